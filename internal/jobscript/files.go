@@ -26,12 +26,15 @@ func (s *Said) File(name string, text []byte) error {
 	var err error
 	if t := bytes.TrimSpace(text); len(t) > 0 && t[0] == '{' {
 		vals, err = flatJSON(name, text)
+	} else if strings.HasSuffix(name, ".toml") {
+		vals = flatTOML(name, string(text))
 	} else {
 		vals = flatYAML(name, string(text))
 	}
 	if err != nil {
 		return err
 	}
+	refer(vals)
 	deepspeed := isDeepSpeed(vals)
 	before := map[string]Value{}
 	for k, v := range s.vals {
@@ -69,6 +72,9 @@ func (s *Said) fileFlag(v Value, deepspeed bool) *flag {
 				return &flags[i]
 			}
 		}
+	}
+	if v.Name == remade {
+		return byName["recompute_granularity"]
 	}
 	f, ok := byName[plainName(v.Name)]
 	if !ok || deepspeed && (f.key == "zero" || f.key == "local" || f.key == "type") ||
@@ -175,4 +181,45 @@ func flatYAML(name, text string) (out []Value) {
 			Col: len(m[1]) + 1}})
 	}
 	return out
+}
+
+// heading and setting are lines of TOML.
+var (
+	heading = regexp.MustCompile(`^\s*\[+\s*([A-Za-z0-9_.-]+)\s*\]+\s*(?:#.*)?$`)
+	setting = regexp.MustCompile(`^\s*([A-Za-z0-9_.-]+)\s*=\s*("[^"]*"|'[^']*'|[^#]*)`)
+)
+
+// flatTOML is the values of a file with a key a line under headings, as torchtitan's; lists are not read.
+func flatTOML(name, text string) (out []Value) {
+	under := ""
+	for i, l := range strings.Split(text, "\n") {
+		if m := heading.FindStringSubmatch(l); m != nil {
+			under = m[1] + "."
+			continue
+		}
+		m := setting.FindStringSubmatchIndex(l)
+		if m == nil {
+			continue
+		}
+		v := strings.TrimSpace(l[m[4]:m[5]])
+		out = append(out, Value{Text: strings.Trim(v, `"'`), Name: under + l[m[2]:m[3]],
+			At: slurm.Place{File: name, Line: i + 1, Col: m[2] + 1}})
+	}
+	return out
+}
+
+// refer puts the values of other keys where ${key} and ${group.key} stand, as OmegaConf does.
+func refer(vals []Value) {
+	by := map[string]string{}
+	for _, v := range vals {
+		by[v.Name] = v.Text
+	}
+	for i := range vals {
+		for range 4 { // a chain of them, or a circle
+			key, ok := strings.CutPrefix(vals[i].Text, "${")
+			if key, end := strings.CutSuffix(key, "}"); ok && end && by[key] != "" {
+				vals[i].Text = by[key]
+			}
+		}
+	}
 }

@@ -33,7 +33,7 @@ var flags = []flag{
 	{"heads", number, "num_attention_heads num_heads n_heads n_head"},
 	{"kv", number, "num_query_groups num_key_value_heads n_kv_heads"},
 	{"gqa", toggle, "group_query_attention"},
-	{"ffn", number, "ffn_hidden_size intermediate_size"},
+	{"ffn", number, "ffn_hidden_size intermediate_size llama_intermediate_size"},
 	{"head dim", number, "kv_channels head_dim"},
 	{"vocab", number, "vocab_size padded_vocab_size pad_vocab_size_to"},
 	{"divisible", number, "make_vocab_size_divisible_by"},
@@ -43,24 +43,31 @@ var flags = []flag{
 	{"rope", word, "position_embedding_type"},
 	{"experts", number, "num_experts num_local_experts num_moe_experts"},
 	{"top k", number, "moe_router_topk num_experts_per_tok moe_top_k"},
-	{"model", word, "model_name_or_path model_name pretrained_model_name_or_path model_id model model_path"},
+	{"model", word, "model_name_or_path model_name pretrained_model_name_or_path model_id model model_path " +
+		"base_model"},
+	{"flavor", word, "flavor"},
+	{"overrides", word, "config_overrides"},
 	{"type", word, "model_type"},
 	{"name", word, "name"},
 	{"sequence", number, "seq_length encoder_seq_length seq_len max_seq_length max_seq_len max_length " +
-		"block_size max_context_width sequence_length model_max_length cutoff_len"},
-	{"positions", number, "max_position_embeddings"},
+		"block_size max_context_width sequence_length model_max_length cutoff_len sequence_len " +
+		"max_sequence_length"},
+	{"positions", number, "max_position_embeddings n_positions"},
 	{"micro", number, "micro_batch_size per_device_train_batch_size train_micro_batch_size_per_gpu mbs " +
-		"local_batch_size"},
+		"local_batch_size device_train_microbatch_size"},
 	{"local", number, "train_batch_size batch_size per_gpu_train_batch_size"},
-	{"global", number, "global_batch_size gbs total_batch_size"},
+	{"global", number, "global_batch_size gbs total_batch_size global_train_batch_size"},
 	{"accumulation", number, "gradient_accumulation_steps accumulate_grad_batches grad_accum " +
 		"batch_accumulation_per_replica"},
-	{"tp", number, "tensor_model_parallel_size tensor_parallel_size tensor_parallel_degree tp_size tp"},
+	{"tp", number, "tensor_model_parallel_size tensor_parallel_size tensor_parallel_degree tp_size tp " +
+		"model_parallel_size"},
 	{"pp", number, "pipeline_model_parallel_size pipeline_parallel_size pipeline_parallel_degree " +
 		"pipe_parallel_size pp_size pp"},
 	{"cp", number, "context_parallel_size context_parallel_degree cp_size cp"},
 	{"ep", number, "expert_model_parallel_size expert_parallel_size expert_parallel_degree ep_size ep"},
-	{"dp", number, "data_parallel_size data_parallel_replicate_degree dp_size dp"},
+	{"dp", number, "data_parallel_size dp_size dp"},
+	{"shards", word, "data_parallel_shard_degree"},
+	{"replicated", number, "data_parallel_replicate_degree"},
 	{"vpp", number, "virtual_pipeline_model_parallel_size num_virtual_stages_per_pipeline_rank"},
 	{"chunk", number, "num_layers_per_virtual_pipeline_stage"},
 	{"sp", toggle, "sequence_parallel"},
@@ -87,6 +94,9 @@ var flags = []flag{
 	{"config", word, "config config_file yaml_cfg config_name config_name_or_path conf"},
 	{"nodes", number, "num_nodes"},
 }
+
+// remade is torchtitan's key for what is computed again: none, selective, full.
+const remade = "activation_checkpoint.mode"
 
 // byName finds a flag.
 var byName = func() map[string]*flag {
@@ -190,8 +200,18 @@ func (s *Said) Flags(args []Arg, place func(Arg) slurm.Place) error {
 		free := next != "" && (!strings.HasPrefix(next, "-") || negative(next)) &&
 			!(strings.Contains(next, "=") && !dashed)
 		f, ok := byName[name]
-		if strings.HasSuffix(written, "optim.name") {
+		if !ok && strings.HasPrefix(written, "--") {
+			if f = abbreviated(name); f != nil {
+				ok = true
+				s.note(place(a), written+" is taken for --"+strings.ReplaceAll(begun(f, name), "_", "-")+
+					", as Python's argparse takes the beginning of a flag")
+			}
+		}
+		switch {
+		case strings.HasSuffix(written, "optim.name"):
 			f, ok = &flag{key: "optimizer", kind: word}, true
+		case strings.HasSuffix(written, remade):
+			f, ok = byName["recompute_granularity"], true
 		}
 		switch {
 		case !ok && !joined && free:
@@ -215,11 +235,63 @@ func (s *Said) Flags(args []Arg, place func(Arg) slurm.Place) error {
 		if f.kind == number && v == "" {
 			return x.At.Fail(written, "has no number behind it")
 		}
+		if f.key == "overrides" {
+			if err := s.overrides(x); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := s.set(f, x); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// overrides reads the values of a model's configuration behind one flag, as Hugging Face's run_clm.py takes
+// them: n_embd=8192,n_layer=64.
+func (s *Said) overrides(v Value) error {
+	for _, one := range strings.Split(v.Text, ",") {
+		name, text, ok := strings.Cut(one, "=")
+		x := Value{Text: text, Name: v.Name + " " + name, At: v.At}
+		f := byName[plainName(name)]
+		if !ok || f == nil || f.key == "overrides" {
+			s.Left = append(s.Left, x)
+			continue
+		}
+		if err := s.set(f, x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// abbreviated is the flag whose name a word begins: of all that begin so, if they mean one thing. A word that
+// is short may be another program's own flag and is none; of switches it must be nearly all.
+func abbreviated(name string) (found *flag) {
+	for i := range flags {
+		f := &flags[i]
+		n := begun(f, name)
+		if n == "" {
+			continue
+		}
+		long := f.kind == number && len(name) >= 11 && strings.Contains(name, "_")
+		if near := len(n) >= 8 && len(n)-len(name) <= 1+min(len(n)/20, 1); !long && !near || found != nil {
+			return nil
+		}
+		found = f
+	}
+	return found
+}
+
+// begun is the name of a flag that a word begins, or "".
+func begun(f *flag, name string) string {
+	for _, n := range strings.Fields(f.names) {
+		if strings.HasPrefix(n, name) {
+			return n
+		}
+	}
+	return ""
 }
 
 // plainName is a flag's name as the table has it.

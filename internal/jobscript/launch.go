@@ -121,8 +121,28 @@ func (sh *shell) start(args []Arg) {
 		sh.script(args, b)
 		return
 	}
+	if sh.within.step != nil && len(args) > 1 && starter(args[1].Text) &&
+		!slices.Contains(talkers, name) {
+		sh.found.Notes = append(sh.found.Notes, slurm.Note{At: args[0].At, Text: slurm.Open(args[0].Text) +
+			" is not known: taken for something that starts what is behind it"})
+		inner := sh.child()
+		inner.within.by = append(slices.Clone(sh.within.by), name)
+		inner.start(args[1:])
+		return
+	}
 	sh.record(Launch{Program: args[0].Text, Args: args[1:]}, args[0])
 }
+
+// starter reports whether a word is a program that starts others.
+func starter(word string) bool {
+	name := path.Base(word)
+	_, known := launchers[name]
+	return known || strings.HasPrefix(name, "python")
+}
+
+// talkers take names of programs as words.
+var talkers = []string{"echo", "printf", "which", "whereis", "pkill", "killall", "pgrep", "pidof", "man", "ls",
+	"file", "stat", "rm", "cp", "chmod", "ldd"}
 
 // launchers are the programs that start others in processes of their own.
 var launchers map[string]func(sh *shell, args []Arg)

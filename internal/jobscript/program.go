@@ -2,6 +2,7 @@ package jobscript
 
 import (
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,6 +38,7 @@ func (l *Launch) Work(read func(name string) ([]byte, bool)) (*Work, error) {
 	if err := w.Said.Flags(l.Args, l.place); err != nil {
 		return nil, err
 	}
+	l.positional(w.Said)
 	for _, key := range []string{"deepspeed", "config", "model"} {
 		v, ok := w.Said.vals[key]
 		if !ok {
@@ -45,8 +47,11 @@ func (l *Launch) Work(read func(name string) ([]byte, bool)) (*Work, error) {
 		if key == "model" && !strings.HasSuffix(v.Text, ".json") {
 			v.Text += "/config.json"
 		}
-		if !strings.HasSuffix(v.Text, ".json") && !strings.HasSuffix(v.Text, ".yaml") &&
-			!strings.HasSuffix(v.Text, ".yml") {
+		if !configured(v.Text) {
+			if key == "config" {
+				w.Said.note(v.At, v.Name+" "+slurm.Open(v.Text)+": what this configuration says is not known "+
+					"here (files of JSON, YAML and TOML are read)")
+			}
 			continue
 		}
 		b, ok := read(v.Text)
@@ -65,6 +70,23 @@ func (l *Launch) Work(read func(name string) ([]byte, bool)) (*Work, error) {
 		w.launcher(l.Elastic)
 	}
 	return w, nil
+}
+
+// configured reports whether a word is the name of a file with a configuration.
+func configured(name string) bool {
+	return slices.Contains([]string{".json", ".yaml", ".yml", ".toml"}, path.Ext(name))
+}
+
+// positional takes the file of configuration that stands first behind a program, as LLM-foundry's, OLMo's and
+// axolotl's trainings name it, where no flag names one.
+func (l *Launch) positional(s *Said) {
+	if s.has("config") || s.has("deepspeed") || len(l.Args) == 0 {
+		return
+	}
+	if a := l.Args[0]; configured(a.Text) && !strings.HasPrefix(a.Text, "-") &&
+		!strings.Contains(a.Text, "=") {
+		s.vals["config"] = Value{Text: a.Text, Name: "the first argument", At: a.At}
+	}
 }
 
 // launcher takes what accelerate says of the training itself.

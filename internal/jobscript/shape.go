@@ -56,7 +56,11 @@ func (s *Said) shape() (*Shape, error) {
 		if !ok {
 			continue
 		}
-		if name := shipped(v.Text); name != "" {
+		name := shipped(v.Text)
+		if f, ok := s.vals["flavor"]; ok && name == "" { // torchtitan's: llama3 of the flavor 8B
+			name = flavored(v.Text, f.Text)
+		}
+		if name != "" {
 			m, err := model.Builtin(name)
 			return &Shape{Name: name, Parsed: m, At: v.At}, err
 		}
@@ -66,6 +70,11 @@ func (s *Said) shape() (*Shape, error) {
 			"config.json; accepted: %s", v.Text, strings.Join(model.Names(), ", "))
 	}
 	return nil, nil
+}
+
+// flavored finds the shipped model of a family and a size; torchtitan's llama3 is Llama 3.1.
+func flavored(family, size string) string {
+	return shipped(strings.Replace(family, "llama3", "llama-3.1", 1) + "-" + size)
 }
 
 // shipped finds the shipped model that a name such as meta-llama/Llama-2-7b-hf is of.

@@ -195,7 +195,10 @@ func (b *builder) batch(dp, pp int64) error {
 	} else if n := b.num("positions"); n > 0 {
 		b.say("sequence", n, "positions", "")
 	} else {
-		n := min(2048, max(1, b.out.Shape.Parsed.Context))
+		n := int64(2048)
+		if most := b.out.Shape.Parsed.Context; most > 0 {
+			n = min(n, most)
+		}
 		b.say("sequence", n, "", "not said: assumed")
 	}
 	return nil
@@ -227,6 +230,11 @@ func (b *builder) memory(tp int64) {
 		}
 	case b.has("fsdp2"):
 		zero, from = 3, "fsdp2"
+	case b.has("shards") && b.vals["shards"].Text != "1":
+		zero, from = 3, "shards" // torchtitan's; -1: all that are left
+		if b.num("replicated") > 1 {
+			b.note(b.vals["replicated"].At, "hybrid sharding within servers is not known here: taken as full")
+		}
 	}
 	if zero > 0 {
 		b.say("zero", zero, from, "")
