@@ -52,7 +52,7 @@ Examples:
   railyard import topology.txt --format hpcc --json
   railyard import llama.goal --out llama.yaml && railyard run llama.yaml
   railyard import allreduce.xml --out msccl.yaml                  (MSCCL)
-  railyard import et/*.et groups.json --out step.yaml             (Chakra: a file a rank)
+  railyard import et/*.et groups.json --out step.yaml             (Chakra: a file a rank, or et)
   railyard import rank*.pt.trace.json.gz --step 12 --out step.yaml  (PyTorch's profiler; any size)
   railyard import nccl_trace_rank_*                               (PyTorch's Flight Recorder)
   railyard import nccl.*.log --out job.yaml                       (NCCL_DEBUG=INFO)

@@ -163,3 +163,42 @@ workload: {traffic: {permutation: {bytes: 1MB}}}
 		t.Errorf("testdata/import.txt is another (-rewrite writes it anew): %v\n%s", err, page.String())
 	}
 }
+
+// A folder with a file of each rank is read as if its files were named; what else lies there is told, and a
+// folder without traces is one of cablings.
+func TestImportFolderOfTraces(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := os.Mkdir("ranks", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	dump := `{"version": "2.4",
+		"pg_config": {"0": {"name": "0", "desc": "default", "ranks": "[0, 1]"}},
+		"entries": [{"collective_seq_id": 1, "process_group": ["0", "default"],
+			"profiling_name": "nccl:all_reduce", "state": "completed",
+			"input_sizes": [[1024]], "input_dtypes": ["Float"],
+			"output_sizes": [[1024]], "output_dtypes": ["Float"]}]}`
+	for name, text := range map[string]string{"dump_0": dump, "dump_1": dump, "README": "two ranks\n"} {
+		if err := os.WriteFile(filepath.Join("ranks", name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, out, errs := call(t, "import", "ranks", "--out", "a.yaml")
+	if code != 0 || !strings.Contains(out, "flight-recorder: 2 ranks") ||
+		!strings.Contains(out, "ranks: 1 file in no format that is read passed over") {
+		t.Errorf("%d %s%s", code, out, errs)
+	}
+	if code, out, errs = call(t, "run", "a.yaml", "--out", "r"); code != 0 {
+		t.Errorf("%d %s%s", code, out, errs)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "ranks", "dump_0"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join("ranks", "dump_1")); err != nil {
+		t.Fatal(err)
+	}
+	code, _, errs = call(t, "import", "ranks")
+	if code != 2 || !strings.Contains(errs, "no file in a format that is read") {
+		t.Errorf("%d %s", code, errs)
+	}
+}

@@ -32,7 +32,14 @@ func (c *importCmd) splitTraces(files []string) (traces, cablings []string, err 
 		switch {
 		case err != nil:
 			return nil, nil, &inputError{err}
-		case st.IsDir() || c.Format != "" && !slices.Contains(trace.Names(), c.Format):
+		case st.IsDir():
+			some, others, err := c.folder(path)
+			if err != nil {
+				return nil, nil, &inputError{err}
+			}
+			traces, cablings = append(traces, some...), append(cablings, others...)
+			continue
+		case c.Format != "" && !slices.Contains(trace.Names(), c.Format):
 			cablings = append(cablings, path)
 			continue
 		case c.Format != "":
@@ -48,6 +55,39 @@ func (c *importCmd) splitTraces(files []string) (traces, cablings []string, err 
 		} else {
 			cablings = append(cablings, path)
 		}
+	}
+	return traces, cablings, nil
+}
+
+// folder tells the traces in a folder from the rest of it. Without any the folder is one of cablings; what is
+// beside traces and says nothing of cables is passed over and told.
+func (c *importCmd) folder(dir string) (traces, cablings []string, err error) {
+	if c.Format != "" && !slices.Contains(trace.Names(), c.Format) {
+		return nil, []string{dir}, nil
+	}
+	passed := 0
+	err = walkFiles(dir, maxFiles, func(path string) error {
+		text, err := beginning(path)
+		if err != nil {
+			return err
+		}
+		f, ok := trace.Detect(trace.File{Name: path, Text: text})
+		switch {
+		case ok && (c.Format == "" || c.Format == f.Name):
+			traces = append(traces, path)
+		case cabling.Looks(cabling.File{Name: path, Text: text}) != "":
+			cablings = append(cablings, path)
+		default:
+			passed++
+		}
+		return nil
+	})
+	if err != nil || len(traces) == 0 {
+		return nil, []string{dir}, err
+	}
+	if passed > 0 {
+		c.notes = append(c.notes, fmt.Sprintf("%s: %s in no format that is read passed over", dir,
+			unit.Plural(passed, "file")))
 	}
 	return traces, cablings, nil
 }

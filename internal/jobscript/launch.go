@@ -123,8 +123,9 @@ func (sh *shell) start(args []Arg) {
 	}
 	if sh.within.step != nil && len(args) > 1 && starter(args[1].Text) &&
 		!slices.Contains(talkers, name) {
-		sh.found.Notes = append(sh.found.Notes, slurm.Note{At: args[0].At, Text: slurm.Open(args[0].Text) +
-			" is not known: taken for something that starts what is behind it"})
+		sh.found.Notes = append(sh.found.Notes, slurm.Note{At: args[0].At,
+			Text: slurm.Open(args[0].Text) + " is not known: taken for something that starts what is " +
+				"behind it"})
 		inner := sh.child()
 		inner.within.by = append(slices.Clone(sh.within.by), name)
 		inner.start(args[1:])
@@ -141,8 +142,8 @@ func starter(word string) bool {
 }
 
 // talkers take names of programs as words.
-var talkers = []string{"echo", "printf", "which", "whereis", "pkill", "killall", "pgrep", "pidof", "man", "ls",
-	"file", "stat", "rm", "cp", "chmod", "ldd"}
+var talkers = []string{"echo", "printf", "which", "whereis", "pkill", "killall", "pgrep", "pidof", "man",
+	"ls", "file", "stat", "rm", "cp", "chmod", "ldd"}
 
 // launchers are the programs that start others in processes of their own.
 var launchers map[string]func(sh *shell, args []Arg)

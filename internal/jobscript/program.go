@@ -49,8 +49,8 @@ func (l *Launch) Work(read func(name string) ([]byte, bool)) (*Work, error) {
 		}
 		if !configured(v.Text) {
 			if key == "config" {
-				w.Said.note(v.At, v.Name+" "+slurm.Open(v.Text)+": what this configuration says is not known "+
-					"here (files of JSON, YAML and TOML are read)")
+				w.Said.note(v.At, v.Name+" "+slurm.Open(v.Text)+": what this configuration says is not "+
+					"known here (files of JSON, YAML and TOML are read)")
 			}
 			continue
 		}

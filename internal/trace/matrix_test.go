@@ -50,7 +50,7 @@ func TestBadMatrixTrace(t *testing.T) {
 			"1000000 nodes, expected 131072 at most",
 		"Nodes 4\n":                       "b.cm: has no connection",
 		head + "0->1 start -5 size 5\n":   `b.cm:3:12: expected a whole number between 0 and`,
-		head + "0->1 start 0 size 0\n":    "b.cm:3:19: expected a whole number between 1 and",
+		head + "0->1 start 0 size 0\n":    "b.cm: has 1 connection of size 0, which never",
 		head + "0->9 start 0 size 5\n":    "b.cm:3:4: expected a node between 0 and 3",
 		head + "0->1 start 0 size":        `b.cm:3:18: expected a whole number between 1 and`,
 		head + "0->1 trigger 1 size 5\n":  "b.cm:3:1: trigger 1 is not declared",
@@ -64,5 +64,24 @@ func TestBadMatrixTrace(t *testing.T) {
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v\nwant %s", text, err, want)
 		}
+	}
+}
+
+// Older matrices write starts with a fraction of zeros, and size 0 for what never ends, which is left out and
+// counted; a matrix of nothing else is refused.
+func TestEndlessConnections(t *testing.T) {
+	head := "Nodes 4\nConnections 2\n2->1 start 0.000000 size 0\n"
+	x, err := Read("", File{"a.cm", []byte(head + "0->1 start 1000000.0 size 1000\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "mapped [connections, as transfers: 1 (first in a.cm)], guessed [], left out [connections " +
+		"without end (size 0): 1 (first a.cm:3)]"
+	if last, _ := ends(t, x.DAG, 10*unit.Microsecond); words(x.Report) != want || last < unit.Microsecond {
+		t.Errorf("%s, ends at %v\nwant %s", words(x.Report), last, want)
+	}
+	_, err = Read("", File{"a.cm", []byte(head + "3->1 start 0 size 0\n")})
+	if err == nil || !strings.Contains(err.Error(), "2 connections of size 0") {
+		t.Error(err)
 	}
 }

@@ -26,6 +26,7 @@ type Matrix struct {
 	Nodes    int
 	flows    []matrixFlow
 	triggers map[int]*matrixTrigger
+	endless  int                         // connections that never end, left out
 	left     func(what string, line int) // nil: what is not taken is an error
 }
 
@@ -87,9 +88,14 @@ func ParseMatrix(file string, text []byte, left func(what string, line int)) (*M
 	if m.Nodes == 0 {
 		return nil, &field.Error{File: file, Msg: "says nowhere how many Nodes there are"}
 	}
-	if said != 0 && said != len(m.flows) {
+	if said != 0 && said != len(m.flows)+m.endless {
 		return nil, &field.Error{File: file, Msg: fmt.Sprintf("says Connections %d and has %d", said,
-			len(m.flows))}
+			len(m.flows)+m.endless)}
+	}
+	if len(m.flows) == 0 && m.endless > 0 {
+		return nil, &field.Error{File: file, Msg: fmt.Sprintf("has %s of size 0, which never end, and no "+
+			"other: nothing is left to run, give them a number of bytes", unit.Plural(m.endless,
+			"connection"))}
 	}
 	if len(m.flows) == 0 {
 		return nil, &field.Error{File: file, Msg: "has no connection"}
@@ -105,12 +111,18 @@ func (m *Matrix) flow(w *matrixLine, word string, col int) {
 	if w.err == nil && f.Src == f.Dst {
 		w.fail(col, "node %d sends to itself", f.Src)
 	}
-	start := false
+	start, endless := false, false
 	for w.err == nil {
 		key, at := w.next()
 		switch key {
 		case "":
 			switch {
+			case endless && m.left != nil && f.pulls == 0:
+				m.left("connections without end (size 0)", w.line)
+				m.endless++
+				return
+			case endless:
+				w.fail(at, "the connection has size 0, which never ends, expected a number of bytes")
 			case f.Bytes == 0:
 				w.fail(at, "the connection has no size")
 			case !start && f.waits == 0:
@@ -124,8 +136,14 @@ func (m *Matrix) flow(w *matrixLine, word string, col int) {
 			m.flows = append(m.flows, f)
 			return
 		case "size":
-			f.Bytes = unit.Bytes(w.number(1, 1<<46))
+			if before := *w; !w.zero() {
+				*w = before
+				f.Bytes = unit.Bytes(w.number(1, 1<<46))
+			} else {
+				endless = true
+			}
 		case "start":
+			w.zeros()
 			start, f.Start = true, unit.Time(w.number(0, int(1000*unit.Second)))
 		case "id", "prio":
 			if w.number(0, 1<<31); key == "prio" && m.left != nil {
@@ -322,6 +340,24 @@ func (w *matrixLine) number(least, most int) int {
 		return least
 	}
 	return n
+}
+
+// zeros passes over the point and zeros behind a number that is whole, as in 0.000000.
+func (w *matrixLine) zeros() {
+	before := *w
+	word, _ := w.next()
+	whole, fraction, ok := strings.Cut(word, ".")
+	end := w.at
+	*w = before
+	if ok && whole != "" && strings.Trim(fraction, "0") == "" {
+		w.text = w.text[:end-len(fraction)-1] + strings.Repeat(" ", len(fraction)+1) + w.text[end:]
+	}
+}
+
+// zero passes over a word and reports whether it is 0.
+func (w *matrixLine) zero() bool {
+	word, _ := w.next()
+	return word == "0"
 }
 
 // isNumber passes over a word and reports whether it is a whole number.
