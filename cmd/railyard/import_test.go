@@ -185,11 +185,26 @@ func TestImportFolderOfTraces(t *testing.T) {
 	}
 	code, out, errs := call(t, "import", "ranks", "--out", "a.yaml")
 	if code != 0 || !strings.Contains(out, "flight-recorder: 2 ranks") ||
-		!strings.Contains(out, "ranks: 1 file in no format that is read passed over") {
+		!strings.Contains(out, "ranks: 1 file passed over") {
 		t.Errorf("%d %s%s", code, out, errs)
 	}
 	if code, out, errs = call(t, "run", "a.yaml", "--out", "r"); code != 0 {
 		t.Errorf("%d %s%s", code, out, errs)
+	}
+	other := []byte("num_ranks 1\nrank 0 {\nl1: calc 5\n}\n")
+	if err := os.WriteFile(filepath.Join("ranks", "a.goal"), other, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, _, errs = call(t, "import", "ranks")
+	if code != 2 || !strings.Contains(errs, "several formats: flight-recorder (2 files), goal (1 file)") {
+		t.Errorf("%d %s", code, errs)
+	}
+	code, out, errs = call(t, "import", "ranks", "--format", "flight-recorder")
+	if code != 0 || !strings.Contains(out, "ranks: 2 files passed over") {
+		t.Errorf("%d %s%s", code, out, errs)
+	}
+	if err := os.Remove(filepath.Join("ranks", "a.goal")); err != nil {
+		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "ranks", "dump_0"), nil, 0o644); err != nil {
 		t.Fatal(err)

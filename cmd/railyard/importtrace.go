@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,7 +66,7 @@ func (c *importCmd) folder(dir string) (traces, cablings []string, err error) {
 	if c.Format != "" && !slices.Contains(trace.Names(), c.Format) {
 		return nil, []string{dir}, nil
 	}
-	passed := 0
+	passed, formats := 0, map[string]int{}
 	err = walkFiles(dir, maxFiles, func(path string) error {
 		text, err := beginning(path)
 		if err != nil {
@@ -75,6 +76,7 @@ func (c *importCmd) folder(dir string) (traces, cablings []string, err error) {
 		switch {
 		case ok && (c.Format == "" || c.Format == f.Name):
 			traces = append(traces, path)
+			formats[f.Name]++
 		case cabling.Looks(cabling.File{Name: path, Text: text}) != "":
 			cablings = append(cablings, path)
 		default:
@@ -85,8 +87,16 @@ func (c *importCmd) folder(dir string) (traces, cablings []string, err error) {
 	if err != nil || len(traces) == 0 {
 		return nil, []string{dir}, err
 	}
+	if len(formats) > 1 {
+		var all []string
+		for _, name := range slices.Sorted(maps.Keys(formats)) {
+			all = append(all, fmt.Sprintf("%s (%s)", name, unit.Plural(formats[name], "file")))
+		}
+		return nil, nil, fmt.Errorf("%s holds traces of several formats: %s; --format says which are meant",
+			dir, strings.Join(all, ", "))
+	}
 	if passed > 0 {
-		c.notes = append(c.notes, fmt.Sprintf("%s: %s in no format that is read passed over", dir,
+		c.notes = append(c.notes, fmt.Sprintf("%s: %s passed over", dir,
 			unit.Plural(passed, "file")))
 	}
 	return traces, cablings, nil
