@@ -349,6 +349,9 @@ func (r *calibrateReport) errors() (out []string) {
 			out = append(out, fmt.Sprintf("%.1f %% before, %.1f %% after over %s %s", 100*x[0], 100*x[1],
 				unit.Plural(n, "point"), map[string]string{"fitted": "that were fitted",
 					"aside": "kept aside"}[of]))
+			if of == "aside" && x[1] > x[0] {
+				out[len(out)-1] += ": worse than no calibration"
+			}
 		}
 	}
 	return out

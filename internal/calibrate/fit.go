@@ -106,7 +106,7 @@ func Run(params []Param, points []Point, must bool, m Model) (*Fit, error) {
 	if err := f.choose(x, must); err != nil {
 		return nil, err
 	}
-	if x, err = f.descend(x); err != nil {
+	if x, err = f.settle(x, must); err != nil {
 		return nil, err
 	}
 	if f.After, err = f.run(x, nil); err != nil {
@@ -230,6 +230,46 @@ func (f *fitting) choose(x []float64, must bool) error {
 		return fmt.Errorf("the measurements carry no parameter: %s", strings.Join(why, "; "))
 	}
 	return nil
+}
+
+// settle fits, and fits again without what comes out looser than anybody could use: one at a time, the
+// loosest first, as what is left may be sharper without it.
+func (f *fitting) settle(start []float64, must bool) ([]float64, error) {
+	for {
+		f.Values, f.Rounds = nil, 0
+		x, err := f.descend(start)
+		if err != nil {
+			return nil, err
+		}
+		worst, by := -1, 1.0
+		for c, v := range f.Values {
+			if l := v.looseness(); l > by {
+				worst, by = c, l
+			}
+		}
+		if worst < 0 {
+			return x, nil
+		}
+		v := f.Values[worst]
+		why := fmt.Sprintf("it comes out as %.3g %s, give or take %.2g: the points do not hold it", v.Value,
+			v.Unit, v.Error)
+		if must {
+			return nil, fmt.Errorf("the measurements say too little of %s: %s", v.Name, why)
+		}
+		f.Refused = append(f.Refused, Refusal{v.Name, why})
+		if f.free = slices.Delete(f.free, worst, worst+1); len(f.free) == 0 {
+			return nil, fmt.Errorf("the measurements carry no parameter: %s: %s", v.Name, why)
+		}
+	}
+}
+
+// looseness is the standard error against the largest that is of use: half of a share, and of a time as much
+// as it is, or five changes that one would notice.
+func (v *Value) looseness() float64 {
+	if v.Share {
+		return v.Error / (v.Value / 2)
+	}
+	return v.Error / max(v.Value, 5*v.Step)
 }
 
 // descend is Gauss-Newton with Levenberg's damping, within bounds.

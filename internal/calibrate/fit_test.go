@@ -125,3 +125,33 @@ func TestBounds(t *testing.T) {
 		t.Errorf("worse than before: %v, %v", f.FittedIs, f.FittedWas)
 	}
 }
+
+// A parameter that comes out with an error as large as itself is taken out, and the rest fitted without it.
+func TestLooseOnesAreTakenOut(t *testing.T) {
+	model := func(v []float64, want func(int) bool) ([]float64, error) {
+		out := make([]float64, 6)
+		for i := range out {
+			part := []float64{0.02, 0.25, 0.05}[i%3] // of the first, in a time of 1 s
+			out[i] = part/(v[0]/100) + (1-part)/(v[1]/100)
+		}
+		return out, nil
+	}
+	params := []Param{{"inner", "%", 100, 20, 120, 0.03, true}, {"outer", "%", 100, 5, 100, 0.03, true}}
+	times, _ := model([]float64{90, 50}, nil)
+	var points []Point
+	for i, x := range times {
+		points = append(points, Point{Name: fmt.Sprint(i), Measured: x * (0.65 + 0.7*float64(i%2))})
+	}
+	f, err := Run(params, points, false, model)
+	if err != nil || len(f.Values) != 1 || f.Values[0].Name != "outer" || len(f.Refused) != 1 ||
+		!strings.Contains(f.Refused[0].Why, "the points do not hold it") {
+		t.Fatalf("%v, %+v", err, f)
+	}
+	if v := f.Values[0]; math.Abs(v.Value-50) > 10 || v.Error > 15 {
+		t.Errorf("outer %v, give or take %v", v.Value, v.Error)
+	}
+	if _, err := Run(params, points, true, model); err == nil ||
+		!strings.Contains(err.Error(), "say too little of inner") {
+		t.Errorf("with must: %v", err)
+	}
+}
