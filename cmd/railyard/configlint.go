@@ -52,7 +52,7 @@ func (c *configLintCmd) Run(e *env) error {
 		if err != nil {
 			return err
 		}
-		if c.given() {
+		if c.wanted(plan.Graph) {
 			if err := c.fit(plan.Graph); err != nil {
 				return err
 			}
@@ -93,7 +93,7 @@ func (c *configLintCmd) Run(e *env) error {
 		return err
 	}
 	tellNone(e.stderr, none)
-	if c.Fabric != "" && !c.given() {
+	if c.Fabric != "" && !c.wanted(in.Graph) {
 		if err := fitTexts(in.Graph, in.Configs); err != nil {
 			return err
 		}

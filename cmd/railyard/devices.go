@@ -22,7 +22,7 @@ import (
 
 // deviceFlags say what switches are that run SONiC: lanes and names of their ports follow from that.
 type deviceFlags struct {
-	HwSKU   []string `help:"What switches running SONiC are, by hwsku; for some of them with their name (spine-*) or role in front. railyard models lists those that are known." placeholder:"[SWITCH=]NAME" name:"hwsku" sep:"none"`
+	HwSKU   []string `help:"What switches running SONiC are, by hwsku, before fabric.hwsku of the scenario; for some of them with their name (spine-*) or role in front. railyard models lists those that are known." placeholder:"[SWITCH=]NAME" name:"hwsku" sep:"none"`
 	Profile []string `help:"The same from a device's own files: port_config.ini, platform.json with hwsku.json, config_db.json, or a folder of them." placeholder:"[SWITCH=]PATH" sep:"none"`
 }
 
@@ -36,6 +36,11 @@ type device struct {
 
 // given reports whether somebody said what switches are.
 func (f *deviceFlags) given() bool { return len(f.HwSKU)+len(f.Profile) > 0 }
+
+// wanted reports whether the flags or the scenario say what switches are.
+func (f *deviceFlags) wanted(g *topo.Graph) bool {
+	return f.given() || slices.ContainsFunc(g.Nodes, func(n topo.Node) bool { return n.HwSKU != "" })
+}
 
 // chosen is what stands in front of a flag's value.
 var chosen = regexp.MustCompile(`^([A-Za-z0-9_.*?-]+)=(.+)$`)
@@ -97,8 +102,10 @@ func (f *deviceFlags) fit(g *topo.Graph) error {
 		switch {
 		case best != nil:
 			return best.profile
+		case n.HwSKU != "":
+			return sonic.Known(n.HwSKU) // the scenario says it
 		case n.Panel != nil && n.Panel.Device != nil:
-			return nil // the scenario says it
+			return nil
 		case n.Panel != nil:
 			return sonic.OfModel(n.Panel.Model)
 		}

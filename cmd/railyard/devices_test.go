@@ -132,3 +132,44 @@ func TestBadProfiles(t *testing.T) {
 		}
 	}
 }
+
+// What a scenario says that its switches are counts for what is rendered and linted, a flag before it.
+func TestDevicesOfScenarios(t *testing.T) {
+	smallFile(t)
+	text, err := os.ReadFile("small.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := strings.Replace(string(text), "fabric:", "fabric:\n  hwsku: {'*': ACS-SN5400}", 1)
+	if i := strings.Index(string(text), "fabric: {"); i >= 0 {
+		said = strings.Replace(string(text), "fabric: {", "fabric: {hwsku: {'*': ACS-SN5400}, ", 1)
+	}
+	if err := os.WriteFile("said.yaml", []byte(said), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for out, c := range map[string]struct {
+		flags []string
+		want  string
+	}{"a": {nil, "ACS-SN5400"}, "b": {[]string{"--hwsku", "ACS-SN5600"}, "ACS-SN5600"}} {
+		args := append([]string{"config", "render", "said.yaml", "--os", "sonic", "--out", out}, c.flags...)
+		if code, _, errs := call(t, args...); code != 0 {
+			t.Fatal(errs)
+		}
+		files, _ := filepath.Glob(filepath.Join(out, "*", "config_db.json"))
+		for _, f := range files {
+			if b, _ := os.ReadFile(f); !strings.Contains(string(b), `"hwsku": "`+c.want+`"`) {
+				t.Errorf("%s is no %s", f, c.want)
+			}
+		}
+		if len(files) == 0 {
+			t.Error("no switch is rendered")
+		}
+		lint := append([]string{"config", "lint", out, "--fabric", "said.yaml"}, c.flags...)
+		if code, says, errs := call(t, lint...); code != 0 {
+			t.Errorf("%s%s", says, errs)
+		}
+	}
+	if code, _, errs := call(t, "config", "render", "said.yaml", "--os", "nxos", "--out", "c"); code != 0 {
+		t.Error(errs) // another system has no use for it
+	}
+}

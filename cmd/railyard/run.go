@@ -63,7 +63,7 @@ func (c *runCmd) Run(e *env) error {
 		return field.New("--hwsku and --profile", "say what ports are called by --counters sonic, which is "+
 			"not given")
 	}
-	if c.given() {
+	if c.Counters == "sonic" && c.wanted(plan.Graph) {
 		if err := c.fit(plan.Graph); err != nil {
 			return err
 		}

@@ -75,7 +75,7 @@ func (t *tuning) writable() error {
 
 // switchFiles are the switches' texts of a candidate, where the language has what they need.
 func (t *tuning) switchFiles(plan *scenario.Plan) ([]design.File, error) {
-	if t.c.given() {
+	if t.c.wanted(plan.Graph) && t.c.OS == string(swconf.SONiC) {
 		if err := t.c.fit(plan.Graph); err != nil {
 			return nil, err
 		}

@@ -38,41 +38,42 @@ type File struct {
 
 // Fabric describes the topology.
 type Fabric struct {
-	Kind          string       `yaml:"kind" enum:"single-rail,dual-rail,rail-only,rail,pod,fat-tree,torus,cubes,dragonfly,graph" doc:"which builder"`
-	Hosts         int          `yaml:"hosts" doc:"GPU servers, per segment where there are several; torus, cubes: per switch, 0 is 1"`
-	Segments      int          `yaml:"segments" doc:"host segments (rail, pod)"`
-	Spines        int          `yaml:"spines" doc:"spine switches (rail, pod)"`
-	Uplinks       int          `yaml:"uplinks" doc:"cables from each leaf to each spine; 0: enough for 1:1; torus: to each neighbour"`
-	Pods          int          `yaml:"pods" doc:"so many of the whole fabric, joined by super-spines (rail, pod); fat tree: pods, 1: as many as k allows"`
-	Supers        int          `yaml:"super_spines" doc:"super-spine switches above several pods"`
-	SuperUp       int          `yaml:"super_uplinks" doc:"cables from each spine to each super-spine of its plane"`
-	Planes        int          `yaml:"planes" doc:"groups of super-spines; spine i of a pod is cabled to group i mod planes"`
-	K             int          `yaml:"k" doc:"arity of a fat tree; switches along a side of a torus or a cube; NICs per switch of a dragonfly"`
-	Tiers         int          `yaml:"tiers" doc:"tiers of a fat tree, 2 or 3"`
-	Leaves        int          `yaml:"leaves" doc:"fat tree: leaves per pod, with two tiers in all; 0: as many as k allows"`
-	Groups        int          `yaml:"groups" doc:"dragonfly: groups; 0: one cable between any two"`
-	GroupSize     int          `yaml:"group_size" doc:"dragonfly: switches of a group; 0: 2k"`
-	Local         int          `yaml:"local_links" doc:"dragonfly: cables between any two switches of a group; 0: one"`
-	Global        int          `yaml:"global_links" doc:"dragonfly: cables of a switch to other groups; 0: k"`
-	Cubes         []int        `yaml:"cubes" doc:"torus of cubes: how many lie along x, y and z, each of k switches along a side"`
-	Optics        *Optics      `yaml:"optics" doc:"the optical circuit switches that join the cubes of a torus, one for each fibre of a face"`
-	HostLink      Link         `yaml:"host_link" doc:"cables between servers and leaves"`
-	FabricLink    Link         `yaml:"fabric_link" doc:"cables between switches; fat-tree: like host_link unless given"`
-	Lag           *int         `yaml:"lag" doc:"of a kind: so many of the cables that join two switches are one layer 3 port channel, one next hop with a hash of its own inside; a rule of cables says it itself; 1 unless given"`
-	MinLinks      *int         `yaml:"min_links" doc:"with lag: a channel with fewer working members is down; 1 unless given"`
-	IP            *int         `yaml:"ip" doc:"4 or 6: which IP packets have; IPv6's header has 20 bytes more, and entropy values, and with them flow labels, more bits; 4 unless given"`
-	AllowDeadlock bool         `yaml:"allow_deadlock" doc:"run although pauses can wait for one another in a ring"`
-	CutThrough    bool         `yaml:"cut_through" doc:"switches forward once the header is in"`
-	Pipeline      unit.Time    `yaml:"pipeline" doc:"latency of a switch's ingress pipeline"`
-	PauseDelay    unit.Time    `yaml:"pause_response" doc:"time to act on a PFC frame; 0s: the IEEE budget of the speed"`
-	Types         []site.Type  `yaml:"types" doc:"kinds of servers and switches, of a fabric that is described by nodes and cables; also a mapping by name"`
-	Nodes         []site.Group `yaml:"nodes" doc:"groups of servers and switches at places, instead of a kind; also a mapping by name"`
-	Cables        []site.Rule  `yaml:"cables" doc:"rules that join two groups of nodes where their places agree"`
-	Floor         *site.Floor  `yaml:"floor" doc:"of nodes and cables: the plan of a hall, by which cables between racks (at, of nodes) get their lengths"`
-	Regions       string       `yaml:"regions" doc:"a place, of nodes and cables: switches that agree there are one of a dragonfly's groups, by way of which lb valiant, minimal and ugal send; that of a rule's between unless given"`
-	Routing       Routing      `yaml:"routing" doc:"how fast routes follow what breaks"`
-	Scheduled     Scheduled    `yaml:"scheduled" doc:"a scheduled fabric: VOQs per egress port, credits, cells over all links, no PFC inside"`
-	Graph         *Graph       `yaml:"graph" doc:"explicit nodes and links, for kind graph"`
+	Kind          string            `yaml:"kind" enum:"single-rail,dual-rail,rail-only,rail,pod,fat-tree,torus,cubes,dragonfly,graph" doc:"which builder"`
+	Hosts         int               `yaml:"hosts" doc:"GPU servers, per segment where there are several; torus, cubes: per switch, 0 is 1"`
+	Segments      int               `yaml:"segments" doc:"host segments (rail, pod)"`
+	Spines        int               `yaml:"spines" doc:"spine switches (rail, pod)"`
+	Uplinks       int               `yaml:"uplinks" doc:"cables from each leaf to each spine; 0: enough for 1:1; torus: to each neighbour"`
+	Pods          int               `yaml:"pods" doc:"so many of the whole fabric, joined by super-spines (rail, pod); fat tree: pods, 1: as many as k allows"`
+	Supers        int               `yaml:"super_spines" doc:"super-spine switches above several pods"`
+	SuperUp       int               `yaml:"super_uplinks" doc:"cables from each spine to each super-spine of its plane"`
+	Planes        int               `yaml:"planes" doc:"groups of super-spines; spine i of a pod is cabled to group i mod planes"`
+	K             int               `yaml:"k" doc:"arity of a fat tree; switches along a side of a torus or a cube; NICs per switch of a dragonfly"`
+	Tiers         int               `yaml:"tiers" doc:"tiers of a fat tree, 2 or 3"`
+	Leaves        int               `yaml:"leaves" doc:"fat tree: leaves per pod, with two tiers in all; 0: as many as k allows"`
+	Groups        int               `yaml:"groups" doc:"dragonfly: groups; 0: one cable between any two"`
+	GroupSize     int               `yaml:"group_size" doc:"dragonfly: switches of a group; 0: 2k"`
+	Local         int               `yaml:"local_links" doc:"dragonfly: cables between any two switches of a group; 0: one"`
+	Global        int               `yaml:"global_links" doc:"dragonfly: cables of a switch to other groups; 0: k"`
+	Cubes         []int             `yaml:"cubes" doc:"torus of cubes: how many lie along x, y and z, each of k switches along a side"`
+	Optics        *Optics           `yaml:"optics" doc:"the optical circuit switches that join the cubes of a torus, one for each fibre of a face"`
+	HostLink      Link              `yaml:"host_link" doc:"cables between servers and leaves"`
+	FabricLink    Link              `yaml:"fabric_link" doc:"cables between switches; fat-tree: like host_link unless given"`
+	Lag           *int              `yaml:"lag" doc:"of a kind: so many of the cables that join two switches are one layer 3 port channel, one next hop with a hash of its own inside; a rule of cables says it itself; 1 unless given"`
+	MinLinks      *int              `yaml:"min_links" doc:"with lag: a channel with fewer working members is down; 1 unless given"`
+	IP            *int              `yaml:"ip" doc:"4 or 6: which IP packets have; IPv6's header has 20 bytes more, and entropy values, and with them flow labels, more bits; 4 unless given"`
+	AllowDeadlock bool              `yaml:"allow_deadlock" doc:"run although pauses can wait for one another in a ring"`
+	CutThrough    bool              `yaml:"cut_through" doc:"switches forward once the header is in"`
+	Pipeline      unit.Time         `yaml:"pipeline" doc:"latency of a switch's ingress pipeline"`
+	PauseDelay    unit.Time         `yaml:"pause_response" doc:"time to act on a PFC frame; 0s: the IEEE budget of the speed"`
+	Types         []site.Type       `yaml:"types" doc:"kinds of servers and switches, of a fabric that is described by nodes and cables; also a mapping by name"`
+	Nodes         []site.Group      `yaml:"nodes" doc:"groups of servers and switches at places, instead of a kind; also a mapping by name"`
+	Cables        []site.Rule       `yaml:"cables" doc:"rules that join two groups of nodes where their places agree"`
+	Floor         *site.Floor       `yaml:"floor" doc:"of nodes and cables: the plan of a hall, by which cables between racks (at, of nodes) get their lengths"`
+	Regions       string            `yaml:"regions" doc:"a place, of nodes and cables: switches that agree there are one of a dragonfly's groups, by way of which lb valiant, minimal and ugal send; that of a rule's between unless given"`
+	Routing       Routing           `yaml:"routing" doc:"how fast routes follow what breaks"`
+	Scheduled     Scheduled         `yaml:"scheduled" doc:"a scheduled fabric: VOQs per egress port, credits, cells over all links, no PFC inside"`
+	HwSKU         map[string]string `yaml:"hwsku" doc:"which devices the switches are where they run SONiC, by hwsku (railyard models lists those that are known): under * for all, under a role (rail, leaf, aggregation, spine, super-spine, core), a switch's name, or several's with * and ?; lanes and names of ports follow. Its type's, else its model's, unless given"`
+	Graph         *Graph            `yaml:"graph" doc:"explicit nodes and links, for kind graph"`
 }
 
 // Accelerator is a GPU that Railyard does not know: five numbers, or six where no switch joins them.

@@ -36,14 +36,18 @@ func (p *resolver) network() error {
 		SameSeed: p.File.Switch.HashSeed == "same"}
 	p.NICs = NICs{Rate: f.HostLink.Rate, Bond: s.Bond, Latency: s.NICLatency, PCIe: s.PCIe,
 		RxXOff: s.RxXOff, RxXOn: s.RxXOn}
-	var err error
+	err := p.deviceTypes()
 	switch {
+	case err != nil:
 	case described:
 		p.Graph, err = p.described()
 	case f.Kind == "graph":
 		p.Graph, err = p.explicit()
 	default:
 		p.Graph, err = p.kind()
+	}
+	if err == nil {
+		err = p.devices()
 	}
 	if err == nil {
 		err = p.channels(f, described)

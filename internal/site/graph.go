@@ -75,6 +75,7 @@ func (b *builder) graph(d Defaults) (*topo.Graph, error) {
 	for _, n := range b.nodes {
 		at := &g.Nodes[n.id]
 		at.Buffer, at.ModelBuffer, at.Pipeline = n.typ.Buffer, n.typ.Known, n.typ.Pipeline
+		at.HwSKU = n.typ.HwSKU
 		at.RailMap = !n.typ.server() && n.typ.mapped()
 	}
 	return g, nil

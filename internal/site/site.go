@@ -33,6 +33,8 @@ type Type struct {
 	Like  string `yaml:"like" doc:"another type, whose values count where this one has none"`
 	Model string `yaml:"model" doc:"a switch or a server that Railyard knows (railyard models); its ports, or its GPUs and NICs, count unless given"`
 
+	HwSKU string `yaml:"hwsku" doc:"switch: which device it is where it runs SONiC (railyard models); its model's unless given"`
+
 	GPUs        int       `yaml:"gpus" doc:"server: GPUs, 0 for storage and other servers"`
 	NoGPUs      bool      `yaml:"-"` // gpus is said to be 0, whatever the type that this one is like has
 	NICs        int       `yaml:"nics" doc:"server: network cards"`

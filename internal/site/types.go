@@ -94,6 +94,7 @@ func (b *builder) inherit(key string, t *Type, chain []string) error {
 	}
 	fill(&t.Role, from.Role)
 	fill(&t.OS, from.OS)
+	fill(&t.HwSKU, from.HwSKU)
 	fill(&t.Tier, from.Tier)
 	fill(&t.Ports, from.Ports)
 	fill(&t.Split, from.Split)
@@ -126,9 +127,10 @@ func (t *Type) check(key string) error {
 		}
 		switch {
 		case t.Role != "" || t.Tier != 0 || t.Ports != "" || t.Model != "" && serverOf(t.Model) == nil ||
-			t.Buffer != 0 || t.Pipeline != 0 || t.OS != "" || t.RailMap != "" || t.RailPorts != nil:
+			t.Buffer != 0 || t.Pipeline != 0 || t.OS != "" || t.HwSKU != "" || t.RailMap != "" ||
+			t.RailPorts != nil:
 			return field.New(key, "a server (it has gpus or nics) has no role, tier, ports, rail_map, "+
-				"rail_ports, buffer, pipeline or model of a switch, and no os")
+				"rail_ports, buffer, pipeline or model of a switch, and no os or hwsku")
 		case t.GPUs < 0 || t.GPUs > MaxGPUs:
 			return field.New(key+".gpus", "a server has 0 to %d GPUs, found %d", MaxGPUs, t.GPUs)
 		case t.NICs < 1 || t.NICs > MaxNICs:

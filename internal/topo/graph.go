@@ -64,6 +64,7 @@ type Node struct {
 	Pipeline unit.Time // latency of a switch's ingress pipeline; 0: every switch's
 
 	Panel   *panel.Panel // a switch's ports, where its type says what it is
+	HwSKU   string       // the device that a switch is said to be, as SONiC calls it
 	RailMap bool         // a map says which of them go to which rail
 }
 

@@ -49,6 +49,12 @@ func Names() []string {
 	return out
 }
 
+// Device refuses a hwsku of SONiC that is not known; path names the value.
+func Device(path, hwsku string) error {
+	_, err := sonic.Named(path, hwsku)
+	return err
+}
+
 // Written lists those that are written, too.
 func Written() []string {
 	var out []string

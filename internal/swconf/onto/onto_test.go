@@ -234,6 +234,31 @@ func TestManagementIsNotTouched(t *testing.T) {
 	}
 }
 
+// TestLoopback: addresses of NVUE's one loopback that the fabric does not have are those of tunnels, of other
+// routing and of in-band management: they stay. On a port the fabric's take their place.
+func TestLoopback(t *testing.T) {
+	const own = "nv set interface lo ip address 10.99.0.1/32\n" +
+		"nv set interface lo ipv4 address 10.99.0.2/32\n" +
+		"nv set nve vxlan source address 10.99.0.2\n" +
+		"nv set interface eth0 ip address 192.0.2.5/24\n"
+	want := "nv set interface lo ip address 10.255.0.1/32\nnv set interface swp1 ip address 10.0.0.0/31\n"
+	running := own + "nv set interface swp1 ip address 10.7.0.0/31\n"
+	m, err := Onto("running", []byte(running), want, swconf.NVUE, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, in := range map[string]bool{"nv set interface lo ip address 10.255.0.1/32\n": true,
+		"nv set interface swp1 ip address 10.0.0.0/31\n": true, "nv unset interface swp1 ip address": true,
+		"nv unset interface lo": false} {
+		if strings.Contains(m.Script, line) != in {
+			t.Errorf("%q: not %v in\n%s", line, in, m.Script)
+		}
+	}
+	if !strings.Contains(m.Text, own) {
+		t.Errorf("the loopback's own are gone:\n%s", m.Text)
+	}
+}
+
 // TestOthersPorts: where what the fabric defines anew is in use on ports that it does not have, that is
 // said, also by way of a policy of the device's own.
 func TestOthersPorts(t *testing.T) {
