@@ -88,7 +88,9 @@ func (f *Fabric) counters(in Input) error {
 				some(slices.Sorted(maps.Keys(earlier))), some(names))}
 	}
 	turned := 0
-	for _, n := range names {
+	pairs := make([][2]*moment, len(names))
+	var whole coherence
+	for i, n := range names {
 		first, last := ends(later[n])
 		if in.Before != nil {
 			first = last
@@ -99,6 +101,21 @@ func (f *Fabric) counters(in Input) error {
 		if first.at.Is && last.at.Is && last.at.Sub(first.at) < 0 {
 			first, last = last, first
 			turned++
+		}
+		pairs[i] = [2]*moment{first, last}
+		if err := whole.look(n, first, last); err != nil {
+			return err
+		}
+	}
+	if err := whole.check(); err != nil {
+		return err
+	}
+	for i, n := range names {
+		first, last := pairs[i][0], pairs[i][1]
+		if whole.doubts(n) {
+			f.note("%s: counters of one port ran on and back at once between its snapshots, as if they "+
+				"were of two devices or runs: the earlier one is left out", n)
+			first = last
 		}
 		if err := f.read(n, first, last); err != nil {
 			return err

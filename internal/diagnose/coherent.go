@@ -1,0 +1,149 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+
+	"railyard/internal/counters"
+	"railyard/internal/field"
+	"railyard/unit"
+)
+
+// coherence is what tells whether two snapshots are of one device: what each counter did between them.
+type coherence struct {
+	both     int      // devices of which there are two
+	contrary []string // their counters ran on and back at once, as those of two devices do
+	turned   []string // all that moved ran back, by a little, and no clock says why
+	moved    int      // some counter did
+	example  string
+	at, late *counters.Snapshot // where the first of contrary and of turned stand
+}
+
+// large is what a counter says that takes a while to reach: one that was cleared is below it.
+const large = 1_000_000
+
+// look takes a device's moments in.
+func (c *coherence) look(name string, first, last *moment) error {
+	if err := oneSystem(name, first, last); err != nil {
+		return err
+	}
+	if first == last {
+		return nil
+	}
+	c.both++
+	cleared, contrary := 0, 0 // ports
+	back, on, near := 0, 0, true
+	matched := map[int]bool{}
+	example, at := "", (*counters.Snapshot)(nil)
+	for i := range last.parts {
+		now := &last.parts[i]
+		was := partner(first, now, matched, true)
+		if was == nil {
+			continue
+		}
+		for k := range now.Ports {
+			p := &now.Ports[k]
+			old := was.Find(p.Name)
+			if old == nil {
+				continue
+			}
+			b, o, text, close := moved(old, p)
+			back, on, near = back+b, on+o, near && close
+			switch {
+			case b > 0 && o > 0:
+				if contrary++; contrary == 1 {
+					example, at = fmt.Sprintf("%s %s: %s", name, p.Name, text), now
+				}
+			case b > 0:
+				cleared++
+			}
+		}
+	}
+	switch {
+	case contrary > 0 && contrary >= cleared:
+		c.contrary = append(c.contrary, name)
+		if c.at == nil {
+			c.example, c.at = example, at
+		}
+	case back > 1 && on == 0 && near && !(first.at.Is && last.at.Is):
+		c.turned = append(c.turned, name)
+		if c.late == nil {
+			c.late = &last.parts[0]
+		}
+	}
+	if back+on > 0 {
+		c.moved++
+	}
+	return nil
+}
+
+// moved counts large counters of a port that ran back without a wrap, and others that ran on. near says that
+// those that ran back did by less than half.
+func moved(was, is *counters.Port) (back, on int, example string, near bool) {
+	var old []*counters.Count
+	was.Each(func(_ string, c *counters.Count, _ bool) { old = append(old, c) })
+	i, b, o := 0, "", ""
+	near = true
+	is.Each(func(name string, c *counters.Count, gauge bool) {
+		w := old[i]
+		i++
+		switch {
+		case gauge || !c.Is || !w.Is || w.V < large || c.V == w.V:
+		case c.V > w.V:
+			on++
+			o = fmt.Sprintf("%s went from %d to %d", name, w.V, c.V)
+		case c.Bits == 32 && w.V >= 1<<31 && c.V < 1<<31 || w.V>>63 == 1 && c.V>>63 == 0: // a wrap
+		default:
+			back++
+			b = fmt.Sprintf("%s from %d back to %d", name, w.V, c.V)
+			near = near && c.V > w.V/2
+		}
+	})
+	return back, on, o + " while " + b, near
+}
+
+// oneSystem refuses outputs of two operating systems under one name.
+func oneSystem(name string, moments ...*moment) error {
+	var first *counters.Snapshot
+	system := ""
+	for _, m := range moments {
+		for i := range m.parts {
+			s := &m.parts[i]
+			f := counters.Find(s.Format)
+			if f == nil || f.System == "" || f.System == "host" || s.Kind == counters.Host {
+				continue
+			}
+			if system == "" {
+				first, system = s, f.System
+			} else if f.System != system {
+				return &field.Error{File: s.File, Line: s.Line, Col: 1, Msg: fmt.Sprintf(
+					"is what %s prints, and %s:%d what %s prints: both are said to be of %s, and one switch "+
+						"runs one system; give the outputs of one switch, or of one run", f.System,
+					first.File, first.Line, system, name)}
+			}
+		}
+	}
+	return nil
+}
+
+// check refuses two snapshots that cannot be of the same devices in this order, where that holds for most.
+func (c *coherence) check() error {
+	e := &field.Error{}
+	switch {
+	case 2*len(c.contrary) > c.both:
+		e.File, e.Msg = c.at.File, fmt.Sprintf("is no later snapshot of what was given as "+
+			"the earlier one: on %s of %s counters "+
+			"ran on and back at once (%s), as if they were of two devices, or of two runs; give two moments "+
+			"of one", some(c.contrary), unit.Plural(c.both, "device"), c.example)
+		return e
+	case c.moved > 0 && len(c.turned) == c.moved && len(c.contrary) == 0:
+		e.File, e.Msg = c.late.File, fmt.Sprintf("is earlier than what was given as the earlier snapshot: "+
+			"every counter of %s that moved ran back, by less than half; give them the other way round, or "+
+			"type `date +%%s.%%N` before each round of commands, which says their order", some(c.turned))
+		return e
+	}
+	return nil
+}
+
+// doubts says whether a device's two snapshots contradict each other, where those of most do not.
+func (c *coherence) doubts(name string) bool { return slices.Contains(c.contrary, name) }
