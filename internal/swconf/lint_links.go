@@ -242,7 +242,7 @@ func (l *linter) dlbPorts() {
 	for _, c := range l.balancers() {
 		for _, p := range c.DLB.Ports {
 			if c.Port(p.V) == nil && len(c.Ports) > 0 {
-				l.say(p.At, "name the ports towards the equal-cost paths",
+				l.sayOf(c)(p.At, "name the ports towards the equal-cost paths",
 					"DLB names %s, which the text does not configure", p.V)
 			}
 		}

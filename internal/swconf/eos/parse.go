@@ -159,6 +159,14 @@ func (p *parser) root() *cli.Mode {
 		}
 		return p.loadBalance()
 	})
+	// which gives the flows of GPUs ports in turn (Arista, "Cluster Load Balancing", EOS 4.32)
+	r.On("[no] load-balance cluster", func(m *cli.Match) *cli.Mode {
+		if p.unsimulated(m); m.No {
+			return nil
+		}
+		return cli.NewMode("load-balance-cluster").Skip(p.pass, "forwarding", "source", "destination",
+			"load-balance", "flow", "port", "monitor")
+	})
 	p.mmuRules(r)
 	p.mlagRules(r)
 	r.On("[no] router bgp <asn>", p.openBGP)
