@@ -252,7 +252,7 @@ func TestKilled(t *testing.T) {
 		if _, err := result.ReadSummary(dir); err == nil {
 			break
 		}
-		if i > 3000 {
+		if i > 30_000 {
 			cmd.Process.Kill()
 			t.Fatal("nothing was written")
 		}
@@ -284,7 +284,7 @@ func TestKilledWriting(t *testing.T) {
 		cmd.Process.Kill()
 		cmd.Wait()
 		if _, err := os.Stat(dir); err != nil {
-			most += most / 4 // it may have no time yet to write anything
+			most *= 2 // it may have no time yet to write anything
 		} else {
 			seen++
 			if s := summary(t, dir); s.StepTime == 0 {
