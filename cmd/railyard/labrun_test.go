@@ -40,7 +40,7 @@ func TestLabRun(t *testing.T) {
 	}
 }
 
-// moved runs the lab with load for so long, half of it before the event, and says what is not as it should be.
+// moved runs the lab with load for so long and says what is not as it should be.
 func moved(t *testing.T, seconds float64, plot string) (problems []string) {
 	t.Helper()
 	code, out, errs := call(t, "lab", "run", filepath.Join(scenarios(t), "lab-planes.yaml"), "--name", "rn",
@@ -64,7 +64,8 @@ func moved(t *testing.T, seconds float64, plot string) (problems []string) {
 			problems = append(problems, fmt.Sprintf("%+v", m))
 		}
 		if share := m.Before / m.Arrived; i == 1 && (share < 0.3 || share > 0.7) {
-			problems = append(problems, fmt.Sprintf("a plane of two carries %.2f before it is drained", share))
+			problems = append(problems,
+				fmt.Sprintf("a plane of two carries %.2f before it is drained", share))
 		}
 	}
 	return problems
