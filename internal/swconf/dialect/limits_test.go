@@ -3,6 +3,7 @@ package dialect_test
 import (
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -45,7 +46,7 @@ func TestTextsThatTakeTooLong(t *testing.T) {
 		"4,000 interfaces": {nx +
 			lines(4000, "interface Ethernet1/%d\n  mtu 9216\n  priority-flow-control mode on\n"), ""},
 	} {
-		began := time.Now()
+		began := spent()
 		cfg, err := dialect.Parse("x", []byte(c.text), "")
 		if c.want != "" {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -58,7 +59,7 @@ func TestTextsThatTakeTooLong(t *testing.T) {
 				Base: queue.Default()})
 			cfg.Views()
 		}
-		if took := time.Since(began); took > time.Minute { // where lines are compared with all others
+		if took := spent() - began; took > time.Minute { // where lines are compared with all others
 			t.Errorf("%s: took %v", name, took)
 		}
 	}
@@ -71,4 +72,12 @@ func stairs(n int, line string) string {
 		b.WriteString(strings.Repeat(" ", i) + line + "\n")
 	}
 	return b.String()
+}
+
+// spent is what this process took of processors so far: other than the time that passes it does not grow with
+// what else the machine has to do.
+func spent() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
