@@ -8,6 +8,7 @@ const browser = await chromium.launch({
   args: ["--no-sandbox"],
 });
 const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+page.setDefaultTimeout(180_000); // the machine may be busy
 await page.goto(base);
 await page.getByRole("heading").or(page.getByTestId("runs")).first().waitFor();
 const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);

@@ -15,6 +15,7 @@ const browser = await chromium.launch({
   ignoreDefaultArgs: ["--disable-ipc-flooding-protection"],
 });
 const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+page.setDefaultTimeout(120_000); // the machine may be busy
 const problems = [];
 const origin = new URL(base).origin;
 page.on(
@@ -38,7 +39,7 @@ const open = async (hash) => {
 const text = (id) => page.getByTestId(id).innerText();
 /** Waits until what is asked holds: what follows a key is drawn, and written into the address, a moment later. */
 async function eventually(holds, what) {
-  for (const end = Date.now() + 20_000; !(await holds()); await page.waitForTimeout(20))
+  for (const end = Date.now() + 120_000; !(await holds()); await page.waitForTimeout(20))
     assert.ok(Date.now() < end, what);
 }
 const shows = (place, words) =>
@@ -152,7 +153,7 @@ await open(`#/run/${cascade}/fabric`);
 await page.getByLabel("speed").selectOption("60");
 await page.getByRole("button", { name: "play", exact: true }).press("Enter");
 await page.waitForFunction((n) => document.querySelector(".scrub").value === String(n - 1), cols, {
-  timeout: 20_000,
+  timeout: 300_000,
 });
 await page.waitForFunction(
   (n) => new URLSearchParams(location.hash.split("?")[1]).get("t") === String(n - 1),
@@ -319,6 +320,7 @@ for (let i = 1; i <= 10; i++) {
 
 // A key pressed in the very moment a chapter is drawn counts: here the pages turn themselves.
 const quick = await browser.newPage();
+quick.setDefaultTimeout(120_000);
 await quick.addInitScript(() => {
   let seen = "";
   new MutationObserver(() => {
@@ -484,7 +486,7 @@ await open(`#/new?from=${captured}`);
 await page.locator(".cm-content").waitFor();
 await page.getByLabel("changes").fill("seed=3");
 await page.getByRole("button", { name: "run", exact: true }).press("Enter");
-await page.getByRole("link", { name: "look at it" }).first().waitFor({ timeout: 30_000 });
+await page.getByRole("link", { name: "look at it" }).first().waitFor();
 
 // A run that cannot be read, dark, and the report from disk.
 await open(`#/run/${broken}/fabric`);
