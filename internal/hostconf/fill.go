@@ -33,6 +33,8 @@ func fill(to, from *swconf.HostNIC) {
 	one(&to.MTU, from.MTU)
 	one(&to.PathMTU, from.PathMTU)
 	one(&to.Pause, from.Pause)
+	one(&to.FEC, from.FEC)
+	one(&to.Nego, from.Nego)
 	if len(to.GIDs) == 0 {
 		to.GIDs = from.GIDs
 	}
