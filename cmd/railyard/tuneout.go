@@ -187,9 +187,12 @@ func (c *configTuneCmd) summary(t *tuning, best tune.Trial, ok bool) []string {
 	if o.Time > base.Time {
 		speed = fmt.Sprintf("%.2fx later", float64(o.Time)/float64(max(base.Time, 1)))
 	}
-	words := []string{fmt.Sprintf("Trial %d ends %s than the scenario as it is, with %s of the pause time "+
-		"and %s of the longest queue.", best.N, speed,
-		ratio(o.Pause, base.Pause), ratio(o.Queue, base.Queue))}
+	pauses := ratio(o.Pause, base.Pause) + " of the pause time"
+	if o.Pause == 0 && base.Pause == 0 {
+		pauses = "no pause in either"
+	}
+	words := []string{fmt.Sprintf("Trial %d ends %s than the scenario as it is, with %s and %s of the "+
+		"longest queue.", best.N, speed, pauses, ratio(o.Queue, base.Queue))}
 	return append(words, where)
 }
 

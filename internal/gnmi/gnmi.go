@@ -110,10 +110,16 @@ func (c *Client) Snapshot(ctx context.Context) (*counters.Snapshot, []string, er
 	return t.snapshot(), notes, nil
 }
 
-// all asks all questions; a device that lacks one answers the others.
+// all asks all questions; a device that lacks one answers the others, and what one said before its time was
+// up counts.
 func (c *Client) all(ctx context.Context, t *tree) (notes []string, err error) {
-	for _, q := range questions {
+	for i, q := range questions {
 		err := c.once(ctx, q, t)
+		if status.Code(err) == codes.DeadlineExceeded && len(t.ports) > 0 {
+			late := "%s is slow: it did not answer %s in time, nor was it asked the %d questions behind " +
+				"that; what it said before counts (--gnmi-timeout waits longer)"
+			return append(notes, fmt.Sprintf(late, c.target, q.name(), len(questions)-1-i)), nil
+		}
 		if err != nil && slices.Contains(final, status.Code(err)) {
 			return nil, c.fail("refuses "+q.name(), err)
 		}
@@ -132,7 +138,8 @@ var final = []codes.Code{codes.Unauthenticated, codes.PermissionDenied, codes.Un
 // fail says in the device's words what went wrong.
 func (c *Client) fail(what string, err error) error {
 	st := status.Convert(err)
-	return fmt.Errorf("%s %s: %s (%v)", c.target, what, st.Message(), st.Code())
+	return fmt.Errorf("%s %s: %s (%v)%s", c.target, what, unwrapped(st.Message()), st.Code(),
+		advice(st.Code(), st.Message()))
 }
 
 // pick prefers the encodings that say most with least.

@@ -2,6 +2,9 @@ package gnmi_test
 
 import (
 	"context"
+	"crypto/tls"
+	"io"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -113,6 +116,69 @@ func TestSomethingIsMissing(t *testing.T) {
 	}
 	if all := strings.Join(notes, "\n"); !strings.Contains(all, "has no /qos/interfaces") {
 		t.Error(all)
+	}
+}
+
+// TestSlow keeps what a device said before its time was up, and says what it did not.
+func TestSlow(t *testing.T) {
+	s := &gnmitest.Server{Encoding: pb.Encoding_PROTO, Snapshots: []counters.Snapshot{leaf()}, Late: "qos"}
+	got, notes, err := ask(t, s, gnmi.Options{})
+	if err != nil || !got.Ports[0].CRC.Is || got.Ports[0].Queues[3].TxPackets.Is {
+		t.Fatal(err, got)
+	}
+	if all := strings.Join(notes, "\n"); !strings.Contains(all,
+		"is slow: it did not answer /qos/interfaces") {
+		t.Error(all)
+	}
+	s = &gnmitest.Server{Encoding: pb.Encoding_PROTO, Snapshots: []counters.Snapshot{leaf()},
+		Late: "interfaces"}
+	if _, _, err := ask(t, s, gnmi.Options{}); err == nil || !strings.Contains(err.Error(),
+		"--gnmi-timeout waits longer") {
+		t.Error(err)
+	}
+}
+
+// TestAdvice says what to do about whatever listens at a port that is no gNMI's.
+func TestAdvice(t *testing.T) {
+	plain, stopPlain, err := (&gnmitest.Server{Snapshots: []counters.Snapshot{leaf()}}).Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stopPlain()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() { // an SSH server, which talks first
+		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+			io.WriteString(c, "SSH-2.0-OpenSSH_9.6\r\n")
+			defer c.Close()
+		}
+	}()
+	ssh := l.Addr().String()
+	for _, c := range []struct {
+		at  string
+		tls *tls.Config
+		do  string
+	}{
+		{plain, &tls.Config{}, "--gnmi-plaintext does without TLS"},
+		{ssh, &tls.Config{}, "--gnmi-plaintext does without TLS"},
+		{ssh, nil, "leave --gnmi-plaintext out"},
+		{"127.0.0.1:1", nil, "nobody listens at this port"},
+		{"127.0.0.1:99999", nil, "ports are 1 to 65535"},
+	} {
+		client, err := gnmi.Dial(c.at, gnmi.Options{TLS: c.tls})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+		_, _, err = client.Snapshot(ctx)
+		cancel()
+		client.Close()
+		if err == nil || !strings.Contains(err.Error(), c.do) || strings.Contains(err.Error(), "desc =") {
+			t.Errorf("%s: %v", c.at, err)
+		}
 	}
 }
 

@@ -29,6 +29,7 @@ type Server struct {
 	User, Password string // "": anybody
 	GetOnly        bool   // Subscribe is not implemented
 	Lacks          string // a prefix of paths that the device does not have
+	Late           string // a prefix of paths for which the client's time is up
 	Bare           bool   // it has no Capabilities, as collectors
 	Called         string // what a prefix must call it, unless it says *, as collectors want
 	Origin         string // what paths must say
@@ -126,6 +127,9 @@ func (s *Server) answer(prefix *pb.Path, paths []*pb.Path) (*pb.Notification, er
 		}
 		if s.Lacks != "" && strings.HasPrefix(asked, s.Lacks) {
 			return nil, status.Error(codes.NotFound, "no such path")
+		}
+		if s.Late != "" && strings.HasPrefix(asked, s.Late) {
+			return nil, status.Error(codes.DeadlineExceeded, "context deadline exceeded")
 		}
 		for _, u := range updates(snap, s.Encoding) {
 			if strings.HasPrefix(names(u.Path)+"/", asked+"/") && p.Origin == s.Origin {
