@@ -134,9 +134,9 @@ func (c Count) wrapped(bits uint8) string {
 }
 
 var hwCounter = regexp.MustCompile(`^(?:/sys/class/infiniband/)?([\w.-]+)/ports/(\d+)/` +
-	`(?:hw_)?counters/(\w+):(\S+)$`)
+	`(?:hw_)?counters/(\w+)(?::|\s+)(\S+)$`)
 
-// readHWCounters reads what grep . prints of sysfs' files: path:value.
+// readHWCounters reads what grep . prints of sysfs' files, path:value, or a loop, path value.
 func readHWCounters(r *reading) {
 	for _, l := range r.lines {
 		s := strings.TrimSpace(l.text)

@@ -74,6 +74,9 @@ Ethernet1/3        Auto Off            0          12
 		"\tnp_cnp_sent 9\nlink mlx5_1/1\n\tpacket_seq_err 4\n", "rdma-statistic",
 		map[string]uint64{"mlx5_0/1 out_of_buffer": 135, "mlx5_0/1 np_cnp_sent": 9,
 			"mlx5_1/1 packet_seq_err": 4}},
+	{"a loop over counters", "u@h3:~$ for f in /sys/class/infiniband/mlx5_0/ports/1/hw_counters/*; do " +
+		"echo $f $(cat $f); done\n/sys/class/infiniband/mlx5_0/ports/1/hw_counters/out_of_sequence 17\n",
+		"hw-counters", map[string]uint64{"mlx5_0/1 out_of_sequence": 17}},
 	{"Broadcom's names", "$ ethtool -S eth1 | grep pri3\n     rx_pfc_ena_frames_pri3: 5\n     " +
 		"tx_bytes_pri3: 77\n",
 		"ethtool", map[string]uint64{"eth1 rx pfc 3": 5, "eth1 queue 3 tx bytes": 77}},

@@ -75,6 +75,9 @@ func (f *Fabric) off(c *Cause, p *Port, k int) (Finding, bool) {
 		sure = Proven
 	} else if isOff && !far.Seen() && far.Says == nil {
 		sure = Possible // nobody says what the other end does
+		if !p.read(rxPFC(k)).Some() && !p.unlike(k) {
+			return Finding{}, false // nor that it would pause that priority
+		}
 	}
 	x := c.at(p, k, sure, "PFC of priority %d is off at %v and on at %v", k, p, far)
 	switch {
@@ -128,6 +131,17 @@ func (p *Port) runs(k int) (says, file string, line int, off bool) {
 		return "no priority-flow-control on this interface", at.File, at.Line, true
 	}
 	return "", "", 0, false
+}
+
+// unlike reports a port that does not pause a priority which most other ports of its switch do.
+func (p *Port) unlike(k int) bool {
+	on := 0
+	for _, q := range p.On.Ports {
+		if m, _, _, ok := said(q, priosOf); ok && q != p {
+			on += 2*int(m>>k&1) - 1
+		}
+	}
+	return on > 0
 }
 
 // bitmap is priorities in words.

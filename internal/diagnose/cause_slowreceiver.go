@@ -25,8 +25,12 @@ func findSlowReceivers(f *Fabric, c *Cause) (out []Finding) {
 				sure = Likely
 			}
 			k := max(ch.Class, 0)
-			d := c.at(x.From, ch.Class, sure, "%v cannot take what %v sends it: pauses of %s begin there",
-				x.From, x.To, classWord(ch.Class))
+			sends := x.To.String() + " sends it"
+			if x.To.Name == "" { // nobody says who that is
+				sends = "it is sent"
+			}
+			d := c.at(x.From, ch.Class, sure, "%v cannot take what %s: pauses of %s begin there",
+				x.From, sends, classWord(ch.Class))
 			if l := x.To.load(x.To.read(txBytes(k))); l >= 0 {
 				d.Says += fmt.Sprintf("; it took %.0f %% of line rate", 100*l)
 			}

@@ -280,18 +280,20 @@ func (p *Port) neighbour() counters.Peer {
 }
 
 // unseen gives ports that get or send pauses, or at which a watchdog saw a storm, and whose
-// cable nobody tells a peer without a name, so that pauses have somebody to come from.
+// cable nobody tells a peer without a name, so that pauses have somebody to come from. What a host gets is
+// told by its switch, where there are outputs of switches.
 func (f *Fabric) unseen() {
 	lost := 0
+	switches := slices.ContainsFunc(f.Devices, func(d *Device) bool { return d.Kind == Switch && d.Seen })
 	f.ports(func(p *Port) {
-		if p.Peer != nil || p.On.Kind == Host {
+		if p.Peer != nil {
 			return
 		}
-		n := p.read(allRxPFC).Grew + p.read(allTxPFC).Grew
+		got, sent := p.read(allRxPFC).Grew, p.read(allTxPFC).Grew
 		for k := range counters.Priorities {
-			n += p.read(rxPFC(k)).Grew + p.read(txPFC(k)).Grew + p.read(detected(k)).Grew
+			got, sent = got+p.read(rxPFC(k)).Grew+p.read(detected(k)).Grew, sent+p.read(txPFC(k)).Grew
 		}
-		if n > 0 {
+		if sent > 0 || got > 0 && !(switches && p.On.Kind == Host) {
 			p.Peer = &Port{On: &Device{Name: "what is behind " + p.String(), byName: map[string]*Port{}},
 				Peer: p}
 			lost++

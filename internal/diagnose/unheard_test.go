@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -49,5 +50,76 @@ func TestSnapshotsTheOtherWayRound(t *testing.T) {
 	}
 	if s := strings.Join(f.Notes, "\n"); !strings.Contains(s, "of 7 devices what was given as the later") {
 		t.Errorf("not said: %s", s)
+	}
+}
+
+// TestHostAlone: what a server's own counters say of its NIC is told without its switch, and without cables.
+func TestHostAlone(t *testing.T) {
+	const text = `root@gpu12:~# ethtool -S ens1f0 | grep -e prio3 -e discard
+     tx_prio3_packets: 20515332188
+     rx_prio3_pause: 0
+     tx_prio3_pause: %d
+     rx_discards_phy: 0
+`
+	read := func(n int) []counters.Snapshot {
+		all, unknown, err := counters.Read("h.txt", fmt.Appendf(nil, text, n))
+		if err != nil || len(unknown) > 0 {
+			t.Fatal(err, unknown)
+		}
+		return all
+	}
+	for _, in := range []Input{{After: read(1290418)}, {Before: read(9), After: read(1290418)}} {
+		r, err := Diagnose(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Findings) != 1 || len(r.Pauses) != 1 {
+			t.Fatalf("%+v", r)
+		}
+		if x := r.Findings[0]; x.Cause != "slow-receiver" || x.Device != "gpu12" || len(x.Next) == 0 {
+			t.Errorf("%+v", r)
+		}
+	}
+	if r, err := Diagnose(Input{Before: read(9), After: read(9)}); err != nil || len(r.Findings) > 0 {
+		t.Error(r, err)
+	}
+}
+
+// TestOtherPriorities: a port that runs PFC for another priority than some other port is not told to be
+// wrong, as long as nobody says what its peer does; one that differs from most is.
+func TestOtherPriorities(t *testing.T) {
+	const text = `admin@s1:~$ show pfc priority
+Interface    Lossless priorities
+-----------  ---------------------
+Ethernet0    3
+Ethernet6    %s
+Ethernet8    %s
+admin@s1:~$ show pfc counters
+   Port Rx    PFC0    PFC1    PFC2    PFC3    PFC4    PFC5    PFC6    PFC7
+----------  ------  ------  ------  ------  ------  ------  ------  ------
+ Ethernet0       0       0       0     100       0       0       0       0
+ Ethernet6       0       0       0       0      50       0       0       0
+`
+	for _, c := range []struct {
+		six, eight string
+		off        int
+	}{{"4", "3", 0}, {"4", "4", 1}} {
+		all, unknown, err := counters.Read("s.txt", fmt.Appendf(nil, text, c.six, c.eight))
+		if err != nil || len(unknown) > 0 {
+			t.Fatal(err, unknown)
+		}
+		r, err := Diagnose(Input{After: all})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, x := range r.Findings {
+			if x.Cause == "pfc-off" && x.Class == 4 {
+				n++
+			}
+		}
+		if n != c.off {
+			t.Errorf("%+v: %+v", c, r.Findings)
+		}
 	}
 }
