@@ -195,3 +195,31 @@ func TestPolicies(t *testing.T) {
 		}
 	}
 }
+
+// Policies by themselves are a part of a text: the lists that they name may stand in another. Beside BGP they
+// are missing, and so is a route-map anywhere.
+func TestPartsNameWhatIsElsewhere(t *testing.T) {
+	const policy = "route-map OUT permit 10\n match ip address prefix-list LOOPBACKS\n"
+	for text, missing := range map[string]int{
+		policy: 0,
+		policy + "router bgp 65001\n neighbor 10.0.0.1 remote-as 65002\n": 1,
+		"route-map OUT permit 10\n call OTHER\n":                          1,
+	} {
+		c, err := Parse("x", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		have, n := map[string]bool{}, 0
+		for _, o := range c.Objects {
+			have[o.Kind+o.Name] = true
+		}
+		for _, r := range c.Refs {
+			if !have[r.Kind+r.Name] {
+				n++
+			}
+		}
+		if n != missing {
+			t.Errorf("%d names are missing, expected %d, of\n%s", n, missing, text)
+		}
+	}
+}

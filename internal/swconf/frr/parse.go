@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -62,6 +63,7 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 func (p *parser) finish() {
 	p.peers.Resolve(p.c.BGP)
 	if p.c.BGP == nil {
+		p.elsewhere()
 		return
 	}
 	if !p.c.BGP.NoPolicy.Is() {
@@ -80,6 +82,18 @@ func (p *parser) finish() {
 		}
 		p.c.BGP.Neighbors = append(p.c.BGP.Neighbors, b.Neighbors...)
 	}
+}
+
+// elsewhere forgets prefix-lists that route-maps name and that are not there, of a text without BGP: it is a
+// part of one, as policies by themselves are, and its lists may stand in another.
+func (p *parser) elsewhere() {
+	have := map[string]bool{}
+	for _, o := range p.c.Objects {
+		have[o.Kind+" "+o.Name] = true
+	}
+	p.c.Refs = slices.DeleteFunc(p.c.Refs, func(r swconf.Ref) bool {
+		return r.Kind == "prefix-list" && !have[r.Kind+" "+r.Name]
+	})
 }
 
 func (p *parser) bad(m *cli.Match, name, what string) {
