@@ -61,6 +61,34 @@ var metrics = []metric{
 	{"drops", func(s *result.Summary) float64 { return float64(s.Drops) }, plain, false},
 }
 
+// maxJobRows bounds how many jobs have a row of their own.
+const maxJobRows = 12
+
+// ofJobs is a row for each job: how long its step took, where several run side by side.
+func ofJobs(variants []Variant) (rows []metric) {
+	var names []string
+	for _, v := range variants {
+		for _, s := range v.Runs {
+			for _, j := range s.Jobs {
+				if !slices.Contains(names, j.Name) && len(s.Jobs) > 1 && len(names) < maxJobRows {
+					names = append(names, j.Name)
+				}
+			}
+		}
+	}
+	for _, name := range names {
+		rows = append(rows, metric{"  " + clip(name, 17), func(s *result.Summary) float64 {
+			for _, j := range s.Jobs {
+				if j.Name == name {
+					return float64(j.StepTime)
+				}
+			}
+			return 0
+		}, times, false})
+	}
+	return rows
+}
+
 // ofStorage is a part of the step where there is storage.
 func ofStorage(of func(*result.Summary) int64) func(*result.Summary) float64 {
 	return func(s *result.Summary) float64 {
@@ -147,7 +175,7 @@ func columns(w io.Writer, first, col int, heads []string, variants []Variant) {
 			fmt.Fprintf(w, "%*s", col, cell(v))
 		}
 	}
-	for _, m := range metrics {
+	for _, m := range slices.Concat(metrics[:1], ofJobs(variants), metrics[1:]) {
 		has := func(v Variant) bool { return slices.Max(append(values(m, v), 0)) > 0 }
 		if m.rare && !slices.ContainsFunc(variants, has) {
 			continue

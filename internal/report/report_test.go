@@ -170,6 +170,14 @@ func TestCompare(t *testing.T) {
 			})}},
 			{Label: "roce", Runs: []*result.Summary{with(2*unit.Millisecond, same)}},
 		}, []string{"srd: 80 packets were sent again although they were neither lost nor cut: their "}},
+		"jobs have rows of their own": {[]report.Variant{
+			{Label: "packed", Runs: []*result.Summary{with(unit.Millisecond, func(s *result.Summary) {
+				s.Jobs = []result.Job{{Name: "left", Step: result.Step{StepTime: 7e8}}, {Name: "right"}}
+			})}},
+			{Label: "spread", Runs: []*result.Summary{with(unit.Millisecond, func(s *result.Summary) {
+				s.Jobs = []result.Job{{Name: "left", Step: result.Step{StepTime: 5e8}}, {Name: "right"}}
+			})}},
+		}, []string{"\n  left                       700us         500us\n  right "}},
 		"one failed": {[]report.Variant{
 			{Label: "ecmp", Runs: []*result.Summary{with(unit.Millisecond, same)}},
 			{Label: "spray", Failed: "it got stuck"},

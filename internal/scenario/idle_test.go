@@ -38,3 +38,29 @@ func TestIdleKeysAreNoted(t *testing.T) {
 		}
 	}
 }
+
+// A scenario's placement that no job takes, as each has its own, has no effect, however it is given.
+func TestIdlePlacementIsNoted(t *testing.T) {
+	const site = "fabric: {kind: rail, hosts: 4, spines: 2}\n"
+	const work = "traffic: {permutation: {bytes: 1MB}}"
+	for _, c := range []struct {
+		jobs string
+		sets []string
+		note bool
+	}{
+		{"a: {gpus: 2, placement: rack, " + work + "}", []string{"placement=spread"}, true},
+		{"a: {on: [host-1, host-2], " + work + "}", []string{"placement=spread"}, true},
+		{"a: {gpus: 2, placement: rack, " + work + "}", nil, false},
+		{"a: {gpus: 2, placement: rack, " + work + "}, b: {gpus: 2, " + work + "}",
+			[]string{"placement=spread"}, false},
+	} {
+		p, err := resolved(t, site+"jobs: {"+c.jobs+"}\n", c.sets...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		notes := strings.Join(p.Notes, "\n")
+		if strings.Contains(notes, "placement has no effect: each job says which GPUs it gets") != c.note {
+			t.Errorf("%s --set %s: notes %q", c.jobs, c.sets, p.Notes)
+		}
+	}
+}
