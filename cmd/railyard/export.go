@@ -27,8 +27,8 @@ type exportCmd struct {
 func (c *exportCmd) Help() string {
 	var b strings.Builder
 	b.WriteString(`Writes what a scenario's ranks do, as other simulators read it, so that they can check us:
-the same computations, transfers and dependencies,
-	whatever the fabric. A report says what the format cannot say.
+the same computations, transfers and dependencies, whatever the fabric. A report says what the format
+cannot say.
 
 Examples:
   railyard export scenarios/gpt13b-128.yaml --as goal --out gpt13b.goal

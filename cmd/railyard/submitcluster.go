@@ -42,6 +42,7 @@ func (c *submitCmd) cluster() (*cluster, error) {
 		if err != nil {
 			return nil, &inputError{err}
 		}
+		k.slurm.Open = beside(f)
 		if err := k.slurm.Read(f, b); err != nil {
 			return nil, err
 		}

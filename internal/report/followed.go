@@ -10,7 +10,11 @@ import (
 
 // Followed tells what became of a packet, each time that it or an answer to it left a NIC.
 func Followed(w io.Writer, f *result.Followed) {
-	fmt.Fprintf(w, "Packet %s: PSN %d of queue pair %d, %s → %s\n", f.Asked, f.PSN, f.QP, f.From, f.To)
+	ends := ", which this run does not have"
+	if f.From != "" {
+		ends = ", " + f.From + " → " + f.To
+	}
+	fmt.Fprintf(w, "Packet %s: PSN %d of queue pair %d%s\n", f.Asked, f.PSN, f.QP, ends)
 	if len(f.Copies) == 0 {
 		fmt.Fprintln(w, "No such packet left a NIC in this run.")
 	}

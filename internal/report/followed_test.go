@@ -35,6 +35,7 @@ func TestFollowedPages(t *testing.T) {
 			{Kind: "ACKNOWLEDGE", Bytes: 70, Hops: way(99)[:2], End: "under way"}}})
 	report.Followed(&b, &result.Followed{Asked: "9/5", QP: 9, PSN: 5, From: "host-2/nic-1",
 		To: "host-4/nic-1"})
+	report.Followed(&b, &result.Followed{Asked: "3/+40", QP: 3, PSN: 40})
 	for _, line := range strings.Split(b.String(), "\n") {
 		if len([]rune(line)) > 100 {
 			t.Errorf("%d columns: %s", len([]rune(line)), line)

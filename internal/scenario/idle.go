@@ -55,8 +55,8 @@ func (p *resolver) idle() error {
 	if len(p.File.Jobs) == 0 && !p.setBy("placement") {
 		p.noteIdle(&def, "there are no jobs: a workload takes GPUs in their order", "placement")
 	}
-	own := func(j Job) bool { return j.Place != "" || len(j.On) > 0 || j.named() }
-	if n := len(p.File.Jobs); n > 0 && !slices.ContainsFunc(p.File.Jobs, func(j Job) bool { return !own(j) }) {
+	placed := func(j Job) bool { return j.Place == "" && len(j.On) == 0 && !j.named() }
+	if len(p.File.Jobs) > 0 && !slices.ContainsFunc(p.File.Jobs, placed) {
 		p.noteIdle(&def, "each job says which GPUs it gets (jobs.NAME.placement, on)", "placement")
 	}
 	return nil

@@ -38,6 +38,9 @@ type Cluster struct {
 	Whole     bool     // all give whole nodes (select/linear)
 	Notes     []Note
 
+	// Open reads a file that slurm.conf includes, by the name that stands there; nil: none is looked for.
+	Open func(name string) ([]byte, error)
+
 	byName map[string]int
 }
 

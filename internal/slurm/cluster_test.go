@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -12,7 +13,15 @@ import (
 
 // describe is what is understood of a description.
 func describe(in string) string {
-	c := &Cluster{}
+	c := &Cluster{Open: func(name string) ([]byte, error) {
+		switch name {
+		case "nodes.conf":
+			return []byte("NodeName=r[1-2]n[01-02] CPUs=4 Gres=gpu:h100:8,nic:mlx5:8 Features=h100\n"), nil
+		case "itself.conf":
+			return []byte("include itself.conf\n"), nil
+		}
+		return nil, errors.New("is not there")
+	}}
 	if err := c.Read("file", []byte(in)); err != nil {
 		return err.Error()
 	}

@@ -1,6 +1,8 @@
 package slurm
 
 import (
+	"errors"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -85,35 +87,78 @@ func (c *Cluster) topology(file, text string) error {
 	return nil
 }
 
-// conf reads the lines of slurm.conf that say what there is.
+// maxIncluded bounds how many files slurm.conf includes, which may include others.
+const maxIncluded = 64
+
+// partitionLine is a line of a partition with the defaults that hold there: the nodes may stand behind it.
+type partitionLine struct{ line, defaults line }
+
+// conf is slurm.conf while it is read.
+type conf struct {
+	*Cluster
+	nodes, parts line // DEFAULT
+	partitions   []partitionLine
+	included     int
+}
+
+// conf reads the lines of slurm.conf that say what there is, and the files that it includes.
 func (c *Cluster) conf(file, text string) error {
+	x := &conf{Cluster: c}
+	if err := x.lines(file, text); err != nil {
+		return err
+	}
+	for i := range x.partitions {
+		if err := c.partition(&x.partitions[i].line, &x.partitions[i].defaults); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lines takes those of one file.
+func (c *conf) lines(file, text string) error {
 	all, err := lines(file, text, false)
 	if err != nil {
 		return err
 	}
-	var nodes, parts line // DEFAULT
 	for i := range all {
 		l := &all[i]
 		switch name, kind := l.vals[0], strings.ToLower(l.keys[0]); {
 		case kind == "nodename" && strings.EqualFold(name, "DEFAULT"):
-			nodes = *l
+			c.nodes = *l
 		case kind == "nodename":
-			err = c.confNode(l, &nodes)
+			err = c.confNode(l, &c.nodes)
 		case kind == "partitionname" && strings.EqualFold(name, "DEFAULT"):
-			parts = *l
+			c.parts = *l
 		case kind == "partitionname":
-			err = c.partition(l, &parts)
+			c.partitions = append(c.partitions, partitionLine{*l, c.parts})
 		case kind == "selecttype":
 			c.Whole = strings.EqualFold(name, "select/linear")
+		case kind == "include" && c.included == maxIncluded:
+			err = l.at.Fail("Include", "more than %d files are included, or one another", maxIncluded)
 		case kind == "include":
-			c.Notes = append(c.Notes, Note{l.at, "the file that is included, " + field.Quote(name) +
-				", is not read: name it too"})
+			c.included++
+			err = c.include(l, name)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// include reads a file where its name stands, as Slurm does.
+func (c *conf) include(l *line, name string) error {
+	b, err := []byte(nil), errors.New("no file is looked for")
+	if c.Open != nil {
+		b, err = c.Open(name)
+	}
+	if err != nil {
+		c.Notes = append(c.Notes, Note{l.at, "the file that is included, " + field.Quote(name) +
+			", is not here: what it says is not known"})
+		return nil
+	}
+	return c.lines(path.Base(name), string(b))
 }
 
 // or is a key's value in a line, or in that of the defaults.
@@ -193,7 +238,7 @@ func (c *Cluster) partition(l, defaults *line) error {
 	for _, n := range names {
 		x, ok := c.Node(n)
 		if !ok {
-			return l.at.Fail("Nodes", "partition %s has node %s, which no line before describes", name, n)
+			return l.at.Fail("Nodes", "partition %s has node %s, which no line describes", name, n)
 		}
 		x.Partitions = append(x.Partitions, name)
 	}
