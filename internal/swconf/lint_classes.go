@@ -170,7 +170,11 @@ func (l *linter) cnpStrict() {
 func (l *linter) cnpQueue() {
 	l.variants(func(v variant) {
 		if i, said := l.cnp(v.q); said && v.q.DSCP[l.DataDSCP].Is() && i == l.data(v.q) {
-			l.meant(v)(v.q.DSCP[l.CNPDSCP].At, "send CNPs to a queue with strict priority, 6 or 7",
+			say := l.meant(v)
+			if len(v.c.ByPort) > 0 { // CNPs go to the same port: who classes by it means them too
+				say = l.advise
+			}
+			say(v.q.DSCP[l.CNPDSCP].At, "send CNPs to a queue with strict priority, 6 or 7",
 				"CNPs (DSCP %d) share queue %d with RoCE data", l.CNPDSCP, i)
 		}
 	})

@@ -169,3 +169,30 @@ set class-of-service interfaces et-0/0/9 unit 0 classifiers `
 		}
 	}
 }
+
+// Who classes by RoCE's port has CNPs among the data: a text alone is advised and not blamed.
+func TestCNPsByPort(t *testing.T) {
+	for filter, want := range map[string]swconf.Severity{
+		"from destination-port 4791": swconf.Warning, "from dscp [ 26 48 ]": swconf.Error} {
+		c, err := Parse("x", []byte(roce(26, 3, "set firewall family inet filter F term a "+filter+`
+set firewall family inet filter F term a then forwarding-class DATA
+set firewall family inet filter F term b then accept
+set interfaces et-0/0/0 unit 0 family inet filter input F
+`)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for _, f := range swconf.Lint(swconf.Input{Configs: []*swconf.Config{c}, PathMTU: 4096, DataDSCP: 26,
+			CNPDSCP: 48}) {
+			if f.Rule == "cnp-in-roce-queue" {
+				if found = true; f.Severity != want {
+					t.Errorf("%s: %v, want %v", filter, f.Severity, want)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("%s: nothing is said of CNPs among the data", filter)
+		}
+	}
+}
