@@ -51,6 +51,9 @@ func TestShownFolders(t *testing.T) {
 			[]string{"show", "DIR"}, exitInput, []string{"no configuration among 2 files", "binary"}, ""},
 		{"Markdown", map[string]string{"README.md": markdown}, []string{"show", "DIR/README.md"}, exitInput,
 			[]string{"Markdown", "accepted: Cisco NX-OS"}, "shell"},
+		{"a table", map[string]string{"a.md": "# Tools\n\n| command | does |\n|---|---|\n" +
+			"| `mlnx_qos -i` | (a `b`) |\n"},
+			[]string{"show", "DIR/a.md"}, exitInput, []string{"Markdown"}, "shell"},
 		{"Markdown, linted", map[string]string{"README.md": markdown}, []string{"lint", "DIR/README.md"},
 			exitInput,
 			[]string{"Markdown"}, "shell"},

@@ -84,14 +84,17 @@ var windows = [32]rune{0x20ac, 0xfffd, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0
 	0x2039, 0x0152, 0xfffd, 0x017d, 0xfffd, 0xfffd, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014,
 	0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0xfffd, 0x017e, 0x0178}
 
-// Document reports whether a text is Markdown: prose with blocks of code between fences. What stands in these
-// may be a configuration; the whole is none.
+// Document reports whether a text is Markdown: prose with blocks of code between fences, or with tables. What
+// stands in these may be a configuration; the whole is none.
 func Document(text string) bool {
 	fences := 0
 	for line := range strings.Lines(text) {
 		word, ok := strings.CutPrefix(strings.TrimSpace(line), "```")
 		if ok && len(word) <= 20 && !strings.ContainsAny(word, " `;|&$") {
 			fences++
+		}
+		if strings.HasPrefix(line, "|---") || strings.HasPrefix(line, "| ---") {
+			return true
 		}
 	}
 	return fences > 1
