@@ -49,7 +49,8 @@ func serving(t *testing.T, flags ...string) (server *exec.Cmd, to string) {
 func TestRdmaCommands(t *testing.T) {
 	_, to := serving(t)
 	for _, op := range []string{"write", "send", "read", "lat"} {
-		args := []string{"rdma", op, "--to", to, "--size", "4KiB,100KB", "--iters", "50", "--json"}
+		args := []string{"rdma", op, "--to", to, "--timeout",
+			"18", "--size", "4KiB,100KB", "--iters", "50", "--json"}
 		if op == "write" {
 			args = append(args, "--qps", "3", "--spray")
 		}
@@ -65,7 +66,8 @@ func TestRdmaCommands(t *testing.T) {
 	// as scenarios have it, 24
 	for dscp, tos := range map[string]byte{"": 0x62, "--dscp=0": 0x02, "--dscp=26": 0x6a} {
 		file := filepath.Join(t.TempDir(), "dscp.pcapng")
-		code, _, errs := call(t, append([]string{"rdma", "write", "--to", to, "--iters", "2", "--pcap", file},
+		code, _, errs := call(t, append([]string{"rdma", "write", "--to", to, "--timeout", "18",
+			"--iters", "2", "--pcap", file},
 			strings.Fields(dscp)...)...)
 		if b, err := os.ReadFile(file); code != 0 || err != nil ||
 			!bytes.Contains(b, []byte{0x08, 0x00, 0x45, tos}) {
@@ -74,7 +76,8 @@ func TestRdmaCommands(t *testing.T) {
 	}
 	for _, how := range []string{"--cc nscc", "--cc nscc --spray --lb reps,source_ports=16",
 		"--spray --lb bitmap,source_ports=8 --qps 2"} {
-		code, out, errs := call(t, append([]string{"rdma", "write", "--to", to, "--size", "1MiB",
+		code, out, errs := call(t, append([]string{"rdma", "write", "--to", to, "--timeout",
+			"18", "--size", "1MiB",
 			"--iters", "20", "--json"}, strings.Fields(how)...)...)
 		var r struct {
 			Results []perftest.Result `json:"results"`
@@ -86,7 +89,8 @@ func TestRdmaCommands(t *testing.T) {
 	}
 	for _, args := range [][]string{{"write", "--size", "3000B,1MiB", "--qps", "3"},
 		{"lat", "--size", "4KiB,8B"}} {
-		args = append([]string{"rdma", args[0], "--to", to, "--transport", "mrc", "--iters", "50", "--json"},
+		args = append([]string{"rdma", args[0], "--to", to, "--timeout",
+			"18", "--transport", "mrc", "--iters", "50", "--json"},
 			args[1:]...)
 		code, out, errs := call(t, args...)
 		var r struct {
@@ -113,7 +117,8 @@ func TestRdmaCommands(t *testing.T) {
 			t.Errorf("%s: exit %d, %s", how, code, errs)
 		}
 	}
-	code, out, errs := call(t, "rdma", "write", "--to", to, "--iters", "10")
+	code, out, errs := call(t, "rdma", "write", "--to", to, "--timeout",
+		"18", "--iters", "10")
 	if code != 0 || !strings.Contains(out, "Gbit/s") {
 		t.Errorf("exit %d %s %s", code, out, errs)
 	}
@@ -127,7 +132,8 @@ func TestRdmaCommands(t *testing.T) {
 // Four processes reduce real data; each leaves a capture.
 func TestAllreduceCommand(t *testing.T) {
 	dir := t.TempDir()
-	code, out, errs := call(t, "rdma", "allreduce", "--ranks", "4", "--bytes", "1KiB,300000B", "--iters", "2",
+	code, out, errs := call(t, "rdma", "allreduce", "--ranks", "4",
+		"--timeout", "18", "--bytes", "1KiB,300000B", "--iters", "2",
 		"--json", "--pcap", filepath.Join(dir, "a.pcapng"))
 	var rows []allreduce.Row
 	if code != 0 || json.Unmarshal([]byte(out), &rows) != nil || len(rows) != 2 {
@@ -152,7 +158,8 @@ func TestAllreduceCommand(t *testing.T) {
 
 // Four processes reduce real data by MRC.
 func TestAllreduceByMRC(t *testing.T) {
-	code, out, errs := call(t, "rdma", "allreduce", "--ranks", "4", "--bytes", "1KiB,300000B", "--iters", "2",
+	code, out, errs := call(t, "rdma", "allreduce", "--ranks", "4",
+		"--timeout", "18", "--bytes", "1KiB,300000B", "--iters", "2",
 		"--json", "--transport", "mrc")
 	var rows []allreduce.Row
 	if code != 0 || json.Unmarshal([]byte(out), &rows) != nil || len(rows) != 2 ||
@@ -400,7 +407,8 @@ func TestServeWithIdleConnections(t *testing.T) {
 		}
 		defer c.Close()
 	}
-	if code, _, errs := call(t, "rdma", "write", "--to", to, "--iters", "10"); code != 0 {
+	if code, _, errs := call(t, "rdma", "write", "--to", to, "--timeout",
+		"18", "--iters", "10"); code != 0 {
 		t.Errorf("with 300 idle connections: exit %d, %s", code, errs)
 	}
 }
@@ -462,7 +470,8 @@ func TestCapturesHoldTheirICRC(t *testing.T) {
 		for _, args := range []string{"write", "read", "send --no-offload", "read --no-offload",
 			"lat --no-offload"} {
 			file := filepath.Join(dir, strings.ReplaceAll(server+args, " ", "-")+".pcapng")
-			args := append([]string{"rdma"}, append(strings.Fields(args), "--to", to, "--iters",
+			args := append([]string{"rdma"}, append(strings.Fields(args), "--to", to, "--timeout",
+				"18", "--iters",
 				"20", "--pcap", file)...)
 			if code, _, errs := call(t, args...); code != 0 {
 				t.Fatal(errs)
