@@ -136,7 +136,8 @@ func TestOneSnapshot(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if all := strings.Join(r.Notes, "\n"); !strings.Contains(all, "leaf1: one snapshot only") {
+		all := strings.Join(r.Notes, "\n")
+		if strings.Count(all, "one snapshot only") != 1 || !strings.Contains(all, "leaf1, ") {
 			t.Error(all)
 		}
 		if !slices.ContainsFunc(r.Findings,

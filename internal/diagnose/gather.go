@@ -121,6 +121,7 @@ func (f *Fabric) counters(in Input) error {
 			return err
 		}
 	}
+	f.noteMoments()
 	if turned > 0 {
 		f.note("by the clocks of %s what was given as the later snapshot is the earlier one: they are "+
 			"taken the other way round", unit.Plural(turned, "device"))

@@ -107,15 +107,28 @@ func (f *Fabric) read(name string, first, last *moment) error {
 		}
 		f.attach(d, was, now, &diff.Snapshot)
 	}
-	switch {
-	case d.Two && d.Over <= 0:
-		f.note("%s: the outputs do not say when they were taken: rates per second cannot be told (type "+
-			"`date +%%s.%%N` before each round of commands)", name)
-	case !d.Two:
-		f.note("%s: one snapshot only: what it counts may be of long ago; what happens now, rates and "+
-			"whether counters still move cannot be told", name)
-	}
 	return nil
+}
+
+// noteMoments says of which devices there is one moment only, or two without a time.
+func (f *Fabric) noteMoments() {
+	var once, timeless []string
+	for _, d := range f.Devices {
+		switch {
+		case d.Seen && !d.Two:
+			once = append(once, d.Name)
+		case d.Seen && d.Over <= 0:
+			timeless = append(timeless, d.Name)
+		}
+	}
+	if len(timeless) > 0 {
+		f.note("%s: the outputs do not say when they were taken: rates per second cannot be told (type "+
+			"`date +%%s.%%N` before each round of commands)", some(timeless))
+	}
+	if len(once) > 0 {
+		f.note("%s: one snapshot only: what it counts may be of long ago; what happens now, rates and "+
+			"whether counters still move cannot be told", some(once))
+	}
 }
 
 // partner is the same output at the first moment: of the same format with a port in common.

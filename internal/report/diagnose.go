@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"railyard/internal/diagnose"
 	"railyard/unit"
@@ -43,10 +44,17 @@ func Diagnosis(w io.Writer, r *diagnose.Report) {
 		fmt.Fprintln(w)
 	}
 	faults := r.Faults()
-	Wrap(w, "", fmt.Sprintf("%s, %s of congestion, in the counters of %s of %s", unit.Plural(faults, "fault"),
+	fault := "fault"
+	if faults > 0 && !slices.ContainsFunc(r.Findings, surer) {
+		fault = "possible fault"
+	}
+	Wrap(w, "", fmt.Sprintf("%s, %s of congestion, in the counters of %s of %s", unit.Plural(faults, fault),
 		unit.Plural(len(r.Findings)-faults, "place"), unit.Plural(r.Ports, "port"),
 		unit.Plural(r.Devices, "device")))
 }
+
+// surer reports a fault that is more than possible.
+func surer(x diagnose.Finding) bool { return x.Grade == diagnose.Fault && x.Sure < diagnose.Possible }
 
 // finding prints one.
 func finding(w io.Writer, n int, x *diagnose.Finding) {
