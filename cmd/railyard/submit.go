@@ -227,6 +227,7 @@ func (c *submitCmd) plan(s *submission) error {
 	for _, kv := range say.transport {
 		fabric = withTransport(fabric, kv[0], kv[1])
 	}
+	fabric = s.onNICs(fabric, say, s.noteNCCL)
 	b.WriteString(strings.TrimRight(fabric, "\n"))
 	on, err := s.seats()
 	if err != nil {
@@ -239,14 +240,15 @@ func (c *submitCmd) plan(s *submission) error {
 		if s.train.Shape.Name == "" {
 			s.models[file] = s.train.Shape.Config
 		}
-		fmt.Fprintf(&b, "    training:\n%s", s.train.YAML("      ", file))
+		fmt.Fprintf(&b, "    training:\n%s", s.train.YAML("      ", file)+s.training(say))
 	} else {
 		algorithm := say.algorithm
 		if s.work.Collective != "all-reduce" {
 			algorithm = "auto"
 		}
 		fmt.Fprintf(&b, "    traffic: {collective: {kind: %s, bytes: %dB, algorithm: %s, protocol: %s%s}}\n",
-			s.work.Collective, s.work.Bytes, algorithm, say.protocol, s.channels(say))
+			s.work.Collective, s.work.Bytes, algorithm, say.protocol,
+			s.collective(say, s.work.Collective, algorithm))
 	}
 	s.text = b.String()
 	doc, err := scenario.Parse("the scenario of "+c.Script, []byte(s.text), c.Set)

@@ -180,8 +180,8 @@ func TestSubmitRefuses(t *testing.T) {
 // Variables of NCCL that nobody reads are named, those that change nothing are not.
 func TestSubmitNamesUnreadNCCL(t *testing.T) {
 	t.Chdir(t.TempDir())
-	job := strings.Replace(tinyJob, "export NCCL", "export NCCL_DEBUG=INFO NCCL_BUFFSIZE=8388608 "+
-		"NCCL_CROSS_NIC=1 NCCL", 1)
+	job := strings.Replace(tinyJob, "export NCCL", "export NCCL_DEBUG=INFO NCCL_NTHREADS=256 "+
+		"NCCL_NET_GDR_LEVEL=3 NCCL", 1)
 	for name, text := range map[string]string{"site.yaml": tinySite, "job": job} {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -190,7 +190,7 @@ func TestSubmitNamesUnreadNCCL(t *testing.T) {
 	code, out, errs := call(t, "submit", "job", "--cluster", "site.yaml", "--dry-run")
 	flat := strings.Join(strings.Fields(out), " ")
 	if code != 0 || !strings.Contains(flat, "of NCCL's variables not read, though they may change what it "+
-		"does: NCCL_BUFFSIZE, NCCL_CROSS_NIC") {
+		"does: NCCL_NET_GDR_LEVEL, NCCL_NTHREADS") {
 		t.Errorf("exit %d: %s%s", code, errs, out)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"railyard/internal/coll"
 	"railyard/internal/slurm"
 )
 
@@ -15,6 +16,11 @@ import (
 type told struct {
 	transport [][2]string
 	channels  int // at most; 0: nobody says
+	least     int // channels
+	buffer    int // bytes of a channel
+	cross     bool
+	hca       string   // NICs
+	without   []string // what the tuning model is not to take
 	job       string
 	algorithm string
 	protocol  string
@@ -35,13 +41,24 @@ var ofTransport = map[string]struct {
 var ncclTalk = []string{"NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "NCCL_DEBUG_FILE", "NCCL_SOCKET_IFNAME",
 	"NCCL_SOCKET_FAMILY", "NCCL_CONF_FILE", "NCCL_TOPO_DUMP_FILE", "NCCL_GRAPH_DUMP_FILE"}
 
+// algorithms are those of NCCL_ALGO that are simulated, by our names, and ncclNames those that NCCL writes
+// otherwise.
+var algorithms = []string{coll.ByRing, coll.ByTree, coll.ByNVLS, coll.ByNVLSTree}
+var ncclNames = map[string]string{"nvlstree": coll.ByNVLSTree}
+
+// leave leaves out those of all that are not in a list.
+func (t *told) leave(all, in []string) {
+	for _, a := range all {
+		if !slices.Contains(in, a) && !slices.Contains(t.without, a) {
+			t.without = append(t.without, a)
+		}
+	}
+}
+
 // nccl reads them from a process's environment; what cannot be is told and left out.
 func (s *submission) nccl() (t told) {
 	t.algorithm, t.protocol = "auto", "auto"
-	note := func(name, value, text string) {
-		s.crew.Notes = append(s.crew.Notes, slurm.Note{At: s.crew.Launch.At,
-			Text: fmt.Sprintf("%s=%s: %s", name, value, text)})
-	}
+	note := s.noteNCCL
 	var unread []string
 	for _, v := range s.crew.Environment(&s.crew.Processes[0]) {
 		n, err := strconv.Atoi(v.Value)
@@ -60,6 +77,30 @@ func (s *submission) nccl() (t told) {
 			} else {
 				note(v.Name, v.Value, "is no number of channels from 1 to 64: left out")
 			}
+		case "NCCL_MIN_NCHANNELS", "NCCL_MIN_NRINGS":
+			if whole && n >= 1 && n <= 64 {
+				t.least = n
+			} else {
+				note(v.Name, v.Value, "is no number of channels from 1 to 64: left out")
+			}
+		case "NCCL_BUFFSIZE":
+			if whole && n >= 8<<10 && n <= 1<<30 {
+				t.buffer = n
+			} else {
+				note(v.Name, v.Value, "is no number of bytes from 8192 to 1073741824: left out")
+			}
+		case "NCCL_CROSS_NIC":
+			if t.cross = v.Value == "1"; !t.cross && v.Value != "0" && v.Value != "2" {
+				note(v.Name, v.Value, "is none of 0, 1 and 2: left out")
+			}
+		case "NCCL_IB_HCA":
+			t.hca = v.Value
+		case "NCCL_NVLS_ENABLE":
+			if v.Value == "0" {
+				t.without = append(t.without, "nvls", "nvls-tree")
+			} else if v.Value != "1" && v.Value != "2" {
+				note(v.Name, v.Value, "is none of 0, 1 and 2: left out")
+			}
 		case "NCCL_IB_SPLIT_DATA_ON_QPS":
 			if t.split = v.Value == "0"; !t.split && v.Value != "1" {
 				note(v.Name, v.Value, "is neither 0 nor 1: left out")
@@ -71,18 +112,24 @@ func (s *submission) nccl() (t told) {
 				note(v.Name, v.Value, "is no traffic class from 0 to 255: left out")
 			}
 		case "NCCL_ALGO":
-			switch a := strings.ToLower(v.Value); a {
-			case "ring", "tree", "nvls":
-				t.algorithm = a
+			switch in := picked(v.Value, algorithms, ncclNames); len(in) {
+			case 0:
+				note(v.Name, v.Value, "is left to NCCL's tuning model; read are lists of Ring, Tree, NVLS "+
+					"and NVLSTree")
+			case 1:
+				t.algorithm = in[0]
 			default:
-				note(v.Name, v.Value, "is left to NCCL's tuning model; read are Ring, Tree and NVLS")
+				t.leave(algorithms, in)
 			}
 		case "NCCL_PROTO":
-			switch p := strings.ToLower(v.Value); p {
-			case "ll", "ll128", "simple":
-				t.protocol = p
+			switch in := picked(v.Value, coll.Protocols, nil); len(in) {
+			case 0:
+				note(v.Name, v.Value, "is left to NCCL's tuning model; read are lists of LL, LL128 and "+
+					"Simple")
+			case 1:
+				t.protocol = in[0]
 			default:
-				note(v.Name, v.Value, "is left to NCCL's tuning model; read are LL, LL128 and Simple")
+				t.leave(coll.Protocols, in)
 			}
 		case "NCCL_IB_DISABLE", "NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE":
 			if whole && n != 0 {
@@ -104,32 +151,101 @@ func (s *submission) nccl() (t told) {
 		s.crew.Notes = append(s.crew.Notes, slurm.Note{At: s.crew.Launch.At, Text: "of NCCL's variables " +
 			"not read, though they may change what it does: " + strings.Join(unread, ", ")})
 	}
+	t.without = slices.Compact(t.without)
 	return t
 }
 
-// channels is the key of a benchmark's rings, where NCCL is given fewer than it takes here: one per GPU of a
-// server.
-func (s *submission) channels(say told) string {
-	most := 0
+// noteNCCL says what became of a variable.
+func (s *submission) noteNCCL(name, value, text string) {
+	s.crew.Notes = append(s.crew.Notes, slurm.Note{At: s.crew.Launch.At,
+		Text: fmt.Sprintf("%s=%s: %s", name, value, text)})
+}
+
+// collective is the keys of a benchmark's collective that NCCL's variables say. Rings are one per GPU of a
+// server here; NCCL may be given fewer or more.
+func (s *submission) collective(say told, kind, algorithm string) string {
+	var b strings.Builder
+	rings := algorithm == coll.ByRing || algorithm == "auto" && (kind == "all-gather" ||
+		kind == "reduce-scatter")
+	usual := 0
 	for i := range s.crew.Processes {
-		most = max(most, s.crew.Processes[i].Local+1)
+		usual = max(usual, s.crew.Processes[i].Local+1)
 	}
-	if say.channels > 0 && say.channels < most {
-		return fmt.Sprintf(", channels: %d", say.channels)
+	n := max(usual, say.least)
+	if say.channels > 0 {
+		n = min(n, say.channels)
 	}
-	return ""
+	asked := n != usual || say.cross
+	switch {
+	case asked && (kind == "all-to-all" || kind == "broadcast" || algorithm != "auto" && !rings):
+		s.noteNCCL("NCCL_MIN_NCHANNELS, NCCL_MAX_NCHANNELS, NCCL_CROSS_NIC", fmt.Sprint(n), "are of rings: "+
+			"left out")
+	case asked:
+		fmt.Fprintf(&b, ", channels: %d", n)
+		if say.cross {
+			b.WriteString(", cross_nic: true")
+		}
+	}
+	if say.buffer > 0 && rings {
+		fmt.Fprintf(&b, ", chunk: %dB", say.buffer/8) // of its eight slots (NCCL_STEPS)
+	} else if say.buffer > 0 {
+		s.noteNCCL("NCCL_BUFFSIZE", fmt.Sprint(say.buffer), "cuts rings' data into pieces; without "+
+			"NCCL_ALGO=Ring it is left out")
+	}
+	if len(say.without) > 0 && (algorithm == "auto" || say.protocol == "auto") && kind != "all-to-all" &&
+		kind != "broadcast" {
+		fmt.Fprintf(&b, ", without: [%s]", strings.Join(say.without, ", "))
+	}
+	return b.String()
+}
+
+// training is the keys of a step's collectives that they say.
+func (s *submission) training(say told) string {
+	var b strings.Builder
+	key := func(name, value string) {
+		if _, said := s.train.Find(name); !said {
+			fmt.Fprintf(&b, "      %s: %s\n", name, value)
+		}
+	}
+	if slices.Contains(say.without, coll.ByNVLS) || say.algorithm == coll.ByRing ||
+		say.algorithm == coll.ByTree {
+		key("tp_algorithm", coll.ByRing) // trees are between servers
+	}
+	if say.algorithm == coll.ByTree || say.algorithm == coll.ByNVLSTree {
+		key("dp_algorithm", say.algorithm)
+	}
+	if say.buffer > 0 {
+		s.noteNCCL("NCCL_BUFFSIZE", fmt.Sprint(say.buffer),
+			"acts on benchmarks; a training's rings have whole "+
+				"steps: left out")
+	}
+	if say.cross {
+		s.noteNCCL("NCCL_CROSS_NIC", "1",
+			"acts on benchmarks; a training's rings keep to their rails: left out")
+	}
+	return b.String()
 }
 
 // transportBlock is the key of a scenario's transport, and what stands behind it on its line.
 var transportBlock = regexp.MustCompile(`(?m)^transport:(.*)$`)
 
+// serverBlock is the key of a scenario's servers.
+var serverBlock = regexp.MustCompile(`(?m)^server:(.*)$`)
+
 // withTransport is a scenario whose transport has another value of a key.
-func withTransport(text, name, value string) string {
+func withTransport(text, name, value string) string { return withKey(text, "transport", name, value) }
+
+// withKey is a scenario whose transport or server has another value of a key.
+func withKey(text, of, name, value string) string {
 	key := name + ": " + value
 	was := regexp.MustCompile(`\b` + name + `: *[^,}\s]+`) // in braces or on a line of its own
-	at := transportBlock.FindStringSubmatchIndex(text)
+	head := transportBlock
+	if of == "server" {
+		head = serverBlock
+	}
+	at := head.FindStringSubmatchIndex(text)
 	if at == nil {
-		return strings.TrimRight(text, "\n") + "\ntransport: {" + key + "}\n"
+		return strings.TrimRight(text, "\n") + "\n" + of + ": {" + key + "}\n"
 	}
 	end := len(text) // of the block
 	if next := topKey1.FindStringIndex(text[at[1]:]); next != nil {

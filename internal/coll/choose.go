@@ -74,7 +74,8 @@ func AllToAllBy(name string, on Servers) (Algorithm, error) {
 // Servers are walked through forwards and backwards in turn, so that the GPU that
 // leaves and the one that enters next have the same place, for every hop but, with an
 // odd number of servers, the last. Where GPUs are joined in pairs, n channels go through the n GPUs of a
-// server by cables of their own, and enter and leave by NICs of their own.
+// server by cables of their own, and enter and leave by NICs of their own. Crossed, all servers are walked
+// through forwards.
 func ChannelOrder(ranks []int, on Servers, c int) []int {
 	order := make([]int, 0, len(ranks))
 	groups := on.groups(ranks)
@@ -90,7 +91,7 @@ func ChannelOrder(ranks []int, on Servers, c int) []int {
 		start := slices.Index(round, c%n)
 		for k := range n {
 			at := (start + k) % n // enters at c, leaves at the one before it on the way round
-			if server%2 == 1 {
+			if server%2 == 1 && !on.cross {
 				at = ((start-1-k)%n + n) % n // enters there, leaves at c
 			}
 			order = append(order, g[round[at]])

@@ -8,6 +8,7 @@ type Servers struct {
 	per    int     // so many in each, in order
 	of, at []int32 // or by rank, where servers differ
 	mesh   bool    // GPUs of a server are joined in pairs
+	cross  bool    // rings leave a server by another NIC than they enter the next by
 }
 
 // Even is servers of so many ranks each, in order.
@@ -20,6 +21,13 @@ func Placed(of, at []int32) Servers { return Servers{of: of, at: at} }
 // different orders, because each has but the cables that it takes.
 func (s Servers) Meshed(mesh bool) Servers {
 	s.mesh = mesh
+	return s
+}
+
+// Crossed is the same servers, whose rings may take another NIC at either end of a hop (NCCL_CROSS_NIC=1 of
+// NCCL's guide): they go through all servers the same way round, and so from one rail to the next.
+func (s Servers) Crossed(cross bool) Servers {
+	s.cross = cross
 	return s
 }
 

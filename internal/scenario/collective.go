@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"slices"
 
 	"railyard/internal/coll"
@@ -67,8 +68,15 @@ func (p *resolver) choose(at task, s *CollSpec) (run workload.CollectiveRun, err
 	}
 	run.Bytes, run.Algorithm, run.Protocol, run.Channels, run.Chunk = s.Bytes, s.Algorithm, s.Protocol,
 		s.Channels, s.Chunk
+	run.CrossNIC = s.CrossNIC
 	if run.Protocol == "none" {
 		run.Protocol = ""
+	}
+	for i, x := range s.Without {
+		if !slices.Contains(tunable, x) {
+			return run, field.Choice(fmt.Sprintf("%s.without[%d]", key, i), x, tunable,
+				"%q is nothing that the tuning model picks", x)
+		}
 	}
 	if s.Algorithm != "auto" && s.Algorithm != "" && s.Protocol != "auto" {
 		p.meshed(at.crew, s.Groups, &run)
@@ -99,6 +107,10 @@ func (p *resolver) meshed(c crew, groups string, run *workload.CollectiveRun) {
 		"is one ring)", run.Kind, run.Channels)
 }
 
+// tunable is what a tuning model can be told to leave out.
+var tunable = []string{coll.ByRing, coll.ByTree, coll.ByNVLS, coll.ByNVLSTree, coll.LL, coll.LL128,
+	coll.Simple}
+
 // tuned asks the tuning model, which knows some collectives; others run the usual way.
 func (p *resolver) tuned(at task, s *CollSpec, run *workload.CollectiveRun) error {
 	key := at.key + ".traffic.collective"
@@ -119,10 +131,16 @@ func (p *resolver) tuned(at task, s *CollSpec, run *workload.CollectiveRun) erro
 	if err != nil {
 		return field.Under(key, err)
 	}
+	all = slices.DeleteFunc(all, func(c coll.Choice) bool {
+		return slices.Contains(s.Without, c.Algorithm) || slices.Contains(s.Without, c.Protocol)
+	})
+	if len(all) == 0 {
+		return field.New(key+".without", "leaves the tuning model nothing to run an %v by", run.Kind)
+	}
 	uneven, rings := p.alike(at.crew) != nil, run.Channels > 0 || run.Chunk > 0
 	for _, c := range all {
 		if uneven && c.Algorithm == coll.ByNVLSTree ||
-			rings && (c.Algorithm == coll.ByNVLS || c.Algorithm == coll.ByNVLSTree) ||
+			rings && c.Algorithm != coll.ByRing ||
 			run.Algorithm != "" && c.Algorithm != run.Algorithm ||
 			s.Protocol != "auto" && run.Protocol != "" && c.Protocol != run.Protocol {
 			continue

@@ -213,6 +213,13 @@ workload: {traffic: {permutation: {bytes: 1MB}}}
 		"channels of a tree": {replace("permutation: {bytes: 1MB}",
 			"collective: {bytes: 1MB, algorithm: tree, channels: 4}"),
 			"workload.traffic.collective.algorithm: channels and chunks are a ring's"},
+		"nothing to leave out": {replace("permutation: {bytes: 1MB}",
+			"collective: {bytes: 1MB, algorithm: auto, without: [tree, nvl]}"),
+			"workload.traffic.collective.without[1]: \"nvl\" is nothing that the tuning model picks (did " +
+				"you mean \"nvls\"?); accepted: ring, tree, nvls, nvls-tree, ll, ll128, simple"},
+		"everything left out": {replace("permutation: {bytes: 1MB}",
+			"collective: {bytes: 1MB, algorithm: auto, without: [ll, ll128, simple]}"),
+			"workload.traffic.collective.without: leaves the tuning model nothing to run an all-reduce by"},
 		"an empty collective": {replace("permutation: {bytes: 1MB}",
 			"collective: {kind: all-reduce}"),
 			"workload.traffic.collective.bytes: must lie between 1B and 100000GB, found 0B"},

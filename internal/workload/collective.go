@@ -16,6 +16,7 @@ type CollectiveRun struct {
 	Algorithm string     // one of Algorithms(Kind); "" is the first
 	Protocol  string     // ll, ll128, simple, or "" for bare transfers
 	Channels  int        // rings side by side
+	CrossNIC  bool       // rings go from rail to rail between servers
 	Chunk     unit.Bytes // 0: a ring's steps are whole; else at most so much per rank at once
 	PerServer int
 	Servers   coll.Servers // where ranks are; unless known, PerServer in each
@@ -25,9 +26,9 @@ type CollectiveRun struct {
 // on says where ranks are.
 func (c CollectiveRun) on() coll.Servers {
 	if c.Servers.Known() {
-		return c.Servers
+		return c.Servers.Crossed(c.CrossNIC)
 	}
-	return coll.Even(c.PerServer)
+	return coll.Even(c.PerServer).Crossed(c.CrossNIC)
 }
 
 // Algorithms lists how a kind of collective can run, the usual way first.
