@@ -217,3 +217,58 @@ func TestImportFolderOfTraces(t *testing.T) {
 		t.Errorf("%d %s", code, errs)
 	}
 }
+
+// A folder of ranks' files is imported, what says what is cabled beside them too, and ranks without a file
+// are named.
+func TestImportFolderOfRanks(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"run/rank0.json": rankProfile(0, 4), "run/rank2.json": rankProfile(2, 4),
+		"run/notes.txt":            "nothing\n",
+		"run/fabric/topology.conf": "SwitchName=leaf Nodes=n[1-4]\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, out, errs := call(t, "import", "run", "--out", "job.yaml", "--json")
+	var got imported
+	if code != 0 || json.Unmarshal([]byte(out), &got) != nil {
+		t.Fatalf("exit %d: %s%s", code, errs, out)
+	}
+	if got.Trace == nil || got.Trace.Ranks != 4 || len(got.Trace.Files) != 2 || got.Switches != 1 ||
+		!strings.Contains(out, "ranks without a file (1, 3), which do as another one does") {
+		t.Errorf("%s", out)
+	}
+	if code, _, errs := call(t, "run", "job.yaml", "--out", "out"); code != 0 {
+		t.Errorf("what is imported does not run: %s", errs)
+	}
+	if err := os.WriteFile("run/rank2.json", []byte(rankProfile(2, 8)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, _, errs = call(t, "import", "run", "--out", "again.yaml")
+	if code == 0 || !strings.Contains(errs, "rank2.json: is of a job of 8 ranks (world_size), and "+
+		"run/rank0.json of one of 4") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+}
+
+// rankProfile is a rank's profile of PyTorch with one all-reduce of all.
+func rankProfile(rank, world int) string {
+	var all []string
+	for r := range world {
+		all = append(all, fmt.Sprint(r))
+	}
+	return fmt.Sprintf(`{"schemaVersion": 1,
+"distributedInfo": {"backend": "nccl", "rank": %d, "world_size": %d},
+"traceEvents": [
+{"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce", "ts": 100.0, "dur": 50.0, "args":
+ {"correlation": 1, "stream": 7, "Collective name": "allreduce", "In msg nelems": 262144,
+	"Out msg nelems": 262144,
+  "dtype": "Float", "Group size": %d, "Process Group Name": "0",
+	"Process Group Ranks": "[%s]"}}]}`, rank, world,
+		world, strings.Join(all, ", "))
+}

@@ -33,6 +33,7 @@ func (c *calls) fill() error {
 			}
 		}
 	}
+	lacking := strings.TrimSuffix(strings.TrimSuffix(missingRanks(f.byRank, c.ranks), " is"), " are")
 	for r := range c.ranks {
 		if _, ok := f.byRank[r]; ok {
 			continue
@@ -48,8 +49,8 @@ func (c *calls) fill() error {
 			of: of})
 	}
 	slices.SortStableFunc(c.members, func(a, b member) int { return a.rank - b.rank })
-	tally.Add(&c.report.Guessed, c.ranks-present, "ranks without a file, which do as another one does",
-		c.file, 0)
+	tally.Add(&c.report.Guessed, c.ranks-present, "ranks without a file ("+lacking+"), which do "+
+		"as another one does", c.file, 0)
 	return nil
 }
 

@@ -108,6 +108,9 @@ func readKineto(o *Options, files []File) (*Trace, error) {
 		}
 		all[i] = k
 	}
+	if err := oneWorld(all); err != nil {
+		return nil, err
+	}
 	step, err := chosen(all, o.Step, &c.report)
 	if err != nil {
 		return nil, err
@@ -126,6 +129,28 @@ func readKineto(o *Options, files []File) (*Trace, error) {
 		k.kernels, k.launched, k.calls, k.comms = nil, nil, nil, nil
 	}
 	return c.trace()
+}
+
+// oneWorld refuses profiles of jobs of different sizes, and ranks that a job of that size does not have.
+func oneWorld(all []*kineto) error {
+	var first *kineto
+	for _, k := range all {
+		if k.info.Rank != nil && (*k.info.Rank < 0 || k.info.World > 0 && k.info.World <= maxRanks &&
+			*k.info.Rank < maxRanks && *k.info.Rank >= k.info.World) {
+			return at(k.Name, 0, "says in distributedInfo that it is of rank %d, and that world_size is %d",
+				*k.info.Rank, k.info.World)
+		}
+		switch {
+		case k.info.World <= 0:
+		case first == nil:
+			first = k
+		case k.info.World != first.info.World:
+			return at(k.Name, 0,
+				"is of a job of %d ranks (world_size), and %s of one of %d; accepted: files "+
+					"of one job", k.info.World, first.Name, first.info.World)
+		}
+	}
+	return nil
 }
 
 // chosen is the step that is read: the one that is asked for, or the last that all have; -1: there are none.

@@ -162,6 +162,18 @@ func TestKinetoFiles(t *testing.T) {
 	if err != nil || !strings.Contains(reported(x.Report), "that the end of the file cuts off") {
 		t.Error(x, err)
 	}
+	twice := bytes.Replace(whole, []byte(`"rank": 0`), []byte(`"rank": 1`), 1)
+	for want, files := range map[string][]File{
+		"b.json: is of a job of 3 ranks (world_size), and a.json of one of 2; accepted: files of one job": {
+			{"a.json", whole}, {"b.json", bytes.Replace(twice, []byte(`"world_size": 2`),
+				[]byte(`"world_size": 3`), 1)}},
+		"a.json: says in distributedInfo that it is of rank 7, and that world_size is 2": {
+			{"a.json", bytes.Replace(whole, []byte(`"rank": 0`), []byte(`"rank": 7`), 1)}},
+	} {
+		if _, err := Read("kineto", files...); err == nil || err.Error() != want {
+			t.Errorf("expected %q, found %v", want, err)
+		}
+	}
 	other := func(was, is string) []byte { return bytes.Replace(whole, []byte(was), []byte(is), 1) }
 	for _, c := range []struct {
 		step int

@@ -47,6 +47,7 @@ type mscclTB struct {
 // msccl is an algorithm.
 type msccl struct {
 	file, name   string
+	proto        string
 	gpus, chunks int
 	kind         coll.Kind
 	known        bool // which collective it is
@@ -182,6 +183,7 @@ func (m *msccl) element(w *mscclWords, gpu int32, seen map[[2]int32]int32) (int3
 		if _, has := w.all["ngpus"]; !has {
 			return gpu, at(m.file, w.line, "<algo> does not say ngpus")
 		}
+		m.proto = w.all["proto"]
 		m.chunks = w.number("nchunksperloop", 0, 1, mscclOff)
 		m.kind, m.known = mscclKinds[w.all["coll"]]
 		m.aliased = w.all["inplace"] == "1" && w.all["outofplace"] != "1"

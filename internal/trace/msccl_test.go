@@ -225,3 +225,43 @@ func TestMSCCLRefusedForNothing(t *testing.T) {
 		t.Errorf("it took %d bytes", took)
 	}
 }
+
+// How often MSCCL's runtime would go through an algorithm is told: chunks above 2 MiB take several loops.
+func TestMSCCLLoops(t *testing.T) {
+	ring := func(proto string) File {
+		text := `<algo name="r" ` + proto + ` nchunksperloop="2" ngpus="2" coll="allreduce" inplace="1">`
+		for gpu := range 2 {
+			text += fmt.Sprintf(`<gpu id="%d" i_chunks="2" o_chunks="0" s_chunks="0"><tb id="0" send="%d" `+
+				`recv="%[2]d" chan="0">`, gpu, 1-gpu)
+			for i, step := range []string{"s", "rrcs", "r"} {
+				at := (gpu + i) % 2
+				text += fmt.Sprintf(`<step s="%d" type="%s" srcbuf="i" srcoff="%d" dstbuf="i" `+
+					`dstoff="%[3]d" cnt="1" depid="-1" deps="-1" hasdep="0"/>`, i, step, at)
+			}
+			text += "</tb></gpu>"
+		}
+		return File{"ring.xml", []byte(text + "</algo>")}
+	}
+	for _, c := range []struct {
+		proto string
+		bytes unit.Bytes
+		loops int
+	}{
+		{`proto="Simple"`, 4 * unit.MiB, 0}, {`proto="Simple"`, 4*unit.MiB + 2, 2}, {"", 64 * unit.MiB, 16},
+		{`proto="LL128"`, 64 * unit.MiB, 0},
+	} {
+		x, err := Options{Bytes: c.bytes}.Read(ring(c.proto))
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := 0
+		for _, g := range x.Report.Guessed {
+			if strings.HasPrefix(g.What, "loops over 2 MiB of each chunk") {
+				told = g.N
+			}
+		}
+		if told != c.loops {
+			t.Errorf("%s, %v: %d loops are told, expected %d", c.proto, c.bytes, told, c.loops)
+		}
+	}
+}

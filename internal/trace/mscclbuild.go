@@ -214,12 +214,30 @@ func (x *mscclRun) build(size unit.Bytes) (*Trace, error) {
 	}
 	x.report.Mapped = append(x.report.Mapped, Count{What: "steps of thread blocks", N: len(x.steps),
 		File: x.file})
+	if n := x.loops(size); n > 1 {
+		x.report.Guessed = append(x.report.Guessed,
+			Count{What: "loops over 2 MiB of each chunk, as MSCCL's " +
+				"runtime makes with buffers of 4 MiB, which run as one here", N: n, File: x.file})
+	}
 	if locals > 0 {
 		x.report.Left = append(x.report.Left, Count{What: "time that copying and adding within a GPU takes",
 			N:    locals,
 			File: x.file})
 	}
 	return &Trace{Ranks: x.gpus, DAG: d, Report: x.report}, nil
+}
+
+// mscclPiece is what a loop of the runtime moves of a chunk with protocol Simple: four of the eight slots of
+// NCCL_BUFFSIZE, which is 4 MiB unless set (MSCCL_CHUNKSTEPS of msccl.h).
+const mscclPiece = 2 * unit.MiB
+
+// loops is how often the runtime goes through the algorithm for a buffer of such a size; with LL and LL128,
+// whose pieces are smaller and depend on threads, 0.
+func (x *mscclRun) loops(size unit.Bytes) int {
+	if p := strings.ToLower(x.proto); p != "" && p != "simple" {
+		return 0
+	}
+	return int((size/unit.Bytes(x.perBuffer()) + mscclPiece - 1) / mscclPiece)
 }
 
 // perBuffer is how many chunks the larger of the buffers has.
