@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,9 +20,19 @@ func TestOntoSaysThatBGPIsLeftOut(t *testing.T) {
 
 // What is no configuration is not merged with one.
 func TestOntoWhatIsNone(t *testing.T) {
-	code, out, said := call(t, "config", "render", labScenario, "--onto", "../../README.md",
-		"--switch", "spine-1")
-	if code != exitInput || out != "" || !strings.Contains(said, "is no running configuration") {
-		t.Errorf("exit %d, %.80s, %s", code, out, said)
+	prose := filepath.Join(t.TempDir(), "spine-1.txt")
+	letter := "hostname spine-1\nfeature bgp\ninterface Ethernet1/1\n  mtu 9216\n" +
+		"Dear all\nthe switch\nwas replaced\nby another\nyesterday\nYours\n"
+	if err := os.WriteFile(prose, []byte(letter), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct{ path, says string }{
+		{"../../README.md", "looks like a document in Markdown"},
+		{prose, "is no running configuration"},
+	} {
+		code, out, said := call(t, "config", "render", labScenario, "--onto", x.path, "--switch", "spine-1")
+		if code != exitInput || out != "" || !strings.Contains(said, x.says) {
+			t.Errorf("%s: exit %d, %.80s, %s", x.path, code, out, said)
+		}
 	}
 }
