@@ -152,6 +152,9 @@ func (c *importCmd) recognised() (*imported, error) {
 		return nil, err
 	}
 	read, passed, err := readCabling(c.Files, c.Format)
+	if wrong := (*field.Error)(nil); errors.As(err, &wrong) && slices.Equal(wrong.Accepted, cabling.Names()) {
+		wrong.Accepted = formatNames() // it might as well have been a trace
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -104,15 +104,20 @@ func (c *importCmd) folder(dir string) (traces, cablings []string, err error) {
 
 // known refuses a format that neither cablings nor traces come in.
 func (c *importCmd) known() error {
+	if names := formatNames(); c.Format != "" && !slices.Contains(names, c.Format) {
+		return field.Choice("--format", c.Format, names, "there is no format %s", field.Quote(c.Format))
+	}
+	return nil
+}
+
+// formatNames are all formats that import reads, in alphabetical order.
+func formatNames() []string {
 	names := append(trace.Names(), kindNames()...)
 	for _, f := range cabling.Formats() {
 		names = append(names, f.Name)
 	}
-	if c.Format != "" && !slices.Contains(names, c.Format) {
-		slices.Sort(names)
-		return field.Choice("--format", c.Format, names, "there is no format %s", field.Quote(c.Format))
-	}
-	return nil
+	slices.Sort(names)
+	return slices.Compact(names) // simai is a fabric and a workload
 }
 
 // segment is how many servers an assumed fabric has on one leaf of a rail.

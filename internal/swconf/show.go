@@ -177,7 +177,7 @@ func (k *Queue) ecn() string {
 // percent is the probability as the text says it.
 func (w *WRED) percent() string {
 	if w.Open {
-		return ", platform's probability"
+		return ", default %"
 	}
 	return " " + strconv.FormatFloat(w.Percent, 'g', 4, 64) + "%"
 }

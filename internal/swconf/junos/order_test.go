@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/swconf"
 	"railyard/internal/swconf/tell"
 
 	"pgregory.net/rapid"
@@ -23,6 +24,10 @@ func sorted(t *rapid.T, commands []string) string {
 	if len(c.Unknown) > 0 {
 		t.Fatalf("%v in %q", c.Unknown, commands)
 	}
+	slices.SortFunc(c.Ports, func(a, b *swconf.Port) int {
+		return strings.Compare(a.Name,
+			b.Name)
+	}) // "as et-0/0/0"
 	lines := strings.Split(where.ReplaceAllString(tell.Facts(c), ""), "\n")
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
