@@ -135,6 +135,7 @@ var allowed = map[string][]string{
 	"internal/runner": {"internal/exec", "internal/fidelity", "internal/scenario", "internal/result",
 		"internal/capture"},
 	"internal/story": {},
+	"internal/long":  {},
 	"scenarios":      {},
 	"docs/rules":     {},
 	"internal/report/web": {"internal/input", "internal/result", "internal/runner", "internal/scenario",
@@ -165,7 +166,7 @@ var allowed = map[string][]string{
 var edge = []string{"rcudp", "verbs", "internal/input", "internal/capture", "internal/lobby",
 	"internal/perftest", "internal/allreduce", "internal/lab", "internal/result", "internal/runner",
 	"cc/cctest", "transport/transporttest", "internal/gnmi", "internal/gnmi/gnmitest",
-	"internal/story", "internal/report", "internal/report/web", "scenarios", "cmd/railyard"}
+	"internal/story", "internal/long", "internal/report", "internal/report/web", "scenarios", "cmd/railyard"}
 
 // banned is what no core may import: the world, the clock, locks.
 var banned = []string{"net", "os", "time", "sync", "math/rand", "math/rand/v2", "net/http", "syscall",
