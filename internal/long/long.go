@@ -1,5 +1,6 @@
-// Package long is the one switch between the tests that everybody runs and those that take long: thousands of
-// random scenarios, whole corpora, fabrics of 131,072 GPUs. RAILYARD_LONG=1 turns the long ones on, as .ci/soak does.
+// Package long is the one switch between the tests that everybody runs and those that take long:
+// thousands of random scenarios, whole corpora, fabrics of 131,072 GPUs. RAILYARD_LONG=1 turns the long
+// ones on, as .ci/soak does.
 //
 //	func TestEveryFabric(t *testing.T) {
 //		long.Only(t, "2,000 random fabrics, 90 s")
