@@ -6,7 +6,10 @@ import (
 	"image/color"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 
+	"railyard/internal/cause"
 	"railyard/internal/report/web"
 	"railyard/unit"
 
@@ -67,13 +70,11 @@ var tints = []color.RGBA{
 	{213, 94, 0, 255}, {86, 180, 233, 255}, {120, 120, 120, 255}, {0, 0, 0, 255},
 }
 
-// causeTints are the page's colours of web.Causes.
-var causeTints = [...]color.RGBA{{0, 114, 178, 255}, {86, 180, 233, 255}, {240, 228, 66, 255},
-	{184, 164, 0, 255}, {153, 213, 201, 255}, {213, 94, 0, 255}, {136, 34, 85, 255},
-	{102, 17, 0, 255}, {230, 159, 0, 255}, {204, 121, 167, 255},
-	{0, 0, 0, 255}, {120, 94, 240, 255}, {0, 158, 115, 255}, {51, 34, 136, 255}, {153, 153, 153, 255}}
-
-var _ = [1]int{}[len(causeTints)-len(web.Causes)] // one for each
+// tint parses a colour of the registry of causes, "#rrggbb".
+func tint(hex string) color.RGBA {
+	v, _ := strconv.ParseUint(hex[1:], 16, 24)
+	return color.RGBA{uint8(v >> 16), uint8(v >> 8), uint8(v), 255}
+}
 
 func curvePlot(r *web.Directory, curves []web.Curve, queue bool) (*plot.Plot, error) {
 	p := plot.New()
@@ -130,7 +131,10 @@ func partsPlot(r *web.Directory, parts []web.Part) (*plot.Plot, error) {
 	p.Legend.Top = true
 	names := make([]string, len(parts))
 	var below *plotter.BarChart
-	for i, cause := range web.Causes {
+	for i, about := range cause.All() {
+		if !slices.ContainsFunc(parts, func(x web.Part) bool { return x.Shares[i] > 0 }) {
+			continue
+		}
 		values := make(plotter.Values, len(parts))
 		for j, x := range parts {
 			values[j], names[j] = 100*x.Shares[i], x.Name
@@ -139,13 +143,13 @@ func partsPlot(r *web.Directory, parts []web.Part) (*plot.Plot, error) {
 		if err != nil {
 			return nil, err
 		}
-		bars.Color, bars.LineStyle = causeTints[i], draw.LineStyle{}
+		bars.Color, bars.LineStyle = tint(about.Color), draw.LineStyle{}
 		if below != nil {
 			bars.StackOn(below)
 		}
 		below = bars
 		p.Add(bars)
-		p.Legend.Add(cause, bars)
+		p.Legend.Add(about.Name, bars)
 	}
 	p.NominalX(names...)
 	p.X.Max += 1.5 // room for the legend

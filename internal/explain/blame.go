@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"railyard/internal/cause"
 	"slices"
 
 	"railyard/internal/result"
@@ -9,35 +10,52 @@ import (
 	"railyard/unit"
 )
 
-// account books what a transfer lost, piece by piece, and remembers the largest.
-type account struct {
+// ledger divides the time that a transfer lost among causes, piece by piece, and remembers the largest.
+type ledger struct {
+	to            *cause.Account
 	lost, largest unit.Time
 	port          int32
 	flows         int
+	trigger       cause.ID // the largest of those that congestion control reacts to; Recovering: none yet
+	triggered     unit.Time
 }
 
-func (a *account) book(to *int64, d unit.Time, port int32, flows int) {
-	d = max(0, min(d, a.lost))
-	*to += int64(d)
-	if a.lost -= d; d > a.largest {
-		a.largest, a.port, a.flows = d, port, flows
+func newLedger(to *cause.Account, lost unit.Time) ledger {
+	return ledger{to: to, lost: lost, trigger: cause.Recovering}
+}
+
+// book takes a time out of what is lost still.
+func (l *ledger) book(id cause.ID, d unit.Time, port int32, flows int) {
+	d = max(0, min(d, l.lost))
+	l.to.Own[id] += int64(d)
+	if l.lost -= d; d > l.largest {
+		l.largest, l.port, l.flows = d, port, flows
+	}
+	if id.Get().Trigger && d > l.triggered {
+		l.trigger, l.triggered = id, d
 	}
 }
 
-// held books what congestion control kept back: each of its ways its share of what is left.
-func (a *account) held(row *result.CollectiveRow, met *Trouble) {
-	all, left := met.Held+met.Window+met.Credit, a.lost
+// held books what congestion control kept back: each of its ways its share of what is left. A reduced rate is a
+// reaction to its trigger.
+func (l *ledger) held(trigger cause.ID, met *Trouble) {
+	all, left := met.Held+met.Window+met.Credit, l.lost
 	if all <= 0 {
 		return
 	}
-	for _, x := range []struct {
-		to   *int64
-		long unit.Time
-	}{{&row.Credit, met.Credit}, {&row.Window, met.Window}, {&row.Held, met.Held}} {
+	part := func(d unit.Time) unit.Time {
 		if all > left {
-			x.long = unit.Time(float64(x.long) * (float64(left) / float64(all)))
+			d = unit.Time(float64(d) * (float64(left) / float64(all)))
 		}
-		a.book(x.to, x.long, met.Port, 0)
+		return d
+	}
+	l.book(cause.Credit, part(met.Credit), met.Port, 0)
+	l.book(cause.Window, part(met.Window), met.Port, 0)
+	before := *l.to
+	l.book(cause.Recovering, part(met.Held), met.Port, 0)
+	if d := l.to.Own[cause.Recovering] - before.Own[cause.Recovering]; trigger != cause.Recovering {
+		l.to.Own[cause.Recovering] -= d
+		l.to.Reaction[trigger] += d
 	}
 }
 
@@ -53,7 +71,7 @@ func (a *account) held(row *result.CollectiveRow, met *Trouble) {
 // left is the time of NAKs and timeouts, else the queue in which its packets waited, or
 // latency where there was none. It returns what was lost beyond line rate.
 func (b *blamer) split(row *result.CollectiveRow, p piece, own alone, lost unit.Time) (
-	a account, beyond unit.Time) {
+	a ledger, beyond unit.Time) {
 	msg, met := &b.r.seen.Messages[p.message], b.r.trouble(p.message)
 	w := &window{from: p.from + own.relay, to: p.to, message: p.message, op: p.op,
 		coll: b.r.dag.Ops[p.op].Coll,
@@ -62,50 +80,74 @@ func (b *blamer) split(row *result.CollectiveRow, p piece, own alone, lost unit.
 	nic, others := b.share.atNIC(b.share.bySender[src], b.r.nicRate(src), b.r.nicPort(msg.Conn), w)
 	whole := max(0, min(lost, b.spare, nic.fair-own.line, unit.Serialize(others.same, b.r.nicRate(src))))
 	b.spare -= whole
-	row.Ideal += int64(whole)
-	a = account{lost: lost - whole, port: nic.port, flows: nic.flows}
+	row.Lost.Own[cause.LineRate] += int64(whole)
+	a = newLedger(&row.Lost, lost-whole)
+	a.port, a.flows = nic.port, nic.flows
 	beyond = a.lost
 	nic = b.share.slowed(nic, b.share.nicPorts(src, true), false, w)
 	in, received := b.share.atNIC(b.share.byReceiver[dst], b.r.nicRate(dst), b.cableOf(dst), w)
 	in = b.share.slowed(in, b.share.nicPorts(dst, false), false, w)
 	balanced, chosen := b.share.between(msg.Conn, w)
 	levels := [...]struct {
-		to *int64
+		cause.ID
 		demand
-	}{{&row.SharedNIC, nic}, {&row.Incast, in}, {&row.PCIe, b.share.pcie(&others, &received, w)},
-		{&row.Oversub, balanced}, {&row.Collision, chosen}}
+	}{{cause.SharedNIC, nic}, {cause.Incast, in}, {cause.PCIe, b.share.pcie(&others, &received, w)},
+		{cause.Oversubscription, balanced}, {cause.Collision, chosen}}
 	reached, top, again := own.line+whole, 0, unit.Time(0)
 	for i, l := range levels {
-		a.book(l.to, l.fair-reached, l.port, l.flows)
+		a.book(l.ID, l.fair-reached, l.port, l.flows)
 		reached, again = max(reached, l.fair), max(again, l.again)
-		a.book(&row.SlowLink, l.fair+l.slow-reached, l.slowest, l.flows)
+		a.book(cause.SlowLink, l.fair+l.slow-reached, l.slowest, l.flows)
 		reached = max(reached, l.fair+l.slow)
 		if l.real > levels[top].real {
 			top = i
 		}
 	}
-	a.book(resent(row, &met), again, nic.port, 0)
+	a.book(b.resent(&met), again, nic.port, 0)
 	before := a.lost
-	a.book(&row.Retrans, met.Late, b.r.nicPort(msg.Conn), 0)
+	a.book(b.again(), met.Late, b.r.nicPort(msg.Conn), 0)
 	b.late, b.timeouts = b.late+before-a.lost, b.timeouts+met.Timeouts
-	a.book(levels[top].to, levels[top].real-reached, levels[top].port, levels[top].flows)
+	a.book(levels[top].ID, levels[top].real-reached, levels[top].port, levels[top].flows)
 	paused, at := b.paused(msg.Conn, w)
-	a.book(&row.Pause, paused, at, 0)
-	a.held(row, &met)
-	b.rest(&a, row, msg.Conn, met)
+	a.book(cause.Pause, paused, at, 0)
+	a.held(b.trigger(&a, msg.Conn, &met), &met)
+	b.rest(&a, msg.Conn, met)
 	return a, beyond
 }
 
-// resent is where packets that went again are booked: those that a switch had trimmed apart.
-func resent(row *result.CollectiveRow, met *Trouble) *int64 {
-	if 2*met.Trimmed > met.Again {
-		return &row.Trimmed
+// trigger returns what congestion control reduced a transfer's rate for: the cause that its packets met where they
+// waited longest, else what cost the transfer most.
+func (b *blamer) trigger(l *ledger, conn int32, met *Trouble) cause.ID {
+	_, dst := b.r.seen.peers(conn)
+	switch {
+	case l.trigger != cause.Recovering || met.Port < 0 || b.flows[met.Port] < 2:
+		return l.trigger
+	case met.Port == b.cableOf(dst) && len(b.senders[met.Port]) > 1:
+		return cause.Incast
+	case b.r.peer(met.Port).Role != topo.Host:
+		return cause.Collision
 	}
-	return &row.Retrans
+	return cause.Recovering
+}
+
+// resent returns what packets that went again are booked as: trimmed by a switch, overtaken, or lost.
+func (b *blamer) resent(met *Trouble) cause.ID {
+	if 2*met.Trimmed > met.Again {
+		return cause.Trimmed
+	}
+	return b.again()
+}
+
+// again returns what packets that were not trimmed went again for.
+func (b *blamer) again() cause.ID {
+	if b.overtaken() {
+		return cause.Reordering
+	}
+	return cause.Retransmission
 }
 
 // rest books what neither links nor pauses nor paces explain.
-func (b *blamer) rest(a *account, row *result.CollectiveRow, conn int32, met Trouble) {
+func (b *blamer) rest(a *ledger, conn int32, met Trouble) {
 	top := met.Port
 	if top < 0 && !met.Sampled { // too short for a sample: where its queue pair waits at other times
 		if w := b.r.worstQueue(conn); w != nil {
@@ -114,15 +156,15 @@ func (b *blamer) rest(a *account, row *result.CollectiveRow, conn int32, met Tro
 	}
 	switch {
 	case met.Again > 0:
-		a.book(resent(row, &met), a.lost, b.r.nicPort(conn), 0)
+		a.book(b.resent(&met), a.lost, b.r.nicPort(conn), 0)
 	case top < 0 || b.flows[top] < 2:
-		a.book(&row.Latency, a.lost, b.r.nicPort(conn), 0)
+		a.book(cause.Latency, a.lost, b.r.nicPort(conn), 0)
 	case b.r.peer(top).Role == topo.Host && len(b.senders[top]) > 1:
-		a.book(&row.Incast, a.lost, top, b.flows[top])
+		a.book(cause.Incast, a.lost, top, b.flows[top])
 	case b.r.plan.Scheduled != nil:
-		a.book(&row.Credit, a.lost, top, b.flows[top])
+		a.book(cause.Credit, a.lost, top, b.flows[top])
 	default:
-		a.book(&row.Collision, a.lost, top, b.flows[top])
+		a.book(cause.Collision, a.lost, top, b.flows[top])
 	}
 }
 
@@ -158,91 +200,111 @@ func (b *blamer) paused(conn int32, w *window) (sum unit.Time, port int32) {
 	return sum, port
 }
 
-// cause is one part of what was lost, and in words.
-type cause struct {
-	lost unit.Time
-	text string
-}
-
-// parts lists what a row lost, with the place where most of it was.
-func (b *blamer) parts(row *result.CollectiveRow) []cause {
+// evidence says what a row shows of a cause: the place where most of it was, and who met there.
+func (b *blamer) evidence(id cause.ID, row *result.CollectiveRow) string {
 	port, flows := "the network", b.shared
 	if row.Port >= 0 {
 		port = b.r.portName(row.Port)
-	}
-	queue := ""
-	if row.Port >= 0 {
-		queue = " that it cut for the queue at " + port
-	}
-	if b.earlier && row.Port >= 0 {
-		queue += ", where its packets had waited earlier"
 	}
 	share, end := unit.Plural(flows, "flow")+" share", unit.Plural(flows, "flow")+" end"
 	if flows == 1 {
 		share, end = share+"s", end+"s"
 	}
-	picked := fmt.Sprintf("hash collision: %s the link %s, others nearby have room", share, port)
-	if b.r.seen.Rules.Detours { // and where the shortest ways lead is no reason for room nearby
-		picked = fmt.Sprintf("detours: %s the link %s, each on its way round", share, port)
+	switch id {
+	case cause.Latency:
+		if b.r.plan.Scheduled != nil {
+			return "latency of its chain of transfers: propagation, switches, the round trip of credit, NICs and NVLink"
+		}
+		return "latency of its chain of transfers: propagation, switches, NICs and NVLink"
+	case cause.Recovering:
+		s := "congestion control has not given back the rate"
+		if row.Port >= 0 {
+			if s += " that it cut for the queue at " + port; b.earlier {
+				s += ", where its packets had waited earlier"
+			}
+		}
+		return s
+	case cause.Window:
+		return "the window was too small to keep its path busy"
+	case cause.Credit:
+		if b.r.plan.Scheduled != nil {
+			return "it waited for credit that the egress port had not granted yet"
+		}
+		return "it waited for credit that the receiver had not granted yet"
+	case cause.Collision:
+		if b.r.seen.Rules.Detours { // and where the shortest ways lead is no reason for room nearby
+			return fmt.Sprintf("detours: %s the link %s, each on its way round", share, port)
+		}
+		return fmt.Sprintf("hash collision: %s the link %s, others nearby have room", share, port)
+	case cause.Oversubscription:
+		return fmt.Sprintf("oversubscription: %s the links beside %s, which have less capacity together", share, port)
+	case cause.SlowLink:
+		return b.r.slowness(row.Port, unit.Time(row.Start), unit.Time(row.End))
+	case cause.Incast:
+		return fmt.Sprintf("incast: %s at %s", end, port)
+	case cause.Pause:
+		return fmt.Sprintf("PFC paused %s%s while there was room behind it", port, b.root(row.Port))
+	case cause.Retransmission, cause.Reordering:
+		return b.resending(id, unit.Time(row.Lost.Own[id]))
+	case cause.Trimmed:
+		return "packets that switches had trimmed and that were sent again"
+	case cause.PCIe:
+		return "PCIe between GPU and NIC is slower than the wire"
+	case cause.SharedNIC:
+		return "other transfers of the same NIC or NVLink port were served meanwhile"
+	case cause.LateRank:
+		return "a rank came later than the first one"
 	}
-	latency, credit := "propagation, switches, NICs and NVLink", "receiver"
-	if b.r.plan.Scheduled != nil {
-		latency, credit = "propagation, switches, the round trip of credit, NICs and NVLink", "egress port"
-	}
-	return []cause{
-		{unit.Time(row.Latency), "latency of its chain of transfers: " + latency},
-		{unit.Time(row.Held), "congestion control has not given back the rate" + queue},
-		{unit.Time(row.Window), "the window was too small to keep its path busy"},
-		{unit.Time(row.Credit), "it waited for credit that the " + credit + " had not granted yet"},
-		{unit.Time(row.Collision), picked},
-		{unit.Time(row.Oversub), fmt.Sprintf("oversubscription: %s the links beside %s, "+
-			"which have less capacity together", share, port)},
-		{unit.Time(row.SlowLink), b.r.slowness(row.Port, unit.Time(row.Start), unit.Time(row.End))},
-		{unit.Time(row.Incast), fmt.Sprintf("incast: %s at %s", end, port)},
-		{unit.Time(row.Pause), fmt.Sprintf("PFC paused %s%s while there was room behind it", port,
-			b.root(row.Port))},
-		{unit.Time(row.Retrans), b.resending(unit.Time(row.Retrans))},
-		{unit.Time(row.Trimmed), "packets that switches had trimmed and that were sent again"},
-		{unit.Time(row.PCIe), "PCIe between GPU and NIC is slower than the wire"},
-		{unit.Time(row.SharedNIC), "other transfers of the same NIC or NVLink port were served meanwhile"},
-		{unit.Time(row.Late), "a rank came later than the first one"},
-	}
+	return id.Get().Name
 }
 
 // explain says the largest part in a sentence.
 func (b *blamer) explain(row *result.CollectiveRow) string {
-	gap := unit.Time(row.End - row.Start - row.Ideal)
+	gap := unit.Time(row.End - row.Start - row.Lost.Own[cause.LineRate])
 	if gap <= 0 {
 		return "at line rate"
 	}
-	var top cause
-	for _, p := range b.parts(row) {
-		if p.lost > top.lost {
-			top = p
+	top, most := cause.LineRate, int64(0)
+	for _, c := range cause.All() {
+		if ps := row.Lost.Of(c.ID); c.Loss && ps > most {
+			top, most = c.ID, ps
 		}
 	}
-	return fmt.Sprintf("%v of the %v beyond line rate: %s", top.lost, gap, top.text)
+	if most == 0 {
+		return "at line rate"
+	}
+	return fmt.Sprintf("%v of the %v beyond line rate: %s", unit.Time(most), gap, b.evidence(top, row))
+}
+
+// overtaken reports whether packets go again although none was lost: they overtake one another, and go-back-N takes
+// that for loss.
+func (b *blamer) overtaken() bool {
+	if !b.r.plan.Mixes() {
+		return false
+	}
+	for i := range b.r.seen.Ports {
+		if p := &b.r.seen.Ports[i].Packets; p.Drops+p.Trims > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // resending says why packets went again, of which a time is blamed: after what, and, where nothing was
 // lost, what was taken for a loss.
-func (b *blamer) resending(all unit.Time) string {
-	p, lost := b.r.plan, int64(0)
-	for i := range b.r.seen.Ports {
-		lost += b.r.seen.Ports[i].Packets.Drops + b.r.seen.Ports[i].Packets.Trims
-	}
-	mixes := lost == 0 && p.Mixes()
-	switch late := 2*b.late > all; {
+func (b *blamer) resending(id cause.ID, all unit.Time) string {
+	late := 2*b.late > all
+	switch {
 	case late && b.timeouts == 0:
 		return "packets that were sent again after silence: nothing came behind what was lost that told of it"
-	case late && mixes:
+	case late && id == cause.Reordering:
 		return fmt.Sprintf("retransmission time-outs, %v each: its packets overtook one another, go-back-N "+
 			"takes that for loss and throws them away, and behind the last of them nothing told of it",
-			p.RC.Timeout)
+			b.r.plan.RC.Timeout)
 	case late:
 		return fmt.Sprintf("retransmission time-outs, %v each: nothing came behind what was lost that told "+
-			"of it", p.RC.Timeout)
-	case mixes:
+			"of it", b.r.plan.RC.Timeout)
+	case id == cause.Reordering:
 		return "packets that were sent again, though none was lost: they overtook one another, and " +
 			"go-back-N takes that for loss"
 	}

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"railyard/internal/cause"
 	"slices"
 
 	"railyard/internal/coll"
@@ -196,15 +197,15 @@ func (b *blamer) collective(c int32, from unit.Time, last int32) result.Collecti
 				worst, row.At = lost, int64(p.from)
 			}
 		case b.synchronises(o, c):
-			row.Latency += int64(t - max(p.from, from))
+			row.Lost.Own[cause.Latency] += int64(t - max(p.from, from))
 		default:
-			row.Late += int64(t - from)
+			row.Lost.Own[cause.LateRank] += int64(t - from)
 			t = from
 			continue
 		}
 		t = p.from
 	}
-	row.Late += int64(max(t-from, 0))
+	row.Lost.Own[cause.LateRank] += int64(max(t-from, 0))
 	f := b.floorOf(c)
 	b.limit(&row, unit.Time(row.End-row.Start), &f)
 	row.Why = b.explain(&row)
@@ -250,10 +251,12 @@ func (b *blamer) measure(p piece) (a alone) {
 // transfer books one transfer of a chain and returns what it lost to others.
 func (b *blamer) transfer(row *result.CollectiveRow, p piece, worst unit.Time) unit.Time {
 	a := b.measure(p)
-	row.Ideal, row.Latency = row.Ideal+int64(a.line), row.Latency+int64(a.latency)
+	own := &row.Lost.Own
+	own[cause.LineRate] += int64(a.line)
+	own[cause.Latency] += int64(a.latency)
 	lost := p.to - p.from - a.relay - a.line - a.latency
 	if p.message < 0 {
-		row.SharedNIC += int64(lost)
+		own[cause.SharedNIC] += int64(lost)
 		return lost
 	}
 	if a.relay > 0 {
@@ -261,7 +264,8 @@ func (b *blamer) transfer(row *result.CollectiveRow, p piece, worst unit.Time) u
 		from := int(o.Rank)
 		line, latency := b.r.exec.Alone(from, b.r.exec.Relay(from, int(o.Peer)), o.Bytes)
 		d := min(a.relay, line+latency)
-		row.Latency, row.SharedNIC = row.Latency+int64(d), row.SharedNIC+int64(a.relay-d)
+		own[cause.Latency] += int64(d)
+		own[cause.SharedNIC] += int64(a.relay - d)
 	}
 	if lost <= 0 {
 		return 0
@@ -275,7 +279,7 @@ func (b *blamer) transfer(row *result.CollectiveRow, p piece, worst unit.Time) u
 
 // step sums up where the time since a start went, of the operations that the end of the last
 // one waited for.
-func (b *blamer) step(last int32, start unit.Time) *result.Causes {
+func (b *blamer) step(last int32, start unit.Time) *cause.Account {
 	chain := b.chain(last, start, -1)
 	spare := map[int32]unit.Time{}
 	for _, p := range chain {
@@ -286,7 +290,8 @@ func (b *blamer) step(last int32, start unit.Time) *result.Causes {
 			spare[o.Coll] -= b.measure(p).line
 		}
 	}
-	sum := &result.Causes{Compute: int64(chain[len(chain)-1].from - start)}
+	sum := &cause.Account{}
+	sum.Own[cause.Compute] = int64(chain[len(chain)-1].from - start)
 	rows, took := map[int32]*result.CollectiveRow{}, map[int32]unit.Time{}
 	var order []int32
 	next := int32(-1) // the collective of what came after
@@ -307,16 +312,16 @@ func (b *blamer) step(last int32, start unit.Time) *result.Causes {
 			b.transfer(row, p, unit.Never)
 			spare[c] = b.spare
 		case c >= 0:
-			row.Latency += int64(p.to - p.from)
+			row.Lost.Own[cause.Latency] += int64(p.to - p.from)
 		default:
-			sum.Compute += int64(p.to - p.from)
+			sum.Own[cause.Compute] += int64(p.to - p.from)
 		}
 		next = o.Coll
 	}
 	for _, c := range order {
 		row, f := rows[c], b.floorOf(c)
 		b.limit(row, took[c], &f)
-		sum.Add(row)
+		sum.Add(&row.Lost)
 	}
 	return sum
 }

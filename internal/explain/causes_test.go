@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/cause"
 	"railyard/internal/coll"
 	"railyard/internal/result"
 	"railyard/internal/sim"
@@ -13,11 +14,7 @@ import (
 	"railyard/unit"
 )
 
-func gapParts(c result.CollectiveRow) int64 {
-	return c.Latency + c.Held + c.Window + c.Credit + c.Trimmed + c.Collision + c.Oversub +
-		c.SlowLink + c.Incast + c.Pause + c.Retrans +
-		c.SharedNIC + c.PCIe + c.Late
-}
+func gapParts(c result.CollectiveRow) int64 { return c.Lost.Total() - c.Lost.Of(cause.LineRate) }
 
 // The parts of a collective's gap add up to it, and the largest is what the scenario
 // was made for.
@@ -32,36 +29,36 @@ func TestCauses(t *testing.T) {
 server: {gpus: 1, nics: 1}
 cc: {algorithm: none}
 workload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}`,
-			func(c result.CollectiveRow) int64 { return c.Incast }, "incast"},
+			func(c result.CollectiveRow) int64 { return c.Lost.Of(cause.Incast) }, "incast"},
 		"a rate kept low": {`fabric: {kind: rail, hosts: 9, spines: 1, host_link: {rate: 100Gbps,
   cable: 3m}}
 server: {gpus: 1, nics: 1}
 cc: {algorithm: dcqcn, dcqcn: {profile: paper}}
 workload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}`,
-			func(c result.CollectiveRow) int64 { return c.Held }, "has not given back the rate"},
+			func(c result.CollectiveRow) int64 { return c.Lost.Of(cause.Recovering) }, "has not given back the rate"},
 		"a small window": {`fabric: {kind: rail, hosts: 2, spines: 1, host_link: {rate: 400Gbps, cable: 4km}}
 server: {gpus: 1, nics: 1}
 cc: {algorithm: swift, swift: {start_window: 10}}
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 4MB}]}}`,
-			func(c result.CollectiveRow) int64 { return c.Window }, "the window was too small"},
+			func(c result.CollectiveRow) int64 { return c.Lost.Of(cause.Window) }, "the window was too small"},
 		"oversubscription": {`fabric: {kind: rail, hosts: 8, segments: 2, spines: 1, uplinks: 1,
   host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 30m}}
 server: {gpus: 1, nics: 1}
 cc: {algorithm: none}
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-9/gpu-1, bytes: 8MB}, {from: host-2/gpu-1,
   to: host-10/gpu-1, bytes: 8MB}, {from: host-3/gpu-1, to: host-11/gpu-1, bytes: 8MB}]}}`,
-			func(c result.CollectiveRow) int64 { return c.Oversub }, "oversubscription"},
+			func(c result.CollectiveRow) int64 { return c.Lost.Of(cause.Oversubscription) }, "oversubscription"},
 		"latency": {`fabric: {kind: rail, hosts: 8, spines: 1, host_link: {rate: 400Gbps,
   cable: 300m}}
 server: {gpus: 1, nics: 1}
 workload: {traffic: {ring-allreduce: {bytes: 64KiB}}}`,
-			func(c result.CollectiveRow) int64 { return c.Latency }, "latency"},
+			func(c result.CollectiveRow) int64 { return c.Lost.Of(cause.Latency) }, "latency"},
 		"hash collisions": {`fabric: {kind: rail, hosts: 8, segments: 2, spines: 8, uplinks: 1,
   host_link: {rate: 400Gbps, cable: 3m}}
 server: {gpus: 1, nics: 1}
 cc: {algorithm: none}
 workload: {traffic: {permutation: {bytes: 8MB}}}`,
-			func(c result.CollectiveRow) int64 { return c.Collision }, "share the link"},
+			func(c result.CollectiveRow) int64 { return c.Lost.Of(cause.Collision) }, "share the link"},
 		// The flow beside the incast has room on every link of its own: PFC takes it along.
 		"a paused fabric": {`fabric: {kind: rail, hosts: 5, segments: 2, spines: 1, uplinks: 1,
   host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}
@@ -71,43 +68,43 @@ switch: {queues: {3: {xoff: 100KB, xon: 50KB}}}
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-6/gpu-1, bytes: 4MB}, {from: host-2/gpu-1,
   to: host-6/gpu-1, bytes: 4MB}, {from: host-3/gpu-1, to: host-6/gpu-1, bytes: 4MB},
   {from: host-4/gpu-1, to: host-7/gpu-1, bytes: 12MB}]}}`,
-			func(c result.CollectiveRow) int64 { return c.Pause }, "PFC paused"},
+			func(c result.CollectiveRow) int64 { return c.Lost.Of(cause.Pause) }, "PFC paused"},
 		"a shared NIC": {`fabric: {kind: rail, hosts: 3, spines: 1, host_link: {rate: 100Gbps,
   cable: 3m}}
 server: {gpus: 1, nics: 1}
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 8MB}, {from: host-1/gpu-1,
   to: host-3/gpu-1, bytes: 8MB}]}}`,
-			func(c result.CollectiveRow) int64 { return c.SharedNIC }, "same NIC"},
+			func(c result.CollectiveRow) int64 { return c.Lost.Of(cause.SharedNIC) }, "same NIC"},
 		"packets lost": {`fabric: {kind: rail, hosts: 2, spines: 1, host_link: {rate: 100Gbps,
   cable: 3m, bit_error_rate: 0.000001}}
 server: {gpus: 1, nics: 1}
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 8MB}]}}`,
-			func(c result.CollectiveRow) int64 { return c.Retrans }, ""},
+			func(c result.CollectiveRow) int64 { return c.Lost.Of(cause.Retransmission) }, ""},
 		"slow PCIe": {`fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 400Gbps,
   cable: 3m}}
 server: {gpus: 1, nics: 1, pcie: 200Gbps}
 cc: {algorithm: none}
 workload: {traffic: {permutation: {bytes: 8MB}}}`,
-			func(c result.CollectiveRow) int64 { return c.PCIe }, "PCIe"},
+			func(c result.CollectiveRow) int64 { return c.Lost.Of(cause.PCIe) }, "PCIe"},
 		"a slow link": {`fabric: {kind: rail, hosts: 2, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}
 server: {gpus: 1, nics: 1}
 cc: {algorithm: none}
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 8MB}]}}
 events: [{link: 'rail-1:Eth2', at: 200us, rate: 25Gbps}, {link: 'rail-1:Eth2', at: 600us, rate: 100Gbps}]`,
-			func(c result.CollectiveRow) int64 { return c.SlowLink },
+			func(c result.CollectiveRow) int64 { return c.Lost.Of(cause.SlowLink) },
 			"the link rail-1:Eth2 → host-2 ran below its 100Gbps for 400us, at 25Gbps"},
 		"a late rank": {`fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 100Gbps,
   cable: 3m}}
 server: {gpus: 1, nics: 1}
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 2MB, start: 1ms},
   {from: host-3/gpu-1, to: host-4/gpu-1, bytes: 2MB, start: 3ms}]}}`,
-			func(c result.CollectiveRow) int64 { return c.Late }, "came later"},
+			func(c result.CollectiveRow) int64 { return c.Lost.Of(cause.LateRank) }, "came later"},
 		"incast over a scheduled fabric": {`fabric: {kind: rail, hosts: 5, segments: 2, spines: 2, uplinks: 4,
   host_link: {rate: 100Gbps, cable: 3m}, scheduled: {}}
 server: {gpus: 1, nics: 1}
 cc: {algorithm: none}
 workload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}`,
-			func(c result.CollectiveRow) int64 { return c.Incast }, "incast: 8 flows"},
+			func(c result.CollectiveRow) int64 { return c.Lost.Of(cause.Incast) }, "incast: 8 flows"},
 		"cells on links without a speed-up": {`fabric: {kind: rail, hosts: 4, segments: 2, spines: 2,
   uplinks: 2, host_link: {rate: 100Gbps, cable: 3m}, scheduled: {}}
 server: {gpus: 1, nics: 1}
@@ -115,18 +112,18 @@ cc: {algorithm: none}
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-5/gpu-1, bytes: 8MB}, {from: host-2/gpu-1,
   to: host-6/gpu-1, bytes: 8MB}, {from: host-3/gpu-1, to: host-7/gpu-1, bytes: 8MB}, {from: host-4/gpu-1,
   to: host-8/gpu-1, bytes: 8MB}]}}`,
-			func(c result.CollectiveRow) int64 { return c.Oversub }, "oversubscription"},
+			func(c result.CollectiveRow) int64 { return c.Lost.Of(cause.Oversubscription) }, "oversubscription"},
 		"the round trip of credit": {`fabric: {kind: rail, hosts: 1, segments: 2, spines: 2, uplinks: 4,
   host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {cable: 300m}, scheduled: {}}
 server: {gpus: 1, nics: 1}
 cc: {algorithm: none}
 workload: {traffic: {ring-allreduce: {bytes: 64KiB}}}`,
-			func(c result.CollectiveRow) int64 { return c.Latency }, "the round trip of credit"},
+			func(c result.CollectiveRow) int64 { return c.Lost.Of(cause.Latency) }, "the round trip of credit"},
 		"a training step": {`fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 100Gbps,
   cable: 3m}}
 server: {gpus: 2, nics: 2}
 workload: {training: {model: small.json, tp: 2, dp: 2, pp: 2, global_batch: 8, bucket: 20MB}}`,
-			func(c result.CollectiveRow) int64 { return c.Latency }, ""},
+			func(c result.CollectiveRow) int64 { return c.Lost.Of(cause.Latency) }, ""},
 	} {
 		_, _, tab := runAll(t, "name: causes\n"+c.text+"\n")
 		if len(tab.Collectives) == 0 || tab.Topology == nil || len(tab.QPs) == 0 {
@@ -139,7 +136,8 @@ workload: {training: {model: small.json, tp: 2, dp: 2, pp: 2, global_batch: 8, b
 		}
 		found := false
 		for _, x := range tab.Collectives {
-			if sum := x.Ideal + gapParts(x); sum != x.End-x.Start || x.Ideal < 0 || x.Late < 0 {
+			if sum := x.Lost.Of(cause.LineRate) + gapParts(x); sum != x.End-x.Start ||
+				x.Lost.Of(cause.LineRate) < 0 || x.Lost.Of(cause.LateRank) < 0 {
 				t.Fatalf("%s: parts of %d make %d: %+v", name, x.End-x.Start, sum, x)
 			}
 			found = found || 2*c.part(x) > gapParts(x) && strings.Contains(x.Why, c.why) || c.why == "" &&
@@ -188,12 +186,13 @@ workload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}
 		}
 		_, tab, _ := r.Outcome("")
 		first, second := tab.Collectives[0], tab.Collectives[1]
-		if first.Incast == 0 || 2*(first.Incast+first.Held) < gapParts(first) {
+		incast := func(r *result.CollectiveRow) int64 { return r.Lost.Of(cause.Incast) + r.Lost.Of(cause.Recovering) }
+		if first.Lost.Of(cause.Incast) == 0 || 2*incast(&first) < gapParts(first) {
 			t.Errorf("the incast: %+v", first)
 		}
-		if slow := float64(second.End-second.Start) / float64(second.Ideal); pause > 0 &&
-			(100*(second.Incast+second.Held) > gapParts(second) || slow > 1.05) || pause == 0 &&
-			(slow < 1.2 || 2*second.Held < gapParts(second) || !strings.Contains(second.Why,
+		if slow := float64(second.End-second.Start) / float64(second.Lost.Of(cause.LineRate)); pause > 0 &&
+			(100*incast(&second) > gapParts(second) || slow > 1.05) || pause == 0 &&
+			(slow < 1.2 || 2*second.Lost.Of(cause.Recovering) < gapParts(second) || !strings.Contains(second.Why,
 				"not given back") || !strings.Contains(second.Why, "earlier")) {
 			t.Errorf("after %v, %.2f times the ideal: %+v", pause, slow, second)
 		}
@@ -221,7 +220,8 @@ func TestRateNotGivenBack(t *testing.T) {
 		}
 	}
 	saved := s.StepTime - free.StepTime
-	for where, blamed := range map[string]int64{"collective": row.Held, "step": s.Chain.Held} {
+	for where, blamed := range map[string]int64{"collective": row.Lost.Of(cause.Recovering),
+		"step": s.Chain.Of(cause.Recovering)} {
 		if d := blamed - saved; max(d, -d) > s.StepTime/50 {
 			t.Errorf("%s: %v blamed on the rate, a run without congestion control saves %v", where,
 				unit.Time(blamed), unit.Time(saved))

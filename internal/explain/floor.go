@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"railyard/internal/cause"
 	"railyard/internal/coll"
 	"railyard/internal/result"
 	"railyard/unit"
@@ -13,18 +14,8 @@ type floor struct {
 	time  unit.Time
 	port  int32
 	flows int
-	cause part
+	cause cause.ID
 }
-
-// part picks one of a row's causes.
-type part func(*result.CollectiveRow) *int64
-
-func toIdeal(r *result.CollectiveRow) *int64     { return &r.Ideal }
-func toSharedNIC(r *result.CollectiveRow) *int64 { return &r.SharedNIC }
-func toIncast(r *result.CollectiveRow) *int64    { return &r.Incast }
-func toPCIe(r *result.CollectiveRow) *int64      { return &r.PCIe }
-func toOversub(r *result.CollectiveRow) *int64   { return &r.Oversub }
-func toCollision(r *result.CollectiveRow) *int64 { return &r.Collision }
 
 // loads sums up bytes by link, and remembers which links it has touched.
 type loads struct {
@@ -76,33 +67,33 @@ func (b *blamer) floorOf(c int32) (top floor) {
 			b.load(l, m)
 		}
 	}
-	consider := func(d unit.Time, port int32, flows int, cause part) {
+	consider := func(d unit.Time, port int32, flows int, id cause.ID) {
 		if d > top.time {
-			top = floor{d, port, flows, cause}
+			top = floor{d, port, flows, id}
 		}
 	}
 	pcie := func(nic int32, bytes unit.Bytes, flows int) {
 		if b.r.pcieOf(nic) > 0 {
-			consider(unit.Serialize(bytes, b.share.pcieRate(nic)), b.cableOf(nic), flows, toPCIe)
+			consider(unit.Serialize(bytes, b.share.pcieRate(nic)), b.cableOf(nic), flows, cause.PCIe)
 		}
 	}
 	l.out.each(func(nic int32, bytes unit.Bytes, flows int) {
-		to := toIdeal
+		to := cause.LineRate
 		if b.r.dag.Colls[c].Kind == coll.SendRecv {
-			to = toSharedNIC
+			to = cause.SharedNIC
 		}
 		consider(unit.Serialize(bytes, b.r.nicRate(nic)), b.cableOf(nic), flows, to)
 		pcie(nic, bytes, flows)
 	})
 	l.in.each(func(nic int32, bytes unit.Bytes, flows int) {
-		consider(unit.Serialize(bytes, b.r.nicRate(nic)), b.cableOf(nic), flows, toIncast)
+		consider(unit.Serialize(bytes, b.r.nicRate(nic)), b.cableOf(nic), flows, cause.Incast)
 		pcie(nic, bytes, flows)
 	})
 	l.sets.each(func(s int32, bytes unit.Bytes, flows int) {
-		consider(unit.Serialize(bytes, b.share.sets[s].rate), b.share.sets[s].port, flows, toOversub)
+		consider(unit.Serialize(bytes, b.share.sets[s].rate), b.share.sets[s].port, flows, cause.Oversubscription)
 	})
 	l.ports.each(func(p int32, bytes unit.Bytes, flows int) {
-		consider(unit.Serialize(bytes, b.r.rate(p)), p, flows, toCollision)
+		consider(unit.Serialize(bytes, b.r.rate(p)), p, flows, cause.Collision)
 	})
 	return top
 }
@@ -127,25 +118,42 @@ func (b *blamer) load(l *collLoads, m int32) {
 	}
 }
 
+// avoidable are the causes that cost no more than what a collective took longer than its busiest link needs.
+var avoidable = [...]cause.ID{cause.Pause, cause.Window, cause.Credit, cause.Trimmed, cause.Reordering,
+	cause.Retransmission, cause.Recovering}
+
 // limit gives back what a collective's row blames on pauses, held rates and losses beyond
 // what it took longer than its busiest link needs, and books that to the link.
 func (b *blamer) limit(row *result.CollectiveRow, took unit.Time, f *floor) {
-	avoidable := row.Pause + row.Held + row.Window + row.Credit + row.Trimmed + row.Retrans
-	d := int64(f.time) - (int64(took) - avoidable)
+	sum := int64(0)
+	var parts []*int64
+	for _, id := range avoidable {
+		parts = append(parts, &row.Lost.Own[id])
+	}
+	for i := range row.Lost.Reaction {
+		parts = append(parts, &row.Lost.Reaction[i])
+	}
+	for _, p := range parts {
+		sum += *p
+	}
+	d := int64(f.time) - (int64(took) - sum)
 	if d <= 0 || f.time > took {
 		return
 	}
-	left := d
-	for _, part := range []*int64{&row.Pause, &row.Held, &row.Window, &row.Credit, &row.Trimmed} {
-		x := int64(float64(*part) * float64(d) / float64(avoidable))
-		*part -= x
+	left, top := d, int64(0)
+	for _, p := range parts {
+		x := int64(float64(*p) * float64(d) / float64(sum))
+		*p -= x
 		left -= x
 	}
-	x := min(left, row.Retrans)
-	row.Retrans -= x
-	left -= x
-	to := f.cause(row)
-	if *to += d - left; *to >= max(row.Pause, row.Held, row.Window, row.Credit, row.Trimmed, row.Retrans) {
+	for _, p := range parts { // what rounding left
+		x := min(left, *p)
+		*p -= x
+		left -= x
+		top = max(top, *p)
+	}
+	to := &row.Lost.Own[f.cause]
+	if *to += d - left; *to >= top {
 		row.Port, b.shared, b.earlier = f.port, f.flows, false
 	}
 }

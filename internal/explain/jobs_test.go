@@ -3,6 +3,7 @@ package explain_test
 import (
 	"testing"
 
+	"railyard/internal/cause"
 	"railyard/internal/coll"
 	"railyard/internal/result"
 	"railyard/internal/sim"
@@ -68,24 +69,17 @@ func sideBySide(t *testing.T, jobs ...workload.Job) (map[string]result.Job, *res
 		if parts != j.StepTime || j.End-j.Start != j.StepTime || !j.Complete {
 			t.Errorf("%s: parts make %d: %+v", j.Name, parts, j)
 		}
-		if c := j.Chain; total(c) != j.StepTime {
-			t.Errorf("%s: the chain is %d of %d: %+v", j.Name, total(c), j.StepTime, c)
+		if c := j.Chain; c.Total() != j.StepTime {
+			t.Errorf("%s: the chain is %d of %d: %+v", j.Name, c.Total(), j.StepTime, c)
 		}
 	}
-	if parts := s.Compute + s.ExposedComm + s.Bubble; parts != s.StepTime || total(s.Chain) != s.StepTime {
-		t.Errorf("the run's parts make %d, its chain %d, it took %d", parts, total(s.Chain), s.StepTime)
+	if parts := s.Compute + s.ExposedComm + s.Bubble; parts != s.StepTime || s.Chain.Total() != s.StepTime {
+		t.Errorf("the run's parts make %d, its chain %d, it took %d", parts, s.Chain.Total(), s.StepTime)
 	}
 	if len(said) != len(jobs) {
 		t.Errorf("%d jobs are said of %d", len(said), len(jobs))
 	}
 	return said, s, tab
-}
-
-func total(c *result.Causes) int64 {
-	return c.Compute + c.Ideal + c.Latency + c.Held + c.Window + c.Credit + c.Trimmed +
-		c.Collision + c.Oversub +
-		c.SlowLink +
-		c.Incast + c.Pause + c.Retrans + c.SharedNIC + c.PCIe
 }
 
 // What is said of a job is the same whether it runs alone or beside one that it does not
@@ -126,7 +120,10 @@ func TestJobsMeet(t *testing.T) {
 	if two["x"].StepTime <= one["x"].StepTime {
 		t.Errorf("alone %d, with another on the cable %d", one["x"].StepTime, two["x"].StepTime)
 	}
-	blamed := func(j result.Job) int64 { c := j.Chain; return c.Oversub + c.Collision + c.Held + c.Incast }
+	blamed := func(j result.Job) int64 {
+		c := j.Chain
+		return c.Of(cause.Oversubscription) + c.Of(cause.Collision) + c.Of(cause.Recovering) + c.Of(cause.Incast)
+	}
 	if blamed(two["x"]) <= blamed(one["x"]) {
 		t.Errorf("alone %+v, with another %+v", one["x"].Chain, two["x"].Chain)
 	}
@@ -145,7 +142,7 @@ func TestJobsMeet(t *testing.T) {
 	}
 	for _, c := range tab.Collectives {
 		rows[c.Job]++
-		if c.Ideal > c.End-c.Start || gapParts(c)+c.Ideal != c.End-c.Start {
+		if c.Lost.Of(cause.LineRate) > c.End-c.Start || gapParts(c)+c.Lost.Of(cause.LineRate) != c.End-c.Start {
 			t.Errorf("%+v", c)
 		}
 	}

@@ -7,6 +7,7 @@ package explain
 import (
 	"fmt"
 
+	"railyard/internal/cause"
 	"railyard/internal/exec"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
@@ -52,6 +53,7 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 		limits = append(limits, fmt.Sprintf("collectives.parquet holds the first %d collectives",
 			maxCollectiveRows))
 	}
+	t.Causes = causeRows(s.Chain, t.Collectives)
 	if r.ranks(t) {
 		limits = append(limits, fmt.Sprintf("ranks.parquet holds the first %d operations of ranks",
 			maxRankRows))
@@ -73,6 +75,25 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 		s.Trained = trained(p.Jobs[0].Training, unit.Time(s.StepTime), s.Complete)
 	}
 	return s, t, limits
+}
+
+// causeRows spells accounts out as rows, without causes that cost nothing.
+func causeRows(chain *cause.Account, colls []result.CollectiveRow) (rows []result.CauseRow) {
+	add := func(scope string, instance int32, a *cause.Account) {
+		for _, c := range cause.All() {
+			if own, reaction := a.Own[c.ID], a.Reaction[c.ID]; own != 0 || reaction != 0 {
+				rows = append(rows, result.CauseRow{Scope: scope, Instance: instance, Cause: c.Key, Time: own,
+					Reaction: reaction})
+			}
+		}
+	}
+	if chain != nil {
+		add("critical_path", -1, chain)
+	}
+	for i := range colls {
+		add("collective", colls[i].Instance, &colls[i].Lost)
+	}
+	return rows
 }
 
 // trained is what a training step that took so long amounts to.

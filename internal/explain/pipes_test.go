@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"railyard/internal/cause"
 	"railyard/internal/exec"
 	"railyard/internal/explain"
 	"railyard/internal/result"
@@ -145,14 +146,15 @@ func TestWithoutPackets(t *testing.T) {
 	}
 	wire := unit.Serialize(2*unit.MB+2*unit.MB/40, 100*unit.Gbps)
 	if want := int64(60*unit.Microsecond + 3*wire + pipeLatency); s.StepTime != want ||
-		total(s.Chain) != want {
-		t.Errorf("the step took %d, its chain %d, not %d", s.StepTime, total(s.Chain), want)
+		s.Chain.Total() != want {
+		t.Errorf("the step took %d, its chain %d, not %d", s.StepTime, s.Chain.Total(), want)
 	}
 	c := s.Chain
-	if c.Pause+c.Held+c.Retrans+c.Collision+c.Oversub+c.Incast+c.PCIe != 0 {
+	if c.Of(cause.Pause)+c.Of(cause.Recovering)+c.Of(cause.Retransmission)+
+		c.Of(cause.Collision)+c.Of(cause.Oversubscription)+c.Of(cause.Incast)+c.Of(cause.PCIe) != 0 {
 		t.Errorf("blamed on what there is none of: %+v", c)
 	}
-	if shared := int64(wire); c.SharedNIC < shared || s.Slowest == nil || s.Slowest.Queue != "" {
+	if shared := int64(wire); c.Of(cause.SharedNIC) < shared || s.Slowest == nil || s.Slowest.Queue != "" {
 		t.Errorf("two transfers before the last one: %+v, %+v", c, s.Slowest)
 	}
 	sum := int64(0)

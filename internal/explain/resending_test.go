@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/cause"
 	"railyard/rc"
 )
 
@@ -35,10 +36,10 @@ func TestTimeoutsOfReordering(t *testing.T) {
 				continue
 			}
 			late++
-			if s.Chain.Retrans < timeout || s.Chain.Retrans > waited+s.StepTime-timeout ||
-				s.Chain.Window > timeout/20 {
+			if s.Chain.Of(cause.Reordering) < timeout || s.Chain.Of(cause.Reordering) > waited+s.StepTime-timeout ||
+				s.Chain.Of(cause.Window) > timeout/20 {
 				t.Errorf("%s, %s: of %d ps %d for packets sent again, %d for the window", algorithm, lb,
-					s.StepTime, s.Chain.Retrans, s.Chain.Window)
+					s.StepTime, s.Chain.Of(cause.Reordering), s.Chain.Of(cause.Window))
 			}
 			for where, why := range map[string]string{"slowest": s.Slowest.Why,
 				"flows": tab.Collectives[0].Why} {

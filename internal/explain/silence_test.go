@@ -3,6 +3,8 @@ package explain_test
 import (
 	"strings"
 	"testing"
+
+	"railyard/internal/cause"
 )
 
 // Where a link breaks, a sender with a full window whose packets are gone does not wait for its window,
@@ -19,17 +21,18 @@ transport: {recovery: selective, write: only}
 workload: {traffic: {incast: {bytes: 300KB, fan_in: 7}}}
 `
 	_, s, _ := runAll(t, text)
-	if s.Timeouts > 0 || s.Drops == 0 || 2*s.Chain.Retrans < s.StepTime || 10*s.Chain.Window > s.StepTime ||
+	if s.Timeouts > 0 || s.Drops == 0 || 2*s.Chain.Of(cause.Retransmission) < s.StepTime ||
+		10*s.Chain.Of(cause.Window) > s.StepTime ||
 		!strings.Contains(s.Slowest.Why, "sent again after silence") {
 		t.Errorf("%d time-outs, %d drops; of %d ps %d for packets sent again, %d for the window: %s",
-			s.Timeouts, s.Drops, s.StepTime, s.Chain.Retrans, s.Chain.Window, s.Slowest.Why)
+			s.Timeouts, s.Drops, s.StepTime, s.Chain.Of(cause.Retransmission), s.Chain.Of(cause.Window), s.Slowest.Why)
 	}
 	_, s, _ = runAll(t, text, "transport.recovery=go-back-n", "transport.write=first-middle-last",
 		"switch.queues.3.lossless=false", "switch.queues.3.trim=true", "switch.queues.3.limit=100KB",
 		"cc.algorithm=dcqcn")
-	if s.Timeouts == 0 || 2*s.Chain.Retrans < s.StepTime ||
+	if s.Timeouts == 0 || 2*s.Chain.Of(cause.Retransmission) < s.StepTime ||
 		!strings.Contains(s.Slowest.Why, "time-outs, 67") {
 		t.Errorf("%d time-outs; of %d ps %d for packets sent again, %d for trimmed ones: %s", s.Timeouts,
-			s.StepTime, s.Chain.Retrans, s.Chain.Trimmed, s.Slowest.Why)
+			s.StepTime, s.Chain.Of(cause.Retransmission), s.Chain.Of(cause.Trimmed), s.Slowest.Why)
 	}
 }

@@ -3,6 +3,7 @@ package explain_test
 import (
 	"testing"
 
+	"railyard/internal/cause"
 	"railyard/internal/workload"
 	"railyard/unit"
 )
@@ -43,7 +44,7 @@ func TestTimeline(t *testing.T) {
 			"step": {j.StepTime, int64(145*us) + pp + dp}, "start": {j.Start, int64(start)},
 			"the run": {s.StepTime, j.StepTime + int64(start)}, "its bubble": {s.Bubble, j.Bubble +
 				int64(start)},
-			"the chain": {total(j.Chain), j.StepTime}, "computing on it": {j.Chain.Compute, int64(145 * us)},
+			"the chain": {j.Chain.Total(), j.StepTime}, "computing on it": {j.Chain.Of(cause.Compute), int64(145 * us)},
 		} {
 			if x[0] != x[1] {
 				t.Errorf("start %v: %s is %d, not %d", start, what, x[0], x[1])

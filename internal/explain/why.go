@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"railyard/internal/cause"
 	"slices"
 	"sort"
 
@@ -62,10 +63,11 @@ func (b *blamer) message(m int32) *result.CollectiveRow {
 		if older >= 0 && b.share.done(older) > posted {
 			p.from = b.share.done(older)
 		}
-		ideal := row.Ideal
+		ideal := row.Lost.Own[cause.LineRate]
 		worst = max(worst, b.transfer(row, p, worst))
 		if x != m {
-			row.SharedNIC, row.Ideal = row.SharedNIC+row.Ideal-ideal, ideal
+			row.Lost.Own[cause.SharedNIC] += row.Lost.Own[cause.LineRate] - ideal
+			row.Lost.Own[cause.LineRate] = ideal
 		}
 		if p.from == posted {
 			break
@@ -142,7 +144,7 @@ func (b *blamer) sentence(w *result.Slowest, conn int32, top *Wait, row *result.
 	if slow < 1.05 {
 		return s + ": nothing slowed it down worth naming"
 	}
-	if rest := unit.Time(row.Ideal - w.Ideal); rest > unit.Time(w.Ideal) {
+	if rest := unit.Time(row.Lost.Own[cause.LineRate] - w.Ideal); rest > unit.Time(w.Ideal) {
 		s += fmt.Sprintf(" (at line rate its NIC sends other transfers of the collective for %v)", rest)
 	}
 	s += ": " + b.explain(row)

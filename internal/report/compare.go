@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"railyard/internal/cause"
 	"railyard/internal/result"
 	"railyard/internal/route"
 	"railyard/unit"
@@ -32,6 +33,9 @@ func times(v float64) string   { return unit.Time(v).String() }
 func percent(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) }
 func plain(v float64) string   { return count(int64(v + 0.5)) }
 
+// beforeCauses is how many metrics stand before the causes of lost time.
+const beforeCauses = 6
+
 var metrics = []metric{
 	{"completion time", func(s *result.Summary) float64 { return float64(s.StepTime) }, times, false},
 	{"slowest flow", func(s *result.Summary) float64 { return float64(s.Flows.Max) }, times, false},
@@ -39,12 +43,6 @@ var metrics = []metric{
 	{"exposed pipeline", ofStorage(func(s *result.Summary) int64 { return s.ExposedPP }), times, true},
 	{"waiting for data", ofStorage(func(s *result.Summary) int64 { return s.ExposedLoad }), times, true},
 	{"saving checkpoints", ofStorage(func(s *result.Summary) int64 { return s.ExposedSave }), times, true},
-	{"rate not given back", chain(func(c *result.Causes) int64 { return c.Held }), times, false},
-	{"window too small", chain(func(c *result.Causes) int64 { return c.Window }), times, true},
-	{"waiting for credit", chain(func(c *result.Causes) int64 { return c.Credit }), times, true},
-	{"trimmed", chain(func(c *result.Causes) int64 { return c.Trimmed }), times, true},
-	{"hash collision", chain(func(c *result.Causes) int64 { return c.Collision }), times, false},
-	{"incast", chain(func(c *result.Causes) int64 { return c.Incast }), times, false},
 	{"hottest uplink", func(s *result.Summary) float64 { return s.Links.UplinkMax }, percent, false},
 	{"coolest uplink", func(s *result.Summary) float64 { return s.Links.UplinkMin }, percent, false},
 	{"mean uplink", func(s *result.Summary) float64 { return s.Links.UplinkMean }, percent, false},
@@ -107,14 +105,23 @@ func cuts(s *result.Summary) (n float64) {
 	return n
 }
 
-// chain is what a run lost to a cause, along the operations that its end waited for.
-func chain(of func(*result.Causes) int64) func(*result.Summary) float64 {
-	return func(s *result.Summary) float64 {
-		if s.Chain == nil { // of an earlier version
-			return 0
+// ofCauses is a row for each cause that costs any of the runs something on its critical path.
+func ofCauses(variants []Variant) (rows []metric) {
+	for _, c := range cause.All() {
+		of := func(s *result.Summary) float64 {
+			if s.Chain == nil { // of an earlier version
+				return 0
+			}
+			return float64(s.Chain.Of(c.ID))
 		}
-		return float64(of(s.Chain))
+		costs := func(v Variant) bool {
+			return slices.ContainsFunc(v.Runs, func(s *result.Summary) bool { return of(s) > 0 })
+		}
+		if c.Loss && slices.ContainsFunc(variants, costs) {
+			rows = append(rows, metric{c.Name, of, times, true})
+		}
 	}
+	return rows
 }
 
 // Compare prints the variants side by side, below each other where the line is full: the
@@ -175,7 +182,8 @@ func columns(w io.Writer, first, col int, heads []string, variants []Variant) {
 			fmt.Fprintf(w, "%*s", col, cell(v))
 		}
 	}
-	for _, m := range slices.Concat(metrics[:1], ofJobs(variants), metrics[1:]) {
+	for _, m := range slices.Concat(metrics[:1], ofJobs(variants), metrics[1:beforeCauses], ofCauses(variants),
+		metrics[beforeCauses:]) {
 		has := func(v Variant) bool { return slices.Max(append(values(m, v), 0)) > 0 }
 		if m.rare && !slices.ContainsFunc(variants, has) {
 			continue

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/cause"
 	"railyard/internal/report"
 	"railyard/internal/result"
 	"railyard/internal/story"
@@ -27,9 +28,11 @@ func training() *result.Summary {
 		PFCPause: ms(0.3)}
 	s.Step = result.Step{StepTime: ms(183), Compute: ms(110), ExposedComm: ms(60), ExposedTP: ms(9),
 		ExposedPP: ms(7),
-		ExposedDP: ms(44), Bubble: ms(13), Chain: &result.Causes{Compute: ms(110), Ideal: ms(20),
-			Latency: ms(0.2),
-			Held:    ms(31), Collision: ms(14), Incast: ms(2), Pause: ms(1.5)}}
+		ExposedDP: ms(44), Bubble: ms(13), Chain: &cause.Account{}}
+	for id, long := range map[cause.ID]float64{cause.Compute: 110, cause.LineRate: 20, cause.Latency: 0.2,
+		cause.Recovering: 31, cause.Collision: 14, cause.Incast: 2, cause.Pause: 1.5} {
+		s.Chain.Own[id] = ms(long)
+	}
 	s.Params, s.MFU, s.Tokens, s.TrainingGPUs = 6_738_415_616, 0.423, 131_072, 64
 	s.Collectives = []result.Collective{
 		{Name: "gradients", Kind: "all-reduce", Algorithm: "ring", Count: 128, Bytes: 100e6, Ranks: 8,
@@ -71,7 +74,7 @@ func TestPages(t *testing.T) {
 	spray := func(seed uint64, step float64, again int64) *result.Summary {
 		s := training()
 		s.Seed, s.StepTime, s.LB, s.Links.UplinkMax, s.OutOfOrder = seed, ms(step), "spray", 0.31, 80_000
-		s.Chain.Collision, s.Retransmissions = 0, again
+		s.Chain.Own[cause.Collision], s.Retransmissions = 0, again
 		return s
 	}
 	half := spray(1, 20, 0)
@@ -165,6 +168,10 @@ func fill(t *rapid.T, v reflect.Value) {
 		for i := range n {
 			fill(t, v.Index(i))
 		}
+	case reflect.Array:
+		for i := range v.Len() {
+			fill(t, v.Index(i))
+		}
 	case reflect.String:
 		v.SetString(rapid.SampledFrom([]string{"", "host-1/gpu-1",
 			"seg-12-rail-8:Eth12 → pod-3-super-spine-14",
@@ -192,8 +199,9 @@ func parts(s *result.Step) {
 		*p = min(*p, s.StepTime)
 	}
 	if s.Chain != nil {
-		for v, i := reflect.ValueOf(s.Chain).Elem(), 0; i < v.NumField(); i++ {
-			v.Field(i).SetInt(min(v.Field(i).Int(), s.StepTime))
+		for i := range s.Chain.Own {
+			s.Chain.Own[i] = min(s.Chain.Own[i], s.StepTime)
+			s.Chain.Reaction[i] = min(s.Chain.Reaction[i], s.StepTime/int64(cause.Count))
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"railyard/internal/cause"
 	"railyard/internal/result"
 	"railyard/unit"
 )
@@ -164,36 +165,24 @@ func lost(w io.Writer, s *result.Summary) {
 	if c == nil || s.StepTime <= 0 {
 		return
 	}
-	type part struct {
-		name string
-		v    int64
+	ids := make([]cause.ID, 0, cause.Count)
+	for _, about := range cause.All() {
+		if about.Loss {
+			ids = append(ids, about.ID)
+		}
 	}
-	parts := []part{{"rate not given back", c.Held}, {"window too small", c.Window},
-		{"waiting for credit", c.Credit}, {"hash collision", c.Collision},
-		{"oversubscription", c.Oversub}, {"links below their rate", c.SlowLink}, {"incast", c.Incast},
-		{"PFC pauses", c.Pause}, {"packets sent again", c.Retrans},
-		{"packets trimmed and sent again", c.Trimmed},
-		{others(s), c.SharedNIC}, {"PCIe", c.PCIe}, {"latency", c.Latency}}
-	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(b.v, a.v) })
+	slices.SortStableFunc(ids, func(a, b cause.ID) int { return cmp.Compare(c.Of(b), c.Of(a)) })
 	var said []string
-	for _, p := range parts {
-		if 200*p.v >= s.StepTime && p.v > 0 {
-			said = append(said, fmt.Sprintf("%s %v (%.1f %%)", p.name, unit.Time(p.v),
-				100*float64(p.v)/float64(s.StepTime)))
+	for _, id := range ids {
+		if ps := c.Of(id); 200*ps >= s.StepTime && ps > 0 {
+			said = append(said, fmt.Sprintf("%s %v (%.1f %%)", id.Get().Name, unit.Time(ps),
+				100*float64(ps)/float64(s.StepTime)))
 		}
 	}
 	if len(said) > 0 {
 		Wrap(w, "", "Lost beyond line rate, along the operations that the end waited for: "+
 			strings.Join(said, ", "))
 	}
-}
-
-// others names what transfers wait for that go by the same pipe.
-func others(s *result.Summary) string {
-	if s.Storage != nil {
-		return "other transfers of the NIC, NVLink port or storage media"
-	}
-	return "other transfers of the NIC or NVLink port"
 }
 
 // Bar is a share of n blocks.

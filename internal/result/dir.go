@@ -46,7 +46,7 @@ func (t *Tables) files() []File {
 		{"pauses.parquet", table(t.Pauses)}, {"ranks.parquet", table(t.Ranks)},
 		{"paths.parquet", table(t.Paths)},
 		{"qps.parquet", table(t.QPs)}, {"signals.parquet", table(t.Signals)},
-		{"collectives.parquet", table(t.Collectives)},
+		{"collectives.parquet", table(t.Collectives)}, {"causes.parquet", table(t.Causes)},
 		{"critical.parquet", table(t.Critical)}}
 }
 

@@ -9,6 +9,8 @@
 //	trace.json     ranks and pauses as a Perfetto trace
 package result
 
+import "railyard/internal/cause"
+
 // Control is what one service's congestion control did, summed over its queue pairs.
 type Control struct {
 	Service    string    `json:"service"`
@@ -161,7 +163,7 @@ type Step struct {
 	Bubble       int64 `json:"bubble_ps"`
 
 	// Chain is the step once more, along the operations that its end waited for.
-	Chain *Causes `json:"chain,omitempty"`
+	Chain *cause.Account `json:"chain,omitempty"`
 }
 
 // Trained is what a training step amounts to.
@@ -206,36 +208,6 @@ type Stall struct {
 	Came    int64  `json:"came_ps"`
 	Media   int64  `json:"media_ps"`   // along what came last: in the servers
 	Network int64  `json:"network_ps"` // and on the way
-}
-
-// Causes is where a chain of operations, each of which waited for the one before, spent
-// its time. The parts add up to it.
-type Causes struct {
-	Compute   int64 `json:"compute_ps"` // and waiting for the time to start
-	Ideal     int64 `json:"line_rate_ps"`
-	Latency   int64 `json:"latency_ps"`
-	Held      int64 `json:"rate_not_given_back_ps"`
-	Window    int64 `json:"window_too_small_ps"`
-	Credit    int64 `json:"waiting_for_credit_ps"`
-	Collision int64 `json:"hash_collision_ps"`
-	Oversub   int64 `json:"oversubscription_ps"`
-	SlowLink  int64 `json:"slow_link_ps,omitempty"`
-	Incast    int64 `json:"incast_ps"`
-	Pause     int64 `json:"pause_ps"`
-	Retrans   int64 `json:"sent_again_ps"`
-	Trimmed   int64 `json:"trimmed_ps"`
-	SharedNIC int64 `json:"shared_nic_ps"`
-	PCIe      int64 `json:"pcie_ps"`
-}
-
-// Add adds what a collective lost.
-func (c *Causes) Add(r *CollectiveRow) {
-	c.Ideal, c.Latency, c.Held, c.Collision, c.Oversub = c.Ideal+r.Ideal, c.Latency+r.Latency, c.Held+r.Held,
-		c.Collision+r.Collision, c.Oversub+r.Oversub
-	c.SlowLink, c.Window, c.Credit = c.SlowLink+r.SlowLink, c.Window+r.Window, c.Credit+r.Credit
-	c.Incast, c.Pause, c.Retrans, c.SharedNIC = c.Incast+r.Incast, c.Pause+r.Pause, c.Retrans+r.Retrans,
-		c.SharedNIC+r.SharedNIC
-	c.PCIe, c.Trimmed = c.PCIe+r.PCIe, c.Trimmed+r.Trimmed
 }
 
 // Collective sums up the instances of one collective.

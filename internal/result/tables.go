@@ -1,5 +1,7 @@
 package result
 
+import "railyard/internal/cause"
+
 // FlowRow is one message between hosts: flows.parquet.
 type FlowRow struct {
 	Message int64  `parquet:"message" json:"message"`
@@ -95,43 +97,31 @@ type SignalRow struct {
 // collectives.parquet. Ideal is the time of its longest chain of transfers at line
 // rate; the other parts add up to what it took beyond that.
 type CollectiveRow struct {
-	Instance  int32  `parquet:"instance" json:"instance"`
-	Name      string `parquet:"name,dict" json:"name"`
-	Kind      string `parquet:"kind,dict" json:"kind"`
-	Class     string `parquet:"class,dict" json:"class"`
-	Ranks     int32  `parquet:"ranks" json:"ranks"`
-	FirstRank int32  `parquet:"first_rank" json:"first_rank"`
-	Bytes     int64  `parquet:"bytes" json:"bytes"`
-	Start     int64  `parquet:"start_ps" json:"start_ps"`
-	End       int64  `parquet:"end_ps" json:"end_ps"`
-	Ideal     int64  `parquet:"ideal_ps" json:"ideal_ps"`
-	// propagation, switches, NICs, NVLink
-	Latency int64 `parquet:"latency_ps" json:"latency_ps"`
-	// flows hashed onto one link
-	Collision int64 `parquet:"collision_ps" json:"collision_ps"`
-	// less capacity between switches than flows ask for
-	Oversub int64 `parquet:"oversubscription_ps" json:"oversubscription_ps"`
-	// links with less than their best rate, or avoided, after events
-	SlowLink int64 `parquet:"slow_link_ps" json:"slow_link_ps"`
-	// senders to one receiver
-	Incast int64 `parquet:"incast_ps" json:"incast_ps"`
-	// congestion control, while the path was free: its pace, its window, credit that it waited for
-	Held    int64 `parquet:"rate_not_given_back_ps" json:"rate_not_given_back_ps"`
-	Window  int64 `parquet:"window_too_small_ps" json:"window_too_small_ps"`
-	Credit  int64 `parquet:"waiting_for_credit_ps" json:"waiting_for_credit_ps"`
-	Pause   int64 `parquet:"pause_ps" json:"pause_ps"` // PFC
-	Retrans int64 `parquet:"retransmission_ps" json:"retransmission_ps"`
-	// packets that switches had cut to their headers and that were sent again
-	Trimmed int64 `parquet:"trimmed_ps" json:"trimmed_ps"`
-	// the sender's other queue pairs, or NVLink's other transfers
-	SharedNIC int64 `parquet:"shared_nic_ps" json:"shared_nic_ps"`
-	PCIe      int64 `parquet:"pcie_ps" json:"pcie_ps"` // slower than the wire, at either end
-	Late      int64 `parquet:"late_ps" json:"late_ps"` // ranks that came later than the first
+	Instance  int32         `parquet:"instance" json:"instance"`
+	Name      string        `parquet:"name,dict" json:"name"`
+	Kind      string        `parquet:"kind,dict" json:"kind"`
+	Class     string        `parquet:"class,dict" json:"class"`
+	Ranks     int32         `parquet:"ranks" json:"ranks"`
+	FirstRank int32         `parquet:"first_rank" json:"first_rank"`
+	Bytes     int64         `parquet:"bytes" json:"bytes"`
+	Start     int64         `parquet:"start_ps" json:"start_ps"`
+	End       int64         `parquet:"end_ps" json:"end_ps"`
+	Lost      cause.Account `parquet:"-" json:"causes"` // parts of its time; causes.parquet
 	// where the largest part arose; -1: nowhere in the network
 	Port int32  `parquet:"port" json:"port"`
 	At   int64  `parquet:"at_ps" json:"at_ps"` // when the transfer that lost most began
 	Why  string `parquet:"why" json:"why"`
 	Job  string `parquet:"job,dict" json:"job"` // where there are several
+}
+
+// CauseRow is the time that a collective, or the critical path of the run, lost to one cause: causes.parquet.
+// The rows of one collective add up to its time.
+type CauseRow struct {
+	Scope    string `parquet:"scope,dict" json:"scope"`        // collective, critical_path
+	Instance int32  `parquet:"instance" json:"instance"`       // of collectives.parquet; -1 for the critical path
+	Cause    string `parquet:"cause,dict" json:"cause"`        // as in summary.json, without _ps
+	Time     int64  `parquet:"time_ps" json:"time_ps"`         // its own
+	Reaction int64  `parquet:"reaction_ps" json:"reaction_ps"` // of congestion control to it
 }
 
 // RankRow is one operation of a rank: ranks.parquet.
@@ -166,6 +156,7 @@ type Tables struct {
 	QPs         []QPRow
 	Signals     []SignalRow
 	Collectives []CollectiveRow
+	Causes      []CauseRow
 	Critical    []CriticalRow
 	Topology    *Topology
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"railyard/cc"
+	"railyard/internal/cause"
 	"railyard/internal/exec"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
@@ -132,7 +133,7 @@ func possibleFlows(below func(string, float64, float64), r *Run, tab *result.Tab
 		}
 	}
 	for _, c := range tab.Collectives {
-		below(c.Name+", ideal time", float64(c.Ideal), float64(c.End-c.Start))
+		below(c.Name+", ideal time", float64(c.Lost.Of(cause.LineRate)), float64(c.End-c.Start))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"railyard/internal/cause"
 	"railyard/internal/route"
 )
 
@@ -64,8 +65,8 @@ func TestIdealWhereCablesDiffer(t *testing.T) {
 			}
 		}
 		for _, c := range tab.Collectives {
-			if c.End-c.Start < c.Ideal {
-				rt.Fatalf("%s: %d, ideal %d\n%s%s", c.Name, c.End-c.Start, c.Ideal, b, sets)
+			if c.End-c.Start < c.Lost.Of(cause.LineRate) {
+				rt.Fatalf("%s: %d, ideal %d\n%s%s", c.Name, c.End-c.Start, c.Lost.Of(cause.LineRate), b, sets)
 			}
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/cause"
 	"railyard/internal/exec"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
@@ -71,31 +72,23 @@ func addsUp(t testing.TB, r *Run, s *result.Summary, tab *result.Tables) {
 		t.Fatalf("the parts add up to %d, the step took %d", sum, s.StepTime)
 	}
 	for _, c := range tab.Collectives {
-		sum := int64(0)
-		for _, part := range []int64{c.Ideal, c.Latency, c.Held, c.Window, c.Credit, c.Trimmed,
-			c.Collision, c.Oversub, c.SlowLink,
-			c.Incast, c.Pause, c.Retrans, c.SharedNIC, c.PCIe, c.Late} {
-			if sum += part; part < 0 {
-				t.Fatalf("a part is negative: %+v", c)
-			}
-		}
-		if sum != c.End-c.Start {
-			t.Fatalf("parts of %d make %d: %+v", c.End-c.Start, sum, c)
-		}
+		partsAdd(t, &c.Lost, c.End-c.Start, c.Name)
 	}
 	if c := s.Chain; c != nil && r.Exec.Done() {
-		sum := int64(0)
-		for _, part := range []int64{c.Compute, c.Ideal, c.Latency, c.Held, c.Window, c.Credit, c.Trimmed,
-			c.Collision, c.Oversub,
-			c.SlowLink,
-			c.Incast, c.Pause, c.Retrans, c.SharedNIC, c.PCIe} {
-			if sum += part; part < 0 {
-				t.Fatalf("a part is negative: %+v", c)
-			}
+		partsAdd(t, c, s.StepTime, "the step")
+	}
+}
+
+// partsAdd checks that an account's parts add up to a time and that none is negative.
+func partsAdd(t testing.TB, a *cause.Account, took int64, of string) {
+	t.Helper()
+	for id := range a.Own {
+		if a.Own[id] < 0 || a.Reaction[id] < 0 {
+			t.Fatalf("%s: %s is negative: %+v", of, cause.ID(id).Get().Name, a)
 		}
-		if sum != s.StepTime {
-			t.Fatalf("parts of a step of %d make %d: %+v", s.StepTime, sum, c)
-		}
+	}
+	if sum := a.Total(); sum != took {
+		t.Fatalf("%s: parts of %d make %d: %+v", of, took, sum, a)
 	}
 }
 

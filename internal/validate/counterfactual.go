@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"railyard/internal/cause"
 	"railyard/internal/result"
 	"railyard/unit"
 )
@@ -70,17 +71,19 @@ func (t *trial) row() (Row, error) {
 	return row, nil
 }
 
-func held(s *result.Summary) int64      { return s.Chain.Held }
-func windowed(s *result.Summary) int64  { return s.Chain.Window }
-func credited(s *result.Summary) int64  { return s.Chain.Credit }
-func collision(s *result.Summary) int64 { return s.Chain.Collision }
-func incast(s *result.Summary) int64    { return s.Chain.Incast }
-func paused(s *result.Summary) int64    { return s.Chain.Pause }
-func again(s *result.Summary) int64     { return s.Chain.Retrans }
-func others(s *result.Summary) int64 {
-	c := s.Chain
-	return c.Held + c.Window + c.Credit + c.Collision + c.Oversub + c.SlowLink + c.Incast + c.Pause +
-		c.SharedNIC + c.PCIe
+func held(s *result.Summary) int64      { return s.Chain.Of(cause.Recovering) }
+func windowed(s *result.Summary) int64  { return s.Chain.Of(cause.Window) }
+func credited(s *result.Summary) int64  { return s.Chain.Of(cause.Credit) }
+func collision(s *result.Summary) int64 { return s.Chain.Of(cause.Collision) }
+func incast(s *result.Summary) int64    { return s.Chain.Of(cause.Incast) }
+func paused(s *result.Summary) int64    { return s.Chain.Of(cause.Pause) }
+func again(s *result.Summary) int64     { return s.Chain.Of(cause.Retransmission) }
+func others(s *result.Summary) (sum int64) {
+	for _, id := range []cause.ID{cause.Recovering, cause.Window, cause.Credit, cause.Collision,
+		cause.Oversubscription, cause.SlowLink, cause.Incast, cause.Pause, cause.SharedNIC, cause.PCIe} {
+		sum += s.Chain.Of(id)
+	}
+	return sum
 }
 
 // sum blames several causes at once, where what is taken away brings them all.
@@ -281,7 +284,7 @@ func trimTrial() trial {
 	return trial{claim: "incast over switches that trim: packets trimmed and sent again, beyond the incast",
 		text: fan, as: with(with(uncontrolled, trimming...), "switch.queues.3.limit=40KB"),
 		without: []string{"switch.queues.3.limit=30MB"},
-		blamed:  func(s *result.Summary) int64 { return s.Chain.Trimmed }}
+		blamed:  func(s *result.Summary) int64 { return s.Chain.Of(cause.Trimmed) }}
 }
 
 func windowTrials() []trial {
@@ -352,15 +355,15 @@ func otherTrials() []trial {
 		{claim: "permutation over slow PCIe: PCIe", text: permutation,
 			as:      with(with(uncontrolled, sprayed...), "server.pcie=200Gbps"),
 			without: []string{"server.pcie=0bps"},
-			blamed:  func(s *result.Summary) int64 { return s.Chain.PCIe }},
+			blamed:  func(s *result.Summary) int64 { return s.Chain.Of(cause.PCIe) }},
 		{claim: "incast over a receiver's slow PCIe: PCIe", text: fan,
 			as: with(uncontrolled, "server.pcie=50Gbps"), without: []string{"server.pcie=0bps"},
-			blamed: func(s *result.Summary) int64 { return s.Chain.PCIe }},
+			blamed: func(s *result.Summary) int64 { return s.Chain.Of(cause.PCIe) }},
 		{claim: "permutation, a link breaks: packets sent again", text: permutation + broken,
 			as: uncontrolled, instead: permutation, blamed: again},
 		{claim: "two flows, one of whose ranks is late: computing", text: late,
 			as: uncontrolled, instead: strings.Replace(late, "compute: 1ms", "compute: 1ps", 1),
-			blamed: func(s *result.Summary) int64 { return s.Chain.Compute }},
+			blamed: func(s *result.Summary) int64 { return s.Chain.Of(cause.Compute) }},
 	}
 }
 

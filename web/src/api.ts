@@ -4,6 +4,7 @@ import type { About, Checked, Entry, Simulation } from "./contract";
 
 export type {
   Collectives,
+  CauseInfo,
   CollectiveRow,
   CollectiveSum,
   Critical,

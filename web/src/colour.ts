@@ -1,5 +1,3 @@
-import type { CollectiveRow } from "./api";
-
 // Scales that people with any colour vision can read: viridis for amounts, and
 // Okabe and Ito's colours for kinds.
 const viridis = [
@@ -38,26 +36,6 @@ const kinds: Record<string, string> = {
   "computing or waiting": "#999999",
 };
 export const kindColour = (c: string) => kinds[c] ?? "#999999";
-
-/** causes of a collective's time, with the colour of each. */
-type Cause = { [K in keyof CollectiveRow]: CollectiveRow[K] extends number ? K : never }[keyof CollectiveRow];
-export const causes: [key: Cause, name: string, colour: string][] = [
-  ["ideal_ps", "line rate", "#0072b2"],
-  ["latency_ps", "latency", "#56b4e9"],
-  ["rate_not_given_back_ps", "rate not given back", "#f0e442"],
-  ["window_too_small_ps", "window too small", "#b8a400"],
-  ["waiting_for_credit_ps", "waiting for credit", "#99d5c9"],
-  ["collision_ps", "hash collision", "#d55e00"],
-  ["oversubscription_ps", "oversubscription", "#882255"],
-  ["slow_link_ps", "slow link", "#661100"],
-  ["incast_ps", "incast", "#e69f00"],
-  ["pause_ps", "pause", "#cc79a7"],
-  ["retransmission_ps", "sent again", "#000000"],
-  ["trimmed_ps", "trimmed", "#785ef0"],
-  ["shared_nic_ps", "shared NIC", "#009e73"],
-  ["pcie_ps", "PCIe", "#332288"],
-  ["late_ps", "late rank", "#999999"],
-];
 
 export const lines = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 

@@ -14,24 +14,6 @@ export interface Manifest {
   limits?: string[];
 }
 
-export interface Causes {
-  compute_ps: number;
-  line_rate_ps: number;
-  latency_ps: number;
-  rate_not_given_back_ps: number;
-  window_too_small_ps: number;
-  waiting_for_credit_ps: number;
-  hash_collision_ps: number;
-  oversubscription_ps: number;
-  slow_link_ps?: number;
-  incast_ps: number;
-  pause_ps: number;
-  sent_again_ps: number;
-  trimmed_ps: number;
-  shared_nic_ps: number;
-  pcie_ps: number;
-}
-
 export interface InterfaceNode {
   name: string;
   voqs: number;
@@ -108,7 +90,7 @@ export interface Job {
   exposed_data_loading_ps?: number;
   exposed_checkpoint_ps?: number;
   bubble_ps: number;
-  chain?: Causes;
+  chain?: Record<string, number>;
   gpus: number;
   parameters?: number;
   tokens?: number;
@@ -333,7 +315,7 @@ export interface Summary {
   exposed_data_loading_ps?: number;
   exposed_checkpoint_ps?: number;
   bubble_ps: number;
-  chain?: Causes;
+  chain?: Record<string, number>;
   gpus: number;
   parameters?: number;
   tokens?: number;
@@ -572,21 +554,7 @@ export interface CollectiveRow {
   bytes: number;
   start_ps: number;
   end_ps: number;
-  ideal_ps: number;
-  latency_ps: number;
-  collision_ps: number;
-  oversubscription_ps: number;
-  slow_link_ps: number;
-  incast_ps: number;
-  rate_not_given_back_ps: number;
-  window_too_small_ps: number;
-  waiting_for_credit_ps: number;
-  pause_ps: number;
-  retransmission_ps: number;
-  trimmed_ps: number;
-  shared_nic_ps: number;
-  pcie_ps: number;
-  late_ps: number;
+  causes: Record<string, number>;
   port: number;
   at_ps: number;
   why: string;
@@ -603,21 +571,7 @@ export interface CollectiveSum {
   bytes: number;
   start_ps: number;
   end_ps: number;
-  ideal_ps: number;
-  latency_ps: number;
-  collision_ps: number;
-  oversubscription_ps: number;
-  slow_link_ps: number;
-  incast_ps: number;
-  rate_not_given_back_ps: number;
-  window_too_small_ps: number;
-  waiting_for_credit_ps: number;
-  pause_ps: number;
-  retransmission_ps: number;
-  trimmed_ps: number;
-  shared_nic_ps: number;
-  pcie_ps: number;
-  late_ps: number;
+  causes: Record<string, number>;
   port: number;
   at_ps: number;
   why: string;
@@ -625,9 +579,17 @@ export interface CollectiveSum {
   count: number;
 }
 
+export interface CauseInfo {
+  key: string;
+  name: string;
+  color: string;
+  about: string;
+}
+
 export interface Collectives {
   worst: CollectiveRow[];
   sums: CollectiveSum[];
+  causes_present: CauseInfo[];
   count: number;
 }
 

@@ -1,6 +1,5 @@
-import type { CollectiveRow, Collectives, Info } from "./api";
+import type { CauseInfo, CollectiveRow, Collectives, Info } from "./api";
 import { view } from "./api";
-import { causes } from "./colour";
 import { Lost, Meetings, Rings } from "./ended";
 import * as f from "./format";
 import { Happened, happenings } from "./happened";
@@ -10,18 +9,15 @@ import { Steps } from "./steps";
 import { Stored } from "./storage";
 
 /** Split is a bar of a collective's time by cause. */
-export function Split({ c }: { c: CollectiveRow }) {
-  const total = causes.reduce((sum, [k]) => sum + c[k], 0) || 1;
-  const text = causes
-    .filter(([k]) => c[k] > 0)
-    .map(([k, name]) => `${name} ${f.time(c[k])}`)
-    .join(", ");
+export function Split({ c, causes }: { c: CollectiveRow; causes: CauseInfo[] }) {
+  const parts = causes.map((x) => ({ ...x, ps: c.causes[x.key + "_ps"] ?? 0 })).filter((x) => x.ps > 0);
+  const total = parts.reduce((sum, x) => sum + x.ps, 0) || 1;
+  const text = parts.map((x) => `${x.name} ${f.time(x.ps)}`).join(", ");
   return (
     <div class="splitbar" role="img" aria-label={text} title={text}>
-      {causes.map(
-        ([k, , colour]) =>
-          c[k] > 0 && <span style={{ width: `${(100 * c[k]) / total}%`, background: colour }} />,
-      )}
+      {parts.map((x) => (
+        <span style={{ width: `${(100 * x.ps) / total}%`, background: x.color }} />
+      ))}
     </div>
   );
 }
@@ -60,10 +56,10 @@ export function Why({ info }: { info: Info }) {
         </div>
       )}
       <p class="kinds">
-        {causes.map(([, name, colour]) => (
-          <span>
-            <i style={{ background: colour }} />
-            {name}
+        {(data.causes_present ?? []).map((x) => (
+          <span title={x.about}>
+            <i style={{ background: x.color }} />
+            {x.name}
           </span>
         ))}
       </p>
@@ -86,9 +82,9 @@ export function Why({ info }: { info: Info }) {
                 <td>{c.name}</td>
                 <td class="n">{f.count(c.count ?? 0)}</td>
                 <td class="n">{f.time(c.end_ps)}</td>
-                <td class="n">{f.percent(c.ideal_ps / Math.max(1, c.end_ps))}</td>
+                <td class="n">{f.percent((c.causes.line_rate_ps ?? 0) / Math.max(1, c.end_ps))}</td>
                 <td class="wide">
-                  <Split c={c} />
+                  <Split c={c} causes={data.causes_present ?? []} />
                 </td>
               </tr>
             ))}
@@ -116,16 +112,19 @@ export function Why({ info }: { info: Info }) {
                 </td>
                 <td class="n">{f.time(c.start_ps)}</td>
                 <td class="n">{f.time(c.end_ps - c.start_ps)}</td>
-                <td class="n">{f.time(c.ideal_ps)}</td>
+                <td class="n">{f.time(c.causes.line_rate_ps ?? 0)}</td>
                 <td class="wide">
-                  <Split c={c} />
+                  <Split c={c} causes={data.causes_present ?? []} />
                 </td>
                 <td class="reason">
                   {c.why}{" "}
                   {c.port >= 0 && (
                     <a
                       href={address(["run", info.name, "fabric"], {
-                        metric: c.pause_ps > c.collision_ps + c.incast_ps ? "pause" : "queue",
+                        metric:
+                          (c.causes.pause_ps ?? 0) > (c.causes.hash_collision_ps ?? 0) + (c.causes.incast_ps ?? 0)
+                            ? "pause"
+                            : "queue",
                         t: Math.floor((c.at_ps / Math.max(1, s.step_time_ps)) * info.cols),
                         port: c.port,
                       })}

@@ -18,11 +18,13 @@ func TestRewrite(t *testing.T) {
 	}
 	for _, c := range []struct{ text, want, err string }{
 		{"a\n<!-- figures: railyard run x.yaml | ^two..four, five -->\n    stale\n    more\n\nb",
-			"a\n<!-- figures: railyard run x.yaml | ^two..four, five -->\n    two 2\n    three 3\n    four 4\n    five 5\n\nb", ""},
+			"a\n<!-- figures: railyard run x.yaml | ^two..four, five -->\n" +
+				"    two 2\n    three 3\n    four 4\n    five 5\n\nb", ""},
 		{"<!-- figures: railyard run x.yaml | one, five -->",
 			"<!-- figures: railyard run x.yaml | one, five -->\n    one 1\n    ...\n    five 5", ""},
 		{"<!-- figures: railyard run x.yaml -->\nb",
-			"<!-- figures: railyard run x.yaml -->\n    head\n    one 1\n    two 2\n    three 3\n    four 4\n    five 5\nb", ""},
+			"<!-- figures: railyard run x.yaml -->\n" +
+				"    head\n    one 1\n    two 2\n    three 3\n    four 4\n    five 5\nb", ""},
 		{"<!-- figures, slow: railyard other -->\n    kept", "<!-- figures, slow: railyard other -->\n    kept", ""},
 		{"<!-- figures: railyard run x.yaml | six -->", "", `no line matches "six"`},
 		{"<!-- figures: railyard run x.yaml | five, one -->", "", `no line matches "one"`},

@@ -68,7 +68,17 @@ type Flows struct {
 type Collectives struct {
 	Worst []result.CollectiveRow `json:"worst"`
 	Sums  []CollectiveSum        `json:"sums"`
-	Count int                    `json:"count"`
+	// Causes are those that any of them lost time to, in the order of bars and legends.
+	Causes []CauseInfo `json:"causes_present"`
+	Count  int         `json:"count"`
+}
+
+// CauseInfo names a cause: its key in accounts, with _ps, and how it is drawn.
+type CauseInfo struct {
+	Key   string `json:"key"`
+	Name  string `json:"name"`
+	Color string `json:"color"`
+	About string `json:"about"`
 }
 
 // CollectiveSum is all instances of one name: its times are sums, its end that of one

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"railyard/internal/cause"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write web/src/contract.ts anew")
@@ -67,8 +69,11 @@ func (g *typescript) name(t reflect.Type) string {
 	case reflect.Pointer:
 		return g.name(t.Elem())
 	case reflect.Struct:
-		if t == reflect.TypeOf(time.Time{}) {
+		switch t {
+		case reflect.TypeOf(time.Time{}):
 			return "string"
+		case reflect.TypeOf(cause.Account{}): // its MarshalJSON
+			return "Record<string, number>"
 		}
 		g.declare(t)
 		return t.Name()

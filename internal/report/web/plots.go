@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"railyard/internal/cause"
 	"railyard/internal/result"
 )
 
@@ -45,20 +46,15 @@ func (r *Directory) Hottest(n int) ([]Curve, error) {
 	return out, nil
 }
 
-// Causes are the parts of a collective's time, in the order of Part.Shares.
-var Causes = [...]string{"line rate", "latency", "rate not given back",
-	"window too small", "waiting for credit", "hash collision", "oversubscription",
-	"slow link", "incast", "pause", "sent again", "trimmed", "shared NIC", "PCIe", "late rank"}
-
 // Part is a collective, all instances together, and the shares of its time.
 type Part struct {
 	Name   string
-	Shares [len(Causes)]float64
+	Shares [cause.Count]float64 // by cause, as Account.Of
 }
 
 // Parts sums the collectives up by name.
 func (r *Directory) Parts() ([]Part, error) {
-	rows, err := table[result.CollectiveRow](r, "collectives")
+	rows, err := r.accounts()
 	if err != nil {
 		return nil, err
 	}
@@ -72,9 +68,8 @@ func (r *Directory) Parts() ([]Part, error) {
 			at[x.Name] = k
 			out, total = append(out, Part{Name: x.Name}), append(total, 0)
 		}
-		for i, ps := range []int64{x.Ideal, x.Latency, x.Held, x.Window, x.Credit, x.Collision, x.Oversub,
-			x.SlowLink, x.Incast, x.Pause, x.Retrans, x.Trimmed, x.SharedNIC, x.PCIe, x.Late} {
-			out[k].Shares[i] += float64(ps)
+		for i := range out[k].Shares {
+			out[k].Shares[i] += float64(x.Lost.Of(cause.ID(i)))
 		}
 		total[k] += float64(x.End - x.Start)
 	}

@@ -10,6 +10,7 @@ import (
 	"sort"
 	"strconv"
 
+	"railyard/internal/cause"
 	"railyard/internal/result"
 )
 
@@ -381,16 +382,41 @@ func (r *Directory) flows() (any, error) {
 // thousands that are all alike.
 const maxAlike = 8
 
-// collectives are the instances that lost most, and sums by name.
-func (r *Directory) collectives() (any, error) {
+// accounts returns the collectives with what each lost to which cause.
+func (r *Directory) accounts() ([]result.CollectiveRow, error) {
 	rows, err := table[result.CollectiveRow](r, "collectives")
 	if err != nil {
 		return nil, err
 	}
+	parts, err := table[result.CauseRow](r, "causes")
+	if err != nil {
+		return nil, err
+	}
+	rows = slices.Clone(rows)
+	at := make(map[int32]int, len(rows))
+	for i := range rows {
+		at[rows[i].Instance] = i
+	}
+	for _, p := range parts {
+		c, known := cause.Find(p.Cause)
+		i, ok := at[p.Instance]
+		if !known || !ok || p.Scope != "collective" {
+			continue
+		}
+		rows[i].Lost.Own[c.ID] += p.Time
+		rows[i].Lost.Reaction[c.ID] += p.Reaction
+	}
+	return rows, nil
+}
+
+// collectives are the instances that lost most, and sums by name.
+func (r *Directory) collectives() (any, error) {
+	rows, err := r.accounts()
+	if err != nil {
+		return nil, err
+	}
 	sorted := append([]result.CollectiveRow(nil), rows...)
-	sort.SliceStable(sorted, func(i, j int) bool {
-		return sorted[i].End-sorted[i].Start-sorted[i].Ideal > sorted[j].End-sorted[j].Start-sorted[j].Ideal
-	})
+	sort.SliceStable(sorted, func(i, j int) bool { return sorted[i].Lost.Lost() > sorted[j].Lost.Lost() })
 	sums := map[string]*result.CollectiveRow{}
 	counts := map[string]int{}
 	var names []string
@@ -410,19 +436,23 @@ func (r *Directory) collectives() (any, error) {
 		}
 		counts[x.Name]++
 		s.End += x.End - x.Start
-		s.Ideal, s.Latency, s.Collision, s.Incast = s.Ideal+x.Ideal, s.Latency+x.Latency,
-			s.Collision+x.Collision, s.Incast+x.Incast
-		s.Trimmed += x.Trimmed
-		s.SlowLink, s.Window, s.Credit = s.SlowLink+x.SlowLink, s.Window+x.Window, s.Credit+x.Credit
-		s.Held, s.Oversub, s.PCIe = s.Held+x.Held, s.Oversub+x.Oversub, s.PCIe+x.PCIe
-		s.Pause, s.Retrans, s.SharedNIC, s.Late = s.Pause+x.Pause, s.Retrans+x.Retrans,
-			s.SharedNIC+x.SharedNIC, s.Late+x.Late
+		s.Lost.Add(&x.Lost)
 	}
 	total := []CollectiveSum{}
 	for _, n := range names {
 		total = append(total, CollectiveSum{*sums[n], counts[n]})
 	}
-	return Collectives{worst, total, len(rows)}, nil
+	var all cause.Account
+	for i := range total {
+		all.Add(&total[i].Lost)
+	}
+	present := []CauseInfo{}
+	for _, c := range cause.All() {
+		if all.Of(c.ID) > 0 {
+			present = append(present, CauseInfo{c.Key, c.Name, c.Color, c.About})
+		}
+	}
+	return Collectives{Worst: worst, Sums: total, Causes: present, Count: len(rows)}, nil
 }
 
 // total is what servers send into the network, and what switches mark and pause.

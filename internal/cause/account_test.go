@@ -1,0 +1,92 @@
+package cause
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// draw fills an account.
+func draw(t *rapid.T) (a Account) {
+	for i := range Count {
+		a.Own[i] = rapid.Int64Range(0, 1e12).Draw(t, "own")
+		if all[i].Trigger {
+			a.Reaction[i] = rapid.Int64Range(0, 1e12).Draw(t, "reaction")
+		}
+	}
+	return a
+}
+
+// TestAccounts checks that accounts read back from JSON as they were, that sums add up, and that no time counts twice:
+// what is shown of all causes is the whole, and so is what all of them save.
+func TestAccounts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := draw(t), draw(t)
+		text, err := json.Marshal(a)
+		var back Account
+		if err != nil || json.Unmarshal(text, &back) != nil || back != a {
+			t.Fatalf("%s: %v, %+v", text, err, back)
+		}
+		sum := a
+		sum.Add(&b)
+		if sum.Total() != a.Total()+b.Total() || sum.Lost() != a.Lost()+b.Lost() {
+			t.Fatalf("%+v and %+v make %+v", a, b, sum)
+		}
+		shown := int64(0)
+		for _, c := range All() {
+			shown += a.Of(c.ID)
+		}
+		if shown != a.Total() {
+			t.Fatalf("%d are shown of %d", shown, a.Total())
+		}
+		saved := a.Own[Recovering] // without a known trigger
+		ranked := a.Ranked()
+		for i, id := range ranked {
+			if id != Recovering {
+				saved += a.Saves(id)
+			}
+			if id == Compute || id == LineRate {
+				t.Fatalf("%s is no loss", id.Get().Name)
+			}
+			if i > 0 && id != Recovering && ranked[i-1] != Recovering && a.Saves(id) > a.Saves(ranked[i-1]) {
+				t.Fatalf("%v is not ranked by %+v", ranked, a)
+			}
+		}
+		if saved != a.Lost() {
+			t.Fatalf("causes save %d of %d that are lost", saved, a.Lost())
+		}
+	})
+}
+
+// TestEveryCause checks the registry: each cause stands at its number, with names, a colour and functions of its own,
+// and nothing that a run lacks makes these panic.
+func TestEveryCause(t *testing.T) {
+	keys, names, colors := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for i, c := range All() {
+		if c.ID != ID(i) || c.Key == "" || c.Name == "" || c.About == "" || strings.HasSuffix(c.About, ".") ||
+			!regexp.MustCompile(`^#[0-9a-f]{6}$`).MatchString(c.Color) {
+			t.Errorf("%+v at %d", c, i)
+		}
+		if keys[c.Key] || names[c.Name] || colors[c.Color] {
+			t.Errorf("%s: its key, name or colour is another's too", c.Name)
+		}
+		keys[c.Key], names[c.Name], colors[c.Color] = true, true, true
+		for _, f := range []Facts{{}, {Transport: "roce", CC: "dcqcn", LB: "ecmp", Recovery: "go-back-n"}} {
+			w := c.Without(&f)
+			if (w.Impossible == "") == (len(w.Set)+len(w.Drop) == 0) {
+				t.Errorf("%s: without it there is neither a run nor a reason, or both: %+v", c.Name, w)
+			}
+			for _, r := range c.Remedies(&f) {
+				if r.Says == "" || len(r.Set)+len(r.Drop) == 0 {
+					t.Errorf("%s: a remedy that changes nothing: %+v", c.Name, r)
+				}
+			}
+		}
+		if _, ok := Find(c.Key); !ok {
+			t.Errorf("%s is not found", c.Key)
+		}
+	}
+}

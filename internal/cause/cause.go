@@ -1,0 +1,74 @@
+// Package cause is the registry of what messages, collectives and training steps lose time to, and the account that
+// divides their time among these causes.
+//
+// A cause is one file: its name from the glossary, what it means, its colour, what to change (remedies.go's
+// Remedy) and how a run without it is made (Without). Whoever explains a run fills an Account; text, page,
+// plots, Parquet and comparisons read it and name no cause themselves.
+//
+//	var a cause.Account
+//	a.Own[cause.Incast] += int64(3 * unit.Millisecond)
+//	for _, c := range cause.All() { fmt.Println(c.Name, a.Of(c.ID)) }
+package cause
+
+// ID numbers a cause; the order is that of columns, bars and legends.
+type ID uint8
+
+// The causes. Compute and LineRate are no loss.
+const (
+	Compute ID = iota
+	LineRate
+	Latency
+	Recovering
+	Window
+	Credit
+	Collision
+	Oversubscription
+	FailedCapacity
+	SlowLink
+	Incast
+	Pause
+	Retransmission
+	Reordering
+	Trimmed
+	SharedNIC
+	PCIe
+	LateRank
+	Count int = iota
+)
+
+// Cause describes one cause.
+type Cause struct {
+	ID    ID
+	Key   string // in summary.json (with _ps), and in causes.parquet
+	Name  string // glossary noun
+	About string // what it is, in one sentence
+	Color string // #rrggbb, of the page and of plots; told apart with any colour vision
+	Loss  bool   // time above line rate: neither computing nor the bytes themselves
+	// Trigger reports whether congestion control reduces rates because of it: that reaction is booked with it.
+	Trigger bool
+	// Without returns how a run without the cause is made, from what is known of the run.
+	Without func(f *Facts) Change
+	// Remedies lists what an operator would change, the most promising first.
+	Remedies func(f *Facts) []Change
+}
+
+// all lists the causes by ID; each is in its own file.
+var all = [Count]*Cause{&compute, &lineRate, &latency, &recovering, &window, &credit, &collision,
+	&oversubscription, &failedCapacity, &slowLink, &incast, &pause, &retransmission, &reordering, &trimmed,
+	&sharedNIC, &pcie, &lateRank}
+
+// All returns the causes in order.
+func All() []*Cause { return all[:] }
+
+// Get returns a cause's description.
+func (id ID) Get() *Cause { return all[id] }
+
+// Find returns the cause of a key.
+func Find(key string) (*Cause, bool) {
+	for _, c := range all {
+		if c.Key == key {
+			return c, true
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,7 @@
+package cause
+
+var lateRank = Cause{ID: LateRank, Key: "late", Name: "late rank",
+	About: "a rank begins later than the first one",
+	Color: "#bbbbbb", Loss: true, Trigger: false,
+	Without:  no("ranks begin when their computing ends"),
+	Remedies: none}
