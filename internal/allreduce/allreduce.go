@@ -100,7 +100,7 @@ func Run(ctx context.Context, dev *verbs.Device, s *Spec, row func(Row)) error {
 	if err != nil {
 		return err
 	}
-	h := r.hello(fmt.Sprintf("%v bytes of %s, %s, %d+%d times", s.Sizes, s.Type, s.Op, s.Warmup, s.Iters))
+	h := r.hello(s.job())
 	var peers []*peer
 	var w *welcome
 	if s.Listener != nil && s.Rank == 0 && s.World > 1 {
@@ -135,6 +135,11 @@ func Run(ctx context.Context, dev *verbs.Device, s *Spec, row func(Row)) error {
 		}
 	}
 	return nil
+}
+
+// job is what all ranks must agree on.
+func (s *Spec) job() string {
+	return fmt.Sprintf("%v bytes of %s, %s, %d+%d times", s.Sizes, s.Type, s.Op, s.Warmup, s.Iters)
 }
 
 // patience is how long a rank may be silent.

@@ -2,119 +2,203 @@ package allreduce
 
 import (
 	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
 	"net"
-	"net/netip"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"railyard/verbs"
 )
 
-// mute joins a world as a rank like all others and is then silent, as a process
-// that is stopped or cut off.
-func mute(t *testing.T, rank, world int, job, at string) {
-	t.Helper()
-	c, err := net.Dial("tcp", at)
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	t.Cleanup(func() { c.Close() })
-	info := []verbs.Info{{QPN: 9, Addr: netip.MustParseAddr("127.88.200.1"), MTU: 1024, Reads: 1,
-		Room: 1 << 16, Length: 2 * ((1_000_004 + 63) &^ 63)}}
-	h := hello{Rank: rank, World: world, Speak: speaks, Job: job, Next: info, Prev: info}
-	var w welcome
-	if err := verbs.WriteLine(c, &h); err != nil {
-		t.Error(err)
-	}
-	if err := verbs.ReadLine(bufio.NewReader(c), &w); err != nil || w.Error != "" {
-		t.Errorf("%v %s", err, w.Error)
+// pipes is a listener for connections of net.Pipe, whose deadlines follow the clock of a synctest bubble.
+type pipes struct {
+	accepts chan net.Conn
+	closed  chan struct{}
+	close   func()
+}
+
+func newPipes() *pipes {
+	p := &pipes{accepts: make(chan net.Conn), closed: make(chan struct{})}
+	p.close = sync.OnceFunc(func() { close(p.closed) })
+	return p
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.accepts:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
 	}
 }
 
-// A rank that joins and is then silent ends all others within their patience,
-// and they say which it was: without heartbeats they waited for ever.
-// Ranks that live and get little time are given more of it.
-func TestSilentRank(t *testing.T) {
-	job := "[4 40 4096 1000004] bytes of float32, sum, 1+2 times"
-	for patience := 1500 * time.Millisecond; ; patience *= 5 {
-		var at string
-		_, errs := world(t, 4, func(r int, s *Spec) {
-			s.Patience = patience
-			s.Connect.Timeout = 31 // the transport would wait for hours
-			if r == 0 {
-				at = s.Rendezvous
+func (p *pipes) Close() error   { p.close(); return nil }
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+// dial returns the near end of a connection that was accepted.
+func (p *pipes) dial() net.Conn {
+	near, far := net.Pipe()
+	p.accepts <- socket{far}
+	return socket{near}
+}
+
+// socket is an end of a pipe. It takes deadlines when the peer has closed, as sockets do.
+type socket struct{ net.Conn }
+
+func (s socket) SetDeadline(at time.Time) error     { return unlessClosed(s.Conn.SetDeadline(at)) }
+func (s socket) SetReadDeadline(at time.Time) error { return unlessClosed(s.Conn.SetReadDeadline(at)) }
+func (s socket) SetWriteDeadline(at time.Time) error {
+	return unlessClosed(s.Conn.SetWriteDeadline(at))
+}
+
+func unlessClosed(err error) error {
+	if errors.Is(err, io.ErrClosedPipe) {
+		return nil
+	}
+	return err
+}
+
+// Ranks that cannot work together say why instead of hanging; rank 0 waits for the others as long as it was
+// told to, and names those that did not join.
+func TestMismatch(t *testing.T) {
+	for what, c := range map[string]struct {
+		change func(r int, s *Spec)
+		says   map[string]int // what how many ranks are told
+	}{
+		"other size": {func(r int, s *Spec) { s.Sizes[0] += 4 * int64(r) }, map[string]int{
+			"rank 1: rank 0 says: rank 0 runs [4 40] bytes of float32, sum, 1+2 times, rank 1 runs [8 40]":  1,
+			"rank 2: rank 0 says: rank 0 runs [4 40] bytes of float32, sum, 1+2 times, rank 2 runs [12 40]": 1,
+			"after 1s ranks 1, 2 did not join": 1}},
+		"same rank": {func(r int, s *Spec) { s.Rank = min(r, 1) }, map[string]int{
+			"rank 1: rank 0 says: rank 1 is there already":      1,
+			"rank 1: rank 0 says: after 1s rank 2 did not join": 1,
+			"after 1s rank 2 did not join":                      2}},
+		"other world": {func(r int, s *Spec) { s.World += r }, map[string]int{
+			"rank 1: rank 0 says: the world has 3 ranks, rank 1 thinks 4": 1,
+			"rank 2: rank 0 says: the world has 3 ranks, rank 2 thinks 5": 1,
+			"after 1s ranks 1, 2 did not join":                            1}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l, began := newPipes(), time.Now()
+			errs := make([]error, 3)
+			var wg sync.WaitGroup
+			for r := range errs {
+				s := &Spec{Rank: r, World: 3, Sizes: []int64{4, 40}, Type: "float32", Op: Sum, Warmup: 1, Iters: 2}
+				c.change(r, s)
+				h := &hello{Rank: s.Rank, World: s.World, Speak: speaks, Job: s.job(),
+					Next: make([]verbs.Info, 1), Prev: make([]verbs.Info, 1)}
+				wg.Go(func() {
+					if r == 0 {
+						_, _, errs[r] = hostOn(t.Context(), l, h, time.Second)
+						return
+					}
+					_, _, errs[r] = join(t.Context(), l.dial(), h, time.Second)
+				})
 			}
-			if r == 2 { // an observer in place of the rank: its own spec cannot run
-				s.Rank, s.World = 0, 1
-				go mute(t, 2, 4, job, at)
+			wg.Wait()
+			if d := time.Since(began); d != time.Second {
+				t.Errorf("%s: it took %v", what, d)
+			}
+			all := errors.Join(errs...).Error()
+			for says, times := range c.says {
+				if n := strings.Count(all, says); n != times {
+					t.Errorf("%s: %d ranks say %q, want %d:\n%s", what, n, says, times, all)
+				}
 			}
 		})
-		wrong := 0
-		for r, err := range errs {
-			if r != 2 && (err == nil || !strings.Contains(err.Error(), "rank 2 has not been heard of")) {
-				t.Logf("rank %d after %v: %v", r, patience, err)
-				wrong++
-			}
-		}
-		if wrong == 0 {
-			return
-		} else if patience > 30*time.Second {
-			t.Fatalf("%d of 3 ranks do not say who is silent", wrong)
-		}
 	}
 }
 
-// The same when it is rank 0, through which all the others talk.
-func TestSilentRank0(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+// pulses joins ranks, rank 0 with all others, but for one that only its connection stands for.
+func pulses(n, silent int, patience time.Duration) (live []*pulse, mute []net.Conn) {
+	var hub []*peer
+	for r := 1; r < n; r++ {
+		near, far := net.Pipe()
+		hub = append(hub, newPeer(r, socket{near}, bufio.NewReader(near)))
+		switch {
+		case r == silent:
+			mute = append(mute, far)
+		case silent == 0:
+			mute = append(mute, near)
+			fallthrough
+		default:
+			other := newPeer(0, socket{far}, bufio.NewReader(far))
+			live = append(live, newPulse(context.Background(), r, []*peer{other}, patience))
+		}
 	}
-	defer l.Close()
-	go func() { // it says welcome, and no more
-		c, err := l.Accept()
-		if err != nil {
-			return
-		}
-		t.Cleanup(func() { c.Close() })
-		var h hello
-		if err := verbs.ReadLine(bufio.NewReader(c), &h); err != nil {
-			t.Error(err)
-		}
-		if err := verbs.WriteLine(c, &welcome{Next: h.Prev, Prev: h.Next}); err != nil {
-			t.Error(err)
-		}
-	}()
-	dev := device(t)
-	defer dev.Close()
-	s := &Spec{Rank: 1, World: 2, Rendezvous: l.Addr().String(), Type: "uint8", Op: Sum, Iters: 1, QPs: 1,
-		Sizes: []int64{64},
-		Wait:  4 * time.Minute, Patience: 300 * time.Millisecond, Connect: verbs.DefaultConnect()}
-	if err := Run(t.Context(), dev, s, nil); err == nil ||
-		!strings.Contains(err.Error(), "rank 0 has not been heard of") {
-		t.Error(err)
+	if silent != 0 {
+		live = append(live, newPulse(context.Background(), 0, hub, patience))
+	}
+	return live, mute
+}
+
+// A rank that joins and is then silent, as one that is stopped or cut off, ends all others when their
+// patience has run out, and they say which it was: without heartbeats they waited for ever. So it is with
+// rank 0, through which all the others talk.
+func TestSilentRank(t *testing.T) {
+	for _, c := range []struct {
+		ranks, silent int
+		reads         bool // what is said to the silent one goes into its socket's buffer
+	}{{4, 2, true}, {4, 2, false}, {2, 1, true}, {2, 0, true}, {2, 0, false}, {4, 0, false}} {
+		synctest.Test(t, func(t *testing.T) {
+			const patience = 1500 * time.Millisecond
+			want, most := fmt.Sprintf("rank %d has not been heard of for %v", c.silent, patience), patience
+			if !c.reads { // what is said to it is given up after this
+				most = 5 * time.Second
+			}
+			live, mute := pulses(c.ranks, c.silent, patience)
+			began := time.Now()
+			for _, m := range mute {
+				defer m.Close()
+				if c.reads {
+					go io.Copy(io.Discard, m)
+				}
+			}
+			var wg sync.WaitGroup
+			for _, p := range live {
+				wg.Go(func() {
+					_, err := p.gather(report{})
+					if d := time.Since(began); d < patience || d > most {
+						t.Errorf("%+v: rank %d waited for %v, want %v", c, p.rank, d, most)
+					}
+					if err == nil || !strings.Contains(err.Error(), want) {
+						t.Errorf("%+v: rank %d: %v, want %q", c, p.rank, err, want)
+					}
+					p.end()
+					if d := time.Since(began); d > patience+15*time.Second {
+						t.Errorf("%+v: rank %d took %v to end", c, p.rank, d)
+					}
+				})
+			}
+			wg.Wait()
+		})
 	}
 }
 
-// Connections that say nothing keep no rank from joining.
-func TestRendezvousWithIdleConnections(t *testing.T) {
-	rows, errs := world(t, 3, func(r int, s *Spec) {
-		for i := 0; r == 0 && i < 300; i++ {
-			c, err := net.Dial("tcp", s.Rendezvous)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { c.Close() })
+// Ranks that compute for long are not silent: they have heartbeats. Then all meet, and part.
+func TestHeartbeats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const patience = 300 * time.Millisecond
+		live, _ := pulses(5, -1, patience)
+		var wg sync.WaitGroup
+		for _, p := range live {
+			wg.Go(func() {
+				time.Sleep(time.Duration(p.rank) * time.Minute)
+				all, err := p.gather(report{Wrong: int64(p.rank)})
+				if err != nil {
+					t.Errorf("rank %d: %v", p.rank, err)
+				} else if p.rank == 0 && (len(all) != 5 || all[3].Wrong != 3) {
+					t.Errorf("%+v", all)
+				}
+				p.end()
+			})
 		}
+		wg.Wait()
 	})
-	for r, err := range errs {
-		if err != nil {
-			t.Errorf("rank %d: %v", r, err)
-		}
-	}
-	if len(rows) != 4 {
-		t.Errorf("%d rows", len(rows))
-	}
 }

@@ -68,6 +68,11 @@ func rendezvous(ctx context.Context, at string, h *hello, wait time.Duration) ([
 			return nil, nil, &JoinError{fmt.Errorf("rank %d found no rank 0 at %s: %w", h.Rank, at, err)}
 		}
 	}
+	return join(ctx, c, h, wait)
+}
+
+// join introduces a rank to rank 0 on an open connection, which it closes unless the rank is welcome.
+func join(ctx context.Context, c net.Conn, h *hello, wait time.Duration) ([]*peer, *welcome, error) {
 	stop := context.AfterFunc(ctx, func() { c.Close() })
 	defer stop()
 	p := newPeer(0, c, bufio.NewReader(c))
@@ -75,7 +80,8 @@ func rendezvous(ctx context.Context, at string, h *hello, wait time.Duration) ([
 		return nil, nil, err
 	}
 	var w welcome
-	if err = verbs.WriteLine(c, h); err == nil {
+	err := verbs.WriteLine(c, h)
+	if err == nil {
 		err = verbs.ReadLine(p.in, &w)
 	}
 	if err == nil && w.Error != "" {

@@ -123,6 +123,25 @@ func TestContributionsAreExact(t *testing.T) {
 	})
 }
 
+// The check finds a wrong element: it is not satisfied by anything.
+func TestCheckFindsErrors(t *testing.T) {
+	k := kinds["float32"]
+	got := make([]byte, 400)
+	for r := range 3 {
+		own := make([]byte, 400)
+		k.fill(own, r, 0, Sum)
+		k.reduce(got, got, own, Sum)
+	}
+	if n := k.wrong(got, 3, 0, Sum); n != 0 {
+		t.Errorf("%d wrong in a right result", n)
+	}
+	got[7] ^= 1
+	got[400-1] ^= 64
+	if n := k.wrong(got, 3, 0, Sum); n != 2 {
+		t.Errorf("%d wrong of 2", n)
+	}
+}
+
 // Max and min of floats that are none are none, as in IEEE 754-2019 and Go: a NaN that one rank has
 // comes out at all.
 func TestNaNGoesThrough(t *testing.T) {
