@@ -91,3 +91,18 @@ func TestRequestsThatCannotBe(t *testing.T) {
 		}
 	}
 }
+
+// A server refuses what would eat the machine.
+func TestServerRefuses(t *testing.T) {
+	for what, r := range map[string]Request{
+		"version": {Version: 9, Op: OpWrite, Size: 1, QPs: make([]verbs.Info, 1)},
+		"op":      {Version: version, Op: "format", Size: 1, QPs: make([]verbs.Info, 1)},
+		"size":    {Version: version, Op: OpWrite, Size: MaxSize + 1, QPs: make([]verbs.Info, 1)},
+		"memory":  {Version: version, Op: OpWrite, Size: MaxSize, QPs: make([]verbs.Info, 100)},
+		"no QP":   {Version: version, Op: OpWrite, Size: 1},
+	} {
+		if r.check() == nil {
+			t.Errorf("%s: taken", what)
+		}
+	}
+}

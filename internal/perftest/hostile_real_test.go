@@ -72,7 +72,7 @@ func settled(t *testing.T, s *Server) {
 
 // A request that cannot be is answered with what is wrong with it, whatever it would do to the machine,
 // and leaves nothing behind; a good one is served after all of them.
-func TestHostileRequests(t *testing.T) {
+func TestRealHostileRequests(t *testing.T) {
 	s := serve(t)
 	info := s.Dev.Addr().String()
 	ok := Request{Version: version, Op: OpWrite, Size: 4096, Connect: plainConnect,
@@ -146,7 +146,7 @@ func TestHostileRequests(t *testing.T) {
 }
 
 // What a server held for a client that is gone, or was refused half way, is free again.
-func TestNothingIsHeldForNobody(t *testing.T) {
+func TestRealNothingIsHeldForNobody(t *testing.T) {
 	s := serve(t)
 	good := verbs.Info{Addr: s.Dev.Addr(), QPN: 17, PSN: 5, MTU: 4096, Room: 1 << 20, Reads: 1}
 	for name, qps := range map[string][]verbs.Info{"gone": {good, good}, "refused": {good, {}}} {
@@ -170,7 +170,7 @@ func TestNothingIsHeldForNobody(t *testing.T) {
 }
 
 // A server that answers what it should not is told from one that is not there, and no client hangs.
-func TestHostileServers(t *testing.T) {
+func TestRealHostileServers(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
