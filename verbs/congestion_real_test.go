@@ -8,7 +8,7 @@ import (
 
 // Swift over real sockets, both recoveries, below and above one packet: every byte arrives, round trips are
 // measured, and a target that no loopback meets makes it act.
-func TestSwiftOverSockets(t *testing.T) {
+func TestRealSwiftOverSockets(t *testing.T) {
 	const impossible = "swift,base_target=2us,min_window=0.5"
 	const part = 1 << 15
 	for _, selective := range []bool{false, true} {

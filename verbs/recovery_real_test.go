@@ -9,7 +9,7 @@ import (
 
 // Two ends keep what comes out of order only if both do: else what one says is not
 // what the other understands. Connect agrees on it, and on the smaller window.
-func TestRecoveryIsAgreedOn(t *testing.T) {
+func TestRealRecoveryIsAgreedOn(t *testing.T) {
 	for _, c := range []struct {
 		a, b bool
 		want rc.Recovery
@@ -44,7 +44,7 @@ func TestRecoveryIsAgreedOn(t *testing.T) {
 
 // A region that was never given away cannot be taken away: SEND with invalidate
 // ends a region only if it was registered for that.
-func TestInvalidateOverSockets(t *testing.T) {
+func TestRealInvalidateOverSockets(t *testing.T) {
 	for _, c := range []struct {
 		access Access
 		want   Status

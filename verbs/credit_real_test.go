@@ -7,7 +7,7 @@ import (
 )
 
 // Credit over real sockets, both recoveries: every byte arrives, and on grants.
-func TestCreditOverSockets(t *testing.T) {
+func TestRealCreditOverSockets(t *testing.T) {
 	const part = 1 << 15
 	for _, selective := range []bool{false, true} {
 		for _, choice := range []string{"eqds", "rccc", "uec", "eqds,unasked=1"} {

@@ -1,0 +1,14 @@
+package verbs
+
+import "testing"
+
+// Names that no table has are numbers, so that nothing about an error is lost.
+func TestUnknownNames(t *testing.T) {
+	for got, want := range map[string]string{Status(99).String(): "status 99",
+		Status(-1).String():        "status -1",
+		StatusRetryExcErr.String(): "IBV_WC_RETRY_EXC_ERR"} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
