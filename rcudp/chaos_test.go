@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"testing"
 
+	"railyard/internal/long"
 	"railyard/internal/rng"
 	"railyard/rc"
 	"railyard/roce"
@@ -353,11 +354,11 @@ func judge(sides [2]*side, bad bool) (string, rc.Status) {
 	return "", failed
 }
 
-// 10,000 schedules of loss, repetition, reordering, damage and delay, every
+// 2,000 schedules (long: 10,000) of loss, repetition, reordering, damage and delay, every
 // verb both ways, both recoveries: every byte arrives once and in order, or the
 // request ends with the error it should.
 func TestSchedules(t *testing.T) {
-	n := uint64(10_000)
+	n := uint64(long.N(2_000, 10_000))
 	if testing.Short() {
 		n = 500
 	}
