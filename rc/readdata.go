@@ -38,7 +38,7 @@ func (q *QP) answerAhead(now unit.Time, p *Packet) (packets uint64) {
 		q.fail(BadResponse)
 		return 0
 	case s > first:
-		r.hold(s, first, q.cfg.NakAfter)
+		r.hold(s, first, q.cfg)
 	default:
 		if r.held > 0 {
 			r.came(s)
@@ -91,7 +91,7 @@ func (q *QP) askAgain() {
 		for s := max(w.first, r.told); w.Verb.answered() && s < min(w.end, r.late); s++ {
 			if e := q.noData(s, min(w.end, r.late)); e > s {
 				q.lost(s, e, false)
-				r.ask(s, e)
+				r.ask(s, e, q.cfg.Window)
 				s = e
 			}
 		}

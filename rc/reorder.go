@@ -7,24 +7,26 @@ import "railyard/roce"
 // responder has one for requests, the requester one for READ data.
 type window struct {
 	held  int
-	used  []bool
+	used  []bool // a power of two of them, at most Config.Window
 	top   uint64 // one above the highest ever held
 	late  uint64 // what is missing below it is lost: too many packets overtook it
 	above int    // packets held at late and beyond
 	told  uint64 // what is missing below it has been asked for
 	most  int    // how far ahead others were when one came late, but by itself
 
-	// By sequence number, made when something is asked for: how far ahead others were
-	// when it came, notHere until then, 0 where nothing was asked for.
+	// By sequence number, Config.Window of them, made when something is asked for: how far
+	// ahead others were when it came, notHere until then, 0 where nothing was asked for.
 	asks []int32
 }
 
 const notHere = -1
 
-// reorderState is the responder's window with the packets themselves.
+// reorderState is the responder's window with the packets themselves. Its ring grows with
+// the distance that packets come ahead by: few get near the window, and most senders of a
+// large fabric have none of 100 B times the window to spare.
 type reorderState struct {
 	window
-	slots []Packet
+	slots []Packet // as many as used
 	// Peak is the most packets ever held: what the NIC must buffer unless
 	// every packet carries its own address.
 	peak int
@@ -39,12 +41,12 @@ func (r *window) at(s uint64) *bool { return &r.used[s&uint64(len(r.used)-1)] }
 
 // hold takes s, which is ahead of what is expected. A packet may be overtaken by so
 // many others before it is lost: at least, and at most half the window.
-func (r *window) hold(s, expect uint64, least int) {
+func (r *window) hold(s, expect uint64, cfg *Config) {
 	*r.at(s) = true
 	r.settle(expect)
 	r.came(s)
 	r.held++
-	r.overtake(s, overtakes(least, r.most, len(r.used)))
+	r.overtake(s, overtakes(cfg.NakAfter, r.most, cfg.Window))
 }
 
 // came takes note that s is here for the first time, while others are held: late by
@@ -76,10 +78,10 @@ func (r *window) cameAgain(s uint64) {
 	}
 }
 
-// ask takes note that [s, upto) is asked for.
-func (r *window) ask(s, upto uint64) {
+// ask takes note that [s, upto) is asked for, in a window of a size.
+func (r *window) ask(s, upto uint64, size int) {
 	if r.asks == nil {
-		r.asks = make([]int32, len(r.used))
+		r.asks = make([]int32, size)
 	}
 	for ; s < upto; s++ {
 		r.asks[s&uint64(len(r.asks)-1)] = notHere
@@ -106,31 +108,48 @@ func (r *window) unasked(s uint64, n int) (uint64, int) {
 
 // keep stores a packet d ahead of the expected one and asks for what is missing.
 func (q *QP) keep(p *Packet, d uint64, a *Answer) {
-	w := uint64(q.cfg.Window)
-	if d >= w {
+	if d >= uint64(q.cfg.Window) {
 		a.Verdict = OutOfOrder
 		return
 	}
-	q.openWindow()
+	q.openWindow(d)
 	r := &q.reorder
 	s := q.expect + d
-	if i := s & (w - 1); r.used[i] {
+	if i := s & uint64(len(r.used)-1); r.used[i] {
 		a.Verdict = Duplicate
 		r.cameAgain(s)
 	} else {
 		a.Verdict = Reordered
 		r.slots[i] = *p
-		r.hold(s, q.expect, q.cfg.NakAfter)
+		r.hold(s, q.expect, q.cfg)
 		r.peak = max(r.peak, r.held)
 	}
 	q.report(a, s, q.asks(p), p.List)
 }
 
-// openWindow makes the responder's window when something is first missing.
-func (q *QP) openWindow() {
-	if r := &q.reorder; r.slots == nil {
-		r.slots, r.used = make([]Packet, q.cfg.Window), make([]bool, q.cfg.Window)
+// leastRing is how many packets the responder's ring has room for when something is first
+// missing, or the window if that is smaller.
+const leastRing = 64
+
+// openWindow gives the responder's ring room for a packet d ahead of the expected one, which
+// is less than the window. It doubles, so that a packet is moved twice on average.
+func (q *QP) openWindow(d uint64) {
+	r := &q.reorder
+	had := uint64(len(r.slots))
+	if d < had {
+		return
 	}
+	room := max(had, uint64(min(leastRing, q.cfg.Window)))
+	for room <= d {
+		room *= 2
+	}
+	slots, used := make([]Packet, room), make([]bool, room)
+	for s := q.expect; r.held > 0 && s < q.expect+had; s++ {
+		if i := s & (had - 1); r.used[i] {
+			slots[s&(room-1)], used[s&(room-1)] = r.slots[i], true
+		}
+	}
+	r.slots, r.used = slots, used
 }
 
 // overtake notes that s is here and moves late: whatever is missing below it has
@@ -206,7 +225,7 @@ func (q *QP) report(a *Answer, s uint64, asked, list bool) {
 		s, n := q.missing(r.told, r.late)
 		if s, n = r.unasked(s, n); n > 0 {
 			r.told = s + uint64(n)
-			r.ask(s, r.told)
+			r.ask(s, r.told, q.cfg.Window)
 			q.nak(a, roce.NakMissing, uint32(s-q.expect)<<8|uint32(n))
 			return
 		}
@@ -226,7 +245,7 @@ func (q *QP) report(a *Answer, s uint64, asked, list bool) {
 // which may be the end of what is sent, and learns how far we are.
 func (q *QP) release(a *Answer) (asked bool) {
 	r := &q.reorder
-	w := uint64(q.cfg.Window)
+	w := uint64(len(r.slots))
 	r.came(q.expect - 1)
 	for i := q.expect & (w - 1); r.used[i]; i = q.expect & (w - 1) {
 		r.used[i] = false

@@ -29,13 +29,12 @@ func (q *QP) Trimmed(psn uint32, last bool, a *Answer) {
 	}
 	r, s := &q.reorder, q.expect+uint64(int64(d))
 	switch {
-	case d < 0 || r.slots != nil && int(d) < q.cfg.Window && r.has(s):
+	case d < 0 || int(d) < len(r.slots) && r.has(s):
 		a.Verdict = Duplicate
 		q.report(a, s, true, false)
 	case int(d) < q.cfg.Window:
-		q.openWindow()
 		r.settle(q.expect)
-		r.ask(s, s+1)
+		r.ask(s, s+1, q.cfg.Window)
 		why := roce.NakTrimmed
 		if last {
 			why = roce.NakTrimmedLast
