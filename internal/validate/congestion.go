@@ -118,18 +118,20 @@ workload:
       - {from: host-3/gpu-1, to: host-1/gpu-1, bytes: 1MB, start: %s}
 `
 	drops := int64(0)
-	for phase := range 80 {
-		p := fmt.Sprintf("%dps", 4300*phase)
-		r, err := start(fmt.Sprintf(text, p, p, p))
+	var sets []string
+	if less > 0 {
+		r, err := start(fmt.Sprintf(text, "0ps", "0ps", "0ps"))
 		if err != nil {
 			return 0, err
 		}
-		if less > 0 {
-			h := r.Net.HeadroomLimit(1, 3) - unit.Bytes(less)*4178
-			if r, err = start(fmt.Sprintf(text, p, p, p), fmt.Sprintf("switch.queues.3.headroom=%dB",
-				int64(h))); err != nil {
-				return 0, err
-			}
+		sets = []string{fmt.Sprintf("switch.queues.3.headroom=%dB",
+			int64(r.Net.HeadroomLimit(1, 3)-unit.Bytes(less)*4178))}
+	}
+	for phase := range 80 {
+		p := fmt.Sprintf("%dps", 4300*phase)
+		r, err := start(fmt.Sprintf(text, p, p, p), sets...)
+		if err != nil {
+			return 0, err
 		}
 		if err := r.Go(nil); err != nil {
 			return 0, err

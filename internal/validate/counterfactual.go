@@ -40,13 +40,18 @@ func smallModel(string) ([]byte, error) {
 		"intermediate_size": 4096, "vocab_size": 1000}`), nil
 }
 
-// row runs the scenario twice.
-func (t *trial) row() (Row, error) {
+// row runs the scenario twice; ran keeps summaries, since many trials take one cause or another from the
+// same run.
+func (t *trial) row(ran map[string]*result.Summary) (Row, error) {
 	var took [2]*result.Summary
 	for i, sets := range [][]string{t.as, with(t.as, t.without...)} {
 		text := t.text
 		if i == 1 && t.instead != "" {
 			text = t.instead
+		}
+		key := text + strings.Join(sets, "\n")
+		if took[i] = ran[key]; took[i] != nil {
+			continue
 		}
 		r, err := startWith(text, smallModel, sets...)
 		if err == nil {
@@ -56,6 +61,7 @@ func (t *trial) row() (Row, error) {
 			return Row{}, fmt.Errorf("%s: %w", t.claim, err)
 		}
 		took[i], _, _ = r.Outcome("")
+		ran[key] = took[i]
 	}
 	step, saved, blamed := took[0].StepTime, took[0].StepTime-took[1].StepTime, t.blamed(took[0])
 	share := func(ps int64) string {
@@ -375,8 +381,9 @@ func with(sets []string, more ...string) []string {
 // counterfactuals compares blame with what a run without the cause saves.
 func counterfactuals() ([]Row, error) {
 	var rows []Row
+	ran := map[string]*result.Summary{}
 	for _, t := range trials() {
-		r, err := t.row()
+		r, err := t.row(ran)
 		if err != nil {
 			return nil, err
 		}

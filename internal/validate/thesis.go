@@ -28,23 +28,52 @@ workload: {traffic: {%s}}
 		"bytes more; uec's windows cost a little besides"
 )
 
-// thesisRun runs traffic under a preset.
-func thesisRun(preset, rate, traffic string) (*sim.Run, error) {
-	r, err := finish(fmt.Sprintf(thesisFabric, rate, traffic), "transport="+preset)
-	if err == nil {
-		err = r.Failed()
-	}
-	return r, err
+// thesis runs each of its scenarios once, and keeps what rows need of it.
+type thesis map[string]*thesisRun
+
+// thesisRun is what came of traffic under a preset.
+type thesisRun struct {
+	slowest, last unit.Time  // how long the slowest message took, and the last of those listed
+	held          int64      // by the cluster's switches, see heldBySwitches
+	wire          int64      // bytes on links between switches
+	headers       unit.Bytes // of a full packet between NICs
+	efficiency    float64    // of the cells that carry one; 0: there are none
 }
 
-// lasted is how long the slowest message took, and the last of those listed.
-func lasted(r *sim.Run) (slowest, last unit.Time) {
+// run runs traffic under a preset, or returns what came of it before.
+func (t thesis) run(preset, rate, traffic string) (*thesisRun, error) {
+	key := preset + " " + rate + " " + traffic
+	if x := t[key]; x != nil {
+		return x, nil
+	}
+	r, err := finish(fmt.Sprintf(thesisFabric, rate, traffic), "transport="+preset)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Failed(); err != nil {
+		return nil, err
+	}
+	c, ok := r.Plan.Costs()
+	if !ok {
+		return nil, fmt.Errorf("a preset without costs")
+	}
+	x := &thesisRun{held: heldBySwitches(r), headers: c.Headers}
 	for i := range r.Hosts.Messages {
 		m := &r.Hosts.Messages[i]
-		last = m.Done - m.Posted
-		slowest = max(slowest, last)
+		x.last = m.Done - m.Posted
+		x.slowest = max(x.slowest, x.last)
 	}
-	return slowest, last
+	for port := range r.Net.Ports {
+		p := &r.Net.Ports[port]
+		if r.Net.Sw[p.Node].Spec != nil && r.Net.Sw[r.Net.Ports[p.Peer].Node].Spec != nil {
+			x.wire += p.TxBytes
+		}
+	}
+	if s := r.Plan.Scheduled; s != nil {
+		x.efficiency = s.Efficiency(4096 + c.Headers)
+	}
+	t[key] = x
+	return x, nil
 }
 
 // heldBySwitches is the most that queues, VOQs and egress buffers held, summed over the cluster.
@@ -65,7 +94,8 @@ func heldBySwitches(r *sim.Run) (bytes int64) {
 }
 
 func thesisRows() (rows []Row, err error) {
-	for _, part := range []func() ([]Row, error){thesisTimes, thesisFirst, thesisBuffers, thesisCosts} {
+	t := thesis{}
+	for _, part := range []func() ([]Row, error){t.times, t.first, t.buffers, t.costs} {
 		more, err := part()
 		if err != nil {
 			return nil, err
@@ -97,8 +127,8 @@ func thesisCross() string {
 	return "flows: [" + transfers("4MB", pairs...) + "]"
 }
 
-// thesisTimes compares completion: spraying with receivers' credit over a scheduled fabric.
-func thesisTimes() (rows []Row, err error) {
+// times compares completion: spraying with receivers' credit over a scheduled fabric.
+func (t thesis) times() (rows []Row, err error) {
 	for _, c := range []struct {
 		claim, traffic, rate, note string
 		last                       bool
@@ -114,19 +144,18 @@ func thesisTimes() (rows []Row, err error) {
 		{"a flow of 8 MB beside a 15:1 incast from its own switch", thesisFlows(15, "2MB", true), "400Gbps",
 			"", true},
 	} {
-		scheduled, err := thesisRun("scheduled", c.rate, c.traffic)
+		scheduled, err := t.run("scheduled", c.rate, c.traffic)
 		if err != nil {
 			return nil, err
 		}
-		base, baseLast := lasted(scheduled)
 		for _, preset := range []string{"eqds", "uec"} {
-			r, err := thesisRun(preset, c.rate, c.traffic)
+			r, err := t.run(preset, c.rate, c.traffic)
 			if err != nil {
 				return nil, err
 			}
-			got, last := lasted(r)
+			got, base := r.slowest, scheduled.slowest
 			if c.last {
-				got, base = last, baseLast
+				got, base = r.last, scheduled.last
 			}
 			row := atMost(c.claim+": "+preset+"'s time over a scheduled fabric's", thesisSource, 1,
 				float64(got)/float64(base), "%.3f")
@@ -137,23 +166,23 @@ func thesisTimes() (rows []Row, err error) {
 	return rows, nil
 }
 
-// thesisFirst is one packet: nobody sprayed asks before it sends.
-func thesisFirst() ([]Row, error) {
+// first is one packet: nobody sprayed asks before it sends.
+func (t thesis) first() ([]Row, error) {
 	one := "flows: [" + transfers("4096B", [2]int{1, 17}) + "]"
-	var t [2]unit.Time
+	var took [2]unit.Time
 	for i, preset := range []string{"eqds", "scheduled"} {
-		r, err := thesisRun(preset, "400Gbps", one)
+		r, err := t.run(preset, "400Gbps", one)
 		if err != nil {
 			return nil, err
 		}
-		t[i], _ = lasted(r)
+		took[i] = r.slowest
 	}
 	return []Row{atMost("one packet: eqds's time over a scheduled fabric's",
-		thesisSource+"; a round trip for request and grant", 1, float64(t[0])/float64(t[1]), "%.3f")}, nil
+		thesisSource+"; a round trip for request and grant", 1, float64(took[0])/float64(took[1]), "%.3f")}, nil
 }
 
-// thesisBuffers is what switches must hold.
-func thesisBuffers() (rows []Row, err error) {
+// buffers is what switches must hold.
+func (t thesis) buffers() (rows []Row, err error) {
 	const source = thesisSource + "; switches with very small buffers"
 	for _, c := range []struct{ claim, traffic string }{
 		{"every NIC to one of the next segment, 4 MB", thesisCross()},
@@ -161,11 +190,11 @@ func thesisBuffers() (rows []Row, err error) {
 	} {
 		var held [2]int64
 		for i, preset := range []string{"eqds", "scheduled"} {
-			r, err := thesisRun(preset, "400Gbps", c.traffic)
+			r, err := t.run(preset, "400Gbps", c.traffic)
 			if err != nil {
 				return nil, err
 			}
-			held[i] = heldBySwitches(r)
+			held[i] = r.held
 		}
 		claim := fmt.Sprintf("%s: what the cluster's switches held under eqds, of %.1f MB of a scheduled "+
 			"fabric", c.claim, float64(held[1])/1e6)
@@ -174,43 +203,26 @@ func thesisBuffers() (rows []Row, err error) {
 	return rows, nil
 }
 
-// thesisCosts are what a design takes: headers, state, cables, switches.
-func thesisCosts() ([]Row, error) {
-	var runs [2]*sim.Run
+// costs are what a design takes: headers, state, cables, switches.
+func (t thesis) costs() ([]Row, error) {
+	var runs [2]*thesisRun
 	for i, preset := range []string{"eqds", "scheduled"} {
-		r, err := thesisRun(preset, "400Gbps", thesisCross())
+		r, err := t.run(preset, "400Gbps", thesisCross())
 		if err != nil {
 			return nil, err
 		}
 		runs[i] = r
 	}
-	var cost [2]unit.Bytes
-	var wire [2]int64
-	for i, r := range runs {
-		c, ok := r.Plan.Costs()
-		if !ok {
-			return nil, fmt.Errorf("a preset without costs")
-		}
-		cost[i] = c.Headers
-		for port := range r.Net.Ports {
-			p := &r.Net.Ports[port]
-			if r.Net.Sw[p.Node].Spec != nil && r.Net.Sw[r.Net.Ports[p.Peer].Node].Spec != nil {
-				wire[i] += p.TxBytes
-			}
-		}
-	}
-	s := runs[1].Plan.Scheduled
-	eff := s.Efficiency(4096 + cost[1])
 	const ports, gpus = 64, 1920
-	plain, cells := clos(ports, gpus, 1), clos(ports, gpus, eff)
+	plain, cells := clos(ports, gpus, 1), clos(ports, gpus, runs[1].efficiency)
 	voqs := int64(cells.leaves) * gpus
 	headers := atMost("headers of a full packet between NICs, bytes: eqds over a scheduled fabric",
-		thesisSource+"; less cost", 1, float64(cost[0])/float64(cost[1]), "%.3f")
+		thesisSource+"; less cost", 1, float64(runs[0].headers)/float64(runs[1].headers), "%.3f")
 	headers.Note = "packets that come in any order say each where they belong; a scheduled fabric keeps " +
 		"order, and pays with cells"
 	return []Row{headers,
 		atMost("bytes on links between switches for the same permutation: eqds over cells and messages",
-			thesisSource+"; less cost", 1, float64(wire[0])/float64(wire[1]), "%.3f"),
+			thesisSource+"; less cost", 1, float64(runs[0].wire)/float64(runs[1].wire), "%.3f"),
 		atMost(fmt.Sprintf("%d GPUs on %d-port switches at line rate, switches: sprayed %d over scheduled %d",
 			gpus, ports, plain.leaves+plain.spines, cells.leaves+cells.spines), thesisSource+"; less cost", 1,
 			float64(plain.leaves+plain.spines)/float64(cells.leaves+cells.spines), "%.3f"),

@@ -17,7 +17,13 @@ func trees() ([]Row, error) {
 		fmt.Sprint(coll.TreeParents(8, 0))),
 		exact("parents of 8 ranks in tree 1, its mirror", source, "[1 3 1 7 5 3 5 -1]",
 			fmt.Sprint(coll.TreeParents(8, 1)))}
+	ran := map[string]*result.Summary{} // of which several rows tell
 	took := func(n int, pattern, bytes string) (*result.Summary, float64, error) {
+		us := func(s *result.Summary) float64 { return float64(s.StepTime) / float64(unit.Microsecond) }
+		key := fmt.Sprint(n, pattern, bytes)
+		if s := ran[key]; s != nil {
+			return s, us(s), nil
+		}
 		r, err := finish(fmt.Sprintf(`
 fabric: {kind: rail, hosts: %d, spines: 1, host_link: {rate: 400Gbps, cable: 3m},
   fabric_link: {rate: 400Gbps, cable: 30m}}
@@ -28,7 +34,8 @@ workload: {traffic: {%s: {bytes: %s}}}
 			return nil, 0, err
 		}
 		s, _, _ := r.Outcome("")
-		return s, float64(s.StepTime) / float64(unit.Microsecond), nil
+		ran[key] = s
+		return s, us(s), nil
 	}
 	const seed = fabricsSeed + ", gradient aggregation traffic"
 	for _, c := range []struct {
