@@ -13,11 +13,7 @@ func keys(t reflect.Type) (all []reflect.StructField) {
 		f := t.Field(i)
 		switch name := f.Tag.Get("yaml"); {
 		case f.Anonymous && name == "":
-			block := f.Type
-			if made := madeTypes[block]; made != nil {
-				block = made
-			}
-			for _, inner := range keys(block) {
+			for _, inner := range keys(embedded(f)) {
 				inner.Index = append([]int{i}, inner.Index...)
 				all = append(all, inner)
 			}
@@ -26,6 +22,14 @@ func keys(t reflect.Type) (all []reflect.StructField) {
 		}
 	}
 	return all
+}
+
+// embedded is the block of an embedded field: its type, or the one made from a registry.
+func embedded(f reflect.StructField) reflect.Type {
+	if made := madeTypes[f.Type]; made != nil {
+		return made
+	}
+	return f.Type
 }
 
 // name is the key of a field.
@@ -39,10 +43,18 @@ func names(t reflect.Type) (all []string) {
 	return all
 }
 
-// find returns the field of a block that has a key.
+// find returns the field of a block that has a key. It does not go by keys, which would list all fields each
+// time: to resolve a scenario is to find some thousand.
 func find(t reflect.Type, key string) (f reflect.StructField, ok bool) {
-	for _, f := range keys(t) {
-		if name(f) == key {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		switch name := name(f); {
+		case f.Anonymous && name == "":
+			if inner, ok := find(embedded(f), key); ok {
+				inner.Index = append([]int{i}, inner.Index...)
+				return inner, true
+			}
+		case name == key && name != "-":
 			return f, true
 		}
 	}
