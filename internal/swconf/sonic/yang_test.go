@@ -298,6 +298,7 @@ func yanglint(t *testing.T, dir string, ours bool) {
 		t.Skip("yanglint is not installed (libyang2-tools)")
 	}
 	m := loadModels(t, dir)
+	b := batch{models: m, dir: t.TempDir()}
 	for _, kind := range append(topo.Kinds(), "rail"+bundled) {
 		if kind == "graph" { // which has no shape of its own
 			continue
@@ -306,32 +307,21 @@ func yanglint(t *testing.T, dir string, ours bool) {
 		if kind != "rail" { // each table is of one that all kinds have, or of the kind
 			all = []queue.Spec{all[0], all[len(all)-1]}
 		}
-		for _, s := range all {
-			for _, text := range render(t, kind, s) {
-				if out, err := m.lint(t, text); err != nil {
-					t.Errorf("%s, %s: %v\n%s", dir, kind, err, out)
-				}
-			}
+		for i, s := range all {
+			b.add(t, fmt.Sprintf("%s, spec %d", kind, i), render(t, kind, s))
 		}
 	}
 	for _, kind := range []string{"rail", "fat-tree"} {
-		for _, text := range renderAs(t, kind, segmented(), true) {
-			if out, err := m.lint(t, text); err != nil {
-				t.Errorf("%s, %s with segments: %v\n%s", dir, kind, err, out)
-			}
-		}
+		b.add(t, kind+" with segments", renderAs(t, kind, segmented(), true))
 	}
 	for _, name := range sonic.HwSKUs() { // those that have such ports: SN3700 is too slow
 		p := sonic.Known(name)
 		if name == "ACS-MSN3700" {
 			continue
 		}
-		for _, text := range renderOn(t, p, "rail", specs()[0], false) {
-			if out, err := m.lint(t, text); err != nil {
-				t.Errorf("%s, %s: %v\n%s", dir, name, err, out)
-			}
-		}
+		b.add(t, name, renderOn(t, p, "rail", specs()[0], false))
 	}
+	b.lint(t)
 	// The check can fail.
 	all := specs()
 	texts := []string{render(t, "rail", all[0])[0], render(t, "rail", all[len(all)-1])[0],
@@ -363,9 +353,15 @@ func yanglint(t *testing.T, dir string, ours bool) {
 		text := texts[wrong.of]
 		if !strings.Contains(text, wrong.what) {
 			t.Errorf("no %s in\n%s", wrong.what, text)
-		} else if _, err := m.lint(t, strings.Replace(text, wrong.what, wrong.with, 1)); err == nil {
+			continue
+		}
+		b.add(t, wrong.with, []string{strings.Replace(text, wrong.what, wrong.with, 1)})
+		if _, err := m.run(b.files[len(b.files)-1]); err == nil {
 			t.Errorf("%s: %s passes", dir, wrong.with)
 		}
+	}
+	if _, err := m.run(b.files[0], b.files[len(b.files)-1], b.files[1]); err == nil {
+		t.Errorf("%s: %s passes between others", dir, b.names[len(b.names)-1])
 	}
 }
 
@@ -449,13 +445,46 @@ func renderOn(t *testing.T, p *sonic.Profile, kind string, s queue.Spec, segment
 	return texts
 }
 
-func (m *models) lint(t *testing.T, text string) (string, error) {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "data.json")
-	if err := os.WriteFile(file, m.document(t, text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+// run has yanglint validate each of some documents.
+func (m *models) run(documents ...string) (string, error) {
 	args := append([]string{"-p", filepath.Dir(m.files[0])}, m.files...)
-	out, err := exec.Command("yanglint", append(args, file)...).CombinedOutput()
+	out, err := exec.Command("yanglint", append(args, documents...)...).CombinedOutput()
 	return string(out), err
+}
+
+// batch is documents that one call of yanglint validates: to load SONiC's 150 modules takes 50 times as long
+// as to validate a document.
+type batch struct {
+	*models
+	dir          string
+	files, names []string
+}
+
+func (b *batch) add(t *testing.T, name string, texts []string) {
+	t.Helper()
+	for _, text := range texts {
+		file := filepath.Join(b.dir, fmt.Sprintf("%d.json", len(b.files)))
+		if err := os.WriteFile(file, b.document(t, text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		b.files, b.names = append(b.files, file), append(b.names, name)
+	}
+}
+
+// lint validates all documents at once. yanglint ends at the first that is wrong, so then each is validated
+// alone, to name all that are.
+func (b *batch) lint(t *testing.T) {
+	t.Helper()
+	out, err := b.run(b.files...)
+	if err == nil {
+		return
+	}
+	for i, file := range b.files {
+		if out, err := b.run(file); err != nil {
+			t.Errorf("%s, %s: %v\n%s", filepath.Dir(b.models.files[0]), b.names[i], err, out)
+		}
+	}
+	if !t.Failed() {
+		t.Errorf("%s: documents pass alone, not together: %v\n%s", filepath.Dir(b.models.files[0]), err, out)
+	}
 }
