@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/exec"
+	"railyard/internal/long"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/unit"
@@ -64,6 +66,7 @@ func parsed(text string, sets []string) (*scenario.Plan, error) {
 // to bit errors alone, no figure is above what is possible, no message is there before its ideal, and
 // nothing of it is left in the network.
 func TestRandomEvents(t *testing.T) {
+	ended, enough := 0, uint64(long.N(longEnough/2, 1<<40))
 	rapid.Check(t, func(rt *rapid.T) {
 		text, sets := randomScenario(rt)
 		sets = append(sets, "output.sample="+rapid.SampledFrom([]string{"1us", "10us"}).Draw(rt, "sample"),
@@ -78,14 +81,15 @@ func TestRandomEvents(t *testing.T) {
 		if err != nil {
 			rt.Skip(err)
 		}
-		if err := r.Go(nil); err != nil {
+		if err := r.Go(func(exec.Progress) bool { return r.Net.Q.Popped() < enough }); err != nil {
 			rt.Fatal(err)
 		}
 		s, tab, _ := r.Outcome("test")
 		possible(rt, r, s, tab)
-		if s.FailedQPs > 0 {
-			return // too many bit errors for seven retries
+		if s.FailedQPs > 0 || r.Interrupted() {
+			return // too many bit errors for seven retries, or a time-out for each packet
 		}
+		ended++
 		if !s.Complete || unit.Bytes(s.NetworkBytes) != r.Exec.NetBytes {
 			rt.Fatalf("complete: %v, %d bytes of %d arrived", s.Complete, s.NetworkBytes, r.Exec.NetBytes)
 		}
@@ -97,6 +101,9 @@ func TestRandomEvents(t *testing.T) {
 			rt.Fatal(err)
 		}
 	})
+	if ended < 10 {
+		t.Errorf("%d runs came to their end", ended)
+	}
 }
 
 // onePath is a message whose every packet takes one way.

@@ -18,7 +18,7 @@ server: {gpus: %d, nics: %d}
 lb: spray
 cc: {dcqcn: {profile: paper}}
 transport: {write: only, recovery: selective}
-workload: {training: {model: small.json, tp: 8, dp: %d, pp: %d, cp: %d, bucket: 20MB, sequence: 1024, global_batch: %d, %s, fold: %v}}
+workload: {training: {model: small.json, tp: 8, dp: %d, pp: %d, cp: %d, bucket: 5MB, sequence: 1024, global_batch: %d, %s, fold: %v}}
 `
 	for _, c := range []struct {
 		dp, pp, cp, batch int

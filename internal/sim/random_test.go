@@ -9,17 +9,33 @@ import (
 	"testing"
 
 	"railyard/internal/exec"
+	"railyard/internal/long"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/internal/topo"
+
+	"pgregory.net/rapid"
 )
 
 // How many scenarios are drawn, and from which seed on: go test ./internal/sim -run Random
-// -random 5000 -random.from 1000 takes an afternoon and a part of the space that nobody has seen.
+// -random 5000 -random.from 1000 takes an afternoon and a part of the space that nobody has seen. Properties
+// of rapid are drawn 40 times, or 300.
 var (
-	randomRuns = flag.Int("random", 120, "scenarios that TestRandomScenarios draws")
+	randomRuns = flag.Int("random", long.N(48, 480), "scenarios that TestRandomScenarios draws")
 	randomFrom = flag.Uint64("random.from", 1, "seed of the first")
+	_          = long.Draws(40, 300)
 )
+
+// drawUntil draws for a property, and again while too little has happened to show anything: few draws have
+// all that a property is about.
+func drawUntil(t *testing.T, enough func() bool, property func(*rapid.T)) {
+	t.Helper()
+	for range 10 {
+		if rapid.Check(t, property); t.Failed() || enough() {
+			return
+		}
+	}
+}
 
 // longEnough is how many events of a drawn scenario are simulated: a run that is cut off
 // there must be possible so far, one that ends must be right.

@@ -35,7 +35,8 @@ func randomThings(rt *rapid.T, g *topo.Graph) string {
 // only with a place; nothing panics, buffers add up, and no figure is above what is possible.
 func TestRandomBreaks(t *testing.T) {
 	refused, lost, done := 0, 0, 0
-	rapid.Check(t, func(rt *rapid.T) {
+	enough := func() bool { return refused > 0 && lost > 0 && done > 0 }
+	drawUntil(t, enough, func(rt *rapid.T) {
 		text, sets := randomScenario(rt)
 		lb := rapid.SampledFrom([]string{"ecmp", "ecmp-resilient", "spray", "flowlet"}).Draw(rt, "policy")
 		sets = append(sets, "transport.timeout=4", "switch.watchdog.poll=100us",
@@ -79,7 +80,7 @@ func TestRandomBreaks(t *testing.T) {
 			rt.Fatalf("%+v", o)
 		}
 	})
-	if refused == 0 || lost == 0 || done == 0 {
+	if !enough() {
 		t.Errorf("%d refused, %d lost a rank, %d finished", refused, lost, done)
 	}
 }

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +14,8 @@ import (
 // no buffers wait for one another in a circle.
 func TestToriNeitherLoseNorLock(t *testing.T) {
 	paused, escaped, turned := int64(0), 0, 0
-	rapid.Check(t, func(rt *rapid.T) {
+	enough := func() bool { return paused >= 100 && escaped > 0 && turned > 0 }
+	drawUntil(t, enough, func(rt *rapid.T) {
 		lb := rapid.SampledFrom([]string{"dimension-order", "minimal-adaptive", "valiant",
 			"valiant\nlb_options: {per_packet: true}"}).Draw(rt, "lb")
 		side := rapid.IntRange(2, 4).Draw(rt, "side")
@@ -52,10 +52,8 @@ workload: {traffic: {permutation: {bytes: %dKB, groups: all}}}
 		if int(h.hops) > 3*(side/2)*legs+1 {
 			rt.Fatalf("a packet crossed %d switches", h.hops)
 		}
-		for u := range h.used {
-			if ways := slices.Concat(r.Hosts.Choices(u[0])...); !slices.Contains(ways, u[1]) {
-				rt.Fatalf("queue pair %d used %s, which is no choice of its", u[0], r.PortName(u[1]))
-			}
+		if u, ok := h.strayed(r); ok {
+			rt.Fatalf("queue pair %d used %s, which is no choice of its", u[0], r.PortName(u[1]))
 		}
 		for from := range h.waits {
 			if !h.left[from] && r.Net.Sw[r.Net.Ports[from[0]].Node].Spec != nil {
@@ -78,7 +76,7 @@ workload: {traffic: {permutation: {bytes: %dKB, groups: all}}}
 			}
 		}
 	})
-	if paused < 100 || escaped == 0 || turned == 0 {
+	if !enough() {
 		t.Errorf("%d pauses in all, %d ports by which packets escaped, %d by which they left on a second "+
 			"leg: the queues are too long to show anything", paused, escaped, turned)
 	}

@@ -29,7 +29,7 @@ func load(t testing.TB, text string, sets ...string) *Run {
 		if name != "small.json" {
 			return scenarios.File(name)
 		}
-		return []byte(`{"model_type":"llama","hidden_size":1024,"num_hidden_layers":16,"num_attention_heads":16,"intermediate_size":4096,"vocab_size":1000}`), nil
+		return []byte(`{"model_type":"llama","hidden_size":512,"num_hidden_layers":16,"num_attention_heads":16,"intermediate_size":2048,"vocab_size":1000}`), nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +178,7 @@ func TestLosslessInRandomFabrics(t *testing.T) {
 			if name != "small.json" {
 				return scenarios.File(name)
 			}
-			return []byte(`{"model_type":"llama","hidden_size":1024,"num_hidden_layers":16,"num_attention_heads":16,"intermediate_size":4096,"vocab_size":1000}`), nil
+			return []byte(`{"model_type":"llama","hidden_size":512,"num_hidden_layers":16,"num_attention_heads":16,"intermediate_size":2048,"vocab_size":1000}`), nil
 		})
 		if err != nil {
 			rt.Fatal(err)
@@ -454,7 +454,7 @@ func TestPipelineBubble(t *testing.T) {
 name: pipe
 fabric: {kind: rail, hosts: %d, spines: 1, uplinks: 1, host_link: {rate: 100000Gbps, cable: 1cm}}
 server: {gpus: 1, nics: 1, nic_latency: 0s}
-workload: {training: {model: gpt3-175b, pp: %d, micro_batch: 1, global_batch: %d, sequence: 4096}}
+workload: {training: {model: gpt3-175b, pp: %d, micro_batch: 1, global_batch: %d, sequence: 2048}}
 `, c.p, c.p, c.m)
 		_, s, _ := runAll(t, text)
 		ideal := s.StepTime - s.Bubble - s.ExposedPP

@@ -291,7 +291,11 @@ func add[T any](sum, x *T) {
 
 func TestPartsGiveTheSameBytes(t *testing.T) {
 	var all events
-	rapid.Check(t, func(t *rapid.T) {
+	enough := func() bool {
+		return min(all.Letters, all.Marks, all.Pauses, all.CorruptDrops, all.Retransmissions, all.OutOfOrder,
+			all.Operations, all.Grants, all.Reported) > 0
+	}
+	drawUntil(t, enough, func(t *rapid.T) {
 		w := drawWorld(t)
 		nodes := len(w.setup.Graph.Nodes)
 		whole, sum := w.run(t, 1, nil)
@@ -312,8 +316,7 @@ func TestPartsGiveTheSameBytes(t *testing.T) {
 		}
 	})
 	t.Logf("%+v", all)
-	if min(all.Letters, all.Marks, all.Pauses, all.CorruptDrops, all.Retransmissions, all.OutOfOrder,
-		all.Operations, all.Grants, all.Reported) == 0 {
+	if !enough() {
 		t.Errorf("too little has happened to compare: %+v", all)
 	}
 }
