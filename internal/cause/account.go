@@ -36,6 +36,24 @@ func (a *Account) Saves(id ID) int64 {
 	return a.Own[id] + a.Reaction[id]
 }
 
+// Together returns what a run without several causes is expected to save: a reaction counts once, with its trigger
+// or with CC recovering.
+func (a *Account) Together(ids ...ID) (sum int64) {
+	var taken [Count]bool
+	for _, id := range ids {
+		taken[id] = true
+	}
+	for i := range a.Own {
+		if taken[i] {
+			sum += a.Own[i]
+		}
+		if taken[i] || taken[Recovering] {
+			sum += a.Reaction[i]
+		}
+	}
+	return sum
+}
+
 // Add adds another account.
 func (a *Account) Add(b *Account) {
 	for i := range a.Own {

@@ -76,11 +76,11 @@ func TestEveryCause(t *testing.T) {
 		keys[c.Key], names[c.Name], colors[c.Color] = true, true, true
 		for _, f := range []Facts{{}, {Transport: "roce", CC: "dcqcn", LB: "ecmp", Recovery: "go-back-n"}} {
 			w := c.Without(&f)
-			if (w.Impossible == "") == (len(w.Set)+len(w.Drop) == 0) {
+			if w.IsPossible() == (len(w.Set)+len(w.Drop)+len(w.Edits) == 0) {
 				t.Errorf("%s: without it there is neither a run nor a reason, or both: %+v", c.Name, w)
 			}
 			for _, r := range c.Remedies(&f) {
-				if r.Says == "" || len(r.Set)+len(r.Drop) == 0 {
+				if r.Says == "" || !r.IsPossible() || len(r.Set)+len(r.Drop)+len(r.Edits) == 0 {
 					t.Errorf("%s: a remedy that changes nothing: %+v", c.Name, r)
 				}
 			}

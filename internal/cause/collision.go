@@ -4,10 +4,14 @@ var collision = Cause{ID: Collision, Key: "hash_collision", Name: "ECMP hash col
 	About: "flows share a link while other links of the group have spare capacity",
 	Color: "#d55e00", Loss: true, Trigger: true,
 	Without: sprays,
-	Remedies: func(f *Facts) []Change {
-		all := []Change{sprays(f)}
-		if f.LB == "ecmp" && f.Transport == "roce" {
-			all = append(all, Change{Says: "four queue pairs per connection", Set: []string{"transport.qps=4"}})
+	Remedies: func(f *Facts) (all []Change) {
+		if c := sprays(f); c.IsPossible() && f.LB != "spray" {
+			all = append(all, c)
+		}
+		if f.Transport == "roce" && f.LB == "ecmp" {
+			all = append(all, Change{Says: "four queue pairs per connection", Set: []string{"transport.qps=4"}},
+				Change{Says: "flowlet switching", Needs: "switches with dynamic load balancing",
+					Set: []string{"lb=flowlet"}})
 		}
 		return all
 	}}

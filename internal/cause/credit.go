@@ -3,9 +3,15 @@ package cause
 var credit = Cause{ID: Credit, Key: "waiting_for_credit", Name: "credit wait",
 	About: "a sender waits for credit that the receiver or egress port has not granted",
 	Color: "#99d5c9", Loss: true, Trigger: false,
-	Without: func(*Facts) Change { return Change{Says: "no credit", Set: []string{"cc.algorithm=none"}} },
+	Without: func(f *Facts) Change {
+		c := uncontrolled(f)
+		if c.IsPossible() {
+			c.Also = []ID{Recovering, Window, Pause, Trimmed}
+		}
+		return c
+	},
 	Remedies: func(f *Facts) []Change {
-		if f.CC == "eqds" || f.CC == "rccc" {
+		if f.Credits {
 			return []Change{{Says: "congestion control by the sender", Set: []string{"cc.algorithm=nscc"}}}
 		}
 		return nil

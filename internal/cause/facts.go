@@ -2,38 +2,102 @@ package cause
 
 import "railyard/unit"
 
-// Facts is what remedies and counterfactuals need to know of a run. Whoever has a resolved plan fills it in.
+// Facts is what remedies and counterfactuals need to know of a run. internal/whatif fills it from a resolved plan,
+// and Lost from what the run counted.
 type Facts struct {
-	Transport string // roce, mrc, uec, srd, falcon
-	CC        string // congestion control's name, "none" without
-	LB        string // path choice: ecmp, flowlet, spray, …
-	Recovery  string // go-back-n, selective; RC only
-	WriteOnly bool   // each packet carries its address
-	Lossless  bool   // PFC is on
-	PFC       bool
-	Scheduled bool // a scheduled fabric
+	Transport  string // roce, mrc, srd, falcon
+	OwnControl bool   // the transport's congestion control is its own, and cannot be turned off
+	CC         string // congestion control's name, "none" without
+	Delays     bool   // that control looks at round-trip times
+	Credits    bool   // receivers grant credit
+	LB         string // path choice: ecmp, flowlet, spray, …
+	Recovery   string // go-back-n, selective; RC only
+	WriteOnly  bool   // each packet carries its address
+	Lossless   bool   // PFC protects the queue of data
+	PFC        bool   // PFC protects some queue
+	Trims      bool   // the queue of data trims
+	Scheduled  bool   // a scheduled fabric
+	Queue      string // number of the queue of data
+	XOff       unit.Bytes
+	Limit      unit.Bytes // of the queue of data, 0: by alpha
 
 	Kind       string // fabric.kind; "" for described fabrics
 	HostRate   unit.Rate
-	FabricRate unit.Rate
-	Switches   int // tiers of switches with several paths: 0 where a fabric has one switch per rail
-	FanIn      int // senders at the receiver that is blamed, 0 unknown
-	PCIe       unit.Rate
-	BitErrors  bool // a link has a bit error rate
-	Events     bool // links, switches, NICs fail or change rate
+	FabricRate unit.Rate // of the fastest link between switches; 0: there is none
+	Uplinks    int       // fabric.uplinks; 0: the kind has no such key
+	Switches   int       // tiers of switches with several paths: 0 where a fabric has one switch per rail
+	Ports      int       // of a NIC
+	Bond       string    // server.bond
+	QPs        int       // per pair of GPUs
+	CutThrough bool
+	PCIe       unit.Rate // server.pcie; 0: no limit
+	BitErrors  bool      // a link has a bit error rate
+	Events     bool      // links, switches, NICs fail or change rate
+	Storms     bool      // a NIC pauses continuously
 	Jobs       int
+	Lost       Lost
 }
 
-// Change is a scenario's settings that differ, as --set takes them.
+// Lost counts the packets that a run lost, by reason; nil reasons of a run that was not simulated are 0.
+type Lost struct {
+	Known     bool  // the run was simulated
+	BitErrors int64 // corrupted on links
+	Down      int64 // sent into links that are down, or without a route
+	Full      int64 // dropped by full queues, WRED or trimmed
+}
+
+// Change is how a run differs from another one: settings of the scenario, and edits of the resolved plan.
 type Change struct {
-	Says string   // what to change, in words
-	Set  []string // key=value
-	Drop []string // keys to take out of the file
-	// Impossible says why there is no such run; Set and Drop are empty then.
+	Says  string   // what to change, in words
+	Set   []string // key=value, as --set takes it
+	Drop  []string // keys to take out of the file
+	Edits []Edit   // what no setting does for every fabric and transport
+	// Needs says what hardware it takes that the fabric may lack; "" where settings are enough.
+	Needs string
+	// Also lists the causes that the change takes away together with its own.
+	Also []ID
+	// Impossible says why there is no such run; Set, Drop and Edits are empty then.
 	Impossible string
-	// Doubt says what else the change takes away; "" where it takes the cause alone.
+	// Doubt says what else the change takes away, or adds; "" where it takes the cause alone.
 	Doubt string
 }
+
+// Edit is a change of a resolved plan that no setting makes for every kind of fabric and transport. internal/whatif
+// makes it; the seed stays.
+type Edit uint8
+
+// The edits.
+const (
+	NoDelay       Edit = iota + 1 // cables, switches, NICs and NVLink add no delay, switches cut through
+	FastReceivers                 // links to NICs carry as much as all senders together, in that direction
+	FastFabric                    // links between switches are 16 times as fast
+	NoBitErrors                   // of links, also by events
+	NoPCIe                        // PCIe is as fast as the wire
+	NoLimits                      // buffers neither drop, trim nor pause
+	NoFailures                    // nothing goes down
+	NoSlowdowns                   // links run at the rate of their kind
+	NoStorms                      // no NIC pauses continuously
+	edits
+)
+
+var editNames = [edits]string{NoDelay: "delays 0 and cut-through switches",
+	FastReceivers: "links to receivers as fast as all senders together",
+	FastFabric:    "links between switches 16 times as fast", NoBitErrors: "no bit errors",
+	NoPCIe: "PCIe as fast as the wire", NoLimits: "buffers without limit", NoFailures: "no failure",
+	NoSlowdowns: "every link at the rate of its kind", NoStorms: "no PFC storm"}
+
+// String returns the edit in words.
+func (e Edit) String() string { return editNames[e] }
+
+// IsPossible reports whether such a run exists.
+func (c *Change) IsPossible() bool { return c.Impossible == "" }
+
+// TakenAway lists the causes that a run with the change is without: the cause that it was made for, and what goes
+// with it.
+func (c *Change) TakenAway(id ID) []ID { return append([]ID{id}, c.Also...) }
+
+// edit is a change by edits alone.
+func edit(says string, edits ...Edit) Change { return Change{Says: says, Edits: edits} }
 
 // no is a cause that no run can be without.
 func no(why string) func(*Facts) Change {
@@ -43,23 +107,70 @@ func no(why string) func(*Facts) Change {
 // none is a cause without a remedy.
 func none(*Facts) []Change { return nil }
 
-// sprays is per-packet balancing, with NICs that place packets in any order where the transport needs to be told.
+// anyPlace says which hardware receives packets in any order.
+const anyPlace = "NICs that place packets in any order"
+
+// sprays is per-packet balancing over all paths and ports, with NICs that place packets in any order where the
+// transport needs to be told.
 func sprays(f *Facts) Change {
-	if f.Transport != "roce" {
+	switch {
+	case f.Scheduled:
+		return Change{Impossible: "a scheduled fabric sprays cells over all links as it is"}
+	case f.Transport != "roce":
 		return Change{Says: "spraying over all paths", Set: []string{"lb=spray"}}
 	}
-	return Change{Says: "per-packet spraying with NICs that place packets in any order",
-		Set: []string{"lb=spray", "transport.recovery=selective", "transport.write=only"}}
+	c := Change{Says: "per-packet spraying with NICs that place packets in any order",
+		Set: []string{"lb=spray"}, Also: []ID{Reordering}}
+	if f.Ports > 1 && f.Bond == "hash" && f.QPs >= f.Ports {
+		c.Set = append(c.Set, "server.bond=affinity")
+	}
+	inAnyOrder(f, &c)
+	return c
+}
+
+// inAnyOrder adds what NICs need to place packets in any order.
+func inAnyOrder(f *Facts, c *Change) {
+	if f.Recovery != "selective" {
+		c.Set, c.Needs = append(c.Set, "transport.recovery=selective"), anyPlace
+	}
+	if !f.WriteOnly {
+		c.Set, c.Needs = append(c.Set, "transport.write=only"), anyPlace
+	}
 }
 
 // anyOrder is NICs that place packets in any order.
-func anyOrder(*Facts) Change {
-	return Change{Says: "NICs that place packets in any order",
-		Set: []string{"transport.recovery=selective", "transport.write=only"}}
+func anyOrder(f *Facts) Change {
+	c := Change{Says: anyPlace}
+	if inAnyOrder(f, &c); len(c.Set) == 0 {
+		return Change{Impossible: "the NICs place packets in any order as it is"}
+	}
+	return c
 }
 
-// unlimited is buffers that neither drop nor pause.
-var unlimited = []string{"switch.buffer=2000MB", "switch.queues.3.xoff=600MB", "switch.queues.3.xon=500MB"}
+// uncontrolled is a run without congestion control, in which nothing is lost for want of room.
+func uncontrolled(f *Facts) Change {
+	switch {
+	case f.Scheduled && f.CC == "none":
+		return Change{Impossible: "credit is how a scheduled fabric admits packets"}
+	case f.OwnControl:
+		return Change{Impossible: "the transport's congestion control is its own"}
+	case f.CC == "none":
+		return Change{Impossible: "no congestion control runs"}
+	}
+	c := edit("no congestion control, buffers without limit", NoLimits)
+	c.Set = []string{"cc.algorithm=none"}
+	return c
+}
 
-// failing is what breaks links and slows them down.
-var failing = []string{"events", "failures"}
+// controls are other congestion controls than a run has, the most promising first; RC only.
+func controls(f *Facts, names ...string) (all []Change) {
+	needs := map[string]string{"hpcc": "switches that write telemetry into packets (INT)",
+		"swift": "NICs with hardware timestamps"}
+	for _, cc := range names {
+		if f.Transport == "roce" && !f.Scheduled && f.CC != cc {
+			all = append(all, Change{Says: "congestion control " + cc, Needs: needs[cc],
+				Set: []string{"cc.algorithm=" + cc}})
+		}
+	}
+	return all
+}

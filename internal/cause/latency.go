@@ -3,9 +3,17 @@ package cause
 var latency = Cause{ID: Latency, Key: "latency", Name: "latency",
 	About: "propagation, switching, NICs and NVLink, along the chain of transfers",
 	Color: "#56b4e9", Loss: true, Trigger: false,
-	Without: func(*Facts) Change {
-		return Change{Says: "no propagation and switching delay", Set: []string{"fabric.host_link.cable=0m",
-			"fabric.fabric_link.cable=0m", "fabric.pipeline=0ns", "fabric.cut_through=true"},
-			Doubt: "delay-based congestion control changes with it"}
+	Without: func(f *Facts) Change {
+		c := edit("no propagation, switching and NIC delay", NoDelay)
+		if f.Delays {
+			c.Doubt = "congestion control by delay changes with it"
+		}
+		return c
 	},
-	Remedies: none}
+	Remedies: func(f *Facts) []Change {
+		if f.CutThrough || f.Scheduled {
+			return nil
+		}
+		return []Change{{Says: "cut-through switches", Set: []string{"fabric.cut_through=true"},
+			Needs: "switches that forward before a packet is in"}}
+	}}

@@ -7,9 +7,20 @@ var oversubscription = Cause{ID: Oversubscription, Key: "oversubscription", Name
 	Color: "#882255", Loss: true, Trigger: true,
 	Without: func(f *Facts) Change {
 		if f.FabricRate == 0 {
-			return Change{Impossible: "a described fabric states its own links"}
+			return Change{Impossible: "no link joins two switches"}
 		}
-		return Change{Says: "links between switches 16 times as fast",
-			Set: []string{fmt.Sprintf("fabric.fabric_link.rate=%v", 16*f.FabricRate)}}
+		c := edit("links between switches 16 times as fast", FastFabric)
+		c.Also = []ID{Collision}
+		return c
 	},
-	Remedies: none}
+	Remedies: func(f *Facts) []Change {
+		switch {
+		case f.Uplinks > 0:
+			return []Change{{Says: "twice as many uplinks", Needs: "twice as many spine ports and cables",
+				Set: []string{fmt.Sprintf("fabric.uplinks=%d", 2*f.Uplinks)}}}
+		case f.FabricRate > 0 && f.Kind != "" && f.Kind != "graph":
+			return []Change{{Says: "links between switches twice as fast", Needs: "switches and cables of that rate",
+				Set: []string{fmt.Sprintf("fabric.fabric_link.rate=%v", 2*f.FabricRate)}}}
+		}
+		return nil
+	}}

@@ -3,7 +3,9 @@ package cause
 var pcie = Cause{ID: PCIe, Key: "pcie", Name: "PCIe",
 	About: "PCIe between GPU and NIC is slower than the wire",
 	Color: "#332288", Loss: true, Trigger: false,
-	Without: func(*Facts) Change { return Change{Says: "PCIe of no account", Set: []string{"server.pcie=0bps"}} },
+	Without: func(*Facts) Change { return edit("PCIe as fast as the wire", NoPCIe) },
 	Remedies: func(*Facts) []Change {
-		return []Change{{Says: "PCIe as fast as the wire", Set: []string{"server.pcie=0bps"}}}
+		c := edit("PCIe as fast as the wire", NoPCIe)
+		c.Needs = "more PCIe lanes, or a newer generation"
+		return []Change{c}
 	}}

@@ -4,6 +4,12 @@ var reordering = Cause{ID: Reordering, Key: "reordering", Name: "reordering trea
 	About: "packets overtake one another, and go-back-N discards and retransmits them",
 	Color: "#555555", Loss: true, Trigger: false,
 	Without: anyOrder,
-	Remedies: func(f *Facts) []Change {
-		return []Change{anyOrder(f), {Says: "one path per flow", Set: []string{"lb=ecmp"}}}
+	Remedies: func(f *Facts) (all []Change) {
+		if c := anyOrder(f); c.IsPossible() {
+			all = append(all, c)
+		}
+		if f.LB != "ecmp" {
+			all = append(all, Change{Says: "one path per flow", Set: []string{"lb=ecmp"}})
+		}
+		return all
 	}}

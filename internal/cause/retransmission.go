@@ -3,13 +3,47 @@ package cause
 var retransmission = Cause{ID: Retransmission, Key: "sent_again", Name: "retransmission",
 	About: "lost packets are detected and retransmitted",
 	Color: "#000000", Loss: true, Trigger: false,
-	Without: func(*Facts) Change {
-		return Change{Says: "no loss", Set: []string{"fabric.host_link.bit_error_rate=0",
-			"fabric.fabric_link.bit_error_rate=0"}, Drop: failing}
-	},
-	Remedies: func(f *Facts) []Change {
+	Without: func(f *Facts) Change { return noLoss(f) },
+	Remedies: func(f *Facts) (all []Change) {
 		if f.Transport == "roce" && f.Recovery == "go-back-n" {
-			return []Change{{Says: "selective retransmission", Set: []string{"transport.recovery=selective"}}}
+			all = append(all, Change{Says: "selective retransmission", Needs: "NICs that keep packets ahead of a gap",
+				Set: []string{"transport.recovery=selective"}})
 		}
-		return nil
+		if f.bitErrors() {
+			all = append(all, edit("replace the cables and transceivers with bit errors", NoBitErrors))
+		}
+		if f.full() && !f.Lossless && f.Transport == "roce" && f.Queue != "" {
+			all = append(all, Change{Says: "PFC for the queue of data", Needs: "buffer for headroom",
+				Set: []string{"switch.pfc=true", "switch.queues." + f.Queue + ".lossless=true"}})
+		}
+		return all
 	}}
+
+// noLoss takes away what packets were lost by, or, of a run that was not simulated, may be.
+func noLoss(f *Facts) (c Change) {
+	if f.bitErrors() {
+		c = Change{Says: "no bit errors", Edits: []Edit{NoBitErrors}}
+	}
+	and := func(says string, e Edit, also ...ID) {
+		if c.Says != "" {
+			c.Says += ", "
+		}
+		c.Says, c.Edits, c.Also = c.Says+says, append(c.Edits, e), append(c.Also, also...)
+	}
+	if f.Lost.Down > 0 || !f.Lost.Known && f.Events {
+		and("no failure", NoFailures, FailedCapacity)
+	}
+	if f.full() {
+		and("buffers without limit", NoLimits, Trimmed, Pause)
+	}
+	if c.Says == "" {
+		return Change{Impossible: "no packet was lost"}
+	}
+	return c
+}
+
+// bitErrors reports whether packets are corrupted.
+func (f *Facts) bitErrors() bool { return f.Lost.BitErrors > 0 || !f.Lost.Known && f.BitErrors }
+
+// full reports whether queues drop packets.
+func (f *Facts) full() bool { return f.Lost.Full > 0 || !f.Lost.Known && !f.Lossless }

@@ -1,10 +1,19 @@
 package cause
 
+import (
+	"fmt"
+
+	"railyard/unit"
+)
+
 var trimmed = Cause{ID: Trimmed, Key: "trimmed", Name: "trimmed packets",
 	About: "switches trim packets to their headers, and these are retransmitted",
 	Color: "#785ef0", Loss: true, Trigger: false,
-	Without: func(*Facts) Change {
-		return Change{Says: "queues without limit", Set: []string{"switch.queues.3.limit=600MB",
-			"switch.buffer=2000MB"}}
-	},
-	Remedies: none}
+	Without: func(*Facts) Change { return edit("queues without limit", NoLimits) },
+	Remedies: func(f *Facts) []Change {
+		if f.Limit == 0 || f.Queue == "" {
+			return nil
+		}
+		return []Change{{Says: "a queue limit four times as high", Needs: "buffer for it",
+			Set: []string{fmt.Sprintf("switch.queues.%s.limit=%v", f.Queue, unit.Bytes(4*f.Limit))}}}
+	}}

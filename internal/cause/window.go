@@ -3,10 +3,11 @@ package cause
 var window = Cause{ID: Window, Key: "window_too_small", Name: "window limit",
 	About: "the congestion window is smaller than the path holds",
 	Color: "#b8a400", Loss: true, Trigger: false,
-	Without: func(*Facts) Change { return Change{Says: "no window", Set: []string{"cc.algorithm=none"}} },
-	Remedies: func(f *Facts) []Change {
-		if f.Transport != "roce" || f.CC == "dcqcn" {
-			return nil
+	Without: func(f *Facts) Change {
+		c := uncontrolled(f)
+		if c.IsPossible() {
+			c.Also = []ID{Recovering, Credit, Pause, Trimmed}
 		}
-		return []Change{{Says: "congestion control by rate", Set: []string{"cc.algorithm=dcqcn"}}}
-	}}
+		return c
+	},
+	Remedies: func(f *Facts) []Change { return controls(f, "dcqcn") }}

@@ -98,7 +98,7 @@ func (h *Hosts) grant(nic int32) {
 func (h *Hosts) intake(n *nic) (line unit.Rate) {
 	for _, p := range n.ports {
 		if l := h.Net.Link(p); l.Up {
-			line += min(l.In(), n.line)
+			line += l.In() // which may be more than the NIC sends at
 		}
 	}
 	if line == 0 { // the grant is lost, but not for ever

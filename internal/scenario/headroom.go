@@ -58,8 +58,8 @@ func (p *Plan) reserve(link, node, class int) unit.Bytes {
 		p.Graph.Nodes[node].Through(p.Switching.Pipeline))
 }
 
-// headroom checks that each switch's buffer holds the headroom of its ports.
-func (p *resolver) headroom() error {
+// Reserved returns by node what its ports keep for headroom, of all classes.
+func (p *Plan) Reserved() []unit.Bytes {
 	reserved := make([]unit.Bytes, len(p.Graph.Nodes))
 	for i, l := range p.Graph.Links {
 		for c := range queue.Classes {
@@ -67,6 +67,21 @@ func (p *resolver) headroom() error {
 			reserved[l.B] += p.reserve(i, l.B, c)
 		}
 	}
+	return reserved
+}
+
+// Respec changes what each node's switch executes. A change of one leaves the others as they are.
+func (p *Plan) Respec(change func(node int, s *queue.Spec)) {
+	for i, s := range p.specs {
+		own := *s
+		change(i, &own)
+		p.specs[i] = &own
+	}
+}
+
+// headroom checks that each switch's buffer holds the headroom of its ports.
+func (p *resolver) headroom() error {
+	reserved := p.Reserved()
 	for i, n := range p.Graph.Nodes {
 		if n.Role != topo.Host && reserved[i] >= p.specs[i].Buffer {
 			return field.New("switch.buffer",

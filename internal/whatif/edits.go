@@ -1,0 +1,185 @@
+package whatif
+
+import (
+	"slices"
+
+	"railyard/internal/cause"
+	"railyard/internal/queue"
+	"railyard/internal/scenario"
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// fabricTimes is how much faster links between switches become without oversubscription.
+const fabricTimes = 16
+
+// Buffers without limit: what no queue of a run of ours reaches.
+const (
+	noLimitBuffer = 2000 * unit.MB
+	noLimitXOff   = 600 * unit.MB
+	noLimitXOn    = 500 * unit.MB
+)
+
+// unsay takes what edits make unsaid out of a scenario that is not resolved yet.
+func unsay(f *scenario.File, edits []cause.Edit) {
+	for _, e := range edits {
+		switch e {
+		case cause.NoFailures:
+			f.Failures = nil
+			strip(f, func(e *scenario.Event) { e.Up, e.Boot, e.Flap = nil, nil, nil })
+		case cause.NoSlowdowns:
+			strip(f, func(e *scenario.Event) { e.Rate, e.Share, e.Direction = nil, nil, "" })
+		case cause.NoBitErrors:
+			strip(f, func(e *scenario.Event) { e.BER = nil })
+		case cause.NoStorms:
+			strip(f, func(e *scenario.Event) { e.Storm = nil })
+		}
+	}
+}
+
+// strip takes something out of all events, and those that change nothing then.
+func strip(f *scenario.File, change func(*scenario.Event)) {
+	f.Events = slices.Clone(f.Events)
+	for i := range f.Events {
+		change(&f.Events[i])
+	}
+	f.Events = slices.DeleteFunc(f.Events, func(e scenario.Event) bool {
+		return e.Up == nil && e.Boot == nil && e.Flap == nil && e.Storm == nil && e.Stuck == nil &&
+			e.Rate == nil && e.Share == nil && e.BER == nil
+	})
+}
+
+// apply makes the edits of a resolved plan.
+func apply(p *scenario.Plan, edits []cause.Edit) {
+	g := p.Graph
+	for _, e := range edits {
+		switch e {
+		case cause.NoDelay:
+			noDelay(p)
+		case cause.FastReceivers:
+			fastReceivers(p)
+		case cause.FastFabric:
+			keepingRoom(p, func() {
+				eachFabricLink(g, func(l *topo.Link) { l.Rate *= fabricTimes })
+				for i := range p.Events {
+					if e := &p.Events[i]; isFabric(g, &g.Links[e.Link]) {
+						e.Rate, e.Back = e.Rate*fabricTimes, e.Back*fabricTimes
+					}
+				}
+			})
+		case cause.NoBitErrors:
+			for i := range g.Links {
+				g.Links[i].BER = 0
+			}
+			for i := range p.Events {
+				p.Events[i].BER = 0
+			}
+		case cause.NoPCIe:
+			p.NICs.PCIe, p.Buses = 0, nil
+		case cause.NoLimits:
+			p.Respec(noLimits)
+		case cause.NoSlowdowns:
+			keepingRoom(p, func() { ofKind(p) })
+		}
+	}
+}
+
+func eachFabricLink(g *topo.Graph, f func(*topo.Link)) {
+	for i := range g.Links {
+		if l := &g.Links[i]; isFabric(g, l) {
+			f(l)
+		}
+	}
+}
+
+// noDelay takes the delay of cables, switches, NICs and NVLink away, and the wait for whole packets in switches.
+func noDelay(p *scenario.Plan) {
+	keepingRoom(p, func() {
+		for i := range p.Graph.Links {
+			p.Graph.Links[i].LengthMM, p.Graph.Links[i].Delay = 0, 0
+		}
+		for i := range p.Graph.Nodes {
+			p.Graph.Nodes[i].Pipeline = 0
+		}
+		p.Switching.Pipeline, p.Switching.CutThrough = 0, p.Scheduled == nil
+		p.NICs.Latency, p.NVLatency = 0, 0
+	})
+}
+
+// fastReceivers lets links to NICs carry what all NICs send, in that direction: NICs send no faster than before.
+func fastReceivers(p *scenario.Plan) {
+	g, more := p.Graph, unit.Rate(len(p.Graph.NICs))
+	var first []scenario.LinkEvent
+	// in returns the rate at which a link's NIC receives: A sends at Rate, B at Back.
+	in := func(e *scenario.LinkEvent) *unit.Rate {
+		if g.Nodes[g.Links[e.Link].A].Role == topo.Host {
+			return &e.Back
+		}
+		return &e.Rate
+	}
+	for i := range g.Links {
+		if l := &g.Links[i]; !isFabric(g, l) {
+			first = append(first, scenario.LinkEvent{Link: i, Up: true, Rate: l.Rate, Back: l.Rate, BER: l.BER})
+			*in(&first[len(first)-1]) *= more
+		}
+	}
+	for i := range p.Events {
+		if e := &p.Events[i]; !isFabric(g, &g.Links[e.Link]) {
+			*in(e) *= more
+		}
+	}
+	p.Events = append(first, p.Events...)
+}
+
+// noLimits gives a switch buffers that neither drop, trim nor pause.
+func noLimits(_ int, s *queue.Spec) {
+	s.Buffer = noLimitBuffer
+	for i := range s.Queues {
+		q := &s.Queues[i]
+		if q.Lossless {
+			q.XOff, q.XOn, q.XOnOffset = noLimitXOff, noLimitXOn, 0
+		} else {
+			q.Limit = noLimitXOff
+		}
+		if !q.WRED.ECN {
+			q.WRED = queue.WRED{}
+		}
+	}
+}
+
+// keepingRoom changes links and leaves each switch the memory that it shares now: headroom follows rates and delays.
+func keepingRoom(p *scenario.Plan, change func()) {
+	before := p.Reserved()
+	change()
+	after := p.Reserved()
+	p.Respec(func(node int, s *queue.Spec) { s.Buffer += after[node] - before[node] })
+}
+
+// ofKind gives each link the rate of its kind: the highest among links that join nodes of the same two groups.
+// Events that are left change no rate.
+func ofKind(p *scenario.Plan) {
+	g := p.Graph
+	type kind struct{ a, b string }
+	of := func(l *topo.Link) kind {
+		name := func(node int) string {
+			if g.Stands != nil {
+				return g.Stands[node].Group
+			}
+			return g.Nodes[node].Role.String()
+		}
+		a, b := name(l.A), name(l.B)
+		return kind{min(a, b), max(a, b)}
+	}
+	rates := map[kind]unit.Rate{}
+	for i := range g.Links {
+		k := of(&g.Links[i])
+		rates[k] = max(rates[k], g.Links[i].Rate)
+	}
+	for i := range g.Links {
+		g.Links[i].Rate = rates[of(&g.Links[i])]
+	}
+	for i := range p.Events {
+		e := &p.Events[i]
+		e.Rate, e.Back = g.Links[e.Link].Rate, g.Links[e.Link].Rate
+	}
+}

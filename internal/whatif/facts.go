@@ -1,0 +1,70 @@
+package whatif
+
+import (
+	"strconv"
+
+	"railyard/internal/cause"
+	"railyard/internal/result"
+	"railyard/internal/scenario"
+	"railyard/internal/topo"
+	"railyard/rc"
+)
+
+// delayed are the congestion controls that look at round-trip times.
+var delayed = map[string]bool{"swift": true, "timely": true, "nscc": true, "uec": true}
+
+// Facts returns what remedies and counterfactuals need to know of a resolved scenario. What a run of it lost is
+// unknown until Count adds it.
+func Facts(p *scenario.Plan) *cause.Facts {
+	g, s := p.Graph, &p.Services[0]
+	file := p.Settled()
+	f := &cause.Facts{Transport: scenario.RoCE, CC: s.CC.Name, Delays: delayed[s.CC.Name],
+		Credits: s.CC.Credit != nil, LB: p.LB.Name, Recovery: "go-back-n", WriteOnly: p.RC.WriteOnly,
+		PFC: p.Spec.LosslessMask() != 0, Scheduled: p.Scheduled != nil, Kind: p.Shape.Kind,
+		Bond: p.NICs.Bond, QPs: p.QPs, CutThrough: p.Switching.CutThrough, PCIe: p.NICs.PCIe,
+		Events: len(p.Events) > 0, Storms: len(p.Storms) > 0, Jobs: len(p.Jobs)}
+	if s.Carried != nil {
+		f.Transport, f.OwnControl = s.Carried.Name, s.Carried.Own
+		f.Delays = f.Delays || s.Carried.Own
+	}
+	if p.RC.Recovery == rc.Selective {
+		f.Recovery = "selective"
+	}
+	number := p.Spec.DSCP[s.DSCP]
+	queue := &p.Spec.Queues[number]
+	f.Queue = strconv.Itoa(int(number))
+	f.Lossless, f.Trims, f.XOff, f.Limit = queue.Lossless, queue.Trim, queue.XOff, queue.Limit
+	if f.Kind == "rail" || f.Kind == "pod" {
+		f.Uplinks = file.Fabric.Uplinks
+	}
+	for i := range g.NICs {
+		f.Ports = max(f.Ports, len(g.NICs[i].Links))
+	}
+	tiers := map[int]bool{}
+	for i := range g.Links {
+		l := &g.Links[i]
+		f.BitErrors = f.BitErrors || l.BER > 0
+		if isFabric(g, l) {
+			f.FabricRate = max(f.FabricRate, l.Rate)
+			tiers[min(g.Nodes[l.A].Tier, g.Nodes[l.B].Tier)] = true
+		} else {
+			f.HostRate = max(f.HostRate, l.Rate)
+		}
+	}
+	for i := range p.Events {
+		f.BitErrors = f.BitErrors || p.Events[i].BER > 0
+	}
+	f.Switches = len(tiers)
+	return f
+}
+
+// Count adds what a run lost to the facts of its scenario.
+func Count(f *cause.Facts, s *result.Summary) {
+	f.Lost = cause.Lost{Known: true, BitErrors: s.DropsCorrupt, Down: s.DropsDown + s.DropsNoRoute,
+		Full: s.Drops - s.DropsCorrupt - s.DropsDown - s.DropsNoRoute - s.DropsStorm + s.Trims}
+}
+
+// isFabric reports whether a link joins two switches.
+func isFabric(g *topo.Graph, l *topo.Link) bool {
+	return g.Nodes[l.A].Role != topo.Host && g.Nodes[l.B].Role != topo.Host
+}
