@@ -32,14 +32,10 @@ const columns = 120
 // wide is how many lines above that a package may have. Packages that are not listed have
 // none; the numbers below are what is left to do, and only go down.
 var wide = map[string]int{
-	"cc":                  9,
-	"internal/fabric":     5,
-	"internal/host":       10,
-	"internal/report/web": 12,
-	"internal/runner":     1,
-	"internal/sim":        17,
-	"rc":                  10,
-	"rcudp":               2,
+	"internal/host":       1,
+	"internal/report/web": 7,
+	"internal/sim":        10,
+	"rc":                  1,
 }
 
 // tagged is a struct tag with a key: one literal, which Go has no way to break.

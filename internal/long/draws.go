@@ -12,7 +12,8 @@ import (
 //	var _ = long.Draws(40, 400)
 func Draws(short, full int) int {
 	n := N(short, full)
-	if f := flag.Lookup("rapid.checks"); f == nil || os.Getenv("RAPID_CHECKS") != "" || f.Value.Set(strconv.Itoa(n)) != nil {
+	f := flag.Lookup("rapid.checks")
+	if f == nil || os.Getenv("RAPID_CHECKS") != "" || f.Value.Set(strconv.Itoa(n)) != nil {
 		return 0
 	}
 	return n

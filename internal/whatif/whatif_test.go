@@ -117,10 +117,10 @@ func TestEdits(t *testing.T) {
 			[]cause.Edit{cause.NoPCIe}},
 		{"slow links", plain + "events: [{switch: spine-1, at: 0s, rate_share: 0.25}, " +
 			"{switch: spine-2, at: 0s, rate_share: 0.25}]\n", plain, []cause.Edit{cause.NoSlowdowns}},
-		{"failures", plain + "events: [{switch: spine-1, at: 50us, up: false}, {switch: spine-2, at: 50us, up: false}, " +
-			"{switch: spine-2, at: 100us, up: true}]\n", plain, []cause.Edit{cause.NoFailures}},
-		{"storm", plain + "events: [{nic: host-5/nic-1, at: 0s, storm: true}, {nic: host-5/nic-1, at: 1ms, storm: " +
-			"false}]\n", plain, []cause.Edit{cause.NoStorms}},
+		{"failures", plain + "events: [{switch: spine-1, at: 50us, up: false}, " +
+			"{switch: spine-2, at: 50us, up: false}, {switch: spine-2, at: 100us, up: true}]\n", plain, []cause.Edit{cause.NoFailures}},
+		{"storm", plain + "events: [{nic: host-5/nic-1, at: 0s, storm: true}, {nic: host-5/nic-1, at: 1ms, " +
+			"storm: false}]\n", plain, []cause.Edit{cause.NoStorms}},
 		{"delay", strings.NewReplacer("3m", "300m", "30m", "3km", "400ns", "2us").Replace(plain),
 			strings.NewReplacer("3m", "0m", "30m", "0m", "400ns", "0ns", "kind: rail", "kind: rail, cut_through: true",
 				"nics: 1", "nics: 1, nic_latency: 0ns, nvlink_latency: 0ns").Replace(plain),
