@@ -34,7 +34,9 @@ const columns = 120
 var wide = map[string]int{
 	"internal/host":       1,
 	"internal/report/web": 7,
+	"internal/runner":     1,
 	"internal/sim":        10,
+	"internal/whatif":     2,
 	"rc":                  1,
 }
 
