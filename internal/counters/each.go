@@ -1,41 +1,67 @@
 package counters
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
+
+// Names of what is counted by class, in the order of Each, made once: a port has 176 of them, and comparing two
+// snapshots of a fabric visits all of all ports some times.
+var (
+	rxPFCNames, txPFCNames = naming("rx pfc %"), naming("tx pfc %")
+	rxDurNames, txDurNames = naming("rx pause duration %"), naming("tx pause duration %")
+
+	queueNames = naming("queue % tx packets", "queue % tx bytes", "queue % dropped packets",
+		"queue % dropped bytes", "queue % marked", "queue % depth", "queue % peak",
+		"queue % storms detected", "queue % storms restored", "queue % watchdog drops")
+	groupNames = naming("group % rx packets", "group % rx bytes", "group % shared", "group % shared peak",
+		"group % headroom", "group % headroom peak", "group % dropped packets")
+)
+
+// naming is by class the names of its counters, with the class for a %.
+func naming(of ...string) (names [Priorities][]string) {
+	for i := range names {
+		for _, name := range of {
+			names[i] = append(names[i], strings.Replace(name, "%", strconv.Itoa(i), 1))
+		}
+	}
+	return names
+}
 
 // Each visits a port's counters in a fixed order with their names. A gauge says how much
 // there is now, or was at most: two of them have no difference.
 func (p *Port) Each(visit func(name string, c *Count, gauge bool)) {
-	list := func(name string, all *[Priorities]Count) {
+	list := func(names *[Priorities][]string, all *[Priorities]Count) {
 		for i := range all {
-			visit(name+" "+strconv.Itoa(i), &all[i], false)
+			visit(names[i][0], &all[i], false)
 		}
 	}
-	list("rx pfc", &p.RxPFC)
-	list("tx pfc", &p.TxPFC)
-	list("rx pause duration", &p.RxDur)
-	list("tx pause duration", &p.TxDur)
+	list(&rxPFCNames, &p.RxPFC)
+	list(&txPFCNames, &p.TxPFC)
+	list(&rxDurNames, &p.RxDur)
+	list(&txDurNames, &p.TxDur)
 	for i := range p.Queues {
-		q, n := &p.Queues[i], "queue "+strconv.Itoa(i)+" "
-		visit(n+"tx packets", &q.TxPackets, false)
-		visit(n+"tx bytes", &q.TxBytes, false)
-		visit(n+"dropped packets", &q.DropPackets, false)
-		visit(n+"dropped bytes", &q.DropBytes, false)
-		visit(n+"marked", &q.Marked, false)
-		visit(n+"depth", &q.Depth, true)
-		visit(n+"peak", &q.Peak, true)
-		visit(n+"storms detected", &q.Detected, false)
-		visit(n+"storms restored", &q.Restored, false)
-		visit(n+"watchdog drops", &q.Flushed, false)
+		q, n := &p.Queues[i], queueNames[i]
+		visit(n[0], &q.TxPackets, false)
+		visit(n[1], &q.TxBytes, false)
+		visit(n[2], &q.DropPackets, false)
+		visit(n[3], &q.DropBytes, false)
+		visit(n[4], &q.Marked, false)
+		visit(n[5], &q.Depth, true)
+		visit(n[6], &q.Peak, true)
+		visit(n[7], &q.Detected, false)
+		visit(n[8], &q.Restored, false)
+		visit(n[9], &q.Flushed, false)
 	}
 	for i := range p.Groups {
-		g, n := &p.Groups[i], "group "+strconv.Itoa(i)+" "
-		visit(n+"rx packets", &g.RxPackets, false)
-		visit(n+"rx bytes", &g.RxBytes, false)
-		visit(n+"shared", &g.Shared, true)
-		visit(n+"shared peak", &g.SharedPeak, true)
-		visit(n+"headroom", &g.Headroom, true)
-		visit(n+"headroom peak", &g.HeadroomPeak, true)
-		visit(n+"dropped packets", &g.DropPackets, false)
+		g, n := &p.Groups[i], groupNames[i]
+		visit(n[0], &g.RxPackets, false)
+		visit(n[1], &g.RxBytes, false)
+		visit(n[2], &g.Shared, true)
+		visit(n[3], &g.SharedPeak, true)
+		visit(n[4], &g.Headroom, true)
+		visit(n[5], &g.HeadroomPeak, true)
+		visit(n[6], &g.DropPackets, false)
 	}
 	p.eachWhole(func(name string, c *Count) { visit(name, c, false) })
 	p.RoCE.each(func(name string, c *Count) { visit(name, c, false) })

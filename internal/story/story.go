@@ -17,6 +17,9 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the transcripts in testdata anew; the diff is the review")
 
+// Rewrites reports whether transcripts are written anew: a test that tells a part of one then tells all.
+func Rewrites() bool { return *rewrite }
+
 // longest is how many lines a page may have: what is read in one go.
 const longest = 60
 
