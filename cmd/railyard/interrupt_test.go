@@ -2,14 +2,46 @@ package main
 
 import (
 	"bufio"
+	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"golang.org/x/sys/unix"
 )
+
+// endless makes the small scenario run for so long that a test ends it first.
+const endless = "workload.traffic.incast.bytes=30GB"
+
+// simulating starts a child and returns when it reports progress of a simulation whose name begins so; said
+// is what it announces from there on.
+func simulating(t *testing.T, name string, args ...string) (cmd *exec.Cmd, said *bufio.Scanner) {
+	t.Helper()
+	cmd = railyard(args...)
+	cmd.Env = append(cmd.Env, hurriedLines+"=-1")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said = bufio.NewScanner(out)
+	var before strings.Builder
+	for said.Scan() {
+		line := said.Text()
+		if strings.HasPrefix(line, "next: "+name) && isProgress(line) {
+			return cmd, said
+		}
+		before.WriteString(line + "\n")
+	}
+	t.Fatalf("%v: ended without a progress report: %v\n%s", args, cmd.Wait(), before.String())
+	return nil, nil
+}
 
 // Ctrl-C tells what is left: with an earlier, finished run in the directory that one stays
 // and the new one is beside it.
@@ -20,39 +52,31 @@ func TestInterrupted(t *testing.T) {
 	}
 	for _, c := range []struct {
 		args []string
+		name string // of the simulation that is interrupted
 		want string
 	}{
-		{[]string{"run", "small.yaml", "--out", "run", "--force"}, "is in run-001, marked incomplete"},
-		{[]string{"compare", "small.yaml", "--set", "lb=ecmp,spray"}, "nothing was written"},
-		{[]string{"plan", "collective", "small.yaml", "--sizes", "1KiB,10GB"},
+		{[]string{"run", "small.yaml", "--out", "run", "--force", "--set", endless}, "",
+			"is in run-001, marked incomplete"},
+		{[]string{"compare", "small.yaml", "--set", "lb=ecmp,spray", "--set", endless}, "",
+			"nothing was written"},
+		{[]string{"plan", "collective", "small.yaml", "--sizes", "1KiB,10GB"}, "9765625KiB",
 			"what had been simulated is above"},
 	} {
-		if c.args[0] != "plan" {
-			c.args = append(c.args, "--set", "workload.traffic.incast.bytes=30GB")
+		cmd, said := simulating(t, c.name, c.args...)
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Error(err)
 		}
-		var cmd *exec.Cmd
-		var out, errs strings.Builder
-		// while it is still built it just ends
-		for wait := time.Second; wait < 20*time.Second; wait *= 4 {
-			out.Reset()
-			errs.Reset()
-			cmd = railyard(c.args...)
-			cmd.Stdout, cmd.Stderr = &out, &errs
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(wait)
-			cmd.Process.Signal(os.Interrupt)
-			cmd.Wait()
-			if strings.Contains(errs.String(), c.want) {
-				break
-			}
+		var rest strings.Builder
+		for said.Scan() {
+			rest.WriteString(said.Text() + "\n")
 		}
-		if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(errs.String(), c.want) {
-			t.Errorf("%v: exit %d: %s%s", c.args, code, out.String(), errs.String())
+		_ = cmd.Wait()
+		errs := rest.String()
+		if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(errs, c.want) {
+			t.Errorf("%v: exit %d: %s", c.args, code, errs)
 		}
-		if c.args[0] != "plan" && !strings.Contains(errs.String(), "Ctrl-C again ends at once") {
-			t.Errorf("%v: does not say how not to wait:\n%s", c.args, errs.String())
+		if c.args[0] != "plan" && !strings.Contains(errs, "Ctrl-C again ends at once") {
+			t.Errorf("%v: does not say how not to wait:\n%s", c.args, errs)
 		}
 	}
 	old, err1 := whole("run")
@@ -67,46 +91,6 @@ func TestInterrupted(t *testing.T) {
 // line, however busy the machine is.
 func TestSecondInterrupt(t *testing.T) {
 	smallFile(t)
-	os.WriteFile("many.yaml",
-		[]byte("fabric: {kind: rail, hosts: 48, spines: 8}\nserver: {gpus: 8, nics: 8}\n"+
-			"workload: {traffic: {alltoall: {bytes: 1GB}}}\n"), 0o644)
-	for wait := 500 * time.Millisecond; ; wait *= 4 {
-		if wait > 20*time.Second {
-			t.Fatal("ended each time before it was simulated")
-		}
-		cmd, ended := mute(t, "run", "many.yaml", "--out", "run")
-		time.Sleep(wait)
-		cmd.Process.Signal(os.Interrupt)
-		select {
-		case <-ended: // while it is still built it just ends
-			continue
-		case <-time.After(2 * time.Second):
-		}
-		cmd.Process.Signal(os.Interrupt)
-		select {
-		case <-ended:
-		case <-time.After(20 * time.Second):
-			t.Error("the second one waits")
-			cmd.Process.Kill()
-			<-ended
-		}
-		if st := cmd.ProcessState.Sys().(syscall.WaitStatus); st.Signal() != syscall.SIGINT {
-			t.Errorf("%v", cmd.ProcessState)
-		}
-		break
-	}
-	if _, err := os.Stat("run"); err == nil {
-		t.Error("half a run under its name")
-	}
-	if code, _, errs := call(t, "run", "small.yaml", "--out", "run"); code != 0 || len(hidden(".")) > 0 {
-		t.Errorf("exit %d: %s, left %v", code, errs, hidden("."))
-	}
-}
-
-// mute starts a child that can tell its estimate and nothing more: its standard error is a
-// pipe that is full from then on. The channel is closed when it has ended.
-func mute(t *testing.T, args ...string) (*exec.Cmd, <-chan struct{}) {
-	t.Helper()
 	pipe := filepath.Join(t.TempDir(), "said")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
@@ -119,22 +103,64 @@ func mute(t *testing.T, args ...string) (*exec.Cmd, <-chan struct{}) {
 		t.Cleanup(func() { f.Close() })
 		return f
 	}
-	said := open(os.O_RDWR)
-	said.SetReadDeadline(time.Now().Add(time.Minute))
-	cmd := railyard(args...)
-	cmd.Stderr = open(os.O_WRONLY)
+	written, end := open(os.O_RDONLY|syscall.O_NONBLOCK), open(os.O_WRONLY)
+	cmd := railyard("run", "small.yaml", "--out", "run", "--set", endless)
+	cmd.Env = append(cmd.Env, hurriedLines+"=1")
+	cmd.Stderr = end
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	lines := bufio.NewScanner(said)
-	for lines.Scan() && !strings.HasPrefix(lines.Text(), "estimate") {
+	end.Close()
+	until := func(from io.Reader, is func(line string) bool) {
+		t.Helper()
+		for lines := bufio.NewScanner(from); lines.Scan(); {
+			if is(lines.Text()) {
+				return
+			}
+		}
+		t.Fatalf("ended too soon: %v", cmd.Wait())
 	}
-	rest := open(os.O_WRONLY | syscall.O_NONBLOCK)
-	for full := (error)(nil); full == nil; {
-		rest.SetWriteDeadline(time.Now().Add(10 * time.Millisecond))
-		_, full = rest.Write(make([]byte, 512))
+	until(written, isProgress)
+	fill(t, pipe)
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
 	}
-	ended := make(chan struct{})
-	go func() { cmd.Wait(); close(ended) }()
-	return cmd, ended
+	until(out, func(line string) bool { return strings.HasPrefix(line, "next: interrupted") })
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, out)
+	_ = cmd.Wait() // for ever, if the second one waits
+	if st := cmd.ProcessState.Sys().(syscall.WaitStatus); st.Signal() != syscall.SIGINT {
+		t.Errorf("%v", cmd.ProcessState)
+	}
+	if _, err := os.Stat("run"); err == nil {
+		t.Error("half a run under its name")
+	}
+	if code, _, errs := call(t, "run", "small.yaml", "--out", "run"); code != 0 || len(hidden(".")) > 0 {
+		t.Errorf("exit %d: %s, left %v", code, errs, hidden("."))
+	}
+}
+
+// fill writes to a pipe until it takes no byte more.
+func fill(t *testing.T, pipe string) {
+	t.Helper()
+	fd, err := unix.Open(pipe, unix.O_WRONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	for n := 4096; n > 0; n /= 64 {
+		var err error
+		for err == nil {
+			_, err = unix.Write(fd, make([]byte, n))
+		}
+		if !errors.Is(err, unix.EAGAIN) {
+			t.Fatal(err)
+		}
+	}
 }

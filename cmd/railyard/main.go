@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -82,13 +83,19 @@ func main() {
 
 // Main runs the command line and returns the exit code.
 func Main(args []string, stdout, stderr io.Writer) int {
-	out := &printer{Writer: stdout}
-	code := execute(usual(args), &env{stdout: out, stderr: stderr, told: time.Now()})
+	return (&env{stdout: stdout, stderr: stderr}).main(args)
+}
+
+// main runs the command line with what e says of the process and its clock.
+func (e *env) main(args []string) int {
+	out := &printer{Writer: e.stdout}
+	e.stdout, e.told = out, e.clock()
+	code := execute(usual(args), e)
 	if out.enough() {
 		return exitOK
 	}
 	if out.err != nil && code != exitInterupt {
-		fmt.Fprintf(stderr, "railyard: what was to be printed is lost: %v\n", out.err)
+		fmt.Fprintf(e.stderr, "railyard: what was to be printed is lost: %v\n", out.err)
 		return exitFailed
 	}
 	return code
@@ -185,11 +192,28 @@ func unprinted(e *env, err error) bool {
 	return ok && err != nil && p.err != nil && strings.Contains(err.Error(), p.err.Error())
 }
 
-// env is what commands write to.
+// env is what commands write to, and the process that they run in.
 type env struct {
 	stdout, stderr io.Writer
-	told           time.Time // when progress was last told where there is no terminal
-	doing          string    // which of several simulations this is
+	now            func() time.Time // clock of progress reports; nil: the machine's
+	guest          bool             // the process runs other commands too, and keeps its threads
+	told           time.Time        // when progress was last told where there is no terminal
+	doing          string           // which of several simulations this is
+}
+
+// clock returns the time for progress reports.
+func (e *env) clock() time.Time {
+	if e.now != nil {
+		return e.now()
+	}
+	return time.Now()
+}
+
+// threads sets how many processors run Go code, unless the process is not this command's.
+func (e *env) threads(n int) {
+	if !e.guest {
+		runtime.GOMAXPROCS(n)
+	}
 }
 
 // exitError passes on the exit code of a program that was run for the user.

@@ -12,11 +12,11 @@ import (
 	"railyard/internal/result"
 )
 
-// call runs the command line in a fresh folder and returns what it printed.
+// call runs the command line in this process and returns what it printed.
 func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = Main(args, &out, &errs)
+	code = (&env{stdout: &out, stderr: &errs, guest: true}).main(args)
 	return code, out.String(), errs.String()
 }
 

@@ -282,13 +282,14 @@ func TestCarriageReturns(t *testing.T) {
 // simulations of a command.
 func TestLineAMinute(t *testing.T) {
 	var errs bytes.Buffer
-	e := &env{stderr: &errs, told: time.Now().Add(-59 * time.Second)}
+	now := time.Unix(1_800_000_000, 0)
+	e := &env{stderr: &errs, told: now.Add(-30 * time.Second), now: func() time.Time { return now }}
 	m := newMeter(e)
-	m.began = time.Now().Add(-30 * time.Second)
+	now = now.Add(29 * time.Second)
 	if m.show(0.25, "a"); errs.Len() > 0 {
 		t.Error("told before a minute was over")
 	}
-	e.told = time.Now().Add(-61 * time.Second)
+	now = now.Add(time.Second)
 	e.doing = "lb=spray"
 	m.show(0.25, "a")
 	newMeter(e).show(0.5, "b")

@@ -2,17 +2,13 @@ package main
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
-	"syscall"
+	"sync/atomic"
 	"testing"
-	"time"
 
 	"railyard/internal/result"
 )
@@ -246,94 +242,46 @@ func TestPrintedThoughNotWritten(t *testing.T) {
 // Of several runs with one --out one gets it; the others are told before they simulate.
 func TestOneOut(t *testing.T) {
 	smallFile(t)
+	const runs = 4
 	var wg sync.WaitGroup
-	var mu sync.Mutex
-	wrote, refused := 0, 0
-	for range 4 {
+	var simulating, wrote, refused atomic.Int32
+	others := make(chan struct{}) // closed when all but one have ended
+	ended := sync.OnceFunc(func() { close(others) })
+	for range runs {
 		wg.Go(func() {
-			code, text, errs := call(t, "run", "small.yaml", "--set", "workload.traffic.incast.bytes=2GB",
-				"--out", "run")
-			mu.Lock()
-			defer mu.Unlock()
+			var text, errs strings.Builder
+			e := newHurried(&text, &errs, 1, func(line string) {
+				if !isProgress(line) {
+					return
+				}
+				if simulating.Add(1) > 1 {
+					t.Error("two simulate for one directory")
+					ended()
+				}
+				<-others // whoever simulates has the directory until then
+			}).env()
+			e.guest = true
+			code := e.main([]string{"run", "small.yaml", "--set", "workload.traffic.incast.bytes=200MB",
+				"--out", "run"})
 			switch {
-			case code == 0 && strings.Contains(text, "Written to run "):
-				wrote++
-			case code == 2 && text == "" && strings.Contains(errs, "another run"):
-				refused++
+			case code == 0 && strings.Contains(text.String(), "Written to run "):
+				wrote.Add(1)
+				return
+			case code == 2 && text.String() == "" && strings.Contains(errs.String(), "another run"):
 			default:
-				t.Errorf("exit %d: %s%s", code, text, errs)
+				t.Errorf("exit %d: %s%s", code, &text, &errs)
+			}
+			if refused.Add(1) == runs-1 {
+				ended()
 			}
 		})
-		time.Sleep(20 * time.Millisecond)
 	}
 	wg.Wait()
-	if wrote != 1 || refused != 3 {
-		t.Errorf("%d written, %d refused", wrote, refused)
+	if wrote.Load() != 1 || refused.Load() != runs-1 {
+		t.Errorf("%d written, %d refused", wrote.Load(), refused.Load())
 	}
 	if left := hidden("."); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
-	}
-}
-
-// railyard is the command line as a process: TestMain lets the test binary be it, and it
-// ends with its standard input.
-func railyard(args ...string) *exec.Cmd {
-	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), "RAILYARD_CHILD=1")
-	_, _ = cmd.StdinPipe()
-	return cmd
-}
-
-// Killed at any moment a run leaves its directory whole or not at all, the run before it
-// untouched until then, and one hidden folder at most, which the next run removes.
-// RAILYARD_KILLS=200 tries more moments.
-func TestKilledAtAnyMoment(t *testing.T) {
-	kills := 24
-	if n, err := strconv.Atoi(os.Getenv("RAILYARD_KILLS")); err == nil {
-		kills = n
-	}
-	smallFile(t)
-	os.Mkdir("in", 0o755)
-	os.WriteFile("in/notes.txt", nil, 0o644) // files are moved one by one here
-	for _, out := range []string{"new", "run", "in/run"} {
-		if code, _, errs := call(t, "run", "small.yaml", "--out", out); code != 0 {
-			t.Fatal(errs)
-		}
-	}
-	os.WriteFile("in/run/notes.txt", nil, 0o644)
-	took := 400 * time.Millisecond
-	for i := range kills {
-		os.RemoveAll("new")
-		out := []string{"new", "run", "in/run"}[i%3]
-		cmd := railyard("run", "small.yaml", "--out", out, "--force")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		began := time.Now()
-		time.Sleep(rand.N(took))
-		cmd.Process.Signal(syscall.SIGKILL)
-		if cmd.Wait() == nil { // it had ended
-			took = max(time.Since(began), 50*time.Millisecond)
-		}
-		for _, dir := range []string{"run", "in/run", "new"} {
-			_, err := whole(dir)
-			entries, _ := os.ReadDir(dir)
-			half := dir == "in/run" && slices.ContainsFunc(entries, func(e os.DirEntry) bool {
-				return e.Name() == ".railyard"
-			})
-			if err != nil && !half && (dir != "new" || len(entries) > 0) {
-				t.Errorf("kill %d: %s: %v", i, dir, err)
-			}
-		}
-		if left := hidden(".", "in", "in/run"); len(left) > 1 {
-			t.Errorf("kill %d: left behind: %v", i, left)
-		}
-		if code, _, errs := call(t, "run", "small.yaml", "--out", out, "--force"); code != 0 {
-			t.Fatalf("kill %d: %s", i, errs)
-		}
-		if left := hidden(".", "in", "in/run"); len(left) > 0 {
-			t.Fatalf("kill %d: the next run left %v", i, left)
-		}
 	}
 }
 

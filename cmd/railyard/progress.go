@@ -26,7 +26,7 @@ type meter struct {
 }
 
 func newMeter(e *env) *meter {
-	return &meter{out: e.stderr, env: e, tty: onTerminal(e.stderr), began: time.Now()}
+	return &meter{out: e.stderr, env: e, tty: onTerminal(e.stderr), began: e.clock()}
 }
 
 const progressScale = 10_000
@@ -34,7 +34,7 @@ const progressScale = 10_000
 // due reports whether it is time to show something: label and share are then
 // worth computing.
 func (m *meter) due() bool {
-	now := time.Now()
+	now := m.env.clock()
 	if !m.tty {
 		return now.Sub(m.env.told) >= time.Minute
 	}
@@ -49,7 +49,7 @@ func (m *meter) show(share float64, label string) {
 	if m.env.doing != "" {
 		label = m.env.doing + "  " + label
 	}
-	m.last, m.label = time.Now(), label
+	m.last, m.label = m.env.clock(), label
 	if !m.tty {
 		m.env.told = m.last
 		fmt.Fprintf(m.out, "%s  %.0f %%%s\n", label, 100*share, m.left(share))
@@ -73,7 +73,7 @@ func (m *meter) left(share float64) string {
 	if share <= 0 {
 		return "  ETA -"
 	}
-	left := time.Duration(float64(time.Since(m.began)) * (1 - share) / share)
+	left := time.Duration(float64(m.env.clock().Sub(m.began)) * (1 - share) / share)
 	return fmt.Sprintf("  ETA %v", left.Round(time.Second))
 }
 
@@ -90,7 +90,7 @@ func (m *meter) finish() {
 func (m *meter) simulated(s exec.Progress) {
 	if m.due() {
 		m.show(done(s), fmt.Sprintf("%-10v %5.1f M packet-hops/s", s.Now,
-			float64(s.PacketHops)/time.Since(m.began).Seconds()/1e6))
+			float64(s.PacketHops)/m.env.clock().Sub(m.began).Seconds()/1e6))
 	}
 }
 

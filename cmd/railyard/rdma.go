@@ -11,7 +11,6 @@ import (
 	"net/netip"
 	"os"
 	"os/signal"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -187,7 +186,7 @@ func interruptible() (context.Context, func()) {
 
 // oneThread runs Go code on one processor: a device is one lock, and waking a
 // second thread for each completion costs more than it brings.
-func oneThread() { runtime.GOMAXPROCS(1) }
+func (e *env) oneThread() { e.threads(1) }
 
 // deviceError says that a device could not be opened: what was asked for
 // cannot be had here.
@@ -360,7 +359,7 @@ func (c *rdmaMany) run(e *env, op perftest.Op) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	oneThread()
+	e.oneThread()
 	cfg.WriteOnly = c.Spray
 	cfg.Selective = c.Spray
 	cfg.LB = c.LB

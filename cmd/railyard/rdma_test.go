@@ -19,15 +19,6 @@ import (
 	"railyard/internal/perftest"
 )
 
-// TestMain lets the test binary be the program when it starts itself.
-func TestMain(m *testing.M) {
-	if os.Getenv("RAILYARD_CHILD") != "" {
-		followParent()
-		os.Exit(Main(os.Args[1:], os.Stdout, os.Stderr))
-	}
-	os.Exit(m.Run())
-}
-
 // serving starts a server at a loopback address that nobody uses, with flags; to is where clients
 // find it.
 func serving(t *testing.T, flags ...string) (server *exec.Cmd, to string) {

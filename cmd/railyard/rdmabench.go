@@ -121,7 +121,7 @@ func (c *rdmaBenchCmd) measure(iperf string, rows []benchRow) []measuring {
 // Run is the rdma bench command.
 func (c *rdmaBenchCmd) Run(e *env) error {
 	if c.Peer != "" {
-		return bareServe(e.stdout, c.Peer)
+		return bareServe(e, c.Peer)
 	}
 	if c.Force && c.Plot == "" {
 		return field.New("--force", "means nothing without --plot")
@@ -137,7 +137,7 @@ func (c *rdmaBenchCmd) Run(e *env) error {
 		}
 		f.drop()
 	}
-	oneThread()
+	e.oneThread()
 	ctx, cancel := interruptible()
 	defer cancel()
 	iperf, err := exec.LookPath("iperf3")

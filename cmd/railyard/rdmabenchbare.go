@@ -45,11 +45,11 @@ const (
 )
 
 // bareServe is the other end of a bare measurement.
-func bareServe(w io.Writer, kind string) error {
-	oneThread()
+func bareServe(e *env, kind string) error {
+	e.oneThread()
 	switch kind {
 	case peerUDP:
-		return echo(w)
+		return echo(e.stdout)
 	case peerTCP, peerSink:
 	default:
 		return field.New("--peer", "knows %s, %s and %s", peerUDP, peerTCP, peerSink)
@@ -59,7 +59,7 @@ func bareServe(w io.Writer, kind string) error {
 		return err
 	}
 	defer l.Close()
-	fmt.Fprintln(w, l.Addr())
+	fmt.Fprintln(e.stdout, l.Addr())
 	c, err := l.Accept()
 	if err != nil {
 		return err
@@ -92,7 +92,6 @@ const (
 
 // echo sends every datagram back; the other end of the bare ping-pong.
 func echo(w io.Writer) error {
-	oneThread()
 	c, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		return err

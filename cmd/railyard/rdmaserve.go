@@ -37,7 +37,7 @@ func (c *rdmaServeCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	oneThread()
+	e.oneThread()
 	dev, err := verbs.OpenDevice(cfg)
 	if err != nil {
 		return deviceError(errors.Join(err, done()))

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// hurriedLines is in the environment of a child whose clock hurries: how many progress lines it prints, below
+// 0 without end. It announces each line of standard error on standard output before it writes it.
+const hurriedLines = "RAILYARD_TEST_HURRY"
+
+// TestMain lets the test binary be the program when it starts itself.
+func TestMain(m *testing.M) {
+	if os.Getenv("RAILYARD_CHILD") == "" {
+		os.Exit(m.Run())
+	}
+	followParent()
+	e := &env{stdout: os.Stdout, stderr: os.Stderr}
+	if n, err := strconv.Atoi(os.Getenv(hurriedLines)); err == nil {
+		e = newHurried(os.Stdout, os.Stderr, n, func(line string) { fmt.Printf("next: %s\n", line) }).env()
+	}
+	os.Exit(e.main(os.Args[1:]))
+}
+
+// railyard is the command line as a process: TestMain lets the test binary be it, and it
+// ends with its standard input.
+func railyard(args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), "RAILYARD_CHILD=1")
+	_, _ = cmd.StdinPipe()
+	return cmd
+}
+
+// hurried is a clock on which a minute passes each time that it is read, so that each progress report is
+// printed, until there were enough of them; and the standard error where they are seen.
+type hurried struct {
+	out, errs io.Writer
+	tell      func(line string)
+
+	mu   sync.Mutex
+	at   time.Time
+	left int // progress lines; below 0 without end
+}
+
+func newHurried(out, errs io.Writer, lines int, tell func(line string)) *hurried {
+	return &hurried{out: out, errs: errs, tell: tell, at: time.Unix(1_800_000_000, 0), left: lines}
+}
+
+func (h *hurried) env() *env { return &env{stdout: h.out, stderr: h, now: h.now} }
+
+func (h *hurried) now() time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.left == 0 {
+		return time.Time{} // nothing is due any more
+	}
+	h.at = h.at.Add(time.Minute)
+	return h.at
+}
+
+// Write tells a line before it writes it.
+func (h *hurried) Write(b []byte) (int, error) {
+	if isProgress(string(b)) {
+		h.mu.Lock()
+		h.left--
+		h.mu.Unlock()
+	}
+	h.tell(strings.TrimSuffix(string(b), "\n"))
+	return h.errs.Write(b)
+}
+
+// isProgress reports whether a line of standard error is a progress report.
+func isProgress(line string) bool { return strings.Contains(line, " %  ETA ") }
