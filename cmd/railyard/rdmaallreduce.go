@@ -160,8 +160,8 @@ func (c *rdmaAllreduceCmd) Run(e *env) error {
 	return c.launch(ctx, e, s)
 }
 
-// threads gives a rank its share of the processors.
-func threads(local int) { runtime.GOMAXPROCS(max(1, min(4, runtime.NumCPU()/local))) }
+// share is how many processors a rank has to itself.
+func share(local int) int { return max(1, min(4, runtime.NumCPU()/local)) }
 
 // take is one rank.
 func (c *rdmaAllreduceCmd) take(ctx context.Context, e *env, s *allreduce.Spec) (err error) {
@@ -238,7 +238,8 @@ func (c *rdmaAllreduceCmd) launch(ctx context.Context, e *env, s *allreduce.Spec
 		return deviceError(err)
 	}
 	s.Listener, s.Rank = l, 0
-	threads(s.World)
+	port := l.Addr().(*net.TCPAddr).AddrPort().Port()
+	e.threads(share(s.World))
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -247,13 +248,13 @@ func (c *rdmaAllreduceCmd) launch(ctx context.Context, e *env, s *allreduce.Spec
 	defer ranks.cancel()
 	for r := 1; r < s.World; r++ {
 		args := append([]string{"rdma", "allreduce", "--rank", fmt.Sprint(r), "--rendezvous",
-			l.Addr().String(), "--addr", loopback(r).String()}, c.flags(s)...)
-		if err := ranks.start(r, nil, []string{fmt.Sprintf("GOMAXPROCS=%d", runtime.GOMAXPROCS(0))}, self,
+			l.Addr().String(), "--addr", loopback(port, r).String()}, c.flags(s)...)
+		if err := ranks.start(r, nil, []string{fmt.Sprintf("GOMAXPROCS=%d", share(s.World))}, self,
 			args...); err != nil {
 			return err
 		}
 	}
-	c.Rank, c.Addr = 0, loopback(0).String()
+	c.Rank, c.Addr = 0, loopback(port, 0).String()
 	own := c.take(ranks.ctx, e, s)
 	if own != nil {
 		ranks.cancel()
@@ -265,14 +266,11 @@ func (c *rdmaAllreduceCmd) launch(ctx context.Context, e *env, s *allreduce.Spec
 	return own
 }
 
-// loopback is the address of a local rank: a network of this process's own.
-func loopback(rank int) netip.Addr {
-	pid := os.Getpid()
-	if p := os.Getppid(); os.Getenv("RAILYARD_CHILD") != "" {
-		pid = p
-	}
-	n := rank + 1
-	return netip.AddrFrom4([4]byte{127, byte(64 + pid%128), byte(pid/128%32*8 + n/250), byte(1 + n%250)})
+// loopback returns the address of a local rank. The port where the ranks meet is in use by no other job of
+// this machine, so its lower 15 bits are a network of this job's own; rank 250 begins another, one further.
+func loopback(port uint16, rank int) netip.Addr {
+	network := int(port) + rank/250
+	return netip.AddrFrom4([4]byte{127, byte(64 + network>>8&127), byte(network), byte(1 + rank%250)})
 }
 
 // flags repeats the options for the other ranks.
