@@ -3,7 +3,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -158,30 +157,38 @@ func steps(w io.Writer, s *result.Summary) {
 	}
 }
 
-// lost says what the chain of operations that the step's end waited for lost beyond line
-// rate, largest first, down to half a per cent of the step.
+// lost prints the time above line rate on the critical path by cause, the largest saving first: a cause's own time, and
+// the reaction of congestion control to it below. Causes below 0.5 % of the step become one closing line.
 func lost(w io.Writer, s *result.Summary) {
 	c := s.Chain
 	if c == nil || s.StepTime <= 0 {
 		return
 	}
-	ids := make([]cause.ID, 0, cause.Count)
-	for _, about := range cause.All() {
-		if about.Loss {
-			ids = append(ids, about.ID)
+	var minor []string
+	head := "Time above line rate on the critical path\n"
+	line := func(indent, name string, ps int64) {
+		if 200*ps < s.StepTime {
+			if ps > 0 {
+				minor = append(minor, fmt.Sprintf("%s %v", strings.TrimSpace(name), unit.Time(ps)))
+			}
+			return
+		}
+		fmt.Fprintf(w, "%s%s%-*s %10v %5.1f %%\n", head, indent, 38-len(indent), name, unit.Time(ps),
+			100*float64(ps)/float64(s.StepTime))
+		head = ""
+	}
+	for _, id := range c.Ranked() {
+		line("  ", id.Get().Name, c.Own[id])
+		indent := "    "
+		if 200*c.Own[id] < s.StepTime {
+			indent = "  "
+		}
+		if id != cause.Recovering {
+			line(indent, "CC recovering after "+id.Get().Name, c.Reaction[id])
 		}
 	}
-	slices.SortStableFunc(ids, func(a, b cause.ID) int { return cmp.Compare(c.Of(b), c.Of(a)) })
-	var said []string
-	for _, id := range ids {
-		if ps := c.Of(id); 200*ps >= s.StepTime && ps > 0 {
-			said = append(said, fmt.Sprintf("%s %v (%.1f %%)", id.Get().Name, unit.Time(ps),
-				100*float64(ps)/float64(s.StepTime)))
-		}
-	}
-	if len(said) > 0 {
-		Wrap(w, "", "Lost beyond line rate, along the operations that the end waited for: "+
-			strings.Join(said, ", "))
+	if len(minor) > 0 && head == "" {
+		Labelled(w, "  below 0.5 %: ", strings.Join(minor, ", "))
 	}
 }
 
