@@ -17,6 +17,10 @@ type validateCmd struct {
 	JSON     bool     `help:"Print as JSON."`
 	Markdown string   `help:"Write the report as Markdown too." name:"markdown" placeholder:"FILE"`
 	Force    bool     `help:"Replace a file that is no such report." with:"markdown"`
+	Random   int      `help:"Of the group blame: draw scenarios, take the largest cause of each away and compare what that saves." placeholder:"N"`
+	Seed     uint64   `help:"Seed of the drawing." default:"1" with:"random"`
+	Number   *int     `help:"Judge one scenario of the drawing alone, by its number." placeholder:"N" with:"random"`
+	Out      string   `help:"Write the scenarios that are farthest off into a folder." placeholder:"DIR" with:"random"`
 }
 
 func (c *validateCmd) Help() string {
@@ -26,6 +30,8 @@ Exit code 1 when a row disagrees and no reason is known.
 Examples:
   railyard validate headroom "SONiC's headroom" ECMP
   railyard validate --json | jq '.[] | select(.ok | not)'
+  railyard validate blame --random 20 --seed 3
+  railyard validate blame --random 300 --out worst
   railyard validate --markdown docs/validation.md`
 }
 
@@ -71,6 +77,9 @@ func (c *validateCmd) checks() (picked []validate.Check, err error) {
 
 // Run is the validate command.
 func (c *validateCmd) Run(e *env) error {
+	if c.Random != 0 {
+		return c.random(e)
+	}
 	checks, err := c.checks()
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ type Facts struct {
 	Credits    bool   // receivers grant credit
 	LB         string // path choice: ecmp, flowlet, spray, …
 	Recovery   string // go-back-n, selective; RC only
+	Mixes      bool   // packets of a flow overtake one another, and go-back-N takes that for loss
 	WriteOnly  bool   // each packet carries its address
 	Lossless   bool   // PFC protects the queue of data
 	PFC        bool   // PFC protects some queue
@@ -124,7 +125,9 @@ func sprays(f *Facts) Change {
 	if f.Ports > 1 && f.Bond == "hash" && f.QPs >= f.Ports {
 		c.Set = append(c.Set, "server.bond=affinity")
 	}
-	inAnyOrder(f, &c)
+	if inAnyOrder(f, &c); f.Recovery != "selective" && f.Lost.BitErrors+f.Lost.Down > 0 {
+		c.Doubt = "packets that links lose are recovered in another way"
+	}
 	return c
 }
 
@@ -158,7 +161,9 @@ func uncontrolled(f *Facts) Change {
 		return Change{Impossible: "no congestion control runs"}
 	}
 	c := edit("no congestion control, buffers without limit", NoLimits)
-	c.Set = []string{"cc.algorithm=none"}
+	if c.Set = []string{"cc.algorithm=none"}; f.Mixes {
+		c.Doubt = "packets overtake one another more, which go-back-N takes for loss"
+	}
 	return c
 }
 

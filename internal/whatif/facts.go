@@ -19,7 +19,7 @@ func Facts(p *scenario.Plan) *cause.Facts {
 	g, s := p.Graph, &p.Services[0]
 	file := p.Settled()
 	f := &cause.Facts{Transport: scenario.RoCE, CC: s.CC.Name, Delays: delayed[s.CC.Name],
-		Credits: s.CC.Credit != nil, LB: p.LB.Name, Recovery: "go-back-n", WriteOnly: p.RC.WriteOnly,
+		Credits: s.CC.Credit != nil, LB: p.LB.Name, Recovery: "go-back-n", WriteOnly: p.RC.WriteOnly, Mixes: p.Mixes(),
 		PFC: p.Spec.LosslessMask() != 0, Scheduled: p.Scheduled != nil, Kind: p.Shape.Kind,
 		Bond: p.NICs.Bond, QPs: p.QPs, CutThrough: p.Switching.CutThrough, PCIe: p.NICs.PCIe,
 		Events: len(p.Events) > 0, Storms: len(p.Storms) > 0, Jobs: len(p.Jobs)}

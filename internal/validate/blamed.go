@@ -1,0 +1,275 @@
+package validate
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"railyard/internal/cause"
+	"railyard/internal/result"
+	"railyard/internal/validate/draw"
+	"railyard/internal/whatif"
+	"railyard/unit"
+)
+
+// Random scenarios hold the account of lost time to what it says: the cause of largest saving is taken away, and what
+// that saves is compared with what was blamed.
+
+// How far blame and saving may lie apart: so much of the step, or of what was saved.
+const (
+	blameOfStep  = 0.02
+	blameOfSaved = 0.20
+	leastBlame   = 0.03 // of the step, for a cause to be taken away
+	classOfCause = 0.05 // of the step, for a scenario to count as one with a cause
+)
+
+// Limits of a random run.
+var randomLimits = whatif.Limits{Time: 2 * unit.Second, Hops: 20 * draw.MostHops}
+
+// Judged is what became of one random scenario.
+type Judged struct {
+	Number  int      `json:"number"`
+	Meant   string   `json:"meant"`           // what it was drawn for
+	Cause   string   `json:"cause,omitempty"` // that was taken away
+	Without string   `json:"without,omitempty"`
+	Set     []string `json:"set,omitempty"`
+	Step    int64    `json:"step_ps"`
+	Blamed  int64    `json:"blamed_ps"` // on it, and on what the change takes away with it
+	Alone   int64    `json:"blamed_alone_ps"`
+	Saved   int64    `json:"saved_ps"`
+
+	Verdict string `json:"verdict"`          // agree, over, under, wrong sign; listed
+	Doubt   string `json:"doubt,omitempty"`  // why the counterfactual says less
+	Reason  string `json:"reason,omitempty"` // of what is listed
+
+	Account *cause.Account `json:"account,omitempty"` // of the step
+
+	id   cause.ID
+	Case *draw.Case `json:"-"`
+}
+
+// Verdicts. Over: more was blamed than saved.
+const (
+	Agrees    = "agree"
+	Over      = "over"
+	Under     = "under"
+	WrongSign = "wrong sign"
+	Listed    = "listed"
+)
+
+// JudgeRandom draws the scenario of a number and judges its account.
+func JudgeRandom(seed uint64, number int) (j Judged) {
+	j = Judged{Number: number, Meant: draw.Meant(number).Get().Name, Verdict: Listed}
+	c, err := draw.New(seed, number)
+	if err != nil {
+		j.Reason = err.Error()
+		return j
+	}
+	j.Case = c
+	s := &whatif.Scenario{Name: c.Name, Text: []byte(c.Text), Read: c.Read}
+	base, err := s.Run(&cause.Change{}, randomLimits)
+	if err != nil {
+		j.Reason = "not simulated: " + err.Error()
+		return j
+	}
+	facts := whatif.Facts(base.Plan)
+	whatif.Count(facts, base.Summary)
+	j.take(base.Summary, facts)
+	if j.Reason != "" {
+		return j
+	}
+	without := j.id.Get().Without(facts)
+	o, err := s.Run(&without, randomLimits)
+	if err != nil {
+		j.Reason = without.Says + ": " + err.Error()
+		return j
+	}
+	j.Saved = j.Step - o.Summary.StepTime
+	j.Verdict = verdict(j.Step, j.Blamed, j.Saved)
+	return j
+}
+
+// take finds the largest cause that a run can be without.
+func (j *Judged) take(s *result.Summary, facts *cause.Facts) {
+	j.Step = s.StepTime
+	if s.Chain == nil || s.StepTime == 0 {
+		j.Reason = "no account of the step"
+		return
+	}
+	j.Account = s.Chain
+	no := ""
+	for _, id := range largest(s.Chain, j.Meant == cause.ID(cause.Recovering).Get().Name) {
+		w := id.Get().Without(facts)
+		blamed := s.Chain.Together(w.TakenAway(id)...)
+		if float64(blamed) < leastBlame*float64(j.Step) {
+			break
+		}
+		if !w.IsPossible() {
+			no = fmt.Sprintf("%s (%.1f %%) cannot be taken away: %s", id.Get().Name,
+				100*float64(s.Chain.Saves(id))/float64(j.Step), w.Impossible)
+			continue
+		}
+		j.id, j.Cause, j.Without, j.Doubt, j.Set = id, id.Get().Name, w.Says, w.Doubt, w.Set
+		j.Blamed, j.Alone = blamed, s.Chain.Saves(id)
+		return
+	}
+	if j.Reason = no; no == "" {
+		j.Reason = fmt.Sprintf("no cause of %.0f %% of the step", 100*leastBlame)
+	}
+}
+
+// largest orders causes of time above line rate by what they save, or, as shown, with all reactions of congestion
+// control as one.
+func largest(a *cause.Account, shown bool) []cause.ID {
+	if !shown {
+		return a.Ranked()
+	}
+	var ids []cause.ID
+	of := func(id cause.ID) int64 { return a.Of(id) }
+	for _, c := range cause.All() {
+		if c.Loss && of(c.ID) > 0 {
+			ids = append(ids, c.ID)
+		}
+	}
+	slices.SortStableFunc(ids, func(x, y cause.ID) int { return cmp.Compare(of(y), of(x)) })
+	return ids
+}
+
+func verdict(step, blamed, saved int64) string {
+	off := blamed - saved
+	tolerance := int64(max(blameOfStep*float64(step), blameOfSaved*float64(saved)))
+	switch {
+	case max(off, -off) <= tolerance:
+		return Agrees
+	case saved < 0:
+		return WrongSign
+	case off > 0:
+		return Over
+	}
+	return Under
+}
+
+// Off returns by how much of the step blame and saving lie apart beyond what is allowed.
+func (j *Judged) Off() float64 {
+	if j.Verdict == Agrees || j.Verdict == Listed || j.Step == 0 {
+		return 0
+	}
+	off := float64(max(j.Blamed-j.Saved, j.Saved-j.Blamed))
+	return (off - max(blameOfStep*float64(j.Step), blameOfSaved*float64(j.Saved))) / float64(j.Step)
+}
+
+// HasCause reports whether a scenario has a cause that takes a class of its step.
+func (j *Judged) HasCause() bool {
+	return j.Cause != "" && float64(j.Blamed) >= classOfCause*float64(j.Step)
+}
+
+// Tally counts the verdicts on one cause, or on all.
+type Tally struct {
+	Cause string `json:"cause"`
+	N     int    `json:"n"`
+	Agree int    `json:"agree"`
+	Over  int    `json:"over"`
+	Under int    `json:"under"`
+	Wrong int    `json:"wrong_sign"`
+	Doubt int    `json:"in_doubt"` // judged too, and not counted before
+	Meant int    `json:"drawn_for"`
+}
+
+func (t *Tally) add(j *Judged) {
+	if j.Doubt != "" {
+		t.Doubt++
+		return
+	}
+	t.N++
+	switch j.Verdict {
+	case Agrees:
+		t.Agree++
+	case Over:
+		t.Over++
+	case Under:
+		t.Under++
+	case WrongSign:
+		t.Wrong++
+	}
+}
+
+// BlameReport is what random scenarios say of the account of lost time.
+type BlameReport struct {
+	Seed   uint64   `json:"seed"`
+	Drawn  int      `json:"drawn"`
+	Causes []Tally  `json:"causes"`
+	All    Tally    `json:"all"`
+	Caused int      `json:"with_a_cause"` // of at least 5 % of the step
+	Rows   []Judged `json:"scenarios"`
+}
+
+// NewBlameReport sums up what was judged.
+func NewBlameReport(seed uint64, rows []Judged) *BlameReport {
+	r := &BlameReport{Seed: seed, Drawn: len(rows), Rows: rows, All: Tally{Cause: "all"}}
+	of := map[string]*Tally{}
+	all := make([]Tally, cause.Count)
+	for i, c := range cause.All() {
+		all[i].Cause = c.Name
+		of[c.Name] = &all[i]
+	}
+	for i := range rows {
+		j := &rows[i]
+		of[j.Meant].Meant++
+		if r.All.Meant++; j.HasCause() {
+			r.Caused++
+		}
+		if j.Verdict == Listed {
+			continue
+		}
+		of[j.Cause].add(j)
+		r.All.add(j)
+	}
+	for _, t := range all {
+		if t.N+t.Doubt+t.Meant > 0 {
+			r.Causes = append(r.Causes, t)
+		}
+	}
+	return r
+}
+
+// Worst returns the scenarios whose blame is farthest from what was saved, the worst first.
+func (r *BlameReport) Worst(n int) (worst []*Judged) {
+	for i := range r.Rows {
+		if j := &r.Rows[i]; j.Off() > 0 && j.Doubt == "" {
+			worst = append(worst, j)
+		}
+	}
+	slices.SortStableFunc(worst, func(a, b *Judged) int { return cmp.Compare(b.Off(), a.Off()) })
+	return worst[:min(n, len(worst))]
+}
+
+// What the account must reach on so many scenarios.
+const (
+	blameAgrees   = 0.90 // of those judged
+	blameCaused   = 200  // of 300
+	blameEach     = 15   // of 300, each cause that can be taken away
+	blameFullSize = 300
+)
+
+// Err says what the report misses; nil where it misses nothing. Counts of causes scale with the scenarios drawn.
+func (r *BlameReport) Err() error {
+	var faults []error
+	if r.All.N > 0 && float64(r.All.Agree) < blameAgrees*float64(r.All.N) {
+		faults = append(faults, fmt.Errorf("%.1f %% of %d agree, %.0f %% must", 100*float64(r.All.Agree)/float64(r.All.N),
+			r.All.N, 100*blameAgrees))
+	}
+	if r.All.Wrong > 0 {
+		faults = append(faults, fmt.Errorf("%s of the wrong sign, none may be", unit.Plural(r.All.Wrong, "saving")))
+	}
+	if want := r.Drawn * blameCaused / blameFullSize; r.Caused < want {
+		faults = append(faults, fmt.Errorf("%d scenarios have a cause of 5 %% of the step, %d must", r.Caused, want))
+	}
+	for _, t := range r.Causes {
+		if want := r.Drawn * blameEach / blameFullSize; t.Meant > 0 && t.N+t.Doubt < want {
+			faults = append(faults, fmt.Errorf("%s is the largest cause of %d scenarios, of %d it must be", t.Cause,
+				t.N+t.Doubt, want))
+		}
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,226 @@
+package draw
+
+import (
+	"fmt"
+
+	"railyard/internal/cause"
+)
+
+// carrier draws what carries connections, first: some fabrics are for some of them.
+func (d *drawing) carrier() {
+	d.transport = "roce"
+	switch {
+	case d.is(cause.Credit):
+		d.transport = d.of("eqds", "eqds", "uec", "rccc", "ndp")
+	case d.is(cause.Trimmed):
+		d.transport = d.of("trims", "trims", "trims", "mrc", "uec", "eqds")
+	case d.is(cause.Window):
+		d.transport = d.of("roce", "roce", "mrc", "falcon", "srd", "uec")
+	case d.is(cause.Pause, cause.Reordering):
+	case d.is(cause.Retransmission):
+		d.transport = d.of("roce", "roce", "roce", "roce-selective", "mrc", "srd", "falcon", "uec")
+	case d.chance(0.35):
+		d.transport = d.of("mrc", "mrc", "uec", "uec", "srd", "falcon", "eqds", "roce-selective")
+	}
+}
+
+// carried reports whether connections are not RC's.
+func (d *drawing) carried() bool {
+	return d.transport == "mrc" || d.transport == "srd" || d.transport == "falcon"
+}
+
+// network draws fabric and servers.
+func (d *drawing) network() {
+	d.rate = d.one(25, 50, 100, 100, 100, 200, 200, 400)
+	d.ports, d.gpus = 1, 1
+	draws := []func(){d.rail, d.rail, d.rail, d.fatTree, d.pod, d.leafSpine}
+	switch {
+	case d.is(cause.Collision, cause.Reordering, cause.SlowLink, cause.FailedCapacity, cause.Oversubscription):
+	case d.is(cause.Pause):
+		draws = []func(){d.rail, d.rail, d.leafSpine, d.fatTree}
+	default:
+		draws = append(draws, d.railOnly, d.single, d.bonds)
+	}
+	if d.carried() {
+		draws = append(draws, d.planes, d.planes)
+	}
+	if d.is(cause.FailedCapacity) && !d.carried() {
+		draws = append(draws, d.bonds)
+	}
+	draws[d.Intn(len(draws))]()
+}
+
+// cable draws the length of a cable: long ones where latency or a window is meant.
+func (d *drawing) cable(short ...string) string {
+	switch {
+	case d.is(cause.Window):
+		return d.of("300m", "1km", "2km", "5km")
+	case d.is(cause.Latency) && d.chance(0.5):
+		return d.of("100m", "300m", "1km", "2km", "10km")
+	}
+	return d.of(short...)
+}
+
+// links draws the two classes of cables; share is the rate of links between switches, in hundredths of a NIC's.
+func (d *drawing) links(share int) string {
+	errors := [2]string{}
+	if d.is(cause.Retransmission) && d.chance(0.65) || d.chance(0.05) {
+		// so many bits that some tens of packets are hit at most
+		errors[d.Intn(2)] = ", bit_error_rate: " + d.of("1e-9", "1e-8", "1e-8", "3e-8", "1e-7")
+	}
+	s := fmt.Sprintf("host_link: {rate: %dGbps, cable: %s%s}, fabric_link: {rate: %vGbps, cable: %s%s}", d.rate,
+		d.of("1m", "3m", "5m"), errors[0], float64(d.rate*share)/100, d.cable("10m", "30m", "50m"), errors[1])
+	s += ", pipeline: " + d.of("0ns", "300ns", "500ns", "1us")
+	if d.chance(0.15) {
+		s += ", cut_through: true"
+	}
+	return s
+}
+
+// pcie adds the rate of PCIe to the server.
+func (d *drawing) pcie() {
+	if d.is(cause.PCIe) && d.chance(0.75) || d.chance(0.04) {
+		d.server += fmt.Sprintf(", pcie: %.4gGbps", float64(d.rate*d.ports)*(0.3+0.65*d.Float64()))
+	}
+	if d.chance(0.1) {
+		d.server += ", nic_latency: " + d.of("0ns", "1us", "2us")
+	}
+}
+
+func (d *drawing) rail() {
+	d.gpus = d.one(1, 1, 1, 2, 2, 4)
+	segments, hosts := d.one(1, 2, 2, 2, 4), d.between(2, 8)
+	if segments == 1 && d.gpus == 1 {
+		segments = 2
+	}
+	d.hosts, d.spread = segments*hosts, true
+	share := d.one(100, 100, 100, 200)
+	spines, uplinks := d.one(1, 2, 2, 4, 4), d.one(0, 0, 1, 1, 2)
+	switch {
+	case d.is(cause.Oversubscription):
+		spines, uplinks, share = d.one(1, 2), 1, d.one(25, 50, 100, 100)
+	case d.is(cause.Collision, cause.Reordering):
+		spines, uplinks = d.one(2, 4, 4, 8), d.one(0, 1)
+	case d.is(cause.FailedCapacity, cause.SlowLink):
+		spines = d.one(2, 2, 4)
+	}
+	d.fabric = fmt.Sprintf("{kind: rail, hosts: %d, segments: %d, spines: %d, uplinks: %d, %s}", hosts, segments, spines,
+		uplinks, d.links(share))
+	d.server = fmt.Sprintf("gpus: %d, nics: %d", d.gpus, d.gpus)
+	d.pcie()
+}
+
+func (d *drawing) fatTree() {
+	d.hosts, d.spread = 16, true
+	more := ""
+	if d.chance(0.4) {
+		leaves := d.one(2, 4)
+		d.hosts, more = 2*leaves, fmt.Sprintf(", tiers: 2, leaves: %d", leaves)
+	}
+	d.fabric = fmt.Sprintf("{kind: fat-tree, k: 4%s, %s}", more, d.links(d.share()))
+	d.server = "gpus: 1"
+	d.pcie()
+}
+
+// share draws the rate of links between switches, in hundredths of a NIC's.
+func (d *drawing) share() int {
+	if d.is(cause.Oversubscription) {
+		return d.one(12, 25, 50)
+	}
+	return 100
+}
+
+func (d *drawing) pod() {
+	d.gpus, d.ports, d.spread = d.one(1, 2, 4), 2, true
+	hosts, segments := d.between(1, 4), d.one(2, 2, 3)
+	d.hosts = hosts * segments
+	spines, uplinks := d.one(2, 4), d.one(0, 1)
+	if d.is(cause.Oversubscription) {
+		spines, uplinks = 1, 1
+	}
+	d.fabric = fmt.Sprintf("{kind: pod, hosts: %d, segments: %d, spines: %d, uplinks: %d, %s}", hosts, segments, spines,
+		uplinks, d.links(d.one(100, 200)))
+	d.bundle()
+}
+
+// bonds are servers with two ports at a pair of switches.
+func (d *drawing) bonds() {
+	d.gpus, d.ports, d.isolated = d.one(1, 2, 4), 2, true
+	d.hosts = d.between(2, 8)
+	d.fabric = fmt.Sprintf("{kind: dual-rail, hosts: %d, %s}", d.hosts, d.links(100))
+	d.bundle()
+}
+
+// bundle is a server whose NICs have two ports.
+func (d *drawing) bundle() {
+	d.server = fmt.Sprintf("gpus: %d, nics: %[1]d, nic_ports: 2", d.gpus)
+	if !d.carried() {
+		bond := d.of("affinity", "affinity", "hash", "spray")
+		if d.server += ", bond: " + bond; bond != "spray" {
+			d.set("transport", "qps: %d", d.one(2, 2, 4))
+		}
+	}
+	d.pcie()
+}
+
+func (d *drawing) railOnly() {
+	d.gpus, d.hosts, d.isolated = d.one(1, 2, 4, 8), d.between(2, 8), true
+	d.fabric = fmt.Sprintf("{kind: rail-only, hosts: %d, %s}", d.hosts, d.links(100))
+	d.server = fmt.Sprintf("gpus: %d, nics: %[1]d", d.gpus)
+	d.pcie()
+}
+
+func (d *drawing) single() {
+	d.gpus, d.hosts = d.one(1, 1, 2), d.between(3, 16)
+	d.isolated = d.gpus > 1
+	d.fabric = fmt.Sprintf("{kind: single-rail, hosts: %d, %s}", d.hosts, d.links(100))
+	d.server = fmt.Sprintf("gpus: %d, nics: %[1]d", d.gpus)
+	d.pcie()
+}
+
+// leafSpine is described by nodes and cables.
+func (d *drawing) leafSpine() {
+	leaves, per, spines := d.one(2, 2, 4), d.between(2, 6), d.one(1, 2, 2, 4)
+	up := d.rate * d.one(1, 1, 2)
+	if d.is(cause.Oversubscription) {
+		spines = d.one(1, 2)
+		up = max(d.rate/2, d.rate*spines/4)
+	}
+	d.hosts, d.spread = leaves*per, spines > 1
+	d.described(fmt.Sprintf("host: {gpus: 1, nics: 1, nic_rate: %dGbps}", d.rate),
+		fmt.Sprintf("host: {type: host, count: %d}, leaf: {type: leaf, per: {rack: %d}}, spine: {type: spine, count: %d}",
+			d.hosts, leaves, spines),
+		fmt.Sprintf("match: {rack: n/%d}", per), "",
+		up)
+}
+
+// planes are servers whose NICs have a port in each of several leaf-spine fabrics.
+func (d *drawing) planes() {
+	d.ports = d.one(2, 4)
+	leaves, per, spines := 2, d.between(2, 8), d.one(1, 2, 4)
+	if d.is(cause.Oversubscription) {
+		spines = 1
+	}
+	d.hosts, d.spread = leaves*per, true
+	d.described(fmt.Sprintf("host: {gpus: 1, nics: 1, nic_ports: %d, nic_rate: %dGbps}", d.ports, d.rate),
+		fmt.Sprintf("host: {type: host, count: %d}, leaf: {type: leaf, per: {plane: %d, rack: %d}}, "+
+			"spine: {type: spine, per: {plane: %d}, count: %d}", d.hosts, d.ports, leaves, d.ports, spines),
+		fmt.Sprintf("match: {plane: port, rack: n/%d}", per), ", same: plane",
+		d.rate*d.one(1, 1, 2))
+}
+
+// described is hosts below leaves below spines; below and above say which of them a cable joins, up is the rate of
+// links between switches.
+func (d *drawing) described(host, nodes, below, above string, up int) {
+	ber := ""
+	if d.is(cause.Retransmission) {
+		ber = ", bit_error_rate: " + d.of("1e-9", "1e-8", "3e-8")
+	}
+	cables := fmt.Sprintf("{from: host, to: leaf, %s, length: %s}, {from: leaf, to: spine%s, length: %s, rate: %dGbps}",
+		below, d.of("1m", "3m"), above, d.cable("10m", "30m"), up)
+	d.fabric = fmt.Sprintf("{types: {%s, leaf: {ports: 64x%dGbps}, spine: {like: leaf, role: spine}}, nodes: {%s}, "+
+		"cables: [%s], host_link: {rate: %dGbps%s}, fabric_link: {rate: %dGbps%s}, pipeline: %s}", host,
+		max(up, d.rate), nodes, cables, d.rate, ber, up, ber, d.of("0ns", "400ns", "1us"))
+	d.server = "gpu: h100"
+	d.pcie()
+}

@@ -1,0 +1,132 @@
+package draw
+
+import (
+	"fmt"
+
+	"railyard/internal/cause"
+)
+
+// preset reports whether the transport is one word, which sets balancing, control and queues too.
+func (d *drawing) preset() bool { return d.transport != "roce" && !d.custom() }
+
+// custom are transports that are spelled out over switches that trim.
+func (d *drawing) custom() bool {
+	return d.transport == "rccc" || d.transport == "ndp" || d.transport == "trims"
+}
+
+// perPacket are the policies under which packets of a flow overtake one another.
+var perPacket = []string{"spray", "spray-random", "spray-least", "dlb", "glb"}
+
+// balance draws how packets choose among paths.
+func (d *drawing) balance() {
+	lb := ""
+	switch {
+	case d.preset() && !d.carried():
+		return // what the word says
+	case d.carried():
+		lb = d.of("ecmp", "ecmp", "ecmp", "spray")
+	case d.is(cause.Reordering):
+		lb, d.gbn = d.of(perPacket...), true
+	case d.is(cause.Collision):
+		lb = d.of("ecmp", "ecmp", "ecmp", "ecmp", "flowlet")
+	case d.chance(0.5):
+		lb = "ecmp"
+	case d.chance(0.2):
+		lb = "flowlet"
+	default:
+		lb = d.of(perPacket...)
+	}
+	d.ordered = lb == "ecmp" || lb == "flowlet"
+	if !d.preset() && !d.is(cause.Reordering) {
+		d.gbn = !d.custom() && d.chance(map[bool]float64{true: 0.6, false: 0.08}[d.ordered])
+	}
+	if !d.preset() {
+		if d.gbn {
+			d.set("transport", "recovery: go-back-n")
+		} else {
+			d.set("transport", "recovery: selective")
+			d.set("transport", "write: only")
+		}
+		if d.chance(0.2) {
+			d.set("transport", "mtu: %d", d.one(1024, 2048))
+		}
+	}
+	d.blocks = append(d.blocks, "lb: "+lb+"\n")
+}
+
+// control draws congestion control.
+func (d *drawing) control() {
+	switch {
+	case d.preset():
+		d.blocks = append(d.blocks, "transport: "+d.transport+"\n")
+		delete(d.sets, "transport") // one word leaves no room for a block
+		return
+	case d.transport == "rccc" || d.transport == "ndp":
+		d.set("cc", "algorithm: %s", d.transport)
+		return
+	}
+	of := func(names ...string) {
+		name := d.of(names...)
+		if name == "hpcc" && !d.ordered {
+			name = "swift" // HPCC compares what one port says of two packets
+		}
+		d.set("cc", "algorithm: %s", name)
+		if name == "dcqcn" {
+			d.set("cc", "dcqcn: {profile: %s}", d.of("nic", "nic", "paper"))
+		}
+	}
+	switch {
+	case d.transport == "trims":
+		of("none", "none", "nscc", "dctcp", "swift")
+	case d.is(cause.Recovering):
+		of("dcqcn", "dcqcn", "dcqcn", "timely", "swift", "hpcc", "dctcp")
+	case d.is(cause.Window):
+		of("swift", "swift", "hpcc", "nscc", "dctcp")
+	case d.is(cause.Reordering, cause.PCIe, cause.Retransmission, cause.Pause):
+		of("none", "none", "none", "dcqcn", "swift")
+	case d.is(cause.Latency):
+		of("none", "dcqcn", "dcqcn")
+	case d.chance(0.5):
+		of("none")
+	default:
+		of("dcqcn", "dcqcn", "swift", "hpcc", "timely", "dctcp", "nscc")
+	}
+}
+
+// switches draws the queue of data.
+func (d *drawing) switches() {
+	queue := ""
+	key := func(format string, args ...any) {
+		if queue != "" {
+			queue += ", "
+		}
+		queue += fmt.Sprintf(format, args...)
+	}
+	switch {
+	case d.preset():
+	case d.custom():
+		limit := d.between(40, 300)
+		d.set("switch", "pfc: false")
+		key("trim: true, limit: %dKB", limit)
+		key("wred_min: %dKB, wred_max: %dKB, probability: 100, ecn: true", limit/5, limit*4/5)
+	case d.is(cause.Pause):
+		xoff := d.between(40, 400)
+		key("xoff: %dKB, xon: %dKB", xoff, xoff/2)
+	case d.is(cause.Retransmission) && d.chance(0.3):
+		d.set("switch", "pfc: false")
+		key("limit: %dKB", d.between(60, 800))
+	case d.chance(0.25):
+		xoff := d.between(100, 2000)
+		key("xoff: %dKB, xon: %dKB", xoff, xoff/3)
+		if d.chance(0.5) {
+			least := d.between(10, 300)
+			key("wred_min: %dKB, wred_max: %dKB, probability: %d", least, least*d.between(2, 8), d.one(5, 20, 100))
+		}
+	}
+	if queue != "" {
+		d.set("switch", "queues: {3: {%s}}", queue)
+	}
+	if d.chance(0.1) {
+		d.set("switch", "hash_seed: same")
+	}
+}

@@ -1,0 +1,244 @@
+package draw
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"railyard/internal/cause"
+)
+
+// length draws how long a NIC sends at line rate, in seconds.
+func (d *drawing) length() float64 {
+	least, most := 30e-6, 1e-3
+	if d.is(cause.Latency) {
+		least, most = 100e-9, 10e-6
+	}
+	return least * math.Pow(most/least, d.Float64()) / float64(int(1)<<d.shrink)
+}
+
+// bytes draws what a NIC sends in that time.
+func (d *drawing) bytes() int {
+	return max(1, int(d.length()*float64(d.rate*d.ports)*1e9/8))
+}
+
+// ranks is how many GPUs there are.
+func (d *drawing) ranks() int { return d.graph.TotalGPUs() }
+
+// work draws one job or several.
+func (d *drawing) work() {
+	n := d.ranks()
+	if n >= 6 && d.chance(0.15) {
+		first := n / 2
+		second := d.pattern(n - first)
+		if d.chance(0.4) {
+			second = fmt.Sprintf("traffic: {background: {load: %d, sizes: %dKB, for: %.0fus}}", d.between(10, 80),
+				d.one(16, 64, 256, 1024), d.length()*2e6+1)
+		}
+		d.blocks = append(d.blocks, fmt.Sprintf("jobs:\n  - {name: first, gpus: %d, %s}\n  - {name: second, gpus: %d, %s}\n",
+			first, d.pattern(first), n-first, second), "placement: "+d.of("packed", "spread", "random")+"\n")
+		return
+	}
+	d.blocks = append(d.blocks, "workload: {"+d.pattern(n)+"}\n")
+}
+
+// pattern draws the work of a job on n GPUs.
+func (d *drawing) pattern(n int) string {
+	type way struct {
+		weight int
+		make   func(n int) string
+	}
+	ways := []way{{3, d.permutation}, {2, d.allToAll}, {2, d.ring}, {2, d.collective}, {1, d.flows}, {1, d.trace},
+		{1, d.training}, {1, d.incast}}
+	switch {
+	case d.is(cause.Incast):
+		ways = []way{{4, d.incast}, {2, d.hotspot}, {1, d.trace}}
+	case d.is(cause.Pause):
+		ways = []way{{3, d.hotspot}, {1, d.incast}}
+	case d.is(cause.Credit, cause.Trimmed):
+		ways = append(ways, way{6, d.incast}, way{4, d.hotspot}, way{4, d.permutation})
+	case d.is(cause.Latency):
+		ways = []way{{4, d.ring}, {5, d.collective}, {1, d.trace}, {1, d.training}, {1, d.allToAll}}
+	case d.is(cause.Collision, cause.Reordering):
+		ways = append(ways, way{5, d.permutation}, way{5, d.flows})
+	case d.is(cause.Window):
+		ways = []way{{4, d.flows}, {4, d.permutation}, {2, d.ring}}
+	}
+	sum := 0
+	for _, w := range ways {
+		sum += w.weight
+	}
+	at := d.Intn(sum)
+	for _, w := range ways {
+		if at -= w.weight; at < 0 {
+			return w.make(n)
+		}
+	}
+	panic("draw: weights do not add up")
+}
+
+// groups confines a pattern to rails where these do not meet, mostly.
+func (d *drawing) groups(n int) string {
+	if d.gpus > 1 && n == d.ranks() && d.hosts > 1 && (d.isolated && d.chance(0.8) || d.chance(0.3)) {
+		return ", groups: rail"
+	}
+	return ""
+}
+
+func (d *drawing) permutation(n int) string {
+	return fmt.Sprintf("traffic: {permutation: {bytes: %dB%s}}", d.bytes(), d.groups(n))
+}
+
+func (d *drawing) allToAll(n int) string {
+	return fmt.Sprintf("traffic: {alltoall: {bytes: %dB%s}}", d.bytes(), d.groups(n))
+}
+
+func (d *drawing) ring(n int) string {
+	return fmt.Sprintf("traffic: {ring-allreduce: {bytes: %dB%s}}", d.bytes(), d.groups(n))
+}
+
+func (d *drawing) collective(n int) string {
+	kind := d.of("all-reduce", "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast")
+	algorithm := "auto"
+	switch kind {
+	case "all-reduce":
+		algorithm = d.of("auto", "ring", "tree", "ring")
+	case "all-to-all":
+		algorithm = d.of("direct", "pairwise")
+	case "broadcast":
+		algorithm = d.of("chain", "tree")
+	}
+	bytes := d.bytes()
+	if kind == "all-gather" || kind == "reduce-scatter" {
+		bytes *= n
+	}
+	return fmt.Sprintf("traffic: {collective: {kind: %s, bytes: %dB, algorithm: %s, protocol: %s%s}}", kind, bytes,
+		algorithm, d.of("none", "none", "none", "auto"), d.groups(n))
+}
+
+func (d *drawing) incast(n int) string {
+	return fmt.Sprintf("traffic: {incast: {bytes: %dB, fan_in: %d}}", max(1, d.bytes()/2), d.between(2, max(2, min(n-1, 12))))
+}
+
+// flow is a transfer between two servers; a job of several must not name GPUs, so these are patterns of a whole run.
+func (d *drawing) flow(from, to, bytes int) string {
+	start := ""
+	if d.chance(0.3) {
+		start = fmt.Sprintf(", start: %dus", d.between(0, 20))
+	}
+	return fmt.Sprintf("{from: %s, to: %s, bytes: %dB%s}", d.graph.GPUName(from), d.graph.GPUName(to), bytes, start)
+}
+
+// apart draws two GPUs of different servers.
+func (d *drawing) apart() (from, to int) {
+	for {
+		from, to = d.Intn(d.ranks()), d.Intn(d.ranks())
+		if d.graph.HostOf(from) != d.graph.HostOf(to) {
+			return from, to
+		}
+	}
+}
+
+// flows are transfers of single GPUs.
+func (d *drawing) flows(n int) string {
+	if n < d.ranks() {
+		return d.permutation(n)
+	}
+	var all []string
+	bytes := d.bytes()
+	for range d.between(1, min(12, n)) {
+		from, to := d.apart()
+		if d.isolated {
+			to = to - d.graph.LocalOf(to) + d.graph.LocalOf(from)
+		}
+		all = append(all, d.flow(from, to, max(1, int(float64(bytes)*(0.3+1.4*d.Float64())))))
+	}
+	return "traffic: {flows: [" + strings.Join(all, ", ") + "]}"
+}
+
+// hotspot is an incast with transfers beside it that share links with it.
+func (d *drawing) hotspot(n int) string {
+	if n < d.ranks() {
+		return d.incast(n)
+	}
+	var all []string
+	bytes := d.bytes()
+	hot, _ := d.apart()
+	for range d.between(2, 5) {
+		if from, _ := d.apart(); d.graph.HostOf(from) != d.graph.HostOf(hot) {
+			all = append(all, d.flow(from, hot, bytes/2+1))
+		}
+	}
+	for range d.between(1, 5) {
+		from, to := d.apart()
+		all = append(all, d.flow(from, to, max(1, int(float64(bytes)*(0.5+2*d.Float64())))))
+	}
+	return "traffic: {flows: [" + strings.Join(all, ", ") + "]}"
+}
+
+// trace is a GOAL schedule: each rank computes and exchanges with others in turn.
+func (d *drawing) trace(n int) string {
+	n = min(n, 16)
+	var b strings.Builder
+	fmt.Fprintf(&b, "num_ranks %d\n", n)
+	bytes, rounds := d.bytes(), d.between(1, 3)
+	shift, calc := make([]int, rounds), make([]int, rounds)
+	for r := range rounds {
+		shift[r], calc[r] = d.between(1, n-1), d.between(0, 40_000)
+	}
+	share := max(1, bytes/rounds)
+	into := d.is(cause.Incast)
+	for rank := range n {
+		fmt.Fprintf(&b, "\nrank %d {\n", rank)
+		last, label := "", 0
+		op := func(format string, args ...any) string {
+			label++
+			fmt.Fprintf(&b, "l%d: "+format+"\n", append([]any{label}, args...)...)
+			return fmt.Sprintf("l%d", label)
+		}
+		for r := range rounds {
+			before := last
+			if last = op("calc %d", 1+calc[r]*(1+rank%3)); before != "" {
+				fmt.Fprintf(&b, "%s requires %s\n", last, before)
+			}
+			if into {
+				if rank > 0 {
+					s := op("send %db to 0 tag %d", share, r)
+					fmt.Fprintf(&b, "%s requires %s\n", s, last)
+					last = s
+					continue
+				}
+				for from := 1; from < n; from++ {
+					s := op("recv %db from %d tag %d", share, from, r)
+					fmt.Fprintf(&b, "%s requires %s\n", s, last)
+					last = s
+				}
+				continue
+			}
+			s := op("send %db to %d tag %d", share, (rank+shift[r])%n, r)
+			fmt.Fprintf(&b, "%s requires %s\n", s, last)
+			last = op("recv %db from %d tag %d", share, (rank+n-shift[r])%n, r)
+		}
+		b.WriteString("}\n")
+	}
+	name := fmt.Sprintf("ranks-%d.goal", len(d.files))
+	d.files[name] = b.String()
+	return "trace: {files: [" + name + "], format: goal}"
+}
+
+// training is a step of a small model: tensor parallel in servers, data parallel between them.
+func (d *drawing) training(n int) string {
+	tp := 1
+	if n == d.ranks() {
+		tp = d.gpus
+	}
+	dp := n / tp
+	if dp < 2 {
+		return d.ring(n)
+	}
+	hidden := max(64, 512>>(d.shrink/2))
+	d.files["small.json"] = fmt.Sprintf(`{"model_type": "llama", "hidden_size": %d, "num_hidden_layers": %d,
+  "num_attention_heads": 8, "intermediate_size": %d, "vocab_size": 1000}`, hidden, d.between(2, 4), 4*hidden)
+	return fmt.Sprintf("training: {model: small.json, sequence: 256, efficiency: 50, tp: %d, dp: %d, global_batch: %d, "+
+		"bucket: %s}", tp, dp, dp*d.one(1, 2), d.of("1MB", "5MB", "25MB"))
+}
