@@ -173,18 +173,18 @@ func lost(w io.Writer, s *result.Summary) {
 			}
 			return
 		}
-		fmt.Fprintf(w, "%s%s%-*s %10v %5.1f %%\n", head, indent, 38-len(indent), name, unit.Time(ps),
+		fmt.Fprintf(w, "%s%s%-*s %10v %5.1f %%\n", head, indent, 42-len(indent), name, unit.Time(ps),
 			100*float64(ps)/float64(s.StepTime))
 		head = ""
 	}
 	for _, id := range c.Ranked() {
 		line("  ", id.Get().Name, c.Own[id])
-		indent := "    "
-		if 200*c.Own[id] < s.StepTime {
-			indent = "  "
-		}
-		if id != cause.Recovering {
-			line(indent, "CC recovering after "+id.Get().Name, c.Reaction[id])
+		switch {
+		case id == cause.Recovering:
+		case 200*c.Own[id] < s.StepTime:
+			line("  ", "CC recovering after "+id.Get().Name, c.Reaction[id])
+		default:
+			line("    ", "CC recovering after it", c.Reaction[id])
 		}
 	}
 	if len(minor) > 0 && head == "" {
