@@ -26,7 +26,7 @@ type Runner struct {
 	Run     fidelity.Run
 	Dir     string // where the run is, or will be: see Reserve; empty: nowhere
 	Version string
-	Began   time.Time
+	Began   time.Time          // [when Go is called]
 	Capture *fidelity.Capture  // written as capture.pcapng; nil for none
 	Follow  *fidelity.Follower // written as followed.json; nil for none
 
@@ -36,8 +36,9 @@ type Runner struct {
 	Moved string
 
 	place        *result.Place
-	first, every time.Duration // when an unfinished run is written
-	rest         time.Duration // how much longer it is left alone than the writing took
+	first, every time.Duration    // when an unfinished run is written
+	rest         time.Duration    // how much longer it is left alone than the writing took
+	now          func() time.Time // time.Now, but in tests
 }
 
 // An unfinished run is written after firstWrite for the first time and then every
@@ -81,22 +82,29 @@ func (r *Runner) Go(watch exec.Observer) (s *result.Summary, goErr, err error) {
 	if r.every == 0 {
 		r.first, r.every, r.rest = firstWrite, nextWrite, nextRest
 	}
-	began := time.Now()
+	if r.now == nil {
+		r.now = time.Now
+	}
+	began := r.now()
+	if r.Began.IsZero() {
+		r.Began = began
+	}
 	due := began.Add(r.first)
 	goErr = r.Run.Go(func(p exec.Progress) bool {
-		if now := time.Now(); !r.place.Earlier && err == nil && now.After(due) {
+		if now := r.now(); !r.place.Earlier && err == nil && now.After(due) {
 			_, err = r.write(false, now.Sub(began),
 				fmt.Sprintf("written after %v of simulated time; the run went on, or was killed", p.Now))
 			if err == nil {
 				r.Written++
 			}
-			due = time.Now().Add(max(r.every, r.rest*time.Since(now)))
+			end := r.now()
+			due = end.Add(max(r.every, r.rest*end.Sub(now)))
 		}
 		return watch == nil || watch(p)
 	})
-	s, err = r.write(goErr == nil, time.Since(began))
+	s, err = r.write(goErr == nil, r.now().Sub(began))
 	if err != nil {
-		err = r.elsewhere(err, goErr == nil, time.Since(began))
+		err = r.elsewhere(err, goErr == nil, r.now().Sub(began))
 	}
 	if f := r.Run.Failed(); f != nil && goErr == nil && s.Outcome == nil {
 		goErr = fmt.Errorf("%w; the step did not finish", f)
@@ -164,7 +172,7 @@ func (r *Runner) write(ended bool, took time.Duration, notes ...string) (*result
 		s.Outcome = nil // it has not come to that
 	}
 	whole := s.Complete || s.Outcome != nil
-	s.SimSeconds, s.WallSeconds, s.PeakMemory = took.Seconds(), time.Since(r.Began).Seconds(), peakMemory()
+	s.SimSeconds, s.WallSeconds, s.PeakMemory = took.Seconds(), r.now().Sub(r.Began).Seconds(), peakMemory()
 	if err := r.claim(whole); err != nil {
 		return s, err
 	}

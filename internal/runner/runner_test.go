@@ -4,17 +4,19 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	simexec "railyard/internal/exec"
+	"railyard/internal/fidelity"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/internal/sim"
+	"railyard/unit"
 )
 
 const incast = `name: incast
@@ -24,9 +26,10 @@ cc: {algorithm: dcqcn}
 workload: {traffic: {incast: {bytes: 400MB, fan_in: 3}}}
 `
 
-func runner(t *testing.T) *Runner {
+// runner simulates three senders to one receiver, with a clock that stands still.
+func runner(t *testing.T, bytes string) *Runner {
 	t.Helper()
-	d, err := scenario.Parse("x", []byte(incast), nil)
+	d, err := scenario.Parse("x", []byte(strings.Replace(incast, "400MB", bytes, 1)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +41,52 @@ func runner(t *testing.T) *Runner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Runner{Plan: p, Run: run, Version: "test", Began: time.Now()}
+	return &Runner{Plan: p, Run: run, Version: "test", now: func() time.Time { return time.Time{} }}
+}
+
+// staged is a run that was simulated before, and whose results come in five parts.
+type staged struct {
+	fidelity.Run
+	parts int // that have come
+	ends  bool
+}
+
+func inParts(t *testing.T) *Runner {
+	t.Helper()
+	r := runner(t, "1MB")
+	if err := r.Run.Go(nil); err != nil {
+		t.Fatal(err)
+	}
+	r.Run = &staged{Run: r.Run}
+	return r
+}
+
+func (s *staged) Go(watch simexec.Observer) error {
+	for s.parts = 1; watch != nil && s.parts < 5; s.parts++ {
+		if !watch(simexec.Progress{Now: unit.Time(s.parts) * unit.Microsecond}) {
+			return nil
+		}
+	}
+	s.parts, s.ends = 5, true
+	return nil
+}
+
+func (s *staged) Interrupted() bool { return !s.ends }
+
+func (s *staged) Outcome(version string) (*result.Summary, *result.Tables, []string) {
+	sum, tables, limits := s.Run.Outcome(version)
+	sum.StepTime, sum.Complete = sum.StepTime*int64(s.parts)/5, s.ends
+	return sum, tables, limits
+}
+
+// often makes a runner write its unfinished run whenever it has made progress.
+func (r *Runner) often() {
+	r.first, r.every = 1, 1
+	now := time.Time{}
+	r.now = func() time.Time {
+		now = now.Add(time.Second)
+		return now
+	}
 }
 
 func summary(t *testing.T, dir string) *result.Summary {
@@ -54,7 +102,7 @@ func summary(t *testing.T, dir string) *result.Summary {
 // nothing of what follows.
 func TestOnTheWay(t *testing.T) {
 	root := t.TempDir()
-	plain, often := runner(t), runner(t)
+	plain, often := runner(t, "400MB"), runner(t, "400MB")
 	if err := plain.Fresh(root, "run"); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +115,7 @@ func TestOnTheWay(t *testing.T) {
 	if _, goErr, err := plain.Go(nil); goErr != nil || err != nil {
 		t.Fatal(goErr, err)
 	}
-	often.first, often.every = 1, 1
+	often.often()
 	written, last := 0, int64(0)
 	_, goErr, err := often.Go(func(simexec.Progress) bool {
 		s, err := result.ReadSummary(often.Dir)
@@ -126,7 +174,7 @@ func timeless(t *testing.T, b []byte) []byte {
 // alone; what was reserved and not used is given back.
 func TestReserve(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "run")
-	r := runner(t)
+	r := inParts(t)
 	if err := r.Reserve(dir, false); err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +182,7 @@ func TestReserve(t *testing.T) {
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {
 		t.Errorf("an unused directory stays: %v", err)
 	}
-	r = runner(t)
+	r = inParts(t)
 	if err := r.Reserve(dir, false); err != nil {
 		t.Fatal(err)
 	}
@@ -146,13 +194,13 @@ func TestReserve(t *testing.T) {
 	if !whole.Complete {
 		t.Errorf("%+v", whole)
 	}
-	if r = runner(t); r.Reserve(dir, false) == nil {
+	if r = inParts(t); r.Reserve(dir, false) == nil {
 		t.Error("an earlier run was not noticed")
 	}
 	if err := r.Reserve(dir, true); err != nil {
 		t.Fatal(err)
 	}
-	r.first, r.every = 1, 1
+	r.often()
 	n := 0
 	if _, _, err := r.Go(func(simexec.Progress) bool {
 		if s := summary(t, dir); s.StepTime != whole.StepTime || !s.Complete {
@@ -181,7 +229,7 @@ func TestSameDirectory(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		a, b := runner(t), runner(t)
+		a, b := inParts(t), inParts(t)
 		if err := a.Reserve(dir, false); err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +238,7 @@ func TestSameDirectory(t *testing.T) {
 				t.Errorf("there before: %v, force: %v: %v", there, force, err)
 			}
 		}
-		a.first, a.every = 1, 1
+		a.often()
 		if _, goErr, err := a.Go(nil); goErr != nil || err != nil {
 			t.Fatal(goErr, err)
 		}
@@ -210,7 +258,7 @@ func TestSameDirectory(t *testing.T) {
 // and the run is beside them.
 func TestTaken(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	r := runner(t)
+	r := inParts(t)
 	if err := r.Reserve(dir, false); err != nil {
 		t.Fatal(err)
 	}
@@ -226,90 +274,44 @@ func TestTaken(t *testing.T) {
 	}
 }
 
-// A run that is killed with SIGKILL leaves whole tables, marked incomplete.
-func TestKilled(t *testing.T) {
-	if dir := os.Getenv("RAILYARD_RUN"); dir != "" { // the run itself
-		r := runner(t)
-		if err := r.Reserve(dir, false); err != nil {
+// An unfinished run is written after 5 s, and then when 15 s have passed since, or twenty times as long as the
+// writing took.
+func TestWhenUnfinishedRunsAreWritten(t *testing.T) {
+	for _, c := range []struct {
+		takes   time.Duration // the writing
+		at      []int         // seconds at which there is progress, without writing
+		written []int         // how often by then
+	}{
+		{0, []int{4, 6, 20, 22}, []int{0, 1, 1, 2}},
+		{2 * time.Second, []int{4, 6, 45, 47}, []int{0, 1, 1, 2}},
+	} {
+		r := inParts(t)
+		if err := r.Fresh(t.TempDir(), "run"); err != nil {
 			t.Fatal(err)
 		}
-		r.first, r.every = 1, 1
-		r.Go(func(simexec.Progress) bool {
-			if r.Written > 1 && os.Getenv("RAILYARD_GO_ON") == "" {
-				time.Sleep(time.Minute) // until it is killed
+		var spent time.Duration
+		var written []int
+		looks := -1 // at the clock: when there is progress, while the run is written, and behind that
+		r.now = func() time.Time {
+			if looks++; looks == 3 {
+				spent += c.takes
 			}
-			return true
-		})
-		return
-	}
-	dir := filepath.Join(t.TempDir(), "run")
-	cmd := exec.Command(os.Args[0], "-test.run", "^TestKilled$")
-	cmd.Env = append(os.Environ(), "RAILYARD_RUN="+dir)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for i := 0; ; i++ {
-		if _, err := result.ReadSummary(dir); err == nil {
-			break
-		}
-		if i > 30_000 {
-			cmd.Process.Kill()
-			t.Fatal("nothing was written")
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	cmd.Process.Kill()
-	cmd.Wait()
-	if s := summary(t, dir); s.Complete || s.StepTime == 0 {
-		t.Errorf("%+v", s)
-	}
-	if ports, err := result.ReadTable[result.PortRow](dir, "ports"); err != nil || len(ports) == 0 {
-		t.Errorf("%d ports, %v", len(ports), err)
-	}
-}
-
-// A run that writes itself all the time is killed at random moments: what is there is
-// whole, and what is hidden is one folder, which the next run removes.
-func TestKilledWriting(t *testing.T) {
-	root := t.TempDir()
-	dir := filepath.Join(root, "run")
-	seen, most := 0, 400*time.Millisecond
-	for i := 0; i < 12 || seen == 0 && i < 20; i++ {
-		cmd := exec.Command(os.Args[0], "-test.run", "^TestKilled$")
-		cmd.Env = append(os.Environ(), "RAILYARD_RUN="+dir, "RAILYARD_GO_ON=1")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(rand.N(most))
-		cmd.Process.Kill()
-		cmd.Wait()
-		if _, err := os.Stat(dir); err != nil {
-			most *= 2 // it may have no time yet to write anything
-		} else {
-			seen++
-			if s := summary(t, dir); s.StepTime == 0 {
-				t.Errorf("kill %d: %+v", i, s)
+			if looks == 0 {
+				return time.Time{}
 			}
-			for _, name := range []string{"flows", "links", "ports", "critical"} {
-				if _, err := result.TableRows(dir, name); err != nil {
-					t.Errorf("kill %d: %s: %v", i, name, err)
-				}
-			}
+			at := c.at[min(len(written), len(c.at)-1)]
+			return time.Time{}.Add(time.Duration(at)*time.Second + spent)
 		}
-		if left, _ := filepath.Glob(filepath.Join(root, ".*")); len(left) > 1 {
-			t.Errorf("kill %d: left behind: %v", i, left)
+		if _, goErr, err := r.Go(func(simexec.Progress) bool {
+			written = append(written, r.Written)
+			looks = 0
+			return len(written) < len(c.at)
+		}); goErr != nil || err != nil {
+			t.Fatal(goErr, err)
 		}
-		r := runner(t)
-		if err := r.Reserve(filepath.Join(root, "next"), false); err != nil {
-			t.Fatal(err)
+		if !slices.Equal(written, c.written) {
+			t.Errorf("writing takes %v: written %v times at %v, want %v", c.takes, written, c.at, c.written)
 		}
 		r.Release()
-		if left, _ := filepath.Glob(filepath.Join(root, ".*")); len(left) > 0 {
-			t.Errorf("kill %d: the next run left %v", i, left)
-		}
-		os.RemoveAll(dir)
-	}
-	if seen == 0 {
-		t.Error("nothing was ever written")
 	}
 }
