@@ -2,33 +2,57 @@ package cli
 
 import (
 	"hash/maphash"
+	"strings"
 	"sync/atomic"
 )
 
-// Modes are made anew for each interface of a text, whose commands close over it; what their patterns mean
-// stays the same. It is worked out once: patterns stand in the program, so that there is an end of them.
-// Texts are read side by side, so that the lists only grow at their heads.
+// meanings are what patterns mean. Modes are made anew for each text, whose commands close over it; what their
+// patterns mean stays the same. It is worked out once: patterns stand in the program, so that there is an end
+// of them. Texts are read side by side, so that the lists only grow at their heads.
+type meanings [1 << 10]atomic.Pointer[meaning]
+
 var (
-	compiled [1 << 10]atomic.Pointer[meaning]
-	seed     = maphash.MakeSeed()
+	commands   meanings // by pattern
+	passedOver meanings // by what Skip takes, which stands within a pattern
+
+	seed = maphash.MakeSeed()
 )
 
+// meaning is a pattern, worked out.
 type meaning struct {
-	pattern string
-	nodes   []node
-	next    *meaning
+	key      string
+	pattern  string
+	no, only bool // understands "no"; fits nothing else
+	nodes    []node
+	next     *meaning
 }
 
-// meaningOf is compile, remembered.
-func meaningOf(pattern string) []node {
-	list := &compiled[maphash.String(seed, pattern)%uint64(len(compiled))]
+// meaning returns what a key means, which translate works out the first time.
+func (all *meanings) meaning(key string, translate func(key string) meaning) *meaning {
+	list := &all[maphash.String(seed, key)%uint64(len(all))]
 	head := list.Load()
 	for m := head; m != nil; m = m.next {
-		if m.pattern == pattern {
-			return m.nodes
+		if m.key == key {
+			return m
 		}
 	}
-	m := &meaning{pattern: pattern, nodes: compile(pattern), next: head}
-	list.CompareAndSwap(head, m) // who was faster has it, or it is worked out again
-	return m.nodes
+	m := translate(key)
+	m.key, m.next = key, head
+	list.CompareAndSwap(head, &m) // who was faster has it, or it is worked out again
+	return &m
 }
+
+// translate works out a pattern.
+func translate(pattern string) meaning {
+	m := meaning{pattern: pattern}
+	if rest, ok := strings.CutPrefix(pattern, "[no] "); ok {
+		m.no, pattern = true, rest
+	} else if rest, ok := strings.CutPrefix(pattern, "no "); ok {
+		m.no, m.only, pattern = true, true, rest
+	}
+	m.nodes = compile(pattern)
+	return m
+}
+
+// translateSkipped works out a pattern that is passed over, whatever follows it.
+func translateSkipped(pattern string) meaning { return translate("[no] " + pattern + " [ <more...> ]") }

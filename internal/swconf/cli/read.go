@@ -18,19 +18,19 @@ type Mode struct {
 // table is the rules of a mode, and those that lines with a first word can mean.
 type table struct {
 	rules []rule
-	heads map[string][]int // by first letter of the first keyword; "" for captures
+	heads map[string][]int // of the first indexed rules, by first letter of the first keyword; "" for captures
 	fits  map[string][]int
+
+	indexed int
 }
 
 type rule struct {
-	nodes    []node
-	pattern  string
-	no, only bool // understands "no"; fits nothing else
-	do       func(*Match) *Mode
+	*meaning
+	do func(*Match) *Mode
 }
 
 // NewMode makes an empty mode.
-func NewMode(name string) *Mode { return &Mode{Name: name, table: &table{heads: map[string][]int{}}} }
+func NewMode(name string) *Mode { return &Mode{Name: name, table: &table{}} }
 
 // Of is the mode opened for something, which its commands find in Match.Of: a table is made once and not for
 // each of sixty thousand interfaces.
@@ -39,19 +39,7 @@ func (m *Mode) Of(v any) *Mode { return &Mode{m.Name, m.table, v} }
 // On adds a command. do is called for each line that fits and returns the mode
 // that the command opens, or nil.
 func (m *Mode) On(pattern string, do func(*Match) *Mode) *Mode {
-	r := rule{pattern: pattern, do: do}
-	if rest, ok := strings.CutPrefix(pattern, "[no] "); ok {
-		r.no, pattern = true, rest
-	} else if rest, ok := strings.CutPrefix(pattern, "no "); ok {
-		r.no, r.only, pattern = true, true, rest
-	}
-	r.nodes = meaningOf(pattern)
-	head := ""
-	if n := r.nodes[0]; n.kind == keyword {
-		head = strings.ToLower(n.text[:1])
-	}
-	m.heads[head] = append(m.heads[head], len(m.rules))
-	m.rules, m.fits = append(m.rules, r), nil
+	m.rules, m.fits = append(m.rules, rule{commands.meaning(pattern, translate), do}), nil
 	return m
 }
 
@@ -63,9 +51,11 @@ func (m *Mode) Set(pattern string, do func(*Match)) *Mode {
 // Skip adds commands that are known and do not matter here, with everything
 // that is indented below them.
 func (m *Mode) Skip(read func(*Match), patterns ...string) *Mode {
+	do := func(x *Match) *Mode { read(x); return skipped }
 	for _, p := range patterns {
-		m.On("[no] "+p+" [ <more...> ]", func(x *Match) *Mode { read(x); return skipped })
+		m.rules = append(m.rules, rule{passedOver.meaning(p, translateSkipped), do})
 	}
+	m.fits = nil
 	return m
 }
 
@@ -88,6 +78,7 @@ var skipped = NewMode("skipped")
 
 func init() {
 	skipped.On("[no] <anything...>", func(*Match) *Mode { return nil })
+	skipped.index() // all readers have it: nobody changes it from now on
 }
 
 // Unknown is a line no rule fits.
@@ -361,7 +352,11 @@ func (t *table) fitting(word string) []int {
 	if list, known := t.fits[word]; known {
 		return list
 	}
+	t.index()
 	head := t.heads[strings.ToLower(word[:1])]
+	if len(head) == 0 {
+		return t.heads[""]
+	}
 	whole := slices.ContainsFunc(head, func(i int) bool {
 		return strings.EqualFold(t.rules[i].nodes[0].text, word)
 	})
@@ -379,6 +374,21 @@ func (t *table) fitting(word string) []int {
 		t.fits[word] = list
 	}
 	return list
+}
+
+// index sorts rules that were added by their first keywords: when the first line is looked up, as many modes
+// of a language are made for a text that has no line of them.
+func (t *table) index() {
+	if t.heads == nil {
+		t.heads = map[string][]int{}
+	}
+	for ; t.indexed < len(t.rules); t.indexed++ {
+		head := ""
+		if n := &t.rules[t.indexed].nodes[0]; n.kind == keyword {
+			head = strings.ToLower(n.text[:1])
+		}
+		t.heads[head] = append(t.heads[head], t.indexed)
+	}
 }
 
 // inFull reports whether a word is a pattern's first one, not abbreviated.

@@ -1,0 +1,35 @@
+package cli_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"railyard/internal/swconf/cli"
+)
+
+// Texts are read side by side, as config lint reads the files of a fabric: what stands below commands that
+// are passed over is all readers' own. (They remembered its first words in one map, and two of them could end
+// with "concurrent map writes".)
+func TestReadSideBySide(t *testing.T) {
+	var text strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&text, "logging server\n  word%d of it\n", i)
+	}
+	lines, err := cli.Scan("x.cfg", []byte(text.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for range 4 {
+		var said []string
+		root := router(&said)
+		all.Go(func() {
+			if unknown, tooMany := cli.Read(lines, root); len(unknown) > 0 || tooMany != nil {
+				t.Errorf("%d lines are unknown", len(unknown))
+			}
+		})
+	}
+	all.Wait()
+}
