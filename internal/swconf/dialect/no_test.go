@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/long"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/cli"
 	"railyard/internal/swconf/eos"
@@ -71,7 +72,7 @@ func said(c *swconf.Config) string {
 			walk(v.Elem())
 		case v.Kind() == reflect.Struct && v.Type().PkgPath() != "net/netip":
 			for i := range v.NumField() {
-				if v.Type().Field(i).IsExported() {
+				if v.Field(i).CanInterface() { // it is exported
 					walk(v.Field(i))
 				}
 			}
@@ -97,16 +98,16 @@ func visit(l language, m *cli.Mode, lines []string, entered map[string]bool, f f
 		return
 	}
 	entered[mode] = true
-	for _, c := range m.Commands() {
+	for i, c := range m.Commands() {
 		word := func(capture string) string { return l.word(m, capture) }
-		seen := map[string]bool{}
+		seen, all := map[string]bool{}, []string{}
 		for pick := -1; pick < 3; pick++ {
 			line := strings.Repeat("  ", len(lines)) + c.Sample(word, pick)
 			if strings.HasPrefix(c.Pattern, "banner") || seen[line] {
 				continue
 			}
 			seen[line] = true
-			f(m, lines, c, line)
+			all = append(all, line)
 			scanned, err := cli.Scan("x", []byte(line))
 			if err != nil || len(scanned) != 1 || c.Only {
 				continue
@@ -114,6 +115,11 @@ func visit(l language, m *cli.Mode, lines []string, entered map[string]bool, f f
 			if inner := c.Enter(&scanned[0]); inner != nil && inner != m && !inner.Skipped() &&
 				len(lines) < 4 {
 				visit(l, inner, append(slices.Clone(lines), line), entered, f)
+			}
+		}
+		for k, line := range all {
+			if long.On() || k == i%len(all) {
+				f(m, lines, c, line)
 			}
 		}
 	}
@@ -128,7 +134,8 @@ func no(word, line string) string {
 // Of every command of every language: either it understands no and default, which then
 // take away what it has said and leave what there was before, or the line with them is
 // reported as not understood. In no case, however short the line is cut, does no say
-// anything of its own. ("no random-detect", "no match dscp 24" and "no mtu" set the value.)
+// anything of its own. ("no random-detect", "no match dscp 24" and "no mtu" set the value.) Without long
+// tests each command has one line, with one of its keywords by turn.
 func TestNoNeverSets(t *testing.T) {
 	for name, l := range languages {
 		tried, effective, bases := 0, 0, map[string]string{}
