@@ -126,7 +126,7 @@ var allowed = map[string][]string{
 		"internal/topo", "rc", "cc", "param", "roce", "transport"},
 	"internal/fidelity": {"internal/exec", "internal/result", "internal/scenario", "internal/sim"},
 	"internal/whatif": {"internal/cause", "internal/exec", "internal/fidelity", "internal/queue",
-		"internal/result", "internal/scenario", "internal/topo", "rc"},
+		"internal/result", "internal/scenario", "internal/topo", "rc", "roce"},
 	"internal/validate": {"internal/cause", "internal/exec", "internal/fidelity",
 		"internal/engine", "internal/fabric", "internal/coll", "internal/workload",
 		"internal/partition", "internal/planner", "internal/goodput", "internal/sim", "internal/scenario",

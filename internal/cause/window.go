@@ -7,6 +7,9 @@ var window = Cause{ID: Window, Key: "window_too_small", Name: "window limit",
 		c := uncontrolled(f)
 		if c.IsPossible() {
 			c.Also = []ID{Recovering, Credit, Pause, Trimmed}
+			if f.Transport == "roce" && f.Recovery == "selective" {
+				c.Set = append(c.Set, "transport.window=65536")
+			}
 		}
 		return c
 	},

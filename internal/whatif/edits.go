@@ -7,6 +7,7 @@ import (
 	"railyard/internal/queue"
 	"railyard/internal/scenario"
 	"railyard/internal/topo"
+	"railyard/roce"
 	"railyard/unit"
 )
 
@@ -59,14 +60,7 @@ func apply(p *scenario.Plan, edits []cause.Edit) {
 		case cause.FastReceivers:
 			fastReceivers(p)
 		case cause.FastFabric:
-			keepingRoom(p, func() {
-				eachFabricLink(g, func(l *topo.Link) { l.Rate *= fabricTimes })
-				for i := range p.Events {
-					if e := &p.Events[i]; isFabric(g, &g.Links[e.Link]) {
-						e.Rate, e.Back = e.Rate*fabricTimes, e.Back*fabricTimes
-					}
-				}
-			})
+			keepingRoom(p, func() { fastFabric(p) })
 		case cause.NoBitErrors:
 			for i := range g.Links {
 				g.Links[i].BER = 0
@@ -84,11 +78,41 @@ func apply(p *scenario.Plan, edits []cause.Edit) {
 	}
 }
 
-func eachFabricLink(g *topo.Graph, f func(*topo.Link)) {
+// fastFabric lets all links between switches be faster.
+func fastFabric(p *scenario.Plan) {
+	g := p.Graph
+	faster := fasterBy(p, fabricTimes)
 	for i := range g.Links {
 		if l := &g.Links[i]; isFabric(g, l) {
-			f(l)
+			l.Rate = faster(l.Rate)
 		}
+	}
+	for i := range p.Events {
+		if e := &p.Events[i]; isFabric(g, &g.Links[e.Link]) {
+			e.Rate, e.Back = faster(e.Rate), faster(e.Back)
+		}
+	}
+}
+
+// fasterBy multiplies rates. Where switches write telemetry that names rates by codes (INT), it takes the next rate
+// that has a code, or the last.
+func fasterBy(p *scenario.Plan, times int) func(unit.Rate) unit.Rate {
+	coded := false
+	for i := range p.Services {
+		s := &p.Services[i]
+		coded = coded || roce.Telemetry(s.CC.Reports(s.Values)) == roce.TelemetryINT
+	}
+	return func(r unit.Rate) unit.Rate {
+		if !coded {
+			return r * unit.Rate(times)
+		}
+		best := r
+		for of := r; best < r*unit.Rate(times) && of <= r*unit.Rate(2*times); of *= 2 {
+			if _, ok := roce.StampRate(of); ok {
+				best = of
+			}
+		}
+		return best
 	}
 }
 
@@ -108,7 +132,7 @@ func noDelay(p *scenario.Plan) {
 
 // fastReceivers lets links to NICs carry what all NICs send, in that direction: NICs send no faster than before.
 func fastReceivers(p *scenario.Plan) {
-	g, more := p.Graph, unit.Rate(len(p.Graph.NICs))
+	g, faster := p.Graph, fasterBy(p, len(p.Graph.NICs))
 	var first []scenario.LinkEvent
 	// in returns the rate at which a link's NIC receives: A sends at Rate, B at Back.
 	in := func(e *scenario.LinkEvent) *unit.Rate {
@@ -120,12 +144,13 @@ func fastReceivers(p *scenario.Plan) {
 	for i := range g.Links {
 		if l := &g.Links[i]; !isFabric(g, l) {
 			first = append(first, scenario.LinkEvent{Link: i, Up: true, Rate: l.Rate, Back: l.Rate, BER: l.BER})
-			*in(&first[len(first)-1]) *= more
+			of := in(&first[len(first)-1])
+			*of = faster(*of)
 		}
 	}
 	for i := range p.Events {
 		if e := &p.Events[i]; !isFabric(g, &g.Links[e.Link]) {
-			*in(e) *= more
+			*in(e) = faster(*in(e))
 		}
 	}
 	p.Events = append(first, p.Events...)

@@ -99,6 +99,17 @@ func TestFastFabric(t *testing.T) {
 	}
 }
 
+// TestCodedRates checks that rates which telemetry must name stay such: an incast under HPCC takes as long as one flow.
+func TestCodedRates(t *testing.T) {
+	one := fabrics["rail"] + "workload: {traffic: {flows: [{from: host-2/gpu-1, to: host-1/gpu-1, bytes: 4MB}]}}\n"
+	three := fabrics["rail"] + "workload: {traffic: {incast: {bytes: 4MB, fan_in: 3, target: host-1/gpu-1}}}\n"
+	alone, all := run(t, one, cause.Change{}, "cc.algorithm=hpcc").Summary, run(t, three, cause.Change{Edits: []cause.Edit{
+		cause.FastReceivers, cause.FastFabric}}, "cc.algorithm=hpcc").Summary
+	if 10*all.StepTime > 11*alone.StepTime {
+		t.Errorf("one takes %v, three without incast %v", unit.Time(alone.StepTime), unit.Time(all.StepTime))
+	}
+}
+
 // TestEdits checks the edits that take something out: each gives the time of a scenario that never had it.
 func TestEdits(t *testing.T) {
 	const one = "workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-5/gpu-1, bytes: 2MB}]}}\n"

@@ -54,10 +54,11 @@ func (c *Case) Plan() (*scenario.Plan, error) {
 }
 
 // strata are the causes that scenarios are meant to lose time to, in turn. Those that another cause often outweighs
-// come more often.
+// come twice.
 var strata = []cause.ID{cause.Latency, cause.Recovering, cause.Window, cause.Credit, cause.Collision,
 	cause.Oversubscription, cause.FailedCapacity, cause.SlowLink, cause.Incast, cause.Pause, cause.Retransmission,
-	cause.Reordering, cause.Trimmed, cause.PCIe}
+	cause.Reordering, cause.Trimmed, cause.PCIe, cause.Recovering, cause.Window, cause.Credit, cause.FailedCapacity,
+	cause.Pause, cause.Trimmed}
 
 // Meant returns the cause that a number's scenario is meant to lose time to.
 func Meant(number int) cause.ID { return strata[number%len(strata)] }
@@ -114,6 +115,7 @@ type drawing struct {
 	sets           map[string][]string
 	files          map[string]string
 
+	size      int // bytes that a NIC sends
 	rate      int // of a NIC's port, Gbit/s
 	ports     int // of a NIC
 	hosts     int
@@ -151,6 +153,8 @@ func (d *drawing) draw() (*Case, error) {
 	d.sets, d.files = map[string][]string{}, map[string]string{}
 	own := d.between(1, 1_000_000)
 	d.carrier()
+	d.rate = d.one(25, 50, 100, 100, 100, 200, 200, 400)
+	d.size = d.bytes()
 	d.network()
 	head := fmt.Sprintf("name: drawn-%d-%d\nseed: %d\nfabric: %s\nserver: {%s}\n", d.seed, d.number, own, d.fabric,
 		d.server)

@@ -31,13 +31,16 @@ func (d *drawing) carried() bool {
 
 // network draws fabric and servers.
 func (d *drawing) network() {
-	d.rate = d.one(25, 50, 100, 100, 100, 200, 200, 400)
 	d.ports, d.gpus = 1, 1
 	draws := []func(){d.rail, d.rail, d.rail, d.fatTree, d.pod, d.leafSpine}
 	switch {
 	case d.is(cause.Collision, cause.Reordering, cause.SlowLink, cause.FailedCapacity, cause.Oversubscription):
 	case d.is(cause.Pause):
-		draws = []func(){d.rail, d.rail, d.leafSpine, d.fatTree}
+		draws = []func(){d.rail, d.rail, d.leafSpine}
+	case d.is(cause.Window):
+		draws = []func(){d.rail, d.leafSpine}
+	case d.is(cause.Credit):
+		draws = []func(){d.rail, d.leafSpine, d.fatTree}
 	default:
 		draws = append(draws, d.railOnly, d.single, d.bonds)
 	}
@@ -54,7 +57,9 @@ func (d *drawing) network() {
 func (d *drawing) cable(short ...string) string {
 	switch {
 	case d.is(cause.Window):
-		return d.of("300m", "1km", "2km", "5km")
+		return d.of("1km", "2km", "5km", "10km")
+	case d.is(cause.Credit):
+		return d.of("30m", "1km", "2km", "5km")
 	case d.is(cause.Latency) && d.chance(0.5):
 		return d.of("100m", "300m", "1km", "2km", "10km")
 	}
@@ -64,9 +69,8 @@ func (d *drawing) cable(short ...string) string {
 // links draws the two classes of cables; share is the rate of links between switches, in hundredths of a NIC's.
 func (d *drawing) links(share int) string {
 	errors := [2]string{}
-	if d.is(cause.Retransmission) && d.chance(0.65) || d.chance(0.05) {
-		// so many bits that some tens of packets are hit at most
-		errors[d.Intn(2)] = ", bit_error_rate: " + d.of("1e-9", "1e-8", "1e-8", "3e-8", "1e-7")
+	if d.is(cause.Retransmission) && d.chance(0.65) || d.chance(0.04) {
+		errors[d.Intn(2)] = d.errors()
 	}
 	s := fmt.Sprintf("host_link: {rate: %dGbps, cable: %s%s}, fabric_link: {rate: %vGbps, cable: %s%s}", d.rate,
 		d.of("1m", "3m", "5m"), errors[0], float64(d.rate*share)/100, d.cable("10m", "30m", "50m"), errors[1])
@@ -75,6 +79,11 @@ func (d *drawing) links(share int) string {
 		s += ", cut_through: true"
 	}
 	return s
+}
+
+// errors draws a bit error rate that loses a few of the packets that a NIC sends.
+func (d *drawing) errors() string {
+	return fmt.Sprintf(", bit_error_rate: %.2g", min(1e-6, (0.5+6*d.Float64())/(8*float64(d.size))))
 }
 
 // pcie adds the rate of PCIe to the server.
@@ -93,17 +102,25 @@ func (d *drawing) rail() {
 	if segments == 1 && d.gpus == 1 {
 		segments = 2
 	}
-	d.hosts, d.spread = segments*hosts, true
+	d.spread = true
 	share := d.one(100, 100, 100, 200)
 	spines, uplinks := d.one(1, 2, 2, 4, 4), d.one(0, 0, 1, 1, 2)
 	switch {
 	case d.is(cause.Oversubscription):
 		spines, uplinks, share = d.one(1, 2), 1, d.one(25, 50, 100, 100)
 	case d.is(cause.Collision, cause.Reordering):
+		d.gpus = d.one(1, 1, 2)
 		spines, uplinks = d.one(2, 4, 4, 8), d.one(0, 1)
 	case d.is(cause.FailedCapacity, cause.SlowLink):
-		spines = d.one(2, 2, 4)
+		spines, uplinks = d.one(2, 2, 4), 0
+	case d.is(cause.Pause): // uplinks have room, and everybody shares them
+		d.gpus, spines, uplinks, share = 1, 1, 1, d.one(200, 400)
 	}
+	if d.crosses() && segments == 1 {
+		segments = 2
+		hosts = max(2, hosts/2)
+	}
+	d.hosts = segments * hosts
 	d.fabric = fmt.Sprintf("{kind: rail, hosts: %d, segments: %d, spines: %d, uplinks: %d, %s}", hosts, segments, spines,
 		uplinks, d.links(share))
 	d.server = fmt.Sprintf("gpus: %d, nics: %d", d.gpus, d.gpus)
@@ -182,9 +199,14 @@ func (d *drawing) single() {
 func (d *drawing) leafSpine() {
 	leaves, per, spines := d.one(2, 2, 4), d.between(2, 6), d.one(1, 2, 2, 4)
 	up := d.rate * d.one(1, 1, 2)
-	if d.is(cause.Oversubscription) {
+	switch {
+	case d.is(cause.Oversubscription):
 		spines = d.one(1, 2)
 		up = max(d.rate/2, d.rate*spines/4)
+	case d.is(cause.Pause):
+		spines, up = 1, d.rate*d.one(2, 4)
+	case d.is(cause.Collision, cause.Reordering, cause.FailedCapacity, cause.SlowLink):
+		spines = d.one(2, 4)
 	}
 	d.hosts, d.spread = leaves*per, spines > 1
 	d.described(fmt.Sprintf("host: {gpus: 1, nics: 1, nic_rate: %dGbps}", d.rate),
@@ -214,7 +236,7 @@ func (d *drawing) planes() {
 func (d *drawing) described(host, nodes, below, above string, up int) {
 	ber := ""
 	if d.is(cause.Retransmission) {
-		ber = ", bit_error_rate: " + d.of("1e-9", "1e-8", "3e-8")
+		ber = d.errors()
 	}
 	cables := fmt.Sprintf("{from: host, to: leaf, %s, length: %s}, {from: leaf, to: spine%s, length: %s, rate: %dGbps}",
 		below, d.of("1m", "3m"), above, d.cable("10m", "30m"), up)
@@ -223,4 +245,10 @@ func (d *drawing) described(host, nodes, below, above string, up int) {
 		max(up, d.rate), nodes, cables, d.rate, ber, up, ber, d.of("0ns", "400ns", "1us"))
 	d.server = "gpu: h100"
 	d.pcie()
+}
+
+// crosses reports whether what is meant happens between racks.
+func (d *drawing) crosses() bool {
+	return d.is(cause.Collision, cause.Reordering, cause.FailedCapacity, cause.SlowLink, cause.Oversubscription, cause.Pause,
+		cause.Window, cause.Credit)
 }

@@ -38,7 +38,10 @@ func (d *drawing) balance() {
 	}
 	d.ordered = lb == "ecmp" || lb == "flowlet"
 	if !d.preset() && !d.is(cause.Reordering) {
-		d.gbn = !d.custom() && d.chance(map[bool]float64{true: 0.6, false: 0.08}[d.ordered])
+		if d.transport == "trims" {
+			d.gbn = d.ordered && d.chance(0.5)
+		}
+		d.gbn = d.gbn || !d.custom() && d.chance(map[bool]float64{true: 0.6, false: 0.08}[d.ordered])
 	}
 	if !d.preset() {
 		if d.gbn {
@@ -81,7 +84,7 @@ func (d *drawing) control() {
 	case d.is(cause.Recovering):
 		of("dcqcn", "dcqcn", "dcqcn", "timely", "swift", "hpcc", "dctcp")
 	case d.is(cause.Window):
-		of("swift", "swift", "hpcc", "nscc", "dctcp")
+		of("swift", "swift", "swift", "timely", "nscc", "dctcp")
 	case d.is(cause.Reordering, cause.PCIe, cause.Retransmission, cause.Pause):
 		of("none", "none", "none", "dcqcn", "swift")
 	case d.is(cause.Latency):
@@ -106,7 +109,9 @@ func (d *drawing) switches() {
 	case d.preset():
 	case d.custom():
 		limit := d.between(40, 300)
-		d.set("switch", "pfc: false")
+		if d.set("switch", "pfc: false"); d.is(cause.Trimmed) {
+			limit = d.between(16, 80)
+		}
 		key("trim: true, limit: %dKB", limit)
 		key("wred_min: %dKB, wred_max: %dKB, probability: 100, ecn: true", limit/5, limit*4/5)
 	case d.is(cause.Pause):

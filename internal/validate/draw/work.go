@@ -11,15 +11,18 @@ import (
 // length draws how long a NIC sends at line rate, in seconds.
 func (d *drawing) length() float64 {
 	least, most := 30e-6, 1e-3
-	if d.is(cause.Latency) {
+	switch {
+	case d.is(cause.Latency):
 		least, most = 100e-9, 10e-6
+	case d.is(cause.Credit) && d.chance(0.5):
+		least, most = 5e-6, 60e-6
 	}
 	return least * math.Pow(most/least, d.Float64()) / float64(int(1)<<d.shrink)
 }
 
 // bytes draws what a NIC sends in that time.
 func (d *drawing) bytes() int {
-	return max(1, int(d.length()*float64(d.rate*d.ports)*1e9/8))
+	return max(1, int(d.length()*float64(d.rate*max(d.ports, 1))*1e9/8))
 }
 
 // ranks is how many GPUs there are.
@@ -28,7 +31,7 @@ func (d *drawing) ranks() int { return d.graph.TotalGPUs() }
 // work draws one job or several.
 func (d *drawing) work() {
 	n := d.ranks()
-	if n >= 6 && d.chance(0.15) {
+	if n >= 6 && !d.is(cause.Pause) && d.chance(0.15) {
 		first := n / 2
 		second := d.pattern(n - first)
 		if d.chance(0.4) {
@@ -54,15 +57,21 @@ func (d *drawing) pattern(n int) string {
 	case d.is(cause.Incast):
 		ways = []way{{4, d.incast}, {2, d.hotspot}, {1, d.trace}}
 	case d.is(cause.Pause):
-		ways = []way{{3, d.hotspot}, {1, d.incast}}
-	case d.is(cause.Credit, cause.Trimmed):
-		ways = append(ways, way{6, d.incast}, way{4, d.hotspot}, way{4, d.permutation})
+		ways = []way{{5, d.victims}, {1, d.hotspot}}
+	case d.is(cause.Recovering):
+		ways = []way{{5, d.bursts}, {2, d.hotspot}, {1, d.permutation}, {1, d.collective}}
+	case d.is(cause.Credit):
+		ways = []way{{4, d.fans}, {2, d.crossing}, {2, d.ring}, {1, d.hotspot}, {1, d.permutation}}
+	case d.is(cause.Trimmed):
+		ways = []way{{3, d.crossing}, {2, d.hotspot}, {2, d.incast}, {2, d.permutation}, {1, d.collective}}
 	case d.is(cause.Latency):
 		ways = []way{{4, d.ring}, {5, d.collective}, {1, d.trace}, {1, d.training}, {1, d.allToAll}}
 	case d.is(cause.Collision, cause.Reordering):
-		ways = append(ways, way{5, d.permutation}, way{5, d.flows})
+		ways = []way{{3, d.permutation}, {3, d.crossing}, {1, d.flows}, {1, d.ring}, {1, d.collective}}
+	case d.is(cause.FailedCapacity, cause.SlowLink, cause.Oversubscription):
+		ways = []way{{3, d.permutation}, {3, d.crossing}, {3, d.allToAll}, {1, d.collective}, {1, d.ring}}
 	case d.is(cause.Window):
-		ways = []way{{4, d.flows}, {4, d.permutation}, {2, d.ring}}
+		ways = []way{{4, d.crossing}, {1, d.permutation}, {1, d.ring}}
 	}
 	sum := 0
 	for _, w := range ways {
@@ -153,7 +162,7 @@ func (d *drawing) flows(n int) string {
 		}
 		all = append(all, d.flow(from, to, max(1, int(float64(bytes)*(0.3+1.4*d.Float64())))))
 	}
-	return "traffic: {flows: [" + strings.Join(all, ", ") + "]}"
+	return list(all)
 }
 
 // hotspot is an incast with transfers beside it that share links with it.
@@ -173,7 +182,95 @@ func (d *drawing) hotspot(n int) string {
 		from, to := d.apart()
 		all = append(all, d.flow(from, to, max(1, int(float64(bytes)*(0.5+2*d.Float64())))))
 	}
-	return "traffic: {flows: [" + strings.Join(all, ", ") + "]}"
+	return list(all)
+}
+
+// across returns a GPU in another half of the fabric, on the same rail: another rack, where there are several.
+func (d *drawing) across(gpu int) int { return (gpu + d.ranks()/2/d.gpus*d.gpus) % d.ranks() }
+
+// list is a workload of transfers.
+func list(flows []string) string { return "traffic: {flows: [" + strings.Join(flows, ", ") + "]}" }
+
+// crossing is a transfer from each GPU of one half to one of the other.
+func (d *drawing) crossing(n int) string {
+	if n < d.ranks() {
+		return d.permutation(n)
+	}
+	var all []string
+	both := d.chance(0.3)
+	for gpu := range n {
+		if (both || gpu < n/2) && d.across(gpu) != gpu && d.chance(0.9) {
+			all = append(all, d.flow(gpu, d.across(gpu), d.size))
+		}
+	}
+	if len(all) == 0 {
+		return d.permutation(n)
+	}
+	return list(all)
+}
+
+// victims share links with an incast, and have more to send than one of its senders.
+func (d *drawing) victims(n int) string {
+	if n < 6 {
+		return d.incast(n)
+	}
+	var all []string
+	hot, fan := d.across(0), d.between(2, max(2, n/2-1))
+	for gpu := range min(fan, n/2-1) {
+		all = append(all, d.flow(gpu+1, hot, d.size/fan+1))
+	}
+	for range d.between(1, 2) {
+		if from := d.Intn(n / 2); from != hot {
+			to := n/2 + d.Intn(n-n/2)
+			if d.graph.HostOf(to) != d.graph.HostOf(hot) {
+				all = append(all, d.flow(from, to, int(float64(d.size)*(0.4+d.Float64()))+1))
+			}
+		}
+	}
+	return list(all)
+}
+
+// bursts are short incasts on transfers that go on when they are over.
+func (d *drawing) bursts(n int) string {
+	if n < d.ranks() || n < 4 {
+		return d.incast(n)
+	}
+	var all []string
+	for range d.between(1, 3) {
+		from, to := d.apart()
+		all = append(all, d.flow(from, to, d.size))
+		for range d.between(1, 4) {
+			if other, _ := d.apart(); d.graph.HostOf(other) != d.graph.HostOf(to) && other != from {
+				all = append(all, d.flow(other, to, int(float64(d.size)*(0.02+0.15*d.Float64()))+1))
+			}
+		}
+	}
+	return list(all)
+}
+
+// fans are senders with several receivers that have several senders: credit is granted to who is busy elsewhere.
+func (d *drawing) fans(n int) string {
+	if n < d.ranks() || n < 4 {
+		return d.permutation(n)
+	}
+	var all []string
+	for range d.between(1, 3) {
+		from, _ := d.apart()
+		for range d.between(2, 5) {
+			_, to := d.apart()
+			if d.graph.HostOf(to) == d.graph.HostOf(from) {
+				continue
+			}
+			all = append(all, d.flow(from, to, d.size/3+1))
+			if other, _ := d.apart(); d.graph.HostOf(other) != d.graph.HostOf(to) {
+				all = append(all, d.flow(other, to, d.size/2+1))
+			}
+		}
+	}
+	if len(all) == 0 {
+		return d.permutation(n)
+	}
+	return list(all)
 }
 
 // trace is a GOAL schedule: each rank computes and exchanges with others in turn.
