@@ -130,7 +130,8 @@ func TestLimitKeepsTheSum(t *testing.T) {
 
 // A port that pauses itself in a circle has a root all the same, and one that nobody names is its own.
 func TestPauseRootsEnd(t *testing.T) {
-	p := pauseIndex{1: {{0, 100, 2}}, 2: {{0, 100, 3}}, 3: {{0, 50, 1}}, 5: {{0, 100, -1}}}
+	until := func(to unit.Time, cause int32) []pauseSpan { return []pauseSpan{{to: to, cause: cause}} }
+	p := pauseIndex{1: until(100, 2), 2: until(100, 3), 3: until(50, 1), 5: until(100, -1)}
 	if at := p.root(1, 60); at != 3 {
 		t.Errorf("port 3 is not paused at 60, yet the root is %d", at)
 	}

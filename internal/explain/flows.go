@@ -115,17 +115,18 @@ func flowTimes(times []int64) result.FlowTimes {
 // queuePairs fills the tables of queue pairs and of the ports they went through.
 func (r *reading) queuePairs(t *result.Tables) {
 	messages, packets := make([]int64, len(r.seen.Conns)), make([]int64, len(r.seen.Conns))
-	mtu := r.seen.Rules.MTU
+	mtu, job := r.seen.Rules.MTU, make([]string, len(r.seen.Conns))
 	for i := range r.seen.Messages {
 		m := &r.seen.Messages[i]
-		messages[m.Conn]++
+		if messages[m.Conn]++; messages[m.Conn] == 1 {
+			job[m.Conn] = r.jobOf(m.Op)
+		}
 		packets[m.Conn] += int64(max(1, (m.Bytes+mtu-1)/mtu))
 	}
 	for c := range messages {
 		k := &r.seen.Conns[c]
 		t.QPs = append(t.QPs, result.QPRow{QP: int32(c), Service: r.plan.Services[k.Service].Name,
-			From: r.graph.NICName(int(k.From)),
-			To:   r.graph.NICName(int(k.To)),
+			Job: job[c], From: r.graph.NICName(int(k.From)), To: r.graph.NICName(int(k.To)),
 			Line: int64(k.Line), Marked: k.Marked, Retrans: k.Again, Messages: messages[c], Cuts: k.Cuts})
 	}
 	r.eachWait(func(w Wait) {

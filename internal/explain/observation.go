@@ -35,7 +35,11 @@ type Observation struct {
 	Story    []Happening    // what queues and rates did, in order; none unless asked for
 	Limits   []string       // what it did not record, in words
 	Chains   Chains         // closed chains of pauses that were met
-	Packets  *Packets       // nil: the fidelity knows no packets
+	Holds    []Hold         // where the bytes were that ports were paused for; none recorded: nil
+	Held     []Held         // and whose they were: samples
+	// PausesUntil is the time up to which pauses, holds and samples were recorded; 0: all were.
+	PausesUntil unit.Time
+	Packets     *Packets // nil: the fidelity knows no packets
 }
 
 // Rules are how bytes become time, the same for all connections.

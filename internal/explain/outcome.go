@@ -42,6 +42,7 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 	s.Step = r.timeline(r.all(), 0)
 	r.flows(s, t)
 	r.ports(s, t)
+	r.pauseRoots(s, t)
 	r.figures(s, t.Flows)
 	s.Collectives = r.collectives()
 	b := r.newBlamer()

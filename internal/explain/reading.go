@@ -19,6 +19,8 @@ type reading struct {
 	graph *topo.Graph
 	lives lives
 
+	paused pauseIndex // nil until somebody asks
+
 	waits []Wait  // by connection
 	first []int32 // by connection: the first of its waits; one more at the end
 }

@@ -119,24 +119,6 @@ func (r *reading) sharers(top *Wait) (names []string, count int) {
 	return names, len(rows)
 }
 
-// pauseChain follows a paused port to whom it was paused by: the peer switch
-// paused it because one of its own egress ports was congested, which may have
-// been paused in turn. The root stands last.
-func (r *reading) pauseChain(port int32) (chain []string) {
-	seen := map[int32]bool{}
-	for r.seen.Ports[port].Packets.PauseGot > 0 && !seen[port] {
-		seen[port] = true
-		next := r.seen.Ports[port].Packets.PausedBy
-		if next < 0 {
-			chain = append(chain, r.peer(port).Name)
-			break
-		}
-		chain = append(chain, r.portName(next))
-		port = next
-	}
-	return chain
-}
-
 // sentence says in plain words what slowed the flow down most.
 func (b *blamer) sentence(w *result.Slowest, conn int32, top *Wait, row *result.CollectiveRow) string {
 	slow := float64(w.Time) / float64(max(w.Ideal, 1))

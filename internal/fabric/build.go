@@ -78,7 +78,7 @@ func (b *Builder) Connect(x, y int32, l Link) (px, py int32) {
 
 func (b *Builder) addPort(node, peerNode, peer int32, l Link) {
 	n := b.net
-	at := int32(len(n.Ports))
+	at, place := int32(len(n.Ports)), int16(0)
 	p := route.Port{Flight: l.Prop + b.nodes[peerNode].pipeline, Peer: peer, Node: node,
 		Arrive: uint8(KindArrive), Service: uint8(KindService)}
 	setRate(&p, l.Rate)
@@ -94,9 +94,10 @@ func (b *Builder) addPort(node, peerNode, peer int32, l Link) {
 				p.Strict |= 1 << c
 			}
 		}
+		place = int16(len(n.Sw[node].ports))
 		n.Sw[node].ports = append(n.Sw[node].ports, at)
 	}
-	c := portCfg{rate: l.Rate, prop: l.Prop, response: l.Response}
+	c := portCfg{rate: l.Rate, prop: l.Prop, response: l.Response, place: place}
 	if b.nodes[peerNode].cut {
 		p.Flags |= flagCut
 	}
@@ -121,8 +122,8 @@ func (b *Builder) Finish(name func(node int32) string) (*Net, error) {
 	n.classes = make([]classQ, slots)
 	n.ing = make([]ingress, slots)
 	n.causes = make([]int32, slots)
-	for i := range n.ing {
-		n.ing[i].cause, n.causes[i] = -1, -1
+	for i := range n.causes {
+		n.causes[i] = -1
 	}
 	n.hrLimit = make([]int32, slots)
 	// Room for a bandwidth-delay product on every link; both grow when needed.
@@ -305,6 +306,9 @@ func (n *Net) auditPools() error {
 			if lossy, err = n.auditInterface(int32(node)); err != nil {
 				return err
 			}
+		}
+		if err := n.auditHolding(sw); err != nil {
+			return err
 		}
 		if held+lossy != sw.shared || sw.shared > sw.limit {
 			return fmt.Errorf("switch %d: shared pool holds %d, ingresses %d, lossy queues %d, limit %d",

@@ -92,6 +92,7 @@ type portCfg struct {
 	response unit.Time
 	ber      float64
 	noPFC    uint8   // priorities this port neither pauses nor obeys
+	place    int16   // among its switch's ports
 	erred    bool    // stream is there
 	bitsLeft float64 // to the next bit error
 	stream   rng.Stream
@@ -107,7 +108,7 @@ type classQ struct {
 type ingress struct {
 	shared, headroom int32
 	peak, peakHead   int32
-	cause            int32 // egress port that the packet which crossed xOFF was bound for
+	held             int32 // its place in Switch.held and 1; 0: it has never paused its peer
 	pausing          bool
 }
 
@@ -132,7 +133,7 @@ type Net struct {
 	usage    []usage     // by port; nil without telemetry
 	interval unit.Time   // over which it is measured
 	codes    []uint8     // by port, of rates in stamps; nil likewise
-	causes   []int32     // by (port, priority): who had it paused last, as PauseCause says
+	causes   []int32     // by (port, priority): what paused it last, as PauseCause returns it
 	hrLimit  []int32     // headroom
 	averages []average   // by (port, class); nil without WRED weights above 0
 	detours  *detours    // nil: all packets take a shortest way
@@ -217,6 +218,7 @@ type Switch struct {
 	shared   int64 // bytes used of the shared pool
 	limit    int64 // size of the shared pool
 	ports    []int32
+	held     []holding // of the ingresses that have paused their peers
 	stream   rng.Stream
 	stormed  int           // queues that the watchdog empties
 	steerer  route.Steerer // the chooser, if it is one

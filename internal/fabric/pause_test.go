@@ -167,7 +167,9 @@ func TestPauseFrame(t *testing.T) {
 			}
 			b.Sw[0].ports = ports
 			for _, place := range []int{0, 1, maxPorts - 1} {
-				b.ing[b.slot(b.in[0], prio)].cause = ports[place]
+				h := make(holding, maxPorts)
+				h[place].bytes = 1
+				b.Sw[0].held, b.ing[b.slot(b.in[0], prio)].held = []holding{h}, 1
 				f := pauseFrame(int32(b.pauseFor(b.in[0], prio, quanta)))
 				if f.priority() != prio || f.quanta() != quanta || f.cause() != place {
 					t.Errorf("%d, %d, %d became %d, %d, %d", prio, quanta, place, f.priority(), f.quanta(),

@@ -1,8 +1,6 @@
 package fabric
 
 import (
-	"slices"
-
 	"railyard/internal/engine"
 	"railyard/internal/route"
 	"railyard/roce"
@@ -10,8 +8,8 @@ import (
 )
 
 // pauseFrame is a PFC frame for one priority in an event's operand: 3 bits of priority, 16 of
-// quanta, and 13 that no real frame has: which port of the sender is congested, for those who ask
-// why. So the one who is paused need not look into the one who pauses.
+// quanta, and 13 that no real frame has: which port of the sender holds the bytes. So the one who is paused need not
+// look into the one who pauses.
 type pauseFrame uint32
 
 // maxPorts is how many ports of a switch a pauseFrame can tell apart.
@@ -20,17 +18,16 @@ const maxPorts = 1<<13 - 1
 func (f pauseFrame) priority() int { return int(f & 7) }
 func (f pauseFrame) quanta() int   { return int(f >> 3 & roce.MaxQuanta) }
 
-// cause returns the congested port's place among its switch's, -1 for none.
+// cause returns the place of the port that holds the bytes among its switch's ports, -1 for none.
 func (f pauseFrame) cause() int { return int(f>>19) - 1 }
 
 // pauseFor makes a frame that has the peer of a port pause; quanta 0 lets it go on.
 func (n *Net) pauseFor(port int32, prio, quanta int) pauseFrame {
-	place := 0
-	if c := n.ing[n.slot(port, prio)].cause; quanta != 0 && c >= 0 {
-		place, _ = slices.BinarySearch(n.Sw[n.node[port]].ports, c)
-		place++
+	place := -1
+	if quanta != 0 {
+		place = n.holder(n.slot(port, prio))
 	}
-	return pauseFrame(prio | quanta<<3 | place<<19)
+	return pauseFrame(prio | quanta<<3 | (place+1)<<19)
 }
 
 // sendPause sends a PFC frame for ingress slot (port x 8 + priority) and arms
@@ -102,7 +99,7 @@ func (n *Net) Storm(port int32, prio int, on bool) {
 		n.resume(slot)
 		return
 	}
-	n.ing[slot].pausing, n.ing[slot].cause = true, -1
+	n.ing[slot].pausing = true
 	n.sendPause(slot)
 }
 
@@ -186,6 +183,6 @@ func (n *Net) PausedFor(port int32) unit.Time {
 	return st.PausedFor
 }
 
-// PauseCause returns the egress port of the peer switch whose congestion made
-// it pause this port's priority last, or -1: that came with the last pause.
+// PauseCause returns the egress port of the peer switch that held most bytes of this link when the switch sent the
+// last pause of this port's priority; -1 for none, or a NIC that paused it.
 func (n *Net) PauseCause(port int32, prio int) int32 { return n.causes[n.slot(port, prio)] }

@@ -146,6 +146,7 @@ func (n *Net) giveWay(now unit.Time, port int32, class int) {
 		next := p.next
 		out := n.escape(node, port, p)
 		n.Enqueue(out, pi, int(p.Class))
+		n.move(port, out, p)
 		to := &n.classes[n.slot(out, int(p.Class))]
 		to.peak = max(to.peak, to.bytes)
 		if out != port {

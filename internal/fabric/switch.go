@@ -193,6 +193,7 @@ func (n *Net) admitLossless(sw *Switch, out int32, p *Packet) bool {
 	g := &n.ing[slot]
 	k := &sw.Spec.Queues[p.Came]
 	size := int32(p.Size)
+	xoff := false
 	if int64(g.shared+size) <= sw.xoff(k) && sw.shared+int64(size) <= sw.limit {
 		g.shared += size
 		sw.shared += int64(size)
@@ -201,14 +202,20 @@ func (n *Net) admitLossless(sw *Switch, out int32, p *Packet) bool {
 			return false
 		}
 		g.headroom += size
-		if !g.pausing && n.cfg[p.In].noPFC&(1<<p.Came) == 0 {
-			g.pausing, g.cause = true, out
-			n.Pauses++
-			n.trace("xoff", p.In, int(p.Came))
-			n.sendPause(slot)
+		if xoff = !g.pausing && n.cfg[p.In].noPFC&(1<<p.Came) == 0; xoff {
+			n.begin(sw, slot)
 		}
 	}
+	if g.held != 0 {
+		sw.held[g.held-1][n.cfg[out].place].add(n.Q.Now(), size)
+	}
 	g.peak, g.peakHead = max(g.peak, g.shared+g.headroom), max(g.peakHead, g.headroom)
+	if xoff {
+		g.pausing = true
+		n.Pauses++
+		n.trace("xoff", p.In, int(p.Came))
+		n.sendPause(slot)
+	}
 	return true
 }
 
@@ -227,9 +234,9 @@ func (n *Net) admitLossy(sw *Switch, out int32, q *classQ, p *Packet) bool {
 	return true
 }
 
-// release returns a dequeued packet's bytes: headroom drains first, then the
+// release returns the bytes of a packet that an egress port dequeued: headroom drains first, then the
 // shared pool (as in the HPCC model), and below xON the peer may send again.
-func (n *Net) release(sw *Switch, p *Packet) {
+func (n *Net) release(sw *Switch, out int32, p *Packet) {
 	size := int64(p.Size)
 	if sw.lossless&(1<<p.Class) == 0 {
 		sw.shared -= size
@@ -241,6 +248,9 @@ func (n *Net) release(sw *Switch, p *Packet) {
 	g.headroom -= fromHeadroom
 	g.shared -= int32(size) - fromHeadroom
 	sw.shared -= size - int64(fromHeadroom)
+	if g.held != 0 {
+		sw.held[g.held-1][n.cfg[out].place].add(n.Q.Now(), -int32(size))
+	}
 	if !g.pausing {
 		return
 	}
@@ -265,7 +275,7 @@ func (n *Net) service(out int32) {
 	}
 	pi, p := n.Dequeue(now, out, tx, n.pickClass(out, tx, elig))
 	sw := &n.Sw[tx.Node]
-	n.release(sw, p)
+	n.release(sw, out, p)
 	n.mark(now, sw, out, p)
 	n.Transmit(now, out, tx, pi, p)
 	if tx.NonEmpty&^tx.Paused != 0 {

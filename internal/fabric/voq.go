@@ -124,7 +124,7 @@ func (n *Net) take(now unit.Time, node, out int32, f *iface, v *voq) (int32, *Pa
 	if out >= 0 && w.ECN && p.TOS&3 != 0 && unit.Bytes(v.q.bytes) > w.Min {
 		n.markAbove(sw, w, unit.Bytes(v.q.bytes), out, p)
 	}
-	n.release(sw, p)
+	n.release(sw, out, p)
 	if waited := unit.Time(uint32(now>>10)-p.enq) << 10; waited >= 0 {
 		f.Waited += waited
 		f.WaitMost = max(f.WaitMost, waited)

@@ -115,7 +115,7 @@ func (n *Net) flush(port int32, c int) {
 	for tx.NonEmpty&(1<<c) != 0 {
 		pi, p := n.Dequeue(n.Q.Now(), port, tx, c)
 		if n.sched == nil {
-			n.release(&n.Sw[tx.Node], p)
+			n.release(&n.Sw[tx.Node], port, p)
 		} else {
 			n.sched.at[tx.Node].Egress -= int64(p.Size)
 		}

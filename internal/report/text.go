@@ -251,6 +251,7 @@ func network(w io.Writer, s *result.Summary) {
 		met += fmt.Sprintf(", %s packets trimmed (%s of payload)", count(s.Trims), size(s.TrimmedBytes))
 	}
 	Labelled(w, "Congestion ", met)
+	pauseRoots(w, s.PauseRoots)
 	chains(w, s.Deadlock)
 	dropped(w, s)
 	scheduled(w, s.Scheduled)

@@ -43,7 +43,8 @@ type File struct {
 func (t *Tables) files() []File {
 	return []File{{"flows.parquet", table(t.Flows)}, {"links.parquet", table(t.Links)},
 		{"ports.parquet", table(t.Ports)},
-		{"pauses.parquet", table(t.Pauses)}, {"ranks.parquet", table(t.Ranks)},
+		{"pauses.parquet", table(t.Pauses)}, {"pause_roots.parquet", table(t.PauseRoots)},
+		{"pause_flows.parquet", table(t.PauseHeld)}, {"ranks.parquet", table(t.Ranks)},
 		{"paths.parquet", table(t.Paths)},
 		{"qps.parquet", table(t.QPs)}, {"signals.parquet", table(t.Signals)},
 		{"collectives.parquet", table(t.Collectives)}, {"causes.parquet", table(t.Causes)},

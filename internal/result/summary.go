@@ -4,8 +4,8 @@
 //	run.json       manifest: scenario, every resolved value, version, wall time
 //	summary.json   the figures of the report
 //	topology.json  the fabric, and how switches treat data packets
-//	*.parquet      flows, links over time, ports, pauses, ranks, queue pairs with
-//	               their paths and rates, collectives with where their time went
+//	*.parquet      flows, links over time, ports, pauses with their roots, ranks, queue
+//	               pairs with their paths and rates, collectives with where their time went
 //	trace.json     ranks and pauses as a Perfetto trace
 package result
 
@@ -115,19 +115,20 @@ type Summary struct {
 
 	Control []Control `json:"cc"` // what congestion control did, by service
 
-	Jobs        []Job        `json:"jobs"`                     // by start, then name
-	Story       []Happened   `json:"steps_in_order,omitempty"` // what happened, where output.steps asks for it
-	Storage     *Storage     `json:"storage,omitempty"`        // servers that keep data
-	Stalls      []Stall      `json:"stalls,omitempty"`         // waits for them, by step
-	Meetings    []Meeting    `json:"meetings,omitempty"`       // of several jobs at ports, the most of the second first
-	Collectives []Collective `json:"collectives"`
-	Flows       FlowTimes    `json:"flow_completion_ps"`
-	Links       LinkUse      `json:"links"`
-	Slowest     *Slowest     `json:"slowest_flow,omitempty"`
-	LinkEvents  []LinkEvent  `json:"link_events,omitempty"`   // that were asked for, until the end
-	Deadlock    *Chains      `json:"closed_chains,omitempty"` // of pauses that waited for one another
-	Moves       []Move       `json:"route_changes,omitempty"` // and who took other ways then
-	Outcome     *Outcome     `json:"outcome,omitempty"`       // how a job ended that did not finish
+	Jobs        []Job         `json:"jobs"`                     // by start, then name
+	Story       []Happened    `json:"steps_in_order,omitempty"` // what happened, where output.steps asks for it
+	Storage     *Storage      `json:"storage,omitempty"`        // servers that keep data
+	Stalls      []Stall       `json:"stalls,omitempty"`         // waits for them, by step
+	Meetings    []Meeting     `json:"meetings,omitempty"`       // of several jobs at ports, the most of the second first
+	Collectives []Collective  `json:"collectives"`
+	Flows       FlowTimes     `json:"flow_completion_ps"`
+	Links       LinkUse       `json:"links"`
+	Slowest     *Slowest      `json:"slowest_flow,omitempty"`
+	LinkEvents  []LinkEvent   `json:"link_events,omitempty"`   // that were asked for, until the end
+	Deadlock    *Chains       `json:"closed_chains,omitempty"` // of pauses that waited for one another
+	PauseRoots  *PauseRanking `json:"pause_roots,omitempty"`   // what ports were paused for
+	Moves       []Move        `json:"route_changes,omitempty"` // and who took other ways then
+	Outcome     *Outcome      `json:"outcome,omitempty"`       // how a job ended that did not finish
 
 	WallSeconds float64 `json:"wall_seconds"`
 	SimSeconds  float64 `json:"sim_seconds"`

@@ -56,7 +56,7 @@ type PauseRow struct {
 	What     string `parquet:"what,dict" json:"what"`
 	Port     int32  `parquet:"port" json:"port"`
 	Priority int32  `parquet:"priority" json:"priority"`
-	// egress port whose congestion it is; -1: not known
+	// of a pause: egress port that held most of its bytes; -1: a server paused it, or it is not known
 	Cause int32 `parquet:"cause_port" json:"cause_port"`
 }
 
@@ -75,6 +75,7 @@ type PathRow struct {
 type QPRow struct {
 	QP       int32  `parquet:"qp" json:"qp"`
 	Service  string `parquet:"service,dict" json:"service"`
+	Job      string `parquet:"job,dict" json:"job"`   // the first that it carried for, where there are several
 	From     string `parquet:"from,dict" json:"from"` // NICs
 	To       string `parquet:"to,dict" json:"to"`
 	Line     int64  `parquet:"line_bps" json:"line_bps"`
@@ -151,6 +152,9 @@ type Tables struct {
 	Ports  []PortRow
 	Pauses []PauseRow
 	Ranks  []RankRow
+
+	PauseRoots []PauseRootRow
+	PauseHeld  []PauseHeldRow
 
 	Paths       []PathRow
 	QPs         []QPRow

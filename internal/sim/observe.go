@@ -48,7 +48,8 @@ func (r *Run) Observe() *explain.Observation {
 			}
 		}
 	}
-	if r.missed > 0 {
+	if o.Holds, o.Held = r.holders.until(o.At), slices.Clone(r.holders.held); r.missed > 0 {
+		o.PausesUntil = unit.Time(r.pauses[len(r.pauses)-1].At)
 		o.Limits = append(o.Limits, fmt.Sprintf("pauses.parquet holds the first %d PFC events", maxPauseRows))
 	}
 	if r.sampler.signals.missed > 0 {

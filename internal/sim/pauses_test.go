@@ -86,11 +86,7 @@ workload:
 	}
 }
 
-// A cyclic buffer dependency (HANDBOOK.md 3.4): five switches in a ring, each
-// flow two hops around it, PFC on. Everything pauses everything for ever: the
-// run says so instead of hanging, and with the watchdog it ends.
-func TestDeadlock(t *testing.T) {
-	text := `
+const deadlocked = `
 name: deadlock
 fabric:
   kind: graph
@@ -116,6 +112,12 @@ workload:
       - {from: h4/gpu-1, to: h1/gpu-1, bytes: 20MB}
       - {from: h5/gpu-1, to: h2/gpu-1, bytes: 20MB}
 `
+
+// A cyclic buffer dependency (HANDBOOK.md 3.4): five switches in a ring, each
+// flow two hops around it, PFC on. Everything pauses everything for ever: the
+// run says so instead of hanging, and with the watchdog it ends.
+func TestDeadlock(t *testing.T) {
+	text := deadlocked
 	r := load(t, text, "switch.watchdog.on=false")
 	err := r.Go(nil)
 	if err == nil || !strings.Contains(err.Error(), "stuck") || r.Net.Drops != 0 {

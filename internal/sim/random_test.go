@@ -128,6 +128,7 @@ func (d *drawn) run(t *testing.T, r *Run) {
 	s, tab, _ := r.Outcome("test")
 	possible(t, r, s, tab)
 	if r.Interrupted() {
+		rootsAddUp(t, r, s, tab)
 		return
 	}
 	if f := r.Failed(); f != nil {

@@ -32,6 +32,7 @@ type Run struct {
 	sampler  *sampler
 	follower *Follower // nil: no packet is followed
 	chains   *chains   // nil: no pauses can close one
+	holders  *holders
 	pauses   []result.PauseRow
 	missed   int64        // PFC events beyond the table
 	seen     progressMark // at the last look for a stall
@@ -88,7 +89,7 @@ func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 	r.sampler = newSampler(n, p.Sample, p.Rows)
 	r.sampler.signals = newSignals(p.Services)
 	n.Net.Waits = fabric.NewWaitTable()
-	n.Net.Trace = r.trace
+	n.Net.Trace, r.holders = r.trace, newHolders(n)
 	if p.Steps > 0 {
 		r.teller = newTeller(r, p.Steps)
 	}
@@ -273,6 +274,7 @@ func (r *Run) trace(at unit.Time, what string, port int32, prio int) {
 		r.missed++
 		return
 	}
+	r.holders.hear(at, what, port, prio)
 	cause := int32(-1)
 	if what == "pause" {
 		cause = r.Net.PauseCause(port, prio)

@@ -63,6 +63,7 @@ func runAll(t testing.TB, text string, sets ...string) (*Run, *result.Summary, *
 // add up, of each collective to its time, of the chain to the step.
 func addsUp(t testing.TB, r *Run, s *result.Summary, tab *result.Tables) {
 	t.Helper()
+	rootsAddUp(t, r, s, tab)
 	for _, c := range s.Collectives {
 		if c.BusBest > c.Bound*1.0001 {
 			t.Fatalf("%s: bus bandwidth %.3g above line rate %.3g", c.Name, c.BusBest, c.Bound)

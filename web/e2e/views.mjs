@@ -146,6 +146,16 @@ await eventually(async () => {
   // The servers come last.
   return root.test(order[0]) && spine > 0 && leaf > spine && at(/pauses host-\d+:nic1 → seg-2-rail-1/) > leaf;
 }, "the cascade in its order");
+// Its roots: of this time as the server ranks them, and of the whole run where nothing is paused.
+const rootsOf = page.getByTestId("pause-roots");
+const [step, from] = [summary.step_time_ps, Math.floor((steps / cols) * summary.step_time_ps)];
+const ranked = await json(
+  `api/runs/${cascade}/roots?from=${from}&to=${Math.floor(((steps + 1) / cols) * step)}`,
+);
+assert.match(ranked.roots[0].name, /^seg-1-rail-1:\w+ → host-1$/, "the root is the receiver's leaf port");
+await shows(rootsOf, "at this time");
+await shows(rootsOf, time(ranked.roots[0].pause_ps));
+await shows(page.getByTestId("pause-flows"), `${ranked.flows[0].from} → ${ranked.flows[0].to}`);
 await check("cascade");
 
 // Played to its end at 60 steps a second: the address arrives where the slider does.

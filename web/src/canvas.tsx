@@ -4,6 +4,7 @@ import { heat, ink } from "./colour";
 import { caption, type Frame, frames, owners, says, within } from "./domains";
 import { gpusOf, type Loss } from "./failures";
 import { arrange, type Box, type Cable, ends, type Layout } from "./layout";
+import type { Paused } from "./pauses";
 import { standing } from "./places";
 import { set } from "./state";
 
@@ -21,7 +22,7 @@ export function Canvas(props: {
   open: Set<string>;
   port?: number;
   path?: QPView;
-  on: Map<number, number>;
+  on: Map<number, Paused>;
   loss?: Loss;
   fail: (name: string) => void;
 }) {
@@ -147,7 +148,7 @@ interface Drawn {
   data?: Values;
   t: number;
   port?: number;
-  on: Map<number, number>;
+  on: Map<number, Paused>;
   loss?: Loss;
 }
 

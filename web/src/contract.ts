@@ -244,6 +244,35 @@ export interface Chains {
   chains: Chain[];
 }
 
+export interface PauseRoot {
+  port: number;
+  name: string;
+  kind: string;
+  pause_ps: number;
+  paused_ports: number;
+  held_bytes: number;
+}
+
+export interface PauseHeld {
+  from?: string;
+  to?: string;
+  job?: string;
+  pause_ps: number;
+  held_bytes: number;
+}
+
+export interface PauseRanking {
+  from_ps: number;
+  to_ps: number;
+  paused_ps: number;
+  paused_ports: number;
+  root_count: number;
+  roots: PauseRoot[];
+  flow_count: number;
+  flows: PauseHeld[];
+  jobs?: PauseHeld[];
+}
+
 export interface Move {
   at_ps: number;
   of_queue_pairs: number;
@@ -369,6 +398,7 @@ export interface Summary {
   slowest_flow?: Slowest;
   link_events?: LinkEvent[];
   closed_chains?: Chains;
+  pause_roots?: PauseRanking;
   route_changes?: Move[];
   outcome?: Outcome;
   wall_seconds: number;
@@ -497,6 +527,7 @@ export interface PortView {
 export interface QPRow {
   qp: number;
   service: string;
+  job: string;
   from: string;
   to: string;
   line_bps: number;
@@ -610,7 +641,7 @@ export interface Critical {
 
 export interface Pauses {
   cols: number;
-  spans: [number, number, number, number][];
+  spans: [number, number, number, number, number][];
   count: number;
 }
 

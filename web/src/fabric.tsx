@@ -6,8 +6,9 @@ import * as domains from "./domains";
 import { fabric } from "./failures";
 import * as f from "./format";
 import { chosen, Lost, lossOf } from "./lost";
+import { type Paused, pausedAt, PauseRoots, PauseTree } from "./pauses";
 import { PortPanel, QPPanel } from "./port";
-import { address, here, set, useData, usePlace } from "./state";
+import { here, set, useData, usePlace } from "./state";
 
 const metrics: Record<string, string> = {
   util: "utilisation",
@@ -36,34 +37,6 @@ export function busiest(v: Values | undefined): number {
     sums[i % v.cols] += b;
   });
   return sums.reduce((best, s, i) => (s > sums[best] ? i : best), 0);
-}
-
-/** pausedAt lists the ports that are paused in a column, with the port whose congestion it is. */
-export function pausedAt(pauses: Pauses | undefined, t: number): Map<number, number> {
-  const on = new Map<number, number>();
-  for (const [port, cause, first, last] of pauses?.spans ?? [])
-    if (first <= t && t <= last && !on.has(port)) on.set(port, cause);
-  return on;
-}
-
-/** tree orders paused ports by the port that is to blame, roots first. */
-export function tree(on: Map<number, number>): { port: number; depth: number; root: boolean }[] {
-  const children = new Map<number, number[]>();
-  for (const [port, cause] of on) children.set(cause, [...(children.get(cause) ?? []), port]);
-  const out: { port: number; depth: number; root: boolean }[] = [];
-  const walk = (cause: number, depth: number, seen: Set<number>) => {
-    for (const port of children.get(cause) ?? []) {
-      if (seen.has(port)) continue;
-      out.push({ port, depth, root: false });
-      walk(port, depth + 1, new Set(seen).add(port));
-    }
-  };
-  for (const cause of children.keys()) {
-    if (on.has(cause)) continue;
-    out.push({ port: cause, depth: 0, root: true });
-    walk(cause, 1, new Set([cause]));
-  }
-  return out;
 }
 
 export function Fabric({ info }: { info: Info }) {
@@ -98,6 +71,7 @@ export function Fabric({ info }: { info: Info }) {
   const step = info.summary.step_time_ps;
   const now = (t / cols) * step;
   const on = useMemo(() => pausedAt(pauses.data, t), [pauses.data, t]);
+  const span = { from: Math.floor(now), to: Math.max(Math.floor(now) + 1, Math.floor(((t + 1) / cols) * step)) };
 
   useEffect(() => {
     if (!playing) return;
@@ -205,26 +179,9 @@ export function Fabric({ info }: { info: Info }) {
                   ))}
               </select>
             </label>
-            {on.size > 0 && (
-              <details open>
-                <summary>{on.size} paused ports at this moment: who paused whom</summary>
-                <ol class="tree" data-testid="pause-tree">
-                  {tree(on)
-                    .slice(0, 60)
-                    .map((p) => (
-                      <li style={{ marginLeft: `${p.depth}em` }}>
-                        {p.root ? "root: " : "pauses "}
-                        {p.port < 0 ? (
-                          "a server that takes its data too slowly"
-                        ) : (
-                          <a href={address(place.path, { ...Object.fromEntries(place.args), port: p.port })}>
-                            {info.ports[p.port].name}
-                          </a>
-                        )}
-                      </li>
-                    ))}
-                </ol>
-              </details>
+            {on.size > 0 && <PauseTree info={info} on={on} />}
+            {info.summary.pfc_pauses > 0 && (metric === "pause" || on.size > 0) && (
+              <PauseRoots info={info} {...(on.size > 0 && !playing ? span : {})} />
             )}
             {port !== undefined && <PortPanel info={info} port={port} cursor={now} qp={qp} />}
             {qp !== undefined && path.data && <QPPanel info={info} data={path.data} cursor={now} />}
@@ -244,7 +201,7 @@ export function Fabric({ info }: { info: Info }) {
   );
 }
 
-const none: Map<number, number> = new Map();
+const none: Map<number, Paused> = new Map();
 
 /** Key says what the shapes in the drawing are. */
 function Key({ info, losing }: { info: Info; losing: boolean }) {

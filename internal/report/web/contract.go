@@ -98,8 +98,10 @@ type Critical struct {
 
 // Pauses are the ports that are paused in the middle of columns of a grid.
 type Pauses struct {
-	Cols  int64      `json:"cols"`
-	Spans [][4]int64 `json:"spans"` // port, whose congestion it is (-1: not known), first and last column
+	Cols int64 `json:"cols"`
+	// Spans have port, the egress port that held most of its bytes (-1: a server paused it, or it is not known), first
+	// and last column, and the root (-1 likewise).
+	Spans [][5]int64 `json:"spans"`
 	Count int        `json:"count"` // of PFC events
 }
 

@@ -36,7 +36,7 @@ func (r *Directory) HTML() ([]byte, error) {
 		return nil
 	}
 	for _, v := range []struct{ view, query string }{{"info", ""}, {"flows", ""}, {"collectives", ""},
-		{"pauses", ""}, {"packets", ""}, {"followed", ""}, {"ranks", ""}, {"critical", ""}, {"total", ""},
+		{"pauses", ""}, {"roots", ""}, {"packets", ""}, {"followed", ""}, {"ranks", ""}, {"critical", ""}, {"total", ""},
 		{"grid", "metric=util"}, {"grid", "metric=queue"}, {"grid", "metric=marks"},
 		{"grid", "metric=pause"}} {
 		if err := put(v.view, v.query); err != nil {

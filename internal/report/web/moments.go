@@ -61,16 +61,20 @@ func longest[T any](list []T, most int, length func(T) int64) (kept, left []T) {
 	return kept, left
 }
 
-// halt is a time in which a port is paused: who, by whose congestion, from and to.
+// halt is a time in which a port is paused: the egress port that held most of its bytes, the root, from and to.
 type halt struct {
-	port, cause int32
-	from, to    int64
+	port, cause, root int32
+	from, to          int64
 }
 
 // halts pairs pauses with their ends; one that does not end goes on to the end of the
 // run. A port that is paused for two priorities is paused while one of them is.
 func (r *Directory) halts() ([]halt, int, error) {
 	rows, err := table[result.PauseRow](r, "pauses")
+	if err != nil {
+		return nil, 0, err
+	}
+	roots, err := r.mainRoots()
 	if err != nil {
 		return nil, 0, err
 	}
@@ -88,7 +92,11 @@ func (r *Directory) halts() ([]halt, int, error) {
 		switch {
 		case p.What == "pause" && !on:
 			open[k] = len(r.paused)
-			r.paused = append(r.paused, halt{p.Port, p.Cause, p.At, r.span()})
+			root, known := roots[pauseOf{p.Port, p.At}]
+			if !known {
+				root = p.Cause
+			}
+			r.paused = append(r.paused, halt{p.Port, p.Cause, root, p.At, r.span()})
 		case p.What == "resume" && on:
 			r.paused[i].to = p.At
 			delete(open, k)
@@ -106,13 +114,13 @@ func (r *Directory) pauseColumns() (any, error) {
 	}
 	cols := int64(r.columns(columns))
 	width := float64(r.span()) / float64(cols)
-	spans := [][4]int64{} // port, cause, first and last column
+	spans := [][5]int64{} // port, cause, first and last column, root
 	for _, h := range halts {
 		// The middle of column c lies in [from, to).
 		first, last := int64(math.Ceil(float64(h.from)/width-0.5)),
 			int64(math.Ceil(float64(h.to)/width-0.5))-1
 		if last = min(last, cols-1); first <= last {
-			spans = append(spans, [4]int64{int64(h.port), int64(h.cause), first, last})
+			spans = append(spans, [5]int64{int64(h.port), int64(h.cause), first, last, int64(h.root)})
 		}
 	}
 	return Pauses{cols, spans, count}, nil

@@ -29,6 +29,7 @@ func (e *InputError) Error() string { return e.Msg }
 //	flows                       the messages that lost most against their ideal
 //	ranks?from=&to=&first=&n=   what ranks did, and when something was paused
 //	pauses                      which ports are paused in which columns of a grid
+//	roots?from=&to=             what ports were paused for: roots, and whose bytes they held
 //	collectives                 where the time of collectives went
 //	critical                    the chain of operations that the end waited for
 //	total?cols=240              all servers' sending, marks and pauses over time
@@ -52,6 +53,8 @@ func (r *Directory) View(name string, q url.Values) ([]byte, error) {
 		v, err = r.rankSpans(q)
 	case "pauses":
 		v, err = r.pauseColumns()
+	case "roots":
+		v, err = r.roots(q)
 	case "collectives":
 		v, err = r.collectives()
 	case "critical":

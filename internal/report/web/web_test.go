@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -140,6 +141,21 @@ func TestViewsAgreeWithTables(t *testing.T) {
 	if int64(len(halts)) != sum.PFCPauses || paused != sum.PFCPause || paused == 0 {
 		t.Errorf("%d pauses of %d ps, the summary has %d of %d", len(halts), paused, sum.PFCPauses,
 			sum.PFCPause)
+	}
+	var roots, part result.PauseRanking
+	get("roots", &roots)
+	if roots.Time != sum.PFCPause || roots.Roots[0].Kind != result.RootEgress || 2*roots.Roots[0].Time < roots.Time ||
+		!strings.HasSuffix(roots.Roots[0].Name, " → host-1") || len(roots.Flows) == 0 {
+		t.Errorf("pauses of %d ps, their roots %+v", sum.PFCPause, roots)
+	}
+	last, ranked := sum.StepTime/3, int64(0)
+	for _, q := range []string{fmt.Sprintf("roots?to=%d", last), fmt.Sprintf("roots?from=%d", last)} {
+		part = result.PauseRanking{}
+		get(q, &part)
+		ranked += part.Time
+	}
+	if d := ranked - roots.Time; d < -2 || d > 2 {
+		t.Errorf("two parts of the run have %d ps of pauses, the whole %d", ranked, roots.Time)
 	}
 	for _, view := range []string{"flows", "collectives", "ranks?from=0&to=1000000&n=4", "critical",
 		"port?id=3", "qp?id=0", "packets", "grid?metric=pause", "grid?metric=marks&cols=7"} {

@@ -1,0 +1,150 @@
+package fabric
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"railyard/internal/engine"
+	"railyard/internal/queue"
+	"railyard/internal/rng"
+	"railyard/unit"
+)
+
+// TestHolders sends packets through a small switch and adds up, event by event, how long each egress port holds how
+// many bytes of each ingress: Holders returns the same sums for a pause, and the queues' bytes.
+func TestHolders(t *testing.T) {
+	pauses := int64(0)
+	rapid.Check(t, func(rt *rapid.T) {
+		const hosts = 5
+		b := newBench(t, hosts, func(s *queue.Spec) {
+			s.Queues[3] = queue.Class{Weight: 50, Lossless: true, XOff: 30 * unit.KB, XOn: 10 * unit.KB}
+		})
+		at := unit.Time(0)
+		draw := rng.New(rapid.Uint64().Draw(rt, "seed"), "packets")
+		for range 300 {
+			at += unit.Time(draw.Intn(100_000))
+			from, to := draw.Intn(hosts), max(0, draw.Intn(6)-3) // most of them to host 0
+			if from == to {
+				from = (from + 1) % hosts
+			}
+			b.put(at, from, to, 24, uint16(100+draw.Intn(3900)))
+		}
+		type pair struct{ in, out int32 }
+		sums, seen := map[pair]int64{}, 0
+		bytes := func() map[pair]int64 {
+			held := map[pair]int64{}
+			for _, out := range b.in {
+				b.eachWaiting(out, func(p *Packet) { held[pair{p.In, out}] += int64(p.Size) })
+			}
+			return held
+		}
+		b.Trace = func(_ unit.Time, what string, port int32, _ int) {
+			for _, out := range b.in {
+				if what == "xoff" {
+					sums[pair{port, out}] = 0
+				}
+			}
+			if what != "xon" {
+				return
+			}
+			seen++
+			got := map[pair]int64{}
+			b.Holders(port, 3, func(h Holder) { got[pair{port, h.Port}] = h.Moment })
+			for _, out := range b.in {
+				if k := (pair{port, out}); got[k] != sums[k] {
+					rt.Fatalf("port %d held %d bytes x time of ingress %d, Holders says %d", out, sums[k], port, got[k])
+				}
+			}
+		}
+		last := unit.Time(0)
+		for {
+			held := bytes()
+			e, ok := b.Q.Pop()
+			if !ok {
+				break
+			}
+			for k, v := range held {
+				sums[k] += v * int64(e.At>>10-last>>10)
+			}
+			last = e.At
+			b.handle(&e)
+			if err := b.Audit(); err != nil {
+				rt.Fatal(err)
+			}
+		}
+		if int64(seen) != b.Pauses {
+			rt.Fatalf("%d pauses, of which %d ended", b.Pauses, seen)
+		}
+		pauses += b.Pauses
+	})
+	if pauses == 0 {
+		t.Error("no draw paused anything")
+	}
+}
+
+// TestWaitsSince reads off how long the oldest packet of a port waits, and whose packets wait there.
+func TestWaitsSince(t *testing.T) {
+	b := newBench(t, 3, func(s *queue.Spec) {
+		s.Queues[3] = queue.Class{Weight: 50, Lossless: true, XOff: 200 * unit.KB, XOn: 100 * unit.KB}
+	})
+	b.run(unit.Microsecond)
+	if got := b.WaitsSince(b.in[2]); got != b.Q.Now() {
+		t.Errorf("an empty port's packets wait since %v, now is %v", got, b.Q.Now())
+	}
+	b.SendPause(b.hosts[2], 3)
+	b.run(3 * unit.Microsecond)
+	first := 4 * unit.Microsecond
+	for i := range 3 {
+		b.put(first+unit.Time(i)*unit.Microsecond, i%2, 2, 24, 1000)
+	}
+	b.run(10 * unit.Microsecond)
+	if got := b.WaitsSince(b.in[2]); got < first || got > first+2*unit.Nanosecond {
+		t.Errorf("the oldest packet waits since %v, want %v", got, first)
+	}
+	for most, want := range map[int]unit.Bytes{0: 0, 2: 2124, 9: 3186} {
+		sum := unit.Bytes(0)
+		b.Waiting(b.in[2], most, func(_ int32, bytes unit.Bytes) { sum += bytes })
+		if sum != want {
+			t.Errorf("of at most %d packets %v wait, want %v", most, sum, want)
+		}
+	}
+}
+
+// TestPauseNamesTheHolder has a packet for an empty port cross xOFF: what fills the ingress is bound elsewhere, and the
+// pause names that port.
+func TestPauseNamesTheHolder(t *testing.T) {
+	b := newBench(t, 4, func(s *queue.Spec) {
+		s.Queues[3] = queue.Class{Weight: 50, Lossless: true, XOff: 20 * unit.KB, XOn: 10 * unit.KB}
+	})
+	b.SendPause(b.hosts[1], 3)
+	b.run(unit.Microsecond)
+	now := b.Q.Now()
+	for i := range 4 { // 16 KB for a port that is paused
+		b.put(now+unit.Time(i), 0, 1, 24, 4000)
+	}
+	for i := range 4 { // and more than the rest for one that is not
+		b.put(now+10+unit.Time(i), 0, 2, 24, 4000)
+	}
+	b.run(now + unit.Microsecond)
+	if b.Pauses != 1 || b.PauseCause(b.hosts[0], 3) != b.in[1] {
+		t.Errorf("%d pauses, the last for port %d, want %d", b.Pauses, b.PauseCause(b.hosts[0], 3), b.in[1])
+	}
+	held := map[int32]unit.Bytes{}
+	b.Holders(b.in[0], 3, func(h Holder) { held[h.Port] = h.Bytes })
+	if held[b.in[1]] != 4*4062 || held[b.in[2]] >= held[b.in[1]] {
+		t.Errorf("held: %v", held)
+	}
+}
+
+// handle runs one event, as hosts do that take all they get.
+func (b *bench) handle(e *engine.Event) {
+	switch e.Kind() {
+	case KindHost:
+		b.Free(e.B)
+	case KindHost + 1:
+		b.Ports[e.A].Armed = false
+	default:
+		b.Handle(e)
+	}
+}
