@@ -144,6 +144,7 @@ var allowed = map[string][]string{
 
 	"internal/ci/measure": {},
 	"internal/ci/figures": {},
+	"internal/ci/mutants": {},
 	"scenarios":           {},
 	"docs/rules":          {},
 	"internal/report/web": {"internal/cause",
@@ -175,7 +176,7 @@ var allowed = map[string][]string{
 var edge = []string{"rcudp", "verbs", "internal/input", "internal/capture", "internal/lobby",
 	"internal/perftest", "internal/allreduce", "internal/lab", "internal/result", "internal/runner",
 	"cc/cctest", "transport/transporttest", "internal/gnmi", "internal/gnmi/gnmitest",
-	"internal/story", "internal/long", "internal/ci/measure", "internal/ci/figures",
+	"internal/story", "internal/long", "internal/ci/measure", "internal/ci/figures", "internal/ci/mutants",
 	"internal/report", "internal/report/web", "scenarios", "cmd/railyard"}
 
 // banned is what no core may import: the world, the clock, locks.

@@ -1,0 +1,67 @@
+package main
+
+// group is what gets an even share of the mutants.
+type group struct {
+	name     string
+	packages []target
+}
+
+// target is a package that is mutated, and who is to notice: its own tests, then those of packages that
+// import it, then groups of railyard validate. Importers that say little of what the package does are
+// left out.
+type target struct {
+	path      string
+	importers []string
+	validate  []string
+}
+
+// table is what is mutated.
+var table = []group{
+	{"engine", []target{{"internal/engine",
+		[]string{"internal/fabric", "internal/host", "internal/sim"},
+		[]string{"closed forms", "PFC cascade"}}}},
+	{"fabric", []target{{"internal/fabric",
+		[]string{"internal/host", "internal/sim"},
+		[]string{"PFC cascade", "PFC watchdog", "WRED without marks", "DCQCN sequence", "sharing",
+			"port channels", "scheduled", "headroom", "tori", "trimming", "CSIG"}}}},
+	{"queue", []target{{"internal/queue",
+		[]string{"internal/fabric", "internal/host", "internal/scenario", "internal/swconf",
+			"internal/swconf/nxos", "internal/swconf/sonic", "internal/swconf/nvue", "internal/diagnose",
+			"internal/sim"},
+		[]string{"SONiC's headroom", "headroom", "PFC thresholds", "WRED without marks", "DCQCN sequence",
+			"scheduled", "trimming"}}}},
+	{"cc", []target{{"cc",
+		[]string{"cc/cctest", "internal/hostconf", "internal/host", "mrc", "rcudp", "internal/scenario",
+			"internal/sim"},
+		[]string{"DCQCN in NICs", "DCQCN fixed point", "Swift", "NSCC", "credit", "HPCC", "CSIG",
+			"trimming"}}}},
+	{"rc", []target{{"rc",
+		[]string{"transport/window", "transport/transporttest", "internal/host", "rcudp", "internal/sim"},
+		[]string{"transport", "closed forms", "recovery", "trimming"}}}},
+	{"transport", []target{
+		{"transport",
+			[]string{"transport/transporttest", "transport/protocols", "internal/scenario", "internal/sim"},
+			[]string{"srd"}},
+		{"transport/window", []string{"srd", "falcon", "internal/sim"}, []string{"srd"}},
+		{"mrc", []string{"transport/protocols", "rcudp", "internal/sim"}, []string{"mrc"}},
+		{"srd", []string{"transport/protocols", "internal/sim"}, []string{"srd"}},
+		{"falcon", []string{"transport/protocols", "internal/sim"}, nil},
+	}},
+	{"coll", []target{{"internal/coll",
+		[]string{"internal/workload", "internal/measured", "internal/planner", "internal/trace",
+			"internal/explain", "internal/exec", "internal/scenario", "internal/sim"},
+		[]string{"collectives", "trees", "NVSwitch", "inside servers"}}}},
+	{"exec", []target{{"internal/exec",
+		[]string{"internal/explain", "internal/fidelity", "internal/sim"},
+		[]string{"inside servers", "pipelines", "NVLink domains", "circuits", "storage"}}}},
+}
+
+// of returns the target that a mutant lies in.
+func (m *mutant) of() *target {
+	for i := range m.group.packages {
+		if t := &m.group.packages[i]; t.path == m.site.in.path {
+			return t
+		}
+	}
+	return nil
+}

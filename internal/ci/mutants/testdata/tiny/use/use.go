@@ -1,0 +1,2 @@
+// Package use imports sum.
+package use
