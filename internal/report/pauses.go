@@ -34,7 +34,8 @@ func pauseRoots(w io.Writer, p *result.PauseRanking) {
 	}
 	if len(p.Flows) > 0 {
 		f := p.Flows[0]
-		said = append(said, fmt.Sprintf("bytes of %s, most of %s → %s (%s)", unit.Plural(p.FlowCount, "flow"), f.From, f.To,
+		said = append(said, fmt.Sprintf("bytes of %s, most of %s → %s (%s)",
+			unit.Plural(p.FlowCount, "flow"), f.From, f.To,
 			share(f.Time)))
 	}
 	Labelled(w, "Roots      ", strings.Join(said, "; "))

@@ -207,7 +207,9 @@ func TestSecurity(t *testing.T) {
 			t.Errorf("%s is served: %s", p, w.Body)
 		}
 	}
-	if w := ask(s, "POST", "/api/jobs", `{"text":"fabric: {kind: rail, hosts: 2, spines: 1}\nserver: {gpus: 1, nics: 1}\nworkload: {training: {model: /etc/secret.json}}"}`, nil); w.Code != 400 || !strings.Contains(w.Body.String(), "reads no files") {
+	secret := `{"text":"fabric: {kind: rail, hosts: 2, spines: 1}\nserver: {gpus: 1, nics: 1}\nworkload: ` +
+		`{training: {model: /etc/secret.json}}"}`
+	if w := ask(s, "POST", "/api/jobs", secret, nil); w.Code != 400 || !strings.Contains(w.Body.String(), "reads no files") {
 		t.Errorf("a scenario that names a file: %d %s", w.Code, w.Body)
 	}
 	locked, _ := server(t, "secret")
