@@ -23,6 +23,25 @@ page.on(
   (m) => (m.type() === "error" || /throttl/i.test(m.text())) && problems.push(`console: ${m.text()}`),
 );
 page.on("pageerror", (e) => problems.push(`page: ${e}`));
+const asked = new Set(); // requests without an answer
+let answers = 0;
+page.on("request", (r) => asked.add(r));
+for (const end of ["requestfinished", "requestfailed"]) page.on(end, (r) => asked.delete(r) && answers++);
+await page.addInitScript(() => {
+  // Answers that the page has not read to their end.
+  window.unread = 0;
+  const ask = window.fetch;
+  window.fetch = async (...what) => {
+    window.unread++;
+    try {
+      const answer = await ask(...what);
+      await answer.clone().arrayBuffer();
+      return answer;
+    } finally {
+      window.unread--;
+    }
+  };
+});
 page.on(
   "request",
   (r) =>
@@ -42,11 +61,32 @@ async function eventually(holds, what) {
   for (const end = Date.now() + 120_000; !(await holds()); await page.waitForTimeout(20))
     assert.ok(Date.now() < end, what);
 }
+/** Waits until all that was asked for is there, and two looks at the page, some frames apart, find the same. */
+async function settled() {
+  const look = () =>
+    page.evaluate(
+      () =>
+        new Promise((done) => {
+          const drawn = () =>
+            done(
+              window.unread > 0
+                ? null
+                : document.body.outerHTML + [...document.querySelectorAll("canvas")].map((c) => c.toDataURL()),
+            );
+          requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(drawn)));
+        }),
+    );
+  await eventually(async () => {
+    const before = answers;
+    const first = await look();
+    return asked.size === 0 && first !== null && first === (await look()) && answers === before;
+  }, "the page is drawn");
+}
 const shows = (place, words) =>
   eventually(async () => (await place.innerText()).includes(words), `${words} is shown`);
 let seen = 0;
 async function check(name) {
-  await page.waitForTimeout(250);
+  await settled();
   if (shots) await page.screenshot({ path: `${shots}/${name}.png` });
   await page.evaluate(axe);
   const bad = await page.evaluate(async () =>
@@ -206,8 +246,8 @@ for (const [t, hot] of [
   await open(`#/run/${captured}/fabric?t=${t}`);
   await slider.waitFor();
   assert.equal(await slider.getAttribute("max"), "6");
-  await page.waitForTimeout(200);
-  await eventually(async () => (await hotPixels()) > 20 === hot, `column ${t} of 7`);
+  await settled();
+  assert.equal((await hotPixels()) > 20, hot, `column ${t} of 7`);
 }
 await page.unroute(/\/(info|grid)(\?|$)/);
 
@@ -464,7 +504,7 @@ for (const [name, hash] of [
   ...["met", "cut", "locked"].map((r) => [r, `#/run/${r}/why`]),
 ]) {
   await open(hash);
-  await page.waitForTimeout(300);
+  await settled();
   const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   assert.ok(over <= 0, `${name} is ${over} pixels too wide`);
   await check(`narrow-${name}`);
@@ -500,7 +540,6 @@ for (const [name, hash] of [
   ["dark-runs", ""],
 ]) {
   await open(hash);
-  await page.waitForTimeout(300);
   await check(name);
 }
 await page.getByLabel("theme").selectOption("");

@@ -66,7 +66,9 @@ const maxSoFar = 1_000_000
 
 type jobs struct {
 	root, version string
+	now           func() time.Time // time.Now, but in tests
 	mu            sync.Mutex
+	changed       sync.Cond // a simulation has gone on, or ended
 	next          int
 	building      int // plans of jobs that are about to run
 	closed        bool
@@ -75,7 +77,9 @@ type jobs struct {
 }
 
 func newJobs(root, version string) *jobs {
-	return &jobs{root: root, version: version, byID: map[string]*Simulation{}}
+	j := &jobs{root: root, version: version, now: time.Now, byID: map[string]*Simulation{}}
+	j.changed.L = &j.mu
+	return j
 }
 
 // resolve builds the plan of a scenario's text. Files that it names are not read, but for shipped ones:
@@ -120,7 +124,7 @@ func (j *jobs) start(r request) (Simulation, error) {
 	}
 	j.next++
 	x := &Simulation{ID: strconv.Itoa(j.next), Title: plan.Name, State: "running", stopping: &atomic.Bool{},
-		began: time.Now(), Ops: plan.Ops(), OpsLeft: plan.Ops()}
+		began: j.now(), Ops: plan.Ops(), OpsLeft: plan.Ops()}
 	if x.Title == "" {
 		x.Title = "run"
 	}
@@ -190,6 +194,7 @@ func (j *jobs) run(x *Simulation, plan *scenario.Plan, run *fidelity.Simulation)
 	dir, err := j.simulate(x, plan, run)
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	defer j.changed.Broadcast()
 	switch {
 	case err != nil:
 		x.State, x.Error = "failed", err.Error()
@@ -224,7 +229,8 @@ func (j *jobs) simulate(x *Simulation, plan *scenario.Plan, run *fidelity.Simula
 		defer j.mu.Unlock()
 		x.Now, x.Bytes, x.Total, x.PacketHops, x.Ops, x.OpsLeft = int64(p.Now), int64(p.Delivered),
 			int64(p.Total), p.PacketHops, p.Ops, p.OpsLeft
-		x.Seconds = time.Since(x.began).Seconds()
+		now := j.now()
+		x.Seconds = now.Sub(x.began).Seconds()
 		if r.Written > 0 {
 			x.Run = x.dir
 		}
@@ -232,12 +238,12 @@ func (j *jobs) simulate(x *Simulation, plan *scenario.Plan, run *fidelity.Simula
 		if p.Delivered > 0 && p.Total > p.Delivered {
 			x.Left = x.Seconds * float64(p.Total-p.Delivered) / float64(p.Delivered)
 		}
-		if now := time.Now(); now.Sub(x.asked) < 3*time.Second && now.Sub(x.told) > time.Second &&
-			plan.Ops() < maxSoFar {
+		if now.Sub(x.asked) < 3*time.Second && now.Sub(x.told) > time.Second && plan.Ops() < maxSoFar {
 			s, _, _ := run.Outcome(j.version) // between two events; it reads only
 			x.SoFar = &SoFar{s.ECNMarks, s.PFCPauses, s.Drops, s.QueuePeak, s.Links.Hottest, s.Collectives}
-			x.told = time.Now()
+			x.told = j.now()
 		}
+		j.changed.Broadcast()
 		return !x.stopping.Load()
 	})
 	if filepath.Dir(r.Dir) != filepath.Clean(j.root) { // err says where it is instead
@@ -254,7 +260,7 @@ func (j *jobs) list() []Simulation {
 	defer j.mu.Unlock()
 	out := []Simulation{}
 	for _, x := range j.byID {
-		x.asked = time.Now()
+		x.asked = j.now()
 		out = append(out, *x)
 	}
 	sort.Slice(out, func(a, b int) bool { return out[a].began.After(out[b].began) })

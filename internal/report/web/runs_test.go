@@ -1,13 +1,7 @@
 package web
 
 import (
-	"net/http/httptest"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
-	"time"
 
 	"railyard/internal/runner"
 	"railyard/internal/scenario"
@@ -79,7 +73,7 @@ workload: {traffic: {permutation: {bytes: 4MB}}}
 func ending(t *testing.T, dir, text string) {
 	t.Helper()
 	r := built(t, text)
-	run := &runner.Runner{Plan: r.Plan, Run: r, Version: "test", Began: time.Now()}
+	run := &runner.Runner{Plan: r.Plan, Run: r, Version: "test"}
 	if err := run.Reserve(dir, false); err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +118,7 @@ func capturedAs(t *testing.T, dir string, sets ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := &runner.Runner{Plan: r.Plan, Run: r, Version: "test", Began: time.Now(), Capture: tap,
+	run := &runner.Runner{Plan: r.Plan, Run: r, Version: "test", Capture: tap,
 		Follow: follow}
 	if err := run.Reserve(dir, false); err != nil {
 		t.Fatal(err)
@@ -132,100 +126,4 @@ func capturedAs(t *testing.T, dir string, sets ...string) {
 	if _, goErr, err := run.Go(nil); goErr != nil || err != nil {
 		t.Fatal(goErr, err)
 	}
-}
-
-// What the page says of failures, on random fabrics, against looking at every pair of NICs
-// (web/e2e/failures.mjs).
-func TestFailures(t *testing.T) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("node is not installed")
-	}
-	if _, err := os.Stat("../../../web/node_modules/vite"); err != nil {
-		t.Skip("vite is not installed: npm install --no-save in the folder web")
-	}
-	cmd := exec.Command(node, "e2e/failures.mjs")
-	cmd.Dir = "../../../web"
-	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "single points of failure found") {
-		t.Errorf("%v\n%s", err, out)
-	}
-}
-
-// Every view in a real browser: figures against the tables, the pause cascade in its
-// order, keyboard alone, no console error, no request off the machine, no serious
-// accessibility fault (web/e2e/views.mjs).
-func TestBrowser(t *testing.T) {
-	web, err := filepath.Abs("../../../web")
-	if err != nil {
-		t.Fatal(err)
-	}
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("node is not installed")
-	}
-	if _, err := os.Stat(filepath.Join(web, "node_modules", "playwright-core")); err != nil {
-		t.Skip("playwright-core is not installed: npm install --no-save in the folder web")
-	}
-	chromium, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("chromium is not installed")
-	}
-	s, name := server(t, "")
-	j, err := s.jobs.start(request{Text: step})
-	if err != nil {
-		t.Fatal(err)
-	}
-	training := await(t, s, j.ID)
-	if training.State != "done" {
-		t.Fatalf("%+v", training)
-	}
-	if j, err = s.jobs.start(request{Text: lossy}); err != nil {
-		t.Fatal(err)
-	}
-	losing := await(t, s, j.ID)
-	if losing.State != "done" {
-		t.Fatalf("%+v", losing)
-	}
-	if j, err = s.jobs.start(request{Text: pods}); err != nil {
-		t.Fatal(err)
-	}
-	placed := await(t, s, j.ID)
-	if placed.State != "done" {
-		t.Fatalf("%+v", placed)
-	}
-	captured(t, filepath.Join(s.Root, "captured"))
-	capturedAs(t, filepath.Join(s.Root, "mrc"), "transport=mrc", "fabric.ip=6")
-	capturedAs(t, filepath.Join(s.Root, "srd"), "transport=srd")
-	for name, text := range endings {
-		ending(t, filepath.Join(s.Root, name), text)
-	}
-	os.MkdirAll(filepath.Join(s.Root, "broken"), 0o755)
-	r, err := Open(filepath.Join(s.Root, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := r.HTML()
-	if err != nil {
-		t.Fatal(err)
-	}
-	report := filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(report, page, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	h := httptest.NewServer(s)
-	defer h.Close()
-	args := []string{"e2e/views.mjs", h.URL + "/", name, "captured", training.Run, report, "broken",
-		losing.Run, placed.Run}
-	if shots := os.Getenv("RAILYARD_SHOTS"); shots != "" {
-		args = append(args, shots)
-	}
-	cmd := exec.Command(node, args...)
-	cmd.Dir = web
-	cmd.Env = append(os.Environ(), "CHROMIUM="+chromium)
-	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "pages looked at") {
-		t.Errorf("%v\n%s", err, out)
-	}
-	t.Logf("%s", out)
 }
