@@ -126,7 +126,7 @@ func TestBadInput(t *testing.T) {
 		{"cut off within JSON", "{\n  \"COUNTERS:oid:0x1\": {\n    \"SAI_PORT", "cut off"},
 		{"too many interfaces", many.String(), "20000 interfaces"},
 		{"one long line", strings.Repeat("x", maxLine+1), "1 MiB"},
-		{"100 MB", strings.Repeat("Ethernet1 is up, line protocol is up\n", 100<<20/37), "64 MiB"},
+		{"65 MB", strings.Repeat("Ethernet1 is up, line protocol is up\n", 65<<20/37+1), "64 MiB"},
 		{"JSON in JSON", "sw# show priority-flow-control counters watchdog | json\n{\"interfaces\": " +
 			strings.Repeat(`{"a":`, 5000) + "1" + strings.Repeat("}", 5000) + "}\n", "8 deep"},
 	} {

@@ -7,11 +7,14 @@ import (
 	"testing"
 
 	"railyard/internal/deadlock"
+	"railyard/internal/long"
 	"railyard/internal/topo"
 	"railyard/unit"
 
 	"pgregory.net/rapid"
 )
+
+var _ = long.Draws(40, 400)
 
 // ofCubes is a torus of cubes.
 const ofCubes = `

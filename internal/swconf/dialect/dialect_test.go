@@ -388,7 +388,7 @@ func TestBadInput(t *testing.T) {
 		"binary":    {good + "\x00\x01", "x.cfg:4:1: is a binary file"},
 		"not UTF-8": {good + "  \xff\xfe\x02", "x.cfg:4:3: is a binary file"},
 		"empty":     {" \n\t\n", "x.cfg: is empty"},
-		"200 MB":    {strings.Repeat("! nothing\n", 20<<20), "at most 16777216 are read"},
+		"20 MB":     {strings.Repeat("! nothing\n", 2<<20), "at most 16777216 are read"},
 		"cut off": {good + "policy-map type queuing Q\n  class type queuing c-out-8q-q3\n" +
 			"    random-detect minimum-threshold 150", "x.cfg:6:40: the command ends early"},
 		"cut-off banner": {good + "banner motd #\nwelcome",
