@@ -139,7 +139,7 @@ func TestOneLabOfAName(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("labs keep their state under " + root + ", which needs root")
 	}
-	s := &State{Name: "testclaim"}
+	s := &State{Name: own("claim")}
 	defer os.RemoveAll(s.dir())
 	made := make(chan error, 8)
 	for range cap(made) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -76,7 +77,7 @@ func pair(t *testing.T, folder, name string) (*topo.Graph, Options) {
 		p.Hosts, p.Server = 1, topo.Server{GPUs: 1, NICs: 1, Ports: 1}
 	})
 	o := options
-	o.Name, o.Routing = fmt.Sprintf("%s%d", name, os.Getpid()%10000), RoutingStatic
+	o.Name, o.Routing = own(name), RoutingStatic
 	s, err := plan(g, o)
 	if err != nil {
 		t.Fatal(err)
@@ -89,6 +90,9 @@ func pair(t *testing.T, folder, name string) (*topo.Graph, Options) {
 	os.WriteFile(filepath.Join(folder, "routes"), []byte(routes), 0o644)
 	return g, o
 }
+
+// own is a lab's name that no other process on this machine has.
+func own(name string) string { return name + strconv.FormatInt(int64(os.Getpid()), 36) }
 
 // What a lab asks of the machine, from up to down: a cable that is taken out moves the routes to the
 // other spine, a port that loses gets one rule, and nothing is left.

@@ -15,9 +15,9 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// TestServer: who has the password gets what the snapshot counts, once the first was asked for LLDP that of
+// TestRealServer: who has the password gets what the snapshot counts, once the first was asked for LLDP that of
 // the second; who has not is refused.
-func TestServer(t *testing.T) {
+func TestRealServer(t *testing.T) {
 	var shots []counters.Snapshot
 	for _, n := range []uint64{7, 9} {
 		p := counters.Port{Name: "Ethernet1", RxBytes: counters.Count{V: n, Is: true}}

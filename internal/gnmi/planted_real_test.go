@@ -14,9 +14,9 @@ import (
 	pb "github.com/openconfig/gnmi/proto/gnmi"
 )
 
-// TestSimulatedSwitches serves what the switches of simulated faults counted, asks for it
+// TestRealSimulatedSwitches serves what the switches of simulated faults counted, asks for it
 // twice, and finds who it is without a word from any host.
-func TestSimulatedSwitches(t *testing.T) {
+func TestRealSimulatedSwitches(t *testing.T) {
 	for _, name := range []string{"slow-receiver-rail-host-9", "storm-rail-host-7", "flapping-rail-uplink"} {
 		f := fault(t, name)
 		seen, err := f.Simulate("eos")

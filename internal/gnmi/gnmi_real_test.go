@@ -53,9 +53,9 @@ func ask(t *testing.T, s *gnmitest.Server, o gnmi.Options) (*counters.Snapshot, 
 	return c.Snapshot(ctx)
 }
 
-// TestEverythingComesBack reads all that a switch serves, in each encoding, by Subscribe
+// TestRealEverythingComesBack reads all that a switch serves, in each encoding, by Subscribe
 // and by Get.
-func TestEverythingComesBack(t *testing.T) {
+func TestRealEverythingComesBack(t *testing.T) {
 	want := leaf()
 	for _, s := range []*gnmitest.Server{{Encoding: pb.Encoding_PROTO}, {Encoding: pb.Encoding_JSON_IETF},
 		{Encoding: pb.Encoding_JSON_IETF, GetOnly: true}} {
@@ -77,10 +77,10 @@ func TestEverythingComesBack(t *testing.T) {
 	}
 }
 
-// TestCollector asks who serves others' counters, as openconfig's own server does: without Capabilities, with
+// TestRealCollector asks who serves others' counters, as openconfig's own server does: without Capabilities, with
 // a
 // prefix that names whom, with an origin.
-func TestCollector(t *testing.T) {
+func TestRealCollector(t *testing.T) {
 	want := leaf()
 	s := &gnmitest.Server{Encoding: pb.Encoding_PROTO, Snapshots: []counters.Snapshot{want}, Bare: true,
 		Called: "leaf1", Origin: "openconfig"}
@@ -93,8 +93,8 @@ func TestCollector(t *testing.T) {
 	}
 }
 
-// TestPlain asks a target that knows neither Subscribe nor wildcards nor types of data, as gnxi's.
-func TestPlain(t *testing.T) {
+// TestRealPlain asks a target that knows neither Subscribe nor wildcards nor types of data, as gnxi's.
+func TestRealPlain(t *testing.T) {
 	want := leaf()
 	s := &gnmitest.Server{Encoding: pb.Encoding_JSON_IETF, Snapshots: []counters.Snapshot{want},
 		GetOnly: true, Plain: true}
@@ -107,8 +107,8 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// TestSomethingIsMissing says what a device does not have, and does without.
-func TestSomethingIsMissing(t *testing.T) {
+// TestRealSomethingIsMissing says what a device does not have, and does without.
+func TestRealSomethingIsMissing(t *testing.T) {
 	s := &gnmitest.Server{Encoding: pb.Encoding_PROTO, Snapshots: []counters.Snapshot{leaf()}, Lacks: "qos"}
 	got, notes, err := ask(t, s, gnmi.Options{})
 	if err != nil || !got.Ports[0].CRC.Is || got.Ports[0].RxPFC[3].Is {
@@ -119,8 +119,8 @@ func TestSomethingIsMissing(t *testing.T) {
 	}
 }
 
-// TestSlow keeps what a device said before its time was up, and says what it did not.
-func TestSlow(t *testing.T) {
+// TestRealSlow keeps what a device said before its time was up, and says what it did not.
+func TestRealSlow(t *testing.T) {
 	s := &gnmitest.Server{Encoding: pb.Encoding_PROTO, Snapshots: []counters.Snapshot{leaf()}, Late: "qos"}
 	got, notes, err := ask(t, s, gnmi.Options{})
 	if err != nil || !got.Ports[0].CRC.Is || got.Ports[0].Queues[3].TxPackets.Is {
@@ -138,8 +138,8 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// TestAdvice says what to do about whatever listens at a port that is no gNMI's.
-func TestAdvice(t *testing.T) {
+// TestRealAdvice says what to do about whatever listens at a port that is no gNMI's.
+func TestRealAdvice(t *testing.T) {
 	plain, stopPlain, err := (&gnmitest.Server{Snapshots: []counters.Snapshot{leaf()}}).Listen()
 	if err != nil {
 		t.Fatal(err)
@@ -182,8 +182,8 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// TestRefused tells who is not let in, and a port at which nobody listens.
-func TestRefused(t *testing.T) {
+// TestRealRefused tells who is not let in, and a port at which nobody listens.
+func TestRealRefused(t *testing.T) {
 	s := &gnmitest.Server{Snapshots: []counters.Snapshot{leaf()}, User: "admin", Password: "right"}
 	if _, _, err := ask(t, s, gnmi.Options{User: "admin", Password: "wrong"}); err == nil ||
 		!strings.Contains(err.Error(), "Unauthenticated") {
