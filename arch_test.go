@@ -139,8 +139,9 @@ var allowed = map[string][]string{
 	"internal/tune": {"internal/rng"},
 	"internal/runner": {"internal/exec", "internal/fidelity", "internal/scenario", "internal/result",
 		"internal/capture"},
-	"internal/story": {},
-	"internal/long":  {},
+	"internal/story":    {},
+	"internal/long":     {},
+	"internal/parallel": {},
 
 	"internal/ci/measure": {},
 	"internal/ci/figures": {},
@@ -168,7 +169,8 @@ var allowed = map[string][]string{
 		"internal/workload",
 		"internal/dcbx", "internal/tune", "internal/partition", "internal/planner", "internal/model",
 		"internal/goodput", "internal/calibrate", "internal/measured", "internal/tally",
-		"internal/capture", "internal/perftest", "internal/allreduce", "internal/lab", "verbs", "roce",
+		"internal/capture", "internal/parallel", "internal/perftest", "internal/allreduce", "internal/lab",
+		"verbs", "roce",
 		"entropy", "internal/panel", "internal/sheet", "internal/site"},
 }
 
@@ -176,7 +178,8 @@ var allowed = map[string][]string{
 var edge = []string{"rcudp", "verbs", "internal/input", "internal/capture", "internal/lobby",
 	"internal/perftest", "internal/allreduce", "internal/lab", "internal/result", "internal/runner",
 	"cc/cctest", "transport/transporttest", "internal/gnmi", "internal/gnmi/gnmitest",
-	"internal/story", "internal/long", "internal/ci/measure", "internal/ci/figures", "internal/ci/mutants",
+	"internal/story", "internal/long", "internal/parallel", "internal/ci/measure", "internal/ci/figures",
+	"internal/ci/mutants",
 	"internal/report", "internal/report/web", "scenarios", "cmd/railyard"}
 
 // banned is what no core may import: the world, the clock, locks.

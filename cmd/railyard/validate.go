@@ -3,10 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"railyard/internal/field"
+	"railyard/internal/parallel"
 	"railyard/internal/report"
 	"railyard/internal/validate"
 	"railyard/unit"
@@ -14,6 +17,7 @@ import (
 
 type validateCmd struct {
 	Only     []string `arg:"" optional:"" help:"Groups to run: the headings of the report, all unless given." placeholder:"GROUP"`
+	Quick    bool     `help:"Leave out groups, and large scenarios of groups, that take long."`
 	JSON     bool     `help:"Print as JSON."`
 	Markdown string   `help:"Write the report as Markdown too." name:"markdown" placeholder:"FILE"`
 	Force    bool     `help:"Replace a file that is no such report." with:"markdown"`
@@ -28,6 +32,7 @@ func (c *validateCmd) Help() string {
 Exit code 1 when a row disagrees and no reason is known.
 
 Examples:
+  railyard validate --quick
   railyard validate headroom "SONiC's headroom" ECMP
   railyard validate --json | jq '.[] | select(.ok | not)'
   railyard validate blame --random 20 --seed 3
@@ -75,6 +80,77 @@ func (c *validateCmd) checks() (picked []validate.Check, err error) {
 	return picked, nil
 }
 
+// budgetMB is what groups that run at the same time may hold together.
+const budgetMB = 1024
+
+// grouped is what a group came to.
+type grouped struct {
+	validate.Check
+	rows []validate.Row
+	err  error
+}
+
+// compute runs checks, as many at a time as there are processors and memory is enough for.
+func compute(e *env, checks []validate.Check) []grouped {
+	all := make([]grouped, len(checks))
+	ended := make(chan int)
+	jobs := make([]parallel.Job, len(checks))
+	total := 0.0
+	for i, c := range checks {
+		all[i].Check = c
+		total += c.Seconds
+		jobs[i] = parallel.Job{Seconds: c.Seconds, MB: c.MB, Do: func() {
+			all[i].rows, all[i].err = c.Run()
+			ended <- i
+		}}
+	}
+	go parallel.Run(jobs, runtime.GOMAXPROCS(0), budgetMB)
+	bar, done, began := newMeter(e), 0.0, time.Now()
+	defer bar.finish()
+	look := time.NewTicker(time.Second)
+	defer look.Stop()
+	for n := 0; n < len(checks); {
+		select {
+		case i := <-ended:
+			n++
+			done += checks[i].Seconds
+		case <-look.C:
+		}
+		if bar.due() {
+			bar.show(done/max(total, 1e-9), fmt.Sprintf("%d of %d groups  %.2g/s", n, len(checks),
+				float64(n)/time.Since(began).Seconds()))
+		}
+	}
+	return all
+}
+
+// quick leaves out what takes long, and says what that is.
+func quick(checks []validate.Check) (rest []validate.Check, left string) {
+	var whole, parts []string
+	for _, c := range checks {
+		q, ok := c.Quick()
+		switch {
+		case !ok:
+			whole = append(whole, c.Name)
+		case c.Long():
+			parts = append(parts, c.Name)
+		}
+		if ok {
+			rest = append(rest, q)
+		}
+	}
+	if len(whole) > 0 {
+		left = strings.Join(whole, ", ")
+	}
+	if len(parts) > 0 {
+		if left != "" {
+			left += "; "
+		}
+		left += "large scenarios of " + strings.Join(parts, ", ")
+	}
+	return rest, left
+}
+
 // Run is the validate command.
 func (c *validateCmd) Run(e *env) error {
 	if c.Random != 0 {
@@ -83,6 +159,10 @@ func (c *validateCmd) Run(e *env) error {
 	checks, err := c.checks()
 	if err != nil {
 		return err
+	}
+	left := ""
+	if c.Quick {
+		checks, left = quick(checks)
 	}
 	force := c.Force || c.earlier()
 	if c.Markdown != "" { // before it takes a minute
@@ -97,17 +177,16 @@ func (c *validateCmd) Run(e *env) error {
 	md.WriteString(validationHead +
 		"\nWritten by `railyard validate --markdown docs/validation.md`. Every row runs the real thing.\n")
 	bad, explained := 0, 0
-	for _, check := range checks {
-		rows, err := check.Run()
-		if err != nil {
-			return fmt.Errorf("%s: %w", check.Name, err)
+	for _, group := range compute(e, checks) {
+		if group.err != nil {
+			return fmt.Errorf("%s: %w", group.Name, group.err)
 		}
 		if !c.JSON {
-			fmt.Fprintf(e.stdout, "\n%s\n", check.Name)
+			fmt.Fprintf(e.stdout, "\n%s\n", group.Name)
 		}
-		md.WriteString("\n## " + check.Name +
+		md.WriteString("\n## " + group.Name +
 			"\n\n| | claim | expected | ours | difference | source |\n|---|---|---|---|---|---|\n")
-		for _, r := range rows {
+		for _, r := range group.rows {
 			all = append(all, r)
 			verdict := r.Verdict()
 			switch verdict {
@@ -116,12 +195,7 @@ func (c *validateCmd) Run(e *env) error {
 			case "differs":
 				explained++
 			}
-			cell := strings.NewReplacer("|", "\\|", "\n", " ").Replace
-			fmt.Fprintf(&md, "| %s | %s | %s | %s | %s | %s |\n", verdict, cell(r.Claim), cell(r.Expected),
-				cell(r.Ours), cell(r.Diff), cell(r.Source))
-			if r.Note != "" {
-				fmt.Fprintf(&md, "| | *%s* | | | | |\n", cell(r.Note))
-			}
+			md.WriteString(r.Markdown())
 			if !c.JSON {
 				fmt.Fprintf(e.stdout, "  %-7s %s\n", verdict, r.Claim)
 				report.Wrap(e.stdout, "          ", fmt.Sprintf("expected %s, ours %s (%s)  [%s]", r.Expected,
@@ -132,19 +206,19 @@ func (c *validateCmd) Run(e *env) error {
 			}
 		}
 	}
-	fmt.Fprintf(&md, "\n%s: %d agree, %d differ for the reason given, %d fail.\n",
-		unit.Plural(len(all), "row"),
+	said := fmt.Sprintf("\n%s: %d agree, %d differ for the reason given, %d fail", unit.Plural(len(all), "row"),
 		len(all)-bad-explained, explained, bad)
+	if left != "" {
+		left = "Left out by --quick: " + left + "\n"
+	}
 	var lost error
 	if c.Markdown != "" {
-		lost = writeBytes(c.Markdown, force, []byte(md.String()))
+		lost = writeBytes(c.Markdown, force, []byte(md.String()+said+".\n"+left))
 	}
 	if c.JSON {
 		lost = errors.Join(printJSON(e.stdout, all), lost)
 	} else {
-		fmt.Fprintf(e.stdout, "\n%s: %d agree, %d differ for the reason given, %d fail\n",
-			unit.Plural(len(all), "row"),
-			len(all)-bad-explained, explained, bad)
+		fmt.Fprintf(e.stdout, "%s\n%s", said, left)
 	}
 	if bad > 0 {
 		return errors.Join(errDisagree, lost)

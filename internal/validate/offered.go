@@ -64,7 +64,7 @@ func offeredRows() (rows []Row, err error) {
 		{"ugal", worst, 45, nil, "ugal worst"}, {"ugal-g", worst, 45, nil, "ugal-g worst"},
 		{"ugal", worst, 30, nil, "ugal 30"}, {"ugal-g", worst, 30, nil, "ugal-g 30"},
 		{"ugal", worst, 30, []string{"switch.queues.3.xoff=268KB", "switch.queues.3.xon=134KB"}, "ugal long"},
-		{"minimal", worst, 0.5, long, "minimal idle"}, {"valiant", worst, 0.5, long, "valiant idle"},
+		{"minimal", worst, 0.5, forLong, "minimal idle"}, {"valiant", worst, 0.5, forLong, "valiant idle"},
 	} {
 		if points[p.as], err = offered(p.lb, p.to, p.percent, p.sets...); err != nil {
 			return nil, err
@@ -102,7 +102,7 @@ func offeredRows() (rows []Row, err error) {
 	return rows, nil
 }
 
-// long is long enough for figures of a network without load.
-var long = []string{"workload.traffic.background.for=2ms"}
+// forLong is long enough for figures of a network without load.
+var forLong = []string{"workload.traffic.background.for=2ms"}
 
 func ratio(a, b offeredPoint) float64 { return float64(a.Mean) / float64(b.Mean) }

@@ -107,7 +107,7 @@ var anyMicro = []int64{1, 2, 4, 8, 16}
 // throughput estimates Megatron's table 1 and its comparison with ZeRO-3. One number
 // is taken from the paper: the share of the peak that matrix products reach, from
 // the first row, where nothing is parallel but data. The others follow.
-func throughput() ([]Row, error) {
+func throughput(large bool) ([]Row, error) {
 	table := []struct {
 		billions   float64
 		g          gpt
@@ -142,12 +142,15 @@ func throughput() ([]Row, error) {
 			fmt.Sprintf("Narayanan et al. SC'21, table 1; efficiency %.0f %% from its first row",
 				100*efficiency), r.tflops, got, 0.1, "%.0f"))
 	}
-	row, err := simulatedStep(table[3].g, efficiency, table[3].tflops)
-	if err != nil {
-		return nil, err
+	if large { // 140 million packet-hops
+		row, err := simulatedStep(table[3].g, efficiency, table[3].tflops)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
 	}
 	zero, err := againstZeRO(efficiency)
-	return append(append(rows, row), zero...), err
+	return append(rows, zero...), err
 }
 
 // simulatedStep runs the 18.4 billion row packet by packet: one rail of 32 servers.

@@ -36,80 +36,15 @@ func (r Row) Verdict() string {
 	return "FAILS"
 }
 
-// Check produces rows.
-type Check struct {
-	Name string
-	Run  func() ([]Row, error)
-}
-
-// Checks lists every check in the order of the report.
-func Checks() []Check {
-	return []Check{
-		{"closed forms", closedForms},
-		{"sharing", sharing},
-		{"collectives", collectives},
-		{"GOAL", logRows},
-		{"jobs", jobRows},
-		{"messages by chance", queueRows},
-		{"storage", storageRows},
-		{"the seed's job", seedRows},
-		{"inside servers", insides},
-		{"NVLink domains", domainRows},
-		{"NVSwitch", nvlsRows},
-		{"calibration", calibrations},
-		{"trees", trees},
-		{"transport", transportRows},
-		{"PFC cascade", cascade},
-		{"DCQCN sequence", dcqcnSequence},
-		{"scheduled", scheduledRows},
-		{"endpoints or fabric", thesisRows},
-		{"failures", failures},
-		{"circuits", circuitRows},
-		{"PFC watchdog", watchdog},
-		{"WRED without marks", wredDrops},
-		{"servers", serverRows},
-		{"planted faults", plantedRows},
-		{"headroom", headroom},
-		{"SONiC's headroom", sonicHeadroom},
-		{"PFC thresholds", thresholds},
-		{"DCQCN fixed point", fixedPoint},
-		{"DCQCN in NICs", nicSender},
-		{"Swift", swiftRows},
-		{"credit", creditRows},
-		{"trimming", trimRows},
-		{"NSCC", uecRows},
-		{"UEC paths", uecPaths},
-		{"mrc", mrcRows},
-		{"srd", srdRows},
-		{"structured EVs", structuredRows},
-		{"port channels", channelRows},
-		{"HPCC", hpccRows},
-		{"CSIG", csigRows},
-		{"ECMP", ballsInBins},
-		{"load balancing", loadBalancing},
-		{"Meta's RoCE", metaRows},
-		{"spraying", spraying},
-		{"dragonflies", dragonflies},
-		{"adaptive dragonflies", adaptiveDragonflies},
-		{"latency over load", offeredRows},
-		{"tori", tori},
-		{"slow links", slowLinks},
-		{"blame", counterfactuals},
-		{"recovery", recoveryRows},
-		{"shared NICs", sharedNICs},
-		{"models", models},
-		{"sizing", sizing},
-		{"memory", memory},
-		{"fabric sizes", fabrics},
-		{"switches", switchCounts},
-		{"planes", planeCounts},
-		{"traffic", traffic},
-		{"pipelines", bubbles},
-		{"estimates", estimates},
-		{"Megatron", throughput},
-		{"Llama 3", llama3},
-		{"goodput", goodputs},
+// Markdown is the row as lines of the report's table.
+func (r *Row) Markdown() string {
+	cell := strings.NewReplacer("|", "\\|", "\n", " ").Replace
+	text := fmt.Sprintf("| %s | %s | %s | %s | %s | %s |\n", r.Verdict(), cell(r.Claim), cell(r.Expected),
+		cell(r.Ours), cell(r.Diff), cell(r.Source))
+	if r.Note != "" {
+		text += fmt.Sprintf("| | *%s* | | | | |\n", cell(r.Note))
 	}
+	return text
 }
 
 // start builds the run of a scenario text.

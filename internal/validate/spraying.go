@@ -5,12 +5,15 @@ import "fmt"
 // spraying holds packets sent to the least loaded port against packets sent at
 // random, on the permutation in which every link could be full: a switch that looks
 // at its queues must not do worse than one that does not.
-func spraying() ([]Row, error) {
+func spraying(large bool) ([]Row, error) {
 	var rows []Row
 	for _, c := range []struct {
 		hosts, k, seeds int
 		bytes           string
 	}{{128, 8, 3, "8MB"}, {1024, 16, 2, "2MB"}} {
+		if c.k == 16 && !large {
+			continue
+		}
 		slowest, mean := map[string]float64{}, map[string]float64{}
 		for _, lb := range []string{"spray-random", "spray-least"} {
 			for seed := range c.seeds {

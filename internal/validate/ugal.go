@@ -19,11 +19,14 @@ const (
 // adaptiveDragonflies compares minimal routing, Valiant's detours and UGAL on balanced dragonflies of three
 // sizes, under the load that is worst for minimal routing and under the one that is best (Kim et al., ISCA
 // 2008, figures 8 to 10; HANDBOOK 23).
-func adaptiveDragonflies() (rows []Row, err error) {
+func adaptiveDragonflies(large bool) (rows []Row, err error) {
 	for _, c := range []struct {
 		p     int
 		bytes unit.Bytes
 	}{{2, 4 * unit.MB}, {3, 2 * unit.MB}, {4, 1 * unit.MB}} {
+		if c.p > 2 && !large {
+			continue
+		}
 		perGroup := 2 * c.p * c.p
 		hosts := perGroup * (perGroup + 1)
 		for _, load := range []struct{ name, workload, why string }{

@@ -1,0 +1,113 @@
+package validate
+
+// Check is a group of rows, and what computing them costs. How the groups of a report run, several at a
+// time, is the caller's: this package starts no goroutine.
+type Check struct {
+	Name    string
+	Seconds float64 // of one processor
+	MB      int     // resident at most, while it runs alone
+	Run     func() ([]Row, error)
+	Part    *Check // of a long group, the rows that take seconds; nil: none do, or it is not long
+}
+
+// Long is how many seconds make a group long: `railyard validate --quick`, the gate and the tests leave it
+// out, or compute its part.
+const Long = 5
+
+// Long reports whether a group takes long.
+func (c *Check) Long() bool { return c.Seconds >= Long }
+
+// Quick is the group as far as it takes seconds; ok is false where nothing is left of it.
+func (c Check) Quick() (quick Check, ok bool) {
+	switch {
+	case !c.Long():
+		return c, true
+	case c.Part != nil:
+		return *c.Part, true
+	}
+	return Check{}, false
+}
+
+func group(name string, seconds float64, mb int, run func() ([]Row, error)) Check {
+	return Check{Name: name, Seconds: seconds, MB: mb, Run: run}
+}
+
+// parted is a long group whose rows without the large scenarios take some seconds.
+func parted(name string, seconds float64, mb int, part float64, rows func(large bool) ([]Row, error)) Check {
+	c := group(name, seconds, mb, func() ([]Row, error) { return rows(true) })
+	p := group(name, part, mb, func() ([]Row, error) { return rows(false) })
+	c.Part = &p
+	return c
+}
+
+// Checks lists every check in the order of the report. Seconds and MB are what `time railyard validate GROUP`
+// prints on two processors of an EPYC. They order the groups and keep large ones apart; nothing fails when
+// they are stale.
+func Checks() []Check {
+	return []Check{
+		group("closed forms", 0.4, 70, closedForms),
+		group("sharing", 0, 50, sharing),
+		group("collectives", 0.2, 50, collectives),
+		group("GOAL", 0.1, 50, logRows),
+		group("jobs", 0, 50, jobRows),
+		group("messages by chance", 0.2, 120, queueRows),
+		group("storage", 0.5, 60, storageRows),
+		group("the seed's job", 0.6, 90, seedRows),
+		group("inside servers", 0.1, 60, insides),
+		group("NVLink domains", 2.3, 440, domainRows),
+		group("NVSwitch", 0.1, 60, nvlsRows),
+		group("calibration", 3.3, 80, calibrations),
+		group("trees", 1.4, 180, trees),
+		group("transport", 0, 40, transportRows),
+		group("PFC cascade", 0, 40, cascade),
+		group("DCQCN sequence", 0, 40, dcqcnSequence),
+		group("scheduled", 1.8, 130, scheduledRows),
+		group("endpoints or fabric", 2.9, 100, thesisRows),
+		group("failures", 0.3, 60, failures),
+		group("circuits", 0.1, 50, circuitRows),
+		group("PFC watchdog", 0.1, 60, watchdog),
+		group("WRED without marks", 0.1, 50, wredDrops),
+		group("servers", 0.1, 50, serverRows),
+		group("planted faults", 4.3, 170, plantedRows),
+		group("headroom", 1.3, 60, headroom),
+		group("SONiC's headroom", 0, 40, sonicHeadroom),
+		group("PFC thresholds", 0, 50, thresholds),
+		parted("DCQCN fixed point", 6.3, 160, 2.9, fixedPoint),
+		group("DCQCN in NICs", 0, 50, nicSender),
+		group("Swift", 0.6, 160, swiftRows),
+		parted("credit", 11.9, 220, 0.1, creditRows),
+		parted("trimming", 5.0, 200, 0.8, trimRows),
+		group("NSCC", 0.3, 60, uecRows),
+		group("UEC paths", 12.7, 210, uecPaths),
+		group("mrc", 4.5, 80, mrcRows),
+		group("srd", 0.5, 130, srdRows),
+		group("structured EVs", 0.4, 80, structuredRows),
+		group("port channels", 1.9, 70, channelRows),
+		parted("HPCC", 5.2, 140, 3.8, hpccRows),
+		group("CSIG", 0.7, 80, csigRows),
+		group("ECMP", 0.7, 70, ballsInBins),
+		parted("load balancing", 5.5, 100, 2.5, loadBalancing),
+		group("Meta's RoCE", 6.4, 160, metaRows),
+		parted("spraying", 5.9, 140, 1.9, spraying),
+		group("dragonflies", 0.9, 140, dragonflies),
+		parted("adaptive dragonflies", 5.9, 220, 0.7, adaptiveDragonflies),
+		group("latency over load", 1.6, 150, offeredRows),
+		group("tori", 3.3, 180, tori),
+		parted("slow links", 8.9, 170, 4.3, slowLinks),
+		group("blame", 3.6, 80, counterfactuals),
+		group("recovery", 1.6, 90, recoveryRows),
+		group("shared NICs", 0, 40, sharedNICs),
+		group("models", 0, 40, models),
+		group("sizing", 0, 40, sizing),
+		group("memory", 0, 40, memory),
+		group("fabric sizes", 0, 40, fabrics),
+		group("switches", 0, 40, switchCounts),
+		group("planes", 0, 40, planeCounts),
+		group("traffic", 0.5, 430, traffic),
+		group("pipelines", 0, 60, bubbles),
+		parted("estimates", 12.8, 150, 2.2, estimates),
+		parted("Megatron", 14.5, 180, 0, throughput),
+		group("Llama 3", 0, 40, llama3),
+		group("goodput", 0.2, 40, goodputs),
+	}
+}
