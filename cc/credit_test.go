@@ -306,3 +306,49 @@ func TestCreditAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations a grant", n)
 	}
 }
+
+// What a burst may send unasked is void once its sender is heard or a switch had no room: after a grant, and
+// after a loss, no more is left than what was granted (HANDBOOK 6.2: a speculative first window, then only
+// against credit). The next burst has it anew, and not what the last one left besides.
+func TestUnaskedIsVoid(t *testing.T) {
+	const first, sent, granted = 50_000, 2 * creditPacket, 3 * creditPacket
+	open := func(profile string) (*cc.Pacer, *cc.Credit) {
+		a := cc.Lookup("eqds")
+		v := a.Profile(profile).Values(line)
+		rtt := 20 * unit.Microsecond
+		v["unasked"] = float64(first) / (float64(unit.InTime(line, rtt)))
+		p := cc.Pacer{Line: line, MTU: 4096}
+		p.Start(a.New(v)(cc.Path{Line: line, MTU: 4096, RTT: rtt}))
+		p.Begin(0)
+		return &p, p.Ctl.(cc.Credited).Credit()
+	}
+	p, c := open("trimming")
+	if left := c.Left(); left < first-100 || left > first+100 {
+		t.Fatalf("%v may go unasked, want %d", left, first)
+	}
+	p.Charge(sent)
+	if left := c.Left(); left < first-sent-100 {
+		t.Fatalf("%v left after %d have gone, want %d", left, sent, first-sent)
+	}
+	if p.Granted(unit.Microsecond, granted); c.Left() != granted {
+		t.Errorf("%v left with a grant of %d: what was not sent unasked is not void", c.Left(), granted)
+	}
+	p.Charge(granted)
+	if !p.Broke() {
+		t.Error("more goes than was sent unasked and granted")
+	}
+	p.Begin(2 * unit.Microsecond)
+	if left := c.Left(); left < first-100 || left > first+100 {
+		t.Errorf("the next burst has %v unasked, want %d", left, first)
+	}
+	p, c = open("trimming")
+	p.Charge(sent)
+	p.Begin(unit.Microsecond)
+	if left := c.Left(); left < first-100 || left > first+100 {
+		t.Errorf("a burst after one that left %d has %v unasked, want %d", first-sent, left, first)
+	}
+	p.Ctl.OnLoss(2*unit.Microsecond, cc.LossTrimmed)
+	if c.Left() != 0 {
+		t.Errorf("%v left after a switch had no room, nothing is granted", c.Left())
+	}
+}

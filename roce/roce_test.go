@@ -27,6 +27,23 @@ func TestFrameSizes(t *testing.T) {
 	}
 }
 
+// Sizes that no encoder shows, since a capture has neither preamble nor gap nor FCS: IEEE 802.3, 3.1.1
+// (preamble of 7 bytes, start delimiter of 1, FCS of 4), 4.4.2 (96 bit times between frames), 31B (control
+// frames have the least size, 64 bytes).
+func TestSizesOnTheWire(t *testing.T) {
+	for what, c := range map[string][2]int{
+		"preamble and gap": {PreambleIFG, 7 + 1 + 96/8}, "FCS": {FCSLen, 4}, "PFC frame": {PFCLen, 64},
+		"IPv6 beyond IPv4": {IPv6More, 40 - 20}, "WRITE Middle's overhead": {BaseLen, 14 + 20 + 8 + 12 + 4 + 4},
+		"INT of five hops": {INTLen, 42}, "CSIG": {CSIGLen, 4}, "wide CSIG": {CSIGWideLen, 8},
+		"WRITE Middle of 4,096": {DataLen(WriteMiddle, 4096) + PreambleIFG, 4178},
+		"acknowledgement":       {AckLen + PreambleIFG, 86},
+	} {
+		if c[0] != c[1] {
+			t.Errorf("%s: %d bytes, want %d", what, c[0], c[1])
+		}
+	}
+}
+
 func TestPSNArithmetic(t *testing.T) {
 	if d := PSNDiff(2, PSNMask); d != 3 {
 		t.Errorf("2 - 0xffffff = %d, want 3 across the wrap", d)

@@ -117,6 +117,27 @@ func TestHeadroomGrows(t *testing.T) {
 	}
 }
 
+// Headroom worked out by hand (HANDBOOK 3.2), in bytes at line rate, with frames of 4,178 bytes and 20 between
+// them: the frame that the pause waits for 4,198, the pause 84, the cable twice, the answer in quanta of 64
+// bytes (IEEE 802.3, 31B.3.7) and the pipeline arrive as frames without what is between them; and two more.
+func TestHeadroomByHand(t *testing.T) {
+	for _, c := range []struct {
+		gbps, metres float64
+		quanta       float64
+		pipeline     float64 // ns
+	}{{100, 3, 394, 300}, {100, 150, 394, 0}, {25, 5, 80, 0}, {200, 40, 453, 500}, {400, 40, 905, 300},
+		{800, 2, 905, 0}} {
+		perNS := c.gbps / 8
+		wire := 4198 + 84 + 2*c.metres/0.198*perNS + 64*c.quanta + c.pipeline*perNS
+		want := 2*4178 + wire*4178/4198
+		rate := unit.Rate(c.gbps) * unit.Gbps
+		got := Headroom(rate, unit.Time(c.metres/0.198*1000), Response(rate), unit.Time(c.pipeline*1000), 4178)
+		if d := float64(got) - want; d < -2 || d > 2 {
+			t.Errorf("%gG, %g m, pipeline %g ns: %d bytes, want %.1f", c.gbps, c.metres, c.pipeline, got, want)
+		}
+	}
+}
+
 // A storm is one after whole polls: as many as cover the time, none before the first.
 func TestWatchdogCountsPolls(t *testing.T) {
 	w := Watchdog{Poll: 200 * unit.Millisecond}

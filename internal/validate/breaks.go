@@ -2,10 +2,10 @@ package validate
 
 import (
 	"fmt"
+	"math"
 
 	"railyard/internal/rng"
 	"railyard/internal/route"
-	"railyard/rc"
 	"railyard/unit"
 )
 
@@ -151,8 +151,8 @@ events: [{switch: spine-1, at: 100us, up: false}]
 			return nil, err
 		}
 		s, _, _ := r.Outcome("")
-		frame := unit.Bytes(4096 + 62 + 20 + 16) // a WRITE Only of a whole packet, preamble and gap
-		want := float64(unit.InTime(50*unit.Gbps, detect)) / float64(frame)
+		const frame = 4096 + firstFrame + wireGap // a WRITE Only of a whole packet
+		want := detect.Seconds() * 50e9 / 8 / frame
 		rows = append(rows, within(fmt.Sprintf("packets of a flow at 100 Gbit/s over two spines lost until "+
 			"the leaf detects that one went, %v", detect),
 			"closed form: half the rate times the time, a frame of 4,194 B", want, float64(s.DropsDown), 0.15,
@@ -182,7 +182,7 @@ events: [{nic: host-2/nic-1, at: 1ms, up: false}]
 		}
 		rows = append(rows, within(fmt.Sprintf("a NIC's cable breaks: ms until its peer gives up, timeout "+
 			"%d, 7 retries", exponent), "IBTA: 8 tries of 4.096 us x 2^n",
-			8*rc.LocalAckTimeout(exponent).Seconds()*1e3, at, 0.01, "%.3f"))
+			8*4.096e-3*math.Exp2(float64(exponent)), at, 0.01, "%.3f"))
 	}
 	return rows, nil
 }

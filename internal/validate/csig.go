@@ -10,7 +10,7 @@ import (
 // csigRows holds congestion signaling's tags to what the ports on the path did, as frames captured there say,
 // and compares HPCC by tags with HPCC by telemetry.
 func csigRows() (rows []Row, err error) {
-	for _, size := range []int{roce.CSIGLen, roce.CSIGWideLen} {
+	for _, size := range []int{4, 8} {
 		right, all, err := tags(size)
 		if err != nil {
 			return nil, err
@@ -27,7 +27,7 @@ func csigRows() (rows []Row, err error) {
 		packets := 128 * 2e6 / 4096.0
 		claim := fmt.Sprintf("HPCC with CSIG of %d B", size)
 		saved := within(claim+", not INT: bytes saved per packet and its answer", "HANDBOOK 4 and 5.4",
-			2*float64(roce.INTLen-size), (carried[0]-carried[size])/packets, 0.02, "%.1f")
+			2*float64(intHeader-size), (carried[0]-carried[size])/packets, 0.02, "%.1f")
 		slower := within(claim+", permutation of 128 hosts: slowest flow, us", "HPCC with INT beside it",
 			slowest[0], slowest[size], 0.15, "%.1f")
 		if !slower.OK {
@@ -72,7 +72,7 @@ func swiftByTags(hpcc float64) (rows []Row, err error) {
 		return nil, err
 	}
 	for _, n := range []int{2, 8, 32} {
-		got, err := swiftIncast(n, 1, roce.CSIGWideLen, 0)
+		got, err := swiftIncast(n, 1, 8, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -98,8 +98,8 @@ func swiftByTags(hpcc float64) (rows []Row, err error) {
 // swiftShare is what a host under Swift sends for each packet, of what it sends under HPCC: a full packet
 // with its tag and an eighth of an answer or less, where HPCC's has INT and an answer with it each.
 func swiftShare(size int) float64 {
-	const data, ack = swiftWire, roce.AckLen + roce.PreambleIFG
-	return float64(data+size) / float64(data+ack+2*roce.INTLen)
+	const data, ack = swiftWire, ackFrame + wireGap
+	return float64(data+size) / float64(data+ack+2*intHeader)
 }
 
 // tags counts the packets whose tag, as it leaves the last switch, is the least of what the three ports on
@@ -163,7 +163,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 4MB},
 				}
 			}
 		}
-		l.sent += int64(len(b) + roce.FCSLen + roce.PreambleIFG)
+		l.sent += int64(len(b) + 4 + wireGap) // and the FCS, which captures leave out
 	})
 	return right, all, nil
 }

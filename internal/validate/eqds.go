@@ -98,10 +98,10 @@ type creditRun struct {
 }
 
 // ackBack is what an acknowledgement takes over six hops, in us.
-const ackBack = 6 * (1 + 86*8/100e3)
+const ackBack = 6 * (1 + (ackFrame+wireGap)*8/100e3)
 
 // trimPacket is a full packet with the preamble and gap that switches do not keep taken off.
-const trimPacket = 4096 + 62
+const trimPacket = 4096 + middleFrame
 
 // onCredit runs flows on credit; lb is empty for all paths.
 func onCredit(k int, algorithm, traffic, lb string, packets int) (c creditRun, err error) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"railyard/internal/coll"
 	"railyard/unit"
 )
 
@@ -113,7 +112,7 @@ func insideCollective(how, set string) (float64, error) {
 		return 0, err
 	}
 	s, _, _ := r.Outcome("")
-	return float64(unit.GiB) / unit.Time(s.StepTime).Seconds() * coll.AllReduce.BusFactor(8) / 1e9, nil
+	return float64(unit.GiB) / unit.Time(s.StepTime).Seconds() * busFactor(8) / 1e9, nil
 }
 
 // betweenTrays is what a GPU of a GB200 NVL72 gets from one in another tray of its rack, and from one in

@@ -3,7 +3,6 @@ package validate
 import (
 	"fmt"
 
-	"railyard/roce"
 	"railyard/unit"
 )
 
@@ -96,9 +95,8 @@ workload: {traffic: {background: {load: 1, sizes: 4096B, for: 10ms}}}
 // queueRows holds messages at random times to Pollaczek and Khinchine's mean wait, of data and of the other
 // direction's acknowledgements in one queue: both come as often, and each is as long as it is.
 func queueRows() ([]Row, error) {
-	const rate = 100 * unit.Gbps
-	data := unit.Serialize(unit.Bytes(roce.DataLen(roce.WriteOnly, 4096)+roce.PreambleIFG), rate).Seconds()
-	ack := unit.Serialize(unit.Bytes(roce.AckLen+roce.PreambleIFG), rate).Seconds()
+	const rate = 100e9 / 8 // bytes per second
+	const data, ack = (4096 + firstFrame + wireGap) / rate, (ackFrame + wireGap) / rate
 	var rows []Row
 	idle, err := meanFlow("workload.traffic.background.load=0.05", "workload.traffic.background.for=100ms")
 	if err != nil {
@@ -110,7 +108,7 @@ func queueRows() ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		each := percent / 100 * float64(rate) / 8 / 4096 // messages a second
+		each := percent / 100 * rate / 4096 // messages a second
 		wait := each * (data*data + ack*ack) / 2 / (1 - each*(data+ack))
 		rows = append(rows, within(fmt.Sprintf("single packets at random times, %v %% load: mean "+
 			"wait, ns", percent),

@@ -3,7 +3,6 @@ package validate
 import (
 	"fmt"
 
-	"railyard/internal/queue"
 	"railyard/unit"
 )
 
@@ -51,7 +50,7 @@ func trimRows(large bool) ([]Row, error) {
 }
 
 // trimFrame is a full packet in a switch's queue.
-const trimFrame = 4096 + 78
+const trimFrame = 4096 + firstFrame
 
 const ndpText = `
 name: ndp
@@ -93,7 +92,7 @@ workload: {traffic: {incast: {bytes: %dB, fan_in: %d}}}
 			heads = max(heads, r.Net.QueuePeak(port, 7))
 		}
 		claim := fmt.Sprintf("trimming, %d to one at line rate", n)
-		wire := float64(n*400)*(trimFrame+20) + float64(s.Trims)*(float64(queue.MinTrim)+20)
+		wire := float64(n*400)*(trimFrame+wireGap) + float64(s.Trims)*(64+wireGap)
 		rows = append(rows,
 			exact(claim+": most data that waits, bytes", "the queue's limit", unit.Bytes(limit), data),
 			atMost(claim+": most headers that wait, bytes", "two of each sender's", float64(2*64*n),

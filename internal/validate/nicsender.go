@@ -13,7 +13,8 @@ func nicSender() ([]Row, error) {
 	const line = 100 * unit.Gbps
 	const source = "HPCC rdma-hw.cc, mlx"
 	par := cc.DCQCNNIC(line)
-	par.G, par.AlphaInit, par.MinRate = 1.0/256, 1, unit.Gbps
+	const g = 1.0 / 256
+	par.G, par.AlphaInit, par.MinRate = g, 1, unit.Gbps
 
 	c := cc.NewDCQCN(&par, line)
 	c.OnCNP(0)
@@ -24,7 +25,7 @@ func nicSender() ([]Row, error) {
 	rows = append(rows, exact("first cut after the first CNP", source+": RateDecreaseInterval and 1 ns",
 		4001*unit.Nanosecond, first),
 		within("rate after it, share of line", source+": alpha has decayed four times",
-			1-math.Pow(1-par.G, 4)/2,
+			1-math.Pow(1-g, 4)/2,
 			float64(c.Decision().Rate)/float64(line), 1e-6, "%.5f"))
 
 	c = cc.NewDCQCN(&par, line)
@@ -36,10 +37,10 @@ func nicSender() ([]Row, error) {
 		c.OnCNP(now)
 	}
 	// Of four updates one hears the CNP: alpha = g + (1-g)^4 alpha behind it.
-	want := par.G / (1 - math.Pow(1-par.G, 4))
+	want := g / (1 - math.Pow(1-g, 4))
 	rows = append(rows, within("alpha settles behind a CNP every 4 us", source+": g / (1-(1-g)^4)", want,
 		c.Alpha(now-3*unit.Microsecond), 0.005, "%.4f"),
-		within("and before the next", source+": three decays lower", want*math.Pow(1-par.G, 3), c.Alpha(now),
+		within("and before the next", source+": three decays lower", want*math.Pow(1-g, 3), c.Alpha(now),
 			0.005, "%.4f"))
 
 	// HPCC's values, packets and thresholds for 400G (run.py). Its code lets so

@@ -133,5 +133,5 @@ func nvlsRate(text string, gpus int, bytes unit.Bytes) (float64, error) {
 		return 0, err
 	}
 	s, _, _ := r.Outcome("")
-	return float64(bytes) / unit.Time(s.StepTime).Seconds() * coll.AllReduce.BusFactor(gpus) / 1e9, nil
+	return float64(bytes) / unit.Time(s.StepTime).Seconds() * busFactor(gpus) / 1e9, nil
 }

@@ -2,10 +2,10 @@ package validate
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"railyard/internal/sim"
-	"railyard/roce"
 	"railyard/scenarios"
 	"railyard/unit"
 )
@@ -23,9 +23,13 @@ workload: {traffic: {flows: [%s]}}
 `
 
 const (
-	scheduledFrame = 4096 + 62 // of WRITE Middle
-	tight          = "400Gbps" // fabric links as fast as those of servers together
-	roomy          = "480Gbps" // 20 % faster
+	cell, cellHeader = 256, 16 // bytes on a fabric link, and of them header (HANDBOOK 8)
+	cellMessage      = 16      // a request or a grant
+	cellCredit       = 4096    // bytes that one grant lets go
+
+	scheduledFrame = 4096 + middleFrame // of WRITE Middle
+	tight          = "400Gbps"          // fabric links as fast as those of servers together
+	roomy          = "480Gbps"          // 20 % faster
 )
 
 // transfers writes transfers between hosts.
@@ -54,6 +58,11 @@ func into(n int) (pairs [][2]int) {
 	return pairs
 }
 
+// cellLoad is what a frame takes of fabric links, bytes: its cells, and a request and a grant per credit.
+func cellLoad(frame float64) float64 {
+	return math.Ceil(frame/(cell-cellHeader))*cell + 2*cellMessage*max(1, frame/cellCredit)
+}
+
 // scheduledRun is a run over it that has lost nothing.
 func scheduledRun(rate, flows string, sets ...string) (*sim.Run, error) {
 	r, err := finish(fmt.Sprintf(scheduledFabric, rate, flows), sets...)
@@ -76,7 +85,7 @@ func took(r *sim.Run, from, to int) unit.Time {
 
 // lineTime is what a transfer's packets take of a NIC.
 func lineTime(bytes int64) unit.Time {
-	return unit.Serialize(unit.Bytes(bytes/4096*(scheduledFrame+roce.PreambleIFG)), 400*unit.Gbps)
+	return unit.Time(on400(bytes / 4096 * (scheduledFrame + wireGap)))
 }
 
 func scheduledRows() ([]Row, error) {
@@ -103,10 +112,9 @@ func scheduledShares() ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		s := r.Plan.Scheduled
 		want := 1.0
 		if c.rate == tight {
-			want = (scheduledFrame + roce.PreambleIFG) / s.Load(scheduledFrame)
+			want = (scheduledFrame + wireGap) / cellLoad(scheduledFrame)
 		}
 		one, err := scheduledRun(c.rate, transfers("4096B", [2]int{1, 9}))
 		if err != nil {
@@ -198,21 +206,19 @@ func scheduledVictim() ([]Row, error) {
 // scheduledFirst is one packet: it takes its credit's round trip more than its way.
 func scheduledFirst() ([]Row, error) {
 	var rows []Row
-	for _, cable := range []string{"3m", "30m", "300m"} {
+	delay := func(metres float64) unit.Time { return unit.Time(math.Round(metres / 1.98e8 * 1e12)) } // at 0.66 c
+	for _, metres := range []float64{3, 30, 300} {
+		cable, hop := fmt.Sprintf("%gm", metres), delay(metres)
 		r, err := scheduledRun(roomy, transfers("4096B", [2]int{1, 9}), "fabric.fabric_link.cable="+cable)
 		if err != nil {
 			return nil, err
 		}
-		s, g := r.Plan.Scheduled, r.Graph
-		hop := unit.Time(0)
-		for i := range g.Links {
-			hop = max(hop, g.Links[i].Propagation())
-		}
-		const frame = scheduledFrame + 16 // RETH of WRITE Only
-		ends := 2*unit.Serialize(frame+roce.PreambleIFG, 400*unit.Gbps) + 2*15152 + 200*unit.Nanosecond
-		cells := 2*(hop+200*unit.Nanosecond) + unit.Serialize(s.Cell, 480*unit.Gbps) +
-			unit.Serialize((unit.Bytes(s.Cells(frame)+7)/8)*s.Cell, 480*unit.Gbps)
-		loop := 4 * (hop + 200*unit.Nanosecond + unit.Serialize(s.Message, 480*unit.Gbps))
+		const frame = 4096 + firstFrame
+		ends := 2*unit.Time(on400(frame+wireGap)) + 2*delay(3) + 200*unit.Nanosecond
+		const cells8 = (frame + 8*(cell-cellHeader) - 1) / (8 * (cell - cellHeader)) // on each of eight links
+		cells := 2*(hop+200*unit.Nanosecond) + unit.Serialize(cell, 480*unit.Gbps) +
+			unit.Serialize(cells8*cell, 480*unit.Gbps)
+		loop := 4 * (hop + 200*unit.Nanosecond + unit.Serialize(cellMessage, 480*unit.Gbps))
 		rows = append(rows, within("one packet, fabric cables of "+cable+": later than its way takes, ns",
 			"4 cables of a request and its grant", loop.Seconds()*1e9,
 			(took(r, 1, 9)-ends-cells).Seconds()*1e9, 0.005, "%.1f"))
@@ -253,7 +259,7 @@ func scheduledFailures() ([]Row, error) {
 			return nil, err
 		}
 		first := took(one, 1, 9)
-		whole := (scheduledFrame + roce.PreambleIFG) / r.Plan.Scheduled.Load(scheduledFrame)
+		whole := (scheduledFrame + wireGap) / cellLoad(scheduledFrame)
 		slowest := func(from, to int) float64 { // of the node whose hosts these are
 			least := 1.0
 			for i := range 8 {

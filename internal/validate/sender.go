@@ -60,7 +60,7 @@ func balance(rate float64, line unit.Rate, wire unit.Bytes, near float64) float6
 }
 
 // fixedWire is what a packet of the fixed point's 1024 bytes occupies.
-const fixedWire = 1024 + 82
+const fixedWire = 1024 + middleFrame + wireGap
 
 // senderRows puts the fluid model and cc's sender beside the Monte Carlo's mark
 // probability p for a share of 1/n.

@@ -57,7 +57,7 @@ func swiftDelay(n int) float64 {
 }
 
 // swiftWire is a full packet on the wire: headers, preamble and gap.
-const swiftWire = 4096 + 62 + 20
+const swiftWire = 4096 + middleFrame + wireGap
 
 // swiftSteady is what a receiver's port did while flows were at rest.
 type swiftSteady struct {

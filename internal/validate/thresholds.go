@@ -29,7 +29,7 @@ workload: {traffic: {flows: [{from: h1/gpu-1, to: h2/gpu-1, bytes: 10MB}]}}
 // different levels to resume at differ by the bytes between them.
 func thresholds() ([]Row, error) {
 	const sai = "SAI XON_TH: resume at max(xon, limit - xon_offset)"
-	drain := func(b unit.Bytes) float64 { return unit.Serialize(b, 50*unit.Gbps).Micros() }
+	drain := func(b unit.Bytes) float64 { return float64(b) * 8 / 50e3 }
 	var rows []Row
 	for _, c := range []struct {
 		claim     string
