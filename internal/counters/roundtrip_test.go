@@ -8,8 +8,12 @@ import (
 
 	"pgregory.net/rapid"
 
+	"railyard/internal/long"
 	"railyard/unit"
 )
+
+// Properties are drawn 40 times, or 400 when long tests run.
+var _ = long.Draws(40, 400)
 
 // drawn is a snapshot of anything that a system may say.
 func drawn(t *rapid.T, system string) Snapshot {

@@ -7,12 +7,16 @@ import (
 	"testing"
 
 	"railyard/internal/cabling"
+	"railyard/internal/long"
 	"railyard/internal/site"
 	"railyard/internal/topo"
 	"railyard/unit"
 
 	"pgregory.net/rapid"
 )
+
+// Properties are drawn 40 times, or 400 when long tests run.
+var _ = long.Draws(40, 400)
 
 // drawFabric is a random fabric of any kind that the builders know, or like Alibaba's HPN.
 func drawFabric(t *rapid.T) *topo.Graph {

@@ -12,8 +12,13 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/long"
+
 	"pgregory.net/rapid"
 )
+
+// Properties are drawn 40 times, or 400 when long tests run.
+var _ = long.Draws(40, 400)
 
 // random fills a struct of plain fields.
 func random(t *rapid.T, v reflect.Value) {

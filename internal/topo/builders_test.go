@@ -7,10 +7,14 @@ import (
 	"testing"
 
 	"railyard/internal/field"
+	"railyard/internal/long"
 	"railyard/unit"
 
 	"pgregory.net/rapid"
 )
+
+// Properties are drawn 40 times, or 400 when long tests run.
+var _ = long.Draws(40, 400)
 
 // somePods draws a fabric of rails, with what it is made of.
 func somePods(t *rapid.T) (string, Params) {

@@ -7,12 +7,16 @@ import (
 
 	"railyard/internal/coll"
 	"railyard/internal/field"
+	"railyard/internal/long"
 	"railyard/internal/model"
 	"railyard/internal/partition"
 	"railyard/unit"
 
 	"pgregory.net/rapid"
 )
+
+// Properties are drawn 40 times, or 400 when long tests run.
+var _ = long.Draws(40, 400)
 
 // pipeline is a model without a head on p stages.
 func pipeline(t testing.TB, schedule string, p, m, v int) *Training {

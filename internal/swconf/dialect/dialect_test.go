@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/long"
 	"railyard/internal/queue"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/cli"
@@ -17,6 +18,9 @@ import (
 
 	"pgregory.net/rapid"
 )
+
+// Properties are drawn 40 times, or 400 when long tests run.
+var _ = long.Draws(40, 400)
 
 // spec is what the seeds configure, with the watchdog on.
 func spec() queue.Spec {

@@ -6,12 +6,16 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/long"
 	"railyard/internal/story"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/tell"
 
 	"pgregory.net/rapid"
 )
+
+// Properties are drawn 40 times, or 400 when long tests run.
+var _ = long.Draws(40, 400)
 
 func facts(text string) string {
 	c, err := Parse("junos.conf", []byte(text))

@@ -8,12 +8,16 @@ import (
 	"slices"
 	"testing"
 
+	"railyard/internal/long"
 	"railyard/internal/queue"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/design"
 
 	"pgregory.net/rapid"
 )
+
+// Properties are drawn 40 times, or 400 when long tests run.
+var _ = long.Draws(40, 400)
 
 // asn finds the AS number of a text, in each language that has one in it.
 var asn = regexp.MustCompile(`(router bgp |bgp autonomous-system |"bgp_asn": ")\d+`)
