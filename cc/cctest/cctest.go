@@ -26,6 +26,7 @@ import (
 //   - the same inputs give the same decisions, and one sender's are nothing to another;
 //   - no input allocates memory.
 func Run(t *testing.T, alg *cc.Algorithm, line unit.Rate, build cc.Make) {
+	names := allNames()
 	rapid.Check(t, func(rt *rapid.T) {
 		path := anyPath(rt, line)
 		a, b, idle := build(path), build(path), build(path)
@@ -50,7 +51,7 @@ func Run(t *testing.T, alg *cc.Algorithm, line unit.Rate, build cc.Make) {
 				rt.Fatalf("the same inputs gave %+v and %+v", da, db)
 			}
 			before := a.Decision()
-			reports(rt, alg, a, in.at, counted)
+			reports(rt, alg, names, a, in.at, counted)
 			if after := a.Decision(); after != before {
 				rt.Fatalf("%+v became %+v without an input", before, after)
 			}
@@ -187,8 +188,9 @@ func checkCuts(rt *rapid.T, c cc.Controller, last cc.Decision, before int64) {
 }
 
 // reports holds what a controller reports to what its algorithm lists.
-func reports(rt *rapid.T, alg *cc.Algorithm, c cc.Controller, now unit.Time, counted map[string]int64) {
-	for _, name := range allNames() {
+func reports(rt *rapid.T, alg *cc.Algorithm, names []string, c cc.Controller, now unit.Time,
+	counted map[string]int64) {
+	for _, name := range names {
 		x, ok := c.Signal(now, name)
 		if listed := lists(alg.Signals, name); ok != listed || math.IsNaN(x) || math.IsInf(x, 0) {
 			rt.Fatalf("signal %s is %v, reported %v, listed %v", name, x, ok, listed)
@@ -205,7 +207,7 @@ func lists(terms []cc.Term, name string) bool {
 	return slices.ContainsFunc(terms, func(t cc.Term) bool { return t.Name == name })
 }
 
-// allNames are those of all algorithms, and one of none.
+// allNames are those of all algorithms, each once, and one of none.
 func allNames() []string {
 	names := []string{"unheard of"}
 	for _, a := range cc.Names() {
@@ -214,7 +216,8 @@ func allNames() []string {
 			names = append(names, t.Name)
 		}
 	}
-	return names
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // allocates gives a controller inputs of all kinds and counts what it allocates.

@@ -39,7 +39,7 @@ func TestBrokenControllersAreCaught(t *testing.T) {
 		sayings = append(sayings, says)
 	}
 	for _, says := range sayings {
-		cmd := exec.Command(os.Args[0], "-test.run", "^TestOne$", "-rapid.nofailfile")
+		cmd := exec.Command(os.Args[0], "-test.run", "^TestOne$", "-rapid.nofailfile", "-rapid.shrinktime=0s")
 		cmd.Env = append(os.Environ(), "RAILYARD_BROKEN="+says)
 		out, err := cmd.CombinedOutput()
 		switch {

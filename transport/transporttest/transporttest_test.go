@@ -38,7 +38,7 @@ func TestBrokenProtocolsAreCaught(t *testing.T) {
 	for breaks, says := range broken {
 		t.Run(breaks, func(t *testing.T) {
 			t.Parallel()
-			cmd := exec.Command(os.Args[0], "-test.run", "^TestOne$", "-rapid.nofailfile")
+			cmd := exec.Command(os.Args[0], "-test.run", "^TestOne$", "-rapid.nofailfile", "-rapid.shrinktime=0s")
 			cmd.Env = append(os.Environ(), "RAILYARD_BROKEN="+breaks)
 			switch out, err := cmd.CombinedOutput(); {
 			case breaks == "sound" && err != nil:
