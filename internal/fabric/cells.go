@@ -160,7 +160,7 @@ func (n *Net) sendBurst(now unit.Time, port, pi int32) {
 	n.classes[n.slot(port, int(p.Class))].peak = max(n.classes[n.slot(port, int(p.Class))].peak,
 		int32(min(1<<30, unit.InTime(tx.Rate, start-now))))
 	delay := start - now + tx.Flight
-	if peer := n.Ports[tx.Peer].Node; n.sched.at[peer] != nil || p.Final == 1 {
+	if peer := n.Ports[tx.Peer].Node; n.sched.at[peer] != nil {
 		delay += ser
 	} else {
 		delay += unit.Serialize(n.sched.Cell, tx.Rate)

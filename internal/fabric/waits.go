@@ -74,13 +74,6 @@ func (t *WaitTable) Each(f func(Wait)) {
 	}
 }
 
-// Of calls f for the rows of one flow.
-func (t *WaitTable) Of(qp int32, f func(Wait)) {
-	for n := t.first[qp]; n > 0; n = t.rows[n-1].next {
-		f(t.rows[n-1])
-	}
-}
-
 // Lap returns where a flow's packets waited longest since its last lap, with Total and
 // Samples of that time alone, and begins the next lap. Samples is 0 where none came by.
 func (t *WaitTable) Lap(qp int32) (top Wait) {

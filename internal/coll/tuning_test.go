@@ -1,0 +1,242 @@
+package coll
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+)
+
+// The tests of this file reckon NCCL's tuning model once more (src/graph/tuning.cc and search.cc), with numbers
+// of their own.
+
+// generation is a GPU and what its kernels reach in GB/s, by one, two and more nodes.
+type generation struct {
+	name                string
+	hopper, blackwell   bool
+	tree, ll, nvls      [3]float64
+	ll128Channel, share float64
+}
+
+var generations = []generation{
+	{"a100", false, false, [3]float64{24, 23.6, 17.8}, [3]float64{87.7, 22.5, 19}, [3]float64{0, 0, 0}, 20, .85},
+	{"h100", true, false, [3]float64{38.7, 41.4, 36}, [3]float64{141, 45, 35}, [3]float64{0, 57.7, 45.5}, 36.7, .85},
+	{"b200", false, true, [3]float64{70, 42.8, 24}, [3]float64{282, 90, 70}, [3]float64{0, 96, 80}, 40, .74},
+}
+
+// tenths is what trees reach by size from 64 B on, by protocol: a digit is tenths, x is all.
+var tenths = map[string]string{
+	LL:     "xxxx987777654456789xxxx",
+	LL128:  "xxxxx9888766666689999xx",
+	Simple: "99999998766555567877899",
+}
+
+// TestTunedTimes compares every algorithm and protocol of the model with the sum by hand: base, hops inside nodes,
+// hops between them, bytes over bandwidth.
+func TestTunedTimes(t *testing.T) {
+	inside := map[string]map[string]float64{ByRing: {LL: .6, LL128: 1.9, Simple: 3.4},
+		ByTree: {LL: .6, LL128: 1.25, Simple: 4}}
+	between := map[string]map[string]float64{ByRing: {LL: 2.7, LL128: 4, Simple: 14},
+		ByTree: {LL: 5, LL128: 8.5, Simple: 14}}
+	base := map[string]map[string]float64{ByRing: {LL: 6.6, LL128: 14, Simple: 8.4},
+		ByTree: {LL: 6.8, LL128: 14, Simple: 8.4}}
+	for _, g := range generations {
+		for _, shape := range []struct{ nodes, per, log int }{{1, 8, 0}, {2, 8, 1}, {3, 4, 1}, {4, 1, 2}, {16, 8, 4}} {
+			for _, nic := range []float64{50, 400} {
+				m := Machine{Nodes: shape.nodes, PerNode: shape.per, NVLink: 240, NIC: nic, Channels: 4,
+					Hopper: g.hopper, Blackwell: g.blackwell}
+				n, at := float64(shape.nodes*shape.per), min(shape.nodes, 3)-1
+				ring, tree := nic, nic
+				if shape.nodes == 1 {
+					ring = 240
+				} else if shape.nodes == 2 {
+					ring, tree = min(240, nic), min(240, 2*nic)
+				}
+				reach := map[string]float64{LL: min(ring/2, g.ll[at]), LL128: min(ring*.92, 4*g.ll128Channel),
+					Simple: ring}
+				up := min(tree*.92, 4*g.tree[at])
+				both := map[string]float64{LL: min(up/3.8, g.ll[at]), LL128: up * 15 / 16, Simple: up}
+				for power := 5; power < 31; power++ {
+					bytes := 1.5 * math.Exp2(float64(power))
+					for kind, laps := range map[Kind]float64{AllReduce: 2, AllGather: 1, ReduceScatter: 1} {
+						want := map[string]float64{}
+						for _, p := range []string{LL, LL128, Simple} {
+							hop := inside[ByRing][p]
+							if shape.nodes > 1 {
+								hop = max(hop, map[string]float64{LL: 1, LL128: 1, Simple: 3}[p])
+							}
+							crossings := laps * float64(shape.nodes-1)
+							latency := base[ByRing][p] + (laps*(n-1)-crossings)*hop + crossings*between[ByRing][p]
+							if kind == AllReduce && p == Simple && shape.nodes > 1 && bytes >= 64*4*n {
+								latency *= 1.4
+							}
+							want[ByRing+" "+p] = latency + bytes/1000/(reach[p]*n/(laps*(n-1)))
+							if kind != AllReduce || shape.nodes == 1 {
+								continue
+							}
+							bw := both[p] / 2
+							if i := power - 6; i >= 0 && i < 23 && tenths[p][i] != 'x' {
+								bw *= float64(tenths[p][i]-'0') / 10
+							}
+							want[ByTree+" "+p] = base[ByTree][p] + 2*float64(shape.per-1)*inside[ByTree][p] +
+								2*float64(shape.log)*between[ByTree][p] + bytes/1000/bw
+						}
+						name := fmt.Sprintf("%s %+v nic %g %v %g", g.name, shape, nic, kind, bytes)
+						compareTimes(t, name, m, kind, bytes, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// compareTimes compares all choices of a machine with what is wanted, and their bandwidths with their times.
+func compareTimes(t *testing.T, name string, m Machine, kind Kind, bytes float64, want map[string]float64) {
+	t.Helper()
+	got, err := m.Tune(kind, bytes)
+	if err != nil || len(got) != len(want) {
+		t.Fatalf("%s: %d choices, want %d: %v", name, len(got), len(want), err)
+	}
+	factor, n := 1.0, float64(m.Nodes*m.PerNode)
+	if factor = (n - 1) / n; kind == AllReduce {
+		factor *= 2
+	}
+	last := 0.0
+	for _, c := range got {
+		w := want[strings.TrimSpace(c.Algorithm+" "+c.Protocol)]
+		busbw := factor * bytes / 1000 / c.Micros
+		if math.Abs(c.Micros-w) > 1e-9*w || math.Abs(c.BusBW-busbw) > 1e-9*busbw || c.Micros < last {
+			t.Errorf("%s: %+v after one of %g us, want %.6g us", name, c, last, w)
+		}
+		last = c.Micros
+	}
+}
+
+// h100 is a machine with so many nodes and GPUs in each, NVLink and NICs in GB/s, and channels.
+func h100(nodes, per int, nvlink, nic float64, channels int) Machine {
+	return Machine{Nodes: nodes, PerNode: per, NVLink: nvlink, NIC: nic, Channels: channels, Hopper: true}
+}
+
+// TestTunedNVLS reckons NVLS and NVLSTree by hand: 25 us, 20.9 a hop of the tree up and down; a channel per head, each
+// as fast as NVLink, the sums or NICs allow.
+func TestTunedNVLS(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		m                Machine
+		latency, channel float64 // GB/s of each head
+		heads            float64 // 0: no NVLS
+	}{
+		{"H100, one node, NVLink is full", h100(1, 8, 371, 400, 16),
+			25, 371.0 / 8, 8},
+		{"H100, two GPUs add up less", h100(1, 2, 371, 400, 16),
+			25, 2 * 371.0 / 2 * .85 / 2, 2},
+		{"B200, two GPUs", Machine{Nodes: 1, PerNode: 2, NVLink: 700, NIC: 400, Channels: 16, Blackwell: true},
+			25, 2 * 700.0 / 2 * .74 / 2, 2},
+		{"72 GPUs have 32 heads", Machine{Nodes: 1, PerNode: 72, NVLink: 700, NIC: 400, Channels: 64, Blackwell: true},
+			25, 700.0 / 32, 32},
+		{"one GPU", h100(2, 1, 371, 400, 16), 0, 0, 0},
+		{"two nodes, a channel's limit", h100(2, 8, 371, 400, 16),
+			25 + 2*20.9, 57.7, 8},
+		{"two nodes, twice the NICs", h100(2, 8, 371, 100, 16),
+			25 + 2*20.9, 2 * 100.0 / 8, 8},
+		{"four nodes, the NICs", h100(4, 8, 371, 100, 16),
+			25 + 4*20.9, 100.0 / 8, 8},
+		{"five nodes, a channel's limit", h100(5, 8, 371, 400, 16),
+			25 + 4*20.9, 45.5, 8},
+		{"four heads for eight channels", h100(4, 8, 371, 100, 8),
+			25 + 4*20.9, 100.0 / 4, 4},
+		{"two heads for four channels, the sums", h100(2, 8, 60, 400, 4),
+			25 + 2*20.9, 2 * 60.0 / 2 * .85 / 2, 2},
+		{"one head for two channels", h100(4, 8, 371, 100, 2), 0, 0, 0},
+	} {
+		c.m.NVLS = true
+		n := float64(c.m.Nodes * c.m.PerNode)
+		got, err := c.m.Tune(AllReduce, 1e9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := 0.0
+		for _, choice := range got {
+			if strings.HasPrefix(choice.Algorithm, ByNVLS) {
+				found = choice.Micros
+				if tree := choice.Algorithm == ByNVLSTree; tree != (c.m.Nodes > 1) || choice.Protocol != Simple {
+					t.Errorf("%s: %+v", c.name, choice)
+				}
+			}
+		}
+		want := 0.0
+		if c.heads > 0 {
+			want = c.latency + 1e6/(c.heads*c.channel*n/(2*(n-1)))
+		}
+		if math.Abs(found-want) > 1e-6 {
+			t.Errorf("%s: %.3f us, want %.3f", c.name, found, want)
+		}
+	}
+	off := h100(1, 8, 371, 400, 16)
+	if got, _ := off.Tune(AllReduce, 1e9); len(got) != 3 {
+		t.Errorf("without NVLS: %+v", got)
+	}
+	on := off
+	on.NVLS = true
+	if got, _ := on.Tune(AllGather, 1e9); len(got) != 3 {
+		t.Errorf("all-gathers by NVLS: %+v", got)
+	}
+}
+
+// TestMachineBounds accepts machines up to both ends of what can be, and refuses the next.
+func TestMachineBounds(t *testing.T) {
+	good := Machine{Nodes: 2, PerNode: 8, NVLink: 371, NIC: 400, Channels: 16}
+	set := map[string]func(m *Machine, v float64){
+		"nodes":    func(m *Machine, v float64) { m.Nodes = int(v) },
+		"per node": func(m *Machine, v float64) { m.PerNode = int(v) },
+		"single":   func(m *Machine, v float64) { m.Nodes, m.PerNode = 1, int(v) },
+		"channels": func(m *Machine, v float64) { m.Channels = int(v) },
+		"NVLink":   func(m *Machine, v float64) { m.NVLink = v },
+		"NIC":      func(m *Machine, v float64) { m.NIC = v },
+	}
+	for what, values := range map[string]struct{ good, poor []float64 }{
+		"nodes":    {[]float64{1, 131072}, []float64{-1, 0, 131073}},
+		"per node": {[]float64{1, 1024}, []float64{-1, 0, 1025}},
+		"single":   {[]float64{2, 1024}, []float64{1, 0}},
+		"channels": {[]float64{1, 64}, []float64{-1, 0, 65}},
+		"NVLink":   {[]float64{1e-3, 1e6}, []float64{0, -1, math.NaN()}},
+		"NIC":      {[]float64{1e-3, 1e6}, []float64{0, -1, math.NaN()}},
+	} {
+		for fits, vs := range map[bool][]float64{true: values.good, false: values.poor} {
+			for _, v := range vs {
+				m := good
+				set[what](&m, v)
+				if _, err := m.Tune(AllReduce, 1); (err == nil) != fits {
+					t.Errorf("%s %g: accepted should be %v: %v", what, v, fits, err)
+				}
+			}
+		}
+	}
+	for b, fits := range map[float64]bool{0: false, -1: false, 1e-3: true, 1e17: true, 1e18: false} {
+		if _, err := good.Tune(AllReduce, b); (err == nil) != fits {
+			t.Errorf("%g bytes: accepted should be %v: %v", b, fits, err)
+		}
+	}
+}
+
+// TestProtocolCosts: beyond the wire's own latency, which is LL's, LL128 and Simple wait for what the tuning model
+// has them take more; LL sends 4 bytes of flag with 4 of data, LL128 8 with 120.
+func TestProtocolCosts(t *testing.T) {
+	for _, c := range []struct {
+		protocol   string
+		local      bool
+		wait, wire float64
+	}{{LL, true, 0, 2}, {LL, false, 0, 2}, {LL128, true, 1.3, 16.0 / 15}, {LL128, false, 1.3, 16.0 / 15},
+		{Simple, true, 2.8, 1}, {Simple, false, 11.3, 1}} {
+		wait, wire := ProtocolCost(c.protocol, c.local)
+		if math.Abs(wait-c.wait) > 1e-9 || math.Abs(wire-c.wire) > 1e-9 {
+			t.Errorf("%s, local %v: %g us and %g bytes a byte, want %g and %g", c.protocol, c.local,
+				wait, wire, c.wait, c.wire)
+		}
+	}
+	for by, want := range map[string][2]float64{ByNVLS: {18.2, 25}, ByNVLSTree: {18.2, 12.5}} {
+		if net, local := NVLSCost(by, false), NVLSCost(by, true); math.Abs(net-want[0]) > 1e-9 || local != want[1] {
+			t.Errorf("%s: %g us between nodes, %g inside, want %v", by, net, local, want)
+		}
+	}
+}
