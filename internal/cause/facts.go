@@ -8,7 +8,7 @@ type Facts struct {
 	Transport  string // roce, mrc, srd, falcon
 	OwnControl bool   // the transport's congestion control is its own, and cannot be turned off
 	CC         string // congestion control's name, "none" without
-	Delays     bool   // that control looks at round-trip times
+	Delays     bool   // targets or windows of that control follow round-trip times
 	Credits    bool   // receivers grant credit
 	LB         string // path choice: ecmp, flowlet, spray, …
 	Recovery   string // go-back-n, selective; RC only

@@ -6,7 +6,7 @@ var latency = Cause{ID: Latency, Key: "latency", Name: "latency",
 	Without: func(f *Facts) Change {
 		c := edit("no propagation, switching and NIC delay", NoDelay)
 		if f.Delays {
-			c.Doubt = "congestion control by delay changes with it"
+			c.Doubt = "targets and windows of congestion control follow round-trip times"
 		}
 		return c
 	},

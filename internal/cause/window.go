@@ -7,9 +7,17 @@ var window = Cause{ID: Window, Key: "window_too_small", Name: "window limit",
 		c := uncontrolled(f)
 		if c.IsPossible() {
 			c.Also = []ID{Recovering, Credit, Pause, Trimmed}
-			if f.Transport == "roce" && f.Recovery == "selective" {
-				c.Set = append(c.Set, "transport.window=65536")
-			}
+		}
+		wide := map[string]string{"srd": "transport.srd.window=16384", "falcon": "transport.falcon.window=4096"}[f.Transport]
+		if f.Transport == "roce" && f.Recovery == "selective" {
+			wide = "transport.window=32768"
+		}
+		switch {
+		case wide == "":
+		case c.IsPossible():
+			c.Set = append(c.Set, wide)
+		default:
+			c = Change{Says: "the transport's largest window", Set: []string{wide}}
 		}
 		return c
 	},

@@ -10,15 +10,15 @@ import (
 	"railyard/rc"
 )
 
-// delayed are the congestion controls that look at round-trip times.
-var delayed = map[string]bool{"swift": true, "timely": true, "nscc": true, "uec": true}
+// blind are the congestion controls to which round-trip times mean nothing: neither targets nor windows follow them.
+var blind = map[string]bool{"none": true, "dcqcn": true}
 
 // Facts returns what remedies and counterfactuals need to know of a resolved scenario. What a run of it lost is
 // unknown until Count adds it.
 func Facts(p *scenario.Plan) *cause.Facts {
 	g, s := p.Graph, &p.Services[0]
 	file := p.Settled()
-	f := &cause.Facts{Transport: scenario.RoCE, CC: s.CC.Name, Delays: delayed[s.CC.Name],
+	f := &cause.Facts{Transport: scenario.RoCE, CC: s.CC.Name, Delays: !blind[s.CC.Name],
 		Credits: s.CC.Credit != nil, LB: p.LB.Name, Recovery: "go-back-n", WriteOnly: p.RC.WriteOnly, Mixes: p.Mixes(),
 		PFC: p.Spec.LosslessMask() != 0, Scheduled: p.Scheduled != nil, Kind: p.Shape.Kind,
 		Bond: p.NICs.Bond, QPs: p.QPs, CutThrough: p.Switching.CutThrough, PCIe: p.NICs.PCIe,

@@ -11,22 +11,27 @@ func (d *drawing) carrier() {
 	d.transport = "roce"
 	switch {
 	case d.is(cause.Credit):
-		d.transport = d.of("eqds", "eqds", "uec", "rccc", "ndp")
+		d.transport = d.of("eqds", "own-eqds", "own-eqds", "own-rccc", "own-rccc", "own-ndp", "own-uec")
 	case d.is(cause.Trimmed):
 		d.transport = d.of("trims", "trims", "trims", "mrc", "uec", "eqds")
 	case d.is(cause.Window):
-		d.transport = d.of("roce", "roce", "mrc", "falcon", "srd", "uec")
-	case d.is(cause.Pause, cause.Reordering):
+		d.transport = d.of("roce", "roce", "roce", "own-srd", "own-falcon")
+	case d.is(cause.Pause, cause.Reordering, cause.Collision):
 	case d.is(cause.Retransmission):
 		d.transport = d.of("roce", "roce", "roce", "roce-selective", "mrc", "srd", "falcon", "uec")
-	case d.chance(0.35):
+	case d.is(cause.Recovering) && d.chance(0.75):
+	case d.chance(0.4):
 		d.transport = d.of("mrc", "mrc", "uec", "uec", "srd", "falcon", "eqds", "roce-selective")
 	}
 }
 
 // carried reports whether connections are not RC's.
 func (d *drawing) carried() bool {
-	return d.transport == "mrc" || d.transport == "srd" || d.transport == "falcon"
+	switch d.transport {
+	case "mrc", "srd", "falcon", "own-srd", "own-falcon":
+		return true
+	}
+	return false
 }
 
 // network draws fabric and servers.
@@ -59,7 +64,7 @@ func (d *drawing) cable(short ...string) string {
 	case d.is(cause.Window):
 		return d.of("1km", "2km", "5km", "10km")
 	case d.is(cause.Credit):
-		return d.of("30m", "1km", "2km", "5km")
+		return d.of("30m", "30m", "300m", "1km")
 	case d.is(cause.Latency) && d.chance(0.5):
 		return d.of("100m", "300m", "1km", "2km", "10km")
 	}

@@ -2,17 +2,21 @@ package draw
 
 import (
 	"fmt"
+	"strings"
 
 	"railyard/internal/cause"
 )
 
 // preset reports whether the transport is one word, which sets balancing, control and queues too.
-func (d *drawing) preset() bool { return d.transport != "roce" && !d.custom() }
+func (d *drawing) preset() bool { return d.transport != "roce" && !d.trims() && !d.spelled() }
 
-// custom are transports that are spelled out over switches that trim.
-func (d *drawing) custom() bool {
-	return d.transport == "rccc" || d.transport == "ndp" || d.transport == "trims"
+// trims reports whether connections are RC's over switches that trim, spelled out.
+func (d *drawing) trims() bool {
+	return d.transport == "trims" || strings.HasPrefix(d.transport, "own-") && !d.carried()
 }
+
+// spelled reports whether the transport is another than RC and has a parameter of its own.
+func (d *drawing) spelled() bool { return d.transport == "own-srd" || d.transport == "own-falcon" }
 
 // perPacket are the policies under which packets of a flow overtake one another.
 var perPacket = []string{"spray", "spray-random", "spray-least", "dlb", "glb"}
@@ -37,13 +41,13 @@ func (d *drawing) balance() {
 		lb = d.of(perPacket...)
 	}
 	d.ordered = lb == "ecmp" || lb == "flowlet"
-	if !d.preset() && !d.is(cause.Reordering) {
+	if !d.preset() && !d.spelled() && !d.is(cause.Reordering) {
 		if d.transport == "trims" {
 			d.gbn = d.ordered && d.chance(0.5)
 		}
-		d.gbn = d.gbn || !d.custom() && d.chance(map[bool]float64{true: 0.6, false: 0.08}[d.ordered])
+		d.gbn = d.gbn || !d.trims() && d.chance(map[bool]float64{true: 0.6, false: 0.08}[d.ordered])
 	}
-	if !d.preset() {
+	if !d.preset() && !d.spelled() {
 		if d.gbn {
 			d.set("transport", "recovery: go-back-n")
 		} else {
@@ -64,8 +68,13 @@ func (d *drawing) control() {
 		d.blocks = append(d.blocks, "transport: "+d.transport+"\n")
 		delete(d.sets, "transport") // one word leaves no room for a block
 		return
-	case d.transport == "rccc" || d.transport == "ndp":
-		d.set("cc", "algorithm: %s", d.transport)
+	case d.spelled():
+		name := strings.TrimPrefix(d.transport, "own-")
+		d.set("transport", "kind: %s, acks: cnp, %s: {window: %d}", name, name, d.one(64, 128, 256))
+		d.set("switch", "pfc: false")
+		return
+	case strings.HasPrefix(d.transport, "own-"):
+		d.credit(strings.TrimPrefix(d.transport, "own-"))
 		return
 	}
 	of := func(names ...string) {
@@ -74,19 +83,24 @@ func (d *drawing) control() {
 			name = "swift" // HPCC compares what one port says of two packets
 		}
 		d.set("cc", "algorithm: %s", name)
-		if name == "dcqcn" {
+		switch {
+		case name == "dcqcn":
 			d.set("cc", "dcqcn: {profile: %s}", d.of("nic", "nic", "paper"))
+		case d.is(cause.Window) && name == "nscc":
+			d.set("cc", "nscc: {max_window: %.2f}", 0.1+0.7*d.Float64())
+		case d.is(cause.Window):
+			d.set("cc", "%s: {start_window: %d}", name, d.one(4, 10, 10, 30))
 		}
 	}
 	switch {
 	case d.transport == "trims":
 		of("none", "none", "nscc", "dctcp", "swift")
 	case d.is(cause.Recovering):
-		of("dcqcn", "dcqcn", "dcqcn", "timely", "swift", "hpcc", "dctcp")
+		of("dcqcn", "dcqcn", "dcqcn", "dcqcn", "timely", "swift", "hpcc")
 	case d.is(cause.Window):
-		of("swift", "swift", "swift", "timely", "nscc", "dctcp")
+		of("swift", "swift", "nscc", "nscc", "dctcp")
 	case d.is(cause.Reordering, cause.PCIe, cause.Retransmission, cause.Pause):
-		of("none", "none", "none", "dcqcn", "swift")
+		of("none", "none", "none", "none", "dcqcn", "swift")
 	case d.is(cause.Latency):
 		of("none", "dcqcn", "dcqcn")
 	case d.chance(0.5):
@@ -94,6 +108,22 @@ func (d *drawing) control() {
 	default:
 		of("dcqcn", "dcqcn", "swift", "hpcc", "timely", "dctcp", "nscc")
 	}
+}
+
+// credit draws an algorithm whose receivers grant less than their line, or whose senders may ask for little.
+func (d *drawing) credit(name string) {
+	share := 1.0
+	if d.chance(0.6) {
+		share = 0.5 + 0.45*d.Float64()
+	}
+	own := fmt.Sprintf("share: %.2f", share)
+	switch {
+	case name == "ndp":
+		own += fmt.Sprintf(", initial: %.2f", 0.3+d.Float64())
+	case d.chance(0.5):
+		own += fmt.Sprintf(", window: %.2f, unasked: %.2f", 0.5+d.Float64(), 0.5*d.Float64())
+	}
+	d.set("cc", "algorithm: %s, %s: {%s}", name, name, own)
 }
 
 // switches draws the queue of data.
@@ -106,8 +136,8 @@ func (d *drawing) switches() {
 		queue += fmt.Sprintf(format, args...)
 	}
 	switch {
-	case d.preset():
-	case d.custom():
+	case d.preset(), d.spelled():
+	case d.trims():
 		limit := d.between(40, 300)
 		if d.set("switch", "pfc: false"); d.is(cause.Trimmed) {
 			limit = d.between(16, 80)

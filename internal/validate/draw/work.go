@@ -61,7 +61,7 @@ func (d *drawing) pattern(n int) string {
 	case d.is(cause.Recovering):
 		ways = []way{{5, d.bursts}, {2, d.hotspot}, {1, d.permutation}, {1, d.collective}}
 	case d.is(cause.Credit):
-		ways = []way{{4, d.fans}, {2, d.crossing}, {2, d.ring}, {1, d.hotspot}, {1, d.permutation}}
+		ways = []way{{3, d.fans}, {4, d.crossing}, {2, d.ring}, {1, d.hotspot}, {2, d.permutation}}
 	case d.is(cause.Trimmed):
 		ways = []way{{3, d.crossing}, {2, d.hotspot}, {2, d.incast}, {2, d.permutation}, {1, d.collective}}
 	case d.is(cause.Latency):
@@ -223,7 +223,7 @@ func (d *drawing) victims(n int) string {
 		if from := d.Intn(n / 2); from != hot {
 			to := n/2 + d.Intn(n-n/2)
 			if d.graph.HostOf(to) != d.graph.HostOf(hot) {
-				all = append(all, d.flow(from, to, int(float64(d.size)*(0.4+d.Float64()))+1))
+				all = append(all, d.flow(from, to, int(float64(d.size)*(0.9+d.Float64()))+1))
 			}
 		}
 	}
