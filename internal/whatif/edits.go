@@ -144,13 +144,14 @@ func fastReceivers(p *scenario.Plan) {
 	for i := range g.Links {
 		if l := &g.Links[i]; !isFabric(g, l) {
 			first = append(first, scenario.LinkEvent{Link: i, Up: true, Rate: l.Rate, Back: l.Rate, BER: l.BER})
-			of := in(&first[len(first)-1])
-			*of = faster(*of)
+			r := in(&first[len(first)-1])
+			*r = faster(*r)
 		}
 	}
 	for i := range p.Events {
 		if e := &p.Events[i]; !isFabric(g, &g.Links[e.Link]) {
-			*in(e) = faster(*in(e))
+			r := in(e)
+			*r = faster(*r)
 		}
 	}
 	p.Events = append(first, p.Events...)

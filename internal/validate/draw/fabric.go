@@ -13,7 +13,7 @@ func (d *drawing) carrier() {
 	case d.is(cause.Credit):
 		d.transport = d.of("eqds", "own-eqds", "own-eqds", "own-rccc", "own-rccc", "own-ndp", "own-uec")
 	case d.is(cause.Trimmed):
-		d.transport = d.of("trims", "trims", "trims", "mrc", "uec", "eqds")
+		d.transport = d.of("trims", "trims", "trims", "trims", "trims", "mrc", "uec", "eqds")
 	case d.is(cause.Window):
 		d.transport = d.of("roce", "roce", "roce", "own-srd", "own-falcon")
 	case d.is(cause.Pause, cause.Reordering, cause.Collision):
@@ -44,7 +44,7 @@ func (d *drawing) network() {
 		draws = []func(){d.rail, d.rail, d.leafSpine}
 	case d.is(cause.Window):
 		draws = []func(){d.rail, d.leafSpine}
-	case d.is(cause.Credit):
+	case d.is(cause.Credit), d.is(cause.Trimmed) && d.chance(0.7):
 		draws = []func(){d.rail, d.leafSpine, d.fatTree}
 	default:
 		draws = append(draws, d.railOnly, d.single, d.bonds)
@@ -65,6 +65,8 @@ func (d *drawing) cable(short ...string) string {
 		return d.of("1km", "2km", "5km", "10km")
 	case d.is(cause.Credit):
 		return d.of("30m", "30m", "300m", "1km")
+	case d.is(cause.Trimmed) && d.chance(0.7):
+		return d.of("300m", "1km", "2km", "5km")
 	case d.is(cause.Latency) && d.chance(0.5):
 		return d.of("100m", "300m", "1km", "2km", "10km")
 	}
@@ -255,5 +257,5 @@ func (d *drawing) described(host, nodes, below, above string, up int) {
 // crosses reports whether what is meant happens between racks.
 func (d *drawing) crosses() bool {
 	return d.is(cause.Collision, cause.Reordering, cause.FailedCapacity, cause.SlowLink, cause.Oversubscription, cause.Pause,
-		cause.Window, cause.Credit)
+		cause.Window, cause.Credit, cause.Trimmed)
 }

@@ -43,7 +43,7 @@ func (d *drawing) balance() {
 	d.ordered = lb == "ecmp" || lb == "flowlet"
 	if !d.preset() && !d.spelled() && !d.is(cause.Reordering) {
 		if d.transport == "trims" {
-			d.gbn = d.ordered && d.chance(0.5)
+			d.gbn = d.ordered && d.chance(0.15)
 		}
 		d.gbn = d.gbn || !d.trims() && d.chance(map[bool]float64{true: 0.6, false: 0.08}[d.ordered])
 	}
@@ -94,7 +94,7 @@ func (d *drawing) control() {
 	}
 	switch {
 	case d.transport == "trims":
-		of("none", "none", "nscc", "dctcp", "swift")
+		of("none", "none", "none", "none", "nscc", "dctcp")
 	case d.is(cause.Recovering):
 		of("dcqcn", "dcqcn", "dcqcn", "dcqcn", "timely", "swift", "hpcc")
 	case d.is(cause.Window):

@@ -14,8 +14,14 @@ func (d *drawing) length() float64 {
 	switch {
 	case d.is(cause.Latency):
 		least, most = 100e-9, 10e-6
-	case d.is(cause.Credit) && d.chance(0.5):
+	case d.is(cause.Credit) && d.chance(0.3):
 		least, most = 5e-6, 60e-6
+	case d.is(cause.Credit):
+		least = 100e-6
+	case d.is(cause.Recovering):
+		least, most = 200e-6, 2e-3
+	case d.is(cause.Trimmed):
+		most = 300e-6
 	}
 	return least * math.Pow(most/least, d.Float64()) / float64(int(1)<<d.shrink)
 }
@@ -59,7 +65,7 @@ func (d *drawing) pattern(n int) string {
 	case d.is(cause.Pause):
 		ways = []way{{5, d.victims}, {1, d.hotspot}}
 	case d.is(cause.Recovering):
-		ways = []way{{5, d.bursts}, {2, d.hotspot}, {1, d.permutation}, {1, d.collective}}
+		ways = []way{{8, d.bursts}, {1, d.hotspot}, {1, d.permutation}, {1, d.collective}}
 	case d.is(cause.Credit):
 		ways = []way{{3, d.fans}, {4, d.crossing}, {2, d.ring}, {1, d.hotspot}, {2, d.permutation}}
 	case d.is(cause.Trimmed):
@@ -132,7 +138,7 @@ func (d *drawing) incast(n int) string {
 // flow is a transfer between two servers; a job of several must not name GPUs, so these are patterns of a whole run.
 func (d *drawing) flow(from, to, bytes int) string {
 	start := ""
-	if d.chance(0.3) {
+	if d.chance(0.08) {
 		start = fmt.Sprintf(", start: %dus", d.between(0, 20))
 	}
 	return fmt.Sprintf("{from: %s, to: %s, bytes: %dB%s}", d.graph.GPUName(from), d.graph.GPUName(to), bytes, start)
@@ -211,20 +217,18 @@ func (d *drawing) crossing(n int) string {
 
 // victims share links with an incast, and have more to send than one of its senders.
 func (d *drawing) victims(n int) string {
-	if n < 6 {
+	half := n / 2
+	if half < 3 {
 		return d.incast(n)
 	}
 	var all []string
-	hot, fan := d.across(0), d.between(2, max(2, n/2-1))
-	for gpu := range min(fan, n/2-1) {
-		all = append(all, d.flow(gpu+1, hot, d.size/fan+1))
+	hot, fan := half, d.between(2, half-1)
+	for from := range fan {
+		all = append(all, d.flow(from, hot, d.size/fan+1))
 	}
-	for range d.between(1, 2) {
-		if from := d.Intn(n / 2); from != hot {
-			to := n/2 + d.Intn(n-n/2)
-			if d.graph.HostOf(to) != d.graph.HostOf(hot) {
-				all = append(all, d.flow(from, to, int(float64(d.size)*(0.9+d.Float64()))+1))
-			}
+	for from := fan; from < min(half, fan+1+d.Intn(2)); from++ {
+		if to := half + 1 + d.Intn(n-half-1); d.graph.HostOf(to) != d.graph.HostOf(hot) {
+			all = append(all, d.flow(from, to, int(float64(d.size)*(0.9+0.8*d.Float64()))+1))
 		}
 	}
 	return list(all)
