@@ -31,17 +31,18 @@ const columns = 120
 
 // wide is how many lines above that a package may have. Packages that are not listed have
 // none; the numbers below are what is left to do, and only go down.
-var wide = map[string]int{
+var wide = map[string]int{ // lines of scenarios inside literals
 	"internal/host":       1,
-	"internal/report/web": 7,
+	"internal/report/web": 3,
 	"internal/runner":     1,
-	"internal/sim":        10,
-	"internal/whatif":     2,
-	"rc":                  1,
+	"internal/sim":        7,
 }
 
 // tagged is a struct tag with a key: one literal, which Go has no way to break.
 var tagged = regexp.MustCompile("`[a-z]+:\"")
+
+// literal is a string, which is exempt: its length is the reader's of the output, and cut strings cannot be searched.
+var literal = regexp.MustCompile(`"(\\.|[^"\\])*"|` + "`[^`]*`")
 
 // TestColumns keeps lines within what a reader sees whole.
 func TestColumns(t *testing.T) {
@@ -57,6 +58,7 @@ func TestColumns(t *testing.T) {
 		}
 		pkg := filepath.ToSlash(filepath.Dir(file))
 		for i, line := range strings.Split(string(b), "\n") {
+			line = literal.ReplaceAllString(line, `""`)
 			n := utf8.RuneCountInString(line) + 3*strings.Count(line, "\t")
 			if n > columns && !tagged.MatchString(line) {
 				if count[pkg]++; count[pkg] == wide[pkg]+1 {

@@ -53,8 +53,8 @@
 // when NakGap shows that so many packets overtook it, or that something came which
 // went two round trips later, or when nothing comes for IRN's RTO (HANDBOOK.md 1.5)
 // and two round trips, as far as they are known: then what is known to be missing
-// goes again, or the last packet, whose answer says what arrived. The ACK timeout is left for a path that is dead. READ data is placed
-// in any order, and what is missing of it is asked for alone.
+// goes again, or the last packet, whose answer says what arrived. The ACK timeout is left
+// for a path that is dead. READ data is placed in any order, and what is missing of it is asked for alone.
 //
 // Both ends must be in selective mode; package verbs agrees on it. Where they are
 // not all still arrives: a selective requester goes back N when it is told to, and

@@ -20,8 +20,8 @@ func draw(t *rapid.T) (a Account) {
 	return a
 }
 
-// TestAccounts checks that accounts read back from JSON as they were, that sums add up, and that no time counts twice:
-// what is shown of all causes is the whole, and so is what all of them save.
+// TestAccounts checks that accounts read back from JSON as they were, that sums add up, and that no time
+// counts twice: what is shown of all causes is the whole, and so is what all of them save.
 func TestAccounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := draw(t), draw(t)

@@ -36,12 +36,12 @@ type Held struct {
 	Bytes unit.Bytes
 }
 
-// pauseSpan is a time in which a port was paused. Spans of one port do not overlap: where several priorities were, the
-// one that was paused first has the time.
+// pauseSpan is a time in which a port was paused. Spans of one port do not overlap: where several priorities
+// were, the one that was paused first has the time.
 type pauseSpan struct {
 	from, to unit.Time
 	cause    int32       // the root that most of it is due to; -1 where that is a server
-	by       int32       // the egress port of the peer that held most bytes; -1: the peer is a server, or it is not known
+	by       int32       // egress port of the peer that held most bytes; -1: a server, or not known
 	hold     *Hold       // nil: the peer is a server, or it is not known
 	roots    []rootShare // which cause it, by share, largest first
 }
@@ -156,7 +156,8 @@ func (r *reading) pauseSpans() pauseIndex {
 		left = append(left, k)
 	}
 	slices.SortFunc(left, func(a, b class) int {
-		return cmp.Or(cmp.Compare(a.port, b.port), cmp.Compare(slices.Index(order[a.port], a), slices.Index(order[b.port], b)))
+		return cmp.Or(cmp.Compare(a.port, b.port),
+			cmp.Compare(slices.Index(order[a.port], a), slices.Index(order[b.port], b)))
 	})
 	for _, k := range left {
 		end(k, last)

@@ -52,9 +52,9 @@ type rootKey struct {
 // traceRoots fills in the roots of all pauses.
 //
 // A switch pauses a port for as long as the bytes of its link hold an ingress counter up. They lie in egress queues,
-// each of which has its share of them over the pause. What of such a queue is there because its port was paused too is
-// put down to the roots of those pauses, and the rest to the queue itself: it holds bytes because more came than its
-// link takes.
+// each of which has its share of them over the pause. What of such a queue is there because its port was
+// paused too is put down to the roots of those pauses, and the rest to the queue itself: it holds bytes
+// because more came than its link takes.
 func (r *reading) traceRoots(p pauseIndex) {
 	t := &tracer{r: r, pauses: p, busy: map[*pauseSpan]bool{}}
 	ports := make([]int32, 0, len(p))

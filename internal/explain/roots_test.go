@@ -11,7 +11,8 @@ import (
 	"railyard/unit"
 )
 
-// chainOfSwitches is a reading of a host and switches in a row, each the next one's sender: port 2i sends to port 2i+1.
+// chainOfSwitches is a reading of a host and switches in a row, each the next one's sender: port 2i sends to
+// port 2i+1.
 func chainOfSwitches(n int, holds []Hold, pauses []result.PauseRow) *reading {
 	g := &topo.Graph{}
 	seen := &Observation{At: 1000, Holds: holds, Recorded: result.Tables{Pauses: pauses}}
@@ -35,11 +36,12 @@ func pausedFor(port int32, from, to unit.Time) []result.PauseRow {
 		{At: int64(to), What: "resume", Port: port, Priority: 3, Cause: -1}}
 }
 
-// TestRootsThroughSwitches: host 0 is paused for bytes in port 2, three quarters of which are there because port 2 was
-// paused for bytes in port 4, which holds them on its own. A server behind port 6 pauses that.
+// TestRootsThroughSwitches: host 0 is paused for bytes in port 2, three quarters of which are there because
+// port 2 was paused for bytes in port 4, which holds them on its own. A server behind port 6 pauses that.
 func TestRootsThroughSwitches(t *testing.T) {
 	holds := []Hold{
-		{Port: 1, Priority: 3, From: 90, To: 300, By: []Holder{{Port: 2, Share: 1, Queue: 1000, Passed: 0.75, Since: 60}}},
+		{Port: 1, Priority: 3, From: 90, To: 300, By: []Holder{
+			{Port: 2, Share: 1, Queue: 1000, Passed: 0.75, Since: 60}}},
 		{Port: 3, Priority: 3, From: 40, To: 150, By: []Holder{{Port: 4, Share: 1, Queue: 5000}}},
 		{Port: 7, Priority: 3, From: 500, To: 600, By: []Holder{{Port: 6, Share: 1, Queue: 700}}},
 	}
@@ -90,8 +92,8 @@ func TestTwoPrioritiesOfAPort(t *testing.T) {
 	}
 }
 
-// TestRootsOfAnythingAddUp draws holds and pauses, circles among them: the shares of every pause add up to one, and the
-// rows to the time.
+// TestRootsOfAnythingAddUp draws holds and pauses, circles among them: the shares of every pause add up to
+// one, and the rows to the time.
 func TestRootsOfAnythingAddUp(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		const ports = 12

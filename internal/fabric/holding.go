@@ -113,7 +113,8 @@ func (n *Net) Holders(port int32, prio int, f func(Holder)) {
 	}
 }
 
-// eachVOQ calls f for the VOQs that hold bytes of an ingress of an interface node, in the order in which they were made.
+// eachVOQ calls f for the VOQs that hold bytes of an ingress of an interface node, in the order in which they
+// were made.
 func (n *Net) eachVOQ(port int32, prio int, f func(Holder)) {
 	node := n.sched.at[n.node[port]]
 	if node == nil {

@@ -197,10 +197,10 @@ func TestResponseBudget(t *testing.T) {
 	}
 }
 
-// TestHeadroomByHand: at 100 Gbit/s a byte takes 80 ps. A frame of 1,024 and a pause frame of 64, each with 20 of
+// TestReservedByHand: at 100 Gbit/s a byte takes 80 ps. A frame of 1,024 and a pause frame of 64, each with 20 of
 // preamble and gap, 2 x 500 ns of cable and 1 us: 1,128 x 80 + 2,000,000 ps, which are 26,128 bytes, all but 20 of
 // 1,044 of frames; and two frames.
-func TestHeadroomByHand(t *testing.T) {
+func TestReservedByHand(t *testing.T) {
 	const want = 2*1024 + 26128*1024/1044
 	const ns = unit.Nanosecond
 	if got := Headroom(100*unit.Gbps, 500*ns, 600*ns, 400*ns, 1024); got != want {

@@ -28,8 +28,9 @@ type PauseRootRow struct {
 	Bytes int64  `parquet:"held_bytes" json:"held_bytes"` // in the root's queue, mean
 }
 
-// PauseHeldRow is what one queue pair had in the queue of an egress port at a time when that held bytes that ports were
-// paused for: pause_flows.parquet. It is a sample of up to 256 packets, and has the 16 queue pairs with most bytes.
+// PauseHeldRow is what one queue pair had in the queue of an egress port at a time when that held bytes that
+// ports were paused for: pause_flows.parquet. It is a sample of up to 256 packets, and has the 16 queue pairs
+// with most bytes.
 type PauseHeldRow struct {
 	At    int64 `parquet:"at_ps,delta" json:"at_ps"`
 	Port  int32 `parquet:"port" json:"port"`
@@ -37,8 +38,8 @@ type PauseHeldRow struct {
 	Bytes int64 `parquet:"bytes" json:"bytes"`
 }
 
-// PauseRanking says what ports were paused for in an interval: by root, by the queue pairs whose bytes the roots held,
-// and by job. Each list is ordered by bytes held x pause caused, and cut at 20.
+// PauseRanking says what ports were paused for in an interval: by root, by the queue pairs whose bytes the
+// roots held, and by job. Each list is ordered by bytes held x pause caused, and cut at 20.
 type PauseRanking struct {
 	From      int64       `json:"from_ps"`
 	To        int64       `json:"to_ps"`
@@ -91,8 +92,9 @@ func (w *weight) bytes() int64 {
 	return int64(w.moment / w.time)
 }
 
-// RankPauses ranks what ports were paused for between two times; the pauses that overlap them count with the part that
-// lies there. It is nil where nothing was paused. Ports and queue pairs are rows of the tables of those.
+// RankPauses ranks what ports were paused for between two times; the pauses that overlap them count with the
+// part that lies there. It is nil where nothing was paused. Ports and queue pairs are rows of the tables of
+// those.
 func RankPauses(rows []PauseRootRow, held []PauseHeldRow, from, to int64, ports []PortRow, qps []QPRow) *PauseRanking {
 	type key struct {
 		port int32

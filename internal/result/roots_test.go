@@ -7,15 +7,16 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestRankPauses ranks a pause of 100 ps by two roots: the one that caused less held more bytes and goes first. Half of
-// the pause is half of it all, and bytes are those of the sample that is nearest.
+// TestRankPauses ranks a pause of 100 ps by two roots: the one that caused less held more bytes and goes
+// first. Half of the pause is half of it all, and bytes are those of the sample that is nearest.
 func TestRankPauses(t *testing.T) {
 	rows := []PauseRootRow{
 		{From: 100, To: 200, Port: 0, By: 2, Root: 3, Kind: RootEgress, Time: 40, Bytes: 9000},
 		{From: 100, To: 200, Port: 0, By: 2, Root: 2, Kind: RootEgress, Time: 60, Bytes: 1000},
 	}
 	held := []PauseHeldRow{{At: 90, Port: 3, QP: 1, Bytes: 500}, {At: 140, Port: 3, QP: 0, Bytes: 3000},
-		{At: 140, Port: 3, QP: 1, Bytes: 1000}, {At: 900, Port: 3, QP: 2, Bytes: 500}, {At: 120, Port: 2, QP: 2, Bytes: 70}}
+		{At: 140, Port: 3, QP: 1, Bytes: 1000}, {At: 900, Port: 3, QP: 2, Bytes: 500},
+		{At: 120, Port: 2, QP: 2, Bytes: 70}}
 	ports := []PortRow{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}}
 	qps := []QPRow{{From: "x", To: "y", Job: "one"}, {From: "z", To: "y", Job: "two"}, {From: "w", To: "y", Job: "one"}}
 	p := RankPauses(rows, held, 0, 1000, ports, qps)
@@ -57,7 +58,8 @@ func TestRankingsAddUp(t *testing.T) {
 		cut := rapid.Int64Range(0, 1000).Draw(rt, "cut")
 		sum, by := int64(0), map[string]int64{}
 		for i, part := range []*PauseRanking{RankPauses(rows, nil, 0, cut, make([]PortRow, 6), nil),
-			RankPauses(rows, nil, cut, 1000, make([]PortRow, 6), nil), RankPauses(rows, nil, 0, 1000, make([]PortRow, 6), nil)} {
+			RankPauses(rows, nil, cut, 1000, make([]PortRow, 6), nil),
+			RankPauses(rows, nil, 0, 1000, make([]PortRow, 6), nil)} {
 			if part == nil {
 				continue
 			}

@@ -99,7 +99,8 @@ func TestFastFabric(t *testing.T) {
 	}
 }
 
-// TestCodedRates checks that rates which telemetry must name stay such: an incast under HPCC takes as long as one flow.
+// TestCodedRates checks that rates which telemetry must name stay such: an incast under HPCC takes as long as
+// one flow.
 func TestCodedRates(t *testing.T) {
 	one := fabrics["rail"] + "workload: {traffic: {flows: [{from: host-2/gpu-1, to: host-1/gpu-1, bytes: 4MB}]}}\n"
 	three := fabrics["rail"] + "workload: {traffic: {incast: {bytes: 4MB, fan_in: 3, target: host-1/gpu-1}}}\n"
@@ -140,7 +141,8 @@ func TestEdits(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			before, want := run(t, c.with, cause.Change{}).Summary.StepTime, run(t, c.plain, cause.Change{}).Summary.StepTime
+			before := run(t, c.with, cause.Change{}).Summary.StepTime
+			want := run(t, c.plain, cause.Change{}).Summary.StepTime
 			got := run(t, c.with, cause.Change{Edits: c.edits}).Summary.StepTime
 			if got != want || before <= want {
 				t.Errorf("with it %v, without %v, by edit %v", unit.Time(before), unit.Time(want), unit.Time(got))

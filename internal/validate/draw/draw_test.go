@@ -7,8 +7,8 @@ import (
 	"railyard/internal/long"
 )
 
-// TestDrawings checks that a seed and a number decide a scenario, that most drawings are scenarios, and that these keep
-// to the bounds.
+// TestDrawings checks that a seed and a number decide a scenario, that most drawings are scenarios, and that
+// these keep to the bounds.
 func TestDrawings(t *testing.T) {
 	n := long.N(56, 700)
 	refused := 0

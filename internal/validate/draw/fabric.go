@@ -256,6 +256,7 @@ func (d *drawing) described(host, nodes, below, above string, up int) {
 
 // crosses reports whether what is meant happens between racks.
 func (d *drawing) crosses() bool {
-	return d.is(cause.Collision, cause.Reordering, cause.FailedCapacity, cause.SlowLink, cause.Oversubscription, cause.Pause,
+	return d.is(cause.Collision, cause.Reordering, cause.FailedCapacity, cause.SlowLink,
+		cause.Oversubscription, cause.Pause,
 		cause.Window, cause.Credit, cause.Trimmed)
 }
