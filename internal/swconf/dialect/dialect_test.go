@@ -3,7 +3,6 @@ package dialect_test
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
