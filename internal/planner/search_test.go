@@ -3,7 +3,6 @@ package planner
 import (
 	"math"
 	"testing"
-	"time"
 
 	"railyard/internal/model"
 	"railyard/internal/partition"
@@ -109,16 +108,14 @@ func TestSwitchPairs(t *testing.T) {
 	}
 }
 
-// 16,384 GPUs are searched in seconds, and tensor parallelism stays in the server.
+// 16,384 GPUs are searched, and tensor parallelism stays in the server.
 func TestSearchLarge(t *testing.T) {
 	in := searching(builtin(t, "llama-3.1-405b"), site(t, 16384), 2048, 8192, 60)
-	began := time.Now()
 	r, err := Search(in)
 	if err != nil || len(r.Candidates) == 0 {
 		t.Fatal(err, len(r.Candidates))
 	}
-	t.Logf("%d layouts in %v; best %s, MFU %.3f",
-		r.Tried, time.Since(began), r.Candidates[0].Layout, r.Candidates[0].MFU)
+	t.Logf("%d layouts; best %s, MFU %.3f", r.Tried, r.Candidates[0].Layout, r.Candidates[0].MFU)
 	for _, c := range r.Candidates {
 		if c.Layout.TP > 8 {
 			t.Fatalf("%+v", c.Layout)

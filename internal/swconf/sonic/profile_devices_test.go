@@ -72,7 +72,7 @@ func same(a, b *Profile, modes bool) error {
 
 // Every list of ports of sonic-buildimage, where RAILYARD_SONIC_DEVICE names its folder device, is read or
 // refused with a place; the devices that are built in are those of the files, lane by lane.
-func TestRealDevices(t *testing.T) {
+func TestSonicBuildimage(t *testing.T) {
 	root := os.Getenv("RAILYARD_SONIC_DEVICE")
 	if root == "" {
 		t.Skip("RAILYARD_SONIC_DEVICE names no folder with the devices of sonic-buildimage")
