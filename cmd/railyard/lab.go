@@ -59,13 +59,14 @@ func labError(err error) error {
 
 type labUpCmd struct {
 	labName
-	Scenario string   `arg:"" help:"Scenario file (YAML); - reads standard input." placeholder:"SCENARIO"`
-	Set      []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
-	Rate     string   `help:"Rate of a host port; all others in the scenario's proportion." default:"500Mbps"`
-	Routing  string   `help:"frr (BGP unnumbered) or static; frr where it is installed." placeholder:"KIND"`
-	Address  string   `help:"Cables between switches under BGP: unnumbered, or p2p (a /31 each)." enum:"unnumbered,p2p" default:"unnumbered" name:"addressing"`
-	NoECN    bool     `help:"Mark nothing." name:"no-ecn"`
-	JSON     bool     `help:"Print the lab as JSON."`
+	Scenario string        `arg:"" help:"Scenario file (YAML); - reads standard input." placeholder:"SCENARIO"`
+	Set      []string      `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
+	Rate     string        `help:"Rate of a host port; all others in the scenario's proportion." default:"500Mbps"`
+	Routing  string        `help:"frr (BGP unnumbered) or static; frr where it is installed." placeholder:"KIND"`
+	Address  string        `help:"Cables between switches under BGP: unnumbered, or p2p (a /31 each)." enum:"unnumbered,p2p" default:"unnumbered" name:"addressing"`
+	NoECN    bool          `help:"Mark nothing." name:"no-ecn"`
+	Wait     time.Duration `help:"How long to wait until every switch has its routes." default:"30s"`
+	JSON     bool          `help:"Print the lab as JSON."`
 }
 
 // Run is the lab up command.
@@ -86,10 +87,13 @@ func (c *labUpCmd) Run(e *env) error {
 			c.Routing = lab.RoutingFRR
 		}
 	}
+	if err := within("--wait", c.Wait, time.Second, time.Hour); err != nil {
+		return err
+	}
 	ctx, cancel := interruptible()
 	defer cancel()
 	s, err := lab.Up(ctx, plan.Graph, lab.Options{Name: c.Name, Routing: c.Routing, Rate: rate,
-		NoECN: c.NoECN, Numbered: c.Address == "p2p",
+		NoECN: c.NoECN, Numbered: c.Address == "p2p", Wait: c.Wait,
 		Say: func(f string, a ...any) { fmt.Fprintf(e.stderr, f+"\n", a...) }})
 	if err != nil {
 		return labError(err)

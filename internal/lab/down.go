@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -34,13 +35,20 @@ func (s *State) remove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// Whatever still runs in there ends first, all together: daemons, ranks, captures.
+	var pids []string
 	for _, ns := range s.Made {
 		if !have[ns] {
 			continue // the crash came before it was made
 		}
-		// Whatever still runs in there ends first: daemons, ranks, captures.
 		if out, err := command(ctx, "ip", "netns", "pids", ns); err == nil {
-			terminate(strings.Fields(string(out)))
+			pids = append(pids, strings.Fields(string(out))...)
+		}
+	}
+	terminate(pids)
+	for _, ns := range s.Made {
+		if !have[ns] {
+			continue
 		}
 		if _, err := command(ctx, "ip", "netns", "delete", ns); err != nil {
 			problems = append(problems, err)
@@ -66,7 +74,7 @@ func terminate(pids []string) {
 	}
 	for range 20 {
 		for p := range alive {
-			if syscall.Kill(p, 0) != nil {
+			if ended(p) {
 				delete(alive, p)
 			}
 		}
@@ -78,4 +86,14 @@ func terminate(pids []string) {
 	for p := range alive {
 		_ = syscall.Kill(p, syscall.SIGKILL)
 	}
+}
+
+// ended reports whether a process has ended, also where nobody has waited for it yet (proc(5), stat).
+func ended(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return true
+	}
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, state, _ := strings.Cut(string(b), ") ")
+	return err == nil && (strings.HasPrefix(state, "Z") || strings.HasPrefix(state, "X"))
 }

@@ -21,6 +21,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"time"
 
 	"railyard/internal/panel"
 	"railyard/internal/queue"
@@ -100,9 +101,13 @@ type Options struct {
 	Routing  string    // frr or static
 	Rate     unit.Rate // of a host port; other ports in proportion
 	NoECN    bool
-	Numbered bool // cables between switches have a /31 each; BGP is unnumbered otherwise
+	Numbered bool          // cables between switches have a /31 each; BGP is unnumbered otherwise
+	Wait     time.Duration // for every switch to know its routes [DefaultWait]
 	Say      func(format string, args ...any)
 }
+
+// DefaultWait is how long Up waits for routes: BGP takes some seconds.
+const DefaultWait = 30 * time.Second
 
 var nameForm = regexp.MustCompile(`^[a-z0-9]{1,12}$`)
 

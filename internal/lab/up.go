@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,7 +85,7 @@ func (s *State) build(ctx context.Context, o Options) (err error) {
 			return fmt.Errorf("%s: %w", st.what, err)
 		}
 	}
-	if err := s.converged(ctx, 30*time.Second); err != nil {
+	if err := s.converged(ctx, cmp.Or(o.Wait, DefaultWait)); err != nil {
 		return err
 	}
 	s.Ready = true
