@@ -132,19 +132,35 @@ func usual(args []string) []string {
 // helpWords are what help texts take from elsewhere.
 var helpWords = kong.Vars{"congestion": strings.Join(cc.Names(), ", ")}
 
+// parser is the grammar of the command line, and what it has read.
+type parser struct {
+	commands commands
+	kong     *kong.Kong
+}
+
+// newParser builds one, which takes 7 ms.
+func newParser() (p *parser, release func()) {
+	p = &parser{}
+	var err error
+	if p.kong, err = kong.New(&p.commands, kong.Name("railyard"), kong.Description(about), helpWords,
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100})); err != nil {
+		panic(err) // the command structs are wrong: our bug
+	}
+	return p, func() {}
+}
+
 // execute runs a command.
 func execute(args []string, e *env) int {
 	stdout, stderr := e.stdout, e.stderr
-	var c commands
-	code := -1
-	parser, err := kong.New(&c, kong.Name("railyard"), kong.Description(about), kong.Writers(stdout, stderr),
-		kong.Exit(func(n int) {
-			code = n
-		}), helpWords, kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))
-	if err != nil {
-		panic(err) // the command structs are wrong: our bug
+	build := newParser
+	if e.parser != nil {
+		build = e.parser
 	}
-	ctx, err := parser.Parse(args)
+	p, release := build()
+	defer release()
+	code := -1
+	p.kong.Stdout, p.kong.Stderr, p.kong.Exit = stdout, stderr, func(n int) { code = n }
+	ctx, err := p.kong.Parse(args)
 	if code >= 0 {
 		return code
 	}
@@ -195,10 +211,13 @@ func unprinted(e *env, err error) bool {
 // env is what commands write to, and the process that they run in.
 type env struct {
 	stdout, stderr io.Writer
-	now            func() time.Time // clock of progress reports; nil: the machine's
-	guest          bool             // the process runs other commands too, and keeps its threads
-	told           time.Time        // when progress was last told where there is no terminal
-	doing          string           // which of several simulations this is
+	told           time.Time // when progress was last told where there is no terminal
+	doing          string    // which of several simulations this is
+
+	// For tests.
+	now    func() time.Time                   // clock of progress reports; nil: the machine's
+	guest  bool                               // the process runs other commands too, and keeps its threads
+	parser func() (p *parser, release func()) // nil: newParser
 }
 
 // clock returns the time for progress reports.

@@ -3,21 +3,51 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"railyard/internal/result"
+
+	"github.com/alecthomas/kong"
 )
 
 // call runs the command line in this process and returns what it printed.
 func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = (&env{stdout: &out, stderr: &errs, guest: true}).main(args)
+	code = guest(&out, &errs).main(args)
 	return code, out.String(), errs.String()
+}
+
+// guest is the environment of a command among others of this process.
+func guest(stdout, stderr io.Writer) *env {
+	return &env{stdout: stdout, stderr: stderr, guest: true, parser: parserAgain}
+}
+
+// parsers are grammars that are used again, of two thousand command lines.
+var parsers = sync.Pool{New: func() any { p, _ := newParser(); return p }}
+
+// parserAgain returns a parser that may have read other command lines, as if it had read none.
+func parserAgain() (p *parser, release func()) {
+	p = parsers.Get().(*parser)
+	p.commands = commands{}
+	_ = kong.Visit(p.kong.Model, func(node kong.Visitable, next kong.Next) error {
+		switch n := node.(type) {
+		case *kong.Node:
+			n.Active = false
+		case *kong.Value:
+			n.Set, n.Active = false, false
+		case *kong.Flag:
+			n.Set, n.Active = false, false
+		}
+		return next(nil)
+	})
+	return p, func() { parsers.Put(p) }
 }
 
 func scenarios(t *testing.T) string {
