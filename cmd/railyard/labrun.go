@@ -31,10 +31,11 @@ type labRunCmd struct {
 	Set      []string      `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
 	Rate     string        `help:"Rate of a host port; all others in the scenario's proportion." default:"500Mbps"`
 	Duration time.Duration `help:"How long each load lasts." default:"3s"`
-	At       time.Duration `help:"When in it the event happens." default:"1s"`
+	At       time.Duration `help:"When the event happens, from the first traffic on." default:"1s"`
 	Plot     string        `help:"Plot what arrives, and what goes towards what broke, over time." placeholder:"FILE.png"`
 	Force    bool          `help:"Replace an existing plot."`
 	JSON     bool          `help:"Print as JSON."`
+	pace     *pace         `kong:"-"` // nil: At and Duration, by the clock
 }
 
 func (c *labRunCmd) Help() string {
@@ -201,7 +202,10 @@ func (c *labRunCmd) load(ctx context.Context, s *lab.State, from, to int, ev *la
 	fault *lab.Fault) (*labMove, error) {
 	ours, _ := s.Planes(from)
 	theirs, arrive := s.Planes(to)
-	w := &watch{path: len(fault.Path), ports: 1 + len(fault.Path) + len(arrive)}
+	w := &watch{path: len(fault.Path), ports: 1 + len(fault.Path) + len(arrive), pace: after(c.At)}
+	if c.pace != nil {
+		w.pace = *c.pace
+	}
 	var err error
 	if w.tap, err = s.Tap(append(append([]string{fault.Port}, fault.Path...), arrive...)...); err != nil {
 		return nil, labError(err)
@@ -233,7 +237,8 @@ func (c *labRunCmd) load(ctx context.Context, s *lab.State, from, to int, ev *la
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	if err := w.follow(ctx, s, ev, fault, c.At, ended); err != nil {
+	end := func() error { return cmd.Process.Signal(os.Interrupt) }
+	if err := w.follow(ctx, s, ev, fault, end, ended); err != nil {
 		_ = cmd.Process.Kill()
 		return nil, fmt.Errorf("%w %s", err, strings.TrimSpace(says.String()))
 	}

@@ -1,75 +1,12 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 )
-
-// MRC moves away from a spine that has lost its way and from a drained plane, in a lab whose routes nobody
-// changes; before, its planes carry alike. How long it takes is the machine's affair; that it is said and
-// drawn is not.
-func TestLabRun(t *testing.T) {
-	needsLab(t)
-	plot := filepath.Join(t.TempDir(), "move.png")
-	for seconds := 2.5; ; seconds *= 2 { // a busy machine needs longer until anything is sent, and to move
-		problems := moved(t, seconds, plot)
-		if len(problems) == 0 {
-			break
-		} else if seconds > 15 {
-			t.Fatal(strings.Join(problems, "\n"))
-		}
-		t.Logf("%g seconds: %s", seconds, strings.Join(problems, "\n"))
-	}
-	if b, err := os.ReadFile(plot); err != nil || !bytes.HasPrefix(b, []byte("\x89PNG")) {
-		t.Errorf("the plot: %v", err)
-	}
-	if n := namespacesOf(t, "rn"); n != 0 {
-		t.Errorf("%d namespaces are left", n)
-	}
-	code, out, errs := call(t, "lab", "run", planesWith(t, "{link: 'spine-2-2:Eth2', at: 0s, up: "+
-		"false}"), "--name",
-		"rn", "--rate", "100Mbps", "--duration", "8s", "--at", "5s")
-	if code != 0 || !strings.Contains(out, "link spine-2-2:Eth2, up: false") {
-		t.Errorf("exit %d: %s%s", code, out, errs)
-	}
-}
-
-// moved runs the lab with load for so long and says what is not as it should be.
-func moved(t *testing.T, seconds float64, plot string) (problems []string) {
-	t.Helper()
-	code, out, errs := call(t, "lab", "run", filepath.Join(scenarios(t), "lab-planes.yaml"), "--name", "rn",
-		"--rate", "200Mbps", "--duration", fmt.Sprint(seconds, "s"), "--at", fmt.Sprint(seconds*0.4, "s"),
-		"--plot", plot, "--force", "--json")
-	if code != 0 {
-		return []string{fmt.Sprintf("exit %d: %s", code, errs)}
-	}
-	var moves []labMove
-	if err := json.Unmarshal([]byte(out), &moves); err != nil || len(moves) != 3 {
-		t.Fatalf("%v: %s%s", err, out, errs)
-	}
-	for i, m := range moves {
-		t.Logf("%-36s %4.0f ms, path %.3f to %.3f of %.3f to %.3f Gbit/s, %d "+
-			"again", m.Event, m.Moved, m.Before,
-			m.After, m.Arrived, m.Arrives, m.Again)
-		if !m.Verified {
-			t.Errorf("the bytes differ: %+v", m)
-		}
-		if i < 2 && (m.Moved < 0 || m.After > 0.1*m.Before) {
-			problems = append(problems, fmt.Sprintf("%+v", m))
-		}
-		if share := m.Before / m.Arrived; i == 1 && (share < 0.3 || share > 0.7) {
-			problems = append(problems,
-				fmt.Sprintf("a plane of two carries %.2f before it is drained", share))
-		}
-	}
-	return problems
-}
 
 // What a lab cannot do is refused before anything is built.
 func TestLabRunRefuses(t *testing.T) {

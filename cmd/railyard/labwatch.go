@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os/exec"
 	"time"
 
 	"railyard/internal/lab"
@@ -52,16 +53,41 @@ type watch struct {
 	path    int // so many of them, from the second on, lead to what breaks; at those behind data arrive
 	samples []sample
 	event   time.Duration
+	pace
 }
 
-// follow reads until the load has ended, and has the event happen at its time.
-func (w *watch) follow(ctx context.Context, s *lab.State, ev *labEvent, fault *lab.Fault, at time.Duration,
+// pace says when the event happens and when the load is to end, by what was seen so far.
+type pace struct {
+	happens func(w *watch) bool
+	enough  func(w *watch, ev *labEvent) bool // nil: the load ends when its time is over
+}
+
+// begun is how many bytes must have gone towards what breaks before the time until the event counts: more
+// than hosts that have not met exchange.
+const begun = 32 << 10
+
+// after returns a pace by the clock: the event happens so long after traffic was seen for the first time.
+func after(at time.Duration) pace {
+	first, began := time.Duration(0), false
+	return pace{happens: func(w *watch) bool {
+		last := w.samples[len(w.samples)-1]
+		if !began && last.path-w.samples[0].path > begun {
+			began, first = true, last.at
+		}
+		return began && last.at-first >= at
+	}}
+}
+
+// follow reads until the load has ended, has the event happen at its time, and ends the load when there was
+// enough of it.
+func (w *watch) follow(ctx context.Context, s *lab.State, ev *labEvent, fault *lab.Fault, end func() error,
 	ended <-chan error) error {
 	start := time.Now()
 	every := time.NewTicker(tick)
 	defer every.Stop()
 	sent, received := make([]int64, w.ports), make([]int64, w.ports)
 	broken := make(chan error, 1)
+	ending := false
 	for happened := false; ; {
 		if err := w.tap.Read(sent, received); err != nil {
 			return err
@@ -74,7 +100,13 @@ func (w *watch) follow(ctx context.Context, s *lab.State, ev *labEvent, fault *l
 			x.total += received[i]
 		}
 		w.samples = append(w.samples, x)
-		if !happened && x.at >= at {
+		if happened && !ending && w.enough != nil && w.enough(w, ev) {
+			ending = true
+			if err := end(); err != nil {
+				return err
+			}
+		}
+		if !happened && w.happens(w) {
 			happened, w.event = true, time.Since(start)
 			if ev.loss == 0 {
 				if err := w.tap.Cut(0); err != nil {
@@ -90,8 +122,14 @@ func (w *watch) follow(ctx context.Context, s *lab.State, ev *labEvent, fault *l
 				return labError(err)
 			}
 		case err := <-ended:
-			if !happened && err == nil {
-				err = errors.New("the load ended before the event")
+			exit := (*exec.ExitError)(nil)
+			switch {
+			case ending && errors.As(err, &exit) && exit.ExitCode() == exitInterupt:
+				return nil
+			case !happened && err == nil && x.path-w.samples[0].path <= begun:
+				return errors.New("the load has ended, and none of it went towards what was to break")
+			case !happened && err == nil:
+				return errors.New("the load ended before the event")
 			}
 			return err
 		case <-ctx.Done():

@@ -378,6 +378,12 @@ func (c *rdmaMany) run(e *env, op perftest.Op) (err error) {
 		return deviceError(err)
 	}
 	defer cl.Close()
+	if c.Duration > 0 { // Ctrl-C ends it early, and what was measured is printed
+		stop, release := endable()
+		defer release()
+		cancel()
+		ctx, s.Stop = context.Background(), stop.Load
+	}
 	if c.Explain && !c.JSON {
 		explainSetup(e.stdout, s.Setup)
 	}
@@ -398,6 +404,9 @@ func (c *rdmaMany) run(e *env, op perftest.Op) (err error) {
 		if !c.JSON {
 			bandwidthRow(e.stdout, r)
 		}
+		if s.Stop != nil && s.Stop() {
+			break // its later sizes are not measured
+		}
 	}
 	final, err := cl.Finish()
 	if err != nil {
@@ -408,13 +417,15 @@ func (c *rdmaMany) run(e *env, op perftest.Op) (err error) {
 		if c.Explain {
 			out["setup"] = s.Setup
 		}
-		return printJSON(e.stdout, out)
-	}
-	if n := final.Drops + results[len(results)-1].Drops; n > 0 {
+		err = printJSON(e.stdout, out)
+	} else if n := final.Drops + results[len(results)-1].Drops; n > 0 {
 		fmt.Fprintf(e.stdout,
 			"%d datagrams were dropped by full socket buffers; a smaller --in-flight avoids that\n", n)
 	}
-	return nil
+	if err == nil && s.Stop != nil && s.Stop() {
+		err = errStopped
+	}
+	return err
 }
 
 func bandwidthHead(w io.Writer, s *perftest.Spec, dev *verbs.Device, to netip.AddrPort, mtu int) {

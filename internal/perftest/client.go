@@ -43,6 +43,7 @@ type Spec struct {
 	Depth   int   // requests in flight per queue pair
 	Iters   int64 // messages per queue pair and size; 0 with a Duration
 	Time    time.Duration
+	Stop    func() bool // reports whether a test by time is to end now; nil: when its time is over
 	Warmup  int64
 	Connect ConnectParams
 	Setup   *Setup // unless nil, hears how the session's first queue pair is set up
@@ -208,6 +209,11 @@ func (c *Client) request(i int, size int64) verbs.SendWR {
 	return wr
 }
 
+// over reports whether a test by time ends, which has taken so long; one that counts messages does not.
+func (s *Spec) over(spent time.Duration) bool {
+	return s.Time > 0 && (spent >= s.Time || s.Stop != nil && s.Stop())
+}
+
 // bandwidth keeps depth requests in flight on each queue pair.
 func (c *Client) bandwidth(ctx context.Context, s *Spec, size int64, progress Progress) (Result, error) {
 	r := Result{Op: s.Op, Size: size, QPs: s.QPs}
@@ -248,7 +254,7 @@ func (c *Client) bandwidth(ctx context.Context, s *Spec, size int64, progress Pr
 		}
 		now := time.Now()
 		spent := now.Sub(began)
-		if s.Time > 0 && spent >= s.Time {
+		if s.over(spent) {
 			limit = 0
 		}
 		for _, w := range wc[:n] {
@@ -353,7 +359,7 @@ func (c *Client) latency(ctx context.Context, s *Spec, size int64, progress Prog
 		if i == s.Warmup {
 			began = start
 		}
-		if s.Time > 0 && i > s.Warmup && start.Sub(began) >= s.Time || s.Time == 0 && i == s.Warmup+s.Iters {
+		if i > s.Warmup && s.over(start.Sub(began)) || s.Time == 0 && i == s.Warmup+s.Iters {
 			break
 		}
 		now, err := p.ping(ctx)

@@ -2,13 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"railyard/internal/perftest"
 )
@@ -61,7 +62,6 @@ func raisePlanes(t *testing.T, name string) *planes {
 		}
 	}
 	for _, n := range nodes {
-		_ = exec.Command("ip", "netns", "del", f.in(n)).Run() // of a test that was killed
 		if out, err := exec.Command("ip", "netns", "add", f.in(n)).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v: %s", n, err, out)
 		}
@@ -133,39 +133,36 @@ func (h *heard) String() string {
 	return h.text.String()
 }
 
-// until waits for a condition.
-func (f *planes) until(what string, holds func() bool) {
+// carried is how many bytes the ports of a process's host have sent and received; says is what it says.
+func (f *planes) carried(pid int, says *heard) (sent, received int64) {
 	f.t.Helper()
-	for end := time.Now().Add(2 * time.Minute); !holds(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			f.t.Fatalf("not in two minutes: %s", what)
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/dev", pid))
+	if err != nil {
+		f.t.Fatalf("%v: %s", err, says)
+	}
+	for line := range strings.Lines(string(b)) {
+		port, counts, _ := strings.Cut(strings.TrimSpace(line), ":")
+		if w := strings.Fields(counts); (port == "p0" || port == "p1") && len(w) > 8 {
+			in, err1 := strconv.ParseInt(w[0], 10, 64)
+			out, err2 := strconv.ParseInt(w[8], 10, 64)
+			if err := errors.Join(err1, err2); err != nil {
+				f.t.Fatal(err)
+			}
+			sent, received = sent+out, received+in
 		}
 	}
+	return sent, received
 }
 
-// sent is what a host's ports have sent, bytes.
-func (f *planes) sent(host string) (n int64) {
-	f.t.Helper()
-	for _, port := range []string{"p0", "p1"} {
-		out, err := exec.Command("ip", "netns", "exec", f.in(host), "cat",
-			"/sys/class/net/"+port+"/statistics/tx_bytes").Output()
-		if err != nil {
-			f.t.Fatal(err)
-		}
-		var bytes int64
-		fmt.Sscan(string(out), &bytes)
-		n += bytes
-	}
-	return n
-}
-
-// MRC moves away from what breaks, under load and with static routes: no WRITE fails, and none waits long.
-// How long is the machine's affair where processes wait for their turn; package mrc's tests time it.
-func TestLabPlanes(t *testing.T) {
+// MRC moves away from what breaks, under load and with static routes: no WRITE fails, and what is sent soon
+// arrives again. How soon is the machine's affair where processes wait for their turn; package mrc's tests
+// time it.
+func TestRealLabPlanes(t *testing.T) {
 	needsLab(t)
-	f := raisePlanes(t, "mp")
-	_, said := f.start("b", "rdma", "serve", "--planes", "10.0.2.1,10.1.2.1")
-	f.until("the server serves", func() bool { return strings.Contains(said.String(), "10.0.2.1") })
+	t.Parallel()
+	f := raisePlanes(t, ownName("mp"))
+	server, said := f.start("b", "rdma", "serve", "--planes", "10.0.2.1,10.1.2.1")
+	until(t, "the server serves", func() bool { return strings.Contains(said.String(), "10.0.2.1") })
 	for _, c := range []struct{ what, breaks, mends string }{
 		{"nothing", "", ""},
 		{"a cable between leaf and spine is cut", "s11: ip link set la down",
@@ -177,34 +174,45 @@ func TestLabPlanes(t *testing.T) {
 			"la1: nft add rule ip loss f oifname s2 numgen random mod 50 == 0 drop",
 			"la1: nft delete table ip loss"},
 	} {
-		for try := 1; ; try++ { // a busy machine may keep any process from its turn for two seconds
-			problem := f.load(c.what, c.breaks, c.mends)
-			if problem == "" {
-				break
-			} else if try == 4 {
-				t.Fatalf("%s: %s", c.what, problem)
-			}
-			t.Logf("%s, try %d: %s", c.what, try, problem)
-		}
+		f.load(server.Process.Pid, c.what, c.breaks, c.mends)
 	}
 }
 
-// load breaks something under load, mends it, and says what was wrong with what became of the load.
-func (f *planes) load(what, breaks, mends string) (problem string) {
+// load breaks something under load, and mends it once no more than a tenth of what is sent is lost.
+func (f *planes) load(server int, what, breaks, mends string) {
 	f.t.Helper()
-	before := f.sent("a")
 	cmd, out := f.start("a", "rdma", "write", "--to", "10.0.2.1", "--transport", "mrc", "--planes",
-		"10.0.1.1,10.1.1.1", "--duration", "2s", "--depth", "8", "--timeout", "8", "--json")
-	f.until("the load has begun", func() bool { return f.sent("a")-before > 1<<20 })
-	time.Sleep(200 * time.Millisecond)
+		"10.0.1.1,10.1.1.1", "--duration", "1h", "--depth", "8", "--timeout", "8", "--json")
+	const stretch = 4 << 20 // bytes
+	arrives := func(when string) {
+		f.t.Helper()
+		began := false
+		var sent, received int64
+		until(f.t, what+": what is sent arrives "+when, func() bool {
+			s, _ := f.carried(cmd.Process.Pid, out)
+			_, r := f.carried(server, out)
+			if !began || r-received > stretch {
+				kept := began && float64(s-sent) < 1.1*float64(r-received)
+				began, sent, received = true, s, r
+				return kept
+			}
+			return false
+		})
+	}
+	arrives("at first")
 	f.do(breaks)
-	err := cmd.Wait()
+	arrives("though it is broken")
 	f.do(mends)
+	arrives("when it is mended")
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		f.t.Error(err)
+	}
+	err := cmd.Wait()
 	var r struct{ Results []perftest.Result }
 	text := out.String()
-	if from := strings.Index(text, "{"); err != nil || from < 0 ||
-		json.Unmarshal([]byte(text[from:]), &r) != nil || len(r.Results) != 1 {
-		return fmt.Sprintf("%v: %s", err, text)
+	if from := strings.Index(text, "{"); cmd.ProcessState.ExitCode() != exitInterupt || from < 0 ||
+		json.NewDecoder(strings.NewReader(text[from:])).Decode(&r) != nil || len(r.Results) != 1 {
+		f.t.Fatalf("%s: %v: %s", what, err, text)
 	}
 	w := r.Results[0]
 	f.t.Logf("%-38s %5.2f Gbit/s, a WRITE takes %.0f us, the longest %.1f ms, %d packets again",
@@ -212,8 +220,4 @@ func (f *planes) load(what, breaks, mends string) (problem string) {
 	if !w.Verified {
 		f.t.Fatalf("%s: the bytes differ: %s", what, text)
 	}
-	if w.Max > 2e6 {
-		return fmt.Sprintf("a WRITE took %.1f ms", w.Max/1e3)
-	}
-	return ""
 }

@@ -7,12 +7,14 @@ import (
 
 // A switch of a real lab goes down with all of its cables and comes back but for one that is out by itself; a
 // NIC that flaps is reachable behind it; what cannot be is refused.
-func TestLabFail(t *testing.T) {
+func TestRealLabFail(t *testing.T) {
 	needsLab(t)
-	raise(t, "t9", "--rate", "200Mbps", "--routing", "static")
+	t.Parallel()
+	name := ownName("fail")
+	raise(t, name, "--rate", "200Mbps", "--routing", "static")
 	do := func(want int, args ...string) string {
 		t.Helper()
-		code, out, errs := call(t, append(append([]string{"lab", "fail"}, args...), "--name", "t9")...)
+		code, out, errs := call(t, append(append([]string{"lab", "fail"}, args...), "--name", name)...)
 		if code != want {
 			t.Fatalf("%v: exit %d, %s%s", args, code, out, errs)
 		}
@@ -20,7 +22,7 @@ func TestLabFail(t *testing.T) {
 	}
 	down := func() (ports string) {
 		for _, p := range []string{"spine-1:Eth1", "spine-1:Eth2", "spine-2:Eth1"} {
-			if !portsOf(t, "t9")[p].Up {
+			if !portsOf(t, name)[p].Up {
 				ports += p + " "
 			}
 		}
@@ -31,7 +33,7 @@ func TestLabFail(t *testing.T) {
 	if said != "switch spine-1 is down\n" || down() != "spine-1:Eth1 spine-1:Eth2" {
 		t.Errorf("%s, down: %s", said, down())
 	}
-	if r := reduce(t, "t9", "--bytes", "64KiB", "--iters", "1"); r[0].Wrong != 0 {
+	if r := reduce(t, name, "--bytes", "64KiB", "--iters", "1"); r[0].Wrong != 0 {
 		t.Errorf("around the spine: %+v", r)
 	}
 	if do(0, "switch", "spine-1", "--up"); down() != "spine-1:Eth1" {
@@ -46,7 +48,7 @@ func TestLabFail(t *testing.T) {
 		t.Error(said)
 	}
 	do(0, "link", "spine-1:Eth1", "--rate-share", "0.5", "--direction", "in")
-	if r := reduce(t, "t9", "--bytes", "64KiB", "--iters", "1"); r[0].Wrong != 0 || down() != "" {
+	if r := reduce(t, name, "--bytes", "64KiB", "--iters", "1"); r[0].Wrong != 0 || down() != "" {
 		t.Errorf("behind a flap: %+v, down: %s", r, down())
 	}
 	for want, args := range map[string][]string{

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// byTraffic has events happen once so much has arrived that the planes' shares count, and ends the load when
+// traffic has left what broke for good, or so much has arrived since that it should have.
+func byTraffic() *pace {
+	const least, most, lossy = 1 << 20, 256 << 20, 16 << 20 // bytes
+	var arrived int64                                       // when the event happened
+	return &pace{happens: func(w *watch) bool {
+		i := len(w.samples) - 1
+		for last := w.samples[i]; i > 0 && last.at-w.samples[i].at < around*time.Millisecond; i-- {
+		}
+		first, last := w.samples[i], w.samples[len(w.samples)-1]
+		arrived = last.total
+		return i > 0 && last.total-first.total > least && last.path-first.path > begun &&
+			last.total-w.samples[0].total > 8*least
+	}, enough: func(w *watch, ev *labEvent) bool {
+		if len(w.samples)%32 > 0 { // judging looks at all of them
+			return false
+		}
+		came := w.samples[len(w.samples)-1].total - arrived
+		if ev.loss > 0 {
+			return came > lossy
+		}
+		m, err := w.judge("")
+		return came > most || err == nil && m.Moved >= 0
+	}}
+}
+
+// MRC moves away from a spine that has lost its way and from a drained plane, in a lab whose routes nobody
+// changes; before, its planes carry alike. How long it takes is the machine's affair; that it is said and
+// drawn is not.
+func TestRealLabRun(t *testing.T) {
+	needsLab(t)
+	t.Parallel()
+	plot := filepath.Join(t.TempDir(), "move.png")
+	c := labRunCmd{labName: labName{ownName("run")}, Scenario: filepath.Join(scenarios(t), "lab-planes.yaml"),
+		Rate: "200Mbps", Duration: time.Minute, At: time.Second, Plot: plot, Force: true, JSON: true,
+		pace: byTraffic()}
+	var out, errs bytes.Buffer
+	if err := c.Run(guest(&out, &errs)); err != nil {
+		t.Fatal(err, errs.String())
+	}
+	var moves []labMove
+	if err := json.Unmarshal(out.Bytes(), &moves); err != nil || len(moves) != 3 {
+		t.Fatalf("%v: %s%s", err, &out, &errs)
+	}
+	for i, m := range moves {
+		t.Logf("%-36s %4.0f ms, path %.3f to %.3f of %.3f to %.3f Gbit/s, %d again", m.Event, m.Moved,
+			m.Before, m.After, m.Arrived, m.Arrives, m.Again)
+		if !m.Verified {
+			t.Errorf("the bytes differ: %+v", m)
+		}
+		if i < 2 && (m.Moved < 0 || m.After > 0.1*m.Before) {
+			t.Errorf("has not moved: %+v", m)
+		}
+		if share := m.Before / m.Arrived; i == 1 && (share < 0.3 || share > 0.7) {
+			t.Errorf("a plane of two carries %.2f before it is drained", share)
+		}
+	}
+	if b, err := os.ReadFile(plot); err != nil || !bytes.HasPrefix(b, []byte("\x89PNG")) {
+		t.Errorf("the plot: %v", err)
+	}
+	out.Reset()
+	c.Scenario, c.Plot, c.Force, c.JSON = planesWith(t, "{link: 'spine-2-2:Eth2', at: 0s, up: false}"), "",
+		false, false
+	if err := c.Run(guest(&out, &errs)); err != nil ||
+		!strings.Contains(out.String(), "link spine-2-2:Eth2, up: false") {
+		t.Errorf("%v: %s%s", err, &out, &errs)
+	}
+	if n := namespacesOf(t, c.Name); n != 0 {
+		t.Errorf("%d namespaces are left", n)
+	}
+}
