@@ -5,9 +5,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
+	"runtime/metrics"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -16,12 +19,36 @@ import (
 // 0 without end. It announces each line of standard error on standard output before it writes it.
 const hurriedLines = "RAILYARD_TEST_HURRY"
 
+// heldFile is in the environment of a child that says how much memory it holds when it gets SIGUSR1: the file
+// into which it writes the bytes, a line.
+const heldFile = "RAILYARD_TEST_HELD"
+
+// tellHeld writes what the Go runtime has from the system and has not given back, each time it is asked.
+func tellHeld(file string) {
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGUSR1)
+	go func() {
+		for range asked {
+			s := []metrics.Sample{{Name: "/memory/classes/total:bytes"},
+				{Name: "/memory/classes/heap/released:bytes"}}
+			metrics.Read(s)
+			text := fmt.Sprintln(s[0].Value.Uint64() - s[1].Value.Uint64())
+			if err := os.WriteFile(file+".new", []byte(text), 0o600); err == nil {
+				_ = os.Rename(file+".new", file)
+			}
+		}
+	}()
+}
+
 // TestMain lets the test binary be the program when it starts itself.
 func TestMain(m *testing.M) {
 	if os.Getenv("RAILYARD_CHILD") == "" {
 		os.Exit(m.Run())
 	}
 	followParent()
+	if file := os.Getenv(heldFile); file != "" {
+		tellHeld(file)
+	}
 	e := &env{stdout: os.Stdout, stderr: os.Stderr}
 	if n, err := strconv.Atoi(os.Getenv(hurriedLines)); err == nil {
 		e = newHurried(os.Stdout, os.Stderr, n, func(line string) { fmt.Printf("next: %s\n", line) }).env()

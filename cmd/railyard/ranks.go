@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -38,7 +39,9 @@ func (c *crew) start(rank int, stdout io.Writer, env []string, name string, args
 	cmd.Env = append(append(os.Environ(), "RAILYARD_CHILD=1"), env...)
 	var says strings.Builder
 	cmd.Stdout, cmd.Stderr = stdout, &says
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.Cancel = func() error { // one that was stopped hears of it once it goes on
+		return errors.Join(cmd.Process.Signal(os.Interrupt), cmd.Process.Signal(syscall.SIGCONT))
+	}
 	cmd.WaitDelay = 5 * time.Second
 	if _, err := cmd.StdinPipe(); err != nil { // its end tells the child that we are gone
 		return err

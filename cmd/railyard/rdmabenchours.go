@@ -1,14 +1,16 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
+	"net"
 	"net/netip"
 	"os/exec"
 	"strings"
-	"time"
 
 	"railyard/internal/perftest"
 	"railyard/roce"
@@ -19,7 +21,12 @@ import (
 // ours runs one perftest session against a server in another process; used is what that cost both.
 func (c *rdmaBenchCmd) ours(ctx context.Context, op perftest.Op, size int64) (r perftest.Result, used cpuTime,
 	err error) {
-	server, line, err := child(ctx, "rdma", "serve", "--addr", "127.65.0.1", "--port", "0")
+	addr, release, err := claim()
+	if err != nil {
+		return r, used, err
+	}
+	defer release()
+	server, line, err := child(ctx, "rdma", "serve", "--addr", addr.String(), "--port", "0")
 	if err != nil {
 		return r, used, err
 	}
@@ -55,15 +62,48 @@ func (c *rdmaBenchCmd) ours(ctx context.Context, op perftest.Op, size int64) (r 
 	return r, used.plus(childCPU(server)), err
 }
 
+// claim returns a loopback address that no other job of this machine takes until it is released.
+func claim() (addr netip.Addr, release func(), err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return addr, nil, err
+	}
+	return loopback(l.Addr().(*net.TCPAddr).AddrPort().Port(), 0), func() { l.Close() }, nil
+}
+
+// listening waits until iperf3 says that it listens.
+func listening(says io.Reader) error {
+	lines := bufio.NewScanner(says)
+	for lines.Scan() {
+		if strings.HasPrefix(lines.Text(), "Server listening") {
+			return nil
+		}
+	}
+	return fmt.Errorf("iperf3 -s ended before it listened: %s", lines.Text())
+}
+
 // iperf runs iperf3 between two processes and returns what the receiver got.
 func (c *rdmaBenchCmd) iperf(ctx context.Context, iperf string, udp bool) (float64, error) {
 	const port = "5299"
-	server := exec.CommandContext(ctx, iperf, "-s", "-1", "-p", port, "-B", "127.0.0.1")
+	addr, release, err := claim()
+	if err != nil {
+		return 0, err
+	}
+	defer release()
+	server := exec.CommandContext(ctx, iperf, "-s", "-1", "-p", port, "-B", addr.String(), "--forceflush")
+	says, err := server.StdoutPipe()
+	if err != nil {
+		return 0, err
+	}
 	if err := server.Start(); err != nil {
 		return 0, err
 	}
 	defer stop(server)
-	args := []string{"-c", "127.0.0.1", "-p", port, "-J", "-t",
+	if err := listening(says); err != nil {
+		return 0, err
+	}
+	go func() { _, _ = io.Copy(io.Discard, says) }()
+	args := []string{"-c", addr.String(), "-p", port, "-J", "-t",
 		fmt.Sprint(int(math.Ceil(c.Duration.Seconds())))}
 	if udp {
 		args = append(args, "-u", "-b", "0", "-l", fmt.Sprint(4096+roce.BTHLen+roce.ICRCLen))
@@ -80,19 +120,12 @@ func (c *rdmaBenchCmd) iperf(ctx context.Context, iperf string, udp bool) (float
 			} `json:"sum_received"`
 		} `json:"end"`
 	}
-	for try := 0; ; try++ { // the server needs a moment to listen
-		out, err := exec.CommandContext(ctx, iperf, args...).Output()
-		r.Error = ""
-		if jerr := json.Unmarshal(out, &r); err == nil {
-			err = jerr
-		}
-		if err == nil && r.Error == "" {
-			break
-		}
-		if try == 50 || ctx.Err() != nil {
-			return 0, fmt.Errorf("iperf3 failed: %s %w", r.Error, err)
-		}
-		time.Sleep(20 * time.Millisecond)
+	out, err := exec.CommandContext(ctx, iperf, args...).Output()
+	if jerr := json.Unmarshal(out, &r); err == nil {
+		err = jerr
+	}
+	if err != nil || r.Error != "" {
+		return 0, fmt.Errorf("iperf3 failed: %s %w", r.Error, err)
 	}
 	if udp && r.End.Received.Bps == 0 { // older versions report only one sum for UDP
 		return r.End.Sum.Bps * (1 - r.End.Sum.Lost/100) / 1e9, nil

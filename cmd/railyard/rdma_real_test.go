@@ -5,15 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
-	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"railyard/internal/allreduce"
 	"railyard/internal/perftest"
@@ -23,21 +19,43 @@ import (
 // find it.
 func serving(t *testing.T, flags ...string) (server *exec.Cmd, to string) {
 	t.Helper()
-	for addr := netip.MustParseAddr("127.66.0.1"); ; addr = addr.Next() {
-		server, line, err := child(t.Context(),
-			append([]string{"rdma", "serve", "--addr", addr.String(), "--port", "0"}, flags...)...)
+	server, to, _ = servingAt(t, func(n int) []string {
+		return append([]string{"--addr", fmt.Sprintf("127.32.%d.1", n)}, flags...)
+	})
+	return server, to
+}
+
+// servingAt starts a server at the first network n, of 250, whose address nobody uses: whoever has that has
+// the other addresses of it too.
+func servingAt(t *testing.T, flags func(n int) []string) (server *exec.Cmd, to string, n int) {
+	t.Helper()
+	var last error
+	for try := range 250 {
+		n := (os.Getpid() + try) % 250
+		args := append([]string{"rdma", "serve", "--port", "0"}, flags(n)...)
+		server, line, err := child(t.Context(), args...)
 		if err == nil {
 			t.Cleanup(func() { stop(server) })
-			return server, line[strings.LastIndexByte(line, ' ')+1:]
+			return server, line[strings.LastIndexByte(line, ' ')+1:], n
 		}
-		if !strings.Contains(err.Error(), "in use") {
-			t.Fatal(err)
+		if last = err; !strings.Contains(err.Error(), "in use") {
+			break
 		}
 	}
+	t.Fatal(last)
+	return nil, "", 0
+}
+
+// clientPlanes are two addresses that belong to a server's: 127.32.7.1 has 127.40.7.1 and 127.41.7.1.
+func clientPlanes(to string) string {
+	_, n, _ := strings.Cut(to, ".32.")
+	n, _, _ = strings.Cut(n, ":")
+	return "127.40." + n + ",127.41." + n
 }
 
 // A server and each client, in processes of their own.
-func TestRdmaCommands(t *testing.T) {
+func TestRealRdmaCommands(t *testing.T) {
+	t.Parallel()
 	_, to := serving(t)
 	for _, op := range []string{"write", "send", "read", "lat"} {
 		args := []string{"rdma", op, "--to", to, "--timeout",
@@ -93,11 +111,11 @@ func TestRdmaCommands(t *testing.T) {
 		}
 	}
 	for how, want := range map[string]string{
-		"--transport mrc --spray":                       "MRC sprays by itself",
-		"--transport mrc --cc dcqcn":                    "MRC runs under nscc, dctcp, none",
-		"--transport iwarp":                             `no transport "iwarp" on sockets; accepted: rc, mrc`,
-		"--transport rc --planes ::1":                   "RC has one way in",
-		"--transport mrc --planes 127.0.0.77,127.0.0.8": "the peer has 2 planes, we have 1",
+		"--transport mrc --spray":                      "MRC sprays by itself",
+		"--transport mrc --cc dcqcn":                   "MRC runs under nscc, dctcp, none",
+		"--transport iwarp":                            `no transport "iwarp" on sockets; accepted: rc, mrc`,
+		"--transport rc --planes ::1":                  "RC has one way in",
+		"--transport mrc --planes " + clientPlanes(to): "the peer has 2 planes, we have 1",
 		"--lb reps":                        "--lb chooses among several source ports: it needs --spray",
 		"--spray --lb reps,source_ports=1": "1 is nothing to choose from",
 		"--spray --lb rep":                 "there are entropy, oblivious, bitmap, reps, mixed",
@@ -121,7 +139,8 @@ func TestRdmaCommands(t *testing.T) {
 }
 
 // Four processes reduce real data; each leaves a capture.
-func TestAllreduceCommand(t *testing.T) {
+func TestRealAllreduceCommand(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	code, out, errs := call(t, "rdma", "allreduce", "--ranks", "4",
 		"--timeout", "18", "--bytes", "1KiB,300000B", "--iters", "2",
@@ -148,7 +167,8 @@ func TestAllreduceCommand(t *testing.T) {
 }
 
 // Four processes reduce real data by MRC.
-func TestAllreduceByMRC(t *testing.T) {
+func TestRealAllreduceByMRC(t *testing.T) {
+	t.Parallel()
 	code, out, errs := call(t, "rdma", "allreduce", "--ranks", "4",
 		"--timeout", "18", "--bytes", "1KiB,300000B", "--iters", "2",
 		"--json", "--transport", "mrc")
@@ -160,7 +180,8 @@ func TestAllreduceByMRC(t *testing.T) {
 }
 
 // What cannot be had is one line and exit code 2.
-func TestRdmaBadInput(t *testing.T) {
+func TestRealRdmaBadInput(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	taken := filepath.Join(dir, "taken.pcapng")
 	if err := os.WriteFile(taken, []byte("precious"), 0o600); err != nil {
@@ -168,10 +189,11 @@ func TestRdmaBadInput(t *testing.T) {
 	}
 	_, to := serving(t)
 	host, _, _ := strings.Cut(to, ":")
+	own, _, _ := strings.Cut(clientPlanes(to), ",")
 	for _, c := range []struct{ args, want string }{
 		{"rdma write --to 127.0.0.9:1", "no server at 127.0.0.9:1"},
 		{"rdma write --to 203.0.113.7 --addr 203.0.113.8", "no address of this machine"},
-		{"rdma write --to no.such.host.invalid", "no address for host"},
+		{"rdma write --to no..host", "no address for host"}, // no name server is asked for it
 		{"rdma serve --addr " + host + " --port 0", "in use"},
 		{"rdma write --to " + to + " --size 0B", "--size: must lie between 1B and 1GiB, found 0B"},
 		{"rdma write --to " + to + " --size 64", "the unit is missing"},
@@ -207,7 +229,8 @@ func TestRdmaBadInput(t *testing.T) {
 		{"rdma allreduce --ranks 2 --bytes 5B", "whole elements"},
 		{"rdma allreduce --ranks 2 --redop xor",
 			"--redop: \"xor\" is no reduction; accepted: sum, prod, max, min"},
-		{"rdma allreduce --ranks 2 --rank 1 --wait 300ms --rendezvous 127.0.0.1:1", "found no rank 0"},
+		{"rdma allreduce --ranks 2 --rank 1 --wait 300ms --rendezvous 127.0.0.1:1 --addr " + own,
+			"found no rank 0"},
 	} {
 		code, _, errs := call(t, strings.Fields(c.args)...)
 		if code != 2 || !strings.Contains(errs, c.want) || strings.Count(strings.TrimSpace(errs), "\n") > 1 {
@@ -219,177 +242,9 @@ func TestRdmaBadInput(t *testing.T) {
 	}
 }
 
-// A capture of MRC tells of its paths; Wireshark's plugin for it is printed, and reads no file.
-func TestPcapMRC(t *testing.T) {
-	sample := filepath.Join("..", "..", "internal", "capture", "testdata", "mrc.pcapng")
-	code, out, errs := call(t, "pcap", sample)
-	if code != 0 {
-		t.Fatalf("exit %d, %s", code, errs)
-	}
-	for _, want := range []string{"NACK TRIMMED: PSN 0, EV 0xa0c02", "33 good, 0 wrong",
-		"8 paths (entropy values) of 1 to 3 packets each, 7 by plane0, 8 by plane1",
-		"EV 0xa0c02 by plane0: 1 packet, 1 trimmed, SKIP", "7 SACKs up to PSN 6, widest gap 4",
-		"NACKs: 1 TRIMMED", "2 probes, 1 answered", "Port Status Update without plane 1"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("no %q in\n%s", want, out)
-		}
-	}
-	for l := range strings.Lines(out) {
-		if len(l) > 100 {
-			t.Errorf("a line of %d columns: %s", len(l), l)
-		}
-	}
-	if code, out, _ := call(t, "pcap", sample, "--json"); code != 0 ||
-		!strings.Contains(out, `"ev": "0xa0c02"`) {
-		t.Errorf("exit %d, %s", code, out)
-	}
-	if code, out, errs := call(t, "pcap", "--wireshark-plugin"); code != 0 ||
-		!strings.Contains(out, `Proto("mrc"`) {
-		t.Errorf("exit %d, %s", code, errs)
-	}
-	if code, _, errs := call(t, "pcap", sample, "--wireshark-plugin"); code != 2 ||
-		!strings.Contains(errs, "reads no FILE") {
-		t.Errorf("exit %d, %s", code, errs)
-	}
-}
-
-// A capture tells its story; what is none is refused in one line.
-func TestPcapCommand(t *testing.T) {
-	lo := filepath.Join("..", "..", "internal", "capture", "testdata", "lo.pcap")
-	code, out, errs := call(t, "pcap", lo)
-	if code != 0 || !strings.Contains(out, "WRITE va") || !strings.Contains(out, "0 wrong") {
-		t.Errorf("exit %d %s %s", code, out, errs)
-	}
-	for _, l := range strings.Split(out, "\n") {
-		if len(l) > 100 {
-			t.Errorf("a line of %d columns: %s", len(l), l)
-		}
-	}
-	b, err := os.ReadFile(lo)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cut := filepath.Join(t.TempDir(), "cut.pcap")
-	if err := os.WriteFile(cut, b[:20000], 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if code, out, _ := call(t, "pcap", cut); code != 0 || !strings.Contains(out, "damaged behind packet") {
-		t.Errorf("a cut capture: exit %d, %s", code, out)
-	}
-	for arg, want := range map[string]string{
-		"rdma_test.go":     "no pcap or pcapng",
-		t.TempDir():        "no regular file but a directory",
-		"nowhere.pcap":     "no such file",
-		lo + " --limit=-1": "--limit: must lie between 0 and 10000000, found -1",
-	} {
-		if code, _, errs := call(t, append([]string{"pcap"}, strings.Fields(arg)...)...); code != 2 ||
-			!strings.Contains(errs, want) {
-			t.Errorf("%s: exit %d, %s", arg, code, errs)
-		}
-	}
-}
-
-// The simulator writes captures that tshark reads, the same twice.
-func TestRunCapture(t *testing.T) {
-	s := filepath.Join(scenarios(t), "three-flows.yaml")
-	t.Chdir(t.TempDir())
-	var files [2][]byte
-	for i, out := range []string{"a", "b"} {
-		if code, out, errs := call(t, "run", s, "--out", out, "--capture", "rail-1:Eth3", "--capture",
-			"rail-1:Eth5", "--capture-window", "0us..100us"); code != 0 ||
-			!strings.Contains(out, "capture.pcapng") {
-			t.Fatal(out, errs)
-		}
-		files[i], _ = os.ReadFile(filepath.Join(out, "capture.pcapng"))
-	}
-	if len(files[0]) < 1000 || string(files[0]) != string(files[1]) {
-		t.Errorf("captures of %d and %d bytes differ", len(files[0]), len(files[1]))
-	}
-	for args, want := range map[string]string{"--capture rail-1:Eth99": "rail-1 has rail-1:Eth1",
-		"--capture rail-1:Eth3 --capture-window 5us..1us": "--capture-window",
-		"--capture rail-1:Eth3 --capture-window 0..1":     "--capture-window",
-		"--capture rail-1:Eth3 --capture rail-1:Eth3":     "named twice"} {
-		if code, _, errs := call(t, append([]string{"run", s, "--out", "c"},
-			strings.Fields(args)...)...); code != 2 || !strings.Contains(errs, want) {
-			t.Errorf("%s: exit %d, %s", args, code, errs)
-		}
-	}
-	if _, err := os.Stat("c"); err == nil {
-		t.Error("a refused run left a directory")
-	}
-	if _, err := exec.LookPath("tshark"); err != nil {
-		t.Skip("tshark is not installed")
-	}
-	b, err := exec.Command("tshark", "-r", "a/capture.pcapng", "-T", "fields", "-e", "_ws.malformed", "-e",
-		"infiniband.bth.opcode", "-e", "frame.interface_name").Output()
-	if err != nil || strings.Contains(string(b), "Malformed") ||
-		!strings.Contains(string(b), "\t6\trail-1:Eth3") {
-		t.Errorf("tshark: %v\n%.300s", err, b)
-	}
-}
-
-// A rank that is killed ends all the others, and its name is said.
-func TestAllreduceRankDies(t *testing.T) {
-	if _, err := os.Stat("/proc/self/task"); err != nil {
-		t.Skip("no /proc: ", err)
-	}
-	killed := make(chan bool)
-	go func() {
-		defer close(killed)
-		if pid := childRank(t, "2"); pid != 0 { // as soon as it is there
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-		}
-	}()
-	code, _, errs := call(t, "rdma", "allreduce", "--ranks", "3", "--bytes", "1MiB", "--iters", "987654")
-	<-killed
-	// Rank 0 may notice first that the connection is gone.
-	if code != 1 || !strings.Contains(errs, "rank 2: signal: killed") &&
-		!strings.Contains(errs, "rank 2 is gone") {
-		t.Errorf("exit %d: %s", code, errs)
-	}
-}
-
-// raced is set where the race detector runs.
-var raced bool
-
-// resident is how much memory a process holds, in bytes.
-func resident(t *testing.T, pid int) int64 {
-	t.Helper()
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
-	var size, pages int64
-	if n, _ := fmt.Sscan(string(b), &size, &pages); err != nil || n != 2 {
-		t.Skip("no /proc/PID/statm: ", err)
-	}
-	return pages * int64(os.Getpagesize())
-}
-
-// A server gives the memory of its sessions back when they have ended; it kept
-// 1.09 GB for minutes. Hundreds of queue pairs are a session like any other.
-func TestServeGivesMemoryBack(t *testing.T) {
-	if raced {
-		t.Skip("the race detector keeps a shadow of all memory")
-	}
-	server, to := serving(t)
-	before := resident(t, server.Process.Pid)
-	for _, args := range []string{"write --size 128MiB --qps 2 --iters 1 --depth 1",
-		"read --size 128MiB --iters 1 --depth 1", "write --size 4KiB --qps 512 --iters 2"} {
-		if code, out, errs := call(t,
-			append([]string{"rdma"}, strings.Fields(args+" --to "+to)...)...); code != 0 {
-			t.Fatalf("%s: exit %d, %s%s", args, code, out, errs)
-		}
-	}
-	var after int64
-	for range 1200 {
-		if after = resident(t, server.Process.Pid); after < before+60<<20 {
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	t.Errorf("%d MB before, %d MB two minutes after sessions with 384 MB", before>>20, after>>20)
-}
-
 // Connections that say nothing keep nobody from being served.
-func TestServeWithIdleConnections(t *testing.T) {
+func TestRealServeWithIdleConnections(t *testing.T) {
+	t.Parallel()
 	_, to := serving(t)
 	for range 300 {
 		c, err := net.Dial("tcp", to)
@@ -404,57 +259,10 @@ func TestServeWithIdleConnections(t *testing.T) {
 	}
 }
 
-// childRank finds the process of a rank among this process's children.
-func childRank(t *testing.T, rank string) int {
-	t.Helper()
-	for range 3000 {
-		time.Sleep(20 * time.Millisecond)
-		lists, _ := filepath.Glob("/proc/self/task/*/children")
-		for _, l := range lists {
-			b, _ := os.ReadFile(l)
-			for _, pid := range strings.Fields(string(b)) {
-				line, _ := os.ReadFile("/proc/" + pid + "/cmdline")
-				if n, err := strconv.Atoi(pid); err == nil && strings.Contains(string(line),
-					"\x00--rank\x00"+rank+"\x00") {
-					return n
-				}
-			}
-		}
-	}
-	t.Error("rank ", rank, " never started")
-	return 0
-}
-
-// A rank that is stopped ends the run within the patience, by its name, also when
-// the transport itself would try for hours (the review: 147 s, or for ever).
-func TestAllreduceRankStops(t *testing.T) {
-	if _, err := os.Stat("/proc/self/task"); err != nil {
-		t.Skip("no /proc: ", err)
-	}
-	// A busy machine may need longer until they are in the middle of it, and to hear of those that live.
-	for wait, patience := 500*time.Millisecond, 2*time.Second; ; wait, patience = 4*wait, 4*patience {
-		stopped := make(chan bool)
-		go func() {
-			defer close(stopped)
-			pid := childRank(t, "2")
-			time.Sleep(wait)
-			if pid != 0 {
-				_ = syscall.Kill(pid, syscall.SIGSTOP)
-			}
-		}()
-		code, _, errs := call(t, "rdma", "allreduce", "--ranks", "3", "--bytes", "1MiB", "--iters", "987654",
-			"--patience", patience.String(), "--timeout", "31")
-		if <-stopped; code == 1 && strings.Contains(errs, "rank 2 has not been heard of") {
-			return
-		} else if patience > 30*time.Second {
-			t.Fatalf("exit %d, stopped after %v: %s", code, wait, errs)
-		}
-	}
-}
-
 // A capture has the IP identifications of the wire, for which the ICRCs hold,
 // whichever end cuts batches into datagrams and whichever joins them.
-func TestCapturesHoldTheirICRC(t *testing.T) {
+func TestRealCapturesHoldTheirICRC(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for server, flags := range map[string][]string{"plain": nil, "cuts": {"--no-offload"}} {
 		_, to := serving(t, flags...)

@@ -12,7 +12,8 @@ import (
 )
 
 // What --explain prints is what happened: the PSNs and keys it shows are those of the packets that follow.
-func TestExplainTellsTheExchange(t *testing.T) {
+func TestRealExplainTellsTheExchange(t *testing.T) {
+	t.Parallel()
 	_, to := serving(t)
 	dir := t.TempDir()
 	capture := filepath.Join(dir, "write.pcapng")
@@ -56,7 +57,8 @@ func json0(t *testing.T, v any) string {
 }
 
 // As text it fits the screen and says no more pairs than it says it does.
-func TestExplainFits(t *testing.T) {
+func TestRealExplainFits(t *testing.T) {
+	t.Parallel()
 	_, to := serving(t)
 	code, out, errs := call(t, "rdma", "lat", "--to", to, "--iters", "10", "--explain")
 	if code != 0 || !strings.Contains(out, "rkey") || !strings.Contains(out, "UDP port 4791") {
@@ -74,7 +76,8 @@ func TestExplainFits(t *testing.T) {
 }
 
 // The bench measures all it names, and draws it.
-func TestBenchMeasures(t *testing.T) {
+func TestRealBenchMeasures(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "bench.svg")
 	code, out, errs := call(t, "rdma", "bench", "--rounds", "1", "--duration", "100ms", "--json",
 		"--plot", file)

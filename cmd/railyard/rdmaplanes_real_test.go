@@ -2,23 +2,23 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
 // A sender of MRC whose window lets it send one packet at a time still takes its planes in turn.
-func TestPlanesInTurn(t *testing.T) {
-	server, line, err := child(t.Context(), "rdma", "serve", "--planes", "127.67.0.1,127.67.1.1", "--port",
-		"0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stop(server)
+func TestRealPlanesInTurn(t *testing.T) {
+	t.Parallel()
+	_, to, n := servingAt(t, func(n int) []string {
+		return []string{"--planes", fmt.Sprintf("127.33.%d.1,127.34.%d.1", n, n)}
+	})
+	ours := []string{fmt.Sprintf("127.33.%d.2", n), fmt.Sprintf("127.34.%d.2", n)}
 	taken := filepath.Join(t.TempDir(), "planes.pcapng")
-	code, _, errs := call(t, "rdma", "write", "--to", line[strings.LastIndexByte(line, ' ')+1:],
-		"--transport",
-		"mrc", "--planes", "127.67.0.2,127.67.1.2", "--line-rate", "200Mbps", "--iters", "60", "--pcap",
+	code, _, errs := call(t, "rdma", "write", "--to", to, "--transport", "mrc", "--planes",
+		strings.Join(ours, ","), "--line-rate", "200Mbps", "--iters", "60", "--pcap",
 		taken)
 	if code != 0 {
 		t.Fatal(errs)
@@ -43,14 +43,15 @@ func TestPlanesInTurn(t *testing.T) {
 			packets[p.Port] += p.Packets
 		}
 	}
-	a, b := packets["127.67.0.2"], packets["127.67.1.2"]
+	a, b := packets[ours[0]], packets[ours[1]]
 	if a+b < 900 || min(a, b)*3 < max(a, b) {
 		t.Errorf("the planes carried %d and %d packets", a, b)
 	}
 }
 
 // Peers that disagree on what they can do end with one line that says who has what.
-func TestPeersDisagree(t *testing.T) {
+func TestRealPeersDisagree(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		server, client []string
 		want           string
@@ -59,11 +60,14 @@ func TestPeersDisagree(t *testing.T) {
 			"the server serves mrc, the client asks for rc"},
 		{[]string{"--transport", "rc"}, []string{"--transport", "mrc"},
 			"the server serves rc, the client asks for mrc"},
-		{nil, []string{"--transport", "mrc", "--planes", "127.0.0.1,127.0.0.2"},
+		{nil, []string{"--transport", "mrc", "--planes", "OURS"},
 			"the peer has 2 planes, we have 1"},
 		{nil, []string{"--addr", "::1"}, "family"},
 	} {
 		_, to := serving(t, c.server...)
+		if i := slices.Index(c.client, "OURS"); i >= 0 {
+			c.client[i] = clientPlanes(to)
+		}
 		code, _, errs := call(t, append([]string{"rdma", "write", "--to", to, "--iters", "1"},
 			c.client...)...)
 		if code != 2 && code != 1 || !strings.Contains(errs, c.want) ||

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A capture of MRC tells of its paths; Wireshark's plugin for it is printed, and reads no file.
+func TestPcapMRC(t *testing.T) {
+	sample := filepath.Join("..", "..", "internal", "capture", "testdata", "mrc.pcapng")
+	code, out, errs := call(t, "pcap", sample)
+	if code != 0 {
+		t.Fatalf("exit %d, %s", code, errs)
+	}
+	for _, want := range []string{"NACK TRIMMED: PSN 0, EV 0xa0c02", "33 good, 0 wrong",
+		"8 paths (entropy values) of 1 to 3 packets each, 7 by plane0, 8 by plane1",
+		"EV 0xa0c02 by plane0: 1 packet, 1 trimmed, SKIP", "7 SACKs up to PSN 6, widest gap 4",
+		"NACKs: 1 TRIMMED", "2 probes, 1 answered", "Port Status Update without plane 1"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	for l := range strings.Lines(out) {
+		if len(l) > 100 {
+			t.Errorf("a line of %d columns: %s", len(l), l)
+		}
+	}
+	if code, out, _ := call(t, "pcap", sample, "--json"); code != 0 ||
+		!strings.Contains(out, `"ev": "0xa0c02"`) {
+		t.Errorf("exit %d, %s", code, out)
+	}
+	if code, out, errs := call(t, "pcap", "--wireshark-plugin"); code != 0 ||
+		!strings.Contains(out, `Proto("mrc"`) {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+	if code, _, errs := call(t, "pcap", sample, "--wireshark-plugin"); code != 2 ||
+		!strings.Contains(errs, "reads no FILE") {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+}
+
+// A capture tells its story; what is none is refused in one line.
+func TestPcapCommand(t *testing.T) {
+	lo := filepath.Join("..", "..", "internal", "capture", "testdata", "lo.pcap")
+	code, out, errs := call(t, "pcap", lo)
+	if code != 0 || !strings.Contains(out, "WRITE va") || !strings.Contains(out, "0 wrong") {
+		t.Errorf("exit %d %s %s", code, out, errs)
+	}
+	for _, l := range strings.Split(out, "\n") {
+		if len(l) > 100 {
+			t.Errorf("a line of %d columns: %s", len(l), l)
+		}
+	}
+	b, err := os.ReadFile(lo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := filepath.Join(t.TempDir(), "cut.pcap")
+	if err := os.WriteFile(cut, b[:20000], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, _ := call(t, "pcap", cut); code != 0 || !strings.Contains(out, "damaged behind packet") {
+		t.Errorf("a cut capture: exit %d, %s", code, out)
+	}
+	for arg, want := range map[string]string{
+		"pcap_test.go":     "no pcap or pcapng",
+		t.TempDir():        "no regular file but a directory",
+		"nowhere.pcap":     "no such file",
+		lo + " --limit=-1": "--limit: must lie between 0 and 10000000, found -1",
+	} {
+		if code, _, errs := call(t, append([]string{"pcap"}, strings.Fields(arg)...)...); code != 2 ||
+			!strings.Contains(errs, want) {
+			t.Errorf("%s: exit %d, %s", arg, code, errs)
+		}
+	}
+}
+
+// The simulator writes captures that tshark reads, the same twice.
+func TestRunCapture(t *testing.T) {
+	s := filepath.Join(scenarios(t), "three-flows.yaml")
+	t.Chdir(t.TempDir())
+	var files [2][]byte
+	for i, out := range []string{"a", "b"} {
+		if code, out, errs := call(t, "run", s, "--out", out, "--capture", "rail-1:Eth3", "--capture",
+			"rail-1:Eth5", "--capture-window", "0us..100us"); code != 0 ||
+			!strings.Contains(out, "capture.pcapng") {
+			t.Fatal(out, errs)
+		}
+		files[i], _ = os.ReadFile(filepath.Join(out, "capture.pcapng"))
+	}
+	if len(files[0]) < 1000 || string(files[0]) != string(files[1]) {
+		t.Errorf("captures of %d and %d bytes differ", len(files[0]), len(files[1]))
+	}
+	for args, want := range map[string]string{"--capture rail-1:Eth99": "rail-1 has rail-1:Eth1",
+		"--capture rail-1:Eth3 --capture-window 5us..1us": "--capture-window",
+		"--capture rail-1:Eth3 --capture-window 0..1":     "--capture-window",
+		"--capture rail-1:Eth3 --capture rail-1:Eth3":     "named twice"} {
+		if code, _, errs := call(t, append([]string{"run", s, "--out", "c"},
+			strings.Fields(args)...)...); code != 2 || !strings.Contains(errs, want) {
+			t.Errorf("%s: exit %d, %s", args, code, errs)
+		}
+	}
+	if _, err := os.Stat("c"); err == nil {
+		t.Error("a refused run left a directory")
+	}
+	if _, err := exec.LookPath("tshark"); err != nil {
+		t.Skip("tshark is not installed")
+	}
+	b, err := exec.Command("tshark", "-r", "a/capture.pcapng", "-T", "fields", "-e", "_ws.malformed", "-e",
+		"infiniband.bth.opcode", "-e", "frame.interface_name").Output()
+	if err != nil || strings.Contains(string(b), "Malformed") ||
+		!strings.Contains(string(b), "\t6\trail-1:Eth3") {
+		t.Errorf("tshark: %v\n%.300s", err, b)
+	}
+}
