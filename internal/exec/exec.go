@@ -220,7 +220,7 @@ func (x *Execution) Ring(b Bell) {
 		return
 	}
 	o := &x.DAG.Ops[b.Op]
-	if x.Dead(int(o.Rank)) {
+	if x.Dead(int(o.Rank)) || b.Stage == arrived && x.Dead(int(o.Peer)) {
 		return
 	}
 	if b.Stage != computed {
