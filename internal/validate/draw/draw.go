@@ -53,12 +53,24 @@ func (c *Case) Plan() (*scenario.Plan, error) {
 	return d.Resolve(c.Read)
 }
 
-// strata are the causes that scenarios are meant to lose time to, in turn. Those that another cause often outweighs
-// come twice.
-var strata = []cause.ID{cause.Latency, cause.Recovering, cause.Window, cause.Credit, cause.Collision,
-	cause.Oversubscription, cause.FailedCapacity, cause.SlowLink, cause.Incast, cause.Pause, cause.Retransmission,
-	cause.Reordering, cause.Trimmed, cause.PCIe, cause.Recovering, cause.Window, cause.Credit, cause.FailedCapacity,
-	cause.Pause, cause.Trimmed}
+// strata are the causes that scenarios are meant to lose time to, in turn, each as often as its weight says: those that
+// another cause often outweighs come more often.
+var strata = func() (all []cause.ID) {
+	weights := [cause.Count]int{cause.Latency: 1, cause.Recovering: 3, cause.Window: 3, cause.Credit: 3,
+		cause.Collision: 1, cause.Oversubscription: 2, cause.FailedCapacity: 3, cause.SlowLink: 3, cause.Incast: 1,
+		cause.Pause: 3, cause.Retransmission: 2, cause.Reordering: 3, cause.Trimmed: 3, cause.PCIe: 2}
+	for left := true; left; {
+		left = false
+		for id := range weights {
+			if weights[id] > 0 {
+				all = append(all, cause.ID(id))
+				weights[id]--
+				left = true
+			}
+		}
+	}
+	return all
+}()
 
 // Meant returns the cause that a number's scenario is meant to lose time to.
 func Meant(number int) cause.ID { return strata[number%len(strata)] }

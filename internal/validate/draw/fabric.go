@@ -13,7 +13,7 @@ func (d *drawing) carrier() {
 	case d.is(cause.Credit):
 		d.transport = d.of("eqds", "own-eqds", "own-eqds", "own-rccc", "own-rccc", "own-ndp", "own-uec")
 	case d.is(cause.Trimmed):
-		d.transport = d.of("trims", "trims", "trims", "trims", "trims", "mrc", "uec", "eqds")
+		d.transport = d.of("trims", "trims", "trims", "trims", "trims", "trims", "mrc", "uec")
 	case d.is(cause.Window):
 		d.transport = d.of("roce", "roce", "roce", "own-srd", "own-falcon")
 	case d.is(cause.Pause, cause.Reordering, cause.Collision):
@@ -44,7 +44,7 @@ func (d *drawing) network() {
 		draws = []func(){d.rail, d.rail, d.leafSpine}
 	case d.is(cause.Window):
 		draws = []func(){d.rail, d.leafSpine}
-	case d.is(cause.Credit), d.is(cause.Trimmed) && d.chance(0.7):
+	case d.is(cause.Credit), d.is(cause.Trimmed) && d.chance(0.85):
 		draws = []func(){d.rail, d.leafSpine, d.fatTree}
 	default:
 		draws = append(draws, d.railOnly, d.single, d.bonds)
@@ -65,8 +65,8 @@ func (d *drawing) cable(short ...string) string {
 		return d.of("1km", "2km", "5km", "10km")
 	case d.is(cause.Credit):
 		return d.of("30m", "30m", "300m", "1km")
-	case d.is(cause.Trimmed) && d.chance(0.7):
-		return d.of("300m", "1km", "2km", "5km")
+	case d.is(cause.Trimmed) && d.chance(0.85):
+		return d.of("1km", "2km", "5km", "5km")
 	case d.is(cause.Latency) && d.chance(0.5):
 		return d.of("100m", "300m", "1km", "2km", "10km")
 	}
@@ -115,7 +115,7 @@ func (d *drawing) rail() {
 	switch {
 	case d.is(cause.Oversubscription):
 		spines, uplinks, share = d.one(1, 2), 1, d.one(25, 50, 100, 100)
-	case d.is(cause.Collision, cause.Reordering):
+	case d.is(cause.Collision, cause.Reordering, cause.Trimmed):
 		d.gpus = d.one(1, 1, 2)
 		spines, uplinks = d.one(2, 4, 4, 8), d.one(0, 1)
 	case d.is(cause.FailedCapacity, cause.SlowLink):
@@ -212,7 +212,7 @@ func (d *drawing) leafSpine() {
 		up = max(d.rate/2, d.rate*spines/4)
 	case d.is(cause.Pause):
 		spines, up = 1, d.rate*d.one(2, 4)
-	case d.is(cause.Collision, cause.Reordering, cause.FailedCapacity, cause.SlowLink):
+	case d.is(cause.Collision, cause.Reordering, cause.FailedCapacity, cause.SlowLink, cause.Trimmed):
 		spines = d.one(2, 4)
 	}
 	d.hosts, d.spread = leaves*per, spines > 1

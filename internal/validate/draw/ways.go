@@ -31,7 +31,7 @@ func (d *drawing) balance() {
 		lb = d.of("ecmp", "ecmp", "ecmp", "spray")
 	case d.is(cause.Reordering):
 		lb, d.gbn = d.of(perPacket...), true
-	case d.is(cause.Collision):
+	case d.is(cause.Collision, cause.Trimmed):
 		lb = d.of("ecmp", "ecmp", "ecmp", "ecmp", "flowlet")
 	case d.chance(0.5):
 		lb = "ecmp"
@@ -94,7 +94,7 @@ func (d *drawing) control() {
 	}
 	switch {
 	case d.transport == "trims":
-		of("none", "none", "none", "none", "nscc", "dctcp")
+		of("none", "none", "none", "none", "none", "nscc")
 	case d.is(cause.Recovering):
 		of("dcqcn", "dcqcn", "dcqcn", "dcqcn", "timely", "swift", "hpcc")
 	case d.is(cause.Window):
@@ -113,8 +113,8 @@ func (d *drawing) control() {
 // credit draws an algorithm whose receivers grant less than their line, or whose senders may ask for little.
 func (d *drawing) credit(name string) {
 	share := 1.0
-	if d.chance(0.6) {
-		share = 0.5 + 0.45*d.Float64()
+	if d.chance(0.8) {
+		share = 0.4 + 0.5*d.Float64()
 	}
 	own := fmt.Sprintf("share: %.2f", share)
 	switch {

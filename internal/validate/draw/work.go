@@ -20,8 +20,8 @@ func (d *drawing) length() float64 {
 		least = 100e-6
 	case d.is(cause.Recovering):
 		least, most = 200e-6, 2e-3
-	case d.is(cause.Trimmed):
-		most = 300e-6
+	case d.is(cause.Trimmed): // shorter than the round trip that each trimmed packet costs
+		least, most = 15e-6, 90e-6
 	}
 	return least * math.Pow(most/least, d.Float64()) / float64(int(1)<<d.shrink)
 }
@@ -67,9 +67,9 @@ func (d *drawing) pattern(n int) string {
 	case d.is(cause.Recovering):
 		ways = []way{{8, d.bursts}, {1, d.hotspot}, {1, d.permutation}, {1, d.collective}}
 	case d.is(cause.Credit):
-		ways = []way{{3, d.fans}, {4, d.crossing}, {2, d.ring}, {1, d.hotspot}, {2, d.permutation}}
+		ways = []way{{2, d.fans}, {3, d.crossing}, {4, d.ring}, {1, d.hotspot}, {3, d.permutation}}
 	case d.is(cause.Trimmed):
-		ways = []way{{3, d.crossing}, {2, d.hotspot}, {2, d.incast}, {2, d.permutation}, {1, d.collective}}
+		ways = []way{{3, d.crossing}, {3, d.hotspot}, {3, d.incast}, {1, d.permutation}}
 	case d.is(cause.Latency):
 		ways = []way{{4, d.ring}, {5, d.collective}, {1, d.trace}, {1, d.training}, {1, d.allToAll}}
 	case d.is(cause.Collision, cause.Reordering):
