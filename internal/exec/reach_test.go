@@ -54,7 +54,7 @@ func TestKill(t *testing.T) {
 		name string
 		gpu  int
 		at   unit.Time // it dies then
-		done []bool    // computation of 0, its transfer to 2, that of 1 to 3, what 2 computes then, a transfer in a server
+		done []bool    // 0 computes, sends to 2; 1 sends to 3; 2 computes then; a transfer in a server
 	}{
 		{"before it computes", 0, 0, []bool{false, false, true, false, false}},
 		{"while it computes", 0, 2 * us, []bool{false, false, true, false, false}},
