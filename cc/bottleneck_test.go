@@ -28,7 +28,6 @@ type bottleneck struct {
 	psn      uint32
 	inFlight unit.Bytes
 	waiting  unit.Bytes // arrived, not yet acknowledged
-	owing    unit.Bytes // lost, not yet known to be
 	busy     unit.Time  // of the port
 	sent     unit.Bytes // by it, others' included
 	cnpAt    unit.Time
