@@ -320,7 +320,28 @@ func (n *Net) auditPools() error {
 
 // QueuePeak returns the most bytes a class of a port ever held.
 func (n *Net) QueuePeak(port int32, c int) unit.Bytes {
-	return unit.Bytes(n.classes[n.slot(port, c)].peak)
+	peak := n.classes[n.slot(port, c)].peak
+	if n.peaks[c] != nil {
+		peak = max(peak, n.peaks[c][port])
+	}
+	return unit.Bytes(peak)
+}
+
+// TakePeak returns the most bytes that any class of a port has held since it was called last for the port.
+func (n *Net) TakePeak(port int32) (most unit.Bytes) {
+	for c := range queue.Classes {
+		q := &n.classes[n.slot(port, c)]
+		if q.peak == 0 {
+			continue
+		}
+		if n.peaks[c] == nil {
+			n.peaks[c] = make([]int32, len(n.Ports))
+		}
+		most = max(most, unit.Bytes(q.peak))
+		n.peaks[c][port] = max(n.peaks[c][port], q.peak)
+		q.peak = q.bytes
+	}
+	return most
 }
 
 // QueueBytes returns what a class of a port holds now.

@@ -99,7 +99,7 @@ type portCfg struct {
 	past     *past // nil while its rate has never changed
 }
 
-// classQ is one class of one port: a list of packets, and counters.
+// classQ is one class of one port: a list of packets, and counters. Its peak is that since TakePeak.
 type classQ struct {
 	head, tail, bytes, deficit, peak int32
 }
@@ -130,18 +130,19 @@ type Net struct {
 	errors   []errorSource // by cable: port / 2
 	classes  []classQ
 	ing      []ingress
-	usage    []usage     // by port; nil without telemetry
-	interval unit.Time   // over which it is measured
-	codes    []uint8     // by port, of rates in stamps; nil likewise
-	causes   []int32     // by (port, priority): what paused it last, as PauseCause returns it
-	hrLimit  []int32     // headroom
-	averages []average   // by (port, class); nil without WRED weights above 0
-	detours  *detours    // nil: all packets take a shortest way
-	informed []*informed // by node; nil: no chooser hears of others' ports
-	lags     *channels   // nil: every next hop is one cable
-	beyond   []*beyond   // by port: what is known of the switch behind it
-	rings    *rings      // of a torus; nil: classes stay on its ways
-	sched    *scheduled  // nil: no scheduled fabric
+	usage    []usage                // by port; nil without telemetry
+	interval unit.Time              // over which it is measured
+	codes    []uint8                // by port, of rates in stamps; nil likewise
+	causes   []int32                // by (port, priority): what paused it last, as PauseCause returns it
+	hrLimit  []int32                // headroom
+	peaks    [queue.Classes][]int32 // by class and port: of queues, until TakePeak; nil: none was taken
+	averages []average              // by (port, class); nil without WRED weights above 0
+	detours  *detours               // nil: all packets take a shortest way
+	informed []*informed            // by node; nil: no chooser hears of others' ports
+	lags     *channels              // nil: every next hop is one cable
+	beyond   []*beyond              // by port: what is known of the switch behind it
+	rings    *rings                 // of a torus; nil: classes stay on its ways
+	sched    *scheduled             // nil: no scheduled fabric
 	refresh  *engine.Timers
 	expire   *engine.Timers
 

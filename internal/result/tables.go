@@ -26,7 +26,12 @@ type LinkRow struct {
 	Queued int64 `parquet:"queued_bytes" json:"queued_bytes"` // at the end of the interval
 	Paused int64 `parquet:"paused_ps" json:"paused_ps"`
 	Marks  int64 `parquet:"ecn_marks" json:"ecn_marks"`
+	// most that a queue of the port held in the interval; of a switch
+	Peak int64 `parquet:"queue_peak_bytes" json:"queue_peak_bytes"`
 }
+
+// Longest returns the longest queue of the interval that is known: runs of earlier versions know the one at its end.
+func (r *LinkRow) Longest() int64 { return max(r.Peak, r.Queued) }
 
 // PortRow is one port's totals, transmit side: ports.parquet.
 type PortRow struct {

@@ -78,7 +78,7 @@ func (s *sampler) take() {
 		s.rows = append(s.rows, result.LinkRow{Start: int64(s.began), Length: int64(now - s.began),
 			Port:  int32(i),
 			Bytes: bytes, Queued: int64(p.Queued), Paused: int64(paused - s.lastPau[i]),
-			Marks: marks - s.lastMark[i]})
+			Marks: marks - s.lastMark[i], Peak: int64(s.net.Net.TakePeak(int32(i)))})
 		s.lastTx[i] += bytes
 		s.lastPau[i], s.lastMark[i] = paused, marks
 	}
@@ -105,6 +105,7 @@ func (s *sampler) merge() bool {
 			o.Length = r.Start + r.Length - o.Start
 			o.Bytes += r.Bytes
 			o.Queued = r.Queued
+			o.Peak = max(o.Peak, r.Peak)
 			o.Paused += r.Paused
 			o.Marks += r.Marks
 			continue

@@ -116,6 +116,9 @@ function pausing(info: Info): JSX.Element {
 const exposed = (s: Info["summary"]) =>
   s.exposed_comm_ps - (s.exposed_data_loading_ps ?? 0) - (s.exposed_checkpoint_ps ?? 0);
 
+/** of is a bar of bytes. */
+const of = (name: string, bytes: number): [string, number, string] => [name, bytes, f.bytes(bytes)];
+
 const bar = (name: string, ps: number): [string, number, string] => [name, ps, f.time(ps)];
 
 /** chapters tells the ten chapters with the figures of a run. */
@@ -133,6 +136,7 @@ export function chapters(info: Info): Chapter[] {
     (a, b) => (b.role !== "host" && (!a || b.queue_peak_bytes > a.queue_peak_bytes) ? b : a),
     undefined,
   );
+  const held = Math.max(0, ...info.ports.filter((p) => p.role !== "host").map((p) => p.ingress_peak_bytes));
   const collectives = s.collectives ?? [];
   const grad = collectives.find((c) => c.bound_by === "NIC") ?? collectives[0];
   const q = info.topology.configs?.[0];
@@ -419,16 +423,12 @@ export function chapters(info: Info): Chapter[] {
       picture: (
         <Bars
           rows={[
-            ["longest queue", s.queue_peak_bytes, f.bytes(s.queue_peak_bytes)],
+            of("longest queue", s.queue_peak_bytes),
             ...(q && q.wred_max_bytes
-              ? ([
-                  ["marking starts", q.wred_min_bytes, f.bytes(q.wred_min_bytes)],
-                  ["everything marked", q.wred_max_bytes, f.bytes(q.wred_max_bytes)],
-                ] as [string, number, string][])
+              ? [of("marking starts", q.wred_min_bytes), of("everything marked", q.wred_max_bytes)]
               : []),
-            ...(q && q.xoff_bytes
-              ? ([["pause (xOFF)", q.xoff_bytes, f.bytes(q.xoff_bytes)]] as [string, number, string][])
-              : []),
+            ...(q?.lossless && held > 0 ? [of("fullest ingress", held)] : []),
+            ...(q?.lossless && held > 0 && q.xoff_bytes ? [of("ingress pauses (xOFF)", q.xoff_bytes)] : []),
           ]}
         />
       ),
@@ -452,9 +452,7 @@ export function chapters(info: Info): Chapter[] {
           rows={[
             ["computing", s.compute_ps, f.time(s.compute_ps)],
             ["exposed communication", exposed(s), f.time(exposed(s))],
-            ...(s.exposed_data_loading_ps
-              ? [bar("waiting for data", s.exposed_data_loading_ps)]
-              : []),
+            ...(s.exposed_data_loading_ps ? [bar("waiting for data", s.exposed_data_loading_ps)] : []),
             ...(s.exposed_checkpoint_ps ? [bar("saving checkpoints", s.exposed_checkpoint_ps)] : []),
             ["bubble", s.bubble_ps, f.time(s.bubble_ps)],
           ]}

@@ -1,5 +1,5 @@
 import { useMemo } from "preact/hooks";
-import { type Info, type PortView, type QPView, view } from "./api";
+import { type Info, type PortRow, type PortView, type QPView, type QueueConfig, view } from "./api";
 import { Chart } from "./chart";
 import { lines } from "./colour";
 import * as f from "./format";
@@ -43,11 +43,10 @@ export function PortPanel({
       : ([
           ["WRED min", q.wred_min_bytes, lines[4]],
           ["WRED max", q.wred_max_bytes, lines[1]],
-          ["xOFF", q.xoff_bytes, lines[3]],
-          ["xON", q.xon_bytes, lines[5]],
         ] as [string, number, string][]);
     const peak = Math.max(...shown.value[1], 1);
     return {
+      config: q,
       queue: [
         ...queue,
         ...limits
@@ -80,8 +79,16 @@ export function PortPanel({
           `${f.count(data.port.ecn_marks)} packets marked, longest queue ${f.bytes(data.port.queue_peak_bytes)}, `}
         paused {f.time(data.port.paused_ps)}
       </p>
+      {!fromHost && <Ingress port={data.port} config={curves.config} />}
       {!fromHost && (
-        <Chart title="queue" stepped x={shown.x} curves={curves.queue} format={f.bytes} cursor={cursor} />
+        <Chart
+          title="longest queue per sample"
+          stepped
+          x={shown.x}
+          curves={curves.queue}
+          format={f.bytes}
+          cursor={cursor}
+        />
       )}
       {!fromHost && curves.far.length > 0 && <p class="hint">beyond the picture: {curves.far.join(", ")}</p>}
       <Chart
@@ -121,6 +128,23 @@ export function PortPanel({
         ))}
       </ul>
     </div>
+  );
+}
+
+/** Ingress says how much of what came in by a port was held, and when that pauses the sender: xOFF and xON are
+ * thresholds of an ingress, whose bytes lie in the queues of many egress ports. */
+function Ingress({ port, config }: { port: PortRow; config?: QueueConfig }) {
+  if (port.ingress_peak_bytes === 0) return null;
+  return (
+    <p class="hint" data-testid="ingress">
+      Its ingress held {f.bytes(port.ingress_peak_bytes)} at most
+      {config?.lossless &&
+        (config.xoff_bytes > 0
+          ? `; it pauses its sender above xOFF, ${f.bytes(config.xoff_bytes)}, until xON` +
+            (config.xon_bytes > 0 ? `, ${f.bytes(config.xon_bytes)}` : "")
+          : "; its xOFF depends on the free buffer")}
+      .
+    </p>
   );
 }
 

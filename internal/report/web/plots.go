@@ -40,7 +40,7 @@ func (r *Directory) Hottest(n int) ([]Curve, error) {
 			out[k].Points = append(out[k].Points,
 				Point{float64(l.Start), float64(l.Length),
 					float64(l.Bytes) * 8e12 / float64(l.Length) / float64(r.ports[l.Port].Rate),
-					float64(l.Queued)})
+					float64(l.Longest())})
 		}
 	}
 	return out, nil

@@ -160,7 +160,7 @@ func (r *Directory) grid(q url.Values) (any, error) {
 			case "util":
 				*at += float64(l.Bytes) * 8e12 / float64(l.Length) / float64(r.ports[l.Port].Rate) * part / width
 			case "queue":
-				*at = math.Max(*at, float64(l.Queued))
+				*at = math.Max(*at, float64(l.Longest()))
 			case "marks":
 				*at += float64(l.Marks) * part / float64(l.Length)
 			case "pause":
@@ -209,7 +209,7 @@ func (r *Directory) port(q url.Values) (any, error) {
 		if int64(l.Port) == id && l.Length > 0 && l.Start < to && l.Start+l.Length > from {
 			// A packet is counted in the sample in which it starts: a short one may seem too full.
 			use := math.Min(1, float64(l.Bytes)*8e12/float64(l.Length)/rate)
-			series = append(series, [6]float64{float64(l.Start), float64(l.Length), use, float64(l.Queued),
+			series = append(series, [6]float64{float64(l.Start), float64(l.Length), use, float64(l.Longest()),
 				float64(l.Marks), float64(l.Paused) / float64(l.Length)})
 		}
 	}
@@ -483,7 +483,7 @@ func (r *Directory) total(q url.Values) (any, error) {
 			}
 			cols[c][1] += float64(l.Marks) * part / float64(l.Length)
 			cols[c][2] += float64(l.Paused) / float64(l.Length) * part / width
-			cols[c][3] = math.Max(cols[c][3], float64(l.Queued))
+			cols[c][3] = math.Max(cols[c][3], float64(l.Longest()))
 		}
 	}
 	return Total{width, cols}, nil
