@@ -52,8 +52,24 @@ func (r *reading) topology() *result.Topology {
 		t.NICs = append(t.NICs, result.TopologyNIC{Name: g.NICName(i), Host: g.Hosts[nic.Host],
 			Rail: nic.Rail, Links: nic.Links, GPUs: users[i]})
 	}
-	t.Domains = r.domains()
+	t.Domains, t.Changes = r.domains(), r.changes()
 	return t
+}
+
+// maxChanges bounds the changes of links in the topology.
+const maxChanges = 50_000
+
+// changes lists what became of links until now.
+func (r *reading) changes() (out []result.TopologyChange) {
+	for i := range r.plan.Events {
+		e := &r.plan.Events[i]
+		if e.At > r.seen.At || len(out) == maxChanges {
+			break
+		}
+		out = append(out, result.TopologyChange{At: int64(e.At), Link: e.Link, Down: !e.Up, RateA: int64(e.Rate),
+			RateB: int64(e.Back)})
+	}
+	return out
 }
 
 // domains lists what joins GPUs without the network.

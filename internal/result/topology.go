@@ -9,6 +9,8 @@ type Topology struct {
 	Links   []TopologyLink `json:"links"`
 	NICs    []TopologyNIC  `json:"nics"`
 	Configs []QueueConfig  `json:"configs"`
+	// Changes are what became of links, by time: the last of a link holds. Links without one are whole, at their rate.
+	Changes []TopologyChange `json:"changes,omitempty"`
 	// Domains are the GPUs that NVLink joins, or what else is inside servers, two or more each.
 	Domains []TopologyDomain `json:"domains,omitempty"`
 }
@@ -41,6 +43,15 @@ type TopologyLink struct {
 	FromB    int32  `json:"from_b"`
 	Rate     int64  `json:"rate_bps"`
 	LengthMM int64  `json:"length_mm"`
+}
+
+// TopologyChange is what a link is from a time on.
+type TopologyChange struct {
+	At    int64 `json:"at_ps"`
+	Link  int   `json:"link"`
+	Down  bool  `json:"down,omitempty"`
+	RateA int64 `json:"rate_from_a_bps"` // of what its A sends
+	RateB int64 `json:"rate_from_b_bps"`
 }
 
 // TopologyNIC is a network card of a server.

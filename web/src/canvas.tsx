@@ -4,6 +4,7 @@ import { heat, ink } from "./colour";
 import { caption, type Frame, frames, owners, says, within } from "./domains";
 import { gpusOf, type Loss } from "./failures";
 import { arrange, type Box, type Cable, ends, type Layout } from "./layout";
+import { said, slowInk, type State } from "./linkstates";
 import type { Paused } from "./pauses";
 import { standing } from "./places";
 import { set } from "./state";
@@ -23,6 +24,7 @@ export function Canvas(props: {
   port?: number;
   path?: QPView;
   on: Map<number, Paused>;
+  states: Map<number, State>;
   loss?: Loss;
   fail: (name: string) => void;
 }) {
@@ -72,6 +74,13 @@ export function Canvas(props: {
     });
     return { best };
   };
+  const broken = (c: Cable) => {
+    const all = c.links.flatMap((l) => props.states.get(l.from_a) ?? []);
+    if (all.length === 0 || props.loss) return "";
+    if (c.links.length === 1) return `, ${said(props.info, all[0])}`;
+    const down = all.filter((s) => s.down).length;
+    return `, ${down} of them down, ${all.length - down} below their rate`;
+  };
   const failing = (b: Box) => (b.group ? (b.opens.includes("=") ? b.opens : undefined) : b.label);
   const pick = (e: MouseEvent) => {
     const { hit, best } = under(e);
@@ -94,7 +103,9 @@ export function Canvas(props: {
         joined +
         more
       : port
-        ? port.name + (best.links.length > 1 ? `, the busiest of ${best.links.length} cables` : "")
+        ? port.name +
+          (best.links.length > 1 ? `, the busiest of ${best.links.length} cables` : "") +
+          broken(best)
         : "";
   };
   return (
@@ -149,6 +160,7 @@ interface Drawn {
   t: number;
   port?: number;
   on: Map<number, Paused>;
+  states: Map<number, State>;
   loss?: Loss;
 }
 
@@ -203,26 +215,38 @@ function draw(
 function cables(g: CanvasRenderingContext2D, layout: Layout, props: Drawn, path: Set<number>) {
   const calm = ink("--calm");
   const strokes = layout.cables.map((cable, i) => {
-    const s = { cable, i, value: 0, chosen: false, onPath: false, paused: false };
-    for (const l of cable.links)
+    const s = { cable, i, value: 0, chosen: false, onPath: false, paused: false, down: 0, slow: 0 };
+    for (const l of cable.links) {
+      const state = props.states.get(l.from_a);
+      if (state?.down) s.down++;
+      else if (state) s.slow++;
       for (const p of [l.from_a, l.from_b]) {
         s.value = Math.max(s.value, at(props.data, p, props.t));
         s.chosen ||= p === props.port;
         s.onPath ||= path.has(p);
         s.paused ||= props.on.has(p);
       }
+    }
     return s;
   });
   strokes.sort((a, b) => a.value - b.value); // the busy ones on top
-  strokes.forEach(({ cable, i, value, chosen, onPath, paused }) => {
+  strokes.forEach(({ cable, i, value, chosen, onPath, paused, down, slow }) => {
     const [ax, ay, bx, by] = ends(cable, (i % 5) - 2);
     g.strokeStyle = value === 0 ? calm : heat(value / 255);
     g.lineWidth = value === 0 ? 0.7 : 1 + (value / 255) * 3;
+    if (down === cable.links.length) g.strokeStyle = ink("--back"); // the dashes alone are left of it
     if (path.size > 0 && !onPath) g.globalAlpha = 0.15;
     g.beginPath();
     g.moveTo(ax, ay);
     g.lineTo(bx, by);
     g.stroke();
+    if (down + slow > 0) {
+      g.strokeStyle = down > 0 ? ink("--bad") : slowInk;
+      g.lineWidth = 2;
+      g.setLineDash(down > 0 ? [2, 5] : [12, 4]);
+      g.stroke();
+      g.setLineDash([]);
+    }
     if (paused || chosen || onPath) {
       g.strokeStyle = paused ? ink("--bad") : ink("--accent");
       g.lineWidth = paused ? 3 : 1.5;

@@ -451,6 +451,14 @@ export interface QueueConfig {
   buffer_bytes: number;
 }
 
+export interface TopologyChange {
+  at_ps: number;
+  link: number;
+  down?: boolean;
+  rate_from_a_bps: number;
+  rate_from_b_bps: number;
+}
+
 export interface TopologyDomain {
   name: string;
   by: string;
@@ -466,6 +474,7 @@ export interface Topology {
   links: TopologyLink[];
   nics: TopologyNIC[];
   configs: QueueConfig[];
+  changes?: TopologyChange[];
   domains?: TopologyDomain[];
 }
 

@@ -5,6 +5,7 @@ import { heatStops } from "./colour";
 import * as domains from "./domains";
 import { fabric } from "./failures";
 import * as f from "./format";
+import { States, statesAt } from "./linkstates";
 import { chosen, Lost, lossOf } from "./lost";
 import { type Paused, pausedAt, PauseRoots, PauseTree } from "./pauses";
 import { PortPanel, QPPanel } from "./port";
@@ -71,7 +72,13 @@ export function Fabric({ info }: { info: Info }) {
   const step = info.summary.step_time_ps;
   const now = (t / cols) * step;
   const on = useMemo(() => pausedAt(pauses.data, t), [pauses.data, t]);
-  const span = { from: Math.floor(now), to: Math.max(Math.floor(now) + 1, Math.floor(((t + 1) / cols) * step)) };
+  const changes = (info.topology.changes ?? []).length > 0;
+  // Of a column the middle counts, as for pauses.
+  const states = useMemo(() => statesAt(info, ((t + 0.5) / cols) * step), [info, t]);
+  const span = {
+    from: Math.floor(now),
+    to: Math.max(Math.floor(now) + 1, Math.floor(((t + 1) / cols) * step)),
+  };
 
   useEffect(() => {
     if (!playing) return;
@@ -152,10 +159,11 @@ export function Fabric({ info }: { info: Info }) {
             port={losing ? undefined : port}
             path={losing ? undefined : path.data}
             on={losing ? none : on}
+            states={states}
             loss={loss}
             fail={(name) => set({ gone: chosen(gone, name) }, false)}
           />
-          <Key info={info} losing={losing} />
+          <Key info={info} losing={losing} changes={changes} />
         </div>
         {losing && loss ? (
           <aside>
@@ -179,6 +187,7 @@ export function Fabric({ info }: { info: Info }) {
                   ))}
               </select>
             </label>
+            {changes && <States info={info} states={states} />}
             {on.size > 0 && <PauseTree info={info} on={on} />}
             {info.summary.pfc_pauses > 0 && (metric === "pause" || on.size > 0) && (
               <PauseRoots info={info} {...(on.size > 0 && !playing ? span : {})} />
@@ -204,7 +213,7 @@ export function Fabric({ info }: { info: Info }) {
 const none: Map<number, Paused> = new Map();
 
 /** Key says what the shapes in the drawing are. */
-function Key({ info, losing }: { info: Info; losing: boolean }) {
+function Key({ info, losing, changes }: { info: Info; losing: boolean; changes: boolean }) {
   const all = info.topology.domains ?? [];
   const by = [...new Set(all.map((d) => `${d.by}, ${domains.speed(d)}`))];
   return (
@@ -246,10 +255,24 @@ function Key({ info, losing }: { info: Info; losing: boolean }) {
           </span>
         </>
       ) : (
-        <span>
-          <i class="paused" />
-          paused by PFC
-        </span>
+        <>
+          <span>
+            <i class="paused" />
+            paused by PFC
+          </span>
+          {changes && (
+            <>
+              <span>
+                <i class="down" />
+                link down
+              </span>
+              <span>
+                <i class="slow" />
+                below its rate
+              </span>
+            </>
+          )}
+        </>
       )}
     </p>
   );

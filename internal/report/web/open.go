@@ -62,6 +62,11 @@ func (r *Directory) check() error {
 			return r.broken("topology.json", fmt.Errorf("link %d refers to nodes or ports that do not exist", i))
 		}
 	}
+	for i, c := range r.Topology.Changes {
+		if c.Link < 0 || c.Link >= len(r.Topology.Links) {
+			return r.broken("topology.json", fmt.Errorf("change %d refers to a link that does not exist", i))
+		}
+	}
 	for i, n := range r.Topology.Nodes {
 		if n.Config >= len(r.Topology.Configs) {
 			return r.broken("topology.json", fmt.Errorf("node %d refers to a configuration that does "+
