@@ -2,7 +2,6 @@ package explain
 
 import (
 	"railyard/internal/cause"
-	"slices"
 
 	"railyard/internal/coll"
 	"railyard/internal/result"
@@ -112,20 +111,6 @@ func (b *blamer) bound(c int32) (bound unit.Time) {
 		}
 	}
 	return bound
-}
-
-// maxCriticalRows bounds the table of the critical path.
-const maxCriticalRows = 50_000
-
-// critical follows the operation that ended last back to the beginning.
-func (r *reading) critical(t *result.Tables) {
-	op, _ := r.lastOf(r.all())
-	for ; op >= 0 && len(t.Critical) < maxCriticalRows; op = r.exec.Cause[op] {
-		o := &r.dag.Ops[op]
-		t.Critical = append(t.Critical, result.CriticalRow{Start: int64(r.exec.Start[op]),
-			End: int64(r.exec.End[op]), Rank: o.Rank, Peer: o.Peer, Class: o.Class.String()})
-	}
-	slices.Reverse(t.Critical)
 }
 
 // link is one piece of a chain of operations, each of which waited for the one before.

@@ -140,16 +140,6 @@ type RankRow struct {
 	Job   string `parquet:"job,dict" json:"job"` // where there are several
 }
 
-// CriticalRow is a piece of the chain of operations that the end of the step waited
-// for: critical.parquet.
-type CriticalRow struct {
-	Start int64  `parquet:"start_ps" json:"start_ps"`
-	End   int64  `parquet:"end_ps" json:"end_ps"`
-	Rank  int32  `parquet:"rank" json:"rank"`
-	Peer  int32  `parquet:"peer" json:"peer"` // of a transfer; -1: a computation
-	Class string `parquet:"class,dict" json:"class"`
-}
-
 // Tables are all tables of a run.
 type Tables struct {
 	Flows  []FlowRow

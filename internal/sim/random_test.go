@@ -129,6 +129,7 @@ func (d *drawn) run(t *testing.T, r *Run) {
 	possible(t, r, s, tab)
 	if r.Interrupted() {
 		rootsAddUp(t, r, s, tab)
+		pathIsTheStep(t, s, tab)
 		return
 	}
 	if f := r.Failed(); f != nil {

@@ -64,6 +64,8 @@ func runAll(t testing.TB, text string, sets ...string) (*Run, *result.Summary, *
 func addsUp(t testing.TB, r *Run, s *result.Summary, tab *result.Tables) {
 	t.Helper()
 	rootsAddUp(t, r, s, tab)
+	peaksAgree(t, r, s, tab)
+	pathIsTheStep(t, s, tab)
 	for _, c := range s.Collectives {
 		if c.BusBest > c.Bound*1.0001 {
 			t.Fatalf("%s: bus bandwidth %.3g above line rate %.3g", c.Name, c.BusBest, c.Bound)

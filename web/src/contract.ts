@@ -639,13 +639,14 @@ export interface CriticalRow {
   rank: number;
   peer: number;
   class: string;
+  operations: number;
 }
 
 export interface Critical {
+  from_ps: number;
+  to_ps: number;
   path: CriticalRow[];
-  count: number;
-  left_out: number;
-  left_out_ps: number;
+  operations: number;
 }
 
 export interface Pauses {

@@ -44,7 +44,8 @@ export function TimeLine({ info }: { info: Info }) {
     ? "ranks"
     : `ranks?from=${Math.floor(from)}&to=${Math.ceil(to)}&first=${first}&n=${shownRanks}`;
   const spans = useData(() => view<Ranks>(info.name, what), [info.name, what]);
-  const path = useData(() => view<Critical>(info.name, "critical"), [info.name]);
+  const way = standalone() ? "critical" : `critical?from=${Math.floor(from)}&to=${Math.ceil(to)}`;
+  const path = useData(() => view<Critical>(info.name, way), [info.name, way]);
   const [chosen, choose] = useState<string>("");
   const box = useRef<HTMLCanvasElement>(null);
   const [width, resize] = useState(1000);
@@ -195,7 +196,7 @@ export function TimeLine({ info }: { info: Info }) {
     choose(
       s
         ? `rank ${rank}: ${data!.names[s[4]]}, ${kindOf(data!.names, s)}, ` +
-          `from ${f.time(s[1])} for ${f.time(s[2] - s[1])}`
+            `from ${f.time(s[1])} for ${f.time(s[2] - s[1])}`
         : `rank ${rank} at ${f.time(t)}: nothing`,
     );
   };
@@ -293,10 +294,10 @@ export function TimeLine({ info }: { info: Info }) {
           {f.count(data!.left_out)} spans of at most {f.time(data!.shorter_ps)} are not drawn: zoom in.
         </p>
       )}
-      {(path.data?.left_out ?? 0) > 0 && (
-        <p class="hint">
-          {f.count(path.data!.left_out)} short pieces of the critical path, {f.time(path.data!.left_out_ps)}{" "}
-          together, are not drawn.
+      {path.data && path.data.operations > 0 && (
+        <p class="hint" data-testid="critical">
+          The critical path has {f.count(path.data.operations)} operations in this window; its pieces add up
+          to {f.time(path.data.path.reduce((sum, p) => sum + p.end_ps - p.start_ps, 0))}.
         </p>
       )}
     </section>

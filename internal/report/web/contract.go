@@ -88,12 +88,12 @@ type CollectiveSum struct {
 	Count int `json:"count"`
 }
 
-// Critical is the chain of operations that the end waited for.
+// Critical is the chain of operations that the end waited for, in a window. Its pieces add up to the window.
 type Critical struct {
-	Path      []result.CriticalRow `json:"path"`
-	Count     int                  `json:"count"`
-	LeftOut   int                  `json:"left_out"`
-	LeftOutPS int64                `json:"left_out_ps"`
+	From       int64                `json:"from_ps"`
+	To         int64                `json:"to_ps"`
+	Path       []result.CriticalRow `json:"path"`
+	Operations int                  `json:"operations"` // that the pieces stand for
 }
 
 // Pauses are the ports that are paused in the middle of columns of a grid.

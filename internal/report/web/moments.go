@@ -13,28 +13,27 @@ import (
 // maxCritical bounds the pieces of the critical path that are sent.
 const maxCritical = 5000
 
-// critical is the chain of operations that the end waited for. Neighbours of one rank
-// and class are one piece; of very many the longest are sent, and how much is missing.
-func (r *Directory) critical() (any, error) {
+// critical is the chain of operations that the end waited for, in a window. Of very many pieces the shortest neighbours
+// are merged; their sum is the window.
+func (r *Directory) critical(q url.Values) (any, error) {
+	from, to, err := r.window(q)
+	if err != nil {
+		return nil, err
+	}
 	rows, err := table[result.CriticalRow](r, "critical")
 	if err != nil {
 		return nil, err
 	}
-	path := []result.CriticalRow{}
+	path, ops := []result.CriticalRow{}, 0
 	for _, x := range rows {
-		if n := len(path); n > 0 && path[n-1].Class == x.Class && path[n-1].Rank == x.Rank &&
-			path[n-1].Peer == x.Peer {
-			path[n-1].End = x.End
+		if x.Start >= to || x.End <= from {
 			continue
 		}
+		ops += int(x.Ops)
+		x.Start, x.End = max(x.Start, from), min(x.End, to)
 		path = append(path, x)
 	}
-	kept, left := longest(path, maxCritical, func(x result.CriticalRow) int64 { return x.End - x.Start })
-	var missing int64
-	for _, x := range left {
-		missing += x.End - x.Start
-	}
-	return Critical{kept, len(rows), len(left), missing}, nil
+	return Critical{From: from, To: to, Path: result.MergeCritical(path, maxCritical), Operations: ops}, nil
 }
 
 // longest parts a list into the most longest items and the rest, both in their order.

@@ -33,39 +33,42 @@ func viewed(t *testing.T, r *Directory, view, query string, into any) {
 	}
 }
 
-// The critical path of a long step keeps its ranks: above 5,000 pieces neighbours of one
-// class were one, on the rank of the first, so that ten ranks vanished.
-func TestCriticalPathKeepsRanks(t *testing.T) {
+// TestCriticalPathIsWhole: of 60,000 pieces 5,000 are sent. They lie end to end from the beginning to the end of the
+// window, have all ranks, and stand for every operation; what is longer than a 2,500th of the window is a piece of its
+// own. Ten ranks vanished when neighbours were merged, and 38.7 ms of pod64's step when the shortest were left out.
+func TestCriticalPathIsWhole(t *testing.T) {
+	const pieces = 60_000
 	var rows []result.CriticalRow
-	for i := range int64(6000) { // 6,000 pieces of one class on 32 ranks, each tenth ten times as long
+	at := int64(0)
+	for i := range int64(pieces) { // of one class on 32 ranks, every 101st a hundred times as long
 		length := int64(10)
-		if i%10 == 0 {
-			length = 100
-		}
-		at := int64(0)
-		if len(rows) > 0 {
-			at = rows[len(rows)-1].End
+		if i%101 == 0 {
+			length = 1000
 		}
 		rows = append(rows, result.CriticalRow{Start: at, End: at + length, Rank: int32(i % 32), Peer: -1,
-			Class: "forward"})
+			Class: "forward", Ops: 1})
+		at += length
 	}
-	var got struct {
-		Path    []result.CriticalRow
-		Left    int   `json:"left_out"`
-		Missing int64 `json:"left_out_ps"`
-	}
-	viewed(t, made(rows[5999].End, map[string]any{"critical": rows}), "critical", "", &got)
-	length, ranks := int64(0), map[int32]bool{}
-	for _, p := range got.Path {
-		if p.End-p.Start > 100 {
-			t.Fatalf("a piece of %d on rank %d, no operation took longer than 100", p.End-p.Start, p.Rank)
+	r := made(at, map[string]any{"critical": rows})
+	for _, w := range [][2]int64{{0, at}, {at / 3, at / 2}, {at / 2, at/2 + 500}} {
+		var got Critical
+		viewed(t, r, "critical", fmt.Sprintf("from=%d&to=%d", w[0], w[1]), &got)
+		ranks, ops, long, last := map[int32]bool{}, 0, 0, w[0]
+		for _, p := range got.Path {
+			if p.Start != last {
+				t.Fatalf("a piece begins at %d, the one before ends at %d", p.Start, last)
+			}
+			last, ops = p.End, ops+int(p.Ops)
+			if ranks[p.Rank] = true; p.End-p.Start >= 1000 {
+				long++
+			}
 		}
-		length += p.End - p.Start
-		ranks[p.Rank] = true
-	}
-	if len(ranks) != 32 || len(got.Path)+got.Left != 6000 || length+got.Missing != rows[5999].End {
-		t.Errorf("%d ranks, %d pieces and %d left out, %d ps and %d left out of %d", len(ranks),
-			len(got.Path), got.Left, length, got.Missing, rows[5999].End)
+		if last != w[1] || len(got.Path) > maxCritical || len(got.Path) == 0 || ops != got.Operations {
+			t.Errorf("window %v: %d pieces to %d, for %d operations of %d", w, len(got.Path), last, ops, got.Operations)
+		}
+		if w[1] == at && (len(ranks) != 32 || ops != pieces || long < pieces/101) {
+			t.Errorf("%d ranks, %d operations, %d long pieces", len(ranks), ops, long)
+		}
 	}
 }
 

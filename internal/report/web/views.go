@@ -31,7 +31,7 @@ func (e *InputError) Error() string { return e.Msg }
 //	pauses                      which ports are paused in which columns of a grid
 //	roots?from=&to=             what ports were paused for: roots, and whose bytes they held
 //	collectives                 where the time of collectives went
-//	critical                    the chain of operations that the end waited for
+//	critical?from=&to=          the chain of operations that the end waited for
 //	total?cols=240              all servers' sending, marks and pauses over time
 //	packets?from=&skip=         the capture, decoded
 //	followed                    packets that were followed, hop by hop
@@ -58,7 +58,7 @@ func (r *Directory) View(name string, q url.Values) ([]byte, error) {
 	case "collectives":
 		v, err = r.collectives()
 	case "critical":
-		v, err = r.critical()
+		v, err = r.critical(q)
 	case "total":
 		v, err = r.total(q)
 	case "packets":

@@ -1,0 +1,57 @@
+package result
+
+// CriticalRow is a piece of the chain of operations that the end of the step waited for: critical.parquet. The pieces
+// lie end to end, from the beginning of the run to the end of the step.
+type CriticalRow struct {
+	Start int64 `parquet:"start_ps" json:"start_ps"`
+	End   int64 `parquet:"end_ps" json:"end_ps"`
+	Rank  int32 `parquet:"rank" json:"rank"`
+	Peer  int32 `parquet:"peer" json:"peer"` // of a transfer, of the longest of several; -1: a computation
+	// of its operations, or not started, unfinished
+	Class string `parquet:"class,dict" json:"class"`
+	Ops   int32  `parquet:"operations" json:"operations"` // that it stands for; 0: it waits for none
+}
+
+// Classes of pieces that are no operation's.
+const (
+	NotStarted = "not started" // before the first one began
+	Unfinished = "unfinished"  // after the last one that ended, in a run that did not
+)
+
+func (c *CriticalRow) computes() bool { return c.Peer < 0 }
+
+// MergeCritical merges neighbours of one rank and class, and then, while there are more than most pieces, neighbours
+// that together are no longer than a part of the path. Such a piece has rank, peer and class of its longest part. No
+// time is lost: the pieces' sum stays.
+func MergeCritical(rows []CriticalRow, most int) []CriticalRow {
+	path := merge(rows, func(a, b *CriticalRow) bool {
+		return a.Rank == b.Rank && a.Class == b.Class && a.computes() == b.computes()
+	})
+	if len(path) <= most || most < 1 {
+		return path
+	}
+	// Any two neighbours that are left are longer together than this, so that there are at most most.
+	limit := 2*(path[len(path)-1].End-path[0].Start)/int64(most) + 1
+	return merge(path, func(a, b *CriticalRow) bool { return b.End-a.Start <= limit })
+}
+
+// merge makes one piece of neighbours, as long as they are alike.
+func merge(rows []CriticalRow, alike func(a, b *CriticalRow) bool) []CriticalRow {
+	out := make([]CriticalRow, 0, len(rows))
+	longest := int64(0) // part of the last piece
+	for i := range rows {
+		x := &rows[i]
+		if n := len(out); n > 0 && out[n-1].End == x.Start && alike(&out[n-1], x) {
+			to := &out[n-1]
+			if d := x.End - x.Start; d > longest {
+				to.Rank, to.Peer, to.Class, longest = x.Rank, x.Peer, x.Class, d
+			}
+			to.End = x.End
+			to.Ops += x.Ops
+			continue
+		}
+		out = append(out, *x)
+		longest = x.End - x.Start
+	}
+	return out
+}
