@@ -54,6 +54,7 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 		limits = append(limits, fmt.Sprintf("collectives.parquet holds the first %d collectives",
 			maxCollectiveRows))
 	}
+	r.momentsOf(t)
 	t.Causes = causeRows(s.Chain, t.Collectives)
 	if r.ranks(t) {
 		limits = append(limits, fmt.Sprintf("ranks.parquet holds the first %d operations of ranks",

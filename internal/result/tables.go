@@ -115,7 +115,7 @@ type CollectiveRow struct {
 	Lost      cause.Account `parquet:"-" json:"causes"` // parts of its time; causes.parquet
 	// where the largest part arose; -1: nowhere in the network
 	Port int32  `parquet:"port" json:"port"`
-	At   int64  `parquet:"at_ps" json:"at_ps"` // when the transfer that lost most began
+	At   int64  `parquet:"at_ps" json:"at_ps"` // when it was worst there, since the transfer that lost most began
 	Why  string `parquet:"why" json:"why"`
 	Job  string `parquet:"job,dict" json:"job"` // where there are several
 }

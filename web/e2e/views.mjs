@@ -294,6 +294,26 @@ await eventually(
 await check("why");
 await page.getByRole("link", { name: "see it" }).first().press("Enter");
 await page.getByTestId("port-panel").waitFor();
+// The link leads to when it was worst, not to the begin of a transfer: traffic begins at 0.
+await open(`#/run/${cascade}/why`);
+const [shown] = (await json(`api/runs/${cascade}/collectives`)).worst;
+assert.ok(shown.start_ps === 0 && shown.at_ps > 0, "the moment lies behind the begin");
+await page.getByRole("link", { name: "see it" }).first().press("Enter");
+await page.getByTestId("port-panel").waitFor();
+await eventually(
+  async () => (await slider.inputValue()) === String(Math.floor((shown.at_ps / summary.step_time_ps) * cols)),
+  "the scrubber is at that moment",
+);
+// The busiest moment plays from there, and not from the beginning.
+await open(`#/run/${cascade}/fabric?metric=queue&t=1`);
+await page.getByRole("button", { name: "busiest moment" }).press("Enter");
+await eventually(async () => Number(await slider.inputValue()) > 5, "the busiest moment is shown");
+const busy = Number(await slider.inputValue());
+await page.getByLabel("speed").selectOption("4");
+await page.getByRole("button", { name: "play", exact: true }).press("Enter");
+await eventually(async () => Number(await slider.inputValue()) !== busy, "it plays");
+assert.ok(Number(await slider.inputValue()) > busy, "it plays from the busiest moment");
+await page.getByRole("button", { name: "pause", exact: true }).press("Enter");
 
 // Packets: bytes of a field light up.
 await open(`#/run/${captured}/packets`);

@@ -83,12 +83,12 @@ export function Fabric({ info }: { info: Info }) {
   useEffect(() => {
     if (!playing) return;
     const timer = setInterval(() => {
-      const at = Number(here().args.get("t") ?? 0);
+      const at = Number(here().args.get("t") ?? peak); // without a time the busiest is shown
       if (at >= cols - 1) play(false);
       else set({ t: at + 1 });
     }, 1000 / speed);
     return () => clearInterval(timer);
-  }, [playing, speed]);
+  }, [playing, speed, peak]);
 
   return (
     <section class="fabric" aria-label="Fabric">

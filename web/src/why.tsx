@@ -22,6 +22,13 @@ export function Split({ c, causes }: { c: CollectiveRow; causes: CauseInfo[] }) 
   );
 }
 
+/** mostlyPaused says whether pauses are the largest cause, with the reaction to them. */
+function mostlyPaused(c: CollectiveRow, causes: CauseInfo[]): boolean {
+  const saves = (key: string) => (c.causes[key + "_ps"] ?? 0) + (c.causes[key + "_reaction_ps"] ?? 0);
+  const others = causes.filter((x) => !["pause", "line_rate", "compute", "rate_not_given_back"].includes(x.key));
+  return saves("pause") > Math.max(0, ...others.map((x) => saves(x.key)));
+}
+
 export function Why({ info }: { info: Info }) {
   const { data, error } = useData(() => view<Collectives>(info.name, "collectives"), [info.name]);
   if (error)
@@ -121,11 +128,8 @@ export function Why({ info }: { info: Info }) {
                   {c.port >= 0 && (
                     <a
                       href={address(["run", info.name, "fabric"], {
-                        metric:
-                          (c.causes.pause_ps ?? 0) > (c.causes.hash_collision_ps ?? 0) + (c.causes.incast_ps ?? 0)
-                            ? "pause"
-                            : "queue",
-                        t: Math.floor((c.at_ps / Math.max(1, s.step_time_ps)) * info.cols),
+                        metric: mostlyPaused(c, data.causes_present ?? []) ? "pause" : "queue",
+                        t: Math.min(info.cols - 1, Math.floor((c.at_ps / Math.max(1, s.step_time_ps)) * info.cols)),
                         port: c.port,
                       })}
                     >
