@@ -2,7 +2,9 @@ package result
 
 import (
 	"bufio"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,8 +31,11 @@ type Manifest struct {
 	WallSeconds float64           `json:"wall_seconds"`
 	Tables      []string          `json:"tables"`
 	// of this directory; no others are removed with it
-	Files  []string `json:"files"`
-	Limits []string `json:"limits,omitempty"` // what was cut short, and where
+	Files []string `json:"files"`
+	// Contents is what the tables and topology.json have; Digest is one figure for all, which summary.json has too.
+	Contents map[string]Content `json:"contents,omitempty"`
+	Digest   string             `json:"contents_sha256,omitempty"`
+	Limits   []string           `json:"limits,omitempty"` // what was cut short, and where
 }
 
 // File is a further file of a run directory.
@@ -39,28 +44,33 @@ type File struct {
 	Write func(io.Writer) error
 }
 
+// tableFile is a table as a file.
+type tableFile struct {
+	File
+	rows int64
+}
+
 // files are the tables as files of a run directory.
-func (t *Tables) files() []File {
-	return []File{{"flows.parquet", table(t.Flows)}, {"links.parquet", table(t.Links)},
-		{"ports.parquet", table(t.Ports)},
-		{"pauses.parquet", table(t.Pauses)}, {"pause_roots.parquet", table(t.PauseRoots)},
-		{"pause_flows.parquet", table(t.PauseHeld)}, {"ranks.parquet", table(t.Ranks)},
-		{"paths.parquet", table(t.Paths)},
-		{"qps.parquet", table(t.QPs)}, {"signals.parquet", table(t.Signals)},
-		{"collectives.parquet", table(t.Collectives)}, {"causes.parquet", table(t.Causes)},
-		{"critical.parquet", table(t.Critical)}}
+func (t *Tables) files() []tableFile {
+	return []tableFile{table("flows", t.Flows), table("links", t.Links), table("ports", t.Ports),
+		table("pauses", t.Pauses), table("pause_roots", t.PauseRoots), table("pause_flows", t.PauseHeld),
+		table("ranks", t.Ranks), table("paths", t.Paths), table("qps", t.QPs), table("signals", t.Signals),
+		table("collectives", t.Collectives), table("causes", t.Causes), table("critical", t.Critical)}
 }
 
 // fill writes a run's files into a folder.
 func fill(dir string, m *Manifest, s *Summary, t *Tables, further ...File) error {
-	m.Tables, m.Files = nil, nil
-	files := t.files()
-	for _, f := range files {
+	m.Tables, m.Files, m.Contents = nil, nil, map[string]Content{}
+	var files []File
+	rows := map[string]int64{"topology.json": 0} // of the files whose content run.json lists
+	for _, f := range t.files() {
 		m.Tables = append(m.Tables, strings.TrimSuffix(f.Name, ".parquet"))
+		files, rows[f.Name] = append(files, f.File), f.rows
 	}
 	files = append(files, File{"topology.json", asJSON(t.Topology)})
 	files = append(files, further...)
-	files = append(files, File{"summary.json", asJSON(s)}, File{"run.json", asJSON(m)})
+	sum := *s
+	files = append(files, File{"summary.json", asJSON(&sum)}, File{"run.json", asJSON(m)})
 	for _, f := range files {
 		if !ours(f.Name) {
 			return fmt.Errorf("writing the run: %s is missing in the list of a run's files: a fault of "+
@@ -69,8 +79,24 @@ func fill(dir string, m *Manifest, s *Summary, t *Tables, further ...File) error
 		m.Files = append(m.Files, f.Name)
 	}
 	for _, f := range files {
-		if err := writeFile(filepath.Join(dir, f.Name), f.Write); err != nil {
+		if f.Name == "summary.json" {
+			m.Digest = digest(m.Contents)
+			sum.Digest = m.Digest
+		}
+		n, listed := rows[f.Name]
+		c := counted{hash: sha256.New()}
+		err := writeFile(filepath.Join(dir, f.Name), func(w io.Writer) error {
+			if !listed {
+				return f.Write(w)
+			}
+			c.w = w
+			return f.Write(&c)
+		})
+		if err != nil {
 			return fmt.Errorf("writing the run: %w", err)
+		}
+		if listed {
+			m.Contents[f.Name] = Content{Bytes: c.bytes, Rows: n, SHA256: hex.EncodeToString(c.hash.Sum(nil))}
 		}
 	}
 	return nil
@@ -102,14 +128,15 @@ func asJSON(v any) func(io.Writer) error {
 	}
 }
 
-func table[T any](rows []T) func(io.Writer) error {
-	return func(w io.Writer) error {
+func table[T any](name string, rows []T) tableFile {
+	write := func(w io.Writer) error {
 		p := parquet.NewGenericWriter[T](w, parquet.Compression(&parquet.Zstd))
 		if _, err := p.Write(rows); err != nil {
 			return err
 		}
 		return p.Close()
 	}
+	return tableFile{File{name + ".parquet", write}, int64(len(rows))}
 }
 
 // MaxJSON bounds run.json, summary.json and topology.json, MaxTable a table's file.
@@ -132,6 +159,9 @@ func ReadSummary(dir string) (*Summary, error) {
 		return nil, fmt.Errorf("%s says no version: no run has written it",
 			filepath.Join(dir, "summary.json"))
 	}
+	if err := checkSummary(s, dir); err != nil {
+		return nil, err
+	}
 	return s, nil
 }
 
@@ -140,7 +170,7 @@ func ReadManifest(dir string) (*Manifest, error) { return readManifest(dir) }
 
 // ReadTable reads one table of a run.
 func ReadTable[T any](dir, name string) (rows []T, err error) {
-	err = open(dir, name, func(f *input.File, _ *parquet.File) (err error) {
+	err = open(dir, name, true, func(f *input.File, _ *parquet.File) (err error) {
 		rows, err = parquet.Read[T](f, f.Size)
 		return err
 	})
@@ -149,7 +179,7 @@ func ReadTable[T any](dir, name string) (rows []T, err error) {
 
 // TableRows says how many rows a table of a run has, without reading them.
 func TableRows(dir, name string) (n int64, err error) {
-	err = open(dir, name, func(_ *input.File, p *parquet.File) error {
+	err = open(dir, name, false, func(_ *input.File, p *parquet.File) error {
 		n = p.NumRows()
 		return nil
 	})
@@ -176,9 +206,10 @@ func footer(f *input.File) error {
 	return nil
 }
 
-// open opens a table. The library trusts what a file says of its own parts, so what is damaged
+// open opens a table, and compares it with what run.json lists: its size, and if it is read whole, each byte.
+// The library trusts what a file says of its own parts, so what is damaged
 // can end it in a panic, which is an error here.
-func open(dir, name string, read func(*input.File, *parquet.File) error) (err error) {
+func open(dir, name string, whole bool, read func(*input.File, *parquet.File) error) (err error) {
 	path := filepath.Join(dir, name+".parquet")
 	f, err := input.Open(path, MaxTable)
 	if err != nil {
@@ -190,6 +221,11 @@ func open(dir, name string, read func(*input.File, *parquet.File) error) (err er
 			err = fmt.Errorf("%s is damaged: %v", path, x)
 		}
 	}()
+	if c, ok := listed(dir, name+".parquet"); ok {
+		if err := c.same(path, f, whole); err != nil {
+			return err
+		}
+	}
 	if err := footer(f); err != nil {
 		return fmt.Errorf("%s is damaged: %w", path, err)
 	}

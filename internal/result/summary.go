@@ -130,6 +130,9 @@ type Summary struct {
 	Moves       []Move        `json:"route_changes,omitempty"` // and who took other ways then
 	Outcome     *Outcome      `json:"outcome,omitempty"`       // how a job ended that did not finish
 
+	// Digest is that of the run's tables, as in run.json.
+	Digest string `json:"contents_sha256,omitempty"`
+
 	WallSeconds float64 `json:"wall_seconds"`
 	SimSeconds  float64 `json:"sim_seconds"`
 	PeakMemory  int64   `json:"peak_memory_bytes"`

@@ -1,5 +1,11 @@
 // Written by `go test ./internal/report/web -run Contract -rewrite` from contract.go. Do not edit.
 
+export interface Content {
+  bytes: number;
+  rows?: number;
+  sha256: string;
+}
+
 export interface Manifest {
   name: string;
   version: string;
@@ -11,6 +17,8 @@ export interface Manifest {
   wall_seconds: number;
   tables: string[];
   files: string[];
+  contents?: Record<string, Content>;
+  contents_sha256?: string;
   limits?: string[];
 }
 
@@ -401,6 +409,7 @@ export interface Summary {
   pause_roots?: PauseRanking;
   route_changes?: Move[];
   outcome?: Outcome;
+  contents_sha256?: string;
   wall_seconds: number;
   sim_seconds: number;
   peak_memory_bytes: number;

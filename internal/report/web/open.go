@@ -50,7 +50,16 @@ func Open(dir string) (*Directory, error) {
 		return nil, err
 	}
 	r.ports = ports
-	return r, r.check()
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	if err := result.CheckContent(&r.Manifest, dir, "topology.json"); err != nil {
+		return nil, r.broken("topology.json", err)
+	}
+	if err := result.CheckSummary(&r.Manifest, &r.Summary, dir); err != nil {
+		return nil, r.broken("summary.json", err)
+	}
+	return r, nil
 }
 
 // check refuses a topology whose numbers do not fit the tables.

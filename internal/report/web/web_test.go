@@ -259,6 +259,9 @@ func TestBrokenRuns(t *testing.T) {
 	copyOf("wrong-followed", write("followed.json",
 		`[{"asked": "0/+1", "copies": [{"hops": [{"port": 99999}]}]}]`))
 	copyOf("wrong-capture", write("capture.pcapng", "hello"))
+	copyOf("other-links", func(dir string) {
+		os.Rename(filepath.Join(dir, "flows.parquet"), filepath.Join(dir, "links.parquet"))
+	})
 	os.MkdirAll(filepath.Join(s.Root, "empty"), 0o755)
 	for run, c := range map[string]struct{ view, want string }{
 		"no-topology": {"info", "older Railyard"}, "half-json": {"info", "cannot be read"},
@@ -267,6 +270,7 @@ func TestBrokenRuns(t *testing.T) {
 		"wrong-followed": {"followed", "port 99999, which does not"},
 		"wrong-domain":   {"info", `rack\" refers to a server that does not exist`},
 		"cut-links":      {"grid", "links.parquet cannot be read"},
+		"other-links":    {"grid", "links.parquet is damaged, or of another run: found "},
 		"wrong-capture":  {"packets", "capture.pcapng"}, "empty": {"info", "no run directory"},
 	} {
 		if w := ask(s, "GET", "/api/runs/"+run+"/"+c.view, "", nil); w.Code == 200 ||
@@ -275,7 +279,7 @@ func TestBrokenRuns(t *testing.T) {
 		}
 	}
 	list, err := List(s.Root)
-	if err != nil || len(list) != 10 {
+	if err != nil || len(list) != 11 {
 		t.Fatalf("%v: %d runs", err, len(list))
 	}
 	for _, e := range list {
