@@ -495,6 +495,39 @@ for (const [name, nics] of alone)
   if (nics > 0 && name.includes("rail"))
     await shows(single, `${name}\t${nics}\t${((100 * nics) / rails.nics.length).toFixed(1)} %`);
 
+// Links that are down or below their rate are drawn, named in a list, and whole before.
+const brown = () =>
+  page.evaluate(() => {
+    const c = document.querySelector("canvas");
+    const { data } = c.getContext("2d").getImageData(0, 0, c.width, c.height);
+    let n = [0, 0];
+    for (let i = 0; i < data.length; i += 4) {
+      const [r, g, b] = data.slice(i, i + 3);
+      if (r === 0xb3 && g === 0x26 && b === 0x1e) n[0]++; // down
+      if (r === 0xc0 && g === 0x78 && b === 0x00) n[1]++; // below its rate
+    }
+    return n.map((x) => x > 20);
+  });
+const { summary: slowed, cols: moments } = await json("api/runs/slowed/info");
+for (const [at, words, drawn] of [
+  [20e6, /None\./, [false, false]],
+  [120e6, /rail-1:Eth5 → spine-\d down since 50 µs/, [true, false]],
+  [300e6, /rail-1:Eth5 → spine-\d at 50 Gbit\/s of 100 Gbit\/s since 200 µs/, [false, true]],
+]) {
+  await open(`#/run/slowed/fabric?t=${Math.floor((at / slowed.step_time_ps) * moments)}`);
+  const states = page.getByTestId("link-states");
+  await states.waitFor();
+  await eventually(async () => words.test(await states.innerText()), `links at ${time(at)}: ${words}`);
+  await eventually(async () => String(await brown()) === String(drawn), `drawn at ${time(at)}`);
+  if (at === 120e6) await check("slowed");
+}
+
+// Life of runs that are no described training: a step all the same, and a ring with every rank.
+await open("#/run/ringed/life?chapter=5");
+await eventually(async () => (await page.locator("g.ranked").count()) === 32, "32 ranks are drawn");
+await open("#/run/listed/life?chapter=2");
+await shows(page.locator(".captions"), "The step is a list of operations");
+
 // How runs ended: jobs that met, a rank that was lost, a ring of pauses.
 for (const [name, id, words, tags] of [
   ["met", "meetings", /spine-1.*experts.*replicas/s, []],

@@ -126,6 +126,13 @@ export function chapters(info: Info): Chapter[] {
   const s = info.summary;
   const r = info.manifest.resolved;
   const training = r["workload.training.model"];
+  const keys = Object.keys(r);
+  const models = keys.filter((k) => /^jobs\..*\.training\.model$/.test(k)).map((k) => r[k]);
+  const traced = r[keys.find((k) => /(^workload|^jobs\..*)\.trace\.files\[0\]$/.test(k)) ?? ""];
+  // A step need not be described as a training: jobs of their own, traces and operations compute as well.
+  const parallel = s.exposed_tp_ps + s.exposed_pp_ps + s.exposed_dp_ps + s.exposed_cp_ps + s.exposed_ep_ps;
+  const listed = keys.some((k) => /(^workload|^jobs\..*)\.ops\[0\]/.test(k));
+  const stepped = !!training || models.length > 0 || !!traced || listed || s.compute_ps + parallel > 0;
   const tp = Number(r["workload.training.tp"] ?? 1);
   const dp = Number(r["workload.training.dp"] ?? 1);
   const pp = Number(r["workload.training.pp"] ?? 1);
@@ -218,6 +225,28 @@ export function chapters(info: Info): Chapter[] {
             : tensor parallel over {tp}, {pp} {pp === 1 ? "stage" : "stages"}, {dp}{" "}
             {dp === 1 ? "replica" : "replicas"}.
             {tp > 1 && tp <= info.topology.gpus_per_host ? " Ranks that talk most sit in one server." : ""}
+          </>
+        ) : models.length > 0 ? (
+          <>
+            {models.length} of its jobs train: <Fig v={models.join(", ")} from="run.json, jobs" />.
+          </>
+        ) : stepped ? (
+          <>
+            The step is{" "}
+            {traced ? (
+              <>
+                read from <Fig v={traced} from="run.json, trace.files" />
+              </>
+            ) : (
+              "a list of operations"
+            )}
+            : every rank computes, sends and waits as that says
+            {s.compute_ps > 0 && (
+              <>
+                , computing for <Fig v={f.time(s.compute_ps)} from="summary.json, compute_ps" />
+              </>
+            )}
+            .
           </>
         ) : (
           <>
@@ -461,7 +490,7 @@ export function chapters(info: Info): Chapter[] {
       lines: [
         <>
           The last byte lands, the NIC writes a completion, and the rank that waited goes on
-          {training ? ": the optimiser may step" : ""}.
+          {stepped ? ": the optimiser may step" : ""}.
         </>,
         !ended ? (
           <>
@@ -471,7 +500,7 @@ export function chapters(info: Info): Chapter[] {
           </>
         ) : (
           <>
-            {training ? "The step" : "All of it"} took{" "}
+            {stepped ? "The step" : "All of it"} took{" "}
             <Fig v={f.time(s.step_time_ps)} from="summary.json, step_time_ps" />
             {s.mfu ? (
               <>
@@ -518,7 +547,15 @@ export function chapters(info: Info): Chapter[] {
               <td>partitioning</td>
               <td>model engineers</td>
               <td>how bytes travel</td>
-              <td>{training ? `tp ${tp}, pp ${pp}, dp ${dp}` : "a traffic pattern"}</td>
+              <td>
+                {training
+                  ? `tp ${tp}, pp ${pp}, dp ${dp}`
+                  : models.length > 0
+                    ? `by job: ${models.join(", ")}`
+                    : stepped
+                      ? (traced ?? "a list of operations")
+                      : "a traffic pattern"}
+              </td>
             </tr>
             <tr>
               <td>collectives</td>

@@ -21,7 +21,7 @@ export function pausedAt(pauses: Pauses | undefined, t: number): Map<number, Pau
 export interface Branch {
   port: number;
   depth: number;
-  kind: "root" | "paused" | "circle";
+  kind: "root" | "paused" | "before" | "circle";
 }
 
 /** tree orders paused ports below the ports that hold their bytes, roots first. A port that holds bytes because it
@@ -44,7 +44,7 @@ export function tree(on: Map<number, Paused>): Branch[] {
     for (const port of children.get(cause) ?? []) {
       if (met.has(port)) continue;
       met.add(port);
-      out.push({ port, depth, kind: "paused" });
+      out.push({ port, depth, kind: on.has(port) ? "paused" : "before" });
       walk(port, depth + 1);
     }
   };
@@ -62,7 +62,12 @@ export function tree(on: Map<number, Paused>): Branch[] {
   return out;
 }
 
-const words = { root: "root: ", paused: "pauses ", circle: "circular pause dependency: " };
+const words = {
+  root: "root: ",
+  paused: "pauses ",
+  before: "paused until just now: ",
+  circle: "circular pause dependency: ",
+};
 
 export function PauseTree({ info, on }: { info: Info; on: Map<number, Paused> }) {
   const place = usePlace();
@@ -134,7 +139,9 @@ export function PauseRoots({ info, from, to }: { info: Info; from?: number; to?:
           ))}
         </tbody>
       </table>
-      {shown.root_count > 6 && <p class="hint">{f.count(shown.root_count - 6)} more roots, in summary.json</p>}
+      {shown.root_count > 6 && (
+        <p class="hint">{f.count(shown.root_count - 6)} more roots, in summary.json</p>
+      )}
       {(shown.jobs ?? []).length > 0 && (
         <p>
           By job:{" "}

@@ -37,8 +37,15 @@ export function Chain({ boxes, back, slow }: { boxes: [string, string?][]; back?
   );
 }
 
+/** ringed is how many ranks of a ring are drawn one by one; of more the last few stand behind a gap. */
+const ringed = 40;
+
 export function Ring({ ranks, name }: { ranks: number; name: string }) {
-  const n = Math.min(ranks, 16);
+  // Of a larger ring those are drawn that fit, and the last one, with a gap before it.
+  const all = Array.from({ length: ranks <= ringed ? ranks : ringed - 3 }, (_, i) => [i, i]);
+  const n = Math.min(ranks, ringed);
+  if (ranks > ringed) all.push([ringed - 1, ranks - 1]);
+  const size = Math.min(16, Math.max(6, (Math.PI * 88) / n));
   const at = (i: number) => [
     440 + 88 * Math.sin((2 * Math.PI * i) / n),
     110 - 88 * Math.cos((2 * Math.PI * i) / n),
@@ -46,18 +53,18 @@ export function Ring({ ranks, name }: { ranks: number; name: string }) {
   return (
     <svg viewBox="0 0 880 220" role="img" aria-label={`a ring of ${ranks} ranks`}>
       <ellipse cx={440} cy={110} rx={88} ry={88} class="wire dashed" />
-      {Array.from({ length: n }, (_, i) => {
+      {all.map(([i, rank]) => {
         const [x, y] = at(i);
         return (
-          <g>
-            <circle cx={x} cy={y} r={16} class="box" />
-            <text x={x} y={y + 4} text-anchor="middle">
-              {i}
+          <g class="ranked">
+            <circle cx={x} cy={y} r={size} class="box" />
+            <text x={x} y={y + size / 4} text-anchor="middle" style={{ fontSize: `${Math.min(12, size)}px` }}>
+              {rank}
             </text>
           </g>
         );
       })}
-      <text x={560} y={114}>
+      <text x={570} y={114}>
         {name}
       </text>
       <circle r={6} class="dot orbit" />

@@ -60,6 +60,25 @@ server: {gpus: 2, nics: 2}
 events: [{switch: rail-1, at: 50us, up: false}]
 workload: {traffic: {ring-allreduce: {bytes: 8MB}}}
 `,
+	"slowed": `fabric: {kind: rail, hosts: 4, spines: 2, uplinks: 1, host_link: {rate: 100Gbps},
+  fabric_link: {rate: 100Gbps}}
+server: {gpus: 2, nics: 2}
+events:
+  - {link: "rail-1:Eth5", at: 50us, up: false, converge: 20us}
+  - {link: "rail-1:Eth5", at: 200us, up: true, rate: 50Gbps, converge: 20us}
+workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-4/gpu-2, bytes: 8MB}]}}
+`,
+	"ringed": `fabric: {kind: rail-only, hosts: 32, host_link: {rate: 100Gbps}}
+server: {gpus: 1, nics: 1}
+workload: {traffic: {ring-allreduce: {bytes: 1MB}}}
+`,
+	"listed": `fabric: {kind: rail-only, hosts: 2, host_link: {rate: 100Gbps}}
+server: {gpus: 1, nics: 1}
+workload:
+  ops:
+    - {id: a, gpu: host-1/gpu-1, compute: 100us}
+    - {id: b, gpu: host-1/gpu-1, send: 1MB, to: host-2/gpu-1, after: [a]}
+`,
 	"locked": `fabric: {kind: torus, k: 4, uplinks: 1, allow_deadlock: true,
   host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 10m}}
 server: {gpus: 4, nics: 4}
