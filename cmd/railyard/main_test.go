@@ -70,8 +70,8 @@ func TestRunDirectory(t *testing.T) {
 		}
 	}
 	files, _ := os.ReadDir("a")
-	if len(files) != 14 {
-		t.Errorf("%d files in the run directory, want 14", len(files))
+	if len(files) != 17 {
+		t.Errorf("%d files in the run directory, want 17", len(files))
 	}
 	for _, f := range files {
 		a, _ := os.ReadFile(filepath.Join("a", f.Name()))

@@ -21,9 +21,9 @@ type validateCmd struct {
 	JSON     bool     `help:"Print as JSON."`
 	Markdown string   `help:"Write the report as Markdown too." name:"markdown" placeholder:"FILE"`
 	Force    bool     `help:"Replace a file that is no such report." with:"markdown"`
-	Random   int      `help:"Of the group blame: draw scenarios, take the largest cause of each away and compare what that saves." placeholder:"N"`
+	Random   int      `help:"Of the group blame: draw scenarios, take the largest cause of each away and compare what that saves." placeholder:"N" range:"0,100000"`
 	Seed     uint64   `help:"Seed of the drawing." default:"1" with:"random"`
-	Number   *int     `help:"Judge one scenario of the drawing alone, by its number." placeholder:"N" with:"random"`
+	Number   *int     `help:"Judge one scenario of the drawing alone, by its number." placeholder:"N" with:"random" range:"0,99999"`
 	Out      string   `help:"Write the scenarios that are farthest off into a folder." placeholder:"DIR" with:"random"`
 }
 
