@@ -32,7 +32,7 @@ func TestSameMatrix(t *testing.T) {
 	file := filepath.Join(os.Getenv("RAILYARD_SHARED"), "data", "htsim", "perm_1024n_1024c_0u_2000000b.cm")
 	b, err := os.ReadFile(file)
 	if err != nil {
-		t.Skip("RAILYARD_SHARED names no folder with htsim's matrix")
+		t.Skip("htsim's matrix of 1,024 hosts is not at hand")
 	}
 	theirs := pair.FindAllStringSubmatch(string(b), -1)
 	for i, p := range theirs {
