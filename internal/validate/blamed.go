@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"railyard/internal/cause"
+	"railyard/internal/facts"
 	"railyard/internal/result"
 	"railyard/internal/validate/draw"
 	"railyard/internal/whatif"
@@ -73,13 +74,13 @@ func JudgeRandom(seed uint64, number int) (j Judged) {
 		j.Reason = "not simulated: " + err.Error()
 		return j
 	}
-	facts := whatif.Facts(base.Plan)
-	whatif.Count(facts, base.Summary)
-	j.take(base.Summary, facts)
+	known := facts.Of(base.Plan)
+	facts.Count(known, base.Summary)
+	j.take(base.Summary, known)
 	if j.Reason != "" {
 		return j
 	}
-	without := j.id.Get().Without(facts)
+	without := j.id.Get().Without(known)
 	o, err := s.Run(&without, randomLimits)
 	if err != nil {
 		j.Reason = without.Says + ": " + err.Error()
@@ -91,7 +92,7 @@ func JudgeRandom(seed uint64, number int) (j Judged) {
 }
 
 // take finds the largest cause that a run can be without.
-func (j *Judged) take(s *result.Summary, facts *cause.Facts) {
+func (j *Judged) take(s *result.Summary, known *cause.Facts) {
 	j.Step = s.StepTime
 	if s.Chain == nil || s.StepTime == 0 {
 		j.Reason = "no account of the step"
@@ -100,18 +101,18 @@ func (j *Judged) take(s *result.Summary, facts *cause.Facts) {
 	j.Account = s.Chain
 	no := ""
 	for _, id := range largest(s.Chain, j.Meant == cause.ID(cause.Recovering).Get().Name) {
-		w := id.Get().Without(facts)
-		blamed := s.Chain.Together(w.TakenAway(id)...)
+		w := id.Get().Without(known)
+		blamed := s.Chain.Saving[id]
 		if float64(blamed) < leastBlame*float64(j.Step) {
 			break
 		}
 		if !w.IsPossible() {
 			no = fmt.Sprintf("%s (%.1f %%) cannot be taken away: %s", id.Get().Name,
-				100*float64(s.Chain.Saves(id))/float64(j.Step), w.Impossible)
+				100*float64(s.Chain.Costs(id))/float64(j.Step), w.Impossible)
 			continue
 		}
 		j.id, j.Cause, j.Without, j.Doubt, j.Set = id, id.Get().Name, w.Says, w.Doubt, w.Set
-		j.Blamed, j.Alone = blamed, s.Chain.Saves(id)
+		j.Blamed, j.Alone = blamed, s.Chain.Costs(id)
 		return
 	}
 	if j.Reason = no; no == "" {
@@ -126,7 +127,7 @@ func largest(a *cause.Account, shown bool) []cause.ID {
 		return a.Ranked()
 	}
 	var ids []cause.ID
-	of := func(id cause.ID) int64 { return a.Of(id) }
+	of := func(id cause.ID) int64 { return min(a.Of(id), a.Saving[id]) }
 	for _, c := range cause.All() {
 		if c.Loss && of(c.ID) > 0 {
 			ids = append(ids, c.ID)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"railyard/internal/cause"
+	"railyard/internal/facts"
 	"railyard/internal/queue"
 	"railyard/internal/scenario"
 	"railyard/internal/topo"
@@ -83,12 +84,12 @@ func fastFabric(p *scenario.Plan) {
 	g := p.Graph
 	faster := fasterBy(p, fabricTimes)
 	for i := range g.Links {
-		if l := &g.Links[i]; isFabric(g, l) {
+		if l := &g.Links[i]; facts.IsFabric(g, l) {
 			l.Rate = faster(l.Rate)
 		}
 	}
 	for i := range p.Events {
-		if e := &p.Events[i]; isFabric(g, &g.Links[e.Link]) {
+		if e := &p.Events[i]; facts.IsFabric(g, &g.Links[e.Link]) {
 			e.Rate, e.Back = faster(e.Rate), faster(e.Back)
 		}
 	}
@@ -142,14 +143,14 @@ func fastReceivers(p *scenario.Plan) {
 		return &e.Rate
 	}
 	for i := range g.Links {
-		if l := &g.Links[i]; !isFabric(g, l) {
+		if l := &g.Links[i]; !facts.IsFabric(g, l) {
 			first = append(first, scenario.LinkEvent{Link: i, Up: true, Rate: l.Rate, Back: l.Rate, BER: l.BER})
 			r := in(&first[len(first)-1])
 			*r = faster(*r)
 		}
 	}
 	for i := range p.Events {
-		if e := &p.Events[i]; !isFabric(g, &g.Links[e.Link]) {
+		if e := &p.Events[i]; !facts.IsFabric(g, &g.Links[e.Link]) {
 			r := in(e)
 			*r = faster(*r)
 		}

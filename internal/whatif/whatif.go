@@ -3,9 +3,9 @@
 //
 //	s := &whatif.Scenario{Name: "a.yaml", Text: text, Read: read}
 //	base, err := s.Run(&cause.Change{}, whatif.Limits{})
-//	facts := whatif.Facts(base.Plan)
-//	whatif.Count(facts, base.Summary)
-//	without := cause.Incast.Get().Without(facts)
+//	known := facts.Of(base.Plan)
+//	facts.Count(known, base.Summary)
+//	without := cause.Incast.Get().Without(known)
 //	other, err := s.Run(&without, whatif.Limits{})
 //	fmt.Println(base.Summary.StepTime - other.Summary.StepTime)
 package whatif
@@ -44,6 +44,9 @@ type Outcome struct {
 	Plan    *scenario.Plan
 	Summary *result.Summary
 }
+
+// Unchanged is no change.
+var Unchanged cause.Change
 
 // Plan resolves the scenario with a change.
 func (s *Scenario) Plan(c *cause.Change) (*scenario.Plan, error) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"railyard/internal/cause"
+	"railyard/internal/facts"
 	"railyard/unit"
 )
 
@@ -190,20 +191,20 @@ func TestNoLimits(t *testing.T) {
 func TestFacts(t *testing.T) {
 	o := run(t, fabrics["rail"]+"workload: {traffic: {permutation: {bytes: 1MB}}}\n", cause.Change{},
 		"fabric.fabric_link.bit_error_rate=1e-7", "server.pcie=200Gbps")
-	f := Facts(o.Plan)
-	Count(f, o.Summary)
+	f := facts.Of(o.Plan)
+	facts.Count(f, o.Summary)
 	if f.Transport != "roce" || f.CC != "dcqcn" || f.LB != "ecmp" || f.Recovery != "go-back-n" || f.WriteOnly ||
 		!f.Lossless || !f.PFC || f.Trims || f.Queue != "3" || f.Kind != "rail" || f.Uplinks != 1 || f.Switches != 1 ||
 		f.HostRate != 100*unit.Gbps || f.FabricRate != 100*unit.Gbps || !f.BitErrors || f.Events || f.PCIe == 0 ||
 		!f.Lost.Known || f.Lost.BitErrors == 0 || f.Lost.Down+f.Lost.Full > 0 || f.Delays || f.Credits {
 		t.Errorf("%+v", f)
 	}
-	f = Facts(run(t, fabrics["described"]+"workload: {traffic: {permutation: {bytes: 1MB}}}\n", cause.Change{},
+	f = facts.Of(run(t, fabrics["described"]+"workload: {traffic: {permutation: {bytes: 1MB}}}\n", cause.Change{},
 		"transport=mrc").Plan)
 	if f.Transport != "mrc" || f.CC != "nscc" || !f.Delays || f.Lossless || !f.Trims || f.Kind != "" || f.Uplinks != 0 {
 		t.Errorf("%+v", f)
 	}
-	f = Facts(run(t, fabrics["rail"]+"workload: {traffic: {permutation: {bytes: 1MB}}}\n", cause.Change{},
+	f = facts.Of(run(t, fabrics["rail"]+"workload: {traffic: {permutation: {bytes: 1MB}}}\n", cause.Change{},
 		"transport=srd").Plan)
 	if f.Transport != "srd" || !f.OwnControl {
 		t.Errorf("%+v", f)

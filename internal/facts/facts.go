@@ -1,4 +1,5 @@
-package whatif
+// Package facts says what remedies and counterfactuals need to know of a resolved scenario and of its run.
+package facts
 
 import (
 	"strconv"
@@ -13,9 +14,9 @@ import (
 // blind are the congestion controls to which round-trip times mean nothing: neither targets nor windows follow them.
 var blind = map[string]bool{"none": true, "dcqcn": true}
 
-// Facts returns what remedies and counterfactuals need to know of a resolved scenario. What a run of it lost is
+// Of returns what remedies and counterfactuals need to know of a resolved scenario. What a run of it lost is
 // unknown until Count adds it.
-func Facts(p *scenario.Plan) *cause.Facts {
+func Of(p *scenario.Plan) *cause.Facts {
 	g, s := p.Graph, &p.Services[0]
 	file := p.Settled()
 	f := &cause.Facts{Transport: scenario.RoCE, CC: s.CC.Name, Delays: !blind[s.CC.Name],
@@ -44,7 +45,7 @@ func Facts(p *scenario.Plan) *cause.Facts {
 	for i := range g.Links {
 		l := &g.Links[i]
 		f.BitErrors = f.BitErrors || l.BER > 0
-		if isFabric(g, l) {
+		if IsFabric(g, l) {
 			f.FabricRate = max(f.FabricRate, l.Rate)
 			tiers[min(g.Nodes[l.A].Tier, g.Nodes[l.B].Tier)] = true
 		} else {
@@ -64,7 +65,7 @@ func Count(f *cause.Facts, s *result.Summary) {
 		Full: s.Drops - s.DropsCorrupt - s.DropsDown - s.DropsNoRoute - s.DropsStorm + s.Trims}
 }
 
-// isFabric reports whether a link joins two switches.
-func isFabric(g *topo.Graph, l *topo.Link) bool {
+// IsFabric reports whether a link joins two switches.
+func IsFabric(g *topo.Graph, l *topo.Link) bool {
 	return g.Nodes[l.A].Role != topo.Host && g.Nodes[l.B].Role != topo.Host
 }
