@@ -1,0 +1,259 @@
+// Package fluid moves bytes as flows that share links max-min fairly (Bertsekas and Gallager, Data Networks, 6.5.2):
+// no flow can go faster without a slower or equal one going slower still. It is what a fabric does at best whatever
+// paces the senders, and what replays of a run are made with.
+//
+//	n := fluid.New([]float64{0.0125, 0.0125}) // two links of 100 Gbit/s, in bytes per picosecond
+//	n.Start(0, 7, 1e6, 1, []fluid.Use{{Link: 0, Share: 1}, {Link: 1, Share: 0.5}})
+//	for _, ok := n.Next(unit.Never); ok; _, ok = n.Next(unit.Never) {
+//		at, flow, tag := n.End()
+//	}
+package fluid
+
+import (
+	"math"
+
+	"railyard/unit"
+)
+
+// Use is a link that a flow crosses, and with which share of its bytes.
+type Use struct {
+	Link  int32
+	Share float64
+}
+
+// Net is links and the flows under way on them. Times given to it never go back.
+type Net struct {
+	// Grain is how long rates may stay as they are behind a change: with 0 every change counts at once.
+	Grain unit.Time
+	// Limits says to take down which link limits each flow for how long.
+	Limits bool
+	// Set counts the links of flows whose rates were set: what the work grows with.
+	Set int
+
+	rate  []float64 // by link, bytes per picosecond
+	on    [][]seat  // by link: who crosses it
+	flows []flow
+	free  []int32 // numbers of flows that have ended
+	ends  ends
+
+	changed []int32 // links whose flows have changed since rates were set
+	marked  []bool  // by link: it is among them
+	since   unit.Time
+	round   fill
+}
+
+// seat is a flow at a link: which of its uses that is.
+type seat struct{ flow, use int32 }
+
+type flow struct {
+	tag     int32
+	version int32
+	uses    []Use
+	seats   []int32 // by use: its place among the link's
+	left    float64 // bytes, at
+	weight  float64
+	at      unit.Time
+	rate    float64 // bytes per picosecond
+	began   unit.Time
+	limit   int32 // link that limits it; -1: none yet
+	limits  []Limit
+}
+
+// Limit is how long a link limited a flow.
+type Limit struct {
+	Link int32
+	Time unit.Time
+}
+
+// New makes links of so many bytes per picosecond.
+func New(rates []float64) *Net {
+	n := &Net{rate: rates, on: make([][]seat, len(rates)), marked: make([]bool, len(rates))}
+	n.round.init(len(rates))
+	return n
+}
+
+// Active is how many flows are under way.
+func (n *Net) Active() int { return len(n.flows) - len(n.free) }
+
+// Start begins a flow. Of links that it shares it has a part by its weight: 1 for all where all are alike.
+func (n *Net) Start(now unit.Time, tag int32, bytes, weight float64, uses []Use) int32 {
+	var at int32
+	if last := len(n.free) - 1; last >= 0 {
+		at, n.free = n.free[last], n.free[:last]
+	} else {
+		at = int32(len(n.flows))
+		n.flows = append(n.flows, flow{})
+	}
+	f := &n.flows[at]
+	*f = flow{tag: tag, version: f.version + 1, uses: uses, seats: f.seats[:0], left: bytes, weight: weight,
+		at: now, began: now,
+		limit: -1, limits: f.limits[:0]}
+	for i, u := range uses {
+		f.seats = append(f.seats, int32(len(n.on[u.Link])))
+		n.on[u.Link] = append(n.on[u.Link], seat{at, int32(i)})
+		n.change(now, u.Link)
+	}
+	if len(uses) == 0 {
+		f.rate = math.Inf(1)
+		n.ends.push(end{now, at, f.version})
+	}
+	return at
+}
+
+// SetRate changes a link.
+func (n *Net) SetRate(now unit.Time, link int32, rate float64) {
+	if n.rate[link] != rate {
+		n.rate[link] = rate
+		n.change(now, link)
+	}
+}
+
+// change notes that rates are to be set anew.
+func (n *Net) change(now unit.Time, link int32) {
+	if len(n.changed) == 0 {
+		n.since = now
+	}
+	if !n.marked[link] {
+		n.marked[link] = true
+		n.changed = append(n.changed, link)
+	}
+}
+
+// Next returns when the next flow ends, or the other time where that comes no later; rates count changes until then.
+func (n *Net) Next(other unit.Time) (at unit.Time, flow bool) {
+	for {
+		if at, flow = n.next(); !flow || other <= at {
+			at, flow = other, false
+		}
+		if len(n.changed) == 0 || at != unit.Never && at <= n.since+n.Grain {
+			return at, flow
+		}
+		n.refill()
+	}
+}
+
+func (n *Net) next() (unit.Time, bool) {
+	for len(n.ends) > 0 {
+		e := n.ends[0]
+		if n.flows[e.flow].version == e.version {
+			return e.at, true
+		}
+		n.ends.pop()
+	}
+	return unit.Never, false
+}
+
+// Rate is what a link carries, bytes per picosecond.
+func (n *Net) Rate(link int32) float64 { return n.rate[link] }
+
+// End takes away the flow that ends next. It says when, and its number and tag.
+func (n *Net) End() (at unit.Time, number, tag int32) {
+	e := n.ends[0]
+	n.ends.pop()
+	f := &n.flows[e.flow]
+	n.advance(f, e.at)
+	tag = f.tag
+	n.remove(e.at, e.flow)
+	return e.at, e.flow, tag
+}
+
+// Stop takes a flow away before its end and returns how many bytes are left.
+func (n *Net) Stop(now unit.Time, at int32) float64 {
+	f := &n.flows[at]
+	n.advance(f, now)
+	left := max(0, f.left)
+	n.remove(now, at)
+	return left
+}
+
+// LimitsOf returns which links limited a flow, in the order in which they first did, until rates were set last. It is
+// valid until the flow has ended and another one begins.
+func (n *Net) LimitsOf(at int32) []Limit { return n.flows[at].limits }
+
+// advance brings a flow's bytes up to a time.
+func (n *Net) advance(f *flow, now unit.Time) {
+	if now <= f.at {
+		return
+	}
+	d := now - f.at
+	if f.left -= float64(f.rate * float64(d)); n.Limits && f.limit >= 0 {
+		f.book(f.limit, d)
+	}
+	f.at = now
+}
+
+func (f *flow) book(link int32, d unit.Time) {
+	for i := range f.limits {
+		if f.limits[i].Link == link {
+			f.limits[i].Time += d
+			return
+		}
+	}
+	f.limits = append(f.limits, Limit{link, d})
+}
+
+// remove takes a flow off its links.
+func (n *Net) remove(now unit.Time, at int32) {
+	f := &n.flows[at]
+	for i, u := range f.uses {
+		list, place := n.on[u.Link], f.seats[i]
+		last := len(list) - 1
+		moved := list[last]
+		list[place] = moved
+		n.flows[moved.flow].seats[moved.use] = place
+		n.on[u.Link] = list[:last]
+		n.change(now, u.Link)
+	}
+	f.version++
+	f.uses = nil
+	n.free = append(n.free, at)
+}
+
+// end is when a flow ends if nothing changes.
+type end struct {
+	at      unit.Time
+	flow    int32
+	version int32
+}
+
+// ends is a binary heap, the earliest first, of flows that end at once the lower number.
+type ends []end
+
+func (h ends) less(a, b int) bool {
+	return h[a].at < h[b].at || h[a].at == h[b].at && h[a].flow < h[b].flow
+}
+
+func (h *ends) push(e end) {
+	*h = append(*h, e)
+	s := *h
+	for i := len(s) - 1; i > 0; {
+		up := (i - 1) / 2
+		if !s.less(i, up) {
+			break
+		}
+		s[i], s[up] = s[up], s[i]
+		i = up
+	}
+}
+
+func (h *ends) pop() {
+	s := *h
+	last := len(s) - 1
+	s[0] = s[last]
+	s = s[:last]
+	for i := 0; ; {
+		low := 2*i + 1
+		if low >= last {
+			break
+		}
+		if low+1 < last && s.less(low+1, low) {
+			low++
+		}
+		if !s.less(low, i) {
+			break
+		}
+		s[i], s[low] = s[low], s[i]
+		i = low
+	}
+	*h = s
+}
