@@ -14,6 +14,9 @@ type Account struct {
 	// Reaction is how long congestion control kept rates reduced because of a cause, by that cause. It is what
 	// is shown as CC recovering, and saved with its cause.
 	Reaction [Count]int64
+	// Saving is how much shorter the time is expected to be in a run without a cause alone (Cause.Without): up to
+	// Costs, and less where something else takes as long. What several causes save does not add up.
+	Saving [Count]int64
 }
 
 // Of returns what is shown as a cause: for CC recovering all reactions, for others their own time.
@@ -28,30 +31,12 @@ func (a *Account) Of(id ID) int64 {
 	return sum
 }
 
-// Saves returns what a run without a cause is expected to save: a trigger's own time and the reaction to it.
-func (a *Account) Saves(id ID) int64 {
+// Costs returns a trigger's own time and the reaction to it.
+func (a *Account) Costs(id ID) int64 {
 	if id == Recovering {
 		return a.Of(id)
 	}
 	return a.Own[id] + a.Reaction[id]
-}
-
-// Together returns what a run without several causes is expected to save: a reaction counts once, with its trigger
-// or with CC recovering.
-func (a *Account) Together(ids ...ID) (sum int64) {
-	var taken [Count]bool
-	for _, id := range ids {
-		taken[id] = true
-	}
-	for i := range a.Own {
-		if taken[i] {
-			sum += a.Own[i]
-		}
-		if taken[i] || taken[Recovering] {
-			sum += a.Reaction[i]
-		}
-	}
-	return sum
 }
 
 // Add adds another account.
@@ -59,6 +44,7 @@ func (a *Account) Add(b *Account) {
 	for i := range a.Own {
 		a.Own[i] += b.Own[i]
 		a.Reaction[i] += b.Reaction[i]
+		a.Saving[i] += b.Saving[i]
 	}
 }
 
@@ -81,26 +67,32 @@ func (a *Account) Lost() (sum int64) {
 	return sum
 }
 
-// Ranked returns the causes of time above line rate that an account has, largest saving first; CC recovering
-// stands for reactions without a known trigger alone.
+// Ranked returns the causes of time above line rate that an account has, first the one that costs most and saves as
+// much; CC recovering stands for reactions without a known trigger alone.
 func (a *Account) Ranked() (ids []ID) {
-	saves := func(id ID) int64 {
+	costs := func(id ID) int64 {
 		if id == Recovering {
 			return a.Own[id]
 		}
-		return a.Saves(id)
+		return a.Costs(id)
 	}
 	for i, c := range all {
-		if c.Loss && saves(ID(i)) > 0 {
+		if c.Loss && costs(ID(i)) > 0 {
 			ids = append(ids, ID(i))
 		}
 	}
-	sort.SliceStable(ids, func(i, j int) bool { return saves(ids[i]) > saves(ids[j]) })
+	sort.SliceStable(ids, func(i, j int) bool {
+		x, y := costs(ids[i]), costs(ids[j])
+		if sx, sy := min(x, a.Saving[ids[i]]), min(y, a.Saving[ids[j]]); sx != sy {
+			return sx > sy
+		}
+		return x > y
+	})
 	return ids
 }
 
 // MarshalJSON writes an object with a number of picoseconds for each cause, "hash_collision_ps", in order, and for
-// reactions "hash_collision_reaction_ps"; causes without any are left out.
+// reactions "hash_collision_reaction_ps" and for what runs without them save "hash_collision_saving_ps"; causes without any are left out.
 func (a Account) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -119,6 +111,9 @@ func (a Account) MarshalJSON() ([]byte, error) {
 	for i, c := range all {
 		put(c.Key+"_reaction_ps", a.Reaction[i])
 	}
+	for i, c := range all {
+		put(c.Key+"_saving_ps", a.Saving[i])
+	}
 	b.WriteByte('}')
 	return b.Bytes(), nil
 }
@@ -131,17 +126,14 @@ func (a *Account) UnmarshalJSON(text []byte) error {
 	}
 	*a = Account{}
 	for name, ps := range m {
-		key, isReaction := strings.CutSuffix(name, "_reaction_ps")
-		if !isReaction {
-			key = strings.TrimSuffix(name, "_ps")
+		to, key := &a.Own, strings.TrimSuffix(name, "_ps")
+		if own, ok := strings.CutSuffix(key, "_reaction"); ok {
+			to, key = &a.Reaction, own
+		} else if own, ok := strings.CutSuffix(key, "_saving"); ok {
+			to, key = &a.Saving, own
 		}
-		c, ok := Find(key)
-		switch {
-		case !ok:
-		case isReaction:
-			a.Reaction[c.ID] = ps
-		default:
-			a.Own[c.ID] = ps
+		if c, ok := Find(key); ok {
+			to[c.ID] = ps
 		}
 	}
 	for _, ps := range a.Reaction {

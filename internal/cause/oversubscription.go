@@ -11,6 +11,9 @@ var oversubscription = Cause{ID: Oversubscription, Key: "oversubscription", Name
 		}
 		c := edit("links between switches 16 times as fast", FastFabric)
 		c.Also = []ID{Collision}
+		if f.Events {
+			c.Also = append(c.Also, SlowLink, FailedCapacity)
+		}
 		return c
 	},
 	Remedies: func(f *Facts) []Change {

@@ -5,7 +5,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"railyard/internal/cause"
 	"railyard/internal/exec"
 	"railyard/internal/result"
 	"railyard/internal/topo"
@@ -78,52 +77,6 @@ func TestStepAddsUp(t *testing.T) {
 		if min(s.Compute, s.Bubble, s.ExposedTP, s.ExposedPP, s.ExposedDP, s.ExposedCP, s.ExposedEP,
 			s.ExposedOther) < 0 {
 			t.Fatalf("a part below nothing: %+v", s)
-		}
-	})
-}
-
-// What a link needs is not blamed on pauses, held rates and losses: the row's parts keep their sum, none goes
-// below nothing, and what is left of these fits beside the link's time; a link that needs less than was free
-// of them changes nothing.
-func TestLimitKeepsTheSum(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		draw := func(what string) int64 { return rapid.Int64Range(0, 1e9).Draw(t, what) }
-		row := result.CollectiveRow{Port: 9}
-		for _, id := range []cause.ID{cause.Pause, cause.Recovering, cause.Window, cause.Credit, cause.Trimmed,
-			cause.Reordering, cause.Retransmission, cause.Incast} {
-			row.Lost.Own[id] = draw(id.Get().Key)
-		}
-		row.Lost.Reaction[cause.Incast], row.Lost.Reaction[cause.Collision] = draw("to incast"), draw("to collision")
-		avoidable := func(r *result.CollectiveRow) int64 { return r.Lost.Lost() - r.Lost.Own[cause.Incast] }
-		before := row
-		took := avoidable(&row) + row.Lost.Own[cause.Incast] + draw("ideal")
-		f := &floor{time: unit.Time(rapid.Int64Range(0, 2*took).Draw(t, "link")), port: 4, flows: 3,
-			cause: cause.Incast}
-		b := &blamer{}
-		b.limit(&row, unit.Time(took), f)
-		if int64(f.time) > took || int64(f.time) <= took-avoidable(&before) {
-			if row != before || b.shared != 0 {
-				t.Fatalf("a link of %d in %d changed %+v to %+v", f.time, took, before, row)
-			}
-			return
-		}
-		if avoidable(&row)+row.Lost.Own[cause.Incast] != avoidable(&before)+before.Lost.Own[cause.Incast] {
-			t.Fatalf("%+v became %+v: the sum changed", before, row)
-		}
-		most := true
-		for id := range row.Lost.Own {
-			now, was := row.Lost.Own[id], before.Lost.Own[id]
-			if cause.ID(id) != cause.Incast && (now < 0 || now > was) || row.Lost.Reaction[id] < 0 ||
-				row.Lost.Reaction[id] > before.Lost.Reaction[id] {
-				t.Fatalf("%+v became %+v", before, row)
-			}
-			most = most && row.Lost.Own[cause.Incast] >= max(now, row.Lost.Reaction[id])
-		}
-		if over := avoidable(&row) + int64(f.time) - took; over > 0 {
-			t.Fatalf("%d too much is blamed on what a link of %d in %d needs: %+v", over, f.time, took, row)
-		}
-		if most != (row.Port == 4 && b.shared == 3) {
-			t.Fatalf("the port is %d with %d flows: %+v", row.Port, b.shared, row)
 		}
 	})
 }

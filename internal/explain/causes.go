@@ -1,8 +1,6 @@
 package explain
 
 import (
-	"railyard/internal/cause"
-
 	"railyard/internal/coll"
 	"railyard/internal/result"
 	"railyard/internal/workload"
@@ -26,8 +24,7 @@ type blamer struct {
 	timeouts int32     // and how many of those ended in the local ACK timeout
 	earlier  bool      // the transfer that lost most was slow because of what its queue pair met before
 	shared   int       // flows at the port where it lost most
-	loads    *collLoads
-	spare    unit.Time // what of its time at line rate the chain's own bytes do not take
+	acc      *accounts
 }
 
 func (r *reading) newBlamer() *blamer {
@@ -44,7 +41,6 @@ func (r *reading) newBlamer() *blamer {
 			b.senders[w.Port][src] = true
 		}
 	})
-	b.loads = b.newCollLoads()
 	b.ops = make([][2]int, len(r.dag.Colls))
 	for i := range b.first {
 		b.first[i] = -1
@@ -96,23 +92,6 @@ func (b *blamer) causes(t *result.Tables) (cut bool) {
 	return false
 }
 
-// bound is what a collective takes at line rate if its fullest NIC sends all the time: 0
-// for transfers that are no collective, each of which would have the NIC to itself.
-func (b *blamer) bound(c int32) (bound unit.Time) {
-	if c < 0 || b.r.dag.Colls[c].Kind == coll.SendRecv {
-		return 0
-	}
-	sent := map[int32]unit.Bytes{}
-	for i := b.ops[c][0]; i < b.ops[c][1]; i++ {
-		if o := &b.r.dag.Ops[i]; o.Coll == c && !o.Compute() && b.first[i] >= 0 {
-			src, _ := b.r.seen.peers(b.r.seen.Messages[b.first[i]].Conn)
-			sent[src] += b.r.wireBytes(o.Bytes)
-			bound = max(bound, unit.Serialize(sent[src], b.r.nicRate(src)))
-		}
-	}
-	return bound
-}
-
 // link is one piece of a chain of operations, each of which waited for the one before.
 type piece struct {
 	op, message int32 // message: -1 for a computation, or inside a server
@@ -156,44 +135,41 @@ func (b *blamer) lastMessage(op int32) int32 {
 	return last
 }
 
-// collective walks the chain of transfers that ended last back to where it began.
+// collective divides the time of a collective, and finds along the chain of transfers that ended last where most was
+// lost to its largest cause.
 func (b *blamer) collective(c int32, from unit.Time, last int32) result.CollectiveRow {
 	k := &b.r.dag.Colls[c]
 	row := result.CollectiveRow{Instance: c, Name: k.Name, Kind: k.Kind.String(), Class: k.Class.String(),
 		Ranks: int32(len(k.Ranks)), FirstRank: int32(k.Ranks[0]), Bytes: int64(k.Bytes),
 		Start: int64(from), End: int64(b.r.exec.End[last]), Port: -1, At: int64(from),
 		Job: b.r.jobName(b.r.exec.Work.OfCollective(c))}
-	chain := b.chain(last, from, c)
-	b.earlier, b.shared, b.late, b.timeouts, b.spare = false, 0, 0, 0, b.bound(c)
-	for _, p := range chain {
-		if b.r.dag.Ops[p.op].Coll == c {
-			b.spare -= b.measure(p).line
+	if b.acc == nil {
+		return row // the run goes on: what its messages cost is not known yet
+	}
+	b.acc.collective(&row.Lost, c, b.r.exec.End[last]-from)
+	var messages []int32
+	for _, p := range b.chain(last, from, c) {
+		if p.message >= 0 && b.r.dag.Ops[p.op].Coll == c {
+			messages = append(messages, p.message)
 		}
 	}
-	t, worst := b.r.exec.End[last], unit.Time(0)
-	for _, p := range chain {
-		o := &b.r.dag.Ops[p.op]
-		if t <= from {
-			break
-		}
-		switch {
-		case o.Coll == c:
-			if lost := b.transfer(&row, p, worst); lost > worst {
-				worst, row.At = lost, int64(p.from)
-			}
-		case b.synchronises(o, c):
-			row.Lost.Own[cause.Latency] += int64(t - max(p.from, from))
-		default:
-			row.Lost.Own[cause.LateRank] += int64(t - from)
-			t = from
-			continue
-		}
-		t = p.from
+	b.locate(&row, messages)
+	return row
+}
+
+// message divides one message's time.
+func (b *blamer) message(x int32) *result.CollectiveRow {
+	msg := &b.r.seen.Messages[x]
+	row := &result.CollectiveRow{Start: int64(msg.Posted), End: int64(msg.Done), Port: -1}
+	if b.acc == nil {
+		return row
 	}
-	row.Lost.Own[cause.LateRank] += int64(max(t-from, 0))
-	f := b.floorOf(c)
-	b.limit(&row, unit.Time(row.End-row.Start), &f)
-	row.Why = b.explain(&row)
+	b.acc.message(&row.Lost, x)
+	var messages []int32
+	for at := x; at >= 0 && b.share.done(at) > msg.Posted; at = b.share.older(at) {
+		messages = append(messages, at)
+	}
+	b.locate(row, messages)
 	return row
 }
 
@@ -201,112 +177,4 @@ func (b *blamer) collective(c int32, from unit.Time, last int32) result.Collecti
 // synchronises. Before single transfers it is a rank that starts later, or computes.
 func (b *blamer) synchronises(o *workload.Op, next int32) bool {
 	return o.Compute() && o.Class == workload.Other && next >= 0 && b.r.dag.Colls[next].Kind != coll.SendRecv
-}
-
-// alone is what a transfer would have taken without any other: its time on the line and
-// its latency, and for one that changed rails first the NVLink there.
-type alone struct {
-	line, latency, relay unit.Time
-}
-
-func (b *blamer) measure(p piece) (a alone) {
-	o := &b.r.dag.Ops[p.op]
-	took := p.to - p.from
-	if p.message < 0 {
-		line, latency := b.r.exec.Alone(int(o.Rank), int(o.Peer), o.Bytes)
-		a.line = min(line, took)
-		a.latency = min(latency, took-a.line)
-		return a
-	}
-	parts := unit.Rate(0)
-	for x := b.first[p.op]; x >= 0; x = b.next[x] {
-		parts++
-	}
-	msg := &b.r.seen.Messages[p.message]
-	src, _ := b.r.seen.peers(msg.Conn)
-	path := b.share.cost(msg.Conn)
-	a.relay = max(0, min(msg.Posted, p.to)-p.from)
-	took -= a.relay
-	nics := b.r.nicRate(src) * min(parts, unit.Rate(b.r.graph.Ways(int(o.Rank)))) // those of a GPU are alike
-	a.line = min(unit.Serialize(b.r.wireBytes(o.Bytes), min(nics, path.rate*parts)), took)
-	a.latency = min(path.latency, took-a.line)
-	return a
-}
-
-// transfer books one transfer of a chain and returns what it lost to others.
-func (b *blamer) transfer(row *result.CollectiveRow, p piece, worst unit.Time) unit.Time {
-	a := b.measure(p)
-	own := &row.Lost.Own
-	own[cause.LineRate] += int64(a.line)
-	own[cause.Latency] += int64(a.latency)
-	lost := p.to - p.from - a.relay - a.line - a.latency
-	if p.message < 0 {
-		own[cause.SharedNIC] += int64(lost)
-		return lost
-	}
-	if a.relay > 0 {
-		o := &b.r.dag.Ops[p.op]
-		from := int(o.Rank)
-		line, latency := b.r.exec.Alone(from, b.r.exec.Relay(from, int(o.Peer)), o.Bytes)
-		d := min(a.relay, line+latency)
-		own[cause.Latency] += int64(d)
-		own[cause.SharedNIC] += int64(a.relay - d)
-	}
-	if lost <= 0 {
-		return 0
-	}
-	booked, beyond := b.split(row, p, a, lost)
-	if beyond > worst {
-		row.Port, b.shared, b.earlier = booked.port, booked.flows, b.r.trouble(p.message).Earlier
-	}
-	return beyond
-}
-
-// step sums up where the time since a start went, of the operations that the end of the last
-// one waited for.
-func (b *blamer) step(last int32, start unit.Time) *cause.Account {
-	chain := b.chain(last, start, -1)
-	spare := map[int32]unit.Time{}
-	for _, p := range chain {
-		if o := &b.r.dag.Ops[p.op]; !o.Compute() {
-			if _, ok := spare[o.Coll]; !ok {
-				spare[o.Coll] = b.bound(o.Coll)
-			}
-			spare[o.Coll] -= b.measure(p).line
-		}
-	}
-	sum := &cause.Account{}
-	sum.Own[cause.Compute] = int64(chain[len(chain)-1].from - start)
-	rows, took := map[int32]*result.CollectiveRow{}, map[int32]unit.Time{}
-	var order []int32
-	next := int32(-1) // the collective of what came after
-	for _, p := range chain {
-		o := &b.r.dag.Ops[p.op]
-		c := o.Coll
-		if b.synchronises(o, next) {
-			c = next
-		}
-		row := rows[c]
-		if row == nil {
-			row = &result.CollectiveRow{}
-			rows[c], order = row, append(order, c)
-		}
-		switch took[c] += p.to - p.from; {
-		case !o.Compute():
-			b.spare = spare[c]
-			b.transfer(row, p, unit.Never)
-			spare[c] = b.spare
-		case c >= 0:
-			row.Lost.Own[cause.Latency] += int64(p.to - p.from)
-		default:
-			sum.Own[cause.Compute] += int64(p.to - p.from)
-		}
-		next = o.Coll
-	}
-	for _, c := range order {
-		row, f := rows[c], b.floorOf(c)
-		b.limit(row, took[c], &f)
-		sum.Add(&row.Lost)
-	}
-	return sum
 }

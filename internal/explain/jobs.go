@@ -55,8 +55,8 @@ func (b *blamer) jobs(s *result.Summary) []result.Job {
 // stepOf splits a job's time.
 func (b *blamer) stepOf(p *workload.Part) result.Step {
 	s := b.r.timeline(p.Ops, p.Start)
-	if last, _ := b.r.lastOf(p.Ops); last >= 0 {
-		s.Chain = b.step(last, p.Start)
+	if last, _ := b.r.lastOf(p.Ops); last >= 0 && b.acc != nil {
+		s.Chain = b.acc.step(p.Ops, p.Start)
 	}
 	return s
 }

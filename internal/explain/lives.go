@@ -106,43 +106,6 @@ func (r *reading) stretches(port int32, from, to unit.Time,
 	}
 }
 
-// share is how much of its best rate a port had between two times for those on it. While routes
-// avoided its link, a set in which it was had nothing of it, and who uses no other was elsewhere.
-func (r *reading) share(port int32, from, to unit.Time, balanced bool) float64 {
-	if len(r.lives[int(port/2)]) == 0 || from >= to {
-		return 1
-	}
-	sum, best := 0.0, r.rate(port)
-	r.stretches(port, from, to, func(long unit.Time, rate unit.Rate, avoided bool) {
-		switch {
-		case !avoided:
-			sum += float64(rate) * float64(long)
-		case !balanced:
-			sum += float64(best) * float64(long)
-		}
-	})
-	return sum / (float64(best) * float64(to-from))
-}
-
-// slowed says what a demand took longer because links had less than their best rate meanwhile, and
-// which of them had least.
-func (s *sharing) slowed(d demand, ports []int32, balanced bool, w *window) demand {
-	if len(s.r.lives) == 0 {
-		return d
-	}
-	have, best, least := 0.0, 0.0, 1.0
-	for _, p := range ports {
-		share, rate := s.r.share(p, w.from, w.to, balanced), float64(s.r.rate(p))
-		if have, best = have+share*rate, best+rate; share < least {
-			least, d.slowest = share, p
-		}
-	}
-	if have > 0 && have < best {
-		d.slow = unit.Time(float64(d.fair) * (best/have - 1))
-	}
-	return d
-}
-
 // nicPorts are those by which a NIC sends, or those by which switches send to it.
 func (s *sharing) nicPorts(nic int32, sends bool) (ports []int32) {
 	n := s.r.graph.NICs[nic]

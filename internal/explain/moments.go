@@ -55,7 +55,7 @@ func (r *reading) momentsOf(t *result.Tables) {
 // mostlyPaused reports whether pauses are the largest cause of an account, each with the reaction to it.
 func mostlyPaused(a *cause.Account) bool {
 	for _, c := range cause.All() {
-		if c.Loss && c.ID != cause.Pause && c.ID != cause.Recovering && a.Saves(c.ID) >= a.Saves(cause.Pause) {
+		if c.Loss && c.ID != cause.Pause && c.ID != cause.Recovering && a.Costs(c.ID) >= a.Costs(cause.Pause) {
 			return false
 		}
 	}

@@ -46,10 +46,12 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 	r.figures(s, t.Flows)
 	s.Collectives = r.collectives()
 	b := r.newBlamer()
-	s.Slowest = b.slowest()
-	if last, _ := r.lastOf(r.all()); last >= 0 {
-		s.Chain = b.step(last, 0)
+	s.Outcome = r.outcome()
+	if last, _ := r.lastOf(r.all()); last >= 0 && (x.Done() || s.Outcome != nil) {
+		b.acc = b.newAccounts()
+		s.Chain = b.acc.step(r.all(), 0)
 	}
+	s.Slowest = b.slowest()
 	if b.causes(t) {
 		limits = append(limits, fmt.Sprintf("collectives.parquet holds the first %d collectives",
 			maxCollectiveRows))
@@ -60,7 +62,6 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 		limits = append(limits, fmt.Sprintf("ranks.parquet holds the first %d operations of ranks",
 			maxRankRows))
 	}
-	s.Outcome = r.outcome()
 	s.Jobs, s.Meetings = b.jobs(s), b.meetings()
 	if p.Storage != nil {
 		s.Storage, s.Stalls = r.storage(), r.stalls()
@@ -83,9 +84,9 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 func causeRows(chain *cause.Account, colls []result.CollectiveRow) (rows []result.CauseRow) {
 	add := func(scope string, instance int32, a *cause.Account) {
 		for _, c := range cause.All() {
-			if own, reaction := a.Own[c.ID], a.Reaction[c.ID]; own != 0 || reaction != 0 {
+			if own, reaction, saving := a.Own[c.ID], a.Reaction[c.ID], a.Saving[c.ID]; own|reaction|saving != 0 {
 				rows = append(rows, result.CauseRow{Scope: scope, Instance: instance, Cause: c.Key, Time: own,
-					Reaction: reaction})
+					Reaction: reaction, Saving: saving})
 			}
 		}
 	}

@@ -48,35 +48,6 @@ func (b *blamer) slowest() *result.Slowest {
 	return w
 }
 
-// message splits one message's time into causes; while older messages of its queue pair
-// went first, what those took at line rate was its NIC's.
-func (b *blamer) message(m int32) *result.CollectiveRow {
-	posted := b.r.seen.Messages[m].Posted
-	row := &result.CollectiveRow{Start: int64(posted), End: int64(b.r.seen.Messages[m].Done), Port: -1}
-	worst := unit.Time(0)
-	own := b.measure(piece{op: b.r.seen.Messages[m].Op, message: m, from: posted, to: b.share.done(m)})
-	b.earlier, b.shared, b.late, b.timeouts = false, 0, 0, 0
-	b.spare = b.bound(b.r.dag.Ops[b.r.seen.Messages[m].Op].Coll) - own.line
-	for x := m; x >= 0; {
-		p := piece{op: b.r.seen.Messages[x].Op, message: x, from: posted, to: b.share.done(x)}
-		older := b.share.older(x)
-		if older >= 0 && b.share.done(older) > posted {
-			p.from = b.share.done(older)
-		}
-		ideal := row.Lost.Own[cause.LineRate]
-		worst = max(worst, b.transfer(row, p, worst))
-		if x != m {
-			row.Lost.Own[cause.SharedNIC] += row.Lost.Own[cause.LineRate] - ideal
-			row.Lost.Own[cause.LineRate] = ideal
-		}
-		if p.from == posted {
-			break
-		}
-		x = older
-	}
-	return row
-}
-
 func (r *reading) nicPort(conn int32) int32 {
 	src, _ := r.seen.peers(conn)
 	nic := r.graph.NICs[src]

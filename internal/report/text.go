@@ -166,19 +166,23 @@ func lost(w io.Writer, s *result.Summary) {
 	}
 	var minor []string
 	head := "Time above line rate on the critical path\n"
-	line := func(indent, name string, ps int64) {
+	line := func(indent, name string, ps int64, more ...string) {
 		if 200*ps < s.StepTime {
 			if ps > 0 {
 				minor = append(minor, fmt.Sprintf("%s %v", strings.TrimSpace(name), unit.Time(ps)))
 			}
 			return
 		}
-		fmt.Fprintf(w, "%s%s%-*s %10v %5.1f %%\n", head, indent, 42-len(indent), name, unit.Time(ps),
-			100*float64(ps)/float64(s.StepTime))
+		fmt.Fprintf(w, "%s%s%-*s %10v %5.1f %%%s\n", head, indent, 42-len(indent), name, unit.Time(ps),
+			100*float64(ps)/float64(s.StepTime), strings.Join(more, ""))
 		head = ""
 	}
 	for _, id := range c.Ranked() {
-		line("  ", id.Get().Name, c.Own[id])
+		var alone []string
+		if saving := c.Saving[id]; 2*saving < c.Costs(id) && id != cause.Recovering {
+			alone = []string{fmt.Sprintf("  alone %v: others take as long", unit.Time(saving))}
+		}
+		line("  ", id.Get().Name, c.Own[id], alone...)
 		switch {
 		case id == cause.Recovering:
 		case 200*c.Own[id] < s.StepTime:

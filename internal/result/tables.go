@@ -128,6 +128,7 @@ type CauseRow struct {
 	Cause    string `parquet:"cause,dict" json:"cause"`        // as in summary.json, without _ps
 	Time     int64  `parquet:"time_ps" json:"time_ps"`         // its own
 	Reaction int64  `parquet:"reaction_ps" json:"reaction_ps"` // of congestion control to it
+	Saving   int64  `parquet:"saving_ps" json:"saving_ps"`     // of a run without it alone, expected
 }
 
 // RankRow is one operation of a rank: ranks.parquet.

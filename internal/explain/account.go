@@ -1,0 +1,437 @@
+package explain
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"railyard/internal/cause"
+	"railyard/internal/coll"
+	"railyard/internal/exec"
+	"railyard/internal/facts"
+	"railyard/unit"
+)
+
+// taken is a replay without one cause more than the one before, or without the reaction to it.
+type taken struct {
+	id       cause.ID
+	reaction bool
+	p        *replay
+}
+
+// accounts divides times among causes: whatever is accounted for, a message, a collective or a step, is as long in
+// each of a row of replays as it is, and what a cause costs is what the replay without it is shorter than the one
+// before. The cause that saves most is left out first; of others it is what is left to save then. They add up to the
+// time.
+type accounts struct {
+	m     *model
+	base  *replay
+	taken []taken
+	deep  uint32               // causes whose parts go with what they are there for
+	alone [cause.Count]*replay // without one cause, and what a run without it is without too
+}
+
+// last is the replay without any cause.
+func (a *accounts) last() *replay {
+	if n := len(a.taken); n > 0 {
+		return a.taken[n-1].p
+	}
+	return a.base
+}
+
+// removable are the causes that a replay can leave out.
+var removable = [...]cause.ID{cause.Recovering, cause.Window, cause.Credit, cause.Collision, cause.Oversubscription,
+	cause.FailedCapacity, cause.SlowLink, cause.Incast, cause.Pause, cause.Retransmission, cause.Reordering,
+	cause.Trimmed, cause.PCIe, cause.Latency}
+
+// newAccounts replays the run without one cause after the other. What is saved of all operations decides the order.
+func (b *blamer) newAccounts() *accounts {
+	ops := b.r.all()
+	m := b.newModel()
+	m.measured()
+	there, reacts := m.present()
+	a := &accounts{m: m, base: m.replay(without{})}
+	known := facts.Of(b.r.plan)
+	facts.Count(known, &b.r.seen.Counted)
+	var all []candidate
+	hidden := unit.Time(0) // what is saved beside a cause, of what is there because of it
+	for _, id := range removable {
+		if !there[id] {
+			continue
+		}
+		v := without{}.and(id).calm(id)
+		p := m.replay(v)
+		all = append(all, candidate{id, p.ends(ops)})
+		with := v
+		with.deep = math.MaxUint32
+		if w := id.Get().Without(known); w.IsPossible() {
+			for _, also := range w.Also {
+				with = with.and(also).calm(also)
+			}
+		}
+		a.alone[id] = m.replay(with)
+		hidden = max(hidden, p.ends(ops)-a.alone[id].ends(ops))
+	}
+	base := a.base.ends(ops)
+	for _, c := range all { // what saves little by itself is there because of others
+		if 2*(base-c.ends) < hidden {
+			a.deep |= 1 << c.id
+		}
+	}
+	slices.SortStableFunc(all, func(x, y candidate) int { return cmp.Compare(x.ends, y.ends) })
+	ahead(all, func(x, y candidate) bool { // of two that save about as much the one that is more to the point
+		near := a.base.ends(ops) / 100
+		return x.ends-y.ends <= near && slices.Index(plainer[:], x.id) < slices.Index(plainer[:], y.id)
+	})
+	// Links that balancing would use as well are no oversubscription: what is chosen badly comes first.
+	at := func(id cause.ID) int {
+		return slices.IndexFunc(all, func(c candidate) bool { return c.id == id })
+	}
+	behind := func(last, first cause.ID) {
+		if l, f := at(last), at(first); l >= 0 && f > l {
+			one := all[l]
+			all = slices.Delete(slices.Insert(all, f+1, one), l, l+1)
+		}
+	}
+	for _, id := range removable { // what congestion control reacted to comes before its reactions
+		if reacts[id] && id != cause.Oversubscription {
+			behind(cause.Recovering, id)
+		}
+	}
+	behind(cause.Oversubscription, cause.Collision)
+	if len(m.tight) == 0 {
+		behind(cause.Oversubscription, cause.Recovering)
+	}
+	a.leaveOut(all, reacts, ops)
+	return a
+}
+
+// candidate is a cause, and when the run would have ended without it alone.
+type candidate struct {
+	id   cause.ID
+	ends unit.Time
+}
+
+// leaveOut replays the run without one cause after the other. Those that would save nothing alone come last and
+// together, unless something is saved then.
+func (a *accounts) leaveOut(all []candidate, reacts [cause.Count]bool, ops [2]int32) {
+	v, least := without{deep: a.deep}, a.base.ends(ops)/1000
+	one := func(id cause.ID) {
+		v = v.and(id)
+		a.taken = append(a.taken, taken{id, false, a.m.replay(v)})
+		if reacts[id] {
+			v = v.calm(id)
+			a.taken = append(a.taken, taken{id, true, a.m.replay(v)})
+		}
+	}
+	for i, c := range all {
+		if a.base.ends(ops)-c.ends >= least {
+			one(c.id)
+			continue
+		}
+		rest := v
+		for _, c := range all[i:] {
+			rest = rest.and(c.id).calm(c.id)
+		}
+		if p := a.m.replay(rest); a.last().ends(ops)-p.ends(ops) < least {
+			a.taken = append(a.taken, taken{c.id, false, p})
+			return
+		}
+		for _, c := range all[i:] {
+			one(c.id)
+		}
+		return
+	}
+}
+
+// plainer are the causes that say more of what is wrong than others that save as much, and these behind them.
+var plainer = [...]cause.ID{cause.FailedCapacity, cause.SlowLink, cause.PCIe, cause.Pause, cause.Retransmission,
+	cause.Reordering, cause.Trimmed, cause.Collision, cause.Incast, cause.Window, cause.Credit, cause.Oversubscription,
+	cause.Recovering, cause.Latency}
+
+// ahead moves elements before those right in front of them that they come ahead of.
+func ahead[T any](all []T, before func(x, y T) bool) {
+	for i := 1; i < len(all); i++ {
+		for j := i; j > 0 && before(all[j], all[j-1]); j-- {
+			all[j], all[j-1] = all[j-1], all[j]
+		}
+	}
+}
+
+// present says which causes a replay could be without, and to which of them congestion control reacted.
+func (m *model) present() (there, reacts [cause.Count]bool) {
+	there[cause.Latency] = true
+	there[cause.PCIe] = len(m.buses) > 0
+	there[cause.FailedCapacity] = m.whole != nil
+	for p := range m.kind {
+		there[cause.SlowLink] = there[cause.SlowLink] || m.slow(int32(p))
+	}
+	into := map[int32]int32{} // by link: whose messages it has
+	for c := range m.ways {
+		w := &m.ways[c]
+		if len(w.sets) > 0 {
+			there[cause.Oversubscription] = true
+		}
+		if len(w.ports) > 0 || w.egress != w.egressAll {
+			there[cause.Collision] = true
+		}
+		src, _ := m.b.r.seen.peers(int32(c))
+		if was, ok := into[w.ingress]; ok && was != src {
+			there[cause.Incast] = true
+		}
+		into[w.ingress] = src
+	}
+	for x := range m.extra {
+		if met := m.b.r.trouble(int32(x)); met.Again > 0 {
+			there[m.b.resent(&met)] = true
+		}
+		for _, p := range m.extra[x].of {
+			if there[p.id] = true; p.reaction {
+				reacts[p.id], there[cause.Recovering] = true, true
+			}
+			if p.behind != cause.LineRate {
+				m.derived, m.behinds = m.derived|1<<p.id, m.behinds|1<<p.behind
+			}
+		}
+	}
+	for id := range there {
+		if there[id] {
+			m.there |= 1 << id
+		}
+		if reacts[id] {
+			m.reacts |= 1 << id
+		}
+	}
+	return there, reacts
+}
+
+// divide fills an account with a time that is so long in the base replay, and in each of the others.
+func (a *accounts) divide(to *cause.Account, took unit.Time, in func(p *replay) unit.Time,
+	rest func(*cause.Account)) {
+	base := in(a.base)
+	long := func(p *replay) unit.Time {
+		d := in(p)
+		if base != took && base > 0 {
+			d = unit.Time(float64(d) * (float64(took) / float64(base)))
+		}
+		return min(max(d, 0), took)
+	}
+	left := took
+	for id, p := range a.alone {
+		if p != nil {
+			to.Saving[id] += int64(took - long(p))
+		}
+	}
+	for _, t := range a.taken {
+		if d := min(long(t.p), left); t.reaction {
+			to.Reaction[t.id] += int64(left - d)
+		} else {
+			to.Own[t.id] += int64(left - d)
+		}
+		left = min(long(t.p), left)
+	}
+	var own cause.Account
+	rest(&own)
+	sum := own.Total()
+	if sum <= 0 {
+		to.Own[cause.LineRate] += int64(left)
+		return
+	}
+	booked, most := int64(0), 0
+	for i, ps := range own.Own {
+		x := int64(float64(ps) * (float64(left) / float64(sum)))
+		to.Own[i] += x
+		if booked += x; own.Own[i] > own.Own[most] {
+			most = i
+		}
+	}
+	to.Own[most] += int64(left) - booked
+}
+
+// step divides the time from a start until operations have ended.
+func (a *accounts) step(ops [2]int32, start unit.Time) *cause.Account {
+	sum := &cause.Account{}
+	last, _ := a.m.b.r.lastOf(ops)
+	a.divide(sum, a.m.b.r.exec.End[last]-start, func(p *replay) unit.Time { return p.ends(ops) - start },
+		func(rest *cause.Account) { a.last().walk(a.last().lastIn(ops), start, -1, rest) })
+	return sum
+}
+
+// lastIn is which of some operations ended last in a replay, -1 for none.
+func (p *replay) lastIn(ops [2]int32) int32 {
+	last := int32(-1)
+	for i := ops[0]; i < ops[1]; i++ {
+		if end := p.x.End[i]; end != unit.Never && (last < 0 || end >= p.x.End[last]) {
+			last = i
+		}
+	}
+	return last
+}
+
+// ends is when some operations had ended in a replay.
+func (p *replay) ends(ops [2]int32) unit.Time {
+	if last := p.lastIn(ops); last >= 0 {
+		return p.x.End[last]
+	}
+	return 0
+}
+
+// spans are when collectives began and ended in a replay, and which operation ended last.
+func (p *replay) spans() {
+	n := len(p.m.b.r.dag.Colls)
+	p.from, p.to, p.lastOf = make([]unit.Time, n), make([]unit.Time, n), make([]int32, n)
+	for c := range p.from {
+		p.from[c], p.lastOf[c] = unit.Never, -1
+	}
+	for i := range p.m.b.r.dag.Ops {
+		c := p.m.b.r.dag.Ops[i].Coll
+		if c < 0 || p.x.End[i] == unit.Never {
+			continue
+		}
+		if p.from[c] = min(p.from[c], p.x.Start[i]); p.lastOf[c] < 0 || p.x.End[i] > p.to[c] {
+			p.to[c], p.lastOf[c] = p.x.End[i], int32(i)
+		}
+	}
+}
+
+// collective divides the time of a collective.
+func (a *accounts) collective(to *cause.Account, c int32, took unit.Time) {
+	in := func(p *replay) unit.Time {
+		if p.from == nil {
+			p.spans()
+		}
+		return max(0, p.to[c]-p.from[c])
+	}
+	a.divide(to, took, in, func(rest *cause.Account) {
+		p := a.last()
+		p.walk(p.lastOf[c], p.from[c], c, rest)
+	})
+}
+
+// message divides the time of a message, from when it was posted.
+func (a *accounts) message(to *cause.Account, x int32) {
+	msg := &a.m.b.r.seen.Messages[x]
+	in := func(p *replay) unit.Time { return p.done[x] - p.posted[x] }
+	a.divide(to, msg.Done-msg.Posted, in, func(rest *cause.Account) {
+		p := a.last()
+		p.crossed(x, p.posted[x], p.done[x], rest)
+	})
+}
+
+// walk divides the time of a chain in a replay, back from an operation's end: computing, the bytes, latency,
+// other transfers of the NIC, and, of a collective, ranks that came late.
+func (p *replay) walk(last int32, from unit.Time, only int32, to *cause.Account) {
+	if last < 0 {
+		return
+	}
+	r, t := p.m.b.r, p.x.End[last]
+	next := only
+	for op := last; op >= 0 && t > from; op = p.x.Cause[op] {
+		o := &r.dag.Ops[op]
+		start := max(from, p.x.Start[op])
+		switch {
+		case only >= 0 && o.Coll != only && !p.m.b.synchronises(o, only):
+			to.Own[cause.LateRank] += int64(t - from)
+			return
+		case o.Compute():
+			id := cause.ID(cause.Compute)
+			if p.m.b.synchronises(o, next) {
+				id = cause.Latency
+			}
+			to.Own[id] += int64(t - start)
+		case p.m.b.first[op] < 0 || r.exec.Local(int(o.Rank), int(o.Peer)):
+			p.inside(int(o.Rank), int(o.Peer), op, t-start, to)
+		default:
+			x := p.lastMessage(op)
+			p.crossed(x, max(from, p.posted[x]), t, to)
+			if relay := min(t, p.posted[x]) - start; relay > 0 {
+				p.inside(int(o.Rank), p.x.Relay(int(o.Rank), int(o.Peer)), op, relay, to)
+			}
+		}
+		t, next = start, o.Coll
+	}
+	if t <= from {
+		return
+	}
+	if only >= 0 {
+		to.Own[cause.LateRank] += int64(t - from)
+	} else {
+		to.Own[cause.Compute] += int64(t - from)
+	}
+}
+
+// inside divides a time in a server.
+func (p *replay) inside(from, to int, op int32, took unit.Time, a *cause.Account) {
+	line, latency := p.m.b.r.exec.Alone(from, to, p.m.b.r.dag.Ops[op].Bytes)
+	line = min(line, took)
+	latency = min(latency, took-line)
+	if p.v.has(cause.Latency) {
+		latency = 0
+	}
+	a.Own[cause.LineRate] += int64(line)
+	a.Own[cause.Latency] += int64(latency)
+	a.Own[cause.SharedNIC] += int64(took - line - latency)
+}
+
+// crossed divides a message's time in the network, where nothing but its NIC and latency are left.
+func (p *replay) crossed(x int32, from, to unit.Time, a *cause.Account) {
+	m, took := p.m, to-from
+	if took <= 0 {
+		return
+	}
+	c := m.b.r.seen.Messages[x].Conn
+	line := min(took, m.alone(p.net, p.uses[c], m.bytes(x, p.v)))
+	latency := unit.Time(0)
+	if !p.v.has(cause.Latency) {
+		latency = min(m.ways[c].latency, took-line)
+	}
+	a.Own[cause.LineRate] += int64(line)
+	a.Own[cause.Latency] += int64(latency)
+	rest := took - line - latency
+	same := unit.Time(float64(rest) * p.sameCollective(x, from, to))
+	a.Own[cause.LineRate] += int64(same)
+	a.Own[cause.SharedNIC] += int64(rest - same)
+}
+
+// sameCollective is the share of what else a message's NIC sent between two times that belonged to the message's own
+// collective.
+func (p *replay) sameCollective(x int32, from, to unit.Time) float64 {
+	b := p.m.b
+	msg := &b.r.seen.Messages[x]
+	c := b.r.dag.Ops[msg.Op].Coll
+	if c < 0 || b.r.dag.Colls[c].Kind == coll.SendRecv {
+		return 0
+	}
+	src, _ := b.r.seen.peers(msg.Conn)
+	same, all := 0.0, 0.0
+	for _, conn := range b.share.bySender[src] {
+		for _, y := range b.share.byQP[conn] {
+			if y == x || p.done[y] == unit.Never || p.done[y] <= from || p.began[y] >= to {
+				continue
+			}
+			span := max(1, p.done[y]-p.began[y])
+			part := float64(min(to, p.done[y])-max(from, p.began[y])) / float64(span)
+			bytes := part * p.m.bytes(y, p.v)
+			if all += bytes; b.r.dag.Ops[b.r.seen.Messages[y].Op].Coll == c {
+				same += bytes
+			}
+		}
+	}
+	if all <= 0 {
+		return 0
+	}
+	return same / all
+}
+
+// lastMessage is the message of an operation that arrived last in a replay.
+func (p *replay) lastMessage(op int32) int32 {
+	last := p.m.b.first[op]
+	for x := last; x >= 0; x = p.m.b.next[x] {
+		if p.done[x] > p.done[last] {
+			last = x
+		}
+	}
+	return last
+}
+
+var _ exec.Carrier = (*replay)(nil)

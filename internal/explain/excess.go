@@ -1,0 +1,242 @@
+package explain
+
+import (
+	"cmp"
+	"slices"
+
+	"railyard/internal/cause"
+	"railyard/internal/fluid"
+	"railyard/unit"
+)
+
+// measured finds what each message took beyond its fluid time, and which sets of ports are full however bytes are
+// spread over them.
+func (m *model) measured() {
+	m.heat()
+	for i := range m.b.r.seen.Ports {
+		p := &m.b.r.seen.Ports[i].Packets
+		m.lost = m.lost || p.Drops+p.Trims > 0
+	}
+	m.weights = make([]float64, len(m.b.r.seen.Messages))
+	for x := range m.weights {
+		m.weights[x] = 1
+	}
+	balanced := without{}.and(cause.Collision)
+	limits := m.coarse(balanced)
+	full, all := map[int32]unit.Time{}, map[int32]unit.Time{}
+	for x := range limits {
+		sum := unit.Time(0)
+		for _, l := range limits[x] {
+			sum += l.Time
+			full[l.Link] += l.Time
+			for _, s := range m.in[l.Link] {
+				full[s] += l.Time
+			}
+		}
+		for _, s := range m.ways[m.b.r.seen.Messages[x].Conn].sets {
+			all[s] += sum
+		}
+	}
+	m.tight = map[int32]bool{}
+	for s, d := range all {
+		if full[s] > d/3 {
+			m.tight[s] = true
+		}
+	}
+	for range weighings {
+		if m.extra, m.limits = m.open(without{}); !m.weigh() {
+			break
+		}
+	}
+	m.stage()
+	m.divide()
+}
+
+// mostSet bounds how often a replay sets rates of flows, finest the grain that is tried first of those above none, as
+// a share of the run.
+const (
+	mostSet = 100_000
+	finest  = 1 << 14
+)
+
+// coarse chooses how finely replays look at when rates change: as finely as they can afford.
+func (m *model) coarse(v without) [][]fluid.Limit {
+	for {
+		if _, limits := m.open(v); m.rated <= mostSet || m.grain > m.b.r.seen.At/16 {
+			return limits
+		}
+		m.grain = max(m.b.r.seen.At/finest, 4*m.grain)
+	}
+}
+
+// upTo is what a replay leaves out that shows how fast a NIC sends in turn, and between what it and the fabric
+// carry: whoever does not slow its senders down has packets wait on the way, and these go no faster where others wait
+// further on.
+var upTo = [...]without{without{}.and(cause.Oversubscription).and(cause.Incast), without{}.and(cause.Incast)}
+
+// stage notes which messages took no less than the parts of their way take, whatever comes behind.
+func (m *model) stage() {
+	for k, v := range upTo {
+		part, _ := m.open(v)
+		for x := range part {
+			if e := &m.extra[x]; part[x].part > 0.95 {
+				e.paced[k] = true
+				e.fluid = min(max(e.fluid, part[x].fluid), e.began+e.took)
+			}
+		}
+	}
+}
+
+// weighings bounds how often weights are set anew.
+const weighings = 5
+
+// weigh gives more weight to messages that were done before the fluid had moved them: their part of links was larger.
+// It reports whether there were any.
+func (m *model) weigh() (more bool) {
+	for x := range m.extra {
+		if part := m.extra[x].part; part > 0 && part < 1 {
+			more = more || part < 0.98
+			m.weights[x] = min(64, m.weights[x]/max(0.25, part))
+		}
+	}
+	return more
+}
+
+// open lets the run's messages begin when they did, and says when the fluid had moved each. One that was done before
+// had more than its fair share: what was left of it then is taken off.
+func (m *model) open(v without) ([]excess, [][]fluid.Limit) {
+	r := m.b.r
+	n := len(r.seen.Messages)
+	extra, limits := make([]excess, n), make([][]fluid.Limit, n)
+	net := fluid.New(m.rates(v))
+	net.Limits, net.Grain = true, m.grain
+	type moment struct {
+		at    unit.Time
+		of    int32
+		start bool
+	}
+	var moments []moment
+	for x := range r.seen.Messages {
+		msg := &r.seen.Messages[x]
+		if msg.Done == 0 {
+			continue
+		}
+		e := &extra[x]
+		e.part, e.began = 1, msg.Posted
+		latency := m.ways[msg.Conn].latency
+		if before := m.b.share.prev[x]; before >= 0 {
+			e.began = max(e.began, m.b.share.done(before)-latency)
+		}
+		e.took = max(0, msg.Done-latency-e.began)
+		moments = append(moments, moment{e.began, int32(x), true},
+			moment{max(e.began, msg.Done-latency), int32(x), false})
+	}
+	slices.SortStableFunc(moments, func(a, b moment) int {
+		if c := cmp.Compare(a.at, b.at); c != 0 || a.start == b.start || a.of == b.of {
+			return c
+		} else if a.start {
+			return 1
+		}
+		return -1
+	})
+	weight := func(x int32) float64 {
+		if v.has(cause.Incast) {
+			return 1
+		}
+		return m.weights[x]
+	}
+	flows, next := make([]int32, n), 0 // by message: its flow + 1
+	over := make([][]fluid.Use, len(m.ways))
+	ended := func(x, number int32, at unit.Time) {
+		extra[x].fluid, flows[x] = at, 0
+		limits[x] = slices.Clone(net.LimitsOf(number))
+	}
+	for i := 0; ; {
+		other := unit.Never
+		if i < len(moments) {
+			other = moments[i].at
+		}
+		if next < len(m.times) && m.times[next] <= other {
+			other = m.times[next]
+		}
+		at, flow := net.Next(other)
+		switch {
+		case flow:
+			at, number, x := net.End()
+			ended(x, number, at)
+		case next < len(m.times) && m.times[next] == at:
+			m.changed(net, at, v)
+			next++
+		case i >= len(moments):
+			m.rated = net.Set
+			return extra, limits
+		case net.Set > mostSet && m.grain <= r.seen.At/16 && v == (without{}.and(cause.Collision)):
+			m.rated = net.Set
+			return extra, limits // too finely
+		default:
+			x, c := moments[i].of, r.seen.Messages[moments[i].of].Conn
+			if moments[i].start {
+				if over[c] == nil {
+					over[c] = m.over(c, v, nil)
+				}
+				flows[x] = net.Start(at, x, m.bytes(x, v), weight(x), over[c]) + 1
+			} else if flows[x] > 0 {
+				number := flows[x] - 1
+				left := net.Stop(at, number)
+				ended(x, number, at)
+				extra[x].part = max(0.01, 1-left/m.bytes(x, v))
+			}
+			i++
+		}
+	}
+}
+
+// transient is the queue, in packets, that spreading packets one by one leaves now and then where links are full.
+const transient = 50
+
+// marksFrom is the queue from which on packets are marked.
+func (m *model) marksFrom() unit.Bytes {
+	s := m.b.r.plan.Spec
+	return s.Queues[s.DSCP[uint8(m.b.r.plan.Services[0].DSCP)]].WRED.Min
+}
+
+// heat finds the links that several NICs send over, and the connections that cross a set of ports which senders can
+// fill whatever balances them.
+func (m *model) heat() {
+	r := m.b.r
+	sources := map[int32]map[int32]bool{}
+	add := func(link, src int32) {
+		if sources[link] == nil {
+			sources[link] = map[int32]bool{}
+		}
+		sources[link][src] = true
+	}
+	for c := range m.ways {
+		w := &m.ways[c]
+		src, _ := r.seen.peers(int32(c))
+		add(w.ingress, src)
+		for _, s := range w.sets {
+			add(s, src)
+		}
+		for _, u := range slices.Concat(w.ports, w.even) {
+			add(u.Link, src)
+		}
+	}
+	m.shared = make([]bool, m.links())
+	full := map[int32]bool{}
+	for s, from := range sources {
+		sum := unit.Rate(0)
+		for nic := range from {
+			sum += r.nicRate(nic)
+		}
+		m.shared[s] = len(from) > 1
+		full[s] = len(from) > 1 && bytesPer(sum) > 0.95*m.rate(s, 0, without{})
+	}
+	m.hot = make([]bool, len(m.ways))
+	if m.b.r.plan.Services[0].CC.Name == "dcqcn" && m.marksFrom() > transient*r.seen.Rules.MTU {
+		return
+	}
+	for c := range m.ways {
+		m.hot[c] = slices.ContainsFunc(m.ways[c].sets, func(s int32) bool { return full[s] })
+	}
+}

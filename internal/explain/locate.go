@@ -1,0 +1,126 @@
+package explain
+
+import (
+	"slices"
+
+	"railyard/internal/cause"
+	"railyard/internal/result"
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// locate says where most was lost to the largest cause of a row's account, of messages that its end waited for: the
+// port, how many flows met there, since when.
+func (b *blamer) locate(row *result.CollectiveRow, messages []int32) {
+	b.earlier, b.shared, b.late, b.timeouts = false, 0, 0, 0
+	top := cause.ID(cause.LineRate)
+	if ranked := row.Lost.Ranked(); len(ranked) > 0 {
+		top = ranked[0]
+	}
+	most, worst := unit.Time(-1), int32(-1)
+	for _, x := range messages {
+		met := b.r.trouble(x)
+		b.late, b.timeouts = b.late+met.Late, b.timeouts+met.Timeouts
+		if d, port := b.acc.m.lostTo(x, top); d > most {
+			most, worst, row.Port = d, x, port
+		}
+	}
+	if worst >= 0 {
+		row.At, b.earlier = int64(b.acc.m.extra[worst].began), b.r.trouble(worst).Earlier
+		b.shared = b.acc.m.flowsAt(row.Port, worst)
+	}
+	row.Why = b.explain(row)
+}
+
+// lostTo is how long a message lost to a cause, and at which port.
+func (m *model) lostTo(x int32, id cause.ID) (sum unit.Time, port int32) {
+	e, conn, met := &m.extra[x], m.b.r.seen.Messages[x].Conn, m.b.r.trouble(x)
+	switch port = met.Port; {
+	case id == cause.Incast:
+		port = m.portsOf(m.ways[conn].ingress)[0]
+	case port < 0 || id == cause.PCIe:
+		port = m.b.r.nicPort(conn)
+	}
+	for _, p := range e.of {
+		if p.id == id || id == cause.Recovering && p.reaction {
+			sum += p.time
+		}
+	}
+	if id == cause.Pause && sum > 0 {
+		w := &window{e.began, m.b.r.seen.Messages[x].Done}
+		if _, at := m.b.paused(conn, w); at >= 0 {
+			port = at
+		}
+		return sum, port
+	}
+	all, of := unit.Time(0), unit.Time(0)
+	at, longest := int32(-1), unit.Time(0)
+	for _, l := range m.limits[x] {
+		if all += l.Time; m.linkCause(conn, l.Link) != id {
+			continue
+		}
+		if of += l.Time; l.Time > longest {
+			at, longest = l.Link, l.Time
+		}
+	}
+	if at < 0 {
+		return sum, port
+	}
+	ports := m.portsOf(at)
+	if len(ports) > 0 {
+		port = ports[0]
+		for _, p := range ports { // a slow one of several
+			if id == cause.SlowLink && m.slow(p) {
+				port = p
+			}
+		}
+	}
+	line := unit.Time(m.bytes(x, without{}) / bytesPer(m.b.r.nicRate(m.b.r.seen.Conns[conn].From)))
+	return sum + max(0, of*max(0, e.fluid-e.began-line)/max(1, all)), port
+}
+
+// linkCause is the cause of a message's being no faster than one of its links.
+func (m *model) linkCause(conn, link int32) cause.ID {
+	w := &m.ways[conn]
+	ports := m.portsOf(link)
+	switch {
+	case len(ports) == 0:
+		return cause.PCIe
+	case m.slow(ports[0]) && len(ports) == 1:
+		return cause.SlowLink
+	case link == w.egress || link == w.egressAll:
+		return cause.SharedNIC
+	case link == w.ingress || link == w.ingressAll:
+		return cause.Incast
+	}
+	if slices.ContainsFunc(ports, func(p int32) bool { return m.slow(p) }) {
+		return cause.SlowLink
+	}
+	return m.fabricCause(conn, ports[0])
+}
+
+// flowsAt counts the queue pairs that sent over a port while a message was under way.
+func (m *model) flowsAt(port, x int32) (n int) {
+	if port < 0 {
+		return 0
+	}
+	s, msg := m.b.share, &m.b.r.seen.Messages[x]
+	w := &window{m.extra[x].began, msg.Done}
+	var conns []int32
+	switch p := &m.b.r.seen.Ports[port]; {
+	case m.b.r.graph.Nodes[p.Node].Role == topo.Host:
+		src, _ := m.b.r.seen.peers(msg.Conn)
+		conns = s.bySender[src]
+	case m.b.r.peer(port).Role == topo.Host:
+		_, dst := m.b.r.seen.peers(msg.Conn)
+		conns = s.byReceiver[dst]
+	default:
+		conns = s.carried[port].qps
+	}
+	for _, c := range conns {
+		if s.sent(c, w) && c != msg.Conn {
+			n++
+		}
+	}
+	return n + 1
+}

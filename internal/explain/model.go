@@ -1,0 +1,482 @@
+package explain
+
+import (
+	"slices"
+
+	"railyard/internal/cause"
+	"railyard/internal/fluid"
+	"railyard/internal/scenario"
+	"railyard/internal/topo"
+	"railyard/rc"
+	"railyard/unit"
+)
+
+// without is what a replay leaves out: causes, and reactions of congestion control to causes.
+// With a cause in deep what is there because of one that is left out is left out too: ports paused and packets
+// trimmed for a queue.
+type without struct {
+	own, reactions, deep uint32
+}
+
+func (w without) has(id cause.ID) bool        { return w.own>>id&1 == 1 }
+func (w without) reactionTo(id cause.ID) bool { return w.reactions>>id&1 == 1 }
+
+// elsewhere reports whether messages meet at other links than in the run.
+func (w without) elsewhere() bool {
+	for _, id := range []cause.ID{cause.Collision, cause.Oversubscription, cause.Incast, cause.SlowLink,
+		cause.FailedCapacity} {
+		if w.has(id) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w without) and(id cause.ID) without  { w.own |= 1 << id; return w }
+func (w without) calm(id cause.ID) without { w.reactions |= 1 << id; return w }
+
+// model is a run as flows over links that they share max-min fairly, with what each message took beyond that.
+//
+// Its links are the ports, by number; then sets of ports among which bytes are spread; then PCIe of NICs.
+type model struct {
+	b     *blamer
+	sets  [][]int32 // ports of each set
+	setOf map[string]int32
+	in    map[int32][]int32 // by port: links of the sets that it is in
+	buses []unit.Rate       // by PCIe link
+	ways  []wayOf           // by connection
+	kind  []unit.Rate       // by port: the highest rate among links that join the same two groups
+	times []unit.Time       // at which links change
+	whole *topo.Routes      // with nothing broken; nil: nothing is
+
+	extra    []excess // by message
+	limits   [][]fluid.Limit
+	weights  []float64      // by message
+	tight    map[int32]bool // sets that are full however bytes are spread over them
+	rated    int            // rates of flows, the last time that the run's messages were let begin
+	grain    unit.Time
+	shared   []bool // by link: several NICs send over it
+	lost     bool   // switches or links have lost or trimmed packets
+	hot      []bool // by connection: its links between switches are full however bytes are spread over them
+	discards bool   // go-back-N: what comes behind a loss goes twice
+	evenly   bool   // packets are spread over ports evenly, whatever these carry
+	// What replays can leave out: causes, those that congestion control reacted to, causes that are there because of
+	// others, and these.
+	there, reacts, derived, behinds uint32
+	replays                         map[without]*replay
+	direct                          map[[2]int32]bool // from one GPU to another without a relay
+}
+
+// wayOf is the links that a connection uses.
+type wayOf struct {
+	egress, ingress       int32 // of its NICs, as it uses them
+	egressAll, ingressAll int32 // all ports of its NICs
+	ports                 []fluid.Use
+	sets, full            []int32     // of the fabric, as balancing could use it, and were nothing broken
+	even, evenFull        []fluid.Use // the same ports, each with its share where packets are spread evenly
+	scale                 []float64   // by ports: what of its load it would have were nothing broken
+	pcie                  []int32     // out of memory of the sender, and into the receiver's, where they limit
+	latency               unit.Time
+}
+
+// excess is what a message took beyond its fluid time, by cause and reaction to a cause; part is what of its bytes
+// the fluid had moved when it was done already: 1, or less.
+type excess struct {
+	part  float64
+	of    []excessPart
+	began unit.Time
+	fluid unit.Time       // when the fluid had moved it
+	took  unit.Time       // until its last bit was sent
+	paced [len(upTo)]bool // it took no less than a part of its way takes, whatever comes behind
+}
+
+// excessPart is due to a cause, or is congestion control's reaction to it. What it is due to may be there because of
+// another one: packets are trimmed where senders meet, ports are paused for a queue elsewhere.
+type excessPart struct {
+	id       cause.ID
+	reaction bool
+	behind   cause.ID // LineRate: none
+	time     unit.Time
+}
+
+func (b *blamer) newModel() *model {
+	r := b.r
+	m := &model{b: b, setOf: map[string]int32{}, in: map[int32][]int32{}, direct: map[[2]int32]bool{},
+		replays: map[without]*replay{}}
+	if gone, others := r.lives.gone(); len(gone) > 0 || others {
+		m.whole = r.graph.Reroute(nil, r.seen.Routes, scenario.Besides(r.plan.LB, r.plan.Scheduled))
+	}
+	for _, e := range r.plan.Events {
+		m.times = append(m.times, e.At, e.At+e.Converge)
+	}
+	slices.Sort(m.times)
+	m.times = slices.Compact(m.times)
+	m.kinds()
+	pcie := m.pcie()
+	m.discards = r.plan.RC.Recovery != rc.Selective && r.plan.Services[0].Carried == nil
+	uneven := m.whole != nil
+	for p := range m.kind {
+		uneven = uneven || m.slow(int32(p))
+	}
+	m.evenly = uneven && r.plan.Services[0].Carried == nil && r.plan.Scheduled == nil
+	type route struct{ node, loc, port int32 }
+	type found struct {
+		sets [2][]int32
+		even [2][]fluid.Use
+	}
+	known := map[route]found{}
+	m.ways = make([]wayOf, len(r.seen.Conns))
+	for c := range m.ways {
+		w := &m.ways[c]
+		src, dst := r.seen.peers(int32(c))
+		w.latency = b.share.cost(int32(c)).latency
+		all := b.share.nicPorts(src, true)
+		w.egressAll = m.set(all)
+		w.egress = r.seen.Conns[c].Port
+		if r.seen.Rules.SpreadsNIC {
+			w.egress = w.egressAll
+		}
+		k := route{r.seen.Ports[r.seen.Ports[r.seen.Conns[c].Port].Peer].Node, int32(r.seen.Routes.Locator[dst]), -1}
+		if len(all) > 1 {
+			k.port = r.seen.Conns[c].Port
+		}
+		f, ok := known[k]
+		if !ok {
+			f.sets[0], f.even[0] = m.walk(int32(c), r.seen.Routes)
+			if f.sets[1], f.even[1] = f.sets[0], f.even[0]; m.whole != nil {
+				f.sets[1], f.even[1] = m.walk(int32(c), m.whole)
+			}
+			known[k] = f
+		}
+		w.sets, w.full, w.even, w.evenFull = f.sets[0], f.sets[1], f.even[0], f.even[1]
+		w.ingressAll = m.set(b.share.nicPorts(dst, false))
+		w.ingress = w.ingressAll
+		m.own(int32(c), w)
+		w.pcie = slices.Concat(pcie[src][0], pcie[dst][1])
+	}
+	first := int32(len(r.seen.Ports) + len(m.sets))
+	for c := range m.ways {
+		for i := range m.ways[c].pcie {
+			m.ways[c].pcie[i] += first
+		}
+	}
+	for i := range r.dag.Ops {
+		if x := b.first[i]; x >= 0 {
+			o := &r.dag.Ops[i]
+			from, _ := r.seen.peers(r.seen.Messages[x].Conn)
+			m.direct[[2]int32{o.Rank, o.Peer}] = m.uses(int(o.Rank), from)
+		}
+	}
+	return m
+}
+
+// pcie makes the links of PCIe, those of each NIC by direction: out of memory, into memory. They are numbered from 0.
+func (m *model) pcie() [][2][]int32 {
+	r := m.b.r
+	of := make([][2][]int32, len(r.graph.NICs))
+	add := func(rate unit.Rate, nics []int32) {
+		mtu := r.seen.Rules.MTU
+		rate = unit.Rate(float64(rate) * float64(r.wireBytes(mtu)) / float64(mtu)) // it carries payload alone
+		for way := range 2 {
+			for _, nic := range nics {
+				of[nic][way] = append(of[nic][way], int32(len(m.buses)))
+			}
+			m.buses = append(m.buses, rate)
+		}
+	}
+	if rate := r.seen.Rules.PCIe; rate > 0 {
+		for nic := range r.graph.NICs {
+			add(rate, []int32{int32(nic)})
+		}
+	}
+	for _, b := range r.plan.Buses {
+		add(b.Rate, b.NICs)
+	}
+	return of
+}
+
+// uses reports whether a GPU sends by a NIC.
+func (m *model) uses(gpu int, nic int32) bool {
+	g := m.b.r.graph
+	for k := range g.Ways(gpu) {
+		if g.WayOf(gpu, k) == int(nic) {
+			return true
+		}
+	}
+	return false
+}
+
+// links is how many there are.
+func (m *model) links() int { return len(m.b.r.seen.Ports) + len(m.sets) + len(m.buses) }
+
+// set returns the link of a set of ports: of one port, the port itself.
+func (m *model) set(ports []int32) int32 {
+	if len(ports) == 1 {
+		return ports[0]
+	}
+	ports = slices.Clone(ports)
+	slices.Sort(ports)
+	key := make([]byte, 0, 4*len(ports))
+	for _, p := range ports {
+		key = append(key, byte(p), byte(p>>8), byte(p>>16), byte(p>>24))
+	}
+	at, ok := m.setOf[string(key)]
+	if !ok {
+		at = int32(len(m.b.r.seen.Ports) + len(m.sets))
+		m.setOf[string(key)] = at
+		m.sets = append(m.sets, ports)
+		for _, p := range ports {
+			m.in[p] = append(m.in[p], at)
+		}
+	}
+	return at
+}
+
+// walk lists hop by hop the links between switches over which a connection's bytes could be spread, and their ports
+// with the share that each has where every switch spreads them evenly.
+func (m *model) walk(c int32, routes *topo.Routes) (sets []int32, even []fluid.Use) {
+	r := m.b.r
+	if r.seen.Rules.Detours && routes == r.seen.Routes {
+		for _, ports := range r.seen.Ways.Choices(c) {
+			if r.peer(ports[0]).Role != topo.Host {
+				sets = append(sets, m.set(ports))
+				for _, p := range ports {
+					even = append(even, fluid.Use{Link: p, Share: 1 / float64(len(ports))})
+				}
+			}
+		}
+		return sets, even
+	}
+	src, dst := r.seen.peers(c)
+	starts := []int32{r.seen.Conns[c].Port}
+	if r.seen.Rules.SpreadsNIC {
+		starts = m.b.share.nicPorts(src, true)
+	}
+	shares := map[int]float64{}
+	var nodes []int
+	reach := func(node int, share float64) {
+		if _, ok := shares[node]; !ok {
+			nodes = append(nodes, node)
+		}
+		shares[node] += share
+	}
+	for _, p := range starts {
+		reach(int(r.seen.Ports[r.seen.Ports[p].Peer].Node), 1/float64(len(starts)))
+	}
+	for range len(r.graph.Nodes) {
+		var ports []int32
+		from, had := nodes, shares
+		nodes, shares = nil, map[int]float64{}
+		for _, n := range from {
+			if _, near := routes.Near(n, int(dst)); near {
+				continue
+			}
+			next := routes.Next(n, routes.Locator[dst])
+			for _, l := range next {
+				p, share := r.port(l, n), had[n]/float64(len(next))
+				if !slices.Contains(ports, p) {
+					ports, even = append(ports, p), append(even, fluid.Use{Link: p, Share: share})
+				}
+				reach(int(r.seen.Ports[r.seen.Ports[p].Peer].Node), share)
+			}
+		}
+		if len(ports) == 0 {
+			break
+		}
+		sets = append(sets, m.set(ports))
+	}
+	return sets, even
+}
+
+// own sets the ports that a connection has taken: the one way that hashing gave it, or those where its packets
+// queued, with the share of them that did.
+func (m *model) own(c int32, w *wayOf) {
+	r := m.b.r
+	path := &m.b.share.path[c]
+	for i, p := range path.ports {
+		node := &r.graph.Nodes[r.seen.Ports[p].Node]
+		switch {
+		case node.Role == topo.Host:
+			continue
+		case r.peer(p).Role == topo.Host:
+			if r.seen.Rules.Hashed {
+				w.ingress = p
+			}
+			continue
+		}
+		share := 1.0
+		if path.shares != nil {
+			if r.seen.Rules.Spreads {
+				continue // its packets go wherever there is room
+			}
+			share = path.shares[i]
+		}
+		w.ports = append(w.ports, fluid.Use{Link: p, Share: share})
+		scale := 1.0
+		if m.whole != nil {
+			_, dst := r.seen.peers(c)
+			now := len(r.seen.Routes.Next(int(r.seen.Ports[p].Node), r.seen.Routes.Locator[dst]))
+			all := len(m.whole.Next(int(r.seen.Ports[p].Node), m.whole.Locator[dst]))
+			if now > 0 && all > now {
+				scale = float64(now) / float64(all)
+			}
+		}
+		w.scale = append(w.scale, share*scale)
+	}
+}
+
+// over lists what a connection uses in a replay.
+func (m *model) over(c int32, v without, buf []fluid.Use) []fluid.Use {
+	w := &m.ways[c]
+	add := func(link int32) { buf = append(buf, fluid.Use{Link: link, Share: 1}) }
+	egress, ingress := w.egress, w.ingress
+	if v.has(cause.Collision) {
+		egress, ingress = w.egressAll, w.ingressAll
+	}
+	add(egress)
+	balanced := v.has(cause.Collision) || len(w.ports) == 0
+	evenly := m.evenly && (v.has(cause.Collision) || m.b.r.plan.LB.Name == "spray")
+	switch {
+	case v.has(cause.Oversubscription):
+	case balanced && evenly && v.has(cause.FailedCapacity):
+		buf = append(buf, w.evenFull...)
+	case balanced && evenly:
+		buf = append(buf, w.even...)
+	case balanced && v.has(cause.FailedCapacity):
+		for _, s := range w.full {
+			add(s)
+		}
+	case balanced:
+		for _, s := range w.sets {
+			add(s)
+		}
+	default:
+		for i, u := range w.ports {
+			if v.has(cause.FailedCapacity) {
+				u.Share = w.scale[i]
+			}
+			buf = append(buf, u)
+		}
+	}
+	if !v.has(cause.Incast) {
+		add(ingress)
+	}
+	if !v.has(cause.PCIe) {
+		for _, l := range w.pcie {
+			add(l)
+		}
+	}
+	return buf
+}
+
+// kinds finds the rate of each port's kind: the highest among links that join nodes of the same two groups.
+func (m *model) kinds() {
+	g := m.b.r.graph
+	type pair struct{ a, b string }
+	of := func(l *topo.Link) pair {
+		name := func(node int) string {
+			if g.Stands != nil {
+				return g.Stands[node].Group
+			}
+			return g.Nodes[node].Role.String()
+		}
+		a, b := name(l.A), name(l.B)
+		return pair{min(a, b), max(a, b)}
+	}
+	rates := map[pair]unit.Rate{}
+	for i := range g.Links {
+		k := of(&g.Links[i])
+		rates[k] = max(rates[k], g.Links[i].Rate)
+	}
+	m.kind = make([]unit.Rate, 2*len(g.Links))
+	for i := range g.Links {
+		k := rates[of(&g.Links[i])]
+		m.kind[2*i], m.kind[2*i+1] = k, k
+	}
+}
+
+// bytesPer is a rate in bytes per picosecond.
+func bytesPer(rate unit.Rate) float64 { return float64(rate) / 8e12 }
+
+// portRate is what a port carries at a time in a replay. A port whose link routes avoid carries nothing of a
+// set; who uses no other is taken for elsewhere.
+func (m *model) portRate(port int32, at unit.Time, v without, ofSet bool) unit.Rate {
+	r := m.b.r
+	rate, up, avoided := r.graph.Links[port/2].Rate, true, false
+	for i := range r.lives[int(port/2)] {
+		e := &r.lives[int(port/2)][i]
+		if e.At <= at {
+			rate, up = sends(port, e), e.Up
+		}
+		if e.Heard && e.At+e.Converge <= at {
+			avoided = !e.Up
+		}
+	}
+	switch {
+	case v.has(cause.FailedCapacity):
+	case !up && (ofSet || !avoided):
+		return 0
+	case avoided && ofSet:
+		return 0
+	}
+	if v.has(cause.SlowLink) || rate == 0 {
+		rate = m.kind[port]
+	}
+	if m.b.r.peer(port).Role != topo.Host && r.graph.Nodes[r.seen.Ports[port].Node].Role != topo.Host {
+		rate = r.carries(rate)
+	}
+	return rate
+}
+
+// rate is what a link carries at a time in a replay, bytes per picosecond.
+func (m *model) rate(link int32, at unit.Time, v without) float64 {
+	n := int32(len(m.b.r.seen.Ports))
+	switch {
+	case link < n:
+		return bytesPer(m.portRate(link, at, v, false))
+	case link < n+int32(len(m.sets)):
+		sum := unit.Rate(0)
+		for _, p := range m.sets[link-n] {
+			sum += m.portRate(p, at, v, true)
+		}
+		return bytesPer(sum)
+	}
+	return bytesPer(m.buses[link-n-int32(len(m.sets))])
+}
+
+// rates are those of all links at the beginning.
+func (m *model) rates(v without) []float64 {
+	all := make([]float64, m.links())
+	for l := range all {
+		all[l] = m.rate(int32(l), 0, v)
+	}
+	return all
+}
+
+// changed sets the rates of links that an event has changed at a time.
+func (m *model) changed(n *fluid.Net, at unit.Time, v without) {
+	for i := range m.b.r.plan.Events {
+		e := &m.b.r.plan.Events[i]
+		if e.At != at && e.At+e.Converge != at {
+			continue
+		}
+		for _, p := range []int32{int32(2 * e.Link), int32(2*e.Link + 1)} {
+			n.SetRate(at, p, m.rate(p, at, v))
+			for _, s := range m.in[p] {
+				n.SetRate(at, s, m.rate(s, at, v))
+			}
+		}
+	}
+}
+
+// portsOf are those of a link: none of PCIe.
+func (m *model) portsOf(link int32) []int32 {
+	n := int32(len(m.b.r.seen.Ports))
+	switch {
+	case link < n:
+		return []int32{link}
+	case link < n+int32(len(m.sets)):
+		return m.sets[link-n]
+	}
+	return nil
+}

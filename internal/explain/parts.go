@@ -1,0 +1,272 @@
+package explain
+
+import (
+	"slices"
+
+	"railyard/internal/cause"
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// divide books what messages took beside to causes.
+func (m *model) divide() {
+	r := m.b.r
+	for x := range m.extra {
+		msg, e := &r.seen.Messages[x], &m.extra[x]
+		if msg.Done == 0 {
+			continue
+		}
+		lost := max(0, msg.Done-m.ways[msg.Conn].latency-e.fluid)
+		m.divideOne(int32(x), e, lost)
+	}
+}
+
+func (m *model) divideOne(x int32, e *excess, lost unit.Time) {
+	if lost <= 0 {
+		return
+	}
+	b, r := m.b, m.b.r
+	msg, met := &r.seen.Messages[x], r.trouble(x)
+	add := func(id cause.ID, d unit.Time, reaction bool, behind cause.ID) {
+		if d = min(d, lost); d > 0 {
+			e.of = append(e.of, excessPart{id, reaction, behind, d})
+			lost -= d
+		}
+	}
+	queue := m.queueCause(x, &met)
+	add(b.again(), met.Late, false, m.behind(b.again(), queue))
+	w := &window{e.began, msg.Done}
+	paused, at := b.paused(msg.Conn, w)
+	add(cause.Pause, paused, false, m.behindPause(msg.Conn, at, w))
+	if all, left := met.Held+met.Window+met.Credit, lost; all > 0 {
+		part := func(d unit.Time) unit.Time {
+			if all > left {
+				d = unit.Time(float64(d) * (float64(left) / float64(all)))
+			}
+			return d
+		}
+		trigger := queue
+		if resent := b.resent(&met); met.Again > 0 && m.windowed(msg.Conn) &&
+			(queue == cause.Recovering || resent == cause.Retransmission && 2*m.waited(x) < 1 &&
+				m.behind(resent, queue) == cause.LineRate) {
+			trigger = resent
+		}
+		ungranted := cause.ID(cause.LineRate)
+		if queue != cause.Recovering {
+			ungranted = queue // the receiver grants no more while packets that it has granted are under way
+		}
+		add(cause.Credit, part(met.Credit), false, ungranted)
+		window := part(met.Window)
+		if trigger != cause.Recovering {
+			full := unit.Time(float64(window) * m.filled(x, &met))
+			add(trigger, full, true, cause.LineRate)
+			window -= full
+		}
+		add(cause.Window, window, false, cause.LineRate)
+		add(trigger, part(met.Held), trigger != cause.Recovering, cause.LineRate)
+	}
+	rest := m.rest(x, &met, w)
+	add(rest, lost, false, m.behind(rest, queue))
+}
+
+// behind is why packets were lost or trimmed: the queue that had no room, where that is why.
+func (m *model) behind(id, queue cause.ID) cause.ID {
+	c := &m.b.r.seen.Counted
+	full := c.Drops - c.DropsCorrupt - c.DropsDown - c.DropsNoRoute - c.DropsStorm + c.Trims
+	switch {
+	case id == cause.Retransmission && c.DropsDown+c.DropsNoRoute > c.Drops/2:
+		return cause.FailedCapacity
+	case queue == cause.Recovering || queue == id:
+	case id == cause.Retransmission && !m.lost: // what came late was taken for lost
+		return queue
+	case id == cause.Trimmed, id == cause.Reordering, id == cause.Retransmission && full > c.Drops/2:
+		return queue
+	}
+	return cause.LineRate
+}
+
+// behindPause is why the roots of a port's pauses held bytes: what most of the pauses are due to.
+func (m *model) behindPause(conn, port int32, w *window) cause.ID {
+	if port < 0 {
+		return cause.LineRate
+	}
+	b := m.b
+	var sums [cause.Count]float64
+	for _, s := range b.pauses.within(port, w.from, w.to) {
+		long := float64(min(s.to, w.to) - max(s.from, w.from))
+		for _, root := range s.roots {
+			id := cause.ID(cause.LineRate)
+			switch {
+			case root.kind != egress:
+			case b.r.peer(root.port).Role == topo.Host && len(b.senders[root.port]) > 1:
+				id = cause.Incast
+			case b.r.peer(root.port).Role != topo.Host:
+				id = m.fabricCause(conn, root.port)
+			}
+			sums[id] += float64(long * root.share)
+		}
+	}
+	top := cause.ID(cause.LineRate)
+	for id := range sums {
+		if sums[id] > sums[top] {
+			top = cause.ID(id)
+		}
+	}
+	return top
+}
+
+// queueCause is why packets of a message queued where they waited longest; Recovering where they did not, or nobody
+// else is to blame.
+func (m *model) queueCause(x int32, met *Trouble) cause.ID {
+	b := m.b
+	conn := b.r.seen.Messages[x].Conn
+	_, dst := b.r.seen.peers(conn)
+	switch {
+	case met.Port < 0:
+		return cause.Recovering
+	case b.r.peer(met.Port).Role != topo.Host:
+		if id := m.fabricCause(conn, met.Port); id != cause.Collision || b.flows[met.Port] > 1 {
+			return id
+		}
+		return cause.Recovering
+	case b.flows[met.Port] < 2:
+		return cause.Recovering
+	case b.leadsTo(dst, met.Port) && len(b.senders[met.Port]) > 1:
+		return cause.Incast
+	}
+	return cause.Recovering
+}
+
+// windowed reports whether a connection's congestion control follows losses and delays with a window.
+func (m *model) windowed(conn int32) bool {
+	s := &m.b.r.plan.Services[m.b.r.seen.Conns[conn].Service]
+	return s.Carried != nil || s.CC.Name != "none" && s.CC.Name != "dcqcn"
+}
+
+// filled is the share of the time for which a window was full that queues are to blame for: all of it where congestion
+// control has made it smaller, else what packets waited in queues of the time that they were under way.
+func (m *model) filled(x int32, met *Trouble) float64 {
+	k := &m.b.r.seen.Conns[m.b.r.seen.Messages[x].Conn]
+	if s := &m.b.r.plan.Services[k.Service]; k.Cuts > 0 || k.Marked > 0 && (s.Carried != nil || s.CC.Marks) {
+		return 1
+	}
+	return m.waited(x)
+}
+
+// waited is what packets of a message's connection waited in queues, of their round trip.
+func (m *model) waited(x int32) float64 {
+	conn, wait, most := m.b.r.seen.Messages[x].Conn, unit.Time(0), int32(1)
+	m.b.r.waitsOf(conn, func(w Wait) { wait, most = wait+w.Total, max(most, w.Samples) })
+	wait /= unit.Time(most)
+	return float64(wait) / float64(max(1, wait+2*m.ways[conn].latency))
+}
+
+// rest is what neither links nor pauses nor paces explain.
+func (m *model) rest(x int32, met *Trouble, w *window) cause.ID {
+	b := m.b
+	conn := b.r.seen.Messages[x].Conn
+	top := met.Port
+	if top < 0 && !met.Sampled {
+		if w := b.r.worstQueue(conn); w != nil {
+			top = w.Port
+		}
+	}
+	switch {
+	case met.Again > 0 && (m.lost || b.overtaken()):
+		return b.resent(met)
+	case top >= 0 && b.r.peer(top).Role != topo.Host && b.r.plan.Scheduled == nil &&
+		(b.flows[top] > 1 || m.fabricCause(conn, top) != cause.Collision):
+		return m.fabricCause(conn, top)
+	case top < 0 || b.flows[top] < 2:
+		port := b.r.nicPort(conn)
+		for _, s := range b.pauses.within(port, w.from, w.to) {
+			if 4*(min(s.to, w.to)-max(s.from, w.from)) > w.to-w.from {
+				if id := m.behindPause(conn, port, w); id != cause.LineRate {
+					return id
+				}
+			}
+		}
+		return cause.Latency
+	case b.r.peer(top).Role == topo.Host && len(b.senders[top]) > 1:
+		return cause.Incast
+	case b.r.peer(top).Role == topo.Host:
+		return m.before(conn, top)
+	}
+	return cause.Credit // of a scheduled fabric
+}
+
+// before is why packets came to a receiver's port faster than it takes them though one NIC sent them: the queue in the
+// fabric where they waited longest.
+func (m *model) before(conn, last int32) cause.ID {
+	top, most := int32(-1), unit.Time(0)
+	m.b.r.waitsOf(conn, func(w Wait) {
+		if w.Port != last && w.Total > most && m.b.flows[w.Port] > 1 && m.b.r.peer(w.Port).Role != topo.Host {
+			top, most = w.Port, w.Total
+		}
+	})
+	if top < 0 {
+		return cause.SharedNIC
+	}
+	return m.fabricCause(conn, top)
+}
+
+// fabricCause is why a port between switches has less room than its flows ask for.
+func (m *model) fabricCause(conn, port int32) cause.ID {
+	if m.slow(port) {
+		return cause.SlowLink
+	}
+	w, choice := &m.ways[conn], 1
+	for _, s := range w.sets {
+		ports := m.portsOf(s)
+		if !slices.Contains(ports, port) {
+			continue
+		}
+		if choice = len(ports); m.tight[s] {
+			if m.fell(w) {
+				return cause.FailedCapacity
+			}
+			return cause.Oversubscription
+		}
+	}
+	if spans := m.b.pauses[port]; len(spans) > 0 &&
+		(choice == 1 || 16*m.b.r.seen.Ports[port].Packets.Paused > m.b.r.seen.At) {
+		_, dst := m.b.r.seen.peers(conn)
+		if root := spans[0].roots[0]; root.kind == egress && m.b.leadsTo(dst, root.port) {
+			return cause.Incast
+		}
+		return cause.Pause
+	}
+	if m.b.r.seen.Rules.Spreads && !m.b.r.seen.Rules.Detours {
+		return cause.Oversubscription // it is spread already
+	}
+	return cause.Collision
+}
+
+// slow reports that a port runs below the rate of its kind at some time.
+func (m *model) slow(port int32) bool {
+	if m.b.r.graph.Links[port/2].Rate < m.kind[port] {
+		return true
+	}
+	for i := range m.b.r.lives[int(port/2)] {
+		e := &m.b.r.lives[int(port/2)][i]
+		if e.Up && sends(port, e) < m.kind[port] {
+			return true
+		}
+	}
+	return false
+}
+
+// fell reports that broken links leave a connection less capacity.
+func (m *model) fell(w *wayOf) bool {
+	for i, s := range w.full {
+		if i >= len(w.sets) || len(m.portsOf(w.sets[i])) < len(m.portsOf(s)) {
+			return true
+		}
+	}
+	return false
+}
+
+// leadsTo reports whether a port leads to a NIC.
+func (b *blamer) leadsTo(nic, port int32) bool {
+	return b.r.peer(port).Role == topo.Host && slices.Contains(b.r.graph.NICs[nic].Links, int(port/2))
+}

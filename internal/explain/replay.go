@@ -1,0 +1,336 @@
+package explain
+
+import (
+	"math"
+
+	"railyard/internal/cause"
+	"railyard/internal/exec"
+	"railyard/internal/fluid"
+	"railyard/unit"
+)
+
+// replay executes a run's operations once more over a model of its network, without some causes. With none left out it
+// takes as long as the run.
+type replay struct {
+	m     *model
+	v     without
+	net   *fluid.Net
+	parts [len(upTo)]*fluid.Net // the same messages, on parts of their way
+	x     *exec.Execution
+	now   unit.Time
+	bells bells
+	order int64
+
+	queue  [][]int32 // by connection: messages that wait for older ones
+	busy   []bool    // by connection
+	left   []int32   // by operation: messages under way
+	next   int       // of the model's times
+	uses   [][]fluid.Use
+	sends  [len(upTo)][][]fluid.Use
+	stages []int8    // by message: that have not moved it
+	other  []float64 // by message: the share of its time in which links that it shares limited it
+
+	began  []unit.Time // by message: it had nothing older before it
+	done   []unit.Time // by message; unit.Never: not yet
+	posted []unit.Time
+
+	from, to []unit.Time // by collective; nil until asked for
+	lastOf   []int32
+}
+
+// What a replay rings for beside the execution.
+const (
+	ringExec  int32 = iota
+	ringNext        // a connection goes on
+	ringDone        // a message has arrived
+	ringLinks       // links change
+)
+
+type bell struct {
+	at    unit.Time
+	order int64
+	what  int32
+	of    int32
+	exec  exec.Bell
+}
+
+// replay runs the model, once for each of what can be left out of it.
+func (m *model) replay(v without) *replay {
+	v.own, v.reactions, v.deep = v.own&m.there, v.reactions&m.reacts, v.deep&m.derived
+	if v.own&m.behinds == 0 {
+		v.deep = 0
+	}
+	p := m.replays[v]
+	if p == nil {
+		p = m.run(v)
+		p.parts, p.sends = [len(upTo)]*fluid.Net{}, [len(upTo)][][]fluid.Use{}
+		p.queue, p.bells, p.busy, p.stages, p.other = nil, nil, nil, nil, nil
+		m.replays[v] = p
+	}
+	return p
+}
+
+func (m *model) run(v without) *replay {
+	r := m.b.r
+	p := &replay{m: m, v: v, net: fluid.New(m.rates(v)), stages: make([]int8, len(r.seen.Messages)),
+		other: make([]float64, len(r.seen.Messages)), queue: make([][]int32, len(r.seen.Conns)),
+		busy: make([]bool, len(r.seen.Conns)), left: make([]int32, len(r.dag.Ops)),
+		uses: make([][]fluid.Use, len(r.seen.Conns)), began: make([]unit.Time, len(r.seen.Messages)),
+		done: make([]unit.Time, len(r.seen.Messages)), posted: make([]unit.Time, len(r.seen.Messages))}
+	for i := range p.done {
+		p.done[i] = unit.Never
+	}
+	p.net.Grain, p.net.Limits = m.grain, true
+	for k := range p.parts {
+		p.parts[k], p.sends[k] = fluid.New(m.rates(v)), make([][]fluid.Use, len(r.seen.Conns))
+		p.parts[k].Grain = m.grain
+	}
+	machine := r.exec.Machine
+	if v.has(cause.Latency) {
+		machine.NVLink.Latency = 0
+	}
+	p.x = exec.New(p, machine, r.exec.Work)
+	p.links()
+	p.x.Begin()
+	for {
+		other := unit.Never
+		if len(p.bells) > 0 {
+			other = p.bells[0].at
+		}
+		first, from := other, (*fluid.Net)(nil)
+		for _, part := range p.parts {
+			if at, flow := part.Next(first); flow {
+				first, from = at, part
+			}
+		}
+		at, flow := p.net.Next(first)
+		switch {
+		case at == unit.Never:
+			return p
+		case flow:
+			at, number, x := p.net.End()
+			p.now, p.other[x] = at, p.shared(number)
+			p.moved(x)
+			continue
+		case from != nil:
+			at, _, x := from.End()
+			p.now = at
+			p.moved(x)
+			continue
+		}
+		b := p.bells.pop()
+		p.now = b.at
+		p.ring(&b)
+	}
+}
+
+// links asks to be rung when links change next.
+func (p *replay) links() {
+	if p.next < len(p.m.times) {
+		p.push(bell{at: max(p.now, p.m.times[p.next]), what: ringLinks})
+	}
+}
+
+func (p *replay) push(b bell) {
+	p.order++
+	b.order = p.order
+	p.bells.push(b)
+}
+
+func (p *replay) ring(b *bell) {
+	switch b.what {
+	case ringExec:
+		p.x.Ring(b.exec)
+	case ringNext:
+		p.busy[b.of] = false
+		p.start(b.of)
+	case ringDone:
+		p.done[b.of] = p.now
+		op := p.m.b.r.seen.Messages[b.of].Op
+		if p.left[op]--; p.left[op] == 0 {
+			p.x.Delivered(op)
+		}
+	case ringLinks:
+		p.m.changed(p.net, p.m.times[p.next], p.v)
+		for _, part := range p.parts {
+			p.m.changed(part, p.m.times[p.next], p.v)
+		}
+		p.next++
+		p.links()
+	}
+}
+
+// Now is the time of the replay.
+func (p *replay) Now() unit.Time { return p.now }
+
+// After rings the execution once a delay has passed.
+func (p *replay) After(d unit.Time, b exec.Bell) {
+	p.push(bell{at: p.now + d, what: ringExec, exec: b})
+}
+
+// Reaches reports whether one GPU sent to another without a relay.
+func (p *replay) Reaches(from, to int) bool {
+	direct, ok := p.m.direct[[2]int32{int32(from), int32(to)}]
+	return direct || !ok
+}
+
+// Send posts the messages that an operation had. One that had none, or some that did not arrive, never ends.
+func (p *replay) Send(op int32, _, _ int, _ unit.Bytes) {
+	r, b := p.m.b.r, p.m.b
+	for x := b.first[op]; x >= 0; x = b.next[x] {
+		if p.left[op]++; r.seen.Messages[x].Done == 0 {
+			continue
+		}
+		c := r.seen.Messages[x].Conn
+		p.posted[x] = p.now
+		p.queue[c] = append(p.queue[c], x)
+		p.start(c)
+	}
+}
+
+// start sends a connection's next message, if it is its turn.
+func (p *replay) start(c int32) {
+	if p.busy[c] || len(p.queue[c]) == 0 {
+		return
+	}
+	x := p.queue[c][0]
+	p.queue[c] = p.queue[c][1:]
+	p.busy[c], p.began[x] = true, p.now
+	if p.uses[c] == nil {
+		p.uses[c] = p.m.over(c, p.v, nil)
+	}
+	bytes, weight := p.m.bytes(x, p.v)*p.m.extra[x].part, p.m.weights[x]
+	if p.v.elsewhere() {
+		weight = 1 // who had more of a link that limits nobody now has no more of others
+	}
+	p.net.Start(p.now, x, bytes, weight, p.uses[c])
+	p.stages[x] = 1
+	for k, part := range p.parts {
+		if !p.m.extra[x].paced[k] {
+			continue
+		}
+		if p.stages[x]++; p.sends[k][c] == nil {
+			v := p.v
+			v.own |= upTo[k].own
+			p.sends[k][c] = p.m.over(c, v, nil)
+		}
+		part.Start(p.now, x, p.m.bytes(x, p.v), 1, p.sends[k][c])
+	}
+}
+
+// moved goes on with a message that the fluid has moved: no sooner than its links would alone, and behind what it
+// took beside.
+func (p *replay) moved(x int32) {
+	if p.stages[x]--; p.stages[x] > 0 {
+		return
+	}
+	c := p.m.b.r.seen.Messages[x].Conn
+	least := p.began[x] + min(p.m.alone(p.net, p.uses[c], p.m.bytes(x, p.v)), p.m.extra[x].took)
+	at := max(p.now, least) + p.m.extra[x].without(p.v, p.m.hot[c], func(id cause.ID) float64 {
+		if id == cause.Collision && p.m.hot[c] && !p.v.has(cause.Oversubscription) {
+			return 1
+		}
+		return p.other[x]
+	})
+	latency := p.m.ways[c].latency
+	if p.v.has(cause.Latency) {
+		latency = 0
+	}
+	p.push(bell{at: at, what: ringNext, of: c})
+	p.push(bell{at: at + latency, what: ringDone, of: x})
+}
+
+// shared is the share of a flow's time for which links that several NICs send over limited it.
+func (p *replay) shared(number int32) float64 {
+	all, other := unit.Time(0), unit.Time(0)
+	for _, l := range p.net.LimitsOf(number) {
+		if all += l.Time; p.m.shared[l.Link] {
+			other += l.Time
+		}
+	}
+	return float64(other) / float64(max(1, all))
+}
+
+// alone is how long bytes take over links that nobody else uses.
+func (m *model) alone(n *fluid.Net, uses []fluid.Use, bytes float64) unit.Time {
+	least := math.Inf(1)
+	for _, u := range uses {
+		if rate := n.Rate(u.Link); rate > 0 {
+			least = min(least, rate/u.Share)
+		}
+	}
+	if math.IsInf(least, 1) {
+		return 0
+	}
+	return unit.Time(bytes / least)
+}
+
+// bytes is what a message puts on the wire in a replay: with go-back-N also what the receiver discards.
+func (m *model) bytes(x int32, v without) float64 {
+	msg, met := &m.b.r.seen.Messages[x], m.b.r.trouble(x)
+	bytes := m.b.r.wireBytes(msg.Bytes)
+	if met.Again > met.Trimmed && m.discards && !v.has(m.b.resent(&met)) {
+		bytes += m.b.share.resent(x)
+	}
+	return float64(bytes)
+}
+
+// without is what is left of what a message took beside. Where another link is as full without the cause, for such a
+// share of the message's time, congestion control reacts to that.
+func (e *excess) without(v without, hot bool, other func(id cause.ID) float64) (sum unit.Time) {
+	for _, p := range e.of {
+		switch {
+		case p.reaction && v.has(cause.Recovering), !p.reaction && v.has(p.id):
+		case v.deep>>p.id&1 == 1 && p.behind != cause.LineRate && v.has(p.behind) &&
+			!(p.id == cause.Trimmed && p.behind == cause.Collision && hot):
+		case p.reaction && v.reactionTo(p.id):
+			sum += unit.Time(float64(p.time) * other(p.id))
+		default:
+			sum += p.time
+		}
+	}
+	return sum
+}
+
+// bells is a binary heap, the earliest first, in the order in which they were asked for.
+type bells []bell
+
+func (h bells) less(a, b int) bool {
+	return h[a].at < h[b].at || h[a].at == h[b].at && h[a].order < h[b].order
+}
+
+func (h *bells) push(b bell) {
+	*h = append(*h, b)
+	s := *h
+	for i := len(s) - 1; i > 0; {
+		up := (i - 1) / 2
+		if !s.less(i, up) {
+			break
+		}
+		s[i], s[up] = s[up], s[i]
+		i = up
+	}
+}
+
+func (h *bells) pop() bell {
+	s := *h
+	top, last := s[0], len(s)-1
+	s[0] = s[last]
+	s = s[:last]
+	for i := 0; ; {
+		low := 2*i + 1
+		if low >= last {
+			break
+		}
+		if low+1 < last && s.less(low+1, low) {
+			low++
+		}
+		if !s.less(low, i) {
+			break
+		}
+		s[i], s[low] = s[low], s[i]
+		i = low
+	}
+	*h = s
+	return top
+}
