@@ -39,6 +39,7 @@ type commands struct {
 	Run       runCmd       `cmd:"" help:"Simulate a scenario and report where the time went."`
 	Compare   compareCmd   `cmd:"" help:"Run variants of a scenario and put them side by side."`
 	Report    reportCmd    `cmd:"" help:"Show a run that is on disk: text, one HTML file, plots."`
+	Why       whyCmd       `cmd:"" help:"Say what a run lost time to and what to change, and try it."`
 	Serve     serveCmd     `cmd:"" help:"Open a page that lists, starts and explains runs."`
 	Topo      topoCmd      `cmd:"" help:"Print what a scenario's fabric consists of."`
 	Import    importCmd    `cmd:"" help:"Turn what is cabled (LLDP, containerlab, lists) and what other tools run into a scenario."`

@@ -25,6 +25,7 @@ type Manifest struct {
 	Version     string            `json:"version"`
 	Seed        uint64            `json:"seed"`
 	Scenario    string            `json:"scenario"`          // the file's text
+	Set         []string          `json:"set,omitempty"`     // overrides, as --set took them
 	Configs     map[string]string `json:"configs,omitempty"` // texts of switch configurations, by file
 	Resolved    map[string]string `json:"resolved"`          // every value the run used
 	Complete    bool              `json:"complete"`          // the run ended, also by an outcome without result

@@ -188,7 +188,7 @@ func (r *Runner) write(ended bool, took time.Duration, notes ...string) (*result
 		files = append(files, result.Following(r.Follow.Packets()))
 	}
 	_, values := r.Plan.Resolved()
-	m := &result.Manifest{Name: s.Name, Version: s.Version, Seed: s.Seed, Scenario: r.Plan.Text(),
+	m := &result.Manifest{Name: s.Name, Version: s.Version, Seed: s.Seed, Scenario: r.Plan.Text(), Set: r.Plan.Sets(),
 		Configs: texts(r.Plan), Resolved: values,
 		Complete: whole, WallSeconds: s.WallSeconds, Limits: append(limits, notes...)}
 	return s, r.place.Write(m, s, t, files...)

@@ -132,6 +132,9 @@ func (p *Plan) SpecOf(node int) *queue.Spec { return p.specs[node] }
 // Text is what the scenario was read from.
 func (p *Plan) Text() string { return p.doc.Text }
 
+// Sets are the overrides that it was read with.
+func (p *Plan) Sets() []string { return p.doc.Sets }
+
 // Settled is the scenario with every value that was left open, to make another one of.
 func (p *Plan) Settled() File { return p.doc.File }
 

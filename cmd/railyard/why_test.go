@@ -1,0 +1,80 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestWhy checks the account of a run, that a remedy which is tried saves what a run with its settings saves, and what
+// is said of folders that have no account.
+func TestWhy(t *testing.T) {
+	call := func(args ...string) (string, string, int) {
+		code, out, errs := call(t, args...)
+		return out, errs, code
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	sets := []string{"--set", "cc.algorithm=dcqcn", "--set", "cc.dcqcn.profile=paper"}
+	if _, errs, code := call(append([]string{"run", "../../scenarios/three-flows.yaml", "--out", dir}, sets...)...); code != 0 {
+		t.Fatal(errs)
+	}
+	out, errs, code := call("why", dir, "--try", "1", "--json")
+	var why struct {
+		Step     int64 `json:"step_ps"`
+		Remedies []struct {
+			Cause    string   `json:"cause"`
+			Set      []string `json:"set"`
+			Tried    bool     `json:"tried"`
+			Step     int64    `json:"step_ps"`
+			Saved    int64    `json:"saved_ps"`
+			Expected int64    `json:"expected_ps"`
+		} `json:"remedies"`
+	}
+	if err := json.Unmarshal([]byte(out), &why); code != 0 || err != nil || len(why.Remedies) < 2 {
+		t.Fatalf("%d, %v, %s: %s", code, err, errs, out)
+	}
+	r := why.Remedies[0]
+	if !r.Tried || why.Remedies[1].Tried || r.Cause != "rate_not_given_back" || r.Step+r.Saved != why.Step || r.Saved <= 0 {
+		t.Errorf("%+v of a step of %d", r, why.Step)
+	}
+	args := []string{"run", "../../scenarios/three-flows.yaml", "--out", dir + "-cured"}
+	for _, s := range append([]string{sets[1], sets[3]}, r.Set...) {
+		if s != "cc.dcqcn.profile=paper" && s != "cc.algorithm=dcqcn" {
+			args = append(args, "--set", s)
+		}
+	}
+	if _, errs, code := call(args...); code != 0 {
+		t.Fatal(errs)
+	}
+	b, err := os.ReadFile(filepath.Join(dir+"-cured", "summary.json"))
+	var cured struct {
+		Step int64 `json:"step_time_ps"`
+	}
+	if err != nil || json.Unmarshal(b, &cured) != nil || cured.Step != r.Step {
+		t.Errorf("%v: the remedy was said to take %d, its run takes %d", err, r.Step, cured.Step)
+	}
+	if out, _, code := call("why", dir); code != 0 || !strings.Contains(out, "expected to save") {
+		t.Errorf("%d: %s", code, out)
+	}
+	for _, bad := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"why", t.TempDir()}, "no run directory"},
+		{[]string{"why", filepath.Join(dir, "none")}, "no run directory"},
+		{[]string{"why", dir, "--try", "65"}, "between 0 and 64"},
+		{[]string{"why", dir, "--try", "1", "--memory", "lots"}, "size"},
+	} {
+		if _, errs, code := call(bad.args...); code != exitInput || !strings.Contains(errs, bad.want) {
+			t.Errorf("%v: %d, %s", bad.args, code, errs)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "summary.json"), []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs, code := call("why", dir); code != exitInput || errs == "" {
+		t.Errorf("a damaged summary: %d, %s", code, errs)
+	}
+}
