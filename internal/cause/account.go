@@ -39,6 +39,16 @@ func (a *Account) Costs(id ID) int64 {
 	return a.Own[id] + a.Reaction[id]
 }
 
+// Expects reports whether an account says what runs without its causes save: those of earlier versions do not.
+func (a *Account) Expects() bool {
+	for _, ps := range a.Saving {
+		if ps != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // Add adds another account.
 func (a *Account) Add(b *Account) {
 	for i := range a.Own {

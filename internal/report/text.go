@@ -157,6 +157,9 @@ func steps(w io.Writer, s *result.Summary) {
 	}
 }
 
+// lasting are the causes that no run is made without, and reactions, which go with their triggers.
+var lasting = []cause.ID{cause.Recovering, cause.SharedNIC, cause.LateRank}
+
 // lost prints the time above line rate on the critical path by cause, the largest saving first: a cause's own time, and
 // the reaction of congestion control to it below. Causes below 0.5 % of the step become one closing line.
 func lost(w io.Writer, s *result.Summary) {
@@ -179,7 +182,8 @@ func lost(w io.Writer, s *result.Summary) {
 	}
 	for _, id := range c.Ranked() {
 		var alone []string
-		if saving := c.Saving[id]; 2*saving < c.Costs(id) && id != cause.Recovering {
+		if saving := c.Saving[id]; 2*saving < c.Costs(id) && c.Expects() &&
+			!slices.Contains(lasting, id) {
 			alone = []string{fmt.Sprintf("  alone %v: others take as long", unit.Time(saving))}
 		}
 		line("  ", id.Get().Name, c.Own[id], alone...)

@@ -11,6 +11,7 @@ export interface Manifest {
   version: string;
   seed: number;
   scenario: string;
+  set?: string[];
   configs?: Record<string, string>;
   resolved: Record<string, string>;
   complete: boolean;
