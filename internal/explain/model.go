@@ -42,12 +42,13 @@ type model struct {
 	b     *blamer
 	sets  [][]int32 // ports of each set
 	setOf map[string]int32
-	in    map[int32][]int32 // by port: links of the sets that it is in
-	buses []unit.Rate       // by PCIe link
-	ways  []wayOf           // by connection
-	kind  []unit.Rate       // by port: the highest rate among links that join the same two groups
-	times []unit.Time       // at which links change
-	whole *topo.Routes      // with nothing broken; nil: nothing is
+	in    map[int32][]int32     // by port: links of the sets that it is in
+	buses []unit.Rate           // by PCIe link
+	ways  []wayOf               // by connection
+	kind  []unit.Rate           // by port: the highest rate among links that join the same two groups
+	times []unit.Time           // at which links change
+	at    map[unit.Time][]int32 // links that change at one
+	whole *topo.Routes          // with nothing broken; nil: nothing is
 
 	extra    []excess // by message
 	limits   [][]fluid.Limit
@@ -102,12 +103,14 @@ type excessPart struct {
 func (b *blamer) newModel() *model {
 	r := b.r
 	m := &model{b: b, setOf: map[string]int32{}, in: map[int32][]int32{}, direct: map[[2]int32]bool{},
-		replays: map[without]*replay{}}
+		replays: map[without]*replay{}, at: map[unit.Time][]int32{}}
 	if gone, others := r.lives.gone(); len(gone) > 0 || others {
 		m.whole = r.graph.Reroute(nil, r.seen.Routes, scenario.Besides(r.plan.LB, r.plan.Scheduled))
 	}
 	for _, e := range r.plan.Events {
-		m.times = append(m.times, e.At, e.At+e.Converge)
+		for _, at := range []unit.Time{e.At, e.At + e.Converge} {
+			m.times, m.at[at] = append(m.times, at), append(m.at[at], int32(e.Link))
+		}
 	}
 	slices.Sort(m.times)
 	m.times = slices.Compact(m.times)
@@ -371,27 +374,10 @@ func (m *model) over(c int32, v without, buf []fluid.Use) []fluid.Use {
 
 // kinds finds the rate of each port's kind: the highest among links that join nodes of the same two groups.
 func (m *model) kinds() {
-	g := m.b.r.graph
-	type pair struct{ a, b string }
-	of := func(l *topo.Link) pair {
-		name := func(node int) string {
-			if g.Stands != nil {
-				return g.Stands[node].Group
-			}
-			return g.Nodes[node].Role.String()
-		}
-		a, b := name(l.A), name(l.B)
-		return pair{min(a, b), max(a, b)}
-	}
-	rates := map[pair]unit.Rate{}
-	for i := range g.Links {
-		k := of(&g.Links[i])
-		rates[k] = max(rates[k], g.Links[i].Rate)
-	}
-	m.kind = make([]unit.Rate, 2*len(g.Links))
-	for i := range g.Links {
-		k := rates[of(&g.Links[i])]
-		m.kind[2*i], m.kind[2*i+1] = k, k
+	rates := m.b.r.graph.KindRates()
+	m.kind = make([]unit.Rate, 0, 2*len(rates))
+	for _, rate := range rates {
+		m.kind = append(m.kind, rate, rate)
 	}
 }
 
@@ -455,12 +441,8 @@ func (m *model) rates(v without) []float64 {
 
 // changed sets the rates of links that an event has changed at a time.
 func (m *model) changed(n *fluid.Net, at unit.Time, v without) {
-	for i := range m.b.r.plan.Events {
-		e := &m.b.r.plan.Events[i]
-		if e.At != at && e.At+e.Converge != at {
-			continue
-		}
-		for _, p := range []int32{int32(2 * e.Link), int32(2*e.Link + 1)} {
+	for _, link := range m.at[at] {
+		for _, p := range []int32{2 * link, 2*link + 1} {
 			n.SetRate(at, p, m.rate(p, at, v))
 			for _, s := range m.in[p] {
 				n.SetRate(at, s, m.rate(s, at, v))

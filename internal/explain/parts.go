@@ -217,11 +217,10 @@ func (m *model) fabricCause(conn, port int32) cause.ID {
 	}
 	w, choice := &m.ways[conn], 1
 	for _, s := range w.sets {
-		ports := m.portsOf(s)
-		if !slices.Contains(ports, port) {
+		if s != port && !slices.Contains(m.in[port], s) {
 			continue
 		}
-		if choice = len(ports); m.tight[s] {
+		if choice = len(m.portsOf(s)); m.tight[s] {
 			if m.fell(w) {
 				return cause.FailedCapacity
 			}

@@ -18,7 +18,7 @@ type replay struct {
 	parts [len(upTo)]*fluid.Net // the same messages, on parts of their way
 	x     *exec.Execution
 	now   unit.Time
-	bells bells
+	bells fluid.Heap[bell]
 	order int64
 
 	queue  [][]int32 // by connection: messages that wait for older ones
@@ -118,7 +118,7 @@ func (m *model) run(v without) *replay {
 			p.moved(x)
 			continue
 		}
-		b := p.bells.pop()
+		b := p.bells.Pop()
 		p.now = b.at
 		p.ring(&b)
 	}
@@ -134,7 +134,7 @@ func (p *replay) links() {
 func (p *replay) push(b bell) {
 	p.order++
 	b.order = p.order
-	p.bells.push(b)
+	p.bells.Push(b)
 }
 
 func (p *replay) ring(b *bell) {
@@ -292,45 +292,5 @@ func (e *excess) without(v without, hot bool, other func(id cause.ID) float64) (
 	return sum
 }
 
-// bells is a binary heap, the earliest first, in the order in which they were asked for.
-type bells []bell
-
-func (h bells) less(a, b int) bool {
-	return h[a].at < h[b].at || h[a].at == h[b].at && h[a].order < h[b].order
-}
-
-func (h *bells) push(b bell) {
-	*h = append(*h, b)
-	s := *h
-	for i := len(s) - 1; i > 0; {
-		up := (i - 1) / 2
-		if !s.less(i, up) {
-			break
-		}
-		s[i], s[up] = s[up], s[i]
-		i = up
-	}
-}
-
-func (h *bells) pop() bell {
-	s := *h
-	top, last := s[0], len(s)-1
-	s[0] = s[last]
-	s = s[:last]
-	for i := 0; ; {
-		low := 2*i + 1
-		if low >= last {
-			break
-		}
-		if low+1 < last && s.less(low+1, low) {
-			low++
-		}
-		if !s.less(low, i) {
-			break
-		}
-		s[i], s[low] = s[low], s[i]
-		i = low
-	}
-	*h = s
-	return top
-}
+// Before says which of two bells rings first: at once, the one that was asked for first.
+func (b bell) Before(o bell) bool { return b.at < o.at || b.at == o.at && b.order < o.order }

@@ -16,7 +16,7 @@ type fill struct {
 	flows  []int32
 	done   []bool // by flow: it has its rate
 	seen   []bool // by flow: it is among them
-	levels levels
+	levels Heap[level]
 }
 
 func (r *fill) init(links int) {
@@ -36,16 +36,16 @@ func (n *Net) refill() {
 			r.weight[l] += float64(f.weight * f.uses[s.use].Share)
 		}
 		if r.weight[l] > 0 {
-			r.levels.push(level{r.left[l] / r.weight[l], l})
+			r.levels.Push(level{r.left[l] / r.weight[l], l})
 		}
 	}
 	for len(r.levels) > 0 {
-		top := r.levels.pop()
+		top := r.levels.Pop()
 		if r.weight[top.link] <= 1e-12 {
 			continue
 		}
 		if at := max(0, r.left[top.link]) / r.weight[top.link]; at > top.rate*(1+1e-12) {
-			r.levels.push(level{at, top.link}) // others of its flows were slower
+			r.levels.Push(level{at, top.link}) // others of its flows were slower
 			continue
 		}
 		n.freeze(top)
@@ -57,7 +57,7 @@ func (n *Net) refill() {
 		if f.rate > 0 {
 			until := float64(f.at) + math.Ceil(max(0, f.left)/f.rate)
 			if until < float64(unit.Never) {
-				n.ends.push(end{unit.Time(until), at, f.version})
+				n.ends.Push(end{unit.Time(until), at, f.version})
 			}
 		}
 	}
@@ -128,7 +128,7 @@ func (n *Net) tidy() {
 	n.ends = nil
 	for _, e := range old {
 		if n.flows[e.flow].version == e.version {
-			n.ends.push(e)
+			n.ends.Push(e)
 		}
 	}
 }
@@ -139,45 +139,5 @@ type level struct {
 	link int32
 }
 
-// levels is a binary heap, the lowest first.
-type levels []level
-
-func (h levels) less(a, b int) bool {
-	return h[a].rate < h[b].rate || h[a].rate == h[b].rate && h[a].link < h[b].link
-}
-
-func (h *levels) push(l level) {
-	*h = append(*h, l)
-	s := *h
-	for i := len(s) - 1; i > 0; {
-		up := (i - 1) / 2
-		if !s.less(i, up) {
-			break
-		}
-		s[i], s[up] = s[up], s[i]
-		i = up
-	}
-}
-
-func (h *levels) pop() level {
-	s := *h
-	top, last := s[0], len(s)-1
-	s[0] = s[last]
-	s = s[:last]
-	for i := 0; ; {
-		low := 2*i + 1
-		if low >= last {
-			break
-		}
-		if low+1 < last && s.less(low+1, low) {
-			low++
-		}
-		if !s.less(low, i) {
-			break
-		}
-		s[i], s[low] = s[low], s[i]
-		i = low
-	}
-	*h = s
-	return top
-}
+// Before says which of two levels is lower.
+func (l level) Before(o level) bool { return l.rate < o.rate || l.rate == o.rate && l.link < o.link }

@@ -34,7 +34,7 @@ type Net struct {
 	on    [][]seat  // by link: who crosses it
 	flows []flow
 	free  []int32 // numbers of flows that have ended
-	ends  ends
+	ends  Heap[end]
 
 	changed []int32 // links whose flows have changed since rates were set
 	marked  []bool  // by link: it is among them
@@ -95,7 +95,7 @@ func (n *Net) Start(now unit.Time, tag int32, bytes, weight float64, uses []Use)
 	}
 	if len(uses) == 0 {
 		f.rate = math.Inf(1)
-		n.ends.push(end{now, at, f.version})
+		n.ends.Push(end{now, at, f.version})
 	}
 	return at
 }
@@ -138,7 +138,7 @@ func (n *Net) next() (unit.Time, bool) {
 		if n.flows[e.flow].version == e.version {
 			return e.at, true
 		}
-		n.ends.pop()
+		n.ends.Pop()
 	}
 	return unit.Never, false
 }
@@ -149,7 +149,7 @@ func (n *Net) Rate(link int32) float64 { return n.rate[link] }
 // End takes away the flow that ends next. It says when, and its number and tag.
 func (n *Net) End() (at unit.Time, number, tag int32) {
 	e := n.ends[0]
-	n.ends.pop()
+	n.ends.Pop()
 	f := &n.flows[e.flow]
 	n.advance(f, e.at)
 	tag = f.tag
@@ -216,44 +216,5 @@ type end struct {
 	version int32
 }
 
-// ends is a binary heap, the earliest first, of flows that end at once the lower number.
-type ends []end
-
-func (h ends) less(a, b int) bool {
-	return h[a].at < h[b].at || h[a].at == h[b].at && h[a].flow < h[b].flow
-}
-
-func (h *ends) push(e end) {
-	*h = append(*h, e)
-	s := *h
-	for i := len(s) - 1; i > 0; {
-		up := (i - 1) / 2
-		if !s.less(i, up) {
-			break
-		}
-		s[i], s[up] = s[up], s[i]
-		i = up
-	}
-}
-
-func (h *ends) pop() {
-	s := *h
-	last := len(s) - 1
-	s[0] = s[last]
-	s = s[:last]
-	for i := 0; ; {
-		low := 2*i + 1
-		if low >= last {
-			break
-		}
-		if low+1 < last && s.less(low+1, low) {
-			low++
-		}
-		if !s.less(low, i) {
-			break
-		}
-		s[i], s[low] = s[low], s[i]
-		i = low
-	}
-	*h = s
-}
+// Before says which of two ends comes first: of flows that end at once the lower number.
+func (e end) Before(o end) bool { return e.at < o.at || e.at == o.at && e.flow < o.flow }

@@ -186,24 +186,8 @@ func keepingRoom(p *scenario.Plan, change func()) {
 // Events that are left change no rate.
 func ofKind(p *scenario.Plan) {
 	g := p.Graph
-	type kind struct{ a, b string }
-	of := func(l *topo.Link) kind {
-		name := func(node int) string {
-			if g.Stands != nil {
-				return g.Stands[node].Group
-			}
-			return g.Nodes[node].Role.String()
-		}
-		a, b := name(l.A), name(l.B)
-		return kind{min(a, b), max(a, b)}
-	}
-	rates := map[kind]unit.Rate{}
-	for i := range g.Links {
-		k := of(&g.Links[i])
-		rates[k] = max(rates[k], g.Links[i].Rate)
-	}
-	for i := range g.Links {
-		g.Links[i].Rate = rates[of(&g.Links[i])]
+	for i, rate := range g.KindRates() {
+		g.Links[i].Rate = rate
 	}
 	for i := range p.Events {
 		e := &p.Events[i]
