@@ -47,8 +47,9 @@ func (m *model) divideOne(x int32, e *excess, lost unit.Time) {
 		}
 		trigger := queue
 		if resent := b.resent(&met); met.Again > 0 && m.windowed(msg.Conn) &&
-			(queue == cause.Recovering || resent == cause.Retransmission && 2*m.waited(x) < 1 &&
-				m.behind(resent, queue) == cause.LineRate) {
+			(queue == cause.Recovering || resent == cause.Reordering ||
+				resent == cause.Retransmission && 2*m.waited(x) < 1 &&
+					m.behind(resent, queue) == cause.LineRate) {
 			trigger = resent
 		}
 		ungranted := cause.ID(cause.LineRate)

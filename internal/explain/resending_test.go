@@ -36,8 +36,7 @@ func TestTimeoutsOfReordering(t *testing.T) {
 				continue
 			}
 			late++
-			if s.Chain.Of(cause.Reordering) < timeout*98/100 ||
-				s.Chain.Of(cause.Reordering) > waited+s.StepTime-timeout ||
+			if costs := s.Chain.Costs(cause.Reordering); costs < timeout || costs > waited+s.StepTime-timeout ||
 				s.Chain.Of(cause.Window) > timeout/20 {
 				t.Errorf("%s, %s: of %d ps %d for packets sent again, %d for the window", algorithm, lb,
 					s.StepTime, s.Chain.Of(cause.Reordering), s.Chain.Of(cause.Window))
