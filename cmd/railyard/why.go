@@ -66,8 +66,7 @@ func (c *whyCmd) Run(e *env) error {
 	}
 	var told []report.Advice
 	for _, r := range all {
-		told = append(told, report.Advice{Cause: r.Cause, Costs: r.Costs, Expected: r.Expected, Says: r.Says,
-			Needs: r.Needs, Set: r.Set, Tried: r.Tried, Saved: r.Saved, Error: r.Error})
+		told = append(told, report.Advice{Remedy: r.Remedy, Tried: r.Tried, Saved: r.Saved, Error: r.Error})
 	}
 	report.Why(e.stdout, s, told)
 	return nil
@@ -104,14 +103,20 @@ func (c *whyCmd) try(e *env, of *whatif.Scenario, s *result.Summary, all []whati
 	defer release()
 	bar := newMeter(e)
 	defer bar.finish()
-	n := min(c.Try, len(all))
-	for i := range all[:n] {
+	var some []*whatif.Remedy
+	for i := range all {
+		if all[i].CanTry() && len(some) < c.Try {
+			some = append(some, &all[i])
+		}
+	}
+	n := len(some)
+	for i, r := range some {
 		watch := func(p exec.Progress) bool {
 			part := float64(p.Delivered) / float64(max(p.Total, 1))
 			bar.show((float64(i)+part)/float64(n), fmt.Sprintf("remedy %d of %d", i+1, n))
 			return !stop.Load()
 		}
-		all[i].Try(of, s.StepTime, whatif.Limits{Memory: limit, Time: unit.Time(100 * s.StepTime), Watch: watch})
+		r.Try(of, s.StepTime, whatif.Limits{Memory: limit, Time: unit.Time(100 * s.StepTime), Watch: watch})
 		if stop.Load() {
 			return fmt.Errorf("%w after %d of %d remedies; nothing was written", errStopped, i, n)
 		}

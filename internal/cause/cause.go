@@ -50,6 +50,8 @@ type Cause struct {
 	Without func(f *Facts) Change
 	// Remedies lists what an operator would change, the most promising first.
 	Remedies func(f *Facts) []Change
+	// Advice is what helps where none of the remedies fits, and no setting of a scenario is: an imperative.
+	Advice string
 }
 
 // all lists the causes by ID; each is in its own file.

@@ -120,7 +120,7 @@ func sprays(f *Facts) Change {
 	case f.Transport != "roce":
 		return Change{Says: "spraying over all paths", Set: []string{"lb=spray"}}
 	}
-	c := Change{Says: "per-packet spraying with NICs that place packets in any order",
+	c := Change{Says: "per-packet spraying",
 		Set: []string{"lb=spray"}, Also: []ID{Reordering}}
 	if f.Ports > 1 && f.Bond == "hash" && f.QPs >= f.Ports {
 		c.Set = append(c.Set, "server.bond=affinity")

@@ -3,11 +3,15 @@ package cause
 var retransmission = Cause{ID: Retransmission, Key: "sent_again", Name: "retransmission",
 	About: "lost packets are detected and retransmitted",
 	Color: "#000000", Loss: true, Trigger: false,
+	Advice:  "find what loses packets",
 	Without: func(f *Facts) Change { return noLoss(f) },
 	Remedies: func(f *Facts) (all []Change) {
 		if f.Transport == "roce" && f.Recovery == "go-back-n" {
 			all = append(all, Change{Says: "selective retransmission", Needs: "NICs that keep packets ahead of a gap",
 				Set: []string{"transport.recovery=selective"}})
+		}
+		if f.Lost.Down > 0 {
+			all = append(all, edit("repair what failed", NoFailures))
 		}
 		if f.bitErrors() {
 			all = append(all, edit("replace the cables and transceivers with bit errors", NoBitErrors))

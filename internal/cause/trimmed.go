@@ -9,6 +9,7 @@ import (
 var trimmed = Cause{ID: Trimmed, Key: "trimmed", Name: "trimmed packets",
 	About: "switches trim packets to their headers, and these are retransmitted",
 	Color: "#785ef0", Loss: true, Trigger: false,
+	Advice:  "raise the limit of the queue, or let fewer senders send at a time",
 	Without: func(*Facts) Change { return edit("queues without limit", NoLimits) },
 	Remedies: func(f *Facts) []Change {
 		if f.Limit == 0 || f.Queue == "" {

@@ -3,6 +3,7 @@ package cause
 var window = Cause{ID: Window, Key: "window_too_small", Name: "window limit",
 	About: "the congestion window is smaller than the path holds",
 	Color: "#b8a400", Loss: true, Trigger: false,
+	Advice: "choose a transport or congestion control with a larger window",
 	Without: func(f *Facts) Change {
 		c := uncontrolled(f)
 		if c.IsPossible() {

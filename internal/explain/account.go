@@ -9,6 +9,7 @@ import (
 	"railyard/internal/coll"
 	"railyard/internal/exec"
 	"railyard/internal/facts"
+	"railyard/internal/result"
 	"railyard/unit"
 )
 
@@ -27,6 +28,7 @@ type accounts struct {
 	m     *model
 	base  *replay
 	taken []taken
+	known *cause.Facts         // of the run
 	deep  uint32               // causes whose parts go with what they are there for
 	alone [cause.Count]*replay // without one cause, and what a run without it is without too
 }
@@ -51,8 +53,8 @@ func (b *blamer) newAccounts() *accounts {
 	m.measured()
 	there, reacts := m.present()
 	a := &accounts{m: m, base: m.replay(without{})}
-	known := facts.Of(b.r.plan)
-	facts.Count(known, &b.r.seen.Counted)
+	a.known = facts.Of(b.r.plan)
+	facts.Count(a.known, &b.r.seen.Counted)
 	var all []candidate
 	hidden := unit.Time(0) // what is saved beside a cause, of what is there because of it
 	for _, id := range removable {
@@ -64,7 +66,7 @@ func (b *blamer) newAccounts() *accounts {
 		all = append(all, candidate{id, p.ends(ops)})
 		with := v
 		with.deep = math.MaxUint32
-		if w := id.Get().Without(known); w.IsPossible() {
+		if w := id.Get().Without(a.known); w.IsPossible() {
 			for _, also := range w.Also {
 				with = with.and(also).calm(also)
 			}
@@ -104,6 +106,14 @@ func (b *blamer) newAccounts() *accounts {
 	}
 	a.leaveOut(all, reacts, ops)
 	return a
+}
+
+// remedies lists what could be changed about a run whose step took so many ps.
+func (a *accounts) remedies(step *cause.Account, took int64) (all []result.Remedy) {
+	for _, r := range facts.Remedies(a.known, step, took) {
+		all = append(all, r.Result(step))
+	}
+	return all
 }
 
 // candidate is a cause, and when the run would have ended without it alone.

@@ -48,10 +48,9 @@ func (r *reading) newIdealizer() *idealizer {
 	gone, others := r.lives.gone()
 	if others {
 		x.spread = true // a message may go on by another path than it began
-		x.routes = nil
 	}
-	if x.routes == nil {
-		x.routes = r.graph.Route(gone)
+	if len(gone) > 0 || others || x.routes == nil {
+		x.routes = r.graph.Route(nil) // an ideal is that of a healthy fabric
 	}
 	for _, routes := range r.seen.Maps {
 		one := *x

@@ -71,6 +71,7 @@ type model struct {
 // wayOf is the links that a connection uses.
 type wayOf struct {
 	egress, ingress       int32 // of its NICs, as it uses them
+	home                  int32 // egress were nothing broken
 	egressAll, ingressAll int32 // all ports of its NICs
 	ports                 []fluid.Use
 	sets, full            []int32     // of the fabric, as balancing could use it, and were nothing broken
@@ -138,6 +139,10 @@ func (b *blamer) newModel() *model {
 		w.egress = r.seen.Conns[c].Port
 		if r.seen.Rules.SpreadsNIC {
 			w.egress = w.egressAll
+		}
+		w.home = w.egress
+		if h := r.seen.Conns[c].Home; m.whole != nil && w.egress != w.egressAll && m.leads(h, dst) {
+			w.home = h
 		}
 		k := route{r.seen.Ports[r.seen.Ports[r.seen.Conns[c].Port].Peer].Node, int32(r.seen.Routes.Locator[dst]), -1}
 		if len(all) > 1 {
@@ -235,6 +240,13 @@ func (m *model) set(ports []int32) int32 {
 	return at
 }
 
+// leads reports whether a NIC's port would lead to another NIC were nothing broken.
+func (m *model) leads(port, dst int32) bool {
+	first := int(m.b.r.seen.Ports[m.b.r.seen.Ports[port].Peer].Node)
+	_, near := m.whole.Near(first, int(dst))
+	return near || len(m.whole.Next(first, m.whole.Locator[dst])) > 0
+}
+
 // walk lists hop by hop the links between switches over which a connection's bytes could be spread, and their ports
 // with the share that each has where every switch spreads them evenly.
 func (m *model) walk(c int32, routes *topo.Routes) (sets []int32, even []fluid.Use) {
@@ -302,7 +314,7 @@ func (m *model) own(c int32, w *wayOf) {
 		case node.Role == topo.Host:
 			continue
 		case r.peer(p).Role == topo.Host:
-			if r.seen.Rules.Hashed {
+			if r.seen.Rules.Hashed && !r.seen.Rules.SpreadsNIC {
 				w.ingress = p
 			}
 			continue
@@ -333,11 +345,15 @@ func (m *model) over(c int32, v without, buf []fluid.Use) []fluid.Use {
 	w := &m.ways[c]
 	add := func(link int32) { buf = append(buf, fluid.Use{Link: link, Share: 1}) }
 	egress, ingress := w.egress, w.ingress
-	if v.has(cause.Collision) {
+	moved := v.has(cause.FailedCapacity) && w.home != w.egress
+	switch {
+	case v.has(cause.Collision):
 		egress, ingress = w.egressAll, w.ingressAll
+	case moved:
+		egress, ingress = w.home, w.ingressAll
 	}
 	add(egress)
-	balanced := v.has(cause.Collision) || len(w.ports) == 0
+	balanced := v.has(cause.Collision) || moved || len(w.ports) == 0
 	evenly := m.evenly && (v.has(cause.Collision) || m.b.r.plan.LB.Name == "spray")
 	switch {
 	case v.has(cause.Oversubscription):

@@ -72,6 +72,7 @@ type Conn struct {
 	From, To int32 // NICs
 	Service  int   // among the plan's
 	Port     int32 // by which it sends
+	Home     int32 // by which it would send were nothing broken
 	Line     unit.Rate
 	Cuts     int64 // of its rate
 	Marked   int64 // packets that came marked

@@ -50,6 +50,7 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 	if last, _ := r.lastOf(r.all()); last >= 0 && (x.Done() || s.Outcome != nil) {
 		b.acc = b.newAccounts()
 		s.Chain = b.acc.step(r.all(), 0)
+		s.Remedies = b.acc.remedies(s.Chain, s.StepTime)
 	}
 	s.Slowest = b.slowest()
 	if b.causes(t) {

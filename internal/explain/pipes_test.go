@@ -49,7 +49,8 @@ func (p *pipes) Send(op int32, from, to int, bytes unit.Bytes) {
 	conn := slices.IndexFunc(o.Conns, func(c explain.Conn) bool { return c.From == src && c.To == dst })
 	if conn < 0 {
 		conn = len(o.Conns)
-		o.Conns = append(o.Conns, explain.Conn{From: src, To: dst, Port: p.out(src), Line: p.rate(src)})
+		o.Conns = append(o.Conns, explain.Conn{From: src, To: dst, Port: p.out(src), Home: p.out(src),
+			Line: p.rate(src)})
 	}
 	m := len(o.Messages)
 	o.Messages = append(o.Messages, explain.Message{Op: op, Conn: int32(conn), Bytes: bytes, Posted: p.now})

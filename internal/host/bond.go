@@ -78,10 +78,7 @@ func (h *Hosts) spread(nic int32, over []int32, who int32) {
 // bind puts a sender on one of the ports.
 func (h *Hosts) bind(c int32, ports []int32) {
 	s := &h.senders[c]
-	to := ports[int(s.hash>>7)%len(ports)]
-	if h.cfg.Bond != BondHash {
-		to = ports[int(s.tag)%len(ports)]
-	}
+	to := h.portFor(s, ports)
 	if !s.sprayed && s.port == to {
 		return
 	}
@@ -90,6 +87,20 @@ func (h *Hosts) bind(c int32, ports []int32) {
 	}
 	s.sprayed, s.port = false, to
 	h.ready(c, s)
+}
+
+// portFor chooses one of the ports for a sender.
+func (h *Hosts) portFor(s *sender, ports []int32) int32 {
+	if h.cfg.Bond != BondHash {
+		return ports[int(s.tag)%len(ports)]
+	}
+	return ports[int(s.hash>>7)%len(ports)]
+}
+
+// Home returns the port of its NIC that a connection sends by while all of them reach its peer.
+func (h *Hosts) Home(c int32) int32 {
+	s := &h.senders[c]
+	return h.portFor(s, h.nics[s.nic].ports)
 }
 
 // split ends the spraying of a NIC's bundle.

@@ -10,15 +10,12 @@ import (
 	"railyard/unit"
 )
 
-// Advice is something to change, as whatif.Remedy has it.
+// Advice is something to change, and what that saved where it was tried.
 type Advice struct {
-	Cause           string
-	Costs, Expected int64
-	Says, Needs     string
-	Set             []string
-	Tried           bool
-	Saved           int64
-	Error           string
+	result.Remedy
+	Tried bool
+	Saved int64
+	Error string
 }
 
 // Why prints the account of a run and what could be changed about it, cause by cause: what a run without the cause is
@@ -26,7 +23,7 @@ type Advice struct {
 func Why(w io.Writer, s *result.Summary, all []Advice) {
 	fmt.Fprintf(w, "%s: step %v, %.1f %% of it above line rate\n\n", s.Name, unit.Time(s.StepTime),
 		100*float64(s.Chain.Lost())/float64(s.StepTime))
-	lost(w, s)
+	lost(w, s, false)
 	of := func(ps int64) string {
 		return fmt.Sprintf("%v (%.1f %% of the step)", unit.Time(ps), 100*float64(ps)/float64(s.StepTime))
 	}
@@ -42,13 +39,7 @@ func Why(w io.Writer, s *result.Summary, all []Advice) {
 			Labelled(w, "", fmt.Sprintf("%s: a run without it is expected to save %s, by the model", name, of(a.Expected)))
 			last = a.Cause
 		}
-		text := a.Says
-		if len(a.Set) > 0 {
-			text += ": --set " + strings.Join(a.Set, " --set ")
-		}
-		if a.Needs != "" {
-			text += "; needs " + a.Needs
-		}
+		text := remedy(&a.Remedy)
 		switch {
 		case a.Error != "":
 			text += "; tried: " + a.Error
@@ -62,4 +53,16 @@ func Why(w io.Writer, s *result.Summary, all []Advice) {
 	if len(all) == 0 {
 		fmt.Fprintln(w, "\nNothing to change is known that would save anything worth a word.")
 	}
+}
+
+// remedy says what to change, in words and as settings.
+func remedy(r *result.Remedy) string {
+	text := r.Says
+	if len(r.Set) > 0 {
+		text += ": --set " + strings.Join(r.Set, " --set ")
+	}
+	if r.Needs != "" {
+		text += "; needs " + r.Needs
+	}
+	return text
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"railyard/internal/cause"
 	"railyard/internal/result"
 	"railyard/unit"
 )
@@ -44,7 +43,7 @@ func Text(w io.Writer, s *result.Summary) {
 	}
 	jobs(w, s.Jobs, s.Outcome)
 	Meetings(w, s.Meetings, 4, "in summary.json")
-	lost(w, s)
+	lost(w, s, true)
 	if len(s.Story) > 0 {
 		fmt.Fprintln(w)
 		Story(w, s.Story)
@@ -154,49 +153,6 @@ func steps(w io.Writer, s *result.Summary) {
 		}
 		share := float64(p.v) / total
 		fmt.Fprintf(w, "  %-26s %10v %5.1f %%  %s\n", p.name, unit.Time(p.v), 100*share, Bar(share, 40))
-	}
-}
-
-// lasting are the causes that no run is made without, and reactions, which go with their triggers.
-var lasting = []cause.ID{cause.Recovering, cause.SharedNIC, cause.LateRank}
-
-// lost prints the time above line rate on the critical path by cause, the largest saving first: a cause's own time, and
-// the reaction of congestion control to it below. Causes below 0.5 % of the step become one closing line.
-func lost(w io.Writer, s *result.Summary) {
-	c := s.Chain
-	if c == nil || s.StepTime <= 0 {
-		return
-	}
-	var minor []string
-	head := "Time above line rate on the critical path\n"
-	line := func(indent, name string, ps int64, more ...string) {
-		if 200*ps < s.StepTime {
-			if ps > 0 {
-				minor = append(minor, fmt.Sprintf("%s %v", strings.TrimSpace(name), unit.Time(ps)))
-			}
-			return
-		}
-		fmt.Fprintf(w, "%s%s%-*s %10v %5.1f %%%s\n", head, indent, 42-len(indent), name, unit.Time(ps),
-			100*float64(ps)/float64(s.StepTime), strings.Join(more, ""))
-		head = ""
-	}
-	for _, id := range c.Ranked() {
-		var alone []string
-		if saving := c.Saving[id]; 2*saving < c.Costs(id) && c.Expects() &&
-			!slices.Contains(lasting, id) {
-			alone = []string{fmt.Sprintf("  alone %v: others take as long", unit.Time(saving))}
-		}
-		line("  ", id.Get().Name, c.Own[id], alone...)
-		switch {
-		case id == cause.Recovering:
-		case 200*c.Own[id] < s.StepTime:
-			line("  ", "CC recovering after "+id.Get().Name, c.Reaction[id])
-		default:
-			line("    ", "CC recovering after it", c.Reaction[id])
-		}
-	}
-	if len(minor) > 0 && head == "" {
-		Labelled(w, "  below 0.5 %: ", strings.Join(minor, ", "))
 	}
 }
 

@@ -70,7 +70,8 @@ type Summary struct {
 	Transport  string `json:"transport,omitempty"` // in words, where it is not RC
 
 	Step
-	GPUs int `json:"gpus"`
+	Remedies []Remedy `json:"remedies,omitempty"` // for the cause that saves most first
+	GPUs     int      `json:"gpus"`
 	Trained
 	Packets        int64  `json:"packets"`
 	PacketHops     int64  `json:"packet_hops"`
@@ -168,6 +169,15 @@ type Step struct {
 
 	// Chain is the step once more, along the operations that its end waited for.
 	Chain *cause.Account `json:"chain,omitempty"`
+}
+
+// Remedy is something to change about a run, for one of the causes of its lost time.
+type Remedy struct {
+	Cause    string   `json:"cause"`       // its key
+	Expected int64    `json:"expected_ps"` // what a run without the cause is expected to save, by the model
+	Says     string   `json:"says"`
+	Set      []string `json:"set,omitempty"`   // key=value, as --set takes it
+	Needs    string   `json:"needs,omitempty"` // hardware that the fabric may lack
 }
 
 // Trained is what a training step amounts to.

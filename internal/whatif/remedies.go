@@ -10,17 +10,10 @@ import (
 	"railyard/internal/scenario"
 )
 
-// leastCost is the share of a step that a cause must cost for its remedies to be worth a word.
-const leastCost = 0.005
-
-// Remedy is something to change, for a cause of a run.
+// Remedy is something to change about a run, and what a run with the change took where one was made.
 type Remedy struct {
-	Cause    string   `json:"cause"` // its key
-	Costs    int64    `json:"costs_ps"`
-	Expected int64    `json:"expected_ps"` // what a run without the cause is expected to save, by the model
-	Says     string   `json:"says"`
-	Set      []string `json:"set,omitempty"`
-	Needs    string   `json:"needs,omitempty"` // hardware that the fabric may lack
+	result.Remedy
+	Costs int64 `json:"costs_ps"` // of the cause
 
 	Tried bool   `json:"tried,omitempty"` // the scenario was run with the change:
 	Step  int64  `json:"step_ps,omitempty"`
@@ -30,30 +23,28 @@ type Remedy struct {
 	change cause.Change
 }
 
-// Remedies lists what could be changed about a run, for the cause that saves most first. Those that need settings which
-// the scenario has are left out, and none stands twice.
+// Remedies lists what could be changed about a run, for the cause that saves most first; nothing stands twice.
 func Remedies(p *scenario.Plan, s *result.Summary) (all []Remedy) {
 	if s.Chain == nil || s.StepTime <= 0 {
 		return nil
 	}
 	known := facts.Of(p)
 	facts.Count(known, s)
-	for _, id := range s.Chain.Ranked() {
-		if float64(max(s.Chain.Costs(id), s.Chain.Saving[id])) < leastCost*float64(s.StepTime) {
+	for _, r := range facts.Remedies(known, s.Chain, s.StepTime) {
+		again := slices.ContainsFunc(all, func(other Remedy) bool {
+			c := &other.change
+			return c.Says == r.Says && slices.Equal(c.Set, r.Set) && slices.Equal(c.Edits, r.Edits)
+		})
+		if again {
 			continue
 		}
-		for _, c := range id.Get().Remedies(known) {
-			again := slices.ContainsFunc(all, func(r Remedy) bool {
-				return slices.Equal(r.Set, c.Set) && slices.Equal(r.change.Edits, c.Edits)
-			})
-			if !again && c.IsPossible() {
-				all = append(all, Remedy{Cause: id.Get().Key, Costs: s.Chain.Costs(id), Expected: s.Chain.Saving[id],
-					Says: c.Says, Set: c.Set, Needs: c.Needs, change: c})
-			}
-		}
+		all = append(all, Remedy{Remedy: r.Result(s.Chain), Costs: s.Chain.Costs(r.Of), change: r.Change})
 	}
 	return all
 }
+
+// CanTry reports whether a scenario can be run with a remedy: some are advice in words.
+func (r *Remedy) CanTry() bool { return len(r.change.Set)+len(r.change.Edits) > 0 }
 
 // Try runs the scenario with a remedy and notes what that saves of a step.
 func (r *Remedy) Try(s *Scenario, step int64, l Limits) {

@@ -20,6 +20,7 @@ export type {
   PortView,
   QPView,
   QueueConfig,
+  StepLoss,
   Ranks,
   TopologyLink,
   TopologyNode,

@@ -23,6 +23,14 @@ export interface Manifest {
   limits?: string[];
 }
 
+export interface Remedy {
+  cause: string;
+  expected_ps: number;
+  says: string;
+  set?: string[];
+  needs?: string;
+}
+
 export interface InterfaceNode {
   name: string;
   voqs: number;
@@ -354,6 +362,7 @@ export interface Summary {
   exposed_checkpoint_ps?: number;
   bubble_ps: number;
   chain?: Record<string, number>;
+  remedies?: Remedy[];
   gpus: number;
   parameters?: number;
   tokens?: number;
@@ -636,11 +645,23 @@ export interface CauseInfo {
   about: string;
 }
 
+export interface StepLoss {
+  key: string;
+  name: string;
+  color: string;
+  about: string;
+  own_ps: number;
+  reaction_ps: number;
+  saving_ps: number;
+  remedy?: Remedy;
+}
+
 export interface Collectives {
   worst: CollectiveRow[];
   sums: CollectiveSum[];
   causes_present: CauseInfo[];
   count: number;
+  step: StepLoss[];
 }
 
 export interface CriticalRow {

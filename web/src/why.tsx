@@ -1,4 +1,4 @@
-import type { CauseInfo, CollectiveRow, Collectives, Info } from "./api";
+import type { CauseInfo, CollectiveRow, Collectives, Info, StepLoss } from "./api";
 import { view } from "./api";
 import { Lost, Meetings, Rings } from "./ended";
 import * as f from "./format";
@@ -29,6 +29,53 @@ function mostlyPaused(c: CollectiveRow, causes: CauseInfo[]): boolean {
   return saves("pause") > Math.max(0, ...others.map((x) => saves(x.key)));
 }
 
+/** StepLost lists where the step's time above line rate went, the largest saving first, and what to change. */
+function StepLost({ rows, step }: { rows: StepLoss[]; step: number }) {
+  if (rows.length === 0) return null;
+  return (
+    <div class="panel">
+      <h3>Time above line rate on the critical path of the step</h3>
+      <div class="scroll" tabIndex={0} role="region" aria-label="the step's lost time by cause">
+        <table data-testid="step-lost">
+          <thead>
+            <tr>
+              <th>cause</th>
+              <th class="n">time</th>
+              <th class="n">of the step</th>
+              <th class="n">CC recovering after it</th>
+              <th class="n">a run without it saves, by the model</th>
+              <th>remedy</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((c) => (
+              <tr>
+                <td title={c.about}>
+                  <i class="swatch" style={{ background: c.color }} /> {c.name}
+                </td>
+                <td class="n">{f.time(c.own_ps)}</td>
+                <td class="n">{f.percent(c.own_ps / Math.max(1, step))}</td>
+                <td class="n">{c.reaction_ps > 0 ? f.time(c.reaction_ps) : "–"}</td>
+                <td class="n">{c.saving_ps > 0 ? f.time(c.saving_ps) : "nothing alone"}</td>
+                <td class="reason">
+                  {c.remedy
+                    ? c.remedy.says +
+                      (c.remedy.set ? ": " + c.remedy.set.map((x) => "--set " + x).join(" ") : "") +
+                      (c.remedy.needs ? `; needs ${c.remedy.needs}` : "")
+                    : "–"}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p class="hint">
+        <code>railyard why</code> with this run's folder and <code>--try 3</code> simulates the first three remedies.
+      </p>
+    </div>
+  );
+}
+
 export function Why({ info }: { info: Info }) {
   const { data, error } = useData(() => view<Collectives>(info.name, "collectives"), [info.name]);
   if (error)
@@ -43,6 +90,7 @@ export function Why({ info }: { info: Info }) {
     <section aria-label="Why" class="why">
       {s.outcome && <Lost o={s.outcome} />}
       {s.closed_chains && <Rings c={s.closed_chains} />}
+      <StepLost rows={data.step ?? []} step={s.step_time_ps} />
       {s.slowest_flow && (
         <div class="panel">
           <h3>The slowest message</h3>

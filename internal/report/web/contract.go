@@ -71,6 +71,18 @@ type Collectives struct {
 	// Causes are those that any of them lost time to, in the order of bars and legends.
 	Causes []CauseInfo `json:"causes_present"`
 	Count  int         `json:"count"`
+	// Step is what the step lost on its critical path, the largest saving first.
+	Step []StepLoss `json:"step"`
+}
+
+// StepLoss is what a step lost to a cause: by itself, as congestion control's reaction to it, what a run without it
+// is expected to save, and what to change.
+type StepLoss struct {
+	CauseInfo
+	Own      int64          `json:"own_ps"`
+	Reaction int64          `json:"reaction_ps"`
+	Saving   int64          `json:"saving_ps"`
+	Remedy   *result.Remedy `json:"remedy,omitempty"`
 }
 
 // CauseInfo names a cause: its key in accounts, with _ps, and how it is drawn.

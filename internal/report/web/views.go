@@ -455,7 +455,7 @@ func (r *Directory) collectives() (any, error) {
 			present = append(present, CauseInfo{c.Key, c.Name, c.Color, c.About})
 		}
 	}
-	return Collectives{Worst: worst, Sums: total, Causes: present, Count: len(rows)}, nil
+	return Collectives{Worst: worst, Sums: total, Causes: present, Count: len(rows), Step: r.stepLost()}, nil
 }
 
 // total is what servers send into the network, and what switches mark and pause.

@@ -1,0 +1,54 @@
+package explain_test
+
+import (
+	"fmt"
+	"testing"
+
+	"railyard/internal/cause"
+)
+
+// TestFailedPortOfABundle checks that capacity which a NIC's bundle has lost is named and costs what a run without the
+// failure saves, however queue pairs share the ports: 64 MiB over 2 x 200 Gbit/s take 1.35 ms, over one port twice that.
+func TestFailedPortOfABundle(t *testing.T) {
+	const text = `
+fabric: {kind: dual-rail, hosts: %d, host_link: {rate: 200Gbps, cable: 3m}}
+server: {gpus: 1, nics: 1, nic_ports: 2, bond: %s}
+cc: {algorithm: none}
+transport: {qps: %d, recovery: selective, write: only}
+workload: {traffic: %s}
+`
+	const flow = "{flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 64MiB}]}"
+	for _, c := range []struct {
+		hosts   int
+		bond    string
+		qps     int
+		traffic string
+		event   string
+	}{
+		{2, "spray", 1, flow, "link: 'rail-1:Eth1', at: 0us, up: false"},
+		{2, "spray", 1, flow, "switch: rail-1, at: 0us, up: false"},
+		{2, "affinity", 2, flow, "link: 'rail-1:Eth1', at: 0us, up: false"},
+		{2, "affinity", 2, flow, "switch: rail-1, at: 0us, up: false"},
+		{4, "affinity", 2, "{ring-allreduce: {bytes: 16MiB}}", "switch: rail-1, at: 20us, up: false"},
+	} {
+		t.Run(fmt.Sprint(c.bond, c.event), func(t *testing.T) {
+			whole := fmt.Sprintf(text, c.hosts, c.bond, c.qps, c.traffic)
+			_, broken, _ := runAll(t, whole+"events: [{"+c.event+"}]\n")
+			_, healthy, _ := runAll(t, whole)
+			saved, costs := broken.StepTime-healthy.StepTime, broken.Chain.Costs(cause.FailedCapacity)
+			if 4*saved < broken.StepTime || 20*abs(costs-saved) > saved || costs < broken.Chain.Saving[cause.FailedCapacity]*9/10 {
+				t.Errorf("failed capacity is said to cost %d ps and to save %d of %d; a run without the failure saves %d",
+					costs, broken.Chain.Saving[cause.FailedCapacity], broken.StepTime, saved)
+			}
+			if top := broken.Chain.Ranked()[0]; top != cause.FailedCapacity {
+				t.Errorf("the first cause is %s", top.Get().Name)
+			}
+			if r := broken.Remedies; len(r) == 0 || r[0].Cause != cause.FailedCapacity.Get().Key ||
+				r[0].Expected != broken.Chain.Saving[cause.FailedCapacity] {
+				t.Errorf("remedies: %+v", r)
+			}
+		})
+	}
+}
+
+func abs(x int64) int64 { return max(x, -x) }

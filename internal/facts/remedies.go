@@ -1,0 +1,41 @@
+package facts
+
+import (
+	"railyard/internal/cause"
+	"railyard/internal/result"
+)
+
+// leastCost is the share of a step that a cause must cost, or a run without it save, for a remedy to be worth a word.
+const leastCost = 0.005
+
+// Remedy is something to change, for a cause of a run. A change without settings and edits is advice in words.
+type Remedy struct {
+	Of cause.ID
+	cause.Change
+}
+
+// Remedies lists what could be changed about a run whose step has this account and takes so many ps, for the cause that
+// saves most first. What the scenario has already is left out; what helps against two causes stands with both.
+func Remedies(known *cause.Facts, step *cause.Account, took int64) (all []Remedy) {
+	for _, id := range step.Ranked() {
+		if float64(max(step.Costs(id), step.Saving[id])) < leastCost*float64(took) {
+			continue
+		}
+		c := id.Get()
+		some := c.Remedies(known)
+		if len(some) == 0 && c.Advice != "" {
+			some = []cause.Change{{Says: c.Advice}}
+		}
+		for _, change := range some {
+			if change.IsPossible() {
+				all = append(all, Remedy{id, change})
+			}
+		}
+	}
+	return all
+}
+
+// Result is the remedy as the files of a run have it.
+func (r *Remedy) Result(step *cause.Account) result.Remedy {
+	return result.Remedy{Cause: r.Of.Get().Key, Expected: step.Saving[r.Of], Says: r.Says, Set: r.Set, Needs: r.Needs}
+}
