@@ -83,6 +83,10 @@ type Liner interface {
 	OnLine(now unit.Time, line unit.Rate)
 }
 
+// Limited is a Controller, or a transport's sender, that never allows more in flight than so many payload bytes,
+// whatever its path is like.
+type Limited interface{ MostInFlight() unit.Bytes }
+
 // Asker is a Controller that wants packets to ask for an acknowledgement more often than its window needs
 // and the transport does: every so many packets, 1 for all. It is asked once.
 type Asker interface {

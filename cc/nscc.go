@@ -129,6 +129,9 @@ func (n *NSCC) cap() {
 	n.most = max(float64(n.s.most*n.holds(base+unit.Time(n.slowest))), float64(n.path.MTU))
 }
 
+// MostInFlight is the largest window, as the parameters and the path have it now.
+func (n *NSCC) MostInFlight() unit.Bytes { return unit.Bytes(n.most) }
+
 // average takes a delay into the mean. One above the target without a mark counts as a quarter of a round
 // trip: it is not congestion that marks have seen.
 func (n *NSCC) average(delay unit.Time, marked bool) {

@@ -32,6 +32,9 @@ type sender struct {
 	repaths                int64
 }
 
+// MostInFlight is the window of packets, full ones.
+func (s *sender) MostInFlight() unit.Bytes { return unit.Bytes(s.set.window) * s.set.MTU }
+
 func newSender(set *settings, path cc.Path, seed uint64) *sender {
 	n := max(set.paths, set.Planes)
 	s := &sender{set: set, out: window.NewOut(set.window, set.MTU), flows: make([]flow, n),

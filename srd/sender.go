@@ -50,6 +50,9 @@ type sender struct {
 	first           bool  // of its peer
 }
 
+// MostInFlight is the window of packets, full ones.
+func (s *sender) MostInFlight() unit.Bytes { return unit.Bytes(s.s.window) * s.s.MTU }
+
 // Post adds a message.
 func (s *sender) Post(now unit.Time, r transport.Request) error {
 	err := s.out.Post(r)

@@ -65,7 +65,7 @@ func (b *blamer) newAccounts() *accounts {
 		p := m.replay(v)
 		all = append(all, candidate{id, p.ends(ops)})
 		with := v
-		with.deep = math.MaxUint32
+		with.deep, with.stays = math.MaxUint32, id == cause.Oversubscription
 		if w := id.Get().Without(a.known); w.IsPossible() {
 			for _, also := range w.Also {
 				with = with.and(also).calm(also)
@@ -101,6 +101,10 @@ func (b *blamer) newAccounts() *accounts {
 		}
 	}
 	behind(cause.Oversubscription, cause.Collision)
+	if i, c := at(cause.Incast), at(cause.Collision); i >= 0 && c >= 0 && m.ports() &&
+		2*(base-all[c].ends) > base-all[i].ends {
+		behind(cause.Incast, cause.Collision) // at one of the receiver's ports
+	}
 	if len(m.tight) == 0 {
 		behind(cause.Oversubscription, cause.Recovering)
 	}

@@ -84,6 +84,10 @@ func (m *model) linkCause(conn, link int32) cause.ID {
 	w := &m.ways[conn]
 	ports := m.portsOf(link)
 	switch {
+	case link == w.window:
+		return cause.Window
+	case link == w.one:
+		return cause.SharedNIC
 	case len(ports) == 0:
 		return cause.PCIe
 	case m.slow(ports[0]) && len(ports) == 1:

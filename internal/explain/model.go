@@ -14,8 +14,10 @@ import (
 // without is what a replay leaves out: causes, and reactions of congestion control to causes.
 // With a cause in deep what is there because of one that is left out is left out too: ports paused and packets
 // trimmed for a queue.
+// With stays, connections keep their ports of NICs: faster links between switches choose no others.
 type without struct {
 	own, reactions, deep uint32
+	stays                bool
 }
 
 func (w without) has(id cause.ID) bool        { return w.own>>id&1 == 1 }
@@ -37,13 +39,15 @@ func (w without) calm(id cause.ID) without { w.reactions |= 1 << id; return w }
 
 // model is a run as flows over links that they share max-min fairly, with what each message took beyond that.
 //
-// Its links are the ports, by number; then sets of ports among which bytes are spread; then PCIe of NICs.
+// Its links are the ports, by number; then sets of ports among which bytes are spread; then PCIe of NICs; then what a
+// connection may send alone: by one port, and with its largest window in flight.
 type model struct {
 	b     *blamer
 	sets  [][]int32 // ports of each set
 	setOf map[string]int32
 	in    map[int32][]int32     // by port: links of the sets that it is in
 	buses []unit.Rate           // by PCIe link
+	caps  []float64             // of connections, bytes per picosecond
 	ways  []wayOf               // by connection
 	kind  []unit.Rate           // by port: the highest rate among links that join the same two groups
 	times []unit.Time           // at which links change
@@ -60,6 +64,7 @@ type model struct {
 	lost     bool   // switches or links have lost or trimmed packets
 	hot      []bool // by connection: its links between switches are full however bytes are spread over them
 	discards bool   // go-back-N: what comes behind a loss goes twice
+	rebinds  bool   // queue pairs would share a NIC's ports evenly with balancing
 	evenly   bool   // packets are spread over ports evenly, whatever these carry
 	// What replays can leave out: causes, those that congestion control reacted to, causes that are there because of
 	// others, and these.
@@ -77,6 +82,7 @@ type wayOf struct {
 	sets, full            []int32     // of the fabric, as balancing could use it, and were nothing broken
 	even, evenFull        []fluid.Use // the same ports, each with its share where packets are spread evenly
 	scale                 []float64   // by ports: what of its load it would have were nothing broken
+	one, window           int32       // its caps; -1: it has none
 	pcie                  []int32     // out of memory of the sender, and into the receiver's, where they limit
 	latency               unit.Time
 }
@@ -123,6 +129,7 @@ func (b *blamer) newModel() *model {
 		uneven = uneven || m.slow(int32(p))
 	}
 	m.evenly = uneven && r.plan.Services[0].Carried == nil && r.plan.Scheduled == nil
+	m.rebinds = r.plan.NICs.Bond == "hash" && r.plan.QPs > 1
 	type route struct{ node, loc, port int32 }
 	type found struct {
 		sets [2][]int32
@@ -167,6 +174,7 @@ func (b *blamer) newModel() *model {
 		for i := range m.ways[c].pcie {
 			m.ways[c].pcie[i] += first
 		}
+		m.capped(int32(c), &m.ways[c])
 	}
 	for i := range r.dag.Ops {
 		if x := b.first[i]; x >= 0 {
@@ -212,32 +220,6 @@ func (m *model) uses(gpu int, nic int32) bool {
 		}
 	}
 	return false
-}
-
-// links is how many there are.
-func (m *model) links() int { return len(m.b.r.seen.Ports) + len(m.sets) + len(m.buses) }
-
-// set returns the link of a set of ports: of one port, the port itself.
-func (m *model) set(ports []int32) int32 {
-	if len(ports) == 1 {
-		return ports[0]
-	}
-	ports = slices.Clone(ports)
-	slices.Sort(ports)
-	key := make([]byte, 0, 4*len(ports))
-	for _, p := range ports {
-		key = append(key, byte(p), byte(p>>8), byte(p>>16), byte(p>>24))
-	}
-	at, ok := m.setOf[string(key)]
-	if !ok {
-		at = int32(len(m.b.r.seen.Ports) + len(m.sets))
-		m.setOf[string(key)] = at
-		m.sets = append(m.sets, ports)
-		for _, p := range ports {
-			m.in[p] = append(m.in[p], at)
-		}
-	}
-	return at
 }
 
 // leads reports whether a NIC's port would lead to another NIC were nothing broken.
@@ -347,12 +329,18 @@ func (m *model) over(c int32, v without, buf []fluid.Use) []fluid.Use {
 	egress, ingress := w.egress, w.ingress
 	moved := v.has(cause.FailedCapacity) && w.home != w.egress
 	switch {
-	case v.has(cause.Collision):
-		egress, ingress = w.egressAll, w.ingressAll
+	case v.has(cause.Collision) && !v.stays:
+		if ingress = w.ingressAll; m.rebinds && w.one >= 0 {
+			egress = w.egressAll
+			add(w.one)
+		}
 	case moved:
 		egress, ingress = w.home, w.ingressAll
 	}
 	add(egress)
+	if w.window >= 0 && !v.has(cause.Window) {
+		add(w.window)
+	}
 	balanced := v.has(cause.Collision) || moved || len(w.ports) == 0
 	evenly := m.evenly && (v.has(cause.Collision) || m.b.r.plan.LB.Name == "spray")
 	switch {
@@ -386,95 +374,4 @@ func (m *model) over(c int32, v without, buf []fluid.Use) []fluid.Use {
 		}
 	}
 	return buf
-}
-
-// kinds finds the rate of each port's kind: the highest among links that join nodes of the same two groups.
-func (m *model) kinds() {
-	rates := m.b.r.graph.KindRates()
-	m.kind = make([]unit.Rate, 0, 2*len(rates))
-	for _, rate := range rates {
-		m.kind = append(m.kind, rate, rate)
-	}
-}
-
-// bytesPer is a rate in bytes per picosecond.
-func bytesPer(rate unit.Rate) float64 { return float64(rate) / 8e12 }
-
-// portRate is what a port carries at a time in a replay. A port whose link routes avoid carries nothing of a
-// set; who uses no other is taken for elsewhere.
-func (m *model) portRate(port int32, at unit.Time, v without, ofSet bool) unit.Rate {
-	r := m.b.r
-	rate, up, avoided := r.graph.Links[port/2].Rate, true, false
-	for i := range r.lives[int(port/2)] {
-		e := &r.lives[int(port/2)][i]
-		if e.At <= at {
-			rate, up = sends(port, e), e.Up
-		}
-		if e.Heard && e.At+e.Converge <= at {
-			avoided = !e.Up
-		}
-	}
-	switch {
-	case v.has(cause.FailedCapacity):
-	case !up && (ofSet || !avoided):
-		return 0
-	case avoided && ofSet:
-		return 0
-	}
-	if v.has(cause.SlowLink) || rate == 0 {
-		rate = m.kind[port]
-	}
-	if m.b.r.peer(port).Role != topo.Host && r.graph.Nodes[r.seen.Ports[port].Node].Role != topo.Host {
-		rate = r.carries(rate)
-	}
-	return rate
-}
-
-// rate is what a link carries at a time in a replay, bytes per picosecond.
-func (m *model) rate(link int32, at unit.Time, v without) float64 {
-	n := int32(len(m.b.r.seen.Ports))
-	switch {
-	case link < n:
-		return bytesPer(m.portRate(link, at, v, false))
-	case link < n+int32(len(m.sets)):
-		sum := unit.Rate(0)
-		for _, p := range m.sets[link-n] {
-			sum += m.portRate(p, at, v, true)
-		}
-		return bytesPer(sum)
-	}
-	return bytesPer(m.buses[link-n-int32(len(m.sets))])
-}
-
-// rates are those of all links at the beginning.
-func (m *model) rates(v without) []float64 {
-	all := make([]float64, m.links())
-	for l := range all {
-		all[l] = m.rate(int32(l), 0, v)
-	}
-	return all
-}
-
-// changed sets the rates of links that an event has changed at a time.
-func (m *model) changed(n *fluid.Net, at unit.Time, v without) {
-	for _, link := range m.at[at] {
-		for _, p := range []int32{2 * link, 2*link + 1} {
-			n.SetRate(at, p, m.rate(p, at, v))
-			for _, s := range m.in[p] {
-				n.SetRate(at, s, m.rate(s, at, v))
-			}
-		}
-	}
-}
-
-// portsOf are those of a link: none of PCIe.
-func (m *model) portsOf(link int32) []int32 {
-	n := int32(len(m.b.r.seen.Ports))
-	switch {
-	case link < n:
-		return []int32{link}
-	case link < n+int32(len(m.sets)):
-		return m.sets[link-n]
-	}
-	return nil
 }

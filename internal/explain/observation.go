@@ -74,9 +74,11 @@ type Conn struct {
 	Port     int32 // by which it sends
 	Home     int32 // by which it would send were nothing broken
 	Line     unit.Rate
-	Cuts     int64 // of its rate
-	Marked   int64 // packets that came marked
-	Again    int64 // packets sent once more
+	Most     unit.Bytes // payload in flight that it never exceeds; 0: nothing bounds it
+	RTT      unit.Time  // of a full packet where nothing else is on its way
+	Cuts     int64      // of its rate
+	Marked   int64      // packets that came marked
+	Again    int64      // packets sent once more
 }
 
 // Lost is a connection that gave up for good: its retries were exhausted.

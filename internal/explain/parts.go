@@ -130,6 +130,8 @@ func (m *model) queueCause(x int32, met *Trouble) cause.ID {
 			return id
 		}
 		return cause.Recovering
+	case m.slow(met.Port):
+		return cause.SlowLink
 	case b.flows[met.Port] < 2:
 		return cause.Recovering
 	case b.leadsTo(dst, met.Port) && len(b.senders[met.Port]) > 1:
@@ -188,6 +190,8 @@ func (m *model) rest(x int32, met *Trouble, w *window) cause.ID {
 			}
 		}
 		return cause.Latency
+	case m.slow(top):
+		return cause.SlowLink
 	case b.r.peer(top).Role == topo.Host && len(b.senders[top]) > 1:
 		return cause.Incast
 	case b.r.peer(top).Role == topo.Host:

@@ -134,6 +134,22 @@ func (h *Hosts) pathOf(c int32, m transport.Maker) cc.Path {
 	return cc.Path{Line: n.line * unit.Rate(len(n.ports)), MTU: unit.Bytes(mtu), RTT: rtt, Hops: hops}
 }
 
+// Bound returns the most payload bytes that a connection ever has in flight, 0 where nothing bounds them, and the
+// round trip of a full packet where nothing else is on its way.
+func (h *Hosts) Bound(c int32) (most unit.Bytes, rtt unit.Time) {
+	s := &h.senders[c]
+	var limited any = s.pace.Ctl
+	if e := h.endsOf(c); e != nil {
+		limited, rtt = e.send, h.pathOf(c, h.Service(c).Protocol).RTT
+	} else if rtt, _ = h.unloaded(c); h.cfg.RC.Recovery == rc.Selective {
+		most = unit.Bytes(h.cfg.RC.Window * h.cfg.RC.MTU)
+	}
+	if l, ok := limited.(cc.Limited); ok && (most == 0 || l.MostInFlight() < most) {
+		most = l.MostInFlight()
+	}
+	return most, rtt
+}
+
 // tellPlanes tells fresh ends which ports of their NICs do not work.
 func (h *Hosts) tellPlanes(c int32) {
 	src, dst := h.Peers(c)

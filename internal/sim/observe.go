@@ -109,6 +109,7 @@ func (n *Network) carried(o *explain.Observation) {
 		k.From, k.To = n.Hosts.Peers(c)
 		k.Service = n.Hosts.ServiceOf(c)
 		k.Port, k.Home, k.Line = n.Hosts.Port(c), n.Hosts.Home(c), n.Hosts.Line(c)
+		k.Most, k.RTT = n.Hosts.Bound(c)
 		k.Cuts, _ = n.Hosts.Counter(c, cc.CounterCuts)
 		k.Marked, k.Again = n.Hosts.CEMarks(c), n.Hosts.Retransmitted(c)
 	}

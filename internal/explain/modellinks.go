@@ -1,0 +1,155 @@
+package explain
+
+import (
+	"slices"
+
+	"railyard/internal/cause"
+	"railyard/internal/fluid"
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// capped sets what a connection may send alone. One that hashing binds to a port of its NIC has one port elsewhere too;
+// the largest window is there once per round trip.
+func (m *model) capped(c int32, w *wayOf) {
+	r := m.b.r
+	k, mtu := &r.seen.Conns[c], r.seen.Rules.MTU
+	line := r.nicRate(k.From)
+	add := func(rate float64) int32 {
+		m.caps = append(m.caps, rate)
+		return int32(len(r.seen.Ports) + len(m.sets) + len(m.buses) + len(m.caps) - 1)
+	}
+	w.one, w.window = -1, -1
+	if w.egress != w.egressAll {
+		w.one = add(bytesPer(r.rate(w.egress)))
+	}
+	rate := float64(k.Most) / float64(max(k.RTT, 1)) * float64(r.wireBytes(mtu)) / float64(mtu)
+	if k.Most > 0 && k.RTT > 0 && rate < 0.98*bytesPer(line) {
+		w.window = add(rate)
+	}
+}
+
+// links is how many there are.
+func (m *model) links() int { return len(m.b.r.seen.Ports) + len(m.sets) + len(m.buses) + len(m.caps) }
+
+// set returns the link of a set of ports: of one port, the port itself.
+func (m *model) set(ports []int32) int32 {
+	if len(ports) == 1 {
+		return ports[0]
+	}
+	ports = slices.Clone(ports)
+	slices.Sort(ports)
+	key := make([]byte, 0, 4*len(ports))
+	for _, p := range ports {
+		key = append(key, byte(p), byte(p>>8), byte(p>>16), byte(p>>24))
+	}
+	at, ok := m.setOf[string(key)]
+	if !ok {
+		at = int32(len(m.b.r.seen.Ports) + len(m.sets))
+		m.setOf[string(key)] = at
+		m.sets = append(m.sets, ports)
+		for _, p := range ports {
+			m.in[p] = append(m.in[p], at)
+		}
+	}
+	return at
+}
+
+// ports reports whether packets reach receivers by one of several ports of a NIC.
+func (m *model) ports() bool {
+	return slices.ContainsFunc(m.ways, func(w wayOf) bool { return w.ingress != w.ingressAll })
+}
+
+// kinds finds the rate of each port's kind: the highest among links that join nodes of the same two groups.
+func (m *model) kinds() {
+	rates := m.b.r.graph.KindRates()
+	m.kind = make([]unit.Rate, 0, 2*len(rates))
+	for _, rate := range rates {
+		m.kind = append(m.kind, rate, rate)
+	}
+}
+
+// bytesPer is a rate in bytes per picosecond.
+func bytesPer(rate unit.Rate) float64 { return float64(rate) / 8e12 }
+
+// portRate is what a port carries at a time in a replay. A port whose link routes avoid carries nothing of a
+// set; who uses no other is taken for elsewhere.
+func (m *model) portRate(port int32, at unit.Time, v without, ofSet bool) unit.Rate {
+	r := m.b.r
+	rate, up, avoided := r.graph.Links[port/2].Rate, true, false
+	for i := range r.lives[int(port/2)] {
+		e := &r.lives[int(port/2)][i]
+		if e.At <= at {
+			rate, up = sends(port, e), e.Up
+		}
+		if e.Heard && e.At+e.Converge <= at {
+			avoided = !e.Up
+		}
+	}
+	switch {
+	case v.has(cause.FailedCapacity):
+	case !up && (ofSet || !avoided):
+		return 0
+	case avoided && ofSet:
+		return 0
+	}
+	if v.has(cause.SlowLink) || rate == 0 {
+		rate = m.kind[port]
+	}
+	if m.b.r.peer(port).Role != topo.Host && r.graph.Nodes[r.seen.Ports[port].Node].Role != topo.Host {
+		rate = r.carries(rate)
+	}
+	return rate
+}
+
+// rate is what a link carries at a time in a replay, bytes per picosecond.
+func (m *model) rate(link int32, at unit.Time, v without) float64 {
+	n := int32(len(m.b.r.seen.Ports))
+	switch {
+	case link < n:
+		return bytesPer(m.portRate(link, at, v, false))
+	case link < n+int32(len(m.sets)):
+		sum := unit.Rate(0)
+		for _, p := range m.sets[link-n] {
+			sum += m.portRate(p, at, v, true)
+		}
+		return bytesPer(sum)
+	}
+	if at := link - n - int32(len(m.sets)+len(m.buses)); at >= 0 {
+		return m.caps[at]
+	}
+	return bytesPer(m.buses[link-n-int32(len(m.sets))])
+}
+
+// rates are those of all links at the beginning.
+func (m *model) rates(v without) []float64 {
+	all := make([]float64, m.links())
+	for l := range all {
+		all[l] = m.rate(int32(l), 0, v)
+	}
+	return all
+}
+
+// changed sets the rates of links that an event has changed at a time.
+func (m *model) changed(n *fluid.Net, at unit.Time, v without) {
+	for _, link := range m.at[at] {
+		for _, p := range []int32{2 * link, 2*link + 1} {
+			n.SetRate(at, p, m.rate(p, at, v))
+			for _, s := range m.in[p] {
+				n.SetRate(at, s, m.rate(s, at, v))
+			}
+		}
+	}
+}
+
+// portsOf are those of a link: none of PCIe.
+func (m *model) portsOf(link int32) []int32 {
+	n := int32(len(m.b.r.seen.Ports))
+	switch {
+	case link < n:
+		return []int32{link}
+	case link < n+int32(len(m.sets)):
+		return m.sets[link-n]
+	}
+	return nil
+}
