@@ -123,7 +123,7 @@ type GraphLink struct {
 type Server struct {
 	GPU        string     `yaml:"gpu" doc:"accelerator: a100, b200, b300, gaudi3, gb200, gb300, h100, h200, mi300x, mi325x, or one of gpus"`
 	GPUs       int        `yaml:"gpus" doc:"per server"`
-	NICs       int        `yaml:"nics" doc:"per server; fewer than GPUs are shared"`
+	NICs       int        `yaml:"nics" doc:"per server; fewer than GPUs are shared, a multiple of them are several for each GPU"`
 	NICPorts   int        `yaml:"nic_ports" doc:"1, or 2 bundled to a switch pair"`
 	Bond       string     `yaml:"bond" enum:"hash,affinity,spray,apart" doc:"how two ports share the load, of a bundle: flow hash, queue pairs in turn, packets in turn; apart: no bundle, each port has an address and a VLAN of its own, queue pairs are on one or the other and stay there"`
 	NICLatency unit.Time  `yaml:"nic_latency" doc:"GPU to NIC and NIC to GPU, each"`

@@ -205,7 +205,11 @@ func (p *resolver) explicit() (*topo.Graph, error) {
 	if e == nil {
 		return nil, field.New("fabric.graph", "kind graph needs it: hosts, switches and links")
 	}
-	b := topo.NewExplicit(p.File.Server.of())
+	server := p.File.Server.of()
+	if err := server.Check(); err != nil {
+		return nil, err
+	}
+	b := topo.NewExplicit(server)
 	for i, h := range e.Hosts {
 		if err := b.Host(h); err != nil {
 			return nil, field.Under(field.At("fabric.graph.hosts", i), err)

@@ -10,7 +10,7 @@ import (
 // Server is the shape of every GPU server of a fabric.
 type Server struct {
 	GPUs  int
-	NICs  int // a NIC per GPU, or fewer that are shared
+	NICs  int // a NIC per GPU, fewer that are shared, or several for each
 	Ports int // per NIC: 1, or 2 for a link bundle to a switch pair
 }
 
@@ -97,14 +97,24 @@ func Build(kind string, p Params) (_ *Graph, err error) {
 	return g, nil
 }
 
-func (p Params) check(kind string) error {
-	s := p.Server
+// Check refuses servers whose NICs do not serve their GPUs alike.
+func (s Server) Check() error {
 	switch {
 	case s.GPUs < 1 || s.GPUs > MaxPerServer:
 		return field.New("server.gpus", "a server has 1 to %d GPUs, found %d", MaxPerServer, s.GPUs)
-	case s.NICs < 1 || s.NICs > s.GPUs || s.GPUs%s.NICs != 0:
-		return field.New("server.nics", "%s cannot serve %s evenly", unit.Plural(s.NICs, "NIC"),
-			unit.Plural(s.GPUs, "GPU"))
+	case s.NICs < 1 || s.NICs > MostNICs*s.GPUs || s.GPUs%s.NICs != 0 && s.NICs%s.GPUs != 0:
+		return field.New("server.nics", "%s cannot serve %s evenly: one for as many GPUs each, or as many "+
+			"for each GPU, at most %d", unit.Plural(s.NICs, "NIC"), unit.Plural(s.GPUs, "GPU"), MostNICs)
+	}
+	return nil
+}
+
+func (p Params) check(kind string) error {
+	s := p.Server
+	if err := s.Check(); err != nil {
+		return err
+	}
+	switch {
 	case p.Hosts < 1 || p.Hosts > MaxGPUs:
 		return field.New("hosts", "must lie between 1 and %d, found %d", MaxGPUs, p.Hosts)
 	case p.Segments < 1 || p.Segments > 10_000:
@@ -197,22 +207,17 @@ func (g *Graph) pairLeaves(p Params, prefix string) []int {
 
 // addHosts adds the servers and cables each NIC to the switches attach names.
 func (g *Graph) addHosts(p Params, attach func(seg, nic int) []int) {
-	per := p.Server.GPUs / p.Server.NICs
 	for seg := range p.Segments {
 		for range p.Hosts {
 			h := g.AddNode(fmt.Sprintf("host-%d", len(g.Hosts)+1), Host, 0)
-			var nicOf []int
 			for i := range p.Server.NICs {
 				nic := NIC{Host: len(g.Hosts) - 1, Index: i, Rail: i}
 				for _, sw := range attach(seg, i) {
 					nic.Links = append(nic.Links, g.Connect(h, sw, p.HostCable))
 				}
 				g.NICs = append(g.NICs, nic)
-				for range per {
-					nicOf = append(nicOf, len(g.NICs)-1)
-				}
 			}
-			g.equip(nicOf...)
+			g.deal(p.Server.GPUs, p.Server.NICs)
 		}
 	}
 }

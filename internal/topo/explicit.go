@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 
+	"railyard/internal/field"
 	"railyard/unit"
 )
 
@@ -110,10 +111,11 @@ func (e *Explicit) Joined(a, b string, c Cable) (link int, err error) {
 // Finish deals the servers' cables out to their NICs, in order.
 func (e *Explicit) Finish() (*Graph, error) {
 	g, s := e.g, e.server
-	if s.GPUs < 1 || s.GPUs > MaxPerServer || s.NICs < 1 || s.NICs > s.GPUs || s.GPUs%s.NICs != 0 ||
-		s.Ports < 1 || s.Ports > 2 {
-		return nil, fmt.Errorf("%s of %s cannot serve %s evenly", unit.Plural(s.NICs, "NIC"),
-			unit.Plural(s.Ports, "port"), unit.Plural(s.GPUs, "GPU"))
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	if s.Ports < 1 || s.Ports > 2 {
+		return nil, field.New("server.nic_ports", "a NIC has 1 or 2 ports, found %d", s.Ports)
 	}
 	if len(g.Hosts) == 0 {
 		return nil, fmt.Errorf("there are no hosts")
@@ -136,14 +138,10 @@ func (e *Explicit) Finish() (*Graph, error) {
 				unit.Plural(len(c), "cable"), unit.Plural(s.NICs, "NIC"), unit.Plural(s.Ports, "port"),
 				s.NICs*s.Ports)
 		}
-		var nicOf []int
 		for i := range s.NICs {
 			g.NICs = append(g.NICs, NIC{Host: h, Index: i, Rail: i, Links: c[i*s.Ports : (i+1)*s.Ports]})
-			for range s.GPUs / s.NICs {
-				nicOf = append(nicOf, len(g.NICs)-1)
-			}
 		}
-		g.equip(nicOf...)
+		g.deal(s.GPUs, s.NICs)
 	}
 	return g, nil
 }

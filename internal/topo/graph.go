@@ -369,6 +369,28 @@ func (g *Graph) equip(nicOf ...int) {
 	g.firstGPU = append(g.firstGPU, len(g.gpuHost))
 }
 
+// deal gives the server added last its GPUs, and deals its NICs out to them: the last ones of the graph, in
+// blocks of GPUs that share one or with several for each.
+func (g *Graph) deal(gpus, nics int) {
+	first := len(g.NICs) - nics
+	nicOf := make([]int, gpus)
+	for i := range nicOf {
+		nicOf[i] = first + i*nics/gpus // shared in blocks, or the first of each GPU's own
+		if next := first + (i+1)*nics/gpus; next > nicOf[i]+1 && g.ways == nil {
+			g.ways = make([]int, len(g.gpuHost), MaxGPUs)
+			for k := range g.ways {
+				g.ways[k] = 1
+			}
+		}
+	}
+	for i := range nicOf {
+		if g.ways != nil {
+			g.ways = append(g.ways, max(1, first+(i+1)*nics/gpus-nicOf[i]))
+		}
+	}
+	g.equip(nicOf...)
+}
+
 // GPUName names a GPU as people count them: "host-1/gpu-1"; a store's ends are the server and its media.
 func (g *Graph) GPUName(gpu int) string {
 	if store := g.StoreOf(gpu); store >= 0 {

@@ -37,22 +37,7 @@ func (m *Maker) Server(name string, gpus, nics int) (node, first int, err error)
 	for i := range nics {
 		g.NICs = append(g.NICs, NIC{Host: len(g.Hosts) - 1, Index: i, Rail: i})
 	}
-	nicOf := make([]int, gpus)
-	for i := range nicOf {
-		nicOf[i] = first + i*nics/gpus // shared in blocks, or the first of each GPU's own
-		if next := first + (i+1)*nics/gpus; next > nicOf[i]+1 && g.ways == nil {
-			g.ways = make([]int, len(g.gpuHost), MaxGPUs)
-			for k := range g.ways {
-				g.ways[k] = 1
-			}
-		}
-	}
-	for i := range nicOf {
-		if g.ways != nil {
-			g.ways = append(g.ways, max(1, first+(i+1)*nics/gpus-nicOf[i]))
-		}
-	}
-	g.equip(nicOf...)
+	g.deal(gpus, nics)
 	if g.cards != nil {
 		g.cards = append(g.cards, make([][]int, gpus)...)
 	}
