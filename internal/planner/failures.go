@@ -135,23 +135,6 @@ type Alike struct {
 	nicOf             map[int]int // by link of a server: the NIC
 }
 
-// edge joins two vertices; what counts for its end is the label and the other one's colour.
-type edge struct {
-	from, to int32
-	label    uint64
-}
-
-// mix is a step of a hash (SplitMix64's finalizer).
-func mix(h uint64, words ...uint64) uint64 {
-	for _, w := range words {
-		h ^= w + 0x9e3779b97f4a7c15 + h<<6 + h>>2
-		h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
-		h = (h ^ h>>27) * 0x94d049bb133111eb
-		h ^= h >> 31
-	}
-	return h
-}
-
 // maxRounds is how often colours are refined: as far as anything is away in any fabric that we build.
 const maxRounds = 64
 
@@ -162,15 +145,16 @@ func NewAlike(g *topo.Graph, d *workload.DAG) *Alike {
 	colour := make([]uint64, n+nics+gpus)
 	for i := range g.Nodes {
 		x := &g.Nodes[i]
-		colour[i] = mix(1, uint64(x.Role), uint64(x.Tier), uint64(x.Buffer), uint64(x.Pipeline))
+		colour[i] = topo.Mix(1, uint64(x.Role), uint64(x.Tier), uint64(x.Buffer), uint64(x.Pipeline))
 	}
-	var edges []edge
+	var edges []topo.Edge
 	both := func(a, b int, label uint64) {
-		edges = append(edges, edge{int32(a), int32(b), label}, edge{int32(b), int32(a), label})
+		edges = append(edges, topo.Edge{From: int32(a), To: int32(b), Label: label},
+			topo.Edge{From: int32(b), To: int32(a), Label: label})
 	}
 	for i := range g.Links {
 		l := &g.Links[i]
-		a.cables[i] = mix(2, uint64(l.Rate), uint64(l.Propagation()), math.Float64bits(l.BER))
+		a.cables[i] = topo.Mix(2, uint64(l.Rate), uint64(l.Propagation()), math.Float64bits(l.BER))
 		both(l.A, l.B, a.cables[i])
 	}
 	for i := range g.NICs {
@@ -189,13 +173,13 @@ func NewAlike(g *topo.Graph, d *workload.DAG) *Alike {
 		}
 	}
 	edges = append(edges, a.traffic(d, colour[n+nics:], n+nics)...)
-	refine(colour, edges)
+	topo.Refine(colour, edges, maxRounds)
 	a.nodes, a.nics, a.gpus = colour[:n], colour[n:n+nics], colour[n+nics:]
 	return a
 }
 
 // traffic colours GPUs by what they do and returns who sends to whom.
-func (a *Alike) traffic(d *workload.DAG, colour []uint64, base int) (edges []edge) {
+func (a *Alike) traffic(d *workload.DAG, colour []uint64, base int) (edges []topo.Edge) {
 	for i := range colour {
 		colour[i] = 7
 	}
@@ -209,7 +193,7 @@ func (a *Alike) traffic(d *workload.DAG, colour []uint64, base int) (edges []edg
 	for i := range d.Ops {
 		o := &d.Ops[i]
 		if o.Compute() {
-			colour[o.Rank] += mix(8, uint64(o.Dur), uint64(o.Class))
+			colour[o.Rank] += topo.Mix(8, uint64(o.Dur), uint64(o.Class))
 			continue
 		}
 		p := pair{o.Rank, o.Peer}
@@ -223,36 +207,8 @@ func (a *Alike) traffic(d *workload.DAG, colour []uint64, base int) (edges []edg
 	for _, p := range order {
 		l := sent[p]
 		from, to := int32(base)+p.from, int32(base)+p.to
-		edges = append(edges, edge{from, to, mix(9, l.bytes, l.count)},
-			edge{to, from, mix(10, l.bytes, l.count)})
+		edges = append(edges, topo.Edge{From: from, To: to, Label: topo.Mix(9, l.bytes, l.count)},
+			topo.Edge{From: to, To: from, Label: topo.Mix(10, l.bytes, l.count)})
 	}
 	return edges
-}
-
-// refine gives vertices that have other neighbours other colours, until no more can be told apart.
-func refine(colour []uint64, edges []edge) {
-	next := make([]uint64, len(colour))
-	kinds := distinct(colour)
-	for range maxRounds {
-		clear(next)
-		for _, e := range edges {
-			next[e.from] += mix(e.label, colour[e.to])
-		}
-		for v := range colour {
-			colour[v] = mix(colour[v], next[v])
-		}
-		now := distinct(colour)
-		if now == kinds {
-			return
-		}
-		kinds = now
-	}
-}
-
-func distinct(colour []uint64) int {
-	seen := make(map[uint64]bool, 64)
-	for _, c := range colour {
-		seen[c] = true
-	}
-	return len(seen)
 }

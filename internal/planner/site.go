@@ -77,7 +77,7 @@ func SiteOf(g *topo.Graph, gpu model.GPU, gpus int, nvlink unit.Rate) Site {
 		s.Ratio = max(1, float64(down)/float64(up))
 	}
 	s.Upper = s.Ratio
-	for _, t := range g.Inventory().Tiers {
+	for _, t := range g.Tiers() {
 		if t.Tier > 1 && t.Oversubscription > 0 {
 			s.Upper *= max(1, t.Oversubscription)
 		}

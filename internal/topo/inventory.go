@@ -51,11 +51,21 @@ type Inventory struct {
 	Tiers     []Tier         `json:"tiers"`
 	Racks     int            `json:"racks,omitempty"` // on the floor
 	Metres    float64        `json:"cable_metres,omitempty"`
-	Bisection unit.Rate      `json:"bisection_bps"` // one direction, half the hosts to the other half
+	Bisection unit.Rate      `json:"bisection_bps"`   // one direction, half the hosts to the other half
+	Share     float64        `json:"bisection_share"` // of what the NICs of a half carry; 1 is full
 }
 
 // Inventory counts a fabric.
 func (g *Graph) Inventory() *Inventory {
+	inv := g.count()
+	inv.Bisection, inv.Share = g.Bisection()
+	return inv
+}
+
+// Tiers lists the layers of switches, from the leaves upwards.
+func (g *Graph) Tiers() []Tier { return g.count().Tiers }
+
+func (g *Graph) count() *Inventory {
 	inv := &Inventory{Kind: g.Kind, Hosts: len(g.Hosts), GPUs: g.TotalGPUs(), NICs: g.Cards(),
 		Switches: map[string]int{}}
 	if g.domains != nil {
@@ -104,31 +114,7 @@ func (g *Graph) Inventory() *Inventory {
 		inv.Tiers = append(inv.Tiers, *t)
 	}
 	sort.Slice(inv.Tiers, func(i, j int) bool { return inv.Tiers[i].Tier < inv.Tiers[j].Tier })
-	inv.Bisection = g.bisection()
 	return inv
-}
-
-// bisection is the maximum flow from the first half of the servers to the
-// second: what the network carries between two halves at once, in the order in
-// which servers are numbered (segments and pods lie together).
-func (g *Graph) bisection() unit.Rate {
-	half := len(g.Hosts) / 2
-	if half == 0 {
-		return 0
-	}
-	f := newFlowNet(len(g.Nodes) + 2)
-	src, dst := len(g.Nodes), len(g.Nodes)+1
-	for _, l := range g.Links {
-		f.add(l.A, l.B, int64(l.Rate), int64(l.Rate))
-	}
-	for i, h := range g.Hosts[:2*half] {
-		if i < half {
-			f.add(src, h, 1<<60, 0)
-		} else {
-			f.add(h, dst, 1<<60, 0)
-		}
-	}
-	return unit.Rate(f.max(src, dst))
 }
 
 // Dot writes the fabric as a Graphviz graph, tiers as ranks, parallel cables

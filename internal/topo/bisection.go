@@ -1,0 +1,86 @@
+package topo
+
+import "railyard/unit"
+
+// Bisection is the maximum flow from the first half of the servers to the second: what the network carries
+// between two halves at once, in the order in which servers are numbered (segments and pods lie together). A
+// server sends by all its NICs, since NVLink joins them: rails that nothing joins outside are no bottleneck.
+// share is that of the NICs' own rate: those of a half, the slower one; 1 is full bisection.
+//
+// Vertices that Refine cannot tell apart are one vertex of the flow network. A flow of the whole averages to
+// one of these classes, and one of the classes spreads over their members in proportion to their cables,
+// because each member has as many to every other class: the maximum is the same.
+func (g *Graph) Bisection() (flow unit.Rate, share float64) {
+	half := len(g.Hosts) / 2
+	if half == 0 {
+		return 0, 0
+	}
+	const relay, source, sink = 1, 2, 3
+	colour := make([]uint64, len(g.Nodes))
+	for i := range colour {
+		colour[i] = relay
+	}
+	for i, h := range g.Hosts[:2*half] {
+		colour[h] = source + uint64(i/half)
+	}
+	var out, in unit.Rate
+	edges := make([]Edge, 0, 2*len(g.Links))
+	for i := range g.Links {
+		l := &g.Links[i]
+		edges = append(edges, Edge{int32(l.A), int32(l.B), uint64(l.Rate)},
+			Edge{int32(l.B), int32(l.A), uint64(l.Rate)})
+		for _, n := range []int{l.A, l.B} {
+			switch colour[n] {
+			case source:
+				out += l.Rate
+			case sink:
+				in += l.Rate
+			}
+		}
+	}
+	roles := append([]uint64(nil), colour...)
+	Refine(colour, edges, len(g.Nodes))
+
+	class := map[uint64]int{}
+	of := make([]int, len(colour))
+	for n, c := range colour {
+		i, ok := class[c]
+		if !ok {
+			i = len(class)
+			class[c] = i
+		}
+		of[n] = i
+	}
+	type pair struct{ a, b int }
+	rate := map[pair]int64{}
+	var order []pair
+	for i := range g.Links {
+		l := &g.Links[i]
+		p := pair{min(of[l.A], of[l.B]), max(of[l.A], of[l.B])}
+		if p.a == p.b {
+			continue
+		}
+		if rate[p] == 0 {
+			order = append(order, p)
+		}
+		rate[p] += int64(l.Rate)
+	}
+	f := newFlowNet(len(class) + 2)
+	src, dst := len(class), len(class)+1
+	for _, p := range order {
+		f.add(p.a, p.b, rate[p], rate[p])
+	}
+	joined := make([]bool, len(class))
+	for n, role := range roles {
+		if c := of[n]; !joined[c] && role != relay {
+			joined[c] = true
+			if role == source {
+				f.add(src, c, 1<<60, 0)
+			} else {
+				f.add(c, dst, 1<<60, 0)
+			}
+		}
+	}
+	flow = unit.Rate(f.max(src, dst))
+	return flow, float64(flow) / float64(max(1, min(out, in)))
+}
