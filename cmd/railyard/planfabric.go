@@ -22,9 +22,9 @@ type planFabricCmd struct {
 	Server int    `help:"GPUs and NICs per server." default:"8" range:"1,64" without:"prices-example"`
 	NIC    int    `help:"Rate of a NIC in Gbit/s; the accelerator's usual one unless given." name:"nic" placeholder:"G" range:"1,6400" without:"prices-example"`
 	Ports  int    `help:"Ports of a NIC, which share out its rate; with two and more each port has a plane of its own." default:"1" name:"nic-ports" range:"1,8" without:"prices-example"`
-	Switch string `help:"Switch: ports x rate." default:"128x400G" without:"prices-example"`
-	Top    string `help:"Switch of the tiers above the leaves, a modular chassis for example; like --switch unless given." name:"top-switch" placeholder:"PxR" without:"prices-example"`
-	Ratio  string `help:"Oversubscription towards the top tier." default:"1:1" name:"oversubscription" without:"prices-example"`
+	Switch string `help:"Switch: ports x rate, a capacity (51.2T) or a model (tomahawk5)." default:"128x400G" without:"prices-example"`
+	Top    string `help:"Switch of the tiers above the leaves, a modular chassis for example; like --switch unless given." name:"top-switch" placeholder:"SWITCH" without:"prices-example"`
+	Ratio  string `help:"Oversubscription towards the top tier, at most; each design says what it reaches." default:"1:1" name:"oversubscription" without:"prices-example"`
 	Prices string `help:"Price file; --prices-example prints one." placeholder:"FILE" without:"prices-example"`
 	Ex     bool   `help:"Print the price file that is used unless another is given, and end." name:"prices-example"`
 	Out    string `help:"Write each design as a scenario into this directory." placeholder:"DIR" without:"prices-example"`
@@ -44,7 +44,8 @@ Examples:
   railyard plan fabric --gpus 1152 --switch 1152x400G
   railyard plan fabric --gpus 32768 --check               (no deadlock in any kind, or where)
   railyard plan fabric --gpus 16384 --switch 64x400G      (rail-planes: DeepSeek's 768 switches)
-  railyard plan fabric --gpus 15360 --nic-ports 2         (port-planes: as Alibaba's HPN)`
+  railyard plan fabric --gpus 15360 --nic-ports 2         (port-planes: as Alibaba's HPN)
+  railyard plan fabric --gpus 1024 --switch tomahawk5 --oversubscription 2:1`
 }
 
 // Run is the plan fabric command.
@@ -143,11 +144,15 @@ func (c *planFabricCmd) print(w io.Writer, in planner.FabricInput, designs []pla
 	}
 	sort.SliceStable(fits, func(i, j int) bool { return fits[i].Cost < fits[j].Cost })
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(t, "design\tports for\tswitches\tcables\thops\tbisection\tkW\t%s\tper GPU\t\n",
+	fmt.Fprintf(t, "design\tports for\tswitches\tcables\thops\toversub.\tbisection\tkW\t%s\tper GPU\t\n",
 		in.Prices.Currency)
 	for _, d := range fits {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%.0f %%\t%.0f\t%s\t%.0f\t\n", d.Name, d.GPUs, d.Switches(),
-			d.CableCount(), d.Hops, 100*d.Bisection, d.Watts/1000, short(d.Cost), d.Cost/float64(in.GPUs))
+		over := "–"
+		if d.Ratio > 0 {
+			over = fmt.Sprintf("%.2f:1", d.Ratio)
+		}
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%s\t%.0f %%\t%.0f\t%s\t%.0f\t\n", d.Name, d.GPUs, d.Switches(),
+			d.CableCount(), d.Hops, over, 100*d.Bisection, d.Watts/1000, short(d.Cost), d.Cost/float64(in.GPUs))
 	}
 	t.Flush()
 	for _, d := range fits {

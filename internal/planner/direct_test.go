@@ -1,17 +1,21 @@
 package planner
 
 import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
 	"testing"
 
+	"railyard/internal/scenario"
 	"railyard/internal/topo"
-	"railyard/unit"
 )
 
 // At 28,672 GPUs on switches of 128 ports a dragonfly takes fewer switches than a
 // non-blocking leaf and spine fabric (seed "GPU fabrics for GenAI workloads", figure
 // 14). It did not while both were whole textbook sizes: 39 and 50 ports were used.
 func TestSwitchesAreFilled(t *testing.T) {
-	in := input(t, 28_672, "128x400G", "128x400G", "7:1")
+	in := input(t, 28_672, "128x400G", "128x400G", "1:1")
 	fat, fly := find(t, in, "fat-tree"), find(t, in, "dragonfly")
 	// Seven pods of 64 leaves and 64 aggregation switches; four cores above each of the 64.
 	if fat.GPUs != 28_672 || fat.Switches() != 7*128+4*64 {
@@ -43,46 +47,68 @@ func TestSwitchesAreFilled(t *testing.T) {
 	}
 }
 
-// What a design counts is what the builder of its kind builds, switches, cables and
-// ports, for textbook sizes and for those between.
+// What a design counts is what its scenario builds, switches and cables, and topo's tiers and bisection are the
+// design's: at every oversubscription, for textbook sizes and for those between, no coarser than asked except where
+// the design says why.
 func TestDesignsAreBuilt(t *testing.T) {
-	c := topo.Cable{Rate: 400 * unit.Gbps, LengthMM: 3000}
-	for _, gpus := range []int{72, 200, 1024, 1500, 4096, 8200, 16_512, 20_000} {
-		for _, leaf := range []string{"32x400G", "128x400G", "31x400G", "63x400G"} {
-			in := input(t, gpus, leaf, leaf, "1:1")
-			built := map[string]topo.Params{}
-			if x, ok := filled(in.Leaf.Ports, gpus); ok {
-				built["dragonfly"] = topo.Params{K: x.K, GroupSize: x.GroupSize, Local: x.Local,
-					Global: x.Global, Groups: x.Groups}
-			}
-			if k := in.Leaf.Ports / 2 * 2; ceilInt(gpus, k/2) <= k {
-				built["fat-tree"] = topo.Params{K: k, Tiers: 2, Leaves: ceilInt(gpus, k/2)}
-			} else if leaves := ceilInt(gpus, k/2); leaves <= k*k/2 {
-				x := podded(k, leaves)
-				built["fat-tree"] = topo.Params{K: k, Tiers: 3, Leaves: x.Leaves, Pods: x.Pods}
-			}
-			for kind, p := range built {
-				d := find(t, in, kind)
-				if !d.Fits() || d.GPUs > topo.MaxGPUs {
-					continue
-				}
-				p.HostCable, p.Fabric = c, c
-				g, err := topo.Build(kind, p)
+	for _, gpus := range []int{72, 1024, 8200} {
+		for _, leaf := range []string{"32x400G", "128x400G", "63x400G"} {
+			for _, ratio := range []string{"1:1", "2:1", "7:1"} {
+				in := input(t, gpus, leaf, leaf, ratio)
+				all, err := Fabrics(in)
 				if err != nil {
-					t.Fatalf("%d GPUs, %s, %s: %v", gpus, leaf, kind, err)
+					t.Fatal(err)
 				}
-				if g.TotalGPUs() != d.GPUs || len(g.Nodes)-len(g.Hosts) != d.Switches() ||
-					len(g.Links) != d.CableCount() {
-					t.Errorf("%d GPUs, %s, %s: built %d GPUs, %d switches, %d cables; counted %d, %d, %d",
-						gpus, leaf, kind, g.TotalGPUs(),
-						len(g.Nodes)-len(g.Hosts), len(g.Links), d.GPUs, d.Switches(), d.CableCount())
-				}
-				for _, n := range g.Nodes {
-					if n.Role != topo.Host && n.Ports > in.Leaf.Ports {
-						t.Fatalf("%d GPUs, %s, %s: %s has %d ports", gpus, leaf, kind, n.Name, n.Ports)
+				for _, d := range all {
+					what := fmt.Sprintf("%d GPUs, %s, %s, %s", gpus, leaf, ratio, d.Name)
+					if d.Fits() && d.Scenario != "" {
+						builtAs(t, what, in, d)
 					}
 				}
 			}
 		}
+	}
+	in := input(t, 1024, "256x200G", "256x200G", "2:1") // 400G in two ports of 200G
+	in.NICPorts = 2
+	builtAs(t, "two ports", in, find(t, in, "port-planes"))
+}
+
+func builtAs(t *testing.T, what string, in FabricInput, d Design) {
+	t.Helper()
+	doc, err := scenario.Parse(d.Name, []byte(d.Scenario), nil)
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", what, err, d.Scenario)
+	}
+	plan, err := doc.Network(func(string) ([]byte, error) { return nil, errors.New("no file is named") })
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", what, err, d.Scenario)
+	}
+	g := plan.Graph
+	inv := g.Inventory()
+	cables := len(g.Links)
+	if inv.GPUs < in.GPUs || len(g.Nodes)-len(g.Hosts) != d.Switches() || cables != d.CableCount() {
+		t.Errorf("%s: built %d GPUs, %d switches, %d cables; counted %d, %d, %d", what, inv.GPUs,
+			len(g.Nodes)-len(g.Hosts), cables, d.GPUs, d.Switches(), d.CableCount())
+	}
+	if math.Abs(inv.Share-d.Bisection) > 1e-9 {
+		t.Errorf("%s: bisection %.4f by topo, %.4f by the design", what, inv.Share, d.Bisection)
+	}
+	for _, n := range g.Nodes {
+		if n.Role != topo.Host && n.Ports > in.Leaf.broken(in.NICRate/max(1, in.NICPorts)) {
+			t.Errorf("%s: %s has %d ports", what, n.Name, n.Ports)
+		}
+	}
+	// The top tier's oversubscription is that of the tier below.
+	if tiers := inv.Tiers; len(tiers) > 1 {
+		if got := tiers[len(tiers)-2].Oversubscription; math.Abs(got-d.Ratio) > 1e-9 {
+			t.Errorf("%s: %.3f:1 by topo, %.3f:1 by the design", what, got, d.Ratio)
+		}
+	}
+	if d.Ratio > in.Ratio+1e-9 && d.Name != "torus" && d.Name != "dragonfly" {
+		t.Errorf("%s: %.3f:1 reached", what, d.Ratio)
+	}
+	says := strings.Contains(d.Note, "asked") || strings.Contains(d.Note, "does not apply")
+	if off := d.Ratio == 0 && in.Ratio > 1 || d.Ratio > 0 && math.Abs(d.Ratio/in.Ratio-1) > 0.005; off != says {
+		t.Errorf("%s: %.3f:1 reached, and the note says %q", what, d.Ratio, d.Note)
 	}
 }

@@ -3,43 +3,11 @@ package planner
 import (
 	"fmt"
 	"math"
-	"strconv"
-	"strings"
 
 	"railyard/internal/field"
 	"railyard/internal/topo"
 	"railyard/unit"
 )
-
-// SwitchModel is a switch by its ports, "128x400G".
-type SwitchModel struct{ Ports, Rate int } // Gbit/s
-
-func (s SwitchModel) String() string { return fmt.Sprintf("%dx%dG", s.Ports, s.Rate) }
-
-// ParseSwitch reads "128x400G".
-func ParseSwitch(s string) (SwitchModel, error) {
-	ports, rate, ok := strings.Cut(strings.ToLower(s), "x")
-	n, err1 := strconv.Atoi(ports)
-	r, err2 := strconv.Atoi(strings.TrimSuffix(rate, "g"))
-	if !ok || err1 != nil || err2 != nil || n < 2 || n > 4096 || r < 10 || r > 6400 {
-		return SwitchModel{},
-			field.New("",
-				"%q is no switch: write ports x rate, as in 128x400G (2 to 4096 ports of 10 to 6400 Gbit/s)",
-				s)
-	}
-	return SwitchModel{n, r}, nil
-}
-
-// ParseRatio reads "7:1".
-func ParseRatio(s string) (float64, error) {
-	a, b, ok := strings.Cut(s, ":")
-	x, err1 := strconv.ParseFloat(a, 64)
-	y, err2 := strconv.ParseFloat(b, 64)
-	if !ok || err1 != nil || err2 != nil || !(x > 0) || !(y > 0) || x/y < 1 || x/y > 64 {
-		return 0, field.New("", "%q is no oversubscription: write 1:1 to 64:1", s)
-	}
-	return x / y, nil
-}
 
 // FabricInput is what a fabric must carry and be made of.
 type FabricInput struct {
@@ -48,7 +16,7 @@ type FabricInput struct {
 	NICRate   int // Gbit/s, of all its ports together
 	NICPorts  int // 0: one
 	Leaf, Top SwitchModel
-	Ratio     float64 // towards the top tier
+	Ratio     float64 // towards the top tier, at most
 	Prices    *Prices
 }
 
@@ -81,11 +49,15 @@ type Design struct {
 	Tiers     []Tier  `json:"tiers,omitempty"`
 	Cables    []Part  `json:"cables,omitempty"`
 	Hops      int     `json:"switch_hops"`
-	Bisection float64 `json:"bisection_share"` // of the GPUs' own bandwidth; 1 is full
+	Ratio     float64 `json:"oversubscription,omitempty"` // reached towards the top tier; 0: there is none
+	Bisection float64 `json:"bisection_share"`            // as topo's: between the halves of the servers
 	Watts     float64 `json:"watts"`
 	Cost      float64 `json:"cost"`
 	Note      string  `json:"note,omitempty"`
 	Scenario  string  `json:"-"`
+
+	because string       // why the oversubscription is not the one asked
+	build   *topo.Params // of a direct network
 }
 
 // Fits reports whether the design can be formed.
@@ -123,31 +95,86 @@ func Fabrics(in FabricInput) ([]Design, error) {
 		return nil, field.New("gpus", "must lie between 2 and %d, found %d", 1<<20, in.GPUs)
 	case in.PerServer < 1 || in.PerServer > 64:
 		return nil, field.New("server", "a server has 1 to 64 GPUs, found %d", in.PerServer)
-	case in.NICRate < 10 || in.NICRate > in.Leaf.Rate || in.NICRate > in.Top.Rate:
-		return nil, field.New("nic", "NICs of %d Gbit/s do not fit ports of %v and %v", in.NICRate, in.Leaf,
-			in.Top)
 	}
-	if n := in.NICPorts; n < 0 || n > 8 || n > 0 && in.NICRate%n != 0 {
+	n := max(1, in.NICPorts)
+	if in.NICPorts < 0 || n > 8 || in.NICRate%n != 0 {
 		return nil, field.New("nic-ports", "1 to 8 ports share out a NIC's %d Gbit/s evenly, found %d",
-			in.NICRate, n)
+			in.NICRate, in.NICPorts)
+	}
+	if port := in.NICRate / n; port < 10 || port > in.Leaf.Rate || port > in.Top.Rate {
+		return nil, field.New("nic", "%s of %d Gbit/s a NIC do not fit ports of %v and %v; --nic-ports has a "+
+			"NIC share out its rate", unit.Plural(n, "port"), port, in.Leaf, in.Top)
 	}
 	var out []Design
-	for _, f := range []func(FabricInput) Design{singleSwitch, railOnly, railSpine, railPods, railPlanes,
-		portPlanes, pairPod, fatTree, dragonfly, torus} {
-		d := f(in)
-		if d.Reason == "" {
+	for _, k := range kinds {
+		d := Design{Name: k.name, Kind: k.kind, Title: k.title}
+		if least := min(in.Leaf.Rate, in.Top.Rate); in.NICRate > least && k.name != "port-planes" {
+			d = refuse(d, "its NICs have one port, and %d Gbit/s do not fit a port of %d", in.NICRate, least)
+		} else {
+			d = k.design(in, d)
+		}
+		if d.Fits() {
 			d.price(in)
+			d.measure()
+			d.reached(in)
 		}
 		out = append(out, d)
 	}
 	return out, nil
 }
 
+// kinds are the designs, in the order in which they are returned.
+var kinds = []struct {
+	name, kind, title string // kind: of the scenario
+	design            func(FabricInput, Design) Design
+}{
+	{"single-switch", "single-rail", "one switch, rails as VLANs", singleSwitch},
+	{"rail-only", "rail-only", "a switch per rail, no spine", railOnly},
+	{"rail-spine", "rail", "rail switches and spines, two tiers", railSpine},
+	{"rail-pods", "rail", "pods of rail and aggregation switches, super-spines", railPods},
+	{"rail-planes", "planes", "leaves and spines for each rail by itself, two tiers", railPlanes},
+	{"port-planes", "planes", "rail switches and spines for each port of the NICs, two tiers", portPlanes},
+	{"pod-pairs", "pod", "switch pairs with bundled NIC ports, spines, super-spines", pairPod},
+	{"fat-tree", "fat-tree", "fat tree, two or three tiers, any NIC to any NIC", fatTree},
+	{"dragonfly", "dragonfly", "dragonfly, groups cabled directly", dragonfly},
+	{"torus", "torus", "3D torus of switches with their servers", torus},
+}
+
+// measure has the builder's own graph say what a direct network carries between the halves of its servers.
+func (d *Design) measure() {
+	if d.build == nil || d.GPUs > topo.MaxGPUs {
+		return
+	}
+	if g, err := topo.Build(d.Kind, *d.build); err == nil {
+		_, d.Bisection = g.Bisection()
+	}
+	if d.Kind == "torus" {
+		d.Ratio = max(1, 1/d.Bisection)
+	}
+}
+
+// reached notes where a design's oversubscription is not the one that was asked.
+func (d *Design) reached(in FabricInput) {
+	why := d.because
+	switch {
+	case d.Ratio == 0 && in.Ratio > 1:
+		why = fmt.Sprintf("no tier above the switches of NICs: %g:1 does not apply", in.Ratio)
+	case d.Ratio == 0 || math.Abs(d.Ratio-in.Ratio) < 0.005*in.Ratio:
+		return
+	default:
+		why = fmt.Sprintf("oversubscription %.3g:1, %g:1 asked: %s", d.Ratio, in.Ratio, why)
+	}
+	if d.Note != "" {
+		d.Note += "; "
+	}
+	d.Note += why
+}
+
 // servers is how many servers hold the GPUs.
 func (in FabricInput) servers() int { return (in.GPUs + in.PerServer - 1) / in.PerServer }
 
 // ports is how many NIC-rate ports a switch has.
-func (in FabricInput) ports(s SwitchModel) int { return s.Ports * (s.Rate / in.NICRate) }
+func (in FabricInput) ports(s SwitchModel) int { return s.broken(in.NICRate) }
 
 // price adds up cost and power of switches and cables.
 func (d *Design) price(in FabricInput) {
@@ -170,210 +197,6 @@ func (d *Design) price(in FabricInput) {
 
 func refuse(d Design, format string, args ...any) Design {
 	d.Reason = fmt.Sprintf(format, args...)
-	return d
-}
-
-// singleSwitch is one switch for all NICs, rails as VLANs (seed figure 13-4; a
-// modular chassis, seed figure 13).
-func singleSwitch(in FabricInput) Design {
-	d := Design{Name: "single-switch", Kind: "single-rail", Title: "one switch, rails as VLANs"}
-	s := in.Top
-	nics := in.servers() * in.PerServer
-	if in.ports(in.Leaf) >= nics {
-		s = in.Leaf
-	}
-	if in.ports(s) < nics {
-		return refuse(d, "%v has %s of %dG, %d are needed", s, unit.Plural(in.ports(s), "port"), in.NICRate,
-			nics)
-	}
-	d.GPUs = in.ports(s) / in.PerServer * in.PerServer
-	d.Tiers = []Tier{{"rail", s.String(), 1, nics, 0, nics}}
-	d.Cables = []Part{{From: "server", To: "rail", Count: nics, Metres: hostMetres}}
-	d.Hops, d.Bisection = 1, 1/float64(in.PerServer)
-	d.Note = "NICs reach their own rail only; NVLink joins the rails inside a server"
-	d.Scenario = in.scenario(d.Kind, fmt.Sprintf("hosts: %d", in.servers()), 1)
-	return d
-}
-
-// railOnly has a switch per rail and nothing above (seed figure 8).
-func railOnly(in FabricInput) Design {
-	d := Design{Name: "rail-only", Kind: "rail-only", Title: "a switch per rail, no spine"}
-	most := in.ports(in.Leaf)
-	if in.servers() > most {
-		return refuse(d, "a rail switch %v has ports for %s, %d are needed; at most %s", in.Leaf,
-			unit.Plural(most, "server"), in.servers(), unit.Plural(most*in.PerServer, "GPU"))
-	}
-	d.GPUs = most * in.PerServer
-	d.Tiers = []Tier{{"rail", in.Leaf.String(), in.PerServer, in.servers(), 0, in.servers()}}
-	d.Cables = []Part{{From: "server", To: "rail", Count: in.servers() * in.PerServer, Metres: hostMetres}}
-	d.Hops, d.Bisection = 1, 1/float64(in.PerServer)
-	d.Note = "traffic between rails goes over NVLink first"
-	d.Scenario = in.scenario(d.Kind, fmt.Sprintf("hosts: %d", in.servers()), 1)
-	return d
-}
-
-// split divides a switch's ports into down and up by an oversubscription.
-func split(ports int, ratio float64) (down, up int) {
-	up = int(float64(ports) / (1 + ratio))
-	return min(ports-up, int(float64(up)*ratio+1e-9)), up
-}
-
-// railSpine has a switch per rail and segment, and spines (seed figures 9 and 10).
-func railSpine(in FabricInput) Design {
-	d := Design{Name: "rail-spine", Kind: "rail", Title: "rail switches and spines, two tiers"}
-	ports := in.ports(in.Leaf)
-	down, up := split(ports, in.Ratio)
-	if up < 1 || down < 1 {
-		return refuse(d, "%v has too few ports for %g:1", in.Leaf, in.Ratio)
-	}
-	segments := ceilInt(in.servers(), down)
-	leaves := segments * in.PerServer
-	spinePorts := in.ports(in.Top)
-	if leaves > spinePorts {
-		return refuse(d, "%d rail switches are more than the %d ports of a spine %v; at most %d GPUs", leaves,
-			spinePorts, in.Top, spinePorts/in.PerServer*down*in.PerServer)
-	}
-	spines, uplinks := spread(up, leaves, spinePorts)
-	d.GPUs = segments * down * in.PerServer
-	hosts := ceilInt(in.servers(), segments)
-	d.Tiers = []Tier{{"rail", in.Leaf.String(), leaves, hosts, spines * uplinks, hosts},
-		{"spine", in.Top.String(), spines, leaves * uplinks, 0, 0}}
-	d.Cables = []Part{{From: "server", To: "rail", Count: segments * hosts * in.PerServer,
-		Metres: hostMetres}, {From: "rail", To: "spine", Count: leaves * spines * uplinks,
-		Metres: spineMetres}}
-	d.Hops, d.Bisection = 3, min(1, float64(spines*uplinks)/float64(hosts))
-	d.Scenario = in.scenario(d.Kind, fmt.Sprintf("hosts: %d\n  segments: %d\n  spines: %d\n  uplinks: %d",
-		hosts, segments, spines, uplinks), 1)
-	return d
-}
-
-// spread finds the number of spines, at most up, that divides a leaf's uplinks
-// evenly, and how many cables each leaf has to each.
-func spread(up, leaves, spinePorts int) (spines, uplinks int) {
-	for uplinks = max(1, spinePorts/leaves); uplinks >= 1; uplinks-- {
-		if up%uplinks == 0 {
-			return up / uplinks, uplinks
-		}
-	}
-	return up, 1
-}
-
-// railPods has pods of rail switches and aggregation, joined by super-spines with
-// the oversubscription between pods (seed figures 11 and 12).
-func railPods(in FabricInput) Design {
-	d := Design{Name: "rail-pods", Kind: "rail", Title: "pods of rail and aggregation switches, super-spines"}
-	down, up := split(in.ports(in.Leaf), 1)
-	aggDown, aggUp := split(in.ports(in.Top), in.Ratio)
-	if down < 1 || up < 1 || aggUp < 1 || aggDown < in.PerServer {
-		return refuse(d, "%v and %v have too few ports for three tiers at %g:1", in.Leaf, in.Top, in.Ratio)
-	}
-	most := aggDown / in.PerServer // segments: a leaf of every rail at every aggregation switch
-	if in.GPUs <= most*down*in.PerServer {
-		return refuse(d, "%d GPUs fit one pod of %d: two tiers do", in.GPUs, most*down*in.PerServer)
-	}
-	pods, segments := evenPods(in.GPUs, most, down*in.PerServer)
-	perPod := segments * down * in.PerServer
-	aggUp = min(aggUp, int(math.Ceil(float64(segments*in.PerServer)/in.Ratio)))
-	hosts, aggs := down, up
-	supers, superUp, planes, ok := plane(aggs, aggUp, pods, in.ports(in.Top))
-	if !ok {
-		return refuse(d, "%d pods are more than the ports of the super-spines %v allow", pods, in.Top)
-	}
-	d.GPUs = pods * perPod
-	d.Tiers = []Tier{{"rail", in.Leaf.String(), pods * segments * in.PerServer, hosts, aggs, hosts},
-		{"spine", in.Top.String(), pods * aggs, segments * in.PerServer, aggUp, 0},
-		{"super-spine", in.Top.String(), supers, pods * aggs / planes * superUp, 0, 0}}
-	d.Cables = []Part{{From: "server", To: "rail", Count: d.GPUs, Metres: hostMetres},
-		{From: "rail", To: "spine", Count: pods * segments * in.PerServer * aggs, Metres: spineMetres},
-		{From: "spine", To: "super-spine", Count: pods * aggs * aggUp, Metres: superMetres}}
-	d.Hops, d.Bisection = 5, min(1, float64(aggUp)/float64(segments*in.PerServer))
-	d.Note = fmt.Sprintf("%s of %s, %.3g:1 between pods", unit.Plural(pods, "pod"),
-		unit.Plural(perPod, "GPU"),
-		float64(segments*in.PerServer)/float64(aggUp))
-	if d.GPUs <= topo.MaxGPUs {
-		d.Scenario = in.scenario(d.Kind,
-			fmt.Sprintf("pods: %d\n  hosts: %d\n  segments: %d\n  spines: %d\n  uplinks: 1\n  "+
-				"super_spines: %d\n  super_uplinks: %d\n  planes: %d",
-				pods, hosts, segments, aggs, supers, superUp, planes), 1)
-	}
-	return d
-}
-
-// evenPods finds how many pods, of at most so many segments each, leave the
-// fewest ports empty.
-func evenPods(gpus, most, perSegment int) (pods, segments int) {
-	least := ceilInt(gpus, most*perSegment)
-	waste := math.MaxInt
-	for n := least; n <= 2*least+8; n++ {
-		each := ceilInt(gpus, n*perSegment)
-		if w := n*each*perSegment - gpus; w < waste {
-			pods, segments, waste = n, each, w
-		}
-	}
-	return pods, segments
-}
-
-// plane arranges super-spines: aggs per pod with up cables each, pods of them,
-// super-spines of so many ports. Aggregation switch i of every pod is in plane i
-// mod planes and reaches every super-spine of it.
-func plane(aggs, up, pods, ports int) (supers, superUp, planes int, ok bool) {
-	for superUp = 1; superUp <= up; superUp++ { // few cables to many, for fewer failures in common
-		if up%superUp != 0 {
-			continue
-		}
-		// aggregation switches per pod that a plane's super-spines have ports for
-		inPlane := ports / (pods * superUp)
-		if inPlane < 1 {
-			continue
-		}
-		for planes = ceilInt(aggs, inPlane); planes <= aggs; planes++ {
-			if aggs%planes == 0 {
-				return planes * (up / superUp), superUp, planes, true
-			}
-		}
-	}
-	return 0, 0, 0, false
-}
-
-// pairPod is the seed's pod (figure 13-8): segments behind a pair of switches, NICs
-// of two ports (figure 13-7); several pods by four super-spines (figure 13-9).
-func pairPod(in FabricInput) Design {
-	d := Design{Name: "pod-pairs", Kind: "pod",
-		Title: "switch pairs with bundled NIC ports, spines, super-spines"}
-	const hosts, segments, spines, supers = 4, 2, 2, 4
-	perPod := hosts * segments * in.PerServer
-	pods := ceilInt(in.GPUs, perPod)
-	up := hosts * in.PerServer / spines // 1:1 from leaf to spine
-	if hosts*in.PerServer+up*spines > in.ports(in.Leaf) || 2*segments*up > in.ports(in.Top) {
-		return refuse(d, "a segment of %s needs %s of its leaves and %d of its spines",
-			unit.Plural(hosts, "server"),
-			unit.Plural(hosts*in.PerServer+up*spines, "port"), 2*segments*up)
-	}
-	d.GPUs = pods * perPod
-	d.Tiers = []Tier{{"rail", in.Leaf.String(), pods * 2 * segments, hosts * in.PerServer, up * spines, 0},
-		{"spine", in.Top.String(), pods * spines, 2 * segments * up, 0, 0}}
-	d.Cables = []Part{{From: "server", To: "rail", Count: 2 * d.GPUs, Metres: hostMetres},
-		{From: "rail", To: "spine", Count: pods * 2 * segments * spines * up, Metres: spineMetres}}
-	d.Hops, d.Bisection = 3, 1
-	fabric := fmt.Sprintf("hosts: %d\n  segments: %d\n  spines: %d\n  uplinks: %d", hosts, segments, spines,
-		up)
-	d.Note = "every NIC has two ports on two switches: no GPU is cut off by one switch"
-	if pods > 1 {
-		each := max(1, int(float64(2*segments*up)/in.Ratio/supers))
-		if 2*segments*up+each*supers > in.ports(in.Top) || pods*spines*each > in.ports(in.Top) {
-			return refuse(d, "%s need %s of each spine and %d of each super-spine %v",
-				unit.Plural(pods, "pod"),
-				unit.Plural(2*segments*up+each*supers, "port"), pods*spines*each, in.Top)
-		}
-		d.Tiers[1].Up = each * supers
-		d.Tiers = append(d.Tiers, Tier{"super-spine", in.Top.String(), supers, pods * spines * each, 0, 0})
-		d.Cables = append(d.Cables, Part{From: "spine", To: "super-spine",
-			Count: pods * spines * supers * each, Metres: superMetres})
-		d.Hops, d.Bisection = 5, min(1, float64(each*supers)/float64(2*segments*up))
-		fabric = fmt.Sprintf("pods: %d\n  %s\n  super_spines: %d\n  super_uplinks: %d", pods, fabric, supers,
-			each)
-	}
-	d.Scenario = in.scenario(d.Kind, fabric, 2)
 	return d
 }
 

@@ -88,7 +88,11 @@ func TestRegularSizes(t *testing.T) {
 		{65536, "fat-tree", "64x400G", 65536, 5120},
 		{72, "dragonfly", "7x400G", 72, 36}, {1056, "dragonfly", "15x400G", 1056, 264},
 		{16512, "dragonfly", "31x400G", 16512, 2064}} {
-		d := find(t, input(t, c.gpus, c.leaf, c.leaf, "1:1"), c.name)
+		in := input(t, c.gpus, c.leaf, c.leaf, "1:1")
+		if c.name == "dragonfly" {
+			in.PerServer = 1
+		}
+		d := find(t, in, c.name)
 		if !d.Fits() || d.GPUs != c.ports || d.Switches() != c.n {
 			t.Errorf("%s: %d ports, %d switches, want %d and %d (%s)",
 				c.name, d.GPUs, d.Switches(), c.ports, c.n, d.Reason)
@@ -120,7 +124,7 @@ func TestDesignsHold(t *testing.T) {
 				continue
 			}
 			if d.GPUs < in.GPUs || d.Cost <= 0 || d.Watts <= 0 || d.Bisection <= 0 || d.Bisection > 1 ||
-				d.Switches() < 1 || d.CableCount() < in.GPUs {
+				d.Switches() < 1 || d.CableCount() < in.GPUs || d.Ratio < 0 {
 				rt.Fatalf("%+v", d)
 			}
 			for _, x := range d.Tiers {
@@ -140,7 +144,7 @@ func TestDesignsHold(t *testing.T) {
 }
 
 func TestFabricRefuses(t *testing.T) {
-	for _, s := range []string{"", "128", "x400G", "1x400G", "128x5G", "99999x400G", "ax400G"} {
+	for _, s := range []string{"", "128", "x400G", "1x400G", "128x5G", "99999x400G", "ax400G", "50T", "tomahawk9"} {
 		if _, err := ParseSwitch(s); err == nil {
 			t.Errorf("%q is a switch", s)
 		}
@@ -166,5 +170,53 @@ func TestFabricRefuses(t *testing.T) {
 	in.GPUs, in.NICRate = 64, 800
 	if _, err := Fabrics(in); err == nil {
 		t.Error("an 800G NIC fits a 400G port")
+	}
+}
+
+// 1,024 GPUs at 2:1 on 128 ports are 16 leaves of 64 servers with 32 cables up each, to four spines.
+func TestOversubscriptionIsReached(t *testing.T) {
+	in := input(t, 1024, "128x400G", "128x400G", "2:1")
+	for name, want := range map[string][2]int{"rail-spine": {20, 1024 + 512}, "rail-planes": {24, 1024 + 512},
+		"fat-tree": {18, 1040 + 520}} {
+		d := find(t, in, name)
+		if d.Ratio > 2 || d.Ratio < 1.9 || d.Switches() != want[0] || d.CableCount() != want[1] {
+			t.Errorf("%s: %.3f:1, %d switches, %d cables, want %v; %s", name, d.Ratio, d.Switches(), d.CableCount(),
+				want, d.Note)
+		}
+	}
+}
+
+// Switches are named by model, with the ports that their chip can have at once, or by capacity.
+func TestSwitchesByName(t *testing.T) {
+	for text, want := range map[string]SwitchModel{"128x400G": {128, 400, 0}, "tomahawk5": {64, 800, 320},
+		"Tomahawk4": {64, 400, 272}, "sn5600": {64, 800, 0}, "51.2T": {64, 800, 0}, "51.2Tbps": {64, 800, 0},
+		"25.6t": {64, 400, 0}, "12.8T": {32, 400, 0}, "102.4T": {64, 1600, 0}} {
+		if got, err := ParseSwitch(text); err != nil || got.Ports != want.Ports || got.Rate != want.Rate ||
+			want.Radix > 0 && got.Radix != want.Radix {
+			t.Errorf("%s: %+v, %v, want %+v", text, got, err, want)
+		}
+	}
+	if n := (SwitchModel{64, 800, 320}).broken(100); n != 320 {
+		t.Errorf("a Tomahawk 5 has %d ports of 100G at once", n)
+	}
+}
+
+// A NIC's ports are what has to fit a switch: 400G in two of 200G, 800G in eight of 100G.
+func TestNICsOfSeveralPorts(t *testing.T) {
+	for _, c := range []struct {
+		rate, ports int
+		leaf        string
+	}{{400, 2, "256x200G"}, {800, 8, "512x100G"}} {
+		in := input(t, 1024, c.leaf, c.leaf, "1:1")
+		in.NICRate, in.NICPorts = c.rate, c.ports
+		all, err := Fabrics(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range all {
+			if d.Fits() != (d.Name == "port-planes") {
+				t.Errorf("%d ports: %s: %q", c.ports, d.Name, d.Reason)
+			}
+		}
 	}
 }

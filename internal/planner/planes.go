@@ -13,11 +13,12 @@ type planes struct {
 	port         int // Gbit/s of a NIC's port
 	cable        int // and of a cable between switches, which is a whole port of the slower one
 
-	segments, hosts, down    int // per plane; servers of a segment, and how many it has ports for
-	leaves, up, spines, each int // per plane, cables of a leaf, cables to each spine
+	clos // of a plane: groups are segments, down servers of one
 }
 
-// build sizes one plane; ports are broken out for NICs that are slower, and counted as ports.
+// build sizes one plane; ports are broken out for NICs that are slower, and counted as ports. Cables between
+// switches are whole ports of the slower one, or broken out as those of NICs are: to more spines, each with more
+// leaves.
 func (x *planes) build(d *Design) bool {
 	in := &x.FabricInput
 	down, up := split(in.Leaf.Ports, in.Ratio)
@@ -25,51 +26,65 @@ func (x *planes) build(d *Design) bool {
 		*d = refuse(*d, "%v has too few ports for %g:1", in.Leaf, in.Ratio)
 		return false
 	}
-	x.down = down * (in.Leaf.Rate / x.port)
-	x.segments = ceilInt(in.servers(), x.down)
-	x.hosts, x.leaves = ceilInt(in.servers(), x.segments), x.segments*x.rails
-	x.cable = min(in.Leaf.Rate, in.Top.Rate)
-	if x.leaves > in.Top.Ports*(in.Top.Rate/x.cable) && x.cable%x.port == 0 {
-		x.cable = x.port // broken out, as those of NICs are: to more spines, each with more leaves
+	each := in.Leaf.Rate / x.port // ports of NICs on a whole port
+	least, top := 1, 0
+	for _, x.cable = range []int{min(in.Leaf.Rate, in.Top.Rate), x.port} {
+		size := func(segments int) (hosts, need, room int) {
+			hosts = ceilInt(in.servers(), segments)
+			room = (in.Leaf.Ports - ceilInt(hosts, each)) * (in.Leaf.Rate / x.cable)
+			if in.Leaf.Radix > 0 {
+				room = min(room, in.Leaf.Radix-hosts)
+			}
+			return hosts, upwards(hosts*x.port, in.Ratio*float64(x.cable)), room
+		}
+		least, top = ceilInt(in.servers(), down*each), in.Top.broken(x.cable)
+		x.clos = in.cheapest(least, x.rails, size, top, x.count)
+		if x.groups > 0 {
+			return true
+		}
+		if x.cable%x.port != 0 {
+			break
+		}
 	}
-	x.up = up * (in.Leaf.Rate / x.cable)
-	top := in.Top.Ports * (in.Top.Rate / x.cable)
-	if x.leaves > top {
-		*d = refuse(*d, "%d leaves of a plane are more than the %d ports of a spine %v; at most %d GPUs",
-			x.leaves, top, in.Top, top/x.rails*x.down*in.PerServer)
-		return false
-	}
-	x.spines, x.each = spread(x.up, x.leaves, top)
-	return true
+	*d = refuse(*d, "%d leaves of a plane are more than the %d ports of a spine %v; at most %d GPUs",
+		least*x.rails, top, in.Top, top/x.rails*down*each*in.PerServer)
+	return false
 }
 
 // fill writes the design down.
 func (x *planes) fill(d *Design) {
 	in := &x.FabricInput
-	leaves := x.count * x.leaves
-	d.GPUs = x.segments * x.down * in.PerServer
-	d.Tiers = []Tier{{"rail", in.Leaf.String(), leaves, x.hosts, x.up, 0},
-		{"spine", in.Top.String(), x.count * x.spines, x.leaves * x.each, 0, 0}}
-	d.Cables = []Part{{From: "server", To: "rail", Count: leaves * x.hosts, Metres: hostMetres},
-		{From: "rail", To: "spine", Count: leaves * x.up, Metres: spineMetres}}
-	d.Hops, d.Bisection = 3, min(1, float64(x.up*x.cable)/float64(x.hosts*x.port))
+	perPlane := x.groups * x.rails
+	leaves := x.count * perPlane
+	sent := float64(x.up() * x.cable)
+	most := (in.Leaf.Ports - ceilInt(x.up(), in.Leaf.Rate/x.cable)) * (in.Leaf.Rate / x.port)
+	if in.Leaf.Radix > 0 {
+		most = min(most, in.Leaf.Radix-x.up())
+	}
+	d.GPUs = x.groups * min(most, int(sent*in.Ratio/float64(x.port)+1e-9)) * in.PerServer
+	d.Tiers = []Tier{{"rail", in.Leaf.String(), leaves, x.down, x.up(), 0},
+		{"spine", in.Top.String(), x.count * x.tops, perPlane * x.each, 0, 0}}
+	d.Cables = []Part{{From: "server", To: "rail", Count: leaves * x.down, Metres: hostMetres},
+		{From: "rail", To: "spine", Count: leaves * x.up(), Metres: spineMetres}}
+	d.Hops, d.Ratio = 3, float64(x.down*x.port)/sent
+	d.because = fmt.Sprintf("%s of %dG under a leaf have %s of %dG up", unit.Plural(x.down, "port"), x.port,
+		unit.Plural(x.up(), "cable"), x.cable)
+	d.Bisection = crossing(x.groups*x.down, level{x.groups, sent / float64(x.port)}, level{x.down, 1})
 }
 
 // railPlanes has a network of two tiers for each NIC of a server: a multi-plane fat tree (DeepSeek-AI,
 // "Insights into DeepSeek-V3", ISCA 2025, section 5.1).
-func railPlanes(in FabricInput) Design {
-	d := Design{Name: "rail-planes", Kind: "planes",
-		Title: "leaves and spines for each rail by itself, two tiers"}
+func railPlanes(in FabricInput, d Design) Design {
 	x := planes{FabricInput: in, count: in.PerServer, rails: 1, port: in.NICRate}
 	if !x.build(&d) {
 		return d
 	}
-	if in.PerServer < 2 || x.segments < 2 {
+	if in.PerServer < 2 || x.groups < 2 {
 		return refuse(d, "%s of %s need no spines within a rail", unit.Plural(in.servers(), "server"),
 			unit.Plural(in.PerServer, "NIC"))
 	}
 	x.fill(&d)
-	d.Tiers[0].Failure = x.hosts
+	d.Tiers[0].Failure = x.down
 	d.Note = "rails meet nowhere: traffic between them goes over NVLink first"
 	d.Scenario = x.scenario(1, fmt.Sprintf("rail: %d", in.PerServer), "rail: nic", "rail")
 	return d
@@ -77,9 +92,7 @@ func railPlanes(in FabricInput) Design {
 
 // portPlanes has a network of rail switches and spines for each port of the NICs, which share out the
 // NIC's rate: dual-plane with two (Qian et al., "Alibaba HPN", SIGCOMM 2024, section 4).
-func portPlanes(in FabricInput) Design {
-	d := Design{Name: "port-planes", Kind: "planes",
-		Title: "rail switches and spines for each port of the NICs, two tiers"}
+func portPlanes(in FabricInput, d Design) Design {
 	n := in.NICPorts
 	if n < 2 {
 		return refuse(d, "NICs have one port (--nic-ports)")
@@ -100,9 +113,6 @@ func portPlanes(in FabricInput) Design {
 // plane is the one that spines have, too.
 func (x *planes) scenario(ports int, leaves, match, plane string) string {
 	in := &x.FabricInput
-	ofSwitch := func(s SwitchModel, least int) string {
-		return fmt.Sprintf("ports: %dx%dGbps, split: %d", s.Ports, s.Rate, max(1, s.Rate/least))
-	}
 	return fmt.Sprintf(`# Written by railyard plan fabric: %d GPUs, switches %v and %v.
 name: planes-%d
 fabric:
@@ -123,7 +133,7 @@ workload:
   traffic:
     permutation: {bytes: 1MB, groups: rail}
 `, in.GPUs, in.Leaf, in.Top, in.GPUs, in.PerServer, in.PerServer, ports, x.port,
-		ofSwitch(in.Leaf, min(x.port, x.cable)), ofSwitch(in.Top, x.cable), x.segments, x.hosts, x.segments,
-		leaves, plane, x.count, x.spines, match, hostMetres, plane, x.each, spineMetres, x.cable,
+		in.Leaf.yaml(min(x.port, x.cable)), in.Top.yaml(x.cable), x.groups, x.down, x.groups,
+		leaves, plane, x.count, x.tops, match, hostMetres, plane, x.each, spineMetres, x.cable,
 		max(64, in.ports(in.Top)/2))
 }

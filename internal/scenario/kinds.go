@@ -61,7 +61,7 @@ func (p *resolver) effective() error {
 // ofServers refuses shapes of servers where the fabric decides them.
 func (p *resolver) ofServers() (faults field.List) {
 	s := &p.File.Server
-	one := p.File.Fabric.Kind == "fat-tree" || p.File.Fabric.Kind == "dragonfly"
+	one := p.File.Fabric.Kind == "fat-tree" // a dragonfly's servers have one GPU unless the scenario says more
 	refuse := func(key, format string, args ...any) {
 		faults = append(faults, field.New(key, "has no effect"+format, args...))
 	}

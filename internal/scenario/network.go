@@ -29,7 +29,7 @@ func (p *resolver) network() error {
 	if err := p.effective(); err != nil {
 		return err
 	}
-	f.decide(s)
+	p.decide(f, s)
 	p.IPv6 = f.IP != nil && *f.IP == 6
 	p.Shape = f.shape(s)
 	p.Switching = Switching{CutThrough: f.CutThrough, Pipeline: f.Pipeline, Response: f.PauseDelay,
@@ -127,8 +127,8 @@ func (p *resolver) shareNVLink(s *Server) error {
 }
 
 // decide fills in what a fabric leaves open and its other values say.
-func (f *Fabric) decide(s *Server) {
-	if f.Kind == "fat-tree" || f.Kind == "dragonfly" {
+func (p *resolver) decide(f *Fabric, s *Server) {
+	if f.Kind == "fat-tree" || f.Kind == "dragonfly" && !p.says("server.gpus") && !p.says("server.nics") {
 		s.GPUs, s.NICs, s.NICPorts = 1, 1, 1
 	}
 	if f.FabricLink.Rate == 0 {

@@ -64,3 +64,6 @@ func modelOf(key string) *Model {
 	}
 	return nil
 }
+
+// Models lists the switches that are known.
+func Models() []Model { return slices.Clone(models) }

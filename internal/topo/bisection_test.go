@@ -37,7 +37,9 @@ func TestBisectionOfClasses(t *testing.T) {
 			kind, p.K = "torus", rapid.IntRange(2, 4).Draw(t, "side")
 			p.Server.Ports, p.Pods = 1, 0
 		case 1:
-			kind, p.K, p.Pods = "dragonfly", rapid.IntRange(1, 2).Draw(t, "k"), 0
+			kind, p.K, p.Pods = "dragonfly", rapid.IntRange(1, 2).Draw(t, "k")*p.Server.NICs, 0
+			p.Groups = rapid.IntRange(2, 3).Draw(t, "groups")
+			p.Server.Ports = 1
 		}
 		g := build(t, kind, p)
 		for range rapid.IntRange(0, 3).Draw(t, "slower") {

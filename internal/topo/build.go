@@ -55,7 +55,7 @@ func Kinds() []string {
 //	fat-tree     k-ary, two or three tiers, whole or some pods of it, one GPU per host
 //	torus        a cube of k^3 switches with a server each, or several
 //	cubes        a torus of such cubes, whose faces end at optical circuit switches
-//	dragonfly    k NICs per switch, balanced unless told otherwise, one GPU per host
+//	dragonfly    k NICs per switch, balanced unless told otherwise, one GPU per host unless servers are given
 func Build(kind string, p Params) (_ *Graph, err error) {
 	defer bounded(&err)
 	switch kind {

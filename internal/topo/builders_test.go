@@ -168,6 +168,7 @@ func TestBisection(t *testing.T) {
 			}
 			want = unit.Rate(across*p.Uplinks) * up.Rate
 		case "dragonfly":
+			p.Server = Server{} // one GPU each
 			p.K, p.Groups, p.HostCable = n("k", 1, 2), 2, cable(100*up.Rate)
 			if p.K == 2 && n("four groups", 0, 1) == 1 {
 				p.Groups = 4

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"railyard/internal/field"
+	"railyard/unit"
 )
 
 // torus is a cube of k^3 switches with Hosts servers each, one unless told otherwise;
@@ -102,7 +103,8 @@ func (d Dragonfly) Radix() int {
 
 // dragonfly builds one. The global cables of a group go to the other groups in turn,
 // and its switches take Global of them each in order: with one cable between groups,
-// cable j leads to group j, or j+1 from its own number on. Hosts have one GPU.
+// cable j leads to group j, or j+1 from its own number on. Servers have one GPU
+// unless they are given, and all their NICs on one switch.
 func dragonfly(p Params) (*Graph, error) {
 	d, err := Dragonfly{K: p.K, GroupSize: p.GroupSize, Local: p.Local, Global: p.Global,
 		Groups: p.Groups}.Balanced()
@@ -118,7 +120,14 @@ func dragonfly(p Params) (*Graph, error) {
 		return nil, field.New("groups", "%d switches are more than the %d that packet fidelity takes",
 			a*groups, MaxNodes)
 	}
-	p.Server, p.Hosts, p.Segments = Server{GPUs: 1, NICs: 1, Ports: 1}, d.K, groups*a
+	if p.Server == (Server{}) {
+		p.Server = Server{GPUs: 1, NICs: 1, Ports: 1}
+	}
+	if n := p.Server.NICs; n < 1 || d.K%n != 0 {
+		return nil, field.New("k", "%d NICs of a switch are no whole number of servers with %s", d.K,
+			unit.Plural(n, "NIC"))
+	}
+	p.Hosts, p.Segments = d.K/p.Server.NICs, groups*a
 	if err := p.check("dragonfly"); err != nil {
 		return nil, err
 	}

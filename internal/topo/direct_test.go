@@ -37,7 +37,7 @@ func TestDirectFabrics(t *testing.T) {
 		}
 	}
 	for _, p := range []int{1, 2, 4} {
-		g, err := Build("dragonfly", Params{Server: Server{GPUs: 8, NICs: 8, Ports: 1}, K: p,
+		g, err := Build("dragonfly", Params{K: p,
 			HostCable: c, Fabric: c})
 		if err != nil {
 			t.Fatal(err)

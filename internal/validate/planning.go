@@ -127,7 +127,7 @@ func switchCounts() ([]Row, error) {
 	}
 	s := planner.SwitchModel{Ports: 128, Rate: 400}
 	all, err := planner.Fabrics(planner.FabricInput{GPUs: 28_672, PerServer: 8, NICRate: 400, Leaf: s, Top: s,
-		Ratio: 7, Prices: prices})
+		Ratio: 1, Prices: prices})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,150 @@
+package planner
+
+import (
+	"fmt"
+	"math"
+
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// tree is a folded Clos whose leaves carry all NICs of their servers.
+type tree struct {
+	clos // groups are leaves, down servers of one; with three tiers of all pods
+
+	// With three tiers tops are all cores, each the cables of an aggregation switch to one of its plane's.
+	pods, aggs, out, planes int // aggregation switches of a pod, cables of one to cores, groups of cores
+}
+
+// fatTree is the folded Clos of whole servers under leaves: two tiers where they do, else pods that are
+// non-blocking inside (HANDBOOK.md 11: whole, of one GPU a server, k^3/4 ports of 5k^2/4 switches), with the
+// oversubscription towards the top tier.
+func fatTree(in FabricInput, d Design) Design {
+	k, per := in.ports(in.Leaf), in.PerServer
+	if in.GPUs <= k {
+		return refuse(d, "%s fit one switch %v", unit.Plural(in.GPUs, "GPU"), in.Leaf)
+	}
+	x, ok := in.twoTiers(k)
+	if !ok {
+		x, ok = in.threeTiers(k)
+	}
+	if !ok {
+		half := k / 2 / per
+		if half == 0 {
+			return refuse(d, "half of a leaf %v, %d ports of %dG, has no room for the %s of a server", in.Leaf,
+				k/2, in.NICRate, unit.Plural(per, "NIC"))
+		}
+		return refuse(d, "%v has %s of %dG, which make %s at most", in.Leaf, unit.Plural(k, "port"), in.NICRate,
+			unit.Plural(half*per*(k/2)*k, "GPU"))
+	}
+	nics := x.down * per
+	d.GPUs = x.groups * nics
+	leaf, top := in.Leaf.String(), in.Top.String()
+	d.Cables = []Part{{From: "server", To: "leaf", Count: d.GPUs, Metres: hostMetres}}
+	if x.pods == 0 {
+		d.Hops, d.Ratio = 3, float64(nics)/float64(x.up())
+		d.Tiers = []Tier{{"leaf", leaf, x.groups, nics, x.up(), nics},
+			{"spine", top, x.tops, x.groups * x.each, 0, 0}}
+		d.Cables = append(d.Cables, Part{From: "leaf", To: "spine", Count: x.groups * x.up(), Metres: spineMetres})
+		d.Note = fmt.Sprintf("%s, %s", unit.Plural(x.groups, "leaf"), unit.Plural(x.tops, "spine"))
+		d.because = fmt.Sprintf("%s under a leaf have %s up", unit.Plural(nics, "NIC"), unit.Plural(x.up(), "cable"))
+		d.Bisection = crossing(x.groups*x.down, level{x.groups, float64(x.up()) / float64(per)}, level{x.down, 1})
+	} else {
+		leaves := x.groups / x.pods
+		d.Hops, d.Ratio = 5, float64(leaves)/float64(x.out)
+		d.Tiers = []Tier{{"leaf", leaf, x.groups, nics, x.aggs, nics},
+			{"aggregation", top, x.pods * x.aggs, leaves, x.out, 0},
+			{"core", top, x.tops, x.pods * x.aggs / x.planes * x.each, 0, 0}}
+		d.Cables = append(d.Cables,
+			Part{From: "leaf", To: "aggregation", Count: x.groups * x.aggs, Metres: spineMetres},
+			Part{From: "aggregation", To: "core", Count: x.pods * x.aggs * x.out, Metres: superMetres})
+		d.Note = fmt.Sprintf("%s of %s", unit.Plural(x.pods, "pod"), unit.Plural(d.GPUs/x.pods, "GPU"))
+		d.because = fmt.Sprintf("%s down from an aggregation switch have %d up", unit.Plural(leaves, "cable"), x.out)
+		d.Bisection = crossing(x.groups*x.down, level{x.pods, float64(x.aggs*x.out) / float64(per)},
+			level{leaves, float64(x.aggs) / float64(per)}, level{x.down, 1})
+	}
+	d.Note += "; the servers of a leaf have all their NICs on it"
+	if d.GPUs <= topo.MaxGPUs {
+		d.Scenario = in.treeScenario(x)
+	}
+	return d
+}
+
+// twoTiers finds the cheapest leaves and spines, if there are any.
+func (in FabricInput) twoTiers(k int) (tree, bool) {
+	down, _ := split(k, in.Ratio)
+	if down/in.PerServer < 1 {
+		return tree{}, false
+	}
+	x := in.cheapest(ceilInt(in.servers(), down/in.PerServer), 1, func(leaves int) (int, int, int) {
+		hosts := ceilInt(in.servers(), leaves)
+		return hosts, upwards(hosts*in.PerServer, in.Ratio), k - hosts*in.PerServer
+	}, in.ports(in.Top), 1)
+	return tree{clos: x}, x.groups > 0
+}
+
+// threeTiers finds the pods that take the fewest switches: leaves have a cable to each aggregation switch of
+// their pod, as many as they have NICs below, and these in every pod share cores plane by plane.
+func (in FabricInput) threeTiers(k int) (best tree, ok bool) {
+	most := k / 2 / in.PerServer // servers under a leaf
+	if most < 1 {
+		return best, false
+	}
+	ports, fewest := in.ports(in.Top), math.MaxInt
+	all := ceilInt(in.servers(), most)
+	for pods := 2; pods <= min(ports, in.servers()); pods++ {
+		leaves := ceilInt(all, pods)
+		hosts := ceilInt(in.servers(), pods*leaves)
+		out, aggs := upwards(leaves, in.Ratio), hosts*in.PerServer
+		if leaves+out > ports {
+			continue
+		}
+		cores, each, planes, fits := plane(aggs, out, pods, ports)
+		if n := pods*(leaves+aggs) + cores; fits && n < fewest {
+			fewest, ok = n, true
+			best = tree{clos{groups: pods * leaves, down: hosts, tops: cores, each: each}, pods, aggs, out, planes}
+		}
+	}
+	return best, ok
+}
+
+// treeScenario writes one by types, nodes and cables.
+func (in FabricInput) treeScenario(x tree) string {
+	leaf := fmt.Sprintf("leaf: %d", x.groups)
+	above := fmt.Sprintf("    spine: {type: spine, count: %d}", x.tops)
+	types := fmt.Sprintf("    spine: {%s, role: spine}", in.Top.yaml(in.NICRate))
+	cables := fmt.Sprintf("    - {from: host, to: leaf, same: leaf, length: %dm}\n"+
+		"    - {from: leaf, to: spine, count: %d, length: %dm}", hostMetres, x.each, spineMetres)
+	if x.pods > 0 {
+		leaf = fmt.Sprintf("pod: %d, leaf: %d", x.pods, x.groups/x.pods)
+		above = fmt.Sprintf("    aggregation: {type: aggregation, per: {pod: %d, plane: %d}, "+
+			"count: %d}\n    core: {type: core, per: {plane: %d}, count: %d}", x.pods, x.planes, x.aggs/x.planes,
+			x.planes, x.tops/x.planes)
+		types = fmt.Sprintf("    aggregation: {%s, role: aggregation}\n    core: {%s, role: core}",
+			in.Top.yaml(in.NICRate), in.Top.yaml(in.NICRate))
+		cables = fmt.Sprintf("    - {from: host, to: leaf, same: [pod, leaf], length: %dm}\n"+
+			"    - {from: leaf, to: aggregation, same: pod, length: %dm}\n"+
+			"    - {from: aggregation, to: core, same: plane, count: %d, length: %dm}", hostMetres, spineMetres,
+			x.each, superMetres)
+	}
+	return fmt.Sprintf(`# Written by railyard plan fabric: %d GPUs, switches %v and %v.
+name: fat-tree-%d
+fabric:
+  types:
+    host: {gpus: %d, nics: %d, nic_rate: %dGbps}
+    leaf: {%s, role: leaf}
+%s
+  nodes:
+    host: {type: host, per: {%s}, count: %d}
+    leaf: {type: leaf, per: {%s}}
+%s
+  cables:
+%s
+  fabric_link: {rate: %dGbps}
+switch: {buffer: %dMB}
+workload:
+  traffic:
+    permutation: {bytes: 1MB, groups: all}
+`, in.GPUs, in.Leaf, in.Top, in.GPUs, in.PerServer, in.PerServer, in.NICRate, in.Leaf.yaml(in.NICRate), types,
+		leaf, x.down, leaf, above, cables, in.NICRate, max(64, in.ports(in.Top)/2))
+}

@@ -1,0 +1,202 @@
+package planner
+
+import (
+	"fmt"
+	"math"
+
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// singleSwitch is one switch for all NICs, rails as VLANs (seed figure 13-4; a
+// modular chassis, seed figure 13).
+func singleSwitch(in FabricInput, d Design) Design {
+	s := in.Top
+	nics := in.servers() * in.PerServer
+	if in.ports(in.Leaf) >= nics {
+		s = in.Leaf
+	}
+	if in.ports(s) < nics {
+		return refuse(d, "%v has %s of %dG, %d are needed", s, unit.Plural(in.ports(s), "port"), in.NICRate,
+			nics)
+	}
+	d.GPUs = in.ports(s) / in.PerServer * in.PerServer
+	d.Tiers = []Tier{{"rail", s.String(), 1, nics, 0, nics}}
+	d.Cables = []Part{{From: "server", To: "rail", Count: nics, Metres: hostMetres}}
+	d.Hops, d.Bisection = 1, 1
+	d.Note = "NICs reach their own rail only; NVLink joins the rails inside a server"
+	d.Scenario = in.scenario(d.Kind, fmt.Sprintf("hosts: %d", in.servers()), 1)
+	return d
+}
+
+// railOnly has a switch per rail and nothing above (seed figure 8).
+func railOnly(in FabricInput, d Design) Design {
+	most := in.ports(in.Leaf)
+	if in.servers() > most {
+		return refuse(d, "a rail switch %v has ports for %s, %d are needed; at most %s", in.Leaf,
+			unit.Plural(most, "server"), in.servers(), unit.Plural(most*in.PerServer, "GPU"))
+	}
+	d.GPUs = most * in.PerServer
+	d.Tiers = []Tier{{"rail", in.Leaf.String(), in.PerServer, in.servers(), 0, in.servers()}}
+	d.Cables = []Part{{From: "server", To: "rail", Count: in.servers() * in.PerServer, Metres: hostMetres}}
+	d.Hops, d.Bisection = 1, 1
+	d.Note = "traffic between rails goes over NVLink first"
+	d.Scenario = in.scenario(d.Kind, fmt.Sprintf("hosts: %d", in.servers()), 1)
+	return d
+}
+
+// railSpine has a switch per rail and segment, and spines (seed figures 9 and 10): as many segments, spines and
+// cables as are cheapest.
+func railSpine(in FabricInput, d Design) Design {
+	ports, tops := in.ports(in.Leaf), in.ports(in.Top)
+	down, up := split(ports, in.Ratio)
+	if up < 1 || down < 1 {
+		return refuse(d, "%v has too few ports for %g:1", in.Leaf, in.Ratio)
+	}
+	least := ceilInt(in.servers(), down)
+	if least*in.PerServer > tops {
+		return refuse(d, "%d rail switches are more than the %d ports of a spine %v; at most %d GPUs",
+			least*in.PerServer, tops, in.Top, tops/in.PerServer*down*in.PerServer)
+	}
+	x := in.cheapest(least, in.PerServer, func(segments int) (int, int, int) {
+		hosts := ceilInt(in.servers(), segments)
+		return hosts, upwards(hosts, in.Ratio), ports - hosts
+	}, tops, 1)
+	leaves := x.groups * in.PerServer
+	d.GPUs = x.groups * min(ports-x.up(), int(float64(x.up())*in.Ratio+1e-9)) * in.PerServer
+	d.Tiers = []Tier{{"rail", in.Leaf.String(), leaves, x.down, x.up(), x.down},
+		{"spine", in.Top.String(), x.tops, leaves * x.each, 0, 0}}
+	d.Cables = []Part{{From: "server", To: "rail", Count: leaves * x.down, Metres: hostMetres},
+		{From: "rail", To: "spine", Count: leaves * x.up(), Metres: spineMetres}}
+	d.Hops, d.Ratio = 3, float64(x.down)/float64(x.up())
+	d.because = fmt.Sprintf("%s under a rail switch have %s up", unit.Plural(x.down, "server"),
+		unit.Plural(x.up(), "cable"))
+	d.Bisection = crossing(x.groups*x.down, level{x.groups, float64(x.up())}, level{x.down, 1})
+	d.Scenario = in.scenario(d.Kind, fmt.Sprintf("hosts: %d\n  segments: %d\n  spines: %d\n  uplinks: %d",
+		x.down, x.groups, x.tops, x.each), 1)
+	return d
+}
+
+// railPods has pods of rail switches and aggregation, joined by super-spines with
+// the oversubscription between pods (seed figures 11 and 12).
+func railPods(in FabricInput, d Design) Design {
+	down, up := split(in.ports(in.Leaf), 1)
+	aggDown, aggUp := split(in.ports(in.Top), in.Ratio)
+	if down < 1 || up < 1 || aggUp < 1 || aggDown < in.PerServer {
+		return refuse(d, "%v and %v have too few ports for three tiers at %g:1", in.Leaf, in.Top, in.Ratio)
+	}
+	most := aggDown / in.PerServer // segments: a leaf of every rail at every aggregation switch
+	if in.GPUs <= most*down*in.PerServer {
+		return refuse(d, "%d GPUs fit one pod of %d: two tiers do", in.GPUs, most*down*in.PerServer)
+	}
+	pods, segments := evenPods(in.GPUs, most, down*in.PerServer)
+	hosts := ceilInt(in.servers(), pods*segments)
+	perPod, aggs := segments*hosts*in.PerServer, hosts
+	aggUp = upwards(segments*in.PerServer, in.Ratio)
+	supers, superUp, planes, ok := plane(aggs, aggUp, pods, in.ports(in.Top))
+	if !ok {
+		return refuse(d, "%d pods are more than the ports of the super-spines %v allow", pods, in.Top)
+	}
+	d.GPUs = pods * perPod
+	d.Tiers = []Tier{{"rail", in.Leaf.String(), pods * segments * in.PerServer, hosts, aggs, hosts},
+		{"spine", in.Top.String(), pods * aggs, segments * in.PerServer, aggUp, 0},
+		{"super-spine", in.Top.String(), supers, pods * aggs / planes * superUp, 0, 0}}
+	d.Cables = []Part{{From: "server", To: "rail", Count: d.GPUs, Metres: hostMetres},
+		{From: "rail", To: "spine", Count: pods * segments * in.PerServer * aggs, Metres: spineMetres},
+		{From: "spine", To: "super-spine", Count: pods * aggs * aggUp, Metres: superMetres}}
+	d.Hops, d.Ratio = 5, float64(segments*in.PerServer)/float64(aggUp)
+	d.because = fmt.Sprintf("%s down from an aggregation switch have %d up",
+		unit.Plural(segments*in.PerServer, "cable"), aggUp)
+	d.Bisection = crossing(pods*segments*hosts, level{pods, float64(aggs*aggUp) / float64(in.PerServer)},
+		level{segments, float64(aggs)}, level{hosts, 1})
+	d.Note = fmt.Sprintf("%s of %s, %.3g:1 between pods", unit.Plural(pods, "pod"),
+		unit.Plural(perPod, "GPU"), d.Ratio)
+	if d.GPUs <= topo.MaxGPUs {
+		d.Scenario = in.scenario(d.Kind,
+			fmt.Sprintf("pods: %d\n  hosts: %d\n  segments: %d\n  spines: %d\n  uplinks: 1\n  "+
+				"super_spines: %d\n  super_uplinks: %d\n  planes: %d",
+				pods, hosts, segments, aggs, supers, superUp, planes), 1)
+	}
+	return d
+}
+
+// evenPods finds how many pods, of at most so many segments each, leave the
+// fewest ports empty.
+func evenPods(gpus, most, perSegment int) (pods, segments int) {
+	least := ceilInt(gpus, most*perSegment)
+	waste := math.MaxInt
+	for n := least; n <= 2*least+8; n++ {
+		each := ceilInt(gpus, n*perSegment)
+		if w := n*each*perSegment - gpus; w < waste {
+			pods, segments, waste = n, each, w
+		}
+	}
+	return pods, segments
+}
+
+// plane arranges super-spines: aggs per pod with up cables each, pods of them,
+// super-spines of so many ports. Aggregation switch i of every pod is in plane i
+// mod planes and reaches every super-spine of it.
+func plane(aggs, up, pods, ports int) (supers, superUp, planes int, ok bool) {
+	for superUp = 1; superUp <= up; superUp++ { // few cables to many, for fewer failures in common
+		if up%superUp != 0 {
+			continue
+		}
+		// aggregation switches per pod that a plane's super-spines have ports for
+		inPlane := ports / (pods * superUp)
+		if inPlane < 1 {
+			continue
+		}
+		for planes = ceilInt(aggs, inPlane); planes <= aggs; planes++ {
+			if aggs%planes == 0 {
+				return planes * (up / superUp), superUp, planes, true
+			}
+		}
+	}
+	return 0, 0, 0, false
+}
+
+// pairPod is the seed's pod (figure 13-8): segments behind a pair of switches, NICs
+// of two ports (figure 13-7); several pods by four super-spines (figure 13-9).
+func pairPod(in FabricInput, d Design) Design {
+	const hosts, segments, spines, supers = 4, 2, 2, 4
+	perPod := hosts * segments * in.PerServer
+	pods := ceilInt(in.GPUs, perPod)
+	up := hosts * in.PerServer / spines // 1:1 from leaf to spine
+	if hosts*in.PerServer+up*spines > in.ports(in.Leaf) || 2*segments*up > in.ports(in.Top) {
+		return refuse(d, "a segment of %s needs %s of its leaves and %d of its spines",
+			unit.Plural(hosts, "server"),
+			unit.Plural(hosts*in.PerServer+up*spines, "port"), 2*segments*up)
+	}
+	d.GPUs = pods * perPod
+	d.Tiers = []Tier{{"rail", in.Leaf.String(), pods * 2 * segments, hosts * in.PerServer, up * spines, 0},
+		{"spine", in.Top.String(), pods * spines, 2 * segments * up, 0, 0}}
+	d.Cables = []Part{{From: "server", To: "rail", Count: 2 * d.GPUs, Metres: hostMetres},
+		{From: "rail", To: "spine", Count: pods * 2 * segments * spines * up, Metres: spineMetres}}
+	d.Hops, d.Ratio, d.because = 3, 1, "one pod has no tier above its spines, to which it has 1:1"
+	spread := []level{{segments, hosts}, {hosts, 1}}
+	fabric := fmt.Sprintf("hosts: %d\n  segments: %d\n  spines: %d\n  uplinks: %d", hosts, segments, spines,
+		up)
+	d.Note = "every NIC has two ports on two switches: no GPU is cut off by one switch"
+	if pods > 1 {
+		each := ceilInt(upwards(2*segments*up, in.Ratio), supers)
+		if 2*segments*up+each*supers > in.ports(in.Top) || pods*spines*each > in.ports(in.Top) {
+			return refuse(d, "%s need %s of each spine and %d of each super-spine %v",
+				unit.Plural(pods, "pod"),
+				unit.Plural(2*segments*up+each*supers, "port"), pods*spines*each, in.Top)
+		}
+		d.Tiers[1].Up = each * supers
+		d.Tiers = append(d.Tiers, Tier{"super-spine", in.Top.String(), supers, pods * spines * each, 0, 0})
+		d.Cables = append(d.Cables, Part{From: "spine", To: "super-spine",
+			Count: pods * spines * supers * each, Metres: superMetres})
+		d.Hops, d.Ratio = 5, float64(2*segments*up)/float64(each*supers)
+		d.because = fmt.Sprintf("%s down from a spine have %d up, as many to each of %s",
+			unit.Plural(2*segments*up, "cable"), each*supers, unit.Plural(supers, "super-spine"))
+		spread = append([]level{{pods, float64(spines*supers*each) / float64(2*in.PerServer)}}, spread...)
+		fabric = fmt.Sprintf("pods: %d\n  %s\n  super_spines: %d\n  super_uplinks: %d", pods, fabric, supers,
+			each)
+	}
+	d.Bisection = crossing(pods*segments*hosts, spread...)
+	d.Scenario = in.scenario(d.Kind, fabric, 2)
+	return d
+}

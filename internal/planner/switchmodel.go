@@ -1,0 +1,98 @@
+package planner
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"railyard/internal/field"
+	known "railyard/internal/site"
+	"railyard/unit"
+)
+
+// SwitchModel is a switch by its ports, "128x400G".
+type SwitchModel struct {
+	Ports, Rate int // Gbit/s
+	Radix       int // ports that it can have at once, broken out; 0: as many as their rates allow
+}
+
+func (s SwitchModel) String() string { return fmt.Sprintf("%dx%dG", s.Ports, s.Rate) }
+
+// broken is how many ports of a rate a switch has, its own broken out where they are faster.
+func (s SwitchModel) broken(rate int) int {
+	n := s.Ports * (s.Rate / rate)
+	if s.Radix > 0 {
+		n = min(n, s.Radix)
+	}
+	return n
+}
+
+// yaml is the switch as a type of a described fabric, its ports broken out down to a rate.
+func (s SwitchModel) yaml(least int) string {
+	return fmt.Sprintf("ports: %dx%dGbps, split: %d", s.Ports, s.Rate, max(1, s.Rate/least))
+}
+
+// capacities are chips of switches by Tbit/s, with the fastest ports of their generation: 32 of eight lanes of
+// 50 Gbit/s, 64, and lanes of 100 and 200 Gbit/s from there on; 100G in four lanes before (switches.json).
+var capacities = map[float64]SwitchModel{3.2: {Ports: 32, Rate: 100}, 6.4: {Ports: 64, Rate: 100},
+	12.8: {Ports: 32, Rate: 400}, 25.6: {Ports: 64, Rate: 400}, 51.2: {Ports: 64, Rate: 800},
+	102.4: {Ports: 64, Rate: 1600}}
+
+// ParseSwitch reads "128x400G", a capacity, "51.2T", or a switch that Railyard knows, "tomahawk5".
+func ParseSwitch(s string) (SwitchModel, error) {
+	lower := strings.ToLower(s)
+	for _, m := range known.Models() {
+		if m.Key != lower {
+			continue
+		}
+		ports, rate, _ := strings.Cut(m.Ports, "x")
+		n, err := strconv.Atoi(ports)
+		r, err2 := unit.ParseRate(rate)
+		if err != nil || err2 != nil {
+			return SwitchModel{}, field.New("", "%q: its ports, %s, are no number of equal ones", s, m.Ports)
+		}
+		return SwitchModel{n, int(r / unit.Gbps), m.Radix}, nil
+	}
+	if number, ok := strings.CutSuffix(strings.TrimSuffix(lower, "bps"), "t"); ok {
+		tbps, err := strconv.ParseFloat(number, 64)
+		if m, known := capacities[tbps]; err == nil && known {
+			return m, nil
+		}
+	}
+	ports, rate, ok := strings.Cut(lower, "x")
+	n, err1 := strconv.Atoi(ports)
+	r, err2 := strconv.Atoi(strings.TrimSuffix(rate, "g"))
+	if !ok || err1 != nil || err2 != nil || n < 2 || n > 4096 || r < 10 || r > 6400 {
+		err := field.Choice("", s, known.ModelNames(), "%q is no switch: write ports x rate, as in 128x400G (2 to "+
+			"4096 ports of 10 to 6400 Gbit/s), a capacity (3.2T, 6.4T, 12.8T, 25.6T, 51.2T, 102.4T) or a "+
+			"model (railyard models)", s)
+		return SwitchModel{}, err
+	}
+	return SwitchModel{Ports: n, Rate: r}, nil
+}
+
+// ParseRatio reads "7:1".
+func ParseRatio(s string) (float64, error) {
+	a, b, ok := strings.Cut(s, ":")
+	x, err1 := strconv.ParseFloat(a, 64)
+	y, err2 := strconv.ParseFloat(b, 64)
+	if !ok || err1 != nil || err2 != nil || !(x > 0) || !(y > 0) || x/y < 1 || x/y > 64 {
+		return 0, field.New("", "%q is no oversubscription: write 1:1 to 64:1", s)
+	}
+	return x / y, nil
+}
+
+// split divides a switch's ports into down and up by an oversubscription.
+func split(ports int, ratio float64) (down, up int) {
+	up = int(math.Ceil(float64(ports)/(1+ratio) - 1e-9))
+	for up > 1 && ports-up+1 <= int(float64(up-1)*ratio+1e-9) {
+		up--
+	}
+	return min(ports-up, int(float64(up)*ratio+1e-9)), up
+}
+
+// upwards is how many cables of equal rate carry so many under an oversubscription, one at least.
+func upwards(down int, ratio float64) int {
+	return max(1, int(math.Ceil(float64(down)/ratio-1e-9)))
+}

@@ -1,0 +1,78 @@
+package planner
+
+import "math"
+
+// clos is leaves in equal groups and a tier above them.
+type clos struct {
+	groups     int // of leaves
+	down       int // servers of a group, cables of a leaf to NICs, or what its caller counts
+	tops, each int // switches above, and cables of a leaf to each of them
+}
+
+// up is how many cables a leaf has up.
+func (x clos) up() int { return x.tops * x.each }
+
+// cheapest finds the Clos that costs least, from the least number of groups on: size says for a number of them
+// what each leaf carries down, how many cables it needs up and has room for. perGroup leaves are in a group,
+// a switch of the tier above has so many ports, and all of this is there networks times.
+func (in FabricInput) cheapest(least, perGroup int, size func(groups int) (down, need, room int), ports,
+	networks int) (best clos) {
+	leaf, _ := in.Prices.switchPart(in.Leaf)
+	top, _ := in.Prices.switchPart(in.Top)
+	cable := in.Prices.cablePart(spineMetres).Price
+	cost, switches := math.Inf(1), math.MaxInt
+	for groups := least; groups <= 2*least+8 && groups*perGroup <= ports; groups++ {
+		down, need, room := size(groups)
+		leaves := groups * perGroup
+		for each := 1; each*leaves <= ports && each <= room; each++ {
+			tops := ceilInt(need, each)
+			if tops*each > room {
+				continue
+			}
+			sum := float64(networks) * (leaf*float64(leaves) + top*float64(tops) + cable*float64(leaves*tops*each))
+			if n := leaves + tops; sum < cost || sum == cost && n < switches {
+				best, cost, switches = clos{groups, down, tops, each}, sum, n
+			}
+		}
+	}
+	return best
+}
+
+// level is so many equal parts of a fabric, and what each sends to the rest at most, in servers.
+type level struct {
+	count int
+	up    float64
+}
+
+// crossing is the share of what half of the servers send that a Clos carries to the other half, in the order of
+// servers: topo's bisection. Levels go from the top to the servers. What meets in a part is turned round there,
+// and what is left goes up as far as the part's cables carry it.
+func crossing(servers int, levels ...level) float64 {
+	half := servers / 2
+	if half == 0 {
+		return 1
+	}
+	carried := 0.0
+	var visit func(first int, levels []level) (out, in float64)
+	visit = func(first int, levels []level) (out, in float64) {
+		l := levels[0]
+		if len(levels) == 1 {
+			a := min(max(half-first, 0), l.count)
+			out, in = float64(a), float64(min(max(2*half-first, 0), l.count)-a)
+		} else {
+			size := 1
+			for _, below := range levels[1:] {
+				size *= below.count
+			}
+			for i := range l.count {
+				o, n := visit(first+i*size, levels[1:])
+				out, in = out+min(o, l.up), in+min(n, l.up)
+			}
+		}
+		turned := min(out, in)
+		carried += turned
+		return out - turned, in - turned
+	}
+	visit(0, levels)
+	return carried / float64(half)
+}
