@@ -79,6 +79,7 @@ func findModel(name string) (*model.Config, error) {
 type planSizeCmd struct {
 	Model       string  `arg:"" optional:"" help:"A shipped model, or the path of a config.json; its parameters are counted." placeholder:"MODEL" without:"table"`
 	Params      string  `help:"Parameters, instead of a model: 175B." placeholder:"N" without:"table"`
+	Active      string  `help:"Of these, parameters that a token meets, in a model of experts; all unless given." placeholder:"N" without:"table"`
 	Tokens      string  `help:"Tokens of the training: 300B, 15.6T." placeholder:"N" without:"table"`
 	ZFLOPs      float64 `help:"Work of the training in 10^21 operations, when it is published." name:"zflops" placeholder:"N" range:"1e-9,1e15" without:"table"`
 	Recompute   bool    `help:"Count 8 operations per parameter and token instead of 6: the forward pass is made twice." without:"zflops,table"`
@@ -98,12 +99,14 @@ type planSizeCmd struct {
 
 func (c *planSizeCmd) Help() string {
 	return `Work is 6 operations per parameter and token (forward 2, backward 4), 8 with recomputation,
-unless it is given.
+unless it is given. Of a model of experts the parameters count that a token meets.
 
 Examples:
   railyard plan size llama-3.1-405b --tokens 15.6T --days 54
   railyard plan size --params 1.5T --tokens 2.6T --recompute --precision fp8 --weeks 4
   railyard plan size gpt3-175b --tokens 300B --recompute --gpu a100 --utilisation 45 --gpus 1024
+  railyard plan size mixtral-8x7b --tokens 1T --gpus 64      (12.9B of 46.7B parameters are active)
+  railyard plan size --params 671B --active 37B --tokens 14.8T --gpus 2048 --gpu h100
   railyard plan size --table all`
 }
 
@@ -153,9 +156,18 @@ func (c *planSizeCmd) input() (in planner.SizeInput, err error) {
 		if err != nil {
 			return in, err
 		}
-		in.Params = float64(m.Params())
+		in.Params, in.Active = float64(m.Params()), float64(m.ActiveParams())
 	case c.Params != "":
 		if in.Params, err = amount("params", c.Params); err != nil {
+			return in, err
+		}
+	}
+	if c.Active != "" {
+		if c.Model != "" || c.Params == "" {
+			return in, field.New("--active", "stands beside --params; a model says itself how many experts a "+
+				"token meets")
+		}
+		if in.Active, err = amount("active", c.Active); err != nil {
 			return in, err
 		}
 	}
@@ -176,7 +188,11 @@ func (c *planSizeCmd) input() (in planner.SizeInput, err error) {
 
 func printSize(w io.Writer, s *planner.Size, g model.GPU) {
 	if s.Params > 0 {
-		fmt.Fprintf(w, "Model        %s parameters, %s tokens\n", short(s.Params), short(s.Tokens))
+		active := ""
+		if s.Active < s.Params {
+			active = fmt.Sprintf(" (%s active)", short(s.Active))
+		}
+		fmt.Fprintf(w, "Model        %s parameters%s, %s tokens\n", short(s.Params), active, short(s.Tokens))
 	}
 	fmt.Fprintf(w, "Work         %.4g ZFLOPs (%s)\n", s.FLOPs/1e21, s.Rule)
 	precision := s.Precision

@@ -201,6 +201,12 @@ func (c *Config) EmbeddingParams() int64 {
 // Params returns all parameters.
 func (c *Config) Params() int64 { return c.Layers*c.LayerParams() + c.EmbeddingParams() }
 
+// ActiveParams returns the parameters that a token meets: of the experts only those that it is routed to. Without
+// experts they are all.
+func (c *Config) ActiveParams() int64 {
+	return c.Params() - c.Layers*(c.Experts-c.TopK)*3*c.Hidden*c.FFN
+}
+
 // LayerFLOPs returns the floating point operations of one layer's forward pass
 // over tokens tokens in sequences of length seq: two per matrix parameter and
 // token, and the attention scores and values, 4·seq·hidden per token (Narayanan

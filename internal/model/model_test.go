@@ -78,3 +78,17 @@ func TestGPUsHaveSources(t *testing.T) {
 		t.Errorf("%d of %d figures have a source, want four fifths", sourced, all)
 	}
 }
+
+// A token of Mixtral 8x7B meets 12.9 of its 46.7 billion parameters (Jiang et al., "Mixtral of Experts", section 1);
+// without experts it meets all.
+func TestActiveParams(t *testing.T) {
+	for name, want := range map[string]float64{"mixtral-8x7b": 12.88e9, "llama-2-7b": 6.738e9} {
+		m, err := Builtin(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := float64(m.ActiveParams()); got < 0.999*want || got > 1.001*want {
+			t.Errorf("%s: %g active parameters, want %g", name, got, want)
+		}
+	}
+}

@@ -107,3 +107,21 @@ func builtin(t *testing.T, name string) *model.Config {
 	}
 	return m
 }
+
+// Of a model of experts the parameters count that a token meets: Mixtral's trillion tokens take 64 H100 five weeks.
+func TestSizeOfExperts(t *testing.T) {
+	m, err := model.Builtin("mixtral-8x7b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := SizeInput{Params: float64(m.Params()), Active: float64(m.ActiveParams()), Tokens: 1e12, PerToken: RuleStored,
+		Peak: 989e12, Utilisation: 0.4, GPUs: 64}
+	s, err := in.Solve()
+	if err != nil || s.Seconds/86400 < 35 || s.Seconds/86400 > 35.7 || !strings.Contains(s.Rule, "active") {
+		t.Errorf("%+v, %v", s, err)
+	}
+	in.Active = 2 * in.Params
+	if _, err := in.Solve(); err == nil {
+		t.Error("more parameters are active than there are")
+	}
+}

@@ -28,6 +28,7 @@ const (
 // Size is a sizing: how many GPUs a training takes, or how long on given ones.
 type Size struct {
 	Params      float64 `json:"parameters"`
+	Active      float64 `json:"active_parameters"` // that a token meets: not all of a model of experts
 	Tokens      float64 `json:"tokens"`
 	Rule        string  `json:"rule"` // where FLOPs come from
 	FLOPs       float64 `json:"flops"`
@@ -46,6 +47,7 @@ type Size struct {
 // the answer.
 type SizeInput struct {
 	Params, Tokens float64
+	Active         float64 // parameters that a token meets; 0: all
 	FLOPs          float64 // of the whole training, when known; else by PerToken
 	PerToken       float64 // operations per parameter and token
 	GPU            model.GPU
@@ -104,12 +106,15 @@ func MixPeak(g model.GPU, mix []Share) (float64, error) {
 
 // Solve computes a sizing.
 func (in SizeInput) Solve() (*Size, error) {
-	s := &Size{Params: in.Params, Tokens: in.Tokens, GPU: in.GPU.Name, Peak: in.Peak,
+	s := &Size{Params: in.Params, Active: in.Active, Tokens: in.Tokens, GPU: in.GPU.Name, Peak: in.Peak,
 		Utilisation: in.Utilisation, FLOPs: in.FLOPs, Rule: "given"}
 	switch {
 	case in.FLOPs == 0 && (!(in.Params > 0) || !(in.Tokens > 0)):
 		return nil, field.New("", "parameters and tokens must be positive, found %g and %g",
 			in.Params, in.Tokens)
+	case in.Active < 0 || in.Active > in.Params:
+		return nil, field.New("active", "must lie between 0 and the model's %g parameters, found %g", in.Params,
+			in.Active)
 	case in.Params > 1e18 || in.Tokens > 1e18 || in.FLOPs > 1e36 || in.FLOPs < 0:
 		return nil, field.New("", "%g parameters and %g tokens are no model", in.Params, in.Tokens)
 	case !(in.Utilisation > 0 && in.Utilisation <= 1):
@@ -120,9 +125,15 @@ func (in SizeInput) Solve() (*Size, error) {
 	case in.Watts < 0 || in.PerKWh < 0 || in.PerGPUHour < 0:
 		return nil, field.New("", "power and prices must not be negative")
 	}
+	if s.Active == 0 {
+		s.Active = s.Params
+	}
 	if s.FLOPs == 0 {
-		s.FLOPs = in.PerToken * in.Params * in.Tokens
+		s.FLOPs = in.PerToken * s.Active * in.Tokens
 		s.Rule = fmt.Sprintf("%g operations per parameter and token", in.PerToken)
+		if s.Active < s.Params {
+			s.Rule = fmt.Sprintf("%g operations per active parameter and token", in.PerToken)
+		}
 		switch in.PerToken {
 		case RuleStored:
 			s.Rule += " (forward 2, backward 4)"
