@@ -110,10 +110,11 @@ func trained(m *workload.Training, took unit.Time, complete bool) (s result.Trai
 	if n > 1 {
 		s.Steps = n
 	}
-	s.Tokens, s.TrainingGPUs = m.Global()*m.Seq*int64(n), m.GPUs()
+	s.Tokens, s.TrainingGPUs, s.IdleGPUs = m.Global()*m.Seq*int64(n), m.GPUs(), m.Idle
 	s.FLOPs = m.Model.StepFLOPs(s.Tokens, m.Seq)
 	if took > 0 && complete {
-		s.MFU = s.FLOPs / took.Seconds() / m.Peak()
+		all := float64(s.TrainingGPUs+s.IdleGPUs) / float64(s.TrainingGPUs)
+		s.MFU = s.FLOPs / took.Seconds() / (m.Peak() * all)
 	}
 	return s
 }

@@ -29,6 +29,34 @@ type metric struct {
 	rare  bool // only shown where some variant has it
 }
 
+// perToken is a row and a ranking where variants do not train the same: how long a token takes.
+var perToken = metric{"time per token", func(s *result.Summary) float64 {
+	return float64(s.StepTime) / float64(max(s.Tokens, 1))
+}, times, false}
+
+// differ says what the variants' steps do not have in common, or nothing.
+func differ(variants []Variant) (what string) {
+	first := -1
+	for i, v := range variants {
+		if len(v.Runs) == 0 {
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		a, b := variants[first].Runs[0], v.Runs[0]
+		switch {
+		case (a.Tokens > 0) != (b.Tokens > 0):
+			return "workloads"
+		case a.Params != b.Params:
+			what = "models"
+		case a.Tokens != b.Tokens && what == "":
+			what = "batches"
+		}
+	}
+	return what
+}
+
 func times(v float64) string   { return unit.Time(v).String() }
 func percent(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) }
 func plain(v float64) string   { return count(int64(v + 0.5)) }
@@ -57,6 +85,7 @@ var metrics = []metric{
 	{"retransmissions", func(s *result.Summary) float64 { return float64(s.Retransmissions) }, plain, false},
 	{"flowlets moved", func(s *result.Summary) float64 { return float64(s.FlowletMoves) }, plain, false},
 	{"drops", func(s *result.Summary) float64 { return float64(s.Drops) }, plain, false},
+	{"idle GPUs", func(s *result.Summary) float64 { return float64(s.IdleGPUs) }, plain, true},
 }
 
 // maxJobRows bounds how many jobs have a row of their own.
@@ -144,9 +173,11 @@ func Compare(w io.Writer, title string, all []Variant) {
 	if col > most {
 		col = least
 	}
+	what := differ(all)
+	tokens := what == "models" || what == "batches"
 	for per := (width - first) / col; len(variants) > 0; {
 		n := min(per, len(variants))
-		columns(w, first, col, heads[:n], variants[:n])
+		columns(w, first, col, heads[:n], variants[:n], tokens)
 		heads, variants = heads[n:], variants[n:]
 	}
 	if n := seeds(all); n > 1 {
@@ -164,13 +195,18 @@ func seeds(variants []Variant) (n int) {
 	return n
 }
 
-// columns prints as many variants as fit a line.
-func columns(w io.Writer, first, col int, heads []string, variants []Variant) {
+// columns prints as many variants as fit a line; per: with the time per token.
+func columns(w io.Writer, first, col int, heads []string, variants []Variant, per bool) {
 	many := false
 	fmt.Fprintf(w, "\n%-*s", first, "")
 	for i, v := range variants {
 		fmt.Fprintf(w, "%*s", col, heads[i])
 		many = many || len(v.Runs) > 1
+	}
+	rows := slices.Concat(metrics[:1], ofJobs(variants), metrics[1:beforeCauses], ofCauses(variants),
+		metrics[beforeCauses:])
+	if per {
+		rows = slices.Insert(rows, 1, perToken)
 	}
 	row := func(name string, cell func(v Variant) string) {
 		fmt.Fprintf(w, "\n%-*s", first, name)
@@ -182,8 +218,7 @@ func columns(w io.Writer, first, col int, heads []string, variants []Variant) {
 			fmt.Fprintf(w, "%*s", col, cell(v))
 		}
 	}
-	for _, m := range slices.Concat(metrics[:1], ofJobs(variants), metrics[1:beforeCauses], ofCauses(variants),
-		metrics[beforeCauses:]) {
+	for _, m := range rows {
 		has := func(v Variant) bool { return slices.Max(append(values(m, v), 0)) > 0 }
 		if m.rare && !slices.ContainsFunc(variants, has) {
 			continue
@@ -235,7 +270,17 @@ func verdict(w io.Writer, all []Variant) {
 	if len(variants) < 2 {
 		return
 	}
-	completion := metrics[0]
+	completion, ends := metrics[0], "ends first, %.2fx sooner than"
+	switch what := differ(variants); what {
+	case "":
+	case "workloads":
+		Wrap(w, "", "The variants do not do the same work, some of them train: their times say nothing of each "+
+			"other.")
+		return
+	default:
+		Wrap(w, "", fmt.Sprintf("The variants train different %s: they are ranked by time per token.", what))
+		completion, ends = perToken, "takes the least time per token, %.2fx less than"
+	}
 	best, worst := 0, 0
 	for i, v := range variants {
 		t := median(values(completion, v))
@@ -256,8 +301,7 @@ func verdict(w io.Writer, all []Variant) {
 			fmt.Sprintf("All variants end within %.1f %% of each other: what differs between them is not "+
 				"what limits this workload.", 100*(tw/tb-1)))
 	default:
-		Wrap(w, "", fmt.Sprintf("%s ends first, %.2fx sooner than %s.", variants[best].Label, tw/tb,
-			variants[worst].Label))
+		Wrap(w, "", fmt.Sprintf("%s "+ends+" %s.", variants[best].Label, tw/tb, variants[worst].Label))
 	}
 	if s := variants[best].Runs[0]; len(s.Links.Hottest) > 0 && s.Links.Hottest[0].ToHost &&
 		s.Links.Max > 1.2*s.Links.UplinkMax {
@@ -269,6 +313,10 @@ func verdict(w io.Writer, all []Variant) {
 	}
 	for _, v := range variants {
 		s := v.Runs[len(v.Runs)/2]
+		if s.IdleGPUs > 0 {
+			Wrap(w, "", fmt.Sprintf("%s: %d of %d GPUs are idle: its layout has no work for them.", v.Label,
+				s.IdleGPUs, s.TrainingGPUs+s.IdleGPUs))
+		}
 		if more := s.Retransmissions - s.Trims; more > 0 && s.Drops == 0 {
 			Wrap(w, "", fmt.Sprintf("%s: %s packets were sent again although %s: %s.", v.Label, count(more),
 				map[bool]string{false: "none was lost", true: "they were neither lost nor cut"}[s.Trims > 0],

@@ -20,7 +20,11 @@ func Text(w io.Writer, s *result.Summary) {
 	if s.Fidelity != "" && s.Fidelity != "packet" {
 		how = "fidelity " + s.Fidelity
 	}
-	head := fmt.Sprintf("%s   %s, %s, seed %d", s.Name, unit.Plural(s.GPUs, "GPU"), how, s.Seed)
+	gpus := unit.Plural(s.GPUs, "GPU")
+	if s.IdleGPUs > 0 {
+		gpus = fmt.Sprintf("%d of %d GPUs train, %d idle", s.TrainingGPUs, s.TrainingGPUs+s.IdleGPUs, s.IdleGPUs)
+	}
+	head := fmt.Sprintf("%s   %s, %s, seed %d", s.Name, gpus, how, s.Seed)
 	switch {
 	case s.Outcome != nil:
 		head += "   " + strings.ToUpper(s.Outcome.Ended)
@@ -135,7 +139,7 @@ func steps(w io.Writer, s *result.Summary) {
 	}
 	if s.MFU > 0 && s.StepTime > 0 {
 		fmt.Fprintf(w, "   (MFU %.1f %%, %.0f tokens/s/GPU)", 100*s.MFU,
-			float64(s.Tokens)/unit.Time(s.StepTime).Seconds()/float64(max(s.TrainingGPUs, 1)))
+			float64(s.Tokens)/unit.Time(s.StepTime).Seconds()/float64(max(s.TrainingGPUs+s.IdleGPUs, 1)))
 	}
 	fmt.Fprintln(w)
 	total := float64(max(s.StepTime, 1))

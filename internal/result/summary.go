@@ -185,6 +185,7 @@ type Trained struct {
 	Params       int64   `json:"parameters,omitempty"`
 	Tokens       int64   `json:"tokens,omitempty"`
 	TrainingGPUs int     `json:"training_gpus,omitempty"` // that the step stands for, a folded one too
+	IdleGPUs     int     `json:"idle_gpus,omitempty"`     // that it has no work for; per-GPU figures and MFU count them
 	Steps        int     `json:"steps,omitempty"`         // one after the other, where there are several: tokens and FLOPs are those of all
 	FLOPs        float64 `json:"step_flops,omitempty"`
 	MFU          float64 `json:"mfu,omitempty"`

@@ -42,6 +42,9 @@ func (p *resolver) training(at task, t *workload.Training) (job workload.Job, er
 		return job, field.New(key, "tp %d x pp %d x dp %d x cp %d needs %s, %s has %d", t.TP, t.PP,
 			t.DP, t.CP, unit.Plural(need, "GPU"), at.whose(), have)
 	}
+	if at.crew == nil {
+		p.spare(&step)
+	}
 	place, err := p.seat(at, &step)
 	if err != nil {
 		return job, err
@@ -85,6 +88,22 @@ func (p *resolver) training(at task, t *workload.Training) (job workload.Job, er
 		job.Place, job.Storage = ends, p.Storage.Service
 	}
 	return job, nil
+}
+
+// spare counts the GPUs of a fabric that a step has no work for, and notes what counts them. Jobs have as many GPUs
+// as their steps.
+func (p *resolver) spare(step *workload.Training) {
+	spare := p.Graph.TotalGPUs() - step.Ranks()
+	if spare <= 0 {
+		return
+	}
+	if step.Fold {
+		spare *= step.TP
+	}
+	step.Idle = spare
+	p.note("the layout, tp %d x pp %d x dp %d x cp %d, trains %d of %d GPUs: MFU and tokens/s/GPU count all of "+
+		"them; a job with gpus takes no more than it uses", step.TP, step.PP, step.DP, step.CP, step.GPUs(),
+		step.GPUs()+spare)
 }
 
 // model finds what a training block names.

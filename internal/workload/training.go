@@ -52,6 +52,7 @@ type Training struct {
 	NVLink    unit.Rate     `yaml:"-"`
 	NVLatency unit.Time     `yaml:"-"` // with Fold
 	Storage   *Storage      `yaml:"-"` // nil: there is none
+	Idle      int           `yaml:"-"` // GPUs of the job for which the layout has no work
 }
 
 // NewTraining is a training where nothing is said.

@@ -112,6 +112,7 @@ export interface Job {
   parameters?: number;
   tokens?: number;
   training_gpus?: number;
+  idle_gpus?: number;
   steps?: number;
   step_flops?: number;
   mfu?: number;
@@ -367,6 +368,7 @@ export interface Summary {
   parameters?: number;
   tokens?: number;
   training_gpus?: number;
+  idle_gpus?: number;
   steps?: number;
   step_flops?: number;
   mfu?: number;

@@ -1,0 +1,39 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"railyard/internal/result"
+)
+
+func run(took int64, params, tokens int64, idle int) *result.Summary {
+	return &result.Summary{Complete: true, Step: result.Step{StepTime: took},
+		Trained: result.Trained{Params: params, Tokens: tokens, TrainingGPUs: 32, IdleGPUs: idle}}
+}
+
+// Variants that train different models or batches are ranked by time per token, and idle GPUs are said.
+func TestCompareDifferentWork(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		b    *result.Summary
+		want []string
+	}{
+		{"the same", run(2000, 7, 100, 0), []string{"a ends first, 2.00x sooner than b."}},
+		{"a larger batch", run(1500, 7, 200, 0), []string{"train different batches", "time per token  ",
+			"b takes the least time per token, 1.33x less than a."}},
+		{"another model", run(2000, 8, 100, 0), []string{"train different models",
+			"a takes the least time per token, 2.00x less than b."}},
+		{"no training", run(500, 0, 0, 0), []string{"do not do the same work"}},
+		{"idle GPUs", run(500, 7, 100, 32), []string{"b ends first", "b: 32 of 64 GPUs are idle"}},
+	} {
+		var out strings.Builder
+		Compare(&out, "x", []Variant{{Label: "a", Runs: []*result.Summary{run(1000, 7, 100, 0)}},
+			{Label: "b", Runs: []*result.Summary{c.b}}})
+		for _, want := range c.want {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%s: %q is missing in\n%s", c.name, want, out.String())
+			}
+		}
+	}
+}
