@@ -6,11 +6,13 @@ import (
 	"image/color"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"railyard/internal/planner"
 	"railyard/internal/report"
+	"railyard/internal/scenario"
 	"railyard/unit"
 
 	"github.com/parquet-go/parquet-go"
@@ -56,17 +58,12 @@ func (c *planTrafficCmd) Run(e *env) error {
 	if err := isPicture(c.Plot); err != nil {
 		return err
 	}
-	plan, err := loadPlan(c.Scenario, c.Set, nil)
+	plan, t, err := c.counted()
+	if t == nil && err == nil {
+		plan, t, err = c.matrix(nil)
+	}
 	if err != nil {
 		return err
-	}
-	jobs, err := plan.Mix()
-	if err != nil {
-		return err
-	}
-	t, err := planner.Matrix(jobs.DAG, plan.Graph)
-	if err != nil {
-		return &inputError{err}
 	}
 	var lost error
 	if c.Parquet != "" {
@@ -83,6 +80,110 @@ func (c *planTrafficCmd) Run(e *env) error {
 	}
 	printTraffic(e.stdout, plan.Name, t)
 	return lost
+}
+
+// matrix adds up a scenario's traffic, after what shorten does to its trainings.
+func (c *planTrafficCmd) matrix(shorten func(*scenario.Document)) (*scenario.Plan, *planner.Traffic, error) {
+	doc, err := loadDocument(c.Scenario, c.Set)
+	if err != nil {
+		return nil, nil, err
+	}
+	if shorten != nil {
+		shorten(doc)
+	}
+	plan, err := resolve(c.Scenario, doc)
+	if err != nil {
+		return nil, nil, err
+	}
+	jobs, err := plan.Mix()
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := planner.Matrix(jobs.DAG, plan.Graph)
+	if err != nil {
+		return nil, nil, &inputError{err}
+	}
+	return plan, t, nil
+}
+
+// counted is the traffic of trainings of more than three microbatches, from those of one, two and three: nothing is
+// simulated, so that the number of operations is no limit. A layout that wants whole groups of microbatches, one
+// per stage, has as many in each part. It returns nothing where no training is shortened or the parts do not lie on
+// a line; then the whole step is built, whose errors are the ones to print.
+func (c *planTrafficCmd) counted() (plan *scenario.Plan, t *planner.Traffic, err error) {
+	if c.Scenario == "-" { // cannot be read four times
+		return nil, nil, nil
+	}
+	for _, stages := range []bool{false, true} {
+		var of [3]*planner.Traffic
+		var parts []int64
+		for k := range of {
+			plan, of[k], err = c.matrix(func(doc *scenario.Document) { parts = shorten(doc, int64(k+1), stages) })
+			if errors.Is(err, errStopped) {
+				return nil, nil, err
+			}
+			if err != nil || !slices.ContainsFunc(parts, func(n int64) bool { return n > 0 }) {
+				break
+			}
+		}
+		if of[2] == nil {
+			continue
+		}
+		owner := make([]int64, plan.Graph.TotalGPUs())
+		for i := range plan.Jobs {
+			job := &plan.Jobs[i]
+			for rank := range job.DAG.Ranks {
+				gpu := rank
+				if job.Place != nil {
+					gpu = job.Place[rank]
+				}
+				if gpu < len(owner) {
+					owner[gpu] = parts[i]
+				}
+			}
+		}
+		all, ok := planner.Extrapolate(of, plan.Graph, func(src, dst int) int64 {
+			if src >= len(owner) { // a storage server sends
+				src = dst
+			}
+			return owner[src]
+		})
+		if ok {
+			return plan, all, nil
+		}
+	}
+	return nil, nil, nil
+}
+
+// shorten leaves each training so many parts of its microbatches, of one each or of one per stage, and returns by
+// job how many it has: 0 where it has no more than three, or no whole number of them.
+func shorten(doc *scenario.Document, left int64, stages bool) (parts []int64) {
+	works := []*scenario.Workload{&doc.File.Workload}
+	if len(doc.File.Jobs) > 0 {
+		works = nil
+		for i := range doc.File.Jobs {
+			works = append(works, &doc.File.Jobs[i].Workload)
+		}
+	}
+	for _, w := range works {
+		parts = append(parts, 0)
+		if w.Training == nil {
+			continue
+		}
+		t := *w.Training
+		part := int64(1)
+		if stages {
+			part = int64(t.PP)
+		}
+		if t.Micro < 1 || t.DP < 1 || t.PP < 1 || t.Divide() != nil || int64(t.Microbatches) <= 3*part ||
+			int64(t.Microbatches)%part != 0 {
+			continue
+		}
+		parts[len(parts)-1] = int64(t.Microbatches) / part
+		t.GlobalBatch = left * part * int64(t.DP) * t.Micro
+		w.Training = &t
+	}
+	return parts
 }
 
 func trafficJSON(t *planner.Traffic) map[string]any {
