@@ -22,8 +22,9 @@ type Machine struct {
 type Choice struct {
 	Algorithm string  `json:"algorithm"`
 	Protocol  string  `json:"protocol"`
-	Micros    float64 `json:"microseconds"`
+	Micros    float64 `json:"microseconds"` // that it takes, never less than the wire does
 	BusBW     float64 `json:"busbw_gbytes_s"`
+	Reckoned  float64 `json:"nccl_microseconds"` // by which NCCL chooses
 }
 
 // Protocols of NCCL.
@@ -93,7 +94,7 @@ func (m Machine) Check() error {
 
 // Tune returns every algorithm and protocol that NCCL would consider for a
 // collective of so many bytes (in all-gathers and reduce-scatters, of all ranks
-// together), the fastest first: latency plus bytes over bandwidth. All-reduces know
+// together), the one that it prefers first: latency plus bytes over bandwidth. All-reduces know
 // rings, trees and, where NVSwitches add up, NVLS in one node and NVLSTree in several;
 // all-gathers and reduce-scatters are rings.
 func (m Machine) Tune(kind Kind, bytes float64) ([]Choice, error) {
@@ -108,11 +109,13 @@ func (m Machine) Tune(kind Kind, bytes float64) ([]Choice, error) {
 		return nil, fmt.Errorf("a collective of %g bytes cannot be", bytes)
 	}
 	var out []Choice
-	add := func(algorithm string, p int, latency, algbw float64) {
-		t := latency + bytes/(1000*algbw)
+	put := func(algorithm string, p int, latency, algbw, reached float64) {
+		t := latency + bytes/(1000*min(reached, m.wire(kind)))
 		out = append(out,
-			Choice{algorithm, Protocols[p], t, bytes / (1000 * t) * kind.BusFactor(m.Nodes*m.PerNode)})
+			Choice{algorithm, Protocols[p], t, bytes / (1000 * t) * kind.BusFactor(m.Nodes*m.PerNode),
+				latency + bytes/(1000*algbw)})
 	}
+	add := func(algorithm string, p int, latency, algbw float64) { put(algorithm, p, latency, algbw, algbw) }
 	for p := range Protocols {
 		add(ByRing, p, m.ringLatency(kind, p, bytes), m.ringBandwidth(kind, p))
 		if kind == AllReduce && m.Nodes > 1 {
@@ -120,13 +123,14 @@ func (m Machine) Tune(kind Kind, bytes float64) ([]Choice, error) {
 		}
 	}
 	if algbw := m.nvlsBandwidth(); kind == AllReduce && algbw > 0 {
-		by, latency := ByNVLS, NVLSLatency
+		by, latency, reached := ByNVLS, NVLSLatency, m.switched()
 		if m.Nodes > 1 {
 			by, latency = ByNVLSTree, NVLSLatency+2*math.Floor(math.Log2(float64(m.Nodes)))*nvlsNet
+			reached = min(reached, algbw)
 		}
-		add(by, 2, latency, algbw)
+		put(by, 2, latency, algbw, reached)
 	}
-	slices.SortStableFunc(out, func(a, b Choice) int { return cmp.Compare(a.Micros, b.Micros) })
+	slices.SortStableFunc(out, func(a, b Choice) int { return cmp.Compare(a.Reckoned, b.Reckoned) })
 	return out, nil
 }
 
@@ -199,9 +203,29 @@ func (m Machine) limit() (tree, ll, ll128 float64) {
 	return l.tree[i], l.ll[i], l.ll128
 }
 
+// wire is what NICs let through of a collective's bytes at most, in GB/s: of the bytes of an all-reduce a node
+// sends 2(n-1)/n at least, of the others' half of that. Inf: nothing leaves the node.
+func (m Machine) wire(kind Kind) float64 {
+	n := float64(m.Nodes)
+	if m.Nodes < 2 {
+		return math.Inf(1)
+	}
+	if kind == AllReduce {
+		return m.NIC * n / (2 * (n - 1))
+	}
+	return m.NIC * n / (n - 1)
+}
+
+// switched is what NVSwitches move an all-reduce's bytes with inside a node, in GB/s (NVLS): a GPU sends and
+// receives (n+1)/n of them at the share of NVLink at which sums are made.
+func (m Machine) switched() float64 {
+	n := float64(m.PerNode)
+	return m.NVLink * NVLSShare(m.Blackwell) * n / (n + 1)
+}
+
 // nvlsBandwidth is what NVSwitches move an all-reduce's bytes with, in GB/s, as NCCL reckons to choose: a
 // channel per GPU that NVSwitch's sums begin at, each no faster than NVLink or NICs take it. It does not
-// count that sums cross NVLink once; what is measured is more (NVLS). 0: there are none.
+// count that sums cross NVLink once; what is measured is more (switched). 0: there are none.
 func (m Machine) nvlsBandwidth() float64 {
 	heads := min(m.PerNode, 32) // NCCL_MAX_NVLS_ARITY
 	if m.Nodes > 1 {

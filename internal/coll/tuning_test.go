@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // The tests of this file reckon NCCL's tuning model once more (src/graph/tuning.cc and search.cc), with numbers
@@ -158,7 +160,7 @@ func TestTunedNVLS(t *testing.T) {
 		found := 0.0
 		for _, choice := range got {
 			if strings.HasPrefix(choice.Algorithm, ByNVLS) {
-				found = choice.Micros
+				found = choice.Reckoned
 				if tree := choice.Algorithm == ByNVLSTree; tree != (c.m.Nodes > 1) || choice.Protocol != Simple {
 					t.Errorf("%s: %+v", c.name, choice)
 				}
@@ -238,5 +240,46 @@ func TestProtocolCosts(t *testing.T) {
 		if net, local := NVLSCost(by, false), NVLSCost(by, true); math.Abs(net-want[0]) > 1e-9 || local != want[1] {
 			t.Errorf("%s: %g us between nodes, %g inside, want %v", by, net, local, want)
 		}
+	}
+}
+
+// No estimate is above the wire, whatever NCCL reckons with: of an all-reduce a server's NICs send 2(n-1)/n of the
+// bytes at least, of other collectives half of that, and in one server NVSwitch passes (n+1)/n through each GPU.
+func TestNothingAboveTheWire(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := Machine{Nodes: rapid.IntRange(1, 64).Draw(t, "servers"), PerNode: rapid.IntRange(1, 72).Draw(t, "GPUs"),
+			NVLink:   rapid.Float64Range(50, 900).Draw(t, "NVLink"),
+			NIC:      rapid.Float64Range(12, 900).Draw(t, "NICs"),
+			Channels: rapid.IntRange(1, 64).Draw(t, "channels"), Hopper: true,
+			Blackwell: rapid.Bool().Draw(t, "blackwell"), NVLS: rapid.Bool().Draw(t, "NVLS")}
+		if m.Nodes*m.PerNode < 2 {
+			return
+		}
+		kind := rapid.SampledFrom([]Kind{AllReduce, AllGather, ReduceScatter}).Draw(t, "kind")
+		bytes := rapid.Float64Range(1, 1e12).Draw(t, "bytes")
+		all, err := m.Tune(kind, bytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, gpus := float64(m.Nodes), float64(m.PerNode)
+		sent := (n - 1) / n * bytes / (1000 * m.NIC)
+		if kind == AllReduce {
+			sent *= 2
+		}
+		for _, c := range all {
+			if c.Algorithm == ByNVLS {
+				sent = max(sent, bytes*(gpus+1)/gpus/(1000*m.NVLink))
+			}
+			if c.Micros < sent*(1-1e-12) {
+				t.Errorf("%+v: %v of %g bytes by %s takes %.3f us, the wire %.3f", m, kind, bytes, c.Algorithm,
+					c.Micros, sent)
+			}
+		}
+	})
+	// Two servers of eight B200 with 400G each, 8 GiB: 8 x 50 GB/s take 21.47 ms.
+	b200 := Machine{Nodes: 2, PerNode: 8, NVLink: 721.8, NIC: 400, Channels: 16, Blackwell: true, NVLS: true}
+	all, err := b200.Tune(AllReduce, 8<<30)
+	if err != nil || all[0].Micros < 21474.8 || all[0].Micros > 22000 {
+		t.Errorf("%+v, %v", all, err)
 	}
 }

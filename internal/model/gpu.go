@@ -22,12 +22,21 @@ type GPU struct {
 	HBM             unit.Rate
 	Memory          unit.Bytes
 	NVLink          unit.Rate // per direction to all others, whatever the vendor calls it
+	Share           float64   // of NVLink's rate that kernels reach; 0: all, nobody says less
 	Pair            unit.Rate // per direction to each other one, where they are joined without a switch
 	NIC             unit.Rate
 	Links           int     // NVLinks of a GPU; 0: not said
 	SM              int     // compute capability, 90 of an H100; 0: it is not NVIDIA's
 	Watts           float64 // of the device alone
 	Source          string
+}
+
+// Reached is the part of NVLink's rate that kernels reach.
+func (g GPU) Reached() unit.Rate {
+	if g.Share == 0 {
+		return g.NVLink
+	}
+	return unit.Rate(float64(g.NVLink)*g.Share + 0.5)
 }
 
 // Sheets are the data sheets of gpus.json. Makers' own pages were not all at hand: a figure names the
@@ -46,6 +55,7 @@ func loadGPUs() map[string]GPU {
 		Memory int64   `json:"memory_gb"`
 		HBM    int64   `json:"hbm_gbytes_s"`
 		NVLink int64   `json:"nvlink_gbytes_s"`
+		Share  float64 `json:"nvlink_share"`
 		Pair   int64   `json:"pair_gbytes_s"`
 		NIC    int64   `json:"nic_gbps"`
 		Links  int     `json:"nvlinks"`
@@ -59,7 +69,7 @@ func loadGPUs() map[string]GPU {
 	for i, r := range rows {
 		m[r.Name] = GPU{r.Name, r.TF32 * 1e12, r.BF16 * 1e12, r.FP8 * 1e12, unit.Rate(r.HBM*8) * unit.Gbps,
 			unit.Bytes(r.Memory) * unit.GB,
-			unit.Rate(r.NVLink*8) * unit.Gbps, unit.Rate(r.Pair*8) * unit.Gbps,
+			unit.Rate(r.NVLink*8) * unit.Gbps, r.Share, unit.Rate(r.Pair*8) * unit.Gbps,
 			unit.Rate(r.NIC) * unit.Gbps, r.Links, r.SM, r.Watts,
 			Sheets[i].Summary()}
 	}

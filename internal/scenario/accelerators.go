@@ -15,7 +15,7 @@ import (
 // Kind is what servers of a type have inside.
 type Kind struct {
 	GPU    model.GPU
-	NVLink unit.Rate // of a GPU to all others, per direction
+	NVLink unit.Rate // of a GPU to all others, per direction, as kernels reach it
 	Pair   unit.Rate // between any two, where they are joined directly; 0: by a switch
 
 	Machine *machine.Server // what a file says of it; nil: there is none
@@ -138,7 +138,7 @@ func (p *Plan) Slowest() (least *Kind) {
 
 // kindOf is a server of GPUs whose NVLink may be another than usual: all of it, or between two of them.
 func kindOf(gpu model.GPU, nvlink, pair unit.Rate) *Kind {
-	k := &Kind{GPU: gpu, NVLink: gpu.NVLink, Pair: gpu.Pair}
+	k := &Kind{GPU: gpu, NVLink: gpu.Reached(), Pair: gpu.Pair}
 	if nvlink > 0 {
 		if k.Pair > 0 { // as many links, each so much faster or slower
 			k.Pair = unit.Rate(float64(k.Pair) / float64(k.NVLink) * float64(nvlink))

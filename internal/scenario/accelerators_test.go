@@ -42,8 +42,8 @@ func TestKindsOfServers(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s: %d %s, %v, %v", p.Graph.Nodes[p.Graph.Hosts[h]].Name, last-first,
 			k.GPU.Name, k.NVLink, k.Reach()))
 	}
-	want := "old-1: 4 a100, 2.4Tbps, 2.4Tbps; new-1: 8 h100, 3.6Tbps, 3.6Tbps; " +
-		"new-2: 8 h100, 3.6Tbps, 3.6Tbps; own-1: 4 mine, 2.4Tbps, 800Gbps"
+	want := "old-1: 4 a100, 1.92Tbps, 1.92Tbps; new-1: 8 h100, 2.966Tbps, 2.966Tbps; " +
+		"new-2: 8 h100, 2.966Tbps, 2.966Tbps; own-1: 4 mine, 2.4Tbps, 800Gbps"
 	if s := strings.Join(got, "; "); s != want {
 		t.Errorf("%s\nwant %s", s, want)
 	}

@@ -191,8 +191,8 @@ var blackwells = []string{"b200", "b300", "gb200", "gb300"}
 // nvidia are the GPUs that NCCL's tuning model has constants for.
 var nvidia = []string{"a100", "b200", "b300", "gb200", "gb300", "h100", "h200"}
 
-// Machine is the fabric as NCCL's tuning model sees it: two channels per NIC, and of
-// NVLink what its kernels reach, 20.6 of 25 GB/s per link (A100 20; Blackwell 40.1 of 50; HANDBOOK.md 9.3).
+// Machine is the fabric as NCCL's tuning model sees it: two channels per NIC, and NVLink at the rate that the
+// simulator has, which kernels reach.
 func (p *Plan) Machine(rail bool) (coll.Machine, error) { return p.machine(nil, rail) }
 
 // machine is what a job's collectives run on.
@@ -213,14 +213,7 @@ func (p *Plan) machine(c crew, rail bool) (coll.Machine, error) {
 	servers, nics, rate := p.slowest(c)
 	m := coll.Machine{Nodes: servers, PerNode: p.perServer(c), Channels: min(64, 2*nics),
 		Hopper: hopper, Blackwell: blackwell, NVLS: p.adding(c) > 0}
-	share := 20.6 / 25
-	switch {
-	case m.Blackwell:
-		share = 40.1 / 50
-	case !m.Hopper:
-		share = 20.0 / 25
-	}
-	m.NVLink, m.NIC = share*float64(nvlink)/8e9, float64(rate)/8e9
+	m.NVLink, m.NIC = float64(nvlink)/8e9, float64(rate)/8e9
 	if rail {
 		m.NIC /= float64(m.PerNode)
 		m.PerNode, m.Channels, m.NVLS = 1, 2, false

@@ -130,7 +130,7 @@ type Server struct {
 	PCIe       unit.Rate  `yaml:"pcie" doc:"payload rate between GPU and NIC, each way; 0bps: no limit"`
 	RxXOff     unit.Bytes `yaml:"rx_xoff" doc:"NIC receive buffer level that pauses the switch, when PCIe is slower"`
 	RxXOn      unit.Bytes `yaml:"rx_xon" doc:"level that resumes it"`
-	NVLink     unit.Rate  `yaml:"nvlink" doc:"per GPU and direction; 0bps: the GPU's"`
+	NVLink     unit.Rate  `yaml:"nvlink" doc:"per GPU and direction, as kernels reach it; 0bps: the GPU's share of its data sheet's rate (railyard models)"`
 	Domain     int        `yaml:"nvlink_domain" doc:"GPUs that share NVLink, of servers that follow one another, as the trays of a rack do; 0: those of a server"`
 	Choice     string     `yaml:"nic_choice" enum:"own,any,same-rail-first" doc:"by which NIC a GPU sends to another server. own: its own, or those nearest to it; any: all of its server in turn, queue pair by queue pair, to the one at the same place; same-rail-first: the one on the receiver's rail, over NVLink, as pxn does"`
 	PXN        bool       `yaml:"pxn" doc:"transfers to another rail go over NVLink to the GPU on that rail first, also where the network joins rails"`

@@ -47,7 +47,7 @@ func TestServersFromFiles(t *testing.T) {
 		"dgx-a100.txt: 4 NICs nearest to no GPU and left out: mlx5_4, mlx5_5, mlx5_10, mlx5_11") {
 		t.Error(notes)
 	}
-	if f := p.Inside[0]; f.Paired() || f.Slowest() != 2400*unit.Gbps || p.Kinds[0].Reach() != 2400*unit.Gbps {
+	if f := p.Inside[0]; f.Paired() || f.Slowest() != 1920*unit.Gbps || p.Kinds[0].Reach() != 1920*unit.Gbps {
 		t.Errorf("%v inside", f.Slowest())
 	}
 

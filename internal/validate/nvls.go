@@ -8,9 +8,9 @@ import (
 	"railyard/unit"
 )
 
-// nvlsRows hold all-reduces by NVSwitch to what is measured. NVLink's rate is what kernels reach of a
-// link's (HANDBOOK 9.3), n/(n+1) of it is the algorithm's, and NVSwitch's share is NCCL's own figure;
-// nothing is fitted.
+// nvlsRows hold all-reduces by NVSwitch to what is measured, with the settings that a user gets. NVLink's rate
+// is what kernels reach of a link's (gpus.json), n/(n+1) of it is the algorithm's, and NVSwitch's share is NCCL's
+// own figure; nothing is fitted.
 func nvlsRows() ([]Row, error) {
 	const (
 		usable   = "; NVLink at 20.6 of 25 GB/s a link (nccl tuning.cc)"
@@ -23,22 +23,21 @@ func nvlsRows() ([]Row, error) {
 	for _, c := range []struct {
 		gpu, source string
 		gpus        int
-		nvlink      float64 // GB/s
 		bytes       string
 		want, tol   float64
 		note        string
 	}{
-		{"h100", tests290, 8, 370.8, "8GiB", 476, 0.05, ""},
-		{"h100", "HANDBOOK 24" + usable, 8, 370.8, "1GiB", 466, 0.05, ""},
-		{"h100", nccl1455, 7, 370.8, "4GB", 460, 0.05, ""},
-		{"h100", nccl1455, 6, 370.8, "4GB", 440, 0.05, ""},
-		{"h100", nccl1455, 5, 370.8, "4GB", 420, 0.05, ""},
-		{"b200", dgxc, 8, 721.8, "8GiB", 834, 0.05, ""},
-		{"h100", "HANDBOOK 24" + usable, 8, 370.8, "16MiB", 237, 0.05,
+		{"h100", tests290, 8, "8GiB", 476, 0.05, ""},
+		{"h100", "HANDBOOK 24" + usable, 8, "1GiB", 466, 0.05, ""},
+		{"h100", nccl1455, 7, "4GB", 460, 0.05, ""},
+		{"h100", nccl1455, 6, "4GB", 440, 0.05, ""},
+		{"h100", nccl1455, 5, "4GB", 420, 0.05, ""},
+		{"b200", dgxc, 8, "8GiB", 834, 0.05, ""},
+		{"h100", "HANDBOOK 24" + usable, 8, "16MiB", 237, 0.05,
 			"latency is the tuning model's 25 us; that pieces of a few MB fill NVSwitch's pipeline is not " +
 				"modelled (NCCL's own model says 375)"},
 	} {
-		got, err := nvls(c.gpu, c.gpus, c.nvlink, c.bytes)
+		got, err := nvls(c.gpu, c.gpus, c.bytes)
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +62,7 @@ func nvlsTreeRows() ([]Row, error) {
 		"8 NICs of 400G; NVLink at 20.6 of 25 GB/s a link (nccl tuning.cc)"
 	got, err := nvlsRate(`
 fabric: {kind: rail-only, hosts: 2, host_link: {rate: 400Gbps, cable: 3m}}
-server: {gpu: h100, gpus: 8, nics: 8, nvlink: 370.8GB/s}
+server: {gpu: h100, gpus: 8, nics: 8}
 transport: {recovery: selective, write: only}
 cc: {algorithm: none}
 workload: {traffic: {collective: {kind: all-reduce, bytes: 512MiB, algorithm: nvls-tree, protocol: simple}}}
@@ -114,16 +113,16 @@ workload: {traffic: {collective: {kind: all-reduce, bytes: %dMiB, algorithm: %s,
 }
 
 // nvls is the bus bandwidth of an all-reduce by NVSwitch, as NCCL's protocol simple runs it, in GB/s.
-func nvls(gpu string, gpus int, nvlink float64, bytes string) (float64, error) {
+func nvls(gpu string, gpus int, bytes string) (float64, error) {
 	b, err := unit.ParseBytes(bytes)
 	if err != nil {
 		return 0, err
 	}
 	return nvlsRate(fmt.Sprintf(`
 fabric: {kind: rail-only, hosts: 1, host_link: {rate: 400Gbps, cable: 3m}}
-server: {gpu: %s, gpus: %d, nics: %[2]d, nvlink: %.1fGB/s}
+server: {gpu: %s, gpus: %d, nics: %[2]d}
 workload: {traffic: {collective: {kind: all-reduce, bytes: %s, algorithm: nvls, protocol: simple}}}
-`, gpu, gpus, nvlink, bytes), gpus, b)
+`, gpu, gpus, bytes), gpus, b)
 }
 
 // nvlsRate is the bus bandwidth of a scenario's all-reduce, in GB/s.
