@@ -107,7 +107,7 @@ func TestRefusedBeforeItIsMade(t *testing.T) {
 		"nodes[0]: more than 200000 nodes": {
 			Nodes: []Group{{Name: "host", Type: "host", Per: many}},
 		},
-		"nodes[1]: more than 1000000 ports of cards": {
+		"nodes[1]: more than 2200000 ports of cards": {
 			Nodes:  []Group{sw, {Name: "host", Type: "host", Count: 100_000}},
 			Cables: []Rule{{From: "host", To: "sw", Match: pairs("x", "nic+1000")}},
 		},

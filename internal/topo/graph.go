@@ -148,10 +148,11 @@ type Stand struct {
 	Row, Rack int // on the floor, from 1; 0: nobody says
 }
 
-// MaxNodes, MaxLinks and MaxGPUs bound what packet fidelity will build.
+// MaxNodes, MaxLinks and MaxGPUs bound a fabric: 131,072 GPUs with NICs of eight ports in as many planes have 2,097,152
+// cables. Whether a simulation of it fits the machine's memory is looked at before it runs.
 const (
 	MaxNodes = 200_000
-	MaxLinks = 1_000_000
+	MaxLinks = 2_200_000
 	MaxGPUs  = 131_072
 	// of a server, which is all that shares NVLink in most: 576 in NVIDIA's largest plan
 	MaxPerServer = 576

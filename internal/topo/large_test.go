@@ -33,7 +33,7 @@ func TestFabricsThatAreTooLarge(t *testing.T) {
 		began := spent()
 		_, err := Build(p.kind, p.p)
 		runtime.ReadMemStats(&after)
-		if err == nil || !strings.Contains(err.Error(), "more than 200000 nodes or 1000000 cables") {
+		if err == nil || !strings.Contains(err.Error(), "more than 200000 nodes or 2200000 cables") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if took, mb := spent()-began, (after.TotalAlloc-before.TotalAlloc)>>20; took > 20*time.Second ||
