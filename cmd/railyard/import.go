@@ -139,7 +139,7 @@ func (c *importCmd) Run(e *env) error {
 		return err
 	}
 	out.Scenario, out.Notes = out.Scenario+c.settings, append(out.Notes, c.notes...)
-	if err := loads(out.Scenario, nil); err != nil {
+	if _, err := loads(out.Scenario, nil); err != nil {
 		return fmt.Errorf("what is cabled cannot be simulated as it is: %w", err)
 	}
 	return c.print(e, out)
@@ -222,17 +222,16 @@ func noted(n cabling.Note) string {
 	return s
 }
 
-// loads reports why a scenario would not load.
-func loads(text string, read scenario.ReadFile) error {
+// loads loads a scenario that has been written.
+func loads(text string, read scenario.ReadFile) (*scenario.Plan, error) {
 	doc, err := scenario.Parse("the scenario", []byte(text), nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if read == nil {
 		read = func(string) ([]byte, error) { return nil, errors.New("no file is named") }
 	}
-	_, err = doc.Resolve(read)
-	return err
+	return doc.Resolve(read)
 }
 
 func (c *importCmd) print(e *env, out *imported) error {

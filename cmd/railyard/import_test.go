@@ -87,7 +87,7 @@ func TestAssumedFabrics(t *testing.T) {
 		text, note := assumed(ranks, "goal", trace.Site{})
 		text += fmt.Sprintf("workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-%d/gpu-1, "+
 			"bytes: 1KB}]}}\n", max(2, (ranks+7)/8))
-		if err := loads(text, nil); err != nil {
+		if _, err := loads(text, nil); err != nil {
 			t.Errorf("%d ranks, %s: %v", ranks, note, err)
 		}
 	}

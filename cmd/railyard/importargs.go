@@ -104,7 +104,7 @@ func (c *importCmd) importArguments(e *env, args []jobscript.File, cablings []st
 		}
 	}
 	out.Scenario += "workload:\n  training:\n" + a.YAML("    ", model)
-	if err := loads(out.Scenario, read); err != nil {
+	if _, err := loads(out.Scenario, read); err != nil {
 		return blamedOn(a, err)
 	}
 	return c.print(e, out)

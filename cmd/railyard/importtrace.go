@@ -231,12 +231,16 @@ func (c *importCmd) importTraces(e *env, traces, cablings []string) error {
 		}
 	}
 	out.Scenario, out.Notes = out.Scenario+work+c.settings, append(out.Notes, c.notes...)
-	if err := loads(out.Scenario, c.besideOut()); err != nil {
+	plan, err := loads(out.Scenario, c.besideOut())
+	if err != nil {
 		if len(cablings) == 0 {
 			return &inputError{fmt.Errorf("%s: %s fit no fabric that can be assumed; name a file that says "+
 				"what is cabled, too: %w", traces[0], unit.Plural(found.Ranks, "rank"), err)}
 		}
 		return err
+	}
+	for _, x := range plan.Traces { // which knows how collectives run on the fabric
+		found.Mapped = x.Report.Mapped
 	}
 	return c.print(e, out)
 }

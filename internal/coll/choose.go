@@ -41,7 +41,7 @@ func AllReduceBy(name string, n int, on Servers) (Algorithm, error) {
 	case ByTree:
 		return NodeTrees(on), nil
 	case ByRails:
-		return Hierarchical(on), nil
+		return Hierarchical(AllReduce, on), nil
 	case ByHalving:
 		if n&(n-1) != 0 {
 			return nil, fmt.Errorf("halving and doubling needs a power of two of ranks, found %d", n)

@@ -11,20 +11,21 @@ func at[T any](all []T, places []int) []T {
 	return out
 }
 
-// Hierarchical returns the rail-aware all-reduce for servers of as many GPUs:
-// reduce-scatter inside each server, a ring per rail over the servers for each
-// share, all-gather inside. With servers of different sizes, or one, it is a ring.
-func Hierarchical(on Servers) Algorithm {
+// Hierarchical returns the rail-aware all-reduce, all-gather or reduce-scatter for servers of as many GPUs:
+// reduce-scatter inside each server, a ring per rail over the servers for each share, all-gather inside; of
+// an all-gather and a reduce-scatter the steps that they have. With servers of different sizes, or one, it
+// is a ring.
+func Hierarchical(k Kind, on Servers) Algorithm {
 	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 		groups := on.groups(ranks)
 		n := len(groups[0])
 		for _, g := range groups {
 			if len(g) != n {
-				return RingAllReduce(s, ranks, bytes, ready)
+				return Ring(k)(s, ranks, bytes, ready)
 			}
 		}
 		if n == 1 || len(groups) == 1 {
-			return RingAllReduce(s, ranks, bytes, ready)
+			return Ring(k)(s, ranks, bytes, ready)
 		}
 		state := append([][]int32(nil), ready...)
 		put := func(places []int, done [][]int32) {
@@ -32,20 +33,24 @@ func Hierarchical(on Servers) Algorithm {
 				state[p] = done[i]
 			}
 		}
-		for _, g := range groups {
-			run, _ := on.Within(ReduceScatter, at(ranks, g))
-			put(g, run(s, at(ranks, g), bytes, at(state, g)))
+		inside := func(k Kind) {
+			for _, g := range groups {
+				run, _ := on.Within(k, at(ranks, g))
+				put(g, run(s, at(ranks, g), bytes, at(state, g)))
+			}
+		}
+		if k != AllGather {
+			inside(ReduceScatter)
 		}
 		for rail := range n {
 			places := make([]int, len(groups))
 			for i, g := range groups {
 				places[i] = g[rail]
 			}
-			put(places, RingAllReduce(s, at(ranks, places), chunk(bytes, rail, n), at(state, places)))
+			put(places, Ring(k)(s, at(ranks, places), chunk(bytes, rail, n), at(state, places)))
 		}
-		for _, g := range groups {
-			run, _ := on.Within(AllGather, at(ranks, g))
-			put(g, run(s, at(ranks, g), bytes, at(state, g)))
+		if k != ReduceScatter {
+			inside(AllGather)
 		}
 		return state
 	}
@@ -182,10 +187,21 @@ func Sliced(run Algorithm, per unit.Bytes, slots int) Algorithm {
 // bytes, that cross servers on different rails.
 func OnChannels(run Algorithm, channels int, on Servers) Algorithm {
 	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
+		orders := make([][]int, channels)
+		for c := range orders {
+			orders[c] = ChannelOrder(ranks, on, c)
+		}
+		return OnOrders(run, orders)(s, ranks, bytes, ready)
+	}
+}
+
+// OnOrders runs a collective once along each of several orders of the ranks, as indices into them, each with
+// its part of the bytes.
+func OnOrders(run Algorithm, orders [][]int) Algorithm {
+	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 		all := make([][]int32, len(ranks))
-		for c := range channels {
-			order := ChannelOrder(ranks, on, c)
-			for i, d := range run(s, at(ranks, order), chunk(bytes, c, channels), at(ready, order)) {
+		for c, order := range orders {
+			for i, d := range run(s, at(ranks, order), chunk(bytes, c, len(orders)), at(ready, order)) {
 				all[order[i]] = append(all[order[i]], d...)
 			}
 		}

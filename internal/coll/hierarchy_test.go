@@ -32,7 +32,7 @@ func TestHierarchical(t *testing.T) {
 		n := c.servers * c.per
 		const s = 8 * 7 * 3 * unit.MiB
 		p := newPaths()
-		done := Hierarchical(Even(c.per))(p, seq(n), s, make([][]int32, n))
+		done := Hierarchical(AllReduce, Even(c.per))(p, seq(n), s, make([][]int32, n))
 		cross := unit.Bytes(0)
 		for pair, b := range p.pairs {
 			if pair[0]/c.per != pair[1]/c.per {
@@ -58,7 +58,7 @@ func TestHierarchical(t *testing.T) {
 	}
 	// Servers of different sizes fall back to a ring.
 	l := newLedger()
-	if done := Hierarchical(Even(4))(l, []int{0, 1, 2, 3, 4, 5}, 600, make([][]int32, 6)); len(done) != 6 ||
+	if done := Hierarchical(AllReduce, Even(4))(l, []int{0, 1, 2, 3, 4, 5}, 600, make([][]int32, 6)); len(done) != 6 ||
 		sum(l) != 2*5*600 {
 		t.Errorf("uneven servers: %v", sum(l))
 	}

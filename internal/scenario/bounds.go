@@ -213,6 +213,7 @@ var fixed = []bound{
 	{key: "workload.training.gathers", min: "1", max: "64", zero: true},
 
 	{key: "workload.trace.bytes", min: "1B", max: most, zero: true},
+	{key: "workload.trace.channels", min: "0", max: "64"},
 	{key: "workload.traffic.collective.bytes", min: "1B", max: most},
 	{key: "workload.traffic.collective.channels", min: "0", max: "64"},
 	{key: "workload.traffic.collective.chunk", min: "1KB", max: most, zero: true},

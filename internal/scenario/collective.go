@@ -99,9 +99,7 @@ func (p *resolver) meshed(c crew, groups string, run *workload.CollectiveRun) {
 			return
 		}
 	}
-	if run.Channels = n; len(p.domains(c)) == 1 {
-		run.Channels = n - 1
-	}
+	run.Channels = p.rings(c)
 	p.note("GPUs are joined in pairs: the %v runs as %d rings on cables of their own (RCCL's way; "+
 		"channels: 1 "+
 		"is one ring)", run.Kind, run.Channels)

@@ -217,11 +217,14 @@ type Workload struct {
 
 // Trace names files of another tool.
 type Trace struct {
-	Files  []string   `yaml:"files" doc:"the files, relative to the scenario"`
-	Format string     `yaml:"format" enum:"@trace" doc:"what they are; auto: recognised"`
-	Step   int        `yaml:"step" doc:"of files that hold several steps of a training (kineto), by their number; 0: the last that all have"`
-	Bytes  unit.Bytes `yaml:"bytes" doc:"buffer of the collective that an algorithm of MSCCL's is run with, which its file leaves open; 8 MiB unless given"`
-	Nodes  string     `yaml:"nodes" doc:"the server of number {n}, as host-{n}, whose first GPU does what the files say of it; without, number 0 is the job's first GPU"`
+	Files     []string   `yaml:"files" doc:"the files, relative to the scenario"`
+	Format    string     `yaml:"format" enum:"@trace" doc:"what they are; auto: recognised"`
+	Step      int        `yaml:"step" doc:"of files that hold several steps of a training (kineto), by their number; 0: the last that all have"`
+	Bytes     unit.Bytes `yaml:"bytes" doc:"buffer of the collective that an algorithm of MSCCL's is run with, which its file leaves open; 8 MiB unless given"`
+	Algorithm string     `yaml:"algorithm" enum:"auto,ring,tree,nvls,nvls-tree" doc:"of all-reduces; auto: what the files say, else what NCCL's tuning model picks"`
+	Protocol  string     `yaml:"protocol" enum:"auto,none,ll,ll128,simple" doc:"of all-reduces, all-gathers and reduce-scatters; auto: what the files say, else what NCCL's tuning model picks; none: bare transfers"`
+	Channels  int        `yaml:"channels" doc:"rings and chains side by side, crossing servers on different rails; 0: those that the files say, else one per GPU of a server"`
+	Nodes     string     `yaml:"nodes" doc:"the server of number {n}, as host-{n}, whose first GPU does what the files say of it; without, number 0 is the job's first GPU"`
 }
 
 // Traffic is one pattern.

@@ -8,6 +8,7 @@ import (
 	"railyard/internal/queue"
 	"railyard/internal/route"
 	"railyard/internal/topo"
+	"railyard/internal/trace"
 	"railyard/internal/workload"
 	"railyard/param"
 	"railyard/rc"
@@ -33,6 +34,7 @@ type Plan struct {
 	Headroom map[topo.LinkEnd]PortHeadroom
 	Texts    map[string]string // configuration texts, by file
 	Machines map[string]string // texts that say what is inside servers, by file
+	Traces   []*trace.Trace    // what other tools said that ranks do, one for each job of such
 	LB       *route.Policy
 	LBValues param.Values // its parameters
 	Rise     queue.Rising // classes of packets on detours; none without

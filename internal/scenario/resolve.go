@@ -9,7 +9,6 @@ import (
 	"railyard/internal/site"
 	"railyard/internal/swconf"
 	"railyard/internal/topo"
-	"railyard/internal/trace"
 )
 
 // ReadFile fetches a file the scenario names, relative to the scenario.
@@ -23,8 +22,7 @@ type resolver struct {
 	read      ReadFile
 	roleKeys  map[topo.Role][]string // of switches, by the role that they say
 	types     []*site.Type           // by server, of a described fabric
-	traces    map[*Trace]*trace.Trace
-	configs   []*swconf.Config // of switches that have texts, under their names
+	configs   []*swconf.Config       // of switches that have texts, under their names
 	ocs       []*optics
 	hosted    hosted
 	hostSaid  map[string]taken // what servers' texts gave, by key
@@ -46,7 +44,7 @@ func (d *Document) resolve(read ReadFile, work bool) (*Plan, error) {
 		Patience: f.OnFailure.Patience, Checkpoint: f.OnFailure.Checkpoint,
 		Restart: f.OnFailure.Restart, OnFailure: d.says("on_failure") || overridden,
 		Sample: f.Output.Sample, Rows: f.Output.Rows, doc: d}, read: read,
-		roleKeys: map[topo.Role][]string{}, traces: map[*Trace]*trace.Trace{}}
+		roleKeys: map[topo.Role][]string{}}
 	if f.Output.Steps != nil {
 		p.Steps = *f.Output.Steps
 	}

@@ -14,9 +14,13 @@ import (
 // trace makes a job of what another tool's files say; what was guessed and left out becomes notes.
 func (p *resolver) trace(at task, t *Trace) (job workload.Job, err error) {
 	key := at.key + ".trace"
-	x, err := p.traced(key, t)
+	x, err := p.traced(key, t, p.fitting(at, t))
 	if err != nil {
 		return job, err
+	}
+	p.Traces = append(p.Traces, x)
+	for _, c := range x.Runs {
+		p.note("trace %s: %s", t.Files[0], c.Words())
 	}
 	for _, c := range x.Report.Guessed {
 		p.note("trace %s: assumed: %s", t.Files[0], c.Words())
@@ -36,11 +40,8 @@ func (p *resolver) trace(at task, t *Trace) (job workload.Job, err error) {
 	return job, nil
 }
 
-// traced reads a trace's files, once.
-func (p *resolver) traced(key string, t *Trace) (*trace.Trace, error) {
-	if x := p.traces[t]; x != nil {
-		return x, nil
-	}
+// traced reads a trace's files for the fabric that its ranks are on; nil: it is not known where.
+func (p *resolver) traced(key string, t *Trace, on trace.Fit) (*trace.Trace, error) {
 	if len(t.Files) == 0 {
 		return nil, field.New(key+".files", "is missing")
 	}
@@ -55,12 +56,8 @@ func (p *resolver) traced(key string, t *Trace) (*trace.Trace, error) {
 		}
 		files = append(files, trace.File{Name: name, Text: text})
 	}
-	x, err := trace.Options{Format: t.Format, Step: t.Step, Bytes: t.Bytes}.Read(files...)
-	if err != nil {
-		return nil, field.Under(key, err)
-	}
-	p.traces[t] = x
-	return x, nil
+	x, err := trace.Options{On: on, Format: t.Format, Step: t.Step, Bytes: t.Bytes}.Read(files...)
+	return x, field.Under(key, err)
 }
 
 // counted is where a server's name has the number of a trace's rank, with what is added to it.

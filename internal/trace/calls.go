@@ -67,8 +67,24 @@ type act struct {
 	peer  int32 // place in the group: whom it sends to or receives from, or the root
 	line  int32
 	what  op
-	tree  bool // an all-reduce that runs as a tree
+	by    how
 }
+
+// how is what a trace says of the way a collective runs; zero: nothing.
+type how struct {
+	algorithm, protocol uint8 // places in algorithms, protocols
+	named               bool  // by the name of its kernel
+}
+
+// algorithms and protocols are those that traces say, by NCCL's names.
+var (
+	algorithms = []string{"", coll.ByRing, coll.ByTree, coll.ByNVLS, coll.ByNVLSTree, "collnet-direct",
+		"collnet-chain", "pat"}
+	protocols = []string{"", coll.LL, coll.LL128, coll.Simple}
+	ncclNames = map[string]uint8{"RING": 1, "TREE": 2, "NVLS": 3, "NVLS_TREE": 4,
+		"COLLNET_DIRECT": 5, "COLLNET_CHAIN": 6, "PAT": 7}
+	ncclProtos = map[string]uint8{"LL": 1, "LL128": 2, "SIMPLE": 3}
+)
 
 // member is what one rank did, in an order in which nothing waits for what stands behind it.
 type member struct {
@@ -101,8 +117,8 @@ type group struct {
 	name  string // as the source calls it
 	ranks []int
 	class workload.Class
-	ring  []int // places in ranks in the order of its rings; nil: as they stand
-	even  bool  // ranks lie in even steps
+	rings [][]int // places in ranks in the order of each ring; nil: not said
+	even  bool    // ranks lie in even steps
 }
 
 // calls is what ranks did, before the calls of one have met those of others.
@@ -114,6 +130,7 @@ type calls struct {
 	members []member
 	byKey   map[string]int32
 	report  Report
+	fit     fitter
 }
 
 // maxActs bounds what files may say; in memory they take 60 bytes each.
@@ -216,57 +233,26 @@ func (c *calls) trace() (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Trace{Ranks: c.ranks, DAG: d, Report: c.report}, nil
+	return &Trace{Ranks: c.ranks, DAG: d, Report: c.report, Runs: c.fit.runs}, nil
 }
 
-// runs is the algorithm of a call among n ranks, and the name that results give it; nil: plain transfers.
-func (o op) runs(tree bool, on coll.Servers, root int) (coll.Kind, coll.Algorithm, string) {
+// kind is what a call is; false: transfers between two ranks each.
+func (o op) kind() (coll.Kind, bool) {
 	switch o {
 	case opAllReduce:
-		if tree {
-			return coll.AllReduce, coll.NodeTrees(on), coll.ByTree
-		}
-		return coll.AllReduce, coll.Ring(coll.AllReduce), coll.ByRing
+		return coll.AllReduce, true
 	case opAllGather:
-		return coll.AllGather, coll.Ring(coll.AllGather), coll.ByRing
+		return coll.AllGather, true
 	case opReduceScatter:
-		return coll.ReduceScatter, coll.Ring(coll.ReduceScatter), coll.ByRing
+		return coll.ReduceScatter, true
 	case opAllToAll:
-		return coll.ToAll, coll.AllToAll, "direct"
-	case opBroadcast:
-		return coll.Bcast, from(root, broadcast), "chain"
-	case opReduce:
-		return coll.Bcast, from(root, reduceChain), "chain"
-	case opGather:
-		return coll.SendRecv, from(root, gather), ""
-	case opScatter:
-		return coll.SendRecv, from(root, scatter), ""
+		return coll.ToAll, true
+	case opBroadcast, opReduce:
+		return coll.Bcast, true
 	}
-	return coll.SendRecv, nil, ""
+	return coll.SendRecv, false
 }
 
-// along is an algorithm that goes through ranks in another order.
-func along(order []int, run coll.Algorithm) coll.Algorithm {
-	return func(s coll.Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
-		n := len(ranks)
-		other, waits, done := make([]int, n), make([][]int32, n), make([][]int32, n)
-		for i, at := range order {
-			other[i], waits[i] = ranks[at], ready[at]
-		}
-		for i, ids := range run(s, other, bytes, waits) {
-			done[order[i]] = ids
-		}
-		return done
-	}
-}
-
-// from is an algorithm whose root is another than the first rank.
-func from(root int, run coll.Algorithm) coll.Algorithm {
-	return func(s coll.Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
-		order := make([]int, len(ranks))
-		for i := range order {
-			order[i] = (root + i) % len(ranks)
-		}
-		return along(order, run)(s, ranks, bytes, ready)
-	}
-}
+// rooted are the calls that one rank is the root of, written for the first.
+var rooted = map[op]coll.Algorithm{opBroadcast: broadcast, opReduce: reduceChain, opGather: gather,
+	opScatter: scatter}

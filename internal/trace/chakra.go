@@ -93,6 +93,7 @@ type chakra struct {
 	shared map[string][]int   // process groups of a file of their own
 	nodes  int
 	report Report
+	fit    fitter
 }
 
 var chakraRank = regexp.MustCompile(`\.(\d{1,7})\.(et|json)(\.gz)?$`)
@@ -108,8 +109,8 @@ func isChakra(name string, head []byte) bool {
 	return isChakraProto(name, head)
 }
 
-func readChakra(files []File) (*Trace, error) {
-	c := &chakra{shared: map[string][]int{}}
+func readChakra(o *Options, files []File) (*Trace, error) {
+	c := &chakra{shared: map[string][]int{}, fit: fitter{on: o.On}}
 	traces, err := c.named(files)
 	if err != nil {
 		return nil, err

@@ -144,7 +144,7 @@ func (c *chakra) trace() (*Trace, error) {
 	if err != nil {
 		return nil, at(c.files[0], 0, "%v", err)
 	}
-	return &Trace{Ranks: len(c.ranks), DAG: d, Report: c.report}, nil
+	return &Trace{Ranks: len(c.ranks), DAG: d, Report: c.report, Runs: c.fit.runs}, nil
 }
 
 // depend connects the nodes of a rank. PyTorch's control dependencies say which operation called which, and
@@ -347,23 +347,37 @@ func (x *chakraBuild) come(m *chakraMeeting, i int32) error {
 		start = max(start, x.ready[node])
 	}
 	how := chakraRuns[m.op]
-	n := float64(len(m.ranks))
-	if x.ops += 2 * n * n; x.ops > workload.MaxOps {
+	r, several := m.want()
+	ops := 2 * float64(len(m.ranks)*len(m.ranks))
+	if several {
+		r = x.fit.run(r, m.ranks)
+		ops = r.Transfers(len(m.ranks))
+	}
+	if x.ops += ops; x.ops > workload.MaxOps {
 		return at(x.files[m.ranks[0]], 0, "collectives up to %s take more transfers than the %d of a "+
 			"workload",
 			x.say(m.nodes[0]), workload.MaxOps)
 	}
-	bytes := unit.Bytes(max(1, m.bytes))
-	if m.op == chakraAllGather || m.op == chakraGather {
-		bytes *= unit.Bytes(len(m.ranks)) // what a node says is what each rank brings
+	if name := chakraOps[m.op] + "s"; several {
+		x.fit.note(&x.report, name, &r, how.words, x.files[m.ranks[0]], 0)
+	} else {
+		note(&x.report.Mapped, name+", as "+how.words, x.files[m.ranks[0]], 0)
 	}
-	note(&x.report.Mapped, chakraOps[m.op]+"s, as "+how.words, x.files[m.ranks[0]], 0)
-	x.b.Collective(workload.Collective{Name: chakraOps[m.op], Kind: how.kind, Bytes: bytes, Ranks: m.ranks,
-		By: how.by}, func() {
-		for k, ops := range how.run(x.b, m.ranks, bytes, ready) {
+	var err error
+	x.b.Collective(workload.Collective{Name: chakraOps[m.op], Kind: how.kind, Bytes: r.Bytes, Ranks: m.ranks,
+		By: r.algorithm()}, func() {
+		if how.run != nil {
+			ready = r.chains(how.run, m.ranks, 0)(x.b, m.ranks, r.Bytes, ready)
+		} else {
+			ready, err = r.Into(x.b, m.ranks, ready)
+		}
+		for k, ops := range ready {
 			ready[k] = []int32{x.b.Compute(m.ranks[k], 0, workload.Other, ops...)}
 		}
 	})
+	if err != nil {
+		return at(x.files[m.ranks[0]], 0, "%v", err)
+	}
 	stream := make([]int32, len(m.ranks))
 	for k := range ready {
 		stream[k] = ready[k][0]

@@ -6,6 +6,7 @@ import (
 
 	"railyard/internal/coll"
 	"railyard/internal/field"
+	"railyard/internal/workload"
 	"railyard/unit"
 )
 
@@ -128,6 +129,13 @@ func (x *chakraBuild) meet() error {
 				"fewer of them", m.ranks[k], chakraOps[m.op], groupWords(m.ranks), x.say(is))
 		}
 	}
+	x.fit.reckon(float64(x.nodes), func(add func(Run, []int)) {
+		for _, m := range order {
+			if want, several := m.want(); several {
+				add(want, m.ranks)
+			}
+		}
+	})
 	return nil
 }
 
@@ -223,22 +231,34 @@ func groupWords(ranks []int) string {
 	return fmt.Sprintf("ranks %v", ranks)
 }
 
-// chakraRuns are how collectives run, by their kind in the schema.
+// chakraRuns are how collectives run, by their kind in the schema: as their kind runs on the fabric, unless
+// run says otherwise.
 var chakraRuns = [...]struct {
-	run       coll.Algorithm
-	kind      coll.Kind
-	by, words string
+	run   coll.Algorithm
+	kind  coll.Kind
+	words string // after how it runs, or instead where it runs in one way
 }{
-	chakraAllReduce:          {coll.RingAllReduce, coll.AllReduce, coll.ByRing, "rings"},
-	chakraReduce:             {reduceChain, coll.Bcast, "chain", "chains to the group's first rank"},
-	chakraAllGather:          {coll.RingAllGather, coll.AllGather, coll.ByRing, "rings"},
-	chakraGather:             {gather, coll.SendRecv, "", "transfers to the group's first rank"},
-	chakraScatter:            {scatter, coll.SendRecv, "", "transfers from the group's first rank"},
-	chakraBroadcast:          {broadcast, coll.Bcast, "chain", "chains from the group's first rank"},
-	chakraAllToAll:           {coll.AllToAll, coll.ToAll, "direct", "direct exchanges"},
-	chakraReduceScatter:      {coll.RingReduceScatter, coll.ReduceScatter, coll.ByRing, "rings"},
-	chakraReduceScatterBlock: {coll.RingReduceScatter, coll.ReduceScatter, coll.ByRing, "rings"},
-	chakraBarrier:            {barrier, coll.ToAll, "direct", "exchanges of a byte"},
+	chakraAllReduce:          {nil, coll.AllReduce, ""},
+	chakraReduce:             {reduceChain, coll.Bcast, " to the group's first rank"},
+	chakraAllGather:          {nil, coll.AllGather, ""},
+	chakraGather:             {gather, coll.SendRecv, "transfers to the group's first rank"},
+	chakraScatter:            {scatter, coll.SendRecv, "transfers from the group's first rank"},
+	chakraBroadcast:          {broadcast, coll.Bcast, " from the group's first rank"},
+	chakraAllToAll:           {nil, coll.ToAll, ""},
+	chakraReduceScatter:      {nil, coll.ReduceScatter, ""},
+	chakraReduceScatterBlock: {nil, coll.ReduceScatter, ""},
+	chakraBarrier:            {barrier, coll.ToAll, "exchanges of a byte"},
+}
+
+// want is what a trace of Chakra says of the way a collective runs; false: it runs in one way.
+func (m *chakraMeeting) want() (Run, bool) {
+	how := &chakraRuns[m.op]
+	bytes := unit.Bytes(max(1, m.bytes))
+	if m.op == chakraAllGather || m.op == chakraGather {
+		bytes *= unit.Bytes(len(m.ranks)) // what a node says is what each rank brings
+	}
+	return Run{CollectiveRun: workload.CollectiveRun{Kind: how.kind, Bytes: bytes}},
+		how.run == nil || how.kind == coll.Bcast
 }
 
 // pieces of a chain are a megabyte or more, at most 64.

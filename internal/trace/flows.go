@@ -28,7 +28,7 @@ func isFlows(_ string, head []byte) bool {
 
 // readFlows reads HPCC's flow.txt (HANDBOOK.md 13): how many flows, then of each its sender, receiver,
 // priority group, destination port, bytes and start in seconds. Nodes are GPUs by their number.
-func readFlows(files []File) (*Trace, error) {
+func readFlows(_ *Options, files []File) (*Trace, error) {
 	if len(files) != 1 {
 		return nil, at(files[1].Name, 0, "flows are one file; found %d", len(files))
 	}

@@ -58,7 +58,7 @@ type pendingEdge struct {
 // longest is how long a line may be.
 const longest = 1 << 20
 
-func readGoal(files []File) (*Trace, error) {
+func readGoal(_ *Options, files []File) (*Trace, error) {
 	if len(files) != 1 {
 		return nil, at(files[1].Name, 0, "a GOAL schedule is one file with all ranks; found %d", len(files))
 	}

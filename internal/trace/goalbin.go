@@ -44,7 +44,7 @@ func (r *goalBytes) u8() uint8   { return r.take(1)[0] }
 func (r *goalBytes) u32() uint32 { return binary.LittleEndian.Uint32(r.take(4)) }
 func (r *goalBytes) u64() uint64 { return binary.LittleEndian.Uint64(r.take(8)) }
 
-func readGoalBinary(files []File) (*Trace, error) {
+func readGoalBinary(_ *Options, files []File) (*Trace, error) {
 	if len(files) != 1 {
 		return nil, at(files[1].Name, 0, "a GOAL schedule is one file with all ranks; found %d", len(files))
 	}

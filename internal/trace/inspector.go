@@ -43,7 +43,7 @@ type inspectedCall struct {
 
 // readInspector reads the files of processes.
 func readInspector(o *Options, files []File) (*Trace, error) {
-	x := &inspected{c: &calls{file: files[0].Name}, comms: map[string]*inspectedComm{}}
+	x := &inspected{c: &calls{file: files[0].Name, fit: fitter{on: o.On}}, comms: map[string]*inspectedComm{}}
 	for _, f := range files {
 		err := o.stream(f, func(s *stream.Source) error {
 			return measured.Records(f.Name, s, &x.c.report, func(r *measured.Record, line int) error {

@@ -16,7 +16,7 @@ type call struct {
 	what  op
 	bytes unit.Bytes
 	root  int32
-	tree  bool
+	by    how
 	acts  []int32 // by place in the group; of a message the send and the receive; -1: nobody
 	open  int     // how many of them still wait for something
 	file  string
@@ -98,7 +98,7 @@ func (j *joined) meet(n int32, m *member, a *act, next map[callKey]int64, found 
 	if !ok {
 		i = int32(len(j.all))
 		found[key] = i
-		x := call{group: key.group, what: a.what, bytes: a.bytes, root: a.peer, tree: a.tree, file: m.file,
+		x := call{group: key.group, what: a.what, bytes: a.bytes, root: a.peer, by: a.by, file: m.file,
 			line: a.line, acts: make([]int32, seats)}
 		for k := range x.acts {
 			x.acts[k] = -1
@@ -124,11 +124,19 @@ func (j *joined) meet(n int32, m *member, a *act, next map[callKey]int64, found 
 // missing leaves out calls that a rank is missing from, and refuses the rest if it is too much; acts is how
 // many operations there are without them.
 func (j *joined) missing(acts float64) error {
+	j.fit.per = j.per
+	j.fit.reckon(acts, func(add func(Run, []int)) {
+		for i := range j.all {
+			if x := &j.all[i]; x.collective() && !slices.Contains(x.acts, -1) {
+				add(j.want(x), j.groups[x.group].ranks)
+			}
+		}
+	})
 	for i := range j.all {
 		x := &j.all[i]
 		if !slices.Contains(x.acts, -1) {
-			note(&j.report.Mapped, j.mapped(x), x.file, int(x.line))
-			if acts += x.size(len(j.groups[x.group].ranks)); acts > workload.MaxOps {
+			j.mapped(x)
+			if acts += j.size(x); acts > workload.MaxOps {
 				return at(x.file, int(x.line), "with this %v of %s, the %s of all, the workload takes more "+
 					"than the %d operations that there may be: take a step with fewer", x.what,
 					unit.Plural(len(j.groups[x.group].ranks), "rank"), ordinal(i+1), workload.MaxOps)
@@ -150,23 +158,36 @@ func (j *joined) missing(acts float64) error {
 	return nil
 }
 
-// size is how many operations a call takes among n ranks, from above.
-func (x *call) size(n int) float64 {
-	ranks := float64(n)
-	switch x.what {
-	case opSend:
+// collective reports whether a call is one that NCCL has several ways to run.
+func (x *call) collective() bool {
+	_, is := x.what.kind()
+	return is
+}
+
+// want is what the trace says of the way a call runs.
+func (j *joined) want(x *call) Run {
+	kind, _ := x.what.kind()
+	return Run{CollectiveRun: workload.CollectiveRun{Kind: kind, Bytes: max(1, x.bytes),
+		Algorithm: algorithms[x.by.algorithm], Protocol: protocols[x.by.protocol],
+		Orders: j.groups[x.group].rings}, named: x.by.named}
+}
+
+// size is how many operations a call takes, from above.
+func (j *joined) size(x *call) float64 {
+	ranks := j.groups[x.group].ranks
+	n := float64(len(ranks))
+	switch {
+	case x.what == opSend:
 		return 3
-	case opBroadcast, opReduce:
-		return ranks * float64(pieces(x.bytes)+1)
-	case opGather, opScatter:
-		return 2 * ranks
-	case opAllReduce:
-		if x.tree {
-			return 4*ranks*min(1024, float64(x.bytes)/float64(512*unit.KiB)+1) + 64*ranks
-		}
-		return 2*ranks*(ranks-1) + ranks
+	case !x.collective():
+		return 2 * n
 	}
-	return ranks * ranks
+	r := j.fit.run(j.want(x), ranks)
+	if x.what == opBroadcast || x.what == opReduce {
+		c := float64(max(1, r.Channels))
+		return n * (c*float64(pieces(x.bytes/unit.Bytes(c)+1)) + 1)
+	}
+	return r.Transfers(len(ranks)) + n
 }
 
 // ordinal is 1st, 2nd, 3rd, 4th.
@@ -179,14 +200,13 @@ func ordinal(n int) string {
 }
 
 // mapped says how a call is run.
-func (j *joined) mapped(x *call) string {
+func (j *joined) mapped(x *call) {
 	if x.what == opSend {
-		return "messages, as transfers"
+		note(&j.report.Mapped, "messages, as transfers", x.file, int(x.line))
+		return
 	}
-	_, _, by := x.what.runs(x.tree, coll.Even(max(1, j.per)), 0)
-	how := map[string]string{"ring": "rings", "tree": "trees", "direct": "direct exchanges",
-		"chain": "chains", "": "direct transfers"}[by]
-	name := j.groups[x.group].class.String() + " "
+	g := &j.groups[x.group]
+	name := g.class.String() + " "
 	if name == "other " {
 		name = ""
 	}
@@ -194,13 +214,19 @@ func (j *joined) mapped(x *call) string {
 	if strings.HasSuffix(s, "chs") {
 		s = x.what.String() + "es"
 	}
-	return name + s + " of " + unit.Plural(len(j.groups[x.group].ranks), "rank") + ", as " + how
+	s = name + s + " of " + unit.Plural(len(g.ranks), "rank")
+	if !x.collective() {
+		note(&j.report.Mapped, s+", as direct transfers", x.file, int(x.line))
+		return
+	}
+	r := j.fit.run(j.want(x), g.ranks)
+	j.fit.note(&j.report, s, &r, "", x.file, int(x.line))
 }
 
 // build emits acts as soon as all that they wait for has been, and calls as soon as all ranks may.
 func (j *joined) build() (*workload.DAG, error) {
 	b := workload.NewBuilder(j.ranks)
-	next, first := j.followers()
+	followers, first := j.followers()
 	open := make([]int32, len(j.who))
 	id := make([]int32, len(j.who)) // of the operation that ends an act
 	var ready []int32
@@ -219,14 +245,14 @@ func (j *joined) build() (*workload.DAG, error) {
 	emitted := 0
 	done := func(n int32) {
 		emitted++
-		for _, s := range next[first[n]:first[n+1]] {
+		for _, s := range followers[first[n]:first[n+1]] {
 			if open[s]--; open[s] == 0 {
 				ready = append(ready, s)
 			}
 		}
 	}
-	for at := 0; at < len(ready); at++ {
-		n := ready[at]
+	for next := 0; next < len(ready); next++ {
+		n := ready[next]
 		m := &j.members[j.who[n]]
 		k := n - j.base[j.who[n]]
 		a := &m.acts[k]
@@ -246,7 +272,9 @@ func (j *joined) build() (*workload.DAG, error) {
 			x.open--
 		} else {
 			x.open = 0
-			j.emit(b, x, id)
+			if err := j.emit(b, x, id); err != nil {
+				return nil, at(x.file, int(x.line), "%v", err)
+			}
 			for _, n := range x.acts {
 				done(n)
 			}
@@ -293,39 +321,47 @@ func (j *joined) followers() (next, first []int32) {
 }
 
 // emit adds a call's operations. id holds for each act what it waited for, and then what ends it.
-func (j *joined) emit(b *workload.Builder, x *call, id []int32) {
+func (j *joined) emit(b *workload.Builder, x *call, id []int32) (err error) {
 	g := &j.groups[x.group]
-	bytes := max(1, x.bytes)
-	kind, run, by := x.what.runs(x.tree, coll.Even(max(1, j.per)), max(0, int(x.root))%len(g.ranks))
-	if g.ring != nil && by == coll.ByRing {
-		run = along(g.ring, run)
-	}
 	name := x.what.String()
 	if g.name != "" {
 		name = g.name + " " + name
 	}
-	c := workload.Collective{Name: name, Kind: kind, Class: g.class, Bytes: bytes, Ranks: g.ranks, By: by}
-	if run == nil {
+	c := workload.Collective{Name: name, Kind: coll.SendRecv, Class: g.class, Bytes: max(1, x.bytes),
+		Ranks: g.ranks}
+	if x.what == opSend {
 		from, to := j.members[j.who[x.acts[0]]].rank, j.members[j.who[x.acts[1]]].rank
 		c.Ranks = []int{min(from, to), max(from, to)}
 		b.Collective(c, func() {
-			sent := b.Transfer(from, to, bytes, id[x.acts[0]])
+			sent := b.Transfer(from, to, c.Bytes, id[x.acts[0]])
 			if x.bytes > eager {
 				id[x.acts[0]] = b.Compute(from, 0, workload.Other, sent, id[x.acts[1]])
 			}
 			id[x.acts[1]] = b.Compute(to, 0, workload.Other, sent, id[x.acts[1]])
 		})
-		return
+		return nil
 	}
 	ready := make([][]int32, len(g.ranks))
 	for i, n := range x.acts {
 		ready[i] = []int32{id[n]}
 	}
+	var r Run
+	if x.collective() {
+		r = j.fit.run(j.want(x), g.ranks)
+		c.Kind, c.By = r.Kind, r.algorithm()
+	}
 	b.Collective(c, func() {
-		for i, ids := range run(b, g.ranks, bytes, ready) {
+		if first := rooted[x.what]; first != nil {
+			root := max(0, int(x.root)) % len(g.ranks)
+			ready = r.chains(first, g.ranks, root)(b, g.ranks, c.Bytes, ready)
+		} else {
+			ready, err = r.Into(b, g.ranks, ready)
+		}
+		for i, ids := range ready {
 			id[x.acts[i]] = b.Compute(g.ranks[i], 0, workload.Other, ids...)
 		}
 	})
+	return err
 }
 
 // stuck names the first call that waits for ever, and whom for.

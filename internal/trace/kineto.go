@@ -99,7 +99,7 @@ type kinetoArgs struct {
 // readKineto reads the profiles of ranks: kernels that communicate become calls, those between them
 // computing.
 func readKineto(o *Options, files []File) (*Trace, error) {
-	c := &calls{file: files[0].Name}
+	c := &calls{file: files[0].Name, fit: fitter{on: o.On}}
 	all := make([]*kineto, len(files))
 	for i, f := range files {
 		k := &kineto{File: f, o: o, report: &c.report, steps: map[int]span{}}

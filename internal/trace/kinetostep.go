@@ -215,13 +215,31 @@ func (k *kineto) act(c *calls, rank int, x *kinetoArgs) (a act, ok bool) {
 	if k.info.World > 0 && slices.Max(ranks) >= k.info.World {
 		return keep("a kernel of NCCL of a group with ranks beyond the file's world_size")
 	}
-	a = act{what: what, bytes: unit.Bytes(n * size), seq: -1, line: x.line, group: c.grouped(name, ranks)}
+	a = act{what: what, bytes: unit.Bytes(n * size), seq: -1, line: x.line, group: c.grouped(name, ranks),
+		by: ofKernel(what, x.kernel)}
 	if what == opSend || what == opRecv {
 		if a.peer = peerOf(x, ranks, rank, what); a.peer < 0 {
 			return keep("a send or receive that does not say whom to or from")
 		}
 	}
 	return a, true
+}
+
+// ofKernel is what the name of an all-reduce's kernel says: ncclDevKernel_AllReduce_Sum_bf16_RING_LL(...),
+// before NCCL 2.19 ncclKernel_AllReduce_RING_LL_Sum_half(...). The protocol in it is LL's for all.
+func ofKernel(what op, kernel string) how {
+	name, _, _ := strings.Cut(strings.ToUpper(kernel), "(")
+	for i, w := range strings.Split(name, "_") {
+		n := ncclNames[w]
+		if n == 0 || i == 0 || what != opAllReduce {
+			continue
+		}
+		if strings.Contains(name, "_NVLS_TREE") {
+			n = ncclNames["NVLS_TREE"]
+		}
+		return how{algorithm: n, named: true}
+	}
+	return how{}
 }
 
 // peerOf is whom a send goes to or a receive comes from, as a place in the group; -1: it is not said.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -28,7 +27,7 @@ type ncclLog struct {
 	procs  []*ncclProc
 	byName map[string]*ncclProc
 	comms  map[string]*ncclComm // by what all its ranks call it
-	chosen map[ncclSize]string  // algorithms
+	chosen map[ncclSize]how     // algorithms and protocols
 	nics   map[string]int       // by host
 	env    map[string]string
 	local  int
@@ -50,9 +49,10 @@ type ncclProc struct {
 type ncclComm struct {
 	id    string
 	size  int
-	procs map[int]*ncclProc // by rank
-	ring  []int             // of the first channel
-	next  map[int]int       // the same, as each rank says it
+	procs map[int]*ncclProc      // by rank
+	rings map[string][]int       // by channel
+	of    int                    // channels, where that is said
+	next  map[string]map[int]int // by channel the same, as each rank says it
 	group int32
 }
 
@@ -81,8 +81,8 @@ var ncclTypes = []int64{1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1}
 var ncclFrom = regexp.MustCompile(`([^\s:]+):(\d+):\d+ \[(\d+)\] NCCL INFO (.*)`)
 
 func readNCCLLog(o *Options, files []File) (*Trace, error) {
-	x := &ncclLog{o: o, c: &calls{file: files[0].Name}, byName: map[string]*ncclProc{},
-		comms: map[string]*ncclComm{}, chosen: map[ncclSize]string{}, nics: map[string]int{},
+	x := &ncclLog{o: o, c: &calls{file: files[0].Name, fit: fitter{on: o.On}}, byName: map[string]*ncclProc{},
+		comms: map[string]*ncclComm{}, chosen: map[ncclSize]how{}, nics: map[string]int{},
 		env: map[string]string{}}
 	for _, f := range files {
 		x.file = f.Name
@@ -210,7 +210,8 @@ func (x *ncclLog) init(p *ncclProc, words []string, n int) {
 	p.comms[ptr] = id
 	c := x.comms[id]
 	if c == nil {
-		c = &ncclComm{id: id, size: size, procs: map[int]*ncclProc{}, next: map[int]int{}, group: -1}
+		c = &ncclComm{id: id, size: size, procs: map[int]*ncclProc{}, next: map[string]map[int]int{},
+			rings: map[string][]int{}, group: -1}
 		x.comms[id] = c
 	}
 	if other := c.procs[rank]; other != nil && other != p || c.size != size {
@@ -247,17 +248,6 @@ func (x *ncclLog) nets(host string, words []string, n int) {
 	note(&x.c.report.Mapped, "lists of NICs, "+strconv.Itoa(nics)+" in each", x.file, n)
 }
 
-// ringOf reads what one rank says of a ring: Ring 00 : 7 -> 0 -> 1. It belongs to the communicator that the
-// process began last.
-func (x *ncclLog) ringOf(p *ncclProc, words []string) {
-	me, err1 := strconv.Atoi(words[5])
-	next, err2 := strconv.Atoi(words[7])
-	if c := x.latest(p, me); c != nil && words[1] == "00" && err1 == nil && err2 == nil && next >= 0 &&
-		next < c.size {
-		c.next[me] = next
-	}
-}
-
 // latest is the communicator of a process in which it has a rank, the largest.
 func (x *ncclLog) latest(p *ncclProc, rank int) (found *ncclComm) {
 	for _, id := range p.comms {
@@ -270,27 +260,11 @@ func (x *ncclLog) latest(p *ncclProc, rank int) (found *ncclComm) {
 	return found
 }
 
-// ring reads a whole one, as rank 0 says it: Channel 00/08 : 0 1 2 3.
-func (x *ncclLog) ring(p *ncclProc, words []string) {
-	if !strings.HasPrefix(words[1], "00/") {
-		return
-	}
-	var ring []int
-	seen := map[int]bool{}
-	for _, w := range words[3:] {
-		n, err := strconv.Atoi(w)
-		if err != nil || n < 0 || seen[n] {
-			return // a channel's path: 0[0] -> 1[1] via P2P
-		}
-		seen[n], ring = true, append(ring, n)
-	}
-	if c := x.latest(p, -1); c != nil && len(ring) == c.size && slices.Max(ring) == c.size-1 {
-		c.ring = ring
-	}
-}
-
 // ncclAlgorithms by their numbers.
 var ncclAlgorithms = []string{"TREE", "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS", "NVLS_TREE", "PAT"}
+
+// ncclProtocols by their numbers.
+var ncclProtocols = []string{"LL", "LL128", "SIMPLE"}
 
 // tuned reads: AllReduce: 33554432 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..31}; before 2.24
 // without the collective, and with numbers.
@@ -303,6 +277,10 @@ func (x *ncclLog) tuned(words []string, n int) {
 		words = words[1:]
 	}
 	bytes, err := strconv.ParseInt(words[0], 10, 64)
+	protocol := strings.ToUpper(said(words, "proto"))
+	if i, err := strconv.Atoi(protocol); err == nil && i >= 0 && i < len(ncclProtocols) {
+		protocol = ncclProtocols[i]
+	}
 	algorithm := strings.ToUpper(said(words, "Algo"))
 	if i, err := strconv.Atoi(algorithm); err == nil && i >= 0 && i < len(ncclAlgorithms) {
 		algorithm = ncclAlgorithms[i]
@@ -311,7 +289,7 @@ func (x *ncclLog) tuned(words []string, n int) {
 		return
 	}
 	note(&x.c.report.Mapped, "choices of "+algorithm+" for "+what.String()+"s", x.file, n)
-	x.chosen[ncclSize{what, bytes}] = algorithm
+	x.chosen[ncclSize{what, bytes}] = how{algorithm: ncclNames[algorithm], protocol: ncclProtos[protocol]}
 }
 
 // call reads: AllReduce: opCount 1a sendbuff 0x7 recvbuff 0x7 count 64 datatype 7 op 0 root 0 comm 0x55
@@ -420,15 +398,11 @@ func (x *ncclLog) member(p *ncclProc, procs int) {
 		ranks := int64(len(x.c.groups[group].ranks))
 		bytes := call.count * ncclTypes[call.kind]
 		a := act{what: call.what, seq: -1, group: group, peer: call.root, line: call.line}
-		algorithm := x.chosen[ncclSize{call.what, bytes}]
+		a.by = x.chosen[ncclSize{call.what, bytes}]
 		if call.what == opAllGather || call.what == opReduceScatter || call.what == opAllToAll {
 			bytes *= ranks
 		}
-		a.bytes, a.tree = unit.Bytes(bytes), algorithm == "TREE" && call.what == opAllReduce
-		if algorithm != "" && algorithm != "RING" && !a.tree {
-			note(&x.c.report.Guessed, call.what.String()+"s that NCCL runs as "+algorithm+", here as rings",
-				p.file, int(call.line))
-		}
+		a.bytes = unit.Bytes(bytes)
 		s := streams[call.stream]
 		if s == nil {
 			s = &tail{}
@@ -474,24 +448,7 @@ func (x *ncclLog) groupOf(p *ncclProc, call *ncclCall, procs int) int32 {
 	c.group = x.c.grouped(name, ranks)
 	g := &x.c.groups[c.group]
 	g.class = workload.Other
-	if g.ring = c.order(); g.ring != nil {
-		note(&x.c.report.Mapped, "orders of rings", x.file, 0)
-	}
+	g.rings = c.orders()
+	tally.Add(&x.c.report.Mapped, len(g.rings), "orders of rings", x.file, 0)
 	return c.group
-}
-
-// order is in which a ring goes through the ranks; nil: it is not said, or not whole.
-func (c *ncclComm) order() []int {
-	if c.ring != nil {
-		return c.ring
-	}
-	ring := []int{0}
-	for len(ring) < c.size {
-		next, ok := c.next[ring[len(ring)-1]]
-		if !ok || slices.Contains(ring, next) {
-			return nil
-		}
-		ring = append(ring, next)
-	}
-	return ring
 }

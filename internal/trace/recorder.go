@@ -60,7 +60,7 @@ type recorded struct {
 
 // readRecorder reads the dumps of ranks: a file each.
 func readRecorder(o *Options, files []File) (*Trace, error) {
-	c := &calls{file: files[0].Name}
+	c := &calls{file: files[0].Name, fit: fitter{on: o.On}}
 	var all []*recorder
 	for i, f := range files {
 		v, err := recorderValue(o, f)

@@ -31,6 +31,7 @@ type simai struct {
 	ranks          int
 	layers         []simaiLayer
 	report         Report
+	fit            fitter
 }
 
 // simaiLayer is a row: of the forward pass, of input gradients and of weight gradients each how long a rank
@@ -49,11 +50,11 @@ type simaiPart struct {
 	bytes unit.Bytes
 }
 
-func readSimAI(files []File) (*Trace, error) {
+func readSimAI(o *Options, files []File) (*Trace, error) {
 	if len(files) != 1 {
 		return nil, at(files[1].Name, 0, "a workload of SimAI is one file; found %d", len(files))
 	}
-	s := &simai{file: files[0].Name}
+	s := &simai{file: files[0].Name, fit: fitter{on: o.On}}
 	rows, n := -1, 0
 	for text := range bytes.Lines(files[0].Text) {
 		n++
@@ -223,6 +224,17 @@ func (s *simai) trace() (*Trace, error) {
 	for _, name := range []string{"TP", "DP", "EP", "DP_EP"} {
 		x.have[name] = s.groups(name)
 	}
+	s.fit.reckon(0, func(add func(Run, []int)) {
+		for i := range s.layers {
+			for k, usual := range []string{"TP", "TP", "DP"} {
+				p := &s.layers[i].parts[k]
+				groups, _ := x.among(p, usual)
+				for _, g := range groups {
+					add(p.want(), g)
+				}
+			}
+		}
+	})
 	for i := range s.layers { // before anything is built
 		l := &s.layers[i]
 		for _, d := range []unit.Time{l.parts[0].dur, l.parts[1].dur, l.parts[2].dur, l.update} {
@@ -254,7 +266,7 @@ func (s *simai) trace() (*Trace, error) {
 	if err != nil {
 		return nil, at(s.file, 0, "%v", err)
 	}
-	return &Trace{Ranks: s.ranks, DAG: d, Report: s.report}, nil
+	return &Trace{Ranks: s.ranks, DAG: d, Report: s.report, Runs: s.fit.runs}, nil
 }
 
 // compute lets every rank compute.
@@ -286,26 +298,25 @@ func (x *simaiBuild) part(l *simaiLayer, i int, class workload.Class, usual stri
 
 // exchange adds the collective of a part.
 func (x *simaiBuild) exchange(l *simaiLayer, i int, usual string) error {
-	p, name := &l.parts[i], usual
-	if p.group != "" {
-		name = p.group
-	}
-	groups := x.have[name]
-	if p.none || len(groups[0]) < 2 {
+	p := &l.parts[i]
+	groups, name := x.among(p, usual)
+	if groups == nil {
 		if !p.none {
 			note(&x.report.Left, "collectives of one rank", x.file, l.line)
 		}
 		return nil
 	}
-	n := float64(len(groups[0]))
-	if err := x.grows(l, float64(len(groups))*2*n*n); err != nil {
+	want := p.want()
+	ops := 0.0
+	for _, g := range groups {
+		r := x.fit.run(want, g)
+		ops += r.Transfers(len(g)) + float64(len(g))
+	}
+	if err := x.grows(l, ops); err != nil {
 		return err
 	}
-	run, how := coll.Ring(p.kind), "rings"
-	if p.kind == coll.ToAll {
-		run, how = coll.AllToAll, "direct exchanges"
-	}
-	note(&x.report.Mapped, p.kind.String()+"s of "+name+" groups, as "+how, x.file, l.line)
+	some := x.fit.run(want, groups[0])
+	x.fit.note(&x.report, p.kind.String()+"s of "+name+" groups", &some, "", x.file, l.line)
 	of := map[string]workload.Class{"TP": workload.TensorParallel, "DP": workload.DataParallel,
 		"DP_EP": workload.DataParallel, "EP": workload.ExpertParallel}[name]
 	next := slices.Clone(x.chain)
@@ -314,13 +325,36 @@ func (x *simaiBuild) exchange(l *simaiLayer, i int, usual string) error {
 		for k, r := range g {
 			ready[k] = x.chain[r]
 		}
+		r, err := x.fit.run(want, g), error(nil)
 		x.b.Collective(workload.Collective{Name: strings.ToLower(name) + " " + p.kind.String(), Kind: p.kind,
-			Class: of, Bytes: p.bytes, Ranks: g, By: workload.Algorithms(p.kind)[0]}, func() {
-			for k, ops := range run(x.b, g, p.bytes, ready) {
-				next[g[k]] = ops
+			Class: of, Bytes: p.bytes, Ranks: g, By: r.algorithm()}, func() {
+			ready, err = r.Into(x.b, g, ready)
+			for k, ops := range ready {
+				if next[g[k]] = ops; len(ops) > 4 { // of several channels
+					next[g[k]] = []int32{x.b.Compute(g[k], 0, of, ops...)}
+				}
 			}
 		})
+		if err != nil {
+			return at(x.file, l.line, "%v", err)
+		}
 	}
 	x.chain = next
 	return nil
+}
+
+// want is what a workload of SimAI says of the way a collective runs.
+func (p *simaiPart) want() Run {
+	return Run{CollectiveRun: workload.CollectiveRun{Kind: p.kind, Bytes: p.bytes}}
+}
+
+// groups are those that take part in a part's collective, and what they are called; nil: nobody.
+func (x *simaiBuild) among(p *simaiPart, usual string) (groups [][]int, name string) {
+	if name = usual; p.group != "" {
+		name = p.group
+	}
+	if groups = x.have[name]; p.none || len(groups[0]) < 2 {
+		return nil, name
+	}
+	return groups, name
 }

@@ -24,6 +24,7 @@ type File struct {
 // Options say more about what is read.
 type Options struct {
 	Format string     // "" or auto: recognised
+	On     Fit        // the fabric that ranks are on; nil: nothing is known of it
 	Step   int        // of files that hold several steps, by their own numbers; 0: the last of all
 	Bytes  unit.Bytes // of a collective whose file leaves them open; 0: nobody knows
 	// Open reads a file that is too large to be held, as often as it is asked; its Text is the beginning.
@@ -68,7 +69,9 @@ type Trace struct {
 	Ranks  int
 	DAG    *workload.DAG
 	Report Report
-	Site   Site
+	// Runs is how collectives run on the fabric of Options.On, a row for each way; the same rows are in Report.
+	Runs []Count
+	Site Site
 	// Settings are keys of a scenario that say what the trace's own settings do.
 	Settings []Setting
 	// Findings are what somebody who looks for a fault in the traced job wants to know first.
@@ -99,7 +102,7 @@ type Format struct {
 	Name, About string
 	// Is reports whether a file looks like one, by its name and its first bytes.
 	Is   func(name string, head []byte) bool
-	read func(files []File) (*Trace, error)
+	read func(o *Options, files []File) (*Trace, error)
 }
 
 // formats are those that are known, the more particular first.
@@ -232,8 +235,7 @@ func (o Options) Read(files ...File) (*Trace, error) {
 		if o.Step != 0 {
 			return nil, field.New("step", "files of the format %s hold no steps to choose from", f.Name)
 		}
-		read = func(_ *Options, files []File) (*Trace, error) { return f.read(files) }
-		if sized[f.Name] != nil {
+		if read = f.read; sized[f.Name] != nil {
 			read = sized[f.Name]
 		}
 	}

@@ -16,6 +16,7 @@ type CollectiveRun struct {
 	Algorithm string     // one of Algorithms(Kind); "" is the first
 	Protocol  string     // ll, ll128, simple, or "" for bare transfers
 	Channels  int        // rings side by side
+	Orders    [][]int    // of these rings, as indices of ranks; nil: as the servers' rails have them
 	CrossNIC  bool       // rings go from rail to rail between servers
 	Chunk     unit.Bytes // 0: a ring's steps are whole; else at most so much per rank at once
 	PerServer int
@@ -41,7 +42,7 @@ func Algorithms(k coll.Kind) []string {
 	case coll.Bcast:
 		return []string{"chain", coll.ByTree}
 	}
-	return []string{coll.ByRing}
+	return []string{coll.ByRing, coll.ByRails}
 }
 
 // usual names the algorithm of a kind: the one that was asked for, else the usual one.
@@ -59,14 +60,10 @@ func RunCollective(ranks int, c CollectiveRun, groups [][]int) (*DAG, error) {
 		if len(g) < 2 {
 			return nil, fmt.Errorf("a collective needs two ranks, found %d", len(g))
 		}
-		if err := c.switched(g); err != nil {
+		if _, err := c.runs(g); err != nil {
 			return nil, err
 		}
-		run, err := c.algorithm(len(g))
-		if err != nil {
-			return nil, err
-		}
-		if ops := c.size(len(g)) * float64(len(groups)); ops > MaxOps {
+		if ops := c.Transfers(len(g)) * float64(len(groups)); ops > MaxOps {
 			return nil,
 				field.New("bytes",
 					"about %.3g transfers are more than the %d that are taken; use larger chunks",
@@ -78,10 +75,28 @@ func RunCollective(ranks int, c CollectiveRun, groups [][]int) (*DAG, error) {
 		}
 		b.Collective(Collective{Name: name, Kind: c.Kind, Bytes: c.Bytes, Ranks: g,
 			By: usual(c.Kind, c.Algorithm)}, func() {
-			run(c.sink(b), g, c.Bytes, make([][]int32, len(g)))
+			c.Into(b, g, make([][]int32, len(g)))
 		})
 	}
 	return b.Seal()
+}
+
+// runs is the algorithm among some ranks.
+func (c CollectiveRun) runs(ranks []int) (coll.Algorithm, error) {
+	if err := c.switched(ranks); err != nil {
+		return nil, err
+	}
+	return c.algorithm(len(ranks))
+}
+
+// Into adds the collective's transfers to a graph: what rank i waits for is ready[i], and what it has to wait
+// for before it has its result is returned.
+func (c CollectiveRun) Into(b *Builder, ranks []int, ready [][]int32) ([][]int32, error) {
+	run, err := c.runs(ranks)
+	if err != nil {
+		return nil, err
+	}
+	return run(c.sink(b), ranks, c.Bytes, ready), nil
 }
 
 // switched refuses reductions by NVSwitch where there is none that can, or not one that joins all ranks.
@@ -108,9 +123,21 @@ func (c CollectiveRun) switched(ranks []int) error {
 	return nil
 }
 
-// size estimates the transfers of one group, from above.
-func (c CollectiveRun) size(n int) float64 {
-	pieces := 1.0
+// Transfers estimates the operations of one group of n ranks, from above.
+func (c CollectiveRun) Transfers(n int) float64 {
+	ops := c.transfers(n)
+	if c.Protocol != "" {
+		ops *= 2 // what a protocol costs is an operation of its own
+	}
+	return ops
+}
+
+// transfers estimates those operations that carry bytes.
+func (c CollectiveRun) transfers(n int) float64 {
+	pieces, rounds := 1.0, 1.0
+	if c.Kind == coll.AllReduce {
+		rounds = 2
+	}
 	if c.Chunk > 0 {
 		pieces = min(1024, float64(c.Bytes)/float64(c.Chunk)/float64(n)+1)
 	}
@@ -129,11 +156,11 @@ func (c CollectiveRun) size(n int) float64 {
 	case c.Algorithm == coll.ByRails:
 		per := max(1, c.PerServer)
 		if n%per != 0 { // which runs as a ring
-			return 2 * ranks * ranks
+			return rounds * ranks * ranks
 		}
-		return 2 * ranks * float64(per+n/per)
+		return rounds * ranks * float64(per+n/per)
 	}
-	return 2 * ranks * ranks * float64(max(1, c.Channels)) * pieces
+	return rounds * ranks * ranks * float64(max(1, c.Channels, len(c.Orders))) * pieces
 }
 
 // algorithm finds the algorithm for n ranks.
@@ -166,8 +193,11 @@ func (c CollectiveRun) algorithm(n int) (run coll.Algorithm, err error) {
 			}
 		}
 	default:
-		ring = true
-		run = coll.Ring(c.Kind)
+		if ring = c.Algorithm != coll.ByRails; ring {
+			run = coll.Ring(c.Kind)
+		} else {
+			run = coll.Hierarchical(c.Kind, c.on())
+		}
 	}
 	if !ring && (c.Channels > 1 || c.Chunk > 0) {
 		return nil, field.New("algorithm", "channels and chunks are a ring's; found %q",
@@ -176,7 +206,10 @@ func (c CollectiveRun) algorithm(n int) (run coll.Algorithm, err error) {
 	if c.Chunk > 0 {
 		run = coll.Sliced(run, c.Chunk, 8)
 	}
-	if c.Channels > 1 {
+	switch {
+	case ring && c.Orders != nil:
+		run = coll.OnOrders(run, c.Orders)
+	case c.Channels > 1:
 		run = coll.OnChannels(run, c.Channels, c.on())
 	}
 	return run, nil

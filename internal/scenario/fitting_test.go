@@ -1,0 +1,73 @@
+package scenario_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"railyard/internal/scenario"
+	"railyard/internal/workload"
+	"railyard/unit"
+)
+
+// by is what leaves each GPU for another server of eight.
+func by(d *workload.DAG) string {
+	out := make([]unit.Bytes, 16)
+	for i := range d.Ops {
+		if o := &d.Ops[i]; !o.Compute() && o.Rank/8 != o.Peer/8 {
+			out[o.Rank] += o.Bytes
+		}
+	}
+	return fmt.Sprint(out)
+}
+
+// What a trace says of a collective leaves servers by the same NICs, in as many bytes, as the scenario's own
+// collective by the same algorithm; what it leaves open is as NCCL's tuning model has it.
+func TestTracedCollectives(t *testing.T) {
+	const head = "fabric: {kind: rail, hosts: 2, spines: 1}\nserver: {gpus: 8, nics: 8}\n"
+	resolve := func(text string, files map[string]string) *scenario.Plan {
+		t.Helper()
+		d, err := scenario.Parse("x.yaml", []byte(head+text), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := d.Resolve(texts(files))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	kernel := func(name string) map[string]string {
+		return map[string]string{"t.json": `{"distributedInfo": {"rank": 0, "world_size": 16}, "traceEvents": [
+			{"ph": "X", "cat": "kernel", "name": "gemm", "ts": 1, "dur": 9, "args": {"stream": 7}},
+			{"ph": "X", "cat": "kernel", "name": "` + name + `", "ts": 10, "dur": 9, "args": {"stream": 20,
+			"Collective name": "allreduce", "In msg nelems": 26214400, "Out msg nelems": 26214400,
+			"Group size": 16, "dtype": "BFloat16", "Process Group Name": "0"}}]}`}
+	}
+	simai := map[string]string{"t.json": "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 1 ep: 1 pp: 1 " +
+		"vpp: 1 ga: 1 all_gpus: 16 checkpoints: 0 checkpoint_initiates: 0\n1\n" +
+		"a -1 1 NONE 0 2 NONE 0 4 ALLREDUCE 52428800 0\n"}
+	for _, c := range []struct {
+		files           map[string]string
+		algorithm, says string
+		set             string // what the scenario says instead
+	}{
+		{kernel("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(x)"), "ring, channels: 8", "8 channels over 8 NICs", ""},
+		{kernel("ncclDevKernel_AllReduce_Sum_bf16_TREE_LL(x)"), "tree", "by the trace", ""},
+		{kernel("ncclDevKernel_Generic(x)"), "auto", "NVLSTree (simple) over 8 NICs of each server, by NCCL's tuning", ""},
+		{simai, "auto", "NVLSTree (simple) over 8 NICs of each server, by NCCL's tuning", ""},
+		{simai, "ring, channels: 8", "rings (ll128) on 8 channels over 8 NICs of each server, by the scenario",
+			", algorithm: ring"},
+		{simai, "ring, channels: 1", "rings (ll128) on 1 channel over 1 NIC of", ", algorithm: ring, channels: 1"},
+	} {
+		got := resolve("workload: {trace: {files: [t.json]" + c.set + "}}\n", c.files)
+		want := resolve("workload: {traffic: {collective: {bytes: 50MiB, protocol: auto, algorithm: "+c.algorithm+
+			"}}}\n", nil)
+		if a, b := by(got.Jobs[0].DAG), by(want.Jobs[0].DAG); a != b {
+			t.Errorf("%s: %s\nwant %s", c.algorithm, a, b)
+		}
+		if s := strings.Join(got.Notes, "\n"); !strings.Contains(s, c.says) {
+			t.Errorf("%s: %s", c.algorithm, s)
+		}
+	}
+}

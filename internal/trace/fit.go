@@ -1,0 +1,165 @@
+package trace
+
+import (
+	"slices"
+
+	"railyard/internal/coll"
+	"railyard/internal/tally"
+	"railyard/internal/workload"
+	"railyard/unit"
+)
+
+// Run is how a collective of a trace runs.
+type Run struct {
+	workload.CollectiveRun        // what the trace leaves open is ""
+	NICs                   int    // of each server
+	By                     string // what chose it: the trace, NCCL's tuning model
+	named                  bool   // Algorithm is from the name of a kernel
+	asked                  string // what the trace says instead
+}
+
+// Fit is the fabric that a trace is put on: it returns a collective as NCCL runs it there among some ranks, on
+// as many channels and by as many NICs, with the algorithm and protocol that the trace says where it does.
+type Fit func(run Run, ranks []int) Run
+
+// Named reports whether the algorithm is from the name of a kernel. NCCL has kernels of rings and of trees; all
+// other algorithms run in those of rings, and all protocols in those of LL (best_kernel of nccl's
+// src/device/generate.py).
+func (r *Run) Named() bool { return r.named }
+
+// Say makes a run go by an algorithm, whatever the trace says.
+func (r *Run) Say(algorithm, by string) {
+	r.Algorithm, r.By, r.named, r.Orders = algorithm, by, false, nil
+}
+
+// words says how a run goes; more stands behind the algorithm.
+func (r *Run) words(more string) string {
+	s := map[string]string{coll.ByRing: "rings", coll.ByTree: "trees", coll.ByNVLS: "NVLS",
+		coll.ByNVLSTree: "NVLSTree", coll.ByRails: "rings inside servers and rings of rails", "chain": "chains",
+		"direct": "direct exchanges"}[r.algorithm()] + more
+	if r.By == "" {
+		return s
+	}
+	if r.Protocol != "" {
+		s += " (" + r.Protocol + ")"
+	}
+	n, nics := max(1, r.Channels), r.NICs
+	if r.Orders != nil {
+		n = len(r.Orders)
+	}
+	switch r.algorithm() {
+	case coll.ByRing, "chain":
+		s += " on " + unit.Plural(n, "channel")
+		nics = min(nics, n)
+	}
+	if nics > 0 {
+		s += " over " + unit.Plural(nics, "NIC") + " of each server"
+	}
+	return s + ", by " + r.By
+}
+
+// algorithm is the name of a run's algorithm.
+func (r *Run) algorithm() string {
+	switch {
+	case r.Algorithm != "":
+		return r.Algorithm
+	case r.Kind == coll.ToAll:
+		return "direct"
+	case r.Kind == coll.Bcast:
+		return "chain"
+	case r.Kind == coll.SendRecv:
+		return ""
+	}
+	return coll.ByRing
+}
+
+// fitter says how the collectives of a trace run.
+type fitter struct {
+	on   Fit // nil: nothing is known of the fabric
+	per  int // GPUs of a server, without a fabric; 0: not known
+	lean bool
+	have map[fitKey]Run
+	runs []tally.Count
+}
+
+type fitKey struct {
+	ranks               *int
+	n                   int
+	kind                coll.Kind
+	bytes               unit.Bytes
+	algorithm, protocol string
+	named               bool
+}
+
+// run is how a collective runs, of which the trace says what want has.
+func (f *fitter) run(want Run, ranks []int) Run {
+	key := fitKey{&ranks[0], len(ranks), want.Kind, want.Bytes, want.Algorithm, want.Protocol, want.named}
+	r, known := f.have[key]
+	if !known {
+		if r = want; f.on != nil {
+			r = f.on(want, ranks)
+		}
+		if r.By == "" { // of no fabric
+			r.Servers, r.Protocol = coll.Even(max(1, f.per)), ""
+			if r.Algorithm != coll.ByTree {
+				r.Algorithm = ""
+			}
+		}
+		if r.algorithm() != coll.ByRing {
+			r.Orders = nil
+		}
+		if want.Algorithm != "" && want.Algorithm != r.algorithm() && !want.named {
+			r.asked = want.Algorithm
+		}
+		if f.have == nil {
+			f.have = map[fitKey]Run{}
+		}
+		f.have[key] = r
+	}
+	if f.lean && (r.Channels > 1 || len(r.Orders) > 1) && r.algorithm() == coll.ByRing &&
+		r.Servers.AsMany(ranks) {
+		r.Algorithm, r.Channels, r.Orders = coll.ByRails, 0, nil
+		r.By += ", whose rings take too many transfers"
+	}
+	return r
+}
+
+// reckon adds up the operations of all collectives and lets rings that take too many be run in two levels, which
+// uses the same links and takes fewer. each calls its argument with every collective.
+func (f *fitter) reckon(acts float64, each func(add func(want Run, ranks []int))) {
+	total := acts
+	each(func(want Run, ranks []int) {
+		r := f.run(want, ranks)
+		total += r.Transfers(len(ranks))
+	})
+	f.lean = total > workload.MaxOps
+}
+
+// note keeps what is said of a run.
+func (f *fitter) note(report *Report, what string, r *Run, more, file string, line int) {
+	if r.asked != "" {
+		note(&report.Guessed, what+" that the trace says run as "+r.asked+", here as "+r.words(more), file, line)
+	}
+	what += ", as " + r.words(more)
+	note(&report.Mapped, what, file, line)
+	if r.By != "" {
+		note(&f.runs, what, file, line)
+	}
+}
+
+// chains runs a chain that begins at the first rank from another one on, on the channels of a run: each goes
+// through the servers on a rail of its own.
+func (r *Run) chains(first coll.Algorithm, ranks []int, root int) coll.Algorithm {
+	orders := [][]int{seqOf(len(ranks))}
+	if r.Channels > 1 {
+		orders = nil
+		for c := range r.Channels {
+			orders = append(orders, coll.ChannelOrder(ranks, r.Servers, c))
+		}
+	}
+	for i, order := range orders {
+		at := slices.Index(order, root)
+		orders[i] = slices.Concat(order[at:], order[:at])
+	}
+	return coll.OnOrders(first, orders)
+}
