@@ -60,7 +60,7 @@ func TestTracedCollectives(t *testing.T) {
 			", algorithm: ring"},
 		{simai, "ring, channels: 1", "rings (ll128) on 1 channel over 1 NIC of", ", algorithm: ring, channels: 1"},
 	} {
-		got := resolve("workload: {trace: {files: [t.json]" + c.set + "}}\n", c.files)
+		got := resolve("workload: {trace: {files: [t.json]"+c.set+"}}\n", c.files)
 		want := resolve("workload: {traffic: {collective: {bytes: 50MiB, protocol: auto, algorithm: "+c.algorithm+
 			"}}}\n", nil)
 		if a, b := by(got.Jobs[0].DAG), by(want.Jobs[0].DAG); a != b {
