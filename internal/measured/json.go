@@ -34,12 +34,12 @@ type testConfig struct {
 
 // testRow is a row of its results; where one way was not run, there is none.
 type testRow struct {
-	Size  int64   `json:"size"`
-	Type  string  `json:"type"`
-	Redop string  `json:"redop"`
-	Out   *testIn `json:"out_of_place"`
-	In    *testIn `json:"in_place"`
-	Name  string  `json:"experiment_name"`
+	Size  int64           `json:"size"`
+	Type  string          `json:"type"`
+	Redop string          `json:"redop"`
+	Out   json.RawMessage `json:"out_of_place"`
+	In    json.RawMessage `json:"in_place"`
+	Name  string          `json:"experiment_name"`
 }
 
 type testIn struct {
@@ -62,7 +62,12 @@ func (s *Set) ncclTestsJSON(file string, src *stream.Source) error {
 		if name := perf.FindString(r.Name); name != "" && name != t.command {
 			t.called(name)
 		}
-		for _, half := range []*testIn{r.Out, r.In} {
+		for i, raw := range []json.RawMessage{r.Out, r.In} {
+			var half *testIn
+			if json.Unmarshal(raw, &half) != nil && len(raw) > 0 { // the other half may be right
+				tally.Note(&s.Report.Left, "halves of results that are not as nccl-tests writes them", file, line)
+				continue
+			}
 			if half == nil || s.full() {
 				continue
 			}
@@ -71,7 +76,7 @@ func (s *Set) ncclTestsJSON(file string, src *stream.Source) error {
 				wrong = *half.Wrong
 			}
 			t.half(line, r.Size, r.Type, r.Redop, max(half.Time, half.CPU), half.AlgBW, half.BusBW, wrong,
-				half == r.In)
+				i == 1)
 		}
 		return nil
 	}, func(key string, raw []byte) error {

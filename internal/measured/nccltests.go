@@ -4,6 +4,7 @@ import (
 	"math"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,7 +27,8 @@ type ncclTests struct {
 	kind    coll.Kind
 	known   bool
 	iters   int
-	per     int // columns of a half
+	per     int  // columns of a half
+	root    bool // a column before them names the root
 	ranks   int
 	hosts   map[string]bool
 	gpu     string
@@ -67,7 +69,7 @@ func (t *ncclTests) line(n int, words []string) {
 	case words[0] == "Rank" && len(words) > 6:
 		t.device(words)
 	case words[0] == "size" && len(words) > 3 && words[1] == "count":
-		t.per = 4
+		t.per, t.root = 4, slices.Contains(words, "root")
 		for _, w := range words {
 			if w == "i_cv%" {
 				t.per = 8
@@ -154,23 +156,29 @@ func (t *ncclTests) row(n int, words []string) {
 			break // a date
 		}
 		v, err := strconv.ParseFloat(w, 64)
-		if err != nil {
-			v = 0 // N/A: results were not checked
-			if w != "N/A" {
-				break
-			}
+		switch {
+		case w == "N/A": // results were not checked
+			v = 0
+		case err != nil:
+			v = math.NaN()
 		}
 		values = append(values, v)
 	}
 	per := max(4, t.per)
-	if len(values)%per == 1 {
-		values = values[1:] // root
+	whole := len(values) == per || len(values) == 2*per
+	if len(values)%per == 1 || !whole && t.root {
+		values = values[1:]
 	}
+	halves := min(2, len(values)/per)
 	if len(values) != per && len(values) != 2*per {
-		tally.Note(&t.set.Report.Left, "rows of nccl-tests that are cut off", t.file, n)
-		return
+		what := "rows of nccl-tests that are cut off"
+		if len(values) > 2*per {
+			what = "rows of nccl-tests with more columns than two halves have"
+		}
+		tally.Note(&t.set.Report.Left, what, t.file, n)
+		halves = min(halves, 1) // the first is whole
 	}
-	for half := range len(values) / per {
+	for half := range halves {
 		v := values[half*per:]
 		t.half(n, size, words[2], redop, v[0], v[1], v[2], v[3], half == 1 || len(values) == per)
 	}
@@ -184,7 +192,7 @@ func (t *ncclTests) half(n int, size int64, kind, redop string, us, algbw, busbw
 	case size <= 0:
 		tally.Note(left, "rows of nccl-tests without bytes", t.file, n)
 		return
-	case size > 1<<50 || !ok || algbw < 0 || busbw < 0:
+	case size > 1<<50 || !ok || !(algbw >= 0) || !(busbw >= 0) || math.IsNaN(wrong):
 		tally.Note(left, "rows of nccl-tests with a time or size that cannot be", t.file, n)
 		return
 	case wrong > 0.5: // older tests print the largest error here
