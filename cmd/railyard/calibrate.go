@@ -30,7 +30,7 @@ type calibrateCmd struct {
 	Capture   []string      `help:"Captures at receiving NICs: how long marks wait for CNPs." placeholder:"FILE.pcapng,..."`
 	Fit       []string      `help:"Fit these and no others: message, nic_share, nvlink_share, launch, step, network_step, compute_share." placeholder:"NAME,..."`
 	Aside     int           `help:"Keep every so manieth point aside, to compare with; 0: none." default:"3" range:"0,1000000"`
-	Largest   string        `help:"Larger collectives are drawn on in a straight line from this size." default:"64MiB" placeholder:"SIZE"`
+	Largest   string        `help:"Largest collective simulated at every step of the fit; its outcome is simulated whole." default:"64MiB" placeholder:"SIZE"`
 	Algorithm string        `help:"Of the all-reduces that were measured, as NCCL_ALGO names it; auto: NCCL's tuning model's." default:"auto" enum:"auto,ring,tree,nvls"`
 	Set       []string      `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
 	Out       string        `help:"Write the scenario with its calibration." placeholder:"FILE"`
@@ -257,11 +257,17 @@ func (c *calibrateCmd) report(b *calibrate.Bench, fit *calibrate.Fit) *calibrate
 		}
 		r.Values = append(r.Values, x)
 	}
+	part := 0
 	for i := range b.Points {
 		p := &b.Points[i]
+		if p.Simulated() < p.Bytes {
+			part++
+		}
 		r.Points = append(r.Points, calibratePoint{p.Name, int64(p.Bytes), p.Measured * 1e6,
 			fit.Before[i] * 1e6, fit.After[i] * 1e6, p.Held, p.Group})
 	}
+	tally.Add(&r.Read.Guessed, part, "points too large to be simulated whole, in proportion from a part of their bytes",
+		"", 0)
 	return r
 }
 
@@ -277,6 +283,9 @@ func (c *calibrateCmd) write(b *calibrate.Bench, r *calibrateReport) error {
 		fmt.Fprintf(&out, "\n# railyard calibrate: error %s\n", strings.Join(r.errors(), "; "))
 	} else {
 		out.WriteString("\n# railyard calibrate\n")
+	}
+	for _, s := range c.Set {
+		fmt.Fprintf(&out, "# measured with --set %s, which this file does not say\n", s)
 	}
 	r.Capture.comments(&out)
 	out.WriteString("calibration:\n")
@@ -349,8 +358,11 @@ func (r *calibrateReport) errors() (out []string) {
 			out = append(out, fmt.Sprintf("%.1f %% before, %.1f %% after over %s %s", 100*x[0], 100*x[1],
 				unit.Plural(n, "point"), map[string]string{"fitted": "that were fitted",
 					"aside": "kept aside"}[of]))
-			if of == "aside" && x[1] > x[0] {
+			switch {
+			case x[1] > x[0]:
 				out[len(out)-1] += ": worse than no calibration"
+			case x[1] > 0.99*x[0] && x[0] > 0.001:
+				out[len(out)-1] += ": no better than no calibration"
 			}
 		}
 	}
@@ -375,6 +387,9 @@ func (c *calibrateCmd) print(w io.Writer, r *calibrateReport) {
 	}
 	if c.Out != "" {
 		fmt.Fprintf(w, "\nwritten to %s\n", c.Out)
+		for _, s := range c.Set {
+			report.Labelled(w, "note      ", fmt.Sprintf("the errors are with --set %s, which %s does not say", s, c.Out))
+		}
 	} else {
 		fmt.Fprintln(w, "\n--out FILE writes the scenario with this calibration")
 	}

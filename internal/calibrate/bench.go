@@ -22,10 +22,11 @@ type Bench struct {
 	gpus  []int    // how many each has
 	done  int      // points
 	known map[run]float64
-	due   int // about how many there will be
+	first scenario.Calibration // that the fit begins with
+	due   int                  // about how many there will be
 }
 
-// run is a simulation that several points may need: they go on from the largest that is simulated.
+// run is a simulation that several points may need: larger ones follow the largest that the fit simulates.
 type run struct {
 	group string
 	bytes unit.Bytes
@@ -40,7 +41,7 @@ type Setup struct {
 	Progress func(share float64, point string) // may be nil
 
 	Aside     int        // every so manieth point is kept aside; 0: none
-	Largest   unit.Bytes // of collectives; what is larger is drawn on from there in a straight line
+	Largest   unit.Bytes // of collectives that the fit simulates with every change of a parameter
 	Algorithm string     // of all-reduces; auto: as NCCL's tuning model has it
 	Step      float64    // how long a step of the scenario's training took, seconds; 0: nobody says
 }
@@ -53,7 +54,7 @@ type Measurement struct {
 
 	work    func(unit.Bytes) scenario.Workload // nil: the scenario's own
 	on      []string
-	largest unit.Bytes // what is simulated; beyond it a straight line
+	largest unit.Bytes // that the fit simulates
 }
 
 // maxPoints bounds how many points are fitted.
@@ -112,7 +113,8 @@ func (b *Bench) Fit(names []string) (*Fit, error) {
 	for i := range b.Points {
 		points[i] = b.Points[i].Point
 	}
-	return Run(params, points, len(names) > 0, b.model(params))
+	return Run(params, points, len(names) > 0, b.model(params, b.time),
+		b.model(params, b.whole))
 }
 
 // why is the first reason for which a point was left out.
@@ -237,8 +239,12 @@ func (b *Bench) pair(x *measured.Pair) {
 		}})
 }
 
-// model simulates points with values of the parameters.
-func (b *Bench) model(params []Param) Model {
+// model says how long points take with values of the parameters.
+func (b *Bench) model(params []Param, time func(*Measurement, scenario.Calibration) (float64, error)) Model {
+	b.first = b.Start
+	for _, p := range params {
+		Find(p.Name).Put(&b.first, p.Start)
+	}
 	return func(values []float64, want func(int) bool) ([]float64, error) {
 		cal := b.Start
 		for i, v := range values {
@@ -250,7 +256,7 @@ func (b *Bench) model(params []Param) Model {
 				continue
 			}
 			var err error
-			if out[i], err = b.time(&b.Points[i], cal); err != nil {
+			if out[i], err = time(&b.Points[i], cal); err != nil {
 				return nil, fmt.Errorf("%s: %w", b.Points[i].Name, err)
 			}
 			b.done++
@@ -262,17 +268,43 @@ func (b *Bench) model(params []Param) Model {
 	}
 }
 
-// time is how long a point takes, in seconds: beyond the largest that is simulated as bytes go on.
+// time is how long a point takes about, in seconds, for the fit: what is larger than it simulates changes with
+// the parameters as the largest that it does.
 func (b *Bench) time(p *Measurement, cal scenario.Calibration) (float64, error) {
 	if p.work == nil || p.Bytes <= p.largest {
 		return b.once(p, p.Bytes, cal)
 	}
-	half, err := b.once(p, p.largest/2, cal)
+	whole, err := b.whole(p, b.first)
 	if err != nil {
 		return 0, err
 	}
-	whole, err := b.once(p, p.largest, cal)
-	return whole + float64(p.Bytes-p.largest)*(whole-half)/float64(p.largest/2), err
+	was, err := b.once(p, p.largest, b.first)
+	if err != nil {
+		return 0, err
+	}
+	is, err := b.once(p, p.largest, cal)
+	return whole * is / was, err
+}
+
+// mostBytes is how much all ranks of a point have together that is simulated whole: a minute's work.
+const mostBytes = 512 * unit.GiB
+
+// whole is how long a point takes, in seconds: simulated with all its bytes, beyond mostBytes in proportion.
+func (b *Bench) whole(p *Measurement, cal scenario.Calibration) (float64, error) {
+	n := p.Simulated()
+	t, err := b.once(p, n, cal)
+	if n < p.Bytes {
+		t *= float64(p.Bytes) / float64(n)
+	}
+	return t, err
+}
+
+// Simulated is how many of a point's bytes are simulated.
+func (p *Measurement) Simulated() unit.Bytes {
+	if p.work == nil {
+		return p.Bytes
+	}
+	return min(p.Bytes, max(p.largest, mostBytes/unit.Bytes(max(1, len(p.on)))))
 }
 
 // once simulates a point with so many bytes, if nobody has.

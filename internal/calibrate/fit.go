@@ -81,8 +81,9 @@ const (
 	enough   = 0.002 // an improvement of the error below this share ends the fit
 )
 
-// Run fits. With must, a parameter that cannot be fitted is an error; else it is left out and said to be.
-func Run(params []Param, points []Point, must bool, m Model) (*Fit, error) {
+// Run fits. With must, a parameter that cannot be fitted is an error; else it is left out and said to be. m
+// is near enough to fit by; the times and errors of the outcome are exact's, where there is such a model.
+func Run(params []Param, points []Point, must bool, m, exact Model) (*Fit, error) {
 	f := &fitting{params: params, points: points, model: m, Fit: Fit{HeldWas: math.NaN(), HeldIs: math.NaN()}}
 	for i := range points {
 		if !(points[i].Measured > 0) {
@@ -106,8 +107,15 @@ func Run(params []Param, points []Point, must bool, m Model) (*Fit, error) {
 	if err := f.choose(x, must); err != nil {
 		return nil, err
 	}
+	start := slices.Clone(x)
 	if x, err = f.settle(x, must); err != nil {
 		return nil, err
+	}
+	if exact != nil {
+		f.model = exact
+		if f.Before, err = f.run(start, nil); err != nil {
+			return nil, err
+		}
 	}
 	if f.After, err = f.run(x, nil); err != nil {
 		return nil, err

@@ -48,7 +48,7 @@ func TestFindsWhatIsThere(t *testing.T) {
 		for i, x := range times {
 			points = append(points, Point{Name: fmt.Sprint(i), Measured: x, Held: i%3 == 2})
 		}
-		f, err := Run(lineParams(), points, true, m)
+		f, err := Run(lineParams(), points, true, m, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,11 +69,11 @@ func TestRefuses(t *testing.T) {
 	for i, x := range times {
 		points = append(points, Point{Name: fmt.Sprint(i), Measured: x})
 	}
-	f, err := Run(lineParams(), points, false, large)
+	f, err := Run(lineParams(), points, false, large, nil)
 	if err != nil || len(f.Values) != 1 || f.Values[0].Name != "share" || len(f.Refused) != 2 {
 		t.Errorf("%v, %+v", err, f)
 	}
-	if _, err = Run(lineParams(), points, true, large); err == nil ||
+	if _, err = Run(lineParams(), points, true, large, nil); err == nil ||
 		!strings.Contains(err.Error(), "say too little of launch") {
 		t.Errorf("with must: %v", err)
 	}
@@ -86,20 +86,20 @@ func TestRefuses(t *testing.T) {
 		points = append(points, Point{Name: fmt.Sprint(i), Measured: x})
 	}
 	f, err = Run([]Param{{"launch", "us", 0, 0, 1000, 2, false},
-		{"start", "us", 0, 0, 1000, 2, false}}, points, false, twice)
+		{"start", "us", 0, 0, 1000, 2, false}}, points, false, twice, nil)
 	if err != nil || len(f.Refused) != 1 || !strings.Contains(f.Refused[0].Why, "as launch does") {
 		t.Errorf("%v, %+v", err, f)
 	}
-	if _, err := Run(lineParams(), points[:2], true, line(3, sizes(2))); err == nil ||
+	if _, err := Run(lineParams(), points[:2], true, line(3, sizes(2)), nil); err == nil ||
 		!strings.Contains(err.Error(), "say too little of") {
 		t.Errorf("two points: %v", err)
 	}
-	if _, err := Run(lineParams(), []Point{{Name: "p"}}, false, twice); err == nil {
+	if _, err := Run(lineParams(), []Point{{Name: "p"}}, false, twice, nil); err == nil {
 		t.Error("a time of 0 is taken")
 	}
 	broken := errors.New("broken")
 	fails := func([]float64, func(int) bool) ([]float64, error) { return nil, broken }
-	if _, err := Run(lineParams(), points, false, fails); !errors.Is(err, broken) {
+	if _, err := Run(lineParams(), points, false, fails, nil); !errors.Is(err, broken) {
 		t.Error(err)
 	}
 }
@@ -112,7 +112,7 @@ func TestBounds(t *testing.T) {
 	for i, x := range times {
 		points = append(points, Point{Name: fmt.Sprint(i), Measured: 0.8 * x}) // faster than can be
 	}
-	f, err := Run(lineParams(), points, false, m)
+	f, err := Run(lineParams(), points, false, m, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestLooseOnesAreTakenOut(t *testing.T) {
 	for i, x := range times {
 		points = append(points, Point{Name: fmt.Sprint(i), Measured: x * (0.65 + 0.7*float64(i%2))})
 	}
-	f, err := Run(params, points, false, model)
+	f, err := Run(params, points, false, model, nil)
 	if err != nil || len(f.Values) != 1 || f.Values[0].Name != "outer" || len(f.Refused) != 1 ||
 		!strings.Contains(f.Refused[0].Why, "the points do not hold it") {
 		t.Fatalf("%v, %+v", err, f)
@@ -150,8 +150,25 @@ func TestLooseOnesAreTakenOut(t *testing.T) {
 	if v := f.Values[0]; math.Abs(v.Value-50) > 10 || v.Error > 15 {
 		t.Errorf("outer %v, give or take %v", v.Value, v.Error)
 	}
-	if _, err := Run(params, points, true, model); err == nil ||
+	if _, err := Run(params, points, true, model, nil); err == nil ||
 		!strings.Contains(err.Error(), "say too little of inner") {
 		t.Errorf("with must: %v", err)
+	}
+}
+
+// Errors are those of the exact model, whatever the one that is near says of a gain.
+func TestErrorsAreExact(t *testing.T) {
+	near, truth := line(3, sizes(8)), []float64{50, 1, 60}
+	times, _ := near(truth, nil)
+	var points []Point
+	for i, x := range times {
+		points = append(points, Point{Name: fmt.Sprint(i), Measured: x, Held: i == 3})
+	}
+	exact := func(v []float64, want func(int) bool) ([]float64, error) {
+		return near([]float64{0, 0, 100}, want) // nothing that is fitted changes anything
+	}
+	f, err := Run(lineParams(), points, false, near, exact)
+	if err != nil || f.FittedIs != f.FittedWas || f.HeldIs != f.HeldWas || f.FittedIs < 0.2 {
+		t.Errorf("%v: %+v", err, f)
 	}
 }
