@@ -177,7 +177,7 @@ func parse(name, text string) (f *syntax.File, err error) {
 			err = slurm.Place{File: name}.Fail("", "is no shell script: %v", r)
 		}
 	}()
-	f, err = syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), name)
+	f, err = parsed(name, text)
 	var bad syntax.ParseError
 	var other syntax.LangError
 	switch {
@@ -189,6 +189,40 @@ func parse(name, text string) (f *syntax.File, err error) {
 		return nil, slurm.Place{File: name}.Fail("", "is no shell script: %v", err)
 	}
 	return f, nil
+}
+
+// bracket stands for a bracket that begins an element of an array and no index while a text is parsed, and
+// maxBrackets is how many of them there may be.
+const (
+	bracket     = '\x01'
+	maxBrackets = 256
+)
+
+// parsed is parse without its words for errors. In bash an element of an array that begins as an index, and has
+// no = behind it, is a word as any other: ARGS=(--moe-layer-freq [0]*3+[1]*58). The parser refuses it.
+func parsed(name, text string) (f *syntax.File, err error) {
+	hidden := []byte(text)
+	for n := 0; ; n++ {
+		f, err = syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(bytes.NewReader(hidden), name)
+		var bad syntax.ParseError
+		if n == maxBrackets || !errors.As(err, &bad) || !strings.Contains(bad.Text, "must be followed by `=`") {
+			break
+		}
+		i := int(bad.Pos.Offset())
+		if i >= len(hidden) || hidden[i] != '[' {
+			break
+		}
+		hidden[i] = bracket
+	}
+	if f != nil && !bytes.Equal(hidden, []byte(text)) {
+		syntax.Walk(f, func(n syntax.Node) bool {
+			if l, ok := n.(*syntax.Lit); ok {
+				l.Value = strings.ReplaceAll(l.Value, string(bracket), "[")
+			}
+			return true
+		})
+	}
+	return f, err
 }
 
 // directives reads the #SBATCH lines, which end with the first command (sbatch(1)).
