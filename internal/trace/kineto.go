@@ -34,6 +34,7 @@ type kineto struct {
 	File
 	o      *Options
 	report *Report
+	tried  *Report // what the last try to collect a step said
 	info   struct {
 		Rank  *int `json:"rank,omitempty"`
 		World int  `json:"world_size,omitempty"`
@@ -69,29 +70,52 @@ const maxKernels = 2 << 20
 
 // kinetoEvent is what is read of an event.
 type kinetoEvent struct {
-	Name string      `json:"name"`
-	TS   json.Number `json:"ts"`
-	Dur  json.Number `json:"dur"`
-	Args kinetoArgs  `json:"args"`
+	Name string     `json:"name"`
+	TS   number     `json:"ts"`
+	Dur  number     `json:"dur"`
+	Args kinetoArgs `json:"args"`
+}
+
+// number is a number as some write it: as one, as a string, in hexadecimal (ROCm's "stream": "0x0"), or null.
+type number string
+
+// UnmarshalJSON takes what stands there; whether it is a number is told where one is needed.
+func (n *number) UnmarshalJSON(raw []byte) error {
+	s := strings.Trim(string(raw), `"`)
+	if s == "null" {
+		s = ""
+	}
+	*n = number(s)
+	return nil
+}
+
+// Int64 is a whole number.
+func (n number) Int64() (int64, error) {
+	i, err := strconv.ParseInt(string(n), 0, 64)
+	if err != nil { // a stream's address may have all 64 bits
+		u, err := strconv.ParseUint(string(n), 0, 64)
+		return int64(u), err
+	}
+	return i, nil
 }
 
 // kinetoArgs are those of kernels and of record_param_comms.
 type kinetoArgs struct {
-	Link     json.Number `json:"correlation"`
-	External json.Number `json:"External id"`
-	Stream   json.Number `json:"stream"`
-	Coll     string      `json:"Collective name"`
-	In       json.Number `json:"In msg nelems"`
-	Out      json.Number `json:"Out msg nelems"`
-	Type     string      `json:"dtype"`
-	Size     json.Number `json:"Group size"`
-	Group    any         `json:"Process Group Name"`
-	Desc     string      `json:"Process Group Description"`
-	Ranks    string      `json:"Process Group Ranks"`
-	Start    json.Number `json:"Global rank start"`
-	Stride   json.Number `json:"Global rank stride"`
-	Src      json.Number `json:"Src Rank"`
-	Dst      json.Number `json:"Dst Rank"`
+	Link     number `json:"correlation"`
+	External number `json:"External id"`
+	Stream   number `json:"stream"`
+	Coll     string `json:"Collective name"`
+	In       number `json:"In msg nelems"`
+	Out      number `json:"Out msg nelems"`
+	Type     string `json:"dtype"`
+	Size     number `json:"Group size"`
+	Group    any    `json:"Process Group Name"`
+	Desc     string `json:"Process Group Description"`
+	Ranks    string `json:"Process Group Ranks"`
+	Start    number `json:"Global rank start"`
+	Stride   number `json:"Global rank stride"`
+	Src      number `json:"Src Rank"`
+	Dst      number `json:"Dst Rank"`
 	kernel   string
 	line     int32
 }
@@ -115,14 +139,31 @@ func readKineto(o *Options, files []File) (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, k := range all {
-		within := span{-1 << 62, 1 << 62}
-		if step >= 0 {
-			within = k.steps[step]
-		}
-		if err := k.collect(step, within); err != nil {
+	for {
+		empty, err := collectAll(all, step)
+		if err != nil {
 			return nil, err
 		}
+		if empty == nil {
+			break
+		}
+		before := -1 // the profiler stopped before the GPU came to the last step
+		for n := range empty.steps {
+			if n < step && n > before && !slices.ContainsFunc(all, func(k *kineto) bool {
+				_, has := k.steps[n]
+				return !has
+			}) {
+				before = n
+			}
+		}
+		if o.Step > 0 || before < 0 {
+			return nil, empty.nothing(step)
+		}
+		note(&c.report.Left, fmt.Sprintf("step %d, of which %s has no kernel: the one before is taken", step,
+			empty.Name), empty.Name, 0)
+		step = before
+	}
+	for i, k := range all {
 		if err := k.member(c, k.rank(i, len(all))); err != nil {
 			return nil, err
 		}
@@ -223,6 +264,10 @@ func (k *kineto) survey() error {
 		if err != nil || n < 0 || n > 1_000_000_000 || !ok {
 			return nil
 		}
+		if e.Dur == "" {
+			note(&k.report.Left, "steps that have not ended (no dur)", k.Name, line)
+			return nil
+		}
 		if len(k.steps) < 1<<16 {
 			k.steps[n] = span{from, to}
 		}
@@ -259,143 +304,6 @@ func category(raw []byte) string {
 		return ""
 	}
 	return strings.ToLower(string(rest[1 : 1+end]))
-}
-
-// collect keeps what belongs to a step: what the CPU launched in it, and the kernels that came of it.
-func (k *kineto) collect(step int, within span) error {
-	k.launched, k.comms, k.kernels = map[int64]int64{}, map[int64]kinetoArgs{}, nil
-	k.heading(step, within)
-	defer k.o.kept(k.Name, "\n]}\n")
-	latest := int64(1 << 62) // the GPU may lag behind
-	if within.to < 1<<61 {
-		latest = within.to + 10*(within.to-within.from)
-	}
-	err := k.events(func(raw []byte, line int) error {
-		if raw == nil {
-			return nil
-		}
-		category := category(raw)
-		kind := strings.TrimPrefix(category, "gpu_")
-		cpu := category == "cuda_runtime" || category == "cuda_driver" || category == "runtime" ||
-			category == "cpu_op" && bytes.Contains(raw, []byte("record_param_comms"))
-		if !cpu && kind != "kernel" && kind != "memcpy" && kind != "memset" {
-			return nil
-		}
-		var e kinetoEvent
-		if json.Unmarshal(raw, &e) != nil {
-			note(&k.report.Left, "events that are not as Kineto writes them", k.Name, line)
-			return nil
-		}
-		from, to, ok := e.span()
-		if !ok {
-			note(&k.report.Left, "events with a time that cannot be", k.Name, line)
-			return nil
-		}
-		if cpu {
-			if k.launch(&e, from, within) {
-				k.o.kept(k.Name, ",\n", string(raw))
-			}
-			return nil
-		}
-		if from < within.from || from > latest {
-			return nil
-		}
-		if len(k.kernels) >= maxKernels {
-			return at(k.Name, line, "the step has more than the %d kernels that are read", maxKernels)
-		}
-		k.keep(&e, from, to, line)
-		k.o.kept(k.Name, ",\n", string(raw))
-		return nil
-	}, func(string, []byte) error { return nil })
-	if err != nil {
-		return err
-	}
-	if k.settle(within); len(k.kernels) > 0 {
-		return nil
-	}
-	where := "it"
-	if step >= 0 {
-		where = "step " + strconv.Itoa(step)
-	}
-	if left := k.report.Left; len(left) > 0 {
-		return at(k.Name, 0, "has no kernel in %s that can be read; left out: %s", where,
-			left[len(left)-1].Words())
-	}
-	return at(k.Name, 0, "has no kernel in %s: was the GPU profiled then (ProfilerActivity.CUDA)?", where)
-}
-
-// heading begins what is kept of the file: what it says of ranks, and the step.
-func (k *kineto) heading(step int, within span) {
-	if k.o.Keep == nil {
-		return
-	}
-	said, err := json.Marshal(k.info)
-	if err != nil {
-		said = []byte("{}")
-	}
-	k.o.kept(k.Name, `{"schemaVersion": 1, "distributedInfo": `, string(said), `, "traceEvents": [`+"\n{}")
-	if step >= 0 {
-		micros := func(ns int64) string { return fmt.Sprintf("%d.%03d", ns/1000, ns%1000) }
-		k.o.kept(k.Name, fmt.Sprintf(",\n"+`{"ph": "X", "cat": "user_annotation", `+
-			`"name": "ProfilerStep#%d", "ts": %s, "dur": %s}`, step, micros(within.from),
-			micros(within.to-within.from)))
-	}
-}
-
-// launch remembers what the CPU did in the step; false: it was nothing that counts.
-func (k *kineto) launch(e *kinetoEvent, at int64, within span) bool {
-	if at < within.from || at >= within.to || len(k.launched)+len(k.comms) >= 2*maxKernels {
-		return false
-	}
-	if e.Args.Coll != "" {
-		if id, err := e.Args.External.Int64(); err == nil {
-			k.comms[id] = e.Args
-		}
-		return true
-	}
-	id, err := e.Args.Link.Int64()
-	if err == nil {
-		k.launched[id] = at
-	}
-	return err == nil
-}
-
-// keep adds a kernel.
-func (k *kineto) keep(e *kinetoEvent, from, to int64, line int) {
-	x := kernel{from: from, to: to, call: -1, line: int32(min(line, 1<<31-1))}
-	x.link, _ = e.Args.Link.Int64()
-	x.stream, _ = e.Args.Stream.Int64()
-	if name := strings.ToLower(e.Name); strings.Contains(name, "nccl") {
-		e.Args.kernel, e.Args.line = name, x.line
-		x.call = int32(len(k.calls))
-		k.calls = append(k.calls, e.Args)
-	}
-	k.kernels = append(k.kernels, x)
-}
-
-// settle drops kernels of other steps and sorts the rest.
-func (k *kineto) settle(within span) {
-	known := len(k.launched) > 0
-	if !known {
-		note(&k.report.Guessed, "files that do not say when kernels were launched: the GPU's time tells the "+
-			"step", k.Name, 0)
-	}
-	var kept []kernel
-	for _, x := range k.kernels {
-		at, ok := k.launched[x.link]
-		if known && !ok || !known && x.from >= within.to {
-			continue
-		}
-		x.launch = at
-		kept = append(kept, x)
-	}
-	k.kernels = kept
-	slices.SortStableFunc(k.kernels, func(a, b kernel) int {
-		if a.from != b.from {
-			return int(min(1, max(-1, a.from-b.from)))
-		}
-		return int(min(1, max(-1, a.to-b.to)))
-	})
 }
 
 // span is when an event began and ended, in ns.
