@@ -134,6 +134,10 @@ func printStory(w io.Writer, s *capture.Story) {
 				unit.Plural(f.Grants, "grant"), unit.Plural(f.Requests, "request"),
 				unit.Plural(f.Credit, "byte"))
 		}
+		if f.Elsewhere > 0 {
+			fmt.Fprintf(w, "    %s seen at another capture point too, and counted once\n",
+				unit.Plural(f.Elsewhere, "packet"))
+		}
 		if f.Payload > 0 {
 			fmt.Fprintf(w, "    %s, %.3f Gbit/s", unit.Plural(f.Payload, "payload byte"), f.Gbps)
 			if f.Missing > 0 {

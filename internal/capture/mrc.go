@@ -122,6 +122,7 @@ type mrcMessage struct {
 	start, end    float64
 	number        int64
 	packets, size int64
+	opening       int64 // bytes of the first packet, which came before start
 	want          int64
 	ended         bool
 	paths         map[roce.EV]bool
@@ -328,7 +329,9 @@ func (m *mrcStream) collect(us float64, number int64, psn uint64, ev roce.EV, f 
 		x.first, x.text = psn, fmt.Sprintf("WRITE va %#x rkey %#x", h.VA, h.RKey)
 	}
 	x.last, x.end = max(x.last, psn), us
-	x.packets++
+	if x.packets++; x.packets == 1 {
+		x.opening = int64(len(f.Payload()))
+	}
 	x.size += int64(len(f.Payload()))
 	if len(x.paths) < maxPaths {
 		x.paths[ev] = true
@@ -354,7 +357,7 @@ func (m *mrcStream) close(x *mrcMessage, us float64, end string) {
 			unit.Plural(len(x.paths), "path"),
 			span(x.end-x.start))
 		if x.end > x.start {
-			text += fmt.Sprintf(" (%.2f Gbit/s)", float64(x.size)*8/(x.end-x.start)/1e3)
+			text += fmt.Sprintf(" (%.2f Gbit/s)", float64(x.size-x.opening)*8/(x.end-x.start)/1e3)
 		}
 	}
 	m.say(x.start, x.number, "%s, %s", text, end)

@@ -25,6 +25,7 @@ type Packet struct {
 	Err    error // why Frame is not whole; roce.ErrNotRoCE for other traffic
 	Raw    []byte
 	Port   string // the interface's name, in captures of several
+	Point  int    // the interface's number in the file
 
 	Comment string // what who captured it wrote beside it; read where Reader.Comments asks for it
 }
@@ -158,7 +159,7 @@ func (r *Reader) Next(p *Packet) (err error) {
 	}
 	r.n++
 	*p = Packet{Number: r.n, At: ci.Timestamp, Cut: ci.CaptureLength < ci.Length, Raw: data,
-		Port: r.names(ci.InterfaceIndex), Comment: comment}
+		Port: r.names(ci.InterfaceIndex), Point: ci.InterfaceIndex, Comment: comment}
 	if p.Cut && r.Heads {
 		r.whole(p, r.links(ci.InterfaceIndex))
 		return nil

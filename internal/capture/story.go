@@ -43,6 +43,7 @@ type Flow struct {
 	ToldQueue    int64    `json:"telemetry_queue_peak,omitempty"` // longest queue that a switch told of, bytes
 	FarDelay     int64    `json:"far_delay_ns,omitempty"`         // longest that acknowledgements tell of
 	BadICRC      int64    `json:"bad_icrc"`
+	Elsewhere    int64    `json:"packets_elsewhere,omitempty"` // seen at another point of the capture, too
 	SourcePorts  []uint16 `json:"source_ports"`
 	Gbps         float64  `json:"payload_gbps"`   // from its first to its last packet
 	Also         []string `json:"also,omitempty"` // other addresses by which it runs
@@ -50,6 +51,7 @@ type Flow struct {
 	first, last  float64
 	sourcePorts  map[uint16]bool
 	payloadAgain int64
+	opening      int64 // bytes of the first packet, which came before its stamp
 }
 
 // Story is what a capture tells.

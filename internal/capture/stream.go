@@ -28,10 +28,11 @@ type stream struct {
 		at         float64
 		number     int64
 	}
-	more *mrcStream // where the packets are MRC's
-	also []flowKey  // other addresses by which it runs: planes of MRC
-	msg  *message   // being sent
-	open []*message // sent, or waiting for data, and not acknowledged; oldest first
+	more   *mrcStream // where the packets are MRC's
+	also   []flowKey  // other addresses by which it runs: planes of MRC
+	points [2]points  // of requests, and of all else
+	msg    *message   // being sent
+	open   []*message // sent, or waiting for data, and not acknowledged; oldest first
 }
 
 // message is one request with all its packets.
@@ -42,6 +43,7 @@ type message struct {
 	start, end    float64
 	packet        int64
 	packets, size int64
+	opening       int64 // bytes of the first packet, which came before start
 	whole         bool
 	want          int64 // READ: bytes asked for
 }
@@ -60,9 +62,45 @@ func (s *stream) say(us float64, number int64, format string, args ...any) {
 	s.t.say(Event{Micros: us, Packet: number, Who: s.who, Text: fmt.Sprintf(format, args...)})
 }
 
+// points counts a stream's packets at each point that a capture was taken at, by its number.
+type points map[int]int64
+
+// most is the count of the point that has seen most.
+func (p points) most() (n int64) {
+	for _, k := range p {
+		n = max(n, k)
+	}
+	return n
+}
+
+// elsewhere reports whether a packet has been seen at another point of the same capture: so many have come by
+// here as at most have come by there, and a request is none that nobody has seen.
+func (s *stream) elsewhere(p *Packet, h *roce.Header) bool {
+	kind, seen := 1, true
+	if !h.Opcode.IsResponse() && h.Opcode <= 0x1f {
+		kind = 0
+		seen = s.started && roce.Extend(h.PSN, s.next) < s.next
+	}
+	if h.Opcode.IsMRC() { // its planes are points of their own
+		return false
+	}
+	if s.points[kind] == nil {
+		s.points[kind] = points{}
+	}
+	most := s.points[kind].most()
+	s.points[kind][p.Point]++
+	return seen && s.points[kind][p.Point] <= most
+}
+
 func (s *stream) take(us float64, p *Packet, f *roce.Frame) {
 	w, number := &s.flow, p.Number
-	w.Packets++
+	if s.elsewhere(p, &f.BTH) {
+		w.Elsewhere++
+		return
+	}
+	if w.Packets++; w.Packets == 1 {
+		w.opening = int64(len(f.Payload()))
+	}
 	w.last = us
 	if len(w.sourcePorts) < 1024 {
 		w.sourcePorts[f.UDP.SrcPort] = true
@@ -205,7 +243,9 @@ func (s *stream) collect(us float64, number int64, n uint64, f *roce.Frame) {
 	}
 	m := s.msg
 	m.last, m.end = n, us
-	m.packets++
+	if m.packets++; m.packets == 1 {
+		m.opening = int64(len(f.Payload()))
+	}
 	m.size += int64(len(f.Payload()))
 	if h.Opcode.HasImm() {
 		m.text += fmt.Sprintf(" imm %#x", h.Imm)
@@ -347,7 +387,7 @@ func (s *stream) tell(m *message, us float64, end string) {
 		text += fmt.Sprintf("…%d, %s in %v", low(m.last), unit.Plural(m.packets, "packet"),
 			unit.Time((m.end-m.start)*1e6))
 		if m.end > m.start {
-			text += fmt.Sprintf(" (%.2f Gbit/s)", float64(m.size)*8/(m.end-m.start)/1e3)
+			text += fmt.Sprintf(" (%.2f Gbit/s)", float64(m.size-m.opening)*8/(m.end-m.start)/1e3)
 		}
 	}
 	if !m.whole {
@@ -403,7 +443,7 @@ func (s *stream) finish(us float64) {
 	}
 	slices.Sort(w.SourcePorts)
 	if w.last > w.first {
-		w.Gbps = float64(w.Payload-w.payloadAgain) * 8 / (w.last - w.first) / 1e3
+		w.Gbps = float64(max(0, w.Payload-w.payloadAgain-w.opening)) * 8 / (w.last - w.first) / 1e3
 	}
 }
 
