@@ -24,19 +24,21 @@ var columns = []struct {
 		"source", "source_device",
 		"src", "src_device", "local", "local_device", "local_host", "device_a", "node_a", "side_a_device",
 		"end_a", "host_a",
-		"termination_a_device", "node1", "device1", "switch_a", "hostname", "startdevice", "start_device"}},
+		"termination_a_device", "node1", "device1", "switch_a", "hostname", "startdevice", "start_device",
+		"server", "server_name", "host", "host_name", "node", "gpu_server", "leaf", "leaf_switch", "tor"}},
 	{"a_port", []string{"from_port", "a_port", "a_interface", "source_port", "src_port", "local_port",
 		"local_interface",
 		"local_intf", "port_a", "interface_a", "side_a_name", "side_a_port", "from_interface", "port1",
 		"interface1", "termination_a",
-		"startport", "start_port", "a_intf", "from_if"}},
+		"startport", "start_port", "a_intf", "from_if", "nic"}},
 	{"b", []string{"to", "b", "z", "b_device", "z_device", "b_node", "b_name", "b_host", "to_device",
 		"to_node", "destination",
 		"destination_device", "dst", "dst_device", "dest", "dest_device", "remote", "remote_device",
 		"remote_host", "neighbor", "device_b",
 		"device_z", "node_b", "side_b_device", "end_b", "host_b", "peer", "peer_device", "target",
 		"termination_b_device", "node2",
-		"device2", "switch_b", "enddevice", "end_device"}},
+		"device2", "switch_b", "enddevice", "end_device",
+		"switch", "switch_name", "spine", "spine_switch", "tor", "leaf", "leaf_switch"}},
 	{"b_port", []string{"to_port", "b_port", "z_port", "b_interface", "z_interface", "destination_port",
 		"dst_port", "dest_port",
 		"remote_port", "remote_interface", "port_b", "port_z", "interface_b", "side_b_name", "side_b_port",
@@ -65,6 +67,28 @@ func headerOf(row []string) (at map[string]int, words []string) {
 		for _, w := range c.words {
 			if i := slices.Index(words, w); i >= 0 {
 				at[c.what] = i
+				break
+			}
+		}
+	}
+	a, first := at["a"]
+	z, second := at["b"]
+	if first && second && a == z {
+		delete(at, "b")
+		second = false
+	}
+	for _, end := range []struct {
+		has  bool
+		at   int
+		what string
+	}{{first, a, "a_port"}, {second, z, "b_port"}} { // server, server_port, switch, switch_port
+		if _, known := at[end.what]; known || !end.has {
+			continue
+		}
+		name := strings.TrimSuffix(words[end.at], "_name")
+		for _, suffix := range []string{"port", "interface", "intf", "if", "nic"} {
+			if i := slices.Index(words, name+"_"+suffix); i >= 0 {
+				at[end.what] = i
 				break
 			}
 		}
