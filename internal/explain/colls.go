@@ -3,6 +3,7 @@ package explain
 import (
 	"sort"
 
+	"railyard/internal/coll"
 	"railyard/internal/result"
 	"railyard/unit"
 )
@@ -39,6 +40,7 @@ func (r *reading) collectives() []result.Collective {
 	}
 	at := map[group]int{}
 	var out []result.Collective
+	var kinds []coll.Kind
 	ops, limits := r.byCollective(), newBounds(r)
 	for i := range r.dag.Colls {
 		c := &r.dag.Colls[i]
@@ -51,6 +53,7 @@ func (r *reading) collectives() []result.Collective {
 		if !ok {
 			j = len(out)
 			at[k] = j
+			kinds = append(kinds, c.Kind)
 			out = append(out, result.Collective{Job: r.jobName(job), Name: c.Name, Kind: c.Kind.String(),
 				Algorithm: c.By, Ranks: len(c.Ranks), TimeMin: int64(unit.Never)})
 		}
@@ -60,22 +63,21 @@ func (r *reading) collectives() []result.Collective {
 		}
 		d := to[i] - from[i]
 		o.Count++
-		o.Bytes = max(o.Bytes, int64(c.Bytes))
-		o.Time += int64(d) // mean below
+		o.Bytes += int64(c.Bytes)
+		o.Time += int64(d) // means below
 		o.TimeMin, o.TimeMax = min(o.TimeMin, int64(d)), max(o.TimeMax, int64(d))
 		if d > 0 {
-			alg := float64(c.Bytes) / d.Seconds()
-			o.AlgBW += alg
-			bus := alg * c.Kind.BusFactor(len(c.Ranks))
-			o.BusBW += bus
-			o.BusBest = max(o.BusBest, bus)
+			o.BusBest = max(o.BusBest, float64(c.Bytes)/d.Seconds()*c.Kind.BusFactor(len(c.Ranks)))
 		}
 	}
 	for i := range out {
 		o := &out[i]
+		if o.Time > 0 { // of all bytes in all time, so that size, time and bandwidth are of one kind
+			o.AlgBW = float64(o.Bytes) / unit.Time(o.Time).Seconds()
+			o.BusBW = o.AlgBW * kinds[i].BusFactor(o.Ranks)
+		}
 		o.Time /= int64(o.Count)
-		o.AlgBW /= float64(o.Count)
-		o.BusBW /= float64(o.Count)
+		o.Bytes /= int64(o.Count)
 	}
 	sort.SliceStable(out, func(i, j int) bool {
 		return out[i].Time*int64(out[i].Count) > out[j].Time*int64(out[j].Count)

@@ -170,7 +170,7 @@ func colls(w io.Writer, list []result.Collective) {
 	if len(list) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n%-18s %6s %9s %5s %10s %7s %7s  %s\n", "Collective, GB/s", "count", "size", "ranks",
+	fmt.Fprintf(w, "\n%-18s %6s %9s %5s %10s %7s %7s  %s\n", "Collective, GB/s", "count", "mean size", "ranks",
 		"mean time", "algbw", "busbw", "line-rate bound")
 	for _, c := range list {
 		name := c.Name

@@ -232,12 +232,12 @@ type Collective struct {
 	Kind      string  `json:"kind"`
 	Algorithm string  `json:"algorithm,omitempty"` // ring, tree, direct
 	Count     int     `json:"count"`
-	Bytes     int64   `json:"bytes"` // per instance, the largest
+	Bytes     int64   `json:"bytes"` // per instance, mean
 	Ranks     int     `json:"ranks"`
-	Time      int64   `json:"time_ps"` // mean, first transfer started to last delivered
+	Time      int64   `json:"time_ps"` // mean; first transfer started to last delivered
 	TimeMin   int64   `json:"time_min_ps"`
 	TimeMax   int64   `json:"time_max_ps"`
-	AlgBW     float64 `json:"algbw_bytes_per_second"`
+	AlgBW     float64 `json:"algbw_bytes_per_second"` // all bytes over all time
 	BusBW     float64 `json:"busbw_bytes_per_second"`
 	BusBest   float64 `json:"busbw_best_bytes_per_second"`
 	// of bus bandwidth: its fullest NIC or NVLink pipe busy all the time
