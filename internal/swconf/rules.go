@@ -227,6 +227,9 @@ var rules = []Rule{
 	{"queue-default", Warning, "traffic classes are given queues", "", nil},
 	{"dlb-egress-policy", Warning, "no egress policy on ports with DLB", "", nil},
 	{"dlb-span", Warning, "no transmit SPAN on ports with DLB", "", nil},
+	{"dlb-release", Error, "the NX-OS release has DLB", "", nil},
+	{"dlb-platform", Error, "the switch has DLB", "", nil},
+	{"dlb-layer2", Error, "DLB covers physical ports of layer 3", "", nil},
 }
 
 // RuleByID returns a rule.

@@ -167,6 +167,13 @@ var edges = []struct {
 		"monitor session 1\n  source interface Ethernet1/3 both\nhardware profile dlb\n"},
 		[]string{"hardware profile dlb\n",
 			"monitor session 1\n  source interface Ethernet1/3 rx\nhardware profile dlb\n"}},
+	{"dlb-release", "nxos", leaf, []string{"hardware profile dlb\n", "version 10.4(3)F\nhardware profile dlb\n"},
+		[]string{"hardware profile dlb\n", "version 10.5(1)F\nhardware profile dlb\n"}},
+	{"dlb-platform", "nxos", leaf, []string{"hardware profile dlb\n",
+		"! show version: N9K-C93180YC-FX2\nhardware profile dlb\n"},
+		[]string{"hardware profile dlb\n", "! show version: N9K-C93180YC-FX3\nhardware profile dlb\n"}},
+	{"dlb-layer2", "nxos", leaf, []string{"  ip address 10.64.0.0/31\n", "  switchport\n"},
+		[]string{"  ip address 10.64.0.0/31\n", "  no switchport\n  ip address 10.64.0.0/31\n"}},
 }
 
 // pausing adds lossless classes.

@@ -38,6 +38,9 @@ type parser struct {
 	queues   string            // how they are called that no policy names
 	features bool              // the text says which there are: it is whole
 	modes    modes
+
+	release, chassis swconf.Said[string]                // NX-OS's, and what show version or a comment calls the switch
+	layer2           map[*swconf.Port]swconf.Said[bool] // switchport, where the text says it
 }
 
 // modes are the tables of what stands below interfaces and neighbours: there are tens of thousands of these,
@@ -86,6 +89,7 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 	if err := swconf.ReadLines(p.c, lines, p.root()); err != nil {
 		return nil, err
 	}
+	p.chassis = chassisOf(file, text)
 	p.resolve()
 	return p.c, nil
 }
@@ -110,7 +114,7 @@ func newParser(file string) *parser {
 		classes: map[string]*classMap{}, policies: map[string]*policy{}, ports: map[*swconf.Port]*applied{},
 		given: map[string]swconf.Place{},
 		peers: map[string]*swconf.Neighbor{}, subs: map[string]*swconf.Port{},
-		profiles: map[string]*profile{}, keeps: map[string]bool{},
+		profiles: map[string]*profile{}, keeps: map[string]bool{}, layer2: map[*swconf.Port]swconf.Said[bool]{},
 		trunks:   map[*swconf.Port]*vlanSet{},
 		inherits: map[*swconf.Port][]swconf.Said[string]{}}
 	p.lists = swconf.NewAccessLists(p.pass)
@@ -149,6 +153,11 @@ func (p *parser) root() *cli.Mode {
 	r.On("[no] port-profile [ type <what:ethernet|interface-vlan|port-channel> ] <name>", p.openProfile)
 	r.Set("configure [ <what:terminal|replace|profile|session> ] [ <more...> ]", func(*cli.Match) {})
 	r.On("[no] hardware profile dlb", p.openDLB)
+	r.Set("[no] version <release> [ <more...> ]", func(m *cli.Match) {
+		if p.release = (swconf.Said[string]{}); !m.No {
+			p.release = swconf.SaidAt(p.c, m, "release", m.Word("release"))
+		}
+	})
 	r.On("[no] monitor session <n:int> [ type <type> ] [ shut ] [ all ]", p.openSpan)
 	r.On("[no] router bgp <asn>", p.openBGP)
 	r.Set("[no] port-channel load-balance <how...>", p.pass)

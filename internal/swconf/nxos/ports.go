@@ -333,7 +333,9 @@ func (p *parser) portRules() *cli.Mode {
 			p.ports[q].egress = nil
 		}
 	}))
-	r.Set("[no] switchport", p.pass)
+	r.Set("[no] switchport", each(func(q *swconf.Port, m *cli.Match) {
+		p.layer2[q] = swconf.Say(!m.No, p.c.At(m, "switchport"))
+	}))
 	r.Set("[no] vpc <id:int>", p.pass)
 	p.open(r, "hsrp <group:int> [ ipv4 ] [ ipv6 ]", "authentication", "bfd", "follow", "ip", "mac-address",
 		"name", "preempt", "priority", "timers", "track")

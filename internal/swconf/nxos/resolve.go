@@ -344,6 +344,7 @@ func (p *parser) dlb() {
 	for _, n := range d.Ports {
 		on[n.V] = true
 	}
+	p.hasDLB()
 	for _, port := range p.c.Ports {
 		if !on[port.Name] && !d.All {
 			continue
