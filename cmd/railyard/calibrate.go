@@ -199,7 +199,7 @@ func (c *calibrateCmd) read() (*measured.Set, error) {
 			})
 		}
 		for _, name := range names {
-			f, err := input.Open(name, 0)
+			f, _, err := input.Stream(name, 0)
 			if err != nil {
 				return nil, &inputError{err}
 			}

@@ -126,7 +126,7 @@ func TestCalibrateBadInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ args, want string }{
-		{"--nccl-tests " + pipe, "no regular file but a pipe"},
+		{"--nccl-tests " + pipe, "is a pipe without a writer"},
 		{"--nccl-tests " + out + " --out " + dir + "/none/x.yaml", "x.yaml: there is no folder"},
 		{"", "nothing is measured"},
 		{"--nccl-tests /dev/null", "no regular file"},

@@ -18,11 +18,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readBounded reads a file of at most max bytes; a larger one, a directory, a pipe or
+// readBounded reads a file of at most max bytes, or a pipe; a larger one, a directory or
 // a device is refused before it is read. The mark with which some editors begin a text
 // is no part of it.
 func readBounded(path string, max int64) ([]byte, error) {
-	b, err := input.Read(path, max)
+	b, err := input.Text(path, max)
 	return bytes.TrimPrefix(b, []byte("\ufeff")), err
 }
 

@@ -19,7 +19,7 @@ var largeTrace = int64(maxNamed)
 
 // beginning is as much of a file as tells its format, behind a long comment too.
 func beginning(path string) ([]byte, error) {
-	f, err := input.Open(path, 0)
+	f, _, err := input.Stream(path, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,10 @@ func (c *importCmd) readLarge(options trace.Options, files []trace.File) (*trace
 	}
 	var x *trace.Trace
 	if err == nil {
-		options.Open = func(name string) (io.ReadCloser, error) { return input.Open(name, 0) }
+		options.Open = func(name string) (io.ReadCloser, error) {
+			f, _, err := input.Stream(name, 0)
+			return f, err
+		}
 		options.Keep = func(name string) io.Writer { return keep[name] }
 		x, err = options.Read(files...)
 	}

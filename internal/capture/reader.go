@@ -73,7 +73,7 @@ func (r *Reader) Share() float64 {
 
 // Open starts to read a capture file.
 func Open(path string) (*Reader, error) {
-	f, err := input.Open(path, 0)
+	f, size, err := input.Stream(path, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func Open(path string) (*Reader, error) {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	r.file, r.taken, r.size = f, c, f.Size
+	r.file, r.taken, r.size = f, c, size
 	return r, nil
 }
 

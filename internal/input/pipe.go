@@ -1,0 +1,102 @@
+package input
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Patience is how long a pipe may bring nothing, and mostPiped how much of it is read where no bound is given.
+const (
+	Patience  = time.Minute
+	mostPiped = 256 << 20
+)
+
+// piped are the texts of pipes that have been read, by device and number: a command that reads a file twice gets
+// the same twice.
+var piped = struct {
+	sync.Mutex
+	texts map[[2]uint64][]byte
+}{texts: map[[2]uint64][]byte{}}
+
+// Text reads a regular file of at most max bytes, or what a pipe brings until its writers close it: shells name
+// pipes where a command's output stands for a file. 0: of any size, of a pipe up to a bound.
+func Text(path string, max int64) ([]byte, error) {
+	st, err := os.Stat(path)
+	if err != nil || st.Mode()&fs.ModeNamedPipe == 0 {
+		return Read(path, max)
+	}
+	return pipe(path, st, max)
+}
+
+// Stream opens a regular file for reading from its beginning, of at most max bytes, or a pipe; size is 0 where
+// nobody knows it.
+func Stream(path string, max int64) (from io.ReadCloser, size int64, err error) {
+	st, err := os.Stat(path)
+	if err != nil || st.Mode()&fs.ModeNamedPipe == 0 {
+		f, err := Open(path, max)
+		if err != nil {
+			return nil, 0, err
+		}
+		return f, f.Size, nil
+	}
+	text, err := pipe(path, st, max)
+	return io.NopCloser(bytes.NewReader(text)), int64(len(text)), err
+}
+
+// pipe reads a pipe, once.
+func pipe(path string, st fs.FileInfo, max int64) ([]byte, error) {
+	var key [2]uint64
+	if s, ok := st.Sys().(*syscall.Stat_t); ok {
+		key = [2]uint64{uint64(s.Dev), s.Ino}
+	}
+	piped.Lock()
+	defer piped.Unlock()
+	if text, ok := piped.texts[key]; ok {
+		return bounded(path, text, max)
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // does not wait for somebody to write
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	most := max
+	if most <= 0 {
+		most = mostPiped
+	}
+	var text []byte
+	buf := make([]byte, 1<<16)
+	for int64(len(text)) <= most {
+		if err := f.SetReadDeadline(time.Now().Add(Patience)); err != nil {
+			return nil, fmt.Errorf("%s is a pipe that cannot be read: %w", path, err)
+		}
+		n, err := f.Read(buf)
+		text = append(text, buf[:n]...)
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return nil, fmt.Errorf("%s is a pipe that brought nothing for %v", path, Patience)
+		case err == io.EOF && len(text) == 0:
+			return nil, fmt.Errorf("%s is a pipe without a writer, or one that wrote nothing", path)
+		case err == io.EOF:
+			piped.texts[key] = text
+			return bounded(path, text, most)
+		case err != nil:
+			return nil, err
+		}
+	}
+	return bounded(path, text, most)
+}
+
+// bounded refuses more than max bytes of a pipe.
+func bounded(path string, text []byte, max int64) ([]byte, error) {
+	if max > 0 && int64(len(text)) > max {
+		return nil, fmt.Errorf("%s is a pipe with more than the %d bytes that are read", path, max)
+	}
+	return text, nil
+}
