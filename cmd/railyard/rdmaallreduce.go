@@ -25,8 +25,8 @@ import (
 
 type rdmaAllreduceCmd struct {
 	rdmaDevice
-	Ranks      int           `help:"Ranks in all; WORLD_SIZE where that is set." default:"0" placeholder:"N"`
-	Rank       int           `help:"This process's rank, with --rendezvous; RANK where that is set. Without it all ranks are started here." default:"-1" placeholder:"I"`
+	World      *int          `help:"Ranks in all; WORLD_SIZE where that is set, else 2." name:"ranks" range:"1,1024" placeholder:"N"`
+	Mine       *int          `help:"This process's rank, with --rendezvous; RANK where that is set. Without it all ranks are started here." name:"rank" range:"0,1023" placeholder:"I"`
 	Rendezvous string        `help:"Where rank 0 listens: MASTER_ADDR:MASTER_PORT where those are set." placeholder:"HOST:PORT"`
 	Bytes      string        `help:"Sizes: one or a list." default:"64MiB" placeholder:"BYTES,..."`
 	Dtype      string        `help:"Element type: float32, float64, int32, int64 or uint8." default:"float32"`
@@ -37,6 +37,8 @@ type rdmaAllreduceCmd struct {
 	Spray      bool          `help:"A new UDP source port per packet, with placement in any order."`
 	Timeout    int           `help:"Local ACK timeout: 4.096 us x 2^n." default:"16" range:"1,31"`
 	MTU        int           `help:"Path MTU; by default what the ports carry." default:"0" name:"mtu"`
+	Ranks      int           `kong:"-"` // 0: not said
+	Rank       int           `kong:"-"` // -1: not said
 	Wait       time.Duration `help:"How long to wait for all ranks." default:"60s"`
 	Patience   time.Duration `help:"How long a rank may be silent before the others give up." default:"10s"`
 	RateLog    string        `help:"Write each rank's rate changes as CSV (FILE-rankN): seconds, queue pair, Gbit/s." placeholder:"FILE"`
@@ -60,6 +62,13 @@ Examples:
 
 // environment fills what the flags leave open from a launcher's variables.
 func (c *rdmaAllreduceCmd) environment() error {
+	c.Ranks, c.Rank = 0, -1
+	if c.World != nil {
+		c.Ranks = *c.World
+	}
+	if c.Mine != nil {
+		c.Rank = *c.Mine
+	}
 	number := func(v *int, unset int, name string) error {
 		s := os.Getenv(name)
 		if *v != unset || s == "" {
