@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,6 +25,27 @@ type cluster struct {
 	notes []string
 }
 
+// inFolder reads files of the folder that a file is in, and none elsewhere: what a slurm.conf of somebody else's
+// includes is not to be read from anywhere, nor quoted.
+func inFolder(file string) func(string) ([]byte, error) {
+	return func(name string) ([]byte, error) {
+		dir, err := filepath.EvalSymlinks(filepath.Dir(file))
+		if err != nil {
+			return nil, err
+		}
+		real, err := filepath.EvalSymlinks(relativeTo(file, name))
+		if err != nil {
+			return nil, err
+		}
+		a, err1 := filepath.Abs(dir)
+		b, err2 := filepath.Abs(real)
+		if rel, err := filepath.Rel(a, b); errors.Join(err1, err2, err) != nil || !filepath.IsLocal(rel) {
+			return nil, slurm.ErrOutside
+		}
+		return readBounded(real, maxNamed)
+	}
+}
+
 // cluster reads the one that the flags name.
 func (c *submitCmd) cluster() (*cluster, error) {
 	files := slices.Concat(one(c.SlurmConf), one(c.Topology), one(c.Sinfo), c.Scontrol)
@@ -42,7 +65,7 @@ func (c *submitCmd) cluster() (*cluster, error) {
 		if err != nil {
 			return nil, &inputError{err}
 		}
-		k.slurm.Open = beside(f)
+		k.slurm.Open = inFolder(f)
 		if err := k.slurm.Read(f, b); err != nil {
 			return nil, err
 		}

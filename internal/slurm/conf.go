@@ -87,6 +87,9 @@ func (c *Cluster) topology(file, text string) error {
 	return nil
 }
 
+// ErrOutside says that a file that is included is none of those that may be read.
+var ErrOutside = errors.New("lies outside of the folder of slurm.conf")
+
 // maxIncluded bounds how many files slurm.conf includes, which may include others.
 const maxIncluded = 64
 
@@ -152,6 +155,11 @@ func (c *conf) include(l *line, name string) error {
 	b, err := []byte(nil), errors.New("no file is looked for")
 	if c.Open != nil {
 		b, err = c.Open(name)
+	}
+	if errors.Is(err, ErrOutside) {
+		c.Notes = append(c.Notes, Note{l.at, "the file that is included, " + field.Quote(name) +
+			", lies outside of the folder of slurm.conf and is not read: copy it there"})
+		return nil
 	}
 	if err != nil {
 		c.Notes = append(c.Notes, Note{l.at, "the file that is included, " + field.Quote(name) +
