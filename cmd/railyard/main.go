@@ -108,8 +108,14 @@ func onTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// maxFault is how many characters of a fault are printed.
+const maxFault = 1500
+
 // complain prints one fault: in lines that people can read, and in a single one for programs.
 func complain(w io.Writer, fault string, wrapped bool) {
+	if r := []rune(fault); len(r) > maxFault { // values quoted in it may be any text
+		fault = fmt.Sprintf("%s … (%d characters more)", string(r[:maxFault]), len(r)-maxFault)
+	}
 	if wrapped {
 		report.Labelled(w, "railyard: ", fault)
 		return
