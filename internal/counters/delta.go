@@ -22,9 +22,9 @@ type Diff struct {
 	Notes []Note
 }
 
-// Delta is what a device counted between two snapshots. A counter that wraps at its
-// source's width went on; another that runs backwards was cleared in between, and what it
-// says since is noted as all that is known.
+// Delta returns the counts between two snapshots of a device. A counter that one of them does not show has
+// no difference: it is absent from the result. A counter that wraps at its source's width went on; another
+// that runs backwards was cleared in between, and its value since then is noted as all that is known.
 func Delta(before, after Snapshot) (Diff, error) {
 	if before.Device != after.Device {
 		return Diff{}, &field.Error{File: after.File, Line: after.Line, Msg: fmt.Sprintf("is of %s, and %s "+
@@ -43,7 +43,7 @@ func Delta(before, after Snapshot) (Diff, error) {
 		was := earlier[p.Name]
 		if was == nil {
 			was = &Port{}
-			d.note(p.Line, "%s %s is not in the first snapshot: its counters are since it was there",
+			d.note(p.Line, "%s %s is not in the first snapshot: its counters have no difference",
 				d.Device, p.Name)
 		}
 		delete(earlier, p.Name)
@@ -78,15 +78,18 @@ func (d *Diff) took(before, after *Snapshot) {
 func (d *Diff) less(p, was *Port) {
 	var old []*Count
 	was.Each(func(_ string, c *Count, _ bool) { old = append(old, c) })
-	i, cleared := 0, 0
-	first := ""
+	i, cleared, alone := 0, 0, 0
+	first, missing := "", ""
 	p.Each(func(name string, c *Count, gauge bool) {
 		o := old[i]
 		i++
-		if gauge || !c.Is || !o.Is {
-			return
-		}
 		switch {
+		case gauge || !c.Is:
+		case !o.Is: // its value is of all time, and no difference
+			if *c = (Count{}); alone == 0 {
+				missing = name
+			}
+			alone++
 		case c.V >= o.V:
 			c.V -= o.V
 		case c.Bits == 32 && wrapped(o.V, c.V):
@@ -99,13 +102,19 @@ func (d *Diff) less(p, was *Port) {
 			}
 		}
 	})
-	if cleared > 0 {
-		more := ""
-		if cleared > 1 {
-			more = fmt.Sprintf(", and %d more", cleared-1)
+	more := func(n int) string {
+		if n > 1 {
+			return fmt.Sprintf(", and %d more", n-1)
 		}
+		return ""
+	}
+	if alone > 0 && was.Name != "" {
+		d.note(p.Line, "%s %s: the first snapshot does not show %s%s: no difference", d.Device, p.Name, missing,
+			more(alone))
+	}
+	if cleared > 0 {
 		d.note(p.Line, "%s %s was cleared or restarted in between: %s%s; what these count since then is "+
-			"taken", d.Device, p.Name, first, more)
+			"taken", d.Device, p.Name, first, more(cleared))
 	}
 }
 

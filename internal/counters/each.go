@@ -101,3 +101,12 @@ func (r *RoCE) each(visit func(name string, c *Count)) {
 	visit("out_of_buffer", &r.OutOfBuffer)
 	visit("roce_retransmitted", &r.Retransmitted)
 }
+
+// Uncount takes away all counters of a port but gauges.
+func (p *Port) Uncount() {
+	p.Each(func(_ string, c *Count, gauge bool) {
+		if !gauge {
+			*c = Count{}
+		}
+	})
+}

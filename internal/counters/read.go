@@ -1,6 +1,7 @@
 package counters
 
 import (
+	"bytes"
 	"fmt"
 	"path"
 	"regexp"
@@ -90,6 +91,7 @@ func Read(name string, data []byte) ([]Snapshot, []Unknown, error) {
 		if t.fault != nil {
 			return nil, nil, t.fault
 		}
+		t.unended(data, &r.Snapshot)
 		out = append(out, r.Snapshot)
 	}
 	if len(out) == 0 {
@@ -100,6 +102,34 @@ func Read(name string, data []byte) ([]Snapshot, []Unknown, error) {
 	}
 	return out, t.unknown, nil
 }
+
+// unended takes away what the last line of a text says that ends within a number: 12 may be the beginning of
+// 1294.
+func (t *text) unended(data []byte, s *Snapshot) {
+	last := data[bytes.LastIndexByte(data, '\n')+1:]
+	if !endsInNumber.Match(last) {
+		return
+	}
+	lost := false
+	take := func(is *bool, line int) {
+		if *is && line == t.lines {
+			*is, lost = false, true
+		}
+	}
+	for i := range s.Ports {
+		p := &s.Ports[i]
+		p.Each(func(_ string, c *Count, _ bool) { take(&c.Is, c.Line) })
+		take(&p.Speed.Is, p.Speed.Line)
+		take(&p.MTU.Is, p.MTU.Line)
+		take(&p.Lossless.Is, p.Lossless.Line)
+	}
+	if lost {
+		t.unknown = append(t.unknown, Unknown{t.name, t.lines, strings.TrimSpace(string(last)),
+			"the file ends without the end of this line, whose number may be cut off: not read"})
+	}
+}
+
+var endsInNumber = regexp.MustCompile(`[0-9][,.]?$`)
 
 // pass notes a command whose output is not read.
 func (t *text) pass(s *section) {

@@ -102,7 +102,7 @@ func (f *Fabric) cnpQueue() int {
 		n := 0
 		f.ports(func(p *Port) {
 			cnps, sent, bytes := p.read(cnpSent), p.read(txPackets(k)), p.read(txBytes(k))
-			small := !bytes.Is || bytes.Grew <= 128*sent.Grew
+			small := bytes.Is && bytes.Grew <= 128*sent.Grew || !p.classed()
 			if p.On.Kind == Host && cnps.Some() && sent.Some() && small && sent.Grew >= cnps.Grew/2 &&
 				meant>>k&1 == 0 {
 				n++
@@ -123,7 +123,7 @@ func (f *Fabric) cnpSwitches(c *Cause, q int) (out []Finding) {
 		}
 		var sent []Reading
 		got, on := uint64(0), uint64(0)
-		shown := false
+		shown := true
 		for _, p := range d.Ports {
 			if p.Peer == nil {
 				continue
@@ -134,7 +134,7 @@ func (f *Fabric) cnpSwitches(c *Cause, q int) (out []Finding) {
 				sent = append(sent, r)
 			}
 			r := p.read(txPackets(q))
-			shown = shown || r.Is
+			shown = shown && r.Is
 			on += r.Grew
 		}
 		if !shown || got == 0 || on > 0 {

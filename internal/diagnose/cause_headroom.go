@@ -69,6 +69,9 @@ func (f *Fabric) overflows(c *Cause, p *Port, k int) (x Finding, ok bool) {
 	if p.read(refused(k)).Is && (has == 0 || has < need) {
 		sure = Proven
 	}
+	if p.Peer != nil && (p.Peer.On.Once || p.Peer.Seen() && !p.Peer.read(rxPFC(k)).Is) {
+		sure = Possible // whether the peer stops is missing
+	}
 	x = c.at(p, k, sure, "%v drops in the lossless priority %d although it pauses %s, which stops", p, k,
 		farOf(p))
 	x.show(lost, sent, p.read(headroomPeak(k)))

@@ -1,6 +1,10 @@
 package diagnose
 
-import "railyard/internal/counters"
+import (
+	"slices"
+
+	"railyard/internal/counters"
+)
 
 // lossyCable is a cable, a transceiver or a connector that flips bits: the port behind it
 // counts CRC errors. A switch that cuts through sends a broken frame on, so that ports
@@ -14,7 +18,7 @@ const errorFree = 1e12
 func findLossyCables(f *Fabric, c *Cause) (out []Finding) {
 	f.ports(func(p *Port) {
 		n := p.read(crc)
-		if !n.Some() || p.passedOn(n.Grew) {
+		if !n.Some() || p.passedOn(n.Grew) || f.mayComeFrom(p, n.Grew) {
 			return
 		}
 		back, both := p.otherWay()
@@ -75,6 +79,26 @@ func (p *Port) passedOn(n uint64) bool {
 		}
 	}
 	return got >= n
+}
+
+// mayComeFrom reports that broken frames of a switch's port may have been passed on, as far as outputs that are
+// incomplete tell: its neighbour is unknown although those of other ports are known, or does not show what it
+// got while another port of the fabric, which is named, got as many.
+func (f *Fabric) mayComeFrom(p *Port, n uint64) (may bool) {
+	if p.Peer != nil && (p.Peer.On.Kind == Host || !slices.ContainsFunc(p.Peer.On.Ports, func(q *Port) bool {
+		return q != p.Peer && q.Seen() && !q.read(crc).Is
+	})) {
+		return false
+	}
+	f.ports(func(q *Port) {
+		may = may || q != p && q != p.Peer && q.read(crc).Grew >= n
+	})
+	if cabled := func(q *Port) bool { return q.Peer != nil }; p.Peer == nil && slices.ContainsFunc(p.On.Ports, cabled) {
+		f.note("%v counts %d frames with CRC errors, and nobody says what is at its other end, as they do of "+
+			"other ports of %s: whether they were broken before, cannot be told", p, n, p.On.Name)
+		return true
+	}
+	return may
 }
 
 // farOf names the other end.

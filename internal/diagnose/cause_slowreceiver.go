@@ -25,6 +25,10 @@ func findSlowReceivers(f *Fabric, c *Cause) (out []Finding) {
 				sure = Likely
 			}
 			k := max(ch.Class, 0)
+			timed := x.Sent.Is || x.To.read(rxDur(k)).Is
+			if ch.Class >= 0 && !(x.given().Is && timed) || x.contradicted() {
+				sure = Possible // it may be a storm, or the pauses may be of another time
+			}
 			sends := x.To.String() + " sends it"
 			if x.To.Name == "" { // nobody says who that is
 				sends = "it is sent"

@@ -27,6 +27,9 @@ func findStorms(f *Fabric, c *Cause) (out []Finding) {
 			if !ok || !x.foremost() {
 				continue
 			}
+			if x.contradicted() {
+				sure = Possible
+			}
 			nic := x.From
 			d := c.at(nic, ch.Class, sure, "%v pauses %v in priority %d and does not stop: %s", nic, x.To,
 				ch.Class, why)
@@ -106,7 +109,8 @@ func (x *Pause) given() Reading {
 	all := x.To.read(txPackets(x.Class))
 	for k := range counters.Priorities {
 		if k != x.Class && x.From.pauses(k) {
-			all.Grew += x.To.read(txPackets(k)).Grew
+			r := x.To.read(txPackets(k))
+			all.Grew, all.Is, all.Two = all.Grew+r.Grew, all.Is && r.Is, all.Two && r.Two
 		}
 	}
 	return all
@@ -126,7 +130,8 @@ func (x *Pause) endless() (why string, sure Sure, ok bool) {
 		return fmt.Sprintf("it sent %s and was sent %s meanwhile", unit.Plural(x.Frames(), "pause"),
 			unit.Plural(sent.Grew, "packet")), Proven, true
 	}
-	if lost := p.read(dropped(x.Class)); lost.Some() && lost.Two && lost.Grew > sent.Grew {
+	if lost := p.read(dropped(x.Class)); lost.Some() && lost.Two && sent.Is &&
+		lost.Grew > sent.Grew {
 		return fmt.Sprintf("the switch dropped %s of what waited for it", unit.Plural(lost.Grew, "packet")),
 			Proven, true
 	}

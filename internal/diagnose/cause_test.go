@@ -63,6 +63,7 @@ var plants = []struct {
 	{"headroom-small", "leaf2 Ethernet1/9", "much is lost with each pause of a long cable", func(l *lab) {
 		l.pause("leaf2", "Ethernet1/9", 100)
 		l.now("leaf2", "Ethernet1/9").Groups[data].DropPackets.V += 5_000
+		l.before["spine1"].Find("Ethernet1/2").RxDur[data] = counters.Of(0)
 		l.now("spine1", "Ethernet1/2").RxDur[data] = counters.Of(40_000)
 		l.now("spine1", "Ethernet1/2").Lossless = counters.Said[uint8]{}
 	}},
@@ -114,6 +115,7 @@ var plants = []struct {
 		l.now("leaf1", "Ethernet1/9").Flaps.V++
 	}},
 	{"link-pause", "host-2 eth0", "it stops everything", func(l *lab) {
+		l.before["host-2"].Ports[0].TxPause = counters.Of(0)
 		l.after["host-2"].Ports[0].TxPause = counters.Of(5_000)
 	}},
 }

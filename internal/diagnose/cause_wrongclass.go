@@ -182,10 +182,10 @@ func (f *Fabric) sends(p *Port, meant uint8) (class, bool) {
 	default:
 		return s, false
 	}
-	shown := false
+	shown := true
 	for k := range counters.Priorities {
 		r := p.data(k, bytes, packets)
-		shown = shown || r.Is
+		shown = shown && (r.Is || meant>>k&1 == 0) // what is not shown of a lossless class is not nothing
 		switch {
 		case meant>>k&1 == 1:
 			s.right += r.Grew

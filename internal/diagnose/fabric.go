@@ -43,6 +43,7 @@ type Device struct {
 	Texts  *swconf.Host   // of a host: what it is told; nil
 	Seen   bool           // there are counters of it
 	Two    bool           // of two moments
+	Once   bool           // there are outputs of one moment only, while other devices have two
 	Over   unit.Time      // between them; 0: not known
 	Ports  []*Port
 	byName map[string]*Port

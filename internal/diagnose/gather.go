@@ -110,6 +110,10 @@ func (f *Fabric) counters(in Input) error {
 	if err := whole.check(); err != nil {
 		return err
 	}
+	between := false
+	for i, n := range names {
+		between = between || pairs[i][0] != pairs[i][1] && !whole.doubts(n)
+	}
 	for i, n := range names {
 		first, last := pairs[i][0], pairs[i][1]
 		if whole.doubts(n) {
@@ -117,8 +121,13 @@ func (f *Fabric) counters(in Input) error {
 				"were of two devices or runs: the earlier one is left out", n)
 			first = last
 		}
-		if err := f.read(n, first, last); err != nil {
+		if err := f.read(n, first, last, between); err != nil {
 			return err
+		}
+	}
+	for n := range earlier {
+		if later[n] == nil {
+			f.device(n).Once = true
 		}
 	}
 	f.noteMoments()

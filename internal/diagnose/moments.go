@@ -70,10 +70,11 @@ func ends(l []*moment) (first, last *moment) {
 	return l[0], l[len(l)-1]
 }
 
-// read puts the counters of a device's moments side by side.
-func (f *Fabric) read(name string, first, last *moment) error {
+// read puts the counters of a device's moments side by side. Where some device has two, between says so: the
+// values of those that have one are of all time and have no difference.
+func (f *Fabric) read(name string, first, last *moment, between bool) error {
 	d := f.device(name)
-	d.Seen, d.Two = true, first != last
+	d.Seen, d.Two, d.Once = true, first != last, between && first == last
 	if d.Two && first.at.Is && last.at.Is {
 		d.Over = last.at.Sub(first.at)
 	}
@@ -90,12 +91,21 @@ func (f *Fabric) read(name string, first, last *moment) error {
 		now := &last.parts[i]
 		f.describe(d, now)
 		was := partner(first, now, matched, d.Two)
+		if was == nil && !between {
+			f.attach(d, nil, now, now)
+			continue
+		}
 		if was == nil {
 			if d.Two && len(now.Ports) > 0 {
-				f.note("%s: %s is in the second snapshot only: what it counts is since it was cleared", name,
+				f.note("%s: %s is in the second snapshot only: its counters have no difference", name,
 					now.Format)
 			}
-			f.attach(d, nil, now, now)
+			grew := *now
+			grew.Ports = slices.Clone(now.Ports)
+			for k := range grew.Ports {
+				grew.Ports[k].Uncount()
+			}
+			f.attach(d, nil, now, &grew)
 			continue
 		}
 		diff, err := counters.Delta(*was, *now)
@@ -113,6 +123,7 @@ func (f *Fabric) read(name string, first, last *moment) error {
 // noteMoments says of which devices there is one moment only, or two without a time.
 func (f *Fabric) noteMoments() {
 	var once, timeless []string
+	two := slices.ContainsFunc(f.Devices, func(d *Device) bool { return d.Two })
 	for _, d := range f.Devices {
 		switch {
 		case d.Seen && !d.Two:
@@ -125,7 +136,10 @@ func (f *Fabric) noteMoments() {
 		f.note("%s: the outputs do not say when they were taken: rates per second cannot be told (type "+
 			"`date +%%s.%%N` before each round of commands)", some(timeless))
 	}
-	if len(once) > 0 {
+	if len(once) > 0 && two {
+		f.note("%s: one snapshot only, while other devices have two: its counters have no difference and "+
+			"are not used", some(once))
+	} else if len(once) > 0 {
 		f.note("%s: one snapshot only: what it counts may be of long ago; what happens now, rates and "+
 			"whether counters still move cannot be told", some(once))
 	}

@@ -35,6 +35,11 @@ func (p *Pause) Seen() Reading {
 	return p.Got
 }
 
+// contradicted reports that one end of the cable counted pauses between the two moments and the other none.
+func (p *Pause) contradicted() bool {
+	return p.Sent.Two && p.Got.Two && (p.Sent.Some() && p.Got.None() || p.Sent.None() && p.Got.Some())
+}
+
 // Chain is where pauses begin and whom they reach.
 type Chain struct {
 	Class   int

@@ -1,0 +1,170 @@
+package diagnose_test
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"railyard/internal/counters"
+	"railyard/internal/counters/planted"
+	"railyard/internal/diagnose"
+	"railyard/internal/long"
+)
+
+// damages are the ways in which the outputs of one device lose something between the device and the reader.
+var damages = []struct {
+	name string
+	do   func(r *rand.Rand, text []byte) []byte // nil: the file is missing
+}{
+	{"missing file", func(*rand.Rand, []byte) []byte { return nil }},
+	{"cut file", func(r *rand.Rand, text []byte) []byte { return text[:r.IntN(len(text))] }},
+	{"missing lines", func(r *rand.Rand, text []byte) []byte {
+		at := counted.FindAllIndex(text, -1)
+		lines := bytes.SplitAfter(text, []byte("\n"))
+		share := []int{40, 4}[r.IntN(2)]
+		return bytes.Join(slices.DeleteFunc(lines, func(l []byte) bool {
+			return counted.Match(l) && len(at) > 0 && r.IntN(share) == 0
+		}), nil)
+	}},
+	{"unreadable tokens", func(r *rand.Rand, text []byte) []byte {
+		share := []int{40, 4}[r.IntN(2)]
+		return counted.ReplaceAllFunc(text, func(n []byte) []byte {
+			if r.IntN(share) > 0 {
+				return n
+			}
+			return append(bytes.Repeat([]byte("?"), len(n)-1), n[len(n)-1])
+		})
+	}},
+}
+
+// counted is a number that stands alone, as counters do, and what is behind it.
+var counted = regexp.MustCompile(`\b[0-9][0-9,]*[0-9]\s`)
+
+// readable reads what can be read; a file that is refused as a whole says nothing.
+func readable(dir string, sessions map[string][]byte) (all []counters.Snapshot) {
+	for _, name := range slices.Sorted(maps.Keys(sessions)) {
+		got, _, err := counters.Read(dir+"/"+name+".txt", sessions[name])
+		if err == nil {
+			all = append(all, got...)
+		}
+	}
+	return all
+}
+
+// TestDamagedSnapshots: what is missing from snapshots, or cannot be read, is no evidence. Outputs of blind
+// fabrics lose files, lines, ends and numbers, in the earlier snapshot or the later one, and no fault is named
+// that the fabric does not have.
+func TestDamagedSnapshots(t *testing.T) {
+	files, err := filepath.Glob("testdata/blind/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	chosen, draws, systems := []string{"13-", "27-", "45-", "107-"}, 6, 1
+	if long.On() {
+		chosen, draws, systems = few, 60, 3
+	}
+	wrong, looked := map[string]int{}, 0
+	for n, file := range files {
+		is := func(s string) bool { return bytes.HasPrefix([]byte(filepath.Base(file)), []byte(s)) }
+		if !slices.ContainsFunc(chosen, is) || bytes.Contains([]byte(file), []byte(".plan.")) {
+			continue
+		}
+		b := readBlind(t, file)
+		f := planted.Fault{Name: b.name, Changes: b.text, Open: true}
+		seen, err := f.Simulate("nxos")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range systems {
+			system := counters.Systems[(n+i)%3]
+			as, err := seen.As(system)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before, after := as.Sessions(system)
+			names := slices.Sorted(maps.Keys(before))
+			names = slices.DeleteFunc(names, b.mute)
+			neighbours := map[string]string{}
+			for _, d := range as.After {
+				for _, p := range d.Ports {
+					neighbours[d.Device+" "+p.Name] = p.Peer.Device
+				}
+			}
+			whole := b.accused(t, before, after, names, neighbours, nil)
+			r := rand.New(rand.NewPCG(uint64(n), uint64(i)))
+			for range draws {
+				for _, d := range damages {
+					looked++
+					was, is := maps.Clone(before), maps.Clone(after)
+					at := was
+					if r.IntN(2) == 0 {
+						at = is
+					}
+					for range 1 + r.IntN(len(names)/2) {
+						name := names[r.IntN(len(names))]
+						if text := d.do(r, at[name]); text != nil {
+							at[name] = text
+						} else {
+							delete(at, name)
+						}
+					}
+					for x := range b.accused(t, was, is, names, neighbours, whole) {
+						if wrong[x]++; wrong[x] == 1 {
+							t.Errorf("%s, %s, %s: %s", b.name, system, d.name, x)
+						}
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d diagnoses of damaged snapshots", looked)
+	if looked < 4*4*draws*systems {
+		t.Errorf("only %d diagnoses of damaged snapshots", looked)
+	}
+}
+
+// accused are the faults that a diagnosis names and that the fabric does not have, without those of known, and
+// what is called proven though the truth is another.
+func (b *blind) accused(t *testing.T, before, after map[string][]byte, names []string,
+	neighbours map[string]string, known map[string]bool) map[string]bool {
+	t.Helper()
+	mute := func(m map[string][]byte) map[string][]byte {
+		m = maps.Clone(m)
+		maps.DeleteFunc(m, func(name string, _ []byte) bool { return !slices.Contains(names, name) })
+		return m
+	}
+	was, is := readable("before", mute(before)), readable("after", mute(after))
+	r, err := diagnose.Diagnose(diagnose.Input{Before: was, After: is})
+	if err != nil {
+		return nil // refused: nobody is named
+	}
+	out := map[string]bool{}
+	for i := range r.Findings {
+		x := &r.Findings[i]
+		place := *x
+		if at, ok := strings.CutPrefix(x.Device, "what is behind "); ok { // who that is, LLDP does not say any more
+			place.Device = neighbours[at]
+		}
+		// What tells one cause from another may be what is missing: at its own place, another is possible.
+		fits := func(a accusation) bool {
+			if place.Sure == diagnose.Possible {
+				a.cause = place.Cause
+			}
+			return a.fits(&place)
+		}
+		who := fmt.Sprintf("%s of %s", x.Cause, x.Device)
+		if x.Grade == diagnose.Fault && !known[who] && !slices.ContainsFunc(slices.Concat(b.culprit, b.also), fits) {
+			out[who] = true
+			if known != nil {
+				t.Logf("%v: %s", x.Sure, x.Says)
+			}
+		}
+	}
+	return out
+}
