@@ -128,9 +128,15 @@ func readEthtool(r *reading) {
 		p := r.port(name, l)
 		if at, known := ethtoolNames[m[1]]; known {
 			*at.at(p, at.i) = c
+		} else if drops.MatchString(m[1]) {
+			r.skip(m[1], m[2], l)
 		}
 	}
 }
+
+// drops are names of drivers' counters of lost packets, of the whole interface: rx_out_of_range_len_phy is none,
+// rx3_xdp_drop is of a ring.
+var drops = regexp.MustCompile(`^[a-z_]*(?:drop|discard)[a-z_]*$`)
 
 func writeEthtool(w *bytes.Buffer, s *Snapshot) {
 	for i := range s.Ports {

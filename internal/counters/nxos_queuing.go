@@ -69,12 +69,21 @@ var queuingIf = regexp.MustCompile(`(?i)\bint\w*\s+e\w*\s*(\d+/[\d/]+)`)
 // queue are one.
 func (r *reading) queueRow(q *Queue, s string, l line) {
 	var to *Count
-	for _, cell := range strings.Split(strings.Trim(s, "|"), "|") {
+	label := ""
+	for i, cell := range strings.Split(strings.Trim(s, "|"), "|") {
 		cell = strings.TrimSpace(cell)
 		n, ok := number(cell, l)
 		if !ok || cell == "" || cell == "-" {
-			to = q.row(strings.ToLower(cell))
+			if i > 0 && to != nil && cell != "" && !strings.Contains(cell, " ") { // a label has words; a sum without one of its parts is none
+				*to, to = Count{}, nil
+				r.not(l, "has %s where a counter is expected", quote(cell))
+				continue
+			}
+			label, to = cell, q.row(strings.ToLower(cell))
 			continue
+		}
+		if to == nil && label != "" && !strings.Contains(strings.ToLower(label), "byts") {
+			r.skip(label, cell, l)
 		}
 		if to != nil && n.Is {
 			n.V += to.V
@@ -121,6 +130,8 @@ func (r *reading) queuingLine(p *Port, s string, l line) {
 		}
 	} else if m := portLine.FindStringSubmatch(s); m != nil && m[1] == "Ingress MMU Drop Pkts" {
 		p.InDiscards = count(m[2])
+	} else if m != nil && !strings.HasPrefix(m[1], "Ingress MMU Drop") {
+		r.skip(m[1], m[2], l)
 	}
 }
 

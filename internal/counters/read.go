@@ -6,10 +6,12 @@ import (
 	"path"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"railyard/internal/field"
+	"railyard/unit"
 )
 
 // Bounds of one text: its bytes, interfaces in all of its outputs, and lines that are
@@ -61,7 +63,15 @@ type text struct {
 	whole   bool // it ends with the end of a line
 	ports   int
 	unknown []Unknown
+	skipped []skipped
 	fault   *field.Error
+}
+
+// skipped is a counter that no Port holds, and by how much ports of one output counted it.
+type skipped struct {
+	name  string
+	most  Count
+	ports int
 }
 
 // Read finds the outputs of commands in a text and reads each. Names of devices come from
@@ -92,6 +102,7 @@ func Read(name string, data []byte) ([]Snapshot, []Unknown, error) {
 			return nil, nil, t.fault
 		}
 		t.unended(data, &r.Snapshot)
+		t.saySkipped()
 		out = append(out, r.Snapshot)
 	}
 	if len(out) == 0 {
@@ -238,7 +249,7 @@ func typed(s string) (device, command string, ok bool) {
 		return "", "", false
 	}
 	if strings.IndexAny(s[:min(len(s), 200)], "#$>") > 0 { // most lines have none
-		if m := prompt.FindStringSubmatch(s); m != nil {
+		if m := prompt.FindStringSubmatch(s); m != nil && !heading(s, m[1], m[2]) {
 			return m[1], m[2], true
 		}
 	}
@@ -248,6 +259,17 @@ func typed(s string) (device, command string, ok bool) {
 		}
 	}
 	return "", "", false
+}
+
+// numbered are words that tables put before a # for a number, and no switch is called: QoS-Group# Bandwidth%.
+var numbered = regexp.MustCompile(`(?i)^(?:qos-?group|pg|queue|que|q|cos|class|vl|lane|priority|port|slot)$`)
+
+// heading reports that a line with a word before a # is a heading and no prompt: the word is one that tables
+// number, or words stand in columns, three spaces or more apart.
+func heading(s, word, rest string) bool {
+	const column = "   "
+	return numbered.MatchString(word) || strings.Contains(rest, column) ||
+		strings.HasSuffix(strings.ReplaceAll(s[:len(s)-len(rest)], "\t", column), column)
 }
 
 // byCommand finds what a command prints.
@@ -344,6 +366,32 @@ func (r *reading) port(name string, at line) *Port {
 		r.Ports = append(r.Ports, Port{Name: name, Line: at.n})
 	}
 	return &r.Ports[i]
+}
+
+// skip remembers a counter that is not kept, if it has counted anything.
+func (r *reading) skip(name, cell string, l line) {
+	c, ok := number(cell, l)
+	if !ok || c.V == 0 {
+		return
+	}
+	i := slices.IndexFunc(r.all.skipped, func(s skipped) bool { return s.name == name })
+	if i < 0 {
+		i = len(r.all.skipped)
+		r.all.skipped = append(r.all.skipped, skipped{name: name})
+	}
+	s := &r.all.skipped[i]
+	if s.ports++; c.V > s.most.V {
+		s.most = c
+	}
+}
+
+// saySkipped notes what the counters are that an output shows and nobody reads.
+func (t *text) saySkipped() {
+	for _, s := range t.skipped {
+		t.unknown = append(t.unknown, Unknown{t.name, s.most.Line, fmt.Sprintf("%s %d", s.name, s.most.V),
+			fmt.Sprintf("a counter that is not read has counted (%s)", unit.Plural(s.ports, "row"))})
+	}
+	t.skipped = nil
 }
 
 // not notes a line that was not understood.

@@ -35,7 +35,10 @@ func rowInterface(r *reading, t *table, cells []string, l line) string {
 			to = &p.OutErrors
 		case "TX_DRP":
 			to = &p.OutDiscards
+		case "IFACE", "RX_BPS", "RX_UTIL", "TX_BPS", "TX_UTIL", "RX_PPS", "TX_PPS":
+			continue
 		default:
+			r.skip(h, cells[i], l)
 			continue
 		}
 		if wrong := take(cells[i:], l, to); wrong != "" {

@@ -41,6 +41,7 @@ func rowWred(r *reading, t *table, cells []string, l line) string {
 	if i < 0 {
 		return ""
 	}
+	r.skip(t.heads[2], cells[2], l)
 	return take(cells[2:], l, nil, nil, &p.Queues[i].Marked)
 }
 

@@ -191,7 +191,7 @@ func (x *Finding) stale() {
 			return
 		}
 	}
-	if counted && x.Sure < Possible {
+	if counted {
 		x.Sure = Possible
 		x.Says += " (by one snapshot: it may be of long ago)"
 	}

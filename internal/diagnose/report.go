@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"railyard/internal/counters"
+	"railyard/unit"
 )
 
 // Report is a diagnosis: what was found, and what it rests on.
@@ -30,10 +31,10 @@ type Edge struct {
 	Begins bool    `json:"begins"` // pauses begin there
 }
 
-// Drop is what a port has lost of a class.
+// Drop is the packets that a port lost of a class, or in addition to those by class.
 type Drop struct {
 	Port     string `json:"port"`
-	Class    int    `json:"class"`
+	Class    int    `json:"class"` // -1: the counter is of no class
 	Lossless bool   `json:"lossless"`
 	Ingress  bool   `json:"ingress"`
 	Packets  uint64 `json:"packets"`
@@ -47,8 +48,11 @@ func Diagnose(in Input) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Findings: f.Find(), Pauses: f.edges(), Drops: f.drops(), Compared: f.compare(),
-		Notes: f.Notes}
+	r := &Report{Findings: f.Find(), Pauses: f.edges(), Drops: f.drops(), Compared: f.compare()}
+	if len(r.Findings)+len(r.Drops) == 0 {
+		f.oldDrops()
+	}
+	r.Notes = f.Notes
 	for _, d := range f.Devices {
 		if d.Seen {
 			r.Devices++
@@ -90,20 +94,47 @@ func (f *Fabric) edges() (out []Edge) {
 	return out
 }
 
-// drops is what was lost, by class, most first.
+// drops returns what was lost by class, and what ports lost beyond that, most first.
 func (f *Fabric) drops() (out []Drop) {
 	f.ports(func(p *Port) {
-		for k := range counters.Priorities {
-			for _, in := range []bool{true, false} {
-				r := p.read(map[bool]meter{true: refused(k), false: dropped(k)}[in])
-				if r.Some() {
+		for _, in := range []bool{true, false} {
+			of, whole := dropped, outDiscards
+			if in {
+				of, whole = refused, inDiscards
+			}
+			some := uint64(0)
+			for k := range counters.Priorities {
+				r := p.read(of(k))
+				if some += r.Grew; r.Some() {
 					out = append(out, Drop{p.String(), k, f.Lossless>>k&1 == 1, in, r.Grew, r.File, r.Line})
 				}
+			}
+			if r := p.read(whole); r.Grew > some {
+				out = append(out, Drop{p.String(), -1, false, in, r.Grew - some, r.File, r.Line})
 			}
 		}
 	})
 	slices.SortStableFunc(out, func(a, b Drop) int { return cmp.Compare(b.Packets, a.Packets) })
 	return out
+}
+
+// oldDrops notes what ports lost before the first snapshot.
+func (f *Fabric) oldDrops() {
+	var most Reading
+	ports := map[*Port]bool{}
+	f.ports(func(p *Port) {
+		for _, m := range []meter{inDiscards, outDiscards} {
+			if r := p.read(m); r.Two && r.Was > 0 {
+				if ports[p] = true; r.Was > most.Was {
+					most = r
+				}
+			}
+		}
+	})
+	if most.Is {
+		f.note("%s counted discards before the first snapshot and none since; most: %v, %s %d (%s:%d)",
+			unit.Plural(len(ports), "port"), most.Port, most.Name, most.Was, most.File, most.Line)
+	}
 }
 
 // Compared is a counter beside what a simulation of the same fabric counted, both as rates.

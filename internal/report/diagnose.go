@@ -26,11 +26,22 @@ func Diagnosis(w io.Writer, r *diagnose.Report) {
 		}
 		finding(w, i+1, &r.Findings[i])
 	}
-	if len(r.Findings) == 0 {
+	switch {
+	case len(r.Findings) > 0:
+	case len(r.Drops) > 0:
+		_, most := classDrops(r.Drops[0])
+		n := uint64(0)
+		for _, d := range r.Drops {
+			n += d.Packets
+		}
+		Wrap(w, "", fmt.Sprintf("%s dropped, and these counters do not show why; most: %s",
+			unit.Plural(n, "packet"), most))
+		fmt.Fprintln(w)
+	default:
 		fmt.Fprint(w, "nothing is wrong that these counters show\n\n")
 	}
 	section(w, "who pauses whom (pauses begin at *):", r.Pauses, pauseEdge)
-	section(w, "drops by class:", r.Drops, classDrops)
+	section(w, "drops:", r.Drops, classDrops)
 	besideSimulation(w, r.Compared)
 	if len(r.Notes) > 0 {
 		fmt.Fprintln(w, "what cannot be told, and what to know:")
@@ -117,6 +128,10 @@ func classDrops(d diagnose.Drop) (label, text string) {
 	}
 	if d.Lossless {
 		kind = "lossless"
+	}
+	if d.Class < 0 {
+		return "   ", fmt.Sprintf("%s, %s, not counted by class: %s (%s:%d)", d.Port, where,
+			unit.Plural(d.Packets, "packet"), d.File, d.Line)
 	}
 	return "   ", fmt.Sprintf("%s, class %d (%s), %s: %s (%s:%d)", d.Port, d.Class, kind, where,
 		unit.Plural(d.Packets, "packet"), d.File, d.Line)
