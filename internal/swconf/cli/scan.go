@@ -44,7 +44,8 @@ type Line struct {
 	Num    int // from 1
 	Indent int // columns before the first word; -1 behind a prompt
 	Words  []Word
-	Text   string // without the indentation, prompt and trailing blanks
+	Text   string   // without the indentation, prompt and trailing blanks
+	Body   []string // further lines of a banner, as they stand, with the one that ends it
 }
 
 // prompt is what a session's transcript has in front of its commands.
@@ -118,8 +119,8 @@ func LineEnds(text []byte) []byte {
 	return bytes.ReplaceAll(text, []byte{'\r'}, []byte{'\n'})
 }
 
-// Scan cuts text into commands: comments (! and #), blank lines and the bodies
-// of banners are left out, prompts and carriage returns taken off.
+// Scan cuts text into commands: comments (! and #) and blank lines are left out, prompts and carriage returns
+// taken off; the body of a banner is part of the line that begins it.
 func Scan(file string, text []byte) ([]Line, error) {
 	text, err := Text(file, text)
 	if err != nil {
@@ -133,14 +134,17 @@ func Scan(file string, text []byte) ([]Line, error) {
 		if !ok {
 			continue
 		}
-		out = append(out, l)
+		end := i
 		if strings.EqualFold(l.Words[0].Text, "banner") {
-			end, err := banner(file, raw, i, &l)
-			if err != nil {
+			var err error
+			if end, err = banner(file, raw, i, &l); err != nil {
 				return nil, err
 			}
-			i = end
 		}
+		for ; i < end; i++ {
+			l.Body = append(l.Body, strings.TrimRight(raw[i+1], "\r"))
+		}
+		out = append(out, l)
 	}
 	return out, nil
 }

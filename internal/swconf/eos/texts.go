@@ -20,7 +20,7 @@ func withoutTexts(file string, lines []cli.Line) ([]cli.Line, error) {
 	for i := 0; i < len(lines); i++ {
 		l := &lines[i]
 		oldGroup(l)
-		texts := textsBehind(l)
+		texts := l.Texts()
 		if l.Text != "comment" && (texts == 0 || l.Words[0].Text != "code") {
 			out = append(out, *l)
 		}
@@ -37,21 +37,4 @@ func withoutTexts(file string, lines []cli.Line) ([]cli.Line, error) {
 		}
 	}
 	return out, nil
-}
-
-// textsBehind is how many texts with an EOF follow a line.
-func textsBehind(l *cli.Line) int {
-	said := func(words ...string) bool {
-		return len(l.Words) == len(words) && !slices.ContainsFunc(words, func(w string) bool {
-			return l.Words[slices.Index(words, w)].Text != w
-		})
-	}
-	switch {
-	case said("comment"), said("action", "bash"), said("code"),
-		len(l.Words) == 3 && l.Words[0].Text == "code" && l.Words[1].Text == "unit":
-		return 1
-	case said("protocol", "https", "certificate"): // and its key
-		return 2
-	}
-	return 0
 }

@@ -64,7 +64,7 @@ func (m *Merge) lines(file string, running []byte, rendered string, g *grammar, 
 func (g *grammar) settled(path []string, nodes []*node) (out []*node) {
 	for _, n := range nodes {
 		if r := find(out, n.text); r != nil {
-			r.kids = append(r.kids, n.kids...)
+			r.kids, r.body = append(r.kids, n.kids...), n.body
 			continue
 		}
 		if c := g.singular(path, n.text); c != nil {

@@ -11,6 +11,7 @@ import (
 type node struct {
 	text string // words with single blanks
 	line int
+	body []string // of a banner or a script: lines below it, as they stand
 	kids []*node
 }
 
@@ -27,12 +28,22 @@ func tree(file string, text []byte) ([]*node, error) {
 	}
 	root := &node{}
 	stack, indents := []*node{root}, []int{-1}
+	raw := strings.Split(string(text), "\n")
+	behind := 0 // the last line of a text that is no command
 	for _, l := range lines {
+		if l.Num <= behind {
+			continue
+		}
+		if end := textEnd(raw, l); end > l.Num {
+			for behind = l.Num; behind < end; behind++ {
+				l.Body = append(l.Body, strings.TrimRight(raw[behind], "\r"))
+			}
+		}
 		words := make([]string, len(l.Words))
 		for i, w := range l.Words {
 			words[i] = w.Text
 		}
-		n := &node{text: strings.Join(words, " "), line: l.Num}
+		n := &node{text: strings.Join(words, " "), line: l.Num, body: l.Body}
 		if n.text == "end" || n.text == "exit" || strings.HasPrefix(n.text, "exit-") {
 			continue
 		}
@@ -52,6 +63,19 @@ func tree(file string, text []byte) ([]*node, error) {
 			"what the device prints (show running-config)"}
 	}
 	return root.kids, nil
+}
+
+// textEnd is the line that ends the texts behind a command, or its own where none follows.
+func textEnd(raw []string, l cli.Line) int {
+	end := l.Num
+	for range l.Texts() {
+		i := slices.IndexFunc(raw[end:], func(s string) bool { return strings.TrimSpace(s) == "EOF" })
+		if i < 0 {
+			break
+		}
+		end += i + 1
+	}
+	return end
 }
 
 // flat is the first line of a text without indentation that belongs below the one before it, or nil.
@@ -77,6 +101,10 @@ func write(nodes []*node, step string) (text string, origin []int) {
 		for _, n := range nodes {
 			b.WriteString(indent + n.text + "\n")
 			origin = append(origin, n.line)
+			for i, l := range n.body {
+				b.WriteString(l + "\n")
+				origin = append(origin, n.line+1+i)
+			}
 			put(n.kids, indent+step)
 		}
 	}
