@@ -48,7 +48,31 @@ func (r readConfig) parse(path string) (*swconf.Config, error) {
 	if err != nil {
 		return nil, &inputError{err}
 	}
-	return c, nil
+	return c, mistaken(path, text, c, r.OS)
+}
+
+// mistaken refuses a text of which most is not understood in the language that --os gives.
+func mistaken(path string, text []byte, c *swconf.Config, os string) error {
+	known := c.Read + c.Passed
+	if os == "" || 2*known >= c.Total {
+		return nil
+	}
+	if err := looksLike(path, text, c); err != nil || known > 0 {
+		return err
+	}
+	return &inputError{fmt.Errorf("%s: is no configuration of %s: none of its %d lines is understood", path,
+		dialect.Title(c.OS), c.Total)}
+}
+
+// looksLike refuses a text that another language understands better.
+func looksLike(path string, text []byte, c *swconf.Config) error {
+	found, err := dialect.Parse(path, text, "")
+	if err != nil || found.OS == c.OS || found.Read <= c.Read {
+		return nil
+	}
+	return &inputError{fmt.Errorf("%s: looks like %s (%d of its %d lines are understood as that, %d as %s): "+
+		"--os %s, or none", path, dialect.Title(found.OS), found.Read, found.Total, c.Read,
+		dialect.Title(c.OS), found.OS)}
 }
 
 // roceDSCP says how RoCE traffic is marked.

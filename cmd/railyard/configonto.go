@@ -76,11 +76,8 @@ func (c *configRenderCmd) switchText(file string) (*switchText, error) {
 	if err != nil {
 		return nil, &inputError{err}
 	}
-	if found, err := dialect.Parse(file, text, ""); c.OS != "" && err == nil && found.OS != running.OS &&
-		found.Read > running.Read {
-		return nil, &inputError{fmt.Errorf("%s: looks like %s (%d of its %d lines are understood as that, "+
-			"%d as %s): --os %s, or none", file, dialect.Title(found.OS), found.Read, found.Total,
-			running.Read, dialect.Title(running.OS), found.OS)}
+	if err := looksLike(file, text, running); c.OS != "" && err != nil {
+		return nil, err
 	}
 	if at := ofSONiC.FindIndex(text); running.OS == swconf.FRR && c.OS == "" && at != nil {
 		return nil, &inputError{fmt.Errorf("%s:%d: is FRR's half of a SONiC switch: give the folder that it "+

@@ -74,7 +74,8 @@ func (r *reading) queueRow(q *Queue, s string, l line) {
 		cell = strings.TrimSpace(cell)
 		n, ok := number(cell, l)
 		if !ok || cell == "" || cell == "-" {
-			if i > 0 && to != nil && cell != "" && !strings.Contains(cell, " ") { // a label has words; a sum without one of its parts is none
+			// a label has words; a sum without one of its parts is none
+			if i > 0 && to != nil && cell != "" && !strings.Contains(cell, " ") {
 				*to, to = Count{}, nil
 				r.not(l, "has %s where a counter is expected", quote(cell))
 				continue

@@ -62,6 +62,10 @@ func kind(text string) string {
 var ofSwitch = regexp.MustCompile(`(?m)^\s*(?:interface \S|router bgp|class-map |policy-map |vlan \d|` +
 	`nv set |set class-of)`)
 
+// labelled is a containerlab topology, whose nodes may be Linux hosts that run ip link.
+var labelled = regexp.MustCompile(
+	`(?m)^topology:\s*(?:#.*)?\n(?:\s*(?:#.*)?\n)*\s+(?:nodes|links|kinds|defaults|groups):`)
+
 // telling is how much of a text says what it is: whatever it is begins to show by then.
 const telling = 256 << 10
 
@@ -69,5 +73,5 @@ const telling = 256 << 10
 func Is(text []byte) bool {
 	s := string(cli.Decode(text[:min(len(text), telling)&^1]))
 	return !strings.HasPrefix(strings.TrimSpace(s), "{") && Looks(s) > 0 && !ofSwitch.MatchString(s) &&
-		!cli.Document(s)
+		!labelled.MatchString(s) && !cli.Document(s)
 }

@@ -21,6 +21,9 @@ func Findings(w io.Writer, list []swconf.Finding) {
 		}
 		Wrap(w, "", fmt.Sprintf("%s: %s: %s", at, f.Severity, f.Rule))
 		Wrap(w, "   ", f.Message)
+		if f.Ports != "" {
+			Labelled(w, "      ports: ", f.Ports)
+		}
 		Labelled(w, "      why: ", f.Why)
 		Labelled(w, "      fix: ", f.Fix)
 	}

@@ -2,7 +2,9 @@ package swconf
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 )
 
 // Severity of a finding.
@@ -18,14 +20,16 @@ const (
 
 // Finding is one thing that lint has to say.
 type Finding struct {
-	Severity Severity `json:"severity"`
-	Rule     string   `json:"rule"`
-	File     string   `json:"file"`
-	Line     int      `json:"line"` // 0: the file as a whole
-	Column   int      `json:"column,omitempty"`
-	Message  string   `json:"message"`
-	Why      string   `json:"why"`
-	Fix      string   `json:"fix"`
+	Severity Severity  `json:"severity"`
+	Rule     string    `json:"rule"`
+	File     string    `json:"file"`
+	Line     int       `json:"line"` // 0: the file as a whole
+	Column   int       `json:"column,omitempty"`
+	Ports    string    `json:"ports,omitempty"` // whose packets it is about, where the message names none
+	Message  string    `json:"message"`
+	Why      string    `json:"why"`
+	Fix      string    `json:"fix"`
+	on       *[]string // the same, one by one
 }
 
 // Sort orders findings by file, line and rule and drops repetitions.
@@ -35,9 +39,27 @@ func Sort(f []Finding) []Finding {
 			cmp.Compare(a.Column, b.Column),
 			cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message))
 	})
-	return slices.CompactFunc(f, func(a, b Finding) bool {
-		return a.File == b.File && a.Line == b.Line && a.Rule == b.Rule && a.Message == b.Message
-	})
+	out := f[:0]
+	for _, x := range f {
+		n := len(out) - 1
+		if n < 0 || !out[n].same(&x) {
+			out = append(out, x)
+		} else if last := &out[n]; last.on != nil && x.on != nil {
+			both := slices.Concat(*last.on, *x.on)
+			last.on = &both
+		}
+	}
+	for i := range out {
+		if x := &out[i]; x.on != nil {
+			x.Ports, x.on = fewPorts(*x.on), nil
+		}
+	}
+	return out
+}
+
+// same reports one finding that was made twice.
+func (f *Finding) same(o *Finding) bool {
+	return f.File == o.File && f.Line == o.Line && f.Rule == o.Rule && f.Message == o.Message
 }
 
 // Count returns how many findings have a severity.
@@ -48,4 +70,14 @@ func Count(f []Finding, s Severity) (n int) {
 		}
 	}
 	return n
+}
+
+// fewPorts are names of ports, those in a row together and of many the first.
+func fewPorts(names []string) string {
+	const most = 6
+	parts := strings.Split(Compress(names), ", ")
+	if n := len(parts); n > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(parts[:most], ", "), n-most)
+	}
+	return strings.Join(parts, ", ")
 }

@@ -102,8 +102,9 @@ type linter struct {
 	companion map[*Config]bool // FRR files of switches that have another one
 	named     map[*Config]bool // its ports are called in Sockets as in its text
 	findings  []Finding
-	wired     []cable  // what there is, once somebody asked
-	hostSides []hosted // hosts with their switches, once somebody asked
+	on        *[]string // the ports that the variant at hand is of
+	wired     []cable   // what there is, once somebody asked
+	hostSides []hosted  // hosts with their switches, once somebody asked
 }
 
 // cable is one of the fabric, or one that descriptions tell of, between two ends.
@@ -168,7 +169,7 @@ func Rules() []Rule { return rules }
 func (l *linter) say(at Place, fix, format string, args ...any) {
 	l.findings = append(l.findings, Finding{Severity: l.rule.Severity, Rule: l.rule.ID, File: at.File,
 		Line: at.Line, Column: at.Col,
-		Message: fmt.Sprintf(format, args...), Why: l.rule.Why, Fix: fix})
+		Message: fmt.Sprintf(format, args...), Why: l.rule.Why, Fix: fix, on: l.on})
 }
 
 // variant is one distinct treatment of packets in a configuration, and a port
@@ -185,11 +186,20 @@ func (l *linter) variants(visit func(variant)) {
 		if !c.HasQoS() {
 			continue
 		}
+		of := map[*QoS][]string{}
+		for _, p := range c.Ports {
+			if p.QoS != nil && !p.Down.V {
+				of[p.QoS] = append(of[p.QoS], p.Name)
+			}
+		}
 		seen := map[*QoS]bool{}
 		for _, p := range c.Ports {
 			if p.QoS != nil && !seen[p.QoS] && !p.Down.V {
 				seen[p.QoS] = true
+				on := of[p.QoS]
+				l.on = &on
 				visit(variant{c, p.QoS, p})
+				l.on = nil
 			}
 		}
 		if len(seen) == 0 && c.QoS != nil {

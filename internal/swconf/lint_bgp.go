@@ -19,7 +19,7 @@ func (l *linter) routed(visit func(c *Config, b *BGP)) {
 func (l *linter) bgpMultipath() {
 	l.routed(func(c *Config, b *BGP) {
 		if peers := b.Main(); len(peers) > 1 && b.MaxPaths.V < 2 {
-			l.say(first(b.MaxPaths.At, b.ASN.At), "maximum-paths 64",
+			l.say(first(b.MaxPaths.At, b.ASN.At), fixPaths.routing(c),
 				"%s has %d neighbours and uses one path", c.Name(), len(peers))
 		}
 	})
@@ -40,7 +40,7 @@ func (l *linter) bgpRelax() {
 			}
 		}
 		if !b.Relax.V && (len(as) > 1 || external > 1) {
-			l.say(first(b.Relax.At, b.ASN.At), "bestpath as-path multipath-relax",
+			l.say(first(b.Relax.At, b.ASN.At), fixRelax.routing(c),
 				"%s has neighbours in several ASes and no multipath-relax", c.Name())
 		}
 	})
@@ -50,7 +50,7 @@ func (l *linter) bgpInactive() {
 	l.routed(func(c *Config, b *BGP) {
 		for _, n := range b.Neighbors {
 			if !n.Active && !n.Down.V && !c.Part { // of a part: families may stand elsewhere
-				l.say(n.At, "activate address-family ipv4 unicast for it",
+				l.say(n.At, fixFamily.routing(c),
 					"neighbour %s is in no address family", n.Name())
 			}
 		}
@@ -107,15 +107,15 @@ func (l *linter) bgpPolicy() {
 		case len(bare) == 0 && len(b.Neighbors) > 0:
 		case len(b.Neighbors) == 0: // who is to be met stands elsewhere, or nobody
 			l.advise(first(b.NoPolicy.At, b.ASN.At),
-				"no bgp ebgp-requires-policy where there are eBGP neighbours",
+				fixPolicy.routing(c)+" where there are eBGP neighbours",
 				"%s would filter every eBGP route", c.Name())
 		case len(bare) == external:
 			l.say(first(b.NoPolicy.At, b.ASN.At),
-				"no bgp ebgp-requires-policy, or route-maps for every neighbour",
+				fixPolicy.routing(c)+", or route-maps for every neighbour",
 				"%s filters every eBGP route", c.Name())
 		default:
 			l.say(first(b.NoPolicy.At, b.ASN.At),
-				"no bgp ebgp-requires-policy, or route-maps in and out for these neighbours too",
+				fixPolicy.routing(c)+", or route-maps in and out for these neighbours too",
 				"%s filters every route of %s, which have no policies", c.Name(),
 				strings.Join(shorten(bare, 4), ", "))
 		}

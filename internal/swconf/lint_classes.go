@@ -162,7 +162,7 @@ func (l *linter) cnpStrict() {
 			l.findings[len(l.findings)-1].Severity = Warning // strict on most platforms unless said
 			return
 		}
-		l.say(at, "give the queue strict priority (priority level 1)",
+		l.say(at, fixStrict.in(v.c),
 			"CNPs (DSCP %d) go to queue %d, which has no strict priority", l.CNPDSCP, i)
 	})
 }
@@ -196,7 +196,7 @@ func (l *linter) dataStrict() {
 		cnp, _ := l.cnp(v.q)
 		if q := &v.q.Queues[i]; v.q.DSCP[l.DataDSCP].Is() && q.Strict.V && q.Strict.Is() &&
 			(l.CNPDSCP == Unsaid || i != cnp) {
-			l.say(q.Strict.At, "bandwidth remaining percent, and strict priority for CNPs only",
+			l.say(q.Strict.At, fixShare.in(v.c),
 				"queue %d carries RoCE data with strict priority", i)
 		}
 	})
@@ -368,14 +368,6 @@ func (q *QoS) rdma() bool {
 // defaultMTU is what a routed port has where nothing is said.
 const defaultMTU = 1500
 
-// jumbo is the line that sets the largest MTU which switches of a language take.
-func jumbo(os OS) string {
-	if os == EOS {
-		return "mtu 9214"
-	}
-	return "mtu 9216"
-}
-
 func (l *linter) mtuSmall() {
 	need := int64(l.PathMTU + Headers)
 	for _, c := range l.Configs {
@@ -408,14 +400,14 @@ func (l *linter) mtuSmall() {
 			}
 			if mtu < need && !seen[at] {
 				seen[at] = true
-				say(at, jumbo(c.OS), "%s takes %d bytes; path MTU %d with its headers needs %d", p.Name, mtu,
+				say(at, fixMTU.in(c), "%s takes %d bytes; path MTU %d with its headers needs %d", p.Name, mtu,
 					l.PathMTU, need)
 			}
 			for i := range p.QoS.Queues {
 				if q := &p.QoS.Queues[i]; i == l.data(p.QoS) && q.MTU.Is() && int64(q.MTU.V) < need &&
 					!seen[q.MTU.At] {
 					seen[q.MTU.At] = true
-					say(q.MTU.At, jumbo(c.OS),
+					say(q.MTU.At, fixMTU.in(c),
 						"the class of queue %d takes %v; path MTU %d with its headers needs %d", i, q.MTU.V,
 						l.PathMTU, need)
 				}

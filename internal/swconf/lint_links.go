@@ -1,10 +1,7 @@
 package swconf
 
 import (
-	"fmt"
 	"strings"
-
-	"railyard/unit"
 )
 
 // ends visits both directions of every cable between two configured ports.
@@ -62,7 +59,7 @@ func (l *linter) speed() {
 	l.cables(func(a, b *end) {
 		for _, e := range []*end{a, b} {
 			if e.port != nil && e.port.Speed.Is() && e.port.Speed.V != e.link.Rate {
-				l.say(e.port.Speed.At, fmt.Sprintf("speed %d (Mbit/s)", e.link.Rate/unit.Mbps),
+				l.say(e.port.Speed.At, fixSpeed(e.c, e.link.Rate),
 					"%s runs at %v, its cable at %v", e.port.Name, e.port.Speed.V, e.link.Rate)
 			}
 		}
@@ -73,7 +70,7 @@ func (l *linter) portDown() {
 	l.cables(func(a, b *end) {
 		for _, e := range []*end{a, b} {
 			if e.port != nil && e.port.Down.V {
-				l.say(first(e.port.Down.At, e.port.At), "no shutdown",
+				l.say(first(e.port.Down.At, e.port.At), fixUp.in(e.c),
 					"%s is cabled and shut down", e.port.Name)
 			}
 		}
@@ -126,11 +123,11 @@ func (l *linter) lldpOff() {
 			}
 			switch {
 			case p.LLDPOff.V:
-				l.say(first(p.LLDPOff.At, p.PFC.At, p.At), "lldp transmit and lldp receive on the port",
+				l.say(first(p.LLDPOff.At, p.PFC.At, p.At), fixLLDPPort.in(c),
 					"%s negotiates PFC with LLDP turned off", p.Name)
 			case !c.LLDP.V && !reported && (!c.Part || c.LLDP.Is() || p.PFC.Is()):
 				reported = true
-				l.say(first(c.LLDP.At, p.PFC.At, p.At), "turn LLDP on (feature lldp)",
+				l.say(first(c.LLDP.At, p.PFC.At, p.At), fixLLDP.in(c),
 					"%s negotiates PFC and LLDP does not run on the switch", p.Name)
 			}
 		}

@@ -50,10 +50,10 @@ func (l *linter) thresholdOrder() {
 		case xon >= xoff:
 			l.resumes(first(g.V.XOnAt, g.At, w.At), i, xon, xoff)
 		case w.V.Max >= xoff:
-			both(w.V.MaxAt, g.V.XOffAt, "WRED maximum %v is not below %sxOFF %v", w.V.Max, whose, xoff)
+			both(w.V.MaxAt, g.V.XOffAt, "WRED maximum %v is not below %sxOFF %v", size(w.V.Max), whose, size(xoff))
 		case xon >= w.V.Min:
 			n := len(l.findings)
-			both(w.V.MinAt, g.V.XOnAt, "%sxON %v is not below WRED minimum %v", whose, xon, w.V.Min)
+			both(w.V.MinAt, g.V.XOnAt, "%sxON %v is not below WRED minimum %v", whose, size(xon), size(w.V.Min))
 			l.warn(n)
 		}
 	})
@@ -63,7 +63,7 @@ func (l *linter) thresholdOrder() {
 func (l *linter) resumes(at Place, queue int, xon, xoff unit.Bytes) {
 	n := len(l.findings)
 	l.say(at, "a resume threshold some packets below the pause threshold",
-		"queue %d: xON %v is not below xOFF %v", queue, xon, xoff)
+		"queue %d: xON %v is not below xOFF %v", queue, size(xon), size(xoff))
 	if xon == xoff {
 		l.warn(n)
 	}
@@ -81,15 +81,15 @@ func (l *linter) thresholdBuffer() {
 		const fix = "lower the threshold, or check the size of the buffer"
 		if w := q.WRED; w.Is() && w.V.Max > buffer {
 			l.say(first(w.V.MaxAt, w.At), fix, "queue %d: WRED maximum %v is above the packet buffer of %v",
-				i, w.V.Max, buffer)
+				i, size(w.V.Max), buffer)
 		}
 		if g := q.PG; g.Is() && g.V.XOff+g.V.Headroom > buffer {
 			l.say(g.At, fix, "queue %d: xOFF %v and headroom %v are above the packet buffer of %v", i,
-				g.V.XOff, g.V.Headroom, buffer)
+				size(g.V.XOff), size(g.V.Headroom), buffer)
 		}
 		if q.Limit.Is() && q.Limit.V > buffer {
 			l.say(q.Limit.At, fix, "queue %d: the queue limit %v is above the packet buffer of %v", i,
-				q.Limit.V, buffer)
+				size(q.Limit.V), buffer)
 		}
 	})
 }
@@ -167,14 +167,14 @@ func (l *linter) ecnMissing() {
 		if !q.Pause.Is() || v.q.Trust.V == TrustCOS && !v.q.Output.Is() {
 			return // or a part of a text, of storage that goes by tags: its queues stand elsewhere
 		}
-		const fix = "random-detect with thresholds below xOFF and ecn on this queue"
+		fix := fixECN.in(v.c)
 		say := l.say
 		if silent[v.c] {
 			say = l.advise
 		}
 		switch {
 		case q.WRED.Is() && !q.WRED.V.ECN:
-			l.say(first(q.WRED.V.ECNAt, q.WRED.At), "add ecn to the line",
+			l.say(first(q.WRED.V.ECNAt, q.WRED.At), fixDrops.in(v.c),
 				"queue %d is lossless and its WRED drops instead of marking: ecn is missing", i)
 		case !q.WRED.Is() && i == l.data(v.q):
 			say(first(q.At, q.Pause.At), fix, "queue %d is lossless and has no ECN", i)
@@ -195,7 +195,7 @@ func (l *linter) ecnNever() {
 func (l *linter) wredAverage() {
 	l.queues(func(v variant, i int, q *Queue) {
 		if w := q.WRED; w.Is() && w.V.Weight > 0 && q.Pause.Is() {
-			l.say(w.At, "weight 0", "queue %d averages its length with weight %d", i, w.V.Weight)
+			l.say(w.At, fixWeight.in(v.c), "queue %d averages its length with weight %d", i, w.V.Weight)
 		}
 	})
 }

@@ -167,7 +167,7 @@ func (k *Queue) ecn() string {
 	if w.Max == 0 {
 		return what + ", platform's thresholds"
 	}
-	s := fmt.Sprintf("%s %v..%v%s", what, w.Min, w.Max, w.percent())
+	s := fmt.Sprintf("%s %v..%v%s", what, size(w.Min), size(w.Max), w.percent())
 	if w.Weight > 0 {
 		s += fmt.Sprintf(" weight %d", w.Weight)
 	}
@@ -206,14 +206,14 @@ func (k *Queue) pfc(p *Port) string {
 		s += ", " + k.Sized.V
 	}
 	if g := k.PG.V; k.PG.Is() && g.XOff > 0 {
-		s += fmt.Sprintf(", xoff %v xon %v", g.XOff, g.XOn)
+		s += fmt.Sprintf(", xoff %v xon %v", size(g.XOff), size(g.XOn))
 	} else if k.paces() {
 		s += fmt.Sprintf(", alpha %g", g.Alpha)
 		if g.XOn > 0 {
-			s += fmt.Sprintf(" xon %v", g.XOn)
+			s += fmt.Sprintf(" xon %v", size(g.XOn))
 		}
 		if g.XOnOffset > 0 {
-			s += fmt.Sprintf(" offset %v", g.XOnOffset)
+			s += fmt.Sprintf(" offset %v", size(g.XOnOffset))
 		}
 	}
 	return s

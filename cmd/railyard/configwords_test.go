@@ -1,0 +1,105 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"railyard/internal/swconf"
+)
+
+// TestOtherLanguage: a text of another language than --os says is refused by every command that reads one.
+func TestOtherLanguage(t *testing.T) {
+	const nxos = "hostname leaf-1\nfeature lldp\ninterface Ethernet1/1\n  mtu 9216\n" +
+		"  priority-flow-control mode on\n" +
+		"class-map type qos match-any ROCE\n  match dscp 24\n"
+	dir := folderOf(t, map[string]string{"leaf.cfg": nxos, "odd.cfg": "alpha beta\ngamma delta\n"})
+	for _, c := range []struct{ command, file, os, want string }{
+		{"lint", "leaf.cfg", "junos", "looks like Cisco NX-OS"},
+		{"show", "leaf.cfg", "junos", "looks like Cisco NX-OS"},
+		{"lint", "odd.cfg", "junos", "none of its"},
+		{"lint", "odd.cfg", "frr", "none of its"},
+	} {
+		code, _, stderr := call(t, "config", c.command, filepath.Join(dir, c.file), "--os", c.os)
+		if code != exitInput || !strings.Contains(stderr, c.want) {
+			t.Errorf("config %s %s --os %s: %d, %s", c.command, c.file, c.os, code, stderr)
+		}
+	}
+}
+
+// TestRemediesSpeakTheLanguage: a finding of a switch is mended by words of its own language, and names ports.
+func TestRemediesSpeakTheLanguage(t *testing.T) {
+	foreign := map[string][]string{
+		"sonic": {"random-detect", "priority level", "bandwidth remaining", "no shutdown", "feature lldp"},
+		"eos":   {"priority level", "bandwidth remaining", "feature lldp", "ebgp-requires-policy"},
+		"nvue":  {"random-detect", "priority level", "bandwidth remaining", "no shutdown", "feature lldp"},
+	}
+	break1 := map[string][]string{ // what takes ECN and strict priority away
+		"sonic": {`"wred_profile"`, `"was"`, `"STRICT"`, `"DWRR"`, `"ecn_all"`, `"ecn_none"`},
+		"eos":   {"random-detect ecn", "!", "priority strict", "!"},
+		"nvue":  {"mode strict", "mode dwrr", "ecn enable", "ecn disable"},
+	}
+	for language, words := range foreign {
+		dir := filepath.Join(t.TempDir(), language)
+		args := []string{"config", "render", "../../scenarios/lab-2x2.yaml", "--os", language, "--out", dir}
+		if language == "sonic" {
+			args = append(args, "--hwsku", "ACS-SN5600")
+		}
+		if code, _, stderr := call(t, args...); code != exitOK {
+			t.Fatal(language, stderr)
+		}
+		filepath.WalkDir(dir, func(path string, d os.DirEntry, _ error) error {
+			if text, err := os.ReadFile(path); err == nil {
+				broken := strings.NewReplacer(break1[language]...).Replace(string(text))
+				return os.WriteFile(path, []byte(broken), 0o644)
+			}
+			return nil
+		})
+		_, stdout, stderr := call(t, "config", "lint", dir, "--json")
+		var found []swconf.Finding
+		if err := json.Unmarshal([]byte(stdout), &found); err != nil || len(found) == 0 {
+			t.Errorf("%s: nothing is found: %v %s", language, err, stderr)
+			continue
+		}
+		named := false
+		for _, f := range found {
+			named = named || f.Ports != ""
+			for _, w := range words {
+				if strings.Contains(f.Fix, w) {
+					t.Errorf("%s: %s: fix %q is another language's", language, f.Rule, f.Fix)
+				}
+			}
+		}
+		if !named {
+			t.Errorf("%s: no finding names ports: %s", language, stdout)
+		}
+	}
+}
+
+// TestLabIsNoHost: the containerlab file that render writes has lines of ip link for hosts with two ports, and
+// is no server's script, however large.
+func TestLabIsNoHost(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	scenario := filepath.Join(folderOf(t, map[string]string{"s.yaml": "fabric: {kind: dual-rail, " +
+		"segments: 1, hosts: 4, host_link: {rate: 400Gbps, cable: 3m}}\nserver: {gpus: 2, nics: 2, nic_ports: 2}\n" +
+		"workload: {traffic: {permutation: {bytes: 1MB}}}\n"}), "s.yaml")
+	if code, _, stderr := call(t, "config", "render", scenario, "--os", "nxos", "--out", dir); code != exitOK {
+		t.Fatal(stderr)
+	}
+	lab := filepath.Join(dir, "fabric.clab.yml")
+	text, err := os.ReadFile(lab)
+	if err != nil || !strings.Contains(string(text), "ip link set") {
+		t.Fatal("the file has no ip link", err)
+	}
+	for _, grown := range []string{"", strings.Repeat("# one more line of a large fabric\n", 1<<14)} {
+		if err := os.WriteFile(lab, append(text, grown...), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		code, stdout, stderr := call(t, "config", "lint", dir, "--fabric", scenario)
+		if code != exitOK || strings.Contains(stdout, "a server") || !strings.Contains(stderr, "fabric.clab.yml") {
+			t.Errorf("%d\n%s%s", code, stdout, stderr)
+		}
+	}
+}

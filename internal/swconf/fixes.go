@@ -1,0 +1,120 @@
+package swconf
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+
+	"railyard/unit"
+)
+
+// wording is a remedy as each language writes it, and in words for a language that has no line here.
+type wording struct {
+	words string
+	by    map[OS]string
+}
+
+// in is the remedy for a configuration. The routing of SONiC is FRR's.
+func (w wording) in(c *Config) string {
+	return cmp.Or(w.by[c.OS], w.words)
+}
+
+// routing is the remedy for a BGP line: SONiC's stand in FRR's file.
+func (w wording) routing(c *Config) string {
+	if c.OS == SONiC {
+		return cmp.Or(w.by[FRR], w.words)
+	}
+	return w.in(c)
+}
+
+// Remedies that languages write differently (the vendors' command references; SONiC's config_db schema).
+var (
+	fixECN = wording{"ECN with thresholds below xOFF on this queue", map[OS]string{
+		NXOS:  "random-detect with thresholds below xOFF and ecn on this queue",
+		EOS:   "random-detect ecn with thresholds below xOFF below the queue",
+		SONiC: `wred_profile in the queue's row of QUEUE, with "ecn": "ecn_all" and thresholds below xOFF`,
+		NVUE:  "qos congestion-control for the traffic class, with ecn and thresholds below xOFF",
+		Dell:  "a wred-policy with ecn and thresholds below xOFF for this queue",
+		Junos: "explicit-congestion-notification in the scheduler, with a drop profile below xOFF"}}
+	fixDrops = wording{"mark instead of dropping", map[OS]string{
+		NXOS: "add ecn to the line", EOS: "random-detect ecn in place of random-detect drop",
+		SONiC: `"ecn": "ecn_all" in the row of WRED_PROFILE`, NVUE: "ecn enable in the profile",
+		Dell: "add ecn to the wred-policy", Junos: "explicit-congestion-notification in the scheduler"}}
+	fixStrict = wording{"give the queue strict priority", map[OS]string{
+		NXOS: "give the queue strict priority (priority level 1)",
+		EOS:  "give the queue strict priority (priority strict)",
+		SONiC: `give the queue strict priority (a row of SCHEDULER with "type": "STRICT", named in the ` +
+			`queue's row of QUEUE)`,
+		NVUE:  "give the queue strict priority (mode strict in the egress-scheduler)",
+		Dell:  "give the queue strict priority (type strict in the scheduler-policy)",
+		Junos: "give the queue strict priority (priority strict-high in the scheduler)"}}
+	fixShare = wording{"a share of the bandwidth, and strict priority for CNPs only", map[OS]string{
+		NXOS:  "bandwidth remaining percent, and strict priority for CNPs only",
+		EOS:   "no priority and bandwidth percent, and strict priority for CNPs only",
+		SONiC: `"type": "DWRR" with a weight in SCHEDULER, and strict priority for CNPs only`,
+		NVUE:  "mode dwrr with bw-percent, and strict priority for CNPs only",
+		Dell:  "type dwrr with a weight, and strict priority for CNPs only",
+		Junos: "transmit-rate percent, and strict-high for CNPs only"}}
+	fixPaths = wording{"use several equal paths", map[OS]string{
+		NXOS: "maximum-paths 64", EOS: "maximum-paths 64", FRR: "maximum-paths 64", Dell: "maximum-paths 64",
+		NVUE: "multipaths ebgp 64 in the address family", Junos: "multipath in the group"}}
+	fixRelax = wording{"count paths through different ASes as equal", map[OS]string{
+		NXOS: "bestpath as-path multipath-relax", EOS: "bgp bestpath as-path multipath-relax",
+		FRR: "bgp bestpath as-path multipath-relax", Dell: "bestpath as-path multipath-relax",
+		NVUE: "path-selection multipath aspath-ignore on", Junos: "multipath multiple-as in the group"}}
+	fixFamily = wording{"activate an address family for it", map[OS]string{
+		NXOS:  "address-family ipv4 unicast below the neighbor",
+		EOS:   "neighbor ... activate in address-family ipv4",
+		FRR:   "neighbor ... activate in address-family ipv4 unicast",
+		Dell:  "activate in address-family ipv4 unicast of the neighbor",
+		NVUE:  "address-family ipv4-unicast enable on for it",
+		Junos: "family inet unicast in the group"}}
+	fixPolicy = wording{"route-maps in and out", map[OS]string{
+		FRR: "no bgp ebgp-requires-policy", NXOS: "route-maps in and out", EOS: "route-maps in and out",
+		NVUE: "ebgp-requires-policy off"}}
+	fixUp = wording{"enable the port", map[OS]string{NXOS: "no shutdown", EOS: "no shutdown",
+		FRR: "no shutdown", Dell: "no shutdown", SONiC: `"admin_status": "up" in the port's row of PORT`,
+		NVUE: "link state up", Junos: "delete the statement disable of the interface"}}
+	fixLLDP = wording{"turn LLDP on", map[OS]string{NXOS: "turn LLDP on (feature lldp)",
+		EOS: "turn LLDP on (lldp run)", Dell: "turn LLDP on (lldp enable)",
+		SONiC: `turn LLDP on ("state": "enabled" of lldp in FEATURE)`,
+		Junos: "turn LLDP on (protocols lldp interface all)", NVUE: "turn LLDP on (service lldp)"}}
+	fixLLDPPort = wording{"LLDP both ways on the port", map[OS]string{
+		NXOS: "lldp transmit and lldp receive on the port", EOS: "lldp transmit and lldp receive on the port",
+		Dell: "lldp transmit and lldp receive on the port"}}
+	fixMTU = wording{"an MTU of 9216", map[OS]string{NXOS: "mtu 9216", EOS: "mtu 9214", FRR: "mtu 9216",
+		Dell: "mtu 9216", SONiC: `"mtu": "9100" or more in the port's row of PORT`, NVUE: "link mtu 9216",
+		Junos: "mtu 9216"}}
+	fixWeight = wording{"average over no time", map[OS]string{NXOS: "weight 0", EOS: "weight 0"}}
+)
+
+// fixSpeed is how a language sets a rate.
+func fixSpeed(c *Config, r unit.Rate) string {
+	mbps, gbps := int64(r/unit.Mbps), int64(r/unit.Gbps)
+	switch c.OS {
+	case NXOS, Dell:
+		return fmt.Sprintf("speed %d (Mbit/s)", mbps)
+	case SONiC:
+		return fmt.Sprintf(`"speed": "%d" in the port's row of PORT`, mbps)
+	case EOS, Junos:
+		return fmt.Sprintf("speed %dg", gbps)
+	case NVUE:
+		return fmt.Sprintf("link speed %dG", gbps)
+	}
+	return fmt.Sprintf("a speed of %v", r)
+}
+
+// size is bytes in the unit in which people write them: in thousands where they are whole ones, as 256 kbytes
+// of a switch are, else as they are.
+type size unit.Bytes
+
+func (s size) String() string {
+	switch b := unit.Bytes(s); {
+	case b <= 0 || b%unit.KB != 0:
+		return b.String()
+	case b >= unit.MB:
+		return strconv.FormatFloat(float64(b)/float64(unit.MB), 'f', -1, 64) + "MB"
+	default:
+		return fmt.Sprintf("%dKB", b/unit.KB)
+	}
+}
