@@ -196,6 +196,10 @@ func writeFiles(dir string, files []design.File, force bool) error {
 		if !filepath.IsLocal(f.Path) {
 			return &inputError{fmt.Errorf("%q would lie outside %s: nothing is written", f.Path, dir)}
 		}
+		if link := linked(dir, f.Path); link != "" {
+			return &inputError{fmt.Errorf("%s is a symbolic link: %s would be written where it leads, outside "+
+				"%s; nothing is written", link, f.Path, dir)}
+		}
 		_, err := os.Lstat(filepath.Join(dir, f.Path))
 		switch {
 		case err == nil && !force:
@@ -214,6 +218,19 @@ func writeFiles(dir string, files []design.File, force bool) error {
 		}
 	}
 	return nil
+}
+
+// linked is the first folder on the way from a directory to a file in it that is a symbolic link; "" for none.
+// The directory itself may be one: whoever named it meant it.
+func linked(dir, path string) string {
+	at := dir
+	for _, part := range strings.Split(filepath.Dir(filepath.Clean(path)), string(filepath.Separator)) {
+		at = filepath.Join(at, part)
+		if st, err := os.Lstat(at); part != "." && err == nil && st.Mode()&fs.ModeSymlink != 0 {
+			return at
+		}
+	}
+	return ""
 }
 
 // clashing finds two files of one name, or one whose name is another's folder: a switch

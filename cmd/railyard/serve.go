@@ -19,15 +19,17 @@ import (
 )
 
 type serveCmd struct {
-	Runs   string `arg:"" optional:"" help:"Folder of run directories." default:"runs" placeholder:"RUNS"`
-	Listen string `help:"Address and port, for other machines too: 0.0.0.0:8080. A token is printed that every request must carry." placeholder:"ADDRESS"`
-	Port   int    `help:"Port on this machine." default:"8080" range:"0,65535" without:"listen"`
+	Runs    string `arg:"" optional:"" help:"Folder of run directories." default:"runs" placeholder:"RUNS"`
+	Listen  string `help:"Address and port, for other machines too: 0.0.0.0:8080." placeholder:"ADDRESS"`
+	Port    int    `help:"Port on this machine." default:"8080" range:"0,65535" without:"listen"`
+	NoToken bool   `help:"Admit everybody on this machine: without the token that the printed address has." name:"no-token" without:"listen"`
 }
 
 func (c *serveCmd) Help() string {
 	return `Opens a page on this machine that lists runs, starts them, and shows what happened: fabric,
-time line, causes, packets. Works offline. Ctrl-C ends it; simulations that the page started write what
-they have.
+time line, causes, packets. Works offline. The printed address has a token, without which nobody is
+admitted: other users of the machine cannot start simulations in your name. Ctrl-C ends it; simulations
+that the page started write what they have.
 
 Examples:
   railyard serve
@@ -47,6 +49,8 @@ func (c *serveCmd) Run(e *env) error {
 	address := fmt.Sprintf("127.0.0.1:%d", c.Port)
 	if c.Listen != "" {
 		address = c.Listen
+	}
+	if !c.NoToken {
 		secret := make([]byte, 24)
 		if _, err := rand.Read(secret); err != nil {
 			return err

@@ -23,16 +23,27 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 )
 
 // DefaultPort is gNMI's, registered with IANA.
 const DefaultPort = "9339"
 
-// What one device may answer: messages and leaves beyond are refused.
+// What one device may send: one message, all messages, leaves and interfaces. A chassis of 576 ports has 200,000
+// leaves; an interface's counters take 5 KB here.
 const (
-	maxMessage = 64 << 20
-	maxLeaves  = 4_000_000
+	maxMessage = 32 << 20
+	maxBytes   = 512 << 20
+	maxLeaves  = 1_000_000
+	maxPorts   = 20_000
 )
+
+// excess is the error of a device that sends more than any switch has.
+type excess struct{ target, what string }
+
+func (e *excess) Error() string {
+	return fmt.Sprintf("%s: sends more than %s: that is no switch; nothing of it is used", e.target, e.what)
+}
 
 // Options is how devices are talked to.
 type Options struct {
@@ -115,6 +126,10 @@ func (c *Client) Snapshot(ctx context.Context) (*counters.Snapshot, []string, er
 func (c *Client) all(ctx context.Context, t *tree) (notes []string, err error) {
 	for i, q := range questions {
 		err := c.once(ctx, q, t)
+		var much *excess
+		if errors.As(err, &much) {
+			return nil, err
+		}
 		if status.Code(err) == codes.DeadlineExceeded && len(t.ports) > 0 {
 			late := "%s is slow: it did not answer %s in time, nor was it asked the %d questions behind " +
 				"that; what it said before counts (--gnmi-timeout waits longer)"
@@ -230,6 +245,9 @@ func (c *Client) ask(ctx context.Context, q question, t *tree) error {
 	if err != nil {
 		return err
 	}
+	if err := t.received(proto.Size(r)); err != nil {
+		return err
+	}
 	for _, n := range r.Notification {
 		if err := t.add(n); err != nil {
 			return err
@@ -262,6 +280,12 @@ func (c *Client) subscribe(ctx context.Context, q question, t *tree) error {
 		}
 		if m.GetSyncResponse() {
 			return nil
+		}
+		if err := ctx.Err(); err != nil { // what has arrived is not all read first
+			return status.FromContextError(err).Err()
+		}
+		if err := t.received(proto.Size(m)); err != nil {
+			return err
 		}
 		if n := m.GetUpdate(); n != nil {
 			if err := t.add(n); err != nil {

@@ -3,6 +3,7 @@ package gnmi_test
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -202,5 +203,41 @@ func TestRealRefused(t *testing.T) {
 	if _, _, err := c.Snapshot(ctx); err == nil || !strings.Contains(err.Error(),
 		"127.0.0.1:1 does not answer") {
 		t.Error(err)
+	}
+}
+
+// TestRealEndless: a device that streams without end is refused by what it sends, or its time is up: interfaces,
+// leaves and bytes are bounded.
+func TestRealEndless(t *testing.T) {
+	update := func(port, leaf string, v *pb.TypedValue) *pb.Update {
+		return &pb.Update{Val: v, Path: &pb.Path{Elem: []*pb.PathElem{{Name: "interfaces"},
+			{Name: "interface", Key: map[string]string{"name": port}}, {Name: "state"}, {Name: "counters"},
+			{Name: leaf}}}}
+	}
+	one := &pb.TypedValue{Value: &pb.TypedValue_UintVal{UintVal: 1}}
+	long := &pb.TypedValue{Value: &pb.TypedValue_StringVal{StringVal: strings.Repeat("x", 3<<20)}}
+	for what, endless := range map[string]func(i int) *pb.Notification{
+		"20000 interfaces": func(i int) *pb.Notification {
+			n := &pb.Notification{}
+			for k := range 500 {
+				n.Update = append(n.Update, update(fmt.Sprintf("Ethernet%d", 500*i+k), "in-octets", one))
+			}
+			return n
+		},
+		"1000000 leaves": func() func(int) *pb.Notification {
+			n := &pb.Notification{}
+			for range 5000 {
+				n.Update = append(n.Update, update("Ethernet1", "in-octets", one))
+			}
+			return func(int) *pb.Notification { return n }
+		}(),
+		"512 MiB": func(int) *pb.Notification {
+			return &pb.Notification{Update: []*pb.Update{update("Ethernet1", "unknown", long)}}
+		},
+	} {
+		_, _, err := ask(t, &gnmitest.Server{Snapshots: []counters.Snapshot{leaf()}, Endless: endless}, gnmi.Options{})
+		if err == nil || !strings.Contains(err.Error(), "sends more than "+what) {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }

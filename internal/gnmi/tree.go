@@ -20,6 +20,7 @@ type tree struct {
 	name   string // as the device says
 	at     int64  // of the first answer, in ns
 	leaves int
+	bytes  int // of all messages
 	ports  []*counters.Port
 	byName map[string]*counters.Port
 }
@@ -36,6 +37,15 @@ func (t *tree) port(name string) *counters.Port {
 		t.ports = append(t.ports, p)
 	}
 	return p
+}
+
+// received counts the bytes of a message, and those that gRPC needs for one.
+func (t *tree) received(n int) error {
+	const framed = 64
+	if t.bytes += n + framed; t.bytes > maxBytes {
+		return &excess{t.target, fmt.Sprintf("%d MiB", maxBytes>>20)}
+	}
+	return nil
 }
 
 // snapshot is what was gathered, ports in the order in which they were told.
@@ -196,7 +206,10 @@ func float(f float64) value {
 // leaf takes a value at its path.
 func (t *tree) leaf(at []step, v value) error {
 	if t.leaves++; t.leaves > maxLeaves {
-		return fmt.Errorf("%s: more than %d leaves: that is no switch", t.target, maxLeaves)
+		return &excess{t.target, fmt.Sprintf("%d leaves", maxLeaves)}
+	}
+	if len(t.ports) > maxPorts {
+		return &excess{t.target, fmt.Sprintf("%d interfaces", maxPorts)}
 	}
 	path := written(at)
 	if path == "system/state/hostname" {

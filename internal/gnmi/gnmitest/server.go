@@ -34,6 +34,8 @@ type Server struct {
 	Called         string // what a prefix must call it, unless it says *, as collectors want
 	Origin         string // what paths must say
 	Plain          bool   // it knows neither wildcards nor types of data
+	// Endless makes the messages that it streams without end, by number; nil: it ends
+	Endless func(i int) *pb.Notification
 
 	mu sync.Mutex
 	at int
@@ -95,6 +97,12 @@ func (s *Server) Subscribe(stream pb.GNMI_SubscribeServer) error {
 	var paths []*pb.Path
 	for _, x := range m.GetSubscribe().GetSubscription() {
 		paths = append(paths, x.Path)
+	}
+	for i := 0; s.Endless != nil; i++ {
+		u := pb.SubscribeResponse{Response: &pb.SubscribeResponse_Update{Update: s.Endless(i)}}
+		if err := stream.Send(&u); err != nil {
+			return err
+		}
 	}
 	n, err := s.answer(m.GetSubscribe().GetPrefix(), paths)
 	if err != nil {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"sync"
@@ -14,7 +15,7 @@ const maxConns = 100
 
 // conns closes the connection that has waited longest when there are too many, so that
 // those who say nothing cannot keep others from being answered. A connection waits
-// until its request's header is in, and again when it has its answer.
+// until its request is in, with its body, and again when it has its answer.
 type conns struct {
 	mu   sync.Mutex
 	next int
@@ -35,7 +36,11 @@ func (s *Server) HTTP() *http.Server {
 	return &http.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 			conn, _ := q.Context().Value(connKey{}).(net.Conn)
-			c.mark(conn, true)
+			if q.Body == nil || q.ContentLength == 0 {
+				c.mark(conn, true)
+			} else {
+				q.Body = &arriving{q.Body, func() { c.mark(conn, true) }}
+			}
 			defer c.mark(conn, false)
 			s.ServeHTTP(w, q)
 		}),
@@ -49,6 +54,21 @@ func (s *Server) HTTP() *http.Server {
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 	}
+}
+
+// arriving is the body of a request; whole is called when its end has come.
+type arriving struct {
+	io.ReadCloser
+	whole func()
+}
+
+// Read makes arriving an io.Reader.
+func (a *arriving) Read(b []byte) (int, error) {
+	n, err := a.ReadCloser.Read(b)
+	if err != nil {
+		a.whole()
+	}
+	return n, err
 }
 
 func (c *conns) changed(conn net.Conn, state http.ConnState) {

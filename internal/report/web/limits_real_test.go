@@ -15,7 +15,11 @@ func TestRealIdleConnectionsGiveWay(t *testing.T) {
 	client := http.Client{Timeout: patience}
 	s, _ := server(t, "")
 	for name, says := range map[string]string{"nothing": "", "half a request": "GET / HTTP",
-		"one request": "GET /api/about HTTP/1.1\r\nHost: localhost\r\n\r\n"} {
+		"one request": "GET /api/about HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		"half a body": "POST /api/check HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
+			"Content-Length: 1000\r\n\r\n{",
+		"half a chunked body": "POST /api/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
+			"Transfer-Encoding: chunked\r\n\r\n5\r\n{"} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)

@@ -33,7 +33,7 @@ var bundle embed.FS
 type Config struct {
 	Root      string            // folder of run directories
 	Version   string            // of Railyard
-	Token     string            // every request must carry it; "" on loopback
+	Token     string            // every request must carry it; "": every request of this machine is admitted
 	Scenarios map[string]string // shipped scenarios by file name
 	Files     scenario.ReadFile // files that shipped scenarios name; nil: none
 	Schema    []byte            // JSON Schema of scenarios
@@ -168,16 +168,18 @@ func (s *Server) admits(w http.ResponseWriter, q *http.Request) bool {
 		return true
 	}
 	same := func(t string) bool { return subtle.ConstantTimeCompare([]byte(t), []byte(s.Token)) == 1 }
+	cookie := cookieOf(q)
 	if t := q.URL.Query().Get("token"); t != "" && same(t) {
-		http.SetCookie(w, &http.Cookie{Name: "railyard", Value: s.Token, Path: "/", HttpOnly: true,
+		http.SetCookie(w, &http.Cookie{Name: cookie, Value: s.Token, Path: "/", HttpOnly: true,
 			SameSite: http.SameSiteStrictMode})
-		if q.URL.Path == "/" {
+		mode := q.Header.Get("Sec-Fetch-Mode")
+		if q.URL.Path == "/" && (mode == "" || mode == "navigate") { // who keeps no cookies needs no other address
 			http.Redirect(w, q, "/", http.StatusSeeOther)
 			return false
 		}
 		return true
 	}
-	if c, err := q.Cookie("railyard"); err == nil && same(c.Value) {
+	if c, err := q.Cookie(cookie); err == nil && same(c.Value) {
 		return true
 	}
 	if t, ok := strings.CutPrefix(q.Header.Get("Authorization"), "Bearer "); ok && same(t) {
@@ -186,6 +188,15 @@ func (s *Server) admits(w http.ResponseWriter, q *http.Request) bool {
 	refuse(w, http.StatusUnauthorized, "the token is missing or wrong: open the address that railyard "+
 		"serve printed")
 	return false
+}
+
+// cookieOf is the name of the cookie that carries the token: cookies of a host are those of all of its ports.
+func cookieOf(q *http.Request) string {
+	_, port, err := net.SplitHostPort(q.Host)
+	if err != nil {
+		return "railyard"
+	}
+	return "railyard-" + port
 }
 
 func sameOrigin(q *http.Request) bool {
