@@ -10,6 +10,7 @@ var counters = []cc.Term{
 	{Name: cc.CounterCuts, Doc: "cuts of the window to a destination, by the answers of each connection"},
 	{Name: "retransmissions", Doc: "packets sent again"},
 	{Name: transport.CounterTimeouts, Doc: "packets that no answer came for"},
+	{Name: "early", Doc: "packets sent again because later ones had come"},
 	{Name: "skip_once", Doc: "SACKs that say that the path was marked"},
 	{Name: "always_skip", Doc: "SACKs that say that the path is none"},
 	{Name: "nack_trimmed", Doc: "NACKs: a switch had cut the payload off"},
@@ -86,6 +87,8 @@ func (s *Sender) Counter(name string) (n int64, ok bool) {
 // counter reports what a peer has counted, or its congestion control.
 func (p *Peer) counter(name string) (n int64, ok bool) {
 	switch name {
+	case "early":
+		return p.early.n, true
 	case "ev_skips":
 		return p.evs.skips, true
 	case "ev_bad":

@@ -33,6 +33,8 @@ type profile struct {
 	resorts int // next of bad that data take where nothing else is left
 
 	rounds, skips, replaced, condemned, restored int64
+
+	trials *trials
 }
 
 // planeEVs is who takes turns on one plane. They lie in order, with what a packet needs of them, so that
@@ -91,7 +93,7 @@ func newProfile(m *maker, r rng.Stream) profile {
 			p.reserve[i%planes] = append(p.reserve[i%planes], uint16(i))
 		}
 	}
-	p.states = make([]evState, len(p.values))
+	p.states, p.trials = make([]evState, len(p.values)), &trials{of: make([]trial, len(p.values))}
 	p.bad = make([]uint16, 0, len(p.values))
 	for i := range p.planes {
 		of := &p.planes[i]
@@ -202,9 +204,11 @@ func (p *profile) skip(i uint16) {
 
 // condemn withdraws a value until a probe comes through.
 func (p *profile) condemn(i uint16) {
+	p.trials.losses++
 	if s := p.states[i]; s == assumedBad || s == denied {
 		return
 	}
+	p.strike(i)
 	p.withdraw(i)
 	p.states[i] = assumedBad
 	p.condemned++
@@ -239,7 +243,7 @@ func (p *profile) withdraw(i uint16) {
 
 // restore takes a value back for which a probe was answered; marked: with a mark.
 func (p *profile) restore(i uint16, marked bool) {
-	if p.states[i] != assumedBad {
+	if p.states[i] != assumedBad || !p.passes(i) {
 		return
 	}
 	p.forgive(i)
@@ -292,6 +296,7 @@ func (p *profile) probed() (i uint16, ok bool) {
 	i = p.bad[0]
 	copy(p.bad, p.bad[1:])
 	p.bad[len(p.bad)-1] = i
+	p.trying(i)
 	return i, true
 }
 

@@ -28,6 +28,7 @@ type Peer struct {
 	base  unit.Time // round trip without queues; 0: nobody knows
 	until unit.Time // there is a penalty
 	ack   *cc.Ack   // for the controller, so that none is allocated
+	early *early
 }
 
 // estimate follows round trips as RFC 6298 does.
@@ -49,7 +50,7 @@ func (e *estimate) sample(t unit.Time) {
 
 func newPeer(m *maker, path cc.Path, seed uint64) *Peer {
 	all := uint32(1)<<m.common.Planes - 1
-	p := &Peer{m: m, base: path.RTT, own: all, far: all, probeAt: unit.Never, ack: new(cc.Ack),
+	p := &Peer{m: m, base: path.RTT, own: all, far: all, probeAt: unit.Never, ack: new(cc.Ack), early: new(early),
 		evs: newProfile(m, rng.New(seed, "entropy values"))}
 	p.pace.Line, p.pace.MTU = path.Line, path.MTU
 	p.pace.Start(m.control(path))

@@ -14,6 +14,7 @@ type probing struct {
 	inRow   int32 // questions about silence without an answer
 	id      uint32
 	askedAt unit.Time
+	early   unit.Time          // when the next packet may be lost that later ones have overtaken
 	asks    [mostProbes]uint16 // values to be probed
 	said    int64
 }
@@ -34,7 +35,7 @@ func (s *Sender) heard(now unit.Time, p *transport.Packet) (sent unit.Time) {
 			sent = x.sent
 		}
 	}
-	s.peer.arrived = max(s.peer.arrived, sent)
+	s.peer.arrive(now, sent)
 	return sent
 }
 

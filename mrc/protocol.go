@@ -35,6 +35,8 @@ var Protocol = transport.Protocol{
 			Doc: "the least that measuring makes of it"},
 		{Name: "exponential", Kind: param.Flag,
 			Doc: "the timeout of a packet doubles each time that it is lost; else it grows by itself"},
+		{Name: "early", Kind: param.Flag,
+			Doc: "packets go again once later ones have come for long enough, before they time out"},
 		{Name: "retries", Kind: param.Count, Min: "0", Max: "64",
 			Doc: "timeouts in a row without news, of all packets together, before the connection is dead"},
 		{Name: "probe_every", Kind: param.Duration, Min: "1us", Max: "1s", Zero: true,
@@ -46,7 +48,7 @@ var Protocol = transport.Protocol{
 	},
 	Defaults: param.Values{"evs": 256, "active_evs": 128, "ev_burst": 1, "psn_range": 4096,
 		"dynamic_range": false, "ack_every": 4, "ack_delay": unit.Time(0), "timeout": unit.Time(0),
-		"timeout_floor": 10 * unit.Microsecond, "exponential": true, "retries": 7,
+		"timeout_floor": 10 * unit.Microsecond, "exponential": true, "early": true, "retries": 7,
 		"probe_every": unit.Time(0), "immediates": 256, "penalty": 0},
 	Signals: []cc.Term{
 		{Name: cc.SignalRate, Unit: "bit/s", Doc: "the window per round trip, at most the line rate"},
@@ -106,7 +108,7 @@ type maker struct {
 	common                       transport.Common
 	evs, active, window, every   int
 	burst, retries, immediates   int
-	dynamic, exponential         bool
+	dynamic, exponential, early  bool
 	delay, timeout, floor, probe unit.Time
 	penalty                      uint8
 	control                      cc.Make
@@ -120,6 +122,7 @@ func newMaker(v param.Values, c transport.Common) *maker {
 		burst: count("ev_burst"), every: count("ack_every"), retries: count("retries"),
 		immediates: count("immediates"),
 		dynamic:    param.Value[bool](v, "dynamic_range"), exponential: param.Value[bool](v, "exponential"),
+		early: param.Value[bool](v, "early"),
 		delay: span("ack_delay"), timeout: span("timeout"), floor: span("timeout_floor"),
 		probe: span("probe_every"), penalty: uint8(count("penalty")), control: c.CC}
 	if m.control == nil {

@@ -21,6 +21,7 @@ func (s *Sender) sack(now unit.Time, p *transport.Packet) {
 		return
 	}
 	rtt, hosts := s.roundTrip(now, p)
+	s.peer.early.now = now
 	bytes, news := s.cumulative(expect)
 	more, also := s.selective(p)
 	bytes += more
@@ -41,6 +42,7 @@ func (s *Sender) sack(now unit.Time, p *transport.Packet) {
 		s.n.penalties++
 	}
 	s.complete()
+	s.look(now)
 }
 
 // roundTrip takes the time of the packet that an answer echoes the stamp of; 0: it has none. On the wire
@@ -119,6 +121,9 @@ func (s *Sender) selective(p *transport.Packet) (bytes unit.Bytes, news bool) {
 // came takes note that a packet is there that was not known to be, and returns its payload.
 func (s *Sender) came(psn uint32) unit.Bytes {
 	x := s.slots.at(psn)
+	if x.tries > 0 && s.peer.early.now-x.sent < s.peer.rtt.least {
+		s.peer.early.mistaken()
+	}
 	s.leave(psn, x)
 	return unit.Bytes(x.payload)
 }

@@ -71,6 +71,7 @@ func newSender(p *Peer, seed uint64) *Sender {
 	s := &Sender{peer: p, m: p.m, random: rng.New(seed, "mrc sender"), span: uint32(p.m.window)}
 	s.ports.start(p.m.common.Planes)
 	s.silence, s.slots.open, s.messages = unit.Never, s.open[:0], s.one[:0]
+	s.probes.early = unit.Never
 	return s
 }
 

@@ -134,7 +134,7 @@ func (s *Sender) At() unit.Time {
 		return at
 	}
 	p := s.peer
-	at = min(at, s.firstOut(), p.probeAt, p.timer)
+	at = min(at, s.firstOut(), p.probeAt, p.timer, s.probes.early)
 	if s.paced {
 		at = min(at, p.pace.NextAt)
 	}
@@ -157,6 +157,9 @@ func (s *Sender) Tick(now unit.Time) {
 			p.decide(now)
 		}
 		s.probes.tick(now, s)
+		if s.probes.early <= now {
+			s.losesEarly(now)
+		}
 		s.timeOut(now)
 	}
 	if s.away.until <= now {

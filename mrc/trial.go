@@ -1,0 +1,57 @@
+package mrc
+
+// trial is what a value that lost a packet has to show before data take it again: probes in a row that are
+// answered, more each time that it loses far sooner than the others do. So a path that loses one packet of 50
+// is left, whose single probes come through, and where all paths lose as much all stay in use.
+type trial struct {
+	back    int64 // the round in which the value came back into use
+	strikes uint8
+	need    uint16 // answers
+	asked   bool   // the last probe is not answered yet
+}
+
+// trials are those of a profile's values.
+type trials struct {
+	of     []trial
+	losses int64 // packets that were lost, by all values
+}
+
+// mostStrikes bounds the answers in a row: 4 to the power of strikes, so 1,024.
+const mostStrikes = 5
+
+func (t *trial) begin() { t.need, t.asked = 1<<(2*t.strikes), false }
+
+// strike counts a loss: a value that carried less than a quarter of what others carry per loss is worse than
+// they are. A round gives each active value a packet, or a burst.
+func (p *profile) strike(i uint16) {
+	t := &p.trials.of[i]
+	carried, all := p.rounds-t.back, p.rounds*int64(max(1, p.wanted))
+	switch {
+	case 4*carried*p.trials.losses >= all:
+		t.strikes -= min(t.strikes, 1)
+	case t.strikes < mostStrikes:
+		t.strikes++
+	}
+	t.begin()
+}
+
+// trying takes note of a probe: one that follows an unanswered one begins the row anew.
+func (p *profile) trying(i uint16) {
+	t := &p.trials.of[i]
+	if t.asked {
+		t.begin()
+	}
+	t.asked = true
+}
+
+// passes takes an answer, and reports whether it is the last one that a value needs.
+func (p *profile) passes(i uint16) bool {
+	t := &p.trials.of[i]
+	t.asked = false
+	if t.need > 1 {
+		t.need--
+		return false
+	}
+	t.back = p.rounds
+	return true
+}
