@@ -216,7 +216,7 @@ func TestSecurity(t *testing.T) {
 	}
 	for what, change := range map[string]func(*http.Request){
 		"header":  func(q *http.Request) { q.Header.Set("Authorization", "Bearer secret") },
-		"cookie":  func(q *http.Request) { q.AddCookie(&http.Cookie{Name: "railyard", Value: "secret"}) },
+		"cookie":  func(q *http.Request) { q.AddCookie(&http.Cookie{Name: cookieOf(q), Value: "secret"}) },
 		"address": func(q *http.Request) { q.URL.RawQuery = "token=secret" },
 		"any host": func(q *http.Request) {
 			q.Host = "gpu-1.cluster:8080"
