@@ -111,7 +111,7 @@ func TestFollow(t *testing.T) {
 // A packet that a switch trims or drops is told so, and so is the one that goes in its place.
 func TestFollowLost(t *testing.T) {
 	var names []string
-	for _, n := range []string{"+0", "+60", "+90", "+120", "+200"} {
+	for _, n := range []string{"+0", "+40", "+50", "+60", "+70", "+80", "+90", "+100", "+120", "+150", "+200"} {
 		for _, qp := range []string{"0/", "1/", "2/", "3/"} {
 			names = append(names, qp+n)
 		}
