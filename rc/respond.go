@@ -40,7 +40,7 @@ func (q *QP) Responding() bool { return len(q.out) > 0 }
 // NextResponse produces the next packet of READ data, atomic answers and the
 // acknowledgements queued behind them.
 func (q *QP) NextResponse(p *Packet) (ok bool) {
-	if len(q.out) == 0 || q.state == Reset || q.state == Error && q.out[0].opcode != roce.Acknowledge {
+	if len(q.out) == 0 { // a queue pair that has failed keeps acknowledgements alone
 		return false
 	}
 	r := &q.out[0]
