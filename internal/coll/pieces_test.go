@@ -1,0 +1,150 @@
+package coll
+
+import (
+	"slices"
+	"testing"
+
+	"railyard/unit"
+
+	"pgregory.net/rapid"
+)
+
+// sizes lists what transfers carry, in order.
+func sizes(r *record) (out []unit.Bytes) {
+	for _, s := range r.sends {
+		out = append(out, s.bytes)
+	}
+	return out
+}
+
+// TestChunksOfRings sends 7 bytes around five ranks, parts of 1, 1, 2, 1 and 2: in its k-th round of a
+// reduce-scatter rank i sends part i - k, and of the all-gather behind it part i + 1 - k, which is the sum
+// that it has (Patarasuk and Yuan 2009).
+func TestChunksOfRings(t *testing.T) {
+	for name, c := range map[string]struct {
+		run  Algorithm
+		want []unit.Bytes
+	}{
+		"reduce-scatter": {RingReduceScatter, []unit.Bytes{
+			1, 1, 2, 1, 2,
+			2, 1, 1, 2, 1,
+			1, 2, 1, 1, 2,
+			2, 1, 2, 1, 1,
+		}},
+		"all-gather": {RingAllGather, []unit.Bytes{
+			1, 2, 1, 2, 1,
+			1, 1, 2, 1, 2,
+			2, 1, 1, 2, 1,
+			1, 2, 1, 1, 2,
+		}},
+	} {
+		if r, _ := recorded(c.run, seq(5), 7); !slices.Equal(sizes(r), c.want) {
+			t.Errorf("%s sends %v, want %v", name, sizes(r), c.want)
+		}
+	}
+}
+
+// TestRingIsScatterAndGather: a ring all-reduce sends what a reduce-scatter does, then what an all-gather does.
+func TestRingIsScatterAndGather(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, bytes := rapid.IntRange(1, 12).Draw(t, "ranks"), unit.Bytes(rapid.IntRange(0, 1000).Draw(t, "bytes"))
+		whole, _ := recorded(RingAllReduce, seq(n), bytes)
+		first, _ := recorded(RingReduceScatter, seq(n), bytes)
+		then, _ := recorded(RingAllGather, seq(n), bytes)
+		if want := append(sizes(first), sizes(then)...); !slices.Equal(sizes(whole), want) {
+			t.Fatalf("%d ranks, %d bytes: %v, want %v", n, bytes, sizes(whole), want)
+		}
+	})
+}
+
+// TestPieces cuts what trees and slices send into pieces of 512 KiB (NCCL's 4 MiB in 8 steps, HANDBOOK.md 9.3),
+// into 1,024 of them at most, and into one where there is nothing to cut.
+func TestPieces(t *testing.T) {
+	const piece = 524_288
+	for _, c := range []struct {
+		bytes unit.Bytes
+		want  int
+	}{
+		{0, 1}, {1, 1}, {piece - 1, 1}, {piece, 1}, {piece + 1, 2}, {2 * piece, 2}, {2*piece + 1, 3}, {9 * piece, 9},
+		{1023*piece + 1, 1024}, {1024 * piece, 1024}, {1024*piece + 1, 1024}, {5000 * piece, 1024},
+	} {
+		for name, x := range map[string]struct {
+			run   Algorithm
+			bytes unit.Bytes
+			sends int // of a piece between two ranks
+		}{
+			"broadcast":  {TreeBroadcast, c.bytes, 1},
+			"all-reduce": {TreeAllReduce, 2 * c.bytes, 2 * 2}, // a half by each tree, up and down
+			"slices":     {Sliced(RingAllReduce, piece/2, 8), c.bytes, 2 * 2},
+		} {
+			r, _ := recorded(x.run, seq(2), x.bytes)
+			total := unit.Bytes(0)
+			for _, s := range sizes(r) {
+				total += s
+				if each := c.bytes / unit.Bytes(c.want); s > each+1 {
+					t.Errorf("%s of %d: a transfer of %d, want about %d", name, x.bytes, s, each)
+				}
+			}
+			if moves := map[string]unit.Bytes{"broadcast": 1, "all-reduce": 2, "slices": 2}[name]; total != moves*x.bytes {
+				t.Errorf("%s of %d moves %d", name, x.bytes, total)
+			}
+			if len(r.sends) != c.want*x.sends {
+				t.Errorf("%s of %d: %d transfers, want %d pieces of %d", name, x.bytes, len(r.sends), c.want, x.sends)
+			}
+		}
+	}
+}
+
+// TestSlots lets eight pieces be under way on a connection of a tree: the ninth waits until the first is there.
+func TestSlots(t *testing.T) {
+	r, done := recorded(TreeBroadcast, seq(2), 20*524_288)
+	for p, s := range r.sends {
+		want := []int32{0, 1} // both ranks are ready
+		if p >= 8 {
+			want = append(want, r.first+int32(p)-8)
+		}
+		if s.src != 0 || s.dst != 1 || !slices.Equal(s.after, want) {
+			t.Errorf("piece %d goes from %d to %d after %v, want %v", p, s.src, s.dst, s.after, want)
+		}
+	}
+	if len(done[1]) != 1+20 || !slices.Equal(done[0], []int32{0}) {
+		t.Errorf("done after %v", done)
+	}
+	r, _ = recorded(TreeAllReduce, seq(2), 2*20*524_288) // the first tree has the first 40 transfers
+	up, down := 0, 0
+	for _, s := range r.sends[:40] {
+		sent, before := &up, "up"
+		if s.src == r.sends[1].src {
+			sent, before = &down, "down"
+		}
+		at := int32(*sent)*2 + map[string]int32{"up": 0, "down": 1}[before]
+		if wants := r.first + at - 16; slices.Contains(s.after, wants) != (*sent >= 8) {
+			t.Errorf("piece %d %s waits for %v, of its connection's slots for %d from the ninth on", *sent, before,
+				s.after, wants)
+		}
+		*sent++
+	}
+}
+
+// TestSliceWaitsForItsSlot begins a slice when the one that many slots before it is done.
+func TestSliceWaitsForItsSlot(t *testing.T) {
+	one := func(s Sink, ranks []int, b unit.Bytes, ready [][]int32) [][]int32 {
+		id := s.Transfer(ranks[0], ranks[1], b, ready[0]...)
+		return [][]int32{{id}, {id}}
+	}
+	for slots := 1; slots <= 4; slots++ {
+		r, done := recorded(Sliced(one, 10, slots), seq(2), 200) // ten pieces of 20
+		for p, s := range r.sends {
+			want := int32(0)
+			if p >= slots {
+				want = r.first + int32(p-slots)
+			}
+			if s.bytes != 20 || !slices.Equal(s.after, []int32{want}) {
+				t.Errorf("%d slots: piece %d has %d bytes after %v, want %d", slots, p, s.bytes, s.after, want)
+			}
+		}
+		if len(r.sends) != 10 || len(done[0]) != 10 {
+			t.Errorf("%d slots: %d pieces, done after %d", slots, len(r.sends), len(done[0]))
+		}
+	}
+}
