@@ -1,0 +1,112 @@
+package exec
+
+import (
+	"testing"
+
+	"railyard/internal/inside"
+	"railyard/internal/workload"
+	"railyard/unit"
+)
+
+// TestBegun follows two jobs, one from the start and one from 7 us on: an operation has begun from the instant at which its
+// job starts and its inputs are there.
+func TestBegun(t *testing.T) {
+	m := machine(4)
+	mix, err := workload.NewMix(len(m.Server), job(t, "a", 0, 0, 2), job(t, "b", 7*us, 4, 6))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &wire{rate: rate, latency: lat, free: map[int]unit.Time{}}
+	w.x = New(w, m, mix)
+	type seen struct {
+		computes, sends bool
+		waits           bool // the first transfer that waits is this job's
+	}
+	look := func(p *workload.Part) seen {
+		first := p.Ops[0]
+		return seen{w.x.Begun(first), w.x.Begun(first + 1), w.x.Waiting() == first+1}
+	}
+	at := map[unit.Time][2]seen{}
+	for _, now := range []unit.Time{7*us - 1, 7 * us, 10*us - 1, 10 * us, 17 * us} {
+		w.at(now, func() { at[now] = [2]seen{look(&mix.Jobs[0]), look(&mix.Jobs[1])} })
+	}
+	if got := look(&mix.Jobs[0]); got != (seen{true, false, false}) {
+		t.Errorf("job a at 0: %+v", got)
+	}
+	if got := look(&mix.Jobs[1]); got != (seen{}) {
+		t.Errorf("job b at 0: %+v", got)
+	}
+	w.run()
+	for now, want := range map[unit.Time][2]seen{
+		7*us - 1:  {{true, false, false}, {}},
+		7 * us:    {{true, false, false}, {true, false, false}},
+		10*us - 1: {{true, false, false}, {true, false, false}},
+	} {
+		if at[now] != want {
+			t.Errorf("at %v: %+v, want %+v", now, at[now], want)
+		}
+	}
+	if got := w.x.Waiting(); got != -1 {
+		t.Errorf("%d waits when all is over", got)
+	}
+}
+
+// TestWaitingIsAJobsThatBegan waits for the transfer of a job from the instant at which it starts.
+func TestWaitingIsAJobsThatBegan(t *testing.T) {
+	b := workload.NewBuilder(2)
+	b.Transfer(0, 1, unit.MB)
+	m := machine(2)
+	mix, err := workload.NewMix(len(m.Server), workload.Job{DAG: seal(t, b), Place: []int{0, 2}, Start: us})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &wire{rate: rate, latency: lat, free: map[int]unit.Time{}}
+	w.x = New(w, m, mix)
+	for now, want := range map[unit.Time]int32{0: -1, us - 1: -1, us: 0, us + 1: 0} {
+		if w.now = now; w.x.Waiting() != want {
+			t.Errorf("at %v it waits for %d, want %d", now, w.x.Waiting(), want)
+		}
+	}
+}
+
+// TestPipesOfServers numbers pipes server by server: two for each GPU of a server with a switch, in and out, and what
+// joins servers of one size is in memory once, however many there are.
+func TestPipesOfServers(t *testing.T) {
+	m := Machine{NVLink: NVLink{Rate: 3600 * unit.Gbps, Latency: us}}
+	for server, gpus := range []int{4, 2, 4, 1} {
+		for range gpus {
+			m.Server, m.Rail = append(m.Server, server), append(m.Rail, 0)
+		}
+	}
+	m.Inside = []*inside.Fabric{nil, nil, nil}
+	b := workload.NewBuilder(len(m.Server))
+	b.Transfer(0, 1, unit.MB)
+	x, _ := over(m, seal(t, b))
+	if x.Pipes() != 2*(4+2+4+1) {
+		t.Errorf("%d pipes, want 22", x.Pipes())
+	}
+	if f := x.pipes.of; f[0] != f[2] || f[0] == f[1] || f[3] == f[0] || f[3] == f[1] {
+		t.Error("servers of one size are in memory several times, or of different sizes once")
+	}
+	seen := map[int32]string{}
+	for _, c := range []struct{ from, to int }{{0, 1}, {3, 2}, {4, 5}, {5, 4}, {6, 9}, {8, 7}} {
+		way := x.Way(c.from, c.to, make([]int32, 0, 2))
+		if len(way) != 2 {
+			t.Fatalf("from %d to %d by pipes %v", c.from, c.to, way)
+		}
+		for _, pipe := range way {
+			first, n := map[int]int32{0: 0, 1: 8, 2: 12}[m.Server[c.from]], map[int]int32{0: 8, 1: 4, 2: 8}[m.Server[c.from]]
+			if pipe < first || pipe >= first+n || seen[pipe] != "" {
+				t.Errorf("from %d to %d by pipe %d, those of its server are %d to %d; %s", c.from, c.to, pipe, first,
+					first+n-1, seen[pipe])
+			}
+			if seen[pipe] = "it is another way's"; x.PipeRate(pipe) != 3600*unit.Gbps {
+				t.Errorf("pipe %d has %v", pipe, x.PipeRate(pipe))
+			}
+		}
+		line, latency := x.Alone(c.from, c.to, 45*unit.MB) // 45 MB at 450 GB/s
+		if line != 100*us || latency != us {
+			t.Errorf("alone, from %d to %d takes %v and %v", c.from, c.to, line, latency)
+		}
+	}
+}
