@@ -40,6 +40,7 @@ type chassisSize struct {
 	leafs, hosts, spines, cables int
 	host, fabric                 unit.Rate
 	prop                         unit.Time
+	first                        unit.Rate // of the first leaf's cables; 0: as the others
 }
 
 func newChassis(t rapid.TB, d chassisSize, s queue.Scheduled, tune func(*queue.Spec)) *chassis {
@@ -75,14 +76,17 @@ func newChassis(t rapid.TB, d chassisSize, s queue.Scheduled, tune func(*queue.S
 		var up []int32
 		for i, spine := range c.spines {
 			var back []int32
+			rate := d.fabric
+			if l == 0 && d.first > 0 {
+				rate = d.first
+			}
 			for range d.cables {
-				x, y := b.Connect(leaf, spine, Link{Rate: d.fabric, Prop: d.prop, Seed: 1, Name: "cable"})
+				x, y := b.Connect(leaf, spine, Link{Rate: rate, Prop: d.prop, Seed: 1, Name: "cable"})
 				up, back = append(up, x), append(back, y)
 			}
 			down[i] = append(down[i], back)
 		}
 		c.links = append(c.links, up)
-		_ = l
 	}
 	net, err := b.Finish(func(int32) string { return "a switch" })
 	if err != nil {
@@ -275,9 +279,9 @@ func TestScheduledLosesNothing(t *testing.T) {
 // A packet alone takes its credit's round trip more than its cells do.
 func TestScheduledAlone(t *testing.T) {
 	for _, d := range []chassisSize{
-		{2, 1, 4, 2, 400 * unit.Gbps, 400 * unit.Gbps, 150 * unit.Nanosecond},
-		{2, 1, 1, 1, 100 * unit.Gbps, 400 * unit.Gbps, 500 * unit.Nanosecond},
-		{2, 1, 16, 2, 400 * unit.Gbps, 50 * unit.Gbps, 10 * unit.Nanosecond},
+		{2, 1, 4, 2, 400 * unit.Gbps, 400 * unit.Gbps, 150 * unit.Nanosecond, 0},
+		{2, 1, 1, 1, 100 * unit.Gbps, 400 * unit.Gbps, 500 * unit.Nanosecond, 0},
+		{2, 1, 16, 2, 400 * unit.Gbps, 50 * unit.Gbps, 10 * unit.Nanosecond, 0},
 	} {
 		s := scheduledDefaults()
 		c := newChassis(t, d, s, nil)
@@ -308,7 +312,7 @@ func TestScheduledAlone(t *testing.T) {
 // Many senders, one receiver: its port is busy from the first packet on, each sending node has the same
 // share, and a flow from one of the senders' nodes to another port is not held up by them.
 func TestScheduledIncast(t *testing.T) {
-	d := chassisSize{4, 4, 4, 2, 400 * unit.Gbps, 400 * unit.Gbps, 150 * unit.Nanosecond}
+	d := chassisSize{4, 4, 4, 2, 400 * unit.Gbps, 400 * unit.Gbps, 150 * unit.Nanosecond, 0}
 	s := scheduledDefaults()
 	s.Egress = 100 * unit.KiB
 	c := newChassis(t, d, s, nil)

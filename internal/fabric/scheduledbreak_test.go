@@ -92,7 +92,7 @@ func TestScheduledOverBrokenCables(t *testing.T) {
 // A node that has lost links asks for no more than the others take, so that ports elsewhere do not keep
 // room for what it cannot send: a flow to the same receiver from another node goes on at its share.
 func TestScheduledSlowNodeHoldsNobodyUp(t *testing.T) {
-	d := chassisSize{3, 2, 2, 1, 100 * unit.Gbps, 100 * unit.Gbps, 150 * unit.Nanosecond}
+	d := chassisSize{3, 2, 2, 1, 100 * unit.Gbps, 100 * unit.Gbps, 150 * unit.Nanosecond, 0}
 	c := newChassis(t, d, scheduledDefaults(), nil)
 	for _, port := range c.links[1] {
 		s := c.Link(port)
