@@ -205,3 +205,28 @@ func TestThePastIsNow(t *testing.T) {
 		}
 	}
 }
+
+// TestLanesTakeWhatIsToCome puts delays from zero on into lanes of their own, one for each delay, and what is in the past
+// into the wheel: lanes are sorted because the clock only moves forward.
+func TestLanesTakeWhatIsToCome(t *testing.T) {
+	q := New(8)
+	for _, delay := range []unit.Time{-1, -1000, -unit.Second} {
+		if q.PushAfter(1, delay, 1, 0, 0); q.first.lane != noLane {
+			t.Errorf("a delay of %d is in a lane", delay)
+		}
+	}
+	for n, delay := range []unit.Time{0, 1, 2, 1000} {
+		for range 3 {
+			q.PushAfter(1, delay, 1, 0, 0)
+		}
+		used := 0
+		for i := range q.lanes {
+			if l := &q.lanes[i]; l.head != l.tail {
+				used++
+			}
+		}
+		if used != n+1 {
+			t.Errorf("%d lanes have events of %d delays", used, n+1)
+		}
+	}
+}

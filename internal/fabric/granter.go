@@ -83,7 +83,6 @@ func (n *Net) requested(now unit.Time, node int32, f *iface, m *Packet) {
 	w.loc = m.Final
 	if int64(m.VA) <= w.requested && w.requested == w.granted { // again: the grant was lost
 		n.tell(now, node, f, at)
-		return
 	}
 	w.requested, w.wire = max(w.requested, int64(m.VA)), max(w.wire, int64(m.Sent))
 	if w.requested > w.granted && !w.wants {
