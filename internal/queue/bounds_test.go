@@ -31,6 +31,12 @@ func TestBoundsOfSpecs(t *testing.T) {
 		good, poor []int64
 	}{
 		{"buffer", func(s *Spec, v int64) { s.Buffer = unit.Bytes(v) }, []int64{3500_000}, []int64{-1, 0}},
+		{"buffer", func(s *Spec, v int64) {
+			s.Buffer, s.Queues = unit.Bytes(v), [Classes]Class{}
+			for i := range s.Queues {
+				s.Queues[i].Alpha = 1
+			}
+		}, []int64{1}, []int64{0}},
 		{"mtu", func(s *Spec, v int64) { s.MTU = unit.Bytes(v) }, []int64{256, 16384}, []int64{255, 16385}},
 		{"pfc_quanta", func(s *Spec, v int64) { s.PFCQuanta = int(v) }, []int64{1, 65535}, []int64{0, 65536}},
 		{"dscp", func(s *Spec, v int64) { s.DSCP[0] = uint8(v) }, []int64{0, 7}, []int64{8, 255}},
@@ -42,6 +48,10 @@ func TestBoundsOfSpecs(t *testing.T) {
 			[]int64{0, 3_000_000}, []int64{-1, 3_000_001}},
 		{"queues.3.wred_min", func(s *Spec, v int64) { s.Queues[3].WRED = WRED{Max: unit.Bytes(v)} },
 			[]int64{0, 1, buffer}, []int64{-1}},
+		{"queues.3.wred_min", func(s *Spec, v int64) { s.Queues[3].WRED = WRED{Min: unit.Bytes(v), Max: 1} },
+			[]int64{0, 1}, []int64{2}},
+		{"queues.3.wred_min", func(s *Spec, v int64) { s.Queues[3].WRED = WRED{Min: unit.Bytes(v)} },
+			[]int64{0, 1, buffer}, []int64{-1}}, // it is off
 		{"queues.3.wred_max", func(s *Spec, v int64) { s.Queues[3].WRED.Max = unit.Bytes(v) },
 			[]int64{buffer}, []int64{buffer + 1}},
 		{"queues.3.probability", func(s *Spec, v int64) { s.Queues[3].WRED.Probability = float64(v) / 1000 },
@@ -228,12 +238,12 @@ func TestChips(t *testing.T) {
 	if _, ok := ASICNamed("spectrum7"); ok {
 		t.Error("there is a spectrum7")
 	}
-	// asic_table.j2 of sonic-buildimage: cell and pipeline; 18 KiB more on Spectrum-6.
-	for name, want := range map[string][3]unit.Bytes{"spectrum": {96, 19456, 0}, "spectrum2": {144, 19456, 0},
-		"spectrum3": {144, 19456, 0}, "spectrum4": {192, 19456, 0}, "spectrum5": {192, 19456, 0},
-		"spectrum6": {256, 43008, 18432}} {
+	// asic_table.j2 of sonic-buildimage: cell and pipeline; 18 KiB more on Spectrum-6; ports in Gbit/s.
+	for name, want := range map[string][4]unit.Bytes{"spectrum": {96, 19456, 0, 100},
+		"spectrum2": {144, 19456, 0, 200}, "spectrum3": {144, 19456, 0, 400}, "spectrum4": {192, 19456, 0, 800},
+		"spectrum5": {192, 19456, 0, 800}, "spectrum6": {256, 43008, 18432, 1600}} {
 		if a, _ := ASICNamed(name); a.Cell != want[0] || a.Pipeline != want[1] || a.Extra != want[2] ||
-			a.Tile != (name > "spectrum3" && name != "spectrum6") {
+			a.Rate != unit.Rate(want[3])*unit.Gbps || a.Tile != (name > "spectrum3" && name != "spectrum6") {
 			t.Errorf("%+v, want %v", a, want)
 		}
 	}
@@ -278,6 +288,39 @@ func TestAveragesByHand(t *testing.T) {
 		w := WRED{Weight: c.weight}
 		if got := w.Average(c.avg, c.q); got != c.want {
 			t.Errorf("weight %d, from %d to %d: %d, want %d", c.weight, c.avg, c.q, got, c.want)
+		}
+	}
+}
+
+// TestDefaultByHand: the lines that switches are configured with (random-detect minimum-threshold 150 KB
+// maximum-threshold 3000 KB drop-probability 7 ecn, pause xoff 3500 KB xon 100 KB, watchdog intervals of 200 ms) as
+// numbers; RoCE with half of the bandwidth, CNPs with strict priority, and all else lossy.
+func TestDefaultByHand(t *testing.T) {
+	want := Spec{Buffer: 67_108_864, MTU: 9216, PFCQuanta: 65535,
+		Watchdog: Watchdog{Poll: 200_000_000_000, Detect: 200_000_000_000, Restore: 200_000_000_000}}
+	want.DSCP[24], want.DSCP[48] = 3, 7
+	for _, lossy := range []int{0, 1, 2, 4, 5, 6, 7} {
+		want.Queues[lossy].Alpha = 1
+	}
+	want.Queues[0].Weight = 50
+	want.Queues[3] = Class{Weight: 50, Lossless: true, XOff: 3_500_000, XOn: 100_000,
+		WRED: WRED{Min: 150_000, Max: 3_000_000, Probability: 7. / 100, ECN: true}}
+	want.Queues[7].Strict = true
+	if got := Default(); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if s := Default(); s.LosslessMask() != 1<<3 || s.WREDMask() != 0 || s.TrimMask() != 0 {
+		t.Errorf("lossless %b, with an eye on every packet %b, trimming %b", s.LosslessMask(), s.WREDMask(),
+			s.TrimMask())
+	}
+	for _, c := range []struct {
+		wred WRED
+		eye  bool
+	}{{WRED{Max: 1}, true}, {WRED{}, false}, {WRED{Weight: 1, ECN: true}, false}, {WRED{Max: 1, ECN: true}, false},
+		{WRED{Max: 1, Weight: 1, ECN: true}, true}} {
+		s := Default()
+		if s.Queues[6].WRED = c.wred; s.WREDMask() != map[bool]uint8{true: 1 << 6}[c.eye] {
+			t.Errorf("%+v looks at every packet: %b", c.wred, s.WREDMask())
 		}
 	}
 }

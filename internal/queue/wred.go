@@ -20,10 +20,7 @@ func (w *WRED) Hit(q unit.Bytes, r *rng.Stream) bool {
 	return r.Float64() < p
 }
 
-// Average moves the averaged queue length towards q.
+// Average moves the averaged queue length towards q; with a weight of 0 it is q.
 func (w *WRED) Average(avg, q unit.Bytes) unit.Bytes {
-	if w.Weight == 0 {
-		return q
-	}
 	return avg + (q-avg)>>w.Weight
 }
