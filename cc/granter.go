@@ -115,7 +115,7 @@ func (g *Granter) NextAt() unit.Time {
 // false where it is not time for any.
 func (g *Granter) Next(now unit.Time, line unit.Rate) (flow int32, total int64, ok bool) {
 	if g.NextAt() > now {
-		return 0, 0, false
+		return
 	}
 	level := bits.Len8(g.waiting) - 1
 	r := &g.rings[level]

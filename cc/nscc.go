@@ -214,9 +214,7 @@ func (n *NSCC) adjust(now unit.Time) {
 // and there is a reason: a loss, or a very long delay. What was under way then says nothing new, unless it is
 // unmarked. It returns true when nothing else is to be done.
 func (n *NSCC) quickAdapt(now unit.Time, marked bool, delay unit.Time) (done bool) {
-	switch {
-	case n.s.qaShare == 0:
-		return false
+	switch { // with a share of 0 nothing that arrived is less: it never happens
 	case n.ignored < n.ignore && marked:
 		done = true
 	case now > n.periodEnd:
