@@ -148,3 +148,52 @@ func TestSliceWaitsForItsSlot(t *testing.T) {
 		}
 	}
 }
+
+// TestHalvingWaitsForBoth: in each exchange a rank waits for what it sent and what it got in the one before, with the
+// partners that the algorithm gives it: four ranks, 2 apart, 1, 1, 2 (Thakur et al. 2005).
+func TestHalvingWaitsForBoth(t *testing.T) {
+	r := &record{first: 4}
+	done, err := HalvingDoubling(r, seq(4), 8, [][]int32{{0}, {1}, {2}, {3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	partners := []int{2, 1, 1, 2}
+	after := [4][]int32{{0}, {1}, {2}, {3}}
+	for round, apart := range partners {
+		var next [4][]int32
+		for i := range 4 {
+			s := r.sends[4*round+i]
+			slices.Sort(s.after)
+			if s.src != i || s.dst != i^apart || s.bytes != []unit.Bytes{4, 2, 2, 4}[round] ||
+				!slices.Equal(s.after, after[i]) {
+				t.Errorf("round %d: %+v, want rank %d after %v", round, s, i, after[i])
+			}
+			next[i] = append(slices.Clone(after[i]), 4+int32(4*round+(i^apart))) // what the partner sends
+		}
+		for i := range 4 {
+			after[i] = next[i]
+			slices.Sort(after[i])
+		}
+	}
+	for i := range done {
+		if slices.Sort(done[i]); !slices.Equal(done[i], after[i]) {
+			t.Errorf("rank %d is done after %v, want %v", i, done[i], after[i])
+		}
+	}
+}
+
+// TestAsMany compares servers by how many of some ranks each has.
+func TestAsMany(t *testing.T) {
+	on := Even(4)
+	for _, c := range []struct {
+		ranks []int
+		want  bool
+	}{
+		{[]int{0, 1, 4, 5}, true}, {[]int{0, 1, 4}, false}, {[]int{0, 4, 8}, true}, {[]int{3}, true},
+		{[]int{0, 1, 2, 3, 4, 5, 6, 7}, true}, {[]int{0, 4, 5}, false}, {[]int{0, 4, 5, 8}, false},
+	} {
+		if got := on.AsMany(c.ranks); got != c.want {
+			t.Errorf("%v on servers of four: %v, want %v", c.ranks, got, c.want)
+		}
+	}
+}

@@ -110,3 +110,70 @@ func TestPipesOfServers(t *testing.T) {
 		}
 	}
 }
+
+// TestBytesByWhereTheyGo counts what crosses the network and what stays inside servers, each by its own.
+func TestBytesByWhereTheyGo(t *testing.T) {
+	b := workload.NewBuilder(4)
+	b.Transfer(0, 1, 5*unit.MB)
+	b.Transfer(0, 2, 300*unit.MB)
+	b.Transfer(1, 3, 11*unit.MB)
+	b.Compute(3, us, workload.Forward)
+	x, w := over(machine(2), seal(t, b))
+	if x.NetBytes != 311*unit.MB || x.NVBytes != 0 {
+		t.Errorf("before it begins: %v over the network, %v inside", x.NetBytes, x.NVBytes)
+	}
+	w.run()
+	if x.NetBytes != 311*unit.MB || x.NVBytes != 5*unit.MB {
+		t.Errorf("in the end: %v over the network, %v inside", x.NetBytes, x.NVBytes)
+	}
+}
+
+// TestBeginStartsAtOnce has the operations of a job without a start under way before the clock moves, and only the
+// clock set for one that has one.
+func TestBeginStartsAtOnce(t *testing.T) {
+	b := workload.NewBuilder(2)
+	b.Transfer(0, 1, unit.MB)
+	d := seal(t, b)
+	m := machine(2)
+	for start, sent := range map[unit.Time]int{0: 1, 1: 0} {
+		mix, err := workload.NewMix(len(m.Server), workload.Job{DAG: d, Place: []int{0, 2}, Start: start})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &wire{rate: rate, latency: lat, free: map[int]unit.Time{}}
+		w.x = New(w, m, mix)
+		if w.x.Begin(); len(w.sent) != sent || w.x.Computing != 1-sent {
+			t.Errorf("a job that starts at %v: %d transfers sent, %d clocks", start, len(w.sent), w.x.Computing)
+		}
+	}
+}
+
+// TestUnreachableAsksOnce asks the network once for each pair of GPUs, however many transfers they have.
+func TestUnreachableAsksOnce(t *testing.T) {
+	b := workload.NewBuilder(6)
+	for range 50 {
+		b.Transfer(0, 2, unit.MB)
+		b.Transfer(2, 0, unit.MB)
+		b.Transfer(0, 1, unit.MB)
+	}
+	x, w := over(machine(3), seal(t, b))
+	c := &counting{wire: w, asked: map[[2]int]int{}}
+	x.carrier = c
+	if from, to, cut := x.Unreachable(); cut || from != 0 || to != 0 {
+		t.Errorf("%d cannot reach %d: %v", from, to, cut)
+	}
+	if len(c.asked) != 2 || c.asked[[2]int{0, 2}] != 1 || c.asked[[2]int{2, 0}] != 1 {
+		t.Errorf("asked %v", c.asked)
+	}
+}
+
+// counting is a wire that counts who asks for whom.
+type counting struct {
+	*wire
+	asked map[[2]int]int
+}
+
+func (c *counting) Reaches(from, to int) bool {
+	c.asked[[2]int{from, to}]++
+	return c.wire.Reaches(from, to)
+}

@@ -157,7 +157,7 @@ func (x *Execution) Unreachable() (from, to int, cut bool) {
 		}
 		reached[[2]int{from, to}] = true
 	}
-	return 0, 0, false
+	return
 }
 
 // Begin starts the jobs that start at once, and sets the clock for the others.
@@ -223,9 +223,7 @@ func (x *Execution) Ring(b Bell) {
 	if x.Dead(int(o.Rank)) || b.Stage == arrived && x.Dead(int(o.Peer)) {
 		return
 	}
-	if b.Stage != computed {
-		x.NVBytes += o.Bytes
-	}
+	x.NVBytes += o.Bytes // none of a computation
 	if b.Stage == relayed {
 		to := int(o.Peer)
 		x.carrier.Send(b.Op, x.Relay(int(o.Rank), to), to, o.Bytes)

@@ -9,7 +9,19 @@ type equivalent struct {
 }
 
 // equivalents are keyed by content, so they move with their lines and go with them.
-var equivalents = []equivalent{}
+var equivalents = []equivalent{
+	{"internal/exec/pipes.go", "newPipes",
+		"p.of, p.first, p.start = append(p.of, nil), append(p.first, 0), append(p.start, 0)", "0 becomes 1",
+		"the numbers of a server without GPUs are never read, and those of others are set below"},
+	{"cc/swift.go", "endTarget", "return math.Inf(1)", "1 becomes 2", "math.Inf looks at the sign alone"},
+	{"cc/swift.go", "endTarget", "return math.Inf(1)", "1 becomes 0", "0 is no negative sign: still +Inf"},
+	{"cc/swiftfar.go", "newEndWindow",
+		"func newEndWindow() endWindow { return endWindow{packets: math.Inf(1), cutAt: -unit.Never / 2} }",
+		"1 becomes 2", "math.Inf looks at the sign alone"},
+	{"cc/swiftfar.go", "newEndWindow",
+		"func newEndWindow() endWindow { return endWindow{packets: math.Inf(1), cutAt: -unit.Never / 2} }",
+		"1 becomes 0", "0 is no negative sign: still +Inf"},
+}
 
 // equivalent returns the entry for a mutant, or nil.
 func (m *mutant) equivalent() *equivalent {
