@@ -206,8 +206,8 @@ func TestThePastIsNow(t *testing.T) {
 	}
 }
 
-// TestLanesTakeWhatIsToCome puts delays from zero on into lanes of their own, one for each delay, and what is in the past
-// into the wheel: lanes are sorted because the clock only moves forward.
+// TestLanesTakeWhatIsToCome puts delays from zero on into lanes of their own, one for each delay, and what is in the
+// past into the wheel: lanes are sorted because the clock only moves forward.
 func TestLanesTakeWhatIsToCome(t *testing.T) {
 	q := New(8)
 	for _, delay := range []unit.Time{-1, -1000, -unit.Second} {

@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// TestBegun follows two jobs, one from the start and one from 7 us on: an operation has begun from the instant at which its
-// job starts and its inputs are there.
+// TestBegun follows two jobs, one from the start and one from 7 us on: an operation has begun from the instant at
+// which its job starts and its inputs are there.
 func TestBegun(t *testing.T) {
 	m := machine(4)
 	mix, err := workload.NewMix(len(m.Server), job(t, "a", 0, 0, 2), job(t, "b", 7*us, 4, 6))

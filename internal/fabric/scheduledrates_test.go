@@ -6,9 +6,9 @@ import (
 	"railyard/unit"
 )
 
-// TestScheduledRatesDiffer sends a packet of 17 cells over one cable of 100 Gbit/s and one of 400, either way: at a fabric
-// node no gap may open between cells, so what is sent on faster than it comes begins as much later that its last
-// cell leaves as soon as it is in. Either way the packet takes 17 cells at 100 Gbit/s and one at 400.
+// TestScheduledRatesDiffer sends a packet of 17 cells over one cable of 100 Gbit/s and one of 400, either way: at a
+// fabric node no gap may open between cells, so what is sent on faster than it comes begins as much later that its
+// last cell leaves as soon as it is in. Either way the packet takes 17 cells at 100 Gbit/s and one at 400.
 func TestScheduledRatesDiffer(t *testing.T) {
 	const prop = 150 * unit.Nanosecond
 	for _, packet := range []struct {
