@@ -128,7 +128,7 @@ func TestNSCCQuickAdaptByDelay(t *testing.T) {
 		"almost that":               {48*us + 1, 28_124 - 4096, 24*us + 1, true},
 		"a delay without an excuse": {200 * us, 28_125, 30 * us, false},
 	} {
-		c := nsccOn(t, "nscc:path,eta=0,ewma=1", 12*us) // the mean is the last delay
+		c := nsccOn(t, "nscc:path,eta=0,ewma=1", 12*us)      // the mean is the last delay
 		c.OnAck(5*us, &cc.Ack{Bytes: 100_000, RTT: 12 * us}) // the first period begins
 		c.OnAck(6*us, &cc.Ack{Bytes: 4096, RTT: 13 * us, Marked: true})
 		c.OnAck(5*us+x.at, &cc.Ack{Bytes: x.last, InFlight: 50_000, RTT: 12*us + x.delay})

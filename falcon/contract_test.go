@@ -84,7 +84,8 @@ func TestNothingByABrokenPlane(t *testing.T) {
 	}
 }
 
-// TestCongestedByHand: a path is left after five rounds in a row, of ten packets each, of which half or more were late.
+// TestCongestedByHand: a path is left after five rounds in a row, of ten packets each, of which half or more were
+// late.
 func TestCongestedByHand(t *testing.T) {
 	set := settingsOf(Protocol.Defaults, transport.Common{MTU: 1000})
 	round := func(p *plb, late int) (left bool) {
@@ -129,9 +130,9 @@ func TestCongestedByHand(t *testing.T) {
 	}
 }
 
-// TestReceiverAnswers: a path's packets are acknowledged together, ten at once, or 8 us after the first, or as soon as
-// one asks or came before; its acknowledgement echoes the last one's stamp and says how long that waited, and whether
-// one was marked. What is no data, or was cut, or is too far ahead, is not acknowledged.
+// TestReceiverAnswers: a path's packets are acknowledged together, ten at once, or 8 us after the first, or as soon
+// as one asks or came before; its acknowledgement echoes the last one's stamp and says how long that waited, and
+// whether one was marked. What is no data, or was cut, or is too far ahead, is not acknowledged.
 func TestReceiverAnswers(t *testing.T) {
 	m := Protocol.New(Protocol.Defaults, transport.Common{MTU: 1000, Planes: 1})
 	r := m.Receiver(path100, 1)
@@ -202,8 +203,8 @@ func TestReceiverAnswers(t *testing.T) {
 	}
 }
 
-// TestTimeoutLeavesSilentPaths: at the time-out all that is out goes again, and paths of which nothing was heard since
-// are left; those that were heard stay.
+// TestTimeoutLeavesSilentPaths: at the time-out all that is out goes again, and paths of which nothing was heard
+// since are left; those that were heard stay.
 func TestTimeoutLeavesSilentPaths(t *testing.T) {
 	s := fresh(t, 1, param.Values{"weighted": false, "plb": false}, 8)
 	var p transport.Packet

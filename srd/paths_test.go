@@ -16,8 +16,8 @@ func two(t *testing.T) (*sender, *peer) {
 	return p.Sender(1).(*sender), p
 }
 
-// TestDefaultsByHand: the constants that are ours, as the documentation of the protocol has them, and what a NIC keeps:
-// 24 bytes for each of 4,096 packets, 16 for each of 64 paths, 64 more for each.
+// TestDefaultsByHand: the constants that are ours, as the documentation of the protocol has them, and what a NIC
+// keeps: 24 bytes for each of 4,096 packets, 16 for each of 64 paths, 64 more for each.
 func TestDefaultsByHand(t *testing.T) {
 	const want = "map[ack_delay:2us ack_every:4 cut:0.5 gain:2 increase:0.02 paths:64 retries:100 slow:2 step:0.25 " +
 		"timeout:50us window:4096]"

@@ -95,7 +95,8 @@ func TestPipesOfServers(t *testing.T) {
 			t.Fatalf("from %d to %d by pipes %v", c.from, c.to, way)
 		}
 		for _, pipe := range way {
-			first, n := map[int]int32{0: 0, 1: 8, 2: 12}[m.Server[c.from]], map[int]int32{0: 8, 1: 4, 2: 8}[m.Server[c.from]]
+			server := m.Server[c.from]
+			first, n := []int32{0, 8, 12}[server], []int32{8, 4, 8}[server]
 			if pipe < first || pipe >= first+n || seen[pipe] != "" {
 				t.Errorf("from %d to %d by pipe %d, those of its server are %d to %d; %s", c.from, c.to, pipe, first,
 					first+n-1, seen[pipe])
