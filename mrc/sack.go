@@ -93,10 +93,7 @@ const stampWrap = stampSlack << 16
 // it may have none.
 func (s *Sender) cumulative(expect uint32) (bytes unit.Bytes, news bool) {
 	for psn := s.una; int32(expect-psn) > 0; psn += 64 {
-		word := s.slots.opens(psn)
-		if n := expect - psn; n < 64 {
-			word &= 1<<n - 1
-		}
+		word := s.slots.opens(psn) & (1<<(expect-psn) - 1) // all 64 of them where so many are before expect
 		for ; word != 0; word &= word - 1 {
 			bytes, news = bytes+s.came(psn+uint32(bits.TrailingZeros64(word))), true
 		}

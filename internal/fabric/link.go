@@ -94,8 +94,6 @@ func (n *Net) pauseAgain(port int32) {
 func (n *Net) setErrors(port int32, ber float64) {
 	c := &n.cfg[port]
 	switch {
-	case ber == c.ber:
-		return
 	case ber == 0:
 		n.Ports[port].Flags &^= flagErrors
 	case c.ber > 0:

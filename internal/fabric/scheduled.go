@@ -246,6 +246,9 @@ func (n *Net) auditInterface(node int32) (lossy int64, err error) {
 			return 0, fmt.Errorf("node %d, VOQ %d: %+v", node, i, *v)
 		}
 	}
+	if f.ready.head >= 0 && !f.sends || f.asking.head >= 0 && !f.asks || f.shared.head >= 0 && !f.shares {
+		return 0, fmt.Errorf("node %d: somebody waits for a clock that is not set", node)
+	}
 	due := make([][queue.Classes]int64, len(f.granters))
 	for i := range f.flows {
 		w := &f.flows[i]

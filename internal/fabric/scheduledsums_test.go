@@ -1,0 +1,144 @@
+package fabric
+
+import (
+	"testing"
+
+	"railyard/internal/queue"
+	"railyard/unit"
+)
+
+// pairOfLeafs is two interface nodes of a NIC each, over one fabric node with one cable of 100 Gbit/s each, 150 ns
+// long.
+func pairOfLeafs(t *testing.T, tune func(*queue.Spec)) *chassis {
+	d := chassisSize{2, 1, 1, 1, 400 * unit.Gbps, 100 * unit.Gbps, 150 * unit.Nanosecond, 0}
+	return newChassis(t, d, scheduledDefaults(), tune)
+}
+
+// TestScheduledWaits: a packet of 4,062 bytes alone waits in its VOQ for a request to go to its egress port and for the
+// grant to come back: 16 bytes at 80 ps over four cables of 150 ns. One behind it asks later, when the node's cable has
+// room for what is asked for.
+func TestScheduledWaits(t *testing.T) {
+	const round = 4 * (16*80 + 150_000)
+	c := pairOfLeafs(t, nil)
+	c.send(0, 0, 1, 1, 24, 4000, 4096, 1)
+	c.run(unit.Second)
+	s, ok := c.Interface(c.leafs[0])
+	if near := func(x unit.Time) bool { return x > round-1024 && x < round+1024 }; !ok || s.Left != 1 || s.VOQs != 1 ||
+		!near(s.Waited) || s.Waited != s.WaitMost {
+		t.Errorf("%d packets waited for %v, one for %v, want %v", s.Left, s.Waited, s.WaitMost, unit.Time(round))
+	}
+	if s.Requests != 1 || s.HeldPeak != 4062 || s.VOQPeak != 4062 || s.Held != 0 || s.Repeats != 0 || s.Grants != 0 {
+		t.Errorf("the sender's node: %+v", s)
+	}
+	if s, _ = c.Interface(c.leafs[1]); s.Grants != 1 || s.Granted != 4062 || s.EgressPeak != 4062 || s.PortPeak != 0 ||
+		s.Requests != 0 || s.GaveUp != 0 || s.Left != 0 {
+		t.Errorf("the receiver's node: %+v", s)
+	}
+	if _, ok := c.Interface(c.spines[0]); ok {
+		t.Error("a fabric node has VOQs")
+	}
+	if c.Requests != 1 || c.Grants != 1 || c.Cells != 2*17 || c.DataPacketHops == 0 {
+		t.Errorf("%d requests, %d grants, %d cells over two cables", c.Requests, c.Grants, c.Cells)
+	}
+
+	c = pairOfLeafs(t, nil)
+	c.send(0, 0, 1, 1, 24, 8000, 4000, 1)
+	c.run(unit.Second)
+	s, _ = c.Interface(c.leafs[0])
+	const in = 2*4082*20 + 150_000 // it is in then, and asks when the cables have taken what the first asked for
+	if want := unit.Time((17*256+2*16)*80 + round - in); s.Left != 2 || s.WaitMost < want-1024 ||
+		s.WaitMost > want+1024 || s.Waited < round+want-2048 || s.Waited > round+want+2048 {
+		t.Errorf("two packets waited for %v, one for %v, want %v", s.Waited, s.WaitMost, want)
+	}
+}
+
+// TestScheduledBooks: what is asked for and granted takes its part of a node's cables: its cells, and a request and
+// a grant. A packet of 17 cells and two messages is 4,384 bytes, at 100 Gbit/s 350,720 ps; what came before the
+// cables had anything to do counts from the node's lag on, as long as its fastest port has credit for, which is
+// before 0.
+func TestScheduledBooks(t *testing.T) {
+	const takes = (17*256 + 2*16) * 80
+	c := pairOfLeafs(t, nil)
+	c.send(0, 0, 1, 1, 24, 4000, 4096, 1)
+	c.run(300 * unit.Nanosecond) // it is in, and asks
+	asked, granted := c.sched.at[c.leafs[0]], c.sched.at[c.leafs[1]]
+	if asked.askAt != takes || granted.sharedAt != 0 {
+		t.Errorf("asked until %v, want %v; granted until %v", asked.askAt, unit.Time(takes), granted.sharedAt)
+	}
+	c.run(unit.Microsecond)
+	if granted.sharedAt != takes {
+		t.Errorf("granted until %v, want %v", granted.sharedAt, unit.Time(takes))
+	}
+	near := newChassis(t, chassisSize{1, 2, 1, 1, 400 * unit.Gbps, 100 * unit.Gbps, 150 * unit.Nanosecond, 0},
+		scheduledDefaults(), nil)
+	near.send(0, 0, 1, 2, 24, 4000, 4096, 1)
+	near.run(unit.Second)
+	if f := near.sched.at[near.leafs[0]]; f.askAt != 0 || f.sharedAt != 0 || f.Grants != 1 || near.got[1] != 4000 ||
+		near.Cells != 0 {
+		t.Errorf("within a node: asked until %v, granted until %v, %d grants, %d cells", f.askAt, f.sharedAt, f.Grants,
+			near.Cells)
+	}
+}
+
+// TestScheduledMarks: a VOQ marks what leaves more than WRED's lower bound behind it, and never what no sender of
+// which reacts to marks has sent.
+func TestScheduledMarks(t *testing.T) {
+	for _, ecn := range []uint8{ECT0, 1, 0} { // 1 is ECT(1), RFC 3168
+		c := pairOfLeafs(t, func(s *queue.Spec) {
+			s.Queues[3].WRED = queue.WRED{Min: 2 * 4062, Max: 2*4062 + 1, Probability: 1, ECN: true}
+			s.Queues[3].Lossless = true
+		})
+		marked := 0
+		c.send(0, 0, 1, 1, 24, 10*4000, 4000, 1)
+		for i := range c.Packets {
+			c.Packets[i].TOS = c.Packets[i].TOS&^3 | ecn
+		}
+		c.run(unit.Second)
+		marked = int(c.Marks)
+		// Ten packets come at 400 Gbit/s and leave at 93 per cent of 100: at the third that leaves three are behind it.
+		if ecn == 0 && (marked != 0 || c.WREDDrops == 0) || ecn != 0 && (marked < 5 || marked > 9 || c.WREDDrops != 0) {
+			t.Errorf("ECN %d: %d of ten marked, %d dropped", ecn, marked, c.WREDDrops)
+		}
+	}
+}
+
+// TestDataPacketHops counts packets with payload once per link, and others among all alone.
+func TestDataPacketHops(t *testing.T) {
+	b := newBench(t, 2, nil)
+	for i, payload := range []uint16{0, 1000, 0, 1, 0} {
+		b.put(unit.Time(i)*unit.Microsecond, 0, 1, 24, payload)
+	}
+	b.run(unit.Millisecond)
+	if b.DataPacketHops != 2 || b.PacketHops != 5 {
+		t.Errorf("%d of %d packets had payload, want 2 of 5", b.DataPacketHops, b.PacketHops)
+	}
+}
+
+// TestNeighbourIsNoNIC: a switch has no port to the NIC behind its last one, nor to the one before its first.
+func TestNeighbourIsNoNIC(t *testing.T) {
+	b := newBench(t, 3, nil)
+	for _, nic := range []int{-1, 3} {
+		b.put(b.Q.Now(), 0, nic, 24, 100)
+	}
+	if b.run(unit.Millisecond); b.NoRoute != 2 || len(b.got) != 0 || b.InUse() != 0 {
+		t.Errorf("%d without a route, delivered %v", b.NoRoute, b.got)
+	}
+}
+
+// TestCarriedTelemetry: nothing is carried where nobody stamps, or by a packet that did not ask.
+func TestCarriedTelemetry(t *testing.T) {
+	b := newBench(t, 2, nil)
+	b.tapped = b.Alloc()
+	if b.Packets[b.tapped].Flags |= FlagINT; b.Carried() != nil {
+		t.Error("telemetry where nobody stamps")
+	}
+	b.StampAll(unit.Microsecond)
+	for _, asks := range []bool{true, false} {
+		if b.Packets[b.tapped].Flags &^= FlagINT; asks {
+			b.Packets[b.tapped].Flags |= FlagINT
+		}
+		if got := b.Carried(); (got != nil) != asks || asks && got != b.Told(b.tapped) {
+			t.Errorf("a packet that asks, %v, carries %p", asks, got)
+		}
+	}
+}
