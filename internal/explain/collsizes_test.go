@@ -13,7 +13,8 @@ func TestCollectivesOfSeveralSizes(t *testing.T) {
 	_, s, _ := runAll(t, `name: sizes
 fabric: {kind: rail, hosts: 2, spines: 1}
 server: {gpus: 4, nics: 4}
-workload: {training: {model: gpt3-125m, tp: 1, pp: 2, dp: 4, sequence: 1024, micro_batch: 1, global_batch: 8, bucket: 25MB}}
+workload: {training: {model: gpt3-125m, tp: 1, pp: 2, dp: 4, sequence: 1024, micro_batch: 1,
+  global_batch: 8, bucket: 25MB}}
 `)
 	several := 0
 	for _, c := range s.Collectives {
