@@ -114,3 +114,28 @@ func (s *tally) dropped(p *Packet, _ int32) {
 		s.data++
 	}
 }
+
+// TestExchangeKeepsTheLimit: a packet takes the place of the last one in its queue only where it fits: 5,000 and 4,000
+// bytes wait, and one of 6,000 instead of the 4,000 makes 11,000.
+func TestExchangeKeepsTheLimit(t *testing.T) {
+	for limit, want := range map[unit.Bytes]unit.Bytes{10_999: 9_000, 11_000: 11_000} {
+		b := newBench(t, 3, trimming(limit, true))
+		out := b.in[2]
+		b.Ports[out].Paused = 1 << 3
+		b.put(0, 0, 2, 24, 5000-62)
+		b.put(1, 0, 2, 24, 4000-62)
+		for i := range unit.Time(30) { // each takes the place with probability one half
+			b.put(2+i, 1, 2, 24, 6000-62)
+			b.run(2 + i)
+			if got := b.QueueBytes(out, 3); got > limit {
+				t.Fatalf("%v wait, the limit is %v", got, limit)
+			}
+		}
+		if b.run(100); b.QueueBytes(out, 3) != want || b.Trims != 30 {
+			t.Errorf("with a limit of %v %v wait, want %v; %d trimmed", limit, b.QueueBytes(out, 3), want, b.Trims)
+		}
+		if err := b.Audit(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -136,3 +136,21 @@ func TestCoreMarks(t *testing.T) {
 		}
 	}
 }
+
+// TestWREDLooksAtWhatPassesBy: a packet that finds its port free, be it since this instant, is marked while the average
+// is high, as is one that has to wait.
+func TestWREDLooksAtWhatPassesBy(t *testing.T) {
+	for _, free := range []unit.Time{-1, 0, 1} { // from the packet's arrival on
+		b := newBench(t, 2, func(s *queue.Spec) {
+			s.Queues[3] = queue.Class{Weight: 50, Limit: 10 * unit.MB,
+				WRED: queue.WRED{Min: 1, Max: 2, Probability: 1, Weight: 10, ECN: true}}
+		})
+		const at = unit.Microsecond
+		b.averages[b.slot(b.in[1], 3)].bytes = unit.MB
+		b.Ports[b.in[1]].BusyUntil = at + free
+		b.put(at, 0, 1, 24, 4000)
+		if b.run(unit.Millisecond); b.Marks != 1 || b.got[1][3] != 4000 {
+			t.Errorf("the port is free from %v on: %d marks", free, b.Marks)
+		}
+	}
+}
