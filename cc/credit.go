@@ -54,6 +54,9 @@ func (c *Credit) begin(now unit.Time) {
 // spent reports that nothing is left.
 func (c *Credit) spent() bool { return c.sent >= c.free+c.granted }
 
+// empties reports that nothing is left once so much has gone.
+func (c *Credit) empties(wire int64) bool { return c.sent+wire >= c.free+c.granted }
+
 // charge counts what has gone. It returns true when Ask should be called.
 func (c *Credit) charge(wire int64) bool {
 	c.sent += wire

@@ -168,6 +168,9 @@ func (p *Pacer) Bounded() bool { return p.Window > 0 || p.credit != nil }
 // Broke reports that no credit is left: nothing may go, lost packets neither.
 func (p *Pacer) Broke() bool { return p.credit != nil && p.credit.spent() }
 
+// Empties reports that a packet of so many wire bytes, which leaves now, leaves no credit.
+func (p *Pacer) Empties(wire int64) bool { return p.credit != nil && p.credit.empties(wire) }
+
 // Begin starts a burst: something is posted while nothing was under way. Ask comes next.
 func (p *Pacer) Begin(now unit.Time) { p.credit.begin(now) }
 

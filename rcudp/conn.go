@@ -171,8 +171,10 @@ func (c *Conn) take(now unit.Time, p *rc.Packet) bool {
 	if c.blocked() || !c.QP.Next(now, p) {
 		return false
 	}
-	// The packet that fills a window asks for the ACK that opens it again.
-	if in := c.QP.InFlightBytes(); (c.noRoom(in) || c.pace.Asks(in)) && !c.QP.Resending() {
+	// The packet that fills a window asks for the ACK that opens it again, and the one behind which nothing
+	// goes before the receiver grants more asks for its own.
+	if in := c.QP.InFlightBytes(); (c.noRoom(in) || c.pace.Asks(in)) && !c.QP.Resending() ||
+		c.pace.Empties(int64(roce.DataLen(p.Opcode, int(p.Payload))+roce.PreambleIFG)) {
 		c.QP.Ask(now, p)
 	}
 	c.pace.Launched(now, p.PSN, p.AckReq, p.Again)

@@ -96,8 +96,11 @@ func (h *Hosts) ready(c int32, s *sender) {
 	h.Net.Kick(s.port, &h.Net.Ports[s.port])
 }
 
-// asks reports that congestion control needs an acknowledgement of the packet that leaves.
-func (s *sender) asks() bool { return s.pace.Acked() && s.needs() }
+// asks reports that congestion control needs an acknowledgement of the packet that leaves: the window does,
+// or nothing follows before the receiver grants more, which takes a turn of all who send to it.
+func (s *sender) asks(wire int64) bool {
+	return s.pace.Acked() && s.needs() || s.pace.Empties(wire)
+}
 
 func (s *sender) needs() bool { return s.pace.Asks(s.qp.InFlightBytes()) && !s.qp.Resending() }
 
@@ -198,7 +201,8 @@ func (h *Hosts) launch(now unit.Time, port int32, tx *route.Port, c int32, s *se
 	p.Dst, p.Loc, p.Size, p.Payload = s.dst, s.loc, uint16(size), uint16(rp.Payload)
 	p.Opcode, p.TOS, p.Hash, p.QP, p.PSN = rp.Opcode, s.tos, h.tupleOf(now, s, rp.PSN), c, rp.PSN
 	p.VA, p.Len = rp.VA, rp.Len
-	if !rp.AckReq && s.asks() {
+	wire := int64(size) + roce.PreambleIFG
+	if !rp.AckReq && s.asks(wire) {
 		s.qp.Ask(now, rp)
 	}
 	s.pace.Launched(now, rp.PSN, rp.AckReq, rp.Again)
@@ -224,7 +228,7 @@ func (h *Hosts) launch(now unit.Time, port int32, tx *route.Port, c int32, s *se
 	if h.cfg.RC.Timeout > 0 && (!s.timer || h.cfg.RC.Recovery == rc.Selective) {
 		h.watch(c, s)
 	}
-	return h.pace(now, tx, c, s, int64(size)+roce.PreambleIFG)
+	return h.pace(now, tx, c, s, wire)
 }
 
 // pace charges a sent packet to the congestion controller. It reports whether the sender's next one may
