@@ -9,9 +9,11 @@ import "railyard/unit"
 //	not marked   proportional increase      fair increase
 //	marked       nothing                    multiplicative decrease, once per round trip
 //
-// A mark without delay is another path's business (package entropy). Increases add up and take effect every
-// few packets. Without delay for a whole window the window opens fast; where losses or a very long delay show
-// that next to nothing arrives, it becomes what has arrived (quick adapt).
+// A mark without delay is another path's business (package entropy). Where ports to servers mark nothing
+// (Path.CoreMarks, as MRC's switches do), a delay above the target decreases without a mark, too: fair increase
+// is for queues that drain, and the one before an incast's receiver looks like them there. Increases add up
+// and take effect every few packets. Without delay for a whole window the window opens fast; where losses or a
+// very long delay show that next to nothing arrives, it becomes what has arrived (quick adapt).
 //
 // Sums and products are rounded one by one, by explicit conversions, so that no platform fuses them
 // differently.
@@ -103,7 +105,7 @@ func (n *NSCC) measure(a *Ack) unit.Time {
 		return unit.Time(n.mean)
 	}
 	delay := network - n.base
-	n.average(delay, a.Marked)
+	n.average(delay, a.Marked || n.path.CoreMarks)
 	return delay
 }
 
@@ -155,7 +157,7 @@ func (n *NSCC) OnAck(now unit.Time, a *Ack) {
 		return
 	}
 	switch above := delay >= n.target; {
-	case above && a.Marked:
+	case above && (a.Marked || n.path.CoreMarks):
 		n.decrease(now)
 	case above:
 		n.raise += float64(n.fair * acked)

@@ -83,6 +83,35 @@ func TestNSCCDecrease(t *testing.T) {
 	}
 }
 
+// Where ports to servers mark nothing, a delay above the target decreases the window without a mark, too: it
+// may be that of an incast. With credit, which such delays are the business of, it does not.
+func TestNSCCBehindSilentPorts(t *testing.T) {
+	const us = unit.Microsecond
+	for _, x := range []struct {
+		choice string
+		silent bool
+		less   bool
+	}{{"nscc:path", true, true}, {"nscc:path", false, false}, {"uec:request", true, false}} {
+		c, err := cc.Parse(x.choice)
+		if err != nil {
+			t.Fatal(err)
+		}
+		build, err := c.Make(100 * unit.Gbps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctl := build(cc.Path{Line: 100 * unit.Gbps, MTU: nsccMTU, RTT: 12 * us, Hops: 5, CoreMarks: x.silent})
+		ctl.OnLoss(0, cc.LossNak)
+		before := ctl.Decision().Window
+		for i := range 200 {
+			ctl.OnAck(unit.Time(i)*us, &cc.Ack{Bytes: nsccMTU, RTT: 48 * us, InFlight: before})
+		}
+		if after := ctl.Decision().Window; (after < before) != x.less {
+			t.Errorf("%s, silent %v: the window goes from %v to %v", x.choice, x.silent, before, after)
+		}
+	}
+}
+
 // Where hardly anything arrives and packets are lost the window becomes what has arrived; marked answers to
 // what was under way then change nothing.
 func TestNSCCQuickAdapt(t *testing.T) {

@@ -68,6 +68,8 @@ type Path struct {
 	// a parameter for it, or takes the least that it measures.
 	RTT  unit.Time
 	Hops int
+
+	CoreMarks bool // ports to servers mark nothing: a delay without a mark may be theirs
 }
 
 // Profile is a set of values.

@@ -34,7 +34,10 @@ var uec = Algorithm{
 	Check: checkNSCC, Credit: creditTerms,
 	New: func(v Values) Make {
 		s := nsccOf(v)
-		return func(path Path) Controller { return onCredit(newNSCC(&s, path), v, path) }
+		return func(path Path) Controller {
+			path.CoreMarks = false // what waits without a mark before the receiver is the credit's business
+			return onCredit(newNSCC(&s, path), v, path)
+		}
 	},
 }
 

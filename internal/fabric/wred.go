@@ -55,6 +55,12 @@ func (n *Net) mark(now unit.Time, sw *Switch, out int32, p *Packet) {
 	}
 }
 
+// SilentToHosts reports that a port is one of a switch that marks nothing which it sends to servers.
+func (n *Net) SilentToHosts(port int32) bool {
+	node := n.Ports[port].Node
+	return int(node) < len(n.Sw) && n.Sw[node].Spec != nil && n.Sw[node].Spec.CoreMarks
+}
+
 func (n *Net) markAbove(sw *Switch, w *queue.WRED, q unit.Bytes, out int32, p *Packet) {
 	if sw.Spec.CoreMarks && engine.Kind(n.Ports[out].Arrive) == KindHost {
 		return

@@ -131,7 +131,8 @@ func (h *Hosts) pathOf(c int32, m transport.Maker) cc.Path {
 	mtu := h.cfg.RC.MTU
 	data := m.Wire(&transport.Packet{Kind: transport.Data, Payload: uint32(mtu), Bytes: uint64(mtu)})
 	rtt, hops := h.roundTrip(c, data, m.Wire(&transport.Packet{Kind: transport.Ack}))
-	return cc.Path{Line: n.line * unit.Rate(len(n.ports)), MTU: unit.Bytes(mtu), RTT: rtt, Hops: hops}
+	return cc.Path{Line: n.line * unit.Rate(len(n.ports)), MTU: unit.Bytes(mtu), RTT: rtt, Hops: hops,
+		CoreMarks: h.coreMarks(c)}
 }
 
 // Bound returns the most payload bytes that a connection ever has in flight, 0 where nothing bounds them, and the

@@ -308,7 +308,18 @@ func (h *Hosts) regulate(c int32) {
 		return
 	}
 	rtt, hops := h.unloaded(c)
-	s.pace.Start(algorithm(cc.Path{Line: s.pace.Line, MTU: unit.Bytes(h.cfg.RC.MTU), RTT: rtt, Hops: hops}))
+	s.pace.Start(algorithm(cc.Path{Line: s.pace.Line, MTU: unit.Bytes(h.cfg.RC.MTU), RTT: rtt, Hops: hops,
+		CoreMarks: h.coreMarks(c)}))
+}
+
+// coreMarks reports that the switches before a connection's receiver mark nothing that they send to it.
+func (h *Hosts) coreMarks(c int32) bool {
+	for _, p := range h.nics[h.senders[c].dst].ports {
+		if far := h.Net.Ports[p].Peer; !h.Net.SilentToHosts(far) {
+			return false
+		}
+	}
+	return true
 }
 
 // unloaded returns what a full packet and its acknowledgement take where nothing else is on their way,
