@@ -21,18 +21,20 @@
 // EV in turn. All packets share one counter of retries. Ours: the counter starts over with any news; the
 // timeout follows measured round trips where none is configured; it counts only when something that went
 // later is known to have come, because silence says nothing of a path: until then probes ask, the first after
-// half a timeout. What is refused for want of a buffer or a receive goes again after a round trip, twice as
-// long each time up to 0.64 ms, as often as it takes. A receiver never refuses for want of a bitmap or a
-// buffer.
+// half a timeout. The headers of a trimmed packet do not count, because they overtake data. What is refused
+// for want of a buffer or a receive goes again after a round trip, twice as long each time up to 0.64 ms, as
+// often as it takes. A receiver never refuses for want of a bitmap or a buffer.
 //
 // Answers go back by the plane by which their packet came, with an EV per plane that the receiver asks after
-// once per round trip in which it was used, and changes when two questions stay unanswered (reverse.go).
+// once per round trip in which it was used, and changes when two questions stay unanswered (reverse.go). Ours:
+// once per eight answers at the most, unless copies show that answers are lost.
 //
 // Ports. When a port of its own goes down or up, an end sends a Port Status Update until it is answered; the
 // far end drops the plane at once, and what was under way on it counts as lost (ports.go). Ours: each
 // connection tells for itself.
 //
 // Congestion control is NSCC, one window per far NIC that all connections share; round trips come from echoed
-// stamps, marks from verdicts. A receiver's penalty p takes p of 128 off the window for a round trip; ours
+// stamps, marks from verdicts. Ports to servers mark nothing, so a delay above the target is congestion without
+// a mark, too (cc.Path.CoreMarks). A receiver's penalty p takes p of 128 off the window for a round trip; ours
 // asks for one, where that is configured, after the last hop has trimmed.
 package mrc

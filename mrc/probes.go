@@ -23,7 +23,8 @@ type probing struct {
 const mostProbes = 4
 
 // heard takes note that the far end is there, and that it has got what it answers; it returns when that went,
-// 0 where it went more than once and the answer may be to an earlier copy.
+// 0 where it went more than once and the answer may be to an earlier copy. The headers of a trimmed packet
+// show of others only that the path works: they overtake all data that waits in the queue that was full.
 func (s *Sender) heard(now unit.Time, p *transport.Packet) (sent unit.Time) {
 	s.listen(now)
 	if p.Kind == transport.Answer {
@@ -35,7 +36,9 @@ func (s *Sender) heard(now unit.Time, p *transport.Packet) (sent unit.Time) {
 			sent = x.sent
 		}
 	}
-	s.peer.arrive(now, sent)
+	if p.Kind != transport.Nack || !trimmed(p) {
+		s.peer.arrive(now, sent)
+	}
 	return sent
 }
 

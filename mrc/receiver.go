@@ -92,6 +92,7 @@ func (r *Receiver) data(now unit.Time, p *transport.Packet) (place bool) {
 		return false
 	case has:
 		r.n.duplicates++
+		r.reverse.again = true
 		r.sacks.note(now, psn, p, uint8(r.verdict(p)))
 		r.sacks.due = true
 		return false

@@ -7,7 +7,10 @@ import (
 )
 
 // reverse is a receiver's way to the sender: an entropy value per plane, which nobody acknowledges. So while
-// data come each is asked after once per round trip in which it was used; where two questions in a row stay
+// data come each is asked after, once per round trip in which it was used and for answersAQuestion answers at
+// the most: in a deep incast a sender's turn is many round trips, and the answers to questions would
+// take a tenth of the line that they are about. A copy of what has come says that an answer may be lost, and is
+// reason to ask at once. Where two questions in a row stay
 // without an answer, the second one for four times as long, the value gives way to another one. Round trips
 // are what answers took: under load more than the path alone.
 type reverse struct {
@@ -15,7 +18,9 @@ type reverse struct {
 	random         rng.Stream
 	asked, changed int64
 	ipv6           bool
-	turn           int8 // planes that are still to be asked after
+	turn           int8  // planes that are still to be asked after
+	said           uint8 // answers since then
+	again          bool  // something came that had come before
 
 	at    unit.Time
 	until unit.Time // after it nothing is asked: no data have come
@@ -23,6 +28,8 @@ type reverse struct {
 	up    uint32    // planes that are asked after
 	used  uint32    // planes by which something went since they were asked after
 }
+
+const answersAQuestion = 8
 
 type reverseEV struct {
 	ev    uint32
@@ -55,6 +62,7 @@ func (v *reverse) period(rtt unit.Time) unit.Time {
 // ev is the way by which something goes now.
 func (v *reverse) ev(plane uint8) uint32 {
 	v.used |= 1 << plane
+	v.said = min(v.said+1, answersAQuestion)
 	return v.evs[plane].ev
 }
 
@@ -89,7 +97,10 @@ func (v *reverse) tick(now unit.Time, up uint32, rtt unit.Time) {
 		return
 	}
 	doubtful, fails := v.doubtful()
-	v.at = now + v.period(rtt)
+	if v.at = now + v.period(rtt); v.said < answersAQuestion && !v.again && fails == 0 {
+		return
+	}
+	v.said, v.again = 0, false
 	if fails > 0 {
 		v.at += 3 * v.period(rtt) // answers may be on their way
 	}

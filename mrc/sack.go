@@ -156,6 +156,12 @@ func (s *Sender) verdict(now unit.Time, p *transport.Packet) {
 	}
 }
 
+// trimmed reports that a NACK is for a packet whose payload a switch has cut off.
+func trimmed(p *transport.Packet) bool {
+	why := roce.NackReason(p.Code)
+	return why == roce.NackTrimmed || why == roce.NackTrimmedLastHop
+}
+
 // nack takes a NACK: one packet has to go again, or none ever will.
 func (s *Sender) nack(now unit.Time, p *transport.Packet) {
 	why := roce.NackReason(p.Code)

@@ -31,3 +31,29 @@ workload: {traffic: {incast: {bytes: 164KB, fan_in: %[3]d}}}
 		}
 	}
 }
+
+// MRC in an incast in which a packet of each sender is more than queue and path hold: windows are at a packet
+// although ports to servers mark nothing, so that about as many packets are trimmed as arrive; what waits in
+// the queue that was full is not taken for lost because headers of others overtake it; and what is asked
+// after ways of answers is little beside the data.
+func TestDeepIncastOverMRC(t *testing.T) {
+	_, s, _ := runAll(t, `
+fabric: {kind: fat-tree, k: 8, host_link: {rate: 100Gbps, delay: 1us}}
+server: {gpus: 1, nics: 1, nic_latency: 0s}
+transport: mrc
+workload: {traffic: {incast: {bytes: 500KB, fan_in: 127}}}
+`)
+	const packets = 127 * 123
+	if s.Trims > 2*packets || s.Timeouts > packets/100 {
+		t.Errorf("%d packets trimmed, %d time-outs for %d packets of data", s.Trims, s.Timeouts, packets)
+	}
+	for _, c := range s.Control[0].Counters {
+		if c.Name == "reverse_probes" && c.Count > packets/2 {
+			t.Errorf("%d questions after ways of answers for %d packets of data", c.Count, packets)
+		}
+	}
+	wire := (packets*(4096+120+20) + float64(s.Trims)*(128+20)) * 8 / 100e9 * 1e12
+	if over := float64(s.Flows.Max)/wire - 1; over > 0.05 {
+		t.Errorf("%.1f %% longer than data and headers of trimmed packets on the wire", 100*over)
+	}
+}
