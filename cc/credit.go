@@ -14,20 +14,25 @@ type Credited interface {
 //
 // What the sender asks for is what it has to send beyond what it may send unasked, but no more than a window
 // beyond what it has sent on credit: what it holds or waits for is bounded, and a sender that is gone
-// leaves its receiver with little to grant in vain. What may go unasked is void once a grant comes.
+// leaves its receiver with little to grant in vain. What may go unasked is void once a grant comes, but for so
+// much that with what has been asked for it lasts a round trip, until the answer to the next request: else a
+// sender that had counted on it would stand still. uet-htsim gets by without through credit that its receivers
+// grant unasked to whoever is idle ("slow pull"). A loss voids all of it.
 type Credit struct {
 	first  int64     // what a burst may send unasked
 	window int64     // most credit at hand and asked for
+	trip   int64     // what goes in a round trip
 	least  unit.Time // asked again no earlier than so long after it was asked for, or granted, last
 
 	sent, granted int64
 	free          int64 // sent, or to be sent, on no grant
+	kept          int64 // of that what may still go, at most
 	asked         int64
 	looked        int64     // sent when Ask was called last
 	at            unit.Time // what was asked for is late then
 	wait          unit.Time
 	heard         unit.Time // when a grant came last, or began to be waited for
-	late, unasked bool      // at has come; nothing was heard since the burst began
+	late          bool      // at has come
 	pulled        bool      // what arrives grants more: nothing is asked for but what is late
 
 	since, held unit.Time // it waits since then, and has waited so long before
@@ -39,16 +44,17 @@ type Credit struct {
 const mostPatience = 64
 
 // NewCredit opens an account: so much may go unasked at the beginning of a burst, so much may be at hand or
-// asked for, and a grant that does not come within patience was lost, unless grants are further apart.
-func NewCredit(first, window unit.Bytes, patience unit.Time) Credit {
-	return Credit{first: int64(first), window: int64(window), least: patience, wait: patience,
+// asked for, so much goes in a round trip, and a grant that does not come within patience was lost, unless
+// grants are further apart.
+func NewCredit(first, window, trip unit.Bytes, patience unit.Time) Credit {
+	return Credit{first: int64(first), window: int64(window), trip: int64(trip), least: patience, wait: patience,
 		at: unit.Never, since: unit.Never}
 }
 
 // begin starts a burst: nothing was under way or posted. What was left of the last one is void.
 func (c *Credit) begin(now unit.Time) {
 	c.free = c.sent - c.granted + c.first
-	c.unasked, c.heard, c.looked = c.first > 0, now, c.sent
+	c.kept, c.heard, c.looked = c.first, now, c.sent
 }
 
 // spent reports that nothing is left.
@@ -63,19 +69,15 @@ func (c *Credit) charge(wire int64) bool {
 	return !c.pulled && c.sent-c.looked >= c.window/4 || c.spent()
 }
 
-// news ends what may go unasked: whoever is heard will grant.
-func (c *Credit) news() {
-	c.free -= c.gratis()
-	c.unasked = false
+// void takes from what may go unasked what is more than keep.
+func (c *Credit) void(keep int64) {
+	left := c.gratis()
+	c.kept = min(left, max(0, keep))
+	c.free -= left - c.kept
 }
 
-// gratis is what may still go unasked.
-func (c *Credit) gratis() int64 {
-	if !c.unasked {
-		return 0
-	}
-	return max(0, c.free+c.granted-c.sent)
-}
+// gratis is what may still go unasked; what was granted goes first.
+func (c *Credit) gratis() int64 { return max(0, min(c.kept, c.free+c.granted-c.sent)) }
 
 // take takes a grant: so much in all. It returns false for old news.
 func (c *Credit) take(now unit.Time, total int64) bool {
@@ -83,7 +85,7 @@ func (c *Credit) take(now unit.Time, total int64) bool {
 		return false
 	}
 	if !c.pulled {
-		c.news()
+		c.void(c.trip - (c.asked - c.granted))
 	}
 	c.granted = total
 	c.grants++

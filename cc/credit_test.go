@@ -326,6 +326,7 @@ func TestUnaskedIsVoid(t *testing.T) {
 	if left := c.Left(); left < first-100 || left > first+100 {
 		t.Fatalf("%v may go unasked, want %d", left, first)
 	}
+	p.Ask(0, 1<<30) // more than a round trip's worth
 	p.Charge(sent)
 	if left := c.Left(); left < first-sent-100 {
 		t.Fatalf("%v left after %d have gone, want %d", left, sent, first-sent)
@@ -350,5 +351,31 @@ func TestUnaskedIsVoid(t *testing.T) {
 	p.Ctl.OnLoss(2*unit.Microsecond, cc.LossTrimmed)
 	if c.Left() != 0 {
 		t.Errorf("%v left after a switch had no room, nothing is granted", c.Left())
+	}
+}
+
+// What may go unasked stays as far as what was asked for does not last a round trip, until the answer to the
+// next request: who has counted on it must not stand still. A loss voids what stayed, too.
+func TestUnaskedStaysForShortBursts(t *testing.T) {
+	const rtt = 20 * unit.Microsecond
+	trip := int64(unit.InTime(line, rtt))
+	first, backlog := 3*trip/2, 8*trip/5
+	a := cc.Lookup("rccc")
+	p := cc.Pacer{Line: line, MTU: 4096}
+	p.Start(a.New(a.Profile("htsim").Values(line))(cc.Path{Line: line, MTU: 4096, RTT: rtt}))
+	c := p.Ctl.(cc.Credited).Credit()
+	p.Begin(0)
+	asked, ok := p.Ask(0, backlog)
+	if !ok || asked != backlog-first {
+		t.Fatalf("%d asked for with %d to send and %d unasked", asked, backlog, first)
+	}
+	p.Charge(trip)
+	p.Granted(rtt, asked/2)
+	if left := c.Left(); left != unit.Bytes(first-trip+asked/2) {
+		t.Errorf("%v left of what may go unasked and a first grant of %d", left, asked/2)
+	}
+	p.Ctl.OnLoss(rtt, cc.LossTrimmed)
+	if left := c.Left(); left != unit.Bytes(asked/2) {
+		t.Errorf("%v left after a loss, %d is granted", left, asked/2)
 	}
 }

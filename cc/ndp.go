@@ -58,7 +58,7 @@ func openPulled(v Values, path Path) Credit {
 	}
 	packet := path.MTU + mostHeaders
 	first := unit.Bytes(Value[float64](v, "initial") * float64(unit.InTime(path.Line, rtt)))
-	c := NewCredit(max(first, packet), packet, Value[unit.Time](v, "rto"))
+	c := NewCredit(max(first, packet), packet, 0, Value[unit.Time](v, "rto"))
 	c.pulled = true
 	return c
 }

@@ -54,7 +54,7 @@ func (o *OnCredit) OnAck(now unit.Time, a *Ack) {
 // OnLoss ends what may go unasked: switches have no room for it. What was trimmed on its way out to the
 // receiver is the business of its credit, not the controller's.
 func (o *OnCredit) OnLoss(now unit.Time, l Loss) {
-	if o.credit.news(); l != LossTrimmedLast {
+	if o.credit.void(0); l != LossTrimmedLast {
 		o.Controller.OnLoss(now, l)
 	}
 }
@@ -155,7 +155,7 @@ func openCredit(v Values, path Path) Credit {
 	grant := Value[int](v, "grant")
 	least := (path.MTU + mostHeaders) * unit.Bytes(max(leastWindow, 4*grant))
 	return NewCredit(unit.Bytes(Value[float64](v, "unasked")*holds),
-		max(unit.Bytes(Value[float64](v, "window")*holds), least), 2*rtt)
+		max(unit.Bytes(Value[float64](v, "window")*holds), least), unit.Bytes(holds), 2*rtt)
 }
 
 // Signals and counters of accounts.
