@@ -194,10 +194,12 @@ func (s *sender) charge(now unit.Time, id int, payload uint32) {
 
 // asks reports that a packet that leaves by a flow asks for an acknowledgement: one in so many, those that
 // fill the window, and the last of what there is (Isekai: ack_request_percent, ack_request_fcwnd_threshold,
-// op_boundary_ar_bit).
+// op_boundary_ar_bit). Ours: an eighth of a window asks, too, or windows of few packets would stand still for
+// a round trip between any two.
 func (s *sender) asks(f *flow, last bool) bool {
 	f.sent++
-	if f.sent >= s.set.askEvery || f.window <= 2*s.set.MTU || f.flying >= f.window || last {
+	if eighth := unit.Bytes(8*f.sent)*s.set.MTU >= f.window; eighth || f.sent >= s.set.askEvery ||
+		f.window <= 2*s.set.MTU || f.flying >= f.window || last {
 		f.sent = 0
 		return true
 	}
