@@ -95,7 +95,7 @@ func Checks() []Check {
 		parted("adaptive dragonflies", 5.9, 220, 0.7, adaptiveDragonflies),
 		group("latency over load", 1.6, 150, offeredRows),
 		group("tori", 3.3, 180, tori),
-		parted("slow links", 8.9, 170, 4.3, slowLinks),
+		parted("slow links", 20, 210, 3, slowLinks),
 		group("blame", 3.6, 80, counterfactuals),
 		group("recovery", 1.6, 90, recoveryRows),
 		group("shared NICs", 0, 40, sharedNICs),

@@ -7,33 +7,74 @@ import (
 	"railyard/unit"
 )
 
-// slowLinks is htsim's scenario: 1,024 hosts, a permutation of 2 MB, eight cables that run at a tenth of
-// their rate down from cores, up at all of it. Each goes to another aggregation switch of one pod, so that
-// below every aggregation switch elsewhere one of eight ways to that pod is slow. What each way of load
-// balancing makes of it is stated; no figure is published that ours could be compared with. Not large are the
-// two that the last row compares.
+// slowLinks are core cables that run slowly. Large are uet-htsim's own figures for them; not large is whether
+// switches that hear from their neighbours see what the others cannot.
 func slowLinks(large bool) (rows []Row, err error) {
-	mean, last := map[string]unit.Time{}, map[string]unit.Time{}
-	ideal := unit.Serialize(2_000_000*4178/4096, 100*unit.Gbps)
-	for _, lb := range []string{"ecmp", "flowlet", "spray-random", "spray-least", "dlb", "glb", "reps"} {
-		if lb != "dlb" && lb != "glb" && !large {
-			continue
-		}
-		if mean[lb], last[lb], err = throughSlowLinks(lb); err != nil {
+	last := map[string]unit.Time{}
+	for _, lb := range []string{"dlb", "glb"} {
+		if last[lb], err = throughSlowLinks(lb); err != nil {
 			return nil, err
 		}
-		rows = append(rows, Row{Claim: "eight slow core links of 1,024 hosts, lb " + lb + ": mean and last " +
-			"completion of 2 MB", Source: "htsim's scenario, stated; expected is line rate alone",
-			Expected: "> " + ideal.String(), Ours: fmt.Sprintf("%v, %v", mean[lb], last[lb]), Diff: "-",
-			OK: mean[lb] > ideal && last[lb] > mean[lb]})
 	}
-	return append(rows, Row{Claim: "switches that hear from their neighbours (glb) avoid slow links, those " +
-		"that do not (dlb) cannot", Source: "a core's queue is seen by the core alone",
+	rows = append(rows, Row{Claim: "eight core cables down to a pod at a tenth of their rate, 1,024 hosts, 2 MB: " +
+		"switches that hear from their neighbours (glb) avoid them, those that do not (dlb) cannot",
+		Source:   "a core's queue is seen by the core alone",
 		Expected: fmt.Sprintf("< %v", last["dlb"]/2), Ours: last["glb"].String(), Diff: "-",
-		OK: last["glb"] < last["dlb"]/2}), nil
+		OK: last["glb"] < last["dlb"]/2})
+	if !large {
+		return rows, nil
+	}
+	more, err := uetSlowLinks()
+	return append(rows, more...), err
 }
 
-func throughSlowLinks(lb string) (mean, last unit.Time, err error) {
+// quarterQueues is why flows past slow cables take longer here.
+const quarterQueues = "uet-htsim shortens the queues of slow cables, and where they mark, to a quarter; a switch whose " +
+	"cable runs slowly keeps its queues, and four times as much waits there. Its own figures with long queues " +
+	"(-q 500) are 564.7 for oblivious and 478.7 for bitmap; no setting here gives one port other thresholds"
+
+// uetSlowLinks holds the ways to choose source ports to uet-htsim's figures for its option -failed 8: all eight
+// cables from cores down to the first aggregation switch run at a quarter of their rate (its titles say a
+// tenth; HANDBOOK 26), and queues and thresholds there are a quarter, too, which ours are not.
+func uetSlowLinks() (rows []Row, err error) {
+	matrix, err := connections("perm1024.cm")
+	if err != nil {
+		return nil, err
+	}
+	var slow strings.Builder
+	slow.WriteString("events:\n")
+	for i := range 8 {
+		fmt.Fprintf(&slow, "  - {link: 'agg-1-1:Eth%d', at: 0s, rate_share: 0.25, direction: in}\n", i+1)
+	}
+	for _, c := range []struct {
+		name, lb string
+		want     float64
+	}{
+		{"REPS, every packet answered", "lb: reps", 206.7},
+		{"mixed, every packet answered", "lb: mixed\nlb_options: {ack_every: 1}", 211.8},
+		{"mixed", uecMixed, 219.6},
+		{"bitmap", "lb: bitmap", 220.3},
+		{"REPS, every fourth packet answered", "lb: reps\nlb_options: {ack_every: 4}", 245.8},
+		{"oblivious", "lb: oblivious", 280.8},
+	} {
+		t, err := uecTail(uecScenario(16, c.lb, "{"+sameMatrix+"}")+slow.String(), string(matrix))
+		if err != nil {
+			return nil, err
+		}
+		row := within("eight core cables at a quarter of their rate, NSCC, permutation of 1,024, "+
+			c.name+": the slowest flow, us", "uet-htsim, validate_load_balancing_failed_snd.out; HANDBOOK 26",
+			c.want, t, 0.1, "%.1f")
+		if !row.OK {
+			row.Note = quarterQueues
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// throughSlowLinks is a permutation of 2 MB past eight slow cables, each to another aggregation switch of one
+// pod, so that below every aggregation switch elsewhere one of eight ways to that pod is slow.
+func throughSlowLinks(lb string) (last unit.Time, err error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, `
 name: slow-links
@@ -51,11 +92,11 @@ events:
 	}
 	r, err := finish(b.String())
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
 	s, _, _ := r.Outcome("")
 	if s.Drops > 0 {
-		return 0, 0, fmt.Errorf("%s lost %d packets", lb, s.Drops)
+		return 0, fmt.Errorf("%s lost %d packets", lb, s.Drops)
 	}
-	return unit.Time(s.Flows.Mean), unit.Time(s.Flows.Max), nil
+	return unit.Time(s.Flows.Max), nil
 }
