@@ -92,7 +92,7 @@ func Checks() []Check {
 		group("Meta's RoCE", 6.4, 160, metaRows),
 		parted("spraying", 5.9, 140, 1.9, spraying),
 		group("dragonflies", 0.9, 140, dragonflies),
-		parted("adaptive dragonflies", 5.9, 220, 0.7, adaptiveDragonflies),
+		parted("adaptive dragonflies", 9, 220, 1, adaptiveDragonflies),
 		group("latency over load", 1.6, 150, offeredRows),
 		group("tori", 3.3, 180, tori),
 		parted("slow links", 20, 210, 3, slowLinks),
