@@ -10,8 +10,8 @@ import (
 
 // TestDefaultsByHand: the constants of the profile, as the documentation of the protocol has them.
 func TestDefaultsByHand(t *testing.T) {
-	const want = "map[ack_delay:0ps ack_every:4 active_evs:128 dynamic_range:false ev_burst:1 evs:256 exponential:true " +
-		"immediates:256 penalty:0 probe_every:0ps psn_range:4096 retries:7 timeout:0ps timeout_floor:10us]"
+	const want = "map[ack_delay:0ps ack_every:4 active_evs:128 dynamic_range:false early:true ev_burst:1 evs:256 " +
+		"exponential:true immediates:256 penalty:0 probe_every:0ps psn_range:4096 retries:7 timeout:0ps timeout_floor:10us]"
 	if got := fmt.Sprint(Protocol.Defaults); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
