@@ -109,7 +109,7 @@ var allowed = map[string][]string{
 	"internal/calibrate": {"internal/coll", "internal/measured", "internal/scenario", "internal/tally"},
 	"internal/trace": {"internal/workload", "internal/coll", "internal/measured", "internal/stream",
 		"internal/tally"},
-	"internal/dcbx":      {"internal/swconf", "roce"},
+	"internal/dcbx": {"internal/swconf", "roce"},
 	"internal/planner": {"internal/model", "internal/partition", "internal/site", "internal/topo",
 		"internal/workload"},
 	"internal/goodput":   {"internal/rng"},

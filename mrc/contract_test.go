@@ -54,7 +54,8 @@ func TestReceiverTakesWhatItKnows(t *testing.T) {
 	}
 	_, r := ends(2)
 	for plane, malformed := range []int64{0, 0, 1} {
-		r.Take(10, &transport.Packet{Kind: transport.Data, PSN: uint32(plane), Plane: uint8(plane), Payload: 1, Bytes: 9})
+		r.Take(10, &transport.Packet{Kind: transport.Data, PSN: uint32(plane), Plane: uint8(plane), Payload: 1,
+			Bytes: 9})
 		if r.n.malformed != malformed {
 			t.Errorf("by plane %d of 2: %d malformed packets", plane, r.n.malformed)
 		}

@@ -24,7 +24,7 @@ var broken = map[string]func(s *sound) cc.Controller{
 	"the same inputs gave": func(s *sound) cc.Controller { return &shared{s} },
 	"that had no input":    func(s *sound) cc.Controller { return &contagious{s} },
 	"signal window is":     func(s *sound) cc.Controller { return &silent{s} },
-	"counter cuts is":      func(s *sound) cc.Controller { return &forgetful{s, 0} },
+	"counter cuts is":      func(s *sound) cc.Controller { return &forgetful{s} },
 	"cuts as before":       func(s *sound) cc.Controller { return &modest{s} },
 	"allocations for":      func(s *sound) cc.Controller { return &wasteful{s, nil} },
 }
@@ -95,7 +95,12 @@ func (s *sound) Signal(_ unit.Time, name string) (float64, bool) {
 	return float64(s.window * s.path.MTU), name == cc.SignalWindow
 }
 
-func (s *sound) Counter(name string) (int64, bool) { return s.cuts, name == cc.CounterCuts }
+func (s *sound) Counter(name string) (int64, bool) {
+	if name != cc.CounterCuts {
+		return 0, false
+	}
+	return s.cuts, true
+}
 
 type tooSlow struct{ *sound }
 
@@ -186,17 +191,12 @@ type silent struct{ *sound }
 
 func (c *silent) Signal(unit.Time, string) (float64, bool) { return 0, false }
 
-type forgetful struct {
-	*sound
-	n int64
-}
+// forgetful counts from nothing again after each acknowledgement.
+type forgetful struct{ *sound }
 
-func (c *forgetful) Counter(name string) (int64, bool) {
-	if name != cc.CounterCuts {
-		return 0, false
-	}
-	c.n--
-	return 100 + c.cuts + c.n, true
+func (c *forgetful) OnAck(now unit.Time, a *cc.Ack) {
+	c.sound.OnAck(now, a)
+	c.cuts = 0
 }
 
 type modest struct{ *sound }

@@ -105,7 +105,7 @@ Examples:
   railyard plan size llama-3.1-405b --tokens 15.6T --days 54
   railyard plan size --params 1.5T --tokens 2.6T --recompute --precision fp8 --weeks 4
   railyard plan size gpt3-175b --tokens 300B --recompute --gpu a100 --utilisation 45 --gpus 1024
-  railyard plan size mixtral-8x7b --tokens 1T --gpus 64      (12.9B of 46.7B parameters are active)
+  railyard plan size mixtral-8x7b --tokens 1T --gpus 64   (12.9B of 46.7B active)
   railyard plan size --params 671B --active 37B --tokens 14.8T --gpus 2048 --gpu h100
   railyard plan size --table all`
 }

@@ -129,10 +129,10 @@ func TestTooMany(t *testing.T) {
 	for _, c := range []struct{ file, text, want string }{
 		{"t.conf", strings.Repeat("SwitchName=a Nodes=h[1-150000]\nSwitchName=b Nodes=g[1-150000]\n", 100),
 			"t.conf:2:1: more than 200000 nodes"},
-		{"c.csv", "from,to,count\n" + strings.Repeat("a,b,1024\n", 2000),
-			"c.csv:978:1: more than 1000000 cables"},
-		{"g.dot", "graph { {" + words(1100, "a") + "} -- {" + words(1100, "b") + "} }",
-			"g.dot:1:9: more than 1000000"},
+		{"c.csv", "from,to,count\n" + strings.Repeat("a,b,1024\n", 3000),
+			"c.csv:2150:1: more than 2200000 cables"},
+		{"g.dot", "graph { {" + words(1500, "a") + "} -- {" + words(1500, "b") + "} }",
+			"g.dot:1:9: more than 2200000"},
 	} {
 		_, err := Read([]File{{c.file, []byte(c.text)}}, "")
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -111,9 +112,9 @@ func TestFollow(t *testing.T) {
 // A packet that a switch trims or drops is told so, and so is the one that goes in its place.
 func TestFollowLost(t *testing.T) {
 	var names []string
-	for _, n := range []string{"+0", "+40", "+50", "+60", "+70", "+80", "+90", "+100", "+120", "+150", "+200"} {
-		for _, qp := range []string{"0/", "1/", "2/", "3/"} {
-			names = append(names, qp+n)
+	for n := 0; n <= 105; n += 7 {
+		for qp := range 4 {
+			names = append(names, fmt.Sprintf("%d/+%d", qp, n))
 		}
 	}
 	small := []string{"switch.queues.3.limit=40KB", "switch.queues.3.wred_min=0B",

@@ -15,9 +15,9 @@ func TestTopologyDomains(t *testing.T) {
 		cluster, name, by string
 		domains, nodes    int // nodes of one domain
 		gpus              int
-		rate              unit.Rate
+		rate              unit.Rate // NVLink's at the share that kernels reach
 	}{
-		{"nvl72", "rack 1", "NVLink", 2, 18, 72, 7200 * unit.Gbps},
+		{"nvl72", "rack 1", "NVLink", 2, 18, 72, 5774_400_000_000},
 		{"mi300x", "host-1-1", "pair link", 16, 1, 8, 512 * unit.Gbps},
 		{"pollara", "host-1", "pair link", 8, 1, 8, 512 * unit.Gbps},
 	} {

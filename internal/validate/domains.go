@@ -30,9 +30,9 @@ func domainRows() ([]Row, error) {
 		gpu, source string
 		each, of    int // GPUs of a server, and of a domain
 		want        float64
-	}{{"h100", "NVIDIA, DGX GH200: 256 GPUs on NVLink of 900 GB/s both ways", 1, 256, 450},
-		{"gb200", "NVIDIA, GB200 NVL72: NVLink of 1.8 TB/s both ways", 4, 72, 900},
-		{"gb300", "NVIDIA: up to 576 GPUs on fifth-generation NVLink", 4, 576, 900}} {
+	}{{"h100", "NVIDIA, DGX GH200: 256 GPUs on NVLink; 18 x 20.6 GB/s for kernels (nccl, topo.h)", 1, 256, 370.8},
+		{"gb200", "NVIDIA, GB200 NVL72; 18 x 40.1 GB/s for kernels (nccl, topo.h)", 4, 72, 721.8},
+		{"gb300", "NVIDIA: up to 576 GPUs on NVLink; 18 x 40.1 GB/s for kernels (nccl, topo.h)", 4, 576, 721.8}} {
 		got, err := acrossDomain(d.gpu, d.each, d.of)
 		if err != nil {
 			return nil, err

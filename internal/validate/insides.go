@@ -20,13 +20,14 @@ func insides() ([]Row, error) {
 		amd   = "AMD, Instinct MI300X data sheet: seven links of 64 GB/s per direction, 448 GB/s"
 		rccl  = "AMD, Understanding RCCL bandwidth and xGMI performance, 2 March 2025: about 48 GB/s usable"
 		intel = "Intel, Gaudi 3 white paper: 24x200GbE, 21 ports to seven others, three out"
+		nccl  = "18 NVLinks of 20.6 GB/s for kernels: NVIDIA/nccl, src/graph/topo.h"
 	)
 	var rows []Row
 	for _, g := range []struct {
 		gpu, source string
 		pair, all   float64 // GB/s
 	}{{"mi300x", amd, 64, 448}, {"gaudi3", intel, 75, 525},
-		{"h100", "NVIDIA H100 SXM5 data sheet: NVLink 900 GB/s both ways, by NVSwitch", 450, 450}} {
+		{"h100", nccl, 370.8, 370.8}} {
 		one, err := fromFirst(g.gpu, 1)
 		if err != nil {
 			return nil, err
@@ -39,6 +40,12 @@ func insides() ([]Row, error) {
 			within(g.gpu+": one GPU to one other", g.source, g.pair, one, 0.002, "%.1f GB/s"),
 			within(g.gpu+": one GPU to seven others at once", g.source, g.all, all, 0.002, "%.1f GB/s"))
 	}
+	writes, err := fromFirst("h100", 1)
+	if err != nil {
+		return nil, err
+	}
+	rows = append(rows, within("h100: writes to another GPU's memory, as p2pBandwidthLatencyTest measures them",
+		"NVIDIA/nccl issue 1264: HGX H100, one way, P2P writes, 371.0 to 376.8", 375.9, writes, 0.02, "%.0f GB/s"))
 	trays, err := betweenTrays()
 	if err != nil {
 		return nil, err
@@ -119,8 +126,9 @@ func insideCollective(how, set string) (float64, error) {
 // another rack.
 func betweenTrays() ([]Row, error) {
 	const (
-		source = "NVIDIA, GB200 NVL72: 72 GPUs on NVLink of 1.8 TB/s both ways; a ConnectX-7 of 400G per GPU"
-		text   = `
+		source = "NVIDIA, GB200 NVL72: 72 GPUs on 18 NVLinks of 40.1 GB/s for kernels (nccl, topo.h), " +
+			"a ConnectX-7 of 400G per GPU"
+		text = `
 fabric:
   types: {tray: {gpu: gb200, gpus: 4, nics: 4, nic_rate: 400Gbps, domain: rack}, leaf: {ports: 256x400Gbps}}
   nodes: {tray: {type: tray, per: {rack: 2, tray: 18}}, leaf: {type: leaf, per: {rail: 4}}}
@@ -132,7 +140,7 @@ workload: {traffic: {flows: [{from: tray-1-1/gpu-1, to: %s, bytes: 512MiB}]}}
 	for _, c := range []struct {
 		to, claim string
 		want      float64
-	}{{"tray-1-18/gpu-4", "gb200: to a GPU in another tray of the rack", 900},
+	}{{"tray-1-18/gpu-4", "gb200: to a GPU in another tray of the rack", 721.8},
 		{"tray-2-1/gpu-1", "gb200: to a GPU in another rack", 50 * 4096.0 / 4178}} {
 		r, err := finish(fmt.Sprintf(text, c.to))
 		if err != nil {

@@ -29,9 +29,8 @@ func slowLinks(large bool) (rows []Row, err error) {
 }
 
 // quarterQueues is why flows past slow cables take longer here.
-const quarterQueues = "uet-htsim shortens the queues of slow cables, and where they mark, to a quarter; a switch whose " +
-	"cable runs slowly keeps its queues, and four times as much waits there. Its own figures with long queues " +
-	"(-q 500) are 564.7 for oblivious and 478.7 for bitmap; no setting here gives one port other thresholds"
+const quarterQueues = "uet-htsim shortens the queues of slow cables, and where they mark, to a quarter; a switch " +
+	"whose cable runs slowly keeps its queues, and four times as much waits there"
 
 // uetSlowLinks holds the ways to choose source ports to uet-htsim's figures for its option -failed 8: all eight
 // cables from cores down to the first aggregation switch run at a quarter of their rate (its titles say a
@@ -65,7 +64,8 @@ func uetSlowLinks() (rows []Row, err error) {
 			c.name+": the slowest flow, us", "uet-htsim, validate_load_balancing_failed_snd.out; HANDBOOK 26",
 			c.want, t, 0.1, "%.1f")
 		if !row.OK {
-			row.Note = quarterQueues
+			row.Note = quarterQueues + ". Its own figures with long queues (-q 500) are 564.7 for oblivious and 478.7 " +
+				"for bitmap"
 		}
 		rows = append(rows, row)
 	}

@@ -71,11 +71,11 @@ type uetClass struct {
 }
 
 var uetClasses = []uetClass{
-	{"incasts", "nscc", false, "incast-", 0.02, 8, 30},
-	{"incasts", "rccc", false, "incast-", 0.02, 8, 30},
-	{"permutations", "nscc", false, "permutation-", 0.05, 0, 3},
+	{"incasts", "nscc", false, "incast-", 0.02, 8, 24},
+	{"incasts", "rccc", false, "incast-", 0.02, 8, 24},
+	{"permutations", "nscc", false, "permutation-", 0.05, 0, 2},
 	{"permutations", "rccc", false, "permutation-", 0.05, 0, 2},
-	{"permutations past slow links", "nscc", true, "permutation-", 0.10, 0, 2},
+	{"permutations past slow links", "nscc", true, "permutation-", 0.10, 0, 1},
 	{"permutations past slow links", "rccc", true, "permutation-", 0.10, 0, 1},
 }
 
@@ -89,7 +89,7 @@ func uetRows(large bool) (rows []Row, err error) {
 	for _, c := range uetClasses {
 		n, most := c.draw, 64.
 		if large {
-			n, most = c.many, 2048
+			n, most = c.many, 1024
 		}
 		mine := slices.DeleteFunc(slices.Clone(all), func(u uetRun) bool { return !c.has(&u, most) })
 		of := len(mine)
@@ -110,14 +110,14 @@ func uetRows(large bool) (rows []Row, err error) {
 }
 
 // has reports whether a run is of the class, and no more than a report has time for: incasts of so many MiB
-// in all, permutations of 4 MB.
+// in all, permutations of 2 MB.
 func (c *uetClass) has(u *uetRun, most float64) bool {
 	var n, spread, size float64
 	if _, err := fmt.Sscanf(u.matrix, "incast-%g-%g-%g", &n, &spread, &size); err == nil && n*size > most {
 		return false
 	}
 	if _, err := fmt.Sscanf(u.matrix, "permutation-%g", &size); err == nil &&
-		(size > 4 || u.control == "rccc" && u.over > 1) {
+		(size > 2 || u.control == "rccc" && u.over > 1) {
 		return false
 	}
 	return u.control == c.control && u.failed == c.failed && strings.HasPrefix(u.matrix, c.kind)
@@ -138,12 +138,18 @@ func (c *uetClass) row(sample []uetRun, of int) (Row, error) {
 	}
 	n := float64(len(sample))
 	rms := math.Sqrt(sum / n)
-	return Row{Claim: fmt.Sprintf("%s, %s of 8,192 hosts, %d of %d drawn: last completion, root mean square",
+	row := Row{Claim: fmt.Sprintf("%s, %s of 8,192 hosts, %d of %d drawn: last completion, root mean square",
 		strings.ToUpper(c.control), c.name, len(sample), of),
 		Source:   "uet-htsim's published results, HANDBOOK 26",
 		Expected: fmt.Sprintf("<= %.1f %%", 100*c.most), OK: rms <= c.most,
 		Ours: fmt.Sprintf("%.1f %%", 100*rms),
-		Diff: fmt.Sprintf("mean %+.1f %%, worst %+.1f %%: %s", 100*mean/n, 100*worst, where)}, nil
+		Diff: fmt.Sprintf("mean %+.1f %%, worst %+.1f %%: %s", 100*mean/n, 100*worst, where)}
+	if c.failed && !row.OK {
+		// permutation-1 at 400G with 128 paths: a queue's 100 packets wait 33 us at a quarter of the rate.
+		row.Note = quarterQueues + ". 1 MB over 128 paths: NSCC 45.4 us and RCCC 46.3 there, here 76.7 and 78.7, " +
+			"and 45.9 and 51.5 with all queues at a quarter"
+	}
+	return row, nil
 }
 
 // run simulates a run; the last acknowledgement's way back over four links is added, us.
