@@ -75,6 +75,26 @@ func TestInFlightIsWhatWasNotAnswered(t *testing.T) {
 	}
 }
 
+// Packets that come late fill gaps and release packets that asked and were answered: they are not answered for
+// it. Answers that named them told senders that the slowest paths are good.
+func TestPacketsThatFillGapsAreNotAnswered(t *testing.T) {
+	l := newLane(t, func(c *Config) { c.Named, c.AckEvery = true, 4 })
+	l.fate = func(p *Packet, _ int) (bool, unit.Time) {
+		return false, unit.Time(p.PSN*2654435761>>8%20_000) * unit.Nanosecond
+	}
+	answers, unasked := 0, 0
+	l.told = func(p *Packet) {
+		answers++
+		if psn, _ := p.About(); psn%4 != 3 && psn != 7999 {
+			unasked++
+		}
+	}
+	l.write(8000, 8000)
+	if answers < 2000 || unasked > 20 {
+		t.Errorf("%d answers, %d of them about packets that did not ask", answers, unasked)
+	}
+}
+
 // A marked packet is answered at once, though it does not ask.
 func TestMarksAreAnsweredAtOnce(t *testing.T) {
 	for _, named := range []bool{false, true} {

@@ -242,7 +242,10 @@ func (q *QP) report(a *Answer, s uint64, asked, list bool) {
 
 // release takes every held packet that is now in order, and reports whether an
 // acknowledgement is due: one of them asked for it, or the last packet of all did,
-// which may be the end of what is sent, and learns how far we are.
+// which may be the end of what is sent, and learns how far we are. Where answers name
+// their packets each of them has been answered, and only that end is due: an answer for
+// every gap filled would name the packets that took the slowest paths, and have a sender
+// that listens choose these again.
 func (q *QP) release(a *Answer) (asked bool) {
 	r := &q.reorder
 	w := uint64(len(r.slots))
@@ -257,6 +260,9 @@ func (q *QP) release(a *Answer) (asked bool) {
 		r.slots[i].Data = nil
 	}
 	r.settle(q.expect)
+	if q.cfg.Named {
+		return r.held == 0 && r.slots[(q.expect-1)&(w-1)].AckReq
+	}
 	return asked || r.held > 0 && r.slots[(r.top-1)&(w-1)].AckReq
 }
 
