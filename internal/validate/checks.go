@@ -79,7 +79,7 @@ func Checks() []Check {
 		group("lone flows", 4.4, 100, loneFlows),
 		parted("trimming", 5.0, 200, 0.8, trimRows),
 		group("NSCC", 0.3, 60, uecRows),
-		parted("uet", 210, 1000, 4, uetRows),
+		parted("uet", 170, 1000, 4, uetRows),
 		group("UEC paths", 12.7, 210, uecPaths),
 		group("mrc", 4.5, 80, mrcRows),
 		group("srd", 0.5, 130, srdRows),

@@ -65,18 +65,22 @@ func (u *uetRun) String() string {
 type uetClass struct {
 	name, control string
 	failed        bool
-	kind          string  // how matrices are called
-	most          float64 // what the root mean square may be
-	draw, many    int     // runs that a quick and a long report draw
+	kind          string     // how matrices are called
+	bytes         [2]float64 // their MiB in all of an incast, MB of each flow of a permutation: above, and up to
+	most          float64    // what the root mean square may be
+	draw          int        // runs that a report draws
+	large         bool       // and not a quick one
 }
 
 var uetClasses = []uetClass{
-	{"incasts", "nscc", false, "incast-", 0.02, 8, 24},
-	{"incasts", "rccc", false, "incast-", 0.02, 8, 24},
-	{"permutations", "nscc", false, "permutation-", 0.05, 0, 2},
-	{"permutations", "rccc", false, "permutation-", 0.05, 0, 2},
-	{"permutations past slow links", "nscc", true, "permutation-", 0.10, 0, 1},
-	{"permutations past slow links", "rccc", true, "permutation-", 0.10, 0, 1},
+	{"incasts of up to 64 MiB", "nscc", false, "incast-", [2]float64{0, 64}, 0.02, 8, false},
+	{"incasts of up to 64 MiB", "rccc", false, "incast-", [2]float64{0, 64}, 0.02, 8, false},
+	{"incasts of up to 1 GiB", "nscc", false, "incast-", [2]float64{64, 1024}, 0.02, 12, true},
+	{"incasts of up to 1 GiB", "rccc", false, "incast-", [2]float64{64, 1024}, 0.02, 12, true},
+	{"permutations of 1 and 2 MB", "nscc", false, "permutation-", [2]float64{0, 2}, 0.05, 3, true},
+	{"permutations of 1 and 2 MB", "rccc", false, "permutation-", [2]float64{0, 2}, 0.05, 3, true},
+	{"permutations past slow links", "nscc", true, "permutation-", [2]float64{0, 2}, 0.10, 1, true},
+	{"permutations past slow links", "rccc", true, "permutation-", [2]float64{0, 2}, 0.10, 1, true},
 }
 
 // uetRows draws runs of each class and holds ours to them.
@@ -85,21 +89,18 @@ func uetRows(large bool) (rows []Row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	random := rng.New(16, "uet-htsim's results")
 	for _, c := range uetClasses {
-		n, most := c.draw, 64.
-		if large {
-			n, most = c.many, 1024
+		if c.large && !large {
+			continue
 		}
-		mine := slices.DeleteFunc(slices.Clone(all), func(u uetRun) bool { return !c.has(&u, most) })
+		random := rng.New(16, c.control+" "+c.name)
+		mine := slices.DeleteFunc(slices.Clone(all), func(u uetRun) bool { return !c.has(&u) })
 		of := len(mine)
 		for i := range mine {
 			j := i + random.Intn(of-i)
 			mine[i], mine[j] = mine[j], mine[i]
 		}
-		if n = min(n, of); n == 0 {
-			continue
-		}
+		n := min(c.draw, of)
 		row, err := c.row(mine[:n], of)
 		if err != nil {
 			return nil, err
@@ -131,21 +132,18 @@ func (u *uetRun) idle() bool {
 	return u.control == "rccc" && u.gbps == 800 && u.matrix == "incast-2-16-1"
 }
 
-// has reports whether a run is of the class, and no more than a report has time for: incasts of so many MiB
-// in all, permutations of 2 MB.
-func (c *uetClass) has(u *uetRun, most float64) bool {
-	if u.idle() {
-		return false // has a row of its own
+// has reports whether a run is of the class.
+func (c *uetClass) has(u *uetRun) bool {
+	if u.idle() || u.control != c.control || u.failed != c.failed || !strings.HasPrefix(u.matrix, c.kind) {
+		return false // the idle one has a row of its own
 	}
 	var n, spread, size float64
-	if _, err := fmt.Sscanf(u.matrix, "incast-%g-%g-%g", &n, &spread, &size); err == nil && n*size > most {
+	if _, err := fmt.Sscanf(u.matrix, "incast-%g-%g-%g", &n, &spread, &size); err == nil {
+		size *= n
+	} else if fmt.Sscanf(u.matrix, "permutation-%g", &size); u.control == "rccc" && u.over > 1 {
 		return false
 	}
-	if _, err := fmt.Sscanf(u.matrix, "permutation-%g", &size); err == nil &&
-		(size > 2 || u.control == "rccc" && u.over > 1) {
-		return false
-	}
-	return u.control == c.control && u.failed == c.failed && strings.HasPrefix(u.matrix, c.kind)
+	return size > c.bytes[0] && size <= c.bytes[1]
 }
 
 // row runs a class's sample.
