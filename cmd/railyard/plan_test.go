@@ -218,7 +218,7 @@ func TestPlanSearch(t *testing.T) {
 	os.WriteFile(scenario,
 		[]byte("name: small\nfabric: {kind: rail, hosts: 2, spines: 2, host_link: {rate: 400Gbps, cable: "+
 			"3m}}\nworkload: {traffic: {permutation: {bytes: 1MB}}}\n"), 0o644)
-	code, out, errs := call(t, "plan", "search", "llama-2-7b", "--fabric", scenario, "--global-batch", "16",
+	code, out, errs := call(t, "plan", "search", "gpt3-125m", "--fabric", scenario, "--global-batch", "16",
 		"--simulate", "2", "--json")
 	var got struct {
 		Tried, Feasible int

@@ -217,7 +217,7 @@ func TestRealRdmaBadInput(t *testing.T) {
 		{"rdma write --to " + to + " --line-rate 5", "--line-rate: "},
 		{"rdma write --to " + to + " --pcap " + taken, "--force"},
 		{"rdma write --to " + to + " --dscp 64", "--dscp: must lie between 0 and 63, found 64"},
-		{"rdma allreduce --ranks 0 --dtype complex64",
+		{"rdma allreduce --ranks 2 --dtype complex64",
 			"--dtype: \"complex64\" is no type of elements; accepted: "},
 		{"rdma allreduce --timeout 0", "--timeout: must lie between 1 and 31, found 0"},
 		{"rdma allreduce --rendezvous 127.0.0.1:99999 --rank 1 --ranks 2",

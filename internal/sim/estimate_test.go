@@ -49,7 +49,7 @@ func TestEstimateOfMemory(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	r := load(t, "name: cost\nfabric: {kind: fat-tree, k: 8, host_link: {rate: 400Gbps, delay: "+
-		"1us}}\ntransport: {qps: 4}\nworkload: {traffic: {alltoall: {bytes: 4MB}}}\n")
+		"1us}}\ntransport: {qps: 4}\nworkload: {traffic: {alltoall: {bytes: 1MB}}}\n")
 	if err := r.Go(nil); err != nil {
 		t.Fatal(err)
 	}
