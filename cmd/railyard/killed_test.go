@@ -103,7 +103,7 @@ func changing(thread int) (call uint64, is bool) {
 
 // Killed before any change to a file, a run leaves its directory whole or not at all, the run before it
 // untouched until then, and one hidden folder at most, which the next run removes. RAILYARD_LONG=1 tries all
-// 167 of them, otherwise those at which one run takes the place of another, and every twelfth.
+// 167 of them, otherwise those at which one run takes the place of another, and every 24th.
 func TestKilledAtAnyMoment(t *testing.T) {
 	smallFile(t)
 	os.Mkdir("in", 0o755)
@@ -123,7 +123,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 			t.Fatalf("%s: %d changes to files", out, len(all))
 		}
 		for n := 1; n <= len(all); n++ {
-			if !long.On() && n%12 != 1 && !turning(all, n) {
+			if !long.On() && n%24 != 1 && !turning(all, n) {
 				continue
 			}
 			os.RemoveAll("new")

@@ -30,7 +30,7 @@ func TestPlanLoad(t *testing.T) {
 	if b, err := os.ReadFile("x.svg"); err != nil || !strings.Contains(string(b), "ugal-g") {
 		t.Error(err)
 	}
-	if code, out, _ := call(t, args...); code != 0 || !strings.Contains(out, "saturated") {
+	if code, out, _ := call(t, append(args, "--loads", "20", "--lb", "minimal")...); code != 0 || !strings.Contains(out, "saturated") {
 		t.Errorf("exit %d, %s", code, out)
 	}
 	for _, c := range []struct {

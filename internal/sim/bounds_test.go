@@ -141,7 +141,7 @@ func possibleFlows(below func(string, float64, float64), r *Run, tab *result.Tab
 // No figure that is printed or written of a shipped scenario is above its bound. Long
 // ones are looked at after some hundred thousand or a few million events: what is written early must hold too.
 func TestNothingAboveItsBound(t *testing.T) {
-	enough := uint64(long.N(700_000, 3_000_000))
+	enough := uint64(long.N(350_000, 3_000_000))
 	for name, text := range scenarios.Texts() {
 		t.Run(name, func(t *testing.T) {
 			d, err := scenario.Parse(name, []byte(text), nil)

@@ -66,7 +66,7 @@ func parsed(text string, sets []string) (*scenario.Plan, error) {
 // to bit errors alone, no figure is above what is possible, no message is there before its ideal, and
 // nothing of it is left in the network.
 func TestRandomEvents(t *testing.T) {
-	ended, enough := 0, uint64(long.N(longEnough/2, 1<<40))
+	ended, enough := 0, uint64(long.N(longEnough/4, 1<<40))
 	rapid.Check(t, func(rt *rapid.T) {
 		text, sets := randomScenario(rt)
 		sets = append(sets, "output.sample="+rapid.SampledFrom([]string{"1us", "10us"}).Draw(rt, "sample"),

@@ -296,7 +296,7 @@ func (f *faultPlan) choose(r *rng.Stream, mtu int) {
 // drop it.)
 func TestTwoDrivers(t *testing.T) {
 	naks, cuts, again, cnps, paced, timed, echoed, grants := 0, 0, 0, 0, 0, 0, 0, 0
-	n := long.N(300, 1000)
+	n := long.N(200, 1000)
 	for seed := range uint64(n) {
 		r := rng.New(seed, "two drivers")
 		cfg := rc.Config{MTU: 256 << r.Intn(5), AckEvery: 1 + r.Intn(32),

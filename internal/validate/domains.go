@@ -16,16 +16,18 @@ workload: {training: {model: gpt3-175b, tp: 8, pp: 8, dp: %d, order: tp-cp-pp-dp
 `
 
 // domainRows are domains of NVLink that are larger than a server, or are the server.
-func domainRows() ([]Row, error) {
+func domainRows(large bool) ([]Row, error) {
 	rows, err := figure7Rows()
 	if err != nil {
 		return nil, err
 	}
-	alike, err := spinesForRails()
-	if err != nil {
-		return nil, err
+	if large {
+		alike, err := spinesForRails()
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, alike...)
 	}
-	rows = append(rows, alike...)
 	for _, d := range []struct {
 		gpu, source string
 		each, of    int // GPUs of a server, and of a domain

@@ -10,8 +10,11 @@ import (
 )
 
 // mrcRows holds MRC to what was published of it (HANDBOOK 19), on fabrics of our own size: at most 64 NICs.
-func mrcRows() (rows []Row, err error) {
-	all := []func() ([]Row, error){mrcVictim, mrcRing, mrcLoss, mrcPorts, mrcFailover, mrcPlanes}
+func mrcRows(large bool) (rows []Row, err error) {
+	all := []func() ([]Row, error){mrcVictim, mrcRing, mrcPorts, mrcFailover}
+	if large {
+		all = append(all, mrcLoss, mrcPlanes)
+	}
 	for _, of := range all {
 		more, err := of()
 		if err != nil {

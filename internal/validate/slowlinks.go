@@ -9,7 +9,7 @@ import (
 
 // slowLinks are core cables that run slowly. Large are uet-htsim's own figures for them; not large is whether
 // switches that hear from their neighbours see what the others cannot.
-func slowLinks(large bool) (rows []Row, err error) {
+func slowLinks() (rows []Row, err error) {
 	last := map[string]unit.Time{}
 	for _, lb := range []string{"dlb", "glb"} {
 		if last[lb], err = throughSlowLinks(lb); err != nil {
@@ -21,9 +21,6 @@ func slowLinks(large bool) (rows []Row, err error) {
 		Source:   "a core's queue is seen by the core alone",
 		Expected: fmt.Sprintf("< %v", last["dlb"]/2), Ours: last["glb"].String(), Diff: "-",
 		OK: last["glb"] < last["dlb"]/2})
-	if !large {
-		return rows, nil
-	}
 	more, err := uetSlowLinks()
 	return append(rows, more...), err
 }
