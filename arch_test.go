@@ -149,6 +149,7 @@ var allowed = map[string][]string{
 	"internal/ci/measure": {},
 	"internal/ci/figures": {},
 	"internal/ci/mutants": {},
+	"internal/ci/same":    {},
 	"scenarios":           {},
 	"docs/rules":          {},
 	"internal/report/web": {"internal/cause",
@@ -182,7 +183,7 @@ var edge = []string{"rcudp", "verbs", "internal/input", "internal/capture", "int
 	"internal/perftest", "internal/allreduce", "internal/lab", "internal/result", "internal/runner",
 	"cc/cctest", "transport/transporttest", "internal/gnmi", "internal/gnmi/gnmitest",
 	"internal/story", "internal/long", "internal/parallel", "internal/ci/measure", "internal/ci/figures",
-	"internal/ci/mutants",
+	"internal/ci/mutants", "internal/ci/same",
 	"internal/report", "internal/report/web", "scenarios", "cmd/railyard"}
 
 // banned is what no core may import: the world, the clock, locks.
