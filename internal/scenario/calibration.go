@@ -15,7 +15,7 @@ import (
 type Calibration struct {
 	Message unit.Time `yaml:"message" doc:"what a message between servers takes beyond the nic_latency of both ends"`
 	NICs    float64   `yaml:"nic_share" doc:"percent of a NIC's line rate that GPUs get through it; 0: all that headers leave"`
-	NVLink  float64   `yaml:"nvlink_share" doc:"percent of NVLink's rate that kernels reach; 0: all of it"`
+	NVLink  float64   `yaml:"nvlink_share" doc:"percent of server.nvlink that kernels reach, whose default is what NCCL counts on; 0: all of it"`
 	Launch  unit.Time `yaml:"launch" doc:"what a collective takes at each rank before its first transfer"`
 	Step    unit.Time `yaml:"step" doc:"what each transfer of a collective inside a server takes before it starts, beyond its protocol's"`
 	Remote  unit.Time `yaml:"network_step" doc:"what each transfer of a collective between servers takes before it starts, beyond its protocol's"`
