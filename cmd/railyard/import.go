@@ -35,7 +35,7 @@ type importCmd struct {
 	Servers      string   `help:"Names of servers, where neither source nor name nor cables tell: gpu-*." placeholder:"NAMES"`
 	Switches     string   `help:"Names of switches." placeholder:"NAMES"`
 	Server       string   `help:"What nvidia-smi topo -m prints, or NCCL's topology XML: a type of servers comes of it." placeholder:"FILE"`
-	Step         int      `help:"Step of a training, where the files hold several (PyTorch's profiler), by their number; the last that all have unless given." placeholder:"N" range:"0,1000000000"`
+	Step         int      `help:"Step of a training, where the files hold several (PyTorch's profiler, execution traces), by their number; the last that all have unless given." placeholder:"N" range:"0,1000000000"`
 	JSON         bool     `help:"Print what was found as JSON."`
 }
 
@@ -54,6 +54,7 @@ Examples:
   railyard import allreduce.xml --out msccl.yaml                  (MSCCL)
   railyard import et/*.et groups.json --out step.yaml             (Chakra: a file a rank, or et)
   railyard import rank*.pt.trace.json.gz --step 12 --out step.yaml  (PyTorch's profiler; any size)
+  railyard import et_*.json --step 12 --out calls.yaml            (PyTorch's execution traces)
   railyard import nccl_trace_rank_*                               (PyTorch's Flight Recorder)
   railyard import nccl.*.log --out job.yaml                       (NCCL_DEBUG=INFO)
   railyard import train.sh config.json --out train.yaml           (a training as it is started)

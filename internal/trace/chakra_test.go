@@ -262,8 +262,8 @@ func TestBadChakra(t *testing.T) {
 			"rank 0's " +
 			"node 1, which waits for rank 1's node 1, which waits for rank 1's node 2": et(
 			[]etNode{coll(1, 0), coll(2, 2, 1)}, []etNode{coll(1, 0, 2), coll(2, 2)}),
-		"c.json:1:1: is what PyTorch records before Chakra has " +
-			"linked": text(`{"schema": "1.0.2-chakra.0.0.4"}`),
+		"c.json:1:1: is an execution trace of PyTorch, " +
+			"which has no durations": text(`{"schema": "1.0.2-chakra.0.0.4"}`),
 		"c.json:3:1: ends early": text("{\"workload_graph\": [\n{\"id\": 1, " +
 			"\"type\": 4},\n{\"id\""),
 		"c.json:2:1: type: found": text("{\"workload_graph\": [\n{\"id\": 1, " +

@@ -62,9 +62,8 @@ func (c *chakra) readJSON(file string, text []byte, add func(saidNode) error) er
 	}
 	if !bytes.Contains(text[:min(len(text), head)], []byte(`"workload_graph"`)) {
 		if bytes.Contains(text[:min(len(text), head)], []byte(`"schema"`)) {
-			return at(file, 1, "is what PyTorch records before Chakra has linked and converted it: it has "+
-				"no "+
-				"durations of kernels; run chakra_trace_link and chakra_converter")
+			return at(file, 1, "is an execution trace of PyTorch, which has no durations; accepted: what Chakra's "+
+				"chakra_trace_link and chakra_converter make of it; --format pytorch-et reads its collectives")
 		}
 		for d.More() {
 			if err := take(); err != nil {

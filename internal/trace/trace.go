@@ -110,6 +110,7 @@ var formats = []Format{
 	{"goal-binary", "GOAL schedules of LogGOPSim and ATLAHS, as their compiler writes them", isGoalBinary,
 		readGoalBinary},
 	{"goal", "GOAL schedules as text: send, recv, calc, requires", isGoal, readGoal},
+	{"pytorch-et", "PyTorch's execution traces (ExecutionTraceObserver), one a rank: calls without times", isET, nil},
 	{"chakra", "Chakra's execution traces, one a rank (name.0.et): protobuf, gzipped, JSON",
 		isChakra,
 		readChakra},
@@ -189,7 +190,8 @@ func unpacked(f File) []byte {
 
 // streamed are the formats whose files are read as streams, and may hold several steps.
 var streamed = map[string]func(o *Options, files []File) (*Trace, error){"kineto": readKineto,
-	"nccl-log": readNCCLLog, "flight-recorder": readRecorder, "inspector": readInspector}
+	"nccl-log": readNCCLLog, "flight-recorder": readRecorder, "inspector": readInspector,
+	"pytorch-et": readET}
 
 // sized are the formats whose files leave the bytes of a collective open.
 var sized = map[string]func(o *Options, files []File) (*Trace, error){"msccl": readMSCCL}
@@ -227,7 +229,8 @@ func (o Options) Read(files ...File) (*Trace, error) {
 	for i := range files {
 		files[i] = files[i].unmarked()
 	}
-	read := streamed[f.Name]
+	name, files, beside := withProfiles(f.Name, files)
+	read := streamed[name]
 	if read == nil {
 		if o.Bytes != 0 && sized[f.Name] == nil {
 			return nil, field.New("bytes", "files of the format %s say how many bytes they move", f.Name)
@@ -243,7 +246,10 @@ func (o Options) Read(files ...File) (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Format = f.Name
+	if t.Format = name; beside != nil {
+		note(&t.Report.Left, "execution traces with profiles beside them, which have the same calls and their times",
+			beside.Name, 0)
+	}
 	return t, nil
 }
 
