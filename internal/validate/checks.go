@@ -75,7 +75,7 @@ func Checks() []Check {
 		parted("DCQCN fixed point", 6.3, 160, 2.9, fixedPoint),
 		group("DCQCN in NICs", 0, 50, nicSender),
 		group("Swift", 0.6, 160, swiftRows),
-		parted("credit", 11.9, 220, 0.1, creditRows),
+		parted("credit", 14, 220, 0.1, creditRows),
 		group("lone flows", 4.4, 100, loneFlows),
 		parted("trimming", 5.0, 200, 0.8, trimRows),
 		group("NSCC", 0.3, 60, uecRows),

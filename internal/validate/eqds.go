@@ -73,7 +73,11 @@ func creditRows(large bool) ([]Row, error) {
 		return append(rows, more...), err
 	}
 	roce, err := pausedPermutation()
-	return append(append(rows, more...), roce), err
+	if err != nil {
+		return nil, err
+	}
+	deep, err := deepIncasts()
+	return append(append(append(rows, more...), roce), deep...), err
 }
 
 // permutation16 is perm_16n_16c_2MB.cm of both repositories.
