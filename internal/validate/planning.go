@@ -83,7 +83,8 @@ func fabrics() ([]Row, error) {
 			}
 		}
 	}
-	return rows, nil
+	pods, err := superPODs()
+	return append(rows, pods...), err
 }
 
 // planeCounts designs published fabrics of several planes from their switches.
@@ -111,12 +112,14 @@ func planeCounts() ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []Row{
+	rows := []Row{
 		exact("switches of a multi-plane fat tree, 16,384 GPUs, 64 ports",
 			"DeepSeek-AI, arXiv 2505.09343, table 3", 768, deepseek),
 		within("switches of a dual-plane pod, 15,360 GPUs, at 1:1 (theirs 1.07:1)",
 			"Qian et al., Alibaba HPN, SIGCOMM 2024", 360, float64(hpn), 0.03, "%.0f"),
-	}, nil
+	}
+	more, err := topologies()
+	return append(rows, more...), err
 }
 
 // switchCounts compares designs of 28,672 GPUs on switches of 128 ports.
@@ -218,5 +221,5 @@ func memory() ([]Row, error) {
 			within(fmt.Sprintf("GB of states per GPU, 7.5 billion parameters on 64 GPUs, ZeRO %d", stage),
 				"Rajbhandari et al. SC'20, figure 1", want, got, 0.015, "%.1f"))
 	}
-	return rows, nil
+	return append(rows, zeroTable()...), nil
 }
