@@ -155,8 +155,8 @@ events: [{switch: spine-1, at: 100us, up: false}]
 		want := detect.Seconds() * 50e9 / 8 / frame
 		rows = append(rows, within(fmt.Sprintf("packets of a flow at 100 Gbit/s over two spines lost until "+
 			"the leaf detects that one went, %v", detect),
-			"closed form: half the rate times the time, a frame of 4,194 B", want, float64(s.DropsDown), 0.15,
-			"%.0f"))
+			"closed form: half the rate times the time, a frame of 4,194 B", want, float64(s.DropsDown), 1/want,
+			"%.0f")) // one packet
 	}
 	return rows, nil
 }

@@ -78,7 +78,7 @@ func mrcVictim() (rows []Row, err error) {
 		mrcSource, 0.75, got[3]/got[2], 0.1, "%.3f")
 	dcqcn.Note = "0.98 where hashing gives the victim another uplink than those that are paused, 0.2 to " +
 		"0.5 where not: a standard error of 0.13; the switches' thresholds are not published"
-	ten := within("the same, ten queue pairs each: victim, Gbit/s of 400", mrcSource, 100, got[4], 0.3,
+	ten := within("the same, ten queue pairs each: victim, Gbit/s of 400", mrcSource, 100, got[4], 0.1,
 		"%.0f")
 	ten.Note = dcqcn.Note
 	alone := Row{Claim: "7:1 incast, PFC alone: victim, Gbit/s of 400, mean of 8 seeds", Source: mrcSource,
@@ -181,7 +181,7 @@ workload: {traffic: {ring-allreduce: {bytes: 16MB}}}
 			return nil, err
 		}
 	}
-	worse := within("MRC, 1 % lost: the same", mrcSource, 1./3, got[0]/got[2], 0.3, "%.3f")
+	worse := within("MRC, 1 % lost: the same", mrcSource, 1./3, got[0]/got[2], 0.1, "%.3f")
 	worse.Note = "how soon a packet counts as lost is the implementation's; the digests give no time-out"
 	back := atMost("RoCE with go-back-N at 0.1 %, collapses: the same, mean of 12 seeds", mrcSource, 0.5,
 		got[3]/got[4], "%.3f")

@@ -94,7 +94,7 @@ func uecRows() ([]Row, error) {
 	}
 	bound := 15*uecWire + 13.7
 	single := within("NSCC, permutation of 16 over one path: mean of 16 slowest flows, us",
-		uecSource+", one draw", 527.8, mean(hashed), 0.2, "%.1f")
+		uecSource+", one draw", 527.8, mean(hashed), 0.1, "%.1f")
 	least, most := span(hashed)
 	single.Note = fmt.Sprintf("htsim's figure is one draw of paths; ours lie between %.0f and %.0f", least,
 		most)
@@ -162,7 +162,7 @@ func uecPaths() ([]Row, error) {
 		{"mixed", uecMixed, 200.5, 0.08, false}, // as bitmap, to the last figure
 		{"REPS, every fourth packet answered", "lb: reps\nlb_options: {ack_every: 4}", 208.2, 0.08, true},
 		{"oblivious", "lb: oblivious", 212.8, 0.08, true},
-		{"one path", "lb: ecmp", 889.9, 0.2, true},
+		{"one path", "lb: ecmp", 889.9, 0.08, true},
 	} {
 		matrix, err := connections("perm1024.cm")
 		if err != nil {
