@@ -23,7 +23,7 @@ type trial struct {
 }
 
 // agreement is how far blame and saving may lie apart, of the step.
-const agreement = 0.15
+const agreement = 0.1
 
 // source says what the run is compared with.
 func (t *trial) source() string {
@@ -252,6 +252,8 @@ func rateTrials() (list []trial) {
 func collisionTrials() []trial {
 	const both = ": hash collision and rate not given back"
 	const bare = " without congestion control: hash collision"
+	const gone = "a collision delays ranks unevenly, and later rounds meet at receivers: the incasts and PFC pauses of those " +
+		"go with the collision. Counted with them, the account is within 5 % of the step"
 	return []trial{
 		{claim: "three flows into one NIC, DCQCN as in its paper: hash collision", text: flowsOf124,
 			as: paper, without: sprayed, blamed: collision},
@@ -265,7 +267,7 @@ func collisionTrials() []trial {
 		{claim: "ring all-reduce" + both, text: ring,
 			as: paper, without: with(sprayed, uncontrolled...), blamed: sum(collision, held)},
 		{claim: "ring all-reduce" + bare + " and its pauses", text: ring,
-			as: uncontrolled, without: sprayed, blamed: sum(collision, paused)},
+			as: uncontrolled, without: sprayed, blamed: sum(collision, paused), note: gone},
 		{claim: "ring all-reduce with flowlets" + bare + ", its pauses and resends", text: ring,
 			as: with(uncontrolled, "lb=flowlet"), without: sprayed,
 			blamed: sum(collision, paused, again)},
@@ -274,7 +276,7 @@ func collisionTrials() []trial {
 		{claim: "training step" + both, text: training,
 			as: paper, without: with(sprayed, uncontrolled...), blamed: sum(collision, held)},
 		{claim: "training step" + bare, text: training,
-			as: uncontrolled, without: sprayed, blamed: collision},
+			as: uncontrolled, without: sprayed, blamed: collision, note: gone},
 	}
 }
 
