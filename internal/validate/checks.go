@@ -47,7 +47,7 @@ func Checks() []Check {
 	return []Check{
 		group("closed forms", 0.4, 70, closedForms),
 		group("sharing", 0, 50, sharing),
-		group("collectives", 0.2, 50, collectives),
+		group("collectives", 1, 60, collectives),
 		group("GOAL", 0.1, 50, logRows),
 		group("jobs", 0, 50, jobRows),
 		group("messages by chance", 0.2, 120, queueRows),

@@ -15,7 +15,11 @@ func goodputs() ([]Row, error) {
 		return nil, err
 	}
 	llama, err := goodputLlama()
-	return append(forms, llama...), err
+	if err != nil {
+		return nil, err
+	}
+	meta, err := researchClusters()
+	return append(append(forms, llama...), meta...), err
 }
 
 const dalySource = "Daly, FGCS 22 (2006), complete model"
