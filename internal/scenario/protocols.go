@@ -115,7 +115,11 @@ func (p *resolver) carried() error {
 		member(p.File.cc(), "algorithm").SetString(name)
 		s.CC = cc.Lookup(name)
 	}
-	switch fits := append([]string{c.CC}, c.Controls...); {
+	fits := c.Controls
+	if !slices.Contains(fits, c.CC) {
+		fits = append([]string{c.CC}, fits...)
+	}
+	switch {
 	case c.CC == "" && c.Controls == nil && s.CC.Name == "none":
 		c.Own = true
 	case c.CC == "" && c.Controls == nil:

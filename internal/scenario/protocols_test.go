@@ -72,6 +72,10 @@ func TestTransportRefused(t *testing.T) {
 			t.Errorf("%s: %v", sets, err)
 		}
 	}
+	_, err := resolveLB(dragonfly, "transport.kind=mrc", "switch.pfc=false", "cc.algorithm=rccc")
+	if err == nil || !strings.Contains(err.Error(), "accepted: nscc, dctcp, none") {
+		t.Error(err) // each once
+	}
 }
 
 // The congestion control is the transport's unless one is named that it can run, and RC's switches for
