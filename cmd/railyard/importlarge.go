@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"railyard/internal/input"
@@ -105,10 +106,15 @@ func (c *importCmd) readLarge(options trace.Options, files []trace.File) (*trace
 		options.Keep = func(name string) io.Writer { return keep[name] }
 		x, err = options.Read(files...)
 	}
-	for _, f := range files {
+	some := slices.ContainsFunc(files, func(f trace.File) bool { return keep[f.Name] != nil && keep[f.Name].n > 0 })
+	for i, f := range files {
 		k := keep[f.Name]
 		switch {
 		case k == nil:
+			continue
+		case err == nil && k.n == 0 && some: // an execution trace with a profile beside it
+			k.to.drop()
+			names[i] = ""
 			continue
 		case err == nil && k.n == 0:
 			err = &inputError{fmt.Errorf("%s has more than the %d bytes that a scenario's files may "+
@@ -124,5 +130,5 @@ func (c *importCmd) readLarge(options trace.Options, files []trace.File) (*trace
 		}
 		err = k.to.keep()
 	}
-	return x, names, err
+	return x, slices.DeleteFunc(names, func(name string) bool { return name == "" }), err
 }

@@ -87,6 +87,9 @@ func (c *importCmd) folder(dir string) (traces, cablings []string, err error) {
 	if err != nil || len(traces) == 0 {
 		return nil, []string{dir}, err
 	}
+	if formats["kineto"] > 0 {
+		delete(formats, "pytorch-et") // of the same ranks: the profiles are read
+	}
 	if len(formats) > 1 {
 		var all []string
 		for _, name := range slices.Sorted(maps.Keys(formats)) {
