@@ -52,9 +52,9 @@ func researchClusters() (rows []Row, err error) {
 		gpus int
 		want float64 // hours
 	}{{16_384, 1.8}, {131_072, 0.23}} {
-		job := goodput.Input{GPUs: c.gpus, PerServer: 8, Days: 2, Spares: -1, Seed: 1, Seeds: 100, Stall: goodput.Second,
-			Rates: &goodput.Rates{Rates: []goodput.Rate{{Component: "gpu", Per: goodput.PerServer, MTBF: 24 * 1000 / 6.5}}}}
-		r, err := goodput.Run(job, nil)
+		rate := goodput.Rate{Component: "gpu", Per: goodput.PerServer, MTBF: 24 * 1000 / 6.5}
+		r, err := goodput.Run(goodput.Input{GPUs: c.gpus, PerServer: 8, Days: 2, Spares: -1, Seed: 1, Seeds: 100,
+			Stall: goodput.Second, Rates: &goodput.Rates{Rates: []goodput.Rate{rate}}}, nil)
 		if err != nil {
 			return nil, err
 		}
