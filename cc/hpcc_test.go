@@ -166,3 +166,52 @@ func TestHPCCPlus(t *testing.T) {
 		t.Errorf("the reference after two full round trips is %v", updates)
 	}
 }
+
+// TestHPCCLoadByHand: the load of the paper's MeasureInflight from two looks at ports of 100 Gbit/s on a path of 10 us,
+// which holds 125,000 bytes: what was sent of what could be, and the lesser of two queues of what the path holds. It
+// began at 1, and of looks 5 us apart the new one counts half.
+func TestHPCCLoadByHand(t *testing.T) {
+	const wraps = 1 << 27
+	look := func(at unit.Time, sent, queue unit.Bytes) cc.Hop {
+		return cc.Hop{Rate: 100 * unit.Gbps, Wraps: wraps, At: at * unit.Microsecond, Sent: sent, Queue: queue}
+	}
+	still := look(10, 0, 0)
+	still.Rate = 0
+	for name, c := range map[string]struct {
+		was, is []cc.Hop
+		want    float64
+		moves   bool
+	}{
+		"full":               {[]cc.Hop{look(0, 0, 0)}, []cc.Hop{look(10, 125_000, 0)}, 1, true},
+		"half":               {[]cc.Hop{look(0, 7, 0)}, []cc.Hop{look(10, 62_507, 0)}, 0.5, true},
+		"idle":               {[]cc.Hop{look(0, 500, 0)}, []cc.Hop{look(10, 500, 0)}, 0, true},
+		"stopped, and holds": {[]cc.Hop{look(0, 5, 62_500)}, []cc.Hop{look(10, 5, 62_500)}, 0.5, true},
+		"a queue that goes":  {[]cc.Hop{look(0, 0, 62_500)}, []cc.Hop{look(10, 125_000, 25_000)}, 1.2, true},
+		"a queue that comes": {[]cc.Hop{look(0, 0, 25_000)}, []cc.Hop{look(10, 125_000, 62_500)}, 1.2, true},
+		"bytes come round": {[]cc.Hop{look(0, wraps-100_000, 0)}, []cc.Hop{look(10, 25_000, 0)},
+			1, true},
+		"half as long ago":  {[]cc.Hop{look(0, 0, 0)}, []cc.Hop{look(5, 0, 0)}, 0.5, true},
+		"twice as long ago": {[]cc.Hop{look(0, 0, 0)}, []cc.Hop{look(20, 62_500, 0)}, 0.25, true},
+		"the clock stands":  {[]cc.Hop{look(10, 0, 0)}, []cc.Hop{look(10, 125_000, 0)}, 1, false},
+		"a port of no rate": {[]cc.Hop{look(0, 0, 0)}, []cc.Hop{still}, 1, false},
+		"the busiest of two": {[]cc.Hop{look(0, 0, 0), look(5, 0, 0)},
+			[]cc.Hop{look(10, 25_000, 0), look(10, 50_000, 0)}, 0.9, true},
+		"the first of two as busy": {[]cc.Hop{look(0, 0, 0), look(5, 0, 0)},
+			[]cc.Hop{look(10, 25_000, 0), look(10, 12_500, 0)}, 0.2, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c0, _ := hpccAt("hpcc", cc.Values{"ai": unit.Mbps})
+			for i, hops := range [][]cc.Hop{c.was, c.is} {
+				tel := cc.Telemetry{Hops: len(hops), Wraps: told}
+				copy(tel.Hop[:], hops)
+				c0.OnAck(unit.Time(i+1)*unit.Microsecond, &cc.Ack{Bytes: 1000, Telemetry: &tel})
+			}
+			if got := signal(t, c0, "utilisation"); math.Abs(got-c.want) > 1e-9 {
+				t.Errorf("a load of %v, want %v", got, c.want)
+			}
+			if n, _ := c0.Counter("updates"); n > 0 != c.moves {
+				t.Errorf("%d updates of the reference", n)
+			}
+		})
+	}
+}
