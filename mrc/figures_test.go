@@ -151,7 +151,8 @@ func TestFarPorts(t *testing.T) {
 		psn, up, want uint32
 	}{{65_535, 0b01, 0b01}, {65_534, 0b11, 0b01}, {65_535, 0b11, 0b01}, {0, 0b11, 0b11}, {1, 0, 0b11}, {2, 0b10, 0b10},
 		{1, 0b01, 0b10}, {3, 0b111, 0b11}} {
-		s.Take(us, &transport.Packet{Kind: transport.Control, Code: AboutPorts, PSN: c.psn, Bits: [2]uint64{uint64(c.up)}})
+		s.Take(us, &transport.Packet{Kind: transport.Control, Code: AboutPorts, PSN: c.psn,
+			Bits: [2]uint64{uint64(c.up)}})
 		if s.peer.far != c.want || s.peer.planes() != c.want {
 			t.Errorf("update %d: the far planes are %b, want %b", i, s.peer.far, c.want)
 		}
@@ -195,8 +196,8 @@ func TestSACKByHand(t *testing.T) {
 		p.EV = 0
 		got = append(got, p)
 	}
-	want := transport.Packet{Kind: transport.Ack, PSN: 3, EchoEV: 7003, Expect: 1, Bits: [2]uint64{0b1101, 4096}, Late: 2,
-		Bytes: 300, Sent: 8 * us, Flags: transport.Stamped}
+	want := transport.Packet{Kind: transport.Ack, PSN: 3, EchoEV: 7003, Expect: 1, Late: 2,
+		Bits: [2]uint64{0b1101, 4096}, Bytes: 300, Sent: 8 * us, Flags: transport.Stamped}
 	if len(got) != 1 || got[0] != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -63,8 +63,8 @@ func TestOpcodesInSequence(t *testing.T) {
 		{roce.WriteOnly, whole, 1024}, {roce.WriteOnlyImm, whole, 1024}, {roce.ReadRequest, whole, 0},
 		{roce.CompareSwap, whole, 0}, {roce.FetchAdd, whole, 0},
 	} {
-		for in, begins := range []Packet{whole: {Opcode: roce.WriteOnly}, write: {Opcode: roce.WriteFirst, Payload: 1024},
-			send: {Opcode: roce.SendFirst, Payload: 1024}} {
+		for in, begins := range []Packet{whole: {Opcode: roce.WriteOnly},
+			write: {Opcode: roce.WriteFirst, Payload: 1024}, send: {Opcode: roce.SendFirst, Payload: 1024}} {
 			e := connected(t, nil)
 			e.b.PostReceive(Receive{ID: 1, Data: [][]byte{make([]byte, 4096)}})
 			e.b.PostReceive(Receive{ID: 2, Data: [][]byte{make([]byte, 4096)}})
@@ -88,7 +88,8 @@ func TestOpcodesInSequence(t *testing.T) {
 				want, syndrome = Refused, roce.NakInvalid
 			}
 			if e.b.Data(&p, &a); a.Verdict != want || e.b.Fault() != syndrome {
-				t.Errorf("%v after %v: verdict %v, fault %v; want %v", c.op, begins.Opcode, a.Verdict, e.b.Fault(), want)
+				t.Errorf("%v after %v: verdict %v, fault %v; want %v", c.op, begins.Opcode, a.Verdict,
+					e.b.Fault(), want)
 			}
 		}
 	}
@@ -234,7 +235,8 @@ func TestWhatGoesAfterSilence(t *testing.T) {
 		"named, and ACK timeouts": {true, false, 1, " 0*? 9*"},
 	} {
 		e := sent(t, 10, func(f *Config) {
-			f.Recovery, f.AckEvery, f.Named, f.Timeout, f.NakAfter = Selective, 2, c.named, LocalAckTimeout(c.timeout), 60
+			f.Recovery, f.AckEvery, f.Named, f.NakAfter = Selective, 2, c.named, 60
+			f.Timeout = LocalAckTimeout(c.timeout)
 		})
 		switch {
 		case c.hole && c.named:

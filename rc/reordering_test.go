@@ -44,12 +44,13 @@ func TestLateOnes(t *testing.T) {
 	}
 }
 
-// TestMissingIsReported: what more than NakAfter packets have overtaken is reported once, in runs; what is missing later
-// is not, until as many have overtaken that.
+// TestMissingIsReported: what more than NakAfter packets have overtaken is reported once, in runs; what is missing
+// later is not, until as many have overtaken that.
 func TestMissingIsReported(t *testing.T) {
 	e := connected(t, func(f *Config) { f.Recovery, f.NakAfter = Selective, 2 })
 	for i, c := range []struct{ place, from, n int }{
-		{2, 0, 0}, {3, 0, 0}, {4, 0, 2}, {7, 0, 0}, {8, 0, 0}, {9, 5, 2}, {11, 0, 0}, {12, 0, 0}, {13, 10, 1}, {14, 0, 0},
+		{2, 0, 0}, {3, 0, 0}, {4, 0, 2}, {7, 0, 0}, {8, 0, 0}, {9, 5, 2}, {11, 0, 0}, {12, 0, 0}, {13, 10, 1},
+		{14, 0, 0},
 	} {
 		got := comes(e, false, c.place)
 		if c.n == 0 && len(got) > 0 || c.n > 0 && (len(got) != 1 || got[0].Syndrome != roce.NakMissing ||
@@ -119,8 +120,8 @@ func TestLostReadData(t *testing.T) {
 	}
 }
 
-// TestNotReadyThenAgain: a receiver that is not ready gets that packet again after its timer's time, 0.64 ms of code 12,
-// and before it nothing goes.
+// TestNotReadyThenAgain: a receiver that is not ready gets that packet again after its timer's time, 0.64 ms of code
+// 12, and before it nothing goes.
 func TestNotReadyThenAgain(t *testing.T) {
 	for rec, want := range map[Recovery]string{GoBackN: " 3* 4* 5*", Selective: " 3* 10 11"} {
 		e := sent(t, 10, func(c *Config) { c.Recovery, c.AckEvery = rec, 64 })
@@ -136,8 +137,8 @@ func TestNotReadyThenAgain(t *testing.T) {
 	}
 }
 
-// TestRoundTripsAreTimed: the first packet that asked for an answer is timed by what is acknowledged beyond it; one that
-// goes again is not (Karn), nor is it twice.
+// TestRoundTripsAreTimed: the first packet that asked for an answer is timed by what is acknowledged beyond it; one
+// that goes again is not (Karn), nor is it twice.
 func TestRoundTripsAreTimed(t *testing.T) {
 	const us = unit.Microsecond
 	e := sent(t, 10, func(c *Config) { c.Recovery, c.AckEvery = Selective, 4 }) // 1 and 5 and 9 ask

@@ -46,7 +46,8 @@ func TestSilence(t *testing.T) {
 			k.asked, k.rtt = una, rtt{1000 * us, 200 * us, 900 * us}
 		}, 2000 * us},
 		"few, and no round trip known": {3, false, func(k *selective, una uint64) { k.asked = una }, 1350 * us},
-		"few":                          {3, false, func(k *selective, una uint64) { k.asked, k.rtt.mean = una, 10*us }, 454 * us},
+		"few": {3, false, func(k *selective, una uint64) { k.asked, k.rtt.mean = una, 10*us },
+			454 * us},
 		"few, and round trips long": {3, false, func(k *selective, una uint64) { k.asked, k.rtt.mean = una, 300*us },
 			600 * us},
 		"four":  {4, false, func(k *selective, una uint64) { k.asked, k.rtt.mean = una, 10*us }, 1350 * us},
