@@ -30,13 +30,12 @@ func isET(_ string, head []byte) bool {
 
 // observed is the execution trace of one rank.
 type observed struct {
-	*kineto   // the file, its rank, groups and steps: a step's span is one of node numbers
-	nodes     int
-	sorted    bool // by number, as files written anew are
-	calls     []etCall
-	marks     []etMark
-	backends  map[string]string // names of groups by backend_id, before schema 1.0.3
-	disagrees string            // why calls cannot be of one rank
+	*kineto  // the file, its rank, groups and steps: a step's span is one of node numbers
+	nodes    int
+	sorted   bool // by number, as files written anew are
+	calls    []etCall
+	marks    []etMark
+	backends map[string]string // names of groups by backend_id, before schema 1.0.3
 }
 
 // etMark is a ProfilerStep: its number, the number of its node, and how many calls stand before it in the file.
