@@ -110,7 +110,7 @@ var formats = []Format{
 	{"goal-binary", "GOAL schedules of LogGOPSim and ATLAHS, as their compiler writes them", isGoalBinary,
 		readGoalBinary},
 	{"goal", "GOAL schedules as text: send, recv, calc, requires", isGoal, readGoal},
-	{"pytorch-et", "PyTorch's execution traces (ExecutionTraceObserver), one a rank: calls without times", isET, nil},
+	{"pytorch-et", "PyTorch's execution traces, one a rank: calls without their times", isET, nil},
 	{"chakra", "Chakra's execution traces, one a rank (name.0.et): protobuf, gzipped, JSON",
 		isChakra,
 		readChakra},
