@@ -153,3 +153,14 @@ func TestGivenEVs(t *testing.T) {
 		}
 	}
 }
+
+// Data carries its payload behind the headers, and whatever else there is nothing.
+func TestSpelledPayload(t *testing.T) {
+	for kind, want := range map[transport.Kind]int{transport.Data: 4096, transport.Ack: 0, transport.Control: 0} {
+		var f roce.Frame
+		p := transport.Packet{Kind: kind, PSN: 7, Payload: 4096}
+		if got := (&maker{}).Spell(&p, &f, 1, 2); got != want || f.BTH.DestQP != 2 {
+			t.Errorf("kind %v: %d bytes behind the headers, to queue pair %d", kind, got, f.BTH.DestQP)
+		}
+	}
+}

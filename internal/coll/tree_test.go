@@ -102,3 +102,12 @@ func deepest(l *ledger) (d int) {
 	}
 	return d
 }
+
+// One rank alone has what it had: nothing moves, and what it waits for stays.
+func TestTreeOfOne(t *testing.T) {
+	l := newLedger()
+	done := TreeAllReduce(l, []int{5}, unit.MiB, [][]int32{{3, 4}})
+	if !reflect.DeepEqual(done, [][]int32{{3, 4}}) || len(l.sent) != 0 {
+		t.Errorf("%d transfers, then %v", len(l.sent), done)
+	}
+}

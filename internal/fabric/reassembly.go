@@ -151,7 +151,6 @@ func (n *Net) giveUp(now unit.Time, node int32, f *iface, at int32) {
 	for first := true; w.head >= 0 && (first || n.wholeBehind(w)); first = false {
 		n.skip(f, w)
 		n.inOrder(now, node, f, at, f.granters[w.granter].port)
-		w = &f.flows[at]
 	}
 	if w.heard = now; w.head >= 0 || w.due() > 0 {
 		w.watched = true
