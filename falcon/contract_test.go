@@ -12,7 +12,7 @@ import (
 // TestDefaultsByHand: Isekai's constants, as the documentation of the protocol has them.
 func TestDefaultsByHand(t *testing.T) {
 	const want = "map[ack_count:10 ack_delay:8us ask_every:10 early:16 min_timeout:250us paths:4 plb:true plb_late:1.01 " +
-		"plb_rounds:5 plb_share:0.5 probe_after:1.1 psp:true reorder:0.25 retries:7 weighted:true window:512]"
+		"plb_rounds:5 plb_share:0.5 probe_after:1.1 psp:true reorder:0.25 retries:7 weighted:false window:512]"
 	if got := fmt.Sprint(Protocol.Defaults); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -35,7 +35,8 @@ var Protocol = transport.Protocol{
 		{Name: "paths", Kind: param.Count, Min: "1", Max: "4",
 			Doc: "flow labels of a connection, each with its own window"},
 		{Name: "weighted", Kind: param.Flag,
-			Doc: "true: paths in turn, weighted by their windows; false: the one with most room"},
+			Doc: "false: the path with most room in its own window (third generation); true: in turn by " +
+				"windows' shares, below a limit of all paths (second generation)"},
 		{Name: "window", Kind: param.Count, Min: "64", Max: "4096",
 			Doc: "packets that a receiver tells apart; a power of two"},
 		{Name: "ack_count", Kind: param.Count, Min: "1", Max: "128",
@@ -66,7 +67,7 @@ var Protocol = transport.Protocol{
 	// Isekai: default_config_generator.cc and rue/algorithm/swift.cc; RACK's and the probe's factors are
 	// those of its example single_rack_p2p_800g_rack_tlp. A window of 512 is its third generation's. Seven
 	// time-outs are RoCE's retries.
-	Defaults: param.Values{"paths": 4, "weighted": true, "window": 512, "ack_count": 10,
+	Defaults: param.Values{"paths": 4, "weighted": false, "window": 512, "ack_count": 10,
 		"ack_delay": 8 * unit.Microsecond, "ask_every": 10, "reorder": 0.25, "probe_after": 1.1, "early": 16,
 		"min_timeout": 250 * unit.Microsecond, "retries": 7, "plb": true, "plb_share": 0.5, "plb_rounds": 5,
 		"plb_late": 1.01, "psp": true},

@@ -152,9 +152,9 @@ func TestCongestedPathIsLeft(t *testing.T) {
 	}
 }
 
-// TestTurns: of two paths one slower, the weights follow the windows, and neither is starved.
+// TestTurns: weighted, of two paths one slower, the weights follow the windows, and neither is starved.
 func TestTurns(t *testing.T) {
-	s := newSender(&[]settings{settingsOf(with(param.Values{"paths": 2}),
+	s := newSender(&[]settings{settingsOf(with(param.Values{"paths": 2, "weighted": true}),
 		transport.Common{MTU: 1000, Planes: 1})}[0], path100, 1)
 	s.flows[0].window, s.flows[1].window = 30_000, 10_000
 	var sent [2]int

@@ -131,15 +131,17 @@ func (s *sender) answered(now unit.Time, f *flow) {
 	}
 }
 
-// pick chooses the flow of a plane that sends next, -1 for none. Weighted, the windows of all flows of the
-// plane together are what may be under way, and flows take turns by their windows' shares: a congested path
-// gets few packets and never none. Else each flow keeps to its own window and the one with most room is next.
+// pick chooses the flow of a plane that sends next, -1 for none. Each flow keeps to its own window, and the one
+// with most room is next, of equal ones the next in turn (Isekai: CLOSED_LOOP_MAX_OPEN_FCWND_RR_WHEN_TIE, the
+// policy of its example of four paths, superblock_permutation_24_800g). A path that stands still holds its own
+// window of packets and none of the others'.
 func (s *sender) pick(now unit.Time, plane int) int {
 	if s.set.weighted {
 		return s.pickWeighted(now, plane)
 	}
 	best, room := noFlow, unit.Bytes(0)
-	for i := range s.flows {
+	for k := range s.flows {
+		i := (s.last + 1 + k) % len(s.flows)
 		f := &s.flows[i]
 		if int(f.plane) == plane && !s.avoids(f) && f.may(now) && f.window-f.flying > room {
 			best, room = i, f.window-f.flying
@@ -148,6 +150,10 @@ func (s *sender) pick(now unit.Time, plane int) int {
 	return best
 }
 
+// pickWeighted is the policy of Falcon's second generation (Isekai: OPEN_LOOP_FCWND_WEIGHTED_ROUND_ROBIN): the
+// windows of all flows of the plane together limit what is under way, and flows take turns by their windows'
+// shares. A congested path gets few packets and never none, and those that wait there fill the common limit. The
+// third generation's rate update engine returns no weights (Isekai: rue/algorithm/swift.h, SetResponse).
 func (s *sender) pickWeighted(now unit.Time, plane int) int {
 	var windows, flying unit.Bytes
 	for i := range s.flows {
@@ -175,6 +181,7 @@ func (s *sender) pickWeighted(now unit.Time, plane int) int {
 // charge notes a packet that leaves by a flow: its turn is over, its pace begins.
 func (s *sender) charge(now unit.Time, id int, payload uint32) {
 	f := &s.flows[id]
+	s.last = id
 	f.flying += unit.Bytes(payload)
 	if f.gap > 0 {
 		f.next = now + f.gap

@@ -24,6 +24,7 @@ type sender struct {
 	rackAt  unit.Time // RACK looks again
 	lateRow int       // time-outs in a row
 	silent  int       // flows that are
+	last    int       // the flow of the latest packet
 
 	held                   transport.Held
 	stuckAt                unit.Time
@@ -38,7 +39,7 @@ func (s *sender) MostInFlight() unit.Bytes { return unit.Bytes(s.set.window) * s
 func newSender(set *settings, path cc.Path, seed uint64) *sender {
 	n := max(set.paths, set.Planes)
 	s := &sender{set: set, out: window.NewOut(set.window, set.MTU), flows: make([]flow, n),
-		random: rng.New(seed, "falcon"), rtoAt: unit.Never, probeAt: unit.Never, rackAt: unit.Never}
+		random: rng.New(seed, "falcon"), rtoAt: unit.Never, probeAt: unit.Never, rackAt: unit.Never, last: n - 1}
 	path.Line /= unit.Rate(n)
 	s.line = path.Line
 	for i := range s.flows {

@@ -82,6 +82,7 @@ func Checks() []Check {
 		parted("uet", 170, 1000, 4, uetRows),
 		group("UEC paths", 16, 210, uecPaths),
 		parted("mrc", 8, 80, 1.5, mrcRows),
+		group("Falcon", 5, 130, falconRows),
 		group("srd", 0.5, 130, srdRows),
 		group("structured EVs", 0.4, 80, structuredRows),
 		group("port channels", 1.9, 70, channelRows),
