@@ -60,6 +60,9 @@ func (n *Net) Path(port, dst int32, loc uint16, hash uint32) (ports []int32) {
 // pathPort is a switch's port on such a path, -1 for none. To look changes no chooser's state.
 func (n *Net) pathPort(node, dst int32, loc uint16, hash uint32) int32 {
 	f := &n.forward[node]
+	if int(f.fwd)+int(loc) >= len(n.tables.fwd) {
+		return -1 // no switch reaches any NIC
+	}
 	_, steady := n.Sw[node].Chooser.(route.Steady)
 	if code := n.tables.fwd[f.fwd+int32(loc)]; code >= 0 && !f.hashed && !steady {
 		return n.tables.members[n.tables.groups[f.groups+int32(code)].start]
@@ -105,6 +108,9 @@ func (n *Net) toward(out []int32, node, dst int32, loc uint16) []int32 {
 		return out
 	}
 	f := &n.forward[node]
+	if int(f.fwd)+int(loc) >= len(n.tables.fwd) {
+		return out // no switch reaches any NIC
+	}
 	code := n.tables.fwd[f.fwd+int32(loc)]
 	if code >= 0 {
 		g := n.tables.groups[f.groups+int32(code)]

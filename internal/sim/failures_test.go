@@ -283,3 +283,23 @@ failures:
 		t.Errorf("%d packets sent again for %d lost", s.Retransmissions, lost)
 	}
 }
+
+// TestEverySwitchIsDown checks that a run in which no switch reaches any NIC from the start on ends with lost queue pairs.
+func TestEverySwitchIsDown(t *testing.T) {
+	r := load(t, `
+name: dark
+fabric: {kind: dual-rail, hosts: 2, host_link: {rate: 100Gbps, cable: 3m}}
+server: {gpus: 1, nics: 1, nic_ports: 2, bond: spray}
+cc: {algorithm: hpcc}
+transport: {timeout: 4, retries: 1}
+workload: {traffic: {permutation: {bytes: 100KB}}}
+events: [{switch: rail-1, at: 0s, up: false, converge: 0s}, {switch: rail-2, at: 0s, up: false, converge: 0s}]
+`)
+	if err := r.Go(nil); err != nil {
+		t.Fatal(err)
+	}
+	s, _, _ := r.Outcome("test")
+	if s.Outcome == nil || s.FailedQPs != 2 {
+		t.Errorf("outcome %v, %d queue pairs failed", s.Outcome, s.FailedQPs)
+	}
+}
