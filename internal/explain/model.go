@@ -60,12 +60,13 @@ type model struct {
 	tight    map[int32]bool // sets that are full however bytes are spread over them
 	rated    int            // rates of flows, the last time that the run's messages were let begin
 	grain    unit.Time
-	shared   []bool // by link: several NICs send over it
-	lost     bool   // switches or links have lost or trimmed packets
-	hot      []bool // by connection: its links between switches are full however bytes are spread over them
-	discards bool   // go-back-N: what comes behind a loss goes twice
-	rebinds  bool   // queue pairs would share a NIC's ports evenly with balancing
-	evenly   bool   // packets are spread over ports evenly, whatever these carry
+	shared   []bool   // by link: several NICs send over it
+	queued   []queued // by port
+	lost     bool     // switches or links have lost or trimmed packets
+	hot      []bool   // by connection: its links between switches are full however bytes are spread over them
+	discards bool     // go-back-N: what comes behind a loss goes twice
+	rebinds  bool     // queue pairs would share a NIC's ports evenly with balancing
+	evenly   bool     // packets are spread over ports evenly, whatever these carry
 	// What replays can leave out: causes, those that congestion control reacted to, causes that are there because of
 	// others, and these.
 	there, reacts, derived, behinds uint32

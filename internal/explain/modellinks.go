@@ -121,6 +121,11 @@ func (m *model) rate(link int32, at unit.Time, v without) float64 {
 	return bytesPer(m.buses[link-n-int32(len(m.sets))])
 }
 
+// spreads reports whether a connection's packets take several ports of a switch at once.
+func (m *model) spreads(c int32) bool {
+	return m.b.r.seen.Rules.Spreads || m.b.r.seen.Rules.SpreadsNIC || m.b.share.path[c].shares != nil
+}
+
 // rates are those of all links at the beginning.
 func (m *model) rates(v without) []float64 {
 	all := make([]float64, m.links())

@@ -121,6 +121,9 @@ type PortPackets struct {
 type Ways interface {
 	// Path is the ports that a connection has where each has one way (Rules.Hashed).
 	Path(conn int32) []int32
+	// Back is the ports by which a connection's acknowledgements go where each has one way, from the receiver's on;
+	// nil: they wait for nothing.
+	Back(conn int32) []int32
 	// Choices is hop by hop the ports of switches among which its bytes could go.
 	Choices(conn int32) [][]int32
 }

@@ -11,6 +11,7 @@ import (
 // divide books what messages took beside to causes.
 func (m *model) divide() {
 	r := m.b.r
+	m.queues()
 	for x := range m.extra {
 		msg, e := &r.seen.Messages[x], &m.extra[x]
 		if msg.Done == 0 {
@@ -33,7 +34,20 @@ func (m *model) divideOne(x int32, e *excess, lost unit.Time) {
 			lost -= d
 		}
 	}
+	if at := m.place(x, &met, lost); at != met.Port {
+		met.Port, met.Sampled, met.Earlier = at, true, false
+	}
+	if met.Trimmed > 0 {
+		if at := m.overflowed(msg.Conn); at >= 0 {
+			met.Port = at
+		}
+	}
 	queue := m.queueCause(x, &met)
+	if wait, port := m.back(msg.Conn); queue == cause.Recovering && port >= 0 && wait > 0 && m.windowed(msg.Conn) {
+		if id := m.portCause(port); id != cause.LineRate {
+			queue = id // round trips are longer by what acknowledgements wait
+		}
+	}
 	add(b.again(), met.Late, false, m.behind(b.again(), queue))
 	w := &window{e.began, msg.Done}
 	paused, at := b.paused(msg.Conn, w)
@@ -63,7 +77,10 @@ func (m *model) divideOne(x int32, e *excess, lost unit.Time) {
 			add(trigger, full, true, cause.LineRate)
 			window -= full
 		}
-		add(cause.Window, window, false, cause.LineRate)
+		late, behind := m.unanswered(x, e)
+		late = min(late, window)
+		add(cause.Window, late, false, behind)
+		add(cause.Window, window-late, false, cause.LineRate)
 		add(trigger, part(met.Held), trigger != cause.Recovering, cause.LineRate)
 	}
 	rest := m.rest(x, &met, w)
@@ -147,13 +164,27 @@ func (m *model) windowed(conn int32) bool {
 }
 
 // filled is the share of the time for which a window was full that queues are to blame for: all of it where congestion
-// control has made it smaller, else what packets waited in queues of the time that they were under way.
+// control has made it smaller, and where switches have trimmed packets, which fill it until they go again; else what
+// packets waited in queues of the time that they were under way.
 func (m *model) filled(x int32, met *Trouble) float64 {
 	k := &m.b.r.seen.Conns[m.b.r.seen.Messages[x].Conn]
-	if s := &m.b.r.plan.Services[k.Service]; k.Cuts > 0 || k.Marked > 0 && (s.Carried != nil || s.CC.Marks) {
+	if s := &m.b.r.plan.Services[k.Service]; k.Cuts > 0 || met.Trimmed > 0 || k.Marked > 0 && (s.Carried != nil || s.CC.Marks) {
 		return 1
 	}
 	return m.waited(x)
+}
+
+// unanswered is how long a window of a message was full because acknowledgements waited on their way back, and why they
+// did. A window moves once a round trip: without a part of that the message takes as much less.
+func (m *model) unanswered(x int32, e *excess) (late unit.Time, behind cause.ID) {
+	conn := m.b.r.seen.Messages[x].Conn
+	wait, port := m.back(conn)
+	if port < 0 {
+		return 0, cause.LineRate
+	}
+	forward := m.waited(x)
+	trip := float64(2*m.ways[conn].latency)/max(1e-3, 1-forward) + float64(wait)
+	return unit.Time(float64(e.took) * float64(wait) / max(1, trip)), m.portCause(port)
 }
 
 // waited is what packets of a message's connection waited in queues, of their round trip.

@@ -79,6 +79,8 @@ func (p *pipes) out(nic int32) int32 {
 	return int32(2*link + 1)
 }
 
+func (p *pipes) Back(int32) []int32 { return nil }
+
 func (p *pipes) Path(c int32) []int32 {
 	return []int32{p.out(p.seen.Conns[c].From), p.in(p.seen.Conns[c].To)}
 }

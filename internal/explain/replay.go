@@ -227,8 +227,11 @@ func (p *replay) moved(x int32) {
 	c := p.m.b.r.seen.Messages[x].Conn
 	least := p.began[x] + min(p.m.alone(p.net, p.uses[c], p.m.bytes(x, p.v)), p.m.extra[x].took)
 	at := max(p.now, least) + p.m.extra[x].without(p.v, p.m.hot[c], func(id cause.ID) float64 {
-		if id == cause.Collision && p.m.hot[c] && !p.v.has(cause.Oversubscription) {
+		switch {
+		case id == cause.Collision && p.m.hot[c] && !p.v.has(cause.Oversubscription):
 			return 1
+		case id == cause.SlowLink && p.m.spreads(c):
+			return 0 // what is left are paths that are alike
 		}
 		return p.other[x]
 	})

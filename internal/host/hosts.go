@@ -442,6 +442,24 @@ func (h *Hosts) Path(c int32) []int32 {
 	return append([]int32{s.port}, ports...)
 }
 
+// Back returns the ports by which a connection's acknowledgements go where hashing decides, from the receiver's own on;
+// nil where they go before data, and where the transport is not RC.
+func (h *Hosts) Back(c int32) []int32 {
+	s, r := &h.senders[c], &h.receivers[c]
+	if h.Service(c).AcksFirst || h.endsOf(c) != nil {
+		return nil
+	}
+	there := h.Path(c)
+	if len(there) == 0 {
+		return nil
+	}
+	in := h.Net.Ports[there[len(there)-1]].Peer
+	if !slices.Contains(h.nics[s.dst].ports, in) {
+		return nil
+	}
+	return append([]int32{in}, h.Net.Path(in, r.src, r.loc, r.hash)...)
+}
+
 // Choices returns hop by hop the ports of switches among which a connection's packets
 // could go.
 func (h *Hosts) Choices(c int32) [][]int32 {
