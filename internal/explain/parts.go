@@ -168,7 +168,8 @@ func (m *model) windowed(conn int32) bool {
 // packets waited in queues of the time that they were under way.
 func (m *model) filled(x int32, met *Trouble) float64 {
 	k := &m.b.r.seen.Conns[m.b.r.seen.Messages[x].Conn]
-	if s := &m.b.r.plan.Services[k.Service]; k.Cuts > 0 || met.Trimmed > 0 || k.Marked > 0 && (s.Carried != nil || s.CC.Marks) {
+	s := &m.b.r.plan.Services[k.Service]
+	if k.Cuts > 0 || met.Trimmed > 0 || k.Marked > 0 && (s.Carried != nil || s.CC.Marks) {
 		return 1
 	}
 	return m.waited(x)

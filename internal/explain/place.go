@@ -31,8 +31,8 @@ func (m *model) queues() {
 }
 
 // place is the port where packets of a message queued longest, -1 for none. What was looked at of a message says so
-// where that waited for a good part of what the message lost, or is many packets. Otherwise others of its packets, which
-// may have taken any port of its paths, waited as others did there.
+// where that waited for a good part of what the message lost, or is many packets. Otherwise others of its packets,
+// which may have taken any port of its paths, waited as others did there.
 func (m *model) place(x int32, met *Trouble, lost unit.Time) int32 {
 	r := m.b.r
 	msg := &r.seen.Messages[x]

@@ -284,7 +284,8 @@ failures:
 	}
 }
 
-// TestEverySwitchIsDown checks that a run in which no switch reaches any NIC from the start on ends with lost queue pairs.
+// TestEverySwitchIsDown checks that a run in which no switch reaches any NIC from the start on ends with lost queue
+// pairs.
 func TestEverySwitchIsDown(t *testing.T) {
 	r := load(t, `
 name: dark
