@@ -21,7 +21,7 @@ type validateCmd struct {
 	JSON     bool     `help:"Print as JSON."`
 	Markdown string   `help:"Write the report as Markdown too." name:"markdown" placeholder:"FILE"`
 	Force    bool     `help:"Replace a file that is no such report." with:"markdown"`
-	Random   int      `help:"Of the group blame: draw scenarios, take the largest cause of each away and compare what that saves." placeholder:"N" range:"0,100000"`
+	Random   int      `help:"Of the group blame: draw scenarios, take the largest cause of each away and compare what that saves. Of the group uet: draw published runs of uet-htsim." placeholder:"N" range:"0,100000"`
 	Seed     uint64   `help:"Seed of the drawing." default:"1" with:"random"`
 	Number   *int     `help:"Judge one scenario of the drawing alone, by its number." placeholder:"N" with:"random" range:"0,99999"`
 	Out      string   `help:"Write the scenarios that are farthest off into a folder." placeholder:"DIR" with:"random"`
@@ -37,6 +37,7 @@ Examples:
   railyard validate --json | jq '.[] | select(.ok | not)'
   railyard validate blame --random 20 --seed 3
   railyard validate blame --random 300 --out worst
+  railyard validate uet --random 4
   railyard validate --markdown docs/validation.md`
 }
 

@@ -26,16 +26,18 @@ const worstShown = 5
 
 var errBlame = errors.New("the account of lost time misses its aim on random scenarios")
 
-// random checks the account of lost time on random scenarios.
+// random checks the account of lost time on random scenarios, or ours on published runs that are drawn.
 func (c *validateCmd) random(e *env) error {
 	switch {
 	case c.Random < 1 || c.Random > mostRandom:
 		return field.New("--random", "%d is out of range 1–%d", c.Random, mostRandom)
-	case !slices.Equal(c.Only, []string{"blame"}):
-		return field.New("--random", "draws scenarios for the group blame alone: railyard validate blame --random %d",
-			c.Random)
 	case c.Markdown != "":
 		return field.New("--markdown", "is written of all groups, without --random")
+	case slices.Equal(c.Only, []string{"uet"}):
+		return c.published(e)
+	case !slices.Equal(c.Only, []string{"blame"}):
+		return field.New("--random", "draws for one group, blame or uet: railyard validate blame --random %d",
+			c.Random)
 	case c.Number != nil && (*c.Number < 0 || *c.Number >= mostRandom):
 		return field.New("--number", "%d is out of range 0–%d", *c.Number, mostRandom-1)
 	}

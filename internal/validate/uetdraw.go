@@ -1,0 +1,86 @@
+package validate
+
+import (
+	"strings"
+
+	"railyard/internal/rng"
+)
+
+// UETRun is one published run of uet-htsim, drawn, and what ours takes once it has run.
+type UETRun struct {
+	Name     string  `json:"name"`
+	Class    string  `json:"class"`
+	Expected float64 `json:"expected_us"` // its last completion
+	Ours     float64 `json:"ours_us"`
+	Off      float64 `json:"off"` // ours over that, less 1
+
+	run   uetRun
+	class *uetClass
+}
+
+// UETSpread is how far the runs of a class are off.
+type UETSpread struct {
+	Class string  `json:"class"`
+	Runs  int     `json:"runs"`
+	RMS   float64 `json:"rms"` // root mean square of Off
+	Mean  float64 `json:"mean"`
+	Worst float64 `json:"worst"`
+	Where string  `json:"where"` // the worst
+	Most  float64 `json:"most"`  // what RMS may be
+	OK    bool    `json:"ok"`
+	Note  string  `json:"note,omitempty"` // why it is above that, where this is known
+}
+
+// UETMemory is what a run holds at most, MB.
+const UETMemory = 1000
+
+// DrawUET draws n of the published runs that a class has, none twice; all where there are fewer.
+func DrawUET(seed uint64, n int) ([]UETRun, error) {
+	all, err := uetPublished()
+	if err != nil {
+		return nil, err
+	}
+	var drawn []UETRun
+	for i := range uetClasses {
+		c := &uetClasses[i]
+		for _, u := range c.of(all) {
+			drawn = append(drawn, UETRun{Name: u.String(), Class: c.String(), Expected: u.last, run: u, class: c})
+		}
+	}
+	shuffle(drawn, rng.New(seed, "published runs of uet-htsim"))
+	return drawn[:min(n, len(drawn))], nil
+}
+
+// Simulate has ours run it.
+func (u *UETRun) Simulate() (err error) {
+	if u.Ours, err = u.run.run(); err == nil {
+		u.Off = u.Ours/u.Expected - 1
+	}
+	return err
+}
+
+// SpreadUET sums runs up by their classes, those without a run left out.
+func SpreadUET(runs []UETRun) (list []UETSpread) {
+	for i := range uetClasses {
+		c := &uetClasses[i]
+		var s uetSpread
+		for j := range runs {
+			if runs[j].class == c {
+				s.add(&runs[j].run, runs[j].Ours)
+			}
+		}
+		if s.n == 0 {
+			continue
+		}
+		row := UETSpread{Class: c.String(), Runs: s.n, RMS: s.rms(), Mean: s.mean(), Worst: s.worst, Where: s.where,
+			Most: c.most, OK: s.rms() <= c.most}
+		if c.failed && !row.OK {
+			row.Note = slowCables
+		}
+		list = append(list, row)
+	}
+	return list
+}
+
+// String is the class in words.
+func (c *uetClass) String() string { return strings.ToUpper(c.control) + ", " + c.name }
