@@ -22,7 +22,8 @@ func TestValidatePublishedRuns(t *testing.T) {
 		Classes []validate.UETSpread `json:"classes"`
 		Runs    []validate.UETRun    `json:"runs"`
 	}
-	if err := json.Unmarshal([]byte(out), &got); code != 0 || err != nil || len(got.Runs) != 1 || len(got.Classes) != 1 {
+	err := json.Unmarshal([]byte(out), &got)
+	if code != 0 || err != nil || len(got.Runs) != 1 || len(got.Classes) != 1 {
 		t.Fatalf("exit %d, %v: %s%s", code, err, out, errs)
 	}
 	if u, c := got.Runs[0], got.Classes[0]; u.Ours == 0 || u.Off != u.Ours/u.Expected-1 || c.Class != u.Class ||

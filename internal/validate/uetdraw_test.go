@@ -40,10 +40,14 @@ func TestDrawUET(t *testing.T) {
 		t.Errorf("another seed draws %d of 20 alike", same)
 	}
 	first := few[0].class
-	runs := []UETRun{{run: uetRun{last: 100}, class: first, Ours: 103}, {run: uetRun{last: 100}, class: first, Ours: 96}}
+	runs := []UETRun{
+		{run: uetRun{last: 100}, class: first, Ours: 103},
+		{run: uetRun{last: 100}, class: first, Ours: 96},
+	}
 	got := SpreadUET(runs)
 	if len(got) != 1 || got[0].Runs != 2 || math.Abs(got[0].RMS-math.Sqrt(0.00125)) > 1e-12 ||
-		math.Abs(got[0].Mean+0.005) > 1e-12 || math.Abs(got[0].Worst+0.04) > 1e-12 || got[0].OK != (0.0353 < first.most) {
+		math.Abs(got[0].Mean+0.005) > 1e-12 || math.Abs(got[0].Worst+0.04) > 1e-12 ||
+		got[0].OK != (0.0353 < first.most) {
 		t.Errorf("%+v", got)
 	}
 }
