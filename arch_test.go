@@ -142,9 +142,10 @@ var allowed = map[string][]string{
 	"internal/tune": {"internal/rng"},
 	"internal/runner": {"internal/exec", "internal/fidelity", "internal/scenario", "internal/result",
 		"internal/capture"},
-	"internal/story":    {},
-	"internal/long":     {},
-	"internal/parallel": {},
+	"internal/story":     {},
+	"internal/long":      {},
+	"internal/published": {},
+	"internal/parallel":  {},
 
 	"internal/ci/measure": {},
 	"internal/ci/figures": {},
@@ -182,8 +183,8 @@ var allowed = map[string][]string{
 var edge = []string{"rcudp", "verbs", "internal/input", "internal/capture", "internal/lobby",
 	"internal/perftest", "internal/allreduce", "internal/lab", "internal/result", "internal/runner",
 	"cc/cctest", "transport/transporttest", "internal/gnmi", "internal/gnmi/gnmitest",
-	"internal/story", "internal/long", "internal/parallel", "internal/ci/measure", "internal/ci/figures",
-	"internal/ci/mutants", "internal/ci/same",
+	"internal/story", "internal/long", "internal/published", "internal/parallel",
+	"internal/ci/measure", "internal/ci/figures", "internal/ci/mutants", "internal/ci/same",
 	"internal/report", "internal/report/web", "scenarios", "cmd/railyard"}
 
 // banned is what no core may import: the world, the clock, locks.

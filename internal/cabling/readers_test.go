@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/published"
 	"railyard/internal/story"
 )
 
@@ -319,11 +320,8 @@ func FuzzRead(f *testing.F) {
 
 // shared is the folder of other simulators' inputs, where there is one.
 func shared(t *testing.T, name string) []byte {
-	b, err := os.ReadFile(filepath.Join(os.Getenv("RAILYARD_SHARED"), "data", name))
-	if err != nil {
-		t.Skip("RAILYARD_SHARED names no folder with these inputs")
-	}
-	return b
+	t.Helper()
+	return published.Read(t, name)
 }
 
 // Files of other simulators have the counts that they say.

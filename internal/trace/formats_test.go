@@ -1,10 +1,10 @@
 package trace
 
 import (
-	"os"
 	"strings"
 	"testing"
 
+	"railyard/internal/published"
 	"railyard/unit"
 )
 
@@ -56,10 +56,7 @@ func TestFormats(t *testing.T) {
 		format       string
 		ranks, parts int
 	}{"goal/binary_tree_32.goal": {"goal", 32, 31}, "hpcc/flow.txt": {"hpcc-flows", 4, 2}} {
-		b, err := os.ReadFile("../../../shared/data/" + path)
-		if err != nil {
-			t.Skip("published samples are not here: ", err)
-		}
+		b := published.Read(t, path)
 		x, err := Read("", File{path, b})
 		if err != nil || x.Format != want.format || x.Ranks != want.ranks ||
 			x.Report.Mapped[0].N != want.parts {

@@ -2,10 +2,10 @@ package trace
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
+	"railyard/internal/published"
 	"railyard/unit"
 )
 
@@ -135,10 +135,7 @@ func TestSimAILeaves(t *testing.T) {
 
 // SimAI's own sample: two all-reduces of eight.
 func TestSimAISample(t *testing.T) {
-	b, err := os.ReadFile("../../../shared/data/simai/microAllReduce.txt")
-	if err != nil {
-		t.Skip("published samples are not here: ", err)
-	}
+	b := published.Read(t, "simai", "microAllReduce.txt")
 	x, err := Read("", File{"microAllReduce.txt", b})
 	if err != nil || x.Format != "simai" || x.Ranks != 8 || len(x.Report.Mapped) != 2 {
 		t.Errorf("%v %+v", err, x)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/published"
 	"railyard/internal/story"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/dialect"
@@ -16,11 +17,7 @@ import (
 // read, passed over or told, in the language that the file is in; and how many of each kind there are is
 // a page, so that a rule which is too narrow or too wide shows as a change of it.
 func TestOthersConfigurations(t *testing.T) {
-	root := filepath.Join(os.Getenv("RAILYARD_SHARED"), "data", "configs")
-	files, _ := filepath.Glob(filepath.Join(root, "*", "*"))
-	if os.Getenv("RAILYARD_SHARED") == "" || len(files) == 0 {
-		t.Skip("RAILYARD_SHARED names no folder with configurations")
-	}
+	files := published.Files(t, "configs", "*", "*")
 	var page strings.Builder
 	fmt.Fprintln(&page, "# Lines of public configurations: in all, read, passed over, not understood;")
 	fmt.Fprintln(&page, "# values that cannot be.")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/published"
 	"railyard/internal/swconf"
 )
 
@@ -48,12 +49,7 @@ var public = map[string]struct {
 
 // Public texts are read as FRR reads them, and none of them is called wrong: all of these run.
 func TestPublicTexts(t *testing.T) {
-	shared := os.Getenv("RAILYARD_SHARED")
-	files, _ := filepath.Glob(filepath.Join(shared, "data", "configs", "frr", "*"))
-	if shared == "" || len(files) == 0 {
-		t.Skip("RAILYARD_SHARED names no folder with configurations")
-	}
-	for _, f := range files {
+	for _, f := range published.Files(t, "configs", "frr", "*") {
 		text, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)

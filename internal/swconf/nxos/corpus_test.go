@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"railyard/internal/published"
 	"railyard/internal/queue"
 	"railyard/internal/story"
 	"railyard/internal/swconf"
@@ -16,30 +17,12 @@ import (
 	"railyard/internal/swconf/tell"
 )
 
-// corpus is the folder of public texts, where a checkout has one; they are no part of the project.
-func corpus(t *testing.T) string {
-	dir, err := os.Getwd()
-	for err == nil && dir != filepath.Dir(dir) {
-		if path := filepath.Join(dir, "shared", "data", "configs", "nxos"); isDir(path) {
-			return path
-		}
-		dir = filepath.Dir(dir)
-	}
-	t.Skip("no shared/data/configs/nxos above this folder")
-	return ""
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
 // The public texts say what they mean, nothing in them is passed over that no table knows, and nothing in
 // those that work is an error: the answers were held against text and Cisco's QoS and unicast routing guides
 // by hand. A line for each queue of the ports that are most alike, by what decides it; of lines that are
 // unknown, which no Nexus 9000 or 3000 takes, their first words; of lint the rules that warn.
 func TestCorpus(t *testing.T) {
-	dir := corpus(t)
+	dir := published.Path(t, "configs", "nxos")
 	answered := map[string]bool{}
 	story.Cases(t, "corpus", func(name string) string {
 		name = strings.TrimSpace(name)
@@ -180,7 +163,7 @@ func routing(c *swconf.Config) string {
 // However a text is written down it says the same: without blanks in front of its lines, with tabs, in UTF-16
 // or Latin-1, between configure terminal and end, each section left by exit.
 func TestCorpusWrittenOtherwise(t *testing.T) {
-	dir := corpus(t)
+	dir := published.Path(t, "configs", "nxos")
 	lines := func(text string, f func(string) string) string {
 		var out []string
 		for _, l := range strings.Split(text, "\n") {

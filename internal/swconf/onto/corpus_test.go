@@ -9,24 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/published"
 	"railyard/internal/queue"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/design"
 	"railyard/unit"
 )
-
-// shared finds the public texts that lie beside the checkout, or skips.
-func shared(t *testing.T, folder string) string {
-	t.Helper()
-	for _, up := range []string{"../../../..", "../../../../.."} {
-		dir := filepath.Join(up, "shared", "data", "configs", folder)
-		if st, err := os.Stat(dir); err == nil && st.IsDir() {
-			return dir
-		}
-	}
-	t.Skip("shared/data/configs is not there")
-	return ""
-}
 
 // TestOntoTextsOfOperators: onto each public text the fabric's switch is merged, and nothing is left to do
 // then; or it is refused with a reason. Their AS number is made the fabric's, which a merge never changes.
@@ -36,10 +24,7 @@ func TestOntoTextsOfOperators(t *testing.T) {
 	// indentation, PFC off for all, queues of several chips, a class of the fabric's name
 	least := map[swconf.OS]int{swconf.NXOS: 10, swconf.EOS: 19, swconf.FRR: 10, swconf.SONiC: 6}
 	for os, least := range least {
-		files, err := filepath.Glob(filepath.Join(shared(t, string(os)), "*"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := published.Files(t, "configs", string(os), "*")
 		want := rendered(t, "rail", os, func(s *queue.Spec) {
 			if os == swconf.SONiC { // as their pools are
 				s.Queues[3].XOff, s.Queues[3].XOnOffset, s.Queues[3].Alpha = 0, 100*unit.KB, 0.125

@@ -2,12 +2,11 @@ package sonic_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"sort"
 	"strings"
 	"testing"
 
+	"railyard/internal/published"
 	"railyard/internal/swconf/sonic"
 )
 
@@ -73,18 +72,8 @@ var portTexts = map[string]string{
 }
 
 func TestPublicPorts(t *testing.T) {
-	shared := os.Getenv("RAILYARD_SHARED")
-	if shared == "" {
-		t.Skip("RAILYARD_SHARED names no folder with configurations")
-	}
 	for name, want := range portTexts {
-		text, err := os.ReadFile(filepath.Join(shared, "data", "configs", "sonic", name))
-		if os.IsNotExist(err) {
-			t.Skip("no public texts there")
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		c, err := sonic.Parse(name, text)
+		c, err := sonic.Parse(name, published.Read(t, "configs", "sonic", name))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/published"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/sonic"
 	"railyard/internal/swconf/tell"
@@ -72,12 +73,7 @@ var public = map[string]struct {
 
 // Public texts are read as their switches read them, and none of them is called wrong: all of these run.
 func TestPublicTexts(t *testing.T) {
-	shared := os.Getenv("RAILYARD_SHARED")
-	files, _ := filepath.Glob(filepath.Join(shared, "data", "configs", "sonic", "*.json"))
-	if shared == "" || len(files) == 0 {
-		t.Skip("RAILYARD_SHARED names no folder with configurations")
-	}
-	for _, f := range files {
+	for _, f := range published.Files(t, "configs", "sonic", "*.json") {
 		want, known := public[filepath.Base(f)]
 		text, err := os.ReadFile(f)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/published"
 	"railyard/internal/queue"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/design"
@@ -284,10 +285,10 @@ func TestYanglint(t *testing.T) { yanglint(t, "testdata/yang", true) }
 // that has them.
 func TestPublishedYang(t *testing.T) {
 	dir := os.Getenv("RAILYARD_SONIC_YANG")
-	if shared := os.Getenv("RAILYARD_SHARED"); dir == "" && shared != "" {
-		dir = filepath.Join(shared, "data", "sonic-yang")
+	if dir == "" {
+		dir = published.Path(t, "sonic-yang")
 	}
-	if files, _ := filepath.Glob(filepath.Join(dir, "*.yang")); dir == "" || len(files) == 0 {
+	if files, _ := filepath.Glob(filepath.Join(dir, "*.yang")); len(files) == 0 {
 		t.Skip("RAILYARD_SONIC_YANG names no folder with SONiC's published models")
 	}
 	yanglint(t, dir, false)
