@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"railyard/internal/field"
+	"railyard/internal/input"
 	"railyard/internal/swconf"
 	"railyard/unit"
 )
@@ -58,9 +59,9 @@ func sameEnd(a, b string) bool {
 
 // readBaseline reads what lint wrote with --json or --sarif.
 func readBaseline(name string) (*baseline, error) {
-	text, err := readBounded(name, maxBaseline)
+	text, err := input.Text(name, maxBaseline)
 	if err != nil {
-		return nil, &inputError{err}
+		return nil, input.Fault(err)
 	}
 	b := &baseline{}
 	if strings.HasPrefix(strings.TrimSpace(string(text)), "[") {
@@ -76,8 +77,8 @@ func readBaseline(name string) (*baseline, error) {
 		err = errors.New("a finding has no rule")
 	}
 	if err != nil {
-		return nil, &inputError{field.New(name, "is no baseline (%v); accepted: what config lint --json "+
-			"or --sarif writes", err)}
+		return nil, input.Fault(field.New(name, "is no baseline (%v); accepted: what config lint --json "+
+			"or --sarif writes", err))
 	}
 	return b, nil
 }

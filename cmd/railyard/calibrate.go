@@ -15,8 +15,10 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/measured"
+	"railyard/internal/output"
 	"railyard/internal/report"
 	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
 	"railyard/internal/tally"
 	"railyard/unit"
 )
@@ -126,7 +128,7 @@ func (c *calibrateCmd) timed() bool {
 // fitted fits to times, where there are some.
 func (c *calibrateCmd) fitted(e *env) (*calibrateReport, *calibrate.Bench, error) {
 	if !c.timed() {
-		doc, err := loadDocument(c.Fabric, c.Set)
+		doc, err := scenariofile.Read(c.Fabric, c.Set)
 		b := &calibrate.Bench{}
 		if err == nil && doc.File.Calibration != nil {
 			b.Start = *doc.File.Calibration
@@ -147,7 +149,7 @@ func (c *calibrateCmd) fitted(e *env) (*calibrateReport, *calibrate.Bench, error
 		return nil, nil, err
 	}
 	if err != nil {
-		return nil, nil, &inputError{err}
+		return nil, nil, input.Fault(err)
 	}
 	return c.report(b, fit), b, nil
 }
@@ -175,11 +177,11 @@ func (c *calibrateCmd) flags() error {
 		if path == "" {
 			continue
 		}
-		f, err := create(path, c.Force)
+		f, err := output.Create(path, c.Force)
 		if err != nil {
 			return err
 		}
-		f.drop()
+		f.Drop()
 	}
 	return nil
 }
@@ -191,7 +193,7 @@ func (c *calibrateCmd) read() (*measured.Set, error) {
 		names := []string{path}
 		if st, err := os.Stat(path); err == nil && st.IsDir() {
 			if names, err = filepath.Glob(filepath.Join(path, "*")); err != nil {
-				return nil, &inputError{err}
+				return nil, input.Fault(err)
 			}
 			names = slices.DeleteFunc(names, func(n string) bool {
 				st, err := os.Stat(n)
@@ -201,7 +203,7 @@ func (c *calibrateCmd) read() (*measured.Set, error) {
 		for _, name := range names {
 			f, _, err := input.Stream(name, 0)
 			if err != nil {
-				return nil, &inputError{err}
+				return nil, input.Fault(err)
 			}
 			defer f.Close()
 			files = append(files, measured.File{Name: name, Text: f})
@@ -212,7 +214,7 @@ func (c *calibrateCmd) read() (*measured.Set, error) {
 	}
 	set, err := measured.Read(files...)
 	if err != nil {
-		return nil, &inputError{err}
+		return nil, input.Fault(err)
 	}
 	return set, nil
 }
@@ -226,8 +228,8 @@ func (c *calibrateCmd) bench(e *env, set *measured.Set) (b *calibrate.Bench, don
 	quiet, bar := *e, newMeter(e)
 	quiet.stderr = io.Discard
 	b, err = calibrate.NewBench(calibrate.Setup{
-		Load:  func() (*scenario.Document, error) { return loadDocument(c.Fabric, c.Set) },
-		Files: beside(c.Fabric),
+		Load:  func() (*scenario.Document, error) { return scenariofile.Read(c.Fabric, c.Set) },
+		Files: scenariofile.Beside(c.Fabric),
 		Simulate: func(p *scenario.Plan) (float64, error) {
 			s, err := outcome(&quiet, p)
 			if err != nil {
@@ -238,7 +240,7 @@ func (c *calibrateCmd) bench(e *env, set *measured.Set) (b *calibrate.Bench, don
 		Progress: bar.show, Aside: c.Aside, Largest: largest, Algorithm: c.Algorithm, Step: c.Step.Seconds()},
 		set)
 	if err != nil {
-		return nil, nil, &inputError{err}
+		return nil, nil, input.Fault(err)
 	}
 	return b, bar.finish, nil
 }
@@ -273,7 +275,7 @@ func (c *calibrateCmd) report(b *calibrate.Bench, fit *calibrate.Fit) *calibrate
 
 // write writes the scenario with its calibration, and what it was fitted to as comments.
 func (c *calibrateCmd) write(b *calibrate.Bench, r *calibrateReport) error {
-	doc, err := loadDocument(c.Fabric, nil)
+	doc, err := scenariofile.Read(c.Fabric, nil)
 	if err != nil {
 		return err
 	}
@@ -312,7 +314,7 @@ func (c *calibrateCmd) write(b *calibrate.Bench, r *calibrateReport) error {
 		fmt.Fprintf(&out, "#   %-44s %12.2f %12.2f %12.2f%s\n", p.Name, p.Measured, p.Before, p.After,
 			aside(p.Aside))
 	}
-	return writeOut(c.Out, c.Force, func(w io.Writer) error {
+	return output.Write(c.Out, c.Force, func(w io.Writer) error {
 		_, err := io.WriteString(w,
 			out.String())
 		return err

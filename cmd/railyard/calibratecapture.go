@@ -9,8 +9,10 @@ import (
 	"railyard/internal/calibrate"
 	"railyard/internal/capture"
 	"railyard/internal/field"
+	"railyard/internal/input"
 	"railyard/internal/report"
 	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
 	"railyard/unit"
 )
 
@@ -74,7 +76,7 @@ func (c *calibrateCmd) captures(e *env) (*calibrateCapture, error) {
 	}
 	a, err := calibrate.Answering(pairs, r.was, c.Aside)
 	if err != nil {
-		return nil, &inputError{fmt.Errorf("--capture: %w", err)}
+		return nil, input.Fault(fmt.Errorf("--capture: %w", err))
 	}
 	return r, r.take(a, pairs)
 }
@@ -82,27 +84,27 @@ func (c *calibrateCmd) captures(e *env) (*calibrateCapture, error) {
 func notices(e *env, path string) (*capture.Notices, error) {
 	f, err := capture.Open(path)
 	if err != nil {
-		return nil, &inputError{err}
+		return nil, input.Fault(err)
 	}
 	defer f.Close()
 	m := newMeter(e)
 	n, err := capture.Note(f, func(n int64) { m.show(f.Share(), unit.Plural(n, "packet")) })
 	m.finish()
 	if err != nil {
-		return nil, &inputError{fmt.Errorf("%s: %w", path, err)}
+		return nil, input.Fault(fmt.Errorf("%s: %w", path, err))
 	}
 	return n, nil
 }
 
 // receiver reads what the scenario has.
 func (r *calibrateCapture) receiver(c *calibrateCmd) error {
-	doc, err := loadDocument(c.Fabric, c.Set)
+	doc, err := scenariofile.Read(c.Fabric, c.Set)
 	if err != nil {
 		return err
 	}
-	network, err := doc.Network(beside(c.Fabric))
+	network, err := doc.Network(scenariofile.Beside(c.Fabric))
 	if err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	for _, h := range network.Graph.Hosts { // whatever work it has: NICs are asked, not jobs
 		gpu := network.Graph.Nodes[h].Name + "/gpu-1"
@@ -110,9 +112,9 @@ func (r *calibrateCapture) receiver(c *calibrateCmd) error {
 		doc.Instead(scenario.Workload{Ops: []scenario.Op{rest}}, nil)
 		break
 	}
-	p, err := doc.Resolve(beside(c.Fabric))
+	p, err := doc.Resolve(scenariofile.Beside(c.Fabric))
 	if err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	if doc.File.Calibration != nil {
 		r.cal = *doc.File.Calibration

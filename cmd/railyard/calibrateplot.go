@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 
+	"railyard/internal/output"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -32,7 +34,7 @@ func (c *calibrateCmd) draw(r *calibrateReport) error {
 	ratios.Y.Min = min(ratios.Y.Min, 0.9)
 	ratios.Y.Max = max(ratios.Y.Max, 1.1)
 	to := panels(c.Plot, 34*vg.Centimeter, 14*vg.Centimeter, []*plot.Plot{times, ratios})
-	return writeOut(c.Plot, c.Force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
+	return output.Write(c.Plot, c.Force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
 }
 
 // byGroup keeps points of one kind together, sorted by size.

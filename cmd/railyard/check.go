@@ -5,8 +5,10 @@ import (
 	"fmt"
 
 	"railyard/internal/fidelity"
+	"railyard/internal/input"
 	"railyard/internal/report"
 	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
 	"railyard/unit"
 )
 
@@ -38,7 +40,7 @@ func (c *checkCmd) build(plan *scenario.Plan) error {
 
 // Run is the check command.
 func (c *checkCmd) Run(e *env) error {
-	plan, err := loadPlan(c.Scenario, c.Set, nil)
+	plan, err := scenariofile.Plan(c.Scenario, c.Set, nil)
 	if err != nil {
 		return err
 	}
@@ -67,7 +69,7 @@ func (c *checkCmd) Run(e *env) error {
 		}
 		m, err := t.Worst(t.Model)
 		if err != nil {
-			return &inputError{err}
+			return input.Fault(err)
 		}
 		gb := func(b unit.Bytes) float64 { return float64(b) / 1e9 }
 		report.Wrap(e.stdout, "",

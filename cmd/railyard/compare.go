@@ -9,9 +9,11 @@ import (
 	"strings"
 
 	"railyard/cc"
+	"railyard/internal/input"
 	"railyard/internal/report"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
 )
 
 type compareCmd struct {
@@ -44,14 +46,14 @@ const maxVariants = 64
 func (c *compareCmd) Run(e *env) error {
 	combos, err := c.combinations()
 	if err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	combos, unfit, err := c.check(combos)
 	if err != nil {
 		return err
 	}
 	if err := c.plotsFit(); err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	var variants []report.Variant
 	var stopped error
@@ -59,7 +61,7 @@ func (c *compareCmd) Run(e *env) error {
 		if isFolder(path) {
 			s, err := result.ReadSummary(path)
 			if err != nil {
-				return &inputError{err} // it was there a moment ago
+				return input.Fault(err) // it was there a moment ago
 			}
 			variants = append(variants, report.Variant{Label: path, Runs: []*result.Summary{s}})
 			continue
@@ -156,12 +158,12 @@ func (c *compareCmd) check(combos [][]string) (fit [][]string, unfit []report.Un
 	for _, path := range c.Scenarios {
 		if isFolder(path) {
 			if _, err := result.ReadSummary(path); err != nil {
-				return nil, nil, &inputError{fmt.Errorf("%s is no run directory: %w", path, err)}
+				return nil, nil, input.Fault(fmt.Errorf("%s is no run directory: %w", path, err))
 			}
 			continue
 		}
 		for i := 0; i < len(fit); {
-			_, err := loadPlan(path, fromHere(path, fit[i]), nil)
+			_, err := scenariofile.Plan(path, fromHere(path, fit[i]), nil)
 			if err == nil {
 				i++
 				continue
@@ -185,7 +187,7 @@ func (c *compareCmd) variant(e *env, path string, sets []string) (runs []*result
 			s := base + uint64(i)
 			seed = &s
 		}
-		plan, err := loadPlan(path, fromHere(path, sets), seed)
+		plan, err := scenariofile.Plan(path, fromHere(path, sets), seed)
 		if err != nil {
 			return runs, err
 		}

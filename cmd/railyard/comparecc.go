@@ -8,6 +8,7 @@ import (
 	"railyard/cc"
 	"railyard/internal/field"
 	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
 )
 
 // algorithmKey is the key of the congestion control, everyAlgorithm the --set that compares all of them.
@@ -43,7 +44,7 @@ func (c *compareCmd) runsWithout(path string, sets []string) bool {
 			sets[i] = transportKey + scenario.Presets()[0]
 		}
 	}
-	_, err := loadPlan(path, fromHere(path, sets), nil)
+	_, err := scenariofile.Plan(path, fromHere(path, sets), nil)
 	return err == nil
 }
 
@@ -66,7 +67,7 @@ func reason(err error) string {
 // needs is what the algorithm of a variant, or its transport, takes of switches and NICs.
 func (c *compareCmd) needs(path string, sets []string) (ofSwitch, ofNIC string) {
 	if c.transports() {
-		if plan, err := loadPlan(path, fromHere(path, sets), nil); err == nil {
+		if plan, err := scenariofile.Plan(path, fromHere(path, sets), nil); err == nil {
 			return costs(plan)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"railyard/cc"
+	"railyard/internal/input"
+	"railyard/internal/output"
 	"railyard/internal/result"
 	"railyard/unit"
 
@@ -154,7 +156,7 @@ func (c *compareCmd) plots(e *env) error {
 		return nil // nothing has run
 	}
 	if err := os.MkdirAll(c.PNG, 0o755); err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	for _, p := range []struct {
 		name string
@@ -169,7 +171,7 @@ func (c *compareCmd) plots(e *env) error {
 			return err
 		}
 		path := filepath.Join(c.PNG, p.name+".png")
-		if err := writeBytes(path, c.Force, b.Bytes()); err != nil {
+		if err := output.WriteBytes(path, c.Force, b.Bytes()); err != nil {
 			return err
 		}
 		fmt.Fprintln(e.stdout, path)

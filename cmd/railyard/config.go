@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 
+	"railyard/internal/input"
 	"railyard/internal/queue"
 	"railyard/internal/report"
 	"railyard/internal/swconf"
@@ -40,13 +41,13 @@ type readConfig struct {
 
 // parse reads one configuration file.
 func (r readConfig) parse(path string) (*swconf.Config, error) {
-	text, err := readBounded(path, cli.MaxSize)
+	text, err := input.Text(path, cli.MaxSize)
 	if err != nil {
-		return nil, &inputError{err}
+		return nil, input.Fault(err)
 	}
 	c, err := dialect.Parse(path, text, swconf.OS(r.OS))
 	if err != nil {
-		return nil, &inputError{err}
+		return nil, input.Fault(err)
 	}
 	return c, mistaken(path, text, c, r.OS)
 }
@@ -60,8 +61,8 @@ func mistaken(path string, text []byte, c *swconf.Config, os string) error {
 	if err := looksLike(path, text, c); err != nil || known > 0 {
 		return err
 	}
-	return &inputError{fmt.Errorf("%s: is no configuration of %s: none of its %d lines is understood", path,
-		dialect.Title(c.OS), c.Total)}
+	return input.Fault(fmt.Errorf("%s: is no configuration of %s: none of its %d lines is understood", path,
+		dialect.Title(c.OS), c.Total))
 }
 
 // looksLike refuses a text that another language understands better.
@@ -70,9 +71,9 @@ func looksLike(path string, text []byte, c *swconf.Config) error {
 	if err != nil || found.OS == c.OS || found.Read <= c.Read {
 		return nil
 	}
-	return &inputError{fmt.Errorf("%s: looks like %s (%d of its %d lines are understood as that, %d as %s): "+
+	return input.Fault(fmt.Errorf("%s: looks like %s (%d of its %d lines are understood as that, %d as %s): "+
 		"--os %s, or none", path, dialect.Title(found.OS), found.Read, found.Total, c.Read,
-		dialect.Title(c.OS), found.OS)}
+		dialect.Title(c.OS), found.OS))
 }
 
 // roceDSCP says how RoCE traffic is marked.
@@ -156,7 +157,7 @@ func (c *configShowCmd) Run(e *env) error {
 		}
 	}
 	if part != nil {
-		return &inputError{part}
+		return input.Fault(part)
 	}
 	return nil
 }
@@ -199,7 +200,7 @@ func (c *configShowCmd) devices(e *env, path string) ([]shownDevice, error) {
 			out = append(out, shownDevice{host: h})
 		}
 		if len(out) == 0 && err == nil {
-			err = &inputError{fmt.Errorf("%s: only texts of routing, which say nothing of queues", path)}
+			err = input.Fault(fmt.Errorf("%s: only texts of routing, which say nothing of queues", path))
 		}
 		return out, err
 	}
@@ -215,7 +216,7 @@ func (c *configShowCmd) devices(e *env, path string) ([]shownDevice, error) {
 func (c *configShowCmd) show(e *env, i int, cfg *swconf.Config) (s shown, err error) {
 	spec, notes, err := cfg.Spec(queue.Default())
 	if errors.Is(err, swconf.ErrNoQoS) {
-		return s, &inputError{err}
+		return s, input.Fault(err)
 	}
 	s = shown{File: cfg.File, Name: cfg.Name(), OS: cfg.OS, Notes: notes, SRv6: cfg.Segments(),
 		Hash: cfg.Hash.V, Views: cfg.Views()}

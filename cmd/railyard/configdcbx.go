@@ -12,6 +12,9 @@ import (
 	"railyard/internal/capture"
 	"railyard/internal/dcbx"
 	"railyard/internal/field"
+	"railyard/internal/input"
+	"railyard/internal/output"
+	"railyard/internal/scenariofile"
 	"railyard/internal/swconf"
 	"railyard/internal/topo"
 	"railyard/roce"
@@ -71,8 +74,8 @@ func (c *configDcbxCmd) Run(e *env) error {
 		}
 	}
 	if len(files) == 0 {
-		return &inputError{fmt.Errorf("no switch's configuration among %s; the first is %s",
-			unit.Plural(len(hosts), "file"), hosts[0])}
+		return input.Fault(fmt.Errorf("no switch's configuration among %s; the first is %s",
+			unit.Plural(len(hosts), "file"), hosts[0]))
 	}
 	configs, none, err := c.parseAll(files)
 	if err != nil {
@@ -103,9 +106,9 @@ func (c *configDcbxCmd) Run(e *env) error {
 		return err
 	}
 	if len(results) == 0 {
-		return &inputError{
+		return input.Fault(
 			errors.New("no cable joins these switches; name it with --link " +
-				"leaf-1:Ethernet1/3=spine-1:Ethernet1/1, or give --fabric")}
+				"leaf-1:Ethernet1/3=spine-1:Ethernet1/1, or give --fabric"))
 	}
 	if c.Pcap != "" {
 		if err := c.write(results); err != nil {
@@ -137,7 +140,7 @@ func (c *configDcbxCmd) station(cfg *swconf.Config, p *swconf.Port, index int) d
 // fabric plays every cable of a scenario that has a configuration at both ends,
 // or at one and a server at the other.
 func (c *configDcbxCmd) fabric(by map[string]*swconf.Config) (out []*dcbx.Result, err error) {
-	plan, err := loadNetwork(c.Fabric, c.Set)
+	plan, err := scenariofile.Network(c.Fabric, c.Set)
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +218,7 @@ func (c *configDcbxCmd) write(results []*dcbx.Result) error {
 	for _, r := range results {
 		names = append(names, r.A.Name, r.B.Name)
 	}
-	return writeOut(c.Pcap, c.Force, func(f io.Writer) error {
+	return output.Write(c.Pcap, c.Force, func(f io.Writer) error {
 		w, err := capture.NewWriter(f, "railyard "+version(), names...)
 		if err != nil {
 			return err

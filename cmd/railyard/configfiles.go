@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"railyard/internal/input"
 	"railyard/internal/report"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/cli"
@@ -55,14 +56,14 @@ func configFiles(args []string) ([]configFile, error) {
 	for _, a := range args {
 		st, err := os.Stat(a)
 		if err != nil {
-			return nil, &inputError{err}
+			return nil, input.Fault(err)
 		}
 		if !st.IsDir() {
 			out = append(out, configFile{path: a})
 			continue
 		}
 		before := len(out)
-		err = walkFiles(a, maxConfigs, func(path string) error {
+		err = input.Walk(a, maxConfigs, func(path string) error {
 			name := filepath.Base(path)
 			called := strings.HasSuffix(name, ".cfg") || name == "frr.conf" ||
 				strings.HasSuffix(name, "config_db.json")
@@ -70,10 +71,10 @@ func configFiles(args []string) ([]configFile, error) {
 			return nil
 		})
 		if err != nil {
-			return nil, &inputError{err}
+			return nil, input.Fault(err)
 		}
 		if len(out) == before {
-			return nil, &inputError{fmt.Errorf("%s: no file in it", a)}
+			return nil, input.Fault(fmt.Errorf("%s: no file in it", a))
 		}
 	}
 	return out, nil
@@ -125,12 +126,12 @@ func (r readConfig) parseAll(files []configFile) (read []*swconf.Config, none []
 		return nil, nil, part.bad[0]
 	}
 	if len(read) == 0 && len(files) > 0 {
-		return nil, nil, &inputError{fmt.Errorf("no configuration among %d files; the first: %s", len(files),
-			none[0])}
+		return nil, nil, input.Fault(fmt.Errorf("no configuration among %d files; the first: %s", len(files),
+			none[0]))
 	}
 	read, none = distinct(read, none)
 	if len(part.bad) > 0 {
-		return read, none, &inputError{part}
+		return read, none, input.Fault(part)
 	}
 	return read, none, nil
 }
@@ -163,8 +164,8 @@ func distinct(read []*swconf.Config, none []string) (out []*swconf.Config, all [
 
 // same reports whether two files that were read hold the same bytes.
 func same(a, b string) bool {
-	x, errX := readBounded(a, cli.MaxSize)
-	y, errY := readBounded(b, cli.MaxSize)
+	x, errX := input.Text(a, cli.MaxSize)
+	y, errY := input.Text(b, cli.MaxSize)
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 

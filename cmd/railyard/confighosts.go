@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"railyard/internal/hostconf"
+	"railyard/internal/input"
 	"railyard/internal/report"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/cli"
@@ -17,7 +18,7 @@ import (
 func hostOf(path, language string) (*swconf.Host, error) {
 	st, err := os.Stat(path)
 	if err != nil {
-		return nil, &inputError{err}
+		return nil, input.Fault(err)
 	}
 	if st.IsDir() {
 		return readHost(path)
@@ -28,7 +29,7 @@ func hostOf(path, language string) (*swconf.Host, error) {
 	}
 	h, err := hostconf.Parse(path, text)
 	if err != nil {
-		return nil, &inputError{err}
+		return nil, input.Fault(err)
 	}
 	return h, nil
 }
@@ -37,13 +38,13 @@ func hostOf(path, language string) (*swconf.Host, error) {
 func hostText(path, language string) (text []byte, is bool, err error) {
 	st, err := os.Stat(path)
 	if err != nil {
-		return nil, false, &inputError{err}
+		return nil, false, input.Fault(err)
 	}
 	if language != "" || st.Size() > cli.MaxSize || !st.Mode().IsRegular() {
 		return nil, false, nil
 	}
-	if text, err = readBounded(path, cli.MaxSize); err != nil { // Parse says how much of a host is read
-		return nil, false, &inputError{err}
+	if text, err = input.Text(path, cli.MaxSize); err != nil { // Parse says how much of a host is read
+		return nil, false, input.Fault(err)
 	}
 	return text, hostconf.Is(text), nil
 }
@@ -55,7 +56,7 @@ func readHost(path string) (*swconf.Host, error) {
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
-		text, err := readBounded(p, hostconf.MaxSize)
+		text, err := input.Text(p, hostconf.MaxSize)
 		if err != nil {
 			return err
 		}
@@ -66,11 +67,11 @@ func readHost(path string) (*swconf.Host, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, &inputError{err}
+		return nil, input.Fault(err)
 	}
 	h, err := hostconf.ParseFiles(path, files)
 	if err != nil {
-		return nil, &inputError{err}
+		return nil, input.Fault(err)
 	}
 	return h, nil
 }
@@ -110,7 +111,7 @@ func hostsAmong(folders []string, files []configFile, language string) (hosts []
 		}
 		h, err := hostconf.ParseFiles(file, of[name])
 		if err != nil {
-			return nil, nil, &inputError{err}
+			return nil, nil, input.Fault(err)
 		}
 		hosts = append(hosts, h)
 	}

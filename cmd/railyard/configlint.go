@@ -5,9 +5,11 @@ import (
 	"fmt"
 
 	"railyard/internal/field"
+	"railyard/internal/input"
 	"railyard/internal/recognise"
 	"railyard/internal/report"
 	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/dialect"
 )
@@ -48,7 +50,7 @@ Examples:
 func (c *configLintCmd) Run(e *env) error {
 	in := swconf.Input{PathMTU: c.PathMTU}
 	if c.Fabric != "" {
-		plan, err := loadNetwork(c.Fabric, c.Set)
+		plan, err := scenariofile.Network(c.Fabric, c.Set)
 		if err != nil {
 			return err
 		}
@@ -132,7 +134,7 @@ func (c *configLintCmd) Run(e *env) error {
 		against.tell(e.stderr)
 	}
 	if err == nil && part != nil {
-		return &inputError{part}
+		return input.Fault(part)
 	}
 	if err == nil && swconf.Count(list, swconf.Error) > 0 {
 		return &exitError{exitFailed}

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"railyard/internal/field"
+	"railyard/internal/input"
+	"railyard/internal/output"
 	"railyard/internal/report"
 	"railyard/internal/scenario"
 	"railyard/internal/swconf"
@@ -45,7 +47,7 @@ func (c *configRenderCmd) onto(e *env, plan *scenario.Plan) error {
 			"config_db.json and frr.conf, and makes both")
 	}
 	if c.Out != "" {
-		return writeOut(c.Out, c.Force, func(w io.Writer) error {
+		return output.Write(c.Out, c.Force, func(w io.Writer) error {
 			_, err := io.WriteString(w, m.Script)
 			return err
 		})
@@ -68,27 +70,27 @@ var ofSONiC = regexp.MustCompile(`(?m)sonic-cfggen|^ *(interface|neighbor) (Ethe
 // switchText reads a text. What FRR has on a SONiC switch makes sense beside its config_db.json alone, where
 // ports have their names and addresses.
 func (c *configRenderCmd) switchText(file string) (*switchText, error) {
-	text, err := readBounded(file, cli.MaxSize)
+	text, err := input.Text(file, cli.MaxSize)
 	if err != nil {
-		return nil, &inputError{err}
+		return nil, input.Fault(err)
 	}
 	running, err := dialect.Parse(file, text, swconf.OS(c.OS))
 	if err != nil {
-		return nil, &inputError{err}
+		return nil, input.Fault(err)
 	}
 	if err := looksLike(file, text, running); c.OS != "" && err != nil {
 		return nil, err
 	}
 	if at := ofSONiC.FindIndex(text); running.OS == swconf.FRR && c.OS == "" && at != nil {
-		return nil, &inputError{fmt.Errorf("%s:%d: is FRR's half of a SONiC switch: give the folder that it "+
+		return nil, input.Fault(fmt.Errorf("%s:%d: is FRR's half of a SONiC switch: give the folder that it "+
 			"lies in with the config_db.json, which has its ports; --os frr takes it as it is", file,
-			1+bytes.Count(text[:at[0]], []byte("\n")))}
+			1+bytes.Count(text[:at[0]], []byte("\n"))))
 	}
 	if known := running.Read + running.Passed; 2*known < running.Total {
-		return nil, &inputError{fmt.Errorf("%s: is no running configuration: it reads like %s, but %d "+
+		return nil, input.Fault(fmt.Errorf("%s: is no running configuration: it reads like %s, but %d "+
 			"of its "+
 			"%d lines are not understood", file, dialect.Title(running.OS), running.Total-known,
-			running.Total)}
+			running.Total))
 	}
 	return &switchText{file: file, text: text, running: running}, nil
 }
@@ -100,7 +102,7 @@ func (c *configRenderCmd) merge(plan *scenario.Plan, b *switchText) (*onto.Merge
 	}
 	d, err := designOf(plan, c.Scenario, b.running.OS, c.Addressing, c.Multihome, c.ASIC)
 	if err != nil {
-		return nil, &inputError{err}
+		return nil, input.Fault(err)
 	}
 	name, files, err := c.rendered(d, b)
 	if err != nil {
@@ -115,7 +117,7 @@ func (c *configRenderCmd) merge(plan *scenario.Plan, b *switchText) (*onto.Merge
 			}
 			m, err := onto.Onto(b.file, b.text, f.Text, b.running.OS, onto.Options{InBand: c.InBand})
 			if err != nil {
-				return nil, &inputError{err}
+				return nil, input.Fault(err)
 			}
 			m.Switch = name
 			if own := b.running.Hostname; own.Is() && own.V != name {
@@ -124,7 +126,7 @@ func (c *configRenderCmd) merge(plan *scenario.Plan, b *switchText) (*onto.Merge
 			}
 			return m, nil
 		}
-		return nil, &inputError{fmt.Errorf("%s is not rendered in %s", name, dialect.Title(b.running.OS))}
+		return nil, input.Fault(fmt.Errorf("%s is not rendered in %s", name, dialect.Title(b.running.OS)))
 	}
 	m, err := one(b)
 	if err == nil && b.frr != nil {
@@ -153,7 +155,7 @@ func (c *configRenderCmd) onDevice(plan *scenario.Plan, running *swconf.Config, 
 	if own := g.Node(cmp.Or(c.Switch, running.Hostname.V)); own >= 0 && bare(own) {
 		p, err := sonic.Running(c.Onto, text)
 		if err != nil {
-			return &inputError{err}
+			return input.Fault(err)
 		}
 		only := func(p *sonic.Profile) func(node int) *sonic.Profile {
 			return func(node int) *sonic.Profile {
@@ -164,7 +166,7 @@ func (c *configRenderCmd) onDevice(plan *scenario.Plan, running *swconf.Config, 
 			}
 		}
 		if err := sonic.Fit(g, only(p)); err != nil && (known == nil || sonic.Fit(g, only(known)) != nil) {
-			return &inputError{err}
+			return input.Fault(err)
 		}
 	}
 	sonic.Try(g, func(node int) *sonic.Profile {
@@ -192,10 +194,10 @@ func (c *configRenderCmd) rendered(d *design.Design, b *switchText) (name string
 			e = field.Choice(b.file, name, names, "is of %s, which is no switch of the fabric; --switch "+
 				"says which one it becomes, with this file alone", field.Quote(name))
 		}
-		return "", nil, &inputError{e}
+		return "", nil, input.Fault(e)
 	}
 	if files, err = dialect.RenderOne(d, name); err != nil {
-		return "", nil, &inputError{err}
+		return "", nil, input.Fault(err)
 	}
 	return name, files, nil
 }

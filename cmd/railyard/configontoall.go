@@ -9,7 +9,10 @@ import (
 	"strings"
 
 	"railyard/internal/field"
+	"railyard/internal/input"
+	"railyard/internal/output"
 	"railyard/internal/report"
+	"railyard/internal/scenariofile"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/onto"
 	"railyard/internal/topo"
@@ -37,7 +40,7 @@ func (c *configRenderCmd) ontoAll(e *env) error {
 	done := map[string]bool{}
 	var names []string
 	for _, b := range devices {
-		plan, err := loadCabled(c.Scenario, c.Set) // a device gives the fabric its ports
+		plan, err := scenariofile.Cabled(c.Scenario, c.Set) // a device gives the fabric its ports
 		if err != nil {
 			return err
 		}
@@ -68,7 +71,7 @@ func (c *configRenderCmd) ontoAll(e *env) error {
 			"refused", swconf.Compress(names)))
 	}
 	if len(refused) > 0 {
-		return &inputError{&notMerged{len(devices), refused}}
+		return input.Fault(&notMerged{len(devices), refused})
 	}
 	return nil
 }
@@ -91,7 +94,7 @@ func (n *notMerged) Error() string {
 // writeAll writes what is typed at each device, and says what that interrupts.
 func (c *configRenderCmd) writeAll(e *env, merges []*onto.Merge) error {
 	if err := os.MkdirAll(c.Out, 0o755); err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	for _, m := range merges {
 		c.interrupts(e, m)
@@ -103,7 +106,7 @@ func (c *configRenderCmd) writeAll(e *env, merges []*onto.Merge) error {
 			if half.OS == swconf.SONiC {
 				name = filepath.Join(c.Out, m.Switch+".patch.json")
 			}
-			if err := writeOut(name, c.Force, func(w io.Writer) error {
+			if err := output.Write(name, c.Force, func(w io.Writer) error {
 				_, err := io.WriteString(w, half.Script)
 				return err
 			}); err != nil {
@@ -154,13 +157,13 @@ func (c *configRenderCmd) switchTexts() (out []*switchText, none []string, err e
 	for _, b := range out {
 		name := b.running.Hostname.V
 		if other := of[name]; other != "" {
-			return nil, nil, &inputError{fmt.Errorf("%s and %s are both of %q: a device has one text", other,
-				b.file, name)}
+			return nil, nil, input.Fault(fmt.Errorf("%s and %s are both of %q: a device has one text", other,
+				b.file, name))
 		}
 		of[name] = b.file
 	}
 	if len(out) == 0 {
-		return nil, nil, &inputError{fmt.Errorf("%s: no configuration of a switch in it", c.Onto)}
+		return nil, nil, input.Fault(fmt.Errorf("%s: no configuration of a switch in it", c.Onto))
 	}
 	return out, none, nil
 }

@@ -10,9 +10,12 @@ import (
 	"strings"
 
 	"railyard/internal/field"
+	"railyard/internal/input"
+	"railyard/internal/output"
 	"railyard/internal/queue"
 	"railyard/internal/report"
 	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/design"
 	"railyard/internal/swconf/dialect"
@@ -81,7 +84,7 @@ func (c *configRenderCmd) Run(e *env) error {
 		return field.New("--os and --out", "are needed, or --onto FILE; accepted as --os: %s",
 			strings.Join(dialect.Written(), ", "))
 	}
-	plan, err := loadCabled(c.Scenario, c.Set)
+	plan, err := scenariofile.Cabled(c.Scenario, c.Set)
 	if err != nil {
 		return err
 	}
@@ -95,15 +98,15 @@ func (c *configRenderCmd) Run(e *env) error {
 	}
 	d, err := designOf(plan, c.Scenario, swconf.OS(c.OS), c.Addressing, c.Multihome, c.ASIC)
 	if err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	files, err := dialect.Render(d)
 	if err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	hosts, notes, err := c.hosts(plan)
 	if err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	files = append(files, hosts...)
 	if err := writeFiles(c.Out, files, c.Force); err != nil {
@@ -189,31 +192,31 @@ func designOf(p *scenario.Plan, file string, os swconf.OS, addressing, multihome
 // Without force nothing is written when one of them exists.
 func writeFiles(dir string, files []design.File, force bool) error {
 	if a, b, clash := clashing(files); clash {
-		return &inputError{
-			fmt.Errorf("%s and %s cannot both be written: rename the switch; nothing is written", a, b)}
+		return input.Fault(
+			fmt.Errorf("%s and %s cannot both be written: rename the switch; nothing is written", a, b))
 	}
 	for _, f := range files {
 		if !filepath.IsLocal(f.Path) {
-			return &inputError{fmt.Errorf("%q would lie outside %s: nothing is written", f.Path, dir)}
+			return input.Fault(fmt.Errorf("%q would lie outside %s: nothing is written", f.Path, dir))
 		}
 		if link := linked(dir, f.Path); link != "" {
-			return &inputError{fmt.Errorf("%s is a symbolic link: %s would be written where it leads, outside "+
-				"%s; nothing is written", link, f.Path, dir)}
+			return input.Fault(fmt.Errorf("%s is a symbolic link: %s would be written where it leads, outside "+
+				"%s; nothing is written", link, f.Path, dir))
 		}
 		_, err := os.Lstat(filepath.Join(dir, f.Path))
 		switch {
 		case err == nil && !force:
-			return &inputError{fmt.Errorf("%s exists; --force replaces it", filepath.Join(dir, f.Path))}
+			return input.Fault(fmt.Errorf("%s exists; --force replaces it", filepath.Join(dir, f.Path)))
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			return &inputError{err}
+			return input.Fault(err)
 		}
 	}
 	for _, f := range files {
 		path := filepath.Join(dir, f.Path)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return &inputError{err}
+			return input.Fault(err)
 		}
-		if err := writeBytes(path, force, []byte(f.Text)); err != nil {
+		if err := output.WriteBytes(path, force, []byte(f.Text)); err != nil {
 			return err
 		}
 	}

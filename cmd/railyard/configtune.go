@@ -16,8 +16,10 @@ import (
 
 	"railyard/cc"
 	"railyard/internal/exec"
+	"railyard/internal/input"
 	"railyard/internal/report"
 	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
 	"railyard/internal/topo"
 	"railyard/internal/tune"
 	"railyard/unit"
@@ -133,7 +135,7 @@ func (t *tuning) first() *tune.Trial {
 
 // prepare checks the scenario, and reads back an earlier search.
 func (c *configTuneCmd) prepare() (*tuning, error) {
-	plan, err := loadPlan(c.Scenario, c.Set, c.Seed)
+	plan, err := scenariofile.Plan(c.Scenario, c.Set, c.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -175,27 +177,27 @@ func (t *tuning) open() error {
 		Seed: t.base.Seed, Queue: t.queue, Space: t.search.Space}
 	path := filepath.Join(t.dir, "trials.jsonl")
 	if err := os.MkdirAll(t.dir, 0o755); err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	t.file = f
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
-		return &inputError{fmt.Errorf("another search is at work in %s; choose another --out", t.dir)}
+		return input.Fault(fmt.Errorf("another search is at work in %s; choose another --out", t.dir))
 	}
 	var journal []byte
 	if !t.c.Force {
-		if journal, err = readBounded(path, 1<<30); err != nil && !os.IsNotExist(err) {
-			return &inputError{err}
+		if journal, err = input.Text(path, 1<<30); err != nil && !os.IsNotExist(err) {
+			return input.Fault(err)
 		}
 	}
 	keep := 0
 	if len(journal) > 0 {
 		if keep, err = t.search.Resume(h, journal); err != nil {
-			return &inputError{fmt.Errorf("%s cannot be resumed: %w; another --out, or --force to begin anew",
-				path, err)}
+			return input.Fault(fmt.Errorf("%s cannot be resumed: %w; another --out, or --force to begin anew",
+				path, err))
 		}
 	}
 	if err := f.Truncate(int64(keep)); err != nil {
@@ -326,7 +328,7 @@ func (t *tuning) plan(x tune.Trial) (*scenario.Plan, error) {
 
 // half is the scenario with part of a candidate's values.
 func (t *tuning) half(c tune.Candidate, h half) (*scenario.Plan, error) {
-	doc, err := loadDocument(t.c.Scenario, t.c.Set)
+	doc, err := scenariofile.Read(t.c.Scenario, t.c.Set)
 	if err != nil {
 		return nil, err
 	}
@@ -339,7 +341,7 @@ func (t *tuning) half(c tune.Candidate, h half) (*scenario.Plan, error) {
 			return nil, err
 		}
 	}
-	return resolve(t.c.Scenario, doc)
+	return scenariofile.Resolve(t.c.Scenario, doc)
 }
 
 // applySwitches puts a candidate's thresholds into a scenario. What a configuration text had

@@ -71,7 +71,7 @@ func (f *deviceFlags) devices() (list []device, err error) {
 func (f *deviceFlags) fit(g *topo.Graph) error {
 	list, err := f.devices()
 	if err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	rank := func(d *device, n *topo.Node) int {
 		glob, _ := path.Match(d.means, n.Name)
@@ -112,13 +112,13 @@ func (f *deviceFlags) fit(g *topo.Graph) error {
 		return nil
 	})
 	if err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	for _, d := range list {
 		if !d.used {
-			return &inputError{field.Choice(d.flag, d.means, switchNames(g), "no switch is called so, nor "+
+			return input.Fault(field.Choice(d.flag, d.means, switchNames(g), "no switch is called so, nor "+
 				"is of "+
-				"that role")}
+				"that role"))
 		}
 	}
 	return nil
@@ -136,9 +136,9 @@ func fitTexts(g *topo.Graph, configs []*swconf.Config) error {
 		if p := sonic.Known(c.HwSKU.V); p != nil {
 			of[node] = p
 		} else if broken(c) {
-			text, err := readBounded(c.File, cli.MaxSize)
+			text, err := input.Text(c.File, cli.MaxSize)
 			if err != nil {
-				return &inputError{err}
+				return input.Fault(err)
 			}
 			of[node], _ = sonic.Running(c.File, text) // lint has told what is wrong with it
 		}
@@ -261,11 +261,11 @@ func hasPorts(file string) bool {
 }
 
 func platformFiles(all, sku string) (*sonic.Profile, error) {
-	a, err := readBounded(all, sonic.ProfileBytes)
+	a, err := input.Text(all, sonic.ProfileBytes)
 	if err != nil {
 		return nil, err
 	}
-	b, err := readBounded(sku, sonic.ProfileBytes)
+	b, err := input.Text(sku, sonic.ProfileBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -274,7 +274,7 @@ func platformFiles(all, sku string) (*sonic.Profile, error) {
 
 // profileFile reads one file: JSON is a platform.json, whose hwsku.json lies beside it, or a config_db.json.
 func profileFile(file string) (*sonic.Profile, error) {
-	text, err := readBounded(file, sonic.ProfileBytes)
+	text, err := input.Text(file, sonic.ProfileBytes)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,9 @@ import (
 	"railyard/internal/exec"
 	"railyard/internal/fidelity"
 	"railyard/internal/field"
+	"railyard/internal/input"
 	"railyard/internal/report"
+	"railyard/internal/scenariofile"
 	"railyard/unit"
 )
 
@@ -89,7 +91,7 @@ func (c *diagnoseCmd) Run(e *env) error {
 // name their ports.
 func (c *diagnoseCmd) simulated(e *env, seen []counters.Snapshot) (all []counters.Snapshot, took unit.Time,
 	err error) {
-	plan, err := loadPlan(c.Fabric, c.Set, nil)
+	plan, err := scenariofile.Plan(c.Fabric, c.Set, nil)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -134,7 +136,7 @@ func systemOf(seen []counters.Snapshot) string {
 func (c *diagnoseCmd) tell(e *env, in diagnose.Input, notes []string) error {
 	r, err := diagnose.Diagnose(in)
 	if err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	r.Notes = append(notes, r.Notes...)
 	if c.JSON {
@@ -152,9 +154,9 @@ func (c *diagnoseCmd) tell(e *env, in diagnose.Input, notes []string) error {
 // that are asked.
 func (c *diagnoseCmd) snapshots(e *env) (before, after []counters.Snapshot, notes []string, err error) {
 	if len(c.Files) == 0 && len(c.GNMI) == 0 {
-		return nil, nil, nil, &inputError{errors.New("nothing to diagnose: name files of outputs, or " +
+		return nil, nil, nil, input.Fault(errors.New("nothing to diagnose: name files of outputs, or " +
 			"devices " +
-			"with --gnmi")}
+			"with --gnmi"))
 	}
 	if len(c.Files) > 0 {
 		if before, after, notes, err = c.outputs(); err != nil {
@@ -227,26 +229,26 @@ func (r *outputReader) read(paths []string) (all []counters.Snapshot, err error)
 		if !folder(p) {
 			s, err := r.file(p)
 			if err != nil {
-				return nil, &inputError{err}
+				return nil, input.Fault(err)
 			}
 			all = append(all, s...)
 			continue
 		}
 		some, err := r.folder(p)
 		if err != nil {
-			return nil, &inputError{err}
+			return nil, input.Fault(err)
 		}
 		all = append(all, some...)
 	}
 	if len(all) == 0 {
-		return nil, &inputError{fmt.Errorf("%s: no output of a switch or a host in it (railyard diagnose "+
-			"--help says what is read)", strings.Join(paths, ", "))}
+		return nil, input.Fault(fmt.Errorf("%s: no output of a switch or a host in it (railyard diagnose "+
+			"--help says what is read)", strings.Join(paths, ", ")))
 	}
 	return all, nil
 }
 
 func (r *outputReader) folder(dir string) (all []counters.Snapshot, err error) {
-	err = walkFiles(dir, maxOutputs, func(path string) error {
+	err = input.Walk(dir, maxOutputs, func(path string) error {
 		s, err := r.file(path)
 		var no *noOutput
 		if errors.As(err, &no) {
@@ -267,7 +269,7 @@ func (n *noOutput) Unwrap() error { return n.err }
 
 // file reads one text.
 func (r *outputReader) file(path string) ([]counters.Snapshot, error) {
-	text, err := readBounded(path, counters.MaxSize)
+	text, err := input.Text(path, counters.MaxSize)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"railyard/internal/counters"
 	"railyard/internal/gnmi"
+	"railyard/internal/input"
 	"railyard/unit"
 )
 
@@ -42,21 +43,21 @@ const (
 func (c *liveCounters) check() error {
 	switch {
 	case len(c.GNMI) > maxTargets:
-		return &inputError{fmt.Errorf("--gnmi: %d devices; at most %d at once", len(c.GNMI), maxTargets)}
+		return input.Fault(fmt.Errorf("--gnmi: %d devices; at most %d at once", len(c.GNMI), maxTargets))
 	case c.GNMIInterval <= 0 || c.GNMIInterval > longestBetween:
-		return &inputError{fmt.Errorf("--gnmi-interval: must lie between 1ms and %v, found %v",
+		return input.Fault(fmt.Errorf("--gnmi-interval: must lie between 1ms and %v, found %v",
 			longestBetween,
-			c.GNMIInterval)}
+			c.GNMIInterval))
 	case c.GNMITimeout <= 0 || c.GNMITimeout > time.Hour:
-		return &inputError{fmt.Errorf("--gnmi-timeout: must lie between 1ms and 1h, found %v", c.GNMITimeout)}
+		return input.Fault(fmt.Errorf("--gnmi-timeout: must lie between 1ms and 1h, found %v", c.GNMITimeout))
 	case c.GNMIPlain && (c.GNMISkip || c.GNMICA != "" || c.GNMICert != ""):
-		return &inputError{errors.New("--gnmi-plaintext: without TLS there are no certificates")}
+		return input.Fault(errors.New("--gnmi-plaintext: without TLS there are no certificates"))
 	case (c.GNMICert == "") != (c.GNMIKey == ""):
-		return &inputError{errors.New("--gnmi-cert and --gnmi-key: one is of no use without the other")}
+		return input.Fault(errors.New("--gnmi-cert and --gnmi-key: one is of no use without the other"))
 	}
 	for _, t := range c.GNMI {
 		if t == "" {
-			return &inputError{errors.New("--gnmi: a device without a name")}
+			return input.Fault(errors.New("--gnmi: a device without a name"))
 		}
 	}
 	return nil
@@ -70,18 +71,18 @@ func (c *liveCounters) options() (o gnmi.Options, err error) {
 	}
 	o.TLS = &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: c.GNMISkip}
 	if c.GNMICA != "" {
-		b, err := readBounded(c.GNMICA, 1<<20)
+		b, err := input.Text(c.GNMICA, 1<<20)
 		if err != nil {
-			return o, &inputError{err}
+			return o, input.Fault(err)
 		}
 		if o.TLS.RootCAs = x509.NewCertPool(); !o.TLS.RootCAs.AppendCertsFromPEM(b) {
-			return o, &inputError{fmt.Errorf("%s: holds no certificate (PEM)", c.GNMICA)}
+			return o, input.Fault(fmt.Errorf("%s: holds no certificate (PEM)", c.GNMICA))
 		}
 	}
 	if c.GNMICert != "" {
 		pair, err := tls.LoadX509KeyPair(filepath.Clean(c.GNMICert), filepath.Clean(c.GNMIKey))
 		if err != nil {
-			return o, &inputError{err}
+			return o, input.Fault(err)
 		}
 		o.TLS.Certificates = []tls.Certificate{pair}
 	}
@@ -115,7 +116,7 @@ func (c *liveCounters) live(e *env) (all []counters.Snapshot, notes []string, er
 			return nil, nil, errStopped
 		}
 		if err != nil {
-			return nil, nil, &inputError{err}
+			return nil, nil, input.Fault(err)
 		}
 		all = append(all, some...)
 		if round == 1 {

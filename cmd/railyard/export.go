@@ -7,8 +7,11 @@ import (
 	"strings"
 
 	"railyard/internal/field"
+	"railyard/internal/input"
+	"railyard/internal/output"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
 	"railyard/internal/trace"
 	"railyard/internal/workload"
 	"railyard/unit"
@@ -69,7 +72,7 @@ func (c *exportCmd) Run(e *env) error {
 	files, said, err := trace.Export(c.As, name, dag)
 	if err != nil {
 		if c.known() {
-			return &inputError{fmt.Errorf("%s %w", c.From, err)}
+			return input.Fault(fmt.Errorf("%s %w", c.From, err))
 		}
 		return field.Under("--as", err)
 	}
@@ -100,25 +103,25 @@ func (c *exportCmd) known() bool {
 func (c *exportCmd) plan() (*scenario.Plan, error) {
 	st, err := os.Stat(c.From)
 	if err != nil || !st.IsDir() {
-		return loadPlan(c.From, c.Set, nil)
+		return scenariofile.Plan(c.From, c.Set, nil)
 	}
 	m, err := result.ReadManifest(c.From)
 	if err != nil {
-		return nil, &inputError{fmt.Errorf("%s is no run: %w", c.From, err)}
+		return nil, input.Fault(fmt.Errorf("%s is no run: %w", c.From, err))
 	}
 	doc, err := scenario.Parse(filepath.Join(c.From, "scenario"), []byte(m.Scenario), c.Set)
 	if err != nil {
-		return nil, &inputError{err}
+		return nil, input.Fault(err)
 	}
 	doc.File.Seed = m.Seed
 	plan, err := doc.Resolve(func(name string) ([]byte, error) {
 		if text, has := m.Configs[name]; has {
 			return []byte(text), nil
 		}
-		return readBounded(name, maxNamed)
+		return input.Text(name, scenariofile.MaxSize)
 	})
 	if err != nil {
-		return nil, &inputError{err}
+		return nil, input.Fault(err)
 	}
 	return plan, nil
 }
@@ -146,7 +149,7 @@ func (c *exportCmd) write(e *env, files []trace.File, out *exported) error {
 				return err
 			}
 		}
-		if err := writeBytes(f.Name, c.Force, f.Text); err != nil {
+		if err := output.WriteBytes(f.Name, c.Force, f.Text); err != nil {
 			return err
 		}
 		out.Files = append(out.Files, f.Name)

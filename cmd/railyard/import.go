@@ -10,11 +10,14 @@ import (
 
 	"railyard/internal/cabling"
 	"railyard/internal/field"
+	"railyard/internal/input"
 	"railyard/internal/jobscript"
 	"railyard/internal/model"
+	"railyard/internal/output"
 	"railyard/internal/recognise"
 	"railyard/internal/report"
 	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
 	"railyard/internal/trace"
 	"railyard/unit"
 )
@@ -123,8 +126,8 @@ func (c *importCmd) Run(e *env) error {
 		return err
 	}
 	if len(args) > 0 && len(traces) > 0 {
-		return &inputError{fmt.Errorf("%s says what is trained, and %s what ranks do: name one of the two",
-			args[0].Name, traces[0])}
+		return input.Fault(fmt.Errorf("%s says what is trained, and %s what ranks do: name one of the two",
+			args[0].Name, traces[0]))
 	}
 	if len(args) > 0 && c.settings != "" {
 		return field.New("FILE", "HPCC's settings go with its topology and flows, not with %s", args[0].Name)
@@ -187,9 +190,9 @@ func (c *importCmd) recognised() (*imported, error) {
 // besideOut reads files as the scenario that is written will.
 func (c *importCmd) besideOut() scenario.ReadFile {
 	if c.Out == "" {
-		return beside("here.yaml")
+		return scenariofile.Beside("here.yaml")
 	}
-	return beside(c.Out)
+	return scenariofile.Beside(c.Out)
 }
 
 // options reads what the files do not say.
@@ -237,7 +240,7 @@ func loads(text string, read scenario.ReadFile) (*scenario.Plan, error) {
 
 func (c *importCmd) print(e *env, out *imported) error {
 	if c.Out != "" {
-		if err := writeBytes(c.Out, c.Force, []byte(out.Scenario)); err != nil {
+		if err := output.WriteBytes(c.Out, c.Force, []byte(out.Scenario)); err != nil {
 			return err
 		}
 		out.WrittenTo = c.Out
@@ -309,26 +312,26 @@ func readCabling(paths []string, format string) (*cabling.Cabling, []string, err
 	for _, p := range paths {
 		st, err := os.Stat(p)
 		if err != nil {
-			return nil, nil, &inputError{err}
+			return nil, nil, input.Fault(err)
 		}
 		if !st.IsDir() {
-			text, err := readBounded(p, cabling.MaxSize)
+			text, err := input.Text(p, cabling.MaxSize)
 			if err != nil {
-				return nil, nil, &inputError{err}
+				return nil, nil, input.Fault(err)
 			}
 			files = append(files, cabling.File{Name: p, Text: text})
 			continue
 		}
 		some, others, err := readFolder(p, format)
 		if err != nil {
-			return nil, nil, &inputError{err}
+			return nil, nil, input.Fault(err)
 		}
 		files, passed = append(files, some...), append(passed, others...)
 	}
 	if len(files) == 0 {
-		return nil, nil, &inputError{fmt.Errorf("%s: no file in a format that is read (railyard import "+
+		return nil, nil, input.Fault(fmt.Errorf("%s: no file in a format that is read (railyard import "+
 			"--help lists them)",
-			strings.Join(paths, ", "))}
+			strings.Join(paths, ", ")))
 	}
 	c, err := cabling.Read(files, format)
 	return c, passed, err
@@ -336,8 +339,8 @@ func readCabling(paths []string, format string) (*cabling.Cabling, []string, err
 
 // readFolder reads the files of a folder that say what is cabled, in the order of their names.
 func readFolder(dir, format string) (files []cabling.File, passed []string, err error) {
-	err = walkFiles(dir, maxFiles, func(path string) error {
-		text, err := readBounded(path, cabling.MaxSize)
+	err = input.Walk(dir, maxFiles, func(path string) error {
+		text, err := input.Text(path, cabling.MaxSize)
 		if err != nil {
 			return err
 		}

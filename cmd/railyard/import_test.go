@@ -10,6 +10,7 @@ import (
 
 	"railyard/internal/cabling"
 	"railyard/internal/long"
+	"railyard/internal/scenariofile"
 	"railyard/internal/trace"
 )
 
@@ -34,7 +35,7 @@ func TestImportRoundTrip(t *testing.T) {
 			continue
 		}
 		rendered++
-		plan, err := loadFabric(s, nil)
+		plan, err := scenariofile.Fabric(s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +53,7 @@ func TestImportRoundTrip(t *testing.T) {
 			if err := json.Unmarshal([]byte(out), &got); err != nil || got.Rules+got.Single > 12 {
 				t.Errorf("%s: %d rules, %v\n%s", file, got.Rules+got.Single, err, got.Scenario)
 			}
-			back, err := loadPlan(f.file+".yaml", nil, nil)
+			back, err := scenariofile.Plan(f.file+".yaml", nil, nil)
 			if err != nil {
 				t.Errorf("%s: %v", file, err)
 				continue

@@ -8,7 +8,10 @@ import (
 	"strings"
 
 	"railyard/internal/field"
+	"railyard/internal/input"
 	"railyard/internal/jobscript"
+	"railyard/internal/output"
+	"railyard/internal/scenariofile"
 	"railyard/internal/slurm"
 	"railyard/internal/trace"
 	"railyard/unit"
@@ -27,7 +30,7 @@ func (c *importCmd) splitArguments() (args []jobscript.File, rest []string, err 
 	for _, path := range c.Files {
 		st, err := os.Stat(path)
 		if err != nil {
-			return nil, nil, &inputError{err}
+			return nil, nil, input.Fault(err)
 		}
 		kind := ""
 		switch {
@@ -35,7 +38,7 @@ func (c *importCmd) splitArguments() (args []jobscript.File, rest []string, err 
 		case c.Format == "":
 			head, err := beginning(path)
 			if err != nil {
-				return nil, nil, &inputError{err}
+				return nil, nil, input.Fault(err)
 			}
 			kind = jobscript.KindOf(path, head)
 		case slices.Contains(kindNames(), c.Format):
@@ -45,9 +48,9 @@ func (c *importCmd) splitArguments() (args []jobscript.File, rest []string, err 
 			rest = append(rest, path)
 			continue
 		}
-		text, err := readBounded(path, 1<<20)
+		text, err := input.Text(path, 1<<20)
 		if err != nil {
-			return nil, nil, &inputError{err}
+			return nil, nil, input.Fault(err)
 		}
 		args = append(args, jobscript.File{Name: path, Kind: kind, Text: text})
 	}
@@ -61,7 +64,7 @@ func (c *importCmd) importArguments(e *env, args []jobscript.File, cablings []st
 	if per == 0 {
 		per = 8
 	}
-	a, err := jobscript.ReadArguments(args, per, jobscript.ReadFile(beside(args[0].Name)))
+	a, err := jobscript.ReadArguments(args, per, jobscript.ReadFile(scenariofile.Beside(args[0].Name)))
 	if err != nil {
 		return err
 	}
@@ -99,7 +102,7 @@ func (c *importCmd) importArguments(e *env, args []jobscript.File, cablings []st
 			out.Notes = append(out.Notes, fmt.Sprintf("the model is none that ships: with --out it is "+
 				"written "+
 				"beside the scenario, as %s", model))
-		} else if err := writeBytes(filepath.Join(filepath.Dir(c.Out), model), c.Force, own); err != nil {
+		} else if err := output.WriteBytes(filepath.Join(filepath.Dir(c.Out), model), c.Force, own); err != nil {
 			return err
 		}
 	}
@@ -118,7 +121,7 @@ func blamedOn(a *jobscript.Arguments, err error) error {
 			e.Path, e.File, e.Line, e.Col = said.Name, said.At.File, said.At.Line, said.At.Col
 		}
 	}
-	return &inputError{err}
+	return input.Fault(err)
 }
 
 // cabledWith is what is imported on a fabric that files describe.

@@ -11,12 +11,14 @@ import (
 	"strings"
 
 	"railyard/internal/input"
+	"railyard/internal/output"
+	"railyard/internal/scenariofile"
 	"railyard/internal/trace"
 )
 
 // largeTrace is from how many bytes on files are read as streams and a scenario names what was of use of
 // them; tests make it less.
-var largeTrace = int64(maxNamed)
+var largeTrace = int64(scenariofile.MaxSize)
 
 // beginning is as much of a file as tells its format, behind a long comment too.
 func beginning(path string) ([]byte, error) {
@@ -55,7 +57,7 @@ func (c *importCmd) readTraces(paths []string) (*trace.Trace, []string, error) {
 	}
 	for i, path := range paths {
 		var err error
-		if files[i].Text, err = readBounded(path, maxNamed); err != nil {
+		if files[i].Text, err = input.Text(path, scenariofile.MaxSize); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -65,7 +67,7 @@ func (c *importCmd) readTraces(paths []string) (*trace.Trace, []string, error) {
 
 // keeper writes what was of use of a large file.
 type keeper struct {
-	to  *output // not embedded: its WriteString would write past zip
+	to  *output.File // not embedded: its WriteString would write past zip
 	zip *gzip.Writer
 	n   int
 	err error
@@ -91,8 +93,8 @@ func (c *importCmd) readLarge(options trace.Options, files []trace.File) (*trace
 	var err error
 	for i, f := range files {
 		name := fmt.Sprintf("%s-%d.json.gz", strings.TrimSuffix(c.Out, filepath.Ext(c.Out)), i)
-		var to *output
-		if to, err = create(name, c.Force); err != nil {
+		var to *output.File
+		if to, err = output.Create(name, c.Force); err != nil {
 			break
 		}
 		keep[f.Name], names = &keeper{to: to, zip: gzip.NewWriter(to)}, append(names, name)
@@ -113,22 +115,22 @@ func (c *importCmd) readLarge(options trace.Options, files []trace.File) (*trace
 		case k == nil:
 			continue
 		case err == nil && k.n == 0 && some: // an execution trace with a profile beside it
-			k.to.drop()
+			k.to.Drop()
 			names[i] = ""
 			continue
 		case err == nil && k.n == 0:
-			err = &inputError{fmt.Errorf("%s has more than the %d bytes that a scenario's files may "+
+			err = input.Fault(fmt.Errorf("%s has more than the %d bytes that a scenario's files may "+
 				"have, and "+
 				"of %s no smaller file can be made: cut it to the steps that matter", f.Name,
-				largeTrace, x.Format)}
+				largeTrace, x.Format))
 		case err == nil:
 			err = errors.Join(k.err, k.zip.Close())
 		}
 		if err != nil {
-			k.to.drop()
+			k.to.Drop()
 			continue
 		}
-		err = k.to.keep()
+		err = k.to.Keep()
 	}
 	return x, slices.DeleteFunc(names, func(name string) bool { return name == "" }), err
 }

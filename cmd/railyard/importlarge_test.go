@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"railyard/internal/scenariofile"
 )
 
 // profileOf is a step of a rank of two: computing, an all-reduce, computing that waits for it; the step
@@ -51,7 +53,7 @@ func TestImportLarge(t *testing.T) {
 		t.Errorf("what is kept is not packed: %.20q, %v", kept, err)
 	}
 	for _, s := range []string{"whole.yaml", "small.yaml"} {
-		plan, err := loadPlan(s, nil, nil)
+		plan, err := scenariofile.Plan(s, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

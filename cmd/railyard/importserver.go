@@ -8,7 +8,9 @@ import (
 	"unicode"
 
 	"railyard/internal/field"
+	"railyard/internal/input"
 	"railyard/internal/machine"
+	"railyard/internal/output"
 )
 
 // importedServer is what import says of a server with --json.
@@ -43,9 +45,9 @@ func (c *importCmd) importServer(e *env) error {
 			return field.New("--server", "a server's topology has no cables: %s has no effect", flag)
 		}
 	}
-	text, err := readBounded(c.Server, machine.MaxSize)
+	text, err := input.Text(c.Server, machine.MaxSize)
 	if err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	s, err := machine.Read(c.Server, text)
 	if err != nil {
@@ -64,7 +66,7 @@ func (c *importCmd) importServer(e *env) error {
 	}
 	out.Type = serverType(c.Server, s)
 	if c.Out != "" {
-		if err := writeBytes(c.Out, c.Force, []byte(out.Type)); err != nil {
+		if err := output.WriteBytes(c.Out, c.Force, []byte(out.Type)); err != nil {
 			return err
 		}
 		out.Written = c.Out
@@ -92,7 +94,7 @@ func (c *importCmd) importMachine(e *env) (done bool, err error) {
 	}
 	text, err := beginning(c.Files[0])
 	if err != nil {
-		return true, &inputError{err}
+		return true, input.Fault(err)
 	}
 	switch {
 	case machine.IsGraphs(text):
@@ -107,9 +109,9 @@ func (c *importCmd) importMachine(e *env) (done bool, err error) {
 // importGraphs says what NCCL's graphs say, and makes a type of as many GPUs and NICs.
 func (c *importCmd) importGraphs(e *env) error {
 	name := c.Files[0]
-	text, err := readBounded(name, machine.MaxSize)
+	text, err := input.Text(name, machine.MaxSize)
 	if err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	graphs, err := machine.ReadGraphs(name, text)
 	if err != nil {
@@ -117,12 +119,12 @@ func (c *importCmd) importGraphs(e *env) error {
 	}
 	gpus, nics := machine.Size(graphs)
 	if gpus == 0 {
-		return &inputError{&field.Error{File: name, Msg: "has no channel through any GPU"}}
+		return input.Fault(&field.Error{File: name, Msg: "has no channel through any GPU"})
 	}
 	kind := fmt.Sprintf("fabric:\n  types:\n    %s: {gpus: %d, nics: %d} # who is near whom it does not "+
 		"say: NCCL_TOPO_DUMP_FILE does\n", typeName(name), gpus, max(1, nics))
 	if c.Out != "" {
-		if err := writeBytes(c.Out, c.Force, []byte(kind)); err != nil {
+		if err := output.WriteBytes(c.Out, c.Force, []byte(kind)); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 
 	"railyard/internal/field"
+	"railyard/internal/input"
 	"railyard/internal/trace"
 )
 
@@ -18,7 +19,7 @@ func (c *importCmd) takeSettings() error {
 		}
 		text, err := beginning(path)
 		if err != nil {
-			return &inputError{err}
+			return input.Fault(err)
 		}
 		if !trace.IsSettings(text) {
 			rest = append(rest, path)
@@ -27,12 +28,12 @@ func (c *importCmd) takeSettings() error {
 		if c.settings != "" {
 			return field.New("FILE", "%s is a second file of settings; name one", path)
 		}
-		if text, err = readBounded(path, 1<<20); err != nil {
-			return &inputError{err}
+		if text, err = input.Text(path, 1<<20); err != nil {
+			return input.Fault(err)
 		}
 		said, what, err := trace.Settings(trace.File{Name: path, Text: text})
 		if err != nil {
-			return &inputError{err}
+			return input.Fault(err)
 		}
 		c.settings = said
 		for _, part := range []struct {

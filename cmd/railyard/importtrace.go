@@ -10,6 +10,7 @@ import (
 
 	"railyard/internal/cabling"
 	"railyard/internal/field"
+	"railyard/internal/input"
 	"railyard/internal/report"
 	"railyard/internal/trace"
 	"railyard/unit"
@@ -32,11 +33,11 @@ func (c *importCmd) splitTraces(files []string) (traces, cablings []string, err 
 		st, err := os.Stat(path)
 		switch {
 		case err != nil:
-			return nil, nil, &inputError{err}
+			return nil, nil, input.Fault(err)
 		case st.IsDir():
 			some, others, err := c.folder(path)
 			if err != nil {
-				return nil, nil, &inputError{err}
+				return nil, nil, input.Fault(err)
 			}
 			traces, cablings = append(traces, some...), append(cablings, others...)
 			continue
@@ -49,7 +50,7 @@ func (c *importCmd) splitTraces(files []string) (traces, cablings []string, err 
 		}
 		text, err := beginning(path)
 		if err != nil {
-			return nil, nil, &inputError{err}
+			return nil, nil, input.Fault(err)
 		}
 		if _, ok := trace.Detect(trace.File{Name: path, Text: text}); ok {
 			traces = append(traces, path)
@@ -67,7 +68,7 @@ func (c *importCmd) folder(dir string) (traces, cablings []string, err error) {
 		return nil, []string{dir}, nil
 	}
 	passed, formats := 0, map[string]int{}
-	err = walkFiles(dir, maxFiles, func(path string) error {
+	err = input.Walk(dir, maxFiles, func(path string) error {
 		text, err := beginning(path)
 		if err != nil {
 			return err
@@ -176,7 +177,7 @@ func (c *importCmd) workloadOf(paths []string) (string, *importedTrace, error) {
 	out := &importedTrace{Files: paths}
 	x, paths, err := c.readTraces(paths)
 	if err != nil {
-		return "", nil, &inputError{err}
+		return "", nil, input.Fault(err)
 	}
 	out.Format, out.Ranks, out.Report, out.site = x.Format, x.Ranks, x.Report, x.Site
 	out.Findings = x.Findings
@@ -237,8 +238,8 @@ func (c *importCmd) importTraces(e *env, traces, cablings []string) error {
 	plan, err := loads(out.Scenario, c.besideOut())
 	if err != nil {
 		if len(cablings) == 0 {
-			return &inputError{fmt.Errorf("%s: %s fit no fabric that can be assumed; name a file that says "+
-				"what is cabled, too: %w", traces[0], unit.Plural(found.Ranks, "rank"), err)}
+			return input.Fault(fmt.Errorf("%s: %s fit no fabric that can be assumed; name a file that says "+
+				"what is cabled, too: %w", traces[0], unit.Plural(found.Ranks, "rank"), err))
 		}
 		return err
 	}

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"railyard/internal/field"
+	"railyard/internal/input"
 	"railyard/internal/lab"
+	"railyard/internal/scenariofile"
 	"railyard/unit"
 )
 
@@ -52,7 +54,7 @@ type labName struct {
 // labError sorts what cannot be had here from what went wrong.
 func labError(err error) error {
 	if in := (*lab.InputError)(nil); errors.As(err, &in) {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	return err
 }
@@ -71,7 +73,7 @@ type labUpCmd struct {
 
 // Run is the lab up command.
 func (c *labUpCmd) Run(e *env) error {
-	plan, err := loadCabled(c.Scenario, c.Set)
+	plan, err := scenariofile.Cabled(c.Scenario, c.Set)
 	if err != nil {
 		return err
 	}
@@ -266,8 +268,8 @@ Example:
 // Run is the lab rdma command.
 func (c *labRdmaCmd) Run(e *env) error {
 	if len(c.Args) == 0 || c.Args[0] != "allreduce" {
-		return &inputError{
-			errors.New("lab rdma runs allreduce; other tests run with lab exec NODE railyard rdma")}
+		return input.Fault(
+			errors.New("lab rdma runs allreduce; other tests run with lab exec NODE railyard rdma"))
 	}
 	for _, own := range []string{"--rank", "--ranks", "--rendezvous", "--addr", "--line-rate"} {
 		for _, a := range c.Args {

@@ -18,7 +18,9 @@ import (
 	"railyard/cc"
 	"railyard/internal/allreduce"
 	"railyard/internal/field"
+	"railyard/internal/input"
 	"railyard/internal/lab"
+	"railyard/internal/output"
 	"railyard/unit"
 
 	"gonum.org/v1/plot/plotter"
@@ -95,13 +97,13 @@ func listOfControls(text string) ([]string, error) {
 func (c *labCompareCmd) Run(e *env) error {
 	list, err := listOfControls(c.CC)
 	if err != nil {
-		return &inputError{fmt.Errorf("--cc: %w", err)}
+		return input.Fault(fmt.Errorf("--cc: %w", err))
 	}
 	if _, err := parseSize("--bytes", c.Bytes, 1, allreduce.MaxBytes); err != nil {
 		return err
 	}
 	if err := c.plotFits(); err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	s, err := lab.Load(c.Name)
 	if err != nil {
@@ -295,7 +297,7 @@ func (c *labCompareCmd) draw(all []labVariant) error {
 	if err != nil {
 		return err
 	}
-	return writeOut(c.RatePlot, c.Force, func(w io.Writer) error {
+	return output.Write(c.RatePlot, c.Force, func(w io.Writer) error {
 		_, err := (vgimg.PngCanvas{Canvas: img}).WriteTo(w)
 		return err
 	})

@@ -15,10 +15,13 @@ import (
 	"time"
 
 	"railyard/internal/field"
+	"railyard/internal/input"
 	"railyard/internal/lab"
+	"railyard/internal/output"
 	"railyard/internal/perftest"
 	"railyard/internal/report"
 	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
 	"railyard/roce"
 	"railyard/unit"
 
@@ -78,10 +81,10 @@ func (c *labRunCmd) Run(e *env) error {
 	}
 	if c.Plot != "" {
 		if _, err := newRateLog("", c.Plot, "none", c.Force); err != nil {
-			return &inputError{err}
+			return input.Fault(err)
 		}
 	}
-	plan, err := loadNetwork(c.Scenario, c.Set)
+	plan, err := scenariofile.Network(c.Scenario, c.Set)
 	if err != nil {
 		return err
 	}
@@ -297,7 +300,7 @@ func (c *labRunCmd) draw(moves []labMove) error {
 	if err != nil {
 		return err
 	}
-	return writeOut(c.Plot, c.Force, func(w io.Writer) error {
+	return output.Write(c.Plot, c.Force, func(w io.Writer) error {
 		_, err := (vgimg.PngCanvas{Canvas: img}).WriteTo(w)
 		return err
 	})

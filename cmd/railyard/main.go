@@ -16,11 +16,11 @@ import (
 	"railyard/cc"
 	"railyard/internal/fidelity"
 	"railyard/internal/field"
+	"railyard/internal/input"
 	"railyard/internal/report"
 	"railyard/internal/result"
 	"railyard/internal/runner"
 	"railyard/internal/scenario"
-	"railyard/internal/swconf/cli"
 
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
@@ -202,8 +202,7 @@ func execute(args []string, e *env) int {
 	for _, line := range strings.Split(err.Error(), "\n") { // one for each fault
 		complain(stderr, line, onTerminal(stderr))
 	}
-	var input *inputError
-	if field.All(err) != nil || errors.As(err, &input) || errors.Is(err, result.ErrExists) {
+	if field.All(err) != nil || input.IsFault(err) || errors.Is(err, result.ErrExists) {
 		return exitInput
 	}
 	return exitFailed
@@ -247,16 +246,10 @@ type exitError struct{ code int }
 
 func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
-// inputError marks an error as the input's fault.
-type inputError struct{ err error }
-
-func (e *inputError) Error() string { return e.err.Error() }
-func (e *inputError) Unwrap() error { return e.err }
-
 // early is an error that ends a command before it prints anything: the input's fault.
 // What could not be written is told behind the result, which is not lost with it.
 func early(err error) error {
-	if in := (*inputError)(nil); errors.As(err, &in) {
+	if input.IsFault(err) {
 		return err
 	}
 	return nil
@@ -283,102 +276,6 @@ func version() string {
 		}
 	}
 	return v + dirty
-}
-
-// loadPlan reads, binds and resolves a scenario file.
-func loadPlan(path string, sets []string, seed *uint64) (*scenario.Plan, error) {
-	doc, err := loadDocument(path, sets)
-	if err != nil {
-		return nil, err
-	}
-	if seed != nil {
-		doc.File.Seed = *seed
-	}
-	return resolve(path, doc)
-}
-
-// loadDocument reads and binds a scenario file.
-func loadDocument(path string, sets []string) (*scenario.Document, error) {
-	name, read := path, func() ([]byte, error) { return readBounded(path, scenario.MaxSize) }
-	if path == "-" {
-		name, read = "standard input", stdin
-	}
-	text, err := read()
-	if err != nil {
-		return nil, &inputError{err}
-	}
-	doc, err := scenario.Parse(name, text, sets)
-	if err != nil {
-		return nil, &inputError{err}
-	}
-	return doc, nil
-}
-
-// resolve builds a document's plan; files it names are relative to it.
-func resolve(path string, doc *scenario.Document) (*scenario.Plan, error) {
-	plan, err := doc.Resolve(beside(path))
-	if err != nil {
-		return nil, &inputError{err}
-	}
-	return plan, nil
-}
-
-// maxNamed bounds files that a scenario names: traces are large. Others bound theirs where they read them.
-const maxNamed = 512 << 20
-
-// beside reads files that a scenario names: relative to it.
-func beside(path string) scenario.ReadFile {
-	return func(p string) ([]byte, error) { return readBounded(relativeTo(path, p), maxNamed) }
-}
-
-// loadCabled is loadNetwork for those who take cables as they are: circuits that move are none.
-func loadCabled(path string, sets []string) (*scenario.Plan, error) {
-	plan, err := loadNetwork(path, sets)
-	if err == nil && len(plan.Dark) > 0 {
-		return nil, &inputError{plan.Refuse("fabric.graph.ocs",
-			"moves circuits (schedule), which only the simulator "+
-				"does; accepted here: an OCS that joins the same ports all the time")}
-	}
-	return plan, err
-}
-
-// loadNetwork builds the plan of a scenario that may have no workload, and has none in it.
-func loadNetwork(path string, sets []string) (*scenario.Plan, error) {
-	doc, err := loadDocument(path, sets)
-	if err != nil {
-		return nil, err
-	}
-	plan, err := doc.Network(beside(path))
-	if err != nil {
-		return nil, &inputError{err}
-	}
-	return plan, nil
-}
-
-// loadFabric builds the plan of a scenario whose fabric counts, not its workload.
-func loadFabric(path string, sets []string) (*scenario.Plan, error) {
-	doc, err := loadDocument(path, sets)
-	if err != nil {
-		return nil, err
-	}
-	doc.File.Workload = scenario.Workload{
-		Traffic: &scenario.Traffic{Permutation: &scenario.Pattern{Bytes: 1}}}
-	return resolve(path, doc)
-}
-
-// resolveModel is resolve for a document that names a model as given on the
-// command line: relative to where we are, not to the document.
-func resolveModel(path, model string, doc *scenario.Document) (*scenario.Plan, error) {
-	plan, err := doc.Resolve(func(p string) ([]byte, error) {
-		if p != model {
-			p = relativeTo(path, p)
-		}
-		return readBounded(p, cli.MaxSize)
-	})
-	if err != nil {
-		return nil, &inputError{err}
-	}
-	return plan, nil
 }
 
 // newRun builds the run of a plan if the machine has room for it; what else goes wrong

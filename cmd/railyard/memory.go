@@ -8,6 +8,7 @@ import (
 
 	"railyard/internal/fidelity"
 	"railyard/internal/field"
+	"railyard/internal/input"
 	"railyard/internal/report"
 	"railyard/internal/runner"
 	"railyard/internal/scenario"
@@ -55,7 +56,7 @@ func newRunWithin(e *env, p *scenario.Plan, limit unit.Bytes) (*fidelity.Simulat
 	case errors.As(err, &memory):
 		return nil, err
 	case err != nil:
-		return nil, &inputError{err}
+		return nil, input.Fault(err)
 	}
 	if r.Cost.Memory > large {
 		debug.SetGCPercent(largeGC)

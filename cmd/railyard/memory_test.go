@@ -9,6 +9,7 @@ import (
 
 	"railyard/internal/fidelity"
 	"railyard/internal/runner"
+	"railyard/internal/scenariofile"
 	"railyard/internal/sim"
 	"railyard/unit"
 )
@@ -40,7 +41,7 @@ func TestMemory(t *testing.T) {
 
 // A run that comes to need more than was estimated is stopped, and says so.
 func TestMemoryExceeded(t *testing.T) {
-	plan, err := loadPlan(filepath.Join(scenarios(t), "fattree128-permutation.yaml"), nil, nil)
+	plan, err := scenariofile.Plan(filepath.Join(scenarios(t), "fattree128-permutation.yaml"), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

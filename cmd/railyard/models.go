@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"railyard/internal/field"
+	"railyard/internal/input"
 	"railyard/internal/model"
 	"railyard/internal/report"
 	"railyard/internal/sheet"
@@ -112,5 +113,5 @@ func (c *modelsCmd) one(e *env, all []shelf) error {
 			return nil
 		}
 	}
-	return &inputError{field.Choice("MODEL", c.Name, names, "there is no model %s", field.Quote(c.Name))}
+	return input.Fault(field.Choice("MODEL", c.Name, names, "there is no model %s", field.Quote(c.Name)))
 }

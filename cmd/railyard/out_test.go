@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"railyard/internal/output"
 	"railyard/internal/result"
 )
 
@@ -293,7 +294,7 @@ func TestFilesWhole(t *testing.T) {
 	for _, dir := range []string{".", "full"} {
 		path := filepath.Join(dir, "x.png")
 		os.WriteFile(path, []byte("old"), 0o644)
-		f, err := create(path, true) // killed here
+		f, err := output.Create(path, true) // killed here
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -303,22 +304,22 @@ func TestFilesWhole(t *testing.T) {
 		}
 		f.Close()
 	}
-	if err := writeBytes("full/x.png", true, make([]byte, 1<<20)); err == nil ||
+	if err := output.WriteBytes("full/x.png", true, make([]byte, 1<<20)); err == nil ||
 		!strings.Contains(err.Error(), "no space left") {
 		t.Error(err)
 	}
 	if b, _ := os.ReadFile("full/x.png"); string(b) != "old" || len(hidden("full")) > 0 {
 		t.Errorf("%q, %v", b, hidden("full"))
 	}
-	if err := writeBytes("x.png", false, nil); err == nil {
+	if err := output.WriteBytes("x.png", false, nil); err == nil {
 		t.Error("replaced without force")
 	}
-	if err := writeBytes("x.png", true, []byte("new")); err != nil {
+	if err := output.WriteBytes("x.png", true, []byte("new")); err != nil {
 		t.Error(err)
 	}
-	f, _ := create("y.png", false)
+	f, _ := output.Create("y.png", false)
 	os.WriteFile("y.png", []byte("theirs"), 0o644) // comes meanwhile
-	if err := f.keep(); err == nil || len(hidden(".")) > 0 {
+	if err := f.Keep(); err == nil || len(hidden(".")) > 0 {
 		t.Errorf("%v, %v", err, hidden("."))
 	}
 	x, _ := os.ReadFile("x.png")
@@ -327,7 +328,7 @@ func TestFilesWhole(t *testing.T) {
 		string(y) != "theirs" {
 		t.Errorf("%q %q %v", x, y, err)
 	}
-	if err := writeBytes("/dev/null", true, []byte("x")); err != nil {
+	if err := output.WriteBytes("/dev/null", true, []byte("x")); err != nil {
 		t.Error(err)
 	}
 	if st, err := os.Stat("/dev/null"); err != nil || st.Mode().IsRegular() {

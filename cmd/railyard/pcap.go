@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"railyard/internal/capture"
+	"railyard/internal/input"
 	"railyard/unit"
 )
 
@@ -36,16 +37,16 @@ Examples:
 func (c *pcapCmd) Run(e *env) error {
 	switch {
 	case c.WiresharkPlugin && c.File != "":
-		return &inputError{errors.New("--wireshark-plugin prints a plugin and reads no FILE")}
+		return input.Fault(errors.New("--wireshark-plugin prints a plugin and reads no FILE"))
 	case c.WiresharkPlugin:
 		_, err := io.WriteString(e.stdout, capture.WiresharkPlugin())
 		return err
 	case c.File == "":
-		return &inputError{errors.New(`expected "<file>"`)}
+		return input.Fault(errors.New(`expected "<file>"`))
 	}
 	r, err := capture.Open(c.File)
 	if err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	defer r.Close()
 	var events []capture.Event
@@ -54,7 +55,7 @@ func (c *pcapCmd) Run(e *env) error {
 	err = t.Tell(r, func(n int64) { m.show(r.Share(), unit.Plural(n, "packet")) })
 	m.finish()
 	if err != nil {
-		return &inputError{fmt.Errorf("%s: %w", c.File, err)}
+		return input.Fault(fmt.Errorf("%s: %w", c.File, err))
 	}
 	// A message is told when it ends, and stands where it began.
 	slices.SortStableFunc(events, func(a, b capture.Event) int { return cmp.Compare(a.Micros, b.Micros) })

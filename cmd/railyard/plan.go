@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"railyard/internal/field"
+	"railyard/internal/input"
 	"railyard/internal/model"
 	"railyard/internal/planner"
 	"railyard/internal/report"
@@ -62,16 +63,16 @@ func findModel(name string) (*model.Config, error) {
 	var m *model.Config
 	var err error
 	if strings.HasSuffix(name, ".json") {
-		text, e := readBounded(name, 1<<20)
+		text, e := input.Text(name, 1<<20)
 		if e != nil {
-			return nil, &inputError{e}
+			return nil, input.Fault(e)
 		}
 		m, err = model.Parse(name, text)
 	} else if m, err = model.Builtin(name); err != nil {
 		return nil, field.Under("MODEL", err)
 	}
 	if err != nil {
-		return nil, &inputError{err}
+		return nil, input.Fault(err)
 	}
 	return m, nil
 }
@@ -121,7 +122,7 @@ func (c *planSizeCmd) Run(e *env) error {
 	}
 	s, err := in.Solve()
 	if err != nil {
-		return &inputError{flagged(err)}
+		return input.Fault(flagged(err))
 	}
 	if c.JSON {
 		return printJSON(e.stdout, s)
@@ -177,11 +178,11 @@ func (c *planSizeCmd) input() (in planner.SizeInput, err error) {
 		}
 	}
 	if in.FLOPs == 0 && (in.Params == 0 || in.Tokens == 0) {
-		return in, &inputError{fmt.Errorf("a sizing needs a model or --params, and --tokens; or --zflops")}
+		return in, input.Fault(fmt.Errorf("a sizing needs a model or --params, and --tokens; or --zflops"))
 	}
 	if in.Seconds == 0 && in.GPUs == 0 {
-		return in, &inputError{
-			fmt.Errorf("give --days or --weeks for the number of GPUs, or --gpus for the time")}
+		return in, input.Fault(
+			fmt.Errorf("give --days or --weeks for the number of GPUs, or --gpus for the time"))
 	}
 	return in, nil
 }

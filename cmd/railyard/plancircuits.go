@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"railyard/internal/field"
+	"railyard/internal/input"
 	"railyard/internal/planner"
 	"railyard/internal/report"
 	"railyard/unit"
@@ -47,13 +48,13 @@ func (c *planCircuitsCmd) Run(e *env) error {
 		return c.cubes(e, rate)
 	}
 	if c.Groups == 0 || c.Fibres == 0 {
-		return &inputError{field.New("--groups", "is missing, or --fibres; or give --cubes, as 4x4x4")}
+		return input.Fault(field.New("--groups", "is missing, or --fibres; or give --cubes, as 4x4x4"))
 	}
 	in := planner.CircuitInput{Groups: c.Groups, Fibres: c.Fibres, Pattern: c.Pattern, Grow: c.To,
 		Without: c.Without}
 	r, err := in.Plan()
 	if err != nil {
-		return &inputError{flagged(err)}
+		return input.Fault(flagged(err))
 	}
 	if c.JSON {
 		return printJSON(e.stdout, r)
@@ -68,11 +69,11 @@ func (c *planCircuitsCmd) cubes(e *env, rate unit.Rate) error {
 	var rest string
 	at := &in.Along
 	if n, _ := fmt.Sscanf(c.Cubes+" ", "%dx%dx%d%s", &at[0], &at[1], &at[2], &rest); n != 3 {
-		return &inputError{field.New("--cubes", "%s is no three numbers, as 4x4x4", field.Quote(c.Cubes))}
+		return input.Fault(field.New("--cubes", "%s is no three numbers, as 4x4x4", field.Quote(c.Cubes)))
 	}
 	r, err := in.Plan()
 	if err != nil {
-		return &inputError{flagged(err)}
+		return input.Fault(flagged(err))
 	}
 	if c.JSON {
 		return printJSON(e.stdout, r)

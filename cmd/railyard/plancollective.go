@@ -10,6 +10,7 @@ import (
 	"railyard/internal/coll"
 	"railyard/internal/field"
 	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
 	"railyard/internal/workload"
 	"railyard/unit"
 )
@@ -74,7 +75,7 @@ func (c *planCollectiveCmd) Run(e *env) error {
 	if len(c.Algorithms) > 0 {
 		algorithms = c.Algorithms
 	}
-	plan, err := loadFabric(c.Fabric, c.Set)
+	plan, err := scenariofile.Fabric(c.Fabric, c.Set)
 	if err != nil {
 		return err
 	}
@@ -145,7 +146,7 @@ func (c *planCollectiveCmd) simulated(e *env, kind coll.Kind, algorithm string, 
 			break
 		}
 	}
-	doc, err := loadDocument(c.Fabric, c.Set)
+	doc, err := scenariofile.Read(c.Fabric, c.Set)
 	if err != nil {
 		return run, err
 	}
@@ -155,7 +156,7 @@ func (c *planCollectiveCmd) simulated(e *env, kind coll.Kind, algorithm string, 
 		spec.Channels = max(1, doc.File.Server.GPUs)
 	}
 	doc.File.Workload = scenario.Workload{Traffic: &scenario.Traffic{Collective: spec}}
-	plan, err := resolve(c.Fabric, doc)
+	plan, err := scenariofile.Resolve(c.Fabric, doc)
 	if err != nil {
 		return run, err
 	}

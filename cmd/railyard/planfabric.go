@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"railyard/internal/field"
+	"railyard/internal/input"
 	"railyard/internal/model"
 	"railyard/internal/planner"
 	"railyard/internal/report"
@@ -120,12 +121,12 @@ func (c *planFabricCmd) input() (in planner.FabricInput, err error) {
 	}
 	var text []byte
 	if c.Prices != "" {
-		if text, err = readBounded(c.Prices, 1<<20); err != nil {
-			return in, &inputError{err}
+		if text, err = input.Text(c.Prices, 1<<20); err != nil {
+			return in, input.Fault(err)
 		}
 	}
 	if in.Prices, err = planner.ParsePrices(filepath.Base(c.Prices), text); err != nil {
-		return in, &inputError{err}
+		return in, input.Fault(err)
 	}
 	return in, nil
 }

@@ -10,8 +10,11 @@ import (
 	"strings"
 
 	"railyard/internal/field"
+	"railyard/internal/input"
+	"railyard/internal/output"
 	"railyard/internal/planner"
 	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
 )
 
 type planFailuresCmd struct {
@@ -97,12 +100,12 @@ func (c *planFailuresCmd) Run(e *env) error {
 	}
 	combos, err := combinations(c.Set)
 	if err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	var variants []*failureVariant
 	for _, path := range c.Scenarios {
 		for _, sets := range combos { // all are read before anything is simulated
-			plan, err := loadPlan(path, sets, nil)
+			plan, err := scenariofile.Plan(path, sets, nil)
 			if err != nil {
 				return err
 			}
@@ -129,7 +132,7 @@ func (c *planFailuresCmd) Run(e *env) error {
 	}
 	var lost error
 	if c.Plot != "" {
-		lost = writeOut(c.Plot, c.Force, func(f io.Writer) error { return drawFailures(f, c.Plot, all) })
+		lost = output.Write(c.Plot, c.Force, func(f io.Writer) error { return drawFailures(f, c.Plot, all) })
 	}
 	if early(lost) != nil {
 		return lost
@@ -163,7 +166,7 @@ func (c *planFailuresCmd) label(path string, sets []string) string {
 func (c *planFailuresCmd) variant(ctx context.Context, e *env, v *failureVariant) error {
 	mix, err := v.plan.Mix()
 	if err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	elements := planner.Elements(v.plan.Graph, planner.NewAlike(v.plan.Graph, mix.DAG), c.Kinds, c.Card)
 	if len(elements) == 0 {

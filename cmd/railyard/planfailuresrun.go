@@ -9,10 +9,12 @@ import (
 	"sync"
 
 	"railyard/internal/exec"
+	"railyard/internal/input"
 	"railyard/internal/planner"
 	"railyard/internal/report"
 	"railyard/internal/runner"
 	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
 	"railyard/unit"
 )
 
@@ -76,7 +78,7 @@ func (f *failing) base(e *env, trials int) error {
 	f.step = unit.Time(s.StepTime)
 	if f.at = f.step / 2; f.c.At != "" {
 		if f.at, err = unit.ParseTime(f.c.At); err != nil || f.at < 0 || f.at > 86400*unit.Second {
-			return &inputError{fmt.Errorf("--at %s: expected a time from 0s to 86400s", f.c.At)}
+			return input.Fault(fmt.Errorf("--at %s: expected a time from 0s to 86400s", f.c.At))
 		}
 	}
 	retries := unit.Time(f.v.plan.RC.Retries+1) * f.v.plan.RC.Timeout
@@ -165,7 +167,7 @@ var errTrial = errors.New("the scenario does not take the failure")
 
 // plan is the scenario with something that fails.
 func (f *failing) plan(t *failureTrial) (*scenario.Plan, error) {
-	doc, err := loadDocument(f.v.path, f.v.Sets)
+	doc, err := scenariofile.Read(f.v.path, f.v.Sets)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +187,7 @@ func (f *failing) plan(t *failureTrial) (*scenario.Plan, error) {
 		doc.File.Events = append(doc.File.Events, ev)
 	}
 	doc.File.Output.Sample = unit.Second // nobody looks at the links
-	plan, err := resolve(f.v.path, doc)
+	plan, err := scenariofile.Resolve(f.v.path, doc)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errTrial, err)
 	}

@@ -10,9 +10,11 @@ import (
 
 	"railyard/internal/field"
 	"railyard/internal/goodput"
+	"railyard/internal/input"
 	"railyard/internal/planner"
 	"railyard/internal/report"
 	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
 	"railyard/internal/workload"
 	"railyard/unit"
 )
@@ -141,12 +143,12 @@ func (c *planGoodputCmd) input(e *env) (in goodput.Input, r goodputReport, err e
 	size := c.Checkpoint
 	var plan *scenario.Plan
 	if c.Scenario != "" {
-		if plan, err = loadPlan(c.Scenario, c.Set, nil); err != nil {
+		if plan, err = scenariofile.Plan(c.Scenario, c.Set, nil); err != nil {
 			return in, r, err
 		}
 		c.fromJob(&in, plan, &size)
 	} else if c.Estimate || len(c.Set) > 0 {
-		return in, r, &inputError{errors.New("--estimate and --set need a scenario")}
+		return in, r, input.Fault(errors.New("--estimate and --set need a scenario"))
 	}
 	if c.PerServer > 0 {
 		in.PerServer = c.PerServer
@@ -273,17 +275,17 @@ func (c *planGoodputCmd) rates(in goodput.Input) (*goodput.Rates, error) {
 	r := goodput.Llama3()
 	placed := func(err error) error { return err }
 	if c.Rates != "" {
-		text, err := readBounded(c.Rates, 1<<16)
+		text, err := input.Text(c.Rates, 1<<16)
 		if err != nil {
-			return nil, &inputError{err}
+			return nil, input.Fault(err)
 		}
 		r = &goodput.Rates{}
 		if placed, err = scenario.Read(c.Rates, text, r); err != nil {
-			return nil, &inputError{err}
+			return nil, input.Fault(err)
 		}
 	}
 	if err := r.Check(in.GPUs, max(1, in.PerServer)); err != nil {
-		return nil, &inputError{placed(err)}
+		return nil, input.Fault(placed(err))
 	}
 	return r, nil
 }

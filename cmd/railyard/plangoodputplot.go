@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"railyard/internal/field"
+	"railyard/internal/output"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -71,5 +72,5 @@ func (c *planGoodputCmd) draw(r goodputReport) error {
 	if err != nil {
 		return err
 	}
-	return writeOut(c.Plot, c.Force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
+	return output.Write(c.Plot, c.Force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
 }

@@ -8,8 +8,11 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"railyard/internal/input"
+	"railyard/internal/output"
 	"railyard/internal/report"
 	"railyard/internal/result"
+	"railyard/internal/scenariofile"
 	"railyard/unit"
 
 	"gonum.org/v1/plot"
@@ -50,15 +53,15 @@ const maxAlone = 64
 
 // Run is the plan interference command.
 func (c *planInterferenceCmd) Run(e *env) error {
-	plan, err := loadPlan(c.Scenario, c.Set, nil)
+	plan, err := scenariofile.Plan(c.Scenario, c.Set, nil)
 	if err != nil {
 		return err
 	}
 	switch n := len(plan.Jobs); {
 	case n < 2:
-		return &inputError{plan.Refuse("jobs", "there is one: interference is between two and more")}
+		return input.Fault(plan.Refuse("jobs", "there is one: interference is between two and more"))
 	case n > maxAlone:
-		return &inputError{plan.Refuse("jobs", "there are %d; at most %d are simulated alone", n, maxAlone)}
+		return input.Fault(plan.Refuse("jobs", "there are %d; at most %d are simulated alone", n, maxAlone))
 	}
 	if err := isPicture(c.Plot); err != nil {
 		return err
@@ -71,7 +74,7 @@ func (c *planInterferenceCmd) Run(e *env) error {
 	out := interference{Meetings: all.Meetings, Outcome: all.Outcome}
 	for i := range all.Jobs {
 		j := &all.Jobs[i]
-		alone, err := loadPlan(c.Scenario, c.Set, nil)
+		alone, err := scenariofile.Plan(c.Scenario, c.Set, nil)
 		if err != nil {
 			return err
 		}
@@ -138,7 +141,7 @@ func (c *planInterferenceCmd) draw(x *interference) error {
 	if err != nil {
 		return err
 	}
-	return writeOut(c.Plot, c.Force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
+	return output.Write(c.Plot, c.Force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
 }
 
 func (x *interference) plot() (*plot.Plot, error) {

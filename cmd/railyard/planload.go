@@ -9,9 +9,11 @@ import (
 	"text/tabwriter"
 
 	"railyard/internal/field"
+	"railyard/internal/input"
 	"railyard/internal/report"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
 	"railyard/unit"
 )
 
@@ -69,13 +71,13 @@ func (c *planLoadCmd) Run(e *env) error {
 	if err := isPicture(c.Plot); err != nil {
 		return err
 	}
-	plan, err := loadPlan(c.Scenario, c.Set, nil)
+	plan, err := scenariofile.Plan(c.Scenario, c.Set, nil)
 	if err != nil {
 		return err
 	}
 	if len(plan.Jobs) != 1 || !plan.Jobs[0].Open {
-		return &inputError{plan.Refuse("workload", "load is offered by traffic.background: messages that "+
-			"come whatever became of those before")}
+		return input.Fault(plan.Refuse("workload", "load is offered by traffic.background: messages that "+
+			"come whatever became of those before"))
 	}
 	names := []string{plan.LB.Name}
 	if c.LB != "" {
@@ -126,7 +128,7 @@ func (c *planLoadCmd) curve(e *env, lb string, loads []float64) (loadCurve, erro
 	for _, percent := range loads {
 		sets := append(slices.Clone(c.Set), "lb="+lb,
 			fmt.Sprintf("workload.traffic.background.load=%g", percent))
-		plan, err := loadPlan(c.Scenario, sets, nil)
+		plan, err := scenariofile.Plan(c.Scenario, sets, nil)
 		if err != nil {
 			return curve, err
 		}

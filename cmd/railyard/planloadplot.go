@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"railyard/internal/output"
 	"railyard/internal/scenario"
 
 	"gonum.org/v1/plot"
@@ -39,5 +40,5 @@ func (c *planLoadCmd) draw(plan *scenario.Plan, curves []loadCurve) error {
 	if err != nil {
 		return err
 	}
-	return writeOut(c.Plot, c.Force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
+	return output.Write(c.Plot, c.Force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
 }

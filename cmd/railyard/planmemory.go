@@ -6,6 +6,7 @@ import (
 	"text/tabwriter"
 
 	"railyard/internal/field"
+	"railyard/internal/input"
 	"railyard/internal/model"
 	"railyard/internal/partition"
 	"railyard/internal/report"
@@ -60,7 +61,7 @@ func (c *planMemoryCmd) Run(e *env) error {
 		return c.copies(e, g, "weights", c.Weights, partition.WeightBytes)
 	}
 	if c.Model == "" {
-		return &inputError{errors.New("name a model, a config.json, --states N or --weights N")}
+		return input.Fault(errors.New("name a model, a config.json, --states N or --weights N"))
 	}
 	m, err := findModel(c.Model)
 	if err != nil {
@@ -77,11 +78,11 @@ func (c *planMemoryCmd) Run(e *env) error {
 	}
 	ranks, err := l.Memory(m)
 	if err != nil {
-		return &inputError{flagged(err)}
+		return input.Fault(flagged(err))
 	}
 	worst, err := l.Worst(m)
 	if err != nil {
-		return &inputError{flagged(err)}
+		return input.Fault(flagged(err))
 	}
 	fits := worst.Total() <= g.Memory
 	if c.JSON {

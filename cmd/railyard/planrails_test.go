@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+
+	"railyard/internal/scenariofile"
 )
 
 // Published clusters: those whose rails are alike are cut, of the others it is said what they lack.
@@ -21,7 +23,7 @@ func TestRailsOfClusters(t *testing.T) {
 		"hpn": "host-1-1/nic-1, on rail 1, has 2 cables: rails have one NIC of each server, of one cable, " +
 			"for each of its 8 GPUs",
 	} {
-		plan, err := loadNetwork(filepath.Join(scenarios(t), "clusters", name+".yaml"), nil)
+		plan, err := scenariofile.Network(filepath.Join(scenarios(t), "clusters", name+".yaml"), nil)
 		if err != nil {
 			t.Fatal(name, err)
 		}

@@ -7,10 +7,12 @@ import (
 
 	"railyard/internal/fidelity"
 	"railyard/internal/field"
+	"railyard/internal/input"
 	"railyard/internal/model"
 	"railyard/internal/planner"
 	"railyard/internal/report"
 	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
 	"railyard/internal/workload"
 	"railyard/unit"
 )
@@ -55,7 +57,7 @@ func (c *planSearchCmd) Run(e *env) error {
 	if c.CC != "" {
 		c.Set = append(c.Set, algorithmKey+c.CC)
 	}
-	plan, err := loadFabric(c.Fabric, c.Set)
+	plan, err := scenariofile.Fabric(c.Fabric, c.Set)
 	if err != nil {
 		return err
 	}
@@ -65,7 +67,7 @@ func (c *planSearchCmd) Run(e *env) error {
 	}
 	if c.CC != "" {
 		if in.Site.Waste, err = fidelity.Waste(plan, c.CC); err != nil {
-			return &inputError{err}
+			return input.Fault(err)
 		}
 	}
 	r, err := planner.Search(in)

@@ -10,6 +10,7 @@ import (
 	"railyard/internal/report"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
 	"railyard/unit"
 )
 
@@ -62,7 +63,7 @@ func (c *planSearchCmd) simulate(e *env, r *planner.Result, in planner.SearchInp
 // step simulates one training step of a layout on the scenario's fabric, or its slice.
 func (c *planSearchCmd) step(e *env, s *simulated, x planner.Candidate, cut planner.Slice,
 	in planner.SearchInput, whole *scenario.Plan) error {
-	doc, err := loadDocument(c.Fabric, c.Set)
+	doc, err := scenariofile.Read(c.Fabric, c.Set)
 	if err != nil {
 		return err
 	}
@@ -79,7 +80,7 @@ func (c *planSearchCmd) step(e *env, s *simulated, x planner.Candidate, cut plan
 	if cut.Fold {
 		f.Server.GPUs, f.Server.NICs = 1, 1
 	}
-	plan, err := resolveModel(c.Fabric, c.Model, doc)
+	plan, err := scenariofile.ResolveModel(c.Fabric, c.Model, doc)
 	if err != nil {
 		return err
 	}

@@ -10,9 +10,12 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"railyard/internal/input"
+	"railyard/internal/output"
 	"railyard/internal/planner"
 	"railyard/internal/report"
 	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
 	"railyard/unit"
 
 	"github.com/parquet-go/parquet-go"
@@ -84,14 +87,14 @@ func (c *planTrafficCmd) Run(e *env) error {
 
 // matrix adds up a scenario's traffic, after what shorten does to its trainings.
 func (c *planTrafficCmd) matrix(shorten func(*scenario.Document)) (*scenario.Plan, *planner.Traffic, error) {
-	doc, err := loadDocument(c.Scenario, c.Set)
+	doc, err := scenariofile.Read(c.Scenario, c.Set)
 	if err != nil {
 		return nil, nil, err
 	}
 	if shorten != nil {
 		shorten(doc)
 	}
-	plan, err := resolve(c.Scenario, doc)
+	plan, err := scenariofile.Resolve(c.Scenario, doc)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -101,7 +104,7 @@ func (c *planTrafficCmd) matrix(shorten func(*scenario.Document)) (*scenario.Pla
 	}
 	t, err := planner.Matrix(jobs.DAG, plan.Graph)
 	if err != nil {
-		return nil, nil, &inputError{err}
+		return nil, nil, input.Fault(err)
 	}
 	return plan, t, nil
 }
@@ -244,7 +247,7 @@ func gigabytes(b int64) string {
 }
 
 func (c *planTrafficCmd) table(t *planner.Traffic) error {
-	return writeOut(c.Parquet, c.Force, func(f io.Writer) error {
+	return output.Write(c.Parquet, c.Force, func(f io.Writer) error {
 		w := parquet.NewGenericWriter[trafficRow](f, parquet.Compression(&parquet.Zstd))
 		for _, p := range t.Pairs {
 			b := p.Bytes
@@ -317,7 +320,7 @@ func (c *planTrafficCmd) draw(t *planner.Traffic, name string) error {
 	bar.X.Label.Text = fmt.Sprintf("log10 of bytes in a step between two ranks (a cell is %d x %d ranks)",
 		per, per)
 	bar.HideY()
-	return writeOut(c.Plot, c.Force, func(f io.Writer) error { return c.paint(f, tiles, bar) })
+	return output.Write(c.Plot, c.Force, func(f io.Writer) error { return c.paint(f, tiles, bar) })
 }
 
 // scale is the range of the colours: from the smallest cell of any map to somewhat

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"railyard/internal/input"
 )
 
 // crew runs ranks as processes of this program. When one fails, the others are
@@ -74,7 +76,7 @@ func (c *crew) wait(stderr io.Writer) (first error) {
 			}
 			first = fmt.Errorf("rank %d: %s", r.rank, strings.TrimPrefix(r.says, "railyard: "))
 			if exit := (*exec.ExitError)(nil); errors.As(r.err, &exit) && exit.ExitCode() == exitInput {
-				first = &inputError{first}
+				first = input.Fault(first)
 			}
 		}
 	}

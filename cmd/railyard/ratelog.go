@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"railyard/cc"
+	"railyard/internal/output"
 	"railyard/unit"
 
 	"gonum.org/v1/plot"
@@ -80,7 +81,7 @@ func (l *rateLog) write(rank int, says io.Writer) error {
 			rank, l.missed, maxRatePoints)
 	}
 	if l.csv != "" {
-		err := writeOut(l.csv, l.force, func(w io.Writer) error {
+		err := output.Write(l.csv, l.force, func(w io.Writer) error {
 			fmt.Fprintln(w, "seconds,qp,gbps")
 			for _, p := range l.points {
 				if _, err := fmt.Fprintf(w, "%.6f,%#x,%.4f\n", p.at.Seconds(), p.qpn,
@@ -156,5 +157,5 @@ func (l *rateLog) draw(rank int) error {
 	if err != nil {
 		return err
 	}
-	return writeOut(l.plot, l.force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
+	return output.Write(l.plot, l.force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
 }

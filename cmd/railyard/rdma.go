@@ -20,6 +20,7 @@ import (
 	"railyard/entropy"
 	"railyard/internal/capture"
 	"railyard/internal/field"
+	"railyard/internal/input"
 	"railyard/internal/perftest"
 	"railyard/unit"
 	"railyard/verbs"
@@ -103,7 +104,7 @@ func (d *rdmaDevice) config(e *env, others ...string) (cfg verbs.DeviceConfig, d
 	}
 	f, err := capture.Create(d.Pcap, d.Force, "railyard "+version(), "roce0")
 	if err != nil {
-		return cfg, done, &inputError{err}
+		return cfg, done, input.Fault(err)
 	}
 	cfg.Tap = f.Datagram
 	return cfg, func() error {
@@ -194,7 +195,7 @@ func deviceError(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &inputError{err}
+	return input.Fault(err)
 }
 
 // rdmaTest are the flags of the measuring commands.
@@ -280,7 +281,7 @@ func (c *rdmaMany) spec(op perftest.Op) (*perftest.Spec, error) {
 		s.Connect.Entropy = 16
 	}
 	if err := c.choice(s); err != nil {
-		return nil, &inputError{err}
+		return nil, input.Fault(err)
 	}
 	for _, l := range []struct {
 		name           string

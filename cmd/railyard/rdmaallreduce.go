@@ -17,6 +17,7 @@ import (
 
 	"railyard/internal/allreduce"
 	"railyard/internal/field"
+	"railyard/internal/input"
 	"railyard/internal/perftest"
 	"railyard/internal/slurm"
 	"railyard/unit"
@@ -188,7 +189,7 @@ func (c *rdmaAllreduceCmd) take(ctx context.Context, e *env, s *allreduce.Spec) 
 	if c.RateLog != "" || c.RatePlot != "" {
 		log, err := newRateLog(c.RateLog, c.RatePlot, cmp.Or(c.CC, verbs.DefaultCC(c.Transport)), c.Force)
 		if err != nil {
-			return &inputError{err}
+			return input.Fault(err)
 		}
 		defer func() { err = errors.Join(err, log.write(s.Rank, e.stderr)) }()
 		cfg.OnRate = log.change

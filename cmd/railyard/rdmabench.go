@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"railyard/internal/field"
+	"railyard/internal/output"
 	"railyard/internal/perftest"
 	"railyard/internal/report"
 )
@@ -131,11 +132,11 @@ func (c *rdmaBenchCmd) Run(e *env) error {
 		return err
 	}
 	if c.Plot != "" { // what cannot be written is said before the minutes that measuring takes
-		f, err := create(c.Plot, c.Force)
+		f, err := output.Create(c.Plot, c.Force)
 		if err != nil {
 			return err
 		}
-		f.drop()
+		f.Drop()
 	}
 	e.oneThread()
 	ctx, cancel := interruptible()

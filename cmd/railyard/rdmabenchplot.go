@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"railyard/internal/output"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -25,7 +27,7 @@ func (c *rdmaBenchCmd) draw(rows []benchRow) error {
 		row, rows = append(row, p), rows[n:]
 	}
 	to := panels(c.Plot, 30*vg.Centimeter, 10*vg.Centimeter, row)
-	return writeOut(c.Plot, c.Force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
+	return output.Write(c.Plot, c.Force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
 }
 
 // benchTitles say what a unit measures.

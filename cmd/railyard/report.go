@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 
+	"railyard/internal/input"
+	"railyard/internal/output"
 	"railyard/internal/report"
 	"railyard/internal/report/web"
 	"railyard/internal/result"
@@ -42,12 +44,12 @@ func (c *reportCmd) Run(e *env) error {
 		if errors.Is(err, os.ErrNotExist) {
 			err = fmt.Errorf("%s has no summary.json: it is no run directory", c.Dir)
 		}
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	if c.Steps {
 		if len(s.Story) == 0 {
-			return &inputError{fmt.Errorf("%s has no steps: run its scenario with --set output.steps=40",
-				c.Dir)}
+			return input.Fault(fmt.Errorf("%s has no steps: run its scenario with --set output.steps=40",
+				c.Dir))
 		}
 		report.Story(e.stdout, s.Story)
 		return nil
@@ -61,14 +63,14 @@ func (c *reportCmd) Run(e *env) error {
 	}
 	r, err := web.Open(c.Dir)
 	if err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	if c.HTML != "" {
 		page, err := r.HTML()
 		if err != nil {
-			return &inputError{err} // a table is damaged
+			return input.Fault(err) // a table is damaged
 		}
-		if err := writeBytes(c.HTML, c.Force, page); err != nil {
+		if err := output.WriteBytes(c.HTML, c.Force, page); err != nil {
 			return err
 		}
 		fmt.Fprintf(e.stdout, "%s: %.1f MB\n", c.HTML, float64(len(page))/1e6)

@@ -9,6 +9,7 @@ import (
 
 	"railyard/internal/fidelity"
 	"railyard/internal/field"
+	"railyard/internal/input"
 	"railyard/internal/report"
 	"railyard/internal/result"
 )
@@ -22,10 +23,10 @@ func (c *reportCmd) packet(e *env) error {
 	all, err := result.ReadFollowed(c.Dir)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return &inputError{fmt.Errorf("%s followed no packet: run its scenario again with --follow %s", c.Dir,
-			c.Packet)}
+		return input.Fault(fmt.Errorf("%s followed no packet: run its scenario again with --follow %s", c.Dir,
+			c.Packet))
 	case err != nil:
-		return &inputError{fmt.Errorf("%s: %s cannot be read: %w", c.Dir, result.FollowedFile, err)}
+		return input.Fault(fmt.Errorf("%s: %s cannot be read: %w", c.Dir, result.FollowedFile, err))
 	}
 	i := slices.IndexFunc(all, func(f result.Followed) bool {
 		return f.Asked == want.String() || !want.Behind && f.QP == want.QP && f.PSN == want.PSN
@@ -35,8 +36,8 @@ func (c *reportCmd) packet(e *env) error {
 		for _, f := range all {
 			names = append(names, f.Asked)
 		}
-		return &inputError{fmt.Errorf("%s did not follow packet %s; it followed %s", c.Dir, c.Packet,
-			strings.Join(names, ", "))}
+		return input.Fault(fmt.Errorf("%s did not follow packet %s; it followed %s", c.Dir, c.Packet,
+			strings.Join(names, ", ")))
 	}
 	if c.JSON {
 		return printJSON(e.stdout, all[i])

@@ -10,6 +10,8 @@ import (
 	"strconv"
 
 	"railyard/internal/cause"
+	"railyard/internal/input"
+	"railyard/internal/output"
 	"railyard/internal/report/web"
 	"railyard/unit"
 
@@ -23,15 +25,15 @@ import (
 // collectives' time went.
 func (c *reportCmd) plots(e *env, r *web.Directory, dir, ext string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	curves, err := r.Hottest(5)
 	if err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	parts, err := r.Parts()
 	if err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	for _, p := range []struct {
 		name string
@@ -56,7 +58,7 @@ func (c *reportCmd) plots(e *env, r *web.Directory, dir, ext string) error {
 			return err
 		}
 		path := filepath.Join(dir, p.name+"."+ext)
-		if err := writeBytes(path, c.Force, b.Bytes()); err != nil {
+		if err := output.WriteBytes(path, c.Force, b.Bytes()); err != nil {
 			return err
 		}
 		fmt.Fprintln(e.stdout, path)

@@ -16,10 +16,13 @@ import (
 	"railyard/internal/exec"
 	"railyard/internal/fidelity"
 	"railyard/internal/field"
+	"railyard/internal/input"
+	"railyard/internal/output"
 	"railyard/internal/report"
 	"railyard/internal/result"
 	"railyard/internal/runner"
 	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
 	"railyard/unit"
 )
 
@@ -55,7 +58,7 @@ func (c *runCmd) Help() string {
 // Run is the run command.
 func (c *runCmd) Run(e *env) error {
 	began := time.Now()
-	plan, err := loadPlan(c.Scenario, c.Set, c.Seed)
+	plan, err := scenariofile.Plan(c.Scenario, c.Set, c.Seed)
 	if err != nil {
 		return err
 	}
@@ -101,7 +104,7 @@ func (c *runCmd) simulated(e *env, plan *scenario.Plan, began time.Time) error {
 		err = job.Reserve(c.Out, c.Force)
 	}
 	if err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	defer job.Release()
 	for _, n := range plan.Notes {
@@ -175,27 +178,27 @@ func (c *runCmd) profile() (stop func() error, err error) {
 	if c.CPU == "" {
 		return func() error { return nil }, nil
 	}
-	if b, err := readBounded(c.CPU, 0); c.Force && err == nil && len(b) > 0 &&
+	if b, err := input.Text(c.CPU, 0); c.Force && err == nil && len(b) > 0 &&
 		!bytes.HasPrefix(b, []byte{0x1f, 0x8b}) {
 		// --force is about runs
-		return nil, &inputError{fmt.Errorf("%s is no CPU profile: it is left alone", c.CPU)}
+		return nil, input.Fault(fmt.Errorf("%s is no CPU profile: it is left alone", c.CPU))
 	}
-	f, err := create(c.CPU, c.Force)
+	f, err := output.Create(c.CPU, c.Force)
 	if err != nil {
 		return nil, err
 	}
 	w := &printer{Writer: f} // the profiler does not say when a write fails
 	if err := pprof.StartCPUProfile(w); err != nil {
-		f.drop()
+		f.Drop()
 		return nil, err
 	}
 	return func() error {
 		pprof.StopCPUProfile()
 		if w.err != nil {
-			f.drop()
+			f.Drop()
 			return fmt.Errorf("%s: %w", c.CPU, w.err)
 		}
-		return f.keep()
+		return f.Keep()
 	}, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"railyard/internal/input"
 	"railyard/internal/report/web"
 	"railyard/internal/scenario"
 	shipped "railyard/scenarios"
@@ -40,7 +41,7 @@ Examples:
 // Run is the serve command.
 func (c *serveCmd) Run(e *env) error {
 	if st, err := os.Stat(c.Runs); err == nil && !st.IsDir() {
-		return &inputError{fmt.Errorf("%s is a file, expected a folder of run directories", c.Runs)}
+		return input.Fault(fmt.Errorf("%s is a file, expected a folder of run directories", c.Runs))
 	}
 	texts := shipped.Texts()
 	maps.Copy(texts, shipped.Clusters())
@@ -63,7 +64,7 @@ func (c *serveCmd) Run(e *env) error {
 	}
 	l, err := net.Listen("tcp", address)
 	if err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	suffix := ""
 	if cfg.Token != "" {

@@ -9,8 +9,11 @@ import (
 	"time"
 
 	"railyard/internal/field"
+	"railyard/internal/input"
 	"railyard/internal/jobscript"
+	"railyard/internal/output"
 	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
 	"railyard/internal/slurm"
 	"railyard/unit"
 )
@@ -110,9 +113,9 @@ func (c *submitCmd) Run(e *env) error {
 
 // submit follows the script to what its processes are.
 func (c *submitCmd) submit() (*submission, error) {
-	text, err := readBounded(c.Script, 64<<20)
+	text, err := input.Text(c.Script, 64<<20)
 	if err != nil {
-		return nil, &inputError{err}
+		return nil, input.Fault(err)
 	}
 	s := &submission{models: map[string][]byte{}}
 	if s.script, err = jobscript.Read(c.Script, text, c.Option); err != nil {
@@ -132,7 +135,7 @@ func (c *submitCmd) submit() (*submission, error) {
 		s.name = filepath.Base(c.Script)
 	}
 	env := jobscript.Environment{Variables: s.alloc.Batch(job, s.name), Nodes: s.alloc.Names(),
-		Args: c.Args, Read: jobscript.ReadFile(beside(c.Script))}
+		Args: c.Args, Read: jobscript.ReadFile(scenariofile.Beside(c.Script))}
 	for _, v := range c.Env {
 		name, value, ok := strings.Cut(v, "=")
 		if !ok || name == "" {
@@ -200,9 +203,9 @@ func (c *submitCmd) model(s *jobscript.Said) error {
 	if !strings.HasSuffix(c.Model, ".json") {
 		return s.Model(c.Model, nil)
 	}
-	b, err := readBounded(c.Model, 1<<20)
+	b, err := input.Text(c.Model, 1<<20)
 	if err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	return s.Model(c.Model, b)
 }
@@ -253,11 +256,11 @@ func (c *submitCmd) plan(s *submission) error {
 	s.text = b.String()
 	doc, err := scenario.Parse("the scenario of "+c.Script, []byte(s.text), c.Set)
 	if err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
-	near := beside(c.Script)
+	near := scenariofile.Beside(c.Script)
 	if c.Cluster != "" {
-		near = beside(c.Cluster)
+		near = scenariofile.Beside(c.Cluster)
 	}
 	s.plan, err = doc.Resolve(func(file string) ([]byte, error) {
 		if b, ok := s.models[file]; ok {
@@ -282,7 +285,7 @@ func (s *submission) blamed(err error) error {
 			e.Path, e.File, e.Line, e.Col = said.Name, said.At.File, said.At.Line, said.At.Col
 		}
 	}
-	return &inputError{err}
+	return input.Fault(err)
 }
 
 // seats are the job's GPUs in the order of ranks, in as few words as say it.
@@ -320,7 +323,7 @@ func (s *submission) seats() (on []string, err error) {
 // write writes the scenario and the model that it names.
 func (c *submitCmd) write(s *submission) error {
 	for name, b := range s.models {
-		if err := writeBytes(filepath.Join(filepath.Dir(c.Scenario), name), c.Force, b); err != nil {
+		if err := output.WriteBytes(filepath.Join(filepath.Dir(c.Scenario), name), c.Force, b); err != nil {
 			return err
 		}
 	}
@@ -329,5 +332,5 @@ func (c *submitCmd) write(s *submission) error {
 		return field.New("--scenario", "%s names files that lie beside it: write it into %s", c.Cluster,
 			filepath.Dir(c.Cluster))
 	}
-	return writeBytes(c.Scenario, c.Force, []byte(s.text))
+	return output.WriteBytes(c.Scenario, c.Force, []byte(s.text))
 }

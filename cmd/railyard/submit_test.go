@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"railyard/internal/result"
+	"railyard/internal/scenariofile"
 )
 
 // tinyJob trains a small model on two servers of two GPUs, as its flags say.
@@ -62,7 +63,7 @@ func TestSubmitRuns(t *testing.T) {
 		t.Errorf("%v and %v, %d and %d packets", got.Summary.StepTime, again.StepTime, got.Summary.Packets,
 			again.Packets)
 	}
-	plan, err := loadPlan("job.yaml", nil, nil)
+	plan, err := scenariofile.Plan("job.yaml", nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,10 @@ import (
 	"strings"
 
 	"railyard/internal/field"
+	"railyard/internal/input"
 	"railyard/internal/model"
 	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
 	"railyard/internal/slurm"
 	"railyard/internal/topo"
 	"railyard/unit"
@@ -33,7 +35,7 @@ func inFolder(file string) func(string) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		real, err := filepath.EvalSymlinks(relativeTo(file, name))
+		real, err := filepath.EvalSymlinks(scenariofile.RelativeTo(file, name))
 		if err != nil {
 			return nil, err
 		}
@@ -42,7 +44,7 @@ func inFolder(file string) func(string) ([]byte, error) {
 		if rel, err := filepath.Rel(a, b); errors.Join(err1, err2, err) != nil || !filepath.IsLocal(rel) {
 			return nil, slurm.ErrOutside
 		}
-		return readBounded(real, maxNamed)
+		return input.Text(real, scenariofile.MaxSize)
 	}
 }
 
@@ -61,9 +63,9 @@ func (c *submitCmd) cluster() (*cluster, error) {
 	}
 	k := &cluster{slurm: &slurm.Cluster{}, from: files}
 	for _, f := range files {
-		b, err := readBounded(f, scenario.MaxSize*32)
+		b, err := input.Text(f, scenario.MaxSize*32)
 		if err != nil {
-			return nil, &inputError{err}
+			return nil, input.Fault(err)
 		}
 		k.slurm.Open = inFolder(f)
 		if err := k.slurm.Read(f, b); err != nil {
@@ -109,7 +111,7 @@ var topKey = regexp.MustCompile(`^([a-z_]+) *:`)
 
 // simulatedCluster is a scenario's servers.
 func simulatedCluster(path string) (*cluster, error) {
-	plan, err := loadNetwork(path, nil)
+	plan, err := scenariofile.Network(path, nil)
 	if err != nil {
 		return nil, err
 	}

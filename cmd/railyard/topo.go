@@ -7,8 +7,10 @@ import (
 	"strings"
 
 	"railyard/internal/cabling"
+	"railyard/internal/input"
 	"railyard/internal/panel"
 	"railyard/internal/report"
+	"railyard/internal/scenariofile"
 	"railyard/internal/topo"
 	"railyard/unit"
 )
@@ -41,7 +43,7 @@ Examples:
 
 // Run is the topo command.
 func (c *topoCmd) Run(e *env) error {
-	plan, err := loadNetwork(c.Scenario, c.Set)
+	plan, err := scenariofile.Network(c.Scenario, c.Set)
 	if err != nil {
 		return err
 	}
@@ -102,9 +104,9 @@ func (c *topoCmd) compare(e *env, g *topo.Graph) error {
 		return err
 	}
 	if slices.Contains(read.Formats, "slurm") {
-		return &inputError{fmt.Errorf("%s: topology.conf says which switch a server hangs off and of no "+
+		return input.Fault(fmt.Errorf("%s: topology.conf says which switch a server hangs off and of no "+
 			"cable: "+
-			"there is nothing to compare", strings.Join(c.Against, ", "))}
+			"there is nothing to compare", strings.Join(c.Against, ", ")))
 	}
 	namings := []cabling.Naming{func(n int) string { return fmt.Sprintf("eth%d", n) }}
 	for _, system := range panel.Systems() {

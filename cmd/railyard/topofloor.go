@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"railyard/internal/field"
+	"railyard/internal/input"
 	"railyard/internal/planner"
 	"railyard/internal/topo"
 	"railyard/unit"
@@ -49,13 +50,13 @@ func (c *topoCmd) prices() (*planner.Prices, error) {
 	var text []byte
 	if c.Prices != "" {
 		var err error
-		if text, err = readBounded(c.Prices, 1<<20); err != nil {
-			return nil, &inputError{err}
+		if text, err = input.Text(c.Prices, 1<<20); err != nil {
+			return nil, input.Fault(err)
 		}
 	}
 	p, err := planner.ParsePrices(filepath.Base(c.Prices), text)
 	if err != nil {
-		return nil, &inputError{err}
+		return nil, input.Fault(err)
 	}
 	return p, nil
 }
@@ -77,8 +78,8 @@ const mostDomains = 5_000
 // failures prints switches and racks with what each would take away.
 func (c *topoCmd) failures(e *env, g *topo.Graph) error {
 	if n := len(g.Nodes) - len(g.Hosts); n > mostDomains {
-		return &inputError{field.New("--failures", "%d switches: up to %d are tried, one by one", n,
-			mostDomains)}
+		return input.Fault(field.New("--failures", "%d switches: up to %d are tried, one by one", n,
+			mostDomains))
 	}
 	list := g.FailureDomains()
 	if c.JSON {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"railyard/internal/field"
+	"railyard/internal/input"
 	"railyard/internal/report"
 	"railyard/internal/swconf"
 	"railyard/internal/topo"
@@ -62,8 +63,8 @@ func (c *topoCmd) ports(e *env, g *topo.Graph) error {
 		panels = append(panels, p)
 	}
 	if len(panels) == 0 && c.Ports != every {
-		return &inputError{field.Choice("--ports", c.Ports, append(names, every), "there is no switch %s",
-			field.Quote(c.Ports))}
+		return input.Fault(field.Choice("--ports", c.Ports, append(names, every), "there is no switch %s",
+			field.Quote(c.Ports)))
 	}
 	if c.JSON {
 		return printJSON(e.stdout, panels)

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"railyard/internal/field"
+	"railyard/internal/input"
+	"railyard/internal/output"
 	"railyard/internal/scenario"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/design"
@@ -31,7 +33,7 @@ func (t *tuning) write(front []tune.Trial, best tune.Trial) error {
 	files, refused := t.switchFiles(plan)
 	hosts, notes, err := t.hostFiles(plan, best.Candidate)
 	if err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	t.notes = notes
 	if err := writeFiles(filepath.Join(t.dir, "best"), append(files, hosts...), true); err != nil {
@@ -82,11 +84,11 @@ func (t *tuning) switchFiles(plan *scenario.Plan) ([]design.File, error) {
 	}
 	d, err := designOf(plan, t.c.Scenario, swconf.OS(t.c.OS), design.Unnumbered, "", "")
 	if err != nil {
-		return nil, &inputError{err}
+		return nil, input.Fault(err)
 	}
 	files, err := dialect.Render(d)
 	if err != nil {
-		return nil, &inputError{err}
+		return nil, input.Fault(err)
 	}
 	return files, nil
 }
@@ -163,7 +165,7 @@ func (t *tuning) plot(front []tune.Trial, best tune.Trial) error {
 	if err != nil {
 		return err
 	}
-	return writeOut(filepath.Join(t.dir, "pareto.png"), true, func(w io.Writer) error {
+	return output.Write(filepath.Join(t.dir, "pareto.png"), true, func(w io.Writer) error {
 		_, err := to.WriteTo(w)
 		return err
 	})

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"railyard/internal/field"
+	"railyard/internal/input"
+	"railyard/internal/output"
 	"railyard/internal/parallel"
 	"railyard/internal/report"
 	"railyard/internal/validate"
@@ -46,7 +48,7 @@ const validationHead = "# Validation\n"
 
 // earlier reports whether the file to be written is a report from before.
 func (c *validateCmd) earlier() bool {
-	b, err := readBounded(c.Markdown, 1<<24)
+	b, err := input.Text(c.Markdown, 1<<24)
 	return err == nil && strings.HasPrefix(string(b), validationHead)
 }
 
@@ -167,11 +169,11 @@ func (c *validateCmd) Run(e *env) error {
 	}
 	force := c.Force || c.earlier()
 	if c.Markdown != "" { // before it takes a minute
-		f, err := create(c.Markdown, force)
+		f, err := output.Create(c.Markdown, force)
 		if err != nil {
 			return err
 		}
-		f.drop()
+		f.Drop()
 	}
 	all := []validate.Row{}
 	var md strings.Builder
@@ -214,7 +216,7 @@ func (c *validateCmd) Run(e *env) error {
 	}
 	var lost error
 	if c.Markdown != "" {
-		lost = writeBytes(c.Markdown, force, []byte(md.String()+said+".\n"+left))
+		lost = output.WriteBytes(c.Markdown, force, []byte(md.String()+said+".\n"+left))
 	}
 	if c.JSON {
 		lost = errors.Join(printJSON(e.stdout, all), lost)

@@ -13,6 +13,8 @@ import (
 	"sync"
 
 	"railyard/internal/field"
+	"railyard/internal/input"
+	"railyard/internal/output"
 	"railyard/internal/report"
 	"railyard/internal/validate"
 	"railyard/unit"
@@ -43,7 +45,7 @@ func (c *validateCmd) random(e *env) error {
 	}
 	if c.Out != "" {
 		if err := os.MkdirAll(c.Out, 0o755); err != nil {
-			return &inputError{fmt.Errorf("--out: %w", err)}
+			return input.Fault(fmt.Errorf("--out: %w", err))
 		}
 	}
 	numbers := make([]int, c.Random)
@@ -133,11 +135,11 @@ func (c *validateCmd) keep(j *validate.Judged) error {
 	if len(j.Set) > 0 {
 		head += "# the run without it, as far as settings do: --set " + strings.Join(j.Set, " --set ") + "\n"
 	}
-	if err := writeBytes(c.path(j), true, []byte(head+j.Case.Text)); err != nil {
+	if err := output.WriteBytes(c.path(j), true, []byte(head+j.Case.Text)); err != nil {
 		return err
 	}
 	for name, text := range j.Case.Files {
-		if err := writeBytes(filepath.Join(c.Out, name), true, []byte(text)); err != nil {
+		if err := output.WriteBytes(filepath.Join(c.Out, name), true, []byte(text)); err != nil {
 			return err
 		}
 	}

@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 
 	"railyard/internal/exec"
+	"railyard/internal/input"
 	"railyard/internal/report"
 	"railyard/internal/result"
+	"railyard/internal/scenariofile"
 	"railyard/internal/whatif"
 	"railyard/unit"
 )
@@ -38,11 +40,11 @@ func (c *whyCmd) Run(e *env) error {
 		err = fmt.Errorf("%s has no summary.json: it is no run directory", c.Dir)
 	}
 	if err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	if s.Chain == nil || !s.Complete {
-		return &inputError{fmt.Errorf("%s has no account of lost time: the run did not end with a step; run its scenario to the end",
-			c.Dir)}
+		return input.Fault(fmt.Errorf("%s has no account of lost time: the run did not end with a step; run its scenario to the end",
+			c.Dir))
 	}
 	of, err := c.scenario()
 	if err != nil {
@@ -53,7 +55,7 @@ func (c *whyCmd) Run(e *env) error {
 		err = whatif.Same(base, s)
 	}
 	if err != nil {
-		return &inputError{err}
+		return input.Fault(err)
 	}
 	all := whatif.Remedies(base, s)
 	if c.Try > 0 {
@@ -76,10 +78,10 @@ func (c *whyCmd) Run(e *env) error {
 func (c *whyCmd) scenario() (*whatif.Scenario, error) {
 	m, err := result.ReadManifest(c.Dir)
 	if err != nil {
-		return nil, &inputError{fmt.Errorf("%s is no run: %w", c.Dir, err)}
+		return nil, input.Fault(fmt.Errorf("%s is no run: %w", c.Dir, err))
 	}
 	of := &whatif.Scenario{Name: filepath.Join(c.Dir, "scenario"), Text: []byte(m.Scenario), Sets: m.Set, Seed: &m.Seed}
-	beside := beside(c.Scenario)
+	beside := scenariofile.Beside(c.Scenario)
 	of.Read = func(name string) ([]byte, error) {
 		if text, has := m.Configs[name]; has {
 			return []byte(text), nil

@@ -26,13 +26,15 @@ var piped = struct {
 }{texts: map[[2]uint64][]byte{}}
 
 // Text reads a regular file of at most max bytes, or what a pipe brings until its writers close it: shells name
-// pipes where a command's output stands for a file. 0: of any size, of a pipe up to a bound.
+// pipes where a command's output stands for a file. 0: of any size, of a pipe up to a bound. The byte order mark
+// with which some editors begin a text is no part of it.
 func Text(path string, max int64) ([]byte, error) {
-	st, err := os.Stat(path)
-	if err != nil || st.Mode()&fs.ModeNamedPipe == 0 {
-		return Read(path, max)
+	read := func() ([]byte, error) { return Read(path, max) }
+	if st, err := os.Stat(path); err == nil && st.Mode()&fs.ModeNamedPipe != 0 {
+		read = func() ([]byte, error) { return pipe(path, st, max) }
 	}
-	return pipe(path, st, max)
+	b, err := read()
+	return bytes.TrimPrefix(b, []byte("\ufeff")), err
 }
 
 // Stream opens a regular file for reading from its beginning, of at most max bytes, or a pipe; size is 0 where

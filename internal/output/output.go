@@ -1,0 +1,129 @@
+// Package output writes files that appear under their names once they are whole.
+package output
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"railyard/internal/input"
+
+	"golang.org/x/sys/unix"
+)
+
+// File is a file that appears under its name once it is whole: until then it has no name,
+// so that nothing is left of a command that is killed, or, where the file system knows no
+// such files, a hidden one beside it.
+type File struct {
+	*os.File
+	path  string
+	force bool
+	bare  bool // it has no name yet
+}
+
+// Create begins a file; an existing one is replaced with force only. A device or a pipe is
+// written to as it is.
+func Create(path string, force bool) (*File, error) {
+	st, err := os.Stat(path)
+	switch {
+	case err == nil && st.IsDir():
+		return nil, input.Fault(fmt.Errorf("%s is a folder, expected the name of a file", path))
+	case err == nil && !force:
+		return nil, input.Fault(fmt.Errorf("%s exists; --force replaces it", path))
+	case err == nil && !st.Mode().IsRegular():
+		return special(path)
+	}
+	if fd, err := unix.Open(filepath.Dir(path), unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC,
+		0o644); err == nil {
+		return &File{os.NewFile(uintptr(fd), path), path, force, true}, nil
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if errors.Is(err, fs.ErrNotExist) { // its own name would puzzle
+		return nil, input.Fault(fmt.Errorf("%s: there is no folder %s", path, filepath.Dir(path)))
+	}
+	if err != nil {
+		return nil, input.Fault(err)
+	}
+	return &File{f, path, force, false}, nil
+}
+
+// special opens a device, or a pipe that somebody reads: without a reader it would be
+// waited for.
+func special(path string) (*File, error) {
+	fd, err := unix.Open(path, unix.O_WRONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if errors.Is(err, unix.ENXIO) {
+		return nil, input.Fault(fmt.Errorf("%s is a pipe that nobody reads", path))
+	}
+	if err == nil {
+		err = unix.SetNonblock(fd, false)
+	}
+	if err != nil {
+		return nil, input.Fault(fmt.Errorf("%s: %w", path, err))
+	}
+	return &File{File: os.NewFile(uintptr(fd), path)}, nil
+}
+
+// Keep gives a whole file its name; without force a file that has come meanwhile stays.
+func (o *File) Keep() error {
+	if o.path == "" {
+		return o.Close()
+	}
+	hidden, err := o.Name(), error(nil)
+	if !o.bare {
+		err = o.Chmod(0o644)
+	} else { // a link cannot replace a file, a rename can
+		hidden = filepath.Join(filepath.Dir(o.path), fmt.Sprintf(".%s-%d", filepath.Base(o.path),
+			os.Getpid()))
+		err = unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", o.Fd()), unix.AT_FDCWD, hidden,
+			unix.AT_SYMLINK_FOLLOW)
+	}
+	err = errors.Join(err, o.Close())
+	if err == nil && o.force {
+		err = os.Rename(hidden, o.path)
+	} else if err == nil {
+		err = unix.Renameat2(unix.AT_FDCWD, hidden, unix.AT_FDCWD, o.path, unix.RENAME_NOREPLACE)
+		if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) { // this file system cannot
+			err = os.Rename(hidden, o.path)
+		}
+	}
+	if err != nil {
+		os.Remove(hidden)
+		return fmt.Errorf("%s: %w", o.path, err)
+	}
+	return nil
+}
+
+// Drop gives a file up that is not whole.
+func (o *File) Drop() {
+	o.Close()
+	if o.path != "" && !o.bare {
+		os.Remove(o.Name())
+	}
+}
+
+// Write writes a file whole, or leaves none.
+func Write(path string, force bool, write func(io.Writer) error) error {
+	f, err := Create(path, force)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	err = write(w)
+	if err == nil {
+		err = w.Flush()
+	}
+	if err != nil {
+		f.Drop()
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return f.Keep()
+}
+
+// WriteBytes writes a file whole, or leaves none.
+func WriteBytes(path string, force bool, b []byte) error {
+	return Write(path, force, func(w io.Writer) error { _, err := w.Write(b); return err })
+}

@@ -1,0 +1,122 @@
+// Package scenariofile reads scenario files from disk or standard input, with the files that they name, and resolves
+// them to plans. A fault of the file is marked by input.Fault.
+package scenariofile
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"railyard/internal/input"
+	"railyard/internal/scenario"
+	"railyard/internal/swconf/cli"
+)
+
+// Plan reads, binds and resolves a scenario file.
+func Plan(path string, sets []string, seed *uint64) (*scenario.Plan, error) {
+	doc, err := Read(path, sets)
+	if err != nil {
+		return nil, err
+	}
+	if seed != nil {
+		doc.File.Seed = *seed
+	}
+	return Resolve(path, doc)
+}
+
+// Read reads and binds a scenario file.
+func Read(path string, sets []string) (*scenario.Document, error) {
+	name, read := path, func() ([]byte, error) { return input.Text(path, scenario.MaxSize) }
+	if path == "-" {
+		name, read = "standard input", stdin
+	}
+	text, err := read()
+	if err != nil {
+		return nil, input.Fault(err)
+	}
+	doc, err := scenario.Parse(name, text, sets)
+	if err != nil {
+		return nil, input.Fault(err)
+	}
+	return doc, nil
+}
+
+// Resolve builds a document's plan; files it names are relative to it.
+func Resolve(path string, doc *scenario.Document) (*scenario.Plan, error) {
+	plan, err := doc.Resolve(Beside(path))
+	if err != nil {
+		return nil, input.Fault(err)
+	}
+	return plan, nil
+}
+
+// MaxSize bounds files that a scenario names: traces are large. Others bound theirs where they read them.
+const MaxSize = 512 << 20
+
+// Beside reads files that a scenario names: relative to it.
+func Beside(path string) scenario.ReadFile {
+	return func(p string) ([]byte, error) { return input.Text(RelativeTo(path, p), MaxSize) }
+}
+
+// Cabled is loadNetwork for those who take cables as they are: circuits that move are none.
+func Cabled(path string, sets []string) (*scenario.Plan, error) {
+	plan, err := Network(path, sets)
+	if err == nil && len(plan.Dark) > 0 {
+		return nil, input.Fault(plan.Refuse("fabric.graph.ocs",
+			"moves circuits (schedule), which only the simulator "+
+				"does; accepted here: an OCS that joins the same ports all the time"))
+	}
+	return plan, err
+}
+
+// Network builds the plan of a scenario that may have no workload, and has none in it.
+func Network(path string, sets []string) (*scenario.Plan, error) {
+	doc, err := Read(path, sets)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := doc.Network(Beside(path))
+	if err != nil {
+		return nil, input.Fault(err)
+	}
+	return plan, nil
+}
+
+// Fabric builds the plan of a scenario whose fabric counts, not its workload.
+func Fabric(path string, sets []string) (*scenario.Plan, error) {
+	doc, err := Read(path, sets)
+	if err != nil {
+		return nil, err
+	}
+	doc.File.Workload = scenario.Workload{
+		Traffic: &scenario.Traffic{Permutation: &scenario.Pattern{Bytes: 1}}}
+	return Resolve(path, doc)
+}
+
+// ResolveModel is resolve for a document that names a model as given on the
+// command line: relative to where we are, not to the document.
+func ResolveModel(path, model string, doc *scenario.Document) (*scenario.Plan, error) {
+	plan, err := doc.Resolve(func(p string) ([]byte, error) {
+		if p != model {
+			p = RelativeTo(path, p)
+		}
+		return input.Text(p, cli.MaxSize)
+	})
+	if err != nil {
+		return nil, input.Fault(err)
+	}
+	return plan, nil
+}
+
+// stdin is a scenario from standard input, which can be read once.
+var stdin = sync.OnceValues(func() ([]byte, error) {
+	return io.ReadAll(io.LimitReader(os.Stdin, scenario.MaxSize+1)) // Parse refuses one byte too many
+})
+
+func RelativeTo(file, p string) string {
+	if filepath.IsAbs(p) {
+		return p
+	}
+	return filepath.Join(filepath.Dir(file), p)
+}
