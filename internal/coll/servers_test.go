@@ -2,6 +2,7 @@ package coll
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -109,6 +110,9 @@ func TestZigzag(t *testing.T) {
 			arcs, first, last := map[[2]int]int{}, map[int]bool{}, map[int]bool{}
 			for c := range n {
 				way := zigzag(n, c, back)
+				if sorted := slices.Sorted(slices.Values(way)); !slices.Equal(sorted, seq(n)) {
+					t.Errorf("%d, %d, %v: %v does not visit each place once", n, c, back, way)
+				}
 				first[way[0]], last[way[n-1]] = true, true
 				for k := 1; k < n; k++ {
 					arcs[[2]int{way[k-1], way[k]}]++

@@ -31,6 +31,8 @@ var equivalents = []equivalent{
 	{"cc/swiftfar.go", "newEndWindow",
 		"func newEndWindow() endWindow { return endWindow{packets: math.Inf(1), cutAt: -unit.Never / 2} }",
 		"1 becomes 0", "0 is no negative sign: still +Inf"},
+	{"internal/engine/late.go", "popLate", "if c+1 < last && h[c+1].before(&h[c]) {", "+ becomes -",
+		"h[last] is e itself: where it is taken for a child, the loop ends there as e is not before e"},
 	{"internal/engine/wheel.go", "advance", "if i := nextBit(q.l0bits, int(q.bucket&(1<<level0Bits-1))); i >= 0 {",
 		"level0Bits becomes level0Bits - 1", "slots before the current bucket's are empty: the search only begins earlier"},
 	{"internal/engine/wheel.go", "wait", "q.bucket = max(q.bucket, uint64(q.now)>>q.shift)", "removed",
