@@ -1,6 +1,3 @@
-// Package param describes parameters of what is found by name, congestion controls and ways to
-// choose a path: each a name, a kind with its unit, a doc and a range. A scenario's keys, schema,
-// bounds and --set are made from such descriptions.
 package param
 
 import (

@@ -1,4 +1,3 @@
-// Package scenarios holds the shipped scenarios as texts.
 package scenarios
 
 import (

@@ -1,5 +1,3 @@
-// Package cctest is the conformance suite every congestion controller passes:
-// what a NIC may rely on whatever the algorithm.
 package cctest
 
 import (

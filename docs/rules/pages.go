@@ -1,6 +1,3 @@
-// Package rules holds a page for each rule of railyard config lint: what it checks, what it hurts, an example
-// that breaks it and one that does not. The pages are written by the test that tries their examples
-// (TestRulePages).
 package rules
 
 import "embed"

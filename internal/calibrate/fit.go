@@ -1,6 +1,3 @@
-// Package calibrate fits what a simulation cannot know to what was measured: parameters with bounds, points
-// with times, and a simulator that is passed in. It fits no more than the points carry, keeps some of them
-// aside, and says what the error was before and after on both.
 package calibrate
 
 import (

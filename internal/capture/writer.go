@@ -1,5 +1,3 @@
-// Package capture writes and reads packet captures (pcapng, pcap) of RoCE
-// traffic, and tells what happened in one, message by message.
 package capture
 
 import (

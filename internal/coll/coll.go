@@ -1,7 +1,3 @@
-// Package coll turns collectives into graphs of transfers between ranks.
-//
-// A rank is ready when the operations in its ready list are done; the returned
-// lists say what must be done before the rank has its result.
 package coll
 
 import "railyard/unit"

@@ -1,7 +1,3 @@
-// Package counters is what a switch or a host says of itself while it runs: frames by
-// class, drops, marks, pauses, losses, who is at the other end of a cable. One file a
-// format reads what operators paste (show commands, databases, ethtool) and writes the
-// same from a Snapshot, behind one registry.
 package counters
 
 import (

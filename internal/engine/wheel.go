@@ -1,12 +1,3 @@
-// Package engine is the simulator's event queue and clock.
-//
-// Events are values, ordered by (time, element, sequence): of two events of one
-// instant that fires first which the lower element has pushed, and of those of
-// one element the one that it pushed first. So the order does not depend on what
-// other elements did in between, nor on whether one queue holds all events of a
-// network or several share them. The queue is a hierarchical
-// timing wheel: pushing and popping cost a few nanoseconds however many events
-// wait, and no event allocates once the slab has grown to its peak.
 package engine
 
 import (

@@ -1,6 +1,3 @@
-// Package exec executes a workload's graph of operations: computations on GPUs, transfers
-// inside a server over NVLink, and transfers between servers over a Carrier. It knows when
-// operations start and end and what set them free, and nothing of how bytes cross a network.
 package exec
 
 import (

@@ -1,9 +1,3 @@
-// Package fabric moves packets: links, ports, switches, buffers and priority
-// flow control, on one event queue.
-//
-// Everything lives in flat arrays and is addressed by index. A packet that
-// finds its egress port idle costs one event per hop: its arrival at the next
-// one. Only a busy or paused port queues packets and needs service events.
 package fabric
 
 import (

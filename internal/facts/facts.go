@@ -1,4 +1,3 @@
-// Package facts says what remedies and counterfactuals need to know of a resolved scenario and of its run.
 package facts
 
 import (

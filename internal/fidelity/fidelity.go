@@ -1,7 +1,3 @@
-// Package fidelity is where simulations are found by how closely they look at a network. Each
-// has a file here that says its name and how to begin one; what starts, shows and writes runs
-// knows Run and nothing else of them. A fidelity carries an execution (exec.Carrier) and says
-// what it saw (explain.Observation).
 package fidelity
 
 import (

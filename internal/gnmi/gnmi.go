@@ -1,7 +1,3 @@
-// Package gnmi reads live counters from devices over gNMI: interfaces, queues, PFC and
-// LLDP, as OpenConfig and some vendors name them (leaves.go), into the same snapshots that
-// pasted outputs become. It asks for the state once (Subscribe ONCE, or Get) and changes
-// nothing on a device.
 package gnmi
 
 import (

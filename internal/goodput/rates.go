@@ -1,6 +1,3 @@
-// Package goodput simulates days of a training whose parts fail: what is left of the time once
-// failures are noticed, servers replaced, the job started again, lost work repeated and checkpoints
-// written. Nothing of the network is in it; a step takes as long as it is told.
 package goodput
 
 import (

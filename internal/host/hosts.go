@@ -1,7 +1,3 @@
-// Package host is the server side of the network: NICs with one or two ports,
-// the PCIe behind them, and the queue pairs they run. The transport is package
-// rc and the congestion control package cc, driven here by the simulator's
-// clock.
 package host
 
 import (

@@ -1,7 +1,3 @@
-// Package hostconf reads and writes the servers' half of a RoCE fabric: what mlnx_qos, cma_roce_tos, dcb,
-// lldptool, nicctl, niccli and bnxt_setupcc.sh are told, what is written below /sys and what NCCL finds in
-// its environment, in scripts as they are run (and none is run here), in what the tools print, and in copies
-// of files of /sys. It fills a swconf.Host, each value with its place, and lists what it did not understand.
 package hostconf
 
 import (

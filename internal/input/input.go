@@ -1,6 +1,3 @@
-// Package input opens the files that people name. Anything else that has a name, a
-// pipe without a writer, a device, a directory, the kernel's endless logs, would keep a
-// command waiting for ever or feed it without end.
 package input
 
 import (

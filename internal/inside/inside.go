@@ -1,5 +1,3 @@
-// Package inside is what joins the GPUs of a server, or of several servers that share NVLink: pipes
-// with rates, and which of them a transfer from one GPU to another takes.
 package inside
 
 import (

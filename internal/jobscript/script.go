@@ -1,8 +1,3 @@
-// Package jobscript reads what people start trainings with, and executes none of it: batch scripts with
-// their #SBATCH lines, the command lines of srun, torchrun, mpirun, DeepSpeed and Accelerate, and the flags
-// and files of Megatron-LM, DeepSpeed and Hugging Face. A shell's variables, arrays, functions, tests and
-// substitutions are followed as far as that needs no other program; what cannot be known keeps its name,
-// and everything that is not read is told with its place.
 package jobscript
 
 import (

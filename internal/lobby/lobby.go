@@ -1,6 +1,3 @@
-// Package lobby is where TCP connections wait until they have said who they are:
-// one line of JSON each. Those that say nothing give way to others, so a flood of
-// idle connections keeps nobody out.
 package lobby
 
 import (

@@ -1,6 +1,3 @@
-// Package machine reads what is inside a server from what its own tools say: the matrix of nvidia-smi
-// topo -m, and the topology that NCCL takes (NCCL_TOPO_FILE) and dumps (NCCL_TOPO_DUMP_FILE). One file
-// a format.
 package machine
 
 import (

@@ -1,5 +1,3 @@
-// Package model is the arithmetic of transformers: parameters, FLOPs and memory
-// from the config.json that a model is published with.
 package model
 
 import (

@@ -1,5 +1,3 @@
-// Package panel is the front panel of a switch: its ports, the serial lanes behind them, and what an
-// operating system calls a port, whole or broken out.
 package panel
 
 import (

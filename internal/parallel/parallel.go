@@ -1,4 +1,3 @@
-// Package parallel does work whose cost is known, several pieces at a time.
 package parallel
 
 import (

@@ -1,5 +1,3 @@
-// Package partition says how a model and its batch are spread over GPUs: which
-// layouts divide it, which rank has which part, and what a rank then holds.
 package partition
 
 import (

@@ -1,6 +1,3 @@
-// Package planner answers an architect's questions before a fabric exists: how
-// many GPUs a model needs, what fits into their memory, which fabrics can be built
-// from given switches. Every answer names the rule it follows.
 package planner
 
 import (

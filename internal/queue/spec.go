@@ -1,8 +1,3 @@
-// Package queue describes what a switch does with a packet between ingress and
-// egress: classification, queues, scheduling, WRED/ECN, PFC, buffers, watchdog.
-//
-// Spec is the one description of a switch: the simulated switch executes it and
-// vendor configurations are rendered from it and read into it.
 package queue
 
 import (

@@ -1,7 +1,3 @@
-// Package recognise finds the short description behind a list of cables: groups of nodes by their
-// names, types by what they have, and rules that run all cables of one pattern at once. What
-// fits no pattern becomes rules between named nodes. The description is built again and held
-// against the list, so what comes out always gives the same graph.
 package recognise
 
 import (

@@ -1,5 +1,3 @@
-// Package report turns a run's summary into what people read. It sees the run
-// directory's structures only.
 package report
 
 import (

@@ -1,6 +1,3 @@
-// Package rng gives every element of a simulation its own random stream, named
-// after the element. One seed and the name decide the stream, so adding a
-// switch does not reshuffle what the other switches draw.
 package rng
 
 import "math/bits"

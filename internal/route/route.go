@@ -1,5 +1,3 @@
-// Package route is path choice: forwarding tables with groups of ports, and how one of a group is
-// picked for a packet. The policies (registry.go) have one file each.
 package route
 
 import "railyard/unit"

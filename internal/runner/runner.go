@@ -1,5 +1,3 @@
-// Package runner takes a run from its plan to its directory, and writes what there is
-// on the way, so that a run that is killed leaves something to look at.
 package runner
 
 import (

@@ -1,5 +1,3 @@
-// Package sheet reads data sheets: products with their figures, each with the document that it was read in. A
-// figure that no source names is from memory, and is said to be.
 package sheet
 
 import (

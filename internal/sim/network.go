@@ -1,6 +1,3 @@
-// Package sim carries an execution's transfers as packets. It builds switches, hosts and
-// routes of a plan's topology, splits transfers over queue pairs, lets links break and come
-// back, samples and captures, and says what it saw (explain.Observation).
 package sim
 
 import (

@@ -1,6 +1,3 @@
-// Package slurm is what Slurm does with a job: it reads what a job asks for and what a cluster has, chooses
-// nodes as the plugins select/cons_tres and topology/tree do, lays tasks out over them, and says what
-// environment each gets. Nothing is executed; TestSlurmAgrees of cmd/railyard compares it with a real one.
 package slurm
 
 import (

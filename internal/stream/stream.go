@@ -1,5 +1,3 @@
-// Package stream reads large texts that others wrote in bounded memory: unpacked where they are gzipped,
-// line by line, or one JSON object after the other. Nothing is held but the line or object at hand.
 package stream
 
 import (

@@ -1,9 +1,3 @@
-// Package swconf is what a switch's configuration says, whatever the vendor's
-// syntax: classification, queues, scheduling, ECN, PFC, watchdog, load
-// balancing, neighbours, each value with the place where it stands. Dialects
-// (packages nxos, sonic, eos, frr) fill a Config from text and write text from
-// a design; the rules of lint, the table of show and the queue.Spec of a
-// simulated switch are made from the Config alone.
 package swconf
 
 import (

@@ -1,5 +1,3 @@
-// Package tally counts what became of the parts of a file that is not ours: mapped, assumed, left out. A
-// reader that is tolerant says so here instead of in silence.
 package tally
 
 import (

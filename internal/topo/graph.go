@@ -1,5 +1,3 @@
-// Package topo is the shape of a fabric: servers with GPUs and NICs, switches
-// by role, the cables between them, and the shortest-path routes over what is up.
 package topo
 
 import (

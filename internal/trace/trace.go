@@ -1,5 +1,3 @@
-// Package trace reads what other tools say that ranks do: GOAL schedules, lists of flows. One file a format,
-// behind one registry; each says what it mapped, what it had to guess and what it left out.
 package trace
 
 import (

@@ -1,6 +1,3 @@
-// Package tune searches the thresholds of ECN and PFC and the parameters of
-// its congestion control for a scenario, with a simulation of each candidate as the judge. The
-// search itself simulates nothing: its evaluator is passed in.
 package tune
 
 import (

@@ -1,7 +1,3 @@
-// Package validate checks the simulator against what nobody here wrote: closed
-// forms, the seeds' worked examples, published tables. Every row runs the real
-// thing; nothing is compared with a stored result of our own. One check, estimates,
-// holds the planner's cost model to the simulator instead.
 package validate
 
 import (

@@ -1,6 +1,3 @@
-// Package workload is the one form of work: a graph of compute and transfer
-// operations between ranks. Training steps, collectives, traffic patterns and
-// explicit lists all become a DAG, and every fidelity executes it.
 package workload
 
 import (

@@ -1,4 +1,3 @@
-// Package protocols lists the ways to carry connections that this program has besides RC.
 package protocols
 
 import (

@@ -1,6 +1,3 @@
-// Package planted is fabrics with one fault each: scenarios that differ from a healthy one
-// in one thing, and who is to be found. What the devices print of it is simulated, so that
-// whoever looks for causes can be checked.
 package planted
 
 import (

@@ -1,5 +1,3 @@
-// Package gnmitest is a gNMI server for tests: it serves what snapshots say, in the paths
-// of OpenConfig, as a switch would.
 package gnmitest
 
 import (

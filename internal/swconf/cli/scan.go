@@ -1,7 +1,3 @@
-// Package cli reads configuration text in the style of a router's command line:
-// one command per line, sub-modes by indentation or by order, keywords
-// abbreviated as engineers type them. A dialect is a table of rules; this
-// package knows no command of any vendor.
 package cli
 
 import (

@@ -1,6 +1,3 @@
-// Package dell reads the command line of Dell's Enterprise SONiC, which Broadcom's management framework has
-// (sonic-cli): named maps from DSCPs to traffic classes, from these to queues and priority groups, WRED and
-// scheduler policies, and what an interface takes of them. It writes nothing.
 package dell
 
 import (

@@ -1,7 +1,3 @@
-// Package design turns a fabric into what configurations are written from:
-// AS numbers, addresses, VLANs, port channels, and for every port its far end. It
-// also writes the plans that belong to a fabric and to no switch: cabling,
-// addresses, containerlab, Slurm's topology.
 package design
 
 import (

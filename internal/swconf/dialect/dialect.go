@@ -1,5 +1,3 @@
-// Package dialect knows every configuration language that Railyard reads, and
-// which one a text is written in.
 package dialect
 
 import (

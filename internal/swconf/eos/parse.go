@@ -1,6 +1,3 @@
-// Package eos reads and writes Arista EOS configuration. Public samples of its
-// buffer commands disagree between releases and chips; what is written here
-// must be checked against the release it is meant for.
 package eos
 
 import (

@@ -1,4 +1,3 @@
-// Package frr reads and writes FRR's frr.conf: interfaces and the BGP underlay.
 package frr
 
 import (

@@ -1,5 +1,3 @@
-// Package junos reads Junos as QFX switches have it: the hierarchy in braces and set commands, groups with
-// apply-groups, interface ranges, inactive statements. It writes nothing.
 package junos
 
 import (

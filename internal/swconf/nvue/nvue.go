@@ -1,6 +1,3 @@
-// Package nvue reads and writes the configuration of NVIDIA Cumulus Linux: the commands nv set and nv unset,
-// and the YAML of nv config show and startup.yaml, which are one tree in two forms. What is said of the
-// defaults is from NVIDIA's guide, chapters Quality of Service and RoCE, and the NVUE command reference.
 package nvue
 
 import (

@@ -1,7 +1,3 @@
-// Package nxos reads and writes Cisco NX-OS configuration: the six DCQCN steps of
-// the seed, PFC and its watchdog, DLB, LLDP, and the BGP underlay. What it knows
-// of the language stands in the rule tables of this package; every other line
-// is reported with its place.
 package nxos
 
 import (

@@ -1,6 +1,3 @@
-// Package onto merges what a fabric needs onto a switch that is in use: from the device's own text and the
-// one that was rendered for it the commands between them, in order, with what each interrupts. What is not
-// the fabric's is kept. What would cut the device off from whoever manages it is refused.
 package onto
 
 import (

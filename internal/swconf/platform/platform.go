@@ -1,6 +1,3 @@
-// Package platform is what a switch does when its text says nothing: defaults of operating systems and of
-// chips, as data with the documents that they were read in. What stands in no sheet is not known,
-// and nobody may put a number in its place.
 package platform
 
 import (

@@ -1,6 +1,3 @@
-// Package sonic reads and writes SONiC's config_db.json: QoS maps, schedulers,
-// WRED and buffer profiles, PFC and its watchdog, ports and addresses. Table and
-// field names are those of SONiC's YANG models.
 package sonic
 
 import (

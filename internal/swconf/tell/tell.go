@@ -1,5 +1,3 @@
-// Package tell says in words what a switch's configuration says, for the pages that tests of the
-// languages keep.
 package tell
 
 import (

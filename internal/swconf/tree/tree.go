@@ -1,6 +1,3 @@
-// Package tree reads languages whose configuration is a tree: each statement is a path from the root to a
-// value (NVUE's commands and YAML, Junos' braces and set commands). A language turns its text into
-// statements and gives a table of paths; this package knows no statement of any vendor.
 package tree
 
 import (

@@ -1,0 +1,26 @@
+// Package fabric moves packets: links, ports, switches, shared buffers, PFC and the watchdog, on one event queue.
+//
+// All state lies in flat arrays and is addressed by index. [Builder] makes a [Net] of nodes and links; a [Packet]
+// lives in a slab. The path of a packet is Arrive, route, enqueue, service, mark, Transmit, in net.go and switch.go.
+// A packet that finds its egress port idle and not paused costs one event per hop: its arrival at the next one. Only
+// a busy or paused port queues packets and needs service events, one per port.
+//
+// Buffer accounting: a packet occupies the shared buffer from its arrival behind the ingress pipeline until its
+// first bit leaves. Lossless classes are charged to their ingress, first to the shared pool up to xOFF, then to
+// headroom, and the peer is paused. Net.Audit checks that all sums agree; property tests call it. PFC frames
+// (pfc.go, IEEE 802.1Qbb) wait for the frame being sent, act after the response time of the peer, last their quanta,
+// are refreshed at half of them and resume with quanta 0.
+//
+// Files by subject: WRED and ECN (wred.go), trimming (trim.go), telemetry (int.go), link state and rate changes
+// (link.go), port channels with a second hash (channel.go), non-minimal routes (detour.go), load grades of
+// neighbours (grades.go), circular pause dependencies while a run goes on (chain.go), scheduled fabrics with virtual
+// output queues, credit, cells and reassembly (scheduled.go, voq.go, granter.go, cells.go, reassembly.go, edges.go),
+// waiting times by queue pair and port (waits.go).
+//
+// A link that fails loses the packets given to it. A frame on the wire ends at its old rate, and neither end starts
+// another before both are out, so that no pause arrives later than headroom allows.
+//
+// split.go runs one network in parts: each part is a Net that executes the events of its own nodes; packets and PFC
+// frames to other parts leave as [Letter] values and are exchanged after windows of the shortest link delay between
+// parts (Lookahead). TestPartsGiveTheSameBytes compares parts with the whole.
+package fabric

@@ -1,0 +1,21 @@
+// Package sim is the packet fidelity: it carries the transfers of an execution as packets.
+//
+// [Build] makes switches, hosts, routes and queue pairs of a scenario's plan, [Run] executes it and returns what
+// package explain needs as an explain.Observation. A transfer is split evenly over the queue pairs of transport.qps.
+//
+// [Estimate] counts packets, hops, queue pairs and messages before anything is built (TestEstimate: within 10 %);
+// commands print a run of more than 10 s beforehand and refuse one that exceeds the memory. Routes are computed per
+// class of equivalent destinations (topo/twins.go).
+//
+// Files by subject: link, switch, NIC and server events and the convergence of routes (happens.go, converge.go),
+// optical circuits by phase of a step (phases.go, moves.go), samples of links and queues (sample.go), signals of
+// congestion controls (signals.go), captures (capture.go, spell.go), one packet followed hop by hop (follow.go), the
+// numbered steps of output.steps (story.go), counters as devices report them (census.go, snapshots.go, idle.go),
+// circular pause dependencies (chains.go), lost ranks (lost.go).
+//
+// A run in which only pauses are refreshed for one second of simulated time is reported as stuck (PFC deadlock). A
+// queue pair that exceeds its retries loses a rank: the run continues until nothing moves and ends with an outcome.
+//
+// TestNothingAboveItsBound compares every figure of random scenarios with its bound; TestRandomScenarios draws them
+// from seeds (go test ./internal/sim -run Random -random 5000 -random.from 1000).
+package sim
