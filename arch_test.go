@@ -143,7 +143,9 @@ var allowed = map[string][]string{
 		"internal/topo"},
 	"internal/tune": {"internal/rng"},
 	"internal/runner": {"internal/exec", "internal/fidelity", "internal/scenario", "internal/result",
-		"internal/capture"},
+		"internal/capture", "internal/input"},
+	"internal/study": {"cc", "internal/exec", "internal/input", "internal/result", "internal/runner", "internal/scenario",
+		"internal/scenariofile"},
 	"internal/story":     {},
 	"internal/long":      {},
 	"internal/published": {},
@@ -172,7 +174,7 @@ var edge = []string{"rcudp", "verbs", "internal/input", "internal/capture", "int
 	"internal/story", "internal/long", "internal/published", "internal/parallel",
 	"internal/ci/measure", "internal/ci/figures", "internal/ci/mutants", "internal/ci/same",
 	"internal/report", "internal/report/web", "scenarios",
-	"internal/output", "internal/scenariofile"}
+	"internal/output", "internal/scenariofile", "internal/study"}
 
 // banned is what no core may import: the world, the clock, locks.
 var banned = []string{"net", "os", "time", "sync", "math/rand", "math/rand/v2", "net/http", "syscall",

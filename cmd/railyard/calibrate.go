@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -145,7 +146,7 @@ func (c *calibrateCmd) fitted(e *env) (*calibrateReport, *calibrate.Bench, error
 	}
 	fit, err := b.Fit(c.Fit)
 	done()
-	if errors.Is(err, errStopped) {
+	if errors.Is(err, context.Canceled) {
 		return nil, nil, err
 	}
 	if err != nil {
@@ -225,13 +226,14 @@ func (c *calibrateCmd) bench(e *env, set *measured.Set) (b *calibrate.Bench, don
 	if err != nil {
 		return nil, nil, err
 	}
-	quiet, bar := *e, newMeter(e)
-	quiet.stderr = io.Discard
+	ctx, pool, release := e.pool()
+	bar := newMeter(e)
+	pool.Progress = nil // the bar is of the fit
 	b, err = calibrate.NewBench(calibrate.Setup{
 		Load:  func() (*scenario.Document, error) { return scenariofile.Read(c.Fabric, c.Set) },
 		Files: scenariofile.Beside(c.Fabric),
 		Simulate: func(p *scenario.Plan) (float64, error) {
-			s, err := outcome(&quiet, p)
+			s, _, err := pool.Whole(ctx, "", p)
 			if err != nil {
 				return 0, err
 			}
@@ -240,9 +242,10 @@ func (c *calibrateCmd) bench(e *env, set *measured.Set) (b *calibrate.Bench, don
 		Progress: bar.show, Aside: c.Aside, Largest: largest, Algorithm: c.Algorithm, Step: c.Step.Seconds()},
 		set)
 	if err != nil {
+		release()
 		return nil, nil, input.Fault(err)
 	}
-	return b, bar.finish, nil
+	return b, func() { bar.finish(); release() }, nil
 }
 
 // report joins the fit with the points.

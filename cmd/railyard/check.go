@@ -7,6 +7,7 @@ import (
 	"railyard/internal/fidelity"
 	"railyard/internal/input"
 	"railyard/internal/report"
+	"railyard/internal/runner"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
 	"railyard/unit"
@@ -26,7 +27,7 @@ func (c *checkCmd) Help() string {
 // build looks whether the run can be built. A run that has no room on this machine is not: checking takes
 // what the scenario takes, a tenth of it, and the run may be for another one.
 func (c *checkCmd) build(plan *scenario.Plan) error {
-	_, err := newRun(plan)
+	_, err := runner.New(plan, runner.Memory())
 	var memory *fidelity.ErrMemory
 	if !errors.As(err, &memory) {
 		return err
@@ -44,7 +45,7 @@ func (c *checkCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	foretell(e, plan)
+	e.foretell(plan)
 	if err := c.build(plan); err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -10,8 +9,8 @@ import (
 	"testing"
 
 	"railyard/cc"
-	"railyard/internal/field"
 	"railyard/internal/report"
+	"railyard/internal/result"
 
 	"gonum.org/v1/plot/plotter"
 )
@@ -68,17 +67,8 @@ func TestCompareAllOfNothing(t *testing.T) {
 	if code != 2 || out != "" || !strings.Contains(errs, "transport.mtu") {
 		t.Errorf("exit %d, %s%s", code, out, errs)
 	}
-	if got := reason(field.New("cc.algorithm", "eqds needs trimming")); got != "eqds needs trimming" {
-		t.Error(got)
-	}
-	if got := reason(field.New("cc.hpcc.hops", "5 of 7")); got != "cc.hpcc.hops: 5 of 7" {
-		t.Error(got)
-	}
-	if got := reason(errors.New("odd")); got != "odd" {
-		t.Error(got)
-	}
 	var b strings.Builder
-	report.Algorithms(&b, "none", nil, []report.Unfit{{Label: "eqds", Why: "eqds needs trimming"}})
+	report.Algorithms(&b, "none", nil, []result.Unfit{{Label: "eqds", Why: "eqds needs trimming"}})
 	if !strings.Contains(b.String(), "does not fit: eqds: eqds needs trimming") {
 		t.Error(b.String())
 	}

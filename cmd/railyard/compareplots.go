@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -138,7 +139,7 @@ func (c *compareCmd) plotsFit() error {
 	if c.PNG == "" {
 		return nil
 	}
-	if _, err := os.Stat(c.PNG); err == nil && !isFolder(c.PNG) {
+	if _, err := os.Stat(c.PNG); err == nil && !result.IsDir(c.PNG) {
 		return fmt.Errorf("--png: %s is a file, not a folder", c.PNG)
 	}
 	for _, name := range []string{"completion", "queues", "rates"} {
@@ -151,9 +152,13 @@ func (c *compareCmd) plotsFit() error {
 }
 
 // plots writes the three plots of a comparison.
-func (c *compareCmd) plots(e *env) error {
-	if len(c.curves) == 0 {
+func (c *compareCmd) plots(e *env, of map[int]curves) error {
+	if len(of) == 0 {
 		return nil // nothing has run
+	}
+	var all []curves
+	for _, n := range slices.Sorted(maps.Keys(of)) {
+		all = append(all, of[n])
 	}
 	if err := os.MkdirAll(c.PNG, 0o755); err != nil {
 		return input.Fault(err)
@@ -162,7 +167,7 @@ func (c *compareCmd) plots(e *env) error {
 		name string
 		draw func([]curves) (*vgimg.Canvas, error)
 	}{{"completion", completionPlot}, {"queues", queuePlot}, {"rates", ratePlot}} {
-		img, err := p.draw(c.curves)
+		img, err := p.draw(all)
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/output"
+	"railyard/internal/runner"
 	"railyard/internal/scenariofile"
 	"railyard/internal/swconf"
 	"railyard/internal/topo"
@@ -219,7 +220,7 @@ func (c *configDcbxCmd) write(results []*dcbx.Result) error {
 		names = append(names, r.A.Name, r.B.Name)
 	}
 	return output.Write(c.Pcap, c.Force, func(f io.Writer) error {
-		w, err := capture.NewWriter(f, "railyard "+version(), names...)
+		w, err := capture.NewWriter(f, "railyard "+runner.Version(), names...)
 		if err != nil {
 			return err
 		}

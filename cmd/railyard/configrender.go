@@ -179,7 +179,7 @@ func designOf(p *scenario.Plan, file string, os swconf.OS, addressing, multihome
 	}
 	carried := p.Services[0].Carried
 	gap, _ := p.LBValues["flowlet_gap"].(unit.Time)
-	return design.Make(design.Fabric{Name: slug(p.Name, file), Graph: p.Graph,
+	return design.Make(design.Fabric{Name: scenariofile.Slug(p.Name, file), Graph: p.Graph,
 		Spec: func(n int) queue.Spec { return *p.SpecOf(n) },
 		LB:   p.LB.Name, DLB: p.LB.DLB, FlowletGap: gap, SameSeed: p.Switching.SameSeed,
 		DataDSCP: p.Services[0].DSCP, CNPDSCP: p.Services[0].CNPDSCP, Response: p.Switching.Response,

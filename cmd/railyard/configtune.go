@@ -6,25 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"os/signal"
 	"path/filepath"
-	"runtime"
 	"strconv"
-	"sync"
-	"syscall"
 
 	"railyard/cc"
-	"railyard/internal/exec"
-	"railyard/internal/input"
 	"railyard/internal/report"
+	"railyard/internal/runner"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
+	"railyard/internal/study"
 	"railyard/internal/topo"
 	"railyard/internal/tune"
 	"railyard/unit"
-
-	"golang.org/x/sys/unix"
 )
 
 type configTuneCmd struct {
@@ -58,13 +51,14 @@ Examples:
 
 // tuning is a search under way.
 type tuning struct {
-	c      *configTuneCmd
-	base   *scenario.Plan
-	queue  int
-	search *tune.Search
-	dir    string
-	file   *os.File
-	notes  []string // of what could not be written for servers
+	c       *configTuneCmd
+	base    *scenario.Plan
+	queue   int
+	search  *tune.Search
+	dir     string
+	pool    *study.Pool
+	journal *study.Journal
+	notes   []string // of what could not be written for servers
 }
 
 // Run is the config tune command.
@@ -73,13 +67,14 @@ func (c *configTuneCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	defer t.file.Close()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	defer t.journal.Close()
+	ctx, pool, release := e.pool()
+	defer release()
+	pool.Workers, t.pool = c.Jobs, pool
 	if had := len(t.search.Trials); had > 0 {
 		fmt.Fprintf(e.stderr, "note: %s of an earlier search in %s kept\n", unit.Plural(had, "trial"), t.dir)
 	}
-	searchErr := t.run(ctx, newMeter(e))
+	searchErr := t.run(ctx)
 	front := tune.Front(t.search.Trials)
 	best, ok := tune.Best(front)
 	var lost error
@@ -141,7 +136,7 @@ func (c *configTuneCmd) prepare() (*tuning, error) {
 	}
 	t := &tuning{c: c, base: plan, queue: int(plan.Spec.DSCP[plan.Services[0].DSCP]), dir: c.Out}
 	if t.dir == "" {
-		t.dir = "tune-" + slug(plan.Name, c.Scenario)
+		t.dir = "tune-" + scenariofile.Slug(plan.Name, c.Scenario)
 	}
 	for n, node := range plan.Graph.Nodes {
 		if node.Role != topo.Host && *plan.SpecOf(n) != plan.Spec {
@@ -173,66 +168,19 @@ func (c *configTuneCmd) prepare() (*tuning, error) {
 func (t *tuning) open() error {
 	sum := sha256.New()
 	fmt.Fprint(sum, t.base.Text(), t.c.Set, t.base.Texts)
-	h := tune.Header{Scenario: fmt.Sprintf("%x", sum.Sum(nil)[:8]), Version: version(),
+	h := tune.Header{Scenario: fmt.Sprintf("%x", sum.Sum(nil)[:8]), Version: runner.Version(),
 		Seed: t.base.Seed, Queue: t.queue, Space: t.search.Space}
-	path := filepath.Join(t.dir, "trials.jsonl")
-	if err := os.MkdirAll(t.dir, 0o755); err != nil {
-		return input.Fault(err)
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return input.Fault(err)
-	}
-	t.file = f
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
-		return input.Fault(fmt.Errorf("another search is at work in %s; choose another --out", t.dir))
-	}
-	var journal []byte
-	if !t.c.Force {
-		if journal, err = input.Text(path, 1<<30); err != nil && !os.IsNotExist(err) {
-			return input.Fault(err)
-		}
-	}
-	keep := 0
-	if len(journal) > 0 {
-		if keep, err = t.search.Resume(h, journal); err != nil {
-			return input.Fault(fmt.Errorf("%s cannot be resumed: %w; another --out, or --force to begin anew",
-				path, err))
-		}
-	}
-	if err := f.Truncate(int64(keep)); err != nil {
-		return err
-	}
-	if _, err := f.Seek(int64(keep), 0); err != nil {
-		return err
-	}
-	if keep == 0 {
-		return t.journal(h)
-	}
-	return nil
-}
-
-func (t *tuning) journal(v any) error {
-	b, err := tune.Line(v)
-	if err == nil {
-		_, err = t.file.Write(b)
+	j, sound, err := study.OpenJournal(filepath.Join(t.dir, "trials.jsonl"), t.c.Force,
+		func(text []byte) (int, error) { return t.search.Resume(h, text) })
+	if t.journal = j; err == nil && sound == 0 {
+		err = j.Add(h)
 	}
 	return err
 }
 
 // run evaluates generation after generation, each in parallel.
-func (t *tuning) run(ctx context.Context, bar *meter) error {
-	defer bar.finish()
-	done := len(t.search.Trials)
-	began := done
-	var mu sync.Mutex
-	tick := func() {
-		mu.Lock()
-		defer mu.Unlock()
-		done++
-		bar.show(float64(done-began)/float64(max(t.c.Trials-began, 1)),
-			fmt.Sprintf("trial %d of %d", done, t.c.Trials))
-	}
+func (t *tuning) run(ctx context.Context) error {
+	t.pool.Expect(t.c.Trials - len(t.search.Trials))
 	for len(t.search.Trials) < t.c.Trials {
 		var batch []tune.Trial
 		if len(t.search.Trials) == 0 {
@@ -240,12 +188,15 @@ func (t *tuning) run(ctx context.Context, bar *meter) error {
 		} else {
 			batch = t.search.Next(t.c.Trials - len(t.search.Trials))
 		}
-		t.evaluate(ctx, batch, tick)
+		t.pool.Each(ctx, len(batch), func(i int) error {
+			batch[i].Outcome = t.simulate(ctx, func() (*scenario.Plan, error) { return t.plan(batch[i]) })
+			return nil
+		})
 		for _, x := range batch {
 			if x.Outcome == (tune.Outcome{}) { // not run: interrupted
 				return context.Canceled
 			}
-			if err := t.journal(x); err != nil {
+			if err := t.journal.Add(x); err != nil {
 				return err
 			}
 			t.search.Add(x)
@@ -257,63 +208,24 @@ func (t *tuning) run(ctx context.Context, bar *meter) error {
 	return nil
 }
 
-// evaluate simulates a batch; those that are interrupted stay empty.
-func (t *tuning) evaluate(ctx context.Context, batch []tune.Trial, tick func()) {
-	t.side(len(batch), func(i int) {
-		batch[i].Outcome = t.simulate(ctx, func() (*scenario.Plan, error) { return t.plan(batch[i]) })
-		tick()
-	})
-}
-
-// side does n things side by side.
-func (t *tuning) side(n int, do func(i int)) {
-	jobs := t.c.Jobs
-	if jobs == 0 {
-		jobs = runtime.GOMAXPROCS(0)
-	}
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range min(jobs, n) {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for i := range next {
-				do(i)
-			}
-		}()
-	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
-}
-
 // simulate runs a plan; the outcome stays empty when it is interrupted.
 func (t *tuning) simulate(ctx context.Context, make func() (*scenario.Plan, error)) (o tune.Outcome) {
-	if ctx.Err() != nil {
-		return o
-	}
 	plan, err := make()
 	if err != nil {
 		return tune.Outcome{Error: err.Error()}
 	}
-	run, err := newRun(plan)
-	if err != nil {
+	run, err := t.pool.Simulate(ctx, "", plan, 0)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return o
+	case err != nil:
 		return tune.Outcome{Error: err.Error()}
 	}
-	err = run.Go(func(exec.Progress) bool { return ctx.Err() == nil })
-	if run.Interrupted() {
-		return o
-	}
-	s, _, _ := run.Outcome(version())
+	s := run.Summary
 	o = tune.Outcome{Time: s.StepTime, Pause: s.PFCPause, Queue: s.QueuePeak, Marks: s.ECNMarks,
 		Drops: s.Drops}
-	switch f := run.Failed(); {
-	case err != nil:
+	if err := run.Why(); err != nil {
 		o.Error = err.Error()
-	case f != nil:
-		o.Error = f.Error()
 	}
 	return o
 }

@@ -99,7 +99,7 @@ func (c *diagnoseCmd) simulated(e *env, seen []counters.Snapshot) (all []counter
 	if err != nil {
 		return nil, 0, err
 	}
-	run, err := newRunWithin(e, plan, limit)
+	run, err := e.newRun(plan, limit)
 	if err != nil {
 		return nil, 0, err
 	}

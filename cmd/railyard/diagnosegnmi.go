@@ -15,6 +15,7 @@ import (
 	"railyard/internal/counters"
 	"railyard/internal/gnmi"
 	"railyard/internal/input"
+	"railyard/internal/runner"
 	"railyard/unit"
 )
 
@@ -108,12 +109,12 @@ func (c *liveCounters) live(e *env) (all []counters.Snapshot, notes []string, er
 			select {
 			case <-time.After(c.GNMIInterval):
 			case <-ctx.Done():
-				return nil, nil, errStopped
+				return nil, nil, runner.ErrInterrupted
 			}
 		}
 		some, more, err := c.round(ctx, o)
 		if ctx.Err() != nil {
-			return nil, nil, errStopped
+			return nil, nil, runner.ErrInterrupted
 		}
 		if err != nil {
 			return nil, nil, input.Fault(err)

@@ -67,7 +67,7 @@ func (c *exportCmd) Run(e *env) error {
 	}
 	name := strings.TrimSuffix(c.Out, ".et")
 	if name == "" {
-		name = slug(plan.Name, c.From)
+		name = scenariofile.Slug(plan.Name, c.From)
 	}
 	files, said, err := trace.Export(c.As, name, dag)
 	if err != nil {

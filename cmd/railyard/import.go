@@ -182,7 +182,7 @@ func (c *importCmd) recognised() (*imported, error) {
 		found.GPU = ""
 	}
 	out.Notes = append(out.Notes, found.Notes...)
-	name := slug("", c.Files[0])
+	name := scenariofile.Slug("", c.Files[0])
 	out.Scenario = found.YAML(name, "What "+strings.Join(c.Files, ", ")+" says is cabled.")
 	return out, nil
 }

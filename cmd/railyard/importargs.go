@@ -80,7 +80,7 @@ func (c *importCmd) importArguments(e *env, args []jobscript.File, cablings []st
 		}
 	}
 	out.Files = len(args) + len(cablings)
-	name := slug("", args[0].Name)
+	name := scenariofile.Slug("", args[0].Name)
 	if len(cablings) == 0 {
 		text, note := assumed(a.Ranks, found.Format, trace.Site{GPUs: c.GPUs})
 		out.Scenario = fmt.Sprintf("name: %s\n%s", name, text)

@@ -11,6 +11,7 @@ import (
 	"railyard/internal/input"
 	"railyard/internal/machine"
 	"railyard/internal/output"
+	"railyard/internal/scenariofile"
 )
 
 // importedServer is what import says of a server with --json.
@@ -145,7 +146,7 @@ func (c *importCmd) importGraphs(e *env) error {
 
 // typeName is a type's name after a file.
 func typeName(file string) string {
-	name := strings.ReplaceAll(slug("", file), ".", "-")
+	name := strings.ReplaceAll(scenariofile.Slug("", file), ".", "-")
 	if name == "" || !unicode.IsLetter(rune(name[0])) {
 		name = "server-" + name
 	}

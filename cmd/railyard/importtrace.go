@@ -12,6 +12,7 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/report"
+	"railyard/internal/scenariofile"
 	"railyard/internal/trace"
 	"railyard/unit"
 )
@@ -219,7 +220,7 @@ func (c *importCmd) importTraces(e *env, traces, cablings []string) error {
 		return err
 	}
 	out := &imported{Formats: []string{found.Format}, Files: len(traces) + len(cablings), Trace: found}
-	name := slug("", traces[0])
+	name := scenariofile.Slug("", traces[0])
 	if len(cablings) == 0 {
 		text, note := assumed(found.Ranks, found.Format, found.site)
 		out.Scenario = fmt.Sprintf("name: %s\n%s", name, text)

@@ -8,6 +8,7 @@ import (
 
 	"railyard/internal/field"
 	"railyard/internal/lab"
+	"railyard/internal/runner"
 )
 
 type labFailCmd struct {
@@ -80,7 +81,7 @@ func (c *labFailCmd) Run(e *env) error {
 		rest(ctx, period-down)
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("%w; %s is up", errStopped, c.Thing)
+		return fmt.Errorf("%w; %s is up", runner.ErrInterrupted, c.Thing)
 	}
 	return c.print(e, fmt.Sprintf("was down %d × %v and is up", count, down))
 }

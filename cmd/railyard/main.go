@@ -8,19 +8,16 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
 
 	"railyard/cc"
-	"railyard/internal/fidelity"
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/report"
 	"railyard/internal/result"
 	"railyard/internal/runner"
-	"railyard/internal/scenario"
 
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
@@ -193,9 +190,9 @@ func execute(args []string, e *env) int {
 	case errors.As(err, &exit):
 		return exit.code
 	case errors.Is(err, context.Canceled): // by Ctrl-C
-		fmt.Fprintf(stderr, "railyard: %v\n", errStopped)
-		return exitInterupt
-	case errors.Is(err, errStopped):
+		if !errors.Is(err, runner.ErrInterrupted) { // its words are of the library
+			err = runner.ErrInterrupted
+		}
 		fmt.Fprintf(stderr, "railyard: %v\n", err)
 		return exitInterupt
 	}
@@ -253,33 +250,4 @@ func early(err error) error {
 		return err
 	}
 	return nil
-}
-
-// errStopped is what a command says that Ctrl-C has ended, and what is left of its work.
-var errStopped = errors.New("interrupted")
-
-// release is the version people speak of; a change of results raises it.
-const release = "0.1.0"
-
-// version is the release, with the commit where the build recorded one (go
-// build does, go run does not).
-func version() string {
-	v, dirty := release, ""
-	if b, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range b.Settings {
-			switch {
-			case s.Key == "vcs.revision" && len(s.Value) >= 12:
-				v += "+" + s.Value[:12]
-			case s.Key == "vcs.modified" && s.Value == "true":
-				dirty = "-dirty"
-			}
-		}
-	}
-	return v + dirty
-}
-
-// newRun builds the run of a plan if the machine has room for it; what else goes wrong
-// here is the scenario's fault.
-func newRun(p *scenario.Plan) (*fidelity.Simulation, error) {
-	return newRunWithin(nil, p, runner.Memory())
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"railyard/internal/long"
+	"railyard/internal/runner"
 )
 
 // dynamicBuffers is a SONiC switch as they ship: thresholds that follow the free buffer.
@@ -142,7 +143,7 @@ func TestOutputOfAll(t *testing.T) {
 // What people type at any program works here too.
 func TestUsualWords(t *testing.T) {
 	smallFile(t)
-	for want, args := range map[string][]string{"railyard " + release: {"--version"},
+	for want, args := range map[string][]string{"railyard " + runner.Release: {"--version"},
 		"Usage: railyard run":         {"help", "run"},
 		"Usage: railyard config lint": {"help", "config", "lint"}, "Usage: railyard <command>": {"help"}} {
 		if code, out, errs := call(t, args...); code != 0 || !strings.HasPrefix(out, want) {

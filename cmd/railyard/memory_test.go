@@ -52,7 +52,7 @@ func TestMemoryExceeded(t *testing.T) {
 	run := &fidelity.Simulation{Run: packets, Limit: unit.MB}
 	var out strings.Builder
 	err = watched(run, &env{stdout: &out, stderr: &out}, run.Go)
-	if err == nil || errors.Is(err, errStopped) || !strings.Contains(err.Error(), "--memory") ||
+	if err == nil || errors.Is(err, runner.ErrInterrupted) || !strings.Contains(err.Error(), "--memory") ||
 		packets.Exec.Done() {
 		t.Errorf("%v", err)
 	}

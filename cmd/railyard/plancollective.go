@@ -1,7 +1,7 @@
 package main
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -11,6 +11,7 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
+	"railyard/internal/study"
 	"railyard/internal/workload"
 	"railyard/unit"
 )
@@ -85,7 +86,10 @@ func (c *planCollectiveCmd) Run(e *env) error {
 	if len(c.Algorithms) == 0 && (c.Groups == "rail" || plan.Graph.Domains() == 1) {
 		algorithms = slices.DeleteFunc(algorithms, func(a string) bool { return a == coll.ByNVLSTree })
 	}
-	rows, stopped := c.rows(e, plan, kind, sizes, algorithms)
+	ctx, pool, release := e.pool()
+	defer release()
+	of := collectives{Fabric: c.Fabric, Set: c.Set, Groups: c.Groups, Pool: pool}
+	rows, stopped := of.rows(ctx, plan, kind, sizes, algorithms, !c.NoSimulate)
 	if c.JSON {
 		if err := printJSON(e.stdout, rows); err != nil {
 			return err
@@ -99,30 +103,50 @@ func (c *planCollectiveCmd) Run(e *env) error {
 	return nil
 }
 
-// rows simulates every algorithm with every size; the only error is that it was stopped.
-func (c *planCollectiveCmd) rows(e *env, plan *scenario.Plan, kind coll.Kind, sizes []unit.Bytes,
-	algorithms []string) (rows []collectiveRow, stopped error) {
-	for _, b := range sizes {
-		row := collectiveRow{Bytes: int64(b)}
-		if m, err := plan.Machine(c.Groups == "rail"); err == nil {
-			row.Model, _ = m.Tune(kind, float64(b)) // kinds that the model does not know have no choices
-		}
-		if !c.NoSimulate {
-			for _, a := range algorithms {
-				e.doing = fmt.Sprintf("%v %s", b, a)
-				run, err := c.simulated(e, kind, a, b, row.Model)
-				if errors.Is(err, errStopped) {
-					return append(rows, row), err
-				}
-				if err != nil {
-					run.Skipped = err.Error()
-				}
-				row.Runs = append(row.Runs, run)
-			}
-		}
-		rows = append(rows, row)
+// collectives simulates collectives over a scenario's fabric.
+type collectives struct {
+	Fabric string // scenario file
+	Set    []string
+	Groups string // all, or rail: one per rail
+	Pool   *study.Pool
+}
+
+// rows asks NCCL's model for every size, and simulates every algorithm with it; the only error is that it was stopped,
+// with the rows whose simulations have all ended, and what has ended of the next.
+func (c *collectives) rows(ctx context.Context, plan *scenario.Plan, kind coll.Kind, sizes []unit.Bytes,
+	algorithms []string, simulate bool) (rows []collectiveRow, stopped error) {
+	if !simulate {
+		algorithms = nil
 	}
-	return rows, nil
+	rows = make([]collectiveRow, len(sizes))
+	for i, b := range sizes {
+		rows[i].Bytes = int64(b)
+		if m, err := plan.Machine(c.Groups == "rail"); err == nil {
+			rows[i].Model, _ = m.Tune(kind, float64(b)) // kinds that the model does not know have no choices
+		}
+	}
+	n := len(algorithms)
+	runs := make([]*collectiveRun, len(sizes)*n)
+	c.Pool.Expect(len(runs))
+	stopped = c.Pool.Each(ctx, len(runs), func(i int) error {
+		row := &rows[i/n]
+		run, err := c.simulated(ctx, kind, algorithms[i%n], unit.Bytes(row.Bytes), row.Model)
+		if err != nil && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			run.Skipped = err.Error()
+		}
+		runs[i] = &run
+		return nil
+	})
+	for i, run := range runs {
+		if run == nil {
+			return rows[:i/n+1], stopped
+		}
+		rows[i/n].Runs = append(rows[i/n].Runs, *run)
+	}
+	return rows, stopped
 }
 
 func (c *planCollectiveCmd) sizes() (out []unit.Bytes, err error) {
@@ -137,7 +161,7 @@ func (c *planCollectiveCmd) sizes() (out []unit.Bytes, err error) {
 }
 
 // simulated runs one algorithm.
-func (c *planCollectiveCmd) simulated(e *env, kind coll.Kind, algorithm string, b unit.Bytes,
+func (c *collectives) simulated(ctx context.Context, kind coll.Kind, algorithm string, b unit.Bytes,
 	choices []coll.Choice) (collectiveRun, error) {
 	run := collectiveRun{Algorithm: algorithm, Protocol: "none"}
 	for _, x := range choices {
@@ -160,7 +184,7 @@ func (c *planCollectiveCmd) simulated(e *env, kind coll.Kind, algorithm string, 
 	if err != nil {
 		return run, err
 	}
-	s, err := outcome(e, plan)
+	s, _, err := c.Pool.Whole(ctx, fmt.Sprintf("%v %s", b, algorithm), plan)
 	if err != nil {
 		return run, err
 	}

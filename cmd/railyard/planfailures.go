@@ -13,8 +13,9 @@ import (
 	"railyard/internal/input"
 	"railyard/internal/output"
 	"railyard/internal/planner"
+	"railyard/internal/report"
 	"railyard/internal/scenario"
-	"railyard/internal/scenariofile"
+	"railyard/internal/study"
 )
 
 type planFailuresCmd struct {
@@ -45,6 +46,38 @@ Examples:
   railyard plan failures scenarios/pod64-alltoall.yaml --set fabric.routing.converge=0s,100us,1ms`
 }
 
+// failures simulates what single failures, and pairs of them, do to variants of scenarios.
+type failures struct {
+	Kinds    []string // link, switch, card, nic, server
+	Card     int      // ports with cables of a line card
+	At       string   // when it fails; half of the step unless given
+	PerClass int      // how many of each class of equivalent elements are simulated; 0: all
+	Pairs    int      // of failures, drawn with the scenario's seed
+	Runs     int      // most simulations of a variant
+	Pool     *study.Pool
+	Estimate func(words string) // is told of a study that takes long
+}
+
+// Variants resolves all variants of a matrix before anything is simulated.
+func (c *failures) Variants(m study.Matrix) (all []*failureVariant, err error) {
+	of, err := m.Variants()
+	if err != nil {
+		return nil, input.Fault(err)
+	}
+	for _, v := range of {
+		plan, err := v.Plan(0)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, &failureVariant{Label: v.Label, Sets: v.Sets, plan: plan, of: v})
+	}
+	if len(all) > study.MaxVariants {
+		return nil, field.New("--set", "gives %d variants with all scenarios, at most %d are compared", len(all),
+			study.MaxVariants)
+	}
+	return all, nil
+}
+
 // failureVariant is what failures do to one setting.
 type failureVariant struct {
 	Label string        `json:"variant"`
@@ -58,7 +91,7 @@ type failureVariant struct {
 	Sums  failureTotals `json:"totals"`
 
 	plan *scenario.Plan
-	path string
+	of   study.Variant
 }
 
 // failureTotals sum up a variant's single failures, each class as often as it has members.
@@ -98,31 +131,19 @@ func (c *planFailuresCmd) Run(e *env) error {
 	if slices.Contains(c.Kinds, "card") && c.Card == 0 {
 		return field.New("--kinds", "card needs --card-ports: how many ports a line card has")
 	}
-	combos, err := combinations(c.Set)
+	of := failures{Kinds: c.Kinds, Card: c.Card, At: c.At, PerClass: c.PerClass, Pairs: c.Pairs, Runs: c.Runs,
+		Estimate: func(words string) { report.Labelled(e.stderr, "estimate: ", words) }}
+	m := study.Matrix{Scenarios: c.Scenarios, Set: c.Set}
+	variants, err := of.Variants(m)
 	if err != nil {
-		return input.Fault(err)
+		return err
 	}
-	var variants []*failureVariant
-	for _, path := range c.Scenarios {
-		for _, sets := range combos { // all are read before anything is simulated
-			plan, err := scenariofile.Plan(path, sets, nil)
-			if err != nil {
-				return err
-			}
-			variants = append(variants, &failureVariant{Label: c.label(path, sets), Sets: sets, plan: plan,
-				path: path})
-		}
-	}
-	if len(variants) > maxVariants {
-		return field.New("--set", "gives %d variants with all scenarios, at most %d are compared",
-			len(variants), maxVariants)
-	}
-	ctx, cancel := interruptible()
-	defer cancel()
+	ctx, pool, release := e.pool()
+	defer release()
+	pool.Workers, of.Pool = c.Jobs, pool
 	var all []*failureVariant
 	for _, v := range variants {
-		e.doing = v.Label
-		if err = c.variant(ctx, e, v); err != nil {
+		if err = of.variant(ctx, v); err != nil {
 			break
 		}
 		all = append(all, v)
@@ -144,26 +165,8 @@ func (c *planFailuresCmd) Run(e *env) error {
 	return errors.Join(lost, err)
 }
 
-// label names a variant by what is compared.
-func (c *planFailuresCmd) label(path string, sets []string) string {
-	var parts []string
-	if len(c.Scenarios) > 1 {
-		parts = append(parts, slug("", path))
-	}
-	for i, s := range sets {
-		if strings.Contains(c.Set[i], ",") {
-			_, v, _ := strings.Cut(s, "=")
-			parts = append(parts, v)
-		}
-	}
-	if len(parts) == 0 {
-		return slug("", path)
-	}
-	return strings.Join(parts, " ")
-}
-
 // variant simulates the failures of one setting.
-func (c *planFailuresCmd) variant(ctx context.Context, e *env, v *failureVariant) error {
+func (c *failures) variant(ctx context.Context, v *failureVariant) error {
 	mix, err := v.plan.Mix()
 	if err != nil {
 		return input.Fault(err)
@@ -178,12 +181,12 @@ func (c *planFailuresCmd) variant(ctx context.Context, e *env, v *failureVariant
 		return field.New("--runs", "%d simulations of %s would be needed, %d are allowed: allow more, or "+
 			"fewer --kinds, --per-class or --pairs", n, v.Label, c.Runs)
 	}
-	f := &failing{c: c, v: v, ctx: ctx}
-	if err := f.base(e, len(trials)+len(pairs)); err != nil {
+	f := &failing{c: c, v: v}
+	if err := f.base(ctx, len(trials)+len(pairs)); err != nil {
 		return err
 	}
 	all := append(trials, pairs...)
-	if err := f.simulate(e, all); err != nil {
+	if err := f.simulate(ctx, all); err != nil {
 		return err
 	}
 	for i := range all[:len(trials)] {
@@ -202,7 +205,7 @@ func (c *planFailuresCmd) variant(ctx context.Context, e *env, v *failureVariant
 }
 
 // trials are what is simulated of the elements: of each class so many, spread over it.
-func (c *planFailuresCmd) trials(elements []planner.Element) (trials []failureTrial, rows []failureRow) {
+func (c *failures) trials(elements []planner.Element) (trials []failureTrial, rows []failureRow) {
 	of := map[int]int{} // by class: its row
 	members := [][]planner.Element{}
 	for _, x := range elements {
@@ -230,7 +233,7 @@ func (c *planFailuresCmd) trials(elements []planner.Element) (trials []failureTr
 }
 
 // pairs draws pairs of different elements.
-func (c *planFailuresCmd) pairs(elements []planner.Element, seed uint64) (trials []failureTrial) {
+func (c *failures) pairs(elements []planner.Element, seed uint64) (trials []failureTrial) {
 	n := len(elements)
 	if n < 2 {
 		return nil

@@ -4,14 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
-	"sync"
 
-	"railyard/internal/exec"
 	"railyard/internal/input"
 	"railyard/internal/planner"
-	"railyard/internal/report"
 	"railyard/internal/runner"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
@@ -23,7 +19,6 @@ type failureTrial struct {
 	row  int // of its class
 	what []planner.Element
 	got  failureRow
-	done bool
 }
 
 // String names what fails.
@@ -37,44 +32,42 @@ func (t *failureTrial) String() string {
 
 // failing simulates the failures of one variant.
 type failing struct {
-	c    *planFailuresCmd
+	c    *failures
 	v    *failureVariant
-	ctx  context.Context
 	at   unit.Time
 	step unit.Time // of the whole fabric
 	most unit.Time // after which a run is given up
-	cost float64   // seconds of a run, as estimated
-}
-
-// jobs is how many simulations run at a time.
-func (f *failing) jobs() int {
-	if f.c.Jobs > 0 {
-		return f.c.Jobs
-	}
-	return runtime.GOMAXPROCS(0)
 }
 
 // patience is how often as long as the whole fabric a step may take before it is given up, besides the time
 // in which a transport gives up.
 const patience = 50
 
+// worthSaying is how long a study takes, in seconds, of which Estimate is told.
+const worthSaying = 10
+
 // base simulates the whole fabric, which says when things fail and how long is too long.
-func (f *failing) base(e *env, trials int) error {
-	run, err := newRunWithin(nil, f.v.plan, runner.Memory())
+func (f *failing) base(ctx context.Context, trials int) error {
+	cost, _, err := runner.Prepare(f.v.plan, f.c.Pool.Memory)
 	if err != nil {
 		return err
 	}
-	if f.cost = run.Cost.Seconds; f.cost*float64(trials+1) > worthSaying {
-		report.Labelled(e.stderr, "estimate: ", fmt.Sprintf("%s: %d simulations of about %.2g s, %d at a "+
-			"time", f.v.Label, trials+1, f.cost, f.jobs()))
+	if cost.Seconds*float64(trials+1) > worthSaying {
+		f.c.Estimate(fmt.Sprintf("%s: %d simulations of about %.2g s, %d at a time", f.v.Label, trials+1,
+			cost.Seconds, f.c.Pool.AtOnce()))
 	}
-	if err := simulate(run, e); err != nil {
+	f.c.Pool.Expect(trials + 1)
+	o, err := f.c.Pool.Simulate(ctx, f.v.Label, f.v.plan, 0)
+	if err != nil {
 		return err
 	}
-	if failed := run.Failed(); failed != nil {
-		return fmt.Errorf("the scenario does not end as it is: %w", failed)
+	if o.Err != nil {
+		return o.Err
 	}
-	s, _, _ := run.Outcome(version())
+	if o.Failed != nil {
+		return fmt.Errorf("the scenario does not end as it is: %w", o.Failed)
+	}
+	s := o.Summary
 	f.step = unit.Time(s.StepTime)
 	if f.at = f.step / 2; f.c.At != "" {
 		if f.at, err = unit.ParseTime(f.c.At); err != nil || f.at < 0 || f.at > 86400*unit.Second {
@@ -88,68 +81,33 @@ func (f *failing) base(e *env, trials int) error {
 }
 
 // simulate runs trials, several at a time.
-func (f *failing) simulate(e *env, trials []failureTrial) error {
-	bar := newMeter(e)
-	defer bar.finish()
-	var mu sync.Mutex
-	done := 0
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range min(f.jobs(), len(trials)) {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for i := range next {
-				f.trial(&trials[i])
-				mu.Lock()
-				done++
-				bar.show(float64(done)/float64(len(trials)),
-					fmt.Sprintf("failure %d of %d", done, len(trials)))
-				mu.Unlock()
-			}
-		}()
-	}
-	for i := range trials {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
-	if f.ctx.Err() != nil {
-		return f.ctx.Err()
-	}
-	return nil
+func (f *failing) simulate(ctx context.Context, trials []failureTrial) error {
+	return f.c.Pool.Each(ctx, len(trials), func(i int) error {
+		f.trial(ctx, &trials[i])
+		return ctx.Err()
+	})
 }
 
 // trial simulates a step in which something fails.
-func (f *failing) trial(t *failureTrial) {
-	if f.ctx.Err() != nil {
-		return
-	}
+func (f *failing) trial(ctx context.Context, t *failureTrial) {
 	got := &t.got
 	plan, err := f.plan(t)
 	if err != nil {
 		got.Error = err.Error()
 		return
 	}
-	run, err := newRunWithin(nil, plan, runner.Memory()/unit.Bytes(f.jobs()))
+	o, err := f.c.Pool.Simulate(ctx, f.v.Label, plan, f.most)
 	if err != nil {
 		got.Error = err.Error()
 		return
 	}
-	late := false
-	err = run.Go(func(p exec.Progress) bool {
-		late = p.Now > f.most
-		return !late && f.ctx.Err() == nil
-	})
-	s, _, _ := run.Outcome(version())
+	s := o.Summary
 	got.Again, got.Dropped = s.Retransmissions*int64(plan.RC.MTU), s.Drops
 	switch {
-	case err != nil:
-		got.Error = err.Error()
-	case late:
+	case o.Err != nil:
+		got.Error = o.Err.Error()
+	case o.Late:
 		got.Error = fmt.Sprintf("given up at %v: more than %d times as long", unit.Time(s.StepTime), patience)
-	case run.Interrupted():
-		return
 	case s.Outcome != nil:
 		got.Lost, got.Isolated = true, len(s.Outcome.CutOff)
 		for _, c := range s.Outcome.CutOff {
@@ -159,7 +117,6 @@ func (f *failing) trial(t *failureTrial) {
 		got.Step = unit.Time(s.StepTime).Seconds()
 		got.Slower = float64(s.StepTime) / float64(max(f.step, 1))
 	}
-	t.done = true
 }
 
 // errTrial is what cannot be: elements are named as the topology names them.
@@ -167,7 +124,7 @@ var errTrial = errors.New("the scenario does not take the failure")
 
 // plan is the scenario with something that fails.
 func (f *failing) plan(t *failureTrial) (*scenario.Plan, error) {
-	doc, err := scenariofile.Read(f.v.path, f.v.Sets)
+	doc, err := scenariofile.Read(f.v.of.Path, f.v.of.Sets)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +144,7 @@ func (f *failing) plan(t *failureTrial) (*scenario.Plan, error) {
 		doc.File.Events = append(doc.File.Events, ev)
 	}
 	doc.File.Output.Sample = unit.Second // nobody looks at the links
-	plan, err := scenariofile.Resolve(f.v.path, doc)
+	plan, err := scenariofile.Resolve(f.v.of.Path, doc)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errTrial, err)
 	}

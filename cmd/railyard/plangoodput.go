@@ -13,6 +13,7 @@ import (
 	"railyard/internal/input"
 	"railyard/internal/planner"
 	"railyard/internal/report"
+	"railyard/internal/runner"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
 	"railyard/internal/workload"
@@ -119,16 +120,16 @@ func (c *planGoodputCmd) Run(e *env) error {
 
 // simulate runs all seeds, with a bar, until Ctrl-C.
 func (c *planGoodputCmd) simulate(e *env, in goodput.Input) (*goodput.Result, error) {
-	stop, release := endable()
+	ctx, release := endable()
 	defer release()
 	bar := newMeter(e)
 	r, err := goodput.Run(in, func(share float64) bool {
 		bar.show(share, "days of training")
-		return !stop.Load()
+		return ctx.Err() == nil
 	})
 	bar.finish()
 	if errors.Is(err, goodput.ErrStopped) {
-		return nil, errStopped
+		return nil, runner.ErrInterrupted
 	}
 	return r, flagged(err)
 }
@@ -336,7 +337,9 @@ func (c *planGoodputCmd) step(e *env, plan *scenario.Plan) (goodput.Span, string
 		in := planner.SearchInput{Training: *t, Site: siteOf(plan, t.Layout.GPUs())}
 		return goodput.Seconds(in.Estimate(t.Layout).Seconds), "by the cost model", nil
 	}
-	s, err := outcome(e, plan)
+	ctx, pool, release := e.pool()
+	defer release()
+	s, _, err := pool.Whole(ctx, "", plan)
 	if err != nil {
 		return 0, "", err
 	}

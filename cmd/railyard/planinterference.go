@@ -8,10 +8,10 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"railyard/internal/input"
 	"railyard/internal/output"
 	"railyard/internal/report"
 	"railyard/internal/result"
+	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
 	"railyard/unit"
 
@@ -43,6 +43,7 @@ Examples:
 
 // interference is what the command says.
 type interference struct {
+	Name     string           `json:"-"` // of the scenario
 	Jobs     []slowdown       `json:"jobs"`
 	Meetings []result.Meeting `json:"meetings"`
 	Outcome  *result.Outcome  `json:"outcome,omitempty"` // together, where a rank was lost
@@ -57,39 +58,18 @@ func (c *planInterferenceCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	switch n := len(plan.Jobs); {
-	case n < 2:
-		return input.Fault(plan.Refuse("jobs", "there is one: interference is between two and more"))
-	case n > maxAlone:
-		return input.Fault(plan.Refuse("jobs", "there are %d; at most %d are simulated alone", n, maxAlone))
-	}
 	if err := isPicture(c.Plot); err != nil {
 		return err
 	}
-	e.doing = "together"
-	all, flows, err := ran(e, plan)
+	ctx, pool, release := e.pool()
+	defer release()
+	again := func() (*scenario.Plan, error) { return scenariofile.Plan(c.Scenario, c.Set, nil) }
+	out, err := interfere(ctx, pool, plan, again)
 	if err != nil {
-		return fmt.Errorf("together: %w", err)
-	}
-	out := interference{Meetings: all.Meetings, Outcome: all.Outcome}
-	for i := range all.Jobs {
-		j := &all.Jobs[i]
-		alone, err := scenariofile.Plan(c.Scenario, c.Set, nil)
-		if err != nil {
-			return err
-		}
-		alone.Jobs = onlyJob(alone.Jobs, j.Name)
-		e.doing = j.Name + " alone"
-		s, own, err := ran(e, alone)
-		if err != nil {
-			return fmt.Errorf("%s alone: %w", j.Name, err)
-		}
-		row := slowdown{Job: j.Name, GPUs: j.GPUs, Start: j.Start, Open: alone.Jobs[0].Open}
-		row.against(j, &s.Jobs[0], flows, own)
-		out.Jobs = append(out.Jobs, row)
+		return err
 	}
 	if c.Plot != "" {
-		if err := c.draw(&out); err != nil {
+		if err := c.draw(out); err != nil {
 			return err
 		}
 	}
@@ -98,7 +78,7 @@ func (c *planInterferenceCmd) Run(e *env) error {
 			return err
 		}
 	} else {
-		out.print(e.stdout, all.Name, c.Top)
+		out.print(e.stdout, c.Top)
 	}
 	if out.lost() {
 		return &exitError{exitLost} // the table has said so
@@ -111,8 +91,8 @@ func (x *interference) lost() bool {
 	return slices.ContainsFunc(x.Jobs, func(j slowdown) bool { return j.Lost.any() })
 }
 
-func (x *interference) print(w io.Writer, name string, top int) {
-	fmt.Fprintf(w, "%s: %s, together and each alone on the same GPUs\n\n", name,
+func (x *interference) print(w io.Writer, top int) {
+	fmt.Fprintf(w, "%s: %s, together and each alone on the same GPUs\n\n", x.Name,
 		unit.Plural(len(x.Jobs), "job"))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "job\tGPUs\tstarts\talone\ttogether\tslowdown\tmessages: p50\tp99")

@@ -2,11 +2,14 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
+	"railyard/internal/input"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
+	"railyard/internal/study"
 	"railyard/internal/workload"
 	"railyard/unit"
 )
@@ -76,20 +79,64 @@ func took(ps int64, lost bool) string {
 	return unit.Time(ps).String()
 }
 
-// ran is one run of jobs to its end, which may be the loss of a rank.
-func ran(e *env, plan *scenario.Plan) (*result.Summary, []result.FlowRow, error) {
-	run, err := newRun(plan)
+// interfere simulates all jobs of a plan together, and each alone on its GPUs; again resolves the plan anew.
+func interfere(ctx context.Context, pool *study.Pool, plan *scenario.Plan, again func() (*scenario.Plan, error)) (
+	*interference, error) {
+	switch n := len(plan.Jobs); {
+	case n < 2:
+		return nil, input.Fault(plan.Refuse("jobs", "there is one: interference is between two and more"))
+	case n > maxAlone:
+		return nil, input.Fault(plan.Refuse("jobs", "there are %d; at most %d are simulated alone", n, maxAlone))
+	}
+	var names []string
+	for i := range plan.Jobs {
+		names = append(names, plan.Jobs[i].Name)
+	}
+	all := make([]*study.Outcome, 1+len(names)) // together, and each alone
+	plans := []*scenario.Plan{plan}
+	for _, name := range names {
+		alone, err := again()
+		if err != nil {
+			return nil, err
+		}
+		alone.Jobs = onlyJob(alone.Jobs, name)
+		plans = append(plans, alone)
+	}
+	pool.Expect(len(all))
+	err := pool.Each(ctx, len(all), func(i int) (err error) {
+		label := "together"
+		if i > 0 {
+			label = names[i-1] + " alone"
+		}
+		o, err := pool.Simulate(ctx, label, plans[i], 0)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return ctx.Err()
+		case err == nil:
+			err = o.Err
+			if err == nil && o.Summary.Outcome == nil {
+				err = o.Failed
+			}
+		}
+		if all[i] = o; err != nil {
+			return fmt.Errorf("%s: %w", label, err)
+		}
+		return nil
+	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if err := simulate(run, e); err != nil {
-		return nil, nil, err
+	together := all[0]
+	out := &interference{Name: together.Summary.Name, Meetings: together.Summary.Meetings,
+		Outcome: together.Summary.Outcome}
+	for i := range together.Summary.Jobs {
+		j := &together.Summary.Jobs[i]
+		n := 1 + slices.Index(names, j.Name)
+		row := slowdown{Job: j.Name, GPUs: j.GPUs, Start: j.Start, Open: plans[n].Jobs[0].Open}
+		row.against(j, &all[n].Summary.Jobs[0], together.Tables.Flows, all[n].Tables.Flows)
+		out.Jobs = append(out.Jobs, row)
 	}
-	s, t, _ := run.Outcome(version())
-	if f := run.Failed(); f != nil && s.Outcome == nil {
-		return nil, nil, f
-	}
-	return s, t.Flows, nil
+	return out, nil
 }
 
 // against fills in what a job's run alone says beside the one together.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
+	"railyard/internal/study"
 	"railyard/unit"
 )
 
@@ -86,13 +88,11 @@ func (c *planLoadCmd) Run(e *env) error {
 	if len(names) > maxLoads {
 		return field.New("--lb", "names %d, at most %d are taken", len(names), maxLoads)
 	}
-	var curves []loadCurve
-	for _, lb := range names {
-		curve, err := c.curve(e, lb, loads)
-		if err != nil {
-			return err
-		}
-		curves = append(curves, curve)
+	ctx, pool, release := e.pool()
+	defer release()
+	curves, err := loadCurves(ctx, pool, c.Scenario, c.Set, names, loads)
+	if err != nil {
+		return err
 	}
 	if c.Plot != "" {
 		if err := c.draw(plan, curves); err != nil {
@@ -122,24 +122,36 @@ func parseLoads(text string) (loads []float64, err error) {
 	return loads, nil
 }
 
-// curve simulates one way of load balancing at each load, up to where it is saturated.
-func (c *planLoadCmd) curve(e *env, lb string, loads []float64) (loadCurve, error) {
+// loadCurves simulates each way of load balancing at each load, up to where it is saturated.
+func loadCurves(ctx context.Context, pool *study.Pool, path string, sets, names []string, loads []float64) ([]loadCurve,
+	error) {
+	curves := make([]loadCurve, len(names))
+	pool.Expect(len(names) * len(loads))
+	err := pool.Each(ctx, len(names), func(i int) (err error) {
+		curves[i], err = newLoadCurve(ctx, pool, path, append(slices.Clone(sets), "lb="+names[i]), names[i], loads)
+		return err
+	})
+	return curves, err
+}
+
+// newLoadCurve simulates one way of load balancing.
+func newLoadCurve(ctx context.Context, pool *study.Pool, path string, sets []string, lb string, loads []float64) (
+	loadCurve, error) {
 	curve, least := loadCurve{LB: lb}, int64(0)
 	for _, percent := range loads {
-		sets := append(slices.Clone(c.Set), "lb="+lb,
-			fmt.Sprintf("workload.traffic.background.load=%g", percent))
-		plan, err := scenariofile.Plan(c.Scenario, sets, nil)
+		plan, err := scenariofile.Plan(path, append(slices.Clone(sets),
+			fmt.Sprintf("workload.traffic.background.load=%g", percent)), nil)
 		if err != nil {
 			return curve, err
 		}
-		e.doing = fmt.Sprintf("%s at %g %%", lb, percent)
-		s, t, err := outcomeTables(e, plan)
+		label := fmt.Sprintf("%s at %g %%", lb, percent)
+		s, t, err := pool.Whole(ctx, label, plan)
 		if err != nil {
-			return curve, fmt.Errorf("%s: %w", e.doing, err)
+			return curve, fmt.Errorf("%s: %w", label, err)
 		}
 		if int64(len(t.Flows)) < s.Flows.Count {
 			return curve, fmt.Errorf("%s: of %d messages the table holds %d: raise output.rows, or shorten "+
-				"workload.traffic.background.for", e.doing, s.Flows.Count, len(t.Flows))
+				"workload.traffic.background.for", label, s.Flows.Count, len(t.Flows))
 		}
 		point := loadPoint{LB: lb, Offered: percent / 100, Pauses: s.PFCPauses,
 			Load: result.NewLoad(t.Flows, offeredRate(plan), least)}

@@ -55,7 +55,7 @@ func (c *planSearchCmd) Run(e *env) error {
 		return err
 	}
 	if c.CC != "" {
-		c.Set = append(c.Set, algorithmKey+c.CC)
+		c.Set = append(c.Set, "cc.algorithm="+c.CC)
 	}
 	plan, err := scenariofile.Fabric(c.Fabric, c.Set)
 	if err != nil {
@@ -77,7 +77,10 @@ func (c *planSearchCmd) Run(e *env) error {
 	var sims []simulated
 	var stopped error
 	if c.Simulate > 0 && len(r.Candidates) > 0 {
-		sims, stopped = c.simulate(e, r, in, plan)
+		ctx, pool, release := e.pool()
+		defer release()
+		of := layouts{Fabric: c.Fabric, Set: c.Set, Model: c.Model, Packets: c.Packets, Pool: pool}
+		sims, stopped = of.simulate(ctx, c.Simulate, r, in, plan)
 	}
 	if c.JSON {
 		top := r.Candidates[:min(c.Top, len(r.Candidates))]

@@ -1,16 +1,16 @@
 package main
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"io"
 	"sort"
 
 	"railyard/internal/planner"
 	"railyard/internal/report"
-	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
+	"railyard/internal/study"
 	"railyard/unit"
 )
 
@@ -29,30 +29,52 @@ type simulated struct {
 	Skipped  string  `json:"skipped,omitempty"`
 }
 
-// simulate runs the best candidates, or slices of them, and ranks them again. The only
-// error is that it was stopped; what had ended is returned.
-func (c *planSearchCmd) simulate(e *env, r *planner.Result, in planner.SearchInput,
+// layouts simulates layouts of a model on a scenario's fabric.
+type layouts struct {
+	Fabric  string // scenario file
+	Set     []string
+	Model   string
+	Packets float64 // most that a layout may send, of which a slice is taken otherwise
+	Pool    *study.Pool
+}
+
+// simulate runs the best n candidates, or slices of them, and ranks them again. Others take the place of those that
+// cannot be simulated. The only error is that it was stopped; what had ended is returned.
+func (c *layouts) simulate(ctx context.Context, n int, r *planner.Result, in planner.SearchInput,
 	plan *scenario.Plan) ([]simulated, error) {
 	var out []simulated
 	var stopped error
 	rails := railsOf(plan)
-	for i, ran := 0, 0; i < min(4*c.Simulate, len(r.Candidates)) && ran < c.Simulate; i++ {
-		x := r.Candidates[i]
-		s := simulated{Layout: x.Layout.String(), Estimate: x.Seconds}
-		cut, err := in.Slice(x, rails, plan.RC.MTU, c.Packets)
-		e.doing = s.Layout
-		if err == nil {
-			err = c.step(e, &s, x, cut, in, plan)
-		}
-		if errors.Is(err, errStopped) {
-			stopped = err
+	c.Pool.Expect(min(n, len(r.Candidates)))
+	for next, ran := 0, 0; stopped == nil && ran < n; {
+		batch := r.Candidates[next:min(next+n-ran, 4*n, len(r.Candidates))]
+		if len(batch) == 0 {
 			break
 		}
-		if ran++; err != nil {
-			ran--
-			s.Skipped = err.Error()
+		next += len(batch)
+		sims := make([]simulated, len(batch))
+		ended := make([]bool, len(batch))
+		stopped = c.Pool.Each(ctx, len(batch), func(i int) error {
+			x, s := batch[i], &sims[i]
+			s.Layout, s.Estimate = x.Layout.String(), x.Seconds
+			cut, err := in.Slice(x, rails, plan.RC.MTU, c.Packets)
+			if err == nil {
+				err = c.step(ctx, s, x, cut, in, plan)
+			}
+			if err != nil {
+				s.Skipped = err.Error()
+			}
+			ended[i] = ctx.Err() == nil || err == nil
+			return nil
+		})
+		for i, s := range sims {
+			if ended[i] {
+				out = append(out, s)
+			}
+			if ended[i] && s.Skipped == "" {
+				ran++
+			}
 		}
-		out = append(out, s)
 	}
 	sort.SliceStable(out, func(i, j int) bool {
 		return out[i].Skipped == "" && (out[j].Skipped != "" || out[i].Seconds < out[j].Seconds)
@@ -61,7 +83,7 @@ func (c *planSearchCmd) simulate(e *env, r *planner.Result, in planner.SearchInp
 }
 
 // step simulates one training step of a layout on the scenario's fabric, or its slice.
-func (c *planSearchCmd) step(e *env, s *simulated, x planner.Candidate, cut planner.Slice,
+func (c *layouts) step(ctx context.Context, s *simulated, x planner.Candidate, cut planner.Slice,
 	in planner.SearchInput, whole *scenario.Plan) error {
 	doc, err := scenariofile.Read(c.Fabric, c.Set)
 	if err != nil {
@@ -84,7 +106,7 @@ func (c *planSearchCmd) step(e *env, s *simulated, x planner.Candidate, cut plan
 	if err != nil {
 		return err
 	}
-	sum, err := outcome(e, plan)
+	sum, _, err := c.Pool.Whole(ctx, s.Layout, plan)
 	if err != nil {
 		return err
 	}
@@ -110,28 +132,6 @@ func cutSpines(spines, uplinks int) (int, int) {
 		}
 	}
 	return min(spines, 1), uplinks
-}
-
-// outcome runs a plan to its end; a run that does not get there is an error.
-func outcome(e *env, plan *scenario.Plan) (*result.Summary, error) {
-	s, _, err := outcomeTables(e, plan)
-	return s, err
-}
-
-// outcomeTables is outcome with what the run recorded.
-func outcomeTables(e *env, plan *scenario.Plan) (*result.Summary, *result.Tables, error) {
-	run, err := newRun(plan)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := simulate(run, e); err != nil {
-		return nil, nil, err
-	}
-	if f := run.Failed(); f != nil {
-		return nil, nil, f
-	}
-	s, t, _ := run.Outcome(version())
-	return s, t, nil
 }
 
 func printSimulated(w io.Writer, sims []simulated) {

@@ -14,6 +14,7 @@ import (
 	"railyard/internal/output"
 	"railyard/internal/planner"
 	"railyard/internal/report"
+	"railyard/internal/runner"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
 	"railyard/unit"
@@ -122,7 +123,7 @@ func (c *planTrafficCmd) counted() (plan *scenario.Plan, t *planner.Traffic, err
 		var parts []int64
 		for k := range of {
 			plan, of[k], err = c.matrix(func(doc *scenario.Document) { parts = shorten(doc, int64(k+1), stages) })
-			if errors.Is(err, errStopped) {
+			if errors.Is(err, runner.ErrInterrupted) {
 				return nil, nil, err
 			}
 			if err != nil || !slices.ContainsFunc(parts, func(n int64) bool { return n > 0 }) {

@@ -86,18 +86,15 @@ func (m *meter) finish() {
 	m.pool.Wait()
 }
 
-// simulated shows a run: simulated time and packet-hops per second.
+// simulated shows a run.
 func (m *meter) simulated(s exec.Progress) {
 	if m.due() {
-		m.show(done(s), fmt.Sprintf("%-10v %5.1f M packet-hops/s", s.Now,
-			float64(s.PacketHops)/m.env.clock().Sub(m.began).Seconds()/1e6))
+		m.show(s.Share(), m.hops(s))
 	}
 }
 
-// done is how far a run has come: by bytes, or by operations without network.
-func done(s exec.Progress) float64 {
-	if s.Total > 0 {
-		return float64(s.Delivered) / float64(s.Total)
-	}
-	return float64(s.Ops-s.OpsLeft) / float64(max(s.Ops, 1))
+// hops is how far a run is: simulated time and packet-hops per second.
+func (m *meter) hops(s exec.Progress) string {
+	return fmt.Sprintf("%-10v %5.1f M packet-hops/s", s.Now,
+		float64(s.PacketHops)/m.env.clock().Sub(m.began).Seconds()/1e6)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"railyard/internal/input"
+	"railyard/internal/runner"
 )
 
 // crew runs ranks as processes of this program. When one fails, the others are
@@ -70,7 +71,7 @@ func (c *crew) wait(stderr io.Writer) (first error) {
 		switch {
 		case r.err == nil && r.says != "":
 			fmt.Fprintln(stderr, r.says)
-		case r.err != nil && first == nil && !strings.Contains(r.says, errStopped.Error()):
+		case r.err != nil && first == nil && !strings.Contains(r.says, runner.ErrInterrupted.Error()):
 			if r.says == "" { // killed
 				r.says = r.err.Error()
 			}

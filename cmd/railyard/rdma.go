@@ -22,6 +22,7 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/perftest"
+	"railyard/internal/runner"
 	"railyard/unit"
 	"railyard/verbs"
 )
@@ -102,7 +103,7 @@ func (d *rdmaDevice) config(e *env, others ...string) (cfg verbs.DeviceConfig, d
 	if d.Pcap == "" {
 		return cfg, done, nil
 	}
-	f, err := capture.Create(d.Pcap, d.Force, "railyard "+version(), "roce0")
+	f, err := capture.Create(d.Pcap, d.Force, "railyard "+runner.Version(), "roce0")
 	if err != nil {
 		return cfg, done, input.Fault(err)
 	}
@@ -380,10 +381,10 @@ func (c *rdmaMany) run(e *env, op perftest.Op) (err error) {
 	}
 	defer cl.Close()
 	if c.Duration > 0 { // Ctrl-C ends it early, and what was measured is printed
-		stop, release := endable()
+		end, release := endable()
 		defer release()
 		cancel()
-		ctx, s.Stop = context.Background(), stop.Load
+		ctx, s.Stop = context.Background(), func() bool { return end.Err() != nil }
 	}
 	if c.Explain && !c.JSON {
 		explainSetup(e.stdout, s.Setup)
@@ -424,7 +425,7 @@ func (c *rdmaMany) run(e *env, op perftest.Op) (err error) {
 			"%d datagrams were dropped by full socket buffers; a smaller --in-flight avoids that\n", n)
 	}
 	if err == nil && s.Stop != nil && s.Stop() {
-		err = errStopped
+		err = runner.ErrInterrupted
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime/pprof"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -80,7 +80,7 @@ func (c *runCmd) simulated(e *env, plan *scenario.Plan, began time.Time) error {
 	if err != nil {
 		return err
 	}
-	run, err := newRunWithin(e, plan, limit)
+	run, err := e.newRun(plan, limit)
 	if err != nil {
 		return err
 	}
@@ -96,10 +96,10 @@ func (c *runCmd) simulated(e *env, plan *scenario.Plan, began time.Time) error {
 	if err != nil {
 		return err
 	}
-	job := &runner.Runner{Plan: plan, Run: run, Version: version(), Began: began, Capture: tap,
+	job := &runner.Runner{Plan: plan, Run: run, Version: runner.Version(), Began: began, Capture: tap,
 		Follow: follow}
 	if c.Out == "" {
-		err = job.Fresh("runs", slug(plan.Name, c.Scenario))
+		err = job.Fresh("runs", scenariofile.Slug(plan.Name, c.Scenario))
 	} else {
 		err = job.Reserve(c.Out, c.Force)
 	}
@@ -125,7 +125,7 @@ func (c *runCmd) simulated(e *env, plan *scenario.Plan, began time.Time) error {
 	if err := c.print(e, job, s); err != nil {
 		return err
 	}
-	if errors.Is(goErr, errStopped) {
+	if errors.Is(goErr, runner.ErrInterrupted) {
 		goErr = stoppedAt(job)
 	}
 	if goErr != nil && lost != nil {
@@ -168,9 +168,9 @@ func (c *runCmd) print(e *env, job *runner.Runner, s *result.Summary) error {
 // stoppedAt says what is left of a run that Ctrl-C has ended.
 func stoppedAt(job *runner.Runner) error {
 	if job.Dir == "" {
-		return fmt.Errorf("%w; nothing could be written", errStopped)
+		return fmt.Errorf("%w; nothing could be written", runner.ErrInterrupted)
 	}
-	return fmt.Errorf("%w; what had been simulated is in %s, marked incomplete", errStopped, job.Dir)
+	return fmt.Errorf("%w; what had been simulated is in %s, marked incomplete", runner.ErrInterrupted, job.Dir)
 }
 
 // profile starts the CPU profile that was asked for.
@@ -256,59 +256,41 @@ func simulate(run *fidelity.Simulation, e *env) error { return watched(run, e, r
 // on Ctrl-C. Writing millions of flows takes a while: a second Ctrl-C does not wait for it,
 // and what it leaves half written is hidden and removed by the next run.
 func watched(run *fidelity.Simulation, e *env, simulate func(exec.Observer) error) error {
-	stop, release := endable()
+	ctx, release := endable()
 	defer release()
-	bar, held := newMeter(e), newHoard(run.Limit)
-	said := false
-	err := simulate(func(p exec.Progress) bool {
+	bar := newMeter(e)
+	defer bar.finish()
+	said := e.ending(ctx)
+	return runner.Guarded(run, func(p exec.Progress) bool {
 		bar.simulated(p)
-		if stop.Load() && !said {
+		said()
+		return ctx.Err() == nil
+	}, simulate)
+}
+
+// ending says once, when ctx has ended, that what runs ends too.
+func (e *env) ending(ctx context.Context) (say func()) {
+	said := false
+	return func() {
+		if ctx.Err() != nil && !said {
 			said = true
 			fmt.Fprintln(e.stderr, "interrupted: ending in order; Ctrl-C again ends at once")
 		}
-		return !stop.Load() && !held.exceeded()
-	})
-	bar.finish()
-	if err == nil && held.over {
-		return held.err()
 	}
-	if err == nil && run.Interrupted() {
-		return errStopped
-	}
-	return err
 }
 
-// endable notes that somebody wants it to end in order, until it is released; the second Ctrl-C ends
-// the process.
-func endable() (stop *atomic.Bool, release func()) {
-	stop = new(atomic.Bool)
+// endable returns a context that Ctrl-C ends, until it is released; the second Ctrl-C ends the process.
+func endable() (ctx context.Context, release func()) {
+	ctx, cancel := context.WithCancel(context.Background())
 	sig := make(chan os.Signal, 1)
 	signal.Notify(sig, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	done := make(chan struct{})
 	go func() {
 		select {
 		case <-sig:
 			signal.Stop(sig)
-			stop.Store(true)
-		case <-done:
+			cancel()
+		case <-ctx.Done():
 		}
 	}()
-	return stop, func() { signal.Stop(sig); close(done) }
-}
-
-// slug makes a directory name of a scenario's name.
-func slug(name, path string) string {
-	if name == "" && path == "-" {
-		name = "stdin"
-	} else if name == "" {
-		name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	}
-	name = strings.TrimLeft(name, ".")
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' ||
-			r == '_' || r == '.' {
-			return r
-		}
-		return '-'
-	}, name[:min(len(name), 80)])
+	return ctx, func() { signal.Stop(sig); cancel() }
 }

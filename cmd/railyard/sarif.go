@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"railyard/docs/rules"
+	"railyard/internal/runner"
 	"railyard/internal/swconf"
 
 	"github.com/owenrumney/go-sarif/v3/pkg/report"
@@ -20,7 +21,7 @@ var levels = map[swconf.Severity]string{swconf.Error: "error", swconf.Warning: "
 func writeSARIF(w io.Writer, list []swconf.Finding, base *baseline) error {
 	run := sarif.NewRunWithInformationURI("railyard", "")
 	run.Tool.Driver.InformationURI = nil // there is no page to point at
-	v := version()
+	v := runner.Version()
 	run.Tool.Driver.Version = &v
 	for _, r := range swconf.Rules() {
 		help := sarif.NewMultiformatMessageString().WithText(r.Short + ". " + r.Why)

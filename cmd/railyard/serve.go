@@ -15,6 +15,7 @@ import (
 
 	"railyard/internal/input"
 	"railyard/internal/report/web"
+	"railyard/internal/runner"
 	"railyard/internal/scenario"
 	shipped "railyard/scenarios"
 )
@@ -45,7 +46,7 @@ func (c *serveCmd) Run(e *env) error {
 	}
 	texts := shipped.Texts()
 	maps.Copy(texts, shipped.Clusters())
-	cfg := web.Config{Root: c.Runs, Version: version(), Scenarios: texts,
+	cfg := web.Config{Root: c.Runs, Version: runner.Version(), Scenarios: texts,
 		Files: shipped.File, Schema: scenario.Schema()}
 	address := fmt.Sprintf("127.0.0.1:%d", c.Port)
 	if c.Listen != "" {

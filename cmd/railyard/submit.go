@@ -222,7 +222,7 @@ func (c *submitCmd) plan(s *submission) error {
 			return err
 		}
 	}
-	name := slug(s.name, c.Script)
+	name := scenariofile.Slug(s.name, c.Script)
 	var b strings.Builder
 	fmt.Fprintf(&b, "name: %s\nabout: %s\n", strconv.Quote(name), strconv.Quote(filepath.Base(c.Script)+
 		" as railyard submit reads it"))

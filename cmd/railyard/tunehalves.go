@@ -56,11 +56,12 @@ func (t *tuning) split(ctx context.Context, best tune.Trial) (*halves, error) {
 	}
 	h.Notes = append(h.Notes, t.notes...)
 	out := make([]tune.Outcome, len(list))
-	t.side(len(list), func(i int) {
+	t.pool.Expect(len(list))
+	if err := t.pool.Each(ctx, len(list), func(i int) error {
 		out[i] = t.simulate(ctx, func() (*scenario.Plan, error) { return t.half(best.Candidate, list[i]) })
-	})
-	if ctx.Err() != nil {
-		return nil, context.Canceled
+		return nil
+	}); err != nil {
+		return nil, err
 	}
 	h.Switches, h.Hosts = out[0], out[1]
 	both := best.Outcome

@@ -16,6 +16,7 @@ import (
 	"railyard/internal/input"
 	"railyard/internal/output"
 	"railyard/internal/report"
+	"railyard/internal/runner"
 	"railyard/internal/validate"
 	"railyard/unit"
 )
@@ -89,7 +90,7 @@ func (c *validateCmd) random(e *env) error {
 
 // judgeAll judges scenarios, several at a time.
 func judgeAll(e *env, seed uint64, numbers []int) ([]validate.Judged, error) {
-	stop, release := endable()
+	ctx, release := endable()
 	defer release()
 	bar := newMeter(e)
 	defer bar.finish()
@@ -103,7 +104,7 @@ func judgeAll(e *env, seed uint64, numbers []int) ([]validate.Judged, error) {
 		go func() {
 			defer wg.Done()
 			for i := range next {
-				if stop.Load() {
+				if ctx.Err() != nil {
 					continue
 				}
 				rows[i] = validate.JudgeRandom(seed, numbers[i])
@@ -119,8 +120,8 @@ func judgeAll(e *env, seed uint64, numbers []int) ([]validate.Judged, error) {
 	}
 	close(next)
 	wg.Wait()
-	if stop.Load() {
-		return nil, fmt.Errorf("%w after %d of %d scenarios; nothing was written", errStopped, done, len(rows))
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("%w after %d of %d scenarios; nothing was written", runner.ErrInterrupted, done, len(rows))
 	}
 	return rows, nil
 }

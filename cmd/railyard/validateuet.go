@@ -11,6 +11,7 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/parallel"
 	"railyard/internal/report"
+	"railyard/internal/runner"
 	"railyard/internal/validate"
 	"railyard/unit"
 )
@@ -52,7 +53,7 @@ func (c *validateCmd) published(e *env) error {
 
 // simulateAll runs them several at a time.
 func simulateAll(e *env, runs []validate.UETRun) error {
-	stop, release := endable()
+	ctx, release := endable()
 	defer release()
 	bar := newMeter(e)
 	defer bar.finish()
@@ -61,7 +62,7 @@ func simulateAll(e *env, runs []validate.UETRun) error {
 	for i := range runs {
 		jobs[i] = parallel.Job{MB: validate.UETMemory, Do: func() {
 			var err error
-			if !stop.Load() {
+			if ctx.Err() == nil {
 				err = runs[i].Simulate()
 			}
 			ended <- err
@@ -73,8 +74,8 @@ func simulateAll(e *env, runs []validate.UETRun) error {
 		errs = append(errs, <-ended)
 		bar.show(float64(n)/float64(len(runs)), fmt.Sprintf("run %d of %d", n, len(runs)))
 	}
-	if stop.Load() {
-		return fmt.Errorf("%w; nothing was written", errStopped)
+	if ctx.Err() != nil {
+		return fmt.Errorf("%w; nothing was written", runner.ErrInterrupted)
 	}
 	return errors.Join(errs...)
 }

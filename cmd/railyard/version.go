@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"runtime"
+
+	"railyard/internal/runner"
 )
 
 type versionCmd struct {
@@ -13,13 +15,13 @@ type versionCmd struct {
 func (c *versionCmd) Run(e *env) error {
 	if c.JSON {
 		return printJSON(e.stdout, map[string]string{
-			"version": version(),
+			"version": runner.Version(),
 			"go":      runtime.Version(),
 			"os":      runtime.GOOS,
 			"arch":    runtime.GOARCH,
 		})
 	}
-	_, err := fmt.Fprintf(e.stdout, "railyard %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS,
+	_, err := fmt.Fprintf(e.stdout, "railyard %s (%s, %s/%s)\n", runner.Version(), runtime.Version(), runtime.GOOS,
 		runtime.GOARCH)
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"railyard/internal/input"
 	"railyard/internal/report"
 	"railyard/internal/result"
+	"railyard/internal/runner"
 	"railyard/internal/scenariofile"
 	"railyard/internal/whatif"
 	"railyard/unit"
@@ -101,7 +102,7 @@ func (c *whyCmd) try(e *env, of *whatif.Scenario, s *result.Summary, all []whati
 	if err != nil {
 		return err
 	}
-	stop, release := endable()
+	ctx, release := endable()
 	defer release()
 	bar := newMeter(e)
 	defer bar.finish()
@@ -116,11 +117,11 @@ func (c *whyCmd) try(e *env, of *whatif.Scenario, s *result.Summary, all []whati
 		watch := func(p exec.Progress) bool {
 			part := float64(p.Delivered) / float64(max(p.Total, 1))
 			bar.show((float64(i)+part)/float64(n), fmt.Sprintf("remedy %d of %d", i+1, n))
-			return !stop.Load()
+			return ctx.Err() == nil
 		}
 		r.Try(of, s.StepTime, whatif.Limits{Memory: limit, Time: unit.Time(100 * s.StepTime), Watch: watch})
-		if stop.Load() {
-			return fmt.Errorf("%w after %d of %d remedies; nothing was written", errStopped, i, n)
+		if ctx.Err() != nil {
+			return fmt.Errorf("%w after %d of %d remedies; nothing was written", runner.ErrInterrupted, i, n)
 		}
 	}
 	return nil

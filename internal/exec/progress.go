@@ -12,6 +12,14 @@ type Progress struct {
 	Ops        int
 }
 
+// Share is how far a run has come: by bytes, or by operations without network.
+func (p Progress) Share() float64 {
+	if p.Total > 0 {
+		return float64(p.Delivered) / float64(p.Total)
+	}
+	return float64(p.Ops-p.OpsLeft) / float64(max(p.Ops, 1))
+}
+
 // Observer is called every now and then; returning false interrupts the run. It must not
 // change anything.
 type Observer func(Progress) bool

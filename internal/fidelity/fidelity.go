@@ -99,22 +99,33 @@ type Simulation struct {
 // New builds the run of a plan unless it would need more than limit of memory: then the
 // error is an ErrMemory, and nothing has been built. 0 is no limit.
 func New(name string, p *scenario.Plan, limit unit.Bytes) (*Simulation, error) {
+	_, build, err := Prepare(name, p, limit)
+	if err != nil {
+		return nil, err
+	}
+	return build()
+}
+
+// Prepare estimates the run of a plan, which build makes; its errors are those of New.
+func Prepare(name string, p *scenario.Plan, limit unit.Bytes) (c Cost, build func() (*Simulation, error), err error) {
 	f, err := Lookup(name)
 	if err != nil {
-		return nil, err
+		return c, nil, err
 	}
-	if c := f.before(p); limit > 0 && c.Memory > limit {
-		return nil, &ErrMemory{c.Memory, limit}
+	if c = f.before(p); limit > 0 && c.Memory > limit {
+		return c, nil, &ErrMemory{c.Memory, limit}
 	}
-	cost, build := f.Prepare(p)
-	if limit > 0 && cost.Memory > limit {
-		return nil, &ErrMemory{cost.Memory, limit}
+	c, run := f.Prepare(p)
+	if limit > 0 && c.Memory > limit {
+		return c, nil, &ErrMemory{c.Memory, limit}
 	}
-	r, err := build()
-	if err != nil {
-		return nil, err
-	}
-	return &Simulation{r, cost, limit}, nil
+	return c, func() (*Simulation, error) {
+		r, err := run()
+		if err != nil {
+			return nil, err
+		}
+		return &Simulation{r, c, limit}, nil
+	}, nil
 }
 
 // Before says what the estimate of a run itself will need, where that is worth saying.

@@ -10,9 +10,6 @@ import (
 	"railyard/internal/result"
 )
 
-// Unfit is a congestion control that was not run, and why.
-type Unfit struct{ Label, Why string }
-
 // figure is a column of the table of algorithms: the widths add up to what a line has behind the name.
 type figure struct {
 	head, below string
@@ -68,7 +65,7 @@ func tally(n float64) string {
 
 // Algorithms prints a line for each congestion control, with the median over seeds where there are several,
 // and below what each takes of switches and NICs, and which do not fit and why.
-func Algorithms(w io.Writer, title string, variants []Variant, unfit []Unfit) {
+func Algorithms(w io.Writer, title string, variants []result.Variant, unfit []result.Unfit) {
 	Wrap(w, "", title)
 	left := width
 	for _, f := range figures {
@@ -110,7 +107,7 @@ func Algorithms(w io.Writer, title string, variants []Variant, unfit []Unfit) {
 }
 
 // takes says what hardware must do for each, and which do not fit.
-func takes(w io.Writer, names []string, left int, variants []Variant, unfit []Unfit) {
+func takes(w io.Writer, names []string, left int, variants []result.Variant, unfit []result.Unfit) {
 	fmt.Fprintf(w, "\n%-*s%-26s%s\n", left, "", "needs of switches", "of NICs")
 	for i, v := range variants {
 		if v.Switch+v.NIC != "" {

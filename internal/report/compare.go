@@ -12,15 +12,6 @@ import (
 	"railyard/unit"
 )
 
-// Variant is one column of a comparison: the runs of one setting, one per seed.
-type Variant struct {
-	Label  string
-	Runs   []*result.Summary
-	Failed string // why there is none, or not one per seed
-
-	Switch, NIC string // what its congestion control takes of them, where that is compared
-}
-
 // metric is one row.
 type metric struct {
 	name  string
@@ -35,7 +26,7 @@ var perToken = metric{"time per token", func(s *result.Summary) float64 {
 }, times, false}
 
 // differ says what the variants' steps do not have in common, or nothing.
-func differ(variants []Variant) (what string) {
+func differ(variants []result.Variant) (what string) {
 	first := -1
 	for i, v := range variants {
 		if len(v.Runs) == 0 {
@@ -92,7 +83,7 @@ var metrics = []metric{
 const maxJobRows = 12
 
 // ofJobs is a row for each job: how long its step took, where several run side by side.
-func ofJobs(variants []Variant) (rows []metric) {
+func ofJobs(variants []result.Variant) (rows []metric) {
 	var names []string
 	for _, v := range variants {
 		for _, s := range v.Runs {
@@ -135,7 +126,7 @@ func cuts(s *result.Summary) (n float64) {
 }
 
 // ofCauses is a row for each cause that costs any of the runs something on its critical path.
-func ofCauses(variants []Variant) (rows []metric) {
+func ofCauses(variants []result.Variant) (rows []metric) {
 	for _, c := range cause.All() {
 		of := func(s *result.Summary) float64 {
 			if s.Chain == nil { // of an earlier version
@@ -143,7 +134,7 @@ func ofCauses(variants []Variant) (rows []metric) {
 			}
 			return float64(s.Chain.Of(c.ID))
 		}
-		costs := func(v Variant) bool {
+		costs := func(v result.Variant) bool {
 			return slices.ContainsFunc(v.Runs, func(s *result.Summary) bool { return of(s) > 0 })
 		}
 		if c.Loss && slices.ContainsFunc(variants, costs) {
@@ -155,7 +146,7 @@ func ofCauses(variants []Variant) (rows []metric) {
 
 // Compare prints the variants side by side, below each other where the line is full: the
 // median over seeds, and the range below it when there are several.
-func Compare(w io.Writer, title string, all []Variant) {
+func Compare(w io.Writer, title string, all []result.Variant) {
 	variants := all
 	Wrap(w, "", title)
 	const first, least, most = 20, 14, 27
@@ -188,7 +179,7 @@ func Compare(w io.Writer, title string, all []Variant) {
 }
 
 // seeds is how many the variants were run with, at most.
-func seeds(variants []Variant) (n int) {
+func seeds(variants []result.Variant) (n int) {
 	for _, v := range variants {
 		n = max(n, len(v.Runs))
 	}
@@ -196,7 +187,7 @@ func seeds(variants []Variant) (n int) {
 }
 
 // columns prints as many variants as fit a line; per: with the time per token.
-func columns(w io.Writer, first, col int, heads []string, variants []Variant, per bool) {
+func columns(w io.Writer, first, col int, heads []string, variants []result.Variant, per bool) {
 	many := false
 	fmt.Fprintf(w, "\n%-*s", first, "")
 	for i, v := range variants {
@@ -208,7 +199,7 @@ func columns(w io.Writer, first, col int, heads []string, variants []Variant, pe
 	if per {
 		rows = slices.Insert(rows, 1, perToken)
 	}
-	row := func(name string, cell func(v Variant) string) {
+	row := func(name string, cell func(v result.Variant) string) {
 		fmt.Fprintf(w, "\n%-*s", first, name)
 		for _, v := range variants {
 			if len(v.Runs) == 0 {
@@ -219,20 +210,20 @@ func columns(w io.Writer, first, col int, heads []string, variants []Variant, pe
 		}
 	}
 	for _, m := range rows {
-		has := func(v Variant) bool { return slices.Max(append(values(m, v), 0)) > 0 }
+		has := func(v result.Variant) bool { return slices.Max(append(values(m, v), 0)) > 0 }
 		if m.rare && !slices.ContainsFunc(variants, has) {
 			continue
 		}
-		row(m.name, func(v Variant) string { return m.show(median(values(m, v))) })
+		row(m.name, func(v result.Variant) string { return m.show(median(values(m, v))) })
 		if many && m.name == "completion time" {
-			row("  best seed", func(v Variant) string { return m.show(values(m, v)[0]) })
-			row("  worst seed", func(v Variant) string { return m.show(values(m, v)[len(v.Runs)-1]) })
+			row("  best seed", func(v result.Variant) string { return m.show(values(m, v)[0]) })
+			row("  worst seed", func(v result.Variant) string { return m.show(values(m, v)[len(v.Runs)-1]) })
 		}
 	}
 	fmt.Fprintln(w)
 }
 
-func values(m metric, v Variant) []float64 {
+func values(m metric, v result.Variant) []float64 {
 	x := make([]float64, len(v.Runs))
 	for i, r := range v.Runs {
 		x[i] = m.value(r)
@@ -252,8 +243,8 @@ func median(x []float64) float64 {
 }
 
 // verdict says what the table shows, from its own figures.
-func verdict(w io.Writer, all []Variant) {
-	var variants []Variant
+func verdict(w io.Writer, all []result.Variant) {
+	var variants []result.Variant
 	for _, v := range all {
 		if v.Failed != "" {
 			Wrap(w, "", fmt.Sprintf("%s failed: %s", v.Label, v.Failed))

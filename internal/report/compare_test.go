@@ -28,7 +28,7 @@ func TestCompareDifferentWork(t *testing.T) {
 		{"idle GPUs", run(500, 7, 100, 32), []string{"b ends first", "b: 32 of 64 GPUs are idle"}},
 	} {
 		var out strings.Builder
-		Compare(&out, "x", []Variant{{Label: "a", Runs: []*result.Summary{run(1000, 7, 100, 0)}},
+		Compare(&out, "x", []result.Variant{{Label: "a", Runs: []*result.Summary{run(1000, 7, 100, 0)}},
 			{Label: "b", Runs: []*result.Summary{c.b}}})
 		for _, want := range c.want {
 			if !strings.Contains(out.String(), want) {

@@ -92,7 +92,7 @@ func TestPages(t *testing.T) {
 		"lost":     func(b *strings.Builder) { report.Text(b, lost) },
 		"faulty":   func(b *strings.Builder) { report.Text(b, faulty) },
 		"compared": func(b *strings.Builder) {
-			report.Compare(b, "pod64-llama2-7b by load balancing", []report.Variant{
+			report.Compare(b, "pod64-llama2-7b by load balancing", []result.Variant{
 				{Label: "lb=ecmp", Runs: []*result.Summary{training(), training(), training()}},
 				{Label: "lb=spray", Runs: []*result.Summary{spray(1, 171, 0), spray(2, 168, 0),
 					spray(3, 175, 0)}},
@@ -228,14 +228,14 @@ func TestAnySummaryFits(t *testing.T) {
 		other := &result.Summary{}
 		fill(t, reflect.ValueOf(other).Elem())
 		report.Compare(&b, "of "+s.Name,
-			[]report.Variant{{Label: "one", Runs: []*result.Summary{s}},
+			[]result.Variant{{Label: "one", Runs: []*result.Summary{s}},
 				{Label: "other", Runs: []*result.Summary{other}}})
 		fits(t, b.String())
 		b.Reset()
-		report.Algorithms(&b, "of "+s.Name, []report.Variant{
+		report.Algorithms(&b, "of "+s.Name, []result.Variant{
 			{Label: "dcqcn", Runs: []*result.Summary{s}, Switch: "ECN", NIC: "CNPs"},
 			{Label: "a long name with recovery and all", Runs: []*result.Summary{other}}},
-			[]report.Unfit{{Label: "ndp", Why: "ndp needs trimming (switch.trim)"}})
+			[]result.Unfit{{Label: "ndp", Why: "ndp needs trimming (switch.trim)"}})
 		fits(t, b.String())
 		if t.Failed() {
 			t.Fatal(b.String())

@@ -139,38 +139,38 @@ func TestCompare(t *testing.T) {
 	}
 	same := func(*result.Summary) {}
 	for name, c := range map[string]struct {
-		variants []report.Variant
+		variants []result.Variant
 		says     []string
 	}{
-		"one is faster, by the medians of three seeds": {[]report.Variant{
+		"one is faster, by the medians of three seeds": {[]result.Variant{
 			{Label: "ecmp", Runs: []*result.Summary{with(9*unit.Millisecond, same),
 				with(4*unit.Millisecond, same), with(6*unit.Millisecond, same)}},
 			{Label: "spray", Runs: []*result.Summary{with(3*unit.Millisecond, same),
 				with(3*unit.Millisecond, same), with(8*unit.Millisecond, same)}},
 		}, []string{"6ms", "Medians over 3 seeds", "spray ends first, 2.00x sooner than ecmp."}},
-		"neither is": {[]report.Variant{
+		"neither is": {[]result.Variant{
 			{Label: "ecmp", Runs: []*result.Summary{with(1000*unit.Microsecond, same)}},
 			{Label: "spray", Runs: []*result.Summary{with(1001*unit.Microsecond, same)}},
 		}, []string{"All variants end within 0.1 % of each other"}},
-		"reordering is taken for loss": {[]report.Variant{
+		"reordering is taken for loss": {[]result.Variant{
 			{Label: "ecmp", Runs: []*result.Summary{with(unit.Millisecond, same)}},
 			{Label: "spray", Runs: []*result.Summary{with(2*unit.Millisecond, func(s *result.Summary) {
 				s.Retransmissions = 5000
 			})}},
 		}, []string{"spray: 5,000 packets were sent again although none was lost"}},
-		"what was cut is sent again": {[]report.Variant{
+		"what was cut is sent again": {[]result.Variant{
 			{Label: "roce", Runs: []*result.Summary{with(2*unit.Millisecond, same)}},
 			{Label: "mrc", Runs: []*result.Summary{with(unit.Millisecond, func(s *result.Summary) {
 				s.Retransmissions, s.Trims = 90, 90
 			})}},
 		}, []string{"mrc ends first"}},
-		"time-outs are too short": {[]report.Variant{
+		"time-outs are too short": {[]result.Variant{
 			{Label: "srd", Runs: []*result.Summary{with(unit.Millisecond, func(s *result.Summary) {
 				s.Retransmissions, s.Timeouts, s.Trims = 90, 70, 10
 			})}},
 			{Label: "roce", Runs: []*result.Summary{with(2*unit.Millisecond, same)}},
 		}, []string{"srd: 80 packets were sent again although they were neither lost nor cut: their "}},
-		"jobs have rows of their own": {[]report.Variant{
+		"jobs have rows of their own": {[]result.Variant{
 			{Label: "packed", Runs: []*result.Summary{with(unit.Millisecond, func(s *result.Summary) {
 				s.Jobs = []result.Job{{Name: "left", Step: result.Step{StepTime: 7e8}}, {Name: "right"}}
 			})}},
@@ -178,7 +178,7 @@ func TestCompare(t *testing.T) {
 				s.Jobs = []result.Job{{Name: "left", Step: result.Step{StepTime: 5e8}}, {Name: "right"}}
 			})}},
 		}, []string{"\n  left                       700us         500us\n  right "}},
-		"one failed": {[]report.Variant{
+		"one failed": {[]result.Variant{
 			{Label: "ecmp", Runs: []*result.Summary{with(unit.Millisecond, same)}},
 			{Label: "spray", Failed: "it got stuck"},
 		}, []string{"spray failed: it got stuck"}},
@@ -201,9 +201,9 @@ func TestCompare(t *testing.T) {
 // Many variants are put below each other, and labels too long for a column get
 // numbers; no line is wider than the screen.
 func TestCompareFitsTheScreen(t *testing.T) {
-	var variants []report.Variant
+	var variants []result.Variant
 	for i := range 12 {
-		variants = append(variants, report.Variant{Label: fmt.Sprintf("%s=%d", strings.Repeat("key.", 9), i),
+		variants = append(variants, result.Variant{Label: fmt.Sprintf("%s=%d", strings.Repeat("key.", 9), i),
 			Runs: []*result.Summary{summary(unit.Time(i+1) * unit.Millisecond)}})
 	}
 	var b strings.Builder

@@ -1,0 +1,181 @@
+package study
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"railyard/cc"
+	"railyard/internal/input"
+	"railyard/internal/result"
+	"railyard/internal/scenario"
+)
+
+// Comparison simulates each variant of a matrix with several seeds. A scenario of its matrix may be a run directory,
+// whose summary is a variant of its own.
+type Comparison struct {
+	Matrix
+	Seeds int // from the scenario's on
+
+	// Unfit are the variants that Prepare has left out.
+	Unfit []result.Unfit
+	// Notes are those of the variants' plans.
+	Notes []string
+
+	variants []Variant
+	columns  []result.Variant
+}
+
+// Prepare resolves all variants, so that none fails later for what can be read now. With all algorithms or
+// transports, those that do not fit one of the scenarios are left out.
+func (c *Comparison) Prepare() error {
+	all, err := c.Variants()
+	if err != nil {
+		return input.Fault(err)
+	}
+	combos := len(all) / max(1, len(c.Scenarios))
+	unfit := map[int]bool{} // combinations of overrides
+	for i := range all {
+		v := &all[i]
+		if result.IsDir(v.Path) {
+			if _, err := result.ReadSummary(v.Path); err != nil {
+				return input.Fault(fmt.Errorf("%s is no run directory: %w", v.Path, err))
+			}
+			continue
+		}
+		if unfit[i%combos] {
+			continue
+		}
+		plan, err := v.Plan(0)
+		if err == nil {
+			c.Notes = append(c.Notes, plan.Notes...)
+			continue
+		}
+		if !c.LeavesOut() || !v.runsWithout() {
+			return err
+		}
+		unfit[i%combos] = true
+		c.Unfit = append(c.Unfit, result.Unfit{Label: v.Label, Why: reason(err)})
+	}
+	for i, v := range all {
+		x := result.Variant{Label: v.Label, Failed: "not simulated"}
+		switch {
+		case result.IsDir(v.Path) && i%combos > 0: // it is one variant, whatever is set
+			continue
+		case result.IsDir(v.Path):
+			s, err := result.ReadSummary(v.Path)
+			if err != nil {
+				return input.Fault(err) // it was there a moment ago
+			}
+			x, v.Path = result.Variant{Label: v.Path, Runs: []*result.Summary{s}}, ""
+		case unfit[i%combos]:
+			continue
+		default:
+			x.Switch, x.NIC = c.needs(&v)
+		}
+		c.variants, c.columns = append(c.variants, v), append(c.columns, x)
+	}
+	return nil
+}
+
+// simulations is how many Run makes.
+func (c *Comparison) simulations() (n int) {
+	for _, v := range c.variants {
+		if v.Path != "" {
+			n += c.Seeds
+		}
+	}
+	return n
+}
+
+// Run simulates what Prepare has found and returns the variants in their order; one that fails says why, and the
+// others stay. keep, unless nil, is called with the first seed's outcome of the variant of a number, from several
+// goroutines. The error is ctx's.
+func (c *Comparison) Run(ctx context.Context, pool *Pool, keep func(n int, label string, o *Outcome)) (
+	[]result.Variant, error) {
+	pool.Expect(c.simulations())
+	runs := make([]*result.Summary, len(c.variants)*c.Seeds)
+	failed := make([]error, len(runs))
+	stopped := pool.Each(ctx, len(runs), func(i int) error {
+		v, seed := &c.variants[i/c.Seeds], i%c.Seeds
+		if v.Path == "" {
+			return nil
+		}
+		plan, err := v.Plan(uint64(seed))
+		if err != nil {
+			failed[i] = err
+			return nil
+		}
+		o, err := pool.Simulate(ctx, v.Label, plan, 0)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err == nil && o.Why() != nil:
+			err = o.Why()
+		case err == nil:
+			runs[i] = o.Summary
+			if seed == 0 && keep != nil {
+				keep(i/c.Seeds, v.Label, o)
+			}
+			return nil
+		}
+		if failed[i] = err; c.Seeds > 1 {
+			failed[i] = fmt.Errorf("seed %d: %w", plan.Seed, err)
+		}
+		return nil
+	})
+	for i, v := range c.variants {
+		if v.Path == "" {
+			continue
+		}
+		x := &c.columns[i]
+		for n := i * c.Seeds; n < (i+1)*c.Seeds; n++ {
+			if failed[n] != nil {
+				x.Failed = failed[n].Error()
+			}
+			if runs[n] != nil {
+				x.Runs = append(x.Runs, runs[n])
+			}
+		}
+		switch {
+		case len(x.Runs) == c.Seeds:
+			x.Failed = ""
+		case len(x.Runs) > 0 && stopped != nil:
+			x.Failed = "interrupted"
+		}
+	}
+	return c.columns, stopped
+}
+
+// needs is what the algorithm of a variant, or its transport, takes of switches and NICs.
+func (c *Comparison) needs(v *Variant) (ofSwitch, ofNIC string) {
+	if c.transports() {
+		if plan, err := v.Plan(0); err == nil {
+			return costs(plan)
+		}
+	}
+	for _, s := range v.Sets {
+		if name, ok := strings.CutPrefix(s, algorithmKey); ok {
+			if a := cc.Lookup(name); a != nil {
+				ofSwitch, ofNIC = a.Needs.Switch, a.Needs.NIC
+			}
+		}
+	}
+	return ofSwitch, ofNIC
+}
+
+// costs are those of a transport: bytes of headers, and state where it is counted, besides words.
+func costs(plan *scenario.Plan) (ofSwitch, ofNIC string) {
+	c, ok := plan.Costs()
+	if !ok {
+		return "", ""
+	}
+	ofNIC = fmt.Sprintf("%d B of headers", c.Headers)
+	if c.Connection > 0 {
+		ofNIC += fmt.Sprintf(", %v a connection", c.Connection)
+	}
+	if c.Peer > 0 {
+		ofNIC += fmt.Sprintf(", %v a far NIC", c.Peer)
+	}
+	return c.Switch, ofNIC + ": " + c.NIC
+}

@@ -1,0 +1,200 @@
+package study
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"railyard/cc"
+	"railyard/internal/field"
+	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
+)
+
+// MaxVariants bounds a study.
+const MaxVariants = 64
+
+// Keys of settings that all accepted values can be asked for, by "all".
+const (
+	algorithmKey   = "cc.algorithm="
+	everyAlgorithm = algorithmKey + "all"
+	transportKey   = "transport=" // of whole networks by one word (scenario.Presets)
+	everyTransport = transportKey + "all"
+	configKey      = "switches.config=" // what Matrix.Config stands for
+)
+
+// Matrix is what a study varies: every scenario with every combination of values.
+type Matrix struct {
+	Scenarios []string // files
+	Set       []string // KEY=VALUE,VALUE
+	Config    []string // switch configurations, relative to the working directory
+}
+
+// Variant is a scenario file with overrides.
+type Variant struct {
+	Path  string
+	Sets  []string
+	Label string // what differs between the variants
+}
+
+// Plan resolves the variant with its scenario's seed and n more.
+func (v *Variant) Plan(n uint64) (*scenario.Plan, error) {
+	doc, err := scenariofile.Read(v.Path, v.Sets)
+	if err != nil {
+		return nil, err
+	}
+	doc.File.Seed += n
+	return scenariofile.Resolve(v.Path, doc)
+}
+
+// Variants crosses the matrix, scenario by scenario.
+func (m *Matrix) Variants() ([]Variant, error) {
+	combos, err := Cross(m.Set)
+	if err != nil {
+		return nil, err
+	}
+	if len(m.Config) > 0 {
+		var with [][]string
+		for _, combo := range combos {
+			for _, file := range m.Config {
+				with = append(with, append(slices.Clone(combo), configKey+file))
+			}
+		}
+		if combos = with; len(combos) > MaxVariants {
+			return nil, fmt.Errorf("--set and --config give %d variants, at most %d are compared", len(combos),
+				MaxVariants)
+		}
+	}
+	var all []Variant
+	for _, path := range m.Scenarios {
+		for _, sets := range combos {
+			all = append(all, Variant{path, fromHere(path, sets), m.label(path, sets)})
+		}
+	}
+	return all, nil
+}
+
+// Cross expands lists KEY=VALUE,VALUE to all combinations of overrides, the last list varying fastest.
+func Cross(lists []string) ([][]string, error) {
+	combos := [][]string{nil}
+	for _, s := range lists {
+		key, list, ok := strings.Cut(s, "=")
+		if !ok {
+			return nil, fmt.Errorf("--set %s: expected key=value,value", s)
+		}
+		switch s {
+		case everyAlgorithm:
+			list = strings.Join(cc.Names(), ",")
+		case everyTransport:
+			list = strings.Join(scenario.Presets(), ",")
+		}
+		var next [][]string
+		for _, c := range combos {
+			for _, v := range strings.Split(list, ",") {
+				next = append(next, append(slices.Clone(c), key+"="+v))
+			}
+		}
+		if len(next) > MaxVariants {
+			return nil, fmt.Errorf("--set gives %d variants, at most %d are compared", len(next), MaxVariants)
+		}
+		combos = next
+	}
+	return combos, nil
+}
+
+// fromHere makes a configuration's file, relative to the working directory, relative to the scenario's.
+func fromHere(scenario string, sets []string) []string {
+	out := slices.Clone(sets)
+	for i, s := range out {
+		file, ok := strings.CutPrefix(s, configKey)
+		if !ok || filepath.IsAbs(file) {
+			continue
+		}
+		if rel, err := filepath.Rel(filepath.Dir(scenario), file); err == nil {
+			out[i] = configKey + rel
+		}
+	}
+	return out
+}
+
+// label names a combination by what differs between the variants.
+func (m *Matrix) label(path string, sets []string) string {
+	var parts []string
+	if len(m.Scenarios) > 1 {
+		parts = append(parts, scenariofile.Slug("", path))
+	}
+	for i, s := range sets { // one override per list, in their order, then the configuration
+		_, v, _ := strings.Cut(s, "=")
+		switch {
+		case i >= len(m.Set):
+			parts = append(parts, m.configLabel(v))
+		case strings.Contains(m.Set[i], ",") || m.Set[i] == everyAlgorithm, m.Set[i] == everyTransport:
+			parts = append(parts, v)
+		}
+	}
+	if len(parts) == 0 {
+		return scenariofile.Slug("", path)
+	}
+	return strings.Join(parts, " ")
+}
+
+// configLabel is a configuration's file name, or its path where several have that name, as the switches of one
+// rendering do.
+func (m *Matrix) configLabel(file string) string {
+	same := 0
+	for _, f := range m.Config {
+		if filepath.Base(f) == filepath.Base(file) {
+			same++
+		}
+	}
+	if same > 1 {
+		return file
+	}
+	return filepath.Base(file)
+}
+
+// everyAlgorithm reports whether all algorithms that fit are compared.
+func (m *Matrix) everyAlgorithm() bool { return slices.Contains(m.Set, everyAlgorithm) }
+
+// transports reports whether whole networks are.
+func (m *Matrix) transports() bool {
+	return slices.ContainsFunc(m.Set, func(s string) bool {
+		return strings.HasPrefix(s, transportKey) && (strings.Contains(s, ",") || s == everyTransport)
+	})
+}
+
+// LeavesOut reports whether variants that do not fit are left out, with the reason.
+func (m *Matrix) LeavesOut() bool { return m.everyAlgorithm() || m.transports() }
+
+// runsWithout reports whether a variant could be run with no congestion control, or with RC: what is wrong is then
+// the algorithm's, or the transport's.
+func (v Variant) runsWithout() bool {
+	v.Sets = slices.Clone(v.Sets)
+	for i, s := range v.Sets {
+		switch {
+		case strings.HasPrefix(s, algorithmKey):
+			v.Sets[i] = algorithmKey + "none"
+		case strings.HasPrefix(s, transportKey) && slices.Contains(scenario.Presets(), s[len(transportKey):]):
+			v.Sets[i] = transportKey + scenario.Presets()[0]
+		}
+	}
+	_, err := v.Plan(0)
+	return err == nil
+}
+
+// reason is why an algorithm does not fit, without its name's place.
+func reason(err error) string {
+	var parts []string
+	for _, e := range field.All(err) {
+		text := e.Text()
+		if e.Path != strings.TrimSuffix(algorithmKey, "=") {
+			text = e.Path + ": " + text
+		}
+		parts = append(parts, text)
+	}
+	if parts == nil {
+		return err.Error()
+	}
+	return strings.Join(parts, "; ")
+}

@@ -1,0 +1,184 @@
+// Package study simulates variants of a scenario: settings crossed with one another (Cross), each with several seeds
+// (Comparison), on workers that share one budget of memory (Pool), with a journal from which an interrupted study goes
+// on (Journal). What a study varies and what it reads off its runs is the caller's, or a package below this one's.
+package study
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"railyard/internal/exec"
+	"railyard/internal/result"
+	"railyard/internal/runner"
+	"railyard/internal/scenario"
+	"railyard/unit"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
+)
+
+// Pool simulates plans on workers. Runs begin when their estimates together fit the memory; one that needs all of it
+// runs alone. Results do not depend on the number of workers.
+type Pool struct {
+	Workers  int        // 0: one per processor
+	Memory   unit.Bytes // of all runs together; 0: no limit
+	Progress func(State)
+
+	once  sync.Once
+	room  *semaphore.Weighted
+	mu    sync.Mutex
+	total int // simulations that are expected
+	done  int
+	share map[*scenario.Plan]float64 // of those that run
+}
+
+// State is what Progress is told: how far one of the runs is, and the study.
+type State struct {
+	Label       string
+	Run         exec.Progress
+	Done, Total int
+	Share       float64 // of the study that is simulated
+}
+
+// Outcome is what a run has come to.
+type Outcome struct {
+	Summary *result.Summary
+	Tables  *result.Tables
+	Err     error // why the simulator has not come to an end; Summary says how far it was
+	Failed  error // why the job has not: a rank was lost
+	Late    bool  // the run was given up at the time that Simulate was given
+}
+
+// Whole is Simulate for those who need a run that has come to its end: any other is an error.
+func (p *Pool) Whole(ctx context.Context, label string, plan *scenario.Plan) (*result.Summary, *result.Tables, error) {
+	o, err := p.Simulate(ctx, label, plan, 0)
+	if err == nil {
+		err = o.Why()
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return o.Summary, o.Tables, nil
+}
+
+// Why is why the run has not come to its end; nil if it has.
+func (o *Outcome) Why() error { return cmp.Or(o.Err, o.Failed) }
+
+// Expect adds to the simulations that Progress takes a share of.
+func (p *Pool) Expect(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.total += n
+}
+
+// Each calls do for 0 to n-1 on the workers, in that order of their beginning, until ctx ends. After an error none
+// begins behind the one that returned it, and Each returns that of the lowest number, so that it does not depend on
+// the workers; runner.ErrInterrupted when ctx ends.
+func (p *Pool) Each(ctx context.Context, n int, do func(i int) error) error {
+	var g errgroup.Group
+	g.SetLimit(p.AtOnce())
+	errs := make([]error, n)
+	var failed atomic.Bool
+	for i := range n {
+		if ctx.Err() != nil || failed.Load() {
+			break
+		}
+		g.Go(func() error {
+			if errs[i] = do(i); errs[i] != nil {
+				failed.Store(true)
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // errors are in errs
+	if ctx.Err() != nil {
+		return runner.ErrInterrupted
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AtOnce is how many simulations run at a time.
+func (p *Pool) AtOnce() int {
+	if p.Workers > 0 {
+		return p.Workers
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// budget is how much of the memory estimates may fill: packets that are retransmitted and samples are not in them.
+func (p *Pool) budget() unit.Bytes { return p.Memory / 4 * 3 }
+
+// Simulate runs a plan to its end, or until a simulated time unless that is 0. The error says that it did not run:
+// the plan is refused, memory is short, or ctx was cancelled.
+func (p *Pool) Simulate(ctx context.Context, label string, plan *scenario.Plan, until unit.Time) (*Outcome, error) {
+	p.once.Do(func() {
+		p.share = map[*scenario.Plan]float64{}
+		p.room = semaphore.NewWeighted(max(1, int64(p.budget())))
+	})
+	if ctx.Err() != nil {
+		return nil, runner.ErrInterrupted
+	}
+	cost, build, err := runner.Prepare(plan, p.Memory)
+	if err != nil {
+		return nil, err
+	}
+	if p.Memory > 0 {
+		held := max(0, min(int64(cost.Memory), int64(p.budget())))
+		if p.room.Acquire(ctx, held) != nil {
+			return nil, runner.ErrInterrupted
+		}
+		defer p.room.Release(held)
+	}
+	run, err := build()
+	if err != nil {
+		return nil, err
+	}
+	late := false
+	err = runner.Guarded(run, func(x exec.Progress) bool {
+		p.tell(plan, label, x)
+		late = until > 0 && x.Now > until
+		return !late && ctx.Err() == nil
+	}, run.Go)
+	p.ended(plan)
+	if ctx.Err() != nil && run.Interrupted() && !late {
+		return nil, runner.ErrInterrupted
+	}
+	o := &Outcome{Late: late, Failed: run.Failed()}
+	if !late {
+		o.Err = err
+	}
+	o.Summary, o.Tables, _ = run.Outcome(runner.Version())
+	return o, nil
+}
+
+// tell passes progress on, one call at a time.
+func (p *Pool) tell(plan *scenario.Plan, label string, x exec.Progress) {
+	if p.Progress == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.share[plan] = x.Share()
+	total := max(p.total, p.done+len(p.share))
+	s := State{Label: label, Run: x, Done: p.done, Total: total, Share: float64(p.done)}
+	for _, part := range p.share {
+		s.Share += part
+	}
+	s.Share /= float64(total)
+	p.Progress(s)
+}
+
+func (p *Pool) ended(plan *scenario.Plan) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.share, plan)
+	p.done++
+}

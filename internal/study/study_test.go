@@ -1,0 +1,183 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"railyard/internal/field"
+	"railyard/internal/result"
+	"railyard/internal/scenariofile"
+	"railyard/unit"
+)
+
+const three = `name: three
+fabric: {kind: rail-only, hosts: 4, host_link: {rate: 100Gbps, delay: 1us}, fabric_link: {rate: 100Gbps, delay: 1us}}
+workload: {traffic: {alltoall: {bytes: 64KiB}}}
+`
+
+func scenarioFile(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "three.yaml")
+	if err := os.WriteFile(path, []byte(three), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// All combinations, the last list fastest, with labels of what differs.
+func TestCross(t *testing.T) {
+	m := Matrix{Scenarios: []string{"a.yaml", "b.yaml"}, Set: []string{"lb=ecmp,spray", "seed=1"},
+		Config: []string{"x/leaf.cfg", "y/leaf.cfg"}}
+	all, err := m.Variants()
+	if err != nil || len(all) != 8 {
+		t.Fatal(len(all), err)
+	}
+	want := Variant{"a.yaml", []string{"lb=ecmp", "seed=1", "switches.config=y/leaf.cfg"}, "a ecmp y/leaf.cfg"}
+	if !reflect.DeepEqual(all[1], want) {
+		t.Errorf("%+v", all[1])
+	}
+	for _, bad := range []string{"lb", "seed=" + strings.Repeat("1,", MaxVariants)} {
+		if _, err := Cross([]string{bad}); err == nil || !strings.Contains(err.Error(), "--set") {
+			t.Errorf("%.20s: %v", bad, err)
+		}
+	}
+	if got := reason(field.New("cc.algorithm", "eqds needs trimming")); got != "eqds needs trimming" {
+		t.Error(got)
+	}
+	if got := reason(field.New("cc.hpcc.hops", "5 of 7")); got != "cc.hpcc.hops: 5 of 7" {
+		t.Error(got)
+	}
+	if got := reason(errors.New("odd")); got != "odd" {
+		t.Error(got)
+	}
+}
+
+// With any number of workers a comparison is the same, in its order; what does not fit is left out with its reason,
+// and seeds go on from the scenario's.
+func TestComparison(t *testing.T) {
+	path := scenarioFile(t)
+	var first []result.Variant
+	for _, workers := range []int{1, 4} {
+		c := Comparison{Matrix: Matrix{Scenarios: []string{path}, Set: []string{"transport=roce,mrc,uec"}}, Seeds: 2}
+		if err := c.Prepare(); err != nil {
+			t.Fatal(err)
+		}
+		kept := map[string]bool{}
+		var mu sync.Mutex
+		got, err := c.Run(context.Background(), &Pool{Workers: workers, Memory: unit.GB},
+			func(_ int, label string, o *Outcome) {
+				mu.Lock()
+				kept[label] = o.Tables != nil
+				mu.Unlock()
+			})
+		if err != nil || len(got)+len(c.Unfit) != 3 || len(kept) != len(got) {
+			t.Fatalf("%d variants, %v, kept %v, %v", len(got), c.Unfit, kept, err)
+		}
+		for i := range got {
+			for n, s := range got[i].Runs {
+				s.WallSeconds, s.SimSeconds, s.PeakMemory = 0, 0, 0
+				if s.Seed != got[i].Runs[0].Seed+uint64(n) {
+					t.Errorf("%s: run %d has seed %d", got[i].Label, n, s.Seed)
+				}
+			}
+		}
+		if workers == 1 {
+			first = got
+		} else if !reflect.DeepEqual(first, got) {
+			t.Errorf("one worker %+v, four %+v", first, got)
+		}
+	}
+}
+
+// A run whose estimate is the memory runs when no other does, and one that needs more is refused.
+func TestMemory(t *testing.T) {
+	plan, err := scenariofile.Plan(scenarioFile(t), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (&Pool{Memory: unit.KB}).Simulate(context.Background(), "", plan, 0); err == nil ||
+		!strings.Contains(err.Error(), "memory") {
+		t.Error(err)
+	}
+	plan, err = scenariofile.Plan(scenarioFile(t), []string{"workload.traffic.alltoall.bytes=64MiB"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := (&Pool{}).Simulate(context.Background(), "", plan, unit.Nanosecond)
+	if err != nil || !o.Late || o.Why() != nil {
+		t.Errorf("%+v, %v", o, err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := (&Pool{}).Simulate(ctx, "", plan, 0); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// Each runs as many at a time as there are workers, and its error is that of the lowest number whatever fails first.
+func TestEach(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		running, most, ran := 0, 0, 0
+		err := (&Pool{Workers: 3}).Each(context.Background(), 12, func(i int) error {
+			mu.Lock()
+			running, ran = running+1, ran+1
+			most = max(most, running)
+			mu.Unlock()
+			time.Sleep(time.Duration(12-i) * time.Second) // later ones end first
+			mu.Lock()
+			running--
+			mu.Unlock()
+			if i == 4 || i == 5 {
+				return fmt.Errorf("number %d", i)
+			}
+			return nil
+		})
+		if most != 3 || err == nil || err.Error() != "number 4" || ran == 12 {
+			t.Errorf("%d at a time, %d ran, %v", most, ran, err)
+		}
+	})
+}
+
+// A journal goes on behind what is sound, and one process has it.
+func TestJournal(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "new", "trials.jsonl")
+	never := func([]byte) (int, error) { t.Error("there was nothing"); return 0, nil }
+	j, sound, err := OpenJournal(path, false, never)
+	if err != nil || sound != 0 {
+		t.Fatal(sound, err)
+	}
+	j.Add(map[string]int{"a": 1})
+	if _, _, err := OpenJournal(path, false, never); err == nil || !strings.Contains(err.Error(), "at work") {
+		t.Error(err)
+	}
+	j.Close()
+	os.WriteFile(path, []byte("{\"a\":1}\n{\"a"), 0o600)
+	j, sound, err = OpenJournal(path, false, func([]byte) (int, error) { return 8, nil })
+	if err != nil || sound != 8 {
+		t.Fatal(sound, err)
+	}
+	j.Add(2)
+	j.Close()
+	if b, _ := os.ReadFile(path); string(b) != "{\"a\":1}\n2\n" {
+		t.Errorf("%q", b)
+	}
+	_, _, err = OpenJournal(path, false, func([]byte) (int, error) { return 0, errors.New("of another") })
+	if err == nil || !strings.Contains(err.Error(), "of another") {
+		t.Error(err)
+	}
+	if j, sound, err = OpenJournal(path, true, never); err != nil || sound != 0 {
+		t.Error(sound, err)
+	} else {
+		j.Close()
+	}
+}
