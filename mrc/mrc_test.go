@@ -34,6 +34,9 @@ func TestCheck(t *testing.T) {
 		name, says string
 	}{
 		{param.Values{}, 8, "", ""},
+		{param.Values{}, 32, "", ""},
+		{param.Values{"evs": 128}, 8, "", ""},
+		{param.Values{"active_evs": 8}, 8, "", ""},
 		{param.Values{}, 3, "evs", "equally many on each of 3 planes, found 256"},
 		{param.Values{"evs": 64}, 8, "active_evs", "at most the 64 of the profile, found 128"},
 		{param.Values{"active_evs": 4}, 8, "active_evs", "at least one on each of 8 planes, found 4"},

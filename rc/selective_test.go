@@ -271,6 +271,30 @@ func TestLostReports(t *testing.T) {
 	}
 }
 
+// A report that says how far the responder is names its first missing packet too: that one goes again once more than
+// twice nak_after packets have overtaken it, as its own report was lost then.
+func TestOvertakenTwiceAsOften(t *testing.T) {
+	l := newLane(t, func(c *Config) { c.NakAfter = 8 })
+	if err := l.a.Post(&Request{Verb: WriteImm, VA: 0x1000, RKey: 0x1234, Len: 40 * 4096}); err != nil {
+		t.Fatal(err)
+	}
+	var p Packet
+	for range 40 {
+		if !l.a.Next(0, &p) {
+			t.Fatal("the window of 4,096 packets is full")
+		}
+	}
+	first := l.a.una
+	l.a.gap(10*unit.Microsecond, first, 1, first+16)
+	if l.a.Next(10*unit.Microsecond, &p) {
+		t.Errorf("16 packets overtook the first: %d goes again", p.PSN)
+	}
+	l.a.gap(11*unit.Microsecond, first, 1, first+17)
+	if !l.a.Next(11*unit.Microsecond, &p) || !p.Again || p.PSN != roce.PSNMask-100 {
+		t.Errorf("17 packets overtook the first: %+v", p)
+	}
+}
+
 // While nothing is lost, reordering costs no report at all but the
 // acknowledgements that were asked for: one in 16 packets, and a few for the end.
 func TestReorderingCostsNoReports(t *testing.T) {

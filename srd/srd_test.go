@@ -178,6 +178,12 @@ func TestRateFollowsDelay(t *testing.T) {
 	if r.cuts != 1 || r.samples != 0 {
 		t.Errorf("what left before a cut counts: %d cuts, %d samples", r.cuts, r.samples)
 	}
+	began := r.cutAt + us
+	r.heard(began, began-2*us, 20*us) // left before the cut: it begins the round and is no sample
+	if r.heard(began+29*us, began+9*us, 20*us); r.cuts != 1 || r.samples != 0 {
+		t.Errorf("twice the least round trip is no excess: %d cuts, %d samples", r.cuts, r.samples)
+	}
+	now = began + 29*us
 	step(21*us, 1)
 	if got := float64(r.now) / 1e9; got < 180 || got > 195 { // 1/21 of the delay is above 20 us
 		t.Errorf("just above the threshold it is %.1f Gbit/s", got)

@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -146,5 +147,32 @@ func (b *bench) handle(e *engine.Event) {
 		b.Ports[e.A].Armed = false
 	default:
 		b.Handle(e)
+	}
+}
+
+// At an interface node the bytes of an ingress wait in VOQs, by receiver: two senders load one receiver, one of them
+// another receiver too, all in class 3; the ingress of the third sender holds nothing, and no other class does.
+func TestHoldersOfVOQs(t *testing.T) {
+	d := chassisSize{leafs: 2, hosts: 3, spines: 1, cables: 1, host: 100 * unit.Gbps, fabric: 100 * unit.Gbps,
+		prop: 150 * unit.Nanosecond}
+	c := newChassis(t, d, scheduledDefaults(), nil)
+	c.send(0, 0, 3, d.hosts, 24, 400_000, 4096, 0)
+	c.send(0, 1, 3, d.hosts, 24, 400_000, 4096, 0)
+	c.send(0, 1, 4, d.hosts, 24, 400_000, 4096, 1000)
+	c.run(30 * unit.Microsecond)
+	for sender, want := range [][]int32{{3}, {3, 4}, nil} {
+		ingress := c.Ports[c.hosts[sender]].Peer
+		for prio := range queue.Classes {
+			var nics []int32
+			c.Holders(ingress, prio, func(h Holder) {
+				if h.Port != -1 || h.Bytes <= 0 || h.Moment != 0 {
+					t.Errorf("sender %d, class %d: %+v", sender, prio, h)
+				}
+				nics = append(nics, h.NIC)
+			})
+			if prio != 3 && nics != nil || prio == 3 && !slices.Equal(nics, want) {
+				t.Errorf("sender %d, class %d: bytes wait for NICs %v", sender, prio, nics)
+			}
+		}
 	}
 }
