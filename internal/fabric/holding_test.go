@@ -159,7 +159,7 @@ func TestHoldersOfVOQs(t *testing.T) {
 	c.send(0, 0, 3, d.hosts, 24, 400_000, 4096, 0)
 	c.send(0, 1, 3, d.hosts, 24, 400_000, 4096, 0)
 	c.send(0, 1, 4, d.hosts, 24, 400_000, 4096, 1000)
-	c.run(30 * unit.Microsecond)
+	c.run(50 * unit.Microsecond)
 	for sender, want := range [][]int32{{3}, {3, 4}, nil} {
 		ingress := c.Ports[c.hosts[sender]].Peer
 		for prio := range queue.Classes {
