@@ -181,7 +181,7 @@ func designOf(p *scenario.Plan, file string, os swconf.OS, addressing, multihome
 	gap, _ := p.LBValues["flowlet_gap"].(unit.Time)
 	return design.Make(design.Fabric{Name: scenariofile.Slug(p.Name, file), Graph: p.Graph,
 		Spec: func(n int) queue.Spec { return *p.SpecOf(n) },
-		LB:   p.LB.Name, DLB: p.LB.DLB, FlowletGap: gap, SameSeed: p.Switching.SameSeed,
+		LB:   p.LB.Name, DLB: p.LB.DLB, FlowletGap: gap, SameSeed: p.Base.SameSeed,
 		DataDSCP: p.Services[0].DSCP, CNPDSCP: p.Services[0].CNPDSCP, Response: p.Switching.Response,
 		// ports are a protocol's planes, and no bundles
 		Apart: carried != nil, Segments: carried != nil && carried.Segments,

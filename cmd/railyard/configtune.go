@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
-	"strconv"
 
 	"railyard/cc"
 	"railyard/internal/report"
@@ -263,17 +262,10 @@ func (t *tuning) applySwitches(f *scenario.File, c tune.Candidate) {
 		base := t.base.Settled()
 		f.Switches, f.Switch, f.LB, f.LBOptions = nil, base.Switch, base.LB, base.LBOptions
 	}
-	queues := map[string]scenario.Queue{}
-	for k, q := range f.Switch.Queues {
-		queues[k] = q
-	}
-	key := strconv.Itoa(t.queue)
-	q := queues[key]
-	q.XOnOffset = 0
-	q.XOff, q.XOn, q.WREDMin, q.WREDMax, q.Probability, q.ECN, q.Alpha = c.XOff, c.XOn, c.WREDMin, c.WREDMax,
-		float64(c.Probability), true, 0
-	queues[key] = q
-	f.Switch.Queues = queues
+	q := &f.Switch.Queues[t.queue]
+	q.XOff, q.XOn, q.XOnOffset, q.Alpha = c.XOff, c.XOn, 0, 0
+	q.WRED.Min, q.WRED.Max, q.WRED.ECN = c.WREDMin, c.WREDMax, true
+	q.WRED.Probability = unit.Share(c.Probability) / 100
 }
 
 // applyHosts puts a candidate's congestion control into a scenario, likewise; held: as NICs hold it.
@@ -306,7 +298,7 @@ func (t *tuning) applyHosts(f *scenario.File, c tune.Candidate, held bool) error
 func (t *tuning) current() tune.Candidate {
 	k := &t.base.Spec.Queues[t.queue]
 	c := tune.Candidate{XOn: k.XOn, WREDMin: k.WRED.Min, WREDMax: k.WRED.Max, XOff: k.XOff,
-		Probability: int(math.Round(k.WRED.Probability * 100))}
+		Probability: int(math.Round(k.WRED.Probability.Percent()))}
 	if v := t.base.Services[0].Values; t.search.Space.DCQCN {
 		c.AI, c.RateTimer = cc.Value[unit.Rate](v, "ai"), cc.Value[unit.Time](v, "rate_timer")
 		c.AlphaTimer, c.G = cc.Value[unit.Time](v, "alpha_timer"), cc.Value[float64](v, "g")

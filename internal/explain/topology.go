@@ -22,7 +22,7 @@ func (r *reading) topology() *result.Topology {
 				index[spec] = at
 				t.Configs = append(t.Configs, result.QueueConfig{Queue: data, Lossless: q.Lossless,
 					WREDMin: int64(q.WRED.Min), WREDMax: int64(q.WRED.Max),
-					Probability: q.WRED.Probability, XOff: int64(q.XOff), XOn: int64(q.XOn),
+					Probability: float64(q.WRED.Probability), XOff: int64(q.XOff), XOn: int64(q.XOn),
 					Buffer: int64(spec.Buffer)})
 			}
 			row.Config = at

@@ -54,7 +54,7 @@ func TestBoundsOfSpecs(t *testing.T) {
 			[]int64{0, 1, buffer}, []int64{-1}}, // it is off
 		{"queues.3.wred_max", func(s *Spec, v int64) { s.Queues[3].WRED.Max = unit.Bytes(v) },
 			[]int64{buffer}, []int64{buffer + 1}},
-		{"queues.3.probability", func(s *Spec, v int64) { s.Queues[3].WRED.Probability = float64(v) / 1000 },
+		{"queues.3.probability", func(s *Spec, v int64) { s.Queues[3].WRED.Probability = unit.Share(v) / 1000 },
 			[]int64{0, 1000}, []int64{-1, 1001}},
 		{"queues.3.wred_weight", func(s *Spec, v int64) { s.Queues[3].WRED.Weight = uint(v) },
 			[]int64{0, 15}, []int64{16}},

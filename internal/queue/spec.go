@@ -10,55 +10,58 @@ import (
 // Classes is the number of queues per port and of PFC priorities.
 const Classes = 8
 
-// Spec is the configuration of one switch.
+// Spec is the configuration of one switch. Its tags are all that a scenario knows of it: the key (yaml), the
+// range in the key's unit (range), the two words of a switch that is off or on (enum) and the meaning (doc).
 type Spec struct {
-	DSCP      [64]uint8      `json:"dscp"` // DSCP -> queue (QoS group)
-	Queues    [Classes]Class `json:"queues"`
-	Buffer    unit.Bytes     `json:"buffer_bytes"` // packet memory of the chip
-	MTU       unit.Bytes     `json:"mtu_bytes"`    // largest frame, Ethernet header to FCS
-	PFCQuanta int            `json:"pfc_quanta"`   // pause time of one PFC frame, 512 bit times each
-	Watchdog  Watchdog       `json:"watchdog"`
-	Trim      Trim           `json:"trim,omitzero"`       // counts where a queue trims
-	CoreMarks bool           `json:"core_marks,omitzero"` // ports to servers mark nothing
+	DSCP      [64]uint8      `json:"dscp" yaml:"dscp" range:"0,7" doc:"DSCP to queue; what is not named goes to queue 0"`
+	Queues    [Classes]Class `json:"queues" yaml:"queues" doc:"queues 0 to 7, each also the PFC priority of its number"`
+	Buffer    unit.Bytes     `json:"buffer_bytes" yaml:"buffer" range:"1KB,2000MB" doc:"packet memory"`
+	MTU       unit.Bytes     `json:"mtu_bytes" yaml:"mtu" range:"256B,16KiB" doc:"largest frame"` // Ethernet header to FCS
+	PFCQuanta int            `json:"pfc_quanta" yaml:"pfc_quanta" range:"1,65535" doc:"pause time of a PFC frame, in 512 bit times"`
+	Watchdog  Watchdog       `json:"watchdog" yaml:"watchdog" doc:"PFC storm watchdog"`
+	Trim      Trim           `json:"trim,omitzero" yaml:"trim,omitzero" doc:"packet trimming: what queues with trim make of packets that they have no room for"`
+	CoreMarks bool           `json:"core_marks,omitzero" yaml:"mark_core_only,omitzero" doc:"ports to servers mark nothing: a mark then means that paths are loaded unevenly, and no incast; false unless given"`
+	// SameSeed and SameLagSeed cause polarization, between switches and inside one.
+	SameSeed    bool `json:"same_seed,omitzero" yaml:"hash_seed" enum:"per-switch,same" doc:"same: every switch hashes alike, which polarises"`
+	SameLagSeed bool `json:"same_lag_seed,omitzero" yaml:"lag_seed,omitzero" enum:"own,ecmp" doc:"how a layer 3 port channel hashes its members: with a seed of its own, or with that of ECMP, which polarises; own unless given"`
 }
 
 // Class is one queue of every port, and the PFC priority of the same number.
 type Class struct {
-	Strict bool `json:"strict"` // strict priority; higher queue numbers first
-	// share of what strict priority leaves, percent; 0 runs when nothing else can
-	Weight   int  `json:"weight"`
-	Lossless bool `json:"lossless"` // PFC protects it
-
-	WRED  WRED       `json:"wred"`
-	XOff  unit.Bytes `json:"xoff_bytes"` // ingress bytes that trigger a pause; 0: dynamic, Alpha
-	XOn   unit.Bytes `json:"xon_bytes"`  // ingress bytes at which sending resumes
-	Alpha float64    `json:"alpha"`      // dynamic threshold: Alpha x free shared buffer
-
-	// it resumes so far below the threshold, if that is above XOn; 0: not said
-	XOnOffset unit.Bytes `json:"xon_offset_bytes"`
-
-	Headroom unit.Bytes `json:"headroom_bytes"` // per ingress port; 0: computed from rate, cable, MTU
-	Limit    unit.Bytes `json:"limit_bytes"`    // lossy: tail drop above so many egress bytes; 0: Alpha
-	Trim     bool       `json:"trim,omitzero"`  // lossy: instead of dropping, cut to headers (Spec.Trim)
+	// Of several strict classes the one with the higher number sends first.
+	Strict bool `json:"strict" yaml:"strict" doc:"strict priority"`
+	// Weight is the share of what strict priority leaves; a class with 0 sends when nothing else can.
+	Weight    int        `json:"weight" yaml:"weight" range:"0,100" doc:"bandwidth remaining percent"`
+	Lossless  bool       `json:"lossless" yaml:"lossless" doc:"protected by PFC"`
+	WRED      WRED       `json:"wred" yaml:",inline"`
+	XOff      unit.Bytes `json:"xoff_bytes" yaml:"xoff" range:"0B,2000MB" doc:"ingress bytes that pause the sender; 0B: dynamic by alpha"`
+	XOn       unit.Bytes `json:"xon_bytes" yaml:"xon" range:"0B,2000MB" doc:"ingress bytes that let it go on"`
+	Alpha     float64    `json:"alpha" yaml:"alpha" range:"0,1024" doc:"dynamic threshold, share of the free buffer"`
+	XOnOffset unit.Bytes `json:"xon_offset_bytes" yaml:"xon_offset" range:"0B,2000MB" doc:"it also goes on so far below xoff or the dynamic threshold; 0B: only at xon"`
+	Headroom  unit.Bytes `json:"headroom_bytes" yaml:"headroom" range:"0B,2000MB" doc:"per port; 0B: computed from rate, cable, MTU and response time"`
+	Limit     unit.Bytes `json:"limit_bytes" yaml:"limit" range:"0B,2000MB" doc:"lossy: egress bytes above which packets drop; 0B: by alpha"`
+	Trim      bool       `json:"trim,omitzero" yaml:"trim,omitzero" doc:"lossy: instead of dropping, packets are cut to their headers, as switch.trim says"`
 }
 
-// WRED is random early detection on an egress queue (seed, step 3: minimum
-// 150 KB, maximum 3000 KB, drop probability 7, weight 0, ecn).
+// Unnamed makes c the class of a queue that no configuration names: lossy, its dynamic threshold the free buffer.
+func (c *Class) Unnamed() { *c = Class{Alpha: 1} }
+
+// WRED is random early detection on an egress queue.
 type WRED struct {
-	Min         unit.Bytes `json:"min_bytes"`
-	Max         unit.Bytes `json:"max_bytes"`   // zero turns it off
-	Probability float64    `json:"probability"` // mark probability just below Max, 0..1
-	Weight      uint       `json:"weight"`      // averaging: avg += (q-avg) >> Weight; 0 is instantaneous
-	ECN         bool       `json:"ecn"`         // mark instead of drop
+	Min         unit.Bytes `json:"min_bytes" yaml:"wred_min" range:"0B,2000MB" doc:"marking starts above"`
+	Max         unit.Bytes `json:"max_bytes" yaml:"wred_max" range:"0B,2000MB" doc:"everything is marked above; 0B: no WRED"`
+	Probability unit.Share `json:"probability" yaml:"probability" range:"0,100" doc:"percent marked just below wred_max"`
+	Weight      uint       `json:"weight" yaml:"wred_weight" range:"0,15" doc:"averaging exponent; 0: instantaneous"` // avg += (q-avg) >> Weight
+	ECN         bool       `json:"ecn" yaml:"ecn" doc:"mark instead of drop"`
 }
 
 // Watchdog is the PFC storm watchdog (HANDBOOK.md 3.4).
 type Watchdog struct {
-	On      bool      `json:"on"`
-	Poll    unit.Time `json:"poll_ps"`
-	Detect  unit.Time `json:"detect_ps"`
-	Restore unit.Time `json:"restore_ps"`
-	Forward bool      `json:"forward"` // while stormed: forward instead of drop
+	On      bool      `json:"on" yaml:"on" doc:"watch for queues that stay paused"`
+	Poll    unit.Time `json:"poll_ps" yaml:"poll" range:"10us,3600s" doc:"polling interval"`
+	Detect  unit.Time `json:"detect_ps" yaml:"detect" range:"10us,3600s" doc:"paused so long without sending: a storm"`
+	Restore unit.Time `json:"restore_ps" yaml:"restore" range:"10us,3600s" doc:"no pause frames for so long: over"`
+	Forward bool      `json:"forward" yaml:"action" enum:"drop,forward" doc:"what happens to packets of a stormed queue"`
 }
 
 // Reached reports whether so many polls in a row are at least as long as t.
@@ -163,7 +166,7 @@ func Default() Spec {
 	s := Spec{Buffer: 64 * unit.MiB, MTU: 9216, PFCQuanta: 0xffff}
 	s.DSCP[24], s.DSCP[48] = 3, 7
 	for i := range s.Queues {
-		s.Queues[i] = Class{Alpha: 1}
+		s.Queues[i].Unnamed()
 	}
 	s.Queues[0].Weight = 50
 	s.Queues[3] = Class{Weight: 50, Lossless: true,

@@ -10,14 +10,17 @@ import (
 // queue, so that their receiver learns at once what it does not get. One that is no longer than Size, or has
 // nothing to cut, goes that way whole (SONiC's packet trimming; SAI's DROP_AND_TRIM; HANDBOOK.md 6.1).
 type Trim struct {
-	Size unit.Bytes `json:"size_bytes"` // what is left of a frame, Ethernet header to FCS
-	DSCP uint8      `json:"dscp"`       // of trimmed packets
-	// of those trimmed on their way out to a server: a receiver can tell its own congestion from the fabric's
-	LastHop uint8 `json:"last_hop_dscp"`
-	// Either: one time in two the packet that came last before is cut instead, as NDP's switches do against
-	// phase effects; else always the one that finds no room.
-	Either bool `json:"either"`
+	Size unit.Bytes `json:"size_bytes" yaml:"size" range:"64B,16KiB" doc:"bytes that are left of a packet, Ethernet header to FCS; 128B unless given"`
+	DSCP uint8      `json:"dscp" yaml:"dscp" range:"0,63" doc:"DSCP of trimmed packets, whose queue has strict priority; 48 unless given"`
+	// By LastHop a receiver distinguishes its own congestion from the fabric's.
+	LastHop uint8 `json:"last_hop_dscp" yaml:"last_hop_dscp" range:"0,63" doc:"DSCP of packets trimmed on their way out to a server; dscp unless given"`
+	// NDP's switches do so (Handley et al. 2017, section 3.2.2); else the packet that finds no room is cut.
+	Either bool `json:"either" yaml:"either" doc:"one time in two the packet that came last before is cut instead, against phase effects; false unless given"`
 }
+
+// Silent makes t what it is where only queues are configured to trim: as long as SONiC makes packets, in the
+// class of CNPs, which has strict priority.
+func (t *Trim) Silent() { *t = Trim{Size: 128, DSCP: 48, LastHop: 48} }
 
 // MinTrim is the shortest a packet may be cut to: the smallest frame of Ethernet, in which there is room for
 // Ethernet, IPv4, UDP, BTH and FCS (58 bytes).

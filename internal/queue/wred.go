@@ -16,7 +16,7 @@ func (w *WRED) Hit(q unit.Bytes, r *rng.Stream) bool {
 	if q > w.Max {
 		return true
 	}
-	p := w.Probability * float64(q-w.Min) / float64(w.Max-w.Min)
+	p := float64(w.Probability) * float64(q-w.Min) / float64(w.Max-w.Min)
 	return r.Float64() < p
 }
 

@@ -81,7 +81,10 @@ func (b *binder) bind(n ast.Node, v reflect.Value, key, enum string) {
 	}
 	switch v.Kind() {
 	case reflect.Struct:
+		begin(v)
 		b.bindStruct(n, v, key)
+	case reflect.Array:
+		b.bindArray(n, v, key)
 	case reflect.Map:
 		b.bindMap(n, v, key)
 	case reflect.Slice:
@@ -147,6 +150,23 @@ func (b *binder) bindMap(n ast.Node, v reflect.Value, key string) {
 	}
 }
 
+// bindArray sets the elements that numbers name.
+func (b *binder) bindArray(n ast.Node, v reflect.Value, key string) {
+	for _, e := range b.pairs(n, key, "a mapping from numbers") {
+		name := e.Key.GetToken().Value
+		at := field.Join(key, name)
+		item, err := slot(v, at, name)
+		if err != nil {
+			for _, f := range field.All(err) {
+				b.fault(e.Key, f)
+			}
+			continue
+		}
+		b.bind(e.Value, item, at, "")
+		b.where[at] = position(e.Key.GetToken())
+	}
+}
+
 // maxItems bounds every list of a scenario.
 const maxItems = 200_000
 
@@ -201,6 +221,12 @@ func setAt(key string, v reflect.Value, text, enum string) error {
 				field.Quote(text), number, number)
 		}
 	}
+	if n, err := strconv.ParseInt(text, 10, 32); err == nil && v.CanUint() &&
+		(n < 0 || v.OverflowUint(uint64(n))) {
+		if b := bounded[rowOf(key)]; b != nil {
+			return field.New("", "must %s, found %d", b.says(), n)
+		}
+	}
 	return setScalar(v, text, enum)
 }
 
@@ -223,14 +249,27 @@ func setScalar(v reflect.Value, text, enum string) error {
 			return field.Choice("", text, of, "found %s", field.Quote(text))
 		}
 	case *bool:
-		switch text {
-		case "true":
-			*p = true
-		case "false":
-			*p = false
-		default:
-			return field.Choice("", text, []string{"true", "false"}, "found %s", field.Quote(text))
+		yes, words := "true", []string{"true", "false"}
+		if enum != "" {
+			words = strings.Split(enum, ",")
+			yes = words[1]
 		}
+		if !slices.Contains(words, text) {
+			return field.Choice("", text, words, "found %s", field.Quote(text))
+		}
+		*p = text == yes
+	case *uint8:
+		i, err := strconv.ParseUint(text, 10, 8)
+		if err != nil {
+			return field.New("", "found %s, expected a whole number from 0 to 255", field.Quote(text))
+		}
+		*p = uint8(i)
+	case *uint:
+		i, err := strconv.ParseUint(text, 10, 31)
+		if err != nil {
+			return field.New("", "found %s, expected a whole number from 0", field.Quote(text))
+		}
+		*p = uint(i)
 	case *int:
 		i, err := strconv.ParseInt(text, 10, 32)
 		if err != nil {
@@ -252,15 +291,24 @@ func setScalar(v reflect.Value, text, enum string) error {
 		}
 		*p = i
 	case *float64:
-		f, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
-		if err != nil || f != f || f > 1e300 || f < -1e300 {
-			return field.New("", "found %s, expected a number", field.Quote(text))
-		}
-		*p = f
+		return into(p, text, number)
+	case *unit.Share:
+		percent, err := number(text)
+		*p = unit.Share(percent / 100)
+		return err
 	default:
 		panic("scenario: no parser for " + v.Type().String())
 	}
 	return nil
+}
+
+// number parses a number, which may have a percent sign.
+func number(text string) (float64, error) {
+	f, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+	if err != nil || f != f || f > 1e300 || f < -1e300 {
+		return 0, field.New("", "found %s, expected a number", field.Quote(text))
+	}
+	return f, nil
 }
 
 func into[T any](p *T, text string, parse func(string) (T, error)) error {

@@ -3,7 +3,9 @@ package scenario
 import (
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"railyard/internal/field"
@@ -30,7 +32,28 @@ const (
 
 // bounds has a row for every number of a scenario but the seed; a test holds it to that.
 // Those of congestion control and load balancing stand with the algorithms and policies.
-var bounds = slices.Concat(ccBounds(), lbBounds(), protocolBounds(), fixed, jobBounds())
+var bounds = slices.Concat(ccBounds(), lbBounds(), protocolBounds(), fixed,
+	tagged(reflect.TypeFor[Switch](), "switch"), jobBounds())
+
+// tagged are the rows of a block whose fields say their ranges themselves (range).
+func tagged(t reflect.Type, row string) (rows []bound) {
+	switch t.Kind() {
+	case reflect.Array:
+		return tagged(t.Elem(), row+".*")
+	case reflect.Struct:
+		for _, f := range keys(t) {
+			at := field.Join(row, name(f))
+			rows = append(rows, tagged(f.Type, at)...)
+			if low, high, ok := strings.Cut(f.Tag.Get("range"), ","); ok {
+				if f.Type.Kind() == reflect.Array {
+					at += ".*"
+				}
+				rows = append(rows, bound{key: at, min: low, max: high})
+			}
+		}
+	}
+	return rows
+}
 
 // jobBounds are the rows of jobs, whose workloads may be what the one workload may be.
 func jobBounds() []bound {
@@ -139,28 +162,6 @@ var fixed = []bound{
 	{key: "gpus[].hbm", min: slowest, max: "1000Tbps"},
 	{key: "gpus[].nvlink", min: slowest, max: fastest},
 	{key: "gpus[].nvlink_pair", min: slowest, max: fastest, zero: true},
-
-	{key: "switch.buffer", min: "1KB", max: memory},
-	{key: "switch.mtu", min: "256B", max: "16KiB"},
-	{key: "switch.pfc_quanta", min: "1", max: "65535"},
-	{key: "switch.dscp.*", min: "0", max: "7"},
-	{key: "switch.queues.*.weight", min: "0", max: "100"},
-	{key: "switch.queues.*.wred_min", min: "0B", max: memory},
-	{key: "switch.queues.*.wred_max", min: "0B", max: memory},
-	{key: "switch.queues.*.probability", min: "0", max: "100"},
-	{key: "switch.queues.*.wred_weight", min: "0", max: "15"},
-	{key: "switch.queues.*.xoff", min: "0B", max: memory},
-	{key: "switch.queues.*.xon", min: "0B", max: memory},
-	{key: "switch.queues.*.xon_offset", min: "0B", max: memory},
-	{key: "switch.queues.*.alpha", min: "0", max: "1024"},
-	{key: "switch.queues.*.headroom", min: "0B", max: memory},
-	{key: "switch.queues.*.limit", min: "0B", max: memory},
-	{key: "switch.trim.size", min: "64B", max: "16KiB"},
-	{key: "switch.trim.dscp", min: "0", max: "63"},
-	{key: "switch.trim.last_hop_dscp", min: "0", max: "63"},
-	{key: "switch.watchdog.poll", min: "10us", max: longest},
-	{key: "switch.watchdog.detect", min: "10us", max: longest},
-	{key: "switch.watchdog.restore", min: "10us", max: longest},
 
 	{key: "transport.mtu", of: "256, 512, 1024, 2048, 4096"},
 	{key: "transport.ack_every", min: "1", max: "65536"},
@@ -281,6 +282,13 @@ var bounded = func() map[string]*bound {
 	return m
 }()
 
+var inList, inArray = regexp.MustCompile(`\[\d+\]`), regexp.MustCompile(`\.\d+(\.|$)`)
+
+// rowOf is the row of a key.
+func rowOf(key string) string {
+	return inArray.ReplaceAllString(inList.ReplaceAllString(key, "[]"), ".*$1")
+}
+
 // says tells in words what is accepted.
 func (b *bound) says() string {
 	if b.of != "" {
@@ -317,8 +325,11 @@ func (b *bound) holds(v reflect.Value) bool {
 		}
 		return false
 	}
-	if v.Kind() == reflect.Float64 {
+	switch {
+	case v.CanFloat():
 		return v.Float() >= read(b.min).Float() && v.Float() <= read(b.max).Float()
+	case v.CanUint():
+		return v.Uint() >= read(b.min).Uint() && v.Uint() <= read(b.max).Uint()
 	}
 	return v.Int() >= read(b.min).Int() && v.Int() <= read(b.max).Int()
 }
@@ -354,6 +365,9 @@ func numbers(v reflect.Value, key, row string, visit func(v reflect.Value, key, 
 		}
 	case reflect.Struct:
 		for _, f := range keys(v.Type()) {
+			if optional(f) && at(v, f).IsZero() {
+				continue
+			}
 			numbers(at(v, f), field.Join(key, name(f)), field.Join(row, name(f)), visit)
 		}
 	case reflect.Map:
@@ -364,7 +378,11 @@ func numbers(v reflect.Value, key, row string, visit func(v reflect.Value, key, 
 		for i := range v.Len() {
 			numbers(v.Index(i), field.At(key, i), row+"[]", visit)
 		}
-	case reflect.Int, reflect.Int64, reflect.Float64:
+	case reflect.Array:
+		for i, e := range elements(v) {
+			numbers(e, field.Join(key, strconv.Itoa(i)), row+".*", visit)
+		}
+	case reflect.Int, reflect.Int64, reflect.Float64, reflect.Uint8, reflect.Uint:
 		visit(v, key, row)
 	}
 }

@@ -36,7 +36,9 @@ func TestEveryNumberHasABound(t *testing.T) {
 			walk(rt.Elem(), row+".*")
 		case reflect.Slice:
 			walk(rt.Elem(), row+"[]")
-		case reflect.Int, reflect.Int64, reflect.Float64:
+		case reflect.Array:
+			walk(rt.Elem(), row+".*")
+		case reflect.Int, reflect.Int64, reflect.Float64, reflect.Uint8, reflect.Uint:
 			rows[row] = rt
 		}
 	}
@@ -105,8 +107,7 @@ func TestOutsideTheBounds(t *testing.T) {
 	f.Calibration = new(Calibration)
 	f.Failures = []Failure{{Converge: &soon}}
 	f.Fabric.Routing.Detect = &soon
-	f.Switch.Trim = trimOf(&queue.Spec{Queues: [queue.Classes]queue.Class{{Trim: true}},
-		Trim: queue.Trim{Size: 128, DSCP: 48, LastHop: 48}})
+	f.Switch.Trim.Silent()
 	settle := queue.Scheduled{Cell: 256, Header: 16, Message: 16, Credit: 4096, Speedup: 1.02,
 		Egress: 1 << 20, Timeout: unit.Millisecond}
 	f.Fabric.Scheduled = Scheduled{nil, &settle.Cell, &settle.Header, &settle.Message, &settle.Credit,
@@ -172,10 +173,15 @@ func outside(b *bound, v reflect.Value) (out []reflect.Value) {
 		if setScalar(x, text, "") != nil {
 			return
 		}
-		if x.Kind() == reflect.Float64 {
+		switch {
+		case x.CanFloat():
 			x.SetFloat(x.Float() + float64(step))
-		} else {
+		case !x.CanUint():
 			x.SetInt(x.Int() + step)
+		case x.Uint() > 0 || step > 0: // none is below 0
+			x.SetUint(x.Uint() + uint64(step))
+		default:
+			return
 		}
 		if b.zero && x.IsZero() {
 			return

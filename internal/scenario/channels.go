@@ -34,13 +34,10 @@ func (p *resolver) channels(f *Fabric, described bool) error {
 
 // twoStages checks who chooses among channels and members: hashes, one behind the other.
 func (p *resolver) twoStages() error {
-	if seed := p.File.Switch.LagSeed; seed != nil {
-		p.Switching.SameLagSeed = *seed == "ecmp"
-		if len(p.Graph.Channels) == 0 {
+	if len(p.Graph.Channels) == 0 {
+		if p.says("switch.lag_seed") {
 			return field.New("switch.lag_seed", "no cables make a channel here: lag says so")
 		}
-	}
-	if len(p.Graph.Channels) == 0 {
 		return nil
 	}
 	if p.Scheduled != nil {

@@ -11,8 +11,9 @@
 //   - file.go has its struct: a field per key, with tags for its name (yaml), the words it may
 //     be (enum), what it means (doc), and Default its values where a file is silent. Decoding,
 //     --set, schema and the list of values follow from that (keys.go). Keys that a registry
-//     knows (cc, lb_options) and those of packages that have the type themselves (a training
-//     step is a workload.Training, a fabric of nodes a site.Site) are not repeated here.
+//     knows (cc, lb_options) and those of packages that have the type themselves (a switch is a
+//     queue.Spec, a training step a workload.Training, a fabric of nodes a site.Site) are not
+//     repeated here.
 //   - bounds.go has a row for every number; a test asks for it.
 //   - Its own file has the step that resolves it, named after the block: network.go (fabric,
 //     server), switches.go, hosts.go, transport.go, balancing.go (lb), congestion.go (cc), events.go

@@ -52,8 +52,13 @@ func (b *bound) draw(t reflect.Type, share float64) string {
 		a = max(a, z*1e-9)
 		return a * math.Pow(z/a, share)
 	}
-	if t.Kind() == reflect.Float64 {
+	switch {
+	case t == reflect.TypeFor[unit.Share](): // in percent
+		return fmt.Sprint(between(100*low.Float(), 100*high.Float()))
+	case low.CanFloat():
 		return fmt.Sprint(between(low.Float(), high.Float()))
+	case low.CanUint():
+		return fmt.Sprint(uint64(between(float64(low.Uint()), float64(high.Uint()))))
 	}
 	n := int64(between(float64(low.Int()), float64(high.Int())))
 	switch reflect.New(t).Interface().(type) {

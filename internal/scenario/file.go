@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"railyard/internal/queue"
 	"railyard/internal/site"
 	"railyard/internal/workload"
 	"railyard/unit"
@@ -137,55 +138,10 @@ type Server struct {
 	NVLatency  unit.Time  `yaml:"nvlink_latency" doc:"GPU to GPU through the NVSwitch"`
 }
 
-// Switch is queue.Spec as people write it.
+// Switch is what switches execute that have no configuration of their own.
 type Switch struct {
-	Buffer    unit.Bytes       `yaml:"buffer" doc:"packet memory"`
-	MTU       unit.Bytes       `yaml:"mtu" doc:"largest frame"`
-	PFC       bool             `yaml:"pfc" doc:"false: no queue is lossless, whatever queues say"`
-	PFCQuanta int              `yaml:"pfc_quanta" doc:"pause time of a PFC frame, in 512 bit times"`
-	DSCP      map[string]int   `yaml:"dscp" doc:"DSCP to queue; what is not named goes to queue 0"`
-	Queues    map[string]Queue `yaml:"queues" doc:"queues 0 to 7, each also the PFC priority of its number"`
-	Watchdog  Watchdog         `yaml:"watchdog" doc:"PFC storm watchdog"`
-	Trim      Trim             `yaml:"trim" doc:"packet trimming: what queues with trim make of packets that they have no room for"`
-	CoreMarks *bool            `yaml:"mark_core_only" doc:"ports to servers mark nothing: a mark then means that paths are loaded unevenly, and no incast; false unless given"`
-	LagSeed   *string          `yaml:"lag_seed" enum:"own,ecmp" doc:"how a layer 3 port channel hashes its members: with a seed of its own, or with that of ECMP, which polarises; own unless given"`
-	HashSeed  string           `yaml:"hash_seed" enum:"per-switch,same" doc:"same: every switch hashes alike, which polarises"`
-}
-
-// Queue is one queue of every port.
-type Queue struct {
-	Strict      bool       `yaml:"strict" doc:"strict priority"`
-	Weight      int        `yaml:"weight" doc:"bandwidth remaining percent"`
-	Lossless    bool       `yaml:"lossless" doc:"protected by PFC"`
-	WREDMin     unit.Bytes `yaml:"wred_min" doc:"marking starts above"`
-	WREDMax     unit.Bytes `yaml:"wred_max" doc:"everything is marked above; 0B: no WRED"`
-	Probability float64    `yaml:"probability" doc:"percent marked just below wred_max"`
-	WREDWeight  int        `yaml:"wred_weight" doc:"averaging exponent; 0: instantaneous"`
-	ECN         bool       `yaml:"ecn" doc:"mark instead of drop"`
-	XOff        unit.Bytes `yaml:"xoff" doc:"ingress bytes that pause the sender; 0B: dynamic by alpha"`
-	XOn         unit.Bytes `yaml:"xon" doc:"ingress bytes that let it go on"`
-	XOnOffset   unit.Bytes `yaml:"xon_offset" doc:"it also goes on so far below xoff or the dynamic threshold; 0B: only at xon"`
-	Alpha       float64    `yaml:"alpha" doc:"dynamic threshold, share of the free buffer"`
-	Headroom    unit.Bytes `yaml:"headroom" doc:"per port; 0B: computed from rate, cable, MTU and response time"`
-	Limit       unit.Bytes `yaml:"limit" doc:"lossy: egress bytes above which packets drop; 0B: by alpha"`
-	Trim        *bool      `yaml:"trim" doc:"lossy: instead of dropping, packets are cut to their headers, as switch.trim says"`
-}
-
-// Trim is queue.Trim; what is not said is decided where a queue trims.
-type Trim struct {
-	Size    *unit.Bytes `yaml:"size" doc:"bytes that are left of a packet, Ethernet header to FCS; 128B unless given"`
-	DSCP    *int        `yaml:"dscp" doc:"DSCP of trimmed packets, whose queue has strict priority; 48 unless given"`
-	LastHop *int        `yaml:"last_hop_dscp" doc:"DSCP of packets trimmed on their way out to a server; dscp unless given"`
-	Either  *bool       `yaml:"either" doc:"one time in two the packet that came last before is cut instead, against phase effects; false unless given"`
-}
-
-// Watchdog configures the PFC watchdog.
-type Watchdog struct {
-	On      bool      `yaml:"on" doc:"watch for queues that stay paused"`
-	Poll    unit.Time `yaml:"poll" doc:"polling interval"`
-	Detect  unit.Time `yaml:"detect" doc:"paused so long without sending: a storm"`
-	Restore unit.Time `yaml:"restore" doc:"no pause frames for so long: over"`
-	Action  string    `yaml:"action" enum:"drop,forward" doc:"what happens to packets of a stormed queue"`
+	queue.Spec
+	PFC bool `yaml:"pfc" doc:"false: no queue is lossless, whatever queues say"`
 }
 
 // Transport configures the queue pairs.
@@ -328,12 +284,7 @@ func Default() File {
 			NICLatency: 500 * unit.Nanosecond,
 			RxXOff:     512 * unit.KiB, RxXOn: 256 * unit.KiB, NVLatency: 500 * unit.Nanosecond,
 			Choice: OwnNIC},
-		Switch: Switch{Buffer: 64 * unit.MiB, MTU: 9216, PFC: true, PFCQuanta: 0xffff,
-			DSCP:   map[string]int{"24": 3, "48": 7},
-			Queues: defaultQueues(),
-			Watchdog: Watchdog{On: true, Poll: 200 * unit.Millisecond, Detect: 200 * unit.Millisecond,
-				Restore: 200 * unit.Millisecond, Action: "drop"},
-			HashSeed: "per-switch"},
+		Switch:    Switch{watched(), true},
 		LB:        "ecmp",
 		Placement: placements[0].name,
 		LBOptions: newLBOptions(),
@@ -347,13 +298,9 @@ func Default() File {
 	}
 }
 
-// defaultQueues is the seed's DCQCN configuration (its steps 1 to 6).
-func defaultQueues() map[string]Queue {
-	return map[string]Queue{
-		"0": {Weight: 50, Alpha: 1},
-		"3": {Weight: 50, Lossless: true, WREDMin: 150 * unit.KB, WREDMax: 3000 * unit.KB, Probability: 7,
-			ECN:  true,
-			XOff: 3500 * unit.KB, XOn: 100 * unit.KB},
-		"7": {Strict: true, Alpha: 1},
-	}
+// watched is a switch as the sources configure it, with the watchdog on.
+func watched() queue.Spec {
+	s := queue.Default()
+	s.Watchdog.On = true
+	return s
 }

@@ -1,30 +1,38 @@
 package scenario
 
-import "reflect"
+import (
+	"iter"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"railyard/internal/field"
+)
 
 // Blocks are Go structs, whose tags say all there is to know of a key: its name (yaml), the
-// words it takes (enum) and what it means (doc). Decoding, --set, the schema, bounds and the
-// list of values all walk them through these functions.
+// words it takes (enum; of a bool the one for false, then the one for true), its range (range)
+// and what it means (doc). Decoding, --set, the schema, bounds and the list of values all walk
+// them through these functions.
 
-// keys are the fields of a block that have a name; those of an embedded block are the
+// keys are the fields of a block that have a name; those of an embedded or inline block are the
 // block's own.
 func keys(t reflect.Type) (all []reflect.StructField) {
 	for i := range t.NumField() {
 		f := t.Field(i)
-		switch name := f.Tag.Get("yaml"); {
-		case f.Anonymous && name == "":
+		switch {
+		case inline(f):
 			for _, inner := range keys(embedded(f)) {
 				inner.Index = append([]int{i}, inner.Index...)
 				all = append(all, inner)
 			}
-		case name != "-":
+		case name(f) != "-":
 			all = append(all, f)
 		}
 	}
 	return all
 }
 
-// embedded is the block of an embedded field: its type, or the one made from a registry.
+// embedded is the block of an inline field: its type, or the one made from a registry.
 func embedded(f reflect.StructField) reflect.Type {
 	if made := madeTypes[f.Type]; made != nil {
 		return made
@@ -33,7 +41,18 @@ func embedded(f reflect.StructField) reflect.Type {
 }
 
 // name is the key of a field.
-func name(f reflect.StructField) string { return f.Tag.Get("yaml") }
+func name(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+	return name
+}
+
+// inline reports whether the keys of a field's block are those of the block around it.
+func inline(f reflect.StructField) bool {
+	return f.Anonymous && name(f) == "" || f.Tag.Get("yaml") == ",inline"
+}
+
+// optional reports whether the zero value of a field means that nothing was said.
+func optional(f reflect.StructField) bool { return strings.HasSuffix(f.Tag.Get("yaml"), ",omitzero") }
 
 // names are the keys of a block.
 func names(t reflect.Type) (all []string) {
@@ -48,13 +67,13 @@ func names(t reflect.Type) (all []string) {
 func find(t reflect.Type, key string) (f reflect.StructField, ok bool) {
 	for i := range t.NumField() {
 		f := t.Field(i)
-		switch name := name(f); {
-		case f.Anonymous && name == "":
+		switch {
+		case inline(f):
 			if inner, ok := find(embedded(f), key); ok {
 				inner.Index = append([]int{i}, inner.Index...)
 				return inner, true
 			}
-		case name == key && name != "-":
+		case name(f) == key && key != "-":
 			return f, true
 		}
 	}
@@ -76,4 +95,44 @@ func at(v reflect.Value, f reflect.StructField) reflect.Value {
 		v = v.Field(i)
 	}
 	return v
+}
+
+// begin gives a block that nothing was said of the values of one that is there.
+func begin(v reflect.Value) {
+	if s, ok := v.Addr().Interface().(interface{ Silent() }); ok && v.IsZero() {
+		s.Silent()
+	}
+}
+
+// unnamed is the element of an array that no key names.
+func unnamed(t reflect.Type) reflect.Value {
+	v := reflect.New(t)
+	if u, ok := v.Interface().(interface{ Unnamed() }); ok {
+		u.Unnamed()
+	}
+	return v.Elem()
+}
+
+// elements are those of an array that differ from one that no key names.
+func elements(v reflect.Value) iter.Seq2[int, reflect.Value] {
+	none := unnamed(v.Type().Elem())
+	return func(yield func(int, reflect.Value) bool) {
+		for i := range v.Len() {
+			if e := v.Index(i); !e.Equal(none) && !yield(i, e) {
+				return
+			}
+		}
+	}
+}
+
+// slot finds the element of an array that a number names. One that was not named so far begins empty.
+func slot(v reflect.Value, key, number string) (reflect.Value, error) {
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 0 || n >= v.Len() {
+		return v, field.New(key, "there is no %s; accepted: 0 to %d", field.Quote(number), v.Len()-1)
+	}
+	if v = v.Index(n); v.Equal(unnamed(v.Type())) {
+		v.SetZero()
+	}
+	return v, nil
 }

@@ -32,8 +32,7 @@ func (p *resolver) network() error {
 	p.decide(f, s)
 	p.IPv6 = f.IP != nil && *f.IP == 6
 	p.Shape = f.shape(s)
-	p.Switching = Switching{CutThrough: f.CutThrough, Pipeline: f.Pipeline, Response: f.PauseDelay,
-		SameSeed: p.File.Switch.HashSeed == "same"}
+	p.Switching = Switching{CutThrough: f.CutThrough, Pipeline: f.Pipeline, Response: f.PauseDelay}
 	p.NICs = NICs{Rate: f.HostLink.Rate, Bond: s.Bond, Latency: s.NICLatency, PCIe: s.PCIe,
 		RxXOff: s.RxXOff, RxXOn: s.RxXOn}
 	err := p.deviceTypes()

@@ -92,9 +92,6 @@ type Switching struct {
 	CutThrough bool
 	Pipeline   unit.Time // latency of the ingress pipeline
 	Response   unit.Time // to a pause; 0: by line rate
-	SameSeed   bool      // every switch hashes with one seed: polarisation
-	// members of channels are picked with the seed of ECMP: polarisation inside a switch
-	SameLagSeed bool
 }
 
 // NICs is what all NICs have in common.

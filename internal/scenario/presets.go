@@ -68,7 +68,7 @@ func presetOf(name string) *preset {
 }
 
 // sets are the values that it gives, by key; q is the data's queue.
-func (s *preset) sets(f *File, q string) (keys, values []string) {
+func (s *preset) sets(f *File, q int) (keys, values []string) {
 	give := func(key, value string) { keys, values = append(keys, key), append(values, value) }
 	give("transport.kind", s.kind)
 	give("cc.algorithm", s.cc)
@@ -82,20 +82,22 @@ func (s *preset) sets(f *File, q string) (keys, values []string) {
 		give("transport.acks", "cnp")
 	}
 	give("switch.pfc", strconv.FormatBool(s.pfc))
-	give("switch.queues."+q+".trim", strconv.FormatBool(s.trims))
-	if s.lastHop || f.Switch.CoreMarks != nil {
+	if s.trims || f.Switch.Queues[q].Trim {
+		give("switch.queues."+strconv.Itoa(q)+".trim", strconv.FormatBool(s.trims))
+	}
+	if s.lastHop || f.Switch.CoreMarks {
 		give("switch.mark_core_only", strconv.FormatBool(s.lastHop))
 	}
 	if s.scheduled || f.Fabric.Scheduled != (Scheduled{}) {
 		give("fabric.scheduled.on", strconv.FormatBool(s.scheduled))
 	}
 	if s.trims {
-		cnp := f.Transport.CNPDSCP
+		cnp := f.Transport.CNPDSCP & 63 // what is no DSCP is refused with its own key
 		give("switch.trim.dscp", strconv.Itoa(cnp))
 		last := cnp
 		if s.lastHop {
 			last = (cnp + 1) % 64
-			give("switch.dscp."+strconv.Itoa(last), strconv.Itoa(f.Switch.DSCP[strconv.Itoa(cnp)]))
+			give("switch.dscp."+strconv.Itoa(last), strconv.Itoa(int(f.Switch.DSCP[cnp])))
 		}
 		give("switch.trim.last_hop_dscp", strconv.Itoa(last))
 	}
@@ -103,9 +105,7 @@ func (s *preset) sets(f *File, q string) (keys, values []string) {
 }
 
 // dataQueue is the number of the queue of data.
-func (f *File) dataQueue() string {
-	return strconv.Itoa(f.Switch.DSCP[strconv.Itoa(f.Transport.DataDSCP)])
-}
+func (f *File) dataQueue() int { return int(f.Switch.DSCP[f.Transport.DataDSCP&63]) }
 
 // preset takes one. Keys that the file, or --set, gives stay as they are; file says whether the file's do.
 func (d *Document) preset(name string, file bool) error {
@@ -119,7 +119,7 @@ func (d *Document) preset(name string, file bool) error {
 	d.Preset = s.name
 	keys, values := s.sets(&d.File, d.File.dataQueue())
 	if _, said := d.b.where["switch.trim"]; !s.trims && !(file && said) {
-		d.File.Switch.Trim = Trim{}
+		d.File.Switch.Trim = queue.Trim{}
 	}
 	for i, key := range keys {
 		if _, said := d.b.where[key]; said && file || d.setBy(key) {
@@ -149,24 +149,23 @@ func (p *resolver) presets() error {
 	}
 	if s.ownQueues {
 		product := p.product()
-		at := p.File.Switch.Queues[q]
+		at := &p.File.Switch.Queues[q]
 		for _, x := range []struct {
 			key   string
 			value *unit.Bytes
 			share float64
-		}{{"limit", &at.Limit, 1}, {"wred_min", &at.WREDMin, 0.2}, {"wred_max", &at.WREDMax, 0.8}} {
-			key := fmt.Sprintf("switch.queues.%s.%s", q, x.key)
+		}{{"limit", &at.Limit, 1}, {"wred_min", &at.WRED.Min, 0.2}, {"wred_max", &at.WRED.Max, 0.8}} {
+			key := fmt.Sprintf("switch.queues.%d.%s", q, x.key)
 			if _, said := p.b.where[key]; said && !p.presetSet || p.setBy(key) {
 				continue
 			}
 			*x.value = unit.Bytes(float64(product) * x.share)
 			all = append(all, key+" "+x.value.String())
 		}
-		if key := "switch.queues." + q + ".probability"; !p.setBy(key) {
-			at.Probability, at.ECN = 100, true
+		if key := fmt.Sprintf("switch.queues.%d.probability", q); !p.setBy(key) {
+			at.WRED.Probability, at.WRED.ECN = 1, true
 			all = append(all, key+" 100")
 		}
-		p.File.Switch.Queues[q] = at
 	}
 	p.note("transport %s (%s) sets %s", s.name, s.words, strings.Join(all, ", "))
 	return nil

@@ -28,7 +28,7 @@ func TestPresets(t *testing.T) {
 		note := p.Notes[0]
 		_, v := p.Resolved()
 		said := strings.Split(note[strings.Index(note, " sets ")+6:], ", ")
-		if len(said) < 6 || !strings.HasPrefix(note, "transport "+name+" (") {
+		if len(said) < 5 || !strings.HasPrefix(note, "transport "+name+" (") {
 			t.Errorf("%s: %q", name, note)
 		}
 		for _, x := range said {

@@ -257,11 +257,11 @@ func TestSet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := d.File; f.LB != "spray" || f.Transport.QPs != 4 || f.Switch.Queues["3"].XOff != 4e6 ||
+	if f := d.File; f.LB != "spray" || f.Transport.QPs != 4 || f.Switch.Queues[3].XOff != 4e6 ||
 		f.Workload.Traffic.Permutation.Bytes != 2e6 {
 		t.Errorf("%+v", f)
 	}
-	if scenario.Default().Switch.Queues["3"].XOff == 4e6 {
+	if scenario.Default().Switch.Queues[3].XOff == 4e6 {
 		t.Error("--set changed the defaults")
 	}
 	d, err = scenario.Parse("x.yaml", []byte(good),

@@ -35,7 +35,9 @@ func object(t reflect.Type, row string) schema {
 	for _, f := range keys(t) {
 		s := typeSchema(f.Type, field.Join(row, name(f)))
 		if e := enumOf(f); e != "" {
-			s["enum"] = strings.Split(e, ",")
+			if s["enum"] = strings.Split(e, ","); f.Type.Kind() == reflect.Bool {
+				s["type"] = "string"
+			}
 		}
 		s["description"] = f.Tag.Get("doc")
 		props[name(f)] = s
@@ -113,7 +115,7 @@ func kindSchema(t reflect.Type, row string) schema {
 			return schema{"oneOf": []schema{list, {"type": "string"}}}
 		}
 		return list
-	case reflect.Map:
+	case reflect.Map, reflect.Array:
 		if t.Elem().Kind() == reflect.String { // keyed by names
 			return schema{"type": "object", "additionalProperties": typeSchema(t.Elem(), row+".*")}
 		}

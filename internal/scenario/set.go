@@ -48,6 +48,7 @@ func (d *Document) put(key, value string) error {
 		}
 		switch v.Kind() {
 		case reflect.Struct:
+			begin(v)
 			name, place, listed := strings.Cut(p, "[")
 			f, ok := find(v.Type(), name)
 			if !ok {
@@ -64,6 +65,12 @@ func (d *Document) put(key, value string) error {
 					"be in the file", field.Clip(p))
 			}
 			v = v.Index(k)
+		case reflect.Array:
+			var err error
+			if v, err = slot(v, key, p); err != nil {
+				return err
+			}
+			enum = ""
 		case reflect.Map:
 			return putInMap(v, key, p, parts[i+1:], value)
 		case reflect.Slice:
@@ -99,7 +106,7 @@ func putLeaf(v reflect.Value, key, value, enum string) error {
 	switch v.Kind() {
 	case reflect.Slice:
 		return field.New(key, "%s", listed(key, v))
-	case reflect.Struct, reflect.Map, reflect.Pointer, reflect.Interface:
+	case reflect.Struct, reflect.Array, reflect.Map, reflect.Pointer, reflect.Interface:
 		return field.New(key, "the key holds several values; name one of them")
 	}
 	return field.Under(key, setAt(key, v, value, enum))

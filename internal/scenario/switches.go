@@ -5,7 +5,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strconv"
 
 	"railyard/internal/field"
 	"railyard/internal/queue"
@@ -83,32 +82,9 @@ func (p *resolver) largestFrame() unit.Bytes {
 
 // platform resolves the switch block.
 func (p *resolver) platform() error {
-	s := &p.File.Switch
-	spec := queue.Spec{Buffer: s.Buffer, MTU: s.MTU, PFCQuanta: s.PFCQuanta,
-		CoreMarks: s.CoreMarks != nil && *s.CoreMarks,
-		Watchdog: queue.Watchdog{On: s.Watchdog.On, Poll: s.Watchdog.Poll, Detect: s.Watchdog.Detect,
-			Restore: s.Watchdog.Restore, Forward: s.Watchdog.Action == "forward"}}
-	for k, q := range s.DSCP {
-		d, err := strconv.Atoi(k)
-		if err != nil || d < 0 || d > 63 {
-			return field.New("switch.dscp."+k, "is no DSCP; they are 0 to 63")
-		}
-		spec.DSCP[d] = uint8(q)
-	}
-	for i := range spec.Queues {
-		spec.Queues[i] = queue.Class{Alpha: 1}
-	}
-	for k, q := range s.Queues {
-		i, err := strconv.Atoi(k)
-		if err != nil || i < 0 || i > 7 {
-			return field.New("switch.queues."+k, "is not a queue; they are 0 to 7")
-		}
-		spec.Queues[i] = queue.Class{Strict: q.Strict, Weight: q.Weight, Lossless: q.Lossless,
-			WRED: queue.WRED{Min: q.WREDMin, Max: q.WREDMax, Probability: q.Probability / 100,
-				Weight: uint(q.WREDWeight), ECN: q.ECN},
-			XOff: q.XOff, XOn: q.XOn, XOnOffset: q.XOnOffset, Alpha: q.Alpha, Headroom: q.Headroom,
-			Limit: q.Limit, Trim: q.Trim != nil && *q.Trim}
-		if !s.PFC {
+	spec := p.File.Switch.Spec
+	if !p.File.Switch.PFC {
+		for i := range spec.Queues {
 			lossy(&spec.Queues[i])
 		}
 	}
@@ -196,7 +172,7 @@ func (p *resolver) configured() error {
 	}
 	p.classify()
 	if p.everywhere() { // then what the text decided is part of the resolved values
-		p.File.Switch = written(&p.Spec, &p.File.Switch)
+		p.File.Switch.Spec = p.Spec
 	}
 	p.balance(configs)
 	return nil
@@ -417,37 +393,4 @@ func (p *resolver) balance(configs map[string]*swconf.Config) {
 		p.File.setLB("flowlet_gap", aging)
 	}
 	p.note("the configuration turns DLB on (%s): lb is %s", mode, lb.Name)
-}
-
-// written is a Spec as the switch block would say it.
-func written(s *queue.Spec, base *Switch) Switch {
-	w := Switch{Buffer: s.Buffer, MTU: s.MTU, PFC: base.PFC, PFCQuanta: s.PFCQuanta, DSCP: map[string]int{},
-		Queues: map[string]Queue{}, HashSeed: base.HashSeed, CoreMarks: base.CoreMarks,
-		Watchdog: Watchdog{On: s.Watchdog.On, Poll: s.Watchdog.Poll, Detect: s.Watchdog.Detect,
-			Restore: s.Watchdog.Restore, Action: "drop"}}
-	if s.Watchdog.Forward {
-		w.Watchdog.Action = "forward"
-	}
-	if s.CoreMarks {
-		w.CoreMarks = &s.CoreMarks
-	}
-	for d, q := range s.DSCP {
-		if q != 0 {
-			w.DSCP[strconv.Itoa(d)] = int(q)
-		}
-	}
-	for i, k := range s.Queues {
-		w.Queues[strconv.Itoa(i)] = Queue{Strict: k.Strict, Weight: k.Weight, Lossless: k.Lossless,
-			WREDMin: k.WRED.Min, WREDMax: k.WRED.Max,
-			Probability: k.WRED.Probability * 100, WREDWeight: int(k.WRED.Weight), ECN: k.WRED.ECN,
-			XOff: k.XOff, XOn: k.XOn, XOnOffset: k.XOnOffset, Alpha: k.Alpha, Headroom: k.Headroom,
-			Limit: k.Limit}
-		if k.Trim {
-			q := w.Queues[strconv.Itoa(i)]
-			q.Trim = &k.Trim
-			w.Queues[strconv.Itoa(i)] = q
-		}
-	}
-	w.Trim = trimOf(s)
-	return w
 }

@@ -13,14 +13,14 @@ import (
 func TestNICsClassifyAsTheirLeaf(t *testing.T) {
 	for keys, want := range map[string]struct {
 		queue uint8 // of DSCP 26
-		file  string
+		file  int
 		note  string
 	}{
-		"{spine: a.cfg}": {0, "24", ""},
-		"{spine-1: a.cfg, rail-2: a.cfg}": {0, "24",
+		"{spine: a.cfg}": {0, 24, ""},
+		"{spine-1: a.cfg, rail-2: a.cfg}": {0, 24,
 			"DSCP 24 goes to queue 3 on rail-1 and to queue 0 on rail-2"},
-		"{rail: a.cfg}":   {4, "24", ""},
-		"{config: a.cfg}": {4, "26", ""},
+		"{rail: a.cfg}":   {4, 24, ""},
+		"{config: a.cfg}": {4, 26, ""},
 	} {
 		d, err := scenario.Parse("x.yaml", []byte(good+"switches: "+keys+"\n"), nil)
 		if err != nil {
@@ -33,8 +33,8 @@ func TestNICsClassifyAsTheirLeaf(t *testing.T) {
 		if p.Spec.DSCP[26] != want.queue {
 			t.Errorf("%s: NICs put DSCP 26 into queue %d, want %d", keys, p.Spec.DSCP[26], want.queue)
 		}
-		if _, ok := p.Settled().Switch.DSCP[want.file]; !ok {
-			t.Errorf("%s: what is resolved has %v, want one of DSCP %s", keys,
+		if p.Settled().Switch.DSCP[want.file] == 0 {
+			t.Errorf("%s: what is resolved has %v, want one of DSCP %d", keys,
 				p.Settled().Switch.DSCP, want.file)
 		}
 		notes := strings.Join(p.Notes, "\n")
@@ -97,5 +97,29 @@ workload: {traffic: {permutation: {bytes: 1MB}}}
 	if _, err := d.Resolve(texts(map[string]string{"a.cfg": nxos})); err == nil ||
 		!strings.Contains(err.Error(), `did you mean "rail"?`) {
 		t.Error(err)
+	}
+}
+
+// What no configuration can say stays as the switch block has it, also where configurations cover all switches.
+func TestConfigurationsKeepWhatTheyCannotSay(t *testing.T) {
+	text := strings.Replace(good, "spines: 2", "spines: 2\n  uplinks: 4\n  lag: 2", 1) +
+		"switches: {config: a.cfg}\nswitch: {lag_seed: ecmp, hash_seed: same}\n"
+	d, err := scenario.Parse("x.yaml", []byte(text), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := d.Resolve(texts(map[string]string{"a.cfg": nxos}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := p.SpecOf(p.Graph.Node("rail-1")); s.DSCP[26] != 4 || !s.SameLagSeed || !s.SameSeed {
+		t.Errorf("rail-1 runs %+v", s)
+	}
+	_, values := p.Resolved()
+	for key, want := range map[string]string{"switch.lag_seed": "ecmp", "switch.hash_seed": "same",
+		"switch.queues.4.probability": "3"} {
+		if values[key] != want {
+			t.Errorf("%s is %q, want %q", key, values[key], want)
+		}
 	}
 }

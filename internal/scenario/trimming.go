@@ -9,46 +9,25 @@ import (
 	"railyard/unit"
 )
 
-// What a trimmed packet is where a scenario does not say: as long as SONiC makes it, and in the class of
-// CNPs, which has strict priority.
-const (
-	trimSize = 128 * unit.Byte
-	trimDSCP = 48
-)
-
 // trimming fills in what the switch block leaves open of trimming, where a queue trims, and refuses what is
 // said of it where none does.
 func (p *resolver) trimming(spec *queue.Spec) error {
-	t := &p.File.Switch.Trim
+	t := &spec.Trim
 	if spec.TrimMask() == 0 {
-		if *t != (Trim{}) && len(p.File.Switches) == 0 {
+		if *t != (queue.Trim{}) && len(p.File.Switches) == 0 {
 			return field.New("switch.trim", "no queue trims; switch.queues.N.trim makes one")
 		}
+		*t = queue.Trim{}
 		return nil
 	}
-	if t.Size == nil {
-		t.Size = new(trimSize)
+	if *t == (queue.Trim{}) {
+		t.Silent()
 	}
-	if t.DSCP == nil {
-		t.DSCP = new(trimDSCP)
+	if preset := presetOf(p.Preset); !p.says("switch.trim.last_hop_dscp") && (preset == nil || !preset.trims) {
+		t.LastHop = t.DSCP
 	}
-	if t.LastHop == nil {
-		t.LastHop = new(*t.DSCP)
-	}
-	if t.Either == nil {
-		t.Either = new(false)
-	}
-	spec.Trim = queue.Trim{Size: *t.Size, DSCP: uint8(*t.DSCP), LastHop: uint8(*t.LastHop), Either: *t.Either}
+	p.File.Switch.Trim = *t
 	return nil
-}
-
-// trimOf is what a Spec says of trimming, as the switch block would.
-func trimOf(s *queue.Spec) Trim {
-	if s.TrimMask() == 0 {
-		return Trim{}
-	}
-	t := s.Trim
-	return Trim{new(t.Size), new(int(t.DSCP)), new(int(t.LastHop)), new(t.Either)}
 }
 
 // trimRoom holds what trims to what the packets of the run need, room for two of them, and notes where other

@@ -14,6 +14,10 @@ import (
 // Values returns every resolved value by dotted key, in file order.
 func (f *File) Values() (paths []string, values map[string]string) {
 	values = map[string]string{}
+	add := func(key, value string) {
+		paths = append(paths, key)
+		values[key] = value
+	}
 	var walk func(v reflect.Value, key string)
 	walk = func(v reflect.Value, key string) {
 		switch v.Kind() {
@@ -23,10 +27,19 @@ func (f *File) Values() (paths []string, values map[string]string) {
 			}
 		case reflect.Struct:
 			for _, f := range keys(v.Type()) {
-				if ofSite(v.Type()) && at(v, f).IsZero() {
+				of, key := at(v, f), field.Join(key, name(f))
+				if (optional(f) || ofSite(v.Type())) && of.IsZero() {
 					continue // not said, and 0 is no value of it
 				}
-				walk(at(v, f), field.Join(key, name(f)))
+				if no, yes, ok := strings.Cut(enumOf(f), ","); ok && of.Kind() == reflect.Bool {
+					add(key, map[bool]string{false: no, true: yes}[of.Bool()])
+					continue
+				}
+				walk(of, key)
+			}
+		case reflect.Array:
+			for i, e := range elements(v) {
+				walk(e, field.Join(key, strconv.Itoa(i)))
 			}
 		case reflect.Map:
 			for _, k := range mapKeys(v) {
@@ -34,8 +47,7 @@ func (f *File) Values() (paths []string, values map[string]string) {
 			}
 		case reflect.Slice:
 			if p, ok := v.Interface().(site.Pairs); ok {
-				paths = append(paths, key)
-				values[key] = p.String()
+				add(key, p.String())
 				return
 			}
 			for i := range v.Len() {
@@ -46,8 +58,7 @@ func (f *File) Values() (paths []string, values map[string]string) {
 			if l, ok := v.Interface().(Length); ok {
 				s = l.String()
 			}
-			paths = append(paths, key)
-			values[key] = s
+			add(key, s)
 		}
 	}
 	walk(reflect.ValueOf(f).Elem(), "")

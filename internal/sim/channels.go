@@ -39,7 +39,7 @@ func (n *Network) bundle(node int, name string, chooser route.Chooser, of []int)
 	}
 	r := rng.New(n.Setup.Seed, "channels/"+name)
 	seed := uint32(r.Uint64())
-	if h, ok := chooser.(route.Hasher); ok && n.Setup.SameLagSeed {
+	if h, ok := chooser.(route.Hasher); ok && n.Net.Sw[node].Spec.SameLagSeed {
 		seed = h.HashSeed()
 	}
 	n.Net.SetChannels(int32(node), seed, lead, members)

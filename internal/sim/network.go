@@ -262,7 +262,7 @@ func (n *Network) install() {
 			t.Home = int(of[node])
 		}
 		name := g.Nodes[node].Name
-		if n.Setup.SameSeed {
+		if n.Net.Sw[node].Spec.SameSeed {
 			name = "all"
 		}
 		chooser := n.Net.Sw[node].Chooser

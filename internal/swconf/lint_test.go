@@ -162,7 +162,7 @@ func TestSpecOfText(t *testing.T) {
 	}
 	k := s.Queues[3]
 	if !k.Lossless || k.XOff != 3_500_000 || k.XOn != 100_000 || k.Headroom != 200_000 || k.Weight != 50 ||
-		k.WRED.Min != 150_000 || k.WRED.Max != 3_000_000 || math.Abs(k.WRED.Probability-0.07) > 1e-12 ||
+		k.WRED.Min != 150_000 || k.WRED.Max != 3_000_000 || math.Abs(float64(k.WRED.Probability)-0.07) > 1e-12 ||
 		!s.Queues[7].Strict || s.DSCP[24] != 3 || s.DSCP[48] != 7 || s.MTU != 9216 || !s.Watchdog.On {
 		t.Errorf("%+v", s)
 	}

@@ -56,7 +56,8 @@ func (c *Config) Spec(base queue.Spec) (spec queue.Spec, notes []string, err err
 		notes = append(notes, c.File+": "+fmt.Sprintf(format, args...))
 	}
 	q, port := c.Typical()
-	spec = queue.Spec{Buffer: base.Buffer, MTU: base.MTU, PFCQuanta: base.PFCQuanta}
+	spec = base
+	spec.CoreMarks = false // unless some ports differ
 	alike := (*QoS).plain
 	if marks, at, without := c.marking(q); marks != nil {
 		q, port, spec.CoreMarks, alike = marks, at, true, (*QoS).unmarked
@@ -174,7 +175,7 @@ func (q *Queue) class(lossless bool, platform *queue.Class) queue.Class {
 		k.Weight = q.Share.V
 	}
 	if w := q.WRED.V; q.WRED.Is() {
-		k.WRED = queue.WRED{Min: w.Min, Max: w.Max, Probability: w.Percent / 100,
+		k.WRED = queue.WRED{Min: w.Min, Max: w.Max, Probability: unit.Share(w.Percent / 100),
 			Weight: uint(max(w.Weight, 0)), ECN: w.ECN}
 		if w.Open {
 			k.WRED.Probability = platform.WRED.Probability

@@ -257,7 +257,7 @@ func randomSpec(rt *rapid.T, os swconf.OS) queue.Spec {
 		if n("wred", 0, 1) == 1 {
 			k.WRED.Min = unit.Bytes(n("min", 0, 1_000_000))
 			k.WRED.Max = k.WRED.Min + unit.Bytes(n("max", 1, 3_000_000))
-			k.WRED.Probability = float64(n("p", 0, 100)) / 100
+			k.WRED.Probability = unit.Share(n("p", 0, 100)) / 100
 			k.WRED.Weight = uint(n("w", 0, 15))
 			k.WRED.ECN = n("ecn", 0, 1) == 1
 		}

@@ -27,7 +27,7 @@ func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
 		return nil, err
 	}
 	for i := range s.Spec.Queues {
-		if p := s.Spec.Queues[i].WRED.Probability * 100; math.Abs(p-math.Round(p)) > 1e-9 {
+		if p := s.Spec.Queues[i].WRED.Probability.Percent(); math.Abs(p-math.Round(p)) > 1e-9 {
 			return nil, design.Refuse(swconf.EOS, s,
 				"queue %d: a mark probability of %g %%; whole percents are accepted", i, p)
 		}
@@ -103,11 +103,11 @@ func (w *writer) qos() {
 		}
 		if r := k.WRED; r.Max > 0 && r.ECN {
 			w.Line(2, "random-detect ecn minimum-threshold %s maximum-threshold %s max-mark-probability "+
-				"%.0f weight %d", amount(r.Min), amount(r.Max), r.Probability*100, r.Weight)
+				"%.0f weight %d", amount(r.Min), amount(r.Max), r.Probability.Percent(), r.Weight)
 		} else if r.Max > 0 {
 			w.Line(2,
 				"random-detect drop minimum-threshold %s maximum-threshold %s drop-probability %.0f weight "+
-					"%d", amount(r.Min), amount(r.Max), r.Probability*100, r.Weight)
+					"%d", amount(r.Min), amount(r.Max), r.Probability.Percent(), r.Weight)
 		}
 	}
 	w.Line(0, "!")

@@ -79,7 +79,7 @@ func sayable(d *design.Design, s *design.Switch) error {
 	first := -1
 	for i := range spec.Queues {
 		k := &spec.Queues[i]
-		if p := k.WRED.Probability * 100; k.WRED.Max > 0 && (math.Abs(p-math.Round(p)) > 1e-9 || p < 1) {
+		if p := k.WRED.Probability.Percent(); k.WRED.Max > 0 && (math.Abs(p-math.Round(p)) > 1e-9 || p < 1) {
 			return refuse("queue %d: a mark probability of %g %%; whole percents from 1 are accepted", i, p)
 		}
 		if k.WRED.Weight > 0 {
@@ -169,7 +169,7 @@ func (w *writer) marks(i int) {
 	}
 	w.set("%smin-threshold %d", class, r.Min)
 	w.set("%smax-threshold %d", class, r.Max)
-	w.set("%sprobability %.0f", class, r.Probability*100)
+	w.set("%sprobability %.0f", class, r.Probability.Percent())
 	if r.ECN {
 		w.set("%secn enable", class)
 	} else {

@@ -51,7 +51,7 @@ func (w *writer) fits() error {
 	}
 	for i := range spec.Queues {
 		k := &spec.Queues[i]
-		if p := k.WRED.Probability * 100; p != math.Round(p) && math.Abs(p-math.Round(p)) > 1e-9 {
+		if p := k.WRED.Probability.Percent(); p != math.Round(p) && math.Abs(p-math.Round(p)) > 1e-9 {
 			return no("queue %d: a drop probability of %g %%; whole percents are accepted", i, p)
 		}
 		if _, ok := exponent(k.Alpha); k.Alpha > 0 && !ok {
@@ -166,7 +166,7 @@ func (w *writer) qos() {
 			}
 			w.Line(2,
 				"random-detect minimum-threshold %s maximum-threshold %s drop-probability %.0f weight %d%s",
-				amount(r.Min), amount(r.Max), r.Probability*100, r.Weight, ecn)
+				amount(r.Min), amount(r.Max), r.Probability.Percent(), r.Weight, ecn)
 		}
 		switch {
 		case k.Lossless:

@@ -91,7 +91,7 @@ func fits(d *design.Design, s *design.Switch) error {
 		if k.Lossless {
 			lossless++
 		}
-		if p := k.WRED.Probability * 100; math.Abs(p-math.Round(p)) > 1e-9 {
+		if p := k.WRED.Probability.Percent(); math.Abs(p-math.Round(p)) > 1e-9 {
 			return no("queue %d: a drop probability of %g %%; whole percents are accepted", i, p)
 		}
 		if k.WRED.Weight > 0 {
@@ -339,7 +339,7 @@ func wredRow(w queue.WRED) row {
 	for _, c := range []string{"green", "yellow", "red"} {
 		r[c+"_min_threshold"] = fmt.Sprint(int64(w.Min))
 		r[c+"_max_threshold"] = fmt.Sprint(int64(w.Max))
-		r[c+"_drop_probability"] = fmt.Sprintf("%.0f", w.Probability*100)
+		r[c+"_drop_probability"] = fmt.Sprintf("%.0f", w.Probability.Percent())
 		r["wred_"+c+"_enable"] = "true"
 	}
 	return r
