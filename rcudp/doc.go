@@ -23,4 +23,12 @@
 // (tshark and scapy agree). A receiver does not see the identification, so it
 // tries the place of the segment in its batch first and then 0 to 63; a sender
 // whose identifications are arbitrary is not understood over IPv4. IPv6 has none.
+//
+// # Time
+//
+// Over sockets most of a round trip is waiting for a processor. The kernel stamps arrivals (Device.StampArrivals);
+// the far end of MRC leaves the time that it held a packet out of the stamp that it echoes, and the near end the
+// time that it held the answer. NSCC's delay is the rest. Time-outs use the whole round trip. Each end announces the
+// size of its socket buffer at connection set-up, and a queue pair keeps less than its share in flight, which
+// prevents loss between fast processes without PFC.
 package rcudp

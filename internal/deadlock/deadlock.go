@@ -1,11 +1,3 @@
-// Package deadlock finds out beforehand whether pauses in a fabric can wait for one another in a ring.
-//
-// A lossless packet holds buffer behind the cable that it came by until it has buffer behind the next
-// one. Who may wait for whom so is the buffer dependency graph: its nodes are the directions of cables
-// between switches, with the class in which packets cross them, its edges the turns that some routed
-// packet takes. Where it has no cycle there is no deadlock by PFC, whatever the load; with one there can
-// be (Dally and Seitz 1987; Guo et al., SIGCOMM 2016; Hu et al., HotNets 2016; HANDBOOK.md 23). NICs end
-// every chain: what they take waits for nobody.
 package deadlock
 
 import (

@@ -1,7 +1,3 @@
-// Package explain reads what was executed and what the network was seen doing meanwhile, and
-// says what came of it: completion times with their ideals and bounds, the step split by what
-// held it up, the chain of operations that its end waited for, and what each collective lost
-// to which cause. It knows no simulator: see Observation.
 package explain
 
 import (

@@ -23,4 +23,16 @@
 // split.go runs one network in parts: each part is a Net that executes the events of its own nodes; packets and PFC
 // frames to other parts leave as [Letter] values and are exchanged after windows of the shortest link delay between
 // parts (Lookahead). TestPartsGiveTheSameBytes compares parts with the whole.
+//
+// # What several cores need
+//
+// Elements only see arrivals and PFC frames, so parts are independent within a window. Beyond one goroutine per part
+// and a barrier per window, a run on several cores needs:
+//
+//   - what messages met (package sim, trouble.go) and a sampler's idleness noted with times and joined at a
+//     barrier: at a delivery they read the waits of all switches;
+//   - a barrier where the run acts on both ends of a link by what they are doing (a change of rate);
+//   - circular pause dependencies (package sim, chains.go), which span parts;
+//   - progress, stalls and the end of a run as sums over the parts;
+//   - parts without arrays for the nodes of others, where memory counts.
 package fabric

@@ -16,4 +16,14 @@
 // reading ahead of memory that an event will need (ahead.go).
 //
 // TestTwoDrivers compares this driver with that of rcudp packet by packet, to the picosecond, under random loss.
+//
+// # Credit and protocols
+//
+// A controller with credit (cc.Credited) has an account beside the window: bytes sent, granted and asked for since
+// the connection began, so that the next grant or request replaces a lost one. The granter of a NIC (credit.go)
+// gives a share of what its ports take, in turn, higher classes first; it grants for lost packets before their
+// sender asks. NDP's pulls use the same granter.
+//
+// Protocols of package transport spread data over the ports of a NIC as planes: a packet leaves by whichever port is
+// free. Link events of a NIC's own cables reach the ends of its connections at once.
 package host

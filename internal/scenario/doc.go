@@ -24,4 +24,9 @@
 //
 // Errors are field.Errors throughout. A part that is checked elsewhere is put under its key
 // with field.Under; place.go knows the line, or the --set to blame.
+//
+// A Plan is not its file: only this package reads File. Resolve fills in every open value, so that a run keeps all
+// it had (Plan.Resolved) and another scenario can be made of it (Settled). YAML is bounded before it is parsed
+// (tokens.go): tokens, levels, keys of a mapping. Work whose computing and transfers could exceed the picosecond
+// clock is refused (Plan.bound).
 package scenario
