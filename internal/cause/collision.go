@@ -2,7 +2,7 @@ package cause
 
 var collision = Cause{ID: Collision, Key: "hash_collision", Name: "ECMP hash collision",
 	About: "flows share a link while other links of the group have spare capacity",
-	Color: "#d55e00", Loss: true, Trigger: true,
+	Color: "#d4502a", Loss: true, Trigger: true,
 	Advice:  "add paths, or place ranks so that fewer flows share a link",
 	Without: sprays,
 	Remedies: func(f *Facts) (all []Change) {

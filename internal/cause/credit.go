@@ -2,7 +2,7 @@ package cause
 
 var credit = Cause{ID: Credit, Key: "waiting_for_credit", Name: "credit wait",
 	About: "a sender waits for credit that the receiver or egress port has not granted",
-	Color: "#99d5c9", Loss: true, Trigger: false,
+	Color: "#8fcabd", Loss: true, Trigger: false,
 	Advice: "let receivers grant credit sooner",
 	Without: func(f *Facts) Change {
 		c := uncontrolled(f)

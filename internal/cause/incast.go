@@ -2,7 +2,7 @@ package cause
 
 var incast = Cause{ID: Incast, Key: "incast", Name: "incast",
 	About: "several senders share one receiver's link",
-	Color: "#e69f00", Loss: true, Trigger: true,
+	Color: "#a63d84", Loss: true, Trigger: true,
 	Advice: "let fewer senders send at a time: the receiver's link is the limit",
 	Without: func(*Facts) Change {
 		return edit("receivers' links as fast as all senders together", FastReceivers)

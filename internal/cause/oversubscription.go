@@ -4,7 +4,7 @@ import "fmt"
 
 var oversubscription = Cause{ID: Oversubscription, Key: "oversubscription", Name: "oversubscription",
 	About: "links between switches have less capacity together than the flows ask for",
-	Color: "#882255", Loss: true, Trigger: true,
+	Color: "#de7898", Loss: true, Trigger: true,
 	Advice: "add links between switches, or place the job below fewer of them",
 	Without: func(f *Facts) Change {
 		if f.FabricRate == 0 {

@@ -8,7 +8,7 @@ import (
 
 var pause = Cause{ID: Pause, Key: "pause", Name: "PFC pauses",
 	About: "PFC pauses a link whose own path has spare capacity",
-	Color: "#cc79a7", Loss: true, Trigger: false,
+	Color: "#6b3fa0", Loss: true, Trigger: false,
 	Without: func(f *Facts) Change {
 		if f.Storms {
 			return edit("no PFC storm, buffers without limit", NoStorms, NoLimits)

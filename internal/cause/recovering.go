@@ -2,7 +2,7 @@ package cause
 
 var recovering = Cause{ID: Recovering, Key: "rate_not_given_back", Name: "CC recovering",
 	About: "congestion control keeps a rate below line rate after a reduction",
-	Color: "#f0e442", Loss: true, Trigger: false,
+	Color: "#e2a112", Loss: true, Trigger: false,
 	Advice: "choose a congestion control that gives rates back sooner",
 	Without: func(f *Facts) Change {
 		c := uncontrolled(f)

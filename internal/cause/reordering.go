@@ -2,7 +2,7 @@ package cause
 
 var reordering = Cause{ID: Reordering, Key: "reordering", Name: "reordering treated as loss",
 	About: "packets overtake one another, and go-back-N discards and retransmits them",
-	Color: "#555555", Loss: true, Trigger: false,
+	Color: "#a8834f", Loss: true, Trigger: false,
 	Advice:  "use NICs that place packets in any order",
 	Without: anyOrder,
 	Remedies: func(f *Facts) (all []Change) {

@@ -2,7 +2,7 @@ package cause
 
 var retransmission = Cause{ID: Retransmission, Key: "sent_again", Name: "retransmission",
 	About: "lost packets are detected and retransmitted",
-	Color: "#000000", Loss: true, Trigger: false,
+	Color: "#7b4a22", Loss: true, Trigger: false,
 	Advice:  "find what loses packets",
 	Without: func(f *Facts) Change { return noLoss(f) },
 	Remedies: func(f *Facts) (all []Change) {

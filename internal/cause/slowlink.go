@@ -2,7 +2,7 @@ package cause
 
 var slowLink = Cause{ID: SlowLink, Key: "slow_link", Name: "slow link",
 	About: "a link runs below the rate of its kind",
-	Color: "#aa4466", Loss: true, Trigger: true,
+	Color: "#b8607a", Loss: true, Trigger: true,
 	Without: func(*Facts) Change { return edit("every link at the rate of its kind", NoSlowdowns) },
 	Remedies: func(f *Facts) []Change {
 		all := []Change{edit("repair the slow link", NoSlowdowns)}

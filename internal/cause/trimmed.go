@@ -8,7 +8,7 @@ import (
 
 var trimmed = Cause{ID: Trimmed, Key: "trimmed", Name: "trimmed packets",
 	About: "switches trim packets to their headers, and these are retransmitted",
-	Color: "#785ef0", Loss: true, Trigger: false,
+	Color: "#9a7ff0", Loss: true, Trigger: false,
 	Advice:  "raise the limit of the queue, or let fewer senders send at a time",
 	Without: func(*Facts) Change { return edit("queues without limit", NoLimits) },
 	Remedies: func(f *Facts) []Change {

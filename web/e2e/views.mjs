@@ -1,11 +1,11 @@
 // Opens every view in Chromium and compares what it shows with the API's figures.
-// node views.mjs BASE RUN-WITH-CASCADE RUN-WITH-CAPTURE TRAINING-RUN REPORT.html BROKEN LOSSY PLACED [SHOTS]
+// node views.mjs BASE RUN-WITH-CASCADE RUN-WITH-CAPTURE TRAINING-RUN REPORT.html BROKEN LOSSY PLACED WIDE [SHOTS]
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
 
-const [base, cascade, captured, training, report, broken, lossy, placed, shots] = process.argv.slice(2);
+const [base, cascade, captured, training, report, broken, lossy, placed, wide, shots] = process.argv.slice(2);
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
@@ -55,7 +55,9 @@ const open = async (hash) => {
   await page.goto("about:blank");
   await page.goto(base + hash);
 };
-const text = (id) => page.getByTestId(id).innerText();
+/** plain has ordinary spaces and hyphens: those of the page do not break. */
+const plain = (s) => s.replaceAll("\u00a0", " ").replaceAll("\u2011", "-");
+const text = async (id) => plain(await page.getByTestId(id).innerText());
 /** Waits until what is asked holds: what follows a key is drawn, and written into the address, a moment later. */
 async function eventually(holds, what) {
   for (const end = Date.now() + 120_000; !(await holds()); await page.waitForTimeout(20))
@@ -82,8 +84,9 @@ async function settled() {
     return asked.size === 0 && first !== null && first === (await look()) && answers === before;
   }, "the page is drawn");
 }
+const slider = () => page.getByRole("slider", { name: "time" });
 const shows = (place, words) =>
-  eventually(async () => (await place.innerText()).includes(words), `${words} is shown`);
+  eventually(async () => plain(await place.innerText()).includes(words), `${words} is shown`);
 let seen = 0;
 async function check(name) {
   await settled();
@@ -98,16 +101,18 @@ async function check(name) {
   assert.deepEqual(problems.splice(0), [], name);
   seen++;
 }
+const digits = (v) => v.toFixed(v >= 99.95 || Number.isInteger(v) ? 0 : v >= 9.995 ? 1 : 2);
 const time = (ps) => {
+  if (ps === 0) return "0 s";
   let v = ps;
   let i = 0;
-  while (Math.abs(v) >= 1000 && i < 4) {
+  while (v >= 999.5 && i < 4) {
     v /= 1000;
     i++;
   }
-  const digits = Math.abs(v) >= 100 || Number.isInteger(v) ? 0 : Math.abs(v) >= 10 ? 1 : 2;
-  return `${v.toFixed(digits)} ${["ps", "ns", "µs", "ms", "s"][i]}`;
+  return `${digits(v)} ${["ps", "ns", "µs", "ms", "s"][i]}`;
 };
+const percent = (share) => `${(100 * share).toFixed(1)} %`;
 
 // The list, by keyboard: filter, sort, open.
 await open("");
@@ -134,15 +139,18 @@ await page.getByTestId("figures").waitFor();
 // Figures equal the summary.
 for (const run of [training, cascade, captured]) {
   const { summary } = await json(`api/runs/${run}/info`);
-  await open(`#/run/${run}/fabric`);
+  await open(`#/run/${run}`);
   await page.getByTestId("figures").waitFor();
+  await page.getByText("Counters and settings").press("Enter");
   for (const [id, figure] of [
     ["step-time", time(summary.step_time_ps)],
     ["marks", summary.ecn_marks.toLocaleString("en-US")],
     ["pauses", summary.pfc_pauses.toLocaleString("en-US")],
   ])
-    await eventually(async () => (await text(id)) === figure, `${run}: ${id} is ${figure}`);
+    if (figure !== "0") await eventually(async () => (await text(id)) === figure, `${run}: ${id} is ${figure}`);
 }
+await open(`#/run/${training}/fabric`);
+await slider().waitFor();
 await check("fabric");
 
 // The scrubber lands on the cascade: the receiver's leaf port is the root, it pauses
@@ -163,17 +171,18 @@ const whole = (on) =>
   });
 const steps = Array.from({ length: cols }, (_, t) => t).find((t) => whole(causes(t)));
 assert.ok(steps > 0, "the incast reaches the other segment's servers");
-await open(`#/run/${cascade}/fabric?metric=pause&t=0`);
-const slider = page.getByRole("slider", { name: "time" });
-await slider.focus();
+await open(`#/run/${cascade}/fabric?metric=pause&at=0`);
+await slider().focus();
 for (let i = 1; i <= steps; i++) {
   await page.keyboard.press("ArrowRight");
   await page.waitForFunction((n) => document.querySelector(".scrub").value === String(n), i);
 }
-await page.waitForFunction(
-  (n) => new URLSearchParams(location.hash.split("?")[1]).get("t") === String(n),
-  steps,
-);
+/** The time of a column is in the address. */
+const timeIs = (t) => {
+  const at = String(Math.ceil((t / cols) * summary.step_time_ps));
+  return page.waitForFunction((at) => new URLSearchParams(location.hash.split("?")[1]).get("at") === at, at);
+};
+await timeIs(steps);
 const tree = page.getByTestId("pause-tree");
 const root = /root: seg-1-rail-1:\w+ → host-1/;
 let order = [];
@@ -205,13 +214,10 @@ await page.getByRole("button", { name: "play", exact: true }).press("Enter");
 await page.waitForFunction((n) => document.querySelector(".scrub").value === String(n - 1), cols, {
   timeout: 300_000,
 });
-await page.waitForFunction(
-  (n) => new URLSearchParams(location.hash.split("?")[1]).get("t") === String(n - 1),
-  cols,
-);
+await timeIs(cols - 1);
 await page.reload();
-await slider.waitFor();
-await eventually(async () => (await slider.inputValue()) === String(cols - 1), "a reload stays at the end");
+await slider().waitFor();
+await eventually(async () => (await slider().inputValue()) === String(cols - 1), "a reload stays at the end");
 await page.goBack(); // to what was before the view, not to a step of it
 await eventually(() => page.url() === "about:blank", "back leads out of the view");
 assert.deepEqual(problems.splice(0), [], "playback");
@@ -234,8 +240,8 @@ const hotPixels = () =>
     const c = document.querySelector("canvas");
     const { data } = c.getContext("2d").getImageData(0, 0, c.width, c.height);
     let n = 0;
-    // Viridis' end.
-    for (let i = 0; i < data.length; i += 4) if (data[i] > 240 && data[i + 1] > 200 && data[i + 2] < 80) n++;
+    // The end of the ramp of load, #0d3d6d.
+    for (let i = 0; i < data.length; i += 4) if (data[i] < 20 && data[i + 1] > 50 && data[i + 1] < 72 && data[i + 2] > 100) n++;
     return n;
   });
 for (const [t, hot] of [
@@ -243,9 +249,10 @@ for (const [t, hot] of [
   [3, true],
   [4, false],
 ]) {
-  await open(`#/run/${captured}/fabric?t=${t}`);
-  await slider.waitFor();
-  assert.equal(await slider.getAttribute("max"), "6");
+  const of = (await json(`api/runs/${captured}/info`)).summary.step_time_ps;
+  await open(`#/run/${captured}/fabric?at=${Math.ceil((t / 7) * of)}`);
+  await slider().waitFor();
+  assert.equal(await slider().getAttribute("max"), "6");
   await settled();
   assert.equal((await hotPixels()) > 20, hot, `column ${t} of 7`);
 }
@@ -271,14 +278,69 @@ for (const s of qpView.signals) {
 await check("port");
 
 // Time line: zoom by keyboard.
-await open(`#/run/${training}/timeline`);
+await open(`#/run/${training}/time`);
 await page.locator(".tracks").focus();
 await page.keyboard.press("+");
 await page.waitForURL(/from=.*to=/);
-await check("timeline");
+await check("time");
 
-// Why: the split adds up, the link leads to the moment.
-await open(`#/run/${training}/why`);
+// Answer: every figure is the summary's; parts, causes and pictures add up (TestAnswer checks the tables).
+async function answered(run) {
+  const { summary: s, ports } = await json(`api/runs/${run}/info`);
+  const a = await json(`api/runs/${run}/answer`);
+  await open(`#/run/${run}`);
+  await page.getByTestId("verdict").waitFor();
+  const sums = await page
+    .locator("[data-testid=step-bar] rect[data-cause]")
+    .evaluateAll((all) => all.map((r) => [r.dataset.part, r.dataset.cause, Number(r.dataset.ps)]));
+  for (const part of a.parts)
+    assert.equal(sums.filter(([p]) => p === part.key).reduce((n, [, , ps]) => n + ps, 0), part.time_ps, part.key);
+  for (const [key, ps] of Object.entries(s.chain))
+    if (!/_(reaction|saving)_ps$/.test(key))
+      assert.equal(sums.filter(([, c]) => c + "_ps" === key).reduce((n, [, , t]) => n + t, 0), ps, `${run}: ${key}`);
+  const [first] = a.losses;
+  if (first) {
+    const own = first.key === "rate_not_given_back" ? s.chain.rate_not_given_back_ps : first.own_ps;
+    await shows(page.getByTestId("verdict"), `${time(own)} (${percent(own / s.step_time_ps)})`);
+  }
+  await shows(page.getByTestId("figures"), time(s.step_time_ps));
+  await shows(page.getByTestId("seen"), `Parts sum to ${time(s.step_time_ps)}`);
+  for (const key of ["compute", "exposed_tp", "exposed_pp", "exposed_dp", "bubble"])
+    if (s[`${key}_ps`] && s.compute_ps) await shows(page.getByTestId("seen"), time(s[`${key}_ps`]));
+  const cards = await page.locator("[data-saves]").evaluateAll((all) => all.map((c) => Number(c.dataset.saves)));
+  const expected = s.remedies?.map((r) => r.expected_ps) ?? [];
+  for (const ps of cards) assert.ok(expected.includes(ps), `${run}: ${ps} is expected of a remedy`);
+  assert.equal(cards.length > 0, expected.some((ps) => ps >= 0.0005 * s.step_time_ps));
+  const moments = page.getByTestId("moments");
+  const queue = Math.max(...ports.map((p) => (p.role === "host" ? 0 : p.queue_peak_bytes)));
+  assert.equal(a.port.peak_bytes, queue);
+  await shows(moments, a.ends.name);
+  if (a.pause) await shows(moments, time(a.pause.pause_ps));
+}
+for (const run of [training, cascade, captured, wide]) await answered(run);
+for (const width of [1440, 1024, 390])
+  for (const scheme of ["light", "dark"]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme: scheme });
+    await open(`#/run/${wide}`);
+    await page.getByTestId("sums").waitFor();
+    const { scroll, header } = await page.evaluate(() => ({
+      scroll: document.documentElement.scrollWidth - innerWidth,
+      header: document.querySelector(".top").getBoundingClientRect().height,
+    }));
+    assert.ok(scroll <= 0, `answer is ${scroll} pixels too wide at ${width}`);
+    if (width > 760) assert.equal(header, 56);
+    await check(`answer-${width}-${scheme}`);
+  }
+await page.emulateMedia({ colorScheme: "light" });
+await page.setViewportSize({ width: 1280, height: 900 });
+// A picture leads to its time.
+await open(`#/run/${cascade}`);
+await page.getByTestId("moments").getByRole("link", { name: /Longest PFC pause/ }).press("Enter");
+await page.getByTestId("pause-tree").waitFor();
+
+// Collectives: their causes add up, the link leads to the time.
+await open(`#/run/${training}`);
 await page.getByTestId("sums").waitFor();
 const { worst, sums } = await json(`api/runs/${training}/collectives`);
 const own = (c) => Object.entries(c.causes).filter(([k]) => !k.endsWith("_reaction_ps"));
@@ -291,32 +353,36 @@ await eventually(
   async () => (await page.getByTestId("sums").locator("tbody tr").count()) === sums.length,
   "a row per kind",
 );
-await check("why");
+await check("answer");
+const instances = () => page.getByText("Instances that lost most").press("Enter");
+await instances();
 await page.getByRole("link", { name: "see it" }).first().press("Enter");
 await page.getByTestId("port-panel").waitFor();
 // The link leads to when it was worst, not to the begin of a transfer: traffic begins at 0.
-await open(`#/run/${cascade}/why`);
+await open(`#/run/${cascade}`);
+await page.getByTestId("sums").waitFor();
+await instances();
 const [shown] = (await json(`api/runs/${cascade}/collectives`)).worst;
 assert.ok(shown.start_ps === 0 && shown.at_ps > 0, "the moment lies behind the begin");
 await page.getByRole("link", { name: "see it" }).first().press("Enter");
 await page.getByTestId("port-panel").waitFor();
 await eventually(
-  async () => (await slider.inputValue()) === String(Math.floor((shown.at_ps / summary.step_time_ps) * cols)),
+  async () => (await slider().inputValue()) === String(Math.floor((shown.at_ps / summary.step_time_ps) * cols)),
   "the scrubber is at that moment",
 );
 // The busiest moment plays from there, and not from the beginning.
-await open(`#/run/${cascade}/fabric?metric=queue&t=1`);
+await open(`#/run/${cascade}/fabric?metric=queue&at=${Math.ceil(summary.step_time_ps / cols)}`);
 await page.getByRole("button", { name: "busiest moment" }).press("Enter");
-await eventually(async () => Number(await slider.inputValue()) > 5, "the busiest moment is shown");
-const busy = Number(await slider.inputValue());
+await eventually(async () => Number(await slider().inputValue()) > 5, "the busiest moment is shown");
+const busy = Number(await slider().inputValue());
 await page.getByLabel("speed").selectOption("4");
 await page.getByRole("button", { name: "play", exact: true }).press("Enter");
-await eventually(async () => Number(await slider.inputValue()) !== busy, "it plays");
-assert.ok(Number(await slider.inputValue()) > busy, "it plays from the busiest moment");
+await eventually(async () => Number(await slider().inputValue()) !== busy, "it plays");
+assert.ok(Number(await slider().inputValue()) > busy, "it plays from the busiest moment");
 await page.getByRole("button", { name: "pause", exact: true }).press("Enter");
 
 // Packets: bytes of a field light up.
-await open(`#/run/${captured}/packets`);
+await open(`#/run/${captured}/packet`);
 await page.locator("g.packet").first().focus();
 await page.keyboard.press("Enter");
 await page.getByTestId("layers").waitFor();
@@ -333,7 +399,7 @@ await shows(ladder, `arrived at ${way.ended_at} after ${time(way.end_ps - way.ho
 await shows(ladder, time(way.hops[1].left_ps - way.hops[1].ready_ps));
 await ladder.getByRole("link", { name: way.hops[1].name }).first().press("Enter");
 await page.getByTestId("port-panel").waitFor();
-await open(`#/run/${training}/packets`);
+await open(`#/run/${training}/packet`);
 await page.getByTestId("no-capture").waitFor();
 
 // Other transports: named with what they mean; MRC's packets by its own headers, SRD's by what the simulator
@@ -343,9 +409,11 @@ for (const [run, name, means] of [
   ["mrc", "MRC.", /another path.*never pause/],
   ["srd", "SRD.", /arrive in any order.*never pause/],
 ]) {
-  await open(`#/run/${run}/packets`);
-  await shows(page.getByTestId("transport"), name);
-  assert.match(await text("transport"), means, run);
+  await open(`#/run/${run}`);
+  await page.getByText("Counters and settings").press("Enter");
+  await shows(page.getByTestId("about"), name);
+  assert.match(await text("about"), means, run);
+  await open(`#/run/${run}/packet`);
   await page.locator("g.packet").first().focus();
   await page.keyboard.press("Enter");
   const layers = page.getByTestId("layers");
@@ -402,7 +470,7 @@ for (const run of [cascade, captured, lossy]) {
       /undefined|NaN|Infinity/,
       `${run}, chapter ${i}`,
     );
-    const said = await page.locator(".captions").innerText();
+    const said = plain(await page.locator(".captions").innerText());
     if (i === 5 && run === lossy) assert.match(said, /Each sends to every other rank, all at once/);
     if (i === 5 && run === cascade) assert.match(said, /No collective ran|Every rank/);
     if (i === 8) {
@@ -437,7 +505,7 @@ await drawing.waitFor();
 const boxAt = async (x, y) => {
   const { width, height } = await drawing.boundingBox();
   await drawing.hover({ position: { x: x * width, y: y * height } });
-  return drawing.getAttribute("title");
+  return plain((await drawing.getAttribute("title")) ?? "");
 };
 // The servers of a pod share NVLink: who they are, how many and how fast is said of the box.
 const { topology } = await json(`api/runs/${placed}/info`);
@@ -504,7 +572,7 @@ const brown = () =>
     let n = [0, 0];
     for (let i = 0; i < data.length; i += 4) {
       const [r, g, b] = data.slice(i, i + 3);
-      if (r === 0xb3 && g === 0x26 && b === 0x1e) n[0]++; // down
+      if (r === 0xb8 && g === 0x41 && b === 0x1c) n[0]++; // down
       if (r === 0xc0 && g === 0x78 && b === 0x00) n[1]++; // below its rate
     }
     return n.map((x) => x > 20);
@@ -515,10 +583,10 @@ for (const [at, words, drawn] of [
   [120e6, /rail-1:Eth5 → spine-\d down since 50 µs/, [true, false]],
   [300e6, /rail-1:Eth5 → spine-\d at 50 Gbit\/s of 100 Gbit\/s since 200 µs/, [false, true]],
 ]) {
-  await open(`#/run/slowed/fabric?t=${Math.floor((at / slowed.step_time_ps) * moments)}`);
+  await open(`#/run/slowed/fabric?at=${Math.floor((Math.floor((at / slowed.step_time_ps) * moments) / moments) * slowed.step_time_ps) + 1}`);
   const states = page.getByTestId("link-states");
   await states.waitFor();
-  await eventually(async () => words.test(await states.innerText()), `links at ${time(at)}: ${words}`);
+  await eventually(async () => words.test(plain(await states.innerText())), `links at ${time(at)}: ${words}`);
   await eventually(async () => String(await brown()) === String(drawn), `drawn at ${time(at)}`);
   if (at === 120e6) await check("slowed");
 }
@@ -540,10 +608,10 @@ for (const [name, id, words, tags] of [
   ],
   ["locked", "chains", /closed chains of pauses: .*broken by the PFC watchdog.*paused first/s, []],
 ]) {
-  await open(`#/run/${name}/why`);
+  await open(`#/run/${name}`);
   await page.getByTestId(id).waitFor();
   assert.match(await text(id), words);
-  for (const tag of tags) await page.locator("h1 .tag").filter({ hasText: tag }).waitFor();
+  for (const tag of tags) await page.locator(".which .tag").filter({ hasText: tag }).waitFor();
   await check(name);
 }
 
@@ -552,10 +620,10 @@ await page.setViewportSize({ width: 400, height: 800 });
 for (const [name, hash] of [
   ["runs", ""],
   ["compare", `#/compare?runs=${training},${captured}`],
-  ...["fabric", "timeline", "why", "life"].map((v) => [v, `#/run/${training}/${v}`]),
-  ["packets", `#/run/${captured}/packets?packet=1`],
+  ...["answer", "fabric", "time", "life"].map((v) => [v, `#/run/${training}/${v}`]),
+  ["packets", `#/run/${captured}/packet?packet=1`],
   ["lost", `#/run/${placed}/fabric?metric=lost&gone=pod%3D1`],
-  ...["met", "cut", "locked"].map((r) => [r, `#/run/${r}/why`]),
+  ...["met", "cut", "locked"].map((r) => [r, `#/run/${r}`]),
 ]) {
   await open(hash);
   await settled();
@@ -584,22 +652,24 @@ await page.getByRole("link", { name: "look at it" }).first().waitFor();
 await open(`#/run/${broken}/fabric`);
 await page.getByTestId("broken").waitFor();
 problems.splice(0); // the browser logs the refused request
-await page.getByLabel("theme").selectOption("dark");
-await open(`#/run/${training}/why`);
+const theme = page.getByRole("button", { name: "Light or dark theme" });
+await theme.press("Enter");
+assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+await open(`#/run/${training}`);
 await page.getByTestId("sums").waitFor();
 await check("dark");
 for (const [name, hash] of [
   ["dark-lost", `#/run/${placed}/fabric?metric=lost&gone=pod%3D1`],
-  ["dark-packets", `#/run/mrc/packets?packet=1`],
+  ["dark-packets", `#/run/mrc/packet?packet=1`],
   ["dark-runs", ""],
 ]) {
   await open(hash);
   await check(name);
 }
-await page.getByLabel("theme").selectOption("");
+await theme.press("Enter");
 await page.goto("file://" + report);
 await page.getByTestId("figures").waitFor();
-for (const tab of ["Time line", "Why", "Packets", "Life of a job", "Fabric"])
+for (const tab of ["Time", "Answer", "Packet", "Life", "Fabric"])
   await page.getByRole("link", { name: tab, exact: true }).press("Enter");
 await check("disk");
 await browser.close();

@@ -1,8 +1,10 @@
 // Data comes from the server, or, in a report that opens from disk, from the page.
 
-import type { About, Checked, Entry, Simulation } from "./contract";
+import type { About, Checked, Entry, Simulation, Variant } from "./contract";
 
 export type {
+  Answer,
+  Variant,
   Collectives,
   CauseInfo,
   CollectiveRow,
@@ -86,4 +88,6 @@ export const about = () => call<About>("api/about");
 export const schema = () => call<Record<string, unknown>>("api/schema");
 export const check = (text: string) => call<Checked>("api/check", post({ text, sets: [] }));
 export const start = (text: string, sets: string[]) => call<Simulation>("api/jobs", post({ text, sets }));
+export const startVariant = (of: string, sets: string[]) => call<Simulation>("api/jobs", post({ of, sets }));
+export const variants = (run: string) => call<Variant[]>(`api/runs/${encodeURIComponent(run)}/variants`);
 export const stop = (id: string) => call<unknown>(`api/jobs/${id}`, { method: "DELETE" });

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Info, QPView } from "./api";
-import { heat, ink } from "./colour";
+import { ink, load, table } from "./colour";
 import { caption, type Frame, frames, owners, says, within } from "./domains";
 import { gpusOf, type Loss } from "./failures";
 import { arrange, type Box, type Cable, ends, type Layout } from "./layout";
@@ -191,7 +191,7 @@ function draw(
   const framed = frame(g, around, layout.boxes);
   for (const b of layout.boxes) {
     g.fillStyle = ink("--panel");
-    g.strokeStyle = ink("--text");
+    g.strokeStyle = ink("--ink");
     g.lineWidth = 1;
     g.setLineDash(b.group ? [4, 3] : []);
     g.beginPath();
@@ -201,7 +201,7 @@ function draw(
     const dead = props.loss ? harm(g, b, props.loss) : false;
     g.stroke();
     g.setLineDash([]);
-    g.fillStyle = ink(dead ? "--back" : "--text");
+    g.fillStyle = ink(dead ? "--bg" : "--ink");
     if (b.role === "host" && !b.group && b.w > 40 && b.h > 40) server(g, props, b, parts, dead);
     else write(g, b);
   }
@@ -213,7 +213,8 @@ function draw(
 
 /** cables draws what goes over each at a moment. */
 function cables(g: CanvasRenderingContext2D, layout: Layout, props: Drawn, path: Set<number>) {
-  const calm = ink("--calm");
+  const calm = ink("--line-2");
+  const ramp = table(load().slice(1));
   const strokes = layout.cables.map((cable, i) => {
     const s = { cable, i, value: 0, chosen: false, onPath: false, paused: false, down: 0, slow: 0 };
     for (const l of cable.links) {
@@ -232,9 +233,9 @@ function cables(g: CanvasRenderingContext2D, layout: Layout, props: Drawn, path:
   strokes.sort((a, b) => a.value - b.value); // the busy ones on top
   strokes.forEach(({ cable, i, value, chosen, onPath, paused, down, slow }) => {
     const [ax, ay, bx, by] = ends(cable, (i % 5) - 2);
-    g.strokeStyle = value === 0 ? calm : heat(value / 255);
+    g.strokeStyle = value === 0 ? calm : ramp[value];
     g.lineWidth = value === 0 ? 0.7 : 1 + (value / 255) * 3;
-    if (down === cable.links.length) g.strokeStyle = ink("--back"); // the dashes alone are left of it
+    if (down === cable.links.length) g.strokeStyle = ink("--bg"); // the dashes alone are left of it
     if (path.size > 0 && !onPath) g.globalAlpha = 0.15;
     g.beginPath();
     g.moveTo(ax, ay);
@@ -260,7 +261,7 @@ function cables(g: CanvasRenderingContext2D, layout: Layout, props: Drawn, path:
 
 /** cut draws which cables a failure leaves: those to what failed are dashed. */
 function cut(g: CanvasRenderingContext2D, layout: Layout, loss: Loss) {
-  const [calm, bad] = [ink("--calm"), ink("--bad")];
+  const [calm, bad] = [ink("--line-2"), ink("--bad")];
   layout.cables.forEach((cable, i) => {
     const dead = cable.links.filter((l) => loss.gone.has(l.a) || loss.gone.has(l.b)).length;
     const [ax, ay, bx, by] = ends(cable, (i % 5) - 2);
@@ -302,7 +303,7 @@ function harm(g: CanvasRenderingContext2D, b: Box, loss: Loss): boolean {
     0.5,
   );
   fill(shown ? 0 : share((n) => loss.hosts.get(n) ?? 0), ink("--bad"), 0.45);
-  fill(gone, ink("--text"), 1);
+  fill(gone, ink("--ink"), 1);
   return gone > 0.5;
 }
 
@@ -317,7 +318,7 @@ function frame(g: CanvasRenderingContext2D, around: Frame[], boxes: Box[]): Set<
     g.lineWidth = 1.5;
     g.fill();
     g.stroke();
-    g.fillStyle = ink("--text");
+    g.fillStyle = ink("--ink");
     const words = caption(fr.domain, (t) => g.measureText(t).width <= fr.w);
     g.fillText(words, fr.x + fr.w / 2, fr.y + fr.h + 10);
     for (const b of boxes) if (fr.domain.nodes.includes(b.nodes[0])) framed.add(b);
@@ -327,8 +328,8 @@ function frame(g: CanvasRenderingContext2D, around: Frame[], boxes: Box[]): Set<
 
 /** captions says beside boxes that an open place has been spread into which place that is. */
 function captions(g: CanvasRenderingContext2D, boxes: Box[]) {
-  g.fillStyle = ink("--text");
-  g.strokeStyle = ink("--back");
+  g.fillStyle = ink("--ink");
+  g.strokeStyle = ink("--bg");
   g.lineWidth = 3;
   for (let i = 0, k = 0; i < boxes.length; i = k) {
     const { within, tier, y, h, x } = boxes[i];
@@ -383,6 +384,6 @@ function server(g: CanvasRenderingContext2D, props: Drawn, b: Box, parts: Inside
   );
   if (topology.domains ? parts.owner.has(node) : gpus > 1) row(1, b.y + b.h - 32, 4, () => "#e69f00");
   row(gpus, b.y + b.h - 25, 9, (i) => (!loss ? "#0072b2" : !dead && cut.has(i + 1) ? ink("--bad") : fine));
-  g.fillStyle = ink(dead ? "--back" : "--text");
+  g.fillStyle = ink(dead ? "--bg" : "--ink");
   g.fillText(b.label, b.x + b.w / 2, b.y + b.h - 8, b.w - 4);
 }

@@ -30,7 +30,7 @@ export function Chart(props: {
     const [scale, unit] =
       end > 2e12 ? [1e12, "s"] : end > 2e9 ? [1e9, "ms"] : end > 2e6 ? [1e6, "µs"] : [1e3, "ns"];
     const axis = {
-      stroke: ink("--text"),
+      stroke: ink("--ink"),
       grid: { stroke: ink("--line"), width: 1 },
       ticks: { stroke: ink("--line"), width: 1 },
     };

@@ -1,43 +1,37 @@
-// Scales that people with any colour vision can read: viridis for amounts, and
-// Okabe and Ito's colours for kinds.
-const viridis = [
-  [68, 1, 84],
-  [72, 40, 120],
-  [62, 74, 137],
-  [49, 104, 142],
-  [38, 130, 142],
-  [31, 158, 137],
-  [53, 183, 121],
-  [109, 205, 89],
-  [180, 222, 44],
-  [253, 231, 37],
-];
+// Colours are tokens (tokens.css): a cause and a class keep theirs in every view.
 
-/** heat is the colour of a share from 0 to 1. */
-export function heat(v: number): string {
-  const x = Math.max(0, Math.min(1, v)) * (viridis.length - 1);
-  const i = Math.min(Math.floor(x), viridis.length - 2);
-  const c = viridis[i].map((a, k) => Math.round(a + (viridis[i + 1][k] - a) * (x - i)));
-  return `rgb(${c[0]},${c[1]},${c[2]})`;
-}
+/** causeColour is the colour of a cause, for styles. */
+export const causeColour = (key: string) => `var(--c-${key})`;
 
-export const heatStops = viridis.map((c) => `rgb(${c.join(",")})`);
-
-const kinds: Record<string, string> = {
-  forward: "#0072b2",
-  backward: "#56b4e9",
-  optimizer: "#7f7f7f",
-  "tensor-parallel": "#e69f00",
-  "pipeline-parallel": "#009e73",
-  "data-parallel": "#cc79a7",
-  "context-parallel": "#b8a400",
-  "expert-parallel": "#d55e00",
-  transfer: "#44aa99",
-  "computing or waiting": "#999999",
+const classes: Record<string, string> = {
+  "data-loading": "storage",
+  checkpoint: "storage",
+  other: "transfer",
+  "computing or waiting": "wait",
 };
-export const kindColour = (c: string) => kinds[c] ?? "#999999";
-
-export const lines = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
+/** kindToken is the token of a class of operations. */
+export const kindToken = (c: string) => `--o-${classes[c] ?? c}`;
 
 /** ink is a colour of the theme, for canvases. */
 export const ink = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+/** load is the ramp of load, from 0 to 100 % of line rate. */
+export const load = () => [0, 1, 2, 3, 4, 5, 6].map((i) => ink(`--l${i}`));
+
+export const rgb = (colour: string): [number, number, number] => {
+  const n = Number.parseInt(colour.slice(1), 16);
+  return [n >> 16, (n >> 8) & 255, n & 255];
+};
+
+/** between is the colour at a share from 0 to 1 of a ramp of #rrggbb. */
+export function between(ramp: string[], v: number): string {
+  const x = Math.max(0, Math.min(1, v)) * (ramp.length - 1);
+  const i = Math.min(Math.floor(x), ramp.length - 2);
+  const [a, b] = [rgb(ramp[i]), rgb(ramp[i + 1])];
+  return `rgb(${a.map((p, k) => Math.round(p + (b[k] - p) * (x - i))).join(",")})`;
+}
+
+export const lines = ["#3f7cb8", "#d4502a", "#2b9a8b", "#a63d84", "#e2a112", "#8a9cea"];
+
+/** table is 256 colours of a ramp. */
+export const table = (ramp: string[]) => Array.from({ length: 256 }, (_, i) => between(ramp, i / 255));

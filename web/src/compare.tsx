@@ -86,7 +86,7 @@ export function Compare() {
               </th>
               {data.map((d) => (
                 <th class="n">
-                  <a href={address(["run", d.info.name, "fabric"])}>{d.info.name}</a>
+                  <a href={address(["run", d.info.name])}>{d.info.name}</a>
                 </th>
               ))}
             </tr>

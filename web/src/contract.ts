@@ -528,6 +528,99 @@ export interface Info {
   cols: number;
 }
 
+export interface CauseTime {
+  key: string;
+  time_ps: number;
+}
+
+export interface StepPart {
+  key: string;
+  name: string;
+  time_ps: number;
+  causes: CauseTime[];
+}
+
+export interface CauseInfo {
+  key: string;
+  name: string;
+  color: string;
+  about: string;
+}
+
+export interface StepLoss {
+  key: string;
+  name: string;
+  color: string;
+  about: string;
+  own_ps: number;
+  reaction_ps: number;
+  saving_ps: number;
+  remedy?: Remedy;
+}
+
+export interface Place {
+  port: number;
+  name: string;
+  at_ps: number;
+}
+
+export interface PortPicture {
+  port: number;
+  name: string;
+  peak_bytes: number;
+  at_ps: number;
+  width_ps: number;
+  queue_bytes: number[];
+  wred_min_bytes: number;
+}
+
+export interface EndPicture {
+  rank: number;
+  name: string;
+  first_ps: number;
+  median_ps: number;
+  last_ps: number;
+  ranks: number;
+  counts: number[];
+}
+
+export interface PauseLane {
+  port: number;
+  name: string;
+  spans: [number, number][];
+}
+
+export interface PausePicture {
+  at_ps: number;
+  pause_ps: number;
+  from_ps: number;
+  to_ps: number;
+  ports: PauseLane[];
+}
+
+export interface RatePicture {
+  qp: number;
+  from: string;
+  to: string;
+  line_bps: number;
+  rate_cuts: number;
+  at_ps: number[];
+  values: number[];
+}
+
+export interface Answer {
+  parts: StepPart[];
+  causes_present: CauseInfo[];
+  losses: StepLoss[];
+  minor: StepLoss[];
+  place?: Place;
+  remedies: Remedy[];
+  port?: PortPicture;
+  ends?: EndPicture;
+  pause?: PausePicture;
+  rate?: RatePicture;
+}
+
 export interface Grid {
   metric: string;
   from_ps: number;
@@ -640,30 +733,11 @@ export interface CollectiveSum {
   count: number;
 }
 
-export interface CauseInfo {
-  key: string;
-  name: string;
-  color: string;
-  about: string;
-}
-
-export interface StepLoss {
-  key: string;
-  name: string;
-  color: string;
-  about: string;
-  own_ps: number;
-  reaction_ps: number;
-  saving_ps: number;
-  remedy?: Remedy;
-}
-
 export interface Collectives {
   worst: CollectiveRow[];
   sums: CollectiveSum[];
   causes_present: CauseInfo[];
   count: number;
-  step: StepLoss[];
 }
 
 export interface CriticalRow {
@@ -816,6 +890,14 @@ export interface Simulation {
   hops_per_second: number;
   seconds_left: number;
   so_far?: SoFar;
+  of?: string;
+  sets?: string[];
+}
+
+export interface Variant {
+  run: string;
+  sets: string[];
+  step_time_ps: number;
 }
 
 export interface About {

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { type Grid, type Info, type Pauses, type QPView, view } from "./api";
 import { Canvas, type Values } from "./canvas";
-import { heatStops } from "./colour";
+import { load } from "./colour";
 import * as domains from "./domains";
 import { fabric } from "./failures";
 import * as f from "./format";
@@ -40,6 +40,10 @@ export function busiest(v: Values | undefined): number {
   return sums.reduce((best, s, i) => (s > sums[best] ? i : best), 0);
 }
 
+/** columnOf is the column of time that the address names. */
+const columnOf = (args: URLSearchParams, cols: number, step: number) =>
+  Math.max(0, Math.min(cols - 1, Math.floor(((Number(args.get("at")) || 0) / step) * cols)));
+
 export function Fabric({ info }: { info: Info }) {
   const place = usePlace();
   const losing = place.args.get("metric") === "lost";
@@ -53,14 +57,18 @@ export function Fabric({ info }: { info: Info }) {
   );
   const [playing, play] = useState(false);
   const start = () => {
-    if (!playing && t >= cols - 1) set({ t: 0 });
+    if (!playing && t >= cols - 1) move(0);
     play(!playing);
   };
   const [speed, faster] = useState(12);
   const grid = useData(() => view<Grid>(info.name, `grid?metric=${metric}`), [info.name, metric]);
   const data = useMemo(() => (grid.data ? decode(grid.data) : undefined), [grid.data]);
   const peak = useMemo(() => busiest(data), [data]);
-  const t = Math.min(cols - 1, place.args.has("t") ? Number(place.args.get("t")) || 0 : peak);
+  const step = Math.max(1, info.summary.step_time_ps);
+  const t = place.args.has("at") ? columnOf(place.args, cols, step) : peak;
+  /** move shows a column: the address has the time at which it begins. */
+  const move = (to: number) =>
+    set({ at: Math.ceil((Math.max(0, Math.min(cols - 1, to)) / cols) * step) });
   const whole = useMemo(() => fabric(info.topology), [info.topology]);
   const gone = losing ? (place.args.get("gone") ?? "") : "";
   const loss = useMemo(() => (losing ? lossOf(whole, gone) : undefined), [whole, gone, losing]);
@@ -69,7 +77,6 @@ export function Fabric({ info }: { info: Info }) {
     info.name,
     qp,
   ]);
-  const step = info.summary.step_time_ps;
   const now = (t / cols) * step;
   const on = useMemo(() => pausedAt(pauses.data, t), [pauses.data, t]);
   const changes = (info.topology.changes ?? []).length > 0;
@@ -83,9 +90,10 @@ export function Fabric({ info }: { info: Info }) {
   useEffect(() => {
     if (!playing) return;
     const timer = setInterval(() => {
-      const at = Number(here().args.get("t") ?? peak); // without a time the busiest is shown
+      const { args } = here();
+      const at = args.has("at") ? columnOf(args, cols, step) : peak; // without a time the busiest is shown
       if (at >= cols - 1) play(false);
-      else set({ t: at + 1 });
+      else move(at + 1);
     }, 1000 / speed);
     return () => clearInterval(timer);
   }, [playing, speed, peak]);
@@ -108,16 +116,16 @@ export function Fabric({ info }: { info: Info }) {
         {!losing && (
           <>
             <Legend metric={metric} grid={grid.data} />
-            <button onClick={() => set({ t: Math.max(0, t - 1) })} aria-label="one step back">
+            <button onClick={() => move(t - 1)} aria-label="one step back">
               ◀︎
             </button>
             <button onClick={start} aria-pressed={playing}>
               {playing ? "pause" : "play"}
             </button>
-            <button onClick={() => set({ t: Math.min(cols - 1, t + 1) })} aria-label="one step on">
+            <button onClick={() => move(t + 1)} aria-label="one step on">
               ▶︎
             </button>
-            <button onClick={() => set({ t: undefined })} disabled={t === peak}>
+            <button onClick={() => set({ at: undefined })} disabled={t === peak}>
               busiest moment
             </button>
             <label>
@@ -136,7 +144,7 @@ export function Fabric({ info }: { info: Info }) {
               value={t}
               aria-label="time"
               aria-valuetext={f.time(now)}
-              onInput={(e) => set({ t: Number(e.currentTarget.value) })}
+              onInput={(e) => move(Number(e.currentTarget.value))}
             />
             <output>
               {f.time(now)} of {f.time(step)}
@@ -242,7 +250,7 @@ function Key({ info, losing, changes }: { info: Info; losing: boolean; changes: 
       {losing ? (
         <>
           <span>
-            <i style={{ background: "var(--text)" }} />
+            <i style={{ background: "var(--ink)" }} />
             failed
           </span>
           <span>
@@ -329,7 +337,7 @@ function Legend({ metric, grid }: { metric: string; grid?: Grid }) {
         : "100 %";
   return (
     <span class="legend">
-      0 <span class="ramp" style={{ background: `linear-gradient(to right, ${heatStops.join(",")})` }} />{" "}
+      0 <span class="ramp" style={{ background: `linear-gradient(to right, ${load().join(",")})` }} />{" "}
       {top}
     </span>
   );

@@ -76,7 +76,7 @@ function Journey({ info, c }: { info: Info; c: Copy }) {
                   href={address(["run", info.name, "fabric"], {
                     metric: "queue",
                     port: h.port,
-                    t: Math.floor((h.left_ps / Math.max(1, info.summary.step_time_ps)) * info.cols),
+                    at: h.left_ps,
                   })}
                 >
                   {h.name}

@@ -1,18 +1,70 @@
-// Figures as people read them. Times are picoseconds, rates bits per second.
+// Figures as people read them: three significant digits, a non-breaking space before the unit, U+2212 for minus.
+// Times are picoseconds, rates bits per second.
 
-function scaled(v: number, step: number, units: string[]): string {
+const nb = "\u00a0";
+
+/** digits writes three significant digits of a number from 1 to 999, whole numbers as they are. */
+export const digits = (v: number) => {
+  const a = Math.abs(v);
+  return v.toFixed(a >= 99.95 || Number.isInteger(v) ? 0 : a >= 9.995 ? 1 : 2).replace("-", "−");
+};
+
+function scaled(v: number, units: string[]): string {
   let i = 0;
-  while (Math.abs(v) >= step && i < units.length - 1) {
-    v /= step;
+  while (Math.abs(v) >= 999.5 && i < units.length - 1) {
+    v /= 1000;
     i++;
   }
-  const digits = Math.abs(v) >= 100 || Number.isInteger(v) ? 0 : Math.abs(v) >= 10 ? 1 : 2;
-  return `${v.toFixed(digits)} ${units[i]}`;
+  return digits(v) + nb + units[i];
 }
 
-export const time = (ps: number) => (ps === 0 ? "0 s" : scaled(ps, 1000, ["ps", "ns", "µs", "ms", "s"]));
-export const bytes = (b: number) => scaled(b, 1000, ["B", "KB", "MB", "GB", "TB", "PB"]);
-export const rate = (bps: number) => scaled(bps, 1000, ["bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"]);
-export const count = (n: number) => n.toLocaleString("en-US");
-export const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
+export const time = (ps: number) => (ps === 0 ? `0${nb}s` : scaled(ps, ["ps", "ns", "µs", "ms", "s"]));
+export const bytes = (b: number) => scaled(b, ["B", "KB", "MB", "GB", "TB", "PB"]);
+export const rate = (bps: number) => scaled(bps, ["bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"]);
+/** count is exact to 99,999. */
+export const count = (n: number) => {
+  if (Math.abs(n) < 100_000) return n.toLocaleString("en-US");
+  const units = ["k", "M", "G", "T"];
+  let i = -1;
+  do {
+    n /= 1000;
+    i++;
+  } while (Math.abs(n) >= 999.5 && i < units.length - 1);
+  return digits(n) + nb + units[i];
+};
+export const percent = (share: number) => `${(100 * share).toFixed(1).replace("-", "−")}${nb}%`;
+/** change is a difference with its sign. */
+export const change = (ps: number) => (ps > 0 ? "+" : ps < 0 ? "−" : "") + time(Math.abs(ps));
+export const changePercent = (share: number) => (share > 0 ? "+" : "") + percent(share);
 export const when = (iso: string) => (iso ? new Date(iso).toLocaleString() : "");
+export const plural = (n: number, what: string) => `${count(n)}${nb}${what}${n === 1 ? "" : "s"}`;
+/** begin writes a sentence's first letter large. */
+export const begin = (s: string) => s.charAt(0).toUpperCase() + s.slice(1);
+
+/** ticks are round values (1, 2, 5 × 10^n) between two, about n of them. */
+export function ticks(from: number, to: number, n: number): number[] {
+  const rough = (to - from) / Math.max(1, n);
+  if (!(rough > 0)) return [];
+  const base = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((k) => k * base).find((s) => s >= rough)!;
+  const out: number[] = [];
+  for (let v = Math.ceil(from / step - 1e-9) * step; v <= to + step * 1e-9; v += step) out.push(v);
+  return out;
+}
+
+/** axis is ticks of time with labels in one unit. */
+export function axis(from: number, to: number, n: number): { at: number; label: string }[] {
+  const units: [number, string][] = [
+    [1e12, "s"],
+    [1e9, "ms"],
+    [1e6, "µs"],
+    [1e3, "ns"],
+    [1, "ps"],
+  ];
+  const [scale, unit] = units.find(([s]) => to >= s) ?? units[4];
+  const all = ticks(from / scale, to / scale, n);
+  return all.map((v, i) => ({
+    at: v * scale,
+    label: String(Math.round(v * 1e6) / 1e6) + (i === all.length - 1 ? nb + unit : ""),
+  }));
+}

@@ -1,8 +1,7 @@
 import { render } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { Answer } from "./answer";
 import { type Info, load, standalone, view } from "./api";
 import { Compare } from "./compare";
-import { acted, controls } from "./control";
 import { Fabric } from "./fabric";
 import * as f from "./format";
 import { Life } from "./life";
@@ -10,28 +9,32 @@ import { New, Runs } from "./runs";
 import { Packets } from "./packets";
 import { address, useData, usePlace } from "./state";
 import "./style.css";
+import { toggle } from "./theme";
 import { TimeLine } from "./timeline";
-import { pathsBy, transportOf } from "./transport";
-import { Why } from "./why";
+import { transportOf } from "./transport";
 
 const views: Record<string, [string, (p: { info: Info }) => preact.JSX.Element]> = {
+  answer: ["Answer", Answer],
+  time: ["Time", TimeLine],
   fabric: ["Fabric", Fabric],
-  timeline: ["Time line", TimeLine],
-  why: ["Why", Why],
-  packets: ["Packets", Packets],
-  life: ["Life of a job", Life],
+  packet: ["Packet", Packets],
+  life: ["Life", Life],
 };
 
+// What views share stays in the address when the view changes: the window of time, and the time looked at.
+const brush = (args: URLSearchParams) =>
+  Object.fromEntries(["from", "to", "at"].map((k) => [k, args.get(k) ?? undefined]));
+
 function App() {
-  const place = usePlace();
-  const [theme, change] = useState(localStorage.getItem("theme") ?? "");
-  useEffect(() => {
-    if (theme) document.documentElement.dataset.theme = theme;
-    else delete document.documentElement.dataset.theme;
-    localStorage.setItem("theme", theme);
-    dispatchEvent(new HashChangeEvent("hashchange"));
-  }, [theme]);
-  const [page, name, what] = place.path;
+  const { path, args } = usePlace();
+  const alone = standalone();
+  const [page, run, chosen] = path;
+  const name = alone ? "" : page === "run" ? run : page === "compare" ? args.get("runs")?.split(",")[0] : undefined;
+  const what = alone ? (views[page] ? page : "answer") : (chosen ?? "answer");
+  const { data, error } = useData(name === undefined ? null : () => view<Info>(name, "info"), [name]);
+  const here = page === "compare" ? "compare" : page === "run" || alone ? (views[what] ? what : "answer") : page;
+  const to = (k: string) => address(alone ? [k] : ["run", name!, k], brush(args));
+  const [, View] = views[here ?? ""] ?? views.answer;
   return (
     <>
       <a
@@ -42,36 +45,64 @@ function App() {
           document.getElementById("main")?.focus();
         }}
       >
-        to the content
+        Skip to the content
       </a>
-      <header>
-        <b>Railyard</b>
-        {!standalone() && (
-          <nav aria-label="pages">
-            <a href={address(["runs"])} aria-current={!page || page === "runs" ? "page" : undefined}>
-              Runs
-            </a>
-            <a href={address(["compare"])} aria-current={page === "compare" ? "page" : undefined}>
-              Compare
-            </a>
-          </nav>
-        )}
-        <label class="theme">
-          theme{" "}
-          <select value={theme} onChange={(e) => change(e.currentTarget.value)}>
-            <option value="">as the system</option>
-            <option value="light">light</option>
-            <option value="dark">dark</option>
-          </select>
-        </label>
+      <header class="top">
+        <a class="brand" href={alone ? to("answer") : address(["runs"])}>
+          <Mark />
+          Railyard
+        </a>
+        <span class="which">{name !== undefined && data && <Which info={data} />}</span>
+        <nav class="tabs" aria-label="views">
+          {name !== undefined ? (
+            <>
+              {Object.entries(views).map(([k, [title]]) => (
+                <>
+                  {k === "life" && !alone && (
+                    <a
+                      href={here === "compare" ? location.hash : address(["compare"], { runs: name })}
+                      aria-current={here === "compare" ? "page" : undefined}
+                    >
+                      Compare
+                    </a>
+                  )}
+                  <a href={to(k)} aria-current={k === here ? "page" : undefined}>
+                    {title}
+                  </a>
+                </>
+              ))}
+            </>
+          ) : (
+            [
+              ["runs", "Runs"],
+              ["new", "New run"],
+            ].map(([k, title]) => (
+              <a href={address([k])} aria-current={(here ?? "runs") === k ? "page" : undefined}>
+                {title}
+              </a>
+            ))
+          )}
+        </nav>
+        <button class="icon" onClick={toggle} aria-label="Light or dark theme" title="Light or dark theme">
+          <svg width="16" height="16" viewBox="0 0 16 16" aria-hidden="true">
+            <circle cx="8" cy="8" r="6.2" fill="none" stroke="currentColor" stroke-width="1.6" />
+            <path d="M8 2a6 6 0 0 1 0 12z" fill="currentColor" />
+          </svg>
+        </button>
       </header>
       <main id="main" tabIndex={-1}>
-        {standalone() ? (
-          <OneRun name="" what={page && views[page] ? page : (what ?? "fabric")} />
-        ) : page === "run" && name ? (
-          <OneRun name={name} what={what ?? "fabric"} />
-        ) : page === "compare" ? (
+        {page === "compare" && !alone ? (
           <Compare />
+        ) : name !== undefined ? (
+          error ? (
+            <p class="error" role="alert" data-testid="broken">
+              {error}
+            </p>
+          ) : data ? (
+            <View info={data} key={name} />
+          ) : (
+            <p class="loading">Loading {name}…</p>
+          )
         ) : page === "new" ? (
           <New />
         ) : (
@@ -82,85 +113,37 @@ function App() {
   );
 }
 
-function OneRun({ name, what }: { name: string; what: string }) {
-  const { data, error } = useData(() => view<Info>(name, "info"), [name]);
-  if (error)
-    return (
-      <p class="error" role="alert" data-testid="broken">
-        {error}
-      </p>
-    );
-  if (!data) return <p class="hint">loading…</p>;
-  const s = data.summary;
-  const carried = transportOf(data);
-  const [, View] = views[what] ?? views.fabric;
+/** Mark is two rails and three ties. */
+const Mark = () => (
+  <svg viewBox="0 0 15 16" aria-hidden="true">
+    <path d="M2 0v16M7.5 0v16M13 0v16" stroke="currentColor" stroke-width="1.8" />
+    <path d="M0 11 4 4.5M5.5 11l4-6.5M11 11l4-6.5" stroke="var(--c-hash_collision)" stroke-width="1.6" />
+  </svg>
+);
+
+/** Which names a run and says the facts of it that every view needs. */
+function Which({ info }: { info: Info }) {
+  const s = info.summary;
+  const control = (s.cc ?? []).find((c) => c.algorithm !== "none")?.algorithm.toUpperCase();
+  const carried = transportOf(info);
   return (
     <>
-      <h1>
-        {data.name} {!s.complete && <span class="tag">incomplete: this is what there is of it</span>}
-        {s.outcome && <span class="tag">{s.outcome.ended}</span>}
-        {(s.closed_chains?.standing ?? 0) > 0 && <span class="tag">deadlock</span>}
-      </h1>
-      <p class="figures" data-testid="figures">
-        <span>
-          step <b data-testid="step-time">{f.time(s.step_time_ps)}</b>
-        </span>
-        {!!s.mfu && (
-          <span title="model flops utilisation: of what the GPUs could compute in that time">
-            MFU <b>{f.percent(s.mfu)}</b>
-          </span>
-        )}
-        <span>
-          <b>{f.count(s.gpus)}</b> GPUs
-        </span>
-        <span title="packets that a switch marked because its queue was long">
-          <b data-testid="marks">{f.count(s.ecn_marks)}</b> ECN marks
-        </span>
-        <span title="times that a switch or a NIC stopped a neighbour (PFC)">
-          <b data-testid="pauses">{f.count(s.pfc_pauses)}</b> pauses
-        </span>
-        <span>
-          <b>{f.count(s.drops)}</b> drops
-        </span>
-        {s.retransmissions > 0 && (
-          <span>
-            <b>{f.count(s.retransmissions)}</b> sent again
-          </span>
-        )}
-      </p>
-      <dl class="about" data-testid="about">
-        <dt>transport</dt>
-        <dd data-testid="transport">
-          <b>{carried.name}.</b> {carried.means}
-        </dd>
-        <dt>paths</dt>
-        <dd data-testid="paths">{pathsBy(s.lb)}</dd>
-        {s.congestion_control && (
-          <>
-            <dt>congestion control</dt>
-            <dd>
-              {s.congestion_control}
-              {controls(s).map((c) => (
-                <span data-testid="control">; {acted(c)}</span>
-              ))}
-            </dd>
-          </>
-        )}
-      </dl>
-      <nav class="tabs" aria-label="views of the run">
-        {Object.entries(views).map(([k, [title]]) => (
-          <a
-            href={standalone() ? address([k]) : address(["run", name, k])}
-            aria-current={k === what ? "page" : undefined}
-          >
-            {title}
-          </a>
-        ))}
-      </nav>
-      <View info={data} />
-      {data.manifest.limits?.map((l) => (
-        <p class="hint">{l}</p>
-      ))}
+      <b title={info.name}>{info.name}</b>
+      {!s.complete && <span class="tag">incomplete</span>}
+      {s.outcome && <span class="tag">{s.outcome.ended}</span>}
+      {(s.closed_chains?.standing ?? 0) > 0 && <span class="tag">deadlock</span>}
+      <span class="opt">
+        {" · "}
+        {[
+          f.plural(s.gpus, "GPU"),
+          carried.key === "roce" ? "" : carried.name,
+          s.lb.toUpperCase().length <= 5 ? s.lb.toUpperCase() : s.lb,
+          control,
+          `seed ${s.seed}`,
+        ]
+          .filter(Boolean)
+          .join(" · ")}
+      </span>
     </>
   );
 }

@@ -123,7 +123,7 @@ export function Runs() {
                         <p class="error">{e.error}</p>
                       </>
                     ) : (
-                      <a href={address(["run", e.name, "fabric"])}>{e.name}</a>
+                      <a href={address(["run", e.name])}>{e.name}</a>
                     )}
                     {!e.error && !e.complete && <span class="tag">incomplete</span>}
                   </td>
@@ -190,7 +190,7 @@ function Jobs({ list, done }: { list: api.Simulation[]; done: () => void }) {
             {j.run && (
               <>
                 {" "}
-                <a href={address(["run", j.run, "fabric"])}>
+                <a href={address(["run", j.run])}>
                   {j.state === "running" ? "look at what there is" : "look at it"}
                 </a>
               </>

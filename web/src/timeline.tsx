@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Critical, type Info, type Ranks, standalone, view } from "./api";
-import { ink, kindColour } from "./colour";
+import { ink, kindToken } from "./colour";
 import * as f from "./format";
 import { Happened, type Happening, happenings } from "./happened";
 import { address, here, set, useData, usePlace } from "./state";
@@ -92,7 +92,7 @@ export function TimeLine({ info }: { info: Info }) {
     g.clearRect(0, 0, width, height);
     g.font = "11px system-ui, sans-serif";
     g.textBaseline = "middle";
-    g.fillStyle = ink("--text");
+    g.fillStyle = ink("--ink");
     for (let i = 0; i < ranks; i++)
       if (ranks <= 40 || i % 4 === 0) g.fillText(`rank ${first + i}`, 2, i * rowHeight + rowHeight / 2);
     g.save();
@@ -102,7 +102,7 @@ export function TimeLine({ info }: { info: Info }) {
     for (const s of data.spans) {
       const communicates = s[3] !== s[4];
       const y = (s[0] - first) * rowHeight + (communicates ? rowHeight / 2 : 1);
-      g.fillStyle = kindColour(kindOf(data.names, s));
+      g.fillStyle = ink(kindToken(kindOf(data.names, s)));
       g.globalAlpha = communicates ? 0.35 : 1;
       g.fillRect(x(s[1]), y, Math.max(0.7, x(s[2]) - x(s[1])), rowHeight / 2 - 2);
       g.globalAlpha = 1;
@@ -135,7 +135,7 @@ export function TimeLine({ info }: { info: Info }) {
     g.fillStyle = ink("--bad");
     for (const [a, b] of data.paused) g.fillRect(x(a), base, Math.max(0.7, x(b) - x(a)), 8);
     g.restore();
-    g.fillStyle = ink("--text");
+    g.fillStyle = ink("--ink");
     g.fillText("pauses", 2, base + 5);
     const y = base + 22;
     for (let i = 0; i <= 8; i++) {
@@ -230,12 +230,12 @@ export function TimeLine({ info }: { info: Info }) {
           {f.time(from)} to {f.time(to)}
         </span>
         {!standalone() && (
-          <a href={address(["run", info.name, "packets"], { from: Math.floor(from) })}>packets from here</a>
+          <a href={address(["run", info.name, "packet"], { from: Math.floor(from) })}>packets from here</a>
         )}
         <span class="kinds">
           {kinds.map((k) => (
             <span>
-              <i style={{ background: kindColour(k) }} />
+              <i style={{ background: `var(${kindToken(k)})` }} />
               {k}
             </span>
           ))}

@@ -69,6 +69,13 @@ func TestRealBrowser(t *testing.T) {
 	if placed.State != "done" {
 		t.Fatalf("%+v", placed)
 	}
+	if j, err = s.jobs.start(request{Text: alltoall64}); err != nil {
+		t.Fatal(err)
+	}
+	wide := await(t, s, j.ID)
+	if wide.State != "done" {
+		t.Fatalf("%+v", wide)
+	}
 	captured(t, filepath.Join(s.Root, "captured"))
 	capturedAs(t, filepath.Join(s.Root, "mrc"), "transport=mrc", "fabric.ip=6")
 	capturedAs(t, filepath.Join(s.Root, "srd"), "transport=srd")
@@ -91,7 +98,7 @@ func TestRealBrowser(t *testing.T) {
 	h := httptest.NewServer(s)
 	defer h.Close()
 	args := []string{"e2e/views.mjs", h.URL + "/", name, "captured", training.Run, report, "broken",
-		losing.Run, placed.Run}
+		losing.Run, placed.Run, wide.Run}
 	if shots := os.Getenv("RAILYARD_SHOTS"); shots != "" {
 		args = append(args, shots)
 	}

@@ -71,8 +71,6 @@ type Collectives struct {
 	// Causes are those that any of them lost time to, in the order of bars and legends.
 	Causes []CauseInfo `json:"causes_present"`
 	Count  int         `json:"count"`
-	// Step is what the step lost on its critical path, the largest saving first.
-	Step []StepLoss `json:"step"`
 }
 
 // StepLoss is what a step lost to a cause: by itself, as congestion control's reaction to it, what a run without it

@@ -35,7 +35,7 @@ func (r *Directory) HTML() ([]byte, error) {
 		data[key] = b
 		return nil
 	}
-	for _, v := range []struct{ view, query string }{{"info", ""}, {"flows", ""}, {"collectives", ""},
+	for _, v := range []struct{ view, query string }{{"info", ""}, {"answer", ""}, {"flows", ""}, {"collectives", ""},
 		{"pauses", ""}, {"roots", ""}, {"packets", ""}, {"followed", ""}, {"ranks", ""}, {"critical", ""}, {"total", ""},
 		{"grid", "metric=util"}, {"grid", "metric=queue"}, {"grid", "metric=marks"},
 		{"grid", "metric=pause"}} {

@@ -37,11 +37,14 @@ type Simulation struct {
 	Rate       float64 `json:"hops_per_second"`
 	Left       float64 `json:"seconds_left"` // by what is delivered so far; 0: not known
 	SoFar      *SoFar  `json:"so_far,omitempty"`
-	dir        string  // reserved
-	stopping   *atomic.Bool
-	began      time.Time
-	asked      time.Time // somebody looked
-	told       time.Time // what there was so far was worked out
+	Of         string  `json:"of,omitempty"` // the run that it is a variant of
+	// Sets are the settings in which it differs from that run, or from its scenario.
+	Sets     []string `json:"sets,omitempty"`
+	dir      string   // reserved
+	stopping *atomic.Bool
+	began    time.Time
+	asked    time.Time // somebody looked
+	told     time.Time // what there was so far was worked out
 }
 
 // SoFar is what a running simulation has found.
@@ -124,7 +127,7 @@ func (j *jobs) start(r request) (Simulation, error) {
 	}
 	j.next++
 	x := &Simulation{ID: strconv.Itoa(j.next), Title: plan.Name, State: "running", stopping: &atomic.Bool{},
-		began: j.now(), Ops: plan.Ops(), OpsLeft: plan.Ops()}
+		began: j.now(), Ops: plan.Ops(), OpsLeft: plan.Ops(), Of: r.Of, Sets: r.changed()}
 	if x.Title == "" {
 		x.Title = "run"
 	}

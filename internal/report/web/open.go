@@ -1,5 +1,9 @@
 // Package web shows run directories as pages: a local server, and single files that
 // open from disk. Everything a page shows comes from a run directory.
+//
+// The answer (answer.go, parts.go) is the step along its critical path by class, each class divided among the causes of
+// the account: rows are the sums of critical.parquet, columns those of summary.json. The table between is fitted from
+// what the collectives of each class lost while the path waited for it, and rounded so that both sums are exact.
 package web
 
 import (

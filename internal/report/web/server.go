@@ -70,6 +70,7 @@ func New(c Config) (*Server, error) {
 		open: map[string]*opened{}}
 	s.mux.Handle("GET /", http.FileServerFS(page))
 	s.mux.HandleFunc("GET /api/runs", s.listRuns)
+	s.mux.HandleFunc("GET /api/runs/{run}/variants", s.variants)
 	s.mux.HandleFunc("GET /api/runs/{run}/{view}", s.view)
 	s.mux.HandleFunc("GET /api/about", s.about)
 	s.mux.HandleFunc("GET /api/schema", func(w http.ResponseWriter,
@@ -322,7 +323,9 @@ func plain(dir string) error {
 type request struct {
 	Text string   `json:"text"`
 	Sets []string `json:"sets"`
+	Of   string   `json:"of"` // a run: its scenario, seed, settings and the files that it named, instead of Text
 
+	added []string // of a variant: its further settings
 	files scenario.ReadFile
 }
 
@@ -367,6 +370,9 @@ func (s *Server) check(ctx context.Context, r request) error {
 
 func (s *Server) startJob(w http.ResponseWriter, q *http.Request) {
 	r, err := s.readRequest(q)
+	if err == nil && r.Of != "" {
+		r, err = s.variant(r)
+	}
 	if err != nil {
 		send(w, nil, err)
 		return

@@ -23,6 +23,7 @@ func (e *InputError) Error() string { return e.Msg }
 // slices and sums, never whole tables.
 //
 //	info                        summary, manifest, topology, ports
+//	answer                      where the step's time went, what would shorten it, where to look
 //	grid?metric=util&cols=240   a byte per port and moment: util, queue, marks, pause
 //	port?id=7                   one port over time, and who went through it
 //	qp?id=3                     one queue pair: its path and its rate over time
@@ -41,6 +42,8 @@ func (r *Directory) View(name string, q url.Values) ([]byte, error) {
 	switch name {
 	case "info":
 		v = Info{r.Name, r.Manifest, r.Summary, r.Topology, r.ports, r.columns(columns)}
+	case "answer":
+		v, err = r.answer()
 	case "grid":
 		v, err = r.grid(q)
 	case "port":
@@ -455,7 +458,7 @@ func (r *Directory) collectives() (any, error) {
 			present = append(present, CauseInfo{c.Key, c.Name, c.Color, c.About})
 		}
 	}
-	return Collectives{Worst: worst, Sums: total, Causes: present, Count: len(rows), Step: r.stepLost()}, nil
+	return Collectives{Worst: worst, Sums: total, Causes: present, Count: len(rows)}, nil
 }
 
 // total is what servers send into the network, and what switches mark and pause.

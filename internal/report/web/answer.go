@@ -1,0 +1,367 @@
+package web
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+
+	"railyard/internal/cause"
+	"railyard/internal/result"
+)
+
+// Answer is what the page opens with: where the step's time went, what would shorten it, where to look.
+type Answer struct {
+	// Parts are the step along its critical path, by what it waited for; they sum to the step.
+	Parts []StepPart `json:"parts"`
+	// Causes are those that any part has, in the order of bars.
+	Causes []CauseInfo `json:"causes_present"`
+	// Losses are the causes of time above line rate, the largest saving first; Minor are those below 0.5 %.
+	Losses []StepLoss `json:"losses"`
+	Minor  []StepLoss `json:"minor"`
+	Place  *Place     `json:"place,omitempty"` // of the first loss
+	// Remedies are what to change, for the cause that saves most first; none stands twice.
+	Remedies []result.Remedy `json:"remedies"`
+	Port     *PortPicture    `json:"port,omitempty"`
+	Ends     *EndPicture     `json:"ends,omitempty"`
+	Pause    *PausePicture   `json:"pause,omitempty"`
+	Rate     *RatePicture    `json:"rate,omitempty"` // of a run without pauses
+}
+
+// StepPart is a part of the step along its critical path, and its causes: they sum to the part.
+type StepPart struct {
+	Key    string      `json:"key"` // compute, tp, pp, dp, ep, cp, transfers, storage, idle
+	Name   string      `json:"name"`
+	Time   int64       `json:"time_ps"`
+	Causes []CauseTime `json:"causes"`
+}
+
+// CauseTime is the time of a cause.
+type CauseTime struct {
+	Key  string `json:"key"`
+	Time int64  `json:"time_ps"`
+}
+
+// Place is the port where most of a loss arose, and when it was worst there.
+type Place struct {
+	Port int32  `json:"port"`
+	Name string `json:"name"`
+	At   int64  `json:"at_ps"`
+}
+
+// PortPicture is the switch port with the longest queue, over time.
+type PortPicture struct {
+	Port  int32   `json:"port"`
+	Name  string  `json:"name"`
+	Peak  int64   `json:"peak_bytes"` // of its counters
+	At    int64   `json:"at_ps"`      // of the sample with the longest queue
+	Width float64 `json:"width_ps"`   // of a column
+	Queue []int64 `json:"queue_bytes"`
+	WRED  int64   `json:"wred_min_bytes"` // 0: none
+}
+
+// EndPicture is when ranks ended their last operation, as a histogram.
+type EndPicture struct {
+	Rank   int32  `json:"rank"` // that ended last
+	Name   string `json:"name"`
+	First  int64  `json:"first_ps"` // when the first rank ended
+	Median int64  `json:"median_ps"`
+	Last   int64  `json:"last_ps"`
+	Ranks  int    `json:"ranks"`
+	Counts []int  `json:"counts"` // between First and Last
+}
+
+// PausePicture is the longest PFC pause, and the ports that it was paused for, up to the root.
+type PausePicture struct {
+	At    int64       `json:"at_ps"` // in the middle of the pause
+	Time  int64       `json:"pause_ps"`
+	From  int64       `json:"from_ps"` // of the picture
+	To    int64       `json:"to_ps"`
+	Ports []PauseLane `json:"ports"` // the root first
+}
+
+// PauseLane is a port and its pauses in the picture.
+type PauseLane struct {
+	Port  int32      `json:"port"`
+	Name  string     `json:"name"`
+	Spans [][2]int64 `json:"spans"`
+}
+
+// RatePicture is the queue pair whose rate was reduced most often.
+type RatePicture struct {
+	QP     int32     `json:"qp"`
+	From   string    `json:"from"`
+	To     string    `json:"to"`
+	Line   int64     `json:"line_bps"`
+	Cuts   int64     `json:"rate_cuts"`
+	At     []int64   `json:"at_ps"`
+	Values []float64 `json:"values"` // bit/s
+}
+
+// pictureColumns is how many columns of time a small picture has.
+const pictureColumns = 120
+
+// answer explains the step.
+func (r *Directory) answer() (any, error) {
+	a := Answer{Remedies: []result.Remedy{}}
+	var err error
+	if a.Parts, err = r.stepParts(); err != nil {
+		return nil, err
+	}
+	has := map[string]bool{}
+	for _, p := range a.Parts {
+		for _, c := range p.Causes {
+			has[c.Key] = true
+		}
+	}
+	for _, c := range cause.All() {
+		if has[c.Key] {
+			a.Causes = append(a.Causes, CauseInfo{c.Key, c.Name, c.Color, c.About})
+		}
+	}
+	a.Losses, a.Minor = r.stepLost()
+	if a.Place, err = r.placeOf(a.Losses); err != nil {
+		return nil, err
+	}
+	for _, x := range r.Summary.Remedies {
+		again := func(o result.Remedy) bool { return o.Says == x.Says && slices.Equal(o.Set, x.Set) }
+		if !slices.ContainsFunc(a.Remedies, again) {
+			a.Remedies = append(a.Remedies, x)
+		}
+	}
+	if a.Port, err = r.portPicture(); err != nil {
+		return nil, err
+	}
+	if a.Ends, err = r.endPicture(); err != nil {
+		return nil, err
+	}
+	if a.Pause, err = r.pausePicture(); err != nil {
+		return nil, err
+	}
+	if a.Pause == nil {
+		a.Rate, err = r.ratePicture()
+	}
+	return a, err
+}
+
+// placeOf finds where most of the first loss arose: at the port of the collective that lost most to it.
+func (r *Directory) placeOf(losses []StepLoss) (*Place, error) {
+	if len(losses) == 0 {
+		return nil, nil
+	}
+	rows, err := r.accounts()
+	if err != nil {
+		return nil, err
+	}
+	first, _ := cause.Find(losses[0].Key)
+	var place *Place
+	if roots := r.Summary.PauseRoots; first.ID == cause.Pause && roots != nil && len(roots.Roots) > 0 {
+		at, err := r.pausePicture()
+		if root := roots.Roots[0].Port; err == nil && at != nil && root >= 0 && int(root) < len(r.ports) {
+			return &Place{root, r.ports[root].Name, at.At}, nil
+		}
+	}
+	most := int64(0)
+	for i := range rows {
+		c := &rows[i]
+		ranked := c.Lost.Ranked()
+		if c.Port < 0 || int(c.Port) >= len(r.ports) || !slices.Contains(ranked, first.ID) {
+			continue
+		}
+		// The port is that of the collective's largest loss; CC recovering follows it.
+		if top := largest(&c.Lost); top != first.ID && first.ID != cause.Recovering {
+			continue
+		}
+		if ps := c.Lost.Of(first.ID); ps > most {
+			most, place = ps, &Place{c.Port, r.ports[c.Port].Name, c.At}
+		}
+	}
+	return place, nil
+}
+
+// largest returns the cause that an account lost most to.
+func largest(a *cause.Account) cause.ID {
+	top := cause.Latency
+	for _, c := range cause.All() {
+		if c.Loss && a.Costs(c.ID) > a.Costs(top) {
+			top = c.ID
+		}
+	}
+	return top
+}
+
+// portPicture draws the queue of the switch port where it was longest.
+func (r *Directory) portPicture() (*PortPicture, error) {
+	top := -1
+	for i := range r.ports {
+		p := &r.ports[i]
+		if p.Role != "host" && p.QueuePeak > 0 && (top < 0 || p.QueuePeak > r.ports[top].QueuePeak) {
+			top = i
+		}
+	}
+	if top < 0 {
+		return nil, nil
+	}
+	links, err := table[result.LinkRow](r, "links")
+	if err != nil {
+		return nil, err
+	}
+	p := &PortPicture{Port: int32(top), Name: r.ports[top].Name, Peak: r.ports[top].QueuePeak,
+		Width: float64(r.span()) / pictureColumns, Queue: make([]int64, pictureColumns)}
+	most := int64(-1)
+	for i := range links {
+		l := &links[i]
+		if int(l.Port) != top || l.Length <= 0 || l.Start < 0 {
+			continue
+		}
+		end := min(pictureColumns, int(math.Ceil(float64(l.Start+l.Length)/p.Width)))
+		for c := int(float64(l.Start) / p.Width); c < end; c++ {
+			p.Queue[c] = max(p.Queue[c], l.Longest())
+		}
+		if l.Longest() > most {
+			most, p.At = l.Longest(), l.Start
+		}
+	}
+	for i := range r.Topology.Nodes {
+		if n := &r.Topology.Nodes[i]; n.Name == r.ports[top].Node && n.Config >= 0 {
+			p.WRED = r.Topology.Configs[n.Config].WREDMin
+		}
+	}
+	return p, nil
+}
+
+// endPicture says when ranks ended.
+func (r *Directory) endPicture() (*EndPicture, error) {
+	rows, err := table[result.RankRow](r, "ranks")
+	if err != nil {
+		return nil, err
+	}
+	end := map[int32]int64{}
+	for i := range rows {
+		end[rows[i].Rank] = max(end[rows[i].Rank], rows[i].End)
+	}
+	if len(end) < 2 {
+		return nil, nil
+	}
+	p := &EndPicture{Rank: -1, Ranks: len(end), Counts: make([]int, 40)}
+	all := make([]int64, 0, len(end))
+	for rank, at := range end {
+		all = append(all, at)
+		if at > p.Last || at == p.Last && rank < p.Rank {
+			p.Rank, p.Last = rank, at
+		}
+	}
+	slices.Sort(all)
+	p.Name, p.First, p.Median = r.gpu(p.Rank), all[0], all[len(all)/2]
+	for _, at := range all {
+		bin := int((at - p.First) * int64(len(p.Counts)) / max(1, p.Last-p.First))
+		p.Counts[min(bin, len(p.Counts)-1)]++
+	}
+	return p, nil
+}
+
+// gpu names the GPU of a rank.
+func (r *Directory) gpu(rank int32) string {
+	left := int(rank)
+	for i := range r.Topology.Nodes {
+		n := &r.Topology.Nodes[i]
+		gpus := n.GPUs
+		if n.Role == "host" && gpus == 0 {
+			gpus = r.Topology.GPUs
+		}
+		if n.Role != "host" || left >= gpus {
+			if n.Role == "host" {
+				left -= gpus
+			}
+			continue
+		}
+		return n.Name + "/gpu-" + itoa(left+1)
+	}
+	return "rank " + itoa(int(rank))
+}
+
+// pausePicture follows the longest pause to its root.
+func (r *Directory) pausePicture() (*PausePicture, error) {
+	halts, _, err := r.halts()
+	if err != nil || len(halts) == 0 {
+		return nil, err
+	}
+	top := slices.MaxFunc(halts, func(a, b halt) int {
+		return cmp.Or(cmp.Compare(a.to-a.from, b.to-b.from), cmp.Compare(b.port, a.port))
+	})
+	long, at := top.to-top.from, top.from+(top.to-top.from)/2
+	p := &PausePicture{At: at, Time: long, From: max(0, top.from-long), To: min(r.span(), top.to+long)}
+	chain := []int32{top.port}
+	for next, root := top.cause, top.root; next >= 0 && len(chain) < 6 && !slices.Contains(chain, next); {
+		chain = append(chain, next)
+		i := slices.IndexFunc(halts, func(h halt) bool { return h.port == next && h.from <= at && at < h.to })
+		if i < 0 {
+			if root >= 0 && !slices.Contains(chain, root) {
+				chain = append(chain, root)
+			}
+			break
+		}
+		next, root = halts[i].cause, halts[i].root
+	}
+	slices.Reverse(chain)
+	for _, port := range chain {
+		lane := PauseLane{Port: port, Name: r.ports[port].Name}
+		for _, h := range halts {
+			if h.port == port && h.from < p.To && h.to > p.From && len(lane.Spans) < 200 {
+				lane.Spans = append(lane.Spans, [2]int64{max(h.from, p.From), min(h.to, p.To)})
+			}
+		}
+		p.Ports = append(p.Ports, lane)
+	}
+	return p, nil
+}
+
+// ratePicture is the rate of the queue pair that congestion control reduced most often.
+func (r *Directory) ratePicture() (*RatePicture, error) {
+	qps, err := table[result.QPRow](r, "qps")
+	if err != nil || len(qps) == 0 {
+		return nil, err
+	}
+	top := slices.MaxFunc(qps, func(a, b result.QPRow) int {
+		return cmp.Or(cmp.Compare(a.Cuts, b.Cuts), cmp.Compare(b.QP, a.QP))
+	})
+	if top.Cuts == 0 {
+		return nil, nil
+	}
+	p := &RatePicture{QP: top.QP, From: top.From, To: top.To, Line: top.Line, Cuts: top.Cuts}
+	series, err := r.signals(top.QP)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range series {
+		if s.Signal == "rate" {
+			for step, i := max(1, len(s.At)/600), 0; i < len(s.At); i += step {
+				p.At, p.Values = append(p.At, s.At[i]), append(p.Values, s.Values[i])
+			}
+		}
+	}
+	return p, nil
+}
+
+// pieces is the time of one class along the critical path, to sum up between two times.
+type pieces struct {
+	from, to []int64
+	before   []int64 // time of the class up to from
+}
+
+func (p *pieces) add(from, to int64) {
+	sum := int64(0)
+	if n := len(p.from); n > 0 {
+		sum = p.before[n-1] + p.to[n-1] - p.from[n-1]
+	}
+	p.from, p.to, p.before = append(p.from, from), append(p.to, to), append(p.before, sum)
+}
+
+// until is the time of the class up to a time.
+func (p *pieces) until(t int64) int64 {
+	i := sort.Search(len(p.from), func(i int) bool { return p.from[i] >= t }) - 1
+	if i < 0 {
+		return 0
+	}
+	return p.before[i] + min(p.to[i], t) - p.from[i]
+}

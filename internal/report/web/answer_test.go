@@ -1,0 +1,212 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"railyard/internal/cause"
+	"railyard/internal/result"
+)
+
+// alltoall64 is 64 GPUs that send to one another at once.
+const alltoall64 = `name: alltoall64
+fabric: {kind: rail, hosts: 8, spines: 4, uplinks: 2, host_link: {rate: 100Gbps, cable: 3m},
+  fabric_link: {rate: 100Gbps, cable: 30m}}
+server: {gpus: 8, nics: 8}
+workload: {traffic: {alltoall: {bytes: 512KiB}}}
+`
+
+// TestAnswer checks every figure of the answer against the files of runs of 3, 8, 10 and 64 GPUs: parts are the
+// critical path's, causes the account's, pictures those of the tables.
+func TestAnswer(t *testing.T) {
+	s, name := server(t, "")
+	names := []string{name}
+	for _, text := range []string{flows, step, alltoall64} {
+		j, err := s.jobs.start(request{Text: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := await(t, s, j.ID)
+		if done.State != "done" {
+			t.Fatalf("%+v", done)
+		}
+		names = append(names, done.Run)
+	}
+	for _, name := range names {
+		var a Answer
+		w := ask(s, "GET", "/api/runs/"+name+"/answer", "", nil)
+		if w.Code != http.StatusOK || json.Unmarshal(w.Body.Bytes(), &a) != nil {
+			t.Fatalf("%s: %d %s", name, w.Code, w.Body)
+		}
+		checkAnswer(t, filepath.Join(s.Root, name), &a)
+	}
+}
+
+func checkAnswer(t *testing.T, dir string, a *Answer) {
+	t.Helper()
+	sum, err := result.ReadSummary(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var path []result.CriticalRow
+	var ports []result.PortRow
+	var ranks []result.RankRow
+	var roots []result.PauseRootRow
+	for _, read := range []func() error{
+		func() (err error) { path, err = result.ReadTable[result.CriticalRow](dir, "critical"); return err },
+		func() (err error) { ports, err = result.ReadTable[result.PortRow](dir, "ports"); return err },
+		func() (err error) { ranks, err = result.ReadTable[result.RankRow](dir, "ranks"); return err },
+		func() (err error) {
+			roots, err = result.ReadTable[result.PauseRootRow](dir, "pause_roots")
+			return err
+		},
+	} {
+		if err := read(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	classes := map[string]int64{}
+	for _, p := range path {
+		classes[partOf[partIndex(p.Class)].key] += p.End - p.Start
+	}
+	total, causes := int64(0), map[string]int64{}
+	for _, p := range a.Parts {
+		own := int64(0)
+		for _, c := range p.Causes {
+			own += c.Time
+			causes[c.Key] += c.Time
+		}
+		if p.Time != classes[p.Key] || own != p.Time {
+			t.Errorf("%s: %s takes %d by the path, %d in the answer, its causes %d", dir, p.Key, classes[p.Key],
+				p.Time, own)
+		}
+		total += p.Time
+	}
+	if total != sum.StepTime {
+		t.Errorf("%s: parts sum to %d of %d", dir, total, sum.StepTime)
+	}
+	for _, c := range cause.All() {
+		if causes[c.Key] != sum.Chain.Of(c.ID) {
+			t.Errorf("%s: %s has %d in the parts, %d in the account", dir, c.Key, causes[c.Key], sum.Chain.Of(c.ID))
+		}
+	}
+	for _, x := range append(a.Losses, a.Minor...) {
+		c, _ := cause.Find(x.Key)
+		if x.Own != sum.Chain.Own[c.ID] || x.Reaction != sum.Chain.Reaction[c.ID] ||
+			x.Saving != sum.Chain.Saving[c.ID] {
+			t.Errorf("%s: %+v", dir, x)
+		}
+	}
+	peak := int64(0)
+	for _, p := range ports {
+		if p.Role != "host" {
+			peak = max(peak, p.QueuePeak)
+		}
+	}
+	if a.Port == nil || a.Port.Peak != peak || ports[a.Port.Port].QueuePeak != peak ||
+		slices.Max(a.Port.Queue) > peak || 2*slices.Max(a.Port.Queue) < peak {
+		t.Errorf("%s: the longest queue is %d: %+v", dir, peak, a.Port)
+	}
+	end := map[int32]int64{}
+	for _, x := range ranks {
+		end[x.Rank] = max(end[x.Rank], x.End)
+	}
+	count := 0
+	for _, n := range a.Ends.Counts {
+		count += n
+	}
+	for rank, at := range end {
+		if at > a.Ends.Last || at < a.Ends.First || rank == a.Ends.Rank && at != a.Ends.Last {
+			t.Errorf("%s: rank %d ends at %d, the picture is %+v", dir, rank, at, a.Ends)
+		}
+	}
+	if count != len(end) || count != a.Ends.Ranks || !strings.HasPrefix(a.Ends.Name, "host-") {
+		t.Errorf("%s: %d of %d ranks in %+v", dir, count, len(end), a.Ends)
+	}
+	long := int64(0)
+	for _, x := range roots {
+		long = max(long, x.To-x.From)
+	}
+	if (a.Pause != nil) != (sum.PFCPauses > 0) ||
+		a.Pause != nil && (a.Pause.Time != long || len(a.Pause.Ports) < 2) {
+		t.Errorf("%s: the longest pause takes %d: %+v", dir, long, a.Pause)
+	}
+	for i, x := range a.Remedies {
+		same := func(o result.Remedy) bool { return o.Says == x.Says && slices.Equal(o.Set, x.Set) }
+		if !slices.ContainsFunc(sum.Remedies, same) || slices.ContainsFunc(a.Remedies[:i], same) {
+			t.Errorf("%s: %+v", dir, x)
+		}
+	}
+}
+
+// TestFit checks that a table has the sums that it is scaled to, whatever the seed.
+func TestFit(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, m := rapid.IntRange(1, 6).Draw(t, "rows"), rapid.IntRange(1, 8).Draw(t, "columns")
+		rows, columns, seed := make([]int64, n), make([]int64, m), make([][]float64, n)
+		for i := range seed {
+			seed[i] = make([]float64, m)
+			for j := range seed[i] {
+				seed[i][j] = rapid.SampledFrom([]float64{0, 1e-12, 1e-6, 0.3, 1}).Draw(t, "seed")
+				x := rapid.Int64Range(0, 1e12).Draw(t, "time")
+				rows[i], columns[j] = rows[i]+x, columns[j]+x
+			}
+		}
+		for i, row := range fit(seed, rows, columns) {
+			for j, x := range row {
+				if x < 0 {
+					t.Fatalf("%d at %d, %d", x, i, j)
+				}
+				rows[i], columns[j] = rows[i]-x, columns[j]-x
+			}
+		}
+		if slices.Max(append(rows, columns...)) != 0 || slices.Min(append(rows, columns...)) != 0 {
+			t.Fatalf("left: %v, %v", rows, columns)
+		}
+	})
+}
+
+// TestVariants checks that a variant of a run is the run with further settings, and that it is listed with them.
+func TestVariants(t *testing.T) {
+	s, name := server(t, "")
+	body := fmt.Sprintf(`{"of": %q, "sets": ["cc.algorithm=dcqcn"]}`, name)
+	w := ask(s, "POST", "/api/jobs", body, nil)
+	var j Simulation
+	if w.Code != http.StatusOK || json.Unmarshal(w.Body.Bytes(), &j) != nil || j.Of != name ||
+		!slices.Equal(j.Sets, []string{"cc.algorithm=dcqcn"}) {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	done := await(t, s, j.ID)
+	get := func(run string) (all []Variant) {
+		w := ask(s, "GET", "/api/runs/"+run+"/variants", "", nil)
+		if w.Code != http.StatusOK || json.Unmarshal(w.Body.Bytes(), &all) != nil {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+		return all
+	}
+	sum, err := result.ReadSummary(filepath.Join(s.Root, done.Run))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := get(name)
+	if len(all) != 1 || all[0].Run != done.Run || all[0].StepTime != sum.StepTime ||
+		!slices.Equal(all[0].Sets, j.Sets) {
+		t.Errorf("%+v", all)
+	}
+	if back := get(done.Run); len(back) != 0 { // the other way it takes a setting away
+		t.Errorf("%+v", back)
+	}
+	for body, want := range map[string]string{`{"of": "../x"}`: "not the name of a run", `{"of": "none"}`: "no run"} {
+		w := ask(s, "POST", "/api/jobs", body, nil)
+		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d %s", body, w.Code, w.Body)
+		}
+	}
+}

@@ -1,0 +1,217 @@
+package web
+
+import (
+	"math"
+	"strconv"
+
+	"railyard/internal/cause"
+	"railyard/internal/result"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// partOf are the parts of a step in the order of the bar, and the classes of the critical path that they hold.
+var partOf = []struct {
+	key, name string
+	classes   []string
+}{
+	{"compute", "Compute", []string{"forward", "backward", "optimizer"}},
+	{"tp", "Tensor parallel", []string{"tensor-parallel"}},
+	{"pp", "Pipeline parallel", []string{"pipeline-parallel"}},
+	{"dp", "Data parallel", []string{"data-parallel"}},
+	{"ep", "Expert parallel", []string{"expert-parallel"}},
+	{"cp", "Context parallel", []string{"context-parallel"}},
+	{"transfers", "Transfers", []string{"other"}},
+	{"storage", "Storage", []string{"data-loading", "checkpoint"}},
+	{"idle", "Not started", []string{result.NotStarted}},
+	{"unfinished", "Unfinished", []string{result.Unfinished}},
+}
+
+// partIndex returns the part of a class, -1 for an unknown one.
+func partIndex(class string) int {
+	for i := range partOf {
+		for _, c := range partOf[i].classes {
+			if c == class {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// stepParts divides the step along its critical path by what it waited for, and each part among the causes of the
+// step's account. Both sums are exact: parts are those of critical.parquet, causes those of summary.json. Which part a
+// cause's time belongs to follows the collectives that ran while the path waited for their class.
+func (r *Directory) stepParts() ([]StepPart, error) {
+	path, err := table[result.CriticalRow](r, "critical")
+	if err != nil {
+		return nil, err
+	}
+	times, along := make([]int64, len(partOf)), make([]pieces, len(partOf))
+	for i := range path {
+		p := &path[i]
+		if at := partIndex(p.Class); at >= 0 {
+			times[at] += p.End - p.Start
+			along[at].add(p.Start, p.End)
+		}
+	}
+	var seed [][]float64
+	var rows []int
+	for i, ps := range times {
+		if ps > 0 {
+			rows = append(rows, i)
+		}
+	}
+	chain := r.Summary.Chain
+	if chain != nil && chain.Total() != sumOf(times) {
+		chain = nil // of another version
+	}
+	if chain != nil {
+		if seed, err = r.seeds(rows, along, chain); err != nil {
+			return nil, err
+		}
+	}
+	var targets []int64
+	for _, i := range rows {
+		targets = append(targets, times[i])
+	}
+	parts := make([]StepPart, len(rows))
+	var table [][]int64
+	if chain != nil {
+		var columns []int64
+		for _, c := range cause.All() {
+			columns = append(columns, chain.Of(c.ID))
+		}
+		table = fit(seed, targets, columns)
+	}
+	for k, i := range rows {
+		parts[k] = StepPart{Key: partOf[i].key, Name: partOf[i].name, Time: times[i]}
+		if table == nil {
+			continue
+		}
+		for id, ps := range table[k] {
+			if ps > 0 {
+				parts[k].Causes = append(parts[k].Causes, CauseTime{cause.ID(id).Get().Key, ps})
+			}
+		}
+	}
+	return parts, nil
+}
+
+func sumOf(all []int64) (sum int64) {
+	for _, x := range all {
+		sum += x
+	}
+	return sum
+}
+
+// seeds says how likely a part's time is due to a cause: by what its collectives lost while the path waited for them.
+func (r *Directory) seeds(rows []int, along []pieces, chain *cause.Account) ([][]float64, error) {
+	accounts, err := r.accounts()
+	if err != nil {
+		return nil, err
+	}
+	seed := make([][]float64, len(partOf))
+	for i := range seed {
+		seed[i] = make([]float64, cause.Count)
+	}
+	for i := range accounts {
+		c := &accounts[i]
+		at := partIndex(c.Class)
+		if at < 0 || c.End <= c.Start {
+			continue
+		}
+		share := float64(along[at].until(c.End)-along[at].until(c.Start)) / float64(c.End-c.Start)
+		for id := range seed[at] {
+			seed[at][id] += share * float64(c.Lost.Of(cause.ID(id)))
+		}
+	}
+	const least = 1e-6 // what any part may have of any cause, for what no collective accounts for
+	out := make([][]float64, len(rows))
+	for k, i := range rows {
+		s := seed[i]
+		sum := 0.0
+		for _, x := range s {
+			sum += x
+		}
+		computes := partOf[i].key == "compute" || partOf[i].key == "idle" || partOf[i].key == "unfinished"
+		for id := range s {
+			switch {
+			case computes:
+				s[id] = least * least
+			case sum == 0 && cause.ID(id) != cause.Compute:
+				s[id] = float64(chain.Of(cause.ID(id)))
+			case sum > 0:
+				s[id] = s[id]/sum + least
+			}
+		}
+		// The path of a run without losses computes where this one waits for lost time.
+		lost := least * s[cause.Latency]
+		for _, c := range cause.All() {
+			if c.Loss && c.ID != cause.Latency {
+				lost += s[c.ID]
+			}
+		}
+		if s[cause.Compute] = least * lost; computes {
+			s[cause.Compute] = 1
+		}
+		out[k] = s
+	}
+	return out, nil
+}
+
+// fit scales a table until its rows and columns have given sums, and rounds it so that they have them exactly.
+func fit(seed [][]float64, rows, columns []int64) [][]int64 {
+	scale := func(sum float64, to int64, at func(k int) *float64, n int) {
+		if sum <= 0 {
+			return
+		}
+		for k := range n {
+			*at(k) *= float64(to) / sum
+		}
+	}
+	for range 2000 {
+		worst := 0.0
+		for j, to := range columns {
+			sum := 0.0
+			for i := range seed {
+				sum += seed[i][j]
+			}
+			scale(sum, to, func(k int) *float64 { return &seed[k][j] }, len(seed))
+		}
+		for i, to := range rows {
+			sum := 0.0
+			for _, x := range seed[i] {
+				sum += x
+			}
+			worst = max(worst, math.Abs(sum-float64(to)))
+			scale(sum, to, func(k int) *float64 { return &seed[i][k] }, len(columns))
+		}
+		if worst < 1 {
+			break
+		}
+	}
+	out := make([][]int64, len(rows))
+	down := append([]int64(nil), columns...)
+	left := append([]int64(nil), rows...)
+	for i := range out {
+		out[i] = make([]int64, len(columns))
+		for j := range columns {
+			out[i][j] = min(int64(seed[i][j]), left[i], down[j])
+			left[i], down[j] = left[i]-out[i][j], down[j]-out[i][j]
+		}
+	}
+	// What rounding left goes where most is, then wherever there is room.
+	for _, pass := range []bool{true, false} {
+		for i := range out {
+			for j := range columns {
+				if pass && out[i][j] == 0 {
+					continue
+				}
+				x := min(left[i], down[j])
+				out[i][j], left[i], down[j] = out[i][j]+x, left[i]-x, down[j]-x
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,134 @@
+import type { Answer as Figures, Info } from "./api";
+import { view } from "./api";
+import { Details } from "./details";
+import * as f from "./format";
+import { Pictures } from "./moments";
+import { Remedies } from "./remedies";
+import { useData } from "./state";
+import { StepBar } from "./stepbar";
+
+/** Answer is what a run opens with: where the step's time went, what would shorten it, where to look. */
+export function Answer({ info }: { info: Info }) {
+  const { data, error } = useData(() => view<Figures>(info.name, "answer"), [info.name]);
+  if (error)
+    return (
+      <p class="error" role="alert">
+        {error}
+      </p>
+    );
+  if (!data) return <p class="loading">Loading the account of the step…</p>;
+  const s = info.summary;
+  const step = Math.max(1, s.step_time_ps);
+  const sum = (data.parts ?? []).reduce((n, p) => n + p.time_ps, 0);
+  return (
+    <section aria-label="Answer" class="wrap">
+      <p class="eyebrow" data-testid="figures">
+        {s.outcome ? "Job" : "Step time"} <span data-testid="step-time">{f.time(s.step_time_ps)}</span>
+        {s.steps && s.steps > 1 ? ` for ${f.count(s.steps)} steps, ${f.time(s.step_time_ps / s.steps)} each` : ""}
+        {s.mfu ? ` · MFU ${f.percent(s.mfu)}` : ""}
+      </p>
+      <h1 data-testid="verdict">{verdict(info, data)}</h1>
+      <p class="lede" data-testid="lede">
+        <Lede info={info} data={data} />
+      </p>
+      {sum > 0 && (
+        <>
+          <StepBar parts={data.parts} causes={data.causes_present} step={sum} />
+          <p class="note" data-testid="seen">
+            Critical path: the chain of operations that the end of the step waited for. Parts sum to{" "}
+            {f.time(sum)}. {seen(info)}
+            {data.parts.some((p) => !["compute", "idle", "unfinished"].includes(p.key) && (p.causes ?? []).some(hidden(sum))) &&
+              " Compute without losses: a step that loses nothing computes in this time."}
+          </p>
+        </>
+      )}
+      <Remedies info={info} data={data} step={step} />
+      <Pictures info={info} data={data} />
+      <Details info={info} data={data} />
+    </section>
+  );
+}
+
+/** hidden finds computing that the path of a step without losses would have instead. */
+const hidden = (sum: number) => (c: { key: string; time_ps: number }) => c.key === "compute" && c.time_ps >= 0.01 * sum;
+
+/** verdict is the answer in one sentence. */
+function verdict(info: Info, a: Figures): string {
+  const s = info.summary;
+  if (s.outcome) {
+    const lost = (s.outcome.cut_off ?? []).length;
+    return `Job fails at ${f.time(s.outcome.at_ps)}${lost > 0 ? `: ${f.plural(lost, "GPU")} isolated` : ""}.`;
+  }
+  if ((s.closed_chains?.standing ?? 0) > 0) return "Deadlock: paused ports wait for one another.";
+  if (!s.complete) return `Incomplete: recorded until ${f.time(s.step_time_ps)}.`;
+  const share = (ps: number) => `${f.time(ps)} (${f.percent(ps / Math.max(1, s.step_time_ps))})`;
+  const [first] = a.losses ?? [];
+  if (!first) return "No contention: the step computes, or sends at line rate.";
+  const ps = first.key === "rate_not_given_back" ? (s.chain?.rate_not_given_back_ps ?? first.own_ps) : first.own_ps;
+  const lost = [...a.losses, ...(a.minor ?? [])].reduce((n, x) => n + x.own_ps + x.reaction_ps, 0);
+  if (lost < 0.02 * s.step_time_ps)
+    return `${f.percent(1 - lost / s.step_time_ps)} of the step computes or sends at line rate; ${first.name} takes ${share(ps)}.`;
+  // A name stays on one line; the port's peer is in the details.
+  const where = a.place ? `, mainly at ${a.place.name.split(" → ")[0].replaceAll("-", "\u2011")},` : "";
+  const verb = first.key === "pause" ? "put" : "puts";
+  return `${f.begin(first.name)}${where} ${verb} ${share(ps)} on the critical path.`;
+}
+
+/** Lede says what comes with the largest loss, and what the slowest message met. */
+function Lede({ info, data }: { info: Info; data: Figures }) {
+  const s = info.summary;
+  const [first, ...more] = data.losses ?? [];
+  const slow = s.slowest_flow;
+  if (s.outcome) return <>{f.begin(s.outcome.why)}.</>;
+  return (
+    <>
+      {first && first.reaction_ps > 0 && (
+        <>
+          Congestion control recovering after it takes another <b>{f.time(first.reaction_ps)}</b>.{" "}
+        </>
+      )}
+      {more.length > 0 && (
+        <>
+          Next: {more.slice(0, 2).map((x, i) => (
+            <>
+              {i > 0 && ", "}
+              {x.name} <b>{f.time(x.own_ps)}</b>
+            </>
+          ))}
+          .{" "}
+        </>
+      )}
+      {slow && slow.ideal_ps > 0 && slow.time_ps > 1.05 * slow.ideal_ps && (
+        <>
+          The slowest message, {slow.from} → {slow.to}, sends {f.bytes(slow.bytes)} in <b>{f.time(slow.time_ps)}</b>,{" "}
+          {f.digits(slow.time_ps / slow.ideal_ps)} × its ideal time
+          {slow.queue && slow.shared_with_count > 0 && (
+            <>
+              ; it shares the queue of {slow.queue} with {f.plural(slow.shared_with_count, "other flow")}
+            </>
+          )}
+          .
+        </>
+      )}
+    </>
+  );
+}
+
+/** seen is the step as the rank that ended last saw it, with what hides behind computing left out. */
+function seen({ summary: s }: Info): string {
+  const rows: [string, number | undefined][] = [
+    ["compute", s.compute_ps],
+    ["exposed TP", s.exposed_tp_ps],
+    ["exposed PP", s.exposed_pp_ps],
+    ["exposed DP", s.exposed_dp_ps],
+    ["exposed EP", s.exposed_ep_ps],
+    ["exposed CP", s.exposed_cp_ps],
+    ["transfers and waits", s.exposed_other_ps],
+    ["data loading", s.exposed_data_loading_ps],
+    ["checkpoint", s.exposed_checkpoint_ps],
+    ["bubble", s.bubble_ps],
+  ];
+  const some = rows.filter(([, ps]) => ps);
+  if (some.length < 2) return "";
+  return `The rank that ends last sees ${some.map(([name, ps]) => `${name} ${f.time(ps!)}`).join(", ")}.`;
+}

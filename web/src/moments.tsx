@@ -1,0 +1,204 @@
+import type { Answer, Info } from "./api";
+import type { EndPicture, PausePicture, PortPicture, RatePicture } from "./contract";
+import * as f from "./format";
+import { address } from "./state";
+import { standalone } from "./api";
+
+const W = 360; // of a picture's own coordinates
+const H = 92;
+
+const to = (info: Info, what: string, args: Record<string, string | number | undefined>) =>
+  address(standalone() ? [what] : ["run", info.name, what], args);
+
+/** around is a window of time, a twentieth of the step, with a time in its middle. */
+function around(info: Info, at: number) {
+  const step = Math.max(1, info.summary.step_time_ps);
+  const from = Math.max(0, Math.min(step * 0.95, at - step / 40));
+  return { from: Math.round(from), to: Math.round(from + step / 20), at: Math.round(at) };
+}
+
+/** Pictures are the port, the rank and the pause to look at, small; each leads to its time. */
+export function Pictures({ info, data }: { info: Info; data: Answer }) {
+  const { port, ends, pause, rate } = data;
+  if (!port && !ends && !pause && !rate) return null;
+  return (
+    <>
+      <div class="head">
+        <h2>Where and when</h2>
+      </div>
+      <div class="grid3 small" data-testid="moments">
+        {port && <Port info={info} p={port} />}
+        {ends && <Ends info={info} p={ends} />}
+        {pause ? <Pause info={info} p={pause} /> : rate && <Rate info={info} p={rate} />}
+      </div>
+    </>
+  );
+}
+
+/** Axis is ticks of time below a picture. */
+function Axis({ from, to }: { from: number; to: number }) {
+  const all = f.axis(from, to, 4);
+  return (
+    <>
+      <path class="axis" d={`M0 ${H}H${W}`} />
+      {all.map((t, i) => {
+        const x = ((t.at - from) / Math.max(1, to - from)) * W;
+        return (
+          <text
+            x={Math.min(W, x)}
+            y={H + 14}
+            text-anchor={x < 8 ? "start" : x > W - 24 || i === all.length - 1 ? "end" : "middle"}
+          >
+            {t.label}
+          </text>
+        );
+      })}
+    </>
+  );
+}
+
+function Port({ info, p }: { info: Info; p: PortPicture }) {
+  const step = p.width_ps * p.queue_bytes.length;
+  const top = Math.max(p.peak_bytes, 1);
+  const y = (b: number) => H - (b / top) * (H - 16);
+  const w = W / p.queue_bytes.length;
+  const area = p.queue_bytes.map((b, i) => `H${i * w}V${y(b)}H${(i + 1) * w}`).join("");
+  const line = p.wred_min_bytes > 0 && p.wred_min_bytes < top;
+  const calm = Math.max(...p.queue_bytes.slice(0, 40)) < p.wred_min_bytes; // room for words
+  return (
+    <a class="card" href={to(info, "fabric", { metric: "queue", port: p.port, ...around(info, p.at_ps) })}>
+      <h3>Longest queue: {f.bytes(p.peak_bytes)}</h3>
+      <p class="note">{p.name}</p>
+      <svg viewBox={`0 0 ${W} ${H + 18}`} role="img" aria-label={`queue of ${p.name} over the step`}>
+        <path d={`M0 ${H}${area}V${H}Z`} fill="var(--c-rate_not_given_back)" />
+        {line && (
+          <>
+            <path d={`M0 ${y(p.wred_min_bytes)}H${W}`} stroke="var(--ink)" stroke-dasharray="2 3" />
+            <text
+              class="over"
+              x={calm ? 0 : W}
+              y={y(p.wred_min_bytes) - 4}
+              text-anchor={calm ? "start" : "end"}
+            >
+              WRED min {f.bytes(p.wred_min_bytes)}
+            </text>
+          </>
+        )}
+        <Axis from={0} to={step} />
+      </svg>
+    </a>
+  );
+}
+
+function Ends({ info, p }: { info: Info; p: EndPicture }) {
+  const late = p.last_ps - p.median_ps;
+  const wide = p.last_ps - p.first_ps;
+  const most = Math.max(...p.counts);
+  const w = W / p.counts.length;
+  const x = (ps: number) => (wide > 0 ? ((ps - p.first_ps) / wide) * W : W);
+  return (
+    <a class="card" href={to(info, "time", { ...around(info, p.last_ps), rank: p.rank })}>
+      <h3>
+        Last rank: {p.name}
+        {late > 0 && `, ${f.time(late)} after the median`}
+      </h3>
+      <p class="note">
+        End of the last operation of {f.plural(p.ranks, "rank")}, within {f.time(wide)}
+      </p>
+      <svg viewBox={`0 0 ${W} ${H + 18}`} role="img" aria-label="when ranks ended, as a histogram">
+        {p.counts.map((n, i) =>
+          n === 0 ? null : (
+            <rect
+              x={i * w + 0.5}
+              width={w - 1}
+              y={H - Math.max(2, (n / most) * (H - 18))}
+              height={Math.max(2, (n / most) * (H - 18))}
+              fill={i === p.counts.length - 1 ? "var(--c-hash_collision)" : "var(--o-data-parallel)"}
+            />
+          ),
+        )}
+        <text x={0} y={10}>
+          at most {f.plural(most, "rank")} in {f.time(wide / p.counts.length)}
+        </text>
+        {wide > 0 && late > 0 && <path d={`M${x(p.median_ps)} 18V${H}`} stroke="var(--ink)" stroke-dasharray="2 3" />}
+        {wide > 0.001 * p.last_ps ? (
+          <Axis from={p.first_ps} to={p.last_ps} />
+        ) : (
+          <>
+            <path class="axis" d={`M0 ${H}H${W}`} />
+            <text x={0} y={H + 14}>
+              {f.time(p.first_ps)}
+            </text>
+            <text x={W} y={H + 14} text-anchor="end">
+              +{f.time(wide)}
+            </text>
+          </>
+        )}
+      </svg>
+    </a>
+  );
+}
+
+function Pause({ info, p }: { info: Info; p: PausePicture }) {
+  const row = Math.min(30, H / p.ports.length);
+  const x = (ps: number) => ((ps - p.from_ps) / Math.max(1, p.to_ps - p.from_ps)) * W;
+  return (
+    <a
+      class="card"
+      href={to(info, "fabric", { metric: "pause", ...around(info, p.at_ps), port: p.ports[0].port })}
+    >
+      <h3>Longest PFC pause: {f.time(p.pause_ps)}</h3>
+      <p class="note">
+        {f.plural(p.ports.length - 1, "port")} up from the root, {p.ports[0].name}
+      </p>
+      <svg viewBox={`0 0 ${W} ${H + 18}`} role="img" aria-label="the longest pause and the ports it was paused for">
+        {p.ports.map((l, i) => (
+          <>
+            {(l.spans ?? []).map(([a, b]) => (
+              <rect
+                x={x(a)}
+                width={Math.max(0.7, x(b) - x(a))}
+                y={i * row + 13}
+                height={Math.max(3, row - 16)}
+                fill="var(--c-pause)"
+              />
+            ))}
+            <text x={0} y={i * row + 10} class={i === 0 ? "b" : ""}>
+              {i === 0 ? `root: ${l.name}` : l.name}
+            </text>
+          </>
+        ))}
+        <Axis from={p.from_ps} to={p.to_ps} />
+      </svg>
+    </a>
+  );
+}
+
+function Rate({ info, p }: { info: Info; p: RatePicture }) {
+  const step = Math.max(1, info.summary.step_time_ps);
+  const at = p.at_ps ?? [];
+  const top = Math.max(p.line_bps, 1);
+  const y = (v: number) => H - (v / top) * (H - 14);
+  const x = (ps: number) => (ps / step) * W;
+  const path = at
+    .map((t, i) => (i === 0 ? `M${x(t)} ${y(p.values[0])}` : `H${x(t)}V${y(p.values[i])}`))
+    .join("");
+  return (
+    <a class="card" href={to(info, "fabric", { qp: p.qp, metric: "queue" })}>
+      <h3>
+        {f.plural(p.rate_cuts, "rate reduction")} on queue pair {p.qp}
+      </h3>
+      <p class="note">
+        {p.from} → {p.to} · {info.summary.pfc_pauses === 0 ? "no PFC pauses in this run" : ""}
+      </p>
+      <svg viewBox={`0 0 ${W} ${H + 18}`} role="img" aria-label="rate of the queue pair over the step">
+        <path d={`M0 ${y(top)}H${W}`} stroke="var(--ink-3)" stroke-dasharray="2 3" />
+        <text x={W} y={y(top) - 4} text-anchor="end">
+          line rate {f.rate(top)}
+        </text>
+        {at.length > 0 && <path d={`${path}H${W}`} fill="none" stroke="var(--c-rate_not_given_back)" stroke-width="1.5" />}
+        <Axis from={0} to={step} />
+      </svg>
+    </a>
+  );
+}

@@ -1,0 +1,153 @@
+import { useEffect, useState } from "preact/hooks";
+import * as api from "./api";
+import type { Answer, Info, Simulation, Variant } from "./api";
+import type { Remedy } from "./contract";
+import * as f from "./format";
+import { address, useData } from "./state";
+
+const same = (a: string[] | undefined, b: string[] | undefined) =>
+  [...(a ?? [])].sort().join("\n") === [...(b ?? [])].sort().join("\n");
+
+interface Card {
+  remedy: Remedy;
+  done?: Variant;
+  job?: Simulation;
+  /** What it saves: measured by a run, or by the model. */
+  saves: number;
+}
+
+/** Remedies are up to three things to change, with what each saves: a completed run's figure, or the model's, marked. */
+export function Remedies({ info, data, step }: { info: Info; data: Answer; step: number }) {
+  const alone = api.standalone();
+  const [tick, again] = useState(0);
+  const jobs = useData(alone ? null : api.jobs, [tick]);
+  const mine = (jobs.data ?? []).filter((j) => j.of === info.name);
+  const running = mine.filter((j) => j.state === "running").length;
+  const variants = useData(alone ? null : () => api.variants(info.name), [info.name, running]);
+  const [error, fail] = useState("");
+  useEffect(() => {
+    if (running === 0) return;
+    const timer = setInterval(() => again((t) => t + 1), 700);
+    return () => clearInterval(timer);
+  }, [running > 0]);
+  const cards: Card[] = (data.remedies ?? []).map((remedy) => {
+    const done = (variants.data ?? []).find((v) => remedy.set && same(v.sets, remedy.set));
+    return {
+      remedy,
+      done,
+      job: mine.find((j) => same(j.sets, remedy.set)),
+      saves: done ? info.summary.step_time_ps - done.step_time_ps : remedy.expected_ps,
+    };
+  });
+  // A run's figure before the model's; what can be run before advice in words.
+  const rank = (c: Card) => (c.done ? 2 : c.remedy.set ? 1 : 0);
+  const good = cards
+    .filter((c) => !(c.done && c.saves <= 0))
+    .sort((a, b) => rank(b) - rank(a) || b.saves - a.saves);
+  const worse = cards.filter((c) => c.done && c.saves <= 0);
+  if (cards.length === 0) return null;
+  const run = (set: string[]) =>
+    api.startVariant(info.name, set).then(
+      (j) => {
+        location.hash = address(["compare"], { runs: info.name, job: j.id });
+      },
+      (e: Error) => fail(e.message),
+    );
+  return (
+    <>
+      <div class="head">
+        <h2>What would shorten it</h2>
+        <p class="note">Completed runs first; other savings are the model's, of a run without the cause.</p>
+      </div>
+      {error && (
+        <p class="error" role="alert">
+          {error}
+        </p>
+      )}
+      <div class="grid3" data-testid="remedies">
+        {good.slice(0, 3).map((c, i) => (
+          <article class="card">
+            <h3>{f.begin(c.remedy.says)}</h3>
+            <Saving c={c} step={step} />
+            <p>
+              Against {causeName(data, c.remedy.cause)}.{c.remedy.needs ? ` Needs ${c.remedy.needs}.` : ""}
+            </p>
+            {c.remedy.set && <code>{c.remedy.set.map((x) => "--set " + x).join(" ")}</code>}
+            <div class="foot">
+              <State c={c} />
+              {c.done ? (
+                <a
+                  class={`button ${i === 0 ? "primary" : ""}`}
+                  href={address(["compare"], { runs: `${info.name},${c.done.run}` })}
+                >
+                  Compare
+                </a>
+              ) : c.job?.state === "running" ? (
+                <a class="button" href={address(["compare"], { runs: info.name, job: c.job.id })}>
+                  Follow
+                </a>
+              ) : (
+                c.remedy.set &&
+                !alone && (
+                  <button class={i === 0 ? "button primary" : ""} onClick={() => run(c.remedy.set!)}>
+                    Run this variant
+                  </button>
+                )
+              )}
+            </div>
+          </article>
+        ))}
+      </div>
+      {worse.map((c) => (
+        <p class="note">
+          No gain: <code>{(c.remedy.set ?? []).join(" ")}</code> finishes {f.time(-c.saves)} later (
+          <a href={address(["compare"], { runs: `${info.name},${c.done!.run}` })}>compare</a>).
+        </p>
+      ))}
+    </>
+  );
+}
+
+const causeName = (a: Answer, key: string) =>
+  [...(a.losses ?? []), ...(a.minor ?? [])].find((c) => c.key === key)?.name ??
+  a.causes_present.find((c) => c.key === key)?.name ??
+  key;
+
+/** Saving is a figure with its method, and a bar from 0 to the step. */
+function Saving({ c, step }: { c: Card; step: number }) {
+  const share = c.saves / step;
+  if (!c.done && share < 0.0005)
+    return c.remedy.set ? <p class="hint">The model sees no saving by itself: other causes take as long.</p> : null;
+  return (
+    <>
+      <p class="saves" data-saves={c.saves}>
+        {f.change(-c.saves)} <small>{f.changePercent(-share)}</small>
+        {!c.done && <span class="tag calm">model</span>}
+      </p>
+      <div class={c.done ? "meter" : "meter guess"} aria-hidden="true">
+        <i style={{ width: `${100 * Math.min(1, share)}%` }} />
+      </div>
+      <p class="ends" aria-hidden="true">
+        <span>0</span>
+        <span>{f.time(step)}</span>
+      </p>
+    </>
+  );
+}
+
+function State({ c }: { c: Card }) {
+  const j = c.job;
+  const [kind, words] = c.done
+    ? ["complete", `complete · ${f.time(c.done.step_time_ps)}`]
+    : j?.state === "running"
+      ? ["running", `running${j.total_bytes > 0 ? ` · ${f.percent(j.delivered_bytes / j.total_bytes)}` : ""}`]
+      : j?.state === "failed"
+        ? ["failed", `failed: ${j.error?.slice(0, 120)}`]
+        : ["", c.remedy.set ? "not run" : "advice"];
+  return (
+    <span class={`state ${kind}`}>
+      <i />
+      {words}
+    </span>
+  );
+}

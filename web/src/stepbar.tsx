@@ -1,0 +1,220 @@
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { CauseInfo, StepPart } from "./contract";
+import { causeColour } from "./colour";
+import * as f from "./format";
+
+/** useWidth is the width of an element, followed while it changes. */
+export function useWidth(start: number) {
+  const box = useRef<HTMLDivElement>(null);
+  const [width, resize] = useState(start);
+  useLayoutEffect(() => {
+    const el = box.current;
+    if (!el) return;
+    resize(el.clientWidth || start);
+    const watch = new ResizeObserver(() => el.clientWidth && resize(el.clientWidth));
+    watch.observe(el);
+    return () => watch.disconnect();
+  }, []);
+  return { box, width };
+}
+
+interface Segment {
+  part: StepPart;
+  cause: CauseInfo;
+  ps: number;
+  x: number;
+  w: number;
+}
+
+const letter = 6.1; // width of one at 11 px, a little more than most
+const wide = (s: string) => s.length * letter + 8;
+
+/** lossy are causes that a step would be without. */
+const lossy = (key: string) => key !== "compute" && key !== "line_rate";
+
+/** nameOf is what a segment is called: what a part needs is named by where it is. */
+function nameOf(s: Segment): string {
+  if (s.cause.key === "compute") return s.part.key === "compute" ? "Compute" : "Compute without losses";
+  if (s.cause.key === "line_rate") return "Line rate";
+  return f.begin(s.cause.name);
+}
+
+/** named reports whether a segment is labelled: small ones and what needs no words are not. */
+function named(s: Segment, step: number): boolean {
+  if (["compute", "idle", "unfinished"].includes(s.part.key) && s.cause.key === "compute") return false;
+  return s.ps >= (lossy(s.cause.key) ? 0.001 : 0.01) * step;
+}
+
+/** StepBar is the step as one bar: parts above, the causes of each below. */
+export function StepBar({ parts, causes, step }: { parts: StepPart[]; causes: CauseInfo[]; step: number }) {
+  const { box, width } = useWidth(1216);
+  const x = (ps: number) => (ps / step) * width;
+  const segments: Segment[] = [];
+  const bounds: { part: StepPart; x: number; w: number }[] = [];
+  let at = 0;
+  for (const part of parts) {
+    bounds.push({ part, x: x(at), w: x(part.time_ps) });
+    // Rest that the part needs first, then what it loses.
+    const rows = [...(part.causes ?? [])].sort((a, b) => Number(lossy(a.key)) - Number(lossy(b.key)));
+    for (const c of rows) {
+      segments.push({
+        part,
+        cause: causes.find((y) => y.key === c.key)!,
+        ps: c.time_ps,
+        x: x(at),
+        w: x(c.time_ps),
+      });
+      at += c.time_ps;
+    }
+    if (rows.length === 0) at += part.time_ps;
+  }
+  const small = width < 700;
+  const top = small ? 20 : 34;
+  const tall = 40;
+  // Labels of segments: below where they fit, else on lines that lead there.
+  const needs = small ? [] : segments.filter((s) => named(s, step));
+  const under: { s: Segment; name: string; at: number; end: boolean }[] = [];
+  const led: { s: Segment; text: string; row: number; from: number; to: number }[] = [];
+  const taken: [number, number][] = [];
+  const middle = (s: Segment) => s.x + s.w / 2;
+  for (const s of [...needs].sort((a, b) => b.ps - a.ps)) {
+    const name = nameOf(s);
+    const w = Math.max(wide(name), wide(f.time(s.ps)));
+    const fit = [s.x, s.x + s.w - w].find(
+      (from) =>
+        from >= 0 &&
+        from + w <= width + 8 &&
+        s.w > w / 3 &&
+        taken.every(([a, b]) => from >= b || from + w <= a) &&
+        needs.every((o) => o === s || middle(o) < from - 4 || middle(o) > from + w + 4),
+    );
+    if (fit === undefined) continue;
+    taken.push([fit, fit + w]);
+    under.push({ s, name, at: fit === s.x ? s.x + 1 : s.x + s.w, end: fit !== s.x });
+  }
+  for (const s of needs) {
+    if (under.some((u) => u.s === s)) continue;
+    const text = `${nameOf(s)} ${f.time(s.ps)}`;
+    const [from, to] = [middle(s) - wide(text), middle(s)];
+    if (from < 0) continue;
+    const crosses = (o: (typeof led)[number], row: number) =>
+      o.row === row
+        ? o.from < to + 6 && o.to > from - 6
+        : o.row < row
+          ? o.from < to + 4 && o.to > to // its text, by this line
+          : from < o.to + 4 && to > o.to; // its line, by this text
+    let row = 0;
+    while (row < 9 && led.some((o) => crosses(o, row))) row++;
+    led.push({ s, text, row, from, to });
+  }
+  const rows = led.reduce((n, l) => Math.max(n, l.row + 1), 0);
+  const base = top + tall;
+  const height = base + (under.length > 0 ? 34 : 6) + (rows > 0 ? rows * 16 + 6 : 0);
+  const said = parts
+    .map((p) => `${p.name} ${f.time(p.time_ps)}: ${(p.causes ?? []).map((c) => `${c.key} ${f.time(c.time_ps)}`).join(", ")}`)
+    .join("; ");
+  const heads: { text: string; time: string; x: number }[] = [];
+  let last = -1e9;
+  for (const b of bounds) {
+    const time = `${f.time(b.part.time_ps)} · ${f.percent(b.part.time_ps / step)}`;
+    const room = b.w + 4;
+    const full = (b.part.name.length + time.length + 2) * 7;
+    if (b.x < last || b.w < 24) continue;
+    const name = b.part.name.length * 7.2;
+    if (!small && full <= room) heads.push({ text: b.part.name, time, x: b.x });
+    else if (name <= room) heads.push({ text: b.part.name, time: "", x: b.x });
+    else heads.push({ text: short[b.part.key] ?? b.part.name, time: "", x: b.x });
+    const h = heads[heads.length - 1];
+    last = b.x + (h.text.length + h.time.length) * 7;
+  }
+  return (
+    <div class="step" ref={box} data-testid="step-bar">
+      <svg height={height} role="img" aria-label={said}>
+        {heads.map((h) => (
+          <text class="part" x={h.x + 2} y={14}>
+            <tspan class="name">{h.text}</tspan>
+            {h.time && <tspan dx={8}>{h.time}</tspan>}
+          </text>
+        ))}
+        {!small &&
+          bounds.map((b) => (
+            <path class="bracket" d={`M${b.x + 0.5} ${top - 5}v-6H${Math.max(b.x + 1, b.x + b.w - 1)}v6`} />
+          ))}
+        {bounds.map((b) =>
+          (b.part.causes ?? []).length > 0 ? null : (
+            <rect x={b.x} y={top} width={Math.max(0.5, b.w - 1)} height={tall} fill={partColour(b.part.key)} />
+          ),
+        )}
+        {segments.map((s) => (
+          <rect
+            data-part={s.part.key}
+            data-cause={s.cause.key}
+            data-ps={s.ps}
+            x={s.x}
+            y={top}
+            width={Math.max(0, s.w > 3 ? s.w - 1 : s.w)}
+            height={tall}
+            fill={fillOf(s)}
+          >
+            <title>
+              {`${s.part.name}: ${s.cause.name}, ${f.time(s.ps)}, ${f.percent(s.ps / step)} of the step. ${f.begin(s.cause.about)}.`}
+            </title>
+          </rect>
+        ))}
+        {under.map(({ s, name, at, end }) => (
+          <text x={at} y={base + 15} text-anchor={end ? "end" : "start"}>
+            <tspan class={lossy(s.cause.key) ? "name" : ""}>{name}</tspan>
+            <tspan x={at} dy={14}>
+              {f.time(s.ps)}
+            </tspan>
+          </text>
+        ))}
+        {led.map(({ s, text, row }) => {
+          const y = base + (under.length > 0 ? 40 : 12) + row * 16;
+          const x = s.x + s.w / 2;
+          return (
+            <>
+              <path class="bracket" d={`M${x} ${base + 2}V${y}h-5`} />
+              <text x={x - 8} y={y + 4} text-anchor="end">
+                {text}
+              </text>
+            </>
+          );
+        })}
+      </svg>
+      <ul class="causes">
+        {segments
+          .filter((s) => s.ps >= 0.001 * step)
+          .map((s) => (
+            <li>
+              <i class="swatch" style={{ background: fillOf(s) }} />
+              {s.part.key === "compute" ? "Compute" : `${short[s.part.key] ?? s.part.name}: ${s.cause.name}`}
+              <b>{f.time(s.ps)}</b>
+            </li>
+          ))}
+      </ul>
+    </div>
+  );
+}
+
+const short: Record<string, string> = { tp: "TP", pp: "PP", dp: "DP", ep: "EP", cp: "CP", idle: "Idle" };
+
+const partColours: Record<string, string> = {
+  compute: "--c-compute",
+  tp: "--o-tensor-parallel",
+  pp: "--o-pipeline-parallel",
+  dp: "--o-data-parallel",
+  ep: "--o-expert-parallel",
+  cp: "--o-context-parallel",
+  transfers: "--o-transfer",
+  storage: "--o-storage",
+};
+const partColour = (key: string) => `var(${partColours[key] ?? "--o-wait"})`;
+
+/** fillOf is the colour of a segment: line rate has that of its part. */
+const fillOf = (s: Segment) =>
+  s.part.key === "idle" || s.part.key === "unfinished"
+    ? "var(--o-wait)"
+    : s.cause.key === "line_rate"
+      ? partColour(s.part.key)
+      : causeColour(s.cause.key);
