@@ -152,8 +152,12 @@ func (c *planFabricCmd) print(w io.Writer, in planner.FabricInput, designs []pla
 		if d.Ratio > 0 {
 			over = fmt.Sprintf("%.2f:1", d.Ratio)
 		}
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%s\t%.0f %%\t%.0f\t%s\t%.0f\t\n", d.Name, d.GPUs, d.Switches(),
-			d.CableCount(), d.Hops, over, 100*d.Bisection, d.Watts/1000, short(d.Cost), d.Cost/float64(in.GPUs))
+		half := "–" // one server has no halves
+		if d.Bisection > 0 {
+			half = fmt.Sprintf("%.0f %%", 100*d.Bisection)
+		}
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%s\t%s\t%.0f\t%s\t%.0f\t\n", d.Name, d.GPUs, d.Switches(),
+			d.CableCount(), d.Hops, over, half, d.Watts/1000, short(d.Cost), d.Cost/float64(in.GPUs))
 	}
 	t.Flush()
 	for _, d := range fits {

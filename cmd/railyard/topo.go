@@ -178,6 +178,10 @@ func inventory(w io.Writer, inv *topo.Inventory) {
 		}
 		fmt.Fprintf(w, "%-30s %8d %10v %8d %8d\n", c.From+" to "+c.To, c.Count, c.Rate, c.Members, c.Min)
 	}
+	if inv.Hosts < 2 {
+		fmt.Fprintln(w, "\nBisection bandwidth –: one server has no halves")
+		return
+	}
 	fmt.Fprintf(w, "\nBisection bandwidth %v per direction, %.3g %% of what half of the servers send\n",
 		inv.Bisection, 100*inv.Share)
 }

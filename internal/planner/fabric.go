@@ -195,6 +195,10 @@ func (d *Design) price(in FabricInput) {
 	}
 }
 
+// buffer is the MB of packet memory that the scenarios' switches get: half of one for each port that a switch may
+// have, for headroom.
+func (in FabricInput) buffer() int { return max(64, in.ports(in.Leaf)/2, in.ports(in.Top)/2) }
+
 func refuse(d Design, format string, args ...any) Design {
 	d.Reason = fmt.Sprintf(format, args...)
 	return d
@@ -219,5 +223,5 @@ workload:
     permutation: {bytes: 1MB, groups: rail}
 `, in.GPUs, in.Leaf, in.Top, kind, in.GPUs, kind, fabric, in.NICRate, hostMetres, in.NICRate, spineMetres,
 		in.PerServer, in.PerServer, nicPorts,
-		max(64, in.ports(in.Top)/2))
+		in.buffer())
 }

@@ -123,7 +123,7 @@ func TestDesignsHold(t *testing.T) {
 			if !d.Fits() {
 				continue
 			}
-			if d.GPUs < in.GPUs || d.Cost <= 0 || d.Watts <= 0 || d.Bisection <= 0 || d.Bisection > 1 ||
+			if d.GPUs < in.GPUs || d.Cost <= 0 || d.Watts <= 0 || d.Bisection <= 0 && in.servers() > 1 || d.Bisection > 1 ||
 				d.Switches() < 1 || d.CableCount() < in.GPUs || d.Ratio < 0 {
 				rt.Fatalf("%+v", d)
 			}
@@ -188,16 +188,22 @@ func TestOversubscriptionIsReached(t *testing.T) {
 
 // Switches are named by model, with the ports that their chip can have at once, or by capacity.
 func TestSwitchesByName(t *testing.T) {
-	for text, want := range map[string]SwitchModel{"128x400G": {128, 400, 0}, "tomahawk5": {64, 800, 320},
-		"Tomahawk4": {64, 400, 272}, "sn5600": {64, 800, 0}, "51.2T": {64, 800, 0}, "51.2Tbps": {64, 800, 0},
-		"25.6t": {64, 400, 0}, "12.8T": {32, 400, 0}, "102.4T": {64, 1600, 0}} {
+	for text, want := range map[string]SwitchModel{"128x400G": {Ports: 128, Rate: 400}, "tomahawk5": {Ports: 64, Rate: 800, Radix: 320},
+		"Tomahawk4": {Ports: 64, Rate: 400, Radix: 272}, "sn5600": {Ports: 64, Rate: 800}, "51.2T": {Ports: 64, Rate: 800}, "51.2Tbps": {Ports: 64, Rate: 800},
+		"25.6t": {Ports: 64, Rate: 400}, "12.8T": {Ports: 32, Rate: 400}, "102.4T": {Ports: 64, Rate: 1600}} {
 		if got, err := ParseSwitch(text); err != nil || got.Ports != want.Ports || got.Rate != want.Rate ||
 			want.Radix > 0 && got.Radix != want.Radix {
 			t.Errorf("%s: %+v, %v, want %+v", text, got, err, want)
 		}
 	}
-	if n := (SwitchModel{64, 800, 320}).broken(100); n != 320 {
+	if n := (SwitchModel{Ports: 64, Rate: 800, Radix: 320}).broken(100); n != 320 {
 		t.Errorf("a Tomahawk 5 has %d ports of 100G at once", n)
+	}
+	// A port has eight lanes at most, and what is known of a switch may allow less.
+	for text, want := range map[string]int{"64x400G": 512, "51.2T": 512, "qm9700": 128, "sn5600": 256} {
+		if s, err := ParseSwitch(text); err != nil || s.broken(25) != want {
+			t.Errorf("%s has %d ports of 25G, want %d (%v)", text, s.broken(25), want, err)
+		}
 	}
 }
 

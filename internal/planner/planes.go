@@ -26,12 +26,12 @@ func (x *planes) build(d *Design) bool {
 		*d = refuse(*d, "%v has too few ports for %g:1", in.Leaf, in.Ratio)
 		return false
 	}
-	each := in.Leaf.Rate / x.port // ports of NICs on a whole port
+	each := in.Leaf.parts(x.port) // ports of NICs on a whole port
 	least, top := 1, 0
 	for _, x.cable = range []int{min(in.Leaf.Rate, in.Top.Rate), x.port} {
 		size := func(segments int) (hosts, need, room int) {
 			hosts = ceilInt(in.servers(), segments)
-			room = (in.Leaf.Ports - ceilInt(hosts, each)) * (in.Leaf.Rate / x.cable)
+			room = (in.Leaf.Ports - ceilInt(hosts, each)) * in.Leaf.parts(x.cable)
 			if in.Leaf.Radix > 0 {
 				room = min(room, in.Leaf.Radix-hosts)
 			}
@@ -57,7 +57,7 @@ func (x *planes) fill(d *Design) {
 	perPlane := x.groups * x.rails
 	leaves := x.count * perPlane
 	sent := float64(x.up() * x.cable)
-	most := (in.Leaf.Ports - ceilInt(x.up(), in.Leaf.Rate/x.cable)) * (in.Leaf.Rate / x.port)
+	most := (in.Leaf.Ports - ceilInt(x.up(), in.Leaf.parts(x.cable))) * in.Leaf.parts(x.port)
 	if in.Leaf.Radix > 0 {
 		most = min(most, in.Leaf.Radix-x.up())
 	}
@@ -135,5 +135,5 @@ workload:
 `, in.GPUs, in.Leaf, in.Top, in.GPUs, in.PerServer, in.PerServer, ports, x.port,
 		in.Leaf.yaml(min(x.port, x.cable)), in.Top.yaml(x.cable), x.groups, x.down, x.groups,
 		leaves, plane, x.count, x.tops, match, hostMetres, plane, x.each, spineMetres, x.cable,
-		max(64, in.ports(in.Top)/2))
+		in.buffer())
 }

@@ -23,7 +23,7 @@ func singleSwitch(in FabricInput, d Design) Design {
 	d.GPUs = in.ports(s) / in.PerServer * in.PerServer
 	d.Tiers = []Tier{{"rail", s.String(), 1, nics, 0, nics}}
 	d.Cables = []Part{{From: "server", To: "rail", Count: nics, Metres: hostMetres}}
-	d.Hops, d.Bisection = 1, 1
+	d.Hops, d.Bisection = 1, crossing(in.servers(), level{in.servers(), 1})
 	d.Note = "NICs reach their own rail only; NVLink joins the rails inside a server"
 	d.Scenario = in.scenario(d.Kind, fmt.Sprintf("hosts: %d", in.servers()), 1)
 	return d
@@ -39,7 +39,7 @@ func railOnly(in FabricInput, d Design) Design {
 	d.GPUs = most * in.PerServer
 	d.Tiers = []Tier{{"rail", in.Leaf.String(), in.PerServer, in.servers(), 0, in.servers()}}
 	d.Cables = []Part{{From: "server", To: "rail", Count: in.servers() * in.PerServer, Metres: hostMetres}}
-	d.Hops, d.Bisection = 1, 1
+	d.Hops, d.Bisection = 1, crossing(in.servers(), level{in.servers(), 1})
 	d.Note = "traffic between rails goes over NVLink first"
 	d.Scenario = in.scenario(d.Kind, fmt.Sprintf("hosts: %d", in.servers()), 1)
 	return d

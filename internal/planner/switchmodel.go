@@ -15,22 +15,35 @@ import (
 type SwitchModel struct {
 	Ports, Rate int // Gbit/s
 	Radix       int // ports that it can have at once, broken out; 0: as many as their rates allow
+	Split       int // parts of a port that is broken out, at most; 0: 8, its lanes
 }
 
 func (s SwitchModel) String() string { return fmt.Sprintf("%dx%dG", s.Ports, s.Rate) }
 
 // broken is how many ports of a rate a switch has, its own broken out where they are faster.
 func (s SwitchModel) broken(rate int) int {
-	n := s.Ports * (s.Rate / rate)
+	n := s.Ports * s.parts(rate)
 	if s.Radix > 0 {
 		n = min(n, s.Radix)
 	}
 	return n
 }
 
+// lanes is how many serial lanes the ports of today's switches have at most, and so parts.
+const lanes = 8
+
+// parts is how many cables of a rate a port carries, broken out; 0 where the rate is above its own.
+func (s SwitchModel) parts(rate int) int {
+	most := s.Split
+	if most == 0 {
+		most = lanes
+	}
+	return min(s.Rate/rate, most)
+}
+
 // yaml is the switch as a type of a described fabric, its ports broken out down to a rate.
 func (s SwitchModel) yaml(least int) string {
-	return fmt.Sprintf("ports: %dx%dGbps, split: %d", s.Ports, s.Rate, max(1, s.Rate/least))
+	return fmt.Sprintf("ports: %dx%dGbps, split: %d", s.Ports, s.Rate, max(1, s.parts(least)))
 }
 
 // capacities are chips of switches by Tbit/s, with the fastest ports of their generation: 32 of eight lanes of
@@ -52,7 +65,7 @@ func ParseSwitch(s string) (SwitchModel, error) {
 		if err != nil || err2 != nil {
 			return SwitchModel{}, field.New("", "%q: its ports, %s, are no number of equal ones", s, m.Ports)
 		}
-		return SwitchModel{n, int(r / unit.Gbps), m.Radix}, nil
+		return SwitchModel{n, int(r / unit.Gbps), m.Radix, m.Split}, nil
 	}
 	if number, ok := strings.CutSuffix(strings.TrimSuffix(lower, "bps"), "t"); ok {
 		tbps, err := strconv.ParseFloat(number, 64)

@@ -46,11 +46,11 @@ type level struct {
 
 // crossing is the share of what half of the servers send that a Clos carries to the other half, in the order of
 // servers: topo's bisection. Levels go from the top to the servers. What meets in a part is turned round there,
-// and what is left goes up as far as the part's cables carry it.
+// and what is left goes up as far as the part's cables carry it. One server has no halves: 0.
 func crossing(servers int, levels ...level) float64 {
 	half := servers / 2
 	if half == 0 {
-		return 1
+		return 0
 	}
 	carried := 0.0
 	var visit func(first int, levels []level) (out, in float64)
