@@ -6,7 +6,6 @@ import (
 	"image/color"
 	"io"
 	"math"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -14,7 +13,6 @@ import (
 	"railyard/internal/output"
 	"railyard/internal/planner"
 	"railyard/internal/report"
-	"railyard/internal/runner"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
 	"railyard/unit"
@@ -62,10 +60,7 @@ func (c *planTrafficCmd) Run(e *env) error {
 	if err := isPicture(c.Plot); err != nil {
 		return err
 	}
-	plan, t, err := c.counted()
-	if t == nil && err == nil {
-		plan, t, err = c.matrix(nil)
-	}
+	plan, t, err := c.matrix()
 	if err != nil {
 		return err
 	}
@@ -86,18 +81,15 @@ func (c *planTrafficCmd) Run(e *env) error {
 	return lost
 }
 
-// matrix adds up a scenario's traffic, after what shorten does to its trainings.
-func (c *planTrafficCmd) matrix(shorten func(*scenario.Document)) (*scenario.Plan, *planner.Traffic, error) {
+// matrix adds up a scenario's traffic.
+func (c *planTrafficCmd) matrix() (*scenario.Plan, *planner.Traffic, error) {
 	doc, err := scenariofile.Read(c.Scenario, c.Set)
 	if err != nil {
 		return nil, nil, err
 	}
-	if shorten != nil {
-		shorten(doc)
-	}
-	plan, err := scenariofile.Resolve(c.Scenario, doc)
+	plan, err := doc.Sums(scenariofile.Beside(c.Scenario))
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, input.Fault(err)
 	}
 	jobs, err := plan.Mix()
 	if err != nil {
@@ -108,86 +100,6 @@ func (c *planTrafficCmd) matrix(shorten func(*scenario.Document)) (*scenario.Pla
 		return nil, nil, input.Fault(err)
 	}
 	return plan, t, nil
-}
-
-// counted is the traffic of trainings of more than three microbatches, from those of one, two and three: nothing is
-// simulated, so that the number of operations is no limit. A layout that wants whole groups of microbatches, one
-// per stage, has as many in each part. It returns nothing where no training is shortened or the parts do not lie on
-// a line; then the whole step is built, whose errors are the ones to print.
-func (c *planTrafficCmd) counted() (plan *scenario.Plan, t *planner.Traffic, err error) {
-	if c.Scenario == "-" { // cannot be read four times
-		return nil, nil, nil
-	}
-	for _, stages := range []bool{false, true} {
-		var of [3]*planner.Traffic
-		var parts []int64
-		for k := range of {
-			plan, of[k], err = c.matrix(func(doc *scenario.Document) { parts = shorten(doc, int64(k+1), stages) })
-			if errors.Is(err, runner.ErrInterrupted) {
-				return nil, nil, err
-			}
-			if err != nil || !slices.ContainsFunc(parts, func(n int64) bool { return n > 0 }) {
-				break
-			}
-		}
-		if of[2] == nil {
-			continue
-		}
-		owner := make([]int64, plan.Graph.TotalGPUs())
-		for i := range plan.Jobs {
-			job := &plan.Jobs[i]
-			for rank := range job.DAG.Ranks {
-				gpu := rank
-				if job.Place != nil {
-					gpu = job.Place[rank]
-				}
-				if gpu < len(owner) {
-					owner[gpu] = parts[i]
-				}
-			}
-		}
-		all, ok := planner.Extrapolate(of, plan.Graph, func(src, dst int) int64 {
-			if src >= len(owner) { // a storage server sends
-				src = dst
-			}
-			return owner[src]
-		})
-		if ok {
-			return plan, all, nil
-		}
-	}
-	return nil, nil, nil
-}
-
-// shorten leaves each training so many parts of its microbatches, of one each or of one per stage, and returns by
-// job how many it has: 0 where it has no more than three, or no whole number of them.
-func shorten(doc *scenario.Document, left int64, stages bool) (parts []int64) {
-	works := []*scenario.Workload{&doc.File.Workload}
-	if len(doc.File.Jobs) > 0 {
-		works = nil
-		for i := range doc.File.Jobs {
-			works = append(works, &doc.File.Jobs[i].Workload)
-		}
-	}
-	for _, w := range works {
-		parts = append(parts, 0)
-		if w.Training == nil {
-			continue
-		}
-		t := *w.Training
-		part := int64(1)
-		if stages {
-			part = int64(t.PP)
-		}
-		if t.Micro < 1 || t.DP < 1 || t.PP < 1 || t.Divide() != nil || int64(t.Microbatches) <= 3*part ||
-			int64(t.Microbatches)%part != 0 {
-			continue
-		}
-		parts[len(parts)-1] = int64(t.Microbatches) / part
-		t.GlobalBatch = left * part * int64(t.DP) * t.Micro
-		w.Training = &t
-	}
-	return parts
 }
 
 func trafficJSON(t *planner.Traffic) map[string]any {
@@ -214,8 +126,12 @@ func trafficJSON(t *planner.Traffic) map[string]any {
 
 func printTraffic(w io.Writer, name string, t *planner.Traffic) {
 	total := float64(max(t.Total(), 1))
-	report.Wrap(w, "", fmt.Sprintf("%s: %s, %s in a step; %.2f %% of the pairs send nothing", name,
-		unit.Plural(t.Ranks, "rank"), gigabytes(t.Total()), 100*t.Silent()))
+	silent := fmt.Sprintf("%.2f %%", 100*t.Silent())
+	if silent == "100.00 %" && len(t.Pairs) > 0 {
+		silent = "more than 99.99 %"
+	}
+	report.Wrap(w, "", fmt.Sprintf("%s: %s, %s in a step; %s of the pairs send nothing", name,
+		unit.Plural(t.Ranks, "rank"), gigabytes(t.Total()), silent))
 	fmt.Fprintln(w)
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(tw, "parallel\tbytes\tshare\tof pairs\t")

@@ -262,7 +262,11 @@ func (c *submitCmd) plan(s *submission) error {
 	if c.Cluster != "" {
 		near = scenariofile.Beside(c.Cluster)
 	}
-	s.plan, err = doc.Resolve(func(file string) ([]byte, error) {
+	resolve := doc.Resolve
+	if c.DryRun {
+		resolve = doc.Sums
+	}
+	s.plan, err = resolve(func(file string) ([]byte, error) {
 		if b, ok := s.models[file]; ok {
 			return b, nil
 		}

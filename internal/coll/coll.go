@@ -8,6 +8,12 @@ type Sink interface {
 	Transfer(src, dst int, bytes unit.Bytes, after ...int32) int32
 }
 
+// summing reports whether a sink adds transfers up: then one of all bytes from a rank to another stands for many.
+func summing(s Sink) bool {
+	x, ok := s.(interface{ Summing() bool })
+	return ok && x.Summing()
+}
+
 // chunk returns the size of the i-th of n nearly equal parts of b.
 func chunk(b unit.Bytes, i, n int) unit.Bytes {
 	return b*unit.Bytes(i+1)/unit.Bytes(n) - b*unit.Bytes(i)/unit.Bytes(n)
@@ -20,6 +26,20 @@ func ring(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32, steps int,
 	n := len(ranks)
 	if n < 2 {
 		return ready
+	}
+	if summing(s) {
+		for i := range n {
+			all := unit.Bytes(0)
+			for k := range steps {
+				all += chunk(bytes, (chunkOf(i, k)%n+n)%n, n)
+			}
+			s.Transfer(ranks[i], ranks[(i+1)%n], all)
+		}
+		done := make([][]int32, n)
+		for i := range done {
+			done[i] = []int32{0}
+		}
+		return done
 	}
 	got := make([]int32, n) // last transfer delivered at i
 	next := make([]int32, n)

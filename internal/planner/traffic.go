@@ -102,42 +102,6 @@ func (t *Traffic) tally(g *topo.Graph) {
 	}
 }
 
-// Extrapolate is the traffic of steps of many microbatches, from the same ones with one, two and three parts of
-// them: what a step sends once, and what it sends for each part. parts says how many a pair's job has in truth, 0
-// where it was not shortened. ok is false where the three do not lie on a line for some pair.
-func Extrapolate(of [3]*Traffic, g *topo.Graph, parts func(src, dst int) int64) (t *Traffic, ok bool) {
-	index := map[[2]int][3]*Pair{}
-	for k, x := range of {
-		for i := range x.Pairs {
-			key := [2]int{x.Pairs[i].Src, x.Pairs[i].Dst}
-			at := index[key]
-			at[k] = &x.Pairs[i]
-			index[key] = at
-		}
-	}
-	t = &Traffic{Ranks: of[0].Ranks}
-	for key, at := range index {
-		p := Pair{Src: key[0], Dst: key[1]}
-		n := parts(p.Src, p.Dst)
-		for kind := range p.Bytes {
-			var v [3]int64
-			for k := range v {
-				if at[k] != nil {
-					v[k] = at[k].Bytes[kind]
-				}
-			}
-			each := v[1] - v[0]
-			if v[2]-v[1] != each || n == 0 && each != 0 {
-				return nil, false
-			}
-			p.Bytes[kind] = v[0] + each*max(n-1, 0)
-		}
-		t.Pairs = append(t.Pairs, p)
-	}
-	t.tally(g)
-	return t, true
-}
-
 func kindOf(c workload.Class) int {
 	switch c {
 	case workload.TensorParallel:

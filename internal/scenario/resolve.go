@@ -20,6 +20,7 @@ type resolver struct {
 	*Document // what somebody wrote
 	*Plan     // what becomes of it
 	read      ReadFile
+	amount    amount
 	roleKeys  map[topo.Role][]string // of switches, by the role that they say
 	types     []*site.Type           // by server, of a described fabric
 	configs   []*swconf.Config       // of switches that have texts, under their names
@@ -31,20 +32,33 @@ type resolver struct {
 
 // Resolve checks a document and builds what a run needs. Sizes are checked
 // before anything is allocated for them.
-func (d *Document) Resolve(read ReadFile) (*Plan, error) { return d.resolve(read, true) }
+func (d *Document) Resolve(read ReadFile) (*Plan, error) { return d.resolve(read, asOps) }
+
+// Sums is Resolve for those who simulate nothing: of a training there is what each rank sends to which, and no limit
+// on operations and packets.
+func (d *Document) Sums(read ReadFile) (*Plan, error) { return d.resolve(read, asSums) }
 
 // Network checks and builds all but the workload, of which a scenario may have none: there is a plan
 // without jobs, for those who look at the fabric.
-func (d *Document) Network(read ReadFile) (*Plan, error) { return d.resolve(read, false) }
+func (d *Document) Network(read ReadFile) (*Plan, error) { return d.resolve(read, noWork) }
 
-func (d *Document) resolve(read ReadFile, work bool) (*Plan, error) {
+// amount is how much of its work a plan has.
+type amount uint8
+
+const (
+	noWork amount = iota
+	asSums
+	asOps
+)
+
+func (d *Document) resolve(read ReadFile, work amount) (*Plan, error) {
 	f := &d.File
 	_, overridden := d.override("on_failure")
 	p := &resolver{Document: d, Plan: &Plan{Name: f.Name, Seed: f.Seed, Services: f.services(),
 		Patience: f.OnFailure.Patience, Checkpoint: f.OnFailure.Checkpoint,
 		Restart: f.OnFailure.Restart, OnFailure: d.says("on_failure") || overridden,
 		Sample: f.Output.Sample, Rows: f.Output.Rows, doc: d}, read: read,
-		roleKeys: map[topo.Role][]string{}}
+		roleKeys: map[topo.Role][]string{}, amount: work}
 	if f.Output.Steps != nil {
 		p.Steps = *f.Output.Steps
 	}
@@ -52,7 +66,7 @@ func (d *Document) resolve(read ReadFile, work bool) (*Plan, error) {
 		p.hostPorts, p.scheduled,
 		p.carried, p.followed, p.structured, p.segments, p.twoStages, p.transport,
 		p.congestion, p.fits, p.framed, p.unstamped, p.idle, p.linkEvents, p.telemetry}
-	if work {
+	if work > noWork {
 		steps = append(steps, p.work, p.phased, p.starving)
 	}
 	for _, step := range steps {

@@ -79,7 +79,14 @@ func (p *resolver) training(at task, t *workload.Training) (job workload.Job, er
 			return job, err
 		}
 	}
-	dag, err := step.Build()
+	build := step.Build
+	if p.amount == asSums {
+		build = step.Sums
+		if big := step.TooBig(); big != nil {
+			p.note("%v", field.Under(key, big))
+		}
+	}
+	dag, err := build()
 	if err != nil {
 		return job, field.Under(key, err)
 	}

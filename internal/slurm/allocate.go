@@ -26,6 +26,9 @@ type Allocation struct {
 	Whole   bool
 	Asked   bool // for GPUs: Slurm sets CUDA_VISIBLE_DEVICES
 	Notes   []Note
+
+	names  []string // of the shares' nodes, once asked for; folded as one word
+	folded string
 }
 
 // hall is what nodes are chosen from.

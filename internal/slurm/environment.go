@@ -19,7 +19,7 @@ func (a *Allocation) job(r *Request, name string) []Variable {
 	}
 	all := []Variable{
 		{"SLURM_JOB_ID", "1"}, {"SLURM_JOBID", "1"}, {"SLURM_JOB_NAME", name},
-		{"SLURM_JOB_NODELIST", Fold(names)}, {"SLURM_NODELIST", Fold(names)},
+		{"SLURM_JOB_NODELIST", a.list()}, {"SLURM_NODELIST", a.list()},
 		{"SLURM_JOB_NUM_NODES", strconv.Itoa(len(names))}, {"SLURM_NNODES", strconv.Itoa(len(names))},
 	}
 	if cpus[0] > 0 {

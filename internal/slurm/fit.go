@@ -300,10 +300,20 @@ func inPlanes(total, nodes, size int) []int {
 	return out
 }
 
-// Names are the nodes of an allocation.
-func (a *Allocation) Names() (all []string) {
-	for _, s := range a.Shares {
-		all = append(all, a.Cluster.Nodes[s.Node].Name)
+// Names are the nodes of an allocation, which every rank's environment has.
+func (a *Allocation) Names() []string {
+	if a.names == nil {
+		for _, s := range a.Shares {
+			a.names = append(a.names, a.Cluster.Nodes[s.Node].Name)
+		}
 	}
-	return all
+	return a.names
+}
+
+// list is the names as Slurm writes them.
+func (a *Allocation) list() string {
+	if a.folded == "" {
+		a.folded = Fold(a.Names())
+	}
+	return a.folded
 }

@@ -85,12 +85,19 @@ type Builder struct {
 	coll   int32
 	names  map[int32]string
 	tooBig bool
+	sums   *sums // nil: operations are kept
 }
 
 // NewBuilder starts a graph over ranks ranks.
 func NewBuilder(ranks int) *Builder { return &Builder{ranks: ranks, coll: -1} }
 
 func (b *Builder) add(o Op, after []int32) int32 {
+	if b.sums != nil {
+		if !o.Compute() {
+			b.sums.add(o)
+		}
+		return 0
+	}
 	if len(b.ops) >= MaxOps {
 		b.tooBig = true
 		return 0
@@ -116,8 +123,15 @@ func (b *Builder) Transfer(src, dst int, bytes unit.Bytes, after ...int32) int32
 	return b.add(Op{Bytes: bytes, Rank: int32(src), Peer: int32(dst), Coll: b.coll, Class: b.class}, after)
 }
 
-// Collective runs build with a new collective as the current one.
+// Collective runs build with a new collective as the current one. Where transfers are summed, build runs once for
+// equal collectives.
 func (b *Builder) Collective(c Collective, build func()) {
+	if b.sums != nil {
+		b.class = c.Class
+		b.sums.collective(c, build)
+		b.class = Other
+		return
+	}
 	b.colls = append(b.colls, c)
 	b.coll, b.class = int32(len(b.colls)-1), c.Class
 	build()

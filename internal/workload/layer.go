@@ -127,7 +127,7 @@ func (s *step) attention(p int, c Class) {
 		have = s.rotate(p, s.Keys(), func(r int) []int32 { return []int32{have[r]} })
 		for _, ranks := range s.seats[p] {
 			for _, r := range ranks {
-				s.wait[r] = append(s.wait[r], have[r])
+				s.hold(r, have[r])
 			}
 		}
 		s.each(p, piece, c)
@@ -160,13 +160,13 @@ func (s *step) attentionBack(p int) {
 		sums = s.sums(p, sums)
 		for _, ranks := range s.seats[p] {
 			for _, r := range ranks {
-				s.wait[r] = append(s.wait[r], have[r])
+				s.hold(r, have[r])
 			}
 		}
 		s.each(p, piece, Backward)
 	}
 	for r, id := range s.sums(p, sums) {
-		s.wait[r] = append(s.wait[r], id)
+		s.hold(r, id)
 	}
 }
 

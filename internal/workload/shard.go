@@ -229,7 +229,7 @@ func (s *step) update(p int, reduced [][]int32) {
 	dense, sparse := s.StageParams(p)
 	for _, ranks := range s.seats[p] {
 		for _, r := range ranks {
-			s.wait[r] = append(s.wait[r], reduced[r]...)
+			s.hold(r, reduced[r]...)
 			s.op(r, s.updateTime(dense+sparse, s.GPUOf(r)), Optimizer)
 		}
 	}

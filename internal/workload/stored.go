@@ -130,7 +130,7 @@ func (s *step) load(i int) {
 			s.saved.loads[r] = append(s.saved.loads[r], s.batch(r, k, i, bytes))
 		}
 		for _, peer := range ranks {
-			s.wait[peer] = append(s.wait[peer], s.saved.loads[r][i]...)
+			s.hold(peer, s.saved.loads[r][i]...)
 		}
 	}
 }

@@ -124,8 +124,17 @@ func (t *Training) Build() (*DAG, error) {
 	if err := t.TooBig(); err != nil {
 		return nil, err
 	}
+	b := NewBuilder(t.Ranks() + t.Storage.Ends())
+	if err := t.build(b); err != nil {
+		return nil, err
+	}
+	return b.Seal()
+}
+
+// build adds the steps to a graph.
+func (t *Training) build(b *Builder) error {
 	n := t.Ranks()
-	s := &step{Training: t, b: NewBuilder(n + t.Storage.Ends()),
+	s := &step{Training: t, b: b,
 		last: make([]int32, n), wait: make([][]int32, n), chain: make([][]int32, n),
 		gather: make([][]int32, n),
 		ahead:  make([]*fetched, t.PP), early: map[[2]int][]arrival{}, pool: make([]pool, t.PP),
@@ -137,12 +146,9 @@ func (t *Training) Build() (*DAG, error) {
 	s.kinds, s.kind = t.allKernels()
 	s.group()
 	if err := s.checkSwitched(); err != nil {
-		return nil, err
+		return err
 	}
-	if err := s.steps(); err != nil {
-		return nil, err
-	}
-	return s.b.Seal()
+	return s.steps()
 }
 
 // steps builds them one after the other: a rank begins the next with its optimizer done. A schedule that
@@ -168,7 +174,7 @@ func (t *Training) TooBig() error {
 	if ops := t.size(); ops > MaxOps {
 		return field.New("micro_batch",
 			"the step would have about %.3g operations, at most %d are taken; use larger microbatches, or "+
-				"fewer of them", ops, MaxOps)
+				"fewer of them; plan search simulates a slice of the step", ops, MaxOps)
 	}
 	return nil
 }
@@ -229,6 +235,9 @@ func (s *step) group() {
 // op adds a compute op to a rank: after the rank's previous one and whatever
 // it waits for.
 func (s *step) op(rank int, d unit.Time, c Class) {
+	if s.b.Summing() {
+		return
+	}
 	s.last[rank] = s.b.Compute(rank, d, c, s.pending(rank)...)
 	s.wait[rank] = nil
 }
@@ -238,6 +247,9 @@ type work func(k *kernels) unit.Time
 
 // each adds a compute op to every rank of a stage.
 func (s *step) each(p int, w work, c Class) {
+	if s.b.Summing() {
+		return
+	}
 	for _, ranks := range s.seats[p] {
 		for _, r := range ranks {
 			s.op(r, w(&s.kinds[s.kind[r]]), c)
@@ -247,6 +259,9 @@ func (s *step) each(p int, w work, c Class) {
 
 // pending lists what a rank's next op waits for.
 func (s *step) pending(rank int) []int32 {
+	if s.b.Summing() {
+		return nil
+	}
 	after := append([]int32(nil), s.wait[rank]...)
 	if s.last[rank] >= 0 {
 		after = append(after, s.last[rank])
@@ -254,10 +269,17 @@ func (s *step) pending(rank int) []int32 {
 	return after
 }
 
+// hold makes a rank's next op wait for others.
+func (s *step) hold(rank int, ids ...int32) {
+	if !s.b.Summing() {
+		s.wait[rank] = append(s.wait[rank], ids...)
+	}
+}
+
 // await makes ranks wait for deliveries before they compute on.
 func (s *step) await(in []arrival) {
 	for _, a := range in {
-		s.wait[a.rank] = append(s.wait[a.rank], a.id)
+		s.hold(a.rank, a.id)
 	}
 }
 
