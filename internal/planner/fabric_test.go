@@ -123,8 +123,8 @@ func TestDesignsHold(t *testing.T) {
 			if !d.Fits() {
 				continue
 			}
-			if d.GPUs < in.GPUs || d.Cost <= 0 || d.Watts <= 0 || d.Bisection <= 0 && in.servers() > 1 || d.Bisection > 1 ||
-				d.Switches() < 1 || d.CableCount() < in.GPUs || d.Ratio < 0 {
+			if d.GPUs < in.GPUs || d.Cost <= 0 || d.Watts <= 0 || d.Bisection <= 0 && in.servers() > 1 ||
+				d.Bisection > 1 || d.Switches() < 1 || d.CableCount() < in.GPUs || d.Ratio < 0 {
 				rt.Fatalf("%+v", d)
 			}
 			for _, x := range d.Tiers {
@@ -188,8 +188,10 @@ func TestOversubscriptionIsReached(t *testing.T) {
 
 // Switches are named by model, with the ports that their chip can have at once, or by capacity.
 func TestSwitchesByName(t *testing.T) {
-	for text, want := range map[string]SwitchModel{"128x400G": {Ports: 128, Rate: 400}, "tomahawk5": {Ports: 64, Rate: 800, Radix: 320},
-		"Tomahawk4": {Ports: 64, Rate: 400, Radix: 272}, "sn5600": {Ports: 64, Rate: 800}, "51.2T": {Ports: 64, Rate: 800}, "51.2Tbps": {Ports: 64, Rate: 800},
+	for text, want := range map[string]SwitchModel{"128x400G": {Ports: 128, Rate: 400},
+		"tomahawk5": {Ports: 64, Rate: 800, Radix: 320},
+		"Tomahawk4": {Ports: 64, Rate: 400, Radix: 272}, "sn5600": {Ports: 64, Rate: 800},
+		"51.2T": {Ports: 64, Rate: 800}, "51.2Tbps": {Ports: 64, Rate: 800},
 		"25.6t": {Ports: 64, Rate: 400}, "12.8T": {Ports: 32, Rate: 400}, "102.4T": {Ports: 64, Rate: 1600}} {
 		if got, err := ParseSwitch(text); err != nil || got.Ports != want.Ports || got.Rate != want.Rate ||
 			want.Radix > 0 && got.Radix != want.Radix {
