@@ -25,7 +25,7 @@ package cc
 
 import "railyard/unit"
 
-// Decision is what a controller currently allows. It stays what it is until the next input: the owner
+// Decision holds the limits that a controller currently sets. It stays what it is until the next input: the owner
 // keeps a copy.
 //
 // A window below one packet is a Window of one full packet's payload and a Rate that lets one go so
@@ -38,7 +38,7 @@ type Decision struct {
 	Cycle   uint32     // counting towards Budget starts over when this changes
 }
 
-// Ack is what an acknowledgement tells a controller, which must not keep it.
+// Ack is the content of an acknowledgement for a controller, which must not keep it.
 type Ack struct {
 	Bytes    unit.Bytes // payload newly acknowledged
 	InFlight unit.Bytes
@@ -50,7 +50,7 @@ type Ack struct {
 	// Algorithm with Marks.
 	Marked bool
 
-	// Far is how long the far NIC keeps a packet that arrives now from its memory, or on sockets how long the
+	// Far is the time that the far NIC keeps a packet that arrives now from its memory, or on sockets how long the
 	// far process has kept this one, by MRC also ours the answer, which is then part of the RTT: FarWithin.
 	// Hops is how many switches the acknowledgement has passed, by its TTL. All are zero for an Algorithm
 	// without FarEnd.
@@ -58,8 +58,8 @@ type Ack struct {
 	FarWithin bool
 	Hops      int
 
-	// Telemetry is what switches wrote into the packet that this answers, valid during the call; nil for
-	// an Algorithm without Telemetry.
+	// Telemetry is the content that switches wrote into the packet that this answers, valid during the call; nil
+	// for an Algorithm without Telemetry.
 	Telemetry *Telemetry
 }
 

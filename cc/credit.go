@@ -76,7 +76,7 @@ func (c *Credit) void(keep int64) {
 	c.free -= left - c.kept
 }
 
-// gratis is what may still go unasked; what was granted goes first.
+// gratis returns the bytes that may still be sent without credit; what was granted goes first.
 func (c *Credit) gratis() int64 { return max(0, min(c.kept, c.free+c.granted-c.sent)) }
 
 // take takes a grant: so much in all. It returns false for old news.

@@ -106,7 +106,7 @@ func (d *DCQCN) update(now unit.Time) {
 	}
 }
 
-// subnormal is where numbers begin with which processors calculate a hundred times
+// subnormal is the size below which processors calculate a hundred times
 // slower, and below which a factor near 1 rounds to no change at all.
 const subnormal = 0x1p-1022
 

@@ -77,7 +77,7 @@ func newDCTCP(s *dctcpSettings, path Path) *DCTCP {
 	return d
 }
 
-// holds is how many full packets a line sends in a time, at least one.
+// holds returns the number of full packets that a line sends in a time, at least one.
 func (p *Path) holds(t unit.Time) float64 {
 	bits := float64(p.Line) * (float64(t) / float64(unit.Second))
 	return max(1, bits/float64(8*p.MTU))

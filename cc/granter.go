@@ -6,7 +6,7 @@ import (
 	"railyard/unit"
 )
 
-// Terms are how a receiver grants credit for an algorithm.
+// Terms are the rules by which a receiver grants credit for an algorithm.
 type Terms struct {
 	Share   float64 // of the line rate that it grants, above 0, at most 1
 	Packets int     // full packets in one grant
@@ -103,7 +103,7 @@ func (g *Granter) queue(flow int32) {
 	}
 }
 
-// NextAt is when Next has a grant; unit.Never while nobody asks.
+// NextAt returns the time of the next grant; unit.Never while nobody asks.
 func (g *Granter) NextAt() unit.Time {
 	if g.waiting == 0 {
 		return unit.Never

@@ -37,7 +37,7 @@ var hpcc = Algorithm{
 	},
 }
 
-// hpccReports is what switches write: INT, or instead a tag of so many bytes.
+// hpccReports returns the kind of telemetry that switches write: INT, or instead a tag of so many bytes.
 func hpccReports(v Values) Report { return reportsByTag(v, ReportINT) }
 
 // hpccParams describes the parameters.
@@ -138,7 +138,7 @@ func (h *HPCC) fit(line unit.Rate) {
 	h.most, h.floor, h.step = h.bytes(line), h.bytes(min(h.s.least, line)), h.bytes(h.s.ai)
 }
 
-// bytes are what a rate sends in a base round trip.
+// bytes returns the bytes that a rate sends in a base round trip.
 func (h *HPCC) bytes(r unit.Rate) float64 { return float64(r) / 8 * h.seconds }
 
 // OnAck moves the window by what the switches said.
@@ -280,7 +280,7 @@ func (h *HPCC) OnTimer(unit.Time) {}
 // WantsAcks returns true.
 func (h *HPCC) WantsAcks() bool { return true }
 
-// AsksEvery is how often packets ask for telemetry.
+// AsksEvery returns the interval, in packets, at which telemetry is requested.
 func (h *HPCC) AsksEvery() int { return h.s.asks }
 
 // Decision returns the window and its pace.

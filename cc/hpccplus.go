@@ -55,12 +55,12 @@ func hpccPlusValues(line unit.Rate) Values {
 	return v
 }
 
-// plusSettings are what HPCC++ adds.
+// plusSettings are the settings that HPCC++ adds.
 type plusSettings struct {
 	after, queue, size, bank, spend, dampener float64
 }
 
-// plus is what one sender of HPCC++ keeps.
+// plus is the state of one HPCC++ sender.
 type plus struct {
 	acked  float64 // bytes since the reference fell
 	queue  float64 // longest that waited at a port in this round trip

@@ -26,12 +26,12 @@ var features = []struct {
 	{OwnOrder, "an address in every packet", "transport.write: only"},
 }
 
-// Needs is what an algorithm takes from what its packets meet.
+// Needs lists the features of switches and NICs that an algorithm requires.
 type Needs struct {
 	// OneOf are sets of features; at least one of each set must be there. With PFC in a set the others are
 	// what replaces it.
 	OneOf []Feature
-	// Hears is what it listens to: without it the algorithm runs, and never slows anybody down.
+	// Hears is the signal that it reacts to: without it the algorithm runs and never reduces a rate.
 	Hears Feature
 	// Switch and NIC say in a word or two what hardware must do for it, for tables.
 	Switch, NIC string

@@ -62,7 +62,7 @@ func newNSCC(s *nsccSettings, path Path) *NSCC {
 	return n
 }
 
-// holds is how many bytes the line sends in a time.
+// holds returns the bytes that the line sends in a time.
 func (n *NSCC) holds(t unit.Time) float64 {
 	return float64(n.path.Line) * (t.Seconds() / 8)
 }

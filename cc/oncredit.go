@@ -135,11 +135,11 @@ func creditTerms(v Values) Terms {
 	return Terms{Share: Value[float64](v, "share"), Packets: Value[int](v, "grant")}
 }
 
-// leastWindow is how many packets may be asked for at the least: with fewer a short path waits for its
+// leastWindow is the least number of packets that may be requested: with fewer a short path waits for its
 // requests.
 const leastWindow = 16
 
-// mostHeaders is what a packet costs on the wire beside its payload, at most; package rc has it in parts.
+// mostHeaders bounds the bytes of a packet on the wire without its payload; package rc has it in parts.
 const mostHeaders = 110
 
 // openCredit opens a sender's account for its path.

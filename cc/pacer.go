@@ -180,7 +180,7 @@ func (p *Pacer) Charge(wire int64) bool { return p.credit.charge(wire) }
 // Granted takes what the receiver has granted in all; false: that is old news. Ask comes next.
 func (p *Pacer) Granted(now unit.Time, total int64) bool { return p.credit.take(now, total) }
 
-// Ahead is how much of what there is to send Ask wants to know.
+// Ahead returns the bytes of backlog that Ask needs to know.
 func (p *Pacer) Ahead() int64 { return p.credit.window }
 
 // Ask says what a request should ask for in all, given what there is to send; ok is false where none is due.

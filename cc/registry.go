@@ -6,7 +6,7 @@ import (
 	"railyard/unit"
 )
 
-// Algorithm is what the rest of the program knows of a congestion control. It stands in the
+// Algorithm describes a congestion control to the rest of the program. It stands in the
 // algorithm's own file; scenarios, the simulator and the sockets find it by its name.
 type Algorithm struct {
 	Name     string // in a scenario: cc.algorithm
@@ -24,10 +24,10 @@ type Algorithm struct {
 	Check func(v Values) (param, fault string)
 	// New returns a constructor of senders that share the values.
 	New func(v Values) Make
-	// CNPGap is how far apart a flow's CNPs must be; nil: the algorithm wants none, and
+	// CNPGap returns the least time between CNPs of a flow; nil: the algorithm wants none, and
 	// receivers send none.
 	CNPGap func(v Values) unit.Time
-	// CNPDelay is what a receiver takes from a marked packet to its CNP; nil: nothing. Real ones take their
+	// CNPDelay returns the time from a marked packet to its CNP; nil: nothing. Real ones take their
 	// own time.
 	CNPDelay func(v Values) unit.Time
 	// Credit says how receivers grant credit; nil: senders need none.
@@ -37,16 +37,16 @@ type Algorithm struct {
 	FarEnd bool
 	// Marks: receivers say in their acknowledgements which packets came in marked (Ack.Marked).
 	Marks bool
-	// Telemetry is what switches write into data packets and receivers send back (Ack.Telemetry); nil:
-	// nothing, whatever the values.
+	// Telemetry returns the kind of telemetry that switches write into data packets and receivers return
+	// (Ack.Telemetry); nil: nothing, whatever the values.
 	Telemetry func(v Values) Report
-	// Tags is what congestion signaling's tags ask for; zero: the share and the delay in turn.
+	// Tags selects the quantity of congestion signaling tags; zero: the share and the delay in turn.
 	Tags Signalled
 	// Interval is over how long switches measure the bandwidth that is available, for tags; nil without.
 	Interval func(v Values) unit.Time
 }
 
-// Reports is what switches write for senders with such values.
+// Reports returns the telemetry that switches write for senders with these values.
 func (a *Algorithm) Reports(v Values) Report {
 	if a.Telemetry == nil {
 		return NoReport
@@ -57,15 +57,15 @@ func (a *Algorithm) Reports(v Values) Report {
 // Make makes the controller of one sender.
 type Make func(Path) Controller
 
-// Path is what a controller is told of its packets' way when it is made.
+// Path describes the path of a controller's packets when it is made.
 type Path struct {
 	Line unit.Rate  // of the port: the rate to begin with, and the ceiling
 	MTU  unit.Bytes // payload of a full packet
 
-	// RTT is what a full packet and its acknowledgement take where nothing else is on their way:
-	// serialised at every hop, propagated, through every switch's pipeline. Hops is how many switches
-	// the packet passes. Both are zero where nobody knows them, as over sockets: an algorithm then has
-	// a parameter for it, or takes the least that it measures.
+	// RTT is the time of a full packet and its acknowledgement on an idle path: serialised at every hop,
+	// propagated, through every switch's pipeline. Hops is the number of switches on the path. Both are zero where
+	// nobody knows them, as over sockets: an algorithm then has a parameter for it, or takes the least that it
+	// measures.
 	RTT  unit.Time
 	Hops int
 

@@ -177,7 +177,7 @@ func newSwift(s *swiftSettings, path Path) *Swift {
 	return w
 }
 
-// holds is how many packets the line sends in a time, at least one.
+// holds returns the number of packets that the line sends in a time, at least one.
 func (w *Swift) holds(t float64) float64 {
 	bits := float64(w.path.Line) * (t / float64(unit.Second))
 	return max(1, bits/float64(8*w.path.MTU))
@@ -236,9 +236,9 @@ func (w *Swift) OnAck(now unit.Time, a *Ack) {
 	w.settle()
 }
 
-// delay is what is held to the target: the round trip, or with tags what it would be if there were only the
-// switch that kept the packet longest; 0: nothing is known of this packet. Tags leave out the way back and
-// what the far NIC takes. A full one says so much or more: then it is the round trip.
+// delay returns the delay that is compared with the target: the round trip, or with tags what it would be if there
+// were only the switch that kept the packet longest; 0: nothing is known of this packet. Tags leave out the way
+// back and what the far NIC takes. A full one says so much or more: then it is the round trip.
 func (w *Swift) delay(a *Ack) float64 {
 	t := a.Telemetry
 	switch {

@@ -2,7 +2,7 @@ package cc
 
 import "railyard/unit"
 
-// Report is what an algorithm wants switches to write into packets.
+// Report is a kind of telemetry that switches write into packets.
 type Report uint8
 
 // Kinds of reports. Their numbers are the codes of package roce.
@@ -13,10 +13,10 @@ const (
 	ReportCSIGWide        // the same in a wide one
 )
 
-// MostHops is how many switches a telemetry header has room for.
+// MostHops is the number of switches that a telemetry header has room for.
 const MostHops = 5
 
-// reportsByTag is what switches write for an algorithm with a parameter csig, the bytes of a tag; without
+// reportsByTag returns the telemetry of an algorithm with a parameter csig, the bytes of a tag; without
 // one something else.
 func reportsByTag(v Values, without Report) Report {
 	switch Value[int](v, "csig") {
@@ -28,7 +28,7 @@ func reportsByTag(v Values, without Report) Report {
 	return without
 }
 
-// Telemetry is what a packet's acknowledgement brings back of what switches wrote into the packet.
+// Telemetry is the content of switches that a packet's acknowledgement returns.
 type Telemetry struct {
 	Hops  int    // switches passed; of those beyond MostHops nothing is known
 	Path  uint16 // tells paths apart
@@ -42,7 +42,7 @@ type Telemetry struct {
 	Most   unit.Time // the longest that the tag tells: or more
 }
 
-// Signalled is what a tag of congestion signaling told.
+// Signalled is the quantity in a congestion signaling tag.
 type Signalled uint8
 
 // What it can be.
@@ -51,7 +51,7 @@ const (
 	SignalledDelay
 )
 
-// Hop is what one switch said of its egress port as the packet's frame started there.
+// Hop is the state of one switch's egress port when the packet's frame started there.
 type Hop struct {
 	Rate  unit.Rate
 	At    unit.Time  // its clock, which comes round

@@ -88,7 +88,8 @@ func timelyOf(v Values) timelySettings {
 		patience: Value[int](v, "hai_after"), segment: Value[unit.Bytes](v, "segment")}
 }
 
-// hyperactive is how much steeper the increase is after so many completions (section 4.3 of the paper).
+// hyperactive is both the number of completions after which the increase is steeper, and the factor (section 4.3 of
+// the paper).
 const hyperactive = 5
 
 // Timely is one sender's rate. Products and sums are rounded one by one.

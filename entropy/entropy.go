@@ -3,7 +3,7 @@
 // share it.
 package entropy
 
-// Most is how many source ports a queue pair has at most: MRC's profiles have 128 to 256 entropy
+// Most is the largest number of source ports of a queue pair: MRC's profiles have 128 to 256 entropy
 // values (HANDBOOK 19).
 const Most = 256
 

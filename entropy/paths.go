@@ -2,7 +2,7 @@ package entropy
 
 import "railyard/unit"
 
-// Feedback is what became of a packet.
+// Feedback is the outcome of a packet.
 type Feedback uint8
 
 // What an acknowledgement, a NAK or a time-out tells of a packet.
@@ -30,7 +30,7 @@ type Paths struct {
 	by      []uint8 // by PSN, in a ring: the port that a packet left from last
 }
 
-// remembered is how many packets may be under way for their ports to be known.
+// remembered is the number of packets in flight whose ports are remembered.
 const remembered = 1 << 12
 
 // NewPaths returns the chooser with a memory; nil, which is no chooser, for none.

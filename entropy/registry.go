@@ -7,7 +7,7 @@ import (
 	"railyard/param"
 )
 
-// Policy is what the rest of the program knows of a way to choose source ports. It stands in the policy's
+// Policy describes a way to choose source ports to the rest of the program. It stands in the policy's
 // own file; scenarios and the sockets find it by its name.
 type Policy struct {
 	Name  string // in a scenario: lb
@@ -98,7 +98,7 @@ func (p *Policy) names() string {
 	return strings.Join(names, ", ")
 }
 
-// Ports is how many source ports a queue pair has.
+// Ports returns the number of source ports of a queue pair.
 func Ports(v param.Values) int { return param.Value[int](v, "source_ports") }
 
 // sourcePorts describes the parameter that all policies have.
@@ -118,7 +118,7 @@ func several(v param.Values) (key, fault string) {
 	return "", ""
 }
 
-// inTurn is what a sender does that chooses nothing: one port after the other.
+// inTurn is the default: one port after the other.
 var inTurn = Policy{Name: "entropy", Title: "source ports varied by the NIC",
 	Params: []param.Param{sourcePorts,
 		{Name: "set_aside", Doc: "packets for which a source port is left out by which one was lost",

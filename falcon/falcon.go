@@ -93,7 +93,7 @@ var Protocol = transport.Protocol{
 	},
 }
 
-// ownControl is what each path runs where nothing is named.
+// ownControl is the default congestion control of each path.
 const ownControl = "swift"
 
 func check(v param.Values, c transport.Common) (name, fault string) {
@@ -112,7 +112,7 @@ func check(v param.Values, c transport.Common) (name, fault string) {
 	return "", ""
 }
 
-// settings are what all connections share.
+// settings are the settings that all connections share.
 type settings struct {
 	transport.Common
 	paths, window, ackCount, askEvery, early, retries, plbRounds int
@@ -185,7 +185,7 @@ func (m *maker) Wire(p *transport.Packet) int {
 	return n + ackBytes
 }
 
-// State is what a NIC keeps: the windows' entries are 32 and 1 bytes in hardware that packs them.
+// State returns the bytes that a NIC keeps: the windows' entries are 32 and 1 bytes in hardware that packs them.
 func (m *maker) State() (connection, peer int) {
 	return m.paths*32 + m.window*32 + m.window/8 + 64, 0
 }

@@ -18,7 +18,7 @@ type receiver struct {
 	ackAt unit.Time
 }
 
-// owed is what a path's packets wait for.
+// owed is the acknowledgement that a path's packets wait for.
 type owed struct {
 	count  int
 	due    unit.Time // its acknowledgement leaves then
@@ -93,7 +93,7 @@ func (r *receiver) acknowledge(now unit.Time, o *owed, p *transport.Packet) {
 	o.count, o.marked = 0, false
 }
 
-// At is when the next acknowledgement is due.
+// At returns the time at which the next acknowledgement is due.
 func (r *receiver) At() unit.Time { return r.ackAt }
 
 // PlaneIs moves acknowledgements that wait to nowhere else: the next packet says by which plane they go.

@@ -266,7 +266,7 @@ func (s *sender) Say(unit.Time, *transport.Packet) bool { return false }
 // Completed pops a completion.
 func (s *sender) Completed() (transport.Completion, bool) { return s.out.Completed() }
 
-// InFlight is what is under way.
+// InFlight returns the bytes in flight.
 func (s *sender) InFlight() unit.Bytes { return s.out.InFlight() }
 
 // note keeps account of for how long a window kept the sender from sending.

@@ -2,11 +2,11 @@ package rc
 
 import "railyard/roce"
 
-// mostHeaders is what a request packet costs on an IPv4 wire beside its payload, at most: preamble and gap
+// mostHeaders bounds the bytes of a request packet on an IPv4 wire without its payload: preamble and gap
 // included, with the longest of its headers, that of an atomic.
 const mostHeaders = roce.BaseLen + roce.AtomicETHLen + roce.PreambleIFG
 
-// Wire is what a full packet costs on the wire, at most.
+// Wire returns the largest number of bytes of a full packet on the wire.
 func (c *Config) Wire() int64 { return int64(c.MTU) + mostHeaders }
 
 // Idle reports that everything posted is acknowledged.

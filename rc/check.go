@@ -64,7 +64,7 @@ func (q *QP) goesAhead(p *Packet) bool {
 		q.cfg.Deny == 0 && !q.region.dead
 }
 
-// rights are what a queue pair must allow for a kind of request.
+// rights are the accesses that a queue pair must allow for a kind of request.
 var rights = [partStarts]Access{partWrite: RemoteWrite, partRead: RemoteRead, partAtomic: RemoteAtomic}
 
 // checkWrite checks the range that a WRITE names, and that its packets are as long

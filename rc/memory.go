@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Access is what a registered region allows (IBTA 10.6.3.1).
+// Access is the set of operations that a registered region allows (IBTA 10.6.3.1).
 type Access uint8
 
 // Access rights. Without LocalWrite the region can only be read from.
@@ -91,7 +91,7 @@ func (m *Memory) find(rkey uint32, va uint64, length uint32, need Access) *regio
 	return r
 }
 
-// Target is where a WRITE of so many bytes at va goes; false where the key, the range or the right is not
+// Target returns the memory of a WRITE of length bytes at va; false where the key, the range or the right is not
 // there.
 func (m *Memory) Target(rkey uint32, va uint64, length uint32) (b []byte, ok bool) {
 	r := m.find(rkey, va, length, RemoteWrite)

@@ -32,7 +32,7 @@ func (p *Packet) About() (psn uint32, ok bool) {
 	return p.PSN, p.Syndrome.IsAck()
 }
 
-// ahead is how many packets the responder has beyond what it has in order.
+// ahead returns the number of packets that the responder has out of order.
 func (q *QP) ahead() uint64 {
 	if q.sel == nil || q.sel.have < q.una {
 		return 0
@@ -92,7 +92,7 @@ func (q *QP) listed() {
 // reason: the path of the oldest may be broken.
 func (q *QP) Silent() bool { return q.cfg.Named && q.sel != nil && q.sel.probes > 0 }
 
-// fewAhead is how many packets at least must have overtaken another before it counts as lost.
+// fewAhead is the least number of packets that must overtake another before it counts as lost.
 const fewAhead = 5
 
 // Window says how many packets the driver's window holds; 0: there is none. Where answers name their packets,

@@ -127,8 +127,8 @@ func (q *QP) keep(p *Packet, d uint64, a *Answer) {
 	q.report(a, s, q.asks(p), p.List)
 }
 
-// leastRing is how many packets the responder's ring has room for when something is first
-// missing, or the window if that is smaller.
+// leastRing is the number of packets that the responder's ring has room for when something is first missing, or the
+// window if that is smaller.
 const leastRing = 64
 
 // openWindow gives the responder's ring room for a packet d ahead of the expected one, which
@@ -183,7 +183,7 @@ func (r *window) settle(expect uint64) {
 	r.told = max(r.told, expect)
 }
 
-// mostMissing is how many packets a report may name.
+// mostMissing is the largest number of packets that a report may name.
 const mostMissing = 255
 
 // missing returns the first run of missing packets in [from, upto), at most mostMissing

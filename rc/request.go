@@ -13,7 +13,7 @@ const MaxMessage = 1 << 31
 // sequence numbers stays well inside half the space.
 const maxReadPackets = 1 << 22
 
-// Verb is what a work request asks for.
+// Verb is the operation of a work request.
 type Verb uint8
 
 // Verbs. From Read on the responder answers with data.

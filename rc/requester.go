@@ -12,7 +12,7 @@ const (
 	specialReads                   // READs, atomics, fences or unusable buffers are in the send queue
 )
 
-// maxOpen is how many sequence numbers may be under way: less than half of all, so
+// maxOpen is the largest number of sequence numbers in flight: less than half of all, so
 // that old and new can be told apart (IBTA 9.7.2).
 const maxOpen = 1<<23 - 1
 

@@ -2,7 +2,7 @@ package rc
 
 import "railyard/roce"
 
-// Verdict is what became of a data packet.
+// Verdict is the outcome of a data packet.
 type Verdict uint8
 
 // Verdicts.

@@ -74,7 +74,7 @@ func (r *rtt) sample(t unit.Time) {
 	r.mean += d / 8
 }
 
-// patience is how long an answer may take: two round trips (RFC 8985, 7.2), more
+// patience returns the time that an answer may take: two round trips (RFC 8985, 7.2), more
 // where they vary (RFC 6298, 2.3).
 func (r *rtt) patience() unit.Time { return max(2*r.mean, r.mean+4*r.dev) }
 
@@ -241,7 +241,7 @@ func (q *QP) gap(now unit.Time, s, n, heard uint64) {
 	}
 }
 
-// longAgo is when what went again and has not come would have, before what came since.
+// longAgo returns the time before which a retransmitted packet that has not arrived counts as lost.
 func (k *selective) longAgo() unit.Time { return k.came - max(rtoHigh, k.rtt.patience()) }
 
 // sweep sends the run [s, e), which went again long ago, once more. Which of the others that went

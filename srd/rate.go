@@ -75,7 +75,7 @@ func (r *rate) came(payload uint32) {
 	r.grown = min(r.grown+unit.Bytes(payload), r.most())
 }
 
-// arrives is how fast data arrived in the round that is on, 0 where that cannot be told.
+// arrives returns the rate at which data arrived in the current round, 0 where that cannot be told.
 func (r *rate) arrives(now unit.Time) unit.Rate {
 	if r.first == 0 || now <= r.first || !r.full {
 		return 0

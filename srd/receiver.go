@@ -57,7 +57,7 @@ func (r *receiver) Say(now unit.Time, p *transport.Packet) bool {
 	return true
 }
 
-// base is where the bitmap begins: so that it ends behind the packet that came last, and not before the
+// base returns the first packet of the bitmap: so that it ends behind the packet that came last, and not before the
 // oldest one that is missing.
 func (r *receiver) base() uint64 {
 	base := r.in.Expect()
@@ -67,7 +67,7 @@ func (r *receiver) base() uint64 {
 	return base
 }
 
-// At is when the acknowledgement is due.
+// At returns the time at which the acknowledgement is due.
 func (r *receiver) At() unit.Time { return r.ackAt }
 
 // Tick makes it due.

@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// peer is what a NIC keeps of a far one.
+// peer is the state that a NIC keeps for a far one.
 type peer struct {
 	s     *settings
 	paths paths
@@ -98,7 +98,7 @@ func (s *sender) patience(path int) unit.Time {
 	return max(s.s.timeout, 3*max(s.paths.all[path].rtt, s.rate.latest, s.rate.base))
 }
 
-// At is when it wants to look, or may send again.
+// At returns the time at which it looks again or may send.
 func (s *sender) At() unit.Time {
 	if s.sendable() && s.rate.nextAt > 0 && s.rate.flying < s.rate.limit() {
 		return min(s.lookAt, s.rate.nextAt)
@@ -253,7 +253,7 @@ func (s *sender) Say(unit.Time, *transport.Packet) bool { return false }
 // Completed pops a completion.
 func (s *sender) Completed() (transport.Completion, bool) { return s.out.Completed() }
 
-// InFlight is what is under way.
+// InFlight returns the bytes in flight.
 func (s *sender) InFlight() unit.Bytes { return s.out.InFlight() }
 
 // note keeps account of for how long the limit or the pace kept the sender from sending.

@@ -88,7 +88,7 @@ func check(v param.Values, c transport.Common) (name, fault string) {
 	return "", ""
 }
 
-// settings are what all connections share.
+// settings are the settings that all connections share.
 type settings struct {
 	transport.Common
 	paths, window, ackEvery, retries int
@@ -130,5 +130,5 @@ func (m *maker) Wire(p *transport.Packet) int {
 	return roce.AckLen + ip
 }
 
-// State is what a NIC keeps: 24 bytes for a packet that is out, and 16 for a path.
+// State returns the bytes that a NIC keeps: 24 bytes for a packet that is out, and 16 for a path.
 func (m *maker) State() (connection, peer int) { return m.window*24 + 64, m.paths*16 + 64 }

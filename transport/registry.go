@@ -6,7 +6,7 @@ import (
 	"railyard/unit"
 )
 
-// Protocol is what the rest of the program knows of a way to carry connections. It stands in the protocol's
+// Protocol describes a transport to the rest of the program. It stands in the protocol's
 // own package; scenarios, the simulator and the sockets find it by its name in a List.
 type Protocol struct {
 	Name     string // in a scenario: transport
@@ -43,7 +43,7 @@ const (
 	CounterPlaced     = "placed"     // of a receiver: payload bytes in memory
 )
 
-// Common is what all connections of a run have in common, whatever carries them.
+// Common holds the settings that all connections of a run share, whatever their transport.
 type Common struct {
 	MTU    unit.Bytes // payload of a full packet
 	Planes int        // ports of a NIC, each to its own plane of switches; 1 where there is one way in
@@ -55,16 +55,16 @@ type Common struct {
 
 // Maker makes ends.
 type Maker interface {
-	// Peer is what a NIC keeps for one far NIC, over all its connections to it: congestion control and what
-	// is known of paths, where a protocol shares them. seed is for what is random about it. The path's line
+	// Peer makes the state that a NIC keeps for one far NIC, over all its connections to it: congestion control and
+	// what is known of paths, where a protocol shares them. seed is for what is random about it. The path's line
 	// rate is that of all planes together, its round trip that of a full packet and an answer (see Wire).
 	Peer(path cc.Path, seed uint64) Peer
 	// Receiver makes the far end of a connection.
 	Receiver(path cc.Path, seed uint64) Receiver
-	// Wire is how many bytes a packet's frame has, with Ethernet's header and FCS, without preamble and gap:
+	// Wire returns the length of a packet's frame, with Ethernet's header and FCS, without preamble and gap:
 	// by its kind, payload and flags.
 	Wire(p *Packet) int
-	// State is how many bytes a NIC keeps for a connection, and how many for a peer, for tables of costs.
+	// State returns the bytes that a NIC keeps for a connection and for a peer, for tables of costs.
 	State() (connection, peer int)
 }
 

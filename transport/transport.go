@@ -15,7 +15,7 @@ import (
 	"railyard/unit"
 )
 
-// Kind is what a packet is for.
+// Kind is the purpose of a packet.
 type Kind uint8
 
 // Kinds of packets.
@@ -48,7 +48,7 @@ const (
 	Tells                     // with Last: the far end's program is told, as by a WRITE with immediate
 )
 
-// Packet is what two ends tell one another: headers as values, one form for all protocols. Each fills in what
+// Packet is a message between two ends: headers as values, one form for all protocols. Each fills in what
 // it has, and its own codec or its account of header bytes (Maker.Wire) says what that is on the wire. It
 // holds no pointer.
 type Packet struct {
@@ -103,8 +103,8 @@ type End interface {
 	// Say makes the next control packet that it has to send, now; false: nothing is left. It is called
 	// after Take, Tick and PlaneIs until it returns false.
 	Say(now unit.Time, p *Packet) bool
-	// At is when it wants Tick; unit.Never for not at all. It may change with every call. An end that has
-	// nothing to send and hears nothing comes to Never: it does not go on asking whether paths work.
+	// At returns the time of the next Tick; unit.Never for not at all. It may change with every call. An end that
+	// has nothing to send and hears nothing comes to Never: it does not go on asking whether paths work.
 	At() unit.Time
 	Tick(now unit.Time)
 	// PlaneIs says that the NIC's own port to a plane works, or does not: its link is up or down.

@@ -140,8 +140,7 @@ var kindNames = [...]string{"all-reduce", "all-gather", "reduce-scatter", "all-t
 
 func (k Kind) String() string { return kindNames[k] }
 
-// BusFactor is what algorithm bandwidth is multiplied with to get bus
-// bandwidth (nccl-tests, PERFORMANCE.md).
+// BusFactor returns the ratio of bus bandwidth to algorithm bandwidth (nccl-tests, PERFORMANCE.md).
 func (k Kind) BusFactor(n int) float64 {
 	switch k {
 	case AllReduce:

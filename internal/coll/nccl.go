@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Machine is what NCCL's tuning model knows: nodes with so many GPUs each.
+// Machine is the input of NCCL's tuning model: nodes, GPUs per node, bandwidths.
 type Machine struct {
 	Nodes, PerNode int
 	NVLink         float64 // GB/s of all channels inside a node
@@ -34,8 +34,8 @@ const (
 	Simple = "simple" // whole slices, with a synchronisation each
 )
 
-// NVLSLatency is what a reduction by NVSwitch takes before the first byte, in microseconds, and nvlsNet what
-// a hop of NVLSTree does between servers (hwLat of nccl src/graph/tuning.cc).
+// NVLSLatency is the time of a reduction by NVSwitch before the first byte, in microseconds, and nvlsNet that of a
+// hop of NVLSTree does between servers (hwLat of nccl src/graph/tuning.cc).
 const (
 	NVLSLatency = 25.0
 	nvlsNet     = 20.9
@@ -70,7 +70,7 @@ var (
 	ampere = limits{tree: [3]float64{24, 23.6, 17.8}, ll: [3]float64{87.7, 22.5, 19}, ll128: 20}
 )
 
-// treeShare is what a tree of an all-reduce reaches of its bandwidth by size: by
+// treeShare is the share of its bandwidth that a tree of an all-reduce reaches, by size: by
 // protocol, then by the power of two from 64 B on; nothing is taken off beyond. That
 // there is a table of 64 B to 256 MB is HANDBOOK.md's, its numbers are from memory of
 // the same file.
@@ -80,7 +80,7 @@ var treeShare = [3][23]float64{
 	{.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9},
 }
 
-// netOverhead is what a hop between nodes costs at least, in microseconds; three times that with Simple.
+// netOverhead is the least cost of a hop between nodes, in microseconds; three times that with Simple.
 const netOverhead = 1.0
 
 // Check refuses machines that cannot be.
@@ -134,7 +134,7 @@ func (m Machine) Tune(kind Kind, bytes float64) ([]Choice, error) {
 	return out, nil
 }
 
-// steps is how many hops a ring has, and how many of them leave a node.
+// steps returns the number of hops of a ring, and the number of those that leave a node.
 func (m Machine) steps(kind Kind) (all, inter float64) {
 	all, inter = float64(m.Nodes*m.PerNode-1), float64(m.Nodes-1)
 	if kind == AllReduce {
@@ -165,8 +165,8 @@ func (m Machine) treeLatency(p int) float64 {
 		2*(float64(m.PerNode-1)*linkTree[p]+math.Floor(math.Log2(float64(m.Nodes)))*netTree[p])
 }
 
-// bus is what all channels of a ring reach together. NCCL looks for a ring with one rate inside nodes and
-// between them; trees may be faster inside, up to twice, which on two nodes is what counts (nccl
+// bus returns the bandwidth of all channels of a ring together. NCCL looks for a ring with one rate inside nodes
+// and between them; trees may be faster inside, up to twice, which on two nodes is what counts (nccl
 // src/graph/search.cc, ncclTopoCompute; HANDBOOK.md 9.3).
 func (m Machine) bus() float64 {
 	switch m.Nodes {
@@ -178,7 +178,7 @@ func (m Machine) bus() float64 {
 	return m.NIC
 }
 
-// treeBus is what all channels of a tree reach together.
+// treeBus returns the bandwidth of all channels of a tree together.
 func (m Machine) treeBus() float64 {
 	if m.Nodes == 2 {
 		return min(m.NVLink, 2*m.NIC)
@@ -203,7 +203,7 @@ func (m Machine) limit() (tree, ll, ll128 float64) {
 	return l.tree[i], l.ll[i], l.ll128
 }
 
-// wire is what NICs let through of a collective's bytes at most, in GB/s: of the bytes of an all-reduce a node
+// wire returns the bound that NICs set to a collective, in GB/s: of the bytes of an all-reduce a node
 // sends 2(n-1)/n at least, of the others' half of that. Inf: nothing leaves the node.
 func (m Machine) wire(kind Kind) float64 {
 	n := float64(m.Nodes)
@@ -216,7 +216,7 @@ func (m Machine) wire(kind Kind) float64 {
 	return m.NIC * n / (n - 1)
 }
 
-// switched is what NVSwitches move an all-reduce's bytes with inside a node, in GB/s (NVLS): a GPU sends and
+// switched returns the bandwidth of an all-reduce by NVSwitch inside a node, in GB/s (NVLS): a GPU sends and
 // receives (n+1)/n of them at the share of NVLink at which sums are made.
 func (m Machine) switched() float64 {
 	n := float64(m.PerNode)
@@ -248,7 +248,7 @@ func (m Machine) nvlsBandwidth() float64 {
 	return n * each * float64(m.Nodes*m.PerNode) / all
 }
 
-// ringBandwidth is what a ring moves a collective's bytes with, in GB/s.
+// ringBandwidth returns the algorithm bandwidth of a ring, in GB/s.
 func (m Machine) ringBandwidth(kind Kind, p int) float64 {
 	bus := m.bus()
 	_, ll, ll128 := m.limit()
@@ -278,7 +278,7 @@ func (m Machine) treeBandwidth(p int, bytes float64) float64 {
 	return bus / 2
 }
 
-// ProtocolCost is what a protocol adds to a transfer: microseconds beyond LL's
+// ProtocolCost returns the cost that a protocol adds to a transfer: microseconds beyond LL's
 // latency, which is the wire's own, and the bytes on the wire per byte of data.
 func ProtocolCost(protocol string, local bool) (wait, wire float64) {
 	hop := netRing

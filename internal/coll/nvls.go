@@ -35,12 +35,12 @@ func NVLS(share float64) Algorithm {
 	}
 }
 
-// NVLSBytes is what a GPU sends, and receives, as bytes at NVLink's full rate.
+// NVLSBytes returns the bytes that a GPU sends and receives, as bytes at NVLink's full rate.
 func NVLSBytes(share float64, n int, bytes unit.Bytes) unit.Bytes {
 	return max(bytes, unit.Bytes(float64(bytes)*float64(n+1)/float64(n)/share+0.5))
 }
 
-// NVLSShare is what NCCL reckons that NVSwitch's reductions reach of NVLink's bandwidth (nccl
+// NVLSShare returns the share of NVLink's bandwidth that NCCL expects of reductions by NVSwitch (nccl
 // src/graph/tuning.cc: 0.85 for Hopper, 0.74 for Blackwell).
 func NVLSShare(blackwell bool) float64 {
 	if blackwell {

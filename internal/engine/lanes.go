@@ -61,7 +61,7 @@ func (q *Queue) PushAfter(from Element, delay unit.Time, kind Kind, a, b int32) 
 	l.lastAt, l.lastKey = at, key
 }
 
-// slotOf is where the lane of a delay is, unless it is in the slot beside.
+// slotOf returns the slot of the lane of a delay, unless it is in the slot beside.
 func slotOf(delay unit.Time) uint64 { return uint64(delay) * 0x9e3779b97f4a7c15 >> (64 - laneBits) }
 
 // pushLane does what PushAfter leaves: lanes that are to be found, or made, entered in the heap,
@@ -95,7 +95,7 @@ func (q *Queue) pushLane(e Event, delay unit.Time) {
 	l.lastAt, l.lastKey = e.At, e.key
 }
 
-// maxSlip is how many events of a lane one may pass.
+// maxSlip is the number of events of a lane that one event may pass.
 const maxSlip = 64
 
 // slip lets a lane's last event, which comes before the one ahead of it, pass all those that higher
@@ -275,7 +275,7 @@ func (q *Queue) popOther() *Event {
 	return q.popLate()
 }
 
-// aheadBy is how many events in advance of its turn Ahead shows one.
+// aheadBy is the number of events by which Ahead precedes Pop.
 const aheadBy = 12
 
 // Ahead returns an event that will fire soon, of the lane of the one popped last, or one that has fired, or

@@ -28,11 +28,11 @@ const (
 	sequenceBits = 38
 	elementShift = kindBits + sequenceBits
 
-	// MaxElements is how many elements a queue can tell apart, the run included.
+	// MaxElements is the number of elements that a queue can address, the run included.
 	MaxElements = 1 << (64 - elementShift)
 )
 
-// Element is who pushes an event: the run itself, or a node of the network.
+// Element is the originator of an event: the run itself, or a node of the network.
 type Element int32
 
 // OfRun is the element of what belongs to no node: the executor, the sampler, links that break. Its

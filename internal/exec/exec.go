@@ -21,7 +21,7 @@ type Carrier interface {
 	Reaches(from, to int) bool
 }
 
-// Bell is what a carrier hands back when a delay is over: an operation and how far it is.
+// Bell is the value that a carrier returns when a delay is over: an operation and how far it is.
 type Bell struct {
 	Op    int32
 	Stage int32
@@ -35,7 +35,7 @@ const (
 	begun                 // no operation: the job of that number begins
 )
 
-// Machine is what an execution is told of the GPUs: they are numbered server by server, where a
+// Machine describes the GPUs to an execution: they are numbered server by server, where a
 // server is all that shares NVLink: also the trays of a rack, if they do.
 type Machine struct {
 	Server []int // by GPU: the server it is in

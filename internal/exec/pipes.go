@@ -5,7 +5,7 @@ import (
 	"railyard/unit"
 )
 
-// pipes are what joins GPUs inside the servers. They are numbered server by server.
+// pipes are the links between GPUs inside the servers. They are numbered server by server.
 type pipes struct {
 	of    []*inside.Fabric // by server
 	first []int32          // by server: its first pipe
@@ -78,16 +78,16 @@ func (x *Execution) Way(from, to int, buf []int32) []int32 {
 	return out
 }
 
-// Pipes is how many pipes there are inside all servers.
+// Pipes returns the number of pipes inside all servers.
 func (x *Execution) Pipes() int { return len(x.pipes.rate) }
 
 // PipeRate is the rate of a pipe.
 func (x *Execution) PipeRate(pipe int32) unit.Rate { return x.pipes.rate[pipe] }
 
-// PipeKind is what a report calls a pipe.
+// PipeKind returns the name of a pipe's kind for reports.
 func (x *Execution) PipeKind(pipe int32) string { return x.pipes.of[x.pipes.owner[pipe]].Kind() }
 
-// Alone is how long a transfer inside a server takes when nothing else is under way there: on the
+// Alone returns the time of a transfer inside an idle server: on the
 // slowest of its pipes, and the latency.
 func (x *Execution) Alone(from, to int, bytes unit.Bytes) (line, latency unit.Time) {
 	p, server := &x.pipes, x.Machine.Server[from]

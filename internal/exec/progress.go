@@ -2,7 +2,7 @@ package exec
 
 import "railyard/unit"
 
-// Progress is what a caller may show while a run goes on.
+// Progress is the state of a run while it goes on.
 type Progress struct {
 	Now        unit.Time
 	PacketHops int64      // packets over links; 0 where there are none
@@ -12,7 +12,7 @@ type Progress struct {
 	Ops        int
 }
 
-// Share is how far a run has come: by bytes, or by operations without network.
+// Share returns the share of a run that is done: by bytes, or by operations without network.
 func (p Progress) Share() float64 {
 	if p.Total > 0 {
 		return float64(p.Delivered) / float64(p.Total)

@@ -22,7 +22,7 @@ type Link struct {
 	Name     string    // the cable's, for its random stream
 }
 
-// SwitchConfig is what AddSwitch needs.
+// SwitchConfig is the argument of AddSwitch.
 type SwitchConfig struct {
 	Name       string
 	Spec       *queue.Spec

@@ -69,7 +69,7 @@ func (f *iface) turnTo(loc uint16) *uint32 {
 	return &f.turns[loc]
 }
 
-// due is when a packet may follow what is on its way over a link.
+// due returns the time at which a packet may follow those in flight on a link.
 func (n *Net) due(tx *route.Port, pi int32) unit.Time {
 	return tx.BusyUntil - unit.Serialize(n.sched.Wire(unit.Bytes(n.Packets[pi].Size)), tx.Rate)
 }
@@ -250,7 +250,7 @@ func (n *Net) message(in, pi int32) {
 // FlagGrant is a message's: not a request.
 const FlagGrant = FlagAckReq
 
-// crossing is how long a frame takes from its VOQ to its egress port over some links in turn, alike at
+// crossing returns the time that a frame takes from its VOQ to its egress port over some links in turn, alike at
 // each step, where nothing else is on its way: the request, the grant, and the cells.
 func (n *Net) crossing(links []int32, size int) (t unit.Time) {
 	s, first := n.sched, &n.Ports[links[0]]

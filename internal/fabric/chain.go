@@ -102,7 +102,7 @@ func (c *Chains) some(queue, in int32, class int) bool {
 	}
 }
 
-// waiting is what waits at a port of what came by another.
+// waiting returns the bytes that wait at a port and arrived by another.
 func (c *Chains) waiting(s, before int32) Held {
 	n := c.net
 	h := Held{Port: n.portOf(s), Class: n.classOf(s)}

@@ -56,7 +56,7 @@ func (n *Net) steer(now unit.Time, f *forward, node, in int32, p *Packet) {
 	}
 }
 
-// leg is where a packet is, and the locator it goes to: its receiver's, or before that a region's.
+// leg is the position of a packet and the locator that it goes to: its receiver's, or before that a region's.
 type leg struct {
 	node int32
 	loc  uint16

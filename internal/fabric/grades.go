@@ -32,7 +32,7 @@ type informed struct {
 	room []uint8
 }
 
-// beyond is what is known of a neighbour.
+// beyond is the known state of a neighbour.
 type beyond struct {
 	grades []uint8 // by place of its ports
 	best   []uint8 // by its groups; nil: not known for these routes

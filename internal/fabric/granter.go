@@ -153,7 +153,7 @@ func (n *Net) wait(now unit.Time, node int32, f *iface, gi int32) {
 	}
 }
 
-// after is what follows a flow in its ring.
+// after returns the flow that follows another in its ring.
 func (f *iface) after(i int32) *int32 { return &f.flows[i].next }
 
 // own are the classes in which the node's own NICs want credit of an egress port.
@@ -244,7 +244,7 @@ func (n *Net) grantTo(now unit.Time, node int32, f *iface, gi, at int32) {
 	n.tell(now, node, f, at)
 }
 
-// due is what was granted and is not here.
+// due returns the bytes that were granted and have not arrived.
 func (w *flow) due() int64 { return max(0, w.granted-w.settled) }
 
 // tell sends a flow's VOQ what it was granted in all.

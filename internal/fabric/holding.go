@@ -7,8 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// holding is what the queues of a switch's egress ports hold of one ingress, a cell by egress port. A switch keeps it
-// for an ingress from its first pause on: only then does anybody ask which queue holds the bytes.
+// holding is the bytes of one ingress in the queues of a switch's egress ports, a cell per egress port. A switch
+// keeps it for an ingress from its first pause on: only then does anybody ask which queue holds the bytes.
 type holding []heldCell
 
 // heldCell is an ingress's bytes in the queues of one egress port. Their sum over time up to a moment is

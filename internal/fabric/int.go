@@ -10,7 +10,7 @@ import (
 // its cache line, and most runs have none. Switches write into what asks for it (FlagINT) as its frame
 // starts at an egress port, which leaves the fast path for that by a flag of its own.
 
-// Told is what a packet carries of telemetry: HPCC's header, or congestion signaling's tag. An
+// Told is the telemetry that a packet carries: HPCC's header, or congestion signaling's tag. An
 // acknowledgement has what the packet that it answers came in with.
 type Told struct {
 	roce.INT
@@ -18,7 +18,7 @@ type Told struct {
 	Kind roce.Telemetry
 }
 
-// usage is what a port has sent since it was looked at last, for the bandwidth that is available.
+// usage is the bytes that a port has sent since the last look, for the bandwidth that is available.
 type usage struct {
 	from unit.Time
 	sent int64

@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// LinkState is what a cable is at a moment, as one of its ports sees it.
+// LinkState is the state of a link at one time, as one of its ports sees it.
 type LinkState struct {
 	Up   bool
 	Rate unit.Rate // at which the port sends
@@ -131,7 +131,7 @@ type span struct {
 	tx    int64 // TxBytes then
 }
 
-// past is what is remembered of a port whose rate has changed: as long as a frame of that time
+// past is the earlier rate of a port whose rate has changed: as long as a frame of that time
 // may be on the wire.
 type past struct {
 	out, in []span // of what it sends, and of what it receives

@@ -155,7 +155,7 @@ type Net struct {
 	Fault func(port int32, p *Packet) Fate
 }
 
-// Partition is what nodes share that run on one event queue: their clock, the slab of packets,
+// Partition is the state that nodes on one event queue share: their clock, the slab of packets,
 // and sums that no node reads. A packet that leaves a partition would be copied.
 type Partition struct {
 	Q       *engine.Queue
@@ -193,7 +193,7 @@ type Totals struct {
 	Requests, Grants           int64 // of credit
 }
 
-// Fate is what a faulty cable does to a packet.
+// Fate is the effect of a faulty link on a packet.
 type Fate struct {
 	Lost  bool
 	Twice bool      // it arrives two times
@@ -220,7 +220,7 @@ type Switch struct {
 	regions  *route.Regions
 }
 
-// forward is what every packet reads of a switch, kept small so that it stays
+// forward is the part of a switch that every packet reads, kept small so that it stays
 // in the nearest cache: 40 bytes, offsets into the flat tables of Tables.
 type forward struct {
 	fwd      int32 // codes by locator
@@ -397,7 +397,7 @@ const (
 	flagStamp                    // it writes into packets that carry telemetry
 )
 
-// headerLen is what a cut-through switch reads before it forwards: Ethernet to
+// headerLen is the number of bytes that a cut-through switch reads before it forwards: Ethernet to
 // BTH, over IPv4.
 const headerLen = roce.EthernetLen + roce.IPv4Len + roce.UDPLen + roce.BTHLen
 

@@ -13,7 +13,7 @@ import (
 // maxHops bounds a path that is followed: detours of a torus with sides of 20 have no more cables.
 const maxHops = 64
 
-// Header is what a cut-through switch reads of a packet before it forwards.
+// Header returns the number of bytes of a packet that a cut-through switch reads before it forwards.
 func (n *Net) Header() int { return n.header }
 
 // Alone returns how long one frame takes over some ports in turn, from its first bit out of the first

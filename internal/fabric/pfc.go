@@ -12,7 +12,7 @@ import (
 // look into the one who pauses.
 type pauseFrame uint32
 
-// maxPorts is how many ports of a switch a pauseFrame can tell apart.
+// maxPorts is the number of ports of a switch that a pauseFrame can address.
 const maxPorts = 1<<13 - 1
 
 func (f pauseFrame) priority() int { return int(f & 7) }

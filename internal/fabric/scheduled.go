@@ -82,7 +82,7 @@ type iface struct {
 	shares   bool // turnShared is under way
 }
 
-// InterfaceStats is what an interface node holds, and held at most.
+// InterfaceStats is the occupancy of an interface node, and its peak.
 type InterfaceStats struct {
 	VOQs                      int   // that were ever used
 	Held, HeldPeak            int64 // bytes in all VOQs
@@ -169,7 +169,7 @@ func (n *Net) uplinks(node int32, f *iface) {
 	f.loop = unit.Serialize(n.sched.Egress, line)
 }
 
-// reserved is what an interface node keeps of its memory for what it has granted: the room of each egress
+// reserved returns the memory that an interface node reserves for granted packets: the room of each egress
 // port for each class that packets are put into.
 func (b *Builder) reserved(node int32) (bytes int64) {
 	sw := &b.net.Sw[node]

@@ -43,7 +43,7 @@ func (n *Net) Split(mine func(node int32) bool, send func(Letter)) {
 // Owns reports whether a node's events run here.
 func (n *Net) Owns(node int32) bool { return n.foreign == nil || !n.foreign[node] }
 
-// Lookahead is how long whatever leaves is on its way at least: unit.Never when nothing can leave.
+// Lookahead returns the least time in flight of anything that leaves the part: unit.Never when nothing can leave.
 func (n *Net) Lookahead() unit.Time {
 	least := unit.Never
 	for i := range n.Ports {

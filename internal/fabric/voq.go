@@ -152,7 +152,7 @@ func (n *Net) ask(now unit.Time, node int32, f *iface, at int32) {
 	}
 }
 
-// askCredits is how many credits a VOQ asks for at once: one that asks for all that it has would have
+// askCredits is the number of credits that a VOQ requests at once: one that asks for all that it has would have
 // those of other egress ports wait, whose ports then have nobody to grant to.
 const askCredits = 4
 

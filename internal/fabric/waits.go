@@ -2,7 +2,7 @@ package fabric
 
 import "railyard/unit"
 
-// Wait is how long the sampled packets of one flow waited at one port.
+// Wait is the waiting time of the sampled packets of one flow at one port.
 type Wait struct {
 	QP, Port int32
 	Total    unit.Time
@@ -48,7 +48,7 @@ func (t *WaitTable) find(qp, port int32) *Wait {
 	return &t.rows[t.index[i]-1]
 }
 
-// slot is where a flow's port stands in the index, or would.
+// slot returns the place of a flow's port in the index, or the free one for it.
 func (t *WaitTable) slot(qp, port int32) uint32 {
 	mask := uint32(len(t.index) - 1)
 	h := (uint32(qp)*0x9e3779b1 ^ uint32(port)*0x85ebca6b)

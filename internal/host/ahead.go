@@ -41,7 +41,7 @@ const (
 // it saves.
 const widePorts = 2048
 
-// endLines is how many lines of an end are asked for, whatever the protocol (mrc.TestLines).
+// endLines is the number of cache lines of an end that are prefetched, whatever the protocol (mrc.TestLines).
 const endLines = 8
 
 // Far reports whether every event is worth looking ahead: in large fabrics, and where protocols have ends of
@@ -155,5 +155,5 @@ func (h *Hosts) touchLeaving(port int32) {
 	}
 }
 
-// dataOf is where what an interface holds lies.
+// dataOf returns the address of the value in an interface.
 func dataOf[T any](x *T) unsafe.Pointer { return (*[2]unsafe.Pointer)(unsafe.Pointer(x))[1] }

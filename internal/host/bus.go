@@ -32,7 +32,7 @@ func (h *Hosts) Share(b Bus) {
 // limited reports that a NIC has a bus. Where none has, NICs need not be looked at for that.
 func (h *Hosts) limited(n *nic) bool { return len(h.buses) > 0 && n.slow }
 
-// fetchable is when a NIC can have its next payload.
+// fetchable returns the time at which a NIC can have its next payload.
 func (h *Hosts) fetchable(n *nic) (at unit.Time) {
 	for _, b := range n.buses {
 		at = max(at, h.buses[b].fetched)

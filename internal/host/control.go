@@ -46,7 +46,7 @@ func unclaimed(_ *Hosts, _ int32, p *fabric.Packet) {
 // Take gives packets of an opcode to a Taker, at all NICs.
 func (h *Hosts) Take(opcode roce.Opcode, t Taker) { h.take[opcode] = t }
 
-// Address is where a control packet goes: an end of a connection, or a NIC as such.
+// Address is the destination of a control packet: an end of a connection, or a NIC as such.
 type Address struct {
 	nic  int32
 	loc  uint16

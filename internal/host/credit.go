@@ -94,7 +94,7 @@ func (h *Hosts) grant(nic int32) {
 	}
 }
 
-// intake is what a NIC can take in now.
+// intake returns the rate that a NIC can receive now.
 func (h *Hosts) intake(n *nic) (line unit.Rate) {
 	for _, p := range n.ports {
 		if l := h.Net.Link(p); l.Up {

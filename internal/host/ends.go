@@ -117,7 +117,7 @@ func (h *Hosts) carry(service int, src, dst, tag int32, hash, psn uint32) int32 
 	return c
 }
 
-// pathOf is what a protocol is told of a connection's way: all planes together, and what a full packet and
+// pathOf returns the path of a connection for a protocol: all planes together, and what a full packet and
 // an answer take over the first of them that works.
 func (h *Hosts) pathOf(c int32, m transport.Maker) cc.Path {
 	s := &h.senders[c]

@@ -2,7 +2,7 @@ package host
 
 import "railyard/unit"
 
-// Held is how long congestion control has kept a connection's packets back so far while it had some to send
+// Held is the time for which congestion control has delayed a connection's packets so far while it had some to send
 // and its port was free, by what kept them: one of these at a time.
 type Held struct {
 	Pace   unit.Time // the rate
@@ -10,10 +10,10 @@ type Held struct {
 	Credit unit.Time // the receiver had not granted more
 }
 
-// Sum is how long in all.
+// Sum returns the total.
 func (h Held) Sum() unit.Time { return h.Pace + h.Window + h.Credit }
 
-// Minus is what came to it since.
+// Minus returns the time since an earlier value.
 func (h Held) Minus(o Held) Held {
 	return Held{h.Pace - o.Pace, h.Window - o.Window, h.Credit - o.Credit}
 }
@@ -34,7 +34,7 @@ func (h *Hosts) Held(c int32) (all Held) {
 	return all
 }
 
-// Silence is how long a connection has waited until the want of answers told it that packets were lost,
+// Silence is the time that a connection has waited for answers until it took packets for lost,
 // and how often that was the local ACK timeout.
 type Silence struct {
 	Long     unit.Time

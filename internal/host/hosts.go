@@ -40,7 +40,7 @@ const (
 	BondSpray                // each packet takes the port that is free
 )
 
-// Config is what all NICs of a run share.
+// Config is the configuration that all NICs of a run share.
 type Config struct {
 	RC       rc.Config
 	Services []Service    // what connections may ask for
@@ -48,7 +48,8 @@ type Config struct {
 	Weights  [classes]int // how the others share a port
 	Latency  unit.Time    // work request to NIC, and packet in NIC to GPU
 	Bond     Bond
-	// SourcePorts is how many UDP source ports each end of a queue pair takes in turn; below 2: it has one.
+	// SourcePorts is the number of UDP source ports that each end of a queue pair takes in turn; below 2: it has
+	// one.
 	SourcePorts int
 	// Choose makes senders' choosers among them; nil, or where it makes none: they are taken in turn.
 	Choose entropy.Make
@@ -195,7 +196,7 @@ type Hosts struct {
 	rkey      uint32
 }
 
-// partition is what NICs share that run on one event queue: sums that none of them reads, and
+// partition is the state that NICs on one event queue share: sums that none of them reads, and
 // room to work in that is empty between two events. There is one today.
 type partition struct {
 	Count   Counters

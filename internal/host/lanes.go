@@ -63,7 +63,7 @@ func (l *lanes) waits(port int32, class int) bool {
 	return l.base[class] >= 0 && l.all[l.base[class]+port].head >= 0
 }
 
-// firstOf is who is first in a class's lane at a port, below zero where nobody is.
+// firstOf returns the first sender in a class's lane at a port, below zero for none.
 func (l *lanes) firstOf(port int32, class int) int32 {
 	if l.base[class] < 0 {
 		return -1

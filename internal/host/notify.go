@@ -38,7 +38,7 @@ func (h *Hosts) notify(c, port int32) {
 		&fabric.Packet{Opcode: roce.CNP, Size: uint16(roce.CNPLen + h.ip), TOS: dscp << 2})
 }
 
-// Marking is how a NIC marks packets, where it does so otherwise than its services say; nil:
+// Marking is the marking of packets by a NIC that differs from its services; nil:
 // it does not.
 type Marking struct{ Data, CNP *Mark }
 

@@ -179,7 +179,7 @@ func (s *sender) acknowledged(now unit.Time, p *rc.Packet, a cc.Ack) bool {
 	return s.pace.Acknowledged(now, una, psn, a)
 }
 
-// farDelay is how long a packet that arrives now takes to a NIC's memory, in nanoseconds.
+// farDelay returns the time from arrival now to a NIC's memory, in nanoseconds.
 func (h *Hosts) farDelay(nic int32) uint64 {
 	wait := max(0, h.nics[nic].rxFree-h.Net.Q.Now())
 	return uint64(min(wait/unit.Nanosecond, 1<<32-1))

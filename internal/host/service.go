@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// Service is what a connection asks of the network: the class in which its packets travel, and what
-// slows its sender down. Connections refer to one in the NICs' table; several may share a class.
+// Service is the treatment that a connection requests of the network: the class in which its packets travel, and
+// what slows its sender down. Connections refer to one in the NICs' table; several may share a class.
 type Service struct {
 	Name  string
 	DSCP  uint8 // of data and ACKs

@@ -6,7 +6,7 @@ import (
 	"railyard/unit"
 )
 
-// ASIC is what SONiC's headroom calculation knows of a switch chip: asic_table.j2 and
+// ASIC holds the figures of a switch chip in SONiC's headroom calculation: asic_table.j2 and
 // buffer_headroom_mellanox.lua of sonic-buildimage and sonic-swss (HANDBOOK.md 3.2).
 type ASIC struct {
 	Name     string     // spectrum4
@@ -81,7 +81,7 @@ func (a ASIC) Headroom(r unit.Rate, mm int64, mtu unit.Bytes) (xoff, xon, size u
 	return xoff, xon, up(float64(xoff + xon + mtu))
 }
 
-// occupancy is how many times its length the worst packet takes in the buffer: one of 64
+// occupancy returns the ratio of buffer to length for the worst packet: one of 64
 // bytes in a large cell, one that is a byte longer than a small cell.
 func (a ASIC) occupancy() float64 {
 	if a.Cell > 128 {

@@ -5,7 +5,7 @@ import (
 	"railyard/unit"
 )
 
-// Scheduled is what the switches of a scheduled fabric have in common (HANDBOOK.md 8). Those with servers
+// Scheduled holds the settings that the switches of a scheduled fabric share (HANDBOOK.md 8). Those with servers
 // are interface nodes: what comes in waits there in a queue of its own per egress port and class (VOQ)
 // until the egress port has granted it credit, and is cut into cells that go over all fabric links in
 // turn. The others are fabric nodes, which only pass cells on. Cell and credit sizes of real ones are not
@@ -20,16 +20,16 @@ type Scheduled struct {
 	Timeout unit.Time  `json:"timeout_ps"`    // after it requests go again, and incomplete packets are given up
 }
 
-// Cells is how many cells a frame is cut into.
+// Cells returns the number of cells of a frame.
 func (s *Scheduled) Cells(frame unit.Bytes) int64 {
 	room := s.Cell - s.Header
 	return int64((frame + room - 1) / room)
 }
 
-// Wire is what a frame takes of fabric links: whole cells.
+// Wire returns the bytes of a frame on fabric links: whole cells.
 func (s *Scheduled) Wire(frame unit.Bytes) unit.Bytes { return unit.Bytes(s.Cells(frame)) * s.Cell }
 
-// Load is what a frame that goes by full credits takes of the links of an interface node: its cells, and in
+// Load returns the load of a frame with full credits on the links of an interface node: its cells, and in
 // either direction a request or a grant per credit.
 func (s *Scheduled) Load(frame unit.Bytes) float64 {
 	return float64(s.Wire(frame)) + 2*float64(s.Message)*max(1, float64(frame)/float64(s.Credit))

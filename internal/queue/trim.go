@@ -72,7 +72,7 @@ func (s *Spec) trims() error {
 	return nil
 }
 
-// Room is how many bytes a lossy class of a port may hold at most: its limit, or its share of an empty
+// Room returns the largest number of bytes of a lossy class of a port: its limit, or its share of an empty
 // buffer.
 func (s *Spec) Room(class int) unit.Bytes {
 	c := &s.Queues[class]

@@ -18,7 +18,7 @@ var DLB = Policy{
 	New:      func(v param.Values, s Site) Chooser { return newDLB(v, s) },
 }
 
-// Bands is how many grades ports have, from 0, the best. The first four are quarters of line rate where less
+// Bands is the number of grades of ports, from 0, the best. The first four are quarters of line rate where less
 // waits than a first band of what spray-least compares, the others are twice as long each; a port that
 // is paused is in the last.
 const Bands = 8

@@ -26,7 +26,7 @@ type Informed interface {
 	Chooser
 	// Band grades a port of the switch, for others to hear.
 	Band(now unit.Time, port int32, ports []Port) uint8
-	// Every is how often they hear it.
+	// Every returns the interval at which neighbours receive it.
 	Every() unit.Time
 	// PickBeyond is Pick, with the best grade of the ports that lead on behind each of the group's.
 	PickBeyond(now unit.Time, group []int32, beyond []uint8, ports []Port) int32
@@ -34,8 +34,8 @@ type Informed interface {
 
 type glb struct{ dlb }
 
-// Band is what neighbours hear: that a port is good unless more waits there than two intervals take. What is
-// less may be gone when it is heard, and all who hear it turn to the same other ports.
+// Band returns the grade that neighbours receive: that a port is good unless more waits there than two intervals
+// take. What is less may be gone when it is heard, and all who hear it turn to the same other ports.
 func (c *glb) Band(now unit.Time, port int32, ports []Port) uint8 {
 	if ports[port].wait(now) < 2*c.interval {
 		return 0

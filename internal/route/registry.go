@@ -7,7 +7,7 @@ import (
 	"railyard/unit"
 )
 
-// Policy is what the rest of the program knows of a way to choose among paths. It stands in the
+// Policy describes a way to choose among paths to the rest of the program. It stands in the
 // policy's own file; scenarios and the simulator find it by its name.
 type Policy struct {
 	Name  string // in a scenario: lb
@@ -26,21 +26,21 @@ type Policy struct {
 	Ordered  bool // they go in dimension order, on a torus
 	Escapes  bool // they go any shortest way there, and escape to dimension order
 	Fixed    bool // a flow's packets take one path, which its hash and the tables decide
-	// Buckets is how many a group has that keeps flows on ports that work (Refill); nil: groups are as long
-	// as they have ports.
+	// Buckets returns the number of buckets of a group that keeps flows on working ports (Refill); nil: groups are
+	// as long as they have ports.
 	Buckets func(v param.Values) int
 	// ReadsEVs: switches read the entropy values of packets as they are, so NICs must lay them out.
 	ReadsEVs bool
 	// Sprays: packets of one flow may take several paths at once, and overtake each other.
 	Sprays func(v param.Values) bool
-	// SourcePorts is how many UDP source ports the NICs take in turn for a queue pair; nil: one.
+	// SourcePorts returns the number of UDP source ports that NICs take in turn for a queue pair; nil: one.
 	SourcePorts func(v param.Values) int
-	// NIC is how NICs choose among them; nil: there is nothing to choose.
+	// NIC is the policy by which NICs choose among them; nil: there is nothing to choose.
 	NIC *entropy.Policy
 	// Check finds values that cannot be together: one of them and what is wrong with it, or nothing; nil
 	// where any can.
 	Check func(v param.Values) (param, fault string)
-	// DLB is what switches are told beyond hashing: flowlet and per-packet, as texts call the modes of
+	// DLB is the mode of switches beyond hashing: flowlet and per-packet, as texts call the modes of
 	// dynamic load balancing, or what no text says; "" where they hash.
 	DLB     string
 	Unmoved string // what to say of a run in which no flow changed its port, if that is remarkable
@@ -48,7 +48,7 @@ type Policy struct {
 	New func(v param.Values, s Site) Chooser
 }
 
-// Site is what a chooser is told of its switch when it is made.
+// Site describes the switch of a chooser when it is made.
 type Site struct {
 	Seed   uint32     // of its hash
 	Tier   int        // 1 for leaves
@@ -85,10 +85,10 @@ type Steerer interface {
 	Vias(out []int, loc int) []int
 }
 
-// Levels is how many classes a packet may travel in one after the other, at most.
+// Levels is the largest number of classes that a packet may pass through.
 const Levels = 4
 
-// Classes is how many classes a lossless packet may travel in one after the other, against deadlock: 1
+// Classes returns the number of classes that a lossless packet may pass through, against deadlock: 1
 // where it stays in its own.
 func (p *Policy) Classes(torus bool) int {
 	switch {
@@ -157,7 +157,7 @@ func always(param.Values) bool { return true }
 // Reorders reports whether packets of one flow may overtake each other.
 func (p *Policy) Reorders(v param.Values) bool { return p.Sprays != nil && p.Sprays(v) }
 
-// Ports is how many source ports a queue pair has.
+// Ports returns the number of source ports of a queue pair.
 func (p *Policy) Ports(v param.Values) int {
 	if p.SourcePorts == nil {
 		return 1

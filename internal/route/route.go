@@ -32,7 +32,7 @@ func (p *Port) drain(bytes int32) unit.Time {
 	return unit.Serialize(unit.Bytes(bytes), p.Rate)
 }
 
-// wait is how long a packet that comes now waits for what is there already.
+// wait returns the time that a packet which arrives now waits for those before it.
 func (p *Port) wait(now unit.Time) unit.Time { return max(p.BusyUntil-now, 0) + p.drain(p.Queued) }
 
 // Hash mixes a flow's 5-tuple digest with a switch's seed.

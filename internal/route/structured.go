@@ -27,7 +27,7 @@ var Structured = Policy{
 	},
 }
 
-// Tiers is how many tiers of switches can have bits of a value.
+// Tiers is the number of tiers of switches that can have bits of a value.
 const Tiers = 3
 
 var tierKeys = [Tiers]string{"tier1_bits", "tier2_bits", "tier3_bits"}
@@ -133,7 +133,7 @@ func value(w uint32) uint32 {
 	return w&^(1<<evFixed-1)<<1 | 1<<evFixed | w&(1<<evFixed-1)
 }
 
-// Room is how many bits of values there are for structure.
+// Room returns the number of bits of values that are free for structure.
 func Room(ipv6 bool) int {
 	if ipv6 {
 		return 31

@@ -37,8 +37,8 @@ func (c *ugalGlobal) Via(now unit.Time, loc int, flow uint32, ports []Port) int 
 	return r
 }
 
-// waiting is what waits on the way out of this region to another one: at the port that a packet would take
-// here, and at the cables to there of the switch behind it, -1 where there is no way.
+// waiting returns the bytes that wait on the way out of this region to another one: at the port that a packet would
+// take here, and at the cables to there of the switch behind it, -1 where there is no way.
 func (c *ugalGlobal) waiting(now unit.Time, group int32, region int, flow uint32, ports []Port) int64 {
 	if group < 0 {
 		return -1

@@ -95,7 +95,7 @@ func (c *detour) Vias(out []int, loc int) []int {
 	return out
 }
 
-// eligible is how many regions are neither the sender's nor the receiver's, 0 when those are one.
+// eligible returns the number of regions that are neither the sender's nor the receiver's, 0 when those are one.
 func (c *detour) eligible(loc int) int {
 	to := c.table.Regions.Of[loc]
 	if to < 0 || to == c.table.Home {

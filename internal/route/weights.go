@@ -2,7 +2,7 @@ package route
 
 import "railyard/unit"
 
-// maxShares is how often a port stands in its group at most, as in hardware
+// maxShares is the largest number of entries of a port in its group, as in hardware
 // tables of weighted next hops.
 const maxShares = 16
 

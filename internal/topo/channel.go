@@ -15,7 +15,7 @@ type Channel struct {
 	Min   int   // with fewer that work it is down
 }
 
-// MaxMembers is how many cables a channel takes, as LACP's groups on large switches.
+// MaxMembers is the largest number of cables of a channel, as LACP's groups on large switches.
 const MaxMembers = 64
 
 // Bundle makes a channel of cables, which join the same two switches.

@@ -23,10 +23,10 @@ type Face struct {
 	Up, Down      []int // by cube: the switches at its far and its near face
 }
 
-// Name is what a cube is called.
+// Name returns the name of a cube.
 func (c *Cubes) Name(cube int) string { return fmt.Sprintf("cube-%d", cube+1) }
 
-// Spares is how many cubes have no place at first.
+// Spares returns the number of cubes without a place at first.
 func (c *Cubes) Spares() int { return len(c.Place) - c.Shape[0]*c.Shape[1]*c.Shape[2] }
 
 // At is the cube that has a place among some.
@@ -42,7 +42,7 @@ func (c *Cubes) At(place [3]int, of [][3]int16) int {
 // dims are the names of dimensions.
 var dims = [3]string{"x", "y", "z"}
 
-// Switch is what the circuit switch of a face's fibre is called.
+// Switch returns the name of the circuit switch of a face's fibre.
 func (f *Face) Switch() string { return fmt.Sprintf("ocs-%s-%d-%d", dims[f.Dim], f.Row+1, f.Col+1) }
 
 // maxFaces bounds the circuit switches, and the cubes at each.

@@ -89,13 +89,13 @@ func (d Dragonfly) Balanced() (Dragonfly, error) {
 	return d, nil
 }
 
-// Hosts is how many NICs it has ports for.
+// Hosts returns the number of NICs that it has ports for.
 func (d Dragonfly) Hosts() int { return d.K * d.GroupSize * d.Groups }
 
-// Between is how many cables join any two groups.
+// Between returns the number of cables between any two groups.
 func (d Dragonfly) Between() int { return d.GroupSize * d.Global / (d.Groups - 1) }
 
-// Radix is how many ports a switch uses, at most.
+// Radix returns the largest number of ports that a switch uses.
 func (d Dragonfly) Radix() int {
 	global := (d.Between()*(d.Groups-1) + d.GroupSize - 1) / d.GroupSize
 	return d.K + d.Local*(d.GroupSize-1) + min(global, d.Global)

@@ -14,7 +14,7 @@ type domains struct {
 	host  []int   // by domain: its first server
 }
 
-// Domains is how many domains of NVLink there are; a server that shares it with none is one.
+// Domains returns the number of NVLink domains; a server that shares it with none is one.
 func (g *Graph) Domains() int {
 	if g.domains == nil {
 		return len(g.Hosts)
@@ -49,7 +49,7 @@ func (g *Graph) ServersIn(domain int) (first, last int) {
 	return first, len(g.Hosts)
 }
 
-// DomainName is what a domain is called: its server, the place that its servers have in common, or, where
+// DomainName returns the name of a domain: its server, the place that its servers have in common, or, where
 // nobody says where they stand, the first and the last of them.
 func (g *Graph) DomainName(domain int) string {
 	first, last := g.ServersIn(domain)
@@ -100,7 +100,7 @@ func (g *Graph) PlaceOf(gpu int) int {
 	return gpu - first
 }
 
-// PerDomain is how many GPUs NVLink joins, the most of any domain where they differ.
+// PerDomain returns the number of GPUs that NVLink connects, the most of any domain where they differ.
 func (g *Graph) PerDomain() (most int) {
 	for d := range g.Domains() {
 		first, last := g.GPUsIn(d)

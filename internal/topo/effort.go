@@ -2,7 +2,7 @@ package topo
 
 import "slices"
 
-// Effort is what routes of a fabric take to compute and to keep, which grows with its lack of a pattern
+// Effort is the time and memory of a fabric's routes, which grows with its lack of a pattern
 // and is known before: classes of twins are counted, and of a few of them it is seen in how much ways to
 // one differ from ways to the next.
 type Effort struct {
@@ -12,7 +12,7 @@ type Effort struct {
 	Sets                        int64 // different ones of these
 }
 
-// Entries is how many a forwarding table per switch has in all.
+// Entries returns the total number of entries of the forwarding tables.
 func (e *Effort) Entries() int64 { return int64(e.Switches) * int64(e.Locators) }
 
 // Effort looks at routes over all links.

@@ -62,7 +62,7 @@ func NewFatTree(k, tiers, pods, leaves int) (FatTree, error) {
 	}
 }
 
-// Hosts is how many NICs it has ports for.
+// Hosts returns the number of NICs that it has ports for.
 func (t FatTree) Hosts() int { return t.Pods * t.Leaves * t.K / 2 }
 
 // Switches counts leaves, aggregation switches (none with two tiers), and cores or

@@ -57,7 +57,7 @@ func (g *Graph) dotRacks(b *strings.Builder) {
 	}
 }
 
-// Domain is what one failure takes away: a switch, or all that stands in a rack.
+// Domain is the set of nodes that one failure takes out: a switch, or all that stands in a rack.
 type Domain struct {
 	Kind  string `json:"kind"` // switch, rack
 	Name  string `json:"name"`

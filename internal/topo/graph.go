@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// Role is what a node is for.
+// Role is the role of a node.
 type Role uint8
 
 // Roles, from the edge upwards. Rail switches are leaves that carry a rail.
@@ -30,7 +30,7 @@ var roleNames = [nRoles]string{"host", "rail", "leaf", "aggregation", "spine", "
 
 func (r Role) String() string { return roleNames[r] }
 
-// roleSynonyms is what else roles of switches are called, in lower case.
+// roleSynonyms are other names of the roles of switches, in lower case.
 var roleSynonyms = map[string]Role{"tor": Leaf, "top-of-rack": Leaf, "agg": Aggregation,
 	"superspine": SuperSpine}
 
@@ -97,7 +97,7 @@ func (l *Link) Propagation() unit.Time {
 	return CableDelay(l.LengthMM)
 }
 
-// CableDelay is how long a signal takes through mm millimetres of cable at
+// CableDelay returns the time that a signal takes through mm millimetres of cable at
 // 1.98e8 m/s, the figure SONiC's headroom calculation uses (HANDBOOK.md 3.2).
 func CableDelay(mm int64) unit.Time {
 	const metresPerSecond = 198_000_000
@@ -137,7 +137,7 @@ type Graph struct {
 	byName   map[string]int
 }
 
-// Stand is where a node stands: its group, and the places of it in order, {pod 3, rack 12}.
+// Stand is the position of a node: its group, and the places of it in order, {pod 3, rack 12}.
 type Stand struct {
 	Group string
 	Words []string
@@ -248,7 +248,7 @@ func PortNumber(name string) int {
 	return n
 }
 
-// Jack is where a link is plugged into a switch.
+// Jack returns the jack of a switch that a link is plugged into.
 func (g *Graph) Jack(link, node int) panel.Jack {
 	l := &g.Links[link]
 	j, name := l.AJack, l.APort
@@ -333,7 +333,7 @@ func (g *Graph) Pair(src, dst, pair int) (from, to int) {
 	return g.WayOf(src, pair), g.WayOf(dst, pair)
 }
 
-// MostNICs is how many NICs a GPU takes in turn at most.
+// MostNICs is the largest number of NICs that a GPU takes in turn.
 const MostNICs = 64
 
 // AnyNIC lets GPUs take all NICs of their servers in turn, instead of those that are nearest.

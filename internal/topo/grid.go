@@ -2,7 +2,7 @@ package topo
 
 import "slices"
 
-// Grid is how the switches of a torus lie: rings of so many switches in each of three dimensions.
+// Grid is the arrangement of the switches of a torus: rings of so many switches in each of three dimensions.
 type Grid struct {
 	Sides [3]int
 	At    [][3]int16 // by node: a switch's place; nothing of a server
@@ -223,7 +223,7 @@ func (o *orderer) add(n int, links []int) int32 {
 	return int32(len(o.r.sets[n]) - 1)
 }
 
-// around is how many cables it takes along a ring to a place of it, up and down, 0 where one is broken.
+// around returns the number of cables along a ring to one of its places, up and down, 0 where one is broken.
 func (o *orderer) around(n, dim, to int) (up, down int) {
 	for side, far := range []*int{&up, &down} {
 		at := o.At[n]

@@ -37,7 +37,7 @@ type ChannelCount struct {
 	Count   int       `json:"count"`
 }
 
-// Inventory is what a fabric consists of.
+// Inventory lists the parts of a fabric.
 type Inventory struct {
 	Kind      string         `json:"kind"`
 	Hosts     int            `json:"hosts"`

@@ -210,7 +210,7 @@ func (x *railing) top() error {
 	return nil
 }
 
-// cable is what a link is made of.
+// cable returns the cable of a link.
 func (l *Link) cable() Cable {
 	return Cable{Rate: l.Rate, LengthMM: l.LengthMM, Delay: l.Delay, BER: l.BER}
 }

@@ -27,10 +27,10 @@ type Routes struct {
 // run is classes that have one set: up to before end, from where the run before ends.
 type run struct{ end, set int32 }
 
-// special is where a switch does not go by a locator's class.
+// special is a locator that a switch routes unlike its class.
 type special struct{ loc, set int32 }
 
-// Besides is what has locators besides NICs, or which of the ways there are.
+// Besides selects what has locators besides NICs, or which of the paths are used.
 type Besides uint8
 
 // Nothing, a graph's stations with ways that leave few regions (in dimension order, on a torus), each switch
@@ -214,11 +214,12 @@ func (r *Routes) Up(link int) bool { return !r.down[link] }
 // Down is the links that the routes do not use. It is not to be changed.
 func (r *Routes) Down() map[int]bool { return r.down }
 
-// leaving is how many hops inside regions a cable between two of them is as long as: more than the
+// leaving is the length of a cable between two regions, in hops inside regions: more than the
 // two that a way by a third region could save.
 const leaving = 3
 
-// Stations are what packets can be sent by way of: regions, and on a torus, which has none, each switch.
+// Stations returns the intermediate destinations that packets can be sent by: regions, and on a torus, which has
+// none, each switch.
 func (g *Graph) Stations() [][]int {
 	if g.Grid == nil {
 		return g.Regions

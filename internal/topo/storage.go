@@ -126,7 +126,7 @@ func (g *Graph) toLeaves() func(nic int) (sw, rail int) {
 	}
 }
 
-// rails is how many there are.
+// rails returns the number of rails.
 func (g *Graph) rails() (n int) {
 	for i := range g.NICs {
 		n = max(n, g.NICs[i].Rail+1)
@@ -174,7 +174,7 @@ func (g *Graph) Store(hosts []int, separate bool, front int) error {
 	return nil
 }
 
-// Stores is how many servers keep data, StoreHost their server numbers.
+// Stores returns the number of storage servers, StoreHost their server numbers.
 func (g *Graph) Stores() int {
 	if g.stores == nil {
 		return 0
@@ -196,7 +196,7 @@ func (g *Graph) FrontNICs(host int) []int {
 	return g.stores.front[host]
 }
 
-// Ends is how many ends transfers have: GPUs, and two for each store.
+// Ends returns the number of ends of transfers: GPUs, and two for each store.
 func (g *Graph) Ends() int { return len(g.gpuHost) }
 
 // Memory is the end that a store sends and receives at, Media the one where it keeps data.

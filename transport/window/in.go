@@ -44,7 +44,7 @@ func NewIn(packets int, mtu uint64, ordered bool) In {
 // Full makes a packet's number of its low half.
 func (in *In) Full(psn uint32) uint64 { return full(psn, in.expect) }
 
-// Verdict is what a packet that came turned out to be.
+// Verdict classifies a packet that arrived.
 type Verdict uint8
 
 // Verdicts.

@@ -14,7 +14,7 @@ import (
 	"railyard/unit"
 )
 
-// State is what has become of a packet that was sent.
+// State is the state of a packet that was sent.
 type State uint8
 
 // States of packets.
@@ -287,7 +287,7 @@ func (o *Out) Completed() (c transport.Completion, ok bool) {
 	return c, true
 }
 
-// Flying is how many packets are under way.
+// Flying returns the number of packets in flight.
 func (o *Out) Flying() int { return o.flying }
 
 // InFlight is their payload.
