@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"railyard/internal/result"
+	"railyard/internal/study/interference"
 )
 
 const lostRail = `name: rail-lost
@@ -35,14 +36,14 @@ func TestInterferenceOfALostRank(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, errs := call(t, "plan", "interference", "s.yaml", "--json")
-	x := interference{}
+	x := interference.Result{}
 	if err := json.Unmarshal([]byte(out), &x); err != nil || code != exitLost || len(x.Jobs) != 2 {
 		t.Fatalf("exit %d, %v, %s", code, err, errs)
 	}
 	if cut := x.Jobs[0]; !cut.Lost.Alone || !cut.Lost.Together || cut.Slowdown != 0 || x.Outcome == nil {
 		t.Errorf("%+v", cut)
 	}
-	if whole := x.Jobs[1]; whole.Lost.any() || whole.Slowdown < 0.99 || whole.Messages.Count != 1 {
+	if whole := x.Jobs[1]; whole.Lost.Any() || whole.Slowdown < 0.99 || whole.Messages.Count != 1 {
 		t.Errorf("%+v", whole)
 	}
 	if code, out, errs := call(t, "plan", "interference", "s.yaml"); code != exitLost ||

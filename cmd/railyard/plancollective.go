@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -11,7 +10,7 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
-	"railyard/internal/study"
+	"railyard/internal/study/collectives"
 	"railyard/internal/workload"
 	"railyard/unit"
 )
@@ -37,24 +36,6 @@ Examples:
   railyard plan collective scenarios/gpt13b-128.yaml --kind all-to-all --sizes 1MiB
   railyard plan collective scenarios/gpt13b-128.yaml --set fabric.hosts=1 --algorithms ring,nvls
   railyard plan collective scenarios/gpt13b-128.yaml --groups rail --algorithms ring,tree`
-}
-
-// collectiveRow is one size.
-type collectiveRow struct {
-	Bytes int64           `json:"bytes"`
-	Model []coll.Choice   `json:"nccl_model,omitempty"`
-	Runs  []collectiveRun `json:"simulated,omitempty"`
-}
-
-// collectiveRun is one simulated algorithm.
-type collectiveRun struct {
-	Algorithm string  `json:"algorithm"`
-	Protocol  string  `json:"protocol"`
-	Micros    float64 `json:"microseconds"`
-	BusBW     float64 `json:"busbw_gbytes_s"`
-	Marks     int64   `json:"ecn_marks"`
-	QueuePeak int64   `json:"queue_peak_bytes"`
-	Skipped   string  `json:"skipped,omitempty"`
 }
 
 // Run is the plan collective command.
@@ -88,8 +69,8 @@ func (c *planCollectiveCmd) Run(e *env) error {
 	}
 	ctx, pool, release := e.pool()
 	defer release()
-	of := collectives{Fabric: c.Fabric, Set: c.Set, Groups: c.Groups, Pool: pool}
-	rows, stopped := of.rows(ctx, plan, kind, sizes, algorithms, !c.NoSimulate)
+	of := collectives.Study{Fabric: c.Fabric, Set: c.Set, Groups: c.Groups, Pool: pool}
+	rows, stopped := of.Rows(ctx, plan, kind, sizes, algorithms, !c.NoSimulate)
 	if c.JSON {
 		if err := printJSON(e.stdout, rows); err != nil {
 			return err
@@ -103,52 +84,6 @@ func (c *planCollectiveCmd) Run(e *env) error {
 	return nil
 }
 
-// collectives simulates collectives over a scenario's fabric.
-type collectives struct {
-	Fabric string // scenario file
-	Set    []string
-	Groups string // all, or rail: one per rail
-	Pool   *study.Pool
-}
-
-// rows asks NCCL's model for every size, and simulates every algorithm with it; the only error is that it was stopped,
-// with the rows whose simulations have all ended, and what has ended of the next.
-func (c *collectives) rows(ctx context.Context, plan *scenario.Plan, kind coll.Kind, sizes []unit.Bytes,
-	algorithms []string, simulate bool) (rows []collectiveRow, stopped error) {
-	if !simulate {
-		algorithms = nil
-	}
-	rows = make([]collectiveRow, len(sizes))
-	for i, b := range sizes {
-		rows[i].Bytes = int64(b)
-		if m, err := plan.Machine(c.Groups == "rail"); err == nil {
-			rows[i].Model, _ = m.Tune(kind, float64(b)) // kinds that the model does not know have no choices
-		}
-	}
-	n := len(algorithms)
-	runs := make([]*collectiveRun, len(sizes)*n)
-	c.Pool.Expect(len(runs))
-	stopped = c.Pool.Each(ctx, len(runs), func(i int) error {
-		row := &rows[i/n]
-		run, err := c.simulated(ctx, kind, algorithms[i%n], unit.Bytes(row.Bytes), row.Model)
-		if err != nil && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil {
-			run.Skipped = err.Error()
-		}
-		runs[i] = &run
-		return nil
-	})
-	for i, run := range runs {
-		if run == nil {
-			return rows[:i/n+1], stopped
-		}
-		rows[i/n].Runs = append(rows[i/n].Runs, *run)
-	}
-	return rows, stopped
-}
-
 func (c *planCollectiveCmd) sizes() (out []unit.Bytes, err error) {
 	for _, s := range c.Sizes {
 		b, err := unit.ParseBytes(s)
@@ -160,45 +95,7 @@ func (c *planCollectiveCmd) sizes() (out []unit.Bytes, err error) {
 	return out, nil
 }
 
-// simulated runs one algorithm.
-func (c *collectives) simulated(ctx context.Context, kind coll.Kind, algorithm string, b unit.Bytes,
-	choices []coll.Choice) (collectiveRun, error) {
-	run := collectiveRun{Algorithm: algorithm, Protocol: "none"}
-	for _, x := range choices {
-		if x.Algorithm == algorithm {
-			run.Protocol = x.Protocol
-			break
-		}
-	}
-	doc, err := scenariofile.Read(c.Fabric, c.Set)
-	if err != nil {
-		return run, err
-	}
-	spec := &scenario.CollSpec{Kind: kind.String(), Bytes: b, Groups: c.Groups, Algorithm: algorithm,
-		Protocol: run.Protocol}
-	if algorithm == coll.ByRing && c.Groups == "all" {
-		spec.Channels = max(1, doc.File.Server.GPUs)
-	}
-	doc.File.Workload = scenario.Workload{Traffic: &scenario.Traffic{Collective: spec}}
-	plan, err := scenariofile.Resolve(c.Fabric, doc)
-	if err != nil {
-		return run, err
-	}
-	s, _, err := c.Pool.Whole(ctx, fmt.Sprintf("%v %s", b, algorithm), plan)
-	if err != nil {
-		return run, err
-	}
-	t := unit.Time(s.StepTime).Seconds()
-	n := plan.Graph.TotalGPUs()
-	if c.Groups == "rail" {
-		n /= plan.Graph.PerDomain()
-	}
-	run.Micros, run.BusBW, run.Marks, run.QueuePeak = t*1e6, float64(b)/t*kind.BusFactor(n)/1e9,
-		s.ECNMarks, s.QueuePeak
-	return run, nil
-}
-
-func (c *planCollectiveCmd) print(w io.Writer, plan *scenario.Plan, rows []collectiveRow) {
+func (c *planCollectiveCmd) print(w io.Writer, plan *scenario.Plan, rows []collectives.Row) {
 	fmt.Fprintf(w, "%s over %s in %s, groups: %s\n\n", c.Kind, unit.Plural(plan.Graph.TotalGPUs(), "GPU"),
 		unit.Plural(len(plan.Graph.Hosts), "server"), c.Groups)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"railyard/internal/study/failures"
 )
 
 const failuresText = `name: failures
@@ -22,10 +24,10 @@ workload: {traffic: {alltoall: {bytes: 6MB}}}
 `
 
 // failuresOf runs the command and reads what it says as JSON.
-func failuresOf(t *testing.T, args ...string) []failureVariant {
+func failuresOf(t *testing.T, args ...string) []failures.Variant {
 	t.Helper()
 	code, out, errs := call(t, append([]string{"plan", "failures", "s.yaml", "--json"}, args...)...)
-	var all []failureVariant
+	var all []failures.Variant
 	if err := json.Unmarshal([]byte(out), &all); err != nil || code != 0 {
 		t.Fatalf("exit %d, %v, %s", code, err, errs)
 	}

@@ -6,6 +6,8 @@ import (
 	"io"
 	"math"
 
+	"railyard/internal/study/failures"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -39,8 +41,8 @@ var harms = []string{"step time", "GPUs cut off", "sent again"}
 
 // drawFailures writes a heat map: a row per failure, worst first, variant by variant; each column has its
 // own scale, from 0 to its largest value.
-func drawFailures(f io.Writer, path string, all []*failureVariant) error {
-	var rows []failureRow
+func drawFailures(f io.Writer, path string, all []*failures.Variant) error {
+	var rows []failures.Row
 	var names []string
 	for _, v := range all {
 		for _, r := range v.Rows[:min(len(v.Rows), maxPlotRows)] {
@@ -85,17 +87,17 @@ func drawFailures(f io.Writer, path string, all []*failureVariant) error {
 }
 
 // harmOf is the grid of some rows and what its cells say. A step that a lost rank has ended is dark.
-func harmOf(rows []failureRow) (g harmGrid, labels plotter.XYLabels) {
+func harmOf(rows []failures.Row) (g harmGrid, labels plotter.XYLabels) {
 	most := make([]float64, len(harms))
 	for _, r := range rows {
-		for i, v := range r.harm() {
+		for i, v := range harm(&r) {
 			if !math.IsNaN(v) {
 				most[i] = max(most[i], v)
 			}
 		}
 	}
 	for k, r := range rows {
-		cells := r.harm()
+		cells := harm(&r)
 		said := []string{seconds(r.Step), fmt.Sprint(r.Isolated), megabytes(r.Again)}
 		if r.Lost {
 			said[0] = "rank lost"
@@ -113,7 +115,7 @@ func harmOf(rows []failureRow) (g harmGrid, labels plotter.XYLabels) {
 }
 
 // harm is what the columns show of a failure.
-func (r *failureRow) harm() []float64 {
+func harm(r *failures.Row) []float64 {
 	step := r.Step
 	if r.Lost || step == 0 {
 		step = math.NaN()

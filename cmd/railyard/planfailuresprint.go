@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"railyard/internal/report"
+	"railyard/internal/study/failures"
 	"railyard/unit"
 )
 
@@ -14,7 +15,7 @@ import (
 const maxFailureRows = 24
 
 // printFailures shows what failures do, worst first, variant by variant, and the variants side by side.
-func printFailures(w io.Writer, all []*failureVariant) {
+func printFailures(w io.Writer, all []*failures.Variant) {
 	for i, v := range all {
 		if i > 0 {
 			fmt.Fprintln(w)
@@ -41,7 +42,7 @@ func printFailures(w io.Writer, all []*failureVariant) {
 }
 
 // failureTable prints rows.
-func failureTable(w io.Writer, rows []failureRow, name string) {
+func failureTable(w io.Writer, rows []failures.Row, name string) {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(tw, "kind\ttier\talike\tstep\ttimes\tcut off\tsent again\tdropped\t  %s\n", name)
 	for _, r := range rows[:min(len(rows), maxFailureRows)] {
@@ -75,7 +76,7 @@ func seconds(s float64) string {
 }
 
 // weak names the single points of failure.
-func weak(w io.Writer, v *failureVariant) {
+func weak(w io.Writer, v *failures.Variant) {
 	if v.Sums.Weak == 0 {
 		report.Wrap(w, "", fmt.Sprintf("No single point of failure among %s.",
 			unit.Plural(v.Sums.Elements, "element")))
@@ -86,8 +87,8 @@ func weak(w io.Writer, v *failureVariant) {
 		if !r.Lost {
 			continue
 		}
-		named := strings.Join(r.members[:min(3, len(r.members))], ", ")
-		if len(r.members) > 3 {
+		named := strings.Join(r.Members[:min(3, len(r.Members))], ", ")
+		if len(r.Members) > 3 {
 			named += ", ..."
 		}
 		parts = append(parts, fmt.Sprintf("%d × %s %s (%s)", r.Alike, r.Tier, r.Kind, named))
@@ -97,7 +98,7 @@ func weak(w io.Writer, v *failureVariant) {
 }
 
 // failureErrors says which simulations did not end.
-func failureErrors(w io.Writer, v *failureVariant) {
+func failureErrors(w io.Writer, v *failures.Variant) {
 	for _, r := range append(v.Rows[:len(v.Rows):len(v.Rows)], v.Pairs...) {
 		if r.Error != "" {
 			report.Wrap(w, "", fmt.Sprintf("%s did not end: %s", r.Name, r.Error))
@@ -106,7 +107,7 @@ func failureErrors(w io.Writer, v *failureVariant) {
 }
 
 // compareFailures puts variants side by side.
-func compareFailures(w io.Writer, all []*failureVariant) {
+func compareFailures(w io.Writer, all []*failures.Variant) {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tw, "step\tworst that ends\tmean of those\tsingle points\tcut off at most\t  variant")
 	for _, v := range all {

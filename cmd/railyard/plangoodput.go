@@ -16,6 +16,7 @@ import (
 	"railyard/internal/runner"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
+	"railyard/internal/study/layouts"
 	"railyard/internal/workload"
 	"railyard/unit"
 )
@@ -334,7 +335,7 @@ func (c *planGoodputCmd) step(e *env, plan *scenario.Plan) (goodput.Span, string
 	}
 	if c.Estimate {
 		t := plan.Jobs[0].Training
-		in := planner.SearchInput{Training: *t, Site: siteOf(plan, t.Layout.GPUs())}
+		in := planner.SearchInput{Training: *t, Site: layouts.SiteOf(plan, t.Layout.GPUs())}
 		return goodput.Seconds(in.Estimate(t.Layout).Seconds), "by the cost model", nil
 	}
 	ctx, pool, release := e.pool()

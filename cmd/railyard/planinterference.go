@@ -4,15 +4,14 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"railyard/internal/output"
 	"railyard/internal/report"
-	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
+	"railyard/internal/study/interference"
 	"railyard/unit"
 
 	"gonum.org/v1/plot"
@@ -41,17 +40,6 @@ Examples:
   railyard compare scenarios/two-jobs.yaml --set placement=packed,rack,spread,random`
 }
 
-// interference is what the command says.
-type interference struct {
-	Name     string           `json:"-"` // of the scenario
-	Jobs     []slowdown       `json:"jobs"`
-	Meetings []result.Meeting `json:"meetings"`
-	Outcome  *result.Outcome  `json:"outcome,omitempty"` // together, where a rank was lost
-}
-
-// maxAlone bounds how many jobs are simulated alone.
-const maxAlone = 64
-
 // Run is the plan interference command.
 func (c *planInterferenceCmd) Run(e *env) error {
 	plan, err := scenariofile.Plan(c.Scenario, c.Set, nil)
@@ -64,7 +52,7 @@ func (c *planInterferenceCmd) Run(e *env) error {
 	ctx, pool, release := e.pool()
 	defer release()
 	again := func() (*scenario.Plan, error) { return scenariofile.Plan(c.Scenario, c.Set, nil) }
-	out, err := interfere(ctx, pool, plan, again)
+	out, err := interference.Simulate(ctx, pool, plan, again)
 	if err != nil {
 		return err
 	}
@@ -78,27 +66,23 @@ func (c *planInterferenceCmd) Run(e *env) error {
 			return err
 		}
 	} else {
-		out.print(e.stdout, c.Top)
+		printInterference(e.stdout, out, c.Top)
 	}
-	if out.lost() {
+	if out.Lost() {
 		return &exitError{exitLost} // the table has said so
 	}
 	return nil
 }
 
-// lost reports that a job lost a rank, together or alone.
-func (x *interference) lost() bool {
-	return slices.ContainsFunc(x.Jobs, func(j slowdown) bool { return j.Lost.any() })
-}
-
-func (x *interference) print(w io.Writer, top int) {
+func printInterference(w io.Writer, x *interference.Result, top int) {
 	fmt.Fprintf(w, "%s: %s, together and each alone on the same GPUs\n\n", x.Name,
 		unit.Plural(len(x.Jobs), "job"))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "job\tGPUs\tstarts\talone\ttogether\tslowdown\tmessages: p50\tp99")
 	for _, j := range x.Jobs {
 		fmt.Fprintf(t, "%s\t%d\t%v\t%s\t%s\t%s\t%s\n", j.Job, j.GPUs, unit.Time(j.Start),
-			took(j.Alone, j.Lost.Alone), took(j.Together, j.Lost.Together), j.ratio(), j.Messages.words())
+			interference.Took(j.Alone, j.Lost.Alone),
+			interference.Took(j.Together, j.Lost.Together), j.Ratio(), j.Messages.Words())
 	}
 	t.Flush()
 	if x.Outcome != nil {
@@ -111,8 +95,8 @@ func (x *interference) print(w io.Writer, top int) {
 }
 
 // draw writes when each job ran: alone above, together below.
-func (c *planInterferenceCmd) draw(x *interference) error {
-	p, err := x.plot()
+func (c *planInterferenceCmd) draw(x *interference.Result) error {
+	p, err := interferencePlot(x)
 	if err != nil {
 		return err
 	}
@@ -124,14 +108,14 @@ func (c *planInterferenceCmd) draw(x *interference) error {
 	return output.Write(c.Plot, c.Force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
 }
 
-func (x *interference) plot() (*plot.Plot, error) {
+func interferencePlot(x *interference.Result) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text = "jobs alone and together"
 	p.X.Label.Text, p.X.Min, p.Legend.Top = "time, ms", 0, true
 	var ticks []plot.Tick
 	for i, j := range x.Jobs {
 		y := float64(len(x.Jobs) - i)
-		ticks = append(ticks, plot.Tick{Value: y, Label: j.Job + " " + j.label()})
+		ticks = append(ticks, plot.Tick{Value: y, Label: j.Job + " " + j.Label()})
 		for k, took := range []int64{j.Alone, j.Together} {
 			from, to := float64(j.Start)/1e9, float64(j.Start+took)/1e9
 			top := y + 0.3 - 0.32*float64(k)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"railyard/internal/result"
+	"railyard/internal/study/interference"
 )
 
 // Messages are compared with the same ones of the job alone, in whatever order tables have them; one that
@@ -20,11 +21,11 @@ func TestSlowerBy(t *testing.T) {
 	alone[3].Done = -1
 	together := []result.FlowRow{row(7, "b", 0, 30), row(8, "a", 0, 10), row(9, "a", 5, 200),
 		row(10, "c", 0, 9)}
-	m := slowerBy(together, alone)
-	if m != (slowMsgs{Count: 3, Mean: 2, Median: 2, P99: 3}) {
+	m := interference.Compare(together, alone)
+	if m != (interference.Messages{Count: 3, Mean: 2, Median: 2, P99: 3}) {
 		t.Errorf("%+v", m)
 	}
-	if m := slowerBy(together[:3], alone); m.Count != 0 {
+	if m := interference.Compare(together[:3], alone); m.Count != 0 {
 		t.Errorf("tables of different lengths: %+v", m)
 	}
 }
@@ -44,7 +45,7 @@ jobs:
 		t.Fatal(err)
 	}
 	code, out, errs := call(t, "plan", "interference", "s.yaml", "--json")
-	x := interference{}
+	x := interference.Result{}
 	if err := json.Unmarshal([]byte(out), &x); err != nil || code != 0 {
 		t.Fatalf("exit %d, %v, %s", code, err, errs)
 	}
@@ -52,7 +53,7 @@ jobs:
 		if j.Open != (j.Job == "noise") {
 			t.Errorf("%+v", j)
 		}
-		if m := j.Messages; j.Open && (m.Count < 50 || m.P99 < 1.5 || m.Median < 1 || j.ratio() != "-") {
+		if m := j.Messages; j.Open && (m.Count < 50 || m.P99 < 1.5 || m.Median < 1 || j.Ratio() != "-") {
 			t.Errorf("%+v", j)
 		}
 	}

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -12,10 +10,9 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/report"
-	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
-	"railyard/internal/study"
+	"railyard/internal/study/load"
 	"railyard/unit"
 )
 
@@ -42,28 +39,6 @@ Examples:
       --set workload.traffic.background.to=next-group --loads 5,10,20,30,40,50 --plot worst.png`
 }
 
-// loadPoint is a network at one load.
-type loadPoint struct {
-	LB      string  `json:"lb"`
-	Offered float64 `json:"offered"` // share of NICs' rate
-	result.Load
-	Pauses    int64 `json:"pfc_pauses"`
-	Saturated bool  `json:"saturated"`
-}
-
-// loadCurve is what one way of load balancing makes of it.
-type loadCurve struct {
-	LB     string      `json:"lb"`
-	Most   float64     `json:"most_delivered"` // at any of the loads
-	Points []loadPoint `json:"points"`
-}
-
-// slowAt is how many times longer than at the least load messages take where a network is saturated.
-const slowAt = 10
-
-// maxLoads bounds a curve, and how many there are.
-const maxLoads = 100
-
 // Run is the plan load command.
 func (c *planLoadCmd) Run(e *env) error {
 	loads, err := parseLoads(c.Loads)
@@ -85,12 +60,12 @@ func (c *planLoadCmd) Run(e *env) error {
 	if c.LB != "" {
 		names = strings.Split(c.LB, ",")
 	}
-	if len(names) > maxLoads {
-		return field.New("--lb", "names %d, at most %d are taken", len(names), maxLoads)
+	if len(names) > load.MaxLoads {
+		return field.New("--lb", "names %d, at most %d are taken", len(names), load.MaxLoads)
 	}
 	ctx, pool, release := e.pool()
 	defer release()
-	curves, err := loadCurves(ctx, pool, c.Scenario, c.Set, names, loads)
+	curves, err := load.Curves(ctx, pool, c.Scenario, c.Set, names, loads)
 	if err != nil {
 		return err
 	}
@@ -116,72 +91,13 @@ func parseLoads(text string) (loads []float64, err error) {
 		}
 		loads = append(loads, p)
 	}
-	if len(loads) > maxLoads {
-		return nil, field.New("--loads", "are %d, at most %d are taken", len(loads), maxLoads)
+	if len(loads) > load.MaxLoads {
+		return nil, field.New("--loads", "are %d, at most %d are taken", len(loads), load.MaxLoads)
 	}
 	return loads, nil
 }
 
-// loadCurves simulates each way of load balancing at each load, up to where it is saturated.
-func loadCurves(ctx context.Context, pool *study.Pool, path string, sets, names []string, loads []float64) ([]loadCurve,
-	error) {
-	curves := make([]loadCurve, len(names))
-	pool.Expect(len(names) * len(loads))
-	err := pool.Each(ctx, len(names), func(i int) (err error) {
-		curves[i], err = newLoadCurve(ctx, pool, path, append(slices.Clone(sets), "lb="+names[i]), names[i], loads)
-		return err
-	})
-	return curves, err
-}
-
-// newLoadCurve simulates one way of load balancing.
-func newLoadCurve(ctx context.Context, pool *study.Pool, path string, sets []string, lb string, loads []float64) (
-	loadCurve, error) {
-	curve, least := loadCurve{LB: lb}, int64(0)
-	for _, percent := range loads {
-		plan, err := scenariofile.Plan(path, append(slices.Clone(sets),
-			fmt.Sprintf("workload.traffic.background.load=%g", percent)), nil)
-		if err != nil {
-			return curve, err
-		}
-		label := fmt.Sprintf("%s at %g %%", lb, percent)
-		s, t, err := pool.Whole(ctx, label, plan)
-		if err != nil {
-			return curve, fmt.Errorf("%s: %w", label, err)
-		}
-		if int64(len(t.Flows)) < s.Flows.Count {
-			return curve, fmt.Errorf("%s: of %d messages the table holds %d: raise output.rows, or shorten "+
-				"workload.traffic.background.for", label, s.Flows.Count, len(t.Flows))
-		}
-		point := loadPoint{LB: lb, Offered: percent / 100, Pauses: s.PFCPauses,
-			Load: result.NewLoad(t.Flows, offeredRate(plan), least)}
-		if least == 0 {
-			least = point.Mean
-		}
-		point.Saturated = point.Delivered < 0.95*point.Drawn || point.Mean > slowAt*least
-		curve.Points = append(curve.Points, point)
-		if curve.Most = max(curve.Most, point.Delivered); point.Saturated {
-			break
-		}
-	}
-	return curve, nil
-}
-
-// offeredRate is what all ranks could send together.
-func offeredRate(plan *scenario.Plan) (sum float64) {
-	seen := map[int]bool{}
-	for rank := range plan.Jobs[0].DAG.Ranks {
-		if nic := plan.Graph.WayOf(plan.Jobs[0].GPU(int32(rank)), 0); !seen[nic] {
-			seen[nic] = true
-			for _, l := range plan.Graph.NICs[nic].Links {
-				sum += float64(plan.Graph.Links[l].Rate)
-			}
-		}
-	}
-	return sum
-}
-
-func printLoads(w io.Writer, plan *scenario.Plan, curves []loadCurve) {
+func printLoads(w io.Writer, plan *scenario.Plan, curves []load.Curve) {
 	fmt.Fprintf(w, "%s: %s, messages by chance\n\n", plan.Name, unit.Plural(plan.Graph.TotalGPUs(), "GPU"))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "lb\toffered\tdelivered\tmean\tp99\tpauses\t\t")

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"railyard/internal/study/load"
 )
 
 // Minimal routing takes little of the worst load, and UGAL by global queues nearly half; what a way of load
@@ -16,7 +18,7 @@ func TestPlanLoad(t *testing.T) {
 	args := []string{"plan", "load", file, "--set", "fabric.k=2", "--loads", "5,20,40,45", "--lb",
 		"minimal,ugal-g", "--set", "workload.traffic.background.to=next-group"}
 	code, out, errs := call(t, append(args, "--json", "--plot", "x.svg")...)
-	var curves []loadCurve
+	var curves []load.Curve
 	if err := json.Unmarshal([]byte(out), &curves); err != nil || code != 0 || len(curves) != 2 {
 		t.Fatalf("exit %d, %v, %s", code, err, errs)
 	}

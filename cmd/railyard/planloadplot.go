@@ -7,6 +7,7 @@ import (
 
 	"railyard/internal/output"
 	"railyard/internal/scenario"
+	"railyard/internal/study/load"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -15,7 +16,7 @@ import (
 
 // draw writes the mean latency over the offered load, a line for each way of load balancing. Where one is
 // saturated its line leaves the plot.
-func (c *planLoadCmd) draw(plan *scenario.Plan, curves []loadCurve) error {
+func (c *planLoadCmd) draw(plan *scenario.Plan, curves []load.Curve) error {
 	p := plot.New()
 	p.Title.Text = plan.Name + ": mean latency of messages over offered load"
 	p.X.Label.Text, p.Y.Label.Text = "offered, % of NICs' rate", "latency, us"

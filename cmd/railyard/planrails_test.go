@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"railyard/internal/scenariofile"
+	"railyard/internal/study/layouts"
 )
 
 // Published clusters: those whose rails are alike are cut, of the others it is said what they lack.
@@ -27,7 +28,7 @@ func TestRailsOfClusters(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		r := railsOf(plan)
+		r := layouts.RailsOf(plan)
 		got := r.Whole
 		if r.Separate {
 			got = fmt.Sprintf("%d segments of %d servers, %d uplinks", r.Segments, r.Hosts, r.Uplinks)

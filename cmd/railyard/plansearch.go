@@ -13,8 +13,8 @@ import (
 	"railyard/internal/report"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
+	"railyard/internal/study/layouts"
 	"railyard/internal/workload"
-	"railyard/unit"
 )
 
 type planSearchCmd struct {
@@ -74,13 +74,13 @@ func (c *planSearchCmd) Run(e *env) error {
 	if err != nil {
 		return flagged(err)
 	}
-	var sims []simulated
+	var sims []layouts.Simulated
 	var stopped error
 	if c.Simulate > 0 && len(r.Candidates) > 0 {
 		ctx, pool, release := e.pool()
 		defer release()
-		of := layouts{Fabric: c.Fabric, Set: c.Set, Model: c.Model, Packets: c.Packets, Pool: pool}
-		sims, stopped = of.simulate(ctx, c.Simulate, r, in, plan)
+		of := layouts.Study{Fabric: c.Fabric, Set: c.Set, Model: c.Model, Packets: c.Packets, Pool: pool}
+		sims, stopped = of.Simulate(ctx, c.Simulate, r, in, plan)
 	}
 	if c.JSON {
 		top := r.Candidates[:min(c.Top, len(r.Candidates))]
@@ -122,24 +122,11 @@ func (c *planSearchCmd) input(m *model.Config, plan *scenario.Plan) (planner.Sea
 	t := workload.NewTraining()
 	t.Name, t.Model, t.GlobalBatch, t.Seq, t.Channels = c.Model, m, c.Global, c.Seq, 0
 	t.Efficiency, t.Kernels, t.GatherAhead = c.Efficiency, c.Kernels, c.Ahead
-	return planner.SearchInput{Training: t, Site: siteOf(plan, n)}, nil
-}
-
-// siteOf is what the cost model knows of a plan's fabric.
-func siteOf(plan *scenario.Plan, gpus int) planner.Site {
-	slow := plan.Slowest()
-	s := planner.SiteOf(plan.Graph, slow.GPU, gpus, slow.Reach())
-	s.Mesh, s.Switch = slow.Mesh(), plan.Adding()
-	s.NVLatency, s.Latency = plan.NVLatency, 2*plan.NICs.Latency+2*unit.Microsecond
-	if plan.Shape.Pods > 1 {
-		s.Pod = plan.Shape.Hosts * plan.Shape.Segments
-	}
-	s.Spread, s.QPs = !plan.LB.Fixed, max(1, plan.QPs)
-	return s
+	return planner.SearchInput{Training: t, Site: layouts.SiteOf(plan, n)}, nil
 }
 
 func (c *planSearchCmd) print(w io.Writer, m *model.Config, in planner.SearchInput, r *planner.Result,
-	sims []simulated) {
+	sims []layouts.Simulated) {
 	fmt.Fprintf(w, "%s on %d %s, %d sequences of %d tokens a step: %d layouts tried, %d feasible\n\n", m.Name,
 		in.Site.GPUs, in.Site.GPU.Name, in.Training.GlobalBatch, in.Training.Seq, r.Tried, len(r.Candidates))
 	if c.CC != "" {

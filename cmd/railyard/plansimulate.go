@@ -1,140 +1,14 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"sort"
 
-	"railyard/internal/planner"
 	"railyard/internal/report"
-	"railyard/internal/scenario"
-	"railyard/internal/scenariofile"
-	"railyard/internal/study"
-	"railyard/unit"
+	"railyard/internal/study/layouts"
 )
 
-// simulated is what the simulator says of a candidate.
-type simulated struct {
-	Layout   string  `json:"layout"`
-	Seconds  float64 `json:"step_seconds"` // of the whole step
-	MFU      float64 `json:"mfu"`
-	Estimate float64 `json:"estimated_seconds"`
-	Slice    string  `json:"slice,omitempty"`      // what was left out
-	Ran      float64 `json:"simulated_seconds"`    // of the slice, or the whole
-	Added    float64 `json:"added_for_left_out"`   // by the cost model
-	Bubble   float64 `json:"bubble_seconds"`       // of what ran, as the last rank saw it
-	Exposed  float64 `json:"exposed_comm_seconds"` // likewise
-	Packets  int64   `json:"packets"`
-	Skipped  string  `json:"skipped,omitempty"`
-}
-
-// layouts simulates layouts of a model on a scenario's fabric.
-type layouts struct {
-	Fabric  string // scenario file
-	Set     []string
-	Model   string
-	Packets float64 // most that a layout may send, of which a slice is taken otherwise
-	Pool    *study.Pool
-}
-
-// simulate runs the best n candidates, or slices of them, and ranks them again. Others take the place of those that
-// cannot be simulated. The only error is that it was stopped; what had ended is returned.
-func (c *layouts) simulate(ctx context.Context, n int, r *planner.Result, in planner.SearchInput,
-	plan *scenario.Plan) ([]simulated, error) {
-	var out []simulated
-	var stopped error
-	rails := railsOf(plan)
-	c.Pool.Expect(min(n, len(r.Candidates)))
-	for next, ran := 0, 0; stopped == nil && ran < n; {
-		batch := r.Candidates[next:min(next+n-ran, 4*n, len(r.Candidates))]
-		if len(batch) == 0 {
-			break
-		}
-		next += len(batch)
-		sims := make([]simulated, len(batch))
-		ended := make([]bool, len(batch))
-		stopped = c.Pool.Each(ctx, len(batch), func(i int) error {
-			x, s := batch[i], &sims[i]
-			s.Layout, s.Estimate = x.Layout.String(), x.Seconds
-			cut, err := in.Slice(x, rails, plan.RC.MTU, c.Packets)
-			if err == nil {
-				err = c.step(ctx, s, x, cut, in, plan)
-			}
-			if err != nil {
-				s.Skipped = err.Error()
-			}
-			ended[i] = ctx.Err() == nil || err == nil
-			return nil
-		})
-		for i, s := range sims {
-			if ended[i] {
-				out = append(out, s)
-			}
-			if ended[i] && s.Skipped == "" {
-				ran++
-			}
-		}
-	}
-	sort.SliceStable(out, func(i, j int) bool {
-		return out[i].Skipped == "" && (out[j].Skipped != "" || out[i].Seconds < out[j].Seconds)
-	})
-	return out, stopped
-}
-
-// step simulates one training step of a layout on the scenario's fabric, or its slice.
-func (c *layouts) step(ctx context.Context, s *simulated, x planner.Candidate, cut planner.Slice,
-	in planner.SearchInput, whole *scenario.Plan) error {
-	doc, err := scenariofile.Read(c.Fabric, c.Set)
-	if err != nil {
-		return err
-	}
-	f, l := &doc.File, cut.Layout
-	t := in.Step(l)
-	t.Fold = cut.Fold
-	f.Workload = scenario.Workload{Training: t}
-	f.Output.Sample = unit.Second // nobody looks at the links
-	if cut.Hosts > 0 {
-		if err := cutFabric(f, whole, cut); err != nil {
-			return err
-		}
-	}
-	if cut.Fold {
-		f.Server.GPUs, f.Server.NICs = 1, 1
-	}
-	plan, err := scenariofile.ResolveModel(c.Fabric, c.Model, doc)
-	if err != nil {
-		return err
-	}
-	sum, _, err := c.Pool.Whole(ctx, s.Layout, plan)
-	if err != nil {
-		return err
-	}
-	seconds := func(t int64) float64 { return unit.Time(t).Seconds() }
-	s.Slice, s.Ran, s.Packets = cut.About, seconds(sum.StepTime), sum.Packets
-	s.Bubble, s.Exposed = seconds(sum.Bubble), seconds(sum.ExposedComm)
-	if cut.About != "" {
-		part := in
-		part.Site = siteOf(plan, cut.Layout.GPUs())
-		part.Site.PerServer = in.Site.PerServer
-		s.Added = x.Seconds - part.Estimate(l).Seconds
-	}
-	s.Seconds = s.Ran + s.Added
-	s.MFU = x.MFU * x.Seconds / s.Seconds
-	return nil
-}
-
-// cutSpines spreads uplinks over as many spines as there were, at most.
-func cutSpines(spines, uplinks int) (int, int) {
-	for n := min(spines, uplinks); n > 1; n-- {
-		if uplinks%n == 0 {
-			return n, uplinks / n
-		}
-	}
-	return min(spines, 1), uplinks
-}
-
-func printSimulated(w io.Writer, sims []simulated) {
+func printSimulated(w io.Writer, sims []layouts.Simulated) {
 	if len(sims) > 0 {
 		fmt.Fprintln(w, "\nsimulated packet by packet, best first:")
 	}

@@ -1,4 +1,4 @@
-package main
+package interference
 
 import (
 	"cmp"
@@ -14,8 +14,8 @@ import (
 	"railyard/unit"
 )
 
-// slowdown is what the others cost a job.
-type slowdown struct {
+// Slowdown is what the others cost a job.
+type Slowdown struct {
 	Job      string   `json:"job"`
 	GPUs     int      `json:"gpus"`
 	Start    int64    `json:"start_ps"`
@@ -23,47 +23,47 @@ type slowdown struct {
 	Together int64    `json:"together_ps"` // likewise
 	Slowdown float64  `json:"slowdown"`    // of that; 0 where a rank was lost
 	Open     bool     `json:"open_loop"`   // its messages begin when they would alone: their times count
-	Messages slowMsgs `json:"messages"`
-	Lost     lostIn   `json:"lost_a_rank"`
+	Messages Messages `json:"messages"`
+	Lost     Lost     `json:"lost_a_rank"`
 }
 
-// lostIn is in which of the runs a job lost a rank.
-type lostIn struct {
+// Lost is in which of the runs a job lost a rank.
+type Lost struct {
 	Alone    bool `json:"alone"`
 	Together bool `json:"together"`
 }
 
-// any reports that it did.
-func (l lostIn) any() bool { return l.Alone || l.Together }
+// Any reports that it did.
+func (l Lost) Any() bool { return l.Alone || l.Together }
 
-// slowMsgs is how much longer a job's messages took: the ratio of each to the same one of the job alone.
-type slowMsgs struct {
+// Messages is how much longer a job's messages took: the ratio of each to the same one of the job alone.
+type Messages struct {
 	Count  int     `json:"count"`
 	Mean   float64 `json:"mean"`
 	Median float64 `json:"p50"`
 	P99    float64 `json:"p99"`
 }
 
-// words say it for a table; nothing where no message ran both times.
-func (m *slowMsgs) words() string {
+// Words say it for a table; nothing where no message ran both times.
+func (m *Messages) Words() string {
 	if m.Count == 0 {
 		return "-\t-"
 	}
 	return fmt.Sprintf("%.3fx\t%.3fx", m.Median, m.P99)
 }
 
-// ratio is how the job's time is told.
-func (j *slowdown) ratio() string {
-	if j.Lost.any() || j.Open { // when the last of such messages ends says nothing of the others
+// Ratio is how the job's time is told.
+func (j *Slowdown) Ratio() string {
+	if j.Lost.Any() || j.Open { // when the last of such messages ends says nothing of the others
 		return "-"
 	}
 	return fmt.Sprintf("%.3fx", j.Slowdown)
 }
 
-// label is the one figure of a plot.
-func (j *slowdown) label() string {
+// Label is the one figure of a plot.
+func (j *Slowdown) Label() string {
 	switch {
-	case j.Lost.any():
+	case j.Lost.Any():
 		return "rank lost"
 	case j.Open:
 		return fmt.Sprintf("p99 %.2fx", j.Messages.P99)
@@ -71,17 +71,17 @@ func (j *slowdown) label() string {
 	return fmt.Sprintf("%.2fx", j.Slowdown)
 }
 
-// took is a job's time in one of the runs.
-func took(ps int64, lost bool) string {
+// Took is a job's time in one of the runs.
+func Took(ps int64, lost bool) string {
 	if lost {
 		return "rank lost"
 	}
 	return unit.Time(ps).String()
 }
 
-// interfere simulates all jobs of a plan together, and each alone on its GPUs; again resolves the plan anew.
-func interfere(ctx context.Context, pool *study.Pool, plan *scenario.Plan, again func() (*scenario.Plan, error)) (
-	*interference, error) {
+// Simulate simulates all jobs of a plan together, and each alone on its GPUs; again resolves the plan anew.
+func Simulate(ctx context.Context, pool *study.Pool, plan *scenario.Plan, again func() (*scenario.Plan, error)) (
+	*Result, error) {
 	switch n := len(plan.Jobs); {
 	case n < 2:
 		return nil, input.Fault(plan.Refuse("jobs", "there is one: interference is between two and more"))
@@ -127,12 +127,12 @@ func interfere(ctx context.Context, pool *study.Pool, plan *scenario.Plan, again
 		return nil, err
 	}
 	together := all[0]
-	out := &interference{Name: together.Summary.Name, Meetings: together.Summary.Meetings,
+	out := &Result{Name: together.Summary.Name, Meetings: together.Summary.Meetings,
 		Outcome: together.Summary.Outcome}
 	for i := range together.Summary.Jobs {
 		j := &together.Summary.Jobs[i]
 		n := 1 + slices.Index(names, j.Name)
-		row := slowdown{Job: j.Name, GPUs: j.GPUs, Start: j.Start, Open: plans[n].Jobs[0].Open}
+		row := Slowdown{Job: j.Name, GPUs: j.GPUs, Start: j.Start, Open: plans[n].Jobs[0].Open}
 		row.against(j, &all[n].Summary.Jobs[0], together.Tables.Flows, all[n].Tables.Flows)
 		out.Jobs = append(out.Jobs, row)
 	}
@@ -140,18 +140,18 @@ func interfere(ctx context.Context, pool *study.Pool, plan *scenario.Plan, again
 }
 
 // against fills in what a job's run alone says beside the one together.
-func (j *slowdown) against(together, alone *result.Job, both, own []result.FlowRow) {
+func (j *Slowdown) against(together, alone *result.Job, both, own []result.FlowRow) {
 	j.Alone, j.Together = alone.StepTime, together.StepTime
-	if j.Lost = (lostIn{!alone.Complete, !together.Complete}); !j.Lost.any() {
+	if j.Lost = (Lost{!alone.Complete, !together.Complete}); !j.Lost.Any() {
 		j.Slowdown = float64(j.Together) / float64(max(1, j.Alone))
 	}
 	mine := slices.DeleteFunc(slices.Clone(both), func(f result.FlowRow) bool { return f.Job != j.Job })
-	j.Messages = slowerBy(mine, own)
+	j.Messages = Compare(mine, own)
 }
 
-// slowerBy compares the messages of two runs of the same work, in the order in which each pair of GPUs
+// Compare compares the messages of two runs of the same work, in the order in which each pair of GPUs
 // sent them.
-func slowerBy(together, alone []result.FlowRow) (m slowMsgs) {
+func Compare(together, alone []result.FlowRow) (m Messages) {
 	order := func(a, b result.FlowRow) int {
 		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Bytes, b.Bytes),
 			cmp.Compare(a.Posted, b.Posted), cmp.Compare(a.Message, b.Message))

@@ -1,4 +1,4 @@
-package main
+package layouts
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"railyard/unit"
 )
 
-// railsOf says how a fabric's rails can be cut, by its graph: whatever describes it. Where they cannot,
+// RailsOf says how a fabric's rails can be cut, by its graph: whatever describes it. Where they cannot,
 // the result says why.
-func railsOf(plan *scenario.Plan) planner.Rails {
+func RailsOf(plan *scenario.Plan) planner.Rails {
 	r, err := plan.Graph.Rails()
 	if err == nil && !ownRails(plan) {
 		err = alike(plan)

@@ -1,4 +1,4 @@
-package main
+package failures
 
 import (
 	"context"
@@ -14,15 +14,15 @@ import (
 	"railyard/unit"
 )
 
-// failureTrial is one simulation: what fails in it, and what became of the step.
-type failureTrial struct {
+// trial is one simulation: what fails in it, and what became of the step.
+type trial struct {
 	row  int // of its class
 	what []planner.Element
-	got  failureRow
+	got  Row
 }
 
 // String names what fails.
-func (t *failureTrial) String() string {
+func (t *trial) String() string {
 	var names []string
 	for i := range t.what {
 		names = append(names, t.what[i].String())
@@ -32,8 +32,8 @@ func (t *failureTrial) String() string {
 
 // failing simulates the failures of one variant.
 type failing struct {
-	c    *failures
-	v    *failureVariant
+	c    *Study
+	v    *Variant
 	at   unit.Time
 	step unit.Time // of the whole fabric
 	most unit.Time // after which a run is given up
@@ -81,7 +81,7 @@ func (f *failing) base(ctx context.Context, trials int) error {
 }
 
 // simulate runs trials, several at a time.
-func (f *failing) simulate(ctx context.Context, trials []failureTrial) error {
+func (f *failing) simulate(ctx context.Context, trials []trial) error {
 	return f.c.Pool.Each(ctx, len(trials), func(i int) error {
 		f.trial(ctx, &trials[i])
 		return ctx.Err()
@@ -89,7 +89,7 @@ func (f *failing) simulate(ctx context.Context, trials []failureTrial) error {
 }
 
 // trial simulates a step in which something fails.
-func (f *failing) trial(ctx context.Context, t *failureTrial) {
+func (f *failing) trial(ctx context.Context, t *trial) {
 	got := &t.got
 	plan, err := f.plan(t)
 	if err != nil {
@@ -119,11 +119,11 @@ func (f *failing) trial(ctx context.Context, t *failureTrial) {
 	}
 }
 
-// errTrial is what cannot be: elements are named as the topology names them.
-var errTrial = errors.New("the scenario does not take the failure")
+// errRefused is what cannot be: elements are named as the topology names them.
+var errRefused = errors.New("the scenario does not take the failure")
 
 // plan is the scenario with something that fails.
-func (f *failing) plan(t *failureTrial) (*scenario.Plan, error) {
+func (f *failing) plan(t *trial) (*scenario.Plan, error) {
 	doc, err := scenariofile.Read(f.v.of.Path, f.v.of.Sets)
 	if err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func (f *failing) plan(t *failureTrial) (*scenario.Plan, error) {
 	doc.File.Output.Sample = unit.Second // nobody looks at the links
 	plan, err := scenariofile.Resolve(f.v.of.Path, doc)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errTrial, err)
+		return nil, fmt.Errorf("%w: %w", errRefused, err)
 	}
 	return plan, nil
 }

@@ -1,0 +1,116 @@
+// Package collectives times collectives over a scenario's fabric: every algorithm with every size, beside NCCL's
+// tuning model.
+package collectives
+
+import (
+	"context"
+	"fmt"
+
+	"railyard/internal/coll"
+	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
+	"railyard/internal/study"
+	"railyard/unit"
+)
+
+// Row is one size.
+type Row struct {
+	Bytes int64         `json:"bytes"`
+	Model []coll.Choice `json:"nccl_model,omitempty"`
+	Runs  []Run         `json:"simulated,omitempty"`
+}
+
+// Run is one simulated algorithm.
+type Run struct {
+	Algorithm string  `json:"algorithm"`
+	Protocol  string  `json:"protocol"`
+	Micros    float64 `json:"microseconds"`
+	BusBW     float64 `json:"busbw_gbytes_s"`
+	Marks     int64   `json:"ecn_marks"`
+	QueuePeak int64   `json:"queue_peak_bytes"`
+	Skipped   string  `json:"skipped,omitempty"`
+}
+
+// Study simulates collectives over a scenario's fabric.
+type Study struct {
+	Fabric string // scenario file
+	Set    []string
+	Groups string // all, or rail: one per rail
+	Pool   *study.Pool
+}
+
+// Rows asks NCCL's model for every size, and simulates every algorithm with it; the only error is that it was stopped,
+// with the rows whose simulations have all ended, and what has ended of the next.
+func (c *Study) Rows(ctx context.Context, plan *scenario.Plan, kind coll.Kind, sizes []unit.Bytes,
+	algorithms []string, simulate bool) (rows []Row, stopped error) {
+	if !simulate {
+		algorithms = nil
+	}
+	rows = make([]Row, len(sizes))
+	for i, b := range sizes {
+		rows[i].Bytes = int64(b)
+		if m, err := plan.Machine(c.Groups == "rail"); err == nil {
+			rows[i].Model, _ = m.Tune(kind, float64(b)) // kinds that the model does not know have no choices
+		}
+	}
+	n := len(algorithms)
+	runs := make([]*Run, len(sizes)*n)
+	c.Pool.Expect(len(runs))
+	stopped = c.Pool.Each(ctx, len(runs), func(i int) error {
+		row := &rows[i/n]
+		run, err := c.simulated(ctx, kind, algorithms[i%n], unit.Bytes(row.Bytes), row.Model)
+		if err != nil && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			run.Skipped = err.Error()
+		}
+		runs[i] = &run
+		return nil
+	})
+	for i, run := range runs {
+		if run == nil {
+			return rows[:i/n+1], stopped
+		}
+		rows[i/n].Runs = append(rows[i/n].Runs, *run)
+	}
+	return rows, stopped
+}
+
+// simulated runs one algorithm.
+func (c *Study) simulated(ctx context.Context, kind coll.Kind, algorithm string, b unit.Bytes,
+	choices []coll.Choice) (Run, error) {
+	run := Run{Algorithm: algorithm, Protocol: "none"}
+	for _, x := range choices {
+		if x.Algorithm == algorithm {
+			run.Protocol = x.Protocol
+			break
+		}
+	}
+	doc, err := scenariofile.Read(c.Fabric, c.Set)
+	if err != nil {
+		return run, err
+	}
+	spec := &scenario.CollSpec{Kind: kind.String(), Bytes: b, Groups: c.Groups, Algorithm: algorithm,
+		Protocol: run.Protocol}
+	if algorithm == coll.ByRing && c.Groups == "all" {
+		spec.Channels = max(1, doc.File.Server.GPUs)
+	}
+	doc.File.Workload = scenario.Workload{Traffic: &scenario.Traffic{Collective: spec}}
+	plan, err := scenariofile.Resolve(c.Fabric, doc)
+	if err != nil {
+		return run, err
+	}
+	s, _, err := c.Pool.Whole(ctx, fmt.Sprintf("%v %s", b, algorithm), plan)
+	if err != nil {
+		return run, err
+	}
+	t := unit.Time(s.StepTime).Seconds()
+	n := plan.Graph.TotalGPUs()
+	if c.Groups == "rail" {
+		n /= plan.Graph.PerDomain()
+	}
+	run.Micros, run.BusBW, run.Marks, run.QueuePeak = t*1e6, float64(b)/t*kind.BusFactor(n)/1e9,
+		s.ECNMarks, s.QueuePeak
+	return run, nil
+}

@@ -1,0 +1,248 @@
+// Package failures simulates what single failures, and pairs of them, do to a step: a Study of Variants, whose Rows
+// are classes of equivalent elements, by harm. Equivalence is that of planner.NewAlike.
+package failures
+
+import (
+	"cmp"
+	"context"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"railyard/internal/field"
+	"railyard/internal/input"
+	"railyard/internal/planner"
+	"railyard/internal/scenario"
+	"railyard/internal/study"
+)
+
+// Study simulates what single failures, and pairs of them, do to variants of scenarios.
+type Study struct {
+	Kinds    []string // link, switch, card, nic, server
+	Card     int      // ports with cables of a line card
+	At       string   // when it fails; half of the step unless given
+	PerClass int      // how many of each class of equivalent elements are simulated; 0: all
+	Pairs    int      // of failures, drawn with the scenario's seed
+	Runs     int      // most simulations of a variant
+	Pool     *study.Pool
+	Estimate func(words string) // is told of a study that takes long
+}
+
+// Variants resolves all variants of a matrix before anything is simulated.
+func (c *Study) Variants(m study.Matrix) (all []*Variant, err error) {
+	of, err := m.Variants()
+	if err != nil {
+		return nil, input.Fault(err)
+	}
+	for _, v := range of {
+		plan, err := v.Plan(0)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, &Variant{Label: v.Label, Sets: v.Sets, plan: plan, of: v})
+	}
+	if len(all) > study.MaxVariants {
+		return nil, field.New("--set", "gives %d variants with all scenarios, at most %d are compared", len(all),
+			study.MaxVariants)
+	}
+	return all, nil
+}
+
+// Variant is what failures do to one setting.
+type Variant struct {
+	Label string   `json:"variant"`
+	Sets  []string `json:"set"`
+	Base  float64  `json:"step_seconds"` // of the whole fabric
+	At    float64  `json:"at_seconds"`
+	Rows  []Row    `json:"failures"` // by harm
+	Weak  []string `json:"single_points_of_failure"`
+	Pairs []Row    `json:"pairs,omitempty"`
+	Notes []string `json:"notes,omitempty"`
+	Sums  Totals   `json:"totals"`
+
+	plan *scenario.Plan
+	of   study.Variant
+}
+
+// Totals sum up a variant's single failures, each class as often as it has members.
+type Totals struct {
+	Elements int     `json:"elements"`
+	Weak     int     `json:"single_points"`
+	Worst    float64 `json:"worst_step_seconds"` // where the step ends
+	Mean     float64 `json:"mean_step_seconds"`
+	Isolated int     `json:"isolated_gpus_most"`
+}
+
+// Row is what became of a step with something broken.
+type Row struct {
+	Kind      string   `json:"kind"`
+	Tier      string   `json:"tier"`
+	Name      string   `json:"name"` // of the worst that was simulated
+	Alike     int      `json:"alike"`
+	Simulated int      `json:"simulated"`
+	Step      float64  `json:"step_seconds,omitempty"` // the longest; none where a rank is lost
+	Least     float64  `json:"least_step_seconds,omitempty"`
+	Slower    float64  `json:"times_as_long,omitempty"`
+	Lost      bool     `json:"rank_lost"`
+	Isolated  int      `json:"isolated_gpus"`
+	Cut       []string `json:"cut_off,omitempty"`
+	Again     int64    `json:"bytes_sent_again"`
+	Dropped   int64    `json:"packets_lost"`
+	Error     string   `json:"error,omitempty"`
+
+	Members []string `json:"-"`
+}
+
+// Simulate simulates the failures of one setting.
+func (c *Study) Simulate(ctx context.Context, v *Variant) error {
+	mix, err := v.plan.Mix()
+	if err != nil {
+		return input.Fault(err)
+	}
+	elements := planner.Elements(v.plan.Graph, planner.NewAlike(v.plan.Graph, mix.DAG), c.Kinds, c.Card)
+	if len(elements) == 0 {
+		return field.New("--kinds", "the fabric has nothing of %s", strings.Join(c.Kinds, ", "))
+	}
+	trials, rows := c.trials(elements)
+	pairs := c.pairs(elements, v.plan.Seed)
+	if n := len(trials) + len(pairs); n > c.Runs {
+		return field.New("--runs", "%d simulations of %s would be needed, %d are allowed: allow more, or "+
+			"fewer --kinds, --per-class or --pairs", n, v.Label, c.Runs)
+	}
+	f := &failing{c: c, v: v}
+	if err := f.base(ctx, len(trials)+len(pairs)); err != nil {
+		return err
+	}
+	all := append(trials, pairs...)
+	if err := f.simulate(ctx, all); err != nil {
+		return err
+	}
+	for i := range all[:len(trials)] {
+		rows[all[i].row].take(&all[i])
+	}
+	v.Rows = ranked(rows)
+	for i := range all[len(trials):] {
+		t := &all[len(trials)+i]
+		row := Row{Kind: "pair", Name: t.String(), Alike: 1}
+		row.take(t)
+		v.Pairs = append(v.Pairs, row)
+	}
+	v.Pairs = ranked(v.Pairs)
+	v.sum()
+	return nil
+}
+
+// trials are what is simulated of the elements: of each class so many, spread over it.
+func (c *Study) trials(elements []planner.Element) (trials []trial, rows []Row) {
+	of := map[int]int{} // by class: its row
+	members := [][]planner.Element{}
+	for _, x := range elements {
+		at, ok := of[x.Class]
+		if !ok {
+			at = len(rows)
+			of[x.Class] = at
+			rows = append(rows, Row{Kind: x.Kind, Tier: x.Tier})
+			members = append(members, nil)
+		}
+		rows[at].Alike++
+		rows[at].Members = append(rows[at].Members, x.String())
+		members[at] = append(members[at], x)
+	}
+	for at, class := range members {
+		n := len(class)
+		if c.PerClass > 0 {
+			n = min(n, c.PerClass)
+		}
+		for k := range n {
+			trials = append(trials, trial{row: at, what: []planner.Element{class[k*len(class)/n]}})
+		}
+	}
+	return trials, rows
+}
+
+// pairs draws pairs of different elements.
+func (c *Study) pairs(elements []planner.Element, seed uint64) (trials []trial) {
+	n := len(elements)
+	if n < 2 {
+		return nil
+	}
+	r := rand.New(rand.NewPCG(seed, 17))
+	seen := map[[2]int]bool{}
+	for try := 0; len(trials) < c.Pairs && try < 100*c.Pairs; try++ {
+		a, b := r.IntN(n), r.IntN(n)
+		if a > b {
+			a, b = b, a
+		}
+		if a == b || seen[[2]int{a, b}] {
+			continue
+		}
+		seen[[2]int{a, b}] = true
+		trials = append(trials, trial{row: -1, what: []planner.Element{elements[a], elements[b]}})
+	}
+	return trials
+}
+
+// sum adds a variant's rows up.
+func (v *Variant) sum() {
+	s, ended := &v.Sums, 0.0
+	for i := range v.Rows {
+		r := &v.Rows[i]
+		s.Elements += r.Alike
+		s.Isolated = max(s.Isolated, r.Isolated)
+		if r.Lost {
+			s.Weak += r.Alike
+			v.Weak = append(v.Weak, r.Members...)
+			continue
+		}
+		s.Worst = max(s.Worst, r.Step)
+		if r.Step > 0 {
+			s.Mean += r.Step * float64(r.Alike)
+			ended += float64(r.Alike)
+		}
+	}
+	s.Mean /= max(ended, 1)
+	faster := func(r Row) bool { return !r.Lost && r.Step > 0 && r.Step < v.Base }
+	if slices.ContainsFunc(v.Rows, faster) {
+		v.Notes = append(v.Notes, "some steps are shorter than the whole fabric's: flows were hashed anew "+
+			"and fell better; several seeds, or lb spray, show what the failure itself costs")
+	}
+	if r := v.plan.Settled().Fabric.Routing; r.Detect == nil && r.Converge == 0 {
+		v.Notes = append(v.Notes, "routes follow a failure at once: fabric.routing says nothing else")
+	}
+}
+
+// ranked sorts rows by harm: ranks lost, by how many GPUs are isolated, then the longest step.
+func ranked(rows []Row) []Row {
+	slices.SortStableFunc(rows, func(a, b Row) int {
+		lost := func(r *Row) int {
+			if r.Lost {
+				return 1 + r.Isolated
+			}
+			return 0
+		}
+		return cmp.Or(cmp.Compare(lost(&b), lost(&a)), cmp.Compare(b.Step, a.Step),
+			cmp.Compare(b.Again, a.Again), cmp.Compare(a.Name, b.Name))
+	})
+	return rows
+}
+
+// take adds what became of a trial to its row: the worst counts.
+func (r *Row) take(t *trial) {
+	r.Simulated++
+	o := &t.got
+	worse := !r.Lost && o.Lost || r.Lost == o.Lost && (o.Isolated > r.Isolated || o.Step > r.Step)
+	if r.Simulated == 1 || worse {
+		r.Name, r.Isolated, r.Cut, r.Again, r.Dropped = t.String(), o.Isolated, o.Cut, o.Again, o.Dropped
+	}
+	if r.Simulated == 1 || o.Step > 0 && (r.Least == 0 || o.Step < r.Least) {
+		r.Least = o.Step
+	}
+	r.Lost = r.Lost || o.Lost
+	r.Step, r.Slower = max(r.Step, o.Step), max(r.Slower, o.Slower)
+	if r.Lost {
+		r.Step, r.Slower = 0, 0
+	}
+	if r.Error == "" {
+		r.Error = o.Error
+	}
+}

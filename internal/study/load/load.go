@@ -1,0 +1,95 @@
+// Package load measures latency over offered load, as papers on networks draw it: a Curve for each way of load
+// balancing, up to the load at which it is saturated.
+package load
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"railyard/internal/result"
+	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
+	"railyard/internal/study"
+)
+
+// Point is a network at one load.
+type Point struct {
+	LB      string  `json:"lb"`
+	Offered float64 `json:"offered"` // share of NICs' rate
+	result.Load
+	Pauses    int64 `json:"pfc_pauses"`
+	Saturated bool  `json:"saturated"`
+}
+
+// Curve is what one way of load balancing makes of it.
+type Curve struct {
+	LB     string  `json:"lb"`
+	Most   float64 `json:"most_delivered"` // at any of the loads
+	Points []Point `json:"points"`
+}
+
+// slowAt is how many times longer than at the least load messages take where a network is saturated.
+const slowAt = 10
+
+// MaxLoads bounds a curve, and how many there are.
+const MaxLoads = 100
+
+// Curves simulates each way of load balancing at each load, up to where it is saturated.
+func Curves(ctx context.Context, pool *study.Pool, path string, sets, names []string, loads []float64) ([]Curve,
+	error) {
+	curves := make([]Curve, len(names))
+	pool.Expect(len(names) * len(loads))
+	err := pool.Each(ctx, len(names), func(i int) (err error) {
+		curves[i], err = newCurve(ctx, pool, path, append(slices.Clone(sets), "lb="+names[i]), names[i], loads)
+		return err
+	})
+	return curves, err
+}
+
+// newCurve simulates one way of load balancing.
+func newCurve(ctx context.Context, pool *study.Pool, path string, sets []string, lb string, loads []float64) (
+	Curve, error) {
+	curve, least := Curve{LB: lb}, int64(0)
+	for _, percent := range loads {
+		plan, err := scenariofile.Plan(path, append(slices.Clone(sets),
+			fmt.Sprintf("workload.traffic.background.load=%g", percent)), nil)
+		if err != nil {
+			return curve, err
+		}
+		label := fmt.Sprintf("%s at %g %%", lb, percent)
+		s, t, err := pool.Whole(ctx, label, plan)
+		if err != nil {
+			return curve, fmt.Errorf("%s: %w", label, err)
+		}
+		if int64(len(t.Flows)) < s.Flows.Count {
+			return curve, fmt.Errorf("%s: of %d messages the table holds %d: raise output.rows, or shorten "+
+				"workload.traffic.background.for", label, s.Flows.Count, len(t.Flows))
+		}
+		point := Point{LB: lb, Offered: percent / 100, Pauses: s.PFCPauses,
+			Load: result.NewLoad(t.Flows, offeredRate(plan), least)}
+		if least == 0 {
+			least = point.Mean
+		}
+		point.Saturated = point.Delivered < 0.95*point.Drawn || point.Mean > slowAt*least
+		curve.Points = append(curve.Points, point)
+		if curve.Most = max(curve.Most, point.Delivered); point.Saturated {
+			break
+		}
+	}
+	return curve, nil
+}
+
+// offeredRate is what all ranks could send together.
+func offeredRate(plan *scenario.Plan) (sum float64) {
+	seen := map[int]bool{}
+	for rank := range plan.Jobs[0].DAG.Ranks {
+		if nic := plan.Graph.WayOf(plan.Jobs[0].GPU(int32(rank)), 0); !seen[nic] {
+			seen[nic] = true
+			for _, l := range plan.Graph.NICs[nic].Links {
+				sum += float64(plan.Graph.Links[l].Rate)
+			}
+		}
+	}
+	return sum
+}
