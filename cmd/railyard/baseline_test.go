@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"railyard/internal/swconf"
+	"railyard/internal/swconf/findings"
 )
 
 // TestBaseline: what was found before does not count, wherever it stands by now; what is new does, also where
@@ -64,7 +65,7 @@ func TestBaseline(t *testing.T) {
 		states := map[string]int{}
 		for _, r := range results(t, leaf, known) {
 			states[r.BaselineState]++
-			if r.PartialFingerprints[printKey] == "" {
+			if r.PartialFingerprints[findings.Print] == "" {
 				t.Errorf("%s: a result of %s has no print", name, r.RuleID)
 			}
 		}

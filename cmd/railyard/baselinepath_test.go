@@ -3,47 +3,9 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-
-	"railyard/internal/swconf"
 )
-
-// A baseline that was written on Windows holds on Linux, and the other way round.
-func TestBaselinePathsOfAllSystems(t *testing.T) {
-	print := func(file string) string {
-		return fingerprint(&swconf.Finding{Rule: "mtu-small", File: file, Message: "m"})
-	}
-	if print(`configs\spine-1\nxos.cfg`) != print("./configs/spine-1/nxos.cfg") {
-		t.Error("the separator changes the print")
-	}
-	if print("configs/spine-1/nxos.cfg") == print("configs/spine-2/nxos.cfg") {
-		t.Error("the file does not")
-	}
-}
-
-// One path may be the end of the other, names whole; two files of the same name in two folders are two.
-func TestBaselineOfAnotherFolder(t *testing.T) {
-	f := func(file, message string) swconf.Finding {
-		return swconf.Finding{Rule: "mtu-small", File: file, Message: message}
-	}
-	b := &baseline{}
-	for _, w := range []swconf.Finding{f("configs/leaf-1/nxos.cfg", "m"), f("configs/leaf-2/nxos.cfg", "m"),
-		f("configs/leaf-1/nxos.cfg", "gone")} {
-		b.were = append(b.were, w)
-		b.is, b.words = append(b.is, fingerprint(&w)), append(b.words, wordprint(&w))
-	}
-	c := b.split([]swconf.Finding{f("../site/configs/leaf-2/nxos.cfg", "m"), f("leaf-1/nxos.cfg", "m"),
-		f("leaf-3/nxos.cfg", "m"), f("f-1/nxos.cfg", "m"), f("leaf-1/nxos.cfg", "m")})
-	if len(c.known) != 2 || c.byEnd != 2 || len(c.fresh) != 3 || !slices.Equal(c.gone, []int{2}) {
-		t.Errorf("%+v", c)
-	}
-	exact := b.split([]swconf.Finding{f("leaf-1/nxos.cfg", "m"), f("configs/leaf-1/nxos.cfg", "m")})
-	if len(exact.known) != 1 || exact.known[0].File != "configs/leaf-1/nxos.cfg" || exact.byEnd != 0 {
-		t.Errorf("the whole path comes first: %+v", exact)
-	}
-}
 
 // A baseline holds through the command when lint runs elsewhere, in JSON and in SARIF.
 func TestBaselineRunElsewhere(t *testing.T) {

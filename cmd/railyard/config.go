@@ -6,11 +6,12 @@ import (
 	"os"
 	"slices"
 
+	"railyard/internal/configuration"
+	"railyard/internal/devices"
 	"railyard/internal/input"
 	"railyard/internal/queue"
 	"railyard/internal/report"
 	"railyard/internal/swconf"
-	"railyard/internal/swconf/cli"
 	"railyard/internal/swconf/dialect"
 )
 
@@ -37,43 +38,6 @@ Examples:
 // readConfig is the flag of commands that read configurations.
 type readConfig struct {
 	OS string `help:"The configuration language: nxos, sonic, frr, eos, nvue, dell or junos; found out unless given." placeholder:"OS" name:"os"`
-}
-
-// parse reads one configuration file.
-func (r readConfig) parse(path string) (*swconf.Config, error) {
-	text, err := input.Text(path, cli.MaxSize)
-	if err != nil {
-		return nil, input.Fault(err)
-	}
-	c, err := dialect.Parse(path, text, swconf.OS(r.OS))
-	if err != nil {
-		return nil, input.Fault(err)
-	}
-	return c, mistaken(path, text, c, r.OS)
-}
-
-// mistaken refuses a text of which most is not understood in the language that --os gives.
-func mistaken(path string, text []byte, c *swconf.Config, os string) error {
-	known := c.Read + c.Passed
-	if os == "" || 2*known >= c.Total {
-		return nil
-	}
-	if err := looksLike(path, text, c); err != nil || known > 0 {
-		return err
-	}
-	return input.Fault(fmt.Errorf("%s: is no configuration of %s: none of its %d lines is understood", path,
-		dialect.Title(c.OS), c.Total))
-}
-
-// looksLike refuses a text that another language understands better.
-func looksLike(path string, text []byte, c *swconf.Config) error {
-	found, err := dialect.Parse(path, text, "")
-	if err != nil || found.OS == c.OS || found.Read <= c.Read {
-		return nil
-	}
-	return input.Fault(fmt.Errorf("%s: looks like %s (%d of its %d lines are understood as that, %d as %s): "+
-		"--os %s, or none", path, dialect.Title(found.OS), found.Read, found.Total, c.Read,
-		dialect.Title(c.OS), found.OS))
 }
 
 // roceDSCP says how RoCE traffic is marked.
@@ -133,7 +97,7 @@ type shown struct {
 // Run is the config show command.
 func (c *configShowCmd) Run(e *env) error {
 	var all []shown
-	var part *partlyRead // told behind what was read
+	var part *configuration.PartlyRead // told behind what was read
 	for _, f := range c.Files {
 		list, err := c.devices(e, f)
 		if err != nil && !errors.As(err, &part) {
@@ -172,18 +136,18 @@ type shownDevice struct {
 // the texts of one server.
 func (c *configShowCmd) devices(e *env, path string) ([]shownDevice, error) {
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
-		files, err := configFiles([]string{path})
+		files, err := configuration.Files([]string{path})
 		if err != nil {
 			return nil, err
 		}
-		hosts, rest, err := hostsAmong(nil, files, c.OS)
+		hosts, rest, err := configuration.HostsAmong(nil, files, c.OS)
 		if err != nil || len(rest) == 0 {
-			h, err := readHost(path)
+			h, err := configuration.ReadHost(path)
 			return []shownDevice{{host: h}}, err
 		}
-		configs, none, err := c.parseAll(rest)
+		configs, none, err := configuration.ParseAll(rest, c.OS)
 		if len(configs) == 0 {
-			h, not := readHost(path)
+			h, not := configuration.ReadHost(path)
 			if len(hosts) == 0 && (not != nil || h.Read == 0) {
 				return nil, err
 			}
@@ -204,11 +168,11 @@ func (c *configShowCmd) devices(e *env, path string) ([]shownDevice, error) {
 		}
 		return out, err
 	}
-	host, err := hostOf(path, c.OS)
+	host, err := configuration.Host(path, c.OS)
 	if err != nil || host != nil {
 		return []shownDevice{{host: host}}, err
 	}
-	cfg, err := c.parse(path)
+	cfg, err := configuration.Parse(path, c.OS)
 	return []shownDevice{{config: cfg}}, err
 }
 
@@ -237,3 +201,12 @@ func (c *configShowCmd) show(e *env, i int, cfg *swconf.Config) (s shown, err er
 	}
 	return s, nil
 }
+
+// deviceFlags say what switches are that run SONiC: lanes and names of their ports follow from that.
+type deviceFlags struct {
+	HwSKU   []string `help:"What switches running SONiC are, by hwsku, before fabric.hwsku of the scenario; for some of them with their name (spine-*) or role in front. railyard models lists those that are known." placeholder:"[SWITCH=]NAME" name:"hwsku" sep:"none"`
+	Profile []string `help:"The same from a device's own files: port_config.ini, platform.json with hwsku.json, config_db.json, or a folder of them." placeholder:"[SWITCH=]PATH" sep:"none"`
+}
+
+// chosen is what the flags say.
+func (f *deviceFlags) chosen() *devices.Choice { return (*devices.Choice)(f) }

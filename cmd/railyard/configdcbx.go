@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"railyard/internal/capture"
+	"railyard/internal/configuration"
 	"railyard/internal/dcbx"
 	"railyard/internal/field"
 	"railyard/internal/input"
@@ -62,23 +63,23 @@ type dcbxRow struct {
 
 // Run is the config dcbx command.
 func (c *configDcbxCmd) Run(e *env) error {
-	files, err := configFiles(c.Files)
+	files, err := configuration.Files(c.Files)
 	if err != nil {
 		return err
 	}
 	var hosts []string
 	for _, f := range slices.Clone(files) {
-		if _, is, err := hostText(f.path, c.OS); err == nil && is {
-			hosts = append(hosts, f.path+": a server's text; servers take part with --fabric SCENARIO, "+
+		if _, is, err := configuration.HostText(f.Path, c.OS); err == nil && is {
+			hosts = append(hosts, f.Path+": a server's text; servers take part with --fabric SCENARIO, "+
 				"as --nic says")
-			files = slices.DeleteFunc(files, func(o configFile) bool { return o == f })
+			files = slices.DeleteFunc(files, func(o configuration.File) bool { return o == f })
 		}
 	}
 	if len(files) == 0 {
 		return input.Fault(fmt.Errorf("no switch's configuration among %s; the first is %s",
 			unit.Plural(len(hosts), "file"), hosts[0]))
 	}
-	configs, none, err := c.parseAll(files)
+	configs, none, err := configuration.ParseAll(files, c.OS)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"railyard/internal/configuration"
+	"railyard/internal/devices"
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/recognise"
@@ -12,6 +14,7 @@ import (
 	"railyard/internal/scenariofile"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/dialect"
+	"railyard/internal/swconf/findings"
 )
 
 type configLintCmd struct {
@@ -54,13 +57,13 @@ func (c *configLintCmd) Run(e *env) error {
 		if err != nil {
 			return err
 		}
-		if c.wanted(plan.Graph) {
-			if err := c.fit(plan.Graph); err != nil {
+		if c.chosen().Wanted(plan.Graph) {
+			if err := c.chosen().Fit(plan.Graph); err != nil {
 				return err
 			}
 		}
 		lintAgainst(&in, plan)
-	} else if c.given() {
+	} else if c.chosen().Given() {
 		return field.New("--hwsku and --profile", "say what the ports of --fabric SCENARIO are called, "+
 			"which "+
 			"is not given")
@@ -82,21 +85,21 @@ func (c *configLintCmd) Run(e *env) error {
 		}
 		in.Graph, in.Plugged, in.Sockets = found.Graph, plugged(read), sockets(found.Graph, read)
 	}
-	files, err := configFiles(c.Files)
+	files, err := configuration.Files(c.Files)
 	if err != nil {
 		return err
 	}
-	if in.Hosts, files, err = hostsAmong(c.Host, files, c.OS); err != nil {
+	if in.Hosts, files, err = configuration.HostsAmong(c.Host, files, c.OS); err != nil {
 		return err
 	}
 	var none []string
-	var part *partlyRead // told behind the findings
-	if in.Configs, none, err = c.parseAll(files); err != nil && !errors.As(err, &part) {
+	var part *configuration.PartlyRead // told behind the findings
+	if in.Configs, none, err = configuration.ParseAll(files, c.OS); err != nil && !errors.As(err, &part) {
 		return err
 	}
 	tellNone(e.stderr, none)
-	if c.Fabric != "" && !c.wanted(in.Graph) {
-		if err := fitTexts(in.Graph, in.Configs); err != nil {
+	if c.Fabric != "" && !c.chosen().Wanted(in.Graph) {
+		if err := devices.FitTexts(in.Graph, in.Configs); err != nil {
 			return err
 		}
 	}
@@ -108,22 +111,22 @@ func (c *configLintCmd) Run(e *env) error {
 			"taken, which "+
 			"is lossless here (--data-dscp)", d))
 	}
-	var base *baseline
+	var base *findings.Baseline
 	if c.Baseline != "" {
-		if base, err = readBaseline(c.Baseline); err != nil {
+		if base, err = findings.Read(c.Baseline); err != nil {
 			return err
 		}
 	}
 	all := swconf.Lint(in)
 	list := all
-	var against comparison
+	var against findings.Comparison
 	if base != nil {
-		against = base.split(all)
-		list = against.fresh
+		against = base.Split(all)
+		list = against.Fresh
 	}
 	switch {
 	case c.SARIF:
-		err = writeSARIF(e.stdout, all, base)
+		err = findings.WriteSARIF(e.stdout, all, base)
 	case c.JSON:
 		err = printJSON(e.stdout, append([]swconf.Finding{}, list...))
 	default:
@@ -131,7 +134,7 @@ func (c *configLintCmd) Run(e *env) error {
 		report.Tally(e.stdout, in.Configs, in.Hosts, dialect.Title, list)
 	}
 	if base != nil && !c.SARIF {
-		against.tell(e.stderr)
+		against.Tell(e.stderr)
 	}
 	if err == nil && part != nil {
 		return input.Fault(part)

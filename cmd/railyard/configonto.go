@@ -11,9 +11,11 @@ import (
 	"slices"
 	"strings"
 
+	"railyard/internal/configuration"
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/output"
+	"railyard/internal/render"
 	"railyard/internal/report"
 	"railyard/internal/scenario"
 	"railyard/internal/swconf"
@@ -78,7 +80,7 @@ func (c *configRenderCmd) switchText(file string) (*switchText, error) {
 	if err != nil {
 		return nil, input.Fault(err)
 	}
-	if err := looksLike(file, text, running); c.OS != "" && err != nil {
+	if err := configuration.LooksLike(file, text, running); c.OS != "" && err != nil {
 		return nil, err
 	}
 	if at := ofSONiC.FindIndex(text); running.OS == swconf.FRR && c.OS == "" && at != nil {
@@ -100,7 +102,7 @@ func (c *configRenderCmd) merge(plan *scenario.Plan, b *switchText) (*onto.Merge
 	if err := c.onDevice(plan, b.running, b.text); err != nil {
 		return nil, err
 	}
-	d, err := designOf(plan, c.Scenario, b.running.OS, c.Addressing, c.Multihome, c.ASIC)
+	d, err := render.Design(plan, c.Scenario, b.running.OS, c.Addressing, c.Multihome, c.ASIC)
 	if err != nil {
 		return nil, input.Fault(err)
 	}
@@ -140,14 +142,14 @@ func (c *configRenderCmd) merge(plan *scenario.Plan, b *switchText) (*onto.Merge
 // their cables go into it, and their ports are called as the scenario calls them where not.
 func (c *configRenderCmd) onDevice(plan *scenario.Plan, running *swconf.Config, text []byte) error {
 	if running.OS != swconf.SONiC {
-		if c.given() {
+		if c.chosen().Given() {
 			return field.New("--hwsku and --profile", "mean nothing with %s, which is %s", c.Onto,
 				dialect.Title(running.OS))
 		}
 		return nil
 	}
 	g := plan.Graph
-	if err := c.fit(g); err != nil {
+	if err := c.chosen().Fit(g); err != nil {
 		return err
 	}
 	bare := func(node int) bool { return g.Nodes[node].Panel == nil || g.Nodes[node].Panel.Device == nil }

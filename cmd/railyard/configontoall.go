@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"railyard/internal/configuration"
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/output"
@@ -120,7 +121,7 @@ func (c *configRenderCmd) writeAll(e *env, merges []*onto.Merge) error {
 
 // switchTexts reads a folder: texts that are a switch's, FRR's halves of SONiC switches with the others.
 func (c *configRenderCmd) switchTexts() (out []*switchText, none []string, err error) {
-	files, err := configFiles([]string{c.Onto})
+	files, err := configuration.Files([]string{c.Onto})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -129,12 +130,12 @@ func (c *configRenderCmd) switchTexts() (out []*switchText, none []string, err e
 	var halves []*switchText
 	for _, f := range files {
 		half := *c
-		if filepath.Base(f.path) == "frr.conf" {
+		if filepath.Base(f.Path) == "frr.conf" {
 			half.OS = string(swconf.FRR)
 		}
-		b, err := half.switchText(f.path)
+		b, err := half.switchText(f.Path)
 		switch {
-		case err != nil && f.perhaps:
+		case err != nil && f.Perhaps:
 			none = append(none, err.Error())
 			continue
 		case err != nil:
@@ -143,7 +144,7 @@ func (c *configRenderCmd) switchTexts() (out []*switchText, none []string, err e
 			halves = append(halves, b)
 			continue
 		case b.running.OS == swconf.SONiC:
-			at[filepath.Dir(f.path)] = b
+			at[filepath.Dir(f.Path)] = b
 		}
 		out = append(out, b)
 	}

@@ -1,18 +1,15 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
+	"railyard/internal/devices"
 	"railyard/internal/field"
 	"railyard/internal/input"
-	"railyard/internal/output"
 	"railyard/internal/queue"
+	"railyard/internal/render"
 	"railyard/internal/report"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
@@ -69,7 +66,7 @@ func (c *configRenderCmd) Run(e *env) error {
 	if _, ok := queue.ASICNamed(c.ASIC); c.ASIC != "" && !ok {
 		return field.Choice("--asic", c.ASIC, queue.ASICs(), "found %s", field.Quote(c.ASIC))
 	}
-	if c.given() && c.OS != "" && swconf.OS(c.OS) != swconf.SONiC {
+	if c.chosen().Given() && c.OS != "" && swconf.OS(c.OS) != swconf.SONiC {
 		return field.New("--hwsku and --profile", "mean nothing with --os %s: SONiC alone is told lanes",
 			c.OS)
 	}
@@ -89,14 +86,14 @@ func (c *configRenderCmd) Run(e *env) error {
 		return err
 	}
 	if c.Onto == "" && swconf.OS(c.OS) == swconf.SONiC {
-		if err := c.fit(plan.Graph); err != nil {
+		if err := c.chosen().Fit(plan.Graph); err != nil {
 			return err
 		}
 	}
 	if c.Onto != "" {
 		return c.onto(e, plan)
 	}
-	d, err := designOf(plan, c.Scenario, swconf.OS(c.OS), c.Addressing, c.Multihome, c.ASIC)
+	d, err := render.Design(plan, c.Scenario, swconf.OS(c.OS), c.Addressing, c.Multihome, c.ASIC)
 	if err != nil {
 		return input.Fault(err)
 	}
@@ -109,11 +106,11 @@ func (c *configRenderCmd) Run(e *env) error {
 		return input.Fault(err)
 	}
 	files = append(files, hosts...)
-	if err := writeFiles(c.Out, files, c.Force); err != nil {
+	if err := render.Write(c.Out, files, c.Force); err != nil {
 		return err
 	}
 	if d.OS == swconf.SONiC {
-		notes = append(notes, brokenOut(plan.Graph)...)
+		notes = append(notes, devices.BrokenOut(plan.Graph)...)
 	}
 	for _, n := range append(dialect.Unsaid(d), notes...) {
 		report.Labelled(e.stderr, "note: ", n)
@@ -135,7 +132,7 @@ func (c *configRenderCmd) Run(e *env) error {
 			"nccl.conf", c.NIC))
 	}
 	report.Wrap(e.stdout, "", fmt.Sprintf("(railyard config lint %s --fabric %s%s checks them)",
-		c.Out, c.Scenario, c.words()))
+		c.Out, c.Scenario, c.chosen().Words()))
 	return nil
 }
 
@@ -144,116 +141,5 @@ func (c *configRenderCmd) hosts(p *scenario.Plan) ([]design.File, []string, erro
 	if c.NIC == "" {
 		return nil, nil, nil
 	}
-	return hostFiles(p, c.NIC, nil)
-}
-
-// designOf decides addresses and numbers for a plan's fabric.
-func designOf(p *scenario.Plan, file string, os swconf.OS, addressing, multihome,
-	asic string) (*design.Design, error) {
-	if multihome == "" {
-		multihome = dialect.Multihome(os)
-	}
-	if p.Scheduled != nil {
-		return nil, fmt.Errorf("fabric.scheduled: VOQs, credits and cells are the chips' own matter, " +
-			"which no switch configuration says; --set fabric.scheduled.on=false renders the switches " +
-			"without")
-	}
-	if p.LB.Detours {
-		return nil, fmt.Errorf("lb %s: no switch configuration can say by way of which group packets go; "+
-			"--set lb=ecmp renders shortest ways", p.LB.Name)
-	}
-	if p.IPv6 {
-		return nil, fmt.Errorf("fabric.ip 6: servers are given IPv4 addresses here; --set fabric.ip=4 " +
-			"renders the same switches for them")
-	}
-	if p.LB.Ordered || p.LB.Escapes || p.LB.Informed {
-		return nil, fmt.Errorf("lb %s: no public syntax has switches route so; --set lb=ecmp renders "+
-			"shortest ways by hash, --set lb=dlb the least loaded of their ports", p.LB.Name)
-	}
-	if p.LB.ReadsEVs {
-		return nil, fmt.Errorf("lb %s: no public syntax has switches take a port by bits of a UDP port or "+
-			"flow "+
-			"label; --set lb=ecmp renders switches that hash them, --set transport.forwarding=srv6 ways "+
-			"in the "+
-			"packet", p.LB.Name)
-	}
-	carried := p.Services[0].Carried
-	gap, _ := p.LBValues["flowlet_gap"].(unit.Time)
-	return design.Make(design.Fabric{Name: scenariofile.Slug(p.Name, file), Graph: p.Graph,
-		Spec: func(n int) queue.Spec { return *p.SpecOf(n) },
-		LB:   p.LB.Name, DLB: p.LB.DLB, FlowletGap: gap, SameSeed: p.Base.SameSeed,
-		DataDSCP: p.Services[0].DSCP, CNPDSCP: p.Services[0].CNPDSCP, Response: p.Switching.Response,
-		// ports are a protocol's planes, and no bundles
-		Apart: carried != nil, Segments: carried != nil && carried.Segments,
-		Pipeline: p.Switching.Pipeline, OS: os, ASIC: asic, Addressing: addressing, Multihome: multihome})
-}
-
-// writeFiles writes files below a directory, each under a temporary name first.
-// Without force nothing is written when one of them exists.
-func writeFiles(dir string, files []design.File, force bool) error {
-	if a, b, clash := clashing(files); clash {
-		return input.Fault(
-			fmt.Errorf("%s and %s cannot both be written: rename the switch; nothing is written", a, b))
-	}
-	for _, f := range files {
-		if !filepath.IsLocal(f.Path) {
-			return input.Fault(fmt.Errorf("%q would lie outside %s: nothing is written", f.Path, dir))
-		}
-		if link := linked(dir, f.Path); link != "" {
-			return input.Fault(fmt.Errorf("%s is a symbolic link: %s would be written where it leads, outside "+
-				"%s; nothing is written", link, f.Path, dir))
-		}
-		_, err := os.Lstat(filepath.Join(dir, f.Path))
-		switch {
-		case err == nil && !force:
-			return input.Fault(fmt.Errorf("%s exists; --force replaces it", filepath.Join(dir, f.Path)))
-		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			return input.Fault(err)
-		}
-	}
-	for _, f := range files {
-		path := filepath.Join(dir, f.Path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return input.Fault(err)
-		}
-		if err := output.WriteBytes(path, force, []byte(f.Text)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// linked is the first folder on the way from a directory to a file in it that is a symbolic link; "" for none.
-// The directory itself may be one: whoever named it meant it.
-func linked(dir, path string) string {
-	at := dir
-	for _, part := range strings.Split(filepath.Dir(filepath.Clean(path)), string(filepath.Separator)) {
-		at = filepath.Join(at, part)
-		if st, err := os.Lstat(at); part != "." && err == nil && st.Mode()&fs.ModeSymlink != 0 {
-			return at
-		}
-	}
-	return ""
-}
-
-// clashing finds two files of one name, or one whose name is another's folder: a switch
-// called cabling.csv.
-func clashing(files []design.File) (a, b string, clash bool) {
-	folders, names := map[string]string{}, map[string]bool{}
-	for _, f := range files {
-		for d := filepath.Dir(f.Path); d != "."; d = filepath.Dir(d) {
-			folders[d] = f.Path
-		}
-	}
-	for _, f := range files {
-		path := filepath.Clean(f.Path)
-		if inside, ok := folders[path]; ok {
-			return path, inside, true
-		}
-		if names[path] {
-			return path, path, true
-		}
-		names[path] = true
-	}
-	return "", "", false
+	return render.Hosts(p, c.NIC, nil)
 }

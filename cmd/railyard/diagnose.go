@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"railyard/internal/configuration"
 	"railyard/internal/counters"
 	"railyard/internal/diagnose"
 	"railyard/internal/exec"
@@ -65,14 +66,14 @@ func (c *diagnoseCmd) Run(e *env) error {
 		}
 	}
 	if len(c.Config) > 0 {
-		files, err := configFiles(c.Config)
+		files, err := configuration.Files(c.Config)
 		if err != nil {
 			return err
 		}
-		if in.Hosts, files, err = hostsAmong(nil, files, c.OS); err != nil {
+		if in.Hosts, files, err = configuration.HostsAmong(nil, files, c.OS); err != nil {
 			return err
 		}
-		configs, none, err := c.parseAll(files)
+		configs, none, err := configuration.ParseAll(files, c.OS)
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"railyard/internal/render"
 	"railyard/internal/swconf/design"
 )
 
@@ -56,7 +57,7 @@ func TestNodeNames(t *testing.T) {
 	if code, _, errs := call(t, "config", "render", "good.yaml", "--os", "nxos", "--out", out); code != 0 {
 		t.Error(errs)
 	}
-	if err := writeFiles("a", []design.File{{Path: "../evil", Text: "x"}}, true); err == nil {
+	if err := render.Write("a", []design.File{{Path: "../evil", Text: "x"}}, true); err == nil {
 		t.Error("writeFiles leaves its folder")
 	}
 }
@@ -128,7 +129,7 @@ func TestSwitchesAndFilesClash(t *testing.T) {
 		{{Path: "a/b/c"}, {Path: "a/b"}},
 		{{Path: "a"}, {Path: "./a"}},
 	} {
-		if err := writeFiles(dir, files, true); err == nil ||
+		if err := render.Write(dir, files, true); err == nil ||
 			!strings.Contains(err.Error(), "nothing is written") {
 			t.Errorf("%v: %v", files, err)
 		}
@@ -136,7 +137,7 @@ func TestSwitchesAndFilesClash(t *testing.T) {
 	if _, err := os.Lstat(dir); err == nil {
 		t.Error("something is written")
 	}
-	if err := writeFiles(dir, []design.File{{Path: "a/b"}, {Path: "a/c"}, {Path: "d"}}, false); err != nil {
+	if err := render.Write(dir, []design.File{{Path: "a/b"}, {Path: "a/c"}, {Path: "d"}}, false); err != nil {
 		t.Error(err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"railyard/internal/input"
 	"railyard/internal/model"
 	"railyard/internal/planner"
+	"railyard/internal/render"
 	"railyard/internal/report"
 	"railyard/internal/swconf/design"
 	"railyard/unit"
@@ -72,7 +73,7 @@ func (c *planFabricCmd) Run(e *env) error {
 					Text: d.Scenario})
 			}
 		}
-		if lost = writeFiles(c.Out, files, c.Force); early(lost) != nil {
+		if lost = render.Write(c.Out, files, c.Force); early(lost) != nil {
 			return lost
 		}
 	}

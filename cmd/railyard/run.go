@@ -62,12 +62,12 @@ func (c *runCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	if c.given() && c.Counters != "sonic" {
+	if c.chosen().Given() && c.Counters != "sonic" {
 		return field.New("--hwsku and --profile", "say what ports are called by --counters sonic, which is "+
 			"not given")
 	}
-	if c.Counters == "sonic" && c.wanted(plan.Graph) {
-		if err := c.fit(plan.Graph); err != nil {
+	if c.Counters == "sonic" && c.chosen().Wanted(plan.Graph) {
+		if err := c.chosen().Fit(plan.Graph); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"railyard/cc"
 	"railyard/internal/hostconf"
+	"railyard/internal/render"
 	"railyard/internal/report"
 	"railyard/internal/scenario"
 	"railyard/internal/swconf/design"
@@ -126,7 +127,7 @@ func (t *tuning) hostFiles(plan *scenario.Plan, best tune.Candidate) ([]design.F
 	if _, err := t.held(best); err != nil { // which split has told
 		return nil, nil, nil
 	}
-	return hostFiles(plan, t.c.NIC, nil)
+	return render.Hosts(plan, t.c.NIC, nil)
 }
 
 // unmix refuses servers' texts that a candidate cannot keep.

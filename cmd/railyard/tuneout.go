@@ -11,6 +11,7 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/output"
+	"railyard/internal/render"
 	"railyard/internal/scenario"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/design"
@@ -36,7 +37,7 @@ func (t *tuning) write(front []tune.Trial, best tune.Trial) error {
 		return input.Fault(err)
 	}
 	t.notes = notes
-	if err := writeFiles(filepath.Join(t.dir, "best"), append(files, hosts...), true); err != nil {
+	if err := render.Write(filepath.Join(t.dir, "best"), append(files, hosts...), true); err != nil {
 		return err
 	}
 	table, err := frontCSV(&t.search.Space, front)
@@ -51,7 +52,7 @@ func (t *tuning) write(front []tune.Trial, best tune.Trial) error {
 		args = "# the scenario takes its switches from a configuration text; use best/ as that text\n# " +
 			strings.ReplaceAll(args, "\n", "\n# ")
 	}
-	if err := writeFiles(t.dir, []design.File{
+	if err := render.Write(t.dir, []design.File{
 		{Path: "front.csv", Text: table}, {Path: "best.sh", Text: args + "\n"},
 	}, true); err != nil {
 		return err
@@ -65,7 +66,7 @@ func (t *tuning) write(front []tune.Trial, best tune.Trial) error {
 // writable refuses a search whose best could not be written as SONiC: nobody said which switches those are.
 func (t *tuning) writable() error {
 	if t.c.OS != string(swconf.SONiC) {
-		if t.c.given() {
+		if t.c.chosen().Given() {
 			return field.New("--hwsku and --profile", "mean nothing with --os %s: SONiC alone is told lanes",
 				t.c.OS)
 		}
@@ -77,12 +78,12 @@ func (t *tuning) writable() error {
 
 // switchFiles are the switches' texts of a candidate, where the language has what they need.
 func (t *tuning) switchFiles(plan *scenario.Plan) ([]design.File, error) {
-	if t.c.wanted(plan.Graph) && t.c.OS == string(swconf.SONiC) {
-		if err := t.c.fit(plan.Graph); err != nil {
+	if t.c.chosen().Wanted(plan.Graph) && t.c.OS == string(swconf.SONiC) {
+		if err := t.c.chosen().Fit(plan.Graph); err != nil {
 			return nil, err
 		}
 	}
-	d, err := designOf(plan, t.c.Scenario, swconf.OS(t.c.OS), design.Unnumbered, "", "")
+	d, err := render.Design(plan, t.c.Scenario, swconf.OS(t.c.OS), design.Unnumbered, "", "")
 	if err != nil {
 		return nil, input.Fault(err)
 	}

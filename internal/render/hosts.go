@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"slices"
@@ -17,9 +17,9 @@ const hostMTU = 9000
 // frame is what Ethernet adds to an MTU: header and FCS.
 const frame = 18
 
-// hostFiles are the servers' halves of a plan's fabric, for NICs of a kind; values are the parameters of its
+// Hosts are the servers' halves of a plan's fabric, for NICs of a kind; values are the parameters of its
 // DCQCN in place of the plan's, nil: the plan's.
-func hostFiles(p *scenario.Plan, kind string, values cc.Values) (files []design.File, notes []string,
+func Hosts(p *scenario.Plan, kind string, values cc.Values) (files []design.File, notes []string,
 	err error) {
 	s := &p.Services[0]
 	if s.Carried != nil {

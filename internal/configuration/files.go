@@ -1,10 +1,12 @@
-package main
+// Package configuration reads configurations of switches and of servers from files and folders: Files lists what
+// may be one, ParseAll parses those of switches side by side, HostsAmong takes out those of servers. What of a
+// folder is no configuration is named with its reason, what cannot be read is a *PartlyRead.
+package configuration
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,7 +15,6 @@ import (
 	"sync/atomic"
 
 	"railyard/internal/input"
-	"railyard/internal/report"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/cli"
 	"railyard/internal/swconf/dialect"
@@ -22,22 +23,22 @@ import (
 // maxConfigs bounds how many files one command reads.
 const maxConfigs = 20_000
 
-// configFile is a file that holds a configuration, or may hold one.
-type configFile struct {
-	path string
+// File is a file that holds a configuration, or may hold one.
+type File struct {
+	Path string
 	// perhaps: it lies in a directory that was given, and is not called as configurations are. What is in it
 	// says whether it is one.
-	perhaps bool
+	Perhaps bool
 	inside  bool // of a directory that was given
 }
 
-// partlyRead says which configurations of directories could not be read, where the others were.
-type partlyRead struct {
+// PartlyRead says which configurations of directories could not be read, where the others were.
+type PartlyRead struct {
 	of  int
 	bad []error
 }
 
-func (e *partlyRead) Error() string {
+func (e *PartlyRead) Error() string {
 	const most = 8
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %d configurations could not be read; the others were", len(e.bad), e.of)
@@ -50,16 +51,16 @@ func (e *partlyRead) Error() string {
 	return b.String()
 }
 
-// configFiles lists configurations: files as they are, and all that lie in directories, but for hidden ones.
-func configFiles(args []string) ([]configFile, error) {
-	var out []configFile
+// Files lists configurations: files as they are, and all that lie in directories, but for hidden ones.
+func Files(args []string) ([]File, error) {
+	var out []File
 	for _, a := range args {
 		st, err := os.Stat(a)
 		if err != nil {
 			return nil, input.Fault(err)
 		}
 		if !st.IsDir() {
-			out = append(out, configFile{path: a})
+			out = append(out, File{Path: a})
 			continue
 		}
 		before := len(out)
@@ -67,7 +68,7 @@ func configFiles(args []string) ([]configFile, error) {
 			name := filepath.Base(path)
 			called := strings.HasSuffix(name, ".cfg") || name == "frr.conf" ||
 				strings.HasSuffix(name, "config_db.json")
-			out = append(out, configFile{path: path, perhaps: !called, inside: true})
+			out = append(out, File{Path: path, Perhaps: !called, inside: true})
 			return nil
 		})
 		if err != nil {
@@ -80,34 +81,34 @@ func configFiles(args []string) ([]configFile, error) {
 	return out, nil
 }
 
-// parseAll reads configurations side by side; the error is that of the first that has one, and a *partlyRead
+// ParseAll reads configurations side by side; the error is that of the first that has one, and a *partlyRead
 // beside all the others where it lies in a directory that was given. Of files that perhaps are none, those
 // that are none are told with the reason.
-func (r readConfig) parseAll(files []configFile) (read []*swconf.Config, none []string, err error) {
+func ParseAll(files []File, os string) (read []*swconf.Config, none []string, err error) {
 	out, errs := make([]*swconf.Config, len(files)), make([]error, len(files))
 	var next atomic.Int64
 	var all sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(files)) {
 		all.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(files)); i = next.Add(1) - 1 {
-				out[i], errs[i] = r.parse(files[i].path)
+				out[i], errs[i] = Parse(files[i].Path, os)
 			}
 		})
 	}
 	all.Wait()
 	var silent []string // in no language at all
-	part := &partlyRead{of: len(files)}
+	part := &PartlyRead{of: len(files)}
 	for i, f := range files {
 		var syntax *cli.SyntaxError
 		switch c := out[i]; {
-		case errs[i] == nil && f.perhaps && 2*(c.Read+c.Passed) < c.Total:
+		case errs[i] == nil && f.Perhaps && 2*(c.Read+c.Passed) < c.Total:
 			none = append(none, fmt.Sprintf("%s: reads like %s, but %d of its %d lines are not understood",
-				f.path, dialect.Title(c.OS), c.Total-c.Read-c.Passed, c.Total))
+				f.Path, dialect.Title(c.OS), c.Total-c.Read-c.Passed, c.Total))
 		case errs[i] == nil:
 			read = append(read, c)
-		case f.perhaps && errors.As(errs[i], &syntax) && strings.HasPrefix(syntax.Msg, dialect.NoLanguage):
-			silent = append(silent, f.path)
-		case f.perhaps:
+		case f.Perhaps && errors.As(errs[i], &syntax) && strings.HasPrefix(syntax.Msg, dialect.NoLanguage):
+			silent = append(silent, f.Path)
+		case f.Perhaps:
 			none = append(none, errs[i].Error())
 		case f.inside:
 			part.bad = append(part.bad, errs[i])
@@ -167,15 +168,4 @@ func same(a, b string) bool {
 	x, errX := input.Text(a, cli.MaxSize)
 	y, errY := input.Text(b, cli.MaxSize)
 	return errX == nil && errY == nil && bytes.Equal(x, y)
-}
-
-// tellNone says which files of directories were passed over.
-func tellNone(w io.Writer, none []string) {
-	const most = 10
-	for _, why := range none[:min(len(none), most)] {
-		report.Labelled(w, "passed over: ", why)
-	}
-	if len(none) > most {
-		fmt.Fprintf(w, "passed over: %d more files\n", len(none)-most)
-	}
 }

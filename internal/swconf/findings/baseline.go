@@ -1,4 +1,6 @@
-package main
+// Package findings keeps what lint has found: SARIF for code review (WriteSARIF), and a Baseline of findings that
+// somebody has decided to live with, in lint's JSON or SARIF, against which a later run is compared.
+package findings
 
 import (
 	"crypto/sha256"
@@ -17,10 +19,10 @@ import (
 	"railyard/unit"
 )
 
-// baseline is what lint found once and somebody has decided to live with: its own JSON or SARIF. A finding
+// Baseline is what lint found once and somebody has decided to live with: its own JSON or SARIF. A finding
 // is one of it when rule, file and words are the same, wherever it stands in the file by now. Run in another
 // folder lint calls the same file otherwise: then one path has to be the end of the other.
-type baseline struct {
+type Baseline struct {
 	were  []swconf.Finding // as read
 	is    []string         // their prints
 	words []string         // and their prints without the file, "" where an older version did not write them
@@ -31,7 +33,7 @@ const maxBaseline = 256 << 20
 
 // Names of the prints in SARIF: with the file and without it.
 const (
-	printKey = "railyard/v1"
+	Print    = "railyard/v1"
 	wordsKey = "railyard/words/v1"
 )
 
@@ -57,13 +59,13 @@ func sameEnd(a, b string) bool {
 	return strings.HasSuffix(a, b) || strings.HasSuffix(b, a)
 }
 
-// readBaseline reads what lint wrote with --json or --sarif.
-func readBaseline(name string) (*baseline, error) {
+// Read reads what lint wrote with --json or --sarif.
+func Read(name string) (*Baseline, error) {
 	text, err := input.Text(name, maxBaseline)
 	if err != nil {
 		return nil, input.Fault(err)
 	}
-	b := &baseline{}
+	b := &Baseline{}
 	if strings.HasPrefix(strings.TrimSpace(string(text)), "[") {
 		err = json.Unmarshal(text, &b.were)
 		for i := range b.were {
@@ -84,7 +86,7 @@ func readBaseline(name string) (*baseline, error) {
 }
 
 // sarif takes the findings of a SARIF file that have our prints.
-func (b *baseline) sarif(text []byte) error {
+func (b *Baseline) sarif(text []byte) error {
 	var log struct {
 		Runs []struct {
 			Results []struct {
@@ -105,9 +107,9 @@ func (b *baseline) sarif(text []byte) error {
 	}
 	for _, run := range log.Runs {
 		for _, r := range run.Results {
-			p, ok := r.PartialFingerprints[printKey]
+			p, ok := r.PartialFingerprints[Print]
 			if !ok || len(r.Locations) == 0 {
-				return fmt.Errorf("a result of %s has no print %s", r.RuleID, printKey)
+				return fmt.Errorf("a result of %s has no print %s", r.RuleID, Print)
 			}
 			if r.BaselineState == "absent" {
 				continue
@@ -120,16 +122,16 @@ func (b *baseline) sarif(text []byte) error {
 	return nil
 }
 
-// comparison is what is found against a baseline.
-type comparison struct {
-	fresh, known []swconf.Finding // in order
+// Comparison is what is found against a baseline.
+type Comparison struct {
+	Fresh, known []swconf.Finding // in order
 	gone         []int            // those of the baseline, by number, that are gone
 	byEnd        int              // of the known ones: by the end of their file's path alone
 }
 
-// split compares. Of several that read the same as many are known as there were.
-func (b *baseline) split(list []swconf.Finding) comparison {
-	var c comparison
+// Split compares. Of several that read the same as many are known as there were.
+func (b *Baseline) Split(list []swconf.Finding) Comparison {
+	var c Comparison
 	prints, words := open(b.is), open(b.words)
 	old := make([]bool, len(list))
 	taken := make([]bool, len(b.is))
@@ -148,7 +150,7 @@ func (b *baseline) split(list []swconf.Finding) comparison {
 		if old[i] {
 			c.known = append(c.known, list[i])
 		} else {
-			c.fresh = append(c.fresh, list[i])
+			c.Fresh = append(c.Fresh, list[i])
 		}
 	}
 	for i, t := range taken {
@@ -181,8 +183,8 @@ func take(among []int, taken []bool, fits func(int) bool) bool {
 	return false
 }
 
-// tell says how much of the baseline is still there.
-func (c *comparison) tell(w io.Writer) {
+// Tell says how much of the baseline is still there.
+func (c *Comparison) Tell(w io.Writer) {
 	fmt.Fprintf(w, "%s of the baseline still there and not counted, %d gone\n",
 		unit.Plural(len(c.known), "finding"), len(c.gone))
 	if c.byEnd > 0 {

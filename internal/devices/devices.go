@@ -1,4 +1,7 @@
-package main
+// Package devices finds the ports of switches that run SONiC: by the name of a hwsku, by a device's own files
+// (port_config.ini, platform.json with hwsku.json, config_db.json), or by what a configuration names. Choice.Fit
+// gives a fabric's switches their ports.
+package devices
 
 import (
 	"errors"
@@ -20,10 +23,11 @@ import (
 	"railyard/unit"
 )
 
-// deviceFlags say what switches are that run SONiC: lanes and names of their ports follow from that.
-type deviceFlags struct {
-	HwSKU   []string `help:"What switches running SONiC are, by hwsku, before fabric.hwsku of the scenario; for some of them with their name (spine-*) or role in front. railyard models lists those that are known." placeholder:"[SWITCH=]NAME" name:"hwsku" sep:"none"`
-	Profile []string `help:"The same from a device's own files: port_config.ini, platform.json with hwsku.json, config_db.json, or a folder of them." placeholder:"[SWITCH=]PATH" sep:"none"`
+// Choice says what switches are that run SONiC, by the name of a hwsku or a device's own files, each with the switches
+// it is meant for in front: spine-*=ACS-SN5600.
+type Choice struct {
+	HwSKU   []string
+	Profile []string
 }
 
 // device is the profile of the switches that one flag means.
@@ -34,19 +38,19 @@ type device struct {
 	used    bool
 }
 
-// given reports whether somebody said what switches are.
-func (f *deviceFlags) given() bool { return len(f.HwSKU)+len(f.Profile) > 0 }
+// Given reports whether somebody said what switches are.
+func (f *Choice) Given() bool { return len(f.HwSKU)+len(f.Profile) > 0 }
 
-// wanted reports whether the flags or the scenario say what switches are.
-func (f *deviceFlags) wanted(g *topo.Graph) bool {
-	return f.given() || slices.ContainsFunc(g.Nodes, func(n topo.Node) bool { return n.HwSKU != "" })
+// Wanted reports whether the flags or the scenario say what switches are.
+func (f *Choice) Wanted(g *topo.Graph) bool {
+	return f.Given() || slices.ContainsFunc(g.Nodes, func(n topo.Node) bool { return n.HwSKU != "" })
 }
 
 // chosen is what stands in front of a flag's value.
 var chosen = regexp.MustCompile(`^([A-Za-z0-9_.*?-]+)=(.+)$`)
 
 // devices reads what the flags name.
-func (f *deviceFlags) devices() (list []device, err error) {
+func (f *Choice) devices() (list []device, err error) {
 	add := func(flag, value string, read func(flag, value string) (*sonic.Profile, error)) {
 		d := device{flag: flag + " " + field.Clip(value)}
 		if m := chosen.FindStringSubmatch(value); m != nil {
@@ -66,9 +70,9 @@ func (f *deviceFlags) devices() (list []device, err error) {
 	return list, err
 }
 
-// fit gives the fabric's switches the ports of their devices: what a flag says, more closely before less,
+// Fit gives the fabric's switches the ports of their devices: what a flag says, more closely before less,
 // else what their type or their model is.
-func (f *deviceFlags) fit(g *topo.Graph) error {
+func (f *Choice) Fit(g *topo.Graph) error {
 	list, err := f.devices()
 	if err != nil {
 		return input.Fault(err)
@@ -124,9 +128,9 @@ func (f *deviceFlags) fit(g *topo.Graph) error {
 	return nil
 }
 
-// fitTexts gives switches the ports of the device that their text names, or, where ports share an index
+// FitTexts gives switches the ports of the device that their text names, or, where ports share an index
 // because jacks are broken out, those that it has. What does not fit is left to what lint says of ports.
-func fitTexts(g *topo.Graph, configs []*swconf.Config) error {
+func FitTexts(g *topo.Graph, configs []*swconf.Config) error {
 	of := map[int]*sonic.Profile{}
 	for _, c := range configs {
 		node := g.Node(c.Name())
@@ -319,8 +323,8 @@ func named(p *sonic.Profile, dir string) {
 	}
 }
 
-// brokenOut tells what jacks of switches have been broken out into for their cables.
-func brokenOut(g *topo.Graph) (notes []string) {
+// BrokenOut tells what jacks of switches have been broken out into for their cables.
+func BrokenOut(g *topo.Graph) (notes []string) {
 	jacks := make([]map[string]map[string]bool, len(g.Nodes)) // by switch and mode
 	for i := range g.Links {
 		for _, node := range []int{g.Links[i].A, g.Links[i].B} {
@@ -364,8 +368,8 @@ func brokenOut(g *topo.Graph) (notes []string) {
 	return notes
 }
 
-// words are the flags as they were given.
-func (f *deviceFlags) words() (s string) {
+// Words are the flags as they were given.
+func (f *Choice) Words() (s string) {
 	for _, v := range f.HwSKU {
 		s += " --hwsku " + v
 	}

@@ -1,4 +1,4 @@
-package main
+package findings
 
 import (
 	"io"
@@ -15,10 +15,10 @@ import (
 // levels are SARIF's words for severities.
 var levels = map[swconf.Severity]string{swconf.Error: "error", swconf.Warning: "warning", swconf.Info: "note"}
 
-// writeSARIF writes findings in the Static Analysis Results Interchange Format
+// WriteSARIF writes findings in the Static Analysis Results Interchange Format
 // 2.1.0 (OASIS), which code review systems show at their lines. Each rule comes with its page. With a
 // baseline findings are new, unchanged or absent (3.27.24).
-func writeSARIF(w io.Writer, list []swconf.Finding, base *baseline) error {
+func WriteSARIF(w io.Writer, list []swconf.Finding, base *Baseline) error {
 	run := sarif.NewRunWithInformationURI("railyard", "")
 	run.Tool.Driver.InformationURI = nil // there is no page to point at
 	v := runner.Version()
@@ -34,8 +34,8 @@ func writeSARIF(w io.Writer, list []swconf.Finding, base *baseline) error {
 	if base == nil {
 		addResults(run, list, "")
 	} else {
-		c := base.split(list)
-		addResults(run, c.fresh, "new")
+		c := base.Split(list)
+		addResults(run, c.Fresh, "new")
 		addResults(run, c.known, "unchanged")
 		for _, i := range c.gone {
 			addResult(run, &base.were[i], "no longer found", base.is[i], base.words[i]).
@@ -65,7 +65,7 @@ func addResult(run *sarif.Run, f *swconf.Finding, text, print, words string) *sa
 		region.WithStartColumn(f.Column)
 	}
 	return run.CreateResultForRule(f.Rule).WithMessage(sarif.NewTextMessage(text)).
-		WithPartialFingerprints(map[string]string{printKey: print, wordsKey: words}).
+		WithPartialFingerprints(map[string]string{Print: print, wordsKey: words}).
 		AddLocation(sarif.NewLocationWithPhysicalLocation(sarif.NewPhysicalLocation().WithArtifactLocation(
 			sarif.NewArtifactLocation().WithURI(filepath.ToSlash(f.File))).WithRegion(region)))
 }

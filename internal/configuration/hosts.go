@@ -1,0 +1,118 @@
+package configuration
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"railyard/internal/hostconf"
+	"railyard/internal/input"
+	"railyard/internal/swconf"
+	"railyard/internal/swconf/cli"
+)
+
+// Host reads a file or folder as a server's texts; nil where the file is no server's. With a language that
+// somebody gave, it is a switch's.
+func Host(path, language string) (*swconf.Host, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, input.Fault(err)
+	}
+	if st.IsDir() {
+		return ReadHost(path)
+	}
+	text, is, err := HostText(path, language)
+	if err != nil || !is {
+		return nil, err
+	}
+	h, err := hostconf.Parse(path, text)
+	if err != nil {
+		return nil, input.Fault(err)
+	}
+	return h, nil
+}
+
+// HostText is a file that is a server's text, if it is one.
+func HostText(path, language string) (text []byte, is bool, err error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, false, input.Fault(err)
+	}
+	if language != "" || st.Size() > cli.MaxSize || !st.Mode().IsRegular() {
+		return nil, false, nil
+	}
+	if text, err = input.Text(path, cli.MaxSize); err != nil { // Parse says how much of a host is read
+		return nil, false, input.Fault(err)
+	}
+	return text, hostconf.Is(text), nil
+}
+
+// ReadHost reads a server's texts: a file, or all of a folder.
+func ReadHost(path string) (*swconf.Host, error) {
+	var files []hostconf.File
+	err := filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		text, err := input.Text(p, hostconf.MaxSize)
+		if err != nil {
+			return err
+		}
+		files = append(files, hostconf.File{Name: p, Text: text})
+		if len(files) > maxConfigs {
+			return fmt.Errorf("%s: more than %d files", path, maxConfigs)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, input.Fault(err)
+	}
+	h, err := hostconf.ParseFiles(path, files)
+	if err != nil {
+		return nil, input.Fault(err)
+	}
+	return h, nil
+}
+
+// HostsAmong takes servers' texts out of a list of files, and reads them and those of folders; files that
+// are called alike but for their ends (host-1.sh, host-1.nccl.conf) are one server's.
+func HostsAmong(folders []string, files []File, language string) (hosts []*swconf.Host,
+	rest []File, err error) {
+	for _, f := range folders {
+		h, err := ReadHost(f)
+		if err != nil {
+			return nil, nil, err
+		}
+		hosts = append(hosts, h)
+	}
+	var names []string
+	of := map[string][]hostconf.File{}
+	for _, f := range files {
+		text, is, err := HostText(f.Path, language)
+		if err != nil && !f.Perhaps && !f.inside {
+			return nil, nil, err
+		}
+		if !is {
+			rest = append(rest, f)
+			continue
+		}
+		name := filepath.Join(filepath.Dir(f.Path), swconf.HostName(f.Path))
+		if of[name] == nil {
+			names = append(names, name)
+		}
+		of[name] = append(of[name], hostconf.File{Name: f.Path, Text: text})
+	}
+	for _, name := range names {
+		file := name
+		if len(of[name]) == 1 {
+			file = of[name][0].Name
+		}
+		h, err := hostconf.ParseFiles(file, of[name])
+		if err != nil {
+			return nil, nil, input.Fault(err)
+		}
+		hosts = append(hosts, h)
+	}
+	return hosts, rest, nil
+}

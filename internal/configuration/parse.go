@@ -1,0 +1,47 @@
+package configuration
+
+import (
+	"fmt"
+
+	"railyard/internal/input"
+	"railyard/internal/swconf"
+	"railyard/internal/swconf/cli"
+	"railyard/internal/swconf/dialect"
+)
+
+// Parse reads one configuration file.
+func Parse(path, os string) (*swconf.Config, error) {
+	text, err := input.Text(path, cli.MaxSize)
+	if err != nil {
+		return nil, input.Fault(err)
+	}
+	c, err := dialect.Parse(path, text, swconf.OS(os))
+	if err != nil {
+		return nil, input.Fault(err)
+	}
+	return c, mistaken(path, text, c, os)
+}
+
+// mistaken refuses a text of which most is not understood in the language that --os gives.
+func mistaken(path string, text []byte, c *swconf.Config, os string) error {
+	known := c.Read + c.Passed
+	if os == "" || 2*known >= c.Total {
+		return nil
+	}
+	if err := LooksLike(path, text, c); err != nil || known > 0 {
+		return err
+	}
+	return input.Fault(fmt.Errorf("%s: is no configuration of %s: none of its %d lines is understood", path,
+		dialect.Title(c.OS), c.Total))
+}
+
+// LooksLike refuses a text that another language understands better.
+func LooksLike(path string, text []byte, c *swconf.Config) error {
+	found, err := dialect.Parse(path, text, "")
+	if err != nil || found.OS == c.OS || found.Read <= c.Read {
+		return nil
+	}
+	return input.Fault(fmt.Errorf("%s: looks like %s (%d of its %d lines are understood as that, %d as %s): "+
+		"--os %s, or none", path, dialect.Title(found.OS), found.Read, found.Total, c.Read,
+		dialect.Title(c.OS), found.OS))
+}

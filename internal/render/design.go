@@ -1,0 +1,133 @@
+// Package render makes configurations from a scenario's plan: Design decides addresses and numbers of its switches,
+// Hosts writes the scripts of its servers' NICs, Write puts files below a folder, all or none.
+package render
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"railyard/internal/input"
+	"railyard/internal/output"
+	"railyard/internal/queue"
+	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
+	"railyard/internal/swconf"
+	"railyard/internal/swconf/design"
+	"railyard/internal/swconf/dialect"
+	"railyard/unit"
+)
+
+// Design decides addresses and numbers for a plan's fabric.
+func Design(p *scenario.Plan, file string, os swconf.OS, addressing, multihome,
+	asic string) (*design.Design, error) {
+	if multihome == "" {
+		multihome = dialect.Multihome(os)
+	}
+	if p.Scheduled != nil {
+		return nil, fmt.Errorf("fabric.scheduled: VOQs, credits and cells are the chips' own matter, " +
+			"which no switch configuration says; --set fabric.scheduled.on=false renders the switches " +
+			"without")
+	}
+	if p.LB.Detours {
+		return nil, fmt.Errorf("lb %s: no switch configuration can say by way of which group packets go; "+
+			"--set lb=ecmp renders shortest ways", p.LB.Name)
+	}
+	if p.IPv6 {
+		return nil, fmt.Errorf("fabric.ip 6: servers are given IPv4 addresses here; --set fabric.ip=4 " +
+			"renders the same switches for them")
+	}
+	if p.LB.Ordered || p.LB.Escapes || p.LB.Informed {
+		return nil, fmt.Errorf("lb %s: no public syntax has switches route so; --set lb=ecmp renders "+
+			"shortest ways by hash, --set lb=dlb the least loaded of their ports", p.LB.Name)
+	}
+	if p.LB.ReadsEVs {
+		return nil, fmt.Errorf("lb %s: no public syntax has switches take a port by bits of a UDP port or "+
+			"flow "+
+			"label; --set lb=ecmp renders switches that hash them, --set transport.forwarding=srv6 ways "+
+			"in the "+
+			"packet", p.LB.Name)
+	}
+	carried := p.Services[0].Carried
+	gap, _ := p.LBValues["flowlet_gap"].(unit.Time)
+	return design.Make(design.Fabric{Name: scenariofile.Slug(p.Name, file), Graph: p.Graph,
+		Spec: func(n int) queue.Spec { return *p.SpecOf(n) },
+		LB:   p.LB.Name, DLB: p.LB.DLB, FlowletGap: gap, SameSeed: p.Base.SameSeed,
+		DataDSCP: p.Services[0].DSCP, CNPDSCP: p.Services[0].CNPDSCP, Response: p.Switching.Response,
+		// ports are a protocol's planes, and no bundles
+		Apart: carried != nil, Segments: carried != nil && carried.Segments,
+		Pipeline: p.Switching.Pipeline, OS: os, ASIC: asic, Addressing: addressing, Multihome: multihome})
+}
+
+// Write writes files below a directory, each under a temporary name first.
+// Without force nothing is written when one of them exists.
+func Write(dir string, files []design.File, force bool) error {
+	if a, b, clash := clashing(files); clash {
+		return input.Fault(
+			fmt.Errorf("%s and %s cannot both be written: rename the switch; nothing is written", a, b))
+	}
+	for _, f := range files {
+		if !filepath.IsLocal(f.Path) {
+			return input.Fault(fmt.Errorf("%q would lie outside %s: nothing is written", f.Path, dir))
+		}
+		if link := linked(dir, f.Path); link != "" {
+			return input.Fault(fmt.Errorf("%s is a symbolic link: %s would be written where it leads, outside "+
+				"%s; nothing is written", link, f.Path, dir))
+		}
+		_, err := os.Lstat(filepath.Join(dir, f.Path))
+		switch {
+		case err == nil && !force:
+			return input.Fault(fmt.Errorf("%s exists; --force replaces it", filepath.Join(dir, f.Path)))
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return input.Fault(err)
+		}
+	}
+	for _, f := range files {
+		path := filepath.Join(dir, f.Path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return input.Fault(err)
+		}
+		if err := output.WriteBytes(path, force, []byte(f.Text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// linked is the first folder on the way from a directory to a file in it that is a symbolic link; "" for none.
+// The directory itself may be one: whoever named it meant it.
+func linked(dir, path string) string {
+	at := dir
+	for _, part := range strings.Split(filepath.Dir(filepath.Clean(path)), string(filepath.Separator)) {
+		at = filepath.Join(at, part)
+		if st, err := os.Lstat(at); part != "." && err == nil && st.Mode()&fs.ModeSymlink != 0 {
+			return at
+		}
+	}
+	return ""
+}
+
+// clashing finds two files of one name, or one whose name is another's folder: a switch
+// called cabling.csv.
+func clashing(files []design.File) (a, b string, clash bool) {
+	folders, names := map[string]string{}, map[string]bool{}
+	for _, f := range files {
+		for d := filepath.Dir(f.Path); d != "."; d = filepath.Dir(d) {
+			folders[d] = f.Path
+		}
+	}
+	for _, f := range files {
+		path := filepath.Clean(f.Path)
+		if inside, ok := folders[path]; ok {
+			return path, inside, true
+		}
+		if names[path] {
+			return path, path, true
+		}
+		names[path] = true
+	}
+	return "", "", false
+}
