@@ -1,11 +1,11 @@
 package unit
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 )
 
-// Plural is a number with its noun: 1 cable, 3 cables, 2 switches, 4 queue pairs.
+// Plural is a number with its noun: 1 cable, 3 cables, 2 switches, 16,384 GPUs.
 func Plural[T int | int32 | int64 | uint32 | uint64](n T, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -20,5 +20,5 @@ func Plural[T int | int32 | int64 | uint32 | uint64](n T, noun string) string {
 	default:
 		noun += "s"
 	}
-	return fmt.Sprintf("%d %s", n, noun)
+	return grouped(strconv.FormatInt(int64(n), 10)) + " " + noun
 }

@@ -27,7 +27,7 @@ func TestCompareAllAlgorithms(t *testing.T) {
 	}
 	for _, name := range cc.Names() {
 		fits := strings.Contains(out, "\n"+name+" ")
-		if without := strings.Contains(out, "does not fit: "+name+": "); fits == without {
+		if without := strings.Contains(out, "infeasible: "+name+": "); fits == without {
 			t.Errorf("%s has a line: %v, a reason: %v", name, fits, without)
 		}
 	}
@@ -69,7 +69,7 @@ func TestCompareAllOfNothing(t *testing.T) {
 	}
 	var b strings.Builder
 	report.Algorithms(&b, "none", nil, []result.Unfit{{Label: "eqds", Why: "eqds needs trimming"}})
-	if !strings.Contains(b.String(), "does not fit: eqds: eqds needs trimming") {
+	if !strings.Contains(b.String(), "infeasible: eqds: eqds needs trimming") {
 		t.Error(b.String())
 	}
 }

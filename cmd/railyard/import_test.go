@@ -104,7 +104,7 @@ func TestAssumedFabrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := c.importTraces(&env{stdout: &out}, c.Files, nil); err == nil || !strings.Contains(err.Error(),
-		"100000 ranks fit no fabric that can be assumed; name a file that says what is cabled, too") {
+		"100,000 ranks fit no fabric that can be assumed; name a file that says what is cabled, too") {
 		t.Error(err)
 	}
 }

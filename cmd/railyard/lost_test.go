@@ -72,7 +72,7 @@ func TestExitOfALostRank(t *testing.T) {
 	if s.Complete || s.Outcome == nil || len(s.Outcome.CutOff) != 2 {
 		t.Errorf("%+v", s.Outcome)
 	}
-	if code, out, _ := call(t, "report", "r"); code != 0 || !strings.Contains(out, "RANK LOST at") {
+	if code, out, _ := call(t, "report", "r"); code != 0 || !strings.Contains(out, "job fails at 8.48 ms: 2 GPUs isolated") {
 		t.Errorf("report: exit %d, %s", code, out)
 	}
 	if b, _ := os.ReadFile("r/run.json"); !strings.Contains(string(b), `"complete": true`) {

@@ -162,7 +162,7 @@ func TestStandardInput(t *testing.T) {
 		text, want string
 		code       int
 	}{
-		{small, "Written to out ", 0},
+		{small, "Results: out ", 0},
 		{"name: x\nfabrik: {}\n", "standard input:2:1: fabrik: unknown key", 2},
 		{"", "standard input: is empty", 2},
 	} {

@@ -101,7 +101,7 @@ func TestCheckWithoutRoomForTheRun(t *testing.T) {
 		out, _ := cmd.CombinedOutput()
 		plain := strings.Join(strings.Fields(string(out)), " ")
 		if code := cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(plain, c.want) ||
-			c.code == 0 && !strings.Contains(plain, "16000 GPUs, 48000 links") {
+			c.code == 0 && !strings.Contains(plain, "16,000 GPUs, 48,000 links") {
 			t.Errorf("%s: exit %d: %.600s", c.command, code, out)
 		}
 	}

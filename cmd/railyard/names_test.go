@@ -67,7 +67,7 @@ func TestRunNames(t *testing.T) {
 	smallFile(t)
 	for _, name := range []string{"..", "../../evil", "/etc", strings.Repeat("long", 100), `a\b`} {
 		code, text, errs := call(t, "run", "small.yaml", "--set", "name="+name)
-		if code != 0 || !strings.Contains(text, "Written to runs/") {
+		if code != 0 || !strings.Contains(text, "Results: runs/") {
 			t.Errorf("%s: exit %d: %s", name, code, errs)
 		}
 	}

@@ -119,7 +119,7 @@ func TestOutAnywhere(t *testing.T) {
 			for _, args := range [][]string{nil, {"--force"}, {"--force", "--seed", "7"}} {
 				code, text, errs := call(t, append([]string{"run", file, "--out", out}, args...)...)
 				if code != 0 ||
-					!strings.Contains(text, "Written to "+strings.Replace(out, "link", "real", 1)+" ") {
+					!strings.Contains(text, "Results: "+strings.Replace(out, "link", "real", 1)+" ") {
 					t.Fatalf("%v: exit %d: %s%s", args, code, text, errs)
 				}
 				if s, err := whole(out); err != nil || !s.Complete || s.Seed != 7 && len(args) == 3 {
@@ -195,7 +195,7 @@ func TestDiskFull(t *testing.T) {
 		"seg-1-rail-1:Eth1", "--out", "full/run"}
 	code, text, errs := call(t, args...)
 	there := filepath.Join(cache, "railyard", "railyard-small-001")
-	if code != 1 || !strings.Contains(text, "Step time") || !strings.Contains(text, "Written to "+there) ||
+	if code != 1 || !strings.Contains(text, "of line rate") || !strings.Contains(text, "Results: "+there) ||
 		!strings.Contains(errs, "no space left") {
 		t.Errorf("exit %d: %s%s", code, text, errs)
 	}
@@ -206,7 +206,7 @@ func TestDiskFull(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(tmp, "cache")) // and this: only the report is left
-	if code, text, errs := call(t, args...); code != 1 || !strings.Contains(text, "Step time") ||
+	if code, text, errs := call(t, args...); code != 1 || !strings.Contains(text, "of line rate") ||
 		!strings.Contains(errs, "only its report is left") {
 		t.Errorf("exit %d: %s%s", code, text, errs)
 	}
@@ -265,7 +265,7 @@ func TestOneOut(t *testing.T) {
 			code := e.main([]string{"run", "small.yaml", "--set", "workload.traffic.incast.bytes=200MB",
 				"--out", "run"})
 			switch {
-			case code == 0 && strings.Contains(text.String(), "Written to run "):
+			case code == 0 && strings.Contains(text.String(), "Results: run "):
 				wrote.Add(1)
 				return
 			case code == 2 && text.String() == "" && strings.Contains(errs.String(), "another run"):
@@ -342,7 +342,7 @@ func TestCompareKeeps(t *testing.T) {
 	smallFile(t)
 	lossy := "fabric.host_link.bit_error_rate=0,0.01"
 	code, text, errs := call(t, "compare", "small.yaml", "--set", lossy, "--set", "transport.retries=1")
-	if code != 1 || !strings.Contains(text, "failed") || !strings.Contains(text, "completion time") ||
+	if code != 1 || !strings.Contains(text, "failed") || !strings.Contains(text, "\nstep ") ||
 		!strings.Contains(errs, "1 of 2 variants failed") {
 		t.Errorf("exit %d: %s%s", code, text, errs)
 	}

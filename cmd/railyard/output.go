@@ -4,8 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
+	"strconv"
 	"syscall"
 
+	"golang.org/x/term"
+
+	"railyard/internal/report/screen"
 	"railyard/internal/result"
 )
 
@@ -39,6 +44,29 @@ func (p *printer) Write(b []byte) (int, error) {
 	}
 	return n, err
 }
+
+// Layout is that of the terminal: its width, and colours unless NO_COLOR is set (no-color.org). What goes elsewhere is
+// as wide as COLUMNS says, or not wrapped, and has neither colours nor bars.
+func (p *printer) Layout() screen.Layout { return layout(p.Writer) }
+
+func layout(w io.Writer) screen.Layout {
+	if !onTerminal(w) {
+		columns, _ := strconv.Atoi(os.Getenv("COLUMNS"))
+		if columns > 0 {
+			columns = max(columns, leastColumns)
+		}
+		return screen.Layout{Width: columns}
+	}
+	wide, _, err := term.GetSize(int(w.(*os.File).Fd()))
+	if err != nil {
+		wide = leastColumns
+	}
+	plain := os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb"
+	return screen.Layout{Width: max(wide, leastColumns), Color: !plain, Bars: true}
+}
+
+// leastColumns is the least width that reports are laid out for.
+const leastColumns = 80
 
 // enough reports whether the reader has closed its end: it has seen what it wanted.
 func (p *printer) enough() bool { return errors.Is(p.err, syscall.EPIPE) }

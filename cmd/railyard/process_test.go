@@ -43,6 +43,7 @@ func tellHeld(file string) {
 // TestMain lets the test binary be the program when it starts itself.
 func TestMain(m *testing.M) {
 	if os.Getenv("RAILYARD_CHILD") == "" {
+		os.Setenv("COLUMNS", "80") // transcripts are of a terminal's width
 		os.Exit(m.Run())
 	}
 	followParent()

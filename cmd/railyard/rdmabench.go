@@ -11,7 +11,7 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/output"
 	"railyard/internal/perftest"
-	"railyard/internal/report"
+	"railyard/internal/report/screen"
 )
 
 type rdmaBenchCmd struct {
@@ -212,7 +212,8 @@ func (c *rdmaBenchCmd) print(e *env, rows []benchRow) error {
 			fmt.Fprintln(e.stdout)
 		}
 		fmt.Fprintf(e.stdout, "%-28s %8.2f %-6s %-21s (%.2f to %.2f in %d)\n", r.Name, r.Median, r.Unit,
-			report.Bar(r.Median/most[r.Unit], 20), slices.Min(r.Values), slices.Max(r.Values), len(r.Values))
+			screen.Of(e.stdout).Bar(r.Median/most[r.Unit], 20), slices.Min(r.Values), slices.Max(r.Values),
+			len(r.Values))
 	}
 	fmt.Fprintln(e.stdout)
 	if ratio(benchWrite, benchUDP) > 0 {

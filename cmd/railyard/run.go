@@ -19,6 +19,7 @@ import (
 	"railyard/internal/input"
 	"railyard/internal/output"
 	"railyard/internal/report"
+	"railyard/internal/report/screen"
 	"railyard/internal/result"
 	"railyard/internal/runner"
 	"railyard/internal/scenario"
@@ -150,17 +151,20 @@ func (c *runCmd) print(e *env, job *runner.Runner, s *result.Summary) error {
 	if job.Dir == "" {
 		return nil
 	}
-	fmt.Fprintf(e.stdout, "Written to %s (summary.json, *.parquet; trace.json opens in Perfetto)\n", job.Dir)
+	screen.Painted(e.stdout, screen.Baseline, "Results: ",
+		job.Dir+" (summary.json, *.parquet; trace.json for Perfetto)")
 	if job.Moved != "" {
 		report.Wrap(e.stdout, "", job.Moved+".")
 	}
 	if job.Capture != nil {
-		fmt.Fprintf(e.stdout, "%s in %s (railyard pcap and Wireshark read it)\n",
-			unit.Plural(job.Capture.Len(), "packet"),
-			filepath.Join(job.Dir, "capture.pcapng"))
+		report.Labelled(e.stdout, "Capture: ", fmt.Sprintf("%s in %s (railyard pcap, Wireshark)",
+			unit.Plural(job.Capture.Len(), "packet"), filepath.Join(job.Dir, "capture.pcapng")))
 	}
 	for _, p := range c.Follow {
-		fmt.Fprintf(e.stdout, "What became of packet %s: railyard report %s --packet %s\n", p, job.Dir, p)
+		fmt.Fprintf(e.stdout, "Trace of packet %s: railyard report %s --packet %s\n", p, job.Dir, p)
+	}
+	if len(s.Remedies) > 0 {
+		fmt.Fprintf(e.stdout, "Next: railyard why %s --try 3 (simulates the remedies)\n", job.Dir)
 	}
 	return nil
 }

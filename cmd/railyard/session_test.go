@@ -42,7 +42,7 @@ func TestSessions(t *testing.T) {
 }
 
 // speed is what a report says of the machine.
-var speed = regexp.MustCompile(`(packet-hops,)\s+[0-9.]+ s of\s+events[^B]*MB`)
+var speed = regexp.MustCompile(`(packet-hops\s+in)\s+[0-9.]+\s+s\s+[^B]*MB`)
 
 // session plays a page again in the current folder and returns it with what is printed now.
 func session(t *testing.T, page, shipped string) string {

@@ -55,7 +55,7 @@ func TestWhy(t *testing.T) {
 	if err != nil || json.Unmarshal(b, &cured) != nil || cured.Step != r.Step {
 		t.Errorf("%v: the remedy was said to take %d, its run takes %d", err, r.Step, cured.Step)
 	}
-	if out, _, code := call("why", dir); code != 0 || !strings.Contains(out, "expected to save") {
+	if out, _, code := call("why", dir); code != 0 || !strings.Contains(out, "a run without it saves") {
 		t.Errorf("%d: %s", code, out)
 	}
 	for _, bad := range []struct {

@@ -64,32 +64,32 @@ func (b *blamer) evidence(id cause.ID, row *result.CollectiveRow) string {
 	switch id {
 	case cause.Latency:
 		if b.r.plan.Scheduled != nil {
-			return "latency of its chain of transfers: propagation, switches, the round trip of credit, NICs and NVLink"
+			return "latency of its chain of transfers: propagation, switches, credit round trip, NICs and NVLink"
 		}
 		return "latency of its chain of transfers: propagation, switches, NICs and NVLink"
 	case cause.Recovering:
-		s := "congestion control has not given back the rate"
+		s := "CC recovering"
 		if row.Port >= 0 {
-			if s += " that it cut for the queue at " + port; b.earlier {
-				s += ", where its packets had waited earlier"
+			if s += " after the queue at " + port; b.earlier {
+				s += ", in which its packets waited earlier"
 			}
 		}
 		return s
 	case cause.Window:
-		return "the window was too small to keep its path busy"
+		return "window limit: the window does not fill the path"
 	case cause.Credit:
 		if b.r.plan.Scheduled != nil {
-			return "it waited for credit that the egress port had not granted yet"
+			return "blocked on credit of the egress port"
 		}
-		return "it waited for credit that the receiver had not granted yet"
+		return "blocked on credit of the receiver"
 	case cause.Collision, cause.Oversubscription:
 		switch {
 		case b.r.seen.Rules.Detours: // where the shortest ways lead is no reason for room nearby
-			return fmt.Sprintf("detours: %s the link %s, each on its way round", share, port)
+			return fmt.Sprintf("detours: %s the link %s", share, port)
 		case id == cause.Oversubscription:
-			return fmt.Sprintf("oversubscription: %s the links beside %s, which have less capacity together", share, port)
+			return fmt.Sprintf("oversubscription: %s %s and its parallel links, which have less capacity", share, port)
 		}
-		return fmt.Sprintf("hash collision: %s the link %s, others nearby have room", share, port)
+		return fmt.Sprintf("ECMP hash collision: %s the link %s, other links of the group have spare capacity", share, port)
 	case cause.FailedCapacity:
 		broken := b.r.brokenAt(unit.Time(row.End))
 		if n := len(broken); n > 3 {
@@ -98,23 +98,23 @@ func (b *blamer) evidence(id cause.ID, row *result.CollectiveRow) string {
 		if len(broken) == 0 {
 			return "failed capacity: a link was down"
 		}
-		return "failed capacity: down are " + strings.Join(broken, ", ")
+		return "failed capacity: down: " + strings.Join(broken, ", ")
 	case cause.SlowLink:
 		return b.r.slowness(row.Port, unit.Time(row.Start), unit.Time(row.End))
 	case cause.Incast:
 		return fmt.Sprintf("incast: %s at %s", end, port)
 	case cause.Pause:
-		return fmt.Sprintf("PFC paused %s%s while there was room behind it", port, b.root(row.Port))
+		return fmt.Sprintf("PFC pauses of %s%s, although the next link had spare capacity", port, b.root(row.Port))
 	case cause.Retransmission, cause.Reordering:
 		return b.resending(id, unit.Time(row.Lost.Own[id]))
 	case cause.Trimmed:
-		return "packets that switches had trimmed and that were sent again"
+		return "retransmission of trimmed packets"
 	case cause.PCIe:
-		return "PCIe between GPU and NIC is slower than the wire"
+		return "PCIe between GPU and NIC is slower than the link"
 	case cause.SharedNIC:
-		return "other transfers of the same NIC or NVLink port were served meanwhile"
+		return "shared NIC or NVLink port: other transfers were served first"
 	case cause.LateRank:
-		return "a rank came later than the first one"
+		return "straggler: a rank started later than the first"
 	}
 	return id.Get().Name
 }
@@ -134,7 +134,7 @@ func (b *blamer) explain(row *result.CollectiveRow) string {
 	if most == 0 {
 		return "at line rate"
 	}
-	return fmt.Sprintf("%v of the %v beyond line rate: %s", unit.Time(most), gap, b.evidence(top, row))
+	return fmt.Sprintf("%s of %s above line rate: %s", unit.Time(most).Show(), gap.Show(), b.evidence(top, row))
 }
 
 // overtaken reports whether packets go again although none was lost: they overtake one another, and go-back-N takes
@@ -157,19 +157,16 @@ func (b *blamer) resending(id cause.ID, all unit.Time) string {
 	late := 2*b.late > all
 	switch {
 	case late && b.timeouts == 0:
-		return "packets that were sent again after silence: nothing came behind what was lost that told of it"
+		return "retransmission after silence: no later packet revealed the loss"
 	case late && id == cause.Reordering:
-		return fmt.Sprintf("retransmission time-outs, %v each: its packets overtook one another, go-back-N "+
-			"takes that for loss and throws them away, and behind the last of them nothing told of it",
-			b.r.plan.RC.Timeout)
+		return fmt.Sprintf("retransmission timeouts of %s: go-back-N treats reordering as loss and discards the packets, "+
+			"and no later packet revealed the last ones", b.r.plan.RC.Timeout.Show())
 	case late:
-		return fmt.Sprintf("retransmission time-outs, %v each: nothing came behind what was lost that told "+
-			"of it", b.r.plan.RC.Timeout)
+		return fmt.Sprintf("retransmission timeouts of %s: no later packet revealed the loss", b.r.plan.RC.Timeout.Show())
 	case id == cause.Reordering:
-		return "packets that were sent again, though none was lost: they overtook one another, and " +
-			"go-back-N takes that for loss"
+		return "spurious retransmission: go-back-N treats reordering as loss"
 	}
-	return "packets that were sent again"
+	return "retransmission"
 }
 
 // root names whose congestion paused a port.
@@ -178,7 +175,7 @@ func (b *blamer) root(port int32) string {
 		return ""
 	}
 	if closed := b.r.closedChain(port); closed != "" {
-		return ", by " + closed
+		return " by " + closed
 	}
 	if chain := b.r.pauseChain(port); len(chain) > 0 {
 		return ", root " + chain[len(chain)-1]

@@ -119,7 +119,7 @@ func (r *reading) closedChain(port int32) string {
 	for seen := map[int32]bool{}; port >= 0 && !seen[port]; port = r.seen.Ports[port].Packets.PausedBy {
 		seen[port] = true
 		if c := index[port]; c != nil {
-			return fmt.Sprintf("a closed chain of %d pauses that began at %s", len(c.Ports),
+			return fmt.Sprintf("a circular pause dependency of %d ports that began at %s", len(c.Ports),
 				r.portName(c.Ports[c.First].Port))
 		}
 	}
@@ -137,20 +137,20 @@ func told(c *result.Chain, how ChainEnd) string {
 		}
 		names = append(names, p.Name)
 	}
-	s := fmt.Sprintf("at %v %d paused ports closed a chain, each waiting for the next: %s; the first pause "+
-		"was at %s", unit.Time(c.Closed), len(c.Ports), strings.Join(names, ", "), c.First)
+	s := fmt.Sprintf("at %s %d paused ports formed a circular pause dependency: %s; the first pause was at %s",
+		unit.Time(c.Closed).Show(), len(c.Ports), strings.Join(names, ", "), c.First)
 	if c.Cause != "" {
-		s += ", for the queue at " + c.Cause
+		s += " for the queue at " + c.Cause
 	}
 	s += ", filled by " + c.Flow
 	after := unit.Time(c.Ended - c.Closed)
 	switch how {
 	case ByItself:
-		return s + fmt.Sprintf("; %s went on after %v", c.By, after)
+		return s + fmt.Sprintf("; %s resumed after %s", c.By, after.Show())
 	case ByWatchdog:
-		return s + fmt.Sprintf("; the PFC watchdog broke it at %s after %v", c.By, after)
+		return s + fmt.Sprintf("; the PFC watchdog resolved it at %s after %s", c.By, after.Show())
 	case ByCable:
-		return s + fmt.Sprintf("; the cable at %s broke after %v", c.By, after)
+		return s + fmt.Sprintf("; the link at %s failed after %s", c.By, after.Show())
 	}
-	return s + "; it stands"
+	return s + "; unresolved"
 }

@@ -46,9 +46,9 @@ func (r *reading) linkEvents() (all []result.LinkEvent) {
 		all = append(all, row)
 	}
 	for _, s := range r.plan.Storms {
-		change := "pauses its switch for ever"
+		change := "sends PFC pauses continuously"
 		if !s.On {
-			change = "pauses no more"
+			change = "stops sending PFC pauses"
 		}
 		all = append(all, result.LinkEvent{At: int64(s.At), Link: "NIC " + r.graph.NICName(s.NIC),
 			Change: change})
@@ -71,12 +71,12 @@ func (r *reading) changed(was, e *scenario.LinkEvent) string {
 	switch {
 	case e.Rate == was.Rate && e.Back == was.Back:
 	case e.Rate == e.Back:
-		parts = append(parts, e.Rate.String())
+		parts = append(parts, e.Rate.Show())
 	case e.Rate != was.Rate:
-		parts = append(parts, fmt.Sprintf("%v from %s", e.Rate, r.graph.End(e.Link, l.A)))
+		parts = append(parts, fmt.Sprintf("%s from %s", e.Rate.Show(), r.graph.End(e.Link, l.A)))
 	}
 	if e.Back != was.Back && e.Rate != e.Back {
-		parts = append(parts, fmt.Sprintf("%v from %s", e.Back, r.graph.End(e.Link, l.B)))
+		parts = append(parts, fmt.Sprintf("%s from %s", e.Back.Show(), r.graph.End(e.Link, l.B)))
 	}
 	if e.BER != was.BER {
 		parts = append(parts, fmt.Sprintf("bit error rate %g", e.BER))

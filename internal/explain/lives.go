@@ -122,7 +122,7 @@ func (s *sharing) nicPorts(nic int32, sends bool) (ports []int32) {
 // slowness tells how a link ran below its rate.
 func (r *reading) slowness(port int32, from, to unit.Time) string {
 	if port < 0 {
-		return "a link ran below its rate"
+		return "slow link: a link below its nominal rate"
 	}
 	best, least, long := r.rate(port), r.rate(port), unit.Time(0)
 	r.stretches(port, from, to, func(d unit.Time, rate unit.Rate, avoided bool) {
@@ -131,7 +131,7 @@ func (r *reading) slowness(port int32, from, to unit.Time) string {
 		}
 	})
 	if long == 0 {
-		return "a link ran below its rate, or was avoided"
+		return "slow link: a link below its nominal rate, or avoided"
 	}
-	return fmt.Sprintf("the link %s ran below its %v for %v, at %v", r.portName(port), best, long, least)
+	return fmt.Sprintf("slow link: %s at %s instead of %s for %s", r.portName(port), least.Show(), best.Show(), long.Show())
 }

@@ -82,7 +82,7 @@ func (r *reading) brokenAt(at unit.Time) (all []string) {
 			return o.NIC == s.NIC && o.At <= at
 		})
 		if s.On && s.At <= at && !ended {
-			all = append(all, fmt.Sprintf("NIC %s pauses for ever since %v", r.graph.NICName(s.NIC), s.At))
+			all = append(all, fmt.Sprintf("NIC %s sends PFC pauses continuously since %s", r.graph.NICName(s.NIC), s.At.Show()))
 		}
 	}
 	seen := map[string]bool{}
@@ -91,12 +91,12 @@ func (r *reading) brokenAt(at unit.Time) (all []string) {
 		if name == "" {
 			name = r.cable(e.Link)
 		}
-		told := fmt.Sprintf("%s since %v", name, e.At)
+		told := fmt.Sprintf("%s since %s", name, e.At.Show())
 		if seen[told] {
 			continue
 		}
 		if seen[told] = true; len(all) == maxBroken {
-			return append(all, fmt.Sprintf("and up to %s more", unit.Plural(len(last)-i, "cable")))
+			return append(all, fmt.Sprintf("and up to %s more", unit.Plural(len(last)-i, "link")))
 		}
 		all = append(all, told)
 	}
@@ -121,7 +121,7 @@ func (r *reading) cutOff(down map[int]bool, at unit.Time) (all []result.LostRank
 			return d.Host == r.graph.HostOf(gpu)
 		}); i >= 0 {
 			all = append(all, result.LostRank{GPU: r.graph.GPUName(gpu), Since: int64(r.seen.Dead[i].At),
-				Why: "its server is down"})
+				Why: "its host is down"})
 			continue
 		}
 		lost, first := true, r.graph.WayOf(gpu, 0)
@@ -158,9 +158,9 @@ func (r *reading) lastCut(nic int, down map[int]bool, at unit.Time) (since unit.
 		}
 	}
 	if broken == len(own) {
-		return since, unit.Plural(len(own), "cable") + " of its NIC down, the last is " + why
+		return since, unit.Plural(len(own), "link") + " of its NIC down, last " + why
 	}
-	return since, "beyond what is broken, the last is " + why
+	return since, "no path left, last failure " + why
 }
 
 // finished counts what had been done.
@@ -213,7 +213,7 @@ func (r *reading) hangs(o *result.Outcome) (since unit.Time) {
 
 // whyLost is the outcome in a sentence.
 func (r *reading) whyLost(o *result.Outcome) string {
-	s := "a server went down"
+	s := "a host failed"
 	if len(o.Errors) > 0 && (len(r.seen.Dead) == 0 || o.Errors[0].At < int64(r.seen.Dead[0].At)) {
 		first := o.Errors[0]
 		s = fmt.Sprintf("the queue pair from %s to %s gave up (%s)", first.From, first.To, first.Why)
@@ -226,7 +226,7 @@ func (r *reading) whyLost(o *result.Outcome) string {
 		if n > 4 {
 			names = append(names, fmt.Sprintf("%d more", n-4))
 		}
-		return s + "; cut off: " + strings.Join(names, ", ")
+		return s + "; isolated: " + strings.Join(names, ", ")
 	}
-	return s + "; nobody is cut off: what it sent, or its answers, were lost too often"
+	return s + "; no GPU is isolated: its packets or their acknowledgements were lost too often"
 }

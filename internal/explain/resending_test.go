@@ -43,7 +43,7 @@ func TestTimeoutsOfReordering(t *testing.T) {
 			}
 			for where, why := range map[string]string{"slowest": s.Slowest.Why,
 				"flows": tab.Collectives[0].Why} {
-				if !strings.Contains(why, "retransmission time-outs, 67.109ms each: its packets overtook") {
+				if !strings.Contains(why, "retransmission timeouts of 67.1 ms: go-back-N treats reordering") {
 					t.Errorf("%s, %s, %s: %s", algorithm, lb, where, why)
 				}
 			}
@@ -54,7 +54,7 @@ func TestTimeoutsOfReordering(t *testing.T) {
 	}
 	_, s, _ := runAll(t, overtaking, "cc.algorithm=nscc", "transport.recovery=selective",
 		"transport.write=only")
-	if s.Timeouts > 0 || strings.Contains(s.Slowest.Why, "overtook") {
+	if s.Timeouts > 0 || strings.Contains(s.Slowest.Why, "reordering") {
 		t.Errorf("selective: %d time-outs, %s", s.Timeouts, s.Slowest.Why)
 	}
 }
@@ -67,8 +67,8 @@ func TestTimeoutsOfLoss(t *testing.T) {
 	}
 	_, s, _ := runAll(t, string(text), "cc.algorithm=none", "switch.pfc=false",
 		"switch.queues.3.limit=200KB", "transport.timeout=10")
-	if s.Drops == 0 || s.Timeouts == 0 || strings.Contains(s.Slowest.Why, "overtook") ||
-		!strings.Contains(s.Slowest.Why, "4.194ms each: nothing came behind what was lost") {
+	if s.Drops == 0 || s.Timeouts == 0 || strings.Contains(s.Slowest.Why, "reordering") ||
+		!strings.Contains(s.Slowest.Why, "timeouts of 4.19 ms: no later packet revealed the loss") {
 		t.Errorf("%d drops, %d time-outs: %s", s.Drops, s.Timeouts, s.Slowest.Why)
 	}
 }

@@ -23,7 +23,7 @@ workload: {traffic: {incast: {bytes: 300KB, fan_in: 7}}}
 	_, s, _ := runAll(t, text)
 	if s.Timeouts > 0 || s.Drops == 0 || 2*s.Chain.Of(cause.Retransmission) < s.StepTime ||
 		10*s.Chain.Of(cause.Window) > s.StepTime ||
-		!strings.Contains(s.Slowest.Why, "sent again after silence") {
+		!strings.Contains(s.Slowest.Why, "retransmission after silence") {
 		t.Errorf("%d time-outs, %d drops; of %d ps %d for packets sent again, %d for the window: %s",
 			s.Timeouts, s.Drops, s.StepTime, s.Chain.Of(cause.Retransmission), s.Chain.Of(cause.Window), s.Slowest.Why)
 	}
@@ -31,7 +31,7 @@ workload: {traffic: {incast: {bytes: 300KB, fan_in: 7}}}
 		"switch.queues.3.lossless=false", "switch.queues.3.trim=true", "switch.queues.3.limit=100KB",
 		"cc.algorithm=dcqcn")
 	if s.Timeouts == 0 || 2*s.Chain.Of(cause.Retransmission) < s.StepTime ||
-		!strings.Contains(s.Slowest.Why, "time-outs, 67") {
+		!strings.Contains(s.Slowest.Why, "timeouts of 67") {
 		t.Errorf("%d time-outs; of %d ps %d for packets sent again, %d for trimmed ones: %s", s.Timeouts,
 			s.StepTime, s.Chain.Of(cause.Retransmission), s.Chain.Of(cause.Trimmed), s.Slowest.Why)
 	}

@@ -53,30 +53,30 @@ func (r *reading) words(h *Happening) string {
 	nic := r.graph.Nodes[node].Role == topo.Host
 	switch h.What {
 	case "mark":
-		return fmt.Sprintf("%s: %v wait in queue %d, more than WRED's minimum of %v: packets leave for %s "+
-			"marked CE", end, h.Bytes, h.Priority, class.WRED.Min, far)
+		return fmt.Sprintf("%s: %s in queue %d exceed the WRED minimum (%s): packets to %s are marked CE", end,
+			h.Bytes.Show(), h.Priority, class.WRED.Min.ShowSet(), far)
 	case "xoff":
 		level := "xOFF"
 		if class.XOff > 0 {
-			level = fmt.Sprintf("xOFF (%v)", class.XOff)
+			level = fmt.Sprintf("xOFF (%s)", class.XOff.ShowSet())
 		}
 		if nic {
-			return fmt.Sprintf("%s: its receive buffer reaches rx_xoff; it sends %s a pause for priority %d",
+			return fmt.Sprintf("%s: receive buffer reaches rx_xoff; sends a PFC pause to %s for priority %d",
 				end, far, h.Priority)
 		}
-		return fmt.Sprintf("%s: what came in there in class %d reaches %s; %s sends %s a pause", end,
-			h.Priority, level, here, far)
+		return fmt.Sprintf("%s: ingress bytes of class %d reach %s; %s sends a PFC pause to %s", end, h.Priority, level,
+			here, far)
 	case "xon":
-		return fmt.Sprintf("%s: what came in there in class %d has fallen to xON (%v); %s lets %s go on", end,
-			h.Priority, class.XOn, here, far)
+		return fmt.Sprintf("%s: ingress bytes of class %d fall to xON (%s); %s resumes %s", end, h.Priority,
+			class.XOn.ShowSet(), here, far)
 	case "pause":
-		s := fmt.Sprintf("%s stops sending priority %d: %s has paused it", end, h.Priority, far)
+		s := fmt.Sprintf("%s stops sending priority %d: paused by %s", end, h.Priority, far)
 		if h.Cause >= 0 {
-			s += ", for " + r.portName(h.Cause)
+			s += ", root " + r.portName(h.Cause)
 		}
 		return s
 	case "resume":
-		return fmt.Sprintf("%s sends priority %d to %s again", end, h.Priority, far)
+		return fmt.Sprintf("%s resumes priority %d to %s", end, h.Priority, far)
 	}
 	return fmt.Sprintf("%s: %s of priority %d", end, h.What, h.Priority)
 }
@@ -88,14 +88,14 @@ func (r *reading) paced(h *Happening) string {
 	control := r.plan.Services[r.seen.Conns[h.Conn].Service].CC
 	switch {
 	case h.What == "cut" && control.Name == "dcqcn":
-		return fmt.Sprintf("%s hears a CNP from %s, where marked packets arrived, and cuts queue pair %d "+
-			"from %v to %v", nic, far, h.Conn, h.From, h.To)
+		return fmt.Sprintf("%s receives a CNP from %s and reduces the rate of queue pair %d from %s to %s", nic, far,
+			h.Conn, h.From.Show(), h.To.Show())
 	case h.What == "cut":
-		return fmt.Sprintf("%s slows queue pair %d to %s down from %v to %v", nic, h.Conn, far, h.From, h.To)
+		return fmt.Sprintf("%s reduces the rate of queue pair %d to %s from %s to %s", nic, h.Conn, far, h.From.Show(), h.To.Show())
 	case h.What == "raise":
-		return fmt.Sprintf("%s raises queue pair %d again, from %v to %v", nic, h.Conn, h.From, h.To)
+		return fmt.Sprintf("%s increases the rate of queue pair %d from %s to %s", nic, h.Conn, h.From.Show(), h.To.Show())
 	}
-	return fmt.Sprintf("%s has queue pair %d back at %v, within 1 %% of its line rate", nic, h.Conn, h.To)
+	return fmt.Sprintf("%s: queue pair %d has recovered to %s, within 1 %% of line rate", nic, h.Conn, h.To.Show())
 }
 
 // fewTransfers is up to how many transfers are told one by one.
@@ -127,7 +127,7 @@ func (r *reading) phases() (out []result.Happened) {
 			out = append(out, result.Happened{At: int64(s.from), Last: int64(s.from), Times: 1,
 				What: whose + s.first},
 				result.Happened{At: int64(s.to), Last: int64(s.to), Times: 1,
-					What: fmt.Sprintf("%s%s, %v later", whose, s.last, s.to-s.from)})
+					What: fmt.Sprintf("%s%s after %s", whose, s.last, (s.to - s.from).Show())})
 		}
 	}
 	return out
@@ -148,21 +148,21 @@ func (r *reading) named(i int32) (name, first, last string) {
 	case o.Compute():
 		c := o.Class.String()
 		words := map[workload.Class][2]string{
-			workload.Forward:   {"the forward pass begins", "all ranks have done their forward passes"},
-			workload.Backward:  {"the backward pass begins", "all gradients are in GPU memory"},
-			workload.Optimizer: {"the optimizer updates the weights", "all ranks have new weights"}}[o.Class]
+			workload.Forward:   {"forward pass starts", "forward pass complete on all ranks"},
+			workload.Backward:  {"backward pass starts", "backward pass complete on all ranks"},
+			workload.Optimizer: {"optimizer step starts", "optimizer step complete on all ranks"}}[o.Class]
 		if words[0] == "" {
-			words = [2]string{c + " begins", c + " is done"}
+			words = [2]string{c + " starts", c + " complete"}
 		}
 		return c, words[0], words[1]
 	case o.Coll < 0 || r.few(o.Coll):
 		a, b := r.graph.GPUName(int(o.Rank)), r.graph.GPUName(int(o.Peer))
-		return fmt.Sprint(i), fmt.Sprintf("%s posts %v for %s", a, o.Bytes, b),
-			fmt.Sprintf("all %v from %s are in the memory of %s", o.Bytes, a, b)
+		return fmt.Sprint(i), fmt.Sprintf("%s posts %s to %s", a, o.Bytes.ShowSet(), b),
+			fmt.Sprintf("%s from %s complete at %s", o.Bytes.ShowSet(), a, b)
 	}
 	c := &r.dag.Colls[o.Coll]
-	return c.Name, fmt.Sprintf("the first ranks post %s, %v each among %d", c.Name, c.Bytes, len(c.Ranks)),
-		fmt.Sprintf("%s is complete on all ranks", c.Name)
+	return c.Name, fmt.Sprintf("first rank posts %s, %s on each of %d ranks", c.Name, c.Bytes.ShowSet(), len(c.Ranks)),
+		fmt.Sprintf("%s complete on all ranks", c.Name)
 }
 
 // few reports whether a collective is nothing but some transfers.

@@ -93,25 +93,25 @@ func (r *reading) sharers(top *Wait) (names []string, count int) {
 // sentence says in plain words what slowed the flow down most.
 func (b *blamer) sentence(w *result.Slowest, conn int32, top *Wait, row *result.CollectiveRow) string {
 	slow := float64(w.Time) / float64(max(w.Ideal, 1))
-	s := fmt.Sprintf("%.2fx its ideal time of %v", slow, unit.Time(w.Ideal))
+	s := fmt.Sprintf("%s ideal (%s)", unit.ShowFactor(slow), unit.Time(w.Ideal).Show())
 	if slow < 1.05 {
-		return s + ": nothing slowed it down worth naming"
+		return s + ": no contention"
 	}
 	if rest := unit.Time(row.Lost.Own[cause.LineRate] - w.Ideal); rest > unit.Time(w.Ideal) {
-		s += fmt.Sprintf(" (at line rate its NIC sends other transfers of the collective for %v)", rest)
+		s += fmt.Sprintf(" (its NIC sends other transfers of the collective at line rate for %s)", rest.Show())
 	}
 	s += ": " + b.explain(row)
 	if w.Retrans > 0 {
-		s += fmt.Sprintf("; its queue pair sent %s again", unit.Plural(w.Retrans, "packet"))
+		s += "; " + unit.Plural(w.Retrans, "retransmission") + " of its queue pair"
 	}
 	if top != nil && w.QueueWait > 0 {
-		s += fmt.Sprintf("; its packets that queued waited %v each at %s", unit.Time(w.QueueWait), w.Queue)
+		s += fmt.Sprintf("; mean queue wait %s at %s", unit.Time(w.QueueWait).Show(), w.Queue)
 		if w.SharedN > 0 {
 			flows := "flows"
 			if w.SharedN == 1 {
 				flows = "flow"
 			}
-			s += fmt.Sprintf(", a queue shared with %d other %s", w.SharedN, flows)
+			s += fmt.Sprintf(" with %d other %s", w.SharedN, flows)
 		}
 	}
 	closed := ""
@@ -120,17 +120,17 @@ func (b *blamer) sentence(w *result.Slowest, conn int32, top *Wait, row *result.
 	}
 	switch {
 	case closed != "" && w.Paused > 0:
-		s += fmt.Sprintf("; that port was paused for %v, by %s", unit.Time(w.Paused), closed)
+		s += fmt.Sprintf("; the port was paused for %s by %s", unit.Time(w.Paused).Show(), closed)
 	case len(w.PausedBy) > 0 && w.Paused > 0:
-		s += fmt.Sprintf("; that port was paused for %v, root %s", unit.Time(w.Paused),
+		s += fmt.Sprintf("; the port was paused for %s, root %s", unit.Time(w.Paused).Show(),
 			w.PausedBy[len(w.PausedBy)-1])
 	}
 	if n := b.r.seen.Conns[conn].Cuts; n > 0 {
 		service := &b.r.plan.Services[b.r.seen.Conns[conn].Service]
-		s += fmt.Sprintf("; %s cut its rate %s", service.Titled(), unit.Plural(n, "time"))
+		s += fmt.Sprintf("; %s by %s", unit.Plural(n, "rate reduction"), service.Titled())
 	}
 	if n := b.r.sharingNIC(conn); n > 1 {
-		s += fmt.Sprintf("; its NIC serves %s", unit.Plural(n, "queue pair"))
+		s += fmt.Sprintf("; %s on the NIC", unit.Plural(n, "queue pair"))
 	}
 	return s
 }

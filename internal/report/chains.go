@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// chains says which pauses waited for one another in a ring, and how that ended.
+// chains prints the circular pause dependencies of a run, and how they ended.
 func chains(w io.Writer, c *result.Chains) {
 	if c == nil {
 		return
@@ -18,14 +18,15 @@ func chains(w io.Writer, c *result.Chains) {
 	for _, e := range []struct {
 		n    int
 		what string
-	}{{c.Standing, "standing at the end"}, {c.Watchdog, "broken by the PFC watchdog"},
-		{c.Cable, "by a cable that broke"}, {c.ByItself, "that ended by themselves"}} {
+	}{{c.Standing, "unresolved at the end"}, {c.Watchdog, "resolved by the PFC watchdog"},
+		{c.Cable, "ended by a link failure"}, {c.ByItself, "resolved without intervention"}} {
 		if e.n > 0 {
 			ends = append(ends, fmt.Sprintf("%d %s", e.n, e.what))
 		}
 	}
-	Labelled(w, "Deadlock   ", unit.Plural(c.Count, "closed chain")+" of pauses: "+strings.Join(ends, ", "))
+	n := unit.Plural(c.Count, "circular pause dependency")
+	Labelled(w, "PFC deadlock: ", n+", "+strings.Join(ends, ", "))
 	if worst := c.Worst(); worst != nil {
-		Wrap(w, "           ", worst.Told)
+		Wrap(w, "  ", worst.Told)
 	}
 }

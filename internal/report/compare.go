@@ -1,12 +1,15 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"sort"
+	"strings"
 
 	"railyard/internal/cause"
+	"railyard/internal/report/screen"
 	"railyard/internal/result"
 	"railyard/internal/route"
 	"railyard/unit"
@@ -17,15 +20,16 @@ type metric struct {
 	name  string
 	value func(s *result.Summary) float64
 	show  func(v float64) string
-	rare  bool // only shown where some variant has it
+	rare  bool   // of no row and no word where no variant has it
+	none  string // its name in the closing line of what no variant has; "": its name
 }
 
 // perToken is a row and a ranking where variants do not train the same: how long a token takes.
-var perToken = metric{"time per token", func(s *result.Summary) float64 {
+var perToken = metric{name: "time per token", value: func(s *result.Summary) float64 {
 	return float64(s.StepTime) / float64(max(s.Tokens, 1))
-}, times, false}
+}, show: times}
 
-// differ says what the variants' steps do not have in common, or nothing.
+// differ names what the variants' steps do not have in common: workloads, models or batches; "" where they do the same.
 func differ(variants []result.Variant) (what string) {
 	first := -1
 	for i, v := range variants {
@@ -48,35 +52,44 @@ func differ(variants []result.Variant) (what string) {
 	return what
 }
 
-func times(v float64) string   { return unit.Time(v).String() }
-func percent(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) }
-func plain(v float64) string   { return count(int64(v + 0.5)) }
+func times(v float64) string { return unit.Time(v).Show() }
+func plain(v float64) string { return count(int64(v + 0.5)) }
 
-// beforeCauses is how many metrics stand before the causes of lost time.
-const beforeCauses = 6
+// completion is the row that variants are ranked by.
+var completion = metric{name: "step", value: func(s *result.Summary) float64 { return float64(s.StepTime) }, show: times}
 
-var metrics = []metric{
-	{"completion time", func(s *result.Summary) float64 { return float64(s.StepTime) }, times, false},
-	{"slowest flow", func(s *result.Summary) float64 { return float64(s.Flows.Max) }, times, false},
-	{"mean flow", func(s *result.Summary) float64 { return float64(s.Flows.Mean) }, times, false},
-	{"exposed pipeline", ofStorage(func(s *result.Summary) int64 { return s.ExposedPP }), times, true},
-	{"waiting for data", ofStorage(func(s *result.Summary) int64 { return s.ExposedLoad }), times, true},
-	{"saving checkpoints", ofStorage(func(s *result.Summary) int64 { return s.ExposedSave }), times, true},
-	{"hottest uplink", func(s *result.Summary) float64 { return s.Links.UplinkMax }, percent, false},
-	{"coolest uplink", func(s *result.Summary) float64 { return s.Links.UplinkMin }, percent, false},
-	{"mean uplink", func(s *result.Summary) float64 { return s.Links.UplinkMean }, percent, false},
-	{"idle uplinks", func(s *result.Summary) float64 { return float64(s.Links.UplinkIdle) }, plain, false},
-	{"busiest link", func(s *result.Summary) float64 { return s.Links.Max }, percent, false},
-	{"ECN marks", func(s *result.Summary) float64 { return float64(s.ECNMarks) }, plain, false},
-	{"CNPs", func(s *result.Summary) float64 { return float64(s.CNPs) }, plain, false},
-	{"cuts", cuts, plain, false},
-	{"PFC pauses", func(s *result.Summary) float64 { return float64(s.PFCPauses) }, plain, false},
-	{"paused time", func(s *result.Summary) float64 { return float64(s.PFCPause) }, times, false},
-	{"out of order", func(s *result.Summary) float64 { return float64(s.OutOfOrder) }, plain, false},
-	{"retransmissions", func(s *result.Summary) float64 { return float64(s.Retransmissions) }, plain, false},
-	{"flowlets moved", func(s *result.Summary) float64 { return float64(s.FlowletMoves) }, plain, false},
-	{"drops", func(s *result.Summary) float64 { return float64(s.Drops) }, plain, false},
-	{"idle GPUs", func(s *result.Summary) float64 { return float64(s.IdleGPUs) }, plain, true},
+// timed are the rows before the causes of lost time.
+var timed = []metric{
+	{name: "slowest message", value: func(s *result.Summary) float64 { return float64(s.Flows.Max) }, show: times},
+	{name: "mean message", value: func(s *result.Summary) float64 { return float64(s.Flows.Mean) }, show: times},
+	{name: "pipeline exposed", value: ofStorage(func(s *result.Summary) int64 { return s.ExposedPP }), show: times,
+		rare: true},
+	{name: "waiting for data", value: ofStorage(func(s *result.Summary) int64 { return s.ExposedLoad }), show: times,
+		rare: true},
+	{name: "writing checkpoints", value: ofStorage(func(s *result.Summary) int64 { return s.ExposedSave }), show: times,
+		rare: true},
+}
+
+// counted are the rows behind the causes.
+var counted = []metric{
+	{name: "uplinks: max", value: func(s *result.Summary) float64 { return s.Links.UplinkMax }, show: percent, rare: true},
+	{name: "  mean", value: func(s *result.Summary) float64 { return s.Links.UplinkMean }, show: percent, rare: true},
+	{name: "  min", value: func(s *result.Summary) float64 { return s.Links.UplinkMin }, show: percent, rare: true},
+	{name: "  idle", value: func(s *result.Summary) float64 { return float64(s.Links.UplinkIdle) }, show: plain,
+		rare: true},
+	{name: "busiest link", value: func(s *result.Summary) float64 { return s.Links.Max }, show: percent},
+	{name: "ECN marks", value: func(s *result.Summary) float64 { return float64(s.ECNMarks) }, show: plain},
+	{name: "CNPs", value: func(s *result.Summary) float64 { return float64(s.CNPs) }, show: plain},
+	{name: "rate reductions", value: cuts, show: plain},
+	{name: "PFC pauses", value: func(s *result.Summary) float64 { return float64(s.PFCPauses) }, show: plain},
+	{name: "  paused", value: func(s *result.Summary) float64 { return float64(s.PFCPause) }, show: times, rare: true},
+	{name: "out of order", value: func(s *result.Summary) float64 { return float64(s.OutOfOrder) }, show: plain,
+		none: "reordering"},
+	{name: "retransmissions", value: func(s *result.Summary) float64 { return float64(s.Retransmissions) }, show: plain},
+	{name: "flowlet moves", value: func(s *result.Summary) float64 { return float64(s.FlowletMoves) }, show: plain,
+		rare: true},
+	{name: "drops", value: func(s *result.Summary) float64 { return float64(s.Drops) }, show: plain},
+	{name: "idle GPUs", value: func(s *result.Summary) float64 { return float64(s.IdleGPUs) }, show: plain, rare: true},
 }
 
 // maxJobRows bounds how many jobs have a row of their own.
@@ -95,14 +108,14 @@ func ofJobs(variants []result.Variant) (rows []metric) {
 		}
 	}
 	for _, name := range names {
-		rows = append(rows, metric{"  " + clip(name, 17), func(s *result.Summary) float64 {
+		rows = append(rows, metric{name: "  " + clip(name, 24), value: func(s *result.Summary) float64 {
 			for _, j := range s.Jobs {
 				if j.Name == name {
 					return float64(j.StepTime)
 				}
 			}
 			return 0
-		}, times, false})
+		}, show: times})
 	}
 	return rows
 }
@@ -138,44 +151,142 @@ func ofCauses(variants []result.Variant) (rows []metric) {
 			return slices.ContainsFunc(v.Runs, func(s *result.Summary) bool { return of(s) > 0 })
 		}
 		if c.Loss && slices.ContainsFunc(variants, costs) {
-			rows = append(rows, metric{c.Name, of, times, true})
+			rows = append(rows, metric{name: c.Name, value: of, show: times, rare: true})
 		}
 	}
 	return rows
 }
 
-// Compare prints the variants side by side, below each other where the line is full: the
-// median over seeds, and the range below it when there are several.
+// Compare prints the answer, the variants next to each other with the median over seeds, and notes. Variants with equal
+// columns share one.
 func Compare(w io.Writer, title string, all []result.Variant) {
-	variants := all
-	Wrap(w, "", title)
-	const first, least, most = 20, 14, 27
-	col := least
-	for _, v := range variants {
-		col = max(col, len([]rune(v.Label))+2)
-	}
-	heads := make([]string, len(variants))
-	for i, v := range variants {
-		if heads[i] = v.Label; col > most {
-			heads[i] = fmt.Sprintf("(%d)", i+1)
-			Labelled(w, fmt.Sprintf("%5s ", heads[i]), v.Label)
+	verdict(w, title, all)
+	groups := grouped(all)
+	const most = 27
+	for i := range groups {
+		g := &groups[i]
+		if g.head = strings.Join(g.labels, ", "); screen.Width(g.head) > most {
+			g.head = fmt.Sprintf("(%d)", i+1)
+			Labelled(w, fmt.Sprintf("%5s ", g.head), strings.Join(g.labels, "; "))
 		}
 	}
-	if col > most {
-		col = least
-	}
 	what := differ(all)
-	tokens := what == "models" || what == "batches"
-	for per := (width - first) / col; len(variants) > 0; {
-		n := min(per, len(variants))
-		columns(w, first, col, heads[:n], variants[:n], tokens)
-		heads, variants = heads[n:], variants[n:]
+	rows, none := shownRows(all, what == "models" || what == "batches")
+	for rest := groups; len(rest) > 0; {
+		n := len(rest)
+		t := columns(rest, rows, groups)
+		for ; n > 1 && !t.Fits(screen.Of(w)); n-- {
+			t = columns(rest[:n-1], rows, groups)
+		}
+		fmt.Fprintln(w)
+		t.Print(w)
+		rest = rest[n:]
+	}
+	if len(none) > 0 {
+		Wrap(w, "", "No "+joined(none, "or")+".")
 	}
 	if n := seeds(all); n > 1 {
-		fmt.Fprintf(w, "\nMedians over %d seeds; best and worst are of single seeds.\n", n)
+		fmt.Fprintf(w, "Medians over %d seeds; best and worst are of single seeds.\n", n)
 	}
-	fmt.Fprintln(w)
-	verdict(w, all)
+	notes(w, all)
+}
+
+// group is a column: variants whose figures are the same.
+type group struct {
+	result.Variant
+	labels []string
+	head   string
+}
+
+// grouped merges variants whose rows are all equal; those that failed are columns of their own.
+func grouped(all []result.Variant) (groups []group) {
+	rows := slices.Concat([]metric{completion}, ofJobs(all), timed, ofCauses(all), counted)
+	figures := func(v *result.Variant) (cells []string) {
+		for _, m := range rows {
+			for _, x := range values(m, *v) {
+				cells = append(cells, m.show(x))
+			}
+		}
+		return cells
+	}
+	for i := range all {
+		v := &all[i]
+		same := slices.IndexFunc(groups, func(g group) bool {
+			return len(v.Runs) > 0 && len(g.Runs) == len(v.Runs) && g.Runs[0].Complete && v.Runs[0].Complete &&
+				slices.Equal(figures(&g.Variant), figures(v))
+		})
+		if same < 0 {
+			groups = append(groups, group{Variant: *v, labels: []string{v.Label}})
+			continue
+		}
+		groups[same].labels = append(groups[same].labels, v.Label)
+	}
+	return groups
+}
+
+// shownRows returns the rows that hold a figure that is not zero, and the names of the others worth a word; per: with
+// the time per token.
+func shownRows(all []result.Variant, per bool) (rows []metric, none []string) {
+	candidates := slices.Concat([]metric{completion}, ofJobs(all), timed, ofCauses(all), counted)
+	if per {
+		candidates = slices.Insert(candidates, 1, perToken)
+	}
+	for _, m := range candidates {
+		if slices.ContainsFunc(all, func(v result.Variant) bool { return slices.Max(append(values(m, v), 0)) > 0 }) {
+			rows = append(rows, m)
+		} else if !m.rare {
+			none = append(none, cmp.Or(m.none, strings.TrimSpace(m.name)))
+		}
+	}
+	return rows, none
+}
+
+// columns is the table of some groups; with the difference to the first of all, in a column where there are two and in
+// a row below the step otherwise.
+func columns(some []group, rows []metric, all []group) *screen.Table {
+	t := &screen.Table{Columns: []screen.Column{{}}}
+	many := false
+	for _, g := range some {
+		t.Columns = append(t.Columns, screen.Column{Head: g.head})
+		many = many || len(g.Runs) > 1
+	}
+	two := len(some) == 2 && len(all) == 2 && len(all[0].Runs) > 0 && len(all[1].Runs) > 0
+	if two {
+		t.Columns = append(t.Columns, screen.Column{Head: "difference"})
+	}
+	row := func(name string, cell func(v *result.Variant) string) []string {
+		cells := []string{name}
+		for i := range some {
+			if len(some[i].Runs) == 0 {
+				cells = append(cells, "failed")
+				continue
+			}
+			cells = append(cells, cell(&some[i].Variant))
+		}
+		return cells
+	}
+	for _, m := range rows {
+		middle := func(v *result.Variant) float64 { return median(values(m, *v)) }
+		cells := row(m.name, func(v *result.Variant) string { return m.show(middle(v)) })
+		if two {
+			cells = append(cells, unit.ShowChange(middle(&all[1].Variant), middle(&all[0].Variant)))
+		}
+		t.Add(cells...)
+		if m.name != completion.name {
+			continue
+		}
+		if !two && len(all) > 1 && len(all[0].Runs) > 0 {
+			base := middle(&all[0].Variant)
+			t.AddStyled(screen.Baseline, row("  difference", func(v *result.Variant) string {
+				return unit.ShowChange(middle(v), base)
+			})...)
+		}
+		if many {
+			t.Add(row("  best seed", func(v *result.Variant) string { return m.show(values(m, *v)[0]) })...)
+			t.Add(row("  worst seed", func(v *result.Variant) string { return m.show(values(m, *v)[len(v.Runs)-1]) })...)
+		}
+	}
+	return t
 }
 
 // seeds is how many the variants were run with, at most.
@@ -184,43 +295,6 @@ func seeds(variants []result.Variant) (n int) {
 		n = max(n, len(v.Runs))
 	}
 	return n
-}
-
-// columns prints as many variants as fit a line; per: with the time per token.
-func columns(w io.Writer, first, col int, heads []string, variants []result.Variant, per bool) {
-	many := false
-	fmt.Fprintf(w, "\n%-*s", first, "")
-	for i, v := range variants {
-		fmt.Fprintf(w, "%*s", col, heads[i])
-		many = many || len(v.Runs) > 1
-	}
-	rows := slices.Concat(metrics[:1], ofJobs(variants), metrics[1:beforeCauses], ofCauses(variants),
-		metrics[beforeCauses:])
-	if per {
-		rows = slices.Insert(rows, 1, perToken)
-	}
-	row := func(name string, cell func(v result.Variant) string) {
-		fmt.Fprintf(w, "\n%-*s", first, name)
-		for _, v := range variants {
-			if len(v.Runs) == 0 {
-				fmt.Fprintf(w, "%*s", col, "failed")
-				continue
-			}
-			fmt.Fprintf(w, "%*s", col, cell(v))
-		}
-	}
-	for _, m := range rows {
-		has := func(v result.Variant) bool { return slices.Max(append(values(m, v), 0)) > 0 }
-		if m.rare && !slices.ContainsFunc(variants, has) {
-			continue
-		}
-		row(m.name, func(v result.Variant) string { return m.show(median(values(m, v))) })
-		if many && m.name == "completion time" {
-			row("  best seed", func(v result.Variant) string { return m.show(values(m, v)[0]) })
-			row("  worst seed", func(v result.Variant) string { return m.show(values(m, v)[len(v.Runs)-1]) })
-		}
-	}
-	fmt.Fprintln(w)
 }
 
 func values(m metric, v result.Variant) []float64 {
@@ -242,84 +316,104 @@ func median(x []float64) float64 {
 	return (x[len(x)/2-1] + x[len(x)/2]) / 2
 }
 
-// verdict says what the table shows, from its own figures.
-func verdict(w io.Writer, all []result.Variant) {
-	var variants []result.Variant
+// ranked returns the variants whose runs ended: those that were stopped took less time and were not faster.
+func ranked(all []result.Variant) (variants []result.Variant) {
 	for _, v := range all {
-		if v.Failed != "" {
-			Wrap(w, "", fmt.Sprintf("%s failed: %s", v.Label, v.Failed))
-		}
-		// A run that was stopped took less time than one that ended, and was not faster.
-		stopped := slices.ContainsFunc(v.Runs, func(s *result.Summary) bool { return !s.Complete })
-		if stopped {
-			Wrap(w, "", v.Label+" was interrupted: its figures are of what had run, and it is not ranked.")
-		}
-		if len(v.Runs) > 0 && !stopped {
+		if len(v.Runs) > 0 && !stopped(&v) {
 			variants = append(variants, v)
 		}
 	}
+	return variants
+}
+
+func stopped(v *result.Variant) bool {
+	return slices.ContainsFunc(v.Runs, func(s *result.Summary) bool { return !s.Complete })
+}
+
+// verdict prints the answer: which variant is fastest, and by how much.
+func verdict(w io.Writer, title string, all []result.Variant) {
+	say := func(format string, args ...any) {
+		screen.Painted(w, screen.Answer, "", title+": "+fmt.Sprintf(format, args...))
+	}
+	variants := ranked(all)
 	if len(variants) < 2 {
+		say("nothing to compare, %d of %s ended", len(variants), unit.Plural(len(all), "variant"))
 		return
 	}
-	completion, ends := metrics[0], "ends first, %.2fx sooner than"
+	by, per := completion, ""
 	switch what := differ(variants); what {
 	case "":
 	case "workloads":
-		Wrap(w, "", "The variants do not do the same work, some of them train: their times say nothing of each "+
-			"other.")
+		say("not comparable: only some of the variants train")
 		return
 	default:
-		Wrap(w, "", fmt.Sprintf("The variants train different %s: they are ranked by time per token.", what))
-		completion, ends = perToken, "takes the least time per token, %.2fx less than"
+		by, per = perToken, " per token (the "+what+" differ)"
 	}
+	of := func(i int) float64 { return median(values(by, variants[i])) }
 	best, worst := 0, 0
-	for i, v := range variants {
-		t := median(values(completion, v))
-		if t < median(values(completion, variants[best])) {
+	for i := range variants {
+		if of(i) < of(best) {
 			best = i
 		}
-		if t > median(values(completion, variants[worst])) {
+		if of(i) > of(worst) {
 			worst = i
 		}
 	}
-	tb, tw := median(values(completion, variants[best])), median(values(completion, variants[worst]))
+	tb, tw := of(best), of(worst)
 	switch {
 	case tb <= 0: // a run that ended before anything was under way has no place in a ranking
-		Wrap(w, "", fmt.Sprintf("%s took no time: there is nothing to compare it with.",
-			variants[best].Label))
+		say("%s took no time: nothing to compare it with", variants[best].Label)
 	case tw < tb*1.005:
-		Wrap(w, "",
-			fmt.Sprintf("All variants end within %.1f %% of each other: what differs between them is not "+
-				"what limits this workload.", 100*(tw/tb-1)))
+		say("no difference, all variants take %s ± %.1f %%%s", by.show(tb), 100*(tw/tb-1), per)
+	case best == 0:
+		say("%s is fastest: %s%s (slowest: %s, %s)", variants[best].Label, by.show(tb), per, variants[worst].Label,
+			unit.ShowChange(tw, tb))
 	default:
-		Wrap(w, "", fmt.Sprintf("%s "+ends+" %s.", variants[best].Label, tw/tb, variants[worst].Label))
+		say("%s is fastest: %s%s (%s vs %s)", variants[best].Label, by.show(tb), per, unit.ShowChange(tb, of(0)),
+			variants[0].Label)
 	}
 	if s := variants[best].Runs[0]; len(s.Links.Hottest) > 0 && s.Links.Hottest[0].ToHost &&
 		s.Links.Max > 1.2*s.Links.UplinkMax {
-		Wrap(w, "",
-			fmt.Sprintf("With %s the busiest link is %s, a receiver's own cable (%.1f %%; uplinks reach "+
-				"%.1f %%): several senders share it whatever path they take. Load balancing repairs "+
-				"uplinks; of an incast only congestion control can take the queues and pauses.",
-				variants[best].Label, s.Links.Hottest[0].Name, 100*s.Links.Max, 100*s.Links.UplinkMax))
+		Wrap(w, "", fmt.Sprintf("The limit is the receiver's link %s (%s; uplinks up to %s): load balancing cannot "+
+			"relieve it.", s.Links.Hottest[0].Name, percent(s.Links.Max), percent(s.Links.UplinkMax)))
 	}
-	for _, v := range variants {
+}
+
+// notes prints what the table does not show, variant by variant.
+func notes(w io.Writer, all []result.Variant) {
+	for _, v := range all {
+		if v.Failed != "" {
+			screen.Painted(w, screen.Error, "", fmt.Sprintf("%s failed: %s", v.Label, v.Failed))
+		}
+		if stopped(&v) {
+			screen.Painted(w, screen.Warning, "", v.Label+" was interrupted and is not ranked.")
+		}
+	}
+	moved := ""
+	for _, v := range ranked(all) {
 		s := v.Runs[len(v.Runs)/2]
 		if s.IdleGPUs > 0 {
-			Wrap(w, "", fmt.Sprintf("%s: %d of %d GPUs are idle: its layout has no work for them.", v.Label,
-				s.IdleGPUs, s.TrainingGPUs+s.IdleGPUs))
+			Wrap(w, "", fmt.Sprintf("%s: %d of %d GPUs are idle in this parallel configuration.", v.Label, s.IdleGPUs,
+				s.TrainingGPUs+s.IdleGPUs))
 		}
 		if more := s.Retransmissions - s.Trims; more > 0 && s.Drops == 0 {
-			Wrap(w, "", fmt.Sprintf("%s: %s packets were sent again although %s: %s.", v.Label, count(more),
-				map[bool]string{false: "none was lost", true: "they were neither lost nor cut"}[s.Trims > 0],
-				map[bool]string{false: "reordering was taken for loss",
-					true: "their time-out was shorter than their wait in queues"}[2*s.Timeouts > more]))
+			why := "reordering is treated as loss"
+			if 2*s.Timeouts > more {
+				why = "the timeout is shorter than the wait in queues"
+			}
+			screen.Painted(w, screen.Warning, "", fmt.Sprintf("%s: %s: %s.", v.Label,
+				many(more, "spurious retransmission"), why))
 		}
-		if lb := route.Lookup(s.LB); lb != nil && lb.Unmoved != "" && s.FlowletMoves == 0 {
-			Wrap(w, "", fmt.Sprintf("%s: %s", v.Label, lb.Unmoved))
+		if lb := route.Lookup(s.LB); lb != nil && lb.Unmoved != "" && s.FlowletMoves == 0 && moved != lb.Unmoved {
+			moved = lb.Unmoved
+			Wrap(w, "", v.Label+": "+moved)
 		}
-		if s.Slowest != nil && len(v.Runs) == 1 {
-			Wrap(w, "", fmt.Sprintf("%s: slowest flow %s → %s: %s", v.Label, s.Slowest.From, s.Slowest.To,
-				s.Slowest.Why))
+	}
+	groups := grouped(ranked(all))
+	for i := range groups {
+		if s := groups[i].Runs[0].Slowest; s != nil && len(groups[i].Runs) == 1 {
+			Labelled(w, "Slowest, "+clip(strings.Join(groups[i].labels, ", "), 24)+": ",
+				fmt.Sprintf("%s → %s: %s", s.From, s.To, s.Why))
 		}
 	}
 }

@@ -19,13 +19,12 @@ func TestCompareDifferentWork(t *testing.T) {
 		b    *result.Summary
 		want []string
 	}{
-		{"the same", run(2000, 7, 100, 0), []string{"a ends first, 2.00x sooner than b."}},
-		{"a larger batch", run(1500, 7, 200, 0), []string{"train different batches", "time per token  ",
-			"b takes the least time per token, 1.33x less than a."}},
-		{"another model", run(2000, 8, 100, 0), []string{"train different models",
-			"a takes the least time per token, 2.00x less than b."}},
-		{"no training", run(500, 0, 0, 0), []string{"do not do the same work"}},
-		{"idle GPUs", run(500, 7, 100, 32), []string{"b ends first", "b: 32 of 64 GPUs are idle"}},
+		{"the same", run(2000, 7, 100, 0), []string{"a is fastest: 1 ns (slowest: b, +100 %)"}},
+		{"a larger batch", run(1500, 7, 200, 0), []string{"(the batches differ)", "time per token  ",
+			"b is fastest: 7 ps per token (the batches differ) (−25.0 % vs a)"}},
+		{"another model", run(2000, 8, 100, 0), []string{"(the models differ)", "a is fastest: 10 ps per token"}},
+		{"no training", run(500, 0, 0, 0), []string{"not comparable"}},
+		{"idle GPUs", run(500, 7, 100, 32), []string{"b is fastest", "b: 32 of 64 GPUs are idle"}},
 	} {
 		var out strings.Builder
 		Compare(&out, "x", []result.Variant{{Label: "a", Runs: []*result.Summary{run(1000, 7, 100, 0)}},

@@ -3,13 +3,11 @@ package report
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"railyard/internal/result"
-	"railyard/unit"
 )
 
-// control prints whether congestion control acted: a run that it never slowed down says nothing about it.
+// control prints what congestion control did, by service; nothing of a run without one.
 func control(w io.Writer, all []result.Control) {
 	for i := range all {
 		c := &all[i]
@@ -20,21 +18,19 @@ func control(w io.Writer, all []result.Control) {
 		if len(all) > 1 {
 			text = c.Service + ": " + text
 		}
-		var b strings.Builder
-		Wrap(&b, "           ", text)
-		fmt.Fprint(w, "Control", b.String()[len("Control"):])
+		Wrap(w, "", text)
 	}
 }
 
-// Acted says what congestion control did.
+// Acted describes what a congestion control did: its rate reductions, and its pacing delay.
 func Acted(c *result.Control) string {
 	if c.Acted == 0 {
-		return fmt.Sprintf("%s never acted on its %s", c.Title, many(c.QueuePairs, "queue pair"))
+		return fmt.Sprintf("%s: no rate reductions on %s", c.Title, many(c.QueuePairs, "queue pair"))
 	}
-	text := fmt.Sprintf("%s cut %s, on %s of %s", c.Title, many(c.Cuts(), "time"), count(c.Acted),
+	text := fmt.Sprintf("%s: %s on %s of %s", c.Title, many(c.Cuts(), "rate reduction"), count(c.Acted),
 		many(c.QueuePairs, "queue pair"))
 	if c.Held > 0 {
-		text += fmt.Sprintf("; packets held back for %v", unit.Time(c.Held))
+		text += fmt.Sprintf("; pacing delay %s (summed over queue pairs)", dur(c.Held))
 	}
 	return text
 }

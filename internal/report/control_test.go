@@ -20,11 +20,11 @@ func TestControl(t *testing.T) {
 	none := result.Control{Service: "plain", Algorithm: "none", Title: "no congestion control", QueuePairs: 4}
 	for want, all := range map[string][]result.Control{
 		"": {none},
-		"Control    DCQCN cut 1,234 times, on 56 of 128 queue pairs; packets held back for " +
-			"300us\n": {bulk},
-		"Control    Swift never acted on its 1 queue pair\n": {calm},
-		"Control    bulk: DCQCN cut 1,234 times, on 56 of 128 queue pairs; packets held back for " +
-			"300us\nControl    calm: Swift never acted on its 1 queue pair\n": {bulk, none, calm},
+		"DCQCN: 1,234 rate reductions on 56 of 128 queue pairs; pacing delay 300 µs (summed over queue " +
+			"pairs)\n": {bulk},
+		"Swift: no rate reductions on 1 queue pair\n": {calm},
+		"bulk: DCQCN: 1,234 rate reductions on 56 of 128 queue pairs; pacing delay 300 µs (summed over queue " +
+			"pairs)\ncalm: Swift: no rate reductions on 1 queue pair\n": {bulk, none, calm},
 	} {
 		var b strings.Builder
 		control(&b, all)

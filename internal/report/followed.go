@@ -3,79 +3,81 @@ package report
 import (
 	"fmt"
 	"io"
+	"strings"
 
+	"railyard/internal/report/screen"
 	"railyard/internal/result"
 	"railyard/unit"
 )
 
-// Followed tells what became of a packet, each time that it or an answer to it left a NIC.
+// Followed traces a packet hop by hop, for each transmission of it and of its acknowledgements.
 func Followed(w io.Writer, f *result.Followed) {
-	ends := ", which this run does not have"
+	ends := " (no such queue pair)"
 	if f.From != "" {
 		ends = ", " + f.From + " → " + f.To
 	}
 	fmt.Fprintf(w, "Packet %s: PSN %d of queue pair %d%s\n", f.Asked, f.PSN, f.QP, ends)
 	if len(f.Copies) == 0 {
-		fmt.Fprintln(w, "No such packet left a NIC in this run.")
+		fmt.Fprintln(w, "No NIC sent this packet.")
 	}
 	for i := range f.Copies {
 		copied(w, &f.Copies[i])
 	}
 	if f.More > 0 {
-		fmt.Fprintf(w, "\nIt left %d times more, which were not followed.\n", f.More)
+		fmt.Fprintf(w, "\n%d further transmissions were not followed.\n", f.More)
 	}
 }
 
-// copied tells one of them.
+// copied prints one transmission.
 func copied(w io.Writer, c *result.Copy) {
 	again := ""
 	if c.Again {
-		again = ", sent again"
+		again = ", retransmitted"
 	}
-	fmt.Fprintf(w, "\n%s%s, %s\n", c.Kind, again, unit.Bytes(c.Bytes))
-	fmt.Fprintf(w, "  %12s  %-34s %12s %12s\n", "left at", "port", "found there", "waited")
+	fmt.Fprintf(w, "\n%s%s, %s\n", c.Kind, again, size(int64(c.Bytes)))
+	t := screen.Table{Indent: "  ", Columns: []screen.Column{{Head: "sent at"}, {Head: "port", Left: true},
+		{Head: "queue"}, {Head: "wait"}, {Left: true, Rare: true}}}
 	waited, marked, trimmed := int64(0), false, false
 	for i, h := range c.Hops {
 		found, wait := "", ""
 		if i > 0 {
-			found, wait = unit.Bytes(h.Found).String(), unit.Time(h.Left-h.Ready).String()
+			found, wait = size(int64(h.Found)), dur(h.Left-h.Ready)
 			waited += h.Left - h.Ready
 		}
-		fmt.Fprintf(w, "  %12s  %-34s %12s %12s%s\n", since(c, h.Left), h.Name, found, wait,
-			notable(&h, marked, trimmed))
+		t.Add(since(c, h.Left), h.Name, found, wait, notable(&h, marked, trimmed))
 		marked, trimmed = marked || h.Marked, trimmed || h.Trimmed
 	}
+	t.Print(w)
 	switch c.End {
 	case "under way":
-		fmt.Fprintln(w, "  The run ended while it was under way.")
+		fmt.Fprintln(w, "  In flight at the end of the run.")
 	default:
-		fmt.Fprintf(w, "  %12s  %s at %s", since(c, c.EndAt), c.End, c.EndedAt)
+		fmt.Fprintf(w, "  %s  %s at %s", since(c, c.EndAt), c.End, c.EndedAt)
 		if len(c.Hops) > 0 {
-			fmt.Fprintf(w, ", %v after it left, %v of them in queues", unit.Time(c.EndAt-c.Hops[0].Left),
-				unit.Time(waited))
+			fmt.Fprintf(w, " after %s, %s in queues", dur(c.EndAt-c.Hops[0].Left), dur(waited))
 		}
 		fmt.Fprintln(w)
 	}
 }
 
-// since is a moment of a packet's way: late in a run, what has passed since it left.
+// since formats a time of a packet: after the first millisecond of a run, relative to its transmission.
 func since(c *result.Copy, at int64) string {
 	if len(c.Hops) == 0 || at == c.Hops[0].Left || c.Hops[0].Left < int64(unit.Millisecond) {
-		return unit.Time(at).String()
+		return dur(at)
 	}
-	return "+" + unit.Time(at-c.Hops[0].Left).String()
+	return "+" + dur(at-c.Hops[0].Left)
 }
 
-// notable says what happened to a packet at a hop that had not happened before.
+// notable names the pause, mark or trim of a packet at a hop, each once.
 func notable(h *result.Hop, marked, trimmed bool) (s string) {
 	if h.Paused {
-		s += "  its class was paused"
+		s += ", priority paused"
 	}
 	if h.Marked && !marked {
-		s += "  marked"
+		s += ", marked CE"
 	}
 	if h.Trimmed && !trimmed {
-		s += "  trimmed"
+		s += ", trimmed"
 	}
-	return s
+	return strings.TrimPrefix(s, ", ")
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"railyard/internal/cause"
+	"railyard/internal/report/screen"
 	"railyard/internal/result"
-	"railyard/unit"
 )
 
 // lasting are the causes that no run is made without, and reactions, which go with their triggers.
@@ -24,55 +24,72 @@ func lost(w io.Writer, s *result.Summary, advised bool) {
 	if c == nil || s.StepTime <= 0 {
 		return
 	}
+	type row struct {
+		id          cause.ID
+		cells       []string
+		above, part bool
+	}
+	var rows []row
 	var minor []string
-	head := "Time above line rate on the critical path\n"
-	line := func(indent, name string, ps int64, more string) bool {
-		if float64(ps) < worthALine*float64(s.StepTime) {
-			if ps > 0 {
-				minor = append(minor, fmt.Sprintf("%s %v", strings.TrimSpace(name), unit.Time(ps)))
-			}
-			return false
+	line := func(id cause.ID, name string, ps int64, note string) {
+		if float64(ps) >= worthALine*float64(s.StepTime) {
+			rows = append(rows, row{id: id,
+				cells: []string{name, dur(ps), percent(float64(ps) / float64(s.StepTime)), note}})
+		} else if ps > 0 {
+			minor = append(minor, strings.TrimSpace(name)+" "+dur(ps))
 		}
-		fmt.Fprintf(w, "%s%s%-*s %10v %5.1f %%%s\n", head, indent, 42-len(indent), name, unit.Time(ps),
-			100*float64(ps)/float64(s.StepTime), more)
-		head = ""
-		return true
 	}
 	for _, id := range c.Ranked() {
-		alone, saving := "", c.Saving[id]
-		if 2*saving < c.Costs(id) && c.Expects() && !slices.Contains(lasting, id) {
-			alone = fmt.Sprintf("  alone %v: others take as long", unit.Time(saving))
-			if saving <= 0 {
-				alone = "  alone nothing: others take as long"
+		note, n := "", len(rows)
+		if saving := c.Saving[id]; c.Expects() && !slices.Contains(lasting, id) {
+			switch {
+			case saving <= 0:
+				note = "saves nothing alone (estimate)"
+			case float64(saving) >= worthALine*float64(s.StepTime):
+				note = fmt.Sprintf("saves %s alone (estimate)", dur(saving))
 			}
 		}
-		listed := line("  ", id.Get().Name, c.Own[id], alone)
+		line(id, id.Get().Name, c.Own[id], note)
 		switch {
 		case id == cause.Recovering:
-		case !listed:
-			listed = line("  ", "CC recovering after "+id.Get().Name, c.Reaction[id], "")
+		case len(rows) == n:
+			line(id, "CC recovering after "+id.Get().Name, c.Reaction[id], note)
 		default:
-			line("    ", "CC recovering after it", c.Reaction[id], "")
-		}
-		if listed && advised {
-			advise(w, s, id)
+			line(id, "  CC recovering after it", c.Reaction[id], "")
 		}
 	}
-	if len(minor) > 0 && head == "" {
+	if len(rows) == 0 {
+		if c.Lost() > 0 {
+			fmt.Fprintf(w, "Time above line rate on the critical path: %s\n", dur(c.Lost()))
+		}
+		return
+	}
+	fmt.Fprintf(w, "Time above line rate on the critical path: %s\n", dur(c.Lost()))
+	t := screen.Table{Indent: "  ", Columns: []screen.Column{{}, {}, {}, {Left: true, Rare: true}}}
+	for _, r := range rows {
+		t.AddStyled(screen.Warning, r.cells...)
+	}
+	t.Print(w)
+	if len(minor) > 0 {
 		Labelled(w, "  below 0.5 %: ", strings.Join(minor, ", "))
+	}
+	if !advised {
+		return
+	}
+	var told []string
+	for _, r := range rows {
+		if text := advice(s, r.id); text != "" && !slices.Contains(told, text) {
+			screen.Painted(w, screen.Remedy, "  Remedy: ", text)
+			told = append(told, text)
+		}
 	}
 }
 
-// advise prints the most promising thing to change for a cause, and what a run without the cause is expected to save.
-func advise(w io.Writer, s *result.Summary, id cause.ID) {
+// advice returns the most promising remedy of a cause, or "".
+func advice(s *result.Summary, id cause.ID) string {
 	i := slices.IndexFunc(s.Remedies, func(r result.Remedy) bool { return r.Cause == id.Get().Key })
 	if i < 0 {
-		return
+		return ""
 	}
-	r := &s.Remedies[i]
-	text := remedy(r)
-	if float64(r.Expected) >= worthALine*float64(s.StepTime) {
-		text += fmt.Sprintf("; without the cause %v less by the model", unit.Time(r.Expected))
-	}
-	Labelled(w, "    Remedy: ", text)
+	return remedy(&s.Remedies[i])
 }

@@ -49,16 +49,14 @@ func training() *result.Summary {
 			{Name: "spine-3:Eth2 → seg-2-rail-1", Utilisation: 0.8, QueuePeak: 345_678}}}
 	s.Flows = result.FlowTimes{Count: 65_536, Mean: ms(0.21), P50: ms(0.18), P99: ms(1.1), Max: ms(2.4)}
 	s.Slowest = &result.Slowest{From: "host-3/gpu-1", To: "host-5/gpu-1", Bytes: 12_500_000, Time: ms(2.4),
-		Why: "its packets waited 1.1ms each at seg-1-rail-1:Eth9, where three other queue pairs were " +
-			"hashed as well, " +
-			"and its rate was cut 40 times", SharedWith: []string{"host-4/gpu-1", "host-6/gpu-1",
+		Why: "6.2 × ideal (387 µs): mean queue wait 1.1 ms at seg-1-rail-1:Eth9 with 3 other flows; 40 rate reductions", SharedWith: []string{"host-4/gpu-1", "host-6/gpu-1",
 			"host-7/gpu-1"},
 		PausedBy: []string{"spine-3:Eth2", "seg-2-rail-1:Eth1"}}
 	return s
 }
 
 // What people see of a run, as they see it: a training step, a run that is stuck in a deadlock and was
-// interrupted, a faulty fabric; variants with seeds side by side; a search; findings. 100 columns at most.
+// interrupted, a faulty fabric; variants with seeds side by side; a search; findings. 80 columns at most.
 func TestPages(t *testing.T) {
 	stuck := training()
 	stuck.Name, stuck.Complete, stuck.Collectives, stuck.MFU, stuck.Params = "cyclic", false, nil, 0, 0
@@ -136,10 +134,10 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// fits holds a page to a screen of 100 columns and to figures that are some.
+// fits holds a page to a screen of 80 columns and to figures that are some.
 func fits(t interface{ Errorf(string, ...any) }, page string) {
 	for _, line := range strings.Split(page, "\n") {
-		if n := len([]rune(line)); n > 100 {
+		if n := len([]rune(line)); n > 80 {
 			t.Errorf("%d columns: %s", n, line)
 		}
 		for _, none := range []string{"NaN", "Inf", "%!"} {

@@ -12,19 +12,19 @@ import (
 // maxPauseRoots is how many roots a report of one screen names.
 const maxPauseRoots = 3
 
-// pauseRoots prints what ports were paused for: the roots, and whose bytes they held.
+// pauseRoots prints the roots of PFC pauses, and whose bytes their queues held.
 func pauseRoots(w io.Writer, p *result.PauseRanking) {
 	if p == nil || p.Time <= 0 {
 		return
 	}
-	share := func(ps int64) string { return fmt.Sprintf("%.1f %%", 100*float64(ps)/float64(p.Time)) }
+	share := func(ps int64) string { return percent(float64(ps) / float64(p.Time)) }
 	var said []string
 	for i, r := range p.Roots[:min(len(p.Roots), maxPauseRoots)] {
 		if i > 0 && 20*r.Time < p.Time {
 			break
 		}
-		said = append(said, fmt.Sprintf("%s caused %v (%s) of PFC pauses on %s, %s held", PauseRootName(r),
-			unit.Time(r.Time), share(r.Time), unit.Plural(r.Ports, "port"), size(r.Bytes)))
+		said = append(said, fmt.Sprintf("%s caused %s (%s) on %s, %s queued", PauseRootName(r), dur(r.Time),
+			share(r.Time), unit.Plural(r.Ports, "port"), size(r.Bytes)))
 	}
 	if more := p.Count - len(said); more > 0 {
 		said = append(said, fmt.Sprintf("%d more", more))
@@ -34,11 +34,10 @@ func pauseRoots(w io.Writer, p *result.PauseRanking) {
 	}
 	if len(p.Flows) > 0 {
 		f := p.Flows[0]
-		said = append(said, fmt.Sprintf("bytes of %s, most of %s → %s (%s)",
-			unit.Plural(p.FlowCount, "flow"), f.From, f.To,
-			share(f.Time)))
+		said = append(said, fmt.Sprintf("queued bytes of %s, most of %s → %s (%s)",
+			unit.Plural(p.FlowCount, "flow"), f.From, f.To, share(f.Time)))
 	}
-	Labelled(w, "Roots      ", strings.Join(said, "; "))
+	Labelled(w, "PFC pause roots: ", strings.Join(said, "; "))
 }
 
 // PauseRootName names a root and what it is.

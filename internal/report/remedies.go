@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"railyard/internal/cause"
+	"railyard/internal/report/screen"
 	"railyard/internal/result"
 	"railyard/unit"
 )
@@ -18,14 +19,18 @@ type Advice struct {
 	Error string
 }
 
-// Why prints the account of a run and what could be changed about it, cause by cause: what a run without the cause is
-// expected to save, and what runs with the changes saved where they were made.
+// Why prints the causes of a run's time above line rate with remedies: by cause, the estimate of a run without it, and
+// the step time of each remedy that was simulated.
 func Why(w io.Writer, s *result.Summary, all []Advice) {
-	fmt.Fprintf(w, "%s: step %v, %.1f %% of it above line rate\n\n", s.Name, unit.Time(s.StepTime),
-		100*float64(s.Chain.Lost())/float64(s.StepTime))
+	head := fmt.Sprintf("%s: step %s, %s above line rate", s.Name, dur(s.StepTime),
+		percent(float64(s.Chain.Lost())/float64(s.StepTime)))
+	if why := mainCause(s); why != "" {
+		head += "; main cause: " + why
+	}
+	screen.Painted(w, screen.Answer, "", head)
 	lost(w, s, false)
 	of := func(ps int64) string {
-		return fmt.Sprintf("%v (%.1f %% of the step)", unit.Time(ps), 100*float64(ps)/float64(s.StepTime))
+		return fmt.Sprintf("%s (%s)", dur(ps), percent(float64(ps)/float64(s.StepTime)))
 	}
 	last := ""
 	for i := range all {
@@ -36,33 +41,36 @@ func Why(w io.Writer, s *result.Summary, all []Advice) {
 				name = c.Name
 			}
 			fmt.Fprintln(w)
-			Labelled(w, "", fmt.Sprintf("%s: a run without it is expected to save %s, by the model", name, of(a.Expected)))
+			saves := "saves nothing alone"
+			if a.Expected > 0 {
+				saves = "saves " + of(a.Expected) + " alone"
+			}
+			Wrap(w, "", fmt.Sprintf("%s: a run without it %s (estimate)", name, saves))
 			last = a.Cause
 		}
 		text := remedy(&a.Remedy)
 		switch {
 		case a.Error != "":
-			text += "; tried: " + a.Error
-		case a.Tried && a.Saved < 0:
-			text += "; tried: takes " + of(-a.Saved) + " longer"
+			text += "; simulation failed: " + a.Error
 		case a.Tried:
-			text += "; tried: saves " + of(a.Saved)
+			text += fmt.Sprintf(": simulated %s (%s)", dur(s.StepTime-a.Saved),
+				unit.ShowChange(float64(s.StepTime-a.Saved), float64(s.StepTime)))
 		}
-		Labelled(w, "  - ", text)
+		screen.Painted(w, screen.Remedy, "  Remedy: ", text)
 	}
 	if len(all) == 0 {
-		fmt.Fprintln(w, "\nNothing to change is known that would save anything worth a word.")
+		fmt.Fprintln(w, "\nNo remedy is known that saves 0.5 % of the step.")
 	}
 }
 
-// remedy says what to change, in words and as settings.
+// remedy formats a remedy: what to change, its settings, and the hardware that it needs.
 func remedy(r *result.Remedy) string {
 	text := r.Says
 	if len(r.Set) > 0 {
 		text += ": --set " + strings.Join(r.Set, " --set ")
 	}
 	if r.Needs != "" {
-		text += "; needs " + r.Needs
+		text += " (needs " + r.Needs + ")"
 	}
 	return text
 }

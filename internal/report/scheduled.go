@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// scheduled says what a scheduled fabric did.
+// scheduled prints the cells, credits and VOQs of a scheduled fabric.
 func scheduled(w io.Writer, s *result.Scheduled) {
 	if s == nil {
 		return
@@ -16,14 +16,14 @@ func scheduled(w io.Writer, s *result.Scheduled) {
 	said := fmt.Sprintf("%s cells, %s requests, %s grants", count(s.Cells), count(s.Requests),
 		count(s.Grants))
 	if s.LinkLeast > 0 {
-		said += fmt.Sprintf("; fabric links of one interface node differ by %.1f %% at most",
-			100*(float64(s.LinkMost)/float64(s.LinkLeast)-1))
+		said += fmt.Sprintf("; load of the fabric links of an interface node differs by up to %s",
+			percent(float64(s.LinkMost)/float64(s.LinkLeast)-1))
 	}
 	if s.CellsLost > 0 {
-		said += fmt.Sprintf("; %s cells lost, %s packets given up, %s requests repeated", count(s.CellsLost),
+		said += fmt.Sprintf("; %s cells lost, %s incomplete packets discarded, %s requests repeated", count(s.CellsLost),
 			count(s.GaveUp), count(s.Repeats))
 	}
-	Labelled(w, "Scheduled  ", said)
+	Labelled(w, "Scheduled fabric: ", said)
 	n := s.Fullest()
 	if n == nil {
 		return
@@ -35,13 +35,13 @@ func scheduled(w io.Writer, s *result.Scheduled) {
 		packets += x.Packets
 		most, port = max(most, x.WaitMost), max(port, x.PortPeak)
 	}
-	Labelled(w, "VOQs       ", fmt.Sprintf("packets waited %v there, at most %v; %s held %s in %s, %s in "+
-		"one; an egress port may be granted %s ahead and held %s at most",
-		unit.Time(wait/float64(max(1, packets))), unit.Time(most), n.Name, size(n.HeldPeak),
+	Labelled(w, "VOQs: ", fmt.Sprintf("wait %s mean, %s max; fullest node %s: %s in %s, %s in one; "+
+		"egress credit limit %s, egress queue peak %s",
+		dur(int64(wait/float64(max(1, packets)))), dur(most), n.Name, size(n.HeldPeak),
 		unit.Plural(n.VOQs, "VOQ"), size(n.VOQPeak), size(s.Egress), size(port)))
 }
 
-// lacking is how many packets were given up for want of cells.
+// lacking returns the number of packets that were discarded because cells were missing.
 func lacking(s *result.Summary) int64 {
 	if s.Scheduled == nil {
 		return 0
@@ -55,10 +55,10 @@ func ScheduledFabric(w io.Writer, f map[string]string) {
 		return
 	}
 	fmt.Fprintln(w)
-	Labelled(w, "Scheduled  ", fmt.Sprintf("interface nodes %s, with up to %s egress ports each, and "+
-		"fabric nodes %s; a packet is %s cells, which with credit leaves %s of fabric links to packets",
+	Labelled(w, "Scheduled fabric: ", fmt.Sprintf("%s interface nodes with up to %s egress ports, %s fabric "+
+		"nodes; %s cells per packet, efficiency %s",
 		f["interface_nodes"], f["egress_ports"], f["fabric_nodes"], f["cells_of_a_packet"], f["efficiency"]))
-	Labelled(w, "           ", fmt.Sprintf("VOQs %s, %s in each interface node; egress buffers %s for "+
-		"what is granted ahead, %s in the largest node", f["voqs"], f["voqs_of_a_node"], f["egress_buffer"],
+	Wrap(w, "  ", fmt.Sprintf("VOQs %s, %s per interface node; egress buffers %s for granted bytes, "+
+		"%s in the largest node", f["voqs"], f["voqs_of_a_node"], f["egress_buffer"],
 		f["egress_buffer_of_a_node"]))
 }

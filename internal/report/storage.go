@@ -9,10 +9,10 @@ import (
 	"railyard/unit"
 )
 
-// maxStalls is how many waits for storage a report of one screen shows.
+// maxStalls is the maximum number of stalls that a report shows.
 const maxStalls = 4
 
-// storage prints what storage servers did and who waited for them, the longest waits first.
+// storage prints what storage servers read and wrote, and the longest stalls.
 func storage(w io.Writer, s *result.Summary) {
 	x := s.Storage
 	if x == nil {
@@ -20,42 +20,41 @@ func storage(w io.Writer, s *result.Summary) {
 	}
 	how := "over the GPUs' fabric"
 	if x.Network != "shared" {
-		how = "over a network of its own"
+		how = "over a separate network"
 	}
-	line := fmt.Sprintf("%s %s: %s read, %s written", unit.Plural(x.Servers, "server"), how, size(x.Read),
+	line := fmt.Sprintf("Storage: %s %s, %s read, %s written", unit.Plural(x.Servers, "server"), how, size(x.Read),
 		size(x.Written))
 	if x.Busy > 0 {
-		line += fmt.Sprintf("; media of %s busy %.1f %% of the time", x.Busiest, 100*x.Busy)
+		line += fmt.Sprintf("; busiest media: %s, %s of the time", x.Busiest, percent(x.Busy))
 	}
 	fmt.Fprintln(w)
-	Labelled(w, "Storage    ", line)
+	Wrap(w, "", line)
 	all := slices.Clone(s.Stalls)
 	slices.SortStableFunc(all, func(a, b result.Stall) int { return int(b.Waited/1000 - a.Waited/1000) })
 	for _, l := range all[:min(len(all), maxStalls)] {
-		Labelled(w, "           ", StallWords(&l))
+		Labelled(w, "  ", StallWords(&l))
 	}
 	if more := len(all) - maxStalls; more > 0 {
-		fmt.Fprintf(w, "           and %s more, in summary.json\n", unit.Plural(more, "wait"))
+		fmt.Fprintf(w, "  %s more in summary.json\n", unit.Plural(more, "stall"))
 	}
 }
 
-// StallWords says what a step waited for, and who was late.
+// StallWords describes a stall: who waited, for what, how long, and where the time went.
 func StallWords(l *result.Stall) string {
 	job := ""
 	if l.Job != "" {
 		job = " of " + l.Job
 	}
-	what, since := "its batch", "asked for"
+	what, since := "its batch", "requested"
 	if l.Kind == "checkpoint" {
-		what, since = "its checkpoint", "begun"
+		what, since = "its checkpoint", "started"
 	}
-	line := fmt.Sprintf("step %d%s: %s waited, %s longest, %v, until %s of %s, %s at %v, was done with at %v",
-		l.Step, job, unit.Plural(l.Ranks, "GPU"), l.Rank, unit.Time(l.Waited), what, size(l.Bytes), since,
-		unit.Time(l.Asked), unit.Time(l.Came))
+	line := fmt.Sprintf("step %d%s: %s stalled, %s longest, %s, for %s of %s, %s at %s, complete at %s",
+		l.Step, job, unit.Plural(l.Ranks, "GPU"), l.Rank, dur(l.Waited), what, size(l.Bytes), since,
+		at(l.Asked), at(l.Came))
 	if total := l.Media + l.Network; total > 0 {
-		line += fmt.Sprintf("; the last of it was %s's, %.0f %% of that time in media, %.0f %% in the "+
-			"network",
-			l.From, 100*float64(l.Media)/float64(total), 100*float64(l.Network)/float64(total))
+		line += fmt.Sprintf("; last part from %s: %s media, %s network", l.From,
+			percent(float64(l.Media)/float64(total)), percent(float64(l.Network)/float64(total)))
 	}
 	return line
 }

@@ -5,17 +5,16 @@ import (
 	"io"
 
 	"railyard/internal/result"
-	"railyard/unit"
 )
 
-// Story prints what happened, in order and numbered: each thing when it happened first.
+// Story prints a run's events in order and numbered, each at its first occurrence.
 func Story(w io.Writer, all []result.Happened) {
-	fmt.Fprintf(w, "What happened, in order; each step when it happened first\n")
+	fmt.Fprintf(w, "Event times, first occurrence of each\n")
 	for i, h := range all {
 		line := h.What
 		if h.Times > 1 {
-			line += fmt.Sprintf(" (%s times, the last at %v)", count(h.Times), unit.Time(h.Last))
+			line += fmt.Sprintf(" (%s times, last at %s)", count(h.Times), at(h.Last))
 		}
-		Labelled(w, fmt.Sprintf("%4d %11v  ", i+1, unit.Time(h.At)), line)
+		Labelled(w, fmt.Sprintf("%4d %9s  ", i+1, at(h.At)), line)
 	}
 }

@@ -57,14 +57,6 @@ func Tally(w io.Writer, configs []*swconf.Config, hosts []*swconf.Host, title fu
 		unit.Plural(swconf.Count(list, swconf.Info), "hint"))
 }
 
-// Labelled prints a text behind a label, its further lines indented as far.
-func Labelled(w io.Writer, label, text string) {
-	var b strings.Builder
-	indent := strings.Repeat(" ", len(label))
-	Wrap(&b, indent, text)
-	fmt.Fprint(w, label+strings.TrimPrefix(b.String(), indent))
-}
-
 // Behaviour prints what a switch does with packets: one table per group of
 // ports that are alike.
 func Behaviour(w io.Writer, c *swconf.Config, title string) {

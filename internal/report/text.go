@@ -6,41 +6,16 @@ import (
 	"slices"
 	"strings"
 
+	"railyard/internal/report/screen"
 	"railyard/internal/result"
 	"railyard/unit"
 )
 
-const width = 98
-
-// Text prints the report of one run: one screen, 100 columns at most.
+// Text prints the report of one run.
 func Text(w io.Writer, s *result.Summary) {
-	how := "every packet simulated"
-	if s.Fidelity != "" && s.Fidelity != "packet" {
-		how = "fidelity " + s.Fidelity
-	}
-	gpus := unit.Plural(s.GPUs, "GPU")
-	if s.IdleGPUs > 0 {
-		gpus = fmt.Sprintf("%d of %d GPUs train, %d idle", s.TrainingGPUs, s.TrainingGPUs+s.IdleGPUs, s.IdleGPUs)
-	}
-	head := fmt.Sprintf("%s   %s, %s, seed %d", s.Name, gpus, how, s.Seed)
-	switch {
-	case s.Outcome != nil:
-		head += "   " + strings.ToUpper(s.Outcome.Ended)
-	case !s.Complete:
-		head += "   INCOMPLETE"
-	}
-	if len([]rune(head)) <= width {
-		fmt.Fprintln(w, head)
-	} else {
-		Wrap(w, "", head)
-	}
-	if s.Transport != "" {
-		Wrap(w, "", "Transport: "+s.Transport)
-	}
-	if s.Congestion != "" { // a run of an older version does not say
-		Wrap(w, "", "Congestion control: "+s.Congestion)
-	}
-	if outcome(w, s.Outcome, s.GPUs); s.Outcome == nil { // else there is no step time
+	screen.Painted(w, screen.Answer, "", answer(s))
+	outcome(w, s.Outcome, s.GPUs)
+	if s.Outcome == nil { // else there is no step time
 		steps(w, s)
 	}
 	jobs(w, s.Jobs, s.Outcome)
@@ -55,265 +30,219 @@ func Text(w io.Writer, s *result.Summary) {
 	moves(w, s.Moves)
 	colls(w, s.Collectives)
 	network(w, s)
-	slowest(w, s.Slowest)
-	fmt.Fprintln(w)
-	Wrap(w, "",
-		fmt.Sprintf("%s packets, %s packet-hops, %.1f s of events = %.1f M packet-hops/s, peak memory %.0f "+
-			"MB",
-			count(s.Packets), count(s.PacketHops), s.SimSeconds,
-			float64(s.PacketHops)/max(s.SimSeconds, 1e-9)/1e6, float64(s.PeakMemory)/1e6))
+	messages(w, s)
+	footer(w, s)
 }
 
-// jobs prints when each of several jobs ran and what it waited for.
+// answer is the first line: what ran, how long it took, and why.
+func answer(s *result.Summary) string {
+	head := s.Name + ": "
+	switch {
+	case s.Outcome != nil:
+		head += "job fails at " + at(s.Outcome.At)
+		if n := len(s.Outcome.CutOff); n > 0 {
+			head += fmt.Sprintf(": %s isolated", unit.Plural(n, "GPU"))
+		}
+		return head
+	case !s.Complete:
+		head += "INCOMPLETE, "
+	}
+	training := s.Params > 0
+	if training {
+		head += "step "
+	}
+	head += dur(s.StepTime)
+	switch {
+	case s.Steps > 1:
+		head += fmt.Sprintf(" for %d steps, %s each", s.Steps, dur(s.StepTime/int64(s.Steps)))
+	case !s.Complete:
+		head += " simulated"
+	}
+	if s.MFU > 0 {
+		head += ", MFU " + percent(s.MFU)
+	} else if c := s.Collectives; len(c) == 1 && c[0].Bound > 0 {
+		head += fmt.Sprintf(", %.0f %% of line rate", 100*c[0].BusBW/c[0].Bound)
+	}
+	if why := mainCause(s); why != "" {
+		head += "; main cause: " + why
+	}
+	return head
+}
+
+// mainCause names what costs most time above line rate; "" where nothing is worth a line.
+func mainCause(s *result.Summary) string {
+	if s.Chain == nil || s.StepTime <= 0 {
+		return ""
+	}
+	for _, id := range s.Chain.Ranked() {
+		if float64(s.Chain.Costs(id)) >= worthALine*float64(s.StepTime) {
+			return id.Get().Name
+		}
+	}
+	return ""
+}
+
+// maxJobs is how many jobs a report of one screen shows.
+const maxJobs = 8
+
+// jobs prints when each of several jobs ran and where its time went.
 func jobs(w io.Writer, all []result.Job, ended *result.Outcome) {
 	if len(all) < 2 {
 		return
 	}
-	fmt.Fprintf(w, "\nJobs side by side\n")
+	fmt.Fprintln(w)
+	t := screen.Table{Columns: []screen.Column{{Head: "Job"}, {Head: "GPUs"}, {Head: "start", Rare: true}, {Head: "step"},
+		{Head: "computing"}, {Head: "exposed"}, {Head: "bubble", Rare: true, Spare: true}, {Head: "MFU", Rare: true, Spare: true},
+		{Head: "", Left: true, Rare: true}}}
 	for _, j := range all[:min(len(all), maxJobs)] {
-		line := fmt.Sprintf("%s, %s: from %v, ", j.Name, unit.Plural(j.GPUs, "GPU"), unit.Time(j.Start))
+		total, note := float64(max(j.StepTime, 1)), ""
+		step := dur(j.StepTime)
 		switch {
 		case j.Complete:
-			line += fmt.Sprintf("step %v", unit.Time(j.StepTime))
-		case ended != nil: // what is left of it hangs: there will be no step
-			Wrap(w, "  ", line+fmt.Sprintf("lost: its last operation that ended did so at %v",
-				unit.Time(j.End)))
-			continue
+		case ended != nil: // the rest of it hangs: there will be no step
+			step, note = unit.NotApplicable, "fails; last operation ended at "+at(j.End)
 		default:
-			line += fmt.Sprintf("step %v so far", unit.Time(j.StepTime))
+			note = "incomplete"
 		}
-		total := float64(max(j.StepTime, 1)) / 100
-		line += fmt.Sprintf(", %.1f %% computing, %.1f %% exposed communication, %.1f %% bubble",
-			float64(j.Compute)/total, float64(j.ExposedComm)/total, float64(j.Bubble)/total)
-		if j.MFU > 0 {
-			line += fmt.Sprintf(", MFU %.1f %%", 100*j.MFU)
-		}
-		Wrap(w, "  ", line)
+		t.Add(j.Name, unit.ShowCount(j.GPUs), at(j.Start), step, percent(float64(j.Compute)/total),
+			percent(float64(j.ExposedComm)/total), percent(float64(j.Bubble)/total), percent(j.MFU), note)
 	}
+	t.Print(w)
 	if more := len(all) - maxJobs; more > 0 {
-		fmt.Fprintf(w, "  and %d more, in summary.json\n", more)
+		fmt.Fprintf(w, "%d more in summary.json\n", more)
 	}
 }
 
 // maxLinkEvents is how many events of links a report of one screen shows.
 const maxLinkEvents = 8
 
-// linkEvents prints what happened to cables.
+// linkEvents prints changes of links, and when they were detected and routed around.
 func linkEvents(w io.Writer, all []result.LinkEvent) {
-	for i, e := range all[:min(len(all), maxLinkEvents)] {
-		label := "           "
-		if i == 0 {
-			fmt.Fprintln(w)
-			label = "Events     "
-		}
-		line := fmt.Sprintf("%v %s: %s", unit.Time(e.At), e.Link, e.Change)
+	if len(all) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "\nEvents")
+	for _, e := range all[:min(len(all), maxLinkEvents)] {
+		line := e.Link + ": " + e.Change
 		if e.Cables > 0 {
-			line += fmt.Sprintf(" (%s)", unit.Plural(e.Cables, "cable"))
+			line += fmt.Sprintf(" (%s)", unit.Plural(e.Cables, "link"))
 		}
 		if e.Ends > 0 {
-			line += fmt.Sprintf(", its ends know from %v on", unit.Time(e.Ends))
+			line += ", detected at " + at(e.Ends)
 		}
 		if e.Routes > 0 {
-			line += fmt.Sprintf(", routes know from %v on", unit.Time(e.Routes))
+			line += ", routes converged at " + at(e.Routes)
 		}
-		Labelled(w, label, line)
+		Labelled(w, fmt.Sprintf("  %9s  ", at(e.At)), line)
 	}
 	if more := len(all) - maxLinkEvents; more > 0 {
-		fmt.Fprintf(w, "           and %d more, in summary.json\n", more)
+		fmt.Fprintf(w, "  %d more in summary.json\n", more)
 	}
 }
 
-// maxJobs is how many jobs a report of one screen shows.
-const maxJobs = 8
-
-// rareParts are those of a step that are not named where there are none.
-var rareParts = []string{"exposed context parallel", "exposed expert parallel", "waiting for data",
-	"saving checkpoints"}
-
+// steps prints the parts of a step, those that are not zero.
 func steps(w io.Writer, s *result.Summary) {
-	fmt.Fprintf(w, "\nStep time  %v", unit.Time(s.StepTime))
-	if s.Steps > 1 {
-		fmt.Fprintf(w, " for %d steps, %v each", s.Steps, unit.Time(s.StepTime/int64(s.Steps)))
-	}
-	if s.MFU > 0 && s.StepTime > 0 {
-		fmt.Fprintf(w, "   (MFU %.1f %%, %.0f tokens/s/GPU)", 100*s.MFU,
-			float64(s.Tokens)/unit.Time(s.StepTime).Seconds()/float64(max(s.TrainingGPUs+s.IdleGPUs, 1)))
-	}
-	fmt.Fprintln(w)
 	total := float64(max(s.StepTime, 1))
+	layout := screen.Of(w)
+	t := screen.Table{Columns: []screen.Column{{}, {}, {}, {Left: true, Rare: true}}}
+	note := ""
+	if s.MFU > 0 && s.StepTime > 0 {
+		rate := float64(s.Tokens) / unit.Time(s.StepTime).Seconds() / float64(max(s.TrainingGPUs+s.IdleGPUs, 1))
+		note = unit.Digits(min(rate, 1e9)) + " tokens/s per GPU"
+	}
+	t.Add("Step time", dur(s.StepTime), "", note)
 	for _, p := range []struct {
 		name string
 		v    int64
-	}{{"compute", s.Compute}, {"exposed tensor parallel", s.ExposedTP},
-		{"exposed pipeline parallel", s.ExposedPP},
-		{"exposed data parallel", s.ExposedDP}, {"exposed context parallel", s.ExposedCP},
-		{"exposed expert parallel", s.ExposedEP}, {"transfers and waits", s.ExposedOther},
-		{"waiting for data", s.ExposedLoad}, {"saving checkpoints", s.ExposedSave}, {"bubble", s.Bubble}} {
-		if rare := slices.Contains(rareParts, p.name); p.v == 0 &&
-			(p.name == "transfers and waits" || rare || s.Params == 0) {
+	}{{"compute", s.Compute}, {"tensor parallel exposed", s.ExposedTP}, {"pipeline parallel exposed", s.ExposedPP},
+		{"data parallel exposed", s.ExposedDP}, {"context parallel exposed", s.ExposedCP},
+		{"expert parallel exposed", s.ExposedEP}, {"transfers and waits", s.ExposedOther},
+		{"waiting for data", s.ExposedLoad}, {"writing checkpoints", s.ExposedSave}, {"bubble", s.Bubble}} {
+		if p.v == 0 {
 			continue
 		}
 		share := float64(p.v) / total
-		fmt.Fprintf(w, "  %-26s %10v %5.1f %%  %s\n", p.name, unit.Time(p.v), 100*share, Bar(share, 40))
+		t.Add("  "+p.name, dur(p.v), percent(share), layout.Bar(share, 40))
 	}
-}
-
-// Bar is a share of n blocks.
-func Bar(share float64, n int) string {
-	k := int(share*float64(n) + 0.5)
-	return strings.Repeat("█", min(max(k, 0), n))
+	if t.Rows() > 2 || note != "" { // one part alone is the whole
+		t.Print(w)
+	}
 }
 
 func colls(w io.Writer, list []result.Collective) {
 	if len(list) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n%-18s %6s %9s %5s %10s %7s %7s  %s\n", "Collective, GB/s", "count", "mean size", "ranks",
-		"mean time", "algbw", "busbw", "line-rate bound")
+	fmt.Fprintln(w)
+	t := screen.Table{Columns: []screen.Column{{Head: "Collective, GB/s"}, {Head: "count"}, {Head: "size"},
+		{Head: "ranks", Spare: true}, {Head: "time"}, {Head: "algbw", Spare: true}, {Head: "busbw"}, {Head: "bound"}}}
 	for _, c := range list {
 		name := c.Name
 		if c.Job != "" {
 			name = c.Job + ": " + name
 		}
-		bound := "not known"
+		bound := unit.NotApplicable
 		if c.Bound > 0 {
-			bound = fmt.Sprintf("%.2f by %s (%.0f %%)", c.Bound/1e9, c.BoundWhy, 100*c.BusBW/c.Bound)
+			bound = fmt.Sprintf("%s %s %.0f %%", unit.Digits(c.Bound/1e9), c.BoundWhy, 100*c.BusBW/c.Bound)
 		}
-		fmt.Fprintf(w, "%-18s %6d %9v %5d %10v %7.2f %7.2f  %s\n", clip(name, 18), c.Count,
-			size(c.Bytes), c.Ranks,
-			unit.Time(c.Time), c.AlgBW/1e9, c.BusBW/1e9, bound)
+		t.Add(name, count(int64(c.Count)), size(c.Bytes), count(int64(c.Ranks)), dur(c.Time),
+			unit.Digits(c.AlgBW/1e9), unit.Digits(c.BusBW/1e9), bound)
 	}
+	t.Print(w)
 }
 
-func size(b int64) string {
-	switch {
-	case b >= 1e9:
-		return fmt.Sprintf("%.2f GB", float64(b)/1e9)
-	case b >= 1e6:
-		return fmt.Sprintf("%.1f MB", float64(b)/1e6)
-	case b >= 1e3:
-		return fmt.Sprintf("%.1f KB", float64(b)/1e3)
+// footer prints what was simulated, by which model, and how fast.
+func footer(w io.Writer, s *result.Summary) {
+	how := "packet level"
+	if s.Fidelity != "" && s.Fidelity != "packet" {
+		how = "fidelity " + s.Fidelity
 	}
-	return fmt.Sprintf("%d B", b)
-}
-
-func network(w io.Writer, s *result.Summary) {
-	l := s.Links
-	fmt.Fprintf(w, "\nLinks      max %.1f %%, mean %.1f %% over the step", 100*l.Max, 100*l.Mean)
-	if l.Uplinks > 0 {
-		fmt.Fprintf(w, "; uplinks %.1f..%.1f %%, %d of %d idle", 100*l.UplinkMin, 100*l.UplinkMax,
-			l.UplinkIdle, l.Uplinks)
+	gpus := unit.Plural(s.GPUs, "GPU")
+	if s.IdleGPUs > 0 {
+		gpus = fmt.Sprintf("%d of %d GPUs train, %d idle", s.TrainingGPUs, s.TrainingGPUs+s.IdleGPUs, s.IdleGPUs)
 	}
 	fmt.Fprintln(w)
-	for _, h := range l.Hottest {
-		figures := fmt.Sprintf(" %5.1f %%  queue peak %-8s  marks %-7s  paused %v", 100*h.Utilisation,
-			size(h.QueuePeak), count(h.Marks), unit.Time(h.Paused))
-		n := min(34, width-len(figures)) // large figures go before the end of a long name
-		fmt.Fprintf(w, "  %-*s%s\n", n, clip(h.Name, n), figures)
+	by := fmt.Sprintf("%s, seed %d, %s", gpus, s.Seed, how)
+	if s.Congestion != "" { // a run of an older version does not say
+		by += "; " + s.Congestion
 	}
-	met := fmt.Sprintf("%s ECN marks, %s CNPs, %s PFC pauses (%v in all), %s drops",
-		count(s.ECNMarks), count(s.CNPs), count(s.PFCPauses), unit.Time(s.PFCPause), count(s.Drops))
-	if s.Trims > 0 {
-		met += fmt.Sprintf(", %s packets trimmed (%s of payload)", count(s.Trims), size(s.TrimmedBytes))
+	screen.Painted(w, screen.Baseline, "", by)
+	if s.Transport != "" {
+		screen.Painted(w, screen.Baseline, "", "Transport: "+s.Transport)
 	}
-	Labelled(w, "Congestion ", met)
-	pauseRoots(w, s.PauseRoots)
-	chains(w, s.Deadlock)
-	dropped(w, s)
-	scheduled(w, s.Scheduled)
-	control(w, s.Control)
-	transport := fmt.Sprintf("%s retransmissions, %s out of order, %s NAKs, %s timeouts",
-		count(s.Retransmissions), count(s.OutOfOrder), count(s.Naks), count(s.Timeouts))
-	if s.FailedQPs > 0 {
-		transport += fmt.Sprintf(", %s QUEUE PAIRS FAILED", count(s.FailedQPs))
-	}
-	Labelled(w, "Transport  ", transport)
-	f := s.Flows
-	if f.Count > 0 {
-		Labelled(w, "Flows      ", fmt.Sprintf("%s messages: mean %v, p50 %v, p99 %v, max %v", count(f.Count),
-			unit.Time(f.Mean), unit.Time(f.P50), unit.Time(f.P99), unit.Time(f.Max)))
-	}
+	screen.Painted(w, screen.Baseline, "", fmt.Sprintf("%s packets, %s packet-hops in %.1f s (%.1f M/s), %.0f MB",
+		count(s.Packets), count(s.PacketHops), s.SimSeconds, float64(s.PacketHops)/max(s.SimSeconds, 1e-9)/1e6,
+		float64(s.PeakMemory)/1e6))
 }
 
-// dropped says what packets were lost to, where it was not a full buffer alone.
-func dropped(w io.Writer, s *result.Summary) {
-	var parts []string
-	for _, d := range []struct {
-		n   int64
-		why string
-	}{
-		{s.DropsWRED, "by WRED, of packets that it does not or cannot mark"},
-		{s.DropsTrimmed, "trimmed, where there was no room for headers"},
-		{s.DropsStorm, fmt.Sprintf("by the PFC watchdog in %s", unit.Plural(int(s.PFCStorms), "storm"))},
-		{s.DropsDown, "on broken links"},
-		{s.DropsNoRoute, "where no route led on"},
-		{s.DropsCorrupt, "corrupted on links"},
-		{lacking(s), "that lacked cells"},
-	} {
-		if d.n > 0 {
-			parts = append(parts, count(d.n)+" "+d.why)
-		}
+// dur formats picoseconds.
+func dur(ps int64) string { return unit.Time(ps).Show() }
+
+// at formats a point in simulated time, 0 at the beginning.
+func at(ps int64) string {
+	if ps == 0 {
+		return "0"
 	}
-	if len(parts) > 0 {
-		var b strings.Builder
-		Wrap(&b, "           ", strings.Join(parts, ", "))
-		fmt.Fprint(w, "Drops      "+b.String()[11:])
-	} else if s.PFCStorms > 0 {
-		Wrap(w, "Storms     ", unit.Plural(int(s.PFCStorms), "PFC storm")+", in which the watchdog forwarded")
-	}
+	return dur(ps)
 }
 
-func slowest(w io.Writer, s *result.Slowest) {
-	if s == nil {
-		return
-	}
-	Labelled(w, "Slowest    ", fmt.Sprintf("%s → %s, %s in %v", s.From, s.To, size(s.Bytes),
-		unit.Time(s.Time)))
-	Wrap(w, "           ", s.Why)
-	if len(s.SharedWith) > 0 {
-		Wrap(w, "           ", "shared with "+strings.Join(s.SharedWith, ", "))
-	}
-	if len(s.PausedBy) > 0 {
-		Wrap(w, "           ", "paused by "+strings.Join(s.PausedBy, " ← "))
-	}
-}
+func size(b int64) string      { return unit.Bytes(b).Show() }
+func count(n int64) string     { return unit.ShowCount(n) }
+func percent(v float64) string { return unit.ShowShare(v) }
 
-// Wrap prints text behind an indent, breaking lines at spaces.
-func Wrap(w io.Writer, indent, text string) {
-	line := indent
-	words := strings.Fields(text)
-	for i := len(words) - 1; i > 0; i-- {
-		if strings.HasPrefix(words[i], "%") || words[i] == "MB" { // stays with its number
-			words[i-1] += " " + words[i]
-			words = slices.Delete(words, i, i+1)
-		}
-	}
-	for _, word := range words {
-		if len([]rune(line))+1+len([]rune(word)) > width && line != indent {
-			fmt.Fprintln(w, line)
-			line = indent
-		}
-		if line != indent {
-			line += " "
-		}
-		line += word
-	}
-	fmt.Fprintln(w, line)
-}
+// Wrap prints a paragraph behind an indent: screen.Wrap.
+func Wrap(w io.Writer, indent, text string) { screen.Wrap(w, indent, text) }
 
-func clip(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n {
-		return s
-	}
-	return string(r[:n-1]) + "…"
-}
+// Labelled prints a paragraph behind a label, its further lines indented as far: screen.Labelled.
+func Labelled(w io.Writer, label, text string) { screen.Labelled(w, label, text) }
 
-// count prints a number with thousands separated.
-func count(n int64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
+func clip(s string, n int) string { return screen.Clip(s, n) }
+
+// joined lists words: "a, b and c".
+func joined(words []string, last string) string {
+	words = slices.DeleteFunc(slices.Clone(words), func(s string) bool { return s == "" })
+	if n := len(words); n > 1 {
+		return strings.Join(words[:n-1], ", ") + " " + last + " " + words[n-1]
 	}
-	return s
+	return strings.Join(words, "")
 }

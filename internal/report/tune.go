@@ -3,13 +3,14 @@ package report
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
+	"strings"
 
+	"railyard/internal/report/screen"
 	"railyard/internal/tune"
 	"railyard/unit"
 )
 
-// Tuning prints a search: the scenario as it is, the front, and what to do.
+// Tuning prints a search: the baseline, the best trial, the rest of the Pareto front, and advice.
 func Tuning(w io.Writer, name string, space *tune.Space, trials, front []tune.Trial, best tune.Trial,
 	advice []string) {
 	failed := 0
@@ -18,12 +19,8 @@ func Tuning(w io.Writer, name string, space *tune.Space, trials, front []tune.Tr
 			failed++
 		}
 	}
-	fmt.Fprintf(w, "%s: %s", name, unit.Plural(len(trials), "simulation"))
-	if failed > 0 {
-		fmt.Fprintf(w, ", %d of them did not end", failed)
-	}
-	fmt.Fprint(w, "\n\n")
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	screen.Painted(w, screen.Answer, "", tuned(name, trials, best, failed))
+	fmt.Fprintln(w)
 	own := [2]string{"AI", "rate timer"}
 	for i := range own {
 		if knobs := space.Own(); i < len(knobs) {
@@ -32,12 +29,13 @@ func Tuning(w io.Writer, name string, space *tune.Space, trials, front []tune.Tr
 			own[i] = ""
 		}
 	}
-	fmt.Fprintf(t, "trial\tcompletion\tpaused\tqueue\txON\tWRED min\tmax\t%%\txOFF\t%s\t%s\t\n", own[0],
-		own[1])
+	t := screen.Table{Columns: []screen.Column{{Head: "Trial"}, {Head: "step"}, {Head: "paused", Rare: true},
+		{Head: "queue"}, {Head: "xON", Spare: true}, {Head: "WRED min"}, {Head: "max"}, {Head: "%"}, {Head: "xOFF", Spare: true},
+		{Head: own[0], Rare: true}, {Head: own[1], Rare: true}}}
 	const most = 15
-	row := func(mark string, x *tune.Trial) {
+	row := func(style screen.Style, mark string, x *tune.Trial) {
 		c, o := &x.Candidate, &x.Outcome
-		values := [2]string{c.AI.String(), c.RateTimer.String()}
+		values := [2]string{c.AI.Show(), c.RateTimer.Show()}
 		for i := range values {
 			if i < len(space.Own()) {
 				values[i] = fmt.Sprint(c.Knobs[i])
@@ -45,26 +43,26 @@ func Tuning(w io.Writer, name string, space *tune.Space, trials, front []tune.Tr
 				values[i] = ""
 			}
 		}
-		fmt.Fprintf(t, "%s%d\t%v\t%v\t%v\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t\n", mark, x.N, short(o.Time),
-			short(o.Pause), kb(unit.Bytes(o.Queue)), kb(c.XOn), kb(c.WREDMin), kb(c.WREDMax), c.Probability,
-			kb(c.XOff), values[0], values[1])
+		t.AddStyled(style, strings.TrimSpace(fmt.Sprintf("%d %s", x.N, mark)), dur(o.Time), dur(o.Pause), size(o.Queue),
+			c.XOn.Show(), c.WREDMin.Show(), c.WREDMax.Show(), fmt.Sprint(c.Probability), c.XOff.Show(), values[0],
+			values[1])
 	}
 	if len(trials) > 0 {
-		row("as it is ", &trials[0])
+		row(screen.Baseline, "baseline", &trials[0])
 	}
 	if len(front) > 0 {
-		row("best ", &best)
+		row(screen.Remedy, "best", &best)
 	}
 	shown := 0
 	for i := range front {
 		if front[i].N != best.N && shown < most {
-			row("", &front[i])
+			row("", "", &front[i])
 			shown++
 		}
 	}
-	t.Flush()
+	t.Print(w)
 	if more := len(front) - 1 - shown; more > 0 {
-		fmt.Fprintf(w, "and %d more on the front (front.csv)\n", more)
+		fmt.Fprintf(w, "%d more on the Pareto front (front.csv)\n", more)
 	}
 	fmt.Fprintln(w)
 	for _, a := range advice {
@@ -72,20 +70,24 @@ func Tuning(w io.Writer, name string, space *tune.Space, trials, front []tune.Tr
 	}
 }
 
-// short prints picoseconds with four digits.
-func short(ps int64) string {
-	t := unit.Time(ps)
-	switch {
-	case t >= unit.Millisecond:
-		return fmt.Sprintf("%.4gms", float64(t)/float64(unit.Millisecond))
-	case t >= unit.Microsecond:
-		return fmt.Sprintf("%.4gus", float64(t)/float64(unit.Microsecond))
+// tuned is the answer of a search: what the best trial brings.
+func tuned(name string, trials []tune.Trial, best tune.Trial, failed int) string {
+	head := name + ": "
+	if len(trials) > 0 && best.Outcome.Time > 0 && trials[0].Outcome.Time > 0 {
+		a, b := &trials[0].Outcome, &best.Outcome
+		head += fmt.Sprintf("best of %s: step %s (%s vs baseline)", unit.Plural(len(trials), "simulation"),
+			dur(b.Time), unit.ShowChange(float64(b.Time), float64(a.Time)))
+		if a.Pause != b.Pause {
+			head += fmt.Sprintf(", PFC pauses %s instead of %s", dur(b.Pause), dur(a.Pause))
+		}
+	} else {
+		head += unit.Plural(len(trials), "simulation")
 	}
-	return t.String()
+	if failed > 0 {
+		head += fmt.Sprintf("; %d did not end", failed)
+	}
+	return head
 }
-
-// kb prints a size in kilobytes, as switches are configured.
-func kb(b unit.Bytes) string { return fmt.Sprintf("%dK", (b+unit.KB/2)/unit.KB) }
 
 // Half is a simulation with part of what a search found.
 type Half struct {
@@ -93,20 +95,19 @@ type Half struct {
 	Outcome tune.Outcome
 }
 
-// Halves prints what the halves of a search's best bring, and words about it.
+// Halves prints what switch parameters and host parameters of a search's best trial contribute, and notes.
 func Halves(w io.Writer, rows []Half, words []string) {
 	fmt.Fprintln(w)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "what brings it\tcompletion\tpaused\tqueue\t")
+	t := screen.Table{Columns: []screen.Column{{Head: "Contribution"}, {Head: "step"}, {Head: "paused", Rare: true},
+		{Head: "queue"}}}
 	for _, r := range rows {
 		if r.Outcome.Error != "" {
-			fmt.Fprintf(t, "%s\tdid not end\t\t\t\n", r.Name)
+			t.AddStyled(screen.Error, r.Name, "did not end")
 			continue
 		}
-		fmt.Fprintf(t, "%s\t%v\t%v\t%v\t\n", r.Name, short(r.Outcome.Time), short(r.Outcome.Pause),
-			kb(unit.Bytes(r.Outcome.Queue)))
+		t.Add(r.Name, dur(r.Outcome.Time), dur(r.Outcome.Pause), size(r.Outcome.Queue))
 	}
-	t.Flush()
+	t.Print(w)
 	fmt.Fprintln(w)
 	for _, s := range words {
 		Wrap(w, "", s)

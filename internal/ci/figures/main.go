@@ -64,6 +64,7 @@ func run(files []string, check bool, kinds map[string]bool) error {
 		}
 		cmd := exec.Command(program, strings.Fields(args)...)
 		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "COLUMNS=80")
 		var errs bytes.Buffer
 		cmd.Stderr = &errs
 		out, err := cmd.Output()

@@ -1,0 +1,136 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"railyard/internal/report/screen"
+	"railyard/internal/result"
+	"railyard/unit"
+)
+
+// network prints links, the signals of congestion, losses, and what congestion control did.
+func network(w io.Writer, s *result.Summary) {
+	l := s.Links
+	fmt.Fprintln(w)
+	t := screen.Table{Columns: []screen.Column{{Head: "Link"}, {Head: "utilization"}, {Head: "queue peak"},
+		{Head: "ECN marks", Rare: true}, {Head: "paused", Rare: true}}}
+	for _, h := range l.Hottest {
+		paused := unit.NotApplicable
+		if h.Paused > 0 {
+			paused = dur(h.Paused)
+		}
+		t.Add(h.Name, percent(h.Utilisation), size(h.QueuePeak), count(h.Marks), paused)
+	}
+	if t.Rows() > 0 {
+		t.Print(w)
+	}
+	all := fmt.Sprintf("All links: mean %s, max %s", percent(l.Mean), percent(l.Max))
+	if l.Uplinks > 0 {
+		all += fmt.Sprintf("; uplinks %s, %d of %d idle", span(l.UplinkMin, l.UplinkMax), l.UplinkIdle, l.Uplinks)
+	}
+	screen.Painted(w, screen.Baseline, "", all)
+	Wrap(w, "", signals(s))
+	pauseRoots(w, s.PauseRoots)
+	chains(w, s.Deadlock)
+	dropped(w, s)
+	scheduled(w, s.Scheduled)
+	control(w, s.Control)
+}
+
+// span is a range of shares: 2.0–13.7 %.
+func span(a, b float64) string {
+	if a == b {
+		return percent(b)
+	}
+	return strings.TrimSuffix(percent(a), " %") + "–" + percent(b)
+}
+
+// signals lists what happened to packets, and in one sentence what did not.
+func signals(s *result.Summary) string {
+	var met, none []string
+	for _, x := range []struct {
+		n       int64
+		one     string
+		more    string
+		missing string // in the list of what did not happen; "": not named
+	}{
+		{s.ECNMarks, "ECN mark", "", "ECN marks"},
+		{s.CNPs, "CNP", "", ""},
+		{s.PFCPauses, "PFC pause", " (" + dur(s.PFCPause) + ", summed over ports)", "PFC pauses"},
+		{s.Trims, "trimmed packet", " (" + size(s.TrimmedBytes) + " of payload)", ""},
+		{s.Drops, "drop", "", "drops"},
+		{s.Retransmissions, "retransmission", "", "retransmissions"},
+		{s.OutOfOrder, "packet", " out of order", "reordering"},
+		{s.Naks, "NAK", "", ""},
+		{s.Timeouts, "timeout", "", ""},
+		{s.FailedQPs, "failed queue pair", "", ""},
+	} {
+		switch {
+		case x.n > 0:
+			met = append(met, many(x.n, x.one)+x.more)
+		case x.missing != "":
+			none = append(none, x.missing)
+		}
+	}
+	text := strings.Join(met, ", ")
+	if text != "" {
+		text += ". "
+	}
+	if len(none) > 0 {
+		text += "No " + joined(none, "or") + "."
+	}
+	return text
+}
+
+// dropped lists where packets were lost, where it was not a full buffer alone.
+func dropped(w io.Writer, s *result.Summary) {
+	var parts []string
+	for _, d := range []struct {
+		n   int64
+		why string
+	}{
+		{s.DropsWRED, "by WRED (not marked CE)"},
+		{s.DropsTrimmed, "trimmed, no room for headers"},
+		{s.DropsStorm, fmt.Sprintf("by the PFC watchdog in %s", unit.Plural(int(s.PFCStorms), "storm"))},
+		{s.DropsDown, "on failed links"},
+		{s.DropsNoRoute, "without a route"},
+		{s.DropsCorrupt, "by bit errors"},
+		{lacking(s), "with missing cells"},
+	} {
+		if d.n > 0 {
+			parts = append(parts, count(d.n)+" "+d.why)
+		}
+	}
+	if len(parts) > 0 {
+		Labelled(w, "Drops: ", strings.Join(parts, ", "))
+	} else if s.PFCStorms > 0 {
+		Wrap(w, "", unit.Plural(int(s.PFCStorms), "PFC storm")+": the PFC watchdog forwarded.")
+	}
+}
+
+// messages prints the times of messages, and the slowest one.
+func messages(w io.Writer, s *result.Summary) {
+	f := s.Flows
+	if f.Count == 0 && s.Slowest == nil {
+		return
+	}
+	fmt.Fprintln(w)
+	if f.Count > 0 {
+		Labelled(w, "Messages  ", fmt.Sprintf("%s: mean %s, p50 %s, p99 %s, max %s", count(f.Count), dur(f.Mean),
+			dur(f.P50), dur(f.P99), dur(f.Max)))
+	}
+	x := s.Slowest
+	if x == nil {
+		return
+	}
+	Labelled(w, "Slowest   ", fmt.Sprintf("%s → %s, %s, %s", x.From, x.To, size(x.Bytes), dur(x.Time)))
+	Wrap(w, "          ", x.Why)
+	if len(x.SharedWith) > 0 {
+		Wrap(w, "          ", "shares the queue with "+strings.Join(x.SharedWith, ", "))
+	}
+	if len(x.PausedBy) > 0 {
+		Wrap(w, "          ", "PFC pause tree: "+strings.Join(x.PausedBy, " ← "))
+	}
+}
