@@ -19,6 +19,7 @@ type Peer struct {
 	timer    unit.Time // the pacer's
 	penalty  uint8     // of the window, in 128
 	told     bool      // some sender reports its counters
+	mute     uint32    // packets since one asked for a SACK
 
 	pace cc.Pacer
 	busy int // connections that have something under way or to send
@@ -105,6 +106,19 @@ func (p *Peer) window(now unit.Time) unit.Bytes {
 func (p *Peer) room(now unit.Time) bool {
 	w := p.window(now)
 	return w == 0 || p.inFlight < w
+}
+
+// asks reports that a packet that leaves now asks for a SACK: it goes again, or is the last that may go, or an eighth
+// of the window has not asked (cc.Pacer.Asks). Where a window is few packets, those that receivers answer together
+// are most of it, and a sender stands still until they have come.
+func (p *Peer) asks(now unit.Time, again, last bool) bool {
+	p.mute++
+	w := p.window(now)
+	if again || last || w > 0 && (p.inFlight >= w || 8*unit.Bytes(p.mute)*p.pace.MTU >= w) {
+		p.mute = 0
+		return true
+	}
+	return false
 }
 
 // planes are those that work at both ends.

@@ -13,11 +13,14 @@ type probing struct {
 	answers answers
 	inRow   int32 // questions about silence without an answer
 	id      uint32
-	askedAt unit.Time
 	early   unit.Time          // when the next packet may be lost that later ones have overtaken
 	asks    [mostProbes]uint16 // values to be probed
 	said    int64
+	asked   [recent]unit.Time // when the last ones went, by identifier
 }
+
+// recent is how many questions may be under way so that an answer tells of what went before its own.
+const recent = 16
 
 // mostProbes is how many bad values are probed at a time.
 const mostProbes = 4
@@ -28,8 +31,8 @@ const mostProbes = 4
 func (s *Sender) heard(now unit.Time, p *transport.Packet) (sent unit.Time) {
 	s.listen(now)
 	if p.Kind == transport.Answer {
-		if g := &s.probes; p.PSN == g.id {
-			sent = g.askedAt
+		if g := &s.probes; (g.id-p.PSN)&0xffff < recent {
+			sent = g.asked[p.PSN%recent]
 		}
 	} else if psn := psn24(s.una, p.PSN); psn-s.una < s.next-s.una {
 		if x := s.slots.at(psn); x.tries == 0 || now-x.sent >= s.peer.rtt.least {
@@ -112,7 +115,7 @@ func (s *Sender) ask(now unit.Time, p *transport.Packet, plane int, ev uint32) {
 	s.probes.id = (s.probes.id + 1) & 0xffff
 	s.probes.said++
 	p.Kind, p.Code, p.Plane, p.EV, p.PSN = transport.Probe, AboutConnection, uint8(plane), ev, s.probes.id
-	s.probes.askedAt, p.Sent, p.Flags = now, now, transport.Stamped
+	s.probes.asked[s.probes.id%recent], p.Sent, p.Flags = now, now, transport.Stamped
 }
 
 // answers are questions about paths that wait to be answered.

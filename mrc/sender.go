@@ -142,7 +142,7 @@ func (s *Sender) Next(now unit.Time, plane int, p *transport.Packet) bool {
 	s.slots.push(min(x.tries, waits-1), psn)
 	s.inFlight += unit.Bytes(p.Payload)
 	s.peer.inFlight += unit.Bytes(p.Payload)
-	if p.Flags&transport.Again != 0 || !s.has() || !s.peer.room(now) {
+	if s.peer.asks(now, p.Flags&transport.Again != 0, !s.has()) {
 		p.Flags |= transport.Asks
 	}
 	s.pace(now, p)
