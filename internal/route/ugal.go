@@ -9,7 +9,10 @@ import (
 // drawn at random: straight while what waits there, times its hops, is no more than what waits on the
 // detour, times its own, and a bias (Singh 2005; Kim et al., ISCA 2008, UGAL-L). A detour counts as twice
 // as long, as in BookSim (dragonfly.cpp). What waits is what the switch has in its own queues: a cable
-// that is full behind the next switch is seen once that one pauses, or fills.
+// that is full behind the next switch is seen once that one pauses, or fills. A detour that leaves by the
+// port of the straight way cannot be compared with it, and another is drawn: where h of a group's cables to
+// others are at the switch of the full one, h/(ah) of all packets would go straight whatever waits, and no
+// host could send more than 1/p (Kim et al., section 4.3, whose UGAL-LVC tells the two apart by queue).
 var UGAL = Policy{
 	Name: "ugal", Title: "UGAL by local queues",
 	Params: []param.Param{
@@ -34,22 +37,28 @@ type ugal struct {
 
 // Via compares the ports that the packet would leave by.
 func (c *ugal) Via(now unit.Time, loc int, flow uint32, ports []Port) int {
-	r := c.valiant.Via(now, loc, flow, ports)
-	if r < 0 {
-		return -1
+	port := func(group int32) int32 { return c.Pick(now, c.table.Ports(group), int(group), flow, ports) }
+	for range draws {
+		r := c.valiant.Via(now, loc, flow, ports)
+		if r < 0 {
+			return -1
+		}
+		straight, way := c.table.Group(loc), c.table.Group(c.table.Regions.Loc[r])
+		if straight < 0 || way < 0 {
+			return r
+		}
+		if a, b := port(straight), port(way); a != b {
+			if int64(ports[a].Queued) <= 2*int64(ports[b].Queued)+c.bias {
+				return -1
+			}
+			return r
+		}
 	}
-	straight, way := c.table.Group(loc), c.table.Group(c.table.Regions.Loc[r])
-	if straight < 0 || way < 0 {
-		return r
-	}
-	queued := func(group int32) int64 {
-		return int64(ports[c.Pick(now, c.table.Ports(group), int(group), flow, ports)].Queued)
-	}
-	if queued(straight) <= 2*queued(way)+c.bias {
-		return -1
-	}
-	return r
+	return -1
 }
+
+// draws is how often a packet draws a detour before it goes straight.
+const draws = 8
 
 // Vias are all that valiant's are, and straight on.
 func (c *ugal) Vias(out []int, loc int) []int {

@@ -63,6 +63,37 @@ func TestUGALWithoutDetours(t *testing.T) {
 	}
 }
 
+// A detour by the port of the straight way is none to compare with: the queue at which packets would go straight
+// whatever waits is its own. Others are drawn, and where a failure has left none, packets go straight.
+func TestUGALDrawsOtherPorts(t *testing.T) {
+	for _, others := range []bool{true, false} {
+		u := UGAL.Make(nil, Site{Stream: rng.New(1, "ugal")}).(Steerer)
+		table := regions(0, 5, func(int) bool { return true })
+		table.SetGroup(5+3, []int32{3})
+		table.SetGroup(1, []int32{3}) // the cables to regions 1, 2 and 3 are at one switch
+		table.SetGroup(2, []int32{3})
+		if !others {
+			table.SetGroup(4, []int32{3})
+		}
+		u.Renew(table)
+		ports := make([]Port, 5)
+		ports[3].Queued = 1 << 20
+		straight := 0
+		for flow := range uint32(1000) {
+			switch via := u.Via(unit.Time(flow), 5+3, flow, ports); via {
+			case -1:
+				straight++
+			case 4:
+			default:
+				t.Fatalf("by way of %d, whose cable is behind the full port", via)
+			}
+		}
+		if want := 1000 * 256 / 6561; others && (straight < want/2 || straight > 2*want) || !others && straight < 1000 {
+			t.Errorf("another port leads elsewhere: %v, and %d of 1,000 packets go straight", others, straight)
+		}
+	}
+}
+
 // UGAL by global queues counts what waits at the switch behind its port, where the cable to the other region
 // is; UGAL by local ones does not see it.
 func TestUGALGLooksFurther(t *testing.T) {

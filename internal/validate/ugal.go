@@ -9,8 +9,10 @@ import (
 // Why UGAL-L differs.
 const (
 	localOnly = "a switch sees its own queues alone, and the cable that all of a group want is at another " +
-		"switch: it is seen once that one pauses, which Ethernet's deep ingress buffers put off. Kim et al. have " +
-		"buffers of a few packets; with switch.queues.3.xoff=30KB it is as the row above says. UGAL-G sees the cable itself"
+		"switch: until that one pauses, each of the a - 1 others fills its own cable to there, (a-1)/ap of what is " +
+		"injected, and Ethernet's deep buffers hold most of these messages; those of 64 MB on 72 hosts are longer (last " +
+		"row). Kim et al. have buffers of a few packets; with switch.queues.3.xoff=30KB it is as the row above says. " +
+		"UGAL-G sees the cable itself"
 	stillLate = "pauses of 30 KB come sooner than those of deep buffers, and later than credits for a few packets; " +
 		"with 16 KB Valiant's detours, too, lose a tenth"
 	lastFlow = "the last flow counts here, and that one shares its groups' cable with several; flows on " +
@@ -61,7 +63,25 @@ func adaptiveDragonflies(large bool) (rows []Row, err error) {
 				ugalRow("global", average+where, mean["ugal-g"], mean, ""))
 		}
 	}
-	return rows, nil
+	if !large {
+		return rows, nil
+	}
+	longer, err := longMessages()
+	return append(rows, longer), err
+}
+
+// longMessages is UGAL by local queues where buffers hold a small part of what is sent.
+func longMessages() (Row, error) {
+	const bytes = 64 * unit.MB
+	by := map[string]float64{}
+	for _, lb := range []string{"valiant", "ugal"} {
+		var err error
+		if by[lb], _, err = shares(2, lb, toNeighbours(72, 8, bytes), bytes); err != nil {
+			return Row{}, err
+		}
+	}
+	return ugalRow("local", "share of what is injected, groups that send 64 MB to their neighbours, 72 hosts", by["ugal"],
+		map[string]float64{"valiant": by["valiant"]}, ""), nil
 }
 
 // earlyPauses is UGAL by local queues where switches pause each other after seven packets.
