@@ -222,12 +222,8 @@ func (n *Net) admitLossless(sw *Switch, out int32, p *Packet) bool {
 // admitLossy applies tail drop.
 func (n *Net) admitLossy(sw *Switch, out int32, q *classQ, p *Packet) bool {
 	k := &sw.Spec.Queues[p.Class]
-	limit := int64(k.Limit)
-	if limit == 0 {
-		limit = sw.threshold(k)
-	}
 	size := int64(p.Size)
-	if int64(q.bytes)+size > limit || sw.shared+size > sw.limit {
+	if int64(q.bytes)+size > n.room(sw, out, k) || sw.shared+size > sw.limit {
 		return false
 	}
 	sw.shared += size

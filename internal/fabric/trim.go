@@ -49,11 +49,7 @@ func (n *Net) exchange(now unit.Time, sw *Switch, out int32, tx *route.Port, pi 
 	}
 	last := &n.Packets[q.tail]
 	more := int32(p.Size) - int32(last.Size)
-	limit := int64(k.Limit)
-	if limit == 0 {
-		limit = sw.threshold(k)
-	}
-	if int64(q.bytes+more) > limit || sw.shared+int64(more) > sw.limit {
+	if int64(q.bytes+more) > n.room(sw, out, k) || sw.shared+int64(more) > sw.limit {
 		return
 	}
 	*p, *last = *last, *p

@@ -50,9 +50,32 @@ func (n *Net) mark(now unit.Time, sw *Switch, out int32, p *Packet) {
 	if !w.ECN || p.TOS&3 == 0 {
 		return
 	}
-	if q := unit.Bytes(n.classes[n.slot(out, int(p.Class))].bytes); q > w.Min {
+	if q := n.timed(sw, out, n.classes[n.slot(out, int(p.Class))].bytes); q > w.Min {
 		n.markAbove(sw, w, q, out, p)
 	}
+}
+
+// timed is a queue as its thresholds count it: where these are times, the bytes that a port would send at its
+// cable's own rate while it sends those at the rate that it has.
+func (n *Net) timed(sw *Switch, out int32, bytes int32) unit.Bytes {
+	if !sw.Spec.Timed {
+		return unit.Bytes(bytes)
+	}
+	return unit.Bytes(float64(bytes) * float64(n.cfg[out].rate) / float64(n.Ports[out].Rate))
+}
+
+// room is how many bytes of a lossy class a port may hold now. A limit that is a time leaves room for two frames
+// however slowly the port sends.
+func (n *Net) room(sw *Switch, out int32, k *queue.Class) int64 {
+	limit := int64(k.Limit)
+	switch {
+	case limit == 0:
+		return sw.threshold(k)
+	case sw.Spec.Timed:
+		share := float64(n.Ports[out].Rate) / float64(n.cfg[out].rate)
+		return max(int64(float64(limit)*share), min(limit, 2*int64(sw.Spec.MTU)))
+	}
+	return limit
 }
 
 // SilentToHosts reports that a port is one of a switch that marks nothing which it sends to servers.
@@ -94,7 +117,7 @@ func (n *Net) passBy(now unit.Time, out, pi int32, p *Packet) bool {
 
 // averaged returns the queue length WRED decides by, and moves its average.
 func (n *Net) averaged(now unit.Time, sw *Switch, w *queue.WRED, slot int32) unit.Bytes {
-	q := unit.Bytes(n.classes[slot].bytes)
+	q := n.timed(sw, n.portOf(slot), n.classes[slot].bytes)
 	if w.Weight == 0 {
 		return q
 	}

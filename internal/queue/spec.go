@@ -21,6 +21,7 @@ type Spec struct {
 	Watchdog  Watchdog       `json:"watchdog" yaml:"watchdog" doc:"PFC storm watchdog"`
 	Trim      Trim           `json:"trim,omitzero" yaml:"trim,omitzero" doc:"packet trimming: what queues with trim make of packets that they have no room for"`
 	CoreMarks bool           `json:"core_marks,omitzero" yaml:"mark_core_only,omitzero" doc:"ports to servers mark nothing: a mark then means that paths are loaded unevenly, and no incast; false unless given"`
+	Timed     bool           `json:"timed,omitzero" yaml:"limits_in_time,omitzero" doc:"limit, wred_min and wred_max of a port whose cable runs slower than its own rate are less in proportion, as where they are configured in us; false unless given: they are bytes"`
 	// SameSeed and SameLagSeed cause polarization, between switches and inside one.
 	SameSeed    bool `json:"same_seed,omitzero" yaml:"hash_seed" enum:"per-switch,same" doc:"same: every switch hashes alike, which polarises"`
 	SameLagSeed bool `json:"same_lag_seed,omitzero" yaml:"lag_seed,omitzero" enum:"own,ecmp" doc:"how a layer 3 port channel hashes its members: with a seed of its own, or with that of ECMP, which polarises; own unless given"`

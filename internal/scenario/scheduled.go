@@ -187,6 +187,9 @@ func (p *resolver) noteScheduled(packet unit.Bytes) {
 			g.Nodes[tight].Name, up[tight], 100*share(tight), down[tight], p.Scheduled.Cell, packet,
 			100*p.Scheduled.Efficiency(packet))
 	}
+	if p.Spec.Timed {
+		p.note("switch.limits_in_time has no effect: VOQs are at the ingress")
+	}
 	for c := range p.Spec.Queues {
 		if w := &p.Spec.Queues[c].WRED; w.Max > 0 && w.Weight > 0 {
 			p.note("switch.queues.%d.wred_weight has no effect: VOQs go by what they hold now", c)

@@ -42,8 +42,12 @@ func brokenOut(d *design.Design, s *design.Switch, p *design.Port) error {
 	return nil
 }
 
-// ports refuses rates and parts that no port has.
+// ports refuses rates and parts that no port has, and limits that no text has.
 func ports(d *design.Design, s *design.Switch) error {
+	if s.Spec.Timed {
+		return design.Refuse(d.OS, s, "limits that shorten with a port's rate (switch.limits_in_time): its limits "+
+			"are bytes; --set switch.limits_in_time=false keeps them")
+	}
 	accepted := speeds[d.OS]
 	for _, p := range s.Ports {
 		if len(accepted) > 0 && (p.Rate%unit.Gbps != 0 || !slices.Contains(accepted, p.Rate/unit.Gbps)) {
