@@ -10,7 +10,6 @@ import (
 
 	"railyard/internal/field"
 	"railyard/internal/parallel"
-	"railyard/internal/report"
 	"railyard/internal/runner"
 	"railyard/internal/validate"
 	"railyard/unit"
@@ -44,7 +43,7 @@ func (c *validateCmd) published(e *env) error {
 		c.printUET(e, runs, classes)
 	}
 	for _, s := range classes {
-		if !s.OK && s.Note == "" {
+		if !s.OK {
 			return errUET
 		}
 	}
@@ -89,12 +88,6 @@ func (c *validateCmd) printUET(e *env, runs []validate.UETRun, classes []validat
 	for _, s := range classes {
 		fmt.Fprintf(w, "%-38s %5d %6.1f %% %6.1f %% %+6.1f %% %+6.1f %%\n", s.Class, s.Runs, 100*s.RMS, 100*s.Most,
 			100*s.Mean, 100*s.Worst)
-	}
-	for i, s := range classes {
-		if s.Note != "" && (i == 0 || classes[i-1].Note != s.Note) {
-			fmt.Fprintln(w)
-			report.Wrap(w, "", s.Class+": "+s.Note+".")
-		}
 	}
 	far := slices.Clone(runs)
 	slices.SortStableFunc(far, func(a, b validate.UETRun) int { return cmp.Compare(math.Abs(b.Off), math.Abs(a.Off)) })

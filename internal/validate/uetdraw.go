@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"math"
 	"strings"
 
 	"railyard/internal/rng"
@@ -26,9 +27,8 @@ type UETSpread struct {
 	Mean  float64 `json:"mean"`
 	Worst float64 `json:"worst"`
 	Where string  `json:"where"` // the worst
-	Most  float64 `json:"most"`  // what RMS may be
+	Most  float64 `json:"most"`  // what RMS may be, the chance of the drawing included
 	OK    bool    `json:"ok"`
-	Note  string  `json:"note,omitempty"` // why it is above that, where this is known
 }
 
 // UETMemory is what a run holds at most, MB.
@@ -59,7 +59,8 @@ func (u *UETRun) Simulate() (err error) {
 	return err
 }
 
-// SpreadUET sums runs up by their classes, those without a run left out.
+// SpreadUET sums runs up by their classes, those without a run left out. The root mean square of n runs, drawn of a
+// class whose own is as much as it may be, is in 39 of 40 drawings below 1 + sqrt(2/n) times that (chi square).
 func SpreadUET(runs []UETRun) (list []UETSpread) {
 	for i := range uetClasses {
 		c := &uetClasses[i]
@@ -72,12 +73,9 @@ func SpreadUET(runs []UETRun) (list []UETSpread) {
 		if s.n == 0 {
 			continue
 		}
-		row := UETSpread{Class: c.String(), Runs: s.n, RMS: s.rms(), Mean: s.mean(), Worst: s.worst, Where: s.where,
-			Most: c.most, OK: s.rms() <= c.most}
-		if c.failed && !row.OK {
-			row.Note = slowCables
-		}
-		list = append(list, row)
+		most := c.most * (1 + math.Sqrt(2/float64(s.n)))
+		list = append(list, UETSpread{Class: c.String(), Runs: s.n, RMS: s.rms(), Mean: s.mean(), Worst: s.worst,
+			Where: s.where, Most: most, OK: s.rms() <= most})
 	}
 	return list
 }

@@ -47,7 +47,7 @@ func TestDrawUET(t *testing.T) {
 	got := SpreadUET(runs)
 	if len(got) != 1 || got[0].Runs != 2 || math.Abs(got[0].RMS-math.Sqrt(0.00125)) > 1e-12 ||
 		math.Abs(got[0].Mean+0.005) > 1e-12 || math.Abs(got[0].Worst+0.04) > 1e-12 ||
-		got[0].OK != (0.0353 < first.most) {
+		got[0].OK != (0.0353 < 2*first.most) || got[0].Most != 2*first.most {
 		t.Errorf("%+v", got)
 	}
 }
