@@ -252,7 +252,8 @@ switch:
 workload: {traffic: {matrix: %[9]s.cm}}
 %[10]s
 `, u.gbps, 64/u.over, u.control, u.paths, u.control == "rccc", packets*inQueue, packets/4*inQueue,
-		3*packets/4*inQueue, u.matrix, events, u.failed && !u.whole), func(string) ([]byte, error) { return matrix, nil })
+		3*packets/4*inQueue, u.matrix, events, u.failed && !u.whole),
+		func(string) ([]byte, error) { return matrix, nil })
 	if err != nil {
 		return 0, err
 	}
