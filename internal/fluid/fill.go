@@ -9,33 +9,104 @@ import (
 
 // fill is room for setting rates.
 type fill struct {
-	links  []int32   // that are reached from those that changed
+	links  []int32   // whose flows get new rates
 	in     []bool    // by link: it is among them
 	left   []float64 // by link: what no flow has yet
 	weight []float64 // by link: shares of flows without a rate
 	flows  []int32
-	done   []bool // by flow: it has its rate
-	seen   []bool // by flow: it is among them
+	seen   []bool    // by flow: it is among them
+	done   []bool    // by flow: it has its new rate
+	rate   []float64 // by flow: that
+	limit  []int32   // by flow: the link that limits it then
+	more   []float64 // by link that keeps its place: what new rates add to its load
+	others []int32   // those links
 	levels Heap[level]
 }
 
-func (r *fill) init(links int) {
-	r.in, r.left, r.weight = make([]bool, links), make([]float64, links), make([]float64, links)
+// slack is the relative difference below which a link is full: sums of rates are not exact.
+const slack = 1e-9
+
+func (r *fill) grow(links int) {
+	for len(r.in) < links {
+		r.in, r.left, r.weight = append(r.in, false), append(r.left, 0), append(r.weight, 0)
+		r.more = append(r.more, 0)
+	}
 }
 
-// refill sets the rates of all flows that share links, also by way of others, with one that changed: all rates
-// rise together until a link is full, whose flows have theirs then; the others go on.
+// refill sets the rates of flows that a change can touch: those on links that have changed, and on full links that
+// these cross, and so on. All rates rise together until a link is full, whose flows have theirs then; the others go on.
+// Links that are not full limit nobody: they are looked at only if new rates would fill them beyond what they carry.
 func (n *Net) refill() {
 	r := &n.round
-	n.reach()
-	r.levels = r.levels[:0]
+	for _, l := range n.changed {
+		r.in[l] = true
+		r.links = append(r.links, l)
+	}
+	for at := 0; at < len(r.links); {
+		at = n.reach(at)
+		n.share()
+		n.burst()
+	}
+	slices.Sort(r.flows)
+	for _, at := range r.flows {
+		n.commit(at)
+	}
 	for _, l := range r.links {
-		r.left[l], r.weight[l] = n.rate[l], 0
+		r.in[l] = false
+	}
+	for _, l := range n.changed {
+		n.marked[l] = false
+	}
+	r.flows, r.links, n.changed = r.flows[:0], r.links[:0], n.changed[:0]
+	if len(n.ends) > 4*n.Active()+1024 {
+		n.tidy()
+	}
+}
+
+// reach lists the flows of links from a place of the list on, and full links that these cross.
+func (n *Net) reach(from int) int {
+	r := &n.round
+	for len(r.seen) < len(n.flows) {
+		r.seen, r.done = append(r.seen, false), append(r.done, false)
+		r.rate, r.limit = append(r.rate, 0), append(r.limit, 0)
+	}
+	for ; from < len(r.links); from++ {
+		for _, s := range n.on[r.links[from]] {
+			if r.seen[s.flow] {
+				continue
+			}
+			r.seen[s.flow] = true
+			r.flows = append(r.flows, s.flow)
+			for _, u := range n.flows[s.flow].uses {
+				if l := u.Link; !r.in[l] && n.load[l] >= n.most[l]*(1-slack) {
+					r.in[l] = true
+					r.links = append(r.links, l)
+				}
+			}
+		}
+	}
+	return from
+}
+
+// share gives all flows that are listed their rates on the links that are.
+func (n *Net) share() {
+	r := &n.round
+	r.levels = r.levels[:0]
+	for _, at := range r.flows {
+		r.done[at] = false
+		n.Set += len(n.flows[at].uses)
+	}
+	for _, l := range r.links {
+		r.weight[l] = 0
 		for _, s := range n.on[l] {
 			f := &n.flows[s.flow]
 			r.weight[l] += float64(f.weight * f.uses[s.use].Share)
 		}
-		if r.weight[l] > 0 {
+		n.most[l] = n.rate[l]
+		if n.Yield != nil && len(n.on[l]) > 1 {
+			n.most[l] *= n.Yield(l, len(n.on[l]), n.asked(l))
+		}
+		if r.left[l] = n.most[l]; r.weight[l] > 0 {
 			r.levels.Push(level{r.left[l] / r.weight[l], l})
 		}
 	}
@@ -50,58 +121,16 @@ func (n *Net) refill() {
 		}
 		n.freeze(top)
 	}
-	for _, at := range r.flows {
-		f := &n.flows[at]
-		r.seen[at], r.done[at] = false, false
-		f.version++
-		if f.rate > 0 {
-			until := float64(f.at) + math.Ceil(max(0, f.left)/f.rate)
-			if until < float64(unit.Never) {
-				n.ends.Push(end{unit.Time(until), at, f.version})
-			}
-		}
-	}
-	for _, l := range r.links {
-		r.in[l] = false
-	}
-	for _, l := range n.changed {
-		n.marked[l] = false
-	}
-	r.flows, r.links, n.changed = r.flows[:0], r.links[:0], n.changed[:0]
-	if len(n.ends) > 4*n.Active()+1024 {
-		n.tidy()
-	}
 }
 
-// reach lists links and flows that a change touches, and brings the flows up to now.
-func (n *Net) reach() {
-	r := &n.round
-	for len(r.seen) < len(n.flows) {
-		r.seen, r.done = append(r.seen, false), append(r.done, false)
+// asked is what flows ask of a link: each its part of the link on which it begins.
+func (n *Net) asked(link int32) (sum float64) {
+	for _, s := range n.on[link] {
+		f := &n.flows[s.flow]
+		first := f.uses[0].Link
+		sum += float64(n.rate[first] / float64(len(n.on[first])) * f.uses[s.use].Share)
 	}
-	for _, l := range n.changed {
-		r.in[l] = true
-		r.links = append(r.links, l)
-	}
-	for i := 0; i < len(r.links); i++ {
-		for _, s := range n.on[r.links[i]] {
-			if r.seen[s.flow] {
-				continue
-			}
-			r.seen[s.flow] = true
-			r.flows = append(r.flows, s.flow)
-			f := &n.flows[s.flow]
-			n.advance(f, n.since)
-			n.Set += len(f.uses)
-			for _, u := range f.uses {
-				if !r.in[u.Link] {
-					r.in[u.Link] = true
-					r.links = append(r.links, u.Link)
-				}
-			}
-		}
-	}
-	slices.Sort(r.flows)
+	return sum
 }
 
 // freeze gives the flows of a full link their rate.
@@ -113,13 +142,94 @@ func (n *Net) freeze(top level) {
 		}
 		r.done[s.flow] = true
 		f := &n.flows[s.flow]
-		f.rate, f.limit = top.rate*f.weight, top.link
+		rate := float64(top.rate * f.weight)
+		r.rate[s.flow], r.limit[s.flow] = rate, top.link
 		for _, u := range f.uses {
-			r.left[u.Link] -= float64(f.rate * u.Share)
-			r.weight[u.Link] -= float64(f.weight * u.Share)
+			if r.in[u.Link] {
+				r.left[u.Link] -= float64(rate * u.Share)
+				r.weight[u.Link] -= float64(f.weight * u.Share)
+			}
 		}
 	}
 	r.weight[top.link] = 0
+}
+
+// burst lists the links besides that new rates would fill beyond what they carry.
+func (n *Net) burst() {
+	r := &n.round
+	for _, at := range r.flows {
+		f := &n.flows[at]
+		if r.rate[at] <= f.rate {
+			continue
+		}
+		for _, u := range f.uses {
+			if !r.in[u.Link] && r.more[u.Link] == 0 {
+				r.others = append(r.others, u.Link)
+			}
+			if !r.in[u.Link] {
+				r.more[u.Link] += float64((r.rate[at] - f.rate) * u.Share)
+			}
+		}
+	}
+	for _, l := range r.others {
+		if n.load[l]+r.more[l] > n.most[l]*(1+slack) {
+			r.in[l] = true
+			r.links = append(r.links, l)
+		}
+		r.more[l] = 0
+	}
+	r.others = r.others[:0]
+}
+
+// commit gives a flow the rate that was found for it.
+func (n *Net) commit(at int32) {
+	r, f := &n.round, &n.flows[at]
+	r.seen[at], r.done[at] = false, false
+	if f.rate == r.rate[at] && f.limit == r.limit[at] {
+		return
+	}
+	n.advance(f, n.since)
+	same := f.rate == r.rate[at]
+	if f.limit = r.limit[at]; same {
+		return // and ends when it would have
+	}
+	n.carry(f, r.rate[at]-f.rate, n.since)
+	f.rate = r.rate[at]
+	f.version++
+	if f.rate > 0 {
+		until := float64(f.at) + math.Ceil(max(0, f.left)/f.rate)
+		if until < float64(unit.Never) {
+			n.ends.Push(end{unit.Time(until), at, f.version})
+		}
+	}
+}
+
+// carry adds to what the links of a flow carry from a time on.
+func (n *Net) carry(f *flow, rate float64, now unit.Time) {
+	for _, u := range f.uses {
+		n.book(u.Link, now)
+		if n.load[u.Link] += float64(rate * u.Share); len(n.on[u.Link]) == 0 {
+			n.load[u.Link] = 0 // whatever rounding has left
+		}
+	}
+}
+
+// book passes on what a link has carried until a time.
+func (n *Net) book(link int32, now unit.Time) {
+	if n.Booked == nil {
+		return
+	}
+	if since := n.loadedAt[link]; now > since && n.load[link] > 0 {
+		n.Booked(link, since, now, n.load[link])
+	}
+	n.loadedAt[link] = max(n.loadedAt[link], now)
+}
+
+// Book passes on what all links have carried until a time.
+func (n *Net) Book(now unit.Time) {
+	for l := range n.load {
+		n.book(int32(l), now)
+	}
 }
 
 // tidy drops ends that are no longer true.

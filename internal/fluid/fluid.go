@@ -29,12 +29,21 @@ type Net struct {
 	Limits bool
 	// Set counts the links of flows whose rates were set: what the work grows with.
 	Set int
+	// Yield returns the part of its rate that a link carries for so many flows, which ask for asked of it together; nil:
+	// all. A link of one flow is not looked at.
+	Yield func(link int32, flows int, asked float64) float64
+	// Booked receives what a link carried between two times, in bytes per picosecond; nil: nobody asks.
+	Booked func(link int32, from, to unit.Time, rate float64)
 
-	rate  []float64 // by link, bytes per picosecond
-	on    [][]seat  // by link: who crosses it
-	flows []flow
-	free  []int32 // numbers of flows that have ended
-	ends  Heap[end]
+	rate []float64 // by link, bytes per picosecond
+	most []float64 // by link: what of it flows get
+	load []float64 // by link: rates of its flows
+	// loadedAt is by link until when Booked knows of its load.
+	loadedAt []unit.Time
+	on       [][]seat // by link: who crosses it
+	flows    []flow
+	free     []int32 // numbers of flows that have ended
+	ends     Heap[end]
 
 	changed []int32 // links whose flows have changed since rates were set
 	marked  []bool  // by link: it is among them
@@ -67,9 +76,19 @@ type Limit struct {
 
 // New makes links of so many bytes per picosecond.
 func New(rates []float64) *Net {
-	n := &Net{rate: rates, on: make([][]seat, len(rates)), marked: make([]bool, len(rates))}
-	n.round.init(len(rates))
+	n := &Net{}
+	for _, rate := range rates {
+		n.Add(rate)
+	}
 	return n
+}
+
+// Add makes another link and returns its number.
+func (n *Net) Add(rate float64) int32 {
+	n.rate, n.most, n.load = append(n.rate, rate), append(n.most, rate), append(n.load, 0)
+	n.on, n.marked, n.loadedAt = append(n.on, nil), append(n.marked, false), append(n.loadedAt, 0)
+	n.round.grow(len(n.rate))
+	return int32(len(n.rate) - 1)
 }
 
 // Active is how many flows are under way.
@@ -103,7 +122,7 @@ func (n *Net) Start(now unit.Time, tag int32, bytes, weight float64, uses []Use)
 // SetRate changes a link.
 func (n *Net) SetRate(now unit.Time, link int32, rate float64) {
 	if n.rate[link] != rate {
-		n.rate[link] = rate
+		n.rate[link], n.most[link] = rate, rate
 		n.change(now, link)
 	}
 }
@@ -204,6 +223,7 @@ func (n *Net) remove(now unit.Time, at int32) {
 		n.on[u.Link] = list[:last]
 		n.change(now, u.Link)
 	}
+	n.carry(f, -f.rate, now)
 	f.version++
 	f.uses = nil
 	n.free = append(n.free, at)
