@@ -43,7 +43,7 @@ func (e *env) newRun(p *scenario.Plan, limit unit.Bytes) (*fidelity.Simulation, 
 
 // foretell says what it takes to begin a run where that is long: a fabric without a pattern.
 func (e *env) foretell(p *scenario.Plan) {
-	if c, err := fidelity.Before(fidelity.Default, p); err == nil {
+	if c, err := fidelity.Before(p.Fidelity, p); err == nil {
 		e.estimate(c)
 	}
 }

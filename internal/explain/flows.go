@@ -11,16 +11,19 @@ import (
 
 // wireBytes returns what a message costs on the wire, preambles and gaps
 // included.
-func (r *reading) wireBytes(b unit.Bytes) unit.Bytes {
-	mtu := r.seen.Rules.MTU
+func (r *reading) wireBytes(b unit.Bytes) unit.Bytes { return r.seen.Rules.Wire(b) }
+
+// Wire returns what a message costs on the wire, preambles and gaps included.
+func (r *Rules) Wire(b unit.Bytes) unit.Bytes {
+	mtu := r.MTU
 	n := max(1, (b+mtu-1)/mtu)
-	if frame := r.seen.Rules.Frame; frame != nil {
+	if frame := r.Frame; frame != nil {
 		last := frame(int(b - (n-1)*mtu))
 		return (n-1)*unit.Bytes(frame(int(mtu))+roce.PreambleIFG) + unit.Bytes(last+roce.PreambleIFG)
 	}
 	pad := (4 - b%4) % 4
-	pad += n * unit.Bytes(r.seen.Rules.More)
-	if r.seen.Rules.WriteOnly {
+	pad += n * unit.Bytes(r.More)
+	if r.WriteOnly {
 		return b + pad + n*(62+16+20) + 4 // the last one's immediate
 	}
 	return b + pad + n*(62+20) + 16

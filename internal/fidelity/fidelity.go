@@ -72,7 +72,7 @@ type Fidelity struct {
 }
 
 // All lists the fidelities, the usual one first.
-var All = []*Fidelity{&packet}
+var All = []*Fidelity{&packet, &flow}
 
 // Default is the name of the usual one.
 const Default = "packet"

@@ -34,8 +34,9 @@ func (r *fill) grow(links int) {
 }
 
 // refill sets the rates of flows that a change can touch: those on links that have changed, and on full links that
-// these cross, and so on. All rates rise together until a link is full, whose flows have theirs then; the others go on.
-// Links that are not full limit nobody: they are looked at only if new rates would fill them beyond what they carry.
+// these cross, and so on. All rates rise together until a link is full, whose flows have theirs then; the others go
+// on. Links that are not full limit nobody: they are looked at only if new rates would fill them beyond what they
+// carry.
 func (n *Net) refill() {
 	r := &n.round
 	for _, l := range n.changed {
@@ -103,8 +104,10 @@ func (n *Net) share() {
 			r.weight[l] += float64(f.weight * f.uses[s.use].Share)
 		}
 		n.most[l] = n.rate[l]
-		if n.Yield != nil && len(n.on[l]) > 1 {
-			n.most[l] *= n.Yield(l, len(n.on[l]), n.asked(l))
+		if n.Yield != nil && len(n.on[l]) > 0 {
+			if asked := n.asked(l); asked > n.rate[l]*(1+slack) {
+				n.most[l] *= n.Yield(l, asked)
+			}
 		}
 		if r.left[l] = n.most[l]; r.weight[l] > 0 {
 			r.levels.Push(level{r.left[l] / r.weight[l], l})
@@ -123,12 +126,18 @@ func (n *Net) share() {
 	}
 }
 
-// asked is what flows ask of a link: each its part of the link on which it begins.
+// asked is what flows ask of a link: each what its sender's own links leave it, or another link that limits it.
 func (n *Net) asked(link int32) (sum float64) {
 	for _, s := range n.on[link] {
 		f := &n.flows[s.flow]
-		first := f.uses[0].Link
-		sum += float64(n.rate[first] / float64(len(n.on[first])) * f.uses[s.use].Share)
+		least := math.Inf(1)
+		for _, u := range f.uses[:min(n.Own, len(f.uses))] {
+			least = min(least, n.rate[u.Link]/float64(len(n.on[u.Link])))
+		}
+		if f.limit >= 0 && f.limit != link {
+			least = min(least, f.rate)
+		}
+		sum += float64(least * f.uses[s.use].Share)
 	}
 	return sum
 }
@@ -189,6 +198,9 @@ func (n *Net) commit(at int32) {
 		return
 	}
 	n.advance(f, n.since)
+	if n.Rated != nil {
+		n.Rated(f.tag, r.rate[at], r.limit[at])
+	}
 	same := f.rate == r.rate[at]
 	if f.limit = r.limit[at]; same {
 		return // and ends when it would have

@@ -29,9 +29,15 @@ type Net struct {
 	Limits bool
 	// Set counts the links of flows whose rates were set: what the work grows with.
 	Set int
-	// Yield returns the part of its rate that a link carries for so many flows, which ask for asked of it together; nil:
-	// all. A link of one flow is not looked at.
-	Yield func(link int32, flows int, asked float64) float64
+	// Yield returns the part of its rate that a link carries for its flows, which ask for more of it together; nil:
+	// all.
+	Yield func(link int32, asked float64) float64
+	// Own is how many of the links of a flow, the first ones, are its sender's: what these leave it is what it asks
+	// for.
+	Own int
+	// Rated receives flows whose rate, or the link that limits them, has changed: their tags; nil: nobody asks. It
+	// must not change anything.
+	Rated func(tag int32, rate float64, limit int32)
 	// Booked receives what a link carried between two times, in bytes per picosecond; nil: nobody asks.
 	Booked func(link int32, from, to unit.Time, rate float64)
 
@@ -89,6 +95,27 @@ func (n *Net) Add(rate float64) int32 {
 	n.on, n.marked, n.loadedAt = append(n.on, nil), append(n.marked, false), append(n.loadedAt, 0)
 	n.round.grow(len(n.rate))
 	return int32(len(n.rate) - 1)
+}
+
+// Touch has rates on a link set anew: its Yield has changed.
+func (n *Net) Touch(now unit.Time, link int32) { n.change(now, link) }
+
+// Part is which part of its rate a link's flows get.
+func (n *Net) Part(link int32) float64 {
+	if n.rate[link] <= 0 {
+		return 1
+	}
+	return n.most[link] / n.rate[link]
+}
+
+// Flows is how many flows cross a link.
+func (n *Net) Flows(link int32) int { return len(n.on[link]) }
+
+// Each calls f with the tags of a link's flows.
+func (n *Net) Each(link int32, f func(tag int32)) {
+	for _, s := range n.on[link] {
+		f(n.flows[s.flow].tag)
+	}
 }
 
 // Active is how many flows are under way.

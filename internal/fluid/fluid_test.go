@@ -17,8 +17,8 @@ func TestShares(t *testing.T) {
 	n.Start(0, 1, 1e6, 1, []fluid.Use{{Link: 0, Share: 1}})
 	n.Start(0, 2, 2e6, 1, []fluid.Use{{Link: 0, Share: 1}})
 	n.Start(0, 3, 1e6, 1, []fluid.Use{{Link: 0, Share: 1}, {Link: 1, Share: 1}})
-	// Flow 3 has 0.002, the others 0.004 each: 1 ends at 250 us, then 2 has 0.008 for its last 1e6 bytes, until 375 us;
-	// 3 ends at 500 us.
+	// Flow 3 has 0.002, the others 0.004 each: 1 ends at 250 us, then 2 has 0.008 for its last 1e6 bytes, until 375
+	// us; 3 ends at 500 us.
 	for _, want := range []struct {
 		tag int32
 		at  unit.Time

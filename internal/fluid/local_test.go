@@ -22,7 +22,8 @@ func TestLocal(t *testing.T) {
 		booked := make([]float64, links)
 		n.Booked = func(link int32, from, to unit.Time, rate float64) { booked[link] += rate * float64(to-from) }
 		if rapid.Bool().Draw(t, "yields") {
-			n.Yield = func(_ int32, flows int, asked float64) float64 { return 1 / (1 + 0.1*float64(flows)) }
+			n.Own = 1
+			n.Yield = func(link int32, asked float64) float64 { return 1 / (1 + asked) }
 		}
 		under := map[int32]bool{}
 		sent := make([]float64, links)

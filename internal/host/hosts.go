@@ -439,6 +439,31 @@ func (h *Hosts) Path(c int32) []int32 {
 	return append([]int32{s.port}, ports...)
 }
 
+// Leaves returns the ports of its NIC by which a connection's packets leave: one, or all among which they are spread.
+func (h *Hosts) Leaves(c int32) []int32 {
+	s := &h.senders[c]
+	switch n := &h.nics[s.nic]; {
+	case h.endsOf(c) != nil:
+		return n.ports
+	case s.sprayed:
+		return n.over
+	}
+	return []int32{s.port}
+}
+
+// PathFrom returns the ports of switches by which a connection's packets go that leave by a port of its NIC, where
+// hashing decides.
+func (h *Hosts) PathFrom(c, port int32) []int32 {
+	s := &h.senders[c]
+	return h.Net.Path(port, s.dst, s.loc, s.hash)
+}
+
+// ChoicesFrom is Choices of packets that leave by a port of the NIC.
+func (h *Hosts) ChoicesFrom(c, port int32) [][]int32 {
+	s := &h.senders[c]
+	return h.Net.Choices(port, s.dst, s.loc)
+}
+
 // Back returns the ports by which a connection's acknowledgements go where hashing decides, from the receiver's own on;
 // nil where they go before data, and where the transport is not RC.
 func (h *Hosts) Back(c int32) []int32 {

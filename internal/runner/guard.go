@@ -34,7 +34,7 @@ func New(p *scenario.Plan, limit unit.Bytes) (*fidelity.Simulation, error) {
 // Prepare estimates the run of a plan, which build makes; its errors are those of New.
 func Prepare(p *scenario.Plan, limit unit.Bytes) (c fidelity.Cost, build func() (*fidelity.Simulation, error),
 	err error) {
-	c, make, err := fidelity.Prepare(fidelity.Default, p, limit)
+	c, make, err := fidelity.Prepare(p.Fidelity, p, limit)
 	if err != nil {
 		return c, nil, refused(err)
 	}

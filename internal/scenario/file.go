@@ -35,6 +35,7 @@ type File struct {
 	Calibration *Calibration      `yaml:"calibration" doc:"what measurements say of the cluster that no data sheet does"`
 	OnFailure   OnFailure         `yaml:"on_failure" doc:"what becomes of a job that loses a rank"`
 	Output      Output            `yaml:"output" doc:"what is recorded"`
+	Fidelity    string            `yaml:"fidelity" enum:"packet,flow" doc:"how closely the network is simulated: every packet, or messages as flows that share links fairly"`
 }
 
 // Fabric describes the topology.
@@ -285,6 +286,7 @@ func Default() File {
 			RxXOff:     512 * unit.KiB, RxXOn: 256 * unit.KiB, NVLatency: 500 * unit.Nanosecond,
 			Choice: OwnNIC},
 		Switch:    Switch{watched(), true},
+		Fidelity:  "packet",
 		LB:        "ecmp",
 		Placement: placements[0].name,
 		LBOptions: newLBOptions(),

@@ -20,8 +20,9 @@ import (
 // is made of, not how somebody wrote it down; the text behind it is there to be kept with a
 // run (Text, Resolved) and to make other scenarios of (Settled).
 type Plan struct {
-	Name string
-	Seed uint64
+	Name     string
+	Seed     uint64
+	Fidelity string // by its name: see package fidelity
 
 	Graph     *topo.Graph
 	Shape     Shape // what the graph was built from

@@ -54,7 +54,7 @@ const (
 func (d *Document) resolve(read ReadFile, work amount) (*Plan, error) {
 	f := &d.File
 	_, overridden := d.override("on_failure")
-	p := &resolver{Document: d, Plan: &Plan{Name: f.Name, Seed: f.Seed, Services: f.services(),
+	p := &resolver{Document: d, Plan: &Plan{Name: f.Name, Seed: f.Seed, Fidelity: f.Fidelity, Services: f.services(),
 		Patience: f.OnFailure.Patience, Checkpoint: f.OnFailure.Checkpoint,
 		Restart: f.OnFailure.Restart, OnFailure: d.says("on_failure") || overridden,
 		Sample: f.Output.Sample, Rows: f.Output.Rows, doc: d}, read: read,

@@ -5,6 +5,7 @@ import (
 	"railyard/internal/exec"
 	"railyard/internal/explain"
 	"railyard/internal/host"
+	"railyard/internal/topo"
 	"railyard/rc"
 	"railyard/unit"
 )
@@ -20,6 +21,8 @@ const (
 	kindDeath    // A death of the plan
 	kindMirrors  // A 1: mirrors have moved, 0: whether they can is looked at again
 	kindFollow   // A look of the follower: a packet is about to be at a switch
+	// KindNothing is an event that brings the clock to a time.
+	KindNothing
 )
 
 // carrier carries an execution's transfers as packets: each is split into messages on the
@@ -55,10 +58,15 @@ func (c *carrier) After(d unit.Time, b exec.Bell) {
 }
 
 func (c *carrier) Reaches(from, to int) bool {
-	g, paths := c.net.Graph, c.net.Paths
 	if c.mirrors != nil { // which move before it is sent
-		paths = c.mirrors.whole
+		return c.net.Reaches(c.mirrors.whole, from, to)
 	}
+	return c.net.Reaches(c.net.Paths, from, to)
+}
+
+// Reaches reports whether routes connect the NICs of two GPUs.
+func (n *Network) Reaches(paths *topo.Routes, from, to int) bool {
+	g := n.Graph
 	for pair := range max(g.Ways(from), g.Ways(to)) { // each NIC that one has for itself
 		if g.Stored(from, to) {
 			if a, b := g.Pair(from, to, pair); !g.Reachable(paths, a, b) {
@@ -81,7 +89,7 @@ func (c *carrier) Send(op int32, from, to int, bytes unit.Bytes) {
 
 // send takes bytes from one GPU to another.
 func (c *carrier) send(op int32, from, to int, bytes unit.Bytes) {
-	n := max(1, min(c.net.pairs(from, to), int(bytes/unit.Bytes(c.net.Setup.Host.RC.MTU))))
+	n := c.net.Split(from, to, bytes)
 	c.parts[op] = uint8(n)
 	c.flying += n
 	if c.onSend != nil {

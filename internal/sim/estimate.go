@@ -37,7 +37,7 @@ const (
 
 // Estimate counts what a plan's workload will do.
 func Estimate(p *scenario.Plan) Cost {
-	e := &estimator{plan: p, gpus: machine(p), links: map[[2]int]int64{}}
+	e := &estimator{plan: p, gpus: Machine(p), links: map[[2]int]int64{}}
 	e.routes = p.Graph.Reroute(nil, nil, scenario.Besides(p.LB, p.Scheduled))
 	if p.LB.Detours {
 		e.regions = p.Graph.RegionOf()

@@ -63,7 +63,7 @@ func (r *Run) happens(kind engine.Kind, a int) {
 	p := r.Plan
 	switch kind {
 	case kindLink:
-		r.SetLink(p.Events[a].Link, stateBehind(&p.Events[a]))
+		r.SetLink(p.Events[a].Link, StateBehind(&p.Events[a]))
 	case kindNotice:
 		links := make([]int, 0, len(r.due[a]))
 		for _, i := range r.due[a] {

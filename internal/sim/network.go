@@ -384,6 +384,11 @@ func (n *Network) pairs(src, dst int) int {
 	return max(n.Setup.QPs, n.Graph.Ways(src), n.Graph.Ways(dst))
 }
 
+// Split is over how many queue pairs a transfer goes.
+func (n *Network) Split(src, dst int, bytes unit.Bytes) int {
+	return max(1, min(n.pairs(src, dst), int(bytes/unit.Bytes(n.Setup.Host.RC.MTU))))
+}
+
 // RunUntil runs events until *stop is set, limit events have fired in total or
 // nothing is left to do; user takes the events of the caller's own kinds. It
 // returns false when events ran out.

@@ -22,32 +22,9 @@ func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string
 // Observe says what the network was seen doing until now.
 func (r *Run) Observe() *explain.Observation {
 	o := &explain.Observation{Fidelity: "packet", At: r.Net.Q.Now(), Routes: r.Paths,
-		Maps: r.maps(), Ways: r.Hosts,
+		Maps: r.maps(), Ways: r.Hosts, Rules: r.Rules(),
 		Counted:  r.totals(),
 		Recorded: result.Tables{Links: r.sampler.rows, Pauses: r.pauses, Signals: r.sampler.signals.rows}}
-	o.Rules = explain.Rules{MTU: unit.Bytes(r.Setup.Host.RC.MTU), WriteOnly: r.Setup.Host.RC.WriteOnly,
-		CutThrough: r.Setup.CutThrough,
-		NICLatency: r.Setup.Host.Latency, PCIe: r.Setup.Host.PCIe, Hashed: r.Setup.LB.Fixed,
-		Spreads:    r.Setup.LB.Reorders(r.Setup.LBValues),
-		More:       r.Setup.more(),
-		SpreadsNIC: r.Setup.Host.Bond == host.BondSpray, Detours: r.Setup.LB.Detours}
-	if of := &r.Setup.Host.Services[0]; of.Protocol != nil {
-		o.Rules.Frame = func(payload int) int {
-			return of.Protocol.Wire(&transport.Packet{Kind: transport.Data, Payload: uint32(payload),
-				Bytes: uint64(payload)})
-		}
-		o.Rules.Hashed, o.Rules.Spreads, o.Rules.SpreadsNIC = false, true, true
-	}
-	for _, b := range r.Setup.Buses {
-		if o.Rules.Buses == nil {
-			o.Rules.Buses = make([]unit.Rate, len(r.Graph.NICs))
-		}
-		for _, n := range b.NICs {
-			if was := &o.Rules.Buses[n]; *was == 0 || b.Rate < *was {
-				*was = b.Rate
-			}
-		}
-	}
 	if o.Holds, o.Held = r.holders.until(o.At), slices.Clone(r.holders.held); r.missed > 0 {
 		o.PausesUntil = unit.Time(r.pauses[len(r.pauses)-1].At)
 		o.Limits = append(o.Limits, fmt.Sprintf("pauses.parquet holds the first %d PFC events", maxPauseRows))
@@ -63,7 +40,7 @@ func (r *Run) Observe() *explain.Observation {
 	}
 	o.Lost, o.Dead, o.Moves = r.carrier.lost, r.dead, r.moves
 	r.carried(o)
-	r.ports(o)
+	o.Conns, o.Ports = r.Connections(), r.Ports()
 	p := &explain.Packets{Troubles: r.carrier.troubles.all}
 	r.Net.Waits.Each(func(w fabric.Wait) {
 		p.Waits = append(p.Waits, explain.Wait{Conn: w.QP, Port: w.Port, Total: w.Total,
@@ -71,6 +48,32 @@ func (r *Run) Observe() *explain.Observation {
 	})
 	o.Packets = p
 	return o
+}
+
+// Rules are how bytes become time in a network.
+func (n *Network) Rules() explain.Rules {
+	s := n.Setup
+	rules := explain.Rules{MTU: unit.Bytes(s.Host.RC.MTU), WriteOnly: s.Host.RC.WriteOnly, CutThrough: s.CutThrough,
+		NICLatency: s.Host.Latency, PCIe: s.Host.PCIe, Hashed: s.LB.Fixed, Spreads: s.LB.Reorders(s.LBValues),
+		More: s.more(), SpreadsNIC: s.Host.Bond == host.BondSpray, Detours: s.LB.Detours}
+	if of := &s.Host.Services[0]; of.Protocol != nil {
+		rules.Frame = func(payload int) int {
+			return of.Protocol.Wire(&transport.Packet{Kind: transport.Data, Payload: uint32(payload),
+				Bytes: uint64(payload)})
+		}
+		rules.Hashed, rules.Spreads, rules.SpreadsNIC = false, true, true
+	}
+	for _, b := range s.Buses {
+		if rules.Buses == nil {
+			rules.Buses = make([]unit.Rate, len(n.Graph.NICs))
+		}
+		for _, nic := range b.NICs {
+			if was := &rules.Buses[nic]; *was == 0 || b.Rate < *was {
+				*was = b.Rate
+			}
+		}
+	}
+	return rules
 }
 
 // totals are the totals of network and transport.
@@ -95,7 +98,7 @@ func (r *Run) totals() (s result.Summary) {
 	return s
 }
 
-// carried takes down messages and the queue pairs that carried them.
+// carried takes down messages.
 func (n *Network) carried(o *explain.Observation) {
 	o.Messages = make([]explain.Message, len(n.Hosts.Messages))
 	for i := range o.Messages {
@@ -103,9 +106,13 @@ func (n *Network) carried(o *explain.Observation) {
 		o.Messages[i] = explain.Message{Op: int32(m.Tag), Conn: m.Conn, Bytes: m.Bytes, Posted: m.Posted,
 			Done: m.Done}
 	}
-	o.Conns = make([]explain.Conn, n.Hosts.Conns())
-	for i := range o.Conns {
-		c, k := int32(i), &o.Conns[i]
+}
+
+// Connections are the queue pairs that were set up.
+func (n *Network) Connections() []explain.Conn {
+	conns := make([]explain.Conn, n.Hosts.Conns())
+	for i := range conns {
+		c, k := int32(i), &conns[i]
 		k.From, k.To = n.Hosts.Peers(c)
 		k.Service = n.Hosts.ServiceOf(c)
 		k.Port, k.Home, k.Line = n.Hosts.Port(c), n.Hosts.Home(c), n.Hosts.Line(c)
@@ -113,14 +120,15 @@ func (n *Network) carried(o *explain.Observation) {
 		k.Cuts, _ = n.Hosts.Counter(c, cc.CounterCuts)
 		k.Marked, k.Again = n.Hosts.CEMarks(c), n.Hosts.Retransmitted(c)
 	}
+	return conns
 }
 
-// ports takes down what ports sent and met.
-func (n *Network) ports(o *explain.Observation) {
+// Ports are what ports sent and met.
+func (n *Network) Ports() []explain.Port {
 	net := n.Net
-	o.Ports = make([]explain.Port, len(net.Ports))
-	for i := range o.Ports {
-		at, p, st, out := int32(i), &net.Ports[i], &net.Stats[i], &o.Ports[i]
+	ports := make([]explain.Port, len(net.Ports))
+	for i := range ports {
+		at, p, st, out := int32(i), &net.Ports[i], &net.Stats[i], &ports[i]
 		*out = explain.Port{Link: n.linkOf[i], Node: p.Node, Peer: p.Peer, Rate: net.Rate(at),
 			Flight: p.Flight,
 			Bytes:  unit.Bytes(net.Sent(at)), Used: p.TxBytes != 0}
@@ -134,6 +142,7 @@ func (n *Network) ports(o *explain.Observation) {
 			k.IngressPeak, k.HeadroomPeak = max(k.IngressPeak, in), max(k.HeadroomPeak, head)
 		}
 	}
+	return ports
 }
 
 // pauseCause is whose congestion paused a port, -1 for nobody's: in the first service's class or one

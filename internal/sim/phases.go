@@ -99,7 +99,7 @@ func (m *mirrors) move() {
 func (m *mirrors) apply(events []scenario.LinkEvent) {
 	for i := range events {
 		e := &events[i]
-		m.r.SetLink(e.Link, stateBehind(e))
+		m.r.SetLink(e.Link, StateBehind(e))
 		if m.dark[e.Link] = !e.Up; e.Up {
 			delete(m.dark, e.Link)
 		}

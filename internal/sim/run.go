@@ -12,6 +12,7 @@ import (
 	"railyard/internal/host"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
+	"railyard/internal/topo"
 	"railyard/roce"
 	"railyard/unit"
 )
@@ -67,9 +68,7 @@ func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 	if err := p.Deadlock(cost.routes); err != nil {
 		return nil, err
 	}
-	s := setup(p)
-	s.Routes = cost.routes
-	n, err := NewNetwork(s)
+	n, err := Wire(p, cost.routes)
 	if err != nil {
 		return nil, err
 	}
@@ -80,9 +79,9 @@ func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 		own.Events, r.Plan = slices.Clone(p.Events), &own
 	}
 	r.carrier.mirrors = newMirrors(r)
-	r.Exec = exec.New(r.carrier, machine(p), jobs)
+	r.Exec = exec.New(r.carrier, Machine(p), jobs)
 	r.carrier.exec = r.Exec
-	if from, to, cut := r.Exec.Unreachable(); cut && !r.joinedBefore(from, to) {
+	if from, to, cut := r.Exec.Unreachable(); cut && !r.JoinedBefore(&r.Exec.Machine, from, to) {
 		return nil, fmt.Errorf("%s cannot reach %s: no path in the fabric, not even over NVLink",
 			p.Graph.GPUName(from), p.Graph.GPUName(to))
 	}
@@ -100,30 +99,37 @@ func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 	return r, nil
 }
 
-// joinedBefore reports whether the fabric connects two GPUs where events have not broken it: a run then
-// shows what becomes of it, beginning with links that are down.
-func (r *Run) joinedBefore(from, to int) bool {
-	if len(r.routed) == 0 {
-		return false
-	}
-	whole := r.Setup.Routes
-	if whole == nil {
-		whole = r.Graph.Reroute(nil, nil, scenario.Besides(r.Setup.LB, r.Setup.Scheduled))
-	}
-	if r.Graph.Stored(from, to) {
-		a, b := r.Graph.Pair(from, to, 0)
-		return r.Graph.Reachable(whole, a, b)
-	}
-	relay := from
-	if g := r.Graph; g.NICs[g.NICOf[from]].Rail != g.NICs[g.NICOf[to]].Rail && !g.Reachable(whole,
-		g.NICOf[from], g.NICOf[to]) {
-		relay = r.Exec.Machine.OnRail(from, to)
-	}
-	return r.Graph.Reachable(whole, r.Graph.WayOf(relay, 0), r.Graph.WayOf(to, 0))
+// Wire builds the network of a plan, over routes that are known already; nil: they are not.
+func Wire(p *scenario.Plan, routes *topo.Routes) (*Network, error) {
+	s := setup(p)
+	s.Routes = routes
+	return NewNetwork(s)
 }
 
-// machine is what the execution is told of a plan's GPUs.
-func machine(p *scenario.Plan) exec.Machine {
+// JoinedBefore reports whether the fabric connects two GPUs where events have not broken it: a run then
+// shows what becomes of it, beginning with links that are down.
+func (n *Network) JoinedBefore(m *exec.Machine, from, to int) bool {
+	if len(n.routed) == 0 {
+		return false
+	}
+	whole := n.Setup.Routes
+	if whole == nil {
+		whole = n.Graph.Reroute(nil, nil, scenario.Besides(n.Setup.LB, n.Setup.Scheduled))
+	}
+	if n.Graph.Stored(from, to) {
+		a, b := n.Graph.Pair(from, to, 0)
+		return n.Graph.Reachable(whole, a, b)
+	}
+	relay := from
+	if g := n.Graph; g.NICs[g.NICOf[from]].Rail != g.NICs[g.NICOf[to]].Rail && !g.Reachable(whole,
+		g.NICOf[from], g.NICOf[to]) {
+		relay = m.OnRail(from, to)
+	}
+	return n.Graph.Reachable(whole, n.Graph.WayOf(relay, 0), n.Graph.WayOf(to, 0))
+}
+
+// Machine is what the execution is told of a plan's GPUs.
+func Machine(p *scenario.Plan) exec.Machine {
 	g := p.Graph
 	m := exec.Machine{Inside: p.Inside, NVLink: exec.NVLink{Rate: p.NVLink, Latency: p.NVLatency, PXN: p.PXN}}
 	for gpu, nic := range g.NICOf {
@@ -171,14 +177,14 @@ func setup(p *scenario.Plan) *Setup {
 	s.Static = p.Services[0].Carried != nil && p.Services[0].Carried.Segments
 	for _, e := range p.Events {
 		if e.FromStart() {
-			s.Links[e.Link] = stateBehind(&e)
+			s.Links[e.Link] = StateBehind(&e)
 		}
 	}
 	return s
 }
 
-// stateBehind is what a cable is from an event on.
-func stateBehind(e *scenario.LinkEvent) fabric.LinkState {
+// StateBehind is what a cable is from an event on.
+func StateBehind(e *scenario.LinkEvent) fabric.LinkState {
 	return fabric.LinkState{Up: e.Up, Rate: e.Rate, Back: e.Back, BER: e.BER}
 }
 

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"railyard/internal/engine"
-	"railyard/internal/explain"
 	"railyard/internal/host"
 	"railyard/internal/queue"
 	"railyard/roce"
@@ -54,14 +53,13 @@ func TestServicesThroughAFabric(t *testing.T) {
 		share := func(i int, c int32) float64 {
 			return float64(8*(n.Hosts.Placed(c)-before[i])) / 500e-6 * frame / 4096 / float64(line)
 		}
-		var o explain.Observation
-		n.ports(&o)
+		ports := n.Ports()
 		port := n.Hosts.Port(steady)
 		mine, bursts := share(0, steady), share(1, n.Conn(1, 0, 10, 0))
 		if own && mine < 3*bursts || !own && math.Abs(mine-bursts) > 0.02 || bursts < 0.2 {
 			t.Errorf("own class %v: steady has %.3f of the line, bursts %.3f", own, mine, bursts)
 		}
-		if root := o.Ports[port].Packets.PausedBy; root < 0 {
+		if root := ports[port].Packets.PausedBy; root < 0 {
 			t.Errorf("own class %v: nobody is blamed for %v of pauses", own, n.Net.PausedFor(port))
 		}
 	}

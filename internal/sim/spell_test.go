@@ -39,7 +39,7 @@ func carried(t *testing.T, of *transport.Protocol, ipv6 bool, sets ...string) *R
 		t.Fatal(err)
 	}
 	r := &Run{Network: n, Plan: p, carrier: newCarrier(n, len(jobs.DAG.Ops))}
-	r.Exec = exec.New(r.carrier, machine(p), jobs)
+	r.Exec = exec.New(r.carrier, Machine(p), jobs)
 	r.carrier.exec = r.Exec
 	r.sampler = newSampler(n, p.Sample, p.Rows)
 	r.sampler.signals = newSignals(p.Services)

@@ -153,7 +153,7 @@ func build(r request) (*scenario.Plan, *fidelity.Simulation, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	run, err := fidelity.New(fidelity.Default, plan, memory())
+	run, err := fidelity.New(plan.Fidelity, plan, memory())
 	if err != nil {
 		return nil, nil, &InputError{err.Error()}
 	}

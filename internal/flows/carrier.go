@@ -1,0 +1,154 @@
+package flows
+
+import (
+	"cmp"
+	"slices"
+
+	"railyard/internal/exec"
+	"railyard/internal/explain"
+	"railyard/internal/fluid"
+	"railyard/unit"
+)
+
+// conn is a connection: what carries messages one after the other.
+type conn struct {
+	uses        []fluid.Use
+	key         []int32   // the ports of its ways, to tell whether they have changed
+	latency     unit.Time // of a full packet beyond its time on the slowest link
+	first, last int32     // messages that have not been sent, the oldest first; -1 for none
+	flow        int32     // that carries the oldest, -1 while none does
+	left        float64   // bytes on the wire of the oldest, while no flow carries it
+	tries       int32     // time-outs in a row
+	retrying    bool      // a time-out is under way
+	lost        bool      // it gave up
+	pace        pace
+	blocked     bool // no way leads to its receiver
+}
+
+// Now, After, Send and Reaches make it an exec.Carrier.
+func (r *Run) Now() unit.Time { return r.now }
+
+// After rings the execution once a delay has passed.
+func (r *Run) After(d unit.Time, b exec.Bell) { r.push(r.now+d, ringExec, b.Op, b.Stage) }
+
+// Reaches reports whether the network connects the NICs of two GPUs at present.
+func (r *Run) Reaches(from, to int) bool { return r.Network.Reaches(r.Paths, from, to) }
+
+// Send splits a transfer over the queue pairs of its GPUs, as the packet carrier does.
+func (r *Run) Send(op int32, from, to int, bytes unit.Bytes) {
+	n := r.Split(from, to, bytes)
+	r.parts[op] = uint8(n)
+	service := r.Exec.Work.Service(op)
+	for q := range n {
+		b := bytes*unit.Bytes(q+1)/unit.Bytes(n) - bytes*unit.Bytes(q)/unit.Bytes(n)
+		r.post(r.Conn(service, from, to, q), op, b)
+	}
+}
+
+// post appends a message to a connection.
+func (r *Run) post(c, op int32, bytes unit.Bytes) {
+	for int(c) >= len(r.conns) {
+		r.conns = append(r.conns, conn{first: -1, last: -1, flow: -1})
+		r.paced(int32(len(r.conns) - 1))
+		r.way(int32(len(r.conns) - 1))
+	}
+	m := int32(len(r.messages))
+	r.messages = append(r.messages, explain.Message{Op: op, Conn: c, Bytes: bytes, Posted: r.now})
+	r.next = append(r.next, -1)
+	k := &r.conns[c]
+	if k.last >= 0 {
+		r.next[k.last] = m
+	}
+	k.last = m
+	if k.first < 0 {
+		k.first = m
+		r.begin(c)
+	}
+}
+
+// begin sends a connection's oldest message, unless the connection waits for a time-out or has given up.
+func (r *Run) begin(c int32) {
+	k := &r.conns[c]
+	k.left = float64(r.rules.Wire(r.messages[k.first].Bytes))
+	r.resume(c)
+}
+
+// resume goes on with what is left of the oldest message.
+func (r *Run) resume(c int32) {
+	k := &r.conns[c]
+	switch {
+	case k.retrying || k.lost:
+	case r.broken(c):
+		r.silence(c)
+	default:
+		k.tries = 0
+		k.flow = r.net.Start(r.now, c, k.left, 1, k.uses)
+	}
+}
+
+// sent goes on with a connection whose oldest message has left.
+func (r *Run) sent(c int32) {
+	k := &r.conns[c]
+	m := k.first
+	k.flow = -1
+	r.leaves(c)
+	if k.first = r.next[m]; k.first < 0 {
+		k.last = -1
+	} else {
+		r.begin(c)
+	}
+	r.push(r.now+r.behind(c, r.messages[m].Bytes), ringArrived, m, 0)
+}
+
+// behind is the time from a message's last bit on the slowest link to memory, and of both NICs.
+func (r *Run) behind(c int32, bytes unit.Bytes) unit.Time {
+	k := &r.conns[c]
+	d := k.latency
+	if bytes < r.rules.MTU {
+		d = r.beyond(c, r.rules.Wire(bytes))
+	}
+	return d + 2*r.rules.NICLatency
+}
+
+// arrived ends a message, and the operation with its last one.
+func (r *Run) arrived(m int32) {
+	msg := &r.messages[m]
+	msg.Done = r.now
+	r.delivered += msg.Bytes
+	if r.parts[msg.Op]--; r.parts[msg.Op] == 0 {
+		r.Exec.Delivered(msg.Op)
+	}
+}
+
+// silence waits for the local ACK timeout of a connection whose packets are lost; without one it waits for a way.
+func (r *Run) silence(c int32) {
+	k := &r.conns[c]
+	if timeout := r.Setup.Host.RC.Timeout; timeout > 0 && r.carried() == nil && !k.retrying && !k.lost {
+		k.retrying = true
+		r.push(r.now+timeout, ringRetry, c, 0)
+	}
+}
+
+// retry sends a connection's packets again once its time-out is over, or gives up.
+func (r *Run) retry(c int32) {
+	k := &r.conns[c]
+	k.retrying = false
+	if k.tries++; r.broken(c) && int(k.tries) > r.Setup.Host.RC.Retries {
+		k.lost = true
+		r.lost = append(r.lost, explain.Lost{Conn: c, At: r.now, Why: retriesExceeded})
+		return
+	}
+	r.resume(c)
+}
+
+// strand takes down connections that wait for a way without ever giving up.
+func (r *Run) strand() {
+	for c := range r.conns {
+		if k := &r.conns[c]; k.first >= 0 && !k.lost && r.broken(int32(c)) {
+			k.lost = true
+			r.lost = append(r.lost, explain.Lost{Conn: int32(c), At: max(r.since(), r.messages[k.first].Posted),
+				Why: "no way is left, and its transport waits for one"})
+		}
+	}
+	slices.SortStableFunc(r.lost, func(a, b explain.Lost) int { return cmp.Compare(a.At, b.At) })
+}

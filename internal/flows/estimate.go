@@ -1,0 +1,51 @@
+package flows
+
+import (
+	"railyard/internal/scenario"
+	"railyard/internal/sim"
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// Cost is what a run will need, known before it is built.
+type Cost struct {
+	Messages int64
+	Memory   unit.Bytes
+	Seconds  float64
+	routes   *topo.Routes
+}
+
+// What things cost, measured on training steps of 64 to 32,768 GPUs.
+const (
+	messagesPerSecond = 4e5
+	opsPerSecond      = 1.5e6
+
+	memoryBase    = 30 * unit.MB
+	memoryPort    = 4 * unit.KB
+	memoryOp      = 160
+	memoryMessage = 330
+)
+
+// Estimate counts what a plan's workload will do.
+func Estimate(p *scenario.Plan) Cost {
+	c := Cost{routes: p.Graph.Reroute(nil, nil, scenario.Besides(p.LB, p.Scheduled))}
+	mtu := unit.Bytes(p.RC.MTU)
+	for j := range p.Jobs {
+		job := &p.Jobs[j]
+		for i := range job.DAG.Ops {
+			o := &job.DAG.Ops[i]
+			if o.Compute() {
+				continue
+			}
+			if from, to := job.GPU(o.Rank), job.GPU(o.Peer); !p.Graph.Together(from, to) {
+				c.Messages += max(1, min(int64(max(p.QPs, p.Graph.Ways(from), p.Graph.Ways(to))), int64(o.Bytes/mtu)))
+			}
+		}
+	}
+	tables, _ := sim.Tables(p)
+	ops := int64(p.Ops())
+	c.Seconds = tables.Seconds + float64(ops)/opsPerSecond + float64(c.Messages)/messagesPerSecond
+	c.Memory = tables.Memory + memoryBase + memoryPort*unit.Bytes(2*len(p.Graph.Links)) + memoryOp*unit.Bytes(ops) +
+		memoryMessage*unit.Bytes(c.Messages)
+	return c
+}

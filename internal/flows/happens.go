@@ -1,0 +1,130 @@
+package flows
+
+import (
+	"railyard/internal/engine"
+	"railyard/internal/explain"
+	"railyard/internal/sim"
+	"railyard/unit"
+)
+
+// maxMoves is how many connections are followed when routes change.
+const maxMoves = 100_000
+
+// schedule sets the clock for what the plan says that breaks and comes back, in the order of the packet carrier:
+// links change before their ends know, and these before routes follow.
+func (r *Run) schedule() {
+	events := r.Plan.Events
+	for i := range events {
+		if !events[i].FromStart() {
+			r.push(events[i].At, ringLink, int32(i), 0)
+		}
+	}
+	for i := range events {
+		if e := &events[i]; e.Noticed && !e.FromStart() {
+			r.push(e.At+e.Detect, ringNotice, int32(i), 0)
+		}
+	}
+	for i := range events {
+		if e := &events[i]; e.Heard && !e.FromStart() {
+			r.push(e.At+e.Converge, ringRoutes, int32(i), 0)
+		}
+	}
+	for i := range r.Plan.Deaths {
+		r.push(r.Plan.Deaths[i].At, ringDeath, int32(i), 0)
+	}
+}
+
+// happens does what an event of the plan says. Of events of one time routes are computed once.
+func (r *Run) happens(what, i int32) {
+	r.clock()
+	if what == ringDeath {
+		d := &r.Plan.Deaths[i]
+		first, last := r.Graph.GPUsOf(d.Host)
+		for gpu := first; gpu < last; gpu++ {
+			r.Exec.Kill(gpu)
+		}
+		r.dead = append(r.dead, *d)
+		return
+	}
+	all := []int32{i}
+	for len(r.bells) > 0 && r.bells[0].at == r.now && r.bells[0].what == what {
+		all = append(all, r.bells.Pop().a)
+	}
+	switch what {
+	case ringLink:
+		for _, i := range all {
+			e := &r.Plan.Events[i]
+			r.SetLink(e.Link, sim.StateBehind(e))
+			for _, p := range []int32{int32(2 * e.Link), int32(2*e.Link + 1)} {
+				r.net.SetRate(r.now, p, r.portRate(p))
+				for _, s := range r.links.in[p] {
+					r.net.SetRate(r.now, s, r.setRate(r.links.ports[s]))
+				}
+			}
+		}
+		r.rerouted(false)
+	case ringNotice:
+		links := make([]int, 0, len(all))
+		for _, i := range all {
+			links = append(links, r.Plan.Events[i].Link)
+		}
+		r.Notice(links)
+		r.rerouted(true)
+	case ringRoutes:
+		change := map[int]bool{}
+		for _, i := range all {
+			e := &r.Plan.Events[i]
+			change[e.Link] = e.Up
+		}
+		r.ConvergeAll(change)
+		r.rerouted(true)
+	}
+}
+
+// clock brings the network's clock up to the run's: it has one of its own, and events that mean nothing without
+// packets.
+func (r *Run) clock() {
+	q := r.Net.Q
+	q.Push(engine.OfRun, r.now, engine.Kind(sim.KindNothing), 0, 0)
+	for q.Now() < r.now {
+		if q.Next() == nil {
+			return
+		}
+	}
+}
+
+// rerouted finds the ways of all connections anew, and goes on with messages under way on those.
+func (r *Run) rerouted(routes bool) {
+	m := explain.Move{At: r.now, Of: len(r.conns)}
+	for c := range r.conns {
+		k := &r.conns[c]
+		was := r.broken(int32(c))
+		moved := r.way(int32(c))
+		if moved {
+			if m.Moved++; !was {
+				m.Needless++
+			}
+		}
+		switch broken := r.broken(int32(c)); {
+		case k.flow >= 0 && (moved || broken):
+			k.left = r.net.Stop(r.now, k.flow)
+			k.flow = -1
+			r.resume(int32(c))
+		case k.flow < 0 && k.first >= 0 && r.carried() != nil:
+			r.resume(int32(c))
+		}
+	}
+	if routes && r.rules.Hashed && m.Of > 0 && m.Of <= maxMoves {
+		r.moves = append(r.moves, m)
+	}
+}
+
+// since is when the last link broke.
+func (r *Run) since() (at unit.Time) {
+	for i := range r.Plan.Events {
+		if e := &r.Plan.Events[i]; e.At <= r.now && e.Toggles && !e.Up {
+			at = e.At
+		}
+	}
+	return at
+}

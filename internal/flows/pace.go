@@ -1,0 +1,268 @@
+package flows
+
+import (
+	"math"
+
+	"railyard/unit"
+)
+
+// pace is what a connection's congestion control allows it: line rate until it is one of several that ask a switch's
+// port for more than that carries. What they make of the port then, and how the control comes back to line rate once
+// nobody is in the way, was measured by packets (Curve).
+type pace struct {
+	cap   int32     // link of the fluid that is the connection's alone; -1: its control was not measured, or is none
+	line  float64   // what it sends at where nothing is in its way
+	part  float64   // of line: what was left of it when it was limited last; 1: it never was, or has come back
+	since unit.Time // when part was
+	fresh unit.Time // since when it shares a port that it met at line rate; -1: it does not
+	port  int32     // that limits it, -1 for none
+	got   float64   // of line: what that has for it where all of its rate is used
+	turn  int32     // bells of other turns are void
+	at    float64   // of line: what it may send now
+}
+
+// settled is the age from which on senders that met at line rate share a port as their control does in the long run.
+const settled = 2 * unit.Millisecond
+
+// step is by how much a pace must grow to count.
+const step = 0.02
+
+// rating is a connection whose rate, or limit, has changed.
+type rating struct {
+	conn  int32
+	rate  float64
+	limit int32
+}
+
+// paced begins a connection at line rate.
+func (r *Run) paced(c int32) {
+	p := &r.conns[c].pace
+	*p = pace{cap: -1, part: 1, at: 1, fresh: -1, port: -1}
+	if all := r.curvesAt(c, r.Hosts.Line(c)); len(all) > 0 {
+		p.line = bytesPer(r.Hosts.Line(c)) * all[0].top
+		p.cap = r.net.Add(p.line)
+	}
+}
+
+// curveKey is a service, and a rate of a port.
+type curveKey struct {
+	service int
+	rate    unit.Rate
+}
+
+// curvesAt are those of a connection's control at a rate.
+func (r *Run) curvesAt(c int32, rate unit.Rate) curves {
+	k := curveKey{r.Hosts.ServiceOf(c), rate}
+	all, ok := r.curves[k]
+	if !ok {
+		all = curvesOf(ControlOf(r.Plan, &r.Plan.Services[k.service]), rate)
+		r.curves[k] = all
+	}
+	return all
+}
+
+// of are the curves at the rate of a port.
+func (r *Run) of(c, link int32) curves {
+	if ports := r.links.ports[link]; ports != nil {
+		link = ports[0]
+	}
+	return r.curvesAt(c, r.Net.Rate(link))
+}
+
+// own are the curves at a connection's line rate.
+func (r *Run) own(c int32) curves { return r.curvesAt(c, r.Hosts.Line(c)) }
+
+// rate notes a change of a flow's rate; the fluid must not change meanwhile.
+func (r *Run) rate(conn int32, rate float64, limit int32) {
+	p := &r.conns[conn].pace
+	if p.cap >= 0 && (p.port >= 0 || r.ofSwitch(limit)) {
+		r.rated = append(r.rated, rating{conn, rate, limit})
+	}
+}
+
+// yield is the part of its rate that a port carries for flows that ask for more: those that met at line rate have it
+// idle for a while once their controls have reacted.
+func (r *Run) yield(link int32, asked float64) float64 {
+	if !r.ofSwitch(link) {
+		return 1
+	}
+	rate, n, sum := r.net.Rate(link), r.net.Flows(link), 0.0
+	times := asked / rate
+	r.net.Each(link, func(c int32) {
+		p := &r.conns[c].pace
+		if p.cap < 0 {
+			sum++
+			return
+		}
+		all, age := r.of(c, link), settled
+		switch {
+		case p.fresh >= 0:
+			// Who has a small part of its NIC anyway must come down from line rate to less than that.
+			age = max(0, r.now-p.fresh-max(0, all.takes(float64(n)*p.line/rate)-all.takes(times)))
+		case p.at >= 1-step:
+			age = 0
+		}
+		sum += all.shared(times, age)
+	})
+	return max(0.02, sum/float64(max(1, n)))
+}
+
+// shared is the part of a port's rate that flows use that asked for so many times of it, an age after they met.
+func (all curves) shared(times float64, age unit.Time) float64 {
+	if age >= settled {
+		return all.at(times, (*Curve).long)
+	}
+	w := max(1, window(age)) // the first packets come in the one before
+	return all.at(times, func(c *Curve) float64 { return in(c.Shared, w) })
+}
+
+// long is what a curve comes to: the mean of its windows behind settled, by their lengths.
+func (c *Curve) long() float64 {
+	from, to := Age(window(settled)), Age(len(c.Shared))
+	if to <= from {
+		return in(c.Shared, len(c.Shared)-1)
+	}
+	sum := 0.0
+	for w := window(settled); w < len(c.Shared); w++ {
+		sum += c.Shared[w] * float64(Age(w+1)-Age(w)) / float64(to-from)
+	}
+	return sum
+}
+
+// alone is the part of its line rate that a sender has come back to, so long after it was left with a part.
+func (all curves) alone(part float64, age unit.Time) float64 {
+	if part >= 1 {
+		return 1
+	}
+	w := window(age)
+	return max(part, all.at(1/part, func(c *Curve) float64 { return min(1, in(c.Alone, w)) }))
+}
+
+// react follows changes of rates: who is limited by a switch's port is left with that rate, and comes back from it
+// once nothing limits it any more.
+func (r *Run) react() {
+	all := r.rated
+	r.rated = nil
+	for _, x := range all {
+		p := &r.conns[x.conn].pace
+		switch now := r.ofSwitch(x.limit); {
+		case now && p.fresh < 0 && p.at >= 1-step: // it met others at line rate
+			p.fresh, p.port, p.got = r.now, x.limit, x.rate/p.line/r.net.Part(x.limit)
+			p.turn++
+			r.push(r.now+Age(1), ringPace, x.conn, p.turn)
+		case now && p.fresh >= 0:
+			p.port, p.got = x.limit, x.rate/p.line/r.net.Part(x.limit)
+		case now:
+			p.port = x.limit
+			r.pin(x.conn, x.rate/p.line)
+		case p.port >= 0 && p.fresh >= 0:
+			r.leaves(x.conn)
+		default:
+			p.port = -1
+		}
+	}
+	r.rated = all[:0]
+}
+
+// leaves ends what a connection shared a port for: it is left with its part of the port's rate.
+func (r *Run) leaves(c int32) {
+	p := &r.conns[c].pace
+	if p.port < 0 {
+		return
+	}
+	if p.fresh >= 0 {
+		if r.now-p.fresh < r.reaction(c) {
+			p.fresh, p.port = -1, -1 // before its control had heard of anything
+			return
+		}
+		r.pin(c, p.got)
+	}
+	p.port = -1
+}
+
+// reaction is how long a control takes from line rate to the part that it has of a port.
+func (r *Run) reaction(c int32) unit.Time {
+	p := &r.conns[c].pace
+	return r.of(c, p.port).takes(1 / p.got)
+}
+
+// takes is how long senders take that begin at line rate to come down to one part in so many of it: until the first
+// window in which so many of them used less than all of a link.
+func (all curves) takes(parts float64) unit.Time {
+	want := math.Log2(max(1, parts))
+	at, slope, senders := unit.Time(0), 0.0, 0.0
+	for i := range all {
+		n, heard := math.Log2(float64(all[i].Senders)), all[i].heard()
+		slope = max(0, float64(heard-at)/(n-senders))
+		if at, senders = heard, n; n >= want {
+			break
+		}
+	}
+	return max(0, at+unit.Time(slope*(want-senders)))
+}
+
+// heard is when the first window begins in which senders used less than all.
+func (c *Curve) heard() unit.Time {
+	for w := 1; w < len(c.Shared); w++ {
+		if c.Shared[w] < 0.99 {
+			return Age(w)
+		}
+	}
+	return settled
+}
+
+// pin leaves a connection with a part of its line rate, from which it comes back.
+func (r *Run) pin(c int32, part float64) {
+	p := &r.conns[c].pace
+	p.fresh = -1
+	p.part, p.since = min(1, part), r.now
+	p.turn++
+	r.allow(c, p.part)
+	r.grow(c)
+}
+
+// allow sets what a connection may send.
+func (r *Run) allow(c int32, part float64) {
+	p := &r.conns[c].pace
+	p.at = part
+	r.net.SetRate(r.now, p.cap, part*p.line)
+}
+
+// grow asks to be rung when a connection's pace has grown enough to count.
+func (r *Run) grow(c int32) {
+	p := &r.conns[c].pace
+	all := r.own(c)
+	if p.at >= 1 {
+		return
+	}
+	for w := window(r.now-p.since) + 1; w <= aloneWindows; w++ {
+		if v := all.alone(p.part, Age(w)); v >= min(1, p.at+step) {
+			r.push(p.since+Age(w), ringPace, c, p.turn)
+			return
+		}
+	}
+}
+
+// repace goes on with a connection that comes back, or that met others at line rate.
+func (r *Run) repace(c, turn int32) {
+	p := &r.conns[c].pace
+	if turn != p.turn {
+		return
+	}
+	if p.fresh < 0 {
+		v := r.own(c).alone(p.part, r.now-p.since)
+		if v > 1-step {
+			v, p.part = 1, 1
+		}
+		r.allow(c, math.Max(v, p.at))
+		r.grow(c)
+		return
+	}
+	age := r.now - p.fresh
+	if age >= settled {
+		r.pin(c, p.got)
+		return
+	}
+	r.net.Touch(r.now, p.port)
+	r.push(p.fresh+Age(window(age)+1), ringPace, c, p.turn)
+}

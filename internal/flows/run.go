@@ -1,0 +1,243 @@
+// Package flows carries an execution's transfers as flows instead of packets: each message takes the ports that
+// its packets would take, and has a rate that changes when others begin or end on the links that it crosses
+// (internal/fluid). Routes, hashing, bundles, planes and what failures make of them are those of the packet carrier,
+// whose network is wired for it and sees no packet.
+package flows
+
+import (
+	"fmt"
+
+	"railyard/internal/exec"
+	"railyard/internal/explain"
+	"railyard/internal/fluid"
+	"railyard/internal/result"
+	"railyard/internal/scenario"
+	"railyard/internal/sim"
+	"railyard/unit"
+)
+
+// Name is the fidelity's.
+const Name = "flow"
+
+// observeEvery is how many events pass between two calls of the observer.
+const observeEvery = 1 << 16
+
+// Run is one run of a plan.
+type Run struct {
+	*sim.Network
+	Plan *scenario.Plan
+	Exec *exec.Execution
+
+	net   *fluid.Net
+	rules explain.Rules
+	links links
+	conns []conn
+	// messages in the order in which they were posted, and by message the next one of its connection, -1 for none.
+	messages []explain.Message
+	next     []int32
+	parts    []uint8 // by operation: messages of it that are under way
+
+	now    unit.Time
+	bells  fluid.Heap[bell]
+	order  int64
+	events int64
+
+	rated  []rating // connections whose rates have changed, and what limits them
+	curves map[curveKey]curves
+
+	delivered   unit.Bytes
+	series      series
+	lost        []explain.Lost
+	dead        []scenario.Death
+	moves       []explain.Move
+	interrupted bool
+}
+
+// What a run rings for.
+const (
+	ringExec    int32 = iota
+	ringArrived       // a message is in memory
+	ringRetry         // a connection's local ACK timeout
+	ringLink          // an event of the plan changes a link
+	ringNotice        // its ends know
+	ringRoutes        // routes follow
+	ringDeath         // a server dies
+	ringPace          // a connection's pace is another
+)
+
+// bell rings at a time; bells of one time ring in the order in which they were asked for.
+type bell struct {
+	at    unit.Time
+	order int64
+	what  int32
+	a, b  int32
+}
+
+// Before says which of two bells rings first.
+func (b bell) Before(o bell) bool { return b.at < o.at || b.at == o.at && b.order < o.order }
+
+// Build builds the run of a plan. An error says what of it needs packets.
+func Build(p *scenario.Plan, cost Cost) (*Run, error) {
+	if err := Refuse(p); err != nil {
+		return nil, err
+	}
+	jobs, err := p.Mix()
+	if err != nil {
+		return nil, err
+	}
+	n, err := sim.Wire(p, cost.routes)
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{Network: n, Plan: p, rules: n.Rules(), parts: make([]uint8, len(jobs.DAG.Ops)),
+		messages: make([]explain.Message, 0, cost.Messages), next: make([]int32, 0, cost.Messages)}
+	r.series.init(len(n.Net.Ports), p.Sample, p.Rows)
+	r.curves = map[curveKey]curves{}
+	r.links.init(r)
+	r.Exec = exec.New(r, sim.Machine(p), jobs)
+	if from, to, cut := r.Exec.Unreachable(); cut && !r.JoinedBefore(&r.Exec.Machine, from, to) {
+		return nil, fmt.Errorf("%s cannot reach %s: no path in the fabric, not even over NVLink",
+			p.Graph.GPUName(from), p.Graph.GPUName(to))
+	}
+	return r, nil
+}
+
+// Refuse says what of a plan flows cannot do.
+func Refuse(p *scenario.Plan) error {
+	what := ""
+	switch {
+	case len(p.Phases) > 0:
+		what = "circuits that move by phases"
+	case len(p.Storms) > 0:
+		what = "a NIC that pauses its switch for ever"
+	case p.Steps > 0:
+		what = "output.steps, which follows queues, pauses and rates"
+	}
+	for i := range p.Events {
+		if p.Events[i].BER > 0 {
+			what = "bit errors"
+		}
+	}
+	for i := range p.Graph.Links {
+		if p.Graph.Links[i].BER > 0 {
+			what = "bit errors"
+		}
+	}
+	if what == "" {
+		return nil
+	}
+	return fmt.Errorf("fidelity: flow does not simulate %s; expected packet", what)
+}
+
+// Go simulates to the end, or until the observer says stop.
+func (r *Run) Go(watch exec.Observer) error {
+	r.schedule()
+	r.Exec.Begin()
+	for next := r.events + observeEvery; !r.Exec.Done(); r.events++ {
+		if r.events >= next {
+			if next = r.events + observeEvery; watch != nil && !watch(r.progress()) {
+				r.interrupted = true
+				break
+			}
+		}
+		other := unit.Never
+		if len(r.bells) > 0 {
+			other = r.bells[0].at
+		}
+		at, flow := r.net.Next(other)
+		if len(r.rated) > 0 {
+			r.react()
+			continue
+		}
+		switch {
+		case at == unit.Never:
+			if r.strand(); len(r.lost)+len(r.dead) == 0 {
+				return r.stuck()
+			}
+			r.net.Book(r.now)
+			return nil
+		case flow:
+			at, _, c := r.net.End()
+			r.now = at
+			r.sent(c)
+		default:
+			b := r.bells.Pop()
+			r.now = b.at
+			r.ring(&b)
+		}
+	}
+	r.net.Book(r.now)
+	return nil
+}
+
+func (r *Run) push(at unit.Time, what, a, b int32) {
+	r.order++
+	r.bells.Push(bell{at, r.order, what, a, b})
+}
+
+func (r *Run) ring(b *bell) {
+	switch b.what {
+	case ringExec:
+		r.Exec.Ring(exec.Bell{Op: b.a, Stage: b.b})
+	case ringArrived:
+		r.arrived(b.a)
+	case ringRetry:
+		r.retry(b.a)
+	case ringPace:
+		r.repace(b.a, b.b)
+	default:
+		r.happens(b.what, b.a)
+	}
+}
+
+// stuck explains a run in which nothing more can happen.
+func (r *Run) stuck() error {
+	if i := r.Exec.Waiting(); i >= 0 {
+		o := &r.Exec.DAG.Ops[i]
+		return fmt.Errorf("the network is stuck at %v: the transfer from %s to %s never finishes (%s left)", r.now,
+			r.Graph.GPUName(int(o.Rank)), r.Graph.GPUName(int(o.Peer)), unit.Plural(r.Exec.Left, "operation"))
+	}
+	return fmt.Errorf("the workload is stuck at %v with %s left", r.now, unit.Plural(r.Exec.Left, "operation"))
+}
+
+func (r *Run) progress() exec.Progress {
+	return exec.Progress{Now: r.now, Delivered: r.delivered, Total: r.Exec.NetBytes, OpsLeft: r.Exec.Left,
+		Ops: len(r.Exec.DAG.Ops)}
+}
+
+// Interrupted reports whether the observer stopped the run.
+func (r *Run) Interrupted() bool { return r.interrupted }
+
+// Failed says which connection gave up first, nil when none did.
+func (r *Run) Failed() error {
+	switch {
+	case r.Exec.Done() || len(r.lost)+len(r.dead) == 0:
+		return nil
+	case len(r.lost) == 0:
+		d := &r.dead[0]
+		return fmt.Errorf("the job lost its ranks on %s at %v", r.Graph.Nodes[r.Graph.Hosts[d.Host]].Name, d.At)
+	}
+	f := &r.lost[0]
+	src, dst := r.Hosts.Peers(f.Conn)
+	return fmt.Errorf("the job lost a rank at %v: the queue pair from %s to %s gave up (%s)", f.At,
+		r.Graph.NICName(int(src)), r.Graph.NICName(int(dst)), f.Why)
+}
+
+// Outcome is what the run directory holds.
+func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string) {
+	return explain.Outcome(r.Plan, r.Exec, r.Observe(), version)
+}
+
+// Observe says what the network carried until now.
+func (r *Run) Observe() *explain.Observation {
+	o := &explain.Observation{Fidelity: Name, At: r.now, Routes: r.Paths, Ways: r.Hosts, Rules: r.rules,
+		Messages: r.messages, Conns: r.Connections(), Ports: r.Ports(), Lost: r.lost, Dead: r.dead, Moves: r.moves,
+		Limits: []string{"flows have no packets: no queues, pauses, marks and retransmissions were recorded"}}
+	o.Counted.NetworkBytes = int64(r.delivered)
+	o.Recorded.Links = r.series.rows(r.now)
+	for p := range o.Ports {
+		o.Ports[p].Bytes = unit.Bytes(r.series.bytes[p] + 0.5)
+		o.Ports[p].Used = r.series.bytes[p] > 0
+	}
+	return o
+}

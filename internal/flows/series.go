@@ -1,0 +1,102 @@
+package flows
+
+import (
+	"cmp"
+	"slices"
+
+	"railyard/internal/result"
+	"railyard/unit"
+)
+
+// series is what links carried over time, in intervals that double when there are more than a table may have.
+type series struct {
+	bytes    []float64 // by port, in all
+	slots    [][]slot  // by port
+	count    int
+	interval unit.Time
+	most     int
+}
+
+type slot struct {
+	at    int64 // in intervals
+	bytes float64
+}
+
+func (s *series) init(ports int, interval unit.Time, most int) {
+	*s = series{bytes: make([]float64, ports), slots: make([][]slot, ports), interval: interval,
+		most: max(most, 4*ports)}
+}
+
+// booked adds what a link carried between two times; ports of a set have equal parts of it, as far as they work.
+func (r *Run) booked(link int32, from, to unit.Time, rate float64) {
+	if int(link) < len(r.series.bytes) {
+		r.series.add(link, from, to, rate)
+		return
+	}
+	ports := r.links.ports[link]
+	sum := 0.0
+	for _, p := range ports {
+		sum += r.portRate(p)
+	}
+	for _, p := range ports {
+		if of := r.portRate(p); of > 0 {
+			r.series.add(p, from, to, rate*(of/sum))
+		}
+	}
+}
+
+func (s *series) add(port int32, from, to unit.Time, rate float64) {
+	s.bytes[port] += rate * float64(to-from)
+	for int(int64(to-from)/int64(s.interval)) > s.most/4 {
+		s.double()
+	}
+	for from < to {
+		at := int64(from / s.interval)
+		until := min(to, unit.Time(at+1)*s.interval)
+		bytes := rate * float64(until-from)
+		if n := len(s.slots[port]); n > 0 && s.slots[port][n-1].at == at {
+			s.slots[port][n-1].bytes += bytes
+		} else {
+			s.slots[port] = append(s.slots[port], slot{at, bytes})
+			s.count++
+		}
+		from = until
+	}
+	for s.count > s.most {
+		s.double()
+	}
+}
+
+// double folds neighbouring intervals together.
+func (s *series) double() {
+	s.interval, s.count = 2*s.interval, 0
+	for p, all := range s.slots {
+		out := all[:0]
+		for _, x := range all {
+			x.at /= 2
+			if n := len(out); n > 0 && out[n-1].at == x.at {
+				out[n-1].bytes += x.bytes
+			} else {
+				out = append(out, x)
+			}
+		}
+		s.slots[p] = out
+		s.count += len(out)
+	}
+}
+
+// rows are the intervals in the order of time and port.
+func (s *series) rows(until unit.Time) []result.LinkRow {
+	rows := make([]result.LinkRow, 0, s.count)
+	for p, all := range s.slots {
+		for _, x := range all {
+			start := unit.Time(x.at) * s.interval
+			rows = append(rows, result.LinkRow{Start: int64(start), Length: int64(min(s.interval, until-start)),
+				Port: int32(p), Bytes: int64(x.bytes)})
+		}
+	}
+	slices.SortFunc(rows, func(a, b result.LinkRow) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Port, b.Port))
+	})
+	return rows
+}

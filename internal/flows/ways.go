@@ -1,0 +1,286 @@
+package flows
+
+import (
+	"slices"
+
+	"railyard/internal/fluid"
+	"railyard/internal/topo"
+	"railyard/roce"
+	"railyard/transport"
+	"railyard/unit"
+)
+
+// links are those of the fluid: the ports, by number; then PCIe; then sets of ports over which packets are spread,
+// and what connections may send alone, as they come.
+type links struct {
+	buses [][2][]int32 // by NIC: out of memory, into memory
+	sets  map[string]int32
+	ports map[int32][]int32 // by set: its ports
+	in    map[int32][]int32 // by port: sets that it is in
+	even  bool              // packets take the ports of a set in turn, whatever these carry
+	none  int32             // carries nothing
+}
+
+// bytesPer is a rate in bytes per picosecond.
+func bytesPer(rate unit.Rate) float64 { return float64(rate) / 8e12 }
+
+func (l *links) init(r *Run) {
+	l.sets, l.ports, l.in = map[string]int32{}, map[int32][]int32{}, map[int32][]int32{}
+	l.even = r.carried() == nil && r.Setup.Scheduled == nil && !r.Setup.LB.Fixed && r.Setup.LB.NIC == nil &&
+		(r.Plan.LB.Name == "spray" || r.Plan.LB.Name == "spray-random")
+	rates := make([]float64, len(r.Net.Ports))
+	for p := range rates {
+		rates[p] = r.portRate(int32(p))
+	}
+	r.net = fluid.New(rates)
+	r.net.Booked, r.net.Own = r.booked, 2
+	r.net.Yield, r.net.Rated = r.yield, r.rate
+	l.none = r.net.Add(0)
+	l.buses = make([][2][]int32, len(r.Graph.NICs))
+	bus := func(rate unit.Rate, nics []int32) {
+		rate = unit.Rate(float64(rate) * r.overhead()) // it carries payload alone
+		for way := range 2 {
+			at := r.net.Add(bytesPer(rate))
+			for _, nic := range nics {
+				l.buses[nic][way] = append(l.buses[nic][way], at)
+			}
+		}
+	}
+	if rate := r.rules.PCIe; rate > 0 {
+		for nic := range r.Graph.NICs {
+			bus(rate, []int32{int32(nic)})
+		}
+	}
+	for _, b := range r.Setup.Buses {
+		bus(b.Rate, b.NICs)
+	}
+}
+
+// overhead is how many bytes a long message has on the wire for each of its payload.
+func (r *Run) overhead() float64 {
+	long := 1024 * r.rules.MTU
+	return float64(r.rules.Wire(long)) / float64(long)
+}
+
+// carried is the protocol of the first service, nil where that is RC.
+func (r *Run) carried() transport.Maker { return r.Setup.Host.Services[0].Protocol }
+
+// portRate is what a port carries now.
+func (r *Run) portRate(port int32) float64 {
+	l := r.Net.Link(port)
+	if !l.Up {
+		return 0
+	}
+	return bytesPer(l.Rate)
+}
+
+// setRate is what ports carry together now.
+func (r *Run) setRate(ports []int32) (sum float64) {
+	least, live := 0.0, 0
+	for _, p := range ports {
+		rate := r.portRate(p)
+		if sum += rate; rate > 0 && (live == 0 || rate < least) {
+			least = rate
+		}
+		if rate > 0 {
+			live++
+		}
+	}
+	if r.links.even {
+		return least * float64(live)
+	}
+	return sum
+}
+
+// set is the link of ports over which packets are spread: of one port, the port itself.
+func (r *Run) set(ports []int32) int32 {
+	if len(ports) == 1 {
+		return ports[0]
+	}
+	ports = slices.Clone(ports)
+	slices.Sort(ports)
+	key := make([]byte, 0, 4*len(ports))
+	for _, p := range ports {
+		key = append(key, byte(p), byte(p>>8), byte(p>>16), byte(p>>24))
+	}
+	at, ok := r.links.sets[string(key)]
+	if !ok {
+		at = r.net.Add(r.setRate(ports))
+		r.links.sets[string(key)], r.links.ports[at] = at, ports
+		for _, p := range ports {
+			r.links.in[p] = append(r.links.in[p], at)
+		}
+	}
+	return at
+}
+
+// way finds the links that a connection's messages cross, and reports whether they are others than before.
+func (r *Run) way(c int32) (moved bool) {
+	k := &r.conns[c]
+	src, dst := r.Hosts.Peers(c)
+	leaves := r.Hosts.Leaves(c)
+	var uses []fluid.Use
+	var key []int32
+	own := func() { // the first two are the sender's own: see fluid.Net.Own
+		if k.pace.cap >= 0 {
+			uses = slices.Insert(uses, 1, fluid.Use{Link: k.pace.cap, Share: 1})
+		}
+	}
+	path := []int32{leaves[0]} // one way, for its latency
+	blocked := false
+	if r.rules.Hashed {
+		uses = append(uses, fluid.Use{Link: r.set(leaves), Share: 1})
+		for i, leaf := range leaves {
+			ports := r.Hosts.PathFrom(c, leaf)
+			if i == 0 {
+				path = append(path, ports...)
+			}
+			blocked = blocked || !r.ends(leaf, ports, dst)
+			for _, p := range ports {
+				uses = add(uses, fluid.Use{Link: p, Share: 1 / float64(len(leaves))})
+			}
+			key = append(append(key, leaf), ports...)
+		}
+	} else {
+		leaves, path, uses, blocked = r.spread(c, leaves, dst)
+		for _, u := range uses {
+			key = append(key, u.Link)
+		}
+		key = append(key, leaves...)
+	}
+	if moved = !slices.Equal(key, k.key); !moved {
+		return false
+	}
+	own()
+	for way, nic := range [2]int32{src, dst} {
+		for _, bus := range r.links.buses[nic][way] {
+			uses = append(uses, fluid.Use{Link: bus, Share: 1})
+		}
+	}
+	if most, rtt := r.Hosts.Bound(c); most > 0 && rtt > 0 {
+		rate := float64(most) / float64(rtt) * r.overhead()
+		if rate < 0.98*bytesPer(r.Hosts.Line(c)) {
+			uses = append(uses, fluid.Use{Link: r.net.Add(rate), Share: 1})
+		}
+	}
+	k.uses, k.key, k.blocked = uses, key, blocked
+	k.latency = r.over(path, r.rules.Wire(r.rules.MTU)) + r.written(dst, path)
+	return true
+}
+
+// add appends a use, or adds its share to that of the same link.
+func add(uses []fluid.Use, u fluid.Use) []fluid.Use {
+	for i := range uses {
+		if uses[i].Link == u.Link {
+			uses[i].Share += u.Share
+			return uses
+		}
+	}
+	return append(uses, u)
+}
+
+// ends reports whether a way leads to a NIC.
+func (r *Run) ends(leaf int32, ports []int32, dst int32) bool {
+	last := leaf
+	if len(ports) > 0 {
+		last = ports[len(ports)-1]
+	}
+	return slices.Contains(r.Hosts.Ports(dst), r.Net.Ports[last].Peer)
+}
+
+// spread finds the sets of ports over which a connection's packets are spread, hop by hop, by all ports of its NIC
+// that lead to the receiver.
+func (r *Run) spread(c int32, leaves []int32, dst int32) (used, path []int32, uses []fluid.Use, blocked bool) {
+	var hops [][]int32
+	for _, leaf := range leaves {
+		if !r.Net.Link(leaf).Up && len(leaves) > 1 {
+			continue
+		}
+		choices := r.Hosts.ChoicesFrom(c, leaf)
+		one := make([]int32, len(choices))
+		for i, ports := range choices {
+			one[i] = ports[0]
+		}
+		if !r.ends(leaf, one, dst) {
+			continue
+		}
+		if used = append(used, leaf); path == nil {
+			path = append([]int32{leaf}, one...)
+		}
+		for i, ports := range choices {
+			if i == len(hops) {
+				hops = append(hops, nil)
+			}
+			hops[i] = append(hops[i], ports...)
+		}
+	}
+	if len(used) == 0 {
+		return leaves, leaves[:1], []fluid.Use{{Link: r.links.none, Share: 1}}, true
+	}
+	uses = append(uses, fluid.Use{Link: r.set(used), Share: 1})
+	for _, ports := range hops {
+		uses = append(uses, fluid.Use{Link: r.set(ports), Share: 1})
+	}
+	return used, path, uses, false
+}
+
+// over is how long bytes of one frame on the wire take over ports beyond their time on the slowest.
+func (r *Run) over(path []int32, wire unit.Bytes) unit.Time {
+	slowest := r.Net.Rate(path[0])
+	for _, p := range path {
+		slowest = min(slowest, r.Net.Rate(p))
+	}
+	return r.Net.Alone(path, int(wire)-roce.PreambleIFG) - unit.Serialize(wire, slowest)
+}
+
+// written is how much later a full packet is in memory where PCIe is slower than the slowest port: the last one of a
+// message waits for nothing there but is written at that rate.
+func (r *Run) written(dst int32, path []int32) (more unit.Time) {
+	full := bytesPer(r.Net.Rate(path[0]))
+	for _, p := range path {
+		full = min(full, bytesPer(r.Net.Rate(p)))
+	}
+	for _, bus := range r.links.buses[dst][1] {
+		if rate := r.net.Rate(bus); rate < full {
+			more = max(more, unit.Time(float64(r.rules.Wire(r.rules.MTU))/full))
+		}
+	}
+	return more
+}
+
+// beyond is over for a connection's frame of so many bytes.
+func (r *Run) beyond(c int32, wire unit.Bytes) unit.Time {
+	path := r.Hosts.Leaves(c)[:1:1]
+	if r.rules.Hashed {
+		path = append(path, r.Hosts.PathFrom(c, path[0])...)
+	} else {
+		for _, ports := range r.Hosts.ChoicesFrom(c, path[0]) {
+			path = append(path, ports[0])
+		}
+	}
+	return r.over(path, wire)
+}
+
+// broken reports whether nothing of a connection's packets arrives at present: no way leads to the receiver, or the
+// one that they take is broken.
+func (r *Run) broken(c int32) bool {
+	k := &r.conns[c]
+	if k.blocked {
+		return true
+	}
+	for _, u := range k.uses {
+		if r.net.Rate(u.Link) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// ofSwitch reports whether a link is a switch's port, or several.
+func (r *Run) ofSwitch(link int32) bool {
+	if int(link) >= len(r.Net.Ports) {
+		ports := r.links.ports[link]
+		return ports != nil && r.ofSwitch(ports[0])
+	}
+	return r.Graph.Nodes[r.Net.Ports[link].Node].Role != topo.Host
+}
