@@ -10,7 +10,7 @@ import (
 
 var (
 	queuingFor = regexp.MustCompile(`^(Egress|Ingress) Queuing for (\S+)`)
-	qosGroup   = regexp.MustCompile(`^\|?\s*QOS GROUP (\d+)\b`)
+	qosGroup   = regexp.MustCompile(`^\|?\s*([A-Z]+ )?QOS GROUP(?: (\d+)\b)?`) // CONTROL and SPAN have no number
 	total      = regexp.MustCompile(`TxPPP:\s*(\d+),?\s+RxPPP:\s*(\d+)`)
 	pfcRow     = regexp.MustCompile(`^\s*(\d+)\s+\S+\s+(?:\S+\s+)?(?:Ina|A)ctive\s+(\d+)\s+(?:Ina|` +
 		`A)ctive\s+(\d+)`)
@@ -21,7 +21,7 @@ var (
 // pause frames by priority. Queues are qos-groups, whose numbers are those of the queues in
 // the default templates; rows name a PFC priority of their own.
 func readQueuing(r *reading) {
-	name, queue := r.port2(), -1
+	name, queue, other := r.port2(), -1, ""
 	for _, l := range r.lines {
 		s := strings.TrimSpace(l.text)
 		if m := queuingFor.FindStringSubmatch(s); m != nil {
@@ -30,8 +30,8 @@ func readQueuing(r *reading) {
 			continue
 		}
 		if m := qosGroup.FindStringSubmatch(s); m != nil {
-			queue = -1
-			if n, err := strconv.Atoi(m[1]); err == nil && n < Priorities {
+			queue, other = -1, m[1]+"QOS GROUP "+m[2]
+			if n, err := strconv.Atoi(m[2]); err == nil && n < Priorities && m[1] == "" {
 				queue = n
 			}
 			continue
@@ -48,6 +48,8 @@ func readQueuing(r *reading) {
 		case strings.HasPrefix(s, "|"):
 			if queue >= 0 {
 				r.queueRow(&r.port(name, l).Queues[queue], s, l)
+			} else {
+				r.otherRow(other, s, l)
 			}
 		default:
 			r.queuingLine(r.port(name, l), s, l)
@@ -93,6 +95,18 @@ func (r *reading) queueRow(q *Queue, s string, l line) {
 			}
 			*to = n
 		}
+	}
+}
+
+// otherRow says what queues lost that are none of a priority: those of the switch itself and of mirrored packets.
+func (r *reading) otherRow(group, s string, l line) {
+	cells := strings.Split(strings.Trim(s, "|"), "|")
+	label := strings.Join(strings.Fields(cells[0]), " ")
+	if lower := strings.ToLower(label); !strings.Contains(lower, "drop") || strings.Contains(lower, "byts") {
+		return
+	}
+	for _, cell := range cells[1:] {
+		r.skip(strings.TrimSpace(group)+" "+label, strings.TrimSpace(cell), l)
 	}
 }
 

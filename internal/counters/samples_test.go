@@ -46,6 +46,24 @@ COS QOS Group        PG   TxPause   TxCount         RxPause         RxCount
 | WRED & Tail Drop Pkts |           4|               0|
 `, "nxos-queuing", map[string]uint64{"Ethernet1/3 queue 3 tx packets": 2763,
 		"Ethernet1/3 queue 3 dropped packets": 4}},
+	{"groups of the switch's own packets behind those of priorities", `leaf2# show queuing interface ethernet 1/5
+Egress Queuing for Ethernet1/5 [System]
+|                              QOS GROUP 3                    |
+|                   Tx Pkts |      9012345678|               0|
+| WRED/AFD & Tail Drop Pkts |         8841022|               0|
+|       WD & Tail Drop Pkts |              12|               0|
+|                      CONTROL QOS GROUP                      |
+|                   Tx Pkts |           12345|               0|
+|            Tail Drop Pkts |               0|               0|
+|                         SPAN QOS GROUP                      |
+|                   Tx Pkts |              77|               0|
+`, "nxos-queuing", map[string]uint64{"Ethernet1/5 queue 3 tx packets": 9012345678,
+		"Ethernet1/5 queue 3 dropped packets": 8841022}},
+	{"EOS' discards with their sum", `leaf1#show interfaces counters discards
+Port              InDiscards       OutDiscards
+Et1/1                      0           1884221
+Totals                     0           1884221
+`, "eos-discards", map[string]uint64{"Ethernet1/1 out discards": 1884221}},
 	{"a bundle's queues, blanks otherwise", `Global statistics status :   enabled
 Ethernet1/2
 
@@ -95,6 +113,9 @@ func TestSamples(t *testing.T) {
 			got := map[string]uint64{}
 			for i := range all[0].Ports {
 				p := &all[0].Ports[i]
+				if strings.HasPrefix(p.Name, "Total") {
+					t.Errorf("a sum is taken for a port: %s", p.Name)
+				}
 				p.Each(func(name string, c *Count, _ bool) {
 					if c.Is {
 						got[p.Name+" "+name] = c.V

@@ -14,6 +14,10 @@ var incast = Cause{Name: "incast", About: "more is sent to a port than it can se
 func findIncast(f *Fabric, c *Cause) (out []Finding) {
 	for i := range f.Chains {
 		ch := &f.Chains[i]
+		if !ch.NIC() && ch.Port == nil && ch.Class >= 0 {
+			f.note("%s of %s begin at %s, and no port whose counters are here can be where it queues: give those of all "+
+				"its ports", unit.Plural(int(ch.Frames), "pause"), classWord(ch.Class), ch.Root.Name)
+		}
 		if ch.NIC() || ch.Port == nil {
 			continue
 		}

@@ -101,3 +101,41 @@ func TestPartsOfASum(t *testing.T) {
 		t.Error(err, unknown, all[0].Ports[0].Queues[3].TxPackets)
 	}
 }
+
+// TestNoHairpin: what comes in at a port does not leave by it, so that a port which alone sends pauses is not where
+// its own traffic queues. With the counters of another port, that one is.
+func TestNoHairpin(t *testing.T) {
+	const alone = `admin@leaf01:~$ show queue counters Ethernet0
+     Port    TxQ    Counter/pkts    Counter/bytes    Drop/pkts    Drop/bytes
+---------  -----  --------------  ---------------  -----------  ------------
+Ethernet0    UC3     100,234,111  410,000,000,000            0             0
+`
+	const other = "Ethernet4    UC3       9,234,111   41,000,000,000            0             0\n"
+	const pauses = `admin@leaf01:~$ show pfc counters
+  Port Tx    PFC0    PFC1    PFC2     PFC3    PFC4    PFC5    PFC6    PFC7
+---------  ------  ------  ------  -------  ------  ------  ------  ------
+Ethernet0       0       0       0  123,456       0       0       0       0
+`
+	for text, want := range map[string]string{alone + pauses: "", alone + other + pauses: "leaf01 Ethernet4"} {
+		all, _, err := counters.Read("x.txt", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Diagnose(Input{After: all})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, x := range r.Findings {
+			if x.Cause == incast.Name {
+				got = x.Device + " " + x.Port
+			}
+		}
+		if got != want {
+			t.Errorf("incast at %q, want %q", got, want)
+		}
+		if said := strings.Contains(strings.Join(r.Notes, "\n"), "begin at leaf01"); said != (want == "") {
+			t.Errorf("notes: %q", r.Notes)
+		}
+	}
+}

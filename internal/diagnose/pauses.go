@@ -253,13 +253,21 @@ func (f *Fabric) way(root *Device, class int) (out []Pause) {
 
 // congested is the egress of a switch at which a class queues: the one with most packets
 // marked or dropped, else with the longest queue, else the one that is loaded most, else
-// the one that sent most.
+// the one that sent most. What comes in at a port does not leave by it: one that alone sends
+// pauses is not it.
 func (f *Fabric) congested(d *Device, class int) *Port {
 	if class < 0 {
 		return nil
 	}
 	var best *Port
+	sends := map[*Port]bool{}
+	for _, x := range f.from(d, class) {
+		sends[x.From] = true
+	}
 	for _, p := range d.Ports {
+		if len(sends) == 1 && sends[p] {
+			continue
+		}
 		if p.Seen() && p.read(txBytes(class)).Grew+p.sent().Grew > 0 &&
 			(best == nil || p.busier(best, class)) {
 			best = p
