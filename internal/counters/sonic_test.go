@@ -90,3 +90,17 @@ Ethernet12   5
 		t.Error(unknown)
 	}
 }
+
+// TestGroups: commas group by three digits; what does not is a number that has been cut, and no smaller one.
+func TestGroups(t *testing.T) {
+	for text, want := range map[string]uint64{"1": 1, "999": 999, "1,234": 1234, "12,345,678": 12345678, "1234": 1234} {
+		if c, ok := number(text, line{n: 1}); !ok || !c.Is || c.V != want {
+			t.Errorf("%s is %d (%v), want %d", text, c.V, ok, want)
+		}
+	}
+	for _, text := range []string{"1,000,2", "100,00", "9,268,21", ",123", "1234,567", "1,", "1,,234", "-1,234", "+5", "1_000"} {
+		if c, ok := number(text, line{n: 1}); ok && c.Is {
+			t.Errorf("%q is %d", text, c.V)
+		}
+	}
+}

@@ -7,13 +7,23 @@ import (
 	"railyard/internal/field"
 )
 
-// number reads a counter as tables print it: 1234, 1,234; N/A and - are no answer.
+// number reads a counter as tables print it: 1234, 1,234; N/A and - are no answer. Commas stand before each three
+// digits: 1,23 is a number that has been cut.
 func number(s string, at line) (c Count, ok bool) {
 	if s == "N/A" || s == "n/a" || s == "-" || s == "--" {
 		return Count{}, true
 	}
-	if strings.IndexByte(s, ',') >= 0 {
-		s = strings.ReplaceAll(s, ",", "")
+	if first := strings.IndexByte(s, ','); first >= 0 {
+		groups := strings.Split(s, ",")
+		for _, g := range groups[1:] {
+			if len(g) != 3 {
+				return Count{}, false
+			}
+		}
+		if first == 0 || first > 3 {
+			return Count{}, false
+		}
+		s = strings.Join(groups, "")
 	}
 	v, err := strconv.ParseUint(s, 10, 64)
 	if err != nil {
