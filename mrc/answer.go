@@ -6,7 +6,7 @@ import (
 	"railyard/unit"
 )
 
-// sacking is what a receiver has to answer. Packets that came since the last SACK are gathered by blocks of
+// sacking is the state of a receiver's SACKs. Packets that came since the last SACK are gathered by blocks of
 // 64 PSNs, one SACK each, with the entropy value of the last packet; what has a verdict gets a SACK of its
 // own, because it has room for one value only.
 type sacking struct {

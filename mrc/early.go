@@ -32,8 +32,8 @@ func (p *Peer) arrive(now, sent unit.Time) {
 	}
 }
 
-// slack is what one packet may be later than another: what round trips differ by, and what the far end waits
-// with its answer, doubled for each mistake.
+// slack returns the time by which one packet may be later than another: what round trips differ by, and what the
+// far end waits with its answer, doubled for each mistake.
 func (p *Peer) slack() unit.Time {
 	least := max(p.base, p.rtt.least)
 	return (max(4*p.rtt.dev, least/4) + p.m.ackDelay(least)) << p.early.wrong
@@ -55,7 +55,8 @@ func (s *Sender) look(now unit.Time) {
 	}
 }
 
-// overtaken is when the first packet may be taken for lost that left before the latest one that has come.
+// overtaken returns the time at which the first packet may be taken for lost that left before the latest one that
+// has come.
 func (s *Sender) overtaken() unit.Time {
 	at, p := unit.Time(unit.Never), s.peer
 	for w := s.slots.waiting(); w != 0; w &= w - 1 {

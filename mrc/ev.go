@@ -6,7 +6,7 @@ import (
 	"railyard/internal/rng"
 )
 
-// evState is what a sender thinks of the path that an entropy value stands for.
+// evState is a sender's verdict on the path of an entropy value.
 type evState uint8
 
 const (
@@ -37,8 +37,8 @@ type profile struct {
 	trials *trials
 }
 
-// planeEVs is who takes turns on one plane. They lie in order, with what a packet needs of them, so that
-// taking the next one reads no table at random.
+// planeEVs are the values that take turns on one plane. They lie in order, with what a packet needs of them, so
+// that taking the next one reads no table at random.
 type planeEVs struct {
 	active []choice
 	last   choice // whose turn it was, and for how many packets more it is
@@ -300,7 +300,7 @@ func (p *profile) probed() (i uint16, ok bool) {
 	return i, true
 }
 
-// active is how many values take turns on all planes.
+// active returns the number of values that take turns on all planes.
 func (p *profile) active() (n int) {
 	for i := range p.planes {
 		n += len(p.planes[i].active)

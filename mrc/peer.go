@@ -7,8 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// Peer is what a NIC keeps for another one, over all connections to it: one window, one profile of entropy
-// values, one estimate of round trips, and which planes lead there.
+// Peer is the state that a NIC keeps for another one, over all connections to it: one window, one profile of
+// entropy values, one estimate of round trips, and which planes lead there.
 type Peer struct {
 	m        *maker
 	own, far uint32 // planes whose port works here, and there as far as we were told
@@ -93,7 +93,7 @@ func (p *Peer) Deny(ev uint32, on bool) bool {
 // Values lists the profile: each value's plane is its place modulo the number of planes.
 func (p *Peer) Values() []uint32 { return p.evs.values }
 
-// window is how many bytes may be under way; 0: there is no limit.
+// window returns the number of bytes that may be under way; 0: there is no limit.
 func (p *Peer) window(now unit.Time) unit.Bytes {
 	w := p.pace.Window
 	if p.penalty > 0 && now < p.until && w > 0 {
@@ -151,7 +151,7 @@ func (p *Peer) hasBad(plane int) bool {
 	return false
 }
 
-// roundTrip is what a packet and its answer take, as far as that is known.
+// roundTrip returns the time of a packet and its answer, as far as that is known.
 func (p *Peer) roundTrip() unit.Time {
 	switch {
 	case p.rtt.mean > 0:
@@ -196,7 +196,7 @@ func (p *Peer) condemn(now unit.Time, i uint16) {
 	}
 }
 
-// probeEvery is how often some of the bad values are probed: once per round trip.
+// probeEvery returns the interval at which some of the bad values are probed: one round trip.
 func (p *Peer) probeEvery() unit.Time {
 	if p.m.probe > 0 {
 		return p.m.probe

@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// ports is what an end knows of both NICs' ports, and tells of its own: a Port Status Update goes at once
-// when one of them changes, and again until it is answered, so that the far end drops the plane before it
+// ports is the known state of both NICs' ports, and what is announced of the own ones: a Port Status Update goes at
+// once when one of them changes, and again until it is answered, so that the far end drops the plane before it
 // misses anything. An update has a number: an older one that comes later says nothing.
 type ports struct {
 	at            unit.Time // when the update goes again; Never: it was answered
@@ -24,7 +24,8 @@ type ports struct {
 	updates       int64
 }
 
-// mostUpdates is how often one goes without an answer: by then the far end has been out of reach for long.
+// mostUpdates is the number of times that an update is sent without an answer: by then the far end has been out of
+// reach for long.
 const mostUpdates = 16
 
 func (s *ports) start(planes int) {

@@ -5,8 +5,8 @@ import (
 	"railyard/unit"
 )
 
-// probing is what a sender asks: whether paths that are assumed bad work, and what has come where nothing is
-// heard; and what it answers.
+// probing is the state of a sender's probes: whether paths that are assumed bad work, and what has come where
+// nothing is heard; and what it answers.
 type probing struct {
 	n       int32 // of asks
 	doubts  int32 // questions about the connection that are to be said
@@ -19,10 +19,10 @@ type probing struct {
 	asked   [recent]unit.Time // when the last ones went, by identifier
 }
 
-// recent is how many questions may be under way so that an answer tells of what went before its own.
+// recent is the number of probes in flight for which an answer also covers those sent before its own.
 const recent = 16
 
-// mostProbes is how many bad values are probed at a time.
+// mostProbes is the number of bad values that are probed at a time.
 const mostProbes = 4
 
 // heard takes note that the far end is there, and that it has got what it answers; it returns when that went,
@@ -50,7 +50,7 @@ func (s *Sender) listen(now unit.Time) {
 	s.silence, s.probes.inRow = now+s.peer.patience/2, 0
 }
 
-// due is when silence has lasted too long.
+// due returns the time at which silence has lasted too long.
 func (s *Sender) due() unit.Time {
 	if s.inFlight == 0 {
 		return unit.Never

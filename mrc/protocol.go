@@ -139,8 +139,8 @@ func (m *maker) Receiver(path cc.Path, seed uint64) transport.Receiver {
 	return newReceiver(m, path, seed)
 }
 
-// State is what this implementation keeps: a slot per packet of the range and the receiver's three bitmaps;
-// the profile, and what is beside it.
+// State returns the bytes that this implementation keeps: a slot per packet of the range and the receiver's three
+// bitmaps; the profile, and what is beside it.
 func (m *maker) State() (connection, peer int) {
 	connection = int(unsafe.Sizeof(Sender{})+unsafe.Sizeof(Receiver{})) +
 		m.window*int(unsafe.Sizeof(slot{})) + 3*m.window/8

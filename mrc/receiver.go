@@ -35,7 +35,7 @@ type Receiver struct {
 	blocks   [2]reply // of sacks, so that two need no memory of their own
 }
 
-// trace is what is known of 64 packets: that they have come, and that they end a message.
+// trace is the state of 64 packets: that they have come, and that they end a message.
 type trace struct{ have, last uint64 }
 
 func newReceiver(m *maker, path cc.Path, seed uint64) *Receiver {
@@ -50,7 +50,7 @@ func newReceiver(m *maker, path cc.Path, seed uint64) *Receiver {
 	return r
 }
 
-// at is where the bits of a packet are.
+// at returns the word and the mask of a packet's bit.
 func (r *Receiver) at(psn uint32) (word uint32, mask uint64) {
 	return psn / 64 & uint32(len(r.came)-1), 1 << (psn % 64)
 }
@@ -188,7 +188,7 @@ func (r *Receiver) Refuse(p *transport.Packet, why roce.NackReason) {
 	r.refuse(p, why)
 }
 
-// verdict is what there is to say of the path by which a packet came: its mark, or, by a plane that our port
+// verdict returns the verdict on the path of a packet: its mark, or, by a plane that our port
 // does not want, that there is none.
 func (r *Receiver) verdict(p *transport.Packet) roce.Verdict {
 	switch {
@@ -227,7 +227,7 @@ func (r *Receiver) span() uint32 {
 // worth to send before anything was reordered.
 const leastSpan = 1024
 
-// bitmap is what has come of the 64 PSNs from base on, which is a multiple of 64.
+// bitmap returns the bits of the packets that arrived among the 64 PSNs from base on, which is a multiple of 64.
 func (r *Receiver) bitmap(base uint32) uint64 {
 	word, _ := r.at(base)
 	switch before := int32(r.expect - base); {
@@ -252,7 +252,7 @@ func (r *Receiver) Arrived() (message uint32, ok bool) {
 // PlaneIs says that the NIC's own port to a plane works, or does not.
 func (r *Receiver) PlaneIs(now unit.Time, plane int, up bool) { r.ports.planeIs(now, plane, up) }
 
-// At is when the receiver wants to be called.
+// At returns the time at which the receiver wants to be called.
 func (r *Receiver) At() unit.Time { return min(r.sacks.at, r.reverse.at, r.ports.at) }
 
 // Tick does what is due.
@@ -264,7 +264,7 @@ func (r *Receiver) Tick(now unit.Time) {
 	r.ports.tick(now)
 }
 
-// asks is how often ways of answers are asked after at most.
+// asks returns the least interval at which paths of answers are probed.
 func (r *Receiver) asks() unit.Time {
 	if r.m.probe > 0 {
 		return r.m.probe

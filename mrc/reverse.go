@@ -51,7 +51,7 @@ func (v *reverse) start(m *maker, random rng.Stream) {
 	}
 }
 
-// period is how often a path is asked after.
+// period returns the interval at which a path is probed.
 func (v *reverse) period(rtt unit.Time) unit.Time {
 	if rtt = max(rtt, v.rtt); rtt > 0 {
 		return rtt

@@ -224,7 +224,7 @@ const (
 	usualPause = 640 * unit.Microsecond
 )
 
-// stampSlack is how far apart two readings of one stamp may be: a unit of the wire's.
+// stampSlack is the largest difference of two readings of one stamp: a unit of the wire's.
 const stampSlack = roce.MRCStampUnit * unit.Nanosecond
 
 // reasons that counters tell apart.

@@ -48,7 +48,8 @@ type Sender struct {
 	n      senderCounts
 }
 
-// turned is when packets that were turned away may go again, and with them others that are lost; 0: now.
+// turned is the time at which packets that were refused may be retransmitted, and with them others that are lost;
+// 0: now.
 type turned struct {
 	until unit.Time
 	psn   uint32 // the last one, and how often in a row

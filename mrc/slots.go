@@ -2,7 +2,7 @@ package mrc
 
 import "railyard/unit"
 
-// slot is what a sender remembers of a packet from when it first goes until all before it are acknowledged.
+// slot is the state of a packet from its first transmission until all before it are acknowledged.
 type slot struct {
 	sent       unit.Time
 	prev, next uint32 // PSNs in the list that it is in

@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// firstTimeout is how long to wait for an answer where round trips are neither known nor measured.
+// firstTimeout is the time to wait for an answer where round trips are neither known nor measured.
 const firstTimeout = 20 * unit.Millisecond
 
 // timeout is the local ACK timeout of a packet that goes for the first time: as configured, or by round trips
@@ -28,7 +28,7 @@ func (p *Peer) timeout() unit.Time {
 	return t + p.m.ackDelay(base)
 }
 
-// ackDelay is how long a receiver may wait for more before it answers.
+// ackDelay returns the time that a receiver may wait for more before it answers.
 func (m *maker) ackDelay(rtt unit.Time) unit.Time {
 	if m.delay > 0 {
 		return m.delay
@@ -82,7 +82,7 @@ func (s *Sender) count(now, t unit.Time) {
 	s.retry.at = now + s.m.stretched(t, s.retry.n)
 }
 
-// firstOut is when the first packet times out.
+// firstOut returns the time at which the first packet times out.
 func (s *Sender) firstOut() unit.Time {
 	at, t := unit.Time(unit.Never), s.peer.patience
 	for w := s.slots.waiting(); w != 0; w &= w - 1 {
@@ -127,7 +127,7 @@ func (s *Sender) timedOut(now unit.Time, psn uint32, t unit.Time) {
 	s.count(now, t)
 }
 
-// At is when the sender wants to be called.
+// At returns the time at which the sender wants to be called.
 func (s *Sender) At() unit.Time {
 	at := min(s.ports.at, s.due())
 	if len(s.messages) == 0 {

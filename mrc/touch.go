@@ -29,7 +29,7 @@ func (s *Sender) Touch(p *transport.Packet, soon bool) {
 	}
 }
 
-// peerLines is how many lines a peer has.
+// peerLines is the number of lines that a peer has.
 const peerLines = int(unsafe.Sizeof(Peer{})+63) / 64
 
 // touch asks for the entropy value of the next packet, or for what takes an answer's signals.
@@ -43,7 +43,7 @@ func (p *Peer) touch(in *transport.Packet) {
 	}
 }
 
-// controllerLines is how many lines of a congestion control are asked for: NSCC's.
+// controllerLines is the number of cache lines of a congestion control that are prefetched: NSCC's.
 const controllerLines = 5
 
 // Touch asks for the bits of a packet.

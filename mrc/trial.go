@@ -1,6 +1,6 @@
 package mrc
 
-// trial is what a value that lost a packet has to show before data take it again: probes in a row that are
+// trial is the test that a value which lost a packet must pass before data take it again: probes in a row that are
 // answered, more each time that it loses far sooner than the others do. So a path that loses one packet of 50
 // is left, whose single probes come through, and where all paths lose as much all stay in use.
 type trial struct {

@@ -17,7 +17,7 @@ const (
 	minFrame = 64
 )
 
-// Wire is how long a packet's frame is, by the headers of package roce.
+// Wire returns the length of a packet's frame, by the headers of package roce.
 func (m *maker) Wire(p *transport.Packet) int {
 	n := etherLen + roce.IPv4Len + roce.UDPLen + roce.ICRCLen
 	if m.common.IPv6 {

@@ -1,6 +1,6 @@
 package rcudp
 
-// batch is what one message of a system call carries.
+// batch is the content of one message of a system call.
 type batch struct {
 	conn  *Conn
 	tos   uint8

@@ -24,7 +24,7 @@ type Conn struct {
 	// Choose makes the chooser among several ports for requests; nil, or where it makes none: in turn.
 	Choose entropy.Make
 
-	// Service is how the packets travel; nil: as the endpoint's Config says, from Add on.
+	// Service is the treatment of the packets; nil: as the endpoint's Config says, from Add on.
 	Service *Service
 
 	// OnComplete and OnReceive see finished work requests and receives, with

@@ -16,7 +16,7 @@ import (
 //   - a row in kinds: who takes it, and how it is written where that is not as rc.Packet says;
 //   - calls of push wherever it is due: in the taker of what it answers, or in Tick.
 
-// kind is what an endpoint knows of an opcode.
+// kind describes an opcode to an endpoint.
 type kind struct {
 	take  func(e *Endpoint, now unit.Time, c *Conn, p *rc.Packet) // nil: not for our queue pairs
 	paced bool                                                    // as data is: marks are answered

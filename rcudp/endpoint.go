@@ -13,7 +13,7 @@ import (
 	"railyard/unit"
 )
 
-// Config is what all connections of an endpoint share. Zero values take the
+// Config is the configuration that all connections of an endpoint share. Zero values take the
 // defaults in brackets. A connection may have DSCPs and a gap of its own: Conn.Service.
 type Config struct {
 	Addr     netip.Addr   // ours
@@ -395,8 +395,8 @@ func (e *Endpoint) nextData(now unit.Time, buf []byte, id uint16, d *Datagram) (
 	return false
 }
 
-// maxStay is how many datagrams one connection sends before the next has its
-// turn: what fits one batch of segments.
+// maxStay is the number of datagrams that one connection sends before the next has its turn: what fits one batch of
+// segments.
 const maxStay = 64
 
 func (e *Endpoint) launch(now unit.Time, buf []byte, c *Conn, id uint16, d *Datagram) {
@@ -415,7 +415,7 @@ func (e *Endpoint) launch(now unit.Time, buf []byte, c *Conn, id uint16, d *Data
 	}
 }
 
-// overhead is what the wire carries around BTH to ICRC: UDP, IPv4, Ethernet,
+// overhead is the number of bytes on the wire around BTH to ICRC: UDP, IPv4, Ethernet,
 // FCS, preamble and gap.
 const overhead = roce.UDPLen + roce.IPv4Len + roce.EthernetLen + roce.FCSLen + roce.PreambleIFG
 

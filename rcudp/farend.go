@@ -15,7 +15,7 @@ import (
 // (Conn.FarEnd, agreed on at connection set-up): in nanoseconds, four bytes behind an acknowledgement's AETH,
 // as simulated receivers do. How many switches an acknowledgement has passed its TTL tells.
 
-// ttl is what our datagrams leave with.
+// ttl is the TTL of datagrams that are sent.
 const ttl = 64
 
 // Met says of what Input takes next how long it has waited since it came, and with what TTL; zero: not known.
@@ -32,7 +32,7 @@ func (e *Endpoint) kept(b []byte, came unit.Time) []byte {
 	return binary.BigEndian.AppendUint32(b, uint32(ns))
 }
 
-// far is what an acknowledgement says of the far end. Whatever it says, a round trip has some time besides.
+// far reads what an acknowledgement reports of the far end. Whatever it says, a round trip has some time besides.
 func (e *Endpoint) far(p *rc.Packet, a *cc.Ack) {
 	if p.Opcode != roce.Acknowledge || len(p.Data) != roce.FarDelayLen {
 		return

@@ -38,8 +38,7 @@ func (e *Endpoint) identifyBy(plane uint8, src netip.AddrPort, seg int, b []byte
 	return id, ok
 }
 
-// maxIdentification is how many identifications are tried: more than a batch has
-// segments.
+// maxIdentification is the number of identifications that are tried: more than a batch has segments.
 const maxIdentification = 64
 
 // icrc computes the ICRC of ib, BTH to padding or the first part of it, in the

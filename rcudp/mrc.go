@@ -46,7 +46,7 @@ type immediate struct {
 	len int64
 }
 
-// mrcPeer is what all connections to an address share.
+// mrcPeer is the state that all connections to an address share.
 type mrcPeer struct {
 	transport.Peer
 	maker transport.Maker
@@ -59,7 +59,7 @@ type peerKey struct {
 	mtu  int
 }
 
-// MRCOptions are what the two ends of a connection by MRC have agreed on, and how ours paces.
+// MRCOptions are the agreed settings of the two ends of an MRC connection, and the pacing of the own end.
 type MRCOptions struct {
 	Values param.Values // of mrc.Protocol
 	CC     cc.Make
@@ -139,7 +139,7 @@ func (e *Endpoint) dropMRC(c *Conn) {
 // MRC reports whether the connection is carried by MRC.
 func (c *Conn) MRC() bool { return c.mrc != nil }
 
-// ErrMRCVerb is what MRC says to verbs that it does not have.
+// ErrMRCVerb is the error for verbs that MRC does not have.
 var ErrMRCVerb = errors.New("an MRC queue pair carries WRITE and WRITE with immediate only")
 
 // post hands a WRITE to the sender.
@@ -204,7 +204,7 @@ func (e *Endpoint) nextMRC(now unit.Time, buf []byte, c *Conn, id uint16, d *Dat
 	return false
 }
 
-// mostStay is how many packets in a row a plane gets: what fits one batch of segments.
+// mostStay returns the number of packets that a plane gets in a row: what fits one batch of segments.
 func mostStay(planes int) int {
 	if planes == 1 {
 		return maxStay
@@ -264,7 +264,7 @@ func (e *Endpoint) portMRC(c *Conn, ev uint32, plane uint8) (port, label uint16)
 	return c.Ports[int(ev%uint32(n))*planes+int(plane)], label
 }
 
-// wake is when the ends want to be called, and no sooner than in a while, if at all later.
+// wake returns the time at which the ends want to be called, and no sooner than in a while, if at all later.
 func (m *mrcEnds) wake(now, coarse unit.Time) unit.Time {
 	at := min(m.send.At(), m.recv.At())
 	if at > now {
@@ -345,7 +345,7 @@ func (c *Conn) Counter(name string) (n int64, ok bool) {
 	return n, ok
 }
 
-// rateMRC is what the window to the peer lets go in a round trip; false for a connection of RC.
+// rateMRC returns the rate of one window per round trip; false for a connection of RC.
 func (c *Conn) rateMRC() (unit.Rate, bool) {
 	if c.mrc == nil {
 		return 0, false

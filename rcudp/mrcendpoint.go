@@ -18,7 +18,7 @@ type questions struct {
 	asked [mostQuestions]question
 }
 
-// mostQuestions is how many wait for an answer: what was asked before has none any more.
+// mostQuestions is the number of probes that may wait for an answer: what was asked before has none any more.
 const mostQuestions = 1024
 
 type question struct {

@@ -95,7 +95,7 @@ func (e *Endpoint) inputMRC(now unit.Time, src netip.AddrPort, tos uint8, plane 
 	e.finished += c.drain()
 }
 
-// packetMRC is what the headers in e.in and e.mrcHead say; false: nothing that MRC does.
+// packetMRC fills in a packet from the headers in e.in and e.mrcHead; false for what MRC does not do.
 func (e *Endpoint) packetMRC(now unit.Time, m *mrcEnds, p *transport.Packet, src netip.AddrPort, tos,
 	plane uint8) bool {
 	if !mrc.Decode(e.came, &e.in, &e.mrcHead, 0, p) {

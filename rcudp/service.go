@@ -2,7 +2,7 @@ package rcudp
 
 import "railyard/unit"
 
-// Service is how a connection's packets travel, the sockets' side of what host.Service is in the
+// Service is the treatment of a connection's packets, the sockets' side of what host.Service is in the
 // simulator: several connections share one, and those of an endpoint may differ.
 type Service struct {
 	DSCP    uint8     // of data and acknowledgements
@@ -13,7 +13,7 @@ type Service struct {
 // tos is the type of service of data and acknowledgements.
 func (s *Service) tos() uint8 { return s.DSCP<<2 | ect0 }
 
-// service is what connections have that ask for none.
+// service returns the service of connections that request none.
 func (c *Config) service() Service {
 	return Service{DSCP: *c.DataDSCP, CNPDSCP: *c.CNPDSCP, CNPGap: c.CNPGap}
 }

@@ -162,7 +162,7 @@ func (s *socket) writeBatch(ms []ipv4.Message) (int, error) {
 	return s.v6.WriteBatch(ms, 0)
 }
 
-// received is what the kernel said beside a datagram.
+// received is the kernel's control messages of a datagram.
 type received struct {
 	tos     uint8
 	segment int

@@ -33,7 +33,7 @@ func (d *Device) source(plane uint8, port uint16) (uint16, error) {
 	return s.port, nil
 }
 
-// outgoing is what a socket to send by is found by.
+// outgoing is the key of a socket to send by.
 type outgoing struct {
 	plane uint8
 	port  uint16

@@ -21,7 +21,7 @@ type CSIG struct {
 	Where uint32 // which port it is of
 }
 
-// Signal is what a tag tells.
+// Signal is the quantity in a tag.
 type Signal uint8
 
 // Signals, by their code.
@@ -53,7 +53,7 @@ const (
 	delayCompact, delayWide = 512 * unit.Nanosecond, unit.Nanosecond
 )
 
-// buckets is how many values there are.
+// buckets returns the number of values.
 func (t *CSIG) buckets() float64 {
 	if t.Wide {
 		return 1 << wideBits
@@ -61,7 +61,7 @@ func (t *CSIG) buckets() float64 {
 	return 1 << compactBits
 }
 
-// step is how much one bucket is of a signal: bits per second, shares, picoseconds.
+// step returns the width of one bucket of a signal: bits per second, shares, picoseconds.
 func (t *CSIG) step() float64 {
 	pick := func(compact, wide float64) float64 {
 		if t.Wide {

@@ -6,7 +6,7 @@ import (
 	"net/netip"
 )
 
-// Kind is what a frame turned out to be.
+// Kind is the kind of a frame.
 type Kind uint8
 
 // Kinds of frames.

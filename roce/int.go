@@ -19,7 +19,7 @@ import (
 // ignore (IBTA 9.2), so that who does not know it still reads the headers. The ICRC takes its bytes for
 // ones, as it does other fields that change on the way (IBTA A17.9.4): no switch computes it anew.
 
-// Telemetry is what a packet carries besides what its opcode calls for.
+// Telemetry is the kind of telemetry in a packet.
 type Telemetry uint8
 
 // Kinds of telemetry, by their code on the wire.
@@ -33,7 +33,7 @@ const (
 // telemetryBits are those of Resv7 that hold the kind.
 const telemetryBits = 3
 
-// INTHops is how many switches the header has room for, INTLen its bytes.
+// INTHops is the number of switches that the header has room for, INTLen its bytes.
 const (
 	INTHops = 5
 	INTLen  = 2 + 8*INTHops
@@ -49,7 +49,7 @@ type INT struct {
 	Hop  [INTHops]Stamp
 }
 
-// Stamp is what one switch says of its egress port, packed: rate (3 bits), time (24), bytes sent (20),
+// Stamp is the packed state of one switch's egress port: rate (3 bits), time (24), bytes sent (20),
 // queue (17).
 type Stamp uint64
 
@@ -65,7 +65,7 @@ const (
 	sentUnit  = 128             // bytes, at 25 Gbit/s and below
 	queueUnit = 80              // bytes, at 25 Gbit/s and below
 
-	// StampPeriod is how long it takes until the time comes round.
+	// StampPeriod is the time after which a stamp's time repeats.
 	StampPeriod = StampTime << timeBits
 )
 
@@ -178,5 +178,5 @@ func masked(b []byte) (at, n int) {
 	return at, min(INTLen, max(0, len(b)-at))
 }
 
-// ones are what it takes them for.
+// ones stand for them there.
 var ones = bytes.Repeat([]byte{0xff}, INTLen)

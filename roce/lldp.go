@@ -9,7 +9,7 @@ import (
 // LLDPAddress is the nearest-bridge multicast address of LLDP.
 var LLDPAddress = MAC{0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e}
 
-// LLDP is what a neighbour announces (IEEE 802.1AB clause 8), as far as a RoCE
+// LLDP is the announcement of a neighbour (IEEE 802.1AB clause 8), as far as a RoCE
 // fabric needs it: who it is, and its DCBX parameters in the IEEE form (802.1Q
 // annex D.2.8 to D.2.11) and in the older CEE form. Has says which parts are
 // there. Byte slices lie in the decoded input.

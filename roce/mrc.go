@@ -7,7 +7,7 @@ import (
 	"railyard/unit"
 )
 
-// MRC is what MRC's own headers say: all but BTH, RETH, AETH and immediate data, which are in a Header.
+// MRC holds the fields of MRC's own headers: all but BTH, RETH, AETH and immediate data, which are in a Header.
 // mrcformat.go says what is where. Fields of headers that the opcode does not call for are not touched by
 // Decode and not written by Append.
 type MRC struct {
@@ -58,7 +58,7 @@ type SETH struct {
 	CC         CCState
 }
 
-// CCState is what a SACK tells the congestion control.
+// CCState is the part of a SACK for the congestion control.
 type CCState struct {
 	Stamp      uint16 // of the packet that it answers
 	OutOfOrder uint16 // packets, 15 bits
@@ -106,7 +106,7 @@ type EETH struct {
 	Stamp uint16     // of the request
 }
 
-// StampFormat is what TSETH.Format is in what we send.
+// StampFormat is the value of TSETH.Format in packets that are sent.
 const StampFormat = 1
 
 // NewTSETH is the stamp of a moment.
@@ -115,7 +115,7 @@ func NewTSETH(now unit.Time) TSETH { return TSETH{Stamp: StampAt(now), Format: S
 // StampAt is a moment in a stamp's unit.
 func StampAt(now unit.Time) uint16 { return uint16(now / (MRCStampUnit * unit.Nanosecond)) }
 
-// SinceStamp is how long ago a stamp was made, if less than 8.39 ms: then stamps come round.
+// SinceStamp returns the time since a stamp was made, if less than 8.39 ms: then stamps come round.
 func SinceStamp(now unit.Time, stamp uint16) unit.Time {
 	return unit.Time(StampAt(now)-stamp) * MRCStampUnit * unit.Nanosecond
 }
@@ -240,7 +240,7 @@ func (m *MRC) decode(h *Header, b []byte) {
 	}
 }
 
-// mrcExt is what a WRITE has of RC's extension headers.
+// mrcExt returns the extension headers of RC that a WRITE has.
 func mrcExt(o Opcode) ext {
 	if o.HasMRCImm() {
 		return extRETH | extImm

@@ -260,7 +260,7 @@ var mrcFields = []MRCField{
 	{Header: "EETH", Name: "tx_timestamp", At: 224, Bits: 16, Doc: "time stamp of the request"},
 }
 
-// Verdict is what a receiver says of the path by which a packet came: the field m.
+// Verdict is a receiver's verdict on the path of a packet: the field m.
 type Verdict uint8
 
 // Verdicts.
@@ -290,7 +290,7 @@ var reasonNames = [26]string{NackTrimmed: "TRIMMED", NackTrimmedLastHop: "TRIMME
 	NackNoBitmap: "NO_BITMAP", NackNoBuffer: "NO_PKT_BUFFER", NackNoResource: "NO_RESOURCE",
 	NackOutOfWindow: "PSN_OOR_WINDOW", NackUnexpected: "UNEXP_EVENT"}
 
-// EndpointOp is what endpoints ask one another without a connection.
+// EndpointOp is an operation between endpoints without a connection.
 type EndpointOp uint8
 
 // Endpoint operations.

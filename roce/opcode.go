@@ -235,7 +235,7 @@ const (
 	FCSLen          = 4
 	CNPPadLen       = 16 // the reserved bytes of a CNP, annex A17.9.3
 
-	// PreambleIFG is what a frame costs on the wire beside itself: preamble
+	// PreambleIFG is the number of bytes between frames on the wire: preamble
 	// and start delimiter (8) and the inter-frame gap (12), IEEE 802.3.
 	PreambleIFG = 20
 

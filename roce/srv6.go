@@ -11,10 +11,10 @@ import (
 // switch that finds its own behind the block moves those behind it up by 16 bits, puts zeros at the end, and
 // forwards by the /48 that is then in front. A zero ends the list.
 
-// SegmentsMax is how many micro segments one address has room for.
+// SegmentsMax is the number of micro segments that one address has room for.
 const SegmentsMax = 6
 
-// SRv6Len is what the outer header costs.
+// SRv6Len is the length of the outer header.
 const SRv6Len = IPv6Len
 
 // protoIPv6 is the protocol number of IPv6 in IP (RFC 2473).
@@ -51,8 +51,7 @@ func AppendSegments(to []uint16, a netip.Addr) (block uint32, segments []uint16)
 	return binary.BigEndian.Uint32(b[:]), to
 }
 
-// NextSegment is what a switch does with an address: it takes its own segment out, and those behind it move
-// up.
+// NextSegment removes the first segment of an address, as a switch does, and moves those behind it up.
 func NextSegment(a netip.Addr) (next netip.Addr, own uint16) {
 	b := a.As16()
 	own = binary.BigEndian.Uint16(b[4:])

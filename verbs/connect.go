@@ -15,7 +15,7 @@ import (
 	"railyard/unit"
 )
 
-// Info is what two ends tell each other over TCP before RDMA takes over: who
+// Info is the message that two ends exchange over TCP before RDMA takes over: who
 // the queue pair is, where it starts, and the memory the other may reach.
 type Info struct {
 	QPN   uint32     `json:"qpn"`
@@ -24,15 +24,15 @@ type Info struct {
 	MTU   int        `json:"mtu"`
 	Reads int        `json:"reads"` // READs and atomics it answers at a time
 	Room  int64      `json:"room"`  // payload bytes it can have under way towards it
-	// Window is how many packets it keeps ahead of one that is missing, by package
-	// rc's profile of selective repeat; 0 for an end that goes back N.
+	// Window is the number of packets that it keeps ahead of one that is missing, by package rc's profile of
+	// selective repeat; 0 for an end that goes back N.
 	Window int    `json:"window,omitempty"`
 	Named  bool   `json:"named,omitempty"`   // it wants acknowledgements that name the packet they answer
 	FarEnd bool   `json:"far_end,omitempty"` // and ones that say how long its peer has kept that
 	VA     uint64 `json:"va,omitempty"`
 	RKey   uint32 `json:"rkey,omitempty"`
 	Length uint64 `json:"len,omitempty"`
-	// MRC is what an end of MRC announces; nil for one of RC.
+	// MRC is the announcement of an MRC end; nil for one of RC.
 	MRC *MRCInfo `json:"mrc,omitempty"`
 }
 

@@ -24,17 +24,17 @@ const (
 // Transports lists them.
 func Transports() []string { return []string{RC, MRC} }
 
-// mrcPorts is how many source ports, entropy values, a device opens for its queue pairs of MRC.
+// mrcPorts is the number of source ports, entropy values, that a device opens for its queue pairs of MRC.
 const mrcPorts = 64
 
-// MRCInfo is what an end of MRC announces to its peer.
+// MRCInfo is the announcement of an MRC end to its peer.
 type MRCInfo struct {
 	Range      int          `json:"psn_range"`  // packets that it tracks beyond the first that is missing
 	Immediates int          `json:"immediates"` // WRITEs with immediate that may be in flight to it
 	Planes     []netip.Addr `json:"planes,omitempty"`
 }
 
-// mrcAttr is what a queue pair of MRC has beside RC's attributes.
+// mrcAttr are the attributes of an MRC queue pair besides RC's.
 type mrcAttr struct {
 	make    cc.Make
 	peer    MRCInfo
@@ -63,7 +63,7 @@ func (d *Device) multipath(transport string) (*mrcAttr, error) {
 	return m, err
 }
 
-// announce is what we tell the peer; nil for RC.
+// announce returns the announcement to the peer; nil for RC.
 func (qp *QP) announce() *MRCInfo {
 	if qp.mrc == nil {
 		return nil
@@ -132,7 +132,7 @@ func (qp *QP) multipath(e *rcudp.Endpoint, a *QPAttr) error {
 // Labels reports whether entropy values go out with a flow label besides the source port.
 func (d *Device) Labels() bool { return d.dev.Labels() }
 
-// Counter is what a queue pair of MRC counts, by the names that package mrc lists.
+// Counter returns a counter of an MRC queue pair, by the names that package mrc lists.
 func (qp *QP) Counter(name string) (n int64, ok bool) {
 	qp.do(func(*rcudp.Endpoint) { n, ok = qp.conn.Counter(name) })
 	return n, ok

@@ -8,7 +8,7 @@ import (
 	"railyard/rcudp"
 )
 
-// Opcode is what a send request asks for.
+// Opcode is the operation of a send request.
 type Opcode = rc.Verb
 
 // Opcodes of send requests.

@@ -43,7 +43,7 @@ type QP struct {
 	destroyed bool
 }
 
-// sent is what PostSend remembers of a request until it completes.
+// sent is the state of a request from PostSend until it completes.
 type sent struct {
 	wr      SendWR
 	parts   int // READ in pieces: how many are still to complete
@@ -64,12 +64,11 @@ func (d *Device) transport() *rc.Config {
 	return c
 }
 
-// batch is how many datagrams may overtake one that is not lost: what the endpoint
-// sends of one connection in a row, which the kernel keeps together.
+// batch is the number of datagrams that may overtake one that is not lost: what the endpoint sends of one
+// connection in a row, which the kernel keeps together.
 const batch = 64
 
-// selectiveWindow is how many packets a selective queue pair keeps ahead of one
-// that is missing.
+// selectiveWindow is the number of packets that a selective queue pair keeps ahead of one that is missing.
 const selectiveWindow = 4096
 
 // CreateQP returns a queue pair in RESET.

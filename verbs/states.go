@@ -23,7 +23,7 @@ const (
 	Err   = rc.Error
 )
 
-// step is what a change of state needs and what it takes beside that.
+// step lists the required and the optional attributes of a change of state.
 type step struct{ needs, takes Attr }
 
 // anywhere are the attributes of a connected queue pair that need no quiet.

@@ -11,7 +11,7 @@ import (
 	"railyard/verbs"
 )
 
-// Spec is what all ranks agree on.
+// Spec holds the settings that all ranks agree on.
 type Spec struct {
 	Rank, World int
 	Rendezvous  string       // host:port of rank 0
@@ -36,7 +36,7 @@ const (
 	MaxQPs   = 64
 )
 
-// DefaultPatience is how long a rank may be silent before the others give up.
+// DefaultPatience is the time that a rank may be silent before the others give up.
 const DefaultPatience = 10 * time.Second
 
 // Row is one line of the nccl-tests table, known to rank 0.
@@ -142,7 +142,7 @@ func (s *Spec) job() string {
 	return fmt.Sprintf("%v bytes of %s, %s, %d+%d times", s.Sizes, s.Type, s.Op, s.Warmup, s.Iters)
 }
 
-// patience is how long a rank may be silent.
+// patience returns the time that a rank may be silent.
 func (s *Spec) patience() time.Duration {
 	if s.Patience == 0 {
 		return DefaultPatience

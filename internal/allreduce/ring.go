@@ -153,7 +153,7 @@ func (r *ring) span(chunk, slice int) (from, to int) {
 	return from, min(from+r.slice, (chunk+1)*r.chunk, r.bytes)
 }
 
-// slices is how many slices a chunk has.
+// slices returns the number of slices that a chunk has.
 func (r *ring) slices() int { return (r.chunk + r.slice - 1) / r.slice }
 
 func (r *ring) mod(c int) int { return ((c % r.world) + r.world) % r.world }
@@ -237,8 +237,8 @@ func (r *ring) blame(w verbs.WC) error {
 	return fmt.Errorf("rank %d: %v to rank %d failed with %v", r.rank, w.Opcode, next, w.Status)
 }
 
-// stall is how long nothing may happen before a rank gives up although all say
-// that they live: the network between two of them may lose everything.
+// stall is the time that nothing may happen before a rank gives up although all say that they live: the network
+// between two of them may lose everything.
 const stall = 20 * time.Second
 
 func (r *ring) wait(ctx context.Context) (int, error) {

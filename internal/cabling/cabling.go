@@ -14,7 +14,7 @@ import (
 	"railyard/unit"
 )
 
-// Kind is what a node is.
+// Kind is the kind of a node.
 type Kind uint8
 
 // Kinds; most sources do not say.
@@ -26,7 +26,7 @@ const (
 
 func (k Kind) String() string { return [...]string{"node of unknown kind", "server", "switch"}[k] }
 
-// Place is where something stands.
+// Place is a file and a line.
 type Place struct {
 	File      string
 	Line, Col int
@@ -79,7 +79,7 @@ type Conflict struct {
 	Text      string
 }
 
-// Cabling is what some files say is cabled.
+// Cabling is the nodes and cables that files list.
 type Cabling struct {
 	Formats   []string // of the files, each once
 	Nodes     []Node

@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// Naming is how a language names a port of a number, from 1.
+// Naming names the port of a number, from 1, in one language.
 type Naming func(number int) string
 
 // Finding is a difference between a design and what is cabled.
@@ -34,7 +34,7 @@ func (f Finding) String() string {
 // Kinds of findings, in the order in which they are told.
 var kinds = []string{"contradiction", "swapped", "miscabled", "other-port", "rate", "missing", "unexpected"}
 
-// Difference is what a comparison found.
+// Difference is the result of a comparison.
 type Difference struct {
 	Design   int       `json:"design_cables"`
 	Cabled   int       `json:"cabled"`
@@ -339,7 +339,7 @@ func other(k Cable, e End) End {
 	return k.A
 }
 
-// rest is what only one side has. Cables of a device that is in no file are told at once.
+// rest reports what only one side has. Cables of a device that is in no file are told at once.
 func (x *diff) rest() {
 	seen := map[int]bool{}
 	for _, n := range x.node {

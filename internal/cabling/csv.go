@@ -15,7 +15,7 @@ import (
 	"railyard/unit"
 )
 
-// columns are what headers call what we look for; the first that fits counts.
+// columns are the headers of the columns that are read; the first that fits counts.
 var columns = []struct {
 	what  string
 	words []string

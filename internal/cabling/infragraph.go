@@ -90,7 +90,7 @@ func twice(t *tree, what, name string) error {
 	return t.fail("a second %s is called %s", what, field.Quote(name))
 }
 
-// mostOf is how many components of one kind a device may have.
+// mostOf is the largest number of components of one kind in a device.
 const mostOf = 4096
 
 // counted holds a device's components to counts that are numbers; without one there is one of them.
@@ -204,7 +204,7 @@ func (g *infra) links() error {
 	return nil
 }
 
-// link is what the cables of a name are; a name that no link has would give them no rate.
+// link returns the cable of a name; a name that no link has would give them no rate.
 func (g *infra) link(at *tree, name string) (x Cable, err error) {
 	if name != "" && !slices.Contains(g.named, name) {
 		e := field.Choice("", name, g.named, "there is no link %s", field.Quote(name))

@@ -24,7 +24,7 @@ func looksNXOS(_, text string) bool  { return nxosHead.MatchString(text) }
 func looksEOS(_, text string) bool   { return eosHead.MatchString(text) }
 func looksSONiC(_, text string) bool { return sonic.MatchString(text) }
 
-// everyFile is what files are called whose folder has the device's name.
+// everyFile matches the names of files whose folder has the device's name.
 var everyFile = regexp.MustCompile(`(?i)^(show|sh|lldp|lldpcli|neighbou?rs?|table|output)([-_. ]|$)`)
 
 // deviceOf is the device that a file is named after: leaf-1.txt, leaf-1_lldp.json, or, where all
@@ -70,7 +70,7 @@ func (b *builder) neighbours(text string, head *regexp.Regexp,
 	})
 }
 
-// claim is what a port heard.
+// claim is the neighbour that a port reports.
 type claim struct {
 	at                         Place
 	device, port, far, farPort string
@@ -140,7 +140,7 @@ func readNXOS(b *builder, text string) error {
 	})
 }
 
-// capability is what LLDP's letters say: bridges and routers are switches, stations servers.
+// capability returns the kind of a node by LLDP's letters: bridges and routers are switches, stations servers.
 func capability(s string) Kind {
 	switch {
 	case strings.ContainsAny(s, "BR"):
@@ -211,7 +211,7 @@ func readSONiC(b *builder, text string) error {
 	})
 }
 
-// dashes are where columns begin and end.
+// dashes returns the columns where fields begin and end.
 func dashes(line string) (out [][2]int) {
 	start := -1
 	for i := 0; i <= len(line); i++ {

@@ -121,7 +121,7 @@ func Looks(f File) string {
 	return fm.Name
 }
 
-// family is what formats may be mixed with: each tells the whole of a fabric, so that two of them
+// family returns the group of formats that may be mixed: each tells the whole of a fabric, so that two of them
 // would count every cable twice, but tables of neighbours tell of a device, NetBox's of a kind.
 func family(format string) string {
 	for _, f := range []string{"lldp", "netbox"} {
@@ -159,7 +159,7 @@ func pick(f File, format string) (*Format, error) {
 // head is as much of a text as tells what it is.
 func head(text string) string { return text[:min(len(text), 64<<10)] }
 
-// column is where the i-th word of a line begins, both from 0, counted from 1.
+// column returns the column, from 1, at which the i-th word of a line begins, from 0.
 func column(line string, i int) int {
 	at := 0
 	for k, w := range strings.Fields(line) {

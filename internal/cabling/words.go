@@ -112,7 +112,7 @@ func roleOf(name string) string {
 	return ""
 }
 
-// kindOf is what a name says a node is.
+// kindOf returns the kind of a node by its name.
 func kindOf(name string) (Kind, string) {
 	if role := roleOf(name); role != "" {
 		return Switch, role
@@ -126,7 +126,7 @@ func kindOf(name string) (Kind, string) {
 	return Unknown, ""
 }
 
-// roleSynonyms are what inventories call roles.
+// roleSynonym returns the kind of node for a role's name in inventories.
 func roleSynonym(word string) (Kind, string) {
 	switch w := strings.ToLower(strings.TrimSpace(word)); w {
 	case "rail", "leaf", "aggregation", "spine", "super-spine", "core":

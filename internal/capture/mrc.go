@@ -32,7 +32,7 @@ type MRCFlow struct {
 	Block      string      `json:"segments,omitempty"`         // SRv6: block of the paths' segments
 }
 
-// NackCount is how many NACKs gave a reason.
+// NackCount is the number of NACKs with a reason.
 type NackCount struct {
 	Reason string `json:"reason"`
 	N      int64  `json:"n"`

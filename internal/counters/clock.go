@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// always is what every system has: a clock.
+// always lists the formats that every system has: a clock.
 var always = []Format{{Name: "date", About: "the clock: date +%s.%N", Command: "date +%s.%N",
 	command: regexp.MustCompile(`^(?:(?:run )?bash )?date\b`),
 	read:    readDate, write: writeDate}}

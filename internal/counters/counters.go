@@ -7,7 +7,7 @@ import (
 // Priorities of 802.1p, and with them queues and buffers by class that are kept.
 const Priorities = 8
 
-// Kind is what a device is.
+// Kind is the kind of a device.
 type Kind string
 
 // Kinds.
@@ -38,7 +38,7 @@ type Said[T any] struct {
 // Say makes a value of no text.
 func Say[T any](v T) Said[T] { return Said[T]{V: v, Is: true} }
 
-// Snapshot is what one device's counters said at one time. Read makes one of each
+// Snapshot is one device's counters at one time. Read makes one of each
 // command's output; Join puts those of one device and moment together.
 type Snapshot struct {
 	Device string // hostname; the file's name where the output gives none
@@ -51,14 +51,14 @@ type Snapshot struct {
 	Line   int
 }
 
-// Moment is when a snapshot was taken: since 1970, or since midnight where no date is said.
+// Moment is the time at which a snapshot was taken: since 1970, or since midnight where no date is said.
 type Moment struct {
 	Seconds, Nanos int64
 	Line           int
 	Is             bool
 }
 
-// Sub is how much later one moment is than another.
+// Sub returns the time between two moments.
 func (m Moment) Sub(o Moment) unit.Time {
 	const most = int64(unit.Never/unit.Second) - 1
 	sec := max(min(m.Seconds-o.Seconds, most), -most)
@@ -72,13 +72,13 @@ func (m Moment) Add(t unit.Time) Moment {
 	return m
 }
 
-// Pools is what is counted for a device as a whole.
+// Pools are the counters of a device as a whole.
 type Pools struct {
 	Shared, SharedPeak Count // bytes of the shared buffer
 	Size               Count // bytes that it has
 }
 
-// Port is what is said of one interface.
+// Port is the counters of one interface.
 type Port struct {
 	Name   string // full form of the language: Ethernet1/3, Ethernet16, eth2, mlx5_0/1
 	Line   int
@@ -112,7 +112,7 @@ type Port struct {
 	Peer                                   Peer
 }
 
-// Queue is what one egress queue has counted.
+// Queue is the counters of one egress queue.
 type Queue struct {
 	TxPackets, TxBytes     Count
 	DropPackets, DropBytes Count
@@ -122,7 +122,7 @@ type Queue struct {
 	Flushed                Count // packets that the watchdog dropped
 }
 
-// Group is what one priority has counted at the ingress.
+// Group is the counters of one priority at the ingress.
 type Group struct {
 	RxPackets, RxBytes     Count
 	Shared, SharedPeak     Count // bytes of the shared buffer
@@ -130,7 +130,7 @@ type Group struct {
 	DropPackets            Count
 }
 
-// RoCE is what a NIC counts of its queue pairs, by the names that mlx5 gives them.
+// RoCE is a NIC's counters of its queue pairs, by mlx5's names.
 type RoCE struct {
 	MarkedGot     Count // np_ecn_marked_roce_packets
 	CNPSent       Count // np_cnp_sent
@@ -146,7 +146,7 @@ type RoCE struct {
 	Retransmitted Count // packets sent again, where the NIC counts them
 }
 
-// Peer is who LLDP says is at the other end.
+// Peer is the neighbour that LLDP reports.
 type Peer struct {
 	Device, Port string
 	ID, Descr    string // what it announces itself as, and as what it is described; "" as Port

@@ -14,7 +14,7 @@ type Note struct {
 	Text string
 }
 
-// Diff is what happened between two snapshots of one device: its Snapshot holds the
+// Diff is the difference of two snapshots of one device: its Snapshot holds the
 // differences, with the lines of the later one; gauges are the later ones.
 type Diff struct {
 	Snapshot
@@ -62,7 +62,7 @@ func (d *Diff) note(line int, format string, args ...any) {
 	d.Notes = append(d.Notes, Note{d.File, line, fmt.Sprintf(format, args...)})
 }
 
-// took is how long it was between the two.
+// took sets the time between the two.
 func (d *Diff) took(before, after *Snapshot) {
 	switch took := after.At.Sub(before.At); {
 	case !before.At.Is || !after.At.Is:

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// mlx5Names are what ethtool -S calls counters with NVIDIA's NICs (mlx5 driver: the
+// mlx5Names are the names of counters in ethtool -S with NVIDIA's NICs (mlx5 driver: the
 // kernel's ethernet/mellanox/mlx5/counters.rst), %d a priority.
 var mlx5Names = []named{
 	{"rx_packets_phy", func(p *Port, _ int) *Count { return &p.RxPackets }},

@@ -93,7 +93,7 @@ func Show(system string, s Snapshot) []byte {
 	return b.Bytes()
 }
 
-// names is what a command calls a port, "" where it is not for it: ethtool knows
+// names returns the name of a port in a command, "" where the command has none: ethtool knows
 // interfaces, sysfs RDMA devices.
 func (f *Format) names(p *Port) string {
 	device, _, rdma := strings.Cut(p.Name, "/")

@@ -175,7 +175,7 @@ func rowLLDP(r *reading, t *table, cells []string, l line) string {
 	return ""
 }
 
-// sonicPort is what SONiC calls a port.
+// sonicPort matches SONiC's names of ports.
 var sonicPort = regexp.MustCompile(`^Ethernet\d+$`)
 
 func writeSonicLLDP(w *bytes.Buffer, s *Snapshot) {

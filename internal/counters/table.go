@@ -37,7 +37,7 @@ func (t *table) next(l line, following string) (cells []string) {
 	return t.cut(s)
 }
 
-// dashes are where columns begin and end.
+// dashes returns the columns where fields begin and end.
 func dashes(s string) (out [][2]int) {
 	start := -1
 	for i := 0; i <= len(s); i++ {

@@ -14,7 +14,7 @@ func NewRising(g *topo.Graph, levels int) *Rising {
 	return &Rising{Graph: g, Most: max(1, levels), of: g.RegionOf()}
 }
 
-// Levels is how many there are.
+// Levels returns the number of classes.
 func (r *Rising) Levels() int { return r.Most }
 
 // States of a packet are its levels.
@@ -39,7 +39,7 @@ type Dateline struct {
 	Most int // 1: there is no second class
 }
 
-// Levels is how many classes there are.
+// Levels returns the number of classes.
 func (r *Dateline) Levels() int { return r.Most }
 
 // States are the dimension that a packet came along, and its level there; 0 where it begins.

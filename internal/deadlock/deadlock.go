@@ -7,7 +7,7 @@ import (
 	"railyard/internal/topo"
 )
 
-// Routing is how packets find their way.
+// Routing describes the routes of packets.
 type Routing struct {
 	Graph  *topo.Graph
 	Routes *topo.Routes
@@ -32,16 +32,16 @@ type Classes interface {
 	Level(state, link int) int
 }
 
-// Buffer is what a packet holds: the memory behind a cable, in the class of a level.
+// Buffer is a buffer that a packet holds: the memory behind a cable, in the class of a level.
 type Buffer struct {
 	Link, From int // the cable, and the switch that sent
 	Level      int
 }
 
-// most is how many steps a search may take: locators times cables. About 10 s of one core.
+// most is the number of steps that a search may take: locators times cables. About 10 s of one core.
 const most = 2e9
 
-// some is how many locators are tried before all.
+// some is the number of locators that are tried before all.
 const some = 32
 
 // Find returns buffers each of which may wait for the next, and the last for the first: a short ring, nil
@@ -241,7 +241,7 @@ func (f *finder) may(b int32, node, loc int) {
 	}
 }
 
-// place is where a packet may be: at a switch, in a state.
+// place is a position of a packet: at a switch, in a state.
 type place struct{ node, state int }
 
 // trace follows packets to locators, from all switches where some begin.

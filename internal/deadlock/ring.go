@@ -90,7 +90,7 @@ func (f *finder) back(b int32) int32 {
 	return f.buffer(d^1, f.level(f.after(d, int(b)%f.levels), d^1))
 }
 
-// key is what a buffer waits for, with the way back or without.
+// key names the buffers that a buffer waits for, with the way back or without.
 func (f *finder) key(b int32, back bool) string {
 	d := b / int32(f.levels)
 	words := slices.Clone(f.turns[b])

@@ -72,7 +72,7 @@ func (r *Routing) alike() bool {
 	return true
 }
 
-// begin is where packets begin.
+// begin returns the places where packets begin.
 func (f *finder) begin() (begin []place) {
 	for n, begins := range f.hosts {
 		if (begins || f.Anywhere) && f.Graph.Nodes[n].Role != topo.Host {

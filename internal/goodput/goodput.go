@@ -87,7 +87,7 @@ type Point struct {
 	Where     Where   `json:"where"`
 }
 
-// Where is where the time went, as shares of it, mean over seeds.
+// Where divides the time by activity, as shares, mean over seeds.
 type Where struct {
 	Checkpoint float64 `json:"checkpoints"`
 	Lost       float64 `json:"work_lost"`
@@ -97,14 +97,14 @@ type Where struct {
 	Short      float64 `json:"running_short"`
 }
 
-// Part is how often a component failed.
+// Part counts the failures of a component.
 type Part struct {
 	Component string  `json:"component"`
 	PerDay    float64 `json:"per_day"`    // expected
 	Drawn     float64 `json:"drawn_mean"` // in all days, mean over seeds
 }
 
-// Result is what became of a training.
+// Result is the outcome of a training.
 type Result struct {
 	GPUs     int     `json:"gpus"`
 	Servers  int     `json:"servers"`
@@ -127,7 +127,7 @@ type Result struct {
 // around are the intervals that are simulated, as shares of the best by formula.
 var around = []float64{1.0 / 8, 1.0 / 4, 1.0 / 2, math.Sqrt2 / 2, 1, math.Sqrt2, 2, 4, 8}
 
-// ErrStopped is what Run returns when told to stop.
+// ErrStopped is the error of a Run that was told to stop.
 var ErrStopped = errors.New("stopped")
 
 // Run simulates a training with every interval and seed. go on is asked between jobs, with the share that

@@ -33,7 +33,7 @@ func Seconds(s float64) Span {
 // forever is longer than anything lasts.
 const forever = Span(1) << 60
 
-// Account is where the time of a job went. Its spans add up to all of it.
+// Account divides the time of a job by activity. Its spans add up to all of it.
 type Account struct {
 	Useful     Span // work that counts
 	Checkpoint Span // standing still for checkpoints
@@ -56,7 +56,7 @@ func (a *Account) total() Span {
 // everybody for stall, and counts when another write has passed. The next one does not begin before that.
 type cycle struct{ interval, stall, write Span }
 
-// run is what of a time x of running was work, and what of that a failure at its end would leave.
+// run returns the work done in a time x of running, and the part of it that a failure at its end would leave.
 func (c cycle) run(x Span) (work, kept Span) {
 	first, length := c.interval+c.stall, max(c.interval, c.write)+c.stall
 	n := Span(0) // checkpoints behind us
@@ -72,7 +72,7 @@ func (c cycle) run(x Span) (work, kept Span) {
 	return work, kept
 }
 
-// after is when the first checkpoint that ends at or after x counts.
+// after returns the time from which the first checkpoint that ends at or after x counts.
 func (c cycle) after(x Span) Span {
 	first, length := c.interval+c.stall+c.write, max(c.interval, c.write)+c.stall
 	if x <= first {
@@ -142,7 +142,7 @@ func (j *job) book(x, done, kept Span) {
 	j.Checkpoint += x - done
 }
 
-// speed is how many replicas so many servers run, of how many.
+// speed returns the number of replicas that the servers run, and the number of all.
 func (j *job) speed(servers int) (n, of int) {
 	if j.in.Replica == 0 || servers == j.servers {
 		return 1, 1
@@ -150,7 +150,7 @@ func (j *job) speed(servers int) (n, of int) {
 	return servers * j.in.PerServer / j.in.Replica, j.in.GPUs / j.in.Replica
 }
 
-// draw is when the next failure comes, and which.
+// draw returns the time of the next failure and its component.
 func (j *job) draw() (Span, int) {
 	sum := 0.0
 	for i := range j.parts {
@@ -169,7 +169,7 @@ func (j *job) draw() (Span, int) {
 	return at, len(j.parts) - 1
 }
 
-// rate is how often a part fails, of the servers that are in use.
+// rate returns the failure rate of a component on the servers in use.
 func (j *job) rate(i int) float64 {
 	if p := &j.parts[i]; p.job || j.used == j.servers {
 		return p.second
@@ -254,8 +254,8 @@ func (j *job) seat(end Span) {
 	}
 }
 
-// grow is when a job that runs short begins again with more servers: at the first checkpoint by which it
-// has lost, since one came back, as much as starting again costs.
+// grow returns the time at which a degraded job restarts with more servers: at the first checkpoint by
+// which it has lost, since one came back, as much as starting again costs.
 func (j *job) grow() Span {
 	if j.used == j.servers {
 		return forever

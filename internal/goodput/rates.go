@@ -46,14 +46,14 @@ var Components = []Component{
 	{"memory", PerServer, true, "a server's memory"},
 }
 
-// Rates are how often components fail.
+// Rates are the failure rates of components.
 type Rates struct {
 	Source string `yaml:"source" json:"source"`
 	Rates  []Rate `yaml:"rates" json:"rates"`
 }
 
-// Rate is how often one component fails: what was observed, or the time between failures of one of them,
-// or a number per second.
+// Rate is the failure rate of one component: an observation, or the time between failures of one of
+// them, or a number per second.
 type Rate struct {
 	Component string  `yaml:"component" json:"component"`
 	Events    float64 `yaml:"events" json:"events,omitempty"` // in so many days
@@ -65,7 +65,7 @@ type Rate struct {
 	Takes     string  `yaml:"takes" json:"takes,omitempty" enum:"server,nothing"`
 }
 
-// Llama3 is what Meta observed in 54 days of training Llama 3 405B on 16,384 GPUs.
+// Llama3 returns the rates that Meta observed in 54 days of training Llama 3 405B on 16,384 GPUs.
 func Llama3() *Rates {
 	const gpus, servers = 16_384, 2_048
 	r := &Rates{Source: "Grattafiori et al., The Llama 3 Herd of Models, arXiv 2407.21783, table 5: " +

@@ -59,7 +59,7 @@ func (s *Said) File(name string, text []byte) error {
 	return nil
 }
 
-// deepSpeedKeys are what a DeepSpeed configuration says by whole paths, beside names that all have.
+// deepSpeedKeys are the keys of a DeepSpeed configuration by whole paths, beside names that all have.
 var deepSpeedKeys = map[string]string{"train_batch_size": "global", "zero_optimization.stage": "zero",
 	"bf16.enabled": "bf16", "fp16.enabled": "fp16", "bfloat16.enabled": "bf16",
 	"tensor_parallel.autotp_size": "tp"}

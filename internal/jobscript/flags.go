@@ -9,7 +9,7 @@ import (
 	"railyard/internal/slurm"
 )
 
-// kind is what stands behind a flag.
+// kind is the kind of a flag's value.
 type kind uint8
 
 const (
@@ -109,14 +109,14 @@ var byName = func() map[string]*flag {
 	return m
 }()
 
-// Value is what a flag or a file says.
+// Value is the value of a flag or of a file's key.
 type Value struct {
 	Text string
 	Name string // as it was written
 	At   slurm.Place
 }
 
-// Said is what is said of a training, and what of that is not used.
+// Said holds the settings of a training, and those that are not used.
 type Said struct {
 	vals  map[string]Value
 	given *Shape

@@ -11,7 +11,7 @@ import (
 // maxTurns bounds how often a loop is gone through.
 const maxTurns = 1024
 
-// jump is what a loop has come to.
+// jump is a pending break or continue.
 type jump int
 
 const (

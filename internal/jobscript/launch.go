@@ -24,7 +24,7 @@ type Launch struct {
 	texts   map[string]string
 }
 
-// Elastic is what a launcher on each node says: how many processes there, how many nodes.
+// Elastic holds the options of a launcher on each node: how many processes there, how many nodes.
 type Elastic struct {
 	Name     string
 	Nodes    int // 0: not said
@@ -38,7 +38,7 @@ type Elastic struct {
 // AllGPUs is a number of processes: one for each GPU of a node.
 const AllGPUs = -1
 
-// Found is what is in a script.
+// Found is the content of a script.
 type Found struct {
 	Launches []Launch
 	Exports  []slurm.Variable // of the script, at its end
@@ -62,7 +62,7 @@ func (f *Found) File(name string) ([]byte, bool) {
 	return b, err == nil
 }
 
-// launcher is what has started a shell.
+// launcher is the program that started a shell.
 type launcher struct {
 	step    *slurm.Request
 	by      []string
@@ -202,7 +202,7 @@ func said(args []Arg) (all []slurm.Word) {
 	return all
 }
 
-// behind is what is left of words: as many as the rest has, from the end.
+// behind returns the last words: as many as the rest has, from the end.
 func behind(args []Arg, rest []slurm.Word) []Arg { return args[len(args)-len(rest):] }
 
 // srun starts a step.

@@ -63,7 +63,7 @@ func (c *Crew) note(at slurm.Place, text string) {
 	c.Notes = append(c.Notes, slurm.Note{At: at, Text: text})
 }
 
-// elastic is how many processes each task starts, 1 without a launcher that starts some.
+// elastic returns the number of processes that each task starts, 1 without a launcher that starts some.
 func (c *Crew) elastic() (int, error) {
 	e := c.Launch.Elastic
 	if e == nil {
@@ -140,7 +140,7 @@ func (c *Crew) seat(procs, per int) error {
 	return nil
 }
 
-// Environment is what a process finds: what Slurm sets, what the script exports, what its launcher adds.
+// Environment returns the variables of a process: what Slurm sets, what the script exports, what its launcher adds.
 func (c *Crew) Environment(p *Process) []slurm.Variable {
 	all := c.alloc.Environment(c.job, c.name, c.Step, p.Task)
 	set := func(name, value string) {

@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// Work is what a program does, as far as its command line and the files that it names tell.
+// Work is the work of a program, by its command line and the files that it names.
 type Work struct {
 	Said       *Said
 	Collective string     // of a benchmark; else it trains, or nobody knows

@@ -128,7 +128,7 @@ func sane(name string, text []byte) error {
 	return deep(name, string(text))
 }
 
-// maxDepth is how deep commands may stand in one another.
+// maxDepth bounds the nesting of commands.
 const maxDepth = 400
 
 // deep refuses texts whose parsing would take a stack of any size. It counts brackets and words that open

@@ -18,7 +18,7 @@ const (
 	maxNotes = 200
 )
 
-// answer is whether a command succeeds.
+// answer is the success of a command, if known.
 type answer int
 
 const (
@@ -57,7 +57,7 @@ type shell struct {
 	looked       bool // a test asks for a file
 }
 
-// Environment is what a script finds when it starts.
+// Environment is the environment of a script when it starts.
 type Environment struct {
 	Variables []slurm.Variable
 	Nodes     []string

@@ -11,7 +11,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// substitute is what $(...) stands for: what is known of it, or its name.
+// substitute expands $(...): to its known output, or to its name.
 func (sh *shell) substitute(w io.Writer, c *syntax.CmdSubst) error {
 	s, ok := sh.output(c)
 	if !ok {
@@ -21,7 +21,7 @@ func (sh *shell) substitute(w io.Writer, c *syntax.CmdSubst) error {
 	return err
 }
 
-// output is what commands print, of those whose answer needs no other program; else what they are.
+// output returns what commands print where no other program is needed, else their source.
 func (sh *shell) output(c *syntax.CmdSubst) (s string, known bool) {
 	name := sh.source(c)
 	if *sh.calls > maxCalls || len(c.Stmts) == 0 {
@@ -42,7 +42,7 @@ func (sh *shell) output(c *syntax.CmdSubst) (s string, known bool) {
 	return strings.TrimRight(s, "\n"), true
 }
 
-// source is how commands are written, in short.
+// source returns the source of commands, shortened.
 func (sh *shell) source(c *syntax.CmdSubst) string {
 	text := sh.found.texts[sh.file]
 	from, to := int(c.Pos().Offset()), int(c.End().Offset())
@@ -56,7 +56,7 @@ func (sh *shell) source(c *syntax.CmdSubst) string {
 	return s
 }
 
-// prints is what a command prints that reads some text.
+// prints returns the output of a command that reads a text.
 func (sh *shell) prints(s *syntax.Stmt, in string) (out string, ok bool) {
 	switch c := s.Cmd.(type) {
 	case *syntax.BinaryCmd:
@@ -87,7 +87,7 @@ func (sh *shell) prints(s *syntax.Stmt, in string) (out string, ok bool) {
 	return "", false
 }
 
-// answer is what a command prints, if that can be said without it.
+// answer returns the output of a command, if it is known without running it.
 func (sh *shell) answer(words []string, in string) (string, bool) {
 	args := words[1:]
 	switch path.Base(words[0]) {
@@ -148,7 +148,7 @@ func (sh *shell) answer(words []string, in string) (string, bool) {
 	return filter(words, in)
 }
 
-// sequence is what seq prints of up to a thousand numbers.
+// sequence returns the output of seq, of up to a thousand numbers.
 func sequence(args []string) (string, bool) {
 	n := []int{1, 1, 0}
 	for i, a := range args {
@@ -173,7 +173,7 @@ func sequence(args []string) (string, bool) {
 	return lined(out), true
 }
 
-// host is where this shell runs.
+// host returns the host that this shell runs on.
 func (sh *shell) host() string {
 	if v := sh.Get("SLURMD_NODENAME"); v.IsSet() {
 		return v.Str
@@ -189,7 +189,7 @@ func lined(all []string) string {
 	return strings.Join(all, "\n") + "\n"
 }
 
-// filter is what head, tail, wc, tr, sort print of a text.
+// filter returns the output of head, tail, wc, tr or sort for a text.
 func filter(words []string, in string) (string, bool) {
 	rows := strings.Split(strings.TrimSuffix(in, "\n"), "\n")
 	if in == "" {
@@ -244,7 +244,7 @@ func filter(words []string, in string) (string, bool) {
 	return "", false
 }
 
-// replaced is what sed makes of a text with s/from/to/g, where from is no more than letters.
+// replaced applies sed's s/from/to/g to a text, where from is no more than letters.
 func replaced(program, in string) (string, bool) {
 	if len(program) < 2 || program[0] != 's' {
 		return "", false

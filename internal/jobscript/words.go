@@ -206,7 +206,7 @@ func (sh *shell) unsure(x syntax.ArithmExpr) (name string, is bool) {
 	return name, is
 }
 
-// config is how words are expanded: nothing is looked up and nothing run.
+// config returns the configuration for expanding words: nothing is looked up or run.
 func (sh *shell) config() *expand.Config {
 	return &expand.Config{Env: sh, CmdSubst: sh.substitute}
 }

@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// Failure is what happens to a thing of a lab, named as in a scenario's events.
+// Failure is the failure of a component of a lab, named as in a scenario's events.
 type Failure struct {
 	Kind  string   // link, switch, nic, server
 	Name  string   // a cable's port, a switch, a NIC, a server
@@ -25,7 +25,7 @@ type Failure struct {
 	Storm bool
 }
 
-// stormRate is what is left of a paused port: a byte a second.
+// stormRate is the rate of a paused port: a byte a second.
 const stormRate unit.Rate = 8 * unit.BitPerSecond
 
 // key is by whom a port is held down.
@@ -36,7 +36,7 @@ func (f *Failure) key() string {
 // end is a cable's end that a failure is about.
 type end struct{ link, node int }
 
-// FailureKinds are what can fail.
+// FailureKinds are the kinds of components that can fail.
 var FailureKinds = []string{"link", "switch", "nic", "server"}
 
 // Fail lets a thing fail, or work again, or gives its cables another rate. A port works when nothing that it

@@ -39,7 +39,7 @@ const (
 	MaxLinks    = 256
 )
 
-// root is where labs keep their state.
+// root is the folder of the labs' state.
 const root = "/run/railyard-lab"
 
 // Routings.
@@ -81,7 +81,7 @@ type Link struct {
 	AddrA netip.Addr `json:"a_addr,omitzero"`
 	AddrB netip.Addr `json:"b_addr,omitzero"`
 	Down  bool       `json:"down,omitempty"` // one of its ports is
-	// DownBy is what holds its ports down: the port's node, and what is down there.
+	// DownBy lists the components that keep its ports down: the port's node, and what is down there.
 	DownBy []string `json:"down_by,omitempty"`
 }
 
@@ -106,7 +106,7 @@ type Options struct {
 	Say      func(format string, args ...any)
 }
 
-// DefaultWait is how long Up waits for routes: BGP takes some seconds.
+// DefaultWait is the time that Up waits for routes: BGP takes some seconds.
 const DefaultWait = 30 * time.Second
 
 var nameForm = regexp.MustCompile(`^[a-z0-9]{1,12}$`)
@@ -212,7 +212,7 @@ func plan(g *topo.Graph, o Options) (*State, error) {
 	return s, nil
 }
 
-// portName is how a switch's port is called in its namespace: as on the device, where Linux takes that.
+// portName returns the name of a switch's port in its namespace: as on the device, where Linux takes that.
 func portName(p *panel.Panel, j panel.Jack) string {
 	if p == nil {
 		return fmt.Sprintf("Eth%d", j.Port)

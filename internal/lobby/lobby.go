@@ -12,8 +12,8 @@ import (
 	"railyard/verbs"
 )
 
-// Most is how many connections may wait: well below the files that a process may
-// have open where that is 256. The one that has waited longest makes room.
+// Most is the number of connections that may wait: well below the files that a process may have open where that is
+// 256. The one that has waited longest makes room.
 const Most = 64
 
 // Guest is a connection that has introduced itself. What it says next is read

@@ -88,7 +88,7 @@ func ReadGraphs(name string, text []byte) ([]Graph, error) {
 	return all.Graphs, nil
 }
 
-// Size is how many GPUs and NICs channels go through.
+// Size returns the number of GPUs and NICs that channels pass through.
 func Size(graphs []Graph) (gpus, nics int) {
 	var seen [2][]string
 	for _, g := range graphs {

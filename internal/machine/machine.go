@@ -12,7 +12,7 @@ import (
 	"railyard/unit"
 )
 
-// Near is how far a NIC is from a GPU, in the words of nvidia-smi.
+// Near is the distance of a NIC from a GPU, in the words of nvidia-smi.
 type Near uint8
 
 // Distances, from the nearest.
@@ -42,7 +42,7 @@ type NIC struct {
 	at   int       // in XML, its device
 }
 
-// Server is what a source says is inside a server.
+// Server is the inside of a server as a source reports it.
 type Server struct {
 	Format string
 	GPUs   []string // names
@@ -135,7 +135,7 @@ func (s *Server) settle(all []NIC, near [][]Near) {
 	}
 }
 
-// Links is how many NVLinks a GPU has in all, the least of any.
+// Links returns the number of NVLinks of a GPU, the least of any.
 func (s *Server) Links() (least int) {
 	for g, row := range s.links {
 		sum := 0

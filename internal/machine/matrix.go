@@ -51,7 +51,7 @@ func cells(line string) (all []cell) {
 	return all
 }
 
-// matrix is what nvidia-smi topo -m prints.
+// matrix is the output of nvidia-smi topo -m.
 type matrix struct {
 	file  string
 	names []string          // of columns

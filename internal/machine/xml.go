@@ -62,7 +62,7 @@ type xmlReader struct {
 	lines   int
 }
 
-// maxDepth is how deep elements may be, and maxDevices how many.
+// maxDepth bounds the nesting of elements, and maxDevices their number.
 const maxDepth, maxDevices = 64, 10_000
 
 func readXML(file string, text []byte) (*Server, error) {
@@ -113,7 +113,7 @@ func (r *xmlReader) walk() error {
 	}
 }
 
-// place is where the element that was read last begins.
+// place returns line and column of the element that was read last.
 func (r *xmlReader) place() (line, col int) {
 	start := max(0, bytes.LastIndexByte(r.text[:r.dec.InputOffset()], '<'))
 	r.lines += bytes.Count(r.text[r.counted:start], []byte("\n"))
@@ -228,7 +228,7 @@ func (r *xmlReader) part(name string, a attributes, d *device, num func(string, 
 	return nil
 }
 
-// lanes is what a PCIe link carries of payload, in packets of 256 bytes, the most that servers use: up to
+// lanes returns the payload rate of a PCIe link, in packets of 256 bytes, the most that servers use: up to
 // 16 GT/s each has 24 bytes around it and 128 of 130 bits are data (8 of 10 up to 5 GT/s), as in the PCIe
 // base specification and in Neugebauer et al., SIGCOMM 2018; at 64 GT/s, 236 of 256 bytes of a flit carry
 // packets, with 16 bytes around each. Credits and acknowledgements are left out.
@@ -251,7 +251,7 @@ func lanes(speed, width string) unit.Rate {
 	return unit.Rate(gts*share*float64(n)*1000) * unit.Mbps
 }
 
-// between is what CPUs pass on to one another, as NCCL counts it (src/graph/topo.h), in GB/s.
+// between returns the bandwidth between CPUs, as NCCL counts it (src/graph/topo.h), in GB/s.
 func between(c *device) unit.Rate {
 	gbytes := 10 // Skylake, and who is not known
 	switch {

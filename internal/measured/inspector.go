@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// Record is what Inspector says of one collective, or of one send or receive, at one rank. A file of a
+// Record is Inspector's record of one collective, or of one send or receive, at one rank. A file of a
 // newer version has header and metadata once, before the records that they are about.
 type Record struct {
 	Header   *Header   `json:"header"`
@@ -29,7 +29,7 @@ type Header struct {
 	Nodes int    `json:"nnodes"`
 }
 
-// Metadata is where and when.
+// Metadata is the host, process and time of a record.
 type Metadata struct {
 	Version string `json:"inspector_output_format_version"`
 	Micros  int64  `json:"dump_timestamp_us"`
@@ -133,7 +133,7 @@ type merged struct {
 	least unit.Time
 }
 
-// alike is what points have in common.
+// alike is the key of points that are averaged.
 type alike struct {
 	kind         coll.Kind
 	bytes        unit.Bytes
@@ -148,7 +148,7 @@ type samples struct {
 	line int
 }
 
-// maxCalls is how many collectives are merged over ranks, maxAlike how many kinds of them.
+// maxCalls is the number of collectives that are merged over ranks, maxAlike how many kinds of them.
 const maxCalls, maxAlike = 1 << 20, 1 << 16
 
 func newInspector(s *Set) *inspector {

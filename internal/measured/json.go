@@ -23,7 +23,7 @@ func (s *Set) json(file string, src *stream.Source, x *inspector) error {
 	return s.ncclTestsJSON(file, src)
 }
 
-// testConfig is what nccl-tests -J says of the set-up.
+// testConfig is the set-up in the output of nccl-tests -J.
 type testConfig struct {
 	Iterations int `json:"iterations"`
 	Devices    []struct {

@@ -32,7 +32,7 @@ type File struct {
 	Text io.Reader
 }
 
-// Collective is how long a collective took.
+// Collective is the measured time of a collective.
 type Collective struct {
 	Source string // nccl-tests, inspector
 	Kind   coll.Kind
@@ -69,7 +69,7 @@ func (c *Collective) AlgBW() float64 {
 	return float64(c.Bytes) / c.Time.Seconds() / 1e9
 }
 
-// Pair is what two hosts measured of each other.
+// Pair is a measurement between two hosts.
 type Pair struct {
 	Verb    string // write, read, send, atomic
 	Latency bool   // one message at a time; else many, for bandwidth
@@ -94,7 +94,7 @@ type Pair struct {
 	Line       int
 }
 
-// Set is what files say.
+// Set is the measurements of some files.
 type Set struct {
 	Collectives []Collective
 	Pairs       []Pair

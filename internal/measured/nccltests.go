@@ -42,7 +42,7 @@ type share struct {
 	redop       string
 }
 
-// perf is how the programs are called.
+// perf matches the names of the programs.
 var perf = regexp.MustCompile(`\b((?:all_?reduce|all_?gather|reduce_?scatter|all_?to_?allv?|broadcast|` +
 	`sendrecv|reduce|gather|scatter|hypercube)_perf)`)
 

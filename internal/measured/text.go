@@ -28,8 +28,8 @@ func (s *Set) text(file string, src *stream.Source) error {
 	return err
 }
 
-// tag is what launchers put before a line: [1,0]<stdout>: of mpirun, 3: of srun -l, [0] of some; and what
-// interleaved output leaves in the middle of it.
+// tag matches the prefix that launchers put before a line: [1,0]<stdout>: of mpirun, 3: of srun -l, [0] of some;
+// and what interleaved output leaves in the middle of it.
 var tag = regexp.MustCompile(`^\s*(\[\d+(,\d+)?\](<std\w+>)?:?|\d+:)\s?|\[\d{1,3}\]`)
 
 // untagged is a line without them.

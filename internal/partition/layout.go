@@ -39,8 +39,8 @@ const (
 	PipelineInside = "tp-cp-pp-dp" // Llama 3: a replica's stages lie side by side
 )
 
-// Layout is how a model is spread over GPUs, and a batch over time. Its tags are the keys of a
-// scenario's training block, which it is a part of.
+// Layout is the parallel configuration of a training: a model over GPUs, a batch over time. Its tags are the keys
+// of a scenario's training block, which it is a part of.
 type Layout struct {
 	TP        int    `json:"tp" yaml:"tp" doc:"tensor parallel ranks"`
 	PP        int    `json:"pp" yaml:"pp" doc:"pipeline stages"`
@@ -149,7 +149,7 @@ func (l Layout) checkParts(m *model.Config) error {
 	return nil
 }
 
-// Chunks is how many parts the layers are cut into: PP times VPP.
+// Chunks returns the number of parts that the layers are cut into: PP times VPP.
 func (l Layout) Chunks() int { return l.PP * l.VPP }
 
 // divides says whether the layers can be cut into even parts, or into parts of
@@ -181,13 +181,13 @@ func (l Layout) StageLayers(m *model.Config, stage int) (n int64) {
 	return n
 }
 
-// GPUs is how many a layout takes.
+// GPUs returns the number of GPUs of a layout.
 func (l Layout) GPUs() int { return l.TP * l.PP * l.DP * l.CP }
 
-// Global is how many sequences a step takes.
+// Global returns the number of sequences that a step takes.
 func (l Layout) Global() int64 { return l.Micro * int64(l.Microbatches) * int64(l.DP) }
 
-// StepsInRow is how many steps follow one another, at least one.
+// StepsInRow returns the number of steps that follow one another, at least one.
 func (l Layout) StepsInRow() int { return max(1, l.Steps) }
 
 // Rank numbers a rank.

@@ -26,7 +26,7 @@ const SavedBytes = paramBytes + optBytes
 // last; they would lack 10 GB).
 const WeightBytes = paramBytes
 
-// RankMemory is what a rank of one pipeline stage holds.
+// RankMemory is the memory of a rank of one pipeline stage.
 type RankMemory struct {
 	Stage       int        `json:"stage"`
 	Layers      int64      `json:"layers"`
@@ -65,8 +65,7 @@ func (l Layout) LayerActivations(m *model.Config) float64 {
 	return sbh * (10 + 24/t + attention/t)
 }
 
-// InFlight is how many microbatches' activations a stage keeps at once, in units
-// of the whole stage.
+// InFlight returns the number of microbatches' activations that a stage keeps at once, in units of the whole stage.
 func (l Layout) InFlight(stage int) float64 {
 	m, p := float64(l.Microbatches), float64(l.PP)
 	switch l.Schedule {
@@ -154,8 +153,8 @@ func (l Layout) Worst(m *model.Config) (RankMemory, error) {
 
 func ceil(a, b int64) int64 { return (a + b - 1) / b }
 
-// ZeROBytes is what a GPU holds of the states of so many parameters that n GPUs
-// share at a ZeRO stage (Rajbhandari et al. 2020, figure 1).
+// ZeROBytes returns the bytes of parameter states on each of n GPUs that share them at a ZeRO stage (Rajbhandari et
+// al. 2020, figure 1).
 func ZeROBytes(params, n float64, stage int) float64 {
 	b := 0.0
 	for _, s := range []struct{ bytes, from int }{{optBytes, 1}, {gradBytes, 2}, {paramBytes, 3}} {

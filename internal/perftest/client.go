@@ -31,8 +31,8 @@ type Client struct {
 	sums  bool // the server's memory cannot be read
 }
 
-// latDepth is how many requests of the latency test may be open: one is under
-// way, but its answer may be here before its acknowledgement.
+// latDepth is the number of requests of the latency test that may be open: one is under way, but its answer may be
+// here before its acknowledgement.
 const latDepth = 16
 
 // Spec says what a client measures.
@@ -165,7 +165,7 @@ func (c *Client) exchange(say, hear any) error {
 	return verbs.ReadLine(c.in, hear)
 }
 
-// cuts is how often the congestion control of our queue pairs allowed less than before.
+// cuts returns the number of rate reductions of the client's queue pairs.
 func (c *Client) cuts() (n int64) {
 	for _, q := range c.qps {
 		n += q.Stats().Cuts

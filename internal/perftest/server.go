@@ -19,7 +19,7 @@ import (
 	"railyard/verbs"
 )
 
-// recvDepth is how many receives a server keeps posted per queue pair.
+// recvDepth is the number of receives that a server keeps posted per queue pair.
 const recvDepth = 256
 
 // Server answers sessions on one device.
@@ -153,7 +153,7 @@ func writeSoon(c net.Conn, v any) error {
 	return verbs.WriteLine(c, v)
 }
 
-// large is how much a session must have had for its memory to be given back to
+// large is the memory that a session must have had for its memory to be given back to
 // the system at once: looking for it takes a collection.
 const large = 16 << 20
 

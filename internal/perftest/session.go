@@ -23,7 +23,7 @@ import (
 // Port is the TCP port of the server, perftest's.
 const Port = 18515
 
-// Op is what a session measures.
+// Op is the operation that a session measures.
 type Op string
 
 // Operations.
@@ -42,7 +42,7 @@ const (
 	MaxIters  = 1 << 40
 )
 
-// Request is what a client asks of a server.
+// Request is the first message of a client.
 type Request struct {
 	Version int           `json:"version"`
 	Op      Op            `json:"op"`
@@ -64,7 +64,7 @@ type Reply struct {
 	QPs   []verbs.Info `json:"qps"`
 }
 
-// last is what a client says when a test is over: that the server's memory is to be summed up, or that it is
+// last is the last message of a client: that the server's memory is to be summed up, or that it is
 // done.
 type last struct {
 	Sum int64 `json:"sum,omitempty"` // bytes of each queue pair's memory
@@ -75,7 +75,7 @@ type sums struct {
 	Memory [][]byte `json:"memory"`
 }
 
-// Final is what the server counted, sent when the client is done.
+// Final is the counters of the server, sent when the client is done.
 type Final struct {
 	Counters rcudp.Counters `json:"counters"`
 	Drops    int64          `json:"kernel_drops"`

@@ -10,7 +10,7 @@ import (
 	"railyard/verbs"
 )
 
-// Setup is how a session came about, as one of its ends lived it: the calls for its first queue pair in their
+// Setup is the set-up of a session, as seen from one of its ends: the calls for its first queue pair in their
 // order, by the names that libibverbs has for them, and what the two ends told each other of all. The methods
 // of a nil Setup do nothing.
 type Setup struct {

@@ -14,8 +14,8 @@ import (
 	"railyard/unit"
 )
 
-// Content is what a file of a run has: run.json lists it, and whoever reads the file compares. So a table of another
-// run that lies beside a summary is noticed.
+// Content is the digest of a file of a run: run.json lists it, and readers of the file compare. So a table of
+// another run that lies beside a summary is noticed.
 type Content struct {
 	Bytes  int64  `json:"bytes"`
 	Rows   int64  `json:"rows,omitempty"` // of a table

@@ -10,7 +10,7 @@ import (
 // FollowedFile is the name of what Followed is written to.
 const FollowedFile = "followed.json"
 
-// Followed is what became of one packet that a run was asked to follow: followed.json lists them.
+// Followed is the path of one packet that a run was asked to follow: followed.json lists them.
 type Followed struct {
 	Asked  string `json:"asked"` // as somebody named it
 	QP     int32  `json:"qp"`

@@ -2,7 +2,7 @@ package result
 
 import "slices"
 
-// Load is what a network made of messages that came by chance, whatever became of those before.
+// Load is the latency and throughput of messages that arrive at random times, independent of earlier ones.
 type Load struct {
 	Drawn     float64 `json:"drawn"`     // share of senders' rate that came
 	Delivered float64 `json:"delivered"` // likewise, in as long a time

@@ -2,8 +2,7 @@ package result
 
 import "slices"
 
-// Meeting is what several jobs did at one port, while more than one of them had something
-// under way there.
+// Meeting is the traffic of several jobs at one port while more than one of them had packets there.
 type Meeting struct {
 	Port     string       `json:"port"` // as named in the links table: what it sends
 	From     int64        `json:"from_ps"`
@@ -19,7 +18,7 @@ type MeetingJob struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// Second is how much the job sent that sent second most: what two have in common.
+// Second returns the bytes of the job that sent second most.
 func (m *Meeting) Second() int64 {
 	var all []int64
 	for _, j := range m.Jobs {

@@ -1,6 +1,6 @@
 package result
 
-// Outcome is how a job ended that lost a rank: in order, as far as the simulation is concerned, and
+// Outcome is the end of a job that lost a rank: in order, as far as the simulation is concerned, and
 // without its result. A run whose workload has finished has none.
 type Outcome struct {
 	Ended string `json:"ended"`    // RankLost
@@ -28,10 +28,10 @@ type Outcome struct {
 	Cost    int64 `json:"cost_mean_ps"`
 }
 
-// RankLost is what Outcome.Ended says.
+// RankLost is the value of Outcome.Ended.
 const RankLost = "rank lost"
 
-// Move is what a change of routes made of the ways of queue pairs that have one each.
+// Move counts the queue pairs whose path a change of routes altered.
 type Move struct {
 	At       int64 `json:"at_ps"`
 	Of       int   `json:"of_queue_pairs"`
@@ -54,7 +54,7 @@ type GaveUp struct {
 	Why  string `json:"why"`
 }
 
-// Finished is what a step had done when it ended early.
+// Finished is the finished part of a step that ended early.
 type Finished struct {
 	Operations   int   `json:"operations"`
 	OfOperations int   `json:"of_operations"`

@@ -43,7 +43,7 @@ const (
 	ready  = "ready"      // in inner: a whole run that only has to be moved
 )
 
-// probeSize is how much must fit before a run starts: an empty run directory has 40 KB.
+// probeSize is the number of bytes that must fit before a run starts: an empty run directory has 40 KB.
 const probeSize = 256 << 10
 
 // Reserve takes dir for a run. It may be missing, empty, or, with force, hold a run.

@@ -28,9 +28,8 @@ type PauseRootRow struct {
 	Bytes int64  `parquet:"held_bytes" json:"held_bytes"` // in the root's queue, mean
 }
 
-// PauseHeldRow is what one queue pair had in the queue of an egress port at a time when that held bytes that
-// ports were paused for: pause_flows.parquet. It is a sample of up to 256 packets, and has the 16 queue pairs
-// with most bytes.
+// PauseHeldRow is the bytes of one queue pair in the queue of an egress port at a time when ports were paused for
+// that queue: pause_flows.parquet. It is a sample of up to 256 packets, and has the 16 queue pairs with most bytes.
 type PauseHeldRow struct {
 	At    int64 `parquet:"at_ps,delta" json:"at_ps"`
 	Port  int32 `parquet:"port" json:"port"`

@@ -1,6 +1,6 @@
 package result
 
-// Scheduled is what a scheduled fabric did: VOQs, credit and cells.
+// Scheduled is the activity of a scheduled fabric: VOQs, credit and cells.
 type Scheduled struct {
 	Cells     int64 `json:"cells"` // over all fabric links
 	CellsLost int64 `json:"cells_lost"`
@@ -18,7 +18,7 @@ type Scheduled struct {
 	Nodes     []InterfaceNode `json:"interface_nodes"` // those that held anything
 }
 
-// InterfaceNode is what a switch with servers held.
+// InterfaceNode is the occupancy of a switch with servers.
 type InterfaceNode struct {
 	Name       string `json:"name"`
 	VOQs       int    `json:"voqs"`              // that were used

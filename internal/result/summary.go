@@ -11,7 +11,7 @@ package result
 
 import "railyard/internal/cause"
 
-// Control is what one service's congestion control did, summed over its queue pairs.
+// Control is the activity of one service's congestion control, summed over its queue pairs.
 type Control struct {
 	Service    string    `json:"service"`
 	Algorithm  string    `json:"algorithm"`           // as in a scenario
@@ -24,7 +24,7 @@ type Control struct {
 	Signals    []Signal  `json:"signals"` // that signals.parquet has
 }
 
-// Signal is what one of an algorithm's signals is.
+// Signal describes one of an algorithm's signals.
 type Signal struct {
 	Name string `json:"name"`
 	Unit string `json:"unit"` // bit/s, B or s; none for a share
@@ -38,7 +38,7 @@ type Counter struct {
 	Count int64  `json:"count"`
 }
 
-// Overhead is what NICs sent beyond payload that arrived, as a share of that.
+// Overhead returns the bytes that NICs sent beyond delivered payload, as a share of it.
 func (s *Summary) Overhead() float64 {
 	if s.NetworkBytes <= 0 || s.NICBytes <= 0 {
 		return 0
@@ -46,7 +46,7 @@ func (s *Summary) Overhead() float64 {
 	return float64(s.NICBytes)/float64(s.NetworkBytes) - 1
 }
 
-// Cuts is how often it allowed less than before, in all.
+// Cuts returns the number of rate reductions.
 func (c *Control) Cuts() int64 {
 	for _, k := range c.Counters {
 		if k.Name == "cuts" {
@@ -152,7 +152,7 @@ type Job struct {
 	Flows        FlowTimes `json:"flow_completion_ps"`
 }
 
-// Step is how long work took, and where the time went as the rank that ended last saw it.
+// Step is the time of the work, divided by activity as seen from the rank that ended last.
 type Step struct {
 	StepTime     int64 `json:"step_time_ps"`
 	Compute      int64 `json:"compute_ps"`
@@ -180,7 +180,7 @@ type Remedy struct {
 	Needs    string   `json:"needs,omitempty"` // hardware that the fabric may lack
 }
 
-// Trained is what a training step amounts to.
+// Trained holds the figures of a training step.
 type Trained struct {
 	Params       int64   `json:"parameters,omitempty"`
 	Tokens       int64   `json:"tokens,omitempty"`
@@ -199,7 +199,7 @@ type Happened struct {
 	Last  int64  `json:"last_ps"`
 }
 
-// Storage is what servers that keep data did.
+// Storage is the activity of storage servers.
 type Storage struct {
 	Servers int     `json:"servers"`
 	Network string  `json:"network"` // shared, separate

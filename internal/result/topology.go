@@ -9,7 +9,8 @@ type Topology struct {
 	Links   []TopologyLink `json:"links"`
 	NICs    []TopologyNIC  `json:"nics"`
 	Configs []QueueConfig  `json:"configs"`
-	// Changes are what became of links, by time: the last of a link holds. Links without one are whole, at their rate.
+	// Changes are the changes of links, by time: the last of a link holds. Links without one are whole, at their
+	// rate.
 	Changes []TopologyChange `json:"changes,omitempty"`
 	// Domains are the GPUs that NVLink joins, or what else is inside servers, two or more each.
 	Domains []TopologyDomain `json:"domains,omitempty"`
@@ -45,7 +46,7 @@ type TopologyLink struct {
 	LengthMM int64  `json:"length_mm"`
 }
 
-// TopologyChange is what a link is from a time on.
+// TopologyChange is the state of a link from a time on.
 type TopologyChange struct {
 	At    int64 `json:"at_ps"`
 	Link  int   `json:"link"`
@@ -73,7 +74,7 @@ type TopologyDomain struct {
 	Nodes []int  `json:"nodes"`
 }
 
-// QueueConfig is how a switch treats the queue that data packets are in.
+// QueueConfig is the configuration of the queue of data packets.
 type QueueConfig struct {
 	Queue       int     `json:"queue"`
 	Lossless    bool    `json:"lossless"`

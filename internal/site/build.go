@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// Defaults are what a rule's cables take where it says nothing.
+// Defaults are the defaults of a rule's cables.
 type Defaults struct {
 	Host, Fabric topo.Cable
 }

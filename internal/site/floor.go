@@ -30,7 +30,7 @@ func (s *Site) plan() Floor {
 	return f
 }
 
-// sold is what lengths of cables are rounded up to.
+// sold is the length, in mm, that lengths of cables are rounded up to.
 const sold = 500
 
 // Between is the length of a cable from one rack to another: along the trays, and up and down.

@@ -81,7 +81,7 @@ func (b *builder) graph(d Defaults) (*topo.Graph, error) {
 	return g, nil
 }
 
-// stand is where a node stands; where there is one at each place, its number is left out.
+// stand returns the position of a node; where there is one at each place, its number is left out.
 func (b *builder) stand(n *node) topo.Stand {
 	g := b.groups[n.group]
 	words := len(g.places)
@@ -92,7 +92,7 @@ func (b *builder) stand(n *node) topo.Stand {
 		Rack: n.rack.Rack}
 }
 
-// cable is what a cable is made of: its rule's words, then the defaults.
+// cable returns the properties of a cable: its rule's words, then the defaults.
 func (b *builder) cable(c *cable, d Defaults) topo.Cable {
 	r := &b.site.Cables[c.rule]
 	out := d.of(c)

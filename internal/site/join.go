@@ -266,7 +266,7 @@ func (j *joiner) keyOf(at []int) string {
 	return string(buf)
 }
 
-// wanted is what they must be for one end of from.
+// wanted returns the places that they must have for one end of from.
 func (j *joiner) wanted(n *node, nic, port int) string {
 	buf := make([]byte, 0, 32)
 	for i, w := range j.word {

@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// budget is what a switch's ports have been used for.
+// budget is the use of a switch's ports.
 type budget struct {
 	kinds []portKind // smallest rate first
 	panel []portKind // as they stand
@@ -150,7 +150,7 @@ func (b *builder) account() error {
 	return nil
 }
 
-// typeAt is where a type is written.
+// typeAt returns the index of a type in the file.
 func (b *builder) typeAt(t *Type) int { return slices.Index(b.typeNames, t.Name) }
 
 // sum shows what a switch's ports are used for.

@@ -56,7 +56,7 @@ func span(out []int, a, b int) ([]int, error) {
 	return out, nil
 }
 
-// expr is what a place of one end is, given the other end's: a word of the other end, then
+// expr computes a place of one end from the other end's: a word of the other end, then
 // steps. Numbers count from 1, and so do the results: with % they go round, with / they are
 // dealt out in blocks.
 type expr struct {
@@ -141,5 +141,5 @@ func (e expr) of(v, size int) int {
 	return v
 }
 
-// round is where v is among 1 to size that repeat in both directions: 0 is the last.
+// round maps v to 1 to size, which repeat in both directions: 0 is the last.
 func round(v, size int) int { return ((v-1)%size+size)%size + 1 }

@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// Share is what a job gets of a node.
+// Share is the part of a node that a job gets.
 type Share struct {
 	Node int   // of the cluster
 	CPUs int   // 0: nobody says how many there are
@@ -19,7 +19,7 @@ type Share struct {
 	Held int   // GPUs that no other job gets: a whole node's are all
 }
 
-// Allocation is what a job gets, in the order of nodes, which is that of Slurm's node IDs.
+// Allocation is the nodes that a job gets, in order, which is that of Slurm's node IDs.
 type Allocation struct {
 	Cluster *Cluster
 	Shares  []Share
@@ -31,7 +31,7 @@ type Allocation struct {
 	folded string
 }
 
-// hall is what nodes are chosen from.
+// hall is the set of nodes to choose from.
 type hall struct {
 	c    *Cluster
 	r    *Request
@@ -219,7 +219,7 @@ func (h *hall) byCPU() bool {
 	return r.CPUs > 1 && r.PerNode == 0 && r.GPUsPerTask == 0 && r.PerGPU == 0 && !r.Over && !h.a.Whole
 }
 
-// need is what the job's tasks take of the nodes' room.
+// need returns the room that the job's tasks take.
 func (h *hall) need() int {
 	if h.byCPU() {
 		return min(h.r.Tasks, maxCount/h.r.CPUs) * h.r.CPUs
@@ -227,8 +227,8 @@ func (h *hall) need() int {
 	return h.r.Tasks
 }
 
-// fit is how many tasks (or their CPUs) a node has room for; without a number of CPUs there is no bound but
-// GPUs.
+// fit returns the number of tasks (or their CPUs) that a node has room for; without a number of CPUs there is no
+// bound but GPUs.
 func (h *hall) fit(n *Node) int {
 	switch {
 	case h.r.Over && h.r.PerNode == 0 && h.r.GPUsPerTask == 0:
@@ -324,7 +324,7 @@ func (h *hall) short(why map[string]int, order []string) error {
 	return h.r.fail(names, "the job needs %s; %s", want, s)
 }
 
-// idle is how many nodes can be had now.
+// idle returns the number of nodes that can be had now.
 func (h *hall) idle() (n int) {
 	for i := range h.c.Nodes {
 		if h.refuse(&h.c.Nodes[i], false) == "" {

@@ -29,7 +29,7 @@ type Switch struct {
 	At              Place
 }
 
-// Cluster is what jobs are given nodes of.
+// Cluster is the set of nodes and partitions that jobs are scheduled on.
 type Cluster struct {
 	Nodes     []Node
 	Switches  []Switch // none: no node is nearer to another than to the rest

@@ -76,7 +76,7 @@ func (a *Allocation) Batch(r *Request, name string) []Variable {
 	return all
 }
 
-// Environment is what Slurm sets for a task.
+// Environment returns the variables that Slurm sets for a task.
 func (a *Allocation) Environment(job *Request, name string, s *Step, t *Task) []Variable {
 	all := append(a.job(job, name),
 		Variable{"SLURMD_NODENAME", a.Names()[t.Node]},

@@ -34,7 +34,7 @@ func (h *hall) enough(part []int, nodes int) bool {
 	return tasks >= h.need() && gpus >= h.r.GPUs
 }
 
-// gpus is how many a node can give.
+// gpus returns the number of GPUs that a node can give.
 func (h *hall) gpus(i int) int {
 	if h.r.GPUsPerNode > 0 {
 		return h.r.GPUsPerNode
@@ -42,7 +42,7 @@ func (h *hall) gpus(i int) int {
 	return h.c.Nodes[i].GPUs
 }
 
-// count is how many nodes of a part can be had.
+// count returns the number of free nodes of a part.
 func (h *hall) count(part []int) (n int) {
 	for _, i := range part {
 		if h.room[i] > 0 {
@@ -100,7 +100,7 @@ func (h *hall) wider(part []int) (best []int) {
 	return best
 }
 
-// missing is what a job still needs.
+// missing is the remaining need of a job.
 type missing struct{ nodes, tasks, gpus int }
 
 func (m missing) none() bool { return m.nodes <= 0 && m.tasks <= 0 && m.gpus <= 0 }
@@ -206,8 +206,8 @@ func spread(total, nodes int, most []int) []int {
 	return out
 }
 
-// tasks is how many tasks the job may have on each node, in the order in which they were chosen; a range of
-// nodes needs its least, and gets the others after that.
+// tasks returns the number of tasks that the job may have on each node, in the order in which they were chosen; a
+// range of nodes needs its least, and gets the others after that.
 func (h *hall) tasks(chosen []int) map[int]int {
 	n := len(chosen)
 	fits, of := make([]int, n), map[int]int{}
@@ -282,7 +282,7 @@ func (h *hall) share(chosen []int) {
 	}
 }
 
-// fitCPUs is how many tasks a node has CPUs for.
+// fitCPUs returns the number of tasks that a node has CPUs for.
 func (h *hall) fitCPUs(n *Node) int {
 	if n.CPUs == 0 {
 		return maxCount

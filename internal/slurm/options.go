@@ -245,7 +245,7 @@ func (r *Request) take(o option, arg string, w Word) error {
 	return nil
 }
 
-// unknown is what becomes of a long option that is not known: an error where it looks like another one's
+// unknown handles a long option that is not known: an error where it looks like another one's
 // name misspelled, else a note, because plugins add options.
 func (r *Request) unknown(w Word, name string) error {
 	var names []string

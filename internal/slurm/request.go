@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// Request is what a job asks for, or a step of it; zero is not said.
+// Request holds the options of a job, or of a step; zero is unset.
 type Request struct {
 	Name               string
 	MinNodes, MaxNodes int

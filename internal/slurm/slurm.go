@@ -6,7 +6,7 @@ import (
 	"railyard/internal/field"
 )
 
-// Place is where something was said.
+// Place is a file and a line.
 type Place struct {
 	File      string
 	Line, Col int
@@ -32,7 +32,7 @@ type Word struct {
 	At   Place
 }
 
-// Note is what a careful reader should know, at its place.
+// Note is a remark with its place.
 type Note struct {
 	At   Place
 	Text string

@@ -17,7 +17,7 @@ type Task struct {
 	Bound bool // it sees no others of its node's
 }
 
-// Step is what srun starts within an allocation.
+// Step is a job step that srun starts within an allocation.
 type Step struct {
 	Request *Request
 	Nodes   []int // shares, in order

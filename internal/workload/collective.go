@@ -215,8 +215,7 @@ func (c CollectiveRun) algorithm(n int) (run coll.Algorithm, err error) {
 	return run, nil
 }
 
-// sink is where transfers go: with a protocol they carry its flags and wait for its
-// synchronisation.
+// sink returns the receiver of transfers: with a protocol they carry its flags and wait for its synchronisation.
 func (c CollectiveRun) sink(b *Builder) coll.Sink {
 	if c.Protocol == "" {
 		return b

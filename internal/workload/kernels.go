@@ -110,7 +110,7 @@ func (t *Training) Smallest() (least model.GPU) {
 	return least
 }
 
-// Peak is what the GPUs of all built ranks do together, in FLOP/s; a folded rank stands for a group.
+// Peak returns the rate of the GPUs of all built ranks together, in FLOP/s; a folded rank stands for a group.
 func (t *Training) Peak() (sum float64) {
 	if t.Each == nil {
 		return float64(t.GPUs()) * t.GPU.BF16
@@ -145,7 +145,7 @@ func (t *Training) compute(gpu model.GPU, flops float64) unit.Time {
 	return unit.FromSeconds(flops / float64(t.TP) / (gpu.BF16 * (t.Efficiency / 100)))
 }
 
-// longestPass is what all layers' computing of one kind may take in a microbatch: sums
+// longestPass bounds all layers' computing of one kind in a microbatch: sums
 // of them stay far from the end of a clock of picoseconds.
 const longestPass = 100 * 3600 * unit.Second
 
@@ -186,7 +186,7 @@ func (t *Training) AttentionTimes() (forward, backward unit.Time) {
 	return k.core.forward, k.core.inputs
 }
 
-// WeightTime is how long a layer's weight gradients of a microbatch take.
+// WeightTime returns the time that a layer's weight gradients of a microbatch take.
 func (t *Training) WeightTime() unit.Time {
 	k := t.kernels()
 	return k.proj.weights + k.mlp.weights

@@ -254,7 +254,7 @@ func (m *Matrix) check(file string) error {
 	return nil
 }
 
-// Flows is how many connections there are.
+// Flows returns the number of connections.
 func (m *Matrix) Flows() int { return len(m.flows) }
 
 // DAG has node n's transfers sent by rank n, one connection per line.

@@ -7,7 +7,7 @@ import (
 	"railyard/unit"
 )
 
-// Overhead is what a collective library takes where a graph of transfers has nothing: the launch of its
+// Overhead is the time of a collective library that a graph of transfers lacks: the launch of its
 // kernel, and at each transfer what a rank does before the next piece leaves it.
 type Overhead struct {
 	Launch unit.Time // before a rank's first transfer of a collective
@@ -52,7 +52,7 @@ func (d *DAG) follows() []bool {
 	return out
 }
 
-// waits is what an operation has to wait for beside its inputs.
+// waits returns the time that an operation waits besides its inputs.
 func (d *DAG) waits(i int32, o Overhead, follows bool, local func(a, b int) bool) unit.Time {
 	x := &d.Ops[i]
 	if x.Compute() || x.Coll < 0 {

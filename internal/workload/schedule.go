@@ -6,7 +6,7 @@ import (
 	"railyard/internal/partition"
 )
 
-// passKind is what a stage does with a microbatch.
+// passKind is a kind of pass of a stage over a microbatch.
 type passKind uint8
 
 const (

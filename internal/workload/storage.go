@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// Storage is how ranks read and write what servers keep. Each server has two ends among the ranks: its
+// Storage describes the reads and writes of ranks to storage servers. Each server has two ends among the ranks: its
 // memory, where packets come and go, and its media behind that.
 type Storage struct {
 	First   int        // the memory of the first server; its media follow, then the next server
@@ -20,7 +20,7 @@ type Storage struct {
 	Media   bool       // a request waits for the media; else a server has everything in memory
 }
 
-// Ends is how many ranks the servers are.
+// Ends returns the number of ranks that stand for the servers.
 func (s *Storage) Ends() int {
 	if s == nil {
 		return 0
@@ -28,15 +28,15 @@ func (s *Storage) Ends() int {
 	return 2 * s.Servers
 }
 
-// requests is how many a transfer takes.
+// requests returns the number of requests of a transfer.
 func (s *Storage) requests(bytes unit.Bytes) int { return int((bytes + s.Request - 1) / s.Request) }
 
-// Ops is how many operations reading or writing so much takes.
+// Ops returns the number of operations of a read or write of that size.
 func (s *Storage) Ops(bytes unit.Bytes) float64 {
 	return 3 * float64((bytes+s.Request-1)/s.Request)
 }
 
-// server is where the i-th request of a rank goes: neighbours begin at different ones.
+// server returns the server of a rank's i-th request: neighbours begin at different ones.
 func (s *Storage) server(rank, i int) int {
 	if s.Stripe == 0 || s.Stripe >= s.Servers {
 		return (rank + i) % s.Servers

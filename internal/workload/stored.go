@@ -6,8 +6,8 @@ import (
 	"railyard/unit"
 )
 
-// Data is how batches get to the ranks that work on them first: those of the first pipeline stage, where the
-// first rank of each tensor parallel group loads for the group.
+// Data describes the loading of batches by the ranks that work on them first: those of the first pipeline stage,
+// where the first rank of each tensor parallel group loads for the group.
 type Data struct {
 	Sample   unit.Bytes `yaml:"sample" doc:"bytes of a sequence as it is loaded; 0B: 4 for each token"`
 	Prefetch int        `yaml:"prefetch" doc:"batches that are loaded ahead of the one at work; 0: each when its step begins. The first is there when the run begins, unless this is 0"`
@@ -16,7 +16,7 @@ type Data struct {
 // Silent is what counts where nothing is said.
 func (d *Data) Silent() { d.Prefetch = 1 }
 
-// Checkpoint is how a training saves itself.
+// Checkpoint describes the checkpoints of a training.
 type Checkpoint struct {
 	Every int       `yaml:"every" doc:"steps from one to the next"`
 	Mode  string    `yaml:"mode" enum:"blocking,async" doc:"blocking: a rank goes on when its share is written; async: when it is copied to the server's memory, at server.pcie, and the next checkpoint waits for the writing"`
@@ -33,7 +33,7 @@ const (
 	ByOneOfThem = "replica"
 )
 
-// Silent is what counts where nothing is said.
+// Silent sets the defaults.
 func (c *Checkpoint) Silent() {
 	*c = Checkpoint{Every: 1, Mode: Blocking, By: ByAll, Bytes: partition.SavedBytes}
 }
@@ -63,8 +63,8 @@ func (t *Training) checkStored() error {
 	return nil
 }
 
-// BatchBytes is what one rank loads for a step: its replica's samples, or its part of each where several
-// ranks share a sequence.
+// BatchBytes returns the bytes that one rank loads for a step: its replica's samples, or its part of each where
+// several ranks share a sequence.
 func (t *Training) BatchBytes() unit.Bytes {
 	if t.Data == nil {
 		return 0
@@ -77,8 +77,8 @@ func (t *Training) BatchBytes() unit.Bytes {
 	return (sample*samples + unit.Bytes(t.CP) - 1) / unit.Bytes(t.CP)
 }
 
-// SavedBytes is what a rank of a stage writes of its n parameters' states, where so many ranks have the same
-// ones; first says that it is the first of them.
+// SavedBytes returns the bytes that a rank of a stage writes of its parameters' states, where so many ranks have
+// the same ones; first says that it is the first of them.
 func (t *Training) SavedBytes(params float64, sharing int, first bool) unit.Bytes {
 	whole := unit.Bytes(params) * unit.Bytes(t.Checkpoint.Bytes)
 	switch {
@@ -105,7 +105,7 @@ func (t *Training) storedOps() (ops float64) {
 	return ops
 }
 
-// saved is what is known of batches and checkpoints while steps are built.
+// saved is the state of batches and checkpoints while steps are built.
 type saved struct {
 	loads  map[int][][]int32 // by loading rank and batch: when it is there
 	begins map[int][]int32   // by loading rank and step: what the step began behind
@@ -186,7 +186,7 @@ func (s *step) write(r int, bytes unit.Bytes) {
 	s.wait[r] = append([]int32(nil), s.Storage.write(s.b, "checkpoint", r, bytes, after...)...)
 }
 
-// copying is how long a GPU's share takes to its server's memory.
+// copying returns the time that a GPU's share takes to its server's memory.
 func copying(bytes unit.Bytes, rate unit.Rate) unit.Time {
 	if rate == 0 {
 		return 0

@@ -23,7 +23,7 @@ func (t *Training) switched(kind coll.Kind, b unit.Bytes) bool {
 	return err == nil && best[0].Algorithm == coll.ByNVLS
 }
 
-// within is what a tensor parallel group runs.
+// within returns the algorithm of a tensor parallel group.
 func (s *step) within(kind coll.Kind, b unit.Bytes, ranks []int) (coll.Algorithm, string) {
 	if s.switched(kind, b) && s.together(ranks) {
 		return coll.NVLS(s.Switch), coll.ByNVLS

@@ -17,7 +17,7 @@ func (t *Training) Ranks() int {
 	return t.GPUs()
 }
 
-// tensorRanks is how many ranks of a tensor parallel group are built.
+// tensorRanks returns the number of ranks of a tensor parallel group that are built.
 func (t *Training) tensorRanks() int {
 	if t.Fold {
 		return 1
@@ -82,7 +82,7 @@ func (t *Training) Validate() error {
 	return nil
 }
 
-// port is where a microbatch enters a part of the model.
+// port is the place where a microbatch enters a part of the model.
 type port struct{ part, micro int }
 
 // step holds the state of building one training step.
@@ -242,7 +242,7 @@ func (s *step) op(rank int, d unit.Time, c Class) {
 	s.wait[rank] = nil
 }
 
-// work is how long something takes on a kind of GPU.
+// work returns the time of a piece of work on a kind of GPU.
 type work func(k *kernels) unit.Time
 
 // each adds a compute op to every rank of a stage.

@@ -12,8 +12,8 @@ func (t *Training) activations() unit.Bytes {
 	return unit.Bytes(t.Micro * t.Seq / int64(t.CP) * t.Model.Hidden * 2)
 }
 
-// Routed is how many bytes the feed-forward part of a layer works on: with experts
-// on other ranks, each token comes once per expert that works on it.
+// Routed returns the number of bytes that the feed-forward part of a layer works on: with experts on other ranks,
+// each token comes once per expert that works on it.
 func (t *Training) Routed() unit.Bytes {
 	if t.EP > 1 {
 		return t.activations() * unit.Bytes(t.Model.TopK)
@@ -26,7 +26,7 @@ func (t *Training) Keys() unit.Bytes {
 	return unit.Bytes(2 * 2 * t.Micro * t.Seq / int64(t.CP) * t.Model.KVHeads * t.Model.HeadDim / int64(t.TP))
 }
 
-// ringTime is how long a tensor parallel group's ring takes over NVLink alone; in a mesh all send to all
+// ringTime returns the time that a tensor parallel group's ring takes over NVLink alone; in a mesh all send to all
 // at once.
 func (t *Training) ringTime(kind coll.Kind, b unit.Bytes) unit.Time {
 	if t.switched(kind, b) {
@@ -43,8 +43,8 @@ func (t *Training) ringTime(kind coll.Kind, b unit.Bytes) unit.Time {
 	return unit.Time(rounds) * each
 }
 
-// TensorTimes is how long a layer's tensor parallel collectives take, forward and
-// backward, over NVLink alone.
+// TensorTimes returns the time that a layer's tensor parallel collectives take, forward and backward, over NVLink
+// alone.
 func (t *Training) TensorTimes() (forward, backward unit.Time) {
 	if t.TP == 1 {
 		return 0, 0
@@ -64,8 +64,8 @@ func (t *Training) TensorTimes() (forward, backward unit.Time) {
 	return forward, backward
 }
 
-// ReceiveTime is how long a stage takes to gather, over NVLink, an activation that came
-// from another stage in shares.
+// ReceiveTime returns the time that a stage takes to gather, over NVLink, an activation that came from another
+// stage in shares.
 func (t *Training) ReceiveTime() unit.Time {
 	if t.TP == 1 || t.Sequence || !t.ScatterGather {
 		return 0
@@ -73,8 +73,7 @@ func (t *Training) ReceiveTime() unit.Time {
 	return t.ringTime(coll.AllGather, t.activations())
 }
 
-// TensorBytes is what a rank sends in a layer's tensor parallel collectives per
-// microbatch.
+// TensorBytes returns the bytes that a rank sends in a layer's tensor parallel collectives per microbatch.
 func (t *Training) TensorBytes() float64 {
 	rounds := 4.0 // all-reduces count twice
 	if t.Sequence {
@@ -86,8 +85,8 @@ func (t *Training) TensorBytes() float64 {
 	return rounds * float64(t.activations()+t.Routed()) * float64(t.TP-1) / float64(t.TP)
 }
 
-// units is how many layers of a part are gathered, counting the head, and the
-// embedding where it is alone.
+// units returns the number of layers of a part that are gathered, counting the head, and the embedding where it is
+// alone.
 func (t *Training) units(part int) int {
 	n := int(t.Layers(t.Model, part))
 	if part == t.Chunks()-1 || n == 0 {
