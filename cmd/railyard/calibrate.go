@@ -283,7 +283,7 @@ func (c *calibrateCmd) write(b *calibrate.Bench, r *calibrateReport) error {
 		return err
 	}
 	var out strings.Builder
-	out.WriteString(withoutBlock(doc.Text, "calibration"))
+	out.WriteString(strings.TrimRight(scenario.WithoutBlocks(doc.Text, "calibration"), "\n") + "\n")
 	if len(r.Points) > 0 {
 		fmt.Fprintf(&out, "\n# railyard calibrate: error %s\n", strings.Join(r.errors(), "; "))
 	} else {
@@ -329,25 +329,6 @@ func aside(is bool) string {
 		return "  aside"
 	}
 	return ""
-}
-
-// withoutBlock is a scenario's text without one of its blocks.
-func withoutBlock(text, key string) string {
-	var out strings.Builder
-	in := false
-	for line := range strings.Lines(text) {
-		switch {
-		case strings.HasPrefix(line, key+":"):
-			in = true
-		case in && strings.TrimSpace(line) != "" && !strings.HasPrefix(line,
-			" ") && !strings.HasPrefix(line, "#"):
-			in = false
-		}
-		if !in {
-			out.WriteString(line)
-		}
-	}
-	return strings.TrimRight(out.String(), "\n") + "\n"
 }
 
 // errors says them in words.

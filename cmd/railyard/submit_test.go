@@ -11,6 +11,7 @@ import (
 
 	"railyard/internal/result"
 	"railyard/internal/scenariofile"
+	"railyard/internal/submission"
 )
 
 // tinyJob trains a small model on two servers of two GPUs, as its flags say.
@@ -38,7 +39,7 @@ func TestSubmitRuns(t *testing.T) {
 		t.Fatal(errs)
 	}
 	var got struct {
-		Submitted submitted
+		Submitted submission.Report
 		Run       string
 		Summary   result.Summary
 	}
@@ -69,22 +70,6 @@ func TestSubmitRuns(t *testing.T) {
 	}
 	if plan.QPs != 2 || plan.Seed != 7 || plan.Services[plan.Jobs[0].Service].DSCP != 24 {
 		t.Errorf("%d queue pairs, seed %d, %+v", plan.QPs, plan.Seed, plan.Services)
-	}
-}
-
-// A number, as of queue pairs, gets into a scenario wherever its transport stands.
-func TestWithTransport(t *testing.T) {
-	for text, want := range map[string]string{
-		"seed: 1\n":                                    "seed: 1\ntransport: {qps: 4}\n",
-		"transport: {mtu: 4096}\nseed: 1\n":            "transport: {qps: 4, mtu: 4096}\nseed: 1\n",
-		"transport: {mtu: 4096, qps: 2}\nseed: 1\n":    "transport: {mtu: 4096, qps: 4}\nseed: 1\n",
-		"transport: # ours\n  mtu: 4096\nseed: 1\n":    "transport: # ours\n  qps: 4\n  mtu: 4096\nseed: 1\n",
-		"transport:\n  mtu: 4096\n  qps: 2\nseed: 1\n": "transport:\n  mtu: 4096\n  qps: 4\nseed: 1\n",
-		"transport: mrc\n":                             "transport: mrc\n",
-	} {
-		if got := withTransport(text, "qps", "4"); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"railyard/internal/submission"
 )
 
 // realJob is a script that Slurm runs and submit reads: an all-reduce of real processes, whose ranks are
@@ -131,7 +133,7 @@ func TestRealSlurmAgrees(t *testing.T) {
 	if code != 0 {
 		t.Fatal(errs)
 	}
-	var got submitted
+	var got submission.Report
 	if err := json.Unmarshal([]byte(said), &got); err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +146,7 @@ func TestRealSlurmAgrees(t *testing.T) {
 }
 
 // agreeEnvironment compares what a process found with what it was said to find.
-func agreeEnvironment(t *testing.T, file string, r *submittedRank) {
+func agreeEnvironment(t *testing.T, file string, r *submission.Rank) {
 	t.Helper()
 	b, err := os.ReadFile(file)
 	if err != nil {

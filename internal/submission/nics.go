@@ -1,4 +1,4 @@
-package main
+package submission
 
 import (
 	"fmt"
@@ -71,7 +71,7 @@ func usedNICs(list string, nics int) (int, error) {
 }
 
 // onNICs is a fabric whose servers have as many NICs as NCCL may use: GPUs share those.
-func (s *submission) onNICs(text string, say told, note func(name, value, text string)) string {
+func (s *Submission) onNICs(text string, say told, note func(name, value, text string)) string {
 	if say.hca == "" {
 		return text
 	}
@@ -92,12 +92,13 @@ func (s *submission) onNICs(text string, say told, note func(name, value, text s
 		return text
 	case n == 0:
 		return left("leaves none of a server's NICs")
-	case !serverBlock.MatchString(text):
+	case !scenario.HasBlock(text, "server"):
 		return left(fmt.Sprintf("would leave %d NICs, and this scenario has no server.nics", n))
 	case gpus%n != 0:
 		return left(fmt.Sprintf("would leave %d NICs, which %d GPUs do not divide over", n, gpus))
 	}
 	note("NCCL_IB_HCA", say.hca, fmt.Sprintf("%d of %d NICs are used, the fabric is simulated without the "+
 		"others", n, nics))
-	return withKey(text, "server", "nics", strconv.Itoa(n))
+	text, _ = scenario.SetKey(text, "server", "nics", strconv.Itoa(n))
+	return text
 }

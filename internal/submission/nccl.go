@@ -1,8 +1,7 @@
-package main
+package submission
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,7 +55,7 @@ func (t *told) leave(all, in []string) {
 }
 
 // nccl reads them from a process's environment; what cannot be is told and left out.
-func (s *submission) nccl() (t told) {
+func (s *Submission) nccl() (t told) {
 	t.algorithm, t.protocol = "auto", "auto"
 	note := s.noteNCCL
 	var unread []string
@@ -156,14 +155,14 @@ func (s *submission) nccl() (t told) {
 }
 
 // noteNCCL says what became of a variable.
-func (s *submission) noteNCCL(name, value, text string) {
+func (s *Submission) noteNCCL(name, value, text string) {
 	s.crew.Notes = append(s.crew.Notes, slurm.Note{At: s.crew.Launch.At,
 		Text: fmt.Sprintf("%s=%s: %s", name, value, text)})
 }
 
 // collective is the keys of a benchmark's collective that NCCL's variables say. Rings are one per GPU of a
 // server here; NCCL may be given fewer or more.
-func (s *submission) collective(say told, kind, algorithm string) string {
+func (s *Submission) collective(say told, kind, algorithm string) string {
 	var b strings.Builder
 	rings := algorithm == coll.ByRing || algorithm == "auto" && (kind == "all-gather" ||
 		kind == "reduce-scatter")
@@ -200,7 +199,7 @@ func (s *submission) collective(say told, kind, algorithm string) string {
 }
 
 // training is the keys of a step's collectives that they say.
-func (s *submission) training(say told) string {
+func (s *Submission) training(say told) string {
 	var b strings.Builder
 	key := func(name, value string) {
 		if _, said := s.train.Find(name); !said {
@@ -225,45 +224,3 @@ func (s *submission) training(say told) string {
 	}
 	return b.String()
 }
-
-// transportBlock is the key of a scenario's transport, and what stands behind it on its line.
-var transportBlock = regexp.MustCompile(`(?m)^transport:(.*)$`)
-
-// serverBlock is the key of a scenario's servers.
-var serverBlock = regexp.MustCompile(`(?m)^server:(.*)$`)
-
-// withTransport is a scenario whose transport has another value of a key.
-func withTransport(text, name, value string) string { return withKey(text, "transport", name, value) }
-
-// withKey is a scenario whose transport or server has another value of a key.
-func withKey(text, of, name, value string) string {
-	key := name + ": " + value
-	was := regexp.MustCompile(`\b` + name + `: *[^,}\s]+`) // in braces or on a line of its own
-	head := transportBlock
-	if of == "server" {
-		head = serverBlock
-	}
-	at := head.FindStringSubmatchIndex(text)
-	if at == nil {
-		return strings.TrimRight(text, "\n") + "\n" + of + ": {" + key + "}\n"
-	}
-	end := len(text) // of the block
-	if next := topKey1.FindStringIndex(text[at[1]:]); next != nil {
-		end = at[1] + next[0]
-	}
-	block := text[at[0]:end]
-	switch rest := strings.TrimSpace(text[at[2]:at[3]]); {
-	case was.MatchString(block):
-		block = was.ReplaceAllString(block, key)
-	case strings.HasPrefix(rest, "{"):
-		block = strings.Replace(block, "{", "{"+key+", ", 1)
-	case rest == "" || rest[0] == '#':
-		block = strings.Replace(block, "\n", "\n  "+key+"\n", 1)
-	default:
-		return text // a preset's name: --set transport.KEY says it
-	}
-	return text[:at[0]] + block + text[end:]
-}
-
-// topKey1 is where the next key of the outermost mapping stands.
-var topKey1 = regexp.MustCompile(`(?m)^[a-z_]`)

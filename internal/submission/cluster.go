@@ -1,10 +1,9 @@
-package main
+package submission
 
 import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -49,7 +48,7 @@ func inFolder(file string) func(string) ([]byte, error) {
 }
 
 // cluster reads the one that the flags name.
-func (c *submitCmd) cluster() (*cluster, error) {
+func (c *Request) cluster() (*cluster, error) {
 	files := slices.Concat(one(c.SlurmConf), one(c.Topology), one(c.Sinfo), c.Scontrol)
 	switch {
 	case c.Cluster != "" && len(files) > 0:
@@ -106,9 +105,6 @@ func one(file string) []string {
 	return []string{file}
 }
 
-// topKey is a key of a scenario's outermost mapping, written as a block.
-var topKey = regexp.MustCompile(`^([a-z_]+) *:`)
-
 // simulatedCluster is a scenario's servers.
 func simulatedCluster(path string) (*cluster, error) {
 	plan, err := scenariofile.Network(path, nil)
@@ -127,12 +123,9 @@ func simulatedCluster(path string) (*cluster, error) {
 		return nil, err
 	}
 	var keep []string
-	drop := false
-	for _, l := range strings.Split(plan.Text(), "\n") {
-		if m := topKey.FindStringSubmatch(l); m != nil {
-			drop = slices.Contains([]string{"name", "about", "workload", "jobs", "placement"}, m[1])
-		}
-		if !drop && !strings.HasPrefix(l, "#") {
+	for _, l := range strings.Split(scenario.WithoutBlocks(plan.Text(), "name", "about", "workload", "jobs", "placement"),
+		"\n") {
+		if !strings.HasPrefix(l, "#") {
 			keep = append(keep, l)
 		}
 	}
