@@ -488,17 +488,87 @@ for (const run of [cascade, captured, lossy]) {
   }
 }
 
-// Compare two.
+// Compare: bars by cause are the accounts, the waterfall leads from A to B, what is another work is said.
+async function compared(a, b) {
+  const [x, y] = await Promise.all([a, b].map(async (r) => (await json(`api/runs/${r}/info`)).summary));
+  for (const [run, s] of [
+    [a, x],
+    [b, y],
+  ]) {
+    const drawn = await page
+      .locator(`[data-run="${run}"] rect[data-cause]`)
+      .evaluateAll((all) => all.map((r) => [r.dataset.cause, Number(r.dataset.ps)]));
+    assert.equal(drawn.reduce((n, [, ps]) => n + ps, 0), s.step_time_ps, `${run}: the bar is the step`);
+    for (const [cause, ps] of drawn) assert.equal(ps, s.chain[cause + "_ps"], `${run}: ${cause}`);
+  }
+  const fall = await page
+    .locator("[data-testid=waterfall] g[data-cause]")
+    .evaluateAll((all) => all.map((g) => Number(g.dataset.ps)));
+  const off = fall.reduce((n, ps) => n + ps, 0) - (y.step_time_ps - x.step_time_ps);
+  assert.ok(Math.abs(off) <= 1e-4 * x.step_time_ps, `the waterfall is off by ${off}`);
+}
 await open(`#/compare?runs=${cascade},${captured}`);
 await page.getByTestId("compare").waitFor();
 await shows(page.getByTestId("compare"), time(summary.step_time_ps));
+await shows(page.getByTestId("unlike"), "the bytes sent");
+await compared(cascade, captured);
 await check("compare");
 await open(`#/compare?runs=${training},${captured}`);
 await page.getByTestId("compare").waitFor();
 for (const row of ["pipeline bubble", "MFU"]) await shows(page.getByTestId("compare"), row);
 
+// A remedy that is run leads to the comparison, and then has its run's saving.
+await open(`#/run/${wide}`);
+await page.getByRole("button", { name: "Run this variant" }).first().press("Enter");
+await page.waitForURL(/#\/compare\?runs=[^,&]*(,|%2C)/);
+await page.getByTestId("waterfall").waitFor();
+const variant = decodeURIComponent(/runs=([^&]*)/.exec(page.url())[1]).split(",")[1];
+await compared(wide, variant);
+const took = (await json(`api/runs/${variant}/info`)).summary.step_time_ps;
+const base64 = (await json(`api/runs/${wide}/info`)).summary.step_time_ps;
+await shows(page.getByTestId("verdict"), time(Math.abs(took - base64)));
+assert.equal(await page.getByTestId("unlike").count(), 0);
+await check("variant");
+await open(`#/run/${wide}`);
+await page.getByRole("link", { name: "Compare", exact: true }).or(page.getByText("No gain")).nth(1).waitFor();
+
 // A fabric that is described by places: pods, of which one opens into racks in all tiers, and says where.
+// Beyond 64 switches tiers come first; a drag chooses a window for all views, a click a time.
 await open(`#/run/${placed}/fabric`);
+const tiers = page.getByTestId("tiers");
+await tiers.waitFor();
+const queued = await json(`api/runs/${placed}/tiers`);
+const most = [...queued.tiers].sort((a, b) => b.held_share - a.held_share)[0];
+if (most.held_share > 0) await shows(page.getByTestId("verdict"), percent(most.held_share));
+for (const c of queued.culprits) await shows(page.getByTestId("culprits"), percent(c.held_share));
+const matrix = tiers.locator("canvas");
+const area = await matrix.boundingBox();
+await matrix.click({ position: { x: area.width * 0.6, y: 40 } });
+await eventually(async () => / max /.test(await text("column")), "the figures of a time");
+await check("tiers");
+await page.mouse.move(area.x + area.width * 0.4, area.y + 40);
+await page.mouse.down();
+await page.mouse.move(area.x + area.width * 0.7, area.y + 40, { steps: 4 });
+await page.mouse.up();
+await page.waitForURL(/from=\d+&to=\d+/);
+await page.getByRole("link", { name: "Time", exact: true }).press("Enter");
+await page.waitForURL(/\/time\?from=\d+&to=\d+/);
+// Scrubbing changes a line and words: the frames of a second are there.
+await open(`#/run/${placed}/fabric`);
+await slider().waitFor();
+const frames = await page.evaluate(async () => {
+  const input = document.querySelector(".scrub");
+  const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
+  const start = performance.now();
+  for (let i = 0; i < 60; i++) {
+    set.call(input, String((i / 60) * Number(input.max)));
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+    await new Promise(requestAnimationFrame);
+  }
+  return 60_000 / (performance.now() - start);
+});
+console.log(`scrubbing tiers: ${frames.toFixed(0)} frames/s`);
+await open(`#/run/${placed}/fabric?view=topology`);
 const drawing = page.getByRole("img", { name: "the fabric" });
 await drawing.waitFor();
 /** What is said of the box at some place of the drawing, from 0 to 1 both ways. */
@@ -532,7 +602,7 @@ assert.match(await boxAt(0.02, 0.467), /^pod 1, rack 1-2: 2 rtsw/);
 await check("places");
 
 // What a failure cuts off: by keyboard from the list, by a click, a place and a switch together.
-await open(`#/run/${placed}/fabric`);
+await open(`#/run/${placed}/fabric?view=topology`);
 await page.getByLabel("show").selectOption("lost");
 await page.getByRole("combobox", { name: "what fails" }).selectOption("rtsw-1-3");
 const lost = page.getByTestId("lost-says");
@@ -622,6 +692,7 @@ for (const [name, hash] of [
   ["compare", `#/compare?runs=${training},${captured}`],
   ...["answer", "fabric", "time", "life"].map((v) => [v, `#/run/${training}/${v}`]),
   ["packets", `#/run/${captured}/packet?packet=1`],
+  ["tiers", `#/run/${placed}/fabric`],
   ["lost", `#/run/${placed}/fabric?metric=lost&gone=pod%3D1`],
   ...["met", "cut", "locked"].map((r) => [r, `#/run/${r}`]),
 ]) {

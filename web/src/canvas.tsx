@@ -221,8 +221,9 @@ function cables(g: CanvasRenderingContext2D, layout: Layout, props: Drawn, path:
       const state = props.states.get(l.from_a);
       if (state?.down) s.down++;
       else if (state) s.slow++;
+      // Of links that are drawn as one the mean: a maximum would show any large fabric as full.
+      s.value += Math.max(at(props.data, l.from_a, props.t), at(props.data, l.from_b, props.t)) / cable.links.length;
       for (const p of [l.from_a, l.from_b]) {
-        s.value = Math.max(s.value, at(props.data, p, props.t));
         s.chosen ||= p === props.port;
         s.onPath ||= path.has(p);
         s.paused ||= props.on.has(p);
@@ -233,7 +234,7 @@ function cables(g: CanvasRenderingContext2D, layout: Layout, props: Drawn, path:
   strokes.sort((a, b) => a.value - b.value); // the busy ones on top
   strokes.forEach(({ cable, i, value, chosen, onPath, paused, down, slow }) => {
     const [ax, ay, bx, by] = ends(cable, (i % 5) - 2);
-    g.strokeStyle = value === 0 ? calm : ramp[value];
+    g.strokeStyle = value === 0 ? calm : ramp[Math.round(value)];
     g.lineWidth = value === 0 ? 0.7 : 1 + (value / 255) * 3;
     if (down === cable.links.length) g.strokeStyle = ink("--bg"); // the dashes alone are left of it
     if (path.size > 0 && !onPath) g.globalAlpha = 0.15;

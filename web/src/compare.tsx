@@ -1,10 +1,12 @@
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import * as api from "./api";
 import { type Info, type Total, view } from "./api";
+import { Bars, Waterfall } from "./causes";
 import { Chart } from "./chart";
 import { lines } from "./colour";
 import { controls, cuts } from "./control";
 import * as f from "./format";
-import { address, useData, usePlace } from "./state";
+import { address, set, useData, usePlace } from "./state";
 
 type Row = [name: string, get: (i: Info) => number, show: (v: number) => string];
 
@@ -35,10 +37,55 @@ const rows: Row[] = [
   ["out of order", (i) => i.summary.out_of_order, f.count],
 ];
 
-/** Compare puts runs side by side on one clock. */
+/** unlike names what makes the step times of runs differ in the work itself: such runs say nothing of the fabric. */
+function unlike(all: Info[]): string[] {
+  const kinds: [string, (i: Info) => unknown][] = [
+    ["the model", (i) => i.summary.parameters ?? 0],
+    ["the tokens of a step", (i) => i.summary.tokens ?? 0],
+    ["the steps", (i) => i.summary.steps ?? 1],
+    ["the number of GPUs", (i) => i.summary.training_gpus || i.summary.gpus],
+    ["the bytes sent", (i) => (i.summary.parameters ? 0 : i.summary.network_bytes)],
+  ];
+  return kinds.filter(([, get]) => new Set(all.map(get)).size > 1).map(([name]) => name);
+}
+
+/** Following is a simulation that runs: its progress, until its run is there to compare. */
+function Following({ id, runs }: { id: string; runs: string }) {
+  const [tick, again] = useState(0);
+  const jobs = useData(api.jobs, [tick]);
+  const job = (jobs.data ?? []).find((j) => j.id === id);
+  useEffect(() => {
+    if (job?.state === "done" && job.run) set({ runs: `${runs},${job.run}`, job: undefined });
+    if (job && job.state !== "running") return;
+    const timer = setTimeout(() => again((t) => t + 1), 500);
+    return () => clearTimeout(timer);
+  }, [jobs.data]);
+  if (!job) return jobs.data ? <p class="hint">The server has no simulation {id} any more.</p> : null;
+  const share = job.total_bytes > 0 ? job.delivered_bytes / job.total_bytes : 0;
+  return (
+    <div class="panel" data-testid="following">
+      <p class={`state ${job.state === "running" ? "running" : "failed"}`}>
+        <i />
+        <span>
+          {(job.sets ?? []).join(" ")}: {job.state}
+          {job.state === "running" && `, ${f.percent(share)} delivered, ${f.time(job.now_ps)} simulated`}
+          {job.seconds_left > 0 && `, about ${Math.ceil(job.seconds_left)} s left`}
+        </span>
+        {job.state === "running" && <button onClick={() => api.stop(id)}>Cancel</button>}
+      </p>
+      <progress max={1} value={share} aria-label="share of bytes delivered" />
+      {job.error && <p class="error">{job.error}</p>}
+    </div>
+  );
+}
+
+const few = 12; // settings listed before the rest is folded
+
+/** Compare puts runs side by side: what differs, their causes, and how the step changes from A to B. */
 export function Compare() {
   const place = usePlace();
   const names = (place.args.get("runs") ?? "").split(",").filter(Boolean);
+  const job = place.args.get("job");
   const { data, error } = useData(
     () =>
       Promise.all(
@@ -60,8 +107,8 @@ export function Compare() {
   }, [data]);
   if (names.length === 0)
     return (
-      <p class="hint">
-        Choose runs in the <a href={address(["runs"])}>list</a> and press compare.
+      <p class="empty">
+        No runs chosen: tick two or more in the <a href={address(["runs"])}>list</a>, then press compare.
       </p>
     );
   if (error)
@@ -70,13 +117,39 @@ export function Compare() {
         {error}
       </p>
     );
-  if (!data || !curves) return <p class="hint">loading…</p>;
-  const settings = [...new Set(data.flatMap((d) => Object.keys(d.info.manifest.resolved)))]
-    .filter((k) => new Set(data.map((d) => d.info.manifest.resolved[k])).size > 1)
-    .sort();
+  if (!data || !curves) return <p class="loading">Loading {f.plural(names.length, "run")}…</p>;
+  const infos = data.map((d) => d.info);
+  const a = infos.find((i) => i.name === place.args.get("a")) ?? infos[0];
+  const others = infos.filter((i) => i !== a);
+  const fastest = [...others].sort((x, y) => x.summary.step_time_ps - y.summary.step_time_ps)[0];
+  const b = others.find((i) => i.name === place.args.get("b")) ?? fastest;
+  const settings = [...new Set(infos.flatMap((d) => Object.keys(d.manifest.resolved)))]
+    .filter((k) => new Set(infos.map((d) => d.manifest.resolved[k])).size > 1)
+    // What all runs have before what one algorithm has alone.
+    .sort((x, y) => absent(x, infos) - absent(y, infos) || (x < y ? -1 : 1));
+  const warned = unlike(infos);
   return (
-    <section aria-label="Compare">
-      <h2>{names.length} runs on one clock</h2>
+    <section aria-label="Compare" class="wrap">
+      <p class="eyebrow">
+        Compare · {f.plural(infos.length, "run")}
+        {new Set(infos.map((i) => i.summary.name)).size === 1 && ` of ${infos[0].summary.name}`}
+      </p>
+      <h1 data-testid="verdict">{verdict(a, b)}</h1>
+      {warned.length > 0 && (
+        <p class="warn" role="alert" data-testid="unlike">
+          These runs differ in {warned.join(" and ")}: step times compare the work, not the fabric.
+        </p>
+      )}
+      {job && <Following id={job} runs={names.join(",")} />}
+      <div class="split even">
+        <Bars infos={infos} a={a} b={b} choose={(name) => set({ b: name })} />
+        {b && <Waterfall a={a} b={b} />}
+      </div>
+      {settings.length > 0 && <Settings keys={settings} infos={infos} />}
+      {b && <Reading a={a} b={b} infos={infos} keys={settings} />}
+      <div class="head">
+        <h2>Results</h2>
+      </div>
       <div class="scroll" tabIndex={0} role="region" aria-label="figures of the runs">
         <table data-testid="compare">
           <thead>
@@ -101,12 +174,8 @@ export function Compare() {
                   {v.map((x, i) => (
                     <td class="n">
                       {show(x)}
-                      {i > 0 && v[0] > 0 && x !== v[0] && (
-                        <small>
-                          {" "}
-                          {x > v[0] ? "+" : "−"}
-                          {Math.abs(100 * (x / v[0] - 1)).toFixed(0)} %
-                        </small>
+                      {i > 0 && v[0] > 0 && Math.abs(x / v[0] - 1) >= 0.0005 && (
+                        <small> {f.changePercent(x / v[0] - 1)}</small>
                       )}
                     </td>
                   ))}
@@ -116,40 +185,97 @@ export function Compare() {
           </tbody>
         </table>
       </div>
-      {settings.length > 0 && (
-        <details open={settings.length <= 12} data-testid="settings">
-          <summary>{settings.length} settings differ</summary>
-          <table>
-            <tbody>
-              {settings.slice(0, 200).map((k) => (
-                <tr>
-                  <th scope="row" class="setting">
-                    {k}
-                  </th>
-                  {data.map((d) => (
-                    <td class="mono">{d.info.manifest.resolved[k] ?? "–"}</td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </details>
-      )}
-      <Chart
-        title="what servers send into the network"
-        x={curves.x}
-        curves={curves.sent}
-        format={f.rate}
-        height={200}
-      />
-      <Chart title="longest queue" x={curves.x} curves={curves.queue} format={f.bytes} height={180} />
-      <Chart
-        title="packets marked"
-        x={curves.x}
-        curves={curves.marks}
-        format={(v) => f.count(Math.round(v))}
-        height={180}
-      />
+      <details>
+        <summary>Over time</summary>
+        <Chart
+          title="Sent into the network by servers"
+          x={curves.x}
+          curves={curves.sent}
+          format={f.rate}
+          height={200}
+        />
+        <Chart title="Longest queue" x={curves.x} curves={curves.queue} format={f.bytes} height={180} />
+        <Chart
+          title="Packets marked"
+          x={curves.x}
+          curves={curves.marks}
+          format={(v) => f.count(Math.round(v))}
+          height={180}
+        />
+      </details>
     </section>
+  );
+}
+
+/** verdict says which of two runs ends first, and by how much. */
+function verdict(a: Info, b: Info | undefined): string {
+  if (!b) return `${a.name} takes ${f.time(a.summary.step_time_ps)}.`;
+  const d = b.summary.step_time_ps - a.summary.step_time_ps;
+  const share = Math.abs(d) / Math.max(1, a.summary.step_time_ps);
+  if (share < 0.0005) return `${b.name} takes as long as ${a.name}.`;
+  return `${b.name} finishes ${f.time(Math.abs(d))} (${f.percent(share)}) ${d < 0 ? "earlier" : "later"} than ${a.name}.`;
+}
+
+/** absent counts the runs that have no such setting. */
+const absent = (key: string, infos: Info[]) => infos.filter((i) => i.manifest.resolved[key] === undefined).length;
+
+/** Settings are what differs, before any result. */
+function Settings({ keys, infos }: { keys: string[]; infos: Info[] }) {
+  const listed = Math.min(few, keys.filter((k) => absent(k, infos) === 0).length || few);
+  const table = (some: string[]) => (
+    <table>
+      <tbody>
+        {some.map((k) => (
+          <tr>
+            <th scope="row" class="mono">
+              {k}
+            </th>
+            {infos.map((i) => (
+              <td class="n">{i.manifest.resolved[k] ?? "–"}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+  return (
+    <div data-testid="settings">
+      <div class="head">
+        <h2>{f.plural(keys.length, "setting")} differ{keys.length === 1 ? "s" : ""}</h2>
+        <p class="note">{infos.map((i) => i.name).join(" · ")}</p>
+      </div>
+      <div class="scroll" tabIndex={0} role="region" aria-label="settings that differ">
+        {table(keys.slice(0, listed))}
+        {keys.length > listed && (
+          <details>
+            <summary>{keys.length - listed} more, most of one algorithm alone</summary>
+            {table(keys.slice(listed, 300))}
+          </details>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** Reading says what the sums of the waterfall mean, and how far one seed goes. */
+function Reading({ a, b, infos, keys }: { a: Info; b: Info; infos: Info[]; keys: string[] }) {
+  const [x, y] = [a.summary.chain, b.summary.chain];
+  if (!x || !y) return null;
+  const need = ["compute_ps", "line_rate_ps"].reduce((n, k) => n + (y[k] ?? 0) - (x[k] ?? 0), 0);
+  const step = b.summary.step_time_ps - a.summary.step_time_ps;
+  const seeds = infos.filter((i) => i.summary.seed !== a.summary.seed);
+  const alone = keys.every((k) => k === "seed");
+  const spread = Math.max(...infos.map((i) => i.summary.step_time_ps)) - Math.min(...infos.map((i) => i.summary.step_time_ps));
+  return (
+    <p class="note" data-testid="reading">
+      Losses change by {f.change(step - need)}, the step by {f.change(step)}.
+      {Math.abs(need) > 0.001 * a.summary.step_time_ps &&
+        ` The other ${f.change(need)} are compute and line rate: the critical path moves to work that lost time hid.`}{" "}
+      {alone && seeds.length > 0
+        ? `Runs differ by seed alone: ${f.plural(infos.length, "seed")} spread over ${f.time(spread)}.`
+        : seeds.length === 0
+          ? "One seed each: run other seeds to see how far a difference is chance."
+          : ""}
+    </p>
   );
 }

@@ -632,12 +632,50 @@ export interface Grid {
   data: string;
 }
 
+export interface Tier {
+  name: string;
+  ports: number;
+  wred_min_bytes: number;
+  wred_max_bytes: number;
+  held_share: number;
+  queue_peak_bytes: number;
+  queue_bytes: number[][];
+  load: number[][];
+  above: number[];
+}
+
 export interface Through {
   qp: number;
   from: string;
   to: string;
   wait_ps: number;
   packets: number;
+}
+
+export interface Culprit {
+  port: number;
+  name: string;
+  held_share: number;
+  queue_peak_bytes: number;
+  flows: Through[];
+  flow_count: number;
+}
+
+export interface Group {
+  name: string;
+  above: number[];
+}
+
+export interface Tiers {
+  from_ps: number;
+  to_ps: number;
+  width_ps: number;
+  sample_ps: number;
+  ports: number;
+  half_ports: number;
+  tiers: Tier[];
+  culprits: Culprit[];
+  groups: Group[];
 }
 
 export interface PortView {

@@ -10,6 +10,7 @@ import { chosen, Lost, lossOf } from "./lost";
 import { type Paused, pausedAt, PauseRoots, PauseTree } from "./pauses";
 import { PortPanel, QPPanel } from "./port";
 import { here, set, useData, usePlace } from "./state";
+import { Tiers } from "./tiers";
 
 const metrics: Record<string, string> = {
   util: "utilisation",
@@ -44,7 +45,22 @@ export function busiest(v: Values | undefined): number {
 const columnOf = (args: URLSearchParams, cols: number, step: number) =>
   Math.max(0, Math.min(cols - 1, Math.floor(((Number(args.get("at")) || 0) / step) * cols)));
 
+const drawn = 64; // switches that are drawn one by one before tiers are shown first
+
+/** Fabric is the topology of small fabrics; of others tiers first, the topology on request or where one port is shown. */
 export function Fabric({ info }: { info: Info }) {
+  const { args } = usePlace();
+  const large = info.topology.nodes.filter((n) => n.role !== "host").length > drawn;
+  const asked = args.get("view") ?? (args.get("metric") === "lost" || args.has("port") || args.has("qp") ? "topology" : "");
+  if (large ? asked !== "topology" : asked === "tiers")
+    return (
+      <Tiers info={info} toTopology={<button onClick={() => set({ view: "topology" }, false)}>Topology</button>} />
+    );
+  return <Topology info={info} />;
+}
+
+/** Topology draws nodes and links at a time. */
+function Topology({ info }: { info: Info }) {
   const place = usePlace();
   const losing = place.args.get("metric") === "lost";
   const metric = losing ? "util" : (place.args.get("metric") ?? "util");
@@ -113,6 +129,9 @@ export function Fabric({ info }: { info: Info }) {
             <option value="lost">what a failure cuts off</option>
           </select>
         </label>
+        {!losing && (
+          <button onClick={() => set({ view: "tiers", port: undefined, qp: undefined }, false)}>Tiers</button>
+        )}
         {!losing && (
           <>
             <Legend metric={metric} grid={grid.data} />

@@ -85,8 +85,8 @@ export function StepBar({ parts, causes, step }: { parts: StepPart[]; causes: Ca
         from >= 0 &&
         from + w <= width + 8 &&
         s.w > w / 3 &&
-        taken.every(([a, b]) => from >= b || from + w <= a) &&
-        needs.every((o) => o === s || middle(o) < from - 4 || middle(o) > from + w + 4),
+        taken.every(([a, b]) => from >= b + 2 || from + w <= a - 2) &&
+        needs.every((o) => o === s || middle(o) < from + 1 || middle(o) > from + w + 2),
     );
     if (fit === undefined) continue;
     taken.push([fit, fit + w]);
@@ -107,6 +107,7 @@ export function StepBar({ parts, causes, step }: { parts: StepPart[]; causes: Ca
     while (row < 9 && led.some((o) => crosses(o, row))) row++;
     led.push({ s, text, row, from, to });
   }
+  const worst = Math.max(0, ...segments.filter((s) => lossy(s.cause.key)).map((s) => s.ps));
   const rows = led.reduce((n, l) => Math.max(n, l.row + 1), 0);
   const base = top + tall;
   const height = base + (under.length > 0 ? 34 : 6) + (rows > 0 ? rows * 16 + 6 : 0);
@@ -175,7 +176,7 @@ export function StepBar({ parts, causes, step }: { parts: StepPart[]; causes: Ca
           return (
             <>
               <path class="bracket" d={`M${x} ${base + 2}V${y}h-5`} />
-              <text x={x - 8} y={y + 4} text-anchor="end">
+              <text class={s.ps === worst ? "name" : ""} x={x - 8} y={y + 4} text-anchor="end">
                 {text}
               </text>
             </>

@@ -210,3 +210,61 @@ func TestVariants(t *testing.T) {
 		}
 	}
 }
+
+// TestTiers checks quantiles, shares and culprits of tiers against the samples: a tier's maximum over time is the
+// longest queue of its ports, the share above a threshold is a count, shares of bytes held add up.
+func TestTiers(t *testing.T) {
+	s, name := server(t, "")
+	dir := filepath.Join(s.Root, name)
+	var v Tiers
+	w := ask(s, "GET", "/api/runs/"+name+"/tiers", "", nil)
+	if w.Code != http.StatusOK || json.Unmarshal(w.Body.Bytes(), &v) != nil {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	links, err := result.ReadTable[result.LinkRow](dir, "links")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, names := r.tierOf()
+	longest, held := make([]int64, len(names)), make([]float64, len(r.ports))
+	total := 0.0
+	for _, l := range links {
+		longest[of[l.Port]] = max(longest[of[l.Port]], l.Longest())
+		held[l.Port] += float64(l.Queued) * float64(l.Length)
+		total += float64(l.Queued) * float64(l.Length)
+	}
+	ports, share := 0, 0.0
+	for i, x := range v.Tiers {
+		ports, share = ports+x.Ports, share+x.Held
+		if x.Name != names[i] || slices.Max(x.Queue[3]) != longest[i] {
+			t.Errorf("%s: the longest queue is %d, drawn is %d", x.Name, longest[i], slices.Max(x.Queue[3]))
+		}
+		for c := range x.Above {
+			for q := 1; q < len(quantiles); q++ {
+				if x.Queue[q][c] < x.Queue[q-1][c] || x.Load[q][c] < x.Load[q-1][c] {
+					t.Errorf("%s: quantiles fall in column %d", x.Name, c)
+				}
+			}
+			count := x.Above[c] * float64(x.Ports)
+			if x.WREDMin > 0 && (count > 0.5) != (x.Queue[3][c] >= x.WREDMin) {
+				t.Errorf("%s: %.0f ports above %d in column %d, the longest queue is %d", x.Name, count, x.WREDMin, c,
+					x.Queue[3][c])
+			}
+		}
+	}
+	if ports != len(r.ports) || share < 0.999 || share > 1.001 || len(v.Culprits) == 0 {
+		t.Errorf("%d ports hold %.3f of the bytes: %+v", ports, share, v.Culprits)
+	}
+	for _, c := range v.Culprits {
+		if d := c.Held - held[c.Port]/total; d > 1e-6 || d < -1e-6 || c.Peak != r.ports[c.Port].QueuePeak {
+			t.Errorf("%s holds %.6f: %+v", c.Name, held[c.Port]/total, c)
+		}
+	}
+	if names[0] != "host → rail" || names[len(names)-1] != "rail → host" {
+		t.Errorf("%q", names)
+	}
+}

@@ -20,7 +20,7 @@ var rewrite = flag.Bool("rewrite", false, "write web/src/contract.ts anew")
 func TestContract(t *testing.T) {
 	const path = "../../../web/src/contract.ts"
 	var g typescript
-	for _, v := range []any{Info{}, Answer{}, Grid{}, PortView{}, QPView{}, Flows{}, Collectives{}, Critical{},
+	for _, v := range []any{Info{}, Answer{}, Grid{}, Tiers{}, PortView{}, QPView{}, Flows{}, Collectives{}, Critical{},
 		Pauses{}, Ranks{}, Total{},
 		Packets{}, Journeys{}, Entry{}, Simulation{}, Variant{}, About{}, Checked{}, Fault{}} {
 		g.name(reflect.TypeOf(v))

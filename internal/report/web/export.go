@@ -37,6 +37,7 @@ func (r *Directory) HTML() ([]byte, error) {
 	}
 	for _, v := range []struct{ view, query string }{{"info", ""}, {"answer", ""}, {"flows", ""}, {"collectives", ""},
 		{"pauses", ""}, {"roots", ""}, {"packets", ""}, {"followed", ""}, {"ranks", ""}, {"critical", ""}, {"total", ""},
+		{"tiers", ""},
 		{"grid", "metric=util"}, {"grid", "metric=queue"}, {"grid", "metric=marks"},
 		{"grid", "metric=pause"}} {
 		if err := put(v.view, v.query); err != nil {

@@ -25,6 +25,7 @@ func (e *InputError) Error() string { return e.Msg }
 //	info                        summary, manifest, topology, ports
 //	answer                      where the step's time went, what would shorten it, where to look
 //	grid?metric=util&cols=240   a byte per port and moment: util, queue, marks, pause
+//	tiers?from=&to=             quantiles of the ports of each tier over time, and who held most
 //	port?id=7                   one port over time, and who went through it
 //	qp?id=3                     one queue pair: its path and its rate over time
 //	flows                       the messages that lost most against their ideal
@@ -46,6 +47,8 @@ func (r *Directory) View(name string, q url.Values) ([]byte, error) {
 		v, err = r.answer()
 	case "grid":
 		v, err = r.grid(q)
+	case "tiers":
+		v, err = r.tiers(q)
 	case "port":
 		v, err = r.port(q)
 	case "qp":

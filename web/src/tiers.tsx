@@ -1,0 +1,364 @@
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { type Info, standalone, view } from "./api";
+import { ink, load, rgb, table } from "./colour";
+import type { Tier, Tiers as Figures } from "./contract";
+import * as f from "./format";
+import { PauseRoots } from "./pauses";
+import { set, useData, usePlace } from "./state";
+import { useWidth } from "./stepbar";
+
+const rows = ["p50", "p90", "p99", "max"];
+const rowHeight = 13;
+const shareHeight = 22;
+const gap = 12;
+const tierHeight = rows.length * rowHeight + shareHeight + gap;
+
+/** step is which of five queue colours a queue has: by the thresholds of its port. */
+function step(bytes: number, t: Tier): number {
+  if (bytes === 0) return 0;
+  if (t.wred_min_bytes === 0) return 1;
+  if (bytes < t.wred_min_bytes) return 1;
+  if (t.wred_max_bytes > 0 && bytes >= t.wred_max_bytes) return 4;
+  return bytes < (t.wred_min_bytes + t.wred_max_bytes) / 2 ? 2 : 3;
+}
+const tokens = ["--q-empty", "--q-below", "--q-wred", "--q-mid", "--q-max"];
+
+/** Matrix draws tiers: quantiles over time from one image a tier, the share above WRED min as heights below. */
+function Matrix({ data, metric, at }: { data: Figures; metric: string; at?: number }) {
+  const { box, width } = useWidth(900);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const place = usePlace();
+  const left = width < 500 ? 84 : 148;
+  const w = Math.max(60, width - left);
+  const height = data.tiers.length * tierHeight + 20;
+  const x = (ps: number) => left + ((ps - data.from_ps) / Math.max(1, data.to_ps - data.from_ps)) * w;
+  const theme = document.documentElement.dataset.theme;
+  useLayoutEffect(() => {
+    const c = canvas.current;
+    if (!c) return;
+    const scale = devicePixelRatio || 1;
+    c.width = width * scale;
+    c.height = height * scale;
+    const g = c.getContext("2d")!;
+    g.scale(scale, scale);
+    g.imageSmoothingEnabled = false;
+    const queue = tokens.map((t) => rgb(ink(t)));
+    const ramp = table(load()).map((s) => s.match(/\d+/g)!.map(Number));
+    const cols = data.tiers[0]?.above.length ?? 0;
+    const top = Math.max(0.02, ...data.tiers.flatMap((t) => t.above)); // one scale for all tiers
+    const cell = document.createElement("canvas");
+    cell.width = cols;
+    cell.height = rows.length;
+    const image = new ImageData(cols, rows.length);
+    data.tiers.forEach((t, n) => {
+      const y = n * tierHeight;
+      for (let r = 0; r < rows.length; r++)
+        for (let k = 0; k < cols; k++) {
+          const [a, b, d] =
+            metric === "util" ? ramp[Math.round(255 * t.load[r][k])] : queue[step(t.queue_bytes[r][k], t)];
+          image.data.set([a, b, d, 255], 4 * (r * cols + k));
+        }
+      cell.getContext("2d")!.putImageData(image, 0, 0);
+      g.drawImage(cell, left, y, w, rows.length * rowHeight);
+      g.fillStyle = ink("--bg");
+      for (let r = 1; r < rows.length; r++) g.fillRect(left, y + r * rowHeight - 0.5, w, 1);
+      const base = y + rows.length * rowHeight + shareHeight;
+      g.fillStyle = ink("--line");
+      g.fillRect(left, base, w, 1);
+      g.fillStyle = ink("--share");
+      for (let k = 0; k < cols; k++) {
+        const h = (t.above[k] / top) * (shareHeight - 6);
+        if (h > 0) g.fillRect(left + (k * w) / cols, base - Math.max(1, h), w / cols + 0.3, Math.max(1, h));
+      }
+      g.font = "600 12px system-ui, sans-serif";
+      g.fillStyle = ink("--ink");
+      g.textAlign = "left";
+      g.fillText(t.name.length * 7 > left - 34 ? t.name.replace("aggregation", "agg") : t.name, 0, y + 11);
+      g.font = "11px system-ui, sans-serif";
+      g.fillStyle = ink("--ink-3");
+      g.fillText(f.plural(t.ports, "port"), 0, y + 27);
+      g.textAlign = "right";
+      rows.forEach((name, r) => g.fillText(name, left - 6, y + r * rowHeight + 10));
+      const most = Math.max(...t.above);
+      g.textAlign = "left";
+      g.fillStyle = most > 0 ? ink("--bad") : ink("--ink-3");
+      const k = t.above.lastIndexOf(most);
+      const words = most > 0 ? `peak ${f.percent(most)} of ports` : "0 ports";
+      g.fillText(
+        words,
+        most > 0 ? Math.min(left + w - 130, left + ((k + 1.5) * w) / cols + 4) : left + 4,
+        base - 4,
+      );
+      g.fillStyle = ink("--ink-3");
+      g.textAlign = "right";
+      g.fillText(t.wred_min_bytes > 0 ? `≥ ${f.bytes(t.wred_min_bytes)}` : "no WRED", left - 6, base - 3);
+    });
+    g.fillStyle = ink("--ink-3");
+    const y = data.tiers.length * tierHeight + 10;
+    for (const t of f.axis(data.from_ps, data.to_ps, width < 500 ? 3 : 7)) {
+      g.textAlign = t.at === data.from_ps ? "left" : x(t.at) > width - 30 ? "right" : "center";
+      g.fillText(t.label, x(t.at), y);
+    }
+  }, [data, metric, width, theme]);
+  // Drag chooses a window for all views, a click a time.
+  const drag = useRef<number | undefined>(undefined);
+  const [part, choose] = useState<[number, number] | undefined>(undefined);
+  const timeAt = (e: PointerEvent) => {
+    const r = canvas.current!.getBoundingClientRect();
+    const share = Math.max(0, Math.min(1, (e.clientX - r.left - left) / w));
+    return Math.round(data.from_ps + share * (data.to_ps - data.from_ps));
+  };
+  const column = at === undefined ? -1 : Math.floor((at - data.from_ps) / data.width_ps);
+  const inside = column >= 0 && column < (data.tiers[0]?.above.length ?? 0);
+  return (
+    <div ref={box} class="matrix" data-testid="tiers">
+      <div style={{ position: "relative" }}>
+        <canvas
+          ref={canvas}
+          style={{ width: `${width}px`, height: `${height}px`, touchAction: "pan-y" }}
+          role="img"
+          aria-label="quantiles of the ports of each tier over time"
+          onPointerDown={(e) => {
+            drag.current = timeAt(e);
+            canvas.current!.setPointerCapture(e.pointerId);
+          }}
+          onPointerMove={(e) => {
+            if (drag.current === undefined) return;
+            const t = timeAt(e);
+            choose([Math.min(drag.current, t), Math.max(drag.current, t)]);
+          }}
+          onPointerUp={(e) => {
+            const t = timeAt(e);
+            const [a, b] = [Math.min(drag.current ?? t, t), Math.max(drag.current ?? t, t)];
+            drag.current = undefined;
+            choose(undefined);
+            if (b - a > (data.to_ps - data.from_ps) / 100) set({ from: a, to: b }, false);
+            else set({ at: t });
+          }}
+        />
+        {inside && <i class="cursor" style={{ transform: `translateX(${x(at!)}px)`, height: `${height - 18}px` }} />}
+        {part && (
+          <i
+            class="chosen"
+            style={{ left: `${x(part[0])}px`, width: `${x(part[1]) - x(part[0])}px`, height: `${height - 18}px` }}
+          />
+        )}
+      </div>
+      <div class="bar">
+        <input
+          class="scrub"
+          type="range"
+          min={data.from_ps}
+          max={data.to_ps}
+          step={Math.max(1, Math.round(data.width_ps))}
+          value={at ?? data.from_ps}
+          aria-label="time"
+          aria-valuetext={f.time(at ?? data.from_ps)}
+          onInput={(e) => set({ at: Number(e.currentTarget.value) })}
+        />
+        {(place.args.has("from") || place.args.has("to")) && (
+          <button onClick={() => set({ from: undefined, to: undefined })}>Whole step</button>
+        )}
+      </div>
+      <p class="note" aria-live="polite" data-testid="column">
+        {inside
+          ? `${f.time(at!)}: ` +
+            data.tiers
+              .map(
+                (t) =>
+                  `${t.name} ` +
+                  (metric === "util"
+                    ? `median ${f.percent(t.load[0][column])}, max ${f.percent(t.load[3][column])}`
+                    : `p99 ${f.bytes(t.queue_bytes[2][column])}, max ${f.bytes(t.queue_bytes[3][column])}`),
+              )
+              .join("; ")
+          : "Click for the figures of a time; drag to choose a window for all views."}
+      </p>
+    </div>
+  );
+}
+
+/** Tiers is the fabric beyond 64 switches: quantiles, shares above thresholds, and who holds the bytes. */
+export function Tiers({ info, toTopology }: { info: Info; toTopology: preact.JSX.Element }) {
+  const place = usePlace();
+  const metric = place.args.get("metric") === "util" ? "util" : "queue";
+  const [from, to] = [place.args.get("from"), place.args.get("to")];
+  const query = !standalone() && from && to ? `tiers?from=${from}&to=${to}` : "tiers";
+  const { data: fresh, error } = useData(() => view<Figures>(info.name, query), [info.name, query]);
+  const [data, keep] = useState<Figures | undefined>(undefined);
+  useEffect(() => {
+    if (fresh) keep(fresh); // what is shown stays until the next is there
+  }, [fresh]);
+  const at = place.args.has("at") ? Number(place.args.get("at")) : undefined;
+  const found = useMemo(() => data && finding(data), [data]);
+  if (error)
+    return (
+      <p class="error" role="alert">
+        {error}
+      </p>
+    );
+  if (!data) return <p class="loading">Loading {f.plural(info.ports.length, "port")}…</p>;
+  const switches = info.topology.nodes.filter((n) => n.role !== "host").length;
+  return (
+    <section aria-label="Fabric">
+      <p class="eyebrow">
+        Fabric · {f.plural(switches, "switch").replace(/switchs$/, "switches")}, {f.plural(data.ports, "port")}
+        {data.groups.length > 0 && `, ${f.plural(data.groups.length, "pod")}`}
+      </p>
+      <h1 data-testid="verdict">{found!.title}</h1>
+      <p class="lede">{found!.more}</p>
+      <div class="bar">
+        <button aria-pressed={metric === "queue"} onClick={() => set({ metric: "queue" })}>
+          Queue
+        </button>
+        <button aria-pressed={metric === "util"} onClick={() => set({ metric: "util" })}>
+          Load
+        </button>
+        {toTopology}
+        <Scale metric={metric} data={data} />
+      </div>
+      <div class="split">
+        <div>
+          <Matrix data={data} metric={metric} at={at} />
+          <p class="note">
+            A row is a quantile over all ports of a tier, idle ones too, in a column of {f.time(data.width_ps)}.{" "}
+            Red: share of ports above WRED min, all tiers to one scale.{" "}
+            {data.sample_ps > 0 && `Queues are the longest of a sample, of ${f.time(data.sample_ps)} or longer.`}
+          </p>
+        </div>
+        <aside>
+          <Culprits data={data} />
+          {info.summary.pfc_pauses > 0 && (
+            <PauseRoots info={info} {...(from && to ? { from: Number(from), to: Number(to) } : {})} />
+          )}
+          {data.groups.length > 0 && <Groups data={data} />}
+        </aside>
+      </div>
+    </section>
+  );
+}
+
+/** finding is what the queues of the tiers say. */
+function finding(d: Figures): { title: string; more: string } {
+  const top = [...d.tiers].sort((a, b) => b.held_share - a.held_share)[0];
+  const above = [...d.tiers].sort((a, b) => Math.max(...b.above) - Math.max(...a.above))[0];
+  if (!top || top.held_share === 0) return { title: "No port queues bytes at the end of a sample.", more: "" };
+  const empty = d.tiers.every((t) => t.queue_bytes[0].every((b) => b === 0));
+  const most = Math.max(...above.above);
+  return {
+    title: `${f.begin(top.name)} ports hold ${f.percent(top.held_share)} of queued bytes.`,
+    more:
+      (empty ? "The median port is empty at every time. " : "") +
+      (most > 0 ? `At most ${f.percent(most)} of ${above.name} ports are above WRED min at once; ` : "") +
+      `${f.count(d.half_ports)} of ${f.plural(d.ports, "port")} hold half of all queued bytes.`,
+  };
+}
+
+function Scale({ metric, data }: { metric: string; data: Figures }) {
+  if (metric === "util")
+    return (
+      <span class="legend note">
+        0 <span class="ramp" style={{ background: `linear-gradient(to right, ${load().join(",")})` }} /> 100 % of line rate
+      </span>
+    );
+  const t = data.tiers.find((x) => x.wred_min_bytes > 0);
+  const words = t
+    ? [
+        "empty",
+        "below WRED min",
+        `≥ ${f.bytes(t.wred_min_bytes)}`,
+        `≥ ${f.bytes((t.wred_min_bytes + t.wred_max_bytes) / 2)}`,
+        `≥ WRED max ${f.bytes(t.wred_max_bytes)}`,
+      ]
+    : ["empty", "queued"];
+  return (
+    <span class="kinds">
+      {words.map((w, i) => (
+        <span>
+          <i style={{ background: `var(${tokens[i]})` }} />
+          {w}
+        </span>
+      ))}
+    </span>
+  );
+}
+
+function Culprits({ data }: { data: Figures }) {
+  return (
+    <div data-testid="culprits">
+      <h2>Culprits</h2>
+      <p class="note">Ports by bytes held × time, {data.culprits.length === 0 ? "none in this window" : "with the flows that waited longest"}</p>
+      <table>
+        <thead>
+          <tr>
+            <th>port</th>
+            <th class="n">flows</th>
+            <th class="n">peak</th>
+            <th class="n">held</th>
+          </tr>
+        </thead>
+        <tbody>
+          {data.culprits.map((c) => (
+            <tr>
+              <td>
+                <button class="plain" onClick={() => set({ view: "topology", port: c.port, metric: "queue" }, false)}>
+                  {c.name}
+                </button>
+                {c.flows.slice(0, 2).map((x) => (
+                  <div class="note">
+                    {x.from} → {x.to}
+                  </div>
+                ))}
+              </td>
+              <td class="n">{f.count(c.flow_count)}</td>
+              <td class="n">{f.bytes(c.queue_peak_bytes)}</td>
+              <td class="n">{f.percent(c.held_share)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Groups is the share of ports with a peak above WRED min, by pod and tier. */
+function Groups({ data }: { data: Figures }) {
+  const used = data.tiers.map((_, t) => t).filter((t) => data.groups.some((g) => g.above[t] >= 0));
+  const most = Math.max(...data.groups.flatMap((g) => g.above), 0.01);
+  const ramp = table(load());
+  return (
+    <div data-testid="groups">
+      <h2>Ports above WRED min, by pod</h2>
+      <p class="note">Share of the pod's ports in a tier; scale 0 to {f.percent(most)}</p>
+      <table class="heat">
+        <thead>
+          <tr>
+            <th />
+            {used.map((t) => (
+              <th>{data.tiers[t].name.replace("aggregation", "agg")}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {data.groups.map((g) => (
+            <tr>
+              <th scope="row">{g.name}</th>
+              {used.map((t) =>
+                g.above[t] < 0 ? (
+                  <td />
+                ) : (
+                  <td
+                    title={f.percent(g.above[t])}
+                    style={{ background: ramp[Math.round((255 * g.above[t]) / most)] }}
+                  >
+                    <span class="hidden">{f.percent(g.above[t])}</span>
+                  </td>
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
