@@ -212,7 +212,7 @@ func parse(s, what, accept string, scales []scale) (int64, error) {
 	return fail(unread(t, scales, "the unit is not known"))
 }
 
-// unread is why a text is no quantity where a word behind a number is the reason: the k of 100kB belongs
+// unread reports that a text is not a quantity because of the word behind its number: the k of 100kB belongs
 // to the unit, not to the number. Units that differ from it in the case of letters alone are named.
 func unread(t string, scales []scale, otherwise string) string {
 	num := strings.TrimRight(t, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZµ/")

@@ -33,7 +33,7 @@ type run struct {
 	cal   scenario.Calibration
 }
 
-// Setup is what a bench is given.
+// Setup is the argument of a bench.
 type Setup struct {
 	Load     func() (*scenario.Document, error) // the scenario, anew each time
 	Files    scenario.ReadFile                  // that it names
@@ -268,8 +268,8 @@ func (b *Bench) model(params []Param, time func(*Measurement, scenario.Calibrati
 	}
 }
 
-// time is how long a point takes about, in seconds, for the fit: what is larger than it simulates changes with
-// the parameters as the largest that it does.
+// time returns the estimated time of a point, in seconds, for the fit: what is larger than it simulates changes
+// with the parameters as the largest that it does.
 func (b *Bench) time(p *Measurement, cal scenario.Calibration) (float64, error) {
 	if p.work == nil || p.Bytes <= p.largest {
 		return b.once(p, p.Bytes, cal)
@@ -286,10 +286,11 @@ func (b *Bench) time(p *Measurement, cal scenario.Calibration) (float64, error) 
 	return whole * is / was, err
 }
 
-// mostBytes is how much all ranks of a point have together that is simulated whole: a minute's work.
+// mostBytes is the largest total of a point that is simulated whole: a minute's work.
 const mostBytes = 512 * unit.GiB
 
-// whole is how long a point takes, in seconds: simulated with all its bytes, beyond mostBytes in proportion.
+// whole returns the time that a point takes, in seconds: simulated with all its bytes, beyond mostBytes in
+// proportion.
 func (b *Bench) whole(p *Measurement, cal scenario.Calibration) (float64, error) {
 	n := p.Simulated()
 	t, err := b.once(p, n, cal)
@@ -299,7 +300,7 @@ func (b *Bench) whole(p *Measurement, cal scenario.Calibration) (float64, error)
 	return t, err
 }
 
-// Simulated is how many of a point's bytes are simulated.
+// Simulated returns the number of a point's bytes that are simulated.
 func (p *Measurement) Simulated() unit.Bytes {
 	if p.work == nil {
 		return p.Bytes

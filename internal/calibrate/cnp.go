@@ -14,10 +14,10 @@ type Marked struct {
 	CE, CNP []unit.Time
 }
 
-// Receiver is what a NIC does with marks: it takes a time to answer one, and answers one per interval.
+// Receiver is the reaction of a NIC to marks: it takes a time to answer one, and answers one per interval.
 type Receiver struct{ Delay, Interval unit.Time }
 
-// Answers is what captures say of it.
+// Answers is the measured reaction in captures.
 type Answers struct {
 	Was         Receiver
 	Delay       Spread

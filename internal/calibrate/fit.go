@@ -166,7 +166,7 @@ func (f *fitting) rms(times []float64, held bool) float64 {
 	return math.Sqrt(sum / float64(n))
 }
 
-// shifts is what a noticeable change of a parameter does to each residual.
+// shifts returns the change of each residual by a noticeable change of a parameter.
 func (f *fitting) shifts(x, times []float64, k int) ([]float64, error) {
 	p := f.params[k]
 	y := slices.Clone(x)

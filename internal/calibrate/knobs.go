@@ -53,7 +53,7 @@ func Find(name string) *Knob {
 	return &Knobs[i]
 }
 
-// Params are what is to be fitted, all unless some are named, from what a calibration has on.
+// Params returns the parameters to fit, all unless some are named, starting at a calibration's values.
 func Params(start *scenario.Calibration, names []string) (out []Param, err error) {
 	var all []string
 	for _, k := range Knobs {

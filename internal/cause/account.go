@@ -11,10 +11,10 @@ import (
 // Account divides a time among causes, in picoseconds. The sum of Own and Reaction is the time.
 type Account struct {
 	Own [Count]int64
-	// Reaction is how long congestion control kept rates reduced because of a cause, by that cause. It is what
+	// Reaction is the time that congestion control kept rates reduced because of a cause, by that cause. It is what
 	// is shown as CC recovering, and saved with its cause.
 	Reaction [Count]int64
-	// Saving is how much shorter the time is expected to be in a run without a cause alone (Cause.Without): up to
+	// Saving is the time that a run without a cause alone is expected to save (Cause.Without): up to
 	// Costs, and less where something else takes as long. What several causes save does not add up.
 	Saving [Count]int64
 }

@@ -50,7 +50,7 @@ type Cause struct {
 	Without func(f *Facts) Change
 	// Remedies lists what an operator would change, the most promising first.
 	Remedies func(f *Facts) []Change
-	// Advice is what helps where none of the remedies fits, and no setting of a scenario is: an imperative.
+	// Advice is the remedy where no listed one fits, and no setting of a scenario is: an imperative.
 	Advice string
 }
 

@@ -2,8 +2,8 @@ package cause
 
 import "railyard/unit"
 
-// Facts is what remedies and counterfactuals need to know of a run. internal/whatif fills it from a resolved plan,
-// and Lost from what the run counted.
+// Facts holds the facts of a run that remedies and counterfactuals need. internal/whatif fills it from a resolved
+// plan, and Lost from what the run counted.
 type Facts struct {
 	Transport  string // roce, mrc, srd, falcon
 	OwnControl bool   // the transport's congestion control is its own, and cannot be turned off
@@ -47,7 +47,7 @@ type Lost struct {
 	Full      int64 // dropped by full queues, WRED or trimmed
 }
 
-// Change is how a run differs from another one: settings of the scenario, and edits of the resolved plan.
+// Change is the difference of a run from another one: settings of the scenario, and edits of the resolved plan.
 type Change struct {
 	Says  string   // what to change, in words
 	Set   []string // key=value, as --set takes it

@@ -122,7 +122,7 @@ type Frame struct {
 	Comment string
 }
 
-// Result is what an exchange comes to.
+// Result is the result of an exchange.
 type Result struct {
 	A, B       Station
 	Version    Version // that both speak

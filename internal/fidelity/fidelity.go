@@ -20,7 +20,7 @@ type Run interface {
 	Interrupted() bool
 	// Failed says what gave up for good although the run went on, nil for nothing.
 	Failed() error
-	// Outcome is what the run directory holds, also of a run that has not ended.
+	// Outcome returns the content of the run directory, also for a run that has not ended.
 	Outcome(version string) (s *result.Summary, t *result.Tables, limits []string)
 }
 
@@ -54,7 +54,7 @@ type (
 // ParseNamed reads QP/PSN.
 func ParseNamed(s string) (Named, error) { return sim.ParseNamed(s) }
 
-// Cost is what a run will need, known before it is built.
+// Cost is the estimated need of a run before it is built.
 type Cost struct {
 	Memory  unit.Bytes
 	Seconds float64

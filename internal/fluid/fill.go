@@ -126,7 +126,8 @@ func (n *Net) share() {
 	}
 }
 
-// asked is what flows ask of a link: each what its sender's own links leave it, or another link that limits it.
+// asked returns the rates that flows demand of a link: each what its sender's own links leave it, or another link
+// that limits it.
 func (n *Net) asked(link int32) (sum float64) {
 	for _, s := range n.on[link] {
 		f := &n.flows[s.flow]

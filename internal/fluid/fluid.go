@@ -23,7 +23,7 @@ type Use struct {
 
 // Net is links and the flows under way on them. Times given to it never go back.
 type Net struct {
-	// Grain is how long rates may stay as they are behind a change: with 0 every change counts at once.
+	// Grain is the time by which rates may follow a change late: with 0 every change counts at once.
 	Grain unit.Time
 	// Limits says to take down which link limits each flow for how long.
 	Limits bool
@@ -32,7 +32,7 @@ type Net struct {
 	// Yield returns the part of its rate that a link carries for its flows, which ask for more of it together; nil:
 	// all.
 	Yield func(link int32, asked float64) float64
-	// Own is how many of the links of a flow, the first ones, are its sender's: what these leave it is what it asks
+	// Own is the number of a flow's first links that are its sender's: what these leave it is what it asks
 	// for.
 	Own int
 	// Rated receives flows whose rate, or the link that limits them, has changed: their tags; nil: nobody asks. It
@@ -74,7 +74,7 @@ type flow struct {
 	limits  []Limit
 }
 
-// Limit is how long a link limited a flow.
+// Limit is the time for which a link limited a flow.
 type Limit struct {
 	Link int32
 	Time unit.Time
@@ -108,7 +108,7 @@ func (n *Net) Part(link int32) float64 {
 	return n.most[link] / n.rate[link]
 }
 
-// Flows is how many flows cross a link.
+// Flows returns the number of flows that cross a link.
 func (n *Net) Flows(link int32) int { return len(n.on[link]) }
 
 // Each calls f with the tags of a link's flows.
@@ -118,7 +118,7 @@ func (n *Net) Each(link int32, f func(tag int32)) {
 	}
 }
 
-// Active is how many flows are under way.
+// Active returns the number of flows that are under way.
 func (n *Net) Active() int { return len(n.flows) - len(n.free) }
 
 // Start begins a flow. Of links that it shares it has a part by its weight: 1 for all where all are alike.
@@ -189,7 +189,7 @@ func (n *Net) next() (unit.Time, bool) {
 	return unit.Never, false
 }
 
-// Rate is what a link carries, bytes per picosecond.
+// Rate returns the rate of a link, bytes per picosecond.
 func (n *Net) Rate(link int32) float64 { return n.rate[link] }
 
 // End takes away the flow that ends next. It says when, and its number and tag.
@@ -256,7 +256,7 @@ func (n *Net) remove(now unit.Time, at int32) {
 	n.free = append(n.free, at)
 }
 
-// end is when a flow ends if nothing changes.
+// end is the time at which a flow ends if nothing changes.
 type end struct {
 	at      unit.Time
 	flow    int32

@@ -1,6 +1,6 @@
 package fluid
 
-// Ordered is what a heap keeps: an element that comes before another leaves it first.
+// Ordered is an element of a heap: an element that comes before another leaves it first.
 type Ordered[T any] interface{ Before(T) bool }
 
 // Heap is a binary heap without interfaces in its elements: replays push and pop a hundred thousand times.

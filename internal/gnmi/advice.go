@@ -6,11 +6,11 @@ import (
 	"google.golang.org/grpc/codes"
 )
 
-// wrappings are what gRPC puts around the words that matter, outermost first.
+// wrappings are the phrases that gRPC puts around an error, outermost first.
 var wrappings = []string{`connection error: desc = "`, "transport: ", "authentication handshake failed: ",
 	"Error while dialing: "}
 
-// unwrapped is what went wrong without gRPC's own words around it.
+// unwrapped returns an error without gRPC's own phrases.
 func unwrapped(says string) string {
 	for _, w := range wrappings {
 		if rest, is := strings.CutPrefix(says, w); is {
@@ -23,7 +23,7 @@ func unwrapped(says string) string {
 	return says
 }
 
-// hints are what can be done about failures, by words of gRPC, of Go's TLS and of the network; the first
+// hints are the remedies of failures, by words of gRPC, of Go's TLS and of the network; the first
 // that fits counts.
 var hints = []struct {
 	code codes.Code // codes.OK: any
@@ -54,7 +54,7 @@ var hints = []struct {
 	{codes.DeadlineExceeded, "", "--gnmi-timeout waits longer"},
 }
 
-// advice is what can be done about a failure, empty where nothing is known.
+// advice returns the remedy of a failure, empty where none is known.
 func advice(code codes.Code, says string) string {
 	for _, h := range hints {
 		if (h.code == codes.OK || h.code == code) && strings.Contains(says, h.says) {

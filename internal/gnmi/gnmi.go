@@ -41,7 +41,7 @@ func (e *excess) Error() string {
 	return fmt.Sprintf("%s: sends more than %s: that is no switch; nothing of it is used", e.target, e.what)
 }
 
-// Options is how devices are talked to.
+// Options are the settings of a connection.
 type Options struct {
 	User, Password string
 	TLS            *tls.Config // nil: plain text

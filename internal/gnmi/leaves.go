@@ -42,7 +42,7 @@ func (q question) name() string {
 // wild reports a question that is asked of all entries of a list.
 func (q question) wild() bool { return strings.Contains(strings.Join(q.elems, "/"), "=*") }
 
-// parent is what the first list is in.
+// parent returns the container of the first list.
 func (q question) parent() question {
 	for i, e := range q.elems {
 		if strings.Contains(e, "=*") {
@@ -74,7 +74,7 @@ func (q question) path() *pb.Path {
 	return p
 }
 
-// leaf is what becomes of a value: key is that of the innermost list below the interface
+// leaf stores a value: key is that of the innermost list below the interface
 // (a queue, a priority), -1 where there is none.
 type leaf func(p *counters.Port, key int, v value)
 
@@ -110,7 +110,7 @@ const (
 	neighbor = "lldp/interfaces/interface/neighbors/neighbor/state/"
 )
 
-// leaves is where the values of paths without their keys go.
+// leaves maps paths without their keys to the counters that their values go to.
 var leaves = map[string]leaf{
 	ifState + "oper-status": func(p *counters.Port, _ int, v value) {
 		p.Up = counters.Say(v.text == "UP")

@@ -48,7 +48,7 @@ func (t *tree) received(n int) error {
 	return nil
 }
 
-// snapshot is what was gathered, ports in the order in which they were told.
+// snapshot returns the gathered counters, ports in the order of arrival.
 func (t *tree) snapshot() *counters.Snapshot {
 	s := &counters.Snapshot{Device: t.name, Kind: counters.Switch, Format: "gnmi", File: t.target}
 	if s.Device == "" {
@@ -174,7 +174,7 @@ func (t *tree) json(at []step, v any) error {
 	return nil
 }
 
-// keyOf is how an entry of a list is called.
+// keyOf returns the name of a list's entry.
 func keyOf(m map[string]any) string {
 	for _, k := range []string{"name", "interface-id", "dot1p", "cos", "id", "index", "switch-priority"} {
 		for n, v := range m {

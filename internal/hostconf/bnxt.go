@@ -53,7 +53,7 @@ func (r *reader) setupCC(w words) {
 	}
 }
 
-// setUp is what the script makes of its options.
+// setUp applies the script's options.
 func (r *reader) setUp(n *swconf.HostNIC, by map[byte]option, at swconf.Place) {
 	refused := false
 	number := func(letter byte, most int64) (uint8, bool) {

@@ -56,7 +56,7 @@ func (r *reader) dcb(w words) {
 	}
 }
 
-// dcbx is who negotiates: the host, or the firmware.
+// dcbx reads which side negotiates: the host, or the firmware.
 func (r *reader) dcbx(n *swconf.HostNIC, word string, at swconf.Place) {
 	switch word {
 	case "host":

@@ -66,7 +66,7 @@ var ofSwitch = regexp.MustCompile(`(?m)^\s*(?:interface \S|router bgp|class-map 
 var labelled = regexp.MustCompile(
 	`(?m)^topology:\s*(?:#.*)?\n(?:\s*(?:#.*)?\n)*\s+(?:nodes|links|kinds|defaults|groups):`)
 
-// telling is how much of a text says what it is: whatever it is begins to show by then.
+// telling is the number of bytes from which the kind of a file is recognized.
 const telling = 256 << 10
 
 // Is reports whether a text is a host's, of those that could be a switch's as well.

@@ -16,7 +16,7 @@ import (
 // Kinds are the NICs whose tools are written for.
 var Kinds = []string{"mlx5", "bnxt", "ionic"}
 
-// Wanted is what a server's half of a fabric should be.
+// Wanted is the wanted host side of a fabric.
 type Wanted struct {
 	Host             string
 	Kind             string // of its NICs

@@ -27,7 +27,7 @@ var (
 // variables begin the names of those that say something of RDMA.
 const variables = `(?:NCCL|UCX_IB|NVSHMEM_IB|MORI_RDMA)_`
 
-// indent is how far a line is moved in.
+// indent returns the indentation of a line.
 func indent(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
 
 // below are the lines that belong to one, by what they are moved in: up to the first that is not further.
@@ -102,7 +102,7 @@ func (r *reader) netplan(lines []string, from, to int) {
 	}
 }
 
-// operator is what NVIDIA's nic-configuration-operator makes of roceOptimized: its own values
+// operator applies roceOptimized as NVIDIA's nic-configuration-operator does: its own values
 // (ROCE_CC_PRIO_MASK_P1 255, CNP_DSCP_P1 4, CNP_802P_PRIO_P1 6, PFC for priority 3, trust of DSCPs, ToS 0)
 // unless others are given.
 func (r *reader) operator(lines []string, from, to int) {

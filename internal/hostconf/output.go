@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// printed is what a reader of printed lines remembers from one line to the next.
+// printed is the state of a reader of printed lines.
 type printed struct {
 	nic  *swconf.HostNIC
 	tc   int // mlnx_qos: the class whose priorities follow
@@ -27,7 +27,7 @@ type line struct {
 	take func(r *reader, m []string, at swconf.Place)
 }
 
-// prompt is what stands before a command that was typed, or traced by the shell's -x.
+// prompt matches the prompt before a command that was typed, or traced by the shell's -x.
 var prompt = regexp.MustCompile(`^(?:[\w.@:~/ \[\]-]{0,80}[#$] |\++ )(.*\S)`)
 
 // login is a prompt that says on which host.

@@ -38,7 +38,7 @@ type reader struct {
 	out   printed
 }
 
-// state is what became of a line.
+// state is the outcome of a line.
 type state uint8
 
 const (

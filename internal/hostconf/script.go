@@ -35,7 +35,7 @@ func (w words) String() string {
 	return strings.Join(s, " ")
 }
 
-// from is what stands behind the first n words.
+// from returns the words after the first n.
 func (w words) from(n int) words { return words{w.all[min(n, len(w.all)):], w.at} }
 
 func vague(s string) bool { return strings.ContainsRune(s, slurm.Unknown) }
@@ -163,7 +163,7 @@ func (r *reader) command(c jobscript.Command) bool {
 	return ok
 }
 
-// printedBy is what echo or printf print of words.
+// printedBy returns the output of echo or printf for words.
 func printedBy(w words) string {
 	w = w.from(1)
 	for strings.HasPrefix(w.text(0), "-") && strings.Trim(w.text(0), "-neE") == "" {

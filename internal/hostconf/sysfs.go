@@ -195,7 +195,7 @@ func (r *reader) mtu(n *swconf.HostNIC, value string, at swconf.Place) {
 	}
 }
 
-// trust is what decides priorities.
+// trust reads which field decides priorities.
 func (r *reader) trust(n *swconf.HostNIC, value string, at swconf.Place) {
 	switch v := strings.ToLower(value); v {
 	case "dscp", "pcp":

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Patience is how long a pipe may bring nothing, and mostPiped how much of it is read where no bound is given.
+// Patience is the time for which a pipe may be silent, and mostPiped the default bound on its bytes.
 const (
 	Patience  = time.Minute
 	mostPiped = 256 << 20

@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// MaxGPUs is how many GPUs NVLink joins at most: 576 in NVIDIA's largest plan.
+// MaxGPUs is the largest number of GPUs that NVLink connects: 576 in NVIDIA's largest plan.
 const MaxGPUs = 576
 
 // Fabric is pipes of one direction each, and ways through them.
@@ -59,7 +59,7 @@ func Pairs(rates [][]unit.Rate) *Fabric {
 	return f
 }
 
-// Media is what lies inside a server that keeps data: from its memory, end 0, to its media, end 1, and
+// Media returns the inside of a storage server: from its memory, end 0, to its media, end 1, and
 // back, each at a rate and with the media's latency.
 func Media(read, write unit.Rate, latency unit.Time) *Fabric {
 	f := Pairs([][]unit.Rate{{0, write}, {read, 0}})
@@ -67,7 +67,7 @@ func Media(read, write unit.Rate, latency unit.Time) *Fabric {
 	return f
 }
 
-// Delay is how long it takes from end to end, where NVLink takes so long.
+// Delay returns the latency from end to end for a latency of NVLink.
 func (f *Fabric) Delay(nvlink unit.Time) unit.Time {
 	if f.delay != nil {
 		return *f.delay
@@ -131,7 +131,7 @@ func (f *Fabric) Paired() bool { return f != nil && f.ways != nil }
 // Even reports whether they are joined directly, any two at the same rate.
 func (f *Fabric) Even() bool { return f.Paired() && slices.Min(f.Rates) == slices.Max(f.Rates) }
 
-// Kind is what a report calls its pipes.
+// Kind returns the name of the pipes in reports.
 func (f *Fabric) Kind() string { return f.kind }
 
 // Check refuses what cannot be.

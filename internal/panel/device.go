@@ -2,7 +2,7 @@ package panel
 
 import "slices"
 
-// Device is what a switch's own files say of the ports that a fabric uses: SONiC's port_config.ini, or
+// Device holds the ports in a switch's own files: SONiC's port_config.ini, or
 // platform.json. Its names count where a system numbers by what stands there.
 type Device struct {
 	HwSKU    string

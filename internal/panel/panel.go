@@ -19,7 +19,8 @@ const (
 // Systems lists them.
 func Systems() []string { return []string{NXOS, EOS, SONiC, FRR, Junos, NVUE, Dell} }
 
-// Jack is where a cable is plugged in: a port from 1, and where that is broken out, which part of how many.
+// Jack is a place for a cable: a port from 1, and where that is broken out, which part of how
+// many.
 type Jack struct {
 	Port        int32
 	Part, Parts uint8 // from 1; 0: the whole port
@@ -37,7 +38,7 @@ type Panel struct {
 	Device *Device // what SONiC's files say of it; nil: nobody has them
 }
 
-// usual is how many lanes a port has where nobody said: QSFP-DD and OSFP have eight.
+// usual is the default number of lanes of a port: QSFP-DD and OSFP have eight.
 const usual = 8
 
 // at is the first lane of a port, from 0, and how many it has; told is false where they are the usual ones.
@@ -56,7 +57,7 @@ func (p *Panel) at(port int) (first, lanes int, told bool) {
 	return first + (port-1)*usual, usual, false
 }
 
-// Ports is how many there are, 0 where nobody said.
+// Ports returns the number of ports, 0 where it is unknown.
 func (p *Panel) Ports() (n int) {
 	if p == nil {
 		return 0
@@ -144,5 +145,5 @@ func (p *Panel) Name(system string, j Jack) string {
 	return fmt.Sprintf("Eth%d", port)
 }
 
-// Own is what the switch's own system calls a jack.
+// Own returns the name of a jack in the switch's own system.
 func (p *Panel) Own(j Jack) string { return p.Name(p.System, j) }

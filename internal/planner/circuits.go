@@ -24,7 +24,7 @@ type CircuitInput struct {
 	Without int // this one, from 1, fails; 0: none
 }
 
-// Circuits is what an OCS joins, and what of it moves.
+// Circuits are the circuits of an OCS, and those that move.
 type Circuits struct {
 	Before []Circuit `json:"before"`
 	After  []Circuit `json:"after,omitempty"`
@@ -42,7 +42,7 @@ type Circuit [2]int
 
 func (c Circuit) String() string { return fmt.Sprintf("%d-%d", c[0], c[1]) }
 
-// Spread is how many circuits pairs of groups have.
+// Spread counts the circuits of pairs of groups.
 type Spread struct {
 	Pairs int `json:"joined_pairs"`
 	Least int `json:"least"`

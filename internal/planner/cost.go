@@ -52,8 +52,8 @@ func (in SearchInput) Step(l partition.Layout) *workload.Training {
 	return &t
 }
 
-// Channels is how many rings a layout's gradient reductions use: one per GPU that
-// they have in a server, unless the input says how many.
+// Channels returns the number of rings that a layout's gradient reductions use: one per GPU that they have in a
+// server, unless the input says how many.
 func (in SearchInput) Channels(l partition.Layout) int {
 	if in.Training.Channels > 0 {
 		return in.Training.Channels

@@ -14,7 +14,7 @@ type CubeInput struct {
 	Without int // the cube that fails, from 1; the first spare one takes its place. 0: none
 }
 
-// CubeCircuits is what the switches of each dimension join, all alike.
+// CubeCircuits are the circuits of the switches of each dimension, all alike.
 type CubeCircuits struct {
 	Switches int         `json:"circuit_switches"`
 	Ports    int         `json:"ports_of_each"`

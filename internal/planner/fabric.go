@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// FabricInput is what a fabric must carry and be made of.
+// FabricInput holds the requirements on a fabric and its parts.
 type FabricInput struct {
 	GPUs      int
 	PerServer int // GPUs, and NICs
@@ -170,10 +170,10 @@ func (d *Design) reached(in FabricInput) {
 	d.Note += why
 }
 
-// servers is how many servers hold the GPUs.
+// servers returns the number of servers that hold the GPUs.
 func (in FabricInput) servers() int { return (in.GPUs + in.PerServer - 1) / in.PerServer }
 
-// ports is how many NIC-rate ports a switch has.
+// ports returns the number of NIC-rate ports that a switch has.
 func (in FabricInput) ports(s SwitchModel) int { return s.broken(in.NICRate) }
 
 // price adds up cost and power of switches and cables.

@@ -10,7 +10,7 @@ import (
 	"railyard/internal/workload"
 )
 
-// FailureKinds are what of a fabric can fail by itself.
+// FailureKinds are the kinds of elements that can fail alone.
 var FailureKinds = []string{"link", "switch", "card", "nic", "server"}
 
 // Element is something of a fabric that can fail, named as in a scenario's events.
@@ -135,7 +135,7 @@ type Alike struct {
 	nicOf             map[int]int // by link of a server: the NIC
 }
 
-// maxRounds is how often colours are refined: as far as anything is away in any fabric that we build.
+// maxRounds is the number of times that colours are refined: the largest distance in any fabric that is built.
 const maxRounds = 64
 
 // NewAlike compares the parts of a fabric under a workload, whose ranks are GPUs; nil: under none.

@@ -15,7 +15,7 @@ import (
 //go:embed prices.json
 var defaultPrices []byte
 
-// Prices is what parts cost and draw.
+// Prices holds the cost and the power of parts.
 type Prices struct {
 	Note     string        `json:"note"`
 	Currency string        `json:"currency"`

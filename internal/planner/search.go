@@ -12,7 +12,7 @@ import (
 	"railyard/unit"
 )
 
-// SearchInput is what is searched.
+// SearchInput is the input of a search.
 type SearchInput struct {
 	// Training says what all candidates have in common: the model, batch, sequence, kernels,
 	// how gradients are reduced. Its layout's parallelism is what is searched; channels 0 are

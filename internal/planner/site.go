@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// Site is what a search knows of the fabric.
+// Site describes the fabric to a search.
 type Site struct {
 	GPU       model.GPU
 	GPUs      int
@@ -175,7 +175,7 @@ type group struct {
 	n, stride int
 }
 
-// inServer is how many of a group's ranks share a server.
+// inServer returns the number of a group's ranks that share a server.
 func (s Site) inServer(g group) int { return min(g.n, max(1, s.PerServer/g.stride)) }
 
 // ring is the time of one round of rings over a group that move bytes in so many

@@ -40,7 +40,7 @@ type Size struct {
 	CostOf      string  `json:"cost_of,omitempty"`
 }
 
-// SizeInput is what is asked. Either Seconds or GPUs is given, the other one is
+// SizeInput is the question. Either Seconds or GPUs is given, the other one is
 // the answer.
 type SizeInput struct {
 	Params, Tokens float64

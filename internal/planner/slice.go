@@ -7,7 +7,7 @@ import (
 	"railyard/unit"
 )
 
-// Rails is what a slice has to know of a fabric that is built of rails.
+// Rails describes a fabric that is built of rails to a slice.
 type Rails struct {
 	Hosts, Segments int // servers of a segment, segments
 	Uplinks         int // of a rail switch
@@ -76,7 +76,7 @@ func (in SearchInput) Slice(c Candidate, r Rails, mtu int, packets float64) (Sli
 	return s, nil
 }
 
-// maxWhole is how many GPUs are simulated without folding or leaving out.
+// maxWhole is the number of GPUs that are simulated without folding or leaving out.
 const maxWhole = 1024
 
 // shrink makes the segments smaller in the proportion of the replicas left.

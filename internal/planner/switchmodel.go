@@ -20,7 +20,7 @@ type SwitchModel struct {
 
 func (s SwitchModel) String() string { return fmt.Sprintf("%dx%dG", s.Ports, s.Rate) }
 
-// broken is how many ports of a rate a switch has, its own broken out where they are faster.
+// broken returns the number of ports of a rate on a switch, its own broken out where they are faster.
 func (s SwitchModel) broken(rate int) int {
 	n := s.Ports * s.parts(rate)
 	if s.Radix > 0 {
@@ -29,10 +29,10 @@ func (s SwitchModel) broken(rate int) int {
 	return n
 }
 
-// lanes is how many serial lanes the ports of today's switches have at most, and so parts.
+// lanes is the number of serial lanes that the ports of today's switches have at most, and so parts.
 const lanes = 8
 
-// parts is how many cables of a rate a port carries, broken out; 0 where the rate is above its own.
+// parts returns the number of cables of a rate that a port carries, broken out; 0 where the rate is above its own.
 func (s SwitchModel) parts(rate int) int {
 	most := s.Split
 	if most == 0 {
@@ -105,7 +105,7 @@ func split(ports int, ratio float64) (down, up int) {
 	return min(ports-up, int(float64(up)*ratio+1e-9)), up
 }
 
-// upwards is how many cables of equal rate carry so many under an oversubscription, one at least.
+// upwards returns the number of cables of equal rate that carry those below at an oversubscription, one at least.
 func upwards(down int, ratio float64) int {
 	return max(1, int(math.Ceil(float64(down)/ratio-1e-9)))
 }

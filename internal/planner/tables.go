@@ -52,7 +52,7 @@ var seedGPUs = []struct {
 		"3,000 TFLOPS lies between the H100's dense FP8 rate, 1,979, and the one with sparsity, 3,958"},
 }
 
-// SeedTables is how many tables there are.
+// SeedTables is the number of tables.
 const SeedTables = 3
 
 // SeedTable computes the rows of table n, from 1, and says what its rate is.

@@ -9,7 +9,7 @@ type clos struct {
 	tops, each int // switches above, and cables of a leaf to each of them
 }
 
-// up is how many cables a leaf has up.
+// up returns the number of cables that a leaf has up.
 func (x clos) up() int { return x.tops * x.each }
 
 // cheapest finds the Clos that costs least, from the least number of groups on: size says for a number of them

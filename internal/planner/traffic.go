@@ -23,7 +23,7 @@ const (
 // KindNames are their names.
 var KindNames = [Kinds]string{"tensor", "pipeline", "data", "context", "expert", "other"}
 
-// Pair is what one rank sends another in a step, in bytes.
+// Pair is the bytes that one rank sends another in a step.
 type Pair struct {
 	Src, Dst int
 	Bytes    [Kinds]int64

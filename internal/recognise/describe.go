@@ -61,7 +61,7 @@ func (f *finder) describe() {
 	}
 }
 
-// skeleton is what is left of a group's names without numbers.
+// skeleton returns a group's names without numbers.
 func (f *finder) skeleton(g *group) string {
 	text, _ := parts(f.c.Nodes[g.nodes[0]].Name)
 	return strings.Join(text, "\x00")

@@ -35,7 +35,7 @@ func (f *finder) infer() error {
 	return nil
 }
 
-// weight is how much there is to read.
+// weight returns the length of a description.
 func weight(rules []*rule) (n int) {
 	for _, r := range rules {
 		n += 30 + r.cost()
@@ -46,7 +46,7 @@ func weight(rules []*rule) (n int) {
 // errTooMany ends a search that has found as many rules as there were.
 var errTooMany = field.New("", "more rules than before")
 
-// aimedAt is how many rules a group is in.
+// aimedAt returns the number of rules that a group is in.
 func (f *finder) aimedAt(g *group) (n int) {
 	for _, r := range f.rules {
 		if r.from == g || r.to == g {

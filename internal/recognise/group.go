@@ -223,8 +223,8 @@ func boxes(tuples [][]int, d int) (out [][][]int) {
 	return out
 }
 
-// typeOf is what sets nodes of one group apart: a server's GPUs, how many and which, and NICs, a switch's
-// model.
+// typeOf returns the properties that tell nodes of one group apart: a server's GPUs, how many and which, and NICs,
+// a switch's model.
 func (f *finder) typeOf(g *group, n int) string {
 	if f.kind[n] != cabling.Server {
 		return f.switchModel(n)

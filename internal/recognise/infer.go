@@ -84,7 +84,7 @@ func (c *class) sample() pair {
 	return c.order[c.next]
 }
 
-// poor is how many rules in a row may cover hardly anything before patterns are given up.
+// poor is the number of rules in a row that may cover hardly anything before patterns are given up.
 const poor = 24
 
 // best is the rule that covers most of what is left, and takes it away.

@@ -71,7 +71,7 @@ func (f *finder) cards(g *group) {
 	}
 }
 
-// named is how many ports the names of a server's ports give each NIC, 0 where they do not say.
+// named returns the number of ports that the names of a server's ports give each NIC, 0 where they do not say.
 func (f *finder) named(n int) int {
 	count := map[string]int{}
 	for _, k := range f.at[n] {
@@ -99,8 +99,8 @@ func (f *finder) end(cable, n int) cabling.End {
 	}
 }
 
-// shared is how many ports NICs have if every GPU has one, where that comes out even on all servers and the
-// ports of a NIC, in the order of cables, lead to different switches; else 0.
+// shared returns the number of ports NICs that have if every GPU has one, where that comes out even on all servers
+// and the ports of a NIC, in the order of cables, lead to different switches; else 0.
 func (f *finder) shared(g *group) (ports int) {
 	for _, n := range g.nodes {
 		gpus, k := f.c.Nodes[n].GPUs, len(f.at[n])

@@ -13,7 +13,7 @@ import (
 	"railyard/unit"
 )
 
-// Options are what a list of cables often does not say.
+// Options are the facts that a list of cables often lacks.
 type Options struct {
 	Rate     unit.Rate // of cables, 400 Gbit/s unless given
 	HostMM   int64     // length of cables to servers, 5 m unless given

@@ -9,9 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// Memory is what can be used without pushing anything out: what Linux calls
-// available, or less where a control group or the shell's limits (ulimit -v, -d) say so.
-// 0 where nobody says.
+// Memory returns the bytes that can be used without swapping: available memory in Linux, or less where a control
+// group or the shell's limits (ulimit -v, -d) say so. 0 where nobody says.
 func Memory() unit.Bytes {
 	least := procBytes("/proc/meminfo", "MemAvailable:")
 	lower := func(left unit.Bytes) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Sheet is what is known of one product.
+// Sheet is the data sheet of one product.
 type Sheet struct {
 	Key     string   `json:"key"`
 	Name    string   `json:"name"`

@@ -38,7 +38,7 @@ func (b *balanced) install(t *route.Table, node int) {
 	}
 }
 
-// toward is what each of a node's next links is good for, and all together.
+// toward returns the capacity of each of a node's next links, and the sum.
 func (b *balanced) toward(node, loc int, links []int) (rates []unit.Rate, sum unit.Rate) {
 	g := b.net.Graph
 	beside := map[int]unit.Rate{} // by neighbour: all links to it
@@ -56,7 +56,7 @@ func (b *balanced) toward(node, loc int, links []int) (rates []unit.Rate, sum un
 	return rates, sum
 }
 
-// capacity is what a switch can pass on to a locator.
+// capacity returns the rate that a switch can forward to a locator.
 func (b *balanced) capacity(node, loc int) unit.Rate {
 	n := b.net
 	links := n.Paths.Next(node, loc)

@@ -19,13 +19,13 @@ type Census struct {
 // tally is frames and their bytes.
 type tally struct{ packets, bytes uint64 }
 
-// paused is how long something has been so.
+// paused is the time for which a state has lasted.
 type paused struct {
 	since, total unit.Time
 	on           bool
 }
 
-// portCensus is what one port has counted; arrays are by priority.
+// portCensus is the counters of one port; arrays are by priority.
 type portCensus struct {
 	out, in           [queue.Classes]tally
 	egress, ingress   [queue.Classes]tally // dropped
@@ -78,7 +78,7 @@ func (r *Run) Census() *Census {
 	return c
 }
 
-// spec is what the node of a port does; of a host, what its NICs were told.
+// spec returns the Spec of a port's node; for a host, of its NICs.
 func (c *Census) spec(port int32) *queue.Spec {
 	node := int(c.run.Net.Ports[port].Node)
 	if c.run.Graph.Nodes[node].Role == topo.Host {
@@ -176,7 +176,7 @@ func (p *paused) set(at unit.Time, on bool) {
 	p.since, p.on = at, on
 }
 
-// until is how long it was so, up to now, in microseconds.
+// until returns the time for which the state has lasted, up to now, in microseconds.
 func (p paused) until(now unit.Time) uint64 {
 	p.set(now, false)
 	return uint64(p.total / unit.Microsecond)

@@ -5,7 +5,7 @@ import (
 	"railyard/internal/result"
 )
 
-// control is what congestion control did to the queue pairs of each service, as each algorithm counts it.
+// control returns the activity of congestion control by service, as each algorithm counts it.
 func (r *Run) control() (all []result.Control) {
 	for _, s := range r.Plan.Services {
 		c := result.Control{Service: s.Name, Algorithm: s.CC.Name, Title: s.CC.Title}

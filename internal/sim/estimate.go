@@ -7,7 +7,7 @@ import (
 	"railyard/unit"
 )
 
-// Cost is what a run will need, known before it is built. Packets that congestion makes
+// Cost is the estimated need of a run before it is built. Packets that congestion makes
 // senders repeat are not in it.
 type Cost struct {
 	Packets, PacketHops int64 // ACKs included

@@ -30,7 +30,7 @@ type Named struct {
 	Behind bool // PSN counts from the queue pair's first packet on
 }
 
-// String is what ParseNamed reads.
+// String returns the form that ParseNamed reads.
 func (n Named) String() string {
 	if n.Behind {
 		return fmt.Sprintf("%d/+%d", n.QP, n.PSN)
@@ -116,7 +116,7 @@ func (r *Run) Follow(packets []Named) (*Follower, error) {
 	return f, nil
 }
 
-// Packets are what became of them; names are filled in at the end of a run.
+// Packets returns the paths of the followed packets; names are filled in at the end of a run.
 func (f *Follower) Packets() []result.Followed {
 	for i := range f.out {
 		x := &f.out[i]

@@ -31,7 +31,7 @@ func (r *Run) schedule() {
 	}
 }
 
-// known is when all routes know of an event.
+// known returns the time at which all routes know of an event.
 func (r *Run) known(i int) unit.Time { return r.Plan.Events[i].At + r.Plan.Events[i].Converge }
 
 // clock schedules one event for all of the plan's that are due at a moment: routes are computed once when a

@@ -13,11 +13,11 @@ import (
 const (
 	// maxHeldRows bounds the samples of whose bytes queues held.
 	maxHeldRows = 300_000
-	// sampled is how many packets of a queue a sample looks at.
+	// sampled is the number of packets of a queue in a sample.
 	sampled = 256
-	// resample is how long a sample of a queue holds.
+	// resample is the time for which a sample of a queue is used.
 	resample = 5 * unit.Microsecond
-	// mostHeld is how many connections a sample names, those with most bytes.
+	// mostHeld is the number of connections that a sample names, those with most bytes.
 	mostHeld = 16
 	// leastShare is the least share of a link's bytes that counts: a 64th.
 	leastShare = 1.0 / 64
@@ -36,7 +36,7 @@ type holders struct {
 	ordered []int32
 }
 
-// debt is what a port would have sent, had it not been paused, as far as it waits there.
+// debt is the bytes that a port would have sent without its pauses and that still wait.
 type debt struct {
 	bytes int64
 	at    unit.Time // up to when it is counted
@@ -114,7 +114,7 @@ func (h *holders) owed(now unit.Time, port int32) debt {
 	return d
 }
 
-// holder is what a port holds now of a link's bytes; Passed is summed over time until now.
+// holder returns the bytes of a link that a port holds now; Passed is summed over time until now.
 func (h *holders) holder(now unit.Time, port int32, share float64) explain.Holder {
 	return explain.Holder{Port: port, Share: share, Queue: unit.Bytes(h.net.Net.Ports[port].Queued),
 		Since: h.net.Net.WaitsSince(port), Passed: h.owed(now, port).over}

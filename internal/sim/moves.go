@@ -6,7 +6,7 @@ import (
 	"railyard/internal/explain"
 )
 
-// maxMoves is how many connections are followed when routes change.
+// maxMoves is the number of connections that are followed when routes change.
 const maxMoves = 100_000
 
 // paths are those of all connections whose packets take one each, nil where they do not.

@@ -143,7 +143,7 @@ func NewNetwork(s *Setup) (*Network, error) {
 	return n, nil
 }
 
-// more is what frames have beyond those over IPv4.
+// more returns the bytes of frames beyond those over IPv4.
 func (s *Setup) more() int {
 	if s.Host.IPv6 {
 		return roce.IPv6More
@@ -185,7 +185,7 @@ func (n *Network) addressable() error {
 	return nil
 }
 
-// hanging is what hangs off one switch.
+// hanging is the hosts attached to one switch.
 type hanging struct {
 	locators []int32
 	nics     []int32
@@ -378,8 +378,8 @@ func (n *Network) Conn(service, srcGPU, dstGPU, tag int) int32 {
 	return c
 }
 
-// pairs is how many queue pairs carry a transfer: what is asked for, and at least one for
-// each NIC that one of the GPUs has for itself.
+// pairs returns the number of queue pairs of a transfer: the configured number, and at least one for each NIC
+// that one of the GPUs has for itself.
 func (n *Network) pairs(src, dst int) int {
 	return max(n.Setup.QPs, n.Graph.Ways(src), n.Graph.Ways(dst))
 }

@@ -50,7 +50,7 @@ func (r *Run) Observe() *explain.Observation {
 	return o
 }
 
-// Rules are how bytes become time in a network.
+// Rules returns the rules from bytes to time of a network.
 func (n *Network) Rules() explain.Rules {
 	s := n.Setup
 	rules := explain.Rules{MTU: unit.Bytes(s.Host.RC.MTU), WriteOnly: s.Host.RC.WriteOnly, CutThrough: s.CutThrough,
@@ -123,7 +123,7 @@ func (n *Network) Connections() []explain.Conn {
 	return conns
 }
 
-// Ports are what ports sent and met.
+// Ports returns the counters of all ports.
 func (n *Network) Ports() []explain.Port {
 	net := n.Net
 	ports := make([]explain.Port, len(net.Ports))

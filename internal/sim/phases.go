@@ -33,7 +33,7 @@ type waiting struct {
 	phase    int // -1: any
 }
 
-// settle is how often the run looks whether acknowledgements are through.
+// settle is the interval at which the run checks whether acknowledgements have arrived.
 const settle = unit.Microsecond
 
 // newMirrors is nil where circuits do not move by phases.

@@ -17,7 +17,7 @@ import (
 	"railyard/unit"
 )
 
-// observeEvery is how many events pass between two calls of the observer.
+// observeEvery is the number of events between two calls of the observer.
 const observeEvery = 1 << 18
 
 // maxPauseRows bounds the table of PFC events.
@@ -128,7 +128,7 @@ func (n *Network) JoinedBefore(m *exec.Machine, from, to int) bool {
 	return n.Graph.Reachable(whole, n.Graph.WayOf(relay, 0), n.Graph.WayOf(to, 0))
 }
 
-// Machine is what the execution is told of a plan's GPUs.
+// Machine returns the description of a plan's GPUs for the execution.
 func Machine(p *scenario.Plan) exec.Machine {
 	g := p.Graph
 	m := exec.Machine{Inside: p.Inside, NVLink: exec.NVLink{Rate: p.NVLink, Latency: p.NVLatency, PXN: p.PXN}}
@@ -183,7 +183,7 @@ func setup(p *scenario.Plan) *Setup {
 	return s
 }
 
-// StateBehind is what a cable is from an event on.
+// StateBehind returns the state of a link from an event on.
 func StateBehind(e *scenario.LinkEvent) fabric.LinkState {
 	return fabric.LinkState{Up: e.Up, Rate: e.Rate, Back: e.Back, BER: e.BER}
 }
@@ -328,8 +328,8 @@ func (r *Run) Begin() {
 	r.carrier.stop = r.Exec.Done()
 }
 
-// placed is how many bytes have arrived, those of unfinished messages too. It asks every
-// queue pair, so it does that only once there were many more events than queue pairs.
+// placed returns the number of bytes that have arrived, those of unfinished messages too. It asks every queue pair,
+// so it does that only once there were many more events than queue pairs.
 func (r *Run) placed() unit.Bytes {
 	const rare = 32
 	if conns := r.Hosts.Conns(); r.Net.Q.Popped()-r.countedAt >= uint64(rare*conns) {

@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// scheduled is what a scheduled fabric did; nil where there is none.
+// scheduled returns the activity of a scheduled fabric; nil where there is none.
 func (n *Network) scheduled() *result.Scheduled {
 	if n.Setup.Scheduled == nil {
 		return nil

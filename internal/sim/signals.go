@@ -25,8 +25,8 @@ type signals struct {
 	now    []float64 // by name, what is looked at
 }
 
-// signalsEvery is how often signals are looked at, at most: the timers that raise rates take 55 us or
-// longer. A NIC may cut every 4 us; the counter of cuts has them all.
+// signalsEvery is the least interval at which signals are sampled: the timers that raise rates take 55 us
+// or longer. A NIC may cut every 4 us; the counter of cuts has them all.
 const signalsEvery = 50 * unit.Microsecond
 
 func newSignals(services []scenario.Service) (x signals) {

@@ -12,7 +12,7 @@ import (
 	"railyard/unit"
 )
 
-// epoch is when a simulation's time 0 is, for devices that have a clock.
+// epoch is the date of simulated time 0, for devices that have a clock.
 const epoch = 1_700_000_000
 
 // Snapshots are what every device said of itself before the run and says now, with ports
@@ -67,7 +67,7 @@ func (c *Census) Snapshots(system string) (before, after []counters.Snapshot) {
 	return before, after
 }
 
-// port is what one port has counted, from 0.
+// port returns the counters of one port, from 0.
 func (c *Census) port(link, node int, now unit.Time) counters.Port {
 	at := c.run.Port(link, node)
 	x, net, peer := &c.ports[at], c.run.Net, &c.ports[c.run.Net.Ports[at].Peer]
@@ -124,7 +124,7 @@ func (t *tally) sum(o tally) {
 	t.bytes += o.bytes
 }
 
-// roce is what a NIC counts of its queue pairs: notifications and NAKs at the port, timeouts
+// roce returns a NIC's counters of its queue pairs: notifications and NAKs at the port, timeouts
 // and what was sent again by the queue pairs that send from it.
 func (c *Census) roce(p *counters.Port, at int32, node int) {
 	x, hosts := &c.ports[at], c.run.Hosts
@@ -204,7 +204,7 @@ func withRDMA(ports []counters.Port) []counters.Port {
 	return ports
 }
 
-// deviceNames are what devices call their ports.
+// deviceNames are the devices' names of ports.
 type deviceNames struct {
 	g      *topo.Graph
 	system string
@@ -232,7 +232,7 @@ func (d *deviceNames) port(link, node int) string {
 	return n.Panel.Name(d.system, d.g.Jack(link, node))
 }
 
-// PortName is what a device calls a port, as Snapshots name it.
+// PortName returns a device's name of a port, as Snapshots name it.
 func PortName(g *topo.Graph, system string, link, node int) string {
 	return newDeviceNames(g, system).port(link, node)
 }

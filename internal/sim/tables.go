@@ -18,10 +18,10 @@ const (
 	memorySet   = 450
 )
 
-// fewEntries is how many the tables of fabrics have that are not worth a look beforehand: 8 MB.
+// fewEntries is the number of table entries below which no estimate is made: 8 MB.
 const fewEntries = 1 << 22
 
-// Tables is what a plan's routes alone will need, known before they are computed. Nothing to speak of:
+// Tables returns the estimated need of a plan's routes before they are computed. Nothing to speak of:
 // zero.
 func Tables(p *scenario.Plan) (c Cost, e topo.Effort) {
 	switches := int64(len(p.Graph.Nodes) - len(p.Graph.Hosts))

@@ -20,7 +20,7 @@ var rewrite = flag.Bool("rewrite", false, "write the transcripts in testdata ane
 // Rewrites reports whether transcripts are written anew: a test that tells a part of one then tells all.
 func Rewrites() bool { return *rewrite }
 
-// longest is how many lines a page may have: what is read in one go.
+// longest is the number of lines that a page may have: what is read in one go.
 const longest = 60
 
 // Page is a transcript under way.

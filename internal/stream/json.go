@@ -8,7 +8,7 @@ import (
 	"railyard/internal/field"
 )
 
-// MaxObject is how large one JSON object may be; a larger one is skipped and told.
+// MaxObject is the largest size of one JSON object; a larger one is skipped and told.
 const MaxObject = 4 << 20
 
 // CutError says that a text ends within a value. Whatever stands before has been read.
@@ -93,7 +93,8 @@ func (s *Source) Under(name string, f Object, other func(key string, raw []byte)
 	}
 }
 
-// member is how the next member of an object or list begins; end: there is none, and what ends it is taken.
+// member returns the first byte of the next member of an object or list; end: there is none, and what ends it is
+// taken.
 func (s *Source) member(last byte, first bool) (c byte, end bool, err error) {
 	if c, err = s.peek(); err != nil {
 		return c, false, err
@@ -236,7 +237,7 @@ func (s *Source) value() ([]byte, error) {
 	}
 }
 
-// got is what was read, unless it was too large.
+// got returns the text that was read, unless it was too large.
 func (s *Source) got() []byte {
 	if s.over {
 		return nil

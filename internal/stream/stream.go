@@ -45,7 +45,7 @@ func New(name string, r io.Reader) (*Source, error) {
 	return s, nil
 }
 
-// Head is how the text begins, up to n bytes; nothing is consumed.
+// Head returns the beginning of the text, up to n bytes; nothing is consumed.
 func (s *Source) Head(n int) []byte {
 	head, _ := s.in.Peek(min(n, 1<<16))
 	return head
@@ -119,7 +119,7 @@ func (u *unpacked) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// longest is how long a line may be; what stands behind is skipped.
+// longest is the largest length of a line; the rest is skipped.
 const longest = 1 << 16
 
 // Lines calls f with every line without its end; cut: it was longer than what is kept of it. What f

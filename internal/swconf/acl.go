@@ -62,7 +62,7 @@ func (a *AccessLists) Takes(name string) (*Taken, bool) {
 	return l.Takes(), true
 }
 
-// AccessList is what an access list says of RoCE's packets, which are UDP to port 4791, by their DSCP. The
+// AccessList is the effect of an access list on RoCE packets, which are UDP to port 4791, by their DSCP. The
 // first entry that takes a packet decides; what none takes is denied.
 type AccessList struct {
 	entries map[int64]aclLine // by their numbers

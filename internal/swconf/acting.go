@@ -27,7 +27,7 @@ const (
 	ChannelOnly              // the channel's; what a member says does nothing
 )
 
-// Bundling is how a language's port channels and their members share what decides the treatment of packets.
+// Bundling is the division of settings between port channels and members in a language.
 type Bundling struct {
 	QoS, MTU, PFC Rank
 }

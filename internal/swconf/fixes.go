@@ -88,7 +88,7 @@ var (
 	fixWeight = wording{"average over no time", map[OS]string{NXOS: "weight 0", EOS: "weight 0"}}
 )
 
-// fixSpeed is how a language sets a rate.
+// fixSpeed returns the command that sets a rate in a language.
 func fixSpeed(c *Config, r unit.Rate) string {
 	mbps, gbps := int64(r/unit.Mbps), int64(r/unit.Gbps)
 	switch c.OS {

@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// Host is what a server's texts say of its NICs and of who sends by them: the other half of what a switch
-// is configured for. Package hostconf fills it from scripts and from what tools print, and writes it.
+// Host is the configuration of a server's NICs and of the software that sends by them: the host side of a switch's
+// configuration. Package hostconf fills it from scripts and from what tools print, and writes it.
 type Host struct {
 	File     string
 	Hostname Said[string]
@@ -101,7 +101,7 @@ func HostName(file string) string {
 	return file
 }
 
-// Title is what a NIC is called: both its devices where they are known.
+// Title returns the name of a NIC: both its devices where they are known.
 func (n *HostNIC) Title() string {
 	switch {
 	case n.Dev == Every && (n.RDMA == Every || n.RDMA == "") || n.Dev == "" && n.RDMA == Every:
@@ -241,7 +241,7 @@ type HostRow struct {
 	For      string `json:"for,omitempty"` // what RoCE sends there
 }
 
-// Rows is what becomes of packets by priority.
+// Rows returns the treatment of packets by priority.
 func (h *Host) Rows(n *HostNIC) (rows []HostRow) {
 	var dscps [8][]int
 	for d := range 64 {

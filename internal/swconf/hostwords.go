@@ -29,7 +29,7 @@ func halves(np, rp Said[bool]) string {
 	return "np " + onOff(np) + ", rp " + onOff(rp)
 }
 
-// class is how a priority's packets leave.
+// class returns the traffic class of a priority in words.
 func (n *HostNIC) class(prio int) string {
 	t := n.TC[prio]
 	if !t.Is() {
@@ -49,7 +49,7 @@ func (n *HostNIC) class(prio int) string {
 	return s
 }
 
-// Lines are what is said of a NIC beside its priorities, a line each.
+// Lines returns the settings of a NIC besides its priorities, a line each.
 func (h *Host) Lines(n *HostNIC) (out []string) {
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	if n.Trust.Is() {
@@ -169,7 +169,7 @@ type HostView struct {
 	Rows  []HostRow `json:"rows"`
 }
 
-// Views is what a host's NICs do with packets, equal ones together.
+// Views returns the treatment of packets by a host's NICs, equal ones together.
 func (h *Host) Views() (out []HostView) {
 	index := map[string]int{}
 	for _, n := range h.NICs {

@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// Input is what lint looks at.
+// Input is the input of lint.
 type Input struct {
 	Configs  []*Config
 	Graph    *topo.Graph // nil: no fabric is known
@@ -65,7 +65,7 @@ func UsualDSCPs(configs []*Config) (data, cnp int) {
 	return data, Unsaid
 }
 
-// losslessPorts is how many ports pause the queue of a DSCP.
+// losslessPorts returns the number of ports that pause the queue of a DSCP.
 func losslessPorts(configs []*Config, d int) (n int) {
 	for _, c := range configs {
 		for _, p := range c.Ports {
@@ -80,7 +80,7 @@ func losslessPorts(configs []*Config, d int) (n int) {
 // Unsaid is a DSCP that nobody knows.
 const Unsaid = -1
 
-// Headers is what RoCEv2 adds at most to a path MTU of payload: Ethernet, IPv4,
+// Headers bounds the bytes that RoCEv2 adds to a path MTU of payload: Ethernet, IPv4,
 // UDP, BTH, RETH with immediate data, ICRC and FCS.
 const Headers = 82
 

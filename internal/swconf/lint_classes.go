@@ -365,7 +365,7 @@ func (q *QoS) rdma() bool {
 	return false
 }
 
-// defaultMTU is what a routed port has where nothing is said.
+// defaultMTU is the default MTU of a routed port.
 const defaultMTU = 1500
 
 func (l *linter) mtuSmall() {

@@ -178,7 +178,7 @@ func (s side) paused() uint8 {
 	return s.q.paused()
 }
 
-// queue is where the switch puts a DSCP.
+// queue returns the queue of a DSCP at the switch.
 func (s side) queue(dscp uint8) (int, *Queue) {
 	i := int(s.q.DSCP[dscp&63].V & 7)
 	return i, &s.q.Queues[i]

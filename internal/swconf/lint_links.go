@@ -167,7 +167,7 @@ func (l *linter) tier(c *Config) int {
 	return namedTier(c.Name())
 }
 
-// roleWords are what switches are called by tier.
+// roleWords are names of switches by tier.
 var roleWords = []struct {
 	word string
 	tier int

@@ -90,7 +90,7 @@ func (l *linter) meant(v variant) func(at Place, fix, format string, args ...any
 	return l.advise
 }
 
-// others is what a treatment is held against: the ports of one switch, or switches.
+// others returns the ports that a treatment is compared with: the ports of one switch, or switches.
 func (l *linter) others() string {
 	if len(l.Configs) == 1 {
 		return "other ports"

@@ -25,7 +25,7 @@ const (
 	Junos OS = "junos"
 )
 
-// Place is where something stands in a file. Line 0 is nowhere: a default.
+// Place is a position in a file. Line 0 is nowhere: a default.
 type Place struct {
 	File      string
 	Line, Col int
@@ -171,7 +171,7 @@ type DLB struct {
 // DefaultDLBMAC holds where a switch's text names none (seed, chapter 12).
 const DefaultDLBMAC = "00:cc:cc:cc:cc:cc"
 
-// PFCMode is what an interface does about PFC.
+// PFCMode is the PFC mode of an interface.
 type PFCMode uint8
 
 // Modes. Auto asks the neighbour through DCBX.
@@ -225,7 +225,7 @@ type MLAG struct {
 	Link   Said[string] // interface of the peer link
 }
 
-// QoS is what happens to the packets of a port, policies applied.
+// QoS is the treatment of a port's packets, policies applied.
 type QoS struct {
 	Input   Said[string] // classification that is applied, as named
 	Output  Said[string] // queueing policy
@@ -322,7 +322,7 @@ type Neighbor struct {
 	Policed Direction // where policies filter it, by itself or by its group
 }
 
-// Direction is where routes go: from a neighbour, or to it.
+// Direction is the direction of routes: from a neighbour, or to it.
 type Direction uint8
 
 // Directions.
@@ -431,7 +431,7 @@ func (c *Config) Use(kind, name string, at Place) {
 // HasQoS reports whether the language says anything about queues.
 func (c *Config) HasQoS() bool { return c.OS != FRR }
 
-// Print is what a description does with packets, whatever its text and wherever it stands in it: equal for
+// Print is a fingerprint of the treatment of packets, whatever its text and place: equal for
 // two that treat packets alike.
 type Print struct {
 	input, output, network, away string
@@ -457,7 +457,7 @@ type queuePrint struct {
 	alpha                                           float64
 }
 
-// Fingerprint is what a description does.
+// Fingerprint returns the fingerprint of a treatment.
 func (q *QoS) Fingerprint() (p Print) {
 	p.input, p.output, p.network, p.away = q.Input.V, q.Output.V, q.Network.V, q.Away.V
 	for i := range q.DSCP {

@@ -35,7 +35,7 @@ type View struct {
 	Rows     []Row    `json:"rows"`
 }
 
-// Views is what a switch does with packets, port by port, equal ones together.
+// Views returns the treatment of packets port by port, equal ones together.
 func (c *Config) Views() []View {
 	type key struct {
 		q        *QoS
@@ -126,7 +126,8 @@ func (q *QoS) away() string {
 	return q.Away.V + " (not in the text)"
 }
 
-// schedule is how a queue is served. Shares that are ratios are percents of what all of them add up to.
+// schedule returns the scheduling of a queue in words. Shares that are ratios are percents of what all of them add
+// up to.
 func (q *QoS) schedule(i int) string {
 	k := &q.Queues[i]
 	switch sum := 0; {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// SRv6 is what a text says of segments whose lists stand in IPv6 addresses (RFC 9800).
+// SRv6 is the configuration of segments whose lists are in IPv6 addresses (RFC 9800).
 type SRv6 struct {
 	Locators []Locator
 	SIDs     []SID
@@ -21,7 +21,7 @@ type Locator struct {
 	At                Place
 }
 
-// SID is what the switch does with packets to an address.
+// SID is the behavior of the switch for packets to an address.
 type SID struct {
 	Prefix  netip.Prefix
 	Locator string
@@ -48,7 +48,7 @@ func (s *SRv6) uN() (out []SID) {
 	return out
 }
 
-// Segments is what show tells of segments; "" where there are none.
+// Segments returns the text of show on segments; "" where there are none.
 func (c *Config) Segments() string {
 	if len(c.SRv6.SIDs)+len(c.SRv6.Locators) == 0 {
 		return ""

@@ -19,7 +19,7 @@ func Searched(s string) Text {
 	return t
 }
 
-// gram is where three letters are remembered; others may be remembered there, too.
+// gram returns the index of three letters; others may be remembered there, too.
 func gram(a, b, c byte) uint16 { return uint16(a)<<11 ^ uint16(a)>>5 ^ uint16(b)<<5 ^ uint16(c) }
 
 // From is the text from a byte on.

@@ -7,7 +7,7 @@ import (
 	"railyard/unit"
 )
 
-// Trim is what a text says of packets that queues with Queue.Trim cut to their headers.
+// Trim is the configuration of packets that queues with Queue.Trim trim.
 type Trim struct {
 	Size    Said[unit.Bytes]
 	DSCP    Said[uint8]
@@ -15,7 +15,7 @@ type Trim struct {
 	Queue   Said[int]   // by which they leave this switch, where that is not their DSCP's
 }
 
-// sonicTrim is how long SONiC leaves packets where nothing is said.
+// sonicTrim is the default length of trimmed packets in SONiC.
 const sonicTrim = 128 * unit.Byte
 
 // trim fills a Spec, and notes what the simulator does in another way.
@@ -44,7 +44,7 @@ func (c *Config) trim(spec *queue.Spec, note func(format string, args ...any)) {
 	}
 }
 
-// says is what show tells of a queue that trims.
+// says returns the text of show on a queue that trims.
 func (t *Trim) says() string {
 	if !t.DSCP.Is() {
 		return "trims, to what is not said"

@@ -12,7 +12,7 @@ type Report struct {
 	Left    []Count `json:"left_out"`
 }
 
-// Count is how often something came up, and where first.
+// Count is the number of times that something came up, and where first.
 type Count struct {
 	What string `json:"what"`
 	N    int    `json:"count"`
@@ -20,10 +20,10 @@ type Count struct {
 	Line int    `json:"line,omitempty"` // 0: the format has no lines
 }
 
-// kinds is how many different things a list tells apart; what comes up beyond counts as one.
+// kinds is the number of different things that a list tells apart; what comes up beyond counts as one.
 const kinds = 200
 
-// beyond is what it counts as.
+// beyond is the name of the rest.
 const beyond = "more of other kinds"
 
 // Note counts one more of something.

@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// op is what an act does.
+// op is the kind of an act.
 type op uint8
 
 const (
@@ -70,7 +70,7 @@ type act struct {
 	by    how
 }
 
-// how is what a trace says of the way a collective runs; zero: nothing.
+// how holds the algorithm, protocol and channels that a trace gives for a collective; zero: none.
 type how struct {
 	algorithm, protocol uint8 // places in algorithms, protocols
 	named               bool  // by the name of its kernel
@@ -86,7 +86,7 @@ var (
 	ncclProtos = map[string]uint8{"LL": 1, "LL128": 2, "SIMPLE": 3}
 )
 
-// member is what one rank did, in an order in which nothing waits for what stands behind it.
+// member is the acts of one rank, in an order in which nothing waits for what stands behind it.
 type member struct {
 	rank  int
 	file  string
@@ -121,7 +121,7 @@ type group struct {
 	even  bool    // ranks lie in even steps
 }
 
-// calls is what ranks did, before the calls of one have met those of others.
+// calls is the acts of all ranks, before the calls of one have met those of others.
 type calls struct {
 	file    string
 	ranks   int // of the world
@@ -236,7 +236,7 @@ func (c *calls) trace() (*Trace, error) {
 	return &Trace{Ranks: c.ranks, DAG: d, Report: c.report, Runs: c.fit.runs}, nil
 }
 
-// kind is what a call is; false: transfers between two ranks each.
+// kind returns the kind of a call; false: transfers between two ranks each.
 func (o op) kind() (coll.Kind, bool) {
 	switch o {
 	case opAllReduce:

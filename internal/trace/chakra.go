@@ -68,7 +68,7 @@ type chakraNode struct {
 	some       bool // its collective is over some of the network's dimensions
 }
 
-// chakraText is what only reading needs of a node: its name, and the inputs of one that tells of process
+// chakraText is the part of a node that only reading needs: its name, and the inputs of one that tells of process
 // groups.
 type chakraText struct{ name, values string }
 
@@ -82,7 +82,7 @@ func newChakraNode() saidNode {
 	return saidNode{chakraNode: chakraNode{op: chakraUnknown, bytes: -1, src: -1, dst: -1}}
 }
 
-// maxChakra is how many nodes there may be, of all ranks together: 10^9 declared ones end here.
+// maxChakra is the number of nodes that there may be, of all ranks together: 10^9 declared ones end here.
 const maxChakra = 2_000_000
 
 // chakra is a trace while it is read.
@@ -98,7 +98,7 @@ type chakra struct {
 
 var chakraRank = regexp.MustCompile(`\.(\d{1,7})\.(et|json)(\.gz)?$`)
 
-// chakraGroups is how a file of process groups begins.
+// chakraGroups matches the beginning of a file of process groups.
 var chakraGroups = regexp.MustCompile(`^\s*\{\s*"[^"]*"\s*:\s*\[\s*\d+\s*[,\]]`)
 
 func isChakra(name string, head []byte) bool {
@@ -267,7 +267,7 @@ func (n *saidNode) put(name string, v chakraValue) {
 	}
 }
 
-// chakraValue is what an attribute holds.
+// chakraValue is the value of an attribute.
 type chakraValue struct {
 	num   int64
 	text  string

@@ -69,7 +69,7 @@ func (x *chakraBuild) pair() error {
 	})
 }
 
-// meeting is what a rank's collective goes by: the k-th of a kind in its group.
+// meeting is the key of a rank's collective: the k-th of a kind in its group.
 type meeting struct {
 	group string
 	op    int16
@@ -231,8 +231,8 @@ func groupWords(ranks []int) string {
 	return fmt.Sprintf("ranks %v", ranks)
 }
 
-// chakraRuns are how collectives run, by their kind in the schema: as their kind runs on the fabric, unless
-// run says otherwise.
+// chakraRuns are the algorithms of collectives, by their kind in the schema: as their kind runs on the fabric,
+// unless run says otherwise.
 var chakraRuns = [...]struct {
 	run   coll.Algorithm
 	kind  coll.Kind
@@ -250,7 +250,7 @@ var chakraRuns = [...]struct {
 	chakraBarrier:            {barrier, coll.ToAll, "exchanges of a byte"},
 }
 
-// want is what a trace of Chakra says of the way a collective runs; false: it runs in one way.
+// want returns the algorithm that a Chakra trace gives for a collective; false: it runs in one way.
 func (m *chakraMeeting) want() (Run, bool) {
 	how := &chakraRuns[m.op]
 	bytes := unit.Bytes(max(1, m.bytes))

@@ -28,7 +28,7 @@ var writers = []Writer{
 // Writers lists them.
 func Writers() []Writer { return slices.Clone(writers) }
 
-// maxExport is how many operations are written.
+// maxExport is the number of operations that are written.
 const maxExport = 4_000_000
 
 // export is a graph that is being written.

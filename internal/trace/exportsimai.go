@@ -64,8 +64,8 @@ func writeSimAI(x *export) error {
 	return nil
 }
 
-// computedBefore is how long rank 0 computes before each of its collectives; how many computations that
-// leaves out; or an error where collectives run side by side.
+// computedBefore returns the time that rank 0 computes before each of its collectives; the number of computations
+// that leaves out; or an error where collectives run side by side.
 func (x *export) computedBefore(own []int) (dur []unit.Time, lost int, err error) {
 	d := x.d
 	place := map[int32]int{}

@@ -142,7 +142,7 @@ func translated(ranks []int, r, world int) (int, bool) {
 	return r/(n*d)*(n*d) + r%d, true
 }
 
-// place is where a rank stands in a group, below 0: nowhere. Most groups lie in even steps.
+// place returns the place where a rank stands in a group, below 0: nowhere. Most groups lie in even steps.
 func (g *group) place(r int) int {
 	if len(g.ranks) > 1 {
 		if d := g.ranks[1] - g.ranks[0]; d != 0 {

@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// Run is how a collective of a trace runs.
+// Run is the algorithm, protocol and channels of a traced collective.
 type Run struct {
 	workload.CollectiveRun        // what the trace leaves open is ""
 	NICs                   int    // of each server
@@ -91,7 +91,7 @@ type fitKey struct {
 	named               bool
 }
 
-// run is how a collective runs, of which the trace says what want has.
+// run completes want, the part of a collective's algorithm that the trace gives.
 func (f *fitter) run(want Run, ranks []int) Run {
 	key := fitKey{&ranks[0], len(ranks), want.Kind, want.Bytes, want.Algorithm, want.Protocol, want.named}
 	r, known := f.have[key]

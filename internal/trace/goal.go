@@ -55,7 +55,7 @@ type pendingEdge struct {
 	line     int
 }
 
-// longest is how long a line may be.
+// longest is the largest length of a line.
 const longest = 1 << 20
 
 func readGoal(_ *Options, files []File) (*Trace, error) {

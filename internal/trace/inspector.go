@@ -19,7 +19,7 @@ func isInspector(_ string, head []byte) bool {
 	return false
 }
 
-// inspected is what Inspector's records say: each call of each communicator, by number, but not how those
+// inspected is the content of Inspector's records: each call of each communicator, by number, but not how those
 // of different communicators followed one another, nor what was computed between them.
 type inspected struct {
 	c     *calls

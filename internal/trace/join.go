@@ -23,7 +23,7 @@ type call struct {
 	line  int32
 }
 
-// callKey is what calls of different ranks have in common.
+// callKey is the key that calls of different ranks share.
 type callKey struct {
 	group    int32
 	from, to int32 // of messages, places in the group; else -1
@@ -164,7 +164,7 @@ func (x *call) collective() bool {
 	return is
 }
 
-// want is what the trace says of the way a call runs.
+// want returns the algorithm that the trace gives for a call.
 func (j *joined) want(x *call) Run {
 	kind, _ := x.what.kind()
 	return Run{CollectiveRun: workload.CollectiveRun{Kind: kind, Bytes: max(1, x.bytes),
@@ -172,7 +172,7 @@ func (j *joined) want(x *call) Run {
 		Orders: j.groups[x.group].rings}, named: x.by.named}
 }
 
-// size is how many operations a call takes, from above.
+// size returns the number of operations that a call takes, from above.
 func (j *joined) size(x *call) float64 {
 	ranks := j.groups[x.group].ranks
 	n := float64(len(ranks))

@@ -29,7 +29,7 @@ func isKineto(_ string, head []byte) bool {
 	return false
 }
 
-// kineto is what is known of one rank's profile.
+// kineto is the profile of one rank.
 type kineto struct {
 	File
 	o      *Options
@@ -55,7 +55,7 @@ type kineto struct {
 // span is a time in ns.
 type span struct{ from, to int64 }
 
-// kernel is what a GPU ran.
+// kernel is a kernel that a GPU ran.
 type kernel struct {
 	from, to int64 // ns
 	launch   int64 // ns, on the CPU; 0: not known
@@ -65,10 +65,10 @@ type kernel struct {
 	line     int32
 }
 
-// maxKernels is how many a step may have.
+// maxKernels is the largest number of kernels of a step.
 const maxKernels = 2 << 20
 
-// kinetoEvent is what is read of an event.
+// kinetoEvent holds the fields that are read of an event.
 type kinetoEvent struct {
 	Name string     `json:"name"`
 	TS   number     `json:"ts"`
@@ -306,7 +306,7 @@ func category(raw []byte) string {
 	return strings.ToLower(string(rest[1 : 1+end]))
 }
 
-// span is when an event began and ended, in ns.
+// span returns the begin and the end of an event, in ns.
 func (e *kinetoEvent) span() (from, to int64, ok bool) {
 	from, ok1 := nanos(string(e.TS))
 	dur, ok2 := nanos(string(e.Dur))

@@ -17,7 +17,7 @@ var typeSizes = map[string]int64{"float": 4, "float32": 4, "half": 2, "float16":
 	"float8e5m2": 1, "complexfloat": 8, "complexdouble": 16, "complexhalf": 4, "uint16": 2, "uint32": 4,
 	"uint64": 8, "float8_e4m3fnuz": 1, "float8_e5m2fnuz": 1}
 
-// slack is what a stream may idle without anybody having been waited for, in ns.
+// slack is the time, in ns, that a stream may idle without having waited for another.
 const slack = 2000
 
 // mark is a moment at which a rank's computing is cut in two.
@@ -225,7 +225,7 @@ func (k *kineto) act(c *calls, rank int, x *kinetoArgs) (a act, ok bool) {
 	return a, true
 }
 
-// ofKernel is what the name of an all-reduce's kernel says: ncclDevKernel_AllReduce_Sum_bf16_RING_LL(...),
+// ofKernel reads the name of an all-reduce's kernel: ncclDevKernel_AllReduce_Sum_bf16_RING_LL(...),
 // before NCCL 2.19 ncclKernel_AllReduce_RING_LL_Sum_half(...). The protocol in it is LL's for all.
 func ofKernel(what op, kernel string) how {
 	name, _, _ := strings.Cut(strings.ToUpper(kernel), "(")

@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// mscclSlots is how many messages of a connection may be on their way before the receiver takes the first
+// mscclSlots is the number of messages of a connection that may be in flight before the receiver takes the first
 // (NCCL_STEPS).
 const mscclSlots = 8
 
@@ -227,12 +227,12 @@ func (x *mscclRun) build(size unit.Bytes) (*Trace, error) {
 	return &Trace{Ranks: x.gpus, DAG: d, Report: x.report}, nil
 }
 
-// mscclPiece is what a loop of the runtime moves of a chunk with protocol Simple: four of the eight slots of
-// NCCL_BUFFSIZE, which is 4 MiB unless set (MSCCL_CHUNKSTEPS of msccl.h).
+// mscclPiece is the number of bytes that a loop of the runtime moves of a chunk with protocol Simple: four of the
+// eight slots of NCCL_BUFFSIZE, which is 4 MiB unless set (MSCCL_CHUNKSTEPS of msccl.h).
 const mscclPiece = 2 * unit.MiB
 
-// loops is how often the runtime goes through the algorithm for a buffer of such a size; with LL and LL128,
-// whose pieces are smaller and depend on threads, 0.
+// loops returns the number of times that the runtime goes through the algorithm for a buffer of such a size; with
+// LL and LL128, whose pieces are smaller and depend on threads, 0.
 func (x *mscclRun) loops(size unit.Bytes) int {
 	if p := strings.ToLower(x.proto); p != "" && p != "simple" {
 		return 0
@@ -240,7 +240,7 @@ func (x *mscclRun) loops(size unit.Bytes) int {
 	return int((size/unit.Bytes(x.perBuffer()) + mscclPiece - 1) / mscclPiece)
 }
 
-// perBuffer is how many chunks the larger of the buffers has.
+// perBuffer returns the number of chunks that the larger of the buffers has.
 func (m *msccl) perBuffer() int {
 	if m.chunks > 0 {
 		return m.chunks

@@ -11,7 +11,7 @@ import (
 // changed.
 type mscclChunk []int64
 
-// mscclSlot is where a chunk lies.
+// mscclSlot is the place of a chunk.
 type mscclSlot struct {
 	gpu, off int32
 	buf      byte
@@ -41,7 +41,7 @@ func (m *msccl) slot(gpu int32, buf byte, off int32) mscclSlot {
 	return mscclSlot{gpu: gpu, buf: buf, off: off}
 }
 
-// inputs is how many chunks a GPU begins with; files say of a buffer what is used of it.
+// inputs returns the number of chunks that a GPU begins with; files say of a buffer what is used of it.
 func (m *msccl) inputs(gpu int32) int {
 	switch {
 	case m.known && m.kind == coll.AllGather:
@@ -52,7 +52,7 @@ func (m *msccl) inputs(gpu int32) int {
 	return max(0, m.inChunks[gpu])
 }
 
-// share is how many of a buffer's chunks are one GPU's, where they are spread.
+// share returns the number of a buffer's chunks that belong to one GPU, where they are spread.
 func (m *msccl) share() int { return max(1, m.perBuffer()/m.gpus) }
 
 // check runs the algorithm on names and compares what is in the output with what the collective promises.

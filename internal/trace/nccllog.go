@@ -77,7 +77,7 @@ type ncclSize struct {
 // ncclTypes are the sizes of NCCL's data types, by their numbers.
 var ncclTypes = []int64{1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1}
 
-// ncclFrom is who says a line, and what follows.
+// ncclFrom matches the process of a line, and the rest.
 var ncclFrom = regexp.MustCompile(`([^\s:]+):(\d+):\d+ \[(\d+)\] NCCL INFO (.*)`)
 
 func readNCCLLog(o *Options, files []File) (*Trace, error) {

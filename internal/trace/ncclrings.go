@@ -42,7 +42,7 @@ func (x *ncclLog) ring(p *ncclProc, words []string) {
 	}
 }
 
-// maxChannels is how many NCCL has at most.
+// maxChannels is the largest number of channels in NCCL.
 const maxChannels = 64
 
 // orders are those in which rings go through the ranks, alike ones once; nil: not all are said, or not whole.

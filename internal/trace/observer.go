@@ -56,7 +56,7 @@ type etCall struct {
 	named, wait bool // async is recorded; the call is a wait
 }
 
-// etOperator is what is read of a node.
+// etOperator holds the fields that are read of a node.
 type etOperator struct {
 	ID      number          `json:"id"`
 	Name    string          `json:"name"`

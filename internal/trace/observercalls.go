@@ -27,8 +27,8 @@ func etValues(raw json.RawMessage) (all []json.RawMessage) {
 	return all
 }
 
-// etBytes is how many bytes tensors take together: lists [id, storage, offset, elements, bytes of one, device],
-// alone or in lists of any depth.
+// etBytes returns the bytes of tensors together: lists [id, storage, offset, elements, bytes of
+// one, device], alone or in lists of any depth.
 func etBytes(v any, depth int) int64 {
 	list, ok := v.([]any)
 	if !ok || depth > 4 {
@@ -319,7 +319,7 @@ type etPlaced struct {
 	at    int32
 }
 
-// key is what a wait and its call have in common.
+// key returns the key that a wait and its call share.
 func (x *etCall) key() [2]int64 {
 	if x.p2p {
 		return [2]int64{x.seq, 1}

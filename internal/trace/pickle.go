@@ -27,7 +27,7 @@ type pickled struct {
 // pyList is a list, which may grow after it has been remembered.
 type pyList struct{ items []any }
 
-// maxPickled is how many values a pickle may have.
+// maxPickled is the number of values that a pickle may have.
 const maxPickled = 8 << 20
 
 // dangerous are the opcodes that name, make or call something that is no plain data.
@@ -77,7 +77,7 @@ func (p *pickled) take(n int) ([]byte, error) {
 	return p.b[p.at-n : p.at], nil
 }
 
-// sized is what stands behind its length in n bytes, little endian.
+// sized reads a length of n bytes, little endian, and as many bytes as it says.
 func (p *pickled) sized(n int) ([]byte, error) {
 	length, err := p.number(n)
 	if err != nil {
@@ -144,7 +144,7 @@ func (p *pickled) popMark() ([]any, error) {
 // constants are opcodes that are values.
 var constants = map[byte]any{'N': nil, 0x88: true, 0x89: false}
 
-// lengths are how many bytes say the length of what follows: texts and bytes.
+// lengths are the numbers of bytes that hold the length of what follows: texts and bytes.
 var lengths = map[byte]int{0x8c: 1, 'X': 4, 0x8d: 8, 'C': 1, 'B': 4, 0x8e: 8, 'U': 1, 'T': 4, 0x96: 8}
 
 // widths are those of integers.

@@ -94,7 +94,7 @@ func readRecorder(o *Options, files []File) (*Trace, error) {
 // maxDump bounds a dump; a buffer of 20,000 calls with their stacks takes 50 MB.
 const maxDump = 512 << 20
 
-// recorderValue is what a dump holds, whichever way it was written.
+// recorderValue returns the content of a dump, pickled or JSON.
 func recorderValue(o *Options, f File) (v any, err error) {
 	err = o.stream(f, func(s *stream.Source) error {
 		var b []byte
@@ -295,7 +295,7 @@ func (r *recorder) entry(c *calls, e map[string]any, of int) (a recorded, why st
 	return a, ""
 }
 
-// frame is where in a program a call was made: the last line that is not PyTorch's own.
+// frame returns the line of a program that made a call: the last line that is not PyTorch's own.
 func frame(frames []any) string {
 	for _, x := range frames {
 		f, _ := x.(map[string]any)
@@ -309,7 +309,7 @@ func frame(frames []any) string {
 	return ""
 }
 
-// sizeOf is how many bytes tensors take together; false: their type or shape cannot be.
+// sizeOf returns the bytes of tensors together; false: their type or shape cannot be.
 func sizeOf(shapes, types any) (int64, bool) {
 	total := int64(0)
 	names := items(types)

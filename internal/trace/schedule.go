@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// kind is what an operation of a schedule does.
+// kind is the kind of an operation of a schedule.
 type kind uint8
 
 const (
@@ -42,7 +42,7 @@ type edge struct {
 	begun    bool
 }
 
-// schedule is what ranks do, before sends have met their receives.
+// schedule is the operations of all ranks before sends are matched with receives.
 type schedule struct {
 	file  string
 	ranks int
@@ -169,7 +169,8 @@ func (s *schedule) cyclic(err error, begin []int32) error {
 		s.place(steps[0]), strings.Join(names, ""), s.place(steps[0]))
 }
 
-// place is where an operation stands: its line, or its number among its rank's in a file without lines.
+// place returns the place where an operation stands: its line, or its number among its rank's in a file without
+// lines.
 func (s *schedule) place(i int) string {
 	if line := s.steps[i].line; line > 0 {
 		return fmt.Sprintf("line %d", line)
@@ -205,7 +206,7 @@ func (s *schedule) waits(begin, end []int32) [][]int32 {
 	return first
 }
 
-// pair is what a message goes by; anybody and anything stand for whoever and whatever.
+// pair is the key of a message; anybody and anything stand for whoever and whatever.
 type pair struct {
 	from, to int32
 	tag      int64

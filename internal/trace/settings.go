@@ -19,7 +19,7 @@ type hpccMode struct {
 	params                   map[string]hpccParam
 }
 
-// hpccParam is where a key's value goes, with its unit behind it.
+// hpccParam is the setting that a key's value goes to, with its unit behind it.
 type hpccParam struct{ name, unit string }
 
 var hpccModes = map[int]hpccMode{
@@ -35,7 +35,8 @@ var hpccModes = map[int]hpccMode{
 	8: {"DCTCP", "dctcp", "", map[string]hpccParam{"EWMA_GAIN": {"g", ""}}},
 }
 
-// hpccKeys are how many values follow each key that is no map, and why it is left out; "" where it is read.
+// hpccKeys are the number of values that follow each key that is no map, and why it is left out; "" where it is
+// read.
 var hpccKeys = map[string]string{"ENABLE_QCN": "", "PACKET_PAYLOAD_SIZE": "", "CC_MODE": "",
 	"BUFFER_SIZE":     "",
 	"L2_ACK_INTERVAL": "", "TOPOLOGY_FILE": "name", "FLOW_FILE": "name", "ALPHA_RESUME_INTERVAL": "cc",

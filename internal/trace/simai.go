@@ -343,7 +343,7 @@ func (x *simaiBuild) exchange(l *simaiLayer, i int, usual string) error {
 	return nil
 }
 
-// want is what a workload of SimAI says of the way a collective runs.
+// want returns the algorithm that a SimAI workload gives for a collective.
 func (p *simaiPart) want() Run {
 	return Run{CollectiveRun: workload.CollectiveRun{Kind: p.kind, Bytes: p.bytes}}
 }

@@ -61,25 +61,26 @@ func (o *Options) stream(f File, read func(*stream.Source) error) error {
 	return read(src)
 }
 
-// Trace is what files say.
+// Trace is the content of trace files.
 type Trace struct {
 	Format string
 	Ranks  int
 	DAG    *workload.DAG
 	Report Report
-	// Runs is how collectives run on the fabric of Options.On, a row for each way; the same rows are in Report.
+	// Runs counts the algorithms of collectives on the fabric of Options.On, a row for each; the same rows are in
+	// Report.
 	Runs []Count
 	Site Site
 	// Settings are keys of a scenario that say what the trace's own settings do.
 	Settings []Setting
-	// Findings are what somebody who looks for a fault in the traced job wants to know first.
+	// Findings are the facts that matter first in the search for a fault of the traced job.
 	Findings []string
 }
 
 // Setting is a key of a scenario, its value, and what says so.
 type Setting struct{ Block, Key, Value, From string }
 
-// Site is what a trace says of the machines that it ran on, where it does.
+// Site describes the machines of a trace, where the trace does.
 type Site struct {
 	GPUs int       // of a server; 0: not said
 	NICs int       // of a server; 0: not said
@@ -137,7 +138,7 @@ func Names() (all []string) {
 	return all
 }
 
-// head is how much of a file tells its format, behind the comments that it begins with.
+// head is the number of bytes, after leading comments, from which a file's format is recognized.
 const head = 4096
 
 // beginning is as much of a file as tells its format.
@@ -261,5 +262,5 @@ func at(file string, line int, format string, args ...any) *field.Error {
 	return e
 }
 
-// maxRanks is how many a trace may have.
+// maxRanks is the largest number of ranks of a trace.
 const maxRanks = 1 << 17

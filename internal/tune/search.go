@@ -9,7 +9,7 @@ import (
 	"railyard/internal/rng"
 )
 
-// Outcome is what a simulation of a candidate came to. Smaller is better in all
+// Outcome is the result of a candidate's simulation. Smaller is better in all
 // three.
 type Outcome struct {
 	Time  int64  `json:"completion_ps"`
@@ -29,12 +29,11 @@ type Trial struct {
 	point     [dims]float64
 }
 
-// Generation is how many candidates are made at once from what is known. It does
-// not depend on the machine, so neither does the search.
+// Generation is the number of candidates that are made at once from what is known. It does not depend on the
+// machine, so neither does the search.
 const Generation = 8
 
-// first is how many candidates are spread evenly before the search follows the
-// front.
+// first is the number of candidates that are spread evenly before the search follows the front.
 const first = 2 * Generation
 
 // Search makes candidates and keeps what they came to. Candidates are a function
@@ -143,8 +142,8 @@ func Front(trials []Trial) (front []Trial) {
 	return front
 }
 
-// tolerance is how much longer the best may take than the fastest when it pauses
-// less: differences below it are noise of the seed.
+// tolerance is the share by which the best may be slower than the fastest when it pauses less: differences below it
+// are noise of the seed.
 const tolerance = 0.01
 
 // Best is the member of the front to recommend: of those within 1 % of the

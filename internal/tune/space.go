@@ -24,7 +24,7 @@ type Candidate struct {
 	Knobs Settings `json:"knobs,omitzero"` // of another congestion control, in the order of Space.Knobs
 }
 
-// MostKnobs is how many parameters of a congestion control are searched at most.
+// MostKnobs is the largest number of parameters of a congestion control that are searched.
 const MostKnobs = 12
 
 // Settings are values of knobs.
@@ -64,7 +64,7 @@ const (
 	dims       = thresholds + MostKnobs
 )
 
-// dims is how many of them count.
+// dims returns the number of parameters that count.
 func (s *Space) dims() int {
 	if n := len(s.Own()); n > 0 {
 		return thresholds + n

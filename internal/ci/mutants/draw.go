@@ -54,7 +54,7 @@ func (m *mutant) diff() string {
 	return sign("-", string(t[from:to])) + "\n" + sign("+", after)
 }
 
-// left is why drawn mutations were not used.
+// left counts the drawn mutations that were not used, by reason.
 type left struct {
 	Uncompilable int `json:"uncompilable"` // the compiler refuses the mutated code
 	Equivalent   int `json:"equivalent"`   // reviewed: nothing can tell them apart (equivalents.go)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// result is what became of a mutant.
+// result is the outcome of a mutant.
 type result struct {
 	Number  int     `json:"number"`
 	Group   string  `json:"group"`
@@ -25,7 +25,7 @@ type result struct {
 	Unrun   int     `json:"unrun"`   // of them, those for which no time was left
 }
 
-// chunk is how long a process runs, in seconds of a processor without a mutant, before the next one is
+// chunk is the time that a process runs, in seconds of a processor without a mutant, before the next one is
 // started.
 const chunk = 4
 
@@ -63,7 +63,7 @@ func (b *bench) plan(m *mutant) (out [][]unit) {
 	return out
 }
 
-// cost is what units take without a mutant, in seconds.
+// cost returns the time of units without a mutant, in seconds.
 func (b *bench) cost(us []unit) (s float64) {
 	for _, u := range us {
 		s += b.log.Units[u.String()].CPU

@@ -20,7 +20,7 @@ import (
 // livePath is the package that mutated files import; it exists in the overlay only.
 const livePath = "internal/ci/mutants/live"
 
-// liveName is how mutated files call it.
+// liveName is its name in mutated files.
 const liveName = "mutants__live"
 
 // code is one package of the module, parsed and type-checked, without its tests.
@@ -48,7 +48,7 @@ type tree struct {
 	live   *types.Package
 }
 
-// listed is what go list prints of a package.
+// listed is the output of go list for a package.
 type listed struct {
 	ImportPath, Dir, Export string
 	GoFiles                 []string

@@ -20,7 +20,7 @@ type process struct {
 	memory int64         // of address space, in bytes
 }
 
-// ended is how a process ended.
+// ended is the end of a process.
 type ended struct {
 	ok     bool
 	cpu    time.Duration // user and system, with children

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// report is what --json prints.
+// report is the output of --json.
 type report struct {
 	Seed    uint64   `json:"seed"`
 	Killed  int      `json:"killed"`

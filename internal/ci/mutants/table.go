@@ -1,6 +1,6 @@
 package main
 
-// group is what gets an even share of the mutants.
+// group is a set of packages that gets an even share of the mutants.
 type group struct {
 	name     string
 	packages []target
@@ -15,7 +15,7 @@ type target struct {
 	validate  []string
 }
 
-// table is what is mutated.
+// table lists the packages that are mutated.
 var table = []group{
 	{"engine", []target{{"internal/engine",
 		[]string{"internal/fabric", "internal/host", "internal/sim"},

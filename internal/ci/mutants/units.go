@@ -33,14 +33,14 @@ func (u unit) String() string {
 	return u.pkg + " " + u.name
 }
 
-// baseline is what a unit takes without a mutant, and which mutants it reaches.
+// baseline is the time of a unit without a mutant, and which mutants it reaches.
 type baseline struct {
 	CPU    float64 `json:"cpu_s"`
 	Sites  []int   `json:"sites,omitempty"`
 	Failed bool    `json:"failed,omitempty"`
 }
 
-// bench is where mutants are tried: binaries with all mutants in them.
+// bench holds what mutants are tried with: binaries with all mutants in them.
 type bench struct {
 	tree   *tree
 	bin    string // folder of binaries
@@ -52,7 +52,7 @@ type bench struct {
 	log    *journal
 }
 
-// tested is what a binary of tests is asked to run: what reads no clock and talks to nobody.
+// tested matches the tests that are run: what reads no clock and talks to nobody.
 var tested = regexp.MustCompile(`^(Test|Example|Fuzz)`)
 
 const untested = "TestReal"
@@ -129,7 +129,7 @@ func (b *bench) process(dir string, args []string, mutant string, limit time.Dur
 		"TMPDIR=" + b.temp, "GOMAXPROCS=2"}}
 }
 
-// command is what runs units of one package, which are of one binary.
+// command returns the command that runs units of one package, which are of one binary.
 func command(us []unit) []string {
 	if us[0].pkg == "" {
 		return []string{us[0].bin, "validate", us[0].name}

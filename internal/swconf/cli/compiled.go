@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// meanings are what patterns mean. Modes are made anew for each text, whose commands close over it; what their
+// meanings are the compiled patterns. Modes are made anew for each text, whose commands close over it; what their
 // patterns mean stays the same. It is worked out once: patterns stand in the program, so that there is an end
 // of them. Texts are read side by side, so that the lists only grow at their heads.
 type meanings [1 << 10]atomic.Pointer[meaning]

@@ -100,7 +100,7 @@ func compileUntil(f []string, end string) (out []node, left []string) {
 	return out, nil
 }
 
-// Match is what a rule captured from a line.
+// Match is the values that a rule captured from a line.
 type Match struct {
 	Line    *Line
 	No      bool // the line began with "no" or "default"
@@ -169,10 +169,10 @@ type miss struct {
 	want []*node
 }
 
-// most is how many accepted words are told; of more than these the nearest is.
+// most is the number of accepted words that are listed; of more than these the nearest is.
 const most = 8
 
-// said is what was wanted instead of a word.
+// said returns the words accepted instead of the one found.
 func (m *miss) said(found string) string {
 	var words, all []string
 	for _, n := range m.want {
@@ -205,7 +205,7 @@ type matcher struct {
 	furthest miss
 }
 
-// lineEnd is what a pattern that has come to its end wants.
+// lineEnd is the end of a pattern.
 var lineEnd = &node{kind: end}
 
 func (m *matcher) fail(at int, want *node) bool {
@@ -219,7 +219,7 @@ func (m *matcher) fail(at int, want *node) bool {
 	return false
 }
 
-// after is what follows an optional part of a pattern.
+// after is the node that follows an optional part of a pattern.
 type after struct {
 	nodes []node
 	then  *after

@@ -178,7 +178,7 @@ func (r *reader) exit() {
 	r.stack = r.stack[:max(n-1, 1)]
 }
 
-// depth is how many of the open modes a line belongs below by its indentation.
+// depth returns the number of open modes that a line belongs below by its indentation.
 func (r *reader) depth(l *Line) int {
 	depth := len(r.stack)
 	for l.Indent >= 0 && depth > 1 && r.stack[depth-1].indent >= l.Indent {
@@ -187,8 +187,8 @@ func (r *reader) depth(l *Line) int {
 	return depth
 }
 
-// open is how many modes stay open at a line that stands below depth of them: those, and further ones
-// whose commands stand beside one another.
+// open returns the number of modes that stay open at a line which stands below depth of them: those, and further
+// ones whose commands stand beside one another.
 func (r *reader) open(depth int) int {
 	n := depth
 	for n < len(r.stack) && (r.stack[n].body == beside || r.stack[n].body == empty && r.flat) {

@@ -44,10 +44,10 @@ type Line struct {
 	Body   []string // further lines of a banner, as they stand, with the one that ends it
 }
 
-// prompt is what a session's transcript has in front of its commands.
+// prompt matches the prompt before commands in a session's transcript.
 var prompt = regexp.MustCompile(`^[A-Za-z0-9][\w.-]*(\([\w/.,:+*\[\] -]+\))?[#>] ?`)
 
-// asked is what somebody types for the configuration that follows.
+// asked matches the command that prints a configuration.
 var asked = regexp.MustCompile(`(?i)^(?:do )?sho?w? (?:run|start)[a-z-]*( |$)`)
 
 // Check refuses what is no configuration text: too large, empty, binary.
@@ -93,7 +93,7 @@ func invalid(b []byte) int {
 	return len(b)
 }
 
-// Text is what may be configuration text, in UTF-8 and with line feeds, or why it cannot be.
+// Text returns configuration text in UTF-8 with line feeds, or why it cannot be one.
 func Text(file string, text []byte) ([]byte, error) {
 	if len(text) <= MaxSize {
 		text = Decode(text)
@@ -145,7 +145,7 @@ func Scan(file string, text []byte) ([]Line, error) {
 	return out, nil
 }
 
-// wordRoom is how many words are given room at once.
+// wordRoom is the number of words that are given room at once.
 const wordRoom = 1024
 
 // scanLine is a line without what is around its command; its words stand in words, behind those of earlier

@@ -12,7 +12,7 @@ import (
 	"railyard/unit"
 )
 
-// peerLinks is how many cables join an MLAG pair, and PeerChannel their bundle.
+// peerLinks is the number of cables that join an MLAG pair, and PeerChannel their bundle.
 const (
 	peerLinks   = 2
 	peerCable   = 3000 // mm

@@ -16,8 +16,8 @@ import (
 // Where two switches are joined by several cables, each has a uSID for each of them, so that a way says
 // which.
 
-// block is where all uSIDs of a fabric are, linkBlock where the addresses of its cables: unique local ones
-// (RFC 4193), the one as in RFC 9800's and vendors' examples.
+// block is the place where all uSIDs of a fabric are, linkBlock where the addresses of its cables: unique local
+// ones (RFC 4193), the one as in RFC 9800's and vendors' examples.
 var (
 	block     = netip.MustParseAddr("fcbb:bb00::")
 	linkBlock = netip.MustParseAddr("fd00:64::")
@@ -29,7 +29,7 @@ const (
 	NodeLen  = 16
 )
 
-// mostSIDs is how many uSIDs are global: those from 0xe000 on are local to a switch (RFC 9800, 0 ends the
+// mostSIDs is the number of uSIDs that are global: those from 0xe000 on are local to a switch (RFC 9800, 0 ends the
 // list).
 const mostSIDs = 0xe000 - 1
 

@@ -332,7 +332,7 @@ func (p *parser) implied(t swconf.Said[swconf.Trust], layers []*profile) (in swc
 	return in
 }
 
-// speaks is where a profile or an interface says anything of how packets are queued.
+// speaks returns the place where a profile or an interface configures queues.
 func (x *profile) speaks() (at swconf.Place) {
 	for _, s := range []swconf.Place{x.trust.At, x.pfc.At, x.output.At, x.at} {
 		if s.Line > 0 && at.Line == 0 {

@@ -10,7 +10,7 @@ import (
 	"railyard/internal/swconf/tree"
 )
 
-// applied is where a group is applied, and which.
+// applied is a group and the place where it is applied.
 type applied struct {
 	path []tree.Word
 	name tree.Word

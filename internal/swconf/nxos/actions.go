@@ -24,7 +24,7 @@ func threshold(m *cli.Match, n, u string) (b unit.Bytes, said string) {
 	return 0, m.Word(n) + " " + m.Word(u)
 }
 
-// policyClassMode is what a policy does with a class.
+// policyClassMode returns the commands of a class in a policy.
 func (p *parser) policyClassMode(pm *policy, q *policyClass) *cli.Mode {
 	r := cli.NewMode("pmap-c-" + pm.typ)
 	switch pm.typ {
@@ -129,7 +129,7 @@ func (p *parser) queuingActions(r *cli.Mode, q *policyClass) {
 	r.Skip(p.pass, "description", "afd", "dynamic-packet-prioritization")
 }
 
-// levels are what pauses begin and end at. Guides write them in bytes.
+// levels are the thresholds at which pauses begin and end. Guides write them in bytes.
 const levels = "<size:num> [ <u1:bytes|kbytes|mbytes> ] " +
 	"pause-threshold <xoff:num> [ <u2:bytes|kbytes|mbytes> ] " +
 	"resume-threshold <xon:num> [ <u3:bytes|kbytes|mbytes> ]"

@@ -52,7 +52,7 @@ type span struct {
 	at      swconf.Place
 }
 
-// applied is what service-policy lines name.
+// applied is the policies that service-policy lines name.
 type applied struct {
 	qosIn, queueOut, queueIn, network swconf.Said[string]
 	egress                            []swconf.Place // egress policies that DLB ignores

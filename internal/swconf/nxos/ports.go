@@ -201,7 +201,7 @@ type opened struct {
 	applied
 }
 
-// below is what a line below an interface's speaks of.
+// below returns the interface that a line belongs to.
 func below(m *cli.Match) *opened { return m.Of.(*opened) }
 
 func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {

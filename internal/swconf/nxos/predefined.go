@@ -38,7 +38,7 @@ func (p *parser) predefine() {
 	}
 }
 
-// own is what a switch has under a name.
+// own returns the predefined policy of a name.
 func own(key string, at swconf.Place) *policy {
 	typ, name, _ := strings.Cut(key, "/")
 	pm := &policy{typ: typ, name: name, at: at, given: true}

@@ -65,7 +65,7 @@ func (p *parser) qosRules(r *cli.Mode) {
 	r.On("system qos", func(*cli.Match) *cli.Mode { return s })
 }
 
-// kindOf is what a class-map or policy-map of a type is called where it is defined and used.
+// kindOf returns the words for a class-map or policy-map of a type.
 func kindOf(what, typ string) string {
 	if what == "class-map" && typ == "qos" {
 		return what
@@ -362,7 +362,7 @@ func alphaOf(n int64) float64 {
 	return a
 }
 
-// servicePolicy is what is applied to whom a line speaks of.
+// servicePolicy returns the command that applies a policy to the target of a line.
 func (p *parser) servicePolicy(r *cli.Mode, to func(*cli.Match) *applied) {
 	r.Set("[no] service-policy [ type <type:qos|queuing|network-qos> ] [ <dir:input|output> ] <name> [ "+
 		"no-stats ]", func(m *cli.Match) {

@@ -274,7 +274,7 @@ func (x *merger) broken(path []string, run, w *node) error {
 	return nil
 }
 
-// lane is how a part of a port is called behind the name of the port: Ethernet1/3/1, Ethernet3/1, swp3s0.
+// lane matches the suffix of a port's part: Ethernet1/3/1, Ethernet3/1, swp3s0.
 var lane = regexp.MustCompile(`^(/|s)\d+$`)
 
 func parts(part, whole string) bool {

@@ -41,7 +41,7 @@ func nvueUndo(line string) string {
 // lists are keywords whose value is one of several, and not the only one.
 var lists = []string{"address", "vlan", "switch-priority", "member", "neighbor", "peer-group"}
 
-// nvueLeaf is what a line sets: all of it but the value.
+// nvueLeaf returns the path that a line sets: all of it but the value.
 func nvueLeaf(line string) *command {
 	words := strings.Fields(line)
 	if at := strings.IndexAny(line, "'\""); at >= 0 {

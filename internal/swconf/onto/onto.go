@@ -31,7 +31,7 @@ type Merge struct {
 	// Remarks are about lines of the device, each with its place: what goes besides, and what stays and may
 	// hold up the fabric's packets.
 	Remarks []string `json:"remarks"`
-	// Keeps is what makes the device keep it all when it starts again.
+	// Keeps is the command that saves the configuration across restarts.
 	Keeps  string `json:"keeps,omitempty"`
 	FRR    *Merge `json:"frr,omitempty"` // of a SONiC switch, whose tables have no BGP
 	File   string `json:"file"`          // that of the device

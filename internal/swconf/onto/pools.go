@@ -104,7 +104,7 @@ func text(entry any, field string) string {
 	return s
 }
 
-// bareName is what is named by name or, as older images write it, [TABLE|name].
+// name].|bareName returns a name that is written plainly or, in older images, as [TABLE|name].|name].
 func bareName(s string) string {
 	s = strings.Trim(s, "[]")
 	return s[strings.LastIndexByte(s, '|')+1:]

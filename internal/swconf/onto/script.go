@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// script is what is typed: steps below the headings of their sections, as the device prints them, and as a
-// remark what each interrupts, once for those in a row that do the same.
+// script returns the commands to type: steps below the headings of their sections, as the device prints them, and
+// as a remark what each interrupts, once for those in a row that do the same.
 func script(steps []Step, g *grammar) string {
 	if len(steps) == 0 {
 		return ""
@@ -35,7 +35,7 @@ func script(steps []Step, g *grammar) string {
 	return w.b.String()
 }
 
-// typist is where the one who types stands.
+// typist is the mode that the session is in.
 type typist struct {
 	g    *grammar
 	b    strings.Builder

@@ -40,7 +40,7 @@ var (
 		"role": true}
 )
 
-// tableEffects are what changes in tables interrupt (SONiC's configuration manual; losses from memory).
+// tableEffects are the interruptions by changes in tables (SONiC's configuration manual; losses from memory).
 var tableEffects = map[string]string{
 	"BUFFER_POOL": "buffers are divided anew, packets may be lost", "BUFFER_PROFILE": "buffers are divided " +
 		"anew, packets may be lost", "BUFFER_PG": "the port's buffers are divided anew, packets may be lost",

@@ -112,7 +112,7 @@ func write(nodes []*node, step string) (text string, origin []int) {
 	return b.String(), origin
 }
 
-// count is how many lines a tree has.
+// count returns the number of lines that a tree has.
 func count(nodes []*node) (n int) {
 	for _, x := range nodes {
 		n += 1 + count(x.kids)

@@ -36,7 +36,7 @@ func read() (all []sheet.Sheet, err error) {
 	return all, nil
 }
 
-// Platform is what is known of an operating system, and of a chip where the model is known.
+// Platform holds the defaults of an operating system, and of a chip where the model is known.
 type Platform struct{ sheets []*sheet.Sheet } // the chip's before the system's
 
 // Of finds the sheets of a system and a model: "eos", "DCS-7060CX-32S". The model may be "", or one that no

@@ -54,7 +54,7 @@ func (n *node) names() []string {
 	return n.keys
 }
 
-// place is where a member stands, nowhere when there is none.
+// place returns the position of a member, nowhere when there is none.
 func (n *node) place(key string) swconf.Place {
 	if c := n.get(key); c != nil {
 		return c.at
@@ -97,7 +97,7 @@ func newReader(file string, text []byte) *reader {
 	return r
 }
 
-// place is where the next token stands.
+// place returns the position of the next token.
 func (r *reader) place() swconf.Place {
 	return swconf.Place{File: r.file, Line: r.line, Col: r.at - r.begins + 1}
 }

@@ -180,7 +180,7 @@ func (p *parser) perPort(table string) []indexed {
 	return out
 }
 
-// classes is how many traffic classes there are (sonic-types.yang), of which eight have a queue by default.
+// classes is the number of traffic classes (sonic-types.yang), of which eight have a queue by default.
 const classes = 16
 
 // indexMap reads a map of small numbers below bound. What it leaves out, and what there is where none is

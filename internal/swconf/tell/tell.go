@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// Facts is what a configuration says, a fact a line, ports in the order of the text: whoever compares
+// Facts returns the meaning of a configuration, a fact a line, ports in the order of the text: whoever compares
 // it compares everything that lint, show and a simulated switch look at.
 func Facts(c *swconf.Config) string {
 	var s []string
@@ -136,7 +136,7 @@ func Facts(c *swconf.Config) string {
 	return strings.Join(s, "\n")
 }
 
-// treated is what happens to packets.
+// treated returns the treatment of packets.
 func treated(q *swconf.QoS) (s []string) {
 	for _, p := range []struct {
 		how  string
@@ -259,7 +259,7 @@ func routes(b *swconf.BGP) (s []string) {
 	return s
 }
 
-// Table is what becomes of packets, as show has it: ports that are alike, their queues from the highest one
+// Table returns the treatment of packets as show prints it: ports that are alike, their queues from the highest one
 // down. Those that get nothing, and have nothing, are left out.
 func Table(c *swconf.Config) string {
 	var s []string

@@ -205,7 +205,7 @@ func (m *matcher) fail(p *place, i int) bool {
 	return false
 }
 
-// most is how many accepted words are told; of more than these the nearest is.
+// most is the number of accepted words that are listed; of more than these the nearest is.
 const most = 8
 
 // Why says what was found, and what is accepted there.
