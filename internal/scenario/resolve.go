@@ -14,10 +14,11 @@ import (
 // ReadFile fetches a file the scenario names, relative to the scenario.
 type ReadFile func(path string) ([]byte, error)
 
-// resolver makes a plan of a document, block by block. What the file leaves open it decides
-// in the file too, so that the values a run had can be kept with it.
+// resolver makes a plan of a document, block by block. What the file leaves open it decides in
+// a copy of the file, which the plan keeps as the values that a run had; the document stays as
+// somebody wrote it.
 type resolver struct {
-	*Document // what somebody wrote
+	*Document // what somebody wrote, and what the resolver decides
 	*Plan     // what becomes of it
 	read      ReadFile
 	amount    amount
@@ -52,6 +53,9 @@ const (
 )
 
 func (d *Document) resolve(read ReadFile, work amount) (*Plan, error) {
+	own := *d
+	own.File = d.File.clone()
+	d = &own
 	f := &d.File
 	_, overridden := d.override("on_failure")
 	p := &resolver{Document: d, Plan: &Plan{Name: f.Name, Seed: f.Seed, Fidelity: f.Fidelity, Services: f.services(),
