@@ -127,7 +127,7 @@ func (r *calibrateCapture) receiver(c *calibrateCmd) error {
 		}
 	}
 	return field.New("--capture", "tells of CNPs, and the scenario's receivers send none: cc.algorithm is %s",
-		p.Services[0].CC.Name)
+		p.Default().CC.Name)
 }
 
 // note takes down what is wrong with a capture.

@@ -146,8 +146,8 @@ func (c *configDcbxCmd) fabric(by map[string]*swconf.Config) (out []*dcbx.Result
 	if err != nil {
 		return nil, err
 	}
-	if c.data, c.cnp, err = c.dscps(nil, plan.Services[0].DSCP,
-		plan.Services[0].CNPDSCP); err != nil {
+	if c.data, c.cnp, err = c.dscps(nil, plan.Default().DSCP,
+		plan.Default().CNPDSCP); err != nil {
 		return nil, err
 	}
 	g := plan.Graph

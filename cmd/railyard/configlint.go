@@ -147,7 +147,7 @@ func (c *configLintCmd) Run(e *env) error {
 
 // lintAgainst takes what lint should know from a scenario.
 func lintAgainst(in *swconf.Input, p *scenario.Plan) {
-	s := p.Services[0]
+	s := p.Default()
 	in.Graph, in.Base = p.Graph, p.Spec
 	in.Response, in.Pipeline = p.Switching.Response, p.Switching.Pipeline
 	in.DataDSCP, in.CNPDSCP, in.PathMTU = s.DSCP, s.CNPDSCP, p.RC.MTU

@@ -133,7 +133,7 @@ func (c *configTuneCmd) prepare() (*tuning, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tuning{c: c, base: plan, queue: int(plan.Spec.DSCP[plan.Services[0].DSCP]), dir: c.Out}
+	t := &tuning{c: c, base: plan, queue: int(plan.Spec.DSCP[plan.Default().DSCP]), dir: c.Out}
 	if t.dir == "" {
 		t.dir = "tune-" + scenariofile.Slug(plan.Name, c.Scenario)
 	}
@@ -146,15 +146,15 @@ func (c *configTuneCmd) prepare() (*tuning, error) {
 	if !plan.Spec.Queues[t.queue].Lossless {
 		return nil, plan.Refuse("transport.data_dscp",
 			"RoCE data (DSCP %d) goes to queue %d, which is not lossless: there is no xOFF to search",
-			plan.Services[0].DSCP, t.queue)
+			plan.Default().DSCP, t.queue)
 	}
 	if err := t.writable(); err != nil {
 		return nil, err
 	}
 	space := tune.Space{Largest: plan.Spec.Buffer / 4, Line: plan.NICs.Rate,
-		DCQCN: plan.Services[0].CC.Name == "dcqcn"}
+		DCQCN: plan.Default().CC.Name == "dcqcn"}
 	if !space.DCQCN {
-		space.Knobs = knobsOf(&plan.Services[0], plan.NICs.Rate)
+		space.Knobs = knobsOf(plan.Default(), plan.NICs.Rate)
 	}
 	t.search = &tune.Search{Space: space, Seed: plan.Seed}
 	if err := t.unmix(); err != nil {
@@ -288,7 +288,7 @@ func (t *tuning) applyHosts(f *scenario.File, c tune.Candidate, held bool) error
 		}
 	}
 	for i, k := range t.search.Space.Own() {
-		a := t.base.Services[0].CC
+		a := t.base.Default().CC
 		f.SetCC(a.Name, k.Name, settingOf(paramOf(a, k.Name), c.Knobs[i]))
 	}
 	return nil
@@ -299,12 +299,12 @@ func (t *tuning) current() tune.Candidate {
 	k := &t.base.Spec.Queues[t.queue]
 	c := tune.Candidate{XOn: k.XOn, WREDMin: k.WRED.Min, WREDMax: k.WRED.Max, XOff: k.XOff,
 		Probability: int(math.Round(k.WRED.Probability.Percent()))}
-	if v := t.base.Services[0].Values; t.search.Space.DCQCN {
+	if v := t.base.Default().Values; t.search.Space.DCQCN {
 		c.AI, c.RateTimer = cc.Value[unit.Rate](v, "ai"), cc.Value[unit.Time](v, "rate_timer")
 		c.AlphaTimer, c.G = cc.Value[unit.Time](v, "alpha_timer"), cc.Value[float64](v, "g")
 	}
 	for i, k := range t.search.Space.Own() {
-		c.Knobs[i] = numberOf(t.base.Services[0].Values[k.Name])
+		c.Knobs[i] = numberOf(t.base.Default().Values[k.Name])
 	}
 	return c
 }
@@ -322,7 +322,7 @@ func (t *tuning) overrides(c tune.Candidate) []string {
 			fmt.Sprintf("cc.dcqcn.alpha_timer=%dps", int64(c.AlphaTimer)), fmt.Sprintf("cc.dcqcn.g=%v", c.G))
 	}
 	for i, k := range t.search.Space.Own() {
-		a := t.base.Services[0].CC
+		a := t.base.Default().CC
 		text := settingText(paramOf(a, k.Name), c.Knobs[i])
 		out = append(out, fmt.Sprintf("cc.%s.%s=%s", a.Name, k.Name, text))
 	}

@@ -119,7 +119,7 @@ func (c *labRunCmd) Run(e *env) error {
 
 // labEvents are the scenario's, as far as a lab can do them.
 func labEvents(plan *scenario.Plan) (out []labEvent, err error) {
-	carried := plan.Services[0].Carried
+	carried := plan.Default().Carried
 	switch {
 	case carried == nil || carried.Name != "mrc":
 		return nil, plan.Refuse("transport", "lab run loads the fabric by MRC; accepted: mrc (lab up, lab "+

@@ -98,7 +98,7 @@ func (t *tuning) held(c tune.Candidate) (cc.Values, error) {
 		return nil, nil
 	}
 	own := dcqcnOf(c)
-	if v, ok := t.base.Services[0].Values["cut_interval"].(unit.Time); ok && v == 0 {
+	if v, ok := t.base.Default().Values["cut_interval"].(unit.Time); ok && v == 0 {
 		return nil, fmt.Errorf("cc.dcqcn.profile paper cuts on every CNP, which no NIC does: the " +
 			"servers' half is not " +
 			"written")
@@ -121,7 +121,7 @@ func dcqcnOf(c tune.Candidate) cc.Values {
 
 // files are the servers' texts of the best candidate.
 func (t *tuning) hostFiles(plan *scenario.Plan, best tune.Candidate) ([]design.File, []string, error) {
-	if plan.Services[0].Carried != nil {
+	if plan.Default().Carried != nil {
 		return nil, nil, nil
 	}
 	if _, err := t.held(best); err != nil { // which split has told

@@ -197,7 +197,7 @@ const transient = 50
 // marksFrom is the queue from which on packets are marked.
 func (m *model) marksFrom() unit.Bytes {
 	s := m.b.r.plan.Spec
-	return s.Queues[s.DSCP[uint8(m.b.r.plan.Services[0].DSCP)]].WRED.Min
+	return s.Queues[s.DSCP[uint8(m.b.r.plan.Default().DSCP)]].WRED.Min
 }
 
 // heat finds the links that several NICs send over, and the connections that cross a set of ports which senders can
@@ -233,7 +233,7 @@ func (m *model) heat() {
 		full[s] = len(from) > 1 && bytesPer(sum) > 0.95*m.rate(s, 0, without{})
 	}
 	m.hot = make([]bool, len(m.ways))
-	if m.b.r.plan.Services[0].CC.Name == "dcqcn" && m.marksFrom() > transient*r.seen.Rules.MTU {
+	if m.b.r.plan.Default().CC.Name == "dcqcn" && m.marksFrom() > transient*r.seen.Rules.MTU {
 		return
 	}
 	for c := range m.ways {

@@ -124,12 +124,12 @@ func (b *blamer) newModel() *model {
 	m.times = slices.Compact(m.times)
 	m.kinds()
 	pcie := m.pcie()
-	m.discards = r.plan.RC.Recovery != rc.Selective && r.plan.Services[0].Carried == nil
+	m.discards = r.plan.RC.Recovery != rc.Selective && r.plan.Default().Carried == nil
 	uneven := m.whole != nil
 	for p := range m.kind {
 		uneven = uneven || m.slow(int32(p))
 	}
-	m.evenly = uneven && r.plan.Services[0].Carried == nil && r.plan.Scheduled == nil
+	m.evenly = uneven && r.plan.Default().Carried == nil && r.plan.Scheduled == nil
 	m.rebinds = r.plan.NICs.Bond == "hash" && r.plan.QPs > 1
 	type route struct{ node, loc, port int32 }
 	type found struct {

@@ -19,7 +19,7 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 	counted, recorded := o.Counted, o.Recorded
 	s, t, limits = &counted, &recorded, o.Limits
 	s.Name, s.Version, s.Seed, s.Fidelity = p.Name, version, p.Seed, o.Fidelity
-	s.LB, s.Congestion = p.LB.Name, p.Services[0].Words
+	s.LB, s.Congestion = p.LB.Name, p.Default().Words
 	for i := range p.Services[1:] {
 		of := &p.Services[1+i]
 		whose := "jobs with " + of.Name
@@ -28,7 +28,7 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 		}
 		s.Congestion += "; of " + whose + ": " + of.Words
 	}
-	if c := p.Services[0].Carried; c != nil {
+	if c := p.Default().Carried; c != nil {
 		s.Transport = c.Words
 	}
 	s.Complete, s.GPUs, s.NVLinkBytes = x.Done(), r.graph.TotalGPUs(), int64(x.NVBytes)

@@ -10,7 +10,7 @@ import (
 func (r *reading) topology() *result.Topology {
 	g := r.graph
 	t := &result.Topology{Kind: g.Kind, GPUs: g.PerServer()}
-	data := int(r.plan.Spec.DSCP[uint8(r.plan.Services[0].DSCP)])
+	data := int(r.plan.Spec.DSCP[uint8(r.plan.Default().DSCP)])
 	index := map[*queue.Spec]int{}
 	for i, n := range g.Nodes {
 		row := result.TopologyNode{Name: n.Name, Role: n.Role.String(), Tier: n.Tier, Config: -1}

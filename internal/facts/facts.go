@@ -16,7 +16,7 @@ var blind = map[string]bool{"none": true, "dcqcn": true}
 // Of returns what remedies and counterfactuals need to know of a resolved scenario. What a run of it lost is
 // unknown until Count adds it.
 func Of(p *scenario.Plan) *cause.Facts {
-	g, s := p.Graph, &p.Services[0]
+	g, s := p.Graph, p.Default()
 	file := p.Settled()
 	f := &cause.Facts{Transport: scenario.RoCE, CC: s.CC.Name, Delays: !blind[s.CC.Name],
 		Credits: s.CC.Credit != nil, LB: p.LB.Name, Recovery: "go-back-n", WriteOnly: p.RC.WriteOnly, Mixes: p.Mixes(),

@@ -67,7 +67,7 @@ func measure(rate unit.Rate, senders, windows int, sets []string) (c Curve, err 
 		}
 		last = max(last, done)
 	}
-	c = Curve{Control: ControlOf(p, &p.Services[0]), Rate: rate, Senders: senders}
+	c = Curve{Control: ControlOf(p, p.Default()), Rate: rate, Senders: senders}
 	nic, began := p.Graph.NICs[0], unit.Never
 	var rows []int
 	for i := range o.Recorded.Links {

@@ -51,12 +51,12 @@ func Design(p *scenario.Plan, file string, os swconf.OS, addressing, multihome,
 			"in the "+
 			"packet", p.LB.Name)
 	}
-	carried := p.Services[0].Carried
+	carried := p.Default().Carried
 	gap, _ := p.LBValues["flowlet_gap"].(unit.Time)
 	return design.Make(design.Fabric{Name: scenariofile.Slug(p.Name, file), Graph: p.Graph,
 		Spec: func(n int) queue.Spec { return *p.SpecOf(n) },
 		LB:   p.LB.Name, DLB: p.LB.DLB, FlowletGap: gap, SameSeed: p.Base.SameSeed,
-		DataDSCP: p.Services[0].DSCP, CNPDSCP: p.Services[0].CNPDSCP, Response: p.Switching.Response,
+		DataDSCP: p.Default().DSCP, CNPDSCP: p.Default().CNPDSCP, Response: p.Switching.Response,
 		// ports are a protocol's planes, and no bundles
 		Apart: carried != nil, Segments: carried != nil && carried.Segments,
 		Pipeline: p.Switching.Pipeline, OS: os, ASIC: asic, Addressing: addressing, Multihome: multihome})

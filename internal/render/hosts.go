@@ -21,7 +21,7 @@ const frame = 18
 // DCQCN in place of the plan's, nil: the plan's.
 func Hosts(p *scenario.Plan, kind string, values cc.Values) (files []design.File, notes []string,
 	err error) {
-	s := &p.Services[0]
+	s := p.Default()
 	if s.Carried != nil {
 		return nil, nil, field.New("--nic", "%s is carried by NICs with tools of their own, which are "+
 			"not written",
@@ -62,7 +62,7 @@ func Hosts(p *scenario.Plan, kind string, values cc.Values) (files []design.File
 
 // wanted is what a server should have.
 func wanted(p *scenario.Plan, host int, kind string, values cc.Values) hostconf.Wanted {
-	s := &p.Services[0]
+	s := p.Default()
 	w := hostconf.Wanted{Kind: kind, DSCP: s.DSCP, CNPDSCP: s.CNPDSCP,
 		Prio: int(p.Spec.DSCP[s.DSCP]), CNPPrio: int(p.Spec.DSCP[s.CNPDSCP]),
 		Lossless: p.Spec.LosslessMask(),

@@ -91,13 +91,13 @@ func TestCalibratedCNPs(t *testing.T) {
 	text := fmt.Sprintf(measuredPod, "rail", 1, "cnp_delay: 1us, cnp_interval: 9us") +
 		"cc: {dcqcn: {cnp_delay: 500ns%s}}\n"
 	for _, own := range []string{"", ", cnp_interval: 4us", ", cnp_interval: 9us"} {
-		v := planOf(t, fmt.Sprintf(text, own)).Services[0].Values
+		v := planOf(t, fmt.Sprintf(text, own)).Default().Values
 		if v["cnp_delay"] != 1500*unit.Nanosecond || v["cnp_interval"] != 9*unit.Microsecond {
 			t.Errorf("%q: %v", own, v)
 		}
 	}
 	plain := planOf(t, fmt.Sprintf(measuredPod, "rail", 1, ""))
-	if v := plain.Services[0].Values; v["cnp_delay"] != unit.Time(0) {
+	if v := plain.Default().Values; v["cnp_delay"] != unit.Time(0) {
 		t.Errorf("uncalibrated: %v", v)
 	}
 	p := planOf(t, fmt.Sprintf(measuredPod, "rail", 1, "cnp_delay: 1us")+"cc: {algorithm: swift}\n")

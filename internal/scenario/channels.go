@@ -44,7 +44,7 @@ func (p *resolver) twoStages() error {
 		return field.New("fabric.scheduled", "cells take all cables in turn; channels (lag) hash packets "+
 			"over theirs: one of the two")
 	}
-	if c := p.Services[0].Carried; c != nil && c.Segments {
+	if c := p.Default().Carried; c != nil && c.Segments {
 		return field.New("transport.forwarding", "srv6 names each cable of a way, and a channel (lag) hides "+
 			"its members: one of the two")
 	}

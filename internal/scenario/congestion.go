@@ -121,7 +121,7 @@ type Service struct {
 
 // services are the file's own and those that its jobs ask for beside it; congestion settles the parameters.
 func (f *File) services() []Service {
-	own := Service{Name: "default", DSCP: f.Transport.DataDSCP, CNPDSCP: f.Transport.CNPDSCP,
+	own := Service{Name: defaultService, DSCP: f.Transport.DataDSCP, CNPDSCP: f.Transport.CNPDSCP,
 		AcksFirst: f.Transport.Acks == "cnp",
 		CC:        cc.Lookup(member(f.cc(), "algorithm").String())}
 	all := []Service{own}
@@ -232,7 +232,7 @@ func (p *resolver) lines() (low, high unit.Rate) {
 func (p *Plan) Line(nic int) (line unit.Rate) {
 	links := p.Graph.NICs[nic].Links
 	line = p.Graph.Links[links[0]].Rate
-	if p.NICs.Bond == "spray" || p.Services[0].Carried != nil {
+	if p.NICs.Bond == "spray" || p.Default().Carried != nil {
 		line *= unit.Rate(len(links))
 	}
 	return line

@@ -37,8 +37,8 @@ func TestDCQCNIsResolvedWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := dcqcn("nic"); !maps.Equal(p.Services[0].Values, want) {
-		t.Errorf("the default is %+v, want a NIC's %+v", p.Services[0].Values, want)
+	if want := dcqcn("nic"); !maps.Equal(p.Default().Values, want) {
+		t.Errorf("the default is %+v, want a NIC's %+v", p.Default().Values, want)
 	}
 	_, v := p.Resolved()
 	for key, want := range map[string]string{
@@ -52,13 +52,13 @@ func TestDCQCNIsResolvedWhole(t *testing.T) {
 			t.Errorf("resolved cc.dcqcn.%s is %q, want %s", key, got, want)
 		}
 	}
-	if words := p.Services[0].Words; !strings.Contains(words, "NICs ship") ||
+	if words := p.Default().Words; !strings.Contains(words, "NICs ship") ||
 		!strings.Contains(words, "400Gbps") {
 		t.Errorf("the head would say %q", words)
 	}
 	p, err = resolveCC(t, "profile: paper")
-	if err != nil || !maps.Equal(p.Services[0].Values, dcqcn("paper")) ||
-		!strings.Contains(p.Services[0].Words, "paper") {
+	if err != nil || !maps.Equal(p.Default().Values, dcqcn("paper")) ||
+		!strings.Contains(p.Default().Words, "paper") {
 		t.Errorf("profile paper gives %+v, %v", p, err)
 	}
 }
@@ -67,18 +67,18 @@ func TestDCQCNIsResolvedWhole(t *testing.T) {
 // sense it is refused rather than replaced.
 func TestZeroIsAValue(t *testing.T) {
 	p, err := resolveCC(t, "profile: paper, byte_counter: 0B")
-	if err != nil || p.Services[0].Values["byte_counter"] != unit.Bytes(0) {
+	if err != nil || p.Default().Values["byte_counter"] != unit.Bytes(0) {
 		t.Fatalf("byte_counter 0B: %+v, %v", p, err)
 	}
 	p, err = resolveCC(t, "profile: paper", "cc.dcqcn.byte_counter=0B", "cc.dcqcn.clamp_target=false")
-	if err != nil || p.Services[0].Values["byte_counter"] != unit.Bytes(0) ||
-		p.Services[0].Values["clamp_target"] != false ||
-		!strings.Contains(p.Services[0].Words, "2 of its values") {
+	if err != nil || p.Default().Values["byte_counter"] != unit.Bytes(0) ||
+		p.Default().Values["clamp_target"] != false ||
+		!strings.Contains(p.Default().Words, "2 of its values") {
 		t.Fatalf("--set: %+v, %v", p, err)
 	}
 	// NICs without their grid are the paper's form.
 	p, err = resolveCC(t, "cut_interval: 0s")
-	if err != nil || p.Services[0].Values["cut_interval"] != unit.Time(0) {
+	if err != nil || p.Default().Values["cut_interval"] != unit.Time(0) {
 		t.Fatalf("cut_interval 0s: %+v, %v", p, err)
 	}
 	for _, block := range []string{"g: 0", "f: 0", "ai: 0bps", "hai: 0bps", "alpha_timer: 0s",

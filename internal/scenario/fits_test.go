@@ -44,7 +44,7 @@ func TestFeatures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := (&resolver{Plan: p}).features(&p.Services[0]); got != want {
+		if got := (&resolver{Plan: p}).features(p.Default()); got != want {
 			t.Errorf("%s: features %b, want %b", sets, got, want)
 		}
 		deaf := strings.Contains(strings.Join(p.Notes, "\n"), "DCQCN listens to ECN marks")
@@ -60,7 +60,7 @@ func TestUnfit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Services[0].CC = &cc.Algorithm{Name: "eqds", Needs: cc.Needs{OneOf: []cc.Feature{cc.Lossless |
+	p.Default().CC = &cc.Algorithm{Name: "eqds", Needs: cc.Needs{OneOf: []cc.Feature{cc.Lossless |
 		cc.Trimming | cc.Selective}}}
 	err = (&resolver{Plan: p}).fits()
 	if want := "cc.algorithm: eqds without PFC needs trimming or selective recovery"; err == nil ||

@@ -272,7 +272,7 @@ func (p *resolver) hostPorts() error {
 // priorities refuses a NIC that pauses packets by another priority than its switch does: simulated NICs
 // classify as that does. Data that the switch pauses by none may have any.
 func (p *resolver) priorities(h *swconf.Host, n *swconf.HostNIC) error {
-	s := &p.Services[0]
+	s := p.Default()
 	lossless := func(q uint8) bool { return p.Spec.LosslessMask()>>q&1 == 1 }
 	for _, x := range []struct {
 		dscp int

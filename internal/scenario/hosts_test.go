@@ -41,9 +41,9 @@ func TestHostTexts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := p.Services[0].Values
+	v := p.Default().Values
 	if f := p.Settled(); p.RC.MTU != 4096 || p.QPs != 4 || f.Transport.Timeout != 18 || p.RC.Retries != 5 ||
-		p.Services[0].DSCP != 24 || v["ai"] != 20*unit.Mbps || v["rate_timer"] != 100*unit.Microsecond ||
+		p.Default().DSCP != 24 || v["ai"] != 20*unit.Mbps || v["rate_timer"] != 100*unit.Microsecond ||
 		p.Texts["h.sh"] != nics || len(p.PFC) > 0 {
 		t.Errorf("%+v %+v", f.Transport, v)
 	}
@@ -55,12 +55,12 @@ func TestHostTexts(t *testing.T) {
 	}
 	again, err := withHosts(t, "transport: {qps: 4, data_dscp: 24}\ncc: {dcqcn: {ai: 20Mbps}}\n"+
 		"hosts: {config: h.sh}\n", files)
-	if err != nil || !reflect.DeepEqual(again.Services[0].Values, v) || again.QPs != 4 {
+	if err != nil || !reflect.DeepEqual(again.Default().Values, v) || again.QPs != 4 {
 		t.Errorf("the same said twice: %v", err)
 	}
 	off := strings.Replace(nics, "echo 20", "echo 0 > /sys/class/net/eth0/ecn/roce_rp/enable/3\necho 20", 1)
 	if p, err := withHosts(t, "hosts: {config: h.sh}\n", map[string]string{"h.sh": off}); err != nil ||
-		p.Services[0].CC != cc.Lookup("none") {
+		p.Default().CC != cc.Lookup("none") {
 		t.Errorf("ECN off: %v", err)
 	}
 }

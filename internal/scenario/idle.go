@@ -37,7 +37,7 @@ func (p *resolver) idle() error {
 		for _, par := range cc.Lookup(name).Params {
 			keys = append(keys, field.Join("cc."+name, par.Name))
 		}
-		chosen := p.Services[0].CC.Name
+		chosen := p.Default().CC.Name
 		used := func(s Service) bool { return s.CC.Name == name }
 		if !slices.ContainsFunc(p.Services, used) && !p.setBy("cc.algorithm") {
 			p.noteIdle(&def, "cc.algorithm is "+chosen, keys...)
@@ -48,7 +48,7 @@ func (p *resolver) idle() error {
 		for _, par := range of.Params {
 			keys = append(keys, field.Join("transport."+of.Name, par.Name))
 		}
-		if c := p.Services[0].Carried; (c == nil || c.Name != of.Name) && !p.setBy("transport.kind") {
+		if c := p.Default().Carried; (c == nil || c.Name != of.Name) && !p.setBy("transport.kind") {
 			p.noteIdle(&def, "transport.kind is not "+of.Name, keys...)
 		}
 	}

@@ -33,7 +33,7 @@ func (j *Job) named() bool {
 // service names what its connections use.
 func (j *Job) service() string {
 	if j.DSCP == nil && j.CC == "" {
-		return "default"
+		return defaultService
 	}
 	name := "jobs"
 	if j.CC != "" {
@@ -47,7 +47,7 @@ func (j *Job) service() string {
 
 // followed gives jobs with a class of their own the congestion control and the transport of the file.
 func (p *resolver) followed() error {
-	own := &p.Services[0]
+	own := p.Default()
 	for i := range p.Services[1:] {
 		s := &p.Services[i+1]
 		if s.Follows {
@@ -114,7 +114,7 @@ func (p *resolver) seated(f *floor, i int) error {
 	if err != nil {
 		return err
 	}
-	if own := p.Services[0].DSCP; j.DSCP != nil && p.Spec.DSCP[*j.DSCP] != p.Spec.DSCP[own] {
+	if own := p.Default().DSCP; j.DSCP != nil && p.Spec.DSCP[*j.DSCP] != p.Spec.DSCP[own] {
 		at := p.Spec.DSCP[*j.DSCP]
 		p.note("job %s: DSCP %d goes to queue %d, %s; DSCP %d of transport.data_dscp goes to queue %d",
 			j.Name, *j.DSCP, at, lossless(p.Spec.Queues[at].Lossless), own, p.Spec.DSCP[own])

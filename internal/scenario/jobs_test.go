@@ -191,7 +191,7 @@ func TestServicesOfJobs(t *testing.T) {
 	want := "a default 24 dcqcn, b swift@26 26 swift, c swift@26 26 swift, d jobs@26 26 dcqcn"
 	if s := strings.Join(got, ", "); s != want || p.Jobs[2].Start != 3*unit.Microsecond ||
 		p.Services[1].Values["max_scaling"] == nil && len(p.Services[1].Values) == 0 ||
-		len(p.Services[2].Values) != len(p.Services[0].Values) {
+		len(p.Services[2].Values) != len(p.Default().Values) {
 		t.Errorf("%s\n%+v", s, p.Services)
 	}
 }

@@ -47,7 +47,7 @@ type Plan struct {
 	NICs     NICs
 	RC       rc.Config
 	QPs      int       // queue pairs per pair of GPUs, that share each transfer
-	Services []Service // that connections use; one today
+	Services []Service // that connections use, the default one first
 
 	GPU       model.GPU // of the server block, and of all servers whose type names no other
 	NVLink    unit.Rate // per GPU and direction, of those
@@ -116,6 +116,22 @@ func (p *Plan) MoreIP() unit.Bytes {
 		return roce.IPv6More
 	}
 	return 0
+}
+
+// defaultService is the name of the service that the transport and cc blocks describe.
+const defaultService = "default"
+
+// Default is the service that the transport and cc blocks describe.
+func (p *Plan) Default() *Service { return p.Service(defaultService) }
+
+// Service returns the service of a name, nil when there is none.
+func (p *Plan) Service(name string) *Service {
+	for i := range p.Services {
+		if p.Services[i].Name == name {
+			return &p.Services[i]
+		}
+	}
+	return nil
 }
 
 // Ops is the number of operations of all jobs.

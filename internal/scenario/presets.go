@@ -214,7 +214,7 @@ func (p *Plan) Costs() (c Costs, ok bool) {
 		return c, false
 	}
 	c.Switch, c.NIC = s.switches, s.nics
-	of := &p.Services[0]
+	of := p.Default()
 	if of.Carried == nil {
 		op := roce.WriteMiddle
 		if p.RC.WriteOnly {

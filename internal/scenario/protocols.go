@@ -105,7 +105,7 @@ func (p *resolver) carried() error {
 		return field.New("lb", "%s chooses source ports of RC queue pairs; %s chooses its paths itself: "+
 			"take a policy of switches, as ecmp, which hashes what it chose", p.LB.Name, c.Title)
 	}
-	s := &p.Services[0]
+	s := p.Default()
 	s.Carried = c
 	if !p.says("cc.algorithm") {
 		name := c.CC
@@ -144,7 +144,7 @@ func (p *resolver) planes() (n int) {
 // framed checks what a protocol's frames take against what switches carry, and what they leave of a trimmed
 // one.
 func (p *resolver) framed() error {
-	s := &p.Services[0]
+	s := p.Default()
 	if s.Carried == nil {
 		return nil
 	}

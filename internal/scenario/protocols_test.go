@@ -26,9 +26,9 @@ func TestParametersOfTheTransport(t *testing.T) {
 				}
 			}
 		}
-		if kind == "srd" && p.Services[0].Carried.Values["paths"] != 16 || want == "" && kind == "roce" &&
-			p.Services[0].Carried != nil {
-			t.Errorf("%s runs with %+v", kind, p.Services[0].Carried)
+		if kind == "srd" && p.Default().Carried.Values["paths"] != 16 || want == "" && kind == "roce" &&
+			p.Default().Carried != nil {
+			t.Errorf("%s runs with %+v", kind, p.Default().Carried)
 		}
 	}
 	p, err := resolveLB(dragonfly)
@@ -93,10 +93,10 @@ func TestControlOfTheTransport(t *testing.T) {
 			t.Fatal(sets, err)
 		}
 		notes := strings.Join(p.Notes, "")
-		if got := p.Services[0].Titled(); got != want || strings.Contains(notes, "go-back-N") {
+		if got := p.Default().Titled(); got != want || strings.Contains(notes, "go-back-N") {
 			t.Errorf("%s: %s, %q", sets, got, p.Notes)
 		}
-		if n := len(p.Services[0].Counted()); n < 4 {
+		if n := len(p.Default().Counted()); n < 4 {
 			t.Errorf("%s: %d counters", sets, n)
 		}
 	}

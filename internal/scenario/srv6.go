@@ -31,7 +31,7 @@ func (p *resolver) segments() error {
 	if f == nil || *f != "srv6" {
 		return nil
 	}
-	c := p.Services[0].Carried
+	c := p.Default().Carried
 	if c == nil {
 		return field.New("transport.forwarding", "RC queue pairs have no entropy values to mean a way; "+
 			"accepted with transport.kind roce: hash")

@@ -16,7 +16,7 @@ import (
 // headers alone fill it, no data get through any more. Senders on credit hold back in time; windows end
 // at one packet, which for many senders on a short path may still be too much.
 func (p *resolver) starving() error {
-	s := &p.Services[0]
+	s := p.Default()
 	if s.CC.Credit != nil {
 		return nil
 	}

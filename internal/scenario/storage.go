@@ -79,7 +79,7 @@ func (p *resolver) storage() error {
 		return field.New("storage.stripe", "%d servers, and there are %d", s.Stripe, n)
 	case s.Command > s.Request:
 		return field.New("storage.command", "%v is more than the %v of a request", s.Command, s.Request)
-	case s.DSCP != nil && *s.DSCP == p.Services[0].DSCP:
+	case s.DSCP != nil && *s.DSCP == p.Default().DSCP:
 		s.DSCP = nil
 	}
 	p.Storage = &StoragePlan{Network: s.Network, Read: s.Read, Write: s.Write, Latency: s.Latency,

@@ -16,7 +16,7 @@ func (p *resolver) structured() error {
 	if !p.LB.ReadsEVs {
 		return nil
 	}
-	c := p.Services[0].Carried
+	c := p.Default().Carried
 	if c == nil || c.Profile == "" {
 		title := "RC"
 		if c != nil {

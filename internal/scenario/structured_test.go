@@ -11,8 +11,8 @@ func TestStructured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	evs := p.Services[0].Carried.Common.EVs
-	if n := p.Services[0].Carried.Values["evs"]; len(evs) != n || p.LBValues["tier1_bits"] == 0 {
+	evs := p.Default().Carried.Common.EVs
+	if n := p.Default().Carried.Values["evs"]; len(evs) != n || p.LBValues["tier1_bits"] == 0 {
 		t.Errorf("%d values for %v, %v", len(evs), n, p.LBValues)
 	}
 	for sets, want := range map[string]string{

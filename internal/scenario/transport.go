@@ -29,7 +29,7 @@ func (p *resolver) transport() error {
 	if err := p.RC.Validate(); err != nil {
 		return field.Under("transport", err)
 	}
-	if p.Services[0].Carried == nil && unit.Bytes(t.MTU)+p.headers() > p.smallestMTU() {
+	if p.Default().Carried == nil && unit.Bytes(t.MTU)+p.headers() > p.smallestMTU() {
 		return field.New("transport.mtu",
 			"%d bytes and up to %d of headers (WRITE Only with immediate) do not fit the switches' mtu of %v",
 			t.MTU, p.headers(), p.smallestMTU())
@@ -49,6 +49,6 @@ func (p *Plan) headers() unit.Bytes { return swconf.Headers + p.MoreIP() }
 // that for a loss.
 func (p *Plan) Mixes() bool {
 	bundles := func(n topo.NIC) bool { return p.NICs.Bond == "spray" && len(n.Links) > 1 }
-	return p.RC.Recovery == rc.GoBackN && p.Services[0].Carried == nil &&
+	return p.RC.Recovery == rc.GoBackN && p.Default().Carried == nil &&
 		(p.LB.Reorders(p.LBValues) || slices.ContainsFunc(p.Graph.NICs, bundles))
 }

@@ -110,7 +110,7 @@ func TestProfileFitsTheSwitches(t *testing.T) {
 		if got := v["cc."+c.algorithm+".profile"]; got != c.want {
 			t.Errorf("%s with %v: profile %s, want %s", c.algorithm, c.sets, got, c.want)
 		}
-		unasked, credit := p.Services[0].Values["unasked"].(float64)
+		unasked, credit := p.Default().Values["unasked"].(float64)
 		if credit && (unasked > 0) != (c.want != "request") {
 			t.Errorf("%s with %v: %v goes unasked", c.algorithm, c.sets, unasked)
 		}

@@ -66,7 +66,7 @@ func TestServersThatDiffer(t *testing.T) {
 func TestStepsOfEveryNIC(t *testing.T) {
 	r := load(t, mixed+"workload: {traffic: {permutation: {bytes: 1MB}}}\n")
 	p := r.Plan
-	slow, fast := p.Services[0].At(100*unit.Gbps), p.Services[0].At(400*unit.Gbps)
+	slow, fast := p.Default().At(100*unit.Gbps), p.Default().At(400*unit.Gbps)
 	if slow["ai"] == fast["ai"] {
 		t.Fatal("the profile does not scale")
 	}
@@ -77,7 +77,7 @@ func TestStepsOfEveryNIC(t *testing.T) {
 		line := p.Line(g.NICOf[src])
 		ctl := r.Hosts.Controller(r.Conn(0, src, dst, 0))
 		ctl.OnCNP(0)
-		alone := p.Services[0].CC.New(p.Services[0].At(line))(cc.Path{Line: line, MTU: 4096})
+		alone := p.Default().CC.New(p.Default().At(line))(cc.Path{Line: line, MTU: 4096})
 		alone.OnCNP(0)
 		for at := ctl.Decision().TimerAt; at < unit.Millisecond; at = ctl.Decision().TimerAt {
 			ctl.OnTimer(at)
@@ -87,7 +87,7 @@ func TestStepsOfEveryNIC(t *testing.T) {
 			}
 		}
 	}
-	if got, want := p.Services[0].Words, "each NIC's rate, 100Gbps to 400Gbps"; !strings.Contains(got, want) {
+	if got, want := p.Default().Words, "each NIC's rate, 100Gbps to 400Gbps"; !strings.Contains(got, want) {
 		t.Errorf("%q does not say %q", got, want)
 	}
 }

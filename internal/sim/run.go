@@ -164,7 +164,7 @@ func setup(p *scenario.Plan) *Setup {
 		}
 	}
 	switch {
-	case p.Services[0].Carried != nil: // ports are planes
+	case p.Default().Carried != nil: // ports are planes
 	case p.NICs.Bond == "affinity":
 		s.Host.Bond = host.BondAffinity
 	case p.NICs.Bond == "spray":
@@ -174,7 +174,7 @@ func setup(p *scenario.Plan) *Setup {
 	if of := p.LB.NIC; of != nil {
 		s.Host.Choose = of.New(p.LBValues)
 	}
-	s.Static = p.Services[0].Carried != nil && p.Services[0].Carried.Segments
+	s.Static = p.Default().Carried != nil && p.Default().Carried.Segments
 	for _, e := range p.Events {
 		if e.FromStart() {
 			s.Links[e.Link] = StateBehind(&e)

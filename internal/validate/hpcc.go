@@ -137,7 +137,7 @@ workload: {traffic: {incast: {bytes: 1GB, fan_in: %d}}}
 		r.RunUntil(&never, r.Net.Q.Popped()+20, r.Event)
 		now := r.Net.Q.Now()
 		if now > settled {
-			longest = max(longest, r.Net.QueueBytes(port, int(r.Plan.Spec.DSCP[r.Plan.Services[0].DSCP])))
+			longest = max(longest, r.Net.QueueBytes(port, int(r.Plan.Spec.DSCP[r.Plan.Default().DSCP])))
 		}
 		if began == 0 && now >= from {
 			began, sent = now, r.Net.Sent(port)
