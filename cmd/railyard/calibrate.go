@@ -18,6 +18,7 @@ import (
 	"railyard/internal/measured"
 	"railyard/internal/output"
 	"railyard/internal/report"
+	"railyard/internal/report/plot"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
 	"railyard/internal/tally"
@@ -171,7 +172,7 @@ func (c *calibrateCmd) flags() error {
 	case c.Force && c.Out+c.Plot == "":
 		return field.New("--force", "means nothing without a file to write")
 	}
-	if err := isPicture(c.Plot); err != nil {
+	if err := plot.Check(c.Plot); err != nil {
 		return err
 	}
 	for _, path := range []string{c.Out, c.Plot} {

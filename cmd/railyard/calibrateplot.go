@@ -6,8 +6,9 @@ import (
 	"slices"
 
 	"railyard/internal/output"
+	"railyard/internal/report/plot"
 
-	"gonum.org/v1/plot"
+	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -16,13 +17,13 @@ import (
 // draw has two panels: times over sizes, measured as points and simulated as lines, and what was simulated
 // over what was measured.
 func (c *calibrateCmd) draw(r *calibrateReport) error {
-	times, ratios := plot.New(), plot.New()
+	times, ratios := gonum.New(), gonum.New()
 	times.Title.Text = "measured (points; hollow: kept aside), before (dashed) and after (lines)"
 	times.X.Label.Text, times.Y.Label.Text = "bytes", "time, us"
 	ratios.Title.Text = "simulated over measured"
 	ratios.X.Label.Text, ratios.Y.Label.Text = "measured, us", "before (hollow), after (filled)"
-	for _, a := range []*plot.Axis{&times.X, &times.Y, &ratios.X} {
-		a.Scale, a.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+	for _, a := range []*gonum.Axis{&times.X, &times.Y, &ratios.X} {
+		a.Scale, a.Tick.Marker = gonum.LogScale{}, gonum.LogTicks{Prec: -1}
 	}
 	times.Legend.Top, times.Legend.Left = true, true
 	ratios.Add(plotter.NewGrid())
@@ -33,7 +34,7 @@ func (c *calibrateCmd) draw(r *calibrateReport) error {
 	}
 	ratios.Y.Min = min(ratios.Y.Min, 0.9)
 	ratios.Y.Max = max(ratios.Y.Max, 1.1)
-	to := panels(c.Plot, 34*vg.Centimeter, 14*vg.Centimeter, []*plot.Plot{times, ratios})
+	to := plot.Panels(c.Plot, 34*vg.Centimeter, 14*vg.Centimeter, []*gonum.Plot{times, ratios})
 	return output.Write(c.Plot, c.Force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
 }
 
@@ -52,7 +53,7 @@ func byGroup(points []calibratePoint) (out [][]calibratePoint) {
 }
 
 // drawGroup adds the points of one kind to both panels.
-func drawGroup(times, ratios *plot.Plot, g []calibratePoint, i int) error {
+func drawGroup(times, ratios *gonum.Plot, g []calibratePoint, i int) error {
 	var before, after, was, is plotter.XYs
 	var measured [2]plotter.XYs
 	for _, p := range g {
@@ -67,7 +68,7 @@ func drawGroup(times, ratios *plot.Plot, g []calibratePoint, i int) error {
 		was = append(was, plotter.XY{X: p.Measured, Y: p.Before / p.Measured})
 		is = append(is, plotter.XY{X: p.Measured, Y: p.After / p.Measured})
 	}
-	tint := tints[i%len(tints)]
+	tint := plot.Tints[i%len(plot.Tints)]
 	for k, xy := range []plotter.XYs{before, after} {
 		line, err := plotter.NewLine(xy)
 		if err != nil {
@@ -83,7 +84,7 @@ func drawGroup(times, ratios *plot.Plot, g []calibratePoint, i int) error {
 		}
 	}
 	for k, on := range []struct {
-		p     *plot.Plot
+		p     *gonum.Plot
 		xy    plotter.XYs
 		glyph draw.GlyphDrawer
 	}{{times, measured[0], draw.CircleGlyph{}}, {times, measured[1], draw.RingGlyph{}},

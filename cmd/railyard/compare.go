@@ -7,6 +7,7 @@ import (
 
 	"railyard/internal/input"
 	"railyard/internal/report"
+	"railyard/internal/report/plot"
 	"railyard/internal/result"
 	"railyard/internal/runner"
 	"railyard/internal/study"
@@ -51,10 +52,10 @@ func (c *compareCmd) Run(e *env) error {
 	ctx, pool, release := e.pool()
 	defer release()
 	var mu sync.Mutex
-	shown := map[int]curves{} // of each variant's first run
+	shown := map[int]plot.Curves{} // of each variant's first run
 	variants, stopped := s.Run(ctx, pool, func(n int, label string, o *study.Outcome) {
 		if c.PNG != "" {
-			x := newCurves(label, o.Summary, o.Tables)
+			x := plot.NewCurves(label, o.Summary, o.Tables)
 			mu.Lock()
 			defer mu.Unlock()
 			shown[n] = x

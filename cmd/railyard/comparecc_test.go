@@ -11,8 +11,6 @@ import (
 	"railyard/cc"
 	"railyard/internal/report"
 	"railyard/internal/result"
-
-	"gonum.org/v1/plot/plotter"
 )
 
 // Every algorithm that fits has a line, and the others their reason; together they are all there are.
@@ -71,26 +69,5 @@ func TestCompareAllOfNothing(t *testing.T) {
 	report.Algorithms(&b, "none", nil, []result.Unfit{{Label: "eqds", Why: "eqds needs trimming"}})
 	if !strings.Contains(b.String(), "infeasible: eqds: eqds needs trimming") {
 		t.Error(b.String())
-	}
-}
-
-// A long curve keeps its peaks.
-func TestThinned(t *testing.T) {
-	var points plotter.XYs
-	for i := range 100_000 {
-		points = append(points, plotter.XY{X: float64(i)})
-	}
-	points[12_345].Y, points[54_321].Y = 9, -9
-	short, peaks := thinned(points), 0
-	for i, p := range short {
-		if p.Y != 0 {
-			peaks++
-		}
-		if i > 0 && p.X <= short[i-1].X {
-			t.Fatalf("%v behind %v", p, short[i-1])
-		}
-	}
-	if len(short) > maxCurve+2 || peaks != 2 {
-		t.Errorf("%d points, %d peaks", len(short), peaks)
 	}
 }

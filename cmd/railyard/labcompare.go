@@ -21,6 +21,7 @@ import (
 	"railyard/internal/input"
 	"railyard/internal/lab"
 	"railyard/internal/output"
+	"railyard/internal/report/plot"
 	"railyard/unit"
 
 	"gonum.org/v1/plot/plotter"
@@ -59,7 +60,7 @@ type labVariant struct {
 	Marked  int64 `json:"ce_marked"`
 	Dropped int64 `json:"dropped"`
 
-	curves curves
+	curves plot.Curves
 }
 
 // listOfControls splits a list of choices: what has a value belongs to the name before it.
@@ -182,10 +183,10 @@ func (c *labCompareCmd) variant(ctx context.Context, e *env, s *lab.State, choic
 			v.Dropped += p.Dropped - before[i].Ports[k].Dropped
 		}
 	}
-	v.curves = curves{line: float64(s.Rate) / 1e9,
-		label: fmt.Sprintf("%s: %.1f ms", choice, v.Row.TimeUS/1e3)}
-	if v.curves.rates, err = ratesOfRanks(dir); len(v.curves.rates) == 0 {
-		v.curves.label += ", no rate changed"
+	v.curves = plot.Curves{Line: float64(s.Rate) / 1e9,
+		Label: fmt.Sprintf("%s: %.1f ms", choice, v.Row.TimeUS/1e3)}
+	if v.curves.Rates, err = ratesOfRanks(dir); len(v.curves.Rates) == 0 {
+		v.curves.Label += ", no rate changed"
 	}
 	return v, err
 }
@@ -208,7 +209,7 @@ func ratesOfRanks(dir string) (all []plotter.XYs, err error) {
 			return nil, fmt.Errorf("%s: %w", filepath.Base(f), err)
 		}
 		for _, points := range own {
-			if len(points) > 1 && len(all) < maxRates {
+			if len(points) > 1 && len(all) < plot.MaxRates {
 				all = append(all, points)
 				end = max(end, points[len(points)-1].X)
 			}
@@ -289,11 +290,11 @@ func labVariantRow(w io.Writer, i int, v *labVariant) {
 
 // draw writes the plot: a panel for each.
 func (c *labCompareCmd) draw(all []labVariant) error {
-	var drawn []curves
+	var drawn []plot.Curves
 	for _, v := range all {
 		drawn = append(drawn, v.curves)
 	}
-	img, err := ratePlot(drawn)
+	img, err := plot.Rates(drawn)
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,9 @@ import (
 	"time"
 
 	"railyard/internal/lab"
+	"railyard/internal/report/plot"
 
-	"gonum.org/v1/plot"
+	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -221,7 +222,7 @@ func moveRow(w io.Writer, i int, m *labMove) {
 
 // movePlot has a panel for each event: what arrives, and what goes to what broke.
 func movePlot(moves []labMove) (*vgimg.Canvas, error) {
-	panels := make([][]*plot.Plot, len(moves))
+	panels := make([][]*gonum.Plot, len(moves))
 	most := 0.0
 	for _, m := range moves {
 		for _, p := range m.total {
@@ -230,7 +231,7 @@ func movePlot(moves []labMove) (*vgimg.Canvas, error) {
 	}
 	for i := range moves {
 		m := &moves[i]
-		p := plot.New()
+		p := gonum.New()
 		p.Title.Text = m.Event
 		if m.Moved >= 0 {
 			p.Title.Text += fmt.Sprintf(": moved after %.0f ms", m.Moved)
@@ -242,16 +243,16 @@ func movePlot(moves []labMove) (*vgimg.Canvas, error) {
 			points plotter.XYs
 		}{{"arriving", m.total}, {"towards what broke", m.path},
 			{"the event", plotter.XYs{{X: 0, Y: 0}, {X: 0, Y: 1.1 * most}}}} {
-			if err := addLine(p, line.name, line.points, k); err != nil {
+			if err := plot.AddLine(p, line.name, line.points, k); err != nil {
 				return nil, err
 			}
 		}
 		p.Legend.Top = true
-		panels[i] = []*plot.Plot{p}
+		panels[i] = []*gonum.Plot{p}
 	}
 	img := vgimg.New(24*vg.Centimeter, vg.Length(len(moves))*8*vg.Centimeter)
 	tiles := draw.Tiles{Rows: len(moves), Cols: 1, PadY: vg.Millimeter * 4}
-	for r, canvases := range plot.Align(panels, tiles, draw.New(img)) {
+	for r, canvases := range gonum.Align(panels, tiles, draw.New(img)) {
 		panels[r][0].Draw(canvases[0])
 	}
 	return img, nil

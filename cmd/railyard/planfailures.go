@@ -9,6 +9,8 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/output"
 	"railyard/internal/report"
+	"railyard/internal/report/plot"
+	"railyard/internal/report/table"
 	"railyard/internal/study"
 	"railyard/internal/study/failures"
 )
@@ -43,7 +45,7 @@ Examples:
 
 // Run is the plan failures command.
 func (c *planFailuresCmd) Run(e *env) error {
-	if err := isPicture(c.Plot); err != nil {
+	if err := plot.Check(c.Plot); err != nil {
 		return err
 	}
 	if slices.Contains(c.Kinds, "card") && c.Card == 0 {
@@ -71,7 +73,7 @@ func (c *planFailuresCmd) Run(e *env) error {
 	}
 	var lost error
 	if c.Plot != "" {
-		lost = output.Write(c.Plot, c.Force, func(f io.Writer) error { return drawFailures(f, c.Plot, all) })
+		lost = output.Write(c.Plot, c.Force, func(f io.Writer) error { return plot.Failures(f, c.Plot, all) })
 	}
 	if early(lost) != nil {
 		return lost
@@ -79,6 +81,6 @@ func (c *planFailuresCmd) Run(e *env) error {
 	if c.JSON {
 		return errors.Join(printJSON(e.stdout, all), lost, err)
 	}
-	printFailures(e.stdout, all)
+	table.Failures(e.stdout, all)
 	return errors.Join(lost, err)
 }

@@ -13,6 +13,7 @@ import (
 	"railyard/internal/input"
 	"railyard/internal/planner"
 	"railyard/internal/report"
+	"railyard/internal/report/plot"
 	"railyard/internal/runner"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
@@ -93,7 +94,7 @@ func (c *planGoodputCmd) Run(e *env) error {
 		printRates(e.stdout, goodput.Llama3())
 		return nil
 	}
-	if err := isPicture(c.Plot); err != nil {
+	if err := plot.Check(c.Plot); err != nil {
 		return err
 	}
 	if err := c.coarse(); err != nil {
@@ -108,7 +109,11 @@ func (c *planGoodputCmd) Run(e *env) error {
 	}
 	var lost error
 	if c.Plot != "" {
-		if lost = c.draw(r); early(lost) != nil {
+		p, err := plot.Goodput(r.GPUs, r.Days, r.Seeds, r.Result)
+		if err != nil {
+			return err
+		}
+		if lost = plot.Write(p, c.Plot, c.Force, 24, 12); early(lost) != nil {
 			return lost
 		}
 	}

@@ -1,22 +1,11 @@
 package main
 
 import (
-	"fmt"
-	"io"
-	"path/filepath"
-	"strings"
-	"text/tabwriter"
-
-	"railyard/internal/output"
-	"railyard/internal/report"
+	"railyard/internal/report/plot"
+	"railyard/internal/report/table"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
 	"railyard/internal/study/interference"
-	"railyard/unit"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
 )
 
 type planInterferenceCmd struct {
@@ -46,7 +35,7 @@ func (c *planInterferenceCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	if err := isPicture(c.Plot); err != nil {
+	if err := plot.Check(c.Plot); err != nil {
 		return err
 	}
 	ctx, pool, release := e.pool()
@@ -57,7 +46,11 @@ func (c *planInterferenceCmd) Run(e *env) error {
 		return err
 	}
 	if c.Plot != "" {
-		if err := c.draw(out); err != nil {
+		p, err := plot.Interference(out)
+		if err == nil {
+			err = plot.Write(p, c.Plot, c.Force, 24, 4+1.5*float64(len(out.Jobs)))
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -66,73 +59,10 @@ func (c *planInterferenceCmd) Run(e *env) error {
 			return err
 		}
 	} else {
-		printInterference(e.stdout, out, c.Top)
+		table.Interference(e.stdout, out, c.Top)
 	}
 	if out.Lost() {
 		return &exitError{exitLost} // the table has said so
 	}
 	return nil
-}
-
-func printInterference(w io.Writer, x *interference.Result, top int) {
-	fmt.Fprintf(w, "%s: %s, together and each alone on the same GPUs\n\n", x.Name,
-		unit.Plural(len(x.Jobs), "job"))
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "job\tGPUs\tstarts\talone\ttogether\tslowdown\tmessages: p50\tp99")
-	for _, j := range x.Jobs {
-		fmt.Fprintf(t, "%s\t%d\t%v\t%s\t%s\t%s\t%s\n", j.Job, j.GPUs, unit.Time(j.Start),
-			interference.Took(j.Alone, j.Lost.Alone),
-			interference.Took(j.Together, j.Lost.Together), j.Ratio(), j.Messages.Words())
-	}
-	t.Flush()
-	if x.Outcome != nil {
-		report.Labelled(w, "rank lost  ", x.Outcome.Why)
-	}
-	if len(x.Meetings) == 0 {
-		fmt.Fprintln(w, "\nThey never had bytes under way at one port at a time.")
-	}
-	report.Meetings(w, x.Meetings, top, "which --top and --json show")
-}
-
-// draw writes when each job ran: alone above, together below.
-func (c *planInterferenceCmd) draw(x *interference.Result) error {
-	p, err := interferencePlot(x)
-	if err != nil {
-		return err
-	}
-	height := vg.Length(4+1.5*float64(len(x.Jobs))) * vg.Centimeter
-	to, err := p.WriterTo(24*vg.Centimeter, height, strings.ToLower(filepath.Ext(c.Plot))[1:])
-	if err != nil {
-		return err
-	}
-	return output.Write(c.Plot, c.Force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
-}
-
-func interferencePlot(x *interference.Result) (*plot.Plot, error) {
-	p := plot.New()
-	p.Title.Text = "jobs alone and together"
-	p.X.Label.Text, p.X.Min, p.Legend.Top = "time, ms", 0, true
-	var ticks []plot.Tick
-	for i, j := range x.Jobs {
-		y := float64(len(x.Jobs) - i)
-		ticks = append(ticks, plot.Tick{Value: y, Label: j.Job + " " + j.Label()})
-		for k, took := range []int64{j.Alone, j.Together} {
-			from, to := float64(j.Start)/1e9, float64(j.Start+took)/1e9
-			top := y + 0.3 - 0.32*float64(k)
-			bar, err := plotter.NewPolygon(plotter.XYs{{X: from, Y: top}, {X: to, Y: top},
-				{X: to, Y: top - 0.28}, {X: from, Y: top - 0.28}})
-			if err != nil {
-				return nil, err
-			}
-			bar.Color, bar.LineStyle.Width = tints[k], 0
-			p.Add(bar)
-			if i == 0 {
-				p.Legend.Add([]string{"alone", "together"}[k], bar)
-			}
-		}
-	}
-	p.Y.Tick.Marker = plot.ConstantTicks(ticks)
-	p.X.Max *= 1.02
-	p.Y.Min, p.Y.Max = 0.4, float64(len(x.Jobs))+0.9
-	return p, nil
 }

@@ -1,19 +1,15 @@
 package main
 
 import (
-	"fmt"
-	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"railyard/internal/field"
 	"railyard/internal/input"
-	"railyard/internal/report"
-	"railyard/internal/scenario"
+	"railyard/internal/report/plot"
+	"railyard/internal/report/table"
 	"railyard/internal/scenariofile"
 	"railyard/internal/study/load"
-	"railyard/unit"
 )
 
 type planLoadCmd struct {
@@ -45,7 +41,7 @@ func (c *planLoadCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	if err := isPicture(c.Plot); err != nil {
+	if err := plot.Check(c.Plot); err != nil {
 		return err
 	}
 	plan, err := scenariofile.Plan(c.Scenario, c.Set, nil)
@@ -70,14 +66,18 @@ func (c *planLoadCmd) Run(e *env) error {
 		return err
 	}
 	if c.Plot != "" {
-		if err := c.draw(plan, curves); err != nil {
+		p, err := plot.Load(plan.Name, curves)
+		if err == nil {
+			err = plot.Write(p, c.Plot, c.Force, 18, 12)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	if c.JSON {
 		return printJSON(e.stdout, curves)
 	}
-	printLoads(e.stdout, plan, curves)
+	table.Loads(e.stdout, plan, curves)
 	return nil
 }
 
@@ -95,26 +95,4 @@ func parseLoads(text string) (loads []float64, err error) {
 		return nil, field.New("--loads", "are %d, at most %d are taken", len(loads), load.MaxLoads)
 	}
 	return loads, nil
-}
-
-func printLoads(w io.Writer, plan *scenario.Plan, curves []load.Curve) {
-	fmt.Fprintf(w, "%s: %s, messages by chance\n\n", plan.Name, unit.Plural(plan.Graph.TotalGPUs(), "GPU"))
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "lb\toffered\tdelivered\tmean\tp99\tpauses\t\t")
-	for _, c := range curves {
-		for _, p := range c.Points {
-			note := ""
-			if p.Saturated {
-				note = "saturated"
-			}
-			fmt.Fprintf(t, "%s\t%.1f %%\t%.1f %%\t%v\t%v\t%d\t%s\t\n", p.LB, 100*p.Offered, 100*p.Delivered,
-				unit.Time(p.Mean), unit.Time(p.P99), p.Pauses, note)
-		}
-	}
-	t.Flush()
-	var most []string
-	for _, c := range curves {
-		most = append(most, fmt.Sprintf("%s %.1f %%", c.LB, 100*c.Most))
-	}
-	report.Labelled(w, "\nmost that was delivered: ", strings.Join(most, ", "))
 }

@@ -11,6 +11,7 @@ import (
 	"railyard/internal/model"
 	"railyard/internal/planner"
 	"railyard/internal/report"
+	"railyard/internal/report/table"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
 	"railyard/internal/study/layouts"
@@ -160,7 +161,7 @@ func (c *planSearchCmd) print(w io.Writer, m *model.Config, in planner.SearchInp
 		report.Labelled(w, "", "No layout is possible: below is what each family fails on. What does not "+
 			"fit the memory needs more GPUs, or GPUs with more of it.")
 	}
-	printSimulated(w, sims)
+	table.Simulated(w, sims)
 	fmt.Fprintln(w, "\nrejected:")
 	for _, x := range r.Rejected {
 		fmt.Fprintf(w, "  %7d  %s\n", x.Count, x.Reason)

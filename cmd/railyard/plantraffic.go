@@ -13,12 +13,13 @@ import (
 	"railyard/internal/output"
 	"railyard/internal/planner"
 	"railyard/internal/report"
+	"railyard/internal/report/plot"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
 	"railyard/unit"
 
 	"github.com/parquet-go/parquet-go"
-	"gonum.org/v1/plot"
+	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/palette"
 	"gonum.org/v1/plot/palette/moreland"
 	"gonum.org/v1/plot/plotter"
@@ -57,7 +58,7 @@ type trafficRow struct {
 
 // Run is the plan traffic command.
 func (c *planTrafficCmd) Run(e *env) error {
-	if err := isPicture(c.Plot); err != nil {
+	if err := plot.Check(c.Plot); err != nil {
 		return err
 	}
 	plan, t, err := c.matrix()
@@ -216,10 +217,10 @@ func (c *planTrafficCmd) draw(t *planner.Traffic, name string) error {
 		return m
 	}
 	_, per := t.Cells(maxCells, planner.Kinds)
-	tiles := make([][]*plot.Plot, (len(kinds)+1)/2)
+	tiles := make([][]*gonum.Plot, (len(kinds)+1)/2)
 	for i, kind := range kinds {
 		cells, _ := t.Cells(maxCells, kind)
-		p := plot.New()
+		p := gonum.New()
 		p.Title.Text = name + ": all traffic"
 		if kind < planner.Kinds {
 			p.Title.Text = planner.KindNames[kind] + " parallel"
@@ -232,7 +233,7 @@ func (c *planTrafficCmd) draw(t *planner.Traffic, name string) error {
 			tiles[i/2] = append(tiles[i/2], nil)
 		}
 	}
-	bar := plot.New()
+	bar := gonum.New()
 	bar.Add(&plotter.ColorBar{ColorMap: colours()})
 	bar.X.Label.Text = fmt.Sprintf("log10 of bytes in a step between two ranks (a cell is %d x %d ranks)",
 		per, per)
@@ -261,12 +262,12 @@ func scale(t *planner.Traffic, kinds []int) (lo, hi float64) {
 }
 
 // paint lays the heat maps out in two columns with the colour scale below.
-func (c *planTrafficCmd) paint(f io.Writer, tiles [][]*plot.Plot, bar *plot.Plot) error {
+func (c *planTrafficCmd) paint(f io.Writer, tiles [][]*gonum.Plot, bar *gonum.Plot) error {
 	const side, low = 24 * vg.Centimeter, 2.5 * vg.Centimeter
 	high := side/2*vg.Length(len(tiles)) + low
 	layout := func(canvas draw.Canvas) {
 		top := draw.Crop(canvas, 0, 0, low, 0)
-		for i, row := range plot.Align(tiles, draw.Tiles{Rows: len(tiles), Cols: 2, PadX: vg.Centimeter,
+		for i, row := range gonum.Align(tiles, draw.Tiles{Rows: len(tiles), Cols: 2, PadX: vg.Centimeter,
 			PadY: vg.Centimeter}, top) {
 			for j := range row {
 				if tiles[i][j] != nil {
@@ -276,7 +277,7 @@ func (c *planTrafficCmd) paint(f io.Writer, tiles [][]*plot.Plot, bar *plot.Plot
 		}
 		bar.Draw(draw.Crop(canvas, 0, 0, 0, low-canvas.Size().Y))
 	}
-	to := picture(c.Plot, side, high)
+	to := plot.Picture(c.Plot, side, high)
 	layout(draw.New(to))
 	_, err := to.WriteTo(f)
 	return err

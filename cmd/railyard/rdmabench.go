@@ -11,6 +11,7 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/output"
 	"railyard/internal/perftest"
+	"railyard/internal/report/plot"
 	"railyard/internal/report/screen"
 )
 
@@ -128,7 +129,7 @@ func (c *rdmaBenchCmd) Run(e *env) error {
 		return field.New("--force", "means nothing without --plot")
 	}
 	if err := errors.Join(within("--duration", c.Duration, 100*time.Millisecond, time.Minute),
-		isPicture(c.Plot)); err != nil {
+		plot.Check(c.Plot)); err != nil {
 		return err
 	}
 	if c.Plot != "" { // what cannot be written is said before the minutes that measuring takes

@@ -6,15 +6,16 @@ import (
 	"strings"
 
 	"railyard/internal/output"
+	"railyard/internal/report/plot"
 
-	"gonum.org/v1/plot"
+	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 )
 
 // draw has a panel of bars for each unit.
 func (c *rdmaBenchCmd) draw(rows []benchRow) error {
-	var row []*plot.Plot
+	var row []*gonum.Plot
 	for len(rows) > 0 {
 		n := 1
 		for n < len(rows) && rows[n].Unit == rows[0].Unit {
@@ -26,7 +27,7 @@ func (c *rdmaBenchCmd) draw(rows []benchRow) error {
 		}
 		row, rows = append(row, p), rows[n:]
 	}
-	to := panels(c.Plot, 30*vg.Centimeter, 10*vg.Centimeter, row)
+	to := plot.Panels(c.Plot, 30*vg.Centimeter, 10*vg.Centimeter, row)
 	return output.Write(c.Plot, c.Force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
 }
 
@@ -39,12 +40,12 @@ var shortName = strings.NewReplacer("RDMA ", "RDMA\n", "bare ", "bare\n", "iperf
 	"one copy\n", " 1 MiB", "", " 4 KiB p50", "", ", equal datagrams", "", ", CPU", "")
 
 // benchPanel draws medians, each with its spread over rounds.
-func benchPanel(rows []benchRow) (*plot.Plot, error) {
-	p := plot.New()
+func benchPanel(rows []benchRow) (*gonum.Plot, error) {
+	p := gonum.New()
 	p.Title.Text = benchTitles[rows[0].Unit]
 	p.Y.Label.Text, p.Y.Min = rows[0].Unit, 0
 	var names []string
-	var spans spread
+	var spans plot.Spread
 	for _, r := range rows {
 		if len(r.Values) == 0 {
 			continue
@@ -56,7 +57,7 @@ func benchPanel(rows []benchRow) (*plot.Plot, error) {
 			return nil, err
 		}
 		bars.XMin, bars.LineStyle.Width = x, 0
-		bars.Color = tints[len(names)-1]
+		bars.Color = plot.Tints[len(names)-1]
 		p.Add(bars)
 		spans.XYs = append(spans.XYs, plotter.XY{X: x, Y: r.Median})
 		spans.YErrors = append(spans.YErrors, struct{ Low, High float64 }{r.Median - slices.Min(r.Values),

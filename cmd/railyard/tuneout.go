@@ -3,25 +3,18 @@ package main
 import (
 	"encoding/csv"
 	"fmt"
-	"image/color"
-	"io"
 	"path/filepath"
 	"strings"
 
 	"railyard/internal/field"
 	"railyard/internal/input"
-	"railyard/internal/output"
 	"railyard/internal/render"
+	"railyard/internal/report/plot"
 	"railyard/internal/scenario"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/design"
 	"railyard/internal/swconf/dialect"
 	"railyard/internal/tune"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
 
 // write leaves the front as CSV and as a plot, and the best candidate as
@@ -57,7 +50,11 @@ func (t *tuning) write(front []tune.Trial, best tune.Trial) error {
 	}, true); err != nil {
 		return err
 	}
-	if err := t.plot(front, best); err != nil {
+	p, err := plot.Trials(t.base.Name, t.search.Trials, front, best)
+	if err == nil {
+		err = plot.Write(p, filepath.Join(t.dir, "pareto.png"), true, 18, 12)
+	}
+	if err != nil {
 		return err
 	}
 	return refused
@@ -116,60 +113,6 @@ func frontCSV(space *tune.Space, front []tune.Trial) (string, error) {
 	}
 	w.Flush()
 	return b.String(), w.Error()
-}
-
-// plot draws completion against pause time, the front on top.
-func (t *tuning) plot(front []tune.Trial, best tune.Trial) error {
-	p := plot.New()
-	p.Title.Text = fmt.Sprintf("%s: %d trials", t.base.Name, len(t.search.Trials))
-	p.X.Label.Text, p.Y.Label.Text = "completion time, ms", "pause time of all ports, ms"
-	add := func(name string, list []tune.Trial, c color.Color, shape draw.GlyphDrawer, size vg.Length) error {
-		var xy plotter.XYs
-		for _, x := range list {
-			if x.Outcome.Error == "" {
-				xy = append(xy, plotter.XY{X: float64(x.Outcome.Time) / 1e9,
-					Y: float64(x.Outcome.Pause) / 1e9})
-			}
-		}
-		if len(xy) == 0 {
-			return nil
-		}
-		s, err := plotter.NewScatter(xy)
-		if err != nil {
-			return err
-		}
-		s.GlyphStyle = draw.GlyphStyle{Color: c, Radius: size, Shape: shape}
-		p.Add(s)
-		p.Legend.Add(name, s)
-		return nil
-	}
-	p.Add(plotter.NewGrid())
-	for _, g := range []struct {
-		name  string
-		list  []tune.Trial
-		color color.Color
-		shape draw.GlyphDrawer
-		size  vg.Length
-	}{
-		{"trials", t.search.Trials, color.RGBA{0xb0, 0xb0, 0xb0, 0xff}, draw.CircleGlyph{}, vg.Points(2.5)},
-		{"front", front, color.RGBA{0x1f, 0x77, 0xb4, 0xff}, draw.CircleGlyph{}, vg.Points(4)},
-		{"as it is", t.search.Trials[:1], color.RGBA{0xd6, 0x27, 0x28, 0xff}, draw.BoxGlyph{}, vg.Points(5)},
-		{"best", []tune.Trial{best}, color.RGBA{0x2c, 0xa0, 0x2c, 0xff}, draw.TriangleGlyph{}, vg.Points(6)},
-	} {
-		if err := add(g.name, g.list, g.color, g.shape, g.size); err != nil {
-			return err
-		}
-	}
-	p.Legend.Top = true
-	p.Y.Min = 0
-	to, err := p.WriterTo(18*vg.Centimeter, 12*vg.Centimeter, "png")
-	if err != nil {
-		return err
-	}
-	return output.Write(filepath.Join(t.dir, "pareto.png"), true, func(w io.Writer) error {
-		_, err := to.WriteTo(w)
-		return err
-	})
 }
 
 // summary says in words what the search found and where it is.

@@ -1,4 +1,6 @@
-package main
+// Package plot draws studies and runs as PNG or SVG: a function for each, which returns a plot that Write writes as
+// its file's name says. Colours are Okabe and Ito's, which any colour vision tells apart.
+package plot
 
 import (
 	"io"
@@ -12,17 +14,17 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// picture is an empty one, SVG or PNG by the ending of the file that it is for.
-func picture(path string, wide, high vg.Length) vg.CanvasWriterTo {
+// Picture is an empty one, SVG or PNG by the ending of the file that it is for.
+func Picture(path string, wide, high vg.Length) vg.CanvasWriterTo {
 	if strings.EqualFold(filepath.Ext(path), ".svg") {
 		return vgsvg.New(wide, high)
 	}
 	return vgimg.PngCanvas{Canvas: vgimg.New(wide, high)}
 }
 
-// panels draws plots beside each other, their axes in line.
-func panels(path string, wide, high vg.Length, row []*plot.Plot) io.WriterTo {
-	to := picture(path, wide, high)
+// Panels draws plots beside each other, their axes in line.
+func Panels(path string, wide, high vg.Length, row []*plot.Plot) io.WriterTo {
+	to := Picture(path, wide, high)
 	tiles := draw.Tiles{Rows: 1, Cols: len(row), PadX: vg.Millimeter * 6, PadTop: vg.Millimeter * 2,
 		PadLeft: vg.Millimeter * 2, PadRight: vg.Millimeter * 3, PadBottom: vg.Millimeter * 2}
 	for i, canvas := range plot.Align([][]*plot.Plot{row}, tiles, draw.New(to))[0] {

@@ -1,4 +1,4 @@
-package main
+package plot
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"railyard/internal/field"
+	"railyard/internal/goodput"
 	"railyard/internal/output"
 
 	"gonum.org/v1/plot"
@@ -15,29 +16,29 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// isPicture refuses a plot's name that says no format.
-func isPicture(path string) error {
+// Check refuses a plot's name that says no format.
+func Check(path string) error {
 	if ext := strings.ToLower(filepath.Ext(path)); path != "" && ext != ".png" && ext != ".svg" {
 		return field.New("--plot", "writes .png or .svg, found %q", path)
 	}
 	return nil
 }
 
-// spread is a mean over seeds with its least and most.
-type spread struct {
+// Spread is a mean over seeds with its least and most.
+type Spread struct {
 	plotter.XYs
 	plotter.YErrors
 }
 
-// draw writes the effective time over the interval between checkpoints, with its spread and the closed form.
-func (c *planGoodputCmd) draw(r goodputReport) error {
+// Goodput draws the effective time over the interval between checkpoints, with its spread and the closed form.
+func Goodput(gpus int, days float64, seeds int, r *goodput.Result) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text = fmt.Sprintf("%d GPUs, %g days: effective training time over the checkpoint interval",
-		r.GPUs, r.Days)
+		gpus, days)
 	p.X.Label.Text, p.Y.Label.Text = "training between checkpoints, s", "effective, %"
 	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
 	p.Legend.XOffs = -6 * vg.Centimeter
-	var s spread
+	var s Spread
 	var daly plotter.XYs
 	for _, x := range r.Points {
 		m := 100 * x.Effective.Mean
@@ -48,29 +49,34 @@ func (c *planGoodputCmd) draw(r goodputReport) error {
 			daly = append(daly, plotter.XY{X: x.Interval, Y: 100 * x.Expected})
 		}
 	}
-	if err := addLine(p, fmt.Sprintf("simulated, mean and spread of %d seeds", r.Seeds), s.XYs,
+	if err := AddLine(p, fmt.Sprintf("simulated, mean and spread of %d seeds", seeds), s.XYs,
 		0); err != nil {
-		return err
+		return nil, err
 	}
 	bars, err := plotter.NewYErrorBars(s)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	bars.Color, bars.Width = tints[0], vg.Points(1)
+	bars.Color, bars.Width = Tints[0], vg.Points(1)
 	p.Add(bars)
-	if err := addLine(p, "Daly's formula", daly, 1); err != nil {
-		return err
+	if err := AddLine(p, "Daly's formula", daly, 1); err != nil {
+		return nil, err
 	}
 	at := plotter.XYs{{X: r.Chosen.Interval, Y: p.Y.Min}, {X: r.Chosen.Interval, Y: p.Y.Max}}
-	if err := addLine(p, "the interval taken", at, 6); err != nil {
-		return err
+	if err := AddLine(p, "the interval taken", at, 6); err != nil {
+		return nil, err
 	}
 	if p.X.Max <= p.X.Min*1.01 || math.IsInf(p.X.Max, 0) { // one interval only
 		p.X.Min, p.X.Max = p.X.Min/2, p.X.Max*2
 	}
-	to, err := p.WriterTo(24*vg.Centimeter, 12*vg.Centimeter, strings.ToLower(filepath.Ext(c.Plot))[1:])
+	return p, nil
+}
+
+// Write writes a plot of a size in centimetres, as its file's name says.
+func Write(p *plot.Plot, path string, force bool, wide, high float64) error {
+	to, err := p.WriterTo(vg.Length(wide)*vg.Centimeter, vg.Length(high)*vg.Centimeter, strings.ToLower(filepath.Ext(path))[1:])
 	if err != nil {
 		return err
 	}
-	return output.Write(c.Plot, c.Force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
+	return output.Write(path, force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
 }

@@ -1,4 +1,5 @@
-package main
+// Package table prints studies as tables for a terminal: failures, load, interference, layouts.
+package table
 
 import (
 	"fmt"
@@ -14,14 +15,14 @@ import (
 // maxFailureRows is how many rows of a table are shown.
 const maxFailureRows = 24
 
-// printFailures shows what failures do, worst first, variant by variant, and the variants side by side.
-func printFailures(w io.Writer, all []*failures.Variant) {
+// Failures shows what failures do, worst first, variant by variant, and the variants side by side.
+func Failures(w io.Writer, all []*failures.Variant) {
 	for i, v := range all {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
 		report.Wrap(w, "", fmt.Sprintf("%s: step %s as it is; each failure comes at %s", v.Label,
-			seconds(v.Base), seconds(v.At)))
+			Seconds(v.Base), Seconds(v.At)))
 		for _, n := range v.Notes {
 			report.Labelled(w, "note: ", n)
 		}
@@ -46,17 +47,17 @@ func failureTable(w io.Writer, rows []failures.Row, name string) {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(tw, "kind\ttier\talike\tstep\ttimes\tcut off\tsent again\tdropped\t  %s\n", name)
 	for _, r := range rows[:min(len(rows), maxFailureRows)] {
-		step, times := seconds(r.Step), fmt.Sprintf("%.2f", r.Slower)
+		step, times := Seconds(r.Step), fmt.Sprintf("%.2f", r.Slower)
 		switch {
 		case r.Lost:
 			step, times = "RANK LOST", "-"
 		case r.Error != "":
 			step, times = "no end", "-"
 		case r.Least < r.Step:
-			step = fmt.Sprintf("%s-%s", seconds(r.Least), seconds(r.Step))
+			step = fmt.Sprintf("%s-%s", Seconds(r.Least), Seconds(r.Step))
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%d\t%s\t%s\t%d\t%s\t%d\t  %s\n", r.Kind, r.Tier, r.Alike, step, times,
-			r.Isolated, megabytes(r.Again), r.Dropped, r.Name)
+			r.Isolated, Megabytes(r.Again), r.Dropped, r.Name)
 	}
 	tw.Flush()
 	if more := len(rows) - maxFailureRows; more > 0 {
@@ -64,11 +65,11 @@ func failureTable(w io.Writer, rows []failures.Row, name string) {
 	}
 }
 
-// megabytes is a size for a table.
-func megabytes(b int64) string { return fmt.Sprintf("%.1f MB", float64(b)/1e6) }
+// Megabytes is a size for a table.
+func Megabytes(b int64) string { return fmt.Sprintf("%.1f MB", float64(b)/1e6) }
 
-// seconds is a time for a table, of which there may be none.
-func seconds(s float64) string {
+// Seconds is a time for a table, of which there may be none.
+func Seconds(s float64) string {
 	if s == 0 {
 		return "-"
 	}
@@ -112,8 +113,8 @@ func compareFailures(w io.Writer, all []*failures.Variant) {
 	fmt.Fprintln(tw, "step\tworst that ends\tmean of those\tsingle points\tcut off at most\t  variant")
 	for _, v := range all {
 		s := v.Sums
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%d of %d\t%d\t  %s\n", seconds(v.Base), seconds(s.Worst),
-			seconds(s.Mean), s.Weak, s.Elements, s.Isolated, v.Label)
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%d of %d\t%d\t  %s\n", Seconds(v.Base), Seconds(s.Worst),
+			Seconds(s.Mean), s.Weak, s.Elements, s.Isolated, v.Label)
 	}
 	tw.Flush()
 }

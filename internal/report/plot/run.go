@@ -1,17 +1,12 @@
-package main
+package plot
 
 import (
-	"bytes"
 	"fmt"
 	"image/color"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 
 	"railyard/internal/cause"
-	"railyard/internal/input"
-	"railyard/internal/output"
 	"railyard/internal/report/web"
 	"railyard/unit"
 
@@ -21,53 +16,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// plots writes the plots of a run: its hottest ports over time, and where its
-// collectives' time went.
-func (c *reportCmd) plots(e *env, r *web.Directory, dir, ext string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return input.Fault(err)
-	}
-	curves, err := r.Hottest(5)
-	if err != nil {
-		return input.Fault(err)
-	}
-	parts, err := r.Parts()
-	if err != nil {
-		return input.Fault(err)
-	}
-	for _, p := range []struct {
-		name string
-		draw func() (*plot.Plot, error)
-	}{{"utilisation", func() (*plot.Plot, error) {
-		return curvePlot(r, curves, false)
-	}}, {"queues", func() (*plot.Plot, error) { return curvePlot(r, curves, true) }},
-		{"collectives", func() (*plot.Plot, error) { return partsPlot(r, parts) }}} {
-		if p.name == "collectives" && len(parts) == 0 {
-			continue
-		}
-		fig, err := p.draw()
-		if err != nil {
-			return err
-		}
-		to, err := fig.WriterTo(24*vg.Centimeter, 12*vg.Centimeter, ext)
-		if err != nil {
-			return err
-		}
-		var b bytes.Buffer
-		if _, err := to.WriteTo(&b); err != nil {
-			return err
-		}
-		path := filepath.Join(dir, p.name+"."+ext)
-		if err := output.WriteBytes(path, c.Force, b.Bytes()); err != nil {
-			return err
-		}
-		fmt.Fprintln(e.stdout, path)
-	}
-	return nil
-}
-
-// tints are colours that people with any colour vision tell apart (Okabe and Ito).
-var tints = []color.RGBA{
+// Tints are colours that people with any colour vision tell apart (Okabe and Ito).
+var Tints = []color.RGBA{
 	{0, 114, 178, 255}, {230, 159, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255},
 	{213, 94, 0, 255}, {86, 180, 233, 255}, {120, 120, 120, 255}, {0, 0, 0, 255},
 }
@@ -78,7 +28,7 @@ func tint(hex string) color.RGBA {
 	return color.RGBA{uint8(v >> 16), uint8(v >> 8), uint8(v), 255}
 }
 
-func curvePlot(r *web.Directory, curves []web.Curve, queue bool) (*plot.Plot, error) {
+func Ports(r *web.Directory, curves []web.Curve, queue bool) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text = r.Summary.Name + ": utilisation of the busiest ports"
 	p.X.Label.Text, p.Y.Label.Text = "time, ms", "share of line rate, %"
@@ -105,7 +55,7 @@ func curvePlot(r *web.Directory, curves []web.Curve, queue bool) (*plot.Plot, er
 		if err != nil {
 			return nil, err
 		}
-		line.Color, line.Width = tints[i%len(tints)], vg.Points(1.2)
+		line.Color, line.Width = Tints[i%len(Tints)], vg.Points(1.2)
 		p.Add(line)
 		p.Legend.Add(c.Name, line)
 	}
@@ -125,7 +75,7 @@ func curvePlot(r *web.Directory, curves []web.Curve, queue bool) (*plot.Plot, er
 	return p, nil
 }
 
-func partsPlot(r *web.Directory, parts []web.Part) (*plot.Plot, error) {
+func Collectives(r *web.Directory, parts []web.Part) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text = r.Summary.Name + ": where the time of collectives went"
 	p.Y.Label.Text = "share of their time, %"

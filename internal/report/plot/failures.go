@@ -1,4 +1,4 @@
-package main
+package plot
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 
+	"railyard/internal/report/table"
 	"railyard/internal/study/failures"
 
 	"gonum.org/v1/plot"
@@ -39,9 +40,9 @@ func (n shades) Colors() (all []color.Color) {
 // harms are the columns.
 var harms = []string{"step time", "GPUs cut off", "sent again"}
 
-// drawFailures writes a heat map: a row per failure, worst first, variant by variant; each column has its
+// Failures writes a heat map: a row per failure, worst first, variant by variant; each column has its
 // own scale, from 0 to its largest value.
-func drawFailures(f io.Writer, path string, all []*failures.Variant) error {
+func Failures(f io.Writer, path string, all []*failures.Variant) error {
 	var rows []failures.Row
 	var names []string
 	for _, v := range all {
@@ -80,7 +81,7 @@ func drawFailures(f io.Writer, path string, all []*failures.Variant) error {
 	}
 	p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks(x), plot.ConstantTicks(y)
 	wide, high := 26*vg.Centimeter, vg.Length(3+0.7*float64(len(rows)))*vg.Centimeter
-	to := picture(path, wide, high)
+	to := Picture(path, wide, high)
 	p.Draw(draw.New(to))
 	_, err = to.WriteTo(f)
 	return err
@@ -98,7 +99,7 @@ func harmOf(rows []failures.Row) (g harmGrid, labels plotter.XYLabels) {
 	}
 	for k, r := range rows {
 		cells := harm(&r)
-		said := []string{seconds(r.Step), fmt.Sprint(r.Isolated), megabytes(r.Again)}
+		said := []string{table.Seconds(r.Step), fmt.Sprint(r.Isolated), table.Megabytes(r.Again)}
 		if r.Lost {
 			said[0] = "rank lost"
 		} else if r.Step == 0 {

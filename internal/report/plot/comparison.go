@@ -1,17 +1,10 @@
-package main
+package plot
 
 import (
-	"bytes"
 	"cmp"
-	"fmt"
-	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"railyard/cc"
-	"railyard/internal/input"
-	"railyard/internal/output"
 	"railyard/internal/result"
 	"railyard/unit"
 
@@ -22,25 +15,25 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
-// curves are what the plots of a comparison show of one run.
-type curves struct {
-	label string
+// Curves are what the plots of a comparison show of one run.
+type Curves struct {
+	Label string
 	done  []float64     // completion times of messages, us, sorted
 	queue plotter.XYs   // the switch port with the longest mean queue: ms, KB
 	port  string        // which one that is
-	rates []plotter.XYs // what congestion control allows queue pairs: ms, Gbit/s
-	line  float64       // of the fastest of them, Gbit/s
+	Rates []plotter.XYs // what congestion control allows queue pairs: ms, Gbit/s
+	Line  float64       // of the fastest of them, Gbit/s
 }
 
 // Most points of a curve, and most queue pairs in a panel.
 const (
 	maxCurve = 2000
-	maxRates = 8
+	MaxRates = 8
 )
 
-// newCurves takes from a run what plots show.
-func newCurves(label string, s *result.Summary, t *result.Tables) curves {
-	c := curves{label: label}
+// NewCurves takes from a run what plots show.
+func NewCurves(label string, s *result.Summary, t *result.Tables) Curves {
+	c := Curves{Label: label}
 	for i := range t.Flows {
 		if f := &t.Flows[i]; f.Done >= 0 {
 			c.done = append(c.done, unit.Time(f.Done-f.Posted).Micros())
@@ -53,7 +46,7 @@ func newCurves(label string, s *result.Summary, t *result.Tables) curves {
 }
 
 // longestQueue draws the samples of the switch port whose queue is longest in the mean.
-func (c *curves) longestQueue(t *result.Tables) {
+func (c *Curves) longestQueue(t *result.Tables) {
 	sums := make([]float64, len(t.Ports))
 	best := int32(-1)
 	for i := range t.Links {
@@ -87,25 +80,25 @@ func (c *curves) longestQueue(t *result.Tables) {
 }
 
 // ratesOf draws the first queue pairs' rates as steps, from their line rate on.
-func (c *curves) ratesOf(s *result.Summary, t *result.Tables) {
+func (c *Curves) ratesOf(s *result.Summary, t *result.Tables) {
 	end := float64(s.StepTime) / 1e9
-	n := min(maxRates, len(t.QPs))
-	c.rates = make([]plotter.XYs, n)
+	n := min(MaxRates, len(t.QPs))
+	c.Rates = make([]plotter.XYs, n)
 	for q := range n {
 		line := float64(t.QPs[q].Line) / 1e9
-		c.line = max(c.line, line)
-		c.rates[q] = plotter.XYs{{X: 0, Y: line}}
+		c.Line = max(c.Line, line)
+		c.Rates[q] = plotter.XYs{{X: 0, Y: line}}
 	}
 	for i := range t.Signals {
 		x := &t.Signals[i]
 		if x.Signal != cc.SignalRate || int(x.QP) >= n {
 			continue
 		}
-		r, at := c.rates[x.QP], float64(x.At)/1e9
-		c.rates[x.QP] = append(r, plotter.XY{X: at, Y: r[len(r)-1].Y}, plotter.XY{X: at, Y: x.Value / 1e9})
+		r, at := c.Rates[x.QP], float64(x.At)/1e9
+		c.Rates[x.QP] = append(r, plotter.XY{X: at, Y: r[len(r)-1].Y}, plotter.XY{X: at, Y: x.Value / 1e9})
 	}
-	for q, r := range c.rates {
-		c.rates[q] = thinned(append(r, plotter.XY{X: end, Y: r[len(r)-1].Y}))
+	for q, r := range c.Rates {
+		c.Rates[q] = thinned(append(r, plotter.XY{X: end, Y: r[len(r)-1].Y}))
 	}
 }
 
@@ -134,58 +127,8 @@ func thinned(points plotter.XYs) plotter.XYs {
 	return out
 }
 
-// plotsFit refuses, before anything is simulated, a folder that plots could not be written to after it.
-func (c *compareCmd) plotsFit() error {
-	if c.PNG == "" {
-		return nil
-	}
-	if _, err := os.Stat(c.PNG); err == nil && !result.IsDir(c.PNG) {
-		return fmt.Errorf("--png: %s is a file, not a folder", c.PNG)
-	}
-	for _, name := range []string{"completion", "queues", "rates"} {
-		path := filepath.Join(c.PNG, name+".png")
-		if _, err := os.Stat(path); err == nil && !c.Force {
-			return fmt.Errorf("%s exists; --force replaces it", path)
-		}
-	}
-	return nil
-}
-
-// plots writes the three plots of a comparison.
-func (c *compareCmd) plots(e *env, of map[int]curves) error {
-	if len(of) == 0 {
-		return nil // nothing has run
-	}
-	var all []curves
-	for _, n := range slices.Sorted(maps.Keys(of)) {
-		all = append(all, of[n])
-	}
-	if err := os.MkdirAll(c.PNG, 0o755); err != nil {
-		return input.Fault(err)
-	}
-	for _, p := range []struct {
-		name string
-		draw func([]curves) (*vgimg.Canvas, error)
-	}{{"completion", completionPlot}, {"queues", queuePlot}, {"rates", ratePlot}} {
-		img, err := p.draw(all)
-		if err != nil {
-			return err
-		}
-		var b bytes.Buffer
-		if _, err := (vgimg.PngCanvas{Canvas: img}).WriteTo(&b); err != nil {
-			return err
-		}
-		path := filepath.Join(c.PNG, p.name+".png")
-		if err := output.WriteBytes(path, c.Force, b.Bytes()); err != nil {
-			return err
-		}
-		fmt.Fprintln(e.stdout, path)
-	}
-	return nil
-}
-
-// completionPlot is which share of messages took at most so long.
-func completionPlot(all []curves) (*vgimg.Canvas, error) {
+// Completion is which share of messages took at most so long.
+func Completion(all []Curves) (*vgimg.Canvas, error) {
 	p := plot.New()
 	p.Title.Text = "completion of messages"
 	p.X.Label.Text, p.Y.Label.Text = "time, us", "messages done, %"
@@ -196,33 +139,33 @@ func completionPlot(all []curves) (*vgimg.Canvas, error) {
 			points = append(points, plotter.XY{X: t, Y: 100 * float64(k) / float64(len(c.done))},
 				plotter.XY{X: t, Y: 100 * float64(k+1) / float64(len(c.done))})
 		}
-		if err := addLine(p, c.label, thinned(points), i); err != nil {
+		if err := AddLine(p, c.Label, thinned(points), i); err != nil {
 			return nil, err
 		}
 	}
 	return drawn(p), nil
 }
 
-// queuePlot is the longest queue of each over time.
-func queuePlot(all []curves) (*vgimg.Canvas, error) {
+// Queues is the longest queue of each over time.
+func Queues(all []Curves) (*vgimg.Canvas, error) {
 	p := plot.New()
 	p.Title.Text = "the switch port with the longest mean queue"
 	p.X.Label.Text, p.Y.Label.Text = "time, ms", "queue, KB"
 	p.X.Min, p.Y.Min, p.Legend.Top = 0, 0, true
 	for i, c := range all {
-		name := c.label
+		name := c.Label
 		if c.port != "" {
 			name += ", " + c.port
 		}
-		if err := addLine(p, name, c.queue, i); err != nil {
+		if err := AddLine(p, name, c.queue, i); err != nil {
 			return nil, err
 		}
 	}
 	return drawn(p), nil
 }
 
-// addLine draws a curve; colours repeat with other dashes.
-func addLine(p *plot.Plot, name string, points plotter.XYs, i int) error {
+// AddLine draws a curve; colours repeat with other dashes.
+func AddLine(p *plot.Plot, name string, points plotter.XYs, i int) error {
 	if len(points) == 0 {
 		return nil
 	}
@@ -230,8 +173,8 @@ func addLine(p *plot.Plot, name string, points plotter.XYs, i int) error {
 	if err != nil {
 		return err
 	}
-	line.Color, line.Width = tints[i%len(tints)], vg.Points(1.2)
-	if i >= len(tints) {
+	line.Color, line.Width = Tints[i%len(Tints)], vg.Points(1.2)
+	if i >= len(Tints) {
 		line.Dashes = []vg.Length{vg.Points(5), vg.Points(3)}
 	}
 	p.Add(line)
@@ -248,14 +191,14 @@ func drawn(p *plot.Plot) *vgimg.Canvas {
 	return img
 }
 
-// ratePlot has a panel for each run, with the rates of its first queue pairs, all to one scale.
-func ratePlot(all []curves) (*vgimg.Canvas, error) {
+// Rates has a panel for each run, with the rates of its first queue pairs, all to one scale.
+func Rates(all []Curves) (*vgimg.Canvas, error) {
 	const across = 3
 	rows := (len(all) + across - 1) / across
-	most := slices.MaxFunc(all, func(a, b curves) int { return cmp.Compare(a.line, b.line) }).line
+	most := slices.MaxFunc(all, func(a, b Curves) int { return cmp.Compare(a.Line, b.Line) }).Line
 	end := 0.0
 	for _, c := range all {
-		for _, r := range c.rates {
+		for _, r := range c.Rates {
 			end = max(end, r[len(r)-1].X)
 		}
 	}
@@ -268,11 +211,11 @@ func ratePlot(all []curves) (*vgimg.Canvas, error) {
 				continue
 			}
 			p := plot.New()
-			p.Title.Text = all[i].label
+			p.Title.Text = all[i].Label
 			p.X.Label.Text, p.Y.Label.Text = "time, ms", "allowed rate, Gbit/s"
 			p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, end, 0, 1.05*most
-			for q, points := range all[i].rates {
-				if err := addLine(p, "", points, q); err != nil {
+			for q, points := range all[i].Rates {
+				if err := AddLine(p, "", points, q); err != nil {
 					return nil, err
 				}
 			}

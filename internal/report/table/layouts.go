@@ -1,4 +1,4 @@
-package main
+package table
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"railyard/internal/study/layouts"
 )
 
-func printSimulated(w io.Writer, sims []layouts.Simulated) {
+func Simulated(w io.Writer, sims []layouts.Simulated) {
 	if len(sims) > 0 {
 		fmt.Fprintln(w, "\nsimulated packet by packet, best first:")
 	}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"railyard/internal/input"
+	"railyard/internal/output"
+	"railyard/internal/report/plot"
+	"railyard/internal/report/web"
+
+	gonum "gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+)
+
+// plots writes the plots of a run: its hottest ports over time, and where its
+// collectives' time went.
+func (c *reportCmd) plots(e *env, r *web.Directory, dir, ext string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return input.Fault(err)
+	}
+	curves, err := r.Hottest(5)
+	if err != nil {
+		return input.Fault(err)
+	}
+	parts, err := r.Parts()
+	if err != nil {
+		return input.Fault(err)
+	}
+	for _, p := range []struct {
+		name string
+		draw func() (*gonum.Plot, error)
+	}{{"utilisation", func() (*gonum.Plot, error) {
+		return plot.Ports(r, curves, false)
+	}}, {"queues", func() (*gonum.Plot, error) { return plot.Ports(r, curves, true) }},
+		{"collectives", func() (*gonum.Plot, error) { return plot.Collectives(r, parts) }}} {
+		if p.name == "collectives" && len(parts) == 0 {
+			continue
+		}
+		fig, err := p.draw()
+		if err != nil {
+			return err
+		}
+		to, err := fig.WriterTo(24*vg.Centimeter, 12*vg.Centimeter, ext)
+		if err != nil {
+			return err
+		}
+		var b bytes.Buffer
+		if _, err := to.WriteTo(&b); err != nil {
+			return err
+		}
+		path := filepath.Join(dir, p.name+"."+ext)
+		if err := output.WriteBytes(path, c.Force, b.Bytes()); err != nil {
+			return err
+		}
+		fmt.Fprintln(e.stdout, path)
+	}
+	return nil
+}
