@@ -10,15 +10,22 @@ import (
 // rack_retransmission_policy.cc). A packet that left no later than the latest one that has come is lost when
 // it is out for as long as that one took, and a share of a round trip more. It looks at as many packets as
 // an acknowledgement can tell of; a packet goes again early only so often. Windows do not shrink for it
-// (Isekai: max_decrease_on_eack_nack_drop is false): delay says what is congested.
+// (Isekai: max_decrease_on_eack_nack_drop is false): delay says what is congested. Ours: a packet that left a
+// time-out before the latest one that has come by any path is lost as well. Where paths lost all that was out, each
+// probe's answer tells of one packet, by the probe's path, and puts off the time-out.
 func (s *sender) rack(now unit.Time) {
 	una, next := s.out.Range()
+	old := s.latest - s.timeout()
 	for psn := una; psn < min(next, una+128); psn++ {
 		slot := s.out.At(psn)
 		if slot.State != window.Flying || int(slot.Tries) >= s.set.early {
 			continue
 		}
 		f := &s.flows[slot.Path]
+		if slot.Sent < old && s.lose(psn) {
+			s.racks++
+			continue
+		}
 		if slot.Sent > f.newest || slot.Sent < f.since {
 			continue
 		}

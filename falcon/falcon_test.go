@@ -95,6 +95,28 @@ func TestLossIsNoCongestion(t *testing.T) {
 	}
 }
 
+// TestLostWindow: a whole window is lost on all paths. Answers to probes tell of one packet each, and put off the
+// time-out; what went a time-out before one that has come is lost, whatever path it took.
+func TestLostWindow(t *testing.T) {
+	n := transporttest.New(transporttest.Setup{Protocol: &Protocol, Paths: 4})
+	n.Post(0, 1<<20, false) // round trips are known then
+	n.Until(unit.Millisecond)
+	n.Post(0, 64<<10, false)
+	lose := func(share float64) {
+		for i := range n.Paths[transporttest.There][0] {
+			n.Paths[transporttest.There][0][i].Loss = share
+		}
+	}
+	begin := n.Now
+	lose(1)
+	n.Until(begin + 12*us)
+	lose(0)
+	if finish(t, n); n.Now > begin+500*us {
+		t.Errorf("64 packets, all lost at first, are there after %v: %d probes, %d time-outs", n.Now-begin,
+			counter(t, n, "probes"), counter(t, n, "timeouts"))
+	}
+}
+
 // TestTailLoss: the last packets of a message are lost, and nothing comes behind them: a probe finds out
 // after a round trip, long before the time-out.
 func TestTailLoss(t *testing.T) {

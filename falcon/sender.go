@@ -20,6 +20,7 @@ type sender struct {
 	down   uint64 // planes whose port does not work
 
 	rtoAt   unit.Time // retransmission time-out
+	latest  unit.Time // when the latest packet left that is known to have come
 	probeAt unit.Time // tail-loss probe
 	rackAt  unit.Time // RACK looks again
 	lateRow int       // time-outs in a row
@@ -204,6 +205,12 @@ func (s *sender) lose(psn uint64) bool {
 	return true
 }
 
+// oldest is when the first packet left that is not known to have come.
+func (s *sender) oldest() unit.Time {
+	una, _ := s.out.Range()
+	return s.out.At(una).Sent
+}
+
 // Take takes an acknowledgement.
 func (s *sender) Take(now unit.Time, p *transport.Packet) (place bool) {
 	if p.Kind != transport.Ack || s.out.Failed() {
@@ -226,7 +233,8 @@ func (s *sender) Take(now unit.Time, p *transport.Packet) (place bool) {
 		s.lateRow, s.rtoAt = 0, unit.Never
 		s.arm(now)
 	}
-	if p.Bits != [2]uint64{} {
+	s.latest = max(s.latest, p.Sent)
+	if p.Bits != [2]uint64{} || s.out.Flying() > 0 && s.oldest() < s.latest-s.timeout() {
 		s.rack(now)
 	}
 	s.note(now)
