@@ -237,6 +237,7 @@ function cables(g: CanvasRenderingContext2D, layout: Layout, props: Drawn, path:
     g.strokeStyle = value === 0 ? calm : ramp[Math.round(value)];
     g.lineWidth = value === 0 ? 0.7 : 1 + (value / 255) * 3;
     if (down === cable.links.length) g.strokeStyle = ink("--bg"); // the dashes alone are left of it
+    if (paused) g.strokeStyle = ink("--bg"); // likewise
     if (path.size > 0 && !onPath) g.globalAlpha = 0.15;
     g.beginPath();
     g.moveTo(ax, ay);
@@ -250,7 +251,7 @@ function cables(g: CanvasRenderingContext2D, layout: Layout, props: Drawn, path:
       g.setLineDash([]);
     }
     if (paused || chosen || onPath) {
-      g.strokeStyle = paused ? ink("--bad") : ink("--accent");
+      g.strokeStyle = paused ? ink("--c-pause") : ink("--accent");
       g.lineWidth = paused ? 3 : 1.5;
       g.setLineDash(paused ? [4, 3] : onPath ? [] : [8, 3]);
       g.stroke();

@@ -323,7 +323,7 @@ function Busiest(props: { info: Info; data?: Values; t: number; metric: string; 
         : f.percent((v / 255) * grid.scale);
   return (
     <div class="panel" data-testid="busiest">
-      <h3>{most[props.metric]} at this moment</h3>
+      <h3>{most[props.metric]} at this time</h3>
       {top.length === 0 ? (
         <p>None. The busiest moment is where most goes on.</p>
       ) : (

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type Critical, type Info, type Ranks, standalone, view } from "./api";
+import { type Critical, type Info, type Ranks, standalone, type Total, view } from "./api";
 import { ink, kindToken } from "./colour";
 import * as f from "./format";
 import { Happened, type Happening, happenings } from "./happened";
@@ -32,14 +32,78 @@ function kindOf(names: string[], s: number[]): string {
   return kind !== "other" ? kind : s[3] !== s[4] ? "transfer" : "computing or waiting";
 }
 
-/** TimeLine draws ranks as tracks: computing above, communication below; red
- * outlines are the chain that the end of the step waited for. */
+const pinned = 3; // ranks of the critical path on top
+
+/** nameOf is the host and the GPU of a rank. */
+function gpuNames(info: Info): (rank: number) => string {
+  const out: string[] = [];
+  for (const n of info.topology.nodes)
+    if (n.role === "host") for (let g = 1; g <= (n.gpus || info.topology.gpus_per_host); g++) out.push(`${n.name} ▸ GPU ${g}`);
+  return (rank) => out[rank] ?? `rank ${rank}`;
+}
+
+/** Minimap is the whole step: what servers send, where something is paused, and the window, which a drag moves. */
+function Minimap(props: { info: Info; from: number; to: number; width: number; left: number }) {
+  const { info, from, to, width, left } = props;
+  const { data } = useData(() => view<Total>(info.name, "total"), [info.name]);
+  const box = useRef<SVGSVGElement>(null);
+  const step = Math.max(1, info.summary.step_time_ps);
+  const w = width - left;
+  const x = (ps: number) => left + (ps / step) * w;
+  const cols = data?.cols ?? [];
+  const top = Math.max(1, ...cols.map((c) => c[0]));
+  const area = cols.map((c, i) => `H${x(i * data!.width_ps)}V${30 - (c[0] / top) * 26}H${x((i + 1) * data!.width_ps)}`).join("");
+  const move = (e: PointerEvent) => {
+    if (e.buttons === 0 && e.type === "pointermove") return;
+    const r = box.current!.getBoundingClientRect();
+    const span = to - from;
+    const at = ((e.clientX - r.left - left) / w) * step;
+    const a = Math.max(0, Math.min(step - span, at - span / 2));
+    if (span < step) set({ from: Math.round(a), to: Math.round(a + span) });
+  };
+  return (
+    <svg
+      ref={box}
+      class="minimap"
+      width={width}
+      height={58}
+      role="img"
+      aria-label="the whole step: traffic of servers, marks, pauses, and the window"
+      onPointerDown={move}
+      onPointerMove={move}
+    >
+      <text x={8} y={19}>
+        Sent by servers
+      </text>
+      <path d={`M${left} 30${area}V30Z`} fill="var(--o-tensor-parallel)" />
+      {cols.map((c, i) => (c[2] > 0.01 ? <rect x={x(i * data!.width_ps)} y={31} width={w / cols.length + 0.3} height={4} fill="var(--c-pause)" /> : c[1] > 0.5 ? <rect x={x(i * data!.width_ps)} y={31} width={w / cols.length + 0.3} height={4} fill="var(--c-rate_not_given_back)" /> : null))}
+      <rect x={x(from)} y={1} width={Math.max(2, x(to) - x(from))} height={35} fill="none" stroke="var(--ink)" stroke-width={1.5} />
+      {f.axis(from, to, Math.max(3, Math.floor(w / 130))).map((t) => {
+        const at = left + ((t.at - from) / (to - from)) * w;
+        return (
+          <>
+            <path d={`M${at} 52v6`} stroke="var(--line-2)" />
+            <text x={at} y={50} text-anchor={at > width - 40 ? "end" : at < left + 20 ? "start" : "middle"}>
+              {t.label}
+            </text>
+          </>
+        );
+      })}
+    </svg>
+  );
+}
+
+/** TimeLine draws ranks as tracks: computing above, communication below. On top the critical path whole, and the ranks
+ * that it goes through longest; red outlines are its pieces. */
 export function TimeLine({ info }: { info: Info }) {
   const place = usePlace();
   const step = Math.max(1, info.summary.step_time_ps);
   const from = Math.max(0, Number(place.args.get("from") ?? 0));
   const to = Math.min(step, Number(place.args.get("to") ?? step)) || step;
-  const first = Number(place.args.get("first") ?? 0);
+  const cursor = place.args.has("at") ? Number(place.args.get("at")) : -1;
+  // A rank that a picture leads to is shown with those of its page.
+  const asked = Number(place.args.get("rank") ?? 0);
+  const first = Number(place.args.get("first") ?? asked - (asked % shownRanks));
   const what = standalone()
     ? "ranks"
     : `ranks?from=${Math.floor(from)}&to=${Math.ceil(to)}&first=${first}&n=${shownRanks}`;
@@ -53,7 +117,42 @@ export function TimeLine({ info }: { info: Info }) {
   if (spans.data) last.current = spans.data;
   const data = spans.data ?? last.current;
   const ranks = Math.min(shownRanks, Math.max(1, (data?.ranks ?? 1) - first));
-  const height = ranks * rowHeight + 54;
+  const label = useMemo(() => gpuNames(info), [info]);
+  // The ranks that the path goes through longest, in this window.
+  const pins = useMemo(() => {
+    const sums = new Map<number, number>();
+    for (const p of path.data?.path ?? [])
+      if (p.class !== "not started") sums.set(p.rank, (sums.get(p.rank) ?? 0) + p.end_ps - p.start_ps);
+    return [...sums].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, pinned).map(([r]) => r);
+  }, [path.data]);
+  const far = standalone() ? [] : pins.filter((r) => r < first || r >= first + ranks);
+  const extra = useData(
+    far.length === 0
+      ? null
+      : () =>
+          Promise.all(
+            far.map((r) =>
+              view<Ranks>(info.name, `ranks?from=${Math.floor(from)}&to=${Math.ceil(to)}&first=${r}&n=1`),
+            ),
+          ),
+    [info.name, what, far.join()],
+  );
+  const rows = [...pins, ...Array.from({ length: ranks }, (_, i) => first + i)];
+  const head = rowHeight + 6; // the path's own row
+  const gap = pins.length > 0 ? 8 : 0;
+  const yOf = (i: number) => head + i * rowHeight + (i >= pins.length ? gap : 0);
+  const height = yOf(rows.length) + 20;
+  // By rank: spans with the names of their kind and of themselves.
+  const spansOf = useMemo(() => {
+    const by = new Map<number, [from: number, to: number, kind: string, name: string, sends: boolean][]>();
+    for (const d of [data, ...(extra.data ?? [])])
+      for (const s of d?.spans ?? []) {
+        const list = by.get(s[0]) ?? [];
+        list.push([s[1], s[2], kindOf(d!.names, s), d!.names[s[4]], s[3] !== s[4]]);
+        by.set(s[0], list);
+      }
+    return by;
+  }, [data, extra.data]);
 
   useEffect(() => {
     const el = box.current?.parentElement;
@@ -67,17 +166,17 @@ export function TimeLine({ info }: { info: Info }) {
   // When each rank computed, in order: what it sends meanwhile is hidden.
   const work = useMemo(() => {
     const by = new Map<number, [number, number][]>();
-    for (const s of data?.spans ?? [])
-      if (s[3] === s[4]) {
-        const list = by.get(s[0]);
-        if (list) list.push([s[1], s[2]]);
-        else by.set(s[0], [[s[1], s[2]]]);
-      }
-    for (const list of by.values()) list.sort((a, b) => a[0] - b[0]);
+    for (const [rank, spans] of spansOf) {
+      const list = spans.filter((s) => !s[4]).map((s): [number, number] => [s[0], s[1]]);
+      by.set(
+        rank,
+        list.sort((a, b) => a[0] - b[0]),
+      );
+    }
     return by;
-  }, [data]);
+  }, [spansOf]);
 
-  const left = 70;
+  const left = width < 600 ? 92 : 150;
   const x = (t: number) => left + ((t - from) / (to - from)) * (width - left);
   useEffect(() => {
     const c = box.current;
@@ -93,35 +192,55 @@ export function TimeLine({ info }: { info: Info }) {
     g.font = "11px system-ui, sans-serif";
     g.textBaseline = "middle";
     g.fillStyle = ink("--ink");
-    for (let i = 0; i < ranks; i++)
-      if (ranks <= 40 || i % 4 === 0) g.fillText(`rank ${first + i}`, 2, i * rowHeight + rowHeight / 2);
+    g.font = "600 11px system-ui, sans-serif";
+    g.fillText("Critical path", 8, rowHeight / 2 + 2);
+    rows.forEach((r, i) => {
+      g.font = `${i < pins.length ? "600 " : ""}11px system-ui, sans-serif`;
+      g.fillStyle = ink(i < pins.length ? "--ink" : "--ink-2");
+      g.fillText((left < 100 ? label(r).replace("GPU ", "") : label(r)).slice(0, Math.floor((left - 12) / 6)), 8, yOf(i) + rowHeight / 2);
+    });
+    g.fillStyle = ink("--line");
+    g.fillRect(0, head - 3, width, 1);
+    if (gap > 0) g.fillRect(0, yOf(pins.length) - gap / 2, width, 1);
     g.save();
     g.beginPath();
     g.rect(left, 0, width - left, height);
     g.clip();
-    for (const s of data.spans) {
-      const communicates = s[3] !== s[4];
-      const y = (s[0] - first) * rowHeight + (communicates ? rowHeight / 2 : 1);
-      g.fillStyle = ink(kindToken(kindOf(data.names, s)));
-      g.globalAlpha = communicates ? 0.35 : 1;
-      g.fillRect(x(s[1]), y, Math.max(0.7, x(s[2]) - x(s[1])), rowHeight / 2 - 2);
-      g.globalAlpha = 1;
-      if (communicates)
-        for (const [a, b] of bare(s[1], s[2], work.get(s[0]) ?? []))
-          if (x(b) - x(a) > 0.3) g.fillRect(x(a), y, x(b) - x(a), rowHeight / 2 - 2);
-    }
-    g.strokeStyle = ink("--bad");
-    g.lineWidth = 1.5;
+    for (const t of f.axis(from, to, Math.max(3, Math.floor((width - left) / 130)))) g.fillRect(x(t.at), 0, 1, height - 16);
+    const colours = new Map<string, string>();
+    const colour = (kind: string) => {
+      let c = colours.get(kind);
+      if (!c) colours.set(kind, (c = ink(kindToken(kind)) || ink("--o-wait")));
+      return c;
+    };
     for (const p of path.data?.path ?? []) {
-      if (p.end_ps < from || p.start_ps > to || p.rank < first || p.rank >= first + ranks) continue;
-      g.strokeRect(
-        x(p.start_ps),
-        (p.rank - first) * rowHeight + (p.peer >= 0 ? rowHeight / 2 : 1),
-        Math.max(1, x(p.end_ps) - x(p.start_ps)),
-        rowHeight / 2 - 2,
-      );
+      if (p.end_ps < from || p.start_ps > to) continue;
+      g.fillStyle = colour(p.class);
+      g.fillRect(x(p.start_ps), 3, Math.max(0.7, x(p.end_ps) - x(p.start_ps)), rowHeight - 4);
     }
-    const base = ranks * rowHeight + 4;
+    rows.forEach((r, i) => {
+      for (const [a, b, kind, , sends] of spansOf.get(r) ?? []) {
+        if (b < from || a > to) continue;
+        const y = yOf(i) + (sends ? rowHeight / 2 : 1);
+        g.fillStyle = colour(kind);
+        g.globalAlpha = sends ? 0.35 : 1;
+        g.fillRect(x(a), y, Math.max(0.7, x(b) - x(a)), rowHeight / 2 - 2);
+        g.globalAlpha = 1;
+        if (sends)
+          for (const [c, d] of bare(a, b, work.get(r) ?? []))
+            if (x(d) - x(c) > 0.3) g.fillRect(x(c), y, x(d) - x(c), rowHeight / 2 - 2);
+      }
+    });
+    // The ink line below a track is what the critical path took of it.
+    g.fillStyle = ink("--ink");
+    const at = new Map<number, number[]>();
+    rows.forEach((r, i) => at.set(r, [...(at.get(r) ?? []), i]));
+    for (const p of path.data?.path ?? []) {
+      if (p.end_ps < from || p.start_ps > to) continue;
+      for (const i of at.get(p.rank) ?? [])
+        g.fillRect(x(p.start_ps), yOf(i) + rowHeight - 2.5, Math.max(0.7, x(p.end_ps) - x(p.start_ps)), 1.8);
+    }
+    const base = yOf(rows.length) + 4;
     for (const h of happened) {
       if (h.at < from || h.at > to) continue;
       g.strokeStyle = ink(h.routes ? "--accent" : "--bad");
@@ -132,19 +251,15 @@ export function TimeLine({ info }: { info: Info }) {
       g.stroke();
     }
     g.setLineDash([]);
-    g.fillStyle = ink("--bad");
+    g.fillStyle = ink("--c-pause");
     for (const [a, b] of data.paused) g.fillRect(x(a), base, Math.max(0.7, x(b) - x(a)), 8);
-    g.restore();
-    g.fillStyle = ink("--ink");
-    g.fillText("pauses", 2, base + 5);
-    const y = base + 22;
-    for (let i = 0; i <= 8; i++) {
-      const t = from + ((to - from) * i) / 8;
-      g.fillRect(x(t), base + 12, 1, 4);
-      g.textAlign = i === 0 ? "left" : i === 8 ? "right" : "center";
-      g.fillText(f.time(t), x(t), y);
+    if (cursor >= from && cursor <= to) {
+      g.fillStyle = ink("--accent");
+      g.fillRect(x(cursor), 0, 1, height);
     }
-    g.textAlign = "left";
+    g.restore();
+    g.fillStyle = ink("--ink-2");
+    g.fillText(data.paused.length > 0 ? "PFC pauses" : "No PFC pauses", 8, base + 5);
   });
 
   // Keys can be faster than this page is drawn: the address knows the window.
@@ -181,8 +296,13 @@ export function TimeLine({ info }: { info: Info }) {
       ArrowLeft: () => pan(-0.2),
       ArrowRight: () => pan(0.2),
       "0": () => set({ from: undefined, to: undefined }),
+      f: () => set({ from: undefined, to: undefined }),
+      w: () => zoom(0.5),
+      s: () => zoom(2),
+      a: () => pan(-0.2),
+      d: () => pan(0.2),
     };
-    if (act[e.key]) {
+    if (act[e.key] && !e.ctrlKey && !e.metaKey && !e.altKey) {
       act[e.key]();
       e.preventDefault();
     }
@@ -190,29 +310,42 @@ export function TimeLine({ info }: { info: Info }) {
   const find = (e: MouseEvent) => {
     const r = box.current!.getBoundingClientRect();
     const t = from + ((e.clientX - r.left - left) / (width - left)) * (to - from);
-    const rank = first + Math.floor((e.clientY - r.top) / rowHeight);
-    const half = (e.clientY - r.top) % rowHeight > rowHeight / 2;
-    const s = data?.spans.find((s) => s[0] === rank && s[1] <= t && s[2] >= t && (s[3] !== s[4]) === half);
+    const y = e.clientY - r.top;
+    const i = rows.findIndex((_, n) => y >= yOf(n) && y < yOf(n) + rowHeight);
+    set({ at: Math.round(Math.max(0, Math.min(step, t))) });
+    if (i < 0) {
+      const p = y < head ? path.data?.path.find((p) => p.start_ps <= t && p.end_ps > t) : undefined;
+      choose(p ? `critical path: ${p.class} of ${label(p.rank)}, ${f.time(p.end_ps - p.start_ps)}` : f.time(t));
+      return;
+    }
+    const sends = y - yOf(i) > rowHeight / 2;
+    const s = (spansOf.get(rows[i]) ?? []).find((s) => s[0] <= t && s[1] >= t && s[4] === sends);
     choose(
       s
-        ? `rank ${rank}: ${data!.names[s[4]]}, ${kindOf(data!.names, s)}, ` +
-            `from ${f.time(s[1])} for ${f.time(s[2] - s[1])}`
-        : `rank ${rank} at ${f.time(t)}: nothing`,
+        ? `${label(rows[i])} (rank ${rows[i]}): ${s[3]}, ${s[2]}, from ${f.time(s[0])} for ${f.time(s[1] - s[0])}`
+        : `${label(rows[i])} (rank ${rows[i]}) at ${f.time(t)}: nothing`,
     );
   };
+  // A drag moves the window, a press without one reads a span.
+  const drag = useRef<{ x: number; from: number; to: number; moved: boolean } | undefined>(undefined);
   const kinds = useMemo(() => [...new Set((data?.spans ?? []).map((s) => kindOf(data!.names, s)))], [data]);
+  const title =
+    pins.length > 0
+      ? `The critical path runs longest through ${label(pins[0])}.`
+      : "No operation lies in this window.";
   return (
     <section aria-label="Time line" class="timeline">
+      <h1 class="finding">{title}</h1>
       <div class="bar">
-        <button onClick={() => zoom(0.5)}>zoom in</button>
-        <button onClick={() => zoom(2)}>zoom out</button>
+        <button onClick={() => zoom(0.5)}>Zoom in</button>
+        <button onClick={() => zoom(2)}>Zoom out</button>
         <button onClick={() => pan(-0.2)} aria-label="earlier">
           ◀︎
         </button>
         <button onClick={() => pan(0.2)} aria-label="later">
           ▶︎
         </button>
-        <button onClick={() => set({ from: undefined, to: undefined })}>whole step</button>
+        <button onClick={() => set({ from: undefined, to: undefined })}>Whole step</button>
         {!standalone() && (data?.ranks ?? 0) > shownRanks && (
           <label>
             first rank{" "}
@@ -240,7 +373,7 @@ export function TimeLine({ info }: { info: Info }) {
             </span>
           ))}
           <span>
-            <i class="critical" />
+            <i class="line" />
             critical path
           </span>
           {[...new Set(happened.map((h) => h.routes))].map((routes) => (
@@ -263,13 +396,30 @@ export function TimeLine({ info }: { info: Info }) {
         class="tracks"
         tabIndex={0}
         onKeyDown={keys}
-        aria-label="time line; plus and minus zoom, arrows move, 0 shows the whole step"
+        aria-label="time line; W and S or plus and minus zoom, A and D or arrows move, F or 0 shows the whole step"
       >
+        <Minimap info={info} from={from} to={to} width={width} left={left} />
         <canvas
           ref={box}
           role="img"
           aria-label={`what ${ranks} ranks did`}
-          onClick={find}
+          onPointerDown={(e) => {
+            drag.current = { x: e.clientX, from, to, moved: false };
+            box.current!.setPointerCapture(e.pointerId);
+          }}
+          onPointerMove={(e) => {
+            const d = drag.current;
+            if (!d) return;
+            const by = ((d.x - e.clientX) / (width - left)) * (d.to - d.from);
+            if (Math.abs(e.clientX - d.x) > 4) d.moved = true;
+            const a = Math.max(0, Math.min(step - (d.to - d.from), d.from + by));
+            if (d.moved && d.to - d.from < step) set({ from: Math.round(a), to: Math.round(a + d.to - d.from) });
+          }}
+          onPointerUp={(e) => {
+            const moved = drag.current?.moved;
+            drag.current = undefined;
+            if (!moved) find(e);
+          }}
           onWheel={(e) => {
             if (!e.ctrlKey && Math.abs(e.deltaX) < Math.abs(e.deltaY) && !e.shiftKey) return;
             e.preventDefault();
@@ -280,8 +430,8 @@ export function TimeLine({ info }: { info: Info }) {
       </div>
       <p class="hint" aria-live="polite">
         {chosen ||
-          "Click a span to read it. Keys: + and − zoom, arrows move, 0 shows the whole step. Above: computing; " +
-            "below: communication, pale where computing hides it, full where the rank waits."}
+          "Click a span to read it; drag to move. W and S zoom, A and D move, F shows the whole step. Above: computing; " +
+            "below: communication, pale where computing hides it. The line below a track is the critical path."}
       </p>
       {happened.length > 0 && (
         <div class="panel">
