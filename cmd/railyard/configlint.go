@@ -7,6 +7,7 @@ import (
 	"railyard/internal/configuration"
 	"railyard/internal/devices"
 	"railyard/internal/field"
+	"railyard/internal/importing"
 	"railyard/internal/input"
 	"railyard/internal/recognise"
 	"railyard/internal/report"
@@ -69,7 +70,7 @@ func (c *configLintCmd) Run(e *env) error {
 			"is not given")
 	}
 	if len(c.Cabling) > 0 {
-		read, _, err := readCabling(c.Cabling, "")
+		read, _, err := importing.Cabling(c.Cabling, "")
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"railyard/internal/exec"
 	"railyard/internal/fidelity"
 	"railyard/internal/field"
+	"railyard/internal/importing"
 	"railyard/internal/input"
 	"railyard/internal/report"
 	"railyard/internal/scenariofile"
@@ -61,7 +62,7 @@ func (c *diagnoseCmd) Run(e *env) error {
 		return err
 	}
 	if len(c.Cabling) > 0 {
-		if in.Cables, _, err = readCabling(c.Cabling, ""); err != nil {
+		if in.Cables, _, err = importing.Cabling(c.Cabling, ""); err != nil {
 			return err
 		}
 	}

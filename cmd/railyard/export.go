@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"railyard/internal/field"
+	"railyard/internal/importing"
 	"railyard/internal/input"
 	"railyard/internal/output"
 	"railyard/internal/result"
@@ -162,7 +163,7 @@ func (c *exportCmd) write(e *env, files []trace.File, out *exported) error {
 	if n := len(out.Files); n > 1 {
 		first += " to " + filepath.Base(out.Files[n-1])
 	}
-	t := &importedTrace{Format: c.As, Ranks: out.Ranks, Report: out.Report}
-	_, err := fmt.Fprintf(e.stdout, "%swritten to %s, %v\n", t.words(), first, unit.Bytes(out.Bytes))
+	t := &importing.Trace{Format: c.As, Ranks: out.Ranks, Report: out.Report}
+	_, err := fmt.Fprintf(e.stdout, "%swritten to %s, %v\n", t.Words(), first, unit.Bytes(out.Bytes))
 	return err
 }

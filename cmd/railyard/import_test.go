@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"railyard/internal/cabling"
+	"railyard/internal/importing"
 	"railyard/internal/long"
 	"railyard/internal/scenariofile"
-	"railyard/internal/trace"
 )
 
 // What we export of every shipped scenario comes back as the same graph in few lines, and is as
@@ -49,7 +49,7 @@ func TestImportRoundTrip(t *testing.T) {
 				t.Errorf("%s: %s", file, errs)
 				continue
 			}
-			var got imported
+			var got importing.Imported
 			if err := json.Unmarshal([]byte(out), &got); err != nil || got.Rules+got.Single > 12 {
 				t.Errorf("%s: %d rules, %v\n%s", file, got.Rules+got.Single, err, got.Scenario)
 			}
@@ -85,28 +85,6 @@ var tables = map[string][][3]string{
 	"seg-2-rail-2": {{"Eth1/1", "host-3", "nic2"}, {"Eth1/2", "host-4", "nic2"},
 		{"Eth1/3", "spine-1", "Ethernet1/4"},
 		{"Eth1/4", "spine-2", "Ethernet1/4"}},
-}
-
-// What is assumed for ranks of whose fabric nothing is said loads and has room for them.
-func TestAssumedFabrics(t *testing.T) {
-	for _, ranks := range []int{1, 7, 8, 512, 513, 2056, 32768} {
-		text, note := assumed(ranks, "goal", trace.Site{})
-		text += fmt.Sprintf("workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-%d/gpu-1, "+
-			"bytes: 1KB}]}}\n", max(2, (ranks+7)/8))
-		if _, err := loads(text, nil); err != nil {
-			t.Errorf("%d ranks, %s: %v", ranks, note, err)
-		}
-	}
-	var out strings.Builder
-	c := importCmd{Files: []string{filepath.Join(t.TempDir(), "wide.goal")}}
-	text := []byte("num_ranks 100000\nrank 99999 {\ncalc 1\n}\n")
-	if err := os.WriteFile(c.Files[0], text, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.importTraces(&env{stdout: &out}, c.Files, nil); err == nil || !strings.Contains(err.Error(),
-		"100,000 ranks fit no fabric that can be assumed; name a file that says what is cabled, too") {
-		t.Error(err)
-	}
 }
 
 // The commands as somebody would use them: the neighbour tables of a fabric become a scenario, and
@@ -241,7 +219,7 @@ func TestImportFolderOfRanks(t *testing.T) {
 		}
 	}
 	code, out, errs := call(t, "import", "run", "--out", "job.yaml", "--json")
-	var got imported
+	var got importing.Imported
 	if code != 0 || json.Unmarshal([]byte(out), &got) != nil {
 		t.Fatalf("exit %d: %s%s", code, errs, out)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/importing"
 	"railyard/internal/scenariofile"
 )
 
@@ -34,9 +35,9 @@ func TestImportLarge(t *testing.T) {
 	if code, _, errs := call(t, "import", "rank0.json", "--out", "whole.yaml"); code != 0 {
 		t.Fatal(errs)
 	}
-	was := largeTrace
-	largeTrace = 100
-	defer func() { largeTrace = was }()
+	was := importing.LargeTrace
+	importing.LargeTrace = 100
+	defer func() { importing.LargeTrace = was }()
 	if code, _, errs := call(t, "import", "rank0.json"); code != 2 || !strings.Contains(errs,
 		"with --out, what is of use of it is written beside the scenario") {
 		t.Errorf("exit code %d: %s", code, errs)
@@ -86,9 +87,9 @@ func TestImportTooLarge(t *testing.T) {
 	if err := os.WriteFile("pid-1.log", []byte(head), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	was := largeTrace
-	largeTrace = 100
-	defer func() { largeTrace = was }()
+	was := importing.LargeTrace
+	importing.LargeTrace = 100
+	defer func() { importing.LargeTrace = was }()
 	code, _, errs := call(t, "import", "pid-1.log", "--out", "s.yaml")
 	if code != 2 || !strings.Contains(errs, "of inspector no smaller file can be made") {
 		t.Errorf("exit code %d: %s", code, errs)

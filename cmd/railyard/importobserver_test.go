@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"railyard/internal/importing"
 )
 
 // observedOf is an execution trace of the same rank as profileOf, before Chakra's linker: a call, and no times.
@@ -38,8 +40,8 @@ func TestImportExecutionTrace(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	was := largeTrace
-	defer func() { largeTrace = was }()
+	was := importing.LargeTrace
+	defer func() { importing.LargeTrace = was }()
 	for _, c := range []struct {
 		large     int64
 		from, out string
@@ -50,7 +52,7 @@ func TestImportExecutionTrace(t *testing.T) {
 		{was, "both", "both.yaml", "execution traces with profiles beside them", "format: kineto"},
 		{100, "both", "less.yaml", "execution traces with profiles beside them", `"less-1.json.gz"`},
 	} {
-		largeTrace = c.large
+		importing.LargeTrace = c.large
 		code, out, errs := call(t, "import", c.from, "--out", c.out)
 		if code != 0 || !strings.Contains(strings.Join(strings.Fields(out), " "), c.says) {
 			t.Errorf("%s: %d %s%s", c.out, code, out, errs)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"railyard/internal/importing"
 )
 
 // What a server says of itself becomes a type that a scenario takes.
@@ -24,7 +26,7 @@ func TestImportServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		code, out, errs := call(t, "import", "--server", "8 of "+name, "--json")
-		var got importedServer
+		var got importing.Server
 		if err := json.Unmarshal([]byte(out), &got); code != 0 || err != nil || len(got.GPUs) != 8 {
 			t.Fatalf("%s: %d %s %v", name, code, errs, err)
 		}

@@ -41,7 +41,7 @@ func printSubmitted(w io.Writer, o *submission.Report, c *submitCmd) {
 	}
 	if n := len(o.Left); n > 0 {
 		report.Labelled(w, "\nWithout bearing here: ", fmt.Sprintf("%s: %s", unit.Plural(n, "option"),
-			listed(o.Left, 12)))
+			report.Listed(o.Left, 12)))
 	}
 	if c.Scenario != "" && o.Scenario != "" {
 		fmt.Fprintf(w, "\nScenario written to %s\n", c.Scenario)
@@ -49,15 +49,6 @@ func printSubmitted(w io.Writer, o *submission.Report, c *submitCmd) {
 	if !c.DryRun {
 		fmt.Fprintln(w)
 	}
-}
-
-// listed is some words, and how many more there are.
-func listed(all []string, most int) string {
-	all = slices.Compact(slices.Clone(all))
-	if len(all) <= most {
-		return strings.Join(all, " ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(all[:most], " "), len(all)-most)
 }
 
 // table is who gets which rank, host, GPU, NIC, rail and port, as many as were asked for.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"railyard/internal/cabling"
+	"railyard/internal/importing"
 	"railyard/internal/input"
 	"railyard/internal/panel"
 	"railyard/internal/report"
@@ -99,7 +100,7 @@ func (c *topoCmd) Run(e *env) error {
 
 // compare holds the design against what is cabled.
 func (c *topoCmd) compare(e *env, g *topo.Graph) error {
-	read, passed, err := readCabling(c.Against, c.Format)
+	read, passed, err := importing.Cabling(c.Against, c.Format)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package main
+package importing
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 
 // takeSettings takes a file of settings, HPCC's config.txt, from those that are imported: what a scenario has
 // of it goes behind what the others say, its report into the notes.
-func (c *importCmd) takeSettings() error {
+func (c *reader) takeSettings() error {
 	var rest []string
 	for _, path := range c.Files {
 		if st, err := os.Stat(path); err != nil || st.IsDir() || c.Format != "" {

@@ -1,4 +1,4 @@
-package main
+package importing
 
 import (
 	"compress/gzip"
@@ -16,9 +16,9 @@ import (
 	"railyard/internal/trace"
 )
 
-// largeTrace is from how many bytes on files are read as streams and a scenario names what was of use of
+// LargeTrace is from how many bytes on files are read as streams and a scenario names what was of use of
 // them; tests make it less.
-var largeTrace = int64(scenariofile.MaxSize)
+var LargeTrace = int64(scenariofile.MaxSize)
 
 // beginning is as much of a file as tells its format, behind a long comment too.
 func beginning(path string) ([]byte, error) {
@@ -32,7 +32,7 @@ func beginning(path string) ([]byte, error) {
 
 // readTraces reads traces of one format, whole or as streams, and says which files a scenario names for
 // them.
-func (c *importCmd) readTraces(paths []string) (*trace.Trace, []string, error) {
+func (c *reader) readTraces(paths []string) (*trace.Trace, []string, error) {
 	options := trace.Options{Format: c.Format, Step: c.Step}
 	var files []trace.File
 	large := int64(0)
@@ -52,7 +52,7 @@ func (c *importCmd) readTraces(paths []string) (*trace.Trace, []string, error) {
 			large = max(large, st.Size())
 		}
 	}
-	if large > largeTrace && trace.Streamed(options.Format) {
+	if large > LargeTrace && trace.Streamed(options.Format) {
 		return c.readLarge(options, files)
 	}
 	for i, path := range paths {
@@ -83,10 +83,10 @@ func (k *keeper) Write(b []byte) (int, error) {
 }
 
 // readLarge reads files as streams, and writes beside the scenario what was of use of them.
-func (c *importCmd) readLarge(options trace.Options, files []trace.File) (*trace.Trace, []string, error) {
+func (c *reader) readLarge(options trace.Options, files []trace.File) (*trace.Trace, []string, error) {
 	if c.Out == "" {
 		return nil, nil, fmt.Errorf("%s has more than the %d bytes that a scenario's files may have: with "+
-			"--out, what is of use of it is written beside the scenario", files[0].Name, largeTrace)
+			"--out, what is of use of it is written beside the scenario", files[0].Name, LargeTrace)
 	}
 	keep := map[string]*keeper{}
 	var names []string
@@ -122,7 +122,7 @@ func (c *importCmd) readLarge(options trace.Options, files []trace.File) (*trace
 			err = input.Fault(fmt.Errorf("%s has more than the %d bytes that a scenario's files may "+
 				"have, and "+
 				"of %s no smaller file can be made: cut it to the steps that matter", f.Name,
-				largeTrace, x.Format))
+				LargeTrace, x.Format))
 		case err == nil:
 			err = errors.Join(k.err, k.zip.Close())
 		}

@@ -1,4 +1,4 @@
-package main
+package importing
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"railyard/internal/input"
 	"railyard/internal/jobscript"
 	"railyard/internal/output"
+	"railyard/internal/report"
 	"railyard/internal/scenariofile"
 	"railyard/internal/slurm"
 	"railyard/internal/trace"
@@ -26,7 +27,7 @@ func kindNames() (all []string) {
 }
 
 // splitArguments takes the files that say what is trained out of those that are named.
-func (c *importCmd) splitArguments() (args []jobscript.File, rest []string, err error) {
+func (c *reader) splitArguments() (args []jobscript.File, rest []string, err error) {
 	for _, path := range c.Files {
 		st, err := os.Stat(path)
 		if err != nil {
@@ -57,19 +58,19 @@ func (c *importCmd) splitArguments() (args []jobscript.File, rest []string, err 
 	return args, rest, nil
 }
 
-// importArguments writes a scenario that trains what files say, on the fabric that others describe, or on an
+// arguments makes a scenario that trains what files say, on the fabric that others describe, or on an
 // assumed one.
-func (c *importCmd) importArguments(e *env, args []jobscript.File, cablings []string) error {
+func (c *reader) arguments(args []jobscript.File, cablings []string) (*Imported, error) {
 	per := c.GPUs
 	if per == 0 {
 		per = 8
 	}
 	a, err := jobscript.ReadArguments(args, per, jobscript.ReadFile(scenariofile.Beside(args[0].Name)))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	found := &importedTrace{Format: args[0].Kind, Ranks: a.Ranks, Report: argumentsReport(a)}
-	out := &imported{Trace: found}
+	found := &Trace{Format: args[0].Kind, Ranks: a.Ranks, Report: argumentsReport(a)}
+	out := &Imported{Trace: found}
 	model := ""
 	for _, f := range args {
 		found.Files = append(found.Files, f.Name)
@@ -86,7 +87,7 @@ func (c *importCmd) importArguments(e *env, args []jobscript.File, cablings []st
 		out.Scenario = fmt.Sprintf("name: %s\n%s", name, text)
 		out.Notes = append(out.Notes, note)
 	} else if out, err = c.cabledWith(out, cablings); err != nil {
-		return err
+		return nil, err
 	}
 	read := c.besideOut()
 	if own := a.Shape.Config; own != nil && model == "" {
@@ -103,14 +104,14 @@ func (c *importCmd) importArguments(e *env, args []jobscript.File, cablings []st
 				"written "+
 				"beside the scenario, as %s", model))
 		} else if err := output.WriteBytes(filepath.Join(filepath.Dir(c.Out), model), c.Force, own); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	out.Scenario += "workload:\n  training:\n" + a.YAML("    ", model)
 	if _, err := loads(out.Scenario, read); err != nil {
-		return blamedOn(a, err)
+		return nil, blamedOn(a, err)
 	}
-	return c.print(e, out)
+	return out, nil
 }
 
 // blamedOn puts the words and places of arguments where a resolver refuses what came of them.
@@ -125,7 +126,7 @@ func blamedOn(a *jobscript.Arguments, err error) error {
 }
 
 // cabledWith is what is imported on a fabric that files describe.
-func (c *importCmd) cabledWith(out *imported, cablings []string) (*imported, error) {
+func (c *reader) cabledWith(out *Imported, cablings []string) (*Imported, error) {
 	fabric := *c
 	fabric.Files, fabric.Format = cablings, ""
 	cabled, err := fabric.recognised()
@@ -167,7 +168,7 @@ func argumentsReport(a *jobscript.Arguments) (r trace.Report) {
 			names = append(names, slurm.Open(v.Name))
 		}
 		r.Left = append(r.Left, trace.Count{What: unit.Plural(len(left), "value") + " without bearing: " +
-			listed(names, 12), N: len(left), File: left[0].At.File, Line: left[0].At.Line})
+			report.Listed(names, 12), N: len(left), File: left[0].At.File, Line: left[0].At.Line})
 	}
 	return r
 }

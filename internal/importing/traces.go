@@ -1,4 +1,4 @@
-package main
+package importing
 
 import (
 	"fmt"
@@ -17,8 +17,8 @@ import (
 	"railyard/unit"
 )
 
-// importedTrace is what import says of a trace with --json.
-type importedTrace struct {
+// Trace is what import says of a trace with --json.
+type Trace struct {
 	Format string   `json:"format"`
 	Files  []string `json:"files"`
 	Ranks  int      `json:"ranks"`
@@ -29,7 +29,7 @@ type importedTrace struct {
 
 // splitTraces tells traces from what says what is cabled: by the format that is asked for, or by how
 // files begin.
-func (c *importCmd) splitTraces(files []string) (traces, cablings []string, err error) {
+func (c *reader) splitTraces(files []string) (traces, cablings []string, err error) {
 	for _, path := range files {
 		st, err := os.Stat(path)
 		switch {
@@ -64,7 +64,7 @@ func (c *importCmd) splitTraces(files []string) (traces, cablings []string, err 
 
 // folder tells the traces in a folder from the rest of it. Without any the folder is one of cablings; what is
 // beside traces and says nothing of cables is passed over and told.
-func (c *importCmd) folder(dir string) (traces, cablings []string, err error) {
+func (c *reader) folder(dir string) (traces, cablings []string, err error) {
 	if c.Format != "" && !slices.Contains(trace.Names(), c.Format) {
 		return nil, []string{dir}, nil
 	}
@@ -108,7 +108,7 @@ func (c *importCmd) folder(dir string) (traces, cablings []string, err error) {
 }
 
 // known refuses a format that neither cablings nor traces come in.
-func (c *importCmd) known() error {
+func (c *reader) known() error {
 	if names := formatNames(); c.Format != "" && !slices.Contains(names, c.Format) {
 		return field.Choice("--format", c.Format, names, "there is no format %s", field.Quote(c.Format))
 	}
@@ -174,8 +174,8 @@ func settings(all []trace.Setting) string {
 }
 
 // workloadOf reads traces and returns the workload of a scenario that names them from its own folder.
-func (c *importCmd) workloadOf(paths []string) (string, *importedTrace, error) {
-	out := &importedTrace{Files: paths}
+func (c *reader) workloadOf(paths []string) (string, *Trace, error) {
+	out := &Trace{Files: paths}
 	x, paths, err := c.readTraces(paths)
 	if err != nil {
 		return "", nil, input.Fault(err)
@@ -195,7 +195,7 @@ func (c *importCmd) workloadOf(paths []string) (string, *importedTrace, error) {
 }
 
 // fromOut is a file's path as the scenario that is written says it: from its own folder, or absolute.
-func (c *importCmd) fromOut(path string) string {
+func (c *reader) fromOut(path string) string {
 	if c.Out == "" || filepath.IsAbs(path) {
 		return filepath.ToSlash(path)
 	}
@@ -213,13 +213,13 @@ var sameNumbers = []struct{ trace, cabling, nodes string }{
 	{"htsim-cm", "htsim", "host-{n+1}"},
 }
 
-// importTraces writes a scenario of traces on the fabric that other files describe, or on an assumed one.
-func (c *importCmd) importTraces(e *env, traces, cablings []string) error {
+// traces makes a scenario of traces on the fabric that other files describe, or on an assumed one.
+func (c *reader) traces(traces, cablings []string) (*Imported, error) {
 	work, found, err := c.workloadOf(traces)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	out := &imported{Formats: []string{found.Format}, Files: len(traces) + len(cablings), Trace: found}
+	out := &Imported{Formats: []string{found.Format}, Files: len(traces) + len(cablings), Trace: found}
 	name := scenariofile.Slug("", traces[0])
 	if len(cablings) == 0 {
 		text, note := assumed(found.Ranks, found.Format, found.site)
@@ -227,7 +227,7 @@ func (c *importCmd) importTraces(e *env, traces, cablings []string) error {
 		out.Notes = append(out.Notes, note)
 	} else {
 		if out, err = c.cabledWith(out, cablings); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	for _, x := range sameNumbers {
@@ -239,19 +239,19 @@ func (c *importCmd) importTraces(e *env, traces, cablings []string) error {
 	plan, err := loads(out.Scenario, c.besideOut())
 	if err != nil {
 		if len(cablings) == 0 {
-			return input.Fault(fmt.Errorf("%s: %s fit no fabric that can be assumed; name a file that says "+
+			return nil, input.Fault(fmt.Errorf("%s: %s fit no fabric that can be assumed; name a file that says "+
 				"what is cabled, too: %w", traces[0], unit.Plural(found.Ranks, "rank"), err))
 		}
-		return err
+		return nil, err
 	}
 	for _, x := range plan.Traces { // which knows how collectives run on the fabric
 		found.Mapped = x.Report.Mapped
 	}
-	return c.print(e, out)
+	return out, nil
 }
 
-// words is the report of a trace, line by line.
-func (t *importedTrace) words() string {
+// Words is the report of a trace, line by line.
+func (t *Trace) Words() string {
 	var b strings.Builder
 	report.Wrap(&b, "", fmt.Sprintf("%s: %s", t.Format, unit.Plural(t.Ranks, "rank")))
 	for _, f := range t.Findings {

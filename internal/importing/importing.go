@@ -1,0 +1,323 @@
+// Package importing makes scenarios of what exists: Read takes a Request and tells by their beginnings which files
+// say what is cabled, what ranks do, what is trained, or what is inside a server; a Result has the scenario and a
+// report of what did not fit and what was assumed. Cabling reads cables alone.
+package importing
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"railyard/internal/cabling"
+	"railyard/internal/field"
+	"railyard/internal/input"
+	"railyard/internal/model"
+	"railyard/internal/recognise"
+	"railyard/internal/report"
+	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
+	"railyard/unit"
+)
+
+// Request is what is imported, and what its files do not say.
+type Request struct {
+	Files        []string // that say what is cabled, what ranks do or what is trained, or folders of them
+	Format       string   // of the files; "": recognised
+	Out          string   // where the scenario will be: files that it names are relative to that
+	Force        bool     // replace what is written next to it
+	Rate         string   // of cables, 400Gbps
+	HostLength   string   // of cables to servers, 5m
+	FabricLength string   // of cables between switches
+	GPUs         int      // of a server
+	NICPorts     int
+	Servers      string // names, gpu-*
+	Switches     string
+	Server       string // a server's topology, instead of Files
+	Step         int    // of a training, by its number; 0: the last that all files have
+}
+
+// Result is what an import has come to.
+type Result interface {
+	YAML() string // a scenario, or a type of servers
+	Text() string // report, line by line
+	WrittenTo(path string)
+	Comment() bool // the report is a comment of the YAML wherever that is written
+}
+
+// reader is an import under way.
+type reader struct {
+	Request
+	settings string   // YAML, of a file that says how a network behaves
+	notes    []string // what became of that file
+}
+
+// Imported is what import says with --json.
+type Imported struct {
+	Formats  []string `json:"formats"`
+	Files    int      `json:"files"`
+	Servers  int      `json:"servers"`
+	GPUs     int      `json:"gpus"`
+	Switches int      `json:"switches"`
+	Cables   int      `json:"cables"`
+	Rules    int      `json:"rules"`        // that stand for a pattern
+	Single   int      `json:"single_rules"` // between named nodes
+	Notes    []string `json:"notes"`
+	Trace    *Trace   `json:"trace,omitempty"`
+	Scenario string   `json:"scenario"`
+	Written  string   `json:"written_to,omitempty"`
+}
+
+func (out *Imported) YAML() string          { return out.Scenario }
+func (out *Imported) WrittenTo(path string) { out.Written = path }
+func (out *Imported) Comment() bool         { return false }
+
+// Read imports; large traces leave what was of use of them next to the scenario.
+func Read(r Request) (Result, error) {
+	c := &reader{Request: r}
+	switch {
+	case c.Server != "" && len(c.Files) > 0:
+		return nil, field.New("--server", "takes one file of a server; import the cables of %s apart", c.Files[0])
+	case c.Server != "":
+		return either(c.server())
+	case len(c.Files) == 0:
+		return nil, field.New("FILE", "is missing: it says what is cabled; or --server, what is inside a server")
+	}
+	if done, err := c.machine(); done != nil || err != nil {
+		return done, err
+	}
+	if err := c.known(); err != nil {
+		return nil, err
+	}
+	if err := c.takeSettings(); err != nil {
+		return nil, err
+	}
+	args, others, err := c.splitArguments()
+	if err != nil {
+		return nil, err
+	}
+	traces, cablings, err := c.splitTraces(others)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(args) > 0 && len(traces) > 0:
+		return nil, input.Fault(fmt.Errorf("%s says what is trained, and %s what ranks do: name one of the two",
+			args[0].Name, traces[0]))
+	case len(args) > 0 && c.settings != "":
+		return nil, field.New("FILE", "HPCC's settings go with its topology and flows, not with %s", args[0].Name)
+	case len(args) > 0:
+		return either(c.arguments(args, cablings))
+	case len(traces) > 0:
+		return either(c.traces(traces, cablings))
+	}
+	out, err := c.recognised()
+	if err != nil {
+		return nil, err
+	}
+	out.Scenario, out.Notes = out.Scenario+c.settings, append(out.Notes, c.notes...)
+	if _, err := loads(out.Scenario, nil); err != nil {
+		return nil, fmt.Errorf("what is cabled cannot be simulated as it is: %w", err)
+	}
+	return out, nil
+}
+
+// either is what is imported, or nothing beside an error.
+func either[R Result](out R, err error) (Result, error) {
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// recognised makes a scenario of what files say is cabled.
+func (c *reader) recognised() (*Imported, error) {
+	o, err := c.options()
+	if err != nil {
+		return nil, err
+	}
+	read, passed, err := Cabling(c.Files, c.Format)
+	if wrong := (*field.Error)(nil); errors.As(err, &wrong) && slices.Equal(wrong.Accepted, cabling.Names()) {
+		wrong.Accepted = formatNames() // it might as well have been a trace
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := read.Err(); err != nil {
+		return nil, err
+	}
+	found, err := recognise.Recognise(read, o)
+	if err != nil {
+		return nil, err
+	}
+	out := &Imported{Formats: read.Formats, Files: len(c.Files), Cables: len(found.Graph.Links),
+		Servers: len(found.Graph.Hosts), GPUs: found.Graph.TotalGPUs(),
+		Switches: len(found.Graph.Nodes) - len(found.Graph.Hosts), Rules: found.Rules, Single: found.Single}
+	out.Notes = append(out.Notes, passed...)
+	for _, n := range read.Notes {
+		out.Notes = append(out.Notes, noted(n))
+	}
+	if _, err := model.FindGPU(found.GPU); found.GPU != "" && err != nil {
+		out.Notes = append(out.Notes, fmt.Sprintf("the source's GPU %s is not known here: give server.gpu",
+			found.GPU))
+		found.GPU = ""
+	}
+	out.Notes = append(out.Notes, found.Notes...)
+	name := scenariofile.Slug("", c.Files[0])
+	out.Scenario = found.YAML(name, "What "+strings.Join(c.Files, ", ")+" says is cabled.")
+	return out, nil
+}
+
+// besideOut reads files as the scenario that is written will.
+func (c *reader) besideOut() scenario.ReadFile {
+	if c.Out == "" {
+		return scenariofile.Beside("here.yaml")
+	}
+	return scenariofile.Beside(c.Out)
+}
+
+// options reads what the files do not say.
+func (c *reader) options() (o recognise.Options, err error) {
+	o.GPUs, o.NICPorts, o.Servers, o.Switches = c.GPUs, c.NICPorts, c.Servers, c.Switches
+	if c.Rate != "" {
+		if o.Rate, err = unit.ParseRate(c.Rate); err != nil || o.Rate <= 0 {
+			return o, field.New("--rate", "%s is no rate; accepted: 400Gbps", field.Quote(c.Rate))
+		}
+	}
+	for _, l := range []struct {
+		flag, text string
+		mm         *int64
+	}{{"--host-length", c.HostLength, &o.HostMM}, {"--fabric-length", c.FabricLength, &o.FabricMM}} {
+		if l.text == "" {
+			continue
+		}
+		if *l.mm, err = unit.ParseLength(l.text); err != nil || *l.mm <= 0 {
+			return o, field.New(l.flag, "%s is no length; accepted: 5m", field.Quote(l.text))
+		}
+	}
+	return o, nil
+}
+
+// noted is a note with its first place and how often it holds.
+func noted(n cabling.Note) string {
+	s := n.At.String() + ": " + n.Text
+	if n.Count > 1 {
+		s += fmt.Sprintf(" (and %s more)", unit.Plural(n.Count-1, "time"))
+	}
+	return s
+}
+
+// loads loads a scenario that has been written.
+func loads(text string, read scenario.ReadFile) (*scenario.Plan, error) {
+	doc, err := scenario.Parse("the scenario", []byte(text), nil)
+	if err != nil {
+		return nil, err
+	}
+	if read == nil {
+		read = func(string) ([]byte, error) { return nil, errors.New("no file is named") }
+	}
+	return doc.Resolve(read)
+}
+
+// Text is the report.
+func (out *Imported) Text() string {
+	var b strings.Builder
+	if out.Trace != nil {
+		b.WriteString(out.Trace.Words())
+	}
+	if out.Cables == 0 {
+		if out.Written != "" {
+			fmt.Fprintf(&b, "written to %s\n", out.Written)
+		}
+		out.noted(&b)
+		return b.String()
+	}
+	report.Wrap(&b, "", fmt.Sprintf("%s: %s with %s, %s, %s",
+		strings.Join(out.Formats, ", "), unit.Plural(out.Servers, "server"), unit.Plural(out.GPUs, "GPU"),
+		unit.Plural(out.Switches, "switch"), unit.Plural(out.Cables, "cable")))
+	s := fmt.Sprintf("The same graph in %s", unit.Plural(out.Rules, "rule"))
+	if out.Single > 0 {
+		s += fmt.Sprintf(" and %s between named nodes", unit.Plural(out.Single, "rule"))
+	}
+	if out.Written != "" {
+		s += ": " + out.Written
+	}
+	report.Wrap(&b, "", s)
+	out.noted(&b)
+	return b.String()
+}
+
+// noted adds what did not fit.
+func (out *Imported) noted(b *strings.Builder) {
+	if len(out.Notes) > 0 {
+		b.WriteString("\nWhat did not fit, and what was assumed:\n")
+	}
+	for i, n := range out.Notes {
+		if i == 40 {
+			report.Wrap(b, "  ", fmt.Sprintf("and %d more like these (--json has all)", len(out.Notes)-i))
+			break
+		}
+		report.Wrap(b, "  ", n)
+	}
+}
+
+// maxFiles bounds a folder of tables, one for each device.
+const maxFiles = 20_000
+
+// Cabling reads files and folders. In a folder what is in no known format, or not in the one
+// that is given, is passed over and told.
+func Cabling(paths []string, format string) (*cabling.Cabling, []string, error) {
+	var files []cabling.File
+	var passed []string
+	for _, p := range paths {
+		st, err := os.Stat(p)
+		if err != nil {
+			return nil, nil, input.Fault(err)
+		}
+		if !st.IsDir() {
+			text, err := input.Text(p, cabling.MaxSize)
+			if err != nil {
+				return nil, nil, input.Fault(err)
+			}
+			files = append(files, cabling.File{Name: p, Text: text})
+			continue
+		}
+		some, others, err := readFolder(p, format)
+		if err != nil {
+			return nil, nil, input.Fault(err)
+		}
+		files, passed = append(files, some...), append(passed, others...)
+	}
+	if len(files) == 0 {
+		return nil, nil, input.Fault(fmt.Errorf("%s: no file in a format that is read (railyard import "+
+			"--help lists them)",
+			strings.Join(paths, ", ")))
+	}
+	c, err := cabling.Read(files, format)
+	return c, passed, err
+}
+
+// readFolder reads the files of a folder that say what is cabled, in the order of their names.
+func readFolder(dir, format string) (files []cabling.File, passed []string, err error) {
+	err = input.Walk(dir, maxFiles, func(path string) error {
+		text, err := input.Text(path, cabling.MaxSize)
+		if err != nil {
+			return err
+		}
+		f := cabling.File{Name: path, Text: text}
+		if looks := cabling.Looks(f); looks == "" || format != "" && looks != format {
+			passed = append(passed, path)
+			return nil
+		}
+		files = append(files, f)
+		return nil
+	})
+	if slices.Sort(passed); len(passed) > 3 {
+		passed = append(passed[:3:3], fmt.Sprintf("and %d more", len(passed)-3))
+	}
+	if len(passed) > 0 {
+		passed = []string{"passed over, because they say of no cable: " + strings.Join(passed, ", ")}
+	}
+	return files, passed, err
+}
