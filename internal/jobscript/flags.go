@@ -43,6 +43,10 @@ var flags = []flag{
 	{"rope", word, "position_embedding_type"},
 	{"experts", number, "num_experts num_local_experts num_moe_experts"},
 	{"top k", number, "moe_router_topk num_experts_per_tok moe_top_k"},
+	{"expert ffn", number, "moe_ffn_hidden_size moe_intermediate_size"},
+	{"expert layers", word, "moe_layer_freq"},
+	{"shared experts", number, "moe_shared_expert_intermediate_size"},
+	{"latent", toggle, "multi_latent_attention"},
 	{"model", word, "model_name_or_path model_name pretrained_model_name_or_path model_id model model_path " +
 		"base_model"},
 	{"flavor", word, "flavor"},

@@ -152,6 +152,7 @@ func (s *Said) sized() (*Shape, error) {
 	if c.Experts > 0 && !s.has("swiglu") && !named {
 		s.note(s.vals["experts"].At, "experts are taken to be gated (SwiGLU), as Mixtral's")
 	}
+	s.unlike(&c)
 	c.Type = "gpt3"
 	if gated {
 		c.Type = "llama"
@@ -179,6 +180,26 @@ func (s *Said) sized() (*Shape, error) {
 		return nil, at.Fail(s.vals["layers"].Name, "the model that the flags describe cannot be: %v", err)
 	}
 	return &Shape{Config: b, Parsed: m, At: at, Gated: gated}, nil
+}
+
+// unlike takes the width of experts, and notes what makes the model another one than is counted.
+func (s *Said) unlike(c *config) {
+	say := func(key, what string) {
+		if v := s.vals[key]; s.has(key) {
+			s.note(v.At, strings.TrimSpace(v.Name+" "+field.Clip(v.Text))+": "+what)
+		}
+	}
+	say("latent", "latent keys and values are not modelled: attention is counted as if it had full ones")
+	if c.Experts == 0 {
+		return
+	}
+	if n := s.num("expert ffn"); n > 0 {
+		c.FFN = n
+	}
+	if s.vals["expert layers"].Text != "1" {
+		say("expert layers", "all layers are counted as if they had experts")
+	}
+	say("shared experts", "experts that every token meets are not modelled, nor counted")
 }
 
 // vocabulary settles how many words the model knows, and pads them as Megatron does.
