@@ -253,9 +253,6 @@ func (c *runCmd) follow(run *fidelity.Simulation) (*fidelity.Follower, error) {
 	return f, nil
 }
 
-// simulate runs with a progress bar and ends early, in order, on Ctrl-C.
-func simulate(run *fidelity.Simulation, e *env) error { return watched(run, e, run.Go) }
-
 // watched does what simulates a run with a progress bar, and ends it early, in order,
 // on Ctrl-C. Writing millions of flows takes a while: a second Ctrl-C does not wait for it,
 // and what it leaves half written is hidden and removed by the next run.

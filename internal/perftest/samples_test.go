@@ -80,7 +80,7 @@ func TestRequestsThatCannotBe(t *testing.T) {
 		"found 0":                       func(r *Request) { r.Size = 0 },
 		"message size must lie between": func(r *Request) { r.Size = math.MaxInt64 },
 		"queue pairs, found 0":          func(r *Request) { r.QPs = nil },
-		"more than the 4294967296 bytes a session may have": func(r *Request) {
+		"more than the 4,294,967,296 bytes a session may have": func(r *Request) {
 			r.Size, r.QPs = MaxSize, make([]verbs.Info, MaxMemory/MaxSize+1)
 		},
 	} {

@@ -72,7 +72,7 @@ func TestSeedFabrics(t *testing.T) {
 		}
 	}
 	if d := find(t, input(t, 1032, fixed, fixed, "1:1"), "rail-only"); d.Fits() ||
-		!strings.Contains(d.Reason, "at most 1024 GPUs") {
+		!strings.Contains(d.Reason, "at most 1,024 GPUs") {
 		t.Errorf("%+v", d)
 	}
 }

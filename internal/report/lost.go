@@ -25,9 +25,8 @@ func lost(w io.Writer, s *result.Summary, advised bool) {
 		return
 	}
 	type row struct {
-		id          cause.ID
-		cells       []string
-		above, part bool
+		id    cause.ID
+		cells []string
 	}
 	var rows []row
 	var minor []string

@@ -125,7 +125,7 @@ func TestAServerDies(t *testing.T) {
 func TestANICThatPausesForEver(t *testing.T) {
 	_, s := broken(t, "nic: host-1/nic-1, at: 100us, storm: true")
 	if s.Complete || s.PFCStorms == 0 || s.DropsStorm == 0 || s.Outcome == nil ||
-		!strings.Contains(strings.Join(s.Outcome.Broken, ""), "host-1/nic-1 pauses for ever since 100us") {
+		!strings.Contains(strings.Join(s.Outcome.Broken, ""), "host-1/nic-1 sends PFC pauses continuously since 100 µs") {
 		t.Fatalf("complete %v, %d storms, %+v", s.Complete, s.PFCStorms, s.Outcome)
 	}
 	_, spread := broken(t, "nic: host-1/nic-1, at: 100us, storm: true", "switch.watchdog.on=false")

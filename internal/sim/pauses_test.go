@@ -142,7 +142,7 @@ func TestDeadlock(t *testing.T) {
 				s.PFCStorms, s.DropsStorm)
 		}
 		if d := s.Deadlock; d == nil || d.Watchdog == 0 || d.Standing > 0 || len(r.chains.in) > 0 ||
-			!strings.Contains(d.Worst().Told, "; the PFC watchdog broke it at ") {
+			!strings.Contains(d.Worst().Told, "; the PFC watchdog resolved it at ") {
 			t.Errorf("action %s: chains %+v", action, d)
 		}
 	}

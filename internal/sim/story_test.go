@@ -67,9 +67,9 @@ func TestRatesAreTold(t *testing.T) {
 		all += h.What + "\n"
 	}
 	at := 0
-	for _, want := range []string{"host-1/nic-1 hears a CNP from host-3/nic-1",
-		"cuts queue pair 0 from 400Gbps to",
-		"host-1/nic-1 raises queue pair 0 again, from ", "host-1/nic-1 has queue pair 0 back at "} {
+	for _, want := range []string{"host-1/nic-1 receives a CNP from host-3/nic-1",
+		"and reduces the rate of queue pair 0 from 400 Gbit/s to",
+		"host-1/nic-1 increases the rate of queue pair 0 from ", "host-1/nic-1: queue pair 0 has recovered to "} {
 		i := strings.Index(all[at:], want)
 		if i < 0 {
 			t.Fatalf("%q is missing behind %d of\n%s", want, at, all)
