@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"reflect"
 	"strconv"
 
 	"railyard/internal/field"
@@ -182,21 +183,12 @@ func (d *Deviation) queue(q *queue.Class) {
 	}
 }
 
-// other names a key that is said beside those of another deviation.
+// other names a key that is given beside those of another deviation.
 func (d *Deviation) other(known *Deviation) string {
-	for _, k := range []struct {
-		key  string
-		said bool
-	}{{"pfc", d.PFC != nil && known.PFC == nil}, {"ecn", d.ECN != nil && known.ECN == nil},
-		{"mtu", d.MTU != nil && known.MTU == nil}, {"dscp", d.DSCP != nil && known.DSCP == nil},
-		{"xoff", d.XOff != nil && known.XOff == nil}, {"headroom",
-			d.Headroom != nil && known.Headroom == nil},
-		{"watchdog", d.Watchdog != nil && known.Watchdog == nil},
-		{"data_dscp", d.DataDSCP != nil && known.DataDSCP == nil},
-		{"cnp_dscp", d.CNPDSCP != nil && known.CNPDSCP == nil}, {"pcie",
-			d.PCIe != nil && known.PCIe == nil}} {
-		if k.said {
-			return k.key
+	v, of := reflect.ValueOf(d).Elem(), reflect.ValueOf(known).Elem()
+	for _, f := range keys(v.Type()) {
+		if !at(v, f).IsZero() && at(of, f).IsZero() {
+			return name(f)
 		}
 	}
 	return ""

@@ -35,7 +35,7 @@ const (
 )
 
 var plots = []plot{
-	{"name seed fabric. server. switch. cc. lb transport. output. on_failure. workload.traffic.permutation calibration.",
+	{"name seed fidelity fabric. server. switch. cc. lb transport. output. on_failure. workload.traffic.permutation calibration.",
 		"hosts: {}\ncalibration: {}\n" + rail + sends, map[string]string{"server.gpu": "a100", "name": "other"}},
 	{"switch.lag_seed fabric.lag fabric.min_links", "fabric: {kind: rail, hosts: 4, spines: 2, uplinks: 4, lag: 2}\n" +
 		small + sends, map[string]string{"fabric.min_links": "2"}},
