@@ -39,7 +39,7 @@ func TestFill(t *testing.T) {
 	m = member{rank: 0, file: "f"}
 	m.add(act{what: opAllReduce, bytes: 8, seq: -1, group: c.grouped("all", seqOf(100_000))})
 	c.members = append(c.members, m)
-	if _, err := c.trace(); err == nil || !strings.Contains(err.Error(), "of 100000 ranks, the 1st of all") {
+	if _, err := c.trace(); err == nil || !strings.Contains(err.Error(), "of 100,000 ranks, the 1st of all") {
 		t.Error(err)
 	}
 }
