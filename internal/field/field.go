@@ -7,8 +7,10 @@
 package field
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -20,8 +22,9 @@ type Error struct {
 	Path      string // which value: fabric.host_link.rate, failures[0].at, --gpus
 	Msg       string // what is wrong with it, and what would be possible
 
-	Accepted []string // the words that would be accepted, where there are only so many
-	Hint     string   // the one of them that was meant, probably
+	Accepted []string // the words that are accepted, where the set is finite
+	Hint     string   // the one of them that is nearest to what was found
+	found    string
 }
 
 // New says what is wrong with the value at a path.
@@ -32,7 +35,7 @@ func New(path, format string, args ...any) *Error {
 // Choice says that a word is none of those that are accepted; what tells so.
 func Choice(path, found string, accepted []string, format string, args ...any) *Error {
 	e := New(path, format, args...)
-	e.Accepted, e.Hint = accepted, nearest(found, accepted)
+	e.Accepted, e.Hint, e.found = accepted, nearest(found, accepted), found
 	return e
 }
 
@@ -48,9 +51,26 @@ func (e *Error) Text() string {
 		s += fmt.Sprintf(" (did you mean %q?)", e.Hint)
 	}
 	if len(e.Accepted) > 0 {
-		s += "; accepted: " + strings.Join(e.Accepted, ", ")
+		s += "; accepted: " + e.accepted()
 	}
 	return s
+}
+
+// mostAccepted is the maximum number of accepted words that an error lists.
+const mostAccepted = 8
+
+// accepted lists the accepted words, or the first of many, nearest to what was found if one resembles it.
+func (e *Error) accepted() string {
+	words := slices.Clone(e.Accepted)
+	more := len(words) - mostAccepted
+	if more <= 0 {
+		return strings.Join(words, ", ")
+	}
+	if e.Hint != "" {
+		far := func(word string) int { return Distance(strings.ToLower(e.found), strings.ToLower(word)) }
+		slices.SortStableFunc(words, func(a, b string) int { return cmp.Compare(far(a), far(b)) })
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(words[:mostAccepted], ", "), more)
 }
 
 // Error is place, path and text, as far as they are known.

@@ -99,6 +99,12 @@ func TestNearest(t *testing.T) {
 			t.Fatalf("%q for %q is taken for %q", slip, a, got)
 		}
 	})
+	for found, want := range map[string]string{"llama-3-70b": "llama-3.1-70b", "LLAMA-2-70B": "llama-2-70b",
+		"llama-2-7b": "llama-2-70b"} {
+		if got := nearest(found, []string{"llama-2-70b", "llama-3.1-70b"}); got != want {
+			t.Errorf("%s is nearest to %q, expected %s", found, got, want)
+		}
+	}
 	if nearest(strings.Repeat("x", 1<<20), []string{"x"}) != "" {
 		t.Error("a megabyte resembles a word")
 	}

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -20,8 +21,8 @@ type File struct {
 // Open opens a regular file of at most max bytes; 0: of any size.
 func Open(path string, max int64) (*File, error) {
 	st, err := os.Stat(path)
-	if err != nil {
-		return nil, err
+	if wrong := (*os.PathError)(nil); errors.As(err, &wrong) { // without the name of the system call
+		return nil, fmt.Errorf("%s: %w", path, wrong.Err)
 	}
 	if err := check(path, st, max); err != nil {
 		return nil, err

@@ -107,7 +107,7 @@ func TestDetoursRefused(t *testing.T) {
 		"switch.dscp.1=4 switch.queues.5.strict=true switch.queues.6.strict=true switch.queues.5.alpha=1 " +
 			"switch.queues.6.alpha=1 switch.queues.4.alpha=1": "valiant needs 3 classes for lossless traffic",
 		"lb_options.per_packet=maybe":   `found "maybe"; accepted: true, false`,
-		"lb=valiants":                   "spray-least, dlb, glb, entropy, valiant",
+		"lb=valiants":                   "accepted: valiant, oblivious, flowlet, spray",
 		"lb_options.source_ports=0":     "must lie between 1 and 256, found 0",
 		"lb_options.source_ports=1000":  "must lie between 1 and 256",
 		"lb_options.per_packets=true":   "unknown key",

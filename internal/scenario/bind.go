@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -227,7 +228,25 @@ func setAt(key string, v reflect.Value, text, enum string) error {
 			return field.New("", "must %s, found %d", b.says(), n)
 		}
 	}
-	return setScalar(v, text, enum)
+	return neighbour(key, text, setScalar(v, text, enum))
+}
+
+// neighbour adds to the refusal of a word what the word is elsewhere: several values to compare, a transport, a
+// congestion control.
+func neighbour(key, text string, err error) error {
+	var e *field.Error
+	if !errors.As(err, &e) || len(e.Accepted) == 0 {
+		return err
+	}
+	several := strings.Split(text, ",")
+	switch {
+	case len(several) > 1 && !slices.ContainsFunc(several, func(s string) bool { return !slices.Contains(e.Accepted, s) }):
+		return field.New(e.Path, "one value expected, found %s; to compare them: railyard compare SCENARIO --set %s=%s",
+			field.Quote(text), key, text)
+	case key == "cc.algorithm" && slices.Contains(Presets(), text):
+		e.Msg += fmt.Sprintf("; %s is a transport: --set transport=%[1]s", text)
+	}
+	return e
 }
 
 // setScalar parses text into v.
@@ -246,7 +265,7 @@ func setScalar(v reflect.Value, text, enum string) error {
 	case *string:
 		*p = text
 		if of := strings.Split(enum, ","); enum != "" && !slices.Contains(of, text) {
-			return field.Choice("", text, of, "found %s", field.Quote(text))
+			return field.Choice("", text, of, "unknown value %s", field.Quote(text))
 		}
 	case *bool:
 		yes, words := "true", []string{"true", "false"}

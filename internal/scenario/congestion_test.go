@@ -120,7 +120,7 @@ func TestCreditBeyondTheLine(t *testing.T) {
 		"uec, uec: {share: 2}":       "x.yaml:2:28: cc.uec.share: must lie between 0.01 and 1, found 2",
 		"rccc, rccc: {window: 0.1}":  "x.yaml:2:30: cc.rccc.window: must lie between 0.5 and 64, found 0.1",
 		"eqds, eqds: {grant: 0}":     "x.yaml:2:30: cc.eqds.grant: must lie between 1 and 64, found 0",
-		"eqds, eqds: {profile: pfc}": "x.yaml:2:39: cc.eqds.profile: found \"pfc\"",
+		"eqds, eqds: {profile: pfc}": "x.yaml:2:39: cc.eqds.profile: unknown value \"pfc\"",
 	} {
 		d, err := scenario.Parse("x.yaml", []byte("fabric: {kind: rail, hosts: 2, spines: 2}\n"+
 			"cc: {algorithm: "+block+"}\nworkload: {traffic: {permutation: {bytes: 1MB}}}\n"), nil)

@@ -75,8 +75,12 @@ func TestForeignParameters(t *testing.T) {
 		"cc: {dcqcn: {base_target: 1us}}\n": "4:14: cc.dcqcn.base_target: unknown key, " +
 			`it is a parameter of Swift (cc.swift.base_target)`,
 		"cc: {rate_timer: 1us}\n": "it is a parameter of DCQCN (cc.dcqcn.rate_timer)",
-		"cc: {algorithm: cubic}\n": `cc.algorithm: found "cubic"; accepted: ` +
-			strings.Join(cc.Names(), ", "),
+		"cc: {algorithm: cubic}\n": `cc.algorithm: unknown value "cubic"; accepted: ` +
+			strings.Join(cc.Names()[:8], ", ") + " and ",
+		"cc: {algorithm: mrc}\n":   "; mrc is a transport: --set transport=mrc;",
+		"cc: {algorithm: DCQCN}\n": `(did you mean "dcqcn"?)`,
+		"lb: ecmp,spray\n":         "to compare them: railyard compare SCENARIO --set lb=ecmp,spray",
+		"transport: swift\n":       "; swift is a congestion control: --set cc.algorithm=swift;",
 	} {
 		_, err := resolved(t, twoRacks+"seed: 1\n"+text)
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -230,7 +230,7 @@ func TestBadJobs(t *testing.T) {
 		"endless": {"a: {on: ['host-[1-99999]/gpu-[1-99999]'], traffic: X}", "stands for more than " +
 			"131072 names"},
 		"which": {"a: {placement: near, gpus: 2, traffic: X}",
-			`jobs.a.placement: found "near"; accepted: packed, rack`},
+			`jobs.a.placement: unknown value "near"; accepted: packed, rack`},
 		"both": {"a: {placement: rail, on: [host-1], traffic: X}",
 			"jobs.a.placement: on says already which GPUs the job gets"},
 		"rails of groups": {"a: {placement: rail, training: {model: llama-2-7b, tp: 4, dp: 2}}",
@@ -251,7 +251,7 @@ func TestBadJobs(t *testing.T) {
 		"before time": {"a: {gpus: 4, start: -1us, traffic: X}", "start"},
 		"no such DSCP": {"a: {gpus: 4, dscp: 64, traffic: X}", "jobs.a.dscp: must lie between 0 and 63, " +
 			"found 64"},
-		"no control": {"a: {gpus: 4, cc: cubic, traffic: X}", `jobs.a.cc: found "cubic"`},
+		"no control": {"a: {gpus: 4, cc: cubic, traffic: X}", `jobs.a.cc: unknown value "cubic"`},
 		"bits":       {"a: {gpus: 4, colour: red, traffic: X}", "jobs.a.colour: unknown key"},
 	} {
 		_, err := planOf(t, shared+"jobs: {"+strings.ReplaceAll(c.jobs, "X", "{alltoall: {bytes: "+

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"railyard/cc"
 	"railyard/internal/field"
 	"railyard/internal/queue"
 	"railyard/roce"
@@ -111,7 +112,11 @@ func (f *File) dataQueue() int { return int(f.Switch.DSCP[f.Transport.DataDSCP&6
 func (d *Document) preset(name string, file bool) error {
 	s := presetOf(name)
 	if s == nil {
-		return field.Choice("transport", name, Presets(), "found %s", field.Quote(name))
+		e := field.Choice("transport", name, Presets(), "unknown value %s", field.Quote(name))
+		if cc.Lookup(name) != nil {
+			e.Msg += fmt.Sprintf("; %s is a congestion control: --set cc.algorithm=%[1]s", name)
+		}
+		return e
 	}
 	if !slices.Contains(transports(), s.kind) {
 		return field.New("transport", "%s needs %s, which this version does not have", s.name, s.kind)

@@ -46,7 +46,7 @@ func TestParametersOfTheTransport(t *testing.T) {
 // What cannot be together is refused with the key, what was found and what would do.
 func TestTransportRefused(t *testing.T) {
 	for sets, want := range map[string]string{
-		"transport.kind=tcp":                  `found "tcp"; accepted: roce, `,
+		"transport.kind=tcp":                  `unknown value "tcp"; accepted: roce, `,
 		"transport.srd.path=3":                `did you mean "paths"?`,
 		"transport.paths=3":                   "(transport.srd.paths)",
 		"transport.srd.paths=0":               "transport.srd.paths=0: must lie between 1 and 256, found 0",

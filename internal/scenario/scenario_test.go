@@ -164,7 +164,7 @@ workload: {traffic: {permutation: {bytes: 1MB}}}
 			"workload: holds 0 workloads, expected exactly one"},
 		"missing kind": {replace("kind: rail\n", "segments: 1\n"), "fabric.kind: is missing"},
 		"unknown policy": {good + "lb: ecpm\n",
-			`x.yaml:11:5: lb: found "ecpm" (did you mean "ecmp"?); accepted: ecmp, ecmp-resilient, flowlet`},
+			`x.yaml:11:5: lb: unknown value "ecpm" (did you mean "ecmp"?); accepted: ecmp, reps`},
 		"mtu too large": {good + "transport: {mtu: 9000}\n",
 			"x.yaml:11:13: transport.mtu: must be 256, 512, 1024, 2048 or 4096, found 9000"},
 		"negative":     {replace("bytes: 1MB", "bytes: -1MB"), `"-1MB" is not a size`},
@@ -190,7 +190,7 @@ workload: {traffic: {permutation: {bytes: 1MB}}}
 			"workload.training.cp: a sequence of 1023 tokens is not cut into 2 parts"},
 		"unknown schedule": {replace("traffic:\n    permutation: {bytes: 1MB}",
 			"training: {model: llama-2-7b, tp: 2, schedule: dual-pipe}"),
-			"workload.training.schedule: found \"dual-pipe\"; accepted: 1f1b, gpipe, interleaved, " +
+			"workload.training.schedule: unknown value \"dual-pipe\"; accepted: 1f1b, gpipe, interleaved, " +
 				"zero-bubble"},
 		"halving three ranks": {replace("traffic:\n    permutation: {bytes: 1MB}",
 			"training: {model: llama-2-7b, tp: 1, dp: 3, global_batch: 3, dp_algorithm: halving-doubling}"),
@@ -229,7 +229,7 @@ workload: {traffic: {permutation: {bytes: 1MB}}}
 		"a trace of nothing": {replace("traffic:\n    permutation: {bytes: 1MB}", "trace: {format: goal}"),
 			"x.yaml:9:3: workload.trace.files: is missing"},
 		"a trace of what": {replace("traffic:\n    permutation: {bytes: 1MB}", "trace: {format: gaol}"),
-			`workload.trace.format: found "gaol" (did you mean "goal"?)`},
+			`workload.trace.format: unknown value "gaol" (did you mean "goal"?)`},
 		"twice the same key": {good + "name: again\n", "x.yaml:"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -283,7 +283,7 @@ func TestSet(t *testing.T) {
 func TestAllFaultsAtOnce(t *testing.T) {
 	text := strings.NewReplacer("hosts: 2", "host: 2", "400Gbps", "400", "1MB", "much").Replace(good)
 	_, err := scenario.Parse("x.yaml", []byte(text), nil)
-	want := []string{`x.yaml:4:3: fabric.host: unknown key (did you mean "hosts"?); accepted: kind, `,
+	want := []string{`x.yaml:4:3: fabric.host: unknown key (did you mean "hosts"?); accepted: hosts, `,
 		`x.yaml:6:21: fabric.host_link.rate: "400" is not a rate: the unit is missing`,
 		`workload.traffic.permutation.bytes: "much" is not a size`}
 	lines := strings.Split(err.Error(), "\n")

@@ -39,7 +39,7 @@ func TestYAMLIsBoundedBeforeItIsParsed(t *testing.T) {
 		"a long line":         {"name: [" + strings.Repeat("a", 900_000), "x.yaml:1:"},
 		"a long unknown key":  {strings.Repeat("a", 900_000) + ": 1", "x.yaml:1:1:"},
 		"a long wrong value":  {"lb: " + strings.Repeat("a", 900_000), "x.yaml:1:5: \"aaaaaaa"},
-		"a wrong value":       {"lb: " + strings.Repeat("a", 9000), "x.yaml:1:5: lb: found \"aaaaaaa"},
+		"a wrong value":       {"lb: " + strings.Repeat("a", 9000), "x.yaml:1:5: lb: unknown value \"aaaaaaa"},
 		"a long wrong number": {"seed: " + strings.Repeat("1", 900_000), "x.yaml:1:7: \"11111"},
 		"a wrong number":      {"seed: " + strings.Repeat("1", 9000), "x.yaml:1:7: seed: found"},
 		"a long wrong rate": {"fabric: {host_link: {rate: " + strings.Repeat("1", 9000) + "}}",

@@ -3,9 +3,11 @@
 package scenariofile
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"sync"
 
 	"railyard/internal/input"
@@ -37,10 +39,17 @@ func Read(path string, sets []string) (*scenario.Document, error) {
 	}
 	doc, err := scenario.Parse(name, text, sets)
 	if err != nil {
+		if ofDevice.Match(text[:min(len(text), 1<<16)]) {
+			err = fmt.Errorf("%w\n%s: looks like a device's configuration: railyard config lint %[2]s", err, name)
+		}
 		return nil, input.Fault(err)
 	}
 	return doc, nil
 }
+
+// ofDevice matches what configurations of switches have and scenarios do not: SONiC's tables, lines of a CLI.
+var ofDevice = regexp.MustCompile(`"(PORT|DEVICE_METADATA|BUFFER_PROFILE|PORT_QOS_MAP)": *\{|` +
+	`(?m)^(interface [A-Z]|class-map |policy-map |hostname |set interfaces |nv set )`)
 
 // Resolve builds a document's plan; files it names are relative to it.
 func Resolve(path string, doc *scenario.Document) (*scenario.Plan, error) {
