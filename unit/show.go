@@ -115,8 +115,12 @@ func (r Rate) Show() string { return scaled(float64(r), rateSteps) }
 // Show formats a measured size for people: 4.16 KB, 67.1 MB.
 func (b Bytes) Show() string { return scaled(float64(b), byteSteps) }
 
-// ShowSet formats a configured size for people: binary units where it is a whole number of them, 24 MiB.
+// ShowSet formats a configured size for people: in binary units where it is a whole number of them and of no decimal
+// ones, 24 MiB.
 func (b Bytes) ShowSet() string {
+	if significant(strconv.FormatInt(int64(b), 10)) <= 3 {
+		return b.Show()
+	}
 	for _, u := range []scale{{"GiB", int64(GiB)}, {"MiB", int64(MiB)}, {"KiB", int64(KiB)}} {
 		if int64(b) >= u.factor && int64(b)%u.factor == 0 && int64(b)/u.factor < 1000*1024 {
 			return grouped(strconv.FormatInt(int64(b)/u.factor, 10)) + " " + u.suffix

@@ -30,6 +30,8 @@ func TestShow(t *testing.T) {
 		Bytes(0).Show():                 "0 B",
 		(16 * MiB).Show():               "16.8 MB",
 		(16 * MiB).ShowSet():            "16 MiB",
+		(80 * MB).ShowSet():             "80 MB",
+		(4 * KiB).ShowSet():             "4 KiB",
 		(150 * KB).ShowSet():            "150 KB",
 		ShowBytesPerSecond(437.6e9):     "438 GB/s",
 		ShowCount(99_999):               "99,999",

@@ -68,7 +68,7 @@ func TestRatesAreTold(t *testing.T) {
 	}
 	at := 0
 	for _, want := range []string{"host-1/nic-1 receives a CNP from host-3/nic-1",
-		"and reduces the rate of queue pair 0 from 400 Gbit/s to",
+		"reduces the rate of queue pair 0 from 400 Gbit/s to",
 		"host-1/nic-1 increases the rate of queue pair 0 from ", "host-1/nic-1: queue pair 0 has recovered to "} {
 		i := strings.Index(all[at:], want)
 		if i < 0 {
