@@ -173,7 +173,7 @@ func TestBadInput(t *testing.T) {
 		"a device":        {[]string{"run", "/dev/zero"}, "no regular file"},
 		"10 GB":           {[]string{"run", "big.yaml"}, "10737418240 bytes"},
 		"binary":          {[]string{"run", "binary.yaml"}, "binary file"},
-		"unknown command": {[]string{"rum"}, "unexpected argument rum"},
+		"unknown command": {[]string{"rum"}, `unknown command "rum", did you mean`},
 		"unknown flag":    {[]string{"run", pod, "--fast"}, "unknown flag"},
 		"bad set":         {[]string{"run", pod, "--set", "lb=warp"}, "accepted: ecmp"},
 		"many hosts":      {[]string{"run", pod, "--set", "fabric.hosts=1000000000"}, "100000"},

@@ -72,7 +72,7 @@ func TestPlanBadInput(t *testing.T) {
 		want string
 	}{
 		"unknown GPU": {[]string{"size", "--params", "1B", "--tokens", "1B", "--weeks", "1", "--gpu",
-			"h900"},
+			`there is no GPU "h900" (did you mean "h100"?)`},
 			`--gpu: there is no GPU "h900" (did you mean "h100"?); accepted: a100, b200, `},
 		"unknown model": {[]string{"size", "llama-9", "--tokens", "1B", "--weeks", "1"},
 			`there is no model "llama-9"`},

@@ -42,7 +42,7 @@ func TestPlanLoad(t *testing.T) {
 		{[]string{file, "--loads", "10,5"}, "--loads: found \"5\", expected rising percents"},
 		{[]string{file, "--loads", "x"}, "found \"x\", expected rising percents between 0.1 and 200"},
 		{[]string{file, "--plot", "x.pdf"}, "writes .png or .svg"},
-		{[]string{file, "--lb", "nope"}, "--set lb=nope: found \"nope\""},
+		{[]string{file, "--lb", "nope"}, "--set lb=nope: unknown value \"nope\"; accepted: ecmp"},
 		{[]string{filepath.Join(filepath.Dir(file), "two-jobs.yaml")}, "offered by traffic.background"},
 		{[]string{file, "--set", "fabric.kind=fat-tree", "--set", "fabric.k=4", "--set", "lb=ecmp", "--set",
 			"workload.traffic.background.to=next-group"}, "next-group needs groups of switches"},

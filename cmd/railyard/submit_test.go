@@ -143,7 +143,7 @@ func TestSubmitRefuses(t *testing.T) {
 		{"unknown --cluster site.yaml", "unknown:2:6: ./solver: what it computes is not said"},
 		{"nothing --cluster site.yaml", "nothing: starts no program"},
 		{"flag --cluster site.yaml", "flag:4:29: --num-layer: is no flag that is known"},
-		{"job --cluster missing.yaml", "stat missing.yaml"},
+		{"job --cluster missing.yaml", "missing.yaml: no such file or directory"},
 		{"job --sinfo notes.txt", "notes.txt: says nothing of a cluster"},
 		{"job --cluster site.yaml --sinfo notes.txt", "--cluster: a scenario says all of a cluster"},
 		{"job --cluster site.yaml --env X", "--env: found \"X\", expected NAME=VALUE"},
