@@ -108,7 +108,7 @@ func Checks() []Check {
 		group("planes", 0, 40, planeCounts),
 		group("traffic", 0.5, 430, traffic),
 		group("pipelines", 0, 60, bubbles),
-		parted("fidelity", 45, 400, 12, flowed),
+		parted("fidelity", 45, 400, 3, flowed),
 		parted("estimates", 12.8, 150, 2.2, estimates),
 		parted("Megatron", 14.5, 180, 0, throughput),
 		group("Llama 3", 0, 40, llama3),

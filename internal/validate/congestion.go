@@ -55,21 +55,21 @@ func sequence(claim, source, name string, want []string) ([]Row, error) {
 func cascade() ([]Row, error) {
 	return sequence("PFC spreads rail C, spine 1, rails A and B, senders, and resumes in that order",
 		"seed, PFC steps 1-14", "pfc-cascade", []string{
-			"rail-C:Eth2: what came in there in class 3 reaches xOFF", "spine-1:Eth3 stops sending",
-			"spine-1:Eth1: what came in there in class 3 reaches xOFF", "rail-A:Eth2 stops sending",
-			"rail-C:Eth2: what came in there in class 3 has fallen to xON",
-			"spine-1:Eth3 sends priority 3 to rail-C again",
-			"spine-1:Eth1: what came in there in class 3 has fallen to xON",
-			"rail-A:Eth2 sends priority 3 to spine-1 again"})
+			"rail-C:Eth2: ingress bytes of class 3 reach xOFF", "spine-1:Eth3 stops sending",
+			"spine-1:Eth1: ingress bytes of class 3 reach xOFF", "rail-A:Eth2 stops sending",
+			"rail-C:Eth2: ingress bytes of class 3 fall to xON",
+			"spine-1:Eth3 resumes priority 3 to rail-C",
+			"spine-1:Eth1: ingress bytes of class 3 fall to xON",
+			"rail-A:Eth2 resumes priority 3 to spine-1"})
 }
 
 func dcqcnSequence() ([]Row, error) {
 	return sequence("DCQCN: WRED min, marks, CNP, rate cut, xOFF, pause, drain, xON, resume, recovery",
 		"seed, DCQCN t1-t8", "dcqcn-sequence", []string{
-			"packets leave for host-3 marked CE", "hears a CNP from host-3/nic-1",
-			"rail-1:Eth2: what came in there in class 3 reaches xOFF", "spine-A:Eth1 stops sending",
-			"rail-1:Eth2: what came in there in class 3 has fallen to xON",
-			"spine-A:Eth1 sends priority 3 to rail-1 again", "raises queue pair 0 again"})
+			"packets to host-3 are marked CE", "receives a CNP from host-3/nic-1",
+			"rail-1:Eth2: ingress bytes of class 3 reach xOFF", "spine-A:Eth1 stops sending",
+			"rail-1:Eth2: ingress bytes of class 3 fall to xON",
+			"spine-A:Eth1 resumes priority 3 to rail-1", "increases the rate of queue pair 0"})
 }
 
 // headroom pauses a line-rate sender in the worst case and looks for loss: the
