@@ -307,8 +307,8 @@ func TestCreditAllocatesNothing(t *testing.T) {
 	}
 }
 
-// What a burst may send unasked is void once its sender is heard or a switch had no room: after a grant, and
-// after a loss, no more is left than what was granted (HANDBOOK 6.2: a speculative first window, then only
+// What a burst may send unasked is void once its sender is heard or a switch had no room: after a grant, and after a
+// loss, no more is left than what was granted (docs/references.md, credit: a speculative first window, then only
 // against credit). The next burst has it anew, and not what the last one left besides.
 func TestUnaskedIsVoid(t *testing.T) {
 	const first, sent, granted = 50_000, 2 * creditPacket, 3 * creditPacket

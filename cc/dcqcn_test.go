@@ -36,7 +36,7 @@ func TestRecoveryStages(t *testing.T) {
 	}
 }
 
-// HANDBOOK.md 2.3: alpha halves in 177.1 updates of 55 us, 9.74 ms.
+// docs/references.md, dcqcn: alpha halves in 177.1 updates of 55 us, 9.74 ms.
 func TestAlphaHalfLife(t *testing.T) {
 	p := cc.DCQCNPaper(line)
 	c := cc.NewDCQCN(&p, line)

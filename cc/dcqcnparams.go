@@ -4,7 +4,7 @@ import "railyard/unit"
 
 // DCQCNParams are the knobs of DCQCN's reaction and notification points. Paper
 // names are those of Zhu et al., "Congestion Control for Large-Scale RDMA
-// Deployments", SIGCOMM 2015; NIC names are mlxconfig's (HANDBOOK.md 2.1, 2.2).
+// Deployments", SIGCOMM 2015; NIC names are mlxconfig's (docs/references.md, dcqcn and dcqcn-nic).
 //
 // CutInterval tells the two forms apart. At zero a CNP cuts the rate at once and
 // raises alpha, which decays per AlphaTimer without one: the paper. Above zero
@@ -43,7 +43,7 @@ func DCQCNPaper(line unit.Rate) DCQCNParams {
 	}
 }
 
-// DCQCNNIC returns what ConnectX NICs ship with (HANDBOOK.md 2.2). The steps of
+// DCQCNNIC returns what ConnectX NICs ship with (docs/references.md, dcqcn-nic). The steps of
 // 5 and 50 Mbit/s are scaled from 25 Gbit/s to the line rate as the HPCC
 // artifact scales them, and the floor of 1 Mbit/s with them.
 //

@@ -3,7 +3,7 @@ package cc
 import "railyard/unit"
 
 // hpcc is HPCC's place in the registry. The rules are algorithm 1 of the paper (Li et al., SIGCOMM 2019,
-// section 3.3), the artifact's constants those of its simulator (rdma-hw.cc, run.py; HANDBOOK.md 4). Where
+// section 3.3), the artifact's constants those of its simulator (rdma-hw.cc, run.py; docs/references.md, hpcc). Where
 // they differ: the paper says five additive steps at most before a multiplicative one; its authors call that
 // a typo for the simulations, which have none, and none best in theory (issue 24 of the artifact).
 var hpcc = Algorithm{

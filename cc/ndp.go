@@ -4,13 +4,13 @@ import "railyard/unit"
 
 // ndp is NDP's place in the registry (Handley et al., "Re-architecting datacenter networks and stacks for low
 // latency and high performance", SIGCOMM 2017). A sender begins with a path full of packets; from then on its
-// receiver pulls: each packet that comes, whole or as the headers that a switch has left, is worth one more,
-// and the pulls of all that comes in by a NIC leave in turn, at the pace of its line. So what is under way is
-// never more than what it began with, and a trimmed packet brings its own copy. Nobody asks; only where
-// headers were lost and no pull comes for a time-out does a sender ask for one packet.
+// receiver pulls: each packet that comes, whole or as the headers that a switch has left, is worth one more, and the
+// pulls of all that comes in by a NIC leave in turn, at the pace of its line. So what is under way is never more
+// than what it began with, and a trimmed packet brings its own copy. Nobody asks; only where headers were lost and
+// no pull comes for a time-out does a sender ask for one packet.
 //
-// Constants are csg-htsim's (HANDBOOK.md 6, main_ndp.cpp): an initial window of 50 packets of 4,064 bytes
-// where the path holds 43, and pulls at 0.99 of the line. Its time-out is 50 ms so that none runs out; the
+// Constants are csg-htsim's (docs/references.md, trimming, main_ndp.cpp): an initial window of 50 packets of 4,064
+// bytes where the path holds 43, and pulls at 0.99 of the line. Its time-out is 50 ms so that none runs out; the
 // paper's is one millisecond.
 var ndp = Algorithm{
 	Name: "ndp", Title: "NDP", Sockets: "htsim",

@@ -2,7 +2,7 @@ package cc
 
 import "railyard/unit"
 
-// NSCC is one sender's window (HANDBOOK.md 6.3). An answer falls into one of four cases, by the mark of the
+// NSCC is one sender's window (docs/references.md, nscc). An answer falls into one of four cases, by the mark of the
 // packet that it answers and by that packet's delay beyond the unloaded round trip:
 //
 //	             delay below the target     delay above it

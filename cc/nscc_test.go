@@ -36,7 +36,7 @@ func comesTo(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// The four cases of HANDBOOK.md 6.3, each by its closed form: 8 packets and one more make increases take
+// The four cases of docs/references.md, nscc, each by its closed form: 8 packets and one more make increases take
 // effect.
 func TestNSCCCases(t *testing.T) {
 	const us = unit.Microsecond

@@ -7,7 +7,7 @@ import (
 )
 
 // nscc is NSCC's place in the registry: the sender's congestion control of Ultra Ethernet. The rules and the
-// constants are uet-htsim's (uec.cpp, HANDBOOK.md 6.3), which says of itself that it is a model and not the
+// constants are uet-htsim's (uec.cpp, docs/references.md, nscc), which says of itself that it is a model and not the
 // specification. Where we differ: the unloaded round trip is the path's own where it is known, not the
 // least measured, for a short packet's is shorter; what a NAK or a time-out says is lost counts as what a
 // switch has trimmed does; a window is whole packets of payload.

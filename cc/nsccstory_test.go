@@ -13,7 +13,7 @@ func TestNSCCStory(t *testing.T) {
 	const us = unit.Microsecond
 	c := nsccOn(t, "nscc:trim", 12*us)
 	p := story.Open(`
-		NSCC: a sender meets others in the fabric and a crowd at its receiver (HANDBOOK 6.3).
+		NSCC: a sender meets others in the fabric and a crowd at its receiver (docs/references.md, nscc).
 		At 100 Gbit/s, 12 us there and back, for switches that trim: the target is 9 us of queueing. The
 		window begins with one and a half bandwidth-delay products. A mark without much delay changes
 		nothing, another path will do; a mark with delay cuts by the mean delay, once in a round trip. Where

@@ -153,7 +153,7 @@ func TestStories(t *testing.T) {
 			DCQCN as a NIC has it: a second train of CNPs comes while it recovers from the first.
 			The timer has raised the rate in between, so the first cut of the second train takes the rate that it
 			finds for its target (clamp_tgt_rate_after_time_inc). From there to line rate it is half the way once
-			(rpg_threshold 1), then 20 Mbit/s once, then 200 Mbit/s every 300 us (HANDBOOK.md 2.2).`)
+			(rpg_threshold 1), then 20 Mbit/s once, then 200 Mbit/s every 300 us (docs/references.md, dcqcn-nic).`)
 		r.say("a sender at line rate")
 		for _, train := range []unit.Time{100 * us, 1501 * us} {
 			for i := range unit.Time(5) {

@@ -8,7 +8,7 @@ import (
 )
 
 // swift is Swift's place in the registry. What follows where: the rules are algorithm 1 of the paper
-// (Kumar et al., SIGCOMM 2020, section 3), the constants those of htsim (HANDBOOK.md 5.1), whose authors
+// (Kumar et al., SIGCOMM 2020, section 3), the constants those of htsim (docs/references.md, swift), whose authors
 // call them guesses. The paper's second window, for the far end's delay, needs time stamps of the far NIC,
 // which RoCEv2 does not carry: receivers add four bytes to an acknowledgement (Algorithm.FarEnd), simulated
 // ones for what their NIC keeps, processes for what they themselves do; that is part of the round trip, and

@@ -47,7 +47,7 @@ func TestSwiftDelayIsMeasured(t *testing.T) {
 
 func near(x, want float64) bool { return math.Abs(x-want) <= 1e-9*math.Abs(want) }
 
-// HANDBOOK.md 5.1: target = base + h hops + clamp(alpha/sqrt(w) - beta, 0, range), with a base of 20 us, h
+// docs/references.md, swift: target = base + h hops + clamp(alpha/sqrt(w) - beta, 0, range), with a base of 20 us, h
 // of base/6.55, a range of 5 bases, and alpha and beta so that 0.1 packets add the range and 100 nothing.
 func TestSwiftTarget(t *testing.T) {
 	const base, span = 20e-6, 100e-6

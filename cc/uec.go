@@ -7,9 +7,9 @@ import (
 	"railyard/unit"
 )
 
-// uec is Ultra Ethernet's congestion control with both halves on: NSCC's window at the sender, inside the
-// network's interest, and RCCC's credit, inside the receiver's (HANDBOOK.md 6.2 and 6.3). A packet goes when
-// both let it. What was trimmed on its way out to the receiver is credit's business and cuts no window.
+// uec is Ultra Ethernet's congestion control with both halves on: NSCC's window at the sender, inside the network's
+// interest, and RCCC's credit, inside the receiver's (docs/references.md, credit and nscc). A packet goes when both
+// let it. What was trimmed on its way out to the receiver is credit's business and cuts no window.
 var uec = Algorithm{
 	Name: "uec", Title: "NSCC with RCCC", Params: slices.Concat(nsccParams, creditParams),
 	Sockets: "sockets", Marks: true,

@@ -6,7 +6,7 @@ import (
 )
 
 // bitmap takes ports as oblivious does and skips those that have a penalty, which every skip pays down by one
-// (uet-htsim's uec_mp.cpp; HANDBOOK.md 6.4).
+// (uet-htsim's uec_mp.cpp; docs/references.md, spraying).
 var bitmap = Policy{Name: "bitmap", Title: "source ports without those marked lately", Hears: true,
 	Params:   []param.Param{sourcePorts, ackEvery},
 	Defaults: param.Values{"source_ports": 128, "ack_every": 0}, Check: several,

@@ -4,7 +4,7 @@
 package entropy
 
 // Most is the largest number of source ports of a queue pair: MRC's profiles have 128 to 256 entropy
-// values (HANDBOOK 19).
+// values (docs/references.md, mrc).
 const Most = 256
 
 // Ports are the dynamic ones from 0xc000 on, as the kernel's RoCE stack uses for RoCEv2.

@@ -6,7 +6,7 @@ import (
 )
 
 // mixed uses good ports again, each once, and where it has none chooses as bitmap does (uet-htsim's
-// uec_mp.cpp; HANDBOOK.md 6.4).
+// uec_mp.cpp; docs/references.md, spraying).
 var mixed = Policy{Name: "mixed", Title: "source ports recycled, else without those marked lately",
 	Hears: true, Params: []param.Param{sourcePorts, ackEvery},
 	Defaults: param.Values{"source_ports": 128, "ack_every": 0}, Check: several,

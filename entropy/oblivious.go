@@ -8,7 +8,7 @@ import (
 )
 
 // oblivious takes each port once a round, in another order every round, whatever becomes of the packets
-// (uet-htsim's uec_mp.cpp; HANDBOOK.md 6.4). Senders that took them in one order would meet at the same
+// (uet-htsim's uec_mp.cpp; docs/references.md, spraying). Senders that took them in one order would meet at the same
 // links again and again.
 var oblivious = Policy{Name: "oblivious", Title: "source ports in changing orders",
 	Params: []param.Param{sourcePorts}, Defaults: param.Values{"source_ports": 128},

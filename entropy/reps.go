@@ -6,7 +6,7 @@ import (
 )
 
 // reps uses again the ports of packets that arrived unmarked, each once, and draws another where it has none
-// (Bonato et al., REPS: recycled entropy packet spraying, arXiv 2407.21625; HANDBOOK.md 6.4). After a
+// (Bonato et al., REPS: recycled entropy packet spraying, arXiv 2407.21625; docs/references.md, spraying). After a
 // time-out it is frozen for a while: it uses only ports that it knows, again and again, because what it
 // would draw may lead over what has failed.
 var reps = Policy{Name: "reps", Title: "source ports recycled while they are good", Hears: true,

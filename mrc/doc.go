@@ -4,7 +4,7 @@
 // format.
 //
 // The specification (OCP, revision 1.0 of March 2026) was not at hand; rules are from digests of it, which
-// HANDBOOK.md section 19 lists. What follows them, and what is our own choice:
+// docs/references.md, mrc lists. What follows them, and what is our own choice:
 //
 // Paths. A profile of entropy values (EVs) has equally many per plane. Those that are active take turns in an
 // order at random, drawn anew each round (ev.go); the rest are the reserve. A SACK's SKIP_ONCE and a NACK's

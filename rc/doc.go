@@ -51,7 +51,7 @@
 //
 // The requester sends again what NakMissing or NakTrimmed names. What went again is lost again
 // when NakGap shows that so many packets overtook it, or that something came which
-// went two round trips later, or when nothing comes for IRN's RTO (HANDBOOK.md 1.5)
+// went two round trips later, or when nothing comes for IRN's RTO (docs/references.md, irn)
 // and two round trips, as far as they are known: then what is known to be missing
 // goes again, or the last packet, whose answer says what arrived. The ACK timeout is left
 // for a path that is dead. READ data is placed in any order, and what is missing of it is asked for alone.

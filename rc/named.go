@@ -97,7 +97,7 @@ const fewAhead = 5
 
 // Window says how many packets the driver's window holds; 0: there is none. Where answers name their packets,
 // what more than half as many again have overtaken is lost, and so is what else is missing by then: a window
-// can be no farther apart on its paths (SLEEK of uet-htsim, uec.cpp; HANDBOOK.md 6.3). The oldest goes again
+// can be no farther apart on its paths (SLEEK of uet-htsim, uec.cpp; docs/references.md, nscc). The oldest goes again
 // at once and asks the responder to list the others.
 func (q *QP) Window(packets uint64) {
 	if q.sel != nil {

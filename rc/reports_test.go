@@ -157,7 +157,7 @@ func TestNamedAnswersAreTimed(t *testing.T) {
 }
 
 // TestOldestGoesAgainBehindAWindow: once more than half as many again as a window have overtaken the oldest packet,
-// it goes again and asks for a list, though it went again before (HANDBOOK.md 6.3, SLEEK).
+// it goes again and asks for a list, though it went again before (docs/references.md, nscc, SLEEK).
 func TestOldestGoesAgainBehindAWindow(t *testing.T) {
 	for _, ahead := range []int{6, 7} { // 1.5 windows of 4 packets, and one more
 		e := sent(t, 30, func(c *Config) { c.Recovery, c.Named, c.AckEvery, c.NakAfter = Selective, true, 64, 63 })

@@ -7,7 +7,7 @@ import (
 )
 
 // How long a selective requester waits before the ACK timeout, at least, from
-// HANDBOOK.md 1.5, where IRN's two settings are: for news while a packet is known
+// docs/references.md, irn, where IRN's two settings are: for news while a packet is known
 // to be missing, and, far longer because a pause is silence too, while none is. No
 // more than rtoFew packets in flight pause nobody.
 const (

@@ -145,7 +145,7 @@ func (l *lane) arrive(f *flying) {
 }
 
 // Selective repeat sends again what was lost and nothing else, at the default of
-// nak_after as at none (HANDBOOK.md 1.5). Every fiftieth packet is lost, 70 in all.
+// nak_after as at none (docs/references.md, irn). Every fiftieth packet is lost, 70 in all.
 func TestOnlyWhatWasLostGoesAgain(t *testing.T) {
 	for _, after := range []int{0, 2, 256, 1024} {
 		l := newLane(t, func(c *Config) { c.NakAfter = after })

@@ -26,7 +26,7 @@ func TestRoundTripsByHand(t *testing.T) {
 	}
 }
 
-// TestSilence: for how long a selective requester waits for news, by what it knows: HANDBOOK.md 1.5 (IRN's two
+// TestSilence: for how long a selective requester waits for news, by what it knows: docs/references.md, irn (IRN's two
 // settings). The oldest packet went at 0, the ACK timeout is a second or more.
 func TestSilence(t *testing.T) {
 	const us = unit.Microsecond

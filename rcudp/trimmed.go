@@ -7,12 +7,12 @@ import (
 	"railyard/unit"
 )
 
-// A switch that trims (HANDBOOK.md 6.1) leaves a datagram its headers, adjusts the lengths of IP and UDP, and
-// gives it a DSCP that nothing else has. Its ICRC was cut off with the rest, and covers what is gone: it
-// cannot hold. So a datagram is taken for trimmed when it has such a DSCP and no ICRC that holds; one that is
-// whole keeps its ICRC under any DSCP, because that does not cover it. Of a trimmed datagram nothing is
-// believed but which packet of which queue pair it was, from the queue pair's own peer: whoever makes one up
-// can have that packet sent again, and no more.
+// A switch that trims (docs/references.md, trimming) leaves a datagram its headers, adjusts the lengths of IP and
+// UDP, and gives it a DSCP that nothing else has. Its ICRC was cut off with the rest, and covers what is gone: it
+// cannot hold. So a datagram is taken for trimmed when it has such a DSCP and no ICRC that holds; one that is whole
+// keeps its ICRC under any DSCP, because that does not cover it. Of a trimmed datagram nothing is believed but which
+// packet of which queue pair it was, from the queue pair's own peer: whoever makes one up can have that packet sent
+// again, and no more.
 
 // TrimDSCP are the DSCPs of trimmed datagrams: of those that were cut in the fabric, and at the port to their
 // receiver. They may be the same.

@@ -129,7 +129,7 @@ func TestHeaderRoundTrip(t *testing.T) {
 			t.Errorf("%v prints as %q", h.Opcode, s)
 		}
 	}
-	// HANDBOOK.md 1.1: RC opcodes and their headers.
+	// docs/references.md, wire: RC opcodes and their headers.
 	for op, size := range map[Opcode]int{0x00: 12, 0x03: 16, 0x06: 28, 0x0b: 32, 0x0c: 28, 0x0d: 16, 0x0e: 12,
 		0x11: 16, 0x12: 24,
 		0x13: 40, 0x17: 16, 0x1c: 32, 0x1d: 28, 0x64: 20, 0x65: 24} {

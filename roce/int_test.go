@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// HPCC's header has 42 bytes for five hops (HANDBOOK.md 4; int-header.h 10 to 31).
+// HPCC's header has 42 bytes for five hops (docs/references.md, hpcc; int-header.h 10 to 31).
 func TestINTLength(t *testing.T) {
 	var h INT
 	if n := len(h.append(nil)); n != 42 || INTLen != 42 {

@@ -19,7 +19,7 @@ import (
 //	[P] exergy-connect/pcap-view, dissectors/mrc.js: widths, units, both UDP ports
 //	[H] a testbench of an FPGA's receiver (ib_transport_protocol, mrc_headers.hpp; its repository was not
 //	    named) that builds control packets field by field from the tables
-//	[D] digests of the text, of which HANDBOOK.md section 19 has one
+//	[D] digests of the text, of which docs/references.md, mrc has one
 //	[O] OCP's own interface of the same revision, opencomputeproject/OCP-Multipath-Reliable-Connection,
 //	    mrc.h and mrc_ctl.h: what values count in and may be, no layout
 //

@@ -16,7 +16,7 @@ func Extend(psn uint32, near uint64) uint64 {
 }
 
 // rnrTimers are the times of the RNR NAK timer codes in units of 10 us (IBTA
-// 9.7.5.2; HANDBOOK.md 1.4).
+// 9.7.5.2; docs/references.md, rc).
 var rnrTimers = [32]int64{65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512,
 	768, 1024, 1536,
 	2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152}

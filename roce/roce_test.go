@@ -7,7 +7,7 @@ import (
 	"railyard/unit"
 )
 
-// HANDBOOK 1.1: a WRITE Middle at MTU 4096 is 62 bytes of overhead, 82 with
+// docs/references.md, wire: a WRITE Middle at MTU 4096 is 62 bytes of overhead, 82 with
 // preamble and gap, so 98.04 % of the wire is payload.
 func TestFrameSizes(t *testing.T) {
 	for _, c := range []struct {

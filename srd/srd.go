@@ -55,7 +55,7 @@ var Protocol = transport.Protocol{
 		{Name: "retries", Kind: param.Count, Min: "1", Max: "255",
 			Doc: "how often one packet goes again before its message fails"},
 	},
-	// Queues of one round trip, as NSCC aims at without trimming (HANDBOOK.md 6.3).
+	// Queues of one round trip, as NSCC aims at without trimming (docs/references.md, nscc).
 	Defaults: param.Values{"paths": 64, "window": 4096, "ack_every": 4, "ack_delay": 2 * unit.Microsecond,
 		"slow": 2.0, "step": 0.25, "increase": 0.02, "cut": 0.5, "gain": 2.0,
 		"timeout": 50 * unit.Microsecond, "retries": 100},

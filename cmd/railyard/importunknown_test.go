@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// A file in no format that is read is answered with eight that are; the help lists all, of cables, traces and trainings.
+// A file in no format that is read is answered with eight that are; the help lists all, of cables, traces and
+// trainings.
 func TestImportOfNothingKnown(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "hello.txt")
 	if err := os.WriteFile(path, []byte("hello\n"), 0o600); err != nil {

@@ -16,7 +16,7 @@ const (
 	answers = "testdata/slurm_answers.txt" // random options; GPUs and ranks too
 )
 
-// realConf is a cluster of six nodes on this machine, each a slurmd of its own (HANDBOOK.md 17); GPUs are
+// realConf is a cluster of six nodes on this machine, each a slurmd of its own (docs/references.md, slurm); GPUs are
 // files. It has a folder, and ports of a network of its own; proctrack/pgid would take 3 s to see that a
 // batch job has ended. Railyard reads the same text.
 const realConf = `ClusterName=railyard

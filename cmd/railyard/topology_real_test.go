@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// slurmConf runs slurmctld alone, without munge and cgroups (HANDBOOK.md 17).
+// slurmConf runs slurmctld alone, without munge and cgroups (docs/references.md, slurm).
 const slurmConf = `ClusterName=railyard
 SlurmctldHost=localhost(127.0.0.1)
 SlurmctldPort=6817

@@ -74,7 +74,7 @@ func parseLength(s, unitName string) (int64, error) {
 // mostMM is the longest cable there is, 1000 km.
 const mostMM = 1_000_000_000
 
-// lengthOf is the cable in which light takes as many picoseconds (1.98e8 m/s, HANDBOOK.md 3.2), to the
+// lengthOf is the cable in which light takes as many picoseconds (1.98e8 m/s, docs/references.md, headroom), to the
 // millimetre, which is 5 ps: other simulators give delays.
 func lengthOf(text string, ps float64) (int64, error) {
 	mm := math.Round(ps * 0.198)

@@ -48,7 +48,7 @@ var Protocols = []string{LL, LL128, Simple}
 const ByNVLS = "nvls"
 
 // Constants of nccl src/graph/tuning.cc, in microseconds and by protocol where
-// there are three (HANDBOOK.md 9.3).
+// there are three (docs/references.md, nccl-tuning).
 var (
 	baseTree, baseRing = [3]float64{6.8, 14, 8.4}, [3]float64{6.6, 14, 8.4}
 	linkTree, linkRing = [3]float64{0.6, 1.25, 4.0}, [3]float64{0.6, 1.9, 3.4} // over NVLink
@@ -72,7 +72,7 @@ var (
 
 // treeShare is the share of its bandwidth that a tree of an all-reduce reaches, by size: by
 // protocol, then by the power of two from 64 B on; nothing is taken off beyond. That
-// there is a table of 64 B to 256 MB is HANDBOOK.md's, its numbers are from memory of
+// the table has 64 B to 256 MB was read there, its numbers are from memory of
 // the same file.
 var treeShare = [3][23]float64{
 	{1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1},
@@ -167,7 +167,7 @@ func (m Machine) treeLatency(p int) float64 {
 
 // bus returns the bandwidth of all channels of a ring together. NCCL looks for a ring with one rate inside nodes
 // and between them; trees may be faster inside, up to twice, which on two nodes is what counts (nccl
-// src/graph/search.cc, ncclTopoCompute; HANDBOOK.md 9.3).
+// src/graph/search.cc, ncclTopoCompute; docs/references.md, nccl-tuning).
 func (m Machine) bus() float64 {
 	switch m.Nodes {
 	case 1:

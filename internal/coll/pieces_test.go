@@ -57,8 +57,8 @@ func TestRingIsScatterAndGather(t *testing.T) {
 	})
 }
 
-// TestPieces cuts what trees and slices send into pieces of 512 KiB (NCCL's 4 MiB in 8 steps, HANDBOOK.md 9.3),
-// into 1,024 of them at most, and into one where there is nothing to cut.
+// TestPieces cuts what trees and slices send into pieces of 512 KiB (NCCL's 4 MiB in 8 steps, docs/references.md,
+// nccl-tuning), into 1,024 of them at most, and into one where there is nothing to cut.
 func TestPieces(t *testing.T) {
 	const piece = 524_288
 	for _, c := range []struct {

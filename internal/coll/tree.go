@@ -8,7 +8,7 @@ import (
 )
 
 // TreeParents returns the parents of n ranks in one of NCCL's two binary trees,
-// -1 at the root (nccl src/graph/trees.cc; HANDBOOK.md 9.2). In tree 0 a rank's
+// -1 at the root (nccl src/graph/trees.cc; docs/references.md, nccl-trees). In tree 0 a rank's
 // lowest set bit is its height; tree 1 is its mirror image, or, when n is odd, the
 // same shifted by one, so that who is a leaf in one is inside the other.
 func TreeParents(n, tree int) []int {
@@ -43,7 +43,7 @@ func parent(r, n int) int {
 }
 
 // treePiece is a slice of NCCL's buffer, and treeSlots how many are under way on a
-// connection: 4 MiB in 8 steps (HANDBOOK.md 9.3).
+// connection: 4 MiB in 8 steps (docs/references.md, nccl-tuning).
 const (
 	treePiece = 512 * unit.KiB
 	treeSlots = 8

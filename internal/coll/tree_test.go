@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// NCCL's tree of eight ranks (HANDBOOK.md 9.2), and its mirror image.
+// NCCL's tree of eight ranks (docs/references.md, nccl-trees), and its mirror image.
 func TestTreeParents(t *testing.T) {
 	if got := TreeParents(8, 0); !reflect.DeepEqual(got, []int{-1, 2, 4, 2, 0, 6, 4, 6}) {
 		t.Errorf("tree 0: %v", got)

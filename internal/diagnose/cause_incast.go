@@ -54,8 +54,8 @@ func findIncast(f *Fabric, c *Cause) (out []Finding) {
 	return out
 }
 
-// seldom is the share of packets that DCQCN's paper marks at its upper threshold (HANDBOOK.md
-// 2.1): a queue that marks more of them has been as long as that.
+// seldom is the share of packets that DCQCN's paper marks at its upper threshold (docs/references.md,
+// dcqcn): a queue that marks more of them has been as long as that.
 const seldom = 0.01
 
 // marksMuch reports a port that marks more of a class than that.

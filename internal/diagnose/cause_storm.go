@@ -12,7 +12,7 @@ import (
 // a receiver that is slow has a buffer that fills and drains, so that for each pause it
 // got at least a packet; a NIC that is stuck is sent nothing more and pauses again and
 // again, before the pause before has run out (IEEE 802.1Qbb: 65535 quanta at most). The
-// watchdog's finding counts as it is (HANDBOOK.md 3.4). A switch that passes pauses on is
+// watchdog's finding counts as it is (docs/references.md, watchdog). A switch that passes pauses on is
 // never the storm: only where pauses begin.
 var storm = Cause{Name: "storm", About: "a NIC pauses its switch without end", find: findStorms}
 
@@ -81,7 +81,7 @@ const stormWhy = "a slow receiver gets at least a packet for each pause, a stuck
 const stormFix = "take the server out (drain its jobs), reset or replace its NIC, look at its firmware; " +
 	"have the PFC watchdog on at ports to hosts"
 
-// longestQuanta is the longest pause that a frame can ask for (HANDBOOK.md 3.1), in bits.
+// longestQuanta is the longest pause that a frame can ask for (docs/references.md, pfc), in bits.
 const longestQuanta = 65535 * 512
 
 // foremost reports that a NIC pauses no other class in which more is sent to it: one whose buffer is full

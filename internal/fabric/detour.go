@@ -28,7 +28,7 @@ func (n *Net) SetDetours(region []int32, rising *queue.Rising) {
 //
 // The class rises on every cable between regions. A packet holds buffer in a class and wants some in
 // the same or a higher one, in the same class only further on between local and global; so what waits
-// for each other never comes around (HANDBOOK 23). Its ingress accounts it to the class that the
+// for each other never comes around (docs/references.md, deadlock-free). Its ingress accounts it to the class that the
 // peer sent it in, which is the one a pause can stop. Towards a NIC it has its own class again:
 // that waits for nobody but the NIC, which knows no other.
 func (n *Net) steer(now unit.Time, f *forward, node, in int32, p *Packet) {

@@ -87,7 +87,7 @@ func TestADetour(t *testing.T) {
 		Eight of class 3 go from A at R0 to C at R2 by way of region R1, though R0 has a cable to R2. Each
 		region is one switch. The class rises behind every cable between regions, so it is 4 on the second;
 		towards C, whose cable is the slow one, it is 3 again. R2 counts what came from R1 in the class that
-		R1 sent it in: its pause stops R1's queue 4. (HANDBOOK 23; Kim et al., ISCA 2008)`)
+		R1 sent it in: its pause stops R1's queue 4. (docs/references.md, deadlock-free; Kim et al., ISCA 2008)`)
 	for p := range net.Ports {
 		net.TapPort(int32(p), true)
 	}

@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// HANDBOOK.md 3.3 (the HPCC model's order): what arrives goes to the shared pool up to xOFF and to
+// docs/references.md, thresholds (the HPCC model's order): what arrives goes to the shared pool up to xOFF and to
 // headroom beyond. That the peer is paused changes nothing about it: with half of the pool free
 // again, the packets of a peer that does not obey fit there, and none is lost.
 func TestPausedIngressUsesTheSharedPool(t *testing.T) {

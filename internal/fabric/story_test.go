@@ -96,7 +96,8 @@ func pauseAndResume(t *testing.T) {
 	s := newScene(t, `PFC: C cannot take what A sends, and nothing is lost.
 		A sends a frame of 4,062 bytes to C every 326.56 ns, line rate, over cables of 1 us. C pauses S from
 		10 us on and resumes it at 40 us. S lets the shared buffer fill up to xOFF, 40 KB, then pauses A; what A
-		had sent before it knew goes to the headroom. At xON, 20 KB, it may go on (802.1Q 36, HANDBOOK.md 3.2).`,
+		had sent before it knew goes to the headroom. At xON, 20 KB,
+		it may go on (802.1Q 36; docs/references.md, headroom).`,
 		unit.Microsecond, func(q *queue.Spec) {
 			q.Queues[3] = queue.Class{Weight: 50, Lossless: true, XOff: 40 * unit.KB, XOn: 20 * unit.KB}
 		})
@@ -147,7 +148,7 @@ func storm(t *testing.T, name string, forward bool) {
 	s := newScene(t, `The PFC watchdog, action `+name[len("storm-"):]+`: a NIC, C, pauses its switch without end.
 		C is broken from 50 to 1,000 ms.
 		A sends it a frame a millisecond. S looks every 200 ms: a queue that was paused at two looks, never
-		let go between them, and holds frames is a storm (SONiC's rules, HANDBOOK.md 3.4).
+		let go between them, and holds frames is a storm (SONiC's rules, docs/references.md, watchdog).
 		`+strings.TrimSpace(action)+`
 		When no pause has come for 200 ms the queue is given back.`,
 		100*unit.Nanosecond, func(q *queue.Spec) { q.Watchdog.On, q.Watchdog.Forward = true, forward })
@@ -182,7 +183,7 @@ func wred(t *testing.T, name string, ecn bool) {
 		decides (Floyd and Jacobson 1993).`
 	if ecn {
 		what = `WRED with ecn marks instead of dropping (RFC 3168, section 5).
-		The queue that a frame leaves behind when it goes decides, as in HPCC's model (HANDBOOK.md 2.1).`
+		The queue that a frame leaves behind when it goes decides, as in HPCC's model (docs/references.md, dcqcn).`
 	}
 	s := newScene(t, what+`
 		A and B send twelve frames each to C at line rate, twice what its cable carries. Below the minimum, 10 KB,

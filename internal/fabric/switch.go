@@ -172,7 +172,7 @@ func (n *Net) drop(out, pi int32, p *Packet) {
 }
 
 // threshold returns the bytes an element of class k may hold of the shared
-// pool: alpha times what is free (HANDBOOK.md 3.3).
+// pool: alpha times what is free (docs/references.md, thresholds).
 func (sw *Switch) threshold(k *queue.Class) int64 {
 	return int64(k.Alpha * float64(sw.limit-sw.shared))
 }
@@ -186,7 +186,7 @@ func (sw *Switch) xoff(k *queue.Class) int64 {
 }
 
 // admitLossless accounts a packet to its ingress. Up to xOFF it uses the
-// shared pool, whether the peer is paused or not (HANDBOOK.md 3.3); beyond,
+// shared pool, whether the peer is paused or not (docs/references.md, thresholds); beyond,
 // headroom, and the peer is paused. Only a full headroom loses packets.
 func (n *Net) admitLossless(sw *Switch, out int32, p *Packet) bool {
 	slot := n.slot(p.In, int(p.Came))

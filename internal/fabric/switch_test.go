@@ -162,7 +162,7 @@ func TestRefused(t *testing.T) {
 }
 
 // The dynamic threshold: n saturated lossy queues of alpha a settle at
-// a B / (1 + a n) each (HANDBOOK.md 3.3).
+// a B / (1 + a n) each (docs/references.md, thresholds).
 func TestDynamicThreshold(t *testing.T) {
 	for _, c := range []struct {
 		alpha float64

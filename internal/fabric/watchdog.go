@@ -14,7 +14,7 @@ type stormState struct {
 	stormed      bool
 }
 
-// poll is the PFC watchdog, by SONiC's rules (HANDBOOK.md 3.4): a queue is stuck over a poll
+// poll is the PFC watchdog, by SONiC's rules (docs/references.md, watchdog): a queue is stuck over a poll
 // interval when it was paused at both its ends and never resumed between them, and holds
 // packets. It can have sent nothing then, whether packets queue or pass through an idle port.
 // Stuck for the whole detection time, it is stormed, until no PFC frame has come for the

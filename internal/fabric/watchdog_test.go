@@ -43,7 +43,7 @@ func newStormy(t *testing.T, forward, back bool) *stormy {
 	return s
 }
 
-// HANDBOOK.md 3.4: with 200/200/200 ms a permanent storm is detected in (200, 400] ms, and
+// docs/references.md, watchdog: with 200/200/200 ms a permanent storm is detected in (200, 400] ms, and
 // given up in (200, 400] ms after its end, whenever it begins and ends. That packets passed
 // through the idle port since the last poll, unqueued, must not make it sooner.
 func TestStormIsDetectedInTime(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 
 // param is one parameter of a ConnectX NIC's DCQCN: its name below ecn/roce_rp or ecn/roce_np, the range of
 // the register that holds it, what it is in the simulated NIC, and the number that it ships with
-// (HANDBOOK.md
-// 2.2; mlxconfig has the same in capitals, with the port's number behind).
+// (docs/references.md,
+// dcqcn-nic).
 type param struct {
 	name  string
 	np    bool // of the notification point

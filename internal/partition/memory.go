@@ -9,7 +9,7 @@ import (
 
 // StateBytes are mixed precision's bytes per parameter with Adam: parameters and
 // gradients in 16 bit; master copy, momentum and variance in 32 bit (ZeRO paper,
-// HANDBOOK.md 10.4). That is 16 TB for a trillion parameters; a seed gives the same
+// docs/references.md, zero). That is 16 TB for a trillion parameters; a seed gives the same
 // formula, (4+12) bytes, and says about 24 TB.
 const (
 	paramBytes = 2
@@ -45,7 +45,7 @@ func (m RankMemory) Total() unit.Bytes {
 }
 
 // LayerActivations returns the bytes that one layer keeps per microbatch on a
-// rank, in 16 bit (Korthikanti et al. 2022, table 2; HANDBOOK.md 10.3).
+// rank, in 16 bit (Korthikanti et al. 2022, table 2; docs/references.md, activations).
 func (l Layout) LayerActivations(m *model.Config) float64 {
 	t := float64(l.TP)
 	sbh := float64(l.Seq/int64(l.CP)) * float64(l.Micro) * float64(m.Hidden)

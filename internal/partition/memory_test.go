@@ -23,7 +23,7 @@ func layout(tp, pp, dp int) Layout {
 		Micro: 1, Microbatches: 8, Seq: 2048}
 }
 
-// Activations per layer of GPT-3 as Korthikanti et al. have them (HANDBOOK.md 10.3).
+// Activations per layer of GPT-3 as Korthikanti et al. have them (docs/references.md, activations).
 func TestLayerActivations(t *testing.T) {
 	m := builtin(t, "gpt3-175b")
 	for _, c := range []struct {
@@ -42,7 +42,7 @@ func TestLayerActivations(t *testing.T) {
 	}
 }
 
-// ZeRO's figures: 7.5 billion parameters on 64 GPUs (HANDBOOK.md 10.4).
+// ZeRO's figures: 7.5 billion parameters on 64 GPUs (docs/references.md, zero).
 func TestZeRO(t *testing.T) {
 	for stage, want := range []float64{120, 31.4, 16.6, 1.9} {
 		if got := ZeROBytes(7.5e9, 64, stage) / 1e9; math.Abs(got-want) > 0.05 {

@@ -21,7 +21,7 @@ func (in FabricInput) flat(kind, fabric string) string {
 }
 
 // dragonfly is the one that takes the fewest switches: a = 2p = 2h as near as the
-// ports allow (Kim et al. 2008; HANDBOOK.md 11), and only as many groups as are needed,
+// ports allow (Kim et al. 2008; docs/references.md, topologies), and only as many groups as are needed,
 // which share the global cables. A fabric too small for three such groups has smaller
 // ones, with several cables between two switches, so that a group's own bandwidth stays.
 // Its oversubscription is that of NICs to global cables: 1:1 is p = h.
@@ -104,7 +104,7 @@ func filled(radix int, in FabricInput) (best topo.Dragonfly, ok bool) {
 
 // torus is a cube of switches that have six neighbours, each with as many servers and with as many cables to
 // each neighbour as cost least for the oversubscription between its halves, or as come nearest to it
-// (HANDBOOK.md 11).
+// (docs/references.md, topologies).
 func torus(in FabricInput, d Design) Design {
 	ports := in.ports(in.Leaf)
 	price, _ := in.Prices.switchPart(in.Leaf)

@@ -77,7 +77,7 @@ func TestSeedFabrics(t *testing.T) {
 	}
 }
 
-// The published sizes of regular topologies (HANDBOOK.md 11).
+// The published sizes of regular topologies (docs/references.md, topologies).
 func TestRegularSizes(t *testing.T) {
 	for _, c := range []struct {
 		gpus     int

@@ -16,8 +16,8 @@ type tree struct {
 	pods, aggs, out, planes int // aggregation switches of a pod, cables of one to cores, groups of cores
 }
 
-// fatTree is the folded Clos of whole servers under leaves: two tiers where they do, else pods that are
-// non-blocking inside (HANDBOOK.md 11: whole, of one GPU a server, k^3/4 ports of 5k^2/4 switches), with the
+// fatTree is the folded Clos of whole servers under leaves: two tiers where they do, else pods that are non-blocking
+// inside (docs/references.md, topologies: whole, of one GPU a server, k^3/4 ports of 5k^2/4 switches), with the
 // oversubscription towards the top tier.
 func fatTree(in FabricInput, d Design) Design {
 	k, per := in.ports(in.Leaf), in.PerServer

@@ -48,7 +48,7 @@ func TestPortPlanes(t *testing.T) {
 }
 
 // 131,072 NICs of 800G in eight planes are 512 leaves of 256 ports down to a plane, whose cables to spines
-// are broken out as those of the NICs are (OCP MRC; HANDBOOK 19); fewer, whose leaves fit the spines' whole
+// are broken out as those of the NICs are (OCP MRC; docs/references.md, mrc); fewer, whose leaves fit the spines' whole
 // ports, are cabled by whole ports.
 func TestPlanesBrokenOut(t *testing.T) {
 	for _, c := range []struct{ gpus, leaves, up, spines int }{{131_072, 4096, 256, 2048},

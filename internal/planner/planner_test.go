@@ -61,7 +61,7 @@ func TestSizeBothWays(t *testing.T) {
 	if want := 0.7 * float64(b.GPUs) * b.Seconds / 3600; math.Abs(b.EnergyKWh/want-1) > 1e-9 {
 		t.Errorf("%g kWh, want %g", b.EnergyKWh, want)
 	}
-	// Megatron's days (HANDBOOK.md 10.1): 175B, 300B tokens, 1,024 GPUs at 140 TFLOP/s: 34 days;
+	// Megatron's days (docs/references.md, megatron): 175B, 300B tokens, 1,024 GPUs at 140 TFLOP/s: 34 days;
 	// 1T, 450B, 3,072 at 163: 84.
 	for _, c := range []struct{ p, tok, x, n, days float64 }{{175e9, 300e9, 140e12, 1024, 33.9},
 		{1008e9, 450e9, 163e12, 3072, 83.9}} {

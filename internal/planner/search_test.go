@@ -54,7 +54,7 @@ func TestSearchHolds(t *testing.T) {
 	}
 }
 
-// The bubble is (p-1)/(v m) of the ideal time (HANDBOOK.md 10.2), with the head's
+// The bubble is (p-1)/(v m) of the ideal time (docs/references.md, bubble), with the head's
 // time left out: it is the last stage's alone.
 func TestBubble(t *testing.T) {
 	in := searching(builtin(t, "gpt3-175b"), site(t, 64), 0, 2048, 50)

@@ -16,7 +16,7 @@ const Week = 7 * 24 * 3600.0
 // Rules of thumb for the work of training: floating point operations per
 // parameter and token. Forward takes two, backward four; recomputing the
 // forward pass for the backward one takes two more (seed "GPU fabrics for GenAI
-// workloads", model mathematics; HANDBOOK.md 10.1).
+// workloads", model mathematics; docs/references.md, megatron).
 const (
 	RuleStored     = 6
 	RuleRecomputed = 8

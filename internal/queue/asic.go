@@ -7,7 +7,7 @@ import (
 )
 
 // ASIC holds the figures of a switch chip in SONiC's headroom calculation: asic_table.j2 and
-// buffer_headroom_mellanox.lua of sonic-buildimage and sonic-swss (HANDBOOK.md 3.2).
+// buffer_headroom_mellanox.lua of sonic-buildimage and sonic-swss (docs/references.md, headroom).
 type ASIC struct {
 	Name     string     // spectrum4
 	Rate     unit.Rate  // of its fastest port

@@ -6,7 +6,7 @@ import (
 	"railyard/unit"
 )
 
-// The table of HANDBOOK.md 3.2, evaluated with SONiC's own script: port MTU 9100, lossless
+// The table of docs/references.md, headroom, evaluated with SONiC's own script: port MTU 9100, lossless
 // MTU 1024, small packets only.
 func TestSONiCHeadroom(t *testing.T) {
 	for _, c := range []struct {

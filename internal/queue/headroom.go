@@ -34,7 +34,7 @@ func (s *Spec) Reserve(class int, rate unit.Rate, prop, response, pipeline unit.
 }
 
 // Response returns how long a port of rate r may take to act on a pause: the
-// budget of IEEE 802.3 31B.3.7 (HANDBOOK.md 3.1).
+// budget of IEEE 802.3 31B.3.7 (docs/references.md, pfc).
 func Response(r unit.Rate) unit.Time { return roce.PauseTime(quanta(r), r) }
 
 // quanta is that budget, in units of 512 bit times.

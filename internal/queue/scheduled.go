@@ -5,11 +5,11 @@ import (
 	"railyard/unit"
 )
 
-// Scheduled holds the settings that the switches of a scheduled fabric share (HANDBOOK.md 8). Those with servers
-// are interface nodes: what comes in waits there in a queue of its own per egress port and class (VOQ)
-// until the egress port has granted it credit, and is cut into cells that go over all fabric links in
-// turn. The others are fabric nodes, which only pass cells on. Cell and credit sizes of real ones are not
-// public: 256 B and 1 to 4 KiB are what is said of them.
+// Scheduled holds the settings that the switches of a scheduled fabric share (docs/references.md, scheduled). Those
+// with servers are interface nodes: what comes in waits there in a queue of its own per egress port and class (VOQ)
+// until the egress port has granted it credit, and is cut into cells that go over all fabric links in turn. The
+// others are fabric nodes, which only pass cells on. Cell and credit sizes of real ones are not public: 256 B and 1
+// to 4 KiB are what is said of them.
 type Scheduled struct {
 	Cell    unit.Bytes `json:"cell_bytes"`    // on a fabric link, with its header; all are of this size
 	Header  unit.Bytes `json:"header_bytes"`  // of a cell

@@ -56,7 +56,7 @@ type WRED struct {
 	ECN         bool       `json:"ecn" yaml:"ecn" doc:"mark instead of drop"`
 }
 
-// Watchdog is the PFC storm watchdog (HANDBOOK.md 3.4).
+// Watchdog is the PFC storm watchdog (docs/references.md, watchdog).
 type Watchdog struct {
 	On      bool      `json:"on" yaml:"on" doc:"watch for queues that stay paused"`
 	Poll    unit.Time `json:"poll_ps" yaml:"poll" range:"10us,3600s" doc:"polling interval"`

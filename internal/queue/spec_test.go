@@ -117,9 +117,9 @@ func TestHeadroomGrows(t *testing.T) {
 	}
 }
 
-// Headroom worked out by hand (HANDBOOK 3.2), in bytes at line rate, with frames of 4,178 bytes and 20 between
-// them: the frame that the pause waits for 4,198, the pause 84, the cable twice, the answer in quanta of 64
-// bytes (IEEE 802.3, 31B.3.7) and the pipeline arrive as frames without what is between them; and two more.
+// Headroom worked out by hand (docs/references.md, headroom), in bytes at line rate, with frames of 4,178 bytes and
+// 20 between them: the frame that the pause waits for 4,198, the pause 84, the cable twice, the answer in quanta of
+// 64 bytes (IEEE 802.3, 31B.3.7) and the pipeline arrive as frames without what is between them; and two more.
 func TestHeadroomByHand(t *testing.T) {
 	for _, c := range []struct {
 		gbps, metres float64

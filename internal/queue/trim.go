@@ -8,7 +8,7 @@ import (
 // Trim is packet trimming: what a switch makes of packets for which a queue that trims (Class.Trim) has no
 // room. It cuts them to their headers, gives them a DSCP of their own and sends them on by that DSCP's
 // queue, so that their receiver learns at once what it does not get. One that is no longer than Size, or has
-// nothing to cut, goes that way whole (SONiC's packet trimming; SAI's DROP_AND_TRIM; HANDBOOK.md 6.1).
+// nothing to cut, goes that way whole (SONiC's packet trimming; SAI's DROP_AND_TRIM; docs/references.md, trimming).
 type Trim struct {
 	Size unit.Bytes `json:"size_bytes" yaml:"size" range:"64B,16KiB" doc:"bytes that are left of a packet, Ethernet header to FCS; 128B unless given"`
 	DSCP uint8      `json:"dscp" yaml:"dscp" range:"0,63" doc:"DSCP of trimmed packets, whose queue has strict priority; 48 unless given"`

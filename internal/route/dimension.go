@@ -3,7 +3,7 @@ package route
 // DimensionOrder sends packets of a torus along the first dimension until the place there is right, then
 // along the second and the third (topo.Graph.Ordered); parallel cables and sides as long share by hash. The
 // class rises behind the cable that closes a ring and falls back where a packet leaves the ring, so that
-// pauses cannot deadlock (Dally and Seitz 1987; HANDBOOK 23).
+// pauses cannot deadlock (Dally and Seitz 1987; docs/references.md, deadlock-free).
 var DimensionOrder = Policy{
 	Name: "dimension-order", Title: "dimension order",
 	Fixed:   true,

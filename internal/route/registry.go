@@ -94,7 +94,7 @@ func (p *Policy) Classes(torus bool) int {
 	switch {
 	case p.Detours && torus: // twice dimension order
 		return 4
-	case p.Detours: // local and global, local and global, local (Kim et al., ISCA 2008; HANDBOOK 23)
+	case p.Detours: // local and global, local and global, local (Kim et al., ISCA 2008)
 		return 3
 	case p.Ordered:
 		return 2

@@ -9,7 +9,7 @@ import (
 )
 
 // Structured has switches read packets' entropy values instead of hashing them: some bits of the value are
-// the number of the port at switches of tier 1, some at those of tier 2, and so on (MRC; HANDBOOK 19), so
+// the number of the port at switches of tier 1, some at those of tier 2, and so on (MRC; docs/references.md, mrc), so
 // that whoever sends knows which way a value means. NICs lay their values out for it (Fields.Values).
 //
 // Which bits is our choice, the digests have no more than widths: the lowest are tier 1's. Because a value's

@@ -90,8 +90,8 @@ func checkWays(rt *rapid.T, v param.Values, ports [Tiers]int, evs []uint32, plan
 	}
 }
 
-// Fields that cannot name the ports are refused, each with its key; HANDBOOK 19's example of 10, 8 and 4 bits
-// has no room over IPv4.
+// Fields that cannot name the ports are refused, each with its key; docs/references.md, mrc's example of 10, 8 and 4
+// bits has no room over IPv4.
 func TestStructuredTooNarrow(t *testing.T) {
 	for _, c := range []struct {
 		bits [Tiers]int

@@ -240,7 +240,8 @@ func neighbour(key, text string, err error) error {
 	}
 	several := strings.Split(text, ",")
 	switch {
-	case len(several) > 1 && !slices.ContainsFunc(several, func(s string) bool { return !slices.Contains(e.Accepted, s) }):
+	case len(several) > 1 &&
+		!slices.ContainsFunc(several, func(s string) bool { return !slices.Contains(e.Accepted, s) }):
 		return field.New(e.Path, "one value expected, found %s; to compare them: railyard compare SCENARIO --set %s=%s",
 			field.Quote(text), key, text)
 	case key == "cc.algorithm" && slices.Contains(Presets(), text):

@@ -92,7 +92,7 @@ func TestZeroIsAValue(t *testing.T) {
 }
 
 // Where a value says that it is computed, what is used stands beside it.
-// HANDBOOK 3.1: the IEEE budget at 400G is 905 quanta of 1.28 ns; 3.2: light takes
+// docs/references.md, pfc: the IEEE budget at 400G is 905 quanta of 1.28 ns; 3.2: light takes
 // 5.05 ns per metre.
 func TestComputedValuesAreWritten(t *testing.T) {
 	p, err := resolveCC(t, "")

@@ -19,7 +19,7 @@ import (
 	"railyard/unit"
 )
 
-// permutationSetup is the peers' yardstick of HANDBOOK.md section 18: a k-ary
+// permutationSetup is the peers' yardstick of docs/references.md, uet-results: a k-ary
 // three-tier fat tree at 400 Gbit/s with 1 us per link, ECN, PFC and DCQCN on.
 func permutationSetup(tb testing.TB, k int) *Setup {
 	g, err := topo.Build("fat-tree", topo.Params{K: k, Tiers: 3,

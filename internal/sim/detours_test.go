@@ -184,8 +184,8 @@ func (h *heard) strayed(r *Run) (u [2]int32, ok bool) {
 	return u, false
 }
 
-// cyclic reports whether buffers can wait for each other in a circle: then PFC can deadlock (HANDBOOK
-// 23).
+// cyclic reports whether buffers can wait for each other in a circle: then PFC can deadlock (docs/references.md,
+// deadlock-free).
 func (w waits) cyclic() bool {
 	state := map[[2]int32]int{} // 1: on the way, 2: done
 	var visit func(x [2]int32) bool

@@ -113,7 +113,7 @@ workload:
       - {from: h5/gpu-1, to: h2/gpu-1, bytes: 20MB}
 `
 
-// A cyclic buffer dependency (HANDBOOK.md 3.4): five switches in a ring, each
+// A cyclic buffer dependency (docs/references.md, watchdog): five switches in a ring, each
 // flow two hops around it, PFC on. Everything pauses everything for ever: the
 // run says so instead of hanging, and with the watchdog it ends.
 func TestDeadlock(t *testing.T) {

@@ -368,7 +368,7 @@ workload: {traffic: {incast: {bytes: 20MB, fan_in: 2}}}
 }
 
 // Every switch hashing alike polarises: what a leaf sends up one way, the next
-// tier sends on one way too (HANDBOOK.md 7.3).
+// tier sends on one way too (docs/references.md, balls-in-bins).
 func TestPolarisation(t *testing.T) {
 	text := `
 name: polar
@@ -450,7 +450,7 @@ workload: {traffic: {permutation: {bytes: 4MB}}}
 	}
 }
 
-// Pipeline bubbles of 1F1B match (p-1)/m of the ideal (HANDBOOK.md 10.2).
+// Pipeline bubbles of 1F1B match (p-1)/m of the ideal (docs/references.md, bubble).
 func TestPipelineBubble(t *testing.T) {
 	for _, c := range []struct{ p, m int }{{4, 8}, {8, 8}, {4, 32}} {
 		text := fmt.Sprintf(`

@@ -27,10 +27,10 @@ type Input struct {
 	Sockets func(link, node int) string
 }
 
-// UsualDSCPs returns the DSCPs that these switches give RoCE data and CNPs, among
-// those in use in the field: 24 or 26, and 48 (HANDBOOK.md 15). Maps that SONiC's images bring have 3 and 4
-// lossless, AMD's guides 10: where neither of the two is, what most ports pause is data's, the lowest of
-// these, and what CNPs have is not known.
+// UsualDSCPs returns the DSCPs that these switches give RoCE data and CNPs, among those in use in the field: 24 or
+// 26, and 48 (docs/references.md, configurations). Maps that SONiC's images bring have 3 and 4 lossless, AMD's
+// guides 10: where neither of the two is, what most ports pause is data's, the lowest of these, and what CNPs have
+// is not known.
 func UsualDSCPs(configs []*Config) (data, cnp int) {
 	said := func(d int) (n int) {
 		for _, c := range configs {

@@ -151,7 +151,7 @@ type Ref struct {
 	At         Place
 }
 
-// Watchdog is the PFC storm watchdog (HANDBOOK.md 3.4).
+// Watchdog is the PFC storm watchdog (docs/references.md, watchdog).
 type Watchdog struct {
 	On                    Said[bool]
 	Poll, Detect, Restore Said[unit.Time]

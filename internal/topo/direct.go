@@ -9,7 +9,7 @@ import (
 
 // torus is a cube of k^3 switches with Hosts servers each, one unless told otherwise;
 // Uplinks cables join a switch to either neighbour in each of three directions; a ring
-// of two is one of them (HANDBOOK.md 11).
+// of two is one of them (docs/references.md, topologies).
 func torus(p Params) (*Graph, error) {
 	k := p.K
 	switch {

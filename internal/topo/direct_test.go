@@ -6,7 +6,7 @@ import (
 	"railyard/unit"
 )
 
-// Sizes and distances are the closed forms (HANDBOOK.md 11): a torus of n^3 has 3n^3
+// Sizes and distances are the closed forms (docs/references.md, topologies): a torus of n^3 has 3n^3
 // cables between switches and a diameter of 3n/2; a dragonfly of p NICs per switch
 // p(2p)(2p^2+1) NICs and switches of 4p-1 ports, at most three hops apart.
 func TestDirectFabrics(t *testing.T) {

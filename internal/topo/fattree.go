@@ -19,7 +19,7 @@ type FatTree struct {
 
 // NewFatTree finds how few top switches join so many pods and leaves, 0 of either
 // for as many as the arity allows. Whole, they are k^3/4 hosts on 5k^2/4 switches,
-// with two tiers k^2/2 on 3k/2 (HANDBOOK.md 11).
+// with two tiers k^2/2 on 3k/2 (docs/references.md, topologies).
 func NewFatTree(k, tiers, pods, leaves int) (FatTree, error) {
 	if k < 2 || k > 2048 || k%2 != 0 {
 		return FatTree{}, field.New("k", "a fat tree needs an even k from 2 to 2048, found %d", k)

@@ -98,7 +98,7 @@ func (l *Link) Propagation() unit.Time {
 }
 
 // CableDelay returns the time that a signal takes through mm millimetres of cable at
-// 1.98e8 m/s, the figure SONiC's headroom calculation uses (HANDBOOK.md 3.2).
+// 1.98e8 m/s, the figure SONiC's headroom calculation uses (docs/references.md, headroom).
 func CableDelay(mm int64) unit.Time {
 	const metresPerSecond = 198_000_000
 	return unit.Time((mm*1_000_000 + metresPerSecond/1000 - 1) / (metresPerSecond / 1000))

@@ -9,7 +9,7 @@ import (
 
 func cable(r unit.Rate) Cable { return Cable{Rate: r, LengthMM: 3000} }
 
-// HANDBOOK.md 11: k-ary fat trees have k^3/4 hosts and 5k^2/4 switches, two
+// docs/references.md, topologies: k-ary fat trees have k^3/4 hosts and 5k^2/4 switches, two
 // tiers k^2/2 hosts; both are non-blocking.
 func TestFatTreeSizes(t *testing.T) {
 	for _, k := range []int{4, 8, 16} {

@@ -12,7 +12,7 @@ import (
 	"railyard/unit"
 )
 
-// Chakra's execution traces (mlcommons/chakra; HANDBOOK.md 13): one file per rank, name.RANK.et, of nodes
+// Chakra's execution traces (mlcommons/chakra; docs/references.md, formats): one file per rank, name.RANK.et, of nodes
 // that compute, send, receive or take part in a collective, and wait for one another within the rank. Three
 // ways to write them down are read: protobuf (chakraproto.go), the same as JSON, node by node, as Chakra's
 // jsonizer prints it, and the feeder's "workload_graph" (chakrajson.go). Process groups come in nodes of

@@ -26,7 +26,7 @@ func isFlows(_ string, head []byte) bool {
 	return true
 }
 
-// readFlows reads HPCC's flow.txt (HANDBOOK.md 13): how many flows, then of each its sender, receiver,
+// readFlows reads HPCC's flow.txt (docs/references.md, formats): how many flows, then of each its sender, receiver,
 // priority group, destination port, bytes and start in seconds. Nodes are GPUs by their number.
 func readFlows(_ *Options, files []File) (*Trace, error) {
 	if len(files) != 1 {

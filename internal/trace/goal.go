@@ -38,7 +38,7 @@ func uncommented(line string) string {
 //	l2 requires l1
 //	}
 //
-// (LogGOPSim's Schedgen and ATLAHS; HANDBOOK.md 13).
+// (LogGOPSim's Schedgen and ATLAHS; docs/references.md, formats).
 type goalReader struct {
 	schedule
 	line    int

@@ -7,7 +7,7 @@ import (
 	"railyard/unit"
 )
 
-// A binary schedule (LogGOPSim's txt2bin; HANDBOOK.md 13), little endian, packed:
+// A binary schedule (LogGOPSim's txt2bin; docs/references.md, formats), little endian, packed:
 //
 //	u64 4223  u32 ranks  u8 most cores  u8 most NICs
 //	per rank: u64 start, u64 end, from byte 8 of the file

@@ -24,7 +24,7 @@ func isSimAI(_ string, head []byte) bool {
 		strings.HasPrefix(words[0], "HYBRID_") && strings.Contains(string(head), ":"))
 }
 
-// simai is a workload of SimAI or ASTRA-sim 1 (HANDBOOK.md 13).
+// simai is a workload of SimAI or ASTRA-sim 1 (docs/references.md, formats).
 type simai struct {
 	file           string
 	tp, ep, pp, dp int

@@ -10,7 +10,7 @@ import (
 )
 
 // ballsInBins hashes k flows onto n uplinks with the switches' own ECMP hash
-// over many seeds (HANDBOOK.md 7.1), and then on a real fat tree.
+// over many seeds (docs/references.md, balls-in-bins), and then on a real fat tree.
 func ballsInBins() ([]Row, error) {
 	var rows []Row
 	for _, c := range []struct {
@@ -22,7 +22,7 @@ func ballsInBins() ([]Row, error) {
 	} {
 		got := hashMax(c.n, c.k, 4000)
 		rows = append(rows, within(fmt.Sprintf("ECMP: %d flows on %d uplinks, mean of the largest load", c.k,
-			c.n), "HANDBOOK 7.1, balls in bins", c.max, got, 0.02, "%.3f"))
+			c.n), "docs/references.md, balls-in-bins, balls in bins", c.max, got, 0.02, "%.3f"))
 	}
 	idle, err := fatTreeIdle()
 	if err != nil {
@@ -90,7 +90,7 @@ workload: {traffic: {permutation: {bytes: 256KB}}}
 	}
 	want := 0.31640625
 	return []Row{within("fat tree: share of leaf uplinks without a flow, four flows on four uplinks",
-		"HANDBOOK 7.1: (1-1/n)^k", want, float64(idle)/float64(total), 0.03, "%.4f")}, nil
+		"docs/references.md, balls-in-bins: (1-1/n)^k", want, float64(idle)/float64(total), 0.03, "%.4f")}, nil
 }
 
 // loadBalancing is the seeds' thesis by measurement. Large is a permutation of 60 MB.

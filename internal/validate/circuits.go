@@ -76,7 +76,7 @@ func cubeRows(tpu string) ([]Row, error) {
 		return nil, err
 	}
 	rows := []Row{
-		exact("circuit switches of 64 cubes of 4 x 4 x 4", "TPU v4 has 48 (HANDBOOK 23)", 48, four.Switches),
+		exact("circuit switches of 64 cubes of 4 x 4 x 4", "TPU v4 has 48 (docs/references.md, deadlock-free)", 48, four.Switches),
 		exact("circuits that move round a failed cube, of 3,072", "a cube's 96 fibres",
 			96, four.Moved)}
 	const text = `

@@ -86,9 +86,9 @@ func headroom() ([]Row, error) {
 			drops[less] = d
 		}
 		rows = append(rows, exact("drops with the computed headroom, cable of "+cable,
-			"HANDBOOK 3.2, zero-loss test", int64(0), drops[0]))
+			"docs/references.md, headroom, zero-loss test", int64(0), drops[0]))
 		rows = append(rows, Row{Claim: "drops with one MTU less, cable of " + cable,
-			Source: "HANDBOOK 3.2, tightness test", Expected: "> 0",
+			Source: "docs/references.md, headroom, tightness test", Expected: "> 0",
 			Ours: fmt.Sprint(drops[1]), Diff: "-", OK: drops[1] > 0})
 	}
 	return rows, nil
@@ -142,7 +142,7 @@ workload:
 }
 
 // FluidP solves DCQCN's fixed point for the mark probability (Zhu et al. 2015,
-// fluid model; HANDBOOK.md 2.3): n flows share c packets per second, b is the
+// fluid model; docs/references.md, dcqcn): n flows share c packets per second, b is the
 // byte counter in packets, ai the additive increase in packets per second.
 func FluidP(n int, c, b, ai, tau, tauPrime, timer, f float64) float64 {
 	r := c / float64(n)
@@ -175,7 +175,7 @@ func fixedPoint(large bool) ([]Row, error) {
 	}{{2, 7.77e-4}, {4, 1.89e-3}, {8, 4.55e-3}, {10, 6.03e-3}} {
 		got := FluidP(x.n, 40e9/8000, 1e4, 40e6/8000/55e-6*55e-6, 50e-6, 55e-6, 55e-6, 5)
 		rows = append(rows, within(fmt.Sprintf("fluid model, %d flows: mark probability p*", x.n),
-			"HANDBOOK 2.3, table", x.p, got, 0.02, "%.3g"))
+			"docs/references.md, dcqcn, table", x.p, got, 0.02, "%.3g"))
 	}
 	held := map[int]float64{} // what the Monte Carlo says, by number of flows
 	for _, n := range []int{2, 4, 8, 10} {
@@ -202,7 +202,7 @@ func fixedPoint(large bool) ([]Row, error) {
 		got, _ := c.Rates()
 		rows = append(rows,
 			within(fmt.Sprintf("rate after a cut at alpha 1 and %d recovery steps, share of line", k),
-				"HANDBOOK 2.3: 1 - 2^-(k+1)", want, float64(got)/40e9, 1e-9, "%.4f"))
+				"docs/references.md, dcqcn: 1 - 2^-(k+1)", want, float64(got)/40e9, 1e-9, "%.4f"))
 		c.OnTimer(unit.Time(k+1) * 55 * unit.Microsecond)
 	}
 	return rows, nil

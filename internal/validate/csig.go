@@ -26,7 +26,7 @@ func csigRows() (rows []Row, err error) {
 		// A host sends its own data and acknowledges the same number of packets.
 		packets := 128 * 2e6 / 4096.0
 		claim := fmt.Sprintf("HPCC with CSIG of %d B", size)
-		saved := within(claim+", not INT: bytes saved per packet and its answer", "HANDBOOK 4 and 5.4",
+		saved := within(claim+", not INT: bytes saved per packet and its answer", "docs/references.md, hpcc and csig",
 			2*float64(intHeader-size), (carried[0]-carried[size])/packets, 0.02, "%.1f")
 		slower := within(claim+", permutation of 128 hosts: slowest flow, us", "HPCC with INT beside it",
 			slowest[0], slowest[size], 0.1, "%.1f")
@@ -89,7 +89,7 @@ func swiftByTags(hpcc float64) (rows []Row, err error) {
 		rows = append(rows,
 			within(claim+"slowest flow, us", "Swift by round trips beside it", slowest[0], slowest[size],
 				0.05, "%.1f"),
-			within(claim+"bytes sent, of HPCC's with INT", "HANDBOOK 4 and 5.4",
+			within(claim+"bytes sent, of HPCC's with INT", "docs/references.md, hpcc and csig",
 				swiftShare(size), carried[size]/hpcc, 0.005, "%.4f"))
 	}
 	return rows, nil

@@ -8,7 +8,7 @@ import (
 )
 
 // dragonflies measures what Valiant's detours are for: balanced dragonflies whose groups send to their
-// neighbours, and to all (HANDBOOK 23).
+// neighbours, and to all (docs/references.md, deadlock-free).
 func dragonflies() ([]Row, error) {
 	var rows []Row
 	for _, p := range []int{2, 3} {

@@ -7,16 +7,16 @@ import (
 	"railyard/unit"
 )
 
-// creditRows holds credit to what csg-htsim and uet-htsim print for it (HANDBOOK 6.5): 100 Gbit/s, 1 us per
-// hop, three tiers, 2 MB a flow, queues of 35 packets (EQDS) and of one path's worth (RCCC) that trim, and
-// mark between a fifth and four fifths. There a flow ends with the acknowledgement of its last packet, so
-// the way back of one is added here. Their packets take turns on paths that a NIC chooses; here switches
-// choose the least loaded one, which is about as even.
+// creditRows holds credit to what csg-htsim and uet-htsim print for it (docs/references.md, htsim-outputs): 100
+// Gbit/s, 1 us per hop, three tiers, 2 MB a flow, queues of 35 packets (EQDS) and of one path's worth (RCCC) that
+// trim, and mark between a fifth and four fifths. There a flow ends with the acknowledgement of its last packet, so
+// the way back of one is added here. Their packets take turns on paths that a NIC chooses; here switches choose the
+// least loaded one, which is about as even.
 func creditRows(large bool) ([]Row, error) {
 	const (
-		eqds = "csg-htsim, 4000 B packets; HANDBOOK 6.5"
-		rccc = "uet-htsim, validate_uec_rcv.out; HANDBOOK 6.5"
-		both = "uet-htsim, validate_uec_both.out; HANDBOOK 6.5"
+		eqds = "csg-htsim, 4000 B packets; docs/references.md, htsim-outputs"
+		rccc = "uet-htsim, validate_uec_rcv.out; docs/references.md, htsim-outputs"
+		both = "uet-htsim, validate_uec_both.out; docs/references.md, htsim-outputs"
 		all  = sameMatrix
 	)
 	var rows []Row
@@ -212,7 +212,7 @@ workload: {traffic: {matrix: perm1024.cm}}
 	s, _, _ := r.Outcome("")
 	mean := float64(s.Flows.Mean)/1e6 + ackBack
 	return within("RoCE with PFC, permutation of 1,024 hosts on one path each: mean, us",
-		"csg-htsim, 518 to 553; HANDBOOK 6.5", (518+553)/2., mean, 0.1, "%.1f"), nil
+		"csg-htsim, 518 to 553; docs/references.md, htsim-outputs", (518+553)/2., mean, 0.1, "%.1f"), nil
 }
 
 // atMost is a row with a bound.

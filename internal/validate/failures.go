@@ -95,7 +95,7 @@ func failures() ([]Row, error) {
 // end.
 func portsLost() (rows []Row, err error) {
 	const (
-		source = "MRC, published results (HANDBOOK 19): a port of 4 lost leaves 75 %, of 8 lost 87.5 %"
+		source = "MRC, published results (docs/references.md, mrc): a port of 4 lost leaves 75 %, of 8 lost 87.5 %"
 		text   = `
 fabric:
   types: {host: {gpus: 1, nics: 1, nic_ports: %[1]d, nic_rate: 100Gbps}, leaf: {ports: 64x100Gbps}}

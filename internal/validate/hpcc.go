@@ -19,7 +19,7 @@ func hpccRows(large bool) ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		const source = "Li et al. 2019; HANDBOOK 4, model test"
+		const source = "Li et al. 2019; docs/references.md, hpcc, model test"
 		claim := fmt.Sprintf("HPCC, %d flows through one port: ", n)
 		rows = append(rows, within(claim+"share of the line", source, 0.95, got.share, 0.01, "%.4f"))
 		if n > 1 {

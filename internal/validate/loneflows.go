@@ -25,7 +25,7 @@ func loneFlows() (rows []Row, err error) {
 		case a.Credit != nil, name == "nscc": // for switches that trim
 			c.preset = "uec"
 		case strings.HasPrefix(name, "hpcc"):
-			c.more, c.share = 42, 0.95 // telemetry; HANDBOOK 4: the share of the line that it aims at
+			c.more, c.share = 42, 0.95 // telemetry; docs/references.md, hpcc: the share of the line that it aims at
 		}
 		all = append(all, c)
 	}

@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// mrcRows holds MRC to what was published of it (HANDBOOK 19), on fabrics of our own size: at most 64 NICs.
+// mrcRows holds MRC to what was published of it (docs/references.md, mrc), on fabrics of our own size: at most 64 NICs.
 func mrcRows(large bool) (rows []Row, err error) {
 	all := []func() ([]Row, error){mrcVictim, mrcRing, mrcPorts, mrcFailover}
 	if large {
@@ -25,7 +25,7 @@ func mrcRows(large bool) (rows []Row, err error) {
 	return rows, nil
 }
 
-const mrcSource = "OCP MRC 1.0 and arXiv 2605.04333; HANDBOOK 19"
+const mrcSource = "OCP MRC 1.0 and arXiv 2605.04333; docs/references.md, mrc"
 
 // slowestOf runs a scenario to its end and returns how long its slowest message took.
 func slowestOf(text string, sets ...string) (unit.Time, error) {

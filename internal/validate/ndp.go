@@ -6,14 +6,14 @@ import (
 	"railyard/unit"
 )
 
-// trimRows holds trimming switches to closed forms and NDP to csg-htsim: HANDBOOK 6.5 for 1,024 hosts;
-// the figures for 16 hosts are runs of its main_ndp with an initial window of 50 packets and queues of
-// 8, made for these rows: -strat ecmp_host -paths 128 for the permutation, -strat perm for the incast.
-// Packets there have 4,000 bytes and nothing between them; a flow ends with the acknowledgement of its
-// last packet, so the way back of one is added here.
+// trimRows holds trimming switches to closed forms and NDP to csg-htsim: docs/references.md, htsim-outputs for 1,024
+// hosts; the figures for 16 hosts are runs of its main_ndp with an initial window of 50 packets and queues of 8,
+// made for these rows: -strat ecmp_host -paths 128 for the permutation, -strat perm for the incast. Packets there
+// have 4,000 bytes and nothing between them; a flow ends with the acknowledgement of its last packet, so the way
+// back of one is added here.
 func trimRows(large bool) ([]Row, error) {
 	const (
-		csg  = "csg-htsim, 4000 B packets; HANDBOOK 6.5"
+		csg  = "csg-htsim, 4000 B packets; docs/references.md, htsim-outputs"
 		runs = "csg-htsim, main_ndp -cwnd 50 -q 8"
 	)
 	var rows []Row

@@ -8,7 +8,7 @@ import (
 )
 
 // nicSender holds the NIC's form of DCQCN to HPCC's code for it (rdma-hw.cc 618 to
-// 737, "mlx"; HANDBOOK 2.2), with the values of HPCC's runs.
+// 737, "mlx"; docs/references.md, dcqcn-nic), with the values of HPCC's runs.
 func nicSender() ([]Row, error) {
 	const line = 100 * unit.Gbps
 	const source = "HPCC rdma-hw.cc, mlx"

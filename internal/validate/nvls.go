@@ -15,9 +15,9 @@ func nvlsRows() ([]Row, error) {
 	const (
 		usable   = "; NVLink at 20.6 of 25 GB/s a link (nccl tuning.cc)"
 		usable5  = "; NVLink at 40.1 of 50 GB/s a link (nccl tuning.cc)"
-		tests290 = "NVIDIA, nccl-tests issue 290 (HANDBOOK 9.4)" + usable
+		tests290 = "NVIDIA, nccl-tests issue 290 (docs/references.md, busbw)" + usable
 		nccl1455 = "nccl issue 1455, NCCL_ALGO=NVLS, 4 GB" + usable
-		dgxc     = "dgxc-benchmarking, nccl README, 1 node of 8 B200 (HANDBOOK 24)" + usable5
+		dgxc     = "dgxc-benchmarking, nccl README, 1 node of 8 B200 (docs/references.md, published-runs)" + usable5
 	)
 	var rows []Row
 	for _, c := range []struct {
@@ -28,12 +28,12 @@ func nvlsRows() ([]Row, error) {
 		note        string
 	}{
 		{"h100", tests290, 8, "8GiB", 476, 0.05, ""},
-		{"h100", "HANDBOOK 24" + usable, 8, "1GiB", 466, 0.05, ""},
+		{"h100", "docs/references.md, published-runs" + usable, 8, "1GiB", 466, 0.05, ""},
 		{"h100", nccl1455, 7, "4GB", 460, 0.05, ""},
 		{"h100", nccl1455, 6, "4GB", 440, 0.05, ""},
 		{"h100", nccl1455, 5, "4GB", 420, 0.05, ""},
 		{"b200", dgxc, 8, "8GiB", 834, 0.05, ""},
-		{"h100", "HANDBOOK 24" + usable, 8, "16MiB", 237, 0.05,
+		{"h100", "docs/references.md, published-runs" + usable, 8, "16MiB", 237, 0.05,
 			"latency is the tuning model's 25 us; that pieces of a few MB fill NVSwitch's pipeline is not " +
 				"modelled (NCCL's own model says 375)"},
 	} {
@@ -58,7 +58,7 @@ func nvlsRows() ([]Row, error) {
 // nvlsTreeRows hold all-reduces by NVSwitches and trees between them to what is measured of two servers,
 // whose NICs a ring could not pass at that rate.
 func nvlsTreeRows() ([]Row, error) {
-	const issue = "nccl issue 2409 citing nccl-tests issue 309 (HANDBOOK 9.4): 2 servers of 8 H100 and " +
+	const issue = "nccl issue 2409 citing nccl-tests issue 309 (docs/references.md, busbw): 2 servers of 8 H100 and " +
 		"8 NICs of 400G; NVLink at 20.6 of 25 GB/s a link (nccl tuning.cc)"
 	got, err := nvlsRate(`
 fabric: {kind: rail-only, hosts: 2, host_link: {rate: 400Gbps, cable: 3m}}

@@ -212,7 +212,7 @@ func memory() ([]Row, error) {
 		rows = append(rows,
 			within(fmt.Sprintf("GB of activations per layer of GPT-3, tp %d, sequence parallel %v, "+
 				"recompute %s", c.tp, c.sequence, c.recompute),
-				"Korthikanti et al. 2022, table 2 (HANDBOOK 10.3)", c.gb, l.LayerActivations(m)/1e9,
+				"Korthikanti et al. 2022, table 2 (docs/references.md, activations)", c.gb, l.LayerActivations(m)/1e9,
 				0.01, "%.3f"))
 	}
 	for stage, want := range []float64{120, 31.4, 16.6, 1.9} {

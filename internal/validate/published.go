@@ -30,7 +30,7 @@ func (g gpt) flops(batch int64) float64 {
 
 // selene is the papers' machine: eight A100 with a 200G NIC each per server,
 // adaptively routed InfiniBand without oversubscription; latencies are those that NCCL
-// counts on for a hop with protocol Simple (HANDBOOK.md 9.3).
+// counts on for a hop with protocol Simple (docs/references.md, nccl-tuning).
 func selene(gpus int) planner.Site {
 	g := model.GPUs["a100"]
 	return planner.Site{GPU: g, GPUs: gpus, PerServer: 8, NVLink: g.NVLink, NIC: g.NIC,
@@ -327,7 +327,7 @@ func bubbles() ([]Row, error) {
 		got := float64(d.Critical()-t.OptimizerTime(dense)-work) / float64(work)
 		rows = append(rows,
 			Row{Claim: fmt.Sprintf("bubble of %s over ideal time, %d stages, %d microbatches, %d chunks",
-				c.schedule, c.p, c.m, c.v), Source: c.source + " (HANDBOOK 10.2)",
+				c.schedule, c.p, c.m, c.v), Source: c.source + " (docs/references.md, bubble)",
 				Expected: fmt.Sprintf("%.3f", want), Ours: fmt.Sprintf("%.3f", got),
 				Diff: fmt.Sprintf("%+.4f", got-want), OK: math.Abs(got-want) < 6e-4})
 	}

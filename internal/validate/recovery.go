@@ -48,7 +48,7 @@ workload: {traffic: {permutation: {bytes: 8MB}}}
 				Expected: "0.9 to 1.1", Ours: fmt.Sprintf("%.3f (%d of %d)", ratio, s.Retransmissions,
 					s.Drops), Diff: "-",
 				OK: ratio >= 0.9 && ratio <= 1.1},
-			Row{Claim: c.claim + ": ACK timeouts of 67 ms waited out", Source: "IRN's RTO, HANDBOOK 1.5",
+			Row{Claim: c.claim + ": ACK timeouts of 67 ms waited out", Source: "IRN's RTO, docs/references.md, irn",
 				Expected: "0",
 				Ours: fmt.Sprintf("%d in %.2f ms", s.Timeouts,
 					float64(s.StepTime)/float64(unit.Millisecond)),

@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// What a scheduled fabric must show (HANDBOOK.md 8), on one of four interface nodes with eight NICs of
+// What a scheduled fabric must show (docs/references.md, scheduled), on one of four interface nodes with eight NICs of
 // 400 Gbit/s each under four fabric nodes.
 const scheduledFabric = `
 name: scheduled
@@ -23,7 +23,7 @@ workload: {traffic: {flows: [%s]}}
 `
 
 const (
-	cell, cellHeader = 256, 16 // bytes on a fabric link, and of them header (HANDBOOK 8)
+	cell, cellHeader = 256, 16 // bytes on a fabric link, and of them header (docs/references.md, scheduled)
 	cellMessage      = 16      // a request or a grant
 	cellCredit       = 4096    // bytes that one grant lets go
 
@@ -125,10 +125,10 @@ func scheduledShares() ([]Row, error) {
 			slowest = min(slowest, steady(r, p[0], p[1], bytes, took(one, 1, 9)))
 		}
 		rows = append(rows, within("permutation over fabric links with "+c.claim+": share of line rate",
-			"HANDBOOK 8: line rate x cell efficiency, at most 1", want, slowest, 0.01, "%.4f"))
+			"docs/references.md, scheduled: line rate x cell efficiency, at most 1", want, slowest, 0.01, "%.4f"))
 		least, most := spread(r)
 		rows = append(rows, Row{Claim: "the same, busiest fabric link over the least busy one",
-			Source: "HANDBOOK 8: 1-2 %", Expected: "<= 1.02", Diff: "-",
+			Source: "docs/references.md, scheduled: 1-2 %", Expected: "<= 1.02", Diff: "-",
 			Ours: fmt.Sprintf("%.4f", float64(most)/float64(least)),
 			OK:   float64(most) <= 1.02*float64(least)})
 	}
@@ -168,7 +168,7 @@ func scheduledIncast() ([]Row, error) {
 		}
 		busy := last - first - took(one, 9, 1) + lineTime(4096) // from the first packet's first bit there on
 		rows = append(rows, Row{Claim: fmt.Sprintf("%d:1, share of time that the receiver's link is busy", n),
-			Source: "HANDBOOK 8: egress 100 %", Expected: ">= 0.999",
+			Source: "docs/references.md, scheduled: egress 100 %", Expected: ">= 0.999",
 			Ours: fmt.Sprintf("%.4f", float64(lineTime(int64(n)*1024000))/float64(busy)), Diff: "-",
 			OK: float64(lineTime(int64(n)*1024000)) >= 0.999*float64(busy)})
 	}
@@ -190,7 +190,7 @@ func scheduledVictim() ([]Row, error) {
 		return nil, err
 	}
 	row := within("a flow beside a 7:1 incast from its own interface node: time over that alone",
-		"HANDBOOK 8: victims unaffected", 1, float64(took(beside, pair[0], pair[1]))/
+		"docs/references.md, scheduled: victims unaffected", 1, float64(took(beside, pair[0], pair[1]))/
 			float64(took(alone, pair[0], pair[1])), 0.01, "%.3f")
 	paused, err := finish(fmt.Sprintf(scheduledFabric, roomy, flows), "fabric.scheduled.on=false",
 		"lb=spray-least", "transport.recovery=selective", "transport.write=only",
@@ -267,7 +267,7 @@ func scheduledFailures() ([]Row, error) {
 			}
 			return least
 		}
-		const source = "HANDBOOK 8: input-balanced, the share of links that is left"
+		const source = "docs/references.md, scheduled: input-balanced, the share of links that is left"
 		rows = append(rows, within("an interface node without "+c.claim+": share of line rate it sends",
 			source, c.left*whole, slowest(1, 9), 0.02, "%.4f"),
 			within("the same: receives", source, c.left*whole, slowest(25, 1), 0.02, "%.4f"),
@@ -370,7 +370,7 @@ func scheduledChassis() ([]Row, error) {
 	slow := float64(s.Slowest.Time) / float64(s.Slowest.Ideal)
 	return []Row{
 		{Claim: "chassis of 1,152 GPUs, permutation of 256 KiB: busiest over least busy link of a line card",
-			Source: "HANDBOOK 8: 1-2 %", Expected: "<= 1.02", Ours: fmt.Sprintf("%.4f", even), Diff: "-",
+			Source: "docs/references.md, scheduled: 1-2 %", Expected: "<= 1.02", Ours: fmt.Sprintf("%.4f", even), Diff: "-",
 			OK: even <= 1.02},
 		{Claim: "the same: slowest message over its time alone", Source: source, Expected: "<= 1.02",
 			Ours: fmt.Sprintf("%.4f", slow), Diff: "-", OK: slow <= 1.02},

@@ -73,7 +73,7 @@ func senderRows(n int, p float64) []Row {
 	return []Row{fluid, within(claim+"the simulator's sender alone", source, p, alone, 0.05, "%.3g")}
 }
 
-// fluidIsLow says why HANDBOOK 2.3's fixed point is no reference for a packet
+// fluidIsLow says why docs/references.md, dcqcn's fixed point is no reference for a packet
 // simulation.
 const fluidIsLow = "the fluid model cuts once per 50 us in which a mark fell, windows that stand still; a " +
 	"CNP starts a new 50 us at its own mark, so the same p cuts less often"

@@ -32,7 +32,7 @@ const quarterQueues = "uet-htsim shortens the queues of slow cables, and where t
 
 // uetSlowLinks holds the ways to choose source ports to uet-htsim's figures for its option -failed 8: all eight
 // cables from cores down to the first aggregation switch run at a quarter of their rate (its titles say a
-// tenth; HANDBOOK 26), and queues and thresholds there are a quarter, too (switch.limits_in_time).
+// tenth; docs/references.md, uet-results), and queues and thresholds there are a quarter, too (switch.limits_in_time).
 func uetSlowLinks() (rows []Row, err error) {
 	matrix, err := connections("perm1024.cm")
 	if err != nil {
@@ -61,7 +61,7 @@ func uetSlowLinks() (rows []Row, err error) {
 			return nil, err
 		}
 		row := within("eight core cables at a quarter of their rate, NSCC, permutation of 1,024, "+
-			c.name+": the slowest flow, us", "uet-htsim, validate_load_balancing_failed_snd.out; HANDBOOK 26",
+			c.name+": the slowest flow, us", "uet-htsim, validate_load_balancing_failed_snd.out; docs/references.md, uet-results",
 			c.want, t, 0.1, "%.1f")
 		if !row.OK {
 			row.Note = quarterQueues + ". Its own figures with long queues (-q 500) are 564.7 for oblivious and 478.7 " +

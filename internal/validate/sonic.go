@@ -7,7 +7,7 @@ import (
 	"railyard/unit"
 )
 
-// sonicHeadroom holds xoff to SONiC's own script, run by hand for HANDBOOK 3.2.
+// sonicHeadroom holds xoff to SONiC's own script, run by hand for docs/references.md, headroom.
 func sonicHeadroom() (rows []Row, err error) {
 	for _, c := range []struct {
 		asic         string
@@ -24,7 +24,7 @@ func sonicHeadroom() (rows []Row, err error) {
 		xoff, _, _ := a.Headroom(unit.Rate(c.rate)*unit.Gbps, c.metres*1000, 9100)
 		rows = append(rows,
 			exact(fmt.Sprintf("SONiC's xoff, %dG, %d m, %d-byte cells", c.rate, c.metres, a.Cell),
-				"buffer_headroom_mellanox.lua, HANDBOOK 3.2", int64(c.xoff), int64(xoff)))
+				"buffer_headroom_mellanox.lua, docs/references.md, headroom", int64(c.xoff), int64(xoff)))
 	}
 	return rows, nil
 }

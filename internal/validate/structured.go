@@ -19,7 +19,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-128/gpu-1, bytes: 2MB
 `
 
 // structuredRows holds entropy values that switches read to what those that they hash must do: n values at
-// random take n(1-(1-1/n)^n) of n ways (HANDBOOK 7.1), n that are laid out take all of them alike.
+// random take n(1-(1-1/n)^n) of n ways (docs/references.md, balls-in-bins), n that are laid out take all of them alike.
 func structuredRows() ([]Row, error) {
 	const ways, seeds = 16, 40
 	used := map[string]int{}
@@ -38,7 +38,7 @@ func structuredRows() ([]Row, error) {
 			}
 		}
 	}
-	const source = "MRC 1.0, structured EV; HANDBOOK 19, 7.1"
+	const source = "MRC 1.0, structured EV; docs/references.md, mrc and balls-in-bins"
 	hashed := ways * (1 - math.Pow(1-1./ways, ways))
 	return []Row{
 		within("16 entropy values, hashed: ways taken of 16, mean of 40 seeds", source+", balls in bins",

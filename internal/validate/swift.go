@@ -15,7 +15,7 @@ func swiftRows() ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	const source = "Kumar et al. 2020, target delay; HANDBOOK 5.1"
+	const source = "Kumar et al. 2020, target delay; docs/references.md, swift"
 	rows := []Row{within("Swift, a lone flow: share of the line", source, 1, alone.share, 0.01, "%.3f")}
 	for _, n := range []int{2, 8, 32, 64} {
 		got, err := swiftIncast(n, 1, 0, 0)

@@ -12,7 +12,7 @@ import (
 // end sooner where latency counts, rings where bandwidth does, because two
 // children of a tree send to one parent.
 func trees() ([]Row, error) {
-	const source = "NCCL src/graph/trees.cc (HANDBOOK 9.2)"
+	const source = "NCCL src/graph/trees.cc (docs/references.md, nccl-trees)"
 	rows := []Row{exact("parents of 8 ranks in tree 0", source, "[-1 2 4 2 0 6 4 6]",
 		fmt.Sprint(coll.TreeParents(8, 0))),
 		exact("parents of 8 ranks in tree 1, its mirror", source, "[1 3 1 7 5 3 5 -1]",
@@ -93,7 +93,7 @@ workload: {traffic: {collective: {kind: all-reduce, bytes: 1GiB, algorithm: ring
 	const claim = "busbw of a 1 GiB ring all-reduce on 4 servers of 8 H100 and 8 x 400G, of the NICs' line " +
 		"rate"
 	wire := 4096.0 / (4096 + middleFrame + wireGap)
-	measured := Row{Claim: claim, Source: "measured on healthy clusters (HANDBOOK 9.4)",
+	measured := Row{Claim: claim, Source: "measured on healthy clusters (docs/references.md, busbw)",
 		Expected: "92 to 96 %", Ours: fmt.Sprintf("%.1f %%", 100*got), Diff: "range",
 		OK: got >= 0.92 && got <= 0.96}
 	if !measured.OK {

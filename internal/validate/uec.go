@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// uecScenario is uet-htsim's validation network (HANDBOOK 6.5): three tiers without oversubscription at
-// 100 Gbit/s and 1 us per cable, queues of one bandwidth-delay product that trim and mark from a fifth to
-// four fifths of it (6.1), acknowledgements before data. Of its packets 4,086 of 4,150 bytes are payload,
+// uecScenario is uet-htsim's validation network (docs/references.md, htsim-outputs): three tiers without
+// oversubscription at 100 Gbit/s and 1 us per cable, queues of one bandwidth-delay product that trim and mark from a
+// fifth to four fifths of it (6.1), acknowledgements before data. Of its packets 4,086 of 4,150 bytes are payload,
 // of ours 4,096 of 4,178.
 func uecScenario(k int, lb, traffic string) string {
 	return fmt.Sprintf(`
@@ -32,7 +32,7 @@ workload: {traffic: %s}
 const (
 	uecBytes  = 2_000_000
 	uecWire   = (uecBytes + 489*(swiftWire-4096)) * 8e6 / 100e9 // us that a flow's packets take
-	uecSource = "uet-htsim validation outputs, HANDBOOK 6.5"
+	uecSource = "uet-htsim validation outputs, docs/references.md, htsim-outputs"
 	uecMixed  = "lb: mixed"
 )
 

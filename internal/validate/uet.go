@@ -13,8 +13,8 @@ import (
 )
 
 // uet-htsim's own results, published in its repository (ultraethernet/uet-htsim, sim/datacenter/results, commit
-// 40ccb05; HANDBOOK 26): 8,192 hosts below 128 leaves of 64 ports each way, or a quarter or an eighth as
-// many upward, 1 us cables. NSCC's are those of the files _2, which its present NSCC printed; those
+// 40ccb05; docs/references.md, uet-results): 8,192 hosts below 128 leaves of 64 ports each way, or a quarter or an
+// eighth as many upward, 1 us cables. NSCC's are those of the files _2, which its present NSCC printed; those
 // without are an older one's and differ by up to 40 %. Its settings map as follows.
 //
 //	-sender_cc_only        cc.algorithm nscc, profile trim
@@ -28,11 +28,11 @@ import (
 //	                       queues a quarter as long: switch.limits_in_time
 //	trim size              switch.trim.size 64B
 //
-// Packets there have 4,086 of 4,150 bytes, here 4,096 of 4,178 with preamble and gap; a flow there ends
-// with its last acknowledgement. RCCC over oversubscribed leaves is left out where the core is what limits it:
-// its receivers then slow down by a rule of its own (oversubscribed_cc.cpp) that no text has.
+// Packets there have 4,086 of 4,150 bytes, here 4,096 of 4,178 with preamble and gap; a flow there ends with its
+// last acknowledgement. RCCC over oversubscribed leaves is left out where the core is what limits it: its receivers
+// then slow down by a rule of its own (oversubscribed_cc.cpp) that no text has.
 //
-//go:embed uet/results.csv
+// go:embed uet/results.csv
 var uetResults string
 
 // uetIncasts are the connection matrices incast-N-SPREAD-MiB: receiver, bytes, and senders with their start in
@@ -125,7 +125,7 @@ func wholeQueues(all []uetRun) (Row, error) {
 		return Row{}, err
 	}
 	row := within(fmt.Sprintf("%v, past slow links whose queues are as long as others: last completion, us", &u),
-		"uet-htsim's published results, HANDBOOK 26", u.last, got, 0.1, "%.1f")
+		"uet-htsim's published results, docs/references.md, uet-results", u.last, got, 0.1, "%.1f")
 	if !row.OK {
 		row.Note = quarterQueues
 	}
@@ -152,7 +152,7 @@ func standsIdle(all []uetRun) (Row, error) {
 		return Row{}, err
 	}
 	row := within(fmt.Sprintf("%v, the second flow from 9 us on: last completion, us", u),
-		"uet-htsim's published results, HANDBOOK 26", u.last, got, 0.05, "%.1f")
+		"uet-htsim's published results, docs/references.md, uet-results", u.last, got, 0.05, "%.1f")
 	if !row.OK {
 		row.Note = "uet-htsim's RCCC leaves the receiver's cable idle for 3.1 us: its NSCC takes 29.4 us, and so does its " +
 			"RCCC where both flows start at once"
@@ -191,7 +191,7 @@ func (c *uetClass) row(sample []uetRun, of int) (Row, error) {
 	}
 	return Row{Claim: fmt.Sprintf("%s, %s of 8,192 hosts, %d of %d drawn: last completion, root mean square",
 		strings.ToUpper(c.control), c.name, len(sample), of),
-		Source:   "uet-htsim's published results, HANDBOOK 26",
+		Source:   "uet-htsim's published results, docs/references.md, uet-results",
 		Expected: fmt.Sprintf("<= %.1f %%", 100*c.most), OK: spread.rms() <= c.most,
 		Ours: fmt.Sprintf("%.1f %%", 100*spread.rms()),
 		Diff: fmt.Sprintf("mean %+.1f %%, worst %+.1f %%: %s", 100*spread.mean(), 100*spread.worst, spread.where)}, nil

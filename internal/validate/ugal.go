@@ -23,7 +23,7 @@ const (
 
 // adaptiveDragonflies compares minimal routing, Valiant's detours and UGAL on balanced dragonflies of three
 // sizes, under the load that is worst for minimal routing and under the one that is best (Kim et al., ISCA
-// 2008, figures 8 to 10; HANDBOOK 23).
+// 2008, figures 8 to 10; docs/references.md, deadlock-free).
 func adaptiveDragonflies(large bool) (rows []Row, err error) {
 	for _, c := range []struct {
 		p     int

@@ -13,9 +13,9 @@ import (
 // follows.
 const stormPeriod = 1700 * unit.Millisecond
 
-// watchdog pauses a switch's port for 900 ms and times SONiC's watchdog (HANDBOOK 3.4).
+// watchdog pauses a switch's port for 900 ms and times SONiC's watchdog (docs/references.md, watchdog).
 func watchdog() ([]Row, error) {
-	const source = "HANDBOOK 3.4: SONiC's watchdog at 200/200/200 ms"
+	const source = "docs/references.md, watchdog: SONiC's watchdog at 200/200/200 ms"
 	var detect, restore [2]unit.Time // least and most
 	var through [2]int64
 	for _, action := range []string{"drop", "forward"} {

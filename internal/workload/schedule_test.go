@@ -47,7 +47,7 @@ func idle(d *DAG) (waits, works unit.Time) {
 }
 
 // The bubble is (p-1)/m of the ideal time with GPipe and 1F1B, (p-1)/(v m) with v
-// interleaved chunks (HANDBOOK.md 10.2).
+// interleaved chunks (docs/references.md, bubble).
 func TestPipelineBubble(t *testing.T) {
 	for _, c := range []struct {
 		schedule string
@@ -144,7 +144,7 @@ func volume(d *DAG, c Class) (b float64) {
 }
 
 // ZeRO 1 and 2 move as much as plain data parallelism, ZeRO 3 half as much again
-// (HANDBOOK.md 10.4); ZeRO 2 and 3 reduce after every microbatch.
+// (docs/references.md, zero); ZeRO 2 and 3 reduce after every microbatch.
 func TestShardedVolume(t *testing.T) {
 	for _, c := range []struct {
 		zero, pp, microbatches int

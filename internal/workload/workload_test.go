@@ -25,7 +25,7 @@ func layout(tp, pp, dp int) partition.Layout {
 }
 
 // Each rank sends 2(D-1)/D of its gradients: what data parallelism costs
-// (HANDBOOK.md 10.4), within the rounding of layers to tensor parallel ranks.
+// (docs/references.md, zero), within the rounding of layers to tensor parallel ranks.
 func TestGradientVolume(t *testing.T) {
 	for _, c := range []struct{ tp, pp, dp int }{{8, 1, 8}, {4, 2, 4}, {8, 4, 2}, {1, 1, 16}} {
 		tr := training(t, "llama-2-7b", c.tp, c.pp, c.dp)

@@ -8,7 +8,7 @@ import (
 )
 
 // Segments are what packets need whose outer destination names the switches of their way (SRv6 with
-// NEXT-CSID, RFC 9800; MRC's third way to forward, HANDBOOK 19): a block of 32 bits in which each switch is
+// NEXT-CSID, RFC 9800; MRC's third way to forward, docs/references.md, mrc): a block of 32 bits in which each switch is
 // 16 of them, its uSID. A switch that is first in the address shifts the others to the front (uN) and sends
 // the packet on by a static route of /48 to a neighbour's uSID; the last one takes the outer header off and
 // knows the NIC by its own cable. Nothing converges, so there is no BGP.

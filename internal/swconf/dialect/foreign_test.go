@@ -12,7 +12,7 @@ import (
 )
 
 // sonicImage is in the manner of what a SONiC image starts with: lossless traffic
-// classes 3 and 4, DSCP 24 in class 1 and 48 in class 6 (HANDBOOK.md 15), old
+// classes 3 and 4, DSCP 24 in class 1 and 48 in class 6 (docs/references.md, configurations), old
 // references in brackets, keys for several ports, dynamic thresholds.
 const sonicImage = `{
   "DEVICE_METADATA": {"localhost": {"hostname": "leaf0", "hwsku": "X", "type": "ToRRouter",
