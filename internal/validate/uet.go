@@ -32,7 +32,7 @@ import (
 // last acknowledgement. RCCC over oversubscribed leaves is left out where the core is what limits it: its receivers
 // then slow down by a rule of its own (oversubscribed_cc.cpp) that no text has.
 //
-// go:embed uet/results.csv
+//go:embed uet/results.csv
 var uetResults string
 
 // uetIncasts are the connection matrices incast-N-SPREAD-MiB: receiver, bytes, and senders with their start in
