@@ -34,7 +34,6 @@ func (w without) elsewhere() bool {
 	return false
 }
 
-func (w without) with(o without) without   { w.own |= o.own; return w }
 func (w without) and(id cause.ID) without  { w.own |= 1 << id; return w }
 func (w without) calm(id cause.ID) without { w.reactions |= 1 << id; return w }
 
@@ -66,7 +65,6 @@ type model struct {
 	lost     bool     // switches or links have lost or trimmed packets
 	hot      []bool   // by connection: its links between switches are full however bytes are spread over them
 	discards bool     // go-back-N: what comes behind a loss goes twice
-	pauses   bool     // nothing but pauses slows senders down
 	rebinds  bool     // queue pairs would share a NIC's ports evenly with balancing
 	evenly   bool     // packets are spread over ports evenly, whatever these carry
 	// What replays can leave out: causes, those that congestion control reacted to, causes that are there because of
@@ -87,7 +85,6 @@ type wayOf struct {
 	scale                 []float64   // by ports: what of its load it would have were nothing broken
 	one, window           int32       // its caps; -1: it has none
 	pcie                  []int32     // out of memory of the sender, and into the receiver's, where they limit
-	sends                 int         // of pcie: how many are the sender's
 	latency               unit.Time
 }
 
@@ -132,10 +129,7 @@ func (b *blamer) newModel() *model {
 	for p := range m.kind {
 		uneven = uneven || m.slow(int32(p))
 	}
-	service, spec := r.plan.Default(), r.plan.Spec
-	m.evenly = uneven && service.Carried == nil && r.plan.Scheduled == nil
-	m.pauses = service.Carried == nil && service.CC.Name == "none" && r.plan.Scheduled == nil &&
-		spec.Queues[spec.DSCP[service.DSCP]].Lossless
+	m.evenly = uneven && r.plan.Default().Carried == nil && r.plan.Scheduled == nil
 	m.rebinds = r.plan.NICs.Bond == "hash" && r.plan.QPs > 1
 	type route struct{ node, loc, port int32 }
 	type found struct {
@@ -174,7 +168,7 @@ func (b *blamer) newModel() *model {
 		w.ingressAll = m.set(b.share.nicPorts(dst, false))
 		w.ingress = w.ingressAll
 		m.own(int32(c), w)
-		w.pcie, w.sends = slices.Concat(pcie[src][0], pcie[dst][1]), len(pcie[src][0])
+		w.pcie = slices.Concat(pcie[src][0], pcie[dst][1])
 	}
 	first := int32(len(r.seen.Ports) + len(m.sets))
 	for c := range m.ways {
@@ -329,69 +323,56 @@ func (m *model) own(c int32, w *wayOf) {
 	}
 }
 
-// over lists what a connection uses in a replay: its path in order, then what it has alone and the sender's PCIe.
+// over lists what a connection uses in a replay.
 func (m *model) over(c int32, v without, buf []fluid.Use) []fluid.Use {
 	w := &m.ways[c]
-	add := func(link int32, holds bool) { buf = append(buf, fluid.Use{Link: link, Share: 1, Holds: holds}) }
-	spread := func(ports []fluid.Use) {
-		for _, u := range ports {
-			u.Holds = true
-			buf = append(buf, u)
-		}
-	}
-	egress, ingress, one := w.egress, w.ingress, false
+	add := func(link int32) { buf = append(buf, fluid.Use{Link: link, Share: 1}) }
+	egress, ingress := w.egress, w.ingress
 	moved := v.has(cause.FailedCapacity) && w.home != w.egress
 	switch {
 	case v.has(cause.Collision) && !v.stays:
 		if ingress = w.ingressAll; m.rebinds && w.one >= 0 {
-			egress, one = w.egressAll, true
+			egress = w.egressAll
+			add(w.one)
 		}
 	case moved:
 		egress, ingress = w.home, w.ingressAll
 	}
-	add(egress, false)
-	balanced := v.has(cause.Collision) && !v.stays || moved || len(w.ports) == 0
+	add(egress)
+	if w.window >= 0 && !v.has(cause.Window) {
+		add(w.window)
+	}
+	balanced := v.has(cause.Collision) || moved || len(w.ports) == 0
 	evenly := m.evenly && (v.has(cause.Collision) || m.b.r.plan.LB.Name == "spray")
 	switch {
+	case v.has(cause.Oversubscription):
 	case balanced && evenly && v.has(cause.FailedCapacity):
-		spread(w.evenFull)
+		buf = append(buf, w.evenFull...)
 	case balanced && evenly:
-		spread(w.even)
+		buf = append(buf, w.even...)
 	case balanced && v.has(cause.FailedCapacity):
 		for _, s := range w.full {
-			add(s, true)
+			add(s)
 		}
 	case balanced:
 		for _, s := range w.sets {
-			add(s, true)
+			add(s)
 		}
 	default:
 		for i, u := range w.ports {
 			if v.has(cause.FailedCapacity) {
 				u.Share = w.scale[i]
 			}
-			u.Holds = true
 			buf = append(buf, u)
 		}
 	}
 	if !v.has(cause.Incast) {
-		add(ingress, true)
+		add(ingress)
 	}
 	if !v.has(cause.PCIe) {
-		for i, l := range w.pcie {
-			if i >= w.sends {
-				add(l, true)
-			}
+		for _, l := range w.pcie {
+			add(l)
 		}
-		for _, l := range w.pcie[:w.sends] {
-			add(l, false)
-		}
-	}
-	if w.window >= 0 && !v.has(cause.Window) {
-		add(w.window, false)
-	}
-	if one {
-		add(w.one, false)
 	}
 	return buf
 }

@@ -72,9 +72,6 @@ func (m *model) kinds() {
 // bytesPer is a rate in bytes per picosecond.
 func bytesPer(rate unit.Rate) float64 { return float64(rate) / 8e12 }
 
-// boundless makes links between switches so fast that none is full.
-const boundless = 1 << 10
-
 // portRate is what a port carries at a time in a replay. A port whose link routes avoid carries nothing of a
 // set; who uses no other is taken for elsewhere.
 func (m *model) portRate(port int32, at unit.Time, v without, ofSet bool) unit.Rate {
@@ -99,15 +96,8 @@ func (m *model) portRate(port int32, at unit.Time, v without, ofSet bool) unit.R
 	if v.has(cause.SlowLink) || rate == 0 {
 		rate = m.kind[port]
 	}
-	if r.peer(port).Role != topo.Host && r.graph.Nodes[r.seen.Ports[port].Node].Role != topo.Host {
+	if m.b.r.peer(port).Role != topo.Host && r.graph.Nodes[r.seen.Ports[port].Node].Role != topo.Host {
 		rate = r.carries(rate)
-		switch {
-		case !v.has(cause.Oversubscription):
-		case v.stays:
-			rate *= cause.FabricTimes
-		default:
-			rate *= boundless
-		}
 	}
 	return rate
 }
@@ -134,13 +124,6 @@ func (m *model) rate(link int32, at unit.Time, v without) float64 {
 // spreads reports whether a connection's packets take several ports of a switch at once.
 func (m *model) spreads(c int32) bool {
 	return m.b.r.seen.Rules.Spreads || m.b.r.seen.Rules.SpreadsNIC || m.b.share.path[c].shares != nil
-}
-
-// newNet makes the links of a replay.
-func (m *model) newNet(v without) *fluid.Net {
-	n := fluid.New(m.rates(v))
-	n.Grain, n.Pauses = m.grain, m.pauses && !v.has(cause.Pause)
-	return n
 }
 
 // rates are those of all links at the beginning.

@@ -12,6 +12,9 @@ import (
 	"railyard/unit"
 )
 
+// fabricTimes is how much faster links between switches become without oversubscription.
+const fabricTimes = 16
+
 // Buffers without limit: what no queue of a run of ours reaches.
 const (
 	noLimitBuffer = 2000 * unit.MB
@@ -79,7 +82,7 @@ func apply(p *scenario.Plan, edits []cause.Edit) {
 // fastFabric lets all links between switches be faster.
 func fastFabric(p *scenario.Plan) {
 	g := p.Graph
-	faster := fasterBy(p, cause.FabricTimes)
+	faster := fasterBy(p, fabricTimes)
 	for i := range g.Links {
 		if l := &g.Links[i]; facts.IsFabric(g, l) {
 			l.Rate = faster(l.Rate)
