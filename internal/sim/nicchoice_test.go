@@ -92,7 +92,7 @@ func TestNICChoiceRefused(t *testing.T) {
 		more, wants string
 	}{{4, "nic_choice: any, pxn: true", "x.yaml:2:28: server.nic_choice: any sends by all NICs"},
 		{72, "nic_choice: any", "x.yaml:2:30: server.nic_choice: any takes at most 64 NICs"},
-		{4, "nic_choice: nearest", "server.nic_choice: found \"nearest\""}} {
+		{4, "nic_choice: nearest", "server.nic_choice: unknown value \"nearest\""}} {
 		d, err := scenario.Parse("x.yaml", []byte(fmt.Sprintf(text, c.gpus, c.more)), nil)
 		if err == nil {
 			_, err = d.Resolve(nil)
