@@ -90,7 +90,7 @@ func TestRealHostileRequests(t *testing.T) {
 		"no queue pair":   {func(r *Request) { r.QPs = nil }, "queue pairs"},
 		"many":            {func(r *Request) { r.QPs = slices.Repeat(r.QPs, MaxQPs+1) }, "found 1025"},
 		"all memory": {func(r *Request) { r.Size, r.QPs = MaxSize, slices.Repeat(r.QPs, 5) },
-			"5 queue pairs with 1073741824 bytes each need more than"},
+			"5 queue pairs with 1,073,741,824 bytes each need more than"},
 		"an MTU of no port":  {func(r *Request) { r.Connect.MTU = 1500 }, "1500"},
 		"a long timeout":     {func(r *Request) { r.Connect.Timeout = 32 }, "timeout"},
 		"a timeout wrapped":  {func(r *Request) { r.Connect.Timeout = 256 + 14 }, "timeout"},
