@@ -6,7 +6,7 @@
 // Decision and acts on it, so the per-packet path calls no controller at all
 // until one of the limits in the Decision is reached.
 //
-// How the algorithms of docs/references.md, dcqcn and scheduled fit:
+// How the algorithms fit (docs/references.md, Congestion control):
 //
 //	DCQCN  OnCNP, OnTimer, OnBytes -> Rate
 //	Swift  OnAck with Ack.RTT -> Window; below one packet, Rate

@@ -11,7 +11,7 @@ import (
 )
 
 // TestProfilesByHand: the constants of each algorithm at 100 Gbit/s, as its source has them (docs/references.md,
-// dcqcn and dcqcn-nic, 4, 5.1, 6.2, 6.3; RFC 8257, section 4.1; TIMELY, section 5 of its paper). Steps of DCQCN grow
+// dcqcn and dcqcn-nic, hpcc, swift, credit, nscc; RFC 8257, section 4.1; TIMELY, section 5 of its paper). Steps of DCQCN grow
 // from 25 or 40 Gbit/s with the line.
 func TestProfilesByHand(t *testing.T) {
 	dcqcn := cc.Values{"byte_counter": unit.Bytes(0), "clamp_target": false, "max_cut": 0.5, "cnp_delay": unit.Time(0)}

@@ -71,9 +71,8 @@ var (
 )
 
 // treeShare is the share of its bandwidth that a tree of an all-reduce reaches, by size: by
-// protocol, then by the power of two from 64 B on; nothing is taken off beyond. That
-// the table has 64 B to 256 MB was read there, its numbers are from memory of
-// the same file.
+// protocol, then by the power of two from 64 B to 256 MB; beyond, the share is 1. The sizes were read in
+// src/graph/tuning.cc, the numbers are unsourced.
 var treeShare = [3][23]float64{
 	{1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1},
 	{1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1},

@@ -22,7 +22,7 @@ func ballsInBins() ([]Row, error) {
 	} {
 		got := hashMax(c.n, c.k, 4000)
 		rows = append(rows, within(fmt.Sprintf("ECMP: %d flows on %d uplinks, mean of the largest load", c.k,
-			c.n), "docs/references.md, balls-in-bins, balls in bins", c.max, got, 0.02, "%.3f"))
+			c.n), "docs/references.md, balls-in-bins", c.max, got, 0.02, "%.3f"))
 	}
 	idle, err := fatTreeIdle()
 	if err != nil {

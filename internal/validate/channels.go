@@ -24,7 +24,7 @@ const channelFlows = 16
 // every cable has an equal share; with one seed the second hash says what the first has said, and the cables
 // that are used are the distinct pairs of halves, thirds and so on in which a hash can lie.
 func channelRows() (rows []Row, err error) {
-	const source = "balls in bins; docs/references.md, balls-in-bins"
+	const source = "docs/references.md, balls-in-bins"
 	const seeds = 160
 	for _, x := range []struct {
 		spines, lag int
