@@ -11,8 +11,8 @@ import (
 )
 
 // TestProfilesByHand: the constants of each algorithm at 100 Gbit/s, as its source has them (docs/references.md,
-// dcqcn and dcqcn-nic, hpcc, swift, credit, nscc; RFC 8257, section 4.1; TIMELY, section 5 of its paper). Steps of DCQCN grow
-// from 25 or 40 Gbit/s with the line.
+// dcqcn and dcqcn-nic, hpcc, swift, credit, nscc; RFC 8257, section 4.1; TIMELY, section 5 of its paper). Steps of
+// DCQCN grow from 25 or 40 Gbit/s with the line.
 func TestProfilesByHand(t *testing.T) {
 	dcqcn := cc.Values{"byte_counter": unit.Bytes(0), "clamp_target": false, "max_cut": 0.5, "cnp_delay": unit.Time(0)}
 	credit := cc.Values{"base_rtt": unit.Time(0), "grant": 4, "share": 0.99, "unasked": 1.5, "window": 2.0}

@@ -101,14 +101,6 @@ func (t Time) Show() string {
 	return scaled(float64(t), timeSteps)
 }
 
-// ShowSeconds formats seconds for people, also more than a Time holds.
-func ShowSeconds(s float64) string {
-	if s == 0 {
-		return "0 s"
-	}
-	return scaled(s*float64(Second), timeSteps)
-}
-
 // Show formats a rate for people: 200 Gbit/s, 12.8 Tbit/s.
 func (r Rate) Show() string { return scaled(float64(r), rateSteps) }
 
@@ -128,9 +120,6 @@ func (b Bytes) ShowSet() string {
 	}
 	return b.Show()
 }
-
-// ShowBytesPerSecond formats the bandwidth of a bus or a collective for people: 438 GB/s.
-func ShowBytesPerSecond(x float64) string { return scaled(x, busSteps) }
 
 // ShowCount formats a count for people: exact to 99,999, then 46.8 M.
 func ShowCount[T int | int32 | int64 | uint32 | uint64](n T) string {

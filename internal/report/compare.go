@@ -52,7 +52,13 @@ func differ(variants []result.Variant) (what string) {
 	return what
 }
 
-func times(v float64) string { return unit.Time(v).Show() }
+// times formats a time; a variant without it has none to show.
+func times(v float64) string {
+	if v == 0 {
+		return unit.NotApplicable
+	}
+	return unit.Time(v).Show()
+}
 func plain(v float64) string { return count(int64(v + 0.5)) }
 
 // completion is the row that variants are ranked by.
