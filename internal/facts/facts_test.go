@@ -1,0 +1,81 @@
+package facts
+
+import (
+	"testing"
+
+	"railyard/internal/cause"
+	"railyard/internal/result"
+	"railyard/internal/scenario"
+	"railyard/unit"
+)
+
+func planOf(t *testing.T, text string, sets ...string) *scenario.Plan {
+	t.Helper()
+	d, err := scenario.Parse("test", []byte(text), sets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := d.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+const rails = `
+name: rails
+fabric: {kind: rail, segments: 2, hosts: 2, spines: 2, uplinks: 1, host_link: {rate: 100Gbps},
+         fabric_link: {rate: 200Gbps}}
+server: {gpus: 2, nics: 2}
+workload: {traffic: {permutation: {bytes: 1MB}}}
+`
+
+// Facts follow the scenario: transport, control, rates by tier, what the NICs can do.
+func TestOf(t *testing.T) {
+	f := Of(planOf(t, rails))
+	if f.Transport != scenario.RoCE || f.CC != "dcqcn" || f.Delays || f.Recovery != "go-back-n" || !f.PFC || !f.Lossless ||
+		f.HostRate != 100*unit.Gbps || f.FabricRate != 200*unit.Gbps || f.Switches != 1 || f.Uplinks != 1 ||
+		f.Ports != 1 || f.BitErrors || f.Events || f.Jobs != 1 || f.Lost.Known {
+		t.Errorf("%+v", f)
+	}
+	f = Of(planOf(t, rails, "transport=mrc", "fabric.fabric_link.bit_error_rate=1e-9"))
+	if f.Transport != "mrc" || f.CC != "nscc" || !f.Delays || f.Lossless || !f.BitErrors {
+		t.Errorf("%+v", f)
+	}
+	if f = Of(planOf(t, rails, "cc.algorithm=swift", "transport.recovery=selective")); !f.Delays ||
+		f.Recovery != "selective" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// Losses are divided by what lost them: bit errors, failed links, full queues; those of a storm are none of these.
+func TestCount(t *testing.T) {
+	var f cause.Facts
+	Count(&f, &result.Summary{Drops: 100, DropsCorrupt: 1, DropsDown: 2, DropsNoRoute: 4, DropsStorm: 8, Trims: 1000})
+	if f.Lost != (cause.Lost{Known: true, BitErrors: 1, Down: 6, Full: 1085}) {
+		t.Errorf("%+v", f.Lost)
+	}
+}
+
+// Remedies are for causes that cost, or would save, half a percent of the step, the largest saving first.
+func TestRemedies(t *testing.T) {
+	known := Of(planOf(t, rails))
+	var a cause.Account
+	a.Own[cause.Collision], a.Saving[cause.Collision] = 100, 100
+	a.Own[cause.Incast], a.Saving[cause.Incast] = 300, 300
+	a.Own[cause.Latency], a.Saving[cause.Latency] = 4, 4
+	all := Remedies(known, &a, 1000)
+	if len(all) < 2 || all[0].Of != cause.Incast {
+		t.Fatalf("%+v", all)
+	}
+	seen := map[cause.ID]bool{}
+	for _, r := range all {
+		seen[r.Of] = true
+		if got := r.Result(&a); got.Expected != a.Saving[r.Of] || got.Cause != r.Of.Get().Key || got.Says == "" {
+			t.Errorf("%+v", got)
+		}
+	}
+	if !seen[cause.Collision] || seen[cause.Latency] {
+		t.Errorf("%v", seen)
+	}
+}

@@ -1,0 +1,60 @@
+package table
+
+import (
+	"strings"
+	"testing"
+
+	"railyard/internal/study/failures"
+	"railyard/internal/study/layouts"
+)
+
+// A failure that loses a rank, one that only slows, one without an end: each in its words, with what is weak below.
+func TestFailures(t *testing.T) {
+	v := &failures.Variant{Label: "as it is", Base: 0.5, At: 0.25,
+		Rows: []failures.Row{
+			{Kind: "nic", Tier: "host", Name: "host-1/nic-1", Alike: 4, Lost: true, Isolated: 1,
+				Members: []string{"host-1/nic-1", "host-2/nic-1", "host-3/nic-1", "host-4/nic-1"}},
+			{Kind: "switch", Tier: "spine", Name: "spine-1", Alike: 2, Step: 1, Least: 0.75, Slower: 2, Again: 2_500_000},
+			{Kind: "link", Tier: "spine", Name: "spine-1:Eth1", Alike: 8, Error: "out of memory"},
+		},
+		Sums: failures.Totals{Elements: 14, Weak: 4, Worst: 1, Mean: 0.9, Isolated: 1}}
+	var b strings.Builder
+	Failures(&b, []*failures.Variant{v})
+	for _, want := range []string{"500ms", "RANK LOST", "750ms-1s", "2.5 MB", "no end",
+		"spine-1:Eth1 did not end: out of memory", "4 of 14 elements",
+		"4 × host nic (host-1/nic-1, host-2/nic-1, host-3/nic-1, ...)"} {
+		if !strings.Contains(strings.Join(strings.Fields(b.String()), " "), want) {
+			t.Errorf("%q is missing in\n%s", want, b.String())
+		}
+	}
+	v.Rows, v.Sums.Weak = nil, 0
+	b.Reset()
+	Failures(&b, []*failures.Variant{v, v})
+	if !strings.Contains(b.String(), "No single point of failure among 14 elements.") ||
+		strings.Count(b.String(), "0 of 14") != 2 {
+		t.Errorf("%s", b.String())
+	}
+}
+
+// Of more rows than a terminal shows the others are counted.
+func TestManyRows(t *testing.T) {
+	v := &failures.Variant{Rows: make([]failures.Row, maxFailureRows+3)}
+	var b strings.Builder
+	Failures(&b, []*failures.Variant{v})
+	if !strings.Contains(b.String(), "and 3 more (--json)") {
+		t.Errorf("%s", b.String())
+	}
+}
+
+// What was not simulated says why; a slice says what was added for the rest.
+func TestSimulated(t *testing.T) {
+	var b strings.Builder
+	Simulated(&b, []layouts.Simulated{{Layout: "tp 8", Seconds: 2, MFU: 0.4, Estimate: 2.2, Slice: "2 of 16 segments",
+		Ran: 1.5, Added: 0.5}, {Layout: "tp 4", Skipped: "too large"}})
+	for _, want := range []string{"2s MFU 40.0% tp 8", "estimated 2.2s (+10.0%)", "2 of 16 segments; for what is left out " +
+		"the cost model adds +0.5s", "not simulated: tp 4: too large"} {
+		if !strings.Contains(strings.Join(strings.Fields(b.String()), " "), want) {
+			t.Errorf("%q is missing in\n%s", want, b.String())
+		}
+	}
+}

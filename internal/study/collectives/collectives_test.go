@@ -1,0 +1,54 @@
+package collectives
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"railyard/internal/coll"
+	"railyard/internal/scenariofile"
+	"railyard/internal/study"
+	"railyard/unit"
+)
+
+// A ring all-reduce over one switch: the bus bandwidth stays below the NICs' and comes close to it with size; without
+// simulating, NCCL's model alone answers. One worker and several say the same.
+func TestRows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.yaml")
+	const text = "name: a\nfabric: {kind: rail-only, hosts: 4, host_link: {rate: 400Gbps}}\nserver: {gpus: 1, nics: 1}\n" +
+		"cc: {algorithm: none}\nworkload: {traffic: {permutation: {bytes: 1MB}}}\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := scenariofile.Plan(path, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes := []unit.Bytes{64 * unit.KiB, 64 * unit.MiB}
+	var before []Row
+	for _, workers := range []int{1, 3} {
+		s := Study{Fabric: path, Groups: "all", Pool: &study.Pool{Workers: workers}}
+		rows, err := s.Rows(context.Background(), plan, coll.AllReduce, sizes, []string{"ring"}, true)
+		if err != nil || len(rows) != 2 {
+			t.Fatalf("%+v, %v", rows, err)
+		}
+		for i, r := range rows {
+			if unit.Bytes(r.Bytes) != sizes[i] || len(r.Runs) != 1 || r.Runs[0].Micros <= 0 || r.Runs[0].BusBW >= 50 {
+				t.Errorf("%+v", r)
+			}
+			if before != nil && r.Runs[0] != before[i].Runs[0] {
+				t.Errorf("%d workers: %+v, one: %+v", workers, r.Runs[0], before[i].Runs[0])
+			}
+		}
+		if large := rows[1].Runs[0].BusBW; large < 0.95*50*0.98 || rows[0].Runs[0].BusBW >= large {
+			t.Errorf("64 KiB %v GB/s, 64 MiB %v", rows[0].Runs[0].BusBW, large)
+		}
+		before = rows
+	}
+	s := Study{Fabric: path, Groups: "all", Pool: &study.Pool{}}
+	rows, err := s.Rows(context.Background(), plan, coll.AllReduce, sizes[:1], []string{"ring"}, false)
+	if err != nil || len(rows) != 1 || len(rows[0].Runs) != 0 || len(rows[0].Model) == 0 {
+		t.Errorf("%+v, %v", rows, err)
+	}
+}

@@ -1,0 +1,55 @@
+package layouts
+
+import (
+	"testing"
+
+	"railyard/internal/planner"
+	"railyard/internal/scenario"
+)
+
+const eight = "server: {gpus: 8, nics: 8}\n"
+
+func parsed(t *testing.T, fabric, server string) (*scenario.Document, *scenario.Plan) {
+	t.Helper()
+	d, err := scenario.Parse("test", []byte("name: a\nfabric: "+fabric+
+		"\n"+server+"workload: {traffic: {permutation: {bytes: 1MB}}}\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := d.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, p
+}
+
+// A fabric of rails can be cut: a slice with fewer servers and uplinks is a fabric of the same kind, without what
+// breaks in the whole. One whose rails meet says why it cannot.
+func TestRails(t *testing.T) {
+	d, p := parsed(t, "{kind: rail, segments: 4, hosts: 16, spines: 4, uplinks: 2}", eight)
+	r := RailsOf(p)
+	if r.Hosts != 16 || r.Segments != 4 || r.Uplinks != 8 || !r.Separate || r.Whole != "" {
+		t.Fatalf("%+v", r)
+	}
+	if err := cutFabric(&d.File, p, planner.Slice{Hosts: 2, Segments: 2, Uplinks: 4}); err != nil {
+		t.Fatal(err)
+	}
+	cut, err := d.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := RailsOf(cut); got.Hosts != 2 || got.Segments != 2 || got.Uplinks != 4 || cut.Graph.TotalGPUs() != 32 {
+		t.Errorf("%+v, %d GPUs", got, cut.Graph.TotalGPUs())
+	}
+	if _, p := parsed(t, "{kind: torus, k: 4, allow_deadlock: true}", ""); RailsOf(p).Whole == "" {
+		t.Errorf("%+v", RailsOf(p))
+	}
+}
+
+// The cost model's fabric has the scenario's rates: those of the slowest server.
+func TestSiteOf(t *testing.T) {
+	_, p := parsed(t, "{kind: rail, segments: 4, hosts: 16, spines: 4, uplinks: 2, host_link: {rate: 200Gbps}}", eight)
+	if s := SiteOf(p, 512); s.PerServer != 8 || s.Latency != 2*p.NICs.Latency+2e6 || s.NVLatency != p.NVLatency {
+		t.Errorf("%+v", s)
+	}
+}
