@@ -141,7 +141,7 @@ func (r *Run) retry(c int32) {
 	r.resume(c)
 }
 
-// strand takes down connections that wait for a way without ever giving up.
+// strand records as lost the connections that wait for a path without ever giving up.
 func (r *Run) strand() {
 	for c := range r.conns {
 		if k := &r.conns[c]; k.first >= 0 && !k.lost && r.broken(int32(c)) {

@@ -8,7 +8,7 @@ import (
 
 // pace is what a connection's congestion control allows it: line rate until it is one of several that ask a switch's
 // port for more than that carries. What they make of the port then, and how the control comes back to line rate once
-// nobody is in the way, was measured by packets (Curve).
+// no other sender contends, was measured by packets (Curve).
 type pace struct {
 	cap   int32     // link of the fluid that is the connection's alone; -1: its control was not measured, or is none
 	line  float64   // what it sends at where nothing is in its way

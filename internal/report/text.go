@@ -52,6 +52,9 @@ func answer(s *result.Summary) string {
 		head += "step "
 	}
 	head += dur(s.StepTime)
+	if approximate(s) {
+		head += " (" + s.Fidelity + " fidelity)"
+	}
 	switch {
 	case s.Steps > 1:
 		head += fmt.Sprintf(" for %d steps, %s each", s.Steps, dur(s.StepTime/int64(s.Steps)))
@@ -68,6 +71,9 @@ func answer(s *result.Summary) string {
 	}
 	return head
 }
+
+// approximate reports whether a run simulated something else than every packet.
+func approximate(s *result.Summary) bool { return s.Fidelity != "" && s.Fidelity != "packet" }
 
 // mainCause names what costs most time above line rate; "" where nothing is worth a line.
 func mainCause(s *result.Summary) string {
@@ -194,8 +200,8 @@ func colls(w io.Writer, list []result.Collective) {
 // footer prints what was simulated, by which model, and how fast.
 func footer(w io.Writer, s *result.Summary) {
 	how := "packet level"
-	if s.Fidelity != "" && s.Fidelity != "packet" {
-		how = "fidelity " + s.Fidelity
+	if approximate(s) {
+		how = "fidelity " + s.Fidelity + ", approximate (railyard validate fidelity compares it with packets)"
 	}
 	gpus := unit.Plural(s.GPUs, "GPU")
 	if s.IdleGPUs > 0 {

@@ -87,7 +87,7 @@ func Guarded(run *fidelity.Simulation, watch exec.Observer, simulate func(exec.O
 		return err
 	case over:
 		return fmt.Errorf("stopped: the run came to need more than the %v of memory that it may use "+
-			"(--memory); packets that were sent again and samples are not in the estimate", run.Limit)
+			"(--memory); retransmissions and samples are not in the estimate", run.Limit)
 	case run.Interrupted():
 		return ErrInterrupted
 	}

@@ -35,7 +35,7 @@ type Pool struct {
 	share map[*scenario.Plan]float64 // of those that run
 }
 
-// State is what Progress is told: how far one of the runs is, and the study.
+// State is the progress of one run, and of the study.
 type State struct {
 	Label       string
 	Run         exec.Progress
@@ -43,7 +43,7 @@ type State struct {
 	Share       float64 // of the study that is simulated
 }
 
-// Outcome is what a run has come to.
+// Outcome is the result of a run.
 type Outcome struct {
 	Summary *result.Summary
 	Tables  *result.Tables
@@ -64,7 +64,7 @@ func (p *Pool) Whole(ctx context.Context, label string, plan *scenario.Plan) (*r
 	return o.Summary, o.Tables, nil
 }
 
-// Why is why the run has not come to its end; nil if it has.
+// Why returns the reason why the run did not end; nil if it did.
 func (o *Outcome) Why() error { return cmp.Or(o.Err, o.Failed) }
 
 // Expect adds to the simulations that Progress takes a share of.
@@ -105,7 +105,7 @@ func (p *Pool) Each(ctx context.Context, n int, do func(i int) error) error {
 	return nil
 }
 
-// AtOnce is how many simulations run at a time.
+// AtOnce returns the number of simulations that run at a time.
 func (p *Pool) AtOnce() int {
 	if p.Workers > 0 {
 		return p.Workers
@@ -113,7 +113,7 @@ func (p *Pool) AtOnce() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// budget is how much of the memory estimates may fill: packets that are retransmitted and samples are not in them.
+// budget returns the memory that estimates may fill: retransmissions and samples are not in them.
 func (p *Pool) budget() unit.Bytes { return p.Memory / 4 * 3 }
 
 // Simulate runs a plan to its end, or until a simulated time unless that is 0. The error says that it did not run:
@@ -159,7 +159,7 @@ func (p *Pool) Simulate(ctx context.Context, label string, plan *scenario.Plan, 
 	return o, nil
 }
 
-// tell passes progress on, one call at a time.
+// tell reports progress, one call at a time.
 func (p *Pool) tell(plan *scenario.Plan, label string, x exec.Progress) {
 	if p.Progress == nil {
 		return

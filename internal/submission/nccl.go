@@ -54,7 +54,7 @@ func (t *told) leave(all, in []string) {
 	}
 }
 
-// nccl reads them from a process's environment; what cannot be is told and left out.
+// nccl reads them from a process's environment; what cannot be read is reported and left out.
 func (s *Submission) nccl() (t told) {
 	t.algorithm, t.protocol = "auto", "auto"
 	note := s.noteNCCL

@@ -25,7 +25,7 @@ type Study struct {
 	Pairs    int      // of failures, drawn with the scenario's seed
 	Runs     int      // most simulations of a variant
 	Pool     *study.Pool
-	Estimate func(words string) // is told of a study that takes long
+	Estimate func(words string) // receives the estimate of a long study
 }
 
 // Variants resolves all variants of a matrix before anything is simulated.

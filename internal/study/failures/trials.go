@@ -43,7 +43,7 @@ type failing struct {
 // in which a transport gives up.
 const patience = 50
 
-// worthSaying is how long a study takes, in seconds, of which Estimate is told.
+// worthSaying is the length of a study, in seconds, from which Estimate is called.
 const worthSaying = 10
 
 // base simulates the whole fabric, which says when things fail and how long is too long.

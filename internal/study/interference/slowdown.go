@@ -52,7 +52,7 @@ func (m *Messages) Words() string {
 	return fmt.Sprintf("%.3fx\t%.3fx", m.Median, m.P99)
 }
 
-// Ratio is how the job's time is told.
+// Ratio returns the job's slowdown in words.
 func (j *Slowdown) Ratio() string {
 	if j.Lost.Any() || j.Open { // when the last of such messages ends says nothing of the others
 		return "-"
