@@ -20,6 +20,9 @@ type conn struct {
 	left        float64   // bytes on the wire of the oldest, while no flow carries it
 	tries       int32     // time-outs in a row
 	retrying    bool      // a time-out is under way
+	turn        int32     // bells of other time-outs are void
+	cut         unit.Time // when its path broke,
+	rate        float64   // and what it was sending then, in bytes per picosecond
 	lost        bool      // it gave up
 	pace        pace
 	blocked     bool // no way leads to its receiver
@@ -124,14 +127,27 @@ func (r *Run) arrived(m int32) {
 func (r *Run) silence(c int32) {
 	k := &r.conns[c]
 	if timeout := r.Setup.Host.RC.Timeout; timeout > 0 && r.carried() == nil && !k.retrying && !k.lost {
-		k.retrying = true
-		r.push(r.now+timeout, ringRetry, c, 0)
+		k.retrying, k.cut = true, r.now
+		k.turn++
+		r.push(r.now+timeout, ringRetry, c, k.turn)
 	}
 }
 
-// retry sends a connection's packets again once its time-out is over, or gives up.
-func (r *Run) retry(c int32) {
+// converged resumes a connection whose path broke and that has another one. Packets that it still had to send then show
+// the receiver the gap, so it goes back to where the path broke; one that had sent all waits for its time-out.
+func (r *Run) converged(c int32) {
+	if k := &r.conns[c]; k.rate*float64(r.now-k.cut) < k.left {
+		k.retrying = false
+		r.resume(c)
+	}
+}
+
+// retry retransmits a connection's packets once its time-out is over, or gives up.
+func (r *Run) retry(c, turn int32) {
 	k := &r.conns[c]
+	if !k.retrying || turn != k.turn {
+		return
+	}
 	k.retrying = false
 	if k.tries++; r.broken(c) && int(k.tries) > r.Setup.Host.RC.Retries {
 		k.lost = true

@@ -107,9 +107,12 @@ func (r *Run) rerouted(routes bool) {
 		}
 		switch broken := r.broken(int32(c)); {
 		case k.flow >= 0 && (moved || broken):
+			k.rate = r.net.Sends(k.flow)
 			k.left = r.net.Stop(r.now, k.flow)
 			k.flow = -1
 			r.resume(int32(c))
+		case k.retrying && !broken:
+			r.converged(int32(c))
 		case k.flow < 0 && k.first >= 0 && r.carried() != nil:
 			r.resume(int32(c))
 		}

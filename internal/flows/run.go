@@ -182,7 +182,7 @@ func (r *Run) ring(b *bell) {
 	case ringArrived:
 		r.arrived(b.a)
 	case ringRetry:
-		r.retry(b.a)
+		r.retry(b.a, b.b)
 	case ringPace:
 		r.repace(b.a, b.b)
 	default:

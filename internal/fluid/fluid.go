@@ -212,6 +212,9 @@ func (n *Net) Stop(now unit.Time, at int32) float64 {
 	return left
 }
 
+// Sends returns the rate of a flow, in bytes per picosecond.
+func (n *Net) Sends(at int32) float64 { return n.flows[at].rate }
+
 // LimitsOf returns which links limited a flow, in the order in which they first did, until rates were set last. It is
 // valid until the flow has ended and another one begins.
 func (n *Net) LimitsOf(at int32) []Limit { return n.flows[at].limits }
