@@ -40,6 +40,8 @@ type Observation struct {
 	// PausesUntil is the time up to which pauses, holds and samples were recorded; 0: all were.
 	PausesUntil unit.Time
 	Packets     *Packets // nil: the fidelity knows no packets
+	// Paced is by message the time for which its congestion control was what limited it; of a fidelity without packets.
+	Paced []unit.Time
 }
 
 // Rules are how bytes become time, the same for all connections.

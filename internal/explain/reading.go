@@ -83,7 +83,10 @@ func (r *reading) waitsOf(conn int32, f func(Wait)) {
 // trouble is what a message met.
 func (r *reading) trouble(m int32) Trouble {
 	if r.seen.Packets == nil {
-		return Trouble{Port: -1}
+		if r.seen.Paced == nil {
+			return Trouble{Port: -1}
+		}
+		return Trouble{Port: -1, Held: r.seen.Paced[m]}
 	}
 	return r.seen.Packets.Troubles[m]
 }

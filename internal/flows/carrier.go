@@ -25,7 +25,9 @@ type conn struct {
 	rate        float64   // and what it was sending then, in bytes per picosecond
 	lost        bool      // it gave up
 	pace        pace
-	blocked     bool // no way leads to its receiver
+	paced       unit.Time // since when the control limits it, -1 while it does not
+	held        unit.Time // for how long it has limited the message under way
+	blocked     bool      // no way leads to its receiver
 }
 
 // Now, After, Send and Reaches make it an exec.Carrier.
@@ -51,12 +53,13 @@ func (r *Run) Send(op int32, from, to int, bytes unit.Bytes) {
 // post appends a message to a connection.
 func (r *Run) post(c, op int32, bytes unit.Bytes) {
 	for int(c) >= len(r.conns) {
-		r.conns = append(r.conns, conn{first: -1, last: -1, flow: -1})
+		r.conns = append(r.conns, conn{first: -1, last: -1, flow: -1, paced: -1})
 		r.paced(int32(len(r.conns) - 1))
 		r.way(int32(len(r.conns) - 1))
 	}
 	m := int32(len(r.messages))
 	r.messages = append(r.messages, explain.Message{Op: op, Conn: c, Bytes: bytes, Posted: r.now})
+	r.pacedFor = append(r.pacedFor, 0)
 	r.next = append(r.next, -1)
 	k := &r.conns[c]
 	if k.last >= 0 {
@@ -94,6 +97,8 @@ func (r *Run) sent(c int32) {
 	k := &r.conns[c]
 	m := k.first
 	k.flow = -1
+	r.limited(c, false)
+	r.pacedFor[m], k.held = k.held, 0
 	r.leaves(c)
 	if k.first = r.next[m]; k.first < 0 {
 		k.last = -1

@@ -75,8 +75,25 @@ func (r *Run) own(c int32) curves { return r.curvesAt(c, r.Hosts.Line(c)) }
 // rate notes a change of a flow's rate; the fluid must not change meanwhile.
 func (r *Run) rate(conn int32, rate float64, limit int32) {
 	p := &r.conns[conn].pace
-	if p.cap >= 0 && (p.port >= 0 || r.ofSwitch(limit)) {
+	if p.cap < 0 {
+		return
+	}
+	r.limited(conn, limit == p.cap || r.ofSwitch(limit) && r.net.Part(limit) < 1)
+	if p.port >= 0 || r.ofSwitch(limit) {
 		r.rated = append(r.rated, rating{conn, rate, limit})
+	}
+}
+
+// limited notes whether a connection's congestion control is what limits it from now on: its own pace, or a port that
+// controls leave partly idle.
+func (r *Run) limited(c int32, now bool) {
+	k := &r.conns[c]
+	switch {
+	case now && k.paced < 0:
+		k.paced = r.now
+	case !now && k.paced >= 0:
+		k.held += r.now - k.paced
+		k.paced = -1
 	}
 }
 

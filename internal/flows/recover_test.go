@@ -5,8 +5,13 @@ import (
 	"math"
 	"testing"
 
+	"railyard/internal/cause"
+	"railyard/internal/exec"
+	"railyard/internal/flows"
+	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/internal/sim"
+	"railyard/scenarios"
 	"railyard/unit"
 )
 
@@ -47,5 +52,52 @@ func TestRecovery(t *testing.T) {
 		if math.Abs(got-want) > 0.05*want || !s.Complete {
 			t.Errorf("routes converge after %s: %v as flows, %v by packets", converge, unit.Time(got), unit.Time(want))
 		}
+	}
+}
+
+// What congestion control withholds from flows is booked to it and not to latency, which packets and flows have alike.
+func TestWithheldIsNoLatency(t *testing.T) {
+	share := func(fidelity string) map[string]int64 {
+		d, err := scenario.Parse("three-flows", []byte(scenarios.Texts()["three-flows.yaml"]),
+			[]string{"fidelity=" + fidelity})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := d.Resolve(scenarios.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r interface {
+			Go(exec.Observer) error
+			Outcome(string) (*result.Summary, *result.Tables, []string)
+		}
+		if fidelity == "flow" {
+			r, err = flows.Build(p, flows.Estimate(p))
+		} else {
+			r, err = sim.New(p)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Go(nil); err != nil {
+			t.Fatal(err)
+		}
+		s, _, _ := r.Outcome("test")
+		got := map[string]int64{}
+		for _, c := range []cause.ID{cause.Latency, cause.Recovering, cause.Incast, cause.Oversubscription} {
+			got[c.Get().Key] = s.Chain.Of(c)
+		}
+		return got
+	}
+	packet, flow := share("packet"), share("flow")
+	key := func(id cause.ID) string { return id.Get().Key }
+	for _, id := range []cause.ID{cause.Latency, cause.Incast, cause.Oversubscription} {
+		if a, b := packet[key(id)], flow[key(id)]; math.Abs(float64(a-b)) > 0.02*float64(a) {
+			t.Errorf("%s: %v by packets, %v as flows", key(id), unit.Time(a), unit.Time(b))
+		}
+	}
+	if flow[key(cause.Recovering)] < packet[key(cause.Recovering)]/2 {
+		t.Errorf("CC recovering: %v by packets, %v as flows", unit.Time(packet[key(cause.Recovering)]),
+			unit.Time(flow[key(cause.Recovering)]))
 	}
 }

@@ -35,7 +35,8 @@ type Run struct {
 	// messages in the order in which they were posted, and by message the next one of its connection, -1 for none.
 	messages []explain.Message
 	next     []int32
-	parts    []uint8 // by operation: messages of it that are under way
+	pacedFor []unit.Time // by message: for how long its congestion control limited it
+	parts    []uint8     // by operation: messages of it that are under way
 
 	now    unit.Time
 	bells  fluid.Heap[bell]
@@ -231,7 +232,8 @@ func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string
 // Observe says what the network carried until now.
 func (r *Run) Observe() *explain.Observation {
 	o := &explain.Observation{Fidelity: Name, At: r.now, Routes: r.Paths, Ways: r.Hosts, Rules: r.rules,
-		Messages: r.messages, Conns: r.Connections(), Ports: r.Ports(), Lost: r.lost, Dead: r.dead, Moves: r.moves,
+		Messages: r.messages, Paced: r.pacedFor, Conns: r.Connections(), Ports: r.Ports(),
+		Lost: r.lost, Dead: r.dead, Moves: r.moves,
 		Limits: []string{"flows have no packets: no queues, pauses, marks and retransmissions were recorded"}}
 	o.Counted.NetworkBytes = int64(r.delivered)
 	o.Recorded.Links = r.series.rows(r.now)
