@@ -44,7 +44,7 @@ func (w without) calm(id cause.ID) without { w.reactions |= 1 << id; return w }
 type model struct {
 	b     *blamer
 	sets  [][]int32 // ports of each set
-	setOf map[string]int32
+	setOf fluid.Sets
 	in    map[int32][]int32     // by port: links of the sets that it is in
 	buses []unit.Rate           // by PCIe link
 	caps  []float64             // of connections, bytes per picosecond
@@ -110,7 +110,7 @@ type excessPart struct {
 
 func (b *blamer) newModel() *model {
 	r := b.r
-	m := &model{b: b, setOf: map[string]int32{}, in: map[int32][]int32{}, direct: map[[2]int32]bool{},
+	m := &model{b: b, in: map[int32][]int32{}, direct: map[[2]int32]bool{},
 		replays: map[without]*replay{}, at: map[unit.Time][]int32{}}
 	if gone, others := r.lives.gone(); len(gone) > 0 || others {
 		m.whole = r.graph.Reroute(nil, r.seen.Routes, scenario.Besides(r.plan.LB, r.plan.Scheduled))

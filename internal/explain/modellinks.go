@@ -34,25 +34,14 @@ func (m *model) links() int { return len(m.b.r.seen.Ports) + len(m.sets) + len(m
 
 // set returns the link of a set of ports: of one port, the port itself.
 func (m *model) set(ports []int32) int32 {
-	if len(ports) == 1 {
-		return ports[0]
-	}
-	ports = slices.Clone(ports)
-	slices.Sort(ports)
-	key := make([]byte, 0, 4*len(ports))
-	for _, p := range ports {
-		key = append(key, byte(p), byte(p>>8), byte(p>>16), byte(p>>24))
-	}
-	at, ok := m.setOf[string(key)]
-	if !ok {
-		at = int32(len(m.b.r.seen.Ports) + len(m.sets))
-		m.setOf[string(key)] = at
-		m.sets = append(m.sets, ports)
-		for _, p := range ports {
+	return m.setOf.Of(ports, func(sorted []int32) int32 {
+		at := int32(len(m.b.r.seen.Ports) + len(m.sets))
+		m.sets = append(m.sets, sorted)
+		for _, p := range sorted {
 			m.in[p] = append(m.in[p], at)
 		}
-	}
-	return at
+		return at
+	})
 }
 
 // ports reports whether packets reach receivers by one of several ports of a NIC.

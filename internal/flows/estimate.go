@@ -30,18 +30,9 @@ const (
 func Estimate(p *scenario.Plan) Cost {
 	c := Cost{routes: p.Graph.Reroute(nil, nil, scenario.Besides(p.LB, p.Scheduled))}
 	mtu := unit.Bytes(p.RC.MTU)
-	for j := range p.Jobs {
-		job := &p.Jobs[j]
-		for i := range job.DAG.Ops {
-			o := &job.DAG.Ops[i]
-			if o.Compute() {
-				continue
-			}
-			if from, to := job.GPU(o.Rank), job.GPU(o.Peer); !p.Graph.Together(from, to) {
-				c.Messages += max(1, min(int64(max(p.QPs, p.Graph.Ways(from), p.Graph.Ways(to))), int64(o.Bytes/mtu)))
-			}
-		}
-	}
+	sim.Transfers(p, func(from, to int, bytes unit.Bytes) {
+		c.Messages += max(1, min(int64(max(p.QPs, p.Graph.Ways(from), p.Graph.Ways(to))), int64(bytes/mtu)))
+	})
 	tables, _ := sim.Tables(p)
 	ops := int64(p.Ops())
 	c.Seconds = tables.Seconds + float64(ops)/opsPerSecond + float64(c.Messages)/messagesPerSecond

@@ -14,6 +14,7 @@ import (
 	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/roce"
+	"railyard/scenarios"
 	"railyard/unit"
 )
 
@@ -25,17 +26,30 @@ server: {gpus: 1, nics: 1}
 cc: {algorithm: none}
 `
 
-// run simulates a scenario text.
-func run(t testing.TB, text string, sets ...string) (*flows.Run, *result.Summary, *result.Tables) {
+// fataler is a test, or a property's draw.
+type fataler interface {
+	Helper()
+	Fatal(args ...any)
+}
+
+// planned resolves a scenario text.
+func planned(t fataler, text string, sets ...string) *scenario.Plan {
 	t.Helper()
 	d, err := scenario.Parse("test", []byte(text), sets)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := d.Resolve(nil)
+	p, err := d.Resolve(scenarios.File)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return p
+}
+
+// run simulates a scenario text.
+func run(t testing.TB, text string, sets ...string) (*flows.Run, *result.Summary, *result.Tables) {
+	t.Helper()
+	p := planned(t, text, sets...)
 	r, err := flows.Build(p, flows.Estimate(p))
 	if err != nil {
 		t.Fatal(err)
@@ -169,14 +183,7 @@ func TestConserved(t *testing.T) {
 		}
 		text += traffic(all...)
 		once := func() (*flows.Run, *result.Tables, string) {
-			d, err := scenario.Parse("test", []byte(text), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := d.Resolve(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := planned(t, text)
 			r, err := flows.Build(p, flows.Estimate(p))
 			if err != nil {
 				t.Fatal(err)

@@ -9,7 +9,6 @@ import (
 	"railyard/internal/exec"
 	"railyard/internal/flows"
 	"railyard/internal/result"
-	"railyard/internal/scenario"
 	"railyard/internal/sim"
 	"railyard/scenarios"
 	"railyard/unit"
@@ -18,15 +17,7 @@ import (
 // packets runs a scenario text by packets and returns when its first flow ends.
 func packets(t *testing.T, text string, sets ...string) unit.Time {
 	t.Helper()
-	d, err := scenario.Parse("test", []byte(text), sets)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := d.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := sim.New(p)
+	r, err := sim.New(planned(t, text, sets...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,15 +49,7 @@ func TestRecovery(t *testing.T) {
 // What congestion control withholds from flows is booked to it and not to latency, which packets and flows have alike.
 func TestWithheldIsNoLatency(t *testing.T) {
 	share := func(fidelity string) map[string]int64 {
-		d, err := scenario.Parse("three-flows", []byte(scenarios.Texts()["three-flows.yaml"]),
-			[]string{"fidelity=" + fidelity})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := d.Resolve(scenarios.File)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p, err := planned(t, scenarios.Texts()["three-flows.yaml"], "fidelity="+fidelity), error(nil)
 		var r interface {
 			Go(exec.Observer) error
 			Outcome(string) (*result.Summary, *result.Tables, []string)

@@ -14,7 +14,7 @@ import (
 // and what connections may send alone, as they come.
 type links struct {
 	buses [][2][]int32 // by NIC: out of memory, into memory
-	sets  map[string]int32
+	sets  fluid.Sets
 	ports map[int32][]int32 // by set: its ports
 	in    map[int32][]int32 // by port: sets that it is in
 	even  bool              // packets take the ports of a set in turn, whatever these carry
@@ -92,26 +92,16 @@ func (r *Run) setRate(ports []int32) (sum float64) {
 	return sum
 }
 
-// set is the link of ports over which packets are spread: of one port, the port itself.
+// set returns the link of ports over which packets are spread: of one port, the port itself.
 func (r *Run) set(ports []int32) int32 {
-	if len(ports) == 1 {
-		return ports[0]
-	}
-	ports = slices.Clone(ports)
-	slices.Sort(ports)
-	key := make([]byte, 0, 4*len(ports))
-	for _, p := range ports {
-		key = append(key, byte(p), byte(p>>8), byte(p>>16), byte(p>>24))
-	}
-	at, ok := r.links.sets[string(key)]
-	if !ok {
-		at = r.net.Add(r.setRate(ports))
-		r.links.sets[string(key)], r.links.ports[at] = at, ports
-		for _, p := range ports {
+	return r.links.sets.Of(ports, func(sorted []int32) int32 {
+		at := r.net.Add(r.setRate(sorted))
+		r.links.ports[at] = sorted
+		for _, p := range sorted {
 			r.links.in[p] = append(r.links.in[p], at)
 		}
-	}
-	return at
+		return at
+	})
 }
 
 // way finds the links that a connection's messages cross, and reports whether they are others than before.

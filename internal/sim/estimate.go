@@ -35,6 +35,22 @@ const (
 	longRun       = 20_000_000    // packet-hops
 )
 
+// Transfers calls f for each transfer of a plan's jobs between GPUs that NVLink does not connect.
+func Transfers(p *scenario.Plan, f func(from, to int, bytes unit.Bytes)) {
+	for j := range p.Jobs {
+		job := &p.Jobs[j]
+		for i := range job.DAG.Ops {
+			o := &job.DAG.Ops[i]
+			if o.Compute() {
+				continue
+			}
+			if from, to := job.GPU(o.Rank), job.GPU(o.Peer); !p.Graph.Together(from, to) {
+				f(from, to, o.Bytes)
+			}
+		}
+	}
+}
+
 // Estimate counts what a plan's workload will do.
 func Estimate(p *scenario.Plan) Cost {
 	e := &estimator{plan: p, gpus: Machine(p), links: map[[2]int]int64{}}
@@ -48,18 +64,7 @@ func Estimate(p *scenario.Plan) Cost {
 	}
 	e.rare = map[int]struct{}{}
 	c := Cost{routes: e.routes, ports: 2 * int64(len(p.Graph.Links)), ops: int64(p.Ops())}
-	for j := range p.Jobs {
-		job := &p.Jobs[j]
-		for i := range job.DAG.Ops {
-			o := &job.DAG.Ops[i]
-			if o.Compute() {
-				continue
-			}
-			if from, to := job.GPU(o.Rank), job.GPU(o.Peer); !p.Graph.Together(from, to) {
-				e.transfer(&c, from, to, o.Bytes)
-			}
-		}
-	}
+	Transfers(p, func(from, to int, bytes unit.Bytes) { e.transfer(&c, from, to, bytes) })
 	c.Seconds = float64(c.PacketHops)/hopsPerSecond + float64(c.ops)/opsPerSecond + float64(c.QPs)/qpsPerSecond
 	if len(p.Jobs) > 1 || p.Jobs[0].Place != nil {
 		c.Memory += memoryCopy * unit.Bytes(c.ops)

@@ -1,0 +1,31 @@
+package fluid
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// Sets numbers sets of links over which one flow spreads, such as the ports among which packets are sprayed, so that
+// equal sets are one link. The zero value has none.
+type Sets map[string]int32
+
+// Of returns the link of a set: of one link, that link. add makes the link of a set that is new, from its links in
+// order, and returns its number.
+func (s *Sets) Of(links []int32, add func(sorted []int32) int32) int32 {
+	if len(links) == 1 {
+		return links[0]
+	}
+	links = slices.Sorted(slices.Values(links))
+	key := make([]byte, 0, 4*len(links))
+	for _, l := range links {
+		key = binary.LittleEndian.AppendUint32(key, uint32(l))
+	}
+	at, ok := (*s)[string(key)]
+	if !ok {
+		if at = add(links); *s == nil {
+			*s = Sets{}
+		}
+		(*s)[string(key)] = at
+	}
+	return at
+}
