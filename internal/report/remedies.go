@@ -22,7 +22,7 @@ type Advice struct {
 // Why prints the causes of a run's time above line rate with remedies: by cause, the estimate of a run without it, and
 // the step time of each remedy that was simulated.
 func Why(w io.Writer, s *result.Summary, all []Advice) {
-	head := fmt.Sprintf("%s: step %s, %s above line rate", s.Name, dur(s.StepTime),
+	head := fmt.Sprintf("%s: step %s, %s above line rate", s.Name, dur(s.StepTime)+fidelityOf(s),
 		percent(float64(s.Chain.Lost())/float64(s.StepTime)))
 	if why := mainCause(s); why != "" {
 		head += "; main cause: " + why

@@ -77,7 +77,8 @@ func TestTextSaysWhatHappened(t *testing.T) {
 		}, "Events\n       1 µs  a:Eth1 – b:Eth2: down, routes converged at 2 µs\n       1 ms  c: 50 Gbit/s\n"},
 		"a flapping cable": {func(s *result.Summary) { s.LinkEvents = make([]result.LinkEvent, 20) },
 			"12 more in summary.json"},
-		"pipes": {func(s *result.Summary) { s.Fidelity = "pipes" }, "64 GPUs, seed 1, fidelity pipes"},
+		"pipes":          {func(s *result.Summary) { s.Fidelity = "pipes" }, "64 GPUs, seed 1, fidelity pipes"},
+		"pipes, at once": {func(s *result.Summary) { s.Fidelity = "pipes" }, " (pipes fidelity)"},
 		"two jobs": {func(s *result.Summary) {
 			step := result.Step{StepTime: int64(unit.Millisecond), Compute: int64(unit.Millisecond / 4)}
 			s.Jobs = []result.Job{{Name: "one", Complete: true, Step: step}, {Name: "other", GPUs: 16,

@@ -52,9 +52,7 @@ func answer(s *result.Summary) string {
 		head += "step "
 	}
 	head += dur(s.StepTime)
-	if approximate(s) {
-		head += " (" + s.Fidelity + " fidelity)"
-	}
+	head += fidelityOf(s)
 	switch {
 	case s.Steps > 1:
 		head += fmt.Sprintf(" for %d steps, %s each", s.Steps, dur(s.StepTime/int64(s.Steps)))
@@ -74,6 +72,14 @@ func answer(s *result.Summary) string {
 
 // approximate reports whether a run simulated something else than every packet.
 func approximate(s *result.Summary) bool { return s.Fidelity != "" && s.Fidelity != "packet" }
+
+// fidelityOf names the fidelity behind a time that is not that of packets.
+func fidelityOf(s *result.Summary) string {
+	if approximate(s) {
+		return " (" + s.Fidelity + " fidelity)"
+	}
+	return ""
+}
 
 // mainCause names what costs most time above line rate; "" where nothing is worth a line.
 func mainCause(s *result.Summary) string {
