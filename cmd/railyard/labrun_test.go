@@ -81,6 +81,14 @@ func TestJudgeMoves(t *testing.T) {
 		}
 	}
 	w := watched(0, 0)
+	for i := range w.samples { // three probes at once, long after the traffic has left
+		if w.samples[i].at >= w.event+1700*time.Millisecond {
+			w.samples[i].path += 3 * 4200
+		}
+	}
+	if m, err := w.judge("x"); err != nil || m.Moved < 0 || m.Moved > 12 {
+		t.Errorf("probes behind the traffic: %v, %+v", err, m)
+	}
 	for i := range w.samples {
 		w.samples[i].path = 0
 	}

@@ -41,6 +41,9 @@ const (
 	gone = 0.1
 )
 
+// lasting is the time, in ms, over which traffic counts that is more than probes.
+const lasting = 100.0
+
 // sample is counters at a moment.
 type sample struct {
 	at          time.Duration
@@ -191,9 +194,9 @@ func (w *watch) judge(what string) (*labMove, error) {
 		return nil, fmt.Errorf("no traffic goes there: %.6f Gbit/s before the event", m.Before)
 	}
 	m.After, m.Arrives = mean(m.path, end-around, end), mean(m.total, end-around, end)
-	last := 0.0 // end of the last window with more than is left
+	last := 0.0 // end of the last window with more than is left, which is more than a few probes at once
 	for _, p := range m.path {
-		if p.X > 0 && p.X < end && p.Y > gone*m.Before {
+		if p.X > 0 && p.X < end && p.Y > gone*m.Before && mean(m.path, p.X-lasting/2, p.X+lasting/2) > gone*m.Before {
 			last = p.X
 		}
 	}
