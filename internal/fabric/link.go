@@ -134,7 +134,8 @@ type span struct {
 // past is the earlier rate of a port whose rate has changed: as long as a frame of that time
 // may be on the wire.
 type past struct {
-	out, in []span // of what it sends, and of what it receives
+	out, in []span    // of what it sends, and of what it receives
+	highest unit.Rate // of its earlier rates; one that an event changed at 0 s was none
 }
 
 // retrain changes the rates of a cable's ends.
@@ -143,6 +144,9 @@ func (n *Net) retrain(ends [2]int32, rates [2]unit.Rate) {
 	quiet := max(now, n.Ports[ends[0]].BusyUntil, n.Ports[ends[1]].BusyUntil)
 	for i, p := range ends {
 		tx := &n.Ports[p]
+		if past := n.pastOf(p); now > 0 {
+			past.highest = max(past.highest, tx.Rate)
+		}
 		spans := append(n.pastOf(p).out, span{max(now, tx.BusyUntil), tx.Rate, tx.TxBytes})
 		if quiet > tx.BusyUntil {
 			tx.BusyUntil = quiet
@@ -156,6 +160,15 @@ func (n *Net) retrain(ends [2]int32, rates [2]unit.Rate) {
 		setRate(tx, rates[i])
 		n.encode(p)
 	}
+}
+
+// Highest returns the highest rate at which a port has sent so far.
+func (n *Net) Highest(port int32) unit.Rate {
+	rate := n.Ports[port].Rate
+	if past := n.cfg[port].past; past != nil {
+		rate = max(rate, past.highest)
+	}
+	return rate
 }
 
 func (n *Net) pastOf(port int32) *past {

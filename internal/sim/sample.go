@@ -73,7 +73,7 @@ func (s *sampler) take() {
 		if p.TxBytes == s.lastTx[i] && paused == s.lastPau[i] && p.Queued == 0 {
 			continue
 		}
-		most := int64(unit.InTime(s.net.Net.Rate(int32(i)), now-s.began))
+		most := int64(unit.InTime(s.net.Net.Highest(int32(i)), now-s.began))
 		bytes := min(s.net.Net.Sent(int32(i))-s.lastTx[i], most)
 		s.rows = append(s.rows, result.LinkRow{Start: int64(s.began), Length: int64(now - s.began),
 			Port:  int32(i),
