@@ -127,7 +127,7 @@ type candidate struct {
 }
 
 // leaveOut replays the run without one cause after the other. Those that would save nothing alone come last and
-// together, unless something is saved then.
+// together, booked to the one of them that saves most, unless something is saved then.
 func (a *accounts) leaveOut(all []candidate, reacts [cause.Count]bool, ops [2]int32) {
 	v, least := without{deep: a.deep}, a.base.ends(ops)/1000
 	one := func(id cause.ID) {
@@ -148,7 +148,8 @@ func (a *accounts) leaveOut(all []candidate, reacts [cause.Count]bool, ops [2]in
 			rest = rest.and(c.id).calm(c.id)
 		}
 		if p := a.m.replay(rest); a.last().ends(ops)-p.ends(ops) < least {
-			a.taken = append(a.taken, taken{c.id, false, p})
+			most := slices.MinFunc(all[i:], func(x, y candidate) int { return cmp.Compare(x.ends, y.ends) })
+			a.taken = append(a.taken, taken{most.id, false, p})
 			return
 		}
 		for _, c := range all[i:] {

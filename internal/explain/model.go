@@ -331,9 +331,12 @@ func (m *model) over(c int32, v without, buf []fluid.Use) []fluid.Use {
 	moved := v.has(cause.FailedCapacity) && w.home != w.egress
 	switch {
 	case v.has(cause.Collision) && !v.stays:
-		if ingress = w.ingressAll; m.rebinds && w.one >= 0 {
+		switch ingress = w.ingressAll; {
+		case m.rebinds && w.one >= 0:
 			egress = w.egressAll
 			add(w.one)
+		case moved:
+			egress = w.home
 		}
 	case moved:
 		egress, ingress = w.home, w.ingressAll
