@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -137,8 +138,8 @@ func labEvents(plan *scenario.Plan) (out []labEvent, err error) {
 	for i, ev := range f.Events {
 		key := field.At("events", i)
 		switch {
-		case ev.Link == "" || ev.Boot != nil || ev.Flap != nil || ev.Storm != nil || ev.Rate != nil ||
-			ev.Share != nil || ev.Up != nil && *ev.Up || ev.Up == nil && ev.BER == nil:
+		case ev.Link == "" || ev.Up == nil && ev.BER == nil || ev.Up != nil && *ev.Up ||
+			slices.ContainsFunc(ev.Changes(), func(k string) bool { return k != "up" && k != "bit_error_rate" }):
 			return nil, plan.Refuse(key, "a lab does to a link up: false or bit_error_rate, each in a run "+
 				"of its "+
 				"own, and nothing else")

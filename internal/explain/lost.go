@@ -77,12 +77,20 @@ func (r *reading) brokenAt(at unit.Time) (all []string) {
 			last = append(last, e)
 		}
 	}
-	for i, s := range r.plan.Storms {
-		ended := slices.ContainsFunc(r.plan.Storms[i+1:], func(o scenario.Storm) bool {
-			return o.NIC == s.NIC && o.At <= at
-		})
-		if s.On && s.At <= at && !ended {
-			all = append(all, fmt.Sprintf("NIC %s sends PFC pauses continuously since %s", r.graph.NICName(s.NIC), s.At.Show()))
+	latest := map[string]int{} // incident of each kind and component
+	of := func(i scenario.Incident) string {
+		component, _, _ := i.Describe(r.graph)
+		return fmt.Sprintf("%T %s", i, component)
+	}
+	for n, i := range r.plan.Incidents {
+		if i.When() <= at {
+			latest[of(i)] = n
+		}
+	}
+	for n, i := range r.plan.Incidents {
+		component, change, faulty := i.Describe(r.graph)
+		if last, ok := latest[of(i)]; component != "" && faulty && ok && last == n {
+			all = append(all, fmt.Sprintf("%s %s since %s", component, change, i.When().Show()))
 		}
 	}
 	seen := map[string]bool{}

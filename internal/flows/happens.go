@@ -3,6 +3,7 @@ package flows
 import (
 	"railyard/internal/engine"
 	"railyard/internal/explain"
+	"railyard/internal/scenario"
 	"railyard/internal/sim"
 	"railyard/unit"
 )
@@ -29,21 +30,16 @@ func (r *Run) schedule() {
 			r.push(e.At+e.Converge, ringRoutes, int32(i), 0)
 		}
 	}
-	for i := range r.Plan.Deaths {
-		r.push(r.Plan.Deaths[i].At, ringDeath, int32(i), 0)
+	for i, incident := range r.Plan.Incidents {
+		r.push(incident.When(), ringIncident, int32(i), 0)
 	}
 }
 
 // happens does what an event of the plan says. Of events of one time routes are computed once.
 func (r *Run) happens(what, i int32) {
 	r.clock()
-	if what == ringDeath {
-		d := &r.Plan.Deaths[i]
-		first, last := r.Graph.GPUsOf(d.Host)
-		for gpu := first; gpu < last; gpu++ {
-			r.Exec.Kill(gpu)
-		}
-		r.dead = append(r.dead, *d)
+	if what == ringIncident {
+		r.Plan.Incidents[i].Apply(r)
 		return
 	}
 	all := []int32{i}
@@ -79,6 +75,15 @@ func (r *Run) happens(what, i int32) {
 		r.ConvergeAll(change)
 		r.rerouted(true)
 	}
+}
+
+// Kill ends all processes of a server.
+func (r *Run) Kill(d scenario.Death) {
+	first, last := r.Graph.GPUsOf(d.Host)
+	for gpu := first; gpu < last; gpu++ {
+		r.Exec.Kill(gpu)
+	}
+	r.dead = append(r.dead, d)
 }
 
 // clock brings the network's clock up to the run's: it has one of its own, and events that mean nothing without

@@ -56,14 +56,14 @@ type Run struct {
 
 // What a run rings for.
 const (
-	ringExec    int32 = iota
-	ringArrived       // a message is in memory
-	ringRetry         // a connection's local ACK timeout
-	ringLink          // an event of the plan changes a link
-	ringNotice        // its ends know
-	ringRoutes        // routes follow
-	ringDeath         // a server dies
-	ringPace          // a connection's pace is another
+	ringExec     int32 = iota
+	ringArrived        // a message is in memory
+	ringRetry          // a connection's local ACK timeout
+	ringLink           // an event of the plan changes a link
+	ringNotice         // its ends know
+	ringRoutes         // routes follow
+	ringIncident       // an incident of the plan
+	ringPace           // a connection's pace is another
 )
 
 // bell rings at a time; bells of one time ring in the order in which they were asked for.
@@ -109,10 +109,13 @@ func Refuse(p *scenario.Plan) error {
 	switch {
 	case len(p.Phases) > 0:
 		what = "circuits that move by phases"
-	case len(p.Storms) > 0:
-		what = "a NIC that pauses its switch for ever"
 	case p.Steps > 0:
 		what = "output.steps, which follows queues, pauses and rates"
+	}
+	for _, i := range p.Incidents {
+		if i, ok := i.(interface{ Packets() string }); ok {
+			what = i.Packets()
+		}
 	}
 	for i := range p.Events {
 		if p.Events[i].BER > 0 {

@@ -118,8 +118,8 @@ func TestOutsideTheBounds(t *testing.T) {
 	lag, least := 4, 4 // are set in turn
 	f.Fabric.Lag, f.Fabric.MinLinks = &lag, &least
 	slow, clean, half := unit.Gbps, 0., 0.5
-	f.Events = []Event{{Rate: &slow, BER: &clean, Share: &half, Boot: &soon, Detect: &soon, Converge: &soon,
-		Flap: &Flap{Period: soon, Count: 1}}}
+	f.Events = []Event{{NewRate: NewRate{Rate: &slow, Share: &half}, BitErrors: BitErrors{&clean},
+		UpDown: UpDown{Boot: &soon, Flap: &Flap{Period: soon, Count: 1}}, Detect: &soon, Converge: &soon}}
 	mtu, xoff, room, pcie, data, cnp := unit.Bytes(9216), unit.MB, unit.KB, unit.Gbps, 24, 48
 	f.Deviations = []Deviation{{MTU: &mtu, DSCP: map[string]int{"24": 0}, XOff: &xoff, Headroom: &room,
 		DataDSCP: &data, CNPDSCP: &cnp, PCIe: &pcie}}

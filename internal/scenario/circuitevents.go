@@ -53,12 +53,19 @@ func (p *resolver) mirror(key string, e *Event, o *optics) (*thing, error) {
 	return th, nil
 }
 
-// jammed notes mirrors that get stuck, whose circuit has to be joined then.
-func (p *resolver) jammed(key string, e *Event) error {
+// StuckMirrors is the kind of event in which a circuit of an OCS does not move any more.
+type StuckMirrors struct {
+	Stuck *bool `yaml:"stuck" doc:"a circuit: true: its mirrors do not move any more, whatever later maps say"`
+}
+
+func (*StuckMirrors) accept(*resolver, string, *Event, *thing) error { return nil }
+
+// resolve notes that mirrors are stuck, whose circuit is joined then.
+func (k *StuckMirrors) resolve(p *resolver, key string, e *Event) error {
 	if e.OCS == "" || e.Circuit == "" {
 		return field.New(key+".stuck", "is about a circuit of an OCS: name both")
 	}
-	if e.Up != nil || e.Flap != nil || e.Rate != nil || e.Share != nil || e.BER != nil || !*e.Stuck {
+	if len(e.Changes()) > 1 || !*k.Stuck {
 		return field.New(key+".stuck", "takes true, and nothing else in its event: mirrors stay as they are "+
 			"until the end")
 	}

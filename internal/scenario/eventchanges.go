@@ -14,13 +14,10 @@ type change struct {
 	at, until unit.Time // until: what else of the same thing may not come before
 	detect    *unit.Time
 	converge  unit.Time // behind that
-	up, storm *bool
-	rate      *unit.Rate
-	share     *float64
-	direction string
-	ber       *float64
-	key, of   string // of what asks for it, and what that does to the thing until then
-	later     bool   // not the first moment of its event
+	up        *bool
+	kinds     []eventKind // those of its event
+	key, of   string      // of what asks for it, and what that does to the thing until then
+	later     bool        // not the first moment of its event
 }
 
 var yes, no = true, false
@@ -83,10 +80,9 @@ func (p *resolver) changes(t *things) (changes []change, err error) {
 	moments := 0
 	for i := range p.File.Events {
 		e, name := &p.File.Events[i], fmt.Sprintf("events[%d]", i)
-		if e.Stuck != nil {
-			if err := p.jammed(name, e); err != nil {
-				return nil, err
-			}
+		if aside, err := p.aside(name, e); err != nil {
+			return nil, err
+		} else if aside {
 			continue
 		}
 		th, err := t.find(name, e)
@@ -96,10 +92,9 @@ func (p *resolver) changes(t *things) (changes []change, err error) {
 		if err := p.accepts(name, e, th); err != nil {
 			return nil, err
 		}
-		c := change{what: th, at: e.At, until: e.At, up: e.Up, storm: e.Storm, rate: e.Rate, share: e.Share,
-			direction: e.Direction, ber: e.BER, key: name}
+		c := change{what: th, at: e.At, until: e.At, kinds: e.kinds(), key: name}
 		p.timing(&c, e.Detect, e.Converge)
-		more := c.expand(e)
+		more := e.expand(c)
 		if moments += len(more) * len(th.links); moments > maxMoments {
 			return nil, field.New(name, "all events up to here come to more than %d changes of cables",
 				maxMoments)
@@ -109,99 +104,14 @@ func (p *resolver) changes(t *things) (changes []change, err error) {
 	return changes, nil
 }
 
-// expand makes moments of an event that is a coming and going.
-func (c change) expand(e *Event) (all []change) {
-	one := func(at unit.Time, up *bool) {
-		m := c
-		m.at, m.up, m.later = at, up, len(all) > 0
-		if m.later {
-			m.rate, m.share, m.ber, m.storm = nil, nil, nil, nil
-		}
-		all = append(all, m)
-	}
-	switch {
-	case e.Flap != nil:
-		duty := e.Flap.Duty
-		if duty == 0 {
-			duty = 50
-		}
-		down := max(1, min(e.Flap.Period-1, unit.Time(float64(e.Flap.Period)*duty/100)))
-		c.until = e.At + unit.Time(e.Flap.Count-1)*e.Flap.Period + down
-		c.of = "flaps"
-		for k := range e.Flap.Count {
-			at := e.At + unit.Time(k)*e.Flap.Period
-			one(at, &no)
-			one(at+down, &yes)
-		}
-	case e.Boot != nil:
-		c.until, c.of = e.At+*e.Boot, "boots"
-		one(e.At, &no)
-		one(c.until, &yes)
-	case c.what.kind == "server":
-		c.until, c.of = unit.Never, "is gone"
-		one(e.At, c.up)
-	default:
-		one(e.At, c.up)
-	}
-	return all
-}
-
-// accepts refuses what a thing cannot go through.
-func (p *resolver) accepts(name string, e *Event, th *thing) error {
-	comes := 0
-	for _, said := range []bool{e.Up != nil, e.Flap != nil, e.Boot != nil} {
-		if said {
-			comes++
+// aside resolves an event of a kind that changes no component, and reports whether it is one.
+func (p *resolver) aside(key string, e *Event) (bool, error) {
+	for _, k := range e.kinds() {
+		if k, ok := k.(asideKind); ok && len(asks(k, true)) > 0 {
+			return true, k.resolve(p, key, e)
 		}
 	}
-	changes := e.Rate != nil || e.Share != nil || e.BER != nil || e.Storm != nil
-	switch {
-	case comes == 0 && !changes:
-		return field.New(name, "changes nothing; accepted: up, flap, boot, storm, rate, rate_share and "+
-			"bit_error_rate, one or more")
-	case comes > 1:
-		return field.New(name, "has several of up, flap and boot; accepted: one of them")
-	case e.Rate != nil && e.Share != nil:
-		return field.New(name+".rate_share", "is given beside rate; accepted: one of them")
-	case e.Direction != "" && e.Direction != "both" && e.Rate == nil && e.Share == nil:
-		return field.New(name+".direction", "is that of a new rate, and there is none")
-	case e.Direction != "" && e.Direction != "both" && p.Scheduled != nil:
-		return field.New(name+".direction", "cables of a scheduled fabric have one rate in both directions")
-	case e.Boot != nil && th.kind != "switch" && th.kind != "ocs":
-		return field.New(name+".boot", "only switches boot, not %s", th)
-	case e.Storm != nil && th.kind != "nic":
-		return field.New(name+".storm", "only a NIC pauses for ever, not %s; name a nic", th)
-	case e.Storm != nil && !p.pauses():
-		return field.New(name+".storm", "no class is lossless here: nobody heeds pauses")
-	case th.kind == "server" && (e.Up == nil || *e.Up || changes):
-		return field.New(name, "a server can only go down, for good (up: false): its processes do not come "+
-			"back in a run; for less name its nic")
-	}
-	if e.Flap != nil {
-		if end := float64(e.At) + float64(e.Flap.Period)*float64(e.Flap.Count); end > float64(longestRun) {
-			return field.New(name+".flap", "goes on beyond %v", longestRun)
-		}
-	}
-	if e.Rate == nil {
-		return nil
-	}
-	for i, l := range th.links {
-		if cable := p.Graph.Links[l].Rate; *e.Rate > cable {
-			return field.New(name+".rate", "%v is above the %v of the cable at %s",
-				*e.Rate, cable, p.Graph.End(l, th.near[i]))
-		}
-	}
-	return nil
-}
-
-// pauses reports whether there are classes that pauses protect.
-func (p *resolver) pauses() bool {
-	for c := range p.Spec.Queues {
-		if p.Spec.Queues[c].Lossless {
-			return true
-		}
-	}
-	return false
+	return false, nil
 }
 
 // longestRun is the last moment that an event may name.
@@ -292,10 +202,16 @@ func (p *resolver) inTime(changes []change) error {
 				down[c.what.key()] = since{c.at, c.key}
 			}
 		}
-		changed := p.others(c)
+		changed := false
+		for _, k := range c.kinds {
+			if k, ok := k.(incidentKind); ok && len(asks(k, true)) > 0 {
+				more := k.incidents(p, c.what, c.at)
+				p.Incidents, changed = append(p.Incidents, more...), changed || len(more) > 0
+			}
+		}
 		for k, link := range c.what.links {
 			s, was := p.after(c, k, state, holders)
-			if !s.Toggles && s.Rate == was.Rate && s.Back == was.Back && s.BER == was.BER {
+			if s.LinkState == was.LinkState {
 				continue
 			}
 			state[link], changed = s, true
@@ -314,43 +230,13 @@ func (p *resolver) inTime(changes []change) error {
 	return nil
 }
 
-// storm takes down that a NIC begins to pause for ever, or ends, if it does not already.
-func (p *resolver) storm(nic int, c *change) bool {
-	was := false
-	for _, s := range p.Storms {
-		if s.NIC == nic {
-			was = s.On
-		}
-	}
-	if was != *c.storm {
-		p.Storms = append(p.Storms, Storm{NIC: nic, At: c.at, On: *c.storm})
-	}
-	return was != *c.storm
-}
-
-// others takes down what a change is to others than cables.
-func (p *resolver) others(c *change) (some bool) {
-	for i := 0; c.storm != nil && i < max(len(c.what.ports), 1); i++ {
-		nic := c.what.nic
-		if len(c.what.ports) > 0 {
-			nic = c.what.ports[i]
-		}
-		some = p.storm(nic, c) || some
-	}
-	if c.what.kind == "server" {
-		p.Deaths = append(p.Deaths, Death{Host: slices.Index(p.Graph.Hosts, c.what.node), At: c.at})
-		some = true
-	}
-	return some
-}
-
 // after is what one of the cables is behind a change, and what it was.
-func (p *resolver) after(c *change, k int, state map[int]LinkEvent, holders held) (s, was LinkEvent) {
-	link := c.what.links[k]
+func (p *resolver) after(c *change, i int, state map[int]LinkEvent, holders held) (s, was LinkEvent) {
+	link := c.what.links[i]
 	l := &p.Graph.Links[link]
 	s, ok := state[link]
 	if !ok {
-		s = LinkEvent{Link: link, Up: true, Rate: l.Rate, Back: l.Rate, BER: l.BER}
+		s = LinkEvent{Link: link, LinkState: AsBuilt(l)}
 	}
 	was = s
 	s.At, s.Converge, s.Toggles, s.By = c.at, c.known(), false, c.what.by()
@@ -365,25 +251,10 @@ func (p *resolver) after(c *change, k int, state map[int]LinkEvent, holders held
 		up := holders.set(link, key, *c.up)
 		s.Toggles, s.Up = s.Up != up, up
 	}
-	rate := c.rate
-	if c.share != nil {
-		r := max(1, unit.Rate(float64(l.Rate)**c.share))
-		rate = &r
-	}
-	if rate != nil {
-		out, in := &s.Rate, &s.Back
-		if c.what.near[k] != l.A {
-			out, in = in, out
+	for _, k := range c.kinds {
+		if k, ok := k.(linkKind); ok {
+			k.alter(&s.LinkState, l, c.what.near[i])
 		}
-		if c.direction != "in" {
-			*out = *rate
-		}
-		if c.direction != "out" {
-			*in = *rate
-		}
-	}
-	if c.ber != nil {
-		s.BER = *c.ber
 	}
 	return s, was
 }

@@ -16,7 +16,8 @@ type Failure struct {
 	Until    unit.Time  `yaml:"until" doc:"when it works again; 0s: never. A link that is back before routes avoid it has flapped"`
 }
 
-// Event is a moment at which a thing breaks, comes back or changes. What is not said stays as it was.
+// Event is a time at which a component fails, recovers or changes. What no key names stays as it was. A kind of
+// event is an embedded block of keys and a file of its own (eventKind).
 type Event struct {
 	Link   string   `yaml:"link" doc:"a cable, by the port at either end, as rail-1:Eth3"`
 	Switch string   `yaml:"switch" doc:"a switch, with all of its cables; one of a pair (MLAG) is one of its members"`
@@ -26,25 +27,19 @@ type Event struct {
 
 	OCS     string `yaml:"ocs" doc:"an optical circuit switch, with all that it joins"`
 	Circuit string `yaml:"circuit" doc:"of an OCS: one of its circuits: 1-5"`
-	Stuck   *bool  `yaml:"stuck" doc:"a circuit: true: its mirrors do not move any more, whatever later maps say"`
-	Cube    string `yaml:"cube" doc:"of a torus of cubes: all switches of one, cube-2"`
+	StuckMirrors
+	Cube string `yaml:"cube" doc:"of a torus of cubes: all switches of one, cube-2"`
 
-	At        unit.Time  `yaml:"at" doc:"when; 0s: from the start"`
-	Up        *bool      `yaml:"up" doc:"false: it breaks, and its cables lose what is sent into them; true: it works again"`
-	Boot      *unit.Time `yaml:"boot" doc:"a switch reboots: it is down for so long"`
-	Flap      *Flap      `yaml:"flap" doc:"it goes down and comes back again and again"`
-	Storm     *bool      `yaml:"storm" doc:"a NIC: true: it pauses its switch for ever in the classes of data, until a watchdog ignores it; false: no more"`
-	Rate      *unit.Rate `yaml:"rate" doc:"its cables' rate from then on, at most their own; a frame on the wire finishes at the old one"`
-	Share     *float64   `yaml:"rate_share" doc:"the same as a share of their own rate, above 0 and at most 1"`
-	Direction string     `yaml:"direction" enum:"both,out,in" doc:"of a new rate: out: what the named end sends (of a link its named port), in: what it receives; both unless given"`
-	BER       *float64   `yaml:"bit_error_rate" doc:"its cables' bit error rate from then on; 0: none"`
-	Detect    *unit.Time `yaml:"detect" doc:"how long until both ends of a cable know; fabric.routing's unless given"`
-	Converge  *unit.Time `yaml:"converge" doc:"how long then until routes avoid it or use it again, where up changes; they do not look at rates; fabric.routing's unless given"`
+	At unit.Time `yaml:"at" doc:"when; 0s: from the start"`
+	UpDown
+	PauseStorm
+	NewRate
+	BitErrors
+	Detect   *unit.Time `yaml:"detect" doc:"how long until both ends of a cable know; fabric.routing's unless given"`
+	Converge *unit.Time `yaml:"converge" doc:"how long then until routes avoid it or use it again, where up changes; they do not look at rates; fabric.routing's unless given"`
 }
 
-// Flap is how a thing goes down and comes back.
-type Flap struct {
-	Period unit.Time `yaml:"period" doc:"from one time down to the next"`
-	Duty   float64   `yaml:"duty" doc:"per cent of each period in which it is down; 0: 50"`
-	Count  int       `yaml:"count" doc:"how often"`
+// kinds lists the blocks of an event's kinds. A new kind is a file, a line here and one in Event.
+func (e *Event) kinds() []eventKind {
+	return []eventKind{&e.UpDown, &e.PauseStorm, &e.NewRate, &e.BitErrors, &e.StuckMirrors}
 }

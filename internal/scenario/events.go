@@ -5,37 +5,34 @@ import (
 	"fmt"
 	"slices"
 
+	"railyard/internal/topo"
 	"railyard/unit"
 )
 
-// LinkEvent is a moment at which a cable changes. It holds all of the cable's state from then on, what
-// stays as it was too.
+// LinkState is the state of a link.
+type LinkState struct {
+	Up   bool
+	Rate unit.Rate // from the link's A to its B
+	Back unit.Rate // and back
+	BER  float64
+}
+
+// LinkEvent is the time at which a link changes. It holds all of the link's state from then on.
 type LinkEvent struct {
-	Link     int
-	At       unit.Time
-	Up       bool
-	Rate     unit.Rate // from the link's A to its B
-	Back     unit.Rate // and back
-	BER      float64
-	Toggles  bool      // it breaks the cable or makes it work
+	Link int
+	At   unit.Time
+	LinkState
+	Toggles  bool      // the link fails or recovers
 	Detect   unit.Time // from At until its ends know, if Noticed
 	Converge unit.Time // from At until all routes know
-	Noticed  bool      // its ends come to know that it broke before all routes do
-	Heard    bool      // these come to know it: until then nothing toggles the cable again
-	By       string    // what changed with all of its cables, "switch spine-1"; empty: this cable alone
+	Noticed  bool      // its ends learn of its failure before all routes do
+	Heard    bool      // routes learn of it: until then nothing toggles the link again
+	By       string    // what changed with all of its links, "switch spine-1"; empty: this link alone
 }
 
-// Storm is a moment at which a NIC begins to pause its switch for ever, or ends that.
-type Storm struct {
-	NIC int
-	At  unit.Time
-	On  bool
-}
-
-// Death is the end of all processes on a server.
-type Death struct {
-	Host int // among the graph's
-	At   unit.Time
+// AsBuilt returns the state of a link before all events.
+func AsBuilt(l *topo.Link) LinkState {
+	return LinkState{Up: true, Rate: l.Rate, Back: l.Rate, BER: l.BER}
 }
 
 // FromStart reports whether a run begins with the event behind it, and with routes that know it.

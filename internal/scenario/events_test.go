@@ -97,7 +97,7 @@ func TestBadEvents(t *testing.T) {
 	for _, c := range [][2]string{
 		{event("rate: 800Gbps"), "x.yaml:11:41: events[0].rate: 800Gbps is above the 400Gbps of the"},
 		{event("rate: 0Gbps"), "x.yaml:11:41: events[0].rate: must lie between 1Mbps and 100Tbps, found"},
-		{event("converge: 1us"), "x.yaml:11:10: events[0]: changes nothing; accepted: up, flap,"},
+		{event("converge: 1us"), "x.yaml:11:10: events[0]: changes nothing; accepted: up, boot, flap,"},
 		{event("up: maybe"), `x.yaml:11:45: events[0].up: found "maybe"; accepted: true, false`},
 		{event("down: true"), "x.yaml:11:41: events[0].down: unknown key; accepted: link, switch, ports"},
 		{event("bit_error_rate: 1"), "events[0].bit_error_rate: must lie between 0 and 0.01, found 1"},

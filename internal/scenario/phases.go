@@ -172,9 +172,9 @@ func asDown(links []int) map[int]bool {
 // shines when mirrors have moved.
 func (p *Plan) Moved(to *Phase, dark map[int]bool, at, set unit.Time) (off, on []LinkEvent) {
 	event := func(link int, at unit.Time, up bool) LinkEvent {
-		l := &p.Graph.Links[link]
-		return LinkEvent{Link: link, At: at, Up: up, Rate: l.Rate, Back: l.Rate, BER: l.BER, Toggles: true,
-			Heard: true, By: circuitsOf + to.name}
+		s := AsBuilt(&p.Graph.Links[link])
+		s.Up = up
+		return LinkEvent{Link: link, At: at, LinkState: s, Toggles: true, Heard: true, By: circuitsOf + to.name}
 	}
 	for _, l := range to.Dark {
 		if !dark[l] {

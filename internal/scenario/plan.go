@@ -63,10 +63,9 @@ type Plan struct {
 
 	Storage *StoragePlan // nil: no server keeps data
 
-	Jobs   []workload.Job // at least one
-	Events []LinkEvent    // in the order of time
-	Storms []Storm        // likewise
-	Deaths []Death
+	Jobs      []workload.Job // at least one
+	Events    []LinkEvent    // in the order of time
+	Incidents []Incident     // likewise
 
 	Patience   unit.Time // of collectives, before they end the job
 	Checkpoint unit.Time // how often a training saves itself; 0: nobody says

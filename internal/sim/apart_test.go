@@ -85,8 +85,8 @@ func TestStormOfACard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Storms) != 2 || p.Storms[0].NIC == p.Storms[1].NIC {
-		t.Errorf("%+v", p.Storms)
+	if i := p.Incidents; len(i) != 2 || i[0].(scenario.Storm).NIC == i[1].(scenario.Storm).NIC {
+		t.Errorf("%+v", i)
 	}
 	for want, sets := range map[string][]string{
 		"bond=apart: apart is of NICs with several ports": {"server.nic_ports=1", "fabric.kind=rail",

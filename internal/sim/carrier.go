@@ -17,8 +17,7 @@ const (
 	kindLink     // A event of the plan: a cable changes
 	kindNotice   // A event of the plan: the ends of a cable know that it broke
 	kindConverge // A event of the plan: routes follow it, and all others of that moment
-	kindStorm    // A storm of the plan
-	kindDeath    // A death of the plan
+	kindIncident // A incident of the plan
 	kindMirrors  // A 1: mirrors have moved, 0: whether they can is looked at again
 	kindFollow   // A look of the follower: a packet is about to be at a switch
 	// KindNothing is an event that brings the clock to a time.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"railyard/internal/engine"
+	"railyard/internal/scenario"
 	"railyard/unit"
 )
 
@@ -23,11 +24,8 @@ func (r *Run) schedule() {
 	r.clock(kindConverge, func(i int) (unit.Time, bool) {
 		return r.known(i), events[i].Heard && !events[i].FromStart()
 	})
-	for i := range r.Plan.Storms {
-		q.Push(engine.OfRun, r.Plan.Storms[i].At, kindStorm, int32(i), 0)
-	}
-	for i := range r.Plan.Deaths {
-		q.Push(engine.OfRun, r.Plan.Deaths[i].At, kindDeath, int32(i), 0)
+	for i, incident := range r.Plan.Incidents {
+		q.Push(engine.OfRun, incident.When(), kindIncident, int32(i), 0)
 	}
 }
 
@@ -72,10 +70,8 @@ func (r *Run) happens(kind engine.Kind, a int) {
 		r.moved(func() { r.Notice(links) })
 	case kindConverge:
 		r.converge(r.due[a])
-	case kindStorm:
-		r.Hosts.Storm(int32(p.Storms[a].NIC), p.Storms[a].On)
-	case kindDeath:
-		r.die(a)
+	case kindIncident:
+		p.Incidents[a].Apply(r)
 	}
 }
 
@@ -89,12 +85,14 @@ func (r *Run) converge(events []int32) {
 	r.moved(func() { r.ConvergeAll(change) })
 }
 
-// die ends all processes of a server.
-func (r *Run) die(i int) {
-	d := &r.Plan.Deaths[i]
+// Storm starts or stops the continuous PFC pauses of a NIC.
+func (r *Run) Storm(nic int32, on bool) { r.Hosts.Storm(nic, on) }
+
+// Kill ends all processes of a server.
+func (r *Run) Kill(d scenario.Death) {
 	first, last := r.Graph.GPUsOf(d.Host)
 	for gpu := first; gpu < last; gpu++ {
 		r.Exec.Kill(gpu)
 	}
-	r.dead = append(r.dead, *d)
+	r.dead = append(r.dead, d)
 }

@@ -185,7 +185,7 @@ func setup(p *scenario.Plan) *Setup {
 
 // StateBehind returns the state of a link from an event on.
 func StateBehind(e *scenario.LinkEvent) fabric.LinkState {
-	return fabric.LinkState{Up: e.Up, Rate: e.Rate, Back: e.Back, BER: e.BER}
+	return fabric.LinkState(e.LinkState)
 }
 
 // markings are the plan's NICs that mark their packets otherwise; the classes are those of the first leaf.
@@ -353,7 +353,7 @@ func (r *Run) Event(e engine.Event) {
 	switch e.Kind() {
 	case kindSample:
 		r.sampler.due(e.A, (r.carrier.flying == 0 || r.lost()) && r.Net.InUse() == 0)
-	case kindLink, kindNotice, kindConverge, kindStorm, kindDeath:
+	case kindLink, kindNotice, kindConverge, kindIncident:
 		r.happens(e.Kind(), int(e.A))
 	case kindMirrors:
 		r.carrier.mirrors.due(e.A == 1)

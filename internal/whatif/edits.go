@@ -28,9 +28,9 @@ func unsay(f *scenario.File, edits []cause.Edit) {
 		switch e {
 		case cause.NoFailures:
 			f.Failures = nil
-			strip(f, func(e *scenario.Event) { e.Up, e.Boot, e.Flap = nil, nil, nil })
+			strip(f, func(e *scenario.Event) { e.UpDown = scenario.UpDown{} })
 		case cause.NoSlowdowns:
-			strip(f, func(e *scenario.Event) { e.Rate, e.Share, e.Direction = nil, nil, "" })
+			strip(f, func(e *scenario.Event) { e.NewRate = scenario.NewRate{} })
 		case cause.NoBitErrors:
 			strip(f, func(e *scenario.Event) { e.BER = nil })
 		case cause.NoStorms:
@@ -46,8 +46,7 @@ func strip(f *scenario.File, change func(*scenario.Event)) {
 		change(&f.Events[i])
 	}
 	f.Events = slices.DeleteFunc(f.Events, func(e scenario.Event) bool {
-		return e.Up == nil && e.Boot == nil && e.Flap == nil && e.Storm == nil && e.Stuck == nil &&
-			e.Rate == nil && e.Share == nil && e.BER == nil
+		return len(e.Changes()) == 0
 	})
 }
 
@@ -144,7 +143,7 @@ func fastReceivers(p *scenario.Plan) {
 	}
 	for i := range g.Links {
 		if l := &g.Links[i]; !facts.IsFabric(g, l) {
-			first = append(first, scenario.LinkEvent{Link: i, Up: true, Rate: l.Rate, Back: l.Rate, BER: l.BER})
+			first = append(first, scenario.LinkEvent{Link: i, LinkState: scenario.AsBuilt(l)})
 			r := in(&first[len(first)-1])
 			*r = faster(*r)
 		}

@@ -130,7 +130,7 @@ func (f *failing) plan(t *trial) (*scenario.Plan, error) {
 	}
 	for _, x := range t.what {
 		down := false
-		ev := scenario.Event{At: f.at, Up: &down, Ports: x.Ports}
+		ev := scenario.Event{At: f.at, UpDown: scenario.UpDown{Up: &down}, Ports: x.Ports}
 		switch x.Kind {
 		case "link":
 			ev.Link = x.Name
