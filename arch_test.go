@@ -40,6 +40,8 @@ var allowed = map[string][]string{
 	"internal/lobby":          {"verbs"},
 	"internal/perftest":       {"internal/lobby", "verbs", "rcudp"},
 	"internal/allreduce":      {"internal/lobby", "verbs", "rcudp"},
+	"internal/ranks":          {"internal/input", "internal/runner"},
+	"internal/perftest/bench": {"internal/perftest", "internal/ranks", "roce", "verbs"},
 	"internal/lab": {"internal/topo", "internal/queue", "internal/swconf", "internal/swconf/design",
 		"internal/swconf/frr", "roce", "internal/panel"},
 	"internal/rng":    {},
@@ -166,7 +168,7 @@ var allowed = map[string][]string{
 	"internal/swconf/findings": {"docs/rules", "internal/input", "internal/runner", "internal/swconf"},
 	"internal/submission": {"internal/coll", "internal/input", "internal/jobscript", "internal/model",
 		"internal/output", "internal/scenario", "internal/scenariofile", "internal/slurm", "internal/topo"},
-	"internal/report/plot": {"cc", "internal/cause", "internal/goodput", "internal/output",
+	"internal/report/plot": {"cc", "internal/cause", "internal/goodput", "internal/output", "internal/perftest/bench",
 		"internal/report/table", "internal/report/web", "internal/result", "internal/study/failures",
 		"internal/study/interference", "internal/study/load", "internal/tune"},
 	"internal/report/table": {"internal/report", "internal/scenario", "internal/study/failures",
@@ -199,7 +201,7 @@ var allowed = map[string][]string{
 
 // edge packages may touch the outside world; all others are cores.
 var edge = []string{"rcudp", "verbs", "internal/input", "internal/capture", "internal/lobby",
-	"internal/perftest", "internal/allreduce", "internal/lab", "internal/result", "internal/runner",
+	"internal/perftest", "internal/perftest/bench", "internal/ranks", "internal/allreduce", "internal/lab", "internal/result", "internal/runner",
 	"cc/cctest", "transport/transporttest", "internal/gnmi", "internal/gnmi/gnmitest",
 	"internal/story", "internal/long", "internal/published", "internal/parallel",
 	"internal/ci/measure", "internal/ci/figures", "internal/ci/controls", "internal/ci/mutants", "internal/ci/same",

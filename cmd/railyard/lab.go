@@ -13,6 +13,7 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/lab"
+	"railyard/internal/ranks"
 	"railyard/internal/scenariofile"
 	"railyard/unit"
 )
@@ -212,7 +213,7 @@ func (c *labExecCmd) Run(e *env) error {
 		return labError(err)
 	}
 	var names []string
-	for _, n := range s.Nodes {
+	for i, n := range s.Nodes {
 		if names = append(names, n.Name); n.Name != c.Node {
 			continue
 		}
@@ -220,7 +221,8 @@ func (c *labExecCmd) Run(e *env) error {
 		if len(args) > 0 && args[0] == "--" {
 			args = args[1:]
 		}
-		cmd := exec.Command("ip", append([]string{"netns", "exec", n.Namespace}, args...)...)
+		args = append(s.Inside(i), args...)
+		cmd := exec.Command(args[0], args[1:]...)
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, e.terminal(), e.stderr
 		err := cmd.Run()
 		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
@@ -289,10 +291,6 @@ func (c *labRdmaCmd) Run(e *env) error {
 
 // ranksInLab runs a rank on the first NIC of each host; rank 0 prints to out.
 func ranksInLab(ctx context.Context, s *lab.State, args []string, out, says io.Writer) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
 	var nics []lab.NIC
 	seen := map[int]bool{}
 	for _, n := range s.NICs {
@@ -301,11 +299,10 @@ func ranksInLab(ctx context.Context, s *lab.State, args []string, out, says io.W
 			nics = append(nics, n)
 		}
 	}
-	ranks := newCrew(ctx, len(nics))
-	defer ranks.cancel()
+	crew := ranks.NewCrew(ctx, len(nics))
+	defer crew.Cancel()
 	for r, n := range nics {
-		full := append([]string{"netns", "exec", s.Nodes[n.Node].Namespace, self, "rdma", "allreduce",
-			"--rank", fmt.Sprint(r), "--ranks", fmt.Sprint(len(nics)),
+		full := append([]string{"rdma", "allreduce", "--rank", fmt.Sprint(r), "--ranks", fmt.Sprint(len(nics)),
 			"--rendezvous", fmt.Sprintf("%v:29500", nics[0].Addr), "--addr", n.Addr.String(), "--line-rate",
 			fmt.Sprintf("%dbps", int64(s.Rate)), "--no-offload"},
 			args...)
@@ -313,11 +310,11 @@ func ranksInLab(ctx context.Context, s *lab.State, args []string, out, says io.W
 		if r != 0 {
 			prints = nil
 		}
-		if err := ranks.start(r, prints, []string{"GOMAXPROCS=1"}, "ip", full...); err != nil {
+		if err := crew.Start(r, prints, []string{"GOMAXPROCS=1"}, s.Inside(n.Node), full...); err != nil {
 			return err
 		}
 	}
-	err = ranks.wait(says)
+	err := crew.Wait(says)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -15,6 +15,7 @@ import (
 	"railyard/cc"
 	"railyard/internal/field"
 	"railyard/internal/input"
+	"railyard/internal/ranks"
 	"railyard/internal/report"
 	"railyard/internal/result"
 	"railyard/internal/runner"
@@ -26,10 +27,10 @@ import (
 // Exit codes.
 const (
 	exitOK       = 0
-	exitFailed   = 1 // the run or a check failed
-	exitInput    = 2 // what was given cannot be used
-	exitLost     = 3 // the simulated job lost a rank: an outcome, written as any run
-	exitInterupt = 130
+	exitFailed   = 1             // the run or a check failed
+	exitInput    = ranks.Refused // what was given cannot be used
+	exitLost     = 3             // the simulated job lost a rank: an outcome, written as any run
+	exitInterupt = ranks.Interrupted
 )
 
 type commands struct {
@@ -75,7 +76,7 @@ Exit codes: 0 done, 1 the run or a check failed, 2 the input cannot be used, 3 t
 lost a rank (the run is whole, its summary says how), 130 interrupted.`
 
 func main() {
-	followParent()
+	ranks.FollowParent()
 	os.Exit(Main(os.Args[1:], os.Stdout, os.Stderr))
 }
 

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"railyard/internal/ranks"
 )
 
 // hurriedLines is in the environment of a child whose clock hurries: how many progress lines it prints, below
@@ -46,7 +48,7 @@ func TestMain(m *testing.M) {
 		os.Setenv("COLUMNS", "80") // transcripts are of a terminal's width
 		os.Exit(m.Run())
 	}
-	followParent()
+	ranks.FollowParent()
 	if file := os.Getenv(heldFile); file != "" {
 		tellHeld(file)
 	}

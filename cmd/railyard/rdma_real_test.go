@@ -13,6 +13,7 @@ import (
 
 	"railyard/internal/allreduce"
 	"railyard/internal/perftest"
+	"railyard/internal/ranks"
 )
 
 // serving starts a server at a loopback address that nobody uses, with flags; to is where clients
@@ -33,9 +34,9 @@ func servingAt(t *testing.T, flags func(n int) []string) (server *exec.Cmd, to s
 	for try := range 250 {
 		n := (os.Getpid() + try) % 250
 		args := append([]string{"rdma", "serve", "--port", "0"}, flags(n)...)
-		server, line, err := child(t.Context(), args...)
+		server, line, err := ranks.Start(t.Context(), nil, args...)
 		if err == nil {
-			t.Cleanup(func() { stop(server) })
+			t.Cleanup(func() { ranks.Stop(server) })
 			return server, line[strings.LastIndexByte(line, ' ')+1:], n
 		}
 		if last = err; !strings.Contains(err.Error(), "in use") {

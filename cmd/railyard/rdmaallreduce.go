@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -19,6 +18,7 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/perftest"
+	"railyard/internal/ranks"
 	"railyard/internal/slurm"
 	"railyard/unit"
 	"railyard/verbs"
@@ -84,11 +84,11 @@ func (c *rdmaAllreduceCmd) environment() error {
 	}
 	launched := c.Rendezvous == "" && c.Rank < 0 && c.Ranks == 0
 	if launched {
-		ranks, rank := "WORLD_SIZE", "RANK"
+		world, rank := "WORLD_SIZE", "RANK"
 		if os.Getenv(rank) == "" && os.Getenv("SLURM_STEP_ID") != "" { // a task of srun's
-			ranks, rank = "SLURM_NTASKS", "SLURM_PROCID"
+			world, rank = "SLURM_NTASKS", "SLURM_PROCID"
 		}
-		if err := errors.Join(number(&c.Ranks, 0, ranks), number(&c.Rank, -1, rank)); err != nil {
+		if err := errors.Join(number(&c.Ranks, 0, world), number(&c.Rank, -1, rank)); err != nil {
 			return err
 		}
 	}
@@ -250,37 +250,26 @@ func (c *rdmaAllreduceCmd) launch(ctx context.Context, e *env, s *allreduce.Spec
 	s.Listener, s.Rank = l, 0
 	port := l.Addr().(*net.TCPAddr).AddrPort().Port()
 	e.threads(share(s.World))
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	ranks := newCrew(ctx, s.World)
-	defer ranks.cancel()
+	others := ranks.NewCrew(ctx, s.World)
+	defer others.Cancel()
 	for r := 1; r < s.World; r++ {
 		args := append([]string{"rdma", "allreduce", "--rank", fmt.Sprint(r), "--rendezvous",
-			l.Addr().String(), "--addr", loopback(port, r).String()}, c.flags(s)...)
-		if err := ranks.start(r, nil, []string{fmt.Sprintf("GOMAXPROCS=%d", share(s.World))}, self,
+			l.Addr().String(), "--addr", ranks.Loopback(port, r).String()}, c.flags(s)...)
+		if err := others.Start(r, nil, []string{fmt.Sprintf("GOMAXPROCS=%d", share(s.World))}, nil,
 			args...); err != nil {
 			return err
 		}
 	}
-	c.Rank, c.Addr = 0, loopback(port, 0).String()
-	own := c.take(ranks.ctx, e, s)
+	c.Rank, c.Addr = 0, ranks.Loopback(port, 0).String()
+	own := c.take(others.Ctx, e, s)
 	if own != nil {
-		ranks.cancel()
+		others.Cancel()
 	}
-	first := ranks.wait(e.stderr)
+	first := others.Wait(e.stderr)
 	if first != nil && (own == nil || errors.Is(own, context.Canceled) && ctx.Err() == nil) {
 		return first
 	}
 	return own
-}
-
-// loopback returns the address of a local rank. The port where the ranks meet is in use by no other job of
-// this machine, so its lower 15 bits are a network of this job's own; rank 250 begins another, one further.
-func loopback(port uint16, rank int) netip.Addr {
-	network := int(port) + rank/250
-	return netip.AddrFrom4([4]byte{127, byte(64 + network>>8&127), byte(network), byte(1 + rank%250)})
 }
 
 // flags repeats the options for the other ranks.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"railyard/internal/perftest"
+	"railyard/internal/perftest/bench"
 )
 
 // What --explain prints is what happened: the PSNs and keys it shows are those of the packets that follow.
@@ -82,18 +83,18 @@ func TestRealBenchMeasures(t *testing.T) {
 	code, out, errs := call(t, "rdma", "bench", "--rounds", "1", "--duration", "100ms", "--json",
 		"--plot", file)
 	var got struct {
-		Rows   []benchRow
+		Rows   []bench.Row
 		Ratios map[string]float64
 	}
 	if code != 0 || json.Unmarshal([]byte(out), &got) != nil || len(got.Rows) != 9 {
 		t.Fatalf("exit %d: %s%s", code, out, errs)
 	}
 	for i, r := range got.Rows {
-		if r.Median <= 0 && i != benchUDP && i != benchTCP { // iperf3 may not be here
+		if r.Median <= 0 && i != bench.UDP && i != bench.TCP { // iperf3 may not be here
 			t.Errorf("%s: %v", r.Name, r)
 		}
 	}
-	if k := got.Rows[benchTCPCPU].Kernel; k <= 0 || k > 1 {
+	if k := got.Rows[bench.TCPCPU].Kernel; k <= 0 || k > 1 {
 		t.Errorf("the kernel takes %v of TCP's time", k)
 	}
 	if b, err := os.ReadFile(file); err != nil || !strings.Contains(string(b), "<svg") {

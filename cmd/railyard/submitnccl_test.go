@@ -23,8 +23,8 @@ type benched struct {
 	text, said string
 }
 
-// bench submits an all-reduce with some variables of NCCL's.
-func bench(t *testing.T, nodes int, env, size string) (b benched) {
+// benchScript submits an all-reduce with some variables of NCCL's.
+func benchScript(t *testing.T, nodes int, env, size string) (b benched) {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	job := fmt.Sprintf("#!/bin/bash\n#SBATCH -N%d --ntasks-per-node=4 --gpus-per-node=4\nexport A=1 %s\n"+
@@ -57,7 +57,7 @@ func bench(t *testing.T, nodes int, env, size string) (b benched) {
 // NCCL's variables change a run as its guide says they change NCCL: rings and where they go, which NICs there
 // are, pieces, and what the tuning model may take.
 func TestSubmitNCCLChangesRuns(t *testing.T) {
-	base := bench(t, 2, "NCCL_ALGO=Ring", "16M")
+	base := benchScript(t, 2, "NCCL_ALGO=Ring", "16M")
 	if h := base.Hops / base.Packets; h != 2 {
 		t.Fatalf("rings leave their rails: %.2f hops a packet", h)
 	}
@@ -81,7 +81,7 @@ func TestSubmitNCCLChangesRuns(t *testing.T) {
 		{"NCCL_BUFFSIZE=131072", "chunk: 16384B", 1.002, 4, 2},
 		{"NCCL_BUFFSIZE=32768", "chunk: 4096B", 1.02, 4, 2},
 	} {
-		got := bench(t, 2, "NCCL_ALGO=Ring "+c.env, "16M")
+		got := benchScript(t, 2, "NCCL_ALGO=Ring "+c.env, "16M")
 		if x := got.Time / base.Time; !strings.Contains(got.text, c.key) || x < c.least || x > c.most ||
 			got.Hops/got.Packets != c.hops {
 			t.Errorf("%s: %.3f times as long, %.2f hops a packet, in\n%s", c.env, x, got.Hops/got.Packets,
@@ -101,7 +101,7 @@ func TestSubmitNCCLChangesRuns(t *testing.T) {
 		{1, "NCCL_NVLS_ENABLE=0", "without: [nvls, nvls-tree]", "ring"},
 	} {
 		size := map[int]string{1: "256M", 2: "16M"}[c.nodes]
-		got := bench(t, c.nodes, c.env, size)
+		got := benchScript(t, c.nodes, c.env, size)
 		if !strings.Contains(got.text, c.key) || got.Collectives[0].Algorithm != c.algorithm {
 			t.Errorf("%s on %d: %v in\n%s", c.env, c.nodes, got.Collectives, got.text)
 		}
@@ -115,7 +115,7 @@ func TestSubmitNCCLChangesRuns(t *testing.T) {
 		"NCCL_MIN_NCHANNELS=900": "is no number of channels from 1 to 64: left out",
 		"NCCL_ALGO=^PAT":         "is left to NCCL's tuning model",
 	} {
-		if got := bench(t, 2, env, "64K"); !strings.Contains(got.said, want) {
+		if got := benchScript(t, 2, env, "64K"); !strings.Contains(got.said, want) {
 			t.Errorf("%s: no %q in %s", env, want, got.said)
 		}
 	}

@@ -249,6 +249,11 @@ func decide(g *topo.Graph, o Options) (*design.Design, error) {
 	return d, nil
 }
 
+// Inside is the start of a command line that runs in a node.
+func (s *State) Inside(node int) []string {
+	return []string{"ip", "netns", "exec", s.Nodes[node].Namespace}
+}
+
 func (s *State) dir() string { return filepath.Join(root, s.Name) }
 
 func (s *State) file() string { return filepath.Join(s.dir(), "state.json") }

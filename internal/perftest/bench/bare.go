@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"railyard/internal/field"
+	"railyard/internal/ranks"
 )
 
 // cpuTime is what processes took of processors, ns.
@@ -44,12 +45,11 @@ const (
 	peerSink = "stream" // reads a stream
 )
 
-// bareServe is the other end of a bare measurement.
-func bareServe(e *env, kind string) error {
-	e.oneThread()
+// Serve is the other end of a bare measurement, by its kind; it prints its address.
+func Serve(w io.Writer, kind string) error {
 	switch kind {
 	case peerUDP:
-		return echo(e.stdout)
+		return echo(w)
 	case peerTCP, peerSink:
 	default:
 		return field.New("--peer", "knows %s, %s and %s", peerUDP, peerTCP, peerSink)
@@ -59,7 +59,7 @@ func bareServe(e *env, kind string) error {
 		return err
 	}
 	defer l.Close()
-	fmt.Fprintln(e.stdout, l.Addr())
+	fmt.Fprintln(w, l.Addr())
 	c, err := l.Accept()
 	if err != nil {
 		return err
@@ -111,11 +111,11 @@ func echo(w io.Writer) error {
 
 // barePingPong sends 4 KiB there and back; half of the median is the latency, us.
 func barePingPong(ctx context.Context, network string, d time.Duration) (float64, error) {
-	server, line, err := child(ctx, "rdma", "bench", "--peer", network)
+	server, line, err := ranks.Start(ctx, nil, "rdma", "bench", "--peer", network)
 	if err != nil {
 		return 0, err
 	}
-	defer stop(server)
+	defer ranks.Stop(server)
 	conn, err := net.Dial(network, line)
 	if err != nil {
 		return 0, err
@@ -139,17 +139,17 @@ func barePingPong(ctx context.Context, network string, d time.Duration) (float64
 		}
 		us = append(us, float64(time.Since(start).Nanoseconds())/2e3)
 	}
-	return medianOf(us), ctx.Err()
+	return median(us), ctx.Err()
 }
 
 // bareStream writes 1 MiB at a time into a TCP connection to another process: how many bytes, and what they
 // cost both ends.
 func bareStream(ctx context.Context, d time.Duration) (bytes float64, used cpuTime, err error) {
-	server, line, err := child(ctx, "rdma", "bench", "--peer", peerSink)
+	server, line, err := ranks.Start(ctx, nil, "rdma", "bench", "--peer", peerSink)
 	if err != nil {
 		return 0, used, err
 	}
-	defer stop(server)
+	defer ranks.Stop(server)
 	conn, err := net.Dial("tcp4", line)
 	if err != nil {
 		return 0, used, err
@@ -165,7 +165,7 @@ func bareStream(ctx context.Context, d time.Duration) (bytes float64, used cpuTi
 		bytes += float64(n)
 	}
 	used = ownCPU().less(before)
-	stop(server)
+	ranks.Stop(server)
 	return bytes, used.plus(childCPU(server)), ctx.Err()
 }
 

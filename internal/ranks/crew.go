@@ -1,4 +1,4 @@
-package main
+package ranks
 
 import (
 	"context"
@@ -15,11 +15,11 @@ import (
 	"railyard/internal/runner"
 )
 
-// crew runs ranks as processes of this program. When one fails, the others are
+// Crew runs ranks as processes of this program. When one fails, the others are
 // interrupted; when this process is gone, they end by themselves.
-type crew struct {
-	cancel  context.CancelFunc
-	ctx     context.Context
+type Crew struct {
+	Cancel  context.CancelFunc
+	Ctx     context.Context // done when a rank has failed
 	results chan rankEnd
 	started int
 }
@@ -31,24 +31,25 @@ type rankEnd struct {
 	says string
 }
 
-func newCrew(ctx context.Context, most int) *crew {
+// NewCrew returns one for so many ranks at most.
+func NewCrew(ctx context.Context, most int) *Crew {
 	ctx, cancel := context.WithCancel(ctx)
-	return &crew{cancel: cancel, ctx: ctx, results: make(chan rankEnd, most)}
+	return &Crew{Cancel: cancel, Ctx: ctx, results: make(chan rankEnd, most)}
 }
 
-// start runs a rank with some more environment; stdout may be nil.
-func (c *crew) start(rank int, stdout io.Writer, env []string, name string, args ...string) error {
-	cmd := exec.CommandContext(c.ctx, name, args...)
-	cmd.Env = append(append(os.Environ(), "RAILYARD_CHILD=1"), env...)
+// Start runs a rank, by the command line in under if any, with some more environment; stdout may be nil.
+func (c *Crew) Start(rank int, stdout io.Writer, env, under []string, args ...string) error {
+	cmd, err := Command(c.Ctx, under, args...)
+	if err != nil {
+		return err
+	}
+	cmd.Env = append(cmd.Env, env...)
 	var says strings.Builder
 	cmd.Stdout, cmd.Stderr = stdout, &says
 	cmd.Cancel = func() error { // one that was stopped hears of it once it goes on
 		return errors.Join(cmd.Process.Signal(os.Interrupt), cmd.Process.Signal(syscall.SIGCONT))
 	}
 	cmd.WaitDelay = 5 * time.Second
-	if _, err := cmd.StdinPipe(); err != nil { // its end tells the child that we are gone
-		return err
-	}
 	if err := cmd.Start(); err != nil {
 		return err
 	}
@@ -57,15 +58,15 @@ func (c *crew) start(rank int, stdout io.Writer, env []string, name string, args
 		err := cmd.Wait()
 		c.results <- rankEnd{rank, err, strings.TrimSpace(says.String())}
 		if err != nil {
-			c.cancel() // without one rank the others need not wait
+			c.Cancel() // without one rank the others need not wait
 		}
 	}()
 	return nil
 }
 
-// wait returns the first rank's error that is its own, and passes on what ranks
+// Wait returns the first rank's error that is its own, and passes on what ranks
 // that ended well had to say.
-func (c *crew) wait(stderr io.Writer) (first error) {
+func (c *Crew) Wait(stderr io.Writer) (first error) {
 	for range c.started {
 		r := <-c.results
 		switch {
@@ -76,7 +77,7 @@ func (c *crew) wait(stderr io.Writer) (first error) {
 				r.says = r.err.Error()
 			}
 			first = fmt.Errorf("rank %d: %s", r.rank, strings.TrimPrefix(r.says, "railyard: "))
-			if exit := (*exec.ExitError)(nil); errors.As(r.err, &exit) && exit.ExitCode() == exitInput {
+			if exit := (*exec.ExitError)(nil); errors.As(r.err, &exit) && exit.ExitCode() == Refused {
 				first = input.Fault(first)
 			}
 		}

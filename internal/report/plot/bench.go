@@ -1,4 +1,4 @@
-package main
+package plot
 
 import (
 	"io"
@@ -6,16 +6,16 @@ import (
 	"strings"
 
 	"railyard/internal/output"
-	"railyard/internal/report/plot"
+	"railyard/internal/perftest/bench"
 
-	gonum "gonum.org/v1/plot"
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 )
 
-// draw has a panel of bars for each unit.
-func (c *rdmaBenchCmd) draw(rows []benchRow) error {
-	var row []*gonum.Plot
+// Bench draws rdma bench's rows: a panel of bars for each unit.
+func Bench(rows []bench.Row, path string, force bool) error {
+	var row []*plot.Plot
 	for len(rows) > 0 {
 		n := 1
 		for n < len(rows) && rows[n].Unit == rows[0].Unit {
@@ -27,8 +27,8 @@ func (c *rdmaBenchCmd) draw(rows []benchRow) error {
 		}
 		row, rows = append(row, p), rows[n:]
 	}
-	to := plot.Panels(c.Plot, 30*vg.Centimeter, 10*vg.Centimeter, row)
-	return output.Write(c.Plot, c.Force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
+	to := Panels(path, 30*vg.Centimeter, 10*vg.Centimeter, row)
+	return output.Write(path, force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
 }
 
 // benchTitles say what a unit measures.
@@ -40,12 +40,12 @@ var shortName = strings.NewReplacer("RDMA ", "RDMA\n", "bare ", "bare\n", "iperf
 	"one copy\n", " 1 MiB", "", " 4 KiB p50", "", ", equal datagrams", "", ", CPU", "")
 
 // benchPanel draws medians, each with its spread over rounds.
-func benchPanel(rows []benchRow) (*gonum.Plot, error) {
-	p := gonum.New()
+func benchPanel(rows []bench.Row) (*plot.Plot, error) {
+	p := plot.New()
 	p.Title.Text = benchTitles[rows[0].Unit]
 	p.Y.Label.Text, p.Y.Min = rows[0].Unit, 0
 	var names []string
-	var spans plot.Spread
+	var spans Spread
 	for _, r := range rows {
 		if len(r.Values) == 0 {
 			continue
@@ -57,7 +57,7 @@ func benchPanel(rows []benchRow) (*gonum.Plot, error) {
 			return nil, err
 		}
 		bars.XMin, bars.LineStyle.Width = x, 0
-		bars.Color = plot.Tints[len(names)-1]
+		bars.Color = Tints[len(names)-1]
 		p.Add(bars)
 		spans.XYs = append(spans.XYs, plotter.XY{X: x, Y: r.Median})
 		spans.YErrors = append(spans.YErrors, struct{ Low, High float64 }{r.Median - slices.Min(r.Values),

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bufio"
@@ -7,30 +7,30 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"net"
 	"net/netip"
 	"os/exec"
 	"strings"
 
 	"railyard/internal/perftest"
+	"railyard/internal/ranks"
 	"railyard/roce"
 	"railyard/unit"
 	"railyard/verbs"
 )
 
 // ours runs one perftest session against a server in another process; used is what that cost both.
-func (c *rdmaBenchCmd) ours(ctx context.Context, op perftest.Op, size int64) (r perftest.Result, used cpuTime,
+func (b *Bench) ours(ctx context.Context, op perftest.Op, size int64) (r perftest.Result, used cpuTime,
 	err error) {
-	addr, release, err := claim()
+	addr, release, err := ranks.Claim()
 	if err != nil {
 		return r, used, err
 	}
 	defer release()
-	server, line, err := child(ctx, "rdma", "serve", "--addr", addr.String(), "--port", "0")
+	server, line, err := ranks.Start(ctx, nil, "rdma", "serve", "--addr", addr.String(), "--port", "0")
 	if err != nil {
 		return r, used, err
 	}
-	defer stop(server)
+	defer ranks.Stop(server)
 	words := strings.Fields(line)
 	to, err := netip.ParseAddrPort(words[len(words)-1])
 	if err != nil {
@@ -41,7 +41,7 @@ func (c *rdmaBenchCmd) ours(ctx context.Context, op perftest.Op, size int64) (r 
 		return r, used, err
 	}
 	defer dev.Close()
-	s := &perftest.Spec{Op: op, Sizes: []int64{size}, QPs: 1, Depth: 16, Time: c.Duration, Warmup: 100,
+	s := &perftest.Spec{Op: op, Sizes: []int64{size}, QPs: 1, Depth: 16, Time: b.Duration, Warmup: 100,
 		Connect: perftest.ConnectParams{Timeout: 14, RetryCount: 7, RNRRetry: 7}}
 	cl, err := perftest.Connect(ctx, dev, to, s)
 	if err != nil {
@@ -58,17 +58,8 @@ func (c *rdmaBenchCmd) ours(ctx context.Context, op perftest.Op, size int64) (r 
 	if f.Counters.BadICRC > 0 {
 		return r, used, fmt.Errorf("%d datagrams with a wrong ICRC", f.Counters.BadICRC)
 	}
-	stop(server)
+	ranks.Stop(server)
 	return r, used.plus(childCPU(server)), err
-}
-
-// claim returns a loopback address that no other job of this machine takes until it is released.
-func claim() (addr netip.Addr, release func(), err error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return addr, nil, err
-	}
-	return loopback(l.Addr().(*net.TCPAddr).AddrPort().Port(), 0), func() { l.Close() }, nil
 }
 
 // listening waits until iperf3 says that it listens.
@@ -83,14 +74,14 @@ func listening(says io.Reader) error {
 }
 
 // iperf runs iperf3 between two processes and returns what the receiver got.
-func (c *rdmaBenchCmd) iperf(ctx context.Context, iperf string, udp bool) (float64, error) {
+func (b *Bench) iperf(ctx context.Context, udp bool) (float64, error) {
 	const port = "5299"
-	addr, release, err := claim()
+	addr, release, err := ranks.Claim()
 	if err != nil {
 		return 0, err
 	}
 	defer release()
-	server := exec.CommandContext(ctx, iperf, "-s", "-1", "-p", port, "-B", addr.String(), "--forceflush")
+	server := exec.CommandContext(ctx, b.Iperf, "-s", "-1", "-p", port, "-B", addr.String(), "--forceflush")
 	says, err := server.StdoutPipe()
 	if err != nil {
 		return 0, err
@@ -98,13 +89,13 @@ func (c *rdmaBenchCmd) iperf(ctx context.Context, iperf string, udp bool) (float
 	if err := server.Start(); err != nil {
 		return 0, err
 	}
-	defer stop(server)
+	defer ranks.Stop(server)
 	if err := listening(says); err != nil {
 		return 0, err
 	}
 	go func() { _, _ = io.Copy(io.Discard, says) }()
 	args := []string{"-c", addr.String(), "-p", port, "-J", "-t",
-		fmt.Sprint(int(math.Ceil(c.Duration.Seconds())))}
+		fmt.Sprint(int(math.Ceil(b.Duration.Seconds())))}
 	if udp {
 		args = append(args, "-u", "-b", "0", "-l", fmt.Sprint(4096+roce.BTHLen+roce.ICRCLen))
 	}
@@ -120,7 +111,7 @@ func (c *rdmaBenchCmd) iperf(ctx context.Context, iperf string, udp bool) (float
 			} `json:"sum_received"`
 		} `json:"end"`
 	}
-	out, err := exec.CommandContext(ctx, iperf, args...).Output()
+	out, err := exec.CommandContext(ctx, b.Iperf, args...).Output()
 	if jerr := json.Unmarshal(out, &r); err == nil {
 		err = jerr
 	}
