@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"os"
@@ -9,7 +8,6 @@ import (
 	"slices"
 
 	"railyard/internal/input"
-	"railyard/internal/output"
 	"railyard/internal/report/plot"
 	"railyard/internal/result"
 
@@ -53,12 +51,8 @@ func (c *compareCmd) plots(e *env, of map[int]plot.Curves) error {
 		if err != nil {
 			return err
 		}
-		var b bytes.Buffer
-		if _, err := (vgimg.PngCanvas{Canvas: img}).WriteTo(&b); err != nil {
-			return err
-		}
 		path := filepath.Join(c.PNG, p.name+".png")
-		if err := output.WriteBytes(path, c.Force, b.Bytes()); err != nil {
+		if err := plot.WritePNG(img, path, c.Force); err != nil {
 			return err
 		}
 		fmt.Fprintln(e.stdout, path)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -13,7 +12,7 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/lab"
-	"railyard/internal/ranks"
+	"railyard/internal/lab/load"
 	"railyard/internal/scenariofile"
 	"railyard/unit"
 )
@@ -286,37 +285,5 @@ func (c *labRdmaCmd) Run(e *env) error {
 	}
 	ctx, cancel := interruptible()
 	defer cancel()
-	return ranksInLab(ctx, s, c.Args[1:], e.stdout, e.stderr)
-}
-
-// ranksInLab runs a rank on the first NIC of each host; rank 0 prints to out.
-func ranksInLab(ctx context.Context, s *lab.State, args []string, out, says io.Writer) error {
-	var nics []lab.NIC
-	seen := map[int]bool{}
-	for _, n := range s.NICs {
-		if !seen[n.Node] {
-			seen[n.Node] = true
-			nics = append(nics, n)
-		}
-	}
-	crew := ranks.NewCrew(ctx, len(nics))
-	defer crew.Cancel()
-	for r, n := range nics {
-		full := append([]string{"rdma", "allreduce", "--rank", fmt.Sprint(r), "--ranks", fmt.Sprint(len(nics)),
-			"--rendezvous", fmt.Sprintf("%v:29500", nics[0].Addr), "--addr", n.Addr.String(), "--line-rate",
-			fmt.Sprintf("%dbps", int64(s.Rate)), "--no-offload"},
-			args...)
-		prints := out
-		if r != 0 {
-			prints = nil
-		}
-		if err := crew.Start(r, prints, []string{"GOMAXPROCS=1"}, s.Inside(n.Node), full...); err != nil {
-			return err
-		}
-	}
-	err := crew.Wait(says)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return err
+	return load.AllReduce(ctx, s, c.Args[1:], e.stdout, e.stderr)
 }

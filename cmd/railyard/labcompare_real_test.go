@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"railyard/internal/lab/load"
 )
 
 // Through the narrow ports of a lab each congestion control brings every element; marks are counted, and the
@@ -20,7 +22,7 @@ func TestRealLabCompare(t *testing.T) {
 	for mib := 1; ; mib *= 2 { // a busy machine may fill no port until more is to be sent
 		code, out, errs := call(t, "lab", "compare", "--name", name, "--cc", "dcqcn,swift,nscc", "--bytes",
 			fmt.Sprint(mib, "MiB"), "--iters", "2", "--rate-plot", png, "--force", "--json")
-		var all []labVariant
+		var all []load.Variant
 		if code != 0 || json.Unmarshal([]byte(out), &all) != nil || len(all) != 3 {
 			t.Fatalf("exit %d, %s%s", code, out, errs)
 		}

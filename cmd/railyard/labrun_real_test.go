@@ -8,30 +8,32 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"railyard/internal/lab/load"
 )
 
 // byTraffic has events happen once so much has arrived that the planes' shares count, and ends the load when
 // traffic has left what broke for good, or so much has arrived since that it should have.
-func byTraffic() *pace {
+func byTraffic() *load.Pace {
 	const least, most, lossy = 1 << 20, 256 << 20, 16 << 20 // bytes
 	var arrived int64                                       // when the event happened
-	return &pace{happens: func(w *watch) bool {
-		i := len(w.samples) - 1
-		for last := w.samples[i]; i > 0 && last.at-w.samples[i].at < around*time.Millisecond; i-- {
+	return &load.Pace{Happens: func(w *load.Watch) bool {
+		i := len(w.Samples) - 1
+		for last := w.Samples[i]; i > 0 && last.At-w.Samples[i].At < load.Around*time.Millisecond; i-- {
 		}
-		first, last := w.samples[i], w.samples[len(w.samples)-1]
-		arrived = last.total
-		return i > 0 && last.total-first.total > least && last.path-first.path > begun &&
-			last.total-w.samples[0].total > 8*least
-	}, enough: func(w *watch, ev *labEvent) bool {
-		if len(w.samples)%32 > 0 { // judging looks at all of them
+		first, last := w.Samples[i], w.Samples[len(w.Samples)-1]
+		arrived = last.Total
+		return i > 0 && last.Total-first.Total > least && last.Path-first.Path > load.Begun &&
+			last.Total-w.Samples[0].Total > 8*least
+	}, Enough: func(w *load.Watch, ev *load.Event) bool {
+		if len(w.Samples)%32 > 0 { // judging looks at all of them
 			return false
 		}
-		came := w.samples[len(w.samples)-1].total - arrived
-		if ev.loss > 0 {
+		came := w.Samples[len(w.Samples)-1].Total - arrived
+		if ev.Loss > 0 {
 			return came > lossy
 		}
-		m, err := w.judge("")
+		m, err := w.Judge("")
 		return came > most || err == nil && m.Moved >= 0
 	}}
 }
@@ -50,7 +52,7 @@ func TestRealLabRun(t *testing.T) {
 	if err := c.Run(guest(&out, &errs)); err != nil {
 		t.Fatal(err, errs.String())
 	}
-	var moves []labMove
+	var moves []load.Move
 	if err := json.Unmarshal(out.Bytes(), &moves); err != nil || len(moves) != 3 {
 		t.Fatalf("%v: %s%s", err, &out, &errs)
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"railyard/internal/allreduce"
+	"railyard/internal/allreduce/rates"
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/perftest"
@@ -187,12 +188,12 @@ func (c *rdmaAllreduceCmd) take(ctx context.Context, e *env, s *allreduce.Spec) 
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	if c.RateLog != "" || c.RatePlot != "" {
-		log, err := newRateLog(c.RateLog, c.RatePlot, cmp.Or(c.CC, verbs.DefaultCC(c.Transport)), c.Force)
+		log, err := rates.New(c.RateLog, c.RatePlot, cmp.Or(c.CC, verbs.DefaultCC(c.Transport)), c.Force)
 		if err != nil {
 			return input.Fault(err)
 		}
-		defer func() { err = errors.Join(err, log.write(s.Rank, e.stderr)) }()
-		cfg.OnRate = log.change
+		defer func() { err = errors.Join(err, log.Write(s.Rank, e.stderr)) }()
+		cfg.OnRate = log.Change
 	}
 	cfg.Selective, cfg.WriteOnly = c.Spray, c.Spray
 	if !cfg.Addr.IsValid() && s.Rank > 0 || s.Rendezvous != "" {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"railyard/cc"
+	"railyard/internal/allreduce/rates"
 	"railyard/internal/result"
 	"railyard/unit"
 
@@ -21,15 +22,12 @@ type Curves struct {
 	done  []float64     // completion times of messages, us, sorted
 	queue plotter.XYs   // the switch port with the longest mean queue: ms, KB
 	port  string        // which one that is
-	Rates []plotter.XYs // what congestion control allows queue pairs: ms, Gbit/s
-	Line  float64       // of the fastest of them, Gbit/s
+	rates []plotter.XYs // what congestion control allows queue pairs: ms, Gbit/s
+	line  float64       // of the fastest of them, Gbit/s
 }
 
-// Most points of a curve, and most queue pairs in a panel.
-const (
-	maxCurve = 2000
-	MaxRates = 8
-)
+// maxCurve is how many points a curve has at most.
+const maxCurve = 2000
 
 // NewCurves takes from a run what plots show.
 func NewCurves(label string, s *result.Summary, t *result.Tables) Curves {
@@ -82,23 +80,23 @@ func (c *Curves) longestQueue(t *result.Tables) {
 // ratesOf draws the first queue pairs' rates as steps, from their line rate on.
 func (c *Curves) ratesOf(s *result.Summary, t *result.Tables) {
 	end := float64(s.StepTime) / 1e9
-	n := min(MaxRates, len(t.QPs))
-	c.Rates = make([]plotter.XYs, n)
+	n := min(rates.MaxCurves, len(t.QPs))
+	c.rates = make([]plotter.XYs, n)
 	for q := range n {
 		line := float64(t.QPs[q].Line) / 1e9
-		c.Line = max(c.Line, line)
-		c.Rates[q] = plotter.XYs{{X: 0, Y: line}}
+		c.line = max(c.line, line)
+		c.rates[q] = plotter.XYs{{X: 0, Y: line}}
 	}
 	for i := range t.Signals {
 		x := &t.Signals[i]
 		if x.Signal != cc.SignalRate || int(x.QP) >= n {
 			continue
 		}
-		r, at := c.Rates[x.QP], float64(x.At)/1e9
-		c.Rates[x.QP] = append(r, plotter.XY{X: at, Y: r[len(r)-1].Y}, plotter.XY{X: at, Y: x.Value / 1e9})
+		r, at := c.rates[x.QP], float64(x.At)/1e9
+		c.rates[x.QP] = append(r, plotter.XY{X: at, Y: r[len(r)-1].Y}, plotter.XY{X: at, Y: x.Value / 1e9})
 	}
-	for q, r := range c.Rates {
-		c.Rates[q] = thinned(append(r, plotter.XY{X: end, Y: r[len(r)-1].Y}))
+	for q, r := range c.rates {
+		c.rates[q] = thinned(append(r, plotter.XY{X: end, Y: r[len(r)-1].Y}))
 	}
 }
 
@@ -195,10 +193,10 @@ func drawn(p *plot.Plot) *vgimg.Canvas {
 func Rates(all []Curves) (*vgimg.Canvas, error) {
 	const across = 3
 	rows := (len(all) + across - 1) / across
-	most := slices.MaxFunc(all, func(a, b Curves) int { return cmp.Compare(a.Line, b.Line) }).Line
+	most := slices.MaxFunc(all, func(a, b Curves) int { return cmp.Compare(a.line, b.line) }).line
 	end := 0.0
 	for _, c := range all {
-		for _, r := range c.Rates {
+		for _, r := range c.rates {
 			end = max(end, r[len(r)-1].X)
 		}
 	}
@@ -214,7 +212,7 @@ func Rates(all []Curves) (*vgimg.Canvas, error) {
 			p.Title.Text = all[i].Label
 			p.X.Label.Text, p.Y.Label.Text = "time, ms", "allowed rate, Gbit/s"
 			p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, end, 0, 1.05*most
-			for q, points := range all[i].Rates {
+			for q, points := range all[i].rates {
 				if err := AddLine(p, "", points, q); err != nil {
 					return nil, err
 				}

@@ -1,4 +1,6 @@
-package main
+// Package rates keeps the rate changes of a rank's queue pairs (Log), writes them as CSV and plots them, and reads the
+// CSV of all ranks back as curves (OfRanks).
+package rates
 
 import (
 	"fmt"
@@ -19,27 +21,27 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// rateLog keeps each change of a queue pair's rate, for a file of CSV or a plot.
-type rateLog struct {
+// Log keeps each change of a queue pair's rate, for a file of CSV or a plot.
+type Log struct {
 	mu        sync.Mutex
 	csv, plot string
 	control   string // the congestion control's title
 	force     bool
-	points    []ratePoint
+	points    []point
 	missed    int
 }
 
-type ratePoint struct {
+type point struct {
 	at   unit.Time
 	qpn  uint32
 	rate unit.Rate
 }
 
-// maxRatePoints bounds the memory of a log: 48 MB, minutes of changes every 55 us.
-const maxRatePoints = 2_000_000
+// maxPoints bounds the memory of a log: 48 MB, minutes of changes every 55 us.
+const maxPoints = 2_000_000
 
-// newRateLog checks where the results will go; either name may be empty.
-func newRateLog(csv, plot, choice string, force bool) (*rateLog, error) {
+// New checks where the results will go; either name may be empty.
+func New(csv, plot, choice string, force bool) (*Log, error) {
 	for _, f := range []string{csv, plot} {
 		if f == "" {
 			continue
@@ -59,26 +61,27 @@ func newRateLog(csv, plot, choice string, force bool) (*rateLog, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &rateLog{csv: csv, plot: plot, control: control.Title, force: force}, nil
+	return &Log{csv: csv, plot: plot, control: control.Title, force: force}, nil
 }
 
-func (l *rateLog) change(qpn uint32, now unit.Time, r unit.Rate) {
+// Change records a rate.
+func (l *Log) Change(qpn uint32, now unit.Time, r unit.Rate) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.points) >= maxRatePoints {
+	if len(l.points) >= maxPoints {
 		l.missed++
 		return
 	}
-	l.points = append(l.points, ratePoint{now, qpn, r})
+	l.points = append(l.points, point{now, qpn, r})
 }
 
-// write leaves the files, and says what they lack.
-func (l *rateLog) write(rank int, says io.Writer) error {
+// Write leaves the files, and says what they lack.
+func (l *Log) Write(rank int, says io.Writer) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.missed > 0 {
 		fmt.Fprintf(says, "rank %d: %d changes of rates came after the first %d and are not in the files\n",
-			rank, l.missed, maxRatePoints)
+			rank, l.missed, maxPoints)
 	}
 	if l.csv != "" {
 		err := output.Write(l.csv, l.force, func(w io.Writer) error {
@@ -102,7 +105,7 @@ func (l *rateLog) write(rank int, says io.Writer) error {
 }
 
 // slowed reports whether any queue pair changed its rate after its start.
-func (l *rateLog) slowed() bool {
+func (l *Log) slowed() bool {
 	seen := map[uint32]bool{}
 	for _, p := range l.points {
 		if seen[p.qpn] {
@@ -114,7 +117,7 @@ func (l *rateLog) slowed() bool {
 }
 
 // draw plots the rate of each queue pair that changed, as steps.
-func (l *rateLog) draw(rank int) error {
+func (l *Log) draw(rank int) error {
 	p := plot.New()
 	p.Title.Text = fmt.Sprintf("Sending rate of rank %d: %s", rank, l.control)
 	p.X.Label.Text, p.Y.Label.Text = "seconds", "Gbit/s"
