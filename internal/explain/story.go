@@ -150,6 +150,7 @@ func (r *reading) named(i int32) (name, first, last string) {
 		words := map[workload.Class][2]string{
 			workload.Forward:   {"forward pass starts", "forward pass complete on all ranks"},
 			workload.Backward:  {"backward pass starts", "backward pass complete on all ranks"},
+			workload.Computing: {"computing starts", "computing complete on all ranks"},
 			workload.Optimizer: {"optimizer step starts", "optimizer step complete on all ranks"}}[o.Class]
 		if words[0] == "" {
 			words = [2]string{c + " starts", c + " complete"}

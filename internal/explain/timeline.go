@@ -1,6 +1,9 @@
 package explain
 
 import (
+	"cmp"
+	"slices"
+
 	"railyard/internal/result"
 	"railyard/internal/workload"
 	"railyard/unit"
@@ -23,13 +26,17 @@ func (r *reading) timeline(ops [2]int32, start unit.Time) (s result.Step) {
 	if r.graph.StoreOf(int(rank)) >= 0 { // its answer to a rank
 		rank = r.dag.Ops[last].Peer
 	}
-	at := start // accounted up to here
+	var own []int32
 	for i := ops[0]; i < ops[1]; i++ {
-		o := &r.dag.Ops[i]
-		if !o.Compute() || o.Rank != rank || r.exec.End[i] == unit.Never ||
-			o.Class == workload.TensorParallel { // a folded group's ring: a wait
-			continue
+		if o := &r.dag.Ops[i]; o.Compute() && o.Rank == rank && r.exec.End[i] != unit.Never &&
+			o.Class != workload.TensorParallel { // a folded group's ring: a wait
+			own = append(own, i)
 		}
+	}
+	slices.SortStableFunc(own, func(a, b int32) int { return cmp.Compare(r.exec.Start[a], r.exec.Start[b]) })
+	at := start // accounted up to here
+	for _, i := range own {
+		o := &r.dag.Ops[i]
 		if gap := r.exec.Start[i] - at; gap > 0 {
 			r.blame(&s, r.exec.Cause[i], at, gap)
 		}

@@ -326,7 +326,7 @@ func (x *chakraBuild) compute(i int32, n *chakraNode, r int) {
 		after = append(after, e.last)
 	}
 	slices.Sort(after)
-	e.last = x.b.Compute(r, n.dur, workload.Other, slices.Compact(after)...)
+	e.last = x.b.Compute(r, n.dur, workload.Computing, slices.Compact(after)...)
 	e.free = max(e.free, x.ready[i]) + n.dur
 	x.release(i, []int32{e.last}, e.free)
 }

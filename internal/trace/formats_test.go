@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"railyard/internal/published"
+	"railyard/internal/workload"
 	"railyard/unit"
 )
 
@@ -61,6 +62,22 @@ func TestFormats(t *testing.T) {
 		if err != nil || x.Format != want.format || x.Ranks != want.ranks ||
 			x.Report.Mapped[0].N != want.parts {
 			t.Errorf("%s: %v %+v", path, err, x)
+		}
+	}
+}
+
+// TestComputingHasItsClass checks that what a trace computes is of class Computing: waits are not.
+func TestComputingHasItsClass(t *testing.T) {
+	for name, files := range map[string][]File{"goal": {{"a.goal", []byte("num_ranks 1\nrank 0 {\nl1: calc 5\n}\n")}},
+		"chakra": et([]etNode{{id: 1, kind: 4, dur: 9}, {id: 2, kind: 4, dur: 9, data: []int{1}}})} {
+		x, err := Read(name, files...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range x.DAG.Ops {
+			if o := &x.DAG.Ops[i]; o.Compute() && (o.Dur > 0) != (o.Class == workload.Computing) {
+				t.Errorf("%s: %v of class %v", name, o.Dur, o.Class)
+			}
 		}
 	}
 }

@@ -260,10 +260,12 @@ func (j *joined) build() (*workload.DAG, error) {
 		for _, w := range m.waits(k) {
 			after = append(after, id[j.base[j.who[n]]+w])
 		}
-		id[n] = b.Compute(m.rank, a.dur, workload.Other, after...)
+		class := workload.Other
 		if a.what == opCompute {
+			class = workload.Computing
 			note(&j.report.Mapped, "computations", m.file, int(a.line))
 		}
+		id[n] = b.Compute(m.rank, a.dur, class, after...)
 		if j.in[n] < 0 {
 			done(n)
 			continue

@@ -105,9 +105,9 @@ func (s *schedule) trace() (*Trace, error) {
 			case calc:
 				if before := first[i]; begun[i] {
 					b.Compute(rank, 0, workload.Other, before...)
-					b.Compute(rank, x.dur, workload.Other, begin[i])
+					b.Compute(rank, x.dur, workload.Computing, begin[i])
 				} else {
-					b.Compute(rank, x.dur, workload.Other, before...)
+					b.Compute(rank, x.dur, workload.Computing, before...)
 				}
 				note(&t.Report.Mapped, "computations", s.file, int(x.line))
 			case send:

@@ -24,12 +24,13 @@ const (
 	ExpertParallel
 	DataLoading // a batch, from where it is kept
 	Saving      // a model's states, to where they are kept
+	Computing   // of no known part of a step, as imported traces have it
 	nClasses
 )
 
 var classNames = [nClasses]string{"other", "forward", "backward", "optimizer", "tensor-parallel",
 	"pipeline-parallel", "data-parallel", "context-parallel", "expert-parallel",
-	"data-loading", "checkpoint"}
+	"data-loading", "checkpoint", "compute"}
 
 func (c Class) String() string { return classNames[c] }
 

@@ -115,7 +115,7 @@ func Explicit(ranks int, steps []Step) (*DAG, error) {
 			after[i] = id
 		}
 		if s.To < 0 {
-			b.Compute(s.Rank, s.Compute, Other, after...)
+			b.Compute(s.Rank, s.Compute, Computing, after...)
 			continue
 		}
 		b.coll = 0

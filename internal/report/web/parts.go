@@ -15,7 +15,7 @@ var partOf = []struct {
 	key, name string
 	classes   []string
 }{
-	{"compute", "Compute", []string{"forward", "backward", "optimizer"}},
+	{"compute", "Compute", []string{"forward", "backward", "optimizer", "compute"}},
 	{"tp", "Tensor parallel", []string{"tensor-parallel"}},
 	{"pp", "Pipeline parallel", []string{"pipeline-parallel"}},
 	{"dp", "Data parallel", []string{"data-parallel"}},
