@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"railyard/internal/study/tuning"
 )
 
 // Both halves of the best are written. A run with the servers' text alone is the simulation of that half, to
@@ -18,7 +20,7 @@ func TestTuneHalves(t *testing.T) {
 		t.Fatal(errs)
 	}
 	var said struct {
-		Halves halves
+		Halves tuning.Halves
 		Best   struct{ Trial int }
 	}
 	if err := json.Unmarshal([]byte(out), &said); err != nil {
@@ -78,7 +80,7 @@ func TestTuneHostsAlone(t *testing.T) {
 	if code == 0 || !strings.Contains(errs, "1.6Tbps") {
 		t.Fatalf("%d %s", code, errs)
 	}
-	var said struct{ Halves halves }
+	var said struct{ Halves tuning.Halves }
 	if err := json.Unmarshal([]byte(out), &said); err != nil {
 		t.Fatal(err)
 	}

@@ -6,48 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"railyard/cc"
-	"railyard/internal/scenario"
-	"railyard/unit"
 )
-
-// Every parameter with a value can be turned, within what is accepted, and is written so that it reads back.
-func TestKnobsOfEveryAlgorithm(t *testing.T) {
-	for _, name := range cc.Names() {
-		a := cc.Lookup(name)
-		s := &scenario.Service{CC: a, Values: a.Profile("").Values(400 * unit.Gbps)}
-		turned := 0
-		for _, k := range knobsOf(s, 400*unit.Gbps) {
-			if k.Name == "" {
-				continue
-			}
-			turned++
-			p := paramOf(a, k.Name)
-			for _, x := range []float64{k.From, numberOf(s.Values[k.Name]), k.To} {
-				back, err := p.Parse(settingText(p, x))
-				if err != nil || back != settingOf(p, x) {
-					t.Errorf("%s.%s = %v: %v, %v", name, k.Name, x, back, err)
-				}
-			}
-		}
-		if (turned == 0) != (len(a.Params) == 0) {
-			t.Errorf("%s: %d of %d parameters are searched", name, turned, len(a.Params))
-		}
-	}
-}
-
-// What has a few accepted values and no range between is not turned: a tag of 5 bytes ends every trial.
-func TestKnobsAreRanges(t *testing.T) {
-	a := cc.Lookup("hpcc")
-	s := &scenario.Service{CC: a, Values: a.Profile("").Values(400 * unit.Gbps)}
-	s.Values["csig"] = 4
-	for _, k := range knobsOf(s, 400*unit.Gbps) {
-		if k.Name == "csig" {
-			t.Errorf("csig is searched from %g to %g", k.From, k.To)
-		}
-	}
-}
 
 // A search over Swift's parameters changes them, writes them down and goes on where it was.
 func TestTuneSwift(t *testing.T) {
