@@ -5,21 +5,17 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"railyard/internal/capture"
 	"railyard/internal/configuration"
 	"railyard/internal/dcbx"
-	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/output"
+	"railyard/internal/report/table"
 	"railyard/internal/runner"
 	"railyard/internal/scenariofile"
 	"railyard/internal/swconf"
-	"railyard/internal/topo"
-	"railyard/roce"
 	"railyard/unit"
 )
 
@@ -35,8 +31,6 @@ type configDcbxCmd struct {
 	Force bool   `help:"Replace an existing capture." with:"pcap"`
 	All   bool   `help:"Print every cable, not only one of each kind."`
 	JSON  bool   `help:"Print as JSON."`
-
-	data, cnp int // DSCPs
 }
 
 func (c *configDcbxCmd) Help() string {
@@ -46,19 +40,6 @@ bits) and says what each port ends up doing about PFC. Exits with 1 when two end
 Examples:
   railyard config dcbx leaf.cfg spine.cfg --link leaf-1:Ethernet1/3=spine-1:Ethernet1/1
   railyard config dcbx configs/pod64 --fabric scenarios/pod64-llama2-7b.yaml`
-}
-
-// dcbxRow is a cable's result as JSON.
-type dcbxRow struct {
-	A        string   `json:"a"`
-	B        string   `json:"b"`
-	Version  string   `json:"version"`
-	OperA    string   `json:"a_pfc"`
-	OperB    string   `json:"b_pfc"`
-	WhyA     string   `json:"a_why"`
-	WhyB     string   `json:"b_why"`
-	Problems []string `json:"problems"`
-	Frames   int      `json:"frames"`
 }
 
 // Run is the config dcbx command.
@@ -92,18 +73,7 @@ func (c *configDcbxCmd) Run(e *env) error {
 			order = append(order, cfg)
 		}
 	}
-	if c.data, c.cnp, err = c.dscps(order, 0, 0); err != nil {
-		return err
-	}
-	var results []*dcbx.Result
-	switch {
-	case c.Fabric != "":
-		results, err = c.fabric(by)
-	case len(c.Link) > 0:
-		results, err = c.links(by)
-	default:
-		results = c.described(order)
-	}
+	results, err := c.play(by, order)
 	if err != nil {
 		return err
 	}
@@ -124,9 +94,13 @@ func (c *configDcbxCmd) Run(e *env) error {
 		}
 	}
 	if c.JSON {
-		err = printJSON(e.stdout, rows(results))
+		err = printJSON(e.stdout, dcbx.Rows(results))
 	} else {
-		c.print(e.stdout, results, bad)
+		table.DCBX(e.stdout, results, c.All)
+		fmt.Fprintf(e.stdout, "\n%s, %d of them with problems\n", unit.Plural(len(results), "cable"), bad)
+		if c.Pcap != "" {
+			fmt.Fprintf(e.stdout, "LLDP frames in %s\n", c.Pcap)
+		}
 	}
 	if err == nil && bad > 0 {
 		return &exitError{exitFailed}
@@ -134,84 +108,27 @@ func (c *configDcbxCmd) Run(e *env) error {
 	return err
 }
 
-// station makes a switch port's side; index keeps MAC addresses apart.
-func (c *configDcbxCmd) station(cfg *swconf.Config, p *swconf.Port, index int) dcbx.Station {
-	return dcbx.FromPort(cfg, p, c.data, c.cnp, index)
-}
-
-// fabric plays every cable of a scenario that has a configuration at both ends,
-// or at one and a server at the other.
-func (c *configDcbxCmd) fabric(by map[string]*swconf.Config) (out []*dcbx.Result, err error) {
+// play plays the cables of the scenario, those that were named, or those that interface descriptions name.
+func (c *configDcbxCmd) play(by map[string]*swconf.Config, order []*swconf.Config) ([]*dcbx.Result, error) {
+	var m dcbx.Marking
+	var err error
+	if c.Fabric == "" {
+		if m.Data, m.CNP, err = c.dscps(order, 0, 0); err != nil {
+			return nil, err
+		}
+		if len(c.Link) > 0 {
+			return m.Links(by, c.Link)
+		}
+		return m.Described(order), nil
+	}
 	plan, err := scenariofile.Network(c.Fabric, c.Set)
 	if err != nil {
 		return nil, err
 	}
-	if c.data, c.cnp, err = c.dscps(nil, plan.Default().DSCP,
-		plan.Default().CNPDSCP); err != nil {
+	if m.Data, m.CNP, err = c.dscps(nil, plan.Default().DSCP, plan.Default().CNPDSCP); err != nil {
 		return nil, err
 	}
-	g := plan.Graph
-	side := func(link, node int, port string, index int) (dcbx.Station, bool) {
-		n := &g.Nodes[node]
-		if n.Role == topo.Host {
-			s := dcbx.NIC(n.Name, port, index, c.NIC == "willing", 0)
-			if c.NIC == "fixed" {
-				s.Enable, s.Mode = 1<<3, swconf.PFCOn
-			}
-			s.LLDP = c.NIC != "silent"
-			return s, true
-		}
-		cfg := by[n.Name]
-		if cfg == nil {
-			return dcbx.Station{}, false
-		}
-		p := cfg.Plugged(n.Panel, g.Jack(link, node))
-		if p == nil {
-			return dcbx.Station{}, false
-		}
-		return c.station(cfg, p, index), true
-	}
-	for i, l := range g.Links {
-		a, ok1 := side(i, l.A, l.APort, 2*i)
-		b, ok2 := side(i, l.B, l.BPort, 2*i+1)
-		if ok1 && ok2 {
-			out = append(out, dcbx.Exchange(a, b))
-		}
-	}
-	return out, nil
-}
-
-// links plays the cables that were named.
-func (c *configDcbxCmd) links(by map[string]*swconf.Config) (out []*dcbx.Result, err error) {
-	for i, l := range c.Link {
-		var ends [2]dcbx.Station
-		named := strings.Split(l, "=")
-		for j, end := range named {
-			name, port, ok := strings.Cut(end, ":")
-			if !ok || len(named) != len(ends) {
-				return nil, field.New("--link "+l, "expected SWITCH:PORT=SWITCH:PORT")
-			}
-			cfg := by[name]
-			if cfg == nil {
-				return nil, field.New("--link "+l, "no configuration has the hostname %q", name)
-			}
-			p := cfg.Port(port)
-			if p == nil {
-				return nil, field.New("--link "+l, "%s configures no port %q", name, port)
-			}
-			ends[j] = c.station(cfg, p, 2*i+j)
-		}
-		out = append(out, dcbx.Exchange(ends[0], ends[1]))
-	}
-	return out, nil
-}
-
-// described plays the cables that interface descriptions tell of.
-func (c *configDcbxCmd) described(order []*swconf.Config) (out []*dcbx.Result) {
-	for i, k := range swconf.Described(order) {
-		out = append(out, dcbx.Exchange(c.station(k.From, k.A, 2*i), c.station(k.To, k.B, 2*i+1)))
-	}
-	return out
+	return m.Fabric(plan.Graph, by, c.NIC), nil
 }
 
 // write writes the frames, an interface per end of a cable.
@@ -237,72 +154,4 @@ func (c *configDcbxCmd) write(results []*dcbx.Result) error {
 		_, err = w.Close()
 		return err
 	})
-}
-
-func rows(results []*dcbx.Result) []dcbxRow {
-	out := []dcbxRow{}
-	for _, r := range results {
-		out = append(out, dcbxRow{r.A.Name, r.B.Name, r.Version.String(), swconf.Priorities(r.OperA),
-			swconf.Priorities(r.OperB), r.WhyA, r.WhyB,
-			append([]string{}, r.Problems...), len(r.Frames)})
-	}
-	return out
-}
-
-// print shows a line per cable that differs from those before it.
-func (c *configDcbxCmd) print(w io.Writer, results []*dcbx.Result, bad int) {
-	type kind struct {
-		version    dcbx.Version
-		a, b       uint8
-		wa, wb     string
-		problems   int
-		sysA, sysB roce.MAC // only the kind byte counts
-	}
-	count := map[kind]int{}
-	kindOf := func(r *dcbx.Result) kind {
-		return kind{r.Version, r.OperA, r.OperB, r.WhyA, r.WhyB, len(r.Problems), roce.MAC{1: r.A.MAC[1]},
-			roce.MAC{1: r.B.MAC[1]}}
-	}
-	for _, r := range results {
-		count[kindOf(r)]++
-	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "end\tDCBX\tconfigured\tin operation\tbecause")
-	for _, r := range results {
-		k := kindOf(r)
-		n := count[k]
-		if n == 0 {
-			continue
-		}
-		if !c.All {
-			count[k] = 0
-		}
-		for i, s := range []struct {
-			st   dcbx.Station
-			oper uint8
-			why  string
-		}{{r.A, r.OperA, r.WhyA}, {r.B, r.OperB, r.WhyB}} {
-			will := ""
-			if s.st.Willing {
-				will = " willing"
-			}
-			version := r.Version.String()
-			if i > 0 {
-				version = ""
-			}
-			fmt.Fprintf(t, "%s\t%s\t%s %s%s\t%s\t%s\n", s.st.Name, version, s.st.Mode,
-				swconf.Priorities(s.st.Enable), will, swconf.Priorities(s.oper), s.why)
-		}
-		for _, p := range r.Problems {
-			fmt.Fprintf(t, "  problem: %s\n", p)
-		}
-		if n > 1 && !c.All {
-			fmt.Fprintf(t, "  and %s alike\n", unit.Plural(n-1, "cable"))
-		}
-	}
-	t.Flush()
-	fmt.Fprintf(w, "\n%s, %d of them with problems\n", unit.Plural(len(results), "cable"), bad)
-	if c.Pcap != "" {
-		fmt.Fprintf(w, "LLDP frames in %s\n", c.Pcap)
-	}
 }

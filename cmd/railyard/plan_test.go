@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/planner"
+
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -186,7 +188,7 @@ func TestPlanTraffic(t *testing.T) {
 		got.Silent < 0.98 || got.Kinds["tensor"].Bytes == 0 {
 		t.Fatalf("exit %d, %v %s: %+v", code, err, errs, got)
 	}
-	rows, err := parquet.ReadFile[trafficRow](dir + "/t.parquet")
+	rows, err := parquet.ReadFile[planner.TrafficRow](dir + "/t.parquet")
 	var tensor int64
 	for _, r := range rows {
 		tensor += r.Tensor
