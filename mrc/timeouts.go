@@ -52,8 +52,9 @@ func (m *maker) stretched(t unit.Time, tries int) unit.Time {
 
 // retrying is the counter that all packets share: timeouts without news in between.
 type retrying struct {
-	at unit.Time // before it the next one does not count, and silence is waited through
-	n  int
+	at    unit.Time // before it the next one does not count, and silence is waited through
+	asked unit.Time // before it silence raises no further probes, whatever the news
+	n     int
 }
 
 func (r *retrying) news() { r.n, r.at = 0, 0 }
@@ -62,10 +63,11 @@ func (r *retrying) news() { r.n, r.at = 0, 0 }
 // of its path: nothing goes again, and no value is withdrawn, until a probe comes through.
 func (s *Sender) silent(x *slot) bool { return x.sent >= s.peer.arrived }
 
-// wait counts a timeout in silence, and probes.
+// wait counts a timeout in silence, and probes: at most once per timeout, because in an incast a NACK of a trimmed
+// packet is news every few us while data wait in the queue that was full.
 func (s *Sender) wait(now, t unit.Time) {
-	if now >= s.retry.at {
-		s.probes.doubts = mostProbes
+	if now >= max(s.retry.at, s.retry.asked) {
+		s.probes.doubts, s.retry.asked = mostProbes, now+t
 		s.count(now, t)
 	}
 }
@@ -89,7 +91,7 @@ func (s *Sender) firstOut() unit.Time {
 		psn := s.slots.list[bits.TrailingZeros16(w)].head
 		d := s.deadline(psn, t)
 		if s.silent(s.slots.at(psn)) {
-			d = max(d, s.retry.at)
+			d = max(d, s.retry.at, s.retry.asked)
 		}
 		at = min(at, d)
 	}
