@@ -104,19 +104,16 @@ func (r *rate) heard(now, left, rtt unit.Time) {
 	switch excess := float64(mean) - r.s.slow*float64(r.least()); {
 	case excess > 0:
 		r.cutAt = now
-		r.less(min(r.s.cut, excess/float64(mean)))
+		r.cuts++
 		if rate := r.arrives(now); rate > 0 {
 			r.now = max(r.slowest(), min(r.now, rate))
+		} else {
+			r.now = max(r.slowest(), unit.Rate(float64(r.now)*(1-min(r.s.cut, excess/float64(mean)))))
 		}
 	case r.full:
-		r.now = min(r.line, r.now+unit.Rate(r.s.increase*float64(r.line)))
+		r.now = min(r.line, r.now+unit.Rate(max(r.s.increase*float64(r.line), float64(r.now)/4)*min(1, -2*excess/(r.s.slow*float64(r.least())))))
 	}
 	r.began, r.first, r.sum, r.samples, r.full = now, 0, 0, 0, false
-}
-
-func (r *rate) less(by float64) {
-	r.cuts++
-	r.now = max(r.slowest(), unit.Rate(float64(r.now)*(1-by)))
 }
 
 // slowest is a packet per round trip as it is now: below that nothing would be heard of the path for long,

@@ -16,9 +16,9 @@ type peer struct {
 	down  uint64 // planes whose port does not work
 
 	answered unit.Time // when the far NIC was last heard of
-	probeAt  unit.Time // before it a silent one is not asked again
-	quiet    unit.Time // when the first packet left that it was asked by
-	grace    unit.Time // before it nothing is lost that left while it was silent
+	newest   unit.Time // when the latest packet left that is known to have come,
+	reached  unit.Time // and how long that one took
+	grace    unit.Time // before it nothing is lost that left while the far NIC was silent
 	told     bool      // some sender reports its counters
 }
 
@@ -32,7 +32,8 @@ func (m *maker) Peer(path cc.Path, seed uint64) transport.Peer {
 func (p *peer) Sender(uint64) transport.Sender {
 	first := !p.told
 	p.told = true
-	return &sender{peer: p, s: p.s, out: window.NewOut(p.s.window, p.s.MTU), lookAt: unit.Never, first: first}
+	return &sender{peer: p, s: p.s, out: window.NewOut(p.s.window, p.s.MTU), lookAt: unit.Never, first: first,
+		tail: tail{at: unit.Never}}
 }
 
 // sender is a connection's sending end.
@@ -41,6 +42,7 @@ type sender struct {
 	s      *settings
 	out    window.Out
 	lookAt unit.Time // when the oldest packet that is out may be lost
+	tail   tail
 
 	held            transport.Held
 	stuckAt         unit.Time
@@ -88,6 +90,7 @@ func (s *sender) Next(now unit.Time, plane int, p *transport.Packet) bool {
 		p.Flags |= transport.Asks
 	}
 	s.lookAt = min(s.lookAt, now+s.patience(path))
+	s.mind(now)
 	s.note(now)
 	return true
 }
@@ -101,9 +104,9 @@ func (s *sender) patience(path int) unit.Time {
 // At returns the time at which it looks again or may send.
 func (s *sender) At() unit.Time {
 	if s.sendable() && s.rate.nextAt > 0 && s.rate.flying < s.rate.limit() {
-		return min(s.lookAt, s.rate.nextAt)
+		return min(s.lookAt, s.tail.at, s.rate.nextAt)
 	}
-	return s.lookAt
+	return min(s.lookAt, s.tail.at)
 }
 
 // Tick looks for packets that have been out too long.
@@ -114,12 +117,14 @@ func (s *sender) Tick(now unit.Time) {
 	if now >= s.lookAt {
 		s.look(now)
 	}
+	if now >= s.tail.at {
+		s.probe(now)
+	}
 	s.note(now)
 }
 
-// look loses what is out for too long, and finds out when to look again. While the far NIC says nothing at
-// all one packet at a time goes again, to ask (a tail loss probe, RFC 8985, 7): what others have queued
-// there delays all answers, and paths do not all fail at once.
+// look loses what is out for too long, and finds out when to look again. While the far NIC says nothing at all nothing
+// is lost, but tail asks: what others have queued there delays all answers, and paths do not all fail at once.
 func (s *sender) look(now unit.Time) {
 	s.lookAt = unit.Never
 	una, next := s.out.Range()
@@ -129,8 +134,16 @@ func (s *sender) look(now unit.Time) {
 			continue
 		}
 		due := slot.Sent + s.patience(int(slot.Path))<<min(slot.Tries, 5)
-		if slot.Sent < s.answered {
-			due = max(due, s.grace)
+		if slot.Sent >= s.answered {
+			continue
+		}
+		if at := s.passed(slot); at <= now {
+			s.paths.lost(now, s.s, int(slot.Path))
+			s.earlys++
+			s.lose(psn)
+			continue
+		} else {
+			due = min(max(due, s.grace), at)
 		}
 		if due > now {
 			s.lookAt = min(s.lookAt, due)
@@ -139,16 +152,6 @@ func (s *sender) look(now unit.Time) {
 		if int(slot.Tries) >= s.s.retries {
 			s.fail()
 			return
-		}
-		if slot.Sent >= s.answered {
-			if now < s.probeAt {
-				s.lookAt = min(s.lookAt, s.probeAt)
-				continue
-			}
-			if s.probeAt == 0 {
-				s.quiet = slot.Sent
-			}
-			s.probeAt = now + s.patience(int(slot.Path))
 		}
 		s.paths.lost(now, s.s, int(slot.Path))
 		s.expired++
@@ -194,9 +197,9 @@ func (s *sender) Take(now unit.Time, p *transport.Packet) (place bool) {
 	if p.Kind != transport.Ack || s.out.Failed() {
 		return false
 	}
-	if s.answered = now; s.probeAt > 0 {
-		if s.probeAt, s.lookAt = 0, now; p.Sent <= s.quiet { // an old one: round trips take so long now
-			s.grace = now + now - s.quiet
+	if s.answered = now; s.tail.row > 0 {
+		if s.lookAt = now; p.Sent <= s.tail.since { // an old one: round trips take so long now
+			s.grace = now + now - s.tail.since
 		}
 	}
 	s.out.Told(p, s.came)
@@ -205,12 +208,22 @@ func (s *sender) Take(now unit.Time, p *transport.Packet) (place bool) {
 		s.paths.heard(now, s.s, i, rtt, s.rate.least())
 		cuts := s.rate.cuts
 		s.rate.heard(now, p.Sent, rtt)
+		if p.Sent > s.newest {
+			s.newest, s.reached = p.Sent, rtt
+		}
 		s.cuts += s.rate.cuts - cuts
 	}
 	if p.Bits != [2]uint64{} {
 		s.overtaken(now)
 	}
 	s.out.Advance()
+	if una, next := s.out.Range(); una < next {
+		if slot := s.out.At(una); slot.State == window.Flying {
+			s.lookAt = min(s.lookAt, max(now, s.passed(slot)))
+		}
+	}
+	s.tail.answer(now, max(s.rate.latest, 2*s.rate.least()))
+	s.mind(now)
 	s.note(now)
 	return false
 }

@@ -24,7 +24,7 @@ func TestAnswerAfterSilence(t *testing.T) {
 	if sent != 3 {
 		t.Fatalf("%d packets of three leave", sent)
 	}
-	for s.probeAt == 0 {
+	for s.tail.row == 0 {
 		now := s.At()
 		if now == unit.Never {
 			t.Fatal("nobody asks")
@@ -34,8 +34,8 @@ func TestAnswerAfterSilence(t *testing.T) {
 			sent++
 		}
 	}
-	if sent != 4 || s.quiet != us {
-		t.Fatalf("asked by packet %d, silent since %v", sent, s.quiet)
+	if sent != 4 || s.tail.since != us {
+		t.Fatalf("asked by packet %d, silent since %v", sent, s.tail.since)
 	}
 	const heard = 300 * us
 	// the far NIC says that it held it all the while, so paths learn no round trip by it
@@ -43,5 +43,47 @@ func TestAnswerAfterSilence(t *testing.T) {
 	s.Tick(heard)
 	if got := s.At(); got != heard+heard-us {
 		t.Errorf("looks again at %v, want 599us", got)
+	}
+}
+
+// TestTail: where all that is out is lost while round trips are thirty times the least, of a queue that is gone, the
+// sender asks after twice the longest pause between answers, and the answer shows what else is lost.
+func TestTail(t *testing.T) {
+	m := Protocol.New(with(map[string]any{"paths": 4}), transport.Common{MTU: 1000, Planes: 1})
+	s := m.Peer(path100, 1).(*peer).Sender(1).(*sender)
+	if err := s.Post(us, transport.Request{ID: 1, Bytes: 40_000}); err != nil {
+		t.Fatal(err)
+	}
+	var p transport.Packet
+	sent := 0
+	for s.Next(us, 0, &p) {
+		sent++
+	}
+	if sent != 40 {
+		t.Fatalf("%d packets of 40 leave", sent)
+	}
+	for i := range 8 { // the first eight come, by a queue of 300 us
+		s.Take(300*us+unit.Time(i)*us, &transport.Packet{Kind: transport.Ack, PSN: uint32(i), Expect: uint32(i + 1), Sent: us,
+			EchoEV: uint32(i % 4)})
+	}
+	s.Tick(307 * us) // what was due in the burst
+	ask := s.At()
+	if ask != 307*us+2*path100.RTT {
+		t.Fatalf("silent since 307 us, the sender looks at %v", ask)
+	}
+	s.Tick(ask)
+	if !s.Next(ask, 0, &p) || p.Flags&transport.Again == 0 || s.Next(ask, 0, &p) {
+		t.Fatal("not one packet goes again")
+	}
+	now := ask + path100.RTT
+	s.Take(now, &transport.Packet{Kind: transport.Ack, PSN: 8, Expect: 9, Sent: ask, EchoEV: p.EV})
+	for end := now + 500*us; now < end && sent < 40+31; now = max(now+us, min(end, s.At())) {
+		s.Tick(now)
+		for s.Next(now, 0, &p) {
+			sent++
+		}
+	}
+	if now > ask+100*us || sent != 40+31 {
+		t.Errorf("at %v %d packets of 31 that were lost have gone again", now, sent-40)
 	}
 }

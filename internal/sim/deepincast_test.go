@@ -59,3 +59,25 @@ workload: {traffic: {incast: {bytes: 500KB, fan_in: 127}}}
 		}
 	}
 }
+
+// SRD in incasts: rates follow what arrives, so that the receiver's port stays busy; and where all that is out of a
+// sender was dropped, in a first burst that no queue holds, silence shows it in a few round trips, although those of
+// the burst were twenty times as long.
+func TestDeepIncastOverSRD(t *testing.T) {
+	for _, c := range []struct {
+		gbps, senders float64
+		bytes, most   float64
+	}{{100, 16, 1e6, 0.08}, {800, 96, 5e5, 0.2}} {
+		_, s, _ := runAll(t, fmt.Sprintf(`
+fabric: {kind: fat-tree, k: 8, host_link: {rate: %gGbps, delay: 1us}}
+server: {gpus: 1, nics: 1}
+transport: srd
+workload: {traffic: {incast: {bytes: %.0fB, fan_in: %g}}}
+`, c.gbps, c.bytes, c.senders))
+		wire := c.senders * c.bytes * 4178 / 4096 * 8 / c.gbps * 1e3
+		if over := float64(s.Flows.Max)/wire - 1; over > c.most {
+			t.Errorf("%g to one at %gG: %.1f %% longer than the data on the wire, %d dropped", c.senders, c.gbps, 100*over,
+				s.Drops)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package srd
+
+import (
+	"railyard/transport/window"
+	"railyard/unit"
+)
+
+// tail finds a tail of packets that are all lost. Nothing that comes later shows them, and where they fill what may
+// be in flight nothing later leaves: only silence does. It lasts too long after twice the longest pause between
+// answers of late, or two least round trips; then the oldest packet goes again (RFC 8985, 7), and its answer shows
+// what is lost before it (sender.passed). Round trips do not serve as the measure: after an incast's first burst
+// they are those of a queue that is gone.
+type tail struct {
+	heard unit.Time // when the last answer came, or the first of what is out left
+	first bool      // none has come to what is out
+	pause unit.Time // the longest between answers, forgotten by an eighth per round trip
+	began unit.Time // of the current round trip
+	row   int       // probes without an answer
+	since unit.Time // when the packet left that the first of them is a copy of
+	at    unit.Time // when the next probe goes; Never: nothing is out
+}
+
+// answer takes note of one. The first to what left after a pause of the sender's own is none between answers.
+func (q *tail) answer(now, roundTrip unit.Time) {
+	if now-q.began > roundTrip {
+		q.pause, q.began = q.pause-q.pause/8, now
+	}
+	if !q.first {
+		q.pause = max(q.pause, now-q.heard)
+	}
+	q.heard, q.row, q.first = now, 0, false
+}
+
+// mind sets the time of the next probe.
+func (s *sender) mind(now unit.Time) {
+	q := &s.tail
+	if s.out.Flying() == 0 {
+		q.at = unit.Never
+		return
+	}
+	if q.at == unit.Never {
+		q.heard, q.first = now, true
+	}
+	patience := 2 * max(q.pause, s.rate.least())
+	if q.first {
+		patience = max(s.s.timeout, 3*max(s.rate.latest, s.rate.least()))
+	}
+	q.at = max(q.heard+patience<<min(q.row, 12), s.grace)
+}
+
+// probe sends the oldest packet that is out once more, by the path whose turn it is.
+func (s *sender) probe(now unit.Time) {
+	una, next := s.out.Range()
+	for psn := una; psn < next; psn++ {
+		slot := s.out.At(psn)
+		if slot.State != window.Flying {
+			continue
+		}
+		if int(slot.Tries) >= s.s.retries {
+			s.fail()
+			return
+		}
+		if s.tail.row++; s.tail.row == 1 {
+			s.tail.since = slot.Sent
+		}
+		s.paths.lost(now, s.s, int(slot.Path))
+		s.expired++
+		s.lose(psn)
+		break
+	}
+	s.mind(now)
+}
+
+// passed reports when a packet is lost because one that left later has come by whatever path: it is out for as long as
+// that one took, or as its own path takes, for a quarter of that and a least round trip.
+func (s *sender) passed(slot *window.Slot) unit.Time {
+	if slot.Sent >= s.newest {
+		return unit.Never
+	}
+	took := max(s.paths.all[slot.Path].rtt, s.reached)
+	return slot.Sent + took + took/4 + s.rate.least()
+}
