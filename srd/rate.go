@@ -5,9 +5,9 @@ import "railyard/unit"
 // rate is the congestion control to one far NIC, over all paths and connections: a pace, and a limit in
 // flight. A round ends when answers have come for a least round trip and two of them have passed, however
 // much queues grow meanwhile. Where packets took above `slow` times the least round trip, on the mean of all
-// paths, the rate is cut in proportion to the excess, or to what arrived meanwhile by the acknowledgements'
-// timing if that is less and the sender had more to send; else it grows by a fixed step. A path that is slow
-// alone is a matter of shares, not of the rate.
+// paths, the rate becomes what arrived meanwhile by the acknowledgements' timing, and where the sender had no more to
+// send falls in proportion to the excess; else it grows, by a quarter or a fixed step while there is next to no queue,
+// the less the nearer that threshold is. A path that is slow alone is a matter of shares, not of the rate.
 type rate struct {
 	s         *settings
 	line, now unit.Rate
@@ -101,17 +101,19 @@ func (r *rate) heard(now, left, rtt unit.Time) {
 	if now-r.began < 2*r.least() || now-r.first < r.least() {
 		return
 	}
-	switch excess := float64(mean) - r.s.slow*float64(r.least()); {
+	target := r.s.slow * float64(r.least())
+	switch excess := float64(mean) - target; {
 	case excess > 0:
 		r.cutAt = now
 		r.cuts++
-		if rate := r.arrives(now); rate > 0 {
-			r.now = max(r.slowest(), min(r.now, rate))
-		} else {
-			r.now = max(r.slowest(), unit.Rate(float64(r.now)*(1-min(r.s.cut, excess/float64(mean)))))
+		rate := r.arrives(now)
+		if rate == 0 {
+			rate = unit.Rate(float64(r.now) * (1 - min(r.s.cut, excess/float64(mean))))
 		}
+		r.now = max(r.slowest(), min(r.now, rate))
 	case r.full:
-		r.now = min(r.line, r.now+unit.Rate(max(r.s.increase*float64(r.line), float64(r.now)/4)*min(1, -2*excess/(r.s.slow*float64(r.least())))))
+		step := max(r.s.increase*float64(r.line), float64(r.now)/4)
+		r.now = min(r.line, r.now+unit.Rate(step*min(1, -2*excess/target)))
 	}
 	r.began, r.first, r.sum, r.samples, r.full = now, 0, 0, 0, false
 }

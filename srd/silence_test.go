@@ -63,8 +63,8 @@ func TestTail(t *testing.T) {
 		t.Fatalf("%d packets of 40 leave", sent)
 	}
 	for i := range 8 { // the first eight come, by a queue of 300 us
-		s.Take(300*us+unit.Time(i)*us, &transport.Packet{Kind: transport.Ack, PSN: uint32(i), Expect: uint32(i + 1), Sent: us,
-			EchoEV: uint32(i % 4)})
+		s.Take(300*us+unit.Time(i)*us, &transport.Packet{Kind: transport.Ack, PSN: uint32(i),
+			Expect: uint32(i + 1), Sent: us, EchoEV: uint32(i % 4)})
 	}
 	s.Tick(307 * us) // what was due in the burst
 	ask := s.At()
