@@ -190,6 +190,7 @@ func corpusFiles(t *testing.T, dir string) {
 			t.Fatal(err)
 		}
 	}
+	corpusRuns(t, at)
 	os.Mkdir(at("run-pipe"), 0o755)
 	os.Mkdir(at("unreadable"), 0o755)
 	for _, name := range []string{"pipe", "pipe.json", "run-pipe/summary.json"} {

@@ -24,6 +24,7 @@ import (
 	"railyard/internal/runner"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
+	"railyard/internal/whatif"
 	"railyard/unit"
 )
 
@@ -163,7 +164,7 @@ func (c *runCmd) print(e *env, job *runner.Runner, s *result.Summary) error {
 	for _, p := range c.Follow {
 		fmt.Fprintf(e.stdout, "Trace of packet %s: railyard report %s --packet %s\n", p, job.Dir, p)
 	}
-	if len(s.Remedies) > 0 {
+	if s.Complete && len(tries(whatif.Remedies(job.Plan, s), 1)) > 0 {
 		fmt.Fprintf(e.stdout, "Next: railyard why %s --try 3 (simulates the remedies)\n", job.Dir)
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"railyard/internal/exec"
 	"railyard/internal/input"
@@ -18,9 +19,9 @@ import (
 
 type whyCmd struct {
 	Dir      string `arg:"" help:"Run directory." placeholder:"RUN"`
-	Try      int    `help:"Run the scenario with the first so many remedies and say what each saves." placeholder:"N" range:"0,64"`
+	Try      int    `help:"Simulate the scenario with N remedies, the first of each cause first." placeholder:"N" range:"0,64"`
 	Scenario string `help:"The scenario of the run, where it names files beside it: run.json has its text alone." placeholder:"FILE"`
-	Memory   string `help:"What each run may use of memory; the default is what the machine has left." placeholder:"SIZE" with:"try"`
+	Memory   string `help:"Memory limit of each simulation (what the machine has left)." placeholder:"SIZE" with:"try"`
 	JSON     bool   `help:"Print the account and the remedies as JSON."`
 }
 
@@ -36,21 +37,18 @@ Examples:
 
 // Run is the why command.
 func (c *whyCmd) Run(e *env) error {
-	s, err := result.ReadSummary(c.Dir)
-	if errors.Is(err, os.ErrNotExist) {
-		err = fmt.Errorf("%s has no summary.json: it is no run directory", c.Dir)
-	}
+	s, err := c.summary()
 	if err != nil {
 		return input.Fault(err)
 	}
-	if s.Chain == nil || !s.Complete {
-		return input.Fault(fmt.Errorf("%s has no account of lost time: the run did not end with a step; run its scenario to the end",
-			c.Dir))
-	}
-	of, err := c.scenario()
+	m, err := result.ReadManifest(c.Dir)
 	if err != nil {
-		return err
+		return input.Fault(fmt.Errorf("%s is no run: %w", c.Dir, err))
 	}
+	if err := result.CheckSizes(m, c.Dir); err != nil { // the account is in summary.json alone
+		report.Labelled(e.stderr, "note: ", err.Error())
+	}
+	of := c.scenario(m)
 	base, err := of.Plan(&whatif.Unchanged)
 	if err == nil {
 		err = whatif.Same(base, s)
@@ -75,12 +73,29 @@ func (c *whyCmd) Run(e *env) error {
 	return nil
 }
 
-// scenario is what the run was made of, as run.json has it.
-func (c *whyCmd) scenario() (*whatif.Scenario, error) {
-	m, err := result.ReadManifest(c.Dir)
-	if err != nil {
-		return nil, input.Fault(fmt.Errorf("%s is no run: %w", c.Dir, err))
+// summary reads the summary of a run whose step has an account.
+func (c *whyCmd) summary() (*result.Summary, error) {
+	s, err := result.ReadSummary(c.Dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, fmt.Errorf("%s has no summary.json: it is no run directory", c.Dir)
+	case err != nil:
+		return nil, err
+	case s.Outcome != nil:
+		return nil, fmt.Errorf("%s has no step to account for: %s", c.Dir, s.Outcome.Why)
+	case s.Chain == nil || !s.Complete:
+		return nil, fmt.Errorf("%s has no account of lost time: the run did not end with a step; run its scenario to the end",
+			c.Dir)
+	case s.StepTime <= 0 || s.Chain.Total() != s.StepTime:
+		return nil, fmt.Errorf("%s: its causes add up to %s, not to its step of %s: it is damaged, or of another version; "+
+			"run the scenario again", filepath.Join(c.Dir, "summary.json"), unit.Time(s.Chain.Total()).Show(),
+			unit.Time(s.StepTime).Show())
 	}
+	return s, nil
+}
+
+// scenario is what the run was made of, as run.json has it.
+func (c *whyCmd) scenario(m *result.Manifest) *whatif.Scenario {
 	of := &whatif.Scenario{Name: filepath.Join(c.Dir, "scenario"), Text: []byte(m.Scenario), Sets: m.Set, Seed: &m.Seed}
 	beside := scenariofile.Beside(c.Scenario)
 	of.Read = func(name string) ([]byte, error) {
@@ -93,7 +108,7 @@ func (c *whyCmd) scenario() (*whatif.Scenario, error) {
 		}
 		return b, err
 	}
-	return of, nil
+	return of
 }
 
 // try simulates the first remedies.
@@ -106,11 +121,9 @@ func (c *whyCmd) try(e *env, of *whatif.Scenario, s *result.Summary, all []whati
 	defer release()
 	bar := newMeter(e)
 	defer bar.finish()
-	var some []*whatif.Remedy
-	for i := range all {
-		if all[i].CanTry() && len(some) < c.Try {
-			some = append(some, &all[i])
-		}
+	some := tries(all, c.Try)
+	if len(some) == 0 {
+		fmt.Fprintln(e.stderr, "note: no remedy of this run can be simulated: none is a setting of its scenario")
 	}
 	n := len(some)
 	for i, r := range some {
@@ -124,5 +137,27 @@ func (c *whyCmd) try(e *env, of *whatif.Scenario, s *result.Summary, all []whati
 			return fmt.Errorf("%w after %d of %d remedies; nothing was written", runner.ErrInterrupted, i, n)
 		}
 	}
+	if n > 0 && !slices.ContainsFunc(some, func(r *whatif.Remedy) bool { return r.Error == "" }) {
+		return input.Fault(fmt.Errorf("no remedy was simulated: %s", some[0].Error))
+	}
 	return nil
+}
+
+// tries returns the n remedies to simulate first: one for each cause, then a second one, and so on.
+func tries(all []whatif.Remedy, n int) (some []*whatif.Remedy) {
+	for round := 0; ; round++ {
+		more, seen := false, map[string]int{}
+		for i := range all {
+			if !all[i].CanTry() {
+				continue
+			}
+			seen[all[i].Cause]++
+			if seen[all[i].Cause] == round+1 && len(some) < n {
+				some, more = append(some, &all[i]), true
+			}
+		}
+		if !more {
+			return some
+		}
+	}
 }

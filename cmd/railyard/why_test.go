@@ -55,26 +55,32 @@ func TestWhy(t *testing.T) {
 	if err != nil || json.Unmarshal(b, &cured) != nil || cured.Step != r.Step {
 		t.Errorf("%v: the remedy was said to take %d, its run takes %d", err, r.Step, cured.Step)
 	}
-	if out, _, code := call("why", dir); code != 0 || !strings.Contains(out, "a run without it saves") {
+	if out, _, code := call("why", dir); code != 0 || !strings.Contains(out, "estimate: step time without the cause") {
 		t.Errorf("%d: %s", code, out)
 	}
-	for _, bad := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"why", t.TempDir()}, "no run directory"},
-		{[]string{"why", filepath.Join(dir, "none")}, "no run directory"},
-		{[]string{"why", dir, "--try", "65"}, "between 0 and 64"},
-		{[]string{"why", dir, "--try", "1", "--memory", "lots"}, "size"},
-	} {
-		if _, errs, code := call(bad.args...); code != exitInput || !strings.Contains(errs, bad.want) {
-			t.Errorf("%v: %d, %s", bad.args, code, errs)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(dir, "summary.json"), []byte("{"), 0o644); err != nil {
+	out, _, _ = call("why", dir, "--try", "2", "--json")
+	if err := json.Unmarshal([]byte(out), &why); err != nil {
 		t.Fatal(err)
 	}
-	if _, errs, code := call("why", dir); code != exitInput || errs == "" {
-		t.Errorf("a damaged summary: %d, %s", code, errs)
+	tried := map[string]int{}
+	for _, r := range why.Remedies {
+		if r.Tried {
+			tried[r.Cause]++
+		}
+	}
+	if len(tried) != 2 || !why.Remedies[0].Tried { // the first remedy of each cause first
+		t.Errorf("tried %v", tried)
+	}
+	if out, _, code := call("why", dir, "--try", "2"); code != 0 || !strings.Contains(out, "simulated   change  Remedy") {
+		t.Errorf("%d: %s", code, out)
+	}
+	for damage, do := range map[string]func(path string) error{"found 100 bytes": func(p string) error { return os.Truncate(p, 100) },
+		"found no file": os.Remove} { // tables are no part of the account
+		if err := do(filepath.Join(dir, "flows.parquet")); err != nil {
+			t.Fatal(err)
+		}
+		if out, errs, code := call("why", dir); code != 0 || out == "" || !strings.Contains(errs, damage) {
+			t.Errorf("%s: %d, %s", damage, code, errs)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"railyard/internal/cause"
@@ -19,8 +20,8 @@ type Advice struct {
 	Error string
 }
 
-// Why prints the causes of a run's time above line rate with remedies: by cause, the estimate of a run without it, and
-// the step time of each remedy that was simulated.
+// Why prints the causes of a run's time above line rate, and a table of remedies: what a run without the cause is
+// estimated to save, and the step time of each remedy that was simulated.
 func Why(w io.Writer, s *result.Summary, all []Advice) {
 	head := fmt.Sprintf("%s: step %s, %s above line rate", s.Name, dur(s.StepTime)+fidelityOf(s),
 		percent(float64(s.Chain.Lost())/float64(s.StepTime)))
@@ -29,38 +30,51 @@ func Why(w io.Writer, s *result.Summary, all []Advice) {
 	}
 	screen.Painted(w, screen.Answer, "", head)
 	lost(w, s, false)
-	of := func(ps int64) string {
-		return fmt.Sprintf("%s (%s)", dur(ps), percent(float64(ps)/float64(s.StepTime)))
+	fmt.Fprintln(w)
+	if len(all) == 0 {
+		fmt.Fprintln(w, "No remedy is known that saves 0.5 % of the step.")
+		return
 	}
-	last := ""
+	t := screen.Table{Columns: []screen.Column{{Head: "Cause"}, {Head: "estimate", Rare: true},
+		{Head: "simulated", Rare: true}, {Head: "change", Rare: true}, {Head: "Remedy", Left: true}}}
+	last, failed, estimates := "", []string(nil), false
 	for i := range all {
 		a := &all[i]
+		name, estimate, simulated, change := "", "", "", ""
 		if a.Cause != last {
-			name := a.Cause
-			if c, ok := cause.Find(a.Cause); ok {
-				name = c.Name
-			}
-			fmt.Fprintln(w)
-			saves := "saves nothing alone"
-			if a.Expected > 0 {
-				saves = "saves " + of(a.Expected) + " alone"
-			}
-			Wrap(w, "", fmt.Sprintf("%s: a run without it %s (estimate)", name, saves))
-			last = a.Cause
+			name, estimate = ofCause(s, a)
+			last, estimates = a.Cause, estimates || estimate != unit.NotApplicable
 		}
-		text := remedy(&a.Remedy)
 		switch {
 		case a.Error != "":
-			text += "; simulation failed: " + a.Error
+			if simulated = "failed"; !slices.Contains(failed, a.Error) {
+				failed = append(failed, a.Error)
+			}
 		case a.Tried:
-			text += fmt.Sprintf(": simulated %s (%s)", dur(s.StepTime-a.Saved),
-				unit.ShowChange(float64(s.StepTime-a.Saved), float64(s.StepTime)))
+			simulated = dur(s.StepTime - a.Saved)
+			change = unit.ShowChange(float64(s.StepTime-a.Saved), float64(s.StepTime))
 		}
-		screen.Painted(w, screen.Remedy, "  Remedy: ", text)
+		t.AddStyled(screen.Remedy, name, estimate, simulated, change, remedy(&a.Remedy))
 	}
-	if len(all) == 0 {
-		fmt.Fprintln(w, "\nNo remedy is known that saves 0.5 % of the step.")
+	t.Print(w)
+	for _, why := range failed {
+		Labelled(w, "Not simulated: ", why)
 	}
+	if estimates {
+		screen.Painted(w, screen.Baseline, "", "estimate: step time without the cause, from a model of the run")
+	}
+}
+
+// ofCause names the cause that a remedy is for, and estimates the step time without it; "–": no run is without it.
+func ofCause(s *result.Summary, a *Advice) (name, estimate string) {
+	c, ok := cause.Find(a.Cause)
+	switch {
+	case !ok:
+		return a.Cause, unit.NotApplicable
+	case c.ID == cause.SharedNIC, c.ID == cause.LateRank, !s.Chain.Expects():
+		return c.Name, unit.NotApplicable
+	}
+	return c.Name, dur(s.StepTime - a.Expected)
 }
 
 // remedy formats a remedy: what to change, its settings, and the hardware that it needs.

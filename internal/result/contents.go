@@ -7,6 +7,7 @@ import (
 	"hash"
 	"io"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -111,4 +112,19 @@ func checkSummary(s *Summary, dir string) error {
 		return nil
 	}
 	return CheckSummary(m, s, dir)
+}
+
+// CheckSizes returns an error that names the first file of a run, by name, that is missing or has another size than
+// its manifest lists.
+func CheckSizes(m *Manifest, dir string) error {
+	for _, name := range slices.Sorted(maps.Keys(m.Contents)) {
+		path, want := filepath.Join(dir, name), m.Contents[name].Bytes
+		switch at, err := os.Stat(path); {
+		case err != nil:
+			return foreign(path, "no file", fmt.Sprint(want)+" bytes")
+		case at.Size() != want:
+			return foreign(path, unit.Plural(at.Size(), "byte"), fmt.Sprint(want))
+		}
+	}
+	return nil
 }

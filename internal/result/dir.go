@@ -148,13 +148,16 @@ const (
 
 // ReadSummary reads a run's summary.
 func ReadSummary(dir string) (*Summary, error) {
+	if at, err := os.Stat(dir); err == nil && !at.IsDir() {
+		return nil, fmt.Errorf("%s is a file, expected a run directory", dir)
+	}
 	b, err := input.Read(filepath.Join(dir, "summary.json"), MaxJSON)
 	if err != nil {
 		return nil, err
 	}
 	s := &Summary{}
 	if err := json.Unmarshal(b, s); err != nil {
-		return nil, fmt.Errorf("%s is damaged: %w", filepath.Join(dir, "summary.json"), err)
+		return nil, fmt.Errorf("%s is damaged: %w", filepath.Join(dir, "summary.json"), typeless(err))
 	}
 	if s.Version == "" {
 		return nil, fmt.Errorf("%s says no version: no run has written it",
@@ -164,6 +167,15 @@ func ReadSummary(dir string) (*Summary, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// typeless returns an error of JSON without the types of the language.
+func typeless(err error) error {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		return fmt.Errorf("%s: unexpected %s", wrong.Field[strings.LastIndex(wrong.Field, ".")+1:], wrong.Value)
+	}
+	return err
 }
 
 // ReadManifest reads what a run was of.

@@ -57,10 +57,11 @@ func (r *Remedy) Try(s *Scenario, step int64, l Limits) {
 	r.Step, r.Saved = o.Summary.StepTime, step-o.Summary.StepTime
 }
 
-// Same reports whether a scenario is the one that a run was made of: it takes as long.
+// Same returns an error where a scenario is not the one that a run was made of: it has another name or seed.
 func Same(p *scenario.Plan, s *result.Summary) error {
 	if p.Name != s.Name || p.Seed != s.Seed {
-		return fmt.Errorf("the scenario is %s with seed %d, the run is of %s with seed %d", p.Name, p.Seed, s.Name, s.Seed)
+		return fmt.Errorf("run.json and summary.json are of different runs: %s with seed %d, %s with seed %d", p.Name,
+			p.Seed, s.Name, s.Seed)
 	}
 	return nil
 }
