@@ -10,9 +10,7 @@ import (
 var bitmap = Policy{Name: "bitmap", Title: "source ports without those marked lately", Hears: true,
 	Params:   []param.Param{sourcePorts, ackEvery},
 	Defaults: param.Values{"source_ports": 128, "ack_every": 0}, Check: several,
-	New: func(param.Values) Make {
-		return func(ports int, seed uint32) Chooser { return newBitmap(ports, seed) }
-	},
+	New: func(param.Values) Make { return func(ports int, seed uint32) Chooser { return newBitmap(ports, seed) } },
 }
 
 // penalties are uet-htsim's, and the most that a port may have.

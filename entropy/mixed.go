@@ -10,9 +10,7 @@ import (
 var mixed = Policy{Name: "mixed", Title: "source ports recycled, else without those marked lately",
 	Hears: true, Params: []param.Param{sourcePorts, ackEvery},
 	Defaults: param.Values{"source_ports": 128, "ack_every": 0}, Check: several,
-	New: func(param.Values) Make {
-		return func(ports int, seed uint32) Chooser { return newMixed(ports, seed) }
-	},
+	New: func(param.Values) Make { return func(ports int, seed uint32) Chooser { return newMixed(ports, seed) } },
 }
 
 // Mixed is that of one sender.

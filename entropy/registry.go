@@ -54,8 +54,7 @@ func Parse(text string) (*Policy, param.Values, error) {
 		for _, q := range policies {
 			names = append(names, q.Name)
 		}
-		return nil, nil, fmt.Errorf("there is no policy %q; there are %s", words[0],
-			strings.Join(names, ", "))
+		return nil, nil, fmt.Errorf("there is no policy %q; there are %s", words[0], strings.Join(names, ", "))
 	}
 	v := param.Values{}
 	for _, par := range p.Params {
@@ -107,8 +106,7 @@ var sourcePorts = param.Param{Name: "source_ports", Doc: "UDP source ports of a 
 
 // ackEvery describes that of policies that hear of marks.
 var ackEvery = param.Param{Name: "ack_every", Kind: param.Count, Min: "1", Max: "65536", Zero: true,
-	Doc: "every so many packets ask for an acknowledgement, which says what became of one; 0: as the " +
-		"transport and congestion control have it"}
+	Doc: "every so many packets ask for an acknowledgement, which says what became of one; 0: as the transport and congestion control have it"}
 
 // several finds fault with one port where a policy chooses among several.
 func several(v param.Values) (key, fault string) {

@@ -35,8 +35,7 @@ var Protocol = transport.Protocol{
 		{Name: "paths", Kind: param.Count, Min: "1", Max: "4",
 			Doc: "flow labels of a connection, each with its own window"},
 		{Name: "weighted", Kind: param.Flag,
-			Doc: "false: the path with most room in its own window (third generation); true: in turn by " +
-				"windows' shares, below a limit of all paths (second generation)"},
+			Doc: "false: the path with most room in its own window (third generation); true: in turn by windows' shares, below a limit of all paths (second generation)"},
 		{Name: "window", Kind: param.Count, Min: "64", Max: "4096",
 			Doc: "packets that a receiver tells apart; a power of two"},
 		{Name: "ack_count", Kind: param.Count, Min: "1", Max: "128",
@@ -88,9 +87,7 @@ var Protocol = transport.Protocol{
 	CC:       ownControl,
 	Controls: []string{"swift", "dctcp", "timely", "none"},
 	Check:    check,
-	New: func(v param.Values, c transport.Common) transport.Maker {
-		return &maker{settings: settingsOf(v, c)}
-	},
+	New:      func(v param.Values, c transport.Common) transport.Maker { return &maker{settings: settingsOf(v, c)} },
 }
 
 // ownControl is the default congestion control of each path.
@@ -101,13 +98,11 @@ func check(v param.Values, c transport.Common) (name, fault string) {
 		return "window", fmt.Sprintf("%d is not a power of two", n)
 	}
 	if c.Planes > 1<<flowBits {
-		return "paths", fmt.Sprintf("are at most %d, told apart by %d bits of the flow label (Isekai, "+
-			"host/falcon/rue/bits.h), and do not reach the %d planes of the NICs, as srd and mrc do",
+		return "paths", fmt.Sprintf("are at most %d, told apart by %d bits of the flow label (Isekai, host/falcon/rue/bits.h), and do not reach the %d planes of the NICs, as srd and mrc do",
 			1<<flowBits, flowBits, c.Planes)
 	}
 	if n := param.Value[int](v, "paths"); n < c.Planes {
-		return "paths", fmt.Sprintf("%d do not reach the %d planes of the NICs: at least one for each", n,
-			c.Planes)
+		return "paths", fmt.Sprintf("%d do not reach the %d planes of the NICs: at least one for each", n, c.Planes)
 	}
 	return "", ""
 }
@@ -186,6 +181,4 @@ func (m *maker) Wire(p *transport.Packet) int {
 }
 
 // State returns the bytes that a NIC keeps: the windows' entries are 32 and 1 bytes in hardware that packs them.
-func (m *maker) State() (connection, peer int) {
-	return m.paths*32 + m.window*32 + m.window/8 + 64, 0
-}
+func (m *maker) State() (connection, peer int) { return m.paths*32 + m.window*32 + m.window/8 + 64, 0 }

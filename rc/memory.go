@@ -84,8 +84,7 @@ func (m *Memory) mayInvalidate(rkey uint32) bool {
 // access and the whole range lies inside (IBTA 9.7.4.1.5). Nil when not.
 func (m *Memory) find(rkey uint32, va uint64, length uint32, need Access) *region {
 	r := m.regions[rkey]
-	if r == nil || r.access&need != need || va < r.va || uint64(length) > r.len ||
-		va-r.va > r.len-uint64(length) {
+	if r == nil || r.access&need != need || va < r.va || uint64(length) > r.len || va-r.va > r.len-uint64(length) {
 		return nil
 	}
 	return r

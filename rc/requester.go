@@ -18,9 +18,7 @@ const maxOpen = 1<<23 - 1
 
 // Pending reports whether a packet could be sent now, windows of congestion
 // control aside.
-func (q *QP) Pending() bool {
-	return q.Resending() || q.mayAdvance()
-}
+func (q *QP) Pending() bool { return q.Resending() || q.mayAdvance() }
 
 // mayAdvance reports whether a new packet is posted and fits the window: half
 // the sequence space, or what a selective responder keeps.

@@ -44,8 +44,7 @@ func (q *QP) NextResponse(p *Packet) (ok bool) {
 		return false
 	}
 	r := &q.out[0]
-	*p = Packet{Opcode: r.opcode, Syndrome: r.syndrome, PSN: uint32(r.next) & roce.PSNMask, MSN: r.msn,
-		Orig: r.orig}
+	*p = Packet{Opcode: r.opcode, Syndrome: r.syndrome, PSN: uint32(r.next) & roce.PSNMask, MSN: r.msn, Orig: r.orig}
 	if r.opcode != roce.ReadRequest {
 		q.out = slices.Delete(q.out, 0, 1)
 		if q.dying && p.Syndrome.IsNak() {
@@ -157,8 +156,7 @@ func (q *QP) covers(p *Packet, s uint64) bool {
 }
 
 func (r *executed) response() response {
-	return response{opcode: roce.AtomicAck, syndrome: roce.Ack, msn: r.msn, next: r.s, end: r.s + 1,
-		orig: r.orig}
+	return response{opcode: roce.AtomicAck, syndrome: roce.Ack, msn: r.msn, next: r.s, end: r.s + 1, orig: r.orig}
 }
 
 // answering counts the READs and atomics whose answers are still to go.

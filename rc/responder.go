@@ -135,8 +135,7 @@ func (q *QP) takeWrite(p *Packet, is part) {
 	q.msgVA += uint64(p.Payload)
 	q.msgLeft -= int64(p.Payload)
 	if p.Opcode.HasImm() && !q.cfg.AlwaysReady {
-		q.finishReceive(Received{Write: true, Len: q.msgLen, Imm: p.Imm, HasImm: true,
-			Solicited: p.Solicited})
+		q.finishReceive(Received{Write: true, Len: q.msgLen, Imm: p.Imm, HasImm: true, Solicited: p.Solicited})
 	}
 }
 
@@ -187,6 +186,5 @@ func (q *QP) reply(a *Answer, p Packet, s uint64) {
 	if len(q.out) > 4*q.cfg.ReadsIn+64 {
 		return // a requester that does not read its answers asks again
 	}
-	q.out = append(q.out, response{opcode: roce.Acknowledge, syndrome: p.Syndrome, msn: p.MSN, next: s,
-		end: s + 1})
+	q.out = append(q.out, response{opcode: roce.Acknowledge, syndrome: p.Syndrome, msn: p.MSN, next: s, end: s + 1})
 }

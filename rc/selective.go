@@ -290,9 +290,7 @@ func (q *QP) requests(from, upto uint64) (n uint64) {
 
 // Resending reports that Next has a lost packet to send again, which takes no
 // more of any window than it already does.
-func (q *QP) Resending() bool {
-	return q.sel != nil && q.sel.pending > 0 && q.special&specialRNR == 0
-}
+func (q *QP) Resending() bool { return q.sel != nil && q.sel.pending > 0 && q.special&specialRNR == 0 }
 
 // PastWindow reports that Next has a packet that goes whatever the driver's window says: what is sent again
 // takes no more of it than it already does. Where answers name their packets what is lost has left the

@@ -186,8 +186,7 @@ func bit(b bool, shift uint) uint32 {
 func (h *Header) appendBTH(b []byte, resv7 uint8) []byte {
 	b = append(b, byte(h.Opcode), byte(bit(h.Solicited, 7)|bit(h.Migrated, 6))|h.Pad&3<<4|h.Version&15)
 	b = binary.BigEndian.AppendUint16(b, h.PKey)
-	b = binary.BigEndian.AppendUint32(b,
-		bit(h.FECN, 31)|bit(h.BECN, 30)|uint32(h.Resv6&0x3f)<<24|h.DestQP&PSNMask)
+	b = binary.BigEndian.AppendUint32(b, bit(h.FECN, 31)|bit(h.BECN, 30)|uint32(h.Resv6&0x3f)<<24|h.DestQP&PSNMask)
 	return binary.BigEndian.AppendUint32(b, bit(h.AckReq, 31)|uint32(resv7&0x7f)<<24|h.PSN&PSNMask)
 }
 

@@ -120,9 +120,7 @@ func (t *INT) Stamps() []Stamp { return t.Hop[:min(t.Hops, INTHops)] }
 func (s Stamp) Rate() unit.Rate { return stampRates[s>>61] }
 
 // At returns the port's time, modulo StampPeriod.
-func (s Stamp) At() unit.Time {
-	return unit.Time(s>>(sentBits+queueBits)&(1<<timeBits-1)) * StampTime
-}
+func (s Stamp) At() unit.Time { return unit.Time(s>>(sentBits+queueBits)&(1<<timeBits-1)) * StampTime }
 
 // Sent returns the bytes that the port had sent, modulo SentPeriod.
 func (s Stamp) Sent() unit.Bytes {

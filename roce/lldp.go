@@ -374,9 +374,7 @@ func (c *CEE) append(b []byte) []byte {
 func (l *LLDP) String() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "LLDP port %q system %q ttl %d", l.PortID, l.SystemName, l.TTL)
-	ets := func(name string, e *ETS) {
-		fmt.Fprintf(&s, " %s classes %v percent %v", name, e.Class, e.Percent)
-	}
+	ets := func(name string, e *ETS) { fmt.Fprintf(&s, " %s classes %v percent %v", name, e.Class, e.Percent) }
 	if l.Has&HasETS != 0 {
 		ets("ETS", &l.ETS)
 	}

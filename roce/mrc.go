@@ -219,8 +219,7 @@ func (m *MRC) decode(h *Header, b []byte) {
 			CCType: b[16] >> 4, CCFlags: b[16] & 15, Stamp: be.Uint16(b[18:])}
 	case MRCProbe:
 		m.keep(&reservedPETH, b)
-		m.PETH = PETH{Vendor: b[3], ID: be.Uint16(b[4:]), Source: be.Uint16(b[8:]),
-			Dest: be.Uint16(b[10:])}
+		m.PETH = PETH{Vendor: b[3], ID: be.Uint16(b[4:]), Source: be.Uint16(b[8:]), Dest: be.Uint16(b[10:])}
 		m.PETH.TSETH.decode(b[12:])
 	case MRCEndpointRequest:
 		m.keep(&reservedERTH, b)
@@ -250,8 +249,7 @@ func mrcExt(o Opcode) ext {
 
 func (t *TSETH) decode(b []byte) {
 	w := binary.BigEndian.Uint32(b)
-	*t = TSETH{Stamp: uint16(w >> 16), Own: w>>15&1 != 0, Reserved: uint16(w >> 4 & 0x7ff),
-		Format: uint8(w & 15)}
+	*t = TSETH{Stamp: uint16(w >> 16), Own: w>>15&1 != 0, Reserved: uint16(w >> 4 & 0x7ff), Format: uint8(w & 15)}
 }
 
 func (t *TSETH) append(b []byte) []byte {

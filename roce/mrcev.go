@@ -37,8 +37,7 @@ func EVOf(ip *IP, udp *UDP) EV {
 func CheckEV(e EV, bits int) error {
 	switch {
 	case uint64(e)>>bits != 0:
-		return fmt.Errorf("entropy value %#x does not fit the %d bits that a packet has for it", uint32(e),
-			bits)
+		return fmt.Errorf("entropy value %#x does not fit the %d bits that a packet has for it", uint32(e), bits)
 	case uint16(e) < evFirstPort:
 		return fmt.Errorf("entropy value %#x would be sent from UDP port %d; those below %d are the system's",
 			uint32(e), uint16(e), evFirstPort)

@@ -209,8 +209,7 @@ var mrcFields = []MRCField{
 	{Header: "AETH", Name: "syndrome", At: 0, Bits: 8, Hex: true, Doc: "acknowledged, or why not"},
 	{Header: "AETH", Name: "msn", At: 8, Bits: 24, Doc: "messages that are complete"},
 
-	{Header: "SETH", Name: "m", At: 9, Bits: 2, Doc: "verdict on the path of the echoed EV",
-		Values: verdictNames[:]},
+	{Header: "SETH", Name: "m", At: 9, Bits: 2, Doc: "verdict on the path of the echoed EV", Values: verdictNames[:]},
 	{Header: "SETH", Name: "pr", At: 14, Bits: 1, Doc: "answers a probe"},
 	{Header: "SETH", Name: "ack_psn_offset", At: 16, Bits: 16, Signed: true,
 		Doc: "PSN that caused it, from the cumulative; a probe's identifier in the answer to one"},

@@ -111,8 +111,7 @@ func AppendPause(b []byte, src [6]byte, quanta uint16) []byte {
 
 func appendControl(b []byte, src MAC, p *PauseFrame) []byte {
 	at := len(b)
-	f := Frame{Kind: KindPause, Ethernet: Ethernet{Dst: pauseAddress, Src: src, Type: TypeMACControl},
-		Pause: *p}
+	f := Frame{Kind: KindPause, Ethernet: Ethernet{Dst: pauseAddress, Src: src, Type: TypeMACControl}, Pause: *p}
 	b = f.Append(b)
 	return append(b, make([]byte, PFCLen-FCSLen-(len(b)-at))...)
 }

@@ -264,9 +264,7 @@ func ParseBytes(s string) (Bytes, error) {
 }
 
 // ParseLength reads "30m" or "50cm" and returns millimetres.
-func ParseLength(s string) (int64, error) {
-	return parse(s, "length", "3m, 50cm or 2km", lengthScales)
-}
+func ParseLength(s string) (int64, error) { return parse(s, "length", "3m, 50cm or 2km", lengthScales) }
 
 func trim(f float64, prec int) string {
 	s := strconv.FormatFloat(f, 'f', prec, 64)

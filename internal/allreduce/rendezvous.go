@@ -161,11 +161,9 @@ func hostOn(ctx context.Context, l net.Listener, own *hello, wait time.Duration)
 func (own *hello) mismatch(h *hello, have []*hello) string {
 	switch {
 	case h.Speak != own.Speak:
-		return fmt.Sprintf("rank %d speaks version %d of the rendezvous, rank 0 %d", h.Rank,
-			h.Speak, own.Speak)
+		return fmt.Sprintf("rank %d speaks version %d of the rendezvous, rank 0 %d", h.Rank, h.Speak, own.Speak)
 	case h.World != own.World:
-		return fmt.Sprintf("the world has %s, rank %d thinks %d", unit.Plural(own.World, "rank"), h.Rank,
-			h.World)
+		return fmt.Sprintf("the world has %s, rank %d thinks %d", unit.Plural(own.World, "rank"), h.Rank, h.World)
 	case h.Rank < 1 || h.Rank >= own.World:
 		return fmt.Sprintf("a rank lies between 0 and %d, found %d", own.World-1, h.Rank)
 	case have[h.Rank] != nil:

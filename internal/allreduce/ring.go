@@ -231,8 +231,7 @@ func (r *ring) blame(w verbs.WC) error {
 	case !slices.Contains(r.next, w.QP):
 		return fmt.Errorf("rank %d: the connection from rank %d broke: %v", r.rank, prev, w.Status)
 	case w.Status == verbs.StatusRetryExcErr:
-		return fmt.Errorf("rank %d: rank %d does not answer (%v): it is stopped, or cut off", r.rank,
-			next, w.Status)
+		return fmt.Errorf("rank %d: rank %d does not answer (%v): it is stopped, or cut off", r.rank, next, w.Status)
 	}
 	return fmt.Errorf("rank %d: %v to rank %d failed with %v", r.rank, w.Opcode, next, w.Status)
 }

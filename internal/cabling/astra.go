@@ -52,8 +52,7 @@ func readAstra(b *builder, text string) error {
 	}
 	for d := first; d < len(kw); d++ {
 		if kw[d] != "Switch" {
-			return kinds.fail("dimension %d is %s between NPUs; servers are not cabled to one another in "+
-				"Railyard; accepted: Switch",
+			return kinds.fail("dimension %d is %s between NPUs; servers are not cabled to one another in Railyard; accepted: Switch",
 				d+1, strconv.Quote(kw[d]))
 		}
 	}

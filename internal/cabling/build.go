@@ -133,8 +133,7 @@ func (b *builder) register(k endKey, cable int) {
 // whose other port is not known on one side.
 func (b *builder) fits(i int, x Cable) bool {
 	old := b.c.Cables[i]
-	same := old.A.Node == x.A.Node && old.B.Node == x.B.Node || old.A.Node == x.B.Node &&
-		old.B.Node == x.A.Node
+	same := old.A.Node == x.A.Node && old.B.Node == x.B.Node || old.A.Node == x.B.Node && old.B.Node == x.A.Node
 	return same && (old.guess || x.guess)
 }
 
@@ -163,8 +162,7 @@ func (b *builder) again(i int, x Cable) {
 		old.A.Port = x.A.Port
 	}
 	if old.Rate != 0 && x.Rate != 0 && old.Rate != x.Rate {
-		b.c.Conflicts = append(b.c.Conflicts, Conflict{x.At, old.At, fmt.Sprintf("the cable from %s to %s "+
-			"does %v",
+		b.c.Conflicts = append(b.c.Conflicts, Conflict{x.At, old.At, fmt.Sprintf("the cable from %s to %s does %v",
 			b.c.End(x.A), b.c.End(x.B), x.Rate)})
 	}
 	if old.Rate == 0 {
@@ -187,8 +185,7 @@ func (b *builder) conflict(x Cable, end End, old int) {
 	if o.B.Node == end.Node && PortKey(o.B.Port) == PortKey(end.Port) {
 		was = o.A
 	}
-	b.c.Conflicts = append(b.c.Conflicts, Conflict{x.At, o.At, fmt.Sprintf("%s is cabled to %s here, and "+
-		"to %s",
+	b.c.Conflicts = append(b.c.Conflicts, Conflict{x.At, o.At, fmt.Sprintf("%s is cabled to %s here, and to %s",
 		b.c.End(end), b.c.End(far), b.c.End(was))})
 }
 

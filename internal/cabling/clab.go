@@ -8,8 +8,7 @@ import (
 var clabMark = regexp.MustCompile(`(?m)^topology:\s*$`)
 
 func looksClab(_, text string) bool {
-	return clabMark.MatchString(text) && (strings.Contains(text, "links:") || strings.Contains(text,
-		"nodes:"))
+	return clabMark.MatchString(text) && (strings.Contains(text, "links:") || strings.Contains(text, "nodes:"))
 }
 
 // clabSwitches are containerlab's kinds that are switches; linux, and bridge, may be anything.
@@ -35,8 +34,7 @@ func readClab(b *builder, text string) error {
 			kind = def
 		}
 		guess, role := kindOf(k.name)
-		if kind != "linux" && clabSwitches.MatchString(kind) ||
-			strings.Contains(k.val.get("image").text, "frr") {
+		if kind != "linux" && clabSwitches.MatchString(kind) || strings.Contains(k.val.get("image").text, "frr") {
 			guess = Switch
 		} else if guess == Unknown && kind == "linux" {
 			guess = Server
@@ -51,8 +49,7 @@ func readClab(b *builder, text string) error {
 		}
 		if len(ends.items) != 2 {
 			if l.has("type") {
-				b.note(b.where(l), "a link of type %s ends at the lab's machine: left out",
-					l.get("type").text)
+				b.note(b.where(l), "a link of type %s ends at the lab's machine: left out", l.get("type").text)
 				continue
 			}
 			return ends.fail("a link has %d endpoints, expected two like \"leaf-1:eth3\"", len(ends.items))

@@ -125,8 +125,7 @@ func readDot(b *builder, text string) error {
 		return err
 	}
 	if rest := d.peek(); d.i < len(w) {
-		return d.fail(rest, "%s stands behind the graph's }; expected one graph in a file",
-			field.Quote(rest.text))
+		return d.fail(rest, "%s stands behind the graph's }; expected one graph in a file", field.Quote(rest.text))
 	}
 	if d.ranks > 1 {
 		for _, n := range d.rank {

@@ -89,14 +89,12 @@ func readHtsim(b *builder, text string) error {
 func (b *builder) fatTree(nodes, n, pod int, t [3]htsimTier) error {
 	at := b.at(1, 1)
 	if n < 2 || n > 3 || nodes < 1 || nodes > topo.MaxNodes || pod < 1 {
-		return at.fail("nodes %d, tiers %d, podsize %d: expected 2 or 3 tiers and at least one node",
-			nodes, n, pod)
+		return at.fail("nodes %d, tiers %d, podsize %d: expected 2 or 3 tiers and at least one node", nodes, n, pod)
 	}
 	for i := range n {
 		x, above := t[i], max(t[min(i+1, 2)].bundle, 1)
 		if x.down < 1 || x.speed < 1 || x.bundle < 1 || i < n-1 && (x.up < 1 || x.up%above != 0) {
-			return at.fail("tier %d: radix_down %d, radix_up %d, bundle %d, downlink_speed_gbps %d do not "+
-				"fit together",
+			return at.fail("tier %d: radix_down %d, radix_up %d, bundle %d, downlink_speed_gbps %d do not fit together",
 				i, x.down, x.up, x.bundle, x.speed)
 		}
 	}
@@ -104,8 +102,7 @@ func (b *builder) fatTree(nodes, n, pod int, t [3]htsimTier) error {
 	perPod := min(pod, nodes) / t[0].down * t[0].bundle
 	hosts := t[0].down / t[0].bundle
 	if tors < 1 || perPod < 1 || tors%perPod != 0 || tors*hosts != nodes {
-		return at.fail("%s in pods of %d, %d to a switch, do not divide", unit.Plural(nodes, "node"), pod,
-			t[0].down)
+		return at.fail("%s in pods of %d, %d to a switch, do not divide", unit.Plural(nodes, "node"), pod, t[0].down)
 	}
 	aggs := t[0].up / t[1].bundle // of a pod
 	pods := tors / perPod

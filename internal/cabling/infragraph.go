@@ -14,8 +14,7 @@ import (
 )
 
 func looksInfra(_, text string) bool {
-	return strings.Contains(text, "instances") && strings.Contains(text, "edges") &&
-		strings.Contains(text, "ep1") ||
+	return strings.Contains(text, "instances") && strings.Contains(text, "edges") && strings.Contains(text, "ep1") ||
 		strings.Contains(text, "infrastructure:") && strings.Contains(text, "connections:")
 }
 
@@ -175,8 +174,7 @@ func (g *infra) links() error {
 				g.b.note(g.b.where(k.at), "a link in transfers per second has no rate in bits: left out")
 				continue
 			case bandwidths[k.name] == 0:
-				e := field.Choice("", k.name, slices.Sorted(maps.Keys(bandwidths)), "%s is no unit of a "+
-					"bandwidth", field.Quote(k.name))
+				e := field.Choice("", k.name, slices.Sorted(maps.Keys(bandwidths)), "%s is no unit of a bandwidth", field.Quote(k.name))
 				e.Line, e.Col = k.at.line, k.at.col
 				return e
 			}

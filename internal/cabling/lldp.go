@@ -32,8 +32,7 @@ var everyFile = regexp.MustCompile(`(?i)^(show|sh|lldp|lldpcli|neighbou?rs?|tabl
 func deviceOf(file string) string {
 	file = strings.ReplaceAll(file, "\\", "/")
 	name := path.Base(file)
-	if dir := path.Base(path.Dir(file)); everyFile.MatchString(name) && len(dir) > 0 && dir != "." &&
-		dir != "/" &&
+	if dir := path.Base(path.Dir(file)); everyFile.MatchString(name) && len(dir) > 0 && dir != "." && dir != "/" &&
 		!strings.HasPrefix(name, "lldp_") && !strings.HasPrefix(name, "lldp-") {
 		return dir
 	}
@@ -121,8 +120,7 @@ func readNXOS(b *builder, text string) error {
 		m := nxosRow.FindStringSubmatch(line)
 		if m == nil {
 			if name != "" {
-				return at.fail("%s is no neighbour; expected device, local interface, hold-time, "+
-					"capability, port",
+				return at.fail("%s is no neighbour; expected device, local interface, hold-time, capability, port",
 					field.Quote(strings.TrimSpace(line)))
 			}
 			name = strings.TrimSpace(line)

@@ -63,9 +63,7 @@ func readNetboxCSV(b *builder, text string) error {
 		return -1
 	}
 	if kind == "" {
-		return t.fail(0, "the header is not that of devices (name, role, device_type), interfaces (device, "+
-			"name, type) or "+
-			"cables (side_a_device, side_a_name, side_b_device, side_b_name)")
+		return t.fail(0, "the header is not that of devices (name, role, device_type), interfaces (device, name, type) or cables (side_a_device, side_a_name, side_b_device, side_b_name)")
 	}
 	for {
 		if err := t.next(); err == io.EOF {
@@ -253,8 +251,7 @@ func (b *builder) netboxCable(x *tree, a, z []*tree) error {
 			}
 			port := t.get("name").text
 			if dev == "" || port == "" {
-				b.note(b.where(t), "an end without its device's and its own name (export with nested "+
-					"objects): the cable is left out")
+				b.note(b.where(t), "an end without its device's and its own name (export with nested objects): the cable is left out")
 				return nil
 			}
 			out = append(out, b.named(b.where(t), dev, port))
@@ -275,8 +272,7 @@ func (b *builder) netboxCable(x *tree, a, z []*tree) error {
 	}
 	n := max(len(from), len(to))
 	if n%len(from) != 0 || n%len(to) != 0 {
-		return x.fail("a cable with %s on one side and %d on the other", unit.Plural(len(from), "end"),
-			len(to))
+		return x.fail("a cable with %s on one side and %d on the other", unit.Plural(len(from), "end"), len(to))
 	}
 	for i := range n {
 		c.A, c.B = from[i*len(from)/n], to[i*len(to)/n]

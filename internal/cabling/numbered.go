@@ -49,8 +49,7 @@ type wire struct {
 }
 
 // wires reads the header, the ids of switches and the cables.
-func (b *builder) wires(text string, head int) (counts []int, word string, switches []int, cables []wire,
-	err error) {
+func (b *builder) wires(text string, head int) (counts []int, word string, switches []int, cables []wire, err error) {
 	row := 0
 	err = lines(text, func(n int, line string) error {
 		w := strings.Fields(line)
@@ -73,13 +72,11 @@ func (b *builder) wires(text string, head int) (counts []int, word string, switc
 			return err
 		}
 		if len(cables) == counts[head-1] {
-			b.note(b.at(n, 1), "lines behind the cables that the first line counts are left out, as by the "+
-				"simulator")
+			b.note(b.at(n, 1), "lines behind the cables that the first line counts are left out, as by the simulator")
 			return nil
 		}
 		if len(w) < 3 {
-			return b.at(n, 1).fail("%s is no cable; expected two ids, rate, delay, error rate",
-				field.Quote(line))
+			return b.at(n, 1).fail("%s is no cable; expected two ids, rate, delay, error rate", field.Quote(line))
 		}
 		ids, err := b.numbers(n, line, w[:2], counts[0]-1)
 		if err != nil {
@@ -155,8 +152,7 @@ func readSimAI(b *builder, text string) error {
 	per, nv := counts[1], counts[2]
 	gpus := counts[0] - len(switches)
 	if len(switches) < nv || per < 1 || gpus < 1 {
-		return b.at(1, 1).fail("%s of which %d are switches, %d of them NVSwitches, do not fit "+
-			"together",
+		return b.at(1, 1).fail("%s of which %d are switches, %d of them NVSwitches, do not fit together",
 			unit.Plural(counts[0], "node"), len(switches), nv)
 	}
 	if len(switches) != nv+counts[3] || len(cables) != counts[4] {

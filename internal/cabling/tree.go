@@ -119,8 +119,7 @@ func parseTree(text string) (t *tree, err error) {
 			}
 		}
 		if len(p.toks) > maxTokens {
-			return nil, &field.Error{Msg: fmt.Sprintf("has more than %d words and signs: that is no "+
-				"topology", maxTokens)}
+			return nil, &field.Error{Msg: fmt.Sprintf("has more than %d words and signs: that is no topology", maxTokens)}
 		}
 	}
 	if len(p.toks) == 0 {

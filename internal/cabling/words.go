@@ -141,8 +141,7 @@ func roleSynonym(word string) (Kind, string) {
 		return Switch, "spine"
 	case "switch", "network", "router":
 		return Switch, ""
-	case "server", "host", "compute", "gpu", "gpu-server", "gpu server", "gpu-node", "node", "storage",
-		"worker":
+	case "server", "host", "compute", "gpu", "gpu-server", "gpu server", "gpu-node", "node", "storage", "worker":
 		return Server, ""
 	}
 	return Unknown, ""

@@ -95,8 +95,7 @@ func NewBench(s Setup, set *measured.Set) (*Bench, error) {
 	case n == 0:
 		return nil, fmt.Errorf("nothing that was measured can be simulated on this scenario: %s", b.why())
 	case n > maxPoints:
-		return nil, fmt.Errorf("%d points are measured, at most %d are fitted; name fewer files", n,
-			maxPoints)
+		return nil, fmt.Errorf("%d points are measured, at most %d are fitted; name fewer files", n, maxPoints)
 	}
 	b.keepAside()
 	b.due = len(b.Points) * (3 + 3*len(Knobs))
@@ -113,8 +112,7 @@ func (b *Bench) Fit(names []string) (*Fit, error) {
 	for i := range b.Points {
 		points[i] = b.Points[i].Point
 	}
-	return Run(params, points, len(names) > 0, b.model(params, b.time),
-		b.model(params, b.whole))
+	return Run(params, points, len(names) > 0, b.model(params, b.time), b.model(params, b.whole))
 }
 
 // why is the first reason for which a point was left out.

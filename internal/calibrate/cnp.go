@@ -64,11 +64,9 @@ func Answering(pairs []Marked, was Receiver, aside int) (*Answers, error) {
 	}
 	switch {
 	case a.Marks == 0:
-		return nil, fmt.Errorf("no packet is marked congestion experienced: where several send to one " +
-			"NIC, its port sees marks and CNPs")
+		return nil, fmt.Errorf("no packet is marked congestion experienced: where several send to one NIC, its port sees marks and CNPs")
 	case a.CNPs == 0:
-		return nil, fmt.Errorf("%s came marked, and no CNP answers any: the capture is not the receiving "+
-			"NIC's, or it sends none", unit.Plural(a.Marks, "packet"))
+		return nil, fmt.Errorf("%s came marked, and no CNP answers any: the capture is not the receiving NIC's, or it sends none", unit.Plural(a.Marks, "packet"))
 	}
 	quiet := a.gaps(pairs)
 	if a.Why == allAnswered {
@@ -77,18 +75,15 @@ func Answering(pairs []Marked, was Receiver, aside int) (*Answers, error) {
 		quiet = a.alone(pairs, quiet)
 	}
 	if a.Openings >= fewest && 2*a.Unanswered > a.Openings {
-		return nil, fmt.Errorf("%d of %d marks %v behind any other of their queue pair have no CNP: the NIC "+
-			"counts its interval by address or port, or the capture lacks packets", a.Unanswered, a.Openings,
+		return nil, fmt.Errorf("%d of %d marks %v behind any other of their queue pair have no CNP: the NIC counts its interval by address or port, or the capture lacks packets", a.Unanswered, a.Openings,
 			quiet)
 	}
 	if n := len(a.Samples); n < fewest {
-		return nil, fmt.Errorf("%s that no other stands %v before, with its CNP; at least %d are needed: a "+
-			"longer capture, or one with lighter congestion", unit.Plural(n, "mark"), quiet, fewest)
+		return nil, fmt.Errorf("%s that no other stands %v before, with its CNP; at least %d are needed: a longer capture, or one with lighter congestion", unit.Plural(n, "mark"), quiet, fewest)
 	}
 	a.judge(aside)
 	if a.Why != allAnswered && a.Delay.High > quiet {
-		return nil, fmt.Errorf("a CNP comes %v behind its mark, and marks stand no more than %v apart: "+
-			"which one it answers is not known", a.Delay.High, quiet)
+		return nil, fmt.Errorf("a CNP comes %v behind its mark, and marks stand no more than %v apart: which one it answers is not known", a.Delay.High, quiet)
 	}
 	return a, nil
 }
@@ -122,8 +117,7 @@ func (a *Answers) gaps(pairs []Marked) (quiet unit.Time) {
 		a.Why = allAnswered
 		return 0
 	case len(all) < binding:
-		a.Why = fmt.Sprintf("only %s between CNPs like the smallest, %v: nothing tells that an interval "+
-			"ends there", unit.Plural(len(all), "gap"), smallest)
+		a.Why = fmt.Sprintf("only %s between CNPs like the smallest, %v: nothing tells that an interval ends there", unit.Plural(len(all), "gap"), smallest)
 	default:
 		a.Interval = spread(least, len(least))
 	}
@@ -215,6 +209,5 @@ func spread(v []unit.Time, pairs int) Spread {
 	}
 	slices.Sort(v)
 	n := len(v)
-	return Spread{Median: (v[(n-1)/2] + v[n/2]) / 2, Low: v[(n-1)/4], High: v[n-1-(n-1)/4], Values: n,
-		Pairs: pairs}
+	return Spread{Median: (v[(n-1)/2] + v[n/2]) / 2, Low: v[(n-1)/4], High: v[n-1-(n-1)/4], Values: n, Pairs: pairs}
 }

@@ -84,8 +84,7 @@ func Run(params []Param, points []Point, must bool, m, exact Model) (*Fit, error
 	f := &fitting{params: params, points: points, model: m, Fit: Fit{HeldWas: math.NaN(), HeldIs: math.NaN()}}
 	for i := range points {
 		if !(points[i].Measured > 0) {
-			return nil, fmt.Errorf("%s: a time above 0 is expected, found %g s", points[i].Name,
-				points[i].Measured)
+			return nil, fmt.Errorf("%s: a time above 0 is expected, found %g s", points[i].Name, points[i].Measured)
 		}
 		if points[i].Held {
 			f.Aside++

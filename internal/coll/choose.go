@@ -65,8 +65,7 @@ func AllToAllBy(name string, on Servers) (Algorithm, error) {
 	case "pxn":
 		return RailAllToAll(on), nil
 	}
-	return nil, field.Choice("", name, []string{"direct", "pairwise", "pxn"}, "algorithm %q is not known",
-		name)
+	return nil, field.Choice("", name, []string{"direct", "pairwise", "pxn"}, "algorithm %q is not known", name)
 }
 
 // ChannelOrder returns the order, as indices into ranks, in which channel c's ring

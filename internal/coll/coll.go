@@ -21,8 +21,7 @@ func chunk(b unit.Bytes, i, n int) unit.Bytes {
 
 // ring runs steps rounds around the ring. In round k rank i passes on the chunk
 // it received in round k-1; chunkOf names the chunk rank i sends in round k.
-func ring(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32, steps int,
-	chunkOf func(i, k int) int) [][]int32 {
+func ring(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32, steps int, chunkOf func(i, k int) int) [][]int32 {
 	n := len(ranks)
 	if n < 2 {
 		return ready
@@ -135,8 +134,7 @@ const (
 	SendRecv
 )
 
-var kindNames = [...]string{"all-reduce", "all-gather", "reduce-scatter", "all-to-all",
-	"broadcast", "send-recv"}
+var kindNames = [...]string{"all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "send-recv"}
 
 func (k Kind) String() string { return kindNames[k] }
 

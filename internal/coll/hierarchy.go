@@ -97,8 +97,7 @@ func RailAllToAll(on Servers) Algorithm {
 					if d == 0 {
 						for _, src := range g {
 							if src != dst {
-								done[dst] = append(done[dst],
-									s.Transfer(ranks[src], ranks[dst], b, ready[src]...))
+								done[dst] = append(done[dst], s.Transfer(ranks[src], ranks[dst], b, ready[src]...))
 							}
 						}
 						continue

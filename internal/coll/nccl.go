@@ -101,8 +101,7 @@ func (m Machine) Tune(kind Kind, bytes float64) ([]Choice, error) {
 		return nil, err
 	}
 	if kind != AllReduce && kind != AllGather && kind != ReduceScatter {
-		return nil, fmt.Errorf("the tuning model knows all-reduce, all-gather and reduce-scatter, not %v",
-			kind)
+		return nil, fmt.Errorf("the tuning model knows all-reduce, all-gather and reduce-scatter, not %v", kind)
 	}
 	if !(bytes > 0 && bytes < 1e18) {
 		return nil, fmt.Errorf("a collective of %g bytes cannot be", bytes)
@@ -160,8 +159,7 @@ func (m Machine) ringLatency(kind Kind, p int, bytes float64) float64 {
 }
 
 func (m Machine) treeLatency(p int) float64 {
-	return baseTree[p] +
-		2*(float64(m.PerNode-1)*linkTree[p]+math.Floor(math.Log2(float64(m.Nodes)))*netTree[p])
+	return baseTree[p] + 2*(float64(m.PerNode-1)*linkTree[p]+math.Floor(math.Log2(float64(m.Nodes)))*netTree[p])
 }
 
 // bus returns the bandwidth of all channels of a ring together. NCCL looks for a ring with one rate inside nodes

@@ -77,8 +77,7 @@ func ReadHost(path string) (*swconf.Host, error) {
 
 // HostsAmong takes servers' texts out of a list of files, and reads them and those of folders; files that
 // are called alike but for their ends (host-1.sh, host-1.nccl.conf) are one server's.
-func HostsAmong(folders []string, files []File, language string) (hosts []*swconf.Host,
-	rest []File, err error) {
+func HostsAmong(folders []string, files []File, language string) (hosts []*swconf.Host, rest []File, err error) {
 	for _, f := range folders {
 		h, err := ReadHost(f)
 		if err != nil {

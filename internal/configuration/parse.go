@@ -41,7 +41,6 @@ func LooksLike(path string, text []byte, c *swconf.Config) error {
 	if err != nil || found.OS == c.OS || found.Read <= c.Read {
 		return nil
 	}
-	return input.Fault(fmt.Errorf("%s: looks like %s (%d of its %d lines are understood as that, %d as %s): "+
-		"--os %s, or none", path, dialect.Title(found.OS), found.Read, found.Total, c.Read,
+	return input.Fault(fmt.Errorf("%s: looks like %s (%d of its %d lines are understood as that, %d as %s): --os %s, or none", path, dialect.Title(found.OS), found.Read, found.Total, c.Read,
 		dialect.Title(c.OS), found.OS))
 }

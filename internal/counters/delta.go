@@ -27,8 +27,7 @@ type Diff struct {
 // that runs backwards was cleared in between, and its value since then is noted as all that is known.
 func Delta(before, after Snapshot) (Diff, error) {
 	if before.Device != after.Device {
-		return Diff{}, &field.Error{File: after.File, Line: after.Line, Msg: fmt.Sprintf("is of %s, and %s "+
-			"is of %s: what one device counted is the difference of two snapshots of its own", after.Device,
+		return Diff{}, &field.Error{File: after.File, Line: after.Line, Msg: fmt.Sprintf("is of %s, and %s is of %s: what one device counted is the difference of two snapshots of its own", after.Device,
 			before.File, before.Device)}
 	}
 	d := Diff{Snapshot: after}
@@ -43,16 +42,14 @@ func Delta(before, after Snapshot) (Diff, error) {
 		was := earlier[p.Name]
 		if was == nil {
 			was = &Port{}
-			d.note(p.Line, "%s %s is not in the first snapshot: its counters have no difference",
-				d.Device, p.Name)
+			d.note(p.Line, "%s %s is not in the first snapshot: its counters have no difference", d.Device, p.Name)
 		}
 		delete(earlier, p.Name)
 		d.less(p, was)
 	}
 	for i := range before.Ports {
 		if p := &before.Ports[i]; earlier[p.Name] == p {
-			d.Notes = append(d.Notes, Note{before.File, p.Line, fmt.Sprintf("%s %s is not in the second "+
-				"snapshot", d.Device, p.Name)})
+			d.Notes = append(d.Notes, Note{before.File, p.Line, fmt.Sprintf("%s %s is not in the second snapshot", d.Device, p.Name)})
 		}
 	}
 	return d, nil
@@ -67,8 +64,7 @@ func (d *Diff) took(before, after *Snapshot) {
 	switch took := after.At.Sub(before.At); {
 	case !before.At.Is || !after.At.Is:
 	case took < 0:
-		d.note(after.At.Line, "%s: the second snapshot was taken before the first: are they the wrong way "+
-			"round?", d.Device)
+		d.note(after.At.Line, "%s: the second snapshot was taken before the first: are they the wrong way round?", d.Device)
 	default:
 		d.Took = Said[unit.Time]{V: took, Line: after.At.Line, Is: true}
 	}
@@ -113,8 +109,7 @@ func (d *Diff) less(p, was *Port) {
 			more(alone))
 	}
 	if cleared > 0 {
-		d.note(p.Line, "%s %s was cleared or restarted in between: %s%s; what these count since then is "+
-			"taken", d.Device, p.Name, first, more(cleared))
+		d.note(p.Line, "%s %s was cleared or restarted in between: %s%s; what these count since then is taken", d.Device, p.Name, first, more(cleared))
 	}
 }
 

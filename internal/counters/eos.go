@@ -61,7 +61,6 @@ var eosFormats = []Format{
 	{Name: "eos-lldp", System: "eos", About: "show lldp neighbors",
 		Command: "show lldp neighbors",
 		command: regexp.MustCompile(`^sh\w* lldp nei\w*`),
-		head: regexp.MustCompile(`^(?:Last table change time|` +
-			`Port\s+Neighbor Device ID\s+Neighbor Port ID)`),
-		read: readEOSLLDP, write: writeEOSLLDP},
+		head:    regexp.MustCompile(`^(?:Last table change time|` + `Port\s+Neighbor Device ID\s+Neighbor Port ID)`),
+		read:    readEOSLLDP, write: writeEOSLLDP},
 }

@@ -140,8 +140,7 @@ func writeJSON(w *bytes.Buffer, s *Snapshot, root, group string, of func(p *Port
 			}
 		}
 		if len(all) > 0 {
-			ports = append(ports, fmt.Sprintf("        %q: {\n            %q: {\n%s\n            }\n      "+
-				"  }",
+			ports = append(ports, fmt.Sprintf("        %q: {\n            %q: {\n%s\n            }\n      "+"  }",
 				s.Ports[i].Name, group, strings.Join(all, ",\n")))
 		}
 	}

@@ -39,10 +39,8 @@ func writeEOSQueues(w *bytes.Buffer, s *Snapshot) {
 				continue
 			}
 			if w.Len() == 0 {
-				w.WriteString("Port      TxQ    Counter/pkts        Counter/bytes       Drop/pkts         " +
-					"Drop/bytes\n" +
-					"--------- ---- --------------- -------------------- --------------- " +
-					"------------------\n")
+				w.WriteString("Port      TxQ    Counter/pkts        Counter/bytes       Drop/pkts         Drop/bytes\n" +
+					"--------- ---- --------------- -------------------- --------------- ------------------\n")
 			}
 			fmt.Fprintf(w, "%-9s UC%d  %15s %20s %15s %18s\n", short(s.Ports[i].Name, "Et"), k,
 				q.TxPackets.zero(), q.TxBytes.zero(), q.DropPackets.zero(), q.DropBytes.zero())
@@ -57,8 +55,7 @@ func readEOSPFCStatus(r *reading) {
 		if len(cells) == 0 || rule(l.text) || cells[0] == "Port" || strings.HasSuffix(cells[0], ":") {
 			continue
 		}
-		if m := shortName.FindString(cells[0]); m == "" || len(cells) < 3 ||
-			cells[1] != "Yes" && cells[1] != "No" {
+		if m := shortName.FindString(cells[0]); m == "" || len(cells) < 3 || cells[1] != "Yes" && cells[1] != "No" {
 			if m != "" {
 				r.not(l, "is no row of an interface and whether PFC is enabled")
 			}

@@ -17,8 +17,7 @@ var hostFormats = []Format{
 		command: regexp.MustCompile(`^ip (?:-\S+ )*l(?:i|in|ink)?\b`),
 		head:    regexp.MustCompile(`^\d+: \S+: <[A-Z_,-]*> mtu \d+`),
 		read:    readIPLink, write: writeIPLink},
-	{Name: "ethtool", System: "host", About: "ethtool -S: frames, pauses and drops by priority (mlx5, " +
-		"bnxt_en, ionic)",
+	{Name: "ethtool", System: "host", About: "ethtool -S: frames, pauses and drops by priority (mlx5, bnxt_en, ionic)",
 		Command: "ethtool -S PORT",
 		command: regexp.MustCompile(`^(?:\S*/)?ethtool (?:-S|--statistics) (\S+)`),
 		head:    regexp.MustCompile(`^(?:NIC|Standard) st(?:atistics|ats)\b.*:\s*$`),
@@ -75,9 +74,7 @@ func readIPLink(r *reading) {
 func writeIPLink(w *bytes.Buffer, s *Snapshot) {
 	for i := range s.Ports {
 		if p := &s.Ports[i]; p.MTU.Is {
-			fmt.Fprintf(w, "%d: %s: <BROADCAST,MULTICAST,UP%s> mtu %d qdisc mq state %s mode DEFAULT "+
-				"group default "+
-				"qlen 1000\n", i+2, p.Name, map[bool]string{true: ",LOWER_UP"}[p.Up.V], p.MTU.V,
+			fmt.Fprintf(w, "%d: %s: <BROADCAST,MULTICAST,UP%s> mtu %d qdisc mq state %s mode DEFAULT group default qlen 1000\n", i+2, p.Name, map[bool]string{true: ",LOWER_UP"}[p.Up.V], p.MTU.V,
 				p.state("UP", "DOWN"))
 		}
 	}

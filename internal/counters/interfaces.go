@@ -12,12 +12,10 @@ import (
 
 // What show interface says of each, in NX-OS' words and EOS'.
 var (
-	ifHead = regexp.MustCompile(`^([A-Za-z][\w-]*\d[\w/.]*) is (up|down|administratively down|` +
-		`errdisabled)\b`)
+	ifHead  = regexp.MustCompile(`^([A-Za-z][\w-]*\d[\w/.]*) is (up|down|administratively down|` + `errdisabled)\b`)
 	ifMTU   = regexp.MustCompile(`\bMTU (\d+) bytes\s*,\s*BW (\d+) [kK]bit`)
 	ifFlaps = regexp.MustCompile(`^(\d+) (interface resets|link status changes)`)
-	ifWords = regexp.MustCompile(`(\d+) (input packets|output packets|packets input|packets output|bytes|` +
-		`CRC|` +
+	ifWords = regexp.MustCompile(`(\d+) (input packets|output packets|packets input|packets output|bytes|` + `CRC|` +
 		`giants|input errors?|output errors?|input discards?|output discards?|[RT]x pause)`)
 )
 
@@ -53,8 +51,7 @@ func readInterfaces(r *reading) {
 		case s == "RX" || strings.Contains(s, "packets input"):
 			out = false
 		}
-		if strings.HasPrefix(s, "Load-Interval") || strings.Contains(s, "bits/sec") ||
-			strings.Contains(s, "bps") {
+		if strings.HasPrefix(s, "Load-Interval") || strings.Contains(s, "bits/sec") || strings.Contains(s, "bps") {
 			continue
 		}
 		for _, m := range ifWords.FindAllStringSubmatch(s, -1) {
@@ -101,9 +98,7 @@ func (p *Port) word(w string, out bool) *Count {
 }
 
 // tells reports whether show interface has something to say of a port.
-func (p *Port) tells() bool {
-	return p.MTU.Is || p.Speed.Is || anyOf(p.Flaps, p.CRC, p.Giants)
-}
+func (p *Port) tells() bool { return p.MTU.Is || p.Speed.Is || anyOf(p.Flaps, p.CRC, p.Giants) }
 
 func writeNXOSInterface(w *bytes.Buffer, s *Snapshot) {
 	for i := range s.Ports {
@@ -118,13 +113,11 @@ func writeNXOSInterface(w *bytes.Buffer, s *Snapshot) {
 		if p.Flaps.Is {
 			fmt.Fprintf(w, "  %s interface resets\n", p.Flaps)
 		}
-		fmt.Fprintf(w, "  RX\n    %s input packets  %s bytes\n    %s giants  %s CRC  0 no buffer\n    %s "+
-			"input "+
+		fmt.Fprintf(w, "  RX\n    %s input packets  %s bytes\n    %s giants  %s CRC  0 no buffer\n    %s "+"input "+
 			"error  0 short frame  0 overrun   0 underrun  0 ignored\n    0 input with dribble  %s input "+
 			"discard\n    %s Rx pause\n", p.RxPackets.zero(), p.RxBytes.zero(), p.Giants.zero(), p.CRC.zero(),
 			p.InErrors.zero(), p.InDiscards.zero(), p.RxPause.zero())
-		fmt.Fprintf(w, "  TX\n    %s output packets  %s bytes\n    %s output error  0 collision  0 "+
-			"deferred  "+
+		fmt.Fprintf(w, "  TX\n    %s output packets  %s bytes\n    %s output error  0 collision  0 "+"deferred  "+
 			"0 late collision\n    0 lost carrier  0 no carrier  0 babble  %s output discard\n    %s Tx "+
 			"pause\n\n",
 			p.TxPackets.zero(), p.TxBytes.zero(), p.OutErrors.zero(), p.OutDiscards.zero(), p.TxPause.zero())

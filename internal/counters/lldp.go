@@ -105,8 +105,7 @@ func readNXOSLLDPDetail(r *reading) {
 func writeNXOSLLDPDetail(w *bytes.Buffer, s *Snapshot) {
 	for i := range s.Ports {
 		if p := &s.Ports[i]; p.Peer.Is() {
-			fmt.Fprintf(w, "Chassis id: 0000.0000.%04x\nPort id: %s\nLocal Port id: %s\nPort Description: "+
-				"%s\n"+
+			fmt.Fprintf(w, "Chassis id: 0000.0000.%04x\nPort id: %s\nLocal Port id: %s\nPort Description: "+"%s\n"+
 				"System Name: %s\nSystem Description: railyard\nTime remaining: 91 seconds\n\n", i+1,
 				p.Peer.Port,
 				short(p.Name, "Eth"), p.Peer.Port, p.Peer.Device)

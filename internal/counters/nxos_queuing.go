@@ -167,16 +167,14 @@ func writeQueuing(w *bytes.Buffer, s *Snapshot) {
 		for k := range p.Queues {
 			p.Queues[k].writeQueuing(w, k)
 		}
-		fmt.Fprintf(w, "Ingress Queuing for %s\n\nPort Ingress Statistics\n%s\nIngress MMU Drop Pkts "+
-			"%28s\n\n",
+		fmt.Fprintf(w, "Ingress Queuing for %s\n\nPort Ingress Statistics\n%s\nIngress MMU Drop Pkts "+"%28s\n\n",
 			p.Name, strings.Repeat("-", 56), p.InDiscards.zero())
 		line := strings.Repeat("-", 78)
 		fmt.Fprintf(w, "PFC Statistics\n%s\nTxPPP: %20s,   RxPPP: %20s\n%s\n", line, p.sent().zero(),
 			p.got().zero(), line)
 		w.WriteString("PFC_COS QOS_GROUP   TxPause             TxCount   RxPause             RxCount\n")
 		for k := range Priorities {
-			fmt.Fprintf(w, "%7d %9d  Inactive %19s  Inactive %19s\n", k, k, p.TxPFC[k].zero(),
-				p.RxPFC[k].zero())
+			fmt.Fprintf(w, "%7d %9d  Inactive %19s  Inactive %19s\n", k, k, p.TxPFC[k].zero(), p.RxPFC[k].zero())
 		}
 		w.WriteString(line + "\n")
 	}

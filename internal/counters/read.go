@@ -106,10 +106,7 @@ func Read(name string, data []byte) ([]Snapshot, []Unknown, error) {
 		out = append(out, r.Snapshot)
 	}
 	if len(out) == 0 {
-		return nil, t.unknown, &field.Error{File: name, Msg: "holds no output that is read: expected what " +
-			"show commands of NX-OS, EOS or SONiC print, or ethtool, rdma and lldpcli on a host; prompts " +
-			"with " +
-			"the commands help"}
+		return nil, t.unknown, &field.Error{File: name, Msg: "holds no output that is read: expected what show commands of NX-OS, EOS or SONiC print, or ethtool, rdma and lldpcli on a host; prompts with the commands help"}
 	}
 	return out, t.unknown, nil
 }
@@ -180,8 +177,7 @@ var prompt = regexp.MustCompile(`^\[?(?:[\w.-]+@)?([A-Za-z0-9][\w.-]*)(?:\([^)]*
 var idle = regexp.MustCompile(`^[A-Za-z0-9][\w.@-]*(?:\([^)]*\))?(?::[~/]\S*)?[#>$]\s*$`)
 
 // bare is a command without a device before it.
-var bare = regexp.MustCompile(`^[#$>]?\s*((?:sudo\s+)?(?:show|ethtool|rdma|grep|redis-dump|sonic-db-dump|` +
-	`ip|` +
+var bare = regexp.MustCompile(`^[#$>]?\s*((?:sudo\s+)?(?:show|ethtool|rdma|grep|redis-dump|sonic-db-dump|` + `ip|` +
 	`sonic-db-cli|pfcstat|queuestat|portstat|lldpcli|lldpctl)\s.*)$`)
 
 // split cuts a text into the outputs of commands.
@@ -211,8 +207,7 @@ func (t *text) split(data []byte) ([]section, error) {
 		t.lines++
 		s = strings.TrimSuffix(s, "\r")
 		if len(s) > maxLine {
-			return nil, &field.Error{File: t.name, Line: t.lines, Col: 1, Msg: "a line of more than 1 MiB: " +
-				"that is no output of commands"}
+			return nil, &field.Error{File: t.name, Line: t.lines, Col: 1, Msg: "a line of more than 1 MiB: that is no output of commands"}
 		}
 		l := line{t.lines, s}
 		if who, command, ok := typed(s); ok {

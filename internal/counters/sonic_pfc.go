@@ -64,8 +64,7 @@ func writePFCPriority(w *bytes.Buffer, s *Snapshot) {
 // readPFCHistory reads a table in which blank lines stand between interfaces.
 func readPFCHistory(r *reading) {
 	lines := r.lines
-	r.lines = slices.DeleteFunc(slices.Clone(lines),
-		func(l line) bool { return strings.TrimSpace(l.text) == "" })
+	r.lines = slices.DeleteFunc(slices.Clone(lines), func(l line) bool { return strings.TrimSpace(l.text) == "" })
 	sonicRows(rowPFCHistory)(r)
 	r.lines = lines
 }

@@ -183,8 +183,7 @@ func writeSonicLLDP(w *bytes.Buffer, s *Snapshot) {
 		left: 5}
 	for i := range s.Ports {
 		if p := &s.Ports[i]; p.Peer.Is() {
-			g.add(p.Name, p.Peer.Device, cmp.Or(p.Peer.ID, p.Peer.Port), "BR",
-				cmp.Or(p.Peer.Descr, p.Peer.Port))
+			g.add(p.Name, p.Peer.Device, cmp.Or(p.Peer.ID, p.Peer.Port), "BR", cmp.Or(p.Peer.Descr, p.Peer.Port))
 		}
 	}
 	if len(g.rows) == 0 {
@@ -193,6 +192,5 @@ func writeSonicLLDP(w *bytes.Buffer, s *Snapshot) {
 	w.WriteString("Capability codes: (R) Router, (B) Bridge, (O) Other\n")
 	g.write(w)
 	w.Truncate(w.Len() - 1)
-	fmt.Fprintf(w, "--------------------------------------------------\nTotal entries displayed:  %d\n",
-		len(g.rows))
+	fmt.Fprintf(w, "--------------------------------------------------\nTotal entries displayed:  %d\n", len(g.rows))
 }

@@ -79,8 +79,7 @@ func (r *Result) answer(fromA bool) {
 }
 
 // send builds an LLDP frame.
-func (r *Result) send(fromA bool, at unit.Time, v Version, enable uint8, bad bool, ack uint32,
-	comment string) {
+func (r *Result) send(fromA bool, at unit.Time, v Version, enable uint8, bad bool, ack uint32, comment string) {
 	me, _ := r.ends(fromA)
 	l := roce.LLDP{ChassisSubtype: 4, ChassisID: me.MAC[:], PortSubtype: 5, PortID: []byte(clip(me.Port)),
 		TTL: ttl, SystemName: []byte(clip(me.System))}

@@ -55,8 +55,7 @@ type Evidence struct {
 
 // same reports the same counter of the same line.
 func (e Evidence) same(o Evidence) bool {
-	return e.File == o.File && e.Line == o.Line && e.Device == o.Device && e.Port == o.Port &&
-		e.Counter == o.Counter
+	return e.File == o.File && e.Line == o.Line && e.Device == o.Device && e.Port == o.Port && e.Counter == o.Counter
 }
 
 // Step is the next command to type.
@@ -114,8 +113,7 @@ func (c *Cause) at(p *Port, class int, sure Sure, format string, args ...any) Fi
 
 // on begins a finding at a whole device.
 func (c *Cause) on(d *Device, class int, sure Sure, format string, args ...any) Finding {
-	return Finding{Cause: c.Name, Sure: sure, Device: d.Name, Class: class, Says: fmt.Sprintf(format,
-		args...)}
+	return Finding{Cause: c.Name, Sure: sure, Device: d.Name, Class: class, Says: fmt.Sprintf(format, args...)}
 }
 
 // show adds readings to the evidence, those that are shown.

@@ -77,16 +77,11 @@ func (x *Finding) cnp(p *Port, f *Fabric) {
 	if p.On != nil {
 		x.hostCNP(p)
 	}
-	x.Why = "a CNP in the class of the data waits in the queue that it reports, or is paused with it; in " +
-		"the " +
-		"default class it is dropped when that is full: senders slow down too late, and pauses come first"
-	x.Fix = "cnp_dscp 48 (or what the switches send to their strict queue) and the priority with it at " +
-		"every NIC; " +
-		"the same DSCP to the strict queue at every switch"
+	x.Why = "a CNP in the class of the data waits in the queue that it reports, or is paused with it; in the default class it is dropped when that is full: senders slow down too late, and pauses come first"
+	x.Fix = "cnp_dscp 48 (or what the switches send to their strict queue) and the priority with it at every NIC; the same DSCP to the strict queue at every switch"
 	if p.Peer != nil && p.Peer.QoS != nil && f.CNP >= 0 {
 		if at := p.Peer.QoS.Feeds[f.CNP]; at.Line > 0 {
-			x.cite(p.Peer.On, at, "CNPs belong into queue %d, which gets DSCPs %s", f.CNP, dscps(p.Peer,
-				f.CNP))
+			x.cite(p.Peer.On, at, "CNPs belong into queue %d, which gets DSCPs %s", f.CNP, dscps(p.Peer, f.CNP))
 		}
 	}
 }

@@ -78,8 +78,7 @@ func (f *Fabric) earlyDrops(c *Cause, d *Device, k int, m marking) (x Finding, o
 		x.cite(d, m.at, "queue %d has no WRED with ECN", k)
 	}
 	x.show(worst, worst.Port.read(marked(k)), worst.Port.read(txPackets(k)))
-	x.Why = "WRED without ECN drops in the lossless class what it should mark, long before PFC has to " +
-		"pause; each drop sends everything since again"
+	x.Why = "WRED without ECN drops in the lossless class what it should mark, long before PFC has to pause; each drop sends everything since again"
 	x.Fix = "ECN on the WRED profile of the lossless queue (random-detect ... ecn), ECT from the hosts"
 	x.next(worst.Port, askMarks, "WRED and ECN of the queue, and marks")
 	x.next(worst.Port, askConfig, "the policy that acts on the port")
@@ -119,8 +118,7 @@ func (f *Fabric) overdue(c *Cause, d *Device, k int, m marking) (x Finding, ok b
 	if least*float64(sent) < enough {
 		return x, false
 	}
-	x = c.on(d, k, Likely, "%s marks nothing of %d packets at queues longer than that of which %v marks "+
-		"%.2f %%", d.Name, sent, by.Port, 100*least)
+	x = c.on(d, k, Likely, "%s marks nothing of %d packets at queues longer than that of which %v marks %.2f %%", d.Name, sent, by.Port, 100*least)
 	if m.off {
 		x.cite(d, m.at, "queue %d has no WRED with ECN", k)
 	}
@@ -210,12 +208,9 @@ func (f *Fabric) unmarked(c *Cause, d *Device, k int, m marking) (x Finding) {
 	case f.passesOn(d, k) || hasty != nil: // its queues need not be long for that
 		return x
 	case others: // nobody says how long its queues were
-		x = c.on(d, k, Possible, "%s pauses in priority %d and marks nothing, while others mark: ECN is off "+
-			"there, or its xOFF is lower than where they begin to mark", d.Name, k)
+		x = c.on(d, k, Possible, "%s pauses in priority %d and marks nothing, while others mark: ECN is off there, or its xOFF is lower than where they begin to mark", d.Name, k)
 	default:
-		x = c.on(d, k, Possible, "%s pauses in priority %d and nobody marks anything: ECN is off, or the "+
-			"hosts "+
-			"do not ask for it (ECT), or xOFF comes before WRED's minimum", d.Name, k)
+		x = c.on(d, k, Possible, "%s pauses in priority %d and nobody marks anything: ECN is off, or the hosts do not ask for it (ECT), or xOFF comes before WRED's minimum", d.Name, k)
 	}
 	if m.off {
 		x.cite(d, m.at, "queue %d has no WRED with ECN", k)
@@ -224,11 +219,8 @@ func (f *Fabric) unmarked(c *Cause, d *Device, k int, m marking) (x Finding) {
 	for _, r := range f.busiestMarks(d, k) {
 		x.show(r)
 	}
-	x.Why = "ECN slows senders down before PFC has to stop them; a switch that does not mark lets its " +
-		"queue grow " +
-		"to xOFF and stops everybody behind it, those who go elsewhere too"
-	x.Fix = "WRED with ECN on the lossless queue, its maximum below xOFF; ECN on at the NICs (roce_np, " +
-		"roce_rp)"
+	x.Why = "ECN slows senders down before PFC has to stop them; a switch that does not mark lets its queue grow to xOFF and stops everybody behind it, those who go elsewhere too"
+	x.Fix = "WRED with ECN on the lossless queue, its maximum below xOFF; ECN on at the NICs (roce_np, roce_rp)"
 	if p := m.worst.From; p != nil {
 		x.next(p, askMarks, "WRED and ECN of the queue, and marks")
 		x.next(p, askConfig, "the policy that acts on the port")

@@ -25,12 +25,8 @@ func findFlapping(f *Fabric, c *Cause) (out []Finding) {
 		x.show(n, far)
 		x.harm = share(min(n.Grew, 1), 1)
 		lossesOf(&x, f)
-		x.Why = "what is on the way when it goes down is lost, and until routes have changed so is what " +
-			"is sent " +
-			"there; queue pairs wait for a timeout, the collective waits for them"
-		x.Fix = "look at the log for the reason (fault, LOS, FEC), reseat or change cable and " +
-			"transceivers; until " +
-			"then shut the port, so that routing leaves it out"
+		x.Why = "what is on the way when it goes down is lost, and until routes have changed so is what is sent there; queue pairs wait for a timeout, the collective waits for them"
+		x.Fix = "look at the log for the reason (fault, LOS, FEC), reseat or change cable and transceivers; until then shut the port, so that routing leaves it out"
 		x.next(p, askLink, "when it went down last, and why")
 		if p.Peer != nil {
 			x.next(p.Peer, askLink, "does the other end see it too?")

@@ -72,8 +72,7 @@ func (f *Fabric) overflows(c *Cause, p *Port, k int) (x Finding, ok bool) {
 	if p.Peer != nil && (p.Peer.On.Once || p.Peer.Seen() && !p.Peer.read(rxPFC(k)).Is) {
 		sure = Possible // whether the peer stops is missing
 	}
-	x = c.at(p, k, sure, "%v drops in the lossless priority %d although it pauses %s, which stops", p, k,
-		farOf(p))
+	x = c.at(p, k, sure, "%v drops in the lossless priority %d although it pauses %s, which stops", p, k, farOf(p))
 	x.show(lost, sent, p.read(headroomPeak(k)))
 	if p.Peer != nil {
 		x.show(p.Peer.read(rxPFC(k)))
@@ -81,11 +80,8 @@ func (f *Fabric) overflows(c *Cause, p *Port, k int) (x Finding, ok bool) {
 	if has > 0 {
 		x.cite(p.On, at.At, "headroom %v; %s needs %v", has, why, need)
 	}
-	x.Why = "between the pause and the peer's silence comes what is on the cable, what the peer is " +
-		"sending and " +
-		"what it sends until it reacts; headroom that has no room for it drops it"
-	x.Fix = "headroom for the length and the speed of this cable" + map[bool]string{true: sprintf(": %v "+
-		"at least",
+	x.Why = "between the pause and the peer's silence comes what is on the cable, what the peer is sending and what it sends until it reacts; headroom that has no room for it drops it"
+	x.Fix = "headroom for the length and the speed of this cable" + map[bool]string{true: sprintf(": %v at least",
 		need)}[need > 0]
 	x.next(p, askQueues, "does it still drop? most headroom that was used")
 	x.next(p, askConfig, "the lossless buffer of the port")
@@ -130,6 +126,5 @@ func (p *Port) needs(k int) (unit.Bytes, string) {
 		cable = sprintf("a cable of %g m", float64(mm)/1000)
 	}
 	prop := unit.Time(float64(mm) / 1000 / 1.98e8 * float64(unit.Second))
-	return queue.Headroom(s, prop, queue.Response(s), 0, mtu), sprintf("%s at %v with frames of %d",
-		cable, s, mtu)
+	return queue.Headroom(s, prop, queue.Response(s), 0, mtu), sprintf("%s at %v with frames of %d", cable, s, mtu)
 }

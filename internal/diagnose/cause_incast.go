@@ -15,8 +15,7 @@ func findIncast(f *Fabric, c *Cause) (out []Finding) {
 	for i := range f.Chains {
 		ch := &f.Chains[i]
 		if !ch.NIC() && ch.Port == nil && ch.Class >= 0 {
-			f.note("%s of %s begin at %s, and no port whose counters are here can be where it queues: give those of all "+
-				"its ports", unit.Plural(int(ch.Frames), "pause"), classWord(ch.Class), ch.Root.Name)
+			f.note("%s of %s begin at %s, and no port whose counters are here can be where it queues: give those of all its ports", unit.Plural(int(ch.Frames), "pause"), classWord(ch.Class), ch.Root.Name)
 		}
 		if ch.NIC() || ch.Port == nil {
 			continue
@@ -32,17 +31,11 @@ func findIncast(f *Fabric, c *Cause) (out []Finding) {
 		x.show(ch.First[0].Seen(), p.read(marked(k)), p.read(peak(k)), p.read(txBytes(k)))
 		x.reach(ch)
 		x.deafToMarks(ch.Reaches, k)
-		x.Why = "more servers send to one than its link takes; nobody pauses the switch, so that it " +
-			"begins here"
-		x.Fix = "nothing is broken: fewer senders at once (collective algorithm, placement), ECN that " +
-			"marks earlier, " +
-			"congestion control that reacts sooner"
+		x.Why = "more servers send to one than its link takes; nobody pauses the switch, so that it begins here"
+		x.Fix = "nothing is broken: fewer senders at once (collective algorithm, placement), ECN that marks earlier, congestion control that reacts sooner"
 		if p.Peer != nil && p.Peer.On.Kind == Switch {
-			x.Why = "more is sent towards " + p.Peer.On.Name + " than this cable takes: fewer or slower " +
-				"uplinks than servers fill, or flows that hash onto one of them; nobody pauses the switch, " +
-				"so that it begins here"
-			x.Fix = "nothing is broken: more uplinks, load balancing that spreads (more queue pairs, " +
-				"flowlets, spraying), traffic that stays below the leaf, ECN that marks earlier"
+			x.Why = "more is sent towards " + p.Peer.On.Name + " than this cable takes: fewer or slower uplinks than servers fill, or flows that hash onto one of them; nobody pauses the switch, so that it begins here"
+			x.Fix = "nothing is broken: more uplinks, load balancing that spreads (more queue pairs, flowlets, spraying), traffic that stays below the leaf, ECN that marks earlier"
 		}
 		x.next(p, askQueues, "who fills it")
 		x.harm = share(ch.Frames, f.allPauses())
@@ -80,8 +73,7 @@ func (f *Fabric) marksAlone(c *Cause) []Finding {
 	}
 	p := worst.Port
 	x := c.at(p, class, Possible,
-		"%v marks most of what congests: %.1f %% of its packets in class %d, and nothing "+
-			"is paused", p, 100*share(worst.Grew, p.read(txPackets(class)).Grew), class)
+		"%v marks most of what congests: %.1f %% of its packets in class %d, and nothing is paused", p, 100*share(worst.Grew, p.read(txPackets(class)).Grew), class)
 	x.Grade = Congestion
 	x.show(worst, p.read(txPackets(class)), p.read(peak(class)))
 	x.Why = "more is sent to the port than it can send on, and ECN slows the senders down before PFC has to"

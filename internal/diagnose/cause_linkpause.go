@@ -21,9 +21,7 @@ func findLinkPause(f *Fabric, c *Cause) (out []Finding) {
 			x.Says = sprintf("%v gets 802.3x pauses from %s, which stop all classes", p, farOf(p))
 		}
 		x.show(sent, got)
-		x.Why = "an 802.3x pause stops everything that a port sends, CNPs and routing included; PFC stops " +
-			"the " +
-			"lossless class alone"
+		x.Why = "an 802.3x pause stops everything that a port sends, CNPs and routing included; PFC stops the lossless class alone"
 		x.Fix = "turn flow control off at both ends (ethtool -A ETH rx off tx off; no flowcontrol) and PFC on"
 		x.next(p, askPFC, "PFC, and flow control off")
 		x.harm = 1

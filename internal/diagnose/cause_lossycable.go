@@ -42,10 +42,8 @@ func findLossyCables(f *Fabric, c *Cause) (out []Finding) {
 			}
 		}
 		lossesOf(&x, f)
-		x.Why = "a frame that fails its checksum is dropped where it is counted; RoCE sends again " +
-			"everything since (go-back-N), and waits for a timeout where nobody missed it"
-		x.Fix = "clean or change the cable and the transceivers, at this end first; look at FEC and its " +
-			"corrected errors"
+		x.Why = "a frame that fails its checksum is dropped where it is counted; RoCE sends again everything since (go-back-N), and waits for a timeout where nobody missed it"
+		x.Fix = "clean or change the cable and the transceivers, at this end first; look at FEC and its corrected errors"
 		x.next(p, askLink, "do errors still come in? FEC, optical power")
 		if p.Peer != nil {
 			x.next(p.Peer, askLink, "the other end: optical power, errors the other way")
@@ -90,12 +88,9 @@ func (f *Fabric) mayComeFrom(p *Port, n uint64) (may bool) {
 	})) {
 		return false
 	}
-	f.ports(func(q *Port) {
-		may = may || q != p && q != p.Peer && q.read(crc).Grew >= n
-	})
+	f.ports(func(q *Port) { may = may || q != p && q != p.Peer && q.read(crc).Grew >= n })
 	if cabled := func(q *Port) bool { return q.Peer != nil }; p.Peer == nil && slices.ContainsFunc(p.On.Ports, cabled) {
-		f.note("%v counts %d frames with CRC errors, and nobody says what is at its other end, as they do of "+
-			"other ports of %s: whether they were broken before, cannot be told", p, n, p.On.Name)
+		f.note("%v counts %d frames with CRC errors, and nobody says what is at its other end, as they do of other ports of %s: whether they were broken before, cannot be told", p, n, p.On.Name)
 		return true
 	}
 	return may

@@ -54,8 +54,7 @@ func (p *Port) saysPeer() (file string, peer counters.Peer) {
 func findMiscabled(f *Fabric, c *Cause) (out []Finding) {
 	if 2*len(f.strayed) > f.planned {
 		if len(f.strayed) > 0 {
-			f.note("%d of %d cables are not where the plan has them: it is the plan of another fabric, "+
-				"or an old one, and nothing is said of cables", len(f.strayed), f.planned)
+			f.note("%d of %d cables are not where the plan has them: it is the plan of another fabric, or an old one, and nothing is said of cables", len(f.strayed), f.planned)
 		}
 		return nil
 	}
@@ -70,8 +69,7 @@ func findMiscabled(f *Fabric, c *Cause) (out []Finding) {
 			told[p], told[p.Peer] = true, true
 			x := c.at(p, -1, Proven, "%v is plugged into %v, and %s says %s", p, p.Peer, s.by, s.planned)
 			x.tell(p, s.file, s.line, "LLDP: %v", p.Peer)
-			x.Why = "routes find the way all the same: traffic takes another rail or another spine than " +
-				"it was planned for, meets what it should not, and no counter calls it an error"
+			x.Why = "routes find the way all the same: traffic takes another rail or another spine than it was planned for, meets what it should not, and no counter calls it an error"
 			x.Fix = "plug the cable in where the plan has it, or put the plan right"
 			x.next(p.Peer, askNeighbours, "who is at the other end")
 			x.harm = 1

@@ -37,8 +37,7 @@ func (f *Fabric) tooLong(c *Cause, p *Port) (x Finding, ok bool) {
 		}
 		x = c.at(p, -1, sure, "%v gets frames longer than it takes from %s", p, farOf(p))
 	case least && errs.Some() && p.read(crc).None():
-		x = c.at(p, -1, Likely, "%v counts errors that are no CRC errors, and its MTU is smaller than "+
-			"others'", p)
+		x = c.at(p, -1, Likely, "%v counts errors that are no CRC errors, and its MTU is smaller than others'", p)
 	case least && p.calm() && (refused.Some() || outwards.Some() || failed.Some()):
 		x = c.at(p, -1, Likely, "%v drops without a queue, and its MTU is smaller than others'", p)
 	case least && theirs > mine && p.On.Kind == Switch && p.Peer.On.Kind == Switch:
@@ -54,9 +53,7 @@ func (f *Fabric) tooLong(c *Cause, p *Port) (x Finding, ok bool) {
 		x.tell(p.Peer, theirFile, theirLine, "MTU %d", theirs)
 	}
 	lossesOf(&x, f)
-	x.Why = "a switch drops a frame that is longer than the MTU of the port, RoCE's as any other, and " +
-		"nothing is " +
-		"told to the sender: small messages get through, large ones never"
+	x.Why = "a switch drops a frame that is longer than the MTU of the port, RoCE's as any other, and nothing is told to the sender: small messages get through, large ones never"
 	x.Fix = "the same MTU at both ends of every cable (9000 or more for RoCE's 4096), the hosts' included"
 	x.next(p, askLink, "MTU and giants")
 	if p.Peer != nil {

@@ -12,8 +12,7 @@ import (
 // never pauses though it drops what it should protect. What tells it from a headroom that
 // is too small: there the peer is paused and stops, too late; here it counts no pause at
 // all, or none was sent before packets were dropped.
-var pfcOff = Cause{Name: "pfc-off", About: "PFC is off at one end of a cable", find: findPFCOff,
-	state: true}
+var pfcOff = Cause{Name: "pfc-off", About: "PFC is off at one end of a cable", find: findPFCOff, state: true}
 
 func findPFCOff(f *Fabric, c *Cause) (out []Finding) {
 	for _, d := range f.Devices {
@@ -89,11 +88,8 @@ func (f *Fabric) off(c *Cause, p *Port, k int) (Finding, bool) {
 	if isOff {
 		x.tell(p, file, line, "%s", says)
 	}
-	x.show(far.read(txPFC(k)), p.read(rxPFC(k)), p.read(rxDur(k)), far.lossAt(k), p.read(txPFC(k)),
-		p.lossAt(k))
-	x.Why = "who does not listen sends on when it is paused, until the headroom is full; who never pauses " +
-		"drops " +
-		"what it has no room for. Both lose packets of a class that must lose none"
+	x.show(far.read(txPFC(k)), p.read(rxPFC(k)), p.read(rxDur(k)), far.lossAt(k), p.read(txPFC(k)), p.lossAt(k))
+	x.Why = "who does not listen sends on when it is paused, until the headroom is full; who never pauses drops what it has no room for. Both lose packets of a class that must lose none"
 	x.Fix = "turn PFC of this priority on at both ends, by hand rather than by DCBX"
 	x.next(p, askState, "the state of PFC")
 	x.next(p, askConfig, "the policy that acts on the port")

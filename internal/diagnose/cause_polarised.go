@@ -34,8 +34,7 @@ func findPolarised(f *Fabric, c *Cause) (out []Finding) {
 			sure = Likely
 		}
 		first, last := up[0], up[len(up)-1]
-		x := c.on(d, -1, sure, "%s sends %d times as much by %s as by %s", d.Name, first.Grew/max(last.Grew,
-			1),
+		x := c.on(d, -1, sure, "%s sends %d times as much by %s as by %s", d.Name, first.Grew/max(last.Grew, 1),
 			first.Port.Name, last.Port.Name)
 		if last.Grew == 0 {
 			x.Says = sprintf("%s sends all by %s and nothing by %s", d.Name, first.Port.Name, last.Port.Name)
@@ -47,8 +46,7 @@ func findPolarised(f *Fabric, c *Cause) (out []Finding) {
 		x.show(up[:min(2, len(up)-1)]...)
 		x.show(last)
 		x.Why = "the hash puts flows on few of the uplinks: all switches hash alike, or there are few flows"
-		x.Fix = "another hash seed at each tier, more queue pairs per connection " +
-			"(NCCL_IB_QPS_PER_CONNECTION), flowlets or spraying"
+		x.Fix = "another hash seed at each tier, more queue pairs per connection (NCCL_IB_QPS_PER_CONNECTION), flowlets or spraying"
 		x.next(first.Port, askLink, "rates of the uplinks")
 		for i := range f.Chains {
 			if f.Chains[i].Port.between() {

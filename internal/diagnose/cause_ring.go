@@ -3,8 +3,7 @@ package diagnose
 // pauseRing is switches that pause each other in a circle: each waits for the next, and
 // none can begin. Ports that are paused and send now and then are congested; in a ring
 // nothing of the class leaves any of them.
-var pauseRing = Cause{Name: "pause-ring", About: "switches pause each other in a circle (deadlock)",
-	find: findRings}
+var pauseRing = Cause{Name: "pause-ring", About: "switches pause each other in a circle (deadlock)", find: findRings}
 
 func findRings(f *Fabric, c *Cause) (out []Finding) {
 	f.classes(func(k int) {
@@ -17,12 +16,8 @@ func findRings(f *Fabric, c *Cause) (out []Finding) {
 			d.Says += sprintf(": %s pauses %s", x.From.On.Name, x.To.On.Name)
 			d.show(x.Seen(), x.To.read(txPackets(k)))
 		}
-		d.Why = "each switch of the circle waits for the next to take a packet, and none can: it lasts " +
-			"until a " +
-			"watchdog drops or a port is shut"
-		d.Fix = "have the PFC watchdog on; take the route out that makes the circle (up-down routing has " +
-			"none: " +
-			"config lint --fabric finds rings of pauses)"
+		d.Why = "each switch of the circle waits for the next to take a packet, and none can: it lasts until a watchdog drops or a port is shut"
+		d.Fix = "have the PFC watchdog on; take the route out that makes the circle (up-down routing has none: config lint --fabric finds rings of pauses)"
 		d.next(ring[0].To, askPFC, "is it still paused?")
 		d.harm = 1
 		out = append(out, d)

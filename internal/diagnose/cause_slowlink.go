@@ -33,12 +33,8 @@ func findSlowLinks(f *Fabric, c *Cause) (out []Finding) {
 				x.show(w.Seen())
 			}
 		})
-		x.Why = "what is routed over it gets its share of a link as fast as the others, and waits: the " +
-			"queue " +
-			"before it marks and pauses, the whole collective goes at its pace"
-		x.Fix = "look at the lanes (a broken lane takes half or a quarter), auto-negotiation and breakout " +
-			"at both " +
-			"ends; change the transceiver, or take the link out"
+		x.Why = "what is routed over it gets its share of a link as fast as the others, and waits: the queue before it marks and pauses, the whole collective goes at its pace"
+		x.Fix = "look at the lanes (a broken lane takes half or a quarter), auto-negotiation and breakout at both ends; change the transceiver, or take the link out"
 		x.next(p, askLink, "speed, lanes, auto-negotiation")
 		if p.Peer != nil {
 			x.next(p.Peer, askLink, "the same at the other end")

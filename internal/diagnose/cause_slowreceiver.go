@@ -6,8 +6,7 @@ import "fmt"
 // pauses its switch now and then. A NIC that works takes line rate, so that pauses that
 // begin at one are its own, whoever sends: congestion of many senders fills the switch's
 // queue and leaves the NIC alone. A storm is told apart there.
-var slowReceiver = Cause{Name: "slow-receiver", About: "a NIC takes less than its line rate and pauses " +
-	"its switch",
+var slowReceiver = Cause{Name: "slow-receiver", About: "a NIC takes less than its line rate and pauses its switch",
 	find: findSlowReceivers}
 
 func findSlowReceivers(f *Fabric, c *Cause) (out []Finding) {
@@ -41,12 +40,8 @@ func findSlowReceivers(f *Fabric, c *Cause) (out []Finding) {
 			d.show(x.Got, x.Sent, x.To.read(rxDur(k)), x.To.read(txBytes(k)))
 			d.showSome(x.From.read(noBuffer), x.From.read(inDiscards))
 			d.reach(ch)
-			d.Why = "a NIC that works takes line rate and forwards nothing: pauses that it sends are its " +
-				"own " +
-				"doing (PCIe, memory, IOMMU, too few receive buffers), not the senders'"
-			d.Fix = "look at the server: PCIe width and speed, ACS and IOMMU, memory on the wrong NUMA " +
-				"node, " +
-				"receive buffers of the NIC (rx_discards, out_of_buffer)"
+			d.Why = "a NIC that works takes line rate and forwards nothing: pauses that it sends are its own doing (PCIe, memory, IOMMU, too few receive buffers), not the senders'"
+			d.Fix = "look at the server: PCIe width and speed, ACS and IOMMU, memory on the wrong NUMA node, receive buffers of the NIC (rx_discards, out_of_buffer)"
 			d.next(x.From, askNIC, "its receive buffer")
 			d.next(x.To, askPFC, "do pauses still come in?")
 			d.harm = share(x.Frames(), f.allPauses())

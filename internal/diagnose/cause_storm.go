@@ -52,8 +52,7 @@ func (f *Fabric) watched(c *Cause, told []Finding) (out []Finding) {
 	f.ports(func(p *Port) {
 		for k := range counters.Priorities {
 			n := p.read(detected(k))
-			known := slices.ContainsFunc(told,
-				func(x Finding) bool { return x.Peer == p.String() && x.Class == k })
+			known := slices.ContainsFunc(told, func(x Finding) bool { return x.Peer == p.String() && x.Class == k })
 			if p.Peer == nil || p.Peer.On.Kind == Switch || !n.Some() || known {
 				continue
 			}
@@ -61,9 +60,7 @@ func (f *Fabric) watched(c *Cause, told []Finding) (out []Finding) {
 			if !n.Two {
 				sure = Likely // it may be long ago
 			}
-			d := c.at(p.Peer, k, sure, "the watchdog of %v saw %s in priority %d", p, unit.Plural(n.Grew,
-				"storm"),
-				k)
+			d := c.at(p.Peer, k, sure, "the watchdog of %v saw %s in priority %d", p, unit.Plural(n.Grew, "storm"), k)
 			d.show(n, p.read(flushed(k)), p.read(rxPFC(k)))
 			d.Why, d.Fix = stormWhy, stormFix
 			d.next(p.Peer, askNIC, "does it still send pauses?")
@@ -75,11 +72,9 @@ func (f *Fabric) watched(c *Cause, told []Finding) (out []Finding) {
 	return out
 }
 
-const stormWhy = "a slow receiver gets at least a packet for each pause, a stuck one pauses without " +
-	"getting any; what waits for it fills the switch, which pauses those that send through it"
+const stormWhy = "a slow receiver gets at least a packet for each pause, a stuck one pauses without getting any; what waits for it fills the switch, which pauses those that send through it"
 
-const stormFix = "take the server out (drain its jobs), reset or replace its NIC, look at its firmware; " +
-	"have the PFC watchdog on at ports to hosts"
+const stormFix = "take the server out (drain its jobs), reset or replace its NIC, look at its firmware; have the PFC watchdog on at ports to hosts"
 
 // longestQuanta is the longest pause that a frame can ask for (docs/references.md, pfc), in bits.
 const longestQuanta = 65535 * 512
@@ -130,8 +125,7 @@ func (x *Pause) endless() (why string, sure Sure, ok bool) {
 		return fmt.Sprintf("it sent %s and was sent %s meanwhile", unit.Plural(x.Frames(), "pause"),
 			unit.Plural(sent.Grew, "packet")), Proven, true
 	}
-	if lost := p.read(dropped(x.Class)); lost.Some() && lost.Two && sent.Is &&
-		lost.Grew > sent.Grew {
+	if lost := p.read(dropped(x.Class)); lost.Some() && lost.Two && sent.Is && lost.Grew > sent.Grew {
 		return fmt.Sprintf("the switch dropped %s of what waited for it", unit.Plural(lost.Grew, "packet")),
 			Proven, true
 	}

@@ -2,8 +2,7 @@ package diagnose
 
 // uplinkDown is a cabled port that is down while others of its switch run: what it should
 // carry goes over those that are left.
-var uplinkDown = Cause{Name: "uplink-down", About: "a cabled link is down", find: findDown,
-	state: true}
+var uplinkDown = Cause{Name: "uplink-down", About: "a cabled link is down", find: findDown, state: true}
 
 func findDown(f *Fabric, c *Cause) (out []Finding) {
 	told := map[*Port]bool{}
@@ -29,12 +28,8 @@ func findDown(f *Fabric, c *Cause) (out []Finding) {
 		}
 		x.tell(p, file, line, "down")
 		x.show(p.read(flaps))
-		x.Why = "what it carried goes over the other uplinks of the switch, which are full before those " +
-			"of other " +
-			"switches; a server without its link is out of the job"
-		x.Fix = "look at the log for the reason; change cable or transceiver; drain the switch if it has " +
-			"lost " +
-			"more than it can do without"
+		x.Why = "what it carried goes over the other uplinks of the switch, which are full before those of other switches; a server without its link is out of the job"
+		x.Fix = "look at the log for the reason; change cable or transceiver; drain the switch if it has lost more than it can do without"
 		x.next(p, askLink, "why it is down")
 		if p.Peer != nil {
 			x.next(p.Peer, askLink, "the other end")

@@ -105,9 +105,7 @@ func (f *Fabric) remapped(c *Cause, meant uint8) (out []Finding) {
 				break
 			}
 		}
-		x.Why = "what a switch gets of a class it sends on in that class; this one sorts the same DSCP " +
-			"into " +
-			"another queue than its neighbours do, where nothing is paused"
+		x.Why = "what a switch gets of a class it sends on in that class; this one sorts the same DSCP into another queue than its neighbours do, where nothing is paused"
 		x.Fix = sprintf("the same map of DSCPs to classes at all switches: that of RoCE to %s", bitmap(meant))
 		x.next(to.Port, askClass, "which class its packets come in")
 		x.next(to.Port, askConfig, "the policy that acts on the port")
@@ -233,12 +231,8 @@ func (f *Fabric) misplaced(c *Cause, s class, right int, meant uint8) (x Finding
 			x.show(s.seen.read(map[bool]meter{true: txBytes(k), false: rxBytes(k)}[s.seen.On.Kind == Host]))
 		}
 	}
-	x.Why = "PFC protects the lossless class alone; RoCE in another is dropped as soon as a queue is " +
-		"full, and " +
-		"each drop sends everything since again"
-	x.Fix = sprintf("mark RoCE with the DSCP that the switches send to %s: NCCL_IB_TC and cma_roce_tos at "+
-		"this "+
-		"host, trust dscp (mlnx_qos -i ETH --trust=dscp)", bitmap(meant))
+	x.Why = "PFC protects the lossless class alone; RoCE in another is dropped as soon as a queue is full, and each drop sends everything since again"
+	x.Fix = sprintf("mark RoCE with the DSCP that the switches send to %s: NCCL_IB_TC and cma_roce_tos at this host, trust dscp (mlnx_qos -i ETH --trust=dscp)", bitmap(meant))
 	x.next(s.nic, askConfig, "trust, and the DSCP of RoCE")
 	if s.nic.Peer != nil {
 		x.next(s.nic.Peer, askClass, "which class its packets come in")
@@ -292,12 +286,9 @@ func (f *Fabric) droppedElsewhere(c *Cause, meant uint8) (out []Finding) {
 			if meant>>k&1 == 1 || k == f.CNP || !r.Some() {
 				continue
 			}
-			x := c.at(p, k, Possible, "%v drops in class %d, which may: is it RoCE that is marked "+
-				"wrongly?", p, k)
+			x := c.at(p, k, Possible, "%v drops in class %d, which may: is it RoCE that is marked wrongly?", p, k)
 			x.show(r, p.read(txPackets(k)))
-			x.Why = "RoCE in a class that may drop is dropped as soon as a queue is full; what is meant " +
-				"for this " +
-				"class may be dropped as well. Who sends it, the counters at hand do not say"
+			x.Why = "RoCE in a class that may drop is dropped as soon as a queue is full; what is meant for this class may be dropped as well. Who sends it, the counters at hand do not say"
 			x.Fix = "give ethtool -S of the hosts, or the switch's ingress by class: they tell whose it is"
 			x.next(p, askQueues, "does it still drop?")
 			x.harm = share(r.Grew, f.allLosses())

@@ -83,8 +83,7 @@ func (f *Fabric) counters(in Input) error {
 	}
 	if len(in.Before) > 0 && !slices.ContainsFunc(names, func(n string) bool { return earlier[n] != nil }) {
 		return &field.Error{File: in.Before[0].File,
-			Msg: fmt.Sprintf("is of %s, and what came later is of %s: "+
-				"none is of the same device, so that nothing can be said of what happened in between",
+			Msg: fmt.Sprintf("is of %s, and what came later is of %s: none is of the same device, so that nothing can be said of what happened in between",
 				some(slices.Sorted(maps.Keys(earlier))), some(names))}
 	}
 	turned := 0
@@ -117,8 +116,7 @@ func (f *Fabric) counters(in Input) error {
 	for i, n := range names {
 		first, last := pairs[i][0], pairs[i][1]
 		if whole.doubts(n) {
-			f.note("%s: counters of one port ran on and back at once between its snapshots, as if they "+
-				"were of two devices or runs: the earlier one is left out", n)
+			f.note("%s: counters of one port ran on and back at once between its snapshots, as if they were of two devices or runs: the earlier one is left out", n)
 			first = last
 		}
 		if err := f.read(n, first, last, between); err != nil {
@@ -132,8 +130,7 @@ func (f *Fabric) counters(in Input) error {
 	}
 	f.noteMoments()
 	if turned > 0 {
-		f.note("by the clocks of %s what was given as the later snapshot is the earlier one: they are "+
-			"taken the other way round", unit.Plural(turned, "device"))
+		f.note("by the clocks of %s what was given as the later snapshot is the earlier one: they are taken the other way round", unit.Plural(turned, "device"))
 	}
 	return nil
 }
@@ -211,8 +208,7 @@ func (f *Fabric) cables(c *cabling.Cabling) {
 				if to := f.called(n.Device); to != d {
 					f.join(p, to, n.Port, 0)
 				} else {
-					f.note("%s:%d: %v hears %s itself (its port %s): a cable with both ends in one "+
-						"device, or a second device of that name; it is taken for no cable", x.file, n.Line,
+					f.note("%s:%d: %v hears %s itself (its port %s): a cable with both ends in one device, or a second device of that name; it is taken for no cable", x.file, n.Line,
 						p, d.Name, n.Port)
 				}
 			}
@@ -272,8 +268,7 @@ func (f *Fabric) join(p *Port, d *Device, name string, rate unit.Rate) {
 		q = d.port(name)
 	}
 	if q.Peer != nil && q.Peer != p {
-		f.note("%v says that its cable goes to %v, which %v says too: one of them is not up to date", p, q,
-			q.Peer)
+		f.note("%v says that its cable goes to %v, which %v says too: one of them is not up to date", p, q, q.Peer)
 		return
 	}
 	p.Peer, q.Peer = q, p
@@ -310,8 +305,7 @@ func (f *Fabric) unseen() {
 		}
 	})
 	if lost > 0 {
-		f.note("nobody says what is at the other end of %s with pauses: give the outputs of show lldp "+
-			"neighbors, or --cabling", unit.Plural(lost, "port"))
+		f.note("nobody says what is at the other end of %s with pauses: give the outputs of show lldp neighbors, or --cabling", unit.Plural(lost, "port"))
 	}
 }
 
@@ -428,8 +422,7 @@ func (f *Fabric) lossless() {
 		}
 	})
 	if f.Lossless == 0 {
-		f.note("no output and no configuration says which priorities PFC pauses: nothing is said of " +
-			"lossless classes")
+		f.note("no output and no configuration says which priorities PFC pauses: nothing is said of lossless classes")
 		f.ports(f.unprotected)
 	}
 }
@@ -450,6 +443,5 @@ func (f *Fabric) unprotected(p *Port) {
 	if !shown {
 		return
 	}
-	f.note("%v sends all of its data in class 0, the default, which PFC protects nowhere unless somebody "+
-		"says so", p)
+	f.note("%v sends all of its data in class 0, the default, which PFC protects nowhere unless somebody says so", p)
 }

@@ -74,15 +74,13 @@ func (x *Finding) hostClass(p *Port, class int) (why bool) {
 		n = &swconf.HostNIC{}
 	}
 	if n.Trust.V == "pcp" {
-		x.cite(p.On, n.Trust.At, "trust pcp: priorities come from VLAN tags, and packets without one have "+
-			"priority 0")
+		x.cite(p.On, n.Trust.At, "trust pcp: priorities come from VLAN tags, and packets without one have priority 0")
 		x.Says += sprintf("; %s says trust pcp", n.Title())
 		why = class == 0
 	}
 	m, ok := h.DataDSCP(n)
 	if !ok {
-		x.cite(p.On, swconf.Place{File: h.File}, "nothing sets the DSCP of RoCE (NCCL_IB_TC, cma_roce_tos, "+
-			"traffic_class): it is 0")
+		x.cite(p.On, swconf.Place{File: h.File}, "nothing sets the DSCP of RoCE (NCCL_IB_TC, cma_roce_tos, traffic_class): it is 0")
 		x.Says += "; its texts set no DSCP for RoCE"
 		return why || class == 0
 	}
@@ -127,8 +125,7 @@ func (x *Finding) deafToMarks(reached []*Port, k int) {
 		case nic.CC.Is() && !nic.CC.V:
 			x.cite(p.On, nic.CC.At, "congestion control is off at %s", nic.Title())
 		case nic.RP[k].Is() && !nic.RP[k].V:
-			x.cite(p.On, nic.RP[k].At, "CNPs slow nothing down in priority %d at %s (roce_rp)", k,
-				nic.Title())
+			x.cite(p.On, nic.RP[k].At, "CNPs slow nothing down in priority %d at %s (roce_rp)", k, nic.Title())
 		default:
 			continue
 		}

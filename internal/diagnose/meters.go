@@ -58,8 +58,7 @@ func detected(k int) meter {
 }
 
 func flushed(k int) meter {
-	return queued(k, "packets dropped by the watchdog",
-		func(q *counters.Queue) *counters.Count { return &q.Flushed })
+	return queued(k, "packets dropped by the watchdog", func(q *counters.Queue) *counters.Count { return &q.Flushed })
 }
 
 func group(k int, what string, of func(*counters.Group) *counters.Count) meter {
@@ -85,8 +84,7 @@ func sharedPeak(k int) meter {
 }
 
 func headroomPeak(k int) meter {
-	return group(k, "most bytes of headroom",
-		func(g *counters.Group) *counters.Count { return &g.HeadroomPeak })
+	return group(k, "most bytes of headroom", func(g *counters.Group) *counters.Count { return &g.HeadroomPeak })
 }
 
 func whole(name string, of func(*counters.Port) *counters.Count) meter { return meter{name, of} }
@@ -97,21 +95,18 @@ var (
 	inDiscards  = whole("input discards", func(p *counters.Port) *counters.Count { return &p.InDiscards })
 	outDiscards = whole("output discards", func(p *counters.Port) *counters.Count { return &p.OutDiscards })
 	outErrors   = whole("output errors", func(p *counters.Port) *counters.Count { return &p.OutErrors })
-	giants      = whole("frames longer than the MTU",
-		func(p *counters.Port) *counters.Count { return &p.Giants })
-	flaps = whole("times that the link went down",
-		func(p *counters.Port) *counters.Count { return &p.Flaps })
-	allTxBytes = whole("bytes sent", func(p *counters.Port) *counters.Count { return &p.TxBytes })
-	allRxBytes = whole("bytes got", func(p *counters.Port) *counters.Count { return &p.RxBytes })
-	allRxPFC   = whole("pauses got", func(p *counters.Port) *counters.Count { return &p.RxPFCAll })
-	allTxPFC   = whole("pauses sent", func(p *counters.Port) *counters.Count { return &p.TxPFCAll })
-	rxPause    = whole("802.3x pauses got", func(p *counters.Port) *counters.Count { return &p.RxPause })
-	txPause    = whole("802.3x pauses sent", func(p *counters.Port) *counters.Count { return &p.TxPause })
-	cnpSent    = whole("CNPs sent", func(p *counters.Port) *counters.Count { return &p.RoCE.CNPSent })
-	outOfOrder = whole("packets out of sequence",
+	giants      = whole("frames longer than the MTU", func(p *counters.Port) *counters.Count { return &p.Giants })
+	flaps       = whole("times that the link went down", func(p *counters.Port) *counters.Count { return &p.Flaps })
+	allTxBytes  = whole("bytes sent", func(p *counters.Port) *counters.Count { return &p.TxBytes })
+	allRxBytes  = whole("bytes got", func(p *counters.Port) *counters.Count { return &p.RxBytes })
+	allRxPFC    = whole("pauses got", func(p *counters.Port) *counters.Count { return &p.RxPFCAll })
+	allTxPFC    = whole("pauses sent", func(p *counters.Port) *counters.Count { return &p.TxPFCAll })
+	rxPause     = whole("802.3x pauses got", func(p *counters.Port) *counters.Count { return &p.RxPause })
+	txPause     = whole("802.3x pauses sent", func(p *counters.Port) *counters.Count { return &p.TxPause })
+	cnpSent     = whole("CNPs sent", func(p *counters.Port) *counters.Count { return &p.RoCE.CNPSent })
+	outOfOrder  = whole("packets out of sequence",
 		func(p *counters.Port) *counters.Count { return &p.RoCE.OutOfSequence })
-	seqErr = whole("sequence errors told",
-		func(p *counters.Port) *counters.Count { return &p.RoCE.SeqErr })
+	seqErr   = whole("sequence errors told", func(p *counters.Port) *counters.Count { return &p.RoCE.SeqErr })
 	timeouts = whole("ACK timeouts", func(p *counters.Port) *counters.Count { return &p.RoCE.Timeouts })
 	noBuffer = whole("packets without a receive buffer",
 		func(p *counters.Port) *counters.Count { return &p.RoCE.OutOfBuffer })

@@ -36,8 +36,7 @@ var commands = map[string]map[topic]string{
 		askClass: "show priority-group counters %s", askMarks: "show queue wredcounters %s",
 		askNeighbours: "show lldp neighbors %s"},
 	"host": {askPFC: "mlnx_qos -i %s", askQueues: "ethtool -S %s | grep prio", askLink: "ethtool %s",
-		askConfig: "cma_roce_tos -d mlx5_0; mlnx_qos -i %s", askNIC: "ethtool -S %s | grep -e discard -e " +
-			"pause",
+		askConfig: "cma_roce_tos -d mlx5_0; mlnx_qos -i %s", askNIC: "ethtool -S %s | grep -e discard -e pause",
 		askClass: "mlnx_qos -i %s", askMarks: "cat /sys/class/net/%s/ecn/roce_np/cnp_802p_prio",
 		askNeighbours: "lldpctl %s"},
 }

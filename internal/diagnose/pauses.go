@@ -73,8 +73,7 @@ func (f *Fabric) pausesOf(p *Port) {
 	if p.Peer == nil {
 		return
 	}
-	any, sum := false, Pause{From: p, To: p.Peer, Class: -1, Sent: p.read(allTxPFC),
-		Got: p.Peer.read(allRxPFC)}
+	any, sum := false, Pause{From: p, To: p.Peer, Class: -1, Sent: p.read(allTxPFC), Got: p.Peer.read(allRxPFC)}
 	for k := range counters.Priorities {
 		x := Pause{From: p, To: p.Peer, Class: k, Sent: p.read(txPFC(k)), Got: p.Peer.read(rxPFC(k))}
 		any = any || x.Sent.Is || x.Got.Is
@@ -127,8 +126,7 @@ func (f *Fabric) findChains() {
 			continue
 		}
 		seen[k] = true
-		if x.From.On.Kind == Switch && len(f.onto(x.From.On, x.Class)) > 0 && !f.alsoItself(x.From.On,
-			x.Class) {
+		if x.From.On.Kind == Switch && len(f.onto(x.From.On, x.Class)) > 0 && !f.alsoItself(x.From.On, x.Class) {
 			continue
 		}
 		f.Chains = append(f.Chains, f.chain(x.From.On, x.Class))
@@ -268,8 +266,7 @@ func (f *Fabric) congested(d *Device, class int) *Port {
 		if len(sends) == 1 && sends[p] {
 			continue
 		}
-		if p.Seen() && p.read(txBytes(class)).Grew+p.sent().Grew > 0 &&
-			(best == nil || p.busier(best, class)) {
+		if p.Seen() && p.read(txBytes(class)).Grew+p.sent().Grew > 0 && (best == nil || p.busier(best, class)) {
 			best = p
 		}
 	}

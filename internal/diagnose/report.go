@@ -75,10 +75,7 @@ func (r *Report) Faults() (n int) {
 // edges is the graph of pauses: those that begin somewhere first, then by how many.
 func (f *Fabric) edges() (out []Edge) {
 	begins := func(x *Pause) bool {
-		return slices.ContainsFunc(f.Chains, func(c Chain) bool {
-			return c.Root == x.From.On &&
-				c.Class == x.Class
-		})
+		return slices.ContainsFunc(f.Chains, func(c Chain) bool { return c.Root == x.From.On && c.Class == x.Class })
 	}
 	for i := range f.Pauses {
 		x := &f.Pauses[i]

@@ -13,8 +13,7 @@ var switchPort = regexp.MustCompile(`^(Ethernet|Eth|Et|et-|swp)[0-9]`)
 // a switch's name for the port, is no NIC. Pauses that come from there are passed on, and not its own.
 func (f *Fabric) unheard() {
 	f.ports(func(p *Port) {
-		if q := p.Peer; q != nil && q.On.Kind == Unknown &&
-			(p.On.Kind == Host || switchPort.MatchString(q.Name)) {
+		if q := p.Peer; q != nil && q.On.Kind == Unknown && (p.On.Kind == Host || switchPort.MatchString(q.Name)) {
 			q.On.Kind = Switch
 		}
 	})
@@ -30,7 +29,6 @@ func (f *Fabric) missing() {
 		}
 	}
 	if len(names) > 0 {
-		f.note("pauses come from %s, of which there are no outputs: what begins there, or behind it, "+
-			"cannot be told without them", some(names))
+		f.note("pauses come from %s, of which there are no outputs: what begins there, or behind it, cannot be told without them", some(names))
 	}
 }

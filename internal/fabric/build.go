@@ -59,8 +59,7 @@ func (b *Builder) AddHost() int32 {
 
 // AddSwitch adds a switch.
 func (b *Builder) AddSwitch(c SwitchConfig) int32 {
-	b.nodes = append(b.nodes, nodeInfo{pipeline: c.Pipeline, cut: c.CutThrough, seed: c.Seed,
-		name: c.Name})
+	b.nodes = append(b.nodes, nodeInfo{pipeline: c.Pipeline, cut: c.CutThrough, seed: c.Seed, name: c.Name})
 	b.net.switches++
 	b.net.Sw = append(b.net.Sw, Switch{Spec: c.Spec, lossless: c.Spec.LosslessMask(), wred: c.Spec.WREDMask(),
 		trims: c.Spec.TrimMask(), stream: rng.New(c.Seed, "wred/"+c.Name)})
@@ -173,8 +172,7 @@ func (b *Builder) Finish(name func(node int32) string) (*Net, error) {
 		}
 		sw.limit = int64(sw.Spec.Buffer) - reserved
 		if sw.limit <= 0 {
-			return nil, fmt.Errorf("switch %s: buffer: the headroom of %d ports takes %v of %v and "+
-				"leaves nothing to share",
+			return nil, fmt.Errorf("switch %s: buffer: the headroom of %d ports takes %v of %v and leaves nothing to share",
 				name(int32(node)), len(sw.ports), unit.Bytes(reserved), sw.Spec.Buffer)
 		}
 		if sw.Spec.Watchdog.On {

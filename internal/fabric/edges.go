@@ -64,9 +64,7 @@ func (n *Net) home(node int32, f *iface, p *Packet) (loc uint16, ok bool) {
 }
 
 // hangs reports whether routes lead from an interface node to a NIC.
-func (n *Net) hangs(nic int32, loc uint16) bool {
-	return n.nearPort(n.sched.edges.node[loc], nic) >= 0
-}
+func (n *Net) hangs(nic int32, loc uint16) bool { return n.nearPort(n.sched.edges.node[loc], nic) >= 0 }
 
 // strand drops what waits for an egress port whose cable is gone, as routes know by now: it would wait until
 // the cable comes back.

@@ -355,9 +355,7 @@ func (n *Net) wire(tx *route.Port, size uint16) unit.Time {
 
 // Sent returns the wire bytes that have left a port by now. TxBytes counts a frame,
 // and a pause behind it, when its first bit leaves.
-func (n *Net) Sent(port int32) int64 {
-	return n.Ports[port].TxBytes - n.ahead(port)
-}
+func (n *Net) Sent(port int32) int64 { return n.Ports[port].TxBytes - n.ahead(port) }
 
 // Transmit puts packet pi on the wire of port now, which must not lie before
 // the port is free, and schedules its arrival.

@@ -116,8 +116,7 @@ func (n *Net) toward(out []int32, node, dst int32, loc uint16) []int32 {
 		g := n.tables.groups[f.groups+int32(code)]
 		return n.allMembers(out, n.tables.members[g.start:g.start+g.n])
 	}
-	if i := dst - f.nearBase; code == fwdAttached && uint32(i) < uint32(f.nearLen) &&
-		n.tables.near[f.near+i] >= 0 {
+	if i := dst - f.nearBase; code == fwdAttached && uint32(i) < uint32(f.nearLen) && n.tables.near[f.near+i] >= 0 {
 		out = append(out, n.tables.near[f.near+i])
 	}
 	return out

@@ -261,8 +261,7 @@ func (n *Net) auditInterface(node int32) (lossy int64, err error) {
 		g := &f.granters[i]
 		egress += int64(n.Ports[g.port].Queued)
 		if due[i] != g.due {
-			return 0, fmt.Errorf("node %d, egress port %d: %v is due, by its flows %v", node, g.port,
-				g.due, due[i])
+			return 0, fmt.Errorf("node %d, egress port %d: %v is due, by its flows %v", node, g.port, g.due, due[i])
 		}
 	}
 	if held != f.Held || egress != f.Egress {

@@ -76,8 +76,7 @@ func (f *iface) voq(p *Packet) int32 {
 			return i - 1
 		}
 	}
-	f.voqs = append(f.voqs, voq{dst: p.Dst, class: p.Class, loc: p.Loc, local: p.Loc == f.loc,
-		more: f.voqAt[p.Dst]})
+	f.voqs = append(f.voqs, voq{dst: p.Dst, class: p.Class, loc: p.Loc, local: p.Loc == f.loc, more: f.voqAt[p.Dst]})
 	f.voqAt[p.Dst] = int32(len(f.voqs))
 	return int32(len(f.voqs) - 1)
 }

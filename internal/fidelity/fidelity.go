@@ -150,8 +150,7 @@ type ErrMemory struct {
 }
 
 func (e *ErrMemory) Error() string {
-	return fmt.Sprintf("the run would need about %s of memory and %s are available: simulate fewer GPUs or "+
-		"flows, or allow more with --memory", memory(e.Need), memory(e.Have))
+	return fmt.Sprintf("the run would need about %s of memory and %s are available: simulate fewer GPUs or flows, or allow more with --memory", memory(e.Need), memory(e.Have))
 }
 
 // NeedWords is the size for people.

@@ -13,8 +13,7 @@ import (
 // reference is a ring of four servers on one switch, at the plan's NIC rate, with its transport, its cables
 // to servers, its switches' queues and its parameters. What congestion adds is not in it.
 func Waste(p *scenario.Plan, algorithm string) (float64, error) {
-	text := fmt.Sprintf("name: reference\n"+
-		"fabric: {kind: rail-only, hosts: 4, host_link: {rate: %dbps}}\n"+
+	text := fmt.Sprintf("name: reference\n"+"fabric: {kind: rail-only, hosts: 4, host_link: {rate: %dbps}}\n"+
 		"server: {gpus: 1, nics: 1}\n"+
 		"workload: {traffic: {ring-allreduce: {bytes: 16MB}}}\n", int64(p.NICs.Rate))
 	keys, values := p.Resolved()

@@ -35,22 +35,18 @@ var hints = []struct {
 	{codes.OK, "does not look like a TLS handshake",
 		"it speaks no TLS at this port: HOST:PORT names another, --gnmi-plaintext does without TLS"},
 	{codes.OK, "x509:",
-		"--gnmi-ca has who signed its certificate, which must name the host as it is named here; " +
-			"--gnmi-skip-verify takes any"},
+		"--gnmi-ca has who signed its certificate, which must name the host as it is named here; --gnmi-skip-verify takes any"},
 	{codes.OK, "ALPN", "it offers no HTTP/2 at this port, as gRPC needs it: HOST:PORT names another"},
 	{codes.OK, "certificate required", "it wants a certificate of ours: --gnmi-cert and --gnmi-key"},
-	{codes.OK, "bad certificate",
-		"it does not take our certificate: --gnmi-cert and --gnmi-key name another"},
+	{codes.OK, "bad certificate", "it does not take our certificate: --gnmi-cert and --gnmi-key name another"},
 	{codes.OK, "reading server preface",
-		"no gRPC without TLS at this port: leave --gnmi-plaintext out, or HOST:PORT " +
-			"names another"},
+		"no gRPC without TLS at this port: leave --gnmi-plaintext out, or HOST:PORT names another"},
 	{codes.OK, "connection refused", "nobody listens at this port: HOST:PORT names another"},
 	{codes.OK, "invalid port", "ports are 1 to 65535"},
 	{codes.OK, "zero addresses", "the name has no address"},
 	{codes.OK, "no such host", "the name has no address"},
 	{codes.DeadlineExceeded, "waiting for connections",
-		"nothing at this port speaks gRPC, or not yet: HOST:PORT " +
-			"names another, --gnmi-timeout waits longer"},
+		"nothing at this port speaks gRPC, or not yet: HOST:PORT names another, --gnmi-timeout waits longer"},
 	{codes.DeadlineExceeded, "", "--gnmi-timeout waits longer"},
 }
 

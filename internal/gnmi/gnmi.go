@@ -111,8 +111,7 @@ func (c *Client) Snapshot(ctx context.Context) (*counters.Snapshot, []string, er
 		if len(notes) > 0 {
 			said = " (" + notes[0] + ")"
 		}
-		return nil, notes, fmt.Errorf("%s: answers, and has no counters of interfaces, queues or PFC "+
-			"under any path that is asked for%s", c.target, said)
+		return nil, notes, fmt.Errorf("%s: answers, and has no counters of interfaces, queues or PFC under any path that is asked for%s", c.target, said)
 	}
 	return t.snapshot(), notes, nil
 }
@@ -127,16 +126,14 @@ func (c *Client) all(ctx context.Context, t *tree) (notes []string, err error) {
 			return nil, err
 		}
 		if status.Code(err) == codes.DeadlineExceeded && len(t.ports) > 0 {
-			late := "%s is slow: it did not answer %s in time, nor was it asked the %d questions behind " +
-				"that; what it said before counts (--gnmi-timeout waits longer)"
+			late := "%s is slow: it did not answer %s in time, nor was it asked the %d questions behind that; what it said before counts (--gnmi-timeout waits longer)"
 			return append(notes, fmt.Sprintf(late, c.target, q.name(), len(questions)-1-i)), nil
 		}
 		if err != nil && slices.Contains(final, status.Code(err)) {
 			return nil, c.fail("refuses "+q.name(), err)
 		}
 		if err != nil {
-			notes = append(notes, fmt.Sprintf("%s has no %s: %s", c.target, q.name(),
-				status.Convert(err).Message()))
+			notes = append(notes, fmt.Sprintf("%s has no %s: %s", c.target, q.name(), status.Convert(err).Message()))
 		}
 	}
 	return notes, nil

@@ -112,9 +112,7 @@ const (
 
 // leaves maps paths without their keys to the counters that their values go to.
 var leaves = map[string]leaf{
-	ifState + "oper-status": func(p *counters.Port, _ int, v value) {
-		p.Up = counters.Say(v.text == "UP")
-	},
+	ifState + "oper-status": func(p *counters.Port, _ int, v value) { p.Up = counters.Say(v.text == "UP") },
 	ifState + "mtu": func(p *counters.Port, _ int, v value) {
 		if v.num && v.n < 1<<20 {
 			p.MTU = counters.Say(unit.Bytes(v.n))
@@ -123,26 +121,20 @@ var leaves = map[string]leaf{
 	"interfaces/interface/ethernet/state/port-speed":            speed,
 	"interfaces/interface/ethernet/state/negotiated-port-speed": speed,
 
-	ifCount + "in-octets":   whole(func(p *counters.Port) *counters.Count { return &p.RxBytes }),
-	ifCount + "out-octets":  whole(func(p *counters.Port) *counters.Count { return &p.TxBytes }),
-	ifCount + "in-pkts":     whole(func(p *counters.Port) *counters.Count { return &p.RxPackets }),
-	ifCount + "out-pkts":    whole(func(p *counters.Port) *counters.Count { return &p.TxPackets }),
-	ifCount + "in-errors":   whole(func(p *counters.Port) *counters.Count { return &p.InErrors }),
-	ifCount + "out-errors":  whole(func(p *counters.Port) *counters.Count { return &p.OutErrors }),
-	ifCount + "in-discards": whole(func(p *counters.Port) *counters.Count { return &p.InDiscards }),
-	ifCount + "out-discards": whole(func(p *counters.Port) *counters.Count {
-		return &p.OutDiscards
-	}),
-	ifCount + "in-fcs-errors":       whole(func(p *counters.Port) *counters.Count { return &p.CRC }),
-	ifCount + "carrier-transitions": transitions,
-	ethCount + "in-crc-errors":      whole(func(p *counters.Port) *counters.Count { return &p.CRC }),
-	ethCount + "in-oversize-frames": whole(func(p *counters.Port) *counters.Count { return &p.Giants }),
-	ethCount + "in-mac-pause-frames": whole(func(p *counters.Port) *counters.Count {
-		return &p.RxPause
-	}),
-	ethCount + "out-mac-pause-frames": whole(func(p *counters.Port) *counters.Count {
-		return &p.TxPause
-	}),
+	ifCount + "in-octets":             whole(func(p *counters.Port) *counters.Count { return &p.RxBytes }),
+	ifCount + "out-octets":            whole(func(p *counters.Port) *counters.Count { return &p.TxBytes }),
+	ifCount + "in-pkts":               whole(func(p *counters.Port) *counters.Count { return &p.RxPackets }),
+	ifCount + "out-pkts":              whole(func(p *counters.Port) *counters.Count { return &p.TxPackets }),
+	ifCount + "in-errors":             whole(func(p *counters.Port) *counters.Count { return &p.InErrors }),
+	ifCount + "out-errors":            whole(func(p *counters.Port) *counters.Count { return &p.OutErrors }),
+	ifCount + "in-discards":           whole(func(p *counters.Port) *counters.Count { return &p.InDiscards }),
+	ifCount + "out-discards":          whole(func(p *counters.Port) *counters.Count { return &p.OutDiscards }),
+	ifCount + "in-fcs-errors":         whole(func(p *counters.Port) *counters.Count { return &p.CRC }),
+	ifCount + "carrier-transitions":   transitions,
+	ethCount + "in-crc-errors":        whole(func(p *counters.Port) *counters.Count { return &p.CRC }),
+	ethCount + "in-oversize-frames":   whole(func(p *counters.Port) *counters.Count { return &p.Giants }),
+	ethCount + "in-mac-pause-frames":  whole(func(p *counters.Port) *counters.Count { return &p.RxPause }),
+	ethCount + "out-mac-pause-frames": whole(func(p *counters.Port) *counters.Count { return &p.TxPause }),
 
 	qosQueue + "transmit-pkts": count(func(p *counters.Port, k int) *counters.Count {
 		return &p.Queues[k].TxPackets
@@ -156,12 +148,8 @@ var leaves = map[string]leaf{
 	qosQueue + "dropped-octets": count(func(p *counters.Port, k int) *counters.Count {
 		return &p.Queues[k].DropBytes
 	}),
-	qosQueue + "ecn-marked-pkts": count(func(p *counters.Port, k int) *counters.Count {
-		return &p.Queues[k].Marked
-	}),
-	qosQueue + "max-queue-len": count(func(p *counters.Port, k int) *counters.Count {
-		return &p.Queues[k].Peak
-	}),
+	qosQueue + "ecn-marked-pkts": count(func(p *counters.Port, k int) *counters.Count { return &p.Queues[k].Marked }),
+	qosQueue + "max-queue-len":   count(func(p *counters.Port, k int) *counters.Count { return &p.Queues[k].Peak }),
 
 	qosPFC + "statistics/pause-frames-rx": pfcGot, qosPFC + "pause-frames-rx": pfcGot,
 	qosPFC + "statistics/pause-frames-tx": pfcSent, qosPFC + "pause-frames-tx": pfcSent,
@@ -225,25 +213,21 @@ func speed(p *counters.Port, _ int, v value) {
 // sai are SONiC's names in COUNTERS_DB, of ports and of queues.
 var (
 	saiPort = map[string]func(p *counters.Port) *counters.Count{
-		"SAI_PORT_STAT_IF_IN_ERRORS":    func(p *counters.Port) *counters.Count { return &p.InErrors },
-		"SAI_PORT_STAT_IF_IN_DISCARDS":  func(p *counters.Port) *counters.Count { return &p.InDiscards },
-		"SAI_PORT_STAT_IF_OUT_DISCARDS": func(p *counters.Port) *counters.Count { return &p.OutDiscards },
-		"SAI_PORT_STAT_IF_IN_OCTETS":    func(p *counters.Port) *counters.Count { return &p.RxBytes },
-		"SAI_PORT_STAT_IF_OUT_OCTETS":   func(p *counters.Port) *counters.Count { return &p.TxBytes },
-		"SAI_PORT_STAT_PAUSE_RX_PKTS":   func(p *counters.Port) *counters.Count { return &p.RxPause },
-		"SAI_PORT_STAT_PAUSE_TX_PKTS":   func(p *counters.Port) *counters.Count { return &p.TxPause },
-		"SAI_PORT_STAT_ETHER_RX_OVERSIZE_PKTS": func(p *counters.Port) *counters.Count {
-			return &p.Giants
-		},
+		"SAI_PORT_STAT_IF_IN_ERRORS":           func(p *counters.Port) *counters.Count { return &p.InErrors },
+		"SAI_PORT_STAT_IF_IN_DISCARDS":         func(p *counters.Port) *counters.Count { return &p.InDiscards },
+		"SAI_PORT_STAT_IF_OUT_DISCARDS":        func(p *counters.Port) *counters.Count { return &p.OutDiscards },
+		"SAI_PORT_STAT_IF_IN_OCTETS":           func(p *counters.Port) *counters.Count { return &p.RxBytes },
+		"SAI_PORT_STAT_IF_OUT_OCTETS":          func(p *counters.Port) *counters.Count { return &p.TxBytes },
+		"SAI_PORT_STAT_PAUSE_RX_PKTS":          func(p *counters.Port) *counters.Count { return &p.RxPause },
+		"SAI_PORT_STAT_PAUSE_TX_PKTS":          func(p *counters.Port) *counters.Count { return &p.TxPause },
+		"SAI_PORT_STAT_ETHER_RX_OVERSIZE_PKTS": func(p *counters.Port) *counters.Count { return &p.Giants },
 	}
 	saiQueue = map[string]func(q *counters.Queue) *counters.Count{
-		"SAI_QUEUE_STAT_PACKETS":         func(q *counters.Queue) *counters.Count { return &q.TxPackets },
-		"SAI_QUEUE_STAT_BYTES":           func(q *counters.Queue) *counters.Count { return &q.TxBytes },
-		"SAI_QUEUE_STAT_DROPPED_PACKETS": func(q *counters.Queue) *counters.Count { return &q.DropPackets },
-		"SAI_QUEUE_STAT_DROPPED_BYTES":   func(q *counters.Queue) *counters.Count { return &q.DropBytes },
-		"SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS": func(q *counters.Queue) *counters.Count {
-			return &q.Marked
-		},
+		"SAI_QUEUE_STAT_PACKETS":                 func(q *counters.Queue) *counters.Count { return &q.TxPackets },
+		"SAI_QUEUE_STAT_BYTES":                   func(q *counters.Queue) *counters.Count { return &q.TxBytes },
+		"SAI_QUEUE_STAT_DROPPED_PACKETS":         func(q *counters.Queue) *counters.Count { return &q.DropPackets },
+		"SAI_QUEUE_STAT_DROPPED_BYTES":           func(q *counters.Queue) *counters.Count { return &q.DropBytes },
+		"SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS": func(q *counters.Queue) *counters.Count { return &q.Marked },
 	}
 	saiPFC = regexp.MustCompile(`^SAI_PORT_STAT_PFC_([0-7])_([RT])X_PKTS$`)
 )

@@ -25,9 +25,7 @@ type tree struct {
 	byName map[string]*counters.Port
 }
 
-func newTree(target string) *tree {
-	return &tree{target: target, byName: map[string]*counters.Port{}}
-}
+func newTree(target string) *tree { return &tree{target: target, byName: map[string]*counters.Port{}} }
 
 func (t *tree) port(name string) *counters.Port {
 	p := t.byName[name]
@@ -242,8 +240,7 @@ func (t *tree) leaf(at []step, v value) error {
 
 // perClass reports a path of a queue or a priority: without its number it is nobody's.
 func perClass(path string) bool {
-	return strings.HasPrefix(path, qosQueue) || strings.HasPrefix(path, qosPFC) || strings.HasPrefix(path,
-		nvidia)
+	return strings.HasPrefix(path, qosQueue) || strings.HasPrefix(path, qosPFC) || strings.HasPrefix(path, nvidia)
 }
 
 // sonicName is the port or the queue that the last element with such a name says.

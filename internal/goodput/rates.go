@@ -68,8 +68,7 @@ type Rate struct {
 // Llama3 returns the rates that Meta observed in 54 days of training Llama 3 405B on 16,384 GPUs.
 func Llama3() *Rates {
 	const gpus, servers = 16_384, 2_048
-	r := &Rates{Source: "Grattafiori et al., The Llama 3 Herd of Models, arXiv 2407.21783, table 5: " +
-		"419 unexpected interruptions in 54 days on 16,384 GPUs"}
+	r := &Rates{Source: "Grattafiori et al., The Llama 3 Herd of Models, arXiv 2407.21783, table 5: 419 unexpected interruptions in 54 days on 16,384 GPUs"}
 	counts := []float64{148, 72, 54, 35, 32, 19, 17, 7, 7, 6, 6, 3, 3, 2, 2, 2, 2, 2}
 	for i, n := range counts {
 		units := map[string]int{PerGPU: gpus, PerServer: servers, PerJob: 1}[Components[i].Per]
@@ -139,9 +138,7 @@ func (r *Rates) Check(gpus, perServer int) error {
 func (r *Rates) parts(gpus, perServer int) ([]part, error) {
 	var out []part
 	var faults field.List
-	fault := func(i int, err error) {
-		faults = append(faults, field.All(field.Under(field.At("rates", i), err))...)
-	}
+	fault := func(i int, err error) { faults = append(faults, field.All(field.Under(field.At("rates", i), err))...) }
 	seen := map[string]bool{}
 	sum := 0.0
 	for i := range r.Rates {
@@ -188,8 +185,7 @@ func (r *Rates) parts(gpus, perServer int) ([]part, error) {
 		return nil, err
 	}
 	if sum > mostPerSecond || math.IsNaN(sum) {
-		return nil, field.New("rates", "together %.4g failures a second of the whole job; at most %d are "+
-			"simulated", sum, mostPerSecond)
+		return nil, field.New("rates", "together %.4g failures a second of the whole job; at most %d are simulated", sum, mostPerSecond)
 	}
 	return out, nil
 }

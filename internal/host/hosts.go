@@ -212,8 +212,7 @@ type partition struct {
 
 // New returns the hosts of a network; NICs and connections are added next.
 func New(net *fabric.Net, cfg *Config) *Hosts {
-	h := &Hosts{Net: net, cfg: cfg, take: takers(), rings: newRings(len(net.Ports)),
-		memory: rc.NewMemory(0x1000)}
+	h := &Hosts{Net: net, cfg: cfg, take: takers(), rings: newRings(len(net.Ports)), memory: rc.NewMemory(0x1000)}
 	if cfg.IPv6 {
 		h.ip = roce.IPv6More
 	}
@@ -272,8 +271,7 @@ func (h *Hosts) Connect(service int, src, dst int32, ports []int32, tag int32, h
 		next: -1, first: -1, last: -1, qp: rc.NewQP(&h.cfg.RC, nil), nic: src, dst: dst, hash: hash,
 		loc:     h.nics[dst].loc,
 		timerAt: unit.Never, paceAt: unit.Never,
-		pace: cc.Pacer{Line: n.line, Rate: n.line, MTU: unit.Bytes(h.cfg.RC.MTU),
-			Named: h.cfg.RC.Named}}
+		pace: cc.Pacer{Line: n.line, Rate: n.line, MTU: unit.Bytes(h.cfg.RC.MTU), Named: h.cfg.RC.Named}}
 	if h.cfg.Bond == BondSpray && len(n.ports) > 1 {
 		s.pace.Line = n.line * unit.Rate(len(n.ports))
 		s.pace.Rate = s.pace.Line

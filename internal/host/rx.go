@@ -129,8 +129,7 @@ func (h *Hosts) rxAck(_ int32, p *fabric.Packet) {
 	c := p.QP
 	s := &h.senders[c]
 	in := &h.scratch
-	*in = rc.Packet{Opcode: p.Opcode, Syndrome: p.Synd, PSN: p.PSN, MSN: p.Len,
-		Marked: p.Flags&fabric.FlagEcho != 0}
+	*in = rc.Packet{Opcode: p.Opcode, Syndrome: p.Synd, PSN: p.PSN, MSN: p.Len, Marked: p.Flags&fabric.FlagEcho != 0}
 	n := s.qp.Acknowledged(now, in)
 	for {
 		if _, ok := s.qp.PopCompletion(); !ok {

@@ -98,9 +98,7 @@ func (h *Hosts) ready(c int32, s *sender) {
 
 // asks reports that congestion control needs an acknowledgement of the packet that leaves: the window does,
 // or nothing follows before the receiver grants more, which takes a turn of all who send to it.
-func (s *sender) asks(wire int64) bool {
-	return s.pace.Acked() && s.needs() || s.pace.Empties(wire)
-}
+func (s *sender) asks(wire int64) bool { return s.pace.Acked() && s.needs() || s.pace.Empties(wire) }
 
 func (s *sender) needs() bool { return s.pace.Asks(s.qp.InFlightBytes()) && !s.qp.Resending() }
 

@@ -178,8 +178,7 @@ func (r *reader) lldptool(w words) {
 				continue
 			}
 			name, value, _ := strings.Cut(t, "=")
-			rest = append(rest, option{name: name, value: strings.Trim(value, `"`), at: place(w.all[i].At),
-				text: t})
+			rest = append(rest, option{name: name, value: strings.Trim(value, `"`), at: place(w.all[i].At), text: t})
 		}
 	}
 	if !sets {
@@ -221,8 +220,7 @@ func (r *reader) tlv(n *swconf.HostNIC, tlv string, o option, clears bool) {
 				return
 			}
 		}
-	case tlv == "ETS-REC", o.name == "enableTx", o.name == "delay", o.name == "mode",
-		o.name == "adminStatus":
+	case tlv == "ETS-REC", o.name == "enableTx", o.name == "delay", o.name == "mode", o.name == "adminStatus":
 	default:
 		r.unknown(o.at, tlv+" "+o.text, "no setting of lldptool that is known here")
 	}

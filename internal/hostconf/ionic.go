@@ -127,8 +127,7 @@ func (r *reader) ionicShares(n *swconf.HostNIC, by map[string]option, w words) {
 			r.wrong(w.at, "qos scheduling", "has %s:%s:%s", prios[i], shares[i], limits[i])
 			return
 		}
-		n.TC[p], n.Share[p], n.Limit[p] = swconf.Say(uint8(p), w.at), swconf.Say(s, w.at), swconf.Say(l,
-			w.at)
+		n.TC[p], n.Share[p], n.Limit[p] = swconf.Say(uint8(p), w.at), swconf.Say(s, w.at), swconf.Say(l, w.at)
 		n.Sched[p] = swconf.Say(map[bool]string{true: "strict", false: "ets"}[s == 0], w.at)
 	}
 }
@@ -136,8 +135,7 @@ func (r *reader) ionicShares(n *swconf.HostNIC, by map[string]option, w words) {
 func (r *reader) ionicCC(n *swconf.HostNIC, opts []option) {
 	for _, o := range opts {
 		switch {
-		case o.name == "r" || o.name == "roce-device" || o.name == "i" || o.name == "profile-id" ||
-			o.name == "":
+		case o.name == "r" || o.name == "roce-device" || o.name == "i" || o.name == "profile-id" || o.name == "":
 		case vague(o.value):
 			r.unknown(o.at, "nicctl update dcqcn "+slurm.Open(o.text), "the value is not known here")
 		case o.name == "cnp-dscp":

@@ -54,8 +54,7 @@ func Make(w Wanted) (h *swconf.Host, notes []string, err error) {
 		return nil, nil, field.Choice("--nic", w.Kind, Kinds, "found %s", field.Quote(w.Kind))
 	}
 	if w.Kind == "bnxt" && bits.OnesCount8(w.Lossless) > 1 {
-		return nil, nil, fmt.Errorf("%s: bnxt_setupcc.sh protects one priority, and the switches pause "+
-			"%s", w.Host,
+		return nil, nil, fmt.Errorf("%s: bnxt_setupcc.sh protects one priority, and the switches pause %s", w.Host,
 			swconf.Priorities(w.Lossless))
 	}
 	h = &swconf.Host{File: w.Host, Hostname: say(w.Host)}
@@ -146,14 +145,10 @@ func (w Wanted) params() (list []swconf.HostParam, notes []string, err error) {
 		return nil, []string{"congestion control is not DCQCN: no parameters of it are written"}, nil
 	}
 	if w.Kind != "mlx5" {
-		return nil, []string{"the units of " + w.Kind + "'s parameters of DCQCN are not public: none is " +
-			"written, " +
-			"and what the NIC ships with holds (--nic mlx5 writes them)"}, nil
+		return nil, []string{"the units of " + w.Kind + "'s parameters of DCQCN are not public: none is written, and what the NIC ships with holds (--nic mlx5 writes them)"}, nil
 	}
 	if v, ok := w.Params["cut_interval"].(unit.Time); ok && v == 0 {
-		return nil, nil, fmt.Errorf("cc.dcqcn.cut_interval 0s is the paper's form of DCQCN, which cuts " +
-			"on every " +
-			"CNP; ConnectX NICs look every so often: cc.dcqcn.profile nic can be written")
+		return nil, nil, fmt.Errorf("cc.dcqcn.cut_interval 0s is the paper's form of DCQCN, which cuts on every CNP; ConnectX NICs look every so often: cc.dcqcn.profile nic can be written")
 	}
 	list, err = Numbers(w.Params)
 	if err != nil {

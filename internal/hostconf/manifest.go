@@ -126,8 +126,7 @@ func (r *reader) operator(lines []string, from, to int) {
 		}
 	}
 	n := r.mst(swconf.Every, top)
-	for _, kv := range [][2]string{{"ROCE_CC_PRIO_MASK_P1", "255"}, {"CNP_DSCP_P1", "4"},
-		{"CNP_802P_PRIO_P1", "6"}} {
+	for _, kv := range [][2]string{{"ROCE_CC_PRIO_MASK_P1", "255"}, {"CNP_DSCP_P1", "4"}, {"CNP_802P_PRIO_P1", "6"}} {
 		r.firmware(n, kv[0], kv[1], top)
 	}
 	r.trust(n, by["trust"].value, by["trust"].at)

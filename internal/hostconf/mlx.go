@@ -288,8 +288,7 @@ func (r *reader) firmware(n *swconf.HostNIC, name, value string, at swconf.Place
 	case low == "cnp_dscp" || low == "cnp_802p_prio" || low == "min_time_between_cnps":
 		r.cc(n, true, low, value, at)
 	case strings.Contains(port, "LOSSLESS") || strings.Contains(port, "PFC"):
-		r.unknown(at, name+"="+slurm.Open(value), "no setting of firmware that is known here: PFC is set "+
-			"with mlnx_qos or dcb")
+		r.unknown(at, name+"="+slurm.Open(value), "no setting of firmware that is known here: PFC is set with mlnx_qos or dcb")
 		return
 	case paramNamed(low) != nil:
 		r.cc(n, false, low, value, at)
@@ -322,8 +321,7 @@ func (r *reader) mlxreg(w words) {
 		name, value, _ := strings.Cut(strings.TrimSpace(f), "=")
 		switch {
 		case reg == "QPTS" && name == "trust_state": // 1: PCP, 2: DSCP
-			n.Trust = swconf.Say(map[bool]string{true: "dscp", false: "pcp"}[value == "2" || value == "0x2"],
-				set.at)
+			n.Trust = swconf.Say(map[bool]string{true: "dscp", false: "pcp"}[value == "2" || value == "0x2"], set.at)
 			r.mark(w.at, read)
 		case reg == "QPTS" && name == "local_port":
 		case reg == "ROCE_ACCL" && strings.HasSuffix(name, "_en"):

@@ -127,9 +127,7 @@ func init() {
 			r.write(p, m[2], at)
 		}
 	})
-	add(`^(`+variables+`\w+)=(.*)$`, func(r *reader, m []string, at swconf.Place) {
-		r.variable(m[1], m[2], at)
-	})
+	add(`^(`+variables+`\w+)=(.*)$`, func(r *reader, m []string, at swconf.Place) { r.variable(m[1], m[2], at) })
 	add(`^FEC parameters for (\S+):$`, func(r *reader, m []string, at swconf.Place) { // ethtool --show-fec
 		r.out.nic = r.net(m[1], at)
 	})
@@ -147,10 +145,7 @@ func init() {
 		}
 	})
 	add(`^(\w+) port \d+ ==> (\S+)`, func(r *reader, m []string, at swconf.Place) { r.pair(m[1], m[2], at) })
-	add(`^link (\w+)/\d+ .*\bnetdev (\S+)`, func(r *reader, m []string, at swconf.Place) {
-		r.pair(m[1],
-			m[2], at)
-	})
+	add(`^link (\w+)/\d+ .*\bnetdev (\S+)`, func(r *reader, m []string, at swconf.Place) { r.pair(m[1], m[2], at) })
 	add(`^hca_id:\s*(\S+)`, func(r *reader, m []string, at swconf.Place) { r.out.nic = r.rdma(m[1], at) })
 	add(`^active_mtu:\s*(\d+)`, func(r *reader, m []string, at swconf.Place) {
 		if v, ok := r.within(m[1], 65536, "active_mtu", at); ok {
@@ -203,14 +198,8 @@ func init() {
 			n.Buffer[i] = swconf.Say(uint8(v), at)
 		}
 	})
-	add(`^PFC enabled:\s*(.*)$`, func(r *reader, m []string, at swconf.Place) {
-		r.pfcList(r.now(at),
-			m[1], at)
-	})
-	add(`^Priority:\s*(\d)$`, func(r *reader, m []string, _ swconf.Place) {
-		r.out.prio,
-			_ = strconv.Atoi(m[1])
-	})
+	add(`^PFC enabled:\s*(.*)$`, func(r *reader, m []string, at swconf.Place) { r.pfcList(r.now(at), m[1], at) })
+	add(`^Priority:\s*(\d)$`, func(r *reader, m []string, _ swconf.Place) { r.out.prio, _ = strconv.Atoi(m[1]) })
 	add(`^DSCP:\s*(\d+)$`, func(r *reader, m []string, at swconf.Place) {
 		r.app(r.now(at), strconv.Itoa(r.out.prio)+",5,"+m[1], at, false)
 	})

@@ -45,8 +45,7 @@ var params = []param{
 		}},
 	{name: "clamp_tgt_rate_after_time_inc", most: 1, ships: 1},
 	{name: "rpg_time_reset", most: 1<<17 - 1, ships: 300, of: "rate_timer", get: micros, put: unmic},
-	{name: "rpg_byte_reset", most: 1<<15 - 1, ships: 1<<15 - 1, of: "byte_counter", get: bytesOf,
-		put: bytesTo},
+	{name: "rpg_byte_reset", most: 1<<15 - 1, ships: 1<<15 - 1, of: "byte_counter", get: bytesOf, put: bytesTo},
 	{name: "rpg_threshold", most: 31, ships: 1, of: "f", get: func(n int64) any { return int(n) },
 		put: func(v any) float64 { return float64(v.(int)) }},
 	{name: "rpg_max_rate", most: 1<<17 - 1, ships: 0},
@@ -62,13 +61,11 @@ var params = []param{
 		get: func(n int64) any { return float64(fixed-n) / fixed },
 		put: func(v any) float64 { return fixed * (1 - v.(float64)) }},
 	{name: "dce_tcp_rtt", most: 1<<17 - 1, ships: 1, of: "alpha_timer", get: micros, put: unmic},
-	{name: "rate_reduce_monitor_period", most: 1<<17 - 1, ships: 4, of: "cut_interval", get: micros,
-		put: unmic},
+	{name: "rate_reduce_monitor_period", most: 1<<17 - 1, ships: 4, of: "cut_interval", get: micros, put: unmic},
 	{name: "initial_alpha_value", most: fixed - 1, ships: 1023, of: "alpha_init",
 		get: func(n int64) any { return float64(n) / fixed },
 		put: func(v any) float64 { return fixed * v.(float64) }},
-	{name: "min_time_between_cnps", np: true, most: 1<<16 - 1, ships: 4, of: "cnp_interval", get: micros,
-		put: unmic},
+	{name: "min_time_between_cnps", np: true, most: 1<<16 - 1, ships: 4, of: "cnp_interval", get: micros, put: unmic},
 }
 
 // bytesOf is a byte counter, in thousands of bytes; at its largest it never runs out, which is off (package
@@ -105,9 +102,7 @@ func Values(n *swconf.HostNIC) (cc.Values, error) {
 		p := paramNamed(said.Name)
 		switch {
 		case p == nil:
-			return nil, fault(said.At, "%s %d: the units of this NIC's parameters are not public, so "+
-				"that it cannot "+
-				"be simulated; ConnectX's (rpg_ai_rate and the others) can", said.Name, said.V)
+			return nil, fault(said.At, "%s %d: the units of this NIC's parameters are not public, so that it cannot be simulated; ConnectX's (rpg_ai_rate and the others) can", said.Name, said.V)
 		case p.of != "":
 			out[p.of] = p.get(said.V)
 		case said.V != p.ships:

@@ -58,8 +58,7 @@ func Parse(name string, text []byte) (*swconf.Host, error) {
 func ParseFiles(name string, files []File) (*swconf.Host, error) {
 	r := &reader{h: &swconf.Host{File: name}, pairs: map[string]string{}}
 	if len(files) > maxFiles {
-		return nil, &cli.SyntaxError{File: name, Msg: fmt.Sprintf("has %d files, at most %d of a host "+
-			"are read",
+		return nil, &cli.SyntaxError{File: name, Msg: fmt.Sprintf("has %d files, at most %d of a host are read",
 			len(files), maxFiles)}
 	}
 	for _, f := range files {
@@ -68,8 +67,7 @@ func ParseFiles(name string, files []File) (*swconf.Host, error) {
 		}
 	}
 	if r.over {
-		return nil, &cli.SyntaxError{File: name, Msg: fmt.Sprintf("names more NICs than a server has "+
-			"(%d)", maxNICs)}
+		return nil, &cli.SyntaxError{File: name, Msg: fmt.Sprintf("names more NICs than a server has (%d)", maxNICs)}
 	}
 	r.finish()
 	if h := r.h; len(h.NICs)+len(h.Env)+len(h.Unknown)+len(h.Faults) == 0 {
@@ -99,10 +97,7 @@ func (r *reader) add(f File) error {
 	switch kind(text) {
 	case "":
 		return &cli.SyntaxError{File: f.Name, Line: 1, Col: 1,
-			Msg: "says nothing of a host's NICs that is known here; accepted: scripts with mlnx_qos, " +
-				"cma_roce_tos, dcb, lldptool, nicctl, niccli, bnxt_setupcc.sh, ip link or writes to " +
-				"/sys, units of systemd, rules of udev and manifests with such commands, netplan, " +
-				"what these and ibv_devinfo, show_gids, rdma link print, and NCCL's environment"}
+			Msg: "says nothing of a host's NICs that is known here; accepted: scripts with mlnx_qos, cma_roce_tos, dcb, lldptool, nicctl, niccli, bnxt_setupcc.sh, ip link or writes to /sys, units of systemd, rules of udev and manifests with such commands, netplan, what these and ibv_devinfo, show_gids, rdma link print, and NCCL's environment"}
 	case "output":
 		r.transcript(text)
 	case "unit":
@@ -251,9 +246,7 @@ func (r *reader) finish() {
 			r.join(rdmas[i], nets[i])
 		}
 		if len(nets) > 1 {
-			r.assume("no text says which RDMA device belongs to which network device: taken in the order " +
-				"in " +
-				"which they are named (ibdev2netdev or rdma link tell)")
+			r.assume("no text says which RDMA device belongs to which network device: taken in the order in which they are named (ibdev2netdev or rdma link tell)")
 		}
 	}
 	r.join(swconf.Every, swconf.Every)

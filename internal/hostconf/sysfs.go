@@ -222,8 +222,7 @@ func (r *reader) rdmaFile(n *swconf.HostNIC, parts []string, value string, at sw
 		value = strings.TrimPrefix(value, "Global tclass=")
 		value, more, filtered := strings.Cut(strings.TrimPrefix(value, "tclass="), ",")
 		if filtered {
-			r.unknown(at, what, "a traffic class for some addresses only (%s) is not considered",
-				field.Clip(more))
+			r.unknown(at, what, "a traffic class for some addresses only (%s) is not considered", field.Clip(more))
 			return
 		}
 		if v, ok := r.small(value, 255, "traffic_class", at); ok {
@@ -231,13 +230,11 @@ func (r *reader) rdmaFile(n *swconf.HostNIC, parts []string, value string, at sw
 		}
 	case len(parts) == 5 && parts[0] == "ports" && parts[3] == "types": // gid_attrs/types/3: RoCE v2
 		if i, err := strconv.Atoi(parts[4]); err == nil {
-			n.GIDs = append(n.GIDs, swconf.Say(swconf.HostGID{Index: i, V2: strings.Contains(value,
-				"v2")}, at))
+			n.GIDs = append(n.GIDs, swconf.Say(swconf.HostGID{Index: i, V2: strings.Contains(value, "v2")}, at))
 		}
 	case len(parts) == 5 && parts[3] == "ndevs":
 		r.pairs[n.RDMA] = value
-	case len(parts) > 3 && (parts[2] == "hw_counters" || parts[2] == "counters"), len(parts) > 0 &&
-		parts[0] != "tc":
+	case len(parts) > 3 && (parts[2] == "hw_counters" || parts[2] == "counters"), len(parts) > 0 && parts[0] != "tc":
 		r.set(at, passed)
 	default:
 		r.unknown(at, what, "no setting of an RDMA device that is known here")

@@ -45,8 +45,7 @@ func Write(h *swconf.Host) []Text {
 }
 
 // titles are the kinds' names.
-var titles = map[string]string{"mlx5": "NVIDIA ConnectX", "bnxt": "Broadcom Thor",
-	"ionic": "AMD Pensando Pollara"}
+var titles = map[string]string{"mlx5": "NVIDIA ConnectX", "bnxt": "Broadcom Thor", "ionic": "AMD Pensando Pollara"}
 
 // begin opens the function that sets a NIC.
 func begin(b *strings.Builder, n *swconf.HostNIC) func(format string, args ...any) {
@@ -78,10 +77,7 @@ func connectX(b *strings.Builder, n *swconf.HostNIC) {
 	line(`cma_roce_mode -d "$2" -p 1 -m 2`)
 	line(`cma_roce_tos -d "$2" -t %d`, n.ToS.V)
 	line(`echo %d > "/sys/class/infiniband/$2/tc/1/traffic_class"`, n.Class.V)
-	ecn := func(half, file string, v int64) {
-		line(`echo %d > "/sys/class/net/$1/ecn/%s/%s"`, v, half,
-			file)
-	}
+	ecn := func(half, file string, v int64) { line(`echo %d > "/sys/class/net/$1/ecn/%s/%s"`, v, half, file) }
 	for i := range 8 {
 		if n.NP[i].Is() {
 			ecn("roce_np", fmt.Sprintf("enable/%d", i), int64(bit(n.NP[i].V)))

@@ -100,9 +100,7 @@ func (c *reader) arguments(args []jobscript.File, cablings []string) (*Imported,
 			return was(file)
 		}
 		if c.Out == "" {
-			out.Notes = append(out.Notes, fmt.Sprintf("the model is none that ships: with --out it is "+
-				"written "+
-				"beside the scenario, as %s", model))
+			out.Notes = append(out.Notes, fmt.Sprintf("the model is none that ships: with --out it is written beside the scenario, as %s", model))
 		} else if err := output.WriteBytes(filepath.Join(filepath.Dir(c.Out), model), c.Force, own); err != nil {
 			return nil, err
 		}

@@ -290,8 +290,7 @@ func Cabling(paths []string, format string) (*cabling.Cabling, []string, error) 
 		files, passed = append(files, some...), append(passed, others...)
 	}
 	if len(files) == 0 {
-		return nil, nil, input.Fault(fmt.Errorf("%s: no file in a format that is read (railyard import "+
-			"--help lists them)",
+		return nil, nil, input.Fault(fmt.Errorf("%s: no file in a format that is read (railyard import --help lists them)",
 			strings.Join(paths, ", ")))
 	}
 	c, err := cabling.Read(files, format)

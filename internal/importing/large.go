@@ -85,8 +85,7 @@ func (k *keeper) Write(b []byte) (int, error) {
 // readLarge reads files as streams, and writes beside the scenario what was of use of them.
 func (c *reader) readLarge(options trace.Options, files []trace.File) (*trace.Trace, []string, error) {
 	if c.Out == "" {
-		return nil, nil, fmt.Errorf("%s has more than the %d bytes that a scenario's files may have: with "+
-			"--out, what is of use of it is written beside the scenario", files[0].Name, LargeTrace)
+		return nil, nil, fmt.Errorf("%s has more than the %d bytes that a scenario's files may have: with --out, what is of use of it is written beside the scenario", files[0].Name, LargeTrace)
 	}
 	keep := map[string]*keeper{}
 	var names []string
@@ -119,9 +118,7 @@ func (c *reader) readLarge(options trace.Options, files []trace.File) (*trace.Tr
 			names[i] = ""
 			continue
 		case err == nil && k.n == 0:
-			err = input.Fault(fmt.Errorf("%s has more than the %d bytes that a scenario's files may "+
-				"have, and "+
-				"of %s no smaller file can be made: cut it to the steps that matter", f.Name,
+			err = input.Fault(fmt.Errorf("%s has more than the %d bytes that a scenario's files may have, and of %s no smaller file can be made: cut it to the steps that matter", f.Name,
 				LargeTrace, x.Format))
 		case err == nil:
 			err = errors.Join(k.err, k.zip.Close())

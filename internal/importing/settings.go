@@ -46,9 +46,7 @@ func (c *reader) takeSettings() error {
 		}
 	}
 	if c.settings != "" && len(rest) == 0 {
-		return field.New("FILE", "%s says how a network behaves; name what is cabled and what is sent as "+
-			"well, as "+
-			"topology.txt and flow.txt", c.Files[0])
+		return field.New("FILE", "%s says how a network behaves; name what is cabled and what is sent as well, as topology.txt and flow.txt", c.Files[0])
 	}
 	c.Files = rest
 	return nil

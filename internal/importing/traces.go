@@ -101,8 +101,7 @@ func (c *reader) folder(dir string) (traces, cablings []string, err error) {
 			dir, strings.Join(all, ", "))
 	}
 	if passed > 0 {
-		c.notes = append(c.notes, fmt.Sprintf("%s: %s passed over", dir,
-			unit.Plural(passed, "file")))
+		c.notes = append(c.notes, fmt.Sprintf("%s: %s passed over", dir, unit.Plural(passed, "file")))
 	}
 	return traces, cablings, nil
 }
@@ -239,8 +238,7 @@ func (c *reader) traces(traces, cablings []string) (*Imported, error) {
 	plan, err := loads(out.Scenario, c.besideOut())
 	if err != nil {
 		if len(cablings) == 0 {
-			return nil, input.Fault(fmt.Errorf("%s: %s fit no fabric that can be assumed; name a file that says "+
-				"what is cabled, too: %w", traces[0], unit.Plural(found.Ranks, "rank"), err))
+			return nil, input.Fault(fmt.Errorf("%s: %s fit no fabric that can be assumed; name a file that says what is cabled, too: %w", traces[0], unit.Plural(found.Ranks, "rank"), err))
 		}
 		return nil, err
 	}

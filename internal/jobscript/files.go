@@ -116,8 +116,7 @@ func flatJSON(name string, text []byte) (out []Value, err error) {
 			switch x {
 			case '{', '[':
 				if len(lists) >= 64 {
-					return nil, slurm.Place{File: name, Line: line(), Col: 1}.Fail("", "is nested deeper "+
-						"than 64")
+					return nil, slurm.Place{File: name, Line: line(), Col: 1}.Fail("", "is nested deeper than 64")
 				}
 				lists = append(lists, x == '[')
 				path = append(path, key)
@@ -141,8 +140,7 @@ func flatJSON(name string, text []byte) (out []Value, err error) {
 			continue // elements of lists have no names
 		}
 		full := strings.TrimLeft(strings.Join(append(path[:len(path):len(path)], key), "."), ".")
-		out = append(out, Value{Text: fmt.Sprint(t), Name: full, At: slurm.Place{File: name, Line: line(),
-			Col: 1}})
+		out = append(out, Value{Text: fmt.Sprint(t), Name: full, At: slurm.Place{File: name, Line: line(), Col: 1}})
 		key = ""
 	}
 }

@@ -47,26 +47,19 @@ var flags = []flag{
 	{"expert layers", word, "moe_layer_freq"},
 	{"shared experts", number, "moe_shared_expert_intermediate_size"},
 	{"latent", toggle, "multi_latent_attention"},
-	{"model", word, "model_name_or_path model_name pretrained_model_name_or_path model_id model model_path " +
-		"base_model"},
+	{"model", word, "model_name_or_path model_name pretrained_model_name_or_path model_id model model_path base_model"},
 	{"flavor", word, "flavor"},
 	{"overrides", word, "config_overrides"},
 	{"type", word, "model_type"},
 	{"name", word, "name"},
-	{"sequence", number, "seq_length encoder_seq_length seq_len max_seq_length max_seq_len max_length " +
-		"block_size max_context_width sequence_length model_max_length cutoff_len sequence_len " +
-		"max_sequence_length"},
+	{"sequence", number, "seq_length encoder_seq_length seq_len max_seq_length max_seq_len max_length block_size max_context_width sequence_length model_max_length cutoff_len sequence_len max_sequence_length"},
 	{"positions", number, "max_position_embeddings n_positions"},
-	{"micro", number, "micro_batch_size per_device_train_batch_size train_micro_batch_size_per_gpu mbs " +
-		"local_batch_size device_train_microbatch_size"},
+	{"micro", number, "micro_batch_size per_device_train_batch_size train_micro_batch_size_per_gpu mbs local_batch_size device_train_microbatch_size"},
 	{"local", number, "train_batch_size batch_size per_gpu_train_batch_size"},
 	{"global", number, "global_batch_size gbs total_batch_size global_train_batch_size"},
-	{"accumulation", number, "gradient_accumulation_steps accumulate_grad_batches grad_accum " +
-		"batch_accumulation_per_replica"},
-	{"tp", number, "tensor_model_parallel_size tensor_parallel_size tensor_parallel_degree tp_size tp " +
-		"model_parallel_size"},
-	{"pp", number, "pipeline_model_parallel_size pipeline_parallel_size pipeline_parallel_degree " +
-		"pipe_parallel_size pp_size pp"},
+	{"accumulation", number, "gradient_accumulation_steps accumulate_grad_batches grad_accum batch_accumulation_per_replica"},
+	{"tp", number, "tensor_model_parallel_size tensor_parallel_size tensor_parallel_degree tp_size tp model_parallel_size"},
+	{"pp", number, "pipeline_model_parallel_size pipeline_parallel_size pipeline_parallel_degree pipe_parallel_size pp_size pp"},
 	{"cp", number, "context_parallel_size context_parallel_degree cp_size cp"},
 	{"ep", number, "expert_model_parallel_size expert_parallel_size expert_parallel_degree ep_size ep"},
 	{"dp", number, "data_parallel_size dp_size dp"},
@@ -91,8 +84,7 @@ var flags = []flag{
 	{"fp16", toggle, "fp16"},
 	{"recompute selective", toggle, "recompute_activations"},
 	{"recompute", word, "recompute_granularity activations_checkpoint_granularity"},
-	{"recompute full", toggle, "checkpoint_activations gradient_checkpointing activation_checkpointing " +
-		"deepspeed_activation_checkpointing"},
+	{"recompute full", toggle, "checkpoint_activations gradient_checkpointing activation_checkpointing deepspeed_activation_checkpointing"},
 	{"recompute method", word, "activations_checkpoint_method recompute_method"},
 	{"deepspeed", word, "deepspeed_config deepspeed_config_file deepspeed"},
 	{"config", word, "config config_file yaml_cfg config_name config_name_or_path conf"},
@@ -149,8 +141,7 @@ func boolean(v string) bool {
 // set takes a value, the last one said of each key; vague ones are told and left out.
 func (s *Said) set(f *flag, v Value) error {
 	if vague(v.Text) || strings.Contains(v.Text, each) {
-		s.note(v.At, v.Name+" is "+slurm.Open(v.Text)+", which is not known here: left out (--env "+
-			"NAME=VALUE says a variable's value)")
+		s.note(v.At, v.Name+" is "+slurm.Open(v.Text)+", which is not known here: left out (--env NAME=VALUE says a variable's value)")
 		return nil
 	}
 	switch f.kind {
@@ -315,8 +306,7 @@ func misspelt(v Value, name string) error {
 	for _, f := range flags {
 		for _, n := range strings.Fields(f.names) {
 			if edits := 1 + min(len(n)/20, 1); len(n) >= 8 && name != n && apart(name, n, edits) {
-				e := v.At.Fail(v.Name, "is no flag that is known, and nearly one that counts; accepted: "+
-					"--%s", strings.ReplaceAll(n, "_", "-"))
+				e := v.At.Fail(v.Name, "is no flag that is known, and nearly one that counts; accepted: --%s", strings.ReplaceAll(n, "_", "-"))
 				return e
 			}
 		}

@@ -72,13 +72,11 @@ func (sh *shell) branch(c *syntax.IfClause) answer {
 		}
 		if a == maybe {
 			if sh.looked {
-				sh.note(c.Pos(), "whether a file is there is not looked at: taken as if it were not "+
-					"tested for")
+				sh.note(c.Pos(), "whether a file is there is not looked at: taken as if it were not tested for")
 				continue
 			}
 			if sh.ends(c.Then) {
-				sh.note(c.Pos(), "what is tested is not known here: taken as false, because the script ends "+
-					"otherwise")
+				sh.note(c.Pos(), "what is tested is not known here: taken as false, because the script ends otherwise")
 				continue
 			}
 			sh.note(c.Pos(), "what is tested is not known here: taken as true")

@@ -65,14 +65,11 @@ func count(flags map[string]string, names ...string) int {
 // elastic starts what a launcher on each node starts: the script behind its options.
 func (sh *shell) elastic(e *Elastic, at slurm.Place, rest []Arg) {
 	if len(rest) == 0 {
-		sh.found.Notes = append(sh.found.Notes, slurm.Note{At: at, Text: e.Name + " has no program behind " +
-			"its options"})
+		sh.found.Notes = append(sh.found.Notes, slurm.Note{At: at, Text: e.Name + " has no program behind its options"})
 		return
 	}
 	if strings.TrimSpace(rest[0].Text) == "" {
-		sh.found.Notes = append(sh.found.Notes, slurm.Note{At: at, Text: e.Name + " gets a space for its " +
-			"program: a backslash at the end of a line has a space behind it, and bash ends the command " +
-			"there"})
+		sh.found.Notes = append(sh.found.Notes, slurm.Note{At: at, Text: e.Name + " gets a space for its program: a backslash at the end of a line has a space behind it, and bash ends the command there"})
 		return
 	}
 	e.At = at
@@ -119,8 +116,7 @@ func (sh *shell) torchrun(args []Arg) {
 func (sh *shell) deepspeed(args []Arg) {
 	flags, rest := behindOptions(args[1:], []string{"no_python", "no_local_rank", "no_ssh", "no_ssh_check",
 		"force_multi", "save_pid", "elastic_training", "bind_cores_to_rank", "module"})
-	e := &Elastic{Name: "deepspeed", Nodes: count(flags, "num_nodes"), Flags: flags,
-		Procs: count(flags, "num_gpus")}
+	e := &Elastic{Name: "deepspeed", Nodes: count(flags, "num_nodes"), Flags: flags, Procs: count(flags, "num_gpus")}
 	if e.Procs == 0 {
 		e.Procs = AllGPUs
 	}

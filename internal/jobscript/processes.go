@@ -85,15 +85,11 @@ func (c *Crew) elastic() (int, error) {
 			return 0, err
 		}
 		c.Step, tasks = step, nodes
-		c.note(e.At, e.Name+" is for "+unit.Plural(nodes, "node")+" and this command starts it on one: "+
-			"taken as "+
-			"if others start it on the rest")
+		c.note(e.At, e.Name+" is for "+unit.Plural(nodes, "node")+" and this command starts it on one: taken as if others start it on the rest")
 	case nodes > tasks && tasks == 1:
-		return 0, e.At.Fail(e.Name, "is for %s, and the job has %d", unit.Plural(nodes, "node"),
-			len(c.alloc.Shares))
+		return 0, e.At.Fail(e.Name, "is for %s, and the job has %d", unit.Plural(nodes, "node"), len(c.alloc.Shares))
 	case nodes != tasks:
-		return 0, e.At.Fail(e.Name, "is for %s, and %s: it needs to be told of as many nodes as it "+
-			"is started on", unit.Plural(nodes, "node"), strings.Replace("is started in "+
+		return 0, e.At.Fail(e.Name, "is for %s, and %s: it needs to be told of as many nodes as it is started on", unit.Plural(nodes, "node"), strings.Replace("is started in "+
 			unit.Plural(tasks, "task"), "in 1 task", "once", 1))
 	}
 	switch {
@@ -121,8 +117,7 @@ func (c *Crew) seat(procs, per int) error {
 	for i := range c.Step.Tasks {
 		t := &c.Step.Tasks[i]
 		for j := range procs * per {
-			p := Process{Rank: len(c.Processes), Node: t.Node, Local: local[t.Node], Task: t, Each: j,
-				GPU: -1}
+			p := Process{Rank: len(c.Processes), Node: t.Node, Local: local[t.Node], Task: t, Each: j, GPU: -1}
 			local[t.Node]++
 			if n := len(t.GPUs); n > 0 {
 				at := p.Local

@@ -49,8 +49,7 @@ func (l *Launch) Work(read func(name string) ([]byte, bool)) (*Work, error) {
 		}
 		if !configured(v.Text) {
 			if key == "config" {
-				w.Said.note(v.At, v.Name+" "+slurm.Open(v.Text)+": what this configuration says is not "+
-					"known here (files of JSON, YAML and TOML are read)")
+				w.Said.note(v.At, v.Name+" "+slurm.Open(v.Text)+": what this configuration says is not known here (files of JSON, YAML and TOML are read)")
 			}
 			continue
 		}
@@ -83,8 +82,7 @@ func (l *Launch) positional(s *Said) {
 	if s.has("config") || s.has("deepspeed") || len(l.Args) == 0 {
 		return
 	}
-	if a := l.Args[0]; configured(a.Text) && !strings.HasPrefix(a.Text, "-") &&
-		!strings.Contains(a.Text, "=") {
+	if a := l.Args[0]; configured(a.Text) && !strings.HasPrefix(a.Text, "-") && !strings.Contains(a.Text, "=") {
 		s.vals["config"] = Value{Text: a.Text, Name: "the first argument", At: a.At}
 	}
 }

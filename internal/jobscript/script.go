@@ -43,14 +43,11 @@ func Read(name string, text []byte, more []string) (*Script, error) {
 		return nil, err
 	}
 	if s.Shell == "" {
-		return nil, slurm.Place{File: name, Line: 1, Col: 1}.Fail("", "sbatch takes scripts whose first "+
-			"line "+
-			"says by what they are run, as #!/bin/bash")
+		return nil, slurm.Place{File: name, Line: 1, Col: 1}.Fail("", "sbatch takes scripts whose first line says by what they are run, as #!/bin/bash")
 	}
 	if i := strings.IndexByte(s.text, '\r'); i >= 0 && i+1 < len(s.text) && s.text[i+1] == '\n' {
 		line := 1 + strings.Count(s.text[:i], "\n")
-		return nil, slurm.Place{File: name, Line: line, Col: 1}.Fail("", "ends its lines as DOS does "+
-			"(CR LF), and sbatch takes no such script: dos2unix helps")
+		return nil, slurm.Place{File: name, Line: line, Col: 1}.Fail("", "ends its lines as DOS does (CR LF), and sbatch takes no such script: dos2unix helps")
 	}
 	s.Job = &slurm.Request{}
 	if err := s.directives(); err != nil {
@@ -91,9 +88,7 @@ func read(name string, text []byte) (s *Script, err error) {
 			return slices.Contains([]string{"sh", "bash", "ksh", "zsh", "dash"}, w)
 		})
 		if !known {
-			return nil, slurm.Place{File: name, Line: 1, Col: 1}.Fail("", "is run by %s; scripts for sh, "+
-				"bash, "+
-				"dash, ksh and zsh are read", field.Quote(s.Shell))
+			return nil, slurm.Place{File: name, Line: 1, Col: 1}.Fail("", "is run by %s; scripts for sh, bash, dash, ksh and zsh are read", field.Quote(s.Shell))
 		}
 	}
 	s.file, err = parse(name, s.text)
@@ -229,8 +224,7 @@ func (s *Script) directives() error {
 		switch trimmed := strings.TrimSpace(line); {
 		case is && late > 0:
 			s.Notes = append(s.Notes, slurm.Note{At: slurm.Place{File: s.Name, Line: i + 1, Col: 1},
-				Text: fmt.Sprintf("stands behind the first command (line %d), where sbatch reads no #SBATCH "+
-					"any more", late)})
+				Text: fmt.Sprintf("stands behind the first command (line %d), where sbatch reads no #SBATCH any more", late)})
 		case is:
 			words, err := split(s.Name, i+1, len("#SBATCH"), rest)
 			if err != nil {
@@ -242,8 +236,7 @@ func (s *Script) directives() error {
 			}
 			if len(left) > 0 && (left[0].Text == "hetjob" || left[0].Text == "packjob") {
 				return left[0].At.Fail("#SBATCH",
-					"%s begins another part of a heterogeneous job, which is not "+
-						"read; accepted: one set of options. Each part can be a script of its own",
+					"%s begins another part of a heterogeneous job, which is not read; accepted: one set of options. Each part can be a script of its own",
 					left[0].Text)
 			}
 			if len(left) > 0 {
@@ -293,8 +286,7 @@ func split(file string, n, from int, line string) (all []slurm.Word, err error) 
 		}
 	}
 	if quote != 0 {
-		return nil, slurm.Place{File: file, Line: n, Col: start}.Fail("#SBATCH", "a quotation mark has no "+
-			"other half")
+		return nil, slurm.Place{File: file, Line: n, Col: start}.Fail("#SBATCH", "a quotation mark has no other half")
 	}
 	end()
 	return all, nil

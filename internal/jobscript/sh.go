@@ -246,8 +246,7 @@ func (sh *shell) declare(c *syntax.DeclClause) answer {
 			continue
 		}
 		if c.Variant.Value != "export" && hasFlag(c, "A") {
-			sh.vars[a.Name.Value] = expand.Variable{Set: true, Kind: expand.Associative,
-				Map: map[string]string{}}
+			sh.vars[a.Name.Value] = expand.Variable{Set: true, Kind: expand.Associative, Map: map[string]string{}}
 		}
 		sh.set(a)
 		if c.Variant.Value == "export" || c.Variant.Value == "declare" && hasFlag(c, "x") {

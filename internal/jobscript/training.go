@@ -285,16 +285,14 @@ func (b *builder) gradients(dp int64) {
 		b.say("bucket", strconv.FormatInt(b.num("bucket")*bytes, 10)+"B", "bucket", "")
 	case b.megatron() && !b.deepspeed() && b.has("overlap"):
 		// distributed_data_parallel.py: max(40,000,000, 1,000,000 x replicas) elements
-		b.say("bucket", strconv.FormatInt(max(40_000_000, 1_000_000*dp)*bytes, 10)+"B", "",
-			"Megatron-LM's default")
+		b.say("bucket", strconv.FormatInt(max(40_000_000, 1_000_000*dp)*bytes, 10)+"B", "", "Megatron-LM's default")
 	}
 }
 
 // deepspeed reports whether a DeepSpeed configuration takes part.
 func (s *Said) deepspeed() bool {
 	for _, key := range []string{"zero", "deepspeed", "bucket"} {
-		if n := s.vals[key].Name; strings.Contains(n, "zero_optimization") || strings.Contains(n,
-			"zero-stage") ||
+		if n := s.vals[key].Name; strings.Contains(n, "zero_optimization") || strings.Contains(n, "zero-stage") ||
 			key == "deepspeed" && s.has(key) {
 			return true
 		}

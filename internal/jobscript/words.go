@@ -35,9 +35,7 @@ const maxText = 64 << 10
 
 // Get is expand.Environ.
 func (sh *shell) Get(name string) expand.Variable {
-	text := func(s string) expand.Variable {
-		return expand.Variable{Set: true, Kind: expand.String, Str: s}
-	}
+	text := func(s string) expand.Variable { return expand.Variable{Set: true, Kind: expand.String, Str: s} }
 	switch name {
 	case "@", "*":
 		return expand.Variable{Set: true, Kind: expand.Indexed, List: sh.params}
@@ -207,9 +205,7 @@ func (sh *shell) unsure(x syntax.ArithmExpr) (name string, is bool) {
 }
 
 // config returns the configuration for expanding words: nothing is looked up or run.
-func (sh *shell) config() *expand.Config {
-	return &expand.Config{Env: sh, CmdSubst: sh.substitute}
-}
+func (sh *shell) config() *expand.Config { return &expand.Config{Env: sh, CmdSubst: sh.substitute} }
 
 // begin makes room for a word's expansion.
 func (sh *shell) begin() { sh.open, sh.room = map[string]bool{}, maxText }

@@ -87,8 +87,7 @@ func (s *State) Ends() (from, to int, err error) {
 	}
 	from, to = hosts[0], hosts[len(hosts)-1]
 	if a, b := len(s.planes(from)), len(s.planes(to)); a != b {
-		return 0, 0, refuse("%s has ports in %d planes and %s in "+
-			"%d", s.Nodes[from].Name, a, s.Nodes[to].Name, b)
+		return 0, 0, refuse("%s has ports in %d planes and %s in %d", s.Nodes[from].Name, a, s.Nodes[to].Name, b)
 	}
 	return from, to, nil
 }
@@ -119,8 +118,7 @@ func (s *State) Usual(from, to int) (cut, drained, lossy string, err error) {
 		}
 	}
 	if len(spines) < 2 {
-		return "", "", "", refuse("%s has %d ways up: there is none to move "+
-			"to", s.Nodes[leaf].Name, len(spines))
+		return "", "", "", refuse("%s has %d ways up: there is none to move to", s.Nodes[leaf].Name, len(spines))
 	}
 	last := far[len(far)-1]
 	return spines[0], s.name(last, to), spines[1], nil

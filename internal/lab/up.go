@@ -99,8 +99,7 @@ func (s *State) claim() error {
 	}
 	switch err := os.Mkdir(s.dir(), 0o755); {
 	case errors.Is(err, os.ErrExist):
-		return refuse("lab %q is up already, is being built, or was left behind (railyard lab down --name "+
-			"%s)", s.Name, s.Name)
+		return refuse("lab %q is up already, is being built, or was left behind (railyard lab down --name %s)", s.Name, s.Name)
 	case err != nil:
 		return &InputError{err}
 	}
@@ -208,8 +207,7 @@ func (s *State) tableOf(nic int) string {
 func (s *State) hostRoute(ctx context.Context, i int) error {
 	nic, table := s.NICs[i], s.tableOf(i)
 	port, _, gw := s.Links[nic.Link].end(nic.Node)
-	way := []string{"-n", s.Nodes[nic.Node].Namespace, "route", "replace", "default", "via", gw.String(),
-		"dev", port}
+	way := []string{"-n", s.Nodes[nic.Node].Namespace, "route", "replace", "default", "via", gw.String(), "dev", port}
 	_, err := command(ctx, "ip", append(way[:len(way):len(way)], "table", table)...)
 	if err == nil && table == "101" {
 		_, err = command(ctx, "ip", way...)
@@ -274,8 +272,7 @@ func (s *State) mark(ctx context.Context) error {
 			}
 			port, _, _ := l.end(n)
 			perSecond := max(1, int64(float64(l.Rate)/8*markShare/markPacket))
-			fmt.Fprintf(&b, "  oifname %q ip ecn ect0 meta length > %d limit rate over %d/second burst %d "+
-				"packets counter ip ecn set ce comment %q\n",
+			fmt.Fprintf(&b, "  oifname %q ip ecn ect0 meta length > %d limit rate over %d/second burst %d packets counter ip ecn set ce comment %q\n",
 				port, markMinimum, perSecond, markBurst, port)
 		}
 		b.WriteString(" }\n}\n")

@@ -34,8 +34,7 @@ type Graph struct {
 }
 
 // patterns are NCCL's, by their numbers (src/include/graph.h).
-var patterns = map[int]string{1: "balanced tree", 2: "split tree", 3: "tree", 4: "ring", 5: "NVLS",
-	6: "CollNet"}
+var patterns = map[int]string{1: "balanced tree", 2: "split tree", 3: "tree", 4: "ring", 5: "NVLS", 6: "CollNet"}
 
 // IsGraphs reports whether a text is a dump of graphs, and IsServer whether Read reads it.
 func IsGraphs(text []byte) bool { return strings.Contains(beginningOf(text), "<graphs") }
@@ -124,8 +123,7 @@ func (g *Graph) Words() (lines []string) {
 		}
 		s := fmt.Sprintf("  channel %d: GPUs %s", i, strings.Join(way, " "))
 		if n := len(c.NICs); n > 0 {
-			s += fmt.Sprintf(", in by NIC %s, out by NIC %s", field.Clip(c.NICs[0].Dev),
-				field.Clip(c.NICs[n-1].Dev))
+			s += fmt.Sprintf(", in by NIC %s, out by NIC %s", field.Clip(c.NICs[0].Dev), field.Clip(c.NICs[n-1].Dev))
 		}
 		lines = append(lines, s)
 	}

@@ -181,8 +181,7 @@ func (s *Server) Join(link, pcie unit.Rate) (*inside.Fabric, error) {
 				rates[a][b] = pcie
 			}
 			if rates[a][b] == 0 {
-				return nil, fmt.Errorf("%s and %s are joined by PCIe alone, whose rate the source does not "+
-					"say: give server.pcie", s.GPUs[a], s.GPUs[b])
+				return nil, fmt.Errorf("%s and %s are joined by PCIe alone, whose rate the source does not say: give server.pcie", s.GPUs[a], s.GPUs[b])
 			}
 		}
 	}
@@ -192,8 +191,7 @@ func (s *Server) Join(link, pcie unit.Rate) (*inside.Fabric, error) {
 // String tells it in a few lines.
 func (s *Server) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s, %s\n", s.Format, unit.Plural(len(s.GPUs), "GPU"),
-		unit.Plural(len(s.NICs), "NIC"))
+	fmt.Fprintf(&b, "%s: %s, %s\n", s.Format, unit.Plural(len(s.GPUs), "GPU"), unit.Plural(len(s.NICs), "NIC"))
 	for g, uses := range s.Uses {
 		var names []string
 		for _, n := range uses {

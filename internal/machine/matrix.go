@@ -91,8 +91,7 @@ func readMatrix(file string, text []byte) (*Server, error) {
 		}
 	}
 	if m.names == nil {
-		return nil, m.fail(0, 0, "has no line that begins with GPU0, as the matrix of nvidia-smi topo -m, "+
-			"and is no XML")
+		return nil, m.fail(0, 0, "has no line that begins with GPU0, as the matrix of nvidia-smi topo -m, and is no XML")
 	}
 	return m.server()
 }
@@ -197,8 +196,7 @@ func (m *matrix) server() (*Server, error) {
 			if x := bonded.FindStringSubmatch(row[col].text); x != nil {
 				n, err := strconv.Atoi(x[1])
 				if err != nil || n < 1 || n > 1024 {
-					return nil, m.fail(m.line[name], row[col].col, "%s is no number of NVLinks",
-						row[col].text)
+					return nil, m.fail(m.line[name], row[col].col, "%s is no number of NVLinks", row[col].text)
 				}
 				s.links[g][k] = n
 			}

@@ -172,8 +172,7 @@ func (r *xmlReader) open(t xml.StartElement, in, line, col int) (int, error) {
 		}
 		bus := strings.ToLower(d.bus)
 		if at, met := r.taken[bus]; met && name == "pci" && bus != "" {
-			return in, r.fail(line, col, "busid=%s is that of the <pci> in line %d as well: a device has an "+
-				"address of its own", field.Quote(d.bus), at)
+			return in, r.fail(line, col, "busid=%s is that of the <pci> in line %d as well: a device has an address of its own", field.Quote(d.bus), at)
 		} else if name == "pci" {
 			r.taken[bus] = line
 		}
@@ -196,8 +195,7 @@ func (r *xmlReader) open(t xml.StartElement, in, line, col int) (int, error) {
 }
 
 // part reads what a device has.
-func (r *xmlReader) part(name string, a attributes, d *device, num func(string, int) int,
-	line, col int) error {
+func (r *xmlReader) part(name string, a attributes, d *device, num func(string, int) int, line, col int) error {
 	switch name {
 	case "gpu":
 		if d.isGPU {
@@ -213,8 +211,7 @@ func (r *xmlReader) part(name string, a attributes, d *device, num func(string, 
 		}
 		d.nets = append(d.nets, n)
 	case "nvlink", "xgmi":
-		p := peer{strings.ToLower(a["target"]), num("count", 1), strings.HasPrefix(a["tclass"], "0x0680"),
-			line, col}
+		p := peer{strings.ToLower(a["target"]), num("count", 1), strings.HasPrefix(a["tclass"], "0x0680"), line, col}
 		if p.count < 1 || p.count > 1024 {
 			return r.fail(line, col, "count=%s is no number of links", field.Quote(a["count"]))
 		}
@@ -301,8 +298,7 @@ func (r *xmlReader) server() (*Server, error) {
 	}
 	switch {
 	case len(gpus) == 0:
-		return nil, r.fail(0, 0, "has no GPU: neither <gpu> nor a <pci> of class 0x03; where NCCL "+
-			"fills in the rest, take what it dumps (NCCL_TOPO_DUMP_FILE)")
+		return nil, r.fail(0, 0, "has no GPU: neither <gpu> nor a <pci> of class 0x03; where NCCL fills in the rest, take what it dumps (NCCL_TOPO_DUMP_FILE)")
 	case len(cards) == 0:
 		return nil, r.fail(0, 0, "has no NIC: neither <net> nor a <pci> of class 0x02")
 	case len(gpus) > MaxGPUs || len(cards) > MaxNICs:
@@ -441,8 +437,7 @@ func (r *xmlReader) join(s *Server, gpus []int) error {
 				s.Notes = append(s.Notes, fmt.Sprintf("line %d: %s of %s to itself passed over",
 					p.line, unit.Plural(p.count, "link"), p.target))
 			default:
-				s.Notes = append(s.Notes, fmt.Sprintf("line %d: %s to %s, which is no GPU here, "+
-					"passed over", p.line, unit.Plural(p.count, "link"), p.target))
+				s.Notes = append(s.Notes, fmt.Sprintf("line %d: %s to %s, which is no GPU here, passed over", p.line, unit.Plural(p.count, "link"), p.target))
 			}
 		}
 	}

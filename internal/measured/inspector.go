@@ -161,8 +161,7 @@ func (x *inspector) read(file string, src *stream.Source) error {
 	return Records(file, src, report, func(r *Record, line int) error {
 		x.seen++
 		if r.Coll == nil {
-			tally.Note(&report.Left, "sends and receives of Inspector: which of them go together it does "+
-				"not say", file, line)
+			tally.Note(&report.Left, "sends and receives of Inspector: which of them go together it does not say", file, line)
 			return nil
 		}
 		kind, bytes, ok := r.Coll.Whole(r.Header.Ranks)
@@ -172,12 +171,10 @@ func (x *inspector) read(file string, src *stream.Source) error {
 			tally.Note(&report.Left, "collectives of Inspector of a kind without bus bandwidth", file, line)
 			return nil
 		case !can || bytes == 0:
-			tally.Note(&report.Left, "collectives of Inspector with a time or size that cannot be",
-				file, line)
+			tally.Note(&report.Left, "collectives of Inspector with a time or size that cannot be", file, line)
 			return nil
 		case r.Coll.Source != "" && r.Coll.Source != "kernel_gpu":
-			tally.Note(&report.Guessed, "collectives of Inspector timed by the CPU, which counts its own "+
-				"work too", file, line)
+			tally.Note(&report.Guessed, "collectives of Inspector timed by the CPU, which counts its own work too", file, line)
 		}
 		tally.Note(&report.Mapped, "records of Inspector, as "+kind.String()+"s", file, line)
 		x.add(call{r.Header.ID, r.Coll.Number}, alike{kind, bytes, r.Header.Ranks, r.Header.Nodes,

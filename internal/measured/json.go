@@ -75,8 +75,7 @@ func (s *Set) ncclTestsJSON(file string, src *stream.Source) error {
 			if half.Wrong != nil {
 				wrong = *half.Wrong
 			}
-			t.half(line, r.Size, r.Type, r.Redop, max(half.Time, half.CPU), half.AlgBW, half.BusBW, wrong,
-				i == 1)
+			t.half(line, r.Size, r.Type, r.Redop, max(half.Time, half.CPU), half.AlgBW, half.BusBW, wrong, i == 1)
 		}
 		return nil
 	}, func(key string, raw []byte) error {
@@ -169,8 +168,7 @@ func (p *perftest) result(r map[string]json.RawMessage) {
 	}
 	if some {
 		if !x.Latency {
-			tally.Note(&p.set.Report.Guessed, "bandwidths in perftest's JSON, which names no unit: MiB/s, "+
-				"its default", p.file, x.Line)
+			tally.Note(&p.set.Report.Guessed, "bandwidths in perftest's JSON, which names no unit: MiB/s, its default", p.file, x.Line)
 		}
 		p.add(x, ok)
 	}

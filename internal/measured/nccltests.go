@@ -205,8 +205,7 @@ func (t *ncclTests) half(n int, size int64, kind, redop string, us, algbw, busbw
 		if algbw >= 1000 || busbw >= 1000 {
 			off = 0.05
 		}
-		t.shares = append(t.shares, share{(busbw - off) / (algbw + off), (busbw + off) / (algbw - off),
-			redop})
+		t.shares = append(t.shares, share{(busbw - off) / (algbw + off), (busbw + off) / (algbw - off), redop})
 	}
 	c := Collective{Source: "nccl-tests", Bytes: unit.Bytes(size), Time: time, InPlace: in, Type: kind,
 		Samples: t.iters, File: t.file, Line: n}
@@ -242,8 +241,7 @@ func (t *ncclTests) finish() {
 		t.set.Collectives = t.set.Collectives[:t.first]
 		rows = nil
 	default:
-		tally.Add(&report.Mapped, len(rows), "rows of nccl-tests, as "+kind.String()+"s", t.file,
-			rows[0].Line)
+		tally.Add(&report.Mapped, len(rows), "rows of nccl-tests, as "+kind.String()+"s", t.file, rows[0].Line)
 		if why != "" {
 			tally.Add(&report.Guessed, len(rows), why, t.file, rows[0].Line)
 		}

@@ -104,8 +104,7 @@ func (l Layout) Memory(m *model.Config) ([]RankMemory, error) {
 		}
 		shared = ceil(shared, int64(l.TP))
 		expert := ceil(layers*experts, int64(l.TP)*int64(l.EP))
-		r := RankMemory{Stage: stage + 1, Layers: layers, Params: shared + expert,
-			InFlight: l.InFlight(stage)}
+		r := RankMemory{Stage: stage + 1, Layers: layers, Params: shared + expert, InFlight: l.InFlight(stage)}
 		// ZeRO spreads states over all ranks that hold the same parameters.
 		replicas, expertReplicas := int64(l.DP)*int64(l.CP), int64(l.DP)*int64(l.CP)/int64(l.EP)
 		state := func(bytes int64, spread bool) unit.Bytes {

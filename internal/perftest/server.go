@@ -165,8 +165,7 @@ func (s *Server) prepare(ctx context.Context, req *Request, memory *[][]byte) (r
 	}
 	transport := cmp.Or(req.Connect.Transport, verbs.RC)
 	if s.Transport != "" && s.Transport != transport {
-		return reply, nil, nil, fmt.Errorf("the server serves %s, the client asks for %s", s.Transport,
-			transport)
+		return reply, nil, nil, fmt.Errorf("the server serves %s, the client asks for %s", s.Transport, transport)
 	}
 	n := len(req.QPs)
 	if err := s.reserve(req.Size * int64(n)); err != nil {
@@ -202,8 +201,7 @@ func (s *Server) prepare(ctx context.Context, req *Request, memory *[][]byte) (r
 			return reply, nil, done, err
 		}
 		mrs = append(mrs, mr)
-		qp, err := pd.CreateQP(verbs.QPInitAttr{SendCQ: cq, RecvCQ: cq, MaxRecvWR: recvDepth,
-			Transport: transport})
+		qp, err := pd.CreateQP(verbs.QPInitAttr{SendCQ: cq, RecvCQ: cq, MaxRecvWR: recvDepth, Transport: transport})
 		if err != nil {
 			return reply, nil, done, err
 		}
@@ -255,8 +253,7 @@ func (s *Server) answer(ctx context.Context, cq *verbs.CQ, op Op, peers map[*ver
 		}
 		for _, w := range wc[:n] {
 			p := peers[w.QP]
-			if w.Status != verbs.StatusSuccess || w.Opcode != verbs.WCRecv &&
-				w.Opcode != verbs.WCRecvRDMAWithImm {
+			if w.Status != verbs.StatusSuccess || w.Opcode != verbs.WCRecv && w.Opcode != verbs.WCRecvRDMAWithImm {
 				continue
 			}
 			if op == OpLat {

@@ -58,8 +58,7 @@ func (in CircuitInput) Check() error {
 	case in.Groups < 2:
 		return field.New("groups", "takes two and more, found %d", in.Groups)
 	case in.Fibres < 1 || n*in.Fibres > maxFibres:
-		return field.New("fibres", "%d groups of %d fibres are no 1 to %d ports of an OCS", n, in.Fibres,
-			maxFibres)
+		return field.New("fibres", "%d groups of %d fibres are no 1 to %d ports of an OCS", n, in.Fibres, maxFibres)
 	case in.Grow != 0 && in.Grow <= in.Groups:
 		return field.New("to", "%d groups are no more than there are, %d", in.Grow, in.Groups)
 	case in.Without < 0 || in.Without > in.Groups:
@@ -250,8 +249,7 @@ func (j *joints) admit(g int) {
 		}
 		mine := func(p [2]int) int { return have[[2]int{p[0], g}] + have[[2]int{p[1], g}] }
 		pair := slices.MinFunc(pairs, func(a, b [2]int) int {
-			return cmp.Or(cmp.Compare(have[b], have[a]), cmp.Compare(mine(a), mine(b)), cmp.Compare(a[0],
-				b[0]),
+			return cmp.Or(cmp.Compare(have[b], have[a]), cmp.Compare(mine(a), mine(b)), cmp.Compare(a[0], b[0]),
 				cmp.Compare(a[1], b[1]))
 		})
 		for a := pair[0] * j.fibres; a < (pair[0]+1)*j.fibres; a++ {

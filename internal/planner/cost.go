@@ -27,9 +27,7 @@ type Candidate struct {
 }
 
 // Exposed is all communication that nothing hides.
-func (c *Candidate) Exposed() float64 {
-	return c.Tensor + c.Pipeline + c.Data + c.Experts + c.Context
-}
+func (c *Candidate) Exposed() float64 { return c.Tensor + c.Pipeline + c.Data + c.Experts + c.Context }
 
 // sum fills in what follows from the parts.
 func (c *Candidate) sum(in SearchInput) {
@@ -46,8 +44,7 @@ func (in SearchInput) Step(l partition.Layout) *workload.Training {
 	t.Layout, t.GlobalBatch, t.Channels = l, l.Global(), in.Channels(l)
 	t.Steps = l.StepsInRow()
 	t.GatherAhead = t.GatherAhead && (l.ZeRO == 1 || l.ZeRO == 2)
-	t.GPU, t.PerServer, t.NVLink, t.NVLatency = in.Site.GPU, in.Site.PerServer, in.Site.NVLink,
-		in.Site.NVLatency
+	t.GPU, t.PerServer, t.NVLink, t.NVLatency = in.Site.GPU, in.Site.PerServer, in.Site.NVLink, in.Site.NVLatency
 	t.Mesh, t.Switch = in.Site.Mesh, in.Site.Switch
 	return &t
 }

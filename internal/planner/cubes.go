@@ -36,18 +36,15 @@ type CubeMaps struct {
 func (in CubeInput) Plan() (*CubeCircuits, error) {
 	n := in.Along[0] * in.Along[1] * in.Along[2]
 	switch {
-	case min(in.Along[0], in.Along[1], in.Along[2]) < 1 ||
-		max(in.Along[0], in.Along[1], in.Along[2]) > 1024 ||
+	case min(in.Along[0], in.Along[1], in.Along[2]) < 1 || max(in.Along[0], in.Along[1], in.Along[2]) > 1024 ||
 		n+in.Spares > maxFibres/2:
-		return nil, field.New("cubes", "%v and %d spare ones are no 1 to %d cubes, whose two fibres each a "+
-			"circuit switch takes", in.Along, in.Spares, maxFibres/2)
+		return nil, field.New("cubes", "%v and %d spare ones are no 1 to %d cubes, whose two fibres each a circuit switch takes", in.Along, in.Spares, maxFibres/2)
 	case in.Side < 2 || in.Side > 18:
 		return nil, field.New("side", "a cube has 2 to 18 switches along a side, found %d", in.Side)
 	case in.Without < 0 || in.Without > n:
 		return nil, field.New("without", "there is no cube %d of %d", in.Without, n)
 	case in.Without > 0 && in.Spares == 0:
-		return nil, field.New("spares", "there is no spare cube that could take the place of cube %d",
-			in.Without)
+		return nil, field.New("spares", "there is no spare cube that could take the place of cube %d", in.Without)
 	}
 	c := &CubeCircuits{Switches: 3 * in.Side * in.Side, Ports: 2 * (n + in.Spares)}
 	has := upTo(n) // by place: its cube
@@ -81,8 +78,7 @@ func (in CubeInput) Plan() (*CubeCircuits, error) {
 // joined are the circuits of a switch along a dimension: far faces to the near ones of the next cubes.
 func (in CubeInput) joined(dim int, has []int) (all []Circuit) {
 	for place, cube := range has {
-		at := [3]int{place / in.Along[2] / in.Along[1], place / in.Along[2] % in.Along[1],
-			place % in.Along[2]}
+		at := [3]int{place / in.Along[2] / in.Along[1], place / in.Along[2] % in.Along[1], place % in.Along[2]}
 		at[dim] = (at[dim] + 1) % in.Along[dim]
 		next := has[(at[0]*in.Along[1]+at[1])*in.Along[2]+at[2]]
 		a, b := 2*cube+1, 2*next+2

@@ -31,8 +31,7 @@ func dragonfly(in FabricInput, d Design) Design {
 	if !ok {
 		p := (radix + 1) / 4
 		return refuse(d,
-			"no dragonfly of %v, %s of %dG, has three groups or more for %s in servers of %d; balanced it has "+
-				"%d at most",
+			"no dragonfly of %v, %s of %dG, has three groups or more for %s in servers of %d; balanced it has %d at most",
 			in.Leaf, unit.Plural(radix, "port"), in.NICRate, unit.Plural(in.GPUs, "GPU"), in.PerServer,
 			2*p*p*(2*p*p+1))
 	}
@@ -40,8 +39,7 @@ func dragonfly(in FabricInput, d Design) Design {
 	d.GPUs = n
 	d.Tiers = []Tier{{"leaf", in.Leaf.String(), switches, x.K, x.Radix() - x.K, x.K}}
 	d.Cables = []Part{{From: "server", To: "leaf", Count: n, Metres: hostMetres},
-		{From: "leaf", To: "leaf in its group", Count: x.Groups * x.Local * a * (a - 1) / 2,
-			Metres: hostMetres},
+		{From: "leaf", To: "leaf in its group", Count: x.Groups * x.Local * a * (a - 1) / 2, Metres: hostMetres},
 		{From: "leaf", To: "leaf of another group",
 			Count: x.Between() * x.Groups * (x.Groups - 1) / 2, Metres: superMetres}}
 	d.Hops = 4
@@ -52,8 +50,7 @@ func dragonfly(in FabricInput, d Design) Design {
 	// Half the groups to the other half, over the global cables between them; measure knows better.
 	half := x.Groups / 2
 	d.Bisection = min(1, float64(half*(x.Groups-half)*x.Between())/(float64(n)/2))
-	d.Note = fmt.Sprintf("p = %d, h = %d, a = %d, %d groups, %s between two; minimal routing, in classes "+
-		"that rise between groups (lb: ugal and valiant take detours)",
+	d.Note = fmt.Sprintf("p = %d, h = %d, a = %d, %d groups, %s between two; minimal routing, in classes that rise between groups (lb: ugal and valiant take detours)",
 		x.K, x.Global, a, x.Groups, unit.Plural(x.Between(), "cable"))
 	d.build = &topo.Params{Server: in.server(), K: x.K, GroupSize: a, Local: x.Local, Global: x.Global,
 		Groups: x.Groups, HostCable: in.cable(), Fabric: in.cable()}
@@ -150,8 +147,7 @@ func torus(in FabricInput, d Design) Design {
 	d.Ratio = max(1, 1/d.Bisection)
 	d.because = fmt.Sprintf("between halves of the servers, with %s in each direction; a switch has %s",
 		unit.Plural(per, "cable"), unit.Plural(ports, "port"))
-	d.Note = fmt.Sprintf("%d x %d x %d switches of %s, %s in each direction; in dimension order, in "+
-		"classes that change where a ring closes (lb: minimal-adaptive takes any shortest way)",
+	d.Note = fmt.Sprintf("%d x %d x %d switches of %s, %s in each direction; in dimension order, in classes that change where a ring closes (lb: minimal-adaptive takes any shortest way)",
 		n, n, n, unit.Plural(hosts, "server"), unit.Plural(per, "cable"))
 	if n <= maxSide {
 		d.build = &topo.Params{Server: in.server(), K: n, Hosts: hosts, Uplinks: per, HostCable: in.cable(),

@@ -109,9 +109,7 @@ func cards(g *topo.Graph, alike *Alike, node, size int, add func(Element, ...any
 			of = append(of, i)
 		}
 	}
-	slices.SortStableFunc(of, func(a, b int) int {
-		return cmp.Compare(g.Jack(a, node).Port, g.Jack(b, node).Port)
-	})
+	slices.SortStableFunc(of, func(a, b int) int { return cmp.Compare(g.Jack(a, node).Port, g.Jack(b, node).Port) })
 	for card := range slices.Chunk(of, size) {
 		e := Element{Kind: "card", Name: g.Nodes[node].Name, Tier: g.Nodes[node].Role.String()}
 		var far []uint64

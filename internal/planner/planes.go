@@ -104,8 +104,7 @@ func portPlanes(in FabricInput, d Design) Design {
 	x.fill(&d)
 	d.Note = fmt.Sprintf("%s of %dG a NIC, each in a plane of its own: no GPU is cut off by one switch",
 		unit.Plural(n, "port"), x.port)
-	d.Scenario = x.scenario(n, fmt.Sprintf("rail: %d, plane: %d", in.PerServer, n), "rail: nic, plane: port",
-		"plane")
+	d.Scenario = x.scenario(n, fmt.Sprintf("rail: %d, plane: %d", in.PerServer, n), "rail: nic, plane: port", "plane")
 	return d
 }
 

@@ -17,8 +17,7 @@ func singleSwitch(in FabricInput, d Design) Design {
 		s = in.Leaf
 	}
 	if in.ports(s) < nics {
-		return refuse(d, "%v has %s of %dG, %d are needed", s, unit.Plural(in.ports(s), "port"), in.NICRate,
-			nics)
+		return refuse(d, "%v has %s of %dG, %d are needed", s, unit.Plural(in.ports(s), "port"), in.NICRate, nics)
 	}
 	d.GPUs = in.ports(s) / in.PerServer * in.PerServer
 	d.Tiers = []Tier{{"rail", s.String(), 1, nics, 0, nics}}
@@ -175,8 +174,7 @@ func pairPod(in FabricInput, d Design) Design {
 		{From: "rail", To: "spine", Count: pods * 2 * segments * spines * up, Metres: spineMetres}}
 	d.Hops, d.Ratio, d.because = 3, 1, "one pod has no tier above its spines, to which it has 1:1"
 	spread := []level{{segments, hosts}, {hosts, 1}}
-	fabric := fmt.Sprintf("hosts: %d\n  segments: %d\n  spines: %d\n  uplinks: %d", hosts, segments, spines,
-		up)
+	fabric := fmt.Sprintf("hosts: %d\n  segments: %d\n  spines: %d\n  uplinks: %d", hosts, segments, spines, up)
 	d.Note = "every NIC has two ports on two switches: no GPU is cut off by one switch"
 	if pods > 1 {
 		each := ceilInt(upwards(2*segments*up, in.Ratio), supers)
@@ -193,8 +191,7 @@ func pairPod(in FabricInput, d Design) Design {
 		d.because = fmt.Sprintf("%s down from a spine have %d up, as many to each of %s",
 			unit.Plural(2*segments*up, "cable"), each*supers, unit.Plural(supers, "super-spine"))
 		spread = append([]level{{pods, float64(spines*supers*each) / float64(2*in.PerServer)}}, spread...)
-		fabric = fmt.Sprintf("pods: %d\n  %s\n  super_spines: %d\n  super_uplinks: %d", pods, fabric, supers,
-			each)
+		fabric = fmt.Sprintf("pods: %d\n  %s\n  super_spines: %d\n  super_uplinks: %d", pods, fabric, supers, each)
 	}
 	d.Bisection = crossing(pods*segments*hosts, spread...)
 	d.Scenario = in.scenario(d.Kind, fabric, 2)

@@ -60,8 +60,7 @@ type Traffic struct {
 // Matrix adds up the transfers of a workload. Rank i runs on GPU i, or is what the graph has behind them.
 func Matrix(d *workload.DAG, g *topo.Graph) (*Traffic, error) {
 	if d.Ranks > g.Ends() {
-		return nil, fmt.Errorf("%s do not fit %s", unit.Plural(d.Ranks, "rank"),
-			unit.Plural(g.TotalGPUs(), "GPU"))
+		return nil, fmt.Errorf("%s do not fit %s", unit.Plural(d.Ranks, "rank"), unit.Plural(g.TotalGPUs(), "GPU"))
 	}
 	t := &Traffic{Ranks: d.Ranks}
 	index := map[int64]int{}

@@ -33,8 +33,7 @@ func (s *Spec) Rise(levels int) (r Rising, err error) {
 			}
 		}
 		if len(r[c]) < levels {
-			return r, fmt.Errorf("lossless queue %d needs %d more above it that no DSCP leads to, "+
-				"lossless or without weight and strict priority; there are %d", c, levels-1, len(r[c])-1)
+			return r, fmt.Errorf("lossless queue %d needs %d more above it that no DSCP leads to, lossless or without weight and strict priority; there are %d", c, levels-1, len(r[c])-1)
 		}
 		share(&s.Queues, c, copies)
 	}

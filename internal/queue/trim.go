@@ -43,8 +43,7 @@ func (s *Spec) trims() error {
 		return nil
 	}
 	if t.Size < MinTrim {
-		return field.New("trim.size", "%v is less than %v, the smallest frame: Ethernet, IPv4, UDP and BTH "+
-			"take 58 bytes with the FCS", t.Size, MinTrim)
+		return field.New("trim.size", "%v is less than %v, the smallest frame: Ethernet, IPv4, UDP and BTH take 58 bytes with the FCS", t.Size, MinTrim)
 	}
 	if t.Size >= s.MTU {
 		return field.New("trim.size", "%v cuts nothing off frames of at most %v (mtu)", t.Size, s.MTU)
@@ -59,14 +58,11 @@ func (s *Spec) trims() error {
 		q := s.DSCP[d.dscp]
 		switch k := &s.Queues[q]; {
 		case !k.Strict:
-			return field.New(d.name, "DSCP %d goes to queue %d, which has no strict priority: headers would "+
-				"wait behind the data that they tell of", d.dscp, q)
+			return field.New(d.name, "DSCP %d goes to queue %d, which has no strict priority: headers would wait behind the data that they tell of", d.dscp, q)
 		case k.Lossless:
-			return field.New(d.name, "DSCP %d goes to queue %d, which is lossless: headers would pause "+
-				"whoever sent them", d.dscp, q)
+			return field.New(d.name, "DSCP %d goes to queue %d, which is lossless: headers would pause whoever sent them", d.dscp, q)
 		case k.Trim:
-			return field.New(d.name, "DSCP %d goes to queue %d, which trims itself: headers cannot be cut "+
-				"again", d.dscp, q)
+			return field.New(d.name, "DSCP %d goes to queue %d, which trims itself: headers cannot be cut again", d.dscp, q)
 		}
 	}
 	return nil

@@ -21,6 +21,4 @@ func (w *WRED) Hit(q unit.Bytes, r *rng.Stream) bool {
 }
 
 // Average moves the averaged queue length towards q; with a weight of 0 it is q.
-func (w *WRED) Average(avg, q unit.Bytes) unit.Bytes {
-	return avg + (q-avg)>>w.Weight
-}
+func (w *WRED) Average(avg, q unit.Bytes) unit.Bytes { return avg + (q-avg)>>w.Weight }

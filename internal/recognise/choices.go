@@ -74,8 +74,7 @@ func (c *class) choices(from, to *group, e end, t, p int, wrap bool) []binding {
 			source(thePort, from.ports, 2)
 		}
 	}
-	return append(c.likely(from, to, p, all), binding{src: anything},
-		binding{src: constant, value: want, cost: 10})
+	return append(c.likely(from, to, p, all), binding{src: anything}, binding{src: constant, value: want, cost: 10})
 }
 
 func abs(v int) int { return max(v, -v) }

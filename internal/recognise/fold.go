@@ -12,8 +12,7 @@ func (f *finder) infer() error {
 		return err
 	}
 	for _, g := range f.groups {
-		if g.kind == cabling.Server || len(g.pad) != 1 || len(g.boxes) != 1 || !g.countable() ||
-			f.aimedAt(g) < 2 {
+		if g.kind == cabling.Server || len(g.pad) != 1 || len(g.boxes) != 1 || !g.countable() || f.aimedAt(g) < 2 {
 			continue
 		}
 		best, by, n := f.rules, 0, len(g.nodes)

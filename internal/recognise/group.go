@@ -82,13 +82,11 @@ func (f *finder) group() error {
 		taken[g.name] = true
 	}
 	slices.SortStableFunc(f.groups, func(a, b *group) int {
-		return cmp.Compare(f.tier[a.nodes[0]],
-			f.tier[b.nodes[0]])
+		return cmp.Compare(f.tier[a.nodes[0]], f.tier[b.nodes[0]])
 	})
 	if len(f.groups) > 20_000 {
 		return &field.Error{File: f.c.Nodes[0].At.File, Msg: fmt.Sprintf(
-			"has %d nodes whose names share nothing but numbers with no other: more than 20000 are no "+
-				"pattern", len(f.groups))}
+			"has %d nodes whose names share nothing but numbers with no other: more than 20000 are no pattern", len(f.groups))}
 	}
 	return nil
 }
@@ -143,8 +141,7 @@ func (g *group) numbers(f *finder, raw [][]string) []*group {
 // apart makes a group of each node.
 func (g *group) apart(f *finder) (out []*group) {
 	for _, n := range g.nodes {
-		out = append(out, &group{text: []string{f.c.Nodes[n].Name}, kind: g.kind, nodes: []int{n},
-			at: [][]int{nil}})
+		out = append(out, &group{text: []string{f.c.Nodes[n].Name}, kind: g.kind, nodes: []int{n}, at: [][]int{nil}})
 	}
 	return out
 }
@@ -292,9 +289,7 @@ func (f *finder) nics() error {
 			if g.kind != cabling.Server {
 				continue
 			}
-			slices.SortStableFunc(c, func(x, y int) int {
-				return f.before(n, f.cables[x].src, f.cables[y].src)
-			})
+			slices.SortStableFunc(c, func(x, y int) int { return f.before(n, f.cables[x].src, f.cables[y].src) })
 			for k, i := range c {
 				f.nic[i] = k + 1
 			}
@@ -304,8 +299,7 @@ func (f *finder) nics() error {
 		}
 	}
 	if odd > 0 {
-		return field.New("--nic-ports", "%d servers have cables that %d ports a NIC do not divide", odd,
-			f.o.NICPorts)
+		return field.New("--nic-ports", "%d servers have cables that %d ports a NIC do not divide", odd, f.o.NICPorts)
 	}
 	if gpus == 0 {
 		return &field.Error{File: f.c.Nodes[0].At.File, Msg: "says that no server has a GPU"}

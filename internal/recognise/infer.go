@@ -71,9 +71,7 @@ func (f *finder) once() error {
 func (c *class) stuck() error {
 	s := c.sample()
 	n := c.f.c.Nodes[c.lo.nodes[s.a]]
-	return field.New("--nic-ports", "the cables of %s follow no pattern, and single ports of a NIC cannot "+
-		"be named: "+
-		"leave it out, so that each of its cables is a NIC", n.Name)
+	return field.New("--nic-ports", "the cables of %s follow no pattern, and single ports of a NIC cannot be named: leave it out, so that each of its cables is a NIC", n.Name)
 }
 
 // sample is the first cable that is left.

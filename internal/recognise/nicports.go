@@ -49,9 +49,7 @@ func (f *finder) cards(g *group) {
 	told, first := f.named(g.nodes[0]), f.c.Nodes[g.nodes[0]].Name
 	for _, n := range g.nodes[1:] {
 		if f.named(n) != told {
-			f.note("the ports of %s and %s are named as of NICs of different sizes: every cable is taken "+
-				"for "+
-				"a NIC (--nic-ports)", first, f.c.Nodes[n].Name)
+			f.note("the ports of %s and %s are named as of NICs of different sizes: every cable is taken for a NIC (--nic-ports)", first, f.c.Nodes[n].Name)
 			return
 		}
 	}
@@ -61,13 +59,11 @@ func (f *finder) cards(g *group) {
 	}
 	if p := f.shared(g); p > 1 {
 		g.ports = p
-		f.note("nothing says which cables of %s share a NIC: a NIC of %d ports for each GPU is assumed "+
-			"(--nic-ports 1 takes every cable for a NIC)", first, p)
+		f.note("nothing says which cables of %s share a NIC: a NIC of %d ports for each GPU is assumed (--nic-ports 1 takes every cable for a NIC)", first, p)
 		return
 	}
 	if n := f.c.Nodes[g.nodes[0]]; n.GPUs > 0 && n.GPUs != len(f.at[g.nodes[0]]) {
-		f.note("nothing says which cables of %s share a NIC: every cable is taken for one (--nic-ports)",
-			first)
+		f.note("nothing says which cables of %s share a NIC: every cable is taken for one (--nic-ports)", first)
 	}
 }
 
@@ -107,8 +103,7 @@ func (f *finder) shared(g *group) (ports int) {
 		if gpus < 0 {
 			gpus = f.o.GPUs
 		}
-		if gpus <= 0 || k%gpus != 0 || k/gpus < 2 || k/gpus > site.MaxNICPorts || ports > 0 &&
-			k/gpus != ports {
+		if gpus <= 0 || k%gpus != 0 || k/gpus < 2 || k/gpus > site.MaxNICPorts || ports > 0 && k/gpus != ports {
 			return 0
 		}
 		ports = k / gpus

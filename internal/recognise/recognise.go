@@ -61,13 +61,10 @@ func Recognise(c *cabling.Cabling, o Options) (*Found, error) {
 	}
 	f.out.Graph = g
 	if named, same := f.keptIn(cabling.Of(g)); same < named {
-		f.note("ports are numbered anew on every switch, in the order of the rules: %d of %d are called "+
-			"as in "+
-			"the source", same, named)
+		f.note("ports are numbered anew on every switch, in the order of the rules: %d of %d are called as in the source", same, named)
 	}
 	if diff := cabling.Same(f.wanted(), cabling.Of(g), true, true); diff != "" {
-		return nil, fmt.Errorf("the description that was found differs from the cables (a bug of "+
-			"Railyard): %s", diff)
+		return nil, fmt.Errorf("the description that was found differs from the cables (a bug of Railyard): %s", diff)
 	}
 	return f.out, nil
 }
@@ -87,8 +84,7 @@ func (f *finder) found() error {
 		guessed := slices.ContainsFunc(f.groups, func(g *group) bool { return g.ports > 1 })
 		if err == nil || f.single || f.o.NICPorts > 0 || !guessed {
 			if err == nil && pattern != nil {
-				f.note("the ports of NICs of several go ways that no rule can say: every cable is taken " +
-					"for a NIC")
+				f.note("the ports of NICs of several go ways that no rule can say: every cable is taken for a NIC")
 			}
 			return err
 		}
@@ -237,8 +233,7 @@ func (f *finder) kinds() error {
 		}
 	}
 	if guessed+unknown > 0 {
-		f.note("%d nodes are servers or switches by how they are cabled: neither the source nor their name "+
-			"says it",
+		f.note("%d nodes are servers or switches by how they are cabled: neither the source nor their name says it",
 			guessed+unknown)
 	}
 	servers := 0
@@ -255,14 +250,11 @@ func (f *finder) kinds() error {
 		x := &f.c.Cables[i]
 		if f.kind[x.A.Node] == cabling.Server && f.kind[x.B.Node] == cabling.Server {
 			return &field.Error{File: x.At.File, Line: x.At.Line, Col: x.At.Col, Msg: fmt.Sprintf(
-				"%s and %s are both servers; a cable needs a switch (name one of them as a switch, or give "+
-					"the "+
-					"source that says what they are)", f.c.End(x.A), f.c.End(x.B))}
+				"%s and %s are both servers; a cable needs a switch (name one of them as a switch, or give the source that says what they are)", f.c.End(x.A), f.c.End(x.B))}
 		}
 	}
 	if servers == 0 {
-		return &field.Error{File: f.c.Nodes[0].At.File, Msg: "no node is a server: nothing would send; " +
-			"--servers says which are"}
+		return &field.Error{File: f.c.Nodes[0].At.File, Msg: "no node is a server: nothing would send; --servers says which are"}
 	}
 	return nil
 }
@@ -417,16 +409,14 @@ func (f *finder) defaults() error {
 		f.note("nothing says the rate of %s: %v (--rate)", unit.Plural(missing, "cable"), rate)
 	}
 	if short > 0 {
-		f.note("nothing says the length of %s: %s to servers and %s between switches "+
-			"(--host-length, --fabric-length)",
+		f.note("nothing says the length of %s: %s to servers and %s between switches (--host-length, --fabric-length)",
 			unit.Plural(short, "cable"), metres(f.o.HostMM, defaultHostMM),
 			metres(f.o.FabricMM, defaultFabricMM))
 	}
 	for i, m := range count {
 		var best wire
 		for w, n := range m {
-			if b := m[best]; n > b || n == b && (w.rate > best.rate || w.rate == best.rate &&
-				w.mm < best.mm) {
+			if b := m[best]; n > b || n == b && (w.rate > best.rate || w.rate == best.rate && w.mm < best.mm) {
 				best = w
 			}
 		}

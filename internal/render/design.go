@@ -22,34 +22,24 @@ import (
 )
 
 // Design decides addresses and numbers for a plan's fabric.
-func Design(p *scenario.Plan, file string, os swconf.OS, addressing, multihome,
-	asic string) (*design.Design, error) {
+func Design(p *scenario.Plan, file string, os swconf.OS, addressing, multihome, asic string) (*design.Design, error) {
 	if multihome == "" {
 		multihome = dialect.Multihome(os)
 	}
 	if p.Scheduled != nil {
-		return nil, fmt.Errorf("fabric.scheduled: VOQs, credits and cells are the chips' own matter, " +
-			"which no switch configuration says; --set fabric.scheduled.on=false renders the switches " +
-			"without")
+		return nil, fmt.Errorf("fabric.scheduled: VOQs, credits and cells are the chips' own matter, which no switch configuration says; --set fabric.scheduled.on=false renders the switches without")
 	}
 	if p.LB.Detours {
-		return nil, fmt.Errorf("lb %s: no switch configuration can say by way of which group packets go; "+
-			"--set lb=ecmp renders shortest ways", p.LB.Name)
+		return nil, fmt.Errorf("lb %s: no switch configuration can say by way of which group packets go; --set lb=ecmp renders shortest ways", p.LB.Name)
 	}
 	if p.IPv6 {
-		return nil, fmt.Errorf("fabric.ip 6: servers are given IPv4 addresses here; --set fabric.ip=4 " +
-			"renders the same switches for them")
+		return nil, fmt.Errorf("fabric.ip 6: servers are given IPv4 addresses here; --set fabric.ip=4 renders the same switches for them")
 	}
 	if p.LB.Ordered || p.LB.Escapes || p.LB.Informed {
-		return nil, fmt.Errorf("lb %s: no public syntax has switches route so; --set lb=ecmp renders "+
-			"shortest ways by hash, --set lb=dlb the least loaded of their ports", p.LB.Name)
+		return nil, fmt.Errorf("lb %s: no public syntax has switches route so; --set lb=ecmp renders shortest ways by hash, --set lb=dlb the least loaded of their ports", p.LB.Name)
 	}
 	if p.LB.ReadsEVs {
-		return nil, fmt.Errorf("lb %s: no public syntax has switches take a port by bits of a UDP port or "+
-			"flow "+
-			"label; --set lb=ecmp renders switches that hash them, --set transport.forwarding=srv6 ways "+
-			"in the "+
-			"packet", p.LB.Name)
+		return nil, fmt.Errorf("lb %s: no public syntax has switches take a port by bits of a UDP port or flow label; --set lb=ecmp renders switches that hash them, --set transport.forwarding=srv6 ways in the packet", p.LB.Name)
 	}
 	carried := p.Default().Carried
 	gap, _ := p.LBValues["flowlet_gap"].(unit.Time)
@@ -74,8 +64,7 @@ func Write(dir string, files []design.File, force bool) error {
 			return input.Fault(fmt.Errorf("%q would lie outside %s: nothing is written", f.Path, dir))
 		}
 		if link := linked(dir, f.Path); link != "" {
-			return input.Fault(fmt.Errorf("%s is a symbolic link: %s would be written where it leads, outside "+
-				"%s; nothing is written", link, f.Path, dir))
+			return input.Fault(fmt.Errorf("%s is a symbolic link: %s would be written where it leads, outside %s; nothing is written", link, f.Path, dir))
 		}
 		_, err := os.Lstat(filepath.Join(dir, f.Path))
 		switch {

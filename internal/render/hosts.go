@@ -19,17 +19,14 @@ const frame = 18
 
 // Hosts are the servers' halves of a plan's fabric, for NICs of a kind; values are the parameters of its
 // DCQCN in place of the plan's, nil: the plan's.
-func Hosts(p *scenario.Plan, kind string, values cc.Values) (files []design.File, notes []string,
-	err error) {
+func Hosts(p *scenario.Plan, kind string, values cc.Values) (files []design.File, notes []string, err error) {
 	s := p.Default()
 	if s.Carried != nil {
-		return nil, nil, field.New("--nic", "%s is carried by NICs with tools of their own, which are "+
-			"not written",
+		return nil, nil, field.New("--nic", "%s is carried by NICs with tools of their own, which are not written",
 			s.Carried.Title)
 	}
 	if len(p.Services) > 1 {
-		notes = append(notes, "jobs have DSCPs or congestion control of their own: servers are written "+
-			"for the first")
+		notes = append(notes, "jobs have DSCPs or congestion control of their own: servers are written for the first")
 	}
 	if len(p.Graph.NICs) > 0 && len(p.Graph.NICs[0].Links) > 1 {
 		notes = append(notes, "NICs have several ports: scripts name one network device for each (its bond)")

@@ -380,8 +380,7 @@ func verdict(w io.Writer, title string, all []result.Variant) {
 	}
 	if s := variants[best].Runs[0]; len(s.Links.Hottest) > 0 && s.Links.Hottest[0].ToHost &&
 		s.Links.Max > 1.2*s.Links.UplinkMax {
-		Wrap(w, "", fmt.Sprintf("The limit is the receiver's link %s (%s; uplinks up to %s): load balancing cannot "+
-			"relieve it.", s.Links.Hottest[0].Name, percent(s.Links.Max), percent(s.Links.UplinkMax)))
+		Wrap(w, "", fmt.Sprintf("The limit is the receiver's link %s (%s; uplinks up to %s): load balancing cannot relieve it.", s.Links.Hottest[0].Name, percent(s.Links.Max), percent(s.Links.UplinkMax)))
 	}
 }
 

@@ -144,8 +144,7 @@ func besideSimulation(w io.Writer, all []diagnose.Compared) {
 	}
 	fmt.Fprintln(w, "beside a simulation of this fabric (per second):")
 	for _, c := range all {
-		Labelled(w, "   ", fmt.Sprintf("%s: %s: %.4g, simulated %.4g", c.Port, c.Counter, c.Seen,
-			c.Simulated))
+		Labelled(w, "   ", fmt.Sprintf("%s: %s: %.4g, simulated %.4g", c.Port, c.Counter, c.Seen, c.Simulated))
 	}
 	fmt.Fprintln(w)
 }

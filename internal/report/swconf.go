@@ -62,8 +62,7 @@ func Tally(w io.Writer, configs []*swconf.Config, hosts []*swconf.Host, title fu
 func Behaviour(w io.Writer, c *swconf.Config, title string) {
 	Wrap(w, "", fmt.Sprintf("%s (%s, %s)", c.Name(), title, c.File))
 	if wd := c.Watchdog; wd.On.V {
-		fmt.Fprintf(w, "PFC watchdog every %v, storm after %v, over after %v\n", wd.Poll.V, wd.Detect.V,
-			wd.Restore.V)
+		fmt.Fprintf(w, "PFC watchdog every %v, storm after %v, over after %v\n", wd.Poll.V, wd.Detect.V, wd.Restore.V)
 	} else {
 		fmt.Fprintln(w, "PFC watchdog off")
 	}
@@ -116,8 +115,7 @@ func Behaviour(w io.Writer, c *swconf.Config, title string) {
 			if tagged {
 				marks, blank = marks+"\t"+orNo(r.COS), "\t\t"
 			}
-			fmt.Fprintf(t, "  %s\t%d\t%s\t%s\t%s\t%s\n", marks, r.Group, clip(r.Queue, 18),
-				r.Schedule, r.ECN, pfc)
+			fmt.Fprintf(t, "  %s\t%d\t%s\t%s\t%s\t%s\n", marks, r.Group, clip(r.Queue, 18), r.Schedule, r.ECN, pfc)
 			if more != "" {
 				fmt.Fprintf(t, "  %s\t\t\t\t%s\n", blank, more)
 			}

@@ -74,8 +74,7 @@ func fill(dir string, m *Manifest, s *Summary, t *Tables, further ...File) error
 	files = append(files, File{"summary.json", asJSON(&sum)}, File{"run.json", asJSON(m)})
 	for _, f := range files {
 		if !ours(f.Name) {
-			return fmt.Errorf("writing the run: %s is missing in the list of a run's files: a fault of "+
-				"Railyard", f.Name)
+			return fmt.Errorf("writing the run: %s is missing in the list of a run's files: a fault of Railyard", f.Name)
 		}
 		m.Files = append(m.Files, f.Name)
 	}
@@ -160,8 +159,7 @@ func ReadSummary(dir string) (*Summary, error) {
 		return nil, fmt.Errorf("%s is damaged: %w", filepath.Join(dir, "summary.json"), typeless(err))
 	}
 	if s.Version == "" {
-		return nil, fmt.Errorf("%s says no version: no run has written it",
-			filepath.Join(dir, "summary.json"))
+		return nil, fmt.Errorf("%s says no version: no run has written it", filepath.Join(dir, "summary.json"))
 	}
 	if err := checkSummary(s, dir); err != nil {
 		return nil, err

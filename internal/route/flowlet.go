@@ -18,10 +18,9 @@ var Flowlet = Policy{
 	},
 	Defaults: param.Values{"flowlet_gap": 50 * unit.Microsecond, "utilisation": 50.,
 		"interval": 20 * unit.Microsecond},
-	Shown: true,
-	DLB:   "flowlet",
-	Unmoved: "no flow fell silent for as long as lb_options.flowlet_gap while its path was loaded, " +
-		"so none moved: RDMA at line rate leaves no gaps.",
+	Shown:   true,
+	DLB:     "flowlet",
+	Unmoved: "no flow fell silent for as long as lb_options.flowlet_gap while its path was loaded, so none moved: RDMA at line rate leaves no gaps.",
 	New: func(v param.Values, s Site) Chooser {
 		c := &flowlet{seed: s.Seed, gap: param.Value[unit.Time](v, "flowlet_gap"),
 			utilisation: param.Value[float64](v, "utilisation") / 100,

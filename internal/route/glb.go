@@ -16,9 +16,7 @@ var GLB = Policy{
 	Defaults: DLB.Defaults,
 	Sprays:   always,
 	Informed: true,
-	New: func(v param.Values, s Site) Chooser {
-		return &glb{dlb: *newDLB(v, s)}
-	},
+	New:      func(v param.Values, s Site) Chooser { return &glb{dlb: *newDLB(v, s)} },
 }
 
 // Informed is a Chooser that hears how its neighbours grade their ports.

@@ -34,8 +34,7 @@ var tierKeys = [Tiers]string{"tier1_bits", "tier2_bits", "tier3_bits"}
 
 func tierBits(tier int) param.Param {
 	return param.Param{Name: tierKeys[tier-1], Kind: param.Count, Min: "1", Max: "16", Zero: true,
-		Doc: fmt.Sprintf("bits of a value that say which port switches of tier %d take; 0: as many as "+
-			"they need",
+		Doc: fmt.Sprintf("bits of a value that say which port switches of tier %d take; 0: as many as they need",
 			tier)}
 }
 
@@ -72,18 +71,14 @@ func LayOut(v param.Values, ports [Tiers]int, room int) (f Fields, key, fault st
 	for i, n := range ports {
 		need := bits.Len(uint(max(n, 1) - 1))
 		if f.Bits[i] != 0 && f.Bits[i] < need {
-			return f, tierKeys[i], fmt.Sprintf("is too narrow: %d bits say one of %d ports, and switches "+
-				"of tier %d choose "+
-				"among %d, which takes %d bits", f.Bits[i], 1<<f.Bits[i], i+1, n, need)
+			return f, tierKeys[i], fmt.Sprintf("is too narrow: %d bits say one of %d ports, and switches of tier %d choose among %d, which takes %d bits", f.Bits[i], 1<<f.Bits[i], i+1, n, need)
 		}
 		f.Bits[i] = max(f.Bits[i], need)
 		v[tierKeys[i]] = f.Bits[i]
 		sum += f.Bits[i]
 	}
 	if sum > room {
-		return f, "", fmt.Sprintf("entropy values are too narrow: the tiers' ports take %d + %d + %d "+
-			"bits, and "+
-			"one has %d for them", f.Bits[0], f.Bits[1], f.Bits[2], room)
+		return f, "", fmt.Sprintf("entropy values are too narrow: the tiers' ports take %d + %d + %d bits, and one has %d for them", f.Bits[0], f.Bits[1], f.Bits[2], room)
 	}
 	return f, "", ""
 }
@@ -106,8 +101,7 @@ func (f *Fields) Values(ports [Tiers]int, planes, each, room int) ([]uint32, err
 	}
 	above := f.shift(Tiers)
 	if again := (each + ways - 1) / ways * planes; uint64(again) > 1<<(uint32(room)-above) {
-		return nil, fmt.Errorf("%d values for each of %d planes take %d bits besides the %d that say which "+
-			"ports, and an entropy value has %d", each, planes, bits.Len(uint(again-1)), above, room)
+		return nil, fmt.Errorf("%d values for each of %d planes take %d bits besides the %d that say which ports, and an entropy value has %d", each, planes, bits.Len(uint(again-1)), above, room)
 	}
 	out := make([]uint32, 0, planes*each)
 	for k := range each {
@@ -129,9 +123,7 @@ const evFixed = 15
 // word is a value without it, value what has such a word.
 func word(ev uint32) uint32 { return ev>>1&^(1<<evFixed-1) | ev&(1<<evFixed-1) }
 
-func value(w uint32) uint32 {
-	return w&^(1<<evFixed-1)<<1 | 1<<evFixed | w&(1<<evFixed-1)
-}
+func value(w uint32) uint32 { return w&^(1<<evFixed-1)<<1 | 1<<evFixed | w&(1<<evFixed-1) }
 
 // Room returns the number of bits of values that are free for structure.
 func Room(ipv6 bool) int {

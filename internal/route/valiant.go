@@ -18,8 +18,7 @@ import (
 var Valiant = Policy{
 	Name: "valiant", Title: "Valiant's detours",
 	Params: []param.Param{
-		{Name: "per_packet", Kind: param.Flag,
-			Doc: "each packet goes by way of a group of its own, not each flow"},
+		{Name: "per_packet", Kind: param.Flag, Doc: "each packet goes by way of a group of its own, not each flow"},
 	},
 	Defaults: param.Values{"per_packet": false},
 	Detours:  true,

@@ -86,8 +86,7 @@ func Guarded(run *fidelity.Simulation, watch exec.Observer, simulate func(exec.O
 	case err != nil:
 		return err
 	case over:
-		return fmt.Errorf("stopped: the run came to need more than the %v of memory that it may use "+
-			"(--memory); retransmissions and samples are not in the estimate", run.Limit)
+		return fmt.Errorf("stopped: the run came to need more than the %v of memory that it may use (--memory); retransmissions and samples are not in the estimate", run.Limit)
 	case run.Interrupted():
 		return ErrInterrupted
 	}

@@ -138,8 +138,7 @@ func (r *Runner) elsewhere(why error, ended bool, took time.Duration) error {
 		}
 	}
 	r.Dir = ""
-	return fmt.Errorf("%w; nor could the run be written to any of %v: only its report is left", why,
-		fallbacks())
+	return fmt.Errorf("%w; nor could the run be written to any of %v: only its report is left", why, fallbacks())
 }
 
 // fallbacks are folders for a run whose own cannot be written.

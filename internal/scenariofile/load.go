@@ -73,8 +73,7 @@ func Cabled(path string, sets []string) (*scenario.Plan, error) {
 	plan, err := Network(path, sets)
 	if err == nil && len(plan.Dark) > 0 {
 		return nil, input.Fault(plan.Refuse("fabric.graph.ocs",
-			"moves circuits (schedule), which only the simulator "+
-				"does; accepted here: an OCS that joins the same ports all the time"))
+			"moves circuits (schedule), which only the simulator does; accepted here: an OCS that joins the same ports all the time"))
 	}
 	return plan, err
 }

@@ -36,9 +36,7 @@ func (j *joiner) between() error {
 	key := j.key + ".between"
 	switch {
 	case j.from.server || r.From != r.To:
-		return field.New(key, "joins the places of one group of switches: from and to are the same; "+
-			"found %s "+
-			"and %s", r.From, r.To)
+		return field.New(key, "joins the places of one group of switches: from and to are the same; found %s and %s", r.From, r.To)
 	case at < 0:
 		return field.New(key, "%s has no place %q; it has %s", r.To, r.Between, orNone(j.to.places))
 	case len(r.Same)+len(r.Match) > 0 || r.Wrap || r.Share:
@@ -64,8 +62,7 @@ func (j *joiner) between() error {
 	for _, v := range order {
 		of = append(of, values[v])
 		if own := r.Each * len(values[v]); own > 0 && own < count*(len(order)-1) {
-			return field.New(j.key+".each", "%s %d has %d nodes of %d cables each, and %d cables to %d "+
-				"others",
+			return field.New(j.key+".each", "%s %d has %d nodes of %d cables each, and %d cables to %d others",
 				r.Between, v, len(values[v]), r.Each, count*(len(order)-1), len(order)-1)
 		}
 	}

@@ -27,8 +27,7 @@ func (b *builder) domains() error {
 			for _, place := range n.typ.Domain {
 				at := g.place(place)
 				if at < 0 {
-					return field.New(where, "%s has no place %q; it has %s", n.group, place,
-						orNone(g.places))
+					return field.New(where, "%s has no place %q; it has %s", n.group, place, orNone(g.places))
 				}
 				key += " " + strconv.Itoa(n.at[at])
 			}

@@ -63,8 +63,7 @@ func (b *builder) racks(key string, e *Group, g *group) (func(at []int) (Rack, e
 	for i, what := range []string{"row", "rack"} {
 		text, ok := e.At.Get(what)
 		if !ok || len(e.At) != 2 {
-			return nil, field.New(key+".at", "found %s; accepted: a row and a rack, {row: pod, rack: n/4}",
-				e.At)
+			return nil, field.New(key+".at", "found %s; accepted: a row and a rack, {row: pod, rack: n/4}", e.At)
 		}
 		x, err := parseExpr(text)
 		if err != nil {

@@ -88,8 +88,7 @@ func (b *builder) stand(n *node) topo.Stand {
 	if g.size[words-1] == 1 {
 		words--
 	}
-	return topo.Stand{Group: n.group, Words: g.places[:words], At: n.at[:words], Row: n.rack.Row,
-		Rack: n.rack.Rack}
+	return topo.Stand{Group: n.group, Words: g.places[:words], At: n.at[:words], Row: n.rack.Row, Rack: n.rack.Rack}
 }
 
 // cable returns the properties of a cable: its rule's words, then the defaults.

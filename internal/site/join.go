@@ -94,8 +94,7 @@ func (j *joiner) run() (err error) {
 	case r.Between != "":
 		return j.between()
 	case r.Each != 0:
-		return field.New(j.key+".each", "is for between: how many cables a node takes before the next "+
-			"one does")
+		return field.New(j.key+".each", "is for between: how many cables a node takes before the next one does")
 	}
 	if err := j.places(); err != nil {
 		return err
@@ -347,8 +346,7 @@ func (j *joiner) end(n *node, nic, port int) error {
 	}
 	count := max(j.rule.Count, j.rule.Lag, 1)
 	if nic > 0 && len(all)*count > 1 {
-		return field.New(j.key, "%s has one cable for port %d of NIC %d, and %d switches (%s, %s) match: "+
-			"say more in same or match, or share: true", n.name, port, nic, len(all), all[0].name,
+		return field.New(j.key, "%s has one cable for port %d of NIC %d, and %d switches (%s, %s) match: say more in same or match, or share: true", n.name, port, nic, len(all), all[0].name,
 			all[len(all)-1].name)
 	}
 	for _, to := range all {

@@ -53,8 +53,7 @@ var groupName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
 // block expands one entry.
 func (b *builder) block(key string, e *Group) error {
 	if !groupName.MatchString(e.Name) {
-		return field.New(key+".name", "%q is no name: a letter, then up to 31 letters, digits, - and _",
-			e.Name)
+		return field.New(key+".name", "%q is no name: a letter, then up to 31 letters, digits, - and _", e.Name)
 	}
 	t := b.types[e.Type]
 	if t == nil {
@@ -122,8 +121,7 @@ func (b *builder) placesOf(key string, e *Group) (vals [][]int, places []string,
 	}
 	for _, p := range e.Per {
 		if !isWord(p.Key) || p.Key == "n" || p.Key == "nic" || p.Key == "port" {
-			return nil, nil, field.New(key+".per", "%q is no word for a place: letters and digits, "+
-				"but not n, nic or port, which are places already", p.Key)
+			return nil, nil, field.New(key+".per", "%q is no word for a place: letters and digits, but not n, nic or port, which are places already", p.Key)
 		}
 		v, err := values(p.Value)
 		if err != nil {

@@ -29,8 +29,7 @@ func newBudget(t *Type) budget {
 	kinds, _ := parsePorts(t.Ports) // checked with the type
 	front := slices.Clone(kinds)
 	sort.SliceStable(kinds, func(i, k int) bool { return kinds[i].rate < kinds[k].rate })
-	b := budget{kinds: kinds, panel: front, split: max(t.Split, 1), used: make([]int, len(kinds)),
-		by: map[int]int{}}
+	b := budget{kinds: kinds, panel: front, split: max(t.Split, 1), used: make([]int, len(kinds)), by: map[int]int{}}
 	for range kinds {
 		b.open = append(b.open, map[unit.Rate]panel.Jack{})
 	}
@@ -131,8 +130,7 @@ func (b *builder) account() error {
 			return field.New(fmt.Sprintf("cables[%d]", rule), "%s", b.sum(n))
 		}
 		if n.ports.ends > n.typ.Radix && n.typ.Radix > 0 {
-			return field.New(fmt.Sprintf("types[%d]", b.typeAt(n.typ)), "%s has %d cables, and a %s has "+
-				"%d ports at most, broken out or not", n.name, n.ports.ends, n.typ.Model, n.typ.Radix)
+			return field.New(fmt.Sprintf("types[%d]", b.typeAt(n.typ)), "%s has %d cables, and a %s has %d ports at most, broken out or not", n.name, n.ports.ends, n.typ.Model, n.typ.Radix)
 		}
 	}
 	for _, n := range b.nodes {

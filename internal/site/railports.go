@@ -31,8 +31,7 @@ func (t *Type) mapped() bool {
 func (t *Type) checkRails(key string) error {
 	switch {
 	case t.RailMap != "" && !slices.Contains(railMaps, t.RailMap):
-		return field.Choice(key+".rail_map", t.RailMap, railMaps, "%s is no map",
-			field.Quote(t.RailMap))
+		return field.Choice(key+".rail_map", t.RailMap, railMaps, "%s is no map", field.Quote(t.RailMap))
 	case t.RailMap != "" && len(t.RailPorts) > 0:
 		return field.New(key+".rail_map", "rail_ports beside it says which ports rails have: one of the two")
 	case t.mapped() && t.Ports == "":
@@ -48,8 +47,7 @@ func (t *Type) checkRails(key string) error {
 				}
 			}
 			slices.Sort(known)
-			return field.New(key+".rail_map", "panel needs a model whose rows of ports are known: %s; "+
-				"or write rail_ports", strings.Join(known, ", "))
+			return field.New(key+".rail_map", "panel needs a model whose rows of ports are known: %s; or write rail_ports", strings.Join(known, ", "))
 		}
 		own, _ := parsePorts(t.Ports)
 		if all, _ := parsePorts(m.Ports); len(own) != 1 || own[0].count != all[0].count {
@@ -117,8 +115,7 @@ func parseJacks(text string) (out []panel.Jack, err error) {
 			k, err = strconv.Atoi(part)
 		}
 		if err != nil || a < 1 || b < a || b > 4096 || broken && (stretch || k < 1 || k > 8) {
-			return nil, fmt.Errorf("%s is no list of ports; accepted: 1,4,7,10, also 1-4 and 5/2, the "+
-				"second part of port 5", field.Quote(text))
+			return nil, fmt.Errorf("%s is no list of ports; accepted: 1,4,7,10, also 1-4 and 5/2, the second part of port 5", field.Quote(text))
 		}
 		for ; a <= b; a++ {
 			out = append(out, panel.Jack{Port: int32(a), Part: uint8(k)})

@@ -21,8 +21,7 @@ func (b *builder) resolveTypes() error {
 		key := fmt.Sprintf("types[%d]", i)
 		t := b.site.Types[i]
 		if !groupName.MatchString(t.Name) {
-			return field.New(key+".name",
-				"%q is no name: a letter, then up to 31 letters, digits, - and _", t.Name)
+			return field.New(key+".name", "%q is no name: a letter, then up to 31 letters, digits, - and _", t.Name)
 		}
 		if b.types[t.Name] != nil {
 			return field.New(key+".name", "%q stands twice", t.Name)
@@ -129,18 +128,15 @@ func (t *Type) check(key string) error {
 		case t.Role != "" || t.Tier != 0 || t.Ports != "" || t.Model != "" && serverOf(t.Model) == nil ||
 			t.Buffer != 0 || t.Pipeline != 0 || t.OS != "" || t.HwSKU != "" || t.RailMap != "" ||
 			t.RailPorts != nil:
-			return field.New(key, "a server (it has gpus or nics) has no role, tier, ports, rail_map, "+
-				"rail_ports, buffer, pipeline or model of a switch, and no os or hwsku")
+			return field.New(key, "a server (it has gpus or nics) has no role, tier, ports, rail_map, rail_ports, buffer, pipeline or model of a switch, and no os or hwsku")
 		case t.GPUs < 0 || t.GPUs > MaxGPUs:
 			return field.New(key+".gpus", "a server has 0 to %d GPUs, found %d", MaxGPUs, t.GPUs)
 		case t.NICs < 1 || t.NICs > MaxNICs:
 			return field.New(key+".nics", "a server has 1 to %d NICs, found %d", MaxNICs, t.NICs)
 		case t.StorageNICs < 0 || t.StorageNICs > 0 && t.StorageNICs >= t.NICs:
-			return field.New(key+".storage_nics", "%d of %s are for storage: at least one has to be left "+
-				"for the GPUs", t.StorageNICs, unit.Plural(t.NICs, "NIC"))
+			return field.New(key+".storage_nics", "%d of %s are for storage: at least one has to be left for the GPUs", t.StorageNICs, unit.Plural(t.NICs, "NIC"))
 		case t.StorageNICs > 0 && t.GPUs == 0:
-			return field.New(key+".storage_nics", "are of servers with GPUs; %s has none, and all its NICs "+
-				"are for storage", t.Name)
+			return field.New(key+".storage_nics", "are of servers with GPUs; %s has none, and all its NICs are for storage", t.Name)
 		case t.NICPorts < 0 || t.NICPorts > MaxNICPorts:
 			return field.New(key+".nic_ports", "a NIC has 1 to %d ports, found %d", MaxNICPorts, t.NICPorts)
 		}
@@ -158,8 +154,7 @@ func (t *Type) check(key string) error {
 	}
 	if t.StorageNICs != 0 || t.NICPorts != 0 || t.NICRate != 0 || t.GPU != "" || t.NVLink != 0 ||
 		t.Pair != 0 || t.Domain != nil {
-		return field.New(key, "a switch (it has neither gpus nor nics) has no nic_ports, nic_rate, "+
-			"storage_nics, gpu, nvlink, nvlink_pair and domain")
+		return field.New(key, "a switch (it has neither gpus nor nics) has no nic_ports, nic_rate, storage_nics, gpu, nvlink, nvlink_pair and domain")
 	}
 	if t.Model != "" {
 		m := modelOf(strings.ToLower(t.Model))
@@ -199,8 +194,7 @@ func (t *Type) check(key string) error {
 // within refuses a front panel that the model does not have.
 func (t *Type) within(key string, m *Model) error {
 	if t.Ports == "" && t.Split > m.Split {
-		return field.New(key+".split", "a port of a %s splits into %d at most, found %d", m.Name,
-			m.Split, t.Split)
+		return field.New(key+".split", "a port of a %s splits into %d at most, found %d", m.Name, m.Split, t.Split)
 	}
 	return nil
 }
@@ -222,8 +216,7 @@ func parsePorts(text string) (kinds []portKind, err error) {
 		n, r, ok := strings.Cut(strings.TrimSpace(part), "x")
 		count, err := strconv.Atoi(strings.TrimSpace(n))
 		if !ok || err != nil || count < 1 || count > 4096 {
-			return nil, fmt.Errorf("%q is no number of ports; accepted: 64x800Gbps, 48x100Gbps+8x400Gbps",
-				part)
+			return nil, fmt.Errorf("%q is no number of ports; accepted: 64x800Gbps, 48x100Gbps+8x400Gbps", part)
 		}
 		rate, err := unit.ParseRate(strings.TrimSpace(r))
 		if err != nil || rate <= 0 {

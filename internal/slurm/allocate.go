@@ -59,8 +59,7 @@ func (c *Cluster) Allocate(r *Request) (*Allocation, error) {
 		if chosen, why = h.choose(true); chosen == nil {
 			return nil, why
 		}
-		h.a.Notes = append(h.a.Notes, Note{Text: fmt.Sprintf("the job waits for nodes that others have "+
-			"(%s are idle): it is shown as if they had ended", unit.Plural(h.idle(), "node"))})
+		h.a.Notes = append(h.a.Notes, Note{Text: fmt.Sprintf("the job waits for nodes that others have (%s are idle): it is shown as if they had ended", unit.Plural(h.idle(), "node"))})
 	}
 	h.share(chosen)
 	h.a.tell(r)
@@ -110,14 +109,11 @@ func (h *hall) names() error {
 
 // features leaves out a constraint where nobody says what features nodes have.
 func (h *hall) features() {
-	if h.r.Constraint == "" || slices.ContainsFunc(h.c.Nodes,
-		func(n Node) bool { return len(n.Features) > 0 }) {
+	if h.r.Constraint == "" || slices.ContainsFunc(h.c.Nodes, func(n Node) bool { return len(n.Features) > 0 }) {
 		return
 	}
 	p, _ := h.r.at("constraint")
-	h.a.Notes = append(h.a.Notes, Note{p, "--constraint=" + h.r.Constraint + ": nobody says what features " +
-		"the " +
-		"nodes have: left out"})
+	h.a.Notes = append(h.a.Notes, Note{p, "--constraint=" + h.r.Constraint + ": nobody says what features the nodes have: left out"})
 	r := *h.r
 	r.Constraint = ""
 	h.r = &r
@@ -199,9 +195,7 @@ func (h *hall) refuse(n *Node, busy bool) string {
 func suits(constraint string, features []string) bool {
 	for _, any := range strings.FieldsFunc(constraint, func(r rune) bool { return r == '|' }) {
 		all := true
-		for _, f := range strings.FieldsFunc(any, func(r rune) bool {
-			return strings.ContainsRune("&,[]()", r)
-		}) {
+		for _, f := range strings.FieldsFunc(any, func(r rune) bool { return strings.ContainsRune("&,[]()", r) }) {
 			f, _, _ = strings.Cut(f, "*")
 			all = all && slices.Contains(features, f)
 		}

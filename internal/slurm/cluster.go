@@ -265,8 +265,7 @@ func (c *Cluster) Check() error {
 		}
 		for _, b := range s.Switches {
 			if !slices.ContainsFunc(c.Switches, func(o Switch) bool { return o.Name == b }) {
-				return s.At.Fail("Switches", "switch %s has switch %s below it, which no line describes",
-					s.Name, b)
+				return s.At.Fail("Switches", "switch %s has switch %s below it, which no line describes", s.Name, b)
 			}
 		}
 	}
@@ -281,8 +280,7 @@ func (c *Cluster) Check() error {
 			}
 		}
 		if len(alone) > 0 {
-			c.Notes = append(c.Notes, Note{c.Switches[0].At, fmt.Sprintf("%s on no switch, which no job "+
-				"with others gets: %s", unit.Plural(len(alone), "node"), field.Clip(Fold(alone)))})
+			c.Notes = append(c.Notes, Note{c.Switches[0].At, fmt.Sprintf("%s on no switch, which no job with others gets: %s", unit.Plural(len(alone), "node"), field.Clip(Fold(alone)))})
 		}
 	}
 	return nil

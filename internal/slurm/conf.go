@@ -20,12 +20,10 @@ type form struct {
 
 // forms in the order in which a text is tried.
 var forms = []form{
-	{"topology.conf, scontrol show topology", regexp.MustCompile(`(?im)^\s*SwitchName=`),
-		(*Cluster).topology},
+	{"topology.conf, scontrol show topology", regexp.MustCompile(`(?im)^\s*SwitchName=`), (*Cluster).topology},
 	{"scontrol show node", regexp.MustCompile(`(?m)^NodeName=\S+ (Arch|CoresPerSocket)=|^NodeName=\S+\s*$`),
 		(*Cluster).shown},
-	{"slurm.conf", regexp.MustCompile(`(?im)^\s*(NodeName|ClusterName|PartitionName|NodeSet)=`),
-		(*Cluster).conf},
+	{"slurm.conf", regexp.MustCompile(`(?im)^\s*(NodeName|ClusterName|PartitionName|NodeSet)=`), (*Cluster).conf},
 	{"sinfo", regexp.MustCompile(`(?m)^.*\bNODELIST\b`), (*Cluster).sinfo},
 }
 
@@ -42,12 +40,9 @@ func (c *Cluster) Read(file string, text []byte) error {
 	}
 	if at := blocks.FindStringIndex(s[:min(len(s), 1<<20)]); at != nil {
 		return Place{File: file, Line: 1 + strings.Count(s[:at[1]], "\n"), Col: 1}.Fail("BlockName",
-			"blocks of "+
-				"nodes (topology/block, Slurm 23.11 and later) are not read; accepted: SwitchName lines "+
-				"(topology/tree)")
+			"blocks of nodes (topology/block, Slurm 23.11 and later) are not read; accepted: SwitchName lines (topology/tree)")
 	}
-	return Place{File: file}.Fail("", "says nothing of a cluster; accepted: slurm.conf, topology.conf, what "+
-		"scontrol show node, scontrol show topology and sinfo print")
+	return Place{File: file}.Fail("", "says nothing of a cluster; accepted: slurm.conf, topology.conf, what scontrol show node, scontrol show topology and sinfo print")
 }
 
 // topology reads topology.conf, and what scontrol shows of it.
@@ -204,8 +199,7 @@ func (c *Cluster) confNode(l, defaults *line) error {
 	}
 	if n.CPUs == 0 {
 		cores := 1
-		for _, key := range []string{"Boards", "Sockets", "SocketsPerBoard", "CoresPerSocket",
-			"ThreadsPerCore"} {
+		for _, key := range []string{"Boards", "Sockets", "SocketsPerBoard", "CoresPerSocket", "ThreadsPerCore"} {
 			k, err := l.count(defaults, key)
 			if err != nil {
 				return err

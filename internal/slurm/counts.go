@@ -53,8 +53,7 @@ func (r *Request) counts() error {
 		case n%each != 0:
 			return r.fail([]string{"gpus-per-task"}, "%d do not divide the %d of a node", each, n)
 		case perNode > 0 && perNode != n/each:
-			return r.fail([]string{"gpus-per-task"}, "%d per task and %d per node make %s on a node, and "+
-				"--ntasks-per-node=%d", each, n, unit.Plural(n/each, "task"), perNode)
+			return r.fail([]string{"gpus-per-task"}, "%d per task and %d per node make %s on a node, and --ntasks-per-node=%d", each, n, unit.Plural(n/each, "task"), perNode)
 		}
 		perNode = n / each
 	}
@@ -71,8 +70,7 @@ func (r *Request) counts() error {
 	}
 	switch {
 	case tasks == 0:
-		return r.fail([]string{"gpus-per-task"}, "needs --ntasks or --gpus beside it: Slurm does not "+
-			"count tasks by nodes here")
+		return r.fail([]string{"gpus-per-task"}, "needs --ntasks or --gpus beside it: Slurm does not count tasks by nodes here")
 	case perNode > tasks:
 		return r.fail([]string{"gpus-per-task"}, "%s on each node, and the job has %d",
 			unit.Plural(perNode, "task"), tasks)

@@ -108,6 +108,4 @@ func place(nodes []int, n int) int {
 }
 
 // list writes numbers with commas.
-func list(all []int) string {
-	return strings.Trim(strings.ReplaceAll(fmt.Sprint(all), " ", ","), "[]")
-}
+func list(all []int) string { return strings.Trim(strings.ReplaceAll(fmt.Sprint(all), " ", ","), "[]") }

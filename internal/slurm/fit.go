@@ -77,9 +77,7 @@ func (h *hall) lowest(nodes int) (best []int) {
 
 // below reports whether a part is below a switch that has enough of everything.
 func (h *hall) below(part []int, nodes int) bool {
-	return slices.ContainsFunc(h.tree, func(p []int) bool {
-		return within(part, p) && h.enough(p, nodes)
-	})
+	return slices.ContainsFunc(h.tree, func(p []int) bool { return within(part, p) && h.enough(p, nodes) })
 }
 
 // within reports whether a part is part of another one.
@@ -151,8 +149,7 @@ func (h *hall) best(part []int, nodes int) (chosen []int) {
 func (h *hall) scattered(leaves int) {
 	if s := h.r.Switches; s > 0 && leaves > s && len(h.c.Switches) > 0 {
 		p, _ := h.r.at("switches")
-		h.a.Notes = append(h.a.Notes, Note{p, fmt.Sprintf("--switches asks for %s, and the nodes are on "+
-			"%d: Slurm waits for better ones, then takes these", unit.Plural(s, "leaf"), leaves)})
+		h.a.Notes = append(h.a.Notes, Note{p, fmt.Sprintf("--switches asks for %s, and the nodes are on %d: Slurm waits for better ones, then takes these", unit.Plural(s, "leaf"), leaves)})
 	}
 }
 

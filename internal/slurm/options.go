@@ -62,8 +62,7 @@ var bearing = []option{
 	{"array", 'a', value, unread("every task of an array is a job of its own: one of them is shown")},
 	{"nodefile", 'F', value, unread("the file is not read: which nodes, --nodelist says")},
 	{"segment", 0, value, func(r *Request, v string) error {
-		return field.New("", "found %s: segments are of blocks of nodes (topology/block, Slurm 23.11 and "+
-			"later), and nodes are chosen by switches here; accepted: --switches, --nodelist",
+		return field.New("", "found %s: segments are of blocks of nodes (topology/block, Slurm 23.11 and later), and nodes are chosen by switches here; accepted: --switches, --nodelist",
 			field.Quote(v))
 	}},
 	{"het-group", 0, value, func(r *Request, v string) error {
@@ -222,8 +221,7 @@ func (r *Request) take(o option, arg string, w Word) error {
 		r.At = map[string]Place{}
 	}
 	if strings.ContainsRune(arg, Unknown) {
-		r.Notes = append(r.Notes, Note{w.At, fmt.Sprintf("--%s=%s is not known here: left out", o.long,
-			Open(arg))})
+		r.Notes = append(r.Notes, Note{w.At, fmt.Sprintf("--%s=%s is not known here: left out", o.long, Open(arg))})
 		return nil
 	}
 	r.At[o.long] = w.At
@@ -255,8 +253,7 @@ func (r *Request) unknown(w Word, name string) error {
 	if e := w.At.choice("--"+field.Clip(name), name, names, "is no option of Slurm's"); e.Hint != "" {
 		return e
 	}
-	r.Notes = append(r.Notes, Note{w.At, fmt.Sprintf("--%s is no option that is known here (a plugin's?): "+
-		"left out", field.Clip(name))})
+	r.Notes = append(r.Notes, Note{w.At, fmt.Sprintf("--%s is no option that is known here (a plugin's?): left out", field.Clip(name))})
 	return nil
 }
 

@@ -136,8 +136,7 @@ func (a *Allocation) stepNodes(s *Step, own *Request) error {
 		want = min(want, n)
 	}
 	for i := range a.Shares {
-		if len(s.Nodes) < want && !slices.Contains(s.Nodes, i) &&
-			!slices.Contains(own.Exclude, names[i]) {
+		if len(s.Nodes) < want && !slices.Contains(s.Nodes, i) && !slices.Contains(own.Exclude, names[i]) {
 			s.Nodes = append(s.Nodes, i)
 		}
 	}

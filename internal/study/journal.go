@@ -45,8 +45,7 @@ func OpenJournal(path string, anew bool, resume func(text []byte) (sound int, er
 		}
 		if len(text) > 0 {
 			if sound, err = resume(text); err != nil {
-				return nil, 0, input.Fault(fmt.Errorf("%s cannot be resumed: %w; another --out, or --force to "+
-					"begin anew", path, err))
+				return nil, 0, input.Fault(fmt.Errorf("%s cannot be resumed: %w; another --out, or --force to begin anew", path, err))
 			}
 		}
 	}

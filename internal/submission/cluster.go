@@ -56,9 +56,7 @@ func (c *Request) cluster() (*cluster, error) {
 	case c.Cluster != "":
 		return simulatedCluster(c.Cluster)
 	case len(files) == 0:
-		return nil, field.New("--cluster", "is missing: a scenario whose servers the job gets; or what "+
-			"Slurm "+
-			"says of a cluster, by --slurm-conf, --topology, --sinfo, --scontrol")
+		return nil, field.New("--cluster", "is missing: a scenario whose servers the job gets; or what Slurm says of a cluster, by --slurm-conf, --topology, --sinfo, --scontrol")
 	}
 	k := &cluster{slurm: &slurm.Cluster{}, from: files}
 	for _, f := range files {
@@ -192,9 +190,7 @@ func (k *cluster) scenarioOf(a *slurm.Allocation, rate unit.Rate) (string, error
 	for _, s := range a.Shares {
 		n := &k.slurm.Nodes[s.Node]
 		if gpus != 0 && n.GPUs != gpus {
-			return "", field.New("--cluster", "%s has %s and others of the job have %d: a scenario "+
-				"describes "+
-				"such a cluster", n.Name, unit.Plural(n.GPUs, "GPU"), gpus)
+			return "", field.New("--cluster", "%s has %s and others of the job have %d: a scenario describes such a cluster", n.Name, unit.Plural(n.GPUs, "GPU"), gpus)
 		}
 		gpus = n.GPUs
 		if kind == "" {
@@ -207,8 +203,7 @@ func (k *cluster) scenarioOf(a *slurm.Allocation, rate unit.Rate) (string, error
 	}
 	if kind == "" {
 		kind = "h100"
-		k.notes = append(k.notes, "no file says which GPUs the nodes have: h100 are assumed (--set "+
-			"server.gpu=a100 changes it)")
+		k.notes = append(k.notes, "no file says which GPUs the nodes have: h100 are assumed (--set server.gpu=a100 changes it)")
 	}
 	var leaves, hosts []string
 	size, most := map[string]int{}, 0
@@ -256,9 +251,7 @@ func (k *cluster) scenarioOf(a *slurm.Allocation, rate unit.Rate) (string, error
 	if spines > 0 {
 		above = fmt.Sprintf(", %s above with as many cables up as down", unit.Plural(spines, "spine"))
 	}
-	k.notes = append(k.notes, fmt.Sprintf("Slurm knows no NICs and no cables: a NIC of %v for each GPU "+
-		"and a "+
-		"switch for each rail of %s%s are assumed", rate, unit.Plural(len(leaves), "leaf"), above))
+	k.notes = append(k.notes, fmt.Sprintf("Slurm knows no NICs and no cables: a NIC of %v for each GPU and a switch for each rail of %s%s are assumed", rate, unit.Plural(len(leaves), "leaf"), above))
 	return b.String(), nil
 }
 

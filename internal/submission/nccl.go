@@ -67,8 +67,7 @@ func (s *Submission) nccl() (t told) {
 			if k := ofTransport[v.Name]; whole && n >= k.least && n <= k.most {
 				t.transport = append(t.transport, [2]string{k.key, v.Value})
 			} else {
-				note(v.Name, v.Value, fmt.Sprintf("is no %s from %d to %d: left out", k.what, k.least,
-					k.most))
+				note(v.Name, v.Value, fmt.Sprintf("is no %s from %d to %d: left out", k.what, k.least, k.most))
 			}
 		case "NCCL_MAX_NCHANNELS", "NCCL_MAX_NRINGS":
 			if whole && n >= 1 && n <= 64 {
@@ -113,8 +112,7 @@ func (s *Submission) nccl() (t told) {
 		case "NCCL_ALGO":
 			switch in := picked(v.Value, algorithms, ncclNames); len(in) {
 			case 0:
-				note(v.Name, v.Value, "is left to NCCL's tuning model; read are lists of Ring, Tree, NVLS "+
-					"and NVLSTree")
+				note(v.Name, v.Value, "is left to NCCL's tuning model; read are lists of Ring, Tree, NVLS and NVLSTree")
 			case 1:
 				t.algorithm = in[0]
 			default:
@@ -123,8 +121,7 @@ func (s *Submission) nccl() (t told) {
 		case "NCCL_PROTO":
 			switch in := picked(v.Value, coll.Protocols, nil); len(in) {
 			case 0:
-				note(v.Name, v.Value, "is left to NCCL's tuning model; read are lists of LL, LL128 and "+
-					"Simple")
+				note(v.Name, v.Value, "is left to NCCL's tuning model; read are lists of LL, LL128 and Simple")
 			case 1:
 				t.protocol = in[0]
 			default:
@@ -142,13 +139,11 @@ func (s *Submission) nccl() (t told) {
 	}
 	for _, kv := range t.transport {
 		if t.split && kv[0] == "qps" && kv[1] != "1" {
-			note("NCCL_IB_SPLIT_DATA_ON_QPS", "0", "NCCL sends each message over one queue pair; simulated "+
-				"are parts of it over all")
+			note("NCCL_IB_SPLIT_DATA_ON_QPS", "0", "NCCL sends each message over one queue pair; simulated are parts of it over all")
 		}
 	}
 	if len(unread) > 0 {
-		s.crew.Notes = append(s.crew.Notes, slurm.Note{At: s.crew.Launch.At, Text: "of NCCL's variables " +
-			"not read, though they may change what it does: " + strings.Join(unread, ", ")})
+		s.crew.Notes = append(s.crew.Notes, slurm.Note{At: s.crew.Launch.At, Text: "of NCCL's variables not read, though they may change what it does: " + strings.Join(unread, ", ")})
 	}
 	t.without = slices.Compact(t.without)
 	return t
@@ -164,8 +159,7 @@ func (s *Submission) noteNCCL(name, value, text string) {
 // server here; NCCL may be given fewer or more.
 func (s *Submission) collective(say told, kind, algorithm string) string {
 	var b strings.Builder
-	rings := algorithm == coll.ByRing || algorithm == "auto" && (kind == "all-gather" ||
-		kind == "reduce-scatter")
+	rings := algorithm == coll.ByRing || algorithm == "auto" && (kind == "all-gather" || kind == "reduce-scatter")
 	usual := 0
 	for i := range s.crew.Processes {
 		usual = max(usual, s.crew.Processes[i].Local+1)
@@ -177,8 +171,7 @@ func (s *Submission) collective(say told, kind, algorithm string) string {
 	asked := n != usual || say.cross
 	switch {
 	case asked && (kind == "all-to-all" || kind == "broadcast" || algorithm != "auto" && !rings):
-		s.noteNCCL("NCCL_MIN_NCHANNELS, NCCL_MAX_NCHANNELS, NCCL_CROSS_NIC", fmt.Sprint(n), "are of rings: "+
-			"left out")
+		s.noteNCCL("NCCL_MIN_NCHANNELS, NCCL_MAX_NCHANNELS, NCCL_CROSS_NIC", fmt.Sprint(n), "are of rings: left out")
 	case asked:
 		fmt.Fprintf(&b, ", channels: %d", n)
 		if say.cross {
@@ -188,8 +181,7 @@ func (s *Submission) collective(say told, kind, algorithm string) string {
 	if say.buffer > 0 && rings {
 		fmt.Fprintf(&b, ", chunk: %dB", say.buffer/8) // of its eight slots (NCCL_STEPS)
 	} else if say.buffer > 0 {
-		s.noteNCCL("NCCL_BUFFSIZE", fmt.Sprint(say.buffer), "cuts rings' data into pieces; without "+
-			"NCCL_ALGO=Ring it is left out")
+		s.noteNCCL("NCCL_BUFFSIZE", fmt.Sprint(say.buffer), "cuts rings' data into pieces; without NCCL_ALGO=Ring it is left out")
 	}
 	if len(say.without) > 0 && (algorithm == "auto" || say.protocol == "auto") && kind != "all-to-all" &&
 		kind != "broadcast" {
@@ -206,8 +198,7 @@ func (s *Submission) training(say told) string {
 			fmt.Fprintf(&b, "      %s: %s\n", name, value)
 		}
 	}
-	if slices.Contains(say.without, coll.ByNVLS) || say.algorithm == coll.ByRing ||
-		say.algorithm == coll.ByTree {
+	if slices.Contains(say.without, coll.ByNVLS) || say.algorithm == coll.ByRing || say.algorithm == coll.ByTree {
 		key("tp_algorithm", coll.ByRing) // trees are between servers
 	}
 	if say.algorithm == coll.ByTree || say.algorithm == coll.ByNVLSTree {
@@ -215,12 +206,10 @@ func (s *Submission) training(say told) string {
 	}
 	if say.buffer > 0 {
 		s.noteNCCL("NCCL_BUFFSIZE", fmt.Sprint(say.buffer),
-			"acts on benchmarks; a training's rings have whole "+
-				"steps: left out")
+			"acts on benchmarks; a training's rings have whole steps: left out")
 	}
 	if say.cross {
-		s.noteNCCL("NCCL_CROSS_NIC", "1",
-			"acts on benchmarks; a training's rings keep to their rails: left out")
+		s.noteNCCL("NCCL_CROSS_NIC", "1", "acts on benchmarks; a training's rings keep to their rails: left out")
 	}
 	return b.String()
 }

@@ -97,8 +97,7 @@ func (s *Submission) onNICs(text string, say told, note func(name, value, text s
 	case gpus%n != 0:
 		return left(fmt.Sprintf("would leave %d NICs, which %d GPUs do not divide over", n, gpus))
 	}
-	note("NCCL_IB_HCA", say.hca, fmt.Sprintf("%d of %d NICs are used, the fabric is simulated without the "+
-		"others", n, nics))
+	note("NCCL_IB_HCA", say.hca, fmt.Sprintf("%d of %d NICs are used, the fabric is simulated without the others", n, nics))
 	text, _ = scenario.SetKey(text, "server", "nics", strconv.Itoa(n))
 	return text
 }

@@ -108,8 +108,7 @@ func (c *Request) launch(s *Submission) error {
 		return c.idle(s)
 	}
 	if filepath.Base(l.Program) == "sbatch" {
-		return l.At.Fail("sbatch", "the script submits another one: read that, with these options as "+
-			"--option")
+		return l.At.Fail("sbatch", "the script submits another one: read that, with these options as --option")
 	}
 	var err error
 	if s.work, err = l.Work(s.found.File); err != nil {
@@ -131,18 +130,14 @@ func (c *Request) launch(s *Submission) error {
 		return err
 	}
 	if s.train == nil {
-		s.Nothing = l.At.Fail(field.Clip(slurm.Open(l.Program)), "what it computes is not said by its "+
-			"flags or "+
-			"the files that they name; --model NAME, and --set jobs[0].training.tp=8 and so on, say it")
+		s.Nothing = l.At.Fail(field.Clip(slurm.Open(l.Program)), "what it computes is not said by its flags or the files that they name; --model NAME, and --set jobs[0].training.tp=8 and so on, say it")
 	}
 	return nil
 }
 
 // idle says why a script starts nothing: what was noted on the way.
 func (c *Request) idle(s *Submission) error {
-	all := field.List{slurm.Place{File: c.Script}.Fail("", "starts no program that is known; accepted: "+
-		"srun, "+
-		"torchrun, mpirun, deepspeed, accelerate, python, and scripts that lie beside it")}
+	all := field.List{slurm.Place{File: c.Script}.Fail("", "starts no program that is known; accepted: srun, torchrun, mpirun, deepspeed, accelerate, python, and scripts that lie beside it")}
 	for i, n := range s.found.Notes {
 		if i == 4 {
 			break
@@ -193,8 +188,7 @@ func (c *Request) plan(s *Submission) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(&b, "\njobs:\n  - name: %s\n    on: [%s]\n%s", strconv.Quote(name), strings.Join(on, ", "),
-		say.job)
+	fmt.Fprintf(&b, "\njobs:\n  - name: %s\n    on: [%s]\n%s", strconv.Quote(name), strings.Join(on, ", "), say.job)
 	if s.train != nil {
 		file := name + "-model.json"
 		if s.train.Shape.Name == "" {

@@ -84,8 +84,7 @@ func (c *Config) Settle() {
 			}
 			p.MTU = a.MTU.MTU
 		}
-		if b := c.Bundle(p.Channel.V); p.Channel.Is() && b != nil && b.Watchdog.Is() &&
-			c.Bundling.PFC != MembersOwn {
+		if b := c.Bundle(p.Channel.V); p.Channel.Is() && b != nil && b.Watchdog.Is() && c.Bundling.PFC != MembersOwn {
 			p.Watchdog = b.Watchdog
 		}
 		if a.PFC != p {
@@ -140,6 +139,4 @@ func (q *QoS) SaysCOS() bool {
 
 // byTags reports whether a port classifies by 802.1p priorities and by no DSCP: what a packet's DSCP is does
 // not matter there.
-func (q *QoS) byTags() bool {
-	return q.SaysCOS() && !slices.ContainsFunc(q.DSCP[:], Said[uint8].Is)
-}
+func (q *QoS) byTags() bool { return q.SaysCOS() && !slices.ContainsFunc(q.DSCP[:], Said[uint8].Is) }

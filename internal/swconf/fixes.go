@@ -15,9 +15,7 @@ type wording struct {
 }
 
 // in is the remedy for a configuration. The routing of SONiC is FRR's.
-func (w wording) in(c *Config) string {
-	return cmp.Or(w.by[c.OS], w.words)
-}
+func (w wording) in(c *Config) string { return cmp.Or(w.by[c.OS], w.words) }
 
 // routing is the remedy for a BGP line: SONiC's stand in FRR's file.
 func (w wording) routing(c *Config) string {

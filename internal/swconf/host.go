@@ -251,8 +251,7 @@ func (h *Host) Rows(n *HostNIC) (rows []HostRow) {
 		}
 	}
 	for i := 7; i >= 0; i-- {
-		r := HostRow{Priority: i, DSCP: ranges(dscps[i]), PFC: onOff(n.PFC[i]), ECN: halves(n.NP[i],
-			n.RP[i]),
+		r := HostRow{Priority: i, DSCP: ranges(dscps[i]), PFC: onOff(n.PFC[i]), ECN: halves(n.NP[i], n.RP[i]),
 			Class: n.class(i), For: h.purpose(n, i)}
 		if r.DSCP != "" || n.PFC[i].V || n.NP[i].V || n.RP[i].V ||
 			r.For != "" { // else nothing happens in it

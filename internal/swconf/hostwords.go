@@ -78,8 +78,7 @@ func (h *Host) Lines(n *HostNIC) (out []string) {
 		add("rdma_cm: %s", n.Mode.V)
 	}
 	if n.MTU.Is() || n.PathMTU.Is() {
-		add("MTU %s, path MTU %s", orDash(n.MTU.Is(), int64(n.MTU.V)), orDash(n.PathMTU.Is(),
-			int64(n.PathMTU.V)))
+		add("MTU %s, path MTU %s", orDash(n.MTU.Is(), int64(n.MTU.V)), orDash(n.PathMTU.Is(), int64(n.PathMTU.V)))
 	}
 	if n.CC.Is() {
 		add("congestion control %s", onOff(n.CC))

@@ -34,9 +34,7 @@ type Input struct {
 func UsualDSCPs(configs []*Config) (data, cnp int) {
 	said := func(d int) (n int) {
 		for _, c := range configs {
-			lossless := func(q *QoS) bool {
-				return q != nil && q.DSCP[d].Is() && q.Queues[q.DSCP[d].V&7].Pause.Is()
-			}
+			lossless := func(q *QoS) bool { return q != nil && q.DSCP[d].Is() && q.Queues[q.DSCP[d].V&7].Pause.Is() }
 			q, _ := c.Typical()
 			if lossless(q) || (c.OS == SONiC || c.OS == EOS) && slices.ContainsFunc(c.Ports,
 				func(p *Port) bool {

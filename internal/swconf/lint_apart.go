@@ -22,16 +22,14 @@ func (l *linter) portsApart() {
 			continue
 		}
 		if e.port.Channel.Is() {
-			l.say(e.port.Channel.At, "an access port without a channel", "%s is in port channel %d, and %s "+
-				"has no bundle (server.bond apart)", e.port.Name, e.port.Channel.V, l.Graph.NICName(i))
+			l.say(e.port.Channel.At, "an access port without a channel", "%s is in port channel %d, and %s has no bundle (server.bond apart)", e.port.Name, e.port.Channel.V, l.Graph.NICName(i))
 		}
 		at := card{n.Host, n.Index}
 		switch o := first[at]; {
 		case o == nil:
 			first[at] = e
 		case o.port.VLAN.Is() && e.port.VLAN.Is() && o.port.VLAN.V == e.port.VLAN.V:
-			l.say(e.port.VLAN.At, "a VLAN and a subnet for each port", "%s and %s of %s are in VLAN %d, and "+
-				"lead to one NIC without a bundle, %s", e.port.Name, o.port.Name, o.c.Name(), e.port.VLAN.V,
+			l.say(e.port.VLAN.At, "a VLAN and a subnet for each port", "%s and %s of %s are in VLAN %d, and lead to one NIC without a bundle, %s", e.port.Name, o.port.Name, o.c.Name(), e.port.VLAN.V,
 				l.Graph.CardName(i))
 		}
 	}

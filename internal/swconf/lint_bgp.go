@@ -50,8 +50,7 @@ func (l *linter) bgpInactive() {
 	l.routed(func(c *Config, b *BGP) {
 		for _, n := range b.Neighbors {
 			if !n.Active && !n.Down.V && !c.Part { // of a part: families may stand elsewhere
-				l.say(n.At, fixFamily.routing(c),
-					"neighbour %s is in no address family", n.Name())
+				l.say(n.At, fixFamily.routing(c), "neighbour %s is in no address family", n.Name())
 			}
 		}
 	})
@@ -78,8 +77,7 @@ func (l *linter) bgpSilent() {
 func (l *linter) bgpUnnumbered() {
 	l.routed(func(c *Config, b *BGP) {
 		for _, n := range b.Neighbors {
-			if p := c.named(n.Port); n.Port != "" && p != nil && c.OS != FRR && !p.LinkOnly.V &&
-				len(p.Addrs) == 0 {
+			if p := c.named(n.Port); n.Port != "" && p != nil && c.OS != FRR && !p.LinkOnly.V && len(p.Addrs) == 0 {
 				l.say(first(p.LinkOnly.At, p.At), "give the port an IPv6 link-local address",
 					"%s has an unnumbered neighbour and no IPv6 address", p.Name)
 			}

@@ -162,8 +162,7 @@ func (l *linter) cnpStrict() {
 			l.findings[len(l.findings)-1].Severity = Warning // strict on most platforms unless said
 			return
 		}
-		l.say(at, fixStrict.in(v.c),
-			"CNPs (DSCP %d) go to queue %d, which has no strict priority", l.CNPDSCP, i)
+		l.say(at, fixStrict.in(v.c), "CNPs (DSCP %d) go to queue %d, which has no strict priority", l.CNPDSCP, i)
 	})
 }
 
@@ -184,8 +183,7 @@ func (l *linter) cnpLossless() {
 	l.variants(func(v variant) {
 		i, said := l.cnp(v.q)
 		if q := &v.q.Queues[i]; said && q.Pause.Is() && i != l.data(v.q) {
-			l.say(q.Pause.At, "take the pause off the queue of CNPs",
-				"queue %d carries CNPs and is paused by PFC", i)
+			l.say(q.Pause.At, "take the pause off the queue of CNPs", "queue %d carries CNPs and is paused by PFC", i)
 		}
 	})
 }
@@ -196,8 +194,7 @@ func (l *linter) dataStrict() {
 		cnp, _ := l.cnp(v.q)
 		if q := &v.q.Queues[i]; v.q.DSCP[l.DataDSCP].Is() && q.Strict.V && q.Strict.Is() &&
 			(l.CNPDSCP == Unsaid || i != cnp) {
-			l.say(q.Strict.At, fixShare.in(v.c),
-				"queue %d carries RoCE data with strict priority", i)
+			l.say(q.Strict.At, fixShare.in(v.c), "queue %d carries RoCE data with strict priority", i)
 		}
 	})
 }
@@ -274,9 +271,7 @@ func (l *linter) dscpDiffers() {
 				at = first(v.q.Feeds[most], v.q.Input.At)
 			}
 			apart := d != l.DataDSCP && d != l.CNPDSCP && (!paused || slices.ContainsFunc(all,
-				func(o variant) bool {
-					return o.c == v.c && o.q.DSCP[d].V == most && o.q.Input.V != v.q.Input.V
-				}))
+				func(o variant) bool { return o.c == v.c && o.q.DSCP[d].V == most && o.q.Input.V != v.q.Input.V }))
 			f := fault{at, m.V, most, apart}
 			if bad[f] == nil {
 				order = append(order, f)

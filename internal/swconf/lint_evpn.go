@@ -50,8 +50,7 @@ func (l *linter) evpnSegment() {
 		switch {
 		case segment.Line == 0:
 		case !c.Shares.V:
-			l.sayOf(c)(segment, "evpn multihoming",
-				"%s has Ethernet segments and multihoming is off", c.Name())
+			l.sayOf(c)(segment, "evpn multihoming", "%s has Ethernet segments and multihoming is off", c.Name())
 		case !watched:
 			fix, say := "evpn multihoming core-tracking on the uplinks", l.sayOf(c)
 			if c.OS == EOS {

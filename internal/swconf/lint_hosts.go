@@ -394,8 +394,7 @@ func (l *linter) hostPathMTU() {
 				"RoCE packets carry %d bytes, not %d", n.PathMTU.V, l.PathMTU)
 		case n.MTU.Is() && int(n.MTU.V) < l.PathMTU+inIP:
 			x.fault(n, n.MTU.At, fmt.Sprintf("an MTU of %d or more", l.PathMTU+inIP),
-				"MTU %d holds no RoCE packets of %d bytes: the path MTU falls to the next power of two "+
-					"below",
+				"MTU %d holds no RoCE packets of %d bytes: the path MTU falls to the next power of two below",
 				int64(n.MTU.V), l.PathMTU)
 		}
 	})

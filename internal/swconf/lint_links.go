@@ -70,8 +70,7 @@ func (l *linter) portDown() {
 	l.cables(func(a, b *end) {
 		for _, e := range []*end{a, b} {
 			if e.port != nil && e.port.Down.V {
-				l.say(first(e.port.Down.At, e.port.At), fixUp.in(e.c),
-					"%s is cabled and shut down", e.port.Name)
+				l.say(first(e.port.Down.At, e.port.At), fixUp.in(e.c), "%s is cabled and shut down", e.port.Name)
 			}
 		}
 	})
@@ -287,8 +286,7 @@ func (l *linter) undefined() {
 				if !kinds[r.Kind] { // of a part that defines none of the kind: they may stand elsewhere
 					say = l.sayOf(c)
 				}
-				say(r.At, "define it, or correct the name", "%s %s is applied and not defined",
-					r.Kind, r.Name)
+				say(r.At, "define it, or correct the name", "%s %s is applied and not defined", r.Kind, r.Name)
 			}
 		}
 	}

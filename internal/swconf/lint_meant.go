@@ -63,9 +63,7 @@ func (c *Config) carriesRoCE() bool {
 			all = append(all, p.QoS)
 		}
 	}
-	return slices.ContainsFunc(all, func(q *QoS) bool {
-		return q != nil && (q.paused() != 0 || q.marks())
-	})
+	return slices.ContainsFunc(all, func(q *QoS) bool { return q != nil && (q.paused() != 0 || q.marks()) })
 }
 
 // byCOS reports whether a queue that belongs to a kind of packets gets them by their 802.1p priority, while

@@ -62,10 +62,7 @@ func (l *linter) hostDiffers() {
 			m, ok := h.DataDSCP(n)
 			return mark{m.DSCP, m.At}, ok && !m.Partly
 		}},
-		{"CNPs", func(_ *Host, n *HostNIC) (mark, bool) {
-			return mark{n.CNPDSCP.V, n.CNPDSCP.At},
-				n.CNPDSCP.Is()
-		}},
+		{"CNPs", func(_ *Host, n *HostNIC) (mark, bool) { return mark{n.CNPDSCP.V, n.CNPDSCP.At}, n.CNPDSCP.Is() }},
 	} {
 		var all []uint8
 		for _, x := range l.sided() {
@@ -111,12 +108,10 @@ func (l *linter) hostGID() {
 		case found == nil:
 			x.fault(n, v.At, fix, "NCCL_IB_GID_INDEX is %d, and the device has no such address", v.V)
 		case !found.V2:
-			x.fault(n, v.At, fix, "NCCL_IB_GID_INDEX %d is RoCE v1, which has no IP header: no DSCP, no "+
-				"ECN, no routing",
+			x.fault(n, v.At, fix, "NCCL_IB_GID_INDEX %d is RoCE v1, which has no IP header: no DSCP, no ECN, no routing",
 				v.V)
 		case found.Local:
-			x.fault(n, v.At, fix, "NCCL_IB_GID_INDEX %d is a link-local address: it reaches no other "+
-				"subnet", v.V)
+			x.fault(n, v.At, fix, "NCCL_IB_GID_INDEX %d is a link-local address: it reaches no other subnet", v.V)
 		}
 	})
 }
@@ -148,8 +143,7 @@ func (l *linter) hostQPs() {
 		if where != "" && !told[at] {
 			told[at] = true
 			l.say(at, "NCCL_IB_QPS_PER_CONNECTION 4, or load balancing that is not by hash alone",
-				"one queue pair per connection, and %s chooses paths by hash: few flows share them "+
-					"unevenly", where)
+				"one queue pair per connection, and %s chooses paths by hash: few flows share them unevenly", where)
 		}
 	})
 }

@@ -9,8 +9,7 @@ func (l *linter) srv6() {
 	for _, c := range l.Configs {
 		for _, s := range c.SRv6.SIDs {
 			if o := owner[s.Prefix]; o != nil && s.Action == "uN" {
-				l.say(s.At, "a uSID of its own for every switch", "%s has the SID %v of "+
-					"%s", c.Name(), s.Prefix,
+				l.say(s.At, "a uSID of its own for every switch", "%s has the SID %v of %s", c.Name(), s.Prefix,
 					o.Name())
 			}
 			owner[s.Prefix] = c
@@ -22,18 +21,14 @@ func (l *linter) srv6() {
 				}
 			}
 			if c.Trim.DSCP.Is() && s.Pipe.V {
-				l.say(s.Pipe.At, "decap_dscp_mode uniform", "%v takes the outer header off and keeps the "+
-					"inner "+
-					"DSCP, while switches trim to DSCP %d: the NIC does not learn of it", s.Prefix,
+				l.say(s.Pipe.At, "decap_dscp_mode uniform", "%v takes the outer header off and keeps the inner DSCP, while switches trim to DSCP %d: the NIC does not learn of it", s.Prefix,
 					c.Trim.DSCP.V)
 			}
 		}
 		for _, loc := range c.SRv6.Locators {
 			own := netip.PrefixFrom(loc.Prefix.Addr(), loc.Block).Masked()
 			if block.IsValid() && own != block {
-				l.say(loc.At, "one block for the whole fabric", "locator %s of %s is in the block %v, "+
-					"others in "+
-					"%v: no address holds both", loc.Name, c.Name(), own, block)
+				l.say(loc.At, "one block for the whole fabric", "locator %s of %s is in the block %v, others in %v: no address holds both", loc.Name, c.Name(), own, block)
 				continue
 			}
 			block = own
@@ -55,9 +50,7 @@ func (l *linter) srv6Ways() {
 				case r.leads(e.port, far.port):
 					by = true
 				case r.Port == e.port.Name:
-					l.say(r.At, "the address of the other end", "%v leaves by %s to %v, and its neighbour "+
-						"%s has "+
-						"no such address", r.Prefix, r.Port, r.Next, e.far())
+					l.say(r.At, "the address of the other end", "%v leaves by %s to %v, and its neighbour %s has no such address", r.Prefix, r.Port, r.Next, e.far())
 				}
 			}
 		}
@@ -91,9 +84,7 @@ func (l *linter) srv6Route(c *Config, r Route) {
 				return
 			}
 		}
-		l.say(r.At, "a way to each neighbour's SIDs: whose list names others behind it", "%v leaves by %s "+
-			"to %s, "+
-			"which has no such SID", r.Prefix, r.Port, e.far())
+		l.say(r.At, "a way to each neighbour's SIDs: whose list names others behind it", "%v leaves by %s to %s, which has no such SID", r.Prefix, r.Port, e.far())
 	})
 }
 

@@ -9,16 +9,14 @@ func (l *linter) trimming() {
 		switch at := q.Trim.At; {
 		case !q.Trim.V:
 		case v.q.Lossless(i, v.port):
-			l.say(at, "take the queue off PFC, or let it drop", "queue %d trims and is lossless: it "+
-				"drops nothing that could be trimmed", i)
+			l.say(at, "take the queue off PFC, or let it drop", "queue %d trims and is lossless: it drops nothing that could be trimmed", i)
 		case !t.DSCP.Is():
 			l.say(at, "say what trimmed packets are: SWITCH_TRIMMING|GLOBAL with size and dscp_value",
 				"queue %d trims, and nothing says to what", i)
 		default:
 			l.trimmed(v, t)
 			if mtu, ok := v.q.mtu(v.port); ok && q.Limit.Is() && q.Limit.V < 2*mtu {
-				l.say(q.Limit.At, "let it hold several packets", "queue %d trims above %v, less than two "+
-					"frames of %v", i, q.Limit.V, mtu)
+				l.say(q.Limit.At, "let it hold several packets", "queue %d trims above %v, less than two frames of %v", i, q.Limit.V, mtu)
 			}
 		}
 	})
@@ -31,8 +29,7 @@ func (l *linter) trimmed(v variant, t *Trim) {
 	}
 	for _, dscp := range []Said[uint8]{t.DSCP, t.LastHop} {
 		if q := v.q.DSCP[dscp.V&63].V & 7; dscp.Is() && !v.q.Queues[q].Strict.V {
-			l.say(dscp.At, "map the DSCP to a queue with strict priority", "trimmed packets (DSCP %d) go to "+
-				"queue %d, which has no strict priority: they wait behind the data that they tell of",
+			l.say(dscp.At, "map the DSCP to a queue with strict priority", "trimmed packets (DSCP %d) go to queue %d, which has no strict priority: they wait behind the data that they tell of",
 				dscp.V, q)
 		}
 	}

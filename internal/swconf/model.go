@@ -111,8 +111,7 @@ func (c *Config) Over() error {
 		return nil
 	}
 	return &cli.SyntaxError{File: c.over.File, Line: c.over.Line, Col: c.over.Col,
-		Msg: fmt.Sprintf("names more interfaces than a switch has (%d), or says too much of too many",
-			MaxPorts)}
+		Msg: fmt.Sprintf("names more interfaces than a switch has (%d), or says too much of too many", MaxPorts)}
 }
 
 // index finds the ports that were added since it was asked last.
@@ -424,9 +423,7 @@ func (c *Config) Unuse(kind, name string) {
 }
 
 // Use notes a reference to a named object.
-func (c *Config) Use(kind, name string, at Place) {
-	c.Refs = append(c.Refs, Ref{kind, name, at})
-}
+func (c *Config) Use(kind, name string, at Place) { c.Refs = append(c.Refs, Ref{kind, name, at}) }
 
 // HasQoS reports whether the language says anything about queues.
 func (c *Config) HasQoS() bool { return c.OS != FRR }

@@ -18,9 +18,7 @@ func (p *Peers) In(vrf string) *Peers { return &Peers{p.peers, p.groups, vrf} }
 func (p *Peers) key(name string) string { return p.vrf + "\x00" + name }
 
 // NewPeers starts an empty collection.
-func NewPeers() *Peers {
-	return &Peers{peers: map[string]*Neighbor{}, groups: map[string]*Neighbor{}}
-}
+func NewPeers() *Peers { return &Peers{peers: map[string]*Neighbor{}, groups: map[string]*Neighbor{}} }
 
 // Group defines a peer group.
 func (p *Peers) Group(name string, at Place) { p.groups[name] = &Neighbor{At: at} }

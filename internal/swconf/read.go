@@ -30,8 +30,7 @@ func ReadLines(c *Config, lines []cli.Line, root *cli.Mode) error {
 	for _, u := range unknown {
 		if first := u.Line.Words[0]; u.Line.Indent <= 0 && pulls(first.Text) {
 			return &cli.SyntaxError{File: c.File, Line: u.Line.Num, Col: first.Col,
-				Msg: "includes are not followed: put the included lines in their place, one file is " +
-					"one switch"}
+				Msg: "includes are not followed: put the included lines in their place, one file is one switch"}
 		}
 		if u.Cut && u.Line.Num == lines[len(lines)-1].Num {
 			return &cli.SyntaxError{File: c.File, Line: u.Line.Num, Col: u.Col,
@@ -84,8 +83,7 @@ func Report(c *Config, at Place, s Severity, rule, message, why, fix string) {
 func Duplicate(c *Config, kind, name string, at, first Place) {
 	Report(c, at, Error, "duplicate-definition", fmt.Sprintf("%s %s is defined again, first on line %d", kind,
 		name, first.Line),
-		"the two are merged or the last wins, depending on the system: what runs is not what either text "+
-			"says",
+		"the two are merged or the last wins, depending on the system: what runs is not what either text says",
 		"keep one definition")
 }
 
@@ -93,7 +91,6 @@ func Duplicate(c *Config, kind, name string, at, first Place) {
 func Contrary(c *Config, kind, name string, at, first Place) {
 	Report(c, at, Info, "duplicate-definition",
 		fmt.Sprintf("%s %s is opened again on other terms than on line %d", kind, name, first.Line),
-		"it goes on with the first: one of match-any and match-all is not what the writer meant, and the "+
-			"first is taken here",
+		"it goes on with the first: one of match-any and match-all is not what the writer meant, and the first is taken here",
 		"say the same both times")
 }

@@ -4,18 +4,14 @@ package swconf
 // without a check are reported by the dialects while they read.
 var rules = []Rule{
 	{"threshold-order", Error, "xON < WRED minimum < WRED maximum < xOFF",
-		"ECN must slow the senders before PFC stops them: with PFC first, pauses spread upstream and " +
-			"block " +
-			"other flows behind them", (*linter).thresholdOrder},
+		"ECN must slow the senders before PFC stops them: with PFC first, pauses spread upstream and block other flows behind them", (*linter).thresholdOrder},
 	{"threshold-buffer", Error, "thresholds lie within the packet buffer",
 		"a threshold the buffer cannot reach never acts: packets are dropped first",
 		(*linter).thresholdBuffer},
 	{"headroom", Error, "headroom covers rate, cable and MTU",
-		"what is still on its way when the pause takes effect finds no room and is lost; one lost packet " +
-			"stalls a collective", (*linter).headroom},
+		"what is still on its way when the pause takes effect finds no room and is lost; one lost packet stalls a collective", (*linter).headroom},
 	{"ecn-missing", Error, "every queue under PFC marks ECN",
-		"without marks nothing slows the senders but PFC: pauses become the only congestion control and " +
-			"spread through the fabric", (*linter).ecnMissing},
+		"without marks nothing slows the senders but PFC: pauses become the only congestion control and spread through the fabric", (*linter).ecnMissing},
 	{"ecn-never", Warning, "ECN has a probability to mark with",
 		"with probability 0 nothing is marked until the maximum threshold, and everything above it",
 		(*linter).ecnNever},
@@ -23,33 +19,24 @@ var rules = []Rule{
 		"an average follows the queue late: marks come after the burst, and last beyond it",
 		(*linter).wredAverage},
 	{"pfc-class", Error, "PFC and the lossless classes name the same priorities",
-		"packets of the class are dropped under congestion although the configuration looks lossless, or " +
-			"the wrong class is paused", (*linter).pfcClass},
+		"packets of the class are dropped under congestion although the configuration looks lossless, or the wrong class is paused", (*linter).pfcClass},
 	{"pfc-interface", Error, "ports pause the classes that are lossless",
-		"the port neither sends nor obeys pauses: packets from or to its neighbour are lost when a queue " +
-			"fills", (*linter).pfcInterface},
+		"the port neither sends nor obeys pauses: packets from or to its neighbour are lost when a queue fills", (*linter).pfcInterface},
 	{"pfc-one-end", Error, "both ends of a cable pause the same priorities",
-		"one end keeps sending while the other believes it has stopped it: packets are lost on this cable " +
-			"only, which is hard to find", (*linter).pfcOneEnd},
+		"one end keeps sending while the other believes it has stopped it: packets are lost on this cable only, which is hard to find", (*linter).pfcOneEnd},
 	{"pfc-mode-differs", Warning, "both ends of a cable negotiate PFC, or neither",
-		"an end in mode auto waits for DCBX from a neighbour that forces PFC on: what it does then " +
-			"depends " +
-			"on the release", (*linter).pfcModeDiffers},
+		"an end in mode auto waits for DCBX from a neighbour that forces PFC on: what it does then depends on the release", (*linter).pfcModeDiffers},
 	{"pfc-deadlock", Error, "pauses cannot wait for one another in a ring",
-		"when each switch of a ring waits until the next one has room, none of them sends again: all " +
-			"traffic of the class stands still until a watchdog drops it", (*linter).pfcDeadlock},
+		"when each switch of a ring waits until the next one has room, none of them sends again: all traffic of the class stands still until a watchdog drops it", (*linter).pfcDeadlock},
 	{"pfc-all-classes", Warning, "PFC protects few classes",
-		"every lossless class needs headroom on every port, and a storm in one of them pauses everything: " +
-			"keep PFC to the RDMA class", (*linter).pfcAllClasses},
+		"every lossless class needs headroom on every port, and a storm in one of them pauses everything: keep PFC to the RDMA class", (*linter).pfcAllClasses},
 	{"pfc-priority-shared", Error, "no two classes share a PFC priority",
 		"a pause for one class stops the other one too", (*linter).pfcShared},
 	{"cnp-not-strict", Error, "CNPs leave with strict priority",
 		"congestion notifications wait in the congestion they report: senders slow down too late",
 		(*linter).cnpStrict},
 	{"cnp-in-roce-queue", Error, "CNPs have a queue of their own",
-		"a CNP behind a full RoCE queue, or stopped by PFC with it, arrives when it is too late; and " +
-			"where " +
-			"WRED marks data it drops CNPs, which are not ECN-capable", (*linter).cnpQueue},
+		"a CNP behind a full RoCE queue, or stopped by PFC with it, arrives when it is too late; and where WRED marks data it drops CNPs, which are not ECN-capable", (*linter).cnpQueue},
 	{"cnp-lossless", Warning, "the queue of CNPs is not paused",
 		"a pause stops the notifications that would end the congestion", (*linter).cnpLossless},
 	{"data-strict", Warning, "RoCE data shares bandwidth instead of having strict priority",
@@ -58,14 +45,12 @@ var rules = []Rule{
 	{"dscp-unmapped", Error, "the DSCPs of RoCE data and CNPs are classified",
 		"the packets go to the default class: no PFC, no ECN, drops under load", (*linter).dscpUnmapped},
 	{"dscp-differs", Error, "all switches map a DSCP to the same queue",
-		"a flow is lossless at one hop and lossy at the next, and a pause for one priority stops another " +
-			"class at the neighbour", (*linter).dscpDiffers},
+		"a flow is lossless at one hop and lossy at the next, and a pause for one priority stops another class at the neighbour", (*linter).dscpDiffers},
 	{"no-classification", Error, "every cabled port classifies what it receives",
 		"what comes in on this port lands in the default class, whatever its DSCP",
 		(*linter).noClassification},
 	{"member-idle", Warning, "what port channels' members say counts",
-		"the line looks like configuration and changes nothing: the channel's policies and MTU hold, or " +
-			"none",
+		"the line looks like configuration and changes nothing: the channel's policies and MTU hold, or none",
 		(*linter).memberIdle},
 	{"mtu-small", Error, "the MTU holds the RoCE path MTU and its headers",
 		"full-size RoCE packets are dropped: small messages work, large ones hang", (*linter).mtuSmall},
@@ -80,14 +65,11 @@ var rules = []Rule{
 		"a queue with 0 % sends only when nothing else does: training waits for everything else",
 		(*linter).dataStarved},
 	{"trimming", Error, "trimmed packets are told of, and go before data",
-		"headers that nobody classifies, or that wait behind data, tell of a loss later than the loss " +
-			"itself would", (*linter).trimming},
+		"headers that nobody classifies, or that wait behind data, tell of a loss later than the loss itself would", (*linter).trimming},
 	{"watchdog-missing", Warning, "the PFC watchdog runs",
-		"a port that is paused for good, by a faulty NIC for example, blocks its class through the whole " +
-			"fabric until somebody finds it", (*linter).watchdogMissing},
+		"a port that is paused for good, by a faulty NIC for example, blocks its class through the whole fabric until somebody finds it", (*linter).watchdogMissing},
 	{"watchdog-floor", Warning, "queues under EOS's watchdog have guaranteed bandwidth",
-		"by Arista's guide the watchdog looks at no other queue: one that strict queues starve would look " +
-			"stuck", (*linter).watchdogFloor},
+		"by Arista's guide the watchdog looks at no other queue: one that strict queues starve would look stuck", (*linter).watchdogFloor},
 	{"policy-unused", Warning, "what is defined is applied",
 		"the text looks configured and does nothing", (*linter).unused},
 	{"policy-undefined", Error, "what is applied is defined",
@@ -96,15 +78,12 @@ var rules = []Rule{
 		"a switch drops what a neighbour sends to a next hop MAC that it does not own", (*linter).dlbMAC},
 	{"dlb-mode-differs", Warning, "all switches balance in one mode",
 		"packets that one tier keeps in order are reordered by the other", (*linter).dlbMode},
-	{"dlb-ports", Error, "DLB covers ports that exist", "the port balances by static hash as if DLB were " +
-		"off",
+	{"dlb-ports", Error, "DLB covers ports that exist", "the port balances by static hash as if DLB were off",
 		(*linter).dlbPorts},
 	{"lldp-off", Error, "LLDP runs where PFC is negotiated",
 		"mode auto waits for DCBX, which travels in LLDP: without it PFC never comes up", (*linter).lldpOff},
 	{"ecmp-polarisation", Warning, "tiers hash with different seeds",
-		"the second tier makes the same choice as the first: part of its links stays empty and the rest " +
-			"is " +
-			"overloaded", (*linter).polarisation},
+		"the second tier makes the same choice as the first: part of its links stays empty and the rest is overloaded", (*linter).polarisation},
 	{"bgp-no-multipath", Error, "BGP uses equal-cost paths",
 		"all traffic to a prefix takes one spine, the others idle", (*linter).bgpMultipath},
 	{"bgp-relax", Warning, "equal-cost paths over different neighbour ASes are used",
@@ -128,17 +107,14 @@ var rules = []Rule{
 		"since RFC 8212 FRR neither announces nor accepts eBGP routes without a policy",
 		(*linter).bgpPolicy},
 	{"evpn-next-hop", Error, "who passes EVPN routes on over eBGP leaves their next hop",
-		"routes of other leaves lead to the switch in between, which ends no tunnel: VXLAN traffic is lost " +
-			"there",
+		"routes of other leaves lead to the switch in between, which ends no tunnel: VXLAN traffic is lost there",
 		(*linter).evpnNextHop},
 	{"evpn-segment", Error, "Ethernet segments have multihoming on, and uplinks that are watched",
-		"without multihoming both switches flood to the server; a switch whose uplinks are all down keeps " +
-			"its segment up and draws the server's traffic into a hole", (*linter).evpnSegment},
+		"without multihoming both switches flood to the server; a switch whose uplinks are all down keeps its segment up and draws the server's traffic into a hole", (*linter).evpnSegment},
 	{"srv6-sid", Error, "SRv6 SIDs are in their locator and block, and unique",
 		"a list of segments names another switch, or none: its packets are lost", (*linter).srv6},
 	{"srv6-way", Error, "static routes lead to the SIDs of each neighbour by its cable",
-		"ways over the cable cannot be said, or end elsewhere: nothing converges where ways stand in " +
-			"packets",
+		"ways over the cable cannot be said, or end elsewhere: nothing converges where ways stand in packets",
 		(*linter).srv6Ways},
 	{"address-duplicate", Error, "no address stands twice",
 		"two interfaces answer for one address: traffic goes to either", (*linter).addressDuplicate},
@@ -156,15 +132,11 @@ var rules = []Rule{
 		"LACP takes the odd cable out, or brings nothing up: less bandwidth than planned, or a hole",
 		(*linter).channels},
 	{"mlag", Error, "an MLAG has all that it needs, and its peer link members",
-		"the pair never forms: each switch answers LACP with its own identity, and servers take down the " +
-			"cables to one of the two", (*linter).mlag},
+		"the pair never forms: each switch answers LACP with its own identity, and servers take down the cables to one of the two", (*linter).mlag},
 	{"nic-vlans", Error, "ports of a NIC without a bundle are in VLANs of their own",
-		"two switches that share nothing answer for one subnet, or LACP waits for a partner that is none: " +
-			"half of the NIC's addresses are not reached", (*linter).portsApart},
+		"two switches that share nothing answer for one subnet, or LACP waits for a partner that is none: half of the NIC's addresses are not reached", (*linter).portsApart},
 	{"rail-port", Error, "NICs are in the ports of their rails",
-		"what the GPU sends to its rail takes another way, or none where rails are apart: collectives " +
-			"wait " +
-			"for the slowest", (*linter).railPort},
+		"what the GPU sends to its rail takes another way, or none where rails are apart: collectives wait for the slowest", (*linter).railPort},
 	{"port-down", Error, "cabled ports are not shut down", "the cable is there and carries nothing",
 		(*linter).portDown},
 	{"port-missing", Error, "every cabled port is configured",
@@ -175,15 +147,12 @@ var rules = []Rule{
 		"the NIC puts RoCE into the default class and obeys no pause for it, whatever the packets' DSCP",
 		(*linter).hostTrust},
 	{"host-data-class", Error, "the DSCP of a host's data goes to a lossless queue",
-		"the switch treats the data as any other: no PFC, drops under load, and go-back-N sends whole " +
-			"windows " +
-			"again", (*linter).hostDataClass},
+		"the switch treats the data as any other: no PFC, drops under load, and go-back-N sends whole windows again", (*linter).hostDataClass},
 	{"host-pfc", Error, "NICs pause the priority that their data have",
 		"the NIC goes on sending while the switch asks it to stop, and loses what it cannot take itself",
 		(*linter).hostPFC},
 	{"host-pfc-differs", Error, "NIC and switch pause the same priorities",
-		"one end pauses a class that the other does not know as lossless: packets are lost on this cable " +
-			"only",
+		"one end pauses a class that the other does not know as lossless: packets are lost on this cable only",
 		(*linter).hostPFCDiffers},
 	{"host-priority", Error, "NIC and switch give data the same priority",
 		"a pause for data stops another class, and the data go on", (*linter).hostPriority},

@@ -43,8 +43,7 @@ func (q *QoS) Lossless(i int, p *Port) bool {
 }
 
 // ErrNoQoS says that a language has nothing about queues.
-var ErrNoQoS = errors.New("says nothing about queues: an FRR configuration routes, the switch's queues are " +
-	"configured elsewhere")
+var ErrNoQoS = errors.New("says nothing about queues: an FRR configuration routes, the switch's queues are configured elsewhere")
 
 // Spec is the switch that the text describes. What it does not say comes from
 // base, the platform, and is named in the notes.
@@ -52,9 +51,7 @@ func (c *Config) Spec(base queue.Spec) (spec queue.Spec, notes []string, err err
 	if !c.HasQoS() || c.QoS == nil {
 		return base, nil, fmt.Errorf("%s: %w", c.File, ErrNoQoS)
 	}
-	note := func(format string, args ...any) {
-		notes = append(notes, c.File+": "+fmt.Sprintf(format, args...))
-	}
+	note := func(format string, args ...any) { notes = append(notes, c.File+": "+fmt.Sprintf(format, args...)) }
 	q, port := c.Typical()
 	spec = base
 	spec.CoreMarks = false // unless some ports differ
@@ -147,8 +144,7 @@ func (c *Config) watchdog(base queue.Watchdog, note func(string, ...any)) queue.
 	fill(&w.Restore, max(base.Restore, w.Poll), "recovery time")
 	fill(&w.Poll, min(base.Poll, w.Detect, w.Restore), "polling every")
 	if len(silent) > 0 {
-		note("not in the text of the watchdog, and simulated with the platform's: %s",
-			strings.Join(silent, ", "))
+		note("not in the text of the watchdog, and simulated with the platform's: %s", strings.Join(silent, ", "))
 	}
 	return w
 }

@@ -39,8 +39,7 @@ func (c *Config) trim(spec *queue.Spec, note func(format string, args ...any)) {
 		spec.Trim.LastHop = t.LastHop.V
 	}
 	if q := spec.DSCP[t.DSCP.V&63]; t.Queue.Is() && t.Queue.V != int(q) {
-		note("trimmed packets leave by queue %d and are simulated in queue %d, where their DSCP goes",
-			t.Queue.V, q)
+		note("trimmed packets leave by queue %d and are simulated in queue %d, where their DSCP goes", t.Queue.V, q)
 	}
 }
 

@@ -26,8 +26,7 @@ func (g *Graph) Bundle(links []int, least int) error {
 		case g.Nodes[l.A].Role == Host || g.Nodes[l.B].Role == Host:
 			return fmt.Errorf("%s is a server's cable; channels join switches", g.End(i, l.B))
 		case l.A+l.B != first.A+first.B || l.A != first.A && l.A != first.B:
-			return fmt.Errorf("%s and %s do not join the same switches", g.End(links[0], first.A),
-				g.End(i, l.A))
+			return fmt.Errorf("%s and %s do not join the same switches", g.End(links[0], first.A), g.End(i, l.A))
 		case l.Rate != first.Rate:
 			return fmt.Errorf("%s does %v and %s %v; members of a channel are equally fast",
 				g.End(links[0], first.A), first.Rate, g.End(i, l.A), l.Rate)

@@ -64,8 +64,7 @@ func cubes(p Params) (*Graph, error) {
 	case k < 2 || 3*k*k > maxFaces:
 		return nil, field.New("k", "a cube has 2 to 18 switches along a side, found %d", k)
 	case p.Spares < 0 || n+p.Spares > maxCubes:
-		return nil, field.New("optics.spares", "%d cubes and %d spare ones are more than the %d whose "+
-			"fibres a circuit switch takes", n, p.Spares, maxCubes)
+		return nil, field.New("optics.spares", "%d cubes and %d spare ones are more than the %d whose fibres a circuit switch takes", n, p.Spares, maxCubes)
 	}
 	p.Hosts, p.Segments = max(p.Hosts, 1), (n+p.Spares)*k*k*k
 	if err := p.check("cubes"); err != nil {

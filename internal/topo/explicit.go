@@ -51,8 +51,7 @@ func checkName(name string) error {
 		return fmt.Errorf("the name is missing")
 	}
 	if !nodeName.MatchString(name) {
-		return fmt.Errorf("%q is no name of a node: up to 63 letters a-z, digits, dots, hyphens and "+
-			"underscores, a letter or digit first", name)
+		return fmt.Errorf("%q is no name of a node: up to 63 letters a-z, digits, dots, hyphens and underscores, a letter or digit first", name)
 	}
 	return nil
 }

@@ -84,8 +84,7 @@ func fatTree(p Params) (*Graph, error) {
 	case err != nil:
 		return nil, err
 	case t.Hosts() > MaxGPUs:
-		return nil, field.New("k", "%d hosts are more than the %d that packet fidelity takes",
-			t.Hosts(), MaxGPUs)
+		return nil, field.New("k", "%d hosts are more than the %d that packet fidelity takes", t.Hosts(), MaxGPUs)
 	case p.HostCable.Rate <= 0:
 		return nil, field.New("host_link.rate", "must be positive")
 	}

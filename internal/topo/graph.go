@@ -31,8 +31,7 @@ var roleNames = [nRoles]string{"host", "rail", "leaf", "aggregation", "spine", "
 func (r Role) String() string { return roleNames[r] }
 
 // roleSynonyms are other names of the roles of switches, in lower case.
-var roleSynonyms = map[string]Role{"tor": Leaf, "top-of-rack": Leaf, "agg": Aggregation,
-	"superspine": SuperSpine}
+var roleSynonyms = map[string]Role{"tor": Leaf, "top-of-rack": Leaf, "agg": Aggregation, "superspine": SuperSpine}
 
 // ParseRole reads a role's name, or what else it is called: ToR, agg, superspine, super_spine.
 func ParseRole(s string) (Role, error) {
@@ -157,8 +156,7 @@ const (
 )
 
 // tooLarge ends the building of a graph that grows beyond them.
-var tooLarge = field.New("", "more than %d nodes or %d cables; packet fidelity takes no more",
-	MaxNodes, MaxLinks)
+var tooLarge = field.New("", "more than %d nodes or %d cables; packet fidelity takes no more", MaxNodes, MaxLinks)
 
 // bounded turns a graph that grew too large into an error.
 func bounded(err *error) {
@@ -411,6 +409,5 @@ func (g *Graph) FindGPU(name string) (int, error) {
 			return first + i - 1, nil
 		}
 	}
-	return 0, fmt.Errorf("there is no GPU %q; they are %s to %s", name, g.GPUName(0),
-		g.GPUName(g.TotalGPUs()-1))
+	return 0, fmt.Errorf("there is no GPU %q; they are %s to %s", name, g.GPUName(0), g.GPUName(g.TotalGPUs()-1))
 }

@@ -166,8 +166,7 @@ func (g *Graph) Dot() string {
 			label = fmt.Sprintf("%s, %v", unit.Plural(count[e], "cable"), rate[e])
 		}
 		if n := len(bundles[e]); n > 0 && count[e] > 1 {
-			label = fmt.Sprintf("%s in %s, %v", unit.Plural(count[e], "cable"), unit.Plural(n, "channel"),
-				rate[e])
+			label = fmt.Sprintf("%s in %s, %v", unit.Plural(count[e], "cable"), unit.Plural(n, "channel"), rate[e])
 		}
 		fmt.Fprintf(&b, "  %q -- %q [label=%q];\n", e.a, e.b, label)
 	}

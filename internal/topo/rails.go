@@ -52,8 +52,7 @@ func (x *railing) servers() error {
 	for h, node := range g.Hosts {
 		first, last := g.GPUsOf(h)
 		if last-first != x.Count {
-			return fmt.Errorf("%s has %s, others have %d", x.name(node), unit.Plural(last-first, "GPU"),
-				x.Count)
+			return fmt.Errorf("%s has %s, others have %d", x.name(node), unit.Plural(last-first, "GPU"), x.Count)
 		}
 		by := make([]int, x.Count)
 		for i := range by {
@@ -63,8 +62,7 @@ func (x *railing) servers() error {
 		for ; nic < len(g.NICs) && g.NICs[nic].Host == h; nic++ {
 			n := &g.NICs[nic]
 			if len(n.Links) != 1 || n.Rail < 0 || n.Rail >= x.Count || by[n.Rail] >= 0 {
-				return fmt.Errorf("%s, on rail %d, has %s: rails have one NIC of each server, of one "+
-					"cable, for each of its %s", g.NICName(nic), n.Rail+1, unit.Plural(len(n.Links), "cable"),
+				return fmt.Errorf("%s, on rail %d, has %s: rails have one NIC of each server, of one cable, for each of its %s", g.NICName(nic), n.Rail+1, unit.Plural(len(n.Links), "cable"),
 					unit.Plural(x.Count, "GPU"))
 			}
 			if c := g.Links[n.Links[0]].cable(); x.Host.Rate == 0 {
@@ -203,8 +201,7 @@ func (x *railing) top() error {
 		if other, ok := meet[x.rail[leaf]]; !ok {
 			meet[x.rail[leaf]] = key
 		} else if other != key && !tiers {
-			return fmt.Errorf("leaves of rail %d have different spines, %s among them", x.rail[leaf]+1,
-				x.name(leaf))
+			return fmt.Errorf("leaves of rail %d have different spines, %s among them", x.rail[leaf]+1, x.name(leaf))
 		}
 	}
 	return nil

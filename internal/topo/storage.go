@@ -147,8 +147,7 @@ func (g *Graph) Store(hosts []int, separate bool, front int) error {
 		for h := range g.Hosts {
 			if first, last := g.GPUsOf(h); first < last {
 				if len(by[h]) <= front || front == 0 {
-					return field.New("network", "separate needs NICs for storage in every server with "+
-						"GPUs: %s has %s, %d of them for storage", g.Nodes[g.Hosts[h]].Name,
+					return field.New("network", "separate needs NICs for storage in every server with GPUs: %s has %s, %d of them for storage", g.Nodes[g.Hosts[h]].Name,
 						unit.Plural(len(by[h]), "NIC"), front)
 				}
 				s.front[h] = by[h][len(by[h])-front:]
@@ -214,9 +213,7 @@ func (g *Graph) StoreOf(end int) int {
 }
 
 // Stored reports whether one of two ends is a store's.
-func (g *Graph) Stored(a, b int) bool {
-	return g.stores != nil && max(a, b) >= g.stores.gpus
-}
+func (g *Graph) Stored(a, b int) bool { return g.stores != nil && max(a, b) >= g.stores.gpus }
 
 // toStore returns the NICs between a GPU and a store: GPUs of a server take its storage NICs in turn, or
 // their own, and those of a store that are on the same rail, if any, in turn.

@@ -176,8 +176,7 @@ func (c *calls) grouped(name string, ranks []int) int32 {
 	for i := 2; i < len(ranks); i++ {
 		even = even && ranks[i]-ranks[i-1] == ranks[1]-ranks[0]
 	}
-	c.groups = append(c.groups, group{name: name, ranks: slices.Clone(ranks), class: classOf(name),
-		even: even})
+	c.groups = append(c.groups, group{name: name, ranks: slices.Clone(ranks), class: classOf(name), even: even})
 	return n
 }
 

@@ -177,9 +177,7 @@ func (c *chakra) named(files []File) ([]File, error) {
 		if m := chakraRank.FindStringSubmatch(f.Name); m != nil && len(traces) > 1 {
 			rank, _ = strconv.Atoi(m[1]) // digits
 		} else if m == nil && len(traces) > 1 {
-			note(&c.report.Guessed, "files whose names end in no rank (name.0.et), taken in their order",
-				f.Name,
-				0)
+			note(&c.report.Guessed, "files whose names end in no rank (name.0.et), taken in their order", f.Name, 0)
 		}
 		if twice, has := byRank[rank]; has {
 			return nil, at(f.Name, 0, "is rank %d, as %s is", rank, twice.Name)

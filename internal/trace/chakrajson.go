@@ -62,8 +62,7 @@ func (c *chakra) readJSON(file string, text []byte, add func(saidNode) error) er
 	}
 	if !bytes.Contains(text[:min(len(text), head)], []byte(`"workload_graph"`)) {
 		if bytes.Contains(text[:min(len(text), head)], []byte(`"schema"`)) {
-			return at(file, 1, "is an execution trace of PyTorch, which has no durations; accepted: what Chakra's "+
-				"chakra_trace_link and chakra_converter make of it; --format pytorch-et reads its collectives")
+			return at(file, 1, "is an execution trace of PyTorch, which has no durations; accepted: what Chakra's chakra_trace_link and chakra_converter make of it; --format pytorch-et reads its collectives")
 		}
 		for d.More() {
 			if err := take(); err != nil {
@@ -165,8 +164,7 @@ func (n *saidNode) jsonKind(v json.RawMessage) error {
 	}
 	x, err := jsonNumber(v)
 	if err != nil || x < 0 || x > 255 {
-		return fmt.Errorf("found %s, expected one of %s", field.Quote(string(v)), strings.Join(chakraKinds,
-			", "))
+		return fmt.Errorf("found %s, expected one of %s", field.Quote(string(v)), strings.Join(chakraKinds, ", "))
 	}
 	n.kind = chakraKind(x)
 	return nil

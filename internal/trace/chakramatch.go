@@ -28,9 +28,7 @@ func (x *chakraBuild) pair() error {
 			case other == r:
 				return at(x.files[r], 0, "%s exchanges bytes with its own rank", x.say(i))
 			case other >= int64(len(x.ranks)):
-				return at(x.files[r], 0, "%s exchanges bytes with rank %d, which has no file (there are "+
-					"ranks 0 "+
-					"to %d)", x.say(i), other, len(x.ranks)-1)
+				return at(x.files[r], 0, "%s exchanges bytes with rank %d, which has no file (there are ranks 0 to %d)", x.say(i), other, len(x.ranks)-1)
 			}
 			if err := take(i, pair{int32(from), int32(to), n.tag}); err != nil {
 				return err
@@ -113,9 +111,7 @@ func (x *chakraBuild) meet() error {
 				m.bytes = max(m.bytes, n.bytes)
 			}
 			if n.some {
-				note(&x.report.Guessed, "collectives over some of the network's dimensions (involved_dim), "+
-					"taken "+
-					"for their whole group", x.files[r], 0)
+				note(&x.report.Guessed, "collectives over some of the network's dimensions (involved_dim), taken for their whole group", x.files[r], 0)
 			}
 			m.nodes[slices.Index(g.ranks, r)] = x.first[r] + int32(i)
 			x.meets[x.first[r]+int32(i)] = m
@@ -124,9 +120,7 @@ func (x *chakraBuild) meet() error {
 	for _, m := range order {
 		if k := slices.Index(m.nodes, -1); k >= 0 {
 			is := m.nodes[slices.IndexFunc(m.nodes, func(i int32) bool { return i >= 0 })]
-			return at(x.files[m.ranks[k]], 0, "rank %d does not take part in the %s of %s that %s is: it "+
-				"has "+
-				"fewer of them", m.ranks[k], chakraOps[m.op], groupWords(m.ranks), x.say(is))
+			return at(x.files[m.ranks[k]], 0, "rank %d does not take part in the %s of %s that %s is: it has fewer of them", m.ranks[k], chakraOps[m.op], groupWords(m.ranks), x.say(is))
 		}
 	}
 	x.fit.reckon(float64(x.nodes), func(add func(Run, []int)) {
@@ -189,9 +183,7 @@ func (x *chakraBuild) groupOf(r int, n *chakraNode, known map[string]chakraGroup
 	sorted := slices.Sorted(slices.Values(ranks))
 	for k, rank := range sorted {
 		if rank < 0 || rank >= len(x.ranks) {
-			return chakraGroup{}, at(x.files[r], 0, "process group %s has rank %d, which has no file "+
-				"(there are "+
-				"ranks 0 to %d)", field.Quote(n.group), rank, len(x.ranks)-1)
+			return chakraGroup{}, at(x.files[r], 0, "process group %s has rank %d, which has no file (there are ranks 0 to %d)", field.Quote(n.group), rank, len(x.ranks)-1)
 		}
 		if k > 0 && sorted[k-1] == rank {
 			return chakraGroup{}, at(x.files[r], 0, "process group %s has rank %d twice",
@@ -200,9 +192,7 @@ func (x *chakraBuild) groupOf(r int, n *chakraNode, known map[string]chakraGroup
 		}
 	}
 	if !slices.Contains(ranks, r) {
-		return chakraGroup{}, at(x.files[r], 0, "rank %d's node %d is in a collective of process group %s, "+
-			"which "+
-			"is %s", r, n.id, field.Quote(n.group), groupWords(ranks))
+		return chakraGroup{}, at(x.files[r], 0, "rank %d's node %d is in a collective of process group %s, which is %s", r, n.id, field.Quote(n.group), groupWords(ranks))
 	}
 	known[n.group] = chakraGroup{ranks: ranks, key: fmt.Sprint(ranks)}
 	return known[n.group], nil

@@ -46,10 +46,7 @@ func isChakraProto(name string, head []byte) bool {
 		return chakraRank.MatchString(name)
 	}
 	size, n := protowire.ConsumeVarint(head)
-	text := !bytes.ContainsFunc(head, func(r rune) bool {
-		return r < ' ' && r != '\n' && r != '\t' &&
-			r != '\r'
-	})
+	text := !bytes.ContainsFunc(head, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' && r != '\r' })
 	if n < 0 || text {
 		return false
 	}
@@ -132,8 +129,7 @@ func (c *chakra) readProto(file string, b []byte, add func(saidNode) error) erro
 }
 
 // eachMessage visits the messages of a file, up to one that is cut off.
-func eachMessage(b []byte, visit func(number, from int, body []byte) error,
-	cut func(number, from int) error) error {
+func eachMessage(b []byte, visit func(number, from int, body []byte) error, cut func(number, from int) error) error {
 	rest := b
 	for number := 0; len(rest) > 0; number++ {
 		from := len(b) - len(rest)

@@ -38,9 +38,7 @@ func writeMatrix(x *export) error {
 			byKey[key], triggers = t, append(triggers, t)
 			for _, by := range t.pull {
 				if pulls[by] != nil {
-					return field.New("", "has a transfer of GPU %d's to GPU %d's that two kinds of others "+
-						"wait for, "+
-						"each for more besides: a connection of htsim pulls one trigger", d.Ops[by].Rank,
+					return field.New("", "has a transfer of GPU %d's to GPU %d's that two kinds of others wait for, each for more besides: a connection of htsim pulls one trigger", d.Ops[by].Rank,
 						d.Ops[by].Peer)
 				}
 				pulls[by] = t
@@ -107,8 +105,7 @@ func (x *export) transfersBefore() (before [][]int32, start []unit.Time, err err
 		slices.Sort(before[i])
 		before[i] = slices.Compact(before[i])
 		if total += len(before[i]); total > mostBefore {
-			return nil, nil, field.New("", "has operations that wait for more than %d others together",
-				mostBefore)
+			return nil, nil, field.New("", "has operations that wait for more than %d others together", mostBefore)
 		}
 		end := start[i] + o.Dur
 		if len(before[i]) > 0 && o.Dur > 0 {

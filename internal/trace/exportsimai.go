@@ -23,9 +23,7 @@ func writeSimAI(x *export) error {
 		c := &d.Colls[i]
 		switch {
 		case names[c.Kind] == "" || c.By == "":
-			return field.New("", "has a %v: SimAI's workloads have all-reduces, all-gathers, "+
-				"reduce-scatters and "+
-				"all-to-alls", c.Kind)
+			return field.New("", "has a %v: SimAI's workloads have all-reduces, all-gathers, reduce-scatters and all-to-alls", c.Kind)
 		case size != 0 && len(c.Ranks) != size:
 			return field.New("", "has collectives of %d ranks and of %d: those of one size are written", size,
 				len(c.Ranks))
@@ -58,8 +56,7 @@ func writeSimAI(x *export) error {
 	}
 	x.files = []File{{x.name + ".txt", b.Bytes()}}
 	tally.Add(&x.report.Mapped, len(own), "collectives of rank 0, as layers; other groups do the same", "", 0)
-	tally.Add(&x.report.Left, lost, "computations behind the last collective, or beside the first rank's", "",
-		0)
+	tally.Add(&x.report.Left, lost, "computations behind the last collective, or beside the first rank's", "", 0)
 	x.rounded(ns)
 	return nil
 }

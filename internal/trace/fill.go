@@ -18,8 +18,7 @@ func (c *calls) fill() error {
 		return nil
 	}
 	if total := float64(c.ranks) * float64(max(1, len(c.members[0].acts))); total > workload.MaxOps {
-		return at(c.file, 0, "%d ranks that do as rank %d does take %.3g operations, more than the %d of a "+
-			"workload", c.ranks, c.members[0].rank, total, workload.MaxOps)
+		return at(c.file, 0, "%d ranks that do as rank %d does take %.3g operations, more than the %d of a workload", c.ranks, c.members[0].rank, total, workload.MaxOps)
 	}
 	f := &filler{calls: c, said: len(c.groups), byRank: map[int]int{}, in: map[int][]int32{},
 		used: make([][]int32, present), made: map[[2]int]int32{}}
@@ -42,15 +41,12 @@ func (c *calls) fill() error {
 		like := &c.members[i]
 		of, ok := f.shifted(i, r)
 		if !ok {
-			return at(like.file, 0, "no file is of rank %d, and the groups of rank %d follow no pattern "+
-				"that would say what it does: name a file of each rank", r, like.rank)
+			return at(like.file, 0, "no file is of rank %d, and the groups of rank %d follow no pattern that would say what it does: name a file of each rank", r, like.rank)
 		}
-		c.members = append(c.members, member{rank: r, file: like.file, acts: like.acts, after: like.after,
-			of: of})
+		c.members = append(c.members, member{rank: r, file: like.file, acts: like.acts, after: like.after, of: of})
 	}
 	slices.SortStableFunc(c.members, func(a, b member) int { return a.rank - b.rank })
-	tally.Add(&c.report.Guessed, c.ranks-present, "ranks without a file ("+lacking+"), which do "+
-		"as another one does", c.file, 0)
+	tally.Add(&c.report.Guessed, c.ranks-present, "ranks without a file ("+lacking+"), which do as another one does", c.file, 0)
 	return nil
 }
 

@@ -116,8 +116,7 @@ func (f *fitter) run(want Run, ranks []int) Run {
 		}
 		f.have[key] = r
 	}
-	if f.lean && (r.Channels > 1 || len(r.Orders) > 1) && r.algorithm() == coll.ByRing &&
-		r.Servers.AsMany(ranks) {
+	if f.lean && (r.Channels > 1 || len(r.Orders) > 1) && r.algorithm() == coll.ByRing && r.Servers.AsMany(ranks) {
 		r.Algorithm, r.Channels, r.Orders = coll.ByRails, 0, nil
 		r.By += ", whose rings take too many transfers"
 	}

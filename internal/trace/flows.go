@@ -56,16 +56,14 @@ func readFlows(_ *Options, files []File) (*Trace, error) {
 		}
 		flow, start, err := flowOf(words)
 		if err != "" {
-			return nil, at(f.Name, n, "found %s, expected %s",
-				field.Quote(strings.TrimSpace(string(line))), err)
+			return nil, at(f.Name, n, "found %s, expected %s", field.Quote(strings.TrimSpace(string(line))), err)
 		}
 		if start < last {
 			note(&t.Report.Guessed, "flows that start before the one above, which HPCC would not", f.Name, n)
 		}
 		last = max(last, start)
 		if words[2] != "3" {
-			note(&t.Report.Left, "flows of another priority group than 3: the scenario's DSCP holds",
-				f.Name, n)
+			note(&t.Report.Left, "flows of another priority group than 3: the scenario's DSCP holds", f.Name, n)
 		}
 		flows = append(flows, flow)
 		t.Ranks = max(t.Ranks, flow.Src+1, flow.Dst+1)

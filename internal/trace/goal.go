@@ -185,8 +185,7 @@ func (g *goalReader) close() error {
 
 // step reads an operation: send 10b to 1 tag 0 cpu 0 nic 0.
 func (g *goalReader) step(words []string) (x step, err error) {
-	want := "send N b to R, recv N b from R or calc NS, with tag, cpu and nic; N up to 2^50, " +
-		"NS up to 26 days"
+	want := "send N b to R, recv N b from R or calc NS, with tag, cpu and nic; N up to 2^50, NS up to 26 days"
 	bad := func() (step, error) {
 		return x, g.fail("found %s, expected %s", field.Quote(strings.Join(words, " ")), want)
 	}

@@ -94,9 +94,7 @@ func (s *schedule) binaryRank(rank int, b []byte, report *Report) error {
 	r := &goalBytes{b: b}
 	nodes, roots := int(r.u32()), int(r.u32())
 	if nodes > len(b)/goalNode || roots > nodes {
-		return at(s.file, 0, "rank %d says that it has %d operations, %d of which wait for none; its %d "+
-			"bytes "+
-			"hold %d", rank, nodes, roots, len(b), len(b)/goalNode)
+		return at(s.file, 0, "rank %d says that it has %d operations, %d of which wait for none; its %d bytes hold %d", rank, nodes, roots, len(b), len(b)/goalNode)
 	}
 	r.take(4 * roots)
 	first := int32(len(s.steps))
@@ -133,8 +131,7 @@ func (s *schedule) binaryRank(rank int, b []byte, report *Report) error {
 			}
 			for _, e := range chunks(appendix[4*l.at : 4*(l.at+l.n)]) {
 				if int(e) >= nodes {
-					return at(s.file, 0, "rank %d, operation %d lets operation %d go on, of %d", rank,
-						i, e, nodes)
+					return at(s.file, 0, "rank %d, operation %d lets operation %d go on, of %d", rank, i, e, nodes)
 				}
 				s.edges = append(s.edges, edge{first + int32(i), first + int32(e), k == 1})
 				waits[e]--

@@ -72,8 +72,7 @@ func disagreements(c *calls, all []*recorder) []string {
 }
 
 // differs says how ranks differ in a call; "" where they do not.
-func (c *calls) differs(g *group, seq int64, ranks []int, made map[int]*recorded,
-	span map[int][2]int64) string {
+func (c *calls) differs(g *group, seq int64, ranks []int, made map[int]*recorded, span map[int][2]int64) string {
 	name := g.name
 	if name == "" {
 		name = "of ranks " + few(g.ranks)

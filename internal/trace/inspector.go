@@ -72,8 +72,7 @@ func readInspector(o *Options, files []File) (*Trace, error) {
 		}
 	}
 	x.members(world, rank, several)
-	note(&x.c.report.Guessed, "computing between calls, and the order of calls of different "+
-		"communicators, of which Inspector says nothing: none", x.c.file, 0)
+	note(&x.c.report.Guessed, "computing between calls, and the order of calls of different communicators, of which Inspector says nothing: none", x.c.file, 0)
 	t, err := x.c.trace()
 	if err == nil && world.nodes > 0 && world.ranks%world.nodes == 0 {
 		t.Site.GPUs = world.ranks / world.nodes

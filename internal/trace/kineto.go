@@ -20,8 +20,7 @@ func isKineto(_ string, head []byte) bool {
 	if !bytes.HasPrefix(head, []byte("{")) {
 		return false
 	}
-	for _, key := range []string{`"traceEvents"`, `"schemaVersion"`, `"deviceProperties"`,
-		`"distributedInfo"`} {
+	for _, key := range []string{`"traceEvents"`, `"schemaVersion"`, `"deviceProperties"`, `"distributedInfo"`} {
 		if bytes.Contains(head, []byte(key)) {
 			return !bytes.Contains(head, []byte(`"pg_status"`)) // the Flight Recorder's
 		}
@@ -187,8 +186,7 @@ func oneWorld(all []*kineto) error {
 			first = k
 		case k.info.World != first.info.World:
 			return at(k.Name, 0,
-				"is of a job of %d ranks (world_size), and %s of one of %d; accepted: files "+
-					"of one job", k.info.World, first.Name, first.info.World)
+				"is of a job of %d ranks (world_size), and %s of one of %d; accepted: files of one job", k.info.World, first.Name, first.info.World)
 		}
 	}
 	return nil

@@ -108,8 +108,7 @@ func (k *kineto) nothing(step int) error {
 		where = "step " + strconv.Itoa(step)
 	}
 	if left := slices.Concat(k.report.Left, k.tried.Left); len(left) > 0 {
-		return at(k.Name, 0, "has no kernel in %s that can be read; left out: %s", where,
-			left[len(left)-1].Words())
+		return at(k.Name, 0, "has no kernel in %s that can be read; left out: %s", where, left[len(left)-1].Words())
 	}
 	return at(k.Name, 0, "has no kernel in %s: was the GPU profiled then (ProfilerActivity.CUDA)?", where)
 }
@@ -167,8 +166,7 @@ func (k *kineto) keep(e *kinetoEvent, from, to int64, line int) {
 func (k *kineto) settle(within span) {
 	known := len(k.launched) > 0
 	if !known {
-		note(&k.report.Guessed, "files that do not say when kernels were launched: the GPU's time tells the "+
-			"step", k.Name, 0)
+		note(&k.report.Guessed, "files that do not say when kernels were launched: the GPU's time tells the step", k.Name, 0)
 	}
 	var kept []kernel
 	for _, x := range k.kernels {

@@ -107,9 +107,7 @@ func (b *builder) marks(computing []kernel) (all []mark) {
 	for i := range ended {
 		ended[i] = int32(i)
 	}
-	slices.SortStableFunc(ended, func(x, y int32) int {
-		return cmp.Compare(b.talking[x].to, b.talking[y].to)
-	})
+	slices.SortStableFunc(ended, func(x, y int32) int { return cmp.Compare(b.talking[x].to, b.talking[y].to) })
 	busy, next := b.from, 0
 	for _, x := range computing {
 		last := int32(-1)
@@ -276,8 +274,7 @@ func (k *kineto) groupOf(x *kinetoArgs, rank int) ([]int, string) {
 	}
 	var ranks []int
 	for _, w := range strings.FieldsFunc(x.Ranks, func(r rune) bool {
-		return r == '[' || r == ']' || r == ',' ||
-			r == ' '
+		return r == '[' || r == ']' || r == ',' || r == ' '
 	}) {
 		n, err := strconv.Atoi(w)
 		if err != nil || n < 0 || n >= maxRanks {

@@ -43,8 +43,7 @@ func readMatrix(_ *Options, files []File) (*Trace, error) {
 		return nil, at(f.Name, 0, "has %d nodes, expected %d at most", m.Nodes, maxRanks)
 	}
 	t.Ranks = m.Nodes
-	t.Report.Mapped = append(t.Report.Mapped, Count{What: "connections, as transfers", N: m.Flows(),
-		File: f.Name})
+	t.Report.Mapped = append(t.Report.Mapped, Count{What: "connections, as transfers", N: m.Flows(), File: f.Name})
 	t.DAG, err = m.DAG(m.Nodes)
 	return t, err
 }

@@ -213,8 +213,7 @@ func (m *msccl) element(w *mscclWords, gpu int32, seen map[[2]int32]int32) (int3
 			channel: int32(w.number("chan", 0, -1, 1<<16)), first: int32(len(m.steps))}
 		key := [2]int32{gpu, x.id}
 		if _, twice := seen[key]; twice || x.id < 0 {
-			return gpu, at(m.file, w.line, "thread block %s of GPU %d has no number, or one that stands "+
-				"twice",
+			return gpu, at(m.file, w.line, "thread block %s of GPU %d has no number, or one that stands twice",
 				field.Quote(w.all["id"]), gpu)
 		}
 		if x.send == gpu || x.recv == gpu {
@@ -238,8 +237,7 @@ func (m *msccl) step(w *mscclWords) error {
 	tb := &m.tbs[len(m.tbs)-1]
 	x, known := mscclTypes[w.all["type"]]
 	if !known {
-		return at(m.file, w.line, "there is no step of type %s; accepted: s, r, rcs, rrs, rrc, rrcs, cpy, "+
-			"re, nop",
+		return at(m.file, w.line, "there is no step of type %s; accepted: s, r, rcs, rrs, rrc, rrcs, cpy, re, nop",
 			field.Quote(w.all["type"]))
 	}
 	if len(m.steps) == mscclSteps {
@@ -248,8 +246,7 @@ func (m *msccl) step(w *mscclWords) error {
 	x.line, x.tb = int32(w.line), int32(len(m.tbs)-1)
 	x.cnt = int32(w.number("cnt", 1, 0, mscclOff))
 	x.depID, x.dep = int32(w.number("depid", -1, -1, 1<<16)), int32(w.number("deps", -1, -1, mscclSteps))
-	x.srcOff, x.dstOff = int32(w.number("srcoff", -1, -1, mscclOff)), int32(w.number("dstoff", -1, -1,
-		mscclOff))
+	x.srcOff, x.dstOff = int32(w.number("srcoff", -1, -1, mscclOff)), int32(w.number("dstoff", -1, -1, mscclOff))
 	x.src, x.dst = 'i', 'o'
 	for _, buf := range []struct {
 		key string

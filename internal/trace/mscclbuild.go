@@ -67,17 +67,14 @@ func (x *mscclRun) connect() error {
 		if s.depID >= 0 && s.dep >= 0 {
 			other, has := where[[2]int32{tb.gpu, s.depID}]
 			if !has || s.dep >= x.tbs[other].n {
-				return at(x.file, int(s.line), "waits for step %d of thread block %d, which GPU %d does "+
-					"not have",
+				return at(x.file, int(s.line), "waits for step %d of thread block %d, which GPU %d does not have",
 					s.dep, s.depID, tb.gpu)
 			}
 			x.edge(x.tbs[other].first+s.dep, k)
 		}
 		use := func(side int, p mscclPair, list map[mscclPair][]int32) error {
 			if was, has := owner[side][p]; has && was != s.tb {
-				return at(x.file, int(s.line), "two thread blocks of GPU %d use channel %d with the same "+
-					"GPU: on "+
-					"lines %d and %d", tb.gpu, tb.channel, x.tbs[was].line, tb.line)
+				return at(x.file, int(s.line), "two thread blocks of GPU %d use channel %d with the same GPU: on lines %d and %d", tb.gpu, tb.channel, x.tbs[was].line, tb.line)
 			}
 			if owner[side][p] = s.tb; side == 0 && list[p] == nil {
 				pairs = append(pairs, p)
@@ -99,9 +96,7 @@ func (x *mscclRun) connect() error {
 	for _, p := range pairs {
 		out, in := sends[p], recvs[p]
 		if len(out) > len(in) {
-			return at(x.file, int(x.steps[out[len(in)]].line), "sends to GPU %d on channel %d, which "+
-				"receives "+
-				"%d times there and not %d", p.to, p.channel, len(in), len(out))
+			return at(x.file, int(x.steps[out[len(in)]].line), "sends to GPU %d on channel %d, which receives %d times there and not %d", p.to, p.channel, len(in), len(out))
 		}
 		for k := range out {
 			if a, b := x.steps[out[k]].cnt, x.steps[in[k]].cnt; a != b {
@@ -177,8 +172,7 @@ func (x *mscclRun) build(size unit.Bytes) (*Trace, error) {
 		name = "msccl"
 	}
 	locals := 0
-	b.Collective(workload.Collective{Name: name, Kind: x.kind, Ranks: seqOf(x.gpus), Bytes: size,
-		By: "msccl"},
+	b.Collective(workload.Collective{Name: name, Kind: x.kind, Ranks: seqOf(x.gpus), Bytes: size, By: "msccl"},
 		func() {
 			for _, i := range x.order {
 				s := &x.steps[i]
@@ -212,12 +206,10 @@ func (x *mscclRun) build(size unit.Bytes) (*Trace, error) {
 	if err != nil {
 		return nil, at(x.file, 0, "%v", err)
 	}
-	x.report.Mapped = append(x.report.Mapped, Count{What: "steps of thread blocks", N: len(x.steps),
-		File: x.file})
+	x.report.Mapped = append(x.report.Mapped, Count{What: "steps of thread blocks", N: len(x.steps), File: x.file})
 	if n := x.loops(size); n > 1 {
 		x.report.Guessed = append(x.report.Guessed,
-			Count{What: "loops over 2 MiB of each chunk, as MSCCL's " +
-				"runtime makes with buffers of 4 MiB, which run as one here", N: n, File: x.file})
+			Count{What: "loops over 2 MiB of each chunk, as MSCCL's runtime makes with buffers of 4 MiB, which run as one here", N: n, File: x.file})
 	}
 	if locals > 0 {
 		x.report.Left = append(x.report.Left, Count{What: "time that copying and adding within a GPU takes",

@@ -94,8 +94,7 @@ func readNCCLLog(o *Options, files []File) (*Trace, error) {
 		}
 	}
 	if x.acts == 0 {
-		return nil, at(files[0].Name, 0, "has no call (AllReduce: opCount ...): log them with "+
-			"NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING,COLL,NET,ENV")
+		return nil, at(files[0].Name, 0, "has no call (AllReduce: opCount ...): log them with NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING,COLL,NET,ENV")
 	}
 	if err := x.settle(); err != nil {
 		return nil, err
@@ -131,8 +130,7 @@ func (x *ncclLog) line(line string, cut bool, n int) error {
 		name := host + ":" + m[2] + "[" + m[3] + "]"
 		p := x.byName[name]
 		if p == nil {
-			p = &ncclProc{name: name, file: x.file, ranks: map[string]int{}, comms: map[string]string{},
-				rank: -1}
+			p = &ncclProc{name: name, file: x.file, ranks: map[string]int{}, comms: map[string]string{}, rank: -1}
 			x.byName[name], x.procs = p, append(x.procs, p)
 		}
 		return p
@@ -348,8 +346,7 @@ func (x *ncclLog) settle() error {
 				p.file, int(p.calls[0].line))
 		case world == nil:
 			p.rank = n
-			note(&x.c.report.Guessed, "ranks that the order of processes tells: the log has no INIT",
-				p.file, 0)
+			note(&x.c.report.Guessed, "ranks that the order of processes tells: the log has no INIT", p.file, 0)
 		}
 		if len(p.calls) > 0 {
 			n++
@@ -391,8 +388,7 @@ func (x *ncclLog) member(p *ncclProc, procs int) {
 		call := &p.calls[i]
 		group := x.groupOf(p, call, procs)
 		if group < 0 {
-			note(&x.c.report.Left, "calls of communicators whose ranks the log does not name", p.file,
-				int(call.line))
+			note(&x.c.report.Left, "calls of communicators whose ranks the log does not name", p.file, int(call.line))
 			continue
 		}
 		ranks := int64(len(x.c.groups[group].ranks))

@@ -90,8 +90,7 @@ func readET(o *Options, files []File) (*Trace, error) {
 			return nil, err
 		}
 		if e.info.World > 0 && all != nil && all[0].info.World > 0 && e.info.World != all[0].info.World {
-			return nil, at(f.Name, 0, "is of a job of %d ranks (group_size of the group of all), and %s of one "+
-				"of %d; accepted: files of one job", e.info.World, all[0].Name, all[0].info.World)
+			return nil, at(f.Name, 0, "is of a job of %d ranks (group_size of the group of all), and %s of one of %d; accepted: files of one job", e.info.World, all[0].Name, all[0].info.World)
 		}
 		all, steps = append(all, e), append(steps, e.kineto)
 	}
@@ -107,8 +106,7 @@ func readET(o *Options, files []File) (*Trace, error) {
 		c.ranks = max(c.ranks, e.info.World)
 		c.members = append(c.members, e.member(c, e.placed(i, len(all)), step))
 	}
-	note(&c.report.Guessed, "computing between calls, which takes no time: execution traces have no durations "+
-		"(profiles of the same step have them: import those instead, or with these)", c.file, 0)
+	note(&c.report.Guessed, "computing between calls, which takes no time: execution traces have no durations (profiles of the same step have them: import those instead, or with these)", c.file, 0)
 	return c.trace()
 }
 
@@ -154,16 +152,14 @@ func (e *observed) read() error {
 	var cut *stream.CutError
 	switch {
 	case errors.As(err, &cut):
-		return at(e.Name, cut.At.Line, "ends within the nodes, after %d of them: it was cut off; accepted: a file "+
-			"that the observer has closed (unregister_callback writes finish_ts at its end)", e.nodes)
+		return at(e.Name, cut.At.Line, "ends within the nodes, after %d of them: it was cut off; accepted: a file that the observer has closed (unregister_callback writes finish_ts at its end)", e.nodes)
 	case err != nil:
 		return err
 	case !inside:
 		return at(e.Name, 0, "has no list of nodes; accepted: what PyTorch's ExecutionTraceObserver writes, "+
 			`{"schema": "1.1.1-chakra.0.0.4", "nodes": [...]}`)
 	case len(e.calls) == 0:
-		return at(e.Name, 0, "has %d nodes, and none is a call of NCCL (%s); accepted: a trace of a distributed job "+
-			"whose observer ran for a whole step", e.nodes, etComms)
+		return at(e.Name, 0, "has %d nodes, and none is a call of NCCL (%s); accepted: a trace of a distributed job whose observer ran for a whole step", e.nodes, etComms)
 	}
 	slices.SortStableFunc(e.marks, func(a, b etMark) int { return cmp.Compare(a.id, b.id) })
 	for i, m := range e.marks {
@@ -236,8 +232,7 @@ func (e *observed) groups(n *etOperator, line int) {
 		UID     number `json:"uid"`
 	}
 	if len(values) == 0 || json.Unmarshal(values[0], &text) != nil || json.Unmarshal([]byte(text), &all) != nil {
-		note(&e.report.Left, "lists of process groups that cannot be read: they are longer than what PyTorch "+
-			"records of them", e.Name, line)
+		note(&e.report.Left, "lists of process groups that cannot be read: they are longer than what PyTorch records of them", e.Name, line)
 		return
 	}
 	for _, g := range all {

@@ -205,16 +205,14 @@ func (e *observed) identify(place, of int) error {
 			continue
 		}
 		if x.place >= int64(len(ranks)) {
-			return at(e.Name, int(x.line), "node %d: the rank has the place %d in the group %s, which has %d; accepted: "+
-				"0 to %d", x.id, x.place, strconv.Quote(name), len(ranks), len(ranks)-1)
+			return at(e.Name, int(x.line), "node %d: the rank has the place %d in the group %s, which has %d; accepted: 0 to %d", x.id, x.place, strconv.Quote(name), len(ranks), len(ranks)-1)
 		}
 		rank := ranks[x.place]
 		switch {
 		case first == nil:
 			first, e.info.Rank = x, &rank
 		case *e.info.Rank != rank:
-			return at(e.Name, int(x.line), "node %d is of rank %d, and node %d (line %d) of rank %d; accepted: a file "+
-				"for each rank", x.id, rank, first.id, first.line, *e.info.Rank)
+			return at(e.Name, int(x.line), "node %d is of rank %d, and node %d (line %d) of rank %d; accepted: a file for each rank", x.id, rank, first.id, first.line, *e.info.Rank)
 		}
 	}
 	if e.info.Rank == nil && of == 1 && numbered.FindStringSubmatch(e.Name) == nil {
@@ -305,8 +303,7 @@ func (e *observed) member(c *calls, rank, step int) member {
 		case x.named && !x.async:
 			gate = []int32{at}
 		case !x.named && !waited[x.key()]:
-			note(&c.report.Guessed, "collectives that nothing in the file waits for: taken for synchronous, as PARAM's "+
-				"replay takes them; what stands behind waits for them", e.Name, int(x.line))
+			note(&c.report.Guessed, "collectives that nothing in the file waits for: taken for synchronous, as PARAM's replay takes them; what stands behind waits for them", e.Name, int(x.line))
 			gate = []int32{at}
 		}
 	}

@@ -78,8 +78,7 @@ func readRecorder(o *Options, files []File) (*Trace, error) {
 	for _, r := range all {
 		c.members = append(c.members, r.member(c, start[r.rank]))
 	}
-	note(&c.report.Guessed, "computing between calls: what passed between the moments at which the "+
-		"host made them, as if it waited for none", c.file, 0)
+	note(&c.report.Guessed, "computing between calls: what passed between the moments at which the host made them, as if it waited for none", c.file, 0)
 	t, err := c.trace()
 	if err != nil {
 		if len(found) > 0 {
@@ -378,8 +377,7 @@ func common(all []*recorder) map[int]int {
 		first[r.rank] = len(r.entries)
 		for i := range r.entries {
 			e := &r.entries[i]
-			if e.what != opSend && e.what != opRecv &&
-				made[callKey{group: e.group, seq: e.seq}] >= present[e.group] {
+			if e.what != opSend && e.what != opRecv && made[callKey{group: e.group, seq: e.seq}] >= present[e.group] {
 				first[r.rank] = i
 				break
 			}

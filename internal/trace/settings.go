@@ -106,8 +106,7 @@ func (c *hpccSettings) number(key string) (x float64, has bool, err error) {
 		return 0, false, nil
 	}
 	if x, err = strconv.ParseFloat(words[0], 64); err != nil || !(x >= 0 && x <= 1e18) {
-		return 0, true, at(c.file, c.at[key], "%s is %s, expected a number from 0 on", key,
-			field.Quote(words[0]))
+		return 0, true, at(c.file, c.at[key], "%s is %s, expected a number from 0 on", key, field.Quote(words[0]))
 	}
 	return x, true, nil
 }
@@ -130,12 +129,10 @@ func (c *hpccSettings) yaml() (string, error) {
 		case why == "output":
 			note(&c.report.Left, "what is written and when the simulator stops", c.file, n)
 		case why == "name":
-			note(&c.report.Left, fmt.Sprintf("%s %s, which counts where it is named here", key,
-				c.words[key][0]),
+			note(&c.report.Left, fmt.Sprintf("%s %s, which counts where it is named here", key, c.words[key][0]),
 				c.file, n)
 		case why == "cc":
-			note(&c.report.Left, "parameters of congestion control that ours has not, or that are another "+
-				"one's", c.file,
+			note(&c.report.Left, "parameters of congestion control that ours has not, or that are another one's", c.file,
 				n)
 		case strings.Trim(strings.Join(c.words[key], ""), "0.") == "":
 			note(&c.report.Left, "settings that are 0", c.file, n)
@@ -156,8 +153,7 @@ func (c *hpccSettings) control(b *strings.Builder, taken map[string]bool) error 
 	}
 	mode, known := hpccModes[int(x)]
 	if !known {
-		return at(c.file, c.at["CC_MODE"], "CC_MODE is %v; accepted: 1 (DCQCN), 3 (HPCC), 7 (TIMELY), 8 "+
-			"(DCTCP)", x)
+		return at(c.file, c.at["CC_MODE"], "CC_MODE is %v; accepted: 1 (DCQCN), 3 (HPCC), 7 (TIMELY), 8 (DCTCP)", x)
 	}
 	taken["CC_MODE"] = true
 	fmt.Fprintf(b, "cc:\n  algorithm: %s\n", mode.algorithm)
@@ -254,8 +250,7 @@ func (c *hpccSettings) highest(key string) (value float64, has bool, err error) 
 	}
 	n, e := strconv.Atoi(words[0])
 	if e != nil || n < 1 || len(words) != 1+2*n {
-		return 0, true, at(c.file, c.at[key], "%s is %s, expected how many pairs of rate and value follow, "+
-			"and those",
+		return 0, true, at(c.file, c.at[key], "%s is %s, expected how many pairs of rate and value follow, and those",
 			key, field.Quote(strings.Join(words, " ")))
 	}
 	top := 0.0

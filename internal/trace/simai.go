@@ -115,16 +115,13 @@ func (s *simai) head(n int, words []string) error {
 	case s.ranks < 1 || s.ranks > maxRanks:
 		return at(s.file, n, "all_gpus is %d, expected 1 to %d", s.ranks, maxRanks)
 	case s.ranks%(s.tp*s.pp) != 0:
-		return at(s.file, n, "all_gpus %d is no multiple of model_parallel_NPU_group %d x pp %d",
-			s.ranks, s.tp,
-			s.pp)
+		return at(s.file, n, "all_gpus %d is no multiple of model_parallel_NPU_group %d x pp %d", s.ranks, s.tp, s.pp)
 	}
 	if s.dp = s.ranks / (s.tp * s.pp); s.dp%s.ep != 0 {
 		return at(s.file, n, "ep %d does not divide the %d data parallel ranks", s.ep, s.dp)
 	}
 	for key, why := range map[string]string{"checkpoints": "layers that are computed again going back",
-		"pp_comm": "what pipeline stages send one another: every stage runs the layers at once, as " +
-			"SimAI does"} {
+		"pp_comm": "what pipeline stages send one another: every stage runs the layers at once, as SimAI does"} {
 		if value[key] > 0 {
 			note(&s.report.Left, why, s.file, n)
 		}
@@ -137,9 +134,7 @@ func (s *simai) head(n int, words []string) error {
 // update.
 func (s *simai) row(n int, words []string) error {
 	bad := func(what string) error {
-		return at(s.file, n, "found %s, expected a layer: id dependency, thrice time collective bytes, "+
-			"and the "+
-			"update's time: %s", field.Quote(strings.Join(words, " ")), what)
+		return at(s.file, n, "found %s, expected a layer: id dependency, thrice time collective bytes, and the update's time: %s", field.Quote(strings.Join(words, " ")), what)
 	}
 	if len(words) != 12 {
 		return bad("12 fields, not " + strconv.Itoa(len(words)))
@@ -163,8 +158,7 @@ func (s *simai) row(n int, words []string) error {
 			return bad(field.Quote(words[4+3*i]) + " are no bytes")
 		}
 		if p.bytes = unit.Bytes(size); !p.named(words[3+3*i]) {
-			return bad(field.Quote(words[3+3*i]) + " is no collective: NONE, ALLREDUCE, ALLGATHER, " +
-				"REDUCESCATTER, ALLTOALL, also with _EP and _DP_EP")
+			return bad(field.Quote(words[3+3*i]) + " is no collective: NONE, ALLREDUCE, ALLGATHER, REDUCESCATTER, ALLTOALL, also with _EP and _DP_EP")
 		}
 		if !p.none && size == 0 {
 			note(&s.report.Left, "collectives without bytes", s.file, n)
@@ -284,8 +278,7 @@ func (x *simaiBuild) compute(d unit.Time, class workload.Class) {
 // grows refuses a step that takes more operations than a workload may have, before they are built.
 func (x *simaiBuild) grows(l *simaiLayer, by float64) error {
 	if x.ops += by; x.ops > workload.MaxOps {
-		return at(x.file, l.line, "what stands up to here takes %.3g operations, more than the %d of a "+
-			"workload: fewer layers or GPUs", x.ops, workload.MaxOps)
+		return at(x.file, l.line, "what stands up to here takes %.3g operations, more than the %d of a workload: fewer layers or GPUs", x.ops, workload.MaxOps)
 	}
 	return nil
 }

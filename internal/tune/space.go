@@ -77,8 +77,7 @@ func (s Space) at(p [dims]float64) Candidate {
 	xoff := round(logScale(p[0], float64(smallest), float64(s.Largest)))
 	most := round(float64(xoff) * between(p[1], 0.1, 0.95))
 	least := round(float64(most) * between(p[2], 0.02, 0.9))
-	c := Candidate{XOff: xoff, WREDMax: min(most, xoff-unit.KB),
-		Probability: int(math.Round(logScale(p[4], 1, 100)))}
+	c := Candidate{XOff: xoff, WREDMax: min(most, xoff-unit.KB), Probability: int(math.Round(logScale(p[4], 1, 100)))}
 	c.WREDMin = max(min(least, c.WREDMax-unit.KB), 2*unit.KB)
 	c.XOn = max(min(round(float64(c.WREDMin)*between(p[3], 0.1, 0.95)), c.WREDMin-unit.KB), unit.KB)
 	for i, k := range s.Own() {

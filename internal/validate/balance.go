@@ -139,9 +139,8 @@ workload: {traffic: {permutation: {bytes: 20MB}}}
 			Row{Claim: "the same where switches send to their ports in turn, not at random",
 				Source: "seed, GPU fabrics", Expected: "> 90 %",
 				Ours: fmt.Sprintf("%.1f %%", 100*turns.Links.UplinkMean), Diff: "-",
-				OK: turns.Links.UplinkMean > 0.9,
-				Note: "switches that take turns fall into step with one another when only one ACK in 16 " +
-					"packets comes between: with transport.ack_every=4 it is 91.6 %"})
+				OK:   turns.Links.UplinkMean > 0.9,
+				Note: "switches that take turns fall into step with one another when only one ACK in 16 packets comes between: with transport.ack_every=4 it is 91.6 %"})
 	}
 	gbn, err := run("spray", "go-back-n", "first-middle-last", "2MB")
 	if err != nil {
@@ -189,7 +188,6 @@ workload:
 	return []Row{
 		within("8 GPUs on two shared 200G NICs: 16 MB each end at 4 x bytes / rate, us",
 			"seed, figure 13-1; closed form", want, float64(hi)/float64(unit.Microsecond), 0.01, "%.1f"),
-		within("they share evenly: last end over first", "closed form", 1, float64(hi)/float64(lo),
-			0.01, "%.4f"),
+		within("they share evenly: last end over first", "closed form", 1, float64(hi)/float64(lo), 0.01, "%.4f"),
 	}, nil
 }

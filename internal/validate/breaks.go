@@ -12,8 +12,7 @@ import (
 // breaks holds what happens when things break to closed forms.
 func breaks() (rows []Row, err error) {
 	rows = shrinking()
-	for _, of := range []func() ([]Row, error){halfNIC, halfPlanes, blackHole, exhausted,
-		stormBroken} {
+	for _, of := range []func() ([]Row, error){halfNIC, halfPlanes, blackHole, exhausted, stormBroken} {
 		more, err := of()
 		if err != nil {
 			return nil, err
@@ -153,8 +152,7 @@ events: [{switch: spine-1, at: 100us, up: false}]
 		s, _, _ := r.Outcome("")
 		const frame = 4096 + firstFrame + wireGap // a WRITE Only of a whole packet
 		want := detect.Seconds() * 50e9 / 8 / frame
-		rows = append(rows, within(fmt.Sprintf("packets of a flow at 100 Gbit/s over two spines lost until "+
-			"the leaf detects that one went, %v", detect),
+		rows = append(rows, within(fmt.Sprintf("packets of a flow at 100 Gbit/s over two spines lost until the leaf detects that one went, %v", detect),
 			"closed form: half the rate times the time, a frame of 4,194 B", want, float64(s.DropsDown), 1/want,
 			"%.0f")) // one packet
 	}
@@ -180,8 +178,7 @@ events: [{nic: host-2/nic-1, at: 1ms, up: false}]
 		if s.Outcome != nil {
 			at = unit.Time(s.Outcome.At-int64(unit.Millisecond)).Seconds() * 1e3
 		}
-		rows = append(rows, within(fmt.Sprintf("a NIC's cable breaks: ms until its peer gives up, timeout "+
-			"%d, 7 retries", exponent), "IBTA: 8 tries of 4.096 us x 2^n",
+		rows = append(rows, within(fmt.Sprintf("a NIC's cable breaks: ms until its peer gives up, timeout %d, 7 retries", exponent), "IBTA: 8 tries of 4.096 us x 2^n",
 			8*4.096e-3*math.Exp2(float64(exponent)), at, 0.01, "%.3f"))
 	}
 	return rows, nil

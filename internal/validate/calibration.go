@@ -35,25 +35,20 @@ server: {gpu: a100, gpus: 4, nics: 4}
 `, "NVIDIA A100", "ring", 4, [][4]float64{{536870912, 10052, 9676.9, 2}, {1073741824, 20079, 19265, 2},
 		{2147483648, 39871, 39357, 2}, {4294967296, 77194, 79688, 2}, {8589934592, 158070, 158561, 2}},
 		0.05, ""},
-	{"72 GB200 of one NVLink domain, NVLS, 0.5 to 8 GB", "coreweave/nccl-tests pull request 43, 20 " +
-		"February 2025", `
+	{"72 GB200 of one NVLink domain, NVLS, 0.5 to 8 GB", "coreweave/nccl-tests pull request 43, 20 February 2025", `
 name: measured
 fabric: {kind: rail, hosts: 18, spines: 1, host_link: {rate: 400Gbps}}
 server: {gpu: gb200, gpus: 4, nics: 4, nvlink_domain: 72}
 `, "NVIDIA GB200", "nvls", 4, [][4]float64{{536870912, 1806.7, 1835.9, 18}, {1073741824, 3108.8, 2924.7, 18},
-		{2147483648, 5589.1, 5474.6, 18}, {4294967296, 10094, 10141, 18}, {8589934592, 20299, 20006,
-			18}}, 0.05,
-		"half of the bandwidth at 0.5 GB, all of it at 4: what fills NVSwitches' pipeline is not " +
-			"modelled, and " +
-			"these points carry no second parameter"},
+		{2147483648, 5589.1, 5474.6, 18}, {4294967296, 10094, 10141, 18}, {8589934592, 20299, 20006, 18}}, 0.05,
+		"half of the bandwidth at 0.5 GB, all of it at 4: what fills NVSwitches' pipeline is not modelled, and these points carry no second parameter"},
 	{"1 to 4 p4d, 8 A100 and 4 EFA of 100G each, 1 GB", "nccl issue 527, 25 July 2022", `
 name: measured
 fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 100Gbps}}
 server: {gpu: a100, gpus: 8, nics: 4}
 `, "NVIDIA A100", "auto", 8, [][4]float64{{1073741824, 8142.6, 8141.2, 1}, {1073741824, 35215, 35198, 2},
 		{1073741824, 64782, 64827, 3}, {1073741824, 70253, 70207, 4}}, 0.1,
-		"rings on 1, 3 and 4 servers fit with NICs of 61.5 %, the tree on 2 servers with none: it was " +
-			"24.7 % too fast and is 17.4 % too slow; rings and trees do not reach the same share here"},
+		"rings on 1, 3 and 4 servers fit with NICs of 61.5 %, the tree on 2 servers with none: it was 24.7 % too fast and is 17.4 % too slow; rings and trees do not reach the same share here"},
 }
 
 // calibrations hold what is fitted to public measurements to those of them that were kept aside.
@@ -107,10 +102,7 @@ func (m *published) row() (Row, error) {
 		return Row{}, err
 	}
 	b, err := calibrate.NewBench(calibrate.Setup{
-		Load: func() (*scenario.Document, error) {
-			return scenario.Parse("measured.yaml",
-				[]byte(m.cluster), nil)
-		},
+		Load: func() (*scenario.Document, error) { return scenario.Parse("measured.yaml", []byte(m.cluster), nil) },
 		Simulate: func(p *scenario.Plan) (float64, error) {
 			r, err := sim.New(p)
 			if err == nil {

@@ -43,8 +43,7 @@ func channelRows() (rows []Row, err error) {
 		for _, p := range hashShares(x.spines, x.lag, x.seed == "ecmp") {
 			want += 1 - math.Pow(1-p, channelFlows)
 		}
-		claim := fmt.Sprintf("16 flows on %d channels of %d, a seed for each hash: cables in use, mean of "+
-			"%d seeds", x.spines, x.lag, seeds)
+		claim := fmt.Sprintf("16 flows on %d channels of %d, a seed for each hash: cables in use, mean of %d seeds", x.spines, x.lag, seeds)
 		if x.seed == "ecmp" {
 			claim = fmt.Sprintf("the same, one seed for both (%d x %d)", x.spines, x.lag)
 		}
@@ -81,8 +80,7 @@ func hashShares(channels, members int, same bool) (p []float64) {
 
 // channelShare is the share of flows, over some seeds, on a channel of which one member is left.
 func channelShare(seeds int) (float64, error) {
-	const lost = "failures: [{link: 'seg-1-rail-1:Eth17', at: 0s}, {link: 'seg-1-rail-1:Eth18', at: 0s}, " +
-		"{link: 'seg-1-rail-1:Eth19', at: 0s}]\n"
+	const lost = "failures: [{link: 'seg-1-rail-1:Eth17', at: 0s}, {link: 'seg-1-rail-1:Eth18', at: 0s}, {link: 'seg-1-rail-1:Eth19', at: 0s}]\n"
 	on, all := 0., 0.
 	for seed := 1; seed <= seeds; seed++ {
 		bytes, err := channelLoad(channelled+lost, 4, 4, fmt.Sprintf("seed=%d", seed))

@@ -77,8 +77,7 @@ func cubeRows(tpu string) ([]Row, error) {
 	}
 	rows := []Row{
 		exact("circuit switches of 64 cubes of 4 x 4 x 4", "TPU v4 has 48 (docs/references.md, deadlock-free)", 48, four.Switches),
-		exact("circuits that move round a failed cube, of 3,072", "a cube's 96 fibres",
-			96, four.Moved)}
+		exact("circuits that move round a failed cube, of 3,072", "a cube's 96 fibres", 96, four.Moved)}
 	const text = `
 fabric: {kind: cubes, k: 2, %s host_link: {rate: 400Gbps, cable: 3m},
   fabric_link: {rate: 100Gbps, delay: 100ns}}
@@ -91,8 +90,7 @@ jobs:
 events: [%s]
 `
 	took := func(hosts, start, events string) (unit.Time, error) {
-		r, err := finish(fmt.Sprintf(text, "cubes: [3, 1, 1], optics: {spares: 1, swaps: [{at: 2ms, "+
-			"out: cube-2, in: cube-4}]},", hosts, start, events))
+		r, err := finish(fmt.Sprintf(text, "cubes: [3, 1, 1], optics: {spares: 1, swaps: [{at: 2ms, out: cube-2, in: cube-4}]},", hosts, start, events))
 		if err != nil {
 			return 0, err
 		}
@@ -102,8 +100,7 @@ events: [%s]
 	if err != nil {
 		return nil, err
 	}
-	after, err := took(`"host-[1-8]", "host-[25-32]", "host-[17-24]"`, "20ms",
-		"{cube: cube-2, at: 1ms, up: false}")
+	after, err := took(`"host-[1-8]", "host-[25-32]", "host-[17-24]"`, "20ms", "{cube: cube-2, at: 1ms, up: false}")
 	if err != nil {
 		return nil, err
 	}

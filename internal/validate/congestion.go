@@ -44,8 +44,7 @@ func sequence(claim, source, name string, want []string) ([]Row, error) {
 		return nil, err
 	}
 	got := order(lines, want)
-	row := exact(claim, source, fmt.Sprintf("%d steps in order", len(want)),
-		fmt.Sprintf("%d steps in order", got))
+	row := exact(claim, source, fmt.Sprintf("%d steps in order", len(want)), fmt.Sprintf("%d steps in order", got))
 	if got < len(want) {
 		row.Note = "missing: " + want[got]
 	}
@@ -269,8 +268,7 @@ workload: {traffic: {incast: {bytes: %dB, fan_in: %d}}}
 		return []Row{pRow, qRow}, nil
 	}
 	if n >= 8 && gotP > p && gotP < 1.25*p && !pRow.OK {
-		pRow.Note = "the queue passes the end of the ramp at times, where every packet is marked; on a " +
-			"ramp ten times as long the shares agree (below)"
+		pRow.Note = "the queue passes the end of the ramp at times, where every packet is marked; on a ramp ten times as long the shares agree (below)"
 	}
 	fair := within(fmt.Sprintf("%d DCQCN flows are fair: last end over first", n),
 		"Zhu et al. 2015: flows converge to equal rates", 1, float64(hi)/float64(lo), 0.1, "%.3f")

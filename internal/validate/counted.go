@@ -94,8 +94,7 @@ func topologies() (rows []Row, err error) {
 			continue
 		}
 		row := within("links between switches"+of, source, float64(c.links), float64(links), 0.002, "%.0f")
-		row.Note = "511 groups of 512 global ports there use all; here each pair of groups has one link, and two ports of a " +
-			"group stay free"
+		row.Note = "511 groups of 512 global ports there use all; here each pair of groups has one link, and two ports of a group stay free"
 		rows = append(rows, row)
 	}
 	d, err := designed("fat-tree", 27_648, 48)

@@ -15,8 +15,7 @@ func csigRows() (rows []Row, err error) {
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, exact(fmt.Sprintf("CSIG, %d B: tags at the receiver that are the least over "+
-			"three ports of the quantised available share", size), "draft-ravi-ippm-csig", all, right))
+		rows = append(rows, exact(fmt.Sprintf("CSIG, %d B: tags at the receiver that are the least over three ports of the quantised available share", size), "draft-ravi-ippm-csig", all, right))
 	}
 	slowest, carried, err := bySignal("hpcc")
 	if err != nil {
@@ -31,8 +30,7 @@ func csigRows() (rows []Row, err error) {
 		slower := within(claim+", permutation of 128 hosts: slowest flow, us", "HPCC with INT beside it",
 			slowest[0], slowest[size], 0.1, "%.1f")
 		if !slower.OK {
-			slower.Note = "a tag has what one port had left in the last microsecond, or its delay, and the next packet has " +
-				"the other: the window moves by less and older news. INT has both of every port: cc.hpcc.csig=0"
+			slower.Note = "a tag has what one port had left in the last microsecond, or its delay, and the next packet has the other: the window moves by less and older news. INT has both of every port: cc.hpcc.csig=0"
 		}
 		rows = append(rows, saved, slower)
 	}

@@ -39,8 +39,7 @@ func domainRows(large bool) ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, within(fmt.Sprintf("%s: from the first to the last GPU of a domain of %d",
-			d.gpu, d.of),
+		rows = append(rows, within(fmt.Sprintf("%s: from the first to the last GPU of a domain of %d", d.gpu, d.of),
 			d.source, d.want, got, 0.002, "%.1f GB/s"))
 	}
 	for _, c := range []struct {
@@ -87,8 +86,7 @@ func figure7Rows() ([]Row, error) {
 	}
 	const more = batch / replicas
 	model := float64(t.Kinds[planner.KindTensor]+t.Kinds[planner.KindPipeline]) * more
-	data, inside := float64(t.Kinds[planner.KindData]),
-		float64(t.ByTier[planner.InServer][planner.KindData])
+	data, inside := float64(t.Kinds[planner.KindData]), float64(t.ByTier[planner.InServer][planner.KindData])
 	share := (model + inside) / (model + data)
 	return []Row{
 		{Claim: "GPU pairs that carry nothing in a step on 1,024 GPUs, domains of 256", Source: source,

@@ -64,8 +64,7 @@ func creditRows(large bool) ([]Row, error) {
 		const bound = 15*162.5 + 13
 		rows = append(rows,
 			within(c.claim+": slowest, us", c.source, c.want, incast.slowest, 0.02, "%.1f"),
-			atMost(c.claim+": slowest over what the link must carry", c.source, 1.03, incast.slowest/bound,
-				"%.4f"),
+			atMost(c.claim+": slowest over what the link must carry", c.source, 1.03, incast.slowest/bound, "%.4f"),
 			exact(c.claim+": drops", "trimming", 0, incast.drops))
 	}
 	more, err := seedIncasts()

@@ -50,8 +50,7 @@ func estimates(large bool) ([]Row, error) {
 			"tp: 8, dp: 4, zero: 3, recompute: full, gathers: 4, regather: true, channels: 1", 4, "", "", true},
 		{"dp 4 between switch pairs, where queue pairs collide", switchPairs,
 			"tp: 8, dp: 4, channels: 1, overlap: false", 4,
-			"the cost model divides a link evenly and at once; two queue pairs that share one lose 5 % of " +
-				"the step with a NIC's DCQCN, 10 % with the paper's, 14 % with PFC alone", "", true},
+			"the cost model divides a link evenly and at once; two queue pairs that share one lose 5 % of the step with a NIC's DCQCN, 10 % with the paper's, 14 % with PFC alone", "", true},
 		{"dp 4 under Swift", oneRail, "tp: 8, dp: 4, channels: 1, overlap: false", 4, "", "swift", false},
 		{"dp 4 under HPCC", oneRail, "tp: 8, dp: 4, channels: 1, overlap: false", 4, "", "hpcc", true},
 		{"dp 4 under EQDS", oneRail, "tp: 8, dp: 4, channels: 1, overlap: false", 4, "", "eqds", true},
@@ -63,8 +62,7 @@ func estimates(large bool) ([]Row, error) {
 		if c.fabric == oneRail {
 			c.training += ", fold: true"
 		}
-		text := fmt.Sprintf("%sworkload: {training: {model: llama-2-7b, sequence: 2048, efficiency: 60, "+
-			"global_batch: %d, %s}}\n", c.fabric, c.batch, c.training)
+		text := fmt.Sprintf("%sworkload: {training: {model: llama-2-7b, sequence: 2048, efficiency: 60, global_batch: %d, %s}}\n", c.fabric, c.batch, c.training)
 		var sets []string
 		if c.cc != "" {
 			sets = []string{"cc.algorithm=" + c.cc}
@@ -76,8 +74,7 @@ func estimates(large bool) ([]Row, error) {
 		t, p := r.Plan.Jobs[0].Training, r.Plan
 		site := planner.SiteOf(r.Graph, p.GPU, t.GPUs(), p.NVLink)
 		site.PerServer = 8
-		site.NVLatency, site.Latency, site.QPs = p.NVLatency, 2*p.NICs.Latency+2*unit.Microsecond,
-			max(1, p.QPs)
+		site.NVLatency, site.Latency, site.QPs = p.NVLatency, 2*p.NICs.Latency+2*unit.Microsecond, max(1, p.QPs)
 		if c.cc != "" {
 			if site.Waste, err = fidelity.Waste(p, c.cc); err != nil {
 				return nil, err

@@ -68,8 +68,7 @@ func failures() ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	flap, err := finish(narrowing+"failures: [{link: 's1:Eth1', at: 400us, until: 400050ns, converge: "+
-		"1ms}]\n",
+	flap, err := finish(narrowing+"failures: [{link: 's1:Eth1', at: 400us, until: 400050ns, converge: 1ms}]\n",
 		"switch.queues.3.xoff=1MB", "switch.queues.3.xon=950KB")
 	if err != nil {
 		return nil, err
@@ -113,13 +112,11 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 16MiB
 			return nil, err
 		}
 		for _, end := range []string{"host-1:nic1p1", "host-2:nic1p2"} {
-			r, err := finish(fmt.Sprintf(text, n) + "failures: [{link: '" + end + "', at: 0ns, converge: " +
-				"0ns}]\n")
+			r, err := finish(fmt.Sprintf(text, n) + "failures: [{link: '" + end + "', at: 0ns, converge: 0ns}]\n")
 			if err != nil {
 				return nil, err
 			}
-			rows = append(rows, within(fmt.Sprintf("a NIC of %d ports that sprays, %s is down: percent "+
-				"of its rate",
+			rows = append(rows, within(fmt.Sprintf("a NIC of %d ports that sprays, %s is down: percent of its rate",
 				n, end), source, 100-100/float64(n), 100*float64(whole.Exec.End[0])/float64(r.Exec.End[0]),
 				0.005,
 				"%.1f"))

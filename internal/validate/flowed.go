@@ -16,8 +16,7 @@ func flowed(large bool) ([]Row, error) {
 		large     bool
 		why       string
 	}{
-		{"mixtral-ep8-64.yaml", "", 5, true, "controls were measured on lasting incasts; the messages of an expert " +
-			"all-to-all end before DCQCN reduces a rate (cc.algorithm=none: 283.3 ms both ways)"},
+		{"mixtral-ep8-64.yaml", "", 5, true, "controls were measured on lasting incasts; the messages of an expert all-to-all end before DCQCN reduces a rate (cc.algorithm=none: 283.3 ms both ways)"},
 		{"pod64-llama2-7b.yaml", "", 5, true, ""},
 		{"storage.yaml", "", 5, true, ""},
 		{"two-jobs.yaml", "", 10, false, ""},
@@ -34,8 +33,7 @@ func flowed(large bool) ([]Row, error) {
 		{"three-flows.yaml", "", 10, false, dcqcnEarly},
 		{"three-flows-bursts.yaml", "", 10, true, ""},
 		{"lab-2x2.yaml", "", 10, false, dcqcnEarly},
-		{"victim.yaml", "", 10, false, "its marking begins at 40 KB and pauses at 200 KB; controls were measured " +
-			"with the default thresholds, and flows do not spread pauses to victims"},
+		{"victim.yaml", "", 10, false, "its marking begins at 40 KB and pauses at 200 KB; controls were measured with the default thresholds, and flows do not spread pauses to victims"},
 	} {
 		if c.large && !large {
 			continue
@@ -77,5 +75,4 @@ func flowed(large bool) ([]Row, error) {
 	return rows, nil
 }
 
-const dcqcnEarly = "where few flows collide for less than a millisecond, which packets are marked first decides how " +
-	"deep DCQCN cuts; flows take the mean of one incast"
+const dcqcnEarly = "where few flows collide for less than a millisecond, which packets are marked first decides how deep DCQCN cuts; flows take the mean of one incast"

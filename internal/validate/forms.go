@@ -75,8 +75,7 @@ func overIPv6() (rows []Row, err error) {
 		}
 		want := on400((ipv6 - ipv4) * (bytes/mtu + hops - 1))
 		rows = append(rows, exact("24 MiB alone by "+kind+", IPv6 beyond IPv4, ps",
-			"closed form: 20 bytes per packet, and once more per further "+
-				"link", want, ideal[1]-ideal[0]))
+			"closed form: 20 bytes per packet, and once more per further link", want, ideal[1]-ideal[0]))
 	}
 	return rows, nil
 }
@@ -105,8 +104,7 @@ func aloneTime(bytes unit.Bytes, mtu, hops int) unit.Time {
 func sharing() ([]Row, error) {
 	var rows []Row
 	for _, n := range []int{2, 4, 8} {
-		text := fmt.Sprintf(line, n+1) +
-			fmt.Sprintf("workload: {traffic: {incast: {bytes: 16MB, fan_in: %d}}}", n)
+		text := fmt.Sprintf(line, n+1) + fmt.Sprintf("workload: {traffic: {incast: {bytes: 16MB, fan_in: %d}}}", n)
 		r, err := finish(text)
 		if err != nil {
 			return nil, err
@@ -149,8 +147,7 @@ func collectives() ([]Row, error) {
 			Row{Claim: fmt.Sprintf("its bus bandwidth over %d ranks stays below line rate, GB/s", n),
 				Source:   "nccl-tests PERFORMANCE.md",
 				Expected: "<= 50.00", Ours: fmt.Sprintf("%.2f", c.BusBW/1e9),
-				Diff: fmt.Sprintf("%.1f %% of it", 100*c.BusBW/50e9), OK: c.BusBW <= 50e9 &&
-					c.BusBW > 0.9*50e9})
+				Diff: fmt.Sprintf("%.1f %% of it", 100*c.BusBW/50e9), OK: c.BusBW <= 50e9 && c.BusBW > 0.9*50e9})
 	}
 	r, err := finish(`
 name: channels
@@ -201,8 +198,7 @@ func transportRows() ([]Row, error) {
 	}
 	return []Row{
 		exact("packets of 24 MiB at MTU 4096", "seed, life of a training job", 6144, packets),
-		exact("the cumulative ACK closes at PSN 5000 + 6143", "seed, life of a training job",
-			uint32(11143), last),
+		exact("the cumulative ACK closes at PSN 5000 + 6143", "seed, life of a training job", uint32(11143), last),
 		exact("full pause at 400 Gbit/s, ps", "IEEE 802.1Qbb: 65535 x 1.28 ns", unit.Time(65535*1280),
 			roce.PauseTime(roce.MaxQuanta, 400*unit.Gbps)),
 	}, nil

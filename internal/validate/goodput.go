@@ -50,8 +50,7 @@ func goodputForms() ([]Row, error) {
 		"1 less the checkpoints' share", 100*600.0/630, 100*r.Chosen.Effective.Mean, 1e-4, "%.3f")}
 	for _, hours := range []float64{0.5, 3, 24} {
 		job.Interval, job.Detect, job.Restart = 0, goodput.Minute, 5*goodput.Minute
-		job.Rates = &goodput.Rates{Rates: []goodput.Rate{{Component: "software", MTBF: hours,
-			Per: goodput.PerJob}}}
+		job.Rates = &goodput.Rates{Rates: []goodput.Rate{{Component: "software", MTBF: hours, Per: goodput.PerJob}}}
 		if r, err = goodput.Run(job, nil); err != nil {
 			return nil, err
 		}
@@ -66,8 +65,7 @@ func goodputForms() ([]Row, error) {
 		}
 		best := math.Abs(r.Best/interval - 1)
 		rows = append(rows,
-			Row{Claim: fmt.Sprintf("the same from an eighth of that interval to eight times it: largest "+
-				"difference, %g h", hours), Source: dalySource, Expected: "< 1 %",
+			Row{Claim: fmt.Sprintf("the same from an eighth of that interval to eight times it: largest difference, %g h", hours), Source: dalySource, Expected: "< 1 %",
 				Ours: fmt.Sprintf("%.2f %%", 100*worst), Diff: "bound", OK: worst < 0.01},
 			Row{Claim: fmt.Sprintf("the best of those intervals is Daly's or the next one, %g h", hours),
 				Source: dalySource, Expected: "within a factor of 1.42", Ours: fmt.Sprintf("%.2f", r.Best/interval),

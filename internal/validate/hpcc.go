@@ -55,11 +55,9 @@ func hpccPlusRows() (rows []Row, err error) {
 	const source = "seed: converges faster; HPCC beside it"
 	half := below(claim+", half HPCC's", source, took["hpcc"].Micros()/2, took["hpcc-plus"].Micros())
 	if !half.OK {
-		half.Note = "the constants of the two mechanisms are those published, as remembered, and no row " +
-			"was used to choose them; the drafts name no mechanism and no figure"
+		half.Note = "the constants of the two mechanisms are those published, as remembered, and no row was used to choose them; the drafts name no mechanism and no figure"
 	}
-	rows = append(rows, below(claim+", HPCC's", source, took["hpcc"].Micros(), took["hpcc-plus"].Micros()),
-		half)
+	rows = append(rows, below(claim+", HPCC's", source, took["hpcc"].Micros(), took["hpcc-plus"].Micros()), half)
 	for _, n := range []int{2, 8} {
 		got, err := shared(n, "hpcc-plus", 2*unit.Millisecond, 12*unit.Millisecond)
 		if err != nil {
@@ -198,8 +196,7 @@ workload: {traffic: {%s}}
 		}{{"mean", c.mean, mean}, {"p99", c.p99, p99}, {"slowest", c.max, max}} {
 			row := within("HPCC, "+c.claim+": "+x.what+", us", source, x.want, x.got, 0.08, "%.1f")
 			if row.Note = ""; !row.OK {
-				row.Note = "ours has 124 bytes around a payload and 128 an acknowledgement, ns-3 90 " +
-					"and 88; its hashes are not known"
+				row.Note = "ours has 124 bytes around a payload and 128 an acknowledgement, ns-3 90 and 88; its hashes are not known"
 			}
 			rows = append(rows, row)
 		}

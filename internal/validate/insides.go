@@ -59,8 +59,7 @@ func insides() ([]Row, error) {
 		{"mi300x: all-reduce of 1 GiB, one ring", amd, "", "channels: 1", 64, 0.01},
 		{"mi300x: as it runs unless told otherwise, on all seven links", rccl, "", "channels: 0", 448, 0.01},
 		{"mi300x: the same as seven rings on cables of their own", amd, "", "channels: 7", 448, 0.01},
-		{"mi300x: the same at what of a link is usable", rccl, "server.nvlink=336GB/s", "channels: 7", 336,
-			0.01},
+		{"mi300x: the same at what of a link is usable", rccl, "server.nvlink=336GB/s", "channels: 7", 336, 0.01},
 	} {
 		r, err := insideCollective(c.coll, c.sets)
 		if err != nil {
@@ -126,9 +125,8 @@ func insideCollective(how, set string) (float64, error) {
 // another rack.
 func betweenTrays() ([]Row, error) {
 	const (
-		source = "NVIDIA, GB200 NVL72: 72 GPUs on 18 NVLinks of 40.1 GB/s for kernels (nccl, topo.h), " +
-			"a ConnectX-7 of 400G per GPU"
-		text = `
+		source = "NVIDIA, GB200 NVL72: 72 GPUs on 18 NVLinks of 40.1 GB/s for kernels (nccl, topo.h), a ConnectX-7 of 400G per GPU"
+		text   = `
 fabric:
   types: {tray: {gpu: gb200, gpus: 4, nics: 4, nic_rate: 400Gbps, domain: rack}, leaf: {ports: 256x400Gbps}}
   nodes: {tray: {type: tray, per: {rack: 2, tray: 18}}, leaf: {type: leaf, per: {rail: 4}}}

@@ -18,8 +18,7 @@ jobs:
 
 // crossing is a job whose transfer crosses the cable.
 func crossing(name string, host int, start unit.Time) string {
-	return fmt.Sprintf("  %s: {start: %v, traffic: {flows: [{from: host-%d/gpu-1, to: host-%d/gpu-1, "+
-		"bytes: 40MB}]}}\n", name, start, host, host+2)
+	return fmt.Sprintf("  %s: {start: %v, traffic: {flows: [{from: host-%d/gpu-1, to: host-%d/gpu-1, bytes: 40MB}]}}\n", name, start, host, host+2)
 }
 
 // within a leaf it does not.
@@ -55,12 +54,9 @@ func jobRows() ([]Row, error) {
 	const fair = "two equal jobs share a cable: each has half while both send"
 	times := func(t unit.Time) float64 { return float64(t) / float64(whole) }
 	return []Row{
-		within("two jobs on one cable: the first, of its time alone", fair, 2, times(both["a"]), 0.02,
-			"%.3f"),
-		within("two jobs on one cable: the second, of its time alone", fair, 2, times(both["b"]), 0.02,
-			"%.3f"),
-		within("the second starts when half is sent: the first, of its time alone", fair+": 1/2 + 2 "+
-			"x 1/2", 1.5,
+		within("two jobs on one cable: the first, of its time alone", fair, 2, times(both["a"]), 0.02, "%.3f"),
+		within("two jobs on one cable: the second, of its time alone", fair, 2, times(both["b"]), 0.02, "%.3f"),
+		within("the second starts when half is sent: the first, of its time alone", fair+": 1/2 + 2 x 1/2", 1.5,
 			times(late["a"]), 0.02, "%.3f"),
 		within("the second starts when half is sent: itself, of its time alone", fair+": 2 x 1/2 + 1/2", 1.5,
 			times(late["b"]), 0.02, "%.3f"),
@@ -110,8 +106,7 @@ func queueRows() ([]Row, error) {
 		}
 		each := percent / 100 * rate / 4096 // messages a second
 		wait := each * (data*data + ack*ack) / 2 / (1 - each*(data+ack))
-		rows = append(rows, within(fmt.Sprintf("single packets at random times, %v %% load: mean "+
-			"wait, ns", percent),
+		rows = append(rows, within(fmt.Sprintf("single packets at random times, %v %% load: mean wait, ns", percent),
 			"M/G/1, Pollaczek and Khinchine", wait*1e9, (mean-idle).Seconds()*1e9, 0.06, "%.1f"))
 	}
 	return rows, nil

@@ -25,8 +25,7 @@ func logRows() ([]Row, error) {
 		{"ring all-reduce of 8 MB over 8 ranks, us", "{traffic: {ring-allreduce: {bytes: 8MB}}}", 299.600},
 		{"the same by halving and doubling, us",
 			"{traffic: {collective: {kind: all-reduce, algorithm: halving-doubling, bytes: 8MB}}}", 291.602},
-		{"step of a GPT-3 125M, tp 2, pp 2, us", "{training: {model: gpt3-125m, tp: 2, pp: 2, " +
-			"global_batch: 8}}",
+		{"step of a GPT-3 125M, tp 2, pp 2, us", "{training: {model: gpt3-125m, tp: 2, pp: 2, global_batch: 8}}",
 			25_923.586},
 	} {
 		r, err := finish(logScenario + c.work)

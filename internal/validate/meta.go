@@ -22,8 +22,7 @@ func metaRoCE(sets ...string) (m metaRun, err error) {
 	for _, s := range shrinks.FindAllStringSubmatch(text, -1) {
 		sets = append(sets, s[1])
 	}
-	small := strings.Replace(text, "permutation: {bytes: 256KiB}",
-		"collective: {kind: all-reduce, bytes: 64MiB}", 1)
+	small := strings.Replace(text, "permutation: {bytes: 256KiB}", "collective: {kind: all-reduce, bytes: 64MiB}", 1)
 	for seed := 1; seed <= 2; seed++ {
 		r, err := finish(small, append(sets, fmt.Sprintf("seed=%d", seed))...)
 		if err != nil {
@@ -47,8 +46,7 @@ func metaRows() ([]Row, error) {
 		"4":     "cc.algorithm=rccc",
 		"16":    "cc.algorithm=rccc transport.qps=16",
 		"dcqcn": "cc.algorithm=dcqcn", "none": "cc.algorithm=none",
-		"even": "cc.algorithm=none transport.qps=1 lb=spray transport.write=only " +
-			"transport.recovery=selective",
+		"even": "cc.algorithm=none transport.qps=1 lb=spray transport.write=only transport.recovery=selective",
 	} {
 		got, err := metaRoCE(strings.Fields(sets)...)
 		if err != nil {
@@ -84,13 +82,11 @@ func metaRows() ([]Row, error) {
 	}
 	for i := 1; i <= 2; i++ {
 		if !rows[i].OK {
-			rows[i].Note = "the fewer flows there are, the more they gain: all-to-all of 4 MiB gains 4 % " +
-				"here, this tree, as NCCL's model picks it, has few; how many theirs had is not published"
+			rows[i].Note = "the fewer flows there are, the more they gain: all-to-all of 4 MiB gains 4 % here, this tree, as NCCL's model picks it, has few; how many theirs had is not published"
 		}
 	}
 	if !rows[3].OK {
-		rows[3].Note = "theirs is a mean over jobs that are not described, by a simulator of flows; here " +
-			"one tree, which is limited by more than the cables between racks"
+		rows[3].Note = "theirs is a mean over jobs that are not described, by a simulator of flows; here one tree, which is limited by more than the cables between racks"
 	}
 	return rows, nil
 }

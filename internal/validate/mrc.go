@@ -76,10 +76,8 @@ func mrcVictim() (rows []Row, err error) {
 	}
 	dcqcn := within("7:1 incast, DCQCN, one queue pair: victim's share of what it has alone, mean of 8 seeds",
 		mrcSource, 0.75, got[3]/got[2], 0.1, "%.3f")
-	dcqcn.Note = "0.98 where hashing gives the victim another uplink than those that are paused, 0.2 to " +
-		"0.5 where not: a standard error of 0.13; the switches' thresholds are not published"
-	ten := within("the same, ten queue pairs each: victim, Gbit/s of 400", mrcSource, 100, got[4], 0.1,
-		"%.0f")
+	dcqcn.Note = "0.98 where hashing gives the victim another uplink than those that are paused, 0.2 to 0.5 where not: a standard error of 0.13; the switches' thresholds are not published"
+	ten := within("the same, ten queue pairs each: victim, Gbit/s of 400", mrcSource, 100, got[4], 0.1, "%.0f")
 	ten.Note = dcqcn.Note
 	alone := Row{Claim: "7:1 incast, PFC alone: victim, Gbit/s of 400, mean of 8 seeds", Source: mrcSource,
 		Expected: "30 to 100", Ours: fmt.Sprintf("%.0f", got[5]), Diff: "-",
@@ -185,8 +183,7 @@ workload: {traffic: {ring-allreduce: {bytes: 16MB}}}
 	worse.Note = "how soon a packet counts as lost is the implementation's; the digests give no time-out"
 	back := atMost("RoCE with go-back-N at 0.1 %, collapses: the same, mean of 12 seeds", mrcSource, 0.5,
 		got[3]/got[4], "%.3f")
-	back.Note = "a gap costs go-back-N a round trip of 37 packets, 1 %; the collapse is a timeout of 67 ms " +
-		"where the last packet is lost, which some runs have"
+	back.Note = "a gap costs go-back-N a round trip of 37 packets, 1 %; the collapse is a timeout of 67 ms where the last packet is lost, which some runs have"
 	return []Row{
 		atLeast("ring all-reduce of 64 NICs, MRC, 0.1 % of packets lost: rate over that without loss",
 			mrcSource+", near line rate", 0.7, got[0]/got[1]),

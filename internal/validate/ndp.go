@@ -24,12 +24,10 @@ func trimRows(large bool) ([]Row, error) {
 		mean, slowest   float64
 		within, slowTol float64
 	}{
-		{"NDP, permutation of 1,024 hosts", csg, 16, sameMatrix, "lb: spray",
-			206.8, 231.1, 0.05, 0.08},
+		{"NDP, permutation of 1,024 hosts", csg, 16, sameMatrix, "lb: spray", 206.8, 231.1, 0.05, 0.08},
 		{"NDP, permutation of 16 hosts, 128 paths", runs, 4, permutation16(),
 			"lb: entropy\nlb_options: {source_ports: 128}", 193.8, 206.2, 0.08, 0.08},
-		{"NDP, 15 to one", runs, 4, "incast: {bytes: 2MB, fan_in: 15}", "lb: spray",
-			2459.9, 2481.1, 0.03, 0.02},
+		{"NDP, 15 to one", runs, 4, "incast: {bytes: 2MB, fan_in: 15}", "lb: spray", 2459.9, 2481.1, 0.03, 0.02},
 	} {
 		if c.k == 16 && !large {
 			continue

@@ -34,8 +34,7 @@ func nvlsRows() ([]Row, error) {
 		{"h100", nccl1455, 5, "4GB", 420, 0.05, ""},
 		{"b200", dgxc, 8, "8GiB", 834, 0.05, ""},
 		{"h100", "docs/references.md, published-runs" + usable, 8, "16MiB", 237, 0.05,
-			"latency is the tuning model's 25 us; that pieces of a few MB fill NVSwitch's pipeline is not " +
-				"modelled (NCCL's own model says 375)"},
+			"latency is the tuning model's 25 us; that pieces of a few MB fill NVSwitch's pipeline is not modelled (NCCL's own model says 375)"},
 	} {
 		got, err := nvls(c.gpu, c.gpus, c.bytes)
 		if err != nil {
@@ -58,8 +57,7 @@ func nvlsRows() ([]Row, error) {
 // nvlsTreeRows hold all-reduces by NVSwitches and trees between them to what is measured of two servers,
 // whose NICs a ring could not pass at that rate.
 func nvlsTreeRows() ([]Row, error) {
-	const issue = "nccl issue 2409 citing nccl-tests issue 309 (docs/references.md, busbw): 2 servers of 8 H100 and " +
-		"8 NICs of 400G; NVLink at 20.6 of 25 GB/s a link (nccl tuning.cc)"
+	const issue = "nccl issue 2409 citing nccl-tests issue 309 (docs/references.md, busbw): 2 servers of 8 H100 and 8 NICs of 400G; NVLink at 20.6 of 25 GB/s a link (nccl tuning.cc)"
 	got, err := nvlsRate(`
 fabric: {kind: rail-only, hosts: 2, host_link: {rate: 400Gbps, cable: 3m}}
 server: {gpu: h100, gpus: 8, nics: 8}
@@ -67,10 +65,8 @@ transport: {recovery: selective, write: only}
 cc: {algorithm: none}
 workload: {traffic: {collective: {kind: all-reduce, bytes: 512MiB, algorithm: nvls-tree, protocol: simple}}}
 `, 16, 512*unit.MiB)
-	r := within("2 x 8 h100: NVLSTree all-reduce of 512MiB, bus bandwidth", issue, 470, got, 0.05,
-		"%.0f GB/s")
-	r.Note = "NCCL's own table ends at 57.7 GB/s for each of 8 channels of two servers, 462 GB/s, which is " +
-		"its kernels'; here NVLink's share and NICs alone bound it"
+	r := within("2 x 8 h100: NVLSTree all-reduce of 512MiB, bus bandwidth", issue, 470, got, 0.05, "%.0f GB/s")
+	r.Note = "NCCL's own table ends at 57.7 GB/s for each of 8 channels of two servers, 462 GB/s, which is its kernels'; here NVLink's share and NICs alone bound it"
 	return []Row{r}, err
 }
 
@@ -87,11 +83,9 @@ func simaiRows() (rows []Row, err error) {
 			name, protocol, nvlink, latency, note string
 			want                                  float64
 		}{
-			{coll.ByRing, "none", "1440Gbps", "2us", "SimAI's ring ends at 167.6 of 180 GB/s for any size " +
-				"(its rows on a line of bytes), ours at all of NVLink's",
+			{coll.ByRing, "none", "1440Gbps", "2us", "SimAI's ring ends at 167.6 of 180 GB/s for any size (its rows on a line of bytes), ours at all of NVLink's",
 				c.ring},
-			{coll.ByNVLS, "simple", "1360Gbps", "12us", "SimAI's times lie on a line of 65 us and 221 " +
-				"GB/s, ours on one of 25 us of NCCL's table and 225 GB/s", c.nvls},
+			{coll.ByNVLS, "simple", "1360Gbps", "12us", "SimAI's times lie on a line of 65 us and 221 GB/s, ours on one of 25 us of NCCL's table and 225 GB/s", c.nvls},
 		} {
 			got, err := nvlsRate(fmt.Sprintf(`
 fabric: {kind: rail-only, hosts: 1, host_link: {rate: 400Gbps, cable: 3m}}

@@ -40,8 +40,7 @@ func offered(lb, to string, percent float64, sets ...string) (offeredPoint, erro
 	}
 	s, t, _ := r.Outcome("")
 	if s.Drops > 0 || s.Deadlock != nil {
-		return offeredPoint{}, fmt.Errorf("%s at %g %% lost %d packets, chains %+v", lb, percent, s.Drops,
-			s.Deadlock)
+		return offeredPoint{}, fmt.Errorf("%s at %g %% lost %d packets, chains %+v", lb, percent, s.Drops, s.Deadlock)
 	}
 	return offeredPoint{result.NewLoad(t.Flows, float64(s.GPUs)*1e11, int64(3*unit.Microsecond)),
 		float64(s.PacketHops) / float64(s.Packets)}, nil
@@ -72,8 +71,7 @@ func offeredRows() (rows []Row, err error) {
 	}
 	carries := func(as, what string) Row {
 		p := points[as]
-		return within(what+": share delivered", "Kim et al. 2008, figure 8", p.Drawn, p.Delivered, 0.04,
-			"%.3f")
+		return within(what+": share delivered", "Kim et al. 2008, figure 8", p.Drawn, p.Delivered, 0.04, "%.3f")
 	}
 	// Of 71 others 64 are in other groups: detours cross two cables between groups for each, of one per host.
 	most := 0.5 / (64. / 71)
@@ -91,8 +89,7 @@ func offeredRows() (rows []Row, err error) {
 		carries("valiant worst", "Valiant's detours take 38 % of the worst load, of a bound of 7/16"),
 		carries("ugal-g worst", "UGAL by global queues takes 45 %"),
 		carries("ugal worst", "UGAL by local queues takes 45 %"),
-		atLeast("and is slow at loads between, as its own queues fill first: at 30 %, of what it takes by "+
-			"global queues", "Kim et al. 2008, figure 8(b)", 1.5,
+		atLeast("and is slow at loads between, as its own queues fill first: at 30 %, of what it takes by global queues", "Kim et al. 2008, figure 8(b)", 1.5,
 			ratio(points["ugal 30"], points["ugal-g 30"])),
 		atLeast("the more so the longer these are: with 64 packets, of what it takes with 16",
 			"Kim et al. 2008, figure 14", 1.5, ratio(points["ugal long"], points["ugal 30"])),

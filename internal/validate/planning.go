@@ -143,8 +143,7 @@ func switchCounts() ([]Row, error) {
 			", figure 14: fewer than leaf and spine",
 			Expected: fmt.Sprintf("< %d", n["fat-tree"]), Ours: fmt.Sprint(n["dragonfly"]), Diff: "-",
 			OK: n["dragonfly"] < n["fat-tree"]},
-		exact("the same, a = 2p = 2h = 64, 14 groups", "Kim et al. 2008: a g switches", 14*64,
-			n["dragonfly"]),
+		exact("the same, a = 2p = 2h = 64, 14 groups", "Kim et al. 2008: a g switches", 14*64, n["dragonfly"]),
 		exact("switches of seven pods of a 128-ary fat tree",
 			"Al-Fares et al. 2008: k per pod, four cores per group", 7*128+4*64, n["fat-tree"]),
 	}, nil
@@ -170,8 +169,7 @@ workload: {training: {model: gpt3-175b, tp: 8, pp: 8, dp: %d, micro_batch: 1, gl
 	}
 	model := float64(t.Kinds[planner.KindTensor]+t.Kinds[planner.KindPipeline]) * batch / replicas
 	share := model / (model + float64(t.Kinds[planner.KindData]))
-	const source = fabricsSeed +
-		", rail-only topologies (GPT-3; its setting has 256 GPUs per NVLink domain, ours 8)"
+	const source = fabricsSeed + ", rail-only topologies (GPT-3; its setting has 256 GPUs per NVLink domain, ours 8)"
 	atLeast := func(claim string, want, got float64) Row {
 		return Row{Claim: claim, Source: source, Expected: fmt.Sprintf("at least %.0f %%", 100*want),
 			Ours: fmt.Sprintf("%.2f %%", 100*got), Diff: "bound", OK: got >= want}
@@ -210,8 +208,7 @@ func memory() ([]Row, error) {
 		l := partition.Layout{TP: c.tp, PP: 1, DP: 1, CP: 1, EP: 1, VPP: 1, Sequence: c.sequence,
 			Recompute: c.recompute, Schedule: partition.OneFOneB, Micro: 1, Microbatches: 1, Seq: 2048}
 		rows = append(rows,
-			within(fmt.Sprintf("GB of activations per layer of GPT-3, tp %d, sequence parallel %v, "+
-				"recompute %s", c.tp, c.sequence, c.recompute),
+			within(fmt.Sprintf("GB of activations per layer of GPT-3, tp %d, sequence parallel %v, recompute %s", c.tp, c.sequence, c.recompute),
 				"Korthikanti et al. 2022, table 2 (docs/references.md, activations)", c.gb, l.LayerActivations(m)/1e9,
 				0.01, "%.3f"))
 	}

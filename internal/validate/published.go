@@ -132,8 +132,7 @@ func throughput(large bool) ([]Row, error) {
 	}
 	var rows []Row
 	for _, r := range table[1:] {
-		got, _, err := megatron(r.g, partition.Layout{TP: r.tp, PP: r.pp, DP: r.dp}, r.batch,
-			efficiency, anyMicro)
+		got, _, err := megatron(r.g, partition.Layout{TP: r.tp, PP: r.pp, DP: r.dp}, r.batch, efficiency, anyMicro)
 		if err != nil {
 			return nil, err
 		}
@@ -182,8 +181,7 @@ workload: {training: {model: gpt.json, tp: 8, dp: 32, micro_batch: 16, global_ba
 // matrix, and layers that recomputation and gradients gather each, because they hold
 // more than the 10^9 parameters of stage3_max_reuse_distance.
 func deepspeed(g gpt, gpus int, micro, batch int64, efficiency float64) (float64, error) {
-	t, _, err := megatron(g, partition.Layout{TP: 1, PP: 1, DP: gpus, ZeRO: 3}, batch, efficiency,
-		[]int64{micro})
+	t, _, err := megatron(g, partition.Layout{TP: 1, PP: 1, DP: gpus, ZeRO: 3}, batch, efficiency, []int64{micro})
 	return t, err
 }
 
@@ -219,8 +217,7 @@ func againstZeRO(efficiency float64) ([]Row, error) {
 	}
 	var rows []Row
 	for i, r := range table {
-		ours, _, err := megatron(r.g, partition.Layout{TP: 8, PP: r.pp, DP: r.dp}, r.batch,
-			efficiency, []int64{1})
+		ours, _, err := megatron(r.g, partition.Layout{TP: 8, PP: r.pp, DP: r.dp}, r.batch, efficiency, []int64{1})
 		if err != nil {
 			return nil, err
 		}
@@ -282,8 +279,7 @@ func llama3() ([]Row, error) {
 		rows = append(rows,
 			Row{Claim: fmt.Sprintf("MFU of Llama 3 405B on %d H100, tp 8, cp %d, pp 16, dp %d, %d tokens",
 				r.gpus, r.cp, r.dp, r.seq),
-				Source: fmt.Sprintf("Llama 3 paper, table 4 (dp 4 there is a misprint); one layer per model "+
-					"chunk; efficiency %.0f %% from its first row", 100*efficiency),
+				Source:   fmt.Sprintf("Llama 3 paper, table 4 (dp 4 there is a misprint); one layer per model chunk; efficiency %.0f %% from its first row", 100*efficiency),
 				Expected: fmt.Sprintf("%.0f %%", 100*r.want), Ours: fmt.Sprintf("%.1f %%", 100*got),
 				Diff: fmt.Sprintf("%+.1f points", 100*(got-r.want)), OK: math.Abs(got-r.want) <= 0.03})
 	}

@@ -50,9 +50,8 @@ workload: {traffic: {permutation: {bytes: 8MB}}}
 				OK: ratio >= 0.9 && ratio <= 1.1},
 			Row{Claim: c.claim + ": ACK timeouts of 67 ms waited out", Source: "IRN's RTO, docs/references.md, irn",
 				Expected: "0",
-				Ours: fmt.Sprintf("%d in %.2f ms", s.Timeouts,
-					float64(s.StepTime)/float64(unit.Millisecond)),
-				Diff: "-", OK: s.Timeouts == 0})
+				Ours:     fmt.Sprintf("%d in %.2f ms", s.Timeouts, float64(s.StepTime)/float64(unit.Millisecond)),
+				Diff:     "-", OK: s.Timeouts == 0})
 	}
 	for _, lb := range []string{"spray-random", "spray"} {
 		s, err := run("lb=" + lb)
@@ -61,8 +60,7 @@ workload: {traffic: {permutation: {bytes: 8MB}}}
 		}
 		rows = append(rows,
 			exact(
-				fmt.Sprintf("selective repeat, lb=%s, nothing lost, %d of %d packets out of order: sent "+
-					"again", lb, s.OutOfOrder, s.DataPackets),
+				fmt.Sprintf("selective repeat, lb=%s, nothing lost, %d of %d packets out of order: sent again", lb, s.OutOfOrder, s.DataPackets),
 				"a late packet is not a lost one", 0, int(s.Retransmissions)))
 	}
 	gbn, err := run(ber, "transport.recovery=go-back-n")

@@ -36,8 +36,7 @@ const (
 func transfers(bytes string, pairs ...[2]int) string {
 	var all []string
 	for _, p := range pairs {
-		all = append(all, fmt.Sprintf("{from: host-%d/gpu-1, to: host-%d/gpu-1, bytes: %s}", p[0], p[1],
-			bytes))
+		all = append(all, fmt.Sprintf("{from: host-%d/gpu-1, to: host-%d/gpu-1, bytes: %s}", p[0], p[1], bytes))
 	}
 	return strings.Join(all, ", ")
 }
@@ -333,8 +332,7 @@ func scheduledBuffer() ([]Row, error) {
 func egressRow(cable string, share float64, source string) (Row, error) {
 	const bytes = 4096 * 1000
 	run := func(size string, sets ...string) (*sim.Run, error) {
-		return scheduledRun(roomy, transfers(size, [2]int{1, 9}),
-			append(sets, "fabric.fabric_link.cable="+cable)...)
+		return scheduledRun(roomy, transfers(size, [2]int{1, 9}), append(sets, "fabric.fabric_link.cable="+cable)...)
 	}
 	one, err := run("4096B")
 	if err != nil {
@@ -346,8 +344,7 @@ func egressRow(cable string, share float64, source string) (Row, error) {
 		return Row{}, err
 	}
 	got := steady(r, 1, 9, bytes, took(one, 1, 9))
-	claim := fmt.Sprintf("cables of %s, egress buffer of %v per port and class: share of line rate", cable,
-		room)
+	claim := fmt.Sprintf("cables of %s, egress buffer of %v per port and class: share of line rate", cable, room)
 	row := Row{Claim: claim, Source: source, Expected: ">= 0.995, computed", Ours: fmt.Sprintf("%.4f", got),
 		Diff: "-", OK: got >= 0.995}
 	if share < 1 {

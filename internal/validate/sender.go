@@ -75,8 +75,7 @@ func senderRows(n int, p float64) []Row {
 
 // fluidIsLow says why docs/references.md, dcqcn's fixed point is no reference for a packet
 // simulation.
-const fluidIsLow = "the fluid model cuts once per 50 us in which a mark fell, windows that stand still; a " +
-	"CNP starts a new 50 us at its own mark, so the same p cuts less often"
+const fluidIsLow = "the fluid model cuts once per 50 us in which a mark fell, windows that stand still; a CNP starts a new 50 us at its own mark, so the same p cuts less often"
 
 // fluidAt is p* for n flows of 1024-byte packets at 40 Gbit/s with the paper's
 // parameters.

@@ -16,8 +16,7 @@ func slowLinks() (rows []Row, err error) {
 			return nil, err
 		}
 	}
-	rows = append(rows, Row{Claim: "eight core cables down to a pod at a tenth of their rate, 1,024 hosts, 2 MB: " +
-		"switches that hear from their neighbours (glb) avoid them, those that do not (dlb) cannot",
+	rows = append(rows, Row{Claim: "eight core cables down to a pod at a tenth of their rate, 1,024 hosts, 2 MB: switches that hear from their neighbours (glb) avoid them, those that do not (dlb) cannot",
 		Source:   "a core's queue is seen by the core alone",
 		Expected: fmt.Sprintf("< %v", last["dlb"]/2), Ours: last["glb"].String(), Diff: "-",
 		OK: last["glb"] < last["dlb"]/2})
@@ -26,9 +25,7 @@ func slowLinks() (rows []Row, err error) {
 }
 
 // quarterQueues is why flows past slow cables take longer here.
-const quarterQueues = "uet-htsim shortens the queues of slow cables, and where they mark, to a quarter; a switch " +
-	"whose cable runs slowly keeps its queues, and four times as much waits there. With switch.limits_in_time=true " +
-	"they shorten here as well: the rows above"
+const quarterQueues = "uet-htsim shortens the queues of slow cables, and where they mark, to a quarter; a switch whose cable runs slowly keeps its queues, and four times as much waits there. With switch.limits_in_time=true they shorten here as well: the rows above"
 
 // uetSlowLinks holds the ways to choose source ports to uet-htsim's figures for its option -failed 8: all eight
 // cables from cores down to the first aggregation switch run at a quarter of their rate (its titles say a
@@ -64,8 +61,7 @@ func uetSlowLinks() (rows []Row, err error) {
 			c.name+": the slowest flow, us", "uet-htsim, validate_load_balancing_failed_snd.out; docs/references.md, uet-results",
 			c.want, t, 0.1, "%.1f")
 		if !row.OK {
-			row.Note = quarterQueues + ". Its own figures with long queues (-q 500) are 564.7 for oblivious and 478.7 " +
-				"for bitmap"
+			row.Note = quarterQueues + ". Its own figures with long queues (-q 500) are 564.7 for oblivious and 478.7 for bitmap"
 		}
 		rows = append(rows, row)
 	}

@@ -28,15 +28,13 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-3/gpu-1, bytes: 40MB}
 		rate[i] = 40e6 * 8 / t.Seconds() / 1e9
 	}
 	rows := []Row{
-		within("one flow over one of 16 paths of 5 Gbit/s, NICs of 25: Gbit/s", srdSource, 5, rate[0], 0.05,
-			"%.2f"),
+		within("one flow over one of 16 paths of 5 Gbit/s, NICs of 25: Gbit/s", srdSource, 5, rate[0], 0.05, "%.2f"),
 		within("the same under SRD", srdSource, 25, rate[1], 0.05, "%.2f")}
 	for _, load := range []struct{ claim, traffic, note string }{
 		{"64 KB every 30 us between fixed pairs", "flows: [" + steadyPairs(60) + "]",
 			"AWS says up to how much, beside TCP, of a load that it does not describe"},
 		{"64 KB to random receivers at half load", "background: {load: 50, sizes: 64KB, for: 8ms}",
-			"no path is congested: receivers' ports are, where several messages meet, and a queue in their " +
-				"order without any congestion control, as DCQCN's are here (3 CNPs), is what ends soonest"},
+			"no path is congested: receivers' ports are, where several messages meet, and a queue in their order without any congestion control, as DCQCN's are here (3 CNPs), is what ends soonest"},
 	} {
 		var tails [2][2]unit.Time
 		for i, preset := range []string{"roce-selective", "srd"} {
@@ -62,8 +60,7 @@ func steadyPairs(messages int) string {
 	var all []string
 	for k := range messages {
 		for i := range 32 {
-			all = append(all, fmt.Sprintf("{from: host-%d/gpu-1, to: host-%d/gpu-1, bytes: 64KB, "+
-				"start: %dus}", i+1, (i+8)%32+1, 30*k))
+			all = append(all, fmt.Sprintf("{from: host-%d/gpu-1, to: host-%d/gpu-1, bytes: 64KB, start: %dus}", i+1, (i+8)%32+1, 30*k))
 		}
 	}
 	return strings.Join(all, ", ")

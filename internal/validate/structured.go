@@ -47,8 +47,7 @@ func structuredRows() ([]Row, error) {
 		exact("16 entropy values that switches read: ways taken of 16, by 40 seeds", source, ways*seeds,
 			used["structured"]),
 		// a packet more of 31
-		within("the same: busiest way over the mean", source, 1, float64(most)*ways*seeds/float64(all), 0.03,
-			"%.3f"),
+		within("the same: busiest way over the mean", source, 1, float64(most)*ways*seeds/float64(all), 0.03, "%.3f"),
 	}, nil
 }
 

@@ -24,8 +24,7 @@ workload: {traffic: {%s}}
 `
 	thesisRoomy = "448Gbps" // 400 over 0.90 of efficiency
 
-	thesisPays = "receivers hand out credit at 99 % of their line, as EQDS has it, and each packet has 16 " +
-		"bytes more; uec's windows cost a little besides"
+	thesisPays = "receivers hand out credit at 99 % of their line, as EQDS has it, and each packet has 16 bytes more; uec's windows cost a little besides"
 )
 
 // thesis runs each of its scenarios once, and keeps what rows need of it.
@@ -133,13 +132,10 @@ func (t thesis) times() (rows []Row, err error) {
 		claim, traffic, rate, note string
 		last                       bool
 	}{
-		{"every NIC to one of the next segment, 4 MB", thesisCross(), "400Gbps",
-			thesisPays, false},
-		{"the same on fabric links 12 % faster", thesisCross(), thesisRoomy,
-			thesisPays, false},
+		{"every NIC to one of the next segment, 4 MB", thesisCross(), "400Gbps", thesisPays, false},
+		{"the same on fabric links 12 % faster", thesisCross(), thesisRoomy, thesisPays, false},
 		{"all to all of 64, 64 KiB a pair", "alltoall: {bytes: 4MiB}", "400Gbps", "", false},
-		{"the same on fabric links 12 % faster", "alltoall: {bytes: 4MiB}", thesisRoomy, "",
-			false},
+		{"the same on fabric links 12 % faster", "alltoall: {bytes: 4MiB}", thesisRoomy, "", false},
 		{"24:1 of 2 MB", thesisFlows(24, "2MB", false), "400Gbps", thesisPays, false},
 		{"a flow of 8 MB beside a 15:1 incast from its own switch", thesisFlows(15, "2MB", true), "400Gbps",
 			"", true},
@@ -196,8 +192,7 @@ func (t thesis) buffers() (rows []Row, err error) {
 			}
 			held[i] = r.held
 		}
-		claim := fmt.Sprintf("%s: what the cluster's switches held under eqds, of %.1f MB of a scheduled "+
-			"fabric", c.claim, float64(held[1])/1e6)
+		claim := fmt.Sprintf("%s: what the cluster's switches held under eqds, of %.1f MB of a scheduled fabric", c.claim, float64(held[1])/1e6)
 		rows = append(rows, atMost(claim, source, 1, float64(held[0])/float64(held[1]), "%.3f"))
 	}
 	return rows, nil
@@ -218,8 +213,7 @@ func (t thesis) costs() ([]Row, error) {
 	voqs := int64(cells.leaves) * gpus
 	headers := atMost("headers of a full packet between NICs, bytes: eqds over a scheduled fabric",
 		thesisSource+"; less cost", 1, float64(runs[0].headers)/float64(runs[1].headers), "%.3f")
-	headers.Note = "packets that come in any order say each where they belong; a scheduled fabric keeps " +
-		"order, and pays with cells"
+	headers.Note = "packets that come in any order say each where they belong; a scheduled fabric keeps order, and pays with cells"
 	return []Row{headers,
 		atMost("bytes on links between switches for the same permutation: eqds over cells and messages",
 			thesisSource+"; less cost", 1, float64(runs[0].wire)/float64(runs[1].wire), "%.3f"),
@@ -228,8 +222,7 @@ func (t thesis) costs() ([]Row, error) {
 			float64(plain.leaves+plain.spines)/float64(cells.leaves+cells.spines), "%.3f"),
 		atMost(fmt.Sprintf("the same, optics between switches: %d over %d", 2*plain.cables, 2*cells.cables),
 			thesisSource+"; less cost", 1, float64(plain.cables)/float64(cells.cables), "%.3f"),
-		atMost(fmt.Sprintf("state per end point, queues: a NIC's of eqds, one, over the %.0f VOQs of all "+
-			"interface nodes per GPU and class", float64(voqs)/gpus), thesisSource+
+		atMost(fmt.Sprintf("state per end point, queues: a NIC's of eqds, one, over the %.0f VOQs of all interface nodes per GPU and class", float64(voqs)/gpus), thesisSource+
 			"; state of all output queues in each switch", 1, gpus/float64(voqs), "%.4f"),
 	}, nil
 }

@@ -90,8 +90,7 @@ workload: {traffic: {collective: {kind: all-reduce, bytes: 1GiB, algorithm: ring
 	}
 	s, _, _ := r.Outcome("")
 	got := float64(unit.GiB) / unit.Time(s.StepTime).Seconds() * busFactor(32) / 400e9
-	const claim = "busbw of a 1 GiB ring all-reduce on 4 servers of 8 H100 and 8 x 400G, of the NICs' line " +
-		"rate"
+	const claim = "busbw of a 1 GiB ring all-reduce on 4 servers of 8 H100 and 8 x 400G, of the NICs' line rate"
 	wire := 4096.0 / (4096 + middleFrame + wireGap)
 	measured := Row{Claim: claim, Source: "measured on healthy clusters (docs/references.md, busbw)",
 		Expected: "92 to 96 %", Ours: fmt.Sprintf("%.1f %%", 100*got), Diff: "range",

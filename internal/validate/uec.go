@@ -58,8 +58,7 @@ func uecTail(text, matrix string, sets ...string) (float64, error) {
 func uecRows() ([]Row, error) {
 	const file = "{matrix: connections.cm}"
 	lone := fmt.Sprintf("Nodes 16\nConnections 1\n0->13 start 0 size %d\n", uecBytes)
-	both := fmt.Sprintf("Nodes 16\nConnections 2\n0->13 start 0 size %d\n13->0 start 0 size %[1]d\n",
-		uecBytes)
+	both := fmt.Sprintf("Nodes 16\nConnections 2\n0->13 start 0 size %d\n13->0 start 0 size %[1]d\n", uecBytes)
 	var many strings.Builder
 	many.WriteString("Nodes 16\nConnections 15\n")
 	for i := range 15 {
@@ -96,8 +95,7 @@ func uecRows() ([]Row, error) {
 	single := within("NSCC, permutation of 16 over one path: mean of 16 slowest flows, us",
 		uecSource+", one draw", 527.8, mean(hashed), 0.1, "%.1f")
 	least, most := span(hashed)
-	single.Note = fmt.Sprintf("htsim's figure is one draw of paths; ours lie between %.0f and %.0f", least,
-		most)
+	single.Note = fmt.Sprintf("htsim's figure is one draw of paths; ours lie between %.0f and %.0f", least, most)
 	return []Row{
 		within("NSCC, one flow of 2 MB, us", uecSource, 176.2, one, 0.01, "%.1f"),
 		within("NSCC, two flows in opposite directions, us", uecSource, 176.8, two, 0.01, "%.1f"),

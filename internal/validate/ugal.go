@@ -8,17 +8,10 @@ import (
 
 // Why UGAL-L differs.
 const (
-	localOnly = "a switch sees its own queues alone, and the cable that all of a group want is at another " +
-		"switch: until that one pauses, each of the a - 1 others fills its own cable to there, (a-1)/ap of what is " +
-		"injected, and Ethernet's deep buffers hold most of these messages; those of 64 MB on 72 hosts are longer (last " +
-		"row). Kim et al. have buffers of a few packets; with switch.queues.3.xoff=30KB it is as the row above says. " +
-		"UGAL-G sees the cable itself"
-	stillLate = "pauses of 30 KB come sooner than those of deep buffers, and later than credits for a few packets; " +
-		"with 16 KB Valiant's detours, too, lose a tenth"
-	lastFlow = "the last flow counts here, and that one shares its groups' cable with several; flows on " +
-		"average end sooner than Valiant's, as the next row says"
-	fewPairs = "some pairs of groups have several flows in a permutation, whose cable is at another " +
-		"switch: their packets take detours later than Valiant's"
+	localOnly = "a switch sees its own queues alone, and the cable that all of a group want is at another switch: until that one pauses, each of the a - 1 others fills its own cable to there, (a-1)/ap of what is injected, and Ethernet's deep buffers hold most of these messages; those of 64 MB on 72 hosts are longer (last row). Kim et al. have buffers of a few packets; with switch.queues.3.xoff=30KB it is as the row above says. UGAL-G sees the cable itself"
+	stillLate = "pauses of 30 KB come sooner than those of deep buffers, and later than credits for a few packets; with 16 KB Valiant's detours, too, lose a tenth"
+	lastFlow  = "the last flow counts here, and that one shares its groups' cable with several; flows on average end sooner than Valiant's, as the next row says"
+	fewPairs  = "some pairs of groups have several flows in a permutation, whose cable is at another switch: their packets take detours later than Valiant's"
 )
 
 // adaptiveDragonflies compares minimal routing, Valiant's detours and UGAL on balanced dragonflies of three

@@ -46,20 +46,15 @@ func ParseSizes(file string, text []byte) (*Sizes, error) {
 			return nil, fail(last, "more than %d points", maxPoints)
 		}
 		if len(words) != 2 {
-			return nil, fail(last, "found %s, expected a size in bytes and the share of messages up to "+
-				"it in "+
-				"percent", field.Quote(string(line)))
+			return nil, fail(last, "found %s, expected a size in bytes and the share of messages up to it in percent", field.Quote(string(line)))
 		}
 		size, err1 := strconv.ParseFloat(words[0], 64)
 		percent, err2 := strconv.ParseFloat(words[1], 64)
 		if err1 != nil || err2 != nil || !(size >= 0 && size <= 1e15) || !(percent >= 0 && percent <= 100) {
-			return nil, fail(last, "found %s, expected a size in bytes and the share of messages up to "+
-				"it in "+
-				"percent", field.Quote(string(line)))
+			return nil, fail(last, "found %s, expected a size in bytes and the share of messages up to it in percent", field.Quote(string(line)))
 		}
 		if k := len(d.bytes); k > 0 && (size < d.bytes[k-1] || percent/100 < d.shares[k-1]) {
-			return nil, fail(last, "%s %s is below the line before: sizes and shares rise", words[0],
-				words[1])
+			return nil, fail(last, "%s %s is below the line before: sizes and shares rise", words[0], words[1])
 		}
 		d.bytes, d.shares = append(d.bytes, size), append(d.shares, percent/100)
 	}
@@ -135,8 +130,7 @@ func (b *Background) Flows(r rng.Stream) ([]Flow, error) {
 			for dst == src || b.Beside(src, dst) {
 				dst = among[r.Intn(len(among))]
 			}
-			flows = append(flows, Flow{Src: src, Dst: dst, Bytes: b.Sizes.At(r.Float64()),
-				Start: unit.Time(at)})
+			flows = append(flows, Flow{Src: src, Dst: dst, Bytes: b.Sizes.At(r.Float64()), Start: unit.Time(at)})
 		}
 	}
 	if len(flows) == 0 {

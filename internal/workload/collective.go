@@ -74,9 +74,7 @@ func RunCollective(ranks int, c CollectiveRun, groups [][]int) (*DAG, error) {
 			name = c.Algorithm + " " + name
 		}
 		b.Collective(Collective{Name: name, Kind: c.Kind, Bytes: c.Bytes, Ranks: g,
-			By: usual(c.Kind, c.Algorithm)}, func() {
-			c.Into(b, g, make([][]int32, len(g)))
-		})
+			By: usual(c.Kind, c.Algorithm)}, func() { c.Into(b, g, make([][]int32, len(g))) })
 	}
 	return b.Seal()
 }
@@ -109,16 +107,14 @@ func (c CollectiveRun) switched(ranks []int) error {
 	switch {
 	case far >= 0 && c.Algorithm == coll.ByNVLS:
 		return field.New("algorithm",
-			"nvls takes GPUs that share NVLink, and these are in several servers or domains: with groups, "+
-				"NVLink domains (server.nvlink_domain) or algorithm nvls-tree it has them")
+			"nvls takes GPUs that share NVLink, and these are in several servers or domains: with groups, NVLink domains (server.nvlink_domain) or algorithm nvls-tree it has them")
 	case c.Switch == 0:
 		return field.New("algorithm", "%s takes an NVSwitch that adds up: GPUs from H100 on, joined by it",
 			c.Algorithm)
 	case c.Algorithm == coll.ByNVLSTree && !on.AsMany(ranks):
 		return field.New("algorithm", "nvls-tree needs servers with as many GPUs each")
 	case c.Protocol != "" && c.Protocol != coll.Simple:
-		return field.New("protocol", "%s runs with protocol simple or none, found %s", c.Algorithm,
-			c.Protocol)
+		return field.New("protocol", "%s runs with protocol simple or none, found %s", c.Algorithm, c.Protocol)
 	}
 	return nil
 }
@@ -200,8 +196,7 @@ func (c CollectiveRun) algorithm(n int) (run coll.Algorithm, err error) {
 		}
 	}
 	if !ring && (c.Channels > 1 || c.Chunk > 0) {
-		return nil, field.New("algorithm", "channels and chunks are a ring's; found %q",
-			usual(c.Kind, c.Algorithm))
+		return nil, field.New("algorithm", "channels and chunks are a ring's; found %q", usual(c.Kind, c.Algorithm))
 	}
 	if c.Chunk > 0 {
 		run = coll.Sliced(run, c.Chunk, 8)

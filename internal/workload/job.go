@@ -43,9 +43,7 @@ type Part struct {
 }
 
 // Of returns the job that an operation belongs to.
-func (m *Mix) Of(op int32) int {
-	return m.find(op, func(p *Part) int32 { return p.Ops[1] })
-}
+func (m *Mix) Of(op int32) int { return m.find(op, func(p *Part) int32 { return p.Ops[1] }) }
 
 // OfCollective returns the job that a collective belongs to.
 func (m *Mix) OfCollective(coll int32) int {
@@ -123,8 +121,7 @@ func (m *Mix) place(gpus, common int) error {
 		case p.Start < 0:
 			return fmt.Errorf("job %q starts at %v, before the run does", p.Name, p.Start)
 		case p.DAG.Ranks > places:
-			return fmt.Errorf("job %q has %s and places for %d", p.Name, unit.Plural(p.DAG.Ranks, "rank"),
-				places)
+			return fmt.Errorf("job %q has %s and places for %d", p.Name, unit.Plural(p.DAG.Ranks, "rank"), places)
 		}
 		names[p.Name] = true
 		if err := p.own(owner, common, i+1, m.Jobs); err != nil {
@@ -148,14 +145,12 @@ func (p *Part) own(owner []int, common, me int, jobs []Part) error {
 				continue
 			}
 			if gpu < 0 || gpu >= len(owner) {
-				return fmt.Errorf("rank %d of job %q is on GPU %d; there are %d",
-					rank, p.Name, gpu, len(owner))
+				return fmt.Errorf("rank %d of job %q is on GPU %d; there are %d", rank, p.Name, gpu, len(owner))
 			}
 			switch owner[gpu] {
 			case me:
 				if p.Place != nil && rankOn[gpu] != rank {
-					return fmt.Errorf("ranks %d and %d of job %q are both on GPU %d",
-						rankOn[gpu], rank, p.Name, gpu)
+					return fmt.Errorf("ranks %d and %d of job %q are both on GPU %d", rankOn[gpu], rank, p.Name, gpu)
 				}
 			case 0:
 				owner[gpu], p.GPUs = me, p.GPUs+1

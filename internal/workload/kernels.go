@@ -159,8 +159,7 @@ func (t *Training) checkTimes() error {
 	for _, c := range all {
 		if d := max(c.forward, c.inputs, c.weights); d > longestPass/unit.Time(t.Model.Layers) {
 			return field.New("micro_batch",
-				"%s of %v each are more than the %v of computing per microbatch that are taken; "+
-					"micro_batch, sequence, efficiency and the model's sizes decide it",
+				"%s of %v each are more than the %v of computing per microbatch that are taken; micro_batch, sequence, efficiency and the model's sizes decide it",
 				unit.Plural(t.Model.Layers, "layer"), d, longestPass)
 		}
 	}

@@ -78,8 +78,7 @@ func ParseMatrix(file string, text []byte, left func(what string, line int)) (*M
 		case strings.Contains(word, "->"):
 			m.flow(w, word, col)
 		default:
-			w.fail(col, "%q begins no line of a connection matrix, expected Nodes, Connections, Triggers, "+
-				"FROM->TO or trigger", word)
+			w.fail(col, "%q begins no line of a connection matrix, expected Nodes, Connections, Triggers, FROM->TO or trigger", word)
 		}
 		if w.rest(); w.err != nil {
 			return nil, w.err
@@ -93,8 +92,7 @@ func ParseMatrix(file string, text []byte, left func(what string, line int)) (*M
 			len(m.flows)+m.endless)}
 	}
 	if len(m.flows) == 0 && m.endless > 0 {
-		return nil, &field.Error{File: file, Msg: fmt.Sprintf("has %s of size 0, which never end, and no "+
-			"other: nothing is left to run, give them a number of bytes", unit.Plural(m.endless,
+		return nil, &field.Error{File: file, Msg: fmt.Sprintf("has %s of size 0, which never end, and no other: nothing is left to run, give them a number of bytes", unit.Plural(m.endless,
 			"connection"))}
 	}
 	if len(m.flows) == 0 {
@@ -167,8 +165,7 @@ func (m *Matrix) flow(w *matrixLine, word string, col int) {
 			}
 			w.fail(at, "messages of one connection (msg) are not taken: leave the word out")
 		default:
-			w.fail(at, "unknown word %q, expected id, start, size, prio, trigger, send_done_trigger or "+
-				"recv_done_trigger", key)
+			w.fail(at, "unknown word %q, expected id, start, size, prio, trigger, send_done_trigger or recv_done_trigger", key)
 		}
 	}
 }
@@ -238,8 +235,7 @@ func (m *Matrix) check(file string) error {
 			case t == nil || t.count == 0:
 				return fault("trigger %d is not declared", f.waits)
 			case len(t.by) != t.count:
-				return fault("trigger %d waits for %d connections and %d pull it", f.waits, t.count,
-					len(t.by))
+				return fault("trigger %d waits for %d connections and %d pull it", f.waits, t.count, len(t.by))
 			}
 			for _, by := range t.by {
 				if state[by] == 1 {

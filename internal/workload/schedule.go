@@ -144,8 +144,7 @@ func (s *step) schedule() error {
 		}
 	}
 	if left > 0 {
-		return fmt.Errorf("the schedule %s of %d stages and %d microbatches cannot go on; this is a fault "+
-			"of Railyard", s.Schedule, s.PP, s.Microbatches)
+		return fmt.Errorf("the schedule %s of %d stages and %d microbatches cannot go on; this is a fault of Railyard", s.Schedule, s.PP, s.Microbatches)
 	}
 	return nil
 }

@@ -10,8 +10,7 @@ type pool struct{ dense, sparse unit.Bytes }
 
 // collect makes groups of ranks that share parameters run a collective behind
 // the last one of its chain, and returns what arrives.
-func (s *step) collect(groups [][]int, chain [][]int32, kind coll.Kind, name string,
-	b unit.Bytes) (out []arrival) {
+func (s *step) collect(groups [][]int, chain [][]int32, kind coll.Kind, name string, b unit.Bytes) (out []arrival) {
 	run := coll.Ring(kind)
 	by, channels := coll.ByRing, s.Channels
 	if kind == coll.AllReduce {
@@ -157,8 +156,7 @@ func (s *step) begin() {
 					continue
 				}
 				in := s.collect(s.dense[p], s.gather, coll.AllGather, "dp all-gather", w.dense)
-				in = append(in, s.collect(s.sparse[p], s.gather, coll.AllGather, "dp all-gather",
-					w.sparse)...)
+				in = append(in, s.collect(s.sparse[p], s.gather, coll.AllGather, "dp all-gather", w.sparse)...)
 				for _, at := range waiting {
 					s.early[at] = in
 				}

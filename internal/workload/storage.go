@@ -32,9 +32,7 @@ func (s *Storage) Ends() int {
 func (s *Storage) requests(bytes unit.Bytes) int { return int((bytes + s.Request - 1) / s.Request) }
 
 // Ops returns the number of operations of a read or write of that size.
-func (s *Storage) Ops(bytes unit.Bytes) float64 {
-	return 3 * float64((bytes+s.Request-1)/s.Request)
-}
+func (s *Storage) Ops(bytes unit.Bytes) float64 { return 3 * float64((bytes+s.Request-1)/s.Request) }
 
 // server returns the server of a rank's i-th request: neighbours begin at different ones.
 func (s *Storage) server(rank, i int) int {

@@ -49,8 +49,7 @@ func (t *Training) checkStored() error {
 		case t.Storage == nil:
 			return field.New(x.key, "there is no storage: say in the block storage which servers keep it")
 		case t.Fold:
-			return field.New("fold", "builds one GPU of a server, and storage is shared by all: leave out "+
-				"one")
+			return field.New("fold", "builds one GPU of a server, and storage is shared by all: leave out one")
 		case t.Schedule == partition.TwoVersions:
 			return field.New(x.key, "needs an end of each step, which the schedule %s does not have",
 				partition.TwoVersions)

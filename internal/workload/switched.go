@@ -9,8 +9,7 @@ import (
 // switched reports whether a tensor parallel group that shares NVLink has NVSwitch add up (NVLS). Left to
 // itself it does what NCCL's tuning model would: all-reduces that are large enough, of four GPUs and more.
 func (t *Training) switched(kind coll.Kind, b unit.Bytes) bool {
-	if kind != coll.AllReduce || t.Switch == 0 || t.Mesh || b <= 0 ||
-		t.TP > max(1, t.PerServer) {
+	if kind != coll.AllReduce || t.Switch == 0 || t.Mesh || b <= 0 || t.TP > max(1, t.PerServer) {
 		return false
 	}
 	if t.TensorBy != coll.Auto {
@@ -50,8 +49,7 @@ func (s *step) checkSwitched() error {
 			return field.New("tp_algorithm", "nvls "+takes)
 		}
 		if !s.Fold && !s.together(s.seats[0][0]) {
-			return field.New("tp_algorithm", "nvls takes groups that share NVLink, and those of tp %d span "+
-				"servers", s.TP)
+			return field.New("tp_algorithm", "nvls takes groups that share NVLink, and those of tp %d span servers", s.TP)
 		}
 	}
 	if s.Algorithm != coll.ByNVLSTree {

@@ -34,8 +34,7 @@ func (s *Suite) Attack(seed uint64, make func(r *rng.Stream, p *transport.Packet
 
 func (s *Suite) attack(seed uint64, make func(r *rng.Stream, p *transport.Packet)) string {
 	r := rng.New(seed, "hostile")
-	n := New(Setup{Protocol: s.Protocol, Values: s.Values, Planes: 2, Paths: 2, Conns: 2, Seed: seed,
-		Carry: s.Carry})
+	n := New(Setup{Protocol: s.Protocol, Values: s.Values, Planes: 2, Paths: 2, Conns: 2, Seed: seed, Carry: s.Carry})
 	h := hostileNet{n: n}
 	for range 1 + r.Intn(4) {
 		c := n.conns[r.Intn(2)]

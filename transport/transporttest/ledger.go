@@ -100,8 +100,7 @@ func (c *conn) took(p *transport.Packet, place bool) {
 	m := &c.messages[p.Message]
 	before := m.placed > 0 || m.landed
 	if m.place(int64(p.Offset), int64(p.Payload)) > 0 || m.whole() {
-		n.fail("message %d: bytes %d to %d are placed twice", p.Message, p.Offset,
-			p.Offset+uint64(p.Payload))
+		n.fail("message %d: bytes %d to %d are placed twice", p.Message, p.Offset, p.Offset+uint64(p.Payload))
 	}
 	m.placed, m.landed = m.placed+int64(p.Payload), true
 	if whole := m.whole(); whole && before {
@@ -146,8 +145,7 @@ func (c *conn) hasArrived(i int) {
 	case c.messages[i].arrived:
 		n.fail("message %d arrives twice", i)
 	case !c.messages[i].whole():
-		n.fail("message %d is said to be in memory with %d of %d bytes", i, c.messages[i].placed,
-			c.messages[i].bytes)
+		n.fail("message %d is said to be in memory with %d of %d bytes", i, c.messages[i].placed, c.messages[i].bytes)
 	case i != c.arrived && n.set.Protocol.Ordered:
 		n.fail("message %d arrives before message %d", i, c.arrived)
 	default:
@@ -167,8 +165,7 @@ func (c *conn) hasCompleted(done transport.Completion) {
 	case c.messages[i].done:
 		n.fail("message %d completes twice", i)
 	case !c.messages[i].whole():
-		n.fail("message %d completes with %d of %d bytes in memory", i, c.messages[i].placed,
-			c.messages[i].bytes)
+		n.fail("message %d completes with %d of %d bytes in memory", i, c.messages[i].placed, c.messages[i].bytes)
 	case i != c.completed && n.set.Protocol.Ordered:
 		n.fail("message %d completes before message %d", i, c.completed)
 	default:

@@ -279,8 +279,7 @@ func (n *Net) drain(c *conn) {
 func (n *Net) pump() {
 	var p transport.Packet
 	for plane := range n.set.Planes {
-		for i := 0; i < len(n.conns) && n.free[There][plane] <= n.Now && n.up[There][plane] &&
-			n.Fault == ""; i++ {
+		for i := 0; i < len(n.conns) && n.free[There][plane] <= n.Now && n.up[There][plane] && n.Fault == ""; i++ {
 			c := n.conns[(n.turn+i)%len(n.conns)]
 			ready := c.sender.Ready(n.Now, plane)
 			p = transport.Packet{}

@@ -166,8 +166,7 @@ type fataler interface {
 func (n *Net) left() string {
 	for i, c := range n.conns {
 		if c.completed < len(c.messages) || c.arrived < len(c.messages) {
-			return fmt.Sprintf("connection %d has %d of %d messages complete and %d arrived, "+
-				"%v in flight, ticks at %v and %v", i, c.completed, len(c.messages), c.arrived,
+			return fmt.Sprintf("connection %d has %d of %d messages complete and %d arrived, %v in flight, ticks at %v and %v", i, c.completed, len(c.messages), c.arrived,
 				c.sender.InFlight(), c.sender.At(), c.receiver.At())
 		}
 	}
@@ -190,18 +189,16 @@ func (s *Suite) faults(t *testing.T) {
 		}
 	}
 	kinds := map[string]func(n *Net){
-		"loss":       all(func(p *Path) { p.Loss = 0.02 }),
-		"marks":      all(func(p *Path) { p.Mark = 0.3 }),
-		"trimming":   all(func(p *Path) { p.Trim = 0.05 }),
-		"repetition": all(func(p *Path) { p.Repeat = 0.2 }),
-		"reordering": all(func(p *Path) { p.Jitter = 30 * unit.Microsecond }),
-		"dead path":  func(n *Net) { n.Paths[There][0][0].Dead = true },
-		"dead answers' path": func(n *Net) {
-			n.Paths[Back][len(n.Paths[Back])-1][1].Dead = true
-		},
-		"own port":  func(n *Net) { n.PlaneIs(There, 1, false) },
-		"far port":  func(n *Net) { n.PlaneIs(Back, 1, false) },
-		"any order": func(n *Net) { n.Paths[There][planes-1][0].Delay = 200 * unit.Microsecond },
+		"loss":               all(func(p *Path) { p.Loss = 0.02 }),
+		"marks":              all(func(p *Path) { p.Mark = 0.3 }),
+		"trimming":           all(func(p *Path) { p.Trim = 0.05 }),
+		"repetition":         all(func(p *Path) { p.Repeat = 0.2 }),
+		"reordering":         all(func(p *Path) { p.Jitter = 30 * unit.Microsecond }),
+		"dead path":          func(n *Net) { n.Paths[There][0][0].Dead = true },
+		"dead answers' path": func(n *Net) { n.Paths[Back][len(n.Paths[Back])-1][1].Dead = true },
+		"own port":           func(n *Net) { n.PlaneIs(There, 1, false) },
+		"far port":           func(n *Net) { n.PlaneIs(Back, 1, false) },
+		"any order":          func(n *Net) { n.Paths[There][planes-1][0].Delay = 200 * unit.Microsecond },
 	}
 	if planes == 1 {
 		delete(kinds, "own port")

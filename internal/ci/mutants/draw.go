@@ -17,9 +17,7 @@ type mutant struct {
 }
 
 // place is the mutant's file and line.
-func (m *mutant) place() string {
-	return fmt.Sprintf("%s:%d", m.site.file.name, m.line())
-}
+func (m *mutant) place() string { return fmt.Sprintf("%s:%d", m.site.file.name, m.line()) }
 
 // line is the number of the line on which the mutated text begins.
 func (m *mutant) line() int { return 1 + bytes.Count(m.site.file.text[:m.site.start], []byte("\n")) }

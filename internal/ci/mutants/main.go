@@ -56,8 +56,7 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "seed that draws the mutants")
 	flag.IntVar(&o.count, "count", 60, "number of mutants")
 	flag.Float64Var(&o.least, "least", 90, "exit 1 below this kill rate, in percent")
-	flag.StringVar(&o.journal, "journal", filepath.Join(cache, "railyard-mutants"),
-		"folder for results and binaries")
+	flag.StringVar(&o.journal, "journal", filepath.Join(cache, "railyard-mutants"), "folder for results and binaries")
 	flag.BoolVar(&o.json, "json", false, "print JSON")
 	flag.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "processes at once")
 	flag.DurationVar(&o.limit, "limit", time.Minute, "processor time per mutant")

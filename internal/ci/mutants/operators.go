@@ -297,8 +297,7 @@ func (e *enumerator) expression(n ast.Expr, vs []variant) {
 			}
 			vs[i].plain = whole[:a] + vs[i].plain + whole[b:]
 		}
-		vs[i].live = "func() " + name + " { if " + on + " { return " + vs[i].plain + " }; return " + whole +
-			" }()"
+		vs[i].live = "func() " + name + " { if " + on + " { return " + vs[i].plain + " }; return " + whole + " }()"
 		if bare(e.parent(up)) && strings.Contains(vs[i].plain, " ") {
 			vs[i].plain = "(" + vs[i].plain + ")"
 		}

@@ -74,9 +74,8 @@ var Faults = []Fault{
 		Sets:    early, Cause: "headroom-small", Culprits: []string{"leaf-2-1"}},
 
 	{Name: "flapping-rail-uplink", Base: "rail",
-		Changes: "events: [{link: \"seg-1-rail-1:Eth5\", at: 40us, flap: {period: 60us, count: 4}, " +
-			"detect: 0s, converge: 5us}]\n",
-		Cause: "flapping", Culprits: []string{"seg-1-rail-1:Eth5", "spine-1:Eth1"}},
+		Changes: "events: [{link: \"seg-1-rail-1:Eth5\", at: 40us, flap: {period: 60us, count: 4}, detect: 0s, converge: 5us}]\n",
+		Cause:   "flapping", Culprits: []string{"seg-1-rail-1:Eth5", "spine-1:Eth1"}},
 	{Name: "flapping-clos-host-cable", Base: "clos",
 		Changes: "events: [{link: \"leaf-3-1:Eth1\", at: 20us, flap: {period: 50us, duty: 20, count: 3}}]\n",
 		Cause:   "flapping", Culprits: []string{"leaf-3-1:Eth1", "host-9:nic1"}},
@@ -94,9 +93,8 @@ var Faults = []Fault{
 		Cause:   "lossy-cable", Culprits: []string{"leaf-1-1:Eth3", "agg-1-1:Eth3"}},
 
 	{Name: "slow-link-rail-uplink", Base: "rail",
-		Changes: "events: [{link: \"seg-3-rail-1:Eth5\", at: 0s, rate: 50Gbps}, " +
-			"{link: \"seg-3-rail-1:Eth6\", at: 0s, rate: 400Gbps}]\n",
-		Cause: "slow-link", Culprits: []string{"seg-3-rail-1:Eth5", "spine-1:Eth3"}},
+		Changes: "events: [{link: \"seg-3-rail-1:Eth5\", at: 0s, rate: 50Gbps}, {link: \"seg-3-rail-1:Eth6\", at: 0s, rate: 400Gbps}]\n",
+		Cause:   "slow-link", Culprits: []string{"seg-3-rail-1:Eth5", "spine-1:Eth3"}},
 	{Name: "slow-link-clos-host-12", Base: "clos",
 		Changes: "events: [{link: \"leaf-3-2:Eth2\", at: 0s, rate: 25Gbps}]\n",
 		Cause:   "slow-link", Culprits: []string{"leaf-3-2:Eth2", "host-12:nic1"}},

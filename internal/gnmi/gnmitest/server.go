@@ -228,8 +228,7 @@ func (w *writer) port(p *counters.Port) {
 		w.put(at+"state|mtu", uint64(p.MTU.V))
 	}
 	if p.Speed.Is {
-		w.put(at+"ethernet|state|port-speed", fmt.Sprintf("openconfig-if-ethernet:SPEED_%dGB",
-			p.Speed.V/unit.Gbps))
+		w.put(at+"ethernet|state|port-speed", fmt.Sprintf("openconfig-if-ethernet:SPEED_%dGB", p.Speed.V/unit.Gbps))
 	}
 	for name, c := range map[string]counters.Count{"in-errors": p.InErrors, "in-fcs-errors": p.CRC,
 		"in-discards": p.InDiscards, "out-discards": p.OutDiscards, "in-octets": p.RxBytes,

@@ -33,8 +33,7 @@ type Spread struct {
 // Goodput draws the effective time over the interval between checkpoints, with its spread and the closed form.
 func Goodput(gpus int, days float64, seeds int, r *goodput.Result) (*plot.Plot, error) {
 	p := plot.New()
-	p.Title.Text = fmt.Sprintf("%d GPUs, %g days: effective training time over the checkpoint interval",
-		gpus, days)
+	p.Title.Text = fmt.Sprintf("%d GPUs, %g days: effective training time over the checkpoint interval", gpus, days)
 	p.X.Label.Text, p.Y.Label.Text = "training between checkpoints, s", "effective, %"
 	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
 	p.Legend.XOffs = -6 * vg.Centimeter
@@ -49,8 +48,7 @@ func Goodput(gpus int, days float64, seeds int, r *goodput.Result) (*plot.Plot, 
 			daly = append(daly, plotter.XY{X: x.Interval, Y: 100 * x.Expected})
 		}
 	}
-	if err := AddLine(p, fmt.Sprintf("simulated, mean and spread of %d seeds", seeds), s.XYs,
-		0); err != nil {
+	if err := AddLine(p, fmt.Sprintf("simulated, mean and spread of %d seeds", seeds), s.XYs, 0); err != nil {
 		return nil, err
 	}
 	bars, err := plotter.NewYErrorBars(s)

@@ -33,8 +33,7 @@ func Ports(r *web.Directory, curves []web.Curve, queue bool) (*plot.Plot, error)
 	p.Title.Text = r.Summary.Name + ": utilisation of the busiest ports"
 	p.X.Label.Text, p.Y.Label.Text = "time, ms", "share of line rate, %"
 	if queue {
-		p.Title.Text, p.Y.Label.Text = r.Summary.Name+": longest queues, with the marking thresholds",
-			"queue, KB"
+		p.Title.Text, p.Y.Label.Text = r.Summary.Name+": longest queues, with the marking thresholds", "queue, KB"
 	}
 	p.Legend.Top = true
 	p.Y.Min = 0
@@ -45,8 +44,7 @@ func Ports(r *web.Directory, curves []web.Curve, queue bool) (*plot.Plot, error)
 			if queue {
 				v = x.Queue / 1e3
 			}
-			points = append(points, plotter.XY{X: x.At / 1e9, Y: v},
-				plotter.XY{X: (x.At + x.Length) / 1e9, Y: v})
+			points = append(points, plotter.XY{X: x.At / 1e9, Y: v}, plotter.XY{X: (x.At + x.Length) / 1e9, Y: v})
 		}
 		if len(points) == 0 {
 			continue

@@ -11,8 +11,7 @@ import (
 )
 
 func Interference(w io.Writer, x *interference.Result, top int) {
-	fmt.Fprintf(w, "%s: %s, together and each alone on the same GPUs\n\n", x.Name,
-		unit.Plural(len(x.Jobs), "job"))
+	fmt.Fprintf(w, "%s: %s, together and each alone on the same GPUs\n\n", x.Name, unit.Plural(len(x.Jobs), "job"))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "job\tGPUs\tstarts\talone\ttogether\tslowdown\tmessages: p50\tp99")
 	for _, j := range x.Jobs {

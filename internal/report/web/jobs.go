@@ -211,8 +211,7 @@ func (j *jobs) run(x *Simulation, plan *scenario.Plan, run *fidelity.Simulation)
 	}
 }
 
-func (j *jobs) simulate(x *Simulation, plan *scenario.Plan, run *fidelity.Simulation) (dir string,
-	err error) {
+func (j *jobs) simulate(x *Simulation, plan *scenario.Plan, run *fidelity.Simulation) (dir string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("this is a fault of Railyard: %v\n%s", p, debug.Stack())

@@ -68,13 +68,11 @@ func ethernet(f *roce.Frame, raw []byte) (out []Field, at int) {
 		if int(raw[at])<<8|int(raw[at+1]) == roce.TypeCSIGWide {
 			n = roce.CSIGWideLen
 		}
-		out = append(out, Field{"CSIG", "tag", at, at + n - 2, f.CSIG.String(),
-			"the worst port on the way so far"})
+		out = append(out, Field{"CSIG", "tag", at, at + n - 2, f.CSIG.String(), "the worst port on the way so far"})
 		at += n - 2 // its last two bytes are the EtherType of what follows
 	}
 	follows := map[uint16]string{roce.TypeIPv4: "IPv4 follows", roce.TypeIPv6: "IPv6 follows"}[f.Type]
-	return append(out, Field{"Ethernet", "EtherType", at, at + 2, fmt.Sprintf("0x%04x", f.Type),
-		follows}), at + 2
+	return append(out, Field{"Ethernet", "EtherType", at, at + 2, fmt.Sprintf("0x%04x", f.Type), follows}), at + 2
 }
 
 const classes = "the DSCP chooses the switch's queue; ECN 2: capable, 3: congestion was met"
@@ -115,8 +113,7 @@ func way(ip *roce.IP, at int) []Field {
 	for _, s := range segments {
 		left = append(left, fmt.Sprintf("0x%04x", s))
 	}
-	last.Name, last.About = "segments", fmt.Sprintf("SRv6: block 0x%08x, then the switches that "+
-		"are still to come (%s); each takes its own out", block, strings.Join(left, ", "))
+	last.Name, last.About = "segments", fmt.Sprintf("SRv6: block 0x%08x, then the switches that are still to come (%s); each takes its own out", block, strings.Join(left, ", "))
 	return out
 }
 
@@ -128,15 +125,13 @@ func rcLayers(f *roce.Frame, raw []byte, bth int) (out []Field) {
 			"what the packet is part of"},
 		Field{"BTH", "destination QP", bth + 5, bth + 8, fmt.Sprintf("0x%06x", h.DestQP),
 			"the queue pair that takes it"},
-		Field{"BTH", "acknowledge", bth + 8, bth + 9, fmt.Sprint(raw[bth+8] >> 7),
-			"1: the receiver shall answer"},
+		Field{"BTH", "acknowledge", bth + 8, bth + 9, fmt.Sprint(raw[bth+8] >> 7), "1: the receiver shall answer"},
 		Field{"BTH", "PSN", bth + 9, bth + 12, fmt.Sprint(h.PSN), "packet sequence number: gaps are loss"})
 	at := bth + 12
 	if h.Opcode.HasRETH() && len(raw) >= at+16 {
 		out = append(out, Field{"RETH", "virtual address", at, at + 8, fmt.Sprintf("0x%x", h.VA),
 			"where in the receiver's memory the bytes go"},
-			Field{"RETH", "rkey", at + 8, at + 12, fmt.Sprintf("0x%08x", h.RKey),
-				"the key of that memory region"},
+			Field{"RETH", "rkey", at + 8, at + 12, fmt.Sprintf("0x%08x", h.RKey), "the key of that memory region"},
 			Field{"RETH", "DMA length", at + 12, at + 16, fmt.Sprint(h.Len), "of the whole message"})
 		at += 16
 	}
@@ -152,8 +147,7 @@ func rcLayers(f *roce.Frame, raw []byte, bth int) (out []Field) {
 	}
 	if end := len(raw) - 4; end >= at {
 		if end > at {
-			out = append(out, Field{"payload", fmt.Sprintf("%d bytes", end-at), at, end, "",
-				"the GPU's data"})
+			out = append(out, Field{"payload", fmt.Sprintf("%d bytes", end-at), at, end, "", "the GPU's data"})
 		}
 		out = append(out, Field{"ICRC", "invariant CRC", end, end + 4, hex.EncodeToString(raw[end:]),
 			"over everything that routers do not change"})
@@ -168,8 +162,7 @@ func mrcLayers(f *roce.Frame, raw []byte, at int) (out []Field) {
 			continue
 		}
 		for _, h := range roce.MRCHeaders() {
-			if !slices.Contains(o.Headers, h.Name) || h.Name == "TSETH" && !f.MRC.Stamped ||
-				len(raw) < at+h.Len {
+			if !slices.Contains(o.Headers, h.Name) || h.Name == "TSETH" && !f.MRC.Stamped || len(raw) < at+h.Len {
 				continue
 			}
 			for _, x := range roce.MRCFields() {

@@ -116,8 +116,7 @@ func (r *Directory) pauseColumns() (any, error) {
 	spans := [][5]int64{} // port, cause, first and last column, root
 	for _, h := range halts {
 		// The middle of column c lies in [from, to).
-		first, last := int64(math.Ceil(float64(h.from)/width-0.5)),
-			int64(math.Ceil(float64(h.to)/width-0.5))-1
+		first, last := int64(math.Ceil(float64(h.from)/width-0.5)), int64(math.Ceil(float64(h.to)/width-0.5))-1
 		if last = min(last, cols-1); first <= last {
 			spans = append(spans, [5]int64{int64(h.port), int64(h.cause), first, last, int64(h.root)})
 		}

@@ -82,8 +82,7 @@ func (r *Directory) check() error {
 	}
 	for i, n := range r.Topology.Nodes {
 		if n.Config >= len(r.Topology.Configs) {
-			return r.broken("topology.json", fmt.Errorf("node %d refers to a configuration that does "+
-				"not exist", i))
+			return r.broken("topology.json", fmt.Errorf("node %d refers to a configuration that does not exist", i))
 		}
 	}
 	for i, n := range r.Topology.NICs {
@@ -99,8 +98,7 @@ func (r *Directory) check() error {
 	for _, d := range r.Topology.Domains {
 		for _, n := range d.Nodes {
 			if n < 0 || n >= nodes {
-				return r.broken("topology.json", fmt.Errorf("domain %q refers to a server that does not "+
-					"exist", d.Name))
+				return r.broken("topology.json", fmt.Errorf("domain %q refers to a server that does not exist", d.Name))
 			}
 		}
 	}
@@ -111,11 +109,9 @@ func (r *Directory) check() error {
 func (r *Directory) broken(file string, err error) error {
 	switch {
 	case errors.Is(err, os.ErrNotExist) && file == "topology.json":
-		return fmt.Errorf("%s has no topology.json: it was written by an older Railyard; run its "+
-			"scenario again", r.Name)
+		return fmt.Errorf("%s has no topology.json: it was written by an older Railyard; run its scenario again", r.Name)
 	case errors.Is(err, os.ErrNotExist):
-		return fmt.Errorf("%s has no %s: it is no run directory, or that of a run which has written "+
-			"nothing yet", r.Name, file)
+		return fmt.Errorf("%s has no %s: it is no run directory, or that of a run which has written nothing yet", r.Name, file)
 	}
 	return fmt.Errorf("%s: %s cannot be read: %w", r.Name, file, err)
 }

@@ -124,8 +124,7 @@ func (r *Directory) followed() (any, error) {
 		for _, c := range f.Copies {
 			for _, h := range c.Hops {
 				if h.Port < 0 || int(h.Port) >= len(r.ports) {
-					return nil, r.broken(result.FollowedFile, fmt.Errorf("packet %s was at port %d, which "+
-						"does not exist", f.Asked, h.Port))
+					return nil, r.broken(result.FollowedFile, fmt.Errorf("packet %s was at port %d, which does not exist", f.Asked, h.Port))
 				}
 			}
 		}

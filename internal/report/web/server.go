@@ -66,8 +66,7 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Config: c, mux: http.NewServeMux(), jobs: newJobs(c.Root, c.Version),
-		open: map[string]*opened{}}
+	s := &Server{Config: c, mux: http.NewServeMux(), jobs: newJobs(c.Root, c.Version), open: map[string]*opened{}}
 	s.mux.Handle("GET /", http.FileServerFS(page))
 	s.mux.HandleFunc("GET /api/runs", s.listRuns)
 	s.mux.HandleFunc("GET /api/runs/{run}/variants", s.variants)
@@ -93,9 +92,7 @@ func (s *Server) Close() { s.jobs.close() }
 // ServeHTTP guards every request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	h := w.Header()
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self' "+
-		"'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; "+
-		"form-action 'none'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
@@ -160,10 +157,8 @@ func (s *Server) admits(w http.ResponseWriter, q *http.Request) bool {
 		if h, _, err := net.SplitHostPort(host); err == nil {
 			host = h
 		}
-		if ip := net.ParseIP(strings.Trim(host, "[]")); host != "localhost" &&
-			(ip == nil || !ip.IsLoopback()) {
-			refuse(w, http.StatusForbidden, "this server answers to localhost only; start it with "+
-				"--listen for others")
+		if ip := net.ParseIP(strings.Trim(host, "[]")); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			refuse(w, http.StatusForbidden, "this server answers to localhost only; start it with --listen for others")
 			return false
 		}
 		return true
@@ -186,8 +181,7 @@ func (s *Server) admits(w http.ResponseWriter, q *http.Request) bool {
 	if t, ok := strings.CutPrefix(q.Header.Get("Authorization"), "Bearer "); ok && same(t) {
 		return true
 	}
-	refuse(w, http.StatusUnauthorized, "the token is missing or wrong: open the address that railyard "+
-		"serve printed")
+	refuse(w, http.StatusUnauthorized, "the token is missing or wrong: open the address that railyard serve printed")
 	return false
 }
 

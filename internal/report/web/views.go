@@ -122,9 +122,7 @@ const (
 
 // columns is how many columns of time a grid of this run has when n are asked for. The
 // page is told, in every answer that counts in columns.
-func (r *Directory) columns(n int64) int {
-	return max(1, min(int(n), maxCells/max(1, len(r.ports))))
-}
+func (r *Directory) columns(n int64) int { return max(1, min(int(n), maxCells/max(1, len(r.ports)))) }
 
 // grid sums samples into columns: mean utilisation, longest queue, marks, share of
 // time paused.
@@ -134,8 +132,7 @@ func (r *Directory) grid(q url.Values) (any, error) {
 		metric = "util"
 	}
 	if metrics[metric] == "" {
-		return nil, &InputError{fmt.Sprintf("metric %q is not known; accepted: util, queue, marks, pause",
-			metric)}
+		return nil, &InputError{fmt.Sprintf("metric %q is not known; accepted: util, queue, marks, pause", metric)}
 	}
 	from, to, err := r.window(q)
 	if err != nil {
@@ -154,8 +151,7 @@ func (r *Directory) grid(q url.Values) (any, error) {
 	width := float64(to-from) / float64(cols)
 	for i := range links {
 		l := &links[i]
-		if int(l.Port) >= len(r.ports) || l.Port < 0 || l.Length <= 0 || l.Start >= to ||
-			l.Start+l.Length <= from {
+		if int(l.Port) >= len(r.ports) || l.Port < 0 || l.Length <= 0 || l.Start >= to || l.Start+l.Length <= from {
 			continue
 		}
 		a, b := float64(max(l.Start, from)-from)/width, float64(min(l.Start+l.Length, to)-from)/width

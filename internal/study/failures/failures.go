@@ -106,8 +106,7 @@ func (c *Study) Simulate(ctx context.Context, v *Variant) error {
 	trials, rows := c.trials(elements)
 	pairs := c.pairs(elements, v.plan.Seed)
 	if n := len(trials) + len(pairs); n > c.Runs {
-		return field.New("--runs", "%d simulations of %s would be needed, %d are allowed: allow more, or "+
-			"fewer --kinds, --per-class or --pairs", n, v.Label, c.Runs)
+		return field.New("--runs", "%d simulations of %s would be needed, %d are allowed: allow more, or fewer --kinds, --per-class or --pairs", n, v.Label, c.Runs)
 	}
 	f := &failing{c: c, v: v}
 	if err := f.base(ctx, len(trials)+len(pairs)); err != nil {
@@ -203,8 +202,7 @@ func (v *Variant) sum() {
 	s.Mean /= max(ended, 1)
 	faster := func(r Row) bool { return !r.Lost && r.Step > 0 && r.Step < v.Base }
 	if slices.ContainsFunc(v.Rows, faster) {
-		v.Notes = append(v.Notes, "some steps are shorter than the whole fabric's: flows were hashed anew "+
-			"and fell better; several seeds, or lb spray, show what the failure itself costs")
+		v.Notes = append(v.Notes, "some steps are shorter than the whole fabric's: flows were hashed anew and fell better; several seeds, or lb spray, show what the failure itself costs")
 	}
 	if r := v.plan.Settled().Fabric.Routing; r.Detect == nil && r.Converge == 0 {
 		v.Notes = append(v.Notes, "routes follow a failure at once: fabric.routing says nothing else")

@@ -63,8 +63,7 @@ func newCurve(ctx context.Context, pool *study.Pool, path string, sets []string,
 			return curve, fmt.Errorf("%s: %w", label, err)
 		}
 		if int64(len(t.Flows)) < s.Flows.Count {
-			return curve, fmt.Errorf("%s: of %d messages the table holds %d: raise output.rows, or shorten "+
-				"workload.traffic.background.for", label, s.Flows.Count, len(t.Flows))
+			return curve, fmt.Errorf("%s: of %d messages the table holds %d: raise output.rows, or shorten workload.traffic.background.for", label, s.Flows.Count, len(t.Flows))
 		}
 		point := Point{LB: lb, Offered: percent / 100, Pauses: s.PFCPauses,
 			Load: result.NewLoad(t.Flows, offeredRate(plan), least)}

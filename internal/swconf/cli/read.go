@@ -171,8 +171,7 @@ type reader struct {
 // stands below it, it has not.
 func (r *reader) exit() {
 	n := len(r.stack)
-	for n > 1 && r.stack[n-1].body == empty && (r.stack[n-1].mode == skipped ||
-		r.stack[n-1].mode.rules == nil) {
+	for n > 1 && r.stack[n-1].body == empty && (r.stack[n-1].mode == skipped || r.stack[n-1].mode.rules == nil) {
 		n--
 	}
 	r.stack = r.stack[:max(n-1, 1)]
@@ -239,9 +238,7 @@ func (r *reader) dispatch(l *Line, depth int) (next *Mode, at int, bad *Unknown)
 // order are the modes that may know a line, each by its place in the stack.
 func (r *reader) order(l *Line, depth, open int) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		try := func(i int) bool {
-			return r.stack[i].mode == skipped && l.Indent <= r.stack[i].indent || yield(i)
-		}
+		try := func(i int) bool { return r.stack[i].mode == skipped && l.Indent <= r.stack[i].indent || yield(i) }
 		for i := open - 1; i >= 0; i-- {
 			if i == 0 && depth > 1 && l.Indent > 0 {
 				break // what is indented below a command is no global one
@@ -273,8 +270,7 @@ func (m *Mode) match(l *Line, why bool) (*Match, *rule, *Unknown) {
 		words = words[1:]
 	}
 	if m != skipped && strings.EqualFold(words[0].Text, "no") { // alone, twice, or behind default
-		return nil, nil, &Unknown{Line: l, Col: words[0].Col,
-			Why: "\"no\" does not stand before a command here"}
+		return nil, nil, &Unknown{Line: l, Col: words[0].Col, Why: "\"no\" does not stand before a command here"}
 	}
 	var best *Match
 	var deaf *rule // fits best but for the "no", so well
@@ -336,8 +332,7 @@ func (m *Mode) match(l *Line, why bool) (*Match, *rule, *Unknown) {
 			u.Why = "the command ends early, expected " + furthest.said("")
 		} else {
 			u.Col, u.Why = words[furthest.at].Col,
-				fmt.Sprintf("found %q, expected %s", words[furthest.at].Text,
-					furthest.said(words[furthest.at].Text))
+				fmt.Sprintf("found %q, expected %s", words[furthest.at].Text, furthest.said(words[furthest.at].Text))
 		}
 	}
 	return nil, nil, u
@@ -357,9 +352,7 @@ func (t *table) fitting(word string) []int {
 	if len(head) == 0 {
 		return t.heads[""]
 	}
-	whole := slices.ContainsFunc(head, func(i int) bool {
-		return strings.EqualFold(t.rules[i].nodes[0].text, word)
-	})
+	whole := slices.ContainsFunc(head, func(i int) bool { return strings.EqualFold(t.rules[i].nodes[0].text, word) })
 	var list []int
 	for _, i := range head {
 		if ok, exact := abbreviates(word, t.rules[i].nodes[0].text); ok && (exact || !whole) {

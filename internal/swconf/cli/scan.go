@@ -53,8 +53,7 @@ var asked = regexp.MustCompile(`(?i)^(?:do )?sho?w? (?:run|start)[a-z-]*( |$)`)
 // Check refuses what is no configuration text: too large, empty, binary.
 func Check(file string, text []byte) error {
 	if len(text) > MaxSize {
-		return &SyntaxError{File: file, Msg: fmt.Sprintf("has %d bytes, at most %d are read",
-			len(text), MaxSize)}
+		return &SyntaxError{File: file, Msg: fmt.Sprintf("has %d bytes, at most %d are read", len(text), MaxSize)}
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
 		return &SyntaxError{File: file, Msg: "is empty"}

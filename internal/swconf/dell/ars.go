@@ -34,9 +34,7 @@ func (p *parser) arsRules(r *cli.Mode) {
 		})
 		return sub.Skip(p.pass, "max-flows")
 	})
-	r.Set("[no] ars bind profile <name>", func(m *cli.Match) {
-		swconf.Switch(p.c, m, &p.ars.bound, "bind", true)
-	})
+	r.Set("[no] ars bind profile <name>", func(m *cli.Match) { swconf.Switch(p.c, m, &p.ars.bound, "bind", true) })
 	r.Skip(p.pass, "ars <what:profile|port-profile>")
 }
 

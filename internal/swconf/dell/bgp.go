@@ -115,15 +115,12 @@ func (p *parser) neighborMode(n *swconf.Neighbor) *cli.Mode {
 	r.Set("[no] local-as <as> [ <more...> ]", func(m *cli.Match) {
 		swconf.Assign(p.c, m, &n.Local, "as", m.Word("as"))
 	})
-	r.Set("[no] shutdown [ <more...> ]", func(m *cli.Match) {
-		swconf.Switch(p.c, m, &n.Down, "shutdown", true)
-	})
+	r.Set("[no] shutdown [ <more...> ]", func(m *cli.Match) { swconf.Switch(p.c, m, &n.Down, "shutdown", true) })
 	r.On("[no] address-family <afi:ipv4|ipv6|l2vpn> <safi:unicast|evpn>", func(m *cli.Match) *cli.Mode {
 		if m.No {
 			return nil
 		}
-		bit := map[string]swconf.Family{"ipv4": swconf.IPv4, "ipv6": swconf.IPv6,
-			"l2vpn": swconf.EVPN}[m.Word("afi")]
+		bit := map[string]swconf.Family{"ipv4": swconf.IPv4, "ipv6": swconf.IPv6, "l2vpn": swconf.EVPN}[m.Word("afi")]
 		sub := cli.NewMode("router-bgp-neighbor-af")
 		sub.Set("[no] activate", func(m *cli.Match) {
 			if n.On &^= bit; !m.No {

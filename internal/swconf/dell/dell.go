@@ -112,8 +112,7 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 }
 
 func (p *parser) bad(m *cli.Match, name, what string) {
-	swconf.Report(p.c, p.c.At(m, name), swconf.Error, "bad-value", fmt.Sprintf("%q is not %s",
-		m.Word(name), what),
+	swconf.Report(p.c, p.c.At(m, name), swconf.Error, "bad-value", fmt.Sprintf("%q is not %s", m.Word(name), what),
 		"the switch refuses the line", "write "+what)
 }
 
@@ -122,12 +121,8 @@ func (p *parser) pass(*cli.Match) { p.c.Passed++ }
 func (p *parser) root() *cli.Mode {
 	c := p.c
 	r := cli.NewMode("config")
-	r.Set("[no] hostname <name>", func(m *cli.Match) {
-		swconf.Assign(c, m, &c.Hostname, "name", m.Word("name"))
-	})
-	r.Set("[no] roce enable [ force-defaults ]", func(m *cli.Match) {
-		swconf.Switch(c, m, &p.roce, "roce", true)
-	})
+	r.Set("[no] hostname <name>", func(m *cli.Match) { swconf.Assign(c, m, &c.Hostname, "name", m.Word("name")) })
+	r.Set("[no] roce enable [ force-defaults ]", func(m *cli.Match) { swconf.Switch(c, m, &p.roce, "roce", true) })
 	r.Set("[no] lldp enable", func(m *cli.Match) { c.LLDP = swconf.SaidAt(c, m, "lldp", !m.No) })
 	p.qosRules(r)
 	p.bufferRules(r)

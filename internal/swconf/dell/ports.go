@@ -218,13 +218,9 @@ func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 	set("autoneg <v:on|off>", func(q *swconf.Port, m *cli.Match) {
 		q.Nego = swconf.SaidAt(p.c, m, "v", m.Word("v") == "on")
 	})
-	set("[no] shutdown", func(q *swconf.Port, m *cli.Match) {
-		q.Down = swconf.SaidAt(p.c, m, "shutdown", !m.No)
-	})
+	set("[no] shutdown", func(q *swconf.Port, m *cli.Match) { q.Down = swconf.SaidAt(p.c, m, "shutdown", !m.No) })
 	set("[no] ip address <prefix> [ <more...> ]", p.address)
-	set("[no] ipv6 enable", func(q *swconf.Port, m *cli.Match) {
-		swconf.Switch(p.c, m, &q.LinkOnly, "enable", true)
-	})
+	set("[no] ipv6 enable", func(q *swconf.Port, m *cli.Match) { swconf.Switch(p.c, m, &q.LinkOnly, "enable", true) })
 	set("[no] ip vrf forwarding <vrf>", func(q *swconf.Port, m *cli.Match) {
 		swconf.Assign(p.c, m, &q.VRF, "vrf", m.Word("vrf"))
 	})
@@ -242,9 +238,7 @@ func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 	set("[no] channel-group <n:int> [ mode <mode> ]", func(q *swconf.Port, m *cli.Match) {
 		swconf.Assign(p.c, m, &q.Channel, "n", int(min(m.Int("n"), 1e6)))
 	})
-	set("[no] lldp enable", func(q *swconf.Port, m *cli.Match) {
-		q.LLDPOff = swconf.SaidAt(p.c, m, "enable", m.No)
-	})
+	set("[no] lldp enable", func(q *swconf.Port, m *cli.Match) { q.LLDPOff = swconf.SaidAt(p.c, m, "enable", m.No) })
 	set("[no] ars bind <profile>", func(q *swconf.Port, m *cli.Match) {
 		same := func(s swconf.Said[string]) bool { return s.V == q.Name }
 		p.ars.ports = slices.DeleteFunc(p.ars.ports, same)
@@ -311,9 +305,7 @@ func (p *parser) portQoS(set func(string, func(*swconf.Port, *cli.Match))) {
 		})
 		set("no qos-map "+string(kind), func(q *swconf.Port, m *cli.Match) { delete(p.uses[q].maps, kind) })
 	}
-	set("no scheduler-policy", func(q *swconf.Port, m *cli.Match) {
-		p.uses[q].sched = swconf.Said[string]{}
-	})
+	set("no scheduler-policy", func(q *swconf.Port, m *cli.Match) { p.uses[q].sched = swconf.Said[string]{} })
 	set("no queue <list> wred-policy", func(q *swconf.Port, m *cli.Match) {
 		for _, i := range p.list(m, "list", queue.Classes, aQueue) {
 			p.uses[q].wreds[i] = swconf.Said[string]{}

@@ -68,8 +68,7 @@ func (p *parser) qosRules(r *cli.Mode) {
 	row(dscpTC, "dscp", "traffic-class", 64, "a list of DSCPs from 0 to 63", aClass)
 	row(dot1pTC, "dot1p", "traffic-class", 8, "a list of priorities from 0 to 7", aClass)
 	row(tcQueue, "traffic-class", "queue", 8, "a list of traffic classes from 0 to 7", aQueue)
-	row(tcGroup, "traffic-class", "<what:priority-group|pg>", 8, "a list of traffic classes from 0 to 7",
-		aGroup)
+	row(tcGroup, "traffic-class", "<what:priority-group|pg>", 8, "a list of traffic classes from 0 to 7", aGroup)
 	row(pfcQueue, "pfc-priority", "queue", 8, "a list of priorities from 0 to 7", aQueue)
 	row(pfcGroup, "pfc-priority", "<what:priority-group|pg>", 8, "a list of priorities from 0 to 7", aGroup)
 	r.On("[no] qos wred-policy <name>", func(m *cli.Match) *cli.Mode {
@@ -157,10 +156,7 @@ func (p *parser) bufferRules(r *cli.Mode) {
 	for _, head := range []string{"", "qos "} {
 		r.Set("[no] "+head+"buffer init [ lossless ]", func(*cli.Match) {})
 		r.Set("[no] "+head+"buffer pool <name> shared-headroom-size <n:int>", func(*cli.Match) {})
-		r.Set("[no] "+head+"buffer profile <name> <pool> <size:int> "+
-			"[ <mode:static-threshold|dynamic-threshold> <threshold> ] "+
-			"[ pause pause-threshold <xoff:int> ] [ resume-threshold <xon:int> ] "+
-			"[ resume-offset-threshold <offset:int> ]", p.bufferProfile)
+		r.Set("[no] "+head+"buffer profile <name> <pool> <size:int> [ <mode:static-threshold|dynamic-threshold> <threshold> ] [ pause pause-threshold <xoff:int> ] [ resume-threshold <xon:int> ] [ resume-offset-threshold <offset:int> ]", p.bufferProfile)
 		r.Set("no "+head+"buffer profile <name>", p.bufferProfile)
 	}
 }

@@ -49,8 +49,7 @@ func (d *Design) attach() error {
 		if v := vlans[i]; v != nil {
 			used[v]++
 			h.VLAN = v.ID
-			h.Addr, h.Gateway = netip.PrefixFrom(add(v.Subnet.Addr(), reserved+used[v]), v.Subnet.Bits()),
-				v.Gateway
+			h.Addr, h.Gateway = netip.PrefixFrom(add(v.Subnet.Addr(), reserved+used[v]), v.Subnet.Bits()), v.Gateway
 			number := 0
 			if len(nic.Links) > 1 {
 				first := ports[0].sw

@@ -259,9 +259,7 @@ func (d *Design) numberASes() {
 
 // pod numbers the part of the fabric that a switch's lower tiers are, by the
 // first switch in it.
-func (d *Design) pod(s *Switch) int {
-	return d.podOf(s.Tier)[s.Node]
-}
+func (d *Design) pod(s *Switch) int { return d.podOf(s.Tier)[s.Node] }
 
 // podOf numbers the connected parts of tiers 1 to t.
 func (d *Design) podOf(t int) map[int]int {
@@ -456,8 +454,7 @@ func (d *Design) EVPN() bool {
 // ESIMAC is the system MAC of a port channel's Ethernet segment: equal on both
 // switches of a pair, different for every bundle.
 func (s *Switch) ESIMAC(channel int) string {
-	return fmt.Sprintf("02:00:%02x:%02x:%02x:%02x", s.PairID>>8&255, s.PairID&255,
-		channel>>8&255, channel&255)
+	return fmt.Sprintf("02:00:%02x:%02x:%02x:%02x", s.PairID>>8&255, s.PairID&255, channel>>8&255, channel&255)
 }
 
 // Balanced reports whether switches balance dynamically, and how in DLB's words.

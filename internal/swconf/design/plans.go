@@ -92,13 +92,11 @@ func (d *Design) addressing() string {
 		}
 		for _, p := range s.Ports {
 			if p.Addr6.IsValid() {
-				add(s.Name, p.Name, p.Addr6.String(), "", "", "", p.FarName+" "+p.FarLabel+" "+
-					p.FarAddr6.String())
+				add(s.Name, p.Name, p.Addr6.String(), "", "", "", p.FarName+" "+p.FarLabel+" "+p.FarAddr6.String())
 			}
 			switch {
 			case p.Addr.IsValid():
-				add(s.Name, p.Name, p.Addr.String(), "", "", "", p.FarName+" "+p.FarLabel+" "+
-					p.FarAddr.String())
+				add(s.Name, p.Name, p.Addr.String(), "", "", "", p.FarName+" "+p.FarLabel+" "+p.FarAddr.String())
 			case p.Trunk != nil:
 			case p.Kind == ToSwitch && !p.Addr6.IsValid():
 				add(s.Name, p.Name, "unnumbered", "", "", "", p.FarName+" "+p.FarLabel)
@@ -118,8 +116,7 @@ func (d *Design) addressing() string {
 			if n.Port > 0 {
 				name = fmt.Sprintf("nic%d port %d", n.Index, n.Port)
 			}
-			add(h.Name, name, n.Addr.String(), "", vlan, gateway,
-				strings.Join(n.Ports, " "))
+			add(h.Name, name, n.Addr.String(), "", vlan, gateway, strings.Join(n.Ports, " "))
 		}
 	}
 	return table(rows)
@@ -208,8 +205,7 @@ func (d *Design) containerlab() (string, error) {
 			}
 			n.Exec = append(n.Exec, fmt.Sprintf("ip addr add %v dev %s", nic.Addr, dev))
 			if nic.Gateway.IsValid() && i == 0 {
-				n.Exec = append(n.Exec, fmt.Sprintf("ip route replace default via %v dev %s",
-					nic.Gateway, dev))
+				n.Exec = append(n.Exec, fmt.Sprintf("ip route replace default via %v dev %s", nic.Gateway, dev))
 			}
 		}
 		f.Topology.Nodes = append(f.Topology.Nodes, yaml.MapItem{Key: h.Name, Value: n})

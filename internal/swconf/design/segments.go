@@ -53,9 +53,7 @@ func (d *Design) segments() error {
 	parallel, most, cable := map[*Port]int{}, 1, 0
 	for _, s := range d.Switches {
 		if s.Peer != nil {
-			return refuse("%s and %s share bundles, and ways of segments end at one switch: planes of "+
-				"their own "+
-				"take server.nic_ports with a transport that has planes", s.Name, s.Peer.Name)
+			return refuse("%s and %s share bundles, and ways of segments end at one switch: planes of their own take server.nic_ports with a transport that has planes", s.Name, s.Peer.Name)
 		}
 		seen := map[*Switch]int{}
 		for _, p := range s.Neighbors() {
@@ -65,9 +63,7 @@ func (d *Design) segments() error {
 		}
 	}
 	if n := len(d.Switches) * most; n > mostSIDs {
-		return refuse("%d switches with %d uSIDs each, one per parallel cable, need %d; 16 bits have %d "+
-			"that are "+
-			"global", len(d.Switches), most, n, mostSIDs)
+		return refuse("%d switches with %d uSIDs each, one per parallel cable, need %d; 16 bits have %d that are global", len(d.Switches), most, n, mostSIDs)
 	}
 	for _, s := range d.Switches {
 		own := 1
@@ -123,14 +119,10 @@ func linkAddr(n int) netip.Prefix {
 func (s *Switch) Unsayable(os swconf.OS) error {
 	switch {
 	case len(s.SIDs) > 0:
-		return Refuse(os, s, "SRv6 uSIDs (transport.forwarding srv6): its published syntax has no "+
-			"endpoint that "+
-			"shifts a list of 16-bit segments (uN), which %v would need; --os sonic and --os frr write them",
+		return Refuse(os, s, "SRv6 uSIDs (transport.forwarding srv6): its published syntax has no endpoint that shifts a list of 16-bit segments (uN), which %v would need; --os sonic and --os frr write them",
 			s.SIDs[0].Prefix)
 	case s.Spec.CoreMarks && s.marksSome():
-		return Refuse(os, s, "ECN at ports to switches and not at those to servers "+
-			"(switch.mark_core_only), which "+
-			"is written for SONiC only; --set switch.mark_core_only=false has all ports mark")
+		return Refuse(os, s, "ECN at ports to switches and not at those to servers (switch.mark_core_only), which is written for SONiC only; --set switch.mark_core_only=false has all ports mark")
 	}
 	return nil
 }

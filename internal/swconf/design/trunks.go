@@ -32,8 +32,7 @@ func (d *Design) trunks() error {
 			continue
 		}
 		if d.Segments {
-			return refuse("ways that name each cable (SRv6) and channels (lag), which hide theirs, do " +
-				"not go together")
+			return refuse("ways that name each cable (SRv6) and channels (lag), which hide theirs, do not go together")
 		}
 		c, e := &d.Graph.Channels[l.Channel-1], ends[l.Channel]
 		a, b := d.byNode[l.A], d.byNode[l.B]
@@ -91,9 +90,7 @@ func ChannelName(os swconf.OS, id int) string {
 func (t *Trunk) Name(os swconf.OS) string { return ChannelName(os, t.ID) }
 
 // Description is what its interface says of it.
-func (t *Trunk) Description(os swconf.OS) string {
-	return "to " + t.Far.Name + " " + t.FarEnd.Name(os)
-}
+func (t *Trunk) Description(os swconf.OS) string { return "to " + t.Far.Name + " " + t.FarEnd.Name(os) }
 
 // Session is a routed link to another switch: a cable, or a channel.
 type Session struct {

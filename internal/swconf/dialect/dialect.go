@@ -90,8 +90,7 @@ func Parse(file string, text []byte, os swconf.OS) (*swconf.Config, error) {
 	}
 	i := slices.IndexFunc(languages, func(l language) bool { return l.os == os })
 	if i < 0 {
-		return nil, fmt.Errorf("%q is no configuration language; accepted: %s", os,
-			strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("%q is no configuration language; accepted: %s", os, strings.Join(Names(), ", "))
 	}
 	return languages[i].parse(file, text)
 }
@@ -101,8 +100,7 @@ func detect(file, text string) (swconf.OS, error) {
 	const telling = 1 << 20 // of a text says what it is in
 	text = strings.ReplaceAll(text[:min(len(text), telling)], "\r\n", "\n")
 	if cli.Document(text) {
-		return "", &cli.SyntaxError{File: file, Line: 1, Col: 1, Msg: "looks like a document in Markdown; " +
-			"what stands between two of its fences (```) may be read as a file of its own; accepted: " +
+		return "", &cli.SyntaxError{File: file, Line: 1, Col: 1, Msg: "looks like a document in Markdown; what stands between two of its fences (```) may be read as a file of its own; accepted: " +
 			titles() + ", and scripts of hosts"}
 	}
 	if nvue.LooksJSON(text) {
@@ -156,8 +154,7 @@ func Render(d *design.Design) (files []design.File, err error) {
 func RenderOne(d *design.Design, name string) (files []design.File, err error) {
 	i := slices.IndexFunc(languages, func(l language) bool { return l.os == d.OS })
 	if i < 0 {
-		return nil, fmt.Errorf("%q is no configuration language; accepted: %s", d.OS,
-			strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("%q is no configuration language; accepted: %s", d.OS, strings.Join(Names(), ", "))
 	}
 	if languages[i].render == nil {
 		return nil, fmt.Errorf("%s is read and not written; written are: %s", languages[i].title,

@@ -38,8 +38,7 @@ var foreign = []struct {
 		"Starting kernel"}},
 	{"ifupdown2's /etc/network/interfaces", nil, []string{"\niface ",
 		"bridge-ports "}},
-	{"a file of Cumulus Linux's switchd, as traffic.conf and qos_features.conf are (what nv config show " +
-		"prints is read)",
+	{"a file of Cumulus Linux's switchd, as traffic.conf and qos_features.conf are (what nv config show prints is read)",
 		[]string{"traffic.packet_priority_source_set", "traffic.cos_0.", "\npriority_group.",
 			"pfc.port_group_list",
 			"ecn_red.port_group_list", "\negress_sched.", "\nflow_control.", "ingress_service_pool"}, nil},

@@ -21,8 +21,7 @@ var speeds = map[swconf.OS][]unit.Rate{
 }
 
 // maps are what NX-OS breaks ports out into (interface breakout module; batfish's grammar has these).
-var maps = []string{"10g-4x", "25g-4x", "50g-2x", "50g-4x", "100g-2x", "100g-4x", "200g-2x", "200g-4x",
-	"400g-2x"}
+var maps = []string{"10g-4x", "25g-4x", "50g-2x", "50g-4x", "100g-2x", "100g-4x", "200g-2x", "200g-4x", "400g-2x"}
 
 // brokenOut refuses parts of a port that cannot be: switches split lanes in halves, and SONiC's do as their
 // device says.
@@ -33,8 +32,7 @@ func brokenOut(d *design.Design, s *design.Switch, p *design.Port) error {
 	case n < 2 || d.OS == swconf.SONiC || d.OS == swconf.FRR:
 		return nil
 	case n != 2 && n != 4 && n != 8:
-		return design.Refuse(d.OS, s, "port %d, to %s, is one of %d that a port is broken out into (split); "+
-			"accepted: 2, 4, 8", p.Jack.Port, p.FarName, n)
+		return design.Refuse(d.OS, s, "port %d, to %s, is one of %d that a port is broken out into (split); accepted: 2, 4, 8", p.Jack.Port, p.FarName, n)
 	case d.OS == swconf.NXOS && !slices.Contains(maps, as):
 		return design.Refuse(d.OS, s, "port %d, to %s, would be broken out by map %s; accepted: %s",
 			p.Jack.Port, p.FarName, as, strings.Join(maps, ", "))
@@ -45,8 +43,7 @@ func brokenOut(d *design.Design, s *design.Switch, p *design.Port) error {
 // ports refuses rates and parts that no port has, and limits that no text has.
 func ports(d *design.Design, s *design.Switch) error {
 	if s.Spec.Timed {
-		return design.Refuse(d.OS, s, "limits that shorten with a port's rate (switch.limits_in_time): its limits "+
-			"are bytes; --set switch.limits_in_time=false keeps them")
+		return design.Refuse(d.OS, s, "limits that shorten with a port's rate (switch.limits_in_time): its limits are bytes; --set switch.limits_in_time=false keeps them")
 	}
 	accepted := speeds[d.OS]
 	for _, p := range s.Ports {
@@ -55,8 +52,7 @@ func ports(d *design.Design, s *design.Switch) error {
 			for _, g := range accepted {
 				words = append(words, (g * unit.Gbps).String())
 			}
-			return design.Refuse(d.OS, s, "port %d, to %s, runs at %v, which no port can be set to; "+
-				"accepted: %s", p.Number, p.FarName, p.Rate, strings.Join(words, ", "))
+			return design.Refuse(d.OS, s, "port %d, to %s, runs at %v, which no port can be set to; accepted: %s", p.Number, p.FarName, p.Rate, strings.Join(words, ", "))
 		}
 		if err := brokenOut(d, s, p); err != nil {
 			return err
@@ -87,8 +83,7 @@ func balances(d *design.Design) error {
 		return nil
 	}
 	if can := balancing[d.OS]; !slices.Contains(can.modes, mode) {
-		return fmt.Errorf("lb %s: %s has no line for it that is written here, and its switches would do "+
-			"something else; accepted: %s (--set lb=ecmp renders switches that hash)", cmp.Or(d.LB, mode),
+		return fmt.Errorf("lb %s: %s has no line for it that is written here, and its switches would do something else; accepted: %s (--set lb=ecmp renders switches that hash)", cmp.Or(d.LB, mode),
 			Title(d.OS), strings.Join(can.policies, ", "))
 	}
 	return nil
@@ -104,29 +99,20 @@ func Unsaid(d *design.Design) (notes []string) {
 	if d.OS == swconf.FRR && slices.ContainsFunc(d.Switches, func(s *design.Switch) bool {
 		return len(s.Trunks) > 0
 	}) {
-		notes = append(notes, "bonds themselves, their members and how many must work are the system's "+
-			"(/etc/network/interfaces); FRR's text routes over them")
+		notes = append(notes, "bonds themselves, their members and how many must work are the system's (/etc/network/interfaces); FRR's text routes over them")
 	}
 	for _, s := range d.Switches {
 		split := slices.ContainsFunc(s.Ports, func(p *design.Port) bool { return p.Jack.Parts > 1 })
 		if d.OS == swconf.EOS && split && !s.Panel.Told() {
-			notes = append(notes, s.Name+" and others: parts of a port are called by their first lane, and "+
-				"eight "+
-				"lanes a port are assumed; a model (fabric.types) says how many")
+			notes = append(notes, s.Name+" and others: parts of a port are called by their first lane, and eight lanes a port are assumed; a model (fabric.types) says how many")
 			break
 		}
 	}
 	if i := slices.IndexFunc(d.Switches, virtual); d.OS == swconf.SONiC && i < 0 && len(d.Switches) > 0 {
-		notes = append(notes, "fabric.clab.yml starts virtual switches (docker-sonic-vs), which have the "+
-			"lanes of "+
-			"their image's hwsku and not of "+d.Switches[0].Panel.Device.From+": for them render with "+
-			"--profile "+
-			"and that hwsku's port_config.ini")
+		notes = append(notes, "fabric.clab.yml starts virtual switches (docker-sonic-vs), which have the lanes of their image's hwsku and not of "+d.Switches[0].Panel.Device.From+": for them render with --profile and that hwsku's port_config.ini")
 	}
 	if d.Segments && d.OS == swconf.FRR {
-		notes = append(notes, "uSIDs take FRR 10.3 (static-sids; locators of 32 + 16 bits 8.5): older "+
-			"ones refuse "+
-			"these lines")
+		notes = append(notes, "uSIDs take FRR 10.3 (static-sids; locators of 32 + 16 bits 8.5): older ones refuse these lines")
 	}
 	return notes
 }

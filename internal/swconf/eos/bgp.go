@@ -54,8 +54,7 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 			b.NoDefault = swconf.SaidAt(p.c, m, "default", m.No && !m.Default)
 		}
 	})
-	r.On("[no] address-family <afi:ipv4|ipv6|evpn|vpn-ipv4|vpn-ipv6|rt-membership|flow-spec|path-selection|"+
-		"link-state> [ <safi...> ]", func(m *cli.Match) *cli.Mode {
+	r.On("[no] address-family <afi:ipv4|ipv6|evpn|vpn-ipv4|vpn-ipv6|rt-membership|flow-spec|path-selection|link-state> [ <safi...> ]", func(m *cli.Match) *cli.Mode {
 		if m.No {
 			return nil // which activates nobody, and takes nobody out
 		}
@@ -190,9 +189,7 @@ func (p *parser) keepRules(r *cli.Mode, peers *swconf.Peers, get func(*cli.Match
 
 // policyRules read what is applied to a neighbour's routes, below router bgp and in address families.
 func (p *parser) policyRules(r *cli.Mode) {
-	r.Set("[no] neighbor <who> route-map <name> <way:in|out>", func(m *cli.Match) {
-		p.use(m, "route-map", "name")
-	})
+	r.Set("[no] neighbor <who> route-map <name> <way:in|out>", func(m *cli.Match) { p.use(m, "route-map", "name") })
 	r.Set("[no] neighbor <who> prefix-list <name> <way:in|out>", func(m *cli.Match) {
 		p.use(m, "prefix-list", "name")
 	})
@@ -235,10 +232,7 @@ func (p *parser) unnumbered(b *swconf.BGP, peers *swconf.Peers, m *cli.Match) {
 
 // announced reads what is announced: below router bgp and in its family ipv4, which are one.
 func (p *parser) announced(r *cli.Mode, b *swconf.BGP, ipv4 bool) {
-	r.Set("[no] redistribute <what:aggregate|attached-host|bgp|connected|dhcp|dynamic|igmp|isis|ospf|"+
-		"ospf3|ospfv3|"+
-		"rip|static|user> "+
-		"[ <more...> ]", func(m *cli.Match) {
+	r.Set("[no] redistribute <what:aggregate|attached-host|bgp|connected|dhcp|dynamic|igmp|isis|ospf|ospf3|ospfv3|rip|static|user> [ <more...> ]", func(m *cli.Match) {
 		p.ofRoutes(m)
 		switch connected := m.Word("what") == "connected"; {
 		case ipv4 && connected:

@@ -81,19 +81,15 @@ func fitBuffers(s *design.Switch) (notes []string, err error) {
 				}
 			}
 			k.XOff, k.XOn, k.XOnOffset = 0, 0, 0
-			notes = append(notes, fmt.Sprintf("queue %d: EOS pauses at a share of what is free and resumes "+
-				"by itself; %s of %v lets it hold %v, as asked", i, share(k.Alpha), s.Spec.Buffer, xoff))
+			notes = append(notes, fmt.Sprintf("queue %d: EOS pauses at a share of what is free and resumes by itself; %s of %v lets it hold %v, as asked", i, share(k.Alpha), s.Spec.Buffer, xoff))
 		case k.Lossless && (k.XOn > 0 || k.XOnOffset > 0):
 			return nil, design.Refuse(swconf.EOS, s,
-				"queue %d: xON %v and offset %v below a dynamic threshold; none is accepted "+
-					"(switch.queues.%d.xon=0B)", i, k.XOn, k.XOnOffset, i)
+				"queue %d: xON %v and offset %v below a dynamic threshold; none is accepted (switch.queues.%d.xon=0B)", i, k.XOn, k.XOnOffset, i)
 		case !k.Lossless && k.Limit > 0:
-			return nil, design.Refuse(swconf.EOS, s, "queue %d: a limit of %v; shares of the free buffer "+
-				"are accepted (switch.queues.%d.limit=0B, alpha 1/128 to 8)", i, k.Limit, i)
+			return nil, design.Refuse(swconf.EOS, s, "queue %d: a limit of %v; shares of the free buffer are accepted (switch.queues.%d.limit=0B, alpha 1/128 to 8)", i, k.Limit, i)
 		}
 		if !slices.Contains(shares, k.Alpha) {
-			return nil, design.Refuse(swconf.EOS, s, "queue %d: alpha %g; 1/128, 1/64 and so on to 8 are "+
-				"accepted (switch.queues.%d.alpha)", i, k.Alpha, i)
+			return nil, design.Refuse(swconf.EOS, s, "queue %d: alpha %g; 1/128, 1/64 and so on to 8 are accepted (switch.queues.%d.alpha)", i, k.Alpha, i)
 		}
 	}
 	oneHeadroom(s)

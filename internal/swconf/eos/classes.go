@@ -44,8 +44,7 @@ func (p *parser) classRules(r *cli.Mode) {
 			return p.lists.Open(family+m.Word("name"), m.No)
 		})
 	}
-	for _, other := range []string{"mac access-list", "ip access-list standard", "ipv6 access-list " +
-		"standard"} {
+	for _, other := range []string{"mac access-list", "ip access-list standard", "ipv6 access-list standard"} {
 		r.On("[no] "+other+" <name>", func(m *cli.Match) *cli.Mode {
 			if p.pass(m); m.No {
 				return nil

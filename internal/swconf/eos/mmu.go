@@ -94,8 +94,7 @@ func (p *parser) mmuRules(r *cli.Mode) {
 		sub.Set("[no] egress unicast queue <n:int> <what:reserved|drop-precedence> <more...>", p.unsimulated)
 		sub.Skip(p.pass, "egress multicast")
 		sub.Set("[no] ingress priority-group <n:int> reserved <more...>", p.unsimulated)
-		sub.Set("[no] ingress priority-group <n:int> headroom <h:int> bytes threshold <xoff:int> bytes "+
-			"resume <xon:int> bytes", func(m *cli.Match) {
+		sub.Set("[no] ingress priority-group <n:int> headroom <h:int> bytes threshold <xoff:int> bytes resume <xon:int> bytes", func(m *cli.Match) {
 			if m.Int("n") > 7 {
 				p.bad(m, "n", "a priority group from 0 to 7")
 				return

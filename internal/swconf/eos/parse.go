@@ -120,9 +120,7 @@ func (p *parser) pass(*cli.Match) { p.c.Passed++ }
 func (p *parser) root() *cli.Mode {
 	c := p.c
 	r := cli.NewMode("config")
-	r.Set("[no] hostname <name>", func(m *cli.Match) {
-		swconf.Assign(c, m, &c.Hostname, "name", m.Word("name"))
-	})
+	r.Set("[no] hostname <name>", func(m *cli.Match) { swconf.Assign(c, m, &c.Hostname, "name", m.Word("name")) })
 	// it runs unless told not to
 	r.Set("[no] lldp run", func(m *cli.Match) { c.LLDP = swconf.SaidAt(p.c, m, "lldp", !m.No || m.Default) })
 	p.mapRules(r)
@@ -223,9 +221,7 @@ func (p *parser) openRouteMap(m *cli.Match) *cli.Mode {
 		return nil
 	}
 	sub := cli.NewMode("route-map")
-	sub.Set("[no] match ip address prefix-list <name>", func(m *cli.Match) {
-		p.use(m, "prefix-list", "name")
-	})
+	sub.Set("[no] match ip address prefix-list <name>", func(m *cli.Match) { p.use(m, "prefix-list", "name") })
 	sub.Set("[no] sub-route-map <name>", func(m *cli.Match) { p.use(m, "route-map", "name") })
 	sub.Families(p.pass, routeMapFamilies)
 	return sub
@@ -282,8 +278,7 @@ func (p *parser) loadBalance() *cli.Mode {
 			p.c.DLB = nil
 			return
 		}
-		p.c.DLB = &swconf.DLB{At: p.c.At(m, "mode"), Mode: swconf.SaidAt(p.c, m, "mode", m.Word("mode")),
-			All: true}
+		p.c.DLB = &swconf.DLB{At: p.c.At(m, "mode"), Mode: swconf.SaidAt(p.c, m, "mode", m.Word("mode")), All: true}
 	})
 	dynamic.Set("[no] inactivity <n:int> <u:microseconds|milliseconds>", func(m *cli.Match) {
 		if p.c.DLB != nil {
@@ -312,10 +307,7 @@ func (p *parser) mlagRules(r *cli.Mode) {
 		}
 		g := p.c.MLAG
 		sub := cli.NewMode("mlag")
-		sub.Set("[no] domain-id <v>", func(m *cli.Match) {
-			swconf.Assign(p.c, m, &g.Domain, "v",
-				m.Word("v"))
-		})
+		sub.Set("[no] domain-id <v>", func(m *cli.Match) { swconf.Assign(p.c, m, &g.Domain, "v", m.Word("v")) })
 		sub.Set("[no] local-interface <v...>", func(m *cli.Match) {
 			swconf.Assign(p.c, m, &g.Local, "v", fullName(m.Word("v")))
 		})

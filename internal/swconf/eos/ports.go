@@ -62,8 +62,7 @@ func (p *parser) openInterface(m *cli.Match) *cli.Mode {
 
 // known is the interface of a name, or nil.
 func (p *parser) known(name string) *swconf.Port {
-	if n, err := strconv.Atoi(strings.TrimPrefix(name, channel)); err == nil && strings.HasPrefix(name,
-		channel) {
+	if n, err := strconv.Atoi(strings.TrimPrefix(name, channel)); err == nil && strings.HasPrefix(name, channel) {
 		return p.c.Bundle(n)
 	}
 	if strings.Contains(name, ".") {

@@ -20,8 +20,7 @@ type writer struct{ design.Writer }
 func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
 	w := &writer{design.Writer{D: d, S: s, Step: 3}}
 	if s.Spec.TrimMask() != 0 {
-		return nil, design.Refuse(swconf.EOS, s, "packet trimming (switch.queues.*.trim), for which EOS has "+
-			"no command that is known here; SONiC has")
+		return nil, design.Refuse(swconf.EOS, s, "packet trimming (switch.queues.*.trim), for which EOS has no command that is known here; SONiC has")
 	}
 	if err := s.Unsayable(swconf.EOS); err != nil {
 		return nil, err
@@ -41,8 +40,7 @@ func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
 	}
 	notes = append(notes, fitMTU(s)...)
 	w.Line(0, "! %s, %s switch of %s; written by railyard config render", s.Name, s.Role, d.Name)
-	w.Line(0, "! the mmu profile and load-balance commands differ between releases and chips: check them "+
-		"against yours")
+	w.Line(0, "! the mmu profile and load-balance commands differ between releases and chips: check them against yours")
 	for _, n := range notes {
 		w.Line(0, "! %s", n)
 	}
@@ -102,12 +100,10 @@ func (w *writer) qos() {
 			w.Line(2, "bandwidth guaranteed %d", floorKbps)
 		}
 		if r := k.WRED; r.Max > 0 && r.ECN {
-			w.Line(2, "random-detect ecn minimum-threshold %s maximum-threshold %s max-mark-probability "+
-				"%.0f weight %d", amount(r.Min), amount(r.Max), r.Probability.Percent(), r.Weight)
+			w.Line(2, "random-detect ecn minimum-threshold %s maximum-threshold %s max-mark-probability %.0f weight %d", amount(r.Min), amount(r.Max), r.Probability.Percent(), r.Weight)
 		} else if r.Max > 0 {
 			w.Line(2,
-				"random-detect drop minimum-threshold %s maximum-threshold %s drop-probability %.0f weight "+
-					"%d", amount(r.Min), amount(r.Max), r.Probability.Percent(), r.Weight)
+				"random-detect drop minimum-threshold %s maximum-threshold %s drop-probability %.0f weight %d", amount(r.Min), amount(r.Max), r.Probability.Percent(), r.Weight)
 		}
 	}
 	w.Line(0, "!")
@@ -157,8 +153,7 @@ func fitWatchdog(s *design.Switch) error {
 	low, _ := eos.Number("watchdog_polling_min_s")
 	if w.Poll.Seconds() < low || w.Poll%unit.Millisecond != 0 {
 		return design.Refuse(swconf.EOS, s,
-			"a watchdog that polls every %v; %g seconds and more in steps of 1ms "+
-				"are accepted", w.Poll, low)
+			"a watchdog that polls every %v; %g seconds and more in steps of 1ms are accepted", w.Poll, low)
 	}
 	return nil
 }

@@ -95,8 +95,7 @@ func (p *parser) trafficPolicy(x *trafficPolicy) *cli.Mode {
 			return p.trafficMatch(x.matches[i])
 		})
 	sub.On("no match <name>", func(m *cli.Match) *cli.Mode {
-		x.matches = slices.DeleteFunc(x.matches,
-			func(t *trafficMatch) bool { return t.name == m.Word("name") })
+		x.matches = slices.DeleteFunc(x.matches, func(t *trafficMatch) bool { return t.name == m.Word("name") })
 		return nil
 	})
 	return sub.Skip(p.pass, "counter", "description")

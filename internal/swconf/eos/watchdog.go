@@ -39,8 +39,7 @@ func (p *parser) watchdogRules(r *cli.Mode) {
 	const actions = "action <what:drop|no-drop|errdisable|notify-only>"
 	r.Set(watchdog+actions, action)
 	// one line for all, as guides have it
-	r.Set(watchdog+"default "+actions+" [ timer <t:num> <u1:milliseconds|seconds> ] "+
-		"[ polling-interval <i:num> <u2:milliseconds|seconds> ]", func(m *cli.Match) {
+	r.Set(watchdog+"default "+actions+" [ timer <t:num> <u1:milliseconds|seconds> ] [ polling-interval <i:num> <u2:milliseconds|seconds> ]", func(m *cli.Match) {
 		action(m)
 		w := &c.Watchdog
 		if m.No || m.Has("t") {
@@ -51,14 +50,11 @@ func (p *parser) watchdogRules(r *cli.Mode) {
 		}
 		on(m)
 	})
-	r.Skip(p.pass, "priority-flow-control pause watchdog override",
-		"priority-flow-control pause watchdog hardware")
+	r.Skip(p.pass, "priority-flow-control pause watchdog override", "priority-flow-control pause watchdog hardware")
 	r.Set("no priority-flow-control [ pause [ watchdog [ default ] ] ]", func(*cli.Match) {
 		c.Watchdog = swconf.Watchdog{}
 	})
-	r.Set("[no] priority-flow-control all off", func(m *cli.Match) {
-		swconf.Switch(p.c, m, &p.pfcOff, "off", true)
-	})
+	r.Set("[no] priority-flow-control all off", func(m *cli.Match) { swconf.Switch(p.c, m, &p.pfcOff, "off", true) })
 }
 
 // span is a time as a guide's line gives it.
@@ -86,10 +82,7 @@ func (p *parser) period(m *cli.Match, to *swconf.Said[unit.Time], what, name str
 // portWatchdog reads what a profile or an interface says of the watchdog.
 func (p *parser) portWatchdog(r *cli.Mode, each func(func(*profile, *cli.Match)) func(*cli.Match)) {
 	const watchdog = "[no] priority-flow-control pause watchdog"
-	r.Set(watchdog, each(func(q *profile, m *cli.Match) {
-		swconf.Switch(p.c, m, &q.watch, "watchdog",
-			true)
-	}))
+	r.Set(watchdog, each(func(q *profile, m *cli.Match) { swconf.Switch(p.c, m, &q.watch, "watchdog", true) }))
 	r.Set(watchdog+" disable", each(func(q *profile, m *cli.Match) {
 		q.watch = swconf.SaidAt(p.c, m, "disable", m.No)
 	}))

@@ -79,8 +79,7 @@ func Read(name string) (*Baseline, error) {
 		err = errors.New("a finding has no rule")
 	}
 	if err != nil {
-		return nil, input.Fault(field.New(name, "is no baseline (%v); accepted: what config lint --json "+
-			"or --sarif writes", err))
+		return nil, input.Fault(field.New(name, "is no baseline (%v); accepted: what config lint --json or --sarif writes", err))
 	}
 	return b, nil
 }
@@ -188,7 +187,6 @@ func (c *Comparison) Tell(w io.Writer) {
 	fmt.Fprintf(w, "%s of the baseline still there and not counted, %d gone\n",
 		unit.Plural(len(c.known), "finding"), len(c.gone))
 	if c.byEnd > 0 {
-		fmt.Fprintf(w, "%d of them known by the end of the file's path alone: the baseline was written in "+
-			"another folder\n", c.byEnd)
+		fmt.Fprintf(w, "%d of them known by the end of the file's path alone: the baseline was written in another folder\n", c.byEnd)
 	}
 }

@@ -38,8 +38,7 @@ func WriteSARIF(w io.Writer, list []swconf.Finding, base *Baseline) error {
 		addResults(run, c.Fresh, "new")
 		addResults(run, c.known, "unchanged")
 		for _, i := range c.gone {
-			addResult(run, &base.were[i], "no longer found", base.is[i], base.words[i]).
-				WithBaselineState("absent")
+			addResult(run, &base.were[i], "no longer found", base.is[i], base.words[i]).WithBaselineState("absent")
 		}
 	}
 	rep := report.NewV210Report()

@@ -28,8 +28,7 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 	if !ok {
 		p.bad(m, "asn", "an AS number from 1 to 4294967295")
 	}
-	b := &swconf.BGP{ASN: swconf.SaidAt(p.c, m, "asn", asn), NeedsPolicy: true,
-		MaxPaths: swconf.Said[int]{V: 64}}
+	b := &swconf.BGP{ASN: swconf.SaidAt(p.c, m, "asn", asn), NeedsPolicy: true, MaxPaths: swconf.Said[int]{V: 64}}
 	peers := p.peers
 	if vrf != "" && vrf != "default" {
 		peers = p.peers.In(vrf) // another routing table
@@ -76,9 +75,7 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 	r.Skip(p.pass, "segment-routing srv6", "vnc defaults", "vnc nve-group", "vnc l2-group")
 	n := &talker{p, b, peers}
 	n.neighborRules(r)
-	r.On("[no] address-family <afi:ipv4|ipv6|l2vpn|link-state> "+
-		"[ <safi:unicast|evpn|multicast|labeled-unicast|vpn|flowspec|link-state|encap|mup|rt-constrain|"+
-		"unreachability> ]",
+	r.On("[no] address-family <afi:ipv4|ipv6|l2vpn|link-state> [ <safi:unicast|evpn|multicast|labeled-unicast|vpn|flowspec|link-state|encap|mup|rt-constrain|unreachability> ]",
 		func(m *cli.Match) *cli.Mode {
 			if m.No {
 				return nil
@@ -104,8 +101,7 @@ func familyOf(afi, safi string) swconf.Family {
 }
 
 // others is what FRR redistributes.
-const others = "babel|connected|eigrp|isis|kernel|local|nhrp|openfabric|ospf|ospf6|rip|ripng|sharp|static|" +
-	"table|table-direct|vnc|vnc-direct|vpn"
+const others = "babel|connected|eigrp|isis|kernel|local|nhrp|openfabric|ospf|ospf6|rip|ripng|sharp|static|table|table-direct|vnc|vnc-direct|vpn"
 
 // applied notes the route-map that a line applies, if any.
 func (p *parser) applied(m *cli.Match) {
@@ -124,16 +120,14 @@ func (p *parser) announced(r *cli.Mode, b *swconf.BGP, ipv4 bool) {
 			b.MaxPaths.V = 64
 		}
 	})
-	r.Set("[no] redistribute <what:"+others+"> [ <n:int> ] [ metric <m:int> ] [ route-map <name> ]"+
-		" [ metric <o:int> ]", func(m *cli.Match) {
+	r.Set("[no] redistribute <what:"+others+"> [ <n:int> ] [ metric <m:int> ] [ route-map <name> ] [ metric <o:int> ]", func(m *cli.Match) {
 		if p.applied(m); m.Word("what") == "connected" {
 			swconf.Switch(p.c, m, &b.Connected, "redistribute", true)
 			return
 		}
 		swconf.Switch(p.c, m, &b.Others, "redistribute", true)
 	})
-	r.Set("[no] aggregate-address <prefix> [ <a:as-set|summary-only|origin|matching-MED-only> ] "+
-		"[ route-map <name> ] [ <more...> ]", func(m *cli.Match) {
+	r.Set("[no] aggregate-address <prefix> [ <a:as-set|summary-only|origin|matching-MED-only> ] [ route-map <name> ] [ <more...> ]", func(m *cli.Match) {
 		p.applied(m)
 		swconf.Switch(p.c, m, &b.Others, "aggregate-address", true)
 	})

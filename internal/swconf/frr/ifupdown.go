@@ -21,9 +21,7 @@ func (p *parser) ifupdown(r *cli.Mode) {
 				address(m) // else its netmask is on another line
 			}
 		})
-		r.Set("alias <text...>", func(m *cli.Match) {
-			port.Desc = swconf.SaidAt(p.c, m, "text", m.Word("text"))
-		})
+		r.Set("alias <text...>", func(m *cli.Match) { port.Desc = swconf.SaidAt(p.c, m, "text", m.Word("text")) })
 		r.Set("mtu <n:int>", func(m *cli.Match) {
 			if n := m.Int("n"); n < 68 || n > 65_535 { // dev_set_mtu of Linux
 				p.bad(m, "n", "an MTU from 68 to 65535 bytes")
@@ -34,9 +32,7 @@ func (p *parser) ifupdown(r *cli.Mode) {
 		r.Set("link-speed <n:int>", func(m *cli.Match) {
 			port.Speed = swconf.SaidAt(p.c, m, "n", unit.Rate(min(m.Int("n"), 10_000_000))*unit.Mbps)
 		})
-		r.Set("link-fec <mode>", func(m *cli.Match) {
-			port.FEC = swconf.SaidAt(p.c, m, "mode", m.Word("mode"))
-		})
+		r.Set("link-fec <mode>", func(m *cli.Match) { port.FEC = swconf.SaidAt(p.c, m, "mode", m.Word("mode")) })
 		r.Set("link-autoneg <v:on|off|yes|no>", func(m *cli.Match) {
 			v := m.Word("v")
 			port.Nego = swconf.SaidAt(p.c, m, "v", v == "on" || v == "yes")

@@ -68,9 +68,7 @@ func (p *talker) neighborRules(r *cli.Mode) {
 		swconf.Assign(p.c, m, &p.known(m).Local, "as", m.Word("as"))
 		p.prune(m)
 	})
-	r.Set("[no] bgp listen range <prefix> peer-group <group>", func(m *cli.Match) {
-		p.use(m, "peer-group", "group")
-	})
+	r.Set("[no] bgp listen range <prefix> peer-group <group>", func(m *cli.Match) { p.use(m, "peer-group", "group") })
 	p.policies(r, swconf.IPv4) // below router bgp they are IPv4's
 	r.Families(p.pass, map[string]string{"neighbor <peer>": neighborWords})
 }

@@ -105,12 +105,9 @@ func (p *parser) pass(*cli.Match) { p.c.Passed++ }
 func (p *parser) root() *cli.Mode {
 	c := p.c
 	r := cli.NewMode("config")
-	r.Set("[no] hostname <name>", func(m *cli.Match) {
-		swconf.Assign(c, m, &c.Hostname, "name", m.Word("name"))
-	})
+	r.Set("[no] hostname <name>", func(m *cli.Match) { swconf.Assign(c, m, &c.Hostname, "name", m.Word("name")) })
 	r.On("[no] interface <name> [ vrf <vrf> ]", p.openInterface)
-	r.On("[no] router bgp <asn> [ vrf <vrf> ] [ view <view> ] [ as-notation <n:plain|dot|dot+> ]",
-		p.openBGP)
+	r.On("[no] router bgp <asn> [ vrf <vrf> ] [ view <view> ] [ as-notation <n:plain|dot|dot+> ]", p.openBGP)
 	r.Set("no router bgp", func(m *cli.Match) { p.openBGP(m) }) // the only one; not router-id abbreviated
 	p.defaults(r)
 	p.applications(r)
@@ -122,16 +119,14 @@ func (p *parser) root() *cli.Mode {
 			"netns": "", "rnh": "", "mpls": ""})
 	})
 	entry := func(m *cli.Match) {
-		if _, err := netip.ParsePrefix(m.Word("prefix")); m.Has("prefix") && err != nil &&
-			m.Word("prefix") != "any" {
+		if _, err := netip.ParsePrefix(m.Word("prefix")); m.Has("prefix") && err != nil && m.Word("prefix") != "any" {
 			p.bad(m, "prefix", "a prefix, or any")
 			return
 		}
 		p.define(m, "prefix-list", "name")
 	}
 	for _, lengths := range []string{"[ ge <ge:int> ] [ le <le:int> ]", "le <le:int> ge <ge:int>"} {
-		r.Set("[no] <afi:ip|ipv6> prefix-list <name> [ seq <n:int> ] <action:permit|deny> <prefix> "+lengths,
-			entry)
+		r.Set("[no] <afi:ip|ipv6> prefix-list <name> [ seq <n:int> ] <action:permit|deny> <prefix> "+lengths, entry)
 	}
 	r.Set("[no] <afi:ip|ipv6> prefix-list <name> description <text...>", func(*cli.Match) {})
 	r.Set("no <afi:ip|ipv6> prefix-list <name>", func(m *cli.Match) { p.define(m, "prefix-list", "name") })

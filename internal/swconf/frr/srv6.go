@@ -24,8 +24,7 @@ func (w *writer) segments() {
 	w.Line(2, "locators")
 	for _, s := range w.S.SIDs {
 		w.Line(3, "locator %s", s.Name)
-		w.Line(4, "prefix %v block-len %d node-len %d func-bits "+
-			"16", s.Prefix, design.BlockLen, design.NodeLen)
+		w.Line(4, "prefix %v block-len %d node-len %d func-bits 16", s.Prefix, design.BlockLen, design.NodeLen)
 		w.Line(4, "behavior usid")
 		w.Line(3, "exit")
 		w.Line(3, "!")
@@ -159,8 +158,7 @@ func (p *parser) sid(m *cli.Match) {
 		return
 	}
 	p.use(m, "locator", "name")
-	*list = append(*list, swconf.SID{Prefix: pre, Locator: m.Word("name"), Action: what,
-		At: p.c.At(m, "prefix")})
+	*list = append(*list, swconf.SID{Prefix: pre, Locator: m.Word("name"), Action: what, At: p.c.At(m, "prefix")})
 }
 
 // route reads a static route: to an address, by a port, or both. What only drops is none.
@@ -178,8 +176,7 @@ func (p *parser) route(m *cli.Match) {
 		if port := m.Word("port"); p.c.Port(port) != nil {
 			r.Port = port
 		}
-	case strings.EqualFold(m.Word("next"), "null0"), m.Word("next") == "blackhole",
-		m.Word("next") == "reject":
+	case strings.EqualFold(m.Word("next"), "null0"), m.Word("next") == "blackhole", m.Word("next") == "reject":
 		return
 	default:
 		r.Port = m.Word("next")

@@ -92,15 +92,7 @@ func (p *parser) routingRows(g *tree.Grammar) {
 }
 
 // protocols are those that are known, and do not matter here.
-var protocols = strings.Fields("amt ancp bfd bmp bridge connections dcbx dot1x dvmrp esis evpn " +
-	"fabric-multicast fcoe fip igmp igmp-snooping isis l2-learning l2circuit " +
-	"l2iw l2vpn lacp layer2-control ldp link-management lldp lldp-med " +
-	"loop-detect mac-vrf mc-lag mld mld-host mld-snooping mpls msdp mstp mvpn " +
-	"mvrp ndp neighbor-discovery oam ospf ospf3 ovsdb pcep pgm pim pim-snooping " +
-	"ppp ppp-service pppoe protection-group ptp rip ripng router-advertisement " +
-	"router-discovery rsvp rstp secure-neighbor-discovery sflow " +
-	"source-packet-routing stp svlbnh tunnel-services uplink-failure-detection " +
-	"vpls vrrp vstp vxlan clksyn iccp apply-groups telemetry rift")
+var protocols = strings.Fields("amt ancp bfd bmp bridge connections dcbx dot1x dvmrp esis evpn fabric-multicast fcoe fip igmp igmp-snooping isis l2-learning l2circuit l2iw l2vpn lacp layer2-control ldp link-management lldp lldp-med loop-detect mac-vrf mc-lag mld mld-host mld-snooping mpls msdp mstp mvpn mvrp ndp neighbor-discovery oam ospf ospf3 ovsdb pcep pgm pim pim-snooping ppp ppp-service pppoe protection-group ptp rip ripng router-advertisement router-discovery rsvp rstp secure-neighbor-discovery sflow source-packet-routing stp svlbnh tunnel-services uplink-failure-detection vpls vrrp vstp vxlan clksyn iccp apply-groups telemetry rift")
 
 func (p *parser) bgpRows(g *tree.Grammar, c string) {
 	r := &p.bgp
@@ -163,9 +155,7 @@ func (p *parser) bgpRows(g *tree.Grammar, c string) {
 	}
 	group("neighbor <who>", func(x *peers, m *tree.Match) { x.neighbor(m) })
 	group("neighbor <who> peer-as <as>", func(x *peers, m *tree.Match) { x.neighbor(m).Remote = p.as(m) })
-	group("neighbor <who> local-as <as> <more...>", func(x *peers, m *tree.Match) {
-		x.neighbor(m).Local = p.as(m)
-	})
+	group("neighbor <who> local-as <as> <more...>", func(x *peers, m *tree.Match) { x.neighbor(m).Local = p.as(m) })
 	group("neighbor <who> shutdown <more...>", func(x *peers, m *tree.Match) {
 		x.neighbor(m).Down = tree.Say(m, "", true)
 	})
@@ -240,10 +230,7 @@ func (p *parser) as(m *tree.Match) swconf.Said[string] {
 func (p *parser) grammar() *tree.Grammar {
 	g := &tree.Grammar{}
 	c := p.c
-	g.Add("system host-name <name>", func(m *tree.Match) {
-		c.Hostname = tree.Say(m, "name",
-			m.Word("name"))
-	})
+	g.Add("system host-name <name>", func(m *tree.Match) { c.Hostname = tree.Say(m, "name", m.Word("name")) })
 	g.Pass("system", "chassis", "version", "snmp", "security", "vlans",
 		"event-options", "multi-chassis", "services", "apply-macro", "switch-options", "access",
 		"applications",

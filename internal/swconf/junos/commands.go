@@ -113,10 +113,7 @@ func (r *reader) command(verb token, rest []token, last bool) error {
 		r.file()
 	case "activate":
 		at := tree.Texts(append(append([]tree.Word(nil), r.base...), r.words...))
-		p.off = slices.DeleteFunc(p.off, func(w []tree.Word) bool {
-			return slices.Equal(tree.Texts(w),
-				at)
-		})
+		p.off = slices.DeleteFunc(p.off, func(w []tree.Word) bool { return slices.Equal(tree.Texts(w), at) })
 	default:
 		if !r.listed {
 			r.marked(append(append([]tree.Word(nil), r.base...), r.words...))

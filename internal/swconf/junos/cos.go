@@ -94,8 +94,7 @@ func (c *cos) init() {
 	c.classes["mcast"] = &class{multi: true}
 	for kind, n := range map[string]int{"dscp": 64, "ieee-802.1": 8} {
 		x := &classifier{}
-		to, _ := known.Map(map[string]string{"dscp": "dscp_to_queue", "ieee-802.1": "cos_to_queue"}[kind],
-			n)
+		to, _ := known.Map(map[string]string{"dscp": "dscp_to_queue", "ieee-802.1": "cos_to_queue"}[kind], n)
 		for i, q := range to {
 			x.to[i].V = c.standing(q)
 		}

@@ -100,8 +100,7 @@ func (p *parser) filterRows(g *tree.Grammar) {
 		asks := func(m *tree.Match) {
 			t := of(m)
 			t.asks = true
-			if n, err := strconv.Atoi(m.Word("point")); err == nil && n >= 0 && n < 64 &&
-				len(m.Word("point")) < 3 {
+			if n, err := strconv.Atoi(m.Word("point")); err == nil && n >= 0 && n < 64 && len(m.Word("point")) < 3 {
 				t.dscp[n] = true
 			} else if n, ok := p.point(m, "point", 6); ok {
 				t.dscp[n] = true
@@ -124,8 +123,7 @@ func (p *parser) filterRows(g *tree.Grammar) {
 			g.Add("interfaces <if> unit <unit> family "+w+" filter "+in+" <name>", func(m *tree.Match) {
 				p.named(m.Word("if"), m.At("if"))
 				p.units[m.Word("if")] = true
-				f.uses[m.Word("if")] = append(f.uses[m.Word("if")], tree.Say(m, "name",
-					w+" "+m.Word("name")))
+				f.uses[m.Word("if")] = append(f.uses[m.Word("if")], tree.Say(m, "name", w+" "+m.Word("name")))
 			})
 		}
 	}
@@ -162,12 +160,10 @@ func (p *parser) filter(q *swconf.QoS, key string, use swconf.Said[string]) {
 			continue
 		}
 		if t.ports.asked && t.class.Is() {
-			p.told(&p.c.ByPort, t.class.At, "filter %s takes RoCE's packets by their UDP port (term %s)",
-				key, name)
+			p.told(&p.c.ByPort, t.class.At, "filter %s takes RoCE's packets by their UDP port (term %s)", key, name)
 		}
 		if t.drops.Is() && !t.tags && slices.Contains(dscp[:], false) {
-			p.told(&p.c.Apart, t.drops.At, "filter %s drops packets that RoCE's are among (term %s)", key,
-				name)
+			p.told(&p.c.Apart, t.drops.At, "filter %s drops packets that RoCE's are among (term %s)", key, name)
 		}
 		for d := range dscp {
 			if dscp[d] || t.tags || t.asks && !t.dscp[d] {

@@ -172,8 +172,7 @@ func (p *parser) fill(out [][]tree.Word, w []tree.Word, own []*tree.Statement) [
 		return out
 	}
 	for _, s := range own {
-		if len(s.Words) <= k || seen[s.Words[k].Text] || !below(w[:k+1], s.Words[:k+1]) ||
-			len(out) > maxInherited {
+		if len(s.Words) <= k || seen[s.Words[k].Text] || !below(w[:k+1], s.Words[:k+1]) || len(out) > maxInherited {
 			continue
 		}
 		seen[s.Words[k].Text] = true

@@ -240,8 +240,7 @@ func (p *parser) matching(member string, own []*tree.Statement) (names []string)
 		return nil
 	}
 	for _, s := range own {
-		if w := s.Words; len(w) > 1 && w[0].Text == "interfaces" && !seen[w[1].Text] && glob(member,
-			w[1].Text) {
+		if w := s.Words; len(w) > 1 && w[0].Text == "interfaces" && !seen[w[1].Text] && glob(member, w[1].Text) {
 			seen[w[1].Text] = true
 			names = append(names, w[1].Text)
 		}
@@ -276,7 +275,6 @@ func bracket(s string) (names []string) {
 }
 
 func (p *parser) bad(m *tree.Match, name, what string) {
-	swconf.Report(p.c, m.At(name), swconf.Error, "bad-value", fmt.Sprintf("%q is not %s", m.Word(name),
-		what),
+	swconf.Report(p.c, m.At(name), swconf.Error, "bad-value", fmt.Sprintf("%q is not %s", m.Word(name), what),
 		"Junos refuses the line", "write "+what)
 }

@@ -117,8 +117,7 @@ func (p *parser) pause(q *swconf.QoS, x *cnp) {
 		}
 		if f.at.Line > 0 && !f.lossless.V {
 			p.once(f.at, swconf.Error, "pfc-class",
-				fmt.Sprintf("PFC is on for DSCP %d, and its class has no no-loss",
-					d),
+				fmt.Sprintf("PFC is on for DSCP %d, and its class has no no-loss", d),
 				"without no-loss a class has no headroom: packets are lost while a pause is on its way",
 				"write no-loss behind the queue's number")
 		}

@@ -53,9 +53,7 @@ func (p *parser) portRows(g *tree.Grammar) {
 			}
 		})
 	}
-	set("description <text>", func(q *swconf.Port, m *tree.Match) {
-		q.Desc = tree.Say(m, "text", m.Word("text"))
-	})
+	set("description <text>", func(q *swconf.Port, m *tree.Match) { q.Desc = tree.Say(m, "text", m.Word("text")) })
 	set("mtu <n:int>", func(q *swconf.Port, m *tree.Match) {
 		if n := m.Int("n"); n < 256 || n > 16_000 { // CLI reference, mtu
 			p.bad(m, "n", "an MTU from 256 to 16000 bytes")
@@ -87,9 +85,7 @@ func (p *parser) portRows(g *tree.Grammar) {
 				p.bad(m, "ae", "a bundle such as ae1")
 			}
 		})
-		set(o+" fec <mode>", func(q *swconf.Port, m *tree.Match) {
-			q.FEC = tree.Say(m, "mode", m.Word("mode"))
-		})
+		set(o+" fec <mode>", func(q *swconf.Port, m *tree.Match) { q.FEC = tree.Say(m, "mode", m.Word("mode")) })
 		for _, w := range []string{"auto-negotiation", "no-auto-negotiation"} {
 			set(o+" "+w, func(q *swconf.Port, m *tree.Match) { q.Nego = tree.Say(m, "", w[0] == 'a') })
 			g.Pass(i + o + " " + w)
@@ -112,13 +108,7 @@ func (p *parser) portRows(g *tree.Grammar) {
 		q.Least = tree.Say(m, "n", int(min(m.Int("n"), 1e6)))
 	})
 	g.Add(i+"aggregated-ether-options", nil)
-	set("aggregated-ether-options "+
-		"<what:lacp|no-lacp|system-priority|ethernet-switch-profile|local-bias|resilient-hash|"+
-		"link-protection|logical-interface-fpc-redundancy|source-filtering|loopback|no-loopback|"+
-		"fcoe-lag|rebalance-periodic|shared-scheduler|system-id|mac-address|targeted-distribution|"+
-		"source-address-filter|load-balance-stateful|lan-options|distribution|"+
-		"link-speed|load-balance|mc-ae|bfd-liveness-detection|flow-control|no-flow-control> "+
-		"<more...>", func(*swconf.Port, *tree.Match) {})
+	set("aggregated-ether-options <what:lacp|no-lacp|system-priority|ethernet-switch-profile|local-bias|resilient-hash|link-protection|logical-interface-fpc-redundancy|source-filtering|loopback|no-loopback|fcoe-lag|rebalance-periodic|shared-scheduler|system-id|mac-address|targeted-distribution|source-address-filter|load-balance-stateful|lan-options|distribution|link-speed|load-balance|mc-ae|bfd-liveness-detection|flow-control|no-flow-control> <more...>", func(*swconf.Port, *tree.Match) {})
 	p.unitRows(g)
 	g.Pass("interfaces lo0", "interfaces apply-groups", i+"family", i+"redundant-ether-options",
 		i+"link-settings",
@@ -177,9 +167,7 @@ func (p *parser) unitRows(g *tree.Grammar) {
 		}
 		q.Addrs = append(swconf.Without(q.Addrs, pre, true), tree.Say(m, "prefix", pre))
 	})
-	set("family inet6 <more...>", func(q *swconf.Port, m *tree.Match) {
-		q.LinkOnly = tree.Say(m, "more", true)
-	})
+	set("family inet6 <more...>", func(q *swconf.Port, m *tree.Match) { q.LinkOnly = tree.Say(m, "more", true) })
 	set("vlan-id <n:int>", func(q *swconf.Port, m *tree.Match) {
 		q.Tag = tree.Say(m, "n", int(min(m.Int("n"), 4094)))
 	})

@@ -13,8 +13,7 @@ func (p *parser) useRows(g *tree.Grammar) {
 	const c = "class-of-service interfaces <if> "
 	uses := func(path, kind, object string) {
 		g.Add(c+path+" <name>", func(m *tree.Match) {
-			p.cos.uses = append(p.cos.uses, use{m.Word("if"), kind, tree.Say(m, "name", m.Word("name")),
-				m.At("if")})
+			p.cos.uses = append(p.cos.uses, use{m.Word("if"), kind, tree.Say(m, "name", m.Word("name")), m.At("if")})
 			if object != "" {
 				p.c.Use(object, m.Word("name"), m.At("name"))
 			}

@@ -17,9 +17,7 @@ type routing struct {
 	defined map[string]bool
 }
 
-func (r *routing) init() {
-	r.peers, r.defined = swconf.NewPeers(), map[string]bool{}
-}
+func (r *routing) init() { r.peers, r.defined = swconf.NewPeers(), map[string]bool{} }
 
 // open is the default VRF's BGP.
 func (r *routing) open() *swconf.BGP {
@@ -156,9 +154,7 @@ func ofPeer(each func(string, func(*swconf.Neighbor, *tree.Match))) {
 		m *tree.Match) {
 		n.Loops = isOn(m)
 	})
-	each(" local-as asn <as>", func(n *swconf.Neighbor, m *tree.Match) {
-		n.Local = tree.Say(m, "as", m.Word("as"))
-	})
+	each(" local-as asn <as>", func(n *swconf.Neighbor, m *tree.Match) { n.Local = tree.Say(m, "as", m.Word("as")) })
 	each(" shutdown "+onOff, func(n *swconf.Neighbor, m *tree.Match) { n.Down = tree.Say(m, "v", isOn(m)) })
 }
 

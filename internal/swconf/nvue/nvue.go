@@ -153,8 +153,7 @@ func expand(s string) (names []string, ok bool) {
 		}
 		a, err1 := strconv.Atoi(f[2])
 		b, err2 := strconv.Atoi(f[4])
-		if err1 != nil || err2 != nil || b < a || b-a >= maxRange || f[3] != "" && f[3] != f[1] ||
-			f[1] == "" {
+		if err1 != nil || err2 != nil || b < a || b-a >= maxRange || f[3] != "" && f[3] != f[1] || f[1] == "" {
 			return nil, false
 		}
 		for head = f[1]; a <= b; a++ {
@@ -231,12 +230,8 @@ func toggle(g *tree.Grammar, path string, do func(*tree.Match)) {
 func (p *parser) systemRows(g *tree.Grammar) {
 	c := p.c
 	g.Add("system hostname <name>", func(m *tree.Match) { c.Hostname = tree.Say(m, "name", m.Word("name")) })
-	g.Add("platform hostname value <name>", func(m *tree.Match) {
-		c.Hostname = tree.Say(m, "name", m.Word("name"))
-	})
-	g.Add("system forwarding hash-seed <n>", func(m *tree.Match) {
-		c.HashSeed = tree.Say(m, "n", m.Word("n"))
-	})
+	g.Add("platform hostname value <name>", func(m *tree.Match) { c.Hostname = tree.Say(m, "name", m.Word("name")) })
+	g.Add("system forwarding hash-seed <n>", func(m *tree.Match) { c.HashSeed = tree.Say(m, "n", m.Word("n")) })
 	lldp := func(m *tree.Match) { c.LLDP = tree.Say(m, "v", isOn(m)) }
 	toggle(g, "system lldp", lldp)
 	g.Add("service lldp", nil)

@@ -79,8 +79,7 @@ func (p *parser) bond(name string, at swconf.Place) {
 func (p *parser) findBonds(list []*tree.Statement) {
 	for _, s := range list {
 		if w := s.Words; len(w) > 3 && w[0].Text == "interface" && (w[2].Text == "bond" ||
-			w[2].Text == "type" && (w[3].Text == "bond" || w[3].Text == "peerlink" &&
-				w[1].Text == "peerlink")) {
+			w[2].Text == "type" && (w[3].Text == "bond" || w[3].Text == "peerlink" && w[1].Text == "peerlink")) {
 			p.bond(w[1].Text, swconf.Place{File: p.c.File, Line: w[1].Line, Col: w[1].Col})
 		}
 	}
@@ -96,12 +95,9 @@ func (p *parser) portRows(g *tree.Grammar) {
 		})
 	}
 	g.Add("interface <if>", func(m *tree.Match) { p.port(m) })
-	g.Add(i+"type "+
-		"<kind:swp|bond|svi|loopback|eth|sub|peerlink|tunnel|bridge|vrr|ib|fnm|ipoib|nvl|bridge_pair>",
+	g.Add(i+"type <kind:swp|bond|svi|loopback|eth|sub|peerlink|tunnel|bridge|vrr|ib|fnm|ipoib|nvl|bridge_pair>",
 		func(m *tree.Match) { p.port(m) })
-	set("description <text>", func(q *swconf.Port, m *tree.Match) {
-		q.Desc = tree.Say(m, "text", m.Word("text"))
-	})
+	set("description <text>", func(q *swconf.Port, m *tree.Match) { q.Desc = tree.Say(m, "text", m.Word("text")) })
 	set("link mtu <n:int>", func(q *swconf.Port, m *tree.Match) {
 		if n := m.Int("n"); n < 552 || n > 9216 {
 			p.bad(m, "n", "an MTU from 552 to 9216")
@@ -119,9 +115,7 @@ func (p *parser) portRows(g *tree.Grammar) {
 	set("link fec <mode:auto|baser|off|rs>", func(q *swconf.Port, m *tree.Match) {
 		q.FEC = tree.Say(m, "mode", m.Word("mode"))
 	})
-	set("link auto-negotiate "+onOff, func(q *swconf.Port, m *tree.Match) {
-		q.Nego = tree.Say(m, "v", isOn(m))
-	})
+	set("link auto-negotiate "+onOff, func(q *swconf.Port, m *tree.Match) { q.Nego = tree.Say(m, "v", isOn(m)) })
 	set("link state <v:up|down>", func(q *swconf.Port, m *tree.Match) {
 		q.Down = tree.Say(m, "v", m.Word("v") == "down")
 	})

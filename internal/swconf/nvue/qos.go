@@ -323,9 +323,7 @@ func (p *parser) pfcRows(add func(string, func(*tree.Match))) {
 	add("pfc-watchdog robustness <n:int>", func(m *tree.Match) {
 		p.qos.robustness = tree.Say(m, "n", int(min(m.Int("n"), 1000)))
 	})
-	add("pfc-watchdog "+
-		"<what:rx-pause-duration|rx-pause-threshold|transmit-queue-threshold|tx-frames-threshold> "+
-		"<more...>", func(*tree.Match) {})
+	add("pfc-watchdog <what:rx-pause-duration|rx-pause-threshold|transmit-queue-threshold|tx-frames-threshold> <more...>", func(*tree.Match) {})
 }
 
 func (p *parser) bufferRows(add func(string, func(*tree.Match))) {
@@ -333,9 +331,7 @@ func (p *parser) bufferRows(add func(string, func(*tree.Match))) {
 	add("traffic-pool <pool> memory-percent <n:int>", func(m *tree.Match) {
 		p.qos.pools = append(p.qos.pools, pool{m.Word("pool"), tree.Say(m, "n", int(min(m.Int("n"), 1000)))})
 	})
-	add("traffic-pool <pool> switch-priority <list>", func(m *tree.Match) {
-		p.within(m, "list", 8, aPriority)
-	})
+	add("traffic-pool <pool> switch-priority <list>", func(m *tree.Match) { p.within(m, "list", 8, aPriority) })
 	const buffers = "advance-buffer-config <profile> "
 	share := func(m *tree.Match, l *limit) {
 		if a, ok := alpha(m.Word("alpha")); ok {
@@ -344,9 +340,7 @@ func (p *parser) bufferRows(add func(string, func(*tree.Match))) {
 			p.bad(m, "alpha", "a share such as alpha_1_8 or alpha_2")
 		}
 	}
-	add(buffers+"ingress-lossless-buffer shared-alpha <alpha>", func(m *tree.Match) {
-		share(m, &p.qos.lossless)
-	})
+	add(buffers+"ingress-lossless-buffer shared-alpha <alpha>", func(m *tree.Match) { share(m, &p.qos.lossless) })
 	add(buffers+"ingress-lossless-buffer shared-bytes <n:int>", func(m *tree.Match) {
 		p.qos.lossless.bytes = tree.Say(m, "n", bytes(m, "n"))
 	})

@@ -50,24 +50,19 @@ func sayable(d *design.Design, s *design.Switch) error {
 		return refuse("an MTU of %d; 552 to 9216 are accepted (switch.mtu)", spec.MTU)
 	}
 	if _, ok := d.Balanced(); ok && s.Routed() && len(s.Trunks) > 0 {
-		return refuse("adaptive routing over port channels (lb and lag), which Cumulus Linux takes on " +
-			"ports only")
+		return refuse("adaptive routing over port channels (lb and lag), which Cumulus Linux takes on ports only")
 	}
 	for _, t := range s.Trunks {
 		if t.Least > 1 {
-			return refuse("a port channel that is down with fewer than %d members (lag), for which NVUE "+
-				"has no "+
-				"command", t.Least)
+			return refuse("a port channel that is down with fewer than %d members (lag), for which NVUE has no command", t.Least)
 		}
 	}
 	if w := spec.Watchdog; w.On {
 		switch {
 		case w.Poll%unit.Millisecond != 0 || w.Poll < 100*unit.Millisecond || w.Poll > 5*unit.Second:
-			return refuse("a watchdog that polls every %v; 100ms to 5s, in milliseconds, are accepted",
-				w.Poll)
+			return refuse("a watchdog that polls every %v; 100ms to 5s, in milliseconds, are accepted", w.Poll)
 		case w.Detect%w.Poll != 0 || w.Detect < w.Poll || w.Detect > 1000*w.Poll:
-			return refuse("a watchdog that detects in %v; 1 to 1000 times its polling interval of %v "+
-				"are accepted",
+			return refuse("a watchdog that detects in %v; 1 to 1000 times its polling interval of %v are accepted",
 				w.Detect, w.Poll)
 		case w.Restore != w.Poll:
 			return refuse("a watchdog that restores after %v; it does after a polling interval, %v",
@@ -83,8 +78,7 @@ func sayable(d *design.Design, s *design.Switch) error {
 			return refuse("queue %d: a mark probability of %g %%; whole percents from 1 are accepted", i, p)
 		}
 		if k.WRED.Weight > 0 {
-			return refuse("queue %d: WRED averages with weight %d; no averaging weight is known", i,
-				k.WRED.Weight)
+			return refuse("queue %d: WRED averages with weight %d; no averaging weight is known", i, k.WRED.Weight)
 		}
 		if alphaWord(k.Alpha) == "" && (!k.Lossless && k.Limit == 0 || k.Lossless && k.XOff == 0) {
 			return refuse("queue %d: alpha %g; 0, powers of two from 1/128 to 64 are accepted", i, k.Alpha)
@@ -93,16 +87,13 @@ func sayable(d *design.Design, s *design.Switch) error {
 			continue
 		}
 		if k.XOff == 0 && k.XOnOffset > 0 {
-			return refuse("queue %d: an offset of %v below a dynamic threshold; none is accepted", i,
-				k.XOnOffset)
+			return refuse("queue %d: an offset of %v below a dynamic threshold; none is accepted", i, k.XOnOffset)
 		}
 		if first < 0 {
 			first = i
 		} else if o := &spec.Queues[first]; o.XOff != k.XOff || o.XOn != k.XOn || o.Headroom != k.Headroom ||
 			o.Alpha != k.Alpha {
-			return refuse("queues %d and %d have other pause thresholds each; one PFC profile has them "+
-				"for all "+
-				"priorities", first, i)
+			return refuse("queues %d and %d have other pause thresholds each; one PFC profile has them for all priorities", first, i)
 		}
 	}
 	return nil
@@ -122,9 +113,7 @@ func alphaWord(a float64) string {
 }
 
 // list writes numbers with commas.
-func list(n []int) string {
-	return strings.Trim(strings.ReplaceAll(fmt.Sprint(n), " ", ","), "[]")
-}
+func list(n []int) string { return strings.Trim(strings.ReplaceAll(fmt.Sprint(n), " ", ","), "[]") }
 
 func (w *writer) classes() {
 	spec := &w.S.Spec

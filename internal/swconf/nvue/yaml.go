@@ -80,8 +80,7 @@ func (r *yamlReader) line(text string, num int) error {
 		}
 	}
 	if key == nil {
-		return r.bad(num, indent+1, "%q is neither a key with a colon nor a value of a list",
-			field.Clip(body))
+		return r.bad(num, indent+1, "%q is neither a key with a colon nor a value of a list", field.Clip(body))
 	}
 	if err := r.close(indent); err != nil {
 		return err
@@ -130,8 +129,7 @@ func (r *yamlReader) value(s string, indent, num, below int) error {
 		}
 		return nil
 	case strings.IndexByte("{[&*!%@`", s[0]) >= 0:
-		return r.bad(num, indent+1, "%s: anchors, tags and mappings in braces are not read; write one key "+
-			"a line", field.Clip(s))
+		return r.bad(num, indent+1, "%s: anchors, tags and mappings in braces are not read; write one key a line", field.Clip(s))
 	}
 	r.deep, r.whole = below, s[0] == '"' && !strings.HasSuffix(s[1:], `"`) ||
 		s[0] == '\'' && !strings.HasSuffix(s[1:], "'")

@@ -66,9 +66,7 @@ func (p *parser) queuingActions(r *cli.Mode, q *policyClass) {
 	r.Set("[no] priority [ level <n:int> ]", func(m *cli.Match) {
 		swconf.Switch(p.c, m, &q.Strict, "priority", true)
 	})
-	r.Set("[no] random-detect [ cos-based ] minimum-threshold <min:num> [ <u1:"+units+"> ] "+
-		"maximum-threshold <max:num> [ <u2:"+units+"> ] [ drop-probability <p:num> ] [ weight <w:int> ] "+
-		"[ cap-average ] [ <mark:ecn|non-ecn> ]", func(m *cli.Match) {
+	r.Set("[no] random-detect [ cos-based ] minimum-threshold <min:num> [ <u1:"+units+"> ] maximum-threshold <max:num> [ <u2:"+units+"> ] [ drop-probability <p:num> ] [ weight <w:int> ] [ cap-average ] [ <mark:ecn|non-ecn> ]", func(m *cli.Match) {
 		w := swconf.WRED{Percent: m.Num("p"), Open: !m.Has("p"), Weight: int(min(m.Int("w"), 1000)),
 			ECN: m.Word("mark") == "ecn" || m.Word("mark") == "" && q.WRED.V.ECN}
 		w.Min, w.MinText = threshold(m, "min", "u1")
@@ -101,9 +99,7 @@ func (p *parser) queuingActions(r *cli.Mode, q *policyClass) {
 	r.Set("[no] random-detect <what:cos-based|forward-nonecn> [ aggregate ]", func(*cli.Match) {})
 	r.Set("[no] random-detect cos <list> <more...>", func(*cli.Match) {})
 	r.Set("[no] queue-limit cos <list> <more...>", func(*cli.Match) {})
-	r.Set("no queue-limit", func(*cli.Match) {
-		q.Alpha, q.Limit = swconf.Said[float64]{}, swconf.Said[unit.Bytes]{}
-	})
+	r.Set("no queue-limit", func(*cli.Match) { q.Alpha, q.Limit = swconf.Said[float64]{}, swconf.Said[unit.Bytes]{} })
 	r.Set("[no] queue-limit dynamic <n:int>", func(m *cli.Match) {
 		swconf.Assign(p.c, m, &q.Alpha, "n", alphaOf(m.Int("n")))
 	})
@@ -130,9 +126,7 @@ func (p *parser) queuingActions(r *cli.Mode, q *policyClass) {
 }
 
 // levels are the thresholds at which pauses begin and end. Guides write them in bytes.
-const levels = "<size:num> [ <u1:bytes|kbytes|mbytes> ] " +
-	"pause-threshold <xoff:num> [ <u2:bytes|kbytes|mbytes> ] " +
-	"resume-threshold <xon:num> [ <u3:bytes|kbytes|mbytes> ]"
+const levels = "<size:num> [ <u1:bytes|kbytes|mbytes> ] pause-threshold <xoff:num> [ <u2:bytes|kbytes|mbytes> ] resume-threshold <xon:num> [ <u3:bytes|kbytes|mbytes> ]"
 
 func (p *parser) levels(q *policyClass, m *cli.Match) (g swconf.Pause) {
 	g.XOff, _ = threshold(m, "xoff", "u2")
@@ -160,14 +154,12 @@ func (p *parser) pauseActions(r *cli.Mode, q *policyClass) {
 		}
 		if g.Headroom <= 0 {
 			p.fault(m, "size", swconf.Error, "headroom",
-				fmt.Sprintf("buffer-size %v is not above pause-threshold %v: no headroom",
-					g.XOff+g.Headroom, g.XOff),
+				fmt.Sprintf("buffer-size %v is not above pause-threshold %v: no headroom", g.XOff+g.Headroom, g.XOff),
 				"what is under way when the pause is sent finds no room and is lost",
 				"make buffer-size the pause-threshold plus the headroom of rate, cable and MTU")
 		}
 	})
-	r.Set("[no] pause buffer-size percent <size:num> pause-threshold percent <xoff:num> "+
-		"resume-threshold percent <xon:num> [ pfc-cos <cos:int> ]", func(*cli.Match) {})
+	r.Set("[no] pause buffer-size percent <size:num> pause-threshold percent <xoff:num> resume-threshold percent <xon:num> [ pfc-cos <cos:int> ]", func(*cli.Match) {})
 }
 
 func (p *parser) networkActions(r *cli.Mode, q *policyClass) {
@@ -212,17 +204,14 @@ func (p *parser) networkActions(r *cli.Mode, q *policyClass) {
 		p.levels(q, m)
 	})
 	r.Set("[no] congestion-control random-detect [ threshold <what:burst-optimized|mesh-optimized> ] [ ecn ]",
-		func(m *cli.Match) {
-			swconf.Assign(p.c, m, &q.congests, "congestion-control", m.Has("ecn"))
-		})
+		func(m *cli.Match) { swconf.Assign(p.c, m, &q.congests, "congestion-control", m.Has("ecn")) })
 	r.Set("[no] multicast-optimize", func(*cli.Match) {})
 	r.Set("[no] set cos <n:int>", func(m *cli.Match) {
 		swconf.Assign(p.c, m, &q.cos, "n", int(min(m.Int("n"), queue.Classes-1)))
 	})
 	r.Set("[no] congestion-control tail-drop [ threshold <what:burst-optimized|mesh-optimized> ]",
 		func(*cli.Match) {})
-	r.Set("[no] <what:set|match|queue-limit|multicast-optimize> <more...>",
-		func(*cli.Match) {})
+	r.Set("[no] <what:set|match|queue-limit|multicast-optimize> <more...>", func(*cli.Match) {})
 	r.Set("[no] pause buffer-size <more...>", func(*cli.Match) {})
 	r.Skip(p.pass, "description")
 }

@@ -28,8 +28,7 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 	r.On("[no] vrf <name>", func(m *cli.Match) *cli.Mode {
 		name := m.Word("name")
 		if m.No {
-			b.Neighbors = slices.DeleteFunc(b.Neighbors,
-				func(x *swconf.Neighbor) bool { return x.VRF == name })
+			b.Neighbors = slices.DeleteFunc(b.Neighbors, func(x *swconf.Neighbor) bool { return x.VRF == name })
 			return nil
 		}
 		if name == "default" {
@@ -55,9 +54,7 @@ func (p *parser) tableOf(all, b *swconf.BGP, vrf string) *cli.Mode {
 	r.Set("[no] bestpath as-path multipath-relax", func(m *cli.Match) {
 		swconf.Switch(p.c, m, &b.Relax, "bestpath", true)
 	})
-	r.On("[no] address-family <afi:ipv4|ipv6|l2vpn|link-state|vpnv4|vpnv6> [ <safi:unicast|evpn|"+
-		"multicast|mvpn|"+
-		"labeled-unicast> ]",
+	r.On("[no] address-family <afi:ipv4|ipv6|l2vpn|link-state|vpnv4|vpnv6> [ <safi:unicast|evpn|multicast|mvpn|labeled-unicast> ]",
 		func(m *cli.Match) *cli.Mode {
 			of := b
 			if m.Word("afi") != "ipv4" || m.Word("safi") != "unicast" {
@@ -158,8 +155,7 @@ func (p *parser) bgpFamily(b *swconf.BGP) *cli.Mode {
 		p.fault(m, "redistribute", swconf.Error, "bad-value", "redistribute direct needs a route-map",
 			"NX-OS refuses redistribution without one", "redistribute direct route-map NAME")
 	})
-	r.Set("[no] redistribute <what:am|amt|dhcp|eigrp|hmm|icmpv6|isis|lisp|ospf|ospfv3|rip|static> [ <tag> ] "+
-		"route-map <map>", redistribute(&b.Others))
+	r.Set("[no] redistribute <what:am|amt|dhcp|eigrp|hmm|icmpv6|isis|lisp|ospf|ospfv3|rip|static> [ <tag> ] route-map <map>", redistribute(&b.Others))
 	r.Set("[no] aggregate-address <prefix> [ <more...> ]", func(m *cli.Match) {
 		swconf.Switch(p.c, m, &b.Others, "prefix", true)
 	})
@@ -191,9 +187,7 @@ func peer(m *cli.Match) *swconf.Neighbor { return m.Of.(*swconf.Neighbor) }
 // neighborRules is the table of what stands below neighbours and templates.
 func (p *parser) neighborRules() *cli.Mode {
 	r := cli.NewMode("config-router-neighbor")
-	r.Set("[no] remote-as <asn>", func(m *cli.Match) {
-		swconf.Assign(p.c, m, &peer(m).Remote, "asn", m.Word("asn"))
-	})
+	r.Set("[no] remote-as <asn>", func(m *cli.Match) { swconf.Assign(p.c, m, &peer(m).Remote, "asn", m.Word("asn")) })
 	r.Set("[no] inherit <what:peer|peer-policy|peer-session> <name> [ <seq:int> ]", func(m *cli.Match) {
 		if m.Word("what") != "peer-policy" {
 			swconf.Assign(p.c, m, &peer(m).Group, "name", m.Word("name"))
@@ -204,9 +198,7 @@ func (p *parser) neighborRules() *cli.Mode {
 		swconf.Assign(p.c, m, &peer(m).Local, "asn", m.Word("asn"))
 	})
 	r.Set("[no] shutdown", func(m *cli.Match) { swconf.Switch(p.c, m, &peer(m).Down, "shutdown", true) })
-	r.On("[no] address-family <afi:ipv4|ipv6|l2vpn|link-state|vpnv4|vpnv6> [ <safi:unicast|evpn|"+
-		"multicast|mvpn|"+
-		"labeled-unicast> ]", func(m *cli.Match) *cli.Mode {
+	r.On("[no] address-family <afi:ipv4|ipv6|l2vpn|link-state|vpnv4|vpnv6> [ <safi:unicast|evpn|multicast|mvpn|labeled-unicast> ]", func(m *cli.Match) *cli.Mode {
 		f, ok := families[m.Word("afi")+" "+m.Word("safi")]
 		if !ok {
 			f = swconf.OtherFamily
@@ -254,10 +246,7 @@ func (p *parser) peerFamily(evpn bool) *cli.Mode {
 	})
 	r.Set("[no] prefix-list <name> <dir:in|out>", func(m *cli.Match) { p.use(m, "prefix-list", "name") })
 	r.Set("[no] allowas-in [ <times:int> ]", func(m *cli.Match) { peer(m).Loops = !m.No })
-	r.Set("[no] inherit peer-policy <name> [ <seq:int> ]", func(m *cli.Match) {
-		p.use(m, "peer template",
-			"name")
-	})
+	r.Set("[no] inherit peer-policy <name> [ <seq:int> ]", func(m *cli.Match) { p.use(m, "peer template", "name") })
 	r.Set("[no] default-originate [ route-map <name> ]", func(m *cli.Match) {
 		if m.Has("name") {
 			p.use(m, "route-map", "name")

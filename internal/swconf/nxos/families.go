@@ -1,34 +1,21 @@
 package nxos
 
 // features can be turned on; only LLDP's matters here.
-const features = "analytics|bash-shell|bfd|bgp|cable-management|catena|container-tracker|cts|dhcp|dot1x|" +
-	"eigrp|evmed|evpn|fabric|fcoe|fcoe-npv|fex|grpc|guestshell|hardware-telemetry|hsrp|http-server|icam|" +
-	"imp|interface-vlan|isis|itd|lacp|ldap|lldp|macsec|mpls|msdp|mvpn|mvrp|nat|nbm|netconf|netflow|ngmvpn|" +
-	"ngoam|npiv|npv|ntp|nv|nxapi|nxsdk|openconfig|openflow|ospf|ospfv3|password|pbr|pim|pim6|plb|poe|" +
-	"port-security|private-vlan|privilege|ptp|radius|restconf|rip|scheduler|scp-server|segment-routing|" +
-	"sftp-server|signature-verification|sla|smart-channel|srv6|ssh|sflow|tacacs+|telemetry|telnet|" +
-	"tunnel|tunnel-encryption|udld|vdp|vmtracker|vn-segment-vlan-based|vpc|vrrp|vrrpv3|vtp|wccp"
+const features = "analytics|bash-shell|bfd|bgp|cable-management|catena|container-tracker|cts|dhcp|dot1x|eigrp|evmed|evpn|fabric|fcoe|fcoe-npv|fex|grpc|guestshell|hardware-telemetry|hsrp|http-server|icam|imp|interface-vlan|isis|itd|lacp|ldap|lldp|macsec|mpls|msdp|mvpn|mvrp|nat|nbm|netconf|netflow|ngmvpn|ngoam|npiv|npv|ntp|nv|nxapi|nxsdk|openconfig|openflow|ospf|ospfv3|password|pbr|pim|pim6|plb|poe|port-security|private-vlan|privilege|ptp|radius|restconf|rip|scheduler|scp-server|segment-routing|sftp-server|signature-verification|sla|smart-channel|srv6|ssh|sflow|tacacs+|telemetry|telnet|tunnel|tunnel-encryption|udld|vdp|vmtracker|vn-segment-vlan-based|vpc|vrrp|vrrpv3|vtp|wccp"
 
 // Commands without bearing on the data path (cli.Mode.Families), by the command references of NX-OS 10.
 var portFamilies = map[string]string{
-	"switchport": "autostate|block|dot1q|host|isolated|monitor|port-security|priority|private-vlan|trunk|" +
-		"vlan|voice",
+	"switchport":      "autostate|block|dot1q|host|isolated|monitor|port-security|priority|private-vlan|trunk|vlan|voice",
 	"switchport mode": "access|dot1q-tunnel|fex-fabric|monitor|private-vlan|trunk",
-	"ip": "arp|authentication|bandwidth|delay|dhcp|directed-broadcast|distribute-list|drop-glean|eigrp|" +
-		"flow|forward|offset-list|passive-interface|summary-address|split-horizon|" +
-		"hello-interval|hold-time|igmp|local-proxy-arp|mtu|multicast|nat|ospf|pim|policy|port|" +
-		"port-unreachable|proxy-arp|redirects|rip|route|router|sticky-arp|tcp|ttl|udp|unnumbered|" +
-		"unreachables|verify",
-	"ip address": "dhcp|anycast",
-	"ipv6": "address|authentication|dhcp|eigrp|flow|forward|icmp|link-local|mld|nd|neighbor|ospfv3|pim|" +
-		"policy|port|redirects|rip|route|router|traffic-filter|unnumbered|unreachables|verify",
-	"lldp":        "management|med|tlv-set",
-	"lldp dcbx":   "receive|send|transmit",
-	"vpc":         "orphan-port|peer-link",
-	"flowcontrol": "receive|send",
-	"lacp": "fast-select-hot-standby|graceful-convergence|max-bundle|min-links|mode|port-priority|rate|" +
-		"suspend-individual|vpc-convergence",
-	"vrf": "", "no-shutdown": "", "load-interval": "", "logging": "", "cdp": "",
+	"ip":              "arp|authentication|bandwidth|delay|dhcp|directed-broadcast|distribute-list|drop-glean|eigrp|flow|forward|offset-list|passive-interface|summary-address|split-horizon|hello-interval|hold-time|igmp|local-proxy-arp|mtu|multicast|nat|ospf|pim|policy|port|port-unreachable|proxy-arp|redirects|rip|route|router|sticky-arp|tcp|ttl|udp|unnumbered|unreachables|verify",
+	"ip address":      "dhcp|anycast",
+	"ipv6":            "address|authentication|dhcp|eigrp|flow|forward|icmp|link-local|mld|nd|neighbor|ospfv3|pim|policy|port|redirects|rip|route|router|traffic-filter|unnumbered|unreachables|verify",
+	"lldp":            "management|med|tlv-set",
+	"lldp dcbx":       "receive|send|transmit",
+	"vpc":             "orphan-port|peer-link",
+	"flowcontrol":     "receive|send",
+	"lacp":            "fast-select-hot-standby|graceful-convergence|max-bundle|min-links|mode|port-priority|rate|suspend-individual|vpc-convergence",
+	"vrf":             "", "no-shutdown": "", "load-interval": "", "logging": "", "cdp": "",
 	"medium": "", "beacon": "", "spanning-tree": "", "storm-control": "", "mac-address": "",
 	"udld": "", "hsrp": "", "bfd": "", "link": "", "duplex": "", "delay": "", "bandwidth": "", "fabric": "",
 	"source-interface": "", "member": "", "carrier-delay": "", "snmp": "",
@@ -47,8 +34,7 @@ var portFamilies = map[string]string{
 
 // bgpFamilies stand below router bgp.
 var bgpFamilies = map[string]string{
-	"bestpath": "always-compare-med|compare-neighborid|compare-routerid|cost-community|igp-metric|med|" +
-		"origin-as",
+	"bestpath":             "always-compare-med|compare-neighborid|compare-routerid|cost-community|igp-metric|med|origin-as",
 	"bestpath as-path":     "ignore",
 	"log-neighbor-changes": "", "graceful-restart": "", "graceful-restart-helper": "", "timers": "",
 	"reconnect-interval": "", "cluster-id": "", "confederation": "", "fast-external-fallover": "",
@@ -77,8 +63,7 @@ var peerFamilies = map[string]string{"send-community": "", "maximum-prefix": "",
 
 // routeMapFamilies stand in a route-map.
 var routeMapFamilies = map[string]string{
-	"match": "as-number|as-path|community|evpn|extcommunity|interface|large-community|length|mac-list|" +
-		"metric|ospf-area|route-type|source-protocol|tag|vlan|vni",
+	"match":      "as-number|as-path|community|evpn|extcommunity|interface|large-community|length|mac-list|metric|ospf-area|route-type|source-protocol|tag|vlan|vni",
 	"match ip":   "address|multicast|next-hop|route-source",
 	"match ipv6": "address|multicast|next-hop|route-source",
 	"set":        "", "description": "", "continue": "",

@@ -44,8 +44,7 @@ func (p *parser) flatten(pm *policy) (list []*policyClass) {
 			}
 			if own.Strict.V && pc.Share.Is() {
 				p.c.Apart = append(p.c.Apart,
-					swconf.Say(fmt.Sprintf("%s of policy-map type queuing %s is strict "+
-						"within the %d %% of %s only", own.name, pm.name, pc.Share.V, pc.name), pc.under.At))
+					swconf.Say(fmt.Sprintf("%s of policy-map type queuing %s is strict within the %d %% of %s only", own.name, pm.name, pc.Share.V, pc.name), pc.under.At))
 			}
 			list = append(list, &own)
 		}

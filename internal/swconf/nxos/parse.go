@@ -92,8 +92,7 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 
 // bundling by Cisco's "Configuring Port Channels" for the Nexus 9000: a channel's service policies replace
 // those of who joins it, the MTU must agree or is overwritten (force), PFC may be set on either.
-var bundling = swconf.Bundling{QoS: swconf.ChannelOnly, MTU: swconf.ChannelFirst,
-	PFC: swconf.ChannelFirst}
+var bundling = swconf.Bundling{QoS: swconf.ChannelOnly, MTU: swconf.ChannelFirst, PFC: swconf.ChannelFirst}
 
 // remark cuts off what follows an exclamation mark that stands alone behind a command.
 func remark(l *cli.Line) {
@@ -131,12 +130,8 @@ func (p *parser) pass(*cli.Match) { p.c.Passed++ }
 func (p *parser) root() *cli.Mode {
 	c := p.c
 	r := cli.NewMode("config")
-	r.Set("[no] hostname <name>", func(m *cli.Match) {
-		swconf.Assign(c, m, &c.Hostname, "name", m.Word("name"))
-	})
-	r.Set("[no] switchname <name>", func(m *cli.Match) {
-		swconf.Assign(c, m, &c.Hostname, "name", m.Word("name"))
-	})
+	r.Set("[no] hostname <name>", func(m *cli.Match) { swconf.Assign(c, m, &c.Hostname, "name", m.Word("name")) })
+	r.Set("[no] switchname <name>", func(m *cli.Match) { swconf.Assign(c, m, &c.Hostname, "name", m.Word("name")) })
 	r.Set("[no] feature <name:"+features+"> [ <more...> ]", func(m *cli.Match) {
 		p.features = p.features || !m.No
 		if m.Word("name") == "lldp" { // which does not run unless it is said
@@ -157,10 +152,7 @@ func (p *parser) root() *cli.Mode {
 	r.On("[no] monitor session <n:int> [ type <type> ] [ shut ] [ all ]", p.openSpan)
 	r.On("[no] router bgp <asn>", p.openBGP)
 	r.Set("[no] port-channel load-balance <how...>", p.pass)
-	r.Set("[no] ip load-sharing address <of:destination|source|source-destination> "+
-		"[ port <ports:destination|source|source-destination> ] [ gre ] [ gtpu ] "+
-		"[ udf offset <at:int> length <long:int> ] [ universal-id <seed> ] "+
-		"[ rotate <bits:int> ] [ concatenation ]", func(m *cli.Match) {
+	r.Set("[no] ip load-sharing address <of:destination|source|source-destination> [ port <ports:destination|source|source-destination> ] [ gre ] [ gtpu ] [ udf offset <at:int> length <long:int> ] [ universal-id <seed> ] [ rotate <bits:int> ] [ concatenation ]", func(m *cli.Match) {
 		if m.No || m.Has("seed") {
 			swconf.Assign(c, m, &c.HashSeed, "seed", m.Word("seed"))
 		}
@@ -174,9 +166,7 @@ func (p *parser) root() *cli.Mode {
 		p.define(m, "route-map", m.Word("name"))
 		return p.routeMap(m.Word("name"))
 	})
-	r.Set("[no] ip prefix-list <name> <entry...>", func(m *cli.Match) {
-		p.define(m, "prefix-list", m.Word("name"))
-	})
+	r.Set("[no] ip prefix-list <name> <entry...>", func(m *cli.Match) { p.define(m, "prefix-list", m.Word("name")) })
 	r.On("[no] vlan <ids>", p.openVLAN)
 	r.On("[no] vlan configuration <ids>", p.openVLAN)
 	r.On("[no] vpc domain <id:int>", func(*cli.Match) *cli.Mode {
@@ -227,8 +217,7 @@ func (p *parser) root() *cli.Mode {
 	r.Set("[no] priority-flow-control auto-restore multiplier <n:int>", multiple(&c.Watchdog.Restore))
 	r.Set("[no] priority-flow-control fixed-restore multiplier <n:int>", multiple(&c.Watchdog.Restore))
 	r.Set(
-		"[no] lldp <what:holdtime|reinit|timer|tlv-select|dcbx|"+
-			"multi-peer|chassis-id|portid-subtype|port-channel> [ <more...> ]", func(*cli.Match) {})
+		"[no] lldp <what:holdtime|reinit|timer|tlv-select|dcbx|multi-peer|chassis-id|portid-subtype|port-channel> [ <more...> ]", func(*cli.Match) {})
 	p.sections(r)
 	r.Skip(p.pass, passed...)
 	return r
@@ -400,9 +389,7 @@ func (p *parser) openSpan(m *cli.Match) *cli.Mode {
 		}
 		for _, n := range names {
 			if m.No {
-				p.spans = slices.DeleteFunc(p.spans, func(s span) bool {
-					return s.session == session && s.name == n
-				})
+				p.spans = slices.DeleteFunc(p.spans, func(s span) bool { return s.session == session && s.name == n })
 			} else if dir != "rx" {
 				p.spans = append(p.spans, span{session, n, p.c.At(m, "ports")})
 			}

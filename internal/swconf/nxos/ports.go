@@ -301,8 +301,7 @@ func (p *parser) portRules() *cli.Mode {
 	r.Set("[no] priority-flow-control watch-dog", each(func(q *swconf.Port, m *cli.Match) {
 		swconf.Switch(p.c, m, &q.Watchdog, "watch-dog", true)
 	}))
-	r.Set("[no] priority-flow-control watch-dog-interval <state:on|off> [ disable-action ] "+
-		"[ interface-multiplier <n:int> ]", each(func(q *swconf.Port, m *cli.Match) {
+	r.Set("[no] priority-flow-control watch-dog-interval <state:on|off> [ disable-action ] [ interface-multiplier <n:int> ]", each(func(q *swconf.Port, m *cli.Match) {
 		swconf.Switch(p.c, m, &q.Watchdog, "state", m.Word("state") == "on")
 	}))
 	r.Set("[no] lldp <what:transmit|receive>", each(func(q *swconf.Port, m *cli.Match) {

@@ -78,8 +78,7 @@ func (p *parser) inheritOne(to, from *swconf.Port, depth int, told map[string]bo
 		}
 		fill(to, f.port)
 		a, b := p.ports[to], p.ports[f.port]
-		a.qosIn, a.queueOut, a.queueIn = or(a.qosIn, b.qosIn), or(a.queueOut, b.queueOut), or(a.queueIn,
-			b.queueIn)
+		a.qosIn, a.queueOut, a.queueIn = or(a.qosIn, b.qosIn), or(a.queueOut, b.queueOut), or(a.queueIn, b.queueIn)
 		a.egress = append(a.egress, b.egress...)
 		p.inheritOne(to, f.port, depth+1, told)
 	}

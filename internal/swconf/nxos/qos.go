@@ -143,8 +143,7 @@ func (p *parser) classMode(c *classMap) *cli.Mode {
 		"write DSCPs as 24, 24-31 or 24,26, or their names such as cs3", &c.matches))
 	r.Set("[no] match [ not ] [ ip ] precedence <list...>", set(swconf.Precedences,
 		"write precedences as 3, 3-5 or 3,5, or their names such as flash", &c.matches))
-	r.Set("[no] match [ not ] cos <list...>", set(priorities,
-		"write 802.1p priorities as 3, 3-5 or 3,5", &c.cos))
+	r.Set("[no] match [ not ] cos <list...>", set(priorities, "write 802.1p priorities as 3, 3-5 or 3,5", &c.cos))
 	r.Set("[no] match access-group name <name>", func(m *cli.Match) {
 		list := swconf.Say(m.Word("name"), p.c.At(m, "name"))
 		c.lists = slices.DeleteFunc(c.lists, func(l swconf.Said[string]) bool { return l.V == list.V })
@@ -152,9 +151,7 @@ func (p *parser) classMode(c *classMap) *cli.Mode {
 			c.lists = append(c.lists, list)
 		}
 	})
-	r.Set("[no] match [ not ] <what:access-group|protocol|qos-group|ip|packet|discard-class|mpls|vlan|"+
-		"class-map> "+
-		"[ <more...> ]", func(m *cli.Match) {
+	r.Set("[no] match [ not ] <what:access-group|protocol|qos-group|ip|packet|discard-class|mpls|vlan|class-map> [ <more...> ]", func(m *cli.Match) {
 		c.other = !m.No
 	})
 	r.Set("[no] description <text...>", func(*cli.Match) {})
@@ -364,8 +361,7 @@ func alphaOf(n int64) float64 {
 
 // servicePolicy returns the command that applies a policy to the target of a line.
 func (p *parser) servicePolicy(r *cli.Mode, to func(*cli.Match) *applied) {
-	r.Set("[no] service-policy [ type <type:qos|queuing|network-qos> ] [ <dir:input|output> ] <name> [ "+
-		"no-stats ]", func(m *cli.Match) {
+	r.Set("[no] service-policy [ type <type:qos|queuing|network-qos> ] [ <dir:input|output> ] <name> [ no-stats ]", func(m *cli.Match) {
 		a, typ, dir, name := to(m), m.Word("type"), m.Word("dir"), m.Word("name")
 		if typ == "" {
 			typ = "qos"

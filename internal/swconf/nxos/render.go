@@ -40,8 +40,7 @@ func (w *writer) fits() error {
 	spec := &w.S.Spec
 	no := func(format string, args ...any) error { return design.Refuse(swconf.NXOS, w.S, format, args...) }
 	if spec.TrimMask() != 0 {
-		return no("packet trimming (switch.queues.*.trim), for which NX-OS has no command that is known " +
-			"here; SONiC has")
+		return no("packet trimming (switch.queues.*.trim), for which NX-OS has no command that is known here; SONiC has")
 	}
 	if err := w.S.Unsayable(swconf.NXOS); err != nil {
 		return err
@@ -58,15 +57,13 @@ func (w *writer) fits() error {
 			return no("queue %d: alpha %g; powers of two from 1/128 to 8 are accepted", i, k.Alpha)
 		}
 		if k.Lossless && k.XOff == 0 && (k.XOn > 0 || k.XOnOffset > 0) {
-			return no("queue %d: xON %v and offset %v below a dynamic threshold; none is accepted "+
-				"(switch.queues.%d.xon=0B)", i, k.XOn, k.XOnOffset, i)
+			return no("queue %d: xON %v and offset %v below a dynamic threshold; none is accepted (switch.queues.%d.xon=0B)", i, k.XOn, k.XOnOffset, i)
 		}
 	}
 	if wd := spec.Watchdog; wd.On {
 		if wd.Poll < 100*unit.Millisecond || wd.Poll > 1000*unit.Millisecond ||
 			wd.Poll%unit.Millisecond != 0 || wd.Detect%wd.Poll != 0 || wd.Restore%wd.Poll != 0 {
-			return no("a watchdog of %v, %v, %v; the interval must be 100ms to 1000ms and the others "+
-				"multiples of it", wd.Poll, wd.Detect, wd.Restore)
+			return no("a watchdog of %v, %v, %v; the interval must be 100ms to 1000ms and the others multiples of it", wd.Poll, wd.Detect, wd.Restore)
 		}
 	}
 	return nil

@@ -352,8 +352,7 @@ func (p *parser) dlb() {
 		for _, at := range p.ports[port].egress {
 			swconf.Report(p.c, at, swconf.Warning, "dlb-egress-policy",
 				fmt.Sprintf("%s balances dynamically and has an egress policy", port.Name),
-				"flows under DLB skip egress QoS and access policies on the interface: the policy silently "+
-					"does nothing for them",
+				"flows under DLB skip egress QoS and access policies on the interface: the policy silently does nothing for them",
 				"apply it at system qos or at the ingress, or take the interface out of DLB")
 		}
 	}

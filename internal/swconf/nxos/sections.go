@@ -5,26 +5,10 @@ import "railyard/internal/swconf/cli"
 // routing protocols besides BGP: what they say is known, and nothing of it is in the model. The words are
 // those of the command references of NX-OS 10, "Unicast Routing".
 var protocols = map[string]string{
-	"ospf": "area|auto-cost|bfd|default-information|default-metric|discard-route|distance|" +
-		"graceful-restart|isolate|log-adjacency-changes|max-lsa|max-metric|maximum-paths|name-lookup|" +
-		"network|" +
-		"passive-interface|redistribute|rfc1583compatibility|router-id|shutdown|summary-address|table-map|" +
-		"timers|capability|down-bit-ignore|flush-routes|mpls|nsr|prefix-priority|segment-routing|snmp|" +
-		"protocol|vrf|address-family|dead-interval|hello-interval|retransmit-interval|transmit-delay|" +
-		"distribute",
-	"eigrp": "address-family|authentication|autonomous-system|bfd|default-information|default-metric|" +
-		"distance|distribute-list|eigrp|flush-routes|graceful-restart|isolate|log-adjacency-changes|" +
-		"log-neighbor-warnings|maximum-paths|metric|network|nsf|passive-interface|redistribute|router-id|" +
-		"shutdown|stub|table-map|timers|vrf",
-	"isis": "address-family|adjacency-check|advertise|authentication|authentication-check|" +
-		"authentication-type|bfd|default-information|distance|distribute|flush-routes|graceful-restart|" +
-		"hostname|is-type|isolate|isis|locator|log-adjacency-changes|lsp-gen-interval|lsp-mtu|" +
-		"max-lsp-lifetime|" +
-		"maximum-paths|metric-style|multi-topology|net|nsf|passive-interface|queue-limit|redistribute|" +
-		"reference-bandwidth|router-id|segment-routing|set-attached-bit|set-overload-bit|shutdown|snmp|" +
-		"spf-interval|summary-address|suppress|table-map|vrf|wide-metric-only",
-	"rip": "address-family|default-information|default-metric|distance|flush-routes|isolate|maximum-paths|" +
-		"redistribute|shutdown|timers|vrf",
+	"ospf":  "area|auto-cost|bfd|default-information|default-metric|discard-route|distance|graceful-restart|isolate|log-adjacency-changes|max-lsa|max-metric|maximum-paths|name-lookup|network|passive-interface|redistribute|rfc1583compatibility|router-id|shutdown|summary-address|table-map|timers|capability|down-bit-ignore|flush-routes|mpls|nsr|prefix-priority|segment-routing|snmp|protocol|vrf|address-family|dead-interval|hello-interval|retransmit-interval|transmit-delay|distribute",
+	"eigrp": "address-family|authentication|autonomous-system|bfd|default-information|default-metric|distance|distribute-list|eigrp|flush-routes|graceful-restart|isolate|log-adjacency-changes|log-neighbor-warnings|maximum-paths|metric|network|nsf|passive-interface|redistribute|router-id|shutdown|stub|table-map|timers|vrf",
+	"isis":  "address-family|adjacency-check|advertise|authentication|authentication-check|authentication-type|bfd|default-information|distance|distribute|flush-routes|graceful-restart|hostname|is-type|isolate|isis|locator|log-adjacency-changes|lsp-gen-interval|lsp-mtu|max-lsp-lifetime|maximum-paths|metric-style|multi-topology|net|nsf|passive-interface|queue-limit|redistribute|reference-bandwidth|router-id|segment-routing|set-attached-bit|set-overload-bit|shutdown|snmp|spf-interval|summary-address|suppress|table-map|vrf|wide-metric-only",
+	"rip":   "address-family|default-information|default-metric|distance|flush-routes|isolate|maximum-paths|redistribute|shutdown|timers|vrf",
 }
 
 // protocol is the mode of a routing protocol. Names in it are used; vrf and address-family open nothing new.
@@ -88,8 +72,7 @@ func (p *parser) sections(r *cli.Mode) {
 		"modem",
 		"parity", "stopbits", "terminal", "absolute-timeout", "logout-warning", "ipv6")
 	open("role name <name>", "rule", "description", "interface", "vlan", "vrf", "permit")
-	open("key chain <name>", "key", "key-string", "accept-lifetime", "send-lifetime",
-		"cryptographic-algorithm")
+	open("key chain <name>", "key", "key-string", "accept-lifetime", "send-lifetime", "cryptographic-algorithm")
 	open("ip sla <n:int>", "dns", "frequency", "http", "icmp-echo", "tcp-connect", "threshold", "timeout",
 		"udp-echo", "udp-jitter", "vrf", "tos", "owner", "tag", "request-data-size", "verify-data",
 		"udp-jitter")

@@ -150,8 +150,7 @@ func (l *lister) device(c, of *swconf.Config) {
 	}
 	for _, s := range of.SRv6.SIDs {
 		l.say("segment "+s.Prefix.String(), slices.ContainsFunc(c.SRv6.SIDs, func(o swconf.SID) bool {
-			return o.Prefix == s.Prefix && o.Action == s.Action && o.Locator == s.Locator &&
-				o.Pipe.V == s.Pipe.V
+			return o.Prefix == s.Prefix && o.Action == s.Action && o.Locator == s.Locator && o.Pipe.V == s.Pipe.V
 		}), swconf.Place{})
 	}
 	for _, r := range of.Routes {

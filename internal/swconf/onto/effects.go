@@ -2,12 +2,9 @@ package onto
 
 // Where it is written what a command interrupts. What has no source here is from memory.
 const (
-	ciscoQueuing = "Cisco Nexus 9000 NX-OS QoS guide 10.5(x), Configuring Queuing and Scheduling: " +
-		"\"changes are disruptive\" for all ports of the type"
-	ciscoVRF = "Ansible cisco.nxos.nxos_vrf_interface: a VRF taken off removes all L3 attributes, as the " +
-		"CLI does"
-	cumulus5 = "Cumulus Linux 5.6 guide, Quality of Service: a reload of switchd may lose packets for a " +
-		"moment where buffers, pause or PFC change, and not else"
+	ciscoQueuing = "Cisco Nexus 9000 NX-OS QoS guide 10.5(x), Configuring Queuing and Scheduling: \"changes are disruptive\" for all ports of the type"
+	ciscoVRF     = "Ansible cisco.nxos.nxos_vrf_interface: a VRF taken off removes all L3 attributes, as the CLI does"
+	cumulus5     = "Cumulus Linux 5.6 guide, Quality of Service: a reload of switchd may lose packets for a moment where buffers, pause or PFC change, and not else"
 )
 
 const fromMemory = "from memory"
@@ -23,18 +20,14 @@ type effect struct {
 // Of PFC on a port NX-OS' guide says that it makes no port flap (QoS guide 10.5(x), Configuring Priority Flow
 // Control), so that there is none for it.
 var nxosEffects = []effect{
-	{path: "system qos", words: "service-policy type network-qos", says: "all ports: buffers are divided " +
-		"anew, packets are lost"},
+	{path: "system qos", words: "service-policy type network-qos", says: "all ports: buffers are divided anew, packets are lost"},
 	{path: "system qos", words: "service-policy type queuing", says: "all ports lose packets for a moment",
 		from: ciscoQueuing},
-	{path: "interface", words: "service-policy type queuing", says: "ports of its type lose packets for a " +
-		"moment", from: ciscoQueuing},
+	{path: "interface", words: "service-policy type queuing", says: "ports of its type lose packets for a moment", from: ciscoQueuing},
 	{path: "policy-map type queuing/class", says: "ports with the policy lose packets for a moment",
 		from: ciscoQueuing},
-	{path: "policy-map type queuing", says: "ports with the policy lose packets for a moment",
-		from: ciscoQueuing},
-	{path: "policy-map type network-qos/class", says: "all ports: buffers are divided anew, packets are " +
-		"lost"},
+	{path: "policy-map type queuing", says: "ports with the policy lose packets for a moment", from: ciscoQueuing},
+	{path: "policy-map type network-qos/class", says: "all ports: buffers are divided anew, packets are lost"},
 	{path: "interface", words: "service-policy type qos", says: "packets change class, none is lost"},
 	{path: "policy-map type qos/class", says: "packets change class, none is lost"},
 	{path: "class-map type qos", says: "packets change class, none is lost"},
@@ -49,13 +42,11 @@ var nxosEffects = []effect{
 	{path: "interface", words: "channel-group", says: "the port leaves its channel or joins one"},
 	{path: "interface", words: "+shutdown", says: "what the port carries"},
 	{words: "ip load-sharing", says: "flows change their ways once"},
-	{path: "vpc domain", words: "peer-keepalive", says: "the session of the pair, and its channels",
-		instead: true},
+	{path: "vpc domain", words: "peer-keepalive", says: "the session of the pair, and its channels", instead: true},
 	{words: "hardware profile dlb", says: "takes effect with the next reload"},
 	{path: "router bgp", words: "router-id", says: "all BGP sessions"},
 	{path: "router bgp/neighbor", words: "remote-as", says: "the session with this neighbour", instead: true},
-	{path: "router bgp/address-family", words: "redistribute direct", says: "all neighbours are told other " +
-		"routes", instead: true},
+	{path: "router bgp/address-family", words: "redistribute direct", says: "all neighbours are told other routes", instead: true},
 	{path: "router bgp/address-family", words: "maximum-paths", says: "routes are chosen anew"},
 	{path: "router bgp", words: "bestpath", says: "routes are chosen anew"},
 }
@@ -65,11 +56,9 @@ var eosEffects = []effect{
 	{path: "qos profile", says: "queues of all ports with the profile are set up anew"},
 	{path: "qos profile/tx-queue", says: "queues of all ports with the profile are set up anew"},
 	{path: "qos profile/uc-tx-queue", says: "queues of all ports with the profile are set up anew"},
-	{path: "platform trident mmu queue profile", says: "buffers of all ports with the profile are divided " +
-		"anew, packets are lost"},
+	{path: "platform trident mmu queue profile", says: "buffers of all ports with the profile are divided anew, packets are lost"},
 	{words: "platform trident mmu queue profile * apply", says: "buffers are divided anew, packets are lost"},
-	{path: "interface", words: "platform trident mmu", says: "the port's buffers are divided anew, packets " +
-		"are lost"},
+	{path: "interface", words: "platform trident mmu", says: "the port's buffers are divided anew, packets are lost"},
 	{path: "interface", words: "priority-flow-control", says: "PFC of the port; it may go down for a moment"},
 	{path: "interface", words: "qos trust", says: "packets change class, none is lost"},
 	{words: "qos map", says: "packets change class, none is lost"},
@@ -85,8 +74,7 @@ var eosEffects = []effect{
 	{words: "ip load-sharing", says: "flows change their ways once"},
 	{path: "mlag configuration", says: "the session of the pair, and its channels", instead: true},
 	{path: "router bgp", words: "router-id", says: "all BGP sessions"},
-	{path: "router bgp", words: "neighbor * remote-as", says: "the session with this neighbour",
-		instead: true},
+	{path: "router bgp", words: "neighbor * remote-as", says: "the session with this neighbour", instead: true},
 	{path: "router bgp", words: "redistribute connected", says: "all neighbours are told other routes",
 		instead: true},
 	{path: "router bgp", words: "maximum-paths", says: "routes are chosen anew"},
@@ -96,14 +84,10 @@ var frrEffects = []effect{
 	{path: "interface", words: "ip address", says: "routes and sessions over the port", instead: true},
 	{path: "interface", words: "+shutdown", says: "what the port carries"},
 	{path: "router bgp", words: "bgp router-id", says: "all BGP sessions"},
-	{path: "router bgp", words: "neighbor * remote-as", says: "the session with this neighbour",
-		instead: true},
-	{path: "router bgp", words: "neighbor * timers", says: "nothing until the session is reset",
-		instead: true},
-	{path: "router bgp", words: "bgp ebgp-requires-policy", says: "neighbours of the device's own that " +
-		"have no policies take and tell routes, too"},
-	{path: "router bgp/address-family", words: "redistribute connected", says: "all neighbours are told " +
-		"other routes", instead: true},
+	{path: "router bgp", words: "neighbor * remote-as", says: "the session with this neighbour", instead: true},
+	{path: "router bgp", words: "neighbor * timers", says: "nothing until the session is reset", instead: true},
+	{path: "router bgp", words: "bgp ebgp-requires-policy", says: "neighbours of the device's own that have no policies take and tell routes, too"},
+	{path: "router bgp/address-family", words: "redistribute connected", says: "all neighbours are told other routes", instead: true},
 	{path: "router bgp/address-family", words: "maximum-paths", says: "routes are chosen anew"},
 	{path: "router bgp", words: "bgp bestpath", says: "routes are chosen anew"},
 }
@@ -120,16 +104,13 @@ var nvueEffects = []effect{
 		from: cumulus5},
 	{words: "nv * interface * bond", says: "the port leaves its bond or joins one"},
 	{words: "nv * qos traffic-pool", says: "buffers are divided anew, packets may be lost", from: cumulus5},
-	{words: "nv * qos advance-buffer-config", says: "buffers are divided anew, packets may be lost",
-		from: cumulus5},
-	{words: "nv * qos pfc *", says: "buffers of all ports with the profile are divided anew, packets may " +
-		"be lost", from: cumulus5},
+	{words: "nv * qos advance-buffer-config", says: "buffers are divided anew, packets may be lost", from: cumulus5},
+	{words: "nv * qos pfc *", says: "buffers of all ports with the profile are divided anew, packets may be lost", from: cumulus5},
 	{words: "nv * qos roce", says: "queues and buffers of all ports are set up anew, packets may be lost",
 		from: cumulus5},
 	{words: "nv * qos mapping", says: "packets change class, none is lost", from: cumulus5},
 	{words: "nv * qos egress-scheduler", says: "queues are scheduled anew, none is lost", from: cumulus5},
 	{words: "nv * system forwarding hash-seed", says: "flows change their ways once"},
 	{words: "nv * router bgp router-id", says: "all BGP sessions", instead: true},
-	{words: "nv * vrf * router bgp neighbor * remote-as", says: "the session with this neighbour",
-		instead: true},
+	{words: "nv * vrf * router bgp neighbor * remote-as", says: "the session with this neighbour", instead: true},
 }

@@ -12,9 +12,7 @@ func activated(run, want []*node) {
 	for _, w := range want {
 		r := find(run, w.text)
 		if begins(w.text, "router bgp") && datacenter {
-			w.kids = slices.DeleteFunc(w.kids, func(k *node) bool {
-				return k.text == "no bgp ebgp-requires-policy"
-			})
+			w.kids = slices.DeleteFunc(w.kids, func(k *node) bool { return k.text == "no bgp ebgp-requires-policy" })
 		}
 		if !begins(w.text, "router bgp") || r == nil || find(r.kids, "no bgp default ipv4-unicast") == nil {
 			continue

@@ -59,8 +59,7 @@ type taking struct {
 	gone  []string // what those begin with
 }
 
-var grammars = map[swconf.OS]*grammar{swconf.NXOS: &nxos, swconf.EOS: &eos, swconf.FRR: &frr,
-	swconf.NVUE: &nvue}
+var grammars = map[swconf.OS]*grammar{swconf.NXOS: &nxos, swconf.EOS: &eos, swconf.FRR: &frr, swconf.NVUE: &nvue}
 
 // begins reports whether a line begins with words, no matter whether it is negated.
 func begins(line, words string) bool {
@@ -69,8 +68,7 @@ func begins(line, words string) bool {
 		return false
 	}
 	for i, w := range want {
-		if head, any := strings.CutSuffix(w, "*"); w != have[i] && !(any && strings.HasPrefix(have[i],
-			head)) {
+		if head, any := strings.CutSuffix(w, "*"); w != have[i] && !(any && strings.HasPrefix(have[i], head)) {
 			return false
 		}
 	}
@@ -112,8 +110,7 @@ func (g *grammar) singular(path []string, line string) *command {
 
 // fits reports whether a line is the command, or its no.
 func (c *command) fits(line string) bool {
-	return begins(line, c.words) &&
-		(!c.exact || len(strings.Fields(bare(line))) == len(strings.Fields(c.words)))
+	return begins(line, c.words) && (!c.exact || len(strings.Fields(bare(line))) == len(strings.Fields(c.words)))
 }
 
 // interrupts is what a line does to traffic while it is taken, or nil.

@@ -13,13 +13,8 @@ func (m *Merge) lines(file string, running []byte, rendered string, g *grammar, 
 	if err != nil {
 		return err
 	}
-	if odd := slices.IndexFunc(run, func(n *node) bool {
-		return g.every != "" && !begins(n.text,
-			g.every)
-	}); odd >= 0 {
-		return &Refused{file, run[odd].line, fmt.Sprintf("does not begin with %s: --onto takes what the "+
-			"device "+
-			"prints as commands (%s)", g.every, g.printed)}
+	if odd := slices.IndexFunc(run, func(n *node) bool { return g.every != "" && !begins(n.text, g.every) }); odd >= 0 {
+		return &Refused{file, run[odd].line, fmt.Sprintf("does not begin with %s: --onto takes what the device prints as commands (%s)", g.every, g.printed)}
 	}
 	want, err := tree("rendered", []byte(rendered))
 	if err != nil {
@@ -201,8 +196,7 @@ func (x *merger) put(path []string, run, w *node, before string) (*node, error) 
 // ports are in.
 func (x *merger) alike(run, r, w *node) error {
 	if begins(w.text, "route-map") && len(w.kids) == 0 && len(r.kids) > 0 {
-		return &Refused{x.file, r.kids[0].line, fmt.Sprintf("%q filters in %s, and the fabric's of that "+
-			"name does not: rename yours", r.kids[0].text, r.text)}
+		return &Refused{x.file, r.kids[0].line, fmt.Sprintf("%q filters in %s, and the fabric's of that name does not: rename yours", r.kids[0].text, r.text)}
 	}
 	id, ok := strings.CutPrefix(w.text, "vlan ")
 	if !ok {
@@ -211,8 +205,7 @@ func (x *merger) alike(run, r, w *node) error {
 	for _, port := range run.kids {
 		if begins(port.text, "interface") && !x.ours[port.text] {
 			if in := find(port.kids, "switchport access vlan "+id); in != nil {
-				x.remark(in.line, "%s is in VLAN %s, which the fabric's ports are put in, too",
-					port.text[10:], id)
+				x.remark(in.line, "%s is in VLAN %s, which the fabric's ports are put in, too", port.text[10:], id)
 			}
 		}
 	}
@@ -231,12 +224,10 @@ func (x *merger) clash(path []string, run, w *node) error {
 			if begins(r.text, "vpc domain") {
 				what = "a switch is in one, and another takes all of its pairs' channels down"
 			}
-			return &Refused{x.file, r.line, fmt.Sprintf("is %q, and the fabric's is %q: %s; take it out by "+
-				"hand and render again", r.text, w.text, what)}
+			return &Refused{x.file, r.line, fmt.Sprintf("is %q, and the fabric's is %q: %s; take it out by hand and render again", r.text, w.text, what)}
 		case len(path) == 0 && begins(w.text, "route-map") && begins(r.text, "route-map") &&
 			strings.Fields(r.text)[1] == strings.Fields(w.text)[1] && find(x.wants, r.text) == nil:
-			return &Refused{x.file, r.line, fmt.Sprintf("has %s, and the fabric has one of that name: "+
-				"rename yours", r.text)}
+			return &Refused{x.file, r.line, fmt.Sprintf("has %s, and the fabric has one of that name: rename yours", r.text)}
 		case len(path) == 0 && slices.ContainsFunc(x.g.named, func(p string) bool {
 			return begins(w.text, p) && begins(r.text, p)
 		}) && last(r.text) == last(w.text):
@@ -266,9 +257,7 @@ func (x *merger) broken(path []string, run, w *node) error {
 			}
 		}
 		if parts(has, name) || parts(name, has) {
-			return &Refused{x.file, r.line, fmt.Sprintf("has %s, and the fabric cables %s: a port is whole "+
-				"or broken out, not both; break it out as the fabric has it, or give the switch's type in "+
-				"the scenario, and render again", has, name)}
+			return &Refused{x.file, r.line, fmt.Sprintf("has %s, and the fabric cables %s: a port is whole or broken out, not both; break it out as the fabric has it, or give the switch's type in the scenario, and render again", has, name)}
 		}
 	}
 	return nil
@@ -286,8 +275,7 @@ func parts(part, whole string) bool {
 func (x *merger) stays(path []string, run *node, want []*node) {
 	for _, r := range run.kids {
 		if x.g.leaf != nil && !slices.ContainsFunc(want, func(w *node) bool {
-			return begins(w.text,
-				strings.Join(strings.Fields(r.text)[:min(4, len(strings.Fields(r.text)))], " "))
+			return begins(w.text, strings.Join(strings.Fields(r.text)[:min(4, len(strings.Fields(r.text)))], " "))
 		}) {
 			continue // a port that the fabric does not have
 		}
@@ -345,9 +333,7 @@ func (x *merger) taken(path []string, run *node, want []*node) (out []taking) {
 			return begins(n.text, t.words) && (n.text == t.words || !strings.HasPrefix(t.words, "no ") &&
 				t.words != "switchport")
 		}
-		typed := slices.ContainsFunc(want, func(w *node) bool {
-			return of(w) && find(run.kids, w.text) == nil
-		})
+		typed := slices.ContainsFunc(want, func(w *node) bool { return of(w) && find(run.kids, w.text) == nil })
 		gone := slices.ContainsFunc(run.kids, func(r *node) bool {
 			c := x.g.singular(path, r.text)
 			return of(r) && find(want, r.text) == nil && c != nil && c.alone

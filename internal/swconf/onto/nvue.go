@@ -68,8 +68,7 @@ func nvueLeaf(line string) *command {
 	c.alone = words[2] == "qos" && (words[3] == "roce" || n > 5) ||
 		words[2] == "interface" && n > 4 && words[4] == "qos" ||
 		slices.Contains([]string{"bridge domain", "ip vrf", "evpn multihoming", "bond mlag"}, at)
-	list := slices.Contains(lists,
-		words[n-2]) && !(words[n-2] == "switch-priority" && slices.Contains(words, "dscp"))
+	list := slices.Contains(lists, words[n-2]) && !(words[n-2] == "switch-priority" && slices.Contains(words, "dscp"))
 	switch {
 	case at == "bond member": // of another interface, and the fabric decides about its ports
 		c.alone, c.of, c.words = true, words[n-1], line

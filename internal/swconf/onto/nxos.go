@@ -56,8 +56,7 @@ var nxos = grammar{
 	management: []string{"interface mgmt0", "vrf context management", "line", "username", "aaa", "ssh",
 		"snmp-server"},
 	outOfBand: "interface mgmt0",
-	risky: []string{"switchport", "ip address", "vrf member", "shutdown", "channel-group", "switchport " +
-		"access",
+	risky: []string{"switchport", "ip address", "vrf member", "shutdown", "channel-group", "switchport access",
 		"switchport mode", "speed"},
 	bears: []command{{path: "interface", words: "ip access-group"},
 		{path: "interface", words: "ip port access-group"},

@@ -46,8 +46,7 @@ var keeps = map[swconf.OS]string{
 	swconf.EOS:   "what is typed runs and is not saved: copy running-config startup-config, once it holds",
 	swconf.FRR:   "what is typed runs and is not saved: write memory, once it holds",
 	swconf.SONiC: "config apply-patch FILE runs it, config save -y keeps it, once it holds",
-	swconf.NVUE: "nv config apply --confirm takes it back unless you confirm; nv config save keeps it " +
-		"where auto-save is off",
+	swconf.NVUE:  "nv config apply --confirm takes it back unless you confirm; nv config save keeps it where auto-save is off",
 }
 
 // Refused is a merge that is not done: where, why, and what would do.
@@ -103,8 +102,7 @@ func (m *Merge) unknown(file string, has *swconf.Config) {
 		case i < most:
 			m.Remarks = append(m.Remarks, fmt.Sprintf("%s%q is not understood, and stays", at, u.Text))
 		case i == most:
-			m.Remarks = append(m.Remarks, fmt.Sprintf("%sand %d more lines, from here on, are not "+
-				"understood, and stay", at, len(has.Unknown)-i))
+			m.Remarks = append(m.Remarks, fmt.Sprintf("%sand %d more lines, from here on, are not understood, and stay", at, len(has.Unknown)-i))
 		}
 	}
 }
@@ -151,6 +149,5 @@ func (m *Merge) missed(file string, f *fact) error {
 	if n := f.at.Line; n > 0 && n <= len(m.origin) {
 		line = m.origin[n-1]
 	}
-	return &Refused{file, line, fmt.Sprintf("with the steps taken the %s would still not be the fabric's "+
-		"(%s): take out by hand what says so, and render again", f.what, named(f.says))}
+	return &Refused{file, line, fmt.Sprintf("with the steps taken the %s would still not be the fabric's (%s): take out by hand what says so, and render again", f.what, named(f.says))}
 }

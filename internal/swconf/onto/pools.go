@@ -23,10 +23,7 @@ func (p *patcher) pools(was map[string]string) error {
 				continue
 			}
 			if by := p.users(name); len(by) > 0 {
-				return &Refused{p.file, 0, fmt.Sprintf("BUFFER_POOL %s is %s and the fabric's is %s, and "+
-					"BUFFER_PROFILE %s of %s is in it with a %s: a pool has one mode, and ports that the "+
-					"fabric does not have would lose their buffers; give all ports to the fabric, or take "+
-					"thresholds of the pool's kind in the scenario", pool, was[pool], mode, name,
+				return &Refused{p.file, 0, fmt.Sprintf("BUFFER_POOL %s is %s and the fabric's is %s, and BUFFER_PROFILE %s of %s is in it with a %s: a pool has one mode, and ports that the fabric does not have would lose their buffers; give all ports to the fabric, or take thresholds of the pool's kind in the scenario", pool, was[pool], mode, name,
 					several(by), wrong)}
 			}
 			p.take("BUFFER_PROFILE", name)
@@ -90,8 +87,7 @@ func (p *patcher) bound() {
 		list, _ := fields["ports"].([]any)
 		for _, one := range list {
 			if port, _ := one.(string); p.ports[port] {
-				p.Remarks = append(p.Remarks, fmt.Sprintf("%s: ACL_TABLE %s stays at %s and may hold up the "+
-					"fabric's packets", p.file, table, port))
+				p.Remarks = append(p.Remarks, fmt.Sprintf("%s: ACL_TABLE %s stays at %s and may hold up the fabric's packets", p.file, table, port))
 			}
 		}
 	}

@@ -22,9 +22,7 @@ func (x *merger) sources() error {
 			continue
 		}
 		if by := speaker(x.all, name); by != nil {
-			return &Refused{x.file, by.line, fmt.Sprintf("(%s) speaks from %s, which would lose its %s "+
-				"(line %d): who waits for that address is cut off; give %s another source, or say with "+
-				"--in-band that you reach the device otherwise", by.text, name, s.Was, s.Line, by.text)}
+			return &Refused{x.file, by.line, fmt.Sprintf("(%s) speaks from %s, which would lose its %s (line %d): who waits for that address is cut off; give %s another source, or say with --in-band that you reach the device otherwise", by.text, name, s.Was, s.Line, by.text)}
 		}
 	}
 	return nil

@@ -36,14 +36,12 @@ var ranged = map[string]bool{"BUFFER_PG": true, "BUFFER_QUEUE": true, "QUEUE": t
 var (
 	deviceTables = map[string]bool{"DEVICE_METADATA": true, "MGMT_INTERFACE": true, "MGMT_PORT": true,
 		"MGMT_VRF_CONFIG": true}
-	devicePort = map[string]bool{"lanes": true, "alias": true, "index": true, "parent_port": true,
-		"role": true}
+	devicePort = map[string]bool{"lanes": true, "alias": true, "index": true, "parent_port": true, "role": true}
 )
 
 // tableEffects are the interruptions by changes in tables (SONiC's configuration manual; losses from memory).
 var tableEffects = map[string]string{
-	"BUFFER_POOL": "buffers are divided anew, packets may be lost", "BUFFER_PROFILE": "buffers are divided " +
-		"anew, packets may be lost", "BUFFER_PG": "the port's buffers are divided anew, packets may be lost",
+	"BUFFER_POOL": "buffers are divided anew, packets may be lost", "BUFFER_PROFILE": "buffers are divided anew, packets may be lost", "BUFFER_PG": "the port's buffers are divided anew, packets may be lost",
 	"BUFFER_QUEUE": "the port's buffers are divided anew, packets may be lost",
 	"QUEUE":        "the queue is scheduled anew", "PORT_QOS_MAP": "packets change class; PFC of the port",
 	"DSCP_TO_TC_MAP": "packets change class, none is lost", "INTERFACE": "routes and sessions over the port",
@@ -75,14 +73,11 @@ func (m *Merge) tables(file string, running []byte, rendered string, opt Options
 	}
 	if _, of := p.run["asic0"]; of {
 		return &Refused{file, 0,
-			"holds the databases of several ASICs, each of which has its own: give the " +
-				"text of the one whose ports the fabric cables (an object of tables, as below asic0)"}
+			"holds the databases of several ASICs, each of which has its own: give the text of the one whose ports the fabric cables (an object of tables, as below asic0)"}
 	}
 	for name := range p.want["PORT"] {
 		if p.ports[name] = true; p.run["PORT"][name] == nil {
-			return &Refused{file, 0, fmt.Sprintf("has no %s, which the fabric cables: lanes are the "+
-				"device's "+
-				"to say (break the port out, or render for its ports)", name)}
+			return &Refused{file, 0, fmt.Sprintf("has no %s, which the fabric cables: lanes are the device's to say (break the port out, or render for its ports)", name)}
 		}
 	}
 	before, modes := p.run.fields(), p.run.modes()
@@ -135,8 +130,7 @@ func (p *patcher) number() error {
 	has := text(p.run["DEVICE_METADATA"]["localhost"], "bgp_asn")
 	if asked := text(p.want["DEVICE_METADATA"]["localhost"], "bgp_asn"); asked != "" && asked != has &&
 		!slices.Contains([]string{"", "None", "null"}, has) {
-		return &Refused{p.file, 0, fmt.Sprintf("DEVICE_METADATA localhost has bgp_asn %s, and the fabric's "+
-			"is %s: another AS number takes all sessions down; take it out by hand and render again", has,
+		return &Refused{p.file, 0, fmt.Sprintf("DEVICE_METADATA localhost has bgp_asn %s, and the fabric's is %s: another AS number takes all sessions down; take it out by hand and render again", has,
 			asked)}
 	}
 	return nil
@@ -232,8 +226,7 @@ func (p *patcher) contradicting(table string) {
 		var left []string
 		against := false
 		for _, port := range strings.Split(names, ",") {
-			if p.ports[port] && (ranged[table] ||
-				table == "INTERFACE" && p.elsewhere(port, rest)) {
+			if p.ports[port] && (ranged[table] || table == "INTERFACE" && p.elsewhere(port, rest)) {
 				against = true
 			} else {
 				left = append(left, port)
@@ -336,9 +329,7 @@ func (p *patcher) reachable() error {
 	}
 	for _, s := range p.Steps {
 		if s.Remove && (s.Path[0] == "INTERFACE" || s.Path[0] == "VLAN_MEMBER") {
-			return &Refused{p.file, 0, fmt.Sprintf("%s would go, and MGMT_INTERFACE has no address: if the "+
-				"device is managed over it nobody reaches it afterwards; --in-band says that you do, over a "+
-				"console for example", strings.Join(s.Path, "|"))}
+			return &Refused{p.file, 0, fmt.Sprintf("%s would go, and MGMT_INTERFACE has no address: if the device is managed over it nobody reaches it afterwards; --in-band says that you do, over a console for example", strings.Join(s.Path, "|"))}
 		}
 	}
 	return nil

@@ -67,8 +67,7 @@ func (r *reader) asics(root *node) (*swconf.Config, error) {
 		join(out, c, key, of.at, chip)
 	}
 	if chips > 1 {
-		out.Apart = append(out.Apart, swconf.Say(fmt.Sprintf("%d ASICs, each with packet memory, queues "+
-			"and routes of its own, are one switch here", chips), root.at))
+		out.Apart = append(out.Apart, swconf.Say(fmt.Sprintf("%d ASICs, each with packet memory, queues and routes of its own, are one switch here", chips), root.at))
 	}
 	out.Room(root.at, len(out.Ports))
 	return out, out.Over()

@@ -78,14 +78,12 @@ func (n *node) hash() *node {
 // other says what a text is that is JSON and not one switch's tables, or "".
 func other(root *node) string {
 	switch {
-	case root.kind == '[' && len(root.kids) > 0 && root.kids[0].get("op") != nil &&
-		root.kids[0].get("path") != nil:
+	case root.kind == '[' && len(root.kids) > 0 && root.kids[0].get("op") != nil && root.kids[0].get("path") != nil:
 		return "is a JSON patch, which changes a configuration: apply it to its config_db.json first"
 	case root.kind == '[' && len(root.kids) > 0 && root.kids[0].get("OP") != nil:
 		return "is a list of rows for swssconfig, which go past CONFIG_DB: give config_db.json"
 	case root.kind == '[' && len(root.kids) > 0 && root.kids[0].object():
-		return "is a list of tables (a configlet), each of which is added to what a switch has: give the " +
-			"switch's config_db.json, or one object of tables"
+		return "is a list of tables (a configlet), each of which is added to what a switch has: give the switch's config_db.json, or one object of tables"
 	case !root.object():
 		return "is no object of tables, as config_db.json is"
 	}

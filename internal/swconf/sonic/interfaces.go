@@ -59,8 +59,7 @@ func (p *parser) readPorts() {
 		}
 		p.admin(port, row)
 		if a := row.get("pfc_asym"); a != nil && p.either(a, "pfc_asym", "on", "off") {
-			p.c.Apart = append(p.c.Apart, swconf.Say(name+" pauses the other end and is not paused by it "+
-				"(pfc_asym)", a.at))
+			p.c.Apart = append(p.c.Apart, swconf.Say(name+" pauses the other end and is not paused by it (pfc_asym)", a.at))
 		}
 		p.ports[name], p.order[name] = port, len(p.c.Ports)
 		p.c.Ports = append(p.c.Ports, port)

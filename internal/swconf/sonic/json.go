@@ -130,8 +130,7 @@ func (r *reader) bad(err error) error {
 	var se *jsontext.SyntacticError
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return r.fail(len(bytes.TrimRight(r.text, " \t\r\n")),
-			"the JSON ends in the middle: is the file cut off?")
+		return r.fail(len(bytes.TrimRight(r.text, " \t\r\n")), "the JSON ends in the middle: is the file cut off?")
 	case errors.As(err, &se):
 		return r.fail(int(se.ByteOffset), "is not JSON: %s", strings.TrimPrefix(se.Err.Error(), "jsontext: "))
 	}
@@ -272,8 +271,7 @@ func (r *reader) key(n *node, keys, kids int) error {
 }
 
 func saidTwice(key string, old *node) string {
-	return fmt.Sprintf("the key %q stands twice, first on line %d: readers keep one of them and lose "+
-		"the other", shortened(key), old.at.Line)
+	return fmt.Sprintf("the key %q stands twice, first on line %d: readers keep one of them and lose the other", shortened(key), old.at.Line)
 }
 
 // shortened cuts a key, which may be a list of all ports.

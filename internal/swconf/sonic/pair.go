@@ -14,8 +14,7 @@ const peerVLAN = 4094
 // the two has for itself.
 func pair(s *design.Switch, put putter) {
 	name := fmt.Sprintf("PortChannel%d", design.PeerChannel)
-	put("PORTCHANNEL", name, row{"admin_status": "up", "mtu": fmt.Sprint(int64(s.Spec.MTU)),
-		"min_links": "1"})
+	put("PORTCHANNEL", name, row{"admin_status": "up", "mtu": fmt.Sprint(int64(s.Spec.MTU)), "min_links": "1"})
 	for _, v := range s.VLANs {
 		put("VLAN_MEMBER", fmt.Sprintf("Vlan%d|%s", v.ID, name), row{"tagging_mode": "tagged"})
 	}

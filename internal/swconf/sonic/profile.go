@@ -52,10 +52,7 @@ type Outlet struct {
 type NoProfile struct{ Switch string }
 
 func (e *NoProfile) Error() string {
-	return e.Switch + " in sonic: nobody said what switch it is, and lanes and names of ports differ from " +
-		"model to model; accepted: --hwsku NAME (railyard models lists them), --profile with a device's " +
-		"port_config.ini, platform.json with hwsku.json, config_db.json or the folder that has them, or a " +
-		"model in fabric.types of the scenario that is one of theirs"
+	return e.Switch + " in sonic: nobody said what switch it is, and lanes and names of ports differ from model to model; accepted: --hwsku NAME (railyard models lists them), --profile with a device's port_config.ini, platform.json with hwsku.json, config_db.json or the folder that has them, or a model in fabric.types of the scenario that is one of theirs"
 }
 
 // Bounds of a profile: no chip that is sold has more lanes, and lanes are numbered from 0 with gaps.
@@ -189,9 +186,7 @@ func lanesOf(at swconf.Place, text string) (lanes []int, err error) {
 	for word := range strings.SplitSeq(strings.TrimSuffix(text, ","), ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(word))
 		if err != nil || n < 0 || n > mostLane {
-			return nil, fault(at, "lanes %q: %q is no lane; accepted: whole numbers from 0 to %d with "+
-				"commas "+
-				"between them", clip(text), clip(word), mostLane)
+			return nil, fault(at, "lanes %q: %q is no lane; accepted: whole numbers from 0 to %d with commas between them", clip(text), clip(word), mostLane)
 		}
 		if slices.Contains(lanes, n) {
 			return nil, fault(at, "lanes %q: lane %d stands twice", clip(text), n)

@@ -168,13 +168,8 @@ func (f *fitting) deal() error {
 	for i := range f.p.Cages {
 		for k := range f.p.Cages[i].Modes {
 			m := &f.p.Cages[i].Modes[k]
-			if slices.ContainsFunc(m.Ports, func(o Outlet) bool {
-				return slices.Contains(o.Speeds,
-					u.speed)
-			}) {
-				return f.refuse(u, "the switch has %s, and %v has no port left for this one: %s, of which "+
-					"the "+
-					"first can be: %s", unit.Plural(len(f.uses), "cable"), f.p,
+			if slices.ContainsFunc(m.Ports, func(o Outlet) bool { return slices.Contains(o.Speeds, u.speed) }) {
+				return f.refuse(u, "the switch has %s, and %v has no port left for this one: %s, of which the first can be: %s", unit.Plural(len(f.uses), "cable"), f.p,
 					unit.Plural(len(f.p.Cages), "jack"), f.p.Cages[0].modes())
 			}
 		}
@@ -297,9 +292,7 @@ func (f *fitting) together() error {
 		aliases[o.Alias] = o
 		for _, l := range o.Lanes {
 			if old := lanes[l]; old != nil {
-				return fault(o.at, "lane %d of %s is one of %s's (line %d) as well, and both are used: a "+
-					"lane "+
-					"goes to one port", l, o.Name, old.Name, old.at.Line)
+				return fault(o.at, "lane %d of %s is one of %s's (line %d) as well, and both are used: a lane goes to one port", l, o.Name, old.Name, old.at.Line)
 			}
 			lanes[l] = o
 		}

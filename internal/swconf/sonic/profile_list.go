@@ -83,9 +83,7 @@ func outlet(at swconf.Place, heads []string, cells []cell) (Outlet, error) {
 	o := Outlet{Index: -1, at: at}
 	for _, need := range []string{"name", "lanes"} {
 		if i := slices.Index(heads, need); i < 0 || i >= len(cells) {
-			return o, fault(at, "has no %s; columns are %s (the line that begins with # and has the word "+
-				"name "+
-				"says which)", need, strings.Join(heads, ", "))
+			return o, fault(at, "has no %s; columns are %s (the line that begins with # and has the word name says which)", need, strings.Join(heads, ", "))
 		}
 	}
 	if len(cells) > len(heads) {
@@ -94,8 +92,7 @@ func outlet(at swconf.Place, heads []string, cells []cell) (Outlet, error) {
 			strings.Join(heads, ", "))
 	}
 	for i, c := range cells {
-		if err := o.set(swconf.Place{File: at.File, Line: at.Line, Col: c.col}, heads[i],
-			c.text); err != nil {
+		if err := o.set(swconf.Place{File: at.File, Line: at.Line, Col: c.col}, heads[i], c.text); err != nil {
 			return o, err
 		}
 	}
@@ -224,8 +221,7 @@ func document(file string, text []byte) (*node, error) {
 		return nil, err
 	}
 	if !root.object() {
-		return nil, &cli.SyntaxError{File: file, Line: 1, Col: 1, Msg: "is no object, as SONiC's JSON " +
-			"files are"}
+		return nil, &cli.SyntaxError{File: file, Line: 1, Col: 1, Msg: "is no object, as SONiC's JSON files are"}
 	}
 	return root, nil
 }

@@ -29,8 +29,7 @@ func Platform(file string, text []byte, skuFile string, sku []byte) (*Profile, e
 		file string
 	}{{all, file}, {now, skuFile}} {
 		if !x.n.object() {
-			return nil, &cli.SyntaxError{File: x.file, Line: 1, Col: 1, Msg: "has no interfaces: the " +
-				"object of ports that platform.json and hwsku.json have"}
+			return nil, &cli.SyntaxError{File: x.file, Line: 1, Col: 1, Msg: "has no interfaces: the object of ports that platform.json and hwsku.json have"}
 		}
 	}
 	p := &Profile{From: file}
@@ -89,8 +88,7 @@ func cage(name string, row, now *node) (Cage, error) {
 	c.Index = indexes[0]
 	modes := row.get("breakout_modes")
 	if !modes.object() || len(modes.keys) == 0 {
-		return c, fault(row.at, `interfaces.%s.breakout_modes is no object such as {"1x400G": ["etp1"]}`,
-			name)
+		return c, fault(row.at, `interfaces.%s.breakout_modes is no object such as {"1x400G": ["etp1"]}`, name)
 	}
 	for i, text := range modes.keys {
 		m, err := c.mode(text, modes.kids[i], lanes, indexes)
@@ -150,8 +148,7 @@ func (c *Cage) choose(said, all *node, texts []string, lanes int) error {
 
 // brokenOut is a part of a mode: 4x100G[50G](4) is four ports of 100 or 50 Gbit/s on four lanes. Some devices
 // say the lanes first, which SONiC takes as well.
-var brokenOut = regexp.MustCompile(
-	`^(\d{1,4})x(\d{1,7}G?)(?:\((\d{1,3})\))?(?:\[([\dG, ]*)\])?(?:\((\d{1,3})\))?$`)
+var brokenOut = regexp.MustCompile(`^(\d{1,4})x(\d{1,7}G?)(?:\((\d{1,3})\))?(?:\[([\dG, ]*)\])?(?:\((\d{1,3})\))?$`)
 
 // part is one of a mode's parts.
 type part struct {
@@ -212,8 +209,7 @@ func (c *Cage) mode(text string, aliases *node, lanes, indexes []int) (Mode, err
 	m := Mode{Text: text}
 	list, ok := parts(text, len(lanes))
 	if !ok {
-		return m, fault(aliases.at, "interfaces.%s.breakout_modes: %q is no mode of %s; accepted: such as "+
-			"1x400G, 2x200G[100G], 4x25G(4), 4x100G(4)+1x400G(4)", c.Name, clip(text),
+		return m, fault(aliases.at, "interfaces.%s.breakout_modes: %q is no mode of %s; accepted: such as 1x400G, 2x200G[100G], 4x25G(4), 4x100G(4)+1x400G(4)", c.Name, clip(text),
 			unit.Plural(len(lanes), "lane"))
 	}
 	count := 0
@@ -221,9 +217,7 @@ func (c *Cage) mode(text string, aliases *node, lanes, indexes []int) (Mode, err
 		count += x.ports
 	}
 	if aliases.kind != '[' || len(aliases.kids) < count {
-		return m, fault(aliases.at, "interfaces.%s.breakout_modes.%s needs a list of %s, for what is "+
-			"printed "+
-			"beside them", c.Name, text, unit.Plural(count, "name"))
+		return m, fault(aliases.at, "interfaces.%s.breakout_modes.%s needs a list of %s, for what is printed beside them", c.Name, text, unit.Plural(count, "name"))
 	}
 	var names []string
 	for _, a := range aliases.kids {

@@ -62,8 +62,7 @@ func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
 	}
 	files := []design.File{{Path: s.Name + "/config_db.json", Text: b.String()}}
 	if s.Routed() {
-		files = append(files,
-			design.File{Path: s.Name + "/frr.conf", Text: frr.Config(d, s, false)})
+		files = append(files, design.File{Path: s.Name + "/frr.conf", Text: frr.Config(d, s, false)})
 	}
 	return files, nil
 }
@@ -102,8 +101,7 @@ func fits(d *design.Design, s *design.Switch) error {
 		}
 	}
 	if need := reserved(s); need >= spec.Buffer {
-		return no("the headroom of %s, %v by SONiC's calculation, leaves nothing of the buffer of %v "+
-			"(switch.buffer) to share", unit.Plural(len(s.Ports), "port"), need, spec.Buffer)
+		return no("the headroom of %s, %v by SONiC's calculation, leaves nothing of the buffer of %v (switch.buffer) to share", unit.Plural(len(s.Ports), "port"), need, spec.Buffer)
 	}
 	if err := trims(s); err != nil {
 		return no("%v", err)
@@ -114,8 +112,7 @@ func fits(d *design.Design, s *design.Switch) error {
 	if w := spec.Watchdog; w.On && (w.Detect < 100*unit.Millisecond || w.Detect > 5000*unit.Millisecond ||
 		w.Restore < 100*unit.Millisecond || w.Restore > 60*unit.Second || w.Poll > 3*unit.Second ||
 		w.Poll < 100*unit.Millisecond) {
-		return no("a watchdog of %v, %v, %v; detection is 100ms to 5s, restoration 100ms to 60s, polling "+
-			"100ms to 3s", w.Poll, w.Detect, w.Restore)
+		return no("a watchdog of %v, %v, %v; detection is 100ms to 5s, restoration 100ms to 60s, polling 100ms to 3s", w.Poll, w.Detect, w.Restore)
 	}
 	return nil
 }
@@ -235,8 +232,7 @@ func profiles(s *design.Switch, put putter) {
 		}
 		put("BUFFER_POOL", name, row{"type": "ingress", "mode": mode, "size": fmt.Sprint(int64(size))})
 	}
-	put("BUFFER_POOL", egress, row{"type": "egress", "mode": "dynamic",
-		"size": fmt.Sprint(int64(spec.Buffer))})
+	put("BUFFER_POOL", egress, row{"type": "egress", "mode": "dynamic", "size": fmt.Sprint(int64(spec.Buffer))})
 	stockProfiles(spec, put)
 }
 
@@ -293,8 +289,7 @@ func groupProfiles(s *design.Switch, i int) map[string]unit.Bytes {
 
 // groupRow is such a profile.
 func groupRow(k *queue.Class, headroom unit.Bytes) row {
-	r := row{"pool": poolOf(k), "size": "0", "xoff": fmt.Sprint(int64(headroom)),
-		"xon": fmt.Sprint(int64(k.XOn))}
+	r := row{"pool": poolOf(k), "size": "0", "xoff": fmt.Sprint(int64(headroom)), "xon": fmt.Sprint(int64(k.XOn))}
 	if k.XOnOffset > 0 {
 		r["xon_offset"] = fmt.Sprint(int64(k.XOnOffset))
 	}
@@ -325,8 +320,7 @@ func lossyBuffer(k *queue.Class, n string, buffer unit.Bytes, put putter) {
 			"static_th": fmt.Sprint(int64(k.Limit))}))
 	default:
 		e, _ := exponent(k.Alpha)
-		put("BUFFER_PROFILE", "egress_q"+n,
-			action(row{"pool": egress, "size": "0", "dynamic_th": fmt.Sprint(e)}))
+		put("BUFFER_PROFILE", "egress_q"+n, action(row{"pool": egress, "size": "0", "dynamic_th": fmt.Sprint(e)}))
 	}
 }
 
@@ -465,8 +459,7 @@ func vlans(d *design.Design, s *design.Switch, put putter) {
 	}
 	for _, c := range s.Channels() {
 		name := fmt.Sprintf("PortChannel%d", c.Channel)
-		put("PORTCHANNEL", name, row{"admin_status": "up", "mtu": fmt.Sprint(int64(s.Spec.MTU)),
-			"min_links": "1"})
+		put("PORTCHANNEL", name, row{"admin_status": "up", "mtu": fmt.Sprint(int64(s.Spec.MTU)), "min_links": "1"})
 		put("VLAN_MEMBER", fmt.Sprintf("Vlan%d|%s", c.VLAN.ID, name), row{"tagging_mode": "untagged"})
 		if s.Peer != nil {
 			put("MCLAG_INTERFACE", fmt.Sprintf("%d|%s", s.PairID, name), row{"if_type": "PortChannel"})
@@ -488,8 +481,7 @@ func vlans(d *design.Design, s *design.Switch, put putter) {
 		case p.Channel > 0:
 			put("PORTCHANNEL_MEMBER", fmt.Sprintf("PortChannel%d|%s", p.Channel, p.Name), row{})
 		case p.VLAN != nil:
-			put("VLAN_MEMBER", fmt.Sprintf("Vlan%d|%s", p.VLAN.ID, p.Name),
-				row{"tagging_mode": "untagged"})
+			put("VLAN_MEMBER", fmt.Sprintf("Vlan%d|%s", p.VLAN.ID, p.Name), row{"tagging_mode": "untagged"})
 		}
 	}
 	if s.Peer != nil {

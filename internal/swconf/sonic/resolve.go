@@ -272,8 +272,7 @@ func (p *parser) classify(q *swconf.QoS, row *node, queues *[classes]int) (used 
 	if n != nil && row.get("tc_to_queue_map") == nil {
 		swconf.Report(p.c, n.at, swconf.Warning, "queue-default",
 			"DSCPs get traffic classes, and no tc_to_queue_map gives these a queue",
-			"SAI sends all classes to queue 0 where a port has no map: what is paused, marked and scheduled "+
-				"is empty, and all traffic shares one queue",
+			"SAI sends all classes to queue 0 where a port has no map: what is paused, marked and scheduled is empty, and all traffic shares one queue",
 			"name a tc_to_queue_map beside the dscp_to_tc_map")
 	}
 	for _, own := range []struct {
@@ -301,15 +300,12 @@ func (p *parser) classify(q *swconf.QoS, row *node, queues *[classes]int) (used 
 		}
 	})
 	p.marks("802.1p priority", 7, "DOT1P_TO_TC_MAP", row.get("dot1p_to_tc_map"),
-		func(d, tc int, at swconf.Place) {
-			q.COS[d], used = swconf.Say(uint8(queues[tc]), at), used|1<<tc
-		})
+		func(d, tc int, at swconf.Place) { q.COS[d], used = swconf.Say(uint8(queues[tc]), at), used|1<<tc })
 	return used
 }
 
 // marks reads a map of what packets are marked with.
-func (p *parser) marks(what string, most int, table string, n *node,
-	set func(mark, tc int, at swconf.Place)) {
+func (p *parser) marks(what string, most int, table string, n *node, set func(mark, tc int, at swconf.Place)) {
 	m := p.ref(table, n)
 	for i, e := range values(m) {
 		d, err1 := strconv.Atoi(m.keys[i])

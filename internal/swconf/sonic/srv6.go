@@ -59,8 +59,7 @@ func (p *parser) srv6() {
 		}
 		a, err := netip.ParseAddr(text)
 		if err != nil || !a.Is6() || l.Block+l.Node > 128 {
-			p.bad(n, "prefix %q with %d + %d bits is no locator: an IPv6 address such as "+
-				"fcbb:bb00:1::", n.text,
+			p.bad(n, "prefix %q with %d + %d bits is no locator: an IPv6 address such as fcbb:bb00:1::", n.text,
 				l.Block, l.Node)
 			continue
 		}

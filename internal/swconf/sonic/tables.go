@@ -63,17 +63,13 @@ var passed = strings.Fields(`
 // fields are what rows of the tables that decide about packets may say. A word that is none of them does
 // nothing on the switch, and what is not simulated is not taken for read.
 var fields = map[string]string{
-	"PORT_QOS_MAP": "dscp_to_tc_map dot1p_to_tc_map tc_to_queue_map tc_to_pg_map tc_to_dscp_map " +
-		"tc_to_dot1p_map pfc_to_queue_map pfc_to_pg_map pfc_enable pfcwd_sw_enable pfc_wd_sw_enable",
-	"QUEUE":     "scheduler wred_profile",
-	"SCHEDULER": "type weight",
-	"WRED_PROFILE": "ecn wred_green_enable wred_yellow_enable wred_red_enable green_min_threshold " +
-		"green_max_threshold green_drop_probability yellow_min_threshold yellow_max_threshold " +
-		"yellow_drop_probability red_min_threshold red_max_threshold red_drop_probability",
-	"BUFFER_POOL": "type mode size xoff percentage",
-	"BUFFER_PROFILE": "pool size mode static_th dynamic_th xon xon_offset xoff packet_discard_action " +
-		"headroom_type",
-	"BUFFER_PG": "profile", "BUFFER_QUEUE": "profile",
+	"PORT_QOS_MAP":   "dscp_to_tc_map dot1p_to_tc_map tc_to_queue_map tc_to_pg_map tc_to_dscp_map tc_to_dot1p_map pfc_to_queue_map pfc_to_pg_map pfc_enable pfcwd_sw_enable pfc_wd_sw_enable",
+	"QUEUE":          "scheduler wred_profile",
+	"SCHEDULER":      "type weight",
+	"WRED_PROFILE":   "ecn wred_green_enable wred_yellow_enable wred_red_enable green_min_threshold green_max_threshold green_drop_probability yellow_min_threshold yellow_max_threshold yellow_drop_probability red_min_threshold red_max_threshold red_drop_probability",
+	"BUFFER_POOL":    "type mode size xoff percentage",
+	"BUFFER_PROFILE": "pool size mode static_th dynamic_th xon xon_offset xoff packet_discard_action headroom_type",
+	"BUFFER_PG":      "profile", "BUFFER_QUEUE": "profile",
 	"PFC_WD": "action detection_time restoration_time POLL_INTERVAL BIG_RED_SWITCH pfc_stat_history",
 }
 

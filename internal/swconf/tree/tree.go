@@ -155,8 +155,6 @@ func (k *Count) Close() {
 			k.c.Passed++
 		}
 	}
-	slices.SortStableFunc(k.c.Unknown, func(a, b swconf.Unknown) int {
-		return cmp.Compare(a.At.Line, b.At.Line)
-	})
+	slices.SortStableFunc(k.c.Unknown, func(a, b swconf.Unknown) int { return cmp.Compare(a.At.Line, b.At.Line) })
 	k.c.Read = k.c.Total - k.c.Passed - len(k.c.Unknown)
 }

@@ -232,8 +232,7 @@ func (d *drawing) planes() {
 	}
 	d.hosts, d.spread = leaves*per, true
 	d.described(fmt.Sprintf("host: {gpus: 1, nics: 1, nic_ports: %d, nic_rate: %dGbps}", d.ports, d.rate),
-		fmt.Sprintf("host: {type: host, count: %d}, leaf: {type: leaf, per: {plane: %d, rack: %d}}, "+
-			"spine: {type: spine, per: {plane: %d}, count: %d}", d.hosts, d.ports, leaves, d.ports, spines),
+		fmt.Sprintf("host: {type: host, count: %d}, leaf: {type: leaf, per: {plane: %d, rack: %d}}, spine: {type: spine, per: {plane: %d}, count: %d}", d.hosts, d.ports, leaves, d.ports, spines),
 		fmt.Sprintf("match: {plane: port, rack: n/%d}", per), ", same: plane",
 		d.rate*d.one(1, 1, 2))
 }
@@ -247,8 +246,7 @@ func (d *drawing) described(host, nodes, below, above string, up int) {
 	}
 	cables := fmt.Sprintf("{from: host, to: leaf, %s, length: %s}, {from: leaf, to: spine%s, length: %s, rate: %dGbps}",
 		below, d.of("1m", "3m"), above, d.cable("10m", "30m"), up)
-	d.fabric = fmt.Sprintf("{types: {%s, leaf: {ports: 64x%dGbps}, spine: {like: leaf, role: spine}}, nodes: {%s}, "+
-		"cables: [%s], host_link: {rate: %dGbps%s}, fabric_link: {rate: %dGbps%s}, pipeline: %s}", host,
+	d.fabric = fmt.Sprintf("{types: {%s, leaf: {ports: 64x%dGbps}, spine: {like: leaf, role: spine}}, nodes: {%s}, cables: [%s], host_link: {rate: %dGbps%s}, fabric_link: {rate: %dGbps%s}, pipeline: %s}", host,
 		max(up, d.rate), nodes, cables, d.rate, ber, up, ber, d.of("0ns", "400ns", "1us"))
 	d.server = "gpu: h100"
 	d.pcie()

@@ -27,9 +27,7 @@ func (d *drawing) length() float64 {
 }
 
 // bytes draws what a NIC sends in that time.
-func (d *drawing) bytes() int {
-	return max(1, int(d.length()*float64(d.rate*max(d.ports, 1))*1e9/8))
-}
+func (d *drawing) bytes() int { return max(1, int(d.length()*float64(d.rate*max(d.ports, 1))*1e9/8)) }
 
 // ranks is how many GPUs there are.
 func (d *drawing) ranks() int { return d.graph.TotalGPUs() }
@@ -340,6 +338,5 @@ func (d *drawing) training(n int) string {
 	hidden := max(64, 512>>(d.shrink/2))
 	d.files["small.json"] = fmt.Sprintf(`{"model_type": "llama", "hidden_size": %d, "num_hidden_layers": %d,
   "num_attention_heads": 8, "intermediate_size": %d, "vocab_size": 1000}`, hidden, d.between(2, 4), 4*hidden)
-	return fmt.Sprintf("training: {model: small.json, sequence: 256, efficiency: 50, tp: %d, dp: %d, global_batch: %d, "+
-		"bucket: %s}", tp, dp, dp*d.one(1, 2), d.of("1MB", "5MB", "25MB"))
+	return fmt.Sprintf("training: {model: small.json, sequence: 256, efficiency: 50, tp: %d, dp: %d, global_batch: %d, bucket: %s}", tp, dp, dp*d.one(1, 2), d.of("1MB", "5MB", "25MB"))
 }
