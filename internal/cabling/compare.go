@@ -248,12 +248,9 @@ func (x *diff) joins(d, c Cable) bool {
 
 // shares reports whether both have one end in common.
 func (x *diff) shares(d, c Cable) bool {
-	for _, e := range []End{x.as(c.A), x.as(c.B)} {
-		if e.Node >= 0 && e.Port != "" && (e == d.A || e == d.B) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]End{x.as(c.A), x.as(c.B)}, func(e End) bool {
+		return e.Node >= 0 && e.Port != "" && (e == d.A || e == d.B)
+	})
 }
 
 // pairs matches what is left on both sides and tells it as one finding.

@@ -16,12 +16,7 @@ import (
 
 func netboxKind(words []string) string {
 	has := func(all ...string) bool {
-		for _, w := range all {
-			if !slices.Contains(words, w) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(all, func(w string) bool { return !slices.Contains(words, w) })
 	}
 	switch {
 	case has("side_a_device", "side_b_device"), has("device_a", "device_b", "termination_a", "termination_b"):

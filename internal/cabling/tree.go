@@ -3,6 +3,7 @@ package cabling
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"railyard/internal/field"
@@ -60,12 +61,7 @@ func (t *tree) get(names ...string) *tree {
 
 // has reports whether a mapping has a key.
 func (t *tree) has(name string) bool {
-	for _, k := range t.keys {
-		if k.name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.keys, func(k key) bool { return k.name == name })
 }
 
 // fail is an error at a value.

@@ -1,6 +1,10 @@
 package coll
 
-import "railyard/unit"
+import (
+	"slices"
+
+	"railyard/unit"
+)
 
 // ByNVLSTree is the name of NCCL's NVLSTree.
 const ByNVLSTree = "nvls-tree"
@@ -116,10 +120,5 @@ func (w *nvlsTree) inside(g []int, b unit.Bytes, after []int32) (moved []int32) 
 // AsMany reports whether as many of some ranks are in each server, so that each has a place in all.
 func (on Servers) AsMany(ranks []int) bool {
 	groups := on.groups(ranks)
-	for _, g := range groups {
-		if len(g) != len(groups[0]) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(groups, func(g []int) bool { return len(g) != len(groups[0]) })
 }

@@ -1,6 +1,7 @@
 package counters
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -66,12 +67,7 @@ func rule(s string) bool { return strings.Trim(s, "-=+| \t") == "" }
 
 // anyOf reports whether one of counters is said.
 func anyOf(cs ...Count) bool {
-	for _, c := range cs {
-		if c.Is {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(cs, func(c Count) bool { return c.Is })
 }
 
 // said reports whether one of eight is.

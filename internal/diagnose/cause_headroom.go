@@ -3,6 +3,7 @@ package diagnose
 import (
 	"railyard/internal/queue"
 	"railyard/unit"
+	"slices"
 )
 
 // headroomSmall is a port that pauses its peer, is heeded, and drops all the same: what was
@@ -91,12 +92,9 @@ func (f *Fabric) overflows(c *Cause, p *Port, k int) (x Finding, ok bool) {
 
 // stormed reports that a watchdog dropped: drops of the class are its doing.
 func (d *Device) stormed(k int) bool {
-	for _, p := range d.Ports {
-		if p.read(detected(k)).Some() || p.read(flushed(k)).Some() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.Ports, func(p *Port) bool {
+		return p.read(detected(k)).Some() || p.read(flushed(k)).Some()
+	})
 }
 
 // headroom is what a port's configuration gives a class, 0 where it does not say.

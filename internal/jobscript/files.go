@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"railyard/internal/slurm"
@@ -86,12 +87,9 @@ func (s *Said) fileFlag(v Value, deepspeed bool) *flag {
 
 // isDeepSpeed reports whether values are those of a DeepSpeed configuration.
 func isDeepSpeed(vals []Value) bool {
-	for _, v := range vals {
-		if strings.HasPrefix(v.Name, "zero_optimization") || v.Name == "train_micro_batch_size_per_gpu" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(vals, func(v Value) bool {
+		return strings.HasPrefix(v.Name, "zero_optimization") || v.Name == "train_micro_batch_size_per_gpu"
+	})
 }
 
 // flatJSON is the values of an object with their paths.

@@ -308,12 +308,7 @@ func (f *finder) neighbours(i int) (out []int) {
 }
 
 func (f *finder) beside(i int, k cabling.Kind) bool {
-	for _, o := range f.neighbours(i) {
-		if f.kind[o] == k {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.neighbours(i), func(o int) bool { return f.kind[o] == k })
 }
 
 // fewest is the least number of cables of a node, where no server is known.

@@ -97,12 +97,7 @@ func (c *Config) Settle() {
 }
 
 func has(list []Said[string], v string) bool {
-	for _, s := range list {
-		if s.V == v {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(s Said[string]) bool { return s.V == v })
 }
 
 // memberIdle reports what stands on a member of a port channel and counts for nothing.

@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"railyard/internal/measured"
 	"railyard/internal/stream"
@@ -11,12 +12,9 @@ import (
 
 // isInspector knows the records of NCCL's profiler plugin Inspector by their keys.
 func isInspector(_ string, head []byte) bool {
-	for _, key := range []string{`"coll_perf"`, `"p2p_perf"`, `"inspector_output_format_version"`} {
-		if bytes.Contains(head, []byte(key)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{`"coll_perf"`, `"p2p_perf"`, `"inspector_output_format_version"`}, func(key string) bool {
+		return bytes.Contains(head, []byte(key))
+	})
 }
 
 // inspected is the content of Inspector's records: each call of each communicator, by number, but not how those

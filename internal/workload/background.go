@@ -142,10 +142,5 @@ func (b *Background) Flows(r rng.Stream) ([]Flow, error) {
 
 // others reports whether a rank has somebody to send to.
 func (b *Background) others(src int, to []int) bool {
-	for _, dst := range to {
-		if dst != src && !b.Beside(src, dst) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(to, func(dst int) bool { return dst != src && !b.Beside(src, dst) })
 }

@@ -4,6 +4,7 @@ import (
 	"railyard/internal/coll"
 	"railyard/internal/field"
 	"railyard/unit"
+	"slices"
 )
 
 // switched reports whether a tensor parallel group that shares NVLink has NVSwitch add up (NVLS). Left to
@@ -33,12 +34,7 @@ func (s *step) within(kind coll.Kind, b unit.Bytes, ranks []int) (coll.Algorithm
 // together reports whether ranks share NVLink.
 func (s *step) together(ranks []int) bool {
 	on := s.on()
-	for _, r := range ranks {
-		if on.Of(r) != on.Of(ranks[0]) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(ranks, func(r int) bool { return on.Of(r) != on.Of(ranks[0]) })
 }
 
 // checkSwitched refuses reductions by NVSwitch where there is none.

@@ -443,12 +443,7 @@ func (d *Design) EVPN() bool {
 	if d.Multihome != ESI {
 		return false
 	}
-	for _, s := range d.Switches {
-		if s.Peer != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.Switches, func(s *Switch) bool { return s.Peer != nil })
 }
 
 // ESIMAC is the system MAC of a port channel's Ethernet segment: equal on both

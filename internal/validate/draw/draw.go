@@ -9,6 +9,7 @@ package draw
 import (
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"railyard/internal/cause"
@@ -145,12 +146,7 @@ func (d *drawing) one(n ...int) int          { return n[d.Intn(len(n))] }
 func (d *drawing) chance(p float64) bool     { return d.Float64() < p }
 func (d *drawing) between(a, b int) int      { return a + d.Intn(b-a+1) }
 func (d *drawing) is(ids ...cause.ID) bool {
-	for _, id := range ids {
-		if d.meant == id {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ids, func(id cause.ID) bool { return d.meant == id })
 }
 
 // set adds a key to a block.
