@@ -280,7 +280,8 @@ func (c *Cluster) Check() error {
 			}
 		}
 		if len(alone) > 0 {
-			c.Notes = append(c.Notes, Note{c.Switches[0].At, fmt.Sprintf("%s on no switch, which no job with others gets: %s", unit.Plural(len(alone), "node"), field.Clip(Fold(alone)))})
+			c.Notes = append(c.Notes, Note{c.Switches[0].At,
+				fmt.Sprintf("%s on no switch, which no job with others gets: %s", unit.Plural(len(alone), "node"), field.Clip(Fold(alone)))})
 		}
 	}
 	return nil

@@ -49,7 +49,8 @@ func valiantTori() (rows []Row, err error) {
 		_, t, _ := r.Outcome("")
 		line := float64(unit.Serialize(2*unit.MB*4178/4096, unit.Rate(offered*1e11)))
 		got := busy(t, "host", 100*unit.Gbps, line*0.6, line*0.95)
-		rows = append(rows, within(fmt.Sprintf("valiant, tornado on a torus of side %d, NICs at 9/10 of the bound: share of a cable's rate that arrives", side), fmt.Sprintf("%.3f, of a bound of 6/%.2f: shortest ways carry %.3f", offered, legs, 1/float64(hops)), offered, got, 0.02, "%.4f"))
+		rows = append(rows, within(fmt.Sprintf("valiant, tornado on a torus of side %d, NICs at 9/10 of the bound: share of a cable's rate that arrives", side),
+			fmt.Sprintf("%.3f, of a bound of 6/%.2f: shortest ways carry %.3f", offered, legs, 1/float64(hops)), offered, got, 0.02, "%.4f"))
 	}
 	return rows, nil
 }
