@@ -13,14 +13,15 @@ import (
 )
 
 type reportCmd struct {
-	Dir    string `arg:"" help:"Run directory." placeholder:"RUN"`
-	HTML   string `help:"Write one file with the page and this run in it, which opens from disk." name:"html" placeholder:"FILE"`
-	PNG    string `help:"Write the plots as PNG into a folder." name:"png" placeholder:"DIR"`
-	SVG    string `help:"Write the plots as SVG into a folder." name:"svg" placeholder:"DIR"`
-	Packet string `help:"Tell what became of a packet that the run followed (run --follow), hop by hop." placeholder:"QP/PSN" without:"html,png,svg"`
-	Steps  bool   `help:"Print only what happened, in order, of a run whose scenario has output.steps." without:"html,png,svg,packet,json"`
-	JSON   bool   `help:"Print the summary as JSON." without:"html,png,svg"`
-	Force  bool   `help:"Replace files that exist." with:"html,png,svg"`
+	Dir      string `arg:"" help:"Run directory." placeholder:"RUN"`
+	HTML     string `help:"Write one file with the page and this run in it, which opens from disk." name:"html" placeholder:"FILE"`
+	PNG      string `help:"Write the plots as PNG into a folder, or a sequence into a file." name:"png" placeholder:"DIR"`
+	SVG      string `help:"Write the plots as SVG into a folder, or a sequence into a file." name:"svg" placeholder:"DIR"`
+	Packet   string `help:"Tell what became of a packet that the run followed (run --follow), hop by hop." placeholder:"QP/PSN" without:"html,png,svg"`
+	Sequence string `help:"Show a part of the run as a sequence diagram: ${sequences}. Text, or a drawing where --svg or --png names a file." placeholder:"NAME" without:"html,packet,steps,json"`
+	Steps    bool   `help:"Print only what happened, in order, of a run whose scenario has output.steps." without:"html,png,svg,packet,json"`
+	JSON     bool   `help:"Print the summary as JSON." without:"html,png,svg"`
+	Force    bool   `help:"Replace files that exist." with:"html,png,svg"`
 }
 
 func (c *reportCmd) Help() string {
@@ -31,7 +32,8 @@ Examples:
   railyard report runs/three-flows-001 --html three-flows.html
   railyard report runs/three-flows-001 --png plots
   railyard report runs/pfc-cascade-001 --steps
-  railyard report runs/followed --packet 0/+400`
+  railyard report runs/followed --packet 0/+400
+  railyard report runs/pfc-cascade-001 --sequence pause --svg pauses.svg`
 }
 
 // Run is the report command.
@@ -54,7 +56,7 @@ func (c *reportCmd) Run(e *env) error {
 		report.Story(e.stdout, s.Story)
 		return nil
 	}
-	if c.HTML == "" && c.PNG == "" && c.SVG == "" {
+	if c.HTML == "" && c.PNG == "" && c.SVG == "" && c.Sequence == "" {
 		if c.JSON {
 			return printJSON(e.stdout, s)
 		}
@@ -64,6 +66,9 @@ func (c *reportCmd) Run(e *env) error {
 	r, err := web.Open(c.Dir)
 	if err != nil {
 		return input.Fault(err)
+	}
+	if c.Sequence != "" {
+		return c.sequence(e, r)
 	}
 	if c.HTML != "" {
 		page, err := r.HTML()

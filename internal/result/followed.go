@@ -12,11 +12,17 @@ const FollowedFile = "followed.json"
 
 // Followed is the path of one packet that a run was asked to follow: followed.json lists them.
 type Followed struct {
-	Asked  string `json:"asked"` // as somebody named it
-	QP     int32  `json:"qp"`
-	PSN    uint32 `json:"psn"`
-	From   string `json:"from"` // NICs of the queue pair, the requester's first
-	To     string `json:"to"`
+	Asked string `json:"asked"` // as somebody named it
+	QP    int32  `json:"qp"`
+	PSN   uint32 `json:"psn"`
+	From  string `json:"from"` // NICs of the queue pair, the requester's first
+	To    string `json:"to"`
+	// What its ends know of each other, as a capture has it.
+	RequesterQPN uint32 `json:"requester_qpn,omitempty"`
+	ResponderQPN uint32 `json:"responder_qpn,omitempty"`
+	RKey         uint32 `json:"rkey,omitempty"`
+	FirstPSN     uint32 `json:"first_psn,omitempty"`
+
 	Copies []Copy `json:"copies"` // each time that it, or an answer with its number, left a NIC
 	More   int    `json:"more,omitempty"`
 }

@@ -94,6 +94,7 @@ type Summary struct {
 	// Jain's index over queue pairs, of ideal time as a share of the time with something to send
 	Fairness        float64 `json:"fairness_jain"`
 	Drops           int64   `json:"drops"`
+	FirstDrop       *Drop   `json:"first_drop,omitempty"` // of a data packet
 	DropsCorrupt    int64   `json:"drops_bit_errors"`
 	DropsDown       int64   `json:"drops_link_down"`
 	Retransmissions int64   `json:"retransmissions"`
@@ -189,6 +190,13 @@ type Trained struct {
 	Steps        int     `json:"steps,omitempty"`         // one after the other, where there are several: tokens and FLOPs are those of all
 	FLOPs        float64 `json:"step_flops,omitempty"`
 	MFU          float64 `json:"mfu,omitempty"`
+}
+
+// Drop is a packet that was lost.
+type Drop struct {
+	Packet string `json:"packet"` // as run --follow takes it
+	Port   string `json:"port"`
+	At     int64  `json:"at_ps"`
 }
 
 // Happened is a numbered step of a run: something that happened for the first time.

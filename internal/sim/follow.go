@@ -123,6 +123,10 @@ func (f *Follower) Packets() []result.Followed {
 		if int(x.QP) < f.run.Hosts.Conns() {
 			src, dst := f.run.Hosts.Peers(x.QP)
 			x.From, x.To = f.run.Graph.NICName(int(src)), f.run.Graph.NICName(int(dst))
+			x.RequesterQPN, x.ResponderQPN, x.RKey = requesterQPN(x.QP), responderQPN(x.QP), f.run.Hosts.RKey()
+			if n, err := ParseNamed(x.Asked); err == nil && n.Behind {
+				x.FirstPSN = (x.PSN - n.PSN) & roce.PSNMask
+			}
 		}
 	}
 	return f.out
@@ -198,6 +202,9 @@ func (f *Follower) begin(n Named, p *fabric.Packet) *journey {
 		x.Copies = make([]result.Copy, 0, maxCopies) // pointers into it stay
 	}
 	kind, again := p.Opcode.String(), p.Flags&fabric.FlagAgain != 0
+	if p.Opcode == roce.Acknowledge && !p.Synd.IsGood() {
+		kind = "NAK"
+	}
 	if _, protocol := host.Ends(p.Opcode); protocol {
 		h := f.run.Net.CarriedHeaders()
 		kind, again = h.Kind.String(), h.Flags&transport.Again != 0

@@ -36,6 +36,7 @@ type Run struct {
 	holders  *holders
 	pauses   []result.PauseRow
 	missed   int64        // PFC events beyond the table
+	dropped  *result.Drop // the first data packet
 	seen     progressMark // at the last look for a stall
 
 	interrupted bool // by the observer
@@ -49,6 +50,14 @@ type Run struct {
 
 	counted   unit.Bytes // arrived when they were counted last, for progress
 	countedAt uint64     // events until then
+}
+
+// loses is told of a packet that is dropped, and keeps the first one that carries data.
+func (r *Run) loses(p *fabric.Packet, port int32) {
+	if r.dropped == nil && p.Payload > 0 {
+		r.dropped = &result.Drop{Packet: Named{QP: p.QP, PSN: p.PSN}.String(), Port: r.PortName(port),
+			At: int64(r.Net.Q.Now())}
+	}
 }
 
 // New builds the run of a plan.
@@ -78,6 +87,7 @@ func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 		own := *p
 		own.Events, r.Plan = slices.Clone(p.Events), &own
 	}
+	r.Net.OnDrop = r.loses
 	r.carrier.mirrors = newMirrors(r)
 	r.Exec = exec.New(r.carrier, Machine(p), jobs)
 	r.carrier.exec = r.Exec

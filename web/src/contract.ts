@@ -31,6 +31,12 @@ export interface Remedy {
   needs?: string;
 }
 
+export interface Drop {
+  packet: string;
+  port: string;
+  at_ps: number;
+}
+
 export interface InterfaceNode {
   name: string;
   voqs: number;
@@ -389,6 +395,7 @@ export interface Summary {
   nic_wire_bytes: number;
   fairness_jain: number;
   drops: number;
+  first_drop?: Drop;
   drops_bit_errors: number;
   drops_link_down: number;
   retransmissions: number;
@@ -879,6 +886,10 @@ export interface Followed {
   psn: number;
   from: string;
   to: string;
+  requester_qpn?: number;
+  responder_qpn?: number;
+  rkey?: number;
+  first_psn?: number;
   copies: Copy[];
   more?: number;
 }

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"railyard/internal/input"
+	"railyard/internal/output"
+	"railyard/internal/report/sequence"
+	"railyard/internal/report/web"
+)
+
+// sequence prints a sequence diagram of the run, or draws it.
+func (c *reportCmd) sequence(e *env, r *web.Directory) error {
+	s, err := sequence.Of(r, c.Sequence)
+	if err != nil {
+		return input.Fault(err)
+	}
+	if c.SVG == "" && c.PNG == "" {
+		s.Text(e.stdout)
+		return nil
+	}
+	for _, f := range []struct {
+		path string
+		draw func(io.Writer) error
+	}{{c.SVG, s.SVG}, {c.PNG, s.PNG}} {
+		if f.path == "" {
+			continue
+		}
+		var b bytes.Buffer
+		if err := f.draw(&b); err != nil {
+			return err
+		}
+		if err := output.WriteBytes(f.path, c.Force, b.Bytes()); err != nil {
+			return err
+		}
+		fmt.Fprintln(e.stdout, f.path)
+	}
+	return nil
+}

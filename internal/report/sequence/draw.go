@@ -1,0 +1,157 @@
+package sequence
+
+import (
+	"image/color"
+	"io"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// Measures of a diagram, in points.
+const (
+	laneWide = 150 // from lane to lane
+	rowHigh  = 34
+	left     = 76 // of times
+	margin   = 18
+	head     = 66 // of title and names of lanes
+)
+
+// colours are those of kinds, told apart with any colour vision: line rate, grey, recovering, pause, retransmission.
+var colours = map[Kind]color.Color{
+	Data: rgb(0x3f, 0x7c, 0xb8), Answer: rgb(0x5b, 0x64, 0x6e), Mark: rgb(0xb7, 0x7f, 0x00),
+	Pause: rgb(0x6b, 0x3f, 0xa0), Lost: rgb(0xc0, 0x36, 0x1d), Here: rgb(0x22, 0x28, 0x2e),
+}
+
+var (
+	ink   = rgb(0x22, 0x28, 0x2e)
+	faint = rgb(0x6b, 0x74, 0x7e)
+	rail  = rgb(0xc9, 0xce, 0xd4)
+	paper = rgb(0xff, 0xff, 0xff)
+)
+
+func rgb(r, g, b uint8) color.Color { return color.RGBA{r, g, b, 255} }
+
+// page is a diagram under way: y grows downwards.
+type page struct {
+	draw.Canvas
+	high vg.Length
+}
+
+// SVG draws a sequence as SVG.
+func (s *Sequence) SVG(w io.Writer) error { return s.draw(w, vgsvg.New(s.size())) }
+
+// PNG draws a sequence as PNG.
+func (s *Sequence) PNG(w io.Writer) error {
+	wide, high := s.size()
+	return s.draw(w, vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(wide, high), vgimg.UseDPI(144))})
+}
+
+// size is how wide and high a drawing is.
+func (s *Sequence) size() (wide, high vg.Length) {
+	return max(420, vg.Length(left+margin+laneWide*len(s.Lanes))),
+		vg.Length(head + rowHigh*(len(s.Steps)+1) + 16*len(s.Notes) + margin)
+}
+
+func (s *Sequence) draw(w io.Writer, to vg.CanvasWriterTo) error {
+	wide, high := s.size()
+	p := &page{draw.New(to), high}
+	p.FillPolygon(paper, []vg.Point{{X: 0, Y: 0}, {X: wide, Y: 0}, {X: wide, Y: high}, {X: 0, Y: high}})
+	p.write(margin, 20, s.Title, 13, ink, draw.XLeft, false)
+	bottom := vg.Length(head + rowHigh*len(s.Steps) + rowHigh/2)
+	for i, name := range s.Lanes {
+		x := lane(i)
+		p.write(x, head-22, name, 10, ink, draw.XCenter, false)
+		p.line(x, head-12, x, bottom, rail, 1)
+	}
+	for i := range s.Steps {
+		s.step(p, i)
+	}
+	for i, n := range s.Notes {
+		p.write(margin, bottom+vg.Length(16*(i+1)), n, 9, faint, draw.XLeft, false)
+	}
+	_, err := to.WriteTo(w)
+	return err
+}
+
+func lane(i int) vg.Length { return left + laneWide/2 + vg.Length(laneWide*i) }
+
+// step draws one row.
+func (s *Sequence) step(p *page, i int) {
+	x, y := &s.Steps[i], vg.Length(head+rowHigh*i+10)
+	if i == 0 || s.Steps[i-1].At != x.At {
+		p.write(left-8, y+4, s.when(x), 9, faint, draw.XRight, false)
+	}
+	from, to, tint := lane(x.From), lane(x.To), colours[x.Kind]
+	if x.From == x.To {
+		p.square(from, y, tint)
+		side, at := draw.XLeft, from+9
+		if x.From > 0 && x.From == len(s.Lanes)-1 { // no room at its right
+			side, at = draw.XRight, from-9
+		}
+		p.write(at, y+1, x.Label, 9, tint, side, true)
+		p.write(at, y+12, x.Detail, 8, faint, side, true)
+		return
+	}
+	down := y
+	if x.Until > x.At {
+		down += rowHigh / 3
+		if !s.Timeless && x.Until-x.At >= 1000 {
+			side := draw.XLeft
+			if to < from {
+				side = draw.XRight
+			}
+			p.write(to+sign(to-from)*6, down+3, "+"+dur(x.Until-x.At), 8, faint, side, true)
+		}
+	}
+	mid, half := (from+to)/2, (y+down)/2
+	p.write(mid, half-4, x.Label, 9, tint, draw.XCenter, true)
+	p.write(mid, half+13, x.Detail, 8, faint, draw.XCenter, true)
+	p.arrow(from, y, to, down, tint)
+}
+
+func sign(x vg.Length) vg.Length { return vg.Length(math.Copysign(1, float64(x))) }
+
+// write writes a line of text, on paper that covers what is behind it where over is set.
+func (p *page) write(x, y vg.Length, s string, size float64, c color.Color, align draw.XAlignment, over bool) {
+	if s == "" {
+		return
+	}
+	style := draw.TextStyle{Color: c,
+		Font:   font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Length(size)},
+		XAlign: align, Handler: plot.DefaultTextHandler}
+	if over {
+		wide := style.Width(s)
+		from := x + wide*vg.Length(align) - 2
+		top, low := p.high-y+vg.Length(size), p.high-y-2
+		p.FillPolygon(paper, []vg.Point{{X: from, Y: low}, {X: from + wide + 4, Y: low}, {X: from + wide + 4, Y: top},
+			{X: from, Y: top}})
+	}
+	p.FillText(style, vg.Point{X: x, Y: p.high - y}, s)
+}
+
+func (p *page) line(x1, y1, x2, y2 vg.Length, c color.Color, wide vg.Length) {
+	p.StrokeLine2(draw.LineStyle{Color: c, Width: wide}, x1, p.high-y1, x2, p.high-y2)
+}
+
+// arrow draws a line with a head.
+func (p *page) arrow(x1, y1, x2, y2 vg.Length, c color.Color) {
+	p.line(x1, y1, x2, y2, c, 1.4)
+	turn := math.Atan2(float64(y2-y1), float64(x2-x1))
+	at := func(by float64) vg.Point {
+		return vg.Point{X: x2 - 7*vg.Length(math.Cos(turn+by)), Y: p.high - (y2 - 7*vg.Length(math.Sin(turn+by)))}
+	}
+	p.FillPolygon(c, []vg.Point{{X: x2, Y: p.high - y2}, at(0.42), at(-0.42)})
+}
+
+// square marks what happens at a lane.
+func (p *page) square(x, y vg.Length, c color.Color) {
+	const r = 4
+	y = p.high - y
+	p.FillPolygon(c, []vg.Point{{X: x - r, Y: y - r}, {X: x + r, Y: y - r}, {X: x + r, Y: y + r}, {X: x - r, Y: y + r}})
+}

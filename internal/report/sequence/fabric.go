@@ -1,0 +1,261 @@
+package sequence
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"railyard/internal/result"
+	"railyard/unit"
+)
+
+// mostRanks bounds the rows and lanes of a diagram that one reads at once.
+const mostRanks = 16
+
+// ranks is the way from rank to switch port.
+func ranks(r run, s *Sequence) error {
+	t := &r.Topology
+	s.Title, s.Timeless, s.Lanes = "From rank to GPU, NIC and switch", true, []string{"rank", "GPU", "NIC", "switch"}
+	n := 0
+	for i := range t.Nodes {
+		for g := 1; g <= t.Nodes[i].GPUs; g++ {
+			if n++; n > mostRanks {
+				continue
+			}
+			for _, nic := range t.NICs {
+				if nic.Host != i || !slices.Contains(nic.GPUs, g) {
+					continue
+				}
+				s.Steps = append(s.Steps, Step{From: 0, To: 1, Label: fmt.Sprintf("rank %d", n-1),
+					Detail: fmt.Sprintf("%s, GPU %d", t.Nodes[i].Name, g), Kind: Here},
+					Step{From: 1, To: 2, Label: nic.Name, Detail: "PCIe", Kind: Here})
+				for _, l := range nic.Links {
+					link := t.Links[l]
+					far, port := link.B, link.BPort
+					if far == i {
+						far, port = link.A, link.APort
+					}
+					s.Steps = append(s.Steps, Step{From: 2, To: 3, Kind: Data, Label: t.Nodes[far].Name + ":" + port,
+						Detail: rate(float64(link.Rate))})
+				}
+			}
+		}
+	}
+	if n > mostRanks {
+		s.Notes = append(s.Notes, fmt.Sprintf("The first %d of %d ranks.", mostRanks, n))
+	}
+	if len(s.Steps) == 0 {
+		return errors.New("the run's topology.json says no NIC's GPUs: it is of an older version; run the scenario again")
+	}
+	return nil
+}
+
+// port returns the name of a port and of its ends.
+func (r run) port(ports []result.PortRow, i int32) (name, from, to string) {
+	if int(i) >= len(ports) || i < 0 {
+		return "", "", ""
+	}
+	return ports[i].Name, ports[i].Node, ports[i].Peer
+}
+
+// reverse returns the port at the other end of a port's cable; -1: there is none.
+func (r run) reverse(port int32) int32 {
+	for _, l := range r.Topology.Links {
+		switch port {
+		case l.FromA:
+			return l.FromB
+		case l.FromB:
+			return l.FromA
+		}
+	}
+	return -1
+}
+
+// mostSteps bounds a cascade.
+const mostSteps = 40
+
+// pauses is the first cascade of pauses from its root on: who is paused for whom, until all of them go on.
+func pauses(r run, s *Sequence) error {
+	rows, err := table[result.PauseRow](r, "pauses")
+	if err != nil {
+		return err
+	}
+	ports, err := table[result.PortRow](r, "ports")
+	if err != nil {
+		return err
+	}
+	paused := map[[2]int32]bool{} // by port and priority: of the cascade
+	begun := false
+	more := 0
+	for _, p := range rows {
+		name, from, to := r.port(ports, p.Port)
+		if name == "" {
+			return fmt.Errorf("pauses.parquet names port %d, which the run does not have", p.Port)
+		}
+		key := [2]int32{p.Port, p.Priority}
+		switch {
+		case p.What == "pause" && !paused[key] && (!begun || paused[[2]int32{p.Cause, p.Priority}]):
+			root, _, _ := r.port(ports, p.Cause)
+			if root == "" {
+				root = "what its server takes in"
+			}
+			if !begun {
+				s.Title = fmt.Sprintf("PFC pauses of priority %d, spreading from %s", p.Priority, root)
+			}
+			begun, paused[key] = true, true
+			s.add(r.sent(rows, &p), p.At, to, from, Pause, "PFC pause", "most bytes wait at "+root)
+		case p.What == "resume" && paused[key]:
+			delete(paused, key)
+			s.add(r.sent(rows, &p), p.At, to, from, Answer, "resume", "")
+		}
+		if len(s.Steps) >= mostSteps {
+			more++
+			break
+		}
+		if begun && len(paused) == 0 {
+			break
+		}
+	}
+	if !begun {
+		return errors.New("no port was paused in this run")
+	}
+	if more > 0 {
+		s.Notes = append(s.Notes, fmt.Sprintf("The first %d pauses and resumes of the cascade; pauses.parquet has all.",
+			mostSteps))
+	}
+	s.sort()
+	return nil
+}
+
+// sent is when the frame left that paused or resumed a port: the xOFF or xON at the other end of its cable.
+func (r run) sent(rows []result.PauseRow, p *result.PauseRow) int64 {
+	what, at, far := map[string]string{"pause": "xoff", "resume": "xon"}[p.What], p.At, r.reverse(p.Port)
+	for _, x := range rows {
+		if x.At > p.At {
+			break
+		}
+		if x.What == what && x.Port == far && x.Priority == p.Priority {
+			at = x.At
+		}
+	}
+	return at
+}
+
+// marks is how the queue pair with most rate reductions slowed down first, and when it was back.
+func marks(r run, s *Sequence) error {
+	qps, err := table[result.QPRow](r, "qps")
+	if err != nil {
+		return err
+	}
+	paths, err := table[result.PathRow](r, "paths")
+	if err != nil {
+		return err
+	}
+	links, err := table[result.LinkRow](r, "links")
+	if err != nil {
+		return err
+	}
+	signals, err := table[result.SignalRow](r, "signals")
+	if err != nil {
+		return err
+	}
+	ports, err := table[result.PortRow](r, "ports")
+	if err != nil {
+		return err
+	}
+	var q *result.QPRow
+	for i := range qps {
+		if qps[i].Cuts > 0 && qps[i].Marked > 0 && (q == nil || qps[i].Cuts > q.Cuts) {
+			q = &qps[i]
+		}
+	}
+	if q == nil {
+		return errors.New("no queue pair of this run was told of a mark and reduced its rate")
+	}
+	var worst *result.PathRow // where its packets waited most
+	for i := range paths {
+		if p := &paths[i]; p.QP == q.QP && int(p.Port) < len(ports) && ports[p.Port].Marks > 0 &&
+			(worst == nil || p.Wait > worst.Wait) {
+			worst = p
+		}
+	}
+	if worst == nil {
+		return errors.New("paths.parquet has no port at which its packets were marked")
+	}
+	name, at, _ := r.port(ports, worst.Port)
+	s.Title = fmt.Sprintf("Queue pair %d, %s to %s, slows down for %s", q.QP, q.From, q.To, name)
+	s.lane(q.From)
+	s.lane(at)
+	s.lane(q.To)
+	for _, l := range links {
+		if l.Port == worst.Port && l.Marks > 0 {
+			s.add(l.Start, l.Start+l.Length, at, at, Mark, fmt.Sprintf("queue reaches %s", bytes(l.Longest())),
+				fmt.Sprintf("%s marked CE in %s", unit.Plural(l.Marks, "packet"), dur(l.Length)))
+			s.add(l.Start, l.Start+l.Length, at, q.To, Data, "packets, some marked CE", "")
+			break
+		}
+	}
+	return s.slows(r, q, signals)
+}
+
+// slows adds the samples of a queue pair's rate: the first below line rate, the lowest, half of line rate again, and
+// 99 % of it.
+func (s *Sequence) slows(r run, q *result.QPRow, signals []result.SignalRow) error {
+	var rates, cuts []result.SignalRow
+	for _, x := range signals {
+		if x.QP != q.QP {
+			continue
+		}
+		switch x.Signal {
+		case "rate":
+			rates = append(rates, x)
+		case "cuts":
+			cuts = append(cuts, x)
+		}
+	}
+	if len(rates) == 0 {
+		return fmt.Errorf("congestion control %s says no rate: this sequence is of controls by rate", r.Summary.Congestion)
+	}
+	low := 0
+	for i := range rates {
+		if rates[i].Value < rates[low].Value {
+			low = i
+		}
+	}
+	reduced := func(at int64) string {
+		n := 0.0
+		for _, c := range cuts {
+			if c.At <= at {
+				n = c.Value
+			}
+		}
+		return fmt.Sprintf("%.0f reductions so far", n)
+	}
+	line := float64(q.Line)
+	first := slices.IndexFunc(rates, func(x result.SignalRow) bool { return x.Value < line })
+	if first < 0 {
+		return errors.New("its rate was back at line rate at every sample")
+	}
+	told := "ACKs that say so"
+	if r.Summary.CNPs > 0 {
+		told = "CNP"
+	}
+	x := &rates[first]
+	s.add(s.Steps[0].At, x.At, q.To, q.From, Answer, told, fmt.Sprintf("%d packets arrived marked in all", q.Marked))
+	s.add(x.At, x.At, q.From, q.From, Mark, "rate "+rate(x.Value), reduced(x.At))
+	if x = &rates[low]; low > first {
+		s.add(x.At, x.At, q.From, q.From, Mark, "lowest rate "+rate(x.Value), reduced(x.At))
+	}
+	for _, share := range []float64{0.5, 0.99} {
+		for _, x := range rates[low:] {
+			if x.Value >= share*line {
+				s.add(x.At, x.At, q.From, q.From, Mark, "rate "+rate(x.Value)+" again",
+					fmt.Sprintf("%.0f %% of line rate", 100*x.Value/line))
+				break
+			}
+		}
+	}
+	s.Notes = append(s.Notes, "Rates and queues are samples: what happens between two of them is drawn at the later one.")
+	s.sort()
+	return nil
+}

@@ -1,0 +1,131 @@
+package sequence
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"railyard/internal/result"
+)
+
+// ring is the first ring all-reduce whose transfers all pass the network: which chunk each rank sends in each
+// round, what it sums, and when. Chunk k starts at rank k: in round r of the reduce-scatter rank i sends chunk
+// i-r, a sum of r+1 ranks; in the all-gather chunk i+1-r, whole (Patarasuk and Yuan, JPDC 2009).
+func ring(r run, s *Sequence) error {
+	all, err := table[result.CollectiveRow](r, "collectives")
+	if err != nil {
+		return err
+	}
+	flows, err := table[result.FlowRow](r, "flows")
+	if err != nil {
+		return err
+	}
+	rings := map[string]bool{}
+	for _, c := range r.Summary.Collectives {
+		if c.Algorithm == "ring" && c.Kind == "all-reduce" {
+			rings[c.Name] = true
+		}
+	}
+	slices.SortStableFunc(all, func(a, b result.CollectiveRow) int { return cmp.Compare(a.Start, b.Start) })
+	found := false
+	for _, c := range all {
+		if !rings[c.Name] {
+			continue
+		}
+		found = true
+		if laps := lapsOf(&c, flows); laps != nil {
+			return s.rounds(&c, laps)
+		}
+	}
+	if found {
+		return errors.New("its ring all-reduces pass NVLink inside servers, whose transfers flows.parquet does not have: " +
+			"this sequence is of rings of one GPU a server")
+	}
+	return errors.New("the run has no ring all-reduce")
+}
+
+// lap is what one rank sends to the next one, a message a round.
+type lap struct {
+	from, to string
+	sent     []result.FlowRow
+}
+
+// lapsOf are a ring's, in its order, or nil if they are not all in flows.parquet.
+func lapsOf(c *result.CollectiveRow, flows []result.FlowRow) []lap {
+	n, by := int(c.Ranks), map[string]*lap{}
+	first := ""
+	for _, m := range flows {
+		if m.Posted < c.Start || m.Done > c.End || m.Done < 0 || m.Class != c.Class || m.Job != c.Job {
+			continue
+		}
+		l := by[m.From]
+		if l == nil {
+			l = &lap{from: m.From, to: m.To}
+			by[m.From] = l
+			if first == "" {
+				first = m.From
+			}
+		}
+		if l.to != m.To {
+			return nil
+		}
+		l.sent = append(l.sent, m)
+	}
+	if n < 2 || len(by) != n {
+		return nil
+	}
+	var laps []lap
+	for at := first; len(laps) < n; at = by[at].to {
+		l := by[at]
+		if l == nil || len(l.sent) != 2*(n-1) {
+			return nil
+		}
+		slices.SortStableFunc(l.sent, func(a, b result.FlowRow) int { return cmp.Compare(a.Posted, b.Posted) })
+		laps = append(laps, *l)
+	}
+	return laps
+}
+
+// mostRing bounds how many ranks are drawn.
+const mostRing = 4
+
+// rounds adds each transfer.
+func (s *Sequence) rounds(c *result.CollectiveRow, laps []lap) error {
+	n := len(laps)
+	s.Title = fmt.Sprintf("Ring all-reduce of %s over %d ranks: %d rounds of %s", bytes(c.Bytes), n, 2*(n-1),
+		bytes(laps[0].sent[0].Bytes))
+	shown := min(n, mostRing)
+	for _, l := range laps[:shown] {
+		s.lane(l.from)
+	}
+	for round := range 2 * (n - 1) {
+		for i, l := range laps[:shown] {
+			to, m := l.to, l.sent[round]
+			if n > shown && i == shown-1 {
+				to = "next rank"
+			}
+			chunk, sum := ((i-round)%n+n)%n, fmt.Sprintf("sum of %d of %d", round+1, n)
+			if gather := round - (n - 1); gather >= 0 {
+				chunk, sum = ((i+1-gather)%n+n)%n, "whole sum"
+			} else if round == 0 {
+				sum = "its own"
+			}
+			s.add(m.Posted, m.Done, l.from, to, Data, fmt.Sprintf("chunk %s, %s", letter(chunk), sum),
+				fmt.Sprintf("round %d, %s", round+1, bytes(m.Bytes)))
+		}
+	}
+	if n > shown {
+		s.Notes = append(s.Notes, fmt.Sprintf("The first %d of %d ranks.", shown, n))
+	}
+	return nil
+}
+
+// letter names a chunk: A to Z, then A1 and so on.
+func letter(i int) string {
+	s := string(rune('A' + i%26))
+	if i >= 26 {
+		s += fmt.Sprint(i / 26)
+	}
+	return s
+}

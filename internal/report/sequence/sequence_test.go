@@ -1,0 +1,106 @@
+package sequence
+
+import (
+	stdbytes "bytes"
+	"fmt"
+	"image/png"
+	"strings"
+	"testing"
+
+	"railyard/internal/result"
+	"railyard/unit"
+
+	"pgregory.net/rapid"
+)
+
+// Whoever follows the chunks of a ring by what its arrows say has the whole sum of every chunk at every rank in the
+// end, and no arrow says more or less than what its sender has by then.
+func TestChunksAddUp(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(2, mostRing).Draw(rt, "ranks")
+		c := result.CollectiveRow{Ranks: int32(n), Bytes: int64(n) * 1000, Start: 0, End: 1e9}
+		var flows []result.FlowRow
+		for round := range 2 * (n - 1) {
+			for i := range n {
+				flows = append(flows, result.FlowRow{From: fmt.Sprint("gpu-", i), To: fmt.Sprint("gpu-", (i+1)%n),
+					Bytes: 1000, Done: int64(round)*1000 + 950,
+					Posted: int64(round)*1000 + rapid.Int64Range(0, 900).Draw(rt, "late")})
+			}
+		}
+		s := &Sequence{}
+		if err := s.rounds(&c, lapsOf(&c, flows)); err != nil {
+			rt.Fatal(err)
+		}
+		has := make([]map[string]map[int]bool, n) // by rank and chunk: whose share is in it
+		for i := range has {
+			has[i] = map[string]map[int]bool{}
+			for k := range n {
+				has[i][letter(k)] = map[int]bool{i: true}
+			}
+		}
+		for _, x := range s.Steps {
+			chunk, sum, _ := strings.Cut(strings.TrimPrefix(x.Label, "chunk "), ", ")
+			want := n
+			switch sum {
+			case "whole sum":
+			case "its own":
+				want = 1
+			default:
+				fmt.Sscanf(sum, "sum of %d", &want)
+			}
+			if got := len(has[x.From][chunk]); got != want {
+				rt.Fatalf("%s says %q of a chunk with %d shares", s.Lanes[x.From], x.Label, got)
+			}
+			for share := range has[x.From][chunk] {
+				has[x.To][chunk][share] = true
+			}
+		}
+		for i := range has {
+			for chunk, shares := range has[i] {
+				if len(shares) != n {
+					rt.Fatalf("rank %d has %d shares of chunk %s in the end", i, len(shares), chunk)
+				}
+			}
+		}
+	})
+}
+
+// A ring of which one transfer is missing, or goes to another rank, is not told.
+func TestNoRing(t *testing.T) {
+	c := result.CollectiveRow{Ranks: 2, End: 1e9}
+	whole := []result.FlowRow{{From: "a", To: "b"}, {From: "b", To: "a"}, {From: "a", To: "b"}, {From: "b", To: "a"}}
+	if lapsOf(&c, whole) == nil {
+		t.Fatal("a ring of two is none")
+	}
+	if lapsOf(&c, whole[1:]) != nil {
+		t.Error("a ring without its first transfer passes")
+	}
+	whole[2].To = "c"
+	if lapsOf(&c, whole) != nil {
+		t.Error("a rank that sends to two passes")
+	}
+}
+
+// A drawing has every lane and label, and both formats can be read.
+func TestDraw(t *testing.T) {
+	s := &Sequence{Title: "three", Notes: []string{"a note"}}
+	s.add(0, 0, "alpha", "alpha", Here, "posts", "1 MB")
+	s.add(1000, 2000, "alpha", "beta", Data, "WRITE Only", "PSN 7")
+	s.add(int64(3*unit.Microsecond), int64(4*unit.Microsecond), "beta", "alpha", Answer, "ACK", "")
+	var svg, img, text stdbytes.Buffer
+	if err := s.SVG(&svg); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.PNG(&img); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := png.Decode(&img); err != nil {
+		t.Fatal(err)
+	}
+	s.Text(&text)
+	for _, word := range []string{"three", "a note", "alpha", "beta", "posts", "1 MB", "WRITE Only", "PSN 7", "ACK"} {
+		if !strings.Contains(svg.String(), ">"+word+"<") || !strings.Contains(text.String(), word) {
+			t.Errorf("%q is missing", word)
+		}
+	}
+}
