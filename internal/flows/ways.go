@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"railyard/internal/fluid"
+	"railyard/internal/scenario"
 	"railyard/internal/topo"
 	"railyard/roce"
 	"railyard/transport"
@@ -26,7 +27,7 @@ func bytesPer(rate unit.Rate) float64 { return float64(rate) / 8e12 }
 
 func (l *links) init(r *Run) {
 	l.sets, l.ports, l.in = map[string]int32{}, map[int32][]int32{}, map[int32][]int32{}
-	l.even = r.carried() == nil && r.Setup.Scheduled == nil && !r.Setup.LB.Fixed && r.Setup.LB.NIC == nil &&
+	l.even = r.carried() == nil && r.Setup.Scheduled == nil && !r.Setup.LB.Fixed() && r.Setup.LB.NIC == nil &&
 		(r.Plan.LB.Name == "spray" || r.Plan.LB.Name == "spray-random")
 	rates := make([]float64, len(r.Net.Ports))
 	for p := range rates {
@@ -62,8 +63,10 @@ func (r *Run) overhead() float64 {
 	return float64(r.rules.Wire(long)) / float64(long)
 }
 
-// carried is the protocol of the first service, nil where that is RC.
-func (r *Run) carried() transport.Maker { return r.Setup.Host.Services[0].Protocol }
+// carried returns the protocol of the default service, nil where that is RC.
+func (r *Run) carried() transport.Maker {
+	return r.Setup.Host.Service(scenario.DefaultService).Protocol
+}
 
 // portRate is what a port carries now.
 func (r *Run) portRate(port int32) float64 {

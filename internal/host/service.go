@@ -1,6 +1,8 @@
 package host
 
 import (
+	"slices"
+
 	"railyard/cc"
 	"railyard/internal/fabric"
 	"railyard/roce"
@@ -33,6 +35,14 @@ type Service struct {
 
 	Protocol transport.Maker // carries its connections, with CC, credit and answers of its own; nil: RC
 	PlainEV  bool            // switches read its packets' entropy values as they are, and hash nothing
+}
+
+// Service returns the service of a name, nil when there is none.
+func (c *Config) Service(name string) *Service {
+	if i := slices.IndexFunc(c.Services, func(s Service) bool { return s.Name == name }); i >= 0 {
+		return &c.Services[i]
+	}
+	return nil
 }
 
 // tos is the type of service of data and ACKs.

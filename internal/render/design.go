@@ -13,6 +13,7 @@ import (
 	"railyard/internal/input"
 	"railyard/internal/output"
 	"railyard/internal/queue"
+	"railyard/internal/route"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
 	"railyard/internal/swconf"
@@ -29,16 +30,16 @@ func Design(p *scenario.Plan, file string, os swconf.OS, addressing, multihome, 
 	if p.Scheduled != nil {
 		return nil, fmt.Errorf("fabric.scheduled: VOQs, credits and cells are the chips' own matter, which no switch configuration says; --set fabric.scheduled.on=false renders the switches without")
 	}
-	if p.LB.Detours {
+	if route.Is[route.Steerer](p.LB) {
 		return nil, fmt.Errorf("lb %s: no switch configuration can say by way of which group packets go; --set lb=ecmp renders shortest ways", p.LB.Name)
 	}
 	if p.IPv6 {
 		return nil, fmt.Errorf("fabric.ip 6: servers are given IPv4 addresses here; --set fabric.ip=4 renders the same switches for them")
 	}
-	if p.LB.Ordered || p.LB.Escapes || p.LB.Informed {
+	if route.Is[route.Riser](p.LB) || route.Is[route.Informed](p.LB) {
 		return nil, fmt.Errorf("lb %s: no public syntax has switches route so; --set lb=ecmp renders shortest ways by hash, --set lb=dlb the least loaded of their ports", p.LB.Name)
 	}
-	if p.LB.ReadsEVs {
+	if route.Is[route.EVReader](p.LB) {
 		return nil, fmt.Errorf("lb %s: no public syntax has switches take a port by bits of a UDP port or flow label; --set lb=ecmp renders switches that hash them, --set transport.forwarding=srv6 ways in the packet", p.LB.Name)
 	}
 	carried := p.Default().Carried

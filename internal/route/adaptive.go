@@ -11,14 +11,21 @@ import (
 // would take or waits at is paused; behind the next cable it may take any way again (Duato 1993).
 var MinimalAdaptive = Policy{
 	Name: "minimal-adaptive", Title: "minimal adaptive routing",
-	Sprays:  always,
-	Escapes: true,
-	New:     func(_ param.Values, s Site) Chooser { return &adaptive{stream: s.Stream} },
+	Sprays: always,
+	New:    func(_ param.Values, s Site) Chooser { return &adaptive{stream: s.Stream} },
 }
 
 type adaptive struct {
 	memoryless
 	stream rng.Stream
+}
+
+func (*adaptive) Escapes() {}
+
+func (*adaptive) Classes(bool) int { return 3 }
+
+func (*adaptive) Rises(bool) string {
+	return "where they escape, the second behind the cable that closes a ring"
 }
 
 // Pick returns the port with the shortest wait, those that are not paused first; of equals one at random.

@@ -1,12 +1,21 @@
 package route
 
+import "railyard/param"
+
 // DimensionOrder sends packets of a torus along the first dimension until the place there is right, then
 // along the second and the third (topo.Graph.Ordered); parallel cables and sides as long share by hash. The
 // class rises behind the cable that closes a ring and falls back where a packet leaves the ring, so that
 // pauses cannot deadlock (Dally and Seitz 1987; docs/references.md, deadlock-free).
 var DimensionOrder = Policy{
 	Name: "dimension-order", Title: "dimension order",
-	Fixed:   true,
-	Ordered: true,
-	New:     ECMP.New,
+	New: func(_ param.Values, s Site) Chooser { return &ordered{ecmp{seed: s.Seed}} },
 }
+
+// ordered hashes among what the tables leave.
+type ordered struct{ ecmp }
+
+func (*ordered) Ordered() {}
+
+func (*ordered) Classes(bool) int { return 2 }
+
+func (*ordered) Rises(bool) string { return "behind the cable that closes a ring" }

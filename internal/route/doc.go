@@ -10,8 +10,9 @@
 //
 // A policy constructs a [Chooser] per switch. Optional interfaces extend it: a [Hasher] has no state, so the fabric
 // hashes in place; an [Informed] chooser reads the load grades of neighbours; a [Steerer] names a region to pass
-// through where a packet enters the fabric. [Port] is the transmit side of a port in one 64-byte cache line, and
-// [Table] the forwarding table of 2 bytes per switch and locator.
+// through where a packet enters the fabric; under a [Riser] its class rises. [Is] asks a policy for an interface.
+// [Port] is the transmit side of a port in one 64-byte cache line, and [Table] the forwarding table of 2 bytes per
+// switch and locator.
 //
 // A Steerer's regions are the groups of a dragonfly or the switches of a torus. Each leg is a route to a locator
 // like any other; the class of a packet rises with every region that it enters, which prevents deadlock. ugal-g

@@ -9,8 +9,7 @@ import (
 // Cables of unequal rate stand in the group as often as their share says (WCMP, Shares).
 var ECMP = Policy{
 	Name: "ecmp", Title: "ECMP",
-	Fixed: true,
-	New:   func(_ param.Values, s Site) Chooser { return &ecmp{seed: s.Seed} },
+	New: func(_ param.Values, s Site) Chooser { return &ecmp{seed: s.Seed} },
 }
 
 type ecmp struct {

@@ -15,7 +15,6 @@ var GLB = Policy{
 	Params:   []param.Param{interval},
 	Defaults: DLB.Defaults,
 	Sprays:   always,
-	Informed: true,
 	New:      func(v param.Values, s Site) Chooser { return &glb{dlb: *newDLB(v, s)} },
 }
 

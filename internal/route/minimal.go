@@ -10,8 +10,6 @@ import (
 // The class rises on each of these, as with detours, so that pauses cannot deadlock.
 var Minimal = Policy{
 	Name: "minimal", Title: "minimal routing between groups",
-	Detours: true,
-	Direct:  true,
 	New: func(_ param.Values, s Site) Chooser {
 		return &minimal{valiant{ecmp{seed: s.Seed}, detour{stream: s.Stream}}}
 	},
@@ -19,6 +17,8 @@ var Minimal = Policy{
 
 // minimal knows the regions, as valiant does, and goes by way of none.
 type minimal struct{ valiant }
+
+func (*minimal) Direct() {}
 
 func (c *minimal) Via(unit.Time, int, uint32, []Port) int { return -1 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"railyard/internal/rng"
@@ -30,16 +31,16 @@ func TestPolicies(t *testing.T) {
 			}
 			params[par.Name] = fmt.Sprintf("%+v", par)
 		}
-		_, steers := p.Make(nil, Site{}).(Steerer)
-		if steers != p.Detours || p.Fixed && p.Reorders(p.Defaults) {
-			t.Errorf("%s: steers %v, says %v; fixed %v", name, steers, p.Detours, p.Fixed)
-		}
-		if _, informed := p.Make(nil, Site{}).(Informed); informed != p.Informed {
-			t.Errorf("%s: informed %v, says %v", name, informed, p.Informed)
+		if p.Fixed() && p.Reorders(p.Defaults) || Is[Steerer](p) && !Is[Riser](p) {
+			t.Errorf("%s: fixed and reordered, or detours without classes", name)
 		}
 		if d := OfDLB(p.DLB); p.DLB != "" && d.DLB != p.DLB {
 			t.Errorf("configurations call %s %q, and that is %s", name, p.DLB, d.Name)
 		}
+	}
+	fixed := slices.DeleteFunc(Names(), func(n string) bool { return !Lookup(n).Fixed() })
+	if got := strings.Join(fixed, " "); got != "ecmp ecmp-resilient dimension-order structured" {
+		t.Errorf("flows keep their paths under %s", got)
 	}
 	if Lookup("warp") != nil || OfDLB("") != nil {
 		t.Error("a policy that nobody wrote is found")

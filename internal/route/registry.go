@@ -18,19 +18,9 @@ type Policy struct {
 	// Shown: a resolved scenario has the parameters whatever policy it names, as it always had.
 	Shown bool
 
-	Detours  bool // its choosers are Steerers: they send packets by way of regions of the fabric
-	Direct   bool // though these never do: they know regions for the sake of the ways alone
-	Around   bool // on a torus they send by way of any switch
-	Oracle   bool // its choosers look at ports of other switches than their own
-	Informed bool // its choosers are Informed: switches tell one another of their ports
-	Ordered  bool // they go in dimension order, on a torus
-	Escapes  bool // they go any shortest way there, and escape to dimension order
-	Fixed    bool // a flow's packets take one path, which its hash and the tables decide
 	// Buckets returns the number of buckets of a group that keeps flows on working ports (Refill); nil: groups are
 	// as long as they have ports.
 	Buckets func(v param.Values) int
-	// ReadsEVs: switches read the entropy values of packets as they are, so NICs must lay them out.
-	ReadsEVs bool
 	// Sprays: packets of one flow may take several paths at once, and overtake each other.
 	Sprays func(v param.Values) bool
 	// SourcePorts returns the number of UDP source ports that NICs take in turn for a queue pair; nil: one.
@@ -85,21 +75,43 @@ type Steerer interface {
 	Vias(out []int, loc int) []int
 }
 
+// Riser is a Chooser under which the class of a lossless packet rises on its way, against deadlock.
+type Riser interface {
+	// Classes returns the number of classes that a packet may pass through.
+	Classes(torus bool) int
+	// Rises returns where the class rises.
+	Rises(torus bool) string
+}
+
+// What else some choosers are, beside a Steerer, a Riser or Informed. Is asks a policy for one of them.
+type (
+	Direct   interface{ Direct() }   // a Steerer by way of no region: it knows them for the sake of the ways alone
+	Around   interface{ Around() }   // a Steerer that on a torus sends by way of any switch
+	Oracle   interface{ Oracle() }   // looks at ports of other switches than its own
+	Ordered  interface{ Ordered() }  // goes in dimension order, on a torus
+	Escaper  interface{ Escapes() }  // goes any shortest way there, and escapes to dimension order
+	EVReader interface{ ReadsEVs() } // reads the entropy values of packets as they are: NICs must lay them out
+)
+
+// Is reports whether the choosers of a policy are of a kind.
+func Is[Kind any](p *Policy) bool {
+	_, is := p.Make(nil, Site{}).(Kind)
+	return is
+}
+
+// Fixed reports whether the packets of a flow take one path, which its hash and the tables decide.
+func (p *Policy) Fixed() bool {
+	return p.NIC == nil && !Is[Steerer](p) && (Is[Hasher](p) || Is[Steady](p))
+}
+
 // Levels is the largest number of classes that a packet may pass through.
 const Levels = 4
 
-// Classes returns the number of classes that a lossless packet may pass through, against deadlock: 1
-// where it stays in its own.
+// Classes returns the number of classes that a lossless packet may pass through, against deadlock: 1 where it stays in
+// its own.
 func (p *Policy) Classes(torus bool) int {
-	switch {
-	case p.Detours && torus: // twice dimension order
-		return 4
-	case p.Detours: // local and global, local and global, local (Kim et al., ISCA 2008)
-		return 3
-	case p.Ordered:
-		return 2
-	case p.Escapes:
-		return 3
+	if r, ok := p.Make(nil, Site{}).(Riser); ok {
+		return r.Classes(torus)
 	}
 	return 1
 }

@@ -16,7 +16,6 @@ var Resilient = Policy{
 	Params: []param.Param{{Name: "buckets", Kind: param.Count, Min: "1", Max: "4096",
 		Doc: "resilient hashing: buckets of a group, at least as many as it has ports"}},
 	Defaults: param.Values{"buckets": 128},
-	Fixed:    true,
 	DLB:      "resilient",
 	Buckets:  func(v param.Values) int { return param.Value[int](v, "buckets") },
 	New:      func(_ param.Values, s Site) Chooser { return &ecmp{seed: s.Seed} },

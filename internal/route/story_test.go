@@ -71,7 +71,7 @@ func oneFlow(t *testing.T) {
 		loaded are two. With a source port per packet each has a hash of its own.`)
 	for _, name := range Names() {
 		p := Lookup(name)
-		if p.Detours || p.NIC != nil && p.NIC.Hears || name == "oblivious" {
+		if Is[Steerer](p) || p.NIC != nil && p.NIC.Hears || name == "oblivious" {
 			continue // its ports are those of ECMP, or as the NIC chooses, which is package entropy's story
 		}
 		c := p.Make(nil, Site{Seed: 1, Stream: rng.New(1, "story")})

@@ -19,7 +19,6 @@ var Structured = Policy{
 	Name: "structured", Title: "structured entropy values",
 	Params:   []param.Param{tierBits(1), tierBits(2), tierBits(3)},
 	Defaults: param.Values{tierKeys[0]: 0, tierKeys[1]: 0, tierKeys[2]: 0},
-	Fixed:    true, ReadsEVs: true,
 	New: func(v param.Values, s Site) Chooser {
 		f := fieldsOf(v)
 		at := min(max(s.Tier, 1), Tiers) - 1
@@ -47,6 +46,8 @@ type structured struct {
 
 // Steady: whoever looks where a packet would go changes nothing.
 func (c *structured) Steady() {}
+
+func (*structured) ReadsEVs() {}
 
 func (c *structured) Pick(_ unit.Time, group []int32, _ int, flow uint32, _ []Port) int32 {
 	return group[int(word(flow)>>c.shift&c.mask)%len(group)]

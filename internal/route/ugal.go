@@ -20,7 +20,6 @@ var UGAL = Policy{
 			Doc: "so much more may wait on the straight way before packets take detours"},
 	},
 	Defaults: param.Values{"bias": 8 * unit.KiB}, // about two packets
-	Detours:  true,
 	Sprays:   always,
 	New: func(v param.Values, s Site) Chooser {
 		c := &ugal{valiant: valiant{ecmp{seed: s.Seed}, detour{stream: s.Stream, perPacket: true}}}

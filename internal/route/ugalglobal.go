@@ -12,8 +12,6 @@ var UGALG = Policy{
 	Name: "ugal-g", Title: "UGAL by global queues",
 	Params:   UGAL.Params,
 	Defaults: UGAL.Defaults,
-	Detours:  true,
-	Oracle:   true,
 	Sprays:   always,
 	New: func(v param.Values, s Site) Chooser {
 		c := &ugalGlobal{*UGAL.New(v, s).(*ugal)}
@@ -23,6 +21,8 @@ var UGALG = Policy{
 
 // ugalGlobal looks one switch further than ugal.
 type ugalGlobal struct{ ugal }
+
+func (*ugalGlobal) Oracle() {}
 
 func (c *ugalGlobal) Via(now unit.Time, loc int, flow uint32, ports []Port) int {
 	r := c.valiant.Via(now, loc, flow, ports)

@@ -21,8 +21,6 @@ var Valiant = Policy{
 		{Name: "per_packet", Kind: param.Flag, Doc: "each packet goes by way of a group of its own, not each flow"},
 	},
 	Defaults: param.Values{"per_packet": false},
-	Detours:  true,
-	Around:   true,
 	Sprays:   func(v param.Values) bool { return param.Value[bool](v, "per_packet") },
 	New: func(v param.Values, s Site) Chooser {
 		d := detour{stream: s.Stream}
@@ -30,7 +28,7 @@ var Valiant = Policy{
 		if d.perPacket && s.Torus {
 			return &strewn{d}
 		}
-		return &valiant{ecmp{seed: s.Seed}, d}
+		return &around{valiant{ecmp{seed: s.Seed}, d}}
 	},
 }
 
@@ -42,8 +40,15 @@ type valiant struct {
 
 func (c *valiant) Renew(t *Table) { c.table = t }
 
+// around is valiant by way of any switch of a torus.
+type around struct{ valiant }
+
+func (*around) Around() {}
+
 // strewn draws one of them.
 type strewn struct{ detour }
+
+func (*strewn) Around() {}
 
 func (c *strewn) Renew(t *Table) { c.table = t }
 
@@ -59,6 +64,22 @@ type detour struct {
 	viaSeed   uint32 // of the hash among regions, apart from that among ports
 	perPacket bool
 	table     *Table
+}
+
+// Classes returns one for each leg on a torus and its dimension order; else for local and global, local and global,
+// local (Kim et al., ISCA 2008).
+func (*detour) Classes(torus bool) int {
+	if torus {
+		return 4
+	}
+	return 3
+}
+
+func (*detour) Rises(torus bool) string {
+	if torus {
+		return "behind the cable that closes a ring, on the second leg, and behind such a cable there"
+	}
+	return "after each cable between groups"
 }
 
 func (c *detour) Via(_ unit.Time, loc int, flow uint32, _ []Port) int {

@@ -64,9 +64,5 @@ func (p *resolver) twoStages() error {
 
 // hashes reports whether switches do nothing but hash under a policy.
 func hashes(l *route.Policy) bool {
-	if l.Detours || l.Ordered || l.Escapes || l.Informed || l.ReadsEVs {
-		return false
-	}
-	_, ok := l.Make(nil, route.Site{}).(route.Hasher)
-	return ok
+	return route.Is[route.Hasher](l) && !route.Is[route.Riser](l)
 }

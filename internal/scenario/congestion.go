@@ -121,7 +121,7 @@ type Service struct {
 
 // services are the file's own and those that its jobs ask for beside it; congestion settles the parameters.
 func (f *File) services() []Service {
-	own := Service{Name: defaultService, DSCP: f.Transport.DataDSCP, CNPDSCP: f.Transport.CNPDSCP,
+	own := Service{Name: DefaultService, DSCP: f.Transport.DataDSCP, CNPDSCP: f.Transport.CNPDSCP,
 		AcksFirst: f.Transport.Acks == "cnp",
 		CC:        cc.Lookup(member(f.cc(), "algorithm").String())}
 	all := []Service{own}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"railyard/internal/deadlock"
+	"railyard/internal/route"
 	"railyard/internal/topo"
 )
 
@@ -100,21 +101,22 @@ func (p *Plan) protected() bool {
 
 // routing is how this plan's packets travel.
 func (p *Plan) routing(r *topo.Routes) *deadlock.Routing {
-	d := &deadlock.Routing{Graph: p.Graph, Routes: r, Legs: p.LB.Detours && !p.LB.Direct}
+	detours := route.Is[route.Steerer](p.LB)
+	d := &deadlock.Routing{Graph: p.Graph, Routes: r, Legs: detours && !route.Is[route.Direct](p.LB)}
 	levels := 1
 	for _, row := range p.Rise {
 		levels = max(levels, len(row))
 	}
 	switch {
-	case p.LB.Detours && p.Graph.Grid != nil:
+	case detours && p.Graph.Grid != nil:
 		// Buffers of the first leg wait for those of both, of the second for no others, and the legs are
 		// alike: what one of them cannot close, both cannot.
 		d.Legs, d.Classes = false, &deadlock.Dateline{Grid: p.Graph.Grid, Most: max(1, levels/2)}
-	case p.LB.Detours:
+	case detours:
 		d.Classes = deadlock.NewRising(p.Graph, levels)
-	case p.LB.Ordered && p.Graph.Grid != nil:
+	case route.Is[route.Ordered](p.LB) && p.Graph.Grid != nil:
 		d.Classes = &deadlock.Dateline{Grid: p.Graph.Grid, Most: levels}
-	case p.LB.Escapes && p.Graph.Grid != nil && levels > 2:
+	case route.Is[route.Escaper](p.LB) && p.Graph.Grid != nil && levels > 2:
 		// In the class of all ways nobody waits: what would escapes, from any switch.
 		d.Routes, d.Anywhere = p.Graph.Ordered(r.Down(), nil), true
 		d.Classes = &deadlock.Dateline{Grid: p.Graph.Grid, Most: levels - 1}

@@ -11,20 +11,21 @@ import (
 
 // fitted refuses policies for other fabrics.
 func (p *Plan) fitted() error {
-	switch lb := p.LB; {
-	case lb.Detours && p.Graph.Grid != nil && !lb.Around:
+	lb := p.LB
+	switch detours := route.Is[route.Steerer](lb); {
+	case detours && p.Graph.Grid != nil && !route.Is[route.Around](lb):
 		return field.New("lb", "%s compares ways between groups of switches, and a torus has none; "+
 			"accepted: valiant, dimension-order, minimal-adaptive, or a policy without regard to deadlock",
 			lb.Name)
-	case lb.Detours && len(p.Graph.Stations()) < 3:
+	case detours && len(p.Graph.Stations()) < 3:
 		return field.New("lb", "%s sends packets by way of groups of switches that are neither the "+
 			"sender's nor the receiver's, and this fabric has %d groups; accepted: fabric.kind "+
 			"dragonfly with three or more, or nodes and cables where fabric.regions, or a rule's between, "+
 			"names the place of its groups", lb.Name, len(p.Graph.Stations()))
-	case (lb.Ordered || lb.Escapes) && p.Graph.Grid == nil:
+	case !detours && route.Is[route.Riser](lb) && p.Graph.Grid == nil:
 		return field.New("lb", "%s goes by the dimensions of a torus, and this fabric is none; accepted: "+
 			"fabric.kind torus or cubes", lb.Name)
-	case !lb.Detours:
+	case !detours:
 		return nil
 	}
 	for i, region := range p.Graph.RegionOf() {
@@ -42,7 +43,8 @@ func (p *Plan) detours() error {
 	if err := p.fitted(); err != nil {
 		return err
 	}
-	levels := p.LB.Classes(p.Graph.Grid != nil)
+	torus := p.Graph.Grid != nil
+	levels := p.LB.Classes(torus)
 	if levels == 1 {
 		return nil
 	}
@@ -75,18 +77,9 @@ func (p *Plan) detours() error {
 	p.Spec = *p.specs[slices.IndexFunc(p.Graph.Nodes, leaf)]
 	for c, row := range p.Rise {
 		if len(row) > 1 {
-			where := "after each cable between groups"
-			switch {
-			case p.LB.Detours && p.Graph.Grid != nil:
-				where = "behind the cable that closes a ring, on the second leg, and behind such a cable " +
-					"there"
-			case p.LB.Ordered:
-				where = "behind the cable that closes a ring"
-			case p.LB.Escapes:
-				where = "where they escape, the second behind the cable that closes a ring"
-			}
 			p.note("lb %s: lossless packets of queue %d go on in queues %d %s, against deadlock; these are "+
-				"copies of it and share its weight unless configured", p.LB.Name, c, row[1:], where)
+				"copies of it and share its weight unless configured", p.LB.Name, c, row[1:],
+				p.LB.Make(nil, route.Site{}).(route.Riser).Rises(torus))
 		}
 	}
 	return nil
@@ -98,9 +91,9 @@ func Besides(lb *route.Policy, s *queue.Scheduled) topo.Besides {
 	switch {
 	case s != nil:
 		return topo.ToEdges
-	case lb.Detours:
+	case route.Is[route.Steerer](lb):
 		return topo.ToRegions
-	case lb.Ordered:
+	case route.Is[route.Ordered](lb):
 		return topo.InOrder
 	}
 	return topo.Nothing

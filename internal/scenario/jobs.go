@@ -33,7 +33,7 @@ func (j *Job) named() bool {
 // service names what its connections use.
 func (j *Job) service() string {
 	if j.DSCP == nil && j.CC == "" {
-		return defaultService
+		return DefaultService
 	}
 	name := "jobs"
 	if j.CC != "" {

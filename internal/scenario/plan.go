@@ -117,11 +117,11 @@ func (p *Plan) MoreIP() unit.Bytes {
 	return 0
 }
 
-// defaultService is the name of the service that the transport and cc blocks describe.
-const defaultService = "default"
+// DefaultService is the name of the service that the transport and cc blocks describe.
+const DefaultService = "default"
 
 // Default is the service that the transport and cc blocks describe.
-func (p *Plan) Default() *Service { return p.Service(defaultService) }
+func (p *Plan) Default() *Service { return p.Service(DefaultService) }
 
 // Service returns the service of a name, nil when there is none.
 func (p *Plan) Service(name string) *Service {

@@ -36,7 +36,7 @@ func (p *resolver) segments() error {
 		return field.New("transport.forwarding", "RC queue pairs have no entropy values to mean a way; "+
 			"accepted with transport.kind roce: hash")
 	}
-	if !p.LB.Fixed {
+	if !p.LB.Fixed() {
 		return field.New("transport.forwarding", "with srv6 a packet says which way it takes, and lb %s has "+
 			"switches choose; accepted: lb ecmp", p.LB.Name)
 	}

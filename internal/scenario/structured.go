@@ -13,7 +13,7 @@ import (
 
 // structured lays out the entropy values of NICs whose switches read them.
 func (p *resolver) structured() error {
-	if !p.LB.ReadsEVs {
+	if !route.Is[route.EVReader](p.LB) {
 		return nil
 	}
 	c := p.Default().Carried

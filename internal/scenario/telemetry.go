@@ -3,6 +3,7 @@ package scenario
 import (
 	"railyard/cc"
 	"railyard/internal/field"
+	"railyard/internal/route"
 	"railyard/internal/topo"
 	"railyard/roce"
 	"railyard/unit"
@@ -57,7 +58,7 @@ func (p *resolver) reported(s *Service) error {
 func (p *resolver) longest() (most int, way topo.Way) {
 	way = p.Graph.Longest()
 	most = way.Switches
-	if p.LB.Detours {
+	if route.Is[route.Steerer](p.LB) {
 		most += p.Graph.Farthest()
 	}
 	return most, way

@@ -47,7 +47,7 @@ func TestIdealWhereCablesDiffer(t *testing.T) {
 		fmt.Fprintf(b, "workload: {traffic: {"+load+"}}\n", of("bytes", "1B", "4097B", "100KB", "1MB"))
 		policies := slices.DeleteFunc(route.Names(), func(n string) bool { // those of other fabrics and NICs
 			p := route.Lookup(n)
-			return p.Detours || p.Ordered || p.Escapes || p.ReadsEVs
+			return route.Is[route.Riser](p) || route.Is[route.EVReader](p)
 		})
 		sets := []string{"lb=" + of("lb", policies...),
 			"server.bond=" + of("bond", "hash", "affinity", "spray"),

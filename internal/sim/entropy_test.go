@@ -95,7 +95,7 @@ func TestCapturedSourcePorts(t *testing.T) {
 func policies() []string {
 	return slices.DeleteFunc(route.Names(), func(name string) bool {
 		p := route.Lookup(name)
-		return p.Classes(false) > 1 || p.ReadsEVs
+		return p.Classes(false) > 1 || route.Is[route.EVReader](p)
 	})
 }
 

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"railyard/internal/exec"
+	"railyard/internal/route"
 	"railyard/internal/scenario"
 	"railyard/internal/topo"
 	"railyard/unit"
@@ -55,7 +56,7 @@ func Transfers(p *scenario.Plan, f func(from, to int, bytes unit.Bytes)) {
 func Estimate(p *scenario.Plan) Cost {
 	e := &estimator{plan: p, gpus: Machine(p), links: map[[2]int]int64{}}
 	e.routes = p.Graph.Reroute(nil, nil, scenario.Besides(p.LB, p.Scheduled))
-	if p.LB.Detours {
+	if route.Is[route.Steerer](p.LB) {
 		e.regions = p.Graph.RegionOf()
 	}
 	gpus := p.Graph.Ends()

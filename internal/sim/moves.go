@@ -11,7 +11,7 @@ const maxMoves = 100_000
 
 // paths are those of all connections whose packets take one each, nil where they do not.
 func (r *Run) paths() (all [][]int32) {
-	if conns := r.Hosts.Conns(); r.Setup.LB.Fixed && r.Setup.Host.Services[0].Protocol == nil && conns > 0 &&
+	if conns := r.Hosts.Conns(); r.Setup.LB.Fixed() && r.Plan.Default().Carried == nil && conns > 0 &&
 		conns <= maxMoves {
 		all = make([][]int32, conns)
 		for c := range all {

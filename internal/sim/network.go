@@ -106,13 +106,14 @@ func NewNetwork(s *Setup) (*Network, error) {
 		return nil, err
 	}
 	torus := g.Grid != nil
-	switch {
-	case s.LB.Detours && torus:
-		n.Net.SetDetours(nil, &s.Rise)
-	case s.LB.Detours:
-		n.Net.SetDetours(g.RegionOf(), &s.Rise)
+	if route.Is[route.Steerer](s.LB) {
+		var regions []int32
+		if !torus {
+			regions = g.RegionOf()
+		}
+		n.Net.SetDetours(regions, &s.Rise)
 	}
-	if (s.LB.Ordered || s.LB.Escapes || s.LB.Detours) && torus {
+	if route.Is[route.Riser](s.LB) && torus {
 		n.rings()
 	}
 	if s.Host.IPv6 {
@@ -279,7 +280,7 @@ func (n *Network) install() {
 			room = t.Forget()
 		}
 	}
-	if n.Setup.LB.Escapes && g.Grid != nil {
+	if route.Is[route.Escaper](n.Setup.LB) && g.Grid != nil {
 		n.escapes()
 	}
 	for i := range g.NICs {
@@ -289,7 +290,7 @@ func (n *Network) install() {
 
 // regions is by node in which region it is, and what choosers know of regions; nil without detours.
 func (n *Network) regions() (of []int32, r *route.Regions) {
-	if !n.Setup.LB.Detours {
+	if !route.Is[route.Steerer](n.Setup.LB) {
 		return nil, nil
 	}
 	of = n.Graph.RegionOf()
@@ -302,7 +303,7 @@ func (n *Network) regions() (of []int32, r *route.Regions) {
 			}
 		}
 	}
-	if n.Setup.LB.Oracle {
+	if route.Is[route.Oracle](n.Setup.LB) {
 		r.Gates = n.gates(of)
 	}
 	return of, r

@@ -9,6 +9,8 @@ import (
 	"railyard/internal/fabric"
 	"railyard/internal/host"
 	"railyard/internal/result"
+	"railyard/internal/route"
+	"railyard/internal/scenario"
 	"railyard/transport"
 	"railyard/unit"
 )
@@ -54,9 +56,9 @@ func (r *Run) Observe() *explain.Observation {
 func (n *Network) Rules() explain.Rules {
 	s := n.Setup
 	rules := explain.Rules{MTU: unit.Bytes(s.Host.RC.MTU), WriteOnly: s.Host.RC.WriteOnly, CutThrough: s.CutThrough,
-		NICLatency: s.Host.Latency, PCIe: s.Host.PCIe, Hashed: s.LB.Fixed, Spreads: s.LB.Reorders(s.LBValues),
-		More: s.more(), SpreadsNIC: s.Host.Bond == host.BondSpray, Detours: s.LB.Detours}
-	if of := &s.Host.Services[0]; of.Protocol != nil {
+		NICLatency: s.Host.Latency, PCIe: s.Host.PCIe, Hashed: s.LB.Fixed(), Spreads: s.LB.Reorders(s.LBValues),
+		More: s.more(), SpreadsNIC: s.Host.Bond == host.BondSpray, Detours: route.Is[route.Steerer](s.LB)}
+	if of := s.Host.Service(scenario.DefaultService); of != nil && of.Protocol != nil {
 		rules.Frame = func(payload int) int {
 			return of.Protocol.Wire(&transport.Packet{Kind: transport.Data, Payload: uint32(payload),
 				Bytes: uint64(payload)})

@@ -168,10 +168,11 @@ func (d *drawn) queues() {
 func (d *drawn) transport() {
 	lb := d.of(slices.DeleteFunc(route.Names(), func(name string) bool { // of tori, of MRC, of dragonflies
 		p := route.Lookup(name)
-		return p.Ordered || p.Escapes || p.ReadsEVs || p.Detours && !d.regions
+		return route.Is[route.EVReader](p) ||
+			route.Is[route.Riser](p) && !(route.Is[route.Steerer](p) && d.regions)
 	})...)
 	d.set("lb=%s", lb)
-	d.fixed = route.Lookup(lb).Fixed
+	d.fixed = route.Lookup(lb).Fixed()
 	if d.selective = d.chance(0.65); d.selective {
 		d.set("transport.recovery=selective")
 	}

@@ -1,6 +1,9 @@
 package sim
 
-import "railyard/internal/topo"
+import (
+	"railyard/internal/route"
+	"railyard/internal/topo"
+)
 
 // rings tells the fabric how the cables of a torus lie.
 func (n *Network) rings() {
@@ -9,7 +12,8 @@ func (n *Network) rings() {
 	for port, link := range n.linkOf {
 		dim[port], wrap[port] = grid.Dim[link], grid.Wrap[link]
 	}
-	n.Net.SetRings(dim, wrap, &n.Setup.Rise, n.Setup.LB.Escapes, n.Setup.LB.Detours)
+	lb := n.Setup.LB
+	n.Net.SetRings(dim, wrap, &n.Setup.Rise, route.Is[route.Escaper](lb), route.Is[route.Steerer](lb))
 }
 
 // escapes tells switches where packets escape to: in dimension order by the first of the cables there.

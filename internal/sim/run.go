@@ -11,6 +11,7 @@ import (
 	"railyard/internal/fabric"
 	"railyard/internal/host"
 	"railyard/internal/result"
+	"railyard/internal/route"
 	"railyard/internal/scenario"
 	"railyard/internal/topo"
 	"railyard/roce"
@@ -231,7 +232,7 @@ func services(p *scenario.Plan) (all []host.Service) {
 			AcksFirst: of.AcksFirst}
 		s.Class, s.CNPClass = p.Spec.DSCP[s.DSCP], p.Spec.DSCP[s.CNPDSCP]
 		if of.Carried != nil {
-			s.Protocol, s.PlainEV = of.Maker(controllers(p, &of)), p.LB.ReadsEVs
+			s.Protocol, s.PlainEV = of.Maker(controllers(p, &of)), route.Is[route.EVReader](p.LB)
 			all = append(all, s)
 			continue
 		}

@@ -139,7 +139,7 @@ func drawSetup(t *rapid.T, g *topo.Graph) *Setup {
 			Restore: 21 * unit.Microsecond}
 	}
 	lb := route.Lookup(rapid.SampledFrom(route.Names()).Draw(t, "lb"))
-	if lb.Oracle { // a part does not know what waits at others' switches
+	if route.Is[route.Oracle](lb) { // a part does not know what waits at others' switches
 		lb = &route.UGAL
 	}
 	algorithm := cc.Lookup(rapid.SampledFrom(cc.Names()).Draw(t, "congestion control"))

@@ -17,6 +17,7 @@ import (
 	"railyard/internal/lab"
 	"railyard/internal/perftest"
 	"railyard/internal/ranks"
+	"railyard/internal/route"
 	"railyard/internal/scenario"
 	"railyard/roce"
 	"railyard/unit"
@@ -48,7 +49,7 @@ func Events(plan *scenario.Plan) (out []Event, err error) {
 	case carried.Segments:
 		return nil, plan.Refuse("transport.forwarding", "srv6, and this machine's kernel hashes; "+
 			"accepted: hash")
-	case plan.LB.ReadsEVs:
+	case route.Is[route.EVReader](plan.LB):
 		return nil, plan.Refuse("lb", "%s, and this machine's kernel hashes; accepted: ecmp", plan.LB.Name)
 	case plan.IPv6:
 		return nil, plan.Refuse("fabric.ip", "6, and labs give hosts IPv4 addresses; accepted: 4")

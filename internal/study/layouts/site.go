@@ -15,6 +15,6 @@ func SiteOf(plan *scenario.Plan, gpus int) planner.Site {
 	if plan.Shape.Pods > 1 {
 		s.Pod = plan.Shape.Hosts * plan.Shape.Segments
 	}
-	s.Spread, s.QPs = !plan.LB.Fixed, max(1, plan.QPs)
+	s.Spread, s.QPs = !plan.LB.Fixed(), max(1, plan.QPs)
 	return s
 }

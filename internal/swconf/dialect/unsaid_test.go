@@ -77,7 +77,7 @@ func TestNoPolicyIsDropped(t *testing.T) {
 			if more != (p.DLB != "") {
 				t.Errorf("lb %s: told %q, and the table says %v", lb, p.DLB, more)
 			}
-			if p.Detours || p.Informed || p.Ordered || p.Escapes || p.ReadsEVs {
+			if route.Is[route.Riser](p) || route.Is[route.Informed](p) || route.Is[route.EVReader](p) {
 				continue // refused by config render itself, in all languages (TestRenderedBalancing)
 			}
 			d := built(t, swconf.OS(os), lb, 4, 400*unit.Gbps)
