@@ -41,28 +41,33 @@ func (c *checkCmd) build(plan *scenario.Plan) error {
 
 // Run is the check command.
 func (c *checkCmd) Run(e *env) error {
-	plan, err := scenariofile.Plan(c.Scenario, c.Set, nil)
+	plan, err := scenariofile.Checked(c.Scenario, c.Set)
 	if err != nil {
 		return err
 	}
-	e.foretell(plan)
-	if err := c.build(plan); err != nil {
-		return err
+	if plan.Unfit == "" {
+		e.foretell(plan)
+		if err := c.build(plan); err != nil {
+			return err
+		}
 	}
 	keys, values := plan.Resolved()
 	if c.JSON {
-		return printJSON(e.stdout, map[string]any{
-			"resolved":   values,
-			"notes":      plan.Notes,
-			"operations": plan.Ops(),
-		})
+		out := map[string]any{"resolved": values, "notes": plan.Notes, "operations": plan.Ops()}
+		if plan.Unfit != "" {
+			delete(out, "operations") // sums are none
+		}
+		return printJSON(e.stdout, out)
 	}
 	for _, k := range keys {
 		report.Labelled(e.stdout, fmt.Sprintf("%-44s ", k), values[k])
 	}
-	fmt.Fprintf(e.stdout, "\n%s, %s, %s, %s\n", unit.Plural(len(plan.Graph.Hosts), "host"),
-		unit.Plural(plan.Graph.TotalGPUs(), "GPU"), unit.Plural(len(plan.Graph.Links), "link"),
-		unit.Plural(plan.Ops(), "operation"))
+	fmt.Fprintf(e.stdout, "\n%s, %s, %s", unit.Plural(len(plan.Graph.Hosts), "host"),
+		unit.Plural(plan.Graph.TotalGPUs(), "GPU"), unit.Plural(len(plan.Graph.Links), "link"))
+	if plan.Unfit == "" {
+		fmt.Fprintf(e.stdout, ", %s", unit.Plural(plan.Ops(), "operation"))
+	}
+	fmt.Fprintln(e.stdout)
 	for i := range plan.Jobs {
 		t := plan.Jobs[i].Training
 		if t == nil {

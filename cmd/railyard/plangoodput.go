@@ -150,7 +150,13 @@ func (c *planGoodputCmd) input(e *env) (in goodput.Input, r goodputReport, err e
 	size := c.Checkpoint
 	var plan *scenario.Plan
 	if c.Scenario != "" {
-		if plan, err = scenariofile.Plan(c.Scenario, c.Set, nil); err != nil {
+		resolve := scenariofile.Checked
+		if c.Step == 0 && !c.Estimate { // the step is simulated
+			resolve = func(path string, sets []string) (*scenario.Plan, error) {
+				return scenariofile.Plan(path, sets, nil)
+			}
+		}
+		if plan, err = resolve(c.Scenario, c.Set); err != nil {
 			return in, r, err
 		}
 		c.fromJob(&in, plan, &size)

@@ -57,13 +57,9 @@ func (c *planTrafficCmd) Run(e *env) error {
 
 // matrix adds up a scenario's traffic.
 func (c *planTrafficCmd) matrix() (*scenario.Plan, *planner.Traffic, error) {
-	doc, err := scenariofile.Read(c.Scenario, c.Set)
+	plan, err := scenariofile.Sums(c.Scenario, c.Set)
 	if err != nil {
 		return nil, nil, err
-	}
-	plan, err := doc.Sums(scenariofile.Beside(c.Scenario))
-	if err != nil {
-		return nil, nil, input.Fault(err)
 	}
 	jobs, err := plan.Mix()
 	if err != nil {

@@ -106,8 +106,12 @@ func (c *reader) arguments(args []jobscript.File, cablings []string) (*Imported,
 		}
 	}
 	out.Scenario += "workload:\n  training:\n" + a.YAML("    ", model)
-	if _, err := loads(out.Scenario, read); err != nil {
+	plan, err := loads(out.Scenario, read)
+	if err != nil {
 		return nil, blamedOn(a, err)
+	}
+	if plan.Unfit != "" {
+		out.Notes = append(out.Notes, plan.Unfit)
 	}
 	return out, nil
 }

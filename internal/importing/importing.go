@@ -217,7 +217,7 @@ func loads(text string, read scenario.ReadFile) (*scenario.Plan, error) {
 	if read == nil {
 		read = func(string) ([]byte, error) { return nil, errors.New("no file is named") }
 	}
-	return doc.Resolve(read)
+	return doc.Checked(read)
 }
 
 // Text is the report.

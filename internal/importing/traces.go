@@ -245,6 +245,9 @@ func (c *reader) traces(traces, cablings []string) (*Imported, error) {
 	for _, x := range plan.Traces { // which knows how collectives run on the fabric
 		found.Mapped = x.Report.Mapped
 	}
+	if plan.Unfit != "" {
+		out.Notes = append(out.Notes, plan.Unfit)
+	}
 	return out, nil
 }
 

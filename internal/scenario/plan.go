@@ -76,6 +76,7 @@ type Plan struct {
 	Rows   int       // most rows of the link table
 	Steps  int       // kinds of things that happen, to be told in order
 	Notes  []string  // what a careful reader should know
+	Unfit  string    // why a step has more operations than a simulation takes; empty: none has
 
 	doc *Document
 }

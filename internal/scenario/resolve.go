@@ -39,6 +39,10 @@ func (d *Document) Resolve(read ReadFile) (*Plan, error) { return d.resolve(read
 // on operations and packets.
 func (d *Document) Sums(read ReadFile) (*Plan, error) { return d.resolve(read, asSums) }
 
+// Checked is Resolve for those who look at a scenario: a step of more operations than a simulation takes is a note, and
+// the plan has sums in its place (Plan.Unfit).
+func (d *Document) Checked(read ReadFile) (*Plan, error) { return d.resolve(read, asChecked) }
+
 // Network checks and builds all but the workload, of which a scenario may have none: there is a plan
 // without jobs, for those who look at the fabric.
 func (d *Document) Network(read ReadFile) (*Plan, error) { return d.resolve(read, noWork) }
@@ -49,6 +53,7 @@ type amount uint8
 const (
 	noWork amount = iota
 	asSums
+	asChecked // operations, or sums of those that are too many to simulate
 	asOps
 )
 

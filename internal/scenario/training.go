@@ -79,12 +79,10 @@ func (p *resolver) training(at task, t *workload.Training) (job workload.Job, er
 			return job, err
 		}
 	}
-	build := step.Build
-	if p.amount == asSums {
+	build, big := step.Build, step.TooBig()
+	if p.amount == asSums || p.amount == asChecked && big != nil {
 		build = step.Sums
-		if big := step.TooBig(); big != nil {
-			p.note("%v", field.Under(key, big))
-		}
+		p.unfit(field.Under(key, big))
 	}
 	dag, err := build()
 	if err != nil {
@@ -95,6 +93,14 @@ func (p *resolver) training(at task, t *workload.Training) (job workload.Job, er
 		job.Place, job.Storage = ends, p.Storage.Service
 	}
 	return job, nil
+}
+
+// unfit notes why no simulation takes a step; a nil error is no reason.
+func (p *resolver) unfit(err error) {
+	if err != nil {
+		p.Unfit = "run refuses this: " + err.Error()
+		p.note("%s", p.Unfit)
+	}
 }
 
 // spare counts the GPUs of a fabric that a step has no work for, and notes what counts them. Jobs have as many GPUs

@@ -85,7 +85,7 @@ const endOfTime = float64(unit.Never / 2)
 // overflows: by the longest chain of computing, and all transfers one after the other
 // on the slowest link.
 func (p *resolver) bound() error {
-	if p.amount == asSums {
+	if p.amount == asSums || p.Unfit != "" {
 		return nil
 	}
 	packets, bytes := int64(0), 0.0

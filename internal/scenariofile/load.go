@@ -78,13 +78,30 @@ func Cabled(path string, sets []string) (*scenario.Plan, error) {
 	return plan, err
 }
 
+// Checked reads and resolves a scenario for those who simulate nothing: a step too large to simulate is a
+// note.
+func Checked(path string, sets []string) (*scenario.Plan, error) {
+	return whole(path, sets, (*scenario.Document).Checked)
+}
+
+// Sums reads and resolves a scenario for those who add up what it sends.
+func Sums(path string, sets []string) (*scenario.Plan, error) {
+	return whole(path, sets, (*scenario.Document).Sums)
+}
+
 // Network builds the plan of a scenario that may have no workload, and has none in it.
 func Network(path string, sets []string) (*scenario.Plan, error) {
+	return whole(path, sets, (*scenario.Document).Network)
+}
+
+// whole reads a scenario and resolves it in one of its ways.
+func whole(path string, sets []string,
+	resolve func(*scenario.Document, scenario.ReadFile) (*scenario.Plan, error)) (*scenario.Plan, error) {
 	doc, err := Read(path, sets)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := doc.Network(Beside(path))
+	plan, err := resolve(doc, Beside(path))
 	if err != nil {
 		return nil, input.Fault(err)
 	}
