@@ -62,7 +62,7 @@ func amount(flag, s string) (float64, error) {
 func findModel(name string) (*model.Config, error) {
 	var m *model.Config
 	var err error
-	if strings.HasSuffix(name, ".json") {
+	if model.IsFile(name) {
 		text, e := input.Text(name, 1<<20)
 		if e != nil {
 			return nil, input.Fault(e)

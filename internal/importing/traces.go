@@ -245,6 +245,10 @@ func (c *reader) traces(traces, cablings []string) (*Imported, error) {
 	for _, x := range plan.Traces { // which knows how collectives run on the fabric
 		found.Mapped = x.Report.Mapped
 	}
+	if i := slices.IndexFunc(traces, input.Pipe); i >= 0 && c.Out != "" {
+		out.Notes = append(out.Notes, fmt.Sprintf("%s is a pipe, and the scenario names it: run cannot read it again; "+
+			"save it as a file and import that", traces[i]))
+	}
 	if plan.Unfit != "" {
 		out.Notes = append(out.Notes, plan.Unfit)
 	}

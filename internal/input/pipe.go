@@ -37,6 +37,12 @@ func Text(path string, max int64) ([]byte, error) {
 	return bytes.TrimPrefix(b, []byte("\ufeff")), err
 }
 
+// Pipe reports whether a path is that of a pipe, which is gone with its writer.
+func Pipe(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.Mode()&fs.ModeNamedPipe != 0
+}
+
 // Stream opens a regular file for reading from its beginning, of at most max bytes, or a pipe; size is 0 where
 // nobody knows it.
 func Stream(path string, max int64) (from io.ReadCloser, size int64, err error) {

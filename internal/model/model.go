@@ -60,6 +60,12 @@ func Builtin(name string) (*Config, error) {
 	return Parse(name, b)
 }
 
+// IsFile reports whether a model is given as a file: a config.json, or any path that begins at / or ., such as that of
+// a pipe.
+func IsFile(name string) bool {
+	return strings.HasSuffix(name, ".json") || strings.HasPrefix(name, "/") || strings.HasPrefix(name, ".")
+}
+
 // Parse reads a config.json.
 func Parse(name string, b []byte) (*Config, error) {
 	c := &Config{}

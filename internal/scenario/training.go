@@ -1,8 +1,6 @@
 package scenario
 
 import (
-	"strings"
-
 	"railyard/internal/field"
 	"railyard/internal/model"
 	"railyard/internal/workload"
@@ -126,7 +124,7 @@ func (p *resolver) model(key, name string) (*model.Config, error) {
 			model.Names())
 	}
 	m, err := model.Builtin(name)
-	if err != nil && p.read != nil && strings.HasSuffix(name, ".json") {
+	if err != nil && p.read != nil && model.IsFile(name) {
 		var b []byte
 		if b, err = p.read(name); err == nil {
 			m, err = model.Parse(name, b)

@@ -12,6 +12,7 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/jobscript"
+	"railyard/internal/model"
 	"railyard/internal/output"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
@@ -149,7 +150,7 @@ func (c *Request) idle(s *Submission) error {
 
 // model takes the one that is named on the command line before what the script says.
 func (c *Request) model(s *jobscript.Said) error {
-	if !strings.HasSuffix(c.Model, ".json") {
+	if !model.IsFile(c.Model) {
 		return s.Model(c.Model, nil)
 	}
 	b, err := input.Text(c.Model, 1<<20)
