@@ -83,17 +83,14 @@ var dcqcnParams = []Param{
 		Max: "100Tbps", Line: true},
 	{Name: "min_rate", Doc: "floor; profiles scale theirs to the line rate", Kind: Speed, Min: "1Kbps",
 		Max: "100Tbps", Line: true},
-	{Name: "cut_interval", Doc: "a NIC looks so often whether to cut the rate; 0s: every CNP cuts, as " +
-		"in the paper",
+	{Name: "cut_interval", Doc: "a NIC looks so often whether to cut the rate; 0s: every CNP cuts, as in the paper",
 		Kind: Duration, Min: "1ns", Max: "1s", Zero: true},
 	{Name: "max_cut", Doc: "a single cut takes at most this share of the rate", Kind: Number,
 		Min: "0.000001", Max: "0.999999"},
-	{Name: "clamp_target", Doc: "every cut lowers the target rate too; false: only when the timer has " +
-		"raised the rate since the last", Kind: Flag},
+	{Name: "clamp_target", Doc: "every cut lowers the target rate too; false: only when the timer has raised the rate since the last", Kind: Flag},
 	{Name: "cnp_interval", Doc: "at most one CNP per flow in so long; 0s: one per marked packet",
 		Kind: Duration, Min: "1ns", Max: "1s", Zero: true, Simulated: true},
-	{Name: "cnp_delay", Doc: "a receiving NIC takes so long from a marked packet to the CNP that it sends " +
-		"for it", Kind: Duration, Min: "1ns", Max: "1ms", Zero: true, Simulated: true},
+	{Name: "cnp_delay", Doc: "a receiving NIC takes so long from a marked packet to the CNP that it sends for it", Kind: Duration, Min: "1ns", Max: "1ms", Zero: true, Simulated: true},
 }
 
 // values writes the parameters under their names.

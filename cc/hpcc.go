@@ -12,8 +12,7 @@ var hpcc = Algorithm{
 		{Name: "paper", Doc: "as the paper has it: 95 % of the line, five additive steps",
 			Words: "HPCC, in-band telemetry from every switch, at %v",
 			Of:    func(line unit.Rate) Values { return hpccValues(line, 5, line/2000, line/10_000) }},
-		{Name: "artifact", Doc: "as its simulator has it: no step that is only additive, 10 Mbit/s up per " +
-			"25 Gbit/s of line and round trip, no sender below 1 Gbit/s",
+		{Name: "artifact", Doc: "as its simulator has it: no step that is only additive, 10 Mbit/s up per 25 Gbit/s of line and round trip, no sender below 1 Gbit/s",
 			Words: "HPCC with its artifact's constants, at %v",
 			Of:    func(line unit.Rate) Values { return hpccValues(line, 0, line/2500, unit.Gbps) }},
 	},

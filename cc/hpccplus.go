@@ -14,8 +14,7 @@ import "railyard/unit"
 var hpccPlus = Algorithm{
 	Name: "hpcc-plus", Title: "HPCC++", Params: append(hpccParams[:len(hpccParams):len(hpccParams)],
 		Param{Name: "cut_after", Kind: Number, Min: "0.01", Max: "1000", Zero: true,
-			Doc: "the reference falls whenever so many base windows are acknowledged, too; 0: once per " +
-				"round trip, as it rises"},
+			Doc: "the reference falls whenever so many base windows are acknowledged, too; 0: once per round trip, as it rises"},
 		Param{Name: "token_queue", Kind: Number, Min: "0.001", Max: "1000",
 			Doc: "a longer queue, in base windows, earns tokens for a larger additive increase"},
 		Param{Name: "token_size", Kind: Number, Min: "0.00001", Max: "1000",
@@ -26,8 +25,7 @@ var hpccPlus = Algorithm{
 		Param{Name: "dampener", Kind: Count, Min: "1", Max: "1000",
 			Doc: "so many round trips in a row with queues halve what is spent"}),
 	Sockets: "draft",
-	Profiles: []Profile{{Name: "draft", Doc: "HPCC without steps that only add, and the constants of Fast " +
-		"Convergence to Fairness",
+	Profiles: []Profile{{Name: "draft", Doc: "HPCC without steps that only add, and the constants of Fast Convergence to Fairness",
 		Words: "HPCC++, in-band telemetry and faster fairness, at %v", Of: hpccPlusValues}},
 	Signals: append(hpcc.Signals[:len(hpcc.Signals):len(hpcc.Signals)],
 		Term{"tokens", "", "for a larger additive increase"}),

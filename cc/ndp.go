@@ -30,14 +30,10 @@ var ndp = Algorithm{
 			return Values{"initial": 1.16, "share": 0.99, "rto": unit.Millisecond, "base_rtt": unit.Time(0)}
 		}}},
 	Signals: creditSignals, Counters: creditCounters,
-	Needs: Needs{OneOf: []Feature{Trimming, Selective}, Switch: "trimming", NIC: "pacer of pulls"},
-	Credit: func(v Values) Terms {
-		return Terms{Share: Value[float64](v, "share"), Packets: 1, Pulls: true}
-	},
+	Needs:  Needs{OneOf: []Feature{Trimming, Selective}, Switch: "trimming", NIC: "pacer of pulls"},
+	Credit: func(v Values) Terms { return Terms{Share: Value[float64](v, "share"), Packets: 1, Pulls: true} },
 	New: func(v Values) Make {
-		return func(path Path) Controller {
-			return &NDP{None{path.Line}, openPulled(v, path)}
-		}
+		return func(path Path) Controller { return &NDP{None{path.Line}, openPulled(v, path)} }
 	},
 }
 

@@ -63,9 +63,7 @@ func newNSCC(s *nsccSettings, path Path) *NSCC {
 }
 
 // holds returns the bytes that the line sends in a time.
-func (n *NSCC) holds(t unit.Time) float64 {
-	return float64(n.path.Line) * (t.Seconds() / 8)
-}
+func (n *NSCC) holds(t unit.Time) float64 { return float64(n.path.Line) * (t.Seconds() / 8) }
 
 // scale works out target, steps and largest window from the round trips.
 func (n *NSCC) scale() {
@@ -248,15 +246,12 @@ func (n *NSCC) OnLoss(now unit.Time, _ Loss) {
 }
 
 // bound keeps the window between one packet and the largest.
-func (n *NSCC) bound() {
-	n.window = min(max(n.window, float64(n.path.MTU)), n.most)
-}
+func (n *NSCC) bound() { n.window = min(max(n.window, float64(n.path.MTU)), n.most) }
 
 // settle decides: whole packets.
 func (n *NSCC) settle() {
 	n.bound()
-	d := Decision{Rate: n.path.Line, TimerAt: unit.Never,
-		Window: unit.Bytes(n.window) / n.path.MTU * n.path.MTU}
+	d := Decision{Rate: n.path.Line, TimerAt: unit.Never, Window: unit.Bytes(n.window) / n.path.MTU * n.path.MTU}
 	if d.Window < n.now.Window {
 		n.cuts++
 	}

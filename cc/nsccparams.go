@@ -48,8 +48,7 @@ var nscc = Algorithm{
 // grow with the bandwidth-delay product.
 var nsccParams = []Param{
 	{Name: "network_rtt", Kind: Duration, Min: "1us", Max: "1s", Zero: true,
-		Doc: "longest unloaded round trip of the network, by which targets and steps are scaled; 0s: the " +
-			"path's own, or where nobody knows it the least measured"},
+		Doc: "longest unloaded round trip of the network, by which targets and steps are scaled; 0s: the path's own, or where nobody knows it the least measured"},
 	{Name: "target", Kind: Number, Min: "0.01", Max: "100",
 		Doc: "queueing delay aimed at, in round trips of the network"},
 	{Name: "target_delay", Kind: Duration, Min: "1us", Max: "1s", Zero: true,

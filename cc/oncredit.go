@@ -101,9 +101,7 @@ func onCreditAlone(name, title string, grant int, first Profile) Algorithm {
 		},
 		Signals: creditSignals, Counters: creditCounters, Needs: creditNeeds,
 		Credit: creditTerms,
-		New: func(v Values) Make {
-			return func(path Path) Controller { return onCredit(None{path.Line}, v, path) }
-		},
+		New:    func(v Values) Make { return func(path Path) Controller { return onCredit(None{path.Line}, v, path) } },
 	}
 }
 
@@ -117,8 +115,7 @@ var creditParams = []Param{
 	{Name: "unasked", Kind: Number, Min: "0.01", Max: "16", Zero: true,
 		Doc: "what may go without credit when a sender begins, times what the path holds"},
 	{Name: "window", Kind: Number, Min: "0.5", Max: "64",
-		Doc: "most credit that a sender holds or waits for, and most in flight, times what the path holds; " +
-			"16 packets at least"},
+		Doc: "most credit that a sender holds or waits for, and most in flight, times what the path holds; 16 packets at least"},
 	{Name: "share", Kind: Number, Min: "0.01", Max: "1",
 		Doc: "share of its line rate for which a receiver grants credit; not above 1, which is the line"},
 	{Name: "grant", Kind: Count, Min: "1", Max: "64", Doc: "full packets in one grant"},

@@ -69,13 +69,11 @@ var swiftParams = []Param{
 		Doc: "more target per switch on the path, in base targets"},
 	{Name: "fs_range", Kind: Number, Min: "0.000001", Max: "1000", Zero: true,
 		Doc: "most target that flow scaling adds, in base targets"},
-	{Name: "fs_min", Kind: Number, Min: "0.0001", Max: "1000",
-		Doc: "window at which it adds the most, packets"},
+	{Name: "fs_min", Kind: Number, Min: "0.0001", Max: "1000", Doc: "window at which it adds the most, packets"},
 	{Name: "fs_max", Kind: Number, Min: "0.001", Max: "1000000",
 		Doc: "window from which on it adds nothing, packets; above fs_min"},
 	{Name: "ai", Kind: Number, Min: "0.001", Max: "1000", Doc: "additive increase per round trip, packets"},
-	{Name: "beta", Kind: Number, Min: "0.001", Max: "1",
-		Doc: "share of the delay above the target that a cut takes"},
+	{Name: "beta", Kind: Number, Min: "0.001", Max: "1", Doc: "share of the delay above the target that a cut takes"},
 	{Name: "max_mdf", Kind: Number, Min: "0.001", Max: "0.999", Doc: "a single cut takes at most this share"},
 	{Name: "min_window", Kind: Number, Min: "0.0001", Max: "1", Doc: "floor, packets"},
 	{Name: "max_gap", Kind: Duration, Min: "1us", Max: "1s",
@@ -85,8 +83,7 @@ var swiftParams = []Param{
 	{Name: "reset_after", Kind: Count, Min: "1", Max: "1000",
 		Doc: "time-outs in a row that put the window at its floor; before, they cut by max_mdf"},
 	{Name: "csig", Kind: Count, Of: "0, 4, 8",
-		Doc: "congestion signaling's tag instead of measured round trips: the path's own and the longest " +
-			"delay of a switch, in 4 bytes (compact) or 8 (wide); 0: none"},
+		Doc: "congestion signaling's tag instead of measured round trips: the path's own and the longest delay of a switch, in 4 bytes (compact) or 8 (wide); 0: none"},
 }
 
 // swiftValues are htsim's, but for the base target. The paper gives no number for reset_after; ours is
@@ -159,8 +156,7 @@ const (
 )
 
 func newSwift(s *swiftSettings, path Path) *Swift {
-	w := &Swift{s: s, path: path, rtt: path.RTT, cutAt: -unit.Never / 2, window: s.from,
-		end: newEndWindow()}
+	w := &Swift{s: s, path: path, rtt: path.RTT, cutAt: -unit.Never / 2, window: s.from, end: newEndWindow()}
 	if w.base = float64(s.base); w.base == 0 {
 		w.base = float64(path.RTT)
 	}

@@ -5,6 +5,7 @@ import (
 	"railyard/internal/rng"
 	"railyard/transport"
 	"railyard/unit"
+	"slices"
 )
 
 // Peer is the state that a NIC keeps for another one, over all connections to it: one window, one profile of
@@ -143,12 +144,7 @@ func (p *Peer) usable(plane int) bool {
 }
 
 func (p *Peer) hasBad(plane int) bool {
-	for _, i := range p.evs.bad {
-		if p.evs.plane(i) == plane {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.evs.bad, func(i uint16) bool { return p.evs.plane(i) == plane })
 }
 
 // roundTrip returns the time of a packet and its answer, as far as that is known.

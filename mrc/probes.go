@@ -46,9 +46,7 @@ func (s *Sender) heard(now unit.Time, p *transport.Packet) (sent unit.Time) {
 }
 
 // listen begins to wait for something to be heard.
-func (s *Sender) listen(now unit.Time) {
-	s.silence, s.probes.inRow = now+s.peer.patience/2, 0
-}
+func (s *Sender) listen(now unit.Time) { s.silence, s.probes.inRow = now+s.peer.patience/2, 0 }
 
 // due returns the time at which silence has lasted too long.
 func (s *Sender) due() unit.Time {

@@ -57,14 +57,11 @@ var Protocol = transport.Protocol{
 		{Name: "active_evs", Doc: "entropy values that take turns, on all planes"},
 	},
 	Counters: counters,
-	Needs: cc.Needs{Hears: cc.Marking, Switch: "ECN, trimming at best",
-		NIC: "bitmap, EV profile per peer"},
-	Ordered: true, Profile: "evs",
+	Needs:    cc.Needs{Hears: cc.Marking, Switch: "ECN, trimming at best", NIC: "bitmap, EV profile per peer"},
+	Ordered:  true, Profile: "evs",
 	CC: "nscc", Controls: []string{"nscc", "dctcp", "none"},
 	Check: check,
-	New: func(v param.Values, c transport.Common) transport.Maker {
-		return newMaker(v, c)
-	},
+	New:   func(v param.Values, c transport.Common) transport.Maker { return newMaker(v, c) },
 }
 
 // check finds what cannot be together.
@@ -80,8 +77,7 @@ func check(v param.Values, c transport.Common) (name, fault string) {
 	case active > evs:
 		return "active_evs", fmt.Sprintf("must be at most the %d of the profile, found %d", evs, active)
 	case active < planes:
-		return "active_evs", fmt.Sprintf("must be at least one on each of %d planes, found %d", planes,
-			active)
+		return "active_evs", fmt.Sprintf("must be at least one on each of %d planes, found %d", planes, active)
 	case param.Value[int](v, "psn_range")%rangeUnit != 0:
 		return "psn_range", fmt.Sprintf("must be a multiple of %d, found %d", rangeUnit,
 			param.Value[int](v, "psn_range"))

@@ -65,9 +65,7 @@ func (s *slots) hold(una uint32, n int) {
 }
 
 // flip notes that a packet has got into a list, or out.
-func (s *slots) flip(psn uint32) {
-	s.open[psn/64&uint32(len(s.open)-1)] ^= 1 << (psn % 64)
-}
+func (s *slots) flip(psn uint32) { s.open[psn/64&uint32(len(s.open)-1)] ^= 1 << (psn % 64) }
 
 // push puts a packet at the end of a list.
 func (s *slots) push(to uint8, psn uint32) {

@@ -74,8 +74,7 @@ type Conn struct {
 // NewConn returns a connection in RESET. mem are the regions the peer may
 // reach, line the rate that is not exceeded, maxInFlight how many payload bytes
 // may be under way at a time: what the peer's socket buffer holds.
-func NewConn(cfg *rc.Config, mem *rc.Memory, ctl cc.Controller, line unit.Rate,
-	maxInFlight unit.Bytes) *Conn {
+func NewConn(cfg *rc.Config, mem *rc.Memory, ctl cc.Controller, line unit.Rate, maxInFlight unit.Bytes) *Conn {
 	c := &Conn{QP: rc.NewQP(cfg, mem), cfg: cfg, mem: mem, pace: cc.Pacer{Line: line},
 		maxInFlight: maxInFlight,
 		flow:        -1}

@@ -191,9 +191,7 @@ func (d *Device) ReceiveBuffer() int { return d.recv[0].size }
 
 // StampArrivals makes the kernel say when datagrams came and with what TTL: for connections with FarEnd. One
 // that cannot leaves only the time that they spend in this process.
-func (d *Device) StampArrivals() {
-	d.stamps.Do(func() { d.stampAll() })
-}
+func (d *Device) StampArrivals() { d.stamps.Do(func() { d.stampAll() }) }
 
 // Forget lets go of the memory that was sent last, which may be a gigabyte.
 func (d *Device) Forget() {
@@ -281,8 +279,7 @@ func (d *Device) take(now unit.Time, wall time.Time, plane uint8, m *ipv4.Messag
 			if n >= roce.BTHLen+roce.ICRCLen && src.Addr().Is4() && d.Addr.Is4() {
 				id, _ = d.ep.identifyBy(plane, src, seg, b[:n]) // the kernel does not say
 			}
-			d.opt.Tap(time.Now(), false, src, netip.AddrPortFrom(d.ep.local(plane), roce.Port), info.tos, id,
-				b[:n])
+			d.opt.Tap(time.Now(), false, src, netip.AddrPortFrom(d.ep.local(plane), roce.Port), info.tos, id, b[:n])
 		}
 		d.ep.Met(waited, info.ttl)
 		d.ep.InputBy(now, src, plane, uint16(info.label), info.tos, seg, b[:n])
@@ -329,8 +326,7 @@ func (d *Device) fill(now unit.Time, b *batch) (have bool) {
 		if have = d.ep.Next(now, room, uint16(b.segs), dg); !have {
 			break
 		}
-		if !joinable || dg.Conn != b.conn || dg.Port != port || dg.TOS != b.tos || !b.same(dg) ||
-			dg.Len() > b.seg {
+		if !joinable || dg.Conn != b.conn || dg.Port != port || dg.TOS != b.tos || !b.same(dg) || dg.Len() > b.seg {
 			if joinable { // it lies in this batch's buffer, which goes away
 				n := len(dg.Head)
 				d.spill = append(append(d.spill[:0], dg.Head...), dg.Tail...)

@@ -227,8 +227,7 @@ func (e *Endpoint) dataMRC(buf []byte, c *Conn, id uint16, d *Datagram) bool {
 }
 
 // sealMRC writes a packet as a datagram; false for one that there is no way to.
-func (e *Endpoint) sealMRC(buf []byte, c *Conn, p *transport.Packet, r *rc.Request, id uint16,
-	d *Datagram) bool {
+func (e *Endpoint) sealMRC(buf []byte, c *Conn, p *transport.Packet, r *rc.Request, id uint16, d *Datagram) bool {
 	h, x := &e.out, &e.mrcHead
 	e.headMRC(c, p, r, h, x)
 	var body []byte

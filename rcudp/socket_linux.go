@@ -41,10 +41,7 @@ func listen(at netip.AddrPort, opt Options, receive bool) (*socket, error) {
 	s := &socket{}
 	lc := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
 		var err error
-		if e := c.Control(func(fd uintptr) {
-			err = s.configure(int(fd), at.Addr().Is4(), opt,
-				receive)
-		}); e != nil {
+		if e := c.Control(func(fd uintptr) { err = s.configure(int(fd), at.Addr().Is4(), opt, receive) }); e != nil {
 			return e
 		}
 		return err
@@ -193,8 +190,7 @@ func parseControl(oob []byte) (r received) {
 			h.Level == unix.IPPROTO_IPV6 && h.Type == unix.IPV6_HOPLIMIT && len(data) >= 4:
 			r.ttl = uint8(binary.NativeEndian.Uint32(data))
 		case h.Level == unix.SOL_SOCKET && h.Type == unix.SO_TIMESTAMPNS_NEW && len(data) >= 16:
-			r.stamp = time.Unix(int64(binary.NativeEndian.Uint64(data)),
-				int64(binary.NativeEndian.Uint64(data[8:])))
+			r.stamp = time.Unix(int64(binary.NativeEndian.Uint64(data)), int64(binary.NativeEndian.Uint64(data[8:])))
 		}
 		oob = rest
 	}

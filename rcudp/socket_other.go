@@ -16,8 +16,7 @@ type PortInUseError struct{ Addr netip.AddrPort }
 
 func (e *PortInUseError) Error() string { return "port in use" }
 
-var errLinux = errors.New("real RoCEv2 sockets need Linux: elsewhere the IPv4 identification, which the " +
-	"ICRC covers, is not predictable")
+var errLinux = errors.New("real RoCEv2 sockets need Linux: elsewhere the IPv4 identification, which the ICRC covers, is not predictable")
 
 type socket struct {
 	conn  *net.UDPConn

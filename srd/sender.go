@@ -24,8 +24,7 @@ type peer struct {
 
 // Peer makes it.
 func (m *maker) Peer(path cc.Path, seed uint64) transport.Peer {
-	return &peer{s: &m.settings, paths: newPaths(&m.settings, seed),
-		rate: newRate(&m.settings, path.Line, path.RTT)}
+	return &peer{s: &m.settings, paths: newPaths(&m.settings, seed), rate: newRate(&m.settings, path.Line, path.RTT)}
 }
 
 // Sender makes a connection's sending end, which shares it.
@@ -184,8 +183,7 @@ func (s *sender) PlaneIs(now unit.Time, plane int, up bool) {
 	s.down |= 1 << plane
 	una, next := s.out.Range()
 	for psn := una; psn < next; psn++ {
-		if slot := s.out.At(psn); slot.State == window.Flying &&
-			int(s.paths.all[slot.Path].plane) == plane {
+		if slot := s.out.At(psn); slot.State == window.Flying && int(s.paths.all[slot.Path].plane) == plane {
 			s.lose(psn)
 		}
 	}

@@ -36,8 +36,7 @@ var Protocol = transport.Protocol{
 			Doc: "paths to each far NIC: source ports whose round trips are told apart"},
 		{Name: "window", Kind: param.Count, Min: "64", Max: "16384",
 			Doc: "packets of a connection that may be out; a power of two"},
-		{Name: "ack_every", Kind: param.Count, Min: "1", Max: "64",
-			Doc: "packets per acknowledgement, at most"},
+		{Name: "ack_every", Kind: param.Count, Min: "1", Max: "64", Doc: "packets per acknowledgement, at most"},
 		{Name: "ack_delay", Kind: param.Duration, Min: "0ns", Max: "1ms",
 			Doc: "how long an acknowledgement may wait for more"},
 		{Name: "slow", Kind: param.Number, Min: "1.01", Max: "100",
@@ -72,9 +71,7 @@ var Protocol = transport.Protocol{
 	},
 	Needs: cc.Needs{Switch: "-", NIC: "64 round trips per far NIC, 4,096 packets per connection"},
 	Check: check,
-	New: func(v param.Values, c transport.Common) transport.Maker {
-		return &maker{settingsOf(v, c)}
-	},
+	New:   func(v param.Values, c transport.Common) transport.Maker { return &maker{settingsOf(v, c)} },
 }
 
 func check(v param.Values, c transport.Common) (name, fault string) {
@@ -82,8 +79,7 @@ func check(v param.Values, c transport.Common) (name, fault string) {
 		return "window", fmt.Sprintf("%d is not a power of two", n)
 	}
 	if n := param.Value[int](v, "paths"); n < c.Planes {
-		return "paths", fmt.Sprintf("%d do not reach the %d planes of the NICs: at least one for each", n,
-			c.Planes)
+		return "paths", fmt.Sprintf("%d do not reach the %d planes of the NICs: at least one for each", n, c.Planes)
 	}
 	return "", ""
 }

@@ -158,8 +158,7 @@ func (qp *QP) Connect(r Info, o ConnectOptions) error {
 	if window > 0 {
 		recovery = rc.Selective
 	}
-	if r.Room < 0 || r.Reads < 0 || r.Reads > 128 || r.PSN > roce.PSNMask ||
-		r.Window < 0 || window&(window-1) != 0 {
+	if r.Room < 0 || r.Reads < 0 || r.Reads > 128 || r.PSN > roce.PSNMask || r.Window < 0 || window&(window-1) != 0 {
 		return fmt.Errorf("the peer's connection data is impossible: %+v", r)
 	}
 	piece := int(min(readPiece, max(int64(mtu), local.Room/int64(max(1, o.Share)))))

@@ -65,8 +65,7 @@ const (
 )
 
 func (o WCOpcode) String() string {
-	names := [...]string{"SEND", "RDMA_WRITE", "RDMA_READ", "COMP_SWAP", "FETCH_ADD", "RECV",
-		"RECV_RDMA_WITH_IMM"}
+	names := [...]string{"SEND", "RDMA_WRITE", "RDMA_READ", "COMP_SWAP", "FETCH_ADD", "RECV", "RECV_RDMA_WITH_IMM"}
 	if o < 0 || int(o) >= len(names) {
 		return fmt.Sprintf("opcode %d", int(o))
 	}

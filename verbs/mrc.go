@@ -55,8 +55,7 @@ func (d *Device) multipath(transport string) (*mrcAttr, error) {
 		return nil, err
 	}
 	if name := c.Name; !slices.Contains(mrc.Protocol.Controls, name) {
-		return nil, fmt.Errorf("MRC runs under %s, not under %s", strings.Join(mrc.Protocol.Controls, ", "),
-			name)
+		return nil, fmt.Errorf("MRC runs under %s, not under %s", strings.Join(mrc.Protocol.Controls, ", "), name)
 	}
 	m := &mrcAttr{}
 	m.make, err = c.Make(d.cfg.Line)
@@ -95,8 +94,7 @@ func (m *MRCInfo) agrees(r *MRCInfo) error {
 		return fmt.Errorf("the peer has %s, we have %d", unit.Plural(max(1, len(r.Planes)), "plane"),
 			max(1, len(m.Planes)))
 	case r.Immediates < 1 || r.Immediates > 65535:
-		return fmt.Errorf("the peer takes %d WRITEs with immediate at a time; 1 to 65535 can be",
-			r.Immediates)
+		return fmt.Errorf("the peer takes %d WRITEs with immediate at a time; 1 to 65535 can be", r.Immediates)
 	}
 	return nil
 }

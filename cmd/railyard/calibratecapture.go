@@ -132,9 +132,7 @@ func (r *calibrateCapture) receiver(c *calibrateCmd) error {
 
 // note takes down what is wrong with a capture.
 func (r *calibrateCapture) note(path string, n *capture.Notices) {
-	say := func(format string, args ...any) {
-		r.Notes = append(r.Notes, path+": "+fmt.Sprintf(format, args...))
-	}
+	say := func(format string, args ...any) { r.Notes = append(r.Notes, path+": "+fmt.Sprintf(format, args...)) }
 	if n.Strange > 0 {
 		say("%s of which no acknowledgement tells whose they are", unit.Plural(n.Strange, "CNP"))
 	}
@@ -172,15 +170,13 @@ func (r *calibrateCapture) take(a *calibrate.Answers, pairs []calibrate.Marked) 
 		r.Errors.Aside = &[2]float64{a.HeldWas.Micros(), a.HeldIs.Micros()}
 	}
 	for _, s := range a.Samples {
-		r.Answers = append(r.Answers, calibrateAnswer{pairs[s.Pair].Name, s.At.Micros(),
-			s.Delay.Micros(), s.Held})
+		r.Answers = append(r.Answers, calibrateAnswer{pairs[s.Pair].Name, s.At.Micros(), s.Delay.Micros(), s.Held})
 	}
 	return nil
 }
 
 func spreadOf(s *calibrate.Spread, was unit.Time) calibrateSpread {
-	return calibrateSpread{was.Micros(), s.Median.Micros(), s.Low.Micros(), s.High.Micros(), s.Values,
-		s.Pairs}
+	return calibrateSpread{was.Micros(), s.Median.Micros(), s.Low.Micros(), s.High.Micros(), s.Values, s.Pairs}
 }
 
 // put adds what was found to a calibration.

@@ -11,8 +11,7 @@ func plugged(c *cabling.Cabling) (out []swconf.Plugged) {
 	for _, k := range c.Cables {
 		for _, x := range [][2]cabling.End{{k.A, k.B}, {k.B, k.A}} {
 			sw, server := c.Nodes[x[0].Node], c.Nodes[x[1].Node]
-			if sw.Kind == cabling.Server || server.Kind == cabling.Switch || x[0].Port == "" ||
-				x[1].Port == "" {
+			if sw.Kind == cabling.Server || server.Kind == cabling.Switch || x[0].Port == "" || x[1].Port == "" {
 				continue
 			}
 			out = append(out, swconf.Plugged{Switch: sw.Name, Port: x[0].Port, Server: server.Name,

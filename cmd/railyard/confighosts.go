@@ -30,8 +30,7 @@ func (c *configShowCmd) host(e *env, i int, file string, h *swconf.Host) shown {
 		s.Host.NCCL = append(s.Host.NCCL, hostVariable{v.Name, v.Value, v.At.Line})
 	}
 	for _, u := range h.Unknown {
-		s.Host.Unknown = append(s.Host.Unknown, fmt.Sprintf("%s:%d: %s: %s", u.At.File, u.At.Line,
-			u.Text, u.Why))
+		s.Host.Unknown = append(s.Host.Unknown, fmt.Sprintf("%s:%d: %s: %s", u.At.File, u.At.Line, u.Text, u.Why))
 	}
 	for _, f := range h.Faults {
 		s.Host.Faults = append(s.Host.Faults, fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Message))

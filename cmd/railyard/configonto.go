@@ -45,8 +45,7 @@ func (c *configRenderCmd) onto(e *env, plan *scenario.Plan) error {
 	}
 	c.interrupts(e, m)
 	if m.OS == swconf.SONiC {
-		report.Labelled(e.stderr, "  left out: ", "frr.conf, which has BGP: --onto takes a folder with "+
-			"config_db.json and frr.conf, and makes both")
+		report.Labelled(e.stderr, "  left out: ", "frr.conf, which has BGP: --onto takes a folder with config_db.json and frr.conf, and makes both")
 	}
 	if c.Out != "" {
 		return output.Write(c.Out, c.Force, func(w io.Writer) error {
@@ -84,14 +83,11 @@ func (c *configRenderCmd) switchText(file string) (*switchText, error) {
 		return nil, err
 	}
 	if at := ofSONiC.FindIndex(text); running.OS == swconf.FRR && c.OS == "" && at != nil {
-		return nil, input.Fault(fmt.Errorf("%s:%d: is FRR's half of a SONiC switch: give the folder that it "+
-			"lies in with the config_db.json, which has its ports; --os frr takes it as it is", file,
+		return nil, input.Fault(fmt.Errorf("%s:%d: is FRR's half of a SONiC switch: give the folder that it lies in with the config_db.json, which has its ports; --os frr takes it as it is", file,
 			1+bytes.Count(text[:at[0]], []byte("\n"))))
 	}
 	if known := running.Read + running.Passed; 2*known < running.Total {
-		return nil, input.Fault(fmt.Errorf("%s: is no running configuration: it reads like %s, but %d "+
-			"of its "+
-			"%d lines are not understood", file, dialect.Title(running.OS), running.Total-known,
+		return nil, input.Fault(fmt.Errorf("%s: is no running configuration: it reads like %s, but %d of its %d lines are not understood", file, dialect.Title(running.OS), running.Total-known,
 			running.Total))
 	}
 	return &switchText{file: file, text: text, running: running}, nil
@@ -181,8 +177,7 @@ func (c *configRenderCmd) onDevice(plan *scenario.Plan, running *swconf.Config, 
 }
 
 // rendered is the name and the files of the switch that a device is to become.
-func (c *configRenderCmd) rendered(d *design.Design, b *switchText) (name string, files []design.File,
-	err error) {
+func (c *configRenderCmd) rendered(d *design.Design, b *switchText) (name string, files []design.File, err error) {
 	var names []string
 	for _, s := range d.Switches {
 		names = append(names, s.Name)
@@ -193,8 +188,7 @@ func (c *configRenderCmd) rendered(d *design.Design, b *switchText) (name string
 	if !slices.Contains(names, name) {
 		e := field.Choice("--switch", name, names, "the fabric has no switch %s", field.Quote(name))
 		if c.Switch == "" {
-			e = field.Choice(b.file, name, names, "is of %s, which is no switch of the fabric; --switch "+
-				"says which one it becomes, with this file alone", field.Quote(name))
+			e = field.Choice(b.file, name, names, "is of %s, which is no switch of the fabric; --switch says which one it becomes, with this file alone", field.Quote(name))
 		}
 		return "", nil, input.Fault(e)
 	}

@@ -24,12 +24,10 @@ import (
 // not hold up the others.
 func (c *configRenderCmd) ontoAll(e *env) error {
 	if c.Switch != "" {
-		return field.New("--switch", "means nothing with %s, a folder: each device becomes the switch of "+
-			"its host name", c.Onto)
+		return field.New("--switch", "means nothing with %s, a folder: each device becomes the switch of its host name", c.Onto)
 	}
 	if c.Out == "" && !c.JSON {
-		return field.New("--out", "is needed with %s, a folder: what is typed at each device goes to a file "+
-			"of its own", c.Onto)
+		return field.New("--out", "is needed with %s, a folder: what is typed at each device goes to a file of its own", c.Onto)
 	}
 	devices, none, err := c.switchTexts()
 	if err != nil {
@@ -68,8 +66,7 @@ func (c *configRenderCmd) ontoAll(e *env) error {
 	}
 	names = slices.DeleteFunc(names, func(n string) bool { return done[n] })
 	if len(names) > 0 {
-		report.Labelled(e.stderr, "note: ", fmt.Sprintf("nothing is made for %s: no text of theirs here, or "+
-			"refused", swconf.Compress(names)))
+		report.Labelled(e.stderr, "note: ", fmt.Sprintf("nothing is made for %s: no text of theirs here, or refused", swconf.Compress(names)))
 	}
 	if len(refused) > 0 {
 		return input.Fault(&notMerged{len(devices), refused})

@@ -20,8 +20,7 @@ func printMRC(w io.Writer, m *capture.MRCFlow) {
 		printPaths(w, m)
 	}
 	if m.Sacks > 0 {
-		fmt.Fprintf(w, "    %s up to PSN %d, widest gap %d", unit.Plural(m.Sacks, "SACK"), m.Cumulative,
-			m.WidestGap)
+		fmt.Fprintf(w, "    %s up to PSN %d, widest gap %d", unit.Plural(m.Sacks, "SACK"), m.Cumulative, m.WidestGap)
 		if m.FarLate > 0 {
 			fmt.Fprintf(w, ", %d out of order there", m.FarLate)
 		}

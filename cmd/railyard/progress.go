@@ -64,9 +64,7 @@ func (m *meter) show(share float64, label string) {
 	m.bar.SetCurrent(int64(share * progressScale))
 }
 
-func (m *meter) eta(st decor.Statistics) string {
-	return m.left(float64(st.Current) / progressScale)
-}
+func (m *meter) eta(st decor.Statistics) string { return m.left(float64(st.Current) / progressScale) }
 
 // left is how long it will take still, if it goes on like this.
 func (m *meter) left(share float64) string {

@@ -38,8 +38,7 @@ func explainSetup(w io.Writer, s *perftest.Setup) {
 		}
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintf(w, "\nWhat each end knows of the other: here is %v, there is %v\n\n", s.Here[0].Addr,
-		s.There[0].Addr)
+	fmt.Fprintf(w, "\nWhat each end knows of the other: here is %v, there is %v\n\n", s.Here[0].Addr, s.There[0].Addr)
 	fmt.Fprintf(w, "%8s  %10s %10s %18s %12s %12s\n", "", "QPN", "PSN", "VA", "rkey", "bytes")
 	for i := range min(len(s.Here), len(s.There), maxExplained) {
 		knows(w, "here", &s.There[i])

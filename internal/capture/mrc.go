@@ -210,8 +210,7 @@ func (m *mrcStream) by(ev roce.EV, to netip.Addr) *Path {
 func (m *mrcStream) continues(f *roce.Frame) bool {
 	h, ahead := &f.BTH, roce.PSNDiff(f.BTH.PSN, uint32(m.next))
 	newer := int16(f.MRC.METH.MSN - m.msn)
-	if !m.begun || h.RKey != m.rkey || ahead < -maxSent/2 || ahead > maxSent/2 ||
-		newer < -256 || newer > 256 {
+	if !m.begun || h.RKey != m.rkey || ahead < -maxSent/2 || ahead > maxSent/2 || newer < -256 || newer > 256 {
 		return false
 	}
 	_, seen := m.sent[roce.Extend(h.PSN, m.next)]

@@ -34,8 +34,7 @@ func (r *run) add(s *stream, us float64, number int64, psn uint64, ev roce.EV, t
 		r.end(s)
 	}
 	if r.n == 0 {
-		*r = run{all: r.all, at: us, number: number, from: psn, upto: psn, evs: map[roce.EV]bool{},
-			tell: tell}
+		*r = run{all: r.all, at: us, number: number, from: psn, upto: psn, evs: map[roce.EV]bool{}, tell: tell}
 	}
 	r.n++
 	r.all++
@@ -58,8 +57,7 @@ func (r *run) packets() string {
 	if r.n == 1 {
 		return fmt.Sprintf("PSN %d, EV %#x", low(r.from), uint32(r.ev))
 	}
-	return fmt.Sprintf("%d packets, PSN %d…%d, on %s", r.n, low(r.from), low(r.upto),
-		unit.Plural(len(r.evs), "path"))
+	return fmt.Sprintf("%d packets, PSN %d…%d, on %s", r.n, low(r.from), low(r.upto), unit.Plural(len(r.evs), "path"))
 }
 
 // paths says which paths it is about.
@@ -213,9 +211,7 @@ func (m *mrcStream) trimmed(us float64, p *Packet, f *roce.Frame) {
 	if path := m.path(ev, p, f); path != nil {
 		path.Trimmed++
 	}
-	m.trims.add(m.stream, us, p.Number, psn, ev, func(r *run) string {
-		return "trimmed by a switch: " + r.packets()
-	})
+	m.trims.add(m.stream, us, p.Number, psn, ev, func(r *run) string { return "trimmed by a switch: " + r.packets() })
 }
 
 // looksTrimmed reports a WRITE whose ICRC does not hold because a switch cut it: switches give it a DSCP that
@@ -259,8 +255,7 @@ func (m *mrcStream) answered(us float64, number int64, id uint16, v roce.Verdict
 		if path.State == "" {
 			path.State = pathGood
 		}
-		m.say(us, number, "probe %d answered %v after %v: EV %#x is good again", id, v, span(took),
-			uint32(a.ev))
+		m.say(us, number, "probe %d answered %v after %v: EV %#x is good again", id, v, span(took), uint32(a.ev))
 		return
 	}
 	r := &m.answers
@@ -268,8 +263,7 @@ func (m *mrcStream) answered(us float64, number int64, id uint16, v roce.Verdict
 		if r.n == 1 {
 			return fmt.Sprintf("probe by EV %#x answered after %v", uint32(r.ev), span(r.most))
 		}
-		return fmt.Sprintf("%d probes by %s answered after %v to %v", r.n, r.paths(), span(r.least),
-			span(r.most))
+		return fmt.Sprintf("%d probes by %s answered after %v to %v", r.n, r.paths(), span(r.least), span(r.most))
 	})
 	if r.n == 1 {
 		r.least, r.most = took, took

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"net/netip"
+	"slices"
 
 	"railyard/roce"
 )
@@ -12,8 +13,7 @@ import (
 // otherPlane finds the direction of a connection of which a packet by other addresses is; nil for none.
 func (t *Teller) otherPlane(k flowKey, f *roce.Frame) *stream {
 	for _, s := range t.mrcs[uint16(k.qp)] {
-		if s.key.qp != k.qp || k.qp == roce.MRCEndpointQP || s.key.src == k.src ||
-			s.key.dst == k.dst {
+		if s.key.qp != k.qp || k.qp == roce.MRCEndpointQP || s.key.src == k.src || s.key.dst == k.dst {
 			continue
 		}
 		if f.BTH.Opcode.IsMRCWrite() || f.BTH.Opcode == roce.MRCProbe {
@@ -32,10 +32,5 @@ func (s *stream) runs(src, dst netip.Addr) bool {
 	if s.key.src == src && s.key.dst == dst {
 		return true
 	}
-	for _, k := range s.also {
-		if k.src == src && k.dst == dst {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.also, func(k flowKey) bool { return k.src == src && k.dst == dst })
 }

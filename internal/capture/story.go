@@ -218,8 +218,7 @@ func (t *Teller) roce(us float64, p *Packet, f *roce.Frame) {
 			t.Story.ICRCBad++
 			st.flow.BadICRC++
 			t.say(Event{Micros: us, Packet: p.Number, Who: st.who,
-				Text: fmt.Sprintf("ICRC %08x is wrong, should be %08x: %v", f.ICRC,
-					f.ComputeICRC(), f.BTH.Opcode)})
+				Text: fmt.Sprintf("ICRC %08x is wrong, should be %08x: %v", f.ICRC, f.ComputeICRC(), f.BTH.Opcode)})
 			return // whatever it says may not be so
 		}
 	}

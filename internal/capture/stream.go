@@ -54,8 +54,7 @@ const maxOpen = 4096
 
 func newStream(t *Teller, k flowKey, us float64) *stream {
 	return &stream{t: t, key: k, who: fmt.Sprintf("%v > %v QP %#06x", k.src, k.dst, k.qp),
-		flow: Flow{Src: k.src.String(), Dst: k.dst.String(), QP: k.qp, first: us,
-			sourcePorts: map[uint16]bool{}}}
+		flow: Flow{Src: k.src.String(), Dst: k.dst.String(), QP: k.qp, first: us, sourcePorts: map[uint16]bool{}}}
 }
 
 func (s *stream) say(us float64, number int64, format string, args ...any) {
@@ -231,8 +230,7 @@ func (s *stream) endReplay() {
 // collect adds a new packet to its message.
 func (s *stream) collect(us float64, number int64, n uint64, f *roce.Frame) {
 	h := &f.BTH
-	starts := h.Opcode.HasRETH() || h.Opcode.IsAtomic() || h.Opcode == roce.SendFirst ||
-		h.Opcode == roce.SendOnly ||
+	starts := h.Opcode.HasRETH() || h.Opcode.IsAtomic() || h.Opcode == roce.SendFirst || h.Opcode == roce.SendOnly ||
 		h.Opcode == roce.SendOnlyImm || h.Opcode == roce.SendOnlyInv
 	if starts || s.msg == nil {
 		s.msg = &message{opcode: h.Opcode, first: n, start: us, packet: number, whole: starts}
@@ -380,8 +378,7 @@ func (s *stream) acknowledged(us float64, n uint64, extra string, own bool) {
 func (s *stream) tell(m *message, us float64, end string) {
 	text := fmt.Sprintf("%s: %v, PSN %d", m.text, unit.Bytes(m.size), low(m.first))
 	if m.size < m.want {
-		text = fmt.Sprintf("%s: %v of %v, PSN %d", m.text, unit.Bytes(m.size), unit.Bytes(m.want),
-			low(m.first))
+		text = fmt.Sprintf("%s: %v of %v, PSN %d", m.text, unit.Bytes(m.size), unit.Bytes(m.want), low(m.first))
 	}
 	if m.last > m.first {
 		text += fmt.Sprintf("…%d, %s in %v", low(m.last), unit.Plural(m.packets, "packet"),

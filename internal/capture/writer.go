@@ -75,8 +75,7 @@ func (w *Writer) write(at time.Time, iface int, out bool, frame []byte, comment 
 // Datagram writes a UDP datagram of a socket in the headers that the kernel
 // puts around it: MAC addresses are made up from the IP addresses. id is IPv4's
 // identification, over IPv6 the low half of the flow label.
-func (w *Writer) Datagram(at time.Time, out bool, src, dst netip.AddrPort, tos uint8, id uint16,
-	data []byte) {
+func (w *Writer) Datagram(at time.Time, out bool, src, dst netip.AddrPort, tos uint8, id uint16, data []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	eth := roce.Ethernet{Src: macOf(src.Addr()), Dst: macOf(dst.Addr())}
@@ -130,9 +129,7 @@ func Create(path string, force bool, app string, names ...string) (*File, error)
 // Close completes the file and gives it its name.
 func (f *File) Close() (frames int64, err error) {
 	frames, err = f.Writer.Close()
-	for _, step := range []func() error{f.buf.Flush, func() error {
-		return f.tmp.Chmod(0o644)
-	}, f.tmp.Close} {
+	for _, step := range []func() error{f.buf.Flush, func() error { return f.tmp.Chmod(0o644) }, f.tmp.Close} {
 		if e := step(); err == nil {
 			err = e
 		}

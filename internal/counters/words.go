@@ -66,9 +66,7 @@ func (c Count) grouped() string {
 func rule(s string) bool { return strings.Trim(s, "-=+| \t") == "" }
 
 // anyOf reports whether one of counters is said.
-func anyOf(cs ...Count) bool {
-	return slices.ContainsFunc(cs, func(c Count) bool { return c.Is })
-}
+func anyOf(cs ...Count) bool { return slices.ContainsFunc(cs, func(c Count) bool { return c.Is }) }
 
 // said reports whether one of eight is.
 func said(cs *[Priorities]Count) bool { return anyOf(cs[:]...) }

@@ -159,8 +159,7 @@ func (b *blamer) resending(id cause.ID, all unit.Time) string {
 	case late && b.timeouts == 0:
 		return "retransmission after silence: no later packet revealed the loss"
 	case late && id == cause.Reordering:
-		return fmt.Sprintf("retransmission timeouts of %s: go-back-N treats reordering as loss and discards the packets, "+
-			"and no later packet revealed the last ones", b.r.plan.RC.Timeout.Show())
+		return fmt.Sprintf("retransmission timeouts of %s: go-back-N treats reordering as loss and discards the packets, and no later packet revealed the last ones", b.r.plan.RC.Timeout.Show())
 	case late:
 		return fmt.Sprintf("retransmission timeouts of %s: no later packet revealed the loss", b.r.plan.RC.Timeout.Show())
 	case id == cause.Reordering:

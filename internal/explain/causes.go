@@ -74,8 +74,7 @@ func (b *blamer) causes(t *result.Tables) (cut bool) {
 		case b.r.exec.End[i] == unit.Never:
 			whole[c] = false
 		default:
-			if from[c] = min(from[c], b.r.exec.Start[i]); last[c] < 0 ||
-				b.r.exec.End[i] > b.r.exec.End[last[c]] {
+			if from[c] = min(from[c], b.r.exec.Start[i]); last[c] < 0 || b.r.exec.End[i] > b.r.exec.End[last[c]] {
 				last[c] = int32(i)
 			}
 		}

@@ -89,8 +89,7 @@ func (r *reading) rateAt(port int32, at unit.Time) (rate unit.Rate, avoided bool
 }
 
 // stretches calls f for the stretches between two times in which a port was one thing.
-func (r *reading) stretches(port int32, from, to unit.Time,
-	f func(long unit.Time, rate unit.Rate, avoided bool)) {
+func (r *reading) stretches(port int32, from, to unit.Time, f func(long unit.Time, rate unit.Rate, avoided bool)) {
 	times := []unit.Time{from, to}
 	for _, e := range r.lives[int(port/2)] {
 		for _, t := range []unit.Time{e.At, e.At + e.Converge} {

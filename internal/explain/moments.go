@@ -54,12 +54,9 @@ func (r *reading) momentsOf(t *result.Tables) {
 
 // mostlyPaused reports whether pauses are the largest cause of an account, each with the reaction to it.
 func mostlyPaused(a *cause.Account) bool {
-	for _, c := range cause.All() {
-		if c.Loss && c.ID != cause.Pause && c.ID != cause.Recovering && a.Costs(c.ID) >= a.Costs(cause.Pause) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(cause.All(), func(c *cause.Cause) bool {
+		return c.Loss && c.ID != cause.Pause && c.ID != cause.Recovering && a.Costs(c.ID) >= a.Costs(cause.Pause)
+	})
 }
 
 // fuller reports whether more happened in a sample than in another of the same port.

@@ -45,8 +45,7 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 	s.Outcome = r.outcome()
 	if last, _ := r.lastOf(r.all()); last >= 0 && (x.Done() || s.Outcome != nil) {
 		if o.Packets == nil && len(o.Messages) > mostReplayed {
-			limits = append(limits, fmt.Sprintf("causes of lost time were not computed: they need about 15 "+
-				"replays of %d messages, and are left out above %d", len(o.Messages), mostReplayed))
+			limits = append(limits, fmt.Sprintf("causes of lost time were not computed: they need about 15 replays of %d messages, and are left out above %d", len(o.Messages), mostReplayed))
 		} else {
 			b.acc = b.newAccounts()
 			s.Chain = b.acc.step(r.all(), 0)
@@ -55,14 +54,12 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 	}
 	s.Slowest = b.slowest()
 	if b.causes(t) {
-		limits = append(limits, fmt.Sprintf("collectives.parquet holds the first %d collectives",
-			maxCollectiveRows))
+		limits = append(limits, fmt.Sprintf("collectives.parquet holds the first %d collectives", maxCollectiveRows))
 	}
 	r.momentsOf(t)
 	t.Causes = causeRows(s.Chain, t.Collectives)
 	if r.ranks(t) {
-		limits = append(limits, fmt.Sprintf("ranks.parquet holds the first %d operations of ranks",
-			maxRankRows))
+		limits = append(limits, fmt.Sprintf("ranks.parquet holds the first %d operations of ranks", maxRankRows))
 	}
 	s.Jobs, s.Meetings = b.jobs(s), b.meetings()
 	if p.Storage != nil {
@@ -73,8 +70,7 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 	}
 	s.LinkEvents, s.Deadlock = r.linkEvents(), r.chains()
 	for _, m := range r.seen.Moves {
-		s.Moves = append(s.Moves, result.Move{At: int64(m.At), Of: m.Of, Moved: m.Moved,
-			Needless: m.Needless})
+		s.Moves = append(s.Moves, result.Move{At: int64(m.At), Of: m.Of, Moved: m.Moved, Needless: m.Needless})
 	}
 	if len(p.Jobs) == 1 {
 		s.Trained = trained(p.Jobs[0].Training, unit.Time(s.StepTime), s.Complete)

@@ -34,9 +34,7 @@ func (x *idealizer) crosses(path []stage) (ends []stage, cross func(unit.Bytes) 
 		return path, nil
 	}
 	last := len(path) - 1
-	return []stage{path[0], path[last]}, func(size unit.Bytes) unit.Time {
-		return crossing(s, path[1:last], size)
-	}
+	return []stage{path[0], path[last]}, func(size unit.Bytes) unit.Time { return crossing(s, path[1:last], size) }
 }
 
 // carries is what is left of a link inside a scheduled fabric for full packets, once they are cells.

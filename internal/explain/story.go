@@ -30,8 +30,7 @@ type Happening struct {
 func (r *reading) story() (out []result.Happened) {
 	for i := range r.seen.Story {
 		h := &r.seen.Story[i]
-		out = append(out, result.Happened{At: int64(h.At), Times: h.Times, Last: int64(h.Last),
-			What: r.words(h)})
+		out = append(out, result.Happened{At: int64(h.At), Times: h.Times, Last: int64(h.Last), What: r.words(h)})
 	}
 	out = append(out, r.phases()...)
 	slices.SortStableFunc(out, func(a, b result.Happened) int { return cmp.Compare(a.At, b.At) })

@@ -77,9 +77,7 @@ func (r *reading) waitsAt(port int32) (rows []Wait) {
 
 // sharers lists the flows that waited at the same port, longest first.
 func (r *reading) sharers(top *Wait) (names []string, count int) {
-	rows := slices.DeleteFunc(r.waitsAt(top.Port), func(w Wait) bool {
-		return w.Conn == top.Conn || w.Total == 0
-	})
+	rows := slices.DeleteFunc(r.waitsAt(top.Port), func(w Wait) bool { return w.Conn == top.Conn || w.Total == 0 })
 	sort.Slice(rows, func(i, j int) bool {
 		return rows[i].Total > rows[j].Total || rows[i].Total == rows[j].Total && rows[i].Conn < rows[j].Conn
 	})

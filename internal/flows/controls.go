@@ -102,8 +102,7 @@ func curvesOf(control string, rate unit.Rate) (all curves) {
 	}
 	slices.SortFunc(all, func(a, b Curve) int { return a.Senders - b.Senders })
 	if !slices.ContainsFunc(all, func(c Curve) bool {
-		return c.top < 1 || slices.Min(c.Shared[1:]) < nearlyAll ||
-			slices.Min(c.Alone[1:]) < nearlyAll
+		return c.top < 1 || slices.Min(c.Shared[1:]) < nearlyAll || slices.Min(c.Alone[1:]) < nearlyAll
 	}) {
 		return nil
 	}

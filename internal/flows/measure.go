@@ -35,8 +35,7 @@ func measure(rate unit.Rate, senders, windows int, sets []string) (c Curve, err 
 		}
 		fmt.Fprintf(&flows, "      - {from: host-%d/gpu-1, to: host-1/gpu-1, bytes: %dB}\n", i+2, bytes)
 	}
-	text := fmt.Sprintf("name: incast\n"+
-		"fabric: {kind: rail-only, hosts: %d, host_link: {rate: %dbps}}\n"+
+	text := fmt.Sprintf("name: incast\n"+"fabric: {kind: rail-only, hosts: %d, host_link: {rate: %dbps}}\n"+
 		"server: {gpus: 1, nics: 1}\n"+
 		"output: {sample: 2us, rows: 1000000}\n"+
 		"workload:\n  traffic:\n    flows:\n%s", senders+1, int64(rate), flows.String())

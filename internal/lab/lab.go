@@ -117,9 +117,7 @@ type InputError struct{ Err error }
 func (e *InputError) Error() string { return e.Err.Error() }
 func (e *InputError) Unwrap() error { return e.Err }
 
-func refuse(format string, args ...any) error {
-	return &InputError{fmt.Errorf(format, args...)}
-}
+func refuse(format string, args ...any) error { return &InputError{fmt.Errorf(format, args...)} }
 
 // ready checks privileges and programs.
 func ready(programs ...string) error {
@@ -230,8 +228,7 @@ var notInNames = strings.NewReplacer("/", "_", ":", "_")
 // NIC that has several.
 func decide(g *topo.Graph, o Options) (*design.Design, error) {
 	if len(g.Channels) > 0 {
-		return nil, refuse("cables are layer 3 port channels here (lag), and a lab's switches have no " +
-			"bonds: without lag each cable is a next hop")
+		return nil, refuse("cables are layer 3 port channels here (lag), and a lab's switches have no bonds: without lag each cable is a next hop")
 	}
 	routed := *g
 	routed.Isolated = false

@@ -19,8 +19,7 @@ func (p *resolver) separate(s *Server) error {
 		return field.New("server.bond", "apart is of NICs with several ports, and these have one")
 	}
 	if kind := p.File.Transport.Kind; kind != nil && *kind != RoCE {
-		return field.New("server.bond", "apart is of queue pairs; %s takes the ports of a NIC as planes "+
-			"already", *kind)
+		return field.New("server.bond", "apart is of queue pairs; %s takes the ports of a NIC as planes already", *kind)
 	}
 	p.Graph.Apart()
 	return nil

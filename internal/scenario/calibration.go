@@ -51,8 +51,7 @@ func (p *resolver) calibrated() error {
 			all += g.Links[l].Rate
 		}
 		if i > 0 && all != rate {
-			return field.New("calibration.nic_share", "is one share for all NICs, and these differ: %v "+
-				"and %v",
+			return field.New("calibration.nic_share", "is one share for all NICs, and these differ: %v and %v",
 				rate, all)
 		}
 		rate = all
@@ -110,8 +109,7 @@ func (p *resolver) notified(s *Service, profile cc.Values) error {
 	if c.CNPInterval > 0 {
 		said := s.Values[cnpInterval]
 		if said != profile[cnpInterval] && said != c.CNPInterval {
-			return field.New("calibration."+cnpInterval, "is %v, and cc.%s.%s says %v: one of them is to "+
-				"be left out", c.CNPInterval, s.CC.Name, cnpInterval, said)
+			return field.New("calibration."+cnpInterval, "is %v, and cc.%s.%s says %v: one of them is to be left out", c.CNPInterval, s.CC.Name, cnpInterval, said)
 		}
 		s.Values[cnpInterval] = c.CNPInterval
 	}

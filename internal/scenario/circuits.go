@@ -251,15 +251,13 @@ func (p *resolver) mirrors(o *optics) (changes []change) {
 		}
 		for _, j := range o.stuck {
 			if j.at <= m.at && on[o.place[j.pair]] && !slices.Contains(m.pairs, j.pair) {
-				p.note("%s: circuit %d-%d is stuck since %v and stays joined at %v; what the map has "+
-					"for its ports stays dark", o.Name, j.pair[0], j.pair[1], j.at, m.at)
+				p.note("%s: circuit %d-%d is stuck since %v and stays joined at %v; what the map has for its ports stays dark", o.Name, j.pair[0], j.pair[1], j.at, m.at)
 			}
 		}
 		on = next
 	}
 	if len(o.Schedule) > 0 {
-		p.note("%s joins %s at first; later maps move %s, each dark for %v. Tables of the fabric count "+
-			"every circuit that there is at some time, %d, as a cable with ports of its own", o.Name,
+		p.note("%s joins %s at first; later maps move %s, each dark for %v. Tables of the fabric count every circuit that there is at some time, %d, as a cable with ports of its own", o.Name,
 			unit.Plural(len(o.maps[0].pairs), "circuit"), unit.Plural(moved, "circuit"), o.Reconfigure,
 			len(o.ever))
 	}

@@ -38,8 +38,7 @@ func (p *resolver) collective(c crew, groups string, run workload.CollectiveRun)
 		}
 	}
 	if run.Kind == coll.ToAll && len(who[0]) > 4096 {
-		return nil, field.New("", "an all-to-all of %d ranks is more than the 4096 that are taken",
-			len(who[0]))
+		return nil, field.New("", "an all-to-all of %d ranks is more than the 4096 that are taken", len(who[0]))
 	}
 	return workload.RunCollective(ranks, run, who)
 }
@@ -47,8 +46,7 @@ func (p *resolver) collective(c crew, groups string, run workload.CollectiveRun)
 // ParseKind reads a collective's name.
 func ParseKind(s string) (coll.Kind, error) {
 	var names []string
-	for _, k := range []coll.Kind{coll.AllReduce, coll.AllGather, coll.ReduceScatter, coll.ToAll,
-		coll.Bcast} {
+	for _, k := range []coll.Kind{coll.AllReduce, coll.AllGather, coll.ReduceScatter, coll.ToAll, coll.Bcast} {
 		names = append(names, k.String())
 		if k.String() == s {
 			return k, nil
@@ -100,14 +98,11 @@ func (p *resolver) meshed(c crew, groups string, run *workload.CollectiveRun) {
 		}
 	}
 	run.Channels = p.rings(c)
-	p.note("GPUs are joined in pairs: the %v runs as %d rings on cables of their own (RCCL's way; "+
-		"channels: 1 "+
-		"is one ring)", run.Kind, run.Channels)
+	p.note("GPUs are joined in pairs: the %v runs as %d rings on cables of their own (RCCL's way; channels: 1 is one ring)", run.Kind, run.Channels)
 }
 
 // tunable is what a tuning model can be told to leave out.
-var tunable = []string{coll.ByRing, coll.ByTree, coll.ByNVLS, coll.ByNVLSTree, coll.LL, coll.LL128,
-	coll.Simple}
+var tunable = []string{coll.ByRing, coll.ByTree, coll.ByNVLS, coll.ByNVLSTree, coll.LL, coll.LL128, coll.Simple}
 
 // tuned asks the tuning model, which knows some collectives; others run the usual way.
 func (p *resolver) tuned(at task, s *CollSpec, run *workload.CollectiveRun) error {
@@ -137,8 +132,7 @@ func (p *resolver) tuned(at task, s *CollSpec, run *workload.CollectiveRun) erro
 	}
 	uneven, rings := p.alike(at.crew) != nil, run.Channels > 0 || run.Chunk > 0
 	for _, c := range all {
-		if uneven && c.Algorithm == coll.ByNVLSTree ||
-			rings && c.Algorithm != coll.ByRing ||
+		if uneven && c.Algorithm == coll.ByNVLSTree || rings && c.Algorithm != coll.ByRing ||
 			run.Algorithm != "" && c.Algorithm != run.Algorithm ||
 			s.Protocol != "auto" && run.Protocol != "" && c.Protocol != run.Protocol {
 			continue

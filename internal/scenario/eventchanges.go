@@ -43,13 +43,11 @@ func (p *resolver) failures(t *things) (changes []change, err error) {
 			return nil, err
 		}
 		if f.Until > 0 && f.Until <= f.At {
-			return nil, field.New(name+".until", "%v is not after at, %v; 0s: the link stays broken",
-				f.Until, f.At)
+			return nil, field.New(name+".until", "%v is not after at, %v; 0s: the link stays broken", f.Until, f.At)
 		}
 		if k, again := last[th.links[0]]; again {
 			if e := &p.File.Failures[k]; e.Until == 0 || f.At < back[th.links[0]] {
-				return nil, field.New(name+".link", "%s is a port of the cable that failures[%d] breaks; "+
-					"before it breaks again it must be back (until) and converged", f.Link, k)
+				return nil, field.New(name+".link", "%s is a port of the cable that failures[%d] breaks; before it breaks again it must be back (until) and converged", f.Link, k)
 			}
 		}
 		c := change{what: th, at: f.At, up: &no, key: name}
@@ -96,8 +94,7 @@ func (p *resolver) changes(t *things) (changes []change, err error) {
 		p.timing(&c, e.Detect, e.Converge)
 		more := e.expand(c)
 		if moments += len(more) * len(th.links); moments > maxMoments {
-			return nil, field.New(name, "all events up to here come to more than %d changes of cables",
-				maxMoments)
+			return nil, field.New(name, "all events up to here come to more than %d changes of cables", maxMoments)
 		}
 		changes = append(changes, more...)
 	}

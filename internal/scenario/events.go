@@ -92,9 +92,7 @@ func (p *resolver) parted() {
 	if err == nil {
 		return // not even with all of them down
 	}
-	slices.SortStableFunc(heard, func(a, b LinkEvent) int {
-		return cmp.Compare(a.At+a.Converge, b.At+b.Converge)
-	})
+	slices.SortStableFunc(heard, func(a, b LinkEvent) int { return cmp.Compare(a.At+a.Converge, b.At+b.Converge) })
 	clear(down)
 	seen := map[string]bool{}
 	for i, e := range heard {
@@ -109,8 +107,7 @@ func (p *resolver) parted() {
 				err = p.Graph.CheckConnected(down)
 			} // else by all of them together
 			if err != nil {
-				p.note("from %v on, as far as routes know, %v: who waits for those longer than the "+
-					"transport's retries take ends the job", e.At+e.Converge, err)
+				p.note("from %v on, as far as routes know, %v: who waits for those longer than the transport's retries take ends the job", e.At+e.Converge, err)
 				return
 			}
 		}

@@ -30,8 +30,7 @@ func (k *UpDown) accept(_ *resolver, key string, e *Event, th *thing) error {
 		return field.New(key+".boot", "only switches boot, not %s", th)
 	}
 	if th.kind == "server" && (k.Up == nil || *k.Up || len(e.Changes()) > 1) {
-		return field.New(key, "a server can only go down, for good (up: false): its processes do not come "+
-			"back in a run; for less name its nic")
+		return field.New(key, "a server can only go down, for good (up: false): its processes do not come back in a run; for less name its nic")
 	}
 	if f := k.Flap; f != nil && float64(e.At)+float64(f.Period)*float64(f.Count) > float64(longestRun) {
 		return field.New(key+".flap", "goes on beyond %v", longestRun)

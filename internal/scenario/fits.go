@@ -27,9 +27,7 @@ func (p *resolver) fits() error {
 			return field.New("cc.algorithm", "%s", fault)
 		}
 		if there&cc.Trimming != 0 && there&cc.Selective == 0 {
-			p.note("headers of trimmed packets go before data, and go-back-N answers a gap once: what is "+
-				"trimmed again waits for the time-out of %v; transport.recovery selective sends each again "+
-				"at once", p.RC.Timeout)
+			p.note("headers of trimmed packets go before data, and go-back-N answers a gap once: what is trimmed again waits for the time-out of %v; transport.recovery selective sends each again at once", p.RC.Timeout)
 		}
 		if deaf := s.CC.Deaf(there); deaf != "" {
 			p.note("%s listens to %s, and not all switches have that in queue %d: it slows nobody down there",

@@ -145,8 +145,7 @@ func ranged(word string) ([]string, error) {
 	}
 	tails, err := ranged(tail)
 	if err != nil || len(tails)*(last-first+1) > maxRange {
-		return nil, cmp.Or(err, error(field.New("", "%s stands for more than %d names", field.Quote(word),
-			maxRange)))
+		return nil, cmp.Or(err, error(field.New("", "%s stands for more than %d names", field.Quote(word), maxRange)))
 	}
 	var all []string
 	for n := first; n <= last; n++ {
@@ -177,8 +176,7 @@ func (f *floor) place(key string, j *Job, need, together int) (crew, error) {
 		return all, nil
 	}
 	if together > 1 {
-		return nil, field.New(key, "needs %d GPUs in groups of %d that share NVLink; %d are free of %d, %d "+
-			"of them in such groups", need, together, f.free(), f.p.Graph.TotalGPUs(), len(all))
+		return nil, field.New(key, "needs %d GPUs in groups of %d that share NVLink; %d are free of %d, %d of them in such groups", need, together, f.free(), f.p.Graph.TotalGPUs(), len(all))
 	}
 	return nil, field.New(key, "needs %d GPUs; %d are free of %d", need, f.free(), f.p.Graph.TotalGPUs())
 }

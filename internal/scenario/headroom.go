@@ -85,8 +85,7 @@ func (p *resolver) headroom() error {
 	for i, n := range p.Graph.Nodes {
 		if n.Role != topo.Host && reserved[i] >= p.specs[i].Buffer {
 			return field.New("switch.buffer",
-				"the headroom of %s's %s takes %v of %v and leaves nothing to share; use a larger "+
-					"buffer, shorter cables or a headroom of your own",
+				"the headroom of %s's %s takes %v of %v and leaves nothing to share; use a larger buffer, shorter cables or a headroom of your own",
 				n.Name, unit.Plural(n.Ports, "port"), reserved[i], p.specs[i].Buffer)
 		}
 	}

@@ -90,8 +90,7 @@ func (p *resolver) host(path string, h *swconf.Host) error {
 		} else if ok {
 			list = append(list, list[0])
 			last := &list[len(list)-1]
-			last.key, last.is, last.v, last.at, last.to = "transport.data_dscp", true, int(m.DSCP), m.At,
-				&t.DataDSCP
+			last.key, last.is, last.v, last.at, last.to = "transport.data_dscp", true, int(m.DSCP), m.At, &t.DataDSCP
 		}
 		for _, x := range list {
 			if !x.is {
@@ -117,12 +116,10 @@ func (p *resolver) take(key string, x taken, same bool) error {
 	old, before := p.hostSaid[key]
 	switch {
 	case before && !reflect.DeepEqual(old.v, x.v):
-		return field.New("hosts", "%s:%d gives %s %v and %s:%d gives it %v: servers and NICs are "+
-			"simulated alike",
+		return field.New("hosts", "%s:%d gives %s %v and %s:%d gives it %v: servers and NICs are simulated alike",
 			x.at.File, x.at.Line, key, x.v, old.at.File, old.at.Line, old.v)
 	case !before && p.says(key) && !same:
-		return field.New(key, "is another in %s:%d, which says %v: take one of them out", x.at.File,
-			x.at.Line, x.v)
+		return field.New(key, "is another in %s:%d, which says %v: take one of them out", x.at.File, x.at.Line, x.v)
 	}
 	if p.hostSaid == nil {
 		p.hostSaid = map[string]taken{}
@@ -149,8 +146,7 @@ func (p *resolver) unsimulated(path string, h *swconf.Host, n *swconf.HostNIC) e
 	}
 	switch {
 	case n.Trust.V == "pcp":
-		return refuse(n.Trust.At, "priorities from VLAN tags are not simulated: NICs and switches look "+
-			"at DSCPs")
+		return refuse(n.Trust.At, "priorities from VLAN tags are not simulated: NICs and switches look at DSCPs")
 	case n.Marking.Is() && !n.Marking.V:
 		return refuse(n.Marking.At, "packets that cannot be marked are not simulated")
 	case n.Pause.V:
@@ -211,8 +207,7 @@ func (p *resolver) hostEnv(h *swconf.Host) error {
 	for _, x := range []struct {
 		variable, key string
 		to            *int
-	}{{"NCCL_IB_QPS_PER_CONNECTION", "transport.qps", &t.QPs}, {"NCCL_IB_TIMEOUT", "transport.timeout",
-		&t.Timeout},
+	}{{"NCCL_IB_QPS_PER_CONNECTION", "transport.qps", &t.QPs}, {"NCCL_IB_TIMEOUT", "transport.timeout", &t.Timeout},
 		{"NCCL_IB_RETRY_CNT", "transport.retries", &t.Retries}} {
 		v, ok := h.Number(x.variable)
 		if !ok {
@@ -262,8 +257,7 @@ func (p *resolver) hostPorts() error {
 	}
 	for _, key := range slices.Sorted(maps.Keys(p.hosted.by)) {
 		if !used[key] {
-			return field.New("hosts."+key, "is no server of this fabric; accepted: config, or a server's "+
-				"name")
+			return field.New("hosts."+key, "is no server of this fabric; accepted: config, or a server's name")
 		}
 	}
 	return nil
@@ -281,9 +275,7 @@ func (p *resolver) priorities(h *swconf.Host, n *swconf.HostNIC) error {
 		prio, by := n.Priority(uint8(x.dscp))
 		q := p.Spec.DSCP[x.dscp]
 		if by.Line > 0 && prio != q && (lossless(q) || x.dscp == s.CNPDSCP && lossless(prio)) {
-			return field.New("hosts", "%s:%d: %s (DSCP %d) have priority %d in the NIC and queue %d at "+
-				"the switch, "+
-				"which is not simulated: both have to agree", by.File, by.Line, x.what, x.dscp, prio, q)
+			return field.New("hosts", "%s:%d: %s (DSCP %d) have priority %d in the NIC and queue %d at the switch, which is not simulated: both have to agree", by.File, by.Line, x.what, x.dscp, prio, q)
 		}
 	}
 	return nil

@@ -35,24 +35,19 @@ func (p *resolver) effective() error {
 	}
 	def := Default()
 	var faults field.List
-	refuse := func(key, format string, args ...any) {
-		faults = append(faults, field.New(key, format, args...))
-	}
-	for _, key := range strings.Fields("hosts segments spines uplinks pods k tiers leaves groups " +
-		"group_size local_links global_links graph types nodes cables regions cubes optics " + ofPods) {
+	refuse := func(key, format string, args ...any) { faults = append(faults, field.New(key, format, args...)) }
+	for _, key := range strings.Fields("hosts segments spines uplinks pods k tiers leaves groups group_size local_links global_links graph types nodes cables regions cubes optics " + ofPods) {
 		at := field.Join("fabric", key)
 		same := reflect.DeepEqual(member(reflect.ValueOf(f).Elem(), key).Interface(),
 			member(reflect.ValueOf(&def.Fabric).Elem(), key).Interface())
 		switch {
 		case slices.Contains(count, key) || !p.says(at) || same:
 		case f.Kind == "":
-			refuse(at, "has no effect on a fabric of types, nodes and cables: say it there, "+
-				"or give a fabric.kind")
+			refuse(at, "has no effect on a fabric of types, nodes and cables: say it there, or give a fabric.kind")
 		case slices.Contains(pods, key) && (f.Kind == "rail" || f.Kind == "pod"):
 			refuse(at, "has no effect with one pod; fabric.pods says how many there are")
 		default:
-			refuse(at, "has no effect on a %s fabric; what counts there: %s", f.Kind,
-				strings.Join(count, ", "))
+			refuse(at, "has no effect on a %s fabric; what counts there: %s", f.Kind, strings.Join(count, ", "))
 		}
 	}
 	return append(faults, p.ofServers()...).Err()

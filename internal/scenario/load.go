@@ -21,8 +21,7 @@ const MaxSize = 1 << 20
 // Parse reads a scenario. name stands in errors; sets are overrides of the form
 // key.path=value, applied after the file. The result is bound but not resolved.
 func Parse(name string, text []byte, sets []string) (*Document, error) {
-	d := &Document{File: Default(), Text: string(text), Sets: sets,
-		b: binder{file: name, where: map[string]place{}}}
+	d := &Document{File: Default(), Text: string(text), Sets: sets, b: binder{file: name, where: map[string]place{}}}
 	root, err := d.tree(name, text)
 	if err != nil {
 		return nil, err
@@ -91,8 +90,7 @@ func (d *Document) tree(name string, text []byte) (root ast.Node, err error) {
 // sane refuses what cannot be a scenario before the parser sees it.
 func sane(name string, text []byte) error {
 	if len(text) > MaxSize {
-		return &field.Error{File: name, Msg: fmt.Sprintf("is larger than %d bytes: that is no scenario",
-			MaxSize)}
+		return &field.Error{File: name, Msg: fmt.Sprintf("is larger than %d bytes: that is no scenario", MaxSize)}
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
 		return &field.Error{File: name, Msg: "is empty"}

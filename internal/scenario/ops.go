@@ -17,8 +17,7 @@ func (p *resolver) ops(at task, ops []Op) (job workload.Job, err error) {
 		if err != nil {
 			return job, field.Under(key+".gpu", err)
 		}
-		steps[i] = workload.Step{ID: o.ID, Rank: gpu, Compute: o.Compute, Send: o.Send, To: -1,
-			After: o.After}
+		steps[i] = workload.Step{ID: o.ID, Rank: gpu, Compute: o.Compute, Send: o.Send, To: -1, After: o.After}
 		if (o.Send > 0) == (o.Compute > 0) || (o.Send > 0) != (o.To != "") {
 			return job, field.New(key, "needs either compute, or send and to")
 		}

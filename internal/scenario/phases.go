@@ -75,11 +75,8 @@ func (p *resolver) phases(changes []change) error {
 				}
 				p.Phases = append(p.Phases, ph)
 			}
-		case !slices.EqualFunc(o.Phases, first.Phases, func(a, b PhaseMap) bool {
-			return slices.Equal(a.Of, b.Of)
-		}):
-			return field.New(o.key+".phases", "are not those of %s: all OCSes that move by phases do so at "+
-				"the same", first.Name)
+		case !slices.EqualFunc(o.Phases, first.Phases, func(a, b PhaseMap) bool { return slices.Equal(a.Of, b.Of) }):
+			return field.New(o.key+".phases", "are not those of %s: all OCSes that move by phases do so at the same", first.Name)
 		}
 		for i := range p.Phases {
 			for k, on := range o.lit(o.byPhase[i]) {
@@ -93,8 +90,7 @@ func (p *resolver) phases(changes []change) error {
 		p.Mirrors = max(p.Mirrors, o.Reconfigure)
 	}
 	if first != nil {
-		p.note("circuits of %s move by phases of the job: each time that transfers wait which need another "+
-			"map, when those before have arrived; nothing is sent for %v then", first.Name, p.Mirrors)
+		p.note("circuits of %s move by phases of the job: each time that transfers wait which need another map, when those before have arrived; nothing is sent for %v then", first.Name, p.Mirrors)
 	}
 	return p.unbroken(changes)
 }
@@ -113,8 +109,7 @@ func (p *resolver) unbroken(changes []change) error {
 		}
 		for _, l := range c.what.links {
 			if moves[l] {
-				return field.New(c.key, "is about a circuit of %s, which moves by phases of the job: events "+
-					"of such are not simulated", p.Phases[0].name)
+				return field.New(c.key, "is about a circuit of %s, which moves by phases of the job: events of such are not simulated", p.Phases[0].name)
 			}
 		}
 	}

@@ -23,8 +23,7 @@ var placements = placementList{
 	{"rail", "one rail after the other: the first GPU of every server, then the second", byRail},
 	{"spread", "servers of each rack in turn", spread},
 	{"random", "servers drawn by the seed and the job's name", random},
-	{"slurm", "as Slurm's topology/tree: below the lowest switch with room enough, leaves that " +
-		"fit best", slurm},
+	{"slurm", "as Slurm's topology/tree: below the lowest switch with room enough, leaves that fit best", slurm},
 }
 
 func (l placementList) names() (all []string) {
@@ -72,15 +71,12 @@ func byRack(h *hall) (crew, error) {
 
 func byRail(h *hall) (all crew, err error) {
 	if h.together > 1 {
-		return nil, field.New("", "rail takes one GPU of a server after the other, and groups of %d have to "+
-			"share one", h.together)
+		return nil, field.New("", "rail takes one GPU of a server after the other, and groups of %d have to share one", h.together)
 	}
 	for i := range h.servers {
 		all = append(all, h.servers[i].free...)
 	}
-	slices.SortStableFunc(all, func(a, b int) int {
-		return cmp.Compare(h.p.Graph.PlaceOf(a), h.p.Graph.PlaceOf(b))
-	})
+	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(h.p.Graph.PlaceOf(a), h.p.Graph.PlaceOf(b)) })
 	return all[:min(len(all), h.need)], nil
 }
 
@@ -128,8 +124,7 @@ func slurm(h *hall) (crew, error) {
 		}
 		best := within[0].rack
 		for _, s := range within {
-			if a, b := room[s.rack],
-				room[best]; b < missing && a > b || b >= missing && a >= missing && a < b {
+			if a, b := room[s.rack], room[best]; b < missing && a > b || b >= missing && a >= missing && a < b {
 				best = s.rack
 			}
 		}

@@ -187,8 +187,7 @@ func (p *resolver) product() unit.Bytes {
 	node, rtt := g.Hosts[g.NICs[src].Host], unit.Time(0)
 	for hop := 0; hop < len(g.Nodes); hop++ {
 		l := &g.Links[link]
-		rtt += 2*l.Propagation() + unit.Serialize(frame, l.Rate) + unit.Serialize(roce.AckLen+p.MoreIP(),
-			l.Rate)
+		rtt += 2*l.Propagation() + unit.Serialize(frame, l.Rate) + unit.Serialize(roce.AckLen+p.MoreIP(), l.Rate)
 		if node = l.A + l.B - node; node == g.Hosts[g.NICs[dst].Host] {
 			break
 		}

@@ -29,8 +29,7 @@ var protocolsType = func() reflect.Type {
 		for _, par := range p.Params {
 			keys = append(keys, key(len(keys), reflect.PointerTo(par.Kind.Type()), par.Name, par.Doc, nil))
 		}
-		blocks = append(blocks, key(len(blocks), reflect.StructOf(keys), p.Name, "parameters of "+p.Title,
-			nil))
+		blocks = append(blocks, key(len(blocks), reflect.StructOf(keys), p.Name, "parameters of "+p.Title, nil))
 	}
 	return reflect.StructOf(blocks)
 }()
@@ -102,8 +101,7 @@ func (p *resolver) carried() error {
 		}
 	}
 	if p.LB.NIC != nil {
-		return field.New("lb", "%s chooses source ports of RC queue pairs; %s chooses its paths itself: "+
-			"take a policy of switches, as ecmp, which hashes what it chose", p.LB.Name, c.Title)
+		return field.New("lb", "%s chooses source ports of RC queue pairs; %s chooses its paths itself: take a policy of switches, as ecmp, which hashes what it chose", p.LB.Name, c.Title)
 	}
 	s := p.Default()
 	s.Carried = c
@@ -123,8 +121,7 @@ func (p *resolver) carried() error {
 	case c.CC == "" && c.Controls == nil && s.CC.Name == "none":
 		c.Own = true
 	case c.CC == "" && c.Controls == nil:
-		return field.New("cc.algorithm", "%s has a congestion control of its own and does not run %s: say "+
-			"none, or leave the key out", c.Title, s.CC.Name)
+		return field.New("cc.algorithm", "%s has a congestion control of its own and does not run %s: say none, or leave the key out", c.Title, s.CC.Name)
 	case !slices.Contains(fits, s.CC.Name):
 		return field.Choice("cc.algorithm", s.CC.Name, slices.DeleteFunc(fits, func(name string) bool {
 			return name == ""
@@ -152,14 +149,12 @@ func (p *resolver) framed() error {
 	t := &p.File.Transport
 	frame := s.frame(m, t.MTU)
 	if most := p.smallestMTU(); frame > most {
-		return field.New("transport.mtu", "%d bytes and %d of %s's headers do not fit the switches' mtu of "+
-			"%v", t.MTU, frame-unit.Bytes(t.MTU), s.Carried.Title, most)
+		return field.New("transport.mtu", "%d bytes and %d of %s's headers do not fit the switches' mtu of %v", t.MTU, frame-unit.Bytes(t.MTU), s.Carried.Title, most)
 	}
 	headers := frame - unit.Bytes(t.MTU)
 	for n, node := range p.Graph.Nodes {
 		if spec := p.specs[n]; node.Role != topo.Host && spec.TrimMask() != 0 && spec.Trim.Size < headers {
-			return field.New("switch.trim.size", "%v is less than the %v of headers that %s needs to know a "+
-				"packet by", spec.Trim.Size, headers, s.Carried.Title)
+			return field.New("switch.trim.size", "%v is less than the %v of headers that %s needs to know a packet by", spec.Trim.Size, headers, s.Carried.Title)
 		}
 	}
 	return nil

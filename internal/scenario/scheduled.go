@@ -62,8 +62,7 @@ func (p *resolver) scheduled() error {
 		return field.Under("fabric.scheduled", err)
 	}
 	if q.Egress < need {
-		p.note("fabric.scheduled.egress %v is less than the %v that a port sends while a grant and its "+
-			"packet travel: it will not always be busy", q.Egress, need)
+		p.note("fabric.scheduled.egress %v is less than the %v that a port sends while a grant and its packet travel: it will not always be busy", q.Egress, need)
 	}
 	p.Scheduled = &q
 	if err := p.egressFits(); err != nil {
@@ -85,12 +84,10 @@ func settleAs[T any](at **T, value T) {
 func (p *resolver) schedulable() error {
 	f := p.File
 	if p.says("lb") && f.LB != route.Cells.Name {
-		return field.New("lb", "%s picks paths, and in a scheduled fabric (fabric.scheduled) nobody "+
-			"does: cells take all links in turn; leave lb out", f.LB)
+		return field.New("lb", "%s picks paths, and in a scheduled fabric (fabric.scheduled) nobody does: cells take all links in turn; leave lb out", f.LB)
 	}
 	if f.Fabric.CutThrough {
-		return field.New("fabric.cut_through", "a scheduled fabric (fabric.scheduled) has whole packets "+
-			"wait for credit; it cannot cut through")
+		return field.New("fabric.cut_through", "a scheduled fabric (fabric.scheduled) has whole packets wait for credit; it cannot cut through")
 	}
 	g, edge := p.Graph, make([]bool, len(p.Graph.Nodes))
 	for _, nic := range g.NICs {
@@ -100,8 +97,7 @@ func (p *resolver) schedulable() error {
 	}
 	for i := range g.Links {
 		if l := &g.Links[i]; edge[l.A] && edge[l.B] {
-			return field.New("fabric.scheduled", "%s and %s both have servers and a cable between them%s: "+
-				"cells go from one such switch to another by fabric nodes, switches without servers",
+			return field.New("fabric.scheduled", "%s and %s both have servers and a cable between them%s: cells go from one such switch to another by fabric nodes, switches without servers",
 				g.Nodes[l.A].Name, g.Nodes[l.B].Name, ofKind(f.Fabric.Kind))
 		}
 	}
@@ -111,8 +107,7 @@ func (p *resolver) schedulable() error {
 		}
 		for c := range p.specs[n].Queues {
 			if p.specs[n].Queues[c].Trim {
-				return field.New(fmt.Sprintf("switch.queues.%d.trim", c), "%s would trim, and in a "+
-					"scheduled fabric (fabric.scheduled) packets wait at the ingress for credit", node.Name)
+				return field.New(fmt.Sprintf("switch.queues.%d.trim", c), "%s would trim, and in a scheduled fabric (fabric.scheduled) packets wait at the ingress for credit", node.Name)
 			}
 		}
 	}
@@ -129,9 +124,7 @@ func ofKind(kind string) string {
 // unstamped refuses algorithms that need what switches write into packets: fabric nodes see cells alone.
 func (p *resolver) unstamped() error {
 	if s := p.Default(); p.Scheduled != nil && roce.Telemetry(s.CC.Reports(s.Values)) != roce.NoTelemetry {
-		return field.New("cc.algorithm", "%s needs telemetry of every switch, and those of a scheduled "+
-			"fabric (fabric.scheduled) write none into cells; accepted: algorithms without telemetry, such "+
-			"as none", s.CC.Name)
+		return field.New("cc.algorithm", "%s needs telemetry of every switch, and those of a scheduled fabric (fabric.scheduled) write none into cells; accepted: algorithms without telemetry, such as none", s.CC.Name)
 	}
 	return nil
 }
@@ -182,8 +175,7 @@ func (p *resolver) noteScheduled(packet unit.Bytes) {
 		}
 	}
 	if tight >= 0 && share(tight) < 1 {
-		p.note("the fabric links of %s (%v) carry %.1f %% of what its servers can send (%v): cells of %v "+
-			"for packets of %v, and the messages for credit, leave %.1f %% of them to packets",
+		p.note("the fabric links of %s (%v) carry %.1f %% of what its servers can send (%v): cells of %v for packets of %v, and the messages for credit, leave %.1f %% of them to packets",
 			g.Nodes[tight].Name, up[tight], 100*share(tight), down[tight], p.Scheduled.Cell, packet,
 			100*p.Scheduled.Efficiency(packet))
 	}
@@ -260,8 +252,7 @@ func (p *resolver) egressFits() error {
 	}
 	for n, all := range reserved {
 		if all > 0 && all >= p.specs[n].Buffer {
-			return field.New("fabric.scheduled.egress", "%v for each class of %s of %s takes %v with "+
-				"headroom, and its buffer is %v (switch.buffer): VOQs have nothing left", p.Scheduled.Egress,
+			return field.New("fabric.scheduled.egress", "%v for each class of %s of %s takes %v with headroom, and its buffer is %v (switch.buffer): VOQs have nothing left", p.Scheduled.Egress,
 				unit.Plural(ports[n], "egress port"), g.Nodes[n].Name, all, p.specs[n].Buffer)
 		}
 	}

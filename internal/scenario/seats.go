@@ -50,8 +50,7 @@ func (p *resolver) seat(at task, t *workload.Training) (place crew, err error) {
 		return nil, nil
 	}
 	if t.Fold {
-		return nil, field.New(key+".fold", "needs servers with as many GPUs each, and these differ: %s",
-			p.sizes())
+		return nil, field.New(key+".fold", "needs servers with as many GPUs each, and these differ: %s", p.sizes())
 	}
 	idle, need := 0, t.Ranks()
 	for rest := p.runs(at.crew); len(rest) > 0; rest = rest[1:] {
@@ -64,8 +63,7 @@ func (p *resolver) seat(at task, t *workload.Training) (place crew, err error) {
 		}
 	}
 	if len(place) < need {
-		return nil, field.New(key+".tp", "a group of %s is within one server; the step needs %d "+
-			"groups, there is room for %d (%s)", unit.Plural(t.TP, "GPU"), need/t.TP, len(place)/t.TP,
+		return nil, field.New(key+".tp", "a group of %s is within one server; the step needs %d groups, there is room for %d (%s)", unit.Plural(t.TP, "GPU"), need/t.TP, len(place)/t.TP,
 			p.sizes())
 	}
 	if idle > 0 {

@@ -40,9 +40,7 @@ func (p *resolver) starving() error {
 			credited = append(credited, a)
 		}
 	}
-	p.note("%s can get %.1f times what it takes, and from %.1f times on the headers of trimmed packets "+
-		"alone fill it: no data get through then, and unless senders hold back in time the run ends there; "+
-		"accepted: a smaller switch.trim.size, more room for the queues, credit (cc.algorithm %s)", name,
+	p.note("%s can get %.1f times what it takes, and from %.1f times on the headers of trimmed packets alone fill it: no data get through then, and unless senders hold back in time the run ends there; accepted: a smaller switch.trim.size, more room for the queues, credit (cc.algorithm %s)", name,
 		times, from, strings.Join(credited, ", "))
 	return nil
 }

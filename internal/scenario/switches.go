@@ -50,25 +50,21 @@ func (p *resolver) warnQueues() {
 		seen[p.specs[n]] = true
 		for i, q := range p.specs[n].Queues {
 			if q.Lossless && q.XOff > 0 && q.WRED.Max > q.XOff {
-				p.note("queue %d (%s): wred_max %v lies above xoff %v; PFC will pause before ECN can slow "+
-					"senders down", i, node.Name, q.WRED.Max, q.XOff)
+				p.note("queue %d (%s): wred_max %v lies above xoff %v; PFC will pause before ECN can slow senders down", i, node.Name, q.WRED.Max, q.XOff)
 			}
 			if q.Lossless && q.WRED.Max > 0 && !q.WRED.ECN {
-				p.note("queue %d (%s) is lossless and its WRED drops instead of marking, from %v on: ecn "+
-					"is missing", i, node.Name, q.WRED.Min)
+				p.note("queue %d (%s) is lossless and its WRED drops instead of marking, from %v on: ecn is missing", i, node.Name, q.WRED.Min)
 			}
 		}
 		if frame := p.largestFrame(); p.specs[n].LosslessMask() != 0 &&
 			unit.Bytes(p.specs[n].PFCQuanta)*64/2 < frame {
-			p.note("%s: pfc_quanta %d pauses for %d bytes and is repeated after half of them; behind a "+
-				"frame of %d the repetition comes late and lossless queues lose packets",
+			p.note("%s: pfc_quanta %d pauses for %d bytes and is repeated after half of them; behind a frame of %d the repetition comes late and lossless queues lose packets",
 				node.Name, p.specs[n].PFCQuanta, p.specs[n].PFCQuanta*64, frame)
 		}
 		for _, s := range p.Services {
 			i := p.specs[n].DSCP[s.CNPDSCP]
 			if p.specs[n].Queues[i].WRED.Max > 0 && s.CC.CNPGap != nil {
-				p.note("CNPs (DSCP %d) go to queue %d (%s), whose WRED drops "+
-					"them: they are not ECN-capable", s.CNPDSCP, i, node.Name)
+				p.note("CNPs (DSCP %d) go to queue %d (%s), whose WRED drops them: they are not ECN-capable", s.CNPDSCP, i, node.Name)
 			}
 		}
 	}
@@ -281,9 +277,7 @@ func (p *resolver) portMarks(node int, c *swconf.Config) {
 		}
 	}
 	if len(names) > 0 {
-		p.note("%s: %s: the text has some ports mark nothing that lead to switches, or others mark; in "+
-			"the run "+
-			"ports to servers mark nothing, and all others do", p.Graph.Nodes[node].Name,
+		p.note("%s: %s: the text has some ports mark nothing that lead to switches, or others mark; in the run ports to servers mark nothing, and all others do", p.Graph.Nodes[node].Name,
 			swconf.Compress(names))
 	}
 }
@@ -318,8 +312,7 @@ func (p *resolver) checkSwitchKeys() error {
 	var faults field.List
 	for _, key := range slices.Sorted(maps.Keys(p.File.Switches)) {
 		role, err := topo.ParseRole(key)
-		if err == nil && slices.Contains(accepted, role.String()) &&
-			(key == role.String() || p.Graph.Node(key) < 0) {
+		if err == nil && slices.Contains(accepted, role.String()) && (key == role.String() || p.Graph.Node(key) < 0) {
 			if keys := append(p.roleKeys[role], key); len(keys) > 1 {
 				faults = append(faults, field.New("switches."+key,
 					"the role %s has its text from switches.%s already", role, keys[0]))

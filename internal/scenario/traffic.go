@@ -134,8 +134,7 @@ func (p *resolver) background(at task, b *Background) (*workload.DAG, error) {
 func (p *resolver) nextGroup(c crew) (func(rank int) []int, error) {
 	g := p.Graph
 	if len(g.Regions) < 2 {
-		return nil, field.New("to", "next-group needs groups of switches, and this fabric has %d; accepted: "+
-			"all, or fabric.kind dragonfly", len(g.Regions))
+		return nil, field.New("to", "next-group needs groups of switches, and this fabric has %d; accepted: all, or fabric.kind dragonfly", len(g.Regions))
 	}
 	of, members := g.RegionOf(), make([][]int, len(g.Regions))
 	at := make([]int, p.ranks(c))

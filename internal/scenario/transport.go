@@ -35,9 +35,7 @@ func (p *resolver) transport() error {
 			t.MTU, p.headers(), p.smallestMTU())
 	}
 	if p.Mixes() {
-		p.note("spraying reorders packets and go-back-N treats every gap as loss, which at a message's end "+
-			"only the time-out of %v finds; transport.recovery selective with write only places packets in "+
-			"any order", p.RC.Timeout)
+		p.note("spraying reorders packets and go-back-N treats every gap as loss, which at a message's end only the time-out of %v finds; transport.recovery selective with write only places packets in any order", p.RC.Timeout)
 	}
 	return nil
 }

@@ -45,8 +45,7 @@ func (p *resolver) trimRoom() error {
 		first = append(first, n)
 		for i := range spec.Queues {
 			if room := spec.Room(i); spec.Queues[i].Trim && room < 2*frame {
-				return field.New(fmt.Sprintf("switch.queues.%d.limit", i), "%v is less than two packets "+
-					"of %v (transport.mtu and headers): a queue that trims would cut most of what comes",
+				return field.New(fmt.Sprintf("switch.queues.%d.limit", i), "%v is less than two packets of %v (transport.mtu and headers): a queue that trims would cut most of what comes",
 					room, frame)
 			}
 		}
@@ -56,8 +55,7 @@ func (p *resolver) trimRoom() error {
 			dscp := p.specs[a].Trim.DSCP
 			q := p.specs[b].DSCP[dscp]
 			if p.specs[a].TrimMask() != 0 && !p.specs[b].Queues[q].Strict {
-				p.note("%s trims packets to DSCP %d, which %s puts into queue %d without strict priority: "+
-					"they wait behind data there", p.Graph.Nodes[a].Name, dscp, p.Graph.Nodes[b].Name, q)
+				p.note("%s trims packets to DSCP %d, which %s puts into queue %d without strict priority: they wait behind data there", p.Graph.Nodes[a].Name, dscp, p.Graph.Nodes[b].Name, q)
 			}
 		}
 	}

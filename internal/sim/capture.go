@@ -55,8 +55,7 @@ func (r *Run) Capture(ports []string, from, to unit.Time) (*Capture, error) {
 		}
 		if link := r.Graph.Links[l]; r.Setup.Scheduled != nil && r.Graph.Nodes[link.A].Role != topo.Host &&
 			r.Graph.Nodes[link.B].Role != topo.Host {
-			return nil, fmt.Errorf("port %q is inside the scheduled fabric: there are cells and no packets; "+
-				"capture at ports to servers", name)
+			return nil, fmt.Errorf("port %q is inside the scheduled fabric: there are cells and no packets; capture at ports to servers", name)
 		}
 		port := r.Port(l, node)
 		if _, twice := c.index[port]; twice {

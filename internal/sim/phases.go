@@ -60,9 +60,7 @@ func newMirrors(r *Run) *mirrors {
 // holds takes a transfer that cannot begin now.
 func (m *mirrors) holds(op int32, from, to int, bytes unit.Bytes) bool {
 	class := m.r.Exec.DAG.Ops[op].Class
-	phase := slices.IndexFunc(m.r.Plan.Phases, func(ph scenario.Phase) bool {
-		return slices.Contains(ph.Of, class)
-	})
+	phase := slices.IndexFunc(m.r.Plan.Phases, func(ph scenario.Phase) bool { return slices.Contains(ph.Of, class) })
 	if m.to < 0 && (phase < 0 || phase == m.now) {
 		return false
 	}

@@ -107,8 +107,7 @@ func (c *Census) port(link, node int, now unit.Time) counters.Port {
 	for k := range queue.Classes {
 		q, g := &p.Queues[k], &p.Groups[k]
 		q.Marked = counters.Of(x.marks[k])
-		q.Depth, q.Peak = counters.Of(uint64(net.QueueBytes(at, k))), counters.Of(uint64(net.QueuePeak(at,
-			k)))
+		q.Depth, q.Peak = counters.Of(uint64(net.QueueBytes(at, k))), counters.Of(uint64(net.QueuePeak(at, k)))
 		shared, headroom := net.IngressPeak(at, k)
 		g.SharedPeak, g.HeadroomPeak = counters.Of(uint64(shared)), counters.Of(uint64(headroom))
 		if spec.Watchdog.On && mask&(1<<k) != 0 {

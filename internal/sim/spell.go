@@ -57,10 +57,8 @@ func addr6Of(nic int32) netip.Addr {
 }
 
 // unspelled is a frame of the packet's length with nothing in it, and a comment that says what it stands for.
-func (n *Network) unspelled(b []byte, f *roce.Frame, p *fabric.Packet, head *transport.Packet) ([]byte,
-	string) {
-	comment := fmt.Sprintf("%v from %v to %v, connection %d, PSN %d", head.Kind, f.IP.Src, f.IP.Dst, p.QP,
-		head.PSN)
+func (n *Network) unspelled(b []byte, f *roce.Frame, p *fabric.Packet, head *transport.Packet) ([]byte, string) {
+	comment := fmt.Sprintf("%v from %v to %v, connection %d, PSN %d", head.Kind, f.IP.Src, f.IP.Dst, p.QP, head.PSN)
 	if head.Kind == transport.Data {
 		comment += fmt.Sprintf(" of message %d, %d bytes at %d", head.Message, head.Payload, head.Offset)
 	}

@@ -24,8 +24,7 @@ type happening struct {
 
 // newTeller listens to a run from its beginning.
 func newTeller(r *Run, most int) *teller {
-	t := &teller{run: r, most: most, at: map[happening]int{}, rate: map[int32]unit.Rate{},
-		low: map[int32]bool{}}
+	t := &teller{run: r, most: most, at: map[happening]int{}, rate: map[int32]unit.Rate{}, low: map[int32]bool{}}
 	r.Hosts.OnRate = t.paced
 	return t
 }

@@ -31,7 +31,6 @@ func Tables(p *scenario.Plan) (c Cost, e topo.Effort) {
 	e = p.Graph.Effort(scenario.Besides(p.LB, p.Scheduled))
 	c.Memory = memoryBase + memoryEntry*unit.Bytes(e.Entries()) + memoryRun*unit.Bytes(e.Runs) +
 		memorySet*unit.Bytes(e.Sets)
-	c.Seconds = secondsVisit*float64(e.Visits) + secondsSet*float64(e.Sets) +
-		secondsEntry*float64(e.Entries())
+	c.Seconds = secondsVisit*float64(e.Visits) + secondsSet*float64(e.Sets) + secondsEntry*float64(e.Entries())
 	return c, e
 }

@@ -180,8 +180,7 @@ func (x *chakraBuild) depend(r int) error {
 		for i := range nodes {
 			deps[i] = of(nodes[i].data, false)
 		}
-		tally.Add(&x.report.Left, controls, "control dependencies, which make a ring with the data "+
-			"dependencies",
+		tally.Add(&x.report.Left, controls, "control dependencies, which make a ring with the data dependencies",
 			x.files[r], 0)
 	}
 	for i := range nodes {
@@ -259,8 +258,7 @@ func (x *chakraBuild) cyclic() error {
 	} else {
 		ring = append(ring, x.say(at0))
 	}
-	return at(x.files[x.rankOf[at0]], 0, "nodes wait for one another: %s",
-		strings.Join(ring, ", which waits for "))
+	return at(x.files[x.rankOf[at0]], 0, "nodes wait for one another: %s", strings.Join(ring, ", which waits for "))
 }
 
 // release lets what waited for a node go on: behind these operations, from this moment on.
@@ -354,8 +352,7 @@ func (x *chakraBuild) come(m *chakraMeeting, i int32) error {
 		ops = r.Transfers(len(m.ranks))
 	}
 	if x.ops += ops; x.ops > workload.MaxOps {
-		return at(x.files[m.ranks[0]], 0, "collectives up to %s take more transfers than the %d of a "+
-			"workload",
+		return at(x.files[m.ranks[0]], 0, "collectives up to %s take more transfers than the %d of a workload",
 			x.say(m.nodes[0]), workload.MaxOps)
 	}
 	if name := chakraOps[m.op] + "s"; several {

@@ -46,8 +46,7 @@ func (c *calls) join() (*joined, error) {
 	for i := range c.members {
 		j.base = append(j.base, int32(total))
 		if total += len(c.members[i].acts); total > workload.MaxOps {
-			return nil, at(c.members[i].file, 0, "what ranks do up to here takes %d operations, more than "+
-				"the %d of a workload", total, workload.MaxOps)
+			return nil, at(c.members[i].file, 0, "what ranks do up to here takes %d operations, more than the %d of a workload", total, workload.MaxOps)
 		}
 	}
 	j.who, j.in = make([]int32, total), make([]int32, total)
@@ -114,8 +113,7 @@ func (j *joined) meet(n int32, m *member, a *act, next map[callKey]int64, found 
 		return
 	}
 	if a.bytes != x.bytes || key.from < 0 && a.what != x.what {
-		note(&j.report.Guessed, "calls on which ranks disagree: what the lowest rank says holds", m.file,
-			int(a.line))
+		note(&j.report.Guessed, "calls on which ranks disagree: what the lowest rank says holds", m.file, int(a.line))
 	}
 	x.acts[place] = n
 	j.in[n] = i
@@ -137,8 +135,7 @@ func (j *joined) missing(acts float64) error {
 		if !slices.Contains(x.acts, -1) {
 			j.mapped(x)
 			if acts += j.size(x); acts > workload.MaxOps {
-				return at(x.file, int(x.line), "with this %v of %s, the %s of all, the workload takes more "+
-					"than the %d operations that there may be: take a step with fewer", x.what,
+				return at(x.file, int(x.line), "with this %v of %s, the %s of all, the workload takes more than the %d operations that there may be: take a step with fewer", x.what,
 					unit.Plural(len(j.groups[x.group].ranks), "rank"), ordinal(i+1), workload.MaxOps)
 			}
 			continue
@@ -329,8 +326,7 @@ func (j *joined) emit(b *workload.Builder, x *call, id []int32) (err error) {
 	if g.name != "" {
 		name = g.name + " " + name
 	}
-	c := workload.Collective{Name: name, Kind: coll.SendRecv, Class: g.class, Bytes: max(1, x.bytes),
-		Ranks: g.ranks}
+	c := workload.Collective{Name: name, Kind: coll.SendRecv, Class: g.class, Bytes: max(1, x.bytes), Ranks: g.ranks}
 	if x.what == opSend {
 		from, to := j.members[j.who[x.acts[0]]].rank, j.members[j.who[x.acts[1]]].rank
 		c.Ranks = []int{min(from, to), max(from, to)}
@@ -376,8 +372,7 @@ func (j *joined) stuck(open []int32) error {
 		for _, n := range x.acts {
 			if open[n] > 0 {
 				m := &j.members[j.who[n]]
-				return at(x.file, int(x.line), "this %v of ranks %s waits for rank %d for ever: ranks make "+
-					"their calls in orders that contradict one another", x.what,
+				return at(x.file, int(x.line), "this %v of ranks %s waits for rank %d for ever: ranks make their calls in orders that contradict one another", x.what,
 					few(j.groups[x.group].ranks), m.rank)
 			}
 		}

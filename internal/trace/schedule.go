@@ -266,16 +266,14 @@ func (s *schedule) match() ([]int32, error) {
 			}
 			from := box.take(pair{x.peer, x.rank, x.tag})
 			if from < 0 {
-				return nil, at(s.file, int(x.line), "rank %d receives %s and nobody sends it", x.rank,
-					s.message(x))
+				return nil, at(s.file, int(x.line), "rank %d receives %s and nobody sends it", x.rank, s.message(x))
 			}
 			box.met[i], box.met[from] = from, int32(i)
 		}
 	}
 	for i := range s.steps {
 		if x := &s.steps[i]; x.kind == send && box.met[i] < 0 {
-			return nil, at(s.file, int(x.line), "rank %d sends %s and nobody receives it", x.rank,
-				s.message(x))
+			return nil, at(s.file, int(x.line), "rank %d sends %s and nobody receives it", x.rank, s.message(x))
 		}
 	}
 	return box.met, nil

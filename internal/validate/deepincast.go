@@ -69,15 +69,11 @@ workload: {traffic: {incast: {bytes: 2MB, fan_in: %d}}}
 	claim := fmt.Sprintf("%s, %d to one on 128 hosts, %dG", c.name, c.fan, c.gbps)
 	row := atMost(claim+": slowest over what the link must carry", c.of, c.most, slowest/wire, "%.4f")
 	if !row.OK && c.trims {
-		row.Note = fmt.Sprintf("headers of %d trimmed packets, 148 B each with preamble and gap, take %.1f %% of the "+
-			"cable's time: senders learn of the incast from them alone. uet-htsim trims to 64 B and has no gap, SONiC to 128 B. "+
-			"Receivers that grant credit close the gap (transport=uec), and for NSCC switch.trim.size=64B", s.Trims,
+		row.Note = fmt.Sprintf("headers of %d trimmed packets, 148 B each with preamble and gap, take %.1f %% of the cable's time: senders learn of the incast from them alone. uet-htsim trims to 64 B and has no gap, SONiC to 128 B. Receivers that grant credit close the gap (transport=uec), and for NSCC switch.trim.size=64B", s.Trims,
 			100*float64(s.Trims)*148*8/rate/slowest)
 	}
 	if !row.OK && !c.trims {
-		row.Note = fmt.Sprintf("of the senders' first burst, a round trip of each at line rate, %d packets are dropped at "+
-			"full queues; they go again as answers or silence show them, and the last flows raise their rates meanwhile. "+
-			"SRD asks no switch for pauses, trims or marks; no setting closes the gap", r.Net.Drops)
+		row.Note = fmt.Sprintf("of the senders' first burst, a round trip of each at line rate, %d packets are dropped at full queues; they go again as answers or silence show them, and the last flows raise their rates meanwhile. SRD asks no switch for pauses, trims or marks; no setting closes the gap", r.Net.Drops)
 	}
 	rows = append(rows, row)
 	if c.htsim > 0 {

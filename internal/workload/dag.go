@@ -142,8 +142,7 @@ func (b *Builder) Collective(c Collective, build func()) {
 // Seal checks the graph and lays it out. A cycle is an error that names it.
 func (b *Builder) Seal() (*DAG, error) {
 	if b.tooBig {
-		return nil, fmt.Errorf("the workload has more than %d operations; use larger microbatches or buckets",
-			MaxOps)
+		return nil, fmt.Errorf("the workload has more than %d operations; use larger microbatches or buckets", MaxOps)
 	}
 	if len(b.ops) == 0 {
 		return nil, fmt.Errorf("the workload is empty")

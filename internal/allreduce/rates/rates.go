@@ -53,8 +53,7 @@ func New(csv, plot, choice string, force bool) (*Log, error) {
 			return nil, fmt.Errorf("%s: no such folder", filepath.Dir(f))
 		}
 	}
-	if ext := strings.ToLower(filepath.Ext(plot)); plot != "" && ext != ".png" && ext != ".svg" &&
-		ext != ".pdf" {
+	if ext := strings.ToLower(filepath.Ext(plot)); plot != "" && ext != ".png" && ext != ".svg" && ext != ".pdf" {
 		return nil, fmt.Errorf("--rate-plot writes .png, .svg or .pdf, found %q", plot)
 	}
 	control, err := cc.Parse(choice)

@@ -81,12 +81,8 @@ func (b *Bench) measure(rows []Row) []measuring {
 			r, _, err := b.ours(ctx, perftest.OpLat, 4096)
 			return r.P50, err
 		},
-		UDPLat: func(ctx context.Context) (float64, error) {
-			return barePingPong(ctx, "udp4", b.Duration)
-		},
-		TCPLat: func(ctx context.Context) (float64, error) {
-			return barePingPong(ctx, "tcp4", b.Duration)
-		},
+		UDPLat: func(ctx context.Context) (float64, error) { return barePingPong(ctx, "udp4", b.Duration) },
+		TCPLat: func(ctx context.Context) (float64, error) { return barePingPong(ctx, "tcp4", b.Duration) },
 		TCPCPU: func(ctx context.Context) (float64, error) {
 			bytes, used, err := bareStream(ctx, b.Duration)
 			if err == nil {

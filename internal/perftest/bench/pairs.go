@@ -19,8 +19,7 @@ import (
 )
 
 // ours runs one perftest session against a server in another process; used is what that cost both.
-func (b *Bench) ours(ctx context.Context, op perftest.Op, size int64) (r perftest.Result, used cpuTime,
-	err error) {
+func (b *Bench) ours(ctx context.Context, op perftest.Op, size int64) (r perftest.Result, used cpuTime, err error) {
 	addr, release, err := ranks.Claim()
 	if err != nil {
 		return r, used, err
@@ -94,8 +93,7 @@ func (b *Bench) iperf(ctx context.Context, udp bool) (float64, error) {
 		return 0, err
 	}
 	go func() { _, _ = io.Copy(io.Discard, says) }()
-	args := []string{"-c", addr.String(), "-p", port, "-J", "-t",
-		fmt.Sprint(int(math.Ceil(b.Duration.Seconds())))}
+	args := []string{"-c", addr.String(), "-p", port, "-J", "-t", fmt.Sprint(int(math.Ceil(b.Duration.Seconds())))}
 	if udp {
 		args = append(args, "-u", "-b", "0", "-l", fmt.Sprint(4096+roce.BTHLen+roce.ICRCLen))
 	}

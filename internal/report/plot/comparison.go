@@ -68,8 +68,7 @@ func (c *Curves) longestQueue(t *result.Tables) {
 			continue
 		}
 		if l.Start > last { // no row: no queue
-			c.queue = append(c.queue, plotter.XY{X: float64(last) / 1e9},
-				plotter.XY{X: float64(l.Start) / 1e9})
+			c.queue = append(c.queue, plotter.XY{X: float64(last) / 1e9}, plotter.XY{X: float64(l.Start) / 1e9})
 		}
 		last = l.Start + l.Length
 		c.queue = append(c.queue, plotter.XY{X: float64(last) / 1e9, Y: float64(l.Queued) / 1e3})

@@ -72,8 +72,7 @@ func Traffic(t *planner.Traffic, name, path string, force bool) error {
 	}
 	bar := plot.New()
 	bar.Add(&plotter.ColorBar{ColorMap: colours()})
-	bar.X.Label.Text = fmt.Sprintf("log10 of bytes in a step between two ranks (a cell is %d x %d ranks)",
-		per, per)
+	bar.X.Label.Text = fmt.Sprintf("log10 of bytes in a step between two ranks (a cell is %d x %d ranks)", per, per)
 	bar.HideY()
 	return output.Write(path, force, func(f io.Writer) error { return paint(f, path, tiles, bar) })
 }

@@ -16,8 +16,7 @@ func Tuned(t *tuning.Tuning, best tune.Trial, ok bool) []string {
 		return []string{"No candidate has finished yet."}
 	}
 	base, o := t.First().Outcome, best.Outcome
-	where := fmt.Sprintf("Its configuration for every switch is in %s; %s runs it; %s shows the front, %s "+
-		"holds it.", filepath.Join(t.Dir, "best"),
+	where := fmt.Sprintf("Its configuration for every switch is in %s; %s runs it; %s shows the front, %s holds it.", filepath.Join(t.Dir, "best"),
 		filepath.Join(t.Dir, "best.sh"), filepath.Join(t.Dir, "pareto.png"),
 		filepath.Join(t.Dir, "front.csv"))
 	if float64(o.Time) > 0.99*float64(base.Time) && o.Pause >= base.Pause &&
@@ -32,8 +31,7 @@ func Tuned(t *tuning.Tuning, best tune.Trial, ok bool) []string {
 	if o.Pause == 0 && base.Pause == 0 {
 		pauses = "no pause in either"
 	}
-	words := []string{fmt.Sprintf("Trial %d ends %s than the scenario as it is, with %s and %s of the "+
-		"longest queue.", best.N, speed, pauses, ratio(o.Queue, base.Queue))}
+	words := []string{fmt.Sprintf("Trial %d ends %s than the scenario as it is, with %s and %s of the longest queue.", best.N, speed, pauses, ratio(o.Queue, base.Queue))}
 	return append(words, where)
 }
 
@@ -63,9 +61,7 @@ func Halves(w io.Writer, t *tuning.Tuning, h *tuning.Halves, best tune.Trial) {
 	}
 	words := []string{"Both halves together save too little time to say which brings it."}
 	if h.Share != nil {
-		words = []string{fmt.Sprintf("Of the time that both save, the switches' half alone %s, the "+
-			"servers' half alone "+
-			"%s%s.", brings(h.Share.Switches), brings(h.Share.Hosts), together(*h.Share))}
+		words = []string{fmt.Sprintf("Of the time that both save, the switches' half alone %s, the servers' half alone %s%s.", brings(h.Share.Switches), brings(h.Share.Hosts), together(*h.Share))}
 	}
 	words = append(words, h.Notes...)
 	if h.Unwritten {

@@ -74,12 +74,9 @@ func (t *Tuning) Split(ctx context.Context, best tune.Trial) (*Halves, error) {
 		h.Both = &out[0]
 	}
 	base := t.First().Outcome
-	if gain := base.Time - both.Time; gain*100 > base.Time && h.Switches.Error == "" &&
-		h.Hosts.Error == "" &&
+	if gain := base.Time - both.Time; gain*100 > base.Time && h.Switches.Error == "" && h.Hosts.Error == "" &&
 		both.Error == "" {
-		of := func(o tune.Outcome) float64 {
-			return math.Round(1000*float64(base.Time-o.Time)/float64(gain)) / 10
-		}
+		of := func(o tune.Outcome) float64 { return math.Round(1000*float64(base.Time-o.Time)/float64(gain)) / 10 }
 		h.Share = &Shares{of(h.Switches), of(h.Hosts)}
 	}
 	return h, nil
@@ -99,9 +96,7 @@ func (t *Tuning) held(c tune.Candidate) (cc.Values, error) {
 	}
 	own := dcqcnOf(c)
 	if v, ok := t.Base.Default().Values["cut_interval"].(unit.Time); ok && v == 0 {
-		return nil, fmt.Errorf("cc.dcqcn.profile paper cuts on every CNP, which no NIC does: the " +
-			"servers' half is not " +
-			"written")
+		return nil, fmt.Errorf("cc.dcqcn.profile paper cuts on every CNP, which no NIC does: the servers' half is not written")
 	}
 	for name, v := range own {
 		r, err := hostconf.Rounded(name, v)
@@ -115,8 +110,7 @@ func (t *Tuning) held(c tune.Candidate) (cc.Values, error) {
 
 // dcqcnOf are a candidate's parameters of DCQCN.
 func dcqcnOf(c tune.Candidate) cc.Values {
-	return cc.Values{"ai": c.AI, "hai": 10 * c.AI, "rate_timer": c.RateTimer,
-		"alpha_timer": c.AlphaTimer, "g": c.G}
+	return cc.Values{"ai": c.AI, "hai": 10 * c.AI, "rate_timer": c.RateTimer, "alpha_timer": c.AlphaTimer, "g": c.G}
 }
 
 // files are the servers' texts of the best candidate.
@@ -134,8 +128,7 @@ func (t *Tuning) hostFiles(plan *scenario.Plan, best tune.Candidate) ([]design.F
 func (t *Tuning) unmix() error {
 	for end := range t.Base.PFC {
 		if t.Base.Graph.Nodes[end.Node].Role == topo.Host {
-			return t.Base.Refuse("hosts", "pause different priorities; tune writes one servers' half for "+
-				"all")
+			return t.Base.Refuse("hosts", "pause different priorities; tune writes one servers' half for all")
 		}
 	}
 	return nil

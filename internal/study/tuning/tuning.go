@@ -76,8 +76,7 @@ func (t *Tuning) Open() error {
 	if err := t.writable(); err != nil {
 		return err
 	}
-	space := tune.Space{Largest: plan.Spec.Buffer / 4, Line: plan.NICs.Rate,
-		DCQCN: plan.Default().CC.Name == "dcqcn"}
+	space := tune.Space{Largest: plan.Spec.Buffer / 4, Line: plan.NICs.Rate, DCQCN: plan.Default().CC.Name == "dcqcn"}
 	if !space.DCQCN {
 		space.Knobs = knobsOf(plan.Default(), plan.NICs.Rate)
 	}
@@ -146,8 +145,7 @@ func (t *Tuning) simulate(ctx context.Context, make func() (*scenario.Plan, erro
 		return tune.Outcome{Error: err.Error()}
 	}
 	s := run.Summary
-	o = tune.Outcome{Time: s.StepTime, Pause: s.PFCPause, Queue: s.QueuePeak, Marks: s.ECNMarks,
-		Drops: s.Drops}
+	o = tune.Outcome{Time: s.StepTime, Pause: s.PFCPause, Queue: s.QueuePeak, Marks: s.ECNMarks, Drops: s.Drops}
 	if err := run.Why(); err != nil {
 		o.Error = err.Error()
 	}
