@@ -24,10 +24,7 @@ func ballsInBins() ([]Row, error) {
 		rows = append(rows, within(fmt.Sprintf("ECMP: %d flows on %d uplinks, mean of the largest load", c.k,
 			c.n), "docs/references.md, balls-in-bins", c.max, got, 0.02, "%.3f"))
 	}
-	idle, err := fatTreeIdle()
-	if err != nil {
-		return nil, err
-	}
+	idle := must(fatTreeIdle())
 	return append(rows, idle...), nil
 }
 
@@ -59,16 +56,13 @@ func hashMax(n, k, seeds int) float64 {
 func fatTreeIdle() ([]Row, error) {
 	idle, total := 0, 0
 	for seed := range 60 {
-		r, err := finish(fmt.Sprintf(`
+		r := must(finish(fmt.Sprintf(`
 name: permutation
 seed: %d
 fabric: {kind: fat-tree, k: 8, host_link: {rate: 400Gbps, delay: 1us}}
 cc: {algorithm: none}
 workload: {traffic: {permutation: {bytes: 256KB}}}
-`, seed+1))
-		if err != nil {
-			return nil, err
-		}
+`, seed+1)))
 		_, t, _ := r.Outcome("")
 		senders := map[string]int{}
 		for _, f := range t.Flows {
@@ -102,18 +96,12 @@ cc: {algorithm: none}
 workload: {traffic: {permutation: {bytes: 20MB}}}
 `
 	run := func(lb, recovery, write, bytes string) (*result.Summary, error) {
-		r, err := finish(text, "lb="+lb, "transport.recovery="+recovery, "transport.write="+write,
-			"workload.traffic.permutation.bytes="+bytes)
-		if err != nil {
-			return nil, err
-		}
+		r := must(finish(text, "lb="+lb, "transport.recovery="+recovery, "transport.write="+write,
+			"workload.traffic.permutation.bytes="+bytes))
 		s, _, _ := r.Outcome("")
 		return s, nil
 	}
-	ecmp, err := run("ecmp", "go-back-n", "first-middle-last", "20MB")
-	if err != nil {
-		return nil, err
-	}
+	ecmp := must(run("ecmp", "go-back-n", "first-middle-last", "20MB"))
 	rows = append(rows,
 		Row{Claim: "ECMP leaves uplinks idle under a permutation", Source: "seed, chapter 12",
 			Expected: "> 0 idle",
@@ -125,12 +113,8 @@ workload: {traffic: {permutation: {bytes: 20MB}}}
 	again := func(s *result.Summary) float64 { return float64(s.Retransmissions) / float64(s.DataPackets) }
 	var free, turns *result.Summary
 	if large {
-		if free, err = run("spray-random", "selective", "only", "60MB"); err != nil {
-			return nil, err
-		}
-		if turns, err = run("spray", "selective", "only", "60MB"); err != nil {
-			return nil, err
-		}
+		free = must(run("spray-random", "selective", "only", "60MB"))
+		turns = must(run("spray", "selective", "only", "60MB"))
 		rows = append(rows,
 			Row{Claim: "spraying takes mean uplink use above 90 %, start and end included",
 				Source: "seed, GPU fabrics", Expected: "> 90 %",
@@ -142,10 +126,7 @@ workload: {traffic: {permutation: {bytes: 20MB}}}
 				OK:   turns.Links.UplinkMean > 0.9,
 				Note: "switches that take turns fall into step with one another when only one ACK in 16 packets comes between: with transport.ack_every=4 it is 91.6 %"})
 	}
-	gbn, err := run("spray", "go-back-n", "first-middle-last", "2MB")
-	if err != nil {
-		return nil, err
-	}
+	gbn := must(run("spray", "go-back-n", "first-middle-last", "2MB"))
 	rows = append(rows,
 		Row{Claim: "spraying hurts go-back-N with First/Middle/Last: share of packets sent again",
 			Source: "seed, figure 12-6", Expected: "> 10 %",
@@ -175,10 +156,7 @@ workload:
 	for i := range 8 {
 		text += fmt.Sprintf("      - {from: host-1/gpu-%d, to: host-2/gpu-%d, bytes: 16MB}\n", i+1, i+1)
 	}
-	r, err := finish(text)
-	if err != nil {
-		return nil, err
-	}
+	r := must(finish(text))
 	_, t, _ := r.Outcome("")
 	lo, hi := t.Flows[0].Done, int64(0)
 	for _, f := range t.Flows {

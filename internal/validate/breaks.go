@@ -13,11 +13,7 @@ import (
 func breaks() (rows []Row, err error) {
 	rows = shrinking()
 	for _, of := range []func() ([]Row, error){halfNIC, halfPlanes, blackHole, exhausted, stormBroken} {
-		more, err := of()
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, more...)
+		rows = append(rows, must(of())...)
 	}
 	return rows, nil
 }
@@ -75,22 +71,13 @@ cc: {algorithm: none}
 workload: {traffic: {ring-allreduce: {bytes: 64MB}}}
 `
 	step := func(more string) (float64, error) {
-		r, err := finish(text + more)
-		if err != nil {
-			return 0, err
-		}
+		r := must(finish(text + more))
 		s, _, _ := r.Outcome("")
 		return float64(s.StepTime), r.Failed()
 	}
-	whole, err := step("")
-	if err != nil {
-		return nil, err
-	}
+	whole := must(step(""))
 	for _, c := range [][2]string{{"", "both directions"}, {", direction: out", "one direction"}} {
-		half, err := step("events: [{nic: host-3/nic-1, rate_share: 0.5" + c[0] + "}]\n")
-		if err != nil {
-			return nil, err
-		}
+		half := must(step("events: [{nic: host-3/nic-1, rate_share: 0.5" + c[0] + "}]\n"))
 		rows = append(rows, within("ring all-reduce, one NIC of eight at half rate, "+c[1]+": times as long",
 			"closed form: 2(n-1)/n of the bytes through each NIC", 2, half/whole, 0.02, "%.3f"))
 	}
@@ -112,21 +99,12 @@ transport: {write: only, recovery: selective, window: 16384}
 workload: {traffic: {ring-allreduce: {bytes: 64MB}}}
 `
 	step := func(more string) (unit.Time, error) {
-		r, err := finish(text + more)
-		if err != nil {
-			return 0, err
-		}
+		r := must(finish(text + more))
 		s, _, _ := r.Outcome("")
 		return unit.Time(s.StepTime), r.Failed()
 	}
-	whole, err := step("")
-	if err != nil {
-		return nil, err
-	}
-	half, err := step(fmt.Sprintf("events: [{switch: leaf-1, at: %dps, up: false}]\n", int64(whole/2)))
-	if err != nil {
-		return nil, err
-	}
+	whole := must(step(""))
+	half := must(step(fmt.Sprintf("events: [{switch: leaf-1, at: %dps, up: false}]\n", int64(whole/2))))
 	return []Row{within("ring all-reduce over two planes, one goes half way: times as long",
 		"closed form: 1/2 + 2 x 1/2", 1.5, float64(half)/float64(whole), 0.02, "%.3f")}, nil
 }
@@ -135,7 +113,7 @@ workload: {traffic: {ring-allreduce: {bytes: 64MB}}}
 // sooner, and routes that converge later cost nothing more, since the leaf has another spine.
 func blackHole() (rows []Row, err error) {
 	for _, detect := range []unit.Time{20 * unit.Microsecond, 80 * unit.Microsecond} {
-		r, err := finish(fmt.Sprintf(`
+		r := must(finish(fmt.Sprintf(`
 name: hole
 fabric: {kind: rail, hosts: 1, segments: 2, spines: 2, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m},
   fabric_link: {rate: 100Gbps, cable: 30m}, routing: {detect: %v, converge: 50ms}}
@@ -145,10 +123,7 @@ cc: {algorithm: none}
 transport: {recovery: selective, write: only, window: 16384}
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 10MB}]}}
 events: [{switch: spine-1, at: 100us, up: false}]
-`, detect))
-		if err != nil {
-			return nil, err
-		}
+`, detect)))
 		s, _, _ := r.Outcome("")
 		const frame = 4096 + firstFrame + wireGap // a WRITE Only of a whole packet
 		want := detect.Seconds() * 50e9 / 8 / frame
@@ -162,17 +137,14 @@ events: [{switch: spine-1, at: 100us, up: false}]
 // exhausted is when a rank is lost: all tries of the transport's last packet have gone unanswered.
 func exhausted() (rows []Row, err error) {
 	for _, exponent := range []int{8, 12} {
-		r, err := finish(fmt.Sprintf(`
+		r := must(finish(fmt.Sprintf(`
 name: lost
 fabric: {kind: single-rail, hosts: 2, host_link: {rate: 100Gbps, cable: 3m}}
 server: {gpus: 1, nics: 1}
 transport: {timeout: %d}
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 64MB}]}}
 events: [{nic: host-2/nic-1, at: 1ms, up: false}]
-`, exponent))
-		if err != nil {
-			return nil, err
-		}
+`, exponent)))
 		s, _, _ := r.Outcome("")
 		at := 0.0
 		if s.Outcome != nil {
@@ -187,7 +159,7 @@ events: [{nic: host-2/nic-1, at: 1ms, up: false}]
 // stormBroken is a NIC that pauses for ever: what is behind it waits until the watchdog has seen that for
 // its detection time, and one poll more at most.
 func stormBroken() (rows []Row, err error) {
-	r, err := finish(`
+	r := must(finish(`
 name: storm
 fabric: {kind: single-rail, hosts: 3, host_link: {rate: 100Gbps, cable: 3m}}
 server: {gpus: 1, nics: 1}
@@ -197,10 +169,7 @@ switch: {watchdog: {poll: 1ms, detect: 2ms, restore: 2ms}}
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 10MB},
   {from: host-1/gpu-1, to: host-3/gpu-1, bytes: 10MB}]}}
 events: [{nic: host-2/nic-1, at: 300us, storm: true}]
-`)
-	if err != nil {
-		return nil, err
-	}
+`))
 	victim := (r.Hosts.Messages[1].Done - 300*unit.Microsecond).Seconds() * 1e3
 	return []Row{{Claim: "a NIC pauses for ever: ms until its victim, a flow of the same sender, is through",
 		Source:   "docs/references.md, watchdog: detection of 2 to 3 polls of 1 ms, and what it then still sends",

@@ -54,11 +54,7 @@ server: {gpu: a100, gpus: 8, nics: 4}
 // calibrations hold what is fitted to public measurements to those of them that were kept aside.
 func calibrations() (rows []Row, err error) {
 	for i := range measurements {
-		r, err := measurements[i].row()
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, r)
+		rows = append(rows, must(measurements[i].row()))
 	}
 	return rows, nil
 }
@@ -97,11 +93,8 @@ func (m *published) row() (Row, error) {
 				Text: strings.NewReader(m.text(x[3]))})
 		}
 	}
-	set, err := measured.Read(files...)
-	if err != nil {
-		return Row{}, err
-	}
-	b, err := calibrate.NewBench(calibrate.Setup{
+	set := must(measured.Read(files...))
+	b := must(calibrate.NewBench(calibrate.Setup{
 		Load: func() (*scenario.Document, error) { return scenario.Parse("measured.yaml", []byte(m.cluster), nil) },
 		Simulate: func(p *scenario.Plan) (float64, error) {
 			r, err := sim.New(p)
@@ -112,14 +105,8 @@ func (m *published) row() (Row, error) {
 				return 0, err
 			}
 			return slices.Max(r.Exec.End).Seconds(), nil
-		}, Aside: 2, Largest: 64 * unit.MiB, Algorithm: m.algorithm}, set)
-	if err != nil {
-		return Row{}, err
-	}
-	fit, err := b.Fit(nil)
-	if err != nil {
-		return Row{}, err
-	}
+		}, Aside: 2, Largest: 64 * unit.MiB, Algorithm: m.algorithm}, set))
+	fit := must(b.Fit(nil))
 	was, is := math.Expm1(fit.HeldWas), math.Expm1(fit.HeldIs)
 	var values []string
 	for _, v := range fit.Values {

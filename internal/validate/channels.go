@@ -32,11 +32,8 @@ func channelRows() (rows []Row, err error) {
 	}{{4, 4, "own"}, {4, 4, "ecmp"}, {3, 2, "own"}, {3, 2, "ecmp"}} {
 		used := 0
 		for seed := 1; seed <= seeds; seed++ {
-			bytes, err := channelLoad(channelled, x.spines, x.lag, fmt.Sprintf("seed=%d", seed),
-				"switch.lag_seed="+x.seed)
-			if err != nil {
-				return nil, err
-			}
+			bytes := must(channelLoad(channelled, x.spines, x.lag, fmt.Sprintf("seed=%d", seed),
+				"switch.lag_seed="+x.seed))
 			used += len(bytes)
 		}
 		want := 0.
@@ -49,10 +46,7 @@ func channelRows() (rows []Row, err error) {
 		}
 		rows = append(rows, within(claim, source, want, float64(used)/seeds, 0.04, "%.2f"))
 	}
-	lost, err := channelShare(seeds)
-	if err != nil {
-		return nil, err
-	}
+	lost := must(channelShare(seeds))
 	return append(rows, within("a channel of 4 that has lost 3 members: its share of the flows",
 		"its adjacency stays, and ECMP does not hear of members", 0.25, lost, 0.1, "%.3f")), nil
 }
@@ -83,10 +77,7 @@ func channelShare(seeds int) (float64, error) {
 	const lost = "failures: [{link: 'seg-1-rail-1:Eth17', at: 0s}, {link: 'seg-1-rail-1:Eth18', at: 0s}, {link: 'seg-1-rail-1:Eth19', at: 0s}]\n"
 	on, all := 0., 0.
 	for seed := 1; seed <= seeds; seed++ {
-		bytes, err := channelLoad(channelled+lost, 4, 4, fmt.Sprintf("seed=%d", seed))
-		if err != nil {
-			return 0, err
-		}
+		bytes := must(channelLoad(channelled+lost, 4, 4, fmt.Sprintf("seed=%d", seed)))
 		for port, n := range bytes {
 			if all += float64(n); strings.HasSuffix(port, ":Eth20") {
 				on += float64(n)
@@ -103,16 +94,9 @@ func channelLoad(text string, spines, lag int, sets ...string) (map[string]int64
 		flows = append(flows, fmt.Sprintf("{from: host-%d/gpu-1, to: host-%d/gpu-1, bytes: 64KB}", i+1,
 			i+1+channelFlows))
 	}
-	r, err := start(fmt.Sprintf(text, spines, lag, lag, strings.Join(flows, ", ")), sets...)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.Go(nil); err != nil {
-		return nil, err
-	}
-	if err := r.Failed(); err != nil {
-		return nil, err
-	}
+	r := must(start(fmt.Sprintf(text, spines, lag, lag, strings.Join(flows, ", ")), sets...))
+	do(r.Go(nil))
+	do(r.Failed())
 	bytes, leaf := map[string]int64{}, r.Graph.Node("seg-1-rail-1")
 	for l, link := range r.Graph.Links {
 		if link.A != leaf && link.B != leaf || link.Channel == 0 {

@@ -29,7 +29,10 @@ func (c Check) Quick() (quick Check, ok bool) {
 }
 
 func group(name string, seconds float64, mb int, run func() ([]Row, error)) Check {
-	return Check{Name: name, Seconds: seconds, MB: mb, Run: run}
+	return Check{Name: name, Seconds: seconds, MB: mb, Run: func() (rows []Row, err error) {
+		defer caught(&err)
+		return run()
+	}}
 }
 
 // parted is a long group whose rows without the large scenarios take some seconds.

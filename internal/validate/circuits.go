@@ -16,17 +16,11 @@ func circuitRows() ([]Row, error) {
 		tpu = "Jouppi et al. 2023, TPU v4: OCSes route around what fails"
 	)
 	grow := planner.CircuitInput{Groups: 4, Fibres: 12, Pattern: planner.EvenPattern, Grow: 5}
-	g, err := grow.Plan()
-	if err != nil {
-		return nil, err
-	}
+	g := must(grow.Plan())
 	const first, later = "{from: h1/gpu-1, to: h2/gpu-1, bytes: 50MB}", ", start: 20ms}"
 	var rows []Row
 	rate := func(in planner.CircuitInput, c *planner.Circuits, flow, more string) (float64, error) {
-		r, err := finish(optical(in, c, flow, more))
-		if err != nil {
-			return 0, err
-		}
+		r := must(finish(optical(in, c, flow, more)))
 		last := len(r.Exec.End) - 1
 		return 50e6 * 8 / (r.Exec.End[last] - r.Exec.Start[last]).Seconds() / 1e9, nil
 	}
@@ -36,20 +30,14 @@ func circuitRows() ([]Row, error) {
 	}{{"dragonfly of 4 groups on an OCS, 12 fibres of 100G each: one group to another", first, 4},
 		{"the same when it has grown to 5", strings.Replace(first, "}", later, 1), 3},
 		{"the new group to an old one", strings.NewReplacer("h1", "h5", "}", later).Replace(first), 3}} {
-		got, err := rate(grow, g, x.flow, "")
-		if err != nil {
-			return nil, err
-		}
+		got := must(rate(grow, g, x.flow, ""))
 		rows = append(rows, within(x.claim+", Gbit/s", kim, x.fibres*100*4096/4178, got, 0.02, "%.1f"))
 	}
 	rows = append(rows, exact("circuits that move when it grows, of 24; no cable does",
 		"half of the new group's fibres", 6,
 		g.Dark))
 	lose := planner.CircuitInput{Groups: 5, Fibres: 8, Pattern: planner.RingPattern, Without: 3}
-	l, err := lose.Plan()
-	if err != nil {
-		return nil, err
-	}
+	l := must(lose.Plan())
 	const fails = "events: [{switch: s3, at: 4ms, up: false}]\n"
 	for _, x := range []struct{ claim, from, to string }{
 		{"ring of 5 cubes, 4 fibres of 100G each way: a cube to the next, whole", "h2", "h3"},
@@ -58,10 +46,7 @@ func circuitRows() ([]Row, error) {
 		if x.to == "h4" {
 			flow, more = flow+", start: 20ms", fails
 		}
-		got, err := rate(lose, l, flow+"}", more)
-		if err != nil {
-			return nil, err
-		}
+		got := must(rate(lose, l, flow+"}", more))
 		rows = append(rows, within(x.claim+", Gbit/s", tpu, 400*4096.0/4178, got, 0.02, "%.1f"))
 	}
 	more, err := cubeRows(tpu)
@@ -71,10 +56,7 @@ func circuitRows() ([]Row, error) {
 // cubeRows are a torus of cubes whose spare one takes the place of one that fails: the same traffic among the
 // cubes that are joined takes as long before as behind, and as long as on a torus of cables.
 func cubeRows(tpu string) ([]Row, error) {
-	four, err := (planner.CubeInput{Along: [3]int{4, 4, 4}, Side: 4, Spares: 1, Without: 7}).Plan()
-	if err != nil {
-		return nil, err
-	}
+	four := must((planner.CubeInput{Along: [3]int{4, 4, 4}, Side: 4, Spares: 1, Without: 7}).Plan())
 	rows := []Row{
 		exact("circuit switches of 64 cubes of 4 x 4 x 4", "TPU v4 has 48 (docs/references.md, deadlock-free)", 48, four.Switches),
 		exact("circuits that move round a failed cube, of 3,072", "a cube's 96 fibres", 96, four.Moved)}
@@ -90,20 +72,11 @@ jobs:
 events: [%s]
 `
 	took := func(hosts, start, events string) (unit.Time, error) {
-		r, err := finish(fmt.Sprintf(text, "cubes: [3, 1, 1], optics: {spares: 1, swaps: [{at: 2ms, out: cube-2, in: cube-4}]},", hosts, start, events))
-		if err != nil {
-			return 0, err
-		}
+		r := must(finish(fmt.Sprintf(text, "cubes: [3, 1, 1], optics: {spares: 1, swaps: [{at: 2ms, out: cube-2, in: cube-4}]},", hosts, start, events)))
 		return r.Exec.End[len(r.Exec.End)-1] - r.Plan.Jobs[0].Start, nil
 	}
-	before, err := took("\"host-[1-24]\"", "0s", "")
-	if err != nil {
-		return nil, err
-	}
-	after, err := took(`"host-[1-8]", "host-[25-32]", "host-[17-24]"`, "20ms", "{cube: cube-2, at: 1ms, up: false}")
-	if err != nil {
-		return nil, err
-	}
+	before := must(took("\"host-[1-24]\"", "0s", ""))
+	after := must(took(`"host-[1-8]", "host-[25-32]", "host-[17-24]"`, "20ms", "{cube: cube-2, at: 1ms, up: false}"))
 	return append(rows, within("all-to-all of 24 switches in 3 cubes, with a spare one for the second, us",
 		tpu+"; as with all three whole", float64(before)/1e6, float64(after)/1e6, 0.001, "%.2f")), nil
 }

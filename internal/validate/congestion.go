@@ -15,12 +15,8 @@ import (
 // Story runs one of the seed's two sequences, which are shipped scenarios, and returns what its report tells
 // in order: what happened to queues, pauses and rates, each when it happened first.
 func Story(name string) (lines []string, r *sim.Run, err error) {
-	if r, err = start(scenarios.Texts()[name+".yaml"]); err != nil {
-		return nil, nil, err
-	}
-	if err = r.Go(nil); err != nil {
-		return nil, nil, err
-	}
+	defer caught(&err)
+	r = must(finish(scenarios.Texts()[name+".yaml"]))
 	s, _, _ := r.Outcome("validate")
 	for _, h := range s.Story {
 		lines = append(lines, fmt.Sprintf("%12v  %s", unit.Time(h.At), h.What))
@@ -39,10 +35,7 @@ func order(lines, want []string) (reached int) {
 }
 
 func sequence(claim, source, name string, want []string) ([]Row, error) {
-	lines, r, err := Story(name)
-	if err != nil {
-		return nil, err
-	}
+	lines, r := must2(Story(name))
 	got := order(lines, want)
 	row := exact(claim, source, fmt.Sprintf("%d steps in order", len(want)), fmt.Sprintf("%d steps in order", got))
 	if got < len(want) {
@@ -78,10 +71,7 @@ func headroom() ([]Row, error) {
 	for _, cable := range []string{"3m", "40m", "150m"} {
 		drops := map[int]int64{}
 		for _, less := range []int{0, 1} {
-			d, err := HeadroomDrops(cable, less)
-			if err != nil {
-				return nil, err
-			}
+			d := must(HeadroomDrops(cable, less))
 			drops[less] = d
 		}
 		rows = append(rows, exact("drops with the computed headroom, cable of "+cable,
@@ -96,7 +86,8 @@ func headroom() ([]Row, error) {
 // HeadroomDrops runs an incast against traffic the other way, so that pause
 // frames meet a frame being sent, with the computed headroom less so many MTUs,
 // over many phases, and returns the packets lost.
-func HeadroomDrops(cable string, less int) (int64, error) {
+func HeadroomDrops(cable string, less int) (drops int64, err error) {
+	defer caught(&err)
 	text := `
 name: headroom
 fabric: {kind: rail-only, hosts: 4, host_link: {rate: 100Gbps, cable: ` + cable + `}, pipeline: 300ns}
@@ -116,26 +107,15 @@ workload:
       - {from: host-4/gpu-1, to: host-2/gpu-1, bytes: 1MB, start: %s}
       - {from: host-3/gpu-1, to: host-1/gpu-1, bytes: 1MB, start: %s}
 `
-	drops := int64(0)
 	var sets []string
 	if less > 0 {
-		r, err := start(fmt.Sprintf(text, "0ps", "0ps", "0ps"))
-		if err != nil {
-			return 0, err
-		}
+		r := must(start(fmt.Sprintf(text, "0ps", "0ps", "0ps")))
 		sets = []string{fmt.Sprintf("switch.queues.3.headroom=%dB",
 			int64(r.Net.HeadroomLimit(1, 3)-unit.Bytes(less)*4178))}
 	}
 	for phase := range 80 {
 		p := fmt.Sprintf("%dps", 4300*phase)
-		r, err := start(fmt.Sprintf(text, p, p, p), sets...)
-		if err != nil {
-			return 0, err
-		}
-		if err := r.Go(nil); err != nil {
-			return 0, err
-		}
-		drops += r.Net.Drops
+		drops += must(finish(fmt.Sprintf(text, p, p, p), sets...)).Net.Drops
 	}
 	return drops, nil
 }
@@ -188,11 +168,7 @@ func fixedPoint(large bool) ([]Row, error) {
 		if x.n > 4 && !large {
 			continue
 		}
-		more, err := packetFixedPoint(x.n, x.ramp, held[x.n])
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, more...)
+		rows = append(rows, must(packetFixedPoint(x.n, x.ramp, held[x.n]))...)
 	}
 	d := cc.DCQCNPaper(40 * unit.Gbps)
 	c := cc.NewDCQCN(&d, 40*unit.Gbps)
@@ -228,15 +204,12 @@ cc: {dcqcn: {profile: paper}}
 switch: {queues: {"3": {wred_min: 5KB, wred_max: %dKB, probability: %d, xoff: 4MB, xon: 1KB}}}
 workload: {traffic: {incast: {bytes: %dB, fan_in: %d}}}
 `, n+1, 5+195*ramp, ramp, int64(2e9)/int64(n), n)
-	r, err := start(text)
-	if err != nil {
-		return nil, err
-	}
+	r := must(start(text))
 	// The fixed point holds between the start, when all senders burst at line
 	// rate, and the end of the first flow.
 	port := r.Port(r.Graph.NICs[0].Links[0], r.Graph.Links[r.Graph.NICs[0].Links[0]].B)
 	var from, to window
-	err = r.Go(func(p exec.Progress) bool {
+	do(r.Go(func(p exec.Progress) bool {
 		if p.OpsLeft == p.Ops && p.Now > 30*unit.Millisecond {
 			to = window{r.Net.Marks, r.Hosts.Count.DataPackets, r.WaitSum(port)}
 			if from.packets == 0 {
@@ -244,10 +217,7 @@ workload: {traffic: {incast: {bytes: %dB, fan_in: %d}}}
 			}
 		}
 		return true
-	})
-	if err != nil {
-		return nil, err
-	}
+	}))
 	_, t, _ := r.Outcome("")
 	q := 5e3 + p*195e3/0.01
 	packets := float64(to.packets - from.packets)

@@ -10,16 +10,10 @@ import (
 
 // designed returns one design by name for GPUs with a NIC each of one port of 400G, on switches of so many ports.
 func designed(name string, gpus, ports int) (planner.Design, error) {
-	prices, err := planner.ParsePrices("", nil)
-	if err != nil {
-		return planner.Design{}, err
-	}
+	prices := must(planner.ParsePrices("", nil))
 	s := planner.SwitchModel{Ports: ports, Rate: 400}
-	all, err := planner.Fabrics(planner.FabricInput{GPUs: gpus, PerServer: 8, NICRate: 400, Leaf: s, Top: s, Ratio: 1,
-		Prices: prices})
-	if err != nil {
-		return planner.Design{}, err
-	}
+	all := must(planner.Fabrics(planner.FabricInput{GPUs: gpus, PerServer: 8, NICRate: 400, Leaf: s, Top: s, Ratio: 1,
+		Prices: prices}))
 	for _, d := range all {
 		if d.Name == name && d.Fits() {
 			return d, nil
@@ -43,10 +37,7 @@ func superPODs() (rows []Row, err error) {
 		if c.units > 8 {
 			name = "rail-pods"
 		}
-		d, err := designed(name, 256*c.units, 64)
-		if err != nil {
-			return nil, err
-		}
+		d := must(designed(name, 256*c.units, 64))
 		var switches, cables []string
 		for _, t := range d.Tiers {
 			switches = append(switches, fmt.Sprint(t.Count))
@@ -75,10 +66,7 @@ func topologies() (rows []Row, err error) {
 		{"a three-layer fat tree", "fat-tree", 65_536, 5_120, 131_072},
 		{"a dragonfly", "dragonfly", 261_632, 16_352, 384_272},
 	} {
-		d, err := designed(c.name, c.gpus, 64)
-		if err != nil {
-			return nil, err
-		}
+		d := must(designed(c.name, c.gpus, 64))
 		of := fmt.Sprintf(" of %s, %d endpoints, 64 ports", c.claim, c.gpus)
 		if c.switches > 0 {
 			rows = append(rows, exact("switches"+of, source, c.switches, d.Switches()))
@@ -97,10 +85,7 @@ func topologies() (rows []Row, err error) {
 		row.Note = "511 groups of 512 global ports there use all; here each pair of groups has one link, and two ports of a group stay free"
 		rows = append(rows, row)
 	}
-	d, err := designed("fat-tree", 27_648, 48)
-	if err != nil {
-		return nil, err
-	}
+	d := must(designed("fat-tree", 27_648, 48))
 	return append(rows, exact("switches of a fat tree of 48 ports, 27,648 hosts", "Al-Fares et al. 2008, section 3: k = 48",
 		2_880, d.Switches())), nil
 }

@@ -387,11 +387,7 @@ func counterfactuals() ([]Row, error) {
 	var rows []Row
 	ran := map[string]*result.Summary{}
 	for _, t := range trials() {
-		r, err := t.row(ran)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, r)
+		rows = append(rows, must(t.row(ran)))
 	}
 	return rows, nil
 }

@@ -11,16 +11,10 @@ import (
 // and compares HPCC by tags with HPCC by telemetry.
 func csigRows() (rows []Row, err error) {
 	for _, size := range []int{4, 8} {
-		right, all, err := tags(size)
-		if err != nil {
-			return nil, err
-		}
+		right, all := must2(tags(size))
 		rows = append(rows, exact(fmt.Sprintf("CSIG, %d B: tags at the receiver that are the least over three ports of the quantised available share", size), "draft-ravi-ippm-csig", all, right))
 	}
-	slowest, carried, err := bySignal("hpcc")
-	if err != nil {
-		return nil, err
-	}
+	slowest, carried := must2(bySignal("hpcc"))
 	for _, size := range []int{4, 8} {
 		// A host sends its own data and acknowledges the same number of packets.
 		packets := 128 * 2e6 / 4096.0
@@ -43,16 +37,13 @@ func csigRows() (rows []Row, err error) {
 func bySignal(algorithm string) (slowest, carried map[int]float64, err error) {
 	slowest, carried = map[int]float64{}, map[int]float64{}
 	for _, size := range []int{0, 4, 8} {
-		r, err := finish(fmt.Sprintf(`
+		r := must(finish(fmt.Sprintf(`
 name: csig
 fabric: {kind: fat-tree, k: 8, host_link: {rate: 400Gbps, delay: 1us}}
 server: {nic_latency: 0s}
 cc: {algorithm: %s, %[1]s: {csig: %d}}
 workload: {traffic: {permutation: {bytes: 2MB}}}
-`, algorithm, size))
-		if err != nil {
-			return nil, nil, err
-		}
+`, algorithm, size)))
 		s, _, _ := r.Outcome("")
 		slowest[size] = float64(s.Flows.Max) / 1e6
 		for c := range int32(r.Hosts.Conns()) {
@@ -65,23 +56,14 @@ workload: {traffic: {permutation: {bytes: 2MB}}}
 // swiftByTags holds Swift with tags for its delay to the same point of rest as Swift by round trips, and
 // compares both in a permutation; hpcc is what HPCC's hosts send there with INT.
 func swiftByTags(hpcc float64) (rows []Row, err error) {
-	alone, err := swiftIncast(1, 1, 0, 0)
-	if err != nil {
-		return nil, err
-	}
+	alone := must(swiftIncast(1, 1, 0, 0))
 	for _, n := range []int{2, 8, 32} {
-		got, err := swiftIncast(n, 1, 8, 0)
-		if err != nil {
-			return nil, err
-		}
+		got := must(swiftIncast(n, 1, 8, 0))
 		claim := fmt.Sprintf("Swift with CSIG of 8 B, %d flows: path's round trip and mean wait, us", n)
 		rows = append(rows, within(claim, "Kumar et al. 2020, target delay", swiftDelay(n)*1e6,
 			(alone.rtt+got.wait)*1e6, 0.1, "%.2f"))
 	}
-	slowest, carried, err := bySignal("swift")
-	if err != nil {
-		return nil, err
-	}
+	slowest, carried := must2(bySignal("swift"))
 	for _, size := range []int{4, 8} {
 		claim := fmt.Sprintf("Swift with CSIG of %d B, permutation of 128 hosts: ", size)
 		rows = append(rows,
@@ -104,7 +86,7 @@ func swiftShare(size int) float64 {
 // its path had left, and all that ask for that. What a port had left is computed from the frames captured
 // there: a port looks when a tag leaves an interval or more after it looked last.
 func tags(size int) (right, all int, err error) {
-	r, err := start(fmt.Sprintf(`
+	r := must(start(fmt.Sprintf(`
 name: tags
 fabric: {kind: graph, host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 200Gbps, cable: 30m},
   graph: {
@@ -116,19 +98,11 @@ server: {gpus: 1, nics: 1}
 cc: {algorithm: hpcc, hpcc: {csig: %d}}
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 4MB},
   {from: host-3/gpu-1, to: host-4/gpu-1, bytes: 2MB}, {from: host-4/gpu-1, to: host-2/gpu-1, bytes: 1MB}]}}
-`, size))
-	if err != nil {
-		return 0, 0, err
-	}
+`, size)))
 	ports := []string{"leaf-1:Eth2", "spine-1:Eth2", "leaf-2:Eth2"}
 	rates := []unit.Rate{200 * unit.Gbps, 200 * unit.Gbps, 100 * unit.Gbps}
-	c, err := r.Capture(ports, 0, unit.Second)
-	if err != nil {
-		return 0, 0, err
-	}
-	if err := r.Go(nil); err != nil {
-		return 0, 0, err
-	}
+	c := must(r.Capture(ports, 0, unit.Second))
+	do(r.Go(nil))
 	type look struct {
 		at         unit.Time
 		sent, then int64

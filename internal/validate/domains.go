@@ -17,16 +17,9 @@ workload: {training: {model: gpt3-175b, tp: 8, pp: 8, dp: %d, order: tp-cp-pp-dp
 
 // domainRows are domains of NVLink that are larger than a server, or are the server.
 func domainRows(large bool) ([]Row, error) {
-	rows, err := figure7Rows()
-	if err != nil {
-		return nil, err
-	}
+	rows := must(figure7Rows())
 	if large {
-		alike, err := spinesForRails()
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, alike...)
+		rows = append(rows, must(spinesForRails())...)
 	}
 	for _, d := range []struct {
 		gpu, source string
@@ -35,10 +28,7 @@ func domainRows(large bool) ([]Row, error) {
 	}{{"h100", "NVIDIA, DGX GH200: 256 GPUs on NVLink; 18 x 20.6 GB/s for kernels (nccl, topo.h)", 1, 256, 370.8},
 		{"gb200", "NVIDIA, GB200 NVL72; 18 x 40.1 GB/s for kernels (nccl, topo.h)", 4, 72, 721.8},
 		{"gb300", "NVIDIA: up to 576 GPUs on NVLink; 18 x 40.1 GB/s for kernels (nccl, topo.h)", 4, 576, 721.8}} {
-		got, err := acrossDomain(d.gpu, d.each, d.of)
-		if err != nil {
-			return nil, err
-		}
+		got := must(acrossDomain(d.gpu, d.each, d.of))
 		rows = append(rows, within(fmt.Sprintf("%s: from the first to the last GPU of a domain of %d", d.gpu, d.of),
 			d.source, d.want, got, 0.002, "%.1f GB/s"))
 	}
@@ -46,10 +36,7 @@ func domainRows(large bool) ([]Row, error) {
 		choice string
 		nics   float64
 	}{{"own", 1}, {"any", 8}} {
-		got, err := byNICs(c.choice)
-		if err != nil {
-			return nil, err
-		}
+		got := must(byNICs(c.choice))
 		rows = append(rows,
 			within(fmt.Sprintf("a GPU to one at its place in another server, 8 x 400G, nic_choice %s",
 				c.choice), "line rate less headers", c.nics*50*4096/4178, got, 0.005, "%.1f GB/s"))
@@ -60,14 +47,11 @@ func domainRows(large bool) ([]Row, error) {
 // byNICs is what a GPU gets to one in another server, by a choice of NICs, in GB/s.
 func byNICs(choice string) (float64, error) {
 	const bytes = 1 * unit.GiB
-	r, err := finish(fmt.Sprintf(`
+	r := must(finish(fmt.Sprintf(`
 fabric: {kind: rail-only, hosts: 2, host_link: {rate: 400Gbps, cable: 3m}}
 server: {gpu: h100, nic_choice: %s}
 workload: {traffic: {flows: [{from: host-1/gpu-3, to: host-2/gpu-3, bytes: %v}]}}
-`, choice, bytes))
-	if err != nil {
-		return 0, err
-	}
+`, choice, bytes)))
 	return float64(bytes) / r.Exec.End[0].Seconds() / 1e9, nil
 }
 
@@ -76,14 +60,8 @@ workload: {traffic: {flows: [{from: host-1/gpu-3, to: host-2/gpu-3, bytes: %v}]}
 func figure7Rows() ([]Row, error) {
 	const replicas, batch = 16, 1536
 	const source = fabricsSeed + ", rail-only topologies and figure 7: GPT-3, NVLink domains of 256"
-	r, err := start(fmt.Sprintf(figure7, replicas))
-	if err != nil {
-		return nil, err
-	}
-	t, err := planner.Matrix(r.Exec.DAG, r.Graph)
-	if err != nil {
-		return nil, err
-	}
+	r := must(start(fmt.Sprintf(figure7, replicas)))
+	t := must(planner.Matrix(r.Exec.DAG, r.Graph))
 	const more = batch / replicas
 	model := float64(t.Kinds[planner.KindTensor]+t.Kinds[planner.KindPipeline]) * more
 	data, inside := float64(t.Kinds[planner.KindData]), float64(t.ByTier[planner.InServer][planner.KindData])
@@ -107,10 +85,7 @@ workload: {training: {%s, micro_batch: 1, global_batch: 8, sequence: 2048}}
 output: {sample: 10ms}
 `
 	step := func(fabric string, gpus int, training string) (float64, error) {
-		r, err := finish(fmt.Sprintf(text, fabric, gpus, training))
-		if err != nil {
-			return 0, err
-		}
+		r := must(finish(fmt.Sprintf(text, fabric, gpus, training)))
 		s, _, _ := r.Outcome("")
 		return unit.Time(s.StepTime).Seconds() * 1e3, nil
 	}
@@ -122,17 +97,11 @@ output: {sample: 10ms}
 		training string
 	}{{"GPT-3 175B, tp 8, pp 8, 64 GPUs", 8, "model: gpt3-175b, tp: 8, pp: 8, dp: 1"},
 		{"GPT-3 125M, tp 4, dp 8, 32 GPUs", 4, "model: gpt3-125m, tp: 4, pp: 1, dp: 8"}} {
-		only, err := step("kind: rail-only, hosts: 8", c.gpus, c.training)
-		if err != nil {
-			return nil, err
-		}
+		only := must(step("kind: rail-only, hosts: 8", c.gpus, c.training))
 		for _, with := range []struct{ claim, fabric string }{
 			{"with spines", "kind: rail, hosts: 8, spines: 8"},
 			{"in two segments joined by spines", "kind: rail, hosts: 4, segments: 2, spines: 8"}} {
-			spines, err := step(with.fabric, c.gpus, c.training)
-			if err != nil {
-				return nil, err
-			}
+			spines := must(step(with.fabric, c.gpus, c.training))
 			rows = append(rows, within(c.name+": step on rail switches alone, ms; beside it "+with.claim,
 				source,
 				spines, only, 0.01, "%.3f"))
@@ -144,13 +113,10 @@ output: {sample: 10ms}
 // acrossDomain is what the first GPU of an NVLink domain gets to the last, in GB/s.
 func acrossDomain(gpu string, each, of int) (float64, error) {
 	const bytes = 512 * unit.MiB
-	r, err := finish(fmt.Sprintf(`
+	r := must(finish(fmt.Sprintf(`
 fabric: {kind: rail-only, hosts: %d, host_link: {rate: 400Gbps, cable: 3m}}
 server: {gpu: %s, gpus: %d, nics: %[3]d, nvlink_domain: %d}
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-%[1]d/gpu-%[3]d, bytes: %[5]v}]}}
-`, of/each, gpu, each, of, bytes))
-	if err != nil {
-		return 0, err
-	}
+`, of/each, gpu, each, of, bytes)))
 	return float64(bytes) / r.Exec.End[0].Seconds() / 1e9, nil
 }

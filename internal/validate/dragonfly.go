@@ -13,33 +13,21 @@ func dragonflies() ([]Row, error) {
 	var rows []Row
 	for _, p := range []int{2, 3} {
 		perGroup, groups := 2*p*p, 2*p*p+1
-		got, err := carried(p, "valiant", toNeighbours(perGroup*groups, perGroup, 4*unit.MB), 4*unit.MB)
-		if err != nil {
-			return nil, err
-		}
+		got := must(carried(p, "valiant", toNeighbours(perGroup*groups, perGroup, 4*unit.MB), 4*unit.MB))
 		// A group's cable to another carries a share of its own bytes, and as much of another
 		// group's on their second leg; the one to its neighbour carries nothing.
 		want := float64(groups-2) / float64(2*perGroup)
 		claim := fmt.Sprintf("Valiant, groups that send to their neighbours, %d hosts: share of what is injected", perGroup*groups)
 		rows = append(rows, within(claim, "(g-2)/2ap; Kim et al. 2008: about 1/2", want, got, 0.08, "%.3f"))
 	}
-	shortest, err := carried(2, "spray-random", toNeighbours(72, 8, 4*unit.MB), 4*unit.MB)
-	if err != nil {
-		return nil, err
-	}
+	shortest := must(carried(2, "spray-random", toNeighbours(72, 8, 4*unit.MB), 4*unit.MB))
 	rows = append(rows, Row{Claim: "the same by the shortest ways, 72 hosts", Source: "Kim et al. 2008: 1/ap",
 		Expected: "0.125", Ours: fmt.Sprintf("%.3f", shortest),
 		Diff: fmt.Sprintf("%+.2f %%", 100*(shortest/0.125-1)),
 		Note: "a shortest way is one of few hops, and where two global cables by a third group save a local one it is that; only Valiant's legs cross as few global cables as Kim's ways do"})
 	const toAll = "workload: {traffic: {alltoall: {bytes: 2MB}}}\n"
-	straight, err := carried(2, "spray-random", toAll, 2*unit.MB)
-	if err != nil {
-		return nil, err
-	}
-	around, err := carried(2, "valiant", toAll, 2*unit.MB)
-	if err != nil {
-		return nil, err
-	}
+	straight := must(carried(2, "spray-random", toAll, 2*unit.MB))
+	around := must(carried(2, "valiant", toAll, 2*unit.MB))
 	return append(rows, Row{Claim: "among all hosts the shortest ways carry more than detours",
 		Source: "Kim et al. 2008", Expected: fmt.Sprintf("> %.3f", around),
 		Ours: fmt.Sprintf("%.3f", straight), Diff: "-", OK: straight > around}), nil
@@ -65,7 +53,7 @@ func carried(p int, lb, workload string, bytes unit.Bytes) (float64, error) {
 
 // shares is that, by when the last flow ends, and by when flows end on average.
 func shares(p int, lb, workload string, bytes unit.Bytes) (last, mean float64, err error) {
-	r, err := finish(fmt.Sprintf(`
+	r := must(finish(fmt.Sprintf(`
 name: dragonfly
 fabric:
   {kind: dragonfly, k: %d, allow_deadlock: true,
@@ -73,10 +61,7 @@ fabric:
 cc: {algorithm: none}
 transport: {recovery: selective, write: only, nak_after: 65535, window: 65536}
 lb: %s
-%s`, p, lb, workload), map[bool][]string{true: {"lb_options.per_packet=true"}}[lb == "valiant"]...)
-	if err != nil {
-		return 0, 0, err
-	}
+%s`, p, lb, workload), map[bool][]string{true: {"lb_options.per_packet=true"}}[lb == "valiant"]...))
 	s, _, _ := r.Outcome("")
 	if s.Drops > 0 {
 		return 0, 0, fmt.Errorf("%s on a dragonfly lost %d packets", lb, s.Drops)

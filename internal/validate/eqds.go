@@ -42,10 +42,7 @@ func creditRows(large bool) ([]Row, error) {
 		if c.k == 16 && !large {
 			continue
 		}
-		got, err := onCredit(c.k, c.algorithm, c.traffic, c.lb, c.queue)
-		if err != nil {
-			return nil, err
-		}
+		got := must(onCredit(c.k, c.algorithm, c.traffic, c.lb, c.queue))
 		row := func(what string, want, got float64) {
 			rows = append(rows, within(c.claim+what, c.source, want, got, c.tolerance, "%.1f"))
 		}
@@ -57,10 +54,7 @@ func creditRows(large bool) ([]Row, error) {
 		claim, source, algorithm string
 		want                     float64
 	}{{"RCCC, 15 to one", rccc, "rccc", 2464.4}, {"NSCC with RCCC, 15 to one", both, "uec", 2462.9}} {
-		incast, err := onCredit(4, c.algorithm, "incast: {bytes: 2MB, fan_in: 15}", "", 43)
-		if err != nil {
-			return nil, err
-		}
+		incast := must(onCredit(4, c.algorithm, "incast: {bytes: 2MB, fan_in: 15}", "", 43))
 		const bound = 15*162.5 + 13
 		rows = append(rows,
 			within(c.claim+": slowest, us", c.source, c.want, incast.slowest, 0.02, "%.1f"),
@@ -71,10 +65,7 @@ func creditRows(large bool) ([]Row, error) {
 	if err != nil || !large {
 		return append(rows, more...), err
 	}
-	roce, err := pausedPermutation()
-	if err != nil {
-		return nil, err
-	}
+	roce := must(pausedPermutation())
 	deep, err := deepIncasts()
 	return append(append(append(rows, more...), roce), deep...), err
 }
@@ -111,7 +102,7 @@ func onCredit(k int, algorithm, traffic, lb string, packets int) (c creditRun, e
 	if lb == "" {
 		lb = "spray-least"
 	}
-	r, err := finish(fmt.Sprintf(`
+	r := must(finish(fmt.Sprintf(`
 name: credit
 fabric: {kind: fat-tree, k: %d, pipeline: 0s, host_link: {rate: 100Gbps, delay: 1us}}
 server: {gpus: 1, nics: 1, nic_latency: 0s}
@@ -121,10 +112,7 @@ cc: {algorithm: %s}
 lb: %s
 transport: {recovery: selective, write: only}
 workload: {traffic: {%s}}
-`, k, packets*trimPacket, packets*trimPacket/5, packets*trimPacket*4/5, algorithm, lb, traffic))
-	if err != nil {
-		return c, err
-	}
+`, k, packets*trimPacket, packets*trimPacket/5, packets*trimPacket*4/5, algorithm, lb, traffic)))
 	s, _, _ := r.Outcome("")
 	us := func(t int64) float64 { return unit.Time(t).Seconds()*1e6 + ackBack }
 	return creditRun{us(int64(s.Flows.Max)), us(int64(s.Flows.Mean)), int(r.Net.Drops)}, nil
@@ -152,10 +140,7 @@ workload: {traffic: {flows: [%s]}}
 		{"leaf to NIC", "rail-3", flowsOf("1/1 8/3, 2/1 8/3, 3/2 8/3, 4/2 8/3"), false},
 		{"spine to leaf", "spine-1", flowsOf("1/1 5/3, 2/1 6/3, 3/2 7/3, 4/2 8/3"), true},
 	} {
-		r, err := finish(fmt.Sprintf(fabric, c.flows))
-		if err != nil {
-			return nil, err
-		}
+		r := must(finish(fmt.Sprintf(fabric, c.flows)))
 		s, _, _ := r.Outcome("")
 		most, bound := 0.0, 0.0
 		for port := range int32(len(r.Net.Ports)) {
@@ -196,7 +181,7 @@ func flowsOf(pairs string) string {
 // 12, and one path for each flow by its hash. Runs there, each with another hash, came out between 518
 // and 553.
 func pausedPermutation() (Row, error) {
-	r, err := finish(`
+	r := must(finish(`
 name: roce
 fabric: {kind: fat-tree, k: 16, pipeline: 0s, host_link: {rate: 100Gbps, delay: 1us}}
 server: {gpus: 1, nics: 1, nic_latency: 0s}
@@ -204,10 +189,7 @@ switch: {queues: {3: {xoff: 60KB, xon: 48KB}}}
 cc: {algorithm: none}
 lb: ecmp
 workload: {traffic: {matrix: perm1024.cm}}
-`)
-	if err != nil {
-		return Row{}, err
-	}
+`))
 	s, _, _ := r.Outcome("")
 	mean := float64(s.Flows.Mean)/1e6 + ackBack
 	return within("RoCE with PFC, permutation of 1,024 hosts on one path each: mean, us",

@@ -67,18 +67,13 @@ func estimates(large bool) ([]Row, error) {
 		if c.cc != "" {
 			sets = []string{"cc.algorithm=" + c.cc}
 		}
-		r, err := startWith(text, nil, sets...)
-		if err != nil {
-			return nil, err
-		}
+		r := must(startWith(text, nil, sets...))
 		t, p := r.Plan.Jobs[0].Training, r.Plan
 		site := planner.SiteOf(r.Graph, p.GPU, t.GPUs(), p.NVLink)
 		site.PerServer = 8
 		site.NVLatency, site.Latency, site.QPs = p.NVLatency, 2*p.NICs.Latency+2*unit.Microsecond, max(1, p.QPs)
 		if c.cc != "" {
-			if site.Waste, err = fidelity.Waste(p, c.cc); err != nil {
-				return nil, err
-			}
+			site.Waste = must(fidelity.Waste(p, c.cc))
 		}
 		in := planner.SearchInput{Training: *t, Site: site}
 		l := t.Layout
@@ -86,9 +81,7 @@ func estimates(large bool) ([]Row, error) {
 			l.Schedule = partition.OneFOneB
 		}
 		estimate := in.Estimate(l).Seconds
-		if err := r.Go(nil); err != nil {
-			return nil, err
-		}
+		do(r.Go(nil))
 		s, _, _ := r.Outcome("")
 		row := within("estimated step of Llama 2 7B in ms, tp 8, "+c.about, "every packet simulated",
 			unit.Time(s.StepTime).Seconds()*1e3, estimate*1e3, 0.03, "%.1f")

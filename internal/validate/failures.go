@@ -37,22 +37,13 @@ failures:
 func failures() ([]Row, error) {
 	const source = "definition: routes avoid a link once its own convergence is over"
 	times := func(text, more string) (first, both *result.Summary, err error) {
-		a, err := finish(text)
-		if err != nil {
-			return nil, nil, err
-		}
-		b, err := finish(text + more)
-		if err != nil {
-			return nil, nil, err
-		}
+		a := must(finish(text))
+		b := must(finish(text + more))
 		first, _, _ = a.Outcome("validate")
 		both, _, _ = b.Outcome("validate")
 		return first, both, nil
 	}
-	one, two, err := times(failing, "  - {link: 'rail-2:Eth6', at: 150us, converge: 100us}\n")
-	if err != nil {
-		return nil, err
-	}
+	one, two := must2(times(failing, "  - {link: 'rail-2:Eth6', at: 150us, converge: 100us}\n"))
 	rows := []Row{{
 		Claim:    "a second broken link that converges sooner does not mend the first: step time",
 		Source:   source,
@@ -64,28 +55,15 @@ func failures() ([]Row, error) {
 		Expected: fmt.Sprintf("at least %d", one.DropsDown), Ours: fmt.Sprint(two.DropsDown),
 		Diff: fmt.Sprintf("%+d", two.DropsDown-one.DropsDown), OK: two.DropsDown >= one.DropsDown,
 	}}
-	alone, other, err := times(holed, "  - {link: 'leaf-1-2:Eth3', at: 60us, converge: 5us}\n")
-	if err != nil {
-		return nil, err
-	}
-	flap, err := finish(narrowing+"failures: [{link: 's1:Eth1', at: 400us, until: 400050ns, converge: 1ms}]\n",
-		"switch.queues.3.xoff=1MB", "switch.queues.3.xon=950KB")
-	if err != nil {
-		return nil, err
-	}
+	alone, other := must2(times(holed, "  - {link: 'leaf-1-2:Eth3', at: 60us, converge: 5us}\n"))
+	flap := must(finish(narrowing+"failures: [{link: 's1:Eth1', at: 400us, until: 400050ns, converge: 1ms}]\n",
+		"switch.queues.3.xoff=1MB", "switch.queues.3.xon=950KB"))
 	rows = append(rows, exact("the cable of a paused sender flaps for 50 ns: lossless packets lost behind it",
 		"IEEE 802.1Q 36: a congested port pauses its peer",
 		int64(0), flap.Net.Drops-flap.Net.DownDrops))
-	broken, err := breaks()
-	if err != nil {
-		return nil, err
-	}
+	broken := must(breaks())
 	rows = append(rows, broken...)
-	ports, err := portsLost()
-	if err != nil {
-		return nil, err
-	}
-	rows = append(rows, ports...)
+	rows = append(rows, must(portsLost())...)
 	return append(rows, exact("a flow alone, a broken cable on its way: another one breaks elsewhere", source,
 		unit.Time(alone.StepTime).String(), unit.Time(other.StepTime).String())), nil
 }
@@ -107,15 +85,9 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 16MiB
 `
 	)
 	for _, n := range []int{4, 8} {
-		whole, err := finish(fmt.Sprintf(text, n))
-		if err != nil {
-			return nil, err
-		}
+		whole := must(finish(fmt.Sprintf(text, n)))
 		for _, end := range []string{"host-1:nic1p1", "host-2:nic1p2"} {
-			r, err := finish(fmt.Sprintf(text, n) + "failures: [{link: '" + end + "', at: 0ns, converge: 0ns}]\n")
-			if err != nil {
-				return nil, err
-			}
+			r := must(finish(fmt.Sprintf(text, n) + "failures: [{link: '" + end + "', at: 0ns, converge: 0ns}]\n"))
 			rows = append(rows, within(fmt.Sprintf("a NIC of %d ports that sprays, %s is down: percent of its rate",
 				n, end), source, 100-100/float64(n), 100*float64(whole.Exec.End[0])/float64(r.Exec.End[0]),
 				0.005,

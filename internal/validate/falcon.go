@@ -14,15 +14,12 @@ func falconRows() ([]Row, error) {
 	const seeds = 3
 	mean := func(hosts string, sets ...string) (us float64, err error) {
 		for seed := range seeds {
-			r, err := finish(`
+			r := must(finish(`
 name: paths
 fabric: {kind: fat-tree, k: 8, host_link: {rate: 100Gbps, delay: 1us}}
 server: {nic_latency: 0s, gpus: 1}
 workload: {traffic: {`+hosts+`}}
-`, append(sets, "transport=falcon", fmt.Sprint("seed=", seed+1))...)
-			if err != nil {
-				return 0, err
-			}
+`, append(sets, "transport=falcon", fmt.Sprint("seed=", seed+1))...))
 			s, _, _ := r.Outcome("")
 			us += float64(s.Flows.Mean) / 1e6 / seeds
 		}
@@ -39,10 +36,7 @@ workload: {traffic: {`+hosts+`}}
 		{all, []string{"transport.falcon.weighted=true"}},
 		{all, []string{"lb=spray", "transport.falcon.reorder=1"}},
 	} {
-		var err error
-		if got[i], err = mean(c.load, c.sets...); err != nil {
-			return nil, err
-		}
+		got[i] = must(mean(c.load, c.sets...))
 	}
 	alone := got[0]
 	fluid := 0.0

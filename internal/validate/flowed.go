@@ -44,21 +44,10 @@ func flowed(large bool) ([]Row, error) {
 			if c.set != "" {
 				sets = append(sets, c.set)
 			}
-			d, err := scenario.Parse(c.file, []byte(scenarios.Texts()[c.file]), sets)
-			if err != nil {
-				return nil, err
-			}
-			p, err := d.Resolve(scenarios.File)
-			if err != nil {
-				return nil, err
-			}
-			run, err := fidelity.New(name, p, 0)
-			if err != nil {
-				return nil, err
-			}
-			if err := run.Go(nil); err != nil {
-				return nil, err
-			}
+			d := must(scenario.Parse(c.file, []byte(scenarios.Texts()[c.file]), sets))
+			p := must(d.Resolve(scenarios.File))
+			run := must(fidelity.New(name, p, 0))
+			do(run.Go(nil))
 			s, _, _ := run.Outcome("")
 			took[i] = unit.Time(s.StepTime).Seconds() * 1e3
 		}

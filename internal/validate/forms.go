@@ -24,28 +24,18 @@ func closedForms() ([]Row, error) {
 		bytes unit.Bytes
 		mtu   int
 	}{{4096, 4096}, {24 << 20, 4096}, {1_000_001, 1024}, {1, 256}} {
-		r, err := finish(fmt.Sprintf(line, 2) + fmt.Sprintf("transport: {mtu: %d}\n", c.mtu) +
+		r := must(finish(fmt.Sprintf(line, 2) + fmt.Sprintf("transport: {mtu: %d}\n", c.mtu) +
 			fmt.Sprintf("workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: %dB}]}}",
-				int64(c.bytes)))
-		if err != nil {
-			return nil, err
-		}
+				int64(c.bytes))))
 		s, t, _ := r.Outcome("")
 		want := aloneTime(c.bytes, c.mtu, 2)
 		rows = append(rows, exact(fmt.Sprintf("%v at MTU %d alone over two 400G links, ps", c.bytes, c.mtu),
 			"closed form: wire bytes / rate + path latency", int64(want), s.StepTime),
 			exact("its ideal_ps in flows.parquet", "the same closed form", int64(want), t.Flows[0].Ideal))
 	}
-	longer, err := overIPv6()
-	if err != nil {
-		return nil, err
-	}
-	rows = append(rows, longer...)
-	big, err := finish(fmt.Sprintf(line, 2) +
-		"workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 8GB}]}}")
-	if err != nil {
-		return nil, err
-	}
+	rows = append(rows, must(overIPv6())...)
+	big := must(finish(fmt.Sprintf(line, 2) +
+		"workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 8GB}]}}"))
 	s, _, _ := big.Outcome("")
 	rows = append(rows, Row{Claim: "8 GB over one 400 Gbit/s queue pair",
 		Source:   "seed, GPU fabrics: a flow of more than 160 ms",
@@ -61,12 +51,9 @@ func overIPv6() (rows []Row, err error) {
 	for _, kind := range []string{"roce", "mrc"} {
 		var ideal [2]int64
 		for i, ip := range []int{4, 6} {
-			r, err := finish(fmt.Sprintf(line, 2)+fmt.Sprintf("switch: {pfc: false}\ntransport: {kind: %s}\n"+
+			r := must(finish(fmt.Sprintf(line, 2)+fmt.Sprintf("switch: {pfc: false}\ntransport: {kind: %s}\n"+
 				"workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: %dB}]}}", kind,
-				bytes), fmt.Sprintf("fabric.ip=%d", ip))
-			if err != nil {
-				return nil, err
-			}
+				bytes), fmt.Sprintf("fabric.ip=%d", ip)))
 			s, t, _ := r.Outcome("")
 			ideal[i] = t.Flows[0].Ideal
 			if kind == "roce" && s.StepTime != ideal[i] {
@@ -105,10 +92,7 @@ func sharing() ([]Row, error) {
 	var rows []Row
 	for _, n := range []int{2, 4, 8} {
 		text := fmt.Sprintf(line, n+1) + fmt.Sprintf("workload: {traffic: {incast: {bytes: 16MB, fan_in: %d}}}", n)
-		r, err := finish(text)
-		if err != nil {
-			return nil, err
-		}
+		r := must(finish(text))
 		s, t, _ := r.Outcome("")
 		wire := float64(16e6) * 4178 / 4096
 		want := float64(n)*wire*8/400e9*1e6 + 2.2
@@ -131,10 +115,7 @@ func collectives() ([]Row, error) {
 	var rows []Row
 	for _, n := range []int{2, 4, 8, 16} {
 		text := fmt.Sprintf(line, n) + "workload: {traffic: {ring-allreduce: {bytes: 64MB}}}"
-		r, err := finish(text)
-		if err != nil {
-			return nil, err
-		}
+		r := must(finish(text))
 		s, _, _ := r.Outcome("")
 		// 2(N-1) rounds of 64 MB / N, each with headers and the latency of two
 		// links and one more packet.
@@ -149,16 +130,13 @@ func collectives() ([]Row, error) {
 				Expected: "<= 50.00", Ours: fmt.Sprintf("%.2f", c.BusBW/1e9),
 				Diff: fmt.Sprintf("%.1f %% of it", 100*c.BusBW/50e9), OK: c.BusBW <= 50e9 && c.BusBW > 0.9*50e9})
 	}
-	r, err := finish(`
+	r := must(finish(`
 name: channels
 fabric: {kind: rail-only, hosts: 2, host_link: {rate: 400Gbps, cable: 3m}}
 server: {gpus: 8, nics: 8}
 cc: {algorithm: none}
 workload: {traffic: {collective: {kind: all-reduce, bytes: 64MB, algorithm: ring, channels: 8}}}
-`)
-	if err != nil {
-		return nil, err
-	}
+`))
 	s, _, _ := r.Outcome("")
 	c := s.Collectives[0]
 	rows = append(rows, within("bound of an all-reduce over 2 x 8 GPUs with 8 channels, GB/s",
@@ -176,16 +154,10 @@ func transportRows() ([]Row, error) {
 	key := mem.Register(0x7f800000, 24<<20, rc.LocalWrite|rc.RemoteWrite)
 	a, b := rc.NewQP(&cfg, nil), rc.NewQP(&cfg, mem)
 	for _, s := range []rc.State{rc.Init, rc.ReadyToReceive, rc.ReadyToSend} {
-		if err := a.Modify(s, 5000); err != nil {
-			return nil, err
-		}
-		if err := b.Modify(s, 5000); err != nil {
-			return nil, err
-		}
+		do(a.Modify(s, 5000))
+		do(b.Modify(s, 5000))
 	}
-	if err := a.Write(1, 0x7f800000, key, 24<<20); err != nil {
-		return nil, err
-	}
+	do(a.Write(1, 0x7f800000, key, 24<<20))
 	var p rc.Packet
 	var ans rc.Answer
 	packets, last := 0, uint32(0)
@@ -212,16 +184,10 @@ func models() ([]Row, error) {
 	}{{"llama-2-7b", 6_738_415_616}, {"llama-2-70b", 68_976_648_192}, {"llama-3.1-8b", 8_030_261_248},
 		{"mixtral-8x7b", 46_702_792_704},
 		{"llama-3.1-70b", 70_553_706_496}, {"llama-3.1-405b", 405_853_388_800}} {
-		c, err := model.Builtin(m.name)
-		if err != nil {
-			return nil, err
-		}
+		c := must(model.Builtin(m.name))
 		rows = append(rows, exact("parameters of "+m.name, "released checkpoint", m.want, c.Params()))
 	}
-	gpt, err := model.Builtin("gpt3-175b")
-	if err != nil {
-		return nil, err
-	}
+	gpt := must(model.Builtin("gpt3-175b"))
 	rows = append(rows, within("parameters of GPT-3, billions", "Brown et al. 2020, table 2.1", 175,
 		float64(gpt.Params())/1e9, 0.005, "%.2f"))
 	return rows, nil

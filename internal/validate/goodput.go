@@ -10,14 +10,8 @@ import (
 
 // goodputs holds days of training with failures to closed forms and to what Llama 3's makers observed.
 func goodputs() ([]Row, error) {
-	forms, err := goodputForms()
-	if err != nil {
-		return nil, err
-	}
-	llama, err := goodputLlama()
-	if err != nil {
-		return nil, err
-	}
+	forms := must(goodputForms())
+	llama := must(goodputLlama())
 	meta, err := researchClusters()
 	return append(append(forms, llama...), meta...), err
 }
@@ -42,18 +36,13 @@ func goodputForms() ([]Row, error) {
 	job := goodput.Input{GPUs: 16384, PerServer: 8, Days: 54, Spares: -1, Seed: 1, Seeds: 40,
 		Rates: &goodput.Rates{},
 		Stall: 30 * goodput.Second, Interval: 10 * goodput.Minute}
-	r, err := goodput.Run(job, nil)
-	if err != nil {
-		return nil, err
-	}
+	r := must(goodput.Run(job, nil))
 	rows := []Row{within("effective time in percent, nothing fails, 30 s of checkpoint each 10 min",
 		"1 less the checkpoints' share", 100*600.0/630, 100*r.Chosen.Effective.Mean, 1e-4, "%.3f")}
 	for _, hours := range []float64{0.5, 3, 24} {
 		job.Interval, job.Detect, job.Restart = 0, goodput.Minute, 5*goodput.Minute
 		job.Rates = &goodput.Rates{Rates: []goodput.Rate{{Component: "software", MTBF: hours, Per: goodput.PerJob}}}
-		if r, err = goodput.Run(job, nil); err != nil {
-			return nil, err
-		}
+		r = must(goodput.Run(job, nil))
 		mtbf := hours * 3600
 		interval := daly(30, mtbf)
 		rows = append(rows,
@@ -79,19 +68,13 @@ func goodputForms() ([]Row, error) {
 // taken for both together.
 func goodputLlama() ([]Row, error) {
 	const source = "The Llama 3 Herd of Models, section 3.3.4 and table 5"
-	m, err := model.Builtin("llama-3.1-405b")
-	if err != nil {
-		return nil, err
-	}
+	m := must(model.Builtin("llama-3.1-405b"))
 	const storage = 2e12 // bytes per second, sustained: section 3.3.1
 	write := goodput.Seconds(float64(m.Params()) * 14 / storage)
 	job := goodput.Input{GPUs: 16384, PerServer: 8, Days: 54, Spares: -1, Seed: 1, Seeds: 100,
 		Rates: goodput.Llama3(),
 		Stall: write, Restart: 10*goodput.Minute + write}
-	r, err := goodput.Run(job, nil)
-	if err != nil {
-		return nil, err
-	}
+	r := must(goodput.Run(job, nil))
 	drawn := 0.0
 	for _, p := range r.Parts {
 		drawn += p.Drawn

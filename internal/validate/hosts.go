@@ -28,11 +28,8 @@ workload:
 // scenario's own keys, and texts that take something away to what must follow.
 func serverRows() ([]Row, error) {
 	const source = "a text of the servers' tools in place of the scenario's keys"
-	own, err := finish(hostBase, "cc.dcqcn.ai=40Mbps", "cc.dcqcn.rate_timer=60us", "cc.dcqcn.g=0.015625",
-		"transport.qps=2")
-	if err != nil {
-		return nil, err
-	}
+	own := must(finish(hostBase, "cc.dcqcn.ai=40Mbps", "cc.dcqcn.rate_timer=60us", "cc.dcqcn.g=0.015625",
+		"transport.qps=2"))
 	w := hostconf.Wanted{Host: "server", NICs: 1, DSCP: 24, CNPDSCP: 48, Prio: 3, CNPPrio: 7, Lossless: 8,
 		MTU: 9000, QPs: 2, Retries: 7, Params: cc.Values{"ai": 40 * unit.Mbps, "g": 0.015625,
 			"rate_timer": 60 * unit.Microsecond}}
@@ -40,15 +37,10 @@ func serverRows() ([]Row, error) {
 	for _, kind := range hostconf.Kinds {
 		want := own
 		if kind != "mlx5" { // whose parameters have no public units: the NIC's own
-			if want, err = finish(hostBase, "transport.qps=2"); err != nil {
-				return nil, err
-			}
+			want = must(finish(hostBase, "transport.qps=2"))
 		}
 		w.Kind = kind
-		h, _, err := hostconf.Make(w)
-		if err != nil {
-			return nil, err
-		}
+		h, _ := must2(hostconf.Make(w))
 		text := ""
 		for _, f := range hostconf.Write(h) {
 			text += f.Text
@@ -72,15 +64,12 @@ func wholeOf(r *sim.Run) unit.Time {
 
 // served runs the scenario with a server's text.
 func served(text string) (*sim.Run, error) {
-	r, err := startWith(hostBase, func(name string) ([]byte, error) {
+	r := must(startWith(hostBase, func(name string) ([]byte, error) {
 		if name != "server.sh" {
 			return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 		}
 		return []byte(text), nil
-	}, "hosts.config=server.sh")
-	if err != nil {
-		return nil, err
-	}
+	}, "hosts.config=server.sh"))
 	return r, r.Go(nil)
 }
 
@@ -88,27 +77,15 @@ func served(text string) (*sim.Run, error) {
 func deprived() ([]Row, error) {
 	const head = "mlnx_qos -i eth0 --trust dscp\necho 96 > /sys/class/infiniband/mlx5_0/tc/1/traffic_class\n"
 	of := func(text string) (drops, cnps int64, err error) {
-		r, err := served(head + text)
-		if err != nil {
-			return 0, 0, err
-		}
+		r := must(served(head + text))
 		s, _, _ := r.Outcome("")
 		return s.Drops, s.CNPs, nil
 	}
 	const on = "mlnx_qos -i eth0 --pfc 0,0,0,1,0,0,0,0\n"
-	drops, cnps, err := of(on)
-	if err != nil {
-		return nil, err
-	}
-	lost, _, err := of("mlnx_qos -i eth0 --pfc 0,0,0,0,0,0,0,0\n" +
-		"echo 0 > /sys/class/net/eth0/ecn/roce_rp/enable/3\n")
-	if err != nil {
-		return nil, err
-	}
-	_, none, err := of(on + "echo 0 > /sys/class/net/eth0/ecn/roce_np/enable/3\n")
-	if err != nil {
-		return nil, err
-	}
+	drops, cnps := must2(of(on))
+	lost, _ := must2(of("mlnx_qos -i eth0 --pfc 0,0,0,0,0,0,0,0\n" +
+		"echo 0 > /sys/class/net/eth0/ecn/roce_rp/enable/3\n"))
+	_, none := must2(of(on + "echo 0 > /sys/class/net/eth0/ecn/roce_np/enable/3\n"))
 	const source = "what mlnx_qos and ecn/ are told"
 	some := func(claim string, n int64) Row {
 		return Row{Claim: claim, Source: source, Expected: "> 0", Ours: fmt.Sprint(n), Diff: "-", OK: n > 0}

@@ -9,16 +9,10 @@ import (
 
 // hpccRows holds HPCC to its model and to its own simulator, and its header to what the seed says of it.
 func hpccRows(large bool) ([]Row, error) {
-	overhead, err := hpccHeader()
-	if err != nil {
-		return nil, err
-	}
+	overhead := must(hpccHeader())
 	rows := []Row{overhead}
 	for _, n := range []int{1, 2, 8, 32} {
-		got, err := shared(n, "hpcc", 2*unit.Millisecond, 12*unit.Millisecond)
-		if err != nil {
-			return nil, err
-		}
+		got := must(shared(n, "hpcc", 2*unit.Millisecond, 12*unit.Millisecond))
 		const source = "Li et al. 2019; docs/references.md, hpcc, model test"
 		claim := fmt.Sprintf("HPCC, %d flows through one port: ", n)
 		rows = append(rows, within(claim+"share of the line", source, 0.95, got.share, 0.01, "%.4f"))
@@ -31,11 +25,7 @@ func hpccRows(large bool) ([]Row, error) {
 				atLeast(claim+"Jain's index over 10 ms", source, 0.95, got.jain))
 		}
 	}
-	plus, err := hpccPlusRows()
-	if err != nil {
-		return nil, err
-	}
-	rows = append(rows, plus...)
+	rows = append(rows, must(hpccPlusRows())...)
 	if !large {
 		return rows, nil
 	}
@@ -47,9 +37,7 @@ func hpccRows(large bool) ([]Row, error) {
 func hpccPlusRows() (rows []Row, err error) {
 	took := map[string]unit.Time{}
 	for _, algorithm := range []string{"hpcc", "hpcc-plus"} {
-		if took[algorithm], err = converges(algorithm); err != nil {
-			return nil, err
-		}
+		took[algorithm] = must(converges(algorithm))
 	}
 	const claim = "HPCC++, us from a fourth flow until Jain's index stays at 0.95"
 	const source = "seed: converges faster; HPCC beside it"
@@ -59,10 +47,7 @@ func hpccPlusRows() (rows []Row, err error) {
 	}
 	rows = append(rows, below(claim+", HPCC's", source, took["hpcc"].Micros(), took["hpcc-plus"].Micros()), half)
 	for _, n := range []int{2, 8} {
-		got, err := shared(n, "hpcc-plus", 2*unit.Millisecond, 12*unit.Millisecond)
-		if err != nil {
-			return nil, err
-		}
+		got := must(shared(n, "hpcc-plus", 2*unit.Millisecond, 12*unit.Millisecond))
 		rows = append(rows, within(fmt.Sprintf("HPCC++, %d flows through one port: share of the line", n),
 			"draft-miao-ccwg-hpcc", 0.95, got.share, 0.01, "%.4f"))
 	}
@@ -84,16 +69,13 @@ func atLeast(claim, source string, least, got float64) Row {
 func hpccHeader() (Row, error) {
 	wire := map[string]float64{}
 	for _, algorithm := range []string{"none", "hpcc"} {
-		r, err := finish(`
+		r := must(finish(`
 name: header
 fabric: {kind: fat-tree, k: 4, host_link: {rate: 100Gbps, cable: 3m}}
 server: {gpus: 1, nics: 1}
 transport: {mtu: 1024}
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-16/gpu-1, bytes: 1024KB}]}}
-`, "cc.algorithm="+algorithm)
-		if err != nil {
-			return Row{}, err
-		}
+`, "cc.algorithm="+algorithm))
 		wire[algorithm] = float64(r.Net.Sent(r.Hosts.Port(0)))
 	}
 	row := within("INT header at 1 KB and five hops: bytes that it adds to the payload", "seed, HPCC", 0.04,
@@ -111,17 +93,14 @@ type share struct {
 
 // shared lets so many servers send to one over a switch at 100 Gbit/s, and looks from one time to another.
 func shared(senders int, algorithm string, from, to unit.Time, sets ...string) (s share, err error) {
-	r, err := start(fmt.Sprintf(`
+	r := must(start(fmt.Sprintf(`
 name: shared
 fabric: {kind: rail-only, hosts: %d, host_link: {rate: 100Gbps, delay: 3us}}
 server: {gpus: 1, nics: 1}
 transport: {mtu: 1024}
 cc: {algorithm: %s}
 workload: {traffic: {incast: {bytes: 1GB, fan_in: %d}}}
-`, senders+1, algorithm, senders), sets...)
-	if err != nil {
-		return s, err
-	}
+`, senders+1, algorithm, senders), sets...))
 	port := r.Port(r.Graph.NICs[0].Links[0], r.Graph.Links[r.Graph.NICs[0].Links[0]].B)
 	const rtt = 13 * unit.Microsecond // that of the paper's evaluation, and of these cables
 	settled := from
@@ -174,7 +153,7 @@ func hpccPermutations() (rows []Row, err error) {
 	} {
 		var mean, p99, max float64
 		for seed := range c.seeds {
-			r, err := finish(fmt.Sprintf(`
+			r := must(finish(fmt.Sprintf(`
 name: hpcc
 seed: %d
 fabric: {kind: fat-tree, k: %d, host_link: {rate: 400Gbps, delay: 1us}}
@@ -182,10 +161,7 @@ server: {nic_latency: 0s}
 transport: {mtu: %d}
 cc: {algorithm: hpcc, hpcc: {profile: artifact}}
 workload: {traffic: {%s}}
-`, seed+1, c.k, c.mtu, c.load))
-			if err != nil {
-				return nil, err
-			}
+`, seed+1, c.k, c.mtu, c.load)))
 			s, _, _ := r.Outcome("")
 			of := func(ps int64) float64 { return float64(ps) / 1e6 / float64(c.seeds) }
 			mean, p99, max = mean+of(s.Flows.Mean), p99+of(s.Flows.P99), max+of(s.Flows.Max)
@@ -219,10 +195,7 @@ workload: {traffic: {flows: [`, flows+1, algorithm)
 	for i := range flows {
 		text += fmt.Sprintf("{from: host-%d/gpu-1, to: host-1/gpu-1, bytes: 1GB, start: %dms},", i+2, i)
 	}
-	r, err := start(text+"]}}\n", sets...)
-	if err != nil {
-		return 0, err
-	}
+	r := must(start(text+"]}}\n", sets...))
 	var had [flows]unit.Bytes
 	newest, next := (flows-1)*every, window
 	row := 0

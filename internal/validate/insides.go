@@ -28,29 +28,16 @@ func insides() ([]Row, error) {
 		pair, all   float64 // GB/s
 	}{{"mi300x", amd, 64, 448}, {"gaudi3", intel, 75, 525},
 		{"h100", nccl, 370.8, 370.8}} {
-		one, err := fromFirst(g.gpu, 1)
-		if err != nil {
-			return nil, err
-		}
-		all, err := fromFirst(g.gpu, 7)
-		if err != nil {
-			return nil, err
-		}
+		one := must(fromFirst(g.gpu, 1))
+		all := must(fromFirst(g.gpu, 7))
 		rows = append(rows,
 			within(g.gpu+": one GPU to one other", g.source, g.pair, one, 0.002, "%.1f GB/s"),
 			within(g.gpu+": one GPU to seven others at once", g.source, g.all, all, 0.002, "%.1f GB/s"))
 	}
-	writes, err := fromFirst("h100", 1)
-	if err != nil {
-		return nil, err
-	}
+	writes := must(fromFirst("h100", 1))
 	rows = append(rows, within("h100: writes to another GPU's memory, as p2pBandwidthLatencyTest measures them",
 		"NVIDIA/nccl issue 1264: HGX H100, one way, P2P writes, 371.0 to 376.8", 375.9, writes, 0.02, "%.0f GB/s"))
-	trays, err := betweenTrays()
-	if err != nil {
-		return nil, err
-	}
-	rows = append(rows, trays...)
+	rows = append(rows, must(betweenTrays())...)
 	for _, c := range []struct {
 		claim, source, sets string
 		coll                string
@@ -61,10 +48,7 @@ func insides() ([]Row, error) {
 		{"mi300x: the same as seven rings on cables of their own", amd, "", "channels: 7", 448, 0.01},
 		{"mi300x: the same at what of a link is usable", rccl, "server.nvlink=336GB/s", "channels: 7", 336, 0.01},
 	} {
-		r, err := insideCollective(c.coll, c.sets)
-		if err != nil {
-			return nil, err
-		}
+		r := must(insideCollective(c.coll, c.sets))
 		rows = append(rows, within(c.claim, c.source, c.want, r, c.tol, "%.0f GB/s"))
 	}
 	apart, err := meshesApart()
@@ -80,10 +64,7 @@ fabric: {kind: rail-only, hosts: 2, host_link: {rate: 400Gbps}}
 server: {gpus: 8, nics: 8, gpu: mi300x}
 workload: {traffic: {collective: {kind: all-reduce, bytes: 64MiB, algorithm: ring}}}
 `
-	r, err := finish(text)
-	if err != nil {
-		return Row{}, err
-	}
+	r := must(finish(text))
 	bus := float64(64*unit.MiB) * 2 * 15 / 16 / slices.Max(r.Exec.End).Seconds() / 1e9
 	return within("mi300x: all-reduce of 64 MiB on two servers of eight NICs of 400G",
 		"AMD, MI300X reference guide 63916: a NIC of 400G for each GPU, 400 GB/s of a server",
@@ -98,10 +79,7 @@ func fromFirst(gpu string, others int) (float64, error) {
 	for i := range others {
 		flows += fmt.Sprintf("{from: host-1/gpu-1, to: host-1/gpu-%d, bytes: %v}, ", i+2, each)
 	}
-	r, err := finish(fmt.Sprintf(insideOne, gpu, "{traffic: {flows: ["+flows+"]}}"))
-	if err != nil {
-		return 0, err
-	}
+	r := must(finish(fmt.Sprintf(insideOne, gpu, "{traffic: {flows: ["+flows+"]}}")))
 	return float64(each) * float64(others) / slices.Max(r.Exec.End).Seconds() / 1e9, nil
 }
 
@@ -113,10 +91,7 @@ func insideCollective(how, set string) (float64, error) {
 	if set != "" {
 		sets = append(sets, set)
 	}
-	r, err := finish(text, sets...)
-	if err != nil {
-		return 0, err
-	}
+	r := must(finish(text, sets...))
 	s, _, _ := r.Outcome("")
 	return float64(unit.GiB) / unit.Time(s.StepTime).Seconds() * busFactor(8) / 1e9, nil
 }
@@ -140,10 +115,7 @@ workload: {traffic: {flows: [{from: tray-1-1/gpu-1, to: %s, bytes: 512MiB}]}}
 		want      float64
 	}{{"tray-1-18/gpu-4", "gb200: to a GPU in another tray of the rack", 721.8},
 		{"tray-2-1/gpu-1", "gb200: to a GPU in another rack", 50 * 4096.0 / 4178}} {
-		r, err := finish(fmt.Sprintf(text, c.to))
-		if err != nil {
-			return nil, err
-		}
+		r := must(finish(fmt.Sprintf(text, c.to)))
 		got := float64(512*unit.MiB) / r.Exec.End[0].Seconds() / 1e9
 		rows = append(rows, within(c.claim, source, c.want, got, 0.002, "%.1f GB/s"))
 	}

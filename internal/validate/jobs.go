@@ -30,27 +30,12 @@ func inLeaf(name string, host int) string {
 // jobRows holds jobs that share a cable to what fair sharing gives each, and jobs that share none to what
 // they do alone.
 func jobRows() ([]Row, error) {
-	alone, err := stepsOf(crossing("a", 1, 0))
-	if err != nil {
-		return nil, err
-	}
+	alone := must(stepsOf(crossing("a", 1, 0)))
 	whole := alone["a"]
-	both, err := stepsOf(crossing("a", 1, 0) + crossing("b", 2, 0))
-	if err != nil {
-		return nil, err
-	}
-	late, err := stepsOf(crossing("a", 1, 0) + crossing("b", 2, whole/2))
-	if err != nil {
-		return nil, err
-	}
-	one, err := stepsOf(inLeaf("a", 1))
-	if err != nil {
-		return nil, err
-	}
-	apart, err := stepsOf(inLeaf("a", 1) + inLeaf("b", 3))
-	if err != nil {
-		return nil, err
-	}
+	both := must(stepsOf(crossing("a", 1, 0) + crossing("b", 2, 0)))
+	late := must(stepsOf(crossing("a", 1, 0) + crossing("b", 2, whole/2)))
+	one := must(stepsOf(inLeaf("a", 1)))
+	apart := must(stepsOf(inLeaf("a", 1) + inLeaf("b", 3)))
 	const fair = "two equal jobs share a cable: each has half while both send"
 	times := func(t unit.Time) float64 { return float64(t) / float64(whole) }
 	return []Row{
@@ -67,10 +52,7 @@ func jobRows() ([]Row, error) {
 
 // stepsOf runs jobs and returns how long each took.
 func stepsOf(jobs string) (map[string]unit.Time, error) {
-	r, err := finish(oneCable + jobs)
-	if err != nil {
-		return nil, err
-	}
+	r := must(finish(oneCable + jobs))
 	s, _, _ := r.Outcome("validate")
 	out := map[string]unit.Time{}
 	for i := range s.Jobs {
@@ -94,16 +76,10 @@ func queueRows() ([]Row, error) {
 	const rate = 100e9 / 8 // bytes per second
 	const data, ack = (4096 + firstFrame + wireGap) / rate, (ackFrame + wireGap) / rate
 	var rows []Row
-	idle, err := meanFlow("workload.traffic.background.load=0.05", "workload.traffic.background.for=100ms")
-	if err != nil {
-		return nil, err
-	}
+	idle := must(meanFlow("workload.traffic.background.load=0.05", "workload.traffic.background.for=100ms"))
 	for _, percent := range []float64{30, 60, 80} {
-		mean, err := meanFlow(fmt.Sprintf("workload.traffic.background.load=%v", percent),
-			"workload.traffic.background.for=15ms")
-		if err != nil {
-			return nil, err
-		}
+		mean := must(meanFlow(fmt.Sprintf("workload.traffic.background.load=%v", percent),
+			"workload.traffic.background.for=15ms"))
 		each := percent / 100 * rate / 4096 // messages a second
 		wait := each * (data*data + ack*ack) / 2 / (1 - each*(data+ack))
 		rows = append(rows, within(fmt.Sprintf("single packets at random times, %v %% load: mean wait, ns", percent),
@@ -114,10 +90,7 @@ func queueRows() ([]Row, error) {
 
 // meanFlow is how long messages take in the mean.
 func meanFlow(sets ...string) (unit.Time, error) {
-	r, err := finish(byChance, sets...)
-	if err != nil {
-		return 0, err
-	}
+	r := must(finish(byChance, sets...))
 	sum := unit.Time(0)
 	for i := range r.Hosts.Messages {
 		m := &r.Hosts.Messages[i]

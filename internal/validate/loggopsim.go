@@ -28,10 +28,7 @@ func logRows() ([]Row, error) {
 		{"step of a GPT-3 125M, tp 2, pp 2, us", "{training: {model: gpt3-125m, tp: 2, pp: 2, global_batch: 8}}",
 			25_923.586},
 	} {
-		r, err := finish(logScenario + c.work)
-		if err != nil {
-			return nil, err
-		}
+		r := must(finish(logScenario + c.work))
 		s, _, _ := r.Outcome("")
 		rows = append(rows, within("GOAL: "+c.claim, source, c.want, unit.Time(s.Step.StepTime).Micros(),
 			0.01, "%.1f"))

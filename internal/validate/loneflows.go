@@ -56,10 +56,7 @@ func (c *lone) row() (Row, error) {
 	for _, rate := range []unit.Rate{100 * unit.Gbps, 400 * unit.Gbps, 800 * unit.Gbps} {
 		before := unit.Time(0)
 		for _, size := range loneSizes {
-			got, err := loneFlow(rate, size, sets)
-			if err != nil {
-				return Row{}, err
-			}
+			got := must(loneFlow(rate, size, sets))
 			at := fmt.Sprintf("%v at %v", unit.Bytes(size), rate)
 			if x := got.Seconds() / c.bound(rate, size); x > worst {
 				worst, where = x, at
@@ -95,15 +92,12 @@ func (c *lone) bound(rate unit.Rate, size int64) float64 {
 }
 
 func loneFlow(rate unit.Rate, size int64, sets []string) (unit.Time, error) {
-	r, err := finish(fmt.Sprintf(`
+	r := must(finish(fmt.Sprintf(`
 name: lone
 fabric: {kind: fat-tree, k: 4, host_link: {rate: %dbps, delay: 1us}}
 server: {nic_latency: 0s, gpus: 1}
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-14/gpu-1, bytes: %dB}]}}
-`, rate, size), sets...)
-	if err != nil {
-		return 0, err
-	}
+`, rate, size), sets...))
 	s, _, _ := r.Outcome("")
 	return unit.Time(s.Flows.Max), nil
 }

@@ -24,10 +24,7 @@ func metaRoCE(sets ...string) (m metaRun, err error) {
 	}
 	small := strings.Replace(text, "permutation: {bytes: 256KiB}", "collective: {kind: all-reduce, bytes: 64MiB}", 1)
 	for seed := 1; seed <= 2; seed++ {
-		r, err := finish(small, append(sets, fmt.Sprintf("seed=%d", seed))...)
-		if err != nil {
-			return m, err
-		}
+		r := must(finish(small, append(sets, fmt.Sprintf("seed=%d", seed))...))
 		s, _, _ := r.Outcome("")
 		m.us, m.marked = m.us+float64(s.StepTime)/2e6, m.marked+float64(s.ECNMarks)/2
 		m.lost += s.Drops

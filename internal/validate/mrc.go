@@ -16,11 +16,7 @@ func mrcRows(large bool) (rows []Row, err error) {
 		all = append(all, mrcLoss, mrcPlanes)
 	}
 	for _, of := range all {
-		more, err := of()
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, more...)
+		rows = append(rows, must(of())...)
 	}
 	return rows, nil
 }
@@ -29,16 +25,9 @@ const mrcSource = "OCP MRC 1.0 and arXiv 2605.04333; docs/references.md, mrc"
 
 // slowestOf runs a scenario to its end and returns how long its slowest message took.
 func slowestOf(text string, sets ...string) (unit.Time, error) {
-	r, err := start(text, sets...)
-	if err != nil {
-		return 0, err
-	}
-	if err := r.Go(nil); err != nil {
-		return 0, err
-	}
-	if err := r.Failed(); err != nil {
-		return 0, err
-	}
+	r := must(start(text, sets...))
+	do(r.Go(nil))
+	do(r.Failed())
 	var slowest unit.Time
 	for i := range r.Hosts.Messages {
 		m := &r.Hosts.Messages[i]
@@ -65,11 +54,8 @@ func mrcVictim() (rows []Row, err error) {
 	} {
 		sum := 0.0
 		for seed := range c.seeds {
-			rate, err := victimRate(c.senders, c.bytes, append(c.sets, fmt.Sprint("transport.qps=", c.qps),
-				fmt.Sprint("seed=", seed+1))...)
-			if err != nil {
-				return nil, err
-			}
+			rate := must(victimRate(c.senders, c.bytes, append(c.sets, fmt.Sprint("transport.qps=", c.qps),
+				fmt.Sprint("seed=", seed+1))...))
 			sum += rate
 		}
 		got = append(got, sum/float64(c.seeds))
@@ -100,10 +86,7 @@ workload: {traffic: {flows: [%s]}}
 	for i := range senders {
 		pairs = append(pairs, [2]int{i + 1, 9})
 	}
-	r, err := finish(fmt.Sprintf(text, transfers(bytes, append(pairs, [2]int{8, 10})...)), sets...)
-	if err != nil {
-		return 0, err
-	}
+	r := must(finish(fmt.Sprintf(text, transfers(bytes, append(pairs, [2]int{8, 10})...)), sets...))
 	var sum unit.Bytes
 	end := unit.Time(0)
 	for i := range r.Hosts.Messages {
@@ -127,15 +110,10 @@ workload: {traffic: {permutation: {bytes: 4MB}}}
 `, sets...)
 		return t.Micros(), err
 	}
-	mrc, err := step("transport=mrc")
-	if err != nil {
-		return nil, err
-	}
+	mrc := must(step("transport=mrc"))
 	var roce [3]float64
 	for i, qps := range []int{1, 8, 16} {
-		if roce[i], err = step("transport=roce", fmt.Sprint("transport.qps=", qps)); err != nil {
-			return nil, err
-		}
+		roce[i] = must(step("transport=roce", fmt.Sprint("transport.qps=", qps)))
 	}
 	return []Row{
 		atMost("a ring's step over 64 NICs: one MRC queue pair over 16 of RoCE, time", mrcSource, 1,
@@ -151,19 +129,14 @@ workload: {traffic: {permutation: {bytes: 4MB}}}
 func mrcLoss() ([]Row, error) {
 	took := func(loss float64, preset string, runs int) (us float64, err error) {
 		for seed := range runs {
-			r, err := finish(fmt.Sprintf(`
+			r := must(finish(fmt.Sprintf(`
 name: loss
 fabric: {kind: rail, segments: 4, hosts: 16, spines: 8, uplinks: 2,
   host_link: {rate: 400Gbps, cable: 3m, bit_error_rate: %.4g}, fabric_link: {rate: 400Gbps, cable: 30m}}
 server: {gpus: 1, nics: 1}
 workload: {traffic: {ring-allreduce: {bytes: 16MB}}}
-`, loss/2/8/(4096+82)), "transport="+preset, fmt.Sprint("seed=", seed+1))
-			if err != nil {
-				return 0, err
-			}
-			if err := r.Failed(); err != nil {
-				return 0, err
-			}
+`, loss/2/8/(4096+82)), "transport="+preset, fmt.Sprint("seed=", seed+1)))
+			do(r.Failed())
 			us += r.Net.Q.Now().Micros() / float64(runs)
 		}
 		return us, nil
@@ -174,10 +147,7 @@ workload: {traffic: {ring-allreduce: {bytes: 16MB}}}
 		preset string
 		runs   int
 	}{{0, "mrc", 1}, {0.001, "mrc", 1}, {0.01, "mrc", 1}, {0, "roce", 1}, {0.001, "roce", 12}} {
-		var err error
-		if got[i], err = took(c.loss, c.preset, c.runs); err != nil {
-			return nil, err
-		}
+		got[i] = must(took(c.loss, c.preset, c.runs))
 	}
 	worse := within("MRC, 1 % lost: the same", mrcSource, 1./3, got[0]/got[2], 0.1, "%.3f")
 	worse.Note = "how soon a packet counts as lost is the implementation's; the digests give no time-out"
@@ -223,13 +193,8 @@ func mrcPorts() (rows []Row, err error) {
 	}{{8, 0.875}, {4, 0.75}} {
 		var rate [2]float64
 		for i, more := range []string{"", "failures: [{link: 'leaf-1-1:Eth1', at: 0s}]\n"} {
-			r, err := start(planed(c.ports, messages, bytes, more))
-			if err != nil {
-				return nil, err
-			}
-			if err := r.Go(nil); err != nil {
-				return nil, err
-			}
+			r := must(start(planed(c.ports, messages, bytes, more)))
+			do(r.Go(nil))
 			var end unit.Time
 			for m := range r.Hosts.Messages {
 				end = max(end, r.Hosts.Messages[m].Done)
@@ -247,25 +212,17 @@ func mrcPorts() (rows []Row, err error) {
 
 // mrcFailover is a cable between switches that breaks under load, which no route ever avoids.
 func mrcFailover() ([]Row, error) {
-	whole, err := slowestOf(planed(8, 1, 20*unit.MB, ""))
-	if err != nil {
-		return nil, err
-	}
+	whole := must(slowestOf(planed(8, 1, 20*unit.MB, "")))
 	const breaks = 50 * unit.Microsecond
-	r, err := start(planed(8, 1, 20*unit.MB, fmt.Sprintf(
-		"failures: [{link: 'leaf-1-1:Eth2', at: %v, converge: 1s}]\n", breaks)))
-	if err != nil {
-		return nil, err
-	}
+	r := must(start(planed(8, 1, 20*unit.MB, fmt.Sprintf(
+		"failures: [{link: 'leaf-1-1:Eth2', at: %v, converge: 1s}]\n", breaks))))
 	var last unit.Time // something went into the cable
 	r.Net.OnDrop = func(p *fabric.Packet, _ int32) {
 		if p.Payload > 0 {
 			last = r.Net.Q.Now()
 		}
 	}
-	if err := r.Go(nil); err != nil {
-		return nil, err
-	}
+	do(r.Go(nil))
 	if r.Hosts.Finish(); last == 0 || r.Hosts.Count.Retransmissions == 0 {
 		return nil, fmt.Errorf("nobody used the cable that broke")
 	}
@@ -281,18 +238,12 @@ func mrcFailover() ([]Row, error) {
 
 // mrcPlanes counts switches of eight planes.
 func mrcPlanes() ([]Row, error) {
-	prices, err := planner.ParsePrices("", nil)
-	if err != nil {
-		return nil, err
-	}
+	prices := must(planner.ParsePrices("", nil))
 	s := planner.SwitchModel{Ports: 64, Rate: 800} // of 512 ports of 100G, broken out
 	designs := map[string]planner.Design{}
 	for _, gpus := range []int{65_536, 131_072} {
-		all, err := planner.Fabrics(planner.FabricInput{GPUs: gpus, PerServer: 8, NICRate: 800, NICPorts: 8,
-			Leaf: s, Top: s, Ratio: 1, Prices: prices})
-		if err != nil {
-			return nil, err
-		}
+		all := must(planner.Fabrics(planner.FabricInput{GPUs: gpus, PerServer: 8, NICRate: 800, NICPorts: 8,
+			Leaf: s, Top: s, Ratio: 1, Prices: prices}))
 		for _, d := range all {
 			designs[fmt.Sprint(d.Name, gpus)] = d
 		}

@@ -32,10 +32,7 @@ func trimRows(large bool) ([]Row, error) {
 		if c.k == 16 && !large {
 			continue
 		}
-		r, err := finish(fmt.Sprintf(ndpText, c.k, 7*trimFrame, c.lb, c.traffic))
-		if err != nil {
-			return nil, err
-		}
+		r := must(finish(fmt.Sprintf(ndpText, c.k, 7*trimFrame, c.lb, c.traffic)))
 		s, _, _ := r.Outcome("")
 		us := func(t int64) float64 { return unit.Time(t).Seconds()*1e6 + ackBack }
 		rows = append(rows,
@@ -71,7 +68,7 @@ func trimmedIncasts() ([]Row, error) {
 	var rows []Row
 	for _, n := range []int{4, 15, 40} {
 		const limit, bytes = 12 * trimFrame, 400 * 4096
-		r, err := finish(fmt.Sprintf(`
+		r := must(finish(fmt.Sprintf(`
 name: incast
 fabric: {kind: rail-only, hosts: %d, pipeline: 0s, host_link: {rate: 100Gbps, delay: 1us}}
 server: {gpus: 1, nics: 1, nic_latency: 0s}
@@ -79,10 +76,7 @@ switch: {pfc: false, trim: {size: 64B}, queues: {3: {trim: true, limit: %dB, wre
 cc: {algorithm: none}
 transport: {recovery: selective, write: only}
 workload: {traffic: {incast: {bytes: %dB, fan_in: %d}}}
-`, n+1, limit, bytes, n))
-		if err != nil {
-			return nil, err
-		}
+`, n+1, limit, bytes, n)))
 		s, _, _ := r.Outcome("")
 		var data, heads unit.Bytes
 		for port := range int32(len(r.Net.Ports)) {

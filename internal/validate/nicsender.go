@@ -45,7 +45,7 @@ func nicSender() ([]Row, error) {
 
 	// HPCC's values, packets and thresholds for 400G (run.py). Its code lets so
 	// much go before the first cut that the receiver's port never runs empty.
-	r, err := finish(`
+	r := must(finish(`
 name: incast
 fabric: {kind: fat-tree, k: 8, host_link: {rate: 400Gbps, delay: 1us}}
 server: {nic_latency: 0s}
@@ -54,10 +54,7 @@ switch: {buffer: 128MB,
 transport: {mtu: 1024, ack_every: 1}
 cc: {dcqcn: {profile: nic, g: 0.00390625, alpha_init: 1, min_rate: 1Gbps, cnp_interval: 0s}}
 workload: {traffic: {incast: {bytes: 1MB, fan_in: 32}}}
-`)
-	if err != nil {
-		return nil, err
-	}
+`))
 	s, _, _ := r.Outcome("")
 	return append(rows, within("incast of 32 x 1 MB at 400 Gbit/s with HPCC's values ends at line rate, us",
 		"closed form: 32 x bytes / rate; HPCC's code in ns-3 holds line rate",

@@ -36,20 +36,14 @@ func nvlsRows() ([]Row, error) {
 		{"h100", "docs/references.md, published-runs" + usable, 8, "16MiB", 237, 0.05,
 			"latency is the tuning model's 25 us; that pieces of a few MB fill NVSwitch's pipeline is not modelled (NCCL's own model says 375)"},
 	} {
-		got, err := nvls(c.gpu, c.gpus, c.bytes)
-		if err != nil {
-			return nil, err
-		}
+		got := must(nvls(c.gpu, c.gpus, c.bytes))
 		r := within(fmt.Sprintf("%d x %s: NVLS all-reduce of %s, bus bandwidth", c.gpus, c.gpu, c.bytes),
 			c.source,
 			c.want, got, c.tol, "%.0f GB/s")
 		r.Note = c.note
 		rows = append(rows, r)
 	}
-	more, err := nvlsTreeRows()
-	if err != nil {
-		return nil, err
-	}
+	more := must(nvlsTreeRows())
 	simai, err := simaiRows()
 	return slices.Concat(rows, more, simai), err
 }
@@ -87,14 +81,11 @@ func simaiRows() (rows []Row, err error) {
 				c.ring},
 			{coll.ByNVLS, "simple", "1360Gbps", "12us", "SimAI's times lie on a line of 65 us and 221 GB/s, ours on one of 25 us of NCCL's table and 225 GB/s", c.nvls},
 		} {
-			got, err := nvlsRate(fmt.Sprintf(`
+			got := must(nvlsRate(fmt.Sprintf(`
 fabric: {kind: rail-only, hosts: 1, host_link: {rate: 400Gbps, cable: 3m}}
 server: {gpu: h100, gpus: 8, nics: 8, nvlink: %s, nvlink_latency: %s}
 workload: {traffic: {collective: {kind: all-reduce, bytes: %dMiB, algorithm: %s, protocol: %s}}}
-`, by.nvlink, by.latency, c.mib, by.name, by.protocol), 8, unit.Bytes(c.mib)*unit.MiB)
-			if err != nil {
-				return nil, err
-			}
+`, by.nvlink, by.latency, c.mib, by.name, by.protocol), 8, unit.Bytes(c.mib)*unit.MiB))
 			r := within(fmt.Sprintf("SimAI's 8 GPUs: all-reduce of %dMiB by %s, bus bandwidth", c.mib,
 				by.name), source+"NVLink of "+by.nvlink, by.want, got, 0.05, "%.1f GB/s")
 			if !r.OK {
@@ -108,10 +99,7 @@ workload: {traffic: {collective: {kind: all-reduce, bytes: %dMiB, algorithm: %s,
 
 // nvls is the bus bandwidth of an all-reduce by NVSwitch, as NCCL's protocol simple runs it, in GB/s.
 func nvls(gpu string, gpus int, bytes string) (float64, error) {
-	b, err := unit.ParseBytes(bytes)
-	if err != nil {
-		return 0, err
-	}
+	b := must(unit.ParseBytes(bytes))
 	return nvlsRate(fmt.Sprintf(`
 fabric: {kind: rail-only, hosts: 1, host_link: {rate: 400Gbps, cable: 3m}}
 server: {gpu: %s, gpus: %d, nics: %[2]d}
@@ -121,10 +109,7 @@ workload: {traffic: {collective: {kind: all-reduce, bytes: %s, algorithm: nvls, 
 
 // nvlsRate is the bus bandwidth of a scenario's all-reduce, in GB/s.
 func nvlsRate(text string, gpus int, bytes unit.Bytes) (float64, error) {
-	r, err := finish(text)
-	if err != nil {
-		return 0, err
-	}
+	r := must(finish(text))
 	s, _, _ := r.Outcome("")
 	return float64(bytes) / unit.Time(s.StepTime).Seconds() * busFactor(gpus) / 1e9, nil
 }

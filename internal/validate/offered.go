@@ -33,11 +33,8 @@ func offered(lb, to string, percent float64, sets ...string) (offeredPoint, erro
 	if lb == "valiant" {
 		sets = append(sets, "lb_options.per_packet=true")
 	}
-	r, err := finish(offeredLoad, append([]string{"lb=" + lb, "workload.traffic.background.to=" + to,
-		fmt.Sprintf("workload.traffic.background.load=%g", percent)}, sets...)...)
-	if err != nil {
-		return offeredPoint{}, err
-	}
+	r := must(finish(offeredLoad, append([]string{"lb=" + lb, "workload.traffic.background.to=" + to,
+		fmt.Sprintf("workload.traffic.background.load=%g", percent)}, sets...)...))
 	s, t, _ := r.Outcome("")
 	if s.Drops > 0 || s.Deadlock != nil {
 		return offeredPoint{}, fmt.Errorf("%s at %g %% lost %d packets, chains %+v", lb, percent, s.Drops, s.Deadlock)
@@ -65,9 +62,7 @@ func offeredRows() (rows []Row, err error) {
 		{"ugal", worst, 30, []string{"switch.queues.3.xoff=268KB", "switch.queues.3.xon=134KB"}, "ugal long"},
 		{"minimal", worst, 0.5, forLong, "minimal idle"}, {"valiant", worst, 0.5, forLong, "valiant idle"},
 	} {
-		if points[p.as], err = offered(p.lb, p.to, p.percent, p.sets...); err != nil {
-			return nil, err
-		}
+		points[p.as] = must(offered(p.lb, p.to, p.percent, p.sets...))
 	}
 	carries := func(as, what string) Row {
 		p := points[as]

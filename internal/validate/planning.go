@@ -15,10 +15,7 @@ const fabricsSeed = `seed "GPU fabrics for GenAI workloads"`
 func sizing() ([]Row, error) {
 	var rows []Row
 	for n := 1; n <= planner.SeedTables; n++ {
-		table, _, err := planner.SeedTable(n)
-		if err != nil {
-			return nil, err
-		}
+		table, _ := must2(planner.SeedTable(n))
 		for _, r := range table {
 			rows = append(rows,
 				exact(fmt.Sprintf("GPUs for %s, %g billion parameters, on %s at %g TFLOPS", r.Model, r.Params,
@@ -26,10 +23,7 @@ func sizing() ([]Row, error) {
 					fmt.Sprintf("%s, table %d", fabricsSeed, n), r.Published, r.GPUs))
 		}
 	}
-	gpu, err := model.FindGPU("a100")
-	if err != nil {
-		return nil, err
-	}
+	gpu := must(model.FindGPU("a100"))
 	for _, c := range []struct {
 		name            string
 		p, tok, x, gpus float64
@@ -38,11 +32,8 @@ func sizing() ([]Row, error) {
 		{"GPT-3 on 1,024 A100", 175e9, 300e9, 140e12, 1024, 34},
 		{"a trillion parameters on 3,072 A100", 1008e9, 450e9, 163e12, 3072, 84},
 	} {
-		s, err := planner.SizeInput{Params: c.p, Tokens: c.tok, PerToken: planner.RuleRecomputed, GPU: gpu,
-			Peak: c.x, Utilisation: 1, GPUs: int64(c.gpus)}.Solve()
-		if err != nil {
-			return nil, err
-		}
+		s := must(planner.SizeInput{Params: c.p, Tokens: c.tok, PerToken: planner.RuleRecomputed, GPU: gpu,
+			Peak: c.x, Utilisation: 1, GPUs: int64(c.gpus)}.Solve())
 		rows = append(rows, within("days to train "+c.name, "Narayanan et al. SC'21, section 5.1", c.days,
 			s.Seconds/86400, 0.01, "%.1f"))
 	}
@@ -51,10 +42,7 @@ func sizing() ([]Row, error) {
 
 // fabrics designs the seeds' fabrics from their switches.
 func fabrics() ([]Row, error) {
-	prices, err := planner.ParsePrices("", nil)
-	if err != nil {
-		return nil, err
-	}
+	prices := must(planner.ParsePrices("", nil))
 	fixed := planner.SwitchModel{Ports: 128, Rate: 400}
 	var rows []Row
 	for _, c := range []struct {
@@ -72,11 +60,8 @@ func fabrics() ([]Row, error) {
 		{"GPUs on one modular chassis", "figure 13", "single-switch", 1152,
 			planner.SwitchModel{Ports: 1152, Rate: 400}, fixed, 1},
 	} {
-		all, err := planner.Fabrics(planner.FabricInput{GPUs: c.gpus, PerServer: 8, NICRate: 400,
-			Leaf: c.leaf, Top: c.top, Ratio: c.ratio, Prices: prices})
-		if err != nil {
-			return nil, err
-		}
+		all := must(planner.Fabrics(planner.FabricInput{GPUs: c.gpus, PerServer: 8, NICRate: 400,
+			Leaf: c.leaf, Top: c.top, Ratio: c.ratio, Prices: prices}))
 		for _, d := range all {
 			if d.Name == c.name {
 				rows = append(rows, exact(c.claim, fabricsSeed+", "+c.source, c.gpus, d.GPUs))
@@ -89,10 +74,7 @@ func fabrics() ([]Row, error) {
 
 // planeCounts designs published fabrics of several planes from their switches.
 func planeCounts() ([]Row, error) {
-	prices, err := planner.ParsePrices("", nil)
-	if err != nil {
-		return nil, err
-	}
+	prices := must(planner.ParsePrices("", nil))
 	count := func(name string, gpus, nicPorts, ports int) (int, error) {
 		s := planner.SwitchModel{Ports: ports, Rate: 400}
 		all, err := planner.Fabrics(planner.FabricInput{GPUs: gpus, PerServer: 8, NICRate: 400,
@@ -104,14 +86,8 @@ func planeCounts() ([]Row, error) {
 		}
 		return 0, err
 	}
-	deepseek, err := count("rail-planes", 16_384, 1, 64)
-	if err != nil {
-		return nil, err
-	}
-	hpn, err := count("port-planes", 15_360, 2, 128)
-	if err != nil {
-		return nil, err
-	}
+	deepseek := must(count("rail-planes", 16_384, 1, 64))
+	hpn := must(count("port-planes", 15_360, 2, 128))
 	rows := []Row{
 		exact("switches of a multi-plane fat tree, 16,384 GPUs, 64 ports",
 			"DeepSeek-AI, arXiv 2505.09343, table 3", 768, deepseek),
@@ -124,16 +100,10 @@ func planeCounts() ([]Row, error) {
 
 // switchCounts compares designs of 28,672 GPUs on switches of 128 ports.
 func switchCounts() ([]Row, error) {
-	prices, err := planner.ParsePrices("", nil)
-	if err != nil {
-		return nil, err
-	}
+	prices := must(planner.ParsePrices("", nil))
 	s := planner.SwitchModel{Ports: 128, Rate: 400}
-	all, err := planner.Fabrics(planner.FabricInput{GPUs: 28_672, PerServer: 8, NICRate: 400, Leaf: s, Top: s,
-		Ratio: 1, Prices: prices})
-	if err != nil {
-		return nil, err
-	}
+	all := must(planner.Fabrics(planner.FabricInput{GPUs: 28_672, PerServer: 8, NICRate: 400, Leaf: s, Top: s,
+		Ratio: 1, Prices: prices}))
 	n := map[string]int{}
 	for _, d := range all {
 		n[d.Name] = d.Switches()
@@ -154,19 +124,13 @@ func switchCounts() ([]Row, error) {
 // microbatch is built, and the published batch of 1,536 sequences counted from it.
 func traffic() ([]Row, error) {
 	const replicas, batch = 16, 1536
-	r, err := start(fmt.Sprintf(`
+	r := must(start(fmt.Sprintf(`
 fabric: {kind: rail, hosts: 64, segments: 2, spines: 8, host_link: {rate: 400Gbps, cable: 3m},
   fabric_link: {rate: 400Gbps, cable: 30m}}
 workload: {training: {model: gpt3-175b, tp: 8, pp: 8, dp: %d, micro_batch: 1, global_batch: %d,
   sequence: 2048}}
-`, replicas, replicas))
-	if err != nil {
-		return nil, err
-	}
-	t, err := planner.Matrix(r.Exec.DAG, r.Graph)
-	if err != nil {
-		return nil, err
-	}
+`, replicas, replicas)))
+	t := must(planner.Matrix(r.Exec.DAG, r.Graph))
 	model := float64(t.Kinds[planner.KindTensor]+t.Kinds[planner.KindPipeline]) * batch / replicas
 	share := model / (model + float64(t.Kinds[planner.KindData]))
 	const source = fabricsSeed + ", rail-only topologies (GPT-3; its setting has 256 GPUs per NVLink domain, ours 8)"
@@ -193,10 +157,7 @@ func memory() ([]Row, error) {
 		rows = append(rows, exact("80 GB GPUs that hold the "+c.name, fabricsSeed, c.want,
 			partition.Fits(c.params, partition.StateBytes, 80*unit.GB, c.efficiency)))
 	}
-	m, err := model.Builtin("gpt3-175b")
-	if err != nil {
-		return nil, err
-	}
+	m := must(model.Builtin("gpt3-175b"))
 	for _, c := range []struct {
 		tp        int
 		sequence  bool

@@ -14,10 +14,7 @@ func plantedRows() ([]Row, error) {
 	wrong := 0
 	for i := range planted.Faults {
 		k := i % len(systems)
-		seen, err := planted.Faults[i].Simulate(systems[k])
-		if err != nil {
-			return nil, err
-		}
+		seen := must(planted.Faults[i].Simulate(systems[k]))
 		r, err := seen.Diagnose(systems[k])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", planted.Faults[i].Name, err)

@@ -43,10 +43,7 @@ func selene(gpus int) planner.Site {
 // the table does not give, the best that fit the memory.
 func megatron(g gpt, base partition.Layout, batch int64, efficiency float64, micros []int64) (tflops float64,
 	best planner.Candidate, err error) {
-	m, err := g.config()
-	if err != nil {
-		return 0, best, err
-	}
+	m := must(g.config())
 	best.Seconds = math.Inf(1)
 	base.CP, base.EP = 1, 1
 	gpus := base.GPUs()
@@ -122,31 +119,21 @@ func throughput(large bool) ([]Row, error) {
 		{529.6, gpt{128, 20480, 105}, 8, 35, 9, 2520, 163},
 		{1008, gpt{160, 25600, 128}, 8, 64, 6, 3072, 163}}
 	first := table[0]
-	efficiency, err := solve(first.tflops, func(e float64) (float64, error) {
+	efficiency := must(solve(first.tflops, func(e float64) (float64, error) {
 		t, _, err := megatron(first.g, partition.Layout{TP: first.tp, PP: first.pp, DP: first.dp},
 			first.batch, e, anyMicro)
 		return t, err
-	})
-	if err != nil {
-		return nil, err
-	}
+	}))
 	var rows []Row
 	for _, r := range table[1:] {
-		got, _, err := megatron(r.g, partition.Layout{TP: r.tp, PP: r.pp, DP: r.dp}, r.batch, efficiency, anyMicro)
-		if err != nil {
-			return nil, err
-		}
+		got, _ := must2(megatron(r.g, partition.Layout{TP: r.tp, PP: r.pp, DP: r.dp}, r.batch, efficiency, anyMicro))
 		rows = append(rows, within(fmt.Sprintf("TFLOP/s per GPU, GPT of %g billion on %d A100, tp %d, pp %d",
 			r.billions, r.tp*r.pp*r.dp, r.tp, r.pp),
 			fmt.Sprintf("Narayanan et al. SC'21, table 1; efficiency %.0f %% from its first row",
 				100*efficiency), r.tflops, got, 0.1, "%.0f"))
 	}
 	if large { // 140 million packet-hops
-		row, err := simulatedStep(table[3].g, efficiency, table[3].tflops)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, row)
+		rows = append(rows, must(simulatedStep(table[3].g, efficiency, table[3].tflops)))
 	}
 	zero, err := againstZeRO(efficiency)
 	return append(rows, zero...), err
@@ -164,13 +151,8 @@ workload: {training: {model: gpt.json, tp: 8, dp: 32, micro_batch: 16, global_ba
 	m := fmt.Appendf(nil,
 		`{"model_type":"gpt2","n_embd":%d,"n_layer":%d,"n_head":%d,"n_positions":2048,"vocab_size":51200}`,
 		g.hidden, g.layers, g.heads)
-	r, err := startWith(text, func(string) ([]byte, error) { return m, nil })
-	if err != nil {
-		return Row{}, err
-	}
-	if err := r.Go(nil); err != nil {
-		return Row{}, err
-	}
+	r := must(startWith(text, func(string) ([]byte, error) { return m, nil }))
+	do(r.Go(nil))
 	s, _, _ := r.Outcome("")
 	return within("the same of 18.4 billion, one rail of it simulated packet by packet",
 		"Narayanan et al. SC'21, table 1", want, g.flops(batch)/unit.Time(s.StepTime).Seconds()/256/1e12,
@@ -209,27 +191,18 @@ func againstZeRO(efficiency float64) ([]Row, error) {
 		{"530 billion", large, 35, 8, 2240, 159, 2240, 1, 2240, 48},
 	}
 	first := table[0]
-	theirs, err := solve(first.zWant, func(e float64) (float64, error) {
+	theirs := must(solve(first.zWant, func(e float64) (float64, error) {
 		return deepspeed(first.g, first.zGPUs, first.zMicro, first.zSize, e)
-	})
-	if err != nil {
-		return nil, err
-	}
+	}))
 	var rows []Row
 	for i, r := range table {
-		ours, _, err := megatron(r.g, partition.Layout{TP: 8, PP: r.pp, DP: r.dp}, r.batch, efficiency, []int64{1})
-		if err != nil {
-			return nil, err
-		}
+		ours, _ := must2(megatron(r.g, partition.Layout{TP: 8, PP: r.pp, DP: r.dp}, r.batch, efficiency, []int64{1}))
 		rows = append(rows, within(fmt.Sprintf("TFLOP/s per GPU, GPT of %s on %d A100, tp 8, pp %d", r.name,
 			8*r.pp*r.dp, r.pp), source, r.want, ours, 0.1, "%.0f"))
 		if i == 0 {
 			continue // theirs was taken from it
 		}
-		zero, err := deepspeed(r.g, r.zGPUs, r.zMicro, r.zSize, theirs)
-		if err != nil {
-			return nil, err
-		}
+		zero := must(deepspeed(r.g, r.zGPUs, r.zMicro, r.zSize, theirs))
 		rows = append(rows,
 			within(fmt.Sprintf("TFLOP/s per GPU, GPT of %s on %d A100, ZeRO 3", r.name, r.zGPUs),
 				fmt.Sprintf("%s; efficiency %.0f %% from its first row", source, 100*theirs), r.zWant, zero,
@@ -244,10 +217,7 @@ func againstZeRO(efficiency float64) ([]Row, error) {
 // llama3 estimates Llama 3 405B's utilisation. Again the efficiency comes from the
 // first row, and the others follow from its pipeline, context ring and replicas.
 func llama3() ([]Row, error) {
-	m, err := model.Builtin("llama-3.1-405b")
-	if err != nil {
-		return nil, err
-	}
+	m := must(model.Builtin("llama-3.1-405b"))
 	h := model.GPUs["h100"]
 	mfu := func(cp, dp, microbatches int, seq int64, efficiency float64) (float64, error) {
 		l := partition.Layout{TP: 8, PP: 16, DP: dp, CP: cp, EP: 1, VPP: 8,
@@ -262,20 +232,14 @@ func llama3() ([]Row, error) {
 				Ratio: 1, Upper: 7, Pod: 384, Segment: 2, Uplinks: 2, Uplink: h.NIC, Spread: true, QPs: 16}}
 		return in.Estimate(l).MFU, l.Check(m)
 	}
-	efficiency, err := solve(0.43, func(e float64) (float64, error) { return mfu(1, 64, 32, 8192, e) })
-	if err != nil {
-		return nil, err
-	}
+	efficiency := must(solve(0.43, func(e float64) (float64, error) { return mfu(1, 64, 32, 8192, e) }))
 	var rows []Row
 	for _, r := range []struct {
 		gpus, cp, dp int
 		seq          int64
 		want         float64
 	}{{16384, 1, 128, 8192, 0.41}, {16384, 16, 8, 131072, 0.38}} {
-		got, err := mfu(r.cp, r.dp, 16, r.seq, efficiency)
-		if err != nil {
-			return nil, err
-		}
+		got := must(mfu(r.cp, r.dp, 16, r.seq, efficiency))
 		rows = append(rows,
 			Row{Claim: fmt.Sprintf("MFU of Llama 3 405B on %d H100, tp 8, cp %d, pp 16, dp %d, %d tokens",
 				r.gpus, r.cp, r.dp, r.seq),
@@ -288,13 +252,10 @@ func llama3() ([]Row, error) {
 
 // bubbles builds pipelines whose transfers take no time.
 func bubbles() ([]Row, error) {
-	m, err := model.Parse("pipeline",
+	m := must(model.Parse("pipeline",
 		[]byte(
 			`{"model_type":"llama","hidden_size":4096,"num_hidden_layers":48,"num_attention_heads":32,
-			  "intermediate_size":11008,"vocab_size":1}`))
-	if err != nil {
-		return nil, err
-	}
+			  "intermediate_size":11008,"vocab_size":1}`)))
 	var rows []Row
 	for _, c := range []struct {
 		schedule string
@@ -309,10 +270,7 @@ func bubbles() ([]Row, error) {
 			Recompute: partition.RecomputeSelective, Schedule: c.schedule, Micro: 1,
 			Microbatches: c.m, Seq: 2048},
 			Model: m, GPU: model.GPUs["h100"], GradBytes: 2, Bucket: unit.GB, Efficiency: 50, Channels: 1}
-		d, err := t.Build()
-		if err != nil {
-			return nil, err
-		}
+		d := must(t.Build())
 		f, b, _ := t.LayerTimes()
 		work := unit.Time(48/c.p*c.m) * (f + b)
 		want := c.want

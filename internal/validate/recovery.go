@@ -19,10 +19,7 @@ transport: {recovery: selective, write: only}
 workload: {traffic: {permutation: {bytes: 8MB}}}
 `
 	run := func(sets ...string) (*result.Summary, error) {
-		r, err := finish(text, sets...)
-		if err != nil {
-			return nil, err
-		}
+		r := must(finish(text, sets...))
 		s, _, _ := r.Outcome("")
 		return s, nil
 	}
@@ -37,10 +34,7 @@ workload: {traffic: {permutation: {bytes: 8MB}}}
 		{"selective repeat, packets sprayed at random, under loss", []string{ber, "lb=spray-random"}},
 		{"selective repeat, packets sprayed in turn, under loss", []string{ber, "lb=spray"}},
 	} {
-		s, err := run(c.sets...)
-		if err != nil {
-			return nil, err
-		}
+		s := must(run(c.sets...))
 		ratio := float64(s.Retransmissions) / float64(s.Drops)
 		rows = append(rows,
 			Row{Claim: c.claim + ": packets sent again per packet lost",
@@ -54,19 +48,13 @@ workload: {traffic: {permutation: {bytes: 8MB}}}
 				Diff:     "-", OK: s.Timeouts == 0})
 	}
 	for _, lb := range []string{"spray-random", "spray"} {
-		s, err := run("lb=" + lb)
-		if err != nil {
-			return nil, err
-		}
+		s := must(run("lb=" + lb))
 		rows = append(rows,
 			exact(
 				fmt.Sprintf("selective repeat, lb=%s, nothing lost, %d of %d packets out of order: sent again", lb, s.OutOfOrder, s.DataPackets),
 				"a late packet is not a lost one", 0, int(s.Retransmissions)))
 	}
-	gbn, err := run(ber, "transport.recovery=go-back-n")
-	if err != nil {
-		return nil, err
-	}
+	gbn := must(run(ber, "transport.recovery=go-back-n"))
 	ratio := float64(gbn.Retransmissions) / float64(gbn.Drops)
 	return append(rows, Row{Claim: "go-back-N under the same loss: packets sent again per packet lost",
 		Source:   "IBTA 9.7: what follows a gap is dropped",

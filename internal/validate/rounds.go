@@ -32,10 +32,7 @@ func rounds() (rows []Row, err error) {
 			{"all-to-all", "collective: {kind: all-to-all, bytes: 64MB}", "(p-1) n/p at line rate, one latency",
 				ring - float64(n-2)*2},
 		} {
-			r, err := finish(fmt.Sprintf(line, n) + "workload: {traffic: {" + c.traffic + "}}")
-			if err != nil {
-				return nil, err
-			}
+			r := must(finish(fmt.Sprintf(line, n) + "workload: {traffic: {" + c.traffic + "}}"))
 			s, _, _ := r.Outcome("")
 			rows = append(rows, within(fmt.Sprintf("%s of 64 MB over %d ranks, us", c.claim, n), source+": "+c.form, c.want,
 				float64(s.StepTime)/1e6, 0.005, "%.3f"))
@@ -53,11 +50,8 @@ func researchClusters() (rows []Row, err error) {
 		want float64 // hours
 	}{{16_384, 1.8}, {131_072, 0.23}} {
 		rate := goodput.Rate{Component: "gpu", Per: goodput.PerServer, MTBF: 24 * 1000 / 6.5}
-		r, err := goodput.Run(goodput.Input{GPUs: c.gpus, PerServer: 8, Days: 2, Spares: -1, Seed: 1, Seeds: 100,
-			Stall: goodput.Second, Rates: &goodput.Rates{Rates: []goodput.Rate{rate}}}, nil)
-		if err != nil {
-			return nil, err
-		}
+		r := must(goodput.Run(goodput.Input{GPUs: c.gpus, PerServer: 8, Days: 2, Spares: -1, Seed: 1, Seeds: 100,
+			Stall: goodput.Second, Rates: &goodput.Rates{Rates: []goodput.Rate{rate}}}, nil))
 		drawn := 0.0
 		for _, p := range r.Parts {
 			drawn += p.Drawn

@@ -43,6 +43,35 @@ func (r *Row) Markdown() string {
 	return text
 }
 
+// failure carries the error of a scenario up to caught: rows are computed in straight lines, and a scenario of
+// this package that does not run fails its whole group.
+type failure struct{ error }
+
+// do panics with an error, for caught.
+func do(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+// must returns a value, or panics with the error, for caught; must2 and must3 do so with more values.
+func must[A any](a A, err error) A { do(err); return a }
+
+func must2[A, B any](a A, b B, err error) (A, B) { do(err); return a, b }
+
+func must3[A, B, C any](a A, b B, c C, err error) (A, B, C) { do(err); return a, b, c }
+
+// caught sets a function's error to what do panicked with. It is for defer.
+func caught(err *error) {
+	switch f := recover().(type) {
+	case nil:
+	case failure:
+		*err = f.error
+	default:
+		panic(f)
+	}
+}
+
 // start builds the run of a scenario text.
 func start(text string, sets ...string) (*sim.Run, error) {
 	return startWith(text, connections, sets...)
@@ -50,23 +79,14 @@ func start(text string, sets ...string) (*sim.Run, error) {
 
 // startWith is start for texts that name files.
 func startWith(text string, read scenario.ReadFile, sets ...string) (*sim.Run, error) {
-	d, err := scenario.Parse("validate", []byte(text), sets)
-	if err != nil {
-		return nil, err
-	}
-	p, err := d.Resolve(read)
-	if err != nil {
-		return nil, err
-	}
+	d := must(scenario.Parse("validate", []byte(text), sets))
+	p := must(d.Resolve(read))
 	return sim.New(p)
 }
 
 // finish runs a scenario text to its end.
 func finish(text string, sets ...string) (*sim.Run, error) {
-	r, err := start(text, sets...)
-	if err != nil {
-		return nil, err
-	}
+	r := must(start(text, sets...))
 	return r, r.Go(nil)
 }
 

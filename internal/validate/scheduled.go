@@ -92,11 +92,7 @@ func scheduledRows() ([]Row, error) {
 	parts := []func() ([]Row, error){scheduledShares, scheduledIncast, scheduledVictim, scheduledFirst,
 		scheduledFailures, scheduledBuffer, scheduledChassis}
 	for _, part := range parts {
-		more, err := part()
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, more...)
+		rows = append(rows, must(part())...)
 	}
 	return rows, nil
 }
@@ -107,18 +103,12 @@ func scheduledShares() ([]Row, error) {
 	var rows []Row
 	const bytes = 4096 * 2000
 	for _, c := range []struct{ rate, claim string }{{tight, "no speed-up"}, {roomy, "a speed-up of 1.2"}} {
-		r, err := scheduledRun(c.rate, transfers("8192000B", around()...))
-		if err != nil {
-			return nil, err
-		}
+		r := must(scheduledRun(c.rate, transfers("8192000B", around()...)))
 		want := 1.0
 		if c.rate == tight {
 			want = (scheduledFrame + wireGap) / cellLoad(scheduledFrame)
 		}
-		one, err := scheduledRun(c.rate, transfers("4096B", [2]int{1, 9}))
-		if err != nil {
-			return nil, err
-		}
+		one := must(scheduledRun(c.rate, transfers("4096B", [2]int{1, 9})))
 		slowest := 1.0
 		for _, p := range around() {
 			slowest = min(slowest, steady(r, p[0], p[1], bytes, took(one, 1, 9)))
@@ -153,18 +143,12 @@ func spread(r *sim.Run) (least, most int64) {
 func scheduledIncast() ([]Row, error) {
 	var rows []Row
 	for _, n := range []int{2, 12, 24} {
-		r, err := scheduledRun(roomy, transfers("1024000B", into(n)...))
-		if err != nil {
-			return nil, err
-		}
+		r := must(scheduledRun(roomy, transfers("1024000B", into(n)...)))
 		first, last := unit.Never, unit.Time(0)
 		for i := range r.Hosts.Messages {
 			first, last = min(first, r.Hosts.Messages[i].Posted), max(last, r.Hosts.Messages[i].Done)
 		}
-		one, err := scheduledRun(roomy, transfers("4096B", [2]int{9, 1}))
-		if err != nil {
-			return nil, err
-		}
+		one := must(scheduledRun(roomy, transfers("4096B", [2]int{9, 1})))
 		busy := last - first - took(one, 9, 1) + lineTime(4096) // from the first packet's first bit there on
 		rows = append(rows, Row{Claim: fmt.Sprintf("%d:1, share of time that the receiver's link is busy", n),
 			Source: "docs/references.md, scheduled: egress 100 %", Expected: ">= 0.999",
@@ -180,23 +164,14 @@ func scheduledVictim() ([]Row, error) {
 	const victim = "8192000B"
 	pair := [2]int{16, 2}
 	flows := transfers("2048000B", into(7)...) + ", " + transfers(victim, pair)
-	alone, err := scheduledRun(roomy, transfers(victim, pair))
-	if err != nil {
-		return nil, err
-	}
-	beside, err := scheduledRun(roomy, flows)
-	if err != nil {
-		return nil, err
-	}
+	alone := must(scheduledRun(roomy, transfers(victim, pair)))
+	beside := must(scheduledRun(roomy, flows))
 	row := within("a flow beside a 7:1 incast from its own interface node: time over that alone",
 		"docs/references.md, scheduled: victims unaffected", 1, float64(took(beside, pair[0], pair[1]))/
 			float64(took(alone, pair[0], pair[1])), 0.01, "%.3f")
-	paused, err := finish(fmt.Sprintf(scheduledFabric, roomy, flows), "fabric.scheduled.on=false",
+	paused := must(finish(fmt.Sprintf(scheduledFabric, roomy, flows), "fabric.scheduled.on=false",
 		"lb=spray-least", "transport.recovery=selective", "transport.write=only",
-		"switch.queues.3.xoff=200KB", "switch.queues.3.xon=100KB")
-	if err != nil {
-		return nil, err
-	}
+		"switch.queues.3.xoff=200KB", "switch.queues.3.xon=100KB"))
 	times := float64(took(paused, pair[0], pair[1])) / float64(took(alone, pair[0], pair[1]))
 	return []Row{row, {Claim: "the same over sprayed links with PFC", Source: "seed: head-of-line blocking",
 		Expected: "> 1.3", Ours: fmt.Sprintf("%.3f", times), Diff: "-", OK: times > 1.3}}, nil
@@ -208,10 +183,7 @@ func scheduledFirst() ([]Row, error) {
 	delay := func(metres float64) unit.Time { return unit.Time(math.Round(metres / 1.98e8 * 1e12)) } // at 0.66 c
 	for _, metres := range []float64{3, 30, 300} {
 		cable, hop := fmt.Sprintf("%gm", metres), delay(metres)
-		r, err := scheduledRun(roomy, transfers("4096B", [2]int{1, 9}), "fabric.fabric_link.cable="+cable)
-		if err != nil {
-			return nil, err
-		}
+		r := must(scheduledRun(roomy, transfers("4096B", [2]int{1, 9}), "fabric.fabric_link.cable="+cable))
 		const frame = 4096 + firstFrame
 		ends := 2*unit.Time(on400(frame+wireGap)) + 2*delay(3) + 200*unit.Nanosecond
 		const cells8 = (frame + 8*(cell-cellHeader) - 1) / (8 * (cell - cellHeader)) // on each of eight links
@@ -249,14 +221,8 @@ func scheduledFailures() ([]Row, error) {
 		for _, l := range c.gone {
 			text += "{link: '" + l + "'}, "
 		}
-		r, err := finish(text+"]\n", strings.Fields(c.sets)...)
-		if err != nil {
-			return nil, err
-		}
-		one, err := scheduledRun(tight, transfers("4096B", [2]int{1, 9}), strings.Fields(c.sets)...)
-		if err != nil {
-			return nil, err
-		}
+		r := must(finish(text+"]\n", strings.Fields(c.sets)...))
+		one := must(scheduledRun(tight, transfers("4096B", [2]int{1, 9}), strings.Fields(c.sets)...))
 		first := took(one, 1, 9)
 		whole := (scheduledFrame + wireGap) / cellLoad(scheduledFrame)
 		slowest := func(from, to int) float64 { // of the node whose hosts these are
@@ -281,10 +247,7 @@ func scheduledBuffer() ([]Row, error) {
 	const source = "seed: ingress buffers for every GPU of the cluster, egress buffers for the round trip"
 	var rows []Row
 	const n, bytes = 24, 1024000
-	r, err := scheduledRun(roomy, transfers("1024000B", into(n)...))
-	if err != nil {
-		return nil, err
-	}
+	r := must(scheduledRun(roomy, transfers("1024000B", into(n)...)))
 	held := int64(0)
 	for node := range r.Net.Sw {
 		if s, ok := r.Net.Interface(int32(node)); ok {
@@ -306,9 +269,7 @@ func scheduledBuffer() ([]Row, error) {
 			}
 		}
 	}
-	if r, err = scheduledRun(roomy, transfers("8KiB", all...)); err != nil {
-		return nil, err
-	}
+	r = must(scheduledRun(roomy, transfers("8KiB", all...)))
 	voqs := 0
 	for node := range r.Net.Sw {
 		s, _ := r.Net.Interface(int32(node))
@@ -318,11 +279,7 @@ func scheduledBuffer() ([]Row, error) {
 		": nodes x GPUs, per class", 4*32, voqs))
 	for _, cable := range []string{"30m", "300m"} {
 		for _, share := range []float64{1, 0.5} {
-			row, err := egressRow(cable, share, source)
-			if err != nil {
-				return nil, err
-			}
-			rows = append(rows, row)
+			rows = append(rows, must(egressRow(cable, share, source)))
 		}
 	}
 	return rows, nil
@@ -334,15 +291,9 @@ func egressRow(cable string, share float64, source string) (Row, error) {
 	run := func(size string, sets ...string) (*sim.Run, error) {
 		return scheduledRun(roomy, transfers(size, [2]int{1, 9}), append(sets, "fabric.fabric_link.cable="+cable)...)
 	}
-	one, err := run("4096B")
-	if err != nil {
-		return Row{}, err
-	}
+	one := must(run("4096B"))
 	room := unit.Bytes(float64(one.Plan.Scheduled.Egress) * share)
-	r, err := run("4096000B", fmt.Sprintf("fabric.scheduled.egress=%dB", int64(room)))
-	if err != nil {
-		return Row{}, err
-	}
+	r := must(run("4096000B", fmt.Sprintf("fabric.scheduled.egress=%dB", int64(room))))
 	got := steady(r, 1, 9, bytes, took(one, 1, 9))
 	claim := fmt.Sprintf("cables of %s, egress buffer of %v per port and class: share of line rate", cable, room)
 	row := Row{Claim: claim, Source: source, Expected: ">= 0.995, computed", Ours: fmt.Sprintf("%.4f", got),
@@ -356,10 +307,7 @@ func egressRow(cable string, share float64, source string) (Row, error) {
 // scheduledChassis is the seed's chassis whole: every GPU sends to another one.
 func scheduledChassis() ([]Row, error) {
 	text := scenarios.Clusters()["clusters/chassis-1152.yaml"]
-	r, err := finish(text)
-	if err != nil {
-		return nil, err
-	}
+	r := must(finish(text))
 	s, _, _ := r.Outcome("")
 	x := s.Scheduled
 	const source = "seed on large clusters, figure 13: 1,152 GPUs on a modular system"

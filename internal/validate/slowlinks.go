@@ -12,9 +12,7 @@ import (
 func slowLinks() (rows []Row, err error) {
 	last := map[string]unit.Time{}
 	for _, lb := range []string{"dlb", "glb"} {
-		if last[lb], err = throughSlowLinks(lb); err != nil {
-			return nil, err
-		}
+		last[lb] = must(throughSlowLinks(lb))
 	}
 	rows = append(rows, Row{Claim: "eight core cables down to a pod at a tenth of their rate, 1,024 hosts, 2 MB: switches that hear from their neighbours (glb) avoid them, those that do not (dlb) cannot",
 		Source:   "a core's queue is seen by the core alone",
@@ -31,10 +29,7 @@ const quarterQueues = "uet-htsim shortens the queues of slow cables, and where t
 // cables from cores down to the first aggregation switch run at a quarter of their rate (its titles say a
 // tenth; docs/references.md, uet-results), and queues and thresholds there are a quarter, too (switch.limits_in_time).
 func uetSlowLinks() (rows []Row, err error) {
-	matrix, err := connections("perm1024.cm")
-	if err != nil {
-		return nil, err
-	}
+	matrix := must(connections("perm1024.cm"))
 	var slow strings.Builder
 	slow.WriteString("events:\n")
 	for i := range 8 {
@@ -52,11 +47,8 @@ func uetSlowLinks() (rows []Row, err error) {
 		{"oblivious", "lb: oblivious", "true", 280.8},
 		{"oblivious, queues as long as others", "lb: oblivious", "false", 280.8},
 	} {
-		t, err := uecTail(uecScenario(16, c.lb, "{"+sameMatrix+"}")+slow.String(), string(matrix),
-			"switch.limits_in_time="+c.timed)
-		if err != nil {
-			return nil, err
-		}
+		t := must(uecTail(uecScenario(16, c.lb, "{"+sameMatrix+"}")+slow.String(), string(matrix),
+			"switch.limits_in_time="+c.timed))
 		row := within("eight core cables at a quarter of their rate, NSCC, permutation of 1,024, "+
 			c.name+": the slowest flow, us", "uet-htsim, validate_load_balancing_failed_snd.out; docs/references.md, uet-results",
 			c.want, t, 0.1, "%.1f")
@@ -86,10 +78,7 @@ events:
 	for i := range 8 {
 		fmt.Fprintf(&b, "  - {link: 'agg-1-%d:Eth%d', at: 0s, rate_share: 0.1, direction: in}\n", i+1, i+1)
 	}
-	r, err := finish(b.String())
-	if err != nil {
-		return 0, err
-	}
+	r := must(finish(b.String()))
 	s, _, _ := r.Outcome("")
 	if s.Drops > 0 {
 		return 0, fmt.Errorf("%s lost %d packets", lb, s.Drops)

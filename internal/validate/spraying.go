@@ -17,7 +17,7 @@ func spraying(large bool) ([]Row, error) {
 		slowest, mean := map[string]float64{}, map[string]float64{}
 		for _, lb := range []string{"spray-random", "spray-least"} {
 			for seed := range c.seeds {
-				r, err := finish(fmt.Sprintf(`
+				r := must(finish(fmt.Sprintf(`
 name: spraying
 seed: %d
 fabric: {kind: fat-tree, k: %d, host_link: {rate: 400Gbps, delay: 1us}}
@@ -26,10 +26,7 @@ lb: %s
 cc: {algorithm: none}
 transport: {recovery: selective, write: only}
 workload: {traffic: {permutation: {bytes: %s}}}
-`, seed+1, c.k, lb, c.bytes))
-				if err != nil {
-					return nil, err
-				}
+`, seed+1, c.k, lb, c.bytes)))
 				s, _, _ := r.Outcome("")
 				slowest[lb] += float64(s.Flows.Max) / 1e6 / float64(c.seeds)
 				mean[lb] += float64(s.Flows.Mean) / 1e6 / float64(c.seeds)

@@ -15,16 +15,13 @@ const srdSource = "AWS News Blog on ENA Express, November 2022; EC2 User Guide"
 func srdRows() ([]Row, error) {
 	var rate [2]float64
 	for i, preset := range []string{"roce-selective", "srd"} {
-		t, err := slowestOf(`
+		t := must(slowestOf(`
 name: flow
 fabric: {kind: rail, segments: 2, hosts: 2, spines: 16, uplinks: 1, host_link: {rate: 25Gbps, cable: 3m},
   fabric_link: {rate: 5Gbps, cable: 50m}, pipeline: 500ns}
 server: {gpus: 1, nics: 1}
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-3/gpu-1, bytes: 40MB}]}}
-`, "transport="+preset)
-		if err != nil {
-			return nil, err
-		}
+`, "transport="+preset))
 		rate[i] = 40e6 * 8 / t.Seconds() / 1e9
 	}
 	rows := []Row{
@@ -38,10 +35,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-3/gpu-1, bytes: 40MB}
 	} {
 		var tails [2][2]unit.Time
 		for i, preset := range []string{"roce-selective", "srd"} {
-			var err error
-			if tails[i], err = tailsOf(preset, load.traffic); err != nil {
-				return nil, err
-			}
+			tails[i] = must(tailsOf(preset, load.traffic))
 		}
 		for k, name := range []string{"P99", "P99.9"} {
 			claim := fmt.Sprintf("%s, %s: SRD's %v over that of one path", load.claim, name, tails[1][k])
@@ -68,16 +62,13 @@ func steadyPairs(messages int) string {
 
 // tailsOf are how long the 99th and the 99.9th percent of messages take.
 func tailsOf(preset, traffic string) (tails [2]unit.Time, err error) {
-	r, err := finish(`
+	r := must(finish(`
 name: tails
 fabric: {kind: rail, segments: 4, hosts: 8, spines: 8, uplinks: 1, host_link: {rate: 25Gbps, cable: 3m},
   fabric_link: {rate: 25Gbps, cable: 50m}, pipeline: 500ns}
 server: {gpus: 1, nics: 1}
 workload: {traffic: {`+traffic+`}}
-`, "transport="+preset)
-	if err != nil {
-		return tails, err
-	}
+`, "transport="+preset))
 	var times []unit.Time
 	for i := range r.Hosts.Messages {
 		m := &r.Hosts.Messages[i]

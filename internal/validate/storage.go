@@ -24,10 +24,7 @@ const payload = 4096. / (4096 + middleFrame + wireGap)
 func storageRows() ([]Row, error) {
 	const source = "closed form: bytes by the slowest of what they pass"
 	took := func(storage, work string) (float64, error) {
-		r, err := finish(fmt.Sprintf(storedScenario, storage, work))
-		if err != nil {
-			return 0, err
-		}
+		r := must(finish(fmt.Sprintf(storedScenario, storage, work)))
 		return r.Net.Q.Now().Seconds() * 1e3, nil
 	}
 	const reads = "traffic: {storage: {read: 64MiB}}"
@@ -43,10 +40,7 @@ func storageRows() ([]Row, error) {
 		{"the same: one storage server of two such NICs, and two NICs in each GPU server",
 			"servers: 1, server_nics: 2", 2 * 12.5e9 * payload},
 	} {
-		got, err := took(c.storage, reads)
-		if err != nil {
-			return nil, err
-		}
+		got := must(took(c.storage, reads))
 		rows = append(rows, within(c.claim, source, all/c.rate*1e3, got, 0.02, "%.3f"))
 	}
 	const media = 4e6 // bytes per ms, of one server
@@ -54,19 +48,10 @@ func storageRows() ([]Row, error) {
 		return took("servers: 1, read: 4GB/s, write: 4GB/s",
 			"training: {model: gpt3-125m, dp: 4, global_batch: 4, steps: 4"+more+"}")
 	}
-	alone, err := train("")
-	if err != nil {
-		return nil, err
-	}
+	alone := must(train(""))
 	step := alone / 4
-	late, err := train(fmt.Sprintf(", data: {prefetch: 1, sample: %dB}", int(2*step*media/4)))
-	if err != nil {
-		return nil, err
-	}
-	saved, err := train(", checkpoint: {every: 2, bytes: 1}")
-	if err != nil {
-		return nil, err
-	}
+	late := must(train(fmt.Sprintf(", data: {prefetch: 1, sample: %dB}", int(2*step*media/4))))
+	saved := must(train(", checkpoint: {every: 2, bytes: 1}"))
 	// GPT-3 125M (Brown et al. 2020, table 2.1): 12 layers of 768, 50,257 words and 2,048 places.
 	const params = 12*(12*768*768+13*768) + (50257+2048)*768 + 2*768
 	return append(rows,
@@ -88,14 +73,9 @@ func seedRows() ([]Row, error) {
 		{"the same with chunks of 24 MiB: 62 rounds of one at 200 Gbit/s", "seed-32-gpus-chunk",
 			62 * 24 * float64(unit.MiB) / (25e9 * payload) * 1e3, 0.01},
 	} {
-		r, err := startWith(scenarios.Texts()["seed-32-gpus.yaml"], scenarios.File,
-			"workload.trace.files[0]=traces/"+c.file+".txt")
-		if err != nil {
-			return nil, err
-		}
-		if err := r.Go(nil); err != nil {
-			return nil, err
-		}
+		r := must(startWith(scenarios.Texts()["seed-32-gpus.yaml"], scenarios.File,
+			"workload.trace.files[0]=traces/"+c.file+".txt"))
+		do(r.Go(nil))
 		s, _, _ := r.Outcome("validate")
 		got := unit.Time(s.ExposedDP).Seconds() * 1e3
 		rows = append(rows, within(c.claim, source, c.want, got, c.tol, "%.3f"))

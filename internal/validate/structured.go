@@ -26,10 +26,7 @@ func structuredRows() ([]Row, error) {
 	var most, all int64
 	for seed := 1; seed <= seeds; seed++ {
 		for _, lb := range []string{"ecmp", "structured"} {
-			bytes, err := upward(fmt.Sprintf("seed=%d", seed), "lb="+lb)
-			if err != nil {
-				return nil, err
-			}
+			bytes := must(upward(fmt.Sprintf("seed=%d", seed), "lb="+lb))
 			used[lb] += len(bytes)
 			for _, n := range bytes {
 				if lb == "structured" {
@@ -54,16 +51,9 @@ func structuredRows() ([]Row, error) {
 // upward runs the flow and returns how many bytes each cable carried from its pod up to the cores, of
 // those that it used.
 func upward(sets ...string) (bytes []int64, err error) {
-	r, err := start(manyWays, sets...)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.Go(nil); err != nil {
-		return nil, err
-	}
-	if err := r.Failed(); err != nil {
-		return nil, err
-	}
+	r := must(start(manyWays, sets...))
+	do(r.Go(nil))
+	do(r.Failed())
 	for l, link := range r.Graph.Links {
 		low, high := link.A, link.B
 		if r.Graph.Nodes[low].Tier > r.Graph.Nodes[high].Tier {

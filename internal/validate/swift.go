@@ -11,26 +11,17 @@ import (
 // swiftRows holds Swift, with htsim's constants, to the point at which its target and what the flows have
 // under way agree.
 func swiftRows() ([]Row, error) {
-	alone, err := swiftIncast(1, 1, 0, 0)
-	if err != nil {
-		return nil, err
-	}
+	alone := must(swiftIncast(1, 1, 0, 0))
 	const source = "Kumar et al. 2020, target delay; docs/references.md, swift"
 	rows := []Row{within("Swift, a lone flow: share of the line", source, 1, alone.share, 0.01, "%.3f")}
 	for _, n := range []int{2, 8, 32, 64} {
-		got, err := swiftIncast(n, 1, 0, 0)
-		if err != nil {
-			return nil, err
-		}
+		got := must(swiftIncast(n, 1, 0, 0))
 		claim := fmt.Sprintf("Swift, %d flows: ", n)
 		delay := swiftDelay(n)
 		rows = append(rows, within(claim+"mean round trip, us", source, delay*1e6,
 			(alone.rtt+got.wait)*1e6, 0.1, "%.2f"))
 	}
-	many, err := swiftIncast(50, 20, 0, 25*unit.Millisecond)
-	if err != nil {
-		return nil, err
-	}
+	many := must(swiftIncast(50, 20, 0, 25*unit.Millisecond))
 	return append(rows,
 		within("Swift, 1,000 flows below one packet each: share of the line", "Kumar et al. 2020, pacing",
 			1, many.share, 0.05, "%.3f"),
@@ -69,17 +60,14 @@ type swiftSteady struct {
 // swiftIncast lets so many servers send to one, with so many queue pairs each and tags of so many bytes, and
 // looks from some time on for 20 ms.
 func swiftIncast(senders, qps, tag int, from unit.Time) (s swiftSteady, err error) {
-	r, err := start(fmt.Sprintf(`
+	r := must(start(fmt.Sprintf(`
 name: swift
 fabric: {kind: rail-only, hosts: %d, host_link: {rate: 100Gbps, cable: 300m}}
 server: {gpus: 1, nics: 1}
 cc: {algorithm: swift, swift: {profile: htsim, csig: %d}}
 transport: {qps: %d}
 workload: {traffic: {incast: {bytes: 1GB, fan_in: %d}}}
-`, senders+1, tag, qps, senders))
-	if err != nil {
-		return s, err
-	}
+`, senders+1, tag, qps, senders)))
 	from = max(from, 5*unit.Millisecond)
 	port := r.Port(r.Graph.NICs[0].Links[0], r.Graph.Links[r.Graph.NICs[0].Links[0]].B)
 	var began, ended unit.Time
@@ -89,7 +77,7 @@ workload: {traffic: {incast: {bytes: 1GB, fan_in: %d}}}
 		sent[i], packets[i], waited[i] = r.Net.Sent(port), r.Net.Ports[port].TxFrames, r.WaitSum(port)
 		return r.Net.Q.Now()
 	}
-	err = r.Go(func(p exec.Progress) bool {
+	do(r.Go(func(p exec.Progress) bool {
 		switch {
 		case p.Now < from:
 		case began == 0:
@@ -99,10 +87,7 @@ workload: {traffic: {incast: {bytes: 1GB, fan_in: %d}}}
 			return false
 		}
 		return true
-	})
-	if err != nil {
-		return s, err
-	}
+	}))
 	if ended == 0 {
 		return s, fmt.Errorf("%d flows of Swift ended before they were at rest", senders*qps)
 	}

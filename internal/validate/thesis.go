@@ -45,13 +45,8 @@ func (t thesis) run(preset, rate, traffic string) (*thesisRun, error) {
 	if x := t[key]; x != nil {
 		return x, nil
 	}
-	r, err := finish(fmt.Sprintf(thesisFabric, rate, traffic), "transport="+preset)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.Failed(); err != nil {
-		return nil, err
-	}
+	r := must(finish(fmt.Sprintf(thesisFabric, rate, traffic), "transport="+preset))
+	do(r.Failed())
 	c, ok := r.Plan.Costs()
 	if !ok {
 		return nil, fmt.Errorf("a preset without costs")
@@ -95,11 +90,7 @@ func heldBySwitches(r *sim.Run) (bytes int64) {
 func thesisRows() (rows []Row, err error) {
 	t := thesis{}
 	for _, part := range []func() ([]Row, error){t.times, t.first, t.buffers, t.costs} {
-		more, err := part()
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, more...)
+		rows = append(rows, must(part())...)
 	}
 	return rows, nil
 }
@@ -140,15 +131,9 @@ func (t thesis) times() (rows []Row, err error) {
 		{"a flow of 8 MB beside a 15:1 incast from its own switch", thesisFlows(15, "2MB", true), "400Gbps",
 			"", true},
 	} {
-		scheduled, err := t.run("scheduled", c.rate, c.traffic)
-		if err != nil {
-			return nil, err
-		}
+		scheduled := must(t.run("scheduled", c.rate, c.traffic))
 		for _, preset := range []string{"eqds", "uec"} {
-			r, err := t.run(preset, c.rate, c.traffic)
-			if err != nil {
-				return nil, err
-			}
+			r := must(t.run(preset, c.rate, c.traffic))
 			got, base := r.slowest, scheduled.slowest
 			if c.last {
 				got, base = r.last, scheduled.last
@@ -167,10 +152,7 @@ func (t thesis) first() ([]Row, error) {
 	one := "flows: [" + transfers("4096B", [2]int{1, 17}) + "]"
 	var took [2]unit.Time
 	for i, preset := range []string{"eqds", "scheduled"} {
-		r, err := t.run(preset, "400Gbps", one)
-		if err != nil {
-			return nil, err
-		}
+		r := must(t.run(preset, "400Gbps", one))
 		took[i] = r.slowest
 	}
 	return []Row{atMost("one packet: eqds's time over a scheduled fabric's",
@@ -186,10 +168,7 @@ func (t thesis) buffers() (rows []Row, err error) {
 	} {
 		var held [2]int64
 		for i, preset := range []string{"eqds", "scheduled"} {
-			r, err := t.run(preset, "400Gbps", c.traffic)
-			if err != nil {
-				return nil, err
-			}
+			r := must(t.run(preset, "400Gbps", c.traffic))
 			held[i] = r.held
 		}
 		claim := fmt.Sprintf("%s: what the cluster's switches held under eqds, of %.1f MB of a scheduled fabric", c.claim, float64(held[1])/1e6)
@@ -202,10 +181,7 @@ func (t thesis) buffers() (rows []Row, err error) {
 func (t thesis) costs() ([]Row, error) {
 	var runs [2]*thesisRun
 	for i, preset := range []string{"eqds", "scheduled"} {
-		r, err := t.run(preset, "400Gbps", thesisCross())
-		if err != nil {
-			return nil, err
-		}
+		r := must(t.run(preset, "400Gbps", thesisCross()))
 		runs[i] = r
 	}
 	const ports, gpus = 64, 1920

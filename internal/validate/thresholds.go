@@ -45,14 +45,8 @@ func thresholds() ([]Row, error) {
 		{"alpha 1/4: offset 500 KB or 100 KB", "xoff=0B alpha=0.25 xon=0B", "xon_offset=500KB",
 			"xon_offset=100KB", 400 * unit.KB * 4 / 5},
 	} {
-		low, err := firstPause(c.at, c.low)
-		if err != nil {
-			return nil, err
-		}
-		high, err := firstPause(c.at, c.high)
-		if err != nil {
-			return nil, err
-		}
+		low := must(firstPause(c.at, c.low))
+		high := must(firstPause(c.at, c.high))
 		// Frames spend 4,194 bytes of wire for 4,174 of buffer.
 		rows = append(rows, within(c.claim+": the first pause is shorter by", sai, drain(c.less)*4194/4174,
 			(low-high).Micros(), 0.03, "%.2f us"))
@@ -68,10 +62,7 @@ func firstPause(settings ...string) (unit.Time, error) {
 			sets = append(sets, "switch.queues.3."+set)
 		}
 	}
-	r, err := start(narrowing, sets...)
-	if err != nil {
-		return 0, err
-	}
+	r := must(start(narrowing, sets...))
 	off, on := unit.Never, unit.Never
 	r.Net.Trace = func(at unit.Time, what string, _ int32, _ int) {
 		switch {
@@ -81,9 +72,7 @@ func firstPause(settings ...string) (unit.Time, error) {
 			on = at
 		}
 	}
-	if err := r.Go(nil); err != nil {
-		return 0, err
-	}
+	do(r.Go(nil))
 	if on == unit.Never || r.Net.Drops > 0 {
 		return 0, fmt.Errorf("the flow was not paused and resumed, or lost %d packets", r.Net.Drops)
 	}

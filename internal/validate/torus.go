@@ -16,18 +16,12 @@ func tori() (rows []Row, err error) {
 	for _, side := range []int{5, 6, 8} {
 		hops := (side+1)/2 - 1
 		for _, lb := range []string{"dimension-order", "minimal-adaptive"} {
-			got, err := aroundTorus(side, lb, tornado(side, hops, unit.MB), "100Gbps", unit.MB)
-			if err != nil {
-				return nil, err
-			}
+			got := must(aroundTorus(side, lb, tornado(side, hops, unit.MB), "100Gbps", unit.MB))
 			rows = append(rows, within(fmt.Sprintf("%s, tornado on a torus of side %d: share of what is injected", lb, side), fmt.Sprintf("1/%d: all flows of a ring go %d cables the same way",
 				hops, hops), 1/float64(hops), got, 0.04, "%.4f"))
 		}
 	}
-	around, err := valiantTori()
-	if err != nil {
-		return nil, err
-	}
+	around := must(valiantTori())
 	all, err := toriToAll()
 	return append(append(rows, around...), all...), err
 }
@@ -41,11 +35,8 @@ func valiantTori() (rows []Row, err error) {
 		// in each dimension, were it any. Six cables leave each switch.
 		legs := 2 * (places*3*float64(side)/4 - float64(hops)) / (places - 2)
 		offered := 0.9 * 6 / legs
-		r, err := onTorus(side, "valiant", tornado(side, hops, 2*unit.MB),
-			fmt.Sprintf("%.0fMbps", 1e5*offered), "100Gbps", "lb_options.per_packet=true")
-		if err != nil {
-			return nil, err
-		}
+		r := must(onTorus(side, "valiant", tornado(side, hops, 2*unit.MB),
+			fmt.Sprintf("%.0fMbps", 1e5*offered), "100Gbps", "lb_options.per_packet=true"))
 		_, t, _ := r.Outcome("")
 		line := float64(unit.Serialize(2*unit.MB*4178/4096, unit.Rate(offered*1e11)))
 		got := busy(t, "host", 100*unit.Gbps, line*0.6, line*0.95)
@@ -60,10 +51,7 @@ func toriToAll() (rows []Row, err error) {
 	// Of 2 MB a rank keeps a 64th. Ways to others are 3*64/63 cables long on average; six leave a switch.
 	const toAll, want = "workload: {traffic: {alltoall: {bytes: 2MB}}}\n", 25. / 100 * 6 / 3
 	for _, lb := range []string{"dimension-order", "minimal-adaptive"} {
-		r, err := onTorus(4, lb, toAll, "100Gbps", "25Gbps")
-		if err != nil {
-			return nil, err
-		}
+		r := must(onTorus(4, lb, toAll, "100Gbps", "25Gbps"))
 		s, t, _ := r.Outcome("")
 		line := unit.Serialize(2*unit.MB*4178/4096, 100*unit.Gbps)
 		row := within(lb+", all to all on a torus of side 4 with cables of a quarter of the NICs' rate: share of what is injected", "6 cables of each switch, ways of 3*64/63", want,
@@ -119,17 +107,14 @@ func tornado(side, hops int, bytes unit.Bytes) string {
 
 // aroundTorus is which share of line rate a torus carries.
 func aroundTorus(side int, lb, workload, cable string, bytes unit.Bytes) (float64, error) {
-	r, err := onTorus(side, lb, workload, "100Gbps", cable)
-	if err != nil {
-		return 0, err
-	}
+	r := must(onTorus(side, lb, workload, "100Gbps", cable))
 	s, _, _ := r.Outcome("")
 	return float64(unit.Serialize(bytes*4178/4096, 100*unit.Gbps)) / float64(s.StepTime), nil
 }
 
 // onTorus runs a load on one, lossless and without a deadlock.
 func onTorus(side int, lb, workload, nic, cable string, sets ...string) (*sim.Run, error) {
-	r, err := finish(fmt.Sprintf(`
+	r := must(finish(fmt.Sprintf(`
 name: torus
 fabric: {kind: torus, k: %d, uplinks: 1, host_link: {rate: %s, cable: 3m},
   fabric_link: {rate: %s, cable: 3m}}
@@ -137,10 +122,7 @@ server: {gpus: 1, nics: 1}
 cc: {algorithm: none}
 transport: {recovery: selective, write: only, nak_after: 65535, window: 65536}
 lb: %s
-%s`, side, nic, cable, lb, workload), sets...)
-	if err != nil {
-		return nil, err
-	}
+%s`, side, nic, cable, lb, workload), sets...))
 	s, _, _ := r.Outcome("")
 	if s.Drops > 0 || s.Deadlock != nil {
 		return nil, fmt.Errorf("%s on a torus lost %d packets, closed chains of pauses %+v", lb, s.Drops, s.Deadlock)

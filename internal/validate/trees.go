@@ -24,15 +24,12 @@ func trees() ([]Row, error) {
 		if s := ran[key]; s != nil {
 			return s, us(s), nil
 		}
-		r, err := finish(fmt.Sprintf(`
+		r := must(finish(fmt.Sprintf(`
 fabric: {kind: rail, hosts: %d, spines: 1, host_link: {rate: 400Gbps, cable: 3m},
   fabric_link: {rate: 400Gbps, cable: 30m}}
 server: {gpus: 1, nics: 1}
 workload: {traffic: {%s: {bytes: %s}}}
-`, n, pattern, bytes))
-		if err != nil {
-			return nil, 0, err
-		}
+`, n, pattern, bytes)))
 		s, _, _ := r.Outcome("")
 		ran[key] = s
 		return s, us(s), nil
@@ -45,28 +42,16 @@ workload: {traffic: {%s: {bytes: %s}}}
 		{256, "64KiB", "tree-allreduce", "ring-allreduce"},
 		{64, "32MiB", "ring-allreduce", "tree-allreduce"},
 		{64, "64KiB", "halving-doubling", "ring-allreduce"}} {
-		_, a, err := took(c.n, c.sooner, c.bytes)
-		if err != nil {
-			return nil, err
-		}
-		_, b, err := took(c.n, c.later, c.bytes)
-		if err != nil {
-			return nil, err
-		}
+		_, a := must2(took(c.n, c.sooner, c.bytes))
+		_, b := must2(took(c.n, c.later, c.bytes))
 		rows = append(rows,
 			Row{Claim: fmt.Sprintf("%s of %s over %d servers ends before %s", c.sooner, c.bytes, c.n,
 				c.later), Source: seed,
 				Expected: "sooner", Ours: fmt.Sprintf("%.0f us against %.0f us", a, b),
 				Diff: fmt.Sprintf("%.2fx", b/a), OK: a < b})
 	}
-	tree, _, err := took(64, "tree-allreduce", "32MiB")
-	if err != nil {
-		return nil, err
-	}
-	ring, _, err := took(64, "ring-allreduce", "32MiB")
-	if err != nil {
-		return nil, err
-	}
+	tree, _ := must2(took(64, "tree-allreduce", "32MiB"))
+	ring, _ := must2(took(64, "ring-allreduce", "32MiB"))
 	rows = append(rows,
 		Row{Claim: "two children of a tree send to one parent: queues that a ring does not have",
 			Source: seed, Expected: "incast at trees only",
@@ -80,14 +65,11 @@ workload: {traffic: {%s: {bytes: %s}}}
 // busbw is the bus bandwidth of a large ring over servers whose every NIC has a
 // channel: the ceiling that the wire leaves, and what people measure.
 func busbw() ([]Row, error) {
-	r, err := finish(`
+	r := must(finish(`
 fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 400Gbps, cable: 3m},
   fabric_link: {rate: 400Gbps, cable: 30m}}
 workload: {traffic: {collective: {kind: all-reduce, bytes: 1GiB, algorithm: ring, channels: 8}}}
-`)
-	if err != nil {
-		return nil, err
-	}
+`))
 	s, _, _ := r.Outcome("")
 	got := float64(unit.GiB) / unit.Time(s.StepTime).Seconds() * busFactor(32) / 400e9
 	const claim = "busbw of a 1 GiB ring all-reduce on 4 servers of 8 H100 and 8 x 400G, of the NICs' line rate"

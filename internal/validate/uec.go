@@ -43,13 +43,8 @@ const uecAck = 6 * (1 + (62+20)*8e6/100e9)
 // uecTail runs a scenario, with a connection matrix where it names one, and returns when its slowest flow
 // ends, us.
 func uecTail(text, matrix string, sets ...string) (float64, error) {
-	r, err := startWith(text, func(string) ([]byte, error) { return []byte(matrix), nil }, sets...)
-	if err != nil {
-		return 0, err
-	}
-	if err := r.Go(nil); err != nil {
-		return 0, err
-	}
+	r := must(startWith(text, func(string) ([]byte, error) { return []byte(matrix), nil }, sets...))
+	do(r.Go(nil))
 	s, _, _ := r.Outcome("")
 	return float64(s.Flows.Max)/1e6 + uecAck, nil
 }
@@ -64,33 +59,15 @@ func uecRows() ([]Row, error) {
 	for i := range 15 {
 		fmt.Fprintf(&many, "%d->15 start 0 size %d\n", i, uecBytes)
 	}
-	one, err := uecTail(uecScenario(4, uecMixed, file), lone)
-	if err != nil {
-		return nil, err
-	}
-	two, err := uecTail(uecScenario(4, uecMixed, file), both)
-	if err != nil {
-		return nil, err
-	}
-	incast, err := uecTail(uecScenario(4, uecMixed, file), many.String())
-	if err != nil {
-		return nil, err
-	}
-	spread, err := uecDraws(uecMixed, 4)
-	if err != nil {
-		return nil, err
-	}
-	hashed, err := uecDraws("lb: ecmp", 16)
-	if err != nil {
-		return nil, err
-	}
+	one := must(uecTail(uecScenario(4, uecMixed, file), lone))
+	two := must(uecTail(uecScenario(4, uecMixed, file), both))
+	incast := must(uecTail(uecScenario(4, uecMixed, file), many.String()))
+	spread := must(uecDraws(uecMixed, 4))
+	hashed := must(uecDraws("lb: ecmp", 16))
 	// Without trimming htsim has queues of five bandwidth-delay products.
 	const noTrim = "switch.queues.3.trim=false"
-	blind, err := uecTail(uecScenario(4, uecMixed, file), many.String(), noTrim,
-		"switch.queues.3.limit=892000B", "cc.nscc.profile=path")
-	if err != nil {
-		return nil, err
-	}
+	blind := must(uecTail(uecScenario(4, uecMixed, file), many.String(), noTrim,
+		"switch.queues.3.limit=892000B", "cc.nscc.profile=path"))
 	bound := 15*uecWire + 13.7
 	single := within("NSCC, permutation of 16 over one path: mean of 16 slowest flows, us",
 		uecSource+", one draw", 527.8, mean(hashed), 0.1, "%.1f")
@@ -118,11 +95,8 @@ func above(claim string, bound, got float64) Row {
 // uecDraws runs permutations of 16 hosts and returns the slowest flow of each.
 func uecDraws(lb string, draws int) (tails []float64, err error) {
 	for seed := range draws {
-		t, err := uecTail(uecScenario(4, lb, fmt.Sprintf("{permutation: {bytes: %dB}}", uecBytes)), "",
-			fmt.Sprintf("seed=%d", seed+1))
-		if err != nil {
-			return nil, err
-		}
+		t := must(uecTail(uecScenario(4, lb, fmt.Sprintf("{permutation: {bytes: %dB}}", uecBytes)), "",
+			fmt.Sprintf("seed=%d", seed+1)))
 		tails = append(tails, t)
 	}
 	return tails, nil
@@ -162,14 +136,8 @@ func uecPaths() ([]Row, error) {
 		{"oblivious", "lb: oblivious", 212.8, 0.08, true},
 		{"one path", "lb: ecmp", 889.9, 0.08, true},
 	} {
-		matrix, err := connections("perm1024.cm")
-		if err != nil {
-			return nil, err
-		}
-		t, err := uecTail(uecScenario(16, c.lb, "{"+sameMatrix+"}"), string(matrix))
-		if err != nil {
-			return nil, err
-		}
+		matrix := must(connections("perm1024.cm"))
+		t := must(uecTail(uecScenario(16, c.lb, "{"+sameMatrix+"}"), string(matrix)))
 		rows = append(rows, within("NSCC, permutation of 1,024, "+c.name+": the slowest flow, us", uecSource,
 			c.want, t, c.tol, "%.1f"))
 		if c.ordered {

@@ -87,10 +87,7 @@ var uetClasses = []uetClass{
 
 // uetRows draws runs of each class and holds ours to them.
 func uetRows(large bool) (rows []Row, err error) {
-	all, err := uetPublished()
-	if err != nil {
-		return nil, err
-	}
+	all := must(uetPublished())
 	for _, c := range uetClasses {
 		if c.large && !large {
 			continue
@@ -99,18 +96,10 @@ func uetRows(large bool) (rows []Row, err error) {
 		of := len(mine)
 		shuffle(mine, rng.New(16, c.control+" "+c.name))
 		n := min(c.draw, of)
-		row, err := c.row(mine[:n], of)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, row)
+		rows = append(rows, must(c.row(mine[:n], of)))
 	}
 	if large {
-		slow, err := wholeQueues(all)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, slow)
+		rows = append(rows, must(wholeQueues(all)))
 	}
 	idle, err := standsIdle(all)
 	return append(rows, idle), err
@@ -120,10 +109,7 @@ func uetRows(large bool) (rows []Row, err error) {
 func wholeQueues(all []uetRun) (Row, error) {
 	u := all[slices.IndexFunc(all, func(u uetRun) bool { return u.failed && u.over == 1 && u.paths == "128" })]
 	u.whole = true
-	got, err := u.run()
-	if err != nil {
-		return Row{}, err
-	}
+	got := must(u.run())
 	row := within(fmt.Sprintf("%v, past slow links whose queues are as long as others: last completion, us", &u),
 		"uet-htsim's published results, docs/references.md, uet-results", u.last, got, 0.1, "%.1f")
 	if !row.OK {
@@ -147,10 +133,7 @@ func shuffle[T any](list []T, random rng.Stream) {
 // standsIdle is a row for the one incast whose receiver leaves its cable idle in uet-htsim.
 func standsIdle(all []uetRun) (Row, error) {
 	u := &all[slices.IndexFunc(all, func(u uetRun) bool { return u.idle() })]
-	got, err := u.run()
-	if err != nil {
-		return Row{}, err
-	}
+	got := must(u.run())
 	row := within(fmt.Sprintf("%v, the second flow from 9 us on: last completion, us", u),
 		"uet-htsim's published results, docs/references.md, uet-results", u.last, got, 0.05, "%.1f")
 	if !row.OK {
@@ -217,17 +200,14 @@ func (s *uetSpread) rms() float64  { return math.Sqrt(s.squares / float64(s.n)) 
 
 // run simulates a run; the last acknowledgement's way back over four links is added, us.
 func (u *uetRun) run() (float64, error) {
-	matrix, err := u.connections()
-	if err != nil {
-		return 0, err
-	}
+	matrix := must(u.connections())
 	packets := u.gbps / 4 // of a queue
 	const inQueue = swiftWire - wireGap
 	events := ""
 	if u.failed {
 		events = "events: [{switch: spine-1, at: 0s, rate_share: 0.25}]"
 	}
-	r, err := startWith(fmt.Sprintf(`
+	r := must(startWith(fmt.Sprintf(`
 name: uet
 fabric:
   pipeline: 0s
@@ -252,13 +232,8 @@ workload: {traffic: {matrix: %[9]s.cm}}
 %[10]s
 `, u.gbps, 64/u.over, u.control, u.paths, u.control == "rccc", packets*inQueue, packets/4*inQueue,
 		3*packets/4*inQueue, u.matrix, events, u.failed && !u.whole),
-		func(string) ([]byte, error) { return matrix, nil })
-	if err != nil {
-		return 0, err
-	}
-	if err := r.Go(nil); err != nil {
-		return 0, err
-	}
+		func(string) ([]byte, error) { return matrix, nil }))
+	do(r.Go(nil))
 	s, _, _ := r.Outcome("")
 	return float64(s.StepTime)/1e6 + 4*(1+(ackFrame+wireGap)*8/(1e3*float64(u.gbps))), nil
 }
@@ -294,21 +269,12 @@ func (u *uetRun) connections() ([]byte, error) {
 
 // uetPublished reads the results.
 func uetPublished() (all []uetRun, err error) {
-	lines, err := csv.NewReader(strings.NewReader(uetResults)).ReadAll()
-	if err != nil {
-		return nil, err
-	}
+	lines := must(csv.NewReader(strings.NewReader(uetResults)).ReadAll())
 	for _, l := range lines[1:] {
 		u := uetRun{control: l[0], matrix: l[3], paths: l[4], failed: l[5] != "0"}
-		if u.gbps, err = strconv.Atoi(l[1]); err != nil {
-			return nil, err
-		}
-		if u.over, err = strconv.Atoi(l[2]); err != nil {
-			return nil, err
-		}
-		if u.last, err = strconv.ParseFloat(l[6], 64); err != nil {
-			return nil, err
-		}
+		u.gbps = must(strconv.Atoi(l[1]))
+		u.over = must(strconv.Atoi(l[2]))
+		u.last = must(strconv.ParseFloat(l[6], 64))
 		all = append(all, u)
 	}
 	return all, nil

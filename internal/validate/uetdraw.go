@@ -35,12 +35,9 @@ type UETSpread struct {
 const UETMemory = 1000
 
 // DrawUET draws n of the published runs that a class has, none twice; all where there are fewer.
-func DrawUET(seed uint64, n int) ([]UETRun, error) {
-	all, err := uetPublished()
-	if err != nil {
-		return nil, err
-	}
-	var drawn []UETRun
+func DrawUET(seed uint64, n int) (drawn []UETRun, err error) {
+	defer caught(&err)
+	all := must(uetPublished())
 	for i := range uetClasses {
 		c := &uetClasses[i]
 		for _, u := range c.of(all) {
@@ -53,10 +50,10 @@ func DrawUET(seed uint64, n int) ([]UETRun, error) {
 
 // Simulate has ours run it.
 func (u *UETRun) Simulate() (err error) {
-	if u.Ours, err = u.run.run(); err == nil {
-		u.Off = u.Ours/u.Expected - 1
-	}
-	return err
+	defer caught(&err)
+	u.Ours = must(u.run.run())
+	u.Off = u.Ours/u.Expected - 1
+	return nil
 }
 
 // SpreadUET sums runs up by their classes, those without a run left out. The root mean square of n runs, drawn of a

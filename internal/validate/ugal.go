@@ -34,17 +34,11 @@ func adaptiveDragonflies(large bool) (rows []Row, err error) {
 		} {
 			share, mean := map[string]float64{}, map[string]float64{}
 			for _, lb := range []string{"minimal", "valiant", "ugal", "ugal-g"} {
-				if share[lb], mean[lb], err = shares(c.p, lb, load.workload, c.bytes); err != nil {
-					return nil, err
-				}
+				share[lb], mean[lb] = must2(shares(c.p, lb, load.workload, c.bytes))
 			}
 			where := fmt.Sprintf("%s, %d hosts", load.name, hosts)
 			if load.name != "a permutation at random" {
-				early, err := earlyPauses(c.p, where, load.workload, c.bytes)
-				if err != nil {
-					return nil, err
-				}
-				rows = append(rows, early)
+				rows = append(rows, must(earlyPauses(c.p, where, load.workload, c.bytes)))
 				rows = append(rows, within("minimal routing, "+where+": share of what is injected",
 					"Kim et al. 2008: 1/ap, one cable for all of a group", 1/float64(perGroup),
 					share["minimal"], 0.03, "%.4f"))
@@ -68,10 +62,7 @@ func longMessages() (Row, error) {
 	const bytes = 64 * unit.MB
 	by := map[string]float64{}
 	for _, lb := range []string{"valiant", "ugal"} {
-		var err error
-		if by[lb], _, err = shares(2, lb, toNeighbours(72, 8, bytes), bytes); err != nil {
-			return Row{}, err
-		}
+		by[lb], _ = must2(shares(2, lb, toNeighbours(72, 8, bytes), bytes))
 	}
 	return ugalRow("local", "share of what is injected, groups that send 64 MB to their neighbours, 72 hosts", by["ugal"],
 		map[string]float64{"valiant": by["valiant"]}, ""), nil
@@ -82,10 +73,7 @@ func earlyPauses(p int, where, workload string, bytes unit.Bytes) (Row, error) {
 	const shallow = "switch: {queues: {3: {xoff: 30KB, xon: 20KB, wred_max: 0B, wred_min: 0B}}}\n"
 	by := map[string]float64{}
 	for _, lb := range []string{"valiant", "ugal"} {
-		var err error
-		if by[lb], _, err = shares(p, lb, workload+shallow, bytes); err != nil {
-			return Row{}, err
-		}
+		by[lb], _ = must2(shares(p, lb, workload+shallow, bytes))
 	}
 	return ugalRow("local", "share of what is injected, pauses from 30 KB on, "+where, by["ugal"],
 		map[string]float64{"valiant": by["valiant"]}, stillLate), nil

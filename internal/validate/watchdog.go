@@ -20,10 +20,7 @@ func watchdog() ([]Row, error) {
 	var through [2]int64
 	for _, action := range []string{"drop", "forward"} {
 		for i, from := range []unit.Time{1, 50, 100, 199, 201, 399} {
-			s, err := storm(action, from*unit.Millisecond)
-			if err != nil {
-				return nil, err
-			}
+			s := must(storm(action, from*unit.Millisecond))
 			if i == 0 && action == "drop" {
 				detect, restore = [2]unit.Time{s.detected, s.detected}, [2]unit.Time{s.restored, s.restored}
 			}
@@ -62,7 +59,7 @@ func storm(action string, from unit.Time) (out stormed, err error) {
 	for i := range int(stormPeriod / (10 * unit.Millisecond)) {
 		fmt.Fprintf(&flows, "      - {from: host-1/gpu-1, to: host-2/gpu-1, bytes: 8KB, start: %dms}\n", 10*i)
 	}
-	r, err := start(`
+	r := must(start(`
 name: storm
 fabric: {kind: rail-only, hosts: 2, host_link: {rate: 100Gbps, cable: 3m}}
 server: {gpus: 1, nics: 1}
@@ -72,10 +69,7 @@ switch: {watchdog: {on: true, poll: 200ms, detect: 200ms, restore: 200ms, action
 workload:
   traffic:
     flows:
-` + flows.String())
-	if err != nil {
-		return out, err
-	}
+` + flows.String()))
 	nic := r.Port(r.Graph.NICs[1].Links[0], r.Graph.Hosts[1])
 	port := r.Net.Ports[nic].Peer
 	end := from + 900*unit.Millisecond

@@ -65,13 +65,8 @@ workload: {traffic: {alltoall: {bytes: 32MB}}}
 // it drops.
 func wredDrops() ([]Row, error) {
 	run := func(config string) (*result.Summary, unit.Bytes, error) {
-		r, err := startWith(threeFlows, func(string) ([]byte, error) { return []byte(config), nil })
-		if err != nil {
-			return nil, 0, err
-		}
-		if err := r.Go(nil); err != nil {
-			return nil, 0, err
-		}
+		r := must(startWith(threeFlows, func(string) ([]byte, error) { return []byte(config), nil }))
+		do(r.Go(nil))
 		peak := unit.Bytes(0)
 		for port := range r.Net.Ports {
 			peak = max(peak, r.Net.QueuePeak(int32(port), 3))
@@ -79,14 +74,8 @@ func wredDrops() ([]Row, error) {
 		s, _, _ := r.Outcome("validate")
 		return s, peak, nil
 	}
-	good, _, err := run(seedQueues)
-	if err != nil {
-		return nil, err
-	}
-	bad, peak, err := run(strings.Replace(seedQueues, " ecn\n", "\n", 1))
-	if err != nil {
-		return nil, err
-	}
+	good, _ := must2(run(seedQueues))
+	bad, peak := must2(run(strings.Replace(seedQueues, " ecn\n", "\n", 1)))
 	const seed = "the seed's step 3; NX-OS random-detect without ecn drops, PFC or not"
 	drops := func(s *result.Summary) string { return fmt.Sprintf("%d", s.Drops) }
 	rows := []Row{
@@ -106,10 +95,7 @@ func wredDrops() ([]Row, error) {
 		queue int
 		lost  bool
 	}{{7, false}, {3, true}} {
-		r, err := finish(turnedAround, fmt.Sprintf("switch.dscp.48=%d", c.queue))
-		if err != nil {
-			return nil, err
-		}
+		r := must(finish(turnedAround, fmt.Sprintf("switch.dscp.48=%d", c.queue)))
 		want := "0"
 		if c.lost {
 			want = "> 0, no data packet"
