@@ -200,8 +200,8 @@ func (m *model) marksFrom() unit.Bytes {
 	return s.Queues[s.DSCP[uint8(m.b.r.plan.Default().DSCP)]].WRED.Min
 }
 
-// heat finds the links that several NICs send over, and the connections that cross a set of ports which senders can
-// fill whatever balances them.
+// heat finds the links that several NICs send over, and the connections that cross a set of ports for which senders
+// have too much whatever balances them: a set that they fill exactly has no queue where packets take its ports in turn.
 func (m *model) heat() {
 	r := m.b.r
 	sources := map[int32]map[int32]bool{}
@@ -230,7 +230,7 @@ func (m *model) heat() {
 			sum += r.nicRate(nic)
 		}
 		m.shared[s] = len(from) > 1
-		full[s] = len(from) > 1 && bytesPer(sum) > 0.95*m.rate(s, 0, without{})
+		full[s] = len(from) > 1 && bytesPer(sum) > m.rate(s, 0, without{})
 	}
 	m.hot = make([]bool, len(m.ways))
 	if m.b.r.plan.Default().CC.Name == "dcqcn" && m.marksFrom() > transient*r.seen.Rules.MTU {

@@ -1,0 +1,28 @@
+package explain_test
+
+import (
+	"testing"
+
+	"railyard/internal/cause"
+)
+
+// TestHeldAfterACollision checks that what congestion control takes after a hash collision is saved with the collision:
+// two flows by one of two uplinks, which spraying in turn fills exactly and without a queue.
+func TestHeldAfterACollision(t *testing.T) {
+	const text = `
+seed: 5
+fabric: {kind: rail, hosts: 2, segments: 2, spines: 2, uplinks: 1, host_link: {rate: 400Gbps, cable: 3m},
+         fabric_link: {rate: 400Gbps, cable: 30m}}
+server: {gpus: 1, nics: 1}
+workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-3/gpu-1, bytes: 4MB},
+                             {from: host-2/gpu-1, to: host-4/gpu-1, bytes: 4MB}]}}
+`
+	_, met, _ := runAll(t, text)
+	_, sprayed, _ := runAll(t, text, "lb=spray", "transport.recovery=selective", "transport.write=only")
+	saved := met.StepTime - sprayed.StepTime
+	costs, alone := met.Chain.Costs(cause.Collision), met.Chain.Saving[cause.Collision]
+	if 2*saved < met.StepTime || 50*abs(costs-saved) > saved || 50*abs(alone-saved) > saved {
+		t.Errorf("the collision costs %d ps and saves %d of %d by the account; spraying saves %d", costs, alone, met.StepTime,
+			saved)
+	}
+}
