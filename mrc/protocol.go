@@ -46,6 +46,7 @@ var Protocol = transport.Protocol{
 		{Name: "penalty", Kind: param.Count, Min: "1", Max: "127", Zero: true,
 			Doc: "what a receiver takes off windows, in 128, for a round trip after a last-hop trim"},
 	},
+	Wire: wire{},
 	Defaults: param.Values{"evs": 256, "active_evs": 128, "ev_burst": 1, "psn_range": 4096,
 		"dynamic_range": false, "ack_every": 4, "ack_delay": unit.Time(0), "timeout": unit.Time(0),
 		"timeout_floor": 10 * unit.Microsecond, "exponential": true, "early": true, "retries": 7,

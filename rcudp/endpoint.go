@@ -16,16 +16,17 @@ import (
 // Config is the configuration that all connections of an endpoint share. Zero values take the
 // defaults in brackets. A connection may have DSCPs and a gap of its own: Conn.Service.
 type Config struct {
-	Addr     netip.Addr   // ours
-	DataDSCP *uint8       // data and acknowledgements [24]; 0 is a DSCP, too
-	CNPDSCP  *uint8       // congestion notifications [48]
-	CNPGap   unit.Time    // at most one CNP per connection in so long [50 us]
-	Planes   []netip.Addr // ours on each plane, for MRC, Addr first [Addr alone]
-	Labels   bool         // entropy values of MRC have a high half, in the flow label (IPv6)
-	Trim     *TrimDSCP    // that switches give to what they cut to its headers; nil: no switch does
-	Burst    unit.Time    // how far pacing may fall behind and still catch up
-	Coarse   unit.Time    // MRC's timers are served no sooner than so long from now [when they are due]
-	Credit   cc.Terms     // how we grant credit to who asks [0.99 of the line, 16 packets at a time]
+	Addr     netip.Addr          // ours
+	DataDSCP *uint8              // data and acknowledgements [24]; 0 is a DSCP, too
+	CNPDSCP  *uint8              // congestion notifications [48]
+	CNPGap   unit.Time           // at most one CNP per connection in so long [50 us]
+	Carrier  *transport.Protocol // of connections that RC does not carry, one with a Wire; nil: all are RC
+	Planes   []netip.Addr        // ours on each plane, for its Carrier, Addr first [Addr alone]
+	Labels   bool                // entropy values of MRC have a high half, in the flow label (IPv6)
+	Trim     *TrimDSCP           // that switches give to what they cut to its headers; nil: no switch does
+	Burst    unit.Time           // how far pacing may fall behind and still catch up
+	Coarse   unit.Time           // MRC's timers are served no sooner than so long from now [when they are due]
+	Credit   cc.Terms            // how we grant credit to who asks [0.99 of the line, 16 packets at a time]
 }
 
 func (c *Config) fill() {

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"railyard/cc"
-	"railyard/mrc"
 	"railyard/param"
 	"railyard/rc"
 	"railyard/roce"
@@ -23,7 +22,7 @@ import (
 type mrcEnds struct {
 	peer *mrcPeer
 	send transport.Sender
-	recv *mrc.Receiver
+	recv transport.Refuser
 
 	ours, theirs uint32 // first PSNs
 
@@ -61,27 +60,16 @@ type peerKey struct {
 
 // MRCOptions are the agreed settings of the two ends of an MRC connection, and the pacing of the own end.
 type MRCOptions struct {
-	Values param.Values // of mrc.Protocol
+	Values param.Values // of the endpoint's Carrier
 	CC     cc.Make
 	MTU    int
 	Theirs uint32 // first PSN of the peer's WRITEs
 	Seed   uint64
 }
 
-// MRCValues are the values of parameters by which sockets differ from NICs: as many entropy values as there
-// are source ports, one for all segments of a system call, fewer SACKs, and timeouts for processes that wait
-// for their turn: a measured one is at least a quarter of the fixed one that RC would have.
-func MRCValues(ports, planes, mtu, immediates int, timeout unit.Time) param.Values {
-	v := param.Values{}
-	for name, x := range mrc.Protocol.Defaults {
-		v[name] = x
-	}
-	v["evs"], v["active_evs"] = ports, max(planes, ports/2)
-	v["ev_burst"] = min(maxSegments, max(1, batchBytes/(mtu+maxHeads/(maxSegments+1))))
-	v["ack_every"], v["immediates"] = 16, immediates
-	v["timeout_floor"], v["ack_delay"] = max(timeout/4, unit.Millisecond), unit.Millisecond
-	v["probe_every"] = 10 * unit.Millisecond
-	return v
+// Segments returns the packets of an MTU that leave in one system call.
+func Segments(mtu int) int {
+	return min(maxSegments, max(1, batchBytes/(mtu+maxHeads/(maxSegments+1))))
 }
 
 // CarryMRC makes a connection one of MRC, from its beginning. Its Ports are the entropy values.
@@ -95,14 +83,14 @@ func (e *Endpoint) CarryMRC(c *Conn, o *MRCOptions) error {
 		}
 		common.EVs = append(common.EVs, ev)
 	}
-	if name, fault := mrc.Protocol.Check(o.Values, common); fault != "" {
+	if name, fault := e.cfg.Carrier.Check(o.Values, common); fault != "" {
 		return fmt.Errorf("%s %s", name, fault)
 	}
 	key := peerKey{c.Peer, o.MTU}
 	path := cc.Path{Line: c.pace.Line, MTU: common.MTU}
 	p := e.mrcPeers[key]
 	if p == nil {
-		maker := mrc.Protocol.New(o.Values, common)
+		maker := e.cfg.Carrier.New(o.Values, common)
 		p = &mrcPeer{maker: maker, Peer: maker.Peer(path, o.Seed)}
 		if e.mrcPeers == nil {
 			e.mrcPeers = map[peerKey]*mrcPeer{}
@@ -111,7 +99,7 @@ func (e *Endpoint) CarryMRC(c *Conn, o *MRCOptions) error {
 	}
 	p.users++
 	c.mrc = &mrcEnds{peer: p, send: p.Sender(o.Seed), theirs: o.Theirs,
-		recv: p.maker.Receiver(path, o.Seed).(*mrc.Receiver), told: map[uint16]immediate{}}
+		recv: p.maker.Receiver(path, o.Seed).(transport.Refuser), told: map[uint16]immediate{}}
 	for plane := range planes {
 		if e.down>>plane&1 != 0 {
 			c.mrc.send.PlaneIs(c.now, plane, false)

@@ -3,7 +3,6 @@ package rcudp
 import (
 	"net/netip"
 
-	"railyard/mrc"
 	"railyard/transport"
 	"railyard/unit"
 )
@@ -54,7 +53,7 @@ func (q *questions) forget(c *Conn) {
 // endpointMRC takes a question to this endpoint, or an answer to one of its own.
 func (e *Endpoint) endpointMRC(now unit.Time, src netip.AddrPort, plane uint8) {
 	h, p := &e.in, &e.mrcIn
-	if !mrc.Decode(now, h, &e.mrcHead, 0, p) {
+	if e.cfg.Carrier == nil || !e.cfg.Carrier.Wire.Decode(now, h, &e.mrcHead, 0, p) {
 		e.Count.Malformed++
 		return
 	}

@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"railyard/cc"
+	"railyard/mrc"
 	"railyard/rc"
+	"railyard/transport"
 	"railyard/unit"
 )
 
@@ -25,7 +27,9 @@ func TestMRCWaited(t *testing.T) {
 	h := &hears{Controller: cc.None{Line: 100 * unit.Gbps}}
 	for i, c := range w.conns {
 		c.Ports = []uint16{2000, 2001, 2002, 2003}
-		o := MRCOptions{Values: MRCValues(4, 1, 1024, 16, 67*ms), MTU: 1024,
+		w.ends[i].cfg.Carrier = &mrc.Protocol
+		o := MRCOptions{MTU: 1024, Values: mrc.Protocol.Wire.Values(transport.Sockets{Ports: 4, Planes: 1,
+			Segments: Segments(1024), Immediates: 16, Timeout: 67 * ms}),
 			CC: func(cc.Path) cc.Controller { return h }}
 		if err := w.ends[i].CarryMRC(c, &o); err != nil {
 			t.Fatal(err)

@@ -3,14 +3,13 @@ package rcudp
 import (
 	"net/netip"
 
-	"railyard/mrc"
 	"railyard/rc"
 	"railyard/roce"
 	"railyard/transport"
 	"railyard/unit"
 )
 
-// The headers of MRC's packets are what mrc.Encode makes of them; what follows adds what sockets know: PSNs
+// The headers of MRC's packets are what its Wire makes of them; what follows adds what sockets know: PSNs
 // on the wire begin where the ends have agreed, those of the ends at 0, and regions have addresses and keys.
 
 // headMRC fills in the headers of a packet; r is the WRITE whose data it carries.
@@ -25,12 +24,12 @@ func (e *Endpoint) headMRC(c *Conn, p *transport.Packet, r *rc.Request, h *roce.
 	case transport.Answer:
 		q.Expect, q.Base = q.Expect+m.theirs, q.Base+m.theirs
 	case transport.Probe, transport.Control:
-		if p.Code != mrc.AboutConnection {
+		if e.cfg.Carrier.Wire.Numbered(p) {
 			q.PSN = e.asked.note(c, p)
 		}
 	}
 	*h = roce.Header{Migrated: true, PKey: roce.DefaultPKey, DestQP: c.DestQPN}
-	mrc.Encode(&q, h, x, uint16(c.QPN), uint16(c.DestQPN))
+	e.cfg.Carrier.Wire.Encode(&q, h, x, uint16(c.QPN), uint16(c.DestQPN))
 	if p.Kind == transport.Data {
 		h.VA, h.RKey, h.Imm, h.Pad = r.VA+p.Offset, r.RKey, r.Imm, uint8(-p.Payload&3)
 	}
@@ -98,7 +97,7 @@ func (e *Endpoint) inputMRC(now unit.Time, src netip.AddrPort, tos uint8, plane 
 // packetMRC fills in a packet from the headers in e.in and e.mrcHead; false for what MRC does not do.
 func (e *Endpoint) packetMRC(now unit.Time, m *mrcEnds, p *transport.Packet, src netip.AddrPort, tos,
 	plane uint8) bool {
-	if !mrc.Decode(e.came, &e.in, &e.mrcHead, 0, p) {
+	if !e.cfg.Carrier.Wire.Decode(e.came, &e.in, &e.mrcHead, 0, p) {
 		return false
 	}
 	p.Waited = now - e.came

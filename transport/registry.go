@@ -29,6 +29,8 @@ type Protocol struct {
 	// Check finds values that cannot be together: one of them and what is wrong with it, or nothing; nil
 	// where any can.
 	Check func(v param.Values, c Common) (param, fault string)
+	// Wire encodes its packets for sockets; nil where it is simulated only.
+	Wire Wire
 	// New returns a maker of ends that share the values.
 	New func(v param.Values, c Common) Maker
 }

@@ -12,7 +12,6 @@ import (
 
 	"railyard/cc"
 	"railyard/entropy"
-	"railyard/mrc"
 	"railyard/rc"
 	"railyard/rcudp"
 	"railyard/roce"
@@ -109,7 +108,7 @@ func OpenDevice(cfg DeviceConfig) (*Device, error) {
 	if err := d.regulate(); err != nil {
 		return nil, err
 	}
-	dev, err := rcudp.Open(rcudp.Options{Config: rcudp.Config{Addr: cfg.Addr, DataDSCP: cfg.DataDSCP,
+	dev, err := rcudp.Open(rcudp.Options{Config: rcudp.Config{Addr: cfg.Addr, Carrier: carrier, DataDSCP: cfg.DataDSCP,
 		CNPDSCP: cfg.CNPDSCP, Planes: cfg.Planes},
 		NoLabels: cfg.NoLabels, NoOffload: cfg.NoOffload, Tap: cfg.Tap})
 	if err != nil {
@@ -197,7 +196,7 @@ func (d *Device) AllocPD() *PD { return &PD{dev: d, mem: rc.NewMemory(1), local:
 // DefaultCC is the congestion control of a transport's queue pairs where none is named.
 func DefaultCC(transport string) string {
 	if transport == MRC {
-		return mrc.Protocol.CC
+		return carrier.CC
 	}
 	return "dcqcn"
 }

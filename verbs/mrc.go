@@ -9,9 +9,10 @@ import (
 	"strings"
 
 	"railyard/cc"
-	"railyard/mrc"
 	"railyard/rc"
 	"railyard/rcudp"
+	"railyard/transport"
+	"railyard/transport/protocols"
 	"railyard/unit"
 )
 
@@ -23,6 +24,9 @@ const (
 
 // Transports lists them.
 func Transports() []string { return []string{RC, MRC} }
+
+// carrier is the protocol of queue pairs that are not RC.
+var carrier = protocols.All.Lookup(MRC)
 
 // mrcPorts is the number of source ports, entropy values, that a device opens for its queue pairs of MRC.
 const mrcPorts = 64
@@ -54,8 +58,8 @@ func (d *Device) multipath(transport string) (*mrcAttr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if name := c.Name; !slices.Contains(mrc.Protocol.Controls, name) {
-		return nil, fmt.Errorf("MRC runs under %s, not under %s", strings.Join(mrc.Protocol.Controls, ", "), name)
+	if name := c.Name; !slices.Contains(carrier.Controls, name) {
+		return nil, fmt.Errorf("MRC runs under %s, not under %s", strings.Join(carrier.Controls, ", "), name)
 	}
 	m := &mrcAttr{}
 	m.make, err = c.Make(d.cfg.Line)
@@ -67,7 +71,7 @@ func (qp *QP) announce() *MRCInfo {
 	if qp.mrc == nil {
 		return nil
 	}
-	return &MRCInfo{Range: mrc.Protocol.Defaults["psn_range"].(int), Immediates: qp.init.MaxRecvWR,
+	return &MRCInfo{Range: carrier.Wire.Tracks(), Immediates: qp.init.MaxRecvWR,
 		Planes: qp.pd.dev.cfg.Planes}
 }
 
@@ -119,8 +123,9 @@ func (qp *QP) multipath(e *rcudp.Endpoint, a *QPAttr) error {
 	}
 	o := rcudp.MRCOptions{CC: qp.mrc.make, MTU: qp.cfg.MTU, Theirs: a.RQPSN,
 		Seed: uint64(qp.QPN)<<24 | uint64(c.DestQPN)}
-	o.Values = rcudp.MRCValues(len(c.Ports), max(1, len(d.cfg.Planes)), o.MTU,
-		max(1, min(qp.mrc.peer.Immediates, qp.init.MaxRecvWR)), rc.LocalAckTimeout(qp.mrc.timeout))
+	o.Values = carrier.Wire.Values(transport.Sockets{Ports: len(c.Ports), Planes: max(1, len(d.cfg.Planes)),
+		Segments: rcudp.Segments(o.MTU), Immediates: max(1, min(qp.mrc.peer.Immediates, qp.init.MaxRecvWR)),
+		Timeout: rc.LocalAckTimeout(qp.mrc.timeout)})
 	if err := e.CarryMRC(c, &o); err != nil {
 		return fmt.Errorf("mrc: %w", err)
 	}

@@ -208,7 +208,7 @@ func datagramsMRC(t *testing.T, f *mrcPlan) []step {
 	cfg := rc.Config{MTU: int(f.mtu), AckEvery: 1}
 	rates := 0
 	for i := range ends {
-		ends[i] = rcudp.NewEndpoint(rcudp.Config{Addr: addr(i), Trim: &trimmed})
+		ends[i] = rcudp.NewEndpoint(rcudp.Config{Addr: addr(i), Carrier: &mrc.Protocol, Trim: &trimmed})
 		c := rcudp.NewConn(&cfg, mem, cc.None{Line: lineRate}, lineRate, 1<<40)
 		c.QPN, c.DestQPN, c.Peer, c.Paced, c.Ports = uint32(17+i), uint32(18-i), addr(1-i), true, f.ports
 		if err := ends[i].Add(c); err != nil {

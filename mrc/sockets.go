@@ -1,0 +1,37 @@
+package mrc
+
+import (
+	"maps"
+
+	"railyard/param"
+	"railyard/roce"
+	"railyard/transport"
+	"railyard/unit"
+)
+
+// wire is the protocol on real datagrams (transport.Wire).
+type wire struct{}
+
+func (wire) Encode(p *transport.Packet, h *roce.Header, m *roce.MRC, from, to uint16) {
+	Encode(p, h, m, from, to)
+}
+
+func (wire) Decode(now unit.Time, h *roce.Header, m *roce.MRC, payload int, p *transport.Packet) bool {
+	return Decode(now, h, m, payload, p)
+}
+
+func (wire) Numbered(p *transport.Packet) bool { return p.Code != AboutConnection }
+
+func (wire) Tracks() int { return Protocol.Defaults["psn_range"].(int) }
+
+// Values returns the parameters by which sockets differ from NICs: as many entropy values as there are source ports,
+// one for all segments of a system call, fewer SACKs, and timeouts for processes that wait for their turn: a measured
+// one is at least a quarter of the fixed one that RC would have.
+func (wire) Values(s transport.Sockets) param.Values {
+	v := maps.Clone(Protocol.Defaults)
+	v["evs"], v["active_evs"], v["ev_burst"] = s.Ports, max(s.Planes, s.Ports/2), s.Segments
+	v["ack_every"], v["immediates"] = 16, s.Immediates
+	v["timeout_floor"], v["ack_delay"] = max(s.Timeout/4, unit.Millisecond), unit.Millisecond
+	v["probe_every"] = 10 * unit.Millisecond
+	return v
+}
