@@ -17,7 +17,6 @@ import (
 	"railyard/internal/input"
 	"railyard/internal/ranks"
 	"railyard/internal/report"
-	"railyard/internal/report/sequence"
 	"railyard/internal/result"
 	"railyard/internal/runner"
 
@@ -137,7 +136,7 @@ func usual(args []string) []string {
 
 // helpWords are what help texts take from elsewhere.
 var helpWords = kong.Vars{"congestion": strings.Join(cc.Names(), ", "),
-	"sequences": strings.Join(sequence.Names(), ", ")}
+	"sequences": sequenceWords()}
 
 // parser is the grammar of the command line, and what it has read.
 type parser struct {

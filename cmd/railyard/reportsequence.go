@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 
 	"railyard/internal/input"
 	"railyard/internal/output"
@@ -13,7 +14,7 @@ import (
 
 // sequence prints a sequence diagram of the run, or draws it.
 func (c *reportCmd) sequence(e *env, r *web.Directory) error {
-	s, err := sequence.Of(r, c.Sequence)
+	s, err := (&sequence.Run{Dir: r.Dir, Summary: &r.Summary, Topology: &r.Topology}).Of(c.Sequence)
 	if err != nil {
 		return input.Fault(err)
 	}
@@ -38,4 +39,13 @@ func (c *reportCmd) sequence(e *env, r *web.Directory) error {
 		fmt.Fprintln(e.stdout, f.path)
 	}
 	return nil
+}
+
+// sequenceWords lists the sequences for the help.
+func sequenceWords() string {
+	names, shows := sequence.Names()
+	for i := range names {
+		names[i] += " (" + shows[i] + ")"
+	}
+	return strings.Join(names, ", ")
 }

@@ -444,6 +444,24 @@ for (let i = 1; i <= 10; i++) {
   if (i < 10) await page.keyboard.press("ArrowRight");
 }
 
+// Sequences: what the run has is drawn with as many steps as the scrubber says, what it lacks is said.
+for (const [run, name] of [
+  [cascade, "pause"],
+  [cascade, "rank"],
+  [training, "rank"],
+]) {
+  await open(`#/run/${run}/life?sequence=${name}`);
+  const { sequence } = await json(`api/runs/${run}/sequence?name=${name}`);
+  assert.ok(sequence.steps.length > 1, `${run} has the sequence ${name}`);
+  const drawn = page.locator("svg.sequence g[class^='k-']");
+  await eventually(async () => (await drawn.count()) === sequence.steps.length, `all steps of ${name} are drawn`);
+  await page.locator(".sequences input[type=range]").fill("2");
+  await eventually(async () => (await drawn.count()) === 2, "two steps of two");
+  if (name === "pause") await check("sequence");
+}
+await open(`#/run/${cascade}/life?sequence=ring`);
+await shows(page.getByTestId("why"), "no ring all-reduce");
+
 // A key pressed in the very moment a chapter is drawn counts: here the pages turn themselves.
 const quick = await browser.newPage();
 quick.setDefaultTimeout(120_000);

@@ -898,6 +898,34 @@ export interface Journeys {
   packets: Followed[];
 }
 
+export interface Step {
+  at_ps: number;
+  until_ps: number;
+  from: number;
+  to: number;
+  kind: string;
+  label: string;
+  detail: string;
+  when: string;
+}
+
+export interface Sequence {
+  name: string;
+  shows: string;
+  title: string;
+  lanes: string[];
+  steps: Step[];
+  notes: string[];
+  timeless: boolean;
+}
+
+export interface Told {
+  names: string[];
+  shows: string[];
+  sequence?: Sequence;
+  why: string;
+}
+
 export interface Entry {
   name: string;
   title: string;

@@ -2,6 +2,7 @@ import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { type Info, view } from "./api";
 import { here, set, useData, usePlace } from "./state";
 import { chapters } from "./chapters";
+import { Sequences } from "./sequences";
 
 const seconds = 24; // a chapter when played
 
@@ -81,6 +82,7 @@ export function Life({ info }: { info: Info }) {
           <p>{l}</p>
         ))}
       </div>
+      <Sequences info={info} />
     </section>
   );
 }

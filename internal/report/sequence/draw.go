@@ -85,7 +85,7 @@ func lane(i int) vg.Length { return left + laneWide/2 + vg.Length(laneWide*i) }
 func (s *Sequence) step(p *page, i int) {
 	x, y := &s.Steps[i], vg.Length(head+rowHigh*i+10)
 	if i == 0 || s.Steps[i-1].At != x.At {
-		p.write(left-8, y+4, s.when(x), 9, faint, draw.XRight, false)
+		p.write(left-8, y+4, x.When, 9, faint, draw.XRight, false)
 	}
 	from, to, tint := lane(x.From), lane(x.To), colours[x.Kind]
 	if x.From == x.To {

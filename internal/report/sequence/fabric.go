@@ -14,7 +14,7 @@ const mostRanks = 16
 
 // ranks is the way from rank to switch port.
 func ranks(r run, s *Sequence) error {
-	t := &r.Topology
+	t := r.Topology
 	s.Title, s.Timeless, s.Lanes = "From rank to GPU, NIC and switch", true, []string{"rank", "GPU", "NIC", "switch"}
 	n := 0
 	for i := range t.Nodes {

@@ -1,6 +1,6 @@
 // Package sequence tells parts of a run as sequence diagrams: who sends what to whom, and when. A [Sequence] has
 // lanes, which are GPUs, NICs and switches, and steps between them, each from a table of the run: nothing is drawn
-// that did not happen. [Names] lists what there is, [Of] makes one, [Sequence.Text] prints it, [Sequence.SVG] and
+// that did not happen. [Names] lists what there is, [Run.Of] makes one, [Sequence.Text] prints it, [Sequence.SVG] and
 // [Sequence.PNG] draw it.
 package sequence
 
@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"railyard/internal/report/web"
 	"railyard/internal/result"
 	"railyard/unit"
 )
@@ -30,20 +29,25 @@ const (
 
 // Step goes from one lane to another, or happens at one.
 type Step struct {
-	At, Until int64 // ps; equal: in a moment
-	From, To  int   // lanes
-	Kind      Kind
-	Label     string
-	Detail    string
+	At     int64  `json:"at_ps"`
+	Until  int64  `json:"until_ps"` // equal: in a moment
+	From   int    `json:"from"`     // a lane
+	To     int    `json:"to"`
+	Kind   Kind   `json:"kind"`
+	Label  string `json:"label"`
+	Detail string `json:"detail"`
+	When   string `json:"when"` // as it is printed
 }
 
 // Sequence is a diagram.
 type Sequence struct {
-	Name, Title string
-	Lanes       []string
-	Steps       []Step
-	Notes       []string // what else one should know
-	Timeless    bool     // steps have an order and no times
+	Name     string   `json:"name"`
+	Shows    string   `json:"shows"`
+	Title    string   `json:"title"`
+	Lanes    []string `json:"lanes"`
+	Steps    []Step   `json:"steps"`
+	Notes    []string `json:"notes"`    // what else one should know
+	Timeless bool     `json:"timeless"` // steps have an order and no times
 }
 
 // lane returns the lane of a name, a new one where it has none.
@@ -57,7 +61,8 @@ func (s *Sequence) lane(name string) int {
 
 // add adds a step.
 func (s *Sequence) add(at, until int64, from, to string, kind Kind, label, detail string) {
-	s.Steps = append(s.Steps, Step{at, until, s.lane(from), s.lane(to), kind, label, detail})
+	s.Steps = append(s.Steps, Step{At: at, Until: until, From: s.lane(from), To: s.lane(to), Kind: kind,
+		Label: label, Detail: detail})
 }
 
 // when formats the time of a step: since the first packet left, where three digits would not tell them apart.
@@ -74,11 +79,23 @@ func (s *Sequence) when(x *Step) string {
 	return dur(x.At)
 }
 
-// run is what sequences are made from.
-type run struct{ *web.Directory }
+// Run is a run directory, and what sequences need of it.
+type Run struct {
+	Dir      string
+	Summary  *result.Summary
+	Topology *result.Topology
+}
+
+type run = *Run
+
+// mostRows bounds the tables that are read.
+const mostRows = 4_000_000
 
 // table reads a table of the run.
 func table[T any](r run, name string) ([]T, error) {
+	if n, err := result.TableRows(r.Dir, name); err == nil && n > mostRows {
+		return nil, fmt.Errorf("%s.parquet has %d rows; sequences are of runs with at most %d", name, n, mostRows)
+	}
 	rows, err := result.ReadTable[T](r.Dir, name)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(r.Dir, name+".parquet"), err)
@@ -103,27 +120,27 @@ var kinds = []kind{
 	{"completion", "from the last packet of a message to the next one", completion},
 }
 
-// Names lists the sequences, each with what it shows.
-func Names() (list []string) {
+// Names lists the names of sequences, and what each shows.
+func Names() (names, shows []string) {
 	for _, k := range kinds {
-		list = append(list, fmt.Sprintf("%s (%s)", k.name, k.shows))
+		names, shows = append(names, k.name), append(shows, k.shows)
 	}
-	return list
+	return names, shows
 }
 
 // Of makes a sequence of a run. Errors say what the run lacks, and how a run has it.
-func Of(r *web.Directory, name string) (*Sequence, error) {
+func (r *Run) Of(name string) (*Sequence, error) {
 	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
 	if i < 0 {
-		var names []string
-		for _, k := range kinds {
-			names = append(names, k.name)
-		}
+		names, _ := Names()
 		return nil, fmt.Errorf("no sequence is called %q; accepted: %s", name, strings.Join(names, ", "))
 	}
-	s := &Sequence{Name: name}
-	if err := kinds[i].make(run{r}, s); err != nil {
+	s := &Sequence{Name: name, Shows: kinds[i].shows}
+	if err := kinds[i].make(r, s); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	for i := range s.Steps {
+		s.Steps[i].When = s.when(&s.Steps[i])
 	}
 	return s, nil
 }

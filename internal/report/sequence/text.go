@@ -24,7 +24,7 @@ func (s *Sequence) Text(w io.Writer) {
 		if x.Detail != "" {
 			what += ": " + x.Detail
 		}
-		t.Add(s.when(x), s.Lanes[x.From], to, took, what)
+		t.Add(x.When, s.Lanes[x.From], to, took, what)
 	}
 	t.Print(w)
 	for _, n := range s.Notes {

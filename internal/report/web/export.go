@@ -13,6 +13,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"railyard/internal/report/sequence"
 )
 
 // HTML returns one file with the page and the views of one run in it. Views that
@@ -41,6 +43,12 @@ func (r *Directory) HTML() ([]byte, error) {
 		{"grid", "metric=util"}, {"grid", "metric=queue"}, {"grid", "metric=marks"},
 		{"grid", "metric=pause"}} {
 		if err := put(v.view, v.query); err != nil {
+			return nil, err
+		}
+	}
+	names, _ := sequence.Names()
+	for _, name := range names {
+		if err := put("sequence", "name="+name); err != nil {
 			return nil, err
 		}
 	}

@@ -37,6 +37,7 @@ func (e *InputError) Error() string { return e.Msg }
 //	total?cols=240              all servers' sending, marks and pauses over time
 //	packets?from=&skip=         the capture, decoded
 //	followed                    packets that were followed, hop by hop
+//	sequence?name=packet        a part of the run as a sequence diagram
 func (r *Directory) View(name string, q url.Values) ([]byte, error) {
 	var v any
 	var err error
@@ -71,6 +72,8 @@ func (r *Directory) View(name string, q url.Values) ([]byte, error) {
 		v, err = r.packets(q)
 	case "followed":
 		v, err = r.followed()
+	case "sequence":
+		v, err = r.sequence(q)
 	default:
 		return nil, &InputError{fmt.Sprintf("there is no view %q", name)}
 	}

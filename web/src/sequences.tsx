@@ -1,0 +1,149 @@
+import { useEffect, useState } from "preact/hooks";
+import type { Sequence, Told } from "./contract";
+import { type Info, view } from "./api";
+import { set, useData, usePlace } from "./state";
+
+const wide = 168; // from lane to lane
+const high = 40; // of a step
+const left = 84; // of times
+const head = 34;
+
+/** Sequences shows a part of the run as a sequence diagram, step by step. */
+export function Sequences({ info }: { info: Info }) {
+  const place = usePlace();
+  const name = place.args.get("sequence") ?? "rank";
+  const { data, error } = useData(
+    () => view<Told>(info.name, `sequence?name=${encodeURIComponent(name)}`),
+    [info.name, name],
+  );
+  if (error)
+    return (
+      <p class="error" role="alert">
+        {error}
+      </p>
+    );
+  if (!data) return null;
+  return (
+    <section class="sequences" aria-label="Sequences of this run">
+      <h3>Step by step in this run</h3>
+      <div class="bar" role="group" aria-label="Sequence">
+        {data.names.map((n, i) => (
+          <button
+            aria-pressed={n === name}
+            title={data.shows[i]}
+            onClick={() => set({ sequence: n, step: undefined })}
+          >
+            {n}
+          </button>
+        ))}
+      </div>
+      {data.sequence ? (
+        <Diagram key={`${info.name} ${name}`} s={data.sequence} />
+      ) : (
+        <p class="hint" data-testid="why">
+          {data.why}
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** Diagram draws lanes and steps up to the one that the scrubber stands at. */
+function Diagram({ s }: { s: Sequence }) {
+  const place = usePlace();
+  const last = s.steps.length;
+  const at = Math.max(0, Math.min(last, Number(place.args.get("step") ?? last)));
+  const [playing, play] = useState(false);
+  useEffect(() => {
+    if (!playing) return;
+    const timer = setTimeout(() => (at < last ? set({ step: at + 1 }) : play(false)), 700);
+    return () => clearTimeout(timer);
+  }, [playing, at]);
+  const start = () => {
+    if (!playing && at === last) set({ step: 0 });
+    play(!playing);
+  };
+  return (
+    <>
+      <h4>{s.title}</h4>
+      <div class="bar">
+        <button onClick={start} aria-pressed={playing}>
+          {playing ? "pause" : "play"}
+        </button>
+        <label class="grow">
+          step {at} of {last}
+          <input
+            type="range"
+            min={0}
+            max={last}
+            value={at}
+            onInput={(e) => set({ step: Number(e.currentTarget.value) })}
+          />
+        </label>
+      </div>
+      <div class="scroll" tabIndex={0} role="region" aria-label={s.title}>
+        <Drawing s={s} at={at} />
+      </div>
+      {s.notes.map((n) => (
+        <p class="hint">{n}</p>
+      ))}
+    </>
+  );
+}
+
+function Drawing({ s, at }: { s: Sequence; at: number }) {
+  const x = (lane: number) => left + wide / 2 + wide * lane;
+  const bottom = head + high * s.steps.length + 8;
+  return (
+    <svg
+      class="sequence"
+      width={left + wide * s.lanes.length}
+      height={bottom}
+      role="img"
+      aria-label={`${s.title}: ${s.steps.length} steps between ${s.lanes.join(", ")}`}
+    >
+      {s.lanes.map((name, i) => (
+        <g>
+          <text x={x(i)} y={16} class="lane">
+            {name}
+          </text>
+          <line x1={x(i)} x2={x(i)} y1={24} y2={bottom} class="life-line" />
+        </g>
+      ))}
+      {s.steps.slice(0, at).map((step, i) => {
+        const y = head + high * i + 12;
+        const from = x(step.from);
+        const to = x(step.to);
+        const own = step.from === step.to;
+        const down = step.until_ps > step.at_ps ? y + 10 : y;
+        const side = step.from > 0 && step.from === s.lanes.length - 1 ? -1 : 1;
+        const middle = own ? from + 10 * side : (from + to) / 2;
+        const anchor = own ? (side > 0 ? "start" : "end") : "middle";
+        const tip = Math.sign(to - from) * 7;
+        return (
+          <g class={`k-${step.kind} ${i === at - 1 ? "now" : ""}`}>
+            {(i === 0 || s.steps[i - 1].when !== step.when) && (
+              <text x={left - 8} y={y + 4} class="when">
+                {step.when}
+              </text>
+            )}
+            {own ? (
+              <rect x={from - 4} y={y - 4} width={8} height={8} />
+            ) : (
+              <>
+                <line x1={from} y1={y} x2={to} y2={down} />
+                <path d={`M${to},${down} l${-tip},-4 v8 z`} />
+              </>
+            )}
+            <text x={middle} y={own ? y + 1 : (y + down) / 2 - 5} text-anchor={anchor}>
+              {step.label}
+            </text>
+            <text x={middle} y={own ? y + 14 : (y + down) / 2 + 14} text-anchor={anchor} class="detail">
+              {step.detail}
+            </text>
+          </g>
+        );
+      })}
+    </svg>
+  );
+}
