@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/calibrate/fitting"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -74,7 +76,7 @@ func TestCalibrateFindsWhatIsThere(t *testing.T) {
 	code, stdout, errs := call(t, "calibrate", "--fabric", plain, "--nccl-tests", one+","+two,
 		"--json", "--out", out,
 		"--plot", filepath.Join(dir, "fit.svg"))
-	var r calibrateReport
+	var r fitting.Report
 	if code != 0 || json.Unmarshal([]byte(stdout), &r) != nil {
 		t.Fatalf("exit %d: %s%s", code, errs, stdout)
 	}

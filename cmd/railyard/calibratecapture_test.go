@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"railyard/internal/calibrate/fitting"
 )
 
 const incastCluster = `name: inc
@@ -43,7 +45,7 @@ func TestCalibrateCapture(t *testing.T) {
 	pcap := captured(t, plain, "cc.dcqcn.cnp_delay=1300ns", "cc.dcqcn.cnp_interval=7us")
 	out := filepath.Join(t.TempDir(), "calibrated.yaml")
 	code, stdout, errs := call(t, "calibrate", "--fabric", plain, "--capture", pcap, "--json", "--out", out)
-	var r calibrateReport
+	var r fitting.Report
 	if code != 0 || json.Unmarshal([]byte(stdout), &r) != nil || r.Capture == nil {
 		t.Fatalf("exit %d: %s%s", code, errs, stdout)
 	}

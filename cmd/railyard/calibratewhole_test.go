@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"railyard/internal/calibrate/fitting"
 )
 
 // The times that calibrate prints as calibrated are those that a run of the scenario it has written takes, of
@@ -24,13 +26,13 @@ func TestCalibrateSimulatesWhatItWrites(t *testing.T) {
 	}
 	code, stdout, errs := call(t, "calibrate", "--fabric", plain, "--nccl-tests", text, "--largest", "64KiB", "--json",
 		"--out", out)
-	var r calibrateReport
+	var r fitting.Report
 	if code != 0 || json.Unmarshal([]byte(stdout), &r) != nil || len(r.Points) != len(sizes) {
 		t.Fatalf("exit %d: %s%s", code, errs, stdout)
 	}
-	for file, time := range map[string]func(calibratePoint) float64{
-		plain: func(p calibratePoint) float64 { return p.Before },
-		out:   func(p calibratePoint) float64 { return p.After }} {
+	for file, time := range map[string]func(fitting.Point) float64{
+		plain: func(p fitting.Point) float64 { return p.Before },
+		out:   func(p fitting.Point) float64 { return p.After }} {
 		written, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -1,30 +1,20 @@
 package main
 
 import (
-	"bytes"
-	"cmp"
 	"fmt"
 	"io"
 	"os"
-	"path"
-	"regexp"
-	"slices"
-	"strings"
+	"path/filepath"
 
-	"railyard/internal/configuration"
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/output"
 	"railyard/internal/render"
 	"railyard/internal/report"
+	"railyard/internal/report/table"
 	"railyard/internal/scenario"
 	"railyard/internal/swconf"
-	"railyard/internal/swconf/cli"
-	"railyard/internal/swconf/design"
-	"railyard/internal/swconf/dialect"
 	"railyard/internal/swconf/onto"
-	"railyard/internal/swconf/sonic"
-	"railyard/unit"
 )
 
 // onto prints what is to be typed at a device so that it becomes a switch of the fabric.
@@ -32,20 +22,22 @@ func (c *configRenderCmd) onto(e *env, plan *scenario.Plan) error {
 	if st, err := os.Stat(c.Onto); err == nil && st.IsDir() {
 		return c.ontoAll(e)
 	}
-	b, err := c.switchText(c.Onto)
+	o := c.merger()
+	b, err := o.Text(c.Onto)
 	if err != nil {
 		return err
 	}
-	m, err := c.merge(plan, b)
+	m, err := o.Merge(plan, b)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
 		return printJSON(e.stdout, m)
 	}
-	c.interrupts(e, m)
+	table.Interrupts(e.stderr, m)
 	if m.OS == swconf.SONiC {
-		report.Labelled(e.stderr, "  left out: ", "frr.conf, which has BGP: --onto takes a folder with config_db.json and frr.conf, and makes both")
+		report.Labelled(e.stderr, "  left out: ", "frr.conf, which has BGP: --onto takes a folder with "+
+			"config_db.json and frr.conf, and makes both")
 	}
 	if c.Out != "" {
 		return output.Write(c.Out, c.Force, func(w io.Writer) error {
@@ -57,178 +49,70 @@ func (c *configRenderCmd) onto(e *env, plan *scenario.Plan) error {
 	return err
 }
 
-// switchText is a text of --onto.
-type switchText struct {
-	file    string
-	text    []byte
-	running *swconf.Config
-	frr     *switchText // beside a config_db.json, which has no BGP
+// merger is what the flags say of a merge.
+func (c *configRenderCmd) merger() *render.Onto {
+	return &render.Onto{Scenario: c.Scenario, Set: c.Set, Path: c.Onto, Switch: c.Switch, OS: c.OS,
+		Addressing: c.Addressing, Multihome: c.Multihome, ASIC: c.ASIC, InBand: c.InBand, Devices: c.chosen()}
 }
 
-// ofSONiC are names that only SONiC gives to what FRR routes over.
-var ofSONiC = regexp.MustCompile(`(?m)sonic-cfggen|^ *(interface|neighbor) (Ethernet|PortChannel)\d`)
-
-// switchText reads a text. What FRR has on a SONiC switch makes sense beside its config_db.json alone, where
-// ports have their names and addresses.
-func (c *configRenderCmd) switchText(file string) (*switchText, error) {
-	text, err := input.Text(file, cli.MaxSize)
+// ontoAll makes of every device of a folder the switch of its name, each for itself: what one is refused does
+// not hold up the others.
+func (c *configRenderCmd) ontoAll(e *env) error {
+	if c.Switch != "" {
+		return field.New("--switch", "means nothing with %s, a folder: each device becomes the switch of "+
+			"its host name", c.Onto)
+	}
+	if c.Out == "" && !c.JSON {
+		return field.New("--out", "is needed with %s, a folder: what is typed at each device goes to a file "+
+			"of its own", c.Onto)
+	}
+	o := c.merger()
+	devices, none, err := o.Texts()
 	if err != nil {
-		return nil, input.Fault(err)
-	}
-	running, err := dialect.Parse(file, text, swconf.OS(c.OS))
-	if err != nil {
-		return nil, input.Fault(err)
-	}
-	if err := configuration.LooksLike(file, text, running); c.OS != "" && err != nil {
-		return nil, err
-	}
-	if at := ofSONiC.FindIndex(text); running.OS == swconf.FRR && c.OS == "" && at != nil {
-		return nil, input.Fault(fmt.Errorf("%s:%d: is FRR's half of a SONiC switch: give the folder that it lies in with the config_db.json, which has its ports; --os frr takes it as it is", file,
-			1+bytes.Count(text[:at[0]], []byte("\n"))))
-	}
-	if known := running.Read + running.Passed; 2*known < running.Total {
-		return nil, input.Fault(fmt.Errorf("%s: is no running configuration: it reads like %s, but %d of its %d lines are not understood", file, dialect.Title(running.OS), running.Total-known,
-			running.Total))
-	}
-	return &switchText{file: file, text: text, running: running}, nil
-}
-
-// merge makes the way from a device to the fabric's switch, and that of its FRR in Merge.FRR.
-func (c *configRenderCmd) merge(plan *scenario.Plan, b *switchText) (*onto.Merge, error) {
-	if err := c.onDevice(plan, b.running, b.text); err != nil {
-		return nil, err
-	}
-	d, err := render.Design(plan, c.Scenario, b.running.OS, c.Addressing, c.Multihome, c.ASIC)
-	if err != nil {
-		return nil, input.Fault(err)
-	}
-	name, files, err := c.rendered(d, b)
-	if err != nil {
-		return nil, err
-	}
-	one := func(b *switchText) (*onto.Merge, error) {
-		for _, f := range files {
-			got, err := dialect.Parse(f.Path, []byte(f.Text), "")
-			if path.Dir(f.Path) != name || err != nil || got.OS != b.running.OS ||
-				strings.HasSuffix(f.Path, "daemons") {
-				continue
-			}
-			m, err := onto.Onto(b.file, b.text, f.Text, b.running.OS, onto.Options{InBand: c.InBand})
-			if err != nil {
-				return nil, input.Fault(err)
-			}
-			m.Switch = name
-			if own := b.running.Hostname; own.Is() && own.V != name {
-				m.Remarks = append(m.Remarks, fmt.Sprintf("%s:%d: it goes on calling itself %s", b.file,
-					own.At.Line, field.Quote(own.V)))
-			}
-			return m, nil
-		}
-		return nil, input.Fault(fmt.Errorf("%s is not rendered in %s", name, dialect.Title(b.running.OS)))
-	}
-	m, err := one(b)
-	if err == nil && b.frr != nil {
-		m.FRR, err = one(b.frr)
-	}
-	return m, err
-}
-
-// onDevice gives SONiC's switches their ports: the device's own text says those of this one, unless a flag or
-// the scenario does; its hwsku may say how they can be broken out. Others are taken for the same device where
-// their cables go into it, and their ports are called as the scenario calls them where not.
-func (c *configRenderCmd) onDevice(plan *scenario.Plan, running *swconf.Config, text []byte) error {
-	if running.OS != swconf.SONiC {
-		if c.chosen().Given() {
-			return field.New("--hwsku and --profile", "mean nothing with %s, which is %s", c.Onto,
-				dialect.Title(running.OS))
-		}
-		return nil
-	}
-	g := plan.Graph
-	if err := c.chosen().Fit(g); err != nil {
 		return err
 	}
-	bare := func(node int) bool { return g.Nodes[node].Panel == nil || g.Nodes[node].Panel.Device == nil }
-	known := sonic.Known(running.HwSKU.V)
-	if own := g.Node(cmp.Or(c.Switch, running.Hostname.V)); own >= 0 && bare(own) {
-		p, err := sonic.Running(c.Onto, text)
-		if err != nil {
-			return input.Fault(err)
+	tellNone(e.stderr, none)
+	merges, names, refused, err := o.All(devices)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		if err := printJSON(e.stdout, merges); err != nil {
+			return err
 		}
-		only := func(p *sonic.Profile) func(node int) *sonic.Profile {
-			return func(node int) *sonic.Profile {
-				if node == own {
-					return p
-				}
-				return nil
+	} else if err := c.writeAll(e, merges); err != nil {
+		return err
+	}
+	if len(names) > 0 {
+		report.Labelled(e.stderr, "note: ", fmt.Sprintf("nothing is made for %s: no text of theirs here, or "+
+			"refused", swconf.Compress(names)))
+	}
+	return refused
+}
+
+// writeAll writes what is typed at each device, and says what that interrupts.
+func (c *configRenderCmd) writeAll(e *env, merges []*onto.Merge) error {
+	if err := os.MkdirAll(c.Out, 0o755); err != nil {
+		return input.Fault(err)
+	}
+	for _, m := range merges {
+		table.Interrupts(e.stderr, m)
+		for _, half := range []*onto.Merge{m, m.FRR} {
+			if half == nil || half.Script == "" {
+				continue
 			}
-		}
-		if err := sonic.Fit(g, only(p)); err != nil && (known == nil || sonic.Fit(g, only(known)) != nil) {
-			return input.Fault(err)
+			name := filepath.Join(c.Out, m.Switch+".txt")
+			if half.OS == swconf.SONiC {
+				name = filepath.Join(c.Out, m.Switch+".patch.json")
+			}
+			if err := output.Write(name, c.Force, func(w io.Writer) error {
+				_, err := io.WriteString(w, half.Script)
+				return err
+			}); err != nil {
+				return err
+			}
+			fmt.Fprintf(e.stdout, "%s\n", name)
 		}
 	}
-	sonic.Try(g, func(node int) *sonic.Profile {
-		if bare(node) {
-			return known
-		}
-		return nil
-	})
 	return nil
-}
-
-// rendered is the name and the files of the switch that a device is to become.
-func (c *configRenderCmd) rendered(d *design.Design, b *switchText) (name string, files []design.File, err error) {
-	var names []string
-	for _, s := range d.Switches {
-		names = append(names, s.Name)
-	}
-	if name = c.Switch; name == "" {
-		name = b.running.Hostname.V
-	}
-	if !slices.Contains(names, name) {
-		e := field.Choice("--switch", name, names, "the fabric has no switch %s", field.Quote(name))
-		if c.Switch == "" {
-			e = field.Choice(b.file, name, names, "is of %s, which is no switch of the fabric; --switch says which one it becomes, with this file alone", field.Quote(name))
-		}
-		return "", nil, input.Fault(e)
-	}
-	if files, err = dialect.RenderOne(d, name); err != nil {
-		return "", nil, input.Fault(err)
-	}
-	return name, files, nil
-}
-
-// interrupts says, beside the commands, what they do to traffic and where that is written, and what the one
-// who types them should know.
-func (c *configRenderCmd) interrupts(e *env, m *onto.Merge) {
-	count, order := map[string]int{}, []string{}
-	where, from := map[string]string{}, map[string]string{}
-	for _, s := range m.Steps {
-		if s.Effect == "" {
-			continue
-		}
-		if count[s.Effect]++; count[s.Effect] == 1 {
-			order = append(order, s.Effect)
-			where[s.Effect] = strings.Join(append(slices.Clone(s.Path), s.Text), " / ")
-			from[s.Effect] = s.Source
-		}
-	}
-	report.Wrap(e.stderr, "", fmt.Sprintf("%s becomes %s: %s; %d lines are there already, %d of its own stay",
-		m.File, m.Switch, unit.Plural(len(m.Steps), "step"), m.Same, m.Kept))
-	for _, what := range order {
-		says := fmt.Sprintf("%s (%s, the first: %s)", what, unit.Plural(count[what], "step"), where[what])
-		if from[what] != "" {
-			says += "; " + from[what]
-		}
-		report.Labelled(e.stderr, "  interrupts: ", says)
-	}
-	for _, r := range m.Remarks {
-		report.Labelled(e.stderr, "  note: ", r)
-	}
-	if len(m.Steps) > 0 && m.Keeps != "" {
-		report.Labelled(e.stderr, "  kept: ", m.Keeps)
-	}
-	if m.FRR != nil {
-		c.interrupts(e, m.FRR)
-	}
 }

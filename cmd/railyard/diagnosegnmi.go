@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"railyard/internal/counters"
@@ -36,7 +35,6 @@ type liveCounters struct {
 // Bounds of what is asked for.
 const (
 	maxTargets     = 4096
-	atOnce         = 32
 	longestBetween = 24 * time.Hour
 )
 
@@ -112,7 +110,7 @@ func (c *liveCounters) live(e *env) (all []counters.Snapshot, notes []string, er
 				return nil, nil, runner.ErrInterrupted
 			}
 		}
-		some, more, err := c.round(ctx, o)
+		some, more, err := gnmi.Snapshots(ctx, c.GNMI, o, c.GNMITimeout)
 		if ctx.Err() != nil {
 			return nil, nil, runner.ErrInterrupted
 		}
@@ -123,51 +121,6 @@ func (c *liveCounters) live(e *env) (all []counters.Snapshot, notes []string, er
 		if round == 1 {
 			notes = more
 		}
-	}
-	return all, notes, nil
-}
-
-// round asks each device once, some at a time; results are in the order of the devices.
-func (c *liveCounters) round(ctx context.Context, o gnmi.Options) (all []counters.Snapshot, notes []string,
-	err error) {
-	type answer struct {
-		s     *counters.Snapshot
-		notes []string
-		err   error
-	}
-	answers := make([]answer, len(c.GNMI))
-	slots := make(chan struct{}, atOnce)
-	var wait sync.WaitGroup
-	for i, target := range c.GNMI {
-		wait.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			a := &answers[i]
-			client, err := gnmi.Dial(target, o)
-			if err != nil {
-				a.err = err
-				return
-			}
-			defer client.Close()
-			ctx, cancel := context.WithTimeout(ctx, c.GNMITimeout)
-			defer cancel()
-			a.s, a.notes, a.err = client.Snapshot(ctx)
-		})
-	}
-	wait.Wait()
-	var faults []error
-	for _, a := range answers {
-		if notes = append(notes, a.notes...); a.err != nil {
-			faults = append(faults, a.err)
-			continue
-		}
-		all = append(all, *a.s)
-	}
-	if len(all) == 0 {
-		return nil, nil, errors.Join(faults...)
-	}
-	for _, err := range faults {
-		notes = append(notes, err.Error())
 	}
 	return all, notes, nil
 }

@@ -50,17 +50,6 @@ func checkFlags(ctx *kong.Context) error {
 	return nil
 }
 
-// flagged turns the paths of values that a package below refuses into the flags that gave
-// them: global_batch is --global-batch.
-func flagged(err error) error {
-	for _, e := range field.All(err) {
-		if e.File == "" && e.Path != "" && !strings.HasPrefix(e.Path, "--") {
-			e.Path = "--" + strings.ReplaceAll(e.Path, "_", "-")
-		}
-	}
-	return err
-}
-
 func anyOf(names string, given map[string]bool) bool {
 	for _, n := range strings.Split(names, ",") {
 		if given[n] {

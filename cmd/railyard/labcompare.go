@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"railyard/internal/lab"
 	"railyard/internal/lab/load"
 	"railyard/internal/report/plot"
+	"railyard/internal/report/table"
 )
 
 type labCompareCmd struct {
@@ -72,7 +72,7 @@ func (c *labCompareCmd) Run(e *env) error {
 			return labError(err)
 		}
 		if all = append(all, *v); !c.JSON {
-			variantRow(e.stdout, i, v)
+			table.VariantRow(e.stdout, i, v)
 		}
 	}
 	if c.JSON {
@@ -100,16 +100,4 @@ func (c *labCompareCmd) plotFits() error {
 	}
 	_, err := rates.New("", c.RatePlot, "none", c.Force)
 	return err
-}
-
-// variantRow prints one line of the table, the first with its head.
-func variantRow(w io.Writer, i int, v *load.Variant) {
-	if i == 0 {
-		fmt.Fprintf(w, "%-32s %10s %12s %7s %7s %7s %7s %8s %8s %7s\n", "congestion control", "time", "busbw",
-			"cuts", "marks", "CNPs", "again", "timeouts", "drops", "#wrong")
-		fmt.Fprintf(w, "%-32s %10s %12s\n", "", "(ms)", "(GB/s)")
-	}
-	r := &v.Row
-	fmt.Fprintf(w, "%-32s %10.1f %12.4f %7d %7d %7d %7d %8d %8d %7d\n", v.CC, r.TimeUS/1e3, r.BusBW,
-		r.Stats.Cuts, v.Marked, r.Stats.CNPs, r.Stats.Retransmissions, r.Stats.Timeouts, v.Dropped, r.Wrong)
 }

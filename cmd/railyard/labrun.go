@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 	"time"
@@ -13,6 +11,7 @@ import (
 	"railyard/internal/lab/load"
 	"railyard/internal/report"
 	"railyard/internal/report/plot"
+	"railyard/internal/report/table"
 	"railyard/internal/scenariofile"
 	"railyard/unit"
 )
@@ -84,7 +83,7 @@ func (c *labRunCmd) Run(e *env) error {
 			return labError(err)
 		}
 		if events = all; !c.JSON {
-			moveRow(e.stdout, i, m)
+			table.MoveRow(e.stdout, i, m)
 		}
 		moves = append(moves, *m)
 	}
@@ -102,21 +101,4 @@ func (c *labRunCmd) Run(e *env) error {
 		return plot.WritePNG(img, c.Plot, c.Force)
 	}
 	return err
-}
-
-// moveRow prints one line of the table, the first with its head.
-func moveRow(w io.Writer, i int, m *load.Move) {
-	if i == 0 {
-		fmt.Fprintf(w, "%-40s %9s %17s %17s %7s %9s "+
-			"%8s\n", "event", "moved", "path, Gbit/s", "arriving, Gbit/s",
-			"again", "longest", "verified")
-		fmt.Fprintf(w, "%-40s %9s %17s %17s %7s "+
-			"%9s\n", "", "(ms)", "before   after", "before   after", "", "(ms)")
-	}
-	moved := "not"
-	if m.Moved >= 0 {
-		moved = fmt.Sprintf("%.0f", m.Moved)
-	}
-	fmt.Fprintf(w, "%-40s %9s %9.3f %7.3f %9.3f %7.3f %7d %9.1f %8v\n", m.Event, moved, m.Before, m.After,
-		m.Arrived, m.Arrives, m.Again, m.Longest, m.Verified)
 }

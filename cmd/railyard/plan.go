@@ -122,7 +122,7 @@ func (c *planSizeCmd) Run(e *env) error {
 	}
 	s, err := in.Solve()
 	if err != nil {
-		return input.Fault(flagged(err))
+		return input.Fault(field.Flags(err))
 	}
 	if c.JSON {
 		return printJSON(e.stdout, s)
@@ -144,7 +144,7 @@ func (c *planSizeCmd) input() (in planner.SizeInput, err error) {
 		return in, field.Under("--gpu", err)
 	}
 	if in.Mix, err = planner.ParseMix(c.Precision); err != nil {
-		return in, flagged(err)
+		return in, field.Flags(err)
 	}
 	if c.TFLOPs > 0 {
 		in.Mix = nil

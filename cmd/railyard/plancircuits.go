@@ -54,7 +54,7 @@ func (c *planCircuitsCmd) Run(e *env) error {
 		Without: c.Without}
 	r, err := in.Plan()
 	if err != nil {
-		return input.Fault(flagged(err))
+		return input.Fault(field.Flags(err))
 	}
 	if c.JSON {
 		return printJSON(e.stdout, r)
@@ -73,7 +73,7 @@ func (c *planCircuitsCmd) cubes(e *env, rate unit.Rate) error {
 	}
 	r, err := in.Plan()
 	if err != nil {
-		return input.Fault(flagged(err))
+		return input.Fault(field.Flags(err))
 	}
 	if c.JSON {
 		return printJSON(e.stdout, r)

@@ -62,7 +62,7 @@ func (c *planFabricCmd) Run(e *env) error {
 	}
 	designs, err := planner.Fabrics(in)
 	if err != nil {
-		return flagged(err)
+		return field.Flags(err)
 	}
 	var lost error
 	if c.Out != "" {

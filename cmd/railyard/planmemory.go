@@ -78,11 +78,11 @@ func (c *planMemoryCmd) Run(e *env) error {
 	}
 	ranks, err := l.Memory(m)
 	if err != nil {
-		return input.Fault(flagged(err))
+		return input.Fault(field.Flags(err))
 	}
 	worst, err := l.Worst(m)
 	if err != nil {
-		return input.Fault(flagged(err))
+		return input.Fault(field.Flags(err))
 	}
 	fits := worst.Total() <= g.Memory
 	if c.JSON {

@@ -73,7 +73,7 @@ func (c *planSearchCmd) Run(e *env) error {
 	}
 	r, err := planner.Search(in)
 	if err != nil {
-		return flagged(err)
+		return field.Flags(err)
 	}
 	var sims []layouts.Simulated
 	var stopped error

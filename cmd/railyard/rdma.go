@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/bits"
 	"net"
 	"net/netip"
@@ -22,6 +21,7 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/perftest"
+	"railyard/internal/report/table"
 	"railyard/internal/runner"
 	"railyard/unit"
 	"railyard/verbs"
@@ -387,7 +387,7 @@ func (c *rdmaMany) run(e *env, op perftest.Op) (err error) {
 		ctx, s.Stop = context.Background(), func() bool { return end.Err() != nil }
 	}
 	if c.Explain && !c.JSON {
-		explainSetup(e.stdout, s.Setup)
+		table.Setup(e.stdout, s.Setup)
 	}
 	var results []perftest.Result
 	for _, size := range s.Sizes {
@@ -400,11 +400,11 @@ func (c *rdmaMany) run(e *env, op perftest.Op) (err error) {
 			return err
 		}
 		if len(results) == 0 && !c.JSON {
-			bandwidthHead(e.stdout, s, dev, to, r.MTU)
+			table.Bandwidth(e.stdout, s, dev.Addr(), to.Addr(), r.MTU)
 		}
 		results = append(results, r)
 		if !c.JSON {
-			bandwidthRow(e.stdout, r)
+			table.BandwidthRow(e.stdout, r)
 		}
 		if s.Stop != nil && s.Stop() {
 			break // its later sizes are not measured
@@ -428,28 +428,4 @@ func (c *rdmaMany) run(e *env, op perftest.Op) (err error) {
 		err = runner.ErrInterrupted
 	}
 	return err
-}
-
-func bandwidthHead(w io.Writer, s *perftest.Spec, dev *verbs.Device, to netip.AddrPort, mtu int) {
-	if s.Op == perftest.OpLat {
-		fmt.Fprintf(w, "WRITE latency %v to %v, path MTU %d, half a round trip in us\n\n", dev.Addr(),
-			to.Addr(), mtu)
-		fmt.Fprintf(w, "%10s %10s %9s %9s %9s %9s %9s %9s %8s\n", "bytes", "iterations", "min", "p50", "mean",
-			"p99", "p99.9", "max", "retrans")
-		return
-	}
-	fmt.Fprintf(w, "RDMA %s %v to %v, %s, %d in flight each, path MTU %d\n\n",
-		strings.ToUpper(string(s.Op)), dev.Addr(), to.Addr(), unit.Plural(s.QPs, "queue pair"), s.Depth, mtu)
-	fmt.Fprintf(w, "%10s %10s %9s %9s %10s %10s %8s %8s %7s %7s\n", "bytes", "iterations", "Gbit/s",
-		"Mmsg/s", "p50 us", "p99 us", "retrans", "timeouts", "CNPs", "cuts")
-}
-
-func bandwidthRow(w io.Writer, r perftest.Result) {
-	if r.Op == perftest.OpLat {
-		fmt.Fprintf(w, "%10d %10d %9.2f %9.2f %9.2f %9.2f %9.2f %9.2f %8d\n", r.Size, r.Iters, r.Min, r.P50,
-			r.Mean, r.P99, r.P999, r.Max, r.Retransmissions)
-		return
-	}
-	fmt.Fprintf(w, "%10d %10d %9.2f %9.4f %10.1f %10.1f %8d %8d %7d %7d\n", r.Size, r.Iters,
-		r.Gbps, r.MsgRate/1e6, r.P50, r.P99, r.Retransmissions, r.Timeouts, r.CNPs, r.Cuts)
 }

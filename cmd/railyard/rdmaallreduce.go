@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -20,8 +19,8 @@ import (
 	"railyard/internal/input"
 	"railyard/internal/perftest"
 	"railyard/internal/ranks"
+	"railyard/internal/report/table"
 	"railyard/internal/slurm"
-	"railyard/unit"
 	"railyard/verbs"
 )
 
@@ -118,7 +117,7 @@ func (c *rdmaAllreduceCmd) spec() (*allreduce.Spec, error) {
 	}
 	op, err := allreduce.ParseOp(c.Redop)
 	if err != nil {
-		return nil, flagged(err)
+		return nil, field.Flags(err)
 	}
 	s := &allreduce.Spec{Rank: max(0, c.Rank), World: c.Ranks, Rendezvous: c.Rendezvous, Type: c.Dtype,
 		Op: op, Iters: c.Iters, Warmup: c.Warmup,
@@ -145,7 +144,7 @@ func (c *rdmaAllreduceCmd) spec() (*allreduce.Spec, error) {
 		s.Sizes = append(s.Sizes, int64(b))
 	}
 	if err := s.Validate(); err != nil {
-		return nil, flagged(err)
+		return nil, field.Flags(err)
 	}
 	if c.Rank >= 0 && c.Rendezvous == "" {
 		return nil, field.New("--rank", "means nothing without --rendezvous HOST:PORT, or MASTER_ADDR in "+
@@ -220,10 +219,10 @@ func (c *rdmaAllreduceCmd) take(ctx context.Context, e *env, s *allreduce.Spec) 
 		m.finish()
 		m = newMeter(e)
 		if len(rows) == 0 && !c.JSON {
-			allreduceHead(e.stdout, s)
+			table.AllReduce(e.stdout, s)
 		}
 		if rows = append(rows, r); !c.JSON {
-			allreduceRow(e.stdout, r)
+			table.AllReduceRow(e.stdout, r)
 		}
 	})
 	m.finish()
@@ -239,7 +238,7 @@ func (c *rdmaAllreduceCmd) take(ctx context.Context, e *env, s *allreduce.Spec) 
 	if c.JSON {
 		return printJSON(e.stdout, rows)
 	}
-	return allreduceFoot(e.stdout, rows)
+	return table.AllReduceFoot(e.stdout, rows)
 }
 
 // launch starts the other ranks as processes and is rank 0 itself.
@@ -305,44 +304,4 @@ func (c *rdmaAllreduceCmd) flags(s *allreduce.Spec) []string {
 		}
 	}
 	return out
-}
-
-func allreduceHead(w io.Writer, s *allreduce.Spec) {
-	fmt.Fprintf(w, "# all-reduce, %s, ring, %s per neighbour, %s after %d\n#\n",
-		unit.Plural(s.World, "rank"), unit.Plural(s.QPs, "queue pair"), unit.Plural(s.Iters, "iteration"),
-		s.Warmup)
-	fmt.Fprintf(w, "# %12s %12s %8s %6s %11s %8s %8s %7s\n", "size", "count", "type", "redop", "time",
-		"algbw", "busbw", "#wrong")
-	fmt.Fprintf(w, "# %12s %12s %8s %6s %11s %8s %8s %7s\n", "(B)", "(elements)", "", "", "(us)", "(GB/s)",
-		"(GB/s)", "")
-}
-
-func allreduceRow(w io.Writer, r allreduce.Row) {
-	fmt.Fprintf(w, "  %12d %12d %8s %6s %11.1f %8.3f %8.3f %7d\n", r.Bytes, r.Count, r.Type, r.Op, r.TimeUS,
-		r.AlgBW, r.BusBW, r.Wrong)
-}
-
-var errWrong = errors.New("the result has wrong elements")
-
-func allreduceFoot(w io.Writer, rows []allreduce.Row) error {
-	var t allreduce.Stats
-	mean, wrong := 0.0, int64(0)
-	for _, r := range rows {
-		t.Add(r.Stats)
-		mean += r.BusBW / float64(len(rows))
-		wrong += r.Wrong
-	}
-	verdict := "OK"
-	if wrong > 0 {
-		verdict = "FAILED"
-	}
-	fmt.Fprintf(w, "# Out of bounds values : %d %s\n# Avg bus bandwidth    : %.3f\n", wrong, verdict, mean)
-	fmt.Fprintf(w,
-		"# Transport            : %d retransmissions, %d timeouts, %d CE marks, %d CNPs, %d kernel drops\n"+
-			"# Congestion control   : %d cuts\n",
-		t.Retransmissions, t.Timeouts, t.CE, t.CNPs, t.Drops, t.Cuts)
-	if wrong > 0 {
-		return errWrong
-	}
-	return nil
 }

@@ -4,14 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"slices"
 	"time"
 
 	"railyard/internal/field"
 	"railyard/internal/output"
 	"railyard/internal/perftest/bench"
 	"railyard/internal/report/plot"
-	"railyard/internal/report/screen"
+	"railyard/internal/report/table"
 )
 
 type rdmaBenchCmd struct {
@@ -89,31 +88,6 @@ func (c *rdmaBenchCmd) print(e *env, rows []bench.Row) error {
 	if c.JSON {
 		return printJSON(e.stdout, map[string]any{"rows": rows, "ratios": ratios})
 	}
-	most := map[string]float64{}
-	for _, r := range rows {
-		most[r.Unit] = max(most[r.Unit], r.Median)
-	}
-	for i, r := range rows {
-		if len(r.Values) == 0 {
-			continue
-		}
-		if i > 0 && rows[i-1].Unit != r.Unit {
-			fmt.Fprintln(e.stdout)
-		}
-		fmt.Fprintf(e.stdout, "%-28s %8.2f %-6s %-21s (%.2f to %.2f in %d)\n", r.Name, r.Median, r.Unit,
-			screen.Of(e.stdout).Bar(r.Median/most[r.Unit], 20), slices.Min(r.Values), slices.Max(r.Values),
-			len(r.Values))
-	}
-	fmt.Fprintln(e.stdout)
-	if ratio(bench.Write, bench.UDP) > 0 {
-		fmt.Fprintf(e.stdout, "WRITE over iperf3 UDP %.2fx (aim: at least 1), over TCP %.2fx\n",
-			ratio(bench.Write, bench.UDP), ratio(bench.Write, bench.TCP))
-	}
-	fmt.Fprintf(e.stdout, "latency over bare UDP %.2fx (aim: at most 2), over TCP %.2fx\n",
-		ratio(bench.Lat, bench.UDPLat), ratio(bench.Lat, bench.TCPLat))
-	fmt.Fprintf(e.stdout, "of TCP's CPU time the kernel takes %.0f %%; four copies through memory would be "+
-		"%.2fx of it\n", 100*rows[bench.TCPCPU].Kernel, 4*ratio(bench.Copy, bench.TCPCPU))
-	fmt.Fprintf(e.stdout, "WRITE's CPU time is %.2fx TCP's, %.0f %% of it the kernel's: here a process is "+
-		"the NIC\n", ratio(bench.WriteCPU, bench.TCPCPU), 100*rows[bench.WriteCPU].Kernel)
+	table.Bench(e.stdout, rows)
 	return nil
 }

@@ -187,3 +187,14 @@ func Clip(s string) string {
 
 // Quote is what was found, in quotation marks.
 func Quote(s string) string { return strconv.Quote(Clip(s)) }
+
+// Flags turns the paths of values that a package below refuses into the flags that gave
+// them: global_batch is --global-batch.
+func Flags(err error) error {
+	for _, e := range All(err) {
+		if e.File == "" && e.Path != "" && !strings.HasPrefix(e.Path, "--") {
+			e.Path = "--" + strings.ReplaceAll(e.Path, "_", "-")
+		}
+	}
+	return err
+}

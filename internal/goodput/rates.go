@@ -1,6 +1,8 @@
 package goodput
 
 import (
+	"fmt"
+	"io"
 	"math"
 
 	"railyard/internal/field"
@@ -197,4 +199,17 @@ func find(name string) *Component {
 		}
 	}
 	return nil
+}
+
+// Write writes rates as a file that --rates takes.
+func (r *Rates) Write(w io.Writer) {
+	fmt.Fprintf(w,
+		"# How often components fail: events in days on units that were observed, or mtbf_hours, or\n"+
+			"# per_second of one of them. per: gpu, server or job; takes: server (until it is repaired) "+
+			"or\n# nothing.\n"+
+			"source: %q\nrates:\n", r.Source)
+	for _, x := range r.Rates {
+		fmt.Fprintf(w, "  - {component: %s, events: %g, days: %g, units: %d}\n", x.Component, x.Events,
+			x.Days, x.Units)
+	}
 }

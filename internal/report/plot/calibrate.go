@@ -1,29 +1,29 @@
-package main
+package plot
 
 import (
 	"cmp"
 	"io"
 	"slices"
 
+	"railyard/internal/calibrate/fitting"
 	"railyard/internal/output"
-	"railyard/internal/report/plot"
 
-	gonum "gonum.org/v1/plot"
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// draw has two panels: times over sizes, measured as points and simulated as lines, and what was simulated
+// Calibration has two panels: times over sizes, measured as points and simulated as lines, and what was simulated
 // over what was measured.
-func (c *calibrateCmd) draw(r *calibrateReport) error {
-	times, ratios := gonum.New(), gonum.New()
+func Calibration(r *fitting.Report, path string, force bool) error {
+	times, ratios := plot.New(), plot.New()
 	times.Title.Text = "measured (points; hollow: kept aside), before (dashed) and after (lines)"
 	times.X.Label.Text, times.Y.Label.Text = "bytes", "time, us"
 	ratios.Title.Text = "simulated over measured"
 	ratios.X.Label.Text, ratios.Y.Label.Text = "measured, us", "before (hollow), after (filled)"
-	for _, a := range []*gonum.Axis{&times.X, &times.Y, &ratios.X} {
-		a.Scale, a.Tick.Marker = gonum.LogScale{}, gonum.LogTicks{Prec: -1}
+	for _, a := range []*plot.Axis{&times.X, &times.Y, &ratios.X} {
+		a.Scale, a.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
 	}
 	times.Legend.Top, times.Legend.Left = true, true
 	ratios.Add(plotter.NewGrid())
@@ -34,26 +34,26 @@ func (c *calibrateCmd) draw(r *calibrateReport) error {
 	}
 	ratios.Y.Min = min(ratios.Y.Min, 0.9)
 	ratios.Y.Max = max(ratios.Y.Max, 1.1)
-	to := plot.Panels(c.Plot, 34*vg.Centimeter, 14*vg.Centimeter, []*gonum.Plot{times, ratios})
-	return output.Write(c.Plot, c.Force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
+	to := Panels(path, 34*vg.Centimeter, 14*vg.Centimeter, []*plot.Plot{times, ratios})
+	return output.Write(path, force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
 }
 
 // byGroup keeps points of one kind together, sorted by size.
-func byGroup(points []calibratePoint) (out [][]calibratePoint) {
+func byGroup(points []fitting.Point) (out [][]fitting.Point) {
 	for _, p := range points {
-		if len(out) == 0 || out[len(out)-1][0].group != p.group {
+		if len(out) == 0 || out[len(out)-1][0].Group != p.Group {
 			out = append(out, nil)
 		}
 		out[len(out)-1] = append(out[len(out)-1], p)
 	}
 	for _, g := range out {
-		slices.SortStableFunc(g, func(a, b calibratePoint) int { return cmp.Compare(a.Bytes, b.Bytes) })
+		slices.SortStableFunc(g, func(a, b fitting.Point) int { return cmp.Compare(a.Bytes, b.Bytes) })
 	}
 	return out
 }
 
 // drawGroup adds the points of one kind to both panels.
-func drawGroup(times, ratios *gonum.Plot, g []calibratePoint, i int) error {
+func drawGroup(times, ratios *plot.Plot, g []fitting.Point, i int) error {
 	var before, after, was, is plotter.XYs
 	var measured [2]plotter.XYs
 	for _, p := range g {
@@ -68,7 +68,7 @@ func drawGroup(times, ratios *gonum.Plot, g []calibratePoint, i int) error {
 		was = append(was, plotter.XY{X: p.Measured, Y: p.Before / p.Measured})
 		is = append(is, plotter.XY{X: p.Measured, Y: p.After / p.Measured})
 	}
-	tint := plot.Tints[i%len(plot.Tints)]
+	tint := Tints[i%len(Tints)]
 	for k, xy := range []plotter.XYs{before, after} {
 		line, err := plotter.NewLine(xy)
 		if err != nil {
@@ -80,11 +80,11 @@ func drawGroup(times, ratios *gonum.Plot, g []calibratePoint, i int) error {
 		}
 		times.Add(line)
 		if k == 1 {
-			times.Legend.Add(g[0].group, line)
+			times.Legend.Add(g[0].Group, line)
 		}
 	}
 	for k, on := range []struct {
-		p     *gonum.Plot
+		p     *plot.Plot
 		xy    plotter.XYs
 		glyph draw.GlyphDrawer
 	}{{times, measured[0], draw.CircleGlyph{}}, {times, measured[1], draw.RingGlyph{}},

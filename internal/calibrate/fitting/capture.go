@@ -1,4 +1,4 @@
-package main
+package fitting
 
 import (
 	"fmt"
@@ -10,37 +10,37 @@ import (
 	"railyard/internal/capture"
 	"railyard/internal/field"
 	"railyard/internal/input"
-	"railyard/internal/report"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
 	"railyard/unit"
 )
 
-// calibrateCapture is what captures say of how receivers answer marks.
-type calibrateCapture struct {
-	Packets    int64             `json:"packets"`
-	Marks      int               `json:"marks"`
-	CNPs       int               `json:"cnps"`
-	Openings   int               `json:"openings"`   // marks for which a CNP is due, whatever came before
-	Unanswered int               `json:"unanswered"` // of these
-	Delay      calibrateSpread   `json:"cnp_delay"`
-	Interval   *calibrateSpread  `json:"cnp_interval,omitempty"`
-	Errors     calibrateOff      `json:"residuals_us"`
-	Answers    []calibrateAnswer `json:"answers"`
-	Notes      []string          `json:"notes,omitempty"`
+// Capture is what captures say of how receivers answer marks.
+type Capture struct {
+	Packets    int64    `json:"packets"`
+	Marks      int      `json:"marks"`
+	CNPs       int      `json:"cnps"`
+	Openings   int      `json:"openings"`   // marks for which a CNP is due, whatever came before
+	Unanswered int      `json:"unanswered"` // of these
+	Delay      Spread   `json:"cnp_delay"`
+	Interval   *Spread  `json:"cnp_interval,omitempty"`
+	Errors     Off      `json:"residuals_us"`
+	Answers    []Answer `json:"answers"`
+	Notes      []string `json:"notes,omitempty"`
 
 	was, found calibrate.Receiver
 	cal        scenario.Calibration
 }
 
-// calibrateOff is the median of how far delays are from the simulator's, before and after.
-type calibrateOff struct {
+// Off is the median of how far delays are from the simulator's, before and after.
+type Off struct {
 	Fitted [2]float64  `json:"fitted"`
 	Aside  *[2]float64 `json:"aside,omitempty"`
 	aside  int
 }
 
-type calibrateSpread struct {
+// Spread is the median of values, with their quartiles.
+type Spread struct {
 	Was    float64 `json:"was_us"`
 	Median float64 `json:"median_us"`
 	Low    float64 `json:"quarter_below_us"`
@@ -49,22 +49,23 @@ type calibrateSpread struct {
 	Pairs  int     `json:"queue_pairs"`
 }
 
-type calibrateAnswer struct {
+// Answer is the delay of one CNP.
+type Answer struct {
 	Pair  string  `json:"queue_pair"`
 	At    float64 `json:"at_us"`
 	Delay float64 `json:"delay_us"`
 	Aside bool    `json:"aside"`
 }
 
-// captures finds out how the receivers of the captures answer marks.
-func (c *calibrateCmd) captures(e *env) (*calibrateCapture, error) {
-	r := &calibrateCapture{}
+// Captures finds out how the receivers of the captures answer marks.
+func (c *Question) Captures(progress func(share float64, label string)) (*Capture, error) {
+	r := &Capture{}
 	if err := r.receiver(c); err != nil {
 		return nil, err
 	}
 	var pairs []calibrate.Marked
 	for _, path := range c.Capture {
-		n, err := notices(e, path)
+		n, err := notices(progress, path)
 		if err != nil {
 			return nil, err
 		}
@@ -81,15 +82,13 @@ func (c *calibrateCmd) captures(e *env) (*calibrateCapture, error) {
 	return r, r.take(a, pairs)
 }
 
-func notices(e *env, path string) (*capture.Notices, error) {
+func notices(progress func(share float64, label string), path string) (*capture.Notices, error) {
 	f, err := capture.Open(path)
 	if err != nil {
 		return nil, input.Fault(err)
 	}
 	defer f.Close()
-	m := newMeter(e)
-	n, err := capture.Note(f, func(n int64) { m.show(f.Share(), unit.Plural(n, "packet")) })
-	m.finish()
+	n, err := capture.Note(f, func(n int64) { progress(f.Share(), unit.Plural(n, "packet")) })
 	if err != nil {
 		return nil, input.Fault(fmt.Errorf("%s: %w", path, err))
 	}
@@ -97,7 +96,7 @@ func notices(e *env, path string) (*capture.Notices, error) {
 }
 
 // receiver reads what the scenario has.
-func (r *calibrateCapture) receiver(c *calibrateCmd) error {
+func (r *Capture) receiver(c *Question) error {
 	doc, err := scenariofile.Read(c.Fabric, c.Set)
 	if err != nil {
 		return err
@@ -131,7 +130,7 @@ func (r *calibrateCapture) receiver(c *calibrateCmd) error {
 }
 
 // note takes down what is wrong with a capture.
-func (r *calibrateCapture) note(path string, n *capture.Notices) {
+func (r *Capture) note(path string, n *capture.Notices) {
 	say := func(format string, args ...any) { r.Notes = append(r.Notes, path+": "+fmt.Sprintf(format, args...)) }
 	if n.Strange > 0 {
 		say("%s of which no acknowledgement tells whose they are", unit.Plural(n.Strange, "CNP"))
@@ -148,7 +147,7 @@ func (r *calibrateCapture) note(path string, n *capture.Notices) {
 }
 
 // take takes what was found; the block's delay adds to what cc says.
-func (r *calibrateCapture) take(a *calibrate.Answers, pairs []calibrate.Marked) error {
+func (r *Capture) take(a *calibrate.Answers, pairs []calibrate.Marked) error {
 	r.Marks, r.CNPs, r.Openings, r.Unanswered = a.Marks, a.CNPs, a.Openings, a.Unanswered
 	r.Delay = spreadOf(&a.Delay, a.Was.Delay)
 	own := r.was.Delay - r.cal.CNPDelay
@@ -170,53 +169,58 @@ func (r *calibrateCapture) take(a *calibrate.Answers, pairs []calibrate.Marked) 
 		r.Errors.Aside = &[2]float64{a.HeldWas.Micros(), a.HeldIs.Micros()}
 	}
 	for _, s := range a.Samples {
-		r.Answers = append(r.Answers, calibrateAnswer{pairs[s.Pair].Name, s.At.Micros(), s.Delay.Micros(), s.Held})
+		r.Answers = append(r.Answers, Answer{pairs[s.Pair].Name, s.At.Micros(),
+			s.Delay.Micros(), s.Held})
 	}
 	return nil
 }
 
-func spreadOf(s *calibrate.Spread, was unit.Time) calibrateSpread {
-	return calibrateSpread{was.Micros(), s.Median.Micros(), s.Low.Micros(), s.High.Micros(), s.Values, s.Pairs}
+func spreadOf(s *calibrate.Spread, was unit.Time) Spread {
+	return Spread{was.Micros(), s.Median.Micros(), s.Low.Micros(), s.High.Micros(), s.Values,
+		s.Pairs}
 }
 
 // put adds what was found to a calibration.
-func (r *calibrateCapture) put(c *scenario.Calibration) {
+func (r *Capture) put(c *scenario.Calibration) {
 	if r != nil {
 		c.CNPDelay, c.CNPInterval = r.cal.CNPDelay, r.cal.CNPInterval
 	}
 }
 
 // comments are what a written scenario says of the residuals.
-func (r *calibrateCapture) comments(w io.Writer) {
+func (r *Capture) comments(w io.Writer) {
 	if r == nil {
 		return
 	}
-	fmt.Fprintf(w, "# CNPs: %s\n", strings.Join(r.words(), "; "))
-	for _, x := range r.values() {
-		fmt.Fprintf(w, "#   %s %s\n", x.name, x.words())
+	fmt.Fprintf(w, "# CNPs: %s\n", strings.Join(r.Words(), "; "))
+	for _, x := range r.Rows() {
+		fmt.Fprintf(w, "#   %s %s\n", x.Name, x.Words())
 	}
 }
 
-type calibrateNamed struct {
-	name string
-	*calibrateSpread
+// Named is a value with its spread.
+type Named struct {
+	Name string
+	*Spread
 }
 
-func (r *calibrateCapture) values() []calibrateNamed {
-	v := []calibrateNamed{{"cnp_delay", &r.Delay}}
+// Rows returns what was found, by name.
+func (r *Capture) Rows() []Named {
+	v := []Named{{"cnp_delay", &r.Delay}}
 	if r.Interval != nil {
-		v = append(v, calibrateNamed{"cnp_interval", r.Interval})
+		v = append(v, Named{"cnp_interval", r.Interval})
 	}
 	return v
 }
 
-func (s *calibrateSpread) words() string {
+// Words says where the middle half of the values lies.
+func (s *Spread) Words() string {
 	return fmt.Sprintf("half of %d values lie in %.4g ... %.4g us, %s", s.Values, s.Low, s.High,
 		unit.Plural(s.Pairs, "queue pair"))
 }
 
-// words say how far off the delays are.
-func (r *calibrateCapture) words() (out []string) {
+// Words say how far off the delays are.
+func (r *Capture) Words() (out []string) {
 	say := func(of string, n int, x [2]float64) {
 		out = append(out, fmt.Sprintf("delays off by %.4g us before, %.4g us after in the median of %d %s",
 			x[0], x[1], n, of))
@@ -226,20 +230,4 @@ func (r *calibrateCapture) words() (out []string) {
 		say("kept aside", r.Errors.aside, *r.Errors.Aside)
 	}
 	return out
-}
-
-func (r *calibrateCapture) print(w io.Writer) {
-	for _, n := range r.Notes {
-		report.Labelled(w, "note      ", n)
-	}
-	fmt.Fprintf(w, "%s in %s, %s; %d open an interval, %d of them without a CNP\n",
-		unit.Plural(r.Marks, "mark"), unit.Plural(r.Packets, "packet"), unit.Plural(r.CNPs, "CNP"),
-		r.Openings, r.Unanswered)
-	fmt.Fprintf(w, "%-14s %10s %10s\n", "", "was", "is")
-	for _, x := range r.values() {
-		fmt.Fprintf(w, "%-14s %10.4g %10.4g us, %s\n", x.name, x.Was, x.Median, x.words())
-	}
-	for _, s := range r.words() {
-		fmt.Fprintln(w, s)
-	}
 }

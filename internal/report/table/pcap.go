@@ -1,0 +1,101 @@
+package table
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"railyard/internal/capture"
+	"railyard/unit"
+)
+
+// Event prints an event of a capture.
+func Event(w io.Writer, ev capture.Event) {
+	more := ""
+	if ev.Times > 1 {
+		more = fmt.Sprintf(" (%d times until %.3f)", ev.Times, ev.Until)
+	}
+	fmt.Fprintf(w, "%13.3f  %s\n", ev.Micros, ev.Who)
+	for _, l := range wrapped(ev.Text+more, 80) {
+		fmt.Fprintf(w, "%15s  %s\n", "", l)
+	}
+}
+
+// wrapped breaks text at blanks.
+func wrapped(text string, width int) (lines []string) {
+	line := ""
+	for _, w := range strings.Fields(text) {
+		if line != "" && len(line)+1+len(w) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += w
+	}
+	return append(lines, line)
+}
+
+// Story prints the summary of a capture.
+func Story(w io.Writer, s *capture.Story) {
+	if s.Omitted > 0 {
+		fmt.Fprintf(w, "... and %d more events (--limit)\n", s.Omitted)
+	}
+	fmt.Fprintf(w, "\n%s in %.6f s: %d RoCE, %d pause, %d LLDP, %d other", unit.Plural(s.Packets, "packet"),
+		s.Seconds,
+		s.RoCE, s.Pause, s.LLDP, s.Other)
+	if s.Broken > 0 {
+		fmt.Fprintf(w, ", %d broken", s.Broken)
+	}
+	fmt.Fprintf(w, "\nICRC: %d good, %d wrong", s.ICRCGood, s.ICRCBad)
+	if s.Cut > 0 {
+		fmt.Fprintf(w, "; %d packets were cut short by the capture and not checked", s.Cut)
+	}
+	fmt.Fprintln(w)
+	if s.Damaged != "" {
+		fmt.Fprintf(w, "the file is %s\n", s.Damaged)
+	}
+	for i, f := range s.Flows {
+		if i == 0 {
+			fmt.Fprintf(w, "\n%-49s %8s %8s %6s %6s %5s %5s\n", "Flow", "packets", "messages", "again",
+				"naks", "CNPs", "CE")
+		}
+		if i == 50 {
+			fmt.Fprintf(w, "... and %d more flows (--json lists all)\n", len(s.Flows)-i)
+			break
+		}
+		name := fmt.Sprintf("%s > %s QP %#06x", f.Src, f.Dst, f.QP)
+		fmt.Fprintf(w, "%-49s %8d %8d %6d %6d %5d %5d\n", name, f.Packets, f.Messages, f.Again, f.Naks,
+			f.CNPs, f.CE)
+		if len(f.Also) > 0 {
+			fmt.Fprintf(w, "    also by %s\n", strings.Join(f.Also, ", "))
+		}
+		if f.Grants+f.Requests > 0 {
+			fmt.Fprintf(w, "    %s of credit and %s for it, %s of wire in all\n",
+				unit.Plural(f.Grants, "grant"), unit.Plural(f.Requests, "request"),
+				unit.Plural(f.Credit, "byte"))
+		}
+		if f.Elsewhere > 0 {
+			fmt.Fprintf(w, "    %s seen at another capture point too, and counted once\n",
+				unit.Plural(f.Elsewhere, "packet"))
+		}
+		if f.Payload > 0 {
+			fmt.Fprintf(w, "    %s, %.3f Gbit/s", unit.Plural(f.Payload, "payload byte"), f.Gbps)
+			if f.Missing > 0 {
+				fmt.Fprintf(w, ", %s missing in the capture", unit.Plural(f.Missing, "packet"))
+			}
+			if len(f.SourcePorts) > 1 {
+				fmt.Fprintf(w, ", %d source ports", len(f.SourcePorts))
+			}
+			fmt.Fprintln(w)
+		}
+		if f.MRC != nil {
+			printMRC(w, f.MRC)
+		}
+		if f.Told > 0 {
+			fmt.Fprintf(w, "    telemetry on %s, %s; longest queue in it %s\n", unit.Plural(f.Told, "packet"),
+				unit.Plural(f.ToldBytes, "byte"), unit.Plural(f.ToldQueue, "byte"))
+		}
+	}
+}

@@ -1,0 +1,296 @@
+// Package days puts together what plan goodput computes: what a scenario and flags (Question) say of a job, its
+// failures and its checkpoints, as an input of package goodput.
+package days
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"railyard/internal/field"
+	"railyard/internal/goodput"
+	"railyard/internal/input"
+	"railyard/internal/planner"
+	"railyard/internal/result"
+	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
+	"railyard/internal/study/layouts"
+	"railyard/internal/workload"
+	"railyard/unit"
+)
+
+// Question is what flags say of a job. Zero values take the scenario's or the default.
+type Question struct {
+	Scenario                 string // empty: none
+	Set                      []string
+	GPUs, PerServer          int
+	Days                     float64
+	Rates                    string // file
+	Detect, Restart          *time.Duration
+	Checkpoint, Storage      string
+	Async                    bool
+	Snapshot, Interval, Step time.Duration
+	Estimate                 bool
+	Spares                   int
+	Repair                   time.Duration
+	Short                    bool
+	Replica, Seeds           int
+	Seed                     uint64
+}
+
+// checkpointBytes are what of a parameter is kept: bf16 weights, and fp32 weights with both of Adam's
+// moments.
+const checkpointBytes = 14
+
+// Report is an outcome with what it was computed from.
+type Report struct {
+	*goodput.Result
+	Checkpoint unit.Bytes `json:"checkpoint_bytes"`
+	Storage    float64    `json:"storage_bytes_per_second"`
+	Async      bool       `json:"async"`
+	Stall      float64    `json:"stall_seconds"`
+	Write      float64    `json:"write_seconds"`
+	Detect     float64    `json:"detect_seconds"`
+	Restart    float64    `json:"restart_seconds"` // reading the checkpoint included
+	Step       float64    `json:"step_seconds,omitempty"`
+	StepBy     string     `json:"step_by,omitempty"`
+	Spares     int        `json:"spares"` // -1: as many as it takes
+	Repair     float64    `json:"repair_seconds,omitempty"`
+	Short      bool       `json:"-"`
+}
+
+// Input joins what the scenario and the flags say. Errors name flags. simulate returns the steps of a plan as a run.
+func (c *Question) Input(simulate func(*scenario.Plan) (*result.Summary, error)) (in goodput.Input, r Report,
+	err error) {
+	if err := c.coarse(); err != nil {
+		return in, r, err
+	}
+	in = goodput.Input{GPUs: c.GPUs, PerServer: 8, Days: c.Days,
+		Detect: orElse(c.Detect, time.Minute), Restart: orElse(c.Restart, 10*time.Minute),
+		Interval: span(c.Interval), Step: span(c.Step), Spares: c.Spares, Repair: span(c.Repair),
+		Replica: c.Replica,
+		Seed:    c.Seed, Seeds: c.Seeds}
+	size := c.Checkpoint
+	var plan *scenario.Plan
+	if c.Scenario != "" {
+		resolve := scenariofile.Checked
+		if c.Step == 0 && !c.Estimate { // the step is simulated
+			resolve = func(path string, sets []string) (*scenario.Plan, error) {
+				return scenariofile.Plan(path, sets, nil)
+			}
+		}
+		if plan, err = resolve(c.Scenario, c.Set); err != nil {
+			return in, r, err
+		}
+		c.fromJob(&in, plan, &size)
+	} else if c.Estimate || len(c.Set) > 0 {
+		return in, r, input.Fault(errors.New("--estimate and --set need a scenario"))
+	}
+	if c.PerServer > 0 {
+		in.PerServer = c.PerServer
+	}
+	switch {
+	case in.GPUs == 0:
+		return in, r, field.New("--gpus", "is missing: how many, or which SCENARIO?")
+	case c.Short && in.Replica == 0:
+		return in, r, field.New("--replica", "is missing: how many GPUs has one?")
+	case !c.Short:
+		in.Replica = 0
+	}
+	if in.Rates, err = c.rates(in); err != nil {
+		return in, r, err
+	}
+	if err = c.storage(&in, &r, size); err != nil {
+		return in, r, err
+	}
+	if err = in.Check(); err != nil {
+		return in, r, field.Flags(err)
+	}
+	r.StepBy, r.Short = "as given", c.Short
+	if c.Step == 0 {
+		if in.Step, r.StepBy, err = c.step(simulate, plan); err != nil {
+			return in, r, err
+		}
+	}
+	r.Step, r.Spares, r.Detect, r.Restart = in.Step.Seconds(), in.Spares, in.Detect.Seconds(),
+		in.Restart.Seconds()
+	if in.Spares >= 0 {
+		r.Repair = in.Repair.Seconds()
+	}
+	return in, r, nil
+}
+
+// or is a flag's value, 0 where it is not given.
+func or(flag *time.Duration) time.Duration {
+	if flag == nil {
+		return 0
+	}
+	return *flag
+}
+
+// orElse is a flag's value where it is given.
+func orElse(flag *time.Duration, d time.Duration) goodput.Span {
+	if flag != nil {
+		d = *flag
+	}
+	return span(d)
+}
+
+// fromFailure fills in what the scenario says of jobs that fail, and no flag: collectives that hang are how a
+// failure is noticed.
+func (c *Question) fromFailure(in *goodput.Input, plan *scenario.Plan) {
+	if !plan.OnFailure {
+		return
+	}
+	for _, x := range []struct {
+		given bool
+		says  unit.Time
+		to    *goodput.Span
+	}{{c.Detect != nil, plan.Patience, &in.Detect}, {c.Restart != nil, plan.Restart, &in.Restart},
+		{c.Interval > 0, plan.Checkpoint, &in.Interval}} {
+		if !x.given && x.says > 0 {
+			*x.to = goodput.Span(x.says / unit.Microsecond)
+		}
+	}
+}
+
+// fromJob fills in what no flag gives.
+func (c *Question) fromJob(in *goodput.Input, plan *scenario.Plan, size *string) {
+	c.fromFailure(in, plan)
+	first, last := plan.Graph.GPUsOf(0)
+	in.PerServer = max(1, last-first)
+	gpus := plan.Graph.TotalGPUs()
+	if t := plan.Jobs[0].Training; t != nil {
+		gpus = t.Layout.GPUs()
+		if t.Fold {
+			in.PerServer *= t.TP // a server's GPUs are tensor parallel groups
+		}
+		if in.Replica == 0 {
+			in.Replica = t.TP * t.PP * t.CP
+		}
+		each := int64(checkpointBytes)
+		if k := t.Checkpoint; k != nil {
+			each, c.Async = int64(k.Bytes), c.Async || k.Mode == workload.Async
+		}
+		if *size == "" {
+			*size = fmt.Sprintf("%dB", t.Model.Params()*each)
+		}
+	}
+	if rate := plan.Takes(); rate > 0 && c.Storage == "" {
+		c.Storage = fmt.Sprintf("%dbps", int64(rate))
+	}
+	if in.GPUs == 0 {
+		in.GPUs = gpus
+	}
+}
+
+// coarse refuses times that are finer than the clock of days.
+func (c *Question) coarse() error {
+	for _, x := range []struct {
+		flag string
+		d    time.Duration
+	}{{"detect", or(c.Detect)}, {"restart", or(c.Restart)}, {"snapshot", c.Snapshot},
+		{"interval", c.Interval},
+		{"step", c.Step}, {"repair", c.Repair}} {
+		if x.d%time.Microsecond != 0 {
+			return field.New("--"+x.flag,
+				"%v is finer than a microsecond, which is the least that is counted", x.d)
+		}
+	}
+	if days := c.Step.Hours() / 24; days >= c.Days {
+		return field.New("--step", "a step of %.4g days is not over in %g", days, c.Days)
+	}
+	return nil
+}
+
+// span is a time on the command line.
+func span(d time.Duration) goodput.Span { return goodput.Span(d.Microseconds()) }
+
+// rates are those of the file, or Llama 3's.
+func (c *Question) rates(in goodput.Input) (*goodput.Rates, error) {
+	r := goodput.Llama3()
+	placed := func(err error) error { return err }
+	if c.Rates != "" {
+		text, err := input.Text(c.Rates, 1<<16)
+		if err != nil {
+			return nil, input.Fault(err)
+		}
+		r = &goodput.Rates{}
+		if placed, err = scenario.Read(c.Rates, text, r); err != nil {
+			return nil, input.Fault(err)
+		}
+	}
+	if err := r.Check(in.GPUs, max(1, in.PerServer)); err != nil {
+		return nil, input.Fault(placed(err))
+	}
+	return r, nil
+}
+
+// storage is how long a checkpoint keeps everybody, and when it counts.
+func (c *Question) storage(in *goodput.Input, r *Report, size string) (err error) {
+	if size == "" {
+		return field.New("--checkpoint", "is missing: how large is a checkpoint?")
+	}
+	if r.Checkpoint, err = unit.ParseBytes(size); err != nil {
+		return field.Under("--checkpoint", err)
+	}
+	if r.Checkpoint <= 0 {
+		return field.New("--checkpoint", "must be more than nothing, found %v", r.Checkpoint)
+	}
+	if c.Storage == "" {
+		c.Storage = "100GB/s"
+	}
+	rate, err := unit.ParseRate(c.Storage)
+	if err == nil && rate <= 0 {
+		err = errors.New("must be more than nothing")
+	}
+	if err != nil {
+		return field.Under("--storage", err)
+	}
+	r.Storage, r.Async = float64(rate)/8, c.Async
+	write := goodput.Seconds(float64(r.Checkpoint) / r.Storage)
+	if write.Seconds() > c.Days*86400 {
+		return field.New("--storage", "takes %s for a checkpoint of %.4g GB: more than all %g days",
+			Brief(write.Seconds()), float64(r.Checkpoint)/1e9, c.Days)
+	}
+	in.Restart += write // it is read as fast
+	if in.Stall = write; c.Async {
+		in.Stall, in.Write = span(c.Snapshot), write
+	}
+	r.Stall, r.Write = in.Stall.Seconds(), write.Seconds()
+	return nil
+}
+
+// step is how long the scenario's step takes, and who says so.
+func (c *Question) step(simulate func(*scenario.Plan) (*result.Summary, error),
+	plan *scenario.Plan) (goodput.Span, string, error) {
+	if plan == nil || plan.Jobs[0].Training == nil {
+		return 0, "", field.New("--step", "is missing: how long does a step take, or which SCENARIO with a "+
+			"training?")
+	}
+	if c.Estimate {
+		t := plan.Jobs[0].Training
+		in := planner.SearchInput{Training: *t, Site: layouts.SiteOf(plan, t.Layout.GPUs())}
+		return goodput.Seconds(in.Estimate(t.Layout).Seconds), "by the cost model", nil
+	}
+	s, err := simulate(plan)
+	if err != nil {
+		return 0, "", err
+	}
+	// checkpoints count by their own interval
+	each := (s.StepTime - s.ExposedSave) / int64(plan.Jobs[0].Training.StepsInRow())
+	return goodput.Seconds(unit.Time(each).Seconds()), "simulated", nil
+}
+
+// Brief is a time in the unit that people would take.
+func Brief(s float64) string {
+	for _, u := range []struct {
+		from, scale float64
+		name        string
+	}{{2 * 86400, 86400, "days"}, {2 * 3600, 3600, "h"}, {120, 60, "min"}, {1, 1, "s"}} {
+		if s >= u.from {
+			return fmt.Sprintf("%.4g %s", s/u.scale, u.name)
+		}
+	}
+	return fmt.Sprintf("%.4g ms", s*1e3)
+}
