@@ -81,16 +81,6 @@ func (p *Peer) Sender(seed uint64) transport.Sender {
 	return s
 }
 
-// Deny takes an entropy value out of use, or allows it again, as a controller of the fabric may want; false
-// for a value that the profile does not have.
-func (p *Peer) Deny(ev uint32, on bool) bool {
-	i, ok := p.evs.find(ev)
-	if ok {
-		p.evs.deny(i, on)
-	}
-	return ok
-}
-
 // Values lists the profile: each value's plane is its place modulo the number of planes.
 func (p *Peer) Values() []uint32 { return p.evs.values }
 

@@ -124,9 +124,6 @@ func (e *Endpoint) dropMRC(c *Conn) {
 	c.mrc = nil
 }
 
-// MRC reports whether the connection is carried by MRC.
-func (c *Conn) MRC() bool { return c.mrc != nil }
-
 // ErrMRCVerb is the error for verbs that MRC does not have.
 var ErrMRCVerb = errors.New("an MRC queue pair carries WRITE and WRITE with immediate only")
 

@@ -210,7 +210,7 @@ func TestTsharkPauseLLDP(t *testing.T) {
 		fields = append(fields, w.field)
 	}
 	rows := tsharkFields(t, [][]byte{AppendPFC(nil, MAC{2}, 8, [8]uint16{3: 1000}),
-		AppendPause(nil, MAC{2}, 77), lf.Append(nil)}, fields...)
+		appendControl(nil, MAC{2}, &PauseFrame{Classic: true, Quanta: [8]uint16{77}}), lf.Append(nil)}, fields...)
 	for i, w := range want {
 		if got := rows[w.frame][i+1]; got != w.value || rows[w.frame][0] != "" {
 			t.Errorf("frame %d: tshark reads %s as %q, want %q; malformed %q", w.frame, w.field, got, w.value,

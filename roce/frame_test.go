@@ -148,7 +148,7 @@ func TestPauseFrames(t *testing.T) {
 		want string
 	}{
 		{AppendPFC(nil, MAC{2, 0, 0, 0, 0, 1}, 0x18, q), "PFC prio 3 pause 65535 quanta prio 4 resume"},
-		{AppendPause(nil, MAC{2, 0, 0, 0, 0, 1}, 512), "PAUSE quanta 512"},
+		{appendControl(nil, MAC{2, 0, 0, 0, 0, 1}, &PauseFrame{Classic: true, Quanta: [8]uint16{512}}), "PAUSE quanta 512"},
 	} {
 		var f Frame
 		if err := f.Decode(c.b); err != nil || f.Kind != KindPause || f.Pause.String() != c.want ||

@@ -115,11 +115,6 @@ func NewTSETH(now unit.Time) TSETH { return TSETH{Stamp: StampAt(now), Format: S
 // StampAt is a moment in a stamp's unit.
 func StampAt(now unit.Time) uint16 { return uint16(now / (MRCStampUnit * unit.Nanosecond)) }
 
-// SinceStamp returns the time since a stamp was made, if less than 8.39 ms: then stamps come round.
-func SinceStamp(now unit.Time, stamp uint16) unit.Time {
-	return unit.Time(StampAt(now)-stamp) * MRCStampUnit * unit.Nanosecond
-}
-
 // StampedAt is the moment that a stamp stands for, if that is less than 8.39 ms before now.
 func StampedAt(now unit.Time, stamp uint16) unit.Time {
 	const step = MRCStampUnit * unit.Nanosecond

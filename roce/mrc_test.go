@@ -316,9 +316,6 @@ func TestSackArithmetic(t *testing.T) {
 func TestMRCStamp(t *testing.T) {
 	now := 20*unit.Millisecond + 127*unit.Nanosecond
 	sent := NewTSETH(now)
-	if back := SinceStamp(now+1024*unit.Nanosecond, sent.Stamp); back != 1024*unit.Nanosecond {
-		t.Errorf("%v", back)
-	}
 	for _, later := range []unit.Time{0, 300 * unit.Nanosecond, 8 * unit.Millisecond} {
 		if at := StampedAt(now+later, sent.Stamp); at > now || now-at >= 128*unit.Nanosecond {
 			t.Errorf("%v later it was at %v, not %v", later, at, now)
@@ -326,9 +323,6 @@ func TestMRCStamp(t *testing.T) {
 	}
 	if at := StampedAt(0, 9); at != 0 {
 		t.Errorf("before the clock began: %v", at)
-	}
-	if back := SinceStamp(now+8*unit.Millisecond, sent.Stamp); back != 8*unit.Millisecond {
-		t.Errorf("%v around the wrap", back)
 	}
 }
 

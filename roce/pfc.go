@@ -103,12 +103,6 @@ func AppendPFC(b []byte, src [6]byte, vector uint8, quanta [8]uint16) []byte {
 	return appendControl(b, src, &PauseFrame{Vector: vector, Quanta: quanta})
 }
 
-// AppendPause appends a classic pause frame of the given quanta from src,
-// without FCS, padded to 60 bytes.
-func AppendPause(b []byte, src [6]byte, quanta uint16) []byte {
-	return appendControl(b, src, &PauseFrame{Classic: true, Quanta: [8]uint16{quanta}})
-}
-
 func appendControl(b []byte, src MAC, p *PauseFrame) []byte {
 	at := len(b)
 	f := Frame{Kind: KindPause, Ethernet: Ethernet{Dst: pauseAddress, Src: src, Type: TypeMACControl}, Pause: *p}

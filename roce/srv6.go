@@ -51,15 +51,6 @@ func AppendSegments(to []uint16, a netip.Addr) (block uint32, segments []uint16)
 	return binary.BigEndian.Uint32(b[:]), to
 }
 
-// NextSegment removes the first segment of an address, as a switch does, and moves those behind it up.
-func NextSegment(a netip.Addr) (next netip.Addr, own uint16) {
-	b := a.As16()
-	own = binary.BigEndian.Uint16(b[4:])
-	copy(b[4:], b[6:])
-	b[14], b[15] = 0, 0
-	return netip.AddrFrom16(b), own
-}
-
 // Encapsulate puts the frame's IPv6 packet, which Complete has completed, into an outer one from src along a
 // path; DSCP and ECN are copied, as tunnels do (RFC 6040), and so is the flow label.
 func (f *Frame) Encapsulate(src, path netip.Addr) {

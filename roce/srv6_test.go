@@ -2,6 +2,8 @@ package roce
 
 import (
 	"bytes"
+	"encoding/binary"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -27,7 +29,7 @@ func TestSegments(t *testing.T) {
 				break
 			}
 			var own uint16
-			if a, own = NextSegment(a); own != left[0] {
+			if a, own = nextSegment(a); own != left[0] {
 				t.Fatalf("a switch took %x for its own, not %x", own, left[0])
 			}
 		}
@@ -78,6 +80,15 @@ func TestTunnel(t *testing.T) {
 				t.Errorf("with %d bytes behind it: %v, %x", len(tail), err, f.Trail)
 			}
 		}
-		p.Outer.Dst, _ = NextSegment(p.Outer.Dst)
+		p.Outer.Dst, _ = nextSegment(p.Outer.Dst)
 	}
+}
+
+// nextSegment removes the first segment of an address, as a switch does, and moves the others up.
+func nextSegment(a netip.Addr) (next netip.Addr, own uint16) {
+	b := a.As16()
+	own = binary.BigEndian.Uint16(b[4:])
+	copy(b[4:], b[6:])
+	b[14], b[15] = 0, 0
+	return netip.AddrFrom16(b), own
 }

@@ -93,10 +93,6 @@ func (e Edit) String() string { return editNames[e] }
 // IsPossible reports whether such a run exists.
 func (c *Change) IsPossible() bool { return c.Impossible == "" }
 
-// TakenAway lists the causes that a run with the change is without: the cause that it was made for, and what goes
-// with it.
-func (c *Change) TakenAway(id ID) []ID { return append([]ID{id}, c.Also...) }
-
 // edit is a change by edits alone.
 func edit(says string, edits ...Edit) Change { return Change{Says: says, Edits: edits} }
 

@@ -74,7 +74,7 @@ func TestPieces(t *testing.T) {
 			sends int // of a piece between two ranks
 		}{
 			"broadcast":  {TreeBroadcast, c.bytes, 1},
-			"all-reduce": {TreeAllReduce, 2 * c.bytes, 2 * 2}, // a half by each tree, up and down
+			"all-reduce": {NodeTrees(Even(1)), 2 * c.bytes, 2 * 2}, // a half by each tree, up and down
 			"slices":     {Sliced(RingAllReduce, piece/2, 8), c.bytes, 2 * 2},
 		} {
 			r, _ := recorded(x.run, seq(2), x.bytes)

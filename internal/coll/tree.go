@@ -50,12 +50,6 @@ const (
 	maxPieces = 1024
 )
 
-// TreeAllReduce reduces half of the bytes up each of two trees and sends the sums
-// down again, piece by piece (Sanders, Speck and Träff 2009).
-func TreeAllReduce(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
-	return NodeTrees(Even(1))(s, ranks, bytes, ready)
-}
-
 // NodeTrees returns NCCL's tree all-reduce: the trees join servers, inside of which a
 // chain leads to the GPU that has the channel; there are as many channels as GPUs in
 // the smallest server, each on its rail.

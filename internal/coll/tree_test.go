@@ -68,7 +68,7 @@ func TestTreeVolumes(t *testing.T) {
 		const s = 1 * unit.MiB
 		ranks := seq(n)
 		l := newLedger()
-		done := TreeAllReduce(l, ranks, s, make([][]int32, n))
+		done := NodeTrees(Even(1))(l, ranks, s, make([][]int32, n))
 		if got := sum(l); got != 2*unit.Bytes(n-1)*s || len(done) != n {
 			t.Errorf("tree of %d moves %v, want %v", n, got, 2*unit.Bytes(n-1)*s)
 		}
@@ -106,7 +106,7 @@ func deepest(l *ledger) (d int) {
 // One rank alone has what it had: nothing moves, and what it waits for stays.
 func TestTreeOfOne(t *testing.T) {
 	l := newLedger()
-	done := TreeAllReduce(l, []int{5}, unit.MiB, [][]int32{{3, 4}})
+	done := NodeTrees(Even(1))(l, []int{5}, unit.MiB, [][]int32{{3, 4}})
 	if !reflect.DeepEqual(done, [][]int32{{3, 4}}) || len(l.sent) != 0 {
 		t.Errorf("%d transfers, then %v", len(l.sent), done)
 	}

@@ -5,20 +5,6 @@ import (
 	"railyard/unit"
 )
 
-// PortEnds names a port and the node at its far end: "rail-1:Eth3", "spine-2".
-func (n *Network) PortEnds(port int32) (end, far string) {
-	l := int(n.linkOf[port])
-	node := int(n.Net.Ports[port].Node)
-	link := n.Graph.Links[l]
-	return n.Graph.End(l, node), n.Graph.Nodes[link.A+link.B-node].Name
-}
-
-// SenderName names the NIC that a connection sends from.
-func (n *Network) SenderName(conn int32) string {
-	src, _ := n.Hosts.Peers(conn)
-	return n.Graph.NICName(int(src))
-}
-
 // LeafOf returns the first switch of a GPU's NIC.
 func (n *Network) LeafOf(gpu string) string {
 	g, err := n.Graph.FindGPU(gpu)

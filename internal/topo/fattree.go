@@ -65,15 +65,6 @@ func NewFatTree(k, tiers, pods, leaves int) (FatTree, error) {
 // Hosts returns the number of NICs that it has ports for.
 func (t FatTree) Hosts() int { return t.Pods * t.Leaves * t.K / 2 }
 
-// Switches counts leaves, aggregation switches (none with two tiers), and cores or
-// spines.
-func (t FatTree) Switches() (leaves, aggs, tops int) {
-	if t.Tiers == 2 {
-		return t.Leaves, 0, t.Tops
-	}
-	return t.Pods * t.Leaves, t.Pods * t.K / 2, t.K / 2 * t.Tops
-}
-
 func fatTree(p Params) (*Graph, error) {
 	pods := p.Pods
 	if pods == 1 { // a scenario's default

@@ -187,14 +187,6 @@ func (g *Graph) StoreHost(store int) int { return g.stores.hosts[store] }
 // StoreNICs are a store's NICs.
 func (g *Graph) StoreNICs(store int) []int { return g.stores.nics[store] }
 
-// FrontNICs are the NICs of a server that are for storage alone; none where there are no such.
-func (g *Graph) FrontNICs(host int) []int {
-	if g.stores == nil || g.stores.front == nil {
-		return nil
-	}
-	return g.stores.front[host]
-}
-
 // Ends returns the number of ends of transfers: GPUs, and two for each store.
 func (g *Graph) Ends() int { return len(g.gpuHost) }
 

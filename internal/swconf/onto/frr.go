@@ -34,18 +34,13 @@ func activated(run, want []*node) {
 // frr is FRR (its user guide: zebra, BGP). Ports' queues are the kernel's matter.
 var frr = grammar{
 	indent: " ",
-	single: []command{
-		{path: "", words: "hostname"},
-		{path: "interface", words: "description"}, {path: "interface", words: "shutdown"},
-		{path: "interface", words: "ip address", first: true, alone: true},
-		{path: "router bgp", words: "bgp router-id"},
-		{path: "router bgp", words: "bgp ebgp-requires-policy"},
-		{path: "router bgp", words: "neighbor * remote-as"},
-		{path: "router bgp", words: "neighbor * timers"},
-		{path: "router bgp", words: "neighbor * advertisement-interval"},
-		{path: "router bgp/address-family", words: "maximum-paths"},
-		{path: "router bgp/address-family", words: "redistribute connected", first: true},
-	},
+	single: slices.Concat(
+		at("", "hostname"),
+		at("interface", "description; shutdown; ip address (first alone)"),
+		at("router bgp", `bgp router-id; bgp ebgp-requires-policy; neighbor * remote-as; neighbor * timers;
+			neighbor * advertisement-interval`),
+		at("router bgp/address-family", "maximum-paths; redistribute connected (first)"),
+	),
 	numbers: []string{"router bgp"},
 	// the defaults are those that the rest of the text was written for; the fabric's lines say what they need
 	management: []string{"frr defaults", "service integrated-vtysh-config", "interface eth0",

@@ -1,6 +1,7 @@
 package onto
 
 import (
+	"slices"
 	"strings"
 
 	"railyard/internal/swconf"
@@ -51,6 +52,17 @@ type command struct {
 	exact       bool   // nothing follows the words
 	alone       bool   // it is taken out where the fabric has none: it is about what the fabric decides
 	off         bool   // and so is its no
+}
+
+// at returns commands at a path, separated by semicolons; (first exact alone off) behind the words set their fields.
+func at(path, list string) (all []command) {
+	for _, c := range strings.Split(list, ";") {
+		words, flags, _ := strings.Cut(strings.Join(strings.Fields(c), " "), " (")
+		is := func(flag string) bool { return slices.Contains(strings.Fields(strings.TrimSuffix(flags, ")")), flag) }
+		all = append(all, command{path: path, words: words, first: is("first"), exact: is("exact"), alone: is("alone"),
+			off: is("off")})
+	}
+	return all
 }
 
 // taking is a command at an interface that takes others out with it, when it is typed or taken out.

@@ -14,7 +14,7 @@ var nvue = grammar{
 	numbers: []string{"nv set router bgp autonomous-system", "nv set vrf * router bgp autonomous-system"},
 	management: []string{"nv set system hostname", "nv set interface eth0", "nv set vrf mgmt",
 		"nv set system aaa", "nv set system api", "nv set system ssh-server"},
-	bears:     []command{{words: "nv set interface * acl"}},
+	bears:     at("", "nv set interface * acl"),
 	outOfBand: "nv set interface eth0 ip address",
 	risky: []string{"nv * interface * ip address", "nv * interface * ip vrf", "nv * interface * bridge",
 		"nv * interface * bond", "nv set interface * link state down", "nv set interface * link speed"},

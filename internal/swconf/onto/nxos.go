@@ -1,51 +1,32 @@
 package onto
 
+import "slices"
+
 // nxos is Cisco NX-OS (QoS and Interfaces configuration guides of the Nexus 9000).
 var nxos = grammar{
 	indent: "  ",
-	single: []command{
-		{path: "", words: "hostname"},
-		{path: "", words: "priority-flow-control watch-dog-interval"},
-		{path: "", words: "priority-flow-control watch-dog interval"},
-		{path: "", words: "priority-flow-control watch-dog shutdown-multiplier"},
-		{path: "", words: "priority-flow-control auto-restore multiplier"},
-		{path: "", words: "ip load-sharing address"},
-		{path: "interface", words: "description"}, {path: "interface", words: "mtu"},
-		{path: "interface", words: "speed"}, {path: "interface", words: "switchport access vlan"},
-		{path: "interface", words: "switchport", exact: true, off: true, alone: true},
-		{path: "interface", words: "switchport mode", alone: true},
-		{path: "interface", words: "shutdown"}, {path: "interface", words: "vpc", alone: true},
-		{path: "interface", words: "ethernet-segment", alone: true},
-		{path: "interface", words: "ip address", first: true, alone: true},
-		{path: "interface", words: "vrf member", first: true, alone: true},
-		{path: "interface", words: "channel-group", first: true, alone: true},
-		{path: "interface", words: "lldp transmit", off: true},
-		{path: "interface", words: "lldp receive", off: true},
-		{path: "interface", words: "priority-flow-control mode", alone: true},
-		{path: "interface", words: "priority-flow-control watch-dog", alone: true},
-		{path: "interface", words: "service-policy type qos input", first: true, alone: true},
-		{path: "interface", words: "service-policy type queuing input", first: true, alone: true},
-		{path: "interface", words: "service-policy type queuing output", first: true, alone: true},
-		{path: "system qos", words: "service-policy type network-qos", first: true},
-		{path: "system qos", words: "service-policy type queuing output", first: true},
-		{path: "system qos", words: "service-policy type queuing input", first: true},
-		{path: "policy-map type qos/class", words: "set qos-group"},
-		{path: "policy-map type queuing/class", words: "bandwidth remaining percent"},
-		{path: "policy-map type queuing/class", words: "bandwidth percent"},
-		{path: "policy-map type queuing/class", words: "priority level"},
-		{path: "policy-map type queuing/class", words: "random-detect"},
-		{path: "policy-map type queuing/class", words: "pause buffer-size"},
-		{path: "policy-map type network-qos/class", words: "mtu"},
-		{path: "policy-map type network-qos/class", words: "pause pfc-cos"},
-		{path: "vpc domain", words: "peer-keepalive"}, {path: "vpc domain", words: "role priority"},
-		{path: "vlan", words: "name"}, {path: "router bgp", words: "router-id"},
-		{path: "router bgp/address-family", words: "maximum-paths"},
-		{path: "router bgp/address-family", words: "redistribute direct", first: true},
-		{path: "router bgp/neighbor", words: "remote-as"},
-		{path: "router bgp/neighbor", words: "description"},
-		{path: "hardware profile dlb", words: "mode"}, {path: "hardware profile dlb", words: "mac-address"},
-		{path: "hardware profile dlb", words: "flowlet-aging"},
-	},
+	single: slices.Concat(
+		at("", `hostname; priority-flow-control watch-dog-interval; priority-flow-control watch-dog interval;
+			priority-flow-control watch-dog shutdown-multiplier; priority-flow-control auto-restore multiplier;
+			ip load-sharing address`),
+		at("interface", `description; mtu; speed; switchport access vlan; switchport (exact off alone);
+			switchport mode (alone); shutdown; vpc (alone); ethernet-segment (alone); ip address (first alone);
+			vrf member (first alone); channel-group (first alone); lldp transmit (off); lldp receive (off);
+			priority-flow-control mode (alone); priority-flow-control watch-dog (alone);
+			service-policy type qos input (first alone); service-policy type queuing input (first alone);
+			service-policy type queuing output (first alone)`),
+		at("system qos", `service-policy type network-qos (first); service-policy type queuing output (first);
+			service-policy type queuing input (first)`),
+		at("policy-map type qos/class", "set qos-group"),
+		at("policy-map type queuing/class", "bandwidth remaining percent; bandwidth percent; priority level; random-detect; pause buffer-size"),
+		at("policy-map type network-qos/class", "mtu; pause pfc-cos"),
+		at("vpc domain", "peer-keepalive; role priority"),
+		at("vlan", "name"),
+		at("router bgp", "router-id"),
+		at("router bgp/address-family", "maximum-paths; redistribute direct (first)"),
+		at("router bgp/neighbor", "remote-as; description"),
+		at("hardware profile dlb", "mode; mac-address; flowlet-aging"),
+	),
 	owned: []string{"class-map type qos", "policy-map type qos", "policy-map type queuing",
 		"policy-map type network-qos", "policy-map type qos/class", "policy-map type queuing/class",
 		"policy-map type network-qos/class"},
@@ -58,12 +39,8 @@ var nxos = grammar{
 	outOfBand: "interface mgmt0",
 	risky: []string{"switchport", "ip address", "vrf member", "shutdown", "channel-group", "switchport access",
 		"switchport mode", "speed"},
-	bears: []command{{path: "interface", words: "ip access-group"},
-		{path: "interface", words: "ip port access-group"},
-		{path: "interface", words: "mac port access-group"},
-		{path: "interface", words: "ipv6 traffic-filter"},
-		{path: "interface", words: "storm-control"}, {path: "interface", words: "ip policy route-map"},
-		{path: "interface", words: "service-policy type qos output"}},
+	bears: at("interface", `ip access-group; ip port access-group; mac port access-group; ipv6 traffic-filter; storm-control;
+		ip policy route-map; service-policy type qos output`),
 	effects: nxosEffects,
 	enter:   []string{"configure terminal"},
 	leave:   []string{"end"},
