@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 
 	"railyard/internal/swconf"
@@ -134,4 +136,65 @@ func (x *Finding) deafToMarks(reached []*Port, k int) {
 	if n > 0 {
 		x.Says += "; congestion control is off at hosts that send"
 	}
+}
+
+// switchPort are names that switches give their ports; interfaces of servers are eth0, ens1f0np0 or have a
+// MAC address for a name.
+var switchPort = regexp.MustCompile(`^(Ethernet|Eth|Et|et-|swp)[0-9]`)
+
+// unheard tells switches of which there are no outputs by their cables: who has a host at the other end, or
+// a switch's name for the port, is no NIC. Pauses that come from there are passed on, and not its own.
+func (f *Fabric) unheard() {
+	f.ports(func(p *Port) {
+		if q := p.Peer; q != nil && q.On.Kind == Unknown && (p.On.Kind == Host || switchPort.MatchString(q.Name)) {
+			q.On.Kind = Switch
+		}
+	})
+}
+
+// missing names such switches where pauses come from them: what begins there, or behind them, only their
+// own outputs tell.
+func (f *Fabric) missing() {
+	var names []string
+	for i := range f.Chains {
+		if d := f.Chains[i].Root; d.Kind == Switch && !d.Seen && !slices.Contains(names, d.Name) {
+			names = append(names, d.Name)
+		}
+	}
+	if len(names) > 0 {
+		f.note("pauses come from %s, of which there are no outputs: what begins there, or behind it, cannot be told without them", some(names))
+	}
+}
+
+// foreign are systems whose outputs are recognised and not read, and texts that are no
+// outputs, by phrases of which one is enough.
+var foreign = []struct {
+	name    string
+	phrases []string
+}{
+	{"outputs of Juniper Junos", []string{"Physical interface: ", "Egress queues: ", "> show interfaces et-",
+		"> show class-of-service"}},
+	{"outputs of Cisco IOS XR", []string{"RP/0/RP0/CPU0:", "HundredGigE0/", "FourHundredGigE0/"}},
+	{"outputs of NVIDIA Cumulus NVUE", []string{"$ nv show ", "# nv show "}},
+	{"outputs of NVIDIA Onyx", []string{"show interfaces ethernet 1/1 counters pfc", "PFC 0 ", "Onyx"}},
+	{"outputs of Huawei VRP or H3C Comware", []string{"current state : UP", ">display ", "]display ", "<H3C>"}},
+	{"outputs of Nokia SR Linux", []string{"info from state interface", "--{ running }--"}},
+	{"outputs of Dell OS10", []string{"show queuing statistics interface ethernet 1/1", "OS10# "}},
+	{"a configuration of Cisco NX-OS", []string{"policy-map type queuing", "policy-map type network-qos"}},
+	{"a configuration of Arista EOS", []string{"qos map dscp ", "priority-flow-control priority "}},
+	{"SONiC's config_db.json", []string{`"PORT_QOS_MAP"`, `"BUFFER_PROFILE"`, `"DEVICE_METADATA"`}},
+	{"a Railyard scenario", []string{"\nworkload:", "\nfabric:"}},
+}
+
+// Looks is what a text seems to be of which nothing was read, "" where nobody knows.
+func Looks(text []byte) string {
+	s := string(text[:min(len(text), 1<<20)])
+	for _, f := range foreign {
+		for _, p := range f.phrases {
+			if strings.Contains(s, p) {
+				return f.name
+			}
+		}
+	}
+	return ""
 }

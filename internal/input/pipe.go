@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -107,4 +109,46 @@ func bounded(path string, text []byte, max int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s is a pipe with more than the %d bytes that are read", path, max)
 	}
 	return text, nil
+}
+
+// fault marks an error as the input's fault.
+type fault struct{ error }
+
+func (f *fault) Unwrap() error { return f.error }
+
+// Fault marks an error as the fault of what the user gave: a file, a flag, a scenario. It returns nil for nil.
+func Fault(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &fault{err}
+}
+
+// IsFault reports whether an error is marked by Fault.
+func IsFault(err error) bool {
+	var f *fault
+	return errors.As(err, &f)
+}
+
+// Walk visits the regular files of a folder and of those in it, in the order of their names; hidden ones
+// are left out. A folder with more than most of them is an error.
+func Walk(dir string, most int, visit func(path string) error) error {
+	n := 0
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case strings.HasPrefix(d.Name(), ".") && path != dir:
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case !d.Type().IsRegular():
+			return nil
+		}
+		if n++; n > most {
+			return fmt.Errorf("%s holds more than %d files", dir, most)
+		}
+		return visit(path)
+	})
 }

@@ -5,7 +5,11 @@
 //	for range long.N(24, 200) { … } // 200 under RAILYARD_LONG=1
 package long
 
-import "os"
+import (
+	"flag"
+	"os"
+	"strconv"
+)
 
 // On reports whether long tests run.
 func On() bool { return os.Getenv("RAILYARD_LONG") != "" }
@@ -16,4 +20,17 @@ func N(short, full int) int {
 		return full
 	}
 	return short
+}
+
+// Draws sets how often a test binary draws for each property of pgregory.net/rapid, whose own default is 100:
+// short usually, full when long tests run. RAPID_CHECKS and -rapid.checks go before. It returns the number:
+//
+//	var _ = long.Draws(40, 400)
+func Draws(short, full int) int {
+	n := N(short, full)
+	f := flag.Lookup("rapid.checks")
+	if f == nil || os.Getenv("RAPID_CHECKS") != "" || f.Value.Set(strconv.Itoa(n)) != nil {
+		return 0
+	}
+	return n
 }

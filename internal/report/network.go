@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"railyard/internal/report/screen"
@@ -133,4 +134,48 @@ func messages(w io.Writer, s *result.Summary) {
 	if len(x.PausedBy) > 0 {
 		Wrap(w, "          ", "PFC pause tree: "+strings.Join(x.PausedBy, " ← "))
 	}
+}
+
+// Listed is some words, and how many more there are.
+func Listed(all []string, most int) string {
+	all = slices.Compact(slices.Clone(all))
+	if len(all) <= most {
+		return strings.Join(all, " ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(all[:most], " "), len(all)-most)
+}
+
+// control prints what congestion control did, by service; nothing of a run without one.
+func control(w io.Writer, all []result.Control) {
+	for i := range all {
+		c := &all[i]
+		if c.Algorithm == "none" && c.Transport == "" || c.QueuePairs == 0 {
+			continue
+		}
+		text := Acted(c)
+		if len(all) > 1 {
+			text = c.Service + ": " + text
+		}
+		Wrap(w, "", text)
+	}
+}
+
+// Acted describes what a congestion control did: its rate reductions, and its pacing delay.
+func Acted(c *result.Control) string {
+	if c.Acted == 0 {
+		return fmt.Sprintf("%s: no rate reductions on %s", c.Title, many(c.QueuePairs, "queue pair"))
+	}
+	text := fmt.Sprintf("%s: %s on %s of %s", c.Title, many(c.Cuts(), "rate reduction"), count(c.Acted),
+		many(c.QueuePairs, "queue pair"))
+	if c.Held > 0 {
+		text += fmt.Sprintf("; pacing delay %s (summed over queue pairs)", dur(c.Held))
+	}
+	return text
+}
+
+func many(n int64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return count(n) + " " + what + "s"
 }

@@ -60,3 +60,57 @@ func moves(w io.Writer, all []result.Move) {
 		fmt.Fprintf(w, "%d more in summary.json\n", more)
 	}
 }
+
+// Story prints a run's events in order and numbered, each at its first occurrence.
+func Story(w io.Writer, all []result.Happened) {
+	fmt.Fprintf(w, "Event times, first occurrence of each\n")
+	for i, h := range all {
+		line := h.What
+		if h.Times > 1 {
+			line += fmt.Sprintf(" (%s times, last at %s)", count(h.Times), at(h.Last))
+		}
+		Labelled(w, fmt.Sprintf("%4d %9s  ", i+1, at(h.At)), line)
+	}
+}
+
+// Meetings prints the first ports that several jobs used at the same time; rest is where the others are listed.
+func Meetings(w io.Writer, all []result.Meeting, most int, rest string) {
+	if len(all) == 0 || most == 0 {
+		return
+	}
+	fmt.Fprintln(w, "\nContention between jobs")
+	for i := range all[:min(len(all), most)] {
+		m := &all[i]
+		var of []string
+		for _, j := range m.Jobs {
+			of = append(of, j.Job+" "+size(j.Bytes))
+		}
+		Labelled(w, "  ", fmt.Sprintf("%s: shared for %s between %s and %s, %s of its rate: %s", m.Port,
+			dur(m.Together), at(m.From), at(m.To), percent(m.Load), strings.Join(of, ", ")))
+	}
+	if more := len(all) - most; more > 0 {
+		fmt.Fprintf(w, "  %s more %s\n", unit.Plural(more, "port"), rest)
+	}
+}
+
+// chains prints the circular pause dependencies of a run, and how they ended.
+func chains(w io.Writer, c *result.Chains) {
+	if c == nil {
+		return
+	}
+	var ends []string
+	for _, e := range []struct {
+		n    int
+		what string
+	}{{c.Standing, "unresolved at the end"}, {c.Watchdog, "resolved by the PFC watchdog"},
+		{c.Cable, "ended by a link failure"}, {c.ByItself, "resolved without intervention"}} {
+		if e.n > 0 {
+			ends = append(ends, fmt.Sprintf("%d %s", e.n, e.what))
+		}
+	}
+	n := unit.Plural(c.Count, "circular pause dependency")
+	Labelled(w, "PFC deadlock: ", n+", "+strings.Join(ends, ", "))
+	if worst := c.Worst(); worst != nil {
+		Wrap(w, "  ", worst.Told)
+	}
+}

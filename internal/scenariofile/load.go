@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 
 	"railyard/internal/input"
@@ -144,4 +145,20 @@ func RelativeTo(file, p string) string {
 		return p
 	}
 	return filepath.Join(filepath.Dir(file), p)
+}
+
+// Slug makes a directory name of a scenario's name.
+func Slug(name, path string) string {
+	if name == "" && path == "-" {
+		name = "stdin"
+	} else if name == "" {
+		name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	}
+	name = strings.TrimLeft(name, ".")
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' {
+			return r
+		}
+		return '-'
+	}, name[:min(len(name), 80)])
 }

@@ -3,6 +3,7 @@ package site
 import (
 	_ "embed"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -69,4 +70,42 @@ func (t *Type) equip(key string) error {
 	fill(&t.NICs, s.NICs)
 	fill(&t.NICRate, unit.Rate(s.NICRate))
 	return nil
+}
+
+// others are names that inventories use besides a model's key. A switch of a Nexus is also called by its
+// number alone, one of NVIDIA's with Mellanox' M before it.
+var others = map[string][]string{
+	"n9k-c9332d-gx2b": {"9332d-gx2b"}, "n9k-c9364d-gx2a": {"9364d-gx2a"}, "n9k-c9348d-gx2a": {"9348d-gx2a"},
+	"7060x5-64s": {"7060dx5-64s", "7060px5-64s", "7060dx5-64", "7060px5-64"},
+	"sn3700":     {"msn3700"}, "sn4700": {"msn4700"}, "qm9700": {"mqm9700"},
+	"jericho3-ai": {"bcm88890"}, "tomahawk3": {"bcm56980"}, "tomahawk4": {"bcm56990"},
+	"tomahawk5": {"bcm78900"}, "tomahawk6": {"bcm78910"},
+	"nd-h100-v5": {"nd96isr_h100_v5"}, "p5.48xlarge": {"p5-48xlarge"},
+}
+
+// Called finds the switch that an inventory calls so: Nexus 9332D-GX2B, DCS-7060X6-64PE-F, Q3400-RA,
+// MSN4700-WS2RO; "" where none is known.
+func Called(text string) string { return called(text, ModelNames()) }
+
+// ServerCalled finds the server that an inventory calls so, nil where none is known.
+func ServerCalled(text string) *Server { return serverOf(called(text, ServerNames())) }
+
+// called finds the key of which a name has all parts, one after the other and with nothing before or behind
+// them but letters of a variant; of several the longest.
+func called(text string, keys []string) (best string) {
+	long := 0
+	for _, key := range keys {
+		for _, name := range append(others[key], key) {
+			if len(name) > long && partsOf(name).MatchString(text) {
+				best, long = key, len(name)
+			}
+		}
+	}
+	return best
+}
+
+// partsOf matches names that have the parts of one, however they are joined.
+func partsOf(name string) *regexp.Regexp {
+	parts := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-_. ", r) })
+	return regexp.MustCompile(`(?i)(^|[^0-9a-z])` + strings.Join(parts, `[-_. ]?`) + `($|[^0-9])`)
 }

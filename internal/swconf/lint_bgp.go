@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -285,4 +286,98 @@ func (l *linter) linkSubnet() {
 		l.say(own.Addrs[0].At, "one /31 per cable", "%s has %v, its neighbour %s has %v", own.Name,
 			own.Addrs[0].V, far.c.Name()+" "+other.Name, other.Addrs[0].V)
 	})
+}
+
+// evpnNextHop looks at switches that pass EVPN routes from one neighbour in another AS to the next, and end
+// no tunnels themselves (Cisco, VXLAN BGP EVPN over eBGP: set ip next-hop unchanged).
+func (l *linter) evpnNextHop() {
+	l.routed(func(c *Config, b *BGP) {
+		var lacks []*Neighbor
+		evpn := 0
+		for _, n := range b.Neighbors {
+			as, known := ASN(n.Remote.V)
+			if n.VRF != "" || n.On&EVPN == 0 || n.Down.V || known && as == b.ASN.V {
+				continue
+			}
+			if evpn++; !n.Keeps.V {
+				lacks = append(lacks, n)
+			}
+		}
+		if c.OS != NXOS && c.OS != EOS || c.VTEP.V || c.OS == EOS && c.Part || evpn < 2 {
+			return // what other languages do by themselves is not known here
+		}
+		said := map[Place]bool{} // a range is said once
+		for _, n := range lacks {
+			if said[n.At] {
+				continue
+			}
+			said[n.At] = true
+			fix := "a route-map out with set ip next-hop unchanged, in the neighbour's l2vpn evpn family"
+			if c.OS == EOS {
+				fix = "neighbor " + n.Name() + " next-hop-unchanged"
+			}
+			l.sayOf(c)(n.At, fix, "%s tells %s EVPN routes with itself as their next hop, and ends no tunnel",
+				c.Name(), n.Name())
+		}
+	})
+}
+
+// evpnSegment wants what Ethernet segments need beside themselves.
+func (l *linter) evpnSegment() {
+	for _, c := range l.Configs {
+		var segment Place
+		for _, b := range c.Bundles {
+			if b.Segment.V && segment.Line == 0 {
+				segment = b.Segment.At
+			}
+		}
+		watched := false
+		for _, p := range c.interfaces() {
+			watched = watched || p.Core.V
+		}
+		switch {
+		case segment.Line == 0:
+		case !c.Shares.V:
+			l.sayOf(c)(segment, "evpn multihoming", "%s has Ethernet segments and multihoming is off", c.Name())
+		case !watched:
+			fix, say := "evpn multihoming core-tracking on the uplinks", l.sayOf(c)
+			if c.OS == EOS {
+				fix, say = "a link tracking group, upstream on the uplinks", l.advise
+			}
+			say(segment, fix, "%s has Ethernet segments and watches no uplink", c.Name())
+		}
+	}
+}
+
+// ASN reads an AS number, plain or as two halves with a dot (asplain and asdot, RFC 5396):
+// NX-OS, EOS and FRR take either and print what they are set to.
+func ASN(s string) (uint32, bool) {
+	if hi, lo, ok := strings.Cut(s, "."); ok {
+		h, err1 := strconv.ParseUint(hi, 10, 16)
+		l, err2 := strconv.ParseUint(lo, 10, 16)
+		if err1 != nil || err2 != nil {
+			return 0, false
+		}
+		return uint32(h<<16 | l), h|l > 0
+	}
+	n, err := strconv.ParseUint(s, 10, 32)
+	if err != nil {
+		return 0, false // not the largest that there is
+	}
+	return uint32(n), n > 0
+}
+
+// takes reports whether a remote-as of own lets far be the neighbour's AS: a number, or FRR's
+// external, internal and auto.
+func takes(remote string, own, far uint32) bool {
+	switch remote {
+	case "external":
+		return own != far
+	case "internal":
+		return own == far
+	case "auto":
+		return true
+	}
+	as, ok := ASN(remote)
+	return ok && as == far
 }

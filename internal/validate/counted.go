@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"strings"
 
+	"railyard/internal/counters/planted"
 	"railyard/internal/partition"
 	"railyard/internal/planner"
+	"railyard/internal/queue"
+	"railyard/unit"
 )
 
 // designed returns one design by name for GPUs with a NIC each of one port of 400G, on switches of so many ports.
@@ -114,4 +117,56 @@ func zeroTable() (rows []Row) {
 		}
 	}
 	return rows
+}
+
+// plantedRows plants every fault of the table once, prints the counters as one of three systems does, in
+// turn, and counts those that diagnose names first.
+func plantedRows() ([]Row, error) {
+	systems := []string{"nxos", "eos", "sonic"}
+	var of, right [3]int
+	wrong := 0
+	for i := range planted.Faults {
+		k := i % len(systems)
+		seen := must(planted.Faults[i].Simulate(systems[k]))
+		r, err := seen.Diagnose(systems[k])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", planted.Faults[i].Name, err)
+		}
+		ok, other := seen.First(r)
+		if of[k]++; ok {
+			right[k]++
+		}
+		if other {
+			wrong++
+		}
+	}
+	const source = "simulated fabrics with one fault each, and some with none"
+	var rows []Row
+	for k, system := range systems {
+		rows = append(rows, exact("planted faults that diagnose names first, counters printed as "+system,
+			source, of[k], right[k]))
+	}
+	return append(rows, exact("planted faults: healthy ports called faulty first", source, 0, wrong)), nil
+}
+
+// sonicHeadroom holds xoff to SONiC's own script, run by hand for docs/references.md, headroom.
+func sonicHeadroom() (rows []Row, err error) {
+	for _, c := range []struct {
+		asic         string
+		rate, metres int64
+		xoff         unit.Bytes
+	}{
+		{"spectrum", 100, 5, 72_704}, {"spectrum", 100, 40, 81_920}, {"spectrum", 100, 300, 147_456},
+		{"spectrum3", 200, 40, 148_480}, {"spectrum4", 400, 40, 283_648}, {"spectrum4", 800, 40, 362_496},
+	} {
+		a, ok := queue.ASICNamed(c.asic)
+		if !ok {
+			return nil, fmt.Errorf("no chip %s", c.asic)
+		}
+		xoff, _, _ := a.Headroom(unit.Rate(c.rate)*unit.Gbps, c.metres*1000, 9100)
+		rows = append(rows,
+			exact(fmt.Sprintf("SONiC's xoff, %dG, %d m, %d-byte cells", c.rate, c.metres, a.Cell),
+				"buffer_headroom_mellanox.lua, docs/references.md, headroom", int64(c.xoff), int64(xoff)))
+	}
+	return rows, nil
 }

@@ -192,3 +192,64 @@ func models() ([]Row, error) {
 		float64(gpt.Params())/1e9, 0.005, "%.2f"))
 	return rows, nil
 }
+
+// logScenario is a network as LogGOPSim's LogGP model has it: 8 GPUs, each with a NIC, on one switch, 1 us
+// and 400 Gbit/s between any two, and nothing else that takes time.
+const logScenario = `
+name: loggp
+fabric: {kind: rail, hosts: 8, spines: 1, pipeline: 0s, host_link: {rate: 400Gbps, delay: 500ns}}
+server: {gpus: 1, nics: 1, nic_latency: 0s, gpu: h100}
+cc: {algorithm: none}
+workload: `
+
+// logRows hold executing and exporting to LogGOPSim of spcl/atlahs, which was built and run on what
+// "railyard export --as goal-binary" writes of these scenarios: -L 1000 -o 0 -g 0 -G 0.020400391 -S 65535.
+// G is a byte of payload at 400 Gbit/s with its share of headers, preamble and gap (4,178 bytes for 4,096).
+// What is left is the switch, which takes a packet whole before it passes it on.
+func logRows() ([]Row, error) {
+	const source = "LogGOPSim (spcl/atlahs), run on our export"
+	var rows []Row
+	for _, c := range []struct {
+		claim, work string
+		want        float64 // us
+	}{
+		{"ring all-reduce of 8 MB over 8 ranks, us", "{traffic: {ring-allreduce: {bytes: 8MB}}}", 299.600},
+		{"the same by halving and doubling, us",
+			"{traffic: {collective: {kind: all-reduce, algorithm: halving-doubling, bytes: 8MB}}}", 291.602},
+		{"step of a GPT-3 125M, tp 2, pp 2, us", "{training: {model: gpt3-125m, tp: 2, pp: 2, global_batch: 8}}",
+			25_923.586},
+	} {
+		r := must(finish(logScenario + c.work))
+		s, _, _ := r.Outcome("")
+		rows = append(rows, within("GOAL: "+c.claim, source, c.want, unit.Time(s.Step.StepTime).Micros(),
+			0.01, "%.1f"))
+	}
+	return rows, nil
+}
+
+// Bytes of packets on the wire, for closed forms. They are written out from the standards: a form that takes
+// them from the code which it checks moves with the code's mistakes.
+const (
+	wireGap  = 7 + 1 + 96/8  // preamble, start delimiter (IEEE 802.3, 3.1.1), 96 bit times of gap (4.4.2)
+	ethernet = 6 + 6 + 2 + 4 // addresses, type and FCS (IEEE 802.3, 3.1.1)
+	ipv4     = 20            // without options (RFC 791, 3.1)
+	ipv6     = 40            // RFC 8200, 3
+	udp      = 8             // RFC 768
+	bth      = 12            // IBTA, 9.2
+	reth     = 16            // IBTA, 9.3.3
+	aeth     = 4             // IBTA, 9.3.5
+	immDt    = 4             // IBTA, 9.3.6
+	icrc     = 4             // IBTA, 7.8.1
+
+	middleFrame = ethernet + ipv4 + udp + bth + icrc // around the payload of WRITE Middle and Last: 62
+	firstFrame  = middleFrame + reth                 // of WRITE First and Only: 78
+	ackFrame    = middleFrame + aeth                 // 66, above Ethernet's least of 64
+
+	intHeader = 2 + 5*8 // HPCC's, figure 7: path ID and hop count, and five hops of 64 bits
+)
+
+// on400 is what bytes take at 400 Gbit/s, in ps.
+func on400(bytes int64) int64 { return bytes * 8 * 1000 / 400 }
+
+// busFactor is what an all-reduce of n ranks moves over each, of its size (nccl-tests, PERFORMANCE.md).
+func busFactor(n int) float64 { return 2 * float64(n-1) / float64(n) }

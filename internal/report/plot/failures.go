@@ -6,13 +6,15 @@ import (
 	"io"
 	"math"
 
-	"railyard/internal/report/table"
-	"railyard/internal/study/failures"
-
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"railyard/internal/report/table"
+	"railyard/internal/study/failures"
+	"railyard/internal/study/interference"
+	"railyard/internal/study/load"
 )
 
 // maxPlotRows is how many failures of a variant a heat map shows: the worst.
@@ -122,4 +124,59 @@ func harm(r *failures.Row) []float64 {
 		step = math.NaN()
 	}
 	return []float64{step, float64(r.Isolated), float64(r.Again)}
+}
+
+func Interference(x *interference.Result) (*plot.Plot, error) {
+	p := plot.New()
+	p.Title.Text = "jobs alone and together"
+	p.X.Label.Text, p.X.Min, p.Legend.Top = "time, ms", 0, true
+	var ticks []plot.Tick
+	for i, j := range x.Jobs {
+		y := float64(len(x.Jobs) - i)
+		ticks = append(ticks, plot.Tick{Value: y, Label: j.Job + " " + j.Label()})
+		for k, took := range []int64{j.Alone, j.Together} {
+			from, to := float64(j.Start)/1e9, float64(j.Start+took)/1e9
+			top := y + 0.3 - 0.32*float64(k)
+			bar, err := plotter.NewPolygon(plotter.XYs{{X: from, Y: top}, {X: to, Y: top},
+				{X: to, Y: top - 0.28}, {X: from, Y: top - 0.28}})
+			if err != nil {
+				return nil, err
+			}
+			bar.Color, bar.LineStyle.Width = Tints[k], 0
+			p.Add(bar)
+			if i == 0 {
+				p.Legend.Add([]string{"alone", "together"}[k], bar)
+			}
+		}
+	}
+	p.Y.Tick.Marker = plot.ConstantTicks(ticks)
+	p.X.Max *= 1.02
+	p.Y.Min, p.Y.Max = 0.4, float64(len(x.Jobs))+0.9
+	return p, nil
+}
+
+// Load draws the mean latency over the offered load, a line for each way of load balancing. Where one is
+// saturated its line leaves the plot.
+func Load(name string, curves []load.Curve) (*plot.Plot, error) {
+	p := plot.New()
+	p.Title.Text = name + ": mean latency of messages over offered load"
+	p.X.Label.Text, p.Y.Label.Text = "offered, % of NICs' rate", "latency, us"
+	p.X.Min, p.Y.Min, p.Legend.Top, p.Legend.Left = 0, 0, true, true
+	top := 0.0
+	for i, curve := range curves {
+		var points plotter.XYs
+		for _, x := range curve.Points {
+			points = append(points, plotter.XY{X: 100 * x.Offered, Y: float64(x.Mean) / 1e6})
+			if !x.Saturated {
+				top = max(top, float64(x.Mean)/1e6)
+			}
+		}
+		if err := AddLine(p, curve.LB, points, i); err != nil {
+			return nil, err
+		}
+	}
+	if top > 0 {
+		p.Y.Max = 1.3 * top
+	}
+	return p, nil
 }

@@ -8,7 +8,11 @@ import (
 	"text/tabwriter"
 
 	"railyard/internal/report"
+	"railyard/internal/scenario"
 	"railyard/internal/study/failures"
+	"railyard/internal/study/interference"
+	"railyard/internal/study/layouts"
+	"railyard/internal/study/load"
 	"railyard/unit"
 )
 
@@ -117,4 +121,66 @@ func compareFailures(w io.Writer, all []*failures.Variant) {
 			Seconds(s.Mean), s.Weak, s.Elements, s.Isolated, v.Label)
 	}
 	tw.Flush()
+}
+
+func Interference(w io.Writer, x *interference.Result, top int) {
+	fmt.Fprintf(w, "%s: %s, together and each alone on the same GPUs\n\n", x.Name, unit.Plural(len(x.Jobs), "job"))
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "job\tGPUs\tstarts\talone\ttogether\tslowdown\tmessages: p50\tp99")
+	for _, j := range x.Jobs {
+		fmt.Fprintf(t, "%s\t%d\t%v\t%s\t%s\t%s\t%s\n", j.Job, j.GPUs, unit.Time(j.Start),
+			interference.Took(j.Alone, j.Lost.Alone),
+			interference.Took(j.Together, j.Lost.Together), j.Ratio(), j.Messages.Words())
+	}
+	t.Flush()
+	if x.Outcome != nil {
+		report.Labelled(w, "rank lost  ", x.Outcome.Why)
+	}
+	if len(x.Meetings) == 0 {
+		fmt.Fprintln(w, "\nThey never had bytes under way at one port at a time.")
+	}
+	report.Meetings(w, x.Meetings, top, "which --top and --json show")
+}
+
+func Loads(w io.Writer, plan *scenario.Plan, curves []load.Curve) {
+	fmt.Fprintf(w, "%s: %s, messages by chance\n\n", plan.Name, unit.Plural(plan.Graph.TotalGPUs(), "GPU"))
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "lb\toffered\tdelivered\tmean\tp99\tpauses\t\t")
+	for _, c := range curves {
+		for _, p := range c.Points {
+			note := ""
+			if p.Saturated {
+				note = "saturated"
+			}
+			fmt.Fprintf(t, "%s\t%.1f %%\t%.1f %%\t%v\t%v\t%d\t%s\t\n", p.LB, 100*p.Offered, 100*p.Delivered,
+				unit.Time(p.Mean), unit.Time(p.P99), p.Pauses, note)
+		}
+	}
+	t.Flush()
+	var most []string
+	for _, c := range curves {
+		most = append(most, fmt.Sprintf("%s %.1f %%", c.LB, 100*c.Most))
+	}
+	report.Labelled(w, "\nmost that was delivered: ", strings.Join(most, ", "))
+}
+
+func Simulated(w io.Writer, sims []layouts.Simulated) {
+	if len(sims) > 0 {
+		fmt.Fprintln(w, "\nsimulated packet by packet, best first:")
+	}
+	for _, s := range sims {
+		if s.Skipped != "" {
+			report.Labelled(w, "  not simulated: ", s.Layout+": "+s.Skipped)
+			continue
+		}
+		report.Labelled(w, fmt.Sprintf("  %.4gs  MFU %.1f%%  ", s.Seconds, 100*s.MFU), s.Layout)
+		report.Labelled(w, "           ",
+			fmt.Sprintf("estimated %.4gs (%+.1f%%); bubble %.3gs, exposed communication %.3gs; %.3g packets",
+				s.Estimate, 100*(s.Estimate/s.Seconds-1), s.Bubble, s.Exposed, float64(s.Packets)))
+		if s.Slice != "" {
+			report.Labelled(w, "           ",
+				fmt.Sprintf("a slice ran, %.4gs: %s; for what is left out the cost model adds %+.3gs", s.Ran,
+					s.Slice, s.Added))
+		}
+	}
 }

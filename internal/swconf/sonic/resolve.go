@@ -7,6 +7,7 @@ import (
 
 	"railyard/internal/queue"
 	"railyard/internal/swconf"
+	"railyard/internal/swconf/design"
 )
 
 // resolve works out what each port does with packets. Ports that do the same
@@ -356,4 +357,59 @@ func (p *parser) scheduler(k *swconf.Queue, s *node) {
 	} else if w, ok := p.number(s, "weight", 100); ok {
 		k.Share = swconf.Say(int(w), s.get("weight").at)
 	}
+}
+
+// hash reads which fields ECMP hashes (sonic-hash.yang); dumps of redis write the list with commas, and an at
+// sign behind the field's name. What the switch hashes by itself, and its seed, are in no table.
+func (p *parser) hash() {
+	row := p.table("SWITCH_HASH").get("GLOBAL")
+	n := row.get("ecmp_hash")
+	if n == nil {
+		n = row.get("ecmp_hash@")
+	}
+	if n == nil {
+		return
+	}
+	fields := split(n)
+	if n.kind == '[' {
+		fields = nil
+		for _, f := range n.kids {
+			fields = append(fields, f.text)
+		}
+	}
+	p.c.Hash = swconf.Say(strings.Join(fields, ", "), n.at)
+	for _, f := range fields {
+		if f == "L4_SRC_PORT" || f == "INNER_L4_SRC_PORT" {
+			return
+		}
+	}
+	swconf.Report(p.c, n.at, swconf.Warning, "ecmp-fields", "ECMP does not hash L4_SRC_PORT",
+		"flows of RoCE between two hosts differ in their UDP source port alone: all of them take one path",
+		"add L4_SRC_PORT to ecmp_hash")
+}
+
+// peerVLAN is the VLAN of the peer link in which the two switches talk; designs give out VLANs below it.
+const peerVLAN = 4094
+
+// pair writes what holds two switches together (SONiC's MCLAG design): the service that images have turned
+// off, the peer link, and an interface on it with the address that the session comes from, which each of
+// the two has for itself.
+func pair(s *design.Switch, put putter) {
+	name := fmt.Sprintf("PortChannel%d", design.PeerChannel)
+	put("PORTCHANNEL", name, row{"admin_status": "up", "mtu": fmt.Sprint(int64(s.Spec.MTU)), "min_links": "1"})
+	for _, v := range s.VLANs {
+		put("VLAN_MEMBER", fmt.Sprintf("Vlan%d|%s", v.ID, name), row{"tagging_mode": "tagged"})
+	}
+	own, peer := "169.254.0.0", "169.254.0.1"
+	if !s.First {
+		own, peer = peer, own
+	}
+	vlan := fmt.Sprintf("Vlan%d", peerVLAN)
+	put("FEATURE", "iccpd", row{"state": "enabled", "auto_restart": "enabled"})
+	put("VLAN", vlan, row{"vlanid": fmt.Sprint(peerVLAN), "description": "peer link to " + s.Peer.Name})
+	put("VLAN_MEMBER", vlan+"|"+name, row{"tagging_mode": "tagged"})
+	put("VLAN_INTERFACE", vlan, row{})
+	put("VLAN_INTERFACE", vlan+"|"+own+"/31", row{})
+	put("MCLAG_DOMAIN", fmt.Sprint(s.PairID), row{"source_ip": own, "peer_ip": peer, "peer_link": name})
+	put("MCLAG_UNIQUE_IP", vlan, row{"unique_ip": "enable"})
 }
