@@ -110,7 +110,7 @@ func TestSlots(t *testing.T) {
 	if len(done[1]) != 1+20 || !slices.Equal(done[0], []int32{0}) {
 		t.Errorf("done after %v", done)
 	}
-	r, _ = recorded(TreeAllReduce, seq(2), 2*20*524_288) // the first tree has the first 40 transfers
+	r, _ = recorded(NodeTrees(Even(1)), seq(2), 2*20*524_288) // the first tree has the first 40 transfers
 	up, down := 0, 0
 	for _, s := range r.sends[:40] {
 		sent, before := &up, "up"
