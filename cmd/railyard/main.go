@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -109,8 +110,12 @@ func onTerminal(w io.Writer) bool {
 // maxFault is how many characters of a fault are printed.
 const maxFault = 1500
 
+// systemCall matches the name of a system call before the path that it was given.
+var systemCall = regexp.MustCompile(`(^|: )(?:stat|lstat|open|openat|mkdir|rename|unlink|readlink|symlink) ([^:]+: )`)
+
 // complain prints one fault: in lines that people can read, and in a single one for programs.
 func complain(w io.Writer, fault string, wrapped bool) {
+	fault = systemCall.ReplaceAllString(fault, "$1$2")
 	if r := []rune(fault); len(r) > maxFault { // values quoted in it may be any text
 		fault = fmt.Sprintf("%s … (%d characters more)", string(r[:maxFault]), len(r)-maxFault)
 	}
