@@ -240,6 +240,9 @@ func (n *Net) SetRoutes(node int32, t *route.Table, c route.Chooser) {
 	if i, ok := c.(route.Informed); ok {
 		n.inform(node, i)
 	}
+	if i, ok := c.(route.Crediting); ok && i.Credits() {
+		n.credit(i)
+	}
 	if n.sched != nil {
 		n.sched.routed(n, node)
 	}

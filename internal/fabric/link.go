@@ -75,6 +75,9 @@ func (n *Net) setUp(port int32, up bool) {
 		return
 	}
 	tx.Flags |= flagDown
+	if n.credits != nil {
+		n.credits.told[port], n.credits.known[port] = 0, 0
+	}
 	for c := range queue.Classes {
 		n.unpause(port, c)
 	}

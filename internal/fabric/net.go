@@ -133,6 +133,7 @@ type Net struct {
 	averages []average              // by (port, class); nil without WRED weights above 0
 	detours  *detours               // nil: all packets take a shortest way
 	informed []*informed            // by node; nil: no chooser hears of others' ports
+	credits  *credits               // nil: no chooser knows what neighbours hold
 	lags     *channels              // nil: every next hop is one cable
 	beyond   []*beyond              // by port: what is known of the switch behind it
 	rings    *rings                 // of a torus; nil: classes stay on its ways
@@ -342,6 +343,8 @@ func (n *Net) Handle(e *engine.Event) {
 		n.grade(e.A)
 	case KindTold:
 		n.hear(e.A, e.B)
+	case KindCredit:
+		n.credited(e.A, e.B)
 	}
 }
 

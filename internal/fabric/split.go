@@ -83,7 +83,7 @@ func (n *Net) Announce(from engine.Element, at unit.Time, kind engine.Kind, a in
 // Receive takes a letter of another part. Letters may come in any order.
 func (n *Net) Receive(l *Letter) {
 	e := l.event
-	if e.Kind() != KindPFC && e.Kind() != KindTold && !l.all {
+	if e.Kind() != KindPFC && e.Kind() != KindTold && e.Kind() != KindCredit && !l.all {
 		e.B = n.Alloc()
 		if n.Packets[e.B] = l.packet; l.packet.Flags&FlagINT != 0 {
 			n.told[e.B] = l.told

@@ -210,6 +210,9 @@ func (n *Net) admitLossless(sw *Switch, out int32, p *Packet) bool {
 		sw.held[g.held-1][n.cfg[out].place].add(n.Q.Now(), size)
 	}
 	g.peak, g.peakHead = max(g.peak, g.shared+g.headroom), max(g.peakHead, g.headroom)
+	if n.credits != nil {
+		n.owe(p.In, size)
+	}
 	if xoff {
 		g.pausing = true
 		n.Pauses++
@@ -246,6 +249,9 @@ func (n *Net) release(sw *Switch, out int32, p *Packet) {
 	sw.shared -= size - int64(fromHeadroom)
 	if g.held != 0 {
 		sw.held[g.held-1][n.cfg[out].place].add(n.Q.Now(), -int32(size))
+	}
+	if n.credits != nil {
+		n.owe(p.In, -int32(size))
 	}
 	if !g.pausing {
 		return

@@ -104,6 +104,15 @@ func (p *Policy) Fixed() bool {
 	return p.NIC == nil && !Is[Steerer](p) && (Is[Hasher](p) || Is[Steady](p))
 }
 
+// Crediting is a Chooser that knows what its neighbours hold of what its switch has sent.
+type Crediting interface {
+	Chooser
+	// Credits reports whether it wants to.
+	Credits() bool
+	// Credit hands it the bytes by port, which change as neighbours return credit.
+	Credit(held []int32)
+}
+
 // Levels is the largest number of classes that a packet may pass through.
 const Levels = 4
 

@@ -8,30 +8,65 @@ import (
 // UGAL decides for each packet that leaves its region whether it goes straight or by way of another one,
 // drawn at random: straight while what waits there, times its hops, is no more than what waits on the
 // detour, times its own, and a bias (Singh 2005; Kim et al., ISCA 2008, UGAL-L). A detour counts as twice
-// as long, as in BookSim (dragonfly.cpp). What waits is what the switch has in its own queues: a cable
-// that is full behind the next switch is seen once that one pauses, or fills. A detour that leaves by the
-// port of the straight way cannot be compared with it, and another is drawn: where h of a group's cables to
-// others are at the switch of the full one, h/(ah) of all packets would go straight whatever waits, and no
-// host could send more than 1/p (Kim et al., section 4.3, whose UGAL-LVC tells the two apart by queue).
+// as long, as in BookSim (dragonfly.cpp). What waits at a port is its queue and what it has sent without having got
+// credit back: BookSim compares used credits (GetUsedCredit). So the cable that all of a group want is seen though it
+// is at another switch, whose buffer holds what each of the others sends there. Ethernet with PFC alone returns no
+// credit; credit-based flow control does (UEC 1.0, CBFC; InfiniBand). With credits=false a full cable behind the next
+// switch is seen once that one pauses, and where congestion control keeps its queue short, never.
+//
+// A detour that leaves by the port of the straight way cannot be compared with it, and another is drawn: where h of a
+// group's cables to others are at the switch of the full one, h/(ah) of all packets would go straight whatever waits,
+// and no host could send more than 1/p (Kim et al., section 4.3, whose UGAL-LVC tells the two apart by queue).
 var UGAL = Policy{
 	Name: "ugal", Title: "UGAL by local queues",
-	Params: []param.Param{
-		{Name: "bias", Kind: param.Size, Min: "1B", Max: "100MB", Zero: true,
-			Doc: "so much more may wait on the straight way before packets take detours"},
-	},
-	Defaults: param.Values{"bias": 8 * unit.KiB}, // about two packets
+	Params: append([]param.Param{
+		{Name: "credits", Kind: param.Flag,
+			Doc: "what the next switch holds of a port's packets counts as waiting, as credits show it; false: Ethernet " +
+				"switches with PFC alone"},
+	}, ugalParams...),
+	Defaults: param.Values{"bias": ugalBias, "credits": true},
 	Sprays:   always,
 	New: func(v param.Values, s Site) Chooser {
-		c := &ugal{valiant: valiant{ecmp{seed: s.Seed}, detour{stream: s.Stream, perPacket: true}}}
-		c.bias = int64(param.Value[unit.Bytes](v, "bias"))
+		c := newUGAL(v, s)
+		c.credits = param.Value[bool](v, "credits")
 		return c
 	},
+}
+
+var ugalParams = []param.Param{
+	{Name: "bias", Kind: param.Size, Min: "1B", Max: "100MB", Zero: true,
+		Doc: "so much more may wait on the straight way before packets take detours"},
+}
+
+const ugalBias = 8 * unit.KiB // about two packets
+
+func newUGAL(v param.Values, s Site) *ugal {
+	c := &ugal{valiant: valiant{ecmp{seed: s.Seed}, detour{stream: s.Stream, perPacket: true}}}
+	c.bias = int64(param.Value[unit.Bytes](v, "bias"))
+	return c
 }
 
 // ugal draws detours as valiant does.
 type ugal struct {
 	valiant
-	bias int64
+	bias    int64
+	credits bool
+	held    []int32 // by port, at the next switch; nil: not known
+}
+
+// Credits reports whether used credits count.
+func (c *ugal) Credits() bool { return c.credits }
+
+// Credit takes them.
+func (c *ugal) Credit(held []int32) { c.held = held }
+
+// waits returns the bytes that a packet has before it by a port.
+func (c *ugal) waits(port int32, ports []Port) int64 {
+	bytes := int64(ports[port].Queued)
+	if c.held != nil {
+		bytes += int64(c.held[port])
+	}
+	return bytes
 }
 
 // Via compares the ports that the packet would leave by.
@@ -47,7 +82,7 @@ func (c *ugal) Via(now unit.Time, loc int, flow uint32, ports []Port) int {
 			return r
 		}
 		if a, b := port(straight), port(way); a != b {
-			if int64(ports[a].Queued) <= 2*int64(ports[b].Queued)+c.bias {
+			if c.waits(a, ports) <= 2*c.waits(b, ports)+c.bias {
 				return -1
 			}
 			return r

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"railyard/internal/rng"
+	"railyard/param"
 	"railyard/unit"
 )
 
@@ -125,6 +126,34 @@ func TestUGALGLooksFurther(t *testing.T) {
 				if via := u.Via(unit.Time(flow), 5+3, flow, ports); (via == -1) != want {
 					t.Fatalf("%s, %+v: by way of %d", p.Name, c, via)
 				}
+			}
+		}
+	}
+}
+
+// What the next switch holds counts as waiting where credits are known: of packets that have left a port, and by way of
+// detours likewise.
+func TestUGALCountsCredits(t *testing.T) {
+	for _, c := range []struct {
+		credits          bool
+		straight, detour int32 // held behind the ports
+		goes             bool  // straight
+	}{{true, 8192, 0, true}, {true, 8193, 0, false}, {true, 20_000, 6_000, true}, {false, 1 << 20, 0, true}} {
+		u := UGAL.Make(param.Values{"bias": 8 * unit.KiB, "credits": c.credits}, Site{Stream: rng.New(1, "ugal")})
+		table := regions(0, 5, func(int) bool { return true })
+		table.SetGroup(5+3, []int32{3})
+		u.Renew(table)
+		held := make([]int32, 5)
+		for i := range held {
+			held[i] = c.detour
+		}
+		held[3] = c.straight
+		if k := u.(Crediting); k.Credits() {
+			k.Credit(held)
+		}
+		for flow := range uint32(50) {
+			if via := u.(Steerer).Via(0, 5+3, flow, make([]Port, 5)); (via == -1) != c.goes {
+				t.Fatalf("%+v: by way of %d", c, via)
 			}
 		}
 	}

@@ -10,12 +10,11 @@ import (
 // once: it is an ideal to hold others to, as it is there.
 var UGALG = Policy{
 	Name: "ugal-g", Title: "UGAL by global queues",
-	Params:   UGAL.Params,
-	Defaults: UGAL.Defaults,
+	Params:   ugalParams,
+	Defaults: param.Values{"bias": ugalBias},
 	Sprays:   always,
 	New: func(v param.Values, s Site) Chooser {
-		c := &ugalGlobal{*UGAL.New(v, s).(*ugal)}
-		return c
+		return &ugalGlobal{*newUGAL(v, s)}
 	},
 }
 

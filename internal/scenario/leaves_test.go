@@ -95,7 +95,7 @@ var plots = []plot{
 	{"workload.traffic.background", rail + "workload: {traffic: {background: {load: 10, sizes: 64KB, for: 100us}}}\n", map[string]string{"workload.traffic.background.sizes": "32KB"}},
 	{"workload.traffic.collective", rail + "workload: {traffic: {collective: {kind: all-reduce, bytes: 1MB, algorithm: ring, channels: 2}}}\n", nil},
 	{"workload.traffic.collective.a", rail + "workload: {traffic: {collective: {kind: all-reduce, bytes: 1MB}}}\n", nil},
-	{"lb_options.bias", "fabric: {kind: dragonfly, k: 2}\n" + sends, nil},
+	{"lb_options.bias lb_options.credits", "fabric: {kind: dragonfly, k: 2}\n" + sends, nil},
 	{"lb_options.tier transport.forwarding", "transport: mrc\nswitch: {dscp: {49: 7}}\n" + rail + sends, nil},
 	{"switch.queues.*.lossless", "switch: {queues: {3: {alpha: 1}}}\n" + rail + sends, nil},
 	{"switch.queues.*.trim", "switch: {queues: {3: {limit: 1MB, wred_max: 0B, wred_min: 0B, lossless: false, xon: 0B, xoff: 0B}}}\n" + rail + sends, nil},

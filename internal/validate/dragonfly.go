@@ -52,7 +52,10 @@ func carried(p int, lb, workload string, bytes unit.Bytes) (float64, error) {
 }
 
 // shares is that, by when the last flow ends, and by when flows end on average.
-func shares(p int, lb, workload string, bytes unit.Bytes) (last, mean float64, err error) {
+func shares(p int, lb, workload string, bytes unit.Bytes, sets ...string) (last, mean float64, err error) {
+	if lb == "valiant" {
+		sets = append(sets, "lb_options.per_packet=true")
+	}
 	r := must(finish(fmt.Sprintf(`
 name: dragonfly
 fabric:
@@ -61,7 +64,7 @@ fabric:
 cc: {algorithm: none}
 transport: {recovery: selective, write: only, nak_after: 65535, window: 65536}
 lb: %s
-%s`, p, lb, workload), map[bool][]string{true: {"lb_options.per_packet=true"}}[lb == "valiant"]...))
+%s`, p, lb, workload), sets...))
 	s, _, _ := r.Outcome("")
 	if s.Drops > 0 {
 		return 0, 0, fmt.Errorf("%s on a dragonfly lost %d packets", lb, s.Drops)

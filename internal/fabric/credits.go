@@ -1,0 +1,59 @@
+package fabric
+
+import (
+	"railyard/internal/engine"
+	"railyard/internal/route"
+)
+
+// Switches whose choosers are route.Crediting know what their neighbours still hold of what they have sent, as
+// credit-based flow control shows it (UEC 1.0, CBFC; InfiniBand). A switch returns credit in steps; the few bytes
+// that an update takes are not counted. What goes to NICs, which give no such credit, and classes without PFC count
+// as nothing.
+
+// KindCredit is an event: A port, B bytes that its neighbour holds of it.
+const KindCredit = KindTold + 1
+
+// creditStep is how far a neighbour's knowledge may be off: two packets.
+const creditStep = 8192
+
+// credits are by port.
+type credits struct {
+	held  []int32 // of the neighbour, here
+	told  []int32 // of that, what the neighbour knows
+	known []int32 // of us, at the neighbour, as it has said
+}
+
+// credit has a chooser know its switch's credits.
+func (n *Net) credit(c route.Crediting) {
+	if n.credits == nil {
+		ports := len(n.Ports)
+		n.credits = &credits{make([]int32, ports), make([]int32, ports), make([]int32, ports)}
+	}
+	c.Credit(n.credits.known)
+}
+
+// owe counts bytes that come into the buffer of a port's switch by that port, or leave it.
+func (n *Net) owe(port, bytes int32) {
+	c, tx := n.credits, &n.Ports[port]
+	c.held[port] += bytes
+	now := c.held[port]
+	if off := now - c.told[port]; off == 0 || off < creditStep && off > -creditStep && now > 0 {
+		return
+	}
+	if tx.Flags&flagDown != 0 || n.Sw[n.node[tx.Peer]].Spec == nil {
+		return
+	}
+	c.told[port] = now
+	if at := n.Q.Now() + tx.Flight; tx.Flags&flagLeaves != 0 {
+		n.send(Letter{event: n.Q.Elsewhere(engine.Node(tx.Node), at, KindCredit, tx.Peer, now)})
+	} else {
+		n.Q.Push(engine.Node(tx.Node), at, KindCredit, tx.Peer, now)
+	}
+}
+
+// credited takes what a port's neighbour holds of it.
+func (n *Net) credited(port, bytes int32) {
+	if n.Ports[port].Flags&flagDown == 0 {
+		n.credits.known[port] = bytes
+	}
+}
