@@ -18,7 +18,7 @@ func (k knowing) Credits() bool       { return true }
 func (k knowing) Credit(held []int32) { *k.held = held }
 
 // A switch knows what the next one holds of what it has sent, but for a step and what is on its way back: where R2's
-// port to its host runs at a quarter, R1 sees R2's buffer fill behind its own short queue, and empty again. A cable that
+// A switch knows what the next one holds of what it has sent, but for a step and what is on its way back: where R2 sends
 // breaks leaves nothing to know.
 func TestCredits(t *testing.T) {
 	spec := queue.Default()

@@ -69,8 +69,8 @@ func longMessages() (Row, error) {
 		map[string]float64{"valiant": by["valiant"]}, ""), nil
 }
 
-// heldBack is UGAL by local queues where buffers do not fill: under DCQCN, the default, with messages long enough for it
-// to settle, and where switches pause each other after seven packets.
+// heldBack is UGAL by local queues where buffers do not fill: under DCQCN, the default, with messages long enough
+// for it to settle, and where switches pause each other after seven packets.
 func heldBack(p int, where string, hosts, perGroup int, bytes unit.Bytes) (rows []Row, err error) {
 	const shallow = "switch: {queues: {3: {xoff: 30KB, xon: 20KB, wred_max: 0B, wred_min: 0B}}}\n"
 	for _, c := range []struct {
