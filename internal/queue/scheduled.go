@@ -11,13 +11,19 @@ import (
 // others are fabric nodes, which only pass cells on. Cell and credit sizes of real ones are not public: 256 B and 1
 // to 4 KiB are what is said of them.
 type Scheduled struct {
-	Cell    unit.Bytes `json:"cell_bytes"`    // on a fabric link, with its header; all are of this size
-	Header  unit.Bytes `json:"header_bytes"`  // of a cell
-	Message unit.Bytes `json:"message_bytes"` // a request or a grant on a fabric link
-	Credit  unit.Bytes `json:"credit_bytes"`  // the most that one grant lets go
-	Speedup float64    `json:"speedup"`       // of an egress port's credits over its rate
-	Egress  unit.Bytes `json:"egress_bytes"`  // per egress port and class: granted, and not sent on yet
-	Timeout unit.Time  `json:"timeout_ps"`    // after it requests go again, and incomplete packets are given up
+	Cell    unit.Bytes `yaml:"cell" json:"cell_bytes" doc:"a cell on a fabric link, its header included; 256B unless given"`
+	Header  unit.Bytes `yaml:"header" json:"header_bytes" doc:"of a cell; 16B unless given"`
+	Message unit.Bytes `yaml:"message" json:"message_bytes" doc:"a request or a grant on a fabric link; 16B unless given"`
+	Credit  unit.Bytes `yaml:"credit" json:"credit_bytes" doc:"what one grant lets a VOQ send at most; 4KiB unless given"`
+	Speedup float64    `yaml:"speedup" json:"speedup" doc:"rate of an egress port's credits over its own; 1.02 unless given"`
+	Egress  unit.Bytes `yaml:"egress,omitzero" json:"egress_bytes" doc:"egress buffer per port and class, for what is granted and not sent yet; computed unless given: what a port sends while a grant and its packet travel"`
+	Timeout unit.Time  `yaml:"timeout" json:"timeout_ps" doc:"without news for so long a request goes again, and a packet that lacks cells is given up; 100us unless given"`
+}
+
+// DefaultScheduled returns the settings where nothing is said; of egress buffers the network decides.
+func DefaultScheduled() Scheduled {
+	return Scheduled{Cell: 256, Header: 16, Message: 16, Credit: 4 * unit.KiB, Speedup: 1.02,
+		Timeout: 100 * unit.Microsecond}
 }
 
 // Cells returns the number of cells of a frame.

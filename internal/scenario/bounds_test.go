@@ -110,8 +110,7 @@ func TestOutsideTheBounds(t *testing.T) {
 	f.Switch.Trim.Silent()
 	settle := queue.Scheduled{Cell: 256, Header: 16, Message: 16, Credit: 4096, Speedup: 1.02,
 		Egress: 1 << 20, Timeout: unit.Millisecond}
-	f.Fabric.Scheduled = Scheduled{nil, &settle.Cell, &settle.Header, &settle.Message, &settle.Credit,
-		&settle.Speedup, &settle.Egress, &settle.Timeout}
+	f.Fabric.Scheduled = Scheduled{true, settle}
 	four := 4
 	f.Fabric.IP = &four
 	f.Fabric.Floor = &site.Floor{}

@@ -73,7 +73,7 @@ type Fabric struct {
 	Floor         *site.Floor       `yaml:"floor" doc:"of nodes and cables: the plan of a hall, by which cables between racks (at, of nodes) get their lengths"`
 	Regions       string            `yaml:"regions" doc:"a place, of nodes and cables: switches that agree there are one of a dragonfly's groups, by way of which lb valiant, minimal and ugal send; that of a rule's between unless given"`
 	Routing       Routing           `yaml:"routing" doc:"how fast routes follow what breaks"`
-	Scheduled     Scheduled         `yaml:"scheduled" doc:"a scheduled fabric: VOQs per egress port, credits, cells over all links, no PFC inside"`
+	Scheduled     Scheduled         `yaml:"scheduled,omitzero" doc:"a scheduled fabric: VOQs per egress port, credits, cells over all links, no PFC inside"`
 	HwSKU         map[string]string `yaml:"hwsku" doc:"which devices the switches are where they run SONiC, by hwsku (railyard models lists those that are known): under * for all, under a role (rail, leaf, aggregation, spine, super-spine, core), a switch's name, or several's with * and ?; lanes and names of ports follow. Its type's, else its model's, unless given"`
 	Graph         *Graph            `yaml:"graph" doc:"explicit nodes and links, for kind graph"`
 }

@@ -67,7 +67,7 @@ func (p *resolver) network() error {
 		return err
 	}
 	p.NICs.Rate = p.Graph.Links[p.Graph.NICs[0].Links[0]].Rate
-	if p.scheduledOn() {
+	if p.File.Fabric.Scheduled.On {
 		p.Scheduled = new(queue.Scheduled) // see scheduled
 	}
 	if p.hasSpares() { // which nothing may ever join

@@ -11,33 +11,21 @@ import (
 	"railyard/unit"
 )
 
-// Scheduled is queue.Scheduled as people write it; what is not said is decided where the fabric is one.
+// Scheduled is a scheduled fabric, if it is on.
 type Scheduled struct {
-	On      *bool       `yaml:"on" doc:"the switches are one scheduled fabric, or a modular chassis: VOQs, credits and cells; true where the block is given"`
-	Cell    *unit.Bytes `yaml:"cell" doc:"a cell on a fabric link, its header included; 256B unless given"`
-	Header  *unit.Bytes `yaml:"header" doc:"of a cell; 16B unless given"`
-	Message *unit.Bytes `yaml:"message" doc:"a request or a grant on a fabric link; 16B unless given"`
-	Credit  *unit.Bytes `yaml:"credit" doc:"what one grant lets a VOQ send at most; 4KiB unless given"`
-	Speedup *float64    `yaml:"speedup" doc:"rate of an egress port's credits over its own; 1.02 unless given"`
-	Egress  *unit.Bytes `yaml:"egress" doc:"egress buffer per port and class, for what is granted and not sent yet; computed unless given: what a port sends while a grant and its packet travel"`
-	Timeout *unit.Time  `yaml:"timeout" doc:"without news for so long a request goes again, and a packet that lacks cells is given up; 100us unless given"`
+	On bool `yaml:"on" doc:"the switches are one scheduled fabric, or a modular chassis: VOQs, credits and cells; true where the block is given"`
+	queue.Scheduled
 }
 
-// on reports whether the fabric is a scheduled one.
-func (p *resolver) scheduledOn() bool {
-	s := &p.File.Fabric.Scheduled
-	if s.On != nil {
-		return *s.On
-	}
-	return *s != (Scheduled{}) || p.says("fabric.scheduled")
-}
+// Silent turns it on.
+func (s *Scheduled) Silent() { *s = Scheduled{true, queue.DefaultScheduled()} }
 
 // scheduled resolves the block, and refuses what a scheduled fabric cannot be or has no use for.
 func (p *resolver) scheduled() error {
 	s := &p.File.Fabric.Scheduled
-	if !p.scheduledOn() {
+	if !s.On {
 		if *s != (Scheduled{}) {
-			*s = Scheduled{On: new(false)}
+			*s = Scheduled{}
 			p.note("fabric.scheduled is off: it has no effect")
 		}
 		return nil
@@ -45,39 +33,25 @@ func (p *resolver) scheduled() error {
 	if err := p.schedulable(); err != nil {
 		return err
 	}
-	settleAs(&s.On, true)
-	settleAs(&s.Cell, 256*unit.Byte)
-	settleAs(&s.Header, 16*unit.Byte)
-	settleAs(&s.Message, 16*unit.Byte)
-	settleAs(&s.Credit, 4*unit.KiB)
-	settleAs(&s.Speedup, 1.02)
-	settleAs(&s.Timeout, 100*unit.Microsecond)
 	packet := unit.Bytes(p.File.Transport.MTU) + p.headers()
-	q := queue.Scheduled{Cell: *s.Cell, Header: *s.Header, Message: *s.Message, Credit: *s.Credit,
-		Speedup: *s.Speedup, Timeout: *s.Timeout}
-	need := p.egressNeeds(&q, packet)
-	settleAs(&s.Egress, need)
-	q.Egress = *s.Egress
+	q := &s.Scheduled
+	need := p.egressNeeds(q, packet)
+	if q.Egress == 0 {
+		q.Egress = need
+	}
 	if err := q.Validate(min(p.smallestMTU(), packet)); err != nil {
 		return field.Under("fabric.scheduled", err)
 	}
 	if q.Egress < need {
 		p.note("fabric.scheduled.egress %v is less than the %v that a port sends while a grant and its packet travel: it will not always be busy", q.Egress, need)
 	}
-	p.Scheduled = &q
+	*p.Scheduled = *q
 	if err := p.egressFits(); err != nil {
 		return err
 	}
 	p.LB, p.LBValues, p.File.LB = &route.Cells, nil, route.Cells.Name
 	p.noteScheduled(packet)
 	return nil
-}
-
-// settleAs gives a value that a file leaves open.
-func settleAs[T any](at **T, value T) {
-	if *at == nil {
-		*at = &value
-	}
 }
 
 // schedulable refuses fabrics and settings that make no sense where cells are scheduled.

@@ -107,7 +107,7 @@ func (p *resolver) addStorage(s *Storage) error {
 		return field.New("servers", "is missing: how many there are")
 	case len(s.Nodes) > 0:
 		return field.New("nodes", "are of a described fabric; a %s fabric has servers", f.Kind)
-	case p.scheduledOn() && separate:
+	case p.File.Fabric.Scheduled.On && separate:
 		return field.New("network", "separate has switches beside the scheduled fabric, which is one "+
 			"switch: describe both by nodes, or share it")
 	case separate && (s.NICs%s.Switches != 0 || s.ServerNICs%s.Switches != 0):
