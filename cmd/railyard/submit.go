@@ -2,8 +2,10 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
+	"railyard/internal/report/table"
 	"railyard/internal/submission"
 )
 
@@ -62,7 +64,10 @@ func (c *submitCmd) Run(e *env) error {
 	}
 	shown := s.Report()
 	if !c.JSON {
-		printSubmitted(e.stdout, shown, c)
+		table.Submitted(e.stdout, shown, c.Ranks, c.Rank, c.Scenario)
+		if !c.DryRun {
+			fmt.Fprintln(e.stdout)
+		}
 	}
 	if s.Nothing != nil {
 		if c.JSON {

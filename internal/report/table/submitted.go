@@ -1,4 +1,4 @@
-package main
+package table
 
 import (
 	"fmt"
@@ -12,8 +12,9 @@ import (
 	"railyard/unit"
 )
 
-// print writes it for a screen.
-func printSubmitted(w io.Writer, o *submission.Report, c *submitCmd) {
+// Submitted prints a batch script's job: the first ranks, and the environment of one of them. written is the file that
+// has its scenario, if any.
+func Submitted(w io.Writer, o *submission.Report, ranks, rank int, written string) {
 	report.Wrap(w, "", fmt.Sprintf("%s: %s on %s of %d: %s", o.Name, unit.Plural(o.World, "process"),
 		unit.Plural(len(o.Nodes), "node"), o.Of, slurm.Fold(o.Nodes)))
 	report.Labelled(w, "  starts    ", fmt.Sprintf("%s  (%s)", strings.Join(append(slices.Clone(o.Launched),
@@ -27,8 +28,8 @@ func printSubmitted(w io.Writer, o *submission.Report, c *submitCmd) {
 	case o.Benchmark != "":
 		report.Labelled(w, "  measures  ", o.Benchmark)
 	}
-	submittedTable(w, o, c)
-	submittedEnvironment(w, o, c)
+	submittedTable(w, o, ranks)
+	submittedEnvironment(w, o, rank)
 	if len(o.Notes) > 0 {
 		fmt.Fprintln(w, "\nNot read, assumed, or worth knowing:")
 	}
@@ -43,16 +44,13 @@ func printSubmitted(w io.Writer, o *submission.Report, c *submitCmd) {
 		report.Labelled(w, "\nWithout bearing here: ", fmt.Sprintf("%s: %s", unit.Plural(n, "option"),
 			report.Listed(o.Left, 12)))
 	}
-	if c.Scenario != "" && o.Scenario != "" {
-		fmt.Fprintf(w, "\nScenario written to %s\n", c.Scenario)
-	}
-	if !c.DryRun {
-		fmt.Fprintln(w)
+	if written != "" && o.Scenario != "" {
+		fmt.Fprintf(w, "\nScenario written to %s\n", written)
 	}
 }
 
-// table is who gets which rank, host, GPU, NIC, rail and port, as many as were asked for.
-func submittedTable(w io.Writer, o *submission.Report, c *submitCmd) {
+// submittedTable is who gets which rank, host, GPU, NIC, rail and port, as many as were asked for.
+func submittedTable(w io.Writer, o *submission.Report, ranks int) {
 	wide := 4
 	for i := range o.Ranks {
 		wide = max(wide, min(24, len(o.Ranks[i].Host)))
@@ -61,7 +59,7 @@ func submittedTable(w io.Writer, o *submission.Report, c *submitCmd) {
 		"switch port")
 	for i := range o.Ranks {
 		r := &o.Ranks[i]
-		if i == c.Ranks {
+		if i == ranks {
 			fmt.Fprintf(w, "        and %s more (--ranks %d, --json)\n", unit.Plural(len(o.Ranks)-i, "rank"),
 				len(o.Ranks))
 			break
@@ -88,10 +86,10 @@ func cut(s string, n int) string {
 	return s
 }
 
-// environment is what one rank finds, and by that what all do.
-func submittedEnvironment(w io.Writer, o *submission.Report, c *submitCmd) {
-	r := &o.Ranks[c.Rank]
-	fmt.Fprintf(w, "\nEnvironment of rank %d", c.Rank)
+// submittedEnvironment is what one rank finds, and by that what all do.
+func submittedEnvironment(w io.Writer, o *submission.Report, rank int) {
+	r := &o.Ranks[rank]
+	fmt.Fprintf(w, "\nEnvironment of rank %d", rank)
 	count := map[string]int{}
 	for k := range o.Ranks {
 		for _, v := range o.Ranks[k].Environ {
