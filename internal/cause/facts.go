@@ -81,6 +81,9 @@ const (
 	edits
 )
 
+// FabricTimes is how much faster links between switches become by FastFabric.
+const FabricTimes = 16
+
 var editNames = [edits]string{NoDelay: "delays 0 and cut-through switches",
 	FastReceivers: "links to receivers as fast as all senders together",
 	FastFabric:    "links between switches 16 times as fast", NoBitErrors: "no bit errors",

@@ -176,6 +176,7 @@ func ahead[T any](all []T, before func(x, y T) bool) {
 // present says which causes a replay could be without, and to which of them congestion control reacted.
 func (m *model) present() (there, reacts [cause.Count]bool) {
 	there[cause.Latency] = true
+	there[cause.Pause] = m.pauses
 	there[cause.PCIe] = len(m.buses) > 0
 	there[cause.FailedCapacity] = m.whole != nil
 	for p := range m.kind {

@@ -21,7 +21,7 @@ func (m *model) measured() {
 	for x := range m.weights {
 		m.weights[x] = 1
 	}
-	balanced := without{}.and(cause.Collision)
+	balanced := without{}.and(cause.Collision).and(cause.Pause)
 	limits := m.coarse(balanced)
 	full, all := map[int32]unit.Time{}, map[int32]unit.Time{}
 	for x := range limits {
@@ -72,7 +72,8 @@ func (m *model) coarse(v without) [][]fluid.Limit {
 // upTo is what a replay leaves out that shows how fast a NIC sends in turn, and between what it and the fabric
 // carry: whoever does not slow its senders down has packets wait on the way, and these go no faster where others wait
 // further on.
-var upTo = [...]without{without{}.and(cause.Oversubscription).and(cause.Incast), without{}.and(cause.Incast)}
+var upTo = [...]without{without{}.and(cause.Oversubscription).and(cause.Incast).and(cause.Pause),
+	without{}.and(cause.Incast).and(cause.Pause)}
 
 // stage notes which messages took no less than the parts of their way take, whatever comes behind.
 func (m *model) stage() {
@@ -108,8 +109,8 @@ func (m *model) open(v without) ([]excess, [][]fluid.Limit) {
 	r := m.b.r
 	n := len(r.seen.Messages)
 	extra, limits := make([]excess, n), make([][]fluid.Limit, n)
-	net := fluid.New(m.rates(v))
-	net.Limits, net.Grain = true, m.grain
+	net := m.newNet(v)
+	net.Limits = true
 	type moment struct {
 		at    unit.Time
 		of    int32
@@ -170,7 +171,7 @@ func (m *model) open(v without) ([]excess, [][]fluid.Limit) {
 		case i >= len(moments):
 			m.rated = net.Set
 			return extra, limits
-		case net.Set > mostSet && m.grain <= r.seen.At/16 && v == (without{}.and(cause.Collision)):
+		case net.Set > mostSet && m.grain <= r.seen.At/16 && v.has(cause.Collision):
 			m.rated = net.Set
 			return extra, limits // too finely
 		default:

@@ -34,6 +34,7 @@ func (w without) elsewhere() bool {
 	return false
 }
 
+func (w without) with(o without) without   { w.own |= o.own; return w }
 func (w without) and(id cause.ID) without  { w.own |= 1 << id; return w }
 func (w without) calm(id cause.ID) without { w.reactions |= 1 << id; return w }
 
@@ -65,6 +66,7 @@ type model struct {
 	lost     bool     // switches or links have lost or trimmed packets
 	hot      []bool   // by connection: its links between switches are full however bytes are spread over them
 	discards bool     // go-back-N: what comes behind a loss goes twice
+	pauses   bool     // nothing but pauses slows senders down
 	rebinds  bool     // queue pairs would share a NIC's ports evenly with balancing
 	evenly   bool     // packets are spread over ports evenly, whatever these carry
 	// What replays can leave out: causes, those that congestion control reacted to, causes that are there because of
@@ -85,6 +87,7 @@ type wayOf struct {
 	scale                 []float64   // by ports: what of its load it would have were nothing broken
 	one, window           int32       // its caps; -1: it has none
 	pcie                  []int32     // out of memory of the sender, and into the receiver's, where they limit
+	sends                 int         // of pcie: how many are the sender's
 	latency               unit.Time
 }
 
@@ -129,7 +132,10 @@ func (b *blamer) newModel() *model {
 	for p := range m.kind {
 		uneven = uneven || m.slow(int32(p))
 	}
-	m.evenly = uneven && r.plan.Default().Carried == nil && r.plan.Scheduled == nil
+	service, spec := r.plan.Default(), r.plan.Spec
+	m.evenly = uneven && service.Carried == nil && r.plan.Scheduled == nil
+	m.pauses = service.Carried == nil && service.CC.Name == "none" && r.plan.Scheduled == nil &&
+		spec.Queues[spec.DSCP[service.DSCP]].Lossless
 	m.rebinds = r.plan.NICs.Bond == "hash" && r.plan.QPs > 1
 	type route struct{ node, loc, port int32 }
 	type found struct {
@@ -168,7 +174,7 @@ func (b *blamer) newModel() *model {
 		w.ingressAll = m.set(b.share.nicPorts(dst, false))
 		w.ingress = w.ingressAll
 		m.own(int32(c), w)
-		w.pcie = slices.Concat(pcie[src][0], pcie[dst][1])
+		w.pcie, w.sends = slices.Concat(pcie[src][0], pcie[dst][1]), len(pcie[src][0])
 	}
 	first := int32(len(r.seen.Ports) + len(m.sets))
 	for c := range m.ways {
@@ -323,59 +329,72 @@ func (m *model) own(c int32, w *wayOf) {
 	}
 }
 
-// over lists what a connection uses in a replay.
+// over lists what a connection uses in a replay: its path in order, then what it has alone and the sender's PCIe.
 func (m *model) over(c int32, v without, buf []fluid.Use) []fluid.Use {
 	w := &m.ways[c]
-	add := func(link int32) { buf = append(buf, fluid.Use{Link: link, Share: 1}) }
-	egress, ingress := w.egress, w.ingress
+	add := func(link int32, holds bool) { buf = append(buf, fluid.Use{Link: link, Share: 1, Holds: holds}) }
+	spread := func(ports []fluid.Use) {
+		for _, u := range ports {
+			u.Holds = true
+			buf = append(buf, u)
+		}
+	}
+	egress, ingress, one := w.egress, w.ingress, false
 	moved := v.has(cause.FailedCapacity) && w.home != w.egress
 	switch {
 	case v.has(cause.Collision) && !v.stays:
 		switch ingress = w.ingressAll; {
 		case m.rebinds && w.one >= 0:
-			egress = w.egressAll
-			add(w.one)
+			egress, one = w.egressAll, true
 		case moved:
 			egress = w.home
 		}
 	case moved:
 		egress, ingress = w.home, w.ingressAll
 	}
-	add(egress)
-	if w.window >= 0 && !v.has(cause.Window) {
-		add(w.window)
-	}
-	balanced := v.has(cause.Collision) || moved || len(w.ports) == 0
+	add(egress, false)
+	balanced := v.has(cause.Collision) && !v.stays || moved || len(w.ports) == 0
 	evenly := m.evenly && (v.has(cause.Collision) || m.b.r.plan.LB.Name == "spray")
 	switch {
-	case v.has(cause.Oversubscription):
 	case balanced && evenly && v.has(cause.FailedCapacity):
-		buf = append(buf, w.evenFull...)
+		spread(w.evenFull)
 	case balanced && evenly:
-		buf = append(buf, w.even...)
+		spread(w.even)
 	case balanced && v.has(cause.FailedCapacity):
 		for _, s := range w.full {
-			add(s)
+			add(s, true)
 		}
 	case balanced:
 		for _, s := range w.sets {
-			add(s)
+			add(s, true)
 		}
 	default:
 		for i, u := range w.ports {
 			if v.has(cause.FailedCapacity) {
 				u.Share = w.scale[i]
 			}
+			u.Holds = true
 			buf = append(buf, u)
 		}
 	}
 	if !v.has(cause.Incast) {
-		add(ingress)
+		add(ingress, true)
 	}
 	if !v.has(cause.PCIe) {
-		for _, l := range w.pcie {
-			add(l)
+		for i, l := range w.pcie {
+			if i >= w.sends {
+				add(l, true)
+			}
 		}
+		for _, l := range w.pcie[:w.sends] {
+			add(l, false)
+		}
+	}
+	if w.window >= 0 && !v.has(cause.Window) {
+		add(w.window, false)
+	}
+	if one {
+		add(w.one, false)
 	}
 	return buf
 }

@@ -61,6 +61,9 @@ func (m *model) kinds() {
 // bytesPer is a rate in bytes per picosecond.
 func bytesPer(rate unit.Rate) float64 { return float64(rate) / 8e12 }
 
+// boundless makes links between switches so fast that none is full.
+const boundless = 1 << 10
+
 // portRate is what a port carries at a time in a replay. A port whose link routes avoid carries nothing of a
 // set; who uses no other is taken for elsewhere.
 func (m *model) portRate(port int32, at unit.Time, v without, ofSet bool) unit.Rate {
@@ -75,7 +78,10 @@ func (m *model) portRate(port int32, at unit.Time, v without, ofSet bool) unit.R
 			avoided = !e.Up
 		}
 	}
+	fabric := r.peer(port).Role != topo.Host && r.graph.Nodes[r.seen.Ports[port].Node].Role != topo.Host
 	switch {
+	case fabric && v.has(cause.Oversubscription) && !v.stays:
+		return boundless * r.carries(m.kind[port]) // whatever fails or slows down
 	case v.has(cause.FailedCapacity):
 	case !up && (ofSet || !avoided):
 		return 0
@@ -85,8 +91,11 @@ func (m *model) portRate(port int32, at unit.Time, v without, ofSet bool) unit.R
 	if v.has(cause.SlowLink) || rate == 0 {
 		rate = m.kind[port]
 	}
-	if m.b.r.peer(port).Role != topo.Host && r.graph.Nodes[r.seen.Ports[port].Node].Role != topo.Host {
+	if fabric {
 		rate = r.carries(rate)
+		if v.has(cause.Oversubscription) {
+			rate *= cause.FabricTimes
+		}
 	}
 	return rate
 }
@@ -113,6 +122,13 @@ func (m *model) rate(link int32, at unit.Time, v without) float64 {
 // spreads reports whether a connection's packets take several ports of a switch at once.
 func (m *model) spreads(c int32) bool {
 	return m.b.r.seen.Rules.Spreads || m.b.r.seen.Rules.SpreadsNIC || m.b.share.path[c].shares != nil
+}
+
+// newNet makes the links of a replay.
+func (m *model) newNet(v without) *fluid.Net {
+	n := fluid.New(m.rates(v))
+	n.Grain, n.Pauses = m.grain, m.pauses && !v.has(cause.Pause)
+	return n
 }
 
 // rates are those of all links at the beginning.

@@ -72,7 +72,7 @@ func (m *model) replay(v without) *replay {
 
 func (m *model) run(v without) *replay {
 	r := m.b.r
-	p := &replay{m: m, v: v, net: fluid.New(m.rates(v)), stages: make([]int8, len(r.seen.Messages)),
+	p := &replay{m: m, v: v, net: m.newNet(v), stages: make([]int8, len(r.seen.Messages)),
 		other: make([]float64, len(r.seen.Messages)), queue: make([][]int32, len(r.seen.Conns)),
 		busy: make([]bool, len(r.seen.Conns)), left: make([]int32, len(r.dag.Ops)),
 		uses: make([][]fluid.Use, len(r.seen.Conns)), began: make([]unit.Time, len(r.seen.Messages)),
@@ -80,10 +80,9 @@ func (m *model) run(v without) *replay {
 	for i := range p.done {
 		p.done[i] = unit.Never
 	}
-	p.net.Grain, p.net.Limits = m.grain, true
+	p.net.Limits = true
 	for k := range p.parts {
-		p.parts[k], p.sends[k] = fluid.New(m.rates(v)), make([][]fluid.Use, len(r.seen.Conns))
-		p.parts[k].Grain = m.grain
+		p.parts[k], p.sends[k] = m.newNet(v.with(upTo[k])), make([][]fluid.Use, len(r.seen.Conns))
 	}
 	machine := r.exec.Machine
 	if v.has(cause.Latency) {
@@ -152,8 +151,8 @@ func (p *replay) ring(b *bell) {
 		}
 	case ringLinks:
 		p.m.changed(p.net, p.m.times[p.next], p.v)
-		for _, part := range p.parts {
-			p.m.changed(part, p.m.times[p.next], p.v)
+		for k, part := range p.parts {
+			p.m.changed(part, p.m.times[p.next], p.v.with(upTo[k]))
 		}
 		p.next++
 		p.links()
@@ -210,9 +209,7 @@ func (p *replay) start(c int32) {
 			continue
 		}
 		if p.stages[x]++; p.sends[k][c] == nil {
-			v := p.v
-			v.own |= upTo[k].own
-			p.sends[k][c] = p.m.over(c, v, nil)
+			p.sends[k][c] = p.m.over(c, p.v.with(upTo[k]), nil)
 		}
 		part.Start(p.now, x, p.m.bytes(x, p.v), 1, p.sends[k][c])
 	}

@@ -21,6 +21,11 @@ type fill struct {
 	more   []float64 // by link that keeps its place: what new rates add to its load
 	others []int32   // those links
 	levels Heap[level]
+
+	part   []float64 // by flow: its weight
+	first  []float64 // by link: weights of flows that begin there
+	paused []int32   // links that are held up, in the order in which they were found
+	held   []bool    // by link: it is among them
 }
 
 // slack is the relative difference below which a link is full: sums of rates are not exact.
@@ -29,7 +34,7 @@ const slack = 1e-9
 func (r *fill) grow(links int) {
 	for len(r.in) < links {
 		r.in, r.left, r.weight = append(r.in, false), append(r.left, 0), append(r.weight, 0)
-		r.more = append(r.more, 0)
+		r.more, r.first, r.held = append(r.more, 0), append(r.first, 0), append(r.held, false)
 	}
 }
 
@@ -64,12 +69,13 @@ func (n *Net) refill() {
 	}
 }
 
-// reach lists the flows of links from a place of the list on, and full links that these cross.
+// reach lists the flows of links from a place of the list on, and full links that these cross; all links where pauses
+// hold flows up.
 func (n *Net) reach(from int) int {
 	r := &n.round
 	for len(r.seen) < len(n.flows) {
 		r.seen, r.done = append(r.seen, false), append(r.done, false)
-		r.rate, r.limit = append(r.rate, 0), append(r.limit, 0)
+		r.rate, r.limit, r.part = append(r.rate, 0), append(r.limit, 0), append(r.part, 0)
 	}
 	for ; from < len(r.links); from++ {
 		for _, s := range n.on[r.links[from]] {
@@ -79,7 +85,7 @@ func (n *Net) reach(from int) int {
 			r.seen[s.flow] = true
 			r.flows = append(r.flows, s.flow)
 			for _, u := range n.flows[s.flow].uses {
-				if l := u.Link; !r.in[l] && n.load[l] >= n.most[l]*(1-slack) {
+				if l := u.Link; !r.in[l] && (n.Pauses || n.load[l] >= n.most[l]*(1-slack)) {
 					r.in[l] = true
 					r.links = append(r.links, l)
 				}
@@ -97,11 +103,11 @@ func (n *Net) share() {
 		r.done[at] = false
 		n.Set += len(n.flows[at].uses)
 	}
+	n.parts()
 	for _, l := range r.links {
-		r.weight[l] = 0
+		r.weight[l], r.held[l] = 0, false
 		for _, s := range n.on[l] {
-			f := &n.flows[s.flow]
-			r.weight[l] += float64(f.weight * f.uses[s.use].Share)
+			r.weight[l] += float64(r.part[s.flow] * n.flows[s.flow].uses[s.use].Share)
 		}
 		n.most[l] = n.rate[l]
 		if n.Yield != nil && len(n.on[l]) > 0 {
@@ -143,21 +149,56 @@ func (n *Net) asked(link int32) (sum float64) {
 	return sum
 }
 
-// freeze gives the flows of a full link their rate.
+// parts finds the weights of flows.
+func (n *Net) parts() {
+	r := &n.round
+	if n.Pauses {
+		for _, at := range r.flows {
+			if f := &n.flows[at]; len(f.uses) > 0 {
+				r.first[f.uses[0].Link] = 0
+			}
+		}
+		for _, at := range r.flows {
+			if f := &n.flows[at]; len(f.uses) > 0 {
+				r.first[f.uses[0].Link] += f.weight
+			}
+		}
+	}
+	for _, at := range r.flows {
+		f := &n.flows[at]
+		if r.part[at] = f.weight; n.Pauses && len(f.uses) > 0 {
+			r.part[at] /= r.first[f.uses[0].Link]
+		}
+	}
+}
+
+// freeze gives the flows of a full link their rate, and where pauses hold flows up, those that wait behind them.
 func (n *Net) freeze(top level) {
 	r := &n.round
-	for _, s := range n.on[top.link] {
-		if r.done[s.flow] {
-			continue
-		}
-		r.done[s.flow] = true
-		f := &n.flows[s.flow]
-		rate := float64(top.rate * f.weight)
-		r.rate[s.flow], r.limit[s.flow] = rate, top.link
-		for _, u := range f.uses {
-			if r.in[u.Link] {
-				r.left[u.Link] -= float64(rate * u.Share)
-				r.weight[u.Link] -= float64(f.weight * u.Share)
+	r.held[top.link] = true
+	r.paused = append(r.paused[:0], top.link)
+	for i := 0; i < len(r.paused); i++ {
+		for _, s := range n.on[r.paused[i]] {
+			f := &n.flows[s.flow]
+			if n.Pauses && f.uses[s.use].Holds && n.rate[top.link] > 0 {
+				for _, u := range f.uses[:s.use] {
+					if !r.held[u.Link] {
+						r.held[u.Link] = true
+						r.paused = append(r.paused, u.Link)
+					}
+				}
+			}
+			if r.done[s.flow] {
+				continue
+			}
+			r.done[s.flow] = true
+			rate := float64(top.rate * r.part[s.flow])
+			r.rate[s.flow], r.limit[s.flow] = rate, top.link
+			for _, u := range f.uses {
+				if r.in[u.Link] {
+					r.left[u.Link] -= float64(rate * u.Share)
+					r.weight[u.Link] -= float64(r.part[s.flow] * u.Share)
+				}
 			}
 		}
 	}

@@ -19,6 +19,9 @@ import (
 type Use struct {
 	Link  int32
 	Share float64
+	// Holds says that bytes which the link does not take wait in a switch, which pauses the links before it when it has
+	// no more room for them. Uses up to the last that holds are in the order of the path.
+	Holds bool
 }
 
 // Net is links and the flows under way on them. Times given to it never go back.
@@ -27,6 +30,10 @@ type Net struct {
 	Grain unit.Time
 	// Limits says to take down which link limits each flow for how long.
 	Limits bool
+	// Pauses says that nothing but pauses slows senders down (PFC without congestion control): a link that is full
+	// holds up whatever shares a link before it with one of its flows, as these wait in one queue. A flow's weight
+	// counts among those that begin on the same link, as their NIC serves them in turn.
+	Pauses bool
 	// Set counts the links of flows whose rates were set: what the work grows with.
 	Set int
 	// Yield returns the part of its rate that a link carries for its flows, which ask for more of it together; nil:

@@ -34,7 +34,7 @@ func TestLocal(t *testing.T) {
 				var uses []Use
 				for l := range links {
 					if rapid.IntRange(0, 2).Draw(t, "crosses") == 0 {
-						uses = append(uses, Use{int32(l), float64(rapid.IntRange(1, 2).Draw(t, "share")) / 2})
+						uses = append(uses, Use{Link: int32(l), Share: float64(rapid.IntRange(1, 2).Draw(t, "share")) / 2})
 					}
 				}
 				if len(uses) == 0 {

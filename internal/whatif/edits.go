@@ -12,9 +12,6 @@ import (
 	"railyard/unit"
 )
 
-// fabricTimes is how much faster links between switches become without oversubscription.
-const fabricTimes = 16
-
 // Buffers without limit: what no queue of a run of ours reaches.
 const (
 	noLimitBuffer = 2000 * unit.MB
@@ -81,7 +78,7 @@ func apply(p *scenario.Plan, edits []cause.Edit) {
 // fastFabric lets all links between switches be faster.
 func fastFabric(p *scenario.Plan) {
 	g := p.Graph
-	faster := fasterBy(p, fabricTimes)
+	faster := fasterBy(p, cause.FabricTimes)
 	for i := range g.Links {
 		if l := &g.Links[i]; facts.IsFabric(g, l) {
 			l.Rate = faster(l.Rate)

@@ -1,0 +1,64 @@
+package fluid_test
+
+import (
+	"testing"
+
+	"railyard/internal/fluid"
+	"railyard/unit"
+)
+
+// TestPauses checks flows under PFC alone, whose times follow by hand. NICs 0 and 1 send to receiver 4 and NIC 2 to
+// receiver 5, 1e6 bytes each at 0.01 B/ps, over uplink 3, which has room for all. Receiver 4 takes half of what comes.
+// Its queue pauses the uplink, which then carries as much for receiver 5 as for each of the others: all three go at
+// 0.005 B/ps and end at 200 us. Without pauses the third has the whole line and ends at 100 us.
+func TestPauses(t *testing.T) {
+	for _, pauses := range []bool{true, false} {
+		n := fluid.New([]float64{0.01, 0.01, 0.01, 0.04, 0.01, 0.01})
+		n.Pauses = pauses
+		for nic := range int32(3) {
+			n.Start(0, nic, 1e6, 1, []fluid.Use{{Link: nic, Share: 1}, {Link: 3, Share: 1, Holds: true},
+				{Link: 4 + nic/2, Share: 1, Holds: true}})
+		}
+		want := map[int32]unit.Time{0: 200 * unit.Microsecond, 1: 200 * unit.Microsecond, 2: 100 * unit.Microsecond}
+		if pauses {
+			want[2] = 200 * unit.Microsecond
+		}
+		for range want {
+			n.Next(unit.Never)
+			if at, _, tag := n.End(); at < want[tag]-2 || at > want[tag]+2 {
+				t.Errorf("pauses %v: flow %d ends at %v, want %v", pauses, tag, at, want[tag])
+			}
+		}
+	}
+}
+
+// TestTurns checks that a NIC with several flows sends no more of them into a full link than a NIC with one: NIC 0 has
+// three, NIC 1 one, and link 2 takes what one of them sends. Each NIC has half: the single flow ends when it has moved
+// its 1e6 bytes at 0.005 B/ps.
+func TestTurns(t *testing.T) {
+	n := fluid.New([]float64{0.01, 0.01, 0.01})
+	n.Pauses = true
+	for tag := range int32(4) {
+		n.Start(0, tag, 1e6, 1, []fluid.Use{{Link: tag / 3, Share: 1}, {Link: 2, Share: 1, Holds: true}})
+	}
+	n.Next(unit.Never)
+	if at, _, tag := n.End(); tag != 3 || at < 200*unit.Microsecond-2 || at > 200*unit.Microsecond+2 {
+		t.Errorf("flow %d ends first, at %v, want flow 3 at 200 us", tag, at)
+	}
+}
+
+// TestDown checks that a link which carries nothing holds up nobody else: what is sent into it is lost, and no switch
+// keeps it.
+func TestDown(t *testing.T) {
+	n := fluid.New([]float64{0.01, 0, 0.01})
+	n.Pauses = true
+	n.Start(0, 0, 1e6, 1, []fluid.Use{{Link: 0, Share: 1}, {Link: 1, Share: 1, Holds: true}})
+	n.Start(0, 1, 1e6, 1, []fluid.Use{{Link: 0, Share: 1}, {Link: 2, Share: 1, Holds: true}})
+	at, ok := n.Next(unit.Never)
+	if !ok {
+		t.Fatal("the flow beside a link that is down does not end")
+	}
+	if _, _, tag := n.End(); tag != 1 || at > 201*unit.Microsecond {
+		t.Errorf("flow %d ends at %v", tag, at)
+	}
+}
