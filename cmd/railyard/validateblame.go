@@ -195,13 +195,16 @@ func (c *validateCmd) printBlame(w io.Writer, r *validate.BlameReport, shown []*
 	if c.Number != nil {
 		return
 	}
-	doubts, reasons := map[string]int{}, map[string]int{}
+	doubts, agree, reasons := map[string]int{}, map[string]int{}, map[string]int{}
 	for i := range r.Rows {
 		switch j := &r.Rows[i]; {
 		case j.Verdict == validate.Listed:
 			reasons[j.Reason]++
 		case j.Doubt != "":
-			doubts[j.Cause+": "+j.Doubt]++
+			k := j.Cause + ": " + j.Doubt
+			if doubts[k]++; j.Verdict == validate.Agrees {
+				agree[k]++
+			}
 		}
 	}
 	list := func(title string, counts map[string]int) {
@@ -212,7 +215,11 @@ func (c *validateCmd) printBlame(w io.Writer, r *validate.BlameReport, shown []*
 		keys := slices.Sorted(maps.Keys(counts))
 		slices.SortStableFunc(keys, func(a, b string) int { return counts[b] - counts[a] })
 		for _, k := range keys {
-			report.Labelled(w, fmt.Sprintf("  %4d  ", counts[k]), k)
+			says := k
+			if n, ok := agree[k]; ok {
+				says += fmt.Sprintf(" (%d agree)", n)
+			}
+			report.Labelled(w, fmt.Sprintf("  %4d  ", counts[k]), says)
 		}
 	}
 	list("In doubt, counted apart", doubts)

@@ -41,7 +41,7 @@ type Judged struct {
 	Saved   int64    `json:"saved_ps"`
 
 	Verdict string `json:"verdict"`          // agree, over, under, wrong sign; listed
-	Doubt   string `json:"doubt,omitempty"`  // why the counterfactual says less
+	Doubt   string `json:"doubt,omitempty"`  // why the counterfactual is a doubtful judge
 	Reason  string `json:"reason,omitempty"` // of what is listed
 
 	Account *cause.Account `json:"account,omitempty"` // of the step
@@ -88,7 +88,24 @@ func JudgeRandom(seed uint64, number int) (j Judged) {
 	}
 	j.Saved = j.Step - o.Summary.StepTime
 	j.Verdict = verdict(j.Step, j.Blamed, j.Saved)
+	if own := ownFault(base.Summary, o.Summary); j.Doubt == "" {
+		j.Doubt = own
+	}
 	return j
+}
+
+// ownFault says what kind of fault a run without a cause meets that the run with the cause never does, "" for none:
+// what it saves is then the cause's cost less that fault's, which nothing in the first run shows. It looks at neither the
+// cause nor what was blamed on it.
+func ownFault(with, without *result.Summary) string {
+	lost := func(s *result.Summary) int64 { return s.Retransmissions - s.Trims }
+	switch {
+	case with.Timeouts == 0 && without.Timeouts > 0:
+		return "the run without it meets retransmission time-outs, the run with it none"
+	case lost(with) <= 0 && lost(without) > 0:
+		return "the run without it retransmits packets that are not trimmed, the run with it none"
+	}
+	return ""
 }
 
 // take finds the largest cause that a run can be without.
