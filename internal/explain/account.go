@@ -397,10 +397,7 @@ func (p *replay) crossed(x int32, from, to unit.Time, a *cause.Account) {
 	}
 	c := m.b.r.seen.Messages[x].Conn
 	line := min(took, m.alone(p.net, p.uses[c], m.bytes(x, p.v)))
-	latency := unit.Time(0)
-	if !p.v.has(cause.Latency) {
-		latency = min(m.ways[c].latency, took-line)
-	}
+	latency := min(m.latency(x, p.v), took-line)
 	a.Own[cause.LineRate] += int64(line)
 	a.Own[cause.Latency] += int64(latency)
 	rest := took - line - latency

@@ -124,9 +124,9 @@ func (m *model) open(v without) ([]excess, [][]fluid.Limit) {
 		}
 		e := &extra[x]
 		e.part, e.began = 1, msg.Posted
-		latency := m.ways[msg.Conn].latency
+		latency := m.b.share.latency(int32(x))
 		if before := m.b.share.prev[x]; before >= 0 {
-			e.began = max(e.began, m.b.share.done(before)-latency)
+			e.began = max(e.began, m.b.share.done(before)-m.b.share.latency(before))
 		}
 		e.took = max(0, msg.Done-latency-e.began)
 		moments = append(moments, moment{e.began, int32(x), true},

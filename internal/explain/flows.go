@@ -29,29 +29,19 @@ func (r *Rules) Wire(b unit.Bytes) unit.Bytes {
 	return b + pad + n*(62+20) + 16
 }
 
-// pathOf follows the first shortest path between two NICs and returns its
-// slowest rate and the latency of one full packet beyond that link.
-func (r *reading) pathOf(src, dst int) (unit.Rate, unit.Time) {
+// pathOf follows the first shortest path between two NICs.
+func (r *reading) pathOf(src, dst int) *pathCost {
 	g := r.graph
-	rate := unit.Rate(0)
-	latency := unit.Time(0)
-	packet := r.seen.Rules.MTU + 62 + 20 + unit.Bytes(r.seen.Rules.More)
-	if frame := r.seen.Rules.Frame; frame != nil {
-		packet = unit.Bytes(frame(int(r.seen.Rules.MTU)) + roce.PreambleIFG)
-	}
-	var inside []stage // of a scheduled fabric
+	path := &pathCost{}
 	visit := func(l, from, side int) {
-		best := r.rate(r.port(l, from))
+		s := stage{rate: r.rate(r.port(l, from)), hop: r.seen.Ports[r.port(l, from)].Flight}
 		if side > 0 && r.plan.Scheduled != nil {
 			link := r.graph.Links[l]
-			inside = append(inside, stage{rate: best, side: side, hop: r.seen.Ports[r.port(l, from)].Flight,
-				back: r.seen.Ports[r.port(l, link.A+link.B-from)].Flight})
+			s.side, s.back = side, r.seen.Ports[r.port(l, link.A+link.B-from)].Flight
+			path.inside = append(path.inside, s)
 			return
 		}
-		latency += r.seen.Ports[r.port(l, from)].Flight + unit.Serialize(packet, best)
-		if rate == 0 || best < rate {
-			rate = best
-		}
+		path.links = append(path.links, s)
 	}
 	first := g.NICs[src].Links[0]
 	visit(first, g.Hosts[g.NICs[src].Host], 0)
@@ -69,10 +59,40 @@ func (r *reading) pathOf(src, dst int) (unit.Rate, unit.Time) {
 		visit(l, node, len(next))
 		node = g.Links[l].A + g.Links[l].B - node
 	}
-	if inside != nil {
-		latency += crossing(r.plan.Scheduled, inside, packet-roce.PreambleIFG)
+	return path
+}
+
+// latency returns what a packet of a payload takes over a path beyond its time on the slowest link; without delays
+// what is left where cables and switches take no time and these cut through.
+func (r *reading) latency(path *pathCost, payload unit.Bytes, delays bool) unit.Time {
+	packet := payload + 62 + roce.PreambleIFG + unit.Bytes(r.seen.Rules.More)
+	if frame := r.seen.Rules.Frame; frame != nil {
+		packet = unit.Bytes(frame(int(payload)) + roce.PreambleIFG)
 	}
-	return rate, latency - unit.Serialize(packet, rate)
+	header := cutHeader(r.seen.Rules.More) + roce.PreambleIFG
+	cut := r.seen.Rules.CutThrough || !delays
+	at, tail, longest := unit.Time(0), unit.Time(0), unit.Time(0) // at: its header has come
+	for i, s := range path.links {
+		if i > 0 && s.rate > path.links[i-1].rate || !cut {
+			at = tail // a faster link waits for the whole packet
+		}
+		took := unit.Serialize(packet, s.rate)
+		longest = max(longest, took)
+		tail = at + took
+		if at += unit.Serialize(min(header, packet), s.rate); delays {
+			at, tail = at+s.hop, tail+s.hop
+		}
+	}
+	switch {
+	case delays && path.inside != nil:
+		tail += crossing(r.plan.Scheduled, path.inside, packet-roce.PreambleIFG)
+	case !delays && r.plan.Scheduled != nil:
+		return 0
+	}
+	if delays {
+		tail += 2 * r.seen.Rules.NICLatency
+	}
+	return tail - longest
 }
 
 // flows fills the flow table and the completion times.

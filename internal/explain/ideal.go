@@ -392,8 +392,10 @@ func (w *way) send(size, payload unit.Bytes) {
 }
 
 // header is what a cut-through switch reads before it forwards (package fabric).
-func (w *way) header() unit.Bytes {
-	return unit.Bytes(roce.EthernetLen + roce.IPv4Len + roce.UDPLen + roce.BTHLen + w.more)
+func (w *way) header() unit.Bytes { return cutHeader(w.more) }
+
+func cutHeader(more int) unit.Bytes {
+	return unit.Bytes(roce.EthernetLen + roce.IPv4Len + roce.UDPLen + roce.BTHLen + more)
 }
 
 // steady reports that the last packet followed the one before at the pace at which

@@ -147,7 +147,7 @@ func (b *blamer) newModel() *model {
 	for c := range m.ways {
 		w := &m.ways[c]
 		src, dst := r.seen.peers(int32(c))
-		w.latency = b.share.cost(int32(c)).latency
+		w.latency = b.share.cost(int32(c), r.seen.Rules.MTU).whole
 		all := b.share.nicPorts(src, true)
 		w.egressAll = m.set(all)
 		w.egress = r.seen.Conns[c].Port

@@ -17,7 +17,7 @@ func (m *model) divide() {
 		if msg.Done == 0 {
 			continue
 		}
-		lost := max(0, msg.Done-m.ways[msg.Conn].latency-e.fluid)
+		lost := max(0, msg.Done-m.b.share.latency(int32(x))-e.fluid)
 		m.divideOne(int32(x), e, lost)
 	}
 }

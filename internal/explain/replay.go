@@ -232,12 +232,18 @@ func (p *replay) moved(x int32) {
 		}
 		return p.other[x]
 	})
-	latency := p.m.ways[c].latency
-	if p.v.has(cause.Latency) {
-		latency = 0
-	}
 	p.push(bell{at: at, what: ringNext, of: c})
-	p.push(bell{at: at + latency, what: ringDone, of: x})
+	p.push(bell{at: at + p.m.latency(x, p.v), what: ringDone, of: x})
+}
+
+// latency is what a message takes beyond its time on the slowest link in a replay.
+func (m *model) latency(x int32, v without) unit.Time {
+	msg := &m.b.r.seen.Messages[x]
+	if c := m.b.share.cost(msg.Conn, msg.Bytes); v.has(cause.Latency) {
+		return c.kept
+	} else {
+		return c.whole
+	}
 }
 
 // shared is the share of a flow's time for which links that several NICs send over limited it.

@@ -19,7 +19,7 @@ type sharing struct {
 	path                 []pathOfQP // by queue pair
 	single               []bool     // by link: a NIC's only one
 	carried              []users    // by port between switches, or of a NIC with several
-	latency              map[[2]int32]pathCost
+	paths                map[[2]int32]*pathCost
 }
 
 // users are the queue pairs that a port carries.
@@ -34,9 +34,16 @@ type pathOfQP struct {
 	shares []float64
 }
 
+// pathCost is a path's links, those inside a scheduled fabric apart, and by payload of a packet what it takes over them.
 type pathCost struct {
-	rate    unit.Rate
-	latency unit.Time
+	links, inside []stage
+	packets       []packetCost
+}
+
+// packetCost is the latency of a packet, and what of it is left without delays.
+type packetCost struct {
+	payload     unit.Bytes
+	whole, kept unit.Time
 }
 
 func (r *reading) newSharing() *sharing {
@@ -45,7 +52,7 @@ func (r *reading) newSharing() *sharing {
 	s := &sharing{r: r, began: make([]unit.Time, n), prev: make([]int32, n), byQP: make([][]int32, qps),
 		bySender: make([][]int32, nics), byReceiver: make([][]int32, nics), path: make([]pathOfQP, qps),
 		carried: make([]users, len(r.seen.Ports)), single: make([]bool, len(r.graph.Links)),
-		latency: map[[2]int32]pathCost{}}
+		paths: map[[2]int32]*pathCost{}}
 	for m := range r.seen.Messages {
 		msg := &r.seen.Messages[m]
 		s.began[m], s.prev[m] = msg.Posted, -1
@@ -115,24 +122,36 @@ func (s *sharing) done(m int32) unit.Time {
 	return s.r.seen.At
 }
 
-// cost is a path's slowest rate and the latency beyond it.
-func (s *sharing) cost(conn int32) pathCost {
+// cost returns what packets of a payload, or full ones where that is more, take over a connection's path.
+func (s *sharing) cost(conn int32, payload unit.Bytes) packetCost {
 	src, dst := s.r.seen.peers(conn)
-	key := [2]int32{src, dst}
-	c, ok := s.latency[key]
-	if !ok {
-		c.rate, c.latency = s.r.pathOf(int(src), int(dst))
-		c.latency += 2 * s.r.seen.Rules.NICLatency
-		s.latency[key] = c
+	path := s.paths[[2]int32{src, dst}]
+	if path == nil {
+		path = s.r.pathOf(int(src), int(dst))
+		s.paths[[2]int32{src, dst}] = path
 	}
+	payload = min(payload, s.r.seen.Rules.MTU)
+	for _, c := range path.packets {
+		if c.payload == payload {
+			return c
+		}
+	}
+	c := packetCost{payload, s.r.latency(path, payload, true), s.r.latency(path, payload, false)}
+	path.packets = append(path.packets, c)
 	return c
+}
+
+// latency returns what the first packet of a message takes beyond its time on the slowest link.
+func (s *sharing) latency(x int32) unit.Time {
+	msg := &s.r.seen.Messages[x]
+	return s.cost(msg.Conn, msg.Bytes).whole
 }
 
 // older returns the message of the same queue pair that a message waited for, -1 when
 // it could be sent at once.
 func (s *sharing) older(m int32) int32 {
 	p := s.prev[m]
-	if p >= 0 && s.done(p)-s.cost(s.r.seen.Messages[m].Conn).latency > s.r.seen.Messages[m].Posted {
+	if p >= 0 && s.done(p)-s.latency(p) > s.r.seen.Messages[m].Posted {
 		return p
 	}
 	return -1
