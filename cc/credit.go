@@ -57,6 +57,9 @@ func (c *Credit) begin(now unit.Time) {
 	c.kept, c.heard, c.looked = c.first, now, c.sent
 }
 
+// Unasked returns what a burst may send without a grant.
+func (c *Credit) Unasked() unit.Bytes { return unit.Bytes(c.first) }
+
 // spent reports that nothing is left.
 func (c *Credit) spent() bool { return c.sent >= c.free+c.granted }
 

@@ -185,6 +185,9 @@ func (m *model) present() (there, reacts [cause.Count]bool) {
 	into := map[int32]int32{} // by link: whose messages it has
 	for c := range m.ways {
 		w := &m.ways[c]
+		if w.grant >= 0 {
+			there[cause.Credit] = true
+		}
 		if len(w.sets) > 0 {
 			there[cause.Oversubscription] = true
 		}
@@ -398,8 +401,11 @@ func (p *replay) crossed(x int32, from, to unit.Time, a *cause.Account) {
 	c := m.b.r.seen.Messages[x].Conn
 	line := min(took, m.alone(p.net, p.uses[c], m.bytes(x, p.v)))
 	latency := min(m.latency(x, p.v), took-line)
-	a.Own[cause.LineRate] += int64(line)
-	a.Own[cause.Latency] += int64(latency)
+	if a.Own[cause.LineRate] += int64(line); p.v.has(cause.Latency) {
+		a.Own[cause.LineRate] += int64(latency) // packets, of which faster links wait for the whole
+	} else {
+		a.Own[cause.Latency] += int64(latency)
+	}
 	rest := took - line - latency
 	same := unit.Time(float64(rest) * p.sameCollective(x, from, to))
 	a.Own[cause.LineRate] += int64(same)

@@ -180,7 +180,8 @@ func (m *model) open(v without) ([]excess, [][]fluid.Limit) {
 				if over[c] == nil {
 					over[c] = m.over(c, v, nil)
 				}
-				flows[x] = net.Start(at, x, m.bytes(x, v), weight(x), over[c]) + 1
+				burst := at == r.seen.Messages[x].Posted
+				flows[x] = net.Start(at, x, m.bytes(x, v), weight(x), m.send(x, over[c], burst)) + 1
 			} else if flows[x] > 0 {
 				number := flows[x] - 1
 				left := net.Stop(at, number)

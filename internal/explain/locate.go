@@ -88,6 +88,8 @@ func (m *model) linkCause(conn, link int32) cause.ID {
 		return cause.Window
 	case link == w.one:
 		return cause.SharedNIC
+	case link == w.grant:
+		return cause.Credit
 	case len(ports) == 0:
 		return cause.PCIe
 	case m.slow(ports[0]) && len(ports) == 1:

@@ -61,14 +61,16 @@ type model struct {
 	tight    map[int32]bool // sets that are full however bytes are spread over them
 	rated    int            // rates of flows, the last time that the run's messages were let begin
 	grain    unit.Time
-	shared   []bool   // by link: several NICs send over it
-	queued   []queued // by port
-	lost     bool     // switches or links have lost or trimmed packets
-	hot      []bool   // by connection: its links between switches are full however bytes are spread over them
-	discards bool     // go-back-N: what comes behind a loss goes twice
-	pauses   bool     // nothing but pauses slows senders down
-	rebinds  bool     // queue pairs would share a NIC's ports evenly with balancing
-	evenly   bool     // packets are spread over ports evenly, whatever these carry
+	shared   []bool            // by link: several NICs send over it
+	queued   []queued          // by port
+	lost     bool              // switches or links have lost or trimmed packets
+	hot      []bool            // by connection: its links between switches are full however bytes are spread over them
+	discards bool              // go-back-N: what comes behind a loss goes twice
+	grants   []int32           // by NIC: the link of the credit that it grants; -1: its senders need none
+	grantors map[int32]grantor // by link of credit
+	pauses   bool              // nothing but pauses slows senders down
+	rebinds  bool              // queue pairs would share a NIC's ports evenly with balancing
+	evenly   bool              // packets are spread over ports evenly, whatever these carry
 	// What replays can leave out: causes, those that congestion control reacted to, causes that are there because of
 	// others, and these.
 	there, reacts, derived, behinds uint32
@@ -85,7 +87,7 @@ type wayOf struct {
 	sets, full            []int32     // of the fabric, as balancing could use it, and were nothing broken
 	even, evenFull        []fluid.Use // the same ports, each with its share where packets are spread evenly
 	scale                 []float64   // by ports: what of its load it would have were nothing broken
-	one, window           int32       // its caps; -1: it has none
+	one, window, grant    int32       // its caps, and its receiver's credit; -1: it has none
 	pcie                  []int32     // out of memory of the sender, and into the receiver's, where they limit
 	sends                 int         // of pcie: how many are the sender's
 	latency               unit.Time
@@ -176,6 +178,10 @@ func (b *blamer) newModel() *model {
 		m.own(int32(c), w)
 		w.pcie, w.sends = slices.Concat(pcie[src][0], pcie[dst][1]), len(pcie[src][0])
 	}
+	m.grants, m.grantors = make([]int32, len(r.graph.NICs)), map[int32]grantor{}
+	for nic := range m.grants {
+		m.grants[nic] = -1
+	}
 	first := int32(len(r.seen.Ports) + len(m.sets))
 	for c := range m.ways {
 		for i := range m.ways[c].pcie {
@@ -198,8 +204,7 @@ func (m *model) pcie() [][2][]int32 {
 	r := m.b.r
 	of := make([][2][]int32, len(r.graph.NICs))
 	add := func(rate unit.Rate, nics []int32) {
-		mtu := r.seen.Rules.MTU
-		rate = unit.Rate(float64(rate) * float64(r.wireBytes(mtu)) / float64(mtu)) // it carries payload alone
+		rate = m.onWire(rate)
 		for way := range 2 {
 			for _, nic := range nics {
 				of[nic][way] = append(of[nic][way], int32(len(m.buses)))
@@ -216,6 +221,12 @@ func (m *model) pcie() [][2][]int32 {
 		add(b.Rate, b.NICs)
 	}
 	return of
+}
+
+// onWire is the rate on the wire at which PCIe, which carries payload alone, is full.
+func (m *model) onWire(rate unit.Rate) unit.Rate {
+	mtu := m.b.r.seen.Rules.MTU
+	return unit.Rate(float64(rate) * float64(m.b.r.wireBytes(mtu)) / float64(mtu))
 }
 
 // uses reports whether a GPU sends by a NIC.
@@ -396,5 +407,25 @@ func (m *model) over(c int32, v without, buf []fluid.Use) []fluid.Use {
 	if one {
 		add(w.one, false)
 	}
+	if w.grant >= 0 && !v.has(cause.Credit) && !v.has(cause.Incast) {
+		add(w.grant, false)
+	}
 	return buf
+}
+
+// send lists what a message uses of what its connection does. A burst begins without credit, which a first grant voids
+// where senders ask for it.
+func (m *model) send(x int32, uses []fluid.Use, burst bool) []fluid.Use {
+	msg, last := &m.b.r.seen.Messages[x], len(uses)-1
+	k := &m.b.r.seen.Conns[msg.Conn]
+	if last < 0 || m.ways[msg.Conn].grant < 0 || uses[last].Link != m.ways[msg.Conn].grant || !burst {
+		return uses
+	}
+	left := max(0, 1-float64(k.Unasked)/float64(m.b.r.wireBytes(msg.Bytes)))
+	if left > 0 && !k.Pulls {
+		return uses
+	}
+	uses = slices.Clone(uses)
+	uses[last].Share = left
+	return uses
 }

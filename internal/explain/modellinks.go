@@ -19,7 +19,17 @@ func (m *model) capped(c int32, w *wayOf) {
 		m.caps = append(m.caps, rate)
 		return int32(len(r.seen.Ports) + len(m.sets) + len(m.buses) + len(m.caps) - 1)
 	}
-	w.one, w.window = -1, -1
+	w.one, w.window, w.grant = -1, -1, -1
+	if k.Granted > 0 {
+		if m.grants[k.To] < 0 {
+			m.grants[k.To] = add(k.Granted)
+			for _, p := range m.b.share.nicPorts(k.To, false) {
+				m.in[p] = append(m.in[p], m.grants[k.To])
+			}
+			m.grantors[m.grants[k.To]] = grantor{k.To, w.ingressAll}
+		}
+		w.grant = m.grants[k.To]
+	}
 	if w.egress != w.egressAll {
 		w.one = add(bytesPer(r.rate(w.egress)))
 	}
@@ -27,6 +37,18 @@ func (m *model) capped(c int32, w *wayOf) {
 	if k.Most > 0 && k.RTT > 0 && rate < 0.98*bytesPer(line) {
 		w.window = add(rate)
 	}
+}
+
+// grantor is a NIC that grants credit, and the link of its ports.
+type grantor struct{ nic, ingress int32 }
+
+// granted returns what a NIC grants in a replay: a share of what its ports take or, where that is less, PCIe.
+func (m *model) granted(g grantor, share float64, at unit.Time, v without) float64 {
+	line := m.rate(g.ingress, at, v)
+	if bus := m.b.r.pcieOf(g.nic); bus > 0 && !v.has(cause.PCIe) {
+		line = min(line, bytesPer(m.onWire(bus)))
+	}
+	return share * line
 }
 
 // links is how many there are.
@@ -101,19 +123,22 @@ func (m *model) portRate(port int32, at unit.Time, v without, ofSet bool) unit.R
 }
 
 // rate is what a link carries at a time in a replay, bytes per picosecond.
-func (m *model) rate(link int32, at unit.Time, v without) float64 {
+func (m *model) rate(link int32, now unit.Time, v without) float64 {
 	n := int32(len(m.b.r.seen.Ports))
 	switch {
 	case link < n:
-		return bytesPer(m.portRate(link, at, v, false))
+		return bytesPer(m.portRate(link, now, v, false))
 	case link < n+int32(len(m.sets)):
 		sum := unit.Rate(0)
 		for _, p := range m.sets[link-n] {
-			sum += m.portRate(p, at, v, true)
+			sum += m.portRate(p, now, v, true)
 		}
 		return bytesPer(sum)
 	}
 	if at := link - n - int32(len(m.sets)+len(m.buses)); at >= 0 {
+		if g, ok := m.grantors[link]; ok {
+			return m.granted(g, m.caps[at], now, v)
+		}
 		return m.caps[at]
 	}
 	return bytesPer(m.buses[link-n-int32(len(m.sets))])

@@ -78,6 +78,9 @@ type Conn struct {
 	Line     unit.Rate
 	Most     unit.Bytes // payload in flight that it never exceeds; 0: nothing bounds it
 	RTT      unit.Time  // of a full packet where nothing else is on its way
+	Granted  float64    // share of its receiver's line that is granted as credit; 0: it needs none
+	Unasked  unit.Bytes // of wire that a burst sends without credit,
+	Pulls    bool       // and whatever is granted meanwhile
 	Cuts     int64      // of its rate
 	Marked   int64      // packets that came marked
 	Again    int64      // packets sent once more

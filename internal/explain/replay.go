@@ -202,7 +202,7 @@ func (p *replay) start(c int32) {
 	if p.v.elsewhere() {
 		weight = 1 // who had more of a link that limits nobody now has no more of others
 	}
-	p.net.Start(p.now, x, bytes, weight, p.uses[c])
+	p.net.Start(p.now, x, bytes, weight, p.m.send(x, p.uses[c], p.now == p.posted[x]))
 	p.stages[x] = 1
 	for k, part := range p.parts {
 		if !p.m.extra[x].paced[k] {
@@ -222,7 +222,8 @@ func (p *replay) moved(x int32) {
 		return
 	}
 	c := p.m.b.r.seen.Messages[x].Conn
-	least := p.began[x] + min(p.m.alone(p.net, p.uses[c], p.m.bytes(x, p.v)), p.m.extra[x].took)
+	uses := p.m.send(x, p.uses[c], p.began[x] == p.posted[x])
+	least := p.began[x] + min(p.m.alone(p.net, uses, p.m.bytes(x, p.v)), p.m.extra[x].took)
 	at := max(p.now, least) + p.m.extra[x].without(p.v, p.m.hot[c], func(id cause.ID) float64 {
 		switch {
 		case id == cause.Collision && p.m.hot[c] && !p.v.has(cause.Oversubscription):
@@ -261,7 +262,7 @@ func (p *replay) shared(number int32) float64 {
 func (m *model) alone(n *fluid.Net, uses []fluid.Use, bytes float64) unit.Time {
 	least := math.Inf(1)
 	for _, u := range uses {
-		if rate := n.Rate(u.Link); rate > 0 {
+		if rate := n.Rate(u.Link); rate > 0 && u.Share > 0 {
 			least = min(least, rate/u.Share)
 		}
 	}

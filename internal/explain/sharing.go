@@ -34,7 +34,7 @@ type pathOfQP struct {
 	shares []float64
 }
 
-// pathCost is a path's links, those inside a scheduled fabric apart, and by payload of a packet what it takes over them.
+// pathCost is a path's links, those inside a scheduled fabric apart, and by payload what a packet takes over them.
 type pathCost struct {
 	links, inside []stage
 	packets       []packetCost

@@ -151,6 +151,18 @@ func (h *Hosts) Bound(c int32) (most unit.Bytes, rtt unit.Time) {
 	return most, rtt
 }
 
+// Granted returns the share of its receiver's line that a connection's receiver grants as credit, 0 where it needs
+// none, and the bytes of wire that a burst sends without; pulls says that these count beside what is granted.
+func (h *Hosts) Granted(c int32) (share float64, unasked unit.Bytes, pulls bool) {
+	if t := h.Service(c).Credit; t.Packets > 0 {
+		share, pulls = t.Share, t.Pulls
+	}
+	if x, ok := h.senders[c].pace.Ctl.(cc.Credited); ok && share > 0 {
+		unasked = x.Credit().Unasked()
+	}
+	return share, unasked, pulls
+}
+
 // tellPlanes tells fresh ends which ports of their NICs do not work.
 func (h *Hosts) tellPlanes(c int32) {
 	src, dst := h.Peers(c)

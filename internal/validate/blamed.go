@@ -95,8 +95,8 @@ func JudgeRandom(seed uint64, number int) (j Judged) {
 }
 
 // ownFault says what kind of fault a run without a cause meets that the run with the cause never does, "" for none:
-// what it saves is then the cause's cost less that fault's, which nothing in the first run shows. It looks at neither the
-// cause nor what was blamed on it.
+// what it saves is then the cause's cost less that fault's, which nothing in the first run shows. It looks at neither
+// the cause nor what was blamed on it.
 func ownFault(with, without *result.Summary) string {
 	lost := func(s *result.Summary) int64 { return s.Retransmissions - s.Trims }
 	switch {
