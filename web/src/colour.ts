@@ -7,7 +7,8 @@ const classes: Record<string, string> = {
   "data-loading": "storage",
   checkpoint: "storage",
   other: "transfer",
-  "computing or waiting": "wait",
+  waiting: "wait",
+  compute: "forward",
 };
 /** kindToken is the token of a class of operations. */
 export const kindToken = (c: string) => `--o-${classes[c] ?? c}`;

@@ -29,7 +29,7 @@ export function bare(from: number, to: number, cover: [number, number][]): [numb
 /** kindOf is what a span is: flows of a traffic pattern belong to no part of a training step. */
 function kindOf(names: string[], s: number[]): string {
   const kind = names[s[3]];
-  return kind !== "other" ? kind : s[3] !== s[4] ? "transfer" : "computing or waiting";
+  return kind !== "other" ? kind : s[3] !== s[4] ? "transfer" : "waiting";
 }
 
 const pinned = 3; // ranks of the critical path on top
