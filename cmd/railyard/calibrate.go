@@ -14,34 +14,32 @@ import (
 )
 
 type calibrateCmd struct {
-	Fabric    string        `help:"Scenario of the cluster that was measured." required:"" placeholder:"SCENARIO"`
-	NCCLTests []string      `help:"Output of nccl-tests, text or JSON." name:"nccl-tests" placeholder:"FILE,..."`
-	Perftest  []string      `help:"Output of ib_write_bw, ib_write_lat and their kin." placeholder:"FILE,..."`
-	Inspector []string      `help:"Files of NCCL's Inspector, or folders of them." placeholder:"PATH,..."`
-	Step      time.Duration `help:"How long a step of the scenario's own training took." default:"0s"`
-	Capture   []string      `help:"Captures at receiving NICs: how long marks wait for CNPs." placeholder:"FILE.pcapng,..."`
-	Fit       []string      `help:"Fit these and no others: message, nic_share, nvlink_share, launch, step, network_step, compute_share." placeholder:"NAME,..."`
-	Aside     int           `help:"Keep every so manieth point aside, to compare with; 0: none." default:"3" range:"0,1000000"`
-	Largest   string        `help:"Largest collective simulated at every step of the fit; its outcome is simulated whole." default:"64MiB" placeholder:"SIZE"`
-	Algorithm string        `help:"Of the all-reduces that were measured, as NCCL_ALGO names it; auto: NCCL's tuning model's." default:"auto" enum:"auto,ring,tree,nvls"`
-	Set       []string      `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
-	Out       string        `help:"Write the scenario with its calibration." placeholder:"FILE"`
-	Plot      string        `help:"Draw what was measured and simulated, before and after." placeholder:"FILE.png"`
-	Force     bool          `help:"Replace existing files."`
-	JSON      bool          `help:"Print as JSON."`
+	Fabric    string        `help:"Scenario of the measured cluster" required:"" placeholder:"SCENARIO"`
+	NCCLTests []string      `help:"Output of nccl-tests, text or JSON" group:"Input" name:"nccl-tests" placeholder:"FILE,..."`
+	Perftest  []string      `help:"Output of ib_write_bw, ib_write_lat, ib_send_bw …" group:"Input" placeholder:"FILE,..."`
+	Inspector []string      `help:"Files or directories of NCCL Inspector" group:"Input" placeholder:"PATH,..."`
+	Step      time.Duration `help:"Measured step time of the scenario's training" group:"Input" default:"0s"`
+	Capture   []string      `help:"Captures at receiving NICs: delay from mark to CNP" group:"Input" placeholder:"FILE,..."`
+	Fit       []string      `help:"Fit only these: message, nic_share, nvlink_share, launch, step, network_step, compute_share" placeholder:"NAME,..."`
+	Aside     int           `help:"Hold out every Nth point to measure the error; 0: none" default:"3" range:"0,1000000"`
+	Largest   string        `help:"Largest collective to simulate during the fit" default:"64MiB" placeholder:"SIZE"`
+	Algorithm string        `help:"Algorithm of the measured all-reduces (NCCL_ALGO); auto: as NCCL's tuning model selects" default:"auto" enum:"auto,ring,tree,nvls"`
+	Set       []string      `help:"Override a value of the scenario; repeatable" placeholder:"KEY=VALUE" sep:"none"`
+	Out       string        `help:"Write the scenario with its calibration" placeholder:"FILE"`
+	Plot      string        `help:"Plot measured and simulated times" placeholder:"FILE.png"`
+	Force     bool          `help:"Replace existing files"`
+	JSON      bool          `help:"Print as JSON"`
 }
 
 func (c *calibrateCmd) Help() string {
-	return `Fits what no data sheet says, and no simulation can know, to what was measured: a message's
-latency, the share of NIC and NVLink that GPUs reach, what a collective takes to launch and each of its
-steps beyond the wire, kernels' efficiency. It fits only what the measurements carry and says what they do
-not; some points are kept aside, and the error on those is the one to believe. The calibration is a block
-of the scenario, of shares and additions, so that what-ifs keep it.
+	return `Fits parameters that no data sheet contains to measurements: message latency, share of NIC and NVLink rate that GPUs
+reach, launch time and per-step latency of a collective, kernel efficiency. Parameters that the measurements do not
+constrain are not fitted and named. The error is measured on held-out points. The result is a calibration block of the
+scenario, which what-if variants keep.
 
---capture finds what a receiving NIC takes from a marked packet to its CNP, and its interval between CNPs.
-Capture at the receiving NIC's own port (a sniffer of the NIC, or a mirror of the switch port that it hangs
-on) while several hosts send to it; elsewhere the way there and back counts as well. Stamps of hardware,
-in nanoseconds; 128 bytes of each packet are enough; other ports in one pcapng do no harm.
+--capture measures a NIC's delay from a marked packet to its CNP, and its interval between CNPs. Capture at the
+receiving NIC's own port (or a mirror of its switch port) while several hosts send to it, with hardware timestamps in
+nanoseconds. 128 bytes per packet are enough.
 
 Examples:
   railyard calibrate --fabric pod.yaml --nccl-tests out.txt --plot fit.png --out calibrated.yaml

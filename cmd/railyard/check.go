@@ -14,9 +14,9 @@ import (
 )
 
 type checkCmd struct {
-	Scenario string   `arg:"" help:"Scenario file (YAML); - reads standard input." placeholder:"SCENARIO"`
-	Set      []string `help:"Override a value." placeholder:"KEY=VALUE" sep:"none"`
-	JSON     bool     `help:"Print the values as JSON."`
+	Scenario string   `arg:"" help:"Scenario file (YAML); - reads stdin" placeholder:"SCENARIO"`
+	Set      []string `help:"Override a value (lb=spray); repeatable" placeholder:"KEY=VALUE" sep:"none"`
+	JSON     bool     `help:"Print the values as JSON"`
 }
 
 func (c *checkCmd) Help() string {

@@ -14,13 +14,13 @@ import (
 )
 
 type compareCmd struct {
-	Scenarios []string `arg:"" help:"Scenario files, or run directories with a summary.json." placeholder:"SCENARIO"`
-	Set       []string `help:"Values to compare: lb=ecmp,flowlet,spray. cc.algorithm=all: every one that fits; transport=all: every way to build the network. Several --set give all combinations." placeholder:"KEY=A,B" sep:"none"`
-	Config    []string `help:"Switch configurations to compare: old.cfg,new.cfg, instead of the scenario's switches.config." placeholder:"FILE,FILE"`
-	Seeds     int      `help:"Run each variant with so many seeds, from the scenario's on." default:"1" range:"1,1000"`
-	JSON      bool     `help:"Print the summaries as JSON."`
-	PNG       string   `help:"Plot completion times, queues and rates of each variant as PNG into a folder." name:"png" placeholder:"DIR"`
-	Force     bool     `help:"Replace plots that exist." with:"png"`
+	Scenarios []string `arg:"" help:"Scenario files, or run directories" placeholder:"SCENARIO"`
+	Set       []string `help:"Values to compare (lb=ecmp,flowlet,spray); cc.algorithm=all, transport=all: all that apply. Repeated: all combinations" placeholder:"KEY=A,B" sep:"none"`
+	Config    []string `help:"Switch configurations to compare: old.cfg,new.cfg" placeholder:"FILE,FILE"`
+	Seeds     int      `help:"Seeds per variant, starting at the scenario's" default:"1" range:"1,1000"`
+	JSON      bool     `help:"Print the summaries as JSON"`
+	PNG       string   `help:"Plot completion times, queues and rates of each variant" name:"png" placeholder:"DIR"`
+	Force     bool     `help:"Replace existing plots" with:"png"`
 }
 
 func (c *compareCmd) Help() string {

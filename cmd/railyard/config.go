@@ -16,12 +16,12 @@ import (
 )
 
 type configCmd struct {
-	Lint   configLintCmd   `cmd:"" help:"Find what is wrong in switch configurations."`
-	Show   configShowCmd   `cmd:"" help:"Show what a switch will do with packets, whatever the syntax."`
-	Render configRenderCmd `cmd:"" help:"Write the configuration of every switch of a fabric, and its plans."`
-	Dcbx   configDcbxCmd   `cmd:"" help:"Play the LLDP/DCBX exchange between neighbours."`
-	Rules  configRulesCmd  `cmd:"" help:"What lint checks: a page for each rule, with a bad and a good example."`
-	Tune   configTuneCmd   `cmd:"" help:"Search ECN, PFC and DCQCN parameters with simulations as the judge."`
+	Lint   configLintCmd   `cmd:"" help:"Find errors in switch and host configurations"`
+	Show   configShowCmd   `cmd:"" help:"Show classification, scheduling, ECN and PFC per queue"`
+	Render configRenderCmd `cmd:"" help:"Write switch and host configurations of a fabric"`
+	Dcbx   configDcbxCmd   `cmd:"" help:"Negotiate PFC over LLDP/DCBX between neighbors"`
+	Rules  configRulesCmd  `cmd:"" help:"List the rules of lint, or explain one"`
+	Tune   configTuneCmd   `cmd:"" help:"Search ECN, PFC and DCQCN parameters by simulation"`
 }
 
 func (c *configCmd) Help() string {
@@ -37,13 +37,13 @@ Examples:
 
 // readConfig is the flag of commands that read configurations.
 type readConfig struct {
-	OS string `help:"The configuration language: nxos, sonic, frr, eos, nvue, dell or junos; found out unless given." placeholder:"OS" name:"os"`
+	OS string `help:"Language: nxos, sonic, frr, eos, nvue, dell or junos (detected)" placeholder:"OS" name:"os"`
 }
 
 // roceDSCP says how RoCE traffic is marked.
 type roceDSCP struct {
-	DataDSCP *int `help:"DSCP of RoCE data; the scenario's, else 24 or 26, whichever is lossless at most switches, else another that is." name:"data-dscp" placeholder:"N" range:"0,63"`
-	CNPDSCP  *int `help:"DSCP of CNPs; the scenario's, else 48." name:"cnp-dscp" placeholder:"N" range:"0,63"`
+	DataDSCP *int `help:"DSCP of RoCE data (the scenario's, or the DSCP that most switches configure as lossless)" name:"data-dscp" placeholder:"N" range:"0,63"`
+	CNPDSCP  *int `help:"DSCP of CNPs (the scenario's, or 48)" name:"cnp-dscp" placeholder:"N" range:"0,63"`
 }
 
 // dscps are the flags', else a scenario's (0: there is none), else the usual ones.
@@ -65,15 +65,14 @@ func (r roceDSCP) dscps(configs []*swconf.Config, data, cnp int) (int, int, erro
 
 type configShowCmd struct {
 	readConfig
-	Files []string `arg:"" help:"Configurations of switches and of servers, or folders: of switches, or of one server." placeholder:"FILE"`
-	JSON  bool     `help:"Print as JSON."`
+	Files []string `arg:"" help:"Configurations of switches or hosts, or directories" placeholder:"FILE"`
+	JSON  bool     `help:"Print as JSON"`
 }
 
 func (c *configShowCmd) Help() string {
-	return `One table per group of ports that are alike: which DSCPs go to which group and queue, how the
-queue is scheduled, where ECN marks, what PFC pauses. Of a server (a script with mlnx_qos, nicctl or
-bnxt_setupcc.sh, what such tools print, NCCL's variables, or a folder of these) the same by priority.
-Of a folder with switches' texts every device.
+	return `Prints one table per group of equally configured ports: DSCP, group, queue, scheduling, ECN marking and PFC. For a host
+(mlnx_qos, nicctl or bnxt_setupcc.sh scripts, output of these tools, NCCL variables, or a directory of these) it prints
+the same by priority.
 
 Examples:
   railyard config show leaf.cfg
@@ -204,8 +203,8 @@ func (c *configShowCmd) show(e *env, i int, cfg *swconf.Config) (s shown, err er
 
 // deviceFlags say what switches are that run SONiC: lanes and names of their ports follow from that.
 type deviceFlags struct {
-	HwSKU   []string `help:"What switches running SONiC are, by hwsku, before fabric.hwsku of the scenario; for some of them with their name (spine-*) or role in front. railyard models lists those that are known." placeholder:"[SWITCH=]NAME" name:"hwsku" sep:"none"`
-	Profile []string `help:"The same from a device's own files: port_config.ini, platform.json with hwsku.json, config_db.json, or a folder of them." placeholder:"[SWITCH=]PATH" sep:"none"`
+	HwSKU   []string `help:"SONiC hardware SKU, by switch, glob or role; railyard models lists them" group:"Devices" placeholder:"[SWITCH=]NAME" name:"hwsku" sep:"none"`
+	Profile []string `help:"Hardware profile from the device's own files: port_config.ini, platform.json and hwsku.json, config_db.json" group:"Devices" placeholder:"[SWITCH=]PATH" sep:"none"`
 }
 
 // chosen is what the flags say.

@@ -21,21 +21,21 @@ import (
 
 type configDcbxCmd struct {
 	readConfig
-	Files  []string `arg:"" help:"Configurations, or directories of them." placeholder:"FILE"`
-	Fabric string   `help:"The scenario whose cables join them; servers take part then." placeholder:"SCENARIO"`
-	Set    []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none" with:"fabric"`
-	Link   []string `help:"A cable: leaf-1:Ethernet1/3=spine-1:Ethernet1/1. May be repeated; found in interface descriptions unless given." placeholder:"A=B" sep:"none"`
-	NIC    string   `help:"What servers do: willing (take what the switch says), fixed (pause priority 3 whatever it says) or silent." enum:"willing,fixed,silent" default:"willing" name:"nic"`
+	Files  []string `arg:"" help:"Configurations, or directories" placeholder:"FILE"`
+	Fabric string   `help:"Scenario with the cabling; includes the hosts' NICs" placeholder:"SCENARIO"`
+	Set    []string `help:"Override a value of the scenario; repeatable" placeholder:"KEY=VALUE" sep:"none" with:"fabric"`
+	Link   []string `help:"A link, leaf-1:Ethernet1/3=spine-1:Ethernet1/1; repeatable (from interface descriptions)" placeholder:"A=B" sep:"none"`
+	NIC    string   `help:"DCBX of the NICs: willing (accepts the switch's PFC), fixed (PFC on priority 3) or silent (no LLDP)" enum:"willing,fixed,silent" default:"willing" name:"nic"`
 	roceDSCP
-	Pcap  string `help:"Write the LLDP frames as pcapng." placeholder:"FILE"`
-	Force bool   `help:"Replace an existing capture." with:"pcap"`
-	All   bool   `help:"Print every cable, not only one of each kind."`
-	JSON  bool   `help:"Print as JSON."`
+	Pcap  string `help:"Write the LLDP frames as pcapng" placeholder:"FILE"`
+	Force bool   `help:"Replace an existing capture" with:"pcap"`
+	All   bool   `help:"Print every link, not one of each kind"`
+	JSON  bool   `help:"Print as JSON"`
 }
 
 func (c *configDcbxCmd) Help() string {
-	return `Plays the LLDP exchange of neighbours from their configurations (IEEE and CEE DCBX, willing
-bits) and says what each port ends up doing about PFC. Exits with 1 when two ends do not agree.
+	return `Runs the LLDP exchange of neighbors from their configurations (IEEE and CEE DCBX, willing bits) and prints the
+operational PFC state of each port. Exit code 1: two ends disagree.
 
 Examples:
   railyard config dcbx leaf.cfg spine.cfg --link leaf-1:Ethernet1/3=spine-1:Ethernet1/1

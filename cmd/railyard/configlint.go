@@ -20,24 +20,23 @@ import (
 
 type configLintCmd struct {
 	readConfig
-	Files  []string `arg:"" help:"Configurations of switches and of servers, or directories of them." placeholder:"FILE"`
-	Fabric string   `help:"The scenario whose switches these are: cables, tiers, MTU and DSCPs are checked against it." placeholder:"SCENARIO"`
+	Files  []string `arg:"" help:"Configurations of switches and hosts, or directories" placeholder:"FILE"`
+	Fabric string   `help:"Scenario of the fabric: checks cabling, tiers, MTU and DSCPs" placeholder:"SCENARIO"`
 	deviceFlags
-	Set     []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none" with:"fabric"`
-	Host    []string `help:"A folder with one server's texts; single files of servers are recognised among the others." placeholder:"DIR" sep:"none"`
-	Cabling []string `help:"What is cabled, in files or folders that import reads, where there is no scenario." placeholder:"FILE" sep:"none" without:"fabric"`
+	Set     []string `help:"Override a value of the scenario; repeatable" placeholder:"KEY=VALUE" sep:"none" with:"fabric"`
+	Host    []string `help:"Directory with the configuration of one host; repeatable" placeholder:"DIR" sep:"none"`
+	Cabling []string `help:"Cabling without a scenario: files that import reads; repeatable" placeholder:"FILE" sep:"none" without:"fabric"`
 	roceDSCP
-	PathMTU int  `help:"RoCE path MTU." default:"4096" name:"path-mtu" range:"256,16384"`
-	JSON    bool `help:"Print the findings as JSON." without:"sarif"`
-	SARIF   bool `help:"Print the findings as SARIF 2.1.0, for code review." name:"sarif"`
+	PathMTU int  `help:"RoCE path MTU, in bytes" default:"4096" name:"path-mtu" range:"256,16384"`
+	JSON    bool `help:"Print the findings as JSON" without:"sarif"`
+	SARIF   bool `help:"Print the findings as SARIF 2.1.0" name:"sarif"`
 
-	Baseline string `help:"What was found before and is not to count: the --json or --sarif of an earlier run." placeholder:"FILE"`
+	Baseline string `help:"Known findings to leave out: --json or --sarif output of an earlier run" placeholder:"FILE"`
 }
 
 func (c *configLintCmd) Help() string {
-	return `Exits with 1 when there are errors, with 2 when a file cannot be read. Of directories
-every file is read that is a configuration by its contents; others are named and passed over.
-What a rule means: railyard config rules RULE.
+	return `Exit code 1: there are errors; 2: a file cannot be read. In directories, files that are not configurations are skipped
+and listed. To explain a rule: railyard config rules RULE.
 
 Examples:
   railyard config lint leaf.cfg

@@ -20,30 +20,29 @@ import (
 )
 
 type configRenderCmd struct {
-	Scenario   string `arg:"" help:"Scenario file (YAML); - reads standard input." placeholder:"SCENARIO"`
-	OS         string `help:"Configuration language: nxos, sonic, frr, eos or nvue; that of the text with --onto." placeholder:"OS" name:"os"`
-	Out        string `help:"Directory to write to; with --onto the file, else standard output." placeholder:"DIR"`
-	Onto       string `help:"A device's running configuration, or a folder of them: print what is to be typed there, and what that interrupts." placeholder:"PATH"`
-	Switch     string `help:"The switch of the fabric that it becomes; the one of its name unless given." placeholder:"NAME" with:"onto"`
-	InBand     bool   `help:"Change ports over which the device may be managed: you reach it otherwise." name:"in-band" with:"onto"`
-	Addressing string `help:"Cables between switches: unnumbered (IPv6 link-local) or p2p (a /31 each)." enum:"unnumbered,p2p" default:"unnumbered"`
-	Multihome  string `help:"How two switches share a bundle: mlag or esi (EVPN); mlag, and esi for FRR, unless given." name:"multihoming" placeholder:"KIND"`
-	ASIC       string `help:"Chip that SONiC's headroom is worked out for: spectrum, spectrum2 to spectrum6; the oldest with such ports unless given." name:"asic" placeholder:"CHIP"`
-	NIC        string `help:"Write the servers' half too, for NICs of a kind: mlx5 (NVIDIA ConnectX), bnxt (Broadcom), ionic (AMD Pensando)." name:"nic" placeholder:"KIND"`
+	Scenario   string `arg:"" help:"Scenario file (YAML); - reads stdin" placeholder:"SCENARIO"`
+	OS         string `help:"Language: nxos, sonic, frr, eos or nvue (with --onto that of the configuration)" placeholder:"OS" name:"os"`
+	Out        string `help:"Directory to write; with --onto a file (standard output)" placeholder:"DIR"`
+	Onto       string `help:"Running configuration of a device, or a directory: print the commands that change it, and what they interrupt" placeholder:"PATH"`
+	Switch     string `help:"Switch of the fabric (the one with the same name)" placeholder:"NAME" with:"onto"`
+	InBand     bool   `help:"Change ports that may carry in-band management" name:"in-band" with:"onto"`
+	Addressing string `help:"Links between switches: unnumbered (IPv6 link-local) or p2p (a /31 each)" enum:"unnumbered,p2p" default:"unnumbered"`
+	Multihome  string `help:"Multihomed bundles: mlag or esi (mlag; FRR: esi)" name:"multihoming" placeholder:"KIND"`
+	ASIC       string `help:"ASIC for SONiC's headroom: spectrum, spectrum2 … spectrum6 (the oldest with such ports)" name:"asic" placeholder:"CHIP"`
+	NIC        string `help:"Write host configurations too, by NIC driver: mlx5 (NVIDIA ConnectX), bnxt (Broadcom), ionic (AMD Pensando)" name:"nic" placeholder:"KIND"`
 	deviceFlags
-	Set   []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
-	Force bool     `help:"Replace files that exist."`
-	JSON  bool     `help:"Print the list of files as JSON."`
+	Set   []string `help:"Override a value of the scenario; repeatable" placeholder:"KEY=VALUE" sep:"none"`
+	Force bool     `help:"Replace existing files"`
+	JSON  bool     `help:"Print the list of files as JSON"`
 }
 
 func (c *configRenderCmd) Help() string {
-	return `Writes the configuration of every switch (QoS, PFC, watchdog, load balancing, MTU, LLDP, BGP,
-VLANs and bundles), cabling.csv, addressing.csv, fabric.clab.yml (containerlab), topology.conf (Slurm) and
-fabric.dot (Graphviz). Where packets say their ways (transport.forwarding srv6), SONiC and FRR get uSIDs
-and static routes to the neighbours' instead of BGP. --nic adds a script per server (mlnx_qos, /sys, DCQCN's
-parameters; bnxt_setupcc.sh; nicctl) and nccl.conf below hosts/, as config lint and hosts.config read them.
-SONiC is told the lanes of each port, which differ between switches with as many ports: --hwsku or --profile
-say which switch it is, or fabric.types.NAME in the scenario; nothing is written without. --onto takes the
+	return `Writes the configuration of every switch (QoS, PFC, watchdog, load balancing, MTU, LLDP, BGP, VLANs and port channels),
+cabling.csv, addressing.csv, fabric.clab.yml (containerlab), topology.conf (Slurm) and fabric.dot (Graphviz). With
+transport.forwarding srv6, SONiC and FRR get uSIDs and static routes instead of BGP. --nic adds one script per host
+(mlnx_qos, sysfs, DCQCN parameters; bnxt_setupcc.sh; nicctl) and nccl.conf in hosts/.
+
+SONiC needs the lanes of each port: set --hwsku, --profile, or fabric.types.NAME in the scenario. --onto uses the
 device's own ports.
 
 Examples:

@@ -11,8 +11,8 @@ import (
 )
 
 type configRulesCmd struct {
-	Rule string `arg:"" optional:"" help:"Rule whose page is printed; all are listed without." placeholder:"RULE"`
-	JSON bool   `help:"Print as JSON."`
+	Rule string `arg:"" optional:"" help:"Rule to explain (list all)" placeholder:"RULE"`
+	JSON bool   `help:"Print as JSON"`
 }
 
 func (c *configRulesCmd) Help() string {

@@ -17,26 +17,24 @@ import (
 
 type configTuneCmd struct {
 	deviceFlags
-	Scenario string   `arg:"" help:"Scenario file (YAML); - reads standard input." placeholder:"SCENARIO"`
-	Out      string   `help:"Directory of the search; an unfinished one there is resumed. tune-NAME unless given." placeholder:"DIR"`
-	Trials   int      `help:"Simulations in all, the scenario as it is among them." default:"64" range:"2,100000"`
-	Jobs     int      `help:"Simulations at a time; 0: one per processor. The result does not depend on it." default:"0" range:"0,1024"`
-	OS       string   `help:"Language in which the best configuration is written." enum:"nxos,sonic,eos,nvue" default:"nxos" name:"os"`
-	NIC      string   `help:"NICs for which the servers' half of the best is written." enum:"mlx5,bnxt,ionic" default:"mlx5" name:"nic"`
-	Set      []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
-	Seed     *uint64  `help:"Seed of the simulations and of the search, instead of the scenario's."`
-	Force    bool     `help:"Begin anew in an existing directory."`
-	JSON     bool     `help:"Print the front as JSON."`
+	Scenario string   `arg:"" help:"Scenario file (YAML); - reads stdin" placeholder:"SCENARIO"`
+	Out      string   `help:"Directory of the search; an unfinished one is resumed (tune-NAME)" placeholder:"DIR"`
+	Trials   int      `help:"Simulations, including the unchanged scenario" default:"64" range:"2,100000"`
+	Jobs     int      `help:"Simulations in parallel; 0: one per processor" default:"0" range:"0,1024"`
+	OS       string   `help:"Language of the best configuration: nxos, sonic, eos, nvue" enum:"nxos,sonic,eos,nvue" default:"nxos" name:"os"`
+	NIC      string   `help:"NIC driver of the host scripts: mlx5, bnxt, ionic" enum:"mlx5,bnxt,ionic" default:"mlx5" name:"nic"`
+	Set      []string `help:"Override a value of the scenario; repeatable" placeholder:"KEY=VALUE" sep:"none"`
+	Seed     *uint64  `help:"Random seed (from the scenario)"`
+	Force    bool     `help:"Restart in an existing directory"`
+	JSON     bool     `help:"Print the Pareto front as JSON"`
 }
 
 func (c *configTuneCmd) Help() string {
-	return `Searches ECN minimum, maximum and probability, xOFF and xON of the RoCE queue, always with
-xON < WRED minimum < WRED maximum < xOFF, and DCQCN's steps and timers or the parameters of whatever
-congestion control the scenario has, and simulates every candidate. Reports the Pareto front of completion
-time, pause time and longest queue, and writes the best (of those within 1 % of the fastest the one that
-pauses least) as configuration of every switch and as a script for every server's NICs. Three more simulations
-say which half brings what: the switches' alone, the servers' alone, and both as registers hold them.
-Ctrl-C keeps what there is; the same command goes on.
+	return `Searches ECN minimum, maximum and probability, xOFF and xON of the RoCE queue with xON < ECN minimum < ECN maximum <
+xOFF, and the parameters of the scenario's congestion control. Every candidate is simulated. Reports the Pareto front of
+completion time, pause time and longest queue. Writes the candidate with the least pause time within 1 % of the fastest
+as switch configurations and host scripts. Three more simulations separate the host side, the switch side, and the
+rounding of device registers. Ctrl-C keeps the results; the same command resumes.
 
 Examples:
   railyard config tune scenarios/three-flows.yaml --trials 64 --out tune
@@ -95,9 +93,9 @@ func (c *configTuneCmd) Run(e *env) error {
 		return err
 	case errors.Is(searchErr, context.Canceled):
 		if lost != nil {
-			fmt.Fprintf(e.stderr, "railyard: %v\n", lost)
+			fmt.Fprintf(e.stderr, "error: %v\n", lost)
 		}
-		fmt.Fprintf(e.stderr, "railyard: interrupted after %d of %d trials; the same command goes on\n",
+		fmt.Fprintf(e.stderr, "interrupted after %d of %d trials; the same command resumes the search\n",
 			len(t.Search.Trials), c.Trials)
 		return &exitError{exitInterupt}
 	}

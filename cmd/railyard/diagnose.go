@@ -23,26 +23,24 @@ import (
 
 type diagnoseCmd struct {
 	readConfig
-	Files   []string `arg:"" optional:"" help:"What switches and hosts print: files of commands and their outputs, or folders of them; a folder with before/ and after/ holds both moments." placeholder:"FILE"`
-	Before  string   `help:"The same devices at an earlier moment: a file or a folder." placeholder:"FILE"`
-	Cabling []string `help:"What is cabled, in files or folders that import reads, beside LLDP in the outputs." placeholder:"FILE" sep:"none"`
-	Config  []string `help:"Configurations of the switches and texts of the hosts (mlnx_qos, cma_roce_tos, NCCL), or directories of them." placeholder:"FILE" sep:"none"`
-	Fabric  string   `help:"The scenario of this fabric: its cables, and what devices count in a simulation of it beside what these count." placeholder:"SCENARIO"`
-	Set     []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none" with:"fabric"`
-	CNPDSCP int      `help:"DSCP of CNPs." name:"cnp-dscp" default:"48" placeholder:"N" range:"0,63"`
-	JSON    bool     `help:"Print as JSON."`
+	Files   []string `arg:"" optional:"" help:"Output of show commands on switches and hosts: files or directories; before/ and after/ hold two snapshots" placeholder:"FILE"`
+	Before  string   `help:"Earlier snapshot of the same devices" placeholder:"FILE"`
+	Cabling []string `help:"Cabling, in files that import reads (LLDP in the output); repeatable" placeholder:"FILE" sep:"none"`
+	Config  []string `help:"Configurations of switches and hosts (mlnx_qos, cma_roce_tos, NCCL); repeatable" placeholder:"FILE" sep:"none"`
+	Fabric  string   `help:"Scenario of the fabric: cabling, and simulated counters to compare" placeholder:"SCENARIO"`
+	Set     []string `help:"Override a value of the scenario; repeatable" placeholder:"KEY=VALUE" sep:"none" with:"fabric"`
+	CNPDSCP int      `help:"DSCP of CNPs" name:"cnp-dscp" default:"48" placeholder:"N" range:"0,63"`
+	JSON    bool     `help:"Print as JSON"`
 	liveCounters
 }
 
 func (c *diagnoseCmd) Help() string {
-	return `Reads what operators paste: show queuing interface, show interface priority-flow-control, show
-policy-map, show priority-flow-control counters, show pfc counters, show pfc priority, show queue
-counters, COUNTERS_DB, ethtool -S, rdma statistic, show lldp neighbors, with their prompts
-(leaf1# show ...), which name the device. Two snapshots tell what happens now: two rounds in a file,
-before/ and after/, or --before.
-date +%s.%N before each round tells how long it was.
+	return `Reads output of show queuing interface, show interface priority-flow-control, show policy-map, show priority-flow-control
+counters, show pfc counters, show pfc priority, show queue counters, COUNTERS_DB, ethtool -S, rdma statistic and show
+lldp neighbors, with the prompts (leaf1# show ...) that name the device. Rates need two snapshots: two rounds in one
+file, before/ and after/, or --before. date +%s.%N before each round records the time.
 
-Exits with 1 when there is a fault (congestion alone is none), with 2 when a file cannot be read.
+Exit code 1: a fault was found (congestion is not a fault); 2: a file cannot be read.
 
 Examples:
   railyard diagnose leaf1.txt leaf2.txt host-3.txt

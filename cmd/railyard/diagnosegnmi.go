@@ -20,16 +20,16 @@ import (
 
 // liveCounters is the flags of commands that ask devices over gNMI.
 type liveCounters struct {
-	GNMI         []string      `help:"Ask these devices over gNMI, twice: HOST or HOST:PORT, separated by commas." name:"gnmi" placeholder:"HOST"`
-	GNMIInterval time.Duration `help:"Time between the two." name:"gnmi-interval" default:"10s" placeholder:"TIME" with:"gnmi"`
-	GNMITimeout  time.Duration `help:"How long a device may take to answer." name:"gnmi-timeout" default:"20s" placeholder:"TIME" with:"gnmi"`
-	GNMIUser     string        `help:"User; RAILYARD_GNMI_USER unless given." name:"gnmi-user" env:"RAILYARD_GNMI_USER" placeholder:"NAME"`
-	GNMIPassword string        `help:"Password; better in RAILYARD_GNMI_PASSWORD, where others do not see it." name:"gnmi-password" env:"RAILYARD_GNMI_PASSWORD" placeholder:"WORD"`
-	GNMICA       string        `help:"Certificates of who may have signed the devices' (PEM); the system's unless given." name:"gnmi-ca" placeholder:"FILE" with:"gnmi"`
-	GNMICert     string        `help:"Our certificate (PEM), where devices want one." name:"gnmi-cert" placeholder:"FILE" with:"gnmi"`
-	GNMIKey      string        `help:"Its key." name:"gnmi-key" placeholder:"FILE" with:"gnmi"`
-	GNMISkip     bool          `help:"Take any certificate: whoever is in between can read the password." name:"gnmi-skip-verify" with:"gnmi"`
-	GNMIPlain    bool          `help:"No TLS: the password crosses the network readable." name:"gnmi-plaintext" with:"gnmi"`
+	GNMI         []string      `help:"Poll devices over gNMI twice: HOST or HOST:PORT, separated by commas" group:"gNMI" name:"gnmi" placeholder:"HOST"`
+	GNMIInterval time.Duration `help:"Time between the two polls" group:"gNMI" name:"gnmi-interval" default:"10s" placeholder:"TIME" with:"gnmi"`
+	GNMITimeout  time.Duration `help:"Timeout of a device" group:"gNMI" name:"gnmi-timeout" default:"20s" placeholder:"TIME" with:"gnmi"`
+	GNMIUser     string        `help:"User (RAILYARD_GNMI_USER)" group:"gNMI" name:"gnmi-user" env:"RAILYARD_GNMI_USER" placeholder:"NAME"`
+	GNMIPassword string        `help:"Password; safer in the environment (RAILYARD_GNMI_PASSWORD)" group:"gNMI" name:"gnmi-password" env:"RAILYARD_GNMI_PASSWORD" placeholder:"WORD"`
+	GNMICA       string        `help:"CA certificates, PEM (the system's)" group:"gNMI" name:"gnmi-ca" placeholder:"FILE" with:"gnmi"`
+	GNMICert     string        `help:"Client certificate, PEM" group:"gNMI" name:"gnmi-cert" placeholder:"FILE" with:"gnmi"`
+	GNMIKey      string        `help:"Key of the client certificate, PEM" group:"gNMI" name:"gnmi-key" placeholder:"FILE" with:"gnmi"`
+	GNMISkip     bool          `help:"Accept any certificate (allows interception)" group:"gNMI" name:"gnmi-skip-verify" with:"gnmi"`
+	GNMIPlain    bool          `help:"Disable TLS (sends the password in clear text)" group:"gNMI" name:"gnmi-plaintext" with:"gnmi"`
 }
 
 // Bounds of what is asked for.

@@ -19,20 +19,19 @@ import (
 )
 
 type exportCmd struct {
-	From  string   `arg:"" help:"Scenario file (YAML), or the directory of a run." placeholder:"SCENARIO|RUN"`
-	As    string   `help:"Format: goal, goal-binary, chakra, htsim-cm or simai." required:"" placeholder:"FORMAT"`
-	Job   string   `help:"Which of several jobs." placeholder:"NAME"`
-	Out   string   `help:"File to write; of formats with a file per rank what comes before .0.et. Standard output unless given." placeholder:"FILE"`
-	Force bool     `help:"Replace files." with:"out"`
-	Set   []string `help:"Override a value." placeholder:"KEY=VALUE" sep:"none"`
-	JSON  bool     `help:"Print what was written as JSON." with:"out"`
+	From  string   `arg:"" help:"Scenario file (YAML), or a run directory" placeholder:"SCENARIO|RUN"`
+	As    string   `help:"Format: goal, goal-binary, chakra, htsim-cm or simai" required:"" placeholder:"FORMAT"`
+	Job   string   `help:"Job to export, if there are several" placeholder:"NAME"`
+	Out   string   `help:"File to write; prefix of files per rank, as in PREFIX.0.et (standard output)" placeholder:"FILE"`
+	Force bool     `help:"Replace existing files" with:"out"`
+	Set   []string `help:"Override a value (lb=spray); repeatable" placeholder:"KEY=VALUE" sep:"none"`
+	JSON  bool     `help:"Print the list of files as JSON" with:"out"`
 }
 
 func (c *exportCmd) Help() string {
 	var b strings.Builder
-	b.WriteString(`Writes what a scenario's ranks do, as other simulators read it, so that they can check us:
-the same computations, transfers and dependencies, whatever the fabric. A report says what the format
-cannot say.
+	b.WriteString(`Writes the computations, transfers and dependencies of all ranks in the format of another simulator. The report
+lists what the format cannot express.
 
 Examples:
   railyard export scenarios/gpt13b-128.yaml --as goal --out gpt13b.goal
@@ -42,7 +41,7 @@ Examples:
 Formats:
 `)
 	for _, w := range trace.Writers() {
-		fmt.Fprintf(&b, "  %-14s %s\n", w.Name, w.About)
+		fmt.Fprintf(&b, "  %-16s %s\n", w.Name, w.About)
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

@@ -13,27 +13,26 @@ import (
 )
 
 type importCmd struct {
-	Files        []string `arg:"" optional:"" help:"Files that say what is cabled, or folders of them; files that say what ranks do." placeholder:"FILE"`
-	Format       string   `help:"Format of the files; recognised unless given." placeholder:"FORMAT"`
-	Out          string   `help:"Scenario to write; standard output unless given." placeholder:"FILE.yaml"`
-	Force        bool     `help:"Replace the file." with:"out"`
-	Rate         string   `help:"Rate of cables whose source says none: 400Gbps." placeholder:"RATE"`
-	HostLength   string   `help:"Length of cables to servers whose source says none: 5m." placeholder:"LENGTH"`
-	FabricLength string   `help:"Length of cables between switches: 30m." placeholder:"LENGTH"`
-	GPUs         int      `help:"GPUs of a server whose source says none; as many as NICs unless given." name:"gpus" range:"1,576"`
-	NICPorts     int      `help:"Ports of a NIC, one after the other in a server's cables; as names of ports and GPUs tell unless given." name:"nic-ports" range:"1,8"`
-	Servers      string   `help:"Names of servers, where neither source nor name nor cables tell: gpu-*." placeholder:"NAMES"`
-	Switches     string   `help:"Names of switches." placeholder:"NAMES"`
-	Server       string   `help:"What nvidia-smi topo -m prints, or NCCL's topology XML: a type of servers comes of it." placeholder:"FILE"`
-	Step         int      `help:"Step of a training, where the files hold several (PyTorch's profiler, execution traces), by their number; the last that all have unless given." placeholder:"N" range:"0,1000000000"`
-	JSON         bool     `help:"Print what was found as JSON."`
+	Files        []string `arg:"" optional:"" help:"Cabling, traces or training configurations: files or directories" placeholder:"FILE"`
+	Format       string   `help:"Format of the files (detected)" placeholder:"FORMAT"`
+	Out          string   `help:"Scenario to write (standard output)" placeholder:"FILE.yaml"`
+	Force        bool     `help:"Replace an existing file" with:"out"`
+	Rate         string   `help:"Rate of links without one in the source: 400Gbps" placeholder:"RATE"`
+	HostLength   string   `help:"Length of cables to hosts without one in the source: 5m" placeholder:"LENGTH"`
+	FabricLength string   `help:"Length of cables between switches without one in the source: 30m" placeholder:"LENGTH"`
+	GPUs         int      `help:"GPUs per host without a count in the source (one per NIC)" name:"gpus" range:"1,576"`
+	NICPorts     int      `help:"Ports per NIC, consecutive in a host's cables (from the names of ports and GPUs)" name:"nic-ports" range:"1,8"`
+	Servers      string   `help:"Names of hosts, if source, name and cabling leave it open: gpu-*" placeholder:"NAMES"`
+	Switches     string   `help:"Names of switches, likewise" placeholder:"NAMES"`
+	Server       string   `help:"Output of nvidia-smi topo -m, or NCCL's topology XML: adds a host type" placeholder:"FILE"`
+	Step         int      `help:"Training step to import, by its number (the last that all ranks have)" placeholder:"N" range:"0,1000000000"`
+	JSON         bool     `help:"Print the import statistics as JSON"`
 }
 
 func (c *importCmd) Help() string {
 	var b strings.Builder
-	b.WriteString(`Reads what exists and writes a scenario that has the same nodes and cables, in the
-language of types, nodes and cables: as few rules as give the same graph, which is built again and compared.
-A report says what did not fit, and what was assumed because no file says it.
+	b.WriteString(`Reads cabling and writes a scenario with the same nodes and links, in as few rules (types, nodes, cables) as
+reproduce the graph. The report lists what did not match and what was assumed.
 
 Examples:
   railyard import cables.csv --out site.yaml
@@ -51,20 +50,20 @@ Examples:
   railyard import ds_config.json args.yaml cables.csv --out site.yaml
   railyard import topology.txt flow.txt config.txt --out h.yaml   (HPCC's: and its settings)
   railyard import fat_tree_1024.topo perm.cm --out htsim.yaml     (htsim's: fabric, flows)
-  nvidia-smi topo -m > topo.txt && railyard import topo.txt       (or NCCL's XML)
+  nvidia-smi topo -m > topo.txt && railyard import topo.txt
 
-Formats:
+Cabling:
 `)
 	for _, f := range cabling.Formats() {
-		fmt.Fprintf(&b, "  %-14s %s\n", f.Name, f.About)
+		fmt.Fprintf(&b, "  %-16s %s\n", f.Name, f.About)
 	}
-	b.WriteString("\nWhat ranks do, which becomes the workload:\n")
+	b.WriteString("\nTraces (become the workload):\n")
 	for _, f := range trace.Formats() {
-		fmt.Fprintf(&b, "  %-14s %s\n", f.Name, f.About)
+		fmt.Fprintf(&b, "  %-16s %s\n", f.Name, f.About)
 	}
-	b.WriteString("\nWhat is trained, which becomes a training step:\n")
+	b.WriteString("\nTraining configurations (become a training step):\n")
 	for _, k := range jobscript.Kinds {
-		fmt.Fprintf(&b, "  %-14s %s\n", k.Name, k.About)
+		fmt.Fprintf(&b, "  %-16s %s\n", k.Name, k.About)
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

@@ -18,22 +18,21 @@ import (
 )
 
 type labCmd struct {
-	Up      labUpCmd      `cmd:"" help:"Build a fabric of network namespaces from a scenario's topology."`
-	Status  labStatusCmd  `cmd:"" help:"Show nodes, ports, counters and BGP sessions."`
-	Link    labLinkCmd    `cmd:"" help:"Take a cable down or bring it up again."`
-	Fail    labFailCmd    `cmd:"" help:"Break a switch, line card, NIC, server or cable, or slow it down."`
-	Loss    labLossCmd    `cmd:"" help:"Let a port lose packets at random."`
-	Exec    labExecCmd    `cmd:"" help:"Run a command inside a node."`
-	Rdma    labRdmaCmd    `cmd:"" help:"Run rdma allreduce with a rank on every host."`
-	Run     labRunCmd     `cmd:"" help:"Build a scenario's fabric, load it by MRC, break something: the time to move."`
-	Compare labCompareCmd `cmd:"" help:"The same all-reduce under several congestion controls."`
-	Down    labDownCmd    `cmd:"" help:"Remove exactly what up has made, also after a crash."`
+	Up      labUpCmd      `cmd:"" help:"Build a fabric of namespaces from a scenario"`
+	Status  labStatusCmd  `cmd:"" help:"Show nodes, ports, counters and BGP sessions"`
+	Link    labLinkCmd    `cmd:"" help:"Shut down a link or bring it up"`
+	Fail    labFailCmd    `cmd:"" help:"Fail, flap or slow down a component"`
+	Loss    labLossCmd    `cmd:"" help:"Drop packets of a port at random"`
+	Exec    labExecCmd    `cmd:"" help:"Run a command in a node's namespace"`
+	Rdma    labRdmaCmd    `cmd:"" help:"Run rdma allreduce with one rank per host"`
+	Run     labRunCmd     `cmd:"" help:"Measure MRC's reroute time on a lab fabric"`
+	Compare labCompareCmd `cmd:"" help:"Compare congestion controls by an all-reduce"`
+	Down    labDownCmd    `cmd:"" help:"Remove a lab, also after a crash"`
 }
 
 func (c *labCmd) Help() string {
-	return `A small fabric of this machine's kernel: a network namespace per host and switch, a veth pair
-per cable at a rate scaled down, layer-4 ECMP, routes from FRR's BGP unnumbered or static ones, and ECN
-marks by nftables above 95 % of a port's rate. Needs root.
+	return `A fabric in this host's kernel: one network namespace per host and switch, one veth pair per link at a reduced rate,
+layer 4 ECMP, BGP unnumbered (FRR) or static routes, and ECN marks by nftables above 95 % of a port's rate. Needs root.
 
 Examples:
   railyard lab up scenarios/lab-2x2.yaml --rate 500Mbps
@@ -48,7 +47,7 @@ Examples:
 
 // labName is the flag of every lab command.
 type labName struct {
-	Name string `help:"The lab's name." default:"lab"`
+	Name string `help:"Name of the lab" default:"lab"`
 }
 
 // labError sorts what cannot be had here from what went wrong.
@@ -61,14 +60,14 @@ func labError(err error) error {
 
 type labUpCmd struct {
 	labName
-	Scenario string        `arg:"" help:"Scenario file (YAML); - reads standard input." placeholder:"SCENARIO"`
-	Set      []string      `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
-	Rate     string        `help:"Rate of a host port; all others in the scenario's proportion." default:"500Mbps"`
-	Routing  string        `help:"frr (BGP unnumbered) or static; frr where it is installed." placeholder:"KIND"`
-	Address  string        `help:"Cables between switches under BGP: unnumbered, or p2p (a /31 each)." enum:"unnumbered,p2p" default:"unnumbered" name:"addressing"`
-	NoECN    bool          `help:"Mark nothing." name:"no-ecn"`
-	Wait     time.Duration `help:"How long to wait until every switch has its routes." default:"30s"`
-	JSON     bool          `help:"Print the lab as JSON."`
+	Scenario string        `arg:"" help:"Scenario file (YAML); - reads stdin" placeholder:"SCENARIO"`
+	Set      []string      `help:"Override a value of the scenario; repeatable" placeholder:"KEY=VALUE" sep:"none"`
+	Rate     string        `help:"Rate of a host port; scales the other links" default:"500Mbps"`
+	Routing  string        `help:"frr (BGP unnumbered) or static (frr, if installed)" placeholder:"KIND"`
+	Address  string        `help:"Links between switches under BGP: unnumbered, or p2p (a /31 each)" enum:"unnumbered,p2p" default:"unnumbered" name:"addressing"`
+	NoECN    bool          `help:"Disable ECN marking" name:"no-ecn"`
+	Wait     time.Duration `help:"Timeout for routes on all switches" default:"30s"`
+	JSON     bool          `help:"Print the lab as JSON"`
 }
 
 // Run is the lab up command.
@@ -114,7 +113,7 @@ func (c *labUpCmd) Run(e *env) error {
 
 type labStatusCmd struct {
 	labName
-	JSON bool `help:"Print as JSON."`
+	JSON bool `help:"Print as JSON"`
 }
 
 // Run is the lab status command.
@@ -155,9 +154,9 @@ func (c *labStatusCmd) Run(e *env) error {
 
 type labLinkCmd struct {
 	labName
-	Port  string `arg:"" help:"One end of the cable: spine-1:Eth2." placeholder:"PORT"`
-	State string `arg:"" help:"up or down." enum:"up,down" placeholder:"up|down"`
-	JSON  bool   `help:"Print as JSON."`
+	Port  string `arg:"" help:"Either end of the link: spine-1:Eth2" placeholder:"PORT"`
+	State string `arg:"" help:"up or down" enum:"up,down" placeholder:"up|down"`
+	JSON  bool   `help:"Print as JSON"`
 }
 
 // Run is the lab link command.
@@ -178,9 +177,9 @@ func (c *labLinkCmd) Run(e *env) error {
 
 type labLossCmd struct {
 	labName
-	Port    string  `arg:"" help:"Port that the packets leave by." placeholder:"PORT"`
-	Percent float64 `arg:"" help:"Share of RoCE packets; 0 ends it." placeholder:"PERCENT" range:"0,100"`
-	JSON    bool    `help:"Print as JSON."`
+	Port    string  `arg:"" help:"Sending port" placeholder:"PORT"`
+	Percent float64 `arg:"" help:"Percentage of RoCE packets to drop; 0: none" placeholder:"PERCENT" range:"0,100"`
+	JSON    bool    `help:"Print as JSON"`
 }
 
 // Run is the lab loss command.
@@ -201,8 +200,8 @@ func (c *labLossCmd) Run(e *env) error {
 
 type labExecCmd struct {
 	labName
-	Node string   `arg:"" help:"Host or switch." placeholder:"NODE"`
-	Args []string `arg:"" passthrough:"" help:"Command and arguments." placeholder:"COMMAND"`
+	Node string   `arg:"" help:"Host or switch" placeholder:"NODE"`
+	Args []string `arg:"" passthrough:"" help:"Command and arguments" placeholder:"COMMAND"`
 }
 
 // Run is the lab exec command.
@@ -234,7 +233,7 @@ func (c *labExecCmd) Run(e *env) error {
 
 type labDownCmd struct {
 	labName
-	JSON bool `help:"Print as JSON."`
+	JSON bool `help:"Print as JSON"`
 }
 
 // Run is the lab down command.
@@ -254,13 +253,12 @@ func (c *labDownCmd) Run(e *env) error {
 
 type labRdmaCmd struct {
 	labName
-	Args []string `arg:"" passthrough:"" help:"allreduce and its flags." placeholder:"allreduce ..."`
+	Args []string `arg:"" passthrough:"" help:"allreduce and its flags" placeholder:"allreduce ..."`
 }
 
 func (c *labRdmaCmd) Help() string {
-	return `One rank per host, on its first NIC, in the order of the hosts. The flags are those of
-railyard rdma allreduce; line rate, addresses and rendezvous come from the lab; captures and plots are one
-per rank.
+	return `Runs one rank per host, on its first NIC, in the order of the hosts. Flags are those of railyard rdma allreduce. Line
+rate, addresses and rendezvous come from the lab; captures and plots have one file per rank.
 
 Example:
   railyard lab rdma allreduce --bytes 16MiB --iters 20 --pcap lab.pcapng --rate-plot rate.png`

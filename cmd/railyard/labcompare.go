@@ -18,21 +18,20 @@ import (
 
 type labCompareCmd struct {
 	labName
-	CC       string `help:"Congestion controls, as rdma allreduce has them, one after another: NAME[:PROFILE][,PARAMETER=VALUE],NAME...; all for every one that runs on sockets." default:"dcqcn,swift,nscc" name:"cc" placeholder:"LIST"`
-	Bytes    string `help:"Size of the all-reduce." default:"8MiB"`
-	Iters    int    `help:"Timed all-reduces of each." default:"5" range:"1,1000000"`
-	Warmup   int    `help:"All-reduces before those." default:"1" range:"0,1000000"`
-	QPs      int    `help:"Queue pairs per neighbour." default:"1" name:"qps" range:"1,64"`
-	RatePlot string `help:"Plot the sending rates over time, one panel for each." placeholder:"FILE.png"`
-	Force    bool   `help:"Replace an existing plot."`
-	JSON     bool   `help:"Print as JSON."`
+	CC       string `help:"Congestion controls: NAME[:PROFILE][,PARAMETER=VALUE],NAME…; all: every one that runs on sockets" default:"dcqcn,swift,nscc" name:"cc" placeholder:"LIST"`
+	Bytes    string `help:"Size of the all-reduce" default:"8MiB"`
+	Iters    int    `help:"Measured all-reduces per congestion control" default:"5" range:"1,1000000"`
+	Warmup   int    `help:"Warm-up all-reduces" default:"1" range:"0,1000000"`
+	QPs      int    `help:"Queue pairs per neighbor" default:"1" name:"qps" range:"1,64"`
+	RatePlot string `help:"Plot sending rates over time" placeholder:"FILE.png"`
+	Force    bool   `help:"Replace an existing plot"`
+	JSON     bool   `help:"Print as JSON"`
 }
 
 func (c *labCompareCmd) Help() string {
-	return `One rank per host, as lab rdma has it, again and again under one congestion control after another.
-Where the lab's cables are narrower between switches than to hosts, as in lab-2x2.yaml, marks, delay and
-losses are those of the narrow ports. The plot has what each allows its queue pairs, a rate or what its
-window lets go in a round trip, in the mean over short times.
+	return `Repeats the same all-reduce, one rank per host, with one congestion control after another. Where links between
+switches are slower than host links, as in lab-2x2.yaml, marks, delay and drops come from the slow ports. The plot shows
+the allowed rate of each queue pair (window / RTT where the control has a window), averaged over short times.
 
 Examples:
   railyard lab up scenarios/lab-2x2.yaml --rate 200Mbps

@@ -13,25 +13,23 @@ import (
 
 type labFailCmd struct {
 	labName
-	Kind      string        `arg:"" help:"link, switch, nic or server." enum:"link,switch,nic,server" placeholder:"KIND"`
-	Thing     string        `arg:"" help:"Its name, as in a scenario's events: spine-1:Eth2, spine-1, host-1/nic-2, host-1." placeholder:"NAME"`
-	Up        bool          `help:"It works again."`
-	Ports     []string      `help:"Of a switch: a line card, Eth1-Eth4." placeholder:"PORT,PORT"`
-	Share     float64       `help:"It does not break: its cables get this share of their rate, 1 for all of it." placeholder:"SHARE" range:"0.0001,1" name:"rate-share" without:"up,flap"`
-	Direction string        `help:"Of the rate: out (what the named end sends), in, or both." enum:"out,in,both" default:"both" with:"rate-share"`
-	Boot      time.Duration `help:"It is down for so long, and back then." placeholder:"TIME" without:"up,flap,rate-share"`
-	Flap      time.Duration `help:"It goes down and comes back: from one time down to the next." placeholder:"TIME" without:"up"`
-	Duty      float64       `help:"Per cent of that in which it is down." default:"50" range:"0.1,99.9" with:"flap"`
-	Count     int           `help:"How often." default:"5" range:"1,10000" with:"flap"`
-	Storm     bool          `help:"Of a nic: it pauses for ever, until --up." without:"flap,boot,rate-share"`
-	JSON      bool          `help:"Print as JSON."`
+	Kind      string        `arg:"" help:"link, switch, nic or server" enum:"link,switch,nic,server" placeholder:"KIND"`
+	Thing     string        `arg:"" help:"Component: spine-1:Eth2, spine-1, host-1/nic-2, host-1" placeholder:"NAME"`
+	Up        bool          `help:"Recover the component"`
+	Ports     []string      `help:"Line card of a switch: Eth1-Eth4" placeholder:"PORT,PORT"`
+	Share     float64       `help:"Reduce the rate of its links to this share; 1: full rate" placeholder:"SHARE" range:"0.0001,1" name:"rate-share" without:"up,flap"`
+	Direction string        `help:"Direction of the rate: out (sent by the named end), in, both" enum:"out,in,both" default:"both" with:"rate-share"`
+	Boot      time.Duration `help:"Recover after this time" placeholder:"TIME" without:"up,flap,rate-share"`
+	Flap      time.Duration `help:"Flap: time between two down events" placeholder:"TIME" without:"up"`
+	Duty      float64       `help:"Percentage of the flap period that is down" default:"50" range:"0.1,99.9" with:"flap"`
+	Count     int           `help:"Number of flaps" default:"5" range:"1,10000" with:"flap"`
+	Storm     bool          `help:"PFC storm of a nic, until --up" without:"flap,boot,rate-share"`
+	JSON      bool          `help:"Print as JSON"`
 }
 
 func (c *labFailCmd) Help() string {
-	return `Breaks a thing of the lab, with all of its cables, under the names of a scenario's events. The
-processes of a server that goes down end. A lab's cables obey no PFC: with --storm the switch in front of
-the NIC sends it nothing, as if paused for ever, and loses what its queue does not hold; nothing is paused
-behind it.
+	return `Fails a component of the lab with all of its links; names are those of a scenario's events. Processes of a failed host
+end. Lab links have no PFC: with --storm the switch sends nothing to the NIC and drops what its queue does not hold.
 
 Examples:
   railyard lab fail switch spine-1

@@ -18,24 +18,22 @@ import (
 
 type labRunCmd struct {
 	labName
-	Scenario string        `arg:"" help:"Scenario file (YAML) with transport: mrc; - reads standard input." placeholder:"SCENARIO"`
-	Set      []string      `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
-	Rate     string        `help:"Rate of a host port; all others in the scenario's proportion." default:"500Mbps"`
-	Duration time.Duration `help:"How long each load lasts." default:"3s"`
-	At       time.Duration `help:"When the event happens, from the first traffic on." default:"1s"`
-	Plot     string        `help:"Plot what arrives, and what goes towards what broke, over time." placeholder:"FILE.png"`
-	Force    bool          `help:"Replace an existing plot."`
-	JSON     bool          `help:"Print as JSON."`
+	Scenario string        `arg:"" help:"Scenario file (YAML) with transport: mrc; - reads stdin" placeholder:"SCENARIO"`
+	Set      []string      `help:"Override a value of the scenario; repeatable" placeholder:"KEY=VALUE" sep:"none"`
+	Rate     string        `help:"Rate of a host port; scales the other links" default:"500Mbps"`
+	Duration time.Duration `help:"Duration of each load" default:"3s"`
+	At       time.Duration `help:"Time of the event, from the first traffic" default:"1s"`
+	Plot     string        `help:"Plot throughput, and traffic to the failed component" placeholder:"FILE.png"`
+	Force    bool          `help:"Replace an existing plot"`
+	JSON     bool          `help:"Print as JSON"`
 	pace     *load.Pace    `kong:"-"` // nil: At and Duration, by the clock
 }
 
 func (c *labRunCmd) Help() string {
-	return `Builds the scenario's fabric as lab up does, with static routes that nobody changes,
-		and loads it with
-WRITEs by MRC from its first host to its last, over a plane per port of the NIC. One of the scenario's events
-then happens under load: of a link up: false, or bit_error_rate. Each has a lab and a run of its own; without
-any, a spine's cable is cut, a plane of the receiver drained, and a path loses 2 % of its packets. Printed is
-how long it takes until a tenth or less of the traffic that went there still does.
+	return `Builds the scenario's fabric with static routes and sends MRC WRITEs from the first host to the last, over one plane
+per NIC port. Each event of the scenario (a link with up: false, or bit_error_rate) has its own lab and run. Without
+events, a spine link fails, a plane of the receiver is drained, and a path loses 2 % of its packets. Reports the time
+until at most a tenth of the traffic still takes the failed path.
 
 Examples:
   railyard lab run scenarios/lab-planes.yaml --plot move.png

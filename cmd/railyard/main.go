@@ -18,6 +18,7 @@ import (
 	"railyard/internal/input"
 	"railyard/internal/ranks"
 	"railyard/internal/report"
+	"railyard/internal/report/screen"
 	"railyard/internal/result"
 	"railyard/internal/runner"
 
@@ -35,46 +36,28 @@ const (
 )
 
 type commands struct {
-	Run       runCmd       `cmd:"" help:"Simulate a scenario and report where the time went."`
-	Compare   compareCmd   `cmd:"" help:"Run variants of a scenario and put them side by side."`
-	Report    reportCmd    `cmd:"" help:"Show a run that is on disk: text, one HTML file, plots."`
-	Why       whyCmd       `cmd:"" help:"Say what a run lost time to and what to change, and try it."`
-	Serve     serveCmd     `cmd:"" help:"Open a page that lists, starts and explains runs."`
-	Topo      topoCmd      `cmd:"" help:"Print what a scenario's fabric consists of."`
-	Import    importCmd    `cmd:"" help:"Turn what is cabled (LLDP, containerlab, lists) and what other tools run into a scenario."`
-	Submit    submitCmd    `cmd:"" help:"Read a Slurm batch script: who gets which rank, GPU and NIC, and run it."`
-	Export    exportCmd    `cmd:"" help:"Write what a scenario's ranks do as GOAL, Chakra, htsim's or SimAI's files."`
-	Check     checkCmd     `cmd:"" help:"Parse and resolve a scenario, print every value, run nothing."`
-	Calibrate calibrateCmd `cmd:"" help:"Fit what no data sheet says to what nccl-tests, perftest or Inspector measured."`
-	Validate  validateCmd  `cmd:"" help:"Check the simulator against closed forms and published figures."`
-	Rdma      rdmaCmd      `cmd:"" help:"Real RoCEv2 between real processes: bandwidth, latency, all-reduce."`
-	Pcap      pcapCmd      `cmd:"" help:"Tell a capture of RoCE traffic, message by message."`
-	Plan      planCmd      `cmd:"" help:"From a model and a deadline to GPUs and memory."`
-	Config    configCmd    `cmd:"" help:"Switch configurations: lint, show, render, negotiate, tune."`
-	Diagnose  diagnoseCmd  `cmd:"" help:"What switches and hosts count: who pauses whom, what is broken, what to type next."`
-	Lab       labCmd       `cmd:"" help:"A real fabric of network namespaces, FRR and ECN on this machine (root)."`
-	Models    modelsCmd    `cmd:"" help:"List the switches, servers and GPUs that scenarios can name, with sources."`
-	Schema    schemaCmd    `cmd:"" help:"Print the JSON Schema of scenario files."`
-	Version   versionCmd   `cmd:"" help:"Print the version."`
+	Run       runCmd       `cmd:"" help:"Simulate a scenario and report where the time went"`
+	Compare   compareCmd   `cmd:"" help:"Simulate variants and tabulate the differences"`
+	Report    reportCmd    `cmd:"" help:"Print, plot or export a run"`
+	Why       whyCmd       `cmd:"" help:"Explain a run: causes, remedies, and what they save"`
+	Serve     serveCmd     `cmd:"" help:"Start the web page"`
+	Topo      topoCmd      `cmd:"" help:"Print tiers, links, ports and failure domains"`
+	Import    importCmd    `cmd:"" help:"Convert cabling, traces and job files to a scenario"`
+	Submit    submitCmd    `cmd:"" help:"Place and run the job of a Slurm batch script"`
+	Export    exportCmd    `cmd:"" help:"Write a workload as GOAL, Chakra, htsim or SimAI files"`
+	Check     checkCmd     `cmd:"" help:"Validate a scenario and print its effective values"`
+	Calibrate calibrateCmd `cmd:"" help:"Fit a scenario to nccl-tests or perftest results"`
+	Validate  validateCmd  `cmd:"" help:"Check against closed forms and published results"`
+	Rdma      rdmaCmd      `cmd:"" help:"Measure real queue pairs over UDP sockets"`
+	Pcap      pcapCmd      `cmd:"" help:"Decode a RoCEv2 capture message by message"`
+	Plan      planCmd      `cmd:"" help:"Plan GPUs, parallelism, fabrics, failures and goodput"`
+	Config    configCmd    `cmd:"" help:"Render, lint, show and tune configurations"`
+	Diagnose  diagnoseCmd  `cmd:"" help:"Find faults and congestion in device counters"`
+	Lab       labCmd       `cmd:"" help:"Emulate a fabric in Linux namespaces (needs root)"`
+	Models    modelsCmd    `cmd:"" help:"List known switches, hosts and GPUs with sources"`
+	Schema    schemaCmd    `cmd:"" help:"Print the JSON Schema of scenario files"`
+	Version   versionCmd   `cmd:"" help:"Print the version"`
 }
-
-const about = `Railyard simulates RoCEv2 fabrics packet by packet: how long does a training step take,
-what slows it down, and what would fix it. The same protocol runs between real processes, and in a lab of
-namespaces.
-
-Examples:
-  railyard run scenarios/pod64-llama2-7b.yaml
-  railyard run scenarios/pod64-llama2-7b.yaml --set lb=spray --out runs/spray
-  railyard compare scenarios/three-flows.yaml --set lb=ecmp,flowlet,spray --seeds 8
-  railyard serve
-  railyard report runs/three-flows-001 --html three-flows.html
-  railyard topo scenarios/pod64-llama2-7b.yaml --dot | dot -Tsvg > pod.svg
-  railyard import cables.csv --out site.yaml
-  railyard rdma allreduce --ranks 8 --bytes 64MiB
-  railyard pcap capture.pcapng
-
-Exit codes: 0 done, 1 the run or a check failed, 2 the input cannot be used, 3 the simulated job
-lost a rank (the run is whole, its summary says how), 130 interrupted.`
 
 func main() {
 	ranks.FollowParent()
@@ -90,12 +73,15 @@ func Main(args []string, stdout, stderr io.Writer) int {
 func (e *env) main(args []string) int {
 	out := &printer{Writer: e.stdout}
 	e.stdout, e.told = out, e.clock()
-	code := execute(usual(args), e)
+	code := exitOK
+	if !helped(out, args) {
+		code = execute(usual(args), e)
+	}
 	if out.enough() {
 		return exitOK
 	}
 	if out.err != nil && code != exitInterupt {
-		fmt.Fprintf(e.stderr, "railyard: what was to be printed is lost: %v\n", out.err)
+		fmt.Fprintf(e.stderr, "error: writing to standard output: %v\n", out.err)
 		return exitFailed
 	}
 	return code
@@ -120,10 +106,20 @@ func complain(w io.Writer, fault string, wrapped bool) {
 		fault = fmt.Sprintf("%s … (%d characters more)", string(r[:maxFault]), len(r)-maxFault)
 	}
 	if wrapped {
-		report.Labelled(w, "railyard: ", fault)
+		if onTerminal(w) {
+			w = &printer{Writer: w}
+		}
+		l := screen.Of(w)
+		label := l.Paint(screen.Error, "error:") + " "
+		if what, accepted, ok := strings.Cut(fault, "; accepted: "); ok && len(fault) > l.Width {
+			report.Labelled(w, label, what)
+			screen.Painted(w, screen.Baseline, "  accepted: ", accepted)
+			return
+		}
+		report.Labelled(w, label, fault)
 		return
 	}
-	fmt.Fprintf(w, "railyard: %s\n", fault)
+	fmt.Fprintf(w, "error: %s\n", fault)
 }
 
 // usual turns what people type at any program into what ours calls it.
@@ -154,7 +150,7 @@ func newParser() (p *parser, release func()) {
 	p = &parser{}
 	var err error
 	if p.kong, err = kong.New(&p.commands, kong.Name("railyard"), kong.Description(about), helpWords,
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100})); err != nil {
+		kong.Help(printHelp)); err != nil {
 		panic(err) // the command structs are wrong: our bug
 	}
 	return p, func() {}
@@ -207,7 +203,7 @@ func execute(args []string, e *env) int {
 		return exitFailed // Main says so
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "railyard: %s\n(railyard --help lists the commands)\n", p.refused(ctx, err))
+		fmt.Fprintf(stderr, "error: %s\n  all commands: railyard --help\n", p.refused(ctx, err))
 		return exitInput
 	}
 	if err := checkFlags(ctx); err != nil {
@@ -228,7 +224,7 @@ func execute(args []string, e *env) int {
 		if !errors.Is(err, runner.ErrInterrupted) { // its words are of the library
 			err = runner.ErrInterrupted
 		}
-		fmt.Fprintf(stderr, "railyard: %v\n", err)
+		fmt.Fprintf(stderr, "%v\n", err)
 		return exitInterupt
 	}
 	for _, line := range strings.Split(err.Error(), "\n") { // one for each fault

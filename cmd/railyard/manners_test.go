@@ -123,19 +123,34 @@ func TestOutputOfAll(t *testing.T) {
 		}
 		walk("", v)
 	}
-	_, usage, _ := call(t, "--help")
-	_, list, _ := strings.Cut(usage, "Commands:")
-	names := regexp.MustCompile(`(?m)^  ([a-z]+(?: [a-z]+)?) `).FindAllStringSubmatch(list, -1)
+	_, list, _ := call(t, "help", "all")
+	names := regexp.MustCompile(`(?m)^([a-z]+(?: [a-z]+)?) `).FindAllStringSubmatch(list, -1)
 	if len(names) < 30 {
 		t.Errorf("%d commands in %s", len(names), list)
 	}
+	_, summary, _ := call(t, "--help")
 	for _, name := range append(names, []string{"", ""}) {
-		args := append(strings.Fields(name[1]), "--help")
-		_, out, _ := call(t, args...)
-		for _, l := range strings.Split(out, "\n") {
-			if n := len([]rune(l)); n > 100 {
-				t.Errorf("%v prints a line of %d columns: %s", args, n, l)
+		words := strings.Fields(name[1])
+		_, out, _ := call(t, append(words, "--help")...)
+		for i, l := range strings.Split(out, "\n") {
+			if n := len([]rune(l)); n > 80 && !strings.HasPrefix(l, "  railyard ") && !strings.Contains(l, "; railyard ") {
+				t.Errorf("%v prints a line of %d columns: %s", name, n, l)
 			}
+			if n := len([]rune(l)); i == 0 && n > 80-len("  plan interference  ") && name[1] != "" {
+				t.Errorf("%v has a summary of %d columns: %s", name, n, l)
+			}
+		}
+		// The summary of all lists a command, or its group.
+		last := words[max(len(words)-1, 0):]
+		if len(words) > 0 && (words[0] == "plan" || len(words) == 1) &&
+			!regexp.MustCompile(`(?m)^  [a-z, ]*\b`+last[0]+`\b`).MatchString(summary) &&
+			last[0] != "schema" && last[0] != "version" {
+			t.Errorf("no %s in %s", name[1], summary)
+		}
+	}
+	for topic := range helpTopics {
+		if code, out, _ := call(t, "help", topic); code != exitOK || len(out) < 100 {
+			t.Errorf("help %s: exit %d, %s", topic, code, out)
 		}
 	}
 }
@@ -144,9 +159,10 @@ func TestOutputOfAll(t *testing.T) {
 func TestUsualWords(t *testing.T) {
 	smallFile(t)
 	for want, args := range map[string][]string{"railyard " + runner.Release: {"--version"},
-		"Usage: railyard run":         {"help", "run"},
-		"Usage: railyard config lint": {"help", "config", "lint"}, "Usage: railyard <command>": {"help"}} {
-		if code, out, errs := call(t, args...); code != 0 || !strings.HasPrefix(out, want) {
+		"Usage: railyard run SCENARIO [FLAGS]":       {"help", "run"},
+		"Usage: railyard config lint FILE … [FLAGS]": {"help", "config", "lint"},
+		"Usage: railyard COMMAND":                    {"help"}} {
+		if code, out, errs := call(t, args...); code != 0 || !strings.Contains(out, want) {
 			t.Errorf("%v: exit %d: %s%s", args, code, out, errs)
 		}
 	}
@@ -315,10 +331,10 @@ func TestComplaints(t *testing.T) {
 			t.Errorf("%d columns: %s", len(line), line)
 		}
 	}
-	if got := strings.Join(strings.Fields(people.String()), " "); got != "railyard: "+fault {
+	if got := strings.Join(strings.Fields(people.String()), " "); got != "error: "+fault {
 		t.Errorf("words are lost: %s", got)
 	}
-	if programs.String() != "railyard: "+fault+"\n" {
+	if programs.String() != "error: "+fault+"\n" {
 		t.Errorf("%q", programs.String())
 	}
 }

@@ -17,14 +17,13 @@ import (
 )
 
 type modelsCmd struct {
-	Name string `arg:"" optional:"" help:"One of them: its figures with their sources." placeholder:"MODEL"`
-	JSON bool   `help:"Print as JSON."`
+	Name string `arg:"" optional:"" help:"Model to print with its sources (list all)" placeholder:"MODEL"`
+	JSON bool   `help:"Print as JSON"`
 }
 
 func (c *modelsCmd) Help() string {
-	return `Switches and servers are what fabric.types.NAME.model takes; GPUs are for server.gpu, devices of
-SONiC for --hwsku of config render. Figures
-name the document that they were read in, or are from memory.
+	return `fabric.types.NAME.model takes the switches and hosts, server.gpu the GPUs, and config render --hwsku the SONiC devices.
+Every figure has its source, or is marked as unsourced.
 
 Examples:
   railyard models

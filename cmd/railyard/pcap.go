@@ -14,18 +14,17 @@ import (
 )
 
 type pcapCmd struct {
-	File  string `arg:"" optional:"" help:"Capture: pcapng or pcap; Ethernet, Linux cooked or raw IP."`
-	Limit int    `help:"Tell at most so many events." default:"200" range:"0,10000000"`
-	JSON  bool   `help:"Print events and summary as JSON."`
+	File  string `arg:"" optional:"" help:"Capture: pcapng or pcap; Ethernet, Linux cooked or raw IP"`
+	Limit int    `help:"Maximum number of events to print" default:"200" range:"0,10000000"`
+	JSON  bool   `help:"Print events and summary as JSON"`
 
-	WiresharkPlugin bool `help:"Print a Wireshark dissector of MRC, in Lua, instead."`
+	WiresharkPlugin bool `help:"Print a Wireshark dissector of MRC in Lua"`
 }
 
 func (c *pcapCmd) Help() string {
-	return `Tells a capture of RoCE traffic as a story: each message with its PSNs, time and rate, gaps,
-NAKs, packets sent again, CNPs, pause frames, and whether every ICRC holds. Captures of real NICs (RoCEv2,
-RoCEv1) work as well as ours. Of MRC it tells paths (entropy values) with their verdicts, trimmed packets,
-NACKs, probes and planes; Wireshark knows MRC with the plugin that --wireshark-plugin prints.
+	return `Decodes RoCEv2 and RoCEv1 captures: messages with PSNs, time and rate, gaps, NAKs, retransmissions, CNPs, pause frames,
+and ICRC checks. For MRC it decodes paths (entropy values) and their state, trimmed packets, NACKs, probes and planes;
+--wireshark-plugin prints a dissector of MRC.
 
 Examples:
   railyard pcap write.pcapng

@@ -15,21 +15,21 @@ import (
 )
 
 type planCmd struct {
-	Size         planSizeCmd         `cmd:"" help:"How many GPUs a training takes, or how long on given ones."`
-	Memory       planMemoryCmd       `cmd:"" help:"What each rank holds: parameters, gradients, optimizer states, activations."`
-	Search       planSearchCmd       `cmd:"" help:"The best partitioning of a model on a fabric."`
-	Fabric       planFabricCmd       `cmd:"" help:"Fabrics that can be built for so many GPUs: switches, cables, power, cost."`
-	Collective   planCollectiveCmd   `cmd:"" help:"How long a collective takes by every algorithm: NCCL's model and the simulator."`
-	Goodput      planGoodputCmd      `cmd:"" help:"Days of training with failures: what is left, and how often to write checkpoints."`
-	Interference planInterferenceCmd `cmd:"" help:"What jobs that run side by side cost each other, and where they met."`
-	Failures     planFailuresCmd     `cmd:"" help:"What each single failure does to a step, ranked by harm; single points of failure."`
-	Circuits     planCircuitsCmd     `cmd:"" help:"What an optical circuit switch joins between groups, and what moves when one comes or fails."`
-	Load         planLoadCmd         `cmd:"" help:"Latency over offered load, and where a network is saturated, by way of load balancing."`
-	Traffic      planTrafficCmd      `cmd:"" help:"Who sends how much to whom in a step, by kind of parallelism; heat maps."`
+	Size         planSizeCmd         `cmd:"" help:"Estimate GPUs, time, energy and cost of a training"`
+	Memory       planMemoryCmd       `cmd:"" help:"Estimate GPU memory per pipeline stage"`
+	Search       planSearchCmd       `cmd:"" help:"Find the fastest parallel configuration"`
+	Fabric       planFabricCmd       `cmd:"" help:"Compare fabric designs: switches, power, cost"`
+	Collective   planCollectiveCmd   `cmd:"" help:"Estimate a collective by size and algorithm"`
+	Goodput      planGoodputCmd      `cmd:"" help:"Estimate effective time with failures and checkpoints"`
+	Interference planInterferenceCmd `cmd:"" help:"Measure the slowdown of jobs that share links"`
+	Failures     planFailuresCmd     `cmd:"" help:"Rank single failures by slowdown"`
+	Circuits     planCircuitsCmd     `cmd:"" help:"Plan optical circuits and their reconfiguration"`
+	Load         planLoadCmd         `cmd:"" help:"Measure latency over offered load"`
+	Traffic      planTrafficCmd      `cmd:"" help:"Show traffic between GPUs by parallelism"`
 }
 
 func (c *planCmd) Help() string {
-	return `From a model and a deadline to GPUs and memory, each answer with the rule it follows.
+	return `Estimates and simulations for sizing, parallelism, fabric design, failures and goodput.
 
 Examples:
   railyard plan size llama-3.1-405b --tokens 15.6T --gpu h100 --utilisation 40 --days 54
@@ -78,29 +78,29 @@ func findModel(name string) (*model.Config, error) {
 }
 
 type planSizeCmd struct {
-	Model       string  `arg:"" optional:"" help:"A shipped model, or the path of a config.json; its parameters are counted." placeholder:"MODEL" without:"table"`
-	Params      string  `help:"Parameters, instead of a model: 175B." placeholder:"N" without:"table"`
-	Active      string  `help:"Of these, parameters that a token meets, in a model of experts; all unless given." placeholder:"N" without:"table"`
-	Tokens      string  `help:"Tokens of the training: 300B, 15.6T." placeholder:"N" without:"table"`
-	ZFLOPs      float64 `help:"Work of the training in 10^21 operations, when it is published." name:"zflops" placeholder:"N" range:"1e-9,1e15" without:"table"`
-	Recompute   bool    `help:"Count 8 operations per parameter and token instead of 6: the forward pass is made twice." without:"zflops,table"`
-	GPU         string  `help:"Accelerator: a100, h100, h200, b200, mi300x." default:"h100" name:"gpu" without:"table"`
-	Precision   string  `help:"Arithmetic: bf16, fp8, tf32, or a mix by operations: bf16:7,tf32:3." default:"bf16" without:"tflops,table"`
-	TFLOPs      float64 `help:"Rate per GPU, instead of the precision's dense peak." name:"tflops" placeholder:"N" range:"0.001,1e9" without:"table"`
-	Utilisation float64 `help:"Percent of the peak that training reaches." default:"40" range:"0.1,100" without:"table"`
-	Days        float64 `help:"Time for the training." placeholder:"N" range:"0.001,1000000" without:"weeks,gpus,table"`
-	Weeks       float64 `help:"Time for the training." placeholder:"N" range:"0.001,1000000" without:"gpus,table"`
-	GPUs        int64   `help:"The reverse: how long on so many GPUs." name:"gpus" placeholder:"N" range:"1,1000000000" without:"table"`
-	Watts       float64 `help:"Power per GPU with its share of server and cooling; the device's own unless given." placeholder:"W" range:"0.1,1000000" without:"table"`
-	PerKWh      float64 `help:"Price of a kWh." name:"price-kwh" placeholder:"P" range:"0,1000000" without:"table"`
-	PerGPUHour  float64 `help:"Price of a GPU hour." name:"price-gpu-hour" placeholder:"P" range:"0,1000000" without:"table"`
-	Table       string  `help:"Compute the seed's table 1, 2 or 3, or all." enum:",1,2,3,all" default:"" placeholder:"N"`
-	JSON        bool    `help:"Print as JSON."`
+	Model       string  `arg:"" optional:"" help:"Shipped model, or a Hugging Face config.json" placeholder:"MODEL" without:"table"`
+	Params      string  `help:"Parameters, without a model: 175B" placeholder:"N" without:"table"`
+	Active      string  `help:"Active parameters per token, of a mixture of experts (all)" placeholder:"N" without:"table"`
+	Tokens      string  `help:"Training tokens: 300B, 15.6T" placeholder:"N" without:"table"`
+	ZFLOPs      float64 `help:"Published training compute, in 10^21 operations" name:"zflops" placeholder:"N" range:"1e-9,1e15" without:"table"`
+	Recompute   bool    `help:"Full recomputation: 8 operations per parameter and token, not 6" without:"zflops,table"`
+	GPU         string  `help:"Accelerator: a100, h100, h200, b200, mi300x" default:"h100" name:"gpu" without:"table"`
+	Precision   string  `help:"Precision: bf16, fp8, tf32, or a mix: bf16:7,tf32:3" default:"bf16" without:"tflops,table"`
+	TFLOPs      float64 `help:"Peak TFLOP/s per GPU (dense peak of the precision)" name:"tflops" placeholder:"N" range:"0.001,1e9" without:"table"`
+	Utilisation float64 `help:"Model FLOPs utilization, percent" default:"40" range:"0.1,100" without:"table"`
+	Days        float64 `help:"Training time" placeholder:"N" range:"0.001,1000000" without:"weeks,gpus,table"`
+	Weeks       float64 `help:"Training time" placeholder:"N" range:"0.001,1000000" without:"gpus,table"`
+	GPUs        int64   `help:"GPUs: estimates the time" name:"gpus" placeholder:"N" range:"1,1000000000" without:"table"`
+	Watts       float64 `help:"Watts per GPU with host and cooling (the GPU's)" placeholder:"W" range:"0.1,1000000" without:"table"`
+	PerKWh      float64 `help:"Price per kWh" name:"price-kwh" placeholder:"P" range:"0,1000000" without:"table"`
+	PerGPUHour  float64 `help:"Price per GPU hour" name:"price-gpu-hour" placeholder:"P" range:"0,1000000" without:"table"`
+	Table       string  `help:"Compute published table 1, 2 or 3 (docs/references.md), or all" enum:",1,2,3,all" default:"" placeholder:"N"`
+	JSON        bool    `help:"Print as JSON"`
 }
 
 func (c *planSizeCmd) Help() string {
-	return `Work is 6 operations per parameter and token (forward 2, backward 4), 8 with recomputation,
-unless it is given. Of a model of experts the parameters count that a token meets.
+	return `The work is 6 operations per parameter and token (forward 2, backward 4), or 8 with recomputation. For a mixture of
+experts, the active parameters count.
 
 Examples:
   railyard plan size llama-3.1-405b --tokens 15.6T --days 54

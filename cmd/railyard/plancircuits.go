@@ -13,23 +13,22 @@ import (
 )
 
 type planCircuitsCmd struct {
-	Groups  int    `help:"Dragonfly groups, or cubes of a torus, whose fibres all end at the OCS." placeholder:"N" range:"2,4096" without:"cubes"`
-	Fibres  int    `help:"Fibres of a group; they take ports side by side." placeholder:"N" range:"1,4096"`
-	Pattern string `help:"even: as many circuits between any two groups (dragonfly); ring: each to the next (a torus of cubes)." enum:"even,ring" default:"even" placeholder:"even|ring"`
-	To      int    `help:"Grow to so many groups." placeholder:"N" range:"2,4096" without:"without"`
-	Cubes   string `help:"Instead of groups: cubes of a torus along x, y and z, whose faces end at an OCS for each fibre." placeholder:"XxYxZ"`
-	Side    int    `help:"Switches along a side of a cube." default:"4" placeholder:"N" range:"2,18"`
-	Spares  int    `help:"Cubes beside those, of which the first takes the place of one that fails." placeholder:"N" range:"0,2048"`
-	Without int    `help:"A group or cube that fails, by its number: circuits go round it." placeholder:"GROUP" range:"1,4096"`
-	Rate    string `help:"Rate of a fibre." default:"400Gbps" placeholder:"RATE"`
-	JSON    bool   `help:"Print as JSON."`
+	Groups  int    `help:"Dragonfly groups or torus cubes on the OCS" placeholder:"N" range:"2,4096" without:"cubes"`
+	Fibres  int    `help:"Fibers per group, on consecutive ports" placeholder:"N" range:"1,4096"`
+	Pattern string `help:"even: equal circuits between all groups (dragonfly); ring: to the next group (torus)" enum:"even,ring" default:"even" placeholder:"even|ring"`
+	To      int    `help:"Grow to N groups" placeholder:"N" range:"2,4096" without:"without"`
+	Cubes   string `help:"Torus of cubes along x, y and z; one OCS per fiber of a face" placeholder:"XxYxZ"`
+	Side    int    `help:"Switches per side of a cube" default:"4" placeholder:"N" range:"2,18"`
+	Spares  int    `help:"Spare cubes" placeholder:"N" range:"0,2048"`
+	Without int    `help:"Failed group or cube, by number: circuits bypass it" placeholder:"GROUP" range:"1,4096"`
+	Rate    string `help:"Rate of a fiber" default:"400Gbps" placeholder:"RATE"`
+	JSON    bool   `help:"Print as JSON"`
 }
 
 func (c *planCircuitsCmd) Help() string {
-	return `What an optical circuit switch joins between groups, and what of it moves when a group comes or
-fails. No cable is moved: a new group's fibres are plugged in, and circuits are
-joined anew. The maps are those that fabric.graph.ocs takes; of a torus of cubes
-(fabric.kind cubes) they are what its fabric.optics.swaps come to.
+	return `Prints the circuits of an optical circuit switch between groups, and the circuits that a new or failed group changes.
+Fibers stay in place. The maps are those of fabric.graph.ocs; for a torus of cubes (fabric.kind cubes), those that
+fabric.optics.swaps leads to.
 
 Examples:
   railyard plan circuits --groups 4 --fibres 12 --to 5       (a dragonfly grows by a group)

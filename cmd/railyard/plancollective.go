@@ -16,20 +16,19 @@ import (
 )
 
 type planCollectiveCmd struct {
-	Fabric     string   `arg:"" help:"Scenario with the fabric." placeholder:"SCENARIO"`
-	Set        []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
-	Kind       string   `help:"all-reduce, all-gather, reduce-scatter, all-to-all or broadcast." default:"all-reduce" placeholder:"NAME"`
-	Sizes      []string `help:"Bytes of a rank's buffer." default:"64KiB,1MiB,16MiB" placeholder:"SIZE,..."`
-	Algorithms []string `help:"To simulate; all that the kind has unless given." placeholder:"NAME,..." without:"no-simulate"`
-	Groups     string   `help:"All GPUs together, or one group per rail." enum:"all,rail" default:"all" placeholder:"all|rail"`
-	NoSimulate bool     `help:"Ask NCCL's tuning model only." name:"no-simulate"`
-	JSON       bool     `help:"Print as JSON."`
+	Fabric     string   `arg:"" help:"Scenario with the fabric" placeholder:"SCENARIO"`
+	Set        []string `help:"Override a value of the scenario; repeatable" placeholder:"KEY=VALUE" sep:"none"`
+	Kind       string   `help:"all-reduce, all-gather, reduce-scatter, all-to-all or broadcast" default:"all-reduce" placeholder:"NAME"`
+	Sizes      []string `help:"Buffer sizes per rank" default:"64KiB,1MiB,16MiB" placeholder:"SIZE,..."`
+	Algorithms []string `help:"Algorithms to simulate (all)" placeholder:"NAME,..." without:"no-simulate"`
+	Groups     string   `help:"One group of all GPUs, or one per rail" enum:"all,rail" default:"all" placeholder:"all|rail"`
+	NoSimulate bool     `help:"Print NCCL's tuning model only" name:"no-simulate"`
+	JSON       bool     `help:"Print as JSON"`
 }
 
 func (c *planCollectiveCmd) Help() string {
-	return `For every size what NCCL's tuning model would choose, and how long each algorithm takes in the
-simulator, with the protocol that the model chooses for it where it knows one. busbw is nccl-tests' bus
-bandwidth. nvls takes GPUs that share an NVSwitch; nvls-tree several servers of such.
+	return `Prints the choice of NCCL's tuning model for every size, and the simulated time of each algorithm with the model's
+protocol. busbw is the bus bandwidth of nccl-tests. nvls needs GPUs on one NVSwitch; nvls-tree needs several such hosts.
 
 Examples:
   railyard plan collective scenarios/gpt13b-128.yaml --sizes 64KiB,1MiB,64MiB

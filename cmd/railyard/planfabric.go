@@ -19,25 +19,25 @@ import (
 )
 
 type planFabricCmd struct {
-	GPUs   int    `help:"How many GPUs." name:"gpus" placeholder:"N" range:"1,100000000" without:"prices-example"`
-	GPU    string `help:"Accelerator; decides the rate of its NIC." default:"h100" name:"gpu" without:"prices-example"`
-	Server int    `help:"GPUs and NICs per server." default:"8" range:"1,64" without:"prices-example"`
-	NIC    int    `help:"Rate of a NIC in Gbit/s; the accelerator's usual one unless given." name:"nic" placeholder:"G" range:"1,6400" without:"prices-example"`
-	Ports  int    `help:"Ports of a NIC, which share out its rate; with two and more each port has a plane of its own." default:"1" name:"nic-ports" range:"1,8" without:"prices-example"`
-	Switch string `help:"Switch: ports x rate, a capacity (51.2T) or a model (tomahawk5)." default:"128x400G" without:"prices-example"`
-	Top    string `help:"Switch of the tiers above the leaves, a modular chassis for example; like --switch unless given." name:"top-switch" placeholder:"SWITCH" without:"prices-example"`
-	Ratio  string `help:"Oversubscription towards the top tier, at most; each design says what it reaches." default:"1:1" name:"oversubscription" without:"prices-example"`
-	Prices string `help:"Price file; --prices-example prints one." placeholder:"FILE" without:"prices-example"`
-	Ex     bool   `help:"Print the price file that is used unless another is given, and end." name:"prices-example"`
-	Out    string `help:"Write each design as a scenario into this directory." placeholder:"DIR" without:"prices-example"`
-	Force  bool   `help:"Replace files that exist." with:"out"`
-	Check  bool   `help:"Load each design and look whether pauses could deadlock in it." without:"prices-example"`
-	JSON   bool   `help:"Print as JSON." without:"prices-example"`
+	GPUs   int    `help:"Number of GPUs" name:"gpus" placeholder:"N" range:"1,100000000" without:"prices-example"`
+	GPU    string `help:"Accelerator; sets the rate of its NIC" default:"h100" name:"gpu" without:"prices-example"`
+	Server int    `help:"GPUs and NICs per host" default:"8" range:"1,64" without:"prices-example"`
+	NIC    int    `help:"NIC rate, Gbit/s (the accelerator's usual one)" name:"nic" placeholder:"G" range:"1,6400" without:"prices-example"`
+	Ports  int    `help:"Ports per NIC, which share its rate; one plane per port" default:"1" name:"nic-ports" range:"1,8" without:"prices-example"`
+	Switch string `help:"Switch: PORTSxRATE, a capacity (51.2T) or a model (tomahawk5)" default:"128x400G" without:"prices-example"`
+	Top    string `help:"Switch of the upper tiers, such as a chassis (--switch)" name:"top-switch" placeholder:"SWITCH" without:"prices-example"`
+	Ratio  string `help:"Maximum oversubscription" default:"1:1" placeholder:"RATIO" name:"oversubscription" without:"prices-example"`
+	Prices string `help:"Price file (see --prices-example)" placeholder:"FILE" without:"prices-example"`
+	Ex     bool   `help:"Print the default price file" name:"prices-example"`
+	Out    string `help:"Write each design as a scenario" placeholder:"DIR" without:"prices-example"`
+	Force  bool   `help:"Replace existing files" with:"out"`
+	Check  bool   `help:"Simulate each design and check for PFC deadlock" without:"prices-example"`
+	JSON   bool   `help:"Print as JSON" without:"prices-example"`
 }
 
 func (c *planFabricCmd) Help() string {
-	return `Designs of every kind that can be formed, with switches, cables, bisection, hops, power and
-cost; those that cannot, with the reason. Prices are round figures to compare designs by: edit them.
+	return `Lists feasible designs with switches, links, bisection, hops, power and cost, and infeasible ones with the reason.
+Default prices are round figures for comparison only; edit them.
 
 Examples:
   railyard plan fabric --gpus 1024 --switch 128x400G

@@ -16,25 +16,24 @@ import (
 )
 
 type planFailuresCmd struct {
-	Scenarios []string `arg:"" help:"Scenario files (YAML); several are compared." placeholder:"SCENARIO"`
-	Set       []string `help:"Values to compare: fabric.kind=rail-only,rail. Several --set give all combinations." placeholder:"KEY=A,B" sep:"none"`
-	Kinds     []string `help:"What fails: link, switch, card, nic, server." default:"link,switch,nic,server" enum:"link,switch,card,nic,server" placeholder:"KIND,KIND"`
-	Card      int      `help:"Ports with cables of a line card, for kind card." placeholder:"N" range:"1,1024" name:"card-ports"`
-	At        string   `help:"When it fails; half of the step unless given." placeholder:"TIME"`
-	PerClass  int      `help:"How many of each class of alike elements are simulated; 0: all of them." default:"1" range:"0,100000" name:"per-class"`
-	Pairs     int      `help:"Simulate so many pairs of failures besides, drawn with the scenario's seed." default:"0" range:"0,10000"`
-	Runs      int      `help:"Most simulations of a variant." default:"400" range:"1,100000"`
-	Jobs      int      `help:"Simulations at a time; 0: one per processor. The result does not depend on it." default:"0" range:"0,1024"`
-	Plot      string   `help:"Write a heat map: .png or .svg." placeholder:"FILE"`
-	Force     bool     `help:"Replace a file that exists." with:"plot"`
-	JSON      bool     `help:"Print as JSON."`
+	Scenarios []string `arg:"" help:"Scenario files (YAML); several are compared" placeholder:"SCENARIO"`
+	Set       []string `help:"Values to compare (fabric.kind=rail-only,rail). Repeated: all combinations" placeholder:"KEY=A,B" sep:"none"`
+	Kinds     []string `help:"What fails: link, switch, card, nic, server" default:"link,switch,nic,server" enum:"link,switch,card,nic,server" placeholder:"KIND,KIND"`
+	Card      int      `help:"Cabled ports per line card, for kind card" placeholder:"N" range:"1,1024" name:"card-ports"`
+	At        string   `help:"Time of the failure (half of the step)" placeholder:"TIME"`
+	PerClass  int      `help:"Elements to simulate per class of equivalent ones; 0: all" default:"1" range:"0,100000" name:"per-class"`
+	Pairs     int      `help:"Random pairs of failures to simulate as well" default:"0" range:"0,10000"`
+	Runs      int      `help:"Maximum simulations per variant" default:"400" range:"1,100000"`
+	Jobs      int      `help:"Simulations in parallel; 0: one per processor" default:"0" range:"0,1024"`
+	Plot      string   `help:"Write a heat map: .png or .svg" placeholder:"FILE"`
+	Force     bool     `help:"Replace an existing file" with:"plot"`
+	JSON      bool     `help:"Print as JSON"`
 }
 
 func (c *planFailuresCmd) Help() string {
-	return `Every single failure of a kind is simulated, and pairs of them on request: the step time, who is
-cut off, what is sent again. Of elements that are alike by their cables and the workload's traffic one
-stands for all (hashing is not alike: --per-class shows the spread). How fast routes follow is
-fabric.routing's.
+	return `Simulates every single failure of a kind, and pairs with --pairs: step time, isolated GPUs and retransmissions.
+Equivalent elements, by cabling and traffic, are simulated once. Their ECMP hashes differ; --per-class shows the spread.
+fabric.routing models the convergence of routes.
 
 Examples:
   railyard plan failures scenarios/pod64-alltoall.yaml --plot failures.png

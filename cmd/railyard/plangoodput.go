@@ -15,39 +15,37 @@ import (
 )
 
 type planGoodputCmd struct {
-	Scenario   string         `arg:"" optional:"" help:"Scenario with the job: its GPUs, its step and its replicas. Without one, --gpus." placeholder:"SCENARIO"`
-	Set        []string       `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
-	GPUs       int            `help:"GPUs of the job; the scenario's unless given." name:"gpus" placeholder:"N" range:"1,10000000"`
-	PerServer  int            `help:"GPUs of a server; the scenario's, or 8." name:"per-server" placeholder:"N" range:"1,576"`
-	Days       float64        `help:"How long the training goes on." default:"30" range:"0.001,3650"`
-	Rates      string         `help:"How often components fail (YAML); Llama 3's table unless given." placeholder:"FILE"`
-	Example    bool           `help:"Print the rates that are used unless others are given, and end." name:"rates-example"`
-	Detect     *time.Duration `help:"Until a failure is noticed; 1m, or the scenario's on_failure.collective_timeout, unless given." placeholder:"TIME"`
-	Restart    *time.Duration `help:"From there to the first step, without reading the checkpoint; 10m, or on_failure.restart, unless given." placeholder:"TIME"`
-	Checkpoint string         `help:"Size of a checkpoint; 14 bytes, or what its checkpoint block says, per parameter of the scenario's model unless given." placeholder:"SIZE"`
-	Storage    string         `help:"Rate at which storage takes a checkpoint from all GPUs together, and gives it back; that of the scenario's storage, or 100GB/s, unless given." placeholder:"RATE"`
-	Async      bool           `help:"Write checkpoints behind training, which stands still for --snapshot only."`
-	Snapshot   time.Duration  `help:"Until GPUs have copied their states to their servers." default:"5s" placeholder:"TIME" with:"async"`
-	Interval   time.Duration  `help:"Training between checkpoints; on_failure.checkpoint_every, or Daly's optimum, unless given." placeholder:"TIME"`
-	Step       time.Duration  `help:"Time of a step, which is not simulated then." placeholder:"TIME" without:"estimate"`
-	Estimate   bool           `help:"Take the step from the cost model instead of simulating it."`
-	Spares     int            `help:"Servers that stand by; as many as it takes unless given." default:"-1" placeholder:"N" range:"-1,10000000"`
-	Repair     time.Duration  `help:"Until a server that failed stands by again." default:"24h" placeholder:"TIME" with:"spares"`
-	Short      bool           `help:"Go on with fewer replicas while no server stands by." with:"spares"`
-	Replica    int            `help:"GPUs of a replica; tp x pp x cp of the scenario's unless given." placeholder:"N" range:"1,10000000" with:"short"`
-	Seeds      int            `help:"Times the days are simulated, with other failures each." default:"20" range:"1,1000"`
-	Seed       uint64         `help:"The first of the seeds." default:"1"`
-	Plot       string         `help:"Plot the effective time over the interval: .png or .svg." placeholder:"FILE"`
-	Force      bool           `help:"Replace a plot that exists." with:"plot"`
-	JSON       bool           `help:"Print as JSON."`
+	Scenario   string         `arg:"" optional:"" help:"Scenario with the job (GPUs, step, replicas), or --gpus" placeholder:"SCENARIO"`
+	Set        []string       `help:"Override a value of the scenario; repeatable" placeholder:"KEY=VALUE" sep:"none"`
+	GPUs       int            `help:"GPUs of the job (the scenario's)" name:"gpus" placeholder:"N" range:"1,10000000"`
+	PerServer  int            `help:"GPUs per host (the scenario's, or 8)" name:"per-server" placeholder:"N" range:"1,576"`
+	Days       float64        `help:"Training time in days" default:"30" range:"0.001,3650"`
+	Rates      string         `help:"Failure rates of components, YAML (Llama 3's; see --rates-example)" placeholder:"FILE"`
+	Example    bool           `help:"Print the default failure rates" name:"rates-example"`
+	Detect     *time.Duration `help:"Detection time (on_failure.collective_timeout, or 1m)" placeholder:"TIME"`
+	Restart    *time.Duration `help:"Restart time without reading the checkpoint (on_failure.restart, or 10m)" placeholder:"TIME"`
+	Checkpoint string         `help:"Checkpoint size (14 bytes per parameter, or the model's checkpoint block)" placeholder:"SIZE"`
+	Storage    string         `help:"Storage throughput of all GPUs, read and write (the scenario's, or 100GB/s)" placeholder:"RATE"`
+	Async      bool           `help:"Write checkpoints asynchronously: training stops for --snapshot only"`
+	Snapshot   time.Duration  `help:"Time to copy GPU state to host memory" default:"5s" placeholder:"TIME" with:"async"`
+	Interval   time.Duration  `help:"Checkpoint interval (on_failure.checkpoint_every, or Daly's optimum)" placeholder:"TIME"`
+	Step       time.Duration  `help:"Step time, instead of a simulation" placeholder:"TIME" without:"estimate"`
+	Estimate   bool           `help:"Estimate the step by the cost model, without simulation"`
+	Spares     int            `help:"Spare hosts; -1: unlimited" default:"-1" placeholder:"N" range:"-1,10000000"`
+	Repair     time.Duration  `help:"Repair time of a host" default:"24h" placeholder:"TIME" with:"spares"`
+	Short      bool           `help:"Run degraded, with fewer replicas, without spares" with:"spares"`
+	Replica    int            `help:"GPUs per replica (tp x pp x cp of the scenario)" placeholder:"N" range:"1,10000000" with:"short"`
+	Seeds      int            `help:"Number of random failure histories" default:"20" range:"1,1000"`
+	Seed       uint64         `help:"First random seed" default:"1"`
+	Plot       string         `help:"Plot effective time over the interval: .png or .svg" placeholder:"FILE"`
+	Force      bool           `help:"Replace an existing plot" with:"plot"`
+	JSON       bool           `help:"Print as JSON"`
 }
 
 func (c *planGoodputCmd) Help() string {
-	return `What is left of days of training when parts fail: time neither spent on checkpoints, nor lost with
-what they did not keep, nor spent until a failure is noticed, a server replaced, the job started. Failures
-come at random with constant rates; the interval between checkpoints is Daly's optimum, and others are
-simulated beside it. What the scenario's on_failure says (collective_timeout, checkpoint_every, restart) is
-taken where no flag says otherwise.
+	return `Estimates the effective training time: total time without checkpoint writes, lost work, detection, restart and waiting
+for spares. Failures are random with constant rates. The checkpoint interval is Daly's optimum; others are simulated for
+comparison. Defaults come from on_failure of the scenario (collective_timeout, checkpoint_every, restart).
 
 Examples:
   railyard plan goodput --gpus 16384 --days 54 --checkpoint 5.67TB --storage 2TB/s --step 6s

@@ -9,19 +9,18 @@ import (
 )
 
 type planInterferenceCmd struct {
-	Scenario string   `arg:"" help:"Scenario file with jobs, - for stdin." placeholder:"SCENARIO"`
-	Set      []string `help:"Change a value: jobs.left.placement=spread." placeholder:"KEY=VALUE" sep:"none"`
-	Top      int      `help:"How many ports to list where jobs met." default:"10" range:"0,100"`
-	Plot     string   `help:"Plot when each job ran, alone and together: .png or .svg." placeholder:"FILE"`
-	Force    bool     `help:"Replace a plot that exists." with:"plot"`
-	JSON     bool     `help:"Print as JSON."`
+	Scenario string   `arg:"" help:"Scenario file with jobs; - reads stdin" placeholder:"SCENARIO"`
+	Set      []string `help:"Override a value (jobs.left.placement=spread); repeatable" placeholder:"KEY=VALUE" sep:"none"`
+	Top      int      `help:"Number of shared ports to list" default:"10" range:"0,100"`
+	Plot     string   `help:"Plot job times, alone and together: .png or .svg" placeholder:"FILE"`
+	Force    bool     `help:"Replace an existing plot" with:"plot"`
+	JSON     bool     `help:"Print as JSON"`
 }
 
 func (c *planInterferenceCmd) Help() string {
-	return `Simulates all jobs of a scenario together, and each alone on the GPUs that it has there: how much
-each is slowed down, and at which ports and when it had to share. A message's slowdown is its time beside
-the same message's of the job alone; background traffic, whose messages begin at times of their own, has no
-other. Exit code 3: a job lost a rank, as with run.
+	return `Simulates all jobs together, and each alone on the same GPUs: the slowdown of each job, and the ports and times of
+contention. Message slowdown compares the same message of both runs; background traffic is not compared. Exit code 3: a
+job lost a rank.
 
 Examples:
   railyard plan interference scenarios/two-jobs.yaml

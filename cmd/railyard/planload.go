@@ -13,26 +13,24 @@ import (
 )
 
 type planLoadCmd struct {
-	Scenario string   `arg:"" help:"Scenario file whose workload is background traffic, - for stdin." placeholder:"SCENARIO"`
-	Set      []string `help:"Change a value: workload.traffic.background.to=next-group." placeholder:"KEY=VALUE" sep:"none"`
-	Loads    string   `help:"Offered loads in percent of NICs' rate, in rising order." default:"5,10,20,30,40,50,60,70,80,90" placeholder:"P,P"`
-	LB       string   `help:"Ways of load balancing to compare; the scenario's unless given." name:"lb" placeholder:"NAME,NAME"`
-	Plot     string   `help:"Plot latency over offered load: .png or .svg." placeholder:"FILE"`
-	Force    bool     `help:"Replace a plot that exists." with:"plot"`
-	JSON     bool     `help:"Print as JSON."`
+	Scenario string   `arg:"" help:"Scenario file with background traffic; - reads stdin" placeholder:"SCENARIO"`
+	Set      []string `help:"Override a value (workload.traffic.background.to=next-group); repeatable" placeholder:"KEY=VALUE" sep:"none"`
+	Loads    string   `help:"Offered loads, percent of the NICs' rate, increasing" default:"5,10,20,30,40,50,60,70,80,90" placeholder:"P,P"`
+	LB       string   `help:"Load balancing policies to compare (the scenario's)" name:"lb" placeholder:"NAME,NAME"`
+	Plot     string   `help:"Plot latency over offered load: .png or .svg" placeholder:"FILE"`
+	Force    bool     `help:"Replace an existing plot" with:"plot"`
+	JSON     bool     `help:"Print as JSON"`
 }
 
 func (c *planLoadCmd) Help() string {
-	return `Latency over offered load, as papers on networks draw it: messages come at each GPU by chance (a
-Poisson process, whatever became of those before), the load rises, and at some load the network takes no
-more. Messages of the first third are left out, as it fills. A network is called saturated where it delivers
-less than 95 % of what is offered meanwhile, or takes more than ten times as long as at the least load; a way
-of load balancing is not tried at loads behind that.
+	return `Simulates Poisson arrivals at each GPU at increasing load. The first third of the messages is warm-up and left out. A
+network is saturated when it delivers less than 95 % of the offered load, or when latency exceeds ten times that of the
+lowest load. Higher loads of that policy are skipped.
 
 Examples:
   railyard plan load scenarios/dragonfly-load.yaml --lb minimal,valiant,ugal --plot uniform.png
   railyard plan load scenarios/dragonfly-load.yaml --lb minimal,valiant,ugal,ugal-g \
-      --set workload.traffic.background.to=next-group --loads 5,10,20,30,40,50 --plot worst.png`
+      --set workload.traffic.background.to=next-group --plot worst.png`
 }
 
 // Run is the plan load command.

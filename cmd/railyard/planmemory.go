@@ -14,31 +14,30 @@ import (
 )
 
 type planMemoryCmd struct {
-	Model        string  `arg:"" optional:"" help:"A shipped model, or the path of a config.json." placeholder:"MODEL" without:"states,weights"`
-	GPU          string  `help:"Accelerator." default:"h100" name:"gpu"`
-	TP           int     `help:"Tensor parallel ranks." default:"1" name:"tp" range:"1,1048576" without:"states,weights"`
-	PP           int     `help:"Pipeline stages." default:"1" name:"pp" range:"1,1048576" without:"states,weights"`
-	DP           int     `help:"Data parallel replicas." default:"1" name:"dp" range:"1,1048576" without:"states,weights"`
-	CP           int     `help:"Context parallel ranks." default:"1" name:"cp" range:"1,1048576" without:"states,weights"`
-	EP           int     `help:"Expert parallel ranks, out of the data parallel ones." default:"1" name:"ep" range:"1,1048576" without:"states,weights"`
-	VPP          int     `help:"Model chunks per rank, for the interleaved schedule." default:"1" name:"vpp" range:"1,1048576" without:"states,weights"`
-	ZeRO         int     `help:"ZeRO stage, 0 to 3." default:"0" name:"zero" range:"0,3" without:"states,weights"`
-	NoSequence   bool    `help:"Without sequence parallelism." name:"no-sequence-parallel" without:"states,weights"`
-	Recompute    string  `help:"Activations made again: none, selective or full." enum:"none,selective,full" default:"selective" without:"states,weights"`
-	Schedule     string  `help:"Pipeline schedule; interleaved with --vpp." enum:",gpipe,1f1b,interleaved,zero-bubble,2bw" default:"" placeholder:"NAME" without:"states,weights"`
-	Micro        int64   `help:"Sequences per microbatch." default:"1" name:"micro-batch" range:"1,1048576" without:"states,weights"`
-	Microbatches int     `help:"Microbatches per replica and step." default:"8" range:"1,1048576" without:"states,weights"`
-	Seq          int64   `help:"Tokens per sequence." default:"2048" name:"sequence" range:"1,16777216" without:"states,weights"`
-	States       string  `help:"Only: how many GPUs hold the states of so many parameters, 175B." placeholder:"N"`
-	Weights      string  `help:"Only: how many GPUs hold the weights of so many parameters in bf16, 405B: to run a model, not to train it." placeholder:"N" without:"states"`
-	Efficiency   float64 `help:"With --states and --weights: percent of the memory that they can use." default:"100" range:"0.1,100" with:"states,weights"`
-	JSON         bool    `help:"Print as JSON."`
+	Model        string  `arg:"" optional:"" help:"Shipped model, or a Hugging Face config.json" placeholder:"MODEL" without:"states,weights"`
+	GPU          string  `help:"Accelerator" default:"h100" name:"gpu"`
+	TP           int     `help:"Tensor parallel size" default:"1" name:"tp" range:"1,1048576" without:"states,weights"`
+	PP           int     `help:"Pipeline parallel size (stages)" default:"1" name:"pp" range:"1,1048576" without:"states,weights"`
+	DP           int     `help:"Data parallel size (replicas)" default:"1" name:"dp" range:"1,1048576" without:"states,weights"`
+	CP           int     `help:"Context parallel size" default:"1" name:"cp" range:"1,1048576" without:"states,weights"`
+	EP           int     `help:"Expert parallel size, within data parallel" default:"1" name:"ep" range:"1,1048576" without:"states,weights"`
+	VPP          int     `help:"Virtual stages per rank, for the interleaved schedule" default:"1" name:"vpp" range:"1,1048576" without:"states,weights"`
+	ZeRO         int     `help:"ZeRO stage, 0 to 3" default:"0" name:"zero" range:"0,3" without:"states,weights"`
+	NoSequence   bool    `help:"Disable sequence parallelism" name:"no-sequence-parallel" without:"states,weights"`
+	Recompute    string  `help:"Activation recomputation: none, selective or full" enum:"none,selective,full" default:"selective" without:"states,weights"`
+	Schedule     string  `help:"Schedule: gpipe, 1f1b, interleaved, zero-bubble, 2bw (1f1b; with --vpp interleaved)" enum:",gpipe,1f1b,interleaved,zero-bubble,2bw" default:"" placeholder:"NAME" without:"states,weights"`
+	Micro        int64   `help:"Sequences per microbatch" default:"1" name:"micro-batch" range:"1,1048576" without:"states,weights"`
+	Microbatches int     `help:"Microbatches per replica and step" default:"8" range:"1,1048576" without:"states,weights"`
+	Seq          int64   `help:"Tokens per sequence" default:"2048" name:"sequence" range:"1,16777216" without:"states,weights"`
+	States       string  `help:"Print only the GPUs that hold the training state of N parameters (175B)" placeholder:"N"`
+	Weights      string  `help:"Print only the GPUs that hold the bf16 weights of N parameters (405B)" placeholder:"N" without:"states"`
+	Efficiency   float64 `help:"Usable percentage of GPU memory, with --states or --weights" default:"100" range:"0.1,100" with:"states,weights"`
+	JSON         bool    `help:"Print as JSON"`
 }
 
 func (c *planMemoryCmd) Help() string {
-	return `States are 16 bytes per parameter (Adam, mixed precision), spread by ZeRO; activations by
-Korthikanti et al. with sequence parallelism. The schedule 2bw, which never flushes, holds two
-versions of the weights. Exits with 1 when a rank does not fit.
+	return `Training state is 16 bytes per parameter (Adam, mixed precision), sharded by ZeRO. Activations follow Korthikanti et
+al., with sequence parallelism. Schedule 2bw keeps two versions of the weights. Exit code 1: a stage does not fit.
 
 Examples:
   railyard plan memory gpt3-175b --tp 8 --pp 8 --dp 16 --zero 1

@@ -19,28 +19,27 @@ import (
 )
 
 type planSearchCmd struct {
-	Model      string   `arg:"" help:"A shipped model, or the path of a config.json." placeholder:"MODEL"`
-	Fabric     string   `help:"Scenario with the fabric." required:"" placeholder:"SCENARIO"`
-	Set        []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
-	GPUs       int      `help:"How many GPUs; all of the fabric unless given." name:"gpus" placeholder:"N" range:"1,1048576"`
-	Global     int64    `help:"Sequences per step." default:"1024" name:"global-batch" range:"1,1073741824"`
-	Seq        int64    `help:"Tokens per sequence." default:"2048" name:"sequence" range:"1,16777216"`
-	Efficiency float64  `help:"Percent of the GPU's dense peak that matrix products reach." default:"60" range:"0.1,100"`
-	Ahead      bool     `help:"ZeRO 1 and 2 gather parameters behind the next step's first forward pass." name:"gather-ahead"`
-	Kernels    string   `help:"What streams through memory besides: flat, fused or unfused." enum:"flat,fused,unfused" default:"flat" placeholder:"NAME"`
-	Top        int      `help:"Candidates to print." default:"10" range:"1,10000"`
-	Simulate   int      `help:"Candidates to simulate packet by packet and rank again." default:"3" range:"0,100"`
-	Packets    float64  `help:"Packets that a simulated step may have; larger ones are cut to a slice, which with two replicas may have four times as many." default:"1e8" placeholder:"N" range:"1,1e11"`
-	CC         string   `help:"Congestion control of the senders, instead of the scenario's; the cost model is told what it wastes, as measured." name:"cc" placeholder:"NAME"`
-	JSON       bool     `help:"Print as JSON."`
+	Model      string   `arg:"" help:"Shipped model, or a Hugging Face config.json" placeholder:"MODEL"`
+	Fabric     string   `help:"Scenario with the fabric" required:"" placeholder:"SCENARIO"`
+	Set        []string `help:"Override a value of the scenario; repeatable" placeholder:"KEY=VALUE" sep:"none"`
+	GPUs       int      `help:"Number of GPUs (all of the fabric)" name:"gpus" placeholder:"N" range:"1,1048576"`
+	Global     int64    `help:"Sequences per step" default:"1024" name:"global-batch" range:"1,1073741824"`
+	Seq        int64    `help:"Tokens per sequence" default:"2048" name:"sequence" range:"1,16777216"`
+	Efficiency float64  `help:"Percentage of the dense peak that matrix products reach" default:"60" range:"0.1,100"`
+	Ahead      bool     `help:"Overlap ZeRO 1 and 2 parameter gathering with the next step's forward pass" name:"gather-ahead"`
+	Kernels    string   `help:"Memory-bound kernels: flat, fused or unfused" enum:"flat,fused,unfused" default:"flat" placeholder:"NAME"`
+	Top        int      `help:"Configurations to print" default:"10" range:"1,10000"`
+	Simulate   int      `help:"Configurations to simulate and rank again" default:"3" range:"0,100"`
+	Packets    float64  `help:"Maximum packets of a simulated step; larger steps are simulated in part" default:"1e8" placeholder:"N" range:"1,1e11"`
+	CC         string   `help:"Congestion control (the scenario's); the cost model uses its measured efficiency" name:"cc" placeholder:"NAME"`
+	JSON       bool     `help:"Print as JSON"`
 }
 
 func (c *planSearchCmd) Help() string {
-	return `Tries every TP x PP x VPP x DP x CP x EP x schedule x order of ranks x microbatch x ZeRO x
-recomputation on all GPUs, drops what does not divide or fit, ranks the rest by a cost model, simulates
-the best and ranks them again. Up to 1,024 GPUs and --packets are simulated whole; of more, a slice: one
-rail where rails are separate, fewer replicas on smaller segments. The output says what was left out and
-what the cost model adds for it.
+	return `Enumerates TP, PP, VPP, DP, CP, EP, schedule, rank order, microbatch, ZeRO and recomputation on all GPUs, drops
+infeasible ones, ranks the rest by a cost model, simulates the best and ranks them again. Steps above 1,024 GPUs or
+--packets are simulated in part: one rail where rails are isolated, or fewer replicas. The output names the part and the
+correction.
 
 Examples:
   railyard plan search gpt3-13b --fabric scenarios/gpt13b-128.yaml --global-batch 128

@@ -13,16 +13,16 @@ import (
 )
 
 type planTrafficCmd struct {
-	Scenario string   `arg:"" help:"Scenario file (YAML); nothing is simulated." placeholder:"SCENARIO"`
-	Set      []string `help:"Override a value." placeholder:"KEY=VALUE" sep:"none"`
-	Plot     string   `help:"Write heat maps, one per kind of parallelism: .png or .svg." placeholder:"FILE"`
-	Parquet  string   `help:"Write the pairs that carry traffic as a table." placeholder:"FILE"`
-	Force    bool     `help:"Replace files that exist." with:"plot,parquet"`
-	JSON     bool     `help:"Print as JSON."`
+	Scenario string   `arg:"" help:"Scenario file (YAML); not simulated" placeholder:"SCENARIO"`
+	Set      []string `help:"Override a value (lb=spray); repeatable" placeholder:"KEY=VALUE" sep:"none"`
+	Plot     string   `help:"Write a heat map per kind of parallelism: .png or .svg" placeholder:"FILE"`
+	Parquet  string   `help:"Write the pairs with traffic as Parquet" placeholder:"FILE"`
+	Force    bool     `help:"Replace existing files" with:"plot,parquet"`
+	JSON     bool     `help:"Print as JSON"`
 }
 
 func (c *planTrafficCmd) Help() string {
-	return `Who sends how much to whom in one step, by kind of parallelism and by how far it goes.
+	return `Prints bytes between GPUs in one step, by kind of parallelism and by distance.
 
 Examples:
   railyard plan traffic scenarios/gpt13b-128.yaml --plot traffic.png

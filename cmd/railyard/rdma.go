@@ -28,17 +28,17 @@ import (
 )
 
 type rdmaCmd struct {
-	Serve     rdmaServeCmd     `cmd:"" help:"Answer the tests below, as memory and as receiver."`
-	Write     rdmaWriteCmd     `cmd:"" help:"Bandwidth of RDMA WRITE to a server."`
-	Send      rdmaSendCmd      `cmd:"" help:"Bandwidth of SEND to a server."`
-	Read      rdmaReadCmd      `cmd:"" help:"Bandwidth of RDMA READ from a server."`
-	Lat       rdmaLatCmd       `cmd:"" help:"Latency of RDMA WRITE, half of a ping-pong."`
-	Allreduce rdmaAllreduceCmd `cmd:"" help:"Ring all-reduce between real processes, every element verified."`
-	Bench     rdmaBenchCmd     `cmd:"" help:"Our throughput, latency and CPU time beside iperf3's, bare UDP's and TCP's, in one run."`
+	Serve     rdmaServeCmd     `cmd:"" help:"Serve the tests below"`
+	Write     rdmaWriteCmd     `cmd:"" help:"Measure bandwidth of RDMA WRITE"`
+	Send      rdmaSendCmd      `cmd:"" help:"Measure bandwidth of SEND"`
+	Read      rdmaReadCmd      `cmd:"" help:"Measure bandwidth of RDMA READ"`
+	Lat       rdmaLatCmd       `cmd:"" help:"Measure latency of RDMA WRITE (half round trip)"`
+	Allreduce rdmaAllreduceCmd `cmd:"" help:"Run a verified ring all-reduce between processes"`
+	Bench     rdmaBenchCmd     `cmd:"" help:"Compare throughput, latency, CPU time with iperf3, UDP, TCP"`
 }
 
 func (c *rdmaCmd) Help() string {
-	return `Real RoCEv2 over UDP port 4791 of this machine's kernel: no root, no RDMA hardware.
+	return `Runs RoCEv2 over UDP port 4791 of this host's kernel; needs neither root nor RDMA hardware.
 
 Examples:
   railyard rdma serve &
@@ -50,17 +50,17 @@ Examples:
 
 // rdmaDevice are the flags of every command that opens a device.
 type rdmaDevice struct {
-	Addr      string `help:"Our own address; by default the one that reaches the peer." placeholder:"ADDRESS"`
-	LineRate  string `help:"Rate of the port: the ceiling of congestion control. With it we never send faster." placeholder:"RATE"`
-	Transport string `help:"rc, or mrc: WRITEs sprayed over source ports and planes; a server serves both unless told otherwise." placeholder:"NAME"`
-	Planes    string `help:"Our addresses on each plane, for mrc." placeholder:"ADDRESS,..."`
-	CC        string `help:"Congestion control, one of ${congestion}: NAME[:PROFILE][,PARAMETER=VALUE]; dcqcn unless given, for mrc nscc." name:"cc"`
-	NoOffload bool   `help:"One packet, one datagram: no UDP segmentation and receive offload."`
-	DSCP      uint8  `help:"DSCP of data and acknowledgements." default:"24" name:"dscp" range:"0,63"`
-	CNPDSCP   uint8  `help:"DSCP of congestion notifications." default:"48" name:"cnp-dscp" range:"0,63"`
-	InFlight  string `help:"Payload that one queue pair may have under way, 1MiB unless given." default:"1MiB" placeholder:"BYTES"`
-	Pcap      string `help:"Write what is sent and received as pcapng." placeholder:"FILE"`
-	Force     bool   `help:"Replace an existing capture file."`
+	Addr      string `help:"Local address (the one that routes to the peer)" placeholder:"ADDRESS"`
+	LineRate  string `help:"Line rate: the maximum rate of congestion control" placeholder:"RATE"`
+	Transport string `help:"rc, or mrc (sprayed WRITEs); a server accepts both" placeholder:"NAME"`
+	Planes    string `help:"Local addresses by plane, for mrc" placeholder:"ADDRESS,..."`
+	CC        string `help:"Congestion control, NAME[:PROFILE][,PARAMETER=VALUE]: ${congestion} (dcqcn; mrc: nscc)" name:"cc"`
+	NoOffload bool   `help:"Disable UDP segmentation and receive offload"`
+	DSCP      uint8  `help:"DSCP of data and ACKs" default:"24" name:"dscp" range:"0,63"`
+	CNPDSCP   uint8  `help:"DSCP of CNPs" default:"48" name:"cnp-dscp" range:"0,63"`
+	InFlight  string `help:"Maximum bytes in flight per queue pair" default:"1MiB" placeholder:"BYTES"`
+	Pcap      string `help:"Write sent and received packets as pcapng" placeholder:"FILE"`
+	Force     bool   `help:"Replace an existing capture"`
 }
 
 // config checks the flags and opens the capture; done completes it. others are
@@ -202,27 +202,27 @@ func deviceError(err error) error {
 // rdmaTest are the flags of the measuring commands.
 type rdmaTest struct {
 	rdmaDevice
-	To       string        `help:"Server: HOST or HOST:PORT." required:"" placeholder:"HOST"`
-	Size     string        `help:"Message sizes: one, a list, or all (powers of two up to 8MiB)." default:"64KiB" placeholder:"BYTES,..."`
-	Iters    int64         `help:"Messages per queue pair and size." default:"5000" without:"duration"`
-	Duration time.Duration `help:"Measure each size for so long instead of counting messages." default:"0s"`
-	MTU      int           `help:"Path MTU; by default what both ports carry." default:"0" name:"mtu"`
-	Timeout  int           `help:"Local ACK timeout: 4.096 us x 2^n; 0 is 14, and one more each time the queue pairs above 64 double." default:"0"`
-	Retry    int           `help:"Retries after a timeout, 0 to 7." default:"7"`
-	RNRRetry int           `help:"Retries while the receiver is not ready; 7 is endless." default:"7" name:"rnr-retry"`
-	Explain  bool          `help:"Tell first how the queue pair was set up: each call, what went by TCP, what each end knows."`
-	JSON     bool          `help:"Print the results as JSON."`
+	To       string        `help:"Server: HOST or HOST:PORT" required:"" placeholder:"HOST"`
+	Size     string        `help:"Message sizes: one, a list, or all (powers of two to 8MiB)" default:"64KiB" placeholder:"BYTES,..."`
+	Iters    int64         `help:"Messages per queue pair and size" default:"5000" without:"duration"`
+	Duration time.Duration `help:"Duration per size, instead of a message count" default:"0s"`
+	MTU      int           `help:"Path MTU; 0: the largest that both ports support" default:"0" name:"mtu"`
+	Timeout  int           `help:"Local ACK timeout, 4.096 µs x 2^N; 0: 14, plus 1 per doubling above 64 queue pairs" default:"0"`
+	Retry    int           `help:"Retries after a timeout, 0 to 7" default:"7"`
+	RNRRetry int           `help:"RNR retries; 7: unlimited" default:"7" name:"rnr-retry"`
+	Explain  bool          `help:"Print the connection setup: calls, TCP exchange, state at both ends"`
+	JSON     bool          `help:"Print the results as JSON"`
 }
 
 // rdmaMany are the flags of the bandwidth tests.
 type rdmaMany struct {
 	rdmaTest
-	QPs   int  `help:"Queue pairs." default:"1" name:"qps"`
-	Depth int  `help:"Requests in flight per queue pair." default:"64"`
-	Spray bool `help:"A new UDP source port per packet, with placement in any order (addresses in every packet, selective repeat at the sender)."`
+	QPs   int  `help:"Queue pairs" default:"1" name:"qps"`
+	Depth int  `help:"Requests in flight per queue pair" default:"64"`
+	Spray bool `help:"Spray packets over UDP source ports: WRITE only, selective repeat"`
 
-	SetAside int    `help:"With --spray: packets for which a source port is left out by which one was lost; 0: none." default:"0" placeholder:"PACKETS"`
-	LB       string `help:"With --spray: how a source port is chosen, with lb_options: entropy (in turn), oblivious, bitmap, mixed; reps,source_ports=32." name:"lb" placeholder:"POLICY"`
+	SetAside int    `help:"With --spray: packets until a source port with a loss is used again; 0: none" default:"0" placeholder:"PACKETS"`
+	LB       string `help:"With --spray: source port policy: entropy (round robin), oblivious, bitmap, mixed; reps,source_ports=32" name:"lb" placeholder:"POLICY"`
 }
 
 type rdmaWriteCmd struct{ rdmaMany }
@@ -230,7 +230,7 @@ type rdmaSendCmd struct{ rdmaMany }
 type rdmaReadCmd struct{ rdmaMany }
 
 func (c *rdmaMany) Help() string {
-	return `A server must run: railyard rdma serve. Bandwidth is payload; latency is from post to completion.
+	return `Needs a server: railyard rdma serve. Bandwidth counts payload; latency is from post to completion.
 
 Examples:
   railyard rdma write --to 10.1.0.7 --size all
@@ -252,8 +252,7 @@ func (c *rdmaReadCmd) Run(e *env) error { return c.run(e, perftest.OpRead) }
 type rdmaLatCmd struct{ rdmaTest }
 
 func (c *rdmaLatCmd) Help() string {
-	return `WRITE with immediate there and back; half of the round trip is the latency, as ib_write_lat
-counts it.
+	return `Sends a WRITE with immediate in both directions and reports half of the round trip, as ib_write_lat does.
 
 Example:
   railyard rdma lat --to 127.0.0.1 --size 4KiB --iters 20000`

@@ -26,39 +26,38 @@ import (
 
 type rdmaAllreduceCmd struct {
 	rdmaDevice
-	World      *int          `help:"Ranks in all; WORLD_SIZE where that is set, else 2." name:"ranks" range:"1,1024" placeholder:"N"`
-	Mine       *int          `help:"This process's rank, with --rendezvous; RANK where that is set. Without it all ranks are started here." name:"rank" range:"0,1023" placeholder:"I"`
-	Rendezvous string        `help:"Where rank 0 listens: MASTER_ADDR:MASTER_PORT where those are set." placeholder:"HOST:PORT"`
-	Bytes      string        `help:"Sizes: one or a list." default:"64MiB" placeholder:"BYTES,..."`
-	Dtype      string        `help:"Element type: float32, float64, int32, int64 or uint8." default:"float32"`
-	Redop      string        `help:"sum, prod, max or min." default:"sum"`
-	Iters      int           `help:"Timed all-reduces per size." default:"5"`
-	Warmup     int           `help:"All-reduces before those." default:"1"`
-	QPs        int           `help:"Queue pairs per neighbour." default:"1" name:"qps"`
-	Spray      bool          `help:"A new UDP source port per packet, with placement in any order."`
-	Timeout    int           `help:"Local ACK timeout: 4.096 us x 2^n." default:"16" range:"1,31"`
-	MTU        int           `help:"Path MTU; by default what the ports carry." default:"0" name:"mtu"`
+	World      *int          `help:"Number of ranks (WORLD_SIZE, or 2)" name:"ranks" range:"1,1024" placeholder:"N"`
+	Mine       *int          `help:"Rank of this process, with --rendezvous (RANK; without: start all ranks)" name:"rank" range:"0,1023" placeholder:"I"`
+	Rendezvous string        `help:"Address of rank 0 (MASTER_ADDR:MASTER_PORT)" placeholder:"HOST:PORT"`
+	Bytes      string        `help:"Sizes: one or a list" default:"64MiB" placeholder:"BYTES,..."`
+	Dtype      string        `help:"Element type: float32, float64, int32, int64 or uint8" default:"float32"`
+	Redop      string        `help:"Reduction: sum, prod, max or min" default:"sum"`
+	Iters      int           `help:"Measured all-reduces per size" default:"5"`
+	Warmup     int           `help:"Warm-up all-reduces" default:"1"`
+	QPs        int           `help:"Queue pairs per neighbor" default:"1" name:"qps"`
+	Spray      bool          `help:"Spray packets over UDP source ports: WRITE only"`
+	Timeout    int           `help:"Local ACK timeout, 4.096 µs x 2^N" default:"16" range:"1,31"`
+	MTU        int           `help:"Path MTU; 0: the largest that the ports support" default:"0" name:"mtu"`
 	Ranks      int           `kong:"-"` // 0: not said
 	Rank       int           `kong:"-"` // -1: not said
-	Wait       time.Duration `help:"How long to wait for all ranks." default:"60s"`
-	Patience   time.Duration `help:"How long a rank may be silent before the others give up." default:"10s"`
-	RateLog    string        `help:"Write each rank's rate changes as CSV (FILE-rankN): seconds, queue pair, Gbit/s." placeholder:"FILE"`
-	RatePlot   string        `help:"Plot the sending rates over time of each rank that was slowed down (FILE-rankN.png)." placeholder:"FILE.png"`
-	JSON       bool          `help:"Print the rows as JSON."`
+	Wait       time.Duration `help:"Timeout for all ranks to connect" default:"60s"`
+	Patience   time.Duration `help:"Timeout of a silent rank" default:"10s"`
+	RateLog    string        `help:"Write rate changes per rank as CSV (FILE-rankN)" placeholder:"FILE"`
+	RatePlot   string        `help:"Plot the rates of ranks with rate reductions (FILE-rankN.png)" placeholder:"FILE.png"`
+	JSON       bool          `help:"Print the rows as JSON"`
 }
 
 func (c *rdmaAllreduceCmd) Help() string {
-	return `Without --rank all ranks run here, each a process of its own with its own loopback address.
-The table is nccl-tests': busbw = algbw x 2(n-1)/n, and wrong counts elements of the result that differ on
-any rank.
+	return `Without --rank all ranks run here, each as a process with its own loopback address. The table follows nccl-tests: busbw
+= algbw x 2(n-1)/n; wrong counts elements that differ on any rank.
 
 Examples:
   railyard rdma allreduce --ranks 8 --bytes 64MiB --dtype float32
   railyard rdma allreduce --ranks 4 --bytes 1KiB,1MiB,16MiB --json
   railyard rdma allreduce --ranks 4 --bytes 16MiB --transport mrc
   railyard rdma allreduce --ranks 2 --rank 1 --rendezvous 10.1.0.7:29500
-  MASTER_ADDR=node01 MASTER_PORT=29500 WORLD_SIZE=2 RANK=1 railyard rdma allreduce
-  srun --nodes 2 --ntasks-per-node 1 railyard rdma allreduce   (ranks are Slurm's)`
+  MASTER_ADDR=n1 MASTER_PORT=29500 WORLD_SIZE=2 RANK=1 railyard rdma allreduce
+  srun --nodes 2 --ntasks-per-node 1 railyard rdma allreduce   (under Slurm)`
 }
 
 // environment fills what the flags leave open from a launcher's variables.

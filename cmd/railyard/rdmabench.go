@@ -14,22 +14,20 @@ import (
 )
 
 type rdmaBenchCmd struct {
-	Rounds   int           `help:"Measure everything so many times, in turn; medians count." default:"5" range:"1,100"`
-	Duration time.Duration `help:"Time per measurement." default:"1500ms"`
-	JSON     bool          `help:"Print as JSON."`
-	Plot     string        `help:"Draw the comparison as bars." placeholder:"FILE.png"`
-	Force    bool          `help:"Replace an existing plot."`
+	Rounds   int           `help:"Interleaved rounds; reports medians" default:"5" range:"1,100"`
+	Duration time.Duration `help:"Time per measurement" default:"1500ms"`
+	JSON     bool          `help:"Print as JSON"`
+	Plot     string        `help:"Plot the comparison" placeholder:"FILE.png"`
+	Force    bool          `help:"Replace an existing plot"`
 	Peer     string        `hidden:""`
 }
 
 func (c *rdmaBenchCmd) Help() string {
-	return `Over loopback between two processes, in one run, so that the machine's mood is the same for
-all: RDMA WRITE of 1 MiB with path MTU 4096 and the ICRC verified, iperf3 UDP with datagrams of the same
-size, iperf3 TCP; the latency of a 4 KiB WRITE beside a bare UDP and a TCP ping-pong in Go; and the CPU
-time that a byte costs both processes by WRITE and by a TCP stream in Go, beside one copy in memory.
-iperf3 is left out, with a note, where it is not installed.
+	return `Measures over loopback between two processes, interleaved: RDMA WRITE of 1 MiB with path MTU 4096 and ICRC checks,
+iperf3 UDP with the same datagram size, iperf3 TCP; latency of a 4 KiB WRITE, a UDP and a TCP ping-pong in Go; CPU time
+per byte of WRITE and of a TCP stream in Go, next to one memory copy. Without iperf3 its rows are missing.
 
-Here the CPU plays the NIC: what WRITE costs it is what a NIC would do instead, and what TCP costs stays.
+The CPU does the work of the NIC here: a NIC would save the CPU time of WRITE, but not that of TCP.
 
 Examples:
   railyard rdma bench --rounds 5

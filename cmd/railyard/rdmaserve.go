@@ -12,13 +12,13 @@ import (
 
 type rdmaServeCmd struct {
 	rdmaDevice
-	Port     uint16        `help:"TCP port that clients connect to." default:"18515"`
-	Duration time.Duration `help:"Stop after so long; 0 serves until interrupted." default:"0s"`
-	JSON     bool          `help:"Say as JSON where it serves."`
+	Port     uint16        `help:"TCP port for connection setup" default:"18515"`
+	Duration time.Duration `help:"Stop after this time; 0: until interrupted" default:"0s"`
+	JSON     bool          `help:"Print the address as JSON"`
 }
 
 func (c *rdmaServeCmd) Help() string {
-	return `Serves on 127.0.0.1 unless --addr names another address of this machine.
+	return `Listens on 127.0.0.1 unless --addr is set.
 
 Examples:
   railyard rdma serve

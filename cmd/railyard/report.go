@@ -13,19 +13,19 @@ import (
 )
 
 type reportCmd struct {
-	Dir      string `arg:"" help:"Run directory." placeholder:"RUN"`
-	HTML     string `help:"Write one file with the page and this run in it, which opens from disk." name:"html" placeholder:"FILE"`
-	PNG      string `help:"Write the plots as PNG into a folder, or a sequence into a file." name:"png" placeholder:"DIR"`
-	SVG      string `help:"Write the plots as SVG into a folder, or a sequence into a file." name:"svg" placeholder:"DIR"`
-	Packet   string `help:"Tell what became of a packet that the run followed (run --follow), hop by hop." placeholder:"QP/PSN" without:"html,png,svg"`
-	Sequence string `help:"Show a part of the run as a sequence diagram: ${sequences}. Text, or a drawing where --svg or --png names a file." placeholder:"NAME" without:"html,packet,steps,json"`
-	Steps    bool   `help:"Print only what happened, in order, of a run whose scenario has output.steps." without:"html,png,svg,packet,json"`
-	JSON     bool   `help:"Print the summary as JSON." without:"html,png,svg"`
-	Force    bool   `help:"Replace files that exist." with:"html,png,svg"`
+	Dir      string `arg:"" help:"Run directory" placeholder:"RUN"`
+	HTML     string `help:"Write the web page with this run as one file" name:"html" placeholder:"FILE"`
+	PNG      string `help:"Write the plots as PNG, or a sequence diagram as a file" name:"png" placeholder:"DIR"`
+	SVG      string `help:"Write the plots as SVG, or a sequence diagram as a file" name:"svg" placeholder:"DIR"`
+	Packet   string `help:"Trace a packet hop by hop (recorded by run --follow)" placeholder:"QP/PSN" without:"html,png,svg"`
+	Sequence string `help:"Print a sequence diagram: ${sequences}; with --svg or --png FILE a drawing" placeholder:"NAME" without:"html,packet,steps,json"`
+	Steps    bool   `help:"Print only the event log (needs output.steps in the scenario)" without:"html,png,svg,packet,json"`
+	JSON     bool   `help:"Print the summary as JSON" without:"html,png,svg"`
+	Force    bool   `help:"Replace existing files" with:"html,png,svg"`
 }
 
 func (c *reportCmd) Help() string {
-	return `The report of a run that is on disk, as text, as one HTML file, or as plots for a document.
+	return `Prints a finished run, or writes it as one HTML file or as plots.
 
 Examples:
   railyard report runs/three-flows-001

@@ -29,21 +29,21 @@ import (
 )
 
 type runCmd struct {
-	Scenario string   `arg:"" help:"Scenario file (YAML); - reads standard input." placeholder:"SCENARIO"`
-	Out      string   `help:"Run directory; a new one under runs/ unless given." placeholder:"DIR"`
-	Seed     *uint64  `help:"Seed, instead of the scenario's."`
-	Set      []string `help:"Override a value: lb=spray, transport.qps=4. May be repeated." placeholder:"KEY=VALUE" sep:"none"`
-	Force    bool     `help:"Replace an existing run directory."`
-	JSON     bool     `help:"Print the summary as JSON instead of the report."`
-	Capture  []string `help:"Write what crosses a port as pcapng into the run directory: rail-1:Eth3. May be repeated." placeholder:"PORT" sep:"none"`
-	Window   string   `help:"Simulated time that is captured: FROM..TO." default:"0us..1ms" placeholder:"FROM..TO" name:"capture-window" with:"capture"`
-	Follow   []string `help:"Write what becomes of a packet at every hop into the run directory: 0/+17 is the packet of queue pair 0 behind its first 17; 0/1614795 has that PSN. May be repeated." placeholder:"QP/PSN" sep:"none"`
-	Counters string   `help:"Write what every switch and host counted, before and after the run, as its operating system prints it: nxos, eos or sonic; hosts as ethtool, rdma and lldpcli do." placeholder:"SYSTEM"`
+	Scenario string   `arg:"" help:"Scenario file (YAML); - reads stdin" placeholder:"SCENARIO"`
+	Out      string   `help:"Run directory (runs/NAME-NNN)" placeholder:"DIR"`
+	Seed     *uint64  `help:"Random seed (from the scenario)"`
+	Set      []string `help:"Override a value (lb=spray); repeatable" placeholder:"KEY=VALUE" sep:"none"`
+	Force    bool     `help:"Replace an existing run directory"`
+	JSON     bool     `help:"Print the summary as JSON"`
+	Capture  []string `help:"Write a pcapng of a port (rail-1:Eth3); repeatable" group:"Trace" placeholder:"PORT" sep:"none"`
+	Window   string   `help:"Simulated time to capture" group:"Trace" default:"0us..1ms" placeholder:"A..B" name:"capture-window" with:"capture"`
+	Follow   []string `help:"Trace a packet hop by hop (0/1614795 by PSN, 0/+17 by offset); repeatable" group:"Trace" placeholder:"QP/PSN" sep:"none"`
+	Counters string   `help:"Write counters as nxos, eos or sonic prints them" group:"Devices" placeholder:"SYSTEM"`
 	deviceFlags
-	CountTo string `help:"Where that goes; beside the run directory unless given." placeholder:"DIR" name:"counters-dir" with:"counters"`
-	Memory  string `help:"Most memory the run may use; what the machine has available unless given." placeholder:"SIZE"`
+	CountTo string `help:"Directory of the counters (next to the run directory)" group:"Devices" placeholder:"DIR" name:"counters-dir" with:"counters"`
+	Memory  string `help:"Memory limit (available memory)" placeholder:"SIZE"`
 	Beside  any    `kong:"-"` // printed with the summary as JSON
-	CPU     string `help:"Write a CPU profile of the event loop (pprof)." placeholder:"FILE" name:"cpuprofile"`
+	CPU     string `help:"Write a CPU profile (pprof)" placeholder:"FILE" name:"cpuprofile"`
 }
 
 func (c *runCmd) Help() string {
@@ -131,7 +131,7 @@ func (c *runCmd) simulated(e *env, plan *scenario.Plan, began time.Time) error {
 		goErr = stoppedAt(job)
 	}
 	if goErr != nil && lost != nil {
-		fmt.Fprintf(e.stderr, "railyard: %v\n", lost)
+		fmt.Fprintf(e.stderr, "error: %v\n", lost)
 		return goErr
 	}
 	if goErr == nil && lost == nil && s.Outcome != nil {

@@ -21,17 +21,16 @@ import (
 )
 
 type serveCmd struct {
-	Runs    string `arg:"" optional:"" help:"Folder of run directories." default:"runs" placeholder:"RUNS"`
-	Listen  string `help:"Address and port, for other machines too: 0.0.0.0:8080." placeholder:"ADDRESS"`
-	Port    int    `help:"Port on this machine." default:"8080" range:"0,65535" without:"listen"`
-	NoToken bool   `help:"Admit everybody on this machine: without the token that the printed address has." name:"no-token" without:"listen"`
+	Runs    string `arg:"" optional:"" help:"Directory of runs" default:"runs" placeholder:"RUNS"`
+	Listen  string `help:"Listen address for other hosts too: 0.0.0.0:8080" placeholder:"ADDRESS"`
+	Port    int    `help:"Local port" default:"8080" range:"0,65535" without:"listen"`
+	NoToken bool   `help:"Disable the token: any local user may connect" name:"no-token" without:"listen"`
 }
 
 func (c *serveCmd) Help() string {
-	return `Opens a page on this machine that lists runs, starts them, and shows what happened: fabric,
-time line, causes, packets. Works offline. The printed address has a token, without which nobody is
-admitted: other users of the machine cannot start simulations in your name. Ctrl-C ends it; simulations
-that the page started write what they have.
+	return `Serves a web page that lists and starts runs and shows fabric, time line, causes and packets. It works offline. The
+printed address contains a token, so that other users of this host cannot start simulations. Ctrl-C stops the server;
+simulations that it started write their results.
 
 Examples:
   railyard serve

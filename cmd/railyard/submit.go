@@ -10,35 +10,34 @@ import (
 )
 
 type submitCmd struct {
-	Script    string   `arg:"" help:"Batch script, as for sbatch." placeholder:"JOB.sbatch"`
-	Args      []string `arg:"" optional:"" help:"Words behind it, which are $1 and so on for the script." placeholder:"ARG"`
-	Cluster   string   `help:"Scenario whose servers the job gets." placeholder:"SCENARIO"`
-	SlurmConf string   `help:"slurm.conf of the cluster." placeholder:"FILE"`
-	Topology  string   `help:"Its topology.conf." placeholder:"FILE"`
-	Sinfo     string   `help:"What sinfo prints there, with columns for nodes and GPUs: sinfo -o '%P %N %G %c %t'." placeholder:"FILE"`
-	Scontrol  []string `help:"What scontrol show node, or show topology, prints there." placeholder:"FILE,..."`
-	GPUs      int      `help:"GPUs of a node, where no file says it." name:"gpus" range:"1,576" without:"cluster"`
-	Rate      string   `help:"Rate of a NIC, where only Slurm describes the cluster." default:"400Gbps" placeholder:"RATE" without:"cluster"`
-	Option    []string `help:"An option as on sbatch's command line, before those of the script: --option=--nodes=4. May be repeated." placeholder:"OPTION" sep:"none"`
-	Env       []string `help:"A variable that the script finds in its environment. May be repeated." placeholder:"NAME=VALUE" sep:"none"`
-	Model     string   `help:"What is trained, where the script does not tell: a shipped model, or the path of a config.json." placeholder:"MODEL"`
-	Set       []string `help:"Override a value of the scenario that comes of it." placeholder:"KEY=VALUE" sep:"none"`
-	Scenario  string   `help:"Write the scenario that comes of it." placeholder:"FILE.yaml"`
-	Ranks     int      `help:"How many ranks to show." default:"16" range:"1,1048576" without:"json"`
-	Rank      int      `help:"The rank whose environment is shown." default:"0" range:"0,1048575" without:"json"`
-	DryRun    bool     `help:"Show who gets what, and run nothing."`
-	Out       string   `help:"Run directory; a new one under runs/ unless given." placeholder:"DIR" without:"dry-run"`
-	Force     bool     `help:"Replace an existing run directory, or scenario." with:"out,scenario"`
-	Memory    string   `help:"Most memory the run may use; what the machine has available unless given." placeholder:"SIZE"`
-	JSON      bool     `help:"Print all of it as JSON, and the run's summary."`
+	Script    string   `arg:"" help:"Batch script for sbatch" placeholder:"JOB.sbatch"`
+	Args      []string `arg:"" optional:"" help:"Arguments of the script ($1 …)" placeholder:"ARG"`
+	Cluster   string   `help:"Scenario with the hosts of the cluster" placeholder:"SCENARIO"`
+	SlurmConf string   `help:"slurm.conf of the cluster" placeholder:"FILE"`
+	Topology  string   `help:"topology.conf of the cluster" placeholder:"FILE"`
+	Sinfo     string   `help:"Output of sinfo -o '%P %N %G %c %t'" placeholder:"FILE"`
+	Scontrol  []string `help:"Output of scontrol show node or show topology" placeholder:"FILE,..."`
+	GPUs      int      `help:"GPUs per node, if no file has them" name:"gpus" range:"1,576" without:"cluster"`
+	Rate      string   `help:"NIC rate, without --cluster" default:"400Gbps" placeholder:"RATE" without:"cluster"`
+	Option    []string `help:"sbatch option that overrides the script's (--option=--nodes=4); repeatable" placeholder:"OPTION" sep:"none"`
+	Env       []string `help:"Environment variable of the script; repeatable" placeholder:"NAME=VALUE" sep:"none"`
+	Model     string   `help:"Model, if the script has none: a shipped one or a config.json" placeholder:"MODEL"`
+	Set       []string `help:"Override a value of the resulting scenario; repeatable" placeholder:"KEY=VALUE" sep:"none"`
+	Scenario  string   `help:"Write the resulting scenario" placeholder:"FILE.yaml"`
+	Ranks     int      `help:"Ranks to print" default:"16" range:"1,1048576" without:"json"`
+	Rank      int      `help:"Rank whose environment is printed" default:"0" range:"0,1048575" without:"json"`
+	DryRun    bool     `help:"Print the placement without running"`
+	Out       string   `help:"Run directory (runs/NAME-NNN)" placeholder:"DIR" without:"dry-run"`
+	Force     bool     `help:"Replace an existing run directory or scenario" with:"out,scenario"`
+	Memory    string   `help:"Memory limit (available memory)" placeholder:"SIZE"`
+	JSON      bool     `help:"Print the placement and the run's summary as JSON"`
 }
 
 func (c *submitCmd) Help() string {
-	return `Reads a batch script without running anything of it: #SBATCH lines, variables, arrays, srun,
-torchrun, mpirun, DeepSpeed, Accelerate, and the flags of Megatron-LM, DeepSpeed, NeMo and Hugging
-Face. Chooses nodes as Slurm does (select/cons_tres, topology/tree), says who gets which rank, host,
-GPU, NIC and rail and what each process finds in its environment, makes a scenario of it and runs it.
-What is not read is named with its line.
+	return `Parses a batch script without running any of it: #SBATCH lines, variables, arrays, srun, torchrun, mpirun, DeepSpeed,
+Accelerate, and the flags of Megatron-LM, DeepSpeed, NeMo and Hugging Face. Places nodes as Slurm does
+(select/cons_tres, topology/tree), prints rank, host, GPU, NIC, rail and environment of each process, and simulates the
+resulting scenario. Unsupported lines are listed with their numbers.
 
 Examples:
   railyard submit scenarios/llama2-7b.sbatch --cluster scenarios/pod64-llama2-7b.yaml --dry-run

@@ -153,7 +153,7 @@ func TestSubmitRefuses(t *testing.T) {
 		{"job", "--cluster: is missing"},
 	} {
 		code, _, errs := call(t, append([]string{"submit", "--dry-run"}, strings.Fields(c.args)...)...)
-		if code != exitInput || !strings.HasPrefix(errs, "railyard: "+c.want) ||
+		if code != exitInput || !strings.HasPrefix(errs, "error: "+c.want) ||
 			strings.Count(errs, "\n") > 5 {
 			t.Errorf("%s: exit code %d, %s", c.args, code, errs)
 		}

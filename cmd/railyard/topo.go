@@ -17,16 +17,16 @@ import (
 )
 
 type topoCmd struct {
-	Scenario string   `arg:"" help:"Scenario file (YAML); - reads standard input." placeholder:"SCENARIO"`
-	Set      []string `help:"Override a value." placeholder:"KEY=VALUE" sep:"none"`
-	Dot      bool     `help:"Print a Graphviz graph instead."`
-	Ports    string   `help:"Print which port of a switch is which rail's, server's, NIC's and GPU's: a switch, or all." placeholder:"SWITCH" without:"dot,cables,against"`
-	Failures bool     `help:"Print failure domains: switches and racks with the GPUs that each cuts off; with --dot drawn." without:"cables,against,ports"`
-	Prices   string   `help:"Price file of cables, for a fabric on a floor; plan fabric --prices-example prints one." placeholder:"FILE"`
-	Cables   bool     `help:"Print every cable as CSV, with the ports as the switches call them." without:"dot,against,json"`
-	Against  []string `help:"Compare with what is cabled: files or folders that import reads." placeholder:"FILE" without:"dot" sep:"none"`
-	Format   string   `help:"Format of these files; recognised unless given." placeholder:"FORMAT" with:"against"`
-	JSON     bool     `help:"Print the inventory, or the comparison, as JSON." without:"dot"`
+	Scenario string   `arg:"" help:"Scenario file (YAML); - reads stdin" placeholder:"SCENARIO"`
+	Set      []string `help:"Override a value (lb=spray); repeatable" placeholder:"KEY=VALUE" sep:"none"`
+	Dot      bool     `help:"Print a Graphviz graph"`
+	Ports    string   `help:"Print rail, host, NIC and GPU by switch port; a switch, or all" placeholder:"SWITCH" without:"dot,cables,against"`
+	Failures bool     `help:"Print failure domains: GPUs isolated by a switch or rack; with --dot as a graph" without:"cables,against,ports"`
+	Prices   string   `help:"Price file of cables, with racks (see plan fabric --prices-example)" placeholder:"FILE"`
+	Cables   bool     `help:"Print all cables as CSV, with the devices' port names" without:"dot,against,json"`
+	Against  []string `help:"Compare with actual cabling: files that import reads; repeatable" placeholder:"FILE" without:"dot" sep:"none"`
+	Format   string   `help:"Format of these files (detected)" placeholder:"FORMAT" with:"against"`
+	JSON     bool     `help:"Print as JSON" without:"dot"`
 }
 
 func (c *topoCmd) Help() string {

@@ -18,20 +18,19 @@ import (
 )
 
 type validateCmd struct {
-	Only     []string `arg:"" optional:"" help:"Groups to run: the headings of the report, all unless given." placeholder:"GROUP"`
-	Quick    bool     `help:"Leave out groups, and large scenarios of groups, that take long."`
-	JSON     bool     `help:"Print as JSON."`
-	Markdown string   `help:"Write the report as Markdown too." name:"markdown" placeholder:"FILE"`
-	Force    bool     `help:"Replace a file that is no such report." with:"markdown"`
-	Random   int      `help:"Of the group blame: draw scenarios, take the largest cause of each away and compare what that saves. Of the group uet: draw published runs of uet-htsim." placeholder:"N" range:"0,100000"`
-	Seed     uint64   `help:"Seed of the drawing." default:"1" with:"random"`
-	Number   *int     `help:"Judge one scenario of the drawing alone, by its number." placeholder:"N" with:"random" range:"0,99999"`
-	Out      string   `help:"Write the scenarios that are farthest off into a folder." placeholder:"DIR" with:"random"`
+	Only     []string `arg:"" optional:"" help:"Groups to run (all)" placeholder:"GROUP"`
+	Quick    bool     `help:"Skip slow groups and large scenarios"`
+	JSON     bool     `help:"Print as JSON"`
+	Markdown string   `help:"Write the report as Markdown too" name:"markdown" placeholder:"FILE"`
+	Force    bool     `help:"Replace a file that is not such a report" with:"markdown"`
+	Random   int      `help:"Random scenarios: of blame, remove the largest cause of each and compare; of uet, runs of uet-htsim" placeholder:"N" range:"0,100000"`
+	Seed     uint64   `help:"Random seed" default:"1" with:"random"`
+	Number   *int     `help:"Check one of the random scenarios, by number" placeholder:"N" with:"random" range:"0,99999"`
+	Out      string   `help:"Write the scenarios with the largest errors" placeholder:"DIR" with:"random"`
 }
 
 func (c *validateCmd) Help() string {
-	return `Each row names a claim, its source, what is expected, what this build gives and the difference.
-Exit code 1 when a row disagrees and no reason is known.
+	return `Each row has a claim, its source, the expected and the simulated value. Exit code 1: a row fails without a known reason.
 
 Examples:
   railyard validate --quick

@@ -8,7 +8,7 @@ import (
 )
 
 type versionCmd struct {
-	JSON bool `help:"Print as JSON."`
+	JSON bool `help:"Print as JSON"`
 }
 
 // Run is the version command.

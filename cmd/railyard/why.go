@@ -18,17 +18,16 @@ import (
 )
 
 type whyCmd struct {
-	Dir      string `arg:"" help:"Run directory." placeholder:"RUN"`
-	Try      int    `help:"Simulate the scenario with N remedies, the first of each cause first." placeholder:"N" range:"0,64"`
-	Scenario string `help:"The scenario of the run, where it names files beside it: run.json has its text alone." placeholder:"FILE"`
-	Memory   string `help:"Memory limit of each simulation (what the machine has left)." placeholder:"SIZE" with:"try"`
-	JSON     bool   `help:"Print the account and the remedies as JSON."`
+	Dir      string `arg:"" help:"Run directory" placeholder:"RUN"`
+	Try      int    `help:"Simulate N remedies, the first of each cause first" placeholder:"N" range:"0,64"`
+	Scenario string `help:"Scenario of the run, if it refers to other files" placeholder:"FILE"`
+	Memory   string `help:"Memory limit per run (available memory)" placeholder:"SIZE" with:"try"`
+	JSON     bool   `help:"Print causes and remedies as JSON"`
 }
 
 func (c *whyCmd) Help() string {
-	return `The account of a run's lost time, and what to change about it.
-
-Each cause says what a run without it is expected to save, from a model of the run; --try simulates.
+	return `Prints the causes of a run's time above line rate, each with its remedy and the estimated gain; --try simulates the
+remedies.
 
 Examples:
   railyard why runs/three-flows-001

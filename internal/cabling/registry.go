@@ -46,7 +46,7 @@ var formats = []Format{
 	{"simai", "SimAI's topology, GPUs and NVSwitches as nodes", looksSimAI, readSimAI},
 	{"hpcc", "HPCC's topology.txt", looksHPCC, readHPCC},
 	{"netbox-csv", "NetBox's CSV of devices, interfaces or cables", looksNetboxCSV, readNetboxCSV},
-	{"csv", "a list of cables with a header: two devices, ports, rate, length", looksCSV, readCSV},
+	{"csv", "list of cables with a header: devices, ports, rate, length", looksCSV, readCSV},
 }
 
 // Formats lists them.

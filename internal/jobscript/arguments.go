@@ -15,10 +15,10 @@ type Kind struct{ Name, About string }
 
 // Kinds are those that are read: the launch with its flags, or what it names.
 var Kinds = []Kind{
-	{"job-script", "a script that starts a training (srun, torchrun, mpirun and others), never run"},
-	{"deepspeed", "DeepSpeed's configuration: ZeRO stage, batch, buckets"},
-	{"arguments", "arguments as YAML or JSON: Megatron-LM's, NeMo's, picotron's"},
-	{"model-config", "config.json of a model, beside one of these"},
+	{"job-script", "training script (srun, torchrun, mpirun …); parsed, not run"},
+	{"deepspeed", "DeepSpeed configuration: ZeRO stage, batch, buckets"},
+	{"arguments", "YAML or JSON arguments of Megatron-LM, NeMo, picotron"},
+	{"model-config", "config.json of a model, with one of these"},
 }
 
 // telltale are keys of which two make a file one of arguments.

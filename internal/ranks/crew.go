@@ -76,7 +76,7 @@ func (c *Crew) Wait(stderr io.Writer) (first error) {
 			if r.says == "" { // killed
 				r.says = r.err.Error()
 			}
-			first = fmt.Errorf("rank %d: %s", r.rank, strings.TrimPrefix(r.says, "railyard: "))
+			first = fmt.Errorf("rank %d: %s", r.rank, strings.TrimPrefix(r.says, "error: "))
 			if exit := (*exec.ExitError)(nil); errors.As(r.err, &exit) && exit.ExitCode() == Refused {
 				first = input.Fault(first)
 			}

@@ -20,9 +20,9 @@ type Writer struct {
 var writers = []Writer{
 	{"goal", "GOAL as text, for LogGOPSim and ATLAHS", writeGoal},
 	{"goal-binary", "GOAL as LogGOPSim's txt2bin packs it", writeGoalBinary},
-	{"chakra", "Chakra's execution traces, a file per rank: computations, sends and receives", writeChakra},
-	{"htsim-cm", "htsim's connection matrix: transfers and what starts them; no computations", writeMatrix},
-	{"simai", "SimAI's workload: collectives of all ranks, one after the other", writeSimAI},
+	{"chakra", "Chakra execution traces, one per rank, sends and receives", writeChakra},
+	{"htsim-cm", "htsim connection matrix: transfers and triggers only", writeMatrix},
+	{"simai", "SimAI workload: collectives of all ranks in sequence", writeSimAI},
 }
 
 // Writers lists them.

@@ -106,25 +106,25 @@ type Format struct {
 
 // formats are those that are known, the more particular first.
 var formats = []Format{
-	{"goal-binary", "GOAL schedules of LogGOPSim and ATLAHS, as their compiler writes them", isGoalBinary,
+	{"goal-binary", "GOAL schedules of LogGOPSim and ATLAHS, binary", isGoalBinary,
 		readGoalBinary},
 	{"goal", "GOAL schedules as text: send, recv, calc, requires", isGoal, readGoal},
-	{"pytorch-et", "PyTorch's execution traces, one a rank: calls without their times", isET, nil},
-	{"chakra", "Chakra's execution traces, one a rank (name.0.et): protobuf, gzipped, JSON",
+	{"pytorch-et", "PyTorch execution traces: calls without times, one per rank", isET, nil},
+	{"chakra", "Chakra execution traces, one per rank: protobuf, gzip, JSON",
 		isChakra,
 		readChakra},
-	{"msccl", "MSCCL's algorithms (XML): what thread blocks of GPUs do with chunks", isMSCCL, nil},
-	{"simai", "SimAI's workloads, of AICB: layers with times and collectives", isSimAI, readSimAI},
-	{"htsim-cm", "htsim's connection matrices (.cm): from, to, start or trigger, bytes", isMatrix,
+	{"msccl", "MSCCL algorithms (XML): chunks by GPU thread block", isMSCCL, nil},
+	{"simai", "SimAI workloads of AICB: layers, times, collectives", isSimAI, readSimAI},
+	{"htsim-cm", "htsim connection matrices (.cm): from, to, start, bytes", isMatrix,
 		readMatrix},
-	{"kineto", "PyTorch's profiler (Kineto): JSON, gzipped or not, a file of each rank or of some", isKineto,
+	{"kineto", "PyTorch profiler (Kineto): JSON or gzip, of some or all ranks", isKineto,
 		nil},
-	{"flight-recorder", "PyTorch's Flight Recorder: dumps of ranks, pickles or JSON; where they disagree",
+	{"flight-recorder", "PyTorch Flight Recorder: pickle or JSON, finds mismatches",
 		isRecorder, nil},
-	{"inspector", "NCCL's profiler plugin Inspector: JSON of processes; calibrate reads it too", isInspector,
+	{"inspector", "NCCL Inspector: JSON per process; calibrate reads it too", isInspector,
 		nil},
-	{"nccl-log", "NCCL's log of NCCL_DEBUG=INFO with INIT, COLL, GRAPH, TUNING, NET, ENV", isNCCLLog, nil},
-	{"hpcc-flows", "HPCC's flow.txt: a count, then src dst priority port bytes seconds", isFlows, readFlows},
+	{"nccl-log", "NCCL log with NCCL_DEBUG=INFO: INIT, COLL, GRAPH, NET …", isNCCLLog, nil},
+	{"hpcc-flows", "HPCC flow.txt: count, then src dst priority port bytes time", isFlows, readFlows},
 }
 
 // Formats lists them.
