@@ -24,7 +24,7 @@ func Parse(text string) (Choice, error) {
 	name, profile, named := strings.Cut(words[0], ":")
 	a := Lookup(name)
 	if a == nil {
-		return Choice{}, fmt.Errorf("there is no congestion control %q; there are %s",
+		return Choice{}, fmt.Errorf("unknown congestion control %q; accepted: %s",
 			name, strings.Join(Names(), ", "))
 	}
 	if !named {

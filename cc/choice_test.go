@@ -36,12 +36,12 @@ func TestChoice(t *testing.T) {
 // What is wrong with a choice is said with what would be right.
 func TestWrongChoices(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                          "there is no congestion control \"\"; there are dcqcn, ",
+		"":                          "unknown congestion control \"\"; accepted: dcqcn, ",
 		"swift,csig=4":              "swift,csig=4 needs switches that write into packets",
 		"swift,csig=3":              "csig of swift",
 		"hpcc":                      "hpcc needs switches that write into packets: only simulated ones do",
 		"ndp":                       "ndp needs receivers that pull, and only simulated ones do",
-		"cubic":                     "there is no congestion control \"cubic\"; there are dcqcn, ",
+		"cubic":                     "unknown congestion control \"cubic\"; accepted: dcqcn, ",
 		"dcqcn:":                    "dcqcn has no profile \"\"; it has nic, paper",
 		"dcqcn:bbr":                 "dcqcn has no profile \"bbr\"; it has nic, paper",
 		"none:nic":                  "none has no profile \"nic\"; it has none",
@@ -54,8 +54,8 @@ func TestWrongChoices(t *testing.T) {
 		"dcqcn,cnp_delay=1us":       "cnp_delay of dcqcn is the receiver's, and only simulated ones read it",
 		"dcqcn,cnp_interval=1us":    "cnp_interval of dcqcn is the receiver's, ",
 		"dcqcn,g=0.1,g=0.2":         "g of dcqcn stands twice",
-		"dcqcn,g=NaN":               "g of dcqcn: must lie between 0.000001 and 0.999999, found NaN",
-		"dcqcn,rate_timer=2s":       "rate_timer of dcqcn: must lie between 100ns and 1s, found 2s",
+		"dcqcn,g=NaN":               "g of dcqcn: NaN is out of range 0.000001–0.999999",
+		"dcqcn,rate_timer=2s":       "rate_timer of dcqcn: 2s is out of range 100ns–1s",
 		"dcqcn,cut_interval=-1ns":   "cut_interval of dcqcn: ",
 		"dcqcn,clamp_target=rarely": "clamp_target of dcqcn: \"rarely\" is neither true nor false",
 	} {

@@ -224,8 +224,8 @@ func TestParse(t *testing.T) {
 		t.Fatalf("%v %v %v", p, v, err)
 	}
 	for text, want := range map[string]string{
-		"rep": "there is no policy \"rep\"; " +
-			"there are entropy, oblivious, bitmap, reps, mixed",
+		"rep": "unknown policy \"rep\"; " +
+			"accepted: entropy, oblivious, bitmap, reps, mixed",
 		"reps,ports=3":        "reps has no parameter \"ports\"; it has source_ports, ack_every, freeze",
 		"reps,source_ports":   "source_ports of reps: \"\" is no whole number",
 		"bitmap,freeze=1ms":   "bitmap has no parameter \"freeze\"; it has source_ports, ack_every",

@@ -54,7 +54,8 @@ func Parse(text string) (*Policy, param.Values, error) {
 		for _, q := range policies {
 			names = append(names, q.Name)
 		}
-		return nil, nil, fmt.Errorf("there is no policy %q; there are %s", words[0], strings.Join(names, ", "))
+		return nil, nil, fmt.Errorf("unknown policy %q; accepted: %s", words[0],
+			strings.Join(names, ", "))
 	}
 	v := param.Values{}
 	for _, par := range p.Params {

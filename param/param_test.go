@@ -22,13 +22,13 @@ func TestParse(t *testing.T) {
 		want any // or what the error says
 	}{
 		{&share, "0.1", 0.1}, {&share, "0.9", 0.9},
-		{&share, "0.91", "must lie between 0.1 and 0.9, found 0.91"},
-		{&share, "NaN", "must lie"}, {&share, "0", "must lie"}, {&share, "x", `"x" is no number`},
+		{&share, "0.91", "0.91 is out of range 0.1–0.9"},
+		{&share, "NaN", "is out of range"}, {&share, "0", "is out of range"}, {&share, "x", `"x" is no number`},
 		{&steps, "5", 5}, {&steps, "0", 0}, {&steps, "1", "between 2 and 5, or 0, found 1"},
 		{&steps, "2.5", `"2.5" is no whole number`},
 		{&gap, "1ms", unit.Millisecond}, {&gap, "999ns", "between 1us and 1ms, found 999ns"},
-		{&limit, "1KB", unit.KB}, {&limit, "0B", unit.Bytes(0)}, {&limit, "1MiB", "must lie"},
-		{&rate, "40Mbps", 40 * unit.Mbps}, {&rate, "2Gbps", "must lie"},
+		{&limit, "1KB", unit.KB}, {&limit, "0B", unit.Bytes(0)}, {&limit, "1MiB", "is out of range"},
+		{&rate, "40Mbps", 40 * unit.Mbps}, {&rate, "2Gbps", "is out of range"},
 		{&tag, "0", 0}, {&tag, "8", 8}, {&tag, "5", "must be 0, 4 or 8, found 5"},
 		{&tag, "wide", `"wide" is no whole number`},
 		{&clamp, "true", true}, {&clamp, "rarely", `"rarely" is neither true nor false`},

@@ -36,7 +36,7 @@ func (p *Param) Parse(s string) (any, error) {
 		if p.Zero {
 			zero = ", or 0"
 		}
-		return nil, fmt.Errorf("must lie between %s and %s%s, found %s", p.Min, p.Max, zero, s)
+		return nil, fmt.Errorf("%s is out of range %s–%s%s", s, p.Min, p.Max, zero)
 	}
 	return x, nil
 }

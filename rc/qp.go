@@ -102,10 +102,10 @@ func (c Config) Validate() error {
 		return field.New("mtu", "must be 256, 512, 1024, 2048 or 4096, found %d", c.MTU)
 	}
 	if c.AckEvery < 1 || c.AckEvery > 1<<16 {
-		return field.New("ack_every", "must lie between 1 and 65536, found %d", c.AckEvery)
+		return field.New("ack_every", "%d is out of range 1–65536", c.AckEvery)
 	}
 	if c.Retries < 0 || c.Retries > 7 {
-		return field.New("retries", "must lie between 0 and 7, found %d", c.Retries)
+		return field.New("retries", "%d is out of range 0–7", c.Retries)
 	}
 	if c.Recovery == Selective && (c.Window < 64 || c.Window > 1<<16 || c.Window&(c.Window-1) != 0) {
 		return field.New("window", "must be a power of two from 64 to 65536, found %d", c.Window)
@@ -118,13 +118,13 @@ func (c Config) Validate() error {
 		return field.New("nak_after", "must be at least 0 and below the window, found %d", c.NakAfter)
 	}
 	if c.Reads < 0 || c.Reads > 128 || c.ReadsIn < 0 || c.ReadsIn > 128 {
-		return field.New("reads", "must lie between 0 and 128, found %d and %d", c.Reads, c.ReadsIn)
+		return field.New("reads", "%d is out of range 0–128 and %d", c.Reads, c.ReadsIn)
 	}
 	if c.RNRRetries < 0 || c.RNRRetries > 7 {
-		return field.New("rnr_retry", "must lie between 0 and 7, found %d", c.RNRRetries)
+		return field.New("rnr_retry", "%d is out of range 0–7", c.RNRRetries)
 	}
 	if c.RNRTimer > 31 {
-		return field.New("min_rnr_timer", "must lie between 0 and 31, found %d", c.RNRTimer)
+		return field.New("min_rnr_timer", "%d is out of range 0–31", c.RNRTimer)
 	}
 	return nil
 }

@@ -230,9 +230,9 @@ func unread(t string, scales []scale, otherwise string) string {
 		}
 	}
 	if like == nil {
-		return fmt.Sprintf("there is no unit %q", word)
+		return fmt.Sprintf("unknown unit %q", word)
 	}
-	return fmt.Sprintf("there is no unit %q, but %s", word, strings.Join(like, " and "))
+	return fmt.Sprintf("unknown unit %q, did you mean %s?", word, strings.Join(like, " or "))
 }
 
 func digits(s string) bool {

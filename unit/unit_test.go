@@ -96,9 +96,9 @@ func TestParse(t *testing.T) {
 // A unit that is written with other letters is named, with those that were meant perhaps; bits and bytes
 // are not the same.
 func TestUnitsInOtherLetters(t *testing.T) {
-	for in, want := range map[string]string{"100kB": `there is no unit "kB", but "KB"`,
-		"100 mib": `there is no unit "mib", but "MiB"`, "5b": `there is no unit "b", but "B"`,
-		"1.5XB": `there is no unit "XB"; write`} {
+	for in, want := range map[string]string{"100kB": `unknown unit "kB", but "KB"`,
+		"100 mib": `unknown unit "mib", but "MiB"`, "5b": `unknown unit "b", but "B"`,
+		"1.5XB": `unknown unit "XB"; write`} {
 		if _, err := ParseBytes(in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("ParseBytes(%q): %v, want %s", in, err, want)
 		}

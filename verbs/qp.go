@@ -78,7 +78,7 @@ func (pd *PD) CreateQP(a QPInitAttr) (*QP, error) {
 			*v = d
 		}
 		if *v < 1 || *v > most {
-			return fmt.Errorf("%s must lie between 1 and %d, found %d", name, most, *v)
+			return fmt.Errorf("%s %d is out of range 1–%d", name, *v, most)
 		}
 		return nil
 	}

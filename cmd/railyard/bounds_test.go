@@ -10,9 +10,9 @@ import (
 // Numbers of ranks that cannot be are refused where they are said, not taken for nothing said.
 func TestRanksOutOfRange(t *testing.T) {
 	for args, want := range map[string]string{
-		"rdma allreduce --ranks=0":  "--ranks: must lie between 1 and 1024, found 0",
-		"rdma allreduce --ranks=-1": "--ranks: must lie between 1 and 1024, found -1",
-		"rdma allreduce --rank=-1":  "--rank: must lie between 0 and 1023, found -1",
+		"rdma allreduce --ranks=0":  "--ranks: 0 is out of range 1–1024",
+		"rdma allreduce --ranks=-1": "--ranks: -1 is out of range 1–1024",
+		"rdma allreduce --rank=-1":  "--rank: -1 is out of range 0–1023",
 	} {
 		if code, _, errs := call(t, strings.Fields(args)...); code != 2 || !strings.Contains(errs, want) {
 			t.Errorf("%s: exit %d: %s", args, code, errs)

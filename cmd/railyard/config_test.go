@@ -301,7 +301,7 @@ func TestConfigBadInput(t *testing.T) {
 		"cable to nobody": {[]string{"dcbx", seedConfig, "--link", "a:E1=b:E2"},
 			`no configuration has the hostname "a"`},
 		"trials": {[]string{"tune", flowScenario, "--trials", "1", "--out", dir + "/t"},
-			"--trials: must lie between 2"},
+			"is out of range 2–"},
 		"nothing lossless": {[]string{"tune", flowScenario, "--set", "switch.queues.3.lossless=false",
 			"--set", "switch.queues.3.alpha=1", "--out", dir + "/t"}, "is not lossless"},
 		"a file in the way": {[]string{"tune", flowScenario, "--trials", "2", "--out", frr},

@@ -58,7 +58,7 @@ func (c *configRulesCmd) one(e *env) error {
 		for _, r := range swconf.Rules() {
 			names = append(names, r.ID)
 		}
-		return input.Fault(field.Choice("RULE", c.Rule, names, "there is no rule %q", c.Rule))
+		return input.Fault(field.Choice("RULE", c.Rule, names, "unknown rule %q", c.Rule))
 	}
 	page, _ := rules.Page(r.ID)
 	if c.JSON {

@@ -44,11 +44,11 @@ func (c *liveCounters) check() error {
 	case len(c.GNMI) > maxTargets:
 		return input.Fault(fmt.Errorf("--gnmi: %d devices; at most %d at once", len(c.GNMI), maxTargets))
 	case c.GNMIInterval <= 0 || c.GNMIInterval > longestBetween:
-		return input.Fault(fmt.Errorf("--gnmi-interval: must lie between 1ms and %v, found %v",
+		return input.Fault(fmt.Errorf("--gnmi-interval: %[2]v is out of range 1ms–%[1]v",
 			longestBetween,
 			c.GNMIInterval))
 	case c.GNMITimeout <= 0 || c.GNMITimeout > time.Hour:
-		return input.Fault(fmt.Errorf("--gnmi-timeout: must lie between 1ms and 1h, found %v", c.GNMITimeout))
+		return input.Fault(fmt.Errorf("--gnmi-timeout: %v is out of range 1ms–1h", c.GNMITimeout))
 	case c.GNMIPlain && (c.GNMISkip || c.GNMICA != "" || c.GNMICert != ""):
 		return input.Fault(errors.New("--gnmi-plaintext: without TLS there are no certificates"))
 	case (c.GNMICert == "") != (c.GNMIKey == ""):

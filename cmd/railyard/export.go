@@ -138,7 +138,7 @@ func (c *exportCmd) job(plan *scenario.Plan) (*workload.DAG, error) {
 	if c.Job == "" {
 		return nil, field.New("--job", "is missing: there are %s", strings.Join(names, ", "))
 	}
-	return nil, field.Choice("--job", c.Job, names, "there is no job %s", field.Quote(c.Job))
+	return nil, field.Choice("--job", c.Job, names, "unknown job %s", field.Quote(c.Job))
 }
 
 // write writes the files and says what they are.

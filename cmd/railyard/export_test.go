@@ -93,7 +93,7 @@ func TestExportWords(t *testing.T) {
 		{[]string{"two.yaml", "--as", "gaol"}, `--job: is missing: there are a, b`},
 		{[]string{"two.yaml", "--as", "gaol", "--job", "a"},
 			`--as: "gaol" is not written (did you mean "goal"?)`},
-		{[]string{"two.yaml", "--as", "goal", "--job", "c"}, `--job: there is no job "c"`},
+		{[]string{"two.yaml", "--as", "goal", "--job", "c"}, `--job: unknown job "c"`},
 		{[]string{"two.yaml", "--as", "simai", "--job", "b"}, "two.yaml has a broadcast: SimAI's workloads " +
 			"have"},
 		{[]string{"two.yaml", "--as", "chakra", "--job", "a"}, "--out: is missing: chakra has 8 files"},

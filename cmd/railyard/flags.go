@@ -83,7 +83,7 @@ func inRange(v *kong.Value) error {
 	}
 	x, ok := number(v.Target)
 	if ok && !(x >= low && x <= high) {
-		return field.New(called(v), "must lie between %s and %s, found %s",
+		return field.New(called(v), "%[3]s is out of range %[1]s–%[2]s",
 			plainly(low), plainly(high), plainly(x))
 	}
 	return nil

@@ -73,27 +73,25 @@ func TestFlagsThatCannotBe(t *testing.T) {
 		"plan memory --states NaNB":   "write a count from 1",
 		"plan memory gpt3-13b --efficiency 50": "--efficiency: means nothing " +
 			"without --states",
-		"plan memory gpt3-13b --tp=-8": "--tp: must lie between 1 and " +
-			"1048576, found -8",
-		"plan size gpt3-13b --tokens 1T --days NaN": "--days: must lie between " +
-			"0.001 and 1000000, found NaN",
-		"plan size gpt3-13b --tokens 1T --days Inf":    "--days: must lie",
-		"plan size gpt3-13b --tokens 1T --days 1e-300": "--days: must lie",
+		"plan memory gpt3-13b --tp=-8":                 "--tp: -8 is out of range 1–1048576",
+		"plan size gpt3-13b --tokens 1T --days NaN":    "--days: NaN is out of range 0.001–1000000",
+		"plan size gpt3-13b --tokens 1T --days Inf":    "--days: +Inf is out",
+		"plan size gpt3-13b --tokens 1T --days 1e-300": "--days: +Inf is out",
 		"plan size gpt3-13b --tokens 1T --days 3 --weeks 1": "--days: means nothing beside " +
 			"--weeks",
 		"plan size gpt3-13b --tokens 1T --gpus 8 --utilisation 1e-300": "--utilisation: must lie " +
 			"between 0.1 and 100",
-		"plan size gpt3-13b --tokens 1T --gpus 8 --watts=-1":      "--watts: must lie",
-		"plan size gpt3-13b --tokens 1T --gpus 8 --tflops 1e300":  "--tflops: must lie",
-		"plan size gpt3-13b --tokens 1T --gpus 8 --price-kwh NaN": "--price-kwh: must lie",
+		"plan size gpt3-13b --tokens 1T --gpus 8 --watts=-1":      "is out of range",
+		"plan size gpt3-13b --tokens 1T --gpus 8 --tflops 1e300":  "is out of range",
+		"plan size gpt3-13b --tokens 1T --gpus 8 --price-kwh NaN": "is out of range",
 		"plan size --table 1 --days 3": "--days: means nothing beside " +
 			"--table",
 		"plan size gpt3-13b --table 1": "MODEL: means nothing beside " +
 			"--table",
 		"plan size gpt3-13b --tokens 1T --gpus 8 --tflops 9 --precision fp8": "--precision: means nothing " +
 			"beside --tflops",
-		"plan search gpt3-13b --fabric " + three + " --packets NaN":    "--packets: must lie",
-		"plan search gpt3-13b --fabric " + three + " --efficiency Inf": "--efficiency: must lie",
+		"plan search gpt3-13b --fabric " + three + " --packets NaN":    "is out of range",
+		"plan search gpt3-13b --fabric " + three + " --efficiency Inf": "is out of range",
 		"plan fabric --gpus 64 --force": "--force: means nothing " +
 			"without --out",
 		"plan fabric --gpus 64 --prices prices.json": "prices.json: byte",
@@ -115,10 +113,8 @@ func TestFlagsThatCannotBe(t *testing.T) {
 			"--html",
 		"report x --force": "--force: means nothing " +
 			"without --html or --png or --svg",
-		"serve --port 99999": "--port: must lie between 0 " +
-			"and 65535",
-		"lab loss a:Eth1 NaN": "PERCENT: must lie between 0 " +
-			"and 100, found NaN",
+		"serve --port 99999":  "--port: 99999 is out of range 0–65535",
+		"lab loss a:Eth1 NaN": "PERCENT: NaN is out of range 0–100",
 	} {
 		code, out, errs := call(t, strings.Fields(args)...)
 		if code != 2 || out != "" || !strings.Contains(errs, want) || strings.Count(errs, "\n") != 1 {

@@ -228,7 +228,7 @@ func (c *labExecCmd) Run(e *env) error {
 		}
 		return err
 	}
-	return field.Choice("NODE", c.Node, names, "there is no node %s in lab %s", field.Quote(c.Node), c.Name)
+	return field.Choice("NODE", c.Node, names, "unknown node %s in lab %s", field.Quote(c.Node), c.Name)
 }
 
 type labDownCmd struct {

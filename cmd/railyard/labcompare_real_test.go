@@ -44,7 +44,7 @@ func TestRealLabCompare(t *testing.T) {
 		t.Errorf("no plot: %v", err)
 	}
 	if code, _, errs := call(t, "lab", "compare", "--name", name, "--bytes", "3B"); code != 2 ||
-		!strings.Contains(errs, "--bytes: must lie between 4 and") {
+		!strings.Contains(errs, "is out of range 4–") {
 		t.Errorf("3 bytes: exit %d, %s", code, errs)
 	}
 }

@@ -15,7 +15,7 @@ func TestLabCompareBadInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	for args, want := range map[string]string{
-		"--cc bbr":                          "--cc: there is no congestion control",
+		"--cc bbr":                          "--cc: unknown congestion control",
 		"--rate-plot x.svg":                 "writes .png",
 		"--rate-plot " + taken:              "--force replaces",
 		"--rate-plot " + dir + "/no/cc.png": "no such folder",

@@ -49,10 +49,9 @@ func (c *labRunCmd) Run(e *env) error {
 	const least, most, around = 500 * time.Millisecond, time.Minute, 300 * time.Millisecond
 	switch {
 	case c.Duration < 2*least || c.Duration > most:
-		return field.New("--duration", "must lie between %v and %v, found %v", 2*least, most, c.Duration)
+		return field.New("--duration", "%[3]v is out of range %[1]v–%[2]v", 2*least, most, c.Duration)
 	case c.At < around || c.At > c.Duration-least:
-		return field.New("--at", "must lie between %v and %v before the load ends, found "+
-			"%v", around, least, c.At)
+		return field.New("--at", "%v is out of range %v–%v before the end of the load", c.At, around, least)
 	case c.Plot == "" && c.Force:
 		return field.New("--force", "means nothing without a file to write")
 	case c.Plot != "" && strings.ToLower(filepath.Ext(c.Plot)) != ".png":

@@ -112,5 +112,5 @@ func (c *modelsCmd) one(e *env, all []shelf) error {
 			return nil
 		}
 	}
-	return input.Fault(field.Choice("MODEL", c.Name, names, "there is no model %s", field.Quote(c.Name)))
+	return input.Fault(field.Choice("MODEL", c.Name, names, "unknown model %s", field.Quote(c.Name)))
 }

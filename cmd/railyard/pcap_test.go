@@ -69,7 +69,7 @@ func TestPcapCommand(t *testing.T) {
 		"pcap_test.go":     "no pcap or pcapng",
 		t.TempDir():        "no regular file but a directory",
 		"nowhere.pcap":     "no such file",
-		lo + " --limit=-1": "--limit: must lie between 0 and 10000000, found -1",
+		lo + " --limit=-1": "--limit: -1 is out of range 0–10000000",
 	} {
 		if code, _, errs := call(t, append([]string{"pcap"}, strings.Fields(arg)...)...); code != 2 ||
 			!strings.Contains(errs, want) {

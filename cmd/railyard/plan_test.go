@@ -75,9 +75,9 @@ func TestPlanBadInput(t *testing.T) {
 	}{
 		"unknown GPU": {[]string{"size", "--params", "1B", "--tokens", "1B", "--weeks", "1", "--gpu",
 			"h900"},
-			`--gpu: there is no GPU "h900" (did you mean "h100"?); accepted: h100, `},
+			`--gpu: unknown GPU "h900" (did you mean "h100"?); accepted: h100, `},
 		"unknown model": {[]string{"size", "llama-9", "--tokens", "1B", "--weeks", "1"},
-			`there is no model "llama-9"`},
+			`unknown model "llama-9"`},
 		"no such file": {[]string{"memory", "nope/config.json"}, "no such file"},
 		"no count": {[]string{"size", "--params", "many", "--tokens", "1B", "--weeks", "1"},
 			"write a count from 1"},
@@ -87,30 +87,30 @@ func TestPlanBadInput(t *testing.T) {
 		"both": {[]string{"size", "--params", "1B", "--tokens", "1B", "--weeks", "1", "--gpus",
 			"4"}, "--weeks: means nothing beside --gpus"},
 		"utilisation": {[]string{"size", "--params", "1B", "--tokens", "1B", "--weeks", "1",
-			"--utilisation", "140"}, "--utilisation: must lie between 0.1 and 100, found 140"},
+			"--utilisation", "140"}, "--utilisation: 140 is out of range 0.1–100"},
 		"a100 has no fp8": {[]string{"size", "--params", "1B", "--tokens", "1B", "--weeks", "1", "--gpu",
 			"a100", "--precision", "fp8"}, "a100 has no fp8"},
 		"negative price": {[]string{"size", "--params", "1B", "--tokens", "1B", "--weeks", "1",
-			"--price-kwh=-1"}, "--price-kwh: must lie between 0 and 1000000, found -1"},
+			"--price-kwh=-1"}, "--price-kwh: -1 is out of range 0–1000000"},
 		"does not divide": {[]string{"memory", "gpt3-175b", "--tp", "7"},
 			"tp: 7 does not divide the 96 attention heads"},
 		"not JSON": {[]string{"memory", file("hello")}, "is not a model config.json"},
 		"strings": {[]string{"memory", file(strings.Replace(llama, "4096", `"4096"`, 1))},
 			"is not a model config.json"},
 		"zero heads": {[]string{"memory", file(strings.Replace(llama, `heads":32`, `heads":0`, 1))},
-			"num_attention_heads: must lie between 1"},
+			"is out of range 1–"},
 		"10^12 layers": {[]string{"memory",
 			file(strings.Replace(llama, `layers":32`, `layers":1000000000000`, 1))},
-			"num_hidden_layers: must lie between 1 and 10000"},
+			"is out of range 1–10000"},
 		"missing keys": {[]string{"memory", file(`{"model_type":"llama"}`)},
-			"hidden_size: must lie between 1"},
+			"is out of range 1–"},
 		"unknown type": {[]string{"memory", file(`{"model_type":"tree"}`)},
 			`model_type: "tree" is not understood`},
 		"experts half said": {[]string{"memory",
 			file(strings.Replace(llama, "{", `{"num_local_experts":8,`, 1))}, "do not go together"},
 		"a binary": {[]string{"memory", file("\x00\x01\x02")}, "is not a model config.json"},
 		"endless sequence": {[]string{"memory", "gpt3-175b", "--sequence", "99999999999"},
-			"--sequence: must lie between 1"},
+			"is out of range 1–"},
 	} {
 		code, _, err := call(t, append([]string{"plan"}, c.args...)...)
 		if code != exitInput || !strings.Contains(err, c.want) || strings.Count(err, "\n") != 1 {
@@ -163,10 +163,10 @@ func TestPlanFabricScenarios(t *testing.T) {
 	os.WriteFile(prices, []byte(strings.Replace(text, `"price": 20000`, `"price": -20000`, 1)), 0o644)
 	for want, args := range map[string][]string{
 		"--gpus: is missing": {}, "is no switch": {"--gpus", "64", "--switch", "many"},
-		"is no oversubscription":     {"--gpus", "64", "--oversubscription", "1:7"},
-		"not negative":               {"--gpus", "64", "--prices", prices},
-		"--gpus: must lie between 1": {"--gpus=-5"},
-		"do not fit ports":           {"--gpus", "64", "--nic", "800"},
+		"is no oversubscription": {"--gpus", "64", "--oversubscription", "1:7"},
+		"not negative":           {"--gpus", "64", "--prices", prices},
+		"is out of range 1–":     {"--gpus=-5"},
+		"do not fit ports":       {"--gpus", "64", "--nic", "800"},
 	} {
 		if code, _, err := call(t, append([]string{"plan", "fabric"}, args...)...); code != exitInput ||
 			!strings.Contains(err, want) {
@@ -243,9 +243,9 @@ func TestPlanSearch(t *testing.T) {
 		}
 	}
 	for want, args := range map[string][]string{
-		"there is no model": {"llama-9", "--fabric", scenario}, "the fabric of": {"llama-2-7b", "--fabric",
+		"unknown model": {"llama-9", "--fabric", scenario}, "the fabric of": {"llama-2-7b", "--fabric",
 			scenario, "--gpus", "4096"},
-		"--top: must lie": {"llama-2-7b", "--fabric", scenario, "--top", "0"},
+		"is out of range": {"llama-2-7b", "--fabric", scenario, "--top", "0"},
 		"no such file":    {"llama-2-7b", "--fabric", "nope.yaml"}, "efficiency": {"llama-2-7b", "--fabric",
 			scenario, "--efficiency", "0"},
 	} {

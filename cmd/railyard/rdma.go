@@ -172,7 +172,7 @@ func hostPort(flag, s string, port uint16) (netip.AddrPort, error) {
 	if h, p, err := net.SplitHostPort(s); err == nil {
 		n, err := strconv.ParseUint(p, 10, 16)
 		if err != nil || n == 0 {
-			return netip.AddrPort{}, field.New(flag, "a port must lie between 1 and 65535, found %s",
+			return netip.AddrPort{}, field.New(flag, "%s is out of range 1–65535",
 				field.Quote(p))
 		}
 		host, port = h, uint16(n)

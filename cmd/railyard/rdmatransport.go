@@ -12,7 +12,7 @@ import (
 func (d *rdmaDevice) carried(cfg *verbs.DeviceConfig) error {
 	if d.Transport != "" && !slices.Contains(verbs.Transports(), d.Transport) {
 		return field.Choice("--transport", d.Transport, verbs.Transports(),
-			"there is no transport %s on sockets", field.Quote(d.Transport))
+			"unknown transport %s on sockets", field.Quote(d.Transport))
 	}
 	cfg.Transport, cfg.CC = d.Transport, d.CC
 	if d.Planes == "" {

@@ -147,8 +147,8 @@ func TestSubmitRefuses(t *testing.T) {
 		{"job --sinfo notes.txt", "notes.txt: says nothing of a cluster"},
 		{"job --cluster site.yaml --sinfo notes.txt", "--cluster: a scenario says all of a cluster"},
 		{"job --cluster site.yaml --env X", "--env: found \"X\", expected NAME=VALUE"},
-		{"job --cluster site.yaml --model gpt5", "--model: there is no model \"gpt5\""},
-		{"job --cluster site.yaml --rank 4", "--rank: must lie between 0 and 3"},
+		{"job --cluster site.yaml --model gpt5", "--model: unknown model \"gpt5\""},
+		{"job --cluster site.yaml --rank 4", "is out of range 0–3"},
 		{"job --cluster site.yaml --option=--gpus=3", "--option --gpus=3: --gpus: 3 GPUs, and 2 per node"},
 		{"job", "--cluster: is missing"},
 	} {

@@ -11,6 +11,7 @@ import (
 	"railyard/internal/input"
 	"railyard/internal/panel"
 	"railyard/internal/report"
+	"railyard/internal/report/screen"
 	"railyard/internal/scenariofile"
 	"railyard/internal/topo"
 	"railyard/unit"
@@ -88,11 +89,11 @@ func (c *topoCmd) Run(e *env) error {
 		printCables(e.stdout, plan.Graph, inv, prices)
 	}
 	if n := len(plan.Dark); n > 0 {
-		report.Labelled(e.stdout, "Circuits: ", fmt.Sprintf("%d of the cables above are joined by an OCS "+
-			"later, and not at first; the bisection counts them", n))
+		report.Labelled(e.stdout, "Circuits: ", fmt.Sprintf("an OCS connects %d of these links later; the "+
+			"bisection includes them", n))
 	}
 	if ring != "" {
-		report.Labelled(e.stdout, "Deadlock by pauses: ", ring)
+		report.Labelled(e.stdout, "warning: circular PFC pause dependency: ", ring)
 	}
 	report.ScheduledFabric(e.stdout, plan.ScheduledFigures())
 	return nil
@@ -105,9 +106,8 @@ func (c *topoCmd) compare(e *env, g *topo.Graph) error {
 		return err
 	}
 	if slices.Contains(read.Formats, "slurm") {
-		return input.Fault(fmt.Errorf("%s: topology.conf says which switch a server hangs off and of no "+
-			"cable: "+
-			"there is nothing to compare", strings.Join(c.Against, ", ")))
+		return input.Fault(fmt.Errorf("%s: topology.conf contains no links to compare",
+			strings.Join(c.Against, ", ")))
 	}
 	namings := []cabling.Naming{func(n int) string { return fmt.Sprintf("eth%d", n) }}
 	for _, system := range panel.Systems() {
@@ -133,12 +133,15 @@ func differences(w io.Writer, d *cabling.Difference, passed []string) {
 	for _, p := range passed {
 		report.Wrap(w, "", p)
 	}
-	fmt.Fprintf(w, "%s in the design, %d cabled, %d as designed (%d of them with both ports)\n",
-		unit.Plural(d.Design, "cable"), d.Cabled, d.Same, d.Ports)
+	answer := "cabling matches the design"
+	if n := len(d.Findings); n > 0 {
+		answer = "cabling differs from the design: " + unit.Plural(n, "finding")
+	}
+	screen.Painted(w, screen.Answer, "", fmt.Sprintf("%s (%s designed, %d cabled, %d equal, %d of them on the same ports)",
+		answer, unit.Plural(d.Design, "link"), d.Cabled, d.Same, d.Ports))
 	if len(d.Findings) == 0 {
 		return
 	}
-	fmt.Fprintln(w)
 	for i, f := range d.Findings {
 		if i == 200 {
 			fmt.Fprintf(w, "and %d more (--json has all)\n", len(d.Findings)-i)
@@ -152,37 +155,70 @@ func differences(w io.Writer, d *cabling.Difference, passed []string) {
 	}
 }
 
+// inventory prints what a fabric consists of: the answer (size, oversubscription, bisection), tiers, links.
 func inventory(w io.Writer, inv *topo.Inventory) {
-	fmt.Fprintf(w, "%s fabric: %s, %s, %s\n", inv.Kind, unit.Plural(inv.Hosts, "host"),
-		unit.Plural(inv.GPUs, "GPU"), unit.Plural(inv.NICs, "NIC"))
+	answer := fmt.Sprintf("%s fabric: %s", inv.Kind, unit.Plural(inv.GPUs, "GPU"))
+	over := 0.0
+	for _, t := range inv.Tiers {
+		if t.Up > 0 {
+			over = max(over, t.Oversubscription)
+		}
+	}
+	switch {
+	case over > 1:
+		answer += ", oversubscription " + toOne(over)
+	case over > 0:
+		answer += ", non-blocking (1:1)"
+	}
+	if inv.Hosts >= 2 {
+		answer += fmt.Sprintf(", bisection %s per direction", inv.Bisection.Show())
+		if inv.Share > 0 && inv.Share != 1 {
+			answer += fmt.Sprintf(" (%s of the rate of half the hosts)", unit.ShowShare(inv.Share))
+		}
+	}
+	screen.Painted(w, screen.Answer, "", answer)
+	switches, links := 0, 0
+	for _, t := range inv.Tiers {
+		switches += t.Switches
+	}
+	for _, c := range inv.Cables {
+		links += c.Count
+	}
+	parts := fmt.Sprintf("%s, %s, %s, %s, %s", unit.Plural(inv.Hosts, "host"), unit.Plural(inv.GPUs, "GPU"),
+		unit.Plural(inv.NICs, "NIC"), unit.Plural(switches, "switch"), unit.Plural(links, "link"))
 	if inv.Domains > 0 {
-		fmt.Fprintf(w, "%s of NVLink, of %s at most\n", unit.Plural(inv.Domains, "domain"),
+		parts += fmt.Sprintf("; %s of up to %s", unit.Plural(inv.Domains, "NVLink domain"),
 			unit.Plural(inv.PerDomain, "GPU"))
 	}
-	fmt.Fprintln(w)
-	fmt.Fprintf(w, "%-14s %8s %14s %14s %17s\n", "Tier", "switches", "down", "up", "oversubscription")
+	screen.Wrap(w, "", parts)
+	tiers := screen.Table{Columns: []screen.Column{{Head: "Tier"}, {Head: "switches"}, {Head: "downlinks"},
+		{Head: "uplinks"}, {Head: "oversubscription"}}}
 	for _, t := range inv.Tiers {
-		over := "-"
+		up, over := unit.NotApplicable, unit.NotApplicable
 		if t.Up > 0 {
-			over = fmt.Sprintf("%.2f : 1", t.Oversubscription)
+			up, over = t.Up.Show(), toOne(t.Oversubscription)
 		}
-		fmt.Fprintf(w, "%-14s %8d %14v %14v %17s\n", t.Role, t.Switches, t.Down, t.Up, over)
+		tiers.Add(t.Role, unit.ShowCount(t.Switches), t.Down.Show(), up, over)
 	}
-	fmt.Fprintf(w, "\n%-30s %8s %10s %8s\n", "Cables", "count", "rate", "length")
+	tiers.Print(w)
+	cables := screen.Table{Columns: []screen.Column{{Head: "Links"}, {Head: "count"}, {Head: "rate"},
+		{Head: "cable"}}}
 	for _, c := range inv.Cables {
-		fmt.Fprintf(w, "%-30s %8d %10v %7gm\n", c.From+" to "+c.To, c.Count, c.Rate, float64(c.LengthMM)/1000)
+		cables.Add(c.From+" – "+c.To, unit.ShowCount(c.Count), c.Rate.Show(),
+			unit.Digits(float64(c.LengthMM)/1000)+" m")
 	}
-	for i, c := range inv.Channels {
-		if i == 0 {
-			fmt.Fprintf(w, "\n%-30s %8s %10s %8s %8s\n", "Layer 3 port channels", "count", "rate", "members",
-				"least")
-		}
-		fmt.Fprintf(w, "%-30s %8d %10v %8d %8d\n", c.From+" to "+c.To, c.Count, c.Rate, c.Members, c.Min)
-	}
-	if inv.Hosts < 2 {
-		fmt.Fprintln(w, "\nBisection bandwidth –: one server has no halves")
+	cables.Print(w)
+	if len(inv.Channels) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\nBisection bandwidth %v per direction, %.3g %% of what half of the servers send\n",
-		inv.Bisection, 100*inv.Share)
+	channels := screen.Table{Columns: []screen.Column{{Head: "Layer 3 port channels"}, {Head: "count"},
+		{Head: "rate"}, {Head: "members"}, {Head: "min. links"}}}
+	for _, c := range inv.Channels {
+		channels.Add(c.From+" – "+c.To, unit.ShowCount(c.Count), c.Rate.Show(), fmt.Sprint(c.Members),
+			fmt.Sprint(c.Min))
+	}
+	channels.Print(w)
 }
+
+// toOne formats an oversubscription: 1:1, 1.5:1.
+func toOne(x float64) string { return unit.Digits(x) + ":1" }

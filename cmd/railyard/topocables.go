@@ -11,8 +11,8 @@ import (
 	"railyard/internal/topo"
 )
 
-// cables prints every cable once, from the lower end up, and says of which switches the ports' names are not
-// known.
+// cables prints every cable once, from the lower tier to the upper one, and notes switches whose port names are
+// unknown.
 func cables(e *env, g *topo.Graph) {
 	w := csv.NewWriter(e.stdout)
 	row := func(words ...string) { _ = w.Write(words) } // Flush's error is the command's end
@@ -31,8 +31,8 @@ func cables(e *env, g *topo.Graph) {
 	}
 }
 
-// unnamed tells which switches' ports are numbered because nobody said what they are called, and where the
-// number of lanes is a guess that names depend on.
+// unnamed returns notes on switches whose ports have generic names, and on those whose names assume a number of
+// lanes.
 func unnamed(g *topo.Graph) (notes []string) {
 	count, first := map[string]int{}, map[string]string{}
 	var order []string
@@ -42,10 +42,10 @@ func unnamed(g *topo.Graph) (notes []string) {
 		case n.Role == topo.Host:
 			continue
 		case p == nil || p.System == "":
-			why = "their ports are numbered Eth1, Eth2, ...: a type's os says what they are called (" +
-				strings.Join(panel.Systems(), ", ") + "), a model of one vendor's does too"
+			why = "ports are named Eth1, Eth2 …; for a device's names set os of the type (" +
+				strings.Join(panel.Systems(), ", ") + ") or a vendor's model"
 		case (p.System == panel.SONiC || p.System == panel.EOS) && !p.Told():
-			why = p.System + " names ports by their lanes; eight a port are assumed, no model says how many"
+			why = p.System + " names ports by their lanes; assumed 8 lanes per port (set a model)"
 		default:
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/planner"
+	"railyard/internal/report/screen"
 	"railyard/internal/topo"
 	"railyard/unit"
 )
@@ -63,13 +64,14 @@ func (c *topoCmd) prices() (*planner.Prices, error) {
 
 // printCables prints a floor's cables by kind.
 func printCables(w io.Writer, g *topo.Graph, inv *topo.Inventory, p *planner.Prices) {
-	fmt.Fprintf(w, "\n%s on the floor, %.4g m of cable\n\n", unit.Plural(inv.Racks, "rack"), inv.Metres)
-	fmt.Fprintf(w, "%-30s %8s %10s %9s %12s %8s\n", "Kinds of cables", "count", "rate", "metres",
-		"price "+p.Currency, "watts")
+	fmt.Fprintf(w, "%s, %s m of cable\n", unit.Plural(inv.Racks, "rack"), unit.Digits(inv.Metres))
+	t := screen.Table{Columns: []screen.Column{{Head: "Cable"}, {Head: "count"}, {Head: "rate"}, {Head: "m"},
+		{Head: p.Currency}, {Head: "W"}}}
 	for _, k := range cableKinds(g, p) {
-		fmt.Fprintf(w, "%-30s %8d %10v %9.4g %12.0f %8.4g\n", k.Name, k.Count, k.Rate, k.Metres, k.Price,
-			k.Watts)
+		t.Add(k.Name, unit.ShowCount(k.Count), k.Rate.Show(), unit.Digits(k.Metres), unit.Digits(k.Price),
+			unit.Digits(k.Watts))
 	}
+	t.Print(w)
 }
 
 // mostDomains bounds how many failures are tried, each by a walk over the fabric.
@@ -78,7 +80,7 @@ const mostDomains = 5_000
 // failures prints switches and racks with what each would take away.
 func (c *topoCmd) failures(e *env, g *topo.Graph) error {
 	if n := len(g.Nodes) - len(g.Hosts); n > mostDomains {
-		return input.Fault(field.New("--failures", "%d switches: up to %d are tried, one by one", n,
+		return input.Fault(field.New("--failures", "%d switches; accepted: up to %d", n,
 			mostDomains))
 	}
 	list := g.FailureDomains()
@@ -89,7 +91,8 @@ func (c *topoCmd) failures(e *env, g *topo.Graph) error {
 		_, err := io.WriteString(e.stdout, g.DotFailures(list))
 		return err
 	}
-	fmt.Fprintf(e.stdout, "%-8s %-40s %12s %12s\n", "Domain", "", "GPUs in it", "cut off")
+	t := screen.Table{Columns: []screen.Column{{Head: "Failure domain"}, {Left: true}, {Head: "GPUs inside", Rare: true},
+		{Head: "GPUs isolated", Rare: true}}}
 	for i := 0; i < len(list); {
 		k := i
 		for k < len(list) && list[k].Kind == list[i].Kind && list[k].Own == list[i].Own &&
@@ -100,8 +103,21 @@ func (c *topoCmd) failures(e *env, g *topo.Graph) error {
 		if k > i+1 {
 			name += fmt.Sprintf(" and %d more", k-i-1)
 		}
-		fmt.Fprintf(e.stdout, "%-8s %-40s %12d %12d\n", list[i].Kind, name, list[i].Own, list[i].Off)
+		t.Add(list[i].Kind, name, unit.ShowCount(list[i].Own), unit.ShowCount(list[i].Off))
 		i = k
 	}
+	answer := "no failure of a switch or rack isolates a GPU"
+	if n := 0; t.Rows() > 0 {
+		for _, d := range list {
+			if d.Off > 0 {
+				n++
+			}
+		}
+		if n > 0 {
+			answer = fmt.Sprintf("%d of %d failure domains isolate GPUs", n, len(list))
+		}
+	}
+	screen.Painted(e.stdout, screen.Answer, "", answer)
+	t.Print(e.stdout)
 	return nil
 }

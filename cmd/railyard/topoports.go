@@ -63,7 +63,7 @@ func (c *topoCmd) ports(e *env, g *topo.Graph) error {
 		panels = append(panels, p)
 	}
 	if len(panels) == 0 && c.Ports != every {
-		return input.Fault(field.Choice("--ports", c.Ports, append(names, every), "there is no switch %s",
+		return input.Fault(field.Choice("--ports", c.Ports, append(names, every), "unknown switch %s",
 			field.Quote(c.Ports)))
 	}
 	if c.JSON {
@@ -129,7 +129,7 @@ func panelWith(g *topo.Graph, node int, users [][]int) (p *panelOf, kind string)
 func (p *panelOf) print(e *env) {
 	fmt.Fprint(e.stdout, p.Switch)
 	if len(p.Alike) > 0 {
-		fmt.Fprintf(e.stdout, "; ports alike on %s", swconf.Brackets(p.Alike))
+		fmt.Fprintf(e.stdout, "; same ports: %s", swconf.Brackets(p.Alike))
 	}
 	fmt.Fprintln(e.stdout)
 	row := func(what string, ports []portEnd) {

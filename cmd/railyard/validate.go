@@ -71,7 +71,7 @@ func (c *validateCmd) checks() (picked []validate.Check, err error) {
 	}
 	for _, name := range c.Only {
 		if !slices.Contains(names, name) {
-			e := field.Choice("GROUP", name, names, "there is no group %s", field.Quote(name))
+			e := field.Choice("GROUP", name, names, "unknown group %s", field.Quote(name))
 			if n := len(names) - mostGroups; n > 0 {
 				e.Accepted = append(slices.Clone(names[:mostGroups]),
 					fmt.Sprintf("and %d more, the headings of docs/validation.md", n))

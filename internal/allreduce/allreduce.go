@@ -78,8 +78,8 @@ func (s *Spec) Validate() error {
 	}
 	for _, n := range s.Sizes {
 		if n < int64(k.size()) || n > MaxBytes || n%int64(k.size()) != 0 {
-			return field.New("bytes", "must lie between %d and %d and hold whole elements of %s, found %d",
-				k.size(), int64(MaxBytes), unit.Plural(k.size(), "byte"), n)
+			return field.New("bytes", "%d is out of range %d–%d, or holds no whole elements of %s",
+				n, k.size(), int64(MaxBytes), unit.Plural(k.size(), "byte"))
 		}
 	}
 	return nil

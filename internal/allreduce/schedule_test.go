@@ -166,17 +166,17 @@ func TestSpecsThatCannotRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(s *Spec){
-		"ranks: must lie between 1 and 1024":               func(s *Spec) { s.World = 1025 },
-		"rank: must lie between 0 and 3":                   func(s *Spec) { s.Rank = 4 },
-		`dtype: "float16" is no type of elements`:          func(s *Spec) { s.Type = "float16" },
-		"iters: must lie between 1 and 1000000, found 0":   func(s *Spec) { s.Iters = 0 },
-		"warmup: must lie between 0 and 1000000, found -1": func(s *Spec) { s.Warmup = -1 },
-		"qps: must lie between 1 and 64, found 65":         func(s *Spec) { s.QPs = 65 },
-		"patience: must lie between 100ms and 1h":          func(s *Spec) { s.Patience = time.Millisecond },
-		"1 to 100 sizes, found 0":                          func(s *Spec) { s.Sizes = nil },
-		"whole elements of 4 bytes":                        func(s *Spec) { s.Sizes = []int64{6} },
-		"found 3":                                          func(s *Spec) { s.Sizes = []int64{4, 3} },
-		"bytes: must lie between 4 and 4294967296":         func(s *Spec) { s.Sizes = []int64{1 << 33} },
+		"is out of range 1–1024":                  func(s *Spec) { s.World = 1025 },
+		"is out of range 0–3":                     func(s *Spec) { s.Rank = 4 },
+		`dtype: "float16" is no type of elements`: func(s *Spec) { s.Type = "float16" },
+		"iters: 0 is out of range 1–1000000":      func(s *Spec) { s.Iters = 0 },
+		"warmup: -1 is out of range 0–1000000":    func(s *Spec) { s.Warmup = -1 },
+		"qps: 65 is out of range 1–64":            func(s *Spec) { s.QPs = 65 },
+		"is out of range 100ms–1h":                func(s *Spec) { s.Patience = time.Millisecond },
+		"1 to 100 sizes, found 0":                 func(s *Spec) { s.Sizes = nil },
+		"whole elements of 4 bytes":               func(s *Spec) { s.Sizes = []int64{6} },
+		"3 is out of range":                                 func(s *Spec) { s.Sizes = []int64{4, 3} },
+		"is out of range 4–4294967296":            func(s *Spec) { s.Sizes = []int64{1 << 33} },
 	} {
 		s := good()
 		change(s)

@@ -205,7 +205,7 @@ func (g *infra) links() error {
 // link returns the cable of a name; a name that no link has would give them no rate.
 func (g *infra) link(at *tree, name string) (x Cable, err error) {
 	if name != "" && !slices.Contains(g.named, name) {
-		e := field.Choice("", name, g.named, "there is no link %s", field.Quote(name))
+		e := field.Choice("", name, g.named, "unknown link %s", field.Quote(name))
 		e.Line, e.Col = at.line, at.col
 		return x, e
 	}

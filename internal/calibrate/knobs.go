@@ -61,7 +61,7 @@ func Params(start *scenario.Calibration, names []string) (out []Param, err error
 	}
 	for _, name := range names {
 		if Find(name) == nil {
-			return nil, field.Choice("--fit", name, all, "there is no parameter %s", field.Quote(name))
+			return nil, field.Choice("--fit", name, all, "unknown parameter %s", field.Quote(name))
 		}
 	}
 	for _, k := range Knobs {

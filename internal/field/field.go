@@ -41,7 +41,7 @@ func Choice(path, found string, accepted []string, format string, args ...any) *
 
 // Outside says that a value does not lie where it must.
 func Outside(path string, least, most, found any) *Error {
-	return New(path, "must lie between %v and %v, found %v", least, most, found)
+	return New(path, "%[3]v is out of range %[1]v–%[2]v", least, most, found)
 }
 
 // Text is the error without its place and path.

@@ -65,7 +65,7 @@ func (in *Input) Check() error {
 	}{{"detect", in.Detect}, {"restart", in.Restart}, {"stall", in.Stall}, {"write", in.Write},
 		{"interval", in.Interval}, {"step", in.Step}, {"repair", in.Repair}} {
 		if x.v < 0 || x.v > maxDays*Day {
-			return field.New(x.key, "must lie between 0 and %d days, found %g s", maxDays, x.v.Seconds())
+			return field.New(x.key, "%g s is out of range 0–%d days", x.v.Seconds(), maxDays)
 		}
 	}
 	return nil

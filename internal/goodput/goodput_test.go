@@ -219,21 +219,21 @@ func TestWritesBehind(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for want, change := range map[string]func(*Input){
-		"gpus: must lie between 1":                  func(in *Input) { in.GPUs = 0 },
+		"is out of range 1–":                        func(in *Input) { in.GPUs = 0 },
 		"gpus: 8193 are no whole number of servers": func(in *Input) { in.GPUs++ },
 		"days: must be more than 0":                 func(in *Input) { in.Days = math.NaN() },
-		"seeds: must lie between 1 and 1000":        func(in *Input) { in.Seeds = 0 },
+		"is out of range 1–1000":                    func(in *Input) { in.Seeds = 0 },
 		"replica: 7 GPUs do not divide":             func(in *Input) { in.Replica = 7 },
-		"detect: must lie between 0":                func(in *Input) { in.Detect = -1 },
+		"is out of range 0–":                        func(in *Input) { in.Detect = -1 },
 		"failures would be drawn in all": func(in *Input) {
 			in.Rates = rate("software",
 				1)
 			in.Days = 3650
 		},
-		"rates[0].per_second: 2 failures a second of":  func(in *Input) { in.Rates = rate("gpu", 2) },
-		"rates[0].per_second: is negative":             func(in *Input) { in.Rates = rate("gpu", -1) },
-		"rates: together 819.2 failures a second":      func(in *Input) { in.Rates = rate("gpu", 0.1) },
-		`rates[0].component: there is no component "g`: func(in *Input) { in.Rates = rate("gpus", 0.1) },
+		"rates[0].per_second: 2 failures a second of": func(in *Input) { in.Rates = rate("gpu", 2) },
+		"rates[0].per_second: is negative":            func(in *Input) { in.Rates = rate("gpu", -1) },
+		"rates: together 819.2 failures a second":     func(in *Input) { in.Rates = rate("gpu", 0.1) },
+		`rates[0].component: unknown component "g`:    func(in *Input) { in.Rates = rate("gpus", 0.1) },
 		"rates[1].component: gpu stands twice": func(in *Input) {
 			in.Rates = &Rates{Rates: []Rate{{Component: "gpu"}, {Component: "gpu"}}}
 		},

@@ -147,7 +147,7 @@ func (r *Rates) parts(gpus, perServer int) ([]part, error) {
 		x := &r.Rates[i]
 		c := find(x.Component)
 		if c == nil {
-			fault(i, field.Choice("component", x.Component, names(), "there is no component %s",
+			fault(i, field.Choice("component", x.Component, names(), "unknown component %s",
 				field.Quote(x.Component)))
 			continue
 		}

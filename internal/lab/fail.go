@@ -182,7 +182,7 @@ func (s *State) ofNode(f *Failure) (all []end, err error) {
 		}
 		return all, nil
 	}
-	return nil, refuse("no %s %q in this lab; there are %s", f.Kind, f.Name,
+	return nil, refuse("no %s %q in this lab; accepted: %s", f.Kind, f.Name,
 		strings.Join(some[:min(len(some), 8)], ", "))
 }
 

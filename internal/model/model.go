@@ -55,7 +55,7 @@ func Builtin(name string) (*Config, error) {
 	b, err := data.ReadFile("data/" + name + ".json")
 	if err != nil {
 		return nil, field.Choice("", name, Names(),
-			"there is no model %q; give the path of a config.json, or a shipped one", name)
+			"unknown model %q; give the path of a config.json, or a shipped one", name)
 	}
 	return Parse(name, b)
 }
@@ -117,7 +117,7 @@ func (c *Config) check() error {
 		{"intermediate_size", c.FFN, 1 << 24}, {"vocab_size", c.Vocab, 1 << 28},
 		{"num_key_value_heads", c.KVHeads, 1 << 16}} {
 		if f.v < 1 || f.v > f.max {
-			return c.wrong(f.key, "must lie between 1 and %d, found %d", f.max, f.v)
+			return c.wrong(f.key, "%[2]d is out of range 1–%[1]d", f.max, f.v)
 		}
 	}
 	for _, f := range []struct {
@@ -126,7 +126,7 @@ func (c *Config) check() error {
 		max int64
 	}{{"max_position_embeddings", c.Context, 1 << 30}, {"head_dim", c.HeadDim, 1 << 16}} {
 		if f.v < 0 || f.v > f.max { // 0: not said
-			return c.wrong(f.key, "must lie between 0 and %d, found %d", f.max, f.v)
+			return c.wrong(f.key, "%[2]d is out of range 0–%[1]d", f.max, f.v)
 		}
 	}
 	if c.HeadDim == 0 {

@@ -105,10 +105,9 @@ func TestRefusedSizes(t *testing.T) {
 		`, "num_local_experts": 8`:                           "num_local_experts: 8 and num_experts_per_tok",
 		`, "num_local_experts": 2, "num_experts_per_tok": 3`: "do not go together",
 		`, "num_experts_per_tok": 2`:                         "do not go together",
-		`, "max_position_embeddings": -1`:                    "max_position_embeddings: must lie between 0",
-		`, "head_dim": 70000`:                                "head_dim: must lie between 0 and 65536",
-		`, "num_hidden_layers": 10001`: "num_hidden_layers: must lie between 1 and " +
-			"10000",
+		`, "max_position_embeddings": -1`:                    "is out of range 0–",
+		`, "head_dim": 70000`:                                "is out of range 0–65536",
+		`, "num_hidden_layers": 10001`:                       "num_hidden_layers: 10001 is out of range 1–10000",
 		`, "hidden_size": 1048576, "intermediate_size": 16777216, "num_hidden_layers": 10000,
 			"num_local_experts": 16384, "num_experts_per_tok": 1`: "together make more than",
 		`, "hidden_size": "big"`: "not a model config.json",

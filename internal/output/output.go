@@ -42,7 +42,7 @@ func Create(path string, force bool) (*File, error) {
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if errors.Is(err, fs.ErrNotExist) { // its own name would puzzle
-		return nil, input.Fault(fmt.Errorf("%s: there is no folder %s", path, filepath.Dir(path)))
+		return nil, input.Fault(fmt.Errorf("%s: directory %s does not exist", path, filepath.Dir(path)))
 	}
 	if err != nil {
 		return nil, input.Fault(err)

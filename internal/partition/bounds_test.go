@@ -91,15 +91,15 @@ func TestSizesThatOverflow(t *testing.T) {
 			"sizes together make more than the 10000000000000000 parameters",
 		`{"head_dim":9223372036854775807}`: "head_dim: must lie " +
 			"between 0 and 65536, found 9223372036854775807",
-		`{"head_dim":-1}`:                              "head_dim: must lie",
-		`{"max_position_embeddings":-5}`:               "max_position_embeddings: must lie",
-		`{"max_position_embeddings":9000000000000000}`: "max_position_embeddings: must lie",
+		`{"head_dim":-1}`:                              "is out of range",
+		`{"max_position_embeddings":-5}`:               "is out of range",
+		`{"max_position_embeddings":9000000000000000}`: "is out of range",
 		`{"hidden_size":9223372036854775808}`:          "not a model config.json",
 		`{"hidden_size":1e400}`:                        "not a model config.json",
 		`{"num_hidden_layers":1.5}`:                    "not a model config.json",
 		`{"num_experts_per_tok":9}`:                    "do not go together",
-		`{"vocab_size":0}`:                             "vocab_size: must lie between 1",
-		`{"num_key_value_heads":-8}`:                   "num_key_value_heads: must lie",
+		`{"vocab_size":0}`:                             "is out of range 1–",
+		`{"num_key_value_heads":-8}`:                   "is out of range",
 	} {
 		merged := map[string]json.RawMessage{}
 		a, _ := json.Marshal(base)

@@ -69,7 +69,7 @@ func (l Layout) Check(m *model.Config) error {
 	}{{"tp", l.TP}, {"pp", l.PP}, {"dp", l.DP}, {"cp", l.CP}, {"ep", l.EP}, {"vpp", l.VPP},
 		{"microbatches", l.Microbatches}} {
 		if f.v < 1 || f.v > 1<<20 {
-			return field.New(f.name, "must lie between 1 and %d, found %d", 1<<20, f.v)
+			return field.New(f.name, "%[2]d is out of range 1–%[1]d", 1<<20, f.v)
 		}
 	}
 	switch {
@@ -89,7 +89,7 @@ func (l Layout) Check(m *model.Config) error {
 			"pp %d times vpp %d does not divide the %s of %s, nor those and two more for the "+
 				"embedding and the head", l.PP, l.VPP, unit.Plural(m.Layers, "layer"), m.Name)
 	case l.Micro < 1 || l.Micro > 1<<20:
-		return field.New("micro_batch", "must lie between 1 and %d, found %d", 1<<20, l.Micro)
+		return field.New("micro_batch", "%[2]d is out of range 1–%[1]d", 1<<20, l.Micro)
 	}
 	if err := l.checkSchedule(); err != nil {
 		return err
@@ -142,7 +142,7 @@ func (l Layout) checkParts(m *model.Config) error {
 			"experts on several ranks with tensor parallelism need sequence parallelism: each rank sends "+
 				"its own tokens")
 	case l.Seq < 1 || l.Seq > 1<<24:
-		return field.New("sequence", "must lie between 1 and %d, found %d", 1<<24, l.Seq)
+		return field.New("sequence", "%[2]d is out of range 1–%[1]d", 1<<24, l.Seq)
 	case l.Seq%int64(l.CP) != 0:
 		return field.New("cp", "a sequence of %d tokens is not cut into %d parts", l.Seq, l.CP)
 	}

@@ -130,7 +130,7 @@ func TestMemoryProperties(t *testing.T) {
 		"schedule":                            func(l *Layout) { l.Schedule = "x" },
 		"recompute":                           func(l *Layout) { l.Recompute = "x" },
 		"into 3 parts":                        func(l *Layout) { l.CP = 3 },
-		"dp: must lie":                        func(l *Layout) { l.DP = 0 },
+		"is out of range":                     func(l *Layout) { l.DP = 0 },
 		"vpp: 2 model chunks":                 func(l *Layout) { l.VPP = 2 },
 	} {
 		l := base

@@ -92,7 +92,7 @@ func (r *Request) check() error {
 	case r.Op != OpWrite && r.Op != OpSend && r.Op != OpRead && r.Op != OpLat:
 		return fmt.Errorf("unknown test %q", r.Op)
 	case r.Size < 1 || r.Size > MaxSize:
-		return fmt.Errorf("message size must lie between 1 and %d bytes, found %d", MaxSize, r.Size)
+		return fmt.Errorf("message size %d is out of range 1–%d bytes", r.Size, MaxSize)
 	case r.Connect.Transport == verbs.MRC && r.Op != OpWrite && r.Op != OpLat:
 		return fmt.Errorf("an MRC queue pair carries WRITE and WRITE with immediate only, not %s", r.Op)
 	case len(r.QPs) < 1 || len(r.QPs) > MaxQPs:

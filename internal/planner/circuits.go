@@ -62,7 +62,7 @@ func (in CircuitInput) Check() error {
 	case in.Grow != 0 && in.Grow <= in.Groups:
 		return field.New("to", "%d groups are no more than there are, %d", in.Grow, in.Groups)
 	case in.Without < 0 || in.Without > in.Groups:
-		return field.New("without", "there is no group %d of %d", in.Without, in.Groups)
+		return field.New("without", "unknown group %d of %d", in.Without, in.Groups)
 	case in.Grow > 0 && in.Without > 0:
 		return field.New("without", "is another change than growing: one of the two")
 	case in.Pattern == RingPattern && (in.Fibres%2 != 0 || in.Groups < 3):

@@ -42,9 +42,10 @@ func (in CubeInput) Plan() (*CubeCircuits, error) {
 	case in.Side < 2 || in.Side > 18:
 		return nil, field.New("side", "a cube has 2 to 18 switches along a side, found %d", in.Side)
 	case in.Without < 0 || in.Without > n:
-		return nil, field.New("without", "there is no cube %d of %d", in.Without, n)
+		return nil, field.New("without", "unknown cube %d of %d", in.Without, n)
 	case in.Without > 0 && in.Spares == 0:
-		return nil, field.New("spares", "there is no spare cube that could take the place of cube %d", in.Without)
+		return nil, field.New("spares", "no spare cube to replace cube %d",
+			in.Without)
 	}
 	c := &CubeCircuits{Switches: 3 * in.Side * in.Side, Ports: 2 * (n + in.Spares)}
 	has := upTo(n) // by place: its cube

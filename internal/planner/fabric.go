@@ -92,7 +92,7 @@ const (
 func Fabrics(in FabricInput) ([]Design, error) {
 	switch {
 	case in.GPUs < 2 || in.GPUs > 1<<20:
-		return nil, field.New("gpus", "must lie between 2 and %d, found %d", 1<<20, in.GPUs)
+		return nil, field.New("gpus", "%[2]d is out of range 2–%[1]d", 1<<20, in.GPUs)
 	case in.PerServer < 1 || in.PerServer > 64:
 		return nil, field.New("server", "a server has 1 to 64 GPUs, found %d", in.PerServer)
 	}

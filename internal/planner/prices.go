@@ -63,8 +63,7 @@ func ParsePrices(name string, text []byte) (*Prices, error) {
 	for i, s := range p.Switches {
 		if s.Ports < 1 || s.Ports > 1<<16 || s.Rate < 1 || s.Rate > 1e6 || !costs(s.Price, s.Watts) {
 			return nil, &field.Error{File: name, Path: field.At("switches", i),
-				Msg: "ports must lie between 1 and 65536, rate_gbps between 1 and " +
-					"1000000, price and watts not negative and at most 1e9"}
+				Msg: "out of range: ports 1–65536, rate_gbps 1–1000000, price and watts 0–1e9"}
 		}
 	}
 	for i, c := range p.Cables {

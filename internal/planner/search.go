@@ -119,10 +119,10 @@ var families = map[string]string{
 func (in SearchInput) check() error {
 	switch {
 	case in.Training.GlobalBatch < 1 || in.Training.GlobalBatch > 1<<24:
-		return field.New("global_batch", "must lie between 1 and %d sequences, found %d",
+		return field.New("global_batch", "%[2]d is out of range 1–%[1]d sequences",
 			1<<24, in.Training.GlobalBatch)
 	case in.Training.Seq < 1 || in.Training.Seq > 1<<24:
-		return field.New("sequence", "must lie between 1 and %d tokens, found %d", 1<<24, in.Training.Seq)
+		return field.New("sequence", "%[2]d is out of range 1–%[1]d tokens", 1<<24, in.Training.Seq)
 	case !(in.Training.Efficiency > 0 && in.Training.Efficiency <= 100):
 		return field.New("efficiency", "must lie above 0 and at most 100 %%, found %g %%",
 			in.Training.Efficiency)

@@ -88,7 +88,7 @@ func SiteOf(g *topo.Graph, gpu model.GPU, gpus int, nvlink unit.Rate) Site {
 func (s Site) check() error {
 	switch {
 	case s.GPUs < 1 || s.GPUs > 1<<17:
-		return field.New("gpus", "must lie between 1 and %d, found %d", 1<<17, s.GPUs)
+		return field.New("gpus", "%[2]d is out of range 1–%[1]d", 1<<17, s.GPUs)
 	case s.NIC <= 0 || s.NVLink <= 0 || s.PerServer < 1 || s.Segment < 1:
 		return field.New("", "the fabric's rates must be positive")
 	case !(s.Ratio >= 1 && s.Upper >= 1) || s.Uplinks < 0 || s.QPs < 1:

@@ -110,8 +110,8 @@ func (in SizeInput) Solve() (*Size, error) {
 		return nil, field.New("", "parameters and tokens must be positive, found %g and %g",
 			in.Params, in.Tokens)
 	case in.Active < 0 || in.Active > in.Params:
-		return nil, field.New("active", "must lie between 0 and the model's %g parameters, found %g", in.Params,
-			in.Active)
+		return nil, field.New("active", "%g is out of range 0–%g, the parameters of the model", in.Active,
+			in.Params)
 	case in.Params > 1e18 || in.Tokens > 1e18 || in.FLOPs > 1e36 || in.FLOPs < 0:
 		return nil, field.New("", "%g parameters and %g tokens are no model", in.Params, in.Tokens)
 	case !(in.Utilisation > 0 && in.Utilisation <= 1):

@@ -57,7 +57,7 @@ const SeedTables = 3
 // SeedTable computes the rows of table n, from 1, and says what its rate is.
 func SeedTable(n int) (rows []TableRow, note string, err error) {
 	if n < 1 || n > SeedTables {
-		return nil, "", fmt.Errorf("there is no table %d; they are 1 to %d", n, SeedTables)
+		return nil, "", fmt.Errorf("unknown table %d; accepted: 1 to %d", n, SeedTables)
 	}
 	g := seedGPUs[n-1]
 	gpu, err := model.FindGPU(g.gpu)

@@ -59,7 +59,7 @@ func (s *Scheduled) Validate(mtu unit.Bytes) error {
 	case s.Credit <= 0:
 		return field.New("credit", "%v lets nothing go: it must be above 0B", s.Credit)
 	case s.Speedup < 1 || s.Speedup > 4:
-		return field.New("speedup", "must lie between 1 and 4, found %v: below 1 no port would be busy",
+		return field.New("speedup", "%v is out of range 1–4: below 1 no port would be busy",
 			s.Speedup)
 	case s.Egress < s.Credit:
 		return field.New("egress", "%v has no room for a credit of %v", s.Egress, s.Credit)

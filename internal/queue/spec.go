@@ -77,10 +77,10 @@ func (s *Spec) Validate() error {
 		return field.New("buffer", "must be positive")
 	}
 	if s.MTU < 256 || s.MTU > 16384 {
-		return field.New("mtu", "must lie between 256B and 16KiB, found %v", s.MTU)
+		return field.New("mtu", "%v is out of range 256B–16KiB", s.MTU)
 	}
 	if s.PFCQuanta < 1 || s.PFCQuanta > 0xffff {
-		return field.New("pfc_quanta", "must lie between 1 and 65535, found %d", s.PFCQuanta)
+		return field.New("pfc_quanta", "%d is out of range 1–65535", s.PFCQuanta)
 	}
 	for d, q := range s.DSCP {
 		if q >= Classes {
@@ -113,7 +113,7 @@ func (c *Class) validate(buffer unit.Bytes) error {
 	w := c.WRED
 	switch {
 	case c.Weight < 0 || c.Weight > 100:
-		return field.New("weight", "must lie between 0 and 100, found %d", c.Weight)
+		return field.New("weight", "%d is out of range 0–100", c.Weight)
 	case w.Max < 0 || w.Min < 0:
 		return field.New("wred_min", "must not be negative")
 	case w.Max > 0 && w.Min > w.Max: // where they are one, marking is a step
@@ -121,9 +121,9 @@ func (c *Class) validate(buffer unit.Bytes) error {
 	case w.Max > buffer:
 		return field.New("wred_max", "%v is above the buffer of %v: no queue can reach it", w.Max, buffer)
 	case w.Probability < 0 || w.Probability > 1:
-		return field.New("probability", "must lie between 0 and 100 percent")
+		return field.New("probability", "%g %% is out of range 0–100 %%", 100*w.Probability)
 	case w.Weight > 15:
-		return field.New("wred_weight", "must lie between 0 and 15, found %d", w.Weight)
+		return field.New("wred_weight", "%d is out of range 0–15", w.Weight)
 	case c.XOff > 0 && c.XOn >= c.XOff:
 		return field.New("xon", "%v is not below xoff %v: traffic would never resume", c.XOn, c.XOff)
 	case c.XOff > buffer:
@@ -131,7 +131,7 @@ func (c *Class) validate(buffer unit.Bytes) error {
 	case c.Lossless && c.XOff == 0 && c.Alpha <= 0:
 		return field.New("xoff", "a lossless queue needs xoff and xon, or alpha")
 	case c.Alpha < 0 || c.Alpha > 1024:
-		return field.New("alpha", "must lie between 0 and 1024, found %v", c.Alpha)
+		return field.New("alpha", "%v is out of range 0–1024", c.Alpha)
 	case c.XOn < 0 || c.XOnOffset < 0:
 		return field.New("xon", "xon and xon_offset must not be negative, found %v and %v",
 			c.XOn, c.XOnOffset)

@@ -63,7 +63,7 @@ func (p *resolver) accelerators() error {
 		for i := range p.File.GPUs {
 			names = append(names, p.File.GPUs[i].Name)
 		}
-		return model.GPU{}, field.Choice(key, name, names, "there is no GPU %s", field.Quote(name))
+		return model.GPU{}, field.Choice(key, name, names, "unknown GPU %s", field.Quote(name))
 	}
 	if p.GPU, err = find("server.gpu", s.GPU); err != nil {
 		return err

@@ -112,20 +112,20 @@ func TestSeats(t *testing.T) {
 // GPUs that do not exist, or cannot, are refused at their place.
 func TestBadAccelerators(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{
-		{"gpu: a100", "gpu: a10", `fabric.types.old.gpu: there is no GPU "a10"`},
-		{"gpu: mine,", "gpu: main,", `fabric.types.own.gpu: there is no GPU "main" (did you mean "mine"?)`},
+		{"gpu: a100", "gpu: a10", `fabric.types.old.gpu: unknown GPU "a10"`},
+		{"gpu: mine,", "gpu: main,", `fabric.types.own.gpu: unknown GPU "main" (did you mean "mine"?)`},
 		{"gpu: mine, gpus: 4", "gpu: mine, gpus: 0",
 			"fabric.types.own.gpu: is of GPUs, of which own has none"},
 		{"sw: {}", "sw: {gpu: h100}", "fabric.types.sw: a switch"},
 		{"  mine:", "  h100:", "gpus.h100: h100 is a GPU that Railyard knows"},
-		{"hbm: 2TB/s, ", "", "gpus.mine.hbm: must lie between"},
+		{"hbm: 2TB/s, ", "", "is out of range"},
 		{"hbm: 2TB/s", "hbm: 2T", `gpus.mine.hbm: "2T" could be bits or bytes`},
 		{"pair: 100GB/s", "pair: 400GB/s",
 			"gpus.mine.nvlink_pair: 3.2Tbps between two GPUs is more than the 2.4Tbps"},
-		{"bf16_tflops: 500", "bf16_tflops: 0", "gpus.mine.bf16_tflops: must lie between 0.001 and"},
-		{"bf16_tflops: 500", "bf16_tflops: x", "gpus.mine.bf16_tflops: found \"x\", expected a number"},
+		{"bf16_tflops: 500", "bf16_tflops: 0", "is out of range 0.001–"},
+		{"bf16_tflops: 500", "bf16_tflops: x", "gpus.mine.bf16_tflops: \"x\" is not a number"},
 		{"workload:", "server: {gpu: h10}\nworkload:",
-			`server.gpu: there is no GPU "h10" (did you mean "h100"?)`},
+			`server.gpu: unknown GPU "h10" (did you mean "h100"?)`},
 		{"gpus: 4, nics: 4", "gpus: 4, nics: 4, nvlink: 450G",
 			"fabric.types.old.nvlink: \"450G\" could be bits"},
 	} {

@@ -108,8 +108,8 @@ func TestDetoursRefused(t *testing.T) {
 			"switch.queues.6.alpha=1 switch.queues.4.alpha=1": "valiant needs 3 classes for lossless traffic",
 		"lb_options.per_packet=maybe":   `found "maybe"; accepted: true, false`,
 		"lb=valiants":                   "accepted: valiant, oblivious, flowlet, spray",
-		"lb_options.source_ports=0":     "must lie between 1 and 256, found 0",
-		"lb_options.source_ports=1000":  "must lie between 1 and 256",
+		"lb_options.source_ports=0":     "0 is out of range 1–256",
+		"lb_options.source_ports=1000":  "is out of range 1–256",
 		"lb_options.per_packets=true":   "unknown key",
 		"lb_options.detours=everywhere": "unknown key",
 	} {

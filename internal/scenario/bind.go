@@ -225,7 +225,7 @@ func setAt(key string, v reflect.Value, text, enum string) error {
 	if n, err := strconv.ParseInt(text, 10, 32); err == nil && v.CanUint() &&
 		(n < 0 || v.OverflowUint(uint64(n))) {
 		if b := bounded[rowOf(key)]; b != nil {
-			return field.New("", "must %s, found %d", b.says(), n)
+			return field.New("", "%s", b.refusal(text))
 		}
 	}
 	return neighbour(key, text, setScalar(v, text, enum))
@@ -293,14 +293,14 @@ func setScalar(v reflect.Value, text, enum string) error {
 	case *int:
 		i, err := strconv.ParseInt(text, 10, 32)
 		if err != nil {
-			return field.New("", "found %s, expected a whole number of at most %d",
+			return field.New("", "%s is not a whole number up to %d",
 				field.Quote(text), 1<<31-1)
 		}
 		*p = int(i)
 	case *int64:
 		i, err := strconv.ParseInt(text, 10, 32)
 		if err != nil {
-			return field.New("", "found %s, expected a whole number of at most %d",
+			return field.New("", "%s is not a whole number up to %d",
 				field.Quote(text), 1<<31-1)
 		}
 		*p = i
@@ -326,7 +326,7 @@ func setScalar(v reflect.Value, text, enum string) error {
 func number(text string) (float64, error) {
 	f, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
 	if err != nil || f != f || f > 1e300 || f < -1e300 {
-		return 0, field.New("", "found %s, expected a number", field.Quote(text))
+		return 0, field.New("", "%s is not a number", field.Quote(text))
 	}
 	return f, nil
 }

@@ -289,17 +289,29 @@ func rowOf(key string) string {
 	return inArray.ReplaceAllString(inList.ReplaceAllString(key, "[]"), ".*$1")
 }
 
-// says tells in words what is accepted.
-func (b *bound) says() string {
+// accepted describes the accepted values for the schema: 2 or 3, or between 1 and 64.
+func (b *bound) accepted() string {
 	if b.of != "" {
 		if i := strings.LastIndex(b.of, ", "); i >= 0 {
-			return "be " + b.of[:i] + " or " + b.of[i+2:]
+			return b.of[:i] + " or " + b.of[i+2:]
 		}
-		return "be " + b.of
+		return b.of
 	}
-	s := fmt.Sprintf("lie between %s and %s", b.min, b.max)
+	s := fmt.Sprintf("between %s and %s", b.min, b.max)
 	if b.zero {
-		s = "be 0 or " + s
+		s = "0 or " + s
+	}
+	return s
+}
+
+// refusal describes why a value is not accepted.
+func (b *bound) refusal(found string) string {
+	if b.of != "" {
+		return found + " is not " + b.accepted()
+	}
+	s := fmt.Sprintf("%s is out of range %s–%s", found, b.min, b.max)
+	if b.zero {
+		s += ", or 0"
 	}
 	return s
 }
@@ -351,7 +363,7 @@ func (d *Document) inBounds() error {
 				found = "0s"
 			}
 		}
-		faults = append(faults, field.New(key, "must %s, found %s", b.says(), found))
+		faults = append(faults, field.New(key, "%s", b.refusal(found)))
 	})
 	return faults.Err()
 }

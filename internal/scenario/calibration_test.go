@@ -62,16 +62,16 @@ workload: {training: {model: llama-2-7b, tp: 8, dp: 2, efficiency: 40}}
 
 func TestCalibrationRefusals(t *testing.T) {
 	for in, want := range map[string]string{
-		"nic_share: 101":             "calibration.nic_share: must be 0 or lie between 1 and 100, found 101",
-		"launch: 1s":                 "calibration.launch: must lie between 0s and 100ms, found 1s",
+		"nic_share: 101":             "calibration.nic_share: 101 is out of range 1–100, or 0",
+		"launch: 1s":                 "calibration.launch: 1s is out of range 0s–100ms",
 		"step: -1us":                 "calibration.step",
 		"nvlnk_share: 3":             "nvlink_share",
 		"step: 3":                    "unit",
 		"nic_share: .nan":            "calibration.nic_share",
 		"message: 3us, message: 4us": "message",
-		"cnp_delay: 2ms":             "calibration.cnp_delay: must lie between 0s and 1ms, found 2ms",
+		"cnp_delay: 2ms":             "calibration.cnp_delay: 2ms is out of range 0s–1ms",
 		"cnp_delay: -1us":            "calibration.cnp_delay",
-		"cnp_interval: 2s":           "calibration.cnp_interval: must be 0 or lie between 1ns and 1s",
+		"cnp_interval: 2s":           "is out of range 1ns–1s",
 		"cnp_interval: 5us}\ncc: {dcqcn: {cnp_interval: 7us}": "calibration.cnp_interval: is 5us, and " +
 			"cc.dcqcn.cnp_interval says 7us: one of them is to be left out",
 	} {

@@ -22,7 +22,7 @@ func (p *resolver) optic(key string, e *Event) (*thing, error) {
 	if len(names) > 3 {
 		names = append(names[:3], "...")
 	}
-	return nil, field.New(key+".ocs", "there is no OCS %q; they are named like %s", e.OCS,
+	return nil, field.New(key+".ocs", "unknown OCS %q; names are like %s", e.OCS,
 		strings.Join(names, ", "))
 }
 

@@ -116,10 +116,10 @@ func TestComputedValuesAreWritten(t *testing.T) {
 // useful is, and a parameter of another algorithm.
 func TestCreditBeyondTheLine(t *testing.T) {
 	for block, want := range map[string]string{
-		"eqds, eqds: {share: 1.01}":  "x.yaml:2:30: cc.eqds.share: must lie between 0.01 and 1, found 1.01",
-		"uec, uec: {share: 2}":       "x.yaml:2:28: cc.uec.share: must lie between 0.01 and 1, found 2",
-		"rccc, rccc: {window: 0.1}":  "x.yaml:2:30: cc.rccc.window: must lie between 0.5 and 64, found 0.1",
-		"eqds, eqds: {grant: 0}":     "x.yaml:2:30: cc.eqds.grant: must lie between 1 and 64, found 0",
+		"eqds, eqds: {share: 1.01}":  "x.yaml:2:30: cc.eqds.share: 1.01 is out of range 0.01–1",
+		"uec, uec: {share: 2}":       "x.yaml:2:28: cc.uec.share: 2 is out of range 0.01–1",
+		"rccc, rccc: {window: 0.1}":  "x.yaml:2:30: cc.rccc.window: 0.1 is out of range 0.5–64",
+		"eqds, eqds: {grant: 0}":     "x.yaml:2:30: cc.eqds.grant: 0 is out of range 1–64",
 		"eqds, eqds: {profile: pfc}": "x.yaml:2:39: cc.eqds.profile: unknown value \"pfc\"",
 	} {
 		d, err := scenario.Parse("x.yaml", []byte("fabric: {kind: rail, hosts: 2, spines: 2}\n"+

@@ -145,7 +145,7 @@ func (w *swapping) cube(key, name string) (int, error) {
 	case n > 1:
 		spares = fmt.Sprintf("the last %d are spare", n)
 	}
-	return 0, field.New(key, "there is no cube %q; they are %s to %s, of which %s", name, c.Name(0),
+	return 0, field.New(key, "unknown cube %q; names are %s to %s, of which %s", name, c.Name(0),
 		c.Name(len(c.Place)-1), spares)
 }
 

@@ -190,10 +190,10 @@ func TestCubesRefused(t *testing.T) {
 		swaps, events, want, line string
 	}{
 		{2, "[2, 1]", 0, "", "", "cubes: takes how many lie along x, y and z: [2, 1, 1], found 2", "5"},
-		{2, "[2, 0, 1]", 0, "", "", "fabric.cubes[1]: must lie between 1 and 2048", "5"},
+		{2, "[2, 0, 1]", 0, "", "", "is out of range 1–2048", "5"},
 		{19, "[1, 1, 1]", 0, "", "", "fabric.k: a cube has 2 to 18 switches along a side, found 19", "4"},
 		{2, "[2000, 1, 1]", 49, "", "", "fabric.optics.spares: 2000 cubes and 49 spare ones", "8"},
-		{2, "[2, 1, 1]", 0, "{at: 1ms, out: cube-1, in: cube-3}", "", `in: there is no cube "cube-3"; they ` +
+		{2, "[2, 1, 1]", 0, "{at: 1ms, out: cube-1, in: cube-3}", "", `in: unknown cube "cube-3"; they ` +
 			"are cube-1 to cube-2, of which none is spare", "8"},
 		{2, "[2, 1, 1]", 1, "{at: 1ms, out: cube-3, in: cube-3}", "", "out: cube-3 has no place at 1ms", "8"},
 		{2, "[2, 1, 1]", 1, "{at: 1ms, out: cube-1, in: cube-2}", "", "in: cube-2 has a place at 1ms already",
@@ -202,8 +202,8 @@ func TestCubesRefused(t *testing.T) {
 			"swaps[1].at: 5ms is too early: the map before is joined from 11ms on", "8"},
 		{2, "[2, 1, 1]", 1, "{at: 1ms, out: cube-1, in: cube-3}, {at: 50ms, out: cube-2, in: cube-1}", "",
 			"swaps[1].in: cube-1 had another place before", "8"},
-		{2, "[2, 1, 1]", 0, "", "{cube: cube-9, at: 0s, up: false}", `there is no cube "cube-9"`, "1"},
-		{2, "[2, 1, 1]", 0, "", "{ocs: ocs-9, at: 0s, up: false}", "events[0].ocs: there is no OCS", "1"},
+		{2, "[2, 1, 1]", 0, "", "{cube: cube-9, at: 0s, up: false}", `unknown cube "cube-9"`, "1"},
+		{2, "[2, 1, 1]", 0, "", "{ocs: ocs-9, at: 0s, up: false}", "events[0].ocs: unknown OCS", "1"},
 	} {
 		_, err := resolved(t, fmt.Sprintf(ofCubes, c.k, c.cubes, c.spares, c.swaps, c.events))
 		if err == nil || !strings.Contains(err.Error(), c.want) ||

@@ -57,7 +57,7 @@ func (p *resolver) deviation(d *Deviation) error {
 		}
 	}
 	if node < 0 {
-		return field.Choice("node", d.Node, names[:min(len(names), 20)], "there is no %s",
+		return field.Choice("node", d.Node, names[:min(len(names), 20)], "unknown name %s",
 			field.Quote(d.Node))
 	}
 	if d.PFC != nil {
@@ -77,7 +77,7 @@ func (p *resolver) deviation(d *Deviation) error {
 func (p *resolver) portDeviation(d *Deviation) error {
 	l, node, ok := p.Graph.FindPort(d.Port)
 	if !ok {
-		return field.New("port", "there is no port %s; they are named like %s", field.Quote(d.Port),
+		return field.New("port", "unknown port %s; names are like %s", field.Quote(d.Port),
 			p.Graph.End(0, p.Graph.Links[0].A))
 	}
 	if key := d.other(&Deviation{Port: d.Port, PFC: d.PFC}); key != "" {

@@ -57,8 +57,8 @@ func TestLargestDomains(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		domained(1, 577, 0):   "x.yaml:2:10: server.gpus: must lie between 1 and 576",
-		domained(2, 288, 578): "x.yaml:2:32: server.nvlink_domain: must be 0 or lie between 1 and 576",
+		domained(1, 577, 0):   "x.yaml:2:10: server.gpus: 577 is out of range 1–576",
+		domained(2, 288, 578): "x.yaml:2:32: server.nvlink_domain: 578 is out of range 1–576",
 		rails:                 "server.nvlink_domain=16: has no effect on a fabric of types",
 	} {
 		sets := []string{}

@@ -139,7 +139,7 @@ func (t *things) find(key string, e *Event) (*thing, error) {
 func (t *things) link(key, name string) (*thing, error) {
 	end, ok := t.ports[name]
 	if !ok {
-		return nil, field.New(key, "there is no port %q; ports are named like %s", name,
+		return nil, field.New(key, "unknown port %q; names are like %s", name,
 			t.g.End(0, t.g.Links[0].B))
 	}
 	return &thing{kind: "link", name: name, node: end.Node, nic: -1, links: []int{end.Link},
@@ -163,9 +163,9 @@ func (t *things) node(key, name string, host bool) (int, error) {
 		what = "server"
 	}
 	if len(some) == 0 {
-		return 0, field.New(key, "there is no %s %q, nor any other", what, name)
+		return 0, field.New(key, "unknown %s %q: the fabric has none", what, name)
 	}
-	return 0, field.New(key, "there is no %s %q; they are named like %s", what, name,
+	return 0, field.New(key, "unknown %s %q; names are like %s", what, name,
 		strings.Join(some, ", "))
 }
 
@@ -231,7 +231,7 @@ func (t *things) nic(key, name string) (*thing, error) {
 		return card, nil
 	}
 	if !ok {
-		return nil, field.New(key, "there is no NIC %q; they are named like %s", name, t.g.NICName(0))
+		return nil, field.New(key, "unknown NIC %q; names are like %s", name, t.g.NICName(0))
 	}
 	n := &t.g.NICs[i]
 	node := t.g.Hosts[n.Host]
@@ -274,6 +274,6 @@ func (t *things) cube(key, name string) (*thing, error) {
 		}
 		return th, nil
 	}
-	return nil, field.New(key, "there is no cube %q; they are %s to %s", name, c.Name(0),
+	return nil, field.New(key, "unknown cube %q; names are %s to %s", name, c.Name(0),
 		c.Name(len(c.Place)-1))
 }

@@ -225,7 +225,7 @@ func TestBadJobs(t *testing.T) {
 			`jobs.b: job "b" is on host-1/gpu-4, which job "a" has`},
 		"twice": {"a: {on: [host-1, host-1/gpu-2], traffic: X}", "jobs.a.on[1]: host-1/gpu-2 stands twice"},
 		"nowhere": {"a: {on: [host-9], traffic: X}",
-			`jobs.a.on[0]: there is no GPU "host-9"; they are host-1/gpu-1 to host-8/gpu-4`},
+			`jobs.a.on[0]: unknown GPU "host-9"; names are host-1/gpu-1 to host-8/gpu-4`},
 		"no range": {"a: {on: ['host-[4-1]'], traffic: X}", `"host-[4-1]" is not a range such as host-[1-4]`},
 		"endless": {"a: {on: ['host-[1-99999]/gpu-[1-99999]'], traffic: X}", "stands for more than " +
 			"131072 names"},
@@ -248,11 +248,10 @@ func TestBadJobs(t *testing.T) {
 		"a target elsewhere": {"a: {gpus: 4, traffic: {incast: {bytes: 1MB, fan_in: 2, target: " +
 			"host-2/gpu-1}}}",
 			"jobs.a.traffic.incast.target: host-2/gpu-1 is not one of the job's GPUs"},
-		"before time": {"a: {gpus: 4, start: -1us, traffic: X}", "start"},
-		"no such DSCP": {"a: {gpus: 4, dscp: 64, traffic: X}", "jobs.a.dscp: must lie between 0 and 63, " +
-			"found 64"},
-		"no control": {"a: {gpus: 4, cc: cubic, traffic: X}", `jobs.a.cc: unknown value "cubic"`},
-		"bits":       {"a: {gpus: 4, colour: red, traffic: X}", "jobs.a.colour: unknown key"},
+		"before time":  {"a: {gpus: 4, start: -1us, traffic: X}", "start"},
+		"no such DSCP": {"a: {gpus: 4, dscp: 64, traffic: X}", "jobs.a.dscp: 64 is out of range 0–63"},
+		"no control":   {"a: {gpus: 4, cc: cubic, traffic: X}", `jobs.a.cc: unknown value "cubic"`},
+		"bits":         {"a: {gpus: 4, colour: red, traffic: X}", "jobs.a.colour: unknown key"},
 	} {
 		_, err := planOf(t, shared+"jobs: {"+strings.ReplaceAll(c.jobs, "X", "{alltoall: {bytes: "+
 			"1MB}}")+"}\n")

@@ -129,7 +129,7 @@ func elements(v reflect.Value) iter.Seq2[int, reflect.Value] {
 func slot(v reflect.Value, key, number string) (reflect.Value, error) {
 	n, err := strconv.Atoi(number)
 	if err != nil || n < 0 || n >= v.Len() {
-		return v, field.New(key, "there is no %s; accepted: 0 to %d", field.Quote(number), v.Len()-1)
+		return v, field.New(key, "unknown index %s; accepted: 0 to %d", field.Quote(number), v.Len()-1)
 	}
 	if v = v.Index(n); v.Equal(unnamed(v.Type())) {
 		v.SetZero()

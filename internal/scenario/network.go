@@ -232,7 +232,7 @@ func (p *resolver) explicit() (*topo.Graph, error) {
 		key := field.At("fabric.graph.links", i)
 		for _, end := range []string{l.From, l.To} {
 			if !b.Has(end) && ocs[end] == nil {
-				return nil, field.New(key, "there is no host or switch %q", end)
+				return nil, field.New(key, "unknown host or switch %q", end)
 			}
 		}
 		c := f.FabricLink

@@ -127,10 +127,10 @@ func TestBadInput(t *testing.T) {
 			"{link: 'rail-1:Eth3', at: 10us}]\n",
 			`before it breaks again it must be back (until) and converged`},
 		"rail that does not exist": {good + "failures: [{link: 'rail-9:Eth1'}]\n",
-			`x.yaml:11:13: failures[0].link: there is no port "rail-9:Eth1"`},
+			`x.yaml:11:13: failures[0].link: unknown port "rail-9:Eth1"`},
 		"gpu that does not exist": {replace("permutation: {bytes: 1MB}",
 			"flows: [{from: host-1/gpu-1, to: host-3/gpu-1, bytes: 1MB}]"),
-			`there is no GPU "host-3/gpu-1"; they are host-1/gpu-1 to host-2/gpu-2`},
+			`unknown GPU "host-3/gpu-1"; names are host-1/gpu-1 to host-2/gpu-2`},
 		"tp does not divide the heads": {replace("traffic:\n    permutation: {bytes: 1MB}",
 			"training: {model: llama-2-7b, tp: 3, dp: 1}"),
 			"x.yaml:9:33: workload.training.tp: 3 does not divide the 32 attention heads of llama-2-7b"},
@@ -151,7 +151,7 @@ server: {gpus: 1, nics: 1}
 workload: {traffic: {permutation: {bytes: 1MB}}}
 `, "x.yaml:1:1: fabric: the graph is partitioned: h1 cannot reach h2"},
 		"10^9 hosts": {replace("hosts: 2", "hosts: 1000000000"),
-			"x.yaml:4:3: fabric.hosts: must be 0 or lie between 1 and 131072, found 1000000000"},
+			"x.yaml:4:3: fabric.hosts: 1000000000 is out of range 1–131072, or 0"},
 		"many hosts": {replace("hosts: 2", "hosts: 100000"),
 			"200000 GPUs are more than the 131072 that packet fidelity takes"},
 		"binary file":     {"\x7fELF\x00\x01", "x.yaml: is a binary file, expected YAML text"},
@@ -166,10 +166,10 @@ workload: {traffic: {permutation: {bytes: 1MB}}}
 		"unknown policy": {good + "lb: ecpm\n",
 			`x.yaml:11:5: lb: unknown value "ecpm" (did you mean "ecmp"?); accepted: ecmp, reps`},
 		"mtu too large": {good + "transport: {mtu: 9000}\n",
-			"x.yaml:11:13: transport.mtu: must be 256, 512, 1024, 2048 or 4096, found 9000"},
+			"x.yaml:11:13: transport.mtu: 9000 is not 256, 512, 1024, 2048 or 4096"},
 		"negative":     {replace("bytes: 1MB", "bytes: -1MB"), `"-1MB" is not a size`},
 		"overflow":     {replace("bytes: 1MB", "bytes: 99999999999TB"), "the number is too large"},
-		"endless work": {replace("bytes: 1MB", "bytes: 99999TB"), "must lie between 1B and 100000GB"},
+		"endless work": {replace("bytes: 1MB", "bytes: 99999TB"), "is out of range 1B–100000GB"},
 		"huge headroom": {good +
 			"switch: {buffer: 100KB, queues: {3: {xoff: 50KB, xon: 10KB, wred_max: 40KB, wred_min: 20KB}}}\n",
 			"x.yaml:11:10: switch.buffer: the headroom of rail-1's 4 ports takes"},
@@ -184,7 +184,7 @@ workload: {traffic: {permutation: {bytes: 1MB}}}
 			"workload.training.ep: 2 does not divide the 0 experts of llama-2-7b"},
 		"zero 4": {replace("traffic:\n    permutation: {bytes: 1MB}",
 			"training: {model: llama-2-7b, tp: 2, dp: 2, zero: 4}"),
-			"workload.training.zero: must be 0, 1, 2 or 3, found 4"},
+			"workload.training.zero: 4 is not 0, 1, 2 or 3"},
 		"context cut unevenly": {replace("traffic:\n    permutation: {bytes: 1MB}",
 			"training: {model: llama-2-7b, tp: 2, cp: 2, sequence: 1023}"),
 			"workload.training.cp: a sequence of 1023 tokens is not cut into 2 parts"},
@@ -197,10 +197,10 @@ workload: {traffic: {permutation: {bytes: 1MB}}}
 			"workload.training.dp_algorithm: halving and doubling needs a power of two of ranks, found 3"},
 		"no replicas": {replace("traffic:\n    permutation: {bytes: 1MB}",
 			"training: {model: llama-2-7b, tp: 2, dp: 0}"),
-			"workload.training.dp: must lie between 1 and 1048576, found 0"},
+			"workload.training.dp: 0 is out of range 1–1048576"},
 		"endless parallelism": {replace("traffic:\n    permutation: {bytes: 1MB}",
 			"training: {model: llama-2-7b, tp: 1, pp: 1, dp: 4, cp: 2000000000}"),
-			"workload.training.cp: must lie between 1 and 1048576"},
+			"is out of range 1–1048576"},
 		"nothing left for zero-bubble": {replace("traffic:\n    permutation: {bytes: 1MB}",
 			"training: {model: llama-2-7b, tp: 2, pp: 2, global_batch: 4, schedule: zero-bubble, "+
 				"recompute: full}"),
@@ -222,10 +222,10 @@ workload: {traffic: {permutation: {bytes: 1MB}}}
 			"workload.traffic.collective.without: leaves the tuning model nothing to run an all-reduce by"},
 		"an empty collective": {replace("permutation: {bytes: 1MB}",
 			"collective: {kind: all-reduce}"),
-			"workload.traffic.collective.bytes: must lie between 1B and 100000GB, found 0B"},
+			"workload.traffic.collective.bytes: 0B is out of range 1B–100000GB"},
 		"too many channels": {replace("permutation: {bytes: 1MB}",
 			"collective: {bytes: 1MB, channels: 65}"),
-			"workload.traffic.collective.channels: must lie between 0 and 64, found 65"},
+			"workload.traffic.collective.channels: 65 is out of range 0–64"},
 		"a trace of nothing": {replace("traffic:\n    permutation: {bytes: 1MB}", "trace: {format: goal}"),
 			"x.yaml:9:3: workload.trace.files: is missing"},
 		"a trace of what": {replace("traffic:\n    permutation: {bytes: 1MB}", "trace: {format: gaol}"),
@@ -300,8 +300,8 @@ func TestAllFaultsAtOnce(t *testing.T) {
 	if err == nil {
 		_, err = d.Resolve(nil)
 	}
-	const both = "--set fabric.hosts=-1: must be 0 or lie between 1 and 131072, found -1\n" +
-		"--set transport.timeout=99: must lie between 0 and 31, found 99"
+	const both = "--set fabric.hosts=-1: -1 is out of range 1–131072, or 0\n" +
+		"--set transport.timeout=99: 99 is out of range 0–31"
 	if err == nil || err.Error() != both {
 		t.Error(err)
 	}
@@ -450,7 +450,7 @@ func TestBadSwitchTexts(t *testing.T) {
 		"FRR": {"{config: a.cfg}", "frr defaults datacenter\nhostname a\nrouter bgp 65000\n",
 			"a.cfg: says nothing about queues"},
 		"impossible": {"{config: a.cfg}", strings.Replace(nxos, "percent 60", "percent 160", 1),
-			"a.cfg:8:33: queues.4.weight: must lie between 0 and 100"},
+			"a.cfg:8:33: queues.4.weight: 160 is out of range 0–100"},
 		"thresholds": {"{config: a.cfg}", strings.Replace(nxos, "minimum-threshold 10",
 			"minimum-threshold 30", 1), "a.cfg:9:5: queues.4.wred_min: 30KB is above wred_max 20KB"},
 		"small MTU": {"{config: a.cfg}", strings.Replace(nxos, "mtu 9216", "mtu 1500", 1),

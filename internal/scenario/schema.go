@@ -63,7 +63,7 @@ func typeSchema(t reflect.Type, row string) schema {
 // x-accepted where the unit is part of the value, which JSON Schema cannot compare.
 func (b *bound) limit(s schema) {
 	if s["type"] == "string" {
-		s["x-accepted"] = strings.NewReplacer("be ", "", "or lie", "or", "lie ", "").Replace(b.says())
+		s["x-accepted"] = b.accepted()
 		return
 	}
 	if b.of != "" {

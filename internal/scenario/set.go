@@ -61,7 +61,7 @@ func (d *Document) put(key, value string) error {
 			k, err := strconv.Atoi(strings.TrimSuffix(place, "]"))
 			if v.Kind() != reflect.Slice || err != nil || !strings.HasSuffix(place, "]") || k < 0 ||
 				k >= v.Len() {
-				return field.New(key, "there is no %s; entries of lists are named like flows[0] and have to "+
+				return field.New(key, "unknown name %s; entries of lists are named like flows[0] and have to "+
 					"be in the file", field.Clip(p))
 			}
 			v = v.Index(k)
@@ -176,7 +176,7 @@ func putInPairs(pairs *site.Pairs, key, name string, rest []string, value string
 		*pairs = append(*pairs, site.Pair{Key: name, Value: value})
 		return nil
 	}
-	return field.Choice(key, name, has, "there is no %s", field.Quote(name))
+	return field.Choice(key, name, has, "unknown name %s", field.Quote(name))
 }
 
 // override is the last --set that changed a key or one below it, if any did.

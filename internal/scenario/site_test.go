@@ -102,7 +102,7 @@ func TestSetInDescribedFabric(t *testing.T) {
 // Every fault has the place of the rule that has it.
 func TestFaultsOfDescribedFabrics(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{
-		{"type: leaf,", "type: lief,", `x.yaml:8:12: fabric.nodes.leaf.type: there is no type "lief"`},
+		{"type: leaf,", "type: lief,", `x.yaml:8:12: fabric.nodes.leaf.type: unknown type "lief"`},
 		{"su: 2, rail: 4", "su: 2, rail: x", "x.yaml:8:37: fabric.nodes.leaf.per.rail:"},
 		{"rail: nic}, length", "rail: card}, length",
 			`x.yaml:11:48: fabric.cables[0].match.rail: host has no place "card"`},
@@ -114,7 +114,7 @@ func TestFaultsOfDescribedFabrics(t *testing.T) {
 			"x.yaml:12:31: fabric.cables[1].rate: 800Gbps is more than the 400Gbps"},
 		{"length: 10m", "lenght: 10m", `fabric.cables[0].lenght: unknown key (did you mean "length"?)`},
 		{"  cables:\n", "  cables: 3\n  cabels:\n", "fabric.cables: found \"3\", expected a list"},
-		{"count: 3}", "count: 300000}", "fabric.nodes.host.count: must"},
+		{"count: 3}", "count: 300000}", "fabric.nodes.host.count: 300000 is out of range"},
 		{"{gpus: 4,", "{name: h, gpus: 4,", "fabric.types.host.name: the key is the name already"},
 	} {
 		text := strings.Replace(rails, c.from, c.to, 1)
@@ -222,7 +222,7 @@ func TestPacketMemoryOfTypes(t *testing.T) {
 	}
 	for set, want := range map[string]string{
 		"fabric.types.leaf.buffer=-1MB": "buffer",
-		"fabric.types.leaf.buffer=99GB": "fabric.types.leaf.buffer=99GB: must",
+		"fabric.types.leaf.buffer=99GB": "fabric.types.leaf.buffer=99GB: 99GB is out of range",
 		"fabric.types.leaf.buffer=2MB":  "is above the buffer of 2MB",
 		"fabric.types.host.buffer=2MB":  "has no role, tier, ports, rail_map, rail_ports",
 	} {

@@ -148,7 +148,7 @@ func (p *resolver) storedAt(s *Storage) error {
 	}
 	for i, group := range s.Nodes {
 		if !used[group] {
-			return field.New(field.At("nodes", i), "there is no group of servers %s", field.Quote(group))
+			return field.New(field.At("nodes", i), "unknown group of servers %s", field.Quote(group))
 		}
 	}
 	if len(hosts) == 0 {

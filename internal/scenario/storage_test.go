@@ -18,7 +18,7 @@ workload: {WORK}
 func TestBadStorage(t *testing.T) {
 	reads, trains := "traffic: {storage: {read: 1MB}}", "training: {model: tiny.json, dp: 8, TRAIN}"
 	for _, c := range []struct{ storage, work, key, want string }{
-		{"servers: -1", reads, "storage.servers", "must be 0 or lie between 1 and 4096"},
+		{"servers: -1", reads, "storage.servers", "is out of range 1–4096"},
 		{"request: -4KiB", reads, "storage.request", "-4KiB"},
 		{"read: 1GB", reads, "storage.read", "1GB"},
 		{"latency: 1e9s", reads, "storage.latency", ""},
@@ -28,7 +28,7 @@ func TestBadStorage(t *testing.T) {
 		{"network: other", reads, "storage.network", "shared"},
 		{"network: separate, switches: 2, nics: 3", reads, "storage.switches", "do not divide the 3"},
 		{"dscp: 64", reads, "storage.dscp", "63"},
-		{"depth: 0", reads, "storage.depth", "must lie between"},
+		{"depth: 0", reads, "storage.depth", "is out of range"},
 		{"capacity: 1MB", "traffic: {storage: {write: 1GB}}", "storage.capacity",
 			"8 GB is more than the 0.002"},
 		{"nics: 2", "traffic: {storage: {}}", "workload.traffic.storage", "neither reads nor writes"},
@@ -38,7 +38,7 @@ func TestBadStorage(t *testing.T) {
 		{"nics: 2", strings.Replace(trains, "TRAIN", "steps: 2, checkpoint: {every: 3}", 1),
 			"workload.training.checkpoint.every", "none would be written"},
 		{"nics: 2", strings.Replace(trains, "TRAIN", "data: {prefetch: -1}", 1),
-			"workload.training.data.prefetch", "between 0 and 1000"},
+			"workload.training.data.prefetch", "-1 is out of range 0–1000"},
 	} {
 		text := strings.NewReplacer("STORAGE", c.storage, "WORK", c.work).Replace(withStorage)
 		text = strings.Replace(text, "servers: 2, servers: -1", "servers: -1", 1)
@@ -104,7 +104,7 @@ func TestDescribedStorage(t *testing.T) {
 	}
 	for nodes, want := range map[string]string{
 		"nodes: gpu":     "storage.nodes: gpu has GPUs",
-		"nodes: shelf":   `storage.nodes[0]: there is no group of servers "shelf"`,
+		"nodes: shelf":   `storage.nodes[0]: unknown group of servers "shelf"`,
 		"servers: 3":     "storage.servers: has no effect on a fabric of types",
 		"server_nics: 1": "storage.server_nics: has no effect",
 	} {

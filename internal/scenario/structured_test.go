@@ -28,7 +28,7 @@ func TestStructured(t *testing.T) {
 		"transport=mrc " +
 			"lb_options.tier1_bits=14": "lb structured: 256 values for each of 1 planes take 5 bits " +
 			"besides the 15 that say which ports, and an entropy value has 15",
-		"transport=mrc lb_options.tier1_bits=17": "must be 0 or lie between 1 and 16",
+		"transport=mrc lb_options.tier1_bits=17": "is out of range 1–16",
 	} {
 		_, err := resolveLB(twoTiers+load, append(strings.Fields(sets), "lb=structured")...)
 		if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), "\n", " "), want) {

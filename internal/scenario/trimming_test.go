@@ -57,7 +57,7 @@ func TestBadTrimming(t *testing.T) {
 		"less than two packets": {append(trims, "switch.queues.3.limit=8KB"),
 			"--set switch.queues.3.limit=8KB: 8KB is less than two packets of 4.178KB"},
 		"below the headers": {append(trims, "switch.trim.size=63B"),
-			"--set switch.trim.size=63B: must lie between 64B and 16KiB, found 63B"},
+			"--set switch.trim.size=63B: 63B is out of range 64B–16KiB"},
 		"nothing is cut": {append(trims, "switch.trim.size=9216B"),
 			"--set switch.trim.size=9216B: 9KiB cuts nothing off frames of at most 9KiB"},
 		"behind data": {append(trims, "switch.trim.dscp=46"),

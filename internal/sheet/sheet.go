@@ -105,7 +105,7 @@ func (s *Sheet) match() error {
 			f := slices.IndexFunc(s.Figures, func(f Figure) bool { return f.Key == key })
 			switch {
 			case f < 0:
-				return fmt.Errorf("sources[%d]: there is no figure %q", i, key)
+				return fmt.Errorf("sources[%d]: unknown figure %q", i, key)
 			case s.Figures[f].Source != nil:
 				return fmt.Errorf("sources[%d]: %s has a source already: say both in one", i, key)
 			}

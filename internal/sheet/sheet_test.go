@@ -38,7 +38,7 @@ func TestBadSheets(t *testing.T) {
 		`[{}]`:                                "a product has a key, a name and figures",
 		`[{"key": 4}]`:                        "cannot unmarshal",
 		strings.Replace(two, `"b"`, `"a"`, 1): "1 (a): the key stands twice",
-		strings.Replace(two, `["ports"]`, `["prots"]`, 1):       `sources[0]: there is no figure "prots"`,
+		strings.Replace(two, `["ports"]`, `["prots"]`, 1):       `sources[0]: unknown figure "prots"`,
 		strings.Replace(two, `["ports"]`, `[]`, 1):              "sources[0] needs of and in",
 		strings.Replace(two, `"its guide"`, `""`, 1):            "sources[0] needs of and in",
 		strings.Replace(two, `["ports"]`, `["cell","cell"]`, 1): "cell has a source already",

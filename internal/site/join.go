@@ -141,7 +141,7 @@ func (b *builder) pick(key, text string) (*group, []*node, error) {
 		g, picked = b.groups[n.group], append(picked, n)
 	}
 	if g == nil {
-		return nil, nil, field.New(key, "there is no group and no node %q; groups: %s", text,
+		return nil, nil, field.New(key, "unknown group or node %q; groups: %s", text,
 			strings.Join(b.groupNames, ", "))
 	}
 	return g, picked, nil

@@ -84,7 +84,7 @@ func (t *Type) parseRails(key string) (map[int][]panel.Jack, error) {
 			switch k := kindAt(kinds, j.Port); {
 			case k == nil:
 				last := kinds[len(kinds)-1]
-				return nil, field.New(key+"."+p.Key, "there is no port %d; they go from 1 to %d", j.Port,
+				return nil, field.New(key+"."+p.Key, "unknown port %d; they go from 1 to %d", j.Port,
 					last.before+last.count)
 			case twice != "":
 				return nil, field.New(key+"."+p.Key, "port %d is rail %s's already", j.Port, twice)

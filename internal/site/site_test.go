@@ -93,7 +93,7 @@ func TestErrors(t *testing.T) {
 		want   string
 	}{
 		"no such type": {func(s *Site) { s.Nodes[0].Type = "hots" },
-			`nodes[0].type: there is no type "hots" (did you mean "host"?); accepted: host, tor, agg`},
+			`nodes[0].type: unknown type "hots" (did you mean "host"?); accepted: host, tor, agg`},
 		"circle": {func(s *Site) { s.Types[1].Like = "agg" },
 			"types[1].like: goes in a circle"},
 		"no such group": {func(s *Site) { s.Cables[0].To = "leaf" },

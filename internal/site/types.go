@@ -51,9 +51,9 @@ func (b *builder) resolveTypes() error {
 // noType says that there is none of a name.
 func (b *builder) noType(key, name string) error {
 	if len(b.typeNames) == 0 {
-		return field.New(key, "there are no types: say in types what %q is", name)
+		return field.New(key, "unknown type %q: types is missing", name)
 	}
-	return field.Choice(key, name, b.typeNames, "there is no type %s", field.Quote(name))
+	return field.Choice(key, name, b.typeNames, "unknown type %s", field.Quote(name))
 }
 
 // inherit fills a type's empty values from the one it is like.

@@ -138,7 +138,7 @@ func TestTypesThatCannotBe(t *testing.T) {
 		{"nodes[0].per: \"nic\" is no word for a place", func(s *Site) { s.Nodes[0].Per[0].Key = "nic" }},
 		{"nodes[0].name: \"\" is no name", func(s *Site) { s.Nodes[0].Name = "" }},
 		{"nodes: there are none", func(s *Site) { s.Nodes = nil }},
-		{"nodes[0].type: there are no types: say in types what \"host\" is", func(s *Site) { s.Types = nil }},
+		{"nodes[0].type: unknown type \"host\": types is missing", func(s *Site) { s.Types = nil }},
 	} {
 		s := hpn()
 		c.spoil(s)

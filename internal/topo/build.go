@@ -116,11 +116,11 @@ func (p Params) check(kind string) error {
 	}
 	switch {
 	case p.Hosts < 1 || p.Hosts > MaxGPUs:
-		return field.New("hosts", "must lie between 1 and %d, found %d", MaxGPUs, p.Hosts)
+		return field.New("hosts", "%[2]d is out of range 1–%[1]d", MaxGPUs, p.Hosts)
 	case p.Segments < 1 || p.Segments > 10_000:
-		return field.New("segments", "must lie between 1 and 10000, found %d", p.Segments)
+		return field.New("segments", "%d is out of range 1–10000", p.Segments)
 	case p.Pods < 0 || p.Pods > 1024:
-		return field.New("pods", "must lie between 1 and 1024, found %d", p.Pods)
+		return field.New("pods", "%d is out of range 1–1024", p.Pods)
 	case p.Pods > 1 && kind != "rail" && kind != "pod":
 		return field.New("pods", "a %s fabric has no pods", kind)
 	case p.Hosts*p.Segments*max(p.Pods, 1) > MaxGPUs/s.GPUs:
@@ -140,20 +140,20 @@ func (p Params) check(kind string) error {
 	if kind == "rail" || kind == "pod" {
 		switch {
 		case p.Spines < 1 || p.Spines > 1024:
-			return field.New("spines", "must lie between 1 and 1024, found %d", p.Spines)
+			return field.New("spines", "%d is out of range 1–1024", p.Spines)
 		case p.Fabric.Rate <= 0:
 			return field.New("fabric_link.rate", "must be positive")
 		case p.Uplinks < 1 || p.Uplinks > 256:
-			return field.New("uplinks", "must lie between 1 and 256 per spine, found %d", p.Uplinks)
+			return field.New("uplinks", "%d is out of range 1–256 per spine", p.Uplinks)
 		}
 	}
 	if p.Pods > 1 {
 		switch {
 		case p.Supers < 1 || p.Supers > 4096:
-			return field.New("super_spines", "must lie between 1 and 4096 for several pods, found %d",
+			return field.New("super_spines", "%d is out of range 1–4096 for several pods",
 				p.Supers)
 		case p.SuperUp < 1 || p.SuperUp > 256:
-			return field.New("super_uplinks", "must lie between 1 and 256 per super-spine, found %d",
+			return field.New("super_uplinks", "%d is out of range 1–256 per super-spine",
 				p.SuperUp)
 		case p.Planes < 1 || p.Supers%p.Planes != 0 || p.Planes > p.Spines:
 			return field.New("planes",

@@ -16,7 +16,7 @@ func torus(p Params) (*Graph, error) {
 	case k < 2 || k > 21:
 		return nil, field.New("k", "a torus has 2 to 21 switches along a side, found %d", k)
 	case p.Uplinks < 1 || p.Uplinks > 256:
-		return nil, field.New("uplinks", "must lie between 1 and 256 in each direction, found %d", p.Uplinks)
+		return nil, field.New("uplinks", "%d is out of range 1–256 in each direction", p.Uplinks)
 	}
 	p.Hosts, p.Segments = max(p.Hosts, 1), k*k*k // a segment is what hangs off one switch
 	if err := p.check("torus"); err != nil {
@@ -78,7 +78,7 @@ func (d Dragonfly) Balanced() (Dragonfly, error) {
 		v    int
 	}{{"k", d.K}, {"group_size", d.GroupSize}, {"local_links", d.Local}, {"global_links", d.Global}} {
 		if f.v < 1 || f.v > 512 {
-			return d, field.New(f.name, "must lie between 1 and 512 in a dragonfly, found %d", f.v)
+			return d, field.New(f.name, "%d is out of range 1–512 in a dragonfly", f.v)
 		}
 	}
 	set(&d.Groups, d.GroupSize*d.Global+1)

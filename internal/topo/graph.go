@@ -409,5 +409,6 @@ func (g *Graph) FindGPU(name string) (int, error) {
 			return first + i - 1, nil
 		}
 	}
-	return 0, fmt.Errorf("there is no GPU %q; they are %s to %s", name, g.GPUName(0), g.GPUName(g.TotalGPUs()-1))
+	return 0, fmt.Errorf("unknown GPU %q; names are %s to %s", name, g.GPUName(0),
+		g.GPUName(g.TotalGPUs()-1))
 }

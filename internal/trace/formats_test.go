@@ -42,7 +42,7 @@ func FuzzRead(f *testing.F) {
 // What is read is asked for by name, or known; the tools' own files are.
 func TestFormats(t *testing.T) {
 	if _, err := Read("gaol", File{"x", nil}); err == nil || !strings.Contains(err.Error(),
-		`there is no format "gaol" (did you mean "goal"?)`) {
+		`unknown format "gaol" (did you mean "goal"?)`) {
 		t.Error(err)
 	}
 	if _, err := Read("", File{"x.txt", []byte("hello\n")}); err == nil || !strings.Contains(err.Error(),

@@ -213,7 +213,7 @@ func chosen(all []*kineto, step int, report *Report) (int, error) {
 	file := all[0].Name
 	switch {
 	case step > 0 && !slices.Contains(common, step):
-		return 0, at(file, 0, "there is no step %d in all files; they have %s", step, few(common))
+		return 0, at(file, 0, "step %d is not in all files; common steps: %s", step, few(common))
 	case step > 0:
 		return step, nil
 	case len(numbers) == 0:

@@ -237,7 +237,8 @@ func (m *msccl) step(w *mscclWords) error {
 	tb := &m.tbs[len(m.tbs)-1]
 	x, known := mscclTypes[w.all["type"]]
 	if !known {
-		return at(m.file, w.line, "there is no step of type %s; accepted: s, r, rcs, rrs, rrc, rrcs, cpy, re, nop",
+		return at(m.file, w.line, "unknown step of type %s; accepted: s, r, rcs, rrs, rrc, rrcs, cpy, "+
+			"re, nop",
 			field.Quote(w.all["type"]))
 	}
 	if len(m.steps) == mscclSteps {

@@ -156,7 +156,7 @@ func TestBadMSCCL(t *testing.T) {
 		"<algo ngpus='2'><gpu id='0'><tb id='0' send='0'/></gpu></algo>": "GPU 0 exchanges chunks with " +
 			"itself",
 		ring[:len(ring)/2]: "XML syntax error",
-		edit(`type="rrs"`, `type="rrx"`): `b.xml:5:1: there is no step of type "rrx"; accepted: s, ` +
+		edit(`type="rrs"`, `type="rrx"`): `b.xml:5:1: unknown step of type "rrx"; accepted: s, ` +
 			`r, rcs`,
 		edit(`type="rrs"`, `type="rrc"`): "receives from GPU 0 on channel 0, which does not send so often",
 		edit(`send="1"`, `send="-1"`):    "b.xml:4:1: sends, and its thread block sends to nobody",

@@ -220,7 +220,7 @@ func (o Options) Read(files ...File) (*Trace, error) {
 	} else {
 		i := slices.IndexFunc(formats, func(f Format) bool { return f.Name == o.Format })
 		if i < 0 {
-			return nil, field.Choice("format", o.Format, Names(), "there is no format %s",
+			return nil, field.Choice("format", o.Format, Names(), "unknown format %s",
 				field.Quote(o.Format))
 		}
 		f = &formats[i]

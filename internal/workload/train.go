@@ -47,11 +47,11 @@ func (t *Training) Validate() error {
 	case t.GradBytes != 2 && t.GradBytes != 4:
 		return field.New("grad_bytes", "gradients have 2 or 4 bytes, found %d", t.GradBytes)
 	case t.Channels < 1 || t.Channels > 64:
-		return field.New("channels", "must lie between 1 and 64, found %d", t.Channels)
+		return field.New("channels", "%d is out of range 1–64", t.Channels)
 	case t.Prefetch < 0 || t.Prefetch > 1000:
-		return field.New("prefetch", "must lie between 0 and 1000 layers, found %d", t.Prefetch)
+		return field.New("prefetch", "%d is out of range 0–1000 layers", t.Prefetch)
 	case t.Gathers < 0 || t.Gathers > 64:
-		return field.New("gathers", "must lie between 1 and 64 collectives per layer, found %d", t.Gathers)
+		return field.New("gathers", "%d is out of range 1–64 collectives per layer", t.Gathers)
 	case t.Regather && (t.ZeRO != 3 || t.Recompute != partition.RecomputeFull):
 		return field.New("regather", "is for zero 3 with recompute: full, found zero %d with recompute: %s",
 			t.ZeRO, t.Recompute)

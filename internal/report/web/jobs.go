@@ -286,7 +286,7 @@ func (j *jobs) stop(id string) error {
 	defer j.mu.Unlock()
 	x := j.byID[id]
 	if x == nil {
-		return &InputError{fmt.Sprintf("there is no job %q", id)}
+		return &InputError{fmt.Sprintf("unknown job %q", id)}
 	}
 	x.stopping.Store(true)
 	return nil

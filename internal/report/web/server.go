@@ -291,7 +291,7 @@ func (s *Server) run(name string) (*Directory, error) {
 func plain(dir string) error {
 	st, err := os.Lstat(dir)
 	if err != nil {
-		return &InputError{fmt.Sprintf("there is no run %q", filepath.Base(dir))}
+		return &InputError{fmt.Sprintf("unknown run %q", filepath.Base(dir))}
 	}
 	if !st.IsDir() {
 		return &InputError{fmt.Sprintf("%q is not a directory", filepath.Base(dir))}

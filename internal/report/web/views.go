@@ -75,7 +75,7 @@ func (r *Directory) View(name string, q url.Values) ([]byte, error) {
 	case "sequence":
 		v, err = r.sequence(q)
 	default:
-		return nil, &InputError{fmt.Sprintf("there is no view %q", name)}
+		return nil, &InputError{fmt.Sprintf("unknown view %q", name)}
 	}
 	if err != nil {
 		return nil, err
