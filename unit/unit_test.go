@@ -80,10 +80,10 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{"400": "unit is missing", "": "unit is not known",
-		"4 parsec": `no unit "parsec"; write for example 600ns`,
-		"3 NS":     `no unit "NS", but "ns"`,
+		"4 parsec": `unknown unit "parsec"; write for example 600ns`,
+		"3 NS":     `unknown unit "NS", did you mean "ns"?`,
 		"parsec":   "unit is not known", ".5ns": "cannot be read",
-		"5 ms/s":  `no unit "ms/s"`,
+		"5 ms/s":  `unknown unit "ms/s"`,
 		"1.2.3ns": "cannot be read", "-5ns": "cannot be read", "5-ns": "cannot be read",
 		"99999999999999999999s": "too large",
 		"0.0001ps":              "finer"} {
@@ -96,14 +96,14 @@ func TestParse(t *testing.T) {
 // A unit that is written with other letters is named, with those that were meant perhaps; bits and bytes
 // are not the same.
 func TestUnitsInOtherLetters(t *testing.T) {
-	for in, want := range map[string]string{"100kB": `unknown unit "kB", but "KB"`,
-		"100 mib": `unknown unit "mib", but "MiB"`, "5b": `unknown unit "b", but "B"`,
+	for in, want := range map[string]string{"100kB": `unknown unit "kB", did you mean "KB"?`,
+		"100 mib": `unknown unit "mib", did you mean "MiB"?`, "5b": `unknown unit "b", did you mean "B"?`,
 		"1.5XB": `unknown unit "XB"; write`} {
 		if _, err := ParseBytes(in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("ParseBytes(%q): %v, want %s", in, err, want)
 		}
 	}
-	if _, err := ParseRate("400gb/s"); err == nil || !strings.Contains(err.Error(), `"GB/s" and "Gb/s"`) {
+	if _, err := ParseRate("400gb/s"); err == nil || !strings.Contains(err.Error(), `"GB/s" or "Gb/s"`) {
 		t.Error(err)
 	}
 }

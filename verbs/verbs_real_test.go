@@ -355,7 +355,7 @@ func TestRealModifyRefuses(t *testing.T) {
 		t.Errorf("a second device on the address: %v", err)
 	}
 	for choice, want := range map[string]string{
-		"cubic": "no congestion control", "dcqcn,min_rate=200Gbps": "above the line rate",
+		"cubic": "unknown congestion control", "dcqcn,min_rate=200Gbps": "above the line rate",
 	} {
 		_, err := OpenDevice(DeviceConfig{CC: choice})
 		if err == nil || !strings.Contains(err.Error(), want) {

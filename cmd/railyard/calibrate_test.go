@@ -129,7 +129,7 @@ func TestCalibrateBadInput(t *testing.T) {
 	}
 	for _, c := range []struct{ args, want string }{
 		{"--nccl-tests " + pipe, "is a pipe without a writer"},
-		{"--nccl-tests " + out + " --out " + dir + "/none/x.yaml", "x.yaml: there is no folder"},
+		{"--nccl-tests " + out + " --out " + dir + "/none/x.yaml", "none does not exist"},
 		{"", "nothing is measured"},
 		{"--nccl-tests /dev/null", "no regular file"},
 		{"--nccl-tests " + plain, "has no row of a measurement"},

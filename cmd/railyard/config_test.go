@@ -70,7 +70,7 @@ func TestConfigLint(t *testing.T) {
 	os.WriteFile(good, append([]byte("feature lldp\n"), bytes.ReplaceAll(text, []byte("  ...\n"), nil)...),
 		0o644)
 	if code, out, _ := call(t, "config", "lint", good); code != exitOK ||
-		!strings.Contains(out, "0 errors, 1 warning, 0 hints") {
+		!strings.Contains(out, "0 errors, 1 warning, 0 notes") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	moved := filepath.Join(t.TempDir(), "26.cfg")
@@ -90,9 +90,9 @@ func TestConfigLint(t *testing.T) {
 
 func TestConfigShow(t *testing.T) {
 	code, out, _ := call(t, "config", "show", seedConfig)
-	for _, want := range []string{"DSCP              group  queue",
-		"24                3      c-out-8q-q3         50 %        marks 150KB..3MB 7%  priority 3",
-		"48                7      c-out-8q-q7         strict"} {
+	for _, want := range []string{"  DSCP    group  queue",
+		"  24          3  c-out-8q-q3         50 %         150KB–3MB 7%  priority 3",
+		"  48          7  c-out-8q-q7         strict", "DSCP 24 has PFC and ECN\n(queue 3)"} {
 		if code != exitOK || !strings.Contains(out, want) {
 			t.Errorf("exit %d, %q is missing in\n%s", code, want, out)
 		}
@@ -296,7 +296,7 @@ func TestConfigBadInput(t *testing.T) {
 		"multihoming": {[]string{"render", labScenario, "--os", "nxos", "--out", dir + "/x",
 			"--multihoming", "lag"},
 			`--multihoming: found "lag" (did you mean "mlag"?); accepted: mlag, esi`},
-		"DSCP":     {[]string{"lint", seedConfig, "--data-dscp", "99"}, "between 0 and 63"},
+		"DSCP":     {[]string{"lint", seedConfig, "--data-dscp", "99"}, "99 is out of range 0–63"},
 		"no cable": {[]string{"dcbx", seedConfig}, "no cable joins these switches"},
 		"cable to nobody": {[]string{"dcbx", seedConfig, "--link", "a:E1=b:E2"},
 			`no configuration has the hostname "a"`},

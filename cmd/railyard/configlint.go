@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"railyard/internal/configuration"
 	"railyard/internal/devices"
@@ -64,9 +65,7 @@ func (c *configLintCmd) Run(e *env) error {
 		}
 		lintAgainst(&in, plan)
 	} else if c.chosen().Given() {
-		return field.New("--hwsku and --profile", "say what the ports of --fabric SCENARIO are called, "+
-			"which "+
-			"is not given")
+		return field.New("--hwsku and --profile", "need --fabric SCENARIO")
 	}
 	if len(c.Cabling) > 0 {
 		read, _, err := importing.Cabling(c.Cabling, "")
@@ -107,9 +106,8 @@ func (c *configLintCmd) Run(e *env) error {
 		return err
 	}
 	if d := in.DataDSCP; c.DataDSCP == nil && c.Fabric == "" && d != 24 && d != 26 {
-		report.Labelled(e.stderr, "note: ", fmt.Sprintf("nobody says the DSCP of RoCE data: %d is "+
-			"taken, which "+
-			"is lossless here (--data-dscp)", d))
+		report.Labelled(e.stderr, "note: ", fmt.Sprintf("assumed DSCP %d for RoCE data, which is lossless here; "+
+			"set --data-dscp", d))
 	}
 	var base *findings.Baseline
 	if c.Baseline != "" {
@@ -130,7 +128,7 @@ func (c *configLintCmd) Run(e *env) error {
 	case c.JSON:
 		err = printJSON(e.stdout, append([]swconf.Finding{}, list...))
 	default:
-		report.Findings(e.stdout, list)
+		report.Findings(e.stdout, list, lines())
 		report.Tally(e.stdout, in.Configs, in.Hosts, dialect.Title, list)
 	}
 	if base != nil && !c.SARIF {
@@ -152,4 +150,22 @@ func lintAgainst(in *swconf.Input, p *scenario.Plan) {
 	in.Response, in.Pipeline = p.Switching.Response, p.Switching.Pipeline
 	in.DataDSCP, in.CNPDSCP, in.PathMTU = s.DSCP, s.CNPDSCP, p.RC.MTU
 	in.Lossy = p.Spec.LosslessMask() == 0
+}
+
+// lines returns a function that reads a line of a configuration, or "" where there is none.
+func lines() func(file string, n int) string {
+	read := map[string][]string{}
+	return func(file string, n int) string {
+		list, ok := read[file]
+		if !ok {
+			if text, err := input.Text(file, 1<<20); err == nil {
+				list = strings.Split(string(text), "\n")
+			}
+			read[file] = list
+		}
+		if n < 1 || n > len(list) {
+			return ""
+		}
+		return list[n-1]
+	}
 }

@@ -52,7 +52,7 @@ func TestRealLabFail(t *testing.T) {
 		t.Errorf("behind a flap: %+v, down: %s", r, down())
 	}
 	for want, args := range map[string][]string{
-		`no switch "spine-9" in this lab; there are seg-1-rail-1`: {"switch", "spine-9"},
+		`no switch "spine-9" in this lab; accepted: seg-1-rail-1`: {"switch", "spine-9"},
 		"a server's processes end with it":                        {"server", "host-1", "--flap", "1s"},
 		"a NIC pauses for ever, found a switch":                   {"switch", "spine-1", "--storm"},
 		"must be one of":                                          {"fan", "x"},

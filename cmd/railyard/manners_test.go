@@ -260,9 +260,9 @@ func TestDamagedRun(t *testing.T) {
 func TestSetIsBlamed(t *testing.T) {
 	smallFile(t)
 	for set, want := range map[string]string{
-		"transport.cnp_dscp=99":        "--set transport.cnp_dscp=99: must",
-		"fabric.hosts=99999999":        "--set fabric.hosts=99999999: must",
-		"switch.queues.3.xoff=99999GB": "--set switch.queues.3.xoff=99999GB: must",
+		"transport.cnp_dscp=99":        "--set transport.cnp_dscp=99: 99 is out of range",
+		"fabric.hosts=99999999":        "--set fabric.hosts=99999999: 99999999 is out of range",
+		"switch.queues.3.xoff=99999GB": "--set switch.queues.3.xoff=99999GB: 99999GB is out of range",
 	} {
 		if code, _, errs := call(t, "check", "small.yaml", "--set", set); code != 2 ||
 			!strings.Contains(errs, want) {
@@ -290,7 +290,7 @@ func TestCarriageReturns(t *testing.T) {
 		if first == "" {
 			first = fmt.Sprint(code, out, errs)
 		}
-		if got := fmt.Sprint(code, out, errs); got != first || !strings.Contains(got, "31 understood") {
+		if got := fmt.Sprint(code, out, errs); got != first || !strings.Contains(got, "31 of 33 lines recognized") {
 			t.Errorf("%q: %s\nwith line feeds: %s", end, got, first)
 		}
 		os.WriteFile("x.yaml", []byte(strings.ReplaceAll(small, "\n", end)), 0o644)

@@ -164,7 +164,7 @@ func TestPlanFabricScenarios(t *testing.T) {
 	for want, args := range map[string][]string{
 		"--gpus: is missing": {}, "is no switch": {"--gpus", "64", "--switch", "many"},
 		"is no oversubscription": {"--gpus", "64", "--oversubscription", "1:7"},
-		"not negative":           {"--gpus", "64", "--prices", prices},
+		"price and watts 0–1e9":  {"--gpus", "64", "--prices", prices},
 		"is out of range 1–":     {"--gpus=-5"},
 		"do not fit ports":       {"--gpus", "64", "--nic", "800"},
 	} {

@@ -114,12 +114,12 @@ func TestRealRdmaCommands(t *testing.T) {
 	for how, want := range map[string]string{
 		"--transport mrc --spray":                      "MRC sprays by itself",
 		"--transport mrc --cc dcqcn":                   "MRC runs under nscc, dctcp, none",
-		"--transport iwarp":                            `no transport "iwarp" on sockets; accepted: rc, mrc`,
+		"--transport iwarp":                            `unknown transport "iwarp" on sockets; accepted: rc, mrc`,
 		"--transport rc --planes ::1":                  "RC has one way in",
 		"--transport mrc --planes " + clientPlanes(to): "the peer has 2 planes, we have 1",
 		"--lb reps":                        "--lb chooses among several source ports: it needs --spray",
 		"--spray --lb reps,source_ports=1": "1 is nothing to choose from",
-		"--spray --lb rep":                 "there are entropy, oblivious, bitmap, reps, mixed",
+		"--spray --lb rep":                 "accepted: entropy, oblivious, bitmap, reps, mixed",
 		"--spray --lb reps --set-aside 3":  "--lb entropy,set_aside=PACKETS",
 	} {
 		code, _, errs := call(t, append([]string{"rdma", "write", "--to", to}, strings.Fields(how)...)...)
@@ -222,7 +222,7 @@ func TestRealRdmaBadInput(t *testing.T) {
 			"--dtype: \"complex64\" is no type of elements; accepted: "},
 		{"rdma allreduce --timeout 0", "--timeout: 0 is out of range 1–31"},
 		{"rdma allreduce --rendezvous 127.0.0.1:99999 --rank 1 --ranks 2",
-			"--rendezvous: a port is out of range 1–65535, found \"99999\""},
+			"--rendezvous: \"99999\" is out of range 1–65535"},
 		{"rdma bench --rounds 0", "--rounds: 0 is out of range 1–100"},
 		{"rdma bench --duration 2m", "--duration: 2m0s is out of range 100ms–1m0s"},
 		{"rdma allreduce --ranks 2000", "--ranks: 2000 is out of range 1–1024"},

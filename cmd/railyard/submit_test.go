@@ -148,7 +148,7 @@ func TestSubmitRefuses(t *testing.T) {
 		{"job --cluster site.yaml --sinfo notes.txt", "--cluster: a scenario says all of a cluster"},
 		{"job --cluster site.yaml --env X", "--env: found \"X\", expected NAME=VALUE"},
 		{"job --cluster site.yaml --model gpt5", "--model: unknown model \"gpt5\""},
-		{"job --cluster site.yaml --rank 4", "is out of range 0–3"},
+		{"job --cluster site.yaml --rank 4", "--rank: 4 is out of range 0–3"},
 		{"job --cluster site.yaml --option=--gpus=3", "--option --gpus=3: --gpus: 3 GPUs, and 2 per node"},
 		{"job", "--cluster: is missing"},
 	} {

@@ -175,7 +175,7 @@ func TestSpecsThatCannotRun(t *testing.T) {
 		"is out of range 100ms–1h":                func(s *Spec) { s.Patience = time.Millisecond },
 		"1 to 100 sizes, found 0":                 func(s *Spec) { s.Sizes = nil },
 		"whole elements of 4 bytes":               func(s *Spec) { s.Sizes = []int64{6} },
-		"3 is out of range":                                 func(s *Spec) { s.Sizes = []int64{4, 3} },
+		"3 is out of range":                       func(s *Spec) { s.Sizes = []int64{4, 3} },
 		"is out of range 4–4294967296":            func(s *Spec) { s.Sizes = []int64{1 << 33} },
 	} {
 		s := good()

@@ -147,7 +147,7 @@ func TestWhatALabAsksFor(t *testing.T) {
 	fail("it is back, with its way out", Failure{Kind: "nic", Name: "host-1/nic-1", Up: true})
 	fail("a server down", Failure{Kind: "server", Name: "host-1"})
 	for what, f := range map[string]Failure{
-		`no switch "host-1" in this lab; there are `: {Kind: "switch", Name: "host-1"},
+		`no switch "host-1" in this lab; accepted: `: {Kind: "switch", Name: "host-1"},
 		`no NIC "host-1/nic-9" in this lab`:          {Kind: "nic", Name: "host-1/nic-9"},
 		`no server "x" in this lab`:                  {Kind: "server", Name: "x"},
 		`no port "Eth9"; a stretch`:                  {Kind: "switch", Name: spine, Ports: []string{"Eth9"}},

@@ -91,7 +91,7 @@ func TestCreateRefuses(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		dir:                           "is a folder, expected the name of a file",
-		filepath.Join(dir, "no", "a"): "there is no folder",
+		filepath.Join(dir, "no", "a"): "does not exist",
 		filepath.Join(dir, "pipe"):    "is a pipe that nobody reads",
 		filepath.Join(pipe, "a.txt"):  "pipe",
 	} {

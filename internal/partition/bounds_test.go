@@ -89,8 +89,7 @@ func TestSizesThatOverflow(t *testing.T) {
 		`{"hidden_size":1048576,"intermediate_size":16777216,` +
 			`"num_local_experts":16384,"num_hidden_layers":10000}`: "its " +
 			"sizes together make more than the 10000000000000000 parameters",
-		`{"head_dim":9223372036854775807}`: "head_dim: must lie " +
-			"between 0 and 65536, found 9223372036854775807",
+		`{"head_dim":9223372036854775807}`:             "head_dim: 9223372036854775807 is out of range 0–65536",
 		`{"head_dim":-1}`:                              "is out of range",
 		`{"max_position_embeddings":-5}`:               "is out of range",
 		`{"max_position_embeddings":9000000000000000}`: "is out of range",

@@ -83,7 +83,7 @@ func TestRealHostileRequests(t *testing.T) {
 	}{
 		"another version": {func(r *Request) { r.Version = 2 }, "speaks version 2"},
 		"no test":         {func(r *Request) { r.Op = "" }, `unknown test ""`},
-		"no size":         {func(r *Request) { r.Size = 0 }, "found 0"},
+		"no size":         {func(r *Request) { r.Size = 0 }, "size 0 is out of range"},
 		"a size below 0":  {func(r *Request) { r.Size = -1 << 40 }, "is out of range 1–"},
 		"a large size":    {func(r *Request) { r.Size = MaxSize + 1 }, "is out of range 1–"},
 		"an overflow":     {func(r *Request) { r.Size = 1 << 62 }, "is out of range 1–"},

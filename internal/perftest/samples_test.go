@@ -75,11 +75,11 @@ func TestRequestsThatCannotBe(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(r *Request){
-		"speaks version 7":             func(r *Request) { r.Version = 7 },
-		`unknown test "flood"`:         func(r *Request) { r.Op = "flood" },
-		"found 0":                      func(r *Request) { r.Size = 0 },
-		"message size is out of range": func(r *Request) { r.Size = math.MaxInt64 },
-		"queue pairs, found 0":         func(r *Request) { r.QPs = nil },
+		"speaks version 7":                                 func(r *Request) { r.Version = 7 },
+		`unknown test "flood"`:                             func(r *Request) { r.Op = "flood" },
+		"message size 0 is out of range":                   func(r *Request) { r.Size = 0 },
+		"message size 9223372036854775807 is out of range": func(r *Request) { r.Size = math.MaxInt64 },
+		"queue pairs, found 0":                             func(r *Request) { r.QPs = nil },
 		"more than the 4,294,967,296 bytes a session may have": func(r *Request) {
 			r.Size, r.QPs = MaxSize, make([]verbs.Info, MaxMemory/MaxSize+1)
 		},

@@ -79,7 +79,7 @@ func TestCircuitsThatCannotBe(t *testing.T) {
 		"groups: takes two and more":                {Groups: 1, Fibres: 2},
 		"fibres: 64 groups of 65 fibres are no":     {Groups: 64, Fibres: 65},
 		"to: 3 groups are no more than there are":   {Groups: 4, Fibres: 2, Grow: 3},
-		"without: there is no group 5 of 4":         {Groups: 4, Fibres: 2, Without: 5},
+		"without: unknown group 5 of 4":             {Groups: 4, Fibres: 2, Without: 5},
 		"without: is another change":                {Groups: 4, Fibres: 2, Without: 2, Grow: 5},
 		"fibres: a ring takes three groups with as": {Groups: 4, Fibres: 3, Pattern: RingPattern},
 		"groups: a ring of 3 is none without one":   {Groups: 3, Fibres: 2, Pattern: RingPattern, Without: 1},

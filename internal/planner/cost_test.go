@@ -197,14 +197,14 @@ func TestSearchRefuses(t *testing.T) {
 		path, want string
 		spoil      func(*SearchInput)
 	}{
-		{"global_batch", "found 0", func(in *SearchInput) { in.Training.GlobalBatch = 0 }},
+		{"global_batch", "0 is out of range", func(in *SearchInput) { in.Training.GlobalBatch = 0 }},
 		{"global_batch", "16777216", func(in *SearchInput) { in.Training.GlobalBatch = 1<<24 + 1 }},
-		{"sequence", "found -1", func(in *SearchInput) { in.Training.Seq = -1 }},
+		{"sequence", "-1 is out of range", func(in *SearchInput) { in.Training.Seq = -1 }},
 		{"sequence", "16777216", func(in *SearchInput) { in.Training.Seq = 1<<24 + 1 }},
 		{"efficiency", "at most 100 %", func(in *SearchInput) { in.Training.Efficiency = 100.1 }},
 		{"efficiency", "NaN", func(in *SearchInput) { in.Training.Efficiency = math.NaN() }},
 		{"gpus", "131072", func(in *SearchInput) { in.Site.GPUs = 1<<17 + 1 }},
-		{"gpus", "found 0", func(in *SearchInput) { in.Site.GPUs = 0 }},
+		{"gpus", "0 is out of range", func(in *SearchInput) { in.Site.GPUs = 0 }},
 		{"", "rates must be positive", func(in *SearchInput) { in.Site.NIC = 0 }},
 		{"", "rates must be positive", func(in *SearchInput) { in.Site.PerServer = 0 }},
 		{"", "oversubscription starts at 1", func(in *SearchInput) { in.Site.Ratio = 0.5 }},

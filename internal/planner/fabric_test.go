@@ -156,7 +156,7 @@ func TestFabricRefuses(t *testing.T) {
 	}
 	for text, want := range map[string]string{"{": "is no price file", `{"colour":1}`: "unknown field",
 		`{"switches":[],"cables":[]}`: "at least one entry",
-		`{"switches":[{"ports":64,"rate_gbps":400,"price":-1}],"cables":[{"upto_m":1}]}`: "not negative",
+		`{"switches":[{"ports":64,"rate_gbps":400,"price":-1}],"cables":[{"upto_m":1}]}`: "price and watts 0–1e9",
 		`{"switches":[{"ports":64,"rate_gbps":400}],"cables":[{"upto_m":0}]}`: "must be " +
 			"positive"} {
 		if _, err := ParsePrices("p.json", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {

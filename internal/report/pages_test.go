@@ -122,7 +122,7 @@ func TestPages(t *testing.T) {
 						"3500 kbytes"},
 				{Severity: swconf.Warning, Rule: "switch-missing", File: "old.cfg",
 					Message: `the fabric has no switch "old"`,
-					Why:     "rules about cables and neighbours cannot be checked", Fix: "set the hostname"}})
+					Why:     "rules on links and neighbors are not checked", Fix: "set the hostname"}}, func(string, int) string { return "    random-detect threshold burst-optimized" })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -228,10 +228,11 @@ func TestFindings(t *testing.T) {
 	var b strings.Builder
 	report.Findings(&b, []swconf.Finding{{Severity: swconf.Error, Rule: "pfc-headroom", File: "leaf.cfg",
 		Line: 12, Column: 3,
-		Message: "too little", Why: "packets are lost", Fix: "raise it"}, {Rule: "whole", File: "spine.cfg"}})
+		Message: "too little", Why: "packets are lost", Fix: "raise it"}, {Rule: "whole", File: "spine.cfg"}},
+		func(string, int) string { return "  no shutdown" })
 	at := -1
-	for _, part := range []string{"leaf.cfg:12:3: error: pfc-headroom", "too little", "why: packets are lost",
-		"fix: raise it", "spine.cfg: "} {
+	for _, part := range []string{"error[pfc-headroom]: too little", "--> leaf.cfg:12:3", "12 |   no shutdown",
+		"   |   ^^\n", "cause: packets are lost", "remedy: raise it", "--> spine.cfg"} {
 		i := strings.Index(b.String(), part)
 		if i <= at {
 			t.Fatalf("%q is missing or too early in\n%s", part, b.String())

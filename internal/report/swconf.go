@@ -1,68 +1,160 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
+	"railyard/internal/report/screen"
 	"railyard/internal/swconf"
 	"railyard/unit"
 )
 
-// Findings prints what lint found, most readable first: place, rule, what, why
-// and the fix.
-func Findings(w io.Writer, list []swconf.Finding) {
-	for _, f := range list {
+// severities are the names of severities and their styles, in the order of printing.
+var severities = map[swconf.Severity]struct {
+	order int
+	name  string
+	style screen.Style
+}{swconf.Error: {0, "error", screen.Error}, swconf.Warning: {1, "warning", screen.Warning},
+	swconf.Info: {2, "note", screen.Share}}
+
+// Findings prints what lint found, errors first: rule and message, the place with its line, cause and remedy.
+// Findings with the same message in a file are printed once, with all places. line returns a line of a file, or "".
+func Findings(w io.Writer, list []swconf.Finding, line func(file string, n int) string) {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b swconf.Finding) int {
+		return cmp.Compare(severities[a.Severity].order, severities[b.Severity].order)
+	})
+	layout := screen.Of(w)
+	printed := make([]bool, len(list))
+	for i, f := range list {
+		if printed[i] {
+			continue
+		}
+		var more []string
+		for k := i + 1; k < len(list); k++ {
+			if g := list[k]; g.File == f.File && g.Rule == f.Rule && g.Message == f.Message && g.Ports == f.Ports {
+				printed[k] = true
+				more = append(more, fmt.Sprintf("%d:%d", g.Line, g.Column))
+			}
+		}
+		s := severities[f.Severity]
+		screen.Labelled(w, layout.Paint(s.style, s.name+"["+f.Rule+"]:")+" ", f.Message)
 		at := f.File
 		if f.Line > 0 {
 			at = fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)
 		}
-		Wrap(w, "", fmt.Sprintf("%s: %s: %s", at, f.Severity, f.Rule))
-		Wrap(w, "   ", f.Message)
-		if f.Ports != "" {
-			Labelled(w, "      ports: ", f.Ports)
+		if len(more) > 0 {
+			at += ", " + strings.Join(more[:min(len(more), 8)], ", ")
+			if n := len(more) - 8; n > 0 {
+				at += fmt.Sprintf(" and %d more", n)
+			}
 		}
-		Labelled(w, "      why: ", f.Why)
-		Labelled(w, "      fix: ", f.Fix)
-	}
-	if len(list) > 0 {
-		fmt.Fprintln(w)
+		if f.Ports != "" {
+			at += ", " + f.Ports
+		}
+		Labelled(w, "  --> ", at)
+		if f.Line > 0 && f.Column > 0 {
+			excerpt(w, layout, line(f.File, f.Line), f.Line, f.Column)
+		}
+		Labelled(w, "   = cause: ", f.Why)
+		screen.Painted(w, screen.Remedy, "   = remedy: ", f.Fix)
 	}
 }
 
-// Tally prints how much of each text was understood, and the count of findings.
+// excerpt prints a line of a configuration with a mark below the word at column, or nothing if it is too long.
+func excerpt(w io.Writer, layout screen.Layout, text string, line, column int) {
+	text = strings.TrimRight(strings.ReplaceAll(text, "\t", " "), " \r")
+	if text == "" || column > len(text) || len(text) > 100 || layout.Width > 0 && len(text)+6 > layout.Width {
+		return
+	}
+	n := strings.IndexByte(text[column-1:]+" ", ' ')
+	number := fmt.Sprint(line)
+	fmt.Fprintf(w, "%s | %s\n", number, text)
+	fmt.Fprintf(w, "%s | %s%s\n", strings.Repeat(" ", len(number)), strings.Repeat(" ", column-1),
+		strings.Repeat("^", max(n, 1)))
+}
+
+// Tally prints how many lines were recognized, by kind of file, and the count of findings.
 func Tally(w io.Writer, configs []*swconf.Config, hosts []*swconf.Host, title func(swconf.OS) string,
 	list []swconf.Finding) {
-	const most = 20
-	n := 0
-	count := func(file, what string, total, read, passed, unknown int) {
-		if n++; n <= most {
-			Wrap(w, "", fmt.Sprintf("%s: %s, %s: %d understood, %d without bearing on the fabric, %d unknown",
-				file, what, unit.Plural(total, "line"), read, passed, unknown))
+	type sum struct{ files, lines, unknown int }
+	var order []string
+	sums := map[string]*sum{}
+	count := func(what string, total, unknown int) {
+		s := sums[what]
+		if s == nil {
+			s = &sum{}
+			sums[what], order = s, append(order, what)
 		}
+		s.files, s.lines, s.unknown = s.files+1, s.lines+total, s.unknown+unknown
 	}
 	for _, c := range configs {
-		count(c.File, title(c.OS), c.Total, c.Read, c.Passed, len(c.Unknown))
+		count(title(c.OS), c.Total, len(c.Unknown))
 	}
 	for _, h := range hosts {
-		count(h.File, "a server", h.Total, h.Read, h.Passed, len(h.Unknown))
+		count("hosts", h.Total, len(h.Unknown))
 	}
-	if n > most {
-		fmt.Fprintf(w, "and %d more files\n", n-most)
+	var parts []string
+	for _, what := range order {
+		s := sums[what]
+		part := fmt.Sprintf("%s: %s of %s recognized", what, unit.ShowCount(s.lines-s.unknown),
+			unit.Plural(s.lines, "line"))
+		if s.files > 1 {
+			part += fmt.Sprintf(" in %d files", s.files)
+		}
+		parts = append(parts, part)
 	}
-	fmt.Fprintf(w, "%s, %s, %s\n", unit.Plural(swconf.Count(list, swconf.Error), "error"),
+	screen.Painted(w, screen.Answer, "", fmt.Sprintf("%s. %s, %s, %s", strings.Join(parts, "; "),
+		unit.Plural(swconf.Count(list, swconf.Error), "error"),
 		unit.Plural(swconf.Count(list, swconf.Warning), "warning"),
-		unit.Plural(swconf.Count(list, swconf.Info), "hint"))
+		unit.Plural(swconf.Count(list, swconf.Info), "note")))
 }
 
-// Behaviour prints what a switch does with packets: one table per group of
-// ports that are alike.
+// Behaviour prints what a switch does with packets: one table per group of equally configured ports.
 func Behaviour(w io.Writer, c *swconf.Config, title string) {
-	Wrap(w, "", fmt.Sprintf("%s (%s, %s)", c.Name(), title, c.File))
+	screen.Painted(w, screen.Answer, "", named(c, title))
+	for _, v := range c.Views() {
+		ports := swconf.Compress(v.Ports)
+		if ports == "" {
+			ports = "all ports (no interface is configured)"
+		}
+		Wrap(w, "", ports+": "+strings.Join(treatments(v.Rows), ", "))
+		t := screen.Table{Indent: "  ", Columns: []screen.Column{{Head: "DSCP"}, {Head: "CoS", Left: true, Rare: true},
+			{Head: "group"}, {Head: "queue", Left: true}, {Head: "scheduling", Left: true},
+			{Head: "ECN marking", Left: true}, {Head: "PFC", Left: true}}}
+		most := 0 // the row with most DSCPs is the others'
+		for i, r := range v.Rows {
+			if len(r.DSCP) > len(v.Rows[most].DSCP) {
+				most = i
+			}
+		}
+		for i, r := range v.Rows {
+			dscp := r.DSCP
+			switch {
+			case dscp == "none":
+				dscp = "(none)"
+			case i == most && len(dscp) > 9 && len(v.Rows) > 1:
+				dscp = "other"
+			}
+			t.Add(dscp, r.COS, fmt.Sprint(r.Group), clip(r.Queue, 18), worded(r.Schedule), worded(r.ECN), worded(r.PFC))
+		}
+		t.Print(w)
+		trust, watchdog := "", "off"
+		if v.Trust != "" {
+			trust = "; trust " + v.Trust
+		}
+		if v.Watchdog {
+			watchdog = "on"
+		}
+		Wrap(w, "  ", fmt.Sprintf("Policies %s (in), %s (out)%s; PFC %s; watchdog %s; MTU %s", orNone(v.Input),
+			orNone(v.Output), trust, v.PFC, watchdog, mtuText(v.MTU)))
+	}
 	if wd := c.Watchdog; wd.On.V {
-		fmt.Fprintf(w, "PFC watchdog every %v, storm after %v, over after %v\n", wd.Poll.V, wd.Detect.V, wd.Restore.V)
+		Wrap(w, "", fmt.Sprintf("PFC watchdog: polls every %s, detects after %s, restores after %s", wd.Poll.V.Show(),
+			wd.Detect.V.Show(), wd.Restore.V.Show()))
 	} else {
 		fmt.Fprintln(w, "PFC watchdog off")
 	}
@@ -74,73 +166,74 @@ func Behaviour(w io.Writer, c *swconf.Config, title string) {
 		if mac != "" {
 			mac = ", MAC " + mac
 		}
-		fmt.Fprintf(w, "dynamic load balancing: %s%s\n", d.Mode.V, mac)
+		fmt.Fprintf(w, "Dynamic load balancing: %s%s\n", d.Mode.V, mac)
 	}
 	if c.Hash.Is() {
-		Wrap(w, "", "ECMP hashes "+c.Hash.V)
+		Wrap(w, "", "ECMP hash: "+c.Hash.V)
 	}
 	if s := c.Segments(); s != "" {
 		Wrap(w, "", "SRv6: "+s)
 	}
-	for _, v := range c.Views() {
-		fmt.Fprintln(w)
-		ports := swconf.Compress(v.Ports)
-		if ports == "" {
-			ports = "all ports (no interface is configured)"
-		}
-		Wrap(w, "", ports)
-		watchdog := "off"
-		if v.Watchdog {
-			watchdog = "on"
-		}
-		trust := ""
-		if v.Trust != "" {
-			trust = ", trust " + v.Trust
-		}
-		Wrap(w, "  ", fmt.Sprintf("classified by %s%s, queued by %s, PFC %s, watchdog %s, MTU %s",
-			orNone(v.Input), trust, orNone(v.Output), v.PFC, watchdog, mtuText(v.MTU)))
-		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		tagged := slices.ContainsFunc(v.Rows, func(r swconf.Row) bool { return r.COS != "" })
-		head := "DSCP"
-		if tagged {
-			head += "\tCoS"
-		}
-		fmt.Fprintln(t, "  "+head+"\tgroup\tqueue\tscheduling\tECN\tPFC")
-		for _, r := range v.Rows {
-			pfc, more, _ := strings.Cut(r.PFC, ", ")
-			if len(r.PFC) <= 32 {
-				pfc, more = r.PFC, ""
-			}
-			marks, blank := clip(r.DSCP, 18), "\t"
-			if tagged {
-				marks, blank = marks+"\t"+orNo(r.COS), "\t\t"
-			}
-			fmt.Fprintf(t, "  %s\t%d\t%s\t%s\t%s\t%s\n", marks, r.Group, clip(r.Queue, 18), r.Schedule, r.ECN, pfc)
-			if more != "" {
-				fmt.Fprintf(t, "  %s\t\t\t\t%s\n", blank, more)
-			}
-		}
-		t.Flush()
-	}
 }
 
-func orNo(s string) string {
+// named returns the name, language and file of a configuration.
+func named(c *swconf.Config, title string) string {
+	if c.Name() == c.File {
+		return c.File + " (" + title + ")"
+	}
+	return fmt.Sprintf("%s (%s, %s)", c.Name(), title, c.File)
+}
+
+// treatments summarizes the rows that have more than best effort: DSCP 24 has PFC and ECN (queue 3).
+func treatments(rows []swconf.Row) (out []string) {
+	for _, r := range rows {
+		var has []string
+		if strings.HasPrefix(r.PFC, "priority") {
+			has = append(has, "PFC")
+		}
+		if strings.HasPrefix(r.ECN, "marks") {
+			has = append(has, "ECN")
+		}
+		if strings.HasPrefix(r.Schedule, "strict") && r.Schedule == "strict" {
+			has = append(has, "strict priority")
+		}
+		if r.DSCP != "none" && len(has) > 0 && len(r.DSCP) <= 9 {
+			out = append(out, fmt.Sprintf("DSCP %s has %s (queue %d)", r.DSCP, strings.Join(has, " and "), r.Group))
+		}
+	}
+	if out == nil {
+		out = []string{"no DSCP has PFC, ECN or strict priority"}
+	}
+	return out
+}
+
+// worded rewrites a value of a view for people; --json keeps it.
+func worded(s string) string {
+	switch s {
+	case "no":
+		return unit.NotApplicable
+	case "leftover":
+		return "best effort"
+	case "not said":
+		return "default"
+	}
+	if rest, ok := strings.CutPrefix(s, "marks "); ok {
+		return strings.Replace(rest, "..", "–", 1)
+	}
+	return strings.NewReplacer("platform's thresholds", "platform thresholds", "(not in the text)",
+		"(in another configuration)").Replace(s)
+}
+
+func orNone(s string) string {
 	if s == "" {
 		return "none"
 	}
 	return s
 }
 
-func orNone(s string) string {
-	if s == "" {
-		return "nothing"
-	}
-	return s
-}
-
 func mtuText(n int64) string {
 	if n == 0 {
-		return "not said"
+		return "default"
 	}
 	return fmt.Sprint(n)
 }

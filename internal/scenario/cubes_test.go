@@ -193,7 +193,7 @@ func TestCubesRefused(t *testing.T) {
 		{2, "[2, 0, 1]", 0, "", "", "is out of range 1–2048", "5"},
 		{19, "[1, 1, 1]", 0, "", "", "fabric.k: a cube has 2 to 18 switches along a side, found 19", "4"},
 		{2, "[2000, 1, 1]", 49, "", "", "fabric.optics.spares: 2000 cubes and 49 spare ones", "8"},
-		{2, "[2, 1, 1]", 0, "{at: 1ms, out: cube-1, in: cube-3}", "", `in: unknown cube "cube-3"; they ` +
+		{2, "[2, 1, 1]", 0, "{at: 1ms, out: cube-1, in: cube-3}", "", `in: unknown cube "cube-3"; names ` +
 			"are cube-1 to cube-2, of which none is spare", "8"},
 		{2, "[2, 1, 1]", 1, "{at: 1ms, out: cube-3, in: cube-3}", "", "out: cube-3 has no place at 1ms", "8"},
 		{2, "[2, 1, 1]", 1, "{at: 1ms, out: cube-1, in: cube-2}", "", "in: cube-2 has a place at 1ms already",

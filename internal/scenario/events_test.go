@@ -118,10 +118,10 @@ func TestBadEvents(t *testing.T) {
 	one := event("up: false")
 	for set, want := range map[string]string{
 		"events[0].rate=800Gbps": `--set events[0].rate=800Gbps: 800Gbps is above`,
-		"events[1].rate=8Gbps":   `--set events[1].rate=8Gbps: there is no events[1]; entries of lists`,
-		"events[-1].rate=8Gbps":  `there is no events[-1]`,
-		"events[0.rate=8Gbps":    `there is no events[0`,
-		"fabric[0].hosts=8":      `there is no fabric[0]`,
+		"events[1].rate=8Gbps":   `--set events[1].rate=8Gbps: unknown name events[1]; entries of lists`,
+		"events[-1].rate=8Gbps":  `unknown name events[-1]`,
+		"events[0.rate=8Gbps":    `unknown name events[0`,
+		"fabric[0].hosts=8":      `unknown name fabric[0]`,
 		"events[0]=8":            `the key holds several values; name one of them`,
 		"events.rate=8Gbps":      `events is a list: its entries are events[0] and so on`,
 		"events=8":               `the key is a list of`,

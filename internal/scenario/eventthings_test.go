@@ -123,11 +123,11 @@ func TestBadThings(t *testing.T) {
 			"events[0]: names switch and nic; accepted: one of"},
 		{"{switch: spine-9, up: false}",
 			`11:11: events[0].switch: unknown switch "spine-9"; names are ` +
-				"named like rail-1, rail-2, "},
+				"like rail-1, rail-2, "},
 		{"{switch: host-1, up: false}",
 			`events[0].switch: unknown switch "host-1"`},
 		{"{server: rail-1, up: false}",
-			`events[0].server: there is no server "rail-1"; they are named`},
+			`events[0].server: unknown server "rail-1"; names are`},
 		{"{nic: host-1/nic-9, up: false}",
 			`events[0].nic: unknown NIC "host-1/nic-9"; names are`},
 		{"{nic: host-1/nic-1, ports: [Eth1], up: false}",

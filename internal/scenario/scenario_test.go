@@ -313,7 +313,7 @@ func TestSetIsToBlame(t *testing.T) {
 		"switch.queues.3.xoff=1B": "--set switch.queues.3.xoff=1B: switch.queues.3.xon: 100KB is not " +
 			"below xoff 1B",
 		"switch.buffer=1KB": "--set switch.buffer=1KB: switch.queues.3.",
-		"fabric.hosts=0":    "--set fabric.hosts=0: must lie",
+		"fabric.hosts=0":    "--set fabric.hosts=0: 0 is out of range",
 	} {
 		d, err := scenario.Parse("x.yaml", []byte(good), []string{set})
 		if err == nil {

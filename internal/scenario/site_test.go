@@ -84,10 +84,10 @@ func TestSetInDescribedFabric(t *testing.T) {
 		t.Fatal(len(p.Graph.Links), err)
 	}
 	for set, want := range map[string]string{
-		"fabric.nodes.hots.count=2": `there is no "hots" ` +
+		"fabric.nodes.hots.count=2": `unknown name "hots" ` +
 			`(did you mean "host"?); accepted: host, leaf, spine`,
 		"fabric.nodes.host.per=2":      "the key holds several values (su: 2); name one of them",
-		"fabric.nodes.host.per.rail=2": `there is no "rail"; accepted: su`,
+		"fabric.nodes.host.per.rail=2": `unknown name "rail"; accepted: su`,
 		"fabric.nodes.host.per.su.x=2": "su has no keys below it",
 		"fabric.nodes.leaf.per.su=x":   `"x" is no list of numbers`,
 		"fabric.nodes.host.count=13":   "leaf-1-1 has more cables than ports: 13 by cables[0] (host to leaf)",

@@ -57,7 +57,7 @@ func TestTraces(t *testing.T) {
 		"jobs: {a: {gpus: 5, trace: {files: [flow.txt]}}}": "jobs.a.trace.files: has 6 ranks, the " +
 			"job has 5 GPUs",
 		"workload: {trace: {files: [flow.txt], nodes: " +
-			"'h-{n}'}}": `workload.trace.nodes: the files' number 1: there is no GPU`,
+			"'h-{n}'}}": `workload.trace.nodes: the files' number 1: unknown GPU`,
 	} {
 		d, err := scenario.Parse("x.yaml", []byte(shared+work+"\n"), nil)
 		if err == nil {

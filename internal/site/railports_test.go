@@ -139,7 +139,7 @@ func TestRailMapsThatAreWrong(t *testing.T) {
 		{"types[1]: a map of ports to rails needs the switch's ports", func(t *Type) { t.Model = "" }},
 		{"types[1].rail_map: panel knows the 48 ports of a Cisco Nexus 9348D-GX2A, not 40x400Gbps",
 			func(t *Type) { t.Ports = "40x400Gbps" }},
-		{"types[1].rail_ports.3: there is no port 49; they go from 1 to 48", own("3", "1,49")},
+		{"types[1].rail_ports.3: unknown port 49; they go from 1 to 48", own("3", "1,49")},
 		{"types[1].rail_ports.2: port 4 is rail 1's already", own("1", "1-4", "2", "4")},
 		{`types[1].rail_ports.1: "1-" is no list of ports; accepted`, own("1", "1-")},
 		{"types[1].rail_ports.x: is no rail", own("x", "1")},

@@ -97,7 +97,7 @@ func TestErrors(t *testing.T) {
 		"circle": {func(s *Site) { s.Types[1].Like = "agg" },
 			"types[1].like: goes in a circle"},
 		"no such group": {func(s *Site) { s.Cables[0].To = "leaf" },
-			`cables[0].to: there is no group and no node "leaf"`},
+			`cables[0].to: unknown group or node "leaf"`},
 		"no such place": {func(s *Site) { s.Cables[0].Same = []string{"rack"} },
 			`cables[0].same: tor has no place "rack"; it has segment, rail, plane, n`},
 		"no such word": {func(s *Site) { s.Cables[0].Match[0].Value = "card" },

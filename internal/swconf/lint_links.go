@@ -248,12 +248,12 @@ func (l *linter) dlbPorts() {
 func (l *linter) unknownLines() {
 	for _, c := range l.Configs {
 		for _, u := range c.Unknown {
-			l.say(u.At, "check the spelling; report the line if it is right", "%q: %s", u.Text, u.Why)
+			l.say(u.At, "correct the line, or report it if it is correct", "%q: %s", u.Text, u.Why)
 		}
 	}
 	for _, h := range l.Hosts {
 		for _, u := range h.Unknown {
-			l.say(u.At, "check the spelling; report the line if it is right", "%q: %s", u.Text, u.Why)
+			l.say(u.At, "correct the line, or report it if it is correct", "%q: %s", u.Text, u.Why)
 		}
 	}
 }

@@ -213,7 +213,7 @@ func (l *linter) bandwidthLeft() {
 	l.shares(func(v variant, sum, small, big int) {
 		if sum > 0 && sum < 100 && !v.q.Ratio {
 			l.say(v.q.Queues[small].Share.At, "let the shares of all queues add up to 100",
-				"bandwidth shares add up to %d %%", sum)
+				"the bandwidth shares add up to %d %%", sum)
 		}
 	})
 }

@@ -180,7 +180,7 @@ func TestKinetoFiles(t *testing.T) {
 		text []byte
 		want string
 	}{
-		{9, whole, "there is no step 9 in all files; they have 3, 4"},
+		{9, whole, "step 9 is not in all files; common steps: 3, 4"},
 		{4, cut, "has no kernel in step 4"},
 		{3, other(`"dur": 100`, `"dur": -100`), "has no kernel in step 3 that can be read; left out: " +
 			"events with a time that cannot be"},

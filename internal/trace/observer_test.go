@@ -116,7 +116,7 @@ func TestObserverSteps(t *testing.T) {
 		step int
 		want string
 	}{{twoSteps, 4, "400B"}, {twoSteps, 5, "800B"}, {twoSteps, 0, "800B"}, {sorted, 4, "400B"}, {sorted, 0, "800B"},
-		{twoSteps, 6, "et.json: there is no step 6 in all files; they have 4, 5"}} {
+		{twoSteps, 6, "et.json: step 6 is not in all files; common steps: 4, 5"}} {
 		x, err := Options{Step: c.step}.Read(File{"et.json", execution(c.text)})
 		found := ""
 		if err != nil {

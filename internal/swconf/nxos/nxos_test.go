@@ -125,7 +125,7 @@ func TestGrammar(t *testing.T) {
 	}
 }
 
-// A full running configuration: every line is understood or passed over, and
+// A full running configuration: every line is recognized or passed over, and
 // what the ports do is known.
 func TestRunningConfig(t *testing.T) {
 	c := parse(t, read(t, "running-config.cfg"))
