@@ -32,14 +32,14 @@ type calibrateCmd struct {
 }
 
 func (c *calibrateCmd) Help() string {
-	return `Fits parameters that no data sheet contains to measurements: message latency, share of NIC and NVLink rate that GPUs
-reach, launch time and per-step latency of a collective, kernel efficiency. Parameters that the measurements do not
-constrain are not fitted and named. The error is measured on held-out points. The result is a calibration block of the
-scenario, which what-if variants keep.
+	return `Fits parameters that no data sheet contains to measurements: message latency, share of NIC and
+NVLink rate that GPUs reach, launch time and per-step latency of a collective, kernel efficiency.
+Parameters that the measurements do not constrain are not fitted and named. The error is measured on
+held-out points. The result is a calibration block of the scenario, which what-if variants keep.
 
---capture measures a NIC's delay from a marked packet to its CNP, and its interval between CNPs. Capture at the
-receiving NIC's own port (or a mirror of its switch port) while several hosts send to it, with hardware timestamps in
-nanoseconds. 128 bytes per packet are enough.
+--capture measures a NIC's delay from a marked packet to its CNP, and its interval between CNPs.
+Capture at the receiving NIC's own port (or a mirror of its switch port) while several hosts send to
+it, with hardware timestamps in nanoseconds. 128 bytes per packet are enough.
 
 Examples:
   railyard calibrate --fabric pod.yaml --nccl-tests out.txt --plot fit.png --out calibrated.yaml

@@ -25,8 +25,8 @@ type configCmd struct {
 }
 
 func (c *configCmd) Help() string {
-	return `Reads Cisco NX-OS, SONiC config_db.json, FRR, Arista EOS, Cumulus NVUE (commands, YAML, JSON),
-Dell Enterprise SONiC and Junos (QFX).
+	return `Reads Cisco NX-OS, SONiC config_db.json, FRR, Arista EOS, Cumulus NVUE (commands, YAML, JSON), Dell
+Enterprise SONiC and Junos (QFX).
 
 Examples:
   railyard config lint leaf.cfg spine.cfg --fabric scenarios/pod64-llama2-7b.yaml
@@ -70,9 +70,9 @@ type configShowCmd struct {
 }
 
 func (c *configShowCmd) Help() string {
-	return `Prints one table per group of equally configured ports: DSCP, group, queue, scheduling, ECN marking and PFC. For a host
-(mlnx_qos, nicctl or bnxt_setupcc.sh scripts, output of these tools, NCCL variables, or a directory of these) it prints
-the same by priority.
+	return `Prints one table per group of equally configured ports: DSCP, group, queue, scheduling, ECN marking
+and PFC. For a host (mlnx_qos, nicctl or bnxt_setupcc.sh scripts, output of these tools, NCCL
+variables, or a directory of these) it prints the same by priority.
 
 Examples:
   railyard config show leaf.cfg

@@ -34,8 +34,8 @@ type configDcbxCmd struct {
 }
 
 func (c *configDcbxCmd) Help() string {
-	return `Runs the LLDP exchange of neighbors from their configurations (IEEE and CEE DCBX, willing bits) and prints the
-operational PFC state of each port. Exit code 1: two ends disagree.
+	return `Runs the LLDP exchange of neighbors from their configurations (IEEE and CEE DCBX, willing bits) and
+prints the operational PFC state of each port. Exit code 1: two ends disagree.
 
 Examples:
   railyard config dcbx leaf.cfg spine.cfg --link leaf-1:Ethernet1/3=spine-1:Ethernet1/1

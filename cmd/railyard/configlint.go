@@ -36,8 +36,8 @@ type configLintCmd struct {
 }
 
 func (c *configLintCmd) Help() string {
-	return `Exit code 1: there are errors; 2: a file cannot be read. In directories, files that are not configurations are skipped
-and listed. To explain a rule: railyard config rules RULE.
+	return `Exit code 1: there are errors; 2: a file cannot be read. In directories, files that are not
+configurations are skipped and listed. To explain a rule: railyard config rules RULE.
 
 Examples:
   railyard config lint leaf.cfg

@@ -37,13 +37,14 @@ type configRenderCmd struct {
 }
 
 func (c *configRenderCmd) Help() string {
-	return `Writes the configuration of every switch (QoS, PFC, watchdog, load balancing, MTU, LLDP, BGP, VLANs and port channels),
-cabling.csv, addressing.csv, fabric.clab.yml (containerlab), topology.conf (Slurm) and fabric.dot (Graphviz). With
-transport.forwarding srv6, SONiC and FRR get uSIDs and static routes instead of BGP. --nic adds one script per host
-(mlnx_qos, sysfs, DCQCN parameters; bnxt_setupcc.sh; nicctl) and nccl.conf in hosts/.
+	return `Writes the configuration of every switch (QoS, PFC, watchdog, load balancing, MTU, LLDP, BGP, VLANs
+and port channels), cabling.csv, addressing.csv, fabric.clab.yml (containerlab), topology.conf
+(Slurm) and fabric.dot (Graphviz). With transport.forwarding srv6, SONiC and FRR get uSIDs and
+static routes instead of BGP. --nic adds one script per host (mlnx_qos, sysfs, DCQCN parameters;
+bnxt_setupcc.sh; nicctl) and nccl.conf in hosts/.
 
-SONiC needs the lanes of each port: set --hwsku, --profile, or fabric.types.NAME in the scenario. --onto uses the
-device's own ports.
+SONiC needs the lanes of each port: set --hwsku, --profile, or fabric.types.NAME in the scenario.
+--onto uses the device's own ports.
 
 Examples:
   railyard config render scenarios/pod64-llama2-7b.yaml --os nxos --out configs/pod64

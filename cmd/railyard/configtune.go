@@ -30,11 +30,12 @@ type configTuneCmd struct {
 }
 
 func (c *configTuneCmd) Help() string {
-	return `Searches ECN minimum, maximum and probability, xOFF and xON of the RoCE queue with xON < ECN minimum < ECN maximum <
-xOFF, and the parameters of the scenario's congestion control. Every candidate is simulated. Reports the Pareto front of
-completion time, pause time and longest queue. Writes the candidate with the least pause time within 1 % of the fastest
-as switch configurations and host scripts. Three more simulations separate the host side, the switch side, and the
-rounding of device registers. Ctrl-C keeps the results; the same command resumes.
+	return `Searches ECN minimum, maximum and probability, xOFF and xON of the RoCE queue with xON < ECN minimum
+< ECN maximum < xOFF, and the parameters of the scenario's congestion control. Every candidate is
+simulated. Reports the Pareto front of completion time, pause time and longest queue. Writes the
+candidate with the least pause time within 1 % of the fastest as switch configurations and host
+scripts. Three more simulations separate the host side, the switch side, and the rounding of device
+registers. Ctrl-C keeps the results; the same command resumes.
 
 Examples:
   railyard config tune scenarios/three-flows.yaml --trials 64 --out tune

@@ -35,10 +35,11 @@ type diagnoseCmd struct {
 }
 
 func (c *diagnoseCmd) Help() string {
-	return `Reads output of show queuing interface, show interface priority-flow-control, show policy-map, show priority-flow-control
-counters, show pfc counters, show pfc priority, show queue counters, COUNTERS_DB, ethtool -S, rdma statistic and show
-lldp neighbors, with the prompts (leaf1# show ...) that name the device. Rates need two snapshots: two rounds in one
-file, before/ and after/, or --before. date +%s.%N before each round records the time.
+	return `Reads output of show queuing interface, show interface priority-flow-control, show policy-map, show
+priority-flow-control counters, show pfc counters, show pfc priority, show queue counters,
+COUNTERS_DB, ethtool -S, rdma statistic and show lldp neighbors, with the prompts (leaf1# show ...)
+that name the device. Rates need two snapshots: two rounds in one file, before/ and after/, or
+--before. date +%s.%N before each round records the time.
 
 Exit code 1: a fault was found (congestion is not a fault); 2: a file cannot be read.
 

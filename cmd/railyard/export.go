@@ -30,8 +30,8 @@ type exportCmd struct {
 
 func (c *exportCmd) Help() string {
 	var b strings.Builder
-	b.WriteString(`Writes the computations, transfers and dependencies of all ranks in the format of another simulator. The report
-lists what the format cannot express.
+	b.WriteString(`Writes the computations, transfers and dependencies of all ranks in the format of another simulator.
+The report lists what the format cannot express.
 
 Examples:
   railyard export scenarios/gpt13b-128.yaml --as goal --out gpt13b.goal

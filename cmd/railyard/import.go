@@ -31,8 +31,8 @@ type importCmd struct {
 
 func (c *importCmd) Help() string {
 	var b strings.Builder
-	b.WriteString(`Reads cabling and writes a scenario with the same nodes and links, in as few rules (types, nodes, cables) as
-reproduce the graph. The report lists what did not match and what was assumed.
+	b.WriteString(`Reads cabling and writes a scenario with the same nodes and links, in as few rules (types, nodes,
+cables) as reproduce the graph. The report lists what did not match and what was assumed.
 
 Examples:
   railyard import cables.csv --out site.yaml

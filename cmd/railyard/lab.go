@@ -31,8 +31,9 @@ type labCmd struct {
 }
 
 func (c *labCmd) Help() string {
-	return `A fabric in this host's kernel: one network namespace per host and switch, one veth pair per link at a reduced rate,
-layer 4 ECMP, BGP unnumbered (FRR) or static routes, and ECN marks by nftables above 95 % of a port's rate. Needs root.
+	return `A fabric in this host's kernel: one network namespace per host and switch, one veth pair per link at
+a reduced rate, layer 4 ECMP, BGP unnumbered (FRR) or static routes, and ECN marks by nftables above
+95 % of a port's rate. Needs root.
 
 Examples:
   railyard lab up scenarios/lab-2x2.yaml --rate 500Mbps
@@ -257,8 +258,9 @@ type labRdmaCmd struct {
 }
 
 func (c *labRdmaCmd) Help() string {
-	return `Runs one rank per host, on its first NIC, in the order of the hosts. Flags are those of railyard rdma allreduce. Line
-rate, addresses and rendezvous come from the lab; captures and plots have one file per rank.
+	return `Runs one rank per host, on its first NIC, in the order of the hosts. Flags are those of railyard
+rdma allreduce. Line rate, addresses and rendezvous come from the lab; captures and plots have one
+file per rank.
 
 Example:
   railyard lab rdma allreduce --bytes 16MiB --iters 20 --pcap lab.pcapng --rate-plot rate.png`

@@ -29,9 +29,10 @@ type labCompareCmd struct {
 }
 
 func (c *labCompareCmd) Help() string {
-	return `Repeats the same all-reduce, one rank per host, with one congestion control after another. Where links between
-switches are slower than host links, as in lab-2x2.yaml, marks, delay and drops come from the slow ports. The plot shows
-the allowed rate of each queue pair (window / RTT where the control has a window), averaged over short times.
+	return `Repeats the same all-reduce, one rank per host, with one congestion control after another. Where
+links between switches are slower than host links, as in lab-2x2.yaml, marks, delay and drops come
+from the slow ports. The plot shows the allowed rate of each queue pair (window / RTT where the
+control has a window), averaged over short times.
 
 Examples:
   railyard lab up scenarios/lab-2x2.yaml --rate 200Mbps

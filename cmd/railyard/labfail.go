@@ -28,8 +28,9 @@ type labFailCmd struct {
 }
 
 func (c *labFailCmd) Help() string {
-	return `Fails a component of the lab with all of its links; names are those of a scenario's events. Processes of a failed host
-end. Lab links have no PFC: with --storm the switch sends nothing to the NIC and drops what its queue does not hold.
+	return `Fails a component of the lab with all of its links; names are those of a scenario's events.
+Processes of a failed host end. Lab links have no PFC: with --storm the switch sends nothing to the
+NIC and drops what its queue does not hold.
 
 Examples:
   railyard lab fail switch spine-1

@@ -30,10 +30,11 @@ type labRunCmd struct {
 }
 
 func (c *labRunCmd) Help() string {
-	return `Builds the scenario's fabric with static routes and sends MRC WRITEs from the first host to the last, over one plane
-per NIC port. Each event of the scenario (a link with up: false, or bit_error_rate) has its own lab and run. Without
-events, a spine link fails, a plane of the receiver is drained, and a path loses 2 % of its packets. Reports the time
-until at most a tenth of the traffic still takes the failed path.
+	return `Builds the scenario's fabric with static routes and sends MRC WRITEs from the first host to the
+last, over one plane per NIC port. Each event of the scenario (a link with up: false, or
+bit_error_rate) has its own lab and run. Without events, a spine link fails, a plane of the receiver
+is drained, and a path loses 2 % of its packets. Reports the time until at most a tenth of the
+traffic still takes the failed path.
 
 Examples:
   railyard lab run scenarios/lab-planes.yaml --plot move.png

@@ -22,8 +22,8 @@ type modelsCmd struct {
 }
 
 func (c *modelsCmd) Help() string {
-	return `fabric.types.NAME.model takes the switches and hosts, server.gpu the GPUs, and config render --hwsku the SONiC devices.
-Every figure has its source, or is marked as unsourced.
+	return `fabric.types.NAME.model takes the switches and hosts, server.gpu the GPUs, and config render --hwsku
+the SONiC devices. Every figure has its source, or is marked as unsourced.
 
 Examples:
   railyard models

@@ -22,9 +22,9 @@ type pcapCmd struct {
 }
 
 func (c *pcapCmd) Help() string {
-	return `Decodes RoCEv2 and RoCEv1 captures: messages with PSNs, time and rate, gaps, NAKs, retransmissions, CNPs, pause frames,
-and ICRC checks. For MRC it decodes paths (entropy values) and their state, trimmed packets, NACKs, probes and planes;
---wireshark-plugin prints a dissector of MRC.
+	return `Decodes RoCEv2 and RoCEv1 captures: messages with PSNs, time and rate, gaps, NAKs, retransmissions,
+CNPs, pause frames, and ICRC checks. For MRC it decodes paths (entropy values) and their state,
+trimmed packets, NACKs, probes and planes; --wireshark-plugin prints a dissector of MRC.
 
 Examples:
   railyard pcap write.pcapng

@@ -99,8 +99,8 @@ type planSizeCmd struct {
 }
 
 func (c *planSizeCmd) Help() string {
-	return `The work is 6 operations per parameter and token (forward 2, backward 4), or 8 with recomputation. For a mixture of
-experts, the active parameters count.
+	return `The work is 6 operations per parameter and token (forward 2, backward 4), or 8 with recomputation.
+For a mixture of experts, the active parameters count.
 
 Examples:
   railyard plan size llama-3.1-405b --tokens 15.6T --days 54

@@ -26,9 +26,9 @@ type planCircuitsCmd struct {
 }
 
 func (c *planCircuitsCmd) Help() string {
-	return `Prints the circuits of an optical circuit switch between groups, and the circuits that a new or failed group changes.
-Fibers stay in place. The maps are those of fabric.graph.ocs; for a torus of cubes (fabric.kind cubes), those that
-fabric.optics.swaps leads to.
+	return `Prints the circuits of an optical circuit switch between groups, and the circuits that a new or
+failed group changes. Fibers stay in place. The maps are those of fabric.graph.ocs; for a torus of
+cubes (fabric.kind cubes), those that fabric.optics.swaps leads to.
 
 Examples:
   railyard plan circuits --groups 4 --fibres 12 --to 5       (a dragonfly grows by a group)

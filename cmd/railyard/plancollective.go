@@ -27,8 +27,9 @@ type planCollectiveCmd struct {
 }
 
 func (c *planCollectiveCmd) Help() string {
-	return `Prints the choice of NCCL's tuning model for every size, and the simulated time of each algorithm with the model's
-protocol. busbw is the bus bandwidth of nccl-tests. nvls needs GPUs on one NVSwitch; nvls-tree needs several such hosts.
+	return `Prints the choice of NCCL's tuning model for every size, and the simulated time of each algorithm
+with the model's protocol. busbw is the bus bandwidth of nccl-tests. nvls needs GPUs on one
+NVSwitch; nvls-tree needs several such hosts.
 
 Examples:
   railyard plan collective scenarios/gpt13b-128.yaml --sizes 64KiB,1MiB,64MiB

@@ -36,8 +36,8 @@ type planFabricCmd struct {
 }
 
 func (c *planFabricCmd) Help() string {
-	return `Lists feasible designs with switches, links, bisection, hops, power and cost, and infeasible ones with the reason.
-Default prices are round figures for comparison only; edit them.
+	return `Lists feasible designs with switches, links, bisection, hops, power and cost, and infeasible ones
+with the reason. Default prices are round figures for comparison only; edit them.
 
 Examples:
   railyard plan fabric --gpus 1024 --switch 128x400G

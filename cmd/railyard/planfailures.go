@@ -31,9 +31,9 @@ type planFailuresCmd struct {
 }
 
 func (c *planFailuresCmd) Help() string {
-	return `Simulates every single failure of a kind, and pairs with --pairs: step time, isolated GPUs and retransmissions.
-Equivalent elements, by cabling and traffic, are simulated once. Their ECMP hashes differ; --per-class shows the spread.
-fabric.routing models the convergence of routes.
+	return `Simulates every single failure of a kind, and pairs with --pairs: step time, isolated GPUs and
+retransmissions. Equivalent elements, by cabling and traffic, are simulated once. Their ECMP hashes
+differ; --per-class shows the spread. fabric.routing models the convergence of routes.
 
 Examples:
   railyard plan failures scenarios/pod64-alltoall.yaml --plot failures.png

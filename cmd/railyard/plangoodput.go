@@ -43,9 +43,10 @@ type planGoodputCmd struct {
 }
 
 func (c *planGoodputCmd) Help() string {
-	return `Estimates the effective training time: total time without checkpoint writes, lost work, detection, restart and waiting
-for spares. Failures are random with constant rates. The checkpoint interval is Daly's optimum; others are simulated for
-comparison. Defaults come from on_failure of the scenario (collective_timeout, checkpoint_every, restart).
+	return `Estimates the effective training time: total time without checkpoint writes, lost work, detection,
+restart and waiting for spares. Failures are random with constant rates. The checkpoint interval is
+Daly's optimum; others are simulated for comparison. Defaults come from on_failure of the scenario
+(collective_timeout, checkpoint_every, restart).
 
 Examples:
   railyard plan goodput --gpus 16384 --days 54 --checkpoint 5.67TB --storage 2TB/s --step 6s

@@ -18,9 +18,9 @@ type planInterferenceCmd struct {
 }
 
 func (c *planInterferenceCmd) Help() string {
-	return `Simulates all jobs together, and each alone on the same GPUs: the slowdown of each job, and the ports and times of
-contention. Message slowdown compares the same message of both runs; background traffic is not compared. Exit code 3: a
-job lost a rank.
+	return `Simulates all jobs together, and each alone on the same GPUs: the slowdown of each job, and the
+ports and times of contention. Message slowdown compares the same message of both runs; background
+traffic is not compared. Exit code 3: a job lost a rank.
 
 Examples:
   railyard plan interference scenarios/two-jobs.yaml

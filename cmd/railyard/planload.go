@@ -23,9 +23,9 @@ type planLoadCmd struct {
 }
 
 func (c *planLoadCmd) Help() string {
-	return `Simulates Poisson arrivals at each GPU at increasing load. The first third of the messages is warm-up and left out. A
-network is saturated when it delivers less than 95 % of the offered load, or when latency exceeds ten times that of the
-lowest load. Higher loads of that policy are skipped.
+	return `Simulates Poisson arrivals at each GPU at increasing load. The first third of the messages is
+warm-up and left out. A network is saturated when it delivers less than 95 % of the offered load, or
+when latency exceeds ten times that of the lowest load. Higher loads of that policy are skipped.
 
 Examples:
   railyard plan load scenarios/dragonfly-load.yaml --lb minimal,valiant,ugal --plot uniform.png

@@ -36,10 +36,10 @@ type planSearchCmd struct {
 }
 
 func (c *planSearchCmd) Help() string {
-	return `Enumerates TP, PP, VPP, DP, CP, EP, schedule, rank order, microbatch, ZeRO and recomputation on all GPUs, drops
-infeasible ones, ranks the rest by a cost model, simulates the best and ranks them again. Steps above 1,024 GPUs or
---packets are simulated in part: one rail where rails are isolated, or fewer replicas. The output names the part and the
-correction.
+	return `Enumerates TP, PP, VPP, DP, CP, EP, schedule, rank order, microbatch, ZeRO and recomputation on all
+GPUs, drops infeasible ones, ranks the rest by a cost model, simulates the best and ranks them
+again. Steps above 1,024 GPUs or --packets are simulated in part: one rail where rails are isolated,
+or fewer replicas. The output names the part and the correction.
 
 Examples:
   railyard plan search gpt3-13b --fabric scenarios/gpt13b-128.yaml --global-batch 128

@@ -252,7 +252,8 @@ func (c *rdmaReadCmd) Run(e *env) error { return c.run(e, perftest.OpRead) }
 type rdmaLatCmd struct{ rdmaTest }
 
 func (c *rdmaLatCmd) Help() string {
-	return `Sends a WRITE with immediate in both directions and reports half of the round trip, as ib_write_lat does.
+	return `Sends a WRITE with immediate in both directions and reports half of the round trip, as ib_write_lat
+does.
 
 Example:
   railyard rdma lat --to 127.0.0.1 --size 4KiB --iters 20000`

@@ -48,8 +48,8 @@ type rdmaAllreduceCmd struct {
 }
 
 func (c *rdmaAllreduceCmd) Help() string {
-	return `Without --rank all ranks run here, each as a process with its own loopback address. The table follows nccl-tests: busbw
-= algbw x 2(n-1)/n; wrong counts elements that differ on any rank.
+	return `Without --rank all ranks run here, each as a process with its own loopback address. The table
+follows nccl-tests: busbw = algbw x 2(n-1)/n; wrong counts elements that differ on any rank.
 
 Examples:
   railyard rdma allreduce --ranks 8 --bytes 64MiB --dtype float32

@@ -23,9 +23,10 @@ type rdmaBenchCmd struct {
 }
 
 func (c *rdmaBenchCmd) Help() string {
-	return `Measures over loopback between two processes, interleaved: RDMA WRITE of 1 MiB with path MTU 4096 and ICRC checks,
-iperf3 UDP with the same datagram size, iperf3 TCP; latency of a 4 KiB WRITE, a UDP and a TCP ping-pong in Go; CPU time
-per byte of WRITE and of a TCP stream in Go, next to one memory copy. Without iperf3 its rows are missing.
+	return `Measures over loopback between two processes, interleaved: RDMA WRITE of 1 MiB with path MTU 4096
+and ICRC checks, iperf3 UDP with the same datagram size, iperf3 TCP; latency of a 4 KiB WRITE, a UDP
+and a TCP ping-pong in Go; CPU time per byte of WRITE and of a TCP stream in Go, next to one memory
+copy. Without iperf3 its rows are missing.
 
 The CPU does the work of the NIC here: a NIC would save the CPU time of WRITE, but not that of TCP.
 

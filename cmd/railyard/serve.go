@@ -28,9 +28,9 @@ type serveCmd struct {
 }
 
 func (c *serveCmd) Help() string {
-	return `Serves a web page that lists and starts runs and shows fabric, time line, causes and packets. It works offline. The
-printed address contains a token, so that other users of this host cannot start simulations. Ctrl-C stops the server;
-simulations that it started write their results.
+	return `Serves a web page that lists and starts runs and shows fabric, time line, causes and packets. It
+works offline. The printed address contains a token, so that other users of this host cannot start
+simulations. Ctrl-C stops the server; simulations that it started write their results.
 
 Examples:
   railyard serve

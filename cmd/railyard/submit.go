@@ -34,10 +34,11 @@ type submitCmd struct {
 }
 
 func (c *submitCmd) Help() string {
-	return `Parses a batch script without running any of it: #SBATCH lines, variables, arrays, srun, torchrun, mpirun, DeepSpeed,
-Accelerate, and the flags of Megatron-LM, DeepSpeed, NeMo and Hugging Face. Places nodes as Slurm does
-(select/cons_tres, topology/tree), prints rank, host, GPU, NIC, rail and environment of each process, and simulates the
-resulting scenario. Unsupported lines are listed with their numbers.
+	return `Parses a batch script without running any of it: #SBATCH lines, variables, arrays, srun, torchrun,
+mpirun, DeepSpeed, Accelerate, and the flags of Megatron-LM, DeepSpeed, NeMo and Hugging Face.
+Places nodes as Slurm does (select/cons_tres, topology/tree), prints rank, host, GPU, NIC, rail and
+environment of each process, and simulates the resulting scenario. Unsupported lines are listed with
+their numbers.
 
 Examples:
   railyard submit scenarios/llama2-7b.sbatch --cluster scenarios/pod64-llama2-7b.yaml --dry-run

@@ -30,7 +30,8 @@ type validateCmd struct {
 }
 
 func (c *validateCmd) Help() string {
-	return `Each row has a claim, its source, the expected and the simulated value. Exit code 1: a row fails without a known reason.
+	return `Each row has a claim, its source, the expected and the simulated value. Exit code 1: a row fails
+without a known reason.
 
 Examples:
   railyard validate --quick

@@ -26,8 +26,8 @@ type whyCmd struct {
 }
 
 func (c *whyCmd) Help() string {
-	return `Prints the causes of a run's time above line rate, each with its remedy and the estimated gain; --try simulates the
-remedies.
+	return `Prints the causes of a run's time above line rate, each with its remedy and the estimated gain;
+--try simulates the remedies.
 
 Examples:
   railyard why runs/three-flows-001
