@@ -152,6 +152,9 @@ func lintAgainst(in *swconf.Input, p *scenario.Plan) {
 	in.Lossy = p.Spec.LosslessMask() == 0
 }
 
+// lineEnds turns the line ends of other systems into line feeds.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
 // lines returns a function that reads a line of a configuration, or "" where there is none.
 func lines() func(file string, n int) string {
 	read := map[string][]string{}
@@ -159,7 +162,7 @@ func lines() func(file string, n int) string {
 		list, ok := read[file]
 		if !ok {
 			if text, err := input.Text(file, 1<<20); err == nil {
-				list = strings.Split(string(text), "\n")
+				list = strings.Split(lineEnds.Replace(string(text)), "\n")
 			}
 			read[file] = list
 		}

@@ -134,7 +134,7 @@ func TestChannelsThatCannotBe(t *testing.T) {
 		"min_links=2: is of a channel":                                        {"fabric.min_links=2"},
 		"lb=spray: spray looks at ports":                                      {"fabric.lag=2", "lb=spray"},
 		"lag_seed=own: no cables make a channel":                              {"switch.lag_seed=own"},
-		"lag=is out of range 1–64":                                            {"fabric.lag=0"},
+		"lag=0: 0 is out of range 1–64":                                       {"fabric.lag=0"},
 	} {
 		d, err := scenario.Parse("x.yaml", []byte(breaking[:strings.Index(breaking, "events:")]), sets)
 		if err == nil {

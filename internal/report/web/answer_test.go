@@ -203,7 +203,7 @@ func TestVariants(t *testing.T) {
 	if back := get(done.Run); len(back) != 0 { // the other way it takes a setting away
 		t.Errorf("%+v", back)
 	}
-	for body, want := range map[string]string{`{"of": "../x"}`: "not the name of a run", `{"of": "none"}`: "no run"} {
+	for body, want := range map[string]string{`{"of": "../x"}`: "not the name of a run", `{"of": "none"}`: "unknown run"} {
 		w := ask(s, "POST", "/api/jobs", body, nil)
 		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%s: %d %s", body, w.Code, w.Body)

@@ -162,7 +162,7 @@ func TestViewsAgreeWithTables(t *testing.T) {
 	}
 	for view, want := range map[string]string{"grid?metric=colour": "accepted: util",
 		"port?id=9999": "whole number", "port?id=x": "whole number", "ranks?from=5&to=5": "behind from",
-		"nonsense": "no view", "qp?id=-1": "whole number"} {
+		"nonsense": "unknown view", "qp?id=-1": "whole number"} {
 		if w := ask(s, "GET", "/api/runs/"+name+"/"+view, "", nil); w.Code != 400 ||
 			!strings.Contains(w.Body.String(), want) {
 			t.Errorf("%s: %d %s, want %q", view, w.Code, w.Body, want)
