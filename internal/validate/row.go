@@ -54,12 +54,10 @@ func do(err error) {
 	}
 }
 
-// must returns a value, or panics with the error, for caught; must2 and must3 do so with more values.
+// must returns a value, or panics with the error, for caught; must2 does so with two.
 func must[A any](a A, err error) A { do(err); return a }
 
 func must2[A, B any](a A, b B, err error) (A, B) { do(err); return a, b }
-
-func must3[A, B, C any](a A, b B, c C, err error) (A, B, C) { do(err); return a, b, c }
 
 // caught sets a function's error to what do panicked with. It is for defer.
 func caught(err *error) {

@@ -11,22 +11,22 @@ import (
 	"railyard/unit"
 )
 
-// noneFollowed says how a run follows packets.
-var noneFollowed = errors.New("the run followed no such packet: run its scenario with --follow 0/+400 " +
+// errNoneFollowed says how a run follows packets.
+var errNoneFollowed = errors.New("the run followed no such packet: run its scenario with --follow 0/+400 " +
 	"(the packet of queue pair 0 behind its first 400)")
 
 // followed returns the first followed packet that is wanted, and the message of its queue pair that it is of.
 func (r run) followed(want func(*result.Followed) bool) (*result.Followed, *result.FlowRow, error) {
 	all, err := result.ReadFollowed(r.Dir)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil, noneFollowed
+		return nil, nil, errNoneFollowed
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	i := slices.IndexFunc(all, func(f result.Followed) bool { return f.From != "" && len(f.Copies) > 0 && want(&f) })
 	if i < 0 {
-		return nil, nil, noneFollowed
+		return nil, nil, errNoneFollowed
 	}
 	f := &all[i]
 	if err := r.sound(f); err != nil {
@@ -193,7 +193,7 @@ func naks(r run, s *Sequence) error {
 		}
 		return n > 1
 	})
-	if errors.Is(err, noneFollowed) {
+	if errors.Is(err, errNoneFollowed) {
 		if d := r.Summary.FirstDrop; d != nil {
 			return fmt.Errorf("the run followed no packet that was sent again; the first that was lost, at %s, is followed by "+
 				"a run with --follow %s", d.Port, d.Packet)
@@ -227,7 +227,7 @@ func completion(r run, s *Sequence) error {
 		}
 		return last && acked
 	})
-	if errors.Is(err, noneFollowed) {
+	if errors.Is(err, errNoneFollowed) {
 		return errors.New("the run followed no last packet of a message to its ACK: run its scenario with --follow 0/+N, " +
 			"N one less than the packets of the first message of queue pair 0")
 	}
