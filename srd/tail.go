@@ -42,7 +42,7 @@ func (s *sender) mind(now unit.Time) {
 		q.heard, q.first = now, true
 	}
 	patience := 2 * max(q.pause, s.rate.least())
-	if q.first {
+	if q.first || q.pause == 0 { // one answer alone tells of no pause between two
 		patience = max(s.s.timeout, 3*max(s.rate.latest, s.rate.least()))
 	}
 	q.at = max(q.heard+patience<<min(q.row, 12), s.grace)
