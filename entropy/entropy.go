@@ -31,7 +31,7 @@ func (t *Turn) Next(ports int) int {
 
 // Aside takes a queue pair's source ports in turn as Turn does, and leaves out for a while those by
 // which packets were lost: the path behind one may be broken, and routing not know it yet. It
-// hears of what was lost, by NAK or time-out, in both drivers.
+// learns what was lost, by NAK or time-out, in both drivers.
 type Aside struct {
 	turn  Turn
 	rest  uint32   // packets that a port is left out for

@@ -76,8 +76,8 @@ var Protocol = transport.Protocol{
 		{Name: cc.SignalDelay, Unit: "s", Doc: "the longest of the paths' smoothed round trips"},
 	},
 	Counters: []cc.Term{
-		{Name: "rack", Doc: "packets sent again because later ones had come"},
-		{Name: "probes", Doc: "tail-loss probes: packets sent again in silence"},
+		{Name: "rack", Doc: "packets retransmitted because later ones had come"},
+		{Name: "probes", Doc: "tail-loss probes: packets retransmitted in silence"},
 		{Name: "timeouts", Doc: "retransmission time-outs"},
 		{Name: "repaths", Doc: "paths left: for congestion, or after a time-out"},
 		{Name: cc.CounterCuts, Doc: "cuts of a path's window"},

@@ -8,9 +8,9 @@ import (
 
 var counters = []cc.Term{
 	{Name: cc.CounterCuts, Doc: "cuts of the window to a destination, by the answers of each connection"},
-	{Name: "retransmissions", Doc: "packets sent again"},
+	{Name: "retransmissions", Doc: "packets retransmitted"},
 	{Name: transport.CounterTimeouts, Doc: "packets that no answer came for"},
-	{Name: "early", Doc: "packets sent again because later ones had come"},
+	{Name: "early", Doc: "packets retransmitted because later ones had come"},
 	{Name: "skip_once", Doc: "SACKs that say that the path was marked"},
 	{Name: "always_skip", Doc: "SACKs that say that the path is none"},
 	{Name: "nack_trimmed", Doc: "NACKs: a switch had cut the payload off"},

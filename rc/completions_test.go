@@ -67,7 +67,7 @@ func TestDrainedMeansAcknowledged(t *testing.T) {
 	e.a.Timeout(e.a.TimeoutAt())
 	e.a.Modify(SendQueueDrain, 0)
 	if e.a.Drained() {
-		t.Error("drained with four packets lost and not sent again")
+		t.Error("drained with four packets lost and not retransmitted")
 	}
 
 	e = connected(t, nil)

@@ -46,7 +46,7 @@ func TestNamedAnswersCountEveryPacket(t *testing.T) {
 		}
 		// A tail that is lost, or its answer, is asked for with the last packet; a report may be lost, too.
 		if len(l.again) > 2*lost+16 || l.timeouts > 0 {
-			rt.Fatalf("%d lost, %d sent again, %d time-outs", lost, len(l.again), l.timeouts)
+			rt.Fatalf("%d lost, %d retransmitted, %d time-outs", lost, len(l.again), l.timeouts)
 		}
 	})
 }
@@ -71,7 +71,7 @@ func TestInFlightIsWhatWasNotAnswered(t *testing.T) {
 	}
 	l.write(8000, 2000)
 	if len(l.again) != 0 || len(answered) != 8000 {
-		t.Errorf("%d answered, %d sent again", len(answered), len(l.again))
+		t.Errorf("%d answered, %d retransmitted", len(answered), len(l.again))
 	}
 }
 
@@ -148,7 +148,7 @@ func TestWindowTellsLosses(t *testing.T) {
 		// Two thirds of a hundred are lost; what is under way when the list is made may be on it.
 		if c.lost != (lost == 66 || lost == 67) || len(l.again) < lost || len(l.again) > lost+int(c.spread) ||
 			l.timeouts > 0 || took > 2000*l.pace+60*unit.Microsecond {
-			t.Errorf("%+v: %d lost, %d sent again, %d time-outs, %v", c, lost, len(l.again), l.timeouts, took)
+			t.Errorf("%+v: %d lost, %d retransmitted, %d time-outs, %v", c, lost, len(l.again), l.timeouts, took)
 		}
 	}
 }

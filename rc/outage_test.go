@@ -29,7 +29,7 @@ func TestSoonAfterAnOutage(t *testing.T) {
 			took := l.write(n, n)
 			if took > 2*outage+unit.Time(n)*100*unit.Nanosecond+unit.Millisecond ||
 				len(l.again) > lost*11/10 || l.timeouts != 0 {
-				t.Errorf("%d paths, %d packets: %v, %d lost, %d sent again, %d timeouts", paths, n, took,
+				t.Errorf("%d paths, %d packets: %v, %d lost, %d retransmitted, %d timeouts", paths, n, took,
 					lost, len(l.again), l.timeouts)
 			}
 		}

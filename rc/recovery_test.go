@@ -18,7 +18,7 @@ func TestAckEveryAboveTheWindow(t *testing.T) {
 		l := newLane(t, func(c *Config) { c.Window, c.NakAfter, c.AckEvery = 64, 4, every })
 		took[every] = l.write(640, 640)
 		if len(l.again) != 0 || l.timeouts != 0 {
-			t.Errorf("ack_every %d: %d sent again, %d timeouts", every, len(l.again), l.timeouts)
+			t.Errorf("ack_every %d: %d retransmitted, %d timeouts", every, len(l.again), l.timeouts)
 		}
 	}
 	for every, d := range took {
@@ -297,7 +297,7 @@ func TestMixedProfiles(t *testing.T) {
 		took := l.write(5000, 5000)
 		if l.timeouts > 0 || took > 2*unit.Millisecond || rec[0] == rec[1] && rec[0] == Selective &&
 			len(l.again) != lost {
-			t.Errorf("%v requester, %v responder: %d lost, %d sent again, %d timeouts, %v", rec[0], rec[1],
+			t.Errorf("%v requester, %v responder: %d lost, %d retransmitted, %d timeouts, %v", rec[0], rec[1],
 				lost, len(l.again), l.timeouts, took)
 		}
 	}

@@ -159,7 +159,7 @@ func TestOnlyWhatWasLostGoesAgain(t *testing.T) {
 		}
 		took := l.write(3500, 3500)
 		if lost != 70 || len(l.again) != lost || l.timeouts != 0 {
-			t.Errorf("nak_after %d: %d packets lost, %d sent again, %d timeouts", after, lost,
+			t.Errorf("nak_after %d: %d packets lost, %d retransmitted, %d timeouts", after, lost,
 				len(l.again), l.timeouts)
 		}
 		if took > 3500*100*unit.Nanosecond+500*unit.Microsecond {
@@ -184,7 +184,7 @@ func TestReorderingIsNoLoss(t *testing.T) {
 		}
 		l.write(8000, 500)
 		if len(l.again) > lost*11/10 || len(l.again) < lost || l.timeouts != 0 {
-			t.Errorf("%d lost, %d sent again, %d timeouts", lost, len(l.again), l.timeouts)
+			t.Errorf("%d lost, %d retransmitted, %d timeouts", lost, len(l.again), l.timeouts)
 		}
 	}
 }
@@ -202,7 +202,7 @@ func TestThresholdFollowsThePath(t *testing.T) {
 	}
 	l.write(3000, 3000) // to 30 us, 300 packets late
 	if len(l.again) != 0 {
-		t.Errorf("%d packets sent again, none lost", len(l.again))
+		t.Errorf("%d packets retransmitted, none lost", len(l.again))
 	}
 }
 
@@ -224,7 +224,7 @@ func TestLostAgain(t *testing.T) {
 			}
 			took := l.write(n, n)
 			if len(l.again) != times || l.timeouts != 0 || took > 3*unit.Millisecond || len(first) != 64 {
-				t.Errorf("%d packets, one lost %d times: %d sent again, %d timeouts, %v", n, times,
+				t.Errorf("%d packets, one lost %d times: %d retransmitted, %d timeouts, %v", n, times,
 					len(l.again), l.timeouts, took)
 			}
 		}
@@ -242,14 +242,14 @@ func TestLostTail(t *testing.T) {
 			return copies == 1 && roce.PSNDiff(p.PSN, begin) >= int32(64-tail), 0
 		}
 		if took := l.write(64, 64); len(l.again) != int(tail) || l.timeouts != 0 || took > 2*rtoHigh {
-			t.Errorf("the last %d lost: %d sent again, %d timeouts, %v", tail, len(l.again), l.timeouts, took)
+			t.Errorf("the last %d lost: %d retransmitted, %d timeouts, %v", tail, len(l.again), l.timeouts, took)
 		}
 	}
 	l := newLane(t, nil)
 	l.write(64, 64)
 	l.answer = func(p *Packet) bool { l.answer = nil; return true }
 	if took := l.write(3, 3); len(l.again) != 1 || l.timeouts != 0 || took > 2*rtoHigh {
-		t.Errorf("the ACK lost: %d sent again, %d timeouts, %v", len(l.again), l.timeouts, took)
+		t.Errorf("the ACK lost: %d retransmitted, %d timeouts, %v", len(l.again), l.timeouts, took)
 	}
 }
 
@@ -267,7 +267,7 @@ func TestLostReports(t *testing.T) {
 	}
 	l.answer = func(*Packet) bool { n++; return n%2 == 0 }
 	if l.write(20_000, 1000); len(l.again) > lost*11/10 || l.timeouts != 0 {
-		t.Errorf("%d lost, %d sent again, %d timeouts", lost, len(l.again), l.timeouts)
+		t.Errorf("%d lost, %d retransmitted, %d timeouts", lost, len(l.again), l.timeouts)
 	}
 }
 
@@ -345,6 +345,6 @@ func TestSlowSenderWaitsForItsLastPacket(t *testing.T) {
 		return false, 0
 	}
 	if l.write(20, 20); len(l.again) != 0 {
-		t.Errorf("%d packets sent again, none lost", len(l.again))
+		t.Errorf("%d packets retransmitted, none lost", len(l.again))
 	}
 }

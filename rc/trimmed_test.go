@@ -33,7 +33,7 @@ func TestTrimmedGoesAgainAtOnce(t *testing.T) {
 		took := l.write(6000, 500)
 		if cut < 2000 || len(l.again) != cut || l.timeouts != 0 || l.reports[roce.NakTrimmed] != cut ||
 			l.reports[roce.NakMissing] != 0 {
-			t.Errorf("late %d: %d cut, %d sent again, %d time-outs, reports %v", late, cut, len(l.again),
+			t.Errorf("late %d: %d cut, %d retransmitted, %d time-outs, reports %v", late, cut, len(l.again),
 				l.timeouts, l.reports)
 		}
 		// The packets and their copies at line rate, and a few round trips.

@@ -23,7 +23,7 @@ func TestNoTimerForWhatHasNotGoneAgain(t *testing.T) {
 			e.now = e.a.TimeoutAt()
 			e.a.Timeout(e.now)
 			if !e.a.Pending() {
-				t.Fatalf("recovery %d: a time-out has nothing sent again", recovery)
+				t.Fatalf("recovery %d: a time-out has nothing retransmitted", recovery)
 			}
 			if una, _, _ := e.a.Sequence(); e.a.Timeouts > 0 && una == 0xfffffe {
 				if at := e.a.TimeoutAt(); at != unit.Never {
@@ -34,7 +34,7 @@ func TestNoTimerForWhatHasNotGoneAgain(t *testing.T) {
 			for e.a.Next(e.now, &p) {
 			}
 			if at := e.a.TimeoutAt(); at <= e.now || at > e.now+e.cfg.Timeout {
-				t.Fatalf("recovery %d: sent again at %v, and the timer runs to %v", recovery, e.now, at)
+				t.Fatalf("recovery %d: retransmitted at %v, and the timer runs to %v", recovery, e.now, at)
 			}
 		}
 		e.run(nil)

@@ -65,7 +65,7 @@ type Counters struct {
 	Received   int64 `json:"received"`        // datagrams
 	Sent       int64 `json:"sent"`            // datagrams
 	SentBytes  int64 `json:"sent_bytes"`      // payload, retransmissions included
-	Again      int64 `json:"retransmissions"` // data packets sent again
+	Again      int64 `json:"retransmissions"` // data packets retransmitted
 	Acks       int64 `json:"acks_sent"`
 	Naks       int64 `json:"naks_sent"`
 	NaksIn     int64 `json:"naks_received"`

@@ -65,7 +65,7 @@ func TestOnlyWhatWasLostGoesAgain(t *testing.T) {
 			}
 		}
 		if again > int64(lost)*11/10 || timeouts > 0 {
-			t.Errorf("%d datagrams lost, %d packets sent again, %d timeouts", lost, again, timeouts)
+			t.Errorf("%d datagrams lost, %d packets retransmitted, %d timeouts", lost, again, timeouts)
 		}
 	}
 }

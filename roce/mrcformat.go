@@ -189,7 +189,7 @@ var mrcFields = []MRCField{
 	{Header: "BTH", Name: "becn", At: 33, Bits: 1, Doc: "backward congestion"},
 	{Header: "BTH", Name: "dqp", At: 40, Bits: 24, Hex: true, Doc: "the queue pair that takes it"},
 	{Header: "BTH", Name: "a", At: 64, Bits: 1, Doc: "the receiver shall answer"},
-	{Header: "BTH", Name: "rtx", At: 66, Bits: 1, Doc: "sent again"},
+	{Header: "BTH", Name: "rtx", At: 66, Bits: 1, Doc: "retransmitted"},
 	{Header: "BTH", Name: "tseth", At: 67, Bits: 1, Doc: "a time stamp follows"},
 	{Header: "BTH", Name: "psn", At: 72, Bits: 24, Doc: "packet sequence number"},
 

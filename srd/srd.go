@@ -65,7 +65,7 @@ var Protocol = transport.Protocol{
 	},
 	Counters: []cc.Term{
 		{Name: "timeouts", Doc: "packets that were out for too long, or went again to probe silence"},
-		{Name: "early", Doc: "packets sent again because later ones had come"},
+		{Name: "early", Doc: "packets retransmitted because later ones had arrived"},
 		{Name: "shifts", Doc: "cuts of a path's share"},
 		{Name: cc.CounterCuts, Doc: "cuts of the rate"},
 	},

@@ -67,7 +67,7 @@ func (c *configRenderCmd) Run(e *env) error {
 		return field.Choice("--asic", c.ASIC, queue.ASICs(), "found %s", field.Quote(c.ASIC))
 	}
 	if c.chosen().Given() && c.OS != "" && swconf.OS(c.OS) != swconf.SONiC {
-		return field.New("--hwsku and --profile", "mean nothing with --os %s: SONiC alone is told lanes",
+		return field.New("--hwsku and --profile", "mean nothing with --os %s: lanes are SONiC's alone",
 			c.OS)
 	}
 	if c.ASIC != "" && swconf.OS(c.OS) != swconf.SONiC {

@@ -115,7 +115,7 @@ func TestTuneForSONiCNeedsItsSwitches(t *testing.T) {
 		says string
 	}{
 		{[]string{"--os", "sonic"}, "nobody said what switch it is"},
-		{[]string{"--os", "nxos", "--hwsku", "ACS-SN5600"}, "SONiC alone is told lanes"},
+		{[]string{"--os", "nxos", "--hwsku", "ACS-SN5600"}, "lanes are SONiC's alone"},
 		{[]string{"--os", "sonic", "--hwsku", "nosuch=ACS-SN5600"}, "no switch is called so"},
 	} {
 		to := filepath.Join(dir, "tune")

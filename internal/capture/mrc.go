@@ -15,8 +15,8 @@ import (
 // took, or the answers to those of the other way.
 type MRCFlow struct {
 	Writes     int64       `json:"writes,omitempty"`
-	OutOfOrder int64       `json:"out_of_order,omitempty"` // WRITEs behind a later one, and not sent again
-	Repeated   int64       `json:"repeated,omitempty"`     // WRITEs that came twice, though not sent again
+	OutOfOrder int64       `json:"out_of_order,omitempty"` // WRITEs behind a later one, and not retransmitted
+	Repeated   int64       `json:"repeated,omitempty"`     // WRITEs that came twice, though not retransmitted
 	Trimmed    int64       `json:"trimmed,omitempty"`      // WRITEs whose payload a switch had cut off
 	Probes     int64       `json:"probes,omitempty"`
 	Answered   int64       `json:"probes_answered,omitempty"`
@@ -47,7 +47,7 @@ type Path struct {
 	Again      int64  `json:"packets_again,omitempty"`
 	Trimmed    int64  `json:"trimmed,omitempty"`   // by what came, or by NACKs
 	Nacked     int64  `json:"nacked,omitempty"`    // for another reason
-	Lost       int64  `json:"lost,omitempty"`      // sent again though no NACK told of them
+	Lost       int64  `json:"lost,omitempty"`      // retransmitted though no NACK told of them
 	SkipOnce   int64  `json:"skip_once,omitempty"` // verdicts
 	AlwaysSkip int64  `json:"always_skip,omitempty"`
 	State      string `json:"state"` // as far as it can be seen from here
@@ -301,11 +301,11 @@ func (m *mrcStream) again(us float64, number int64, psn uint64, ev roce.EV, path
 func (m *mrcStream) sayAgain(r *run) string {
 	switch {
 	case r.n == 1 && r.known == 1 && r.moved == 1:
-		return fmt.Sprintf("PSN %d sent again by EV %#x, was %#x", low(r.from), uint32(r.ev), uint32(r.was))
+		return fmt.Sprintf("PSN %d retransmitted by EV %#x, was %#x", low(r.from), uint32(r.ev), uint32(r.was))
 	case r.n == 1:
-		return fmt.Sprintf("PSN %d sent again by EV %#x", low(r.from), uint32(r.ev))
+		return fmt.Sprintf("PSN %d retransmitted by EV %#x", low(r.from), uint32(r.ev))
 	}
-	text := fmt.Sprintf("%d packets sent again, PSN %d…%d", r.n, low(r.from), low(r.upto))
+	text := fmt.Sprintf("%d packets retransmitted, PSN %d…%d", r.n, low(r.from), low(r.upto))
 	if r.known > 0 {
 		text += fmt.Sprintf(", %d of %d by another path than before", r.moved, r.known)
 	}

@@ -58,7 +58,7 @@ func TestTwoPoints(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := strings.Join(events, "\n")
-	if strings.Count(all, "sent again") != 1 || !strings.Contains(all, "PSN 3 sent again") ||
+	if strings.Count(all, "retransmitted") != 1 || !strings.Contains(all, "PSN 3 retransmitted") ||
 		strings.Contains(all, "gap") || strings.Count(all, "CNP") != 1 {
 		t.Error(all)
 	}

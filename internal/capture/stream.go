@@ -220,10 +220,10 @@ func (s *stream) endReplay() {
 	}
 	r.on = false
 	if r.packets == 1 {
-		s.say(r.at, r.number, "PSN %d sent again", low(r.from))
+		s.say(r.at, r.number, "PSN %d retransmitted", low(r.from))
 		return
 	}
-	s.say(r.at, r.number, "goes back: PSN %d…%d sent again, %s", low(r.from),
+	s.say(r.at, r.number, "goes back: PSN %d…%d retransmitted, %s", low(r.from),
 		low(r.upto), unit.Plural(r.packets, "packet"))
 }
 

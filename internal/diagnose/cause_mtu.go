@@ -53,7 +53,7 @@ func (f *Fabric) tooLong(c *Cause, p *Port) (x Finding, ok bool) {
 		x.tell(p.Peer, theirFile, theirLine, "MTU %d", theirs)
 	}
 	lossesOf(&x, f)
-	x.Why = "a switch drops a frame that is longer than the MTU of the port, RoCE's as any other, and nothing is told to the sender: small messages get through, large ones never"
+	x.Why = "a switch drops a frame that is longer than the MTU of the port, RoCE's as any other, and the sender is not notified: small messages get through, large ones never"
 	x.Fix = "the same MTU at both ends of every cable (9000 or more for RoCE's 4096), the hosts' included"
 	x.next(p, askLink, "MTU and giants")
 	if p.Peer != nil {

@@ -208,7 +208,7 @@ func (f *Fabric) cables(c *cabling.Cabling) {
 				if to := f.called(n.Device); to != d {
 					f.join(p, to, n.Port, 0)
 				} else {
-					f.note("%s:%d: %v hears %s itself (its port %s): a cable with both ends in one device, or a second device of that name; it is taken for no cable", x.file, n.Line,
+					f.note("%s:%d: %v receives LLDP of %s itself (its port %s): a cable with both ends in one device, or a second device of that name; it is taken for no cable", x.file, n.Line,
 						p, d.Name, n.Port)
 				}
 			}

@@ -121,7 +121,7 @@ func TestOthersBefore(t *testing.T) {
 	}
 }
 
-// TestSelfCabled remarks a switch that hears itself, and does not take it for a cable.
+// TestSelfCabled remarks a switch that receives its own LLDP, and does not take it for a cable.
 func TestSelfCabled(t *testing.T) {
 	l := healthy()
 	for _, m := range []map[string]*counters.Snapshot{l.before, l.after} {
@@ -133,7 +133,7 @@ func TestSelfCabled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if all := strings.Join(f.Notes, "\n"); !strings.Contains(all,
-		"leaf1.txt:40: leaf1 Ethernet1/9 hears leaf1 itself (its port Ethernet1/8)") {
+		"leaf1.txt:40: leaf1 Ethernet1/9 receives LLDP of leaf1 itself (its port Ethernet1/8)") {
 		t.Error(all)
 	}
 	if f.Device("leaf1").Port("Ethernet1/9").Peer != nil {

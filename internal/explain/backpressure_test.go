@@ -7,7 +7,7 @@ import (
 	"railyard/unit"
 )
 
-// TestBackpressure checks what PFC alone does to flows beside an incast, which follows by hand. Hosts 1 to 4 send
+// TestBackpressure checks what PFC alone does to flows beside an incast, computed here from shares. Hosts 1 to 4 send
 // at 100 Gbit/s over one uplink of 200 Gbit/s: two 4 MB each to host 5, the others 12 MB each to hosts 6 and 7. All go
 // at 50 Gbit/s until the incast is over, at 640 us; the others need 640 us more. Faster links between switches save
 // nothing: the receiver's queue holds up the uplink, which then carries as much for the others. 25 % would be saved did

@@ -38,7 +38,7 @@ func TestTimeoutsOfReordering(t *testing.T) {
 			late++
 			if costs := s.Chain.Costs(cause.Reordering); costs < timeout || costs > waited+s.StepTime-timeout ||
 				s.Chain.Of(cause.Window) > timeout/20 {
-				t.Errorf("%s, %s: of %d ps %d for packets sent again, %d for the window", algorithm, lb,
+				t.Errorf("%s, %s: of %d ps %d for packets retransmitted, %d for the window", algorithm, lb,
 					s.StepTime, s.Chain.Of(cause.Reordering), s.Chain.Of(cause.Window))
 			}
 			for where, why := range map[string]string{"slowest": s.Slowest.Why,

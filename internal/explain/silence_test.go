@@ -24,7 +24,7 @@ workload: {traffic: {incast: {bytes: 300KB, fan_in: 7}}}
 	if s.Timeouts > 0 || s.Drops == 0 || 2*s.Chain.Of(cause.Retransmission) < s.StepTime ||
 		10*s.Chain.Of(cause.Window) > s.StepTime ||
 		!strings.Contains(s.Slowest.Why, "retransmission after silence") {
-		t.Errorf("%d time-outs, %d drops; of %d ps %d for packets sent again, %d for the window: %s",
+		t.Errorf("%d time-outs, %d drops; of %d ps %d for packets retransmitted, %d for the window: %s",
 			s.Timeouts, s.Drops, s.StepTime, s.Chain.Of(cause.Retransmission), s.Chain.Of(cause.Window), s.Slowest.Why)
 	}
 	_, s, _ = runAll(t, text, "transport.recovery=go-back-n", "transport.write=first-middle-last",
@@ -32,7 +32,7 @@ workload: {traffic: {incast: {bytes: 300KB, fan_in: 7}}}
 		"cc.algorithm=dcqcn")
 	if s.Timeouts == 0 || 2*s.Chain.Of(cause.Retransmission) < s.StepTime ||
 		!strings.Contains(s.Slowest.Why, "timeouts of 67") {
-		t.Errorf("%d time-outs; of %d ps %d for packets sent again, %d for trimmed ones: %s", s.Timeouts,
+		t.Errorf("%d time-outs; of %d ps %d for packets retransmitted, %d for trimmed ones: %s", s.Timeouts,
 			s.StepTime, s.Chain.Of(cause.Retransmission), s.Chain.Of(cause.Trimmed), s.Slowest.Why)
 	}
 }

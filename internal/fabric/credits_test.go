@@ -17,7 +17,7 @@ type knowing struct {
 func (k knowing) Credits() bool       { return true }
 func (k knowing) Credit(held []int32) { *k.held = held }
 
-// A switch knows what the next one holds of what it has sent, but for a step and what is on its way back: where R2
+// A switch knows what the next one holds of what it has sent, but for a step and what has not returned yet: where R2
 // sends to its host at a quarter of the rate, R1 sees R2's buffer fill behind its own short queue, and empty again. A
 // cable that breaks leaves nothing to know.
 func TestCredits(t *testing.T) {

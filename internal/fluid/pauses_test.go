@@ -7,7 +7,7 @@ import (
 	"railyard/unit"
 )
 
-// TestPauses checks flows under PFC alone, whose times follow by hand. NICs 0 and 1 send to receiver 4 and NIC 2 to
+// TestPauses checks flows under PFC alone, whose times are computed here. NICs 0 and 1 send to receiver 4 and NIC 2 to
 // receiver 5, 1e6 bytes each at 0.01 B/ps, over uplink 3, which has room for all. Receiver 4 takes half of what comes.
 // Its queue pauses the uplink, which then carries as much for receiver 5 as for each of the others: all three go at
 // 0.005 B/ps and end at 200 us. Without pauses the third has the whole line and ends at 100 us.
@@ -43,7 +43,7 @@ func TestTurns(t *testing.T) {
 	}
 	n.Next(unit.Never)
 	if at, _, tag := n.End(); tag != 3 || at < 200*unit.Microsecond-2 || at > 200*unit.Microsecond+2 {
-		t.Errorf("flow %d ends first, at %v, want flow 3 at 200 us", tag, at)
+		t.Errorf("flow %d is fastest, %v, want flow 3, 200 us", tag, at)
 	}
 }
 

@@ -296,7 +296,7 @@ func Daly(stall, mtbf float64) float64 {
 // and done anew. While a failure is not yet noticed others do no more harm.
 //
 // A segment of work and stall takes (e^(segment/mtbf) - 1) failures on average, each of which
-// costs the time until it, mtbf less what a success has, and the way back.
+// costs the time until it, mtbf less what a success has, and the recovery time.
 func Expected(interval, stall, mtbf, detect, restart float64) float64 {
 	if math.IsInf(mtbf, 1) {
 		return interval / (interval + stall)

@@ -231,7 +231,7 @@ func TestProtocolGivesUp(t *testing.T) {
 		t.Errorf("%v, %d failed, %d delivered", l.lost, l.Count.Failed, len(l.ends))
 	}
 	if l.Count.Timeouts != 5 || l.Count.Retransmissions != 4 {
-		t.Errorf("%d timeouts, %d packets sent again", l.Count.Timeouts, l.Count.Retransmissions)
+		t.Errorf("%d timeouts, %d packets retransmitted", l.Count.Timeouts, l.Count.Retransmissions)
 	}
 }
 

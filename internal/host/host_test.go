@@ -239,7 +239,7 @@ func TestDeadPeer(t *testing.T) {
 		t.Errorf("%v, %d failed, %d delivered", l.lost, l.Count.Failed, len(l.ends))
 	}
 	if l.Count.Timeouts != 3 || l.Count.Retransmissions != 2 || l.Count.DataPackets != 3 {
-		t.Errorf("%d timeouts, %d of %d packets sent again", l.Count.Timeouts, l.Count.Retransmissions,
+		t.Errorf("%d timeouts, %d of %d packets retransmitted", l.Count.Timeouts, l.Count.Retransmissions,
 			l.Count.DataPackets)
 	}
 }

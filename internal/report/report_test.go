@@ -159,7 +159,7 @@ func TestCompare(t *testing.T) {
 				s.Retransmissions = 5000
 			})}},
 		}, []string{"spray: 5,000 spurious retransmissions: reordering is treated as loss."}},
-		"what was cut is sent again": {[]result.Variant{
+		"what was cut is retransmitted": {[]result.Variant{
 			{Label: "roce", Runs: []*result.Summary{with(2*unit.Millisecond, same)}},
 			{Label: "mrc", Runs: []*result.Summary{with(unit.Millisecond, func(s *result.Summary) {
 				s.Retransmissions, s.Trims = 90, 90

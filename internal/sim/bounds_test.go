@@ -58,7 +58,7 @@ func possible(t interface {
 	}
 	below("data packets", float64(s.DataPackets), float64(s.Packets))
 	below("packets", float64(s.Packets), float64(s.PacketHops))
-	below("sent again", float64(s.Retransmissions), float64(s.DataPackets))
+	below("retransmitted", float64(s.Retransmissions), float64(s.DataPackets))
 	below("drops", float64(s.Drops), float64(s.Packets))
 	below("payload", float64(s.NetworkBytes), float64(r.Exec.NetBytes))
 	possibleLinks(below, r, tab)

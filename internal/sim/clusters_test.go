@@ -33,7 +33,7 @@ func TestSmallClusters(t *testing.T) {
 			text, sets := small(t, name)
 			r, s, tab := runAll(t, text, sets...)
 			if !s.Complete || s.Drops != 0 || s.Retransmissions != 0 {
-				t.Errorf("complete %v, %d drops, %d sent again", s.Complete, s.Drops, s.Retransmissions)
+				t.Errorf("complete %v, %d drops, %d retransmitted", s.Complete, s.Drops, s.Retransmissions)
 			}
 			possible(t, r, s, tab)
 		})

@@ -21,7 +21,7 @@ transport: uec
 workload: {traffic: {incast: {bytes: 164KB, fan_in: %[3]d}}}
 `, c.senders+1, c.algorithm, c.senders))
 		if s.Retransmissions != s.Trims || r.Hosts.Count.Duplicates > 0 {
-			t.Errorf("%s, %d to one: %d packets sent again, %d trimmed, %d came twice", c.algorithm, c.senders,
+			t.Errorf("%s, %d to one: %d packets retransmitted, %d trimmed, %d came twice", c.algorithm, c.senders,
 				s.Retransmissions, s.Trims, r.Hosts.Count.Duplicates)
 		}
 		wire := float64(c.senders) * 164e3 * 4178 / 4096 * 8 / 100e9 * 1e12

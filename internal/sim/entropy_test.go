@@ -29,7 +29,7 @@ func TestEntropySpreadsAQueuePair(t *testing.T) {
 	uplinks := func(sets ...string) (used int, r *Run) {
 		r, s, _ := runAll(t, twoRacks, sets...)
 		if s.Drops+s.Retransmissions != 0 {
-			t.Errorf("%v: %d packets lost, %d sent again", sets, s.Drops, s.Retransmissions)
+			t.Errorf("%v: %d packets lost, %d retransmitted", sets, s.Drops, s.Retransmissions)
 		}
 		for l, link := range r.Graph.Links {
 			if r.Net.Sw[link.A].Spec == nil || r.Net.Sw[link.B].Spec == nil {
@@ -135,14 +135,14 @@ workload: {traffic: {permutation: {bytes: 1MB}}}
 	for _, lb := range []string{"entropy", "oblivious", "bitmap", "reps", "mixed"} {
 		r, s, _ := runAll(t, text, "lb="+lb, "lb_options.source_ports=128")
 		if s.Retransmissions != 0 || s.Drops != 0 || r.Hosts.Count.OutOfOrder < 200 {
-			t.Errorf("%s: %d sent again, %d lost, %d overtaken", lb, s.Retransmissions, s.Drops,
+			t.Errorf("%s: %d retransmitted, %d lost, %d overtaken", lb, s.Retransmissions, s.Drops,
 				r.Hosts.Count.OutOfOrder)
 		}
 	}
 	incast := strings.Replace(text, "{permutation: {bytes: 1MB}}", "{incast: {fan_in: 12, bytes: 1MB}}", 1)
 	r, s, _ := runAll(t, incast, "lb=mixed", "switch.queues.3.trim=true", "switch.queues.3.limit=178KB")
 	if n := r.Hosts.Count.Trimmed; n < 100 || s.Retransmissions < n || s.Retransmissions > n+n/20 {
-		t.Errorf("%d packets trimmed, %d sent again", n, s.Retransmissions)
+		t.Errorf("%d packets trimmed, %d retransmitted", n, s.Retransmissions)
 	}
 }
 

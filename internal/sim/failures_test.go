@@ -280,7 +280,7 @@ failures:
   - {link: 'leaf-3-1:Eth2', at: 20us, converge: 50ms, until: 20ms}
 `)
 	if lost := s.DropsDown; !s.Complete || lost < 1000 || s.Retransmissions > lost*11/10 {
-		t.Errorf("%d packets sent again for %d lost", s.Retransmissions, lost)
+		t.Errorf("%d packets retransmitted for %d lost", s.Retransmissions, lost)
 	}
 }
 

@@ -135,7 +135,7 @@ func TestFollowLost(t *testing.T) {
 					continue
 				}
 				if lost++; !again(f.Copies[i+1:]) {
-					t.Errorf("%s: %s was lost and never sent again: %+v", set, f.Asked, f.Copies)
+					t.Errorf("%s: %s was lost and never retransmitted: %+v", set, f.Asked, f.Copies)
 				}
 			}
 		}

@@ -191,7 +191,7 @@ func (d *drawn) losses(t *testing.T, s *result.Summary, tab *result.Tables) {
 	}
 	if again := s.Drops*11/10 + 5 + int64(len(tab.QPs)); d.fixed && d.nak >= 32 && d.window >= 4096 &&
 		s.Retransmissions > again {
-		t.Errorf("%d packets sent again for %d lost, with %d timeouts", s.Retransmissions, s.Drops,
+		t.Errorf("%d packets retransmitted for %d lost, with %d timeouts", s.Retransmissions, s.Drops,
 			s.Timeouts)
 	}
 	if s.Timeouts > 0 && d.breaks == 0 && !d.dog {

@@ -53,7 +53,7 @@ type Run struct {
 	countedAt uint64     // events until then
 }
 
-// loses is told of a packet that is dropped, and keeps the first one that carries data.
+// loses keeps the first dropped packet that carries data.
 func (r *Run) loses(p *fabric.Packet, port int32) {
 	if r.dropped == nil && p.Payload > 0 {
 		r.dropped = &result.Drop{Packet: Named{QP: p.QP, PSN: p.PSN}.String(), Port: r.PortName(port),

@@ -381,7 +381,7 @@ func TestTwoDrivers(t *testing.T) {
 	}
 	if naks < n || cuts < n/2 || again < n || cnps < n*2/5 || paced < n*3/50 || timed < n || echoed < n/2 ||
 		grants < n {
-		t.Errorf("%d NAKs, %d of trimmed packets, %d packets sent again, %d CNPs, %d paces below a packet, "+
+		t.Errorf("%d NAKs, %d of trimmed packets, %d packets retransmitted, %d CNPs, %d paces below a packet, "+
 			"%d round trips, %d marks echoed, %d grants: the schedules are too tame", naks, cuts, again, cnps,
 			paced, timed, echoed, grants)
 	}

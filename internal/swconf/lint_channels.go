@@ -41,7 +41,7 @@ func (l *linter) channels() {
 		case max(own.Least.V, 1) < max(other.Least.V, 1) && !least[own]:
 			least[own] = true
 			l.say(first(own.Least.At, own.At), "the same number at both ends",
-				"%s is up with %d members, %s of %s takes %d: one end sends into a channel that the other has taken down", own.Name, max(own.Least.V, 1), other.Name,
+				"%s is up with %d members, %s of %s takes %d: one end sends into a channel that the other end has shut down", own.Name, max(own.Least.V, 1), other.Name,
 				far.c.Name(), other.Least.V)
 		default:
 			leads[own] = other

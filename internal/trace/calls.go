@@ -268,7 +268,7 @@ var ncclSettings = map[string]struct {
 	"NCCL_IB_RETRY_CNT":          {"transport", "retries", 0, 7},
 }
 
-// settings are the log's as a scenario has them; others are told.
+// settings are the log's as a scenario has them; others are noted.
 func (x *ncclLog) settings(report *Report) (all []Setting) {
 	for _, name := range slices.Sorted(maps.Keys(x.env)) {
 		s, known := ncclSettings[name]

@@ -128,12 +128,12 @@ workload: {traffic: {permutation: {bytes: 20MB}}}
 	}
 	gbn := must(run("spray", "go-back-n", "first-middle-last", "2MB"))
 	rows = append(rows,
-		Row{Claim: "spraying hurts go-back-N with First/Middle/Last: share of packets sent again",
+		Row{Claim: "spraying hurts go-back-N with First/Middle/Last: share of packets retransmitted",
 			Source: "seed, figure 12-6", Expected: "> 10 %",
 			Ours: fmt.Sprintf("%.1f %%", 100*again(gbn)), Diff: "-", OK: again(gbn) > 0.1})
 	if large {
 		rows = append(rows,
-			Row{Claim: "spraying is harmless with WRITE Only and placement in any order: packets sent again",
+			Row{Claim: "spraying is harmless with WRITE Only and placement in any order: packets retransmitted",
 				Source: "seed, figure 12-7", Expected: "0 %",
 				Ours: fmt.Sprintf("%.1f %%", 100*again(free)), Diff: "-", OK: free.Retransmissions == 0 &&
 					turns.Retransmissions == 0})

@@ -292,7 +292,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 8MB}]
 func trimTrial() trial {
 	trimming := []string{"switch.pfc=false", "switch.queues.3.trim=true", "transport.recovery=selective",
 		"transport.write=only"}
-	return trial{claim: "incast over switches that trim: packets trimmed and sent again, beyond the incast",
+	return trial{claim: "incast over switches that trim: packets trimmed and retransmitted, beyond the incast",
 		text: fan, as: with(with(uncontrolled, trimming...), "switch.queues.3.limit=40KB"),
 		without: []string{"switch.queues.3.limit=30MB"},
 		blamed:  func(s *result.Summary) int64 { return s.Chain.Of(cause.Trimmed) }}
@@ -345,14 +345,14 @@ func pauseTrials() []trial {
 func lossTrials() []trial {
 	gbn := []string{"transport.recovery=go-back-n"}
 	return []trial{
-		{claim: "bit errors, go-back-N: packets sent again", text: lossy,
+		{claim: "bit errors, go-back-N: packets retransmitted", text: lossy,
 			as: with(uncontrolled, gbn...), without: lossless, blamed: again},
-		{claim: "bit errors, selective repeat: packets sent again", text: lossy,
+		{claim: "bit errors, selective repeat: packets retransmitted", text: lossy,
 			as: with(uncontrolled, "transport.recovery=selective"), without: lossless, blamed: again},
-		{claim: "incast without PFC: packets sent again", text: fan,
+		{claim: "incast without PFC: packets retransmitted", text: fan,
 			as:      with(with(nic, gbn...), "switch.queues.3.lossless=false", "switch.queues.3.limit=400KB"),
 			without: []string{"switch.queues.3.lossless=true"}, blamed: again},
-		{claim: "training step, bit errors: packets sent again", text: training,
+		{claim: "training step, bit errors: packets retransmitted", text: training,
 			as:      with(with(uncontrolled, gbn...), "fabric.host_link.bit_error_rate=0.00000001"),
 			without: lossless, blamed: again},
 	}
@@ -370,7 +370,7 @@ func otherTrials() []trial {
 		{claim: "incast over a receiver's slow PCIe: PCIe", text: fan,
 			as: with(uncontrolled, "server.pcie=50Gbps"), without: []string{"server.pcie=0bps"},
 			blamed: func(s *result.Summary) int64 { return s.Chain.Of(cause.PCIe) }},
-		{claim: "permutation, a link breaks: packets sent again", text: permutation + broken,
+		{claim: "permutation, a link breaks: packets retransmitted", text: permutation + broken,
 			as: uncontrolled, instead: permutation, blamed: again},
 		{claim: "two flows, one of whose ranks is late: computing", text: late,
 			as: uncontrolled, instead: strings.Replace(late, "compute: 1ms", "compute: 1ps", 1),

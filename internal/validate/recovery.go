@@ -37,7 +37,7 @@ workload: {traffic: {permutation: {bytes: 8MB}}}
 		s := must(run(c.sets...))
 		ratio := float64(s.Retransmissions) / float64(s.Drops)
 		rows = append(rows,
-			Row{Claim: c.claim + ": packets sent again per packet lost",
+			Row{Claim: c.claim + ": packets retransmitted per packet lost",
 				Source:   "IRN, SIGCOMM 2018: only what is lost goes again",
 				Expected: "0.9 to 1.1", Ours: fmt.Sprintf("%.3f (%d of %d)", ratio, s.Retransmissions,
 					s.Drops), Diff: "-",
@@ -51,12 +51,12 @@ workload: {traffic: {permutation: {bytes: 8MB}}}
 		s := must(run("lb=" + lb))
 		rows = append(rows,
 			exact(
-				fmt.Sprintf("selective repeat, lb=%s, nothing lost, %d of %d packets out of order: sent again", lb, s.OutOfOrder, s.DataPackets),
+				fmt.Sprintf("selective repeat, lb=%s, nothing lost, %d of %d packets out of order: retransmitted", lb, s.OutOfOrder, s.DataPackets),
 				"a late packet is not a lost one", 0, int(s.Retransmissions)))
 	}
 	gbn := must(run(ber, "transport.recovery=go-back-n"))
 	ratio := float64(gbn.Retransmissions) / float64(gbn.Drops)
-	return append(rows, Row{Claim: "go-back-N under the same loss: packets sent again per packet lost",
+	return append(rows, Row{Claim: "go-back-N under the same loss: packets retransmitted per packet lost",
 		Source:   "IBTA 9.7: what follows a gap is dropped",
 		Expected: "> 10", Ours: fmt.Sprintf("%.1f (%d of %d)", ratio, gbn.Retransmissions, gbn.Drops),
 		Diff: "-", OK: ratio > 10}), nil

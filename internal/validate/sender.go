@@ -114,7 +114,7 @@ func nicSender() ([]Row, error) {
 		}
 		c.OnCNP(now)
 	}
-	// Of four updates one hears the CNP: alpha = g + (1-g)^4 alpha behind it.
+	// One of four updates has the CNP: alpha = g + (1-g)^4 alpha after it.
 	want := g / (1 - math.Pow(1-g, 4))
 	rows = append(rows, within("alpha settles behind a CNP every 4 us", source+": g / (1-(1-g)^4)", want,
 		c.Alpha(now-3*unit.Microsecond), 0.005, "%.4f"),

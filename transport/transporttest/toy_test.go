@@ -24,7 +24,7 @@ func toyProtocol(breaks string) *transport.Protocol {
 	return &transport.Protocol{Name: "toy", Title: "Toy", Words: "a toy", Ordered: true,
 		Params: []param.Param{}, Defaults: param.Values{},
 		Signals:  []cc.Term{{Name: "window", Doc: "the window"}},
-		Counters: []cc.Term{{Name: "again", Doc: "packets sent again"}},
+		Counters: []cc.Term{{Name: "again", Doc: "packets retransmitted"}},
 		New: func(_ param.Values, c transport.Common) transport.Maker {
 			return &toyMaker{toy: toy{breaks}, mtu: int64(c.MTU), planes: c.Planes}
 		}}

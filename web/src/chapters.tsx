@@ -526,7 +526,7 @@ export function chapters(info: Info): Chapter[] {
           ) : (
             "none"
           )}{" "}
-          {s.retransmissions === 1 ? "was" : "were"} sent again.
+          {s.retransmissions === 1 ? "was" : "were"} retransmitted.
         </>,
       ],
     },

@@ -33,7 +33,7 @@ const rows: Row[] = [
   ["PFC pauses", (i) => i.summary.pfc_pauses, f.count],
   ["time paused", (i) => i.summary.pfc_pause_ps, f.time],
   ["drops", (i) => i.summary.drops, f.count],
-  ["sent again", (i) => i.summary.retransmissions, f.count],
+  ["retransmitted", (i) => i.summary.retransmissions, f.count],
   ["out of order", (i) => i.summary.out_of_order, f.count],
 ];
 

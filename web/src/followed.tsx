@@ -52,7 +52,7 @@ function Journey({ info, c }: { info: Info; c: Copy }) {
     <div class="scroll" tabIndex={0} role="region" aria-label={`${c.kind} on its way`}>
       <h4>
         {c.kind}
-        {c.again && ", sent again"}, {f.bytes(c.bytes)}:{" "}
+        {c.again && ", retransmitted"}, {f.bytes(c.bytes)}:{" "}
         {c.end === "under way"
           ? "under way when the run ended"
           : `${c.end} at ${c.ended_at} after ${f.time(span)}, ${f.time(waited)} of them in queues`}

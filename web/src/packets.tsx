@@ -77,7 +77,7 @@ function Ladder({ info }: { info: Info }) {
               <i class="line bad" /> NAK or pause
             </span>
             <span>
-              <i class="line again" /> sent again
+              <i class="line again" /> retransmitted
             </span>
           </span>
         </div>

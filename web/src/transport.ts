@@ -10,11 +10,11 @@ export interface Transport {
 const known: Record<string, [name: string, means: string]> = {
   roce: [
     "RoCEv2",
-    "A queue pair's packets take one path and arrive in order; from a gap on, everything is sent again.",
+    "A queue pair's packets take one path and arrive in order; from a gap on, everything is retransmitted.",
   ],
   "roce-selective": [
     "RoCEv2, selective repeat",
-    "Packets may overtake one another, and only what is lost is sent again.",
+    "Packets may overtake one another, and only what is lost is retransmitted.",
   ],
   srd: [
     "SRD",

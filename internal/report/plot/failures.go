@@ -40,7 +40,7 @@ func (n shades) Colors() (all []color.Color) {
 }
 
 // harms are the columns.
-var harms = []string{"step time", "GPUs cut off", "sent again"}
+var harms = []string{"step time", "GPUs cut off", "retransmitted"}
 
 // Failures writes a heat map: a row per failure, worst first, variant by variant; each column has its
 // own scale, from 0 to its largest value.

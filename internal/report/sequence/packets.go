@@ -105,7 +105,7 @@ func (s *Sequence) between(f *result.Followed, ends ...string) {
 func (s *Sequence) copied(f *result.Followed, c *result.Copy, kind Kind) {
 	label := c.Kind
 	if c.Again {
-		label += ", sent again"
+		label += ", retransmitted"
 	}
 	for i, h := range c.Hops {
 		from, to := nicOr(f, node(h.Name)), nicOr(f, peer(h.Name))
@@ -182,7 +182,7 @@ func (s *Sequence) sort() {
 	slices.SortStableFunc(s.Steps, func(a, b Step) int { return int(min(1, max(-1, a.At-b.At))) })
 }
 
-// naks is a packet that was sent more than once.
+// naks is a packet that was retransmitted.
 func naks(r run, s *Sequence) error {
 	f, m, err := r.followed(func(f *result.Followed) bool {
 		n := 0
@@ -195,7 +195,7 @@ func naks(r run, s *Sequence) error {
 	})
 	if errors.Is(err, errNoneFollowed) {
 		if d := r.Summary.FirstDrop; d != nil {
-			return fmt.Errorf("the run followed no packet that was sent again; the first that was lost, at %s, is followed by "+
+			return fmt.Errorf("the run followed no retransmitted packet; the first that was lost, at %s, is followed by "+
 				"a run with --follow %s", d.Port, d.Packet)
 		}
 		return errors.New("no packet of this run was lost")
@@ -203,7 +203,7 @@ func naks(r run, s *Sequence) error {
 	if err != nil {
 		return err
 	}
-	s.Title = fmt.Sprintf("Packet %s of queue pair %d is lost and sent again", f.Asked, f.QP)
+	s.Title = fmt.Sprintf("Packet %s of queue pair %d is lost and retransmitted", f.Asked, f.QP)
 	s.between(f, m.To)
 	for i := range f.Copies {
 		k := Data

@@ -1,4 +1,4 @@
-// Package sequence tells parts of a run as sequence diagrams: who sends what to whom, and when. A [Sequence] has
+// Package sequence describes parts of a run as sequence diagrams: who sends what to whom, and when. A [Sequence] has
 // lanes, which are GPUs, NICs and switches, and steps between them, each from a table of the run: nothing is drawn
 // that did not happen. [Names] lists what there is, [Run.Of] makes one, [Sequence.Text] prints it, [Sequence.SVG] and
 // [Sequence.PNG] draw it.
@@ -116,7 +116,7 @@ var kinds = []kind{
 	{"ring", "chunks on their way around a ring all-reduce", ring},
 	{"mark", "from CE mark to CNP to a lower rate", marks},
 	{"pause", "how a PFC pause spreads upstream", pauses},
-	{"nak", "a lost packet, the NAK, and what is sent again", naks},
+	{"nak", "a lost packet, the NAK, and the retransmission", naks},
 	{"completion", "from the last packet of a message to the next one", completion},
 }
 

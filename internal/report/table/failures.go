@@ -49,7 +49,7 @@ func Failures(w io.Writer, all []*failures.Variant) {
 // failureTable prints rows.
 func failureTable(w io.Writer, rows []failures.Row, name string) {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(tw, "kind\ttier\talike\tstep\ttimes\tcut off\tsent again\tdropped\t  %s\n", name)
+	fmt.Fprintf(tw, "kind\ttier\talike\tstep\ttimes\tcut off\tretransmitted\tdropped\t  %s\n", name)
 	for _, r := range rows[:min(len(rows), maxFailureRows)] {
 		step, times := Seconds(r.Step), fmt.Sprintf("%.2f", r.Slower)
 		switch {

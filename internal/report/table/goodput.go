@@ -33,7 +33,7 @@ func Goodput(w io.Writer, r days.Report) {
 	line("Way back", "%s until noticed, %s to start and read", days.Brief(r.Detect), days.Brief(r.Restart))
 	switch {
 	case r.Spares < 0:
-		line("Servers", "there is always one that stands by")
+		line("Servers", "a spare is always available")
 	case r.Short:
 		line("Servers", "%d stand by, repair takes %s; without one it runs short; at most %d in repair",
 			r.Spares,

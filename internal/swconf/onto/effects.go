@@ -46,7 +46,7 @@ var nxosEffects = []effect{
 	{words: "hardware profile dlb", says: "takes effect with the next reload"},
 	{path: "router bgp", words: "router-id", says: "all BGP sessions"},
 	{path: "router bgp/neighbor", words: "remote-as", says: "the session with this neighbour", instead: true},
-	{path: "router bgp/address-family", words: "redistribute direct", says: "all neighbours are told other routes", instead: true},
+	{path: "router bgp/address-family", words: "redistribute direct", says: "all neighbours learn other routes", instead: true},
 	{path: "router bgp/address-family", words: "maximum-paths", says: "routes are chosen anew"},
 	{path: "router bgp", words: "bestpath", says: "routes are chosen anew"},
 }
@@ -75,7 +75,7 @@ var eosEffects = []effect{
 	{path: "mlag configuration", says: "the session of the pair, and its channels", instead: true},
 	{path: "router bgp", words: "router-id", says: "all BGP sessions"},
 	{path: "router bgp", words: "neighbor * remote-as", says: "the session with this neighbour", instead: true},
-	{path: "router bgp", words: "redistribute connected", says: "all neighbours are told other routes",
+	{path: "router bgp", words: "redistribute connected", says: "all neighbours learn other routes",
 		instead: true},
 	{path: "router bgp", words: "maximum-paths", says: "routes are chosen anew"},
 }
@@ -87,7 +87,7 @@ var frrEffects = []effect{
 	{path: "router bgp", words: "neighbor * remote-as", says: "the session with this neighbour", instead: true},
 	{path: "router bgp", words: "neighbor * timers", says: "nothing until the session is reset", instead: true},
 	{path: "router bgp", words: "bgp ebgp-requires-policy", says: "neighbours of the device's own that have no policies take and tell routes, too"},
-	{path: "router bgp/address-family", words: "redistribute connected", says: "all neighbours are told other routes", instead: true},
+	{path: "router bgp/address-family", words: "redistribute connected", says: "all neighbours learn other routes", instead: true},
 	{path: "router bgp/address-family", words: "maximum-paths", says: "routes are chosen anew"},
 	{path: "router bgp", words: "bgp bestpath", says: "routes are chosen anew"},
 }

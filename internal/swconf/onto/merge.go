@@ -224,7 +224,7 @@ func (x *merger) clash(path []string, run, w *node) error {
 			if begins(r.text, "vpc domain") {
 				what = "a switch is in one, and another takes all of its pairs' channels down"
 			}
-			return &Refused{x.file, r.line, fmt.Sprintf("is %q, and the fabric's is %q: %s; take it out by hand and render again", r.text, w.text, what)}
+			return &Refused{x.file, r.line, fmt.Sprintf("is %q, and the fabric's is %q: %s; remove it and render again", r.text, w.text, what)}
 		case len(path) == 0 && begins(w.text, "route-map") && begins(r.text, "route-map") &&
 			strings.Fields(r.text)[1] == strings.Fields(w.text)[1] && find(x.wants, r.text) == nil:
 			return &Refused{x.file, r.line, fmt.Sprintf("has %s, and the fabric has one of that name: rename yours", r.text)}

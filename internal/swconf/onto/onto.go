@@ -149,5 +149,5 @@ func (m *Merge) missed(file string, f *fact) error {
 	if n := f.at.Line; n > 0 && n <= len(m.origin) {
 		line = m.origin[n-1]
 	}
-	return &Refused{file, line, fmt.Sprintf("with the steps taken the %s would still not be the fabric's (%s): take out by hand what says so, and render again", f.what, named(f.says))}
+	return &Refused{file, line, fmt.Sprintf("with the steps taken the %s would still not be the fabric's (%s): remove what says so and render again", f.what, named(f.says))}
 }

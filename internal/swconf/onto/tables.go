@@ -130,7 +130,7 @@ func (p *patcher) number() error {
 	has := text(p.run["DEVICE_METADATA"]["localhost"], "bgp_asn")
 	if asked := text(p.want["DEVICE_METADATA"]["localhost"], "bgp_asn"); asked != "" && asked != has &&
 		!slices.Contains([]string{"", "None", "null"}, has) {
-		return &Refused{p.file, 0, fmt.Sprintf("DEVICE_METADATA localhost has bgp_asn %s, and the fabric's is %s: another AS number takes all sessions down; take it out by hand and render again", has,
+		return &Refused{p.file, 0, fmt.Sprintf("DEVICE_METADATA localhost has bgp_asn %s, and the fabric's is %s: another AS number takes all sessions down; remove it and render again", has,
 			asked)}
 	}
 	return nil
