@@ -15,6 +15,9 @@ const (
 	rtoHigh = 1350 * unit.Microsecond
 	rtoLow  = 454 * unit.Microsecond
 	rtoFew  = 3
+
+	// ProbeAfter is the time that a selective requester waits for an answer when it has sent all.
+	ProbeAfter = rtoHigh
 )
 
 // selective is the requester's side of selective repeat: what the responder

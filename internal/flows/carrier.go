@@ -7,6 +7,7 @@ import (
 	"railyard/internal/exec"
 	"railyard/internal/explain"
 	"railyard/internal/fluid"
+	"railyard/rc"
 	"railyard/unit"
 )
 
@@ -21,8 +22,10 @@ type conn struct {
 	tries       int32     // time-outs in a row
 	retrying    bool      // a time-out is under way
 	turn        int32     // bells of other time-outs are void
-	cut         unit.Time // when its path broke,
-	rate        float64   // and what it was sending then, in bytes per picosecond
+	vain        int32     // flow of the packets that it sends into a broken path, -1 while it sends none
+	unsent      float64   // bytes on the wire that follow these
+	rate        float64   // what it was sending when its path broke, in bytes per picosecond; 0: nothing
+	probes      int32     // so many of a selective queue pair since its path broke
 	lost        bool      // it gave up
 	pace        pace
 	paced       unit.Time // since when the control limits it, -1 while it does not
@@ -53,7 +56,7 @@ func (r *Run) Send(op int32, from, to int, bytes unit.Bytes) {
 // post appends a message to a connection.
 func (r *Run) post(c, op int32, bytes unit.Bytes) {
 	for int(c) >= len(r.conns) {
-		r.conns = append(r.conns, conn{first: -1, last: -1, flow: -1, paced: -1})
+		r.conns = append(r.conns, conn{first: -1, last: -1, flow: -1, vain: -1, paced: -1})
 		r.paced(int32(len(r.conns) - 1))
 		r.way(int32(len(r.conns) - 1))
 	}
@@ -66,9 +69,15 @@ func (r *Run) post(c, op int32, bytes unit.Bytes) {
 		r.next[k.last] = m
 	}
 	k.last = m
-	if k.first < 0 {
+	switch {
+	case k.first < 0:
 		k.first = m
 		r.begin(c)
+	case k.retrying && !r.broken(c):
+		r.revive(c) // the message's packets arrive and show the gap
+	case k.retrying:
+		k.unsent += float64(r.rules.Wire(bytes))
+		r.waste(c)
 	}
 }
 
@@ -128,22 +137,109 @@ func (r *Run) arrived(m int32) {
 	}
 }
 
-// silence waits for the local ACK timeout of a connection whose packets are lost; without one it waits for a way.
+// silence waits for the local ACK timeout of a connection whose packets are lost. It sends all that it has been posted
+// meanwhile: no acknowledgement is due before.
 func (r *Run) silence(c int32) {
 	k := &r.conns[c]
-	if timeout := r.Setup.Host.RC.Timeout; timeout > 0 && r.carried() == nil && !k.retrying && !k.lost {
-		k.retrying, k.cut = true, r.now
-		k.turn++
+	if r.carried() != nil || k.retrying || k.lost {
+		return
+	}
+	k.retrying = true
+	k.turn++
+	if timeout := r.Setup.Host.RC.Timeout; timeout > 0 {
 		r.push(r.now+timeout, ringRetry, c, k.turn)
 	}
+	k.unsent = k.left
+	for m := r.next[k.first]; m >= 0; m = r.next[m] {
+		k.unsent += float64(r.rules.Wire(r.messages[m].Bytes))
+	}
+	if most, rtt := r.Hosts.Window(c); most > 0 { // of which a round trip is under way already
+		k.unsent = min(k.unsent, max(0, float64(most)*r.overhead()-k.rate*float64(rtt)))
+	}
+	k.probes = 0
+	r.waste(c)
+}
+
+// waste sends what a connection has for a broken path, as far as its NIC: bytes that take part of the NIC's rate and
+// arrive nowhere.
+func (r *Run) waste(c int32) {
+	k := &r.conns[c]
+	if k.vain >= 0 {
+		return
+	}
+	if k.unsent <= 0 {
+		r.probe(c)
+		return
+	}
+	src, _ := r.Hosts.Peers(c)
+	leaf := r.set(r.Hosts.Leaves(c))
+	if r.net.Rate(leaf) == 0 { // a NIC sends into its own broken cable, too
+		leaf = r.links.void(r, c, src)
+	}
+	uses := []fluid.Use{{Link: leaf, Share: 1}}
+	if k.pace.cap >= 0 {
+		uses = append(uses, fluid.Use{Link: k.pace.cap, Share: 1})
+	}
+	for _, bus := range r.links.buses[src][0] {
+		uses = append(uses, fluid.Use{Link: bus, Share: 1})
+	}
+	k.vain = r.net.Start(r.now, vainly(c), k.unsent, 1, uses)
+	k.unsent = 0
+}
+
+// probe has a selective queue pair that has sent all ask for an answer after a while, which doubles.
+func (r *Run) probe(c int32) {
+	k := &r.conns[c]
+	if r.Setup.Host.RC.Recovery == rc.Selective {
+		r.push(r.now+rc.ProbeAfter<<min(k.probes, 16), ringProbe, c, k.turn)
+	}
+}
+
+// probed goes on with a queue pair whose question is answered: its path is there again.
+func (r *Run) probed(c, turn int32) {
+	k := &r.conns[c]
+	switch {
+	case !k.retrying || turn != k.turn || k.vain >= 0:
+	case r.broken(c):
+		k.probes++
+		r.probe(c)
+	default:
+		r.revive(c)
+	}
+}
+
+// vainly is the tag of a connection's packets into a broken path; those of its messages have its number.
+func vainly(c int32) int32 { return ^c }
+
+// wasted goes on with a connection whose packets into a broken path have left.
+func (r *Run) wasted(c int32) {
+	r.conns[c].vain = -1
+	r.waste(c)
+}
+
+// revive ends that a connection waits for its time-out, and retransmits.
+func (r *Run) revive(c int32) {
+	r.unwaste(c)
+	r.conns[c].retrying = false
+	r.resume(c)
+}
+
+// unwaste ends what a connection sends into a broken path, and reports whether it had some left to send.
+func (r *Run) unwaste(c int32) bool {
+	k := &r.conns[c]
+	left := k.unsent > 0 || k.vain >= 0
+	if k.vain >= 0 {
+		r.net.Stop(r.now, k.vain)
+	}
+	k.vain, k.unsent = -1, 0
+	return left
 }
 
 // converged resumes a connection whose path broke and that has another one. Packets that it still had to send then show
 // the receiver the gap, so it goes back to where the path broke; one that had sent all waits for its time-out.
 func (r *Run) converged(c int32) {
-	if k := &r.conns[c]; k.rate*float64(r.now-k.cut) < k.left {
-		k.retrying = false
-		r.resume(c)
+	if r.unwaste(c) {
+		r.revive(c)
 	}
 }
 
@@ -153,6 +249,7 @@ func (r *Run) retry(c, turn int32) {
 	if !k.retrying || turn != k.turn {
 		return
 	}
+	r.unwaste(c)
 	k.retrying = false
 	if k.tries++; r.broken(c) && int(k.tries) > r.Setup.Host.RC.Retries {
 		k.lost = true

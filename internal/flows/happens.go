@@ -116,6 +116,7 @@ func (r *Run) rerouted(routes bool) {
 			k.left = r.net.Stop(r.now, k.flow)
 			k.flow = -1
 			r.resume(int32(c))
+			k.rate = 0
 		case k.retrying && !broken:
 			r.converged(int32(c))
 		case k.flow < 0 && k.first >= 0 && r.carried() != nil:

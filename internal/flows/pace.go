@@ -74,6 +74,9 @@ func (r *Run) own(c int32) curves { return r.curvesAt(c, r.Hosts.Line(c)) }
 
 // rate notes a change of a flow's rate; the fluid must not change meanwhile.
 func (r *Run) rate(conn int32, rate float64, limit int32) {
+	if conn < 0 {
+		return // no acknowledgement tells its control of anything
+	}
 	p := &r.conns[conn].pace
 	if p.cap < 0 {
 		return

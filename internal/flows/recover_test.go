@@ -46,6 +46,95 @@ func TestRecovery(t *testing.T) {
 	}
 }
 
+// stranded is a GPU that sends what operations say from 100 us on, and events about its path.
+const stranded = `
+name: stranded
+fabric: {kind: rail, segments: 2, hosts: 2, spines: 1, uplinks: 2, host_link: {rate: 100Gbps},
+         fabric_link: {rate: 100Gbps}}
+server: {gpus: 1, nics: 1}
+workload:
+  ops:
+    - {id: a, gpu: host-1/gpu-1, compute: 100us}
+%s
+events:
+%s`
+
+// asPackets compares the step times of both fidelities.
+func asPackets(t *testing.T, what, text string, sets ...string) {
+	t.Helper()
+	_, s, _ := run(t, text, sets...)
+	r, err := sim.New(planned(t, text, sets...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Go(nil); err != nil {
+		t.Fatal(err)
+	}
+	p, _, _ := r.Outcome("test")
+	got, want := float64(s.StepTime), float64(p.StepTime)
+	if math.Abs(got-want) > 0.05*want || !s.Complete {
+		t.Errorf("%s: %v as flows, %v by packets", what, unit.Time(got), unit.Time(want))
+	}
+}
+
+// TestStranded posts messages into a path that is broken already: the queue pair sends them all the same, and waits
+// for its ACK timeout unless it still sends once routes have converged.
+func TestStranded(t *testing.T) {
+	send := func(id string, bytes int, after string) string {
+		return fmt.Sprintf("    - {id: %s, gpu: host-1/gpu-1, to: host-3/gpu-1, send: %dB, after: [%s]}\n", id, bytes, after)
+	}
+	const uplink = "seg-1-rail-1:Eth3"
+	after := func(at, link, up, converge string) string {
+		return fmt.Sprintf("  - {at: %s, link: %q, up: %s, converge: %s}\n", at, link, up, converge)
+	}
+	event := func(at, link, up string) string { return after(at, link, up, "300us") }
+	for _, kb := range []int{4, 64, 1 << 10, 2 << 10, 8 << 10, 32 << 10} {
+		for _, converge := range []string{"60us", "100us", "300us", "1ms", "100ms"} {
+			for _, cc := range []string{"none", "dcqcn"} {
+				asPackets(t, fmt.Sprintf("%d KiB, routes converge after %s, cc %s", kb, converge, cc),
+					fmt.Sprintf(stranded, send("s", kb<<10, "a"), after("50us", uplink, "false", converge)),
+					"cc.algorithm="+cc)
+			}
+		}
+	}
+	late := "    - {id: b, gpu: host-1/gpu-1, compute: 500us}\n"
+	for _, c := range []struct{ what, ops string }{
+		{"a second message that goes on past it", send("s", 64<<10, "a") + send("t", 8<<20, "a")},
+		{"a second message that ends before it", send("s", 64<<10, "a") + send("t", 64<<10, "a")},
+		{"a second message posted behind it", send("s", 64<<10, "a") + late + send("t", 4<<10, "b")},
+		{"two that share the NIC", send("s", 2<<20, "a") +
+			"    - {id: t, gpu: host-1/gpu-1, to: host-4/gpu-1, send: 2MiB, after: [a]}\n"},
+	} {
+		asPackets(t, c.what, fmt.Sprintf(stranded, c.ops, event("50us", uplink, "false")), "cc.algorithm=none")
+	}
+	const from, to = "seg-1-rail-1:Eth1", "seg-2-rail-1:Eth1"
+	for _, c := range []struct {
+		what, events string
+		sets         []string
+	}{
+		{"four queue pairs", event("50us", uplink, "false"), []string{"transport.qps=4"}},
+		{"selective", event("50us", uplink, "false"), []string{"transport.recovery=selective"}},
+		{"selective, a window", event("50us", uplink, "false"),
+			[]string{"transport.recovery=selective", "transport.window=512"}},
+		{"selective, a window, under way", event("150us", uplink, "false"),
+			[]string{"transport.recovery=selective", "transport.window=512"}},
+		{"HPCC", event("50us", uplink, "false"), []string{"cc.algorithm=hpcc"}},
+		{"HPCC, under way", event("150us", uplink, "false"), []string{"cc.algorithm=hpcc"}},
+		{"Swift", event("50us", uplink, "false"), []string{"cc.algorithm=swift"}},
+		{"DCTCP", event("50us", uplink, "false"), []string{"cc.algorithm=dctcp"}},
+		{"slow PCIe", event("50us", uplink, "false"), []string{"server.pcie=40Gbps"}},
+		{"the NIC's own cable", event("50us", from, "false") + event("200us", from, "true"), nil},
+		{"the NIC's own cable, under way", event("150us", from, "false") + event("200us", from, "true"), nil},
+		{"the receiver's cable", event("50us", to, "false") + event("250us", to, "true"), nil},
+		{"the receiver's cable, under way", event("150us", to, "false") + event("250us", to, "true"), nil},
+	} {
+		for _, kb := range []int{64, 2 << 10, 8 << 10} {
+			asPackets(t, fmt.Sprintf("%s, %d KiB", c.what, kb),
+				fmt.Sprintf(stranded, send("s", kb<<10, "a"), c.events), c.sets...)
+		}
+	}
+}
+
 // What congestion control withholds from flows is booked to it and not to latency, which packets and flows have alike.
 func TestWithheldIsNoLatency(t *testing.T) {
 	share := func(fidelity string) map[string]int64 {

@@ -59,6 +59,7 @@ const (
 	ringExec     int32 = iota
 	ringArrived        // a message is in memory
 	ringRetry          // a connection's local ACK timeout
+	ringProbe          // a selective queue pair asks for what arrived
 	ringLink           // an event of the plan changes a link
 	ringNotice         // its ends know
 	ringRoutes         // routes follow
@@ -162,7 +163,10 @@ func (r *Run) Go(watch exec.Observer) error {
 			return nil
 		case flow:
 			at, _, c := r.net.End()
-			r.now = at
+			if r.now = at; c < 0 {
+				r.wasted(vainly(c))
+				break
+			}
 			r.sent(c)
 		default:
 			b := r.bells.Pop()
@@ -187,6 +191,8 @@ func (r *Run) ring(b *bell) {
 		r.arrived(b.a)
 	case ringRetry:
 		r.retry(b.a, b.b)
+	case ringProbe:
+		r.probed(b.a, b.b)
 	case ringPace:
 		r.repace(b.a, b.b)
 	default:

@@ -20,6 +20,7 @@ type links struct {
 	in    map[int32][]int32 // by port: sets that it is in
 	even  bool              // packets take the ports of a set in turn, whatever these carry
 	none  int32             // carries nothing
+	voids map[int32]int32   // by NIC: what its broken cables would carry
 }
 
 // bytesPer is a rate in bytes per picosecond.
@@ -55,6 +56,19 @@ func (l *links) init(r *Run) {
 	for _, b := range r.Setup.Buses {
 		bus(b.Rate, b.NICs)
 	}
+}
+
+// void returns the link that carries what a connection's NIC sends into its own broken cables.
+func (l *links) void(r *Run, c, nic int32) int32 {
+	at, ok := l.voids[nic]
+	if !ok {
+		at = r.net.Add(bytesPer(r.Hosts.Line(c)))
+		if l.voids == nil {
+			l.voids = map[int32]int32{}
+		}
+		l.voids[nic] = at
+	}
+	return at
 }
 
 // overhead is how many bytes a long message has on the wire for each of its payload.

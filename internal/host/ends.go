@@ -151,6 +151,16 @@ func (h *Hosts) Bound(c int32) (most unit.Bytes, rtt unit.Time) {
 	return most, rtt
 }
 
+// Window returns the most payload bytes that an RC connection has in flight before the first is acknowledged, 0 where
+// nothing bounds them, and the round trip of a full packet where nothing else is on its way.
+func (h *Hosts) Window(c int32) (most unit.Bytes, rtt unit.Time) {
+	most, rtt = h.Bound(c)
+	if w := h.senders[c].pace.Ctl.Decision().Window; w > 0 && (most == 0 || w < most) {
+		most = w
+	}
+	return most, rtt
+}
+
 // Granted returns the share of its receiver's line that a connection's receiver grants as credit, 0 where it needs
 // none, and the bytes of wire that a burst sends without; pulls says that these count beside what is granted.
 func (h *Hosts) Granted(c int32) (share float64, unasked unit.Bytes, pulls bool) {
