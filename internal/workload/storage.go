@@ -56,8 +56,12 @@ func (s *Storage) ends(rank, requests int) []int {
 // access makes a rank read or write, request by request: depth of them are under way, and one that is
 // done lets the next begin. It returns what the last ones of each turn are done with.
 func (s *Storage) access(b *Builder, rank int, bytes unit.Bytes, after []int32,
-	one func(end int, size unit.Bytes, after []int32) int32) (done []int32) {
+	one func(end, times int, size unit.Bytes, after []int32) int32) (done []int32) {
 	n := s.requests(bytes)
+	if b.Summing() && n > fewRequests {
+		s.share(rank, n, bytes, one)
+		return nil
+	}
 	done = make([]int32, min(n, s.Depth))
 	for i := range n {
 		size := bytes*unit.Bytes(i+1)/unit.Bytes(n) - bytes*unit.Bytes(i)/unit.Bytes(n)
@@ -65,9 +69,30 @@ func (s *Storage) access(b *Builder, rank int, bytes unit.Bytes, after []int32,
 		if i >= s.Depth {
 			before = done[i%s.Depth : i%s.Depth+1]
 		}
-		done[i%s.Depth] = one(s.First+2*s.server(rank, i), size, before)
+		done[i%s.Depth] = one(s.First+2*s.server(rank, i), 1, size, before)
 	}
 	return done
+}
+
+// fewRequests is the number of requests up to which sums add up each.
+const fewRequests = 4096
+
+// share is access for sums of many requests: each server's have their share of the bytes.
+func (s *Storage) share(rank, n int, bytes unit.Bytes, one func(end, times int, size unit.Bytes, after []int32) int32) {
+	period := s.Servers
+	if s.Stripe > 0 {
+		period = min(s.Stripe, s.Servers)
+	}
+	each, more := bytes/unit.Bytes(n), bytes%unit.Bytes(n)
+	before := 0
+	// Of the bytes that are left over, which are fewer than requests, each server has its share.
+	until := func(requests int) unit.Bytes { return unit.Bytes(float64(more) * float64(requests) / float64(n)) }
+	for i := range period {
+		times := (n - i + period - 1) / period
+		left := until(before+times) - until(before)
+		before += times
+		one(s.First+2*s.server(rank, i), times, each*unit.Bytes(times)+left, nil)
+	}
 }
 
 // read fetches bytes: a command goes out, the media give the data to the server's memory, and that sends
@@ -75,8 +100,8 @@ func (s *Storage) access(b *Builder, rank int, bytes unit.Bytes, after []int32,
 func (s *Storage) read(b *Builder, name string, rank int, bytes unit.Bytes, after ...int32) (done []int32) {
 	c := Collective{name, coll.SendRecv, DataLoading, bytes, s.ends(rank, s.requests(bytes)), ""}
 	b.Collective(c, func() {
-		done = s.access(b, rank, bytes, after, func(end int, size unit.Bytes, after []int32) int32 {
-			id := b.Transfer(rank, end, s.Command, after...)
+		done = s.access(b, rank, bytes, after, func(end, times int, size unit.Bytes, after []int32) int32 {
+			id := b.Transfer(rank, end, s.Command*unit.Bytes(times), after...)
 			if s.Media {
 				id = b.Transfer(end+1, end, size, id)
 			}
@@ -90,12 +115,13 @@ func (s *Storage) read(b *Builder, name string, rank int, bytes unit.Bytes, afte
 func (s *Storage) write(b *Builder, name string, rank int, bytes unit.Bytes, after ...int32) (done []int32) {
 	c := Collective{name, coll.SendRecv, Saving, bytes, s.ends(rank, s.requests(bytes)), ""}
 	b.Collective(c, func() {
-		done = s.access(b, rank, bytes, after, func(end int, size unit.Bytes, after []int32) int32 {
-			id := b.Transfer(rank, end, size+s.Command, after...)
+		done = s.access(b, rank, bytes, after, func(end, times int, size unit.Bytes, after []int32) int32 {
+			command := s.Command * unit.Bytes(times)
+			id := b.Transfer(rank, end, size+command, after...)
 			if s.Media {
 				id = b.Transfer(end, end+1, size, id)
 			}
-			return b.Transfer(end, rank, s.Command, id)
+			return b.Transfer(end, rank, command, id)
 		})
 	})
 	return done

@@ -149,12 +149,38 @@ func (s *step) batch(r, k, i int, bytes unit.Bytes) []int32 {
 	return s.Storage.read(s.b, "data loading", r, bytes, after...)
 }
 
+// loads returns the number of batches that a rank loads in all steps.
+func (t *Training) loads() int {
+	if t.Data != nil && t.Data.Prefetch > 0 {
+		return t.StepsInRow() - 1 // the first is there from the start
+	}
+	return t.StepsInRow()
+}
+
+// loadOnce loads one batch.
+func (s *step) loadOnce() {
+	for _, ranks := range s.seats[0] {
+		s.Storage.read(s.b, "data loading", ranks[0], s.BatchBytes())
+	}
+}
+
+// saves returns the number of checkpoints in all steps.
+func (t *Training) saves() int {
+	if t.Checkpoint == nil {
+		return 0
+	}
+	return t.StepsInRow() / t.Checkpoint.Every
+}
+
 // save writes a checkpoint behind a step's optimizer, if one is due.
 func (s *step) save(i int) {
-	c := s.Checkpoint
-	if c == nil || (i+1)%c.Every != 0 {
-		return
+	if c := s.Checkpoint; c != nil && (i+1)%c.Every == 0 {
+		s.saveAll()
 	}
+}
+
+// saveAll writes a checkpoint.
+func (s *step) saveAll() {
 	if s.saved.writes == nil {
 		s.saved.writes = make([][]int32, len(s.last))
 	}

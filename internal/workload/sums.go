@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"railyard/internal/coll"
+	"railyard/internal/field"
+	"railyard/internal/partition"
 	"railyard/unit"
 )
 
@@ -83,23 +85,16 @@ func (s *sums) collective(c Collective, build func()) {
 
 // Sums is the step with one transfer for each pair of ranks and class, of all that one sends the other, in no order,
 // and a computation that takes no time at each rank: for those who simulate nothing, and without a limit of
-// operations.
+// operations. Its work grows with neither microbatches nor steps.
 func (t *Training) Sums() (*DAG, error) {
 	if err := t.Validate(); err != nil {
 		return nil, err
 	}
-	b := NewBuilder(t.Ranks() + t.Storage.Ends())
-	x := &sums{index: map[pair]int{}, runs: map[run]*repeated{}}
-	b.sums = x
-	if err := t.build(b); err != nil {
+	x, err := t.sums()
+	if err != nil {
 		return nil, err
 	}
-	for _, r := range x.runs {
-		for i := range r.ops {
-			x.count(&r.ops[i], r.times)
-		}
-	}
-	b.sums = nil
+	b := NewBuilder(t.Ranks() + t.Storage.Ends())
 	for rank := range t.Ranks() {
 		b.Compute(rank, 0, Forward)
 	}
@@ -110,4 +105,112 @@ func (t *Training) Sums() (*DAG, error) {
 		b.add(x.ops[i], nil)
 	}
 	return b.Seal()
+}
+
+// sums adds up all steps: each sends the same, but for batches and checkpoints, and of a step's microbatches each sends
+// the same, whatever the schedule.
+func (t *Training) sums() (*sums, error) {
+	one := *t
+	one.Data, one.Checkpoint, one.Steps = nil, nil, 1
+	few, more := one, one // of microbatches: all, or a period of them, and two
+	period := 1
+	if t.Schedule == partition.Interleaved {
+		period = t.PP // its microbatches come in so many
+	}
+	if t.Microbatches > 3*period {
+		few.Microbatches, more.Microbatches = period, 2*period
+	}
+	base, err := few.added()
+	if err != nil {
+		return nil, err
+	}
+	x := &sums{index: map[pair]int{}}
+	steps, further := t.StepsInRow(), t.Microbatches/few.Microbatches-1
+	if err := t.countable(base, float64(steps)*float64(further+1)); err != nil {
+		return nil, err
+	}
+	if further > 0 {
+		twice, err := more.added()
+		if err != nil {
+			return nil, err
+		}
+		for i := range twice.ops {
+			o := twice.ops[i]
+			if at, ok := base.index[pair{o.Rank, o.Peer, o.Class}]; ok {
+				o.Bytes -= base.ops[at].Bytes
+			}
+			x.count(&o, int64(steps)*int64(further))
+		}
+	}
+	for i := range base.ops {
+		x.count(&base.ops[i], int64(steps))
+	}
+	return x, t.addStored(x)
+}
+
+// mostSummed is the largest sum of bytes: those who add up what ranks send must not overflow either.
+const mostSummed = float64(1 << 62)
+
+// countable refuses sums so many times of which are more than 64 bits count.
+func (t *Training) countable(x *sums, times float64) error {
+	all := 0.0
+	for i := range x.ops {
+		all += float64(x.ops[i].Bytes)
+	}
+	if all*times > mostSummed {
+		return field.New("global_batch", "%d sequences in %s send about %.3g bytes, at most %.3g are added up",
+			t.Global(), unit.Plural(t.StepsInRow(), "step"), all*times, mostSummed)
+	}
+	return nil
+}
+
+// added builds the steps one operation after the other, and adds them up.
+func (t *Training) added() (*sums, error) {
+	return adding(t.Ranks()+t.Storage.Ends(), func(b *Builder) error { return t.build(b) })
+}
+
+// adding returns the sums of what is built.
+func adding(ranks int, build func(b *Builder) error) (*sums, error) {
+	b := NewBuilder(ranks)
+	x := &sums{index: map[pair]int{}, runs: map[run]*repeated{}}
+	b.sums = x
+	err := build(b)
+	for _, r := range x.runs {
+		for i := range r.ops {
+			x.count(&r.ops[i], r.times)
+		}
+	}
+	return x, err
+}
+
+// addStored adds the batches and checkpoints of all steps.
+func (t *Training) addStored(to *sums) error {
+	for _, part := range []struct {
+		is    bool
+		times int
+		build func(s *step)
+	}{
+		{t.Data != nil, t.loads(), func(s *step) { s.loadOnce() }},
+		{t.Checkpoint != nil, t.saves(), func(s *step) { s.saveAll() }},
+	} {
+		if !part.is || part.times == 0 {
+			continue
+		}
+		x, err := adding(t.Ranks()+t.Storage.Ends(), func(b *Builder) error {
+			s := t.newStep(b)
+			s.group()
+			part.build(s)
+			return nil
+		})
+		if err == nil {
+			err = t.countable(x, float64(part.times))
+		}
+		if err != nil {
+			return err
+		}
+		for i := range x.ops {
+			to.count(&x.ops[i], int64(part.times))
+		}
+	}
+	return nil
 }

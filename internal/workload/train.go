@@ -133,6 +133,17 @@ func (t *Training) Build() (*DAG, error) {
 
 // build adds the steps to a graph.
 func (t *Training) build(b *Builder) error {
+	s := t.newStep(b)
+	s.kinds, s.kind = t.allKernels()
+	s.group()
+	if err := s.checkSwitched(); err != nil {
+		return err
+	}
+	return s.steps()
+}
+
+// newStep returns the state before anything is built.
+func (t *Training) newStep(b *Builder) *step {
 	n := t.Ranks()
 	s := &step{Training: t, b: b,
 		last: make([]int32, n), wait: make([][]int32, n), chain: make([][]int32, n),
@@ -143,12 +154,7 @@ func (t *Training) build(b *Builder) error {
 	for i := range s.last {
 		s.last[i] = -1
 	}
-	s.kinds, s.kind = t.allKernels()
-	s.group()
-	if err := s.checkSwitched(); err != nil {
-		return err
-	}
-	return s.steps()
+	return s
 }
 
 // steps builds them one after the other: a rank begins the next with its optimizer done. A schedule that
