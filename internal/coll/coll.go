@@ -86,6 +86,11 @@ func RingAllReduce(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]i
 // AllToAll sends bytes/n from every rank to every other one, all at once, each
 // rank starting with its right neighbour.
 func AllToAll(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
+	return direct(s, ranks, bytes, ready, func(_, to int) int { return to })
+}
+
+// direct sends a share of bytes from every rank to every other one, all at once.
+func direct(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32, share func(from, to int) int) [][]int32 {
 	n := len(ranks)
 	done := make([][]int32, n)
 	for i := range n {
@@ -94,8 +99,7 @@ func AllToAll(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 
 	for d := 1; d < n; d++ {
 		for i := range n {
 			to := (i + d) % n
-			id := s.Transfer(ranks[i], ranks[to], chunk(bytes, to, n), ready[i]...)
-			done[to] = append(done[to], id)
+			done[to] = append(done[to], s.Transfer(ranks[i], ranks[to], chunk(bytes, share(i, to), n), ready[i]...))
 		}
 	}
 	return done
@@ -154,18 +158,7 @@ const ByPairs = "direct"
 
 // DirectAllGather sends each rank's n-th of bytes to all others at once.
 func DirectAllGather(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
-	n := len(ranks)
-	done := make([][]int32, n)
-	for i := range n {
-		done[i] = append(done[i], ready[i]...)
-	}
-	for d := 1; d < n; d++ {
-		for i := range n {
-			to := (i + d) % n
-			done[to] = append(done[to], s.Transfer(ranks[i], ranks[to], chunk(bytes, i, n), ready[i]...))
-		}
-	}
-	return done
+	return direct(s, ranks, bytes, ready, func(from, _ int) int { return from })
 }
 
 // DirectAllReduce sends everybody's share of an n-th to the rank that adds it up, which sends the sum

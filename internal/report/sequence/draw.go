@@ -102,11 +102,11 @@ func (s *Sequence) step(p *page, i int) {
 	if x.Until > x.At {
 		down += rowHigh / 3
 		if !s.Timeless && x.Until-x.At >= 1000 {
-			side := draw.XLeft
+			side, beyond := draw.XLeft, to+6
 			if to < from {
-				side = draw.XRight
+				side, beyond = draw.XRight, to-6
 			}
-			p.write(to+sign(to-from)*6, down+3, "+"+dur(x.Until-x.At), 8, faint, side, true)
+			p.write(beyond, down+3, "+"+dur(x.Until-x.At), 8, faint, side, true)
 		}
 	}
 	mid, half := (from+to)/2, (y+down)/2
@@ -114,8 +114,6 @@ func (s *Sequence) step(p *page, i int) {
 	p.write(mid, half+13, x.Detail, 8, faint, draw.XCenter, true)
 	p.arrow(from, y, to, down, tint)
 }
-
-func sign(x vg.Length) vg.Length { return vg.Length(math.Copysign(1, float64(x))) }
 
 // write writes a line of text, on paper that covers what is behind it where over is set.
 func (p *page) write(x, y vg.Length, s string, size float64, c color.Color, align draw.XAlignment, over bool) {

@@ -80,10 +80,8 @@ func nicOr(f *result.Followed, node string) string {
 }
 
 // between adds the lanes of a followed packet: its sender's, the switches on its ways, its receiver's.
-func (s *Sequence) between(f *result.Followed, ends ...string) {
-	for _, name := range append(ends[:len(ends)-1:len(ends)-1], f.From) {
-		s.lane(name)
-	}
+func (s *Sequence) between(f *result.Followed) {
+	s.lane(f.From)
 	for _, answers := range []bool{false, true} {
 		for i := range f.Copies {
 			if c := &f.Copies[i]; data(f, c) != answers {
@@ -98,7 +96,6 @@ func (s *Sequence) between(f *result.Followed, ends ...string) {
 		}
 	}
 	s.lane(f.To)
-	s.lane(ends[len(ends)-1])
 }
 
 // copied adds a copy of a packet, hop by hop.
@@ -151,7 +148,8 @@ func packet(r run, s *Sequence) error {
 		return err
 	}
 	s.Title = fmt.Sprintf("Packet %s of queue pair %d, %s to %s", f.Asked, f.QP, m.From, m.To)
-	s.between(f, m.From, m.To)
+	s.lane(m.From)
+	s.between(f)
 	s.add(m.Posted, m.Posted, m.From, f.From, Here, "posts "+bytes(m.Bytes), fmt.Sprintf("queue pair %d", f.QP))
 	for i := range f.Copies {
 		c := &f.Copies[i]
@@ -204,7 +202,7 @@ func naks(r run, s *Sequence) error {
 		return err
 	}
 	s.Title = fmt.Sprintf("Packet %s of queue pair %d is lost and retransmitted", f.Asked, f.QP)
-	s.between(f, m.To)
+	s.between(f)
 	for i := range f.Copies {
 		k := Data
 		if !data(f, &f.Copies[i]) {
