@@ -14,7 +14,7 @@ import (
 
 // sequence prints a sequence diagram of the run, or draws it.
 func (c *reportCmd) sequence(e *env, r *web.Directory) error {
-	s, err := (&sequence.Run{Dir: r.Dir, Summary: &r.Summary, Topology: &r.Topology}).Of(c.Sequence)
+	s, err := r.Sequences().Of(c.Sequence)
 	if err != nil {
 		return input.Fault(err)
 	}

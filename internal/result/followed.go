@@ -21,7 +21,8 @@ type Followed struct {
 	RequesterQPN uint32 `json:"requester_qpn,omitempty"`
 	ResponderQPN uint32 `json:"responder_qpn,omitempty"`
 	RKey         uint32 `json:"rkey,omitempty"`
-	FirstPSN     uint32 `json:"first_psn,omitempty"`
+	// FirstPSN is that of the queue pair's first packet; nil: it sent none.
+	FirstPSN *uint32 `json:"first_psn,omitempty"`
 
 	Copies []Copy `json:"copies"` // each time that it, or an answer with its number, left a NIC
 	More   int    `json:"more,omitempty"`
@@ -30,6 +31,7 @@ type Followed struct {
 // Copy is one packet on its way.
 type Copy struct {
 	Kind    string `json:"kind"`
+	Data    bool   `json:"data,omitempty"` // carries payload; else an answer or a probe
 	Again   bool   `json:"again,omitempty"`
 	Bytes   int    `json:"bytes"` // as it left the NIC, FCS included
 	Hops    []Hop  `json:"hops"`  // the NIC's port first

@@ -45,6 +45,7 @@ type Follower struct {
 	run    *Run
 	at     map[Named]int     // in out
 	behind map[int32][]Named // by queue pair that has sent nothing yet: those that count from its start
+	first  map[int32]*uint32 // by queue pair that is followed: the PSN of its first packet
 	out    []result.Followed
 	under  []*journey // under way
 	looks  []*journey // by event: who is about to be at a switch
@@ -77,12 +78,13 @@ func (r *Run) Follow(packets []Named) (*Follower, error) {
 	if len(packets) > MaxFollowed {
 		return nil, field.New("", "%d packets are named; at most %d are followed", len(packets), MaxFollowed)
 	}
-	f := &Follower{run: r, at: map[Named]int{}, behind: map[int32][]Named{},
+	f := &Follower{run: r, at: map[Named]int{}, behind: map[int32][]Named{}, first: map[int32]*uint32{},
 		queues: make([][]int32, len(r.Graph.Nodes))}
 	for _, p := range packets {
 		if _, twice := f.at[p]; twice {
 			return nil, field.New("", "%v is named twice", p)
 		}
+		f.first[p.QP] = nil
 		if f.at[p] = len(f.out); p.Behind {
 			f.behind[p.QP] = append(f.behind[p.QP], p)
 		}
@@ -124,9 +126,7 @@ func (f *Follower) Packets() []result.Followed {
 			src, dst := f.run.Hosts.Peers(x.QP)
 			x.From, x.To = f.run.Graph.NICName(int(src)), f.run.Graph.NICName(int(dst))
 			x.RequesterQPN, x.ResponderQPN, x.RKey = requesterQPN(x.QP), responderQPN(x.QP), f.run.Hosts.RKey()
-			if n, err := ParseNamed(x.Asked); err == nil && n.Behind {
-				x.FirstPSN = (x.PSN - n.PSN) & roce.PSNMask
-			}
+			x.FirstPSN = f.first[x.QP]
 		}
 	}
 	return f.out
@@ -137,7 +137,9 @@ func (f *Follower) named(p *fabric.Packet) (n Named, ok bool) {
 	if p.Opcode == roce.CNP || p.Opcode == roce.CreditGrant || p.Opcode == roce.CreditRequest {
 		return n, false // these have no number of their own
 	}
-	if len(f.behind) > 0 && p.Payload > 0 {
+	if first, of := f.first[p.QP]; of && first == nil && p.Payload > 0 {
+		psn := p.PSN
+		f.first[p.QP] = &psn
 		f.count(p)
 	}
 	n = Named{QP: p.QP, PSN: p.PSN}
@@ -209,7 +211,8 @@ func (f *Follower) begin(n Named, p *fabric.Packet) *journey {
 		h := f.run.Net.CarriedHeaders()
 		kind, again = h.Kind.String(), h.Flags&transport.Again != 0
 	}
-	x.Copies = append(x.Copies, result.Copy{Kind: kind, Again: again, Bytes: int(p.Size), End: "under way"})
+	x.Copies = append(x.Copies, result.Copy{Kind: kind, Data: p.Payload > 0, Again: again, Bytes: int(p.Size),
+		End: "under way"})
 	j := &journey{of: n, kind: p.Opcode, copy: &x.Copies[len(x.Copies)-1]}
 	f.under = append(f.under, j)
 	return j

@@ -872,6 +872,7 @@ export interface Hop {
 
 export interface Copy {
   kind: string;
+  data?: boolean;
   again?: boolean;
   bytes: number;
   hops: Hop[];

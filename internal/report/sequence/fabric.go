@@ -141,25 +141,12 @@ func (r run) sent(rows []result.PauseRow, p *result.PauseRow) int64 {
 	return at
 }
 
-// marks is how the queue pair with most rate reductions slowed down first, and when it was back.
+// marks is how the queue pair with most rate reductions by CNPs slowed down first, and when it was back.
 func marks(r run, s *Sequence) error {
+	if r.Summary.CNPs == 0 {
+		return errors.New("no CNP was sent in this run")
+	}
 	qps, err := table[result.QPRow](r, "qps")
-	if err != nil {
-		return err
-	}
-	paths, err := table[result.PathRow](r, "paths")
-	if err != nil {
-		return err
-	}
-	links, err := table[result.LinkRow](r, "links")
-	if err != nil {
-		return err
-	}
-	signals, err := table[result.SignalRow](r, "signals")
-	if err != nil {
-		return err
-	}
-	ports, err := table[result.PortRow](r, "ports")
 	if err != nil {
 		return err
 	}
@@ -170,57 +157,91 @@ func marks(r run, s *Sequence) error {
 		}
 	}
 	if q == nil {
-		return errors.New("no queue pair of this run was told of a mark and reduced its rate")
+		return errors.New("no queue pair of this run reduced its rate after a mark")
 	}
-	var worst *result.PathRow // where its packets waited most
-	for i := range paths {
-		if p := &paths[i]; p.QP == q.QP && int(p.Port) < len(ports) && ports[p.Port].Marks > 0 &&
-			(worst == nil || p.Wait > worst.Wait) {
-			worst = p
-		}
+	rates, cuts, err := r.rates(q.QP)
+	if err != nil {
+		return err
 	}
-	if worst == nil {
-		return errors.New("paths.parquet has no port at which its packets were marked")
+	line := float64(q.Line)
+	first := slices.IndexFunc(rates, func(x result.SignalRow) bool { return x.Value < line })
+	if first < 0 {
+		return errors.New("its rate was back at line rate at every sample")
 	}
-	name, at, _ := r.port(ports, worst.Port)
+	mark, name, at, err := r.marked(q, rates[first].At)
+	if err != nil {
+		return err
+	}
 	s.Title = fmt.Sprintf("Queue pair %d, %s to %s, slows down for %s", q.QP, q.From, q.To, name)
 	s.lane(q.From)
 	s.lane(at)
-	s.lane(q.To)
-	for _, l := range links {
-		if l.Port == worst.Port && l.Marks > 0 {
-			s.add(l.Start, l.Start+l.Length, at, at, Mark, fmt.Sprintf("queue reaches %s", bytes(l.Longest())),
-				fmt.Sprintf("%s marked CE in %s", unit.Plural(l.Marks, "packet"), dur(l.Length)))
-			s.add(l.Start, l.Start+l.Length, at, q.To, Data, "packets, some marked CE", "")
-			break
-		}
-	}
-	return s.slows(r, q, signals)
+	end := mark.Start + mark.Length
+	s.add(mark.Start, end, at, at, Mark, fmt.Sprintf("queue reaches %s", bytes(mark.Longest())),
+		fmt.Sprintf("%s marked CE in %s", unit.Plural(mark.Marks, "packet"), dur(mark.Length)))
+	s.add(mark.Start, end, at, q.To, Data, "packets, some marked CE", "")
+	s.add(mark.Start, rates[first].At, q.To, q.From, Answer, "CNP",
+		unit.Plural(q.Marked, "marked packet")+" arrived in total")
+	s.slows(q, rates, cuts, first)
+	s.Notes = append(s.Notes, "Rates and queues are samples: what happens between two of them is drawn at the later one.")
+	s.sort()
+	return nil
 }
 
-// slows adds the samples of a queue pair's rate: the first below line rate, the lowest, half of line rate again, and
-// 99 % of it.
-func (s *Sequence) slows(r run, q *result.QPRow, signals []result.SignalRow) error {
-	var rates, cuts []result.SignalRow
+// rates are the samples of a queue pair's rate, and of how often it was reduced.
+func (r run) rates(qp int32) (rates, cuts []result.SignalRow, err error) {
+	signals, err := table[result.SignalRow](r, "signals")
+	if err != nil {
+		return nil, nil, err
+	}
 	for _, x := range signals {
-		if x.QP != q.QP {
-			continue
-		}
-		switch x.Signal {
-		case "rate":
+		switch {
+		case x.QP == qp && x.Signal == "rate":
 			rates = append(rates, x)
-		case "cuts":
+		case x.QP == qp && x.Signal == "cuts":
 			cuts = append(cuts, x)
 		}
 	}
 	if len(rates) == 0 {
-		return fmt.Errorf("congestion control %s says no rate: this sequence is of controls by rate", r.Summary.Congestion)
+		return nil, nil, fmt.Errorf("congestion control %s has no rate: this sequence is of controls by rate",
+			r.Summary.Congestion)
 	}
-	low := 0
-	for i := range rates {
-		if rates[i].Value < rates[low].Value {
-			low = i
+	return rates, cuts, nil
+}
+
+// marked is the first interval until then in which packets were marked at a port on a queue pair's path, and the port.
+func (r run) marked(q *result.QPRow, until int64) (mark result.LinkRow, name, node string, err error) {
+	paths, err := table[result.PathRow](r, "paths")
+	if err != nil {
+		return mark, "", "", err
+	}
+	links, err := table[result.LinkRow](r, "links")
+	if err != nil {
+		return mark, "", "", err
+	}
+	ports, err := table[result.PortRow](r, "ports")
+	if err != nil {
+		return mark, "", "", err
+	}
+	on := map[int32]bool{}
+	for _, p := range paths {
+		on[p.Port] = on[p.Port] || p.QP == q.QP
+	}
+	mark.Start = until
+	for _, l := range links {
+		if on[l.Port] && l.Marks > 0 && l.Start < mark.Start {
+			mark = l
 		}
+	}
+	if name, node, _ = r.port(ports, mark.Port); mark.Marks == 0 || name == "" {
+		return mark, "", "", errors.New("links.parquet has no mark on its path before its first reduction")
+	}
+	return mark, name, node, nil
+}
+
+// slows adds the samples of a rate: the first below line rate, the lowest, half of line rate again, and 99 % of it.
+func (s *Sequence) slows(q *result.QPRow, rates, cuts []result.SignalRow, first int) {
+	add := func(x *result.SignalRow, label, detail string) {
+		s.add(x.At, x.At, q.From, q.From, Mark, label, detail)
 	}
 	reduced := func(at int64) string {
 		n := 0.0
@@ -229,33 +250,28 @@ func (s *Sequence) slows(r run, q *result.QPRow, signals []result.SignalRow) err
 				n = c.Value
 			}
 		}
-		return fmt.Sprintf("%.0f reductions so far", n)
+		return unit.Plural(int64(n), "reduction") + " so far"
 	}
-	line := float64(q.Line)
-	first := slices.IndexFunc(rates, func(x result.SignalRow) bool { return x.Value < line })
-	if first < 0 {
-		return errors.New("its rate was back at line rate at every sample")
+	low := 0
+	for i := range rates {
+		if rates[i].Value < rates[low].Value {
+			low = i
+		}
 	}
-	told := "ACKs that say so"
-	if r.Summary.CNPs > 0 {
-		told = "CNP"
+	add(&rates[first], "rate "+rate(rates[first].Value), reduced(rates[first].At))
+	if low > first {
+		add(&rates[low], "lowest rate "+rate(rates[low].Value), reduced(rates[low].At))
 	}
-	x := &rates[first]
-	s.add(s.Steps[0].At, x.At, q.To, q.From, Answer, told, fmt.Sprintf("%d packets arrived marked in all", q.Marked))
-	s.add(x.At, x.At, q.From, q.From, Mark, "rate "+rate(x.Value), reduced(x.At))
-	if x = &rates[low]; low > first {
-		s.add(x.At, x.At, q.From, q.From, Mark, "lowest rate "+rate(x.Value), reduced(x.At))
-	}
+	seen := low
 	for _, share := range []float64{0.5, 0.99} {
-		for _, x := range rates[low:] {
-			if x.Value >= share*line {
-				s.add(x.At, x.At, q.From, q.From, Mark, "rate "+rate(x.Value)+" again",
-					fmt.Sprintf("%.0f %% of line rate", 100*x.Value/line))
+		for i := seen; i < len(rates); i++ {
+			if x := &rates[i]; x.Value >= share*float64(q.Line) {
+				if i > seen {
+					add(x, "rate "+rate(x.Value)+" again", fmt.Sprintf("%.0f %% of line rate", 100*x.Value/float64(q.Line)))
+				}
+				seen = i
 				break
 			}
 		}
 	}
-	s.Notes = append(s.Notes, "Rates and queues are samples: what happens between two of them is drawn at the later one.")
-	s.sort()
-	return nil
 }

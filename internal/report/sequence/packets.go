@@ -1,10 +1,12 @@
 package sequence
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"railyard/internal/result"
@@ -15,61 +17,80 @@ import (
 var errNoneFollowed = errors.New("the run followed no such packet: run its scenario with --follow 0/+400 " +
 	"(the packet of queue pair 0 behind its first 400)")
 
-// followed returns the first followed packet that is wanted, and the message of its queue pair that it is of.
-func (r run) followed(want func(*result.Followed) bool) (*result.Followed, *result.FlowRow, error) {
+// packetOf is a followed packet, and where it stands in its message.
+type packetOf struct {
+	*result.Followed
+	of   *result.FlowRow
+	last bool // of its message
+}
+
+// followed returns the first followed packet that is wanted.
+func (r run) followed(want func(*packetOf) bool) (*packetOf, error) {
 	all, err := result.ReadFollowed(r.Dir)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil, errNoneFollowed
+		return nil, errNoneFollowed
 	}
 	if err != nil {
-		return nil, nil, err
-	}
-	i := slices.IndexFunc(all, func(f result.Followed) bool { return f.From != "" && len(f.Copies) > 0 && want(&f) })
-	if i < 0 {
-		return nil, nil, errNoneFollowed
-	}
-	f := &all[i]
-	if err := r.sound(f); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	flows, err := table[result.FlowRow](r, "flows")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	var of *result.FlowRow // the last message that was posted before the packet left
+	for i := range all {
+		p := &packetOf{Followed: &all[i]}
+		if p.From == "" || len(p.Copies) == 0 || p.FirstPSN == nil {
+			continue // it was never sent
+		}
+		for _, c := range p.Copies {
+			if len(c.Hops) == 0 {
+				return nil, errors.New("followed.json is damaged: a packet left no port")
+			}
+		}
+		if err := r.place(p, flows); err != nil {
+			return nil, err
+		}
+		if want(p) {
+			return p, nil
+		}
+	}
+	return nil, errNoneFollowed
+}
+
+// place finds the message of a packet: messages of a queue pair take so many packets each as the MTU makes them.
+func (r run) place(p *packetOf, flows []result.FlowRow) error {
+	mtu, err := strconv.ParseInt(r.Manifest.Resolved["transport.mtu"], 10, 64)
+	if err != nil || mtu <= 0 {
+		return errors.New("run.json has no transport.mtu")
+	}
+	var own []*result.FlowRow
 	for i := range flows {
-		m := &flows[i]
-		if m.QP == f.QP && m.Posted <= f.Copies[0].Hops[0].Left && (of == nil || m.Posted >= of.Posted) {
-			of = m
+		if m := &flows[i]; m.QP == p.QP {
+			own = append(own, m)
 		}
 	}
-	if of == nil {
-		return nil, nil, fmt.Errorf("flows.parquet has no message of queue pair %d: it is of another run", f.QP)
-	}
-	return f, of, nil
-}
-
-// sound refuses a followed packet whose ports the run does not have.
-func (r run) sound(f *result.Followed) error {
-	for _, c := range f.Copies {
-		if len(c.Hops) == 0 {
-			return errors.New("followed.json is damaged: a packet left no port")
+	slices.SortStableFunc(own, func(a, b *result.FlowRow) int { return cmp.Compare(a.Posted, b.Posted) })
+	n := int64((p.PSN - *p.FirstPSN) & psnMask)
+	for _, m := range own {
+		packets := max(1, (m.Bytes+mtu-1)/mtu)
+		if n < packets {
+			p.of, p.last = m, n == packets-1
+			return nil
 		}
+		n -= packets
 	}
-	return nil
+	return fmt.Errorf("packet %s is of no message in flows.parquet", p.Asked)
 }
 
-// data reports whether a copy is of the packet itself, not of an answer to it.
-func data(f *result.Followed, c *result.Copy) bool {
-	return c.Hops[0].Name[:strings.IndexByte(c.Hops[0].Name+":", ':')] == server(f.From)
-}
+// psnMask is of the 24 bits of a PSN (IBTA 9.2.1).
+const psnMask = 1<<24 - 1
 
 // node is where a port sends from, and peer where to: "rail-1:Eth5 → spine-1".
 func node(port string) string { name, _, _ := strings.Cut(port, ":"); return name }
 func peer(port string) string { _, name, _ := strings.Cut(port, " → "); return name }
 
 // nicOr is a NIC's name in place of its server's.
-func nicOr(f *result.Followed, node string) string {
+func nicOr(f *packetOf, node string) string {
 	switch node {
 	case server(f.From):
 		return f.From
@@ -80,11 +101,11 @@ func nicOr(f *result.Followed, node string) string {
 }
 
 // between adds the lanes of a followed packet: its sender's, the switches on its ways, its receiver's.
-func (s *Sequence) between(f *result.Followed) {
+func (s *Sequence) between(f *packetOf) {
 	s.lane(f.From)
 	for _, answers := range []bool{false, true} {
 		for i := range f.Copies {
-			if c := &f.Copies[i]; data(f, c) != answers {
+			if c := &f.Copies[i]; c.Data != answers {
 				for _, h := range c.Hops {
 					for _, name := range []string{node(h.Name), peer(h.Name)} {
 						if nicOr(f, name) == name {
@@ -99,7 +120,7 @@ func (s *Sequence) between(f *result.Followed) {
 }
 
 // copied adds a copy of a packet, hop by hop.
-func (s *Sequence) copied(f *result.Followed, c *result.Copy, kind Kind) {
+func (s *Sequence) copied(f *packetOf, c *result.Copy, kind Kind) {
 	label := c.Kind
 	if c.Again {
 		label += ", retransmitted"
@@ -141,19 +162,20 @@ func (s *Sequence) copied(f *result.Followed, c *result.Copy, kind Kind) {
 
 // packet is one packet from the GPU that posted its message to the GPU that has it.
 func packet(r run, s *Sequence) error {
-	f, m, err := r.followed(func(f *result.Followed) bool {
-		return slices.ContainsFunc(f.Copies, func(c result.Copy) bool { return c.End == "arrived" && data(f, &c) })
+	f, err := r.followed(func(f *packetOf) bool {
+		return slices.ContainsFunc(f.Copies, func(c result.Copy) bool { return c.End == "arrived" && c.Data })
 	})
 	if err != nil {
 		return err
 	}
+	m := f.of
 	s.Title = fmt.Sprintf("Packet %s of queue pair %d, %s to %s", f.Asked, f.QP, m.From, m.To)
 	s.lane(m.From)
 	s.between(f)
-	s.add(m.Posted, m.Posted, m.From, f.From, Here, "posts "+bytes(m.Bytes), fmt.Sprintf("queue pair %d", f.QP))
+	s.posted(f)
 	for i := range f.Copies {
 		c := &f.Copies[i]
-		if !data(f, c) {
+		if !c.Data {
 			s.copied(f, c, Answer)
 			continue
 		}
@@ -165,6 +187,12 @@ func packet(r run, s *Sequence) error {
 	}
 	s.ends(m)
 	return nil
+}
+
+// posted adds the start of a message.
+func (s *Sequence) posted(f *packetOf) {
+	s.add(f.of.Posted, f.of.Posted, f.of.From, f.From, Here, "posts "+bytes(f.of.Bytes),
+		fmt.Sprintf("queue pair %d", f.QP))
 }
 
 // ends adds the end of a message, and puts steps in order.
@@ -182,10 +210,13 @@ func (s *Sequence) sort() {
 
 // naks is a packet that was retransmitted.
 func naks(r run, s *Sequence) error {
-	f, m, err := r.followed(func(f *result.Followed) bool {
+	lost := false
+	f, err := r.followed(func(f *packetOf) bool {
 		n := 0
-		for i := range f.Copies {
-			if data(f, &f.Copies[i]) {
+		lost = false
+		for _, c := range f.Copies {
+			lost = lost || c.Data && (c.End == "dropped" || slices.ContainsFunc(c.Hops, trimmed))
+			if c.Data {
 				n++
 			}
 		}
@@ -196,44 +227,50 @@ func naks(r run, s *Sequence) error {
 			return fmt.Errorf("the run followed no retransmitted packet; the first that was lost, at %s, is followed by "+
 				"a run with --follow %s", d.Port, d.Packet)
 		}
-		return errors.New("no packet of this run was lost")
+		return errors.New("no packet of this run was dropped")
 	}
 	if err != nil {
 		return err
 	}
 	s.Title = fmt.Sprintf("Packet %s of queue pair %d is lost and retransmitted", f.Asked, f.QP)
+	if !lost {
+		s.Title = fmt.Sprintf("Packet %s of queue pair %d is retransmitted, though not lost", f.Asked, f.QP)
+	}
 	s.between(f)
 	for i := range f.Copies {
-		k := Data
-		if !data(f, &f.Copies[i]) {
-			k = Answer
+		k := Answer
+		if f.Copies[i].Data {
+			k = Data
 		}
 		s.copied(f, &f.Copies[i], k)
 	}
-	s.ends(m)
+	s.ends(f.of)
 	return nil
 }
 
+// trimmed reports whether a packet left a port without its payload.
+func trimmed(h result.Hop) bool { return h.Trimmed }
+
 // completion is a message's last packet, its ACK, and what its sender does next.
 func completion(r run, s *Sequence) error {
-	f, m, err := r.followed(func(f *result.Followed) bool {
-		last, acked := false, false
+	f, err := r.followed(func(f *packetOf) bool {
+		came, acked := false, false
 		for _, c := range f.Copies {
-			done := c.End == "arrived"
-			last = last || done && (strings.HasSuffix(c.Kind, "Last") || strings.HasSuffix(c.Kind, "Only"))
-			acked = acked || done && !data(f, &c)
+			came, acked = came || c.End == "arrived" && c.Data, acked || c.End == "arrived" && !c.Data
 		}
-		return last && acked
+		return f.last && came && acked
 	})
 	if errors.Is(err, errNoneFollowed) {
-		return errors.New("the run followed no last packet of a message to its ACK: run its scenario with --follow 0/+N, " +
-			"N one less than the packets of the first message of queue pair 0")
+		return errors.New("the run followed no last packet of a message with an answer that names it: run its scenario " +
+			"with --follow 0/+N, N one less than the packets of the first message of queue pair 0 (UEC and Falcon " +
+			"answer by other numbers)")
 	}
 	if err != nil {
 		return err
 	}
+	m := f.of
 	s.Title = fmt.Sprintf("%s from %s to %s complete", bytes(m.Bytes), m.From, m.To)
-	s.add(m.Posted, m.Posted, m.From, f.From, Here, "posts "+bytes(m.Bytes), fmt.Sprintf("queue pair %d", f.QP))
+	s.posted(f)
 	var acked int64
 	for _, c := range f.Copies {
 		if c.End != "arrived" {
@@ -244,15 +281,19 @@ func completion(r run, s *Sequence) error {
 			wait += h.Left - h.Ready
 		}
 		detail := fmt.Sprintf("PSN %d, %s, %s in queues", f.PSN, unit.Plural(len(c.Hops)-1, "switch"), dur(wait))
-		if data(f, &c) {
+		if c.Data {
 			s.add(c.Hops[0].Left, c.EndAt, f.From, f.To, Data, c.Kind, detail)
-			s.add(c.EndAt, c.EndAt, f.To, m.To, Here, "writes to memory", "the last of "+bytes(m.Bytes))
+			s.add(c.EndAt, c.EndAt, f.To, m.To, Here, "writes to memory", "the last packet of "+bytes(m.Bytes))
 			continue
 		}
-		s.add(c.Hops[0].Left, c.EndAt, f.To, f.From, Answer, c.Kind, detail)
+		from, to := f.To, f.From
+		if node(c.Hops[0].Name) == server(f.From) { // a probe
+			from, to = to, from
+		}
+		s.add(c.Hops[0].Left, c.EndAt, from, to, Answer, c.Kind, detail)
 		acked = c.EndAt
 	}
-	s.add(acked, acked, f.From, m.From, Here, "completion", "the ACK is in: the sender may use its buffer again")
+	s.add(acked, acked, f.From, m.From, Here, "completion", "the answer is in: the sender may use its buffer again")
 	flows, err := table[result.FlowRow](r, "flows")
 	if err != nil {
 		return err
@@ -274,7 +315,7 @@ func completion(r run, s *Sequence) error {
 
 // setup is what the ends of a followed queue pair know of each other.
 func setup(r run, s *Sequence) error {
-	f, m, err := r.followed(func(f *result.Followed) bool { return f.FirstPSN > 0 })
+	f, err := r.followed(func(*packetOf) bool { return true })
 	if err != nil {
 		return err
 	}
@@ -283,10 +324,10 @@ func setup(r run, s *Sequence) error {
 	s.Notes = append(s.Notes, "A run begins with connected queue pairs: the exchange itself takes no simulated time. "+
 		"railyard rdma allreduce does it over sockets.")
 	a, b := f.From, f.To
-	s.add(0, 0, a, a, Here, "creates queue pair", fmt.Sprintf("QPN 0x%06x, first PSN %d", f.RequesterQPN, f.FirstPSN))
+	s.add(0, 0, a, a, Here, "creates queue pair", fmt.Sprintf("QPN 0x%06x, first PSN %d", f.RequesterQPN, *f.FirstPSN))
 	s.add(0, 0, b, b, Here, "creates queue pair", fmt.Sprintf("QPN 0x%06x", f.ResponderQPN))
-	s.add(0, 0, b, b, Here, "registers memory", fmt.Sprintf("of %s, rkey 0x%08x", m.To, f.RKey))
-	s.add(0, 0, a, b, Answer, fmt.Sprintf("QPN 0x%06x, PSN %d", f.RequesterQPN, f.FirstPSN), "out of band")
+	s.add(0, 0, b, b, Here, "registers memory", fmt.Sprintf("of %s, rkey 0x%08x", f.of.To, f.RKey))
+	s.add(0, 0, a, b, Answer, fmt.Sprintf("QPN 0x%06x, PSN %d", f.RequesterQPN, *f.FirstPSN), "out of band")
 	s.add(0, 0, b, a, Answer, fmt.Sprintf("QPN 0x%06x, rkey 0x%08x", f.ResponderQPN, f.RKey), "out of band")
 	s.add(0, 0, a, a, Here, "ready to send", fmt.Sprintf("to QPN 0x%06x of %s", f.ResponderQPN, b))
 	s.add(0, 0, b, b, Here, "ready to receive", fmt.Sprintf("from QPN 0x%06x of %s", f.RequesterQPN, a))

@@ -17,15 +17,21 @@ func ring(r run, s *Sequence) error {
 	if err != nil {
 		return err
 	}
-	flows, err := table[result.FlowRow](r, "flows")
-	if err != nil {
-		return err
-	}
 	rings := map[string]bool{}
 	for _, c := range r.Summary.Collectives {
 		if c.Algorithm == "ring" && c.Kind == "all-reduce" {
 			rings[c.Name] = true
 		}
+	}
+	if len(rings) == 0 {
+		if !r.Summary.Complete {
+			return errors.New("no ring all-reduce completed in this run")
+		}
+		return errors.New("the run has no ring all-reduce")
+	}
+	flows, err := table[result.FlowRow](r, "flows")
+	if err != nil {
+		return err
 	}
 	slices.SortStableFunc(all, func(a, b result.CollectiveRow) int { return cmp.Compare(a.Start, b.Start) })
 	found := false
@@ -42,7 +48,7 @@ func ring(r run, s *Sequence) error {
 		return errors.New("its ring all-reduces pass NVLink inside servers, whose transfers flows.parquet does not have: " +
 			"this sequence is of rings of one GPU a server")
 	}
-	return errors.New("the run has no ring all-reduce")
+	return errors.New("no ring all-reduce completed in this run")
 }
 
 // lap is what one rank sends to the next one, a message a round.

@@ -6,7 +6,6 @@ package sequence
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -82,6 +81,7 @@ func (s *Sequence) when(x *Step) string {
 // Run is a run directory, and what sequences need of it.
 type Run struct {
 	Dir      string
+	Manifest *result.Manifest
 	Summary  *result.Summary
 	Topology *result.Topology
 }
@@ -98,7 +98,7 @@ func table[T any](r run, name string) ([]T, error) {
 	}
 	rows, err := result.ReadTable[T](r.Dir, name)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(r.Dir, name+".parquet"), err)
+		return nil, err
 	}
 	return rows, nil
 }

@@ -104,3 +104,25 @@ func TestDraw(t *testing.T) {
 		}
 	}
 }
+
+// The message of a packet follows from the packets that messages before it took, and its last one from its bytes; a
+// message without bytes is a packet.
+func TestPlace(t *testing.T) {
+	r := &Run{Manifest: &result.Manifest{Resolved: map[string]string{"transport.mtu": "1024"}}}
+	flows := []result.FlowRow{{QP: 1, Message: 9}, {QP: 0, Message: 1, Bytes: 2049, Posted: 5},
+		{QP: 0, Message: 2, Posted: 6}, {QP: 0, Message: 0, Bytes: 1024}}
+	first := uint32(psnMask) // the next PSN is 0
+	for n, want := range []struct {
+		message int64
+		last    bool
+	}{{0, true}, {1, false}, {1, false}, {1, true}, {2, true}} {
+		p := &packetOf{Followed: &result.Followed{PSN: (first + uint32(n)) & psnMask, FirstPSN: &first}}
+		if err := r.place(p, flows); err != nil || p.of.Message != want.message || p.last != want.last {
+			t.Errorf("packet %d: %v, message %+v, last %v, want %+v", n, err, p.of, p.last, want)
+		}
+	}
+	p := &packetOf{Followed: &result.Followed{PSN: 4, FirstPSN: &first}}
+	if err := r.place(p, flows); err == nil {
+		t.Error("a packet behind all messages has one")
+	}
+}

@@ -18,9 +18,13 @@ type Told struct {
 // sequence makes a part of the run a sequence diagram.
 func (r *Directory) sequence(q url.Values) (t Told, err error) {
 	t.Names, t.Shows = sequence.Names()
-	of := sequence.Run{Dir: r.Dir, Summary: &r.Summary, Topology: &r.Topology}
-	if t.Sequence, err = of.Of(cmp.Or(q.Get("name"), t.Names[0])); err != nil {
+	if t.Sequence, err = r.Sequences().Of(cmp.Or(q.Get("name"), t.Names[0])); err != nil {
 		t.Why = err.Error()
 	}
 	return t, nil
+}
+
+// Sequences is the run as sequences are made from it.
+func (r *Directory) Sequences() *sequence.Run {
+	return &sequence.Run{Dir: r.Dir, Manifest: &r.Manifest, Summary: &r.Summary, Topology: &r.Topology}
 }
