@@ -3,6 +3,7 @@ package fabric
 import (
 	"railyard/internal/engine"
 	"railyard/internal/route"
+	"railyard/unit"
 )
 
 // Switches whose choosers are route.Crediting know what their neighbours still hold of what they have sent, as
@@ -21,25 +22,34 @@ type credits struct {
 	held  []int32 // of the neighbour, here
 	told  []int32 // of that, what the neighbour knows
 	known []int32 // of us, at the neighbour, as it has said
+
+	broke []unit.Time // when the cable broke last, 0: never; what was on its way then is lost
 }
 
 // credit has a chooser know its switch's credits.
 func (n *Net) credit(c route.Crediting) {
 	if n.credits == nil {
 		ports := len(n.Ports)
-		n.credits = &credits{make([]int32, ports), make([]int32, ports), make([]int32, ports)}
+		n.credits = &credits{make([]int32, ports), make([]int32, ports), make([]int32, ports), make([]unit.Time, ports)}
 	}
 	c.Credit(n.credits.known)
 }
 
 // owe counts bytes that come into the buffer of a port's switch by that port, or leave it.
 func (n *Net) owe(port, bytes int32) {
-	c, tx := n.credits, &n.Ports[port]
+	c := n.credits
 	c.held[port] += bytes
 	now := c.held[port]
 	if off := now - c.told[port]; off == 0 || off < creditStep && off > -creditStep && now > 0 {
 		return
 	}
+	n.update(port)
+}
+
+// update returns credit: it tells the neighbour of a port what is held of it.
+func (n *Net) update(port int32) {
+	c, tx := n.credits, &n.Ports[port]
+	now := c.held[port]
 	if tx.Flags&flagDown != 0 || n.Sw[n.node[tx.Peer]].Spec == nil {
 		return
 	}
@@ -51,9 +61,24 @@ func (n *Net) owe(port, bytes int32) {
 	}
 }
 
-// credited takes what a port's neighbour holds of it.
+// credited takes what a port's neighbour holds of it, unless the cable has broken on the way.
 func (n *Net) credited(port, bytes int32) {
-	if n.Ports[port].Flags&flagDown == 0 {
+	tx := &n.Ports[port]
+	if sent := n.Q.Now() - n.Ports[tx.Peer].Flight; tx.Flags&flagDown == 0 && sent >= n.credits.broke[port] {
 		n.credits.known[port] = bytes
+	}
+}
+
+// uncredit has both ends of a port's broken cable know nothing of each other.
+func (n *Net) uncredit(port int32) {
+	if c := n.credits; c != nil {
+		c.told[port], c.known[port], c.broke[port] = 0, 0, n.Q.Now()
+	}
+}
+
+// creditAgain repeats what is held by a port whose cable is whole again.
+func (n *Net) creditAgain(port int32) {
+	if n.credits != nil && n.credits.held[port] != 0 {
+		n.update(port)
 	}
 }

@@ -79,3 +79,62 @@ func TestCredits(t *testing.T) {
 		t.Errorf("before the cable broke %d bytes were known, behind it %d", was, held[port])
 	}
 }
+
+// An update that is on its way when a cable breaks is lost with it, however soon the cable is whole again: both ends
+// then count from the same, and the bytes that R2 still holds are known anew.
+func TestCreditsOfABrokenCable(t *testing.T) {
+	spec := queue.Default()
+	rise, err := spec.Rise(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for breaks := range 200 {
+		net, a, name := triangle(t, &spec, &rise)
+		var held []int32
+		net.credit(knowing{held: &held})
+		port := int32(-1)
+		for p, n := range name {
+			if n == "R1 → R2" {
+				port = p
+			}
+		}
+		step := func() bool {
+			e, ok := net.Q.Pop()
+			if ok {
+				deliver(net, &e)
+			}
+			return ok
+		}
+		for i := range 20 {
+			pi := net.Alloc()
+			p := &net.Packets[pi]
+			p.Dst, p.Loc, p.Payload, p.Size, p.Opcode = 1, 2, 4000, frame, roce.WriteMiddle
+			p.TOS, p.PSN, p.Class = 24<<2|ECT0, uint32(i+1), 3
+			tx := &net.Ports[a]
+			for tx.BusyUntil > net.Q.Now() {
+				step()
+			}
+			net.Transmit(net.Q.Now(), a, tx, pi, p)
+		}
+		for range breaks {
+			step()
+		}
+		net.SetLink(port, LinkState{Rate: 100 * unit.Gbps})
+		net.SetLink(port, LinkState{Up: true, Rate: 100 * unit.Gbps})
+		for again := net.Q.Now() + net.Ports[port].Flight; net.Q.Now() <= again && step(); {
+		}
+		in, holds := net.Ports[port].Peer, int32(0)
+		for c := range queue.Classes {
+			g := &net.ing[net.slot(in, c)]
+			holds += g.shared + g.headroom
+		}
+		if off := held[port] - holds; off > 2*creditStep || off < -2*creditStep {
+			t.Errorf("%d events before the cable broke, R2 holds %d bytes, R1 knows of %d", breaks, holds, held[port])
+		}
+		for step() {
+		}
+		if held[port] != 0 {
+			t.Errorf("%d events before the cable broke, at the end R1 knows of %d bytes at R2", breaks, held[port])
+		}
+	}
+}

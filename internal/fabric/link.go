@@ -61,6 +61,9 @@ func (n *Net) SetLink(port int32, s LinkState) {
 		if s.Up && (!was.Up || rates[0] > had[0] || rates[1] > had[1]) {
 			n.pauseAgain(p)
 		}
+		if s.Up && !was.Up {
+			n.creditAgain(p)
+		}
 		if node := n.node[p]; n.sched != nil && n.sched.at[node] != nil {
 			n.uplinks(node, n.sched.at[node])
 		}
@@ -75,9 +78,7 @@ func (n *Net) setUp(port int32, up bool) {
 		return
 	}
 	tx.Flags |= flagDown
-	if n.credits != nil {
-		n.credits.told[port], n.credits.known[port] = 0, 0
-	}
+	n.uncredit(port)
 	for c := range queue.Classes {
 		n.unpause(port, c)
 	}
