@@ -72,8 +72,14 @@ func Segments(mtu int) int {
 	return min(maxSegments, max(1, batchBytes/(mtu+maxHeads/(maxSegments+1))))
 }
 
+// errNoCarrier is the error for an endpoint whose Config has no Carrier with a Wire.
+var errNoCarrier = errors.New("the endpoint has no carrier with a wire format: Config.Carrier")
+
 // CarryMRC makes a connection one of MRC, from its beginning. Its Ports are the entropy values.
 func (e *Endpoint) CarryMRC(c *Conn, o *MRCOptions) error {
+	if e.cfg.Carrier == nil || e.cfg.Carrier.Wire == nil {
+		return errNoCarrier
+	}
 	planes := max(1, len(e.cfg.Planes))
 	common := transport.Common{MTU: unit.Bytes(o.MTU), Planes: planes, IPv6: e.cfg.Labels, CC: o.CC}
 	for _, p := range c.Ports {

@@ -69,3 +69,20 @@ func TestMRCWaited(t *testing.T) {
 		now += ms
 	}
 }
+
+// Without a carrier that has a wire format, no connection is made one of MRC, and it stays one of RC.
+func TestMRCWithoutCarrier(t *testing.T) {
+	for _, carrier := range []*transport.Protocol{nil, {Name: "wireless"}} {
+		w := notifyWorld(t)
+		w.ends[0].cfg.Carrier = carrier
+		c := w.conns[0]
+		c.Ports = []uint16{2000}
+		if err := w.ends[0].CarryMRC(c, &MRCOptions{MTU: 1024}); err == nil || c.mrc != nil {
+			t.Errorf("carrier %v: error %v, carried %v", carrier, err, c.mrc != nil)
+		}
+		r := &rc.Request{Verb: rc.Write, VA: base, RKey: key, Len: 100, Data: make([]byte, 100)}
+		if err := c.Post(r); err != nil {
+			t.Errorf("carrier %v: %v", carrier, err)
+		}
+	}
+}
