@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -20,12 +21,13 @@ const (
 	mostPiped = 256 << 20
 )
 
-// piped are the texts of pipes that have been read, by device and number: a command that reads a file twice gets
-// the same twice.
+// piped are the texts of pipes that have been read, by device and number, and their bytes: a command that reads a file
+// twice gets the same twice. As no pipe can be read again, none is dropped; those that most does not hold are refused.
 var piped = struct {
 	sync.Mutex
-	texts map[[2]uint64][]byte
-}{texts: map[[2]uint64][]byte{}}
+	texts       map[[2]uint64][]byte
+	bytes, most int64
+}{texts: map[[2]uint64][]byte{}, most: 4 * mostPiped}
 
 // Text reads a regular file of at most max bytes, or what a pipe brings until its writers close it: shells name
 // pipes where a command's output stands for a file. 0: of any size, of a pipe up to a bound. The byte order mark
@@ -80,9 +82,10 @@ func pipe(path string, st fs.FileInfo, max int64) ([]byte, error) {
 	if most <= 0 {
 		most = mostPiped
 	}
+	room := piped.most - piped.bytes
 	var text []byte
 	buf := make([]byte, 1<<16)
-	for int64(len(text)) <= most {
+	for int64(len(text)) <= min(most, room) {
 		if err := f.SetReadDeadline(time.Now().Add(Patience)); err != nil {
 			return nil, fmt.Errorf("%s is a pipe that cannot be read: %w", path, err)
 		}
@@ -94,11 +97,16 @@ func pipe(path string, st fs.FileInfo, max int64) ([]byte, error) {
 		case err == io.EOF && len(text) == 0:
 			return nil, fmt.Errorf("%s is a pipe without a writer, or one that wrote nothing", path)
 		case err == io.EOF:
-			piped.texts[key] = text
+			piped.texts[key] = slices.Clip(text)
+			piped.bytes += int64(len(text))
 			return bounded(path, text, most)
 		case err != nil:
 			return nil, err
 		}
+	}
+	if int64(len(text)) > room {
+		return nil, fmt.Errorf("%s is a pipe, and all pipes bring more than %d bytes, the most that is kept: save some "+
+			"as files", path, piped.most)
 	}
 	return bounded(path, text, most)
 }
