@@ -31,14 +31,12 @@ func (k *PauseStorm) incidents(p *resolver, th *thing, at unit.Time) (all []Inci
 	if len(nics) == 0 {
 		nics = []int{th.nic}
 	}
+	if p.storming == nil {
+		p.storming = map[int]bool{}
+	}
 	for _, nic := range nics {
-		was := false
-		for _, i := range p.Incidents {
-			if s, ok := i.(Storm); ok && s.NIC == nic {
-				was = s.On
-			}
-		}
-		if was != *k.Storm {
+		if p.storming[nic] != *k.Storm {
+			p.storming[nic] = *k.Storm
 			all = append(all, Storm{NIC: nic, At: at, On: *k.Storm})
 		}
 	}

@@ -187,3 +187,37 @@ func TestBadThings(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A storm that another event began already changes nothing, and one that has ended begins anew; NICs have their own.
+func TestStormsAlternate(t *testing.T) {
+	var events []string
+	for i := range 4000 {
+		at, on := i+1, i%4 < 2 // twice on, twice off
+		events = append(events, fmt.Sprintf("{nic: host-1/nic-%d, at: %dus, storm: %v}", i/2%2+1, at, on))
+	}
+	p, err := eventful(t, "events: ["+strings.Join(events, ", ")+"]\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Both turns of two go to one NIC: nic-1 has those that are on, nic-2 those that are off.
+	if len(p.Incidents) != 1 || !p.Incidents[0].(scenario.Storm).On {
+		t.Errorf("%d incidents, want one: %+v", len(p.Incidents), p.Incidents[:min(2, len(p.Incidents))])
+	}
+	for i := range events {
+		events[i] = fmt.Sprintf("{nic: host-1/nic-%d, at: %dus, storm: %v}", i%2+1, i+1, i%8 < 4)
+	}
+	if p, err = eventful(t, "events: ["+strings.Join(events, ", ")+"]\n"); err != nil {
+		t.Fatal(err)
+	}
+	on := map[int]bool{}
+	for _, i := range p.Incidents {
+		s := i.(scenario.Storm)
+		if on[s.NIC] == s.On {
+			t.Fatalf("%+v changes nothing", s)
+		}
+		on[s.NIC] = s.On
+	}
+	if want := 4000 / 2; len(p.Incidents) != want {
+		t.Errorf("%d incidents, want %d", len(p.Incidents), want)
+	}
+}

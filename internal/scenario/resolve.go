@@ -29,6 +29,7 @@ type resolver struct {
 	hosted    hosted
 	hostSaid  map[string]taken // what servers' texts gave, by key
 	narrow    map[int]bool     // switches whose MTU is another than it should be
+	storming  map[int]bool     // NICs that send PFC pauses continuously, at the time that events have come to
 }
 
 // Resolve checks a document and builds what a run needs. Sizes are checked
