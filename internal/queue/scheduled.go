@@ -16,7 +16,7 @@ type Scheduled struct {
 	Message unit.Bytes `yaml:"message" json:"message_bytes" doc:"a request or a grant on a fabric link; 16B unless given"`
 	Credit  unit.Bytes `yaml:"credit" json:"credit_bytes" doc:"what one grant lets a VOQ send at most; 4KiB unless given"`
 	Speedup float64    `yaml:"speedup" json:"speedup" doc:"rate of an egress port's credits over its own; 1.02 unless given"`
-	Egress  unit.Bytes `yaml:"egress,omitzero" json:"egress_bytes" doc:"egress buffer per port and class, for what is granted and not sent yet; computed unless given: what a port sends while a grant and its packet travel"`
+	Egress  unit.Bytes `yaml:"egress,omitzero" json:"egress_bytes" doc:"egress buffer per port and class, for what is granted and not sent yet; 0B: computed, what a port sends while a grant and its packet travel"`
 	Timeout unit.Time  `yaml:"timeout" json:"timeout_ps" doc:"without news for so long a request goes again, and a packet that lacks cells is given up; 100us unless given"`
 }
 

@@ -89,6 +89,33 @@ func TestNoteOnReordering(t *testing.T) {
 	}
 }
 
+// Credit comes back from lossless queues alone: where data has none, UGAL's credits have no effect, set or not.
+func TestCreditsWithoutPFC(t *testing.T) {
+	fly, err := os.ReadFile("../../scenarios/dragonfly-load.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		sets []string
+		note bool
+	}{
+		{[]string{"lb=ugal"}, false},
+		{[]string{"lb=ugal", "switch.pfc=false"}, true},
+		{[]string{"lb=ugal", "switch.pfc=false", "lb_options.credits=true"}, true},
+		{[]string{"lb=ugal", "switch.pfc=false", "lb_options.credits=false"}, false},
+		{[]string{"lb=ugal-g", "switch.pfc=false"}, false},
+		{[]string{"lb=minimal", "switch.pfc=false"}, false},
+	} {
+		p, err := resolveLB(string(fly), c.sets...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(strings.Join(p.Notes, "\n"), "lb_options.credits has no effect"); got != c.note {
+			t.Errorf("%v: noted %v, want %v: %q", c.sets, got, c.note, p.Notes)
+		}
+	}
+}
+
 // Detours need groups to go by and classes to rise through.
 func TestDetoursRefused(t *testing.T) {
 	for sets, want := range map[string]string{

@@ -109,7 +109,7 @@ var fixed = []bound{
 	{key: "fabric.scheduled.message", min: "1B", max: "4KiB"},
 	{key: "fabric.scheduled.credit", min: "64B", max: "16MiB"},
 	{key: "fabric.scheduled.speedup", min: "1", max: "4"},
-	{key: "fabric.scheduled.egress", min: "64B", max: memory},
+	{key: "fabric.scheduled.egress", min: "64B", max: memory, zero: true},
 	{key: "fabric.scheduled.timeout", min: "1us", max: "1s"},
 	{key: "fabric.graph.switches[].tier", min: "0", max: "16"},
 	{key: "fabric.graph.links[].rate", min: slowest, max: fastest, zero: true},

@@ -32,6 +32,10 @@ func (p *resolver) idle() error {
 	if !p.setBy("lb") {
 		p.noteIdle(&def, "lb is "+p.LB.Name, options...)
 	}
+	if used, _ := p.LBValues["credits"].(bool); used && !p.lossless() {
+		p.note("lb_options.credits has no effect: only lossless queues return credit, and data is in none "+
+			"(switch.queues.%d.lossless)", p.Spec.DSCP[p.Default().DSCP])
+	}
 	for _, name := range cc.Names() {
 		var keys []string
 		for _, par := range cc.Lookup(name).Params {
@@ -60,6 +64,19 @@ func (p *resolver) idle() error {
 		p.noteIdle(&def, "each job says which GPUs it gets (jobs.NAME.placement, on)", "placement")
 	}
 	return nil
+}
+
+// lossless reports whether a switch has PFC for the data of a service.
+func (p *resolver) lossless() bool {
+	for n := range p.Graph.Nodes {
+		spec := p.specs[n]
+		if spec != nil && slices.ContainsFunc(p.Services, func(s Service) bool {
+			return spec.Queues[spec.DSCP[s.DSCP]].Lossless
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // noteIdle notes which of some keys somebody gave other values than they have anyway.

@@ -77,6 +77,10 @@ func TestScheduledEgressFollowsTheLoop(t *testing.T) {
 	if got < 0.99*more || got > 1.01*more {
 		t.Errorf("1 km takes %.0f bytes more, want %.0f", got, more)
 	}
+	said, err := resolved(t, chassis, "fabric.scheduled.egress=0B")
+	if err != nil || said.Scheduled.Egress != near.Scheduled.Egress {
+		t.Errorf("0B: %v, %v, want %v, which is computed", said, err, near.Scheduled.Egress)
+	}
 	small, err := resolved(t, chassis, "fabric.scheduled.egress=8KiB")
 	if err != nil || !strings.Contains(strings.Join(small.Notes, "\n"), "is less than the") {
 		t.Errorf("%v, notes %v", err, small.Notes)
