@@ -158,9 +158,32 @@ func (n *Net) sendGrades(now unit.Time, port int32, grades []int32) {
 	}
 }
 
-// hear takes down a grade of the port's neighbour.
+// hear enters a grade of the port's neighbour, unless it was on the cable when that broke.
 func (n *Net) hear(port, grade int32) {
+	if b := n.beyond[port]; n.Ports[port].Flags&flagDown == 0 {
+		b.grades[grade>>3] = uint8(grade & 7)
+		b.best = nil
+	}
+}
+
+// gradeAgain sends a switch's grades by a port whose cable is whole again: all that are not the best, as their
+// neighbour has forgotten them.
+func (n *Net) gradeAgain(port int32) {
+	if n.beyond == nil || n.beyond[port] == nil {
+		return
+	}
 	b := n.beyond[port]
-	b.grades[grade>>3] = uint8(grade & 7)
+	clear(b.grades)
 	b.best = nil
+	if s := n.informed[n.node[port]]; s != nil {
+		var all []int32
+		for place, grade := range s.told {
+			if grade > 0 {
+				all = append(all, int32(place)<<3|int32(grade))
+			}
+		}
+		if len(all) > 0 {
+			n.sendGrades(n.Q.Now(), port, all)
+		}
+	}
 }

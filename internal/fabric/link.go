@@ -63,6 +63,7 @@ func (n *Net) SetLink(port int32, s LinkState) {
 		}
 		if s.Up && !was.Up {
 			n.creditAgain(p)
+			n.gradeAgain(p)
 		}
 		if node := n.node[p]; n.sched != nil && n.sched.at[node] != nil {
 			n.uplinks(node, n.sched.at[node])
