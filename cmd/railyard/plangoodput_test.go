@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,41 +43,6 @@ func TestPlanGoodputOfAScenario(t *testing.T) {
 	}
 	if _, again, _ := call(t, append(args, "--force")...); again != out {
 		t.Errorf("another time it says\n%s", again)
-	}
-}
-
-// What a scenario says of jobs that fail is taken where no flag says otherwise; one that says nothing leaves
-// the defaults.
-func TestPlanGoodputOnFailure(t *testing.T) {
-	file := filepath.Join(scenarios(t), "gpt13b-128.yaml")
-	for _, c := range []struct {
-		args                    string
-		detect, restart, spaced float64
-	}{
-		{"", 60, 600, 0},
-		{"--set on_failure.checkpoint_every=1800s --set on_failure.restart=300s", 600, 300, 1800},
-		{"--set on_failure.collective_timeout=60s --set on_failure.checkpoint_every=1800s --detect 2m " +
-			"--restart 1m --interval 20m", 120, 60, 1200},
-	} {
-		args := append([]string{"plan", "goodput", file, "--step", "2s", "--seeds", "1", "--days", "2",
-			"--json"}, strings.Fields(c.args)...)
-		code, out, errs := call(t, args...)
-		var r struct {
-			Detect  float64 `json:"detect_seconds"`
-			Restart float64 `json:"restart_seconds"`
-			Chosen  struct {
-				Interval float64 `json:"interval_seconds"`
-			} `json:"chosen"`
-		}
-		if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitOK {
-			t.Fatal(code, err, errs)
-		}
-		if r.Detect != c.detect || math.Abs(r.Restart-c.restart) > 3 { // and 182 GB at 100 GB/s
-			t.Errorf("%s: noticed after %v, back after %v", c.args, r.Detect, r.Restart)
-		}
-		if got := r.Chosen.Interval; c.spaced > 0 && got != c.spaced || c.spaced == 0 && got == 0 {
-			t.Errorf("%s: a checkpoint every %v s", c.args, got)
-		}
 	}
 }
 
