@@ -66,7 +66,7 @@ func (c *Question) Input(simulate func(*scenario.Plan) (*result.Summary, error))
 		return in, r, err
 	}
 	in = goodput.Input{GPUs: c.GPUs, PerServer: 8, Days: c.Days,
-		Detect: orElse(c.Detect, time.Minute), Restart: orElse(c.Restart, 10*time.Minute),
+		Detect: span(or(c.Detect, time.Minute)), Restart: span(or(c.Restart, 10*time.Minute)),
 		Interval: span(c.Interval), Step: span(c.Step), Spares: c.Spares, Repair: span(c.Repair),
 		Replica: c.Replica,
 		Seed:    c.Seed, Seeds: c.Seeds}
@@ -120,20 +120,12 @@ func (c *Question) Input(simulate func(*scenario.Plan) (*result.Summary, error))
 	return in, r, nil
 }
 
-// or is a flag's value, 0 where it is not given.
-func or(flag *time.Duration) time.Duration {
+// or returns a flag's value, d where the flag is not set.
+func or(flag *time.Duration, d time.Duration) time.Duration {
 	if flag == nil {
-		return 0
+		return d
 	}
 	return *flag
-}
-
-// orElse is a flag's value where it is given.
-func orElse(flag *time.Duration, d time.Duration) goodput.Span {
-	if flag != nil {
-		d = *flag
-	}
-	return span(d)
 }
 
 // fromFailure fills in what the scenario says of jobs that fail, and no flag: collectives that hang are how a
@@ -189,7 +181,7 @@ func (c *Question) coarse() error {
 	for _, x := range []struct {
 		flag string
 		d    time.Duration
-	}{{"detect", or(c.Detect)}, {"restart", or(c.Restart)}, {"snapshot", c.Snapshot},
+	}{{"detect", or(c.Detect, 0)}, {"restart", or(c.Restart, 0)}, {"snapshot", c.Snapshot},
 		{"interval", c.Interval},
 		{"step", c.Step}, {"repair", c.Repair}} {
 		if x.d%time.Microsecond != 0 {
