@@ -49,7 +49,8 @@ func inFolder(file string) func(string) ([]byte, error) {
 
 // cluster reads the one that the flags name.
 func (c *Request) cluster() (*cluster, error) {
-	files := slices.Concat(one(c.SlurmConf), one(c.Topology), one(c.Sinfo), c.Scontrol)
+	files := append(slices.DeleteFunc([]string{c.SlurmConf, c.Topology, c.Sinfo},
+		func(file string) bool { return file == "" }), c.Scontrol...)
 	switch {
 	case c.Cluster != "" && len(files) > 0:
 		return nil, field.New("--cluster", "a scenario says all of a cluster: %s says it again", files[0])
@@ -82,7 +83,7 @@ func (c *Request) cluster() (*cluster, error) {
 	if err := k.slurm.Check(); err != nil {
 		return nil, err
 	}
-	if none := slices.IndexFunc(k.slurm.Nodes, func(n slurm.Node) bool { return n.GPUs > 0 }) < 0; none {
+	if !slices.ContainsFunc(k.slurm.Nodes, func(n slurm.Node) bool { return n.GPUs > 0 }) {
 		per := c.GPUs
 		if per == 0 {
 			per = 8
@@ -93,14 +94,6 @@ func (c *Request) cluster() (*cluster, error) {
 		}
 	}
 	return k, nil
-}
-
-// one is a list of a file, if it is named.
-func one(file string) []string {
-	if file == "" {
-		return nil
-	}
-	return []string{file}
 }
 
 // simulatedCluster is a scenario's servers.

@@ -69,17 +69,14 @@ func (s *Submission) nccl() (t told) {
 			} else {
 				note(v.Name, v.Value, fmt.Sprintf("is no %s from %d to %d: left out", k.what, k.least, k.most))
 			}
-		case "NCCL_MAX_NCHANNELS", "NCCL_MAX_NRINGS":
-			if whole && n >= 1 && n <= 64 {
+		case "NCCL_MAX_NCHANNELS", "NCCL_MAX_NRINGS", "NCCL_MIN_NCHANNELS", "NCCL_MIN_NRINGS":
+			switch {
+			case !whole || n < 1 || n > 64:
+				note(v.Name, v.Value, "is no number of channels from 1 to 64: left out")
+			case strings.HasPrefix(v.Name, "NCCL_MAX"):
 				t.channels = n
-			} else {
-				note(v.Name, v.Value, "is no number of channels from 1 to 64: left out")
-			}
-		case "NCCL_MIN_NCHANNELS", "NCCL_MIN_NRINGS":
-			if whole && n >= 1 && n <= 64 {
+			default:
 				t.least = n
-			} else {
-				note(v.Name, v.Value, "is no number of channels from 1 to 64: left out")
 			}
 		case "NCCL_BUFFSIZE":
 			if whole && n >= 8<<10 && n <= 1<<30 {

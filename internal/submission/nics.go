@@ -1,6 +1,7 @@
 package submission
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -13,25 +14,20 @@ import (
 // name that is known nothing is said.
 func picked(list string, all []string, alias map[string]string) (in []string) {
 	rest, not := strings.CutPrefix(strings.ToLower(strings.TrimSpace(list)), "^")
-	named := map[string]bool{}
+	var named []string
 	for _, w := range strings.Split(rest, ",") {
 		w = strings.TrimSpace(w)
-		if to, ok := alias[w]; ok {
-			w = to
+		if w = cmp.Or(alias[w], w); slices.Contains(all, w) {
+			named = append(named, w)
 		}
-		named[w] = slices.Contains(all, w) || named[w]
 	}
-	known := false
-	for _, ok := range named {
-		known = known || ok
+	if named == nil {
+		return nil
 	}
 	for _, a := range all {
-		if named[a] != not {
+		if slices.Contains(named, a) != not {
 			in = append(in, a)
 		}
-	}
-	if !known {
-		return nil
 	}
 	return in
 }
@@ -71,12 +67,12 @@ func usedNICs(list string, nics int) (int, error) {
 }
 
 // onNICs is a fabric whose servers have as many NICs as NCCL may use: GPUs share those.
-func (s *Submission) onNICs(text string, say told, note func(name, value, text string)) string {
+func (s *Submission) onNICs(text string, say told) string {
 	if say.hca == "" {
 		return text
 	}
 	left := func(why string) string {
-		note("NCCL_IB_HCA", say.hca, why+": left out")
+		s.noteNCCL("NCCL_IB_HCA", say.hca, why+": left out")
 		return text
 	}
 	doc, err := scenario.Parse("", []byte(text), nil)
@@ -97,7 +93,7 @@ func (s *Submission) onNICs(text string, say told, note func(name, value, text s
 	case gpus%n != 0:
 		return left(fmt.Sprintf("would leave %d NICs, which %d GPUs do not divide over", n, gpus))
 	}
-	note("NCCL_IB_HCA", say.hca, fmt.Sprintf("%d of %d NICs are used, the fabric is simulated without the others", n, nics))
+	s.noteNCCL("NCCL_IB_HCA", say.hca, fmt.Sprintf("%d of %d NICs are used, the fabric is simulated without the others", n, nics))
 	text, _ = scenario.SetKey(text, "server", "nics", strconv.Itoa(n))
 	return text
 }

@@ -183,7 +183,7 @@ func (c *Request) plan(s *Submission) error {
 			s.noteNCCL("transport."+kv[0], kv[1], "left out: the scenario names its transport by one word; --set sets it")
 		}
 	}
-	fabric = s.onNICs(fabric, say, s.noteNCCL)
+	fabric = s.onNICs(fabric, say)
 	b.WriteString(strings.TrimRight(fabric, "\n"))
 	on, err := s.seats()
 	if err != nil {
