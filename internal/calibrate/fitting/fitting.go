@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -205,11 +204,7 @@ func (c *Question) Write(b *calibrate.Bench, r *Report) error {
 		fmt.Fprintf(&out, "#   %-44s %12.2f %12.2f %12.2f%s\n", p.Name, p.Measured, p.Before, p.After,
 			Aside(p.Aside))
 	}
-	return output.Write(c.Out, c.Force, func(w io.Writer) error {
-		_, err := io.WriteString(w,
-			out.String())
-		return err
-	})
+	return output.WriteBytes(c.Out, c.Force, []byte(out.String()))
 }
 
 // Aside marks a point that was held out.
