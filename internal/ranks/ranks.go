@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 )
 
@@ -29,7 +30,7 @@ func Command(ctx context.Context, under []string, args ...string) (*exec.Cmd, er
 	if err != nil {
 		return nil, err
 	}
-	argv := append(append(append([]string{}, under...), self), args...)
+	argv := slices.Concat(under, []string{self}, args)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env = append(os.Environ(), marker+"=1")
 	_, err = cmd.StdinPipe() // its end tells the child that we are gone
