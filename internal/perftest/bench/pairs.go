@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -113,8 +114,11 @@ func (b *Bench) iperf(ctx context.Context, udp bool) (float64, error) {
 	if jerr := json.Unmarshal(out, &r); err == nil {
 		err = jerr
 	}
-	if err != nil || r.Error != "" {
-		return 0, fmt.Errorf("iperf3 failed: %s %w", r.Error, err)
+	if r.Error != "" { // with any exit code; it says more than that
+		err = errors.New(r.Error)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("iperf3 failed: %w", err)
 	}
 	if udp && r.End.Received.Bps == 0 { // older versions report only one sum for UDP
 		return r.End.Sum.Bps * (1 - r.End.Sum.Lost/100) / 1e9, nil
