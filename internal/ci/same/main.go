@@ -62,6 +62,9 @@ func compareAll(before, after string, scenarios []string) (differ int, err error
 	}
 	defer os.RemoveAll(dir)
 	for _, s := range scenarios {
+		if _, err := os.Stat(s); err != nil {
+			return 0, err // both would refuse it, and differ in nothing
+		}
 		var runs [2]string
 		var refused [2]string
 		for i, program := range []string{before, after} {

@@ -72,6 +72,12 @@ func TestCompareAll(t *testing.T) {
 	writes := program("mkdir $4 && echo '{\"step_time_ps\": 2000000}' >$4/summary.json\n")
 	longer := program("mkdir $4 && echo '{\"step_time_ps\": 3000000}' >$4/summary.json\n")
 	fails := program("echo 'railyard: no' >&2; exit 2\n")
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"a.yaml", "b.yaml"} {
+		if err := os.WriteFile(name, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for i, c := range []struct {
 		before, after string
 		differ        int
@@ -80,7 +86,9 @@ func TestCompareAll(t *testing.T) {
 			t.Errorf("%d: %d differ, %v", i, n, err)
 		}
 	}
-	if _, err := compareAll(writes, writes, nil); err == nil {
-		t.Error("no scenario, no error")
+	for _, none := range [][]string{nil, {"a"}} {
+		if _, err := compareAll(writes, writes, none); err == nil {
+			t.Errorf("%q: no scenario, no error", none)
+		}
 	}
 }
