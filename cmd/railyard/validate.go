@@ -3,7 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -83,8 +85,8 @@ func (c *validateCmd) checks() (picked []validate.Check, err error) {
 	return picked, nil
 }
 
-// budgetMB is what groups that run at the same time may hold together.
-const budgetMB = 1024
+// budgetMB is what groups that run at the same time may hold together, resident: with the program itself, below 2 GB.
+const budgetMB = 1900
 
 // grouped is what a group came to.
 type grouped struct {
@@ -106,6 +108,9 @@ func compute(e *env, checks []validate.Check) []grouped {
 			all[i].rows, all[i].err = c.Run()
 			ended <- i
 		}}
+	}
+	if os.Getenv("GOMEMLIMIT") == "" { // garbage of several groups counts, too
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(budgetMB << 20))
 	}
 	go parallel.Run(jobs, runtime.GOMAXPROCS(0), budgetMB)
 	bar, done, began := newMeter(e), 0.0, time.Now()
