@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"reflect"
 	"slices"
@@ -56,7 +57,7 @@ var plots = []plot{
 	{"fabric.graph", fmt.Sprintf(optical, ringOf6, "{at: 20ms, circuits: [2-3, 4-5, 6-7, 8-9, 10-12, 11-1]}"), map[string]string{"fabric.graph.ocs[].ports": "16", "fabric.graph.ocs[].reconfigure": "5ms", "fabric.graph.ocs[].schedule[].at": "30ms"}},
 	{"gpus[]", "gpus: {mine: {bf16_tflops: 100, memory: 80GB, hbm: 2TB/s, nvlink: 300GB/s}}\n" + strings.Replace(rail, "gpus:", "gpu: mine, gpus:", 1) + sends,
 		nil},
-	{"workload.training.", rail + trains + "}}\n", map[string]string{"workload.training.model": "gpt3-13b", "workload.training.cp": "2"}},
+	{"workload.training.", rail + trains + "}}\n", map[string]string{"workload.training.model": "gpt3-13b", "workload.training.cp": "2", "workload.training.bucket": "10MB"}},
 	{"workload.training.", rail + trains + ", zero: 3, recompute: full}}\n", nil},
 	{"workload.training.", rail + strings.Replace(trains, "dp: 4", "dp: 2, pp: 2, schedule: interleaved, vpp: 2, steps: 2", 1) + "}}\n", map[string]string{"workload.training.vpp": "3"}},
 	{"workload.training.cp", rail + strings.Replace(trains, "dp: 4", "dp: 2, cp: 2", 1) + "}}\n", map[string]string{"workload.training.cp": "1"}},
@@ -302,14 +303,19 @@ func arrives(t *testing.T, row string, f reflect.StructField) (why string) {
 	return why + " "
 }
 
-// digest is what a plan holds, but for its notes and the document behind it.
+// digest is a hash of what a plan holds, but for its notes and the document behind it.
 func digest(p *Plan) string {
 	own := *p
 	own.Notes, own.doc = nil, nil
-	var b []byte
+	sum := sha256.New()
+	var b []byte // not in sum yet: a large plan's text takes hundreds of MB
 	seen := map[uintptr]bool{}
 	var walk func(v reflect.Value)
 	walk = func(v reflect.Value) {
+		if len(b) > 1<<16 {
+			sum.Write(b)
+			b = b[:0]
+		}
 		switch v.Kind() {
 		case reflect.Pointer:
 			if v.IsNil() || seen[v.Pointer()] {
@@ -352,5 +358,6 @@ func digest(p *Plan) string {
 		}
 	}
 	walk(reflect.ValueOf(own))
-	return string(b)
+	sum.Write(b)
+	return string(sum.Sum(nil))
 }
