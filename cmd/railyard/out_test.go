@@ -227,7 +227,7 @@ func TestPrintedThoughNotWritten(t *testing.T) {
 		"per GPU":      {"plan", "fabric", "--gpus", "64", "--out", "full"},
 		"ranks, ":      {"plan", "traffic", "small.yaml", "--parquet", "full/t.parquet"},
 		"of the pairs": {"plan", "traffic", "small.yaml", "--plot", "full/t.png"},
-		"rows: ":       {"validate", "sizing", "--markdown", "full/v.md"},
+		"rows)":        {"validate", "sizing", "--markdown", "full/v.md"},
 		"simulations":  {"config", "tune", "small.yaml", "--trials", "2", "--out", "tight"},
 	} {
 		code, out, errs := call(t, args...)

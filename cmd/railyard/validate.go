@@ -14,9 +14,7 @@ import (
 	"railyard/internal/input"
 	"railyard/internal/output"
 	"railyard/internal/parallel"
-	"railyard/internal/report"
 	"railyard/internal/validate"
-	"railyard/unit"
 )
 
 type validateCmd struct {
@@ -180,55 +178,33 @@ func (c *validateCmd) Run(e *env) error {
 		}
 		f.Drop()
 	}
+	groups := compute(e, checks)
 	all := []validate.Row{}
 	var md strings.Builder
 	md.WriteString(validationHead +
 		"\nWritten by `railyard validate --markdown docs/validation.md`. Every row runs the real thing.\n")
-	bad, explained := 0, 0
-	for _, group := range compute(e, checks) {
-		if group.err != nil {
-			return fmt.Errorf("%s: %w", group.Name, group.err)
+	for _, g := range groups {
+		if g.err != nil {
+			return fmt.Errorf("%s: %w", g.Name, g.err)
 		}
-		if !c.JSON {
-			fmt.Fprintf(e.stdout, "\n%s\n", group.Name)
-		}
-		md.WriteString("\n## " + group.Name +
-			"\n\n| | claim | expected | ours | difference | source |\n|---|---|---|---|---|---|\n")
-		for _, r := range group.rows {
-			all = append(all, r)
-			verdict := r.Verdict()
-			switch verdict {
-			case "FAILS":
-				bad++
-			case "differs":
-				explained++
-			}
-			md.WriteString(r.Markdown())
-			if !c.JSON {
-				fmt.Fprintf(e.stdout, "  %-7s %s\n", verdict, r.Claim)
-				report.Wrap(e.stdout, "          ", fmt.Sprintf("expected %s, ours %s (%s)  [%s]", r.Expected,
-					r.Ours, r.Diff, r.Source))
-				if r.Note != "" {
-					report.Wrap(e.stdout, "          ", r.Note)
-				}
-			}
-		}
+		all = append(all, g.rows...)
+		markdown(&md, &g)
 	}
-	said := fmt.Sprintf("\n%s: %d agree, %d differ for the reason given, %d fail", unit.Plural(len(all), "row"),
-		len(all)-bad-explained, explained, bad)
+	said, failed := verdict(all)
 	if left != "" {
 		left = "Left out by --quick: " + left + "\n"
 	}
 	var lost error
 	if c.Markdown != "" {
-		lost = output.WriteBytes(c.Markdown, force, []byte(md.String()+said+".\n"+left))
+		lost = output.WriteBytes(c.Markdown, force, []byte(md.String()+"\n"+said+"\n"+left))
 	}
 	if c.JSON {
 		lost = errors.Join(printJSON(e.stdout, all), lost)
 	} else {
-		fmt.Fprintf(e.stdout, "%s\n%s", said, left)
+		printGroups(e.stdout, groups)
+		fmt.Fprintf(e.stdout, "\n%s\n%s", said, left)
 	}
-	if bad > 0 {
+	if failed {
 		return errors.Join(errDisagree, lost)
 	}
 	return lost
