@@ -191,7 +191,7 @@ func (x *Finding) stale() {
 	}
 	if counted {
 		x.Sure = Possible
-		x.Says += " (by one snapshot: it may be of long ago)"
+		x.Says += " (one snapshot only: possibly long ago)"
 	}
 }
 

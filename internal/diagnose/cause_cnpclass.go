@@ -6,7 +6,7 @@ import "railyard/internal/counters"
 // slow down, or where they are dropped. A NIC counts the CNPs that it sends apart from its
 // queues: where it sent some and its queue for CNPs sent fewer, they went in another. Where
 // hosts are right and a switch's queue for CNPs sends none, the switch is wrong.
-var cnpClass = Cause{Name: "cnp-class", About: "CNPs go in a class that is not theirs", find: findCNPClass}
+var cnpClass = Cause{Name: "cnp-class", About: "CNPs are sent in the wrong class", find: findCNPClass}
 
 func findCNPClass(f *Fabric, c *Cause) (out []Finding) {
 	q := f.cnpQueue()
@@ -23,7 +23,7 @@ func findCNPClass(f *Fabric, c *Cause) (out []Finding) {
 			right++
 			return
 		}
-		x := c.at(p, q, Proven, "%v sends its CNPs in another class than %d", p, q)
+		x := c.at(p, q, Proven, "%v sends no CNPs in class %d, the class of CNPs", p, q)
 		x.show(n, sent)
 		for k := range counters.Priorities {
 			if r := p.read(txPackets(k)); k != q && r.Some() {
@@ -31,7 +31,7 @@ func findCNPClass(f *Fabric, c *Cause) (out []Finding) {
 			}
 		}
 		x.cnp(p, f)
-		x.next(p, askMarks, "the priority of CNPs (and cnp_dscp beside it)")
+		x.next(p, askMarks, "priority of CNPs (and cnp_dscp next to it)")
 		x.harm = 1
 		out = append(out, x)
 	})
@@ -62,13 +62,13 @@ func (f *Fabric) unsorted(c *Cause) []Finding {
 	}
 	first := most(senders)[0]
 	p := first.Port
-	x := c.at(p, 0, Possible, "%v sends its CNPs in class 0, with all that nobody has sorted", p)
+	x := c.at(p, 0, Possible, "%v sends its CNPs in class 0, together with unclassified traffic", p)
 	if n := len(senders); n > 1 {
-		x.Says += sprintf("; so do %d others", n-1)
+		x.Says += sprintf("; %d other hosts do the same", n-1)
 	}
 	x.show(first, p.read(txPackets(0)))
 	x.cnp(p, f)
-	x.next(p, askMarks, "the priority of CNPs (and cnp_dscp beside it)")
+	x.next(p, askMarks, "priority of CNPs (and cnp_dscp next to it)")
 	x.harm = 1
 	return []Finding{x}
 }
@@ -77,11 +77,11 @@ func (x *Finding) cnp(p *Port, f *Fabric) {
 	if p.On != nil {
 		x.hostCNP(p)
 	}
-	x.Why = "a CNP in the class of the data waits in the queue that it reports, or is paused with it; in the default class it is dropped when that is full: senders slow down too late, and pauses come first"
-	x.Fix = "cnp_dscp 48 (or what the switches send to their strict queue) and the priority with it at every NIC; the same DSCP to the strict queue at every switch"
+	x.Why = "a CNP in the data class waits in the congested queue or is paused with it; in the default class it may be dropped. Senders reduce their rate too late, and PFC pauses first"
+	x.Fix = "set cnp_dscp 48 (or the DSCP of the strict queue) and its priority on every NIC; map this DSCP to the strict queue on every switch"
 	if p.Peer != nil && p.Peer.QoS != nil && f.CNP >= 0 {
 		if at := p.Peer.QoS.Feeds[f.CNP]; at.Line > 0 {
-			x.cite(p.Peer.On, at, "CNPs belong into queue %d, which gets DSCPs %s", f.CNP, dscps(p.Peer, f.CNP))
+			x.cite(p.Peer.On, at, "queue %d is for CNPs and receives DSCPs %s", f.CNP, dscps(p.Peer, f.CNP))
 		}
 	}
 }
@@ -135,7 +135,7 @@ func (f *Fabric) cnpSwitches(c *Cause, q int) (out []Finding) {
 		if !shown || got == 0 || on > 0 {
 			continue
 		}
-		x := c.on(d, q, Proven, "%s gets CNPs in class %d and sends none in it", d.Name, q)
+		x := c.on(d, q, Proven, "%s receives CNPs in class %d and sends none in it", d.Name, q)
 		x.show(most(sent)[:min(2, len(sent))]...)
 		for _, p := range d.Ports {
 			if r := p.read(txPackets(q)); r.Is && len(x.Evidence) < 4 {
@@ -143,7 +143,7 @@ func (f *Fabric) cnpSwitches(c *Cause, q int) (out []Finding) {
 			}
 		}
 		x.cnp(&Port{}, f)
-		x.next(d.Ports[0], askConfig, "the class map for CNPs")
+		x.next(d.Ports[0], askConfig, "class map of CNPs")
 		x.harm = 1
 		out = append(out, x)
 	}

@@ -15,7 +15,7 @@ type place struct{ At swconf.Place }
 // without them the longest queue does, where the output shows it. Where WRED is on and ECN is not, it drops
 // what
 // it should mark, before anybody pauses: a lossless class loses nothing at an egress else, but by a watchdog.
-var ecnOff = Cause{Name: "ecn-off", About: "a switch pauses and marks nothing", find: findECNOff}
+var ecnOff = Cause{Name: "ecn-off", About: "a switch sends pauses and no ECN marks", find: findECNOff}
 
 func findECNOff(f *Fabric, c *Cause) (out []Finding) {
 	meant := f.meantFor()
@@ -72,16 +72,16 @@ func (f *Fabric) earlyDrops(c *Cause, d *Device, k int, m marking) (x Finding, o
 	if f.Lossless>>k&1 == 1 || m.off {
 		sure = Likely
 	}
-	x = c.on(d, k, sure, "%s drops class %d at its egress and marks nothing: WRED drops what ECN would mark",
+	x = c.on(d, k, sure, "%s drops class %d at egress without ECN marks: WRED drops instead of marking",
 		d.Name, k)
 	if m.off {
 		x.cite(d, m.at, "queue %d has no WRED with ECN", k)
 	}
 	x.show(worst, worst.Port.read(marked(k)), worst.Port.read(txPackets(k)))
-	x.Why = "WRED without ECN drops in the lossless class what it should mark, long before PFC has to pause; each drop sends everything since again"
-	x.Fix = "ECN on the WRED profile of the lossless queue (random-detect ... ecn), ECT from the hosts"
-	x.next(worst.Port, askMarks, "WRED and ECN of the queue, and marks")
-	x.next(worst.Port, askConfig, "the policy that acts on the port")
+	x.Why = "WRED without ECN drops packets of the lossless class before PFC pauses; go-back-N retransmits everything after each drop"
+	x.Fix = "enable ECN in the WRED profile of the lossless queue (random-detect ... ecn), and ECT on the hosts"
+	x.next(worst.Port, askMarks, "WRED, ECN and marks of the queue")
+	x.next(worst.Port, askConfig, "policy applied to the port")
 	x.harm = share(lost, f.allLosses())
 	return x, true
 }
@@ -118,15 +118,15 @@ func (f *Fabric) overdue(c *Cause, d *Device, k int, m marking) (x Finding, ok b
 	if least*float64(sent) < enough {
 		return x, false
 	}
-	x = c.on(d, k, Likely, "%s marks nothing of %d packets at queues longer than that of which %v marks %.2f %%", d.Name, sent, by.Port, 100*least)
+	x = c.on(d, k, Likely, "%s marks none of %d packets with longer queues than %v, which marks %.2f %%", d.Name, sent, by.Port, 100*least)
 	if m.off {
 		x.cite(d, m.at, "queue %d has no WRED with ECN", k)
 	}
 	x.show(m.longest, m.longest.Port.read(marked(k)), by, by.Port.read(peak(k)))
-	x.Why = "a queue that nobody marks grows until PFC has to stop it; its senders do not know of it"
-	x.Fix = "WRED with ECN on the lossless queue, as at the other switches"
-	x.next(m.longest.Port, askMarks, "WRED and ECN of the queue, and marks")
-	x.next(m.longest.Port, askConfig, "the policy that acts on the port")
+	x.Why = "an unmarked queue grows until PFC pauses it; its senders receive no CNPs"
+	x.Fix = "configure WRED with ECN on the lossless queue, as on the other switches"
+	x.next(m.longest.Port, askMarks, "WRED, ECN and marks of the queue")
+	x.next(m.longest.Port, askConfig, "policy applied to the port")
 	return x, true
 }
 
@@ -198,19 +198,19 @@ func (f *Fabric) unmarked(c *Cause, d *Device, k int, m marking) (x Finding) {
 	case m.has && !m.off: // on: something else is wrong
 		return x
 	case m.off && m.pauses > 0 || m.off && grown:
-		x = c.on(d, k, Proven, "%s marks nothing in priority %d: ECN is not configured there", d.Name, k)
+		x = c.on(d, k, Proven, "%s marks nothing in priority %d: ECN is not configured", d.Name, k)
 	case m.off:
 		return x // it had no reason to mark: lint says so
 	case grown && !f.passesOn(d, k): // a queue that stands still marks nothing either
-		x = c.on(d, k, Likely, "%s marks nothing in priority %d at queues that others mark", d.Name, k)
+		x = c.on(d, k, Likely, "%s marks nothing in priority %d with queue lengths that other switches mark", d.Name, k)
 	case m.longest.Is && elsewhere.Is: // the queue stays short: xOFF is
 		return x
 	case f.passesOn(d, k) || hasty != nil: // its queues need not be long for that
 		return x
 	case others: // nobody says how long its queues were
-		x = c.on(d, k, Possible, "%s pauses in priority %d and marks nothing, while others mark: ECN is off there, or its xOFF is lower than where they begin to mark", d.Name, k)
+		x = c.on(d, k, Possible, "%s pauses in priority %d and marks nothing, while other switches mark: ECN is off, or its xOFF is below their WRED minimum", d.Name, k)
 	default:
-		x = c.on(d, k, Possible, "%s pauses in priority %d and nobody marks anything: ECN is off, or the hosts do not ask for it (ECT), or xOFF comes before WRED's minimum", d.Name, k)
+		x = c.on(d, k, Possible, "%s pauses in priority %d and no switch marks: ECN is off, the hosts send no ECT, or xOFF is below the WRED minimum", d.Name, k)
 	}
 	if m.off {
 		x.cite(d, m.at, "queue %d has no WRED with ECN", k)
@@ -219,11 +219,11 @@ func (f *Fabric) unmarked(c *Cause, d *Device, k int, m marking) (x Finding) {
 	for _, r := range f.busiestMarks(d, k) {
 		x.show(r)
 	}
-	x.Why = "ECN slows senders down before PFC has to stop them; a switch that does not mark lets its queue grow to xOFF and stops everybody behind it, those who go elsewhere too"
-	x.Fix = "WRED with ECN on the lossless queue, its maximum below xOFF; ECN on at the NICs (roce_np, roce_rp)"
+	x.Why = "ECN slows senders before PFC pauses them. Without marks the queue grows to xOFF, and PFC pauses all senders through the switch, victims included"
+	x.Fix = "configure WRED with ECN on the lossless queue, its maximum below xOFF; enable ECN on the NICs (roce_np, roce_rp)"
 	if p := m.worst.From; p != nil {
-		x.next(p, askMarks, "WRED and ECN of the queue, and marks")
-		x.next(p, askConfig, "the policy that acts on the port")
+		x.next(p, askMarks, "WRED, ECN and marks of the queue")
+		x.next(p, askConfig, "policy applied to the port")
 	}
 	x.harm = share(m.pauses, f.allPauses())
 	return x

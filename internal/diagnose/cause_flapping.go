@@ -25,11 +25,11 @@ func findFlapping(f *Fabric, c *Cause) (out []Finding) {
 		x.show(n, far)
 		x.harm = share(min(n.Grew, 1), 1)
 		lossesOf(&x, f)
-		x.Why = "what is on the way when it goes down is lost, and until routes have changed so is what is sent there; queue pairs wait for a timeout, the collective waits for them"
-		x.Fix = "look at the log for the reason (fault, LOS, FEC), reseat or change cable and transceivers; until then shut the port, so that routing leaves it out"
-		x.next(p, askLink, "when it went down last, and why")
+		x.Why = "packets in flight are lost when the link goes down, and later ones until routes converge; queue pairs wait for the ACK timeout, and the collective for them"
+		x.Fix = "check the log for the reason (fault, LOS, FEC), reseat or replace cable and transceivers; until then shut down the port, so that routing avoids it"
+		x.next(p, askLink, "last failure of the link and its reason")
 		if p.Peer != nil {
-			x.next(p.Peer, askLink, "does the other end see it too?")
+			x.next(p.Peer, askLink, "same at the other end")
 		}
 		out = append(out, x)
 	})

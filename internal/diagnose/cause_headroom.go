@@ -41,7 +41,7 @@ func together(all []Finding) (out []Finding) {
 		}
 		one := &out[i]
 		if one.Port != "" {
-			one.Says = sprintf("%s, and so at other ports of %s", one.Says, x.Device)
+			one.Says = sprintf("%s, also at other ports of %s", one.Says, x.Device)
 		}
 		one.Port, one.Peer = "", ""
 		one.Sure, one.harm = min(one.Sure, x.Sure), min(1, one.harm+x.harm)
@@ -73,7 +73,7 @@ func (f *Fabric) overflows(c *Cause, p *Port, k int) (x Finding, ok bool) {
 	if p.Peer != nil && (p.Peer.On.Once || p.Peer.Seen() && !p.Peer.read(rxPFC(k)).Is) {
 		sure = Possible // whether the peer stops is missing
 	}
-	x = c.at(p, k, sure, "%v drops in the lossless priority %d although it pauses %s, which stops", p, k, farOf(p))
+	x = c.at(p, k, sure, "%v drops in the lossless priority %d although it pauses %s, which reacts", p, k, farOf(p))
 	x.show(lost, sent, p.read(headroomPeak(k)))
 	if p.Peer != nil {
 		x.show(p.Peer.read(rxPFC(k)))
@@ -81,11 +81,11 @@ func (f *Fabric) overflows(c *Cause, p *Port, k int) (x Finding, ok bool) {
 	if has > 0 {
 		x.cite(p.On, at.At, "headroom %v; %s needs %v", has, why, need)
 	}
-	x.Why = "between the pause and the peer's silence comes what is on the cable, what the peer is sending and what it sends until it reacts; headroom that has no room for it drops it"
-	x.Fix = "headroom for the length and the speed of this cable" + map[bool]string{true: sprintf(": %v at least",
+	x.Why = "until a pause takes effect, packets arrive that were on the cable, in transmission, or sent during the response time of the peer; headroom below this sum drops them"
+	x.Fix = "headroom for the length and rate of this cable" + map[bool]string{true: sprintf(": at least %v",
 		need)}[need > 0]
-	x.next(p, askQueues, "does it still drop? most headroom that was used")
-	x.next(p, askConfig, "the lossless buffer of the port")
+	x.next(p, askQueues, "drops and peak headroom")
+	x.next(p, askConfig, "lossless buffer of the port")
 	x.harm = share(lost.Grew, f.allLosses())
 	return x, true
 }

@@ -15,29 +15,29 @@ func findIncast(f *Fabric, c *Cause) (out []Finding) {
 	for i := range f.Chains {
 		ch := &f.Chains[i]
 		if !ch.NIC() && ch.Port == nil && ch.Class >= 0 {
-			f.note("%s of %s begin at %s, and no port whose counters are here can be where it queues: give those of all its ports", unit.Plural(int(ch.Frames), "pause"), classWord(ch.Class), ch.Root.Name)
+			f.note("%s of %s start at %s, and no port with counters can be the congestion point: add the counters of all its ports", unit.Plural(int(ch.Frames), "pause"), classWord(ch.Class), ch.Root.Name)
 		}
 		if ch.NIC() || ch.Port == nil {
 			continue
 		}
 		p, k := ch.Port, max(ch.Class, 0)
-		x := c.at(p, ch.Class, Likely, "%v is where %s queues: %s of %s are paused for it", p,
+		x := c.at(p, ch.Class, Likely, "%v is the congestion point of %s: its switch pauses %s", p,
 			classWord(ch.Class),
-			unit.Plural(len(ch.First), "port"), ch.Root.Name)
+			unit.Plural(len(ch.First), "port"))
 		x.Grade = Congestion
 		if l := p.load(p.read(txBytes(k))); l >= 0 {
-			x.Says += sprintf("; it sends at %.0f %% of its rate", 100*l)
+			x.Says += sprintf("; it sends at %.0f %% of line rate", 100*l)
 		}
 		x.show(ch.First[0].Seen(), p.read(marked(k)), p.read(peak(k)), p.read(txBytes(k)))
 		x.reach(ch)
 		x.deafToMarks(ch.Reaches, k)
-		x.Why = "more servers send to one than its link takes; nobody pauses the switch, so that it begins here"
-		x.Fix = "nothing is broken: fewer senders at once (collective algorithm, placement), ECN that marks earlier, congestion control that reacts sooner"
+		x.Why = "several senders to one receiver; no neighbor pauses this switch"
+		x.Fix = "fewer concurrent senders (placement, collective algorithm), lower ECN thresholds, faster congestion control. Nothing needs repair"
 		if p.Peer != nil && p.Peer.On.Kind == Switch {
-			x.Why = "more is sent towards " + p.Peer.On.Name + " than this cable takes: fewer or slower uplinks than servers fill, or flows that hash onto one of them; nobody pauses the switch, so that it begins here"
-			x.Fix = "nothing is broken: more uplinks, load balancing that spreads (more queue pairs, flowlets, spraying), traffic that stays below the leaf, ECN that marks earlier"
+			x.Why = "oversubscription or an ECMP hash collision on the link to " + p.Peer.On.Name + "; no neighbor pauses this switch"
+			x.Fix = "more uplinks, load balancing over more paths (more queue pairs, flowlets, spraying), placement below one leaf, lower ECN thresholds. Nothing needs repair"
 		}
-		x.next(p, askQueues, "who fills it")
+		x.next(p, askQueues, "shows the senders")
 		x.harm = share(ch.Frames, f.allPauses())
 		out = append(out, x)
 	}
@@ -73,11 +73,11 @@ func (f *Fabric) marksAlone(c *Cause) []Finding {
 	}
 	p := worst.Port
 	x := c.at(p, class, Possible,
-		"%v marks most of what congests: %.1f %% of its packets in class %d, and nothing is paused", p, 100*share(worst.Grew, p.read(txPackets(class)).Grew), class)
+		"%v marks %.1f %% of its packets in class %d, the most of all ports; no port is paused", p, 100*share(worst.Grew, p.read(txPackets(class)).Grew), class)
 	x.Grade = Congestion
 	x.show(worst, p.read(txPackets(class)), p.read(peak(class)))
-	x.Why = "more is sent to the port than it can send on, and ECN slows the senders down before PFC has to"
-	x.Fix = "nothing is broken"
-	x.next(p, askQueues, "who fills it")
+	x.Why = "the offered load exceeds the rate of the port; ECN slows the senders before PFC acts"
+	x.Fix = "none needed"
+	x.next(p, askQueues, "shows the senders")
 	return []Finding{x}
 }

@@ -18,12 +18,12 @@ func findLinkPause(f *Fabric, c *Cause) (out []Finding) {
 		}
 		x := c.at(p, -1, Proven, "%v sends 802.3x pauses, which stop all classes", p)
 		if !sent.Some() {
-			x.Says = sprintf("%v gets 802.3x pauses from %s, which stop all classes", p, farOf(p))
+			x.Says = sprintf("%v receives 802.3x pauses from %s, which stop all classes", p, farOf(p))
 		}
 		x.show(sent, got)
-		x.Why = "an 802.3x pause stops everything that a port sends, CNPs and routing included; PFC stops the lossless class alone"
-		x.Fix = "turn flow control off at both ends (ethtool -A ETH rx off tx off; no flowcontrol) and PFC on"
-		x.next(p, askPFC, "PFC, and flow control off")
+		x.Why = "an 802.3x pause stops all traffic of a port, including CNPs and routing; PFC stops only the lossless class"
+		x.Fix = "disable flow control at both ends (ethtool -A ETH rx off tx off; no flowcontrol) and enable PFC"
+		x.next(p, askPFC, "PFC on, flow control off")
 		x.harm = 1
 		out = append(out, x)
 	})

@@ -10,7 +10,7 @@ import (
 // counts CRC errors. A switch that cuts through sends a broken frame on, so that ports
 // further down count it too; the cable is the one whose sender got no broken frames
 // itself, or fewer.
-var lossyCable = Cause{Name: "lossy-cable", About: "a cable flips bits (CRC errors)", find: findLossyCables}
+var lossyCable = Cause{Name: "lossy-cable", About: "a cable corrupts frames (CRC errors)", find: findLossyCables}
 
 // errorFree is the bits in which IEEE 802.3 allows one to be wrong (bit error ratio 10^-12).
 const errorFree = 1e12
@@ -29,10 +29,10 @@ func findLossyCables(f *Fabric, c *Cause) (out []Finding) {
 		if got := p.got(); got.Is && float64(n.Grew) <= 8*float64(got.Grew)/errorFree {
 			sure = Possible // as many as a cable may have
 		}
-		x := c.at(p, -1, sure, "the cable between %v and %s breaks frames", p, farOf(p))
+		x := c.at(p, -1, sure, "the cable between %v and %s corrupts frames", p, farOf(p))
 		x.show(n)
 		if both {
-			x.Says += ", both ways"
+			x.Says += ", in both directions"
 			x.show(back)
 		}
 		x.show(p.read(inErrors), p.got())
@@ -42,11 +42,11 @@ func findLossyCables(f *Fabric, c *Cause) (out []Finding) {
 			}
 		}
 		lossesOf(&x, f)
-		x.Why = "a frame that fails its checksum is dropped where it is counted; RoCE sends again everything since (go-back-N), and waits for a timeout where nobody missed it"
-		x.Fix = "clean or change the cable and the transceivers, at this end first; look at FEC and its corrected errors"
-		x.next(p, askLink, "do errors still come in? FEC, optical power")
+		x.Why = "a frame with a wrong checksum is dropped where it is counted; go-back-N retransmits everything after it, or waits for the ACK timeout if it was the last one"
+		x.Fix = "clean or replace the cable and the transceivers, this end first; check FEC and its corrected errors"
+		x.next(p, askLink, "errors, FEC, optical power")
 		if p.Peer != nil {
-			x.next(p.Peer, askLink, "the other end: optical power, errors the other way")
+			x.next(p.Peer, askLink, "other end: optical power, errors in the other direction")
 		}
 		x.harm = share(n.Grew+back.Grew, f.allLosses())
 		out = append(out, x)
@@ -90,7 +90,7 @@ func (f *Fabric) mayComeFrom(p *Port, n uint64) (may bool) {
 	}
 	f.ports(func(q *Port) { may = may || q != p && q != p.Peer && q.read(crc).Grew >= n })
 	if cabled := func(q *Port) bool { return q.Peer != nil }; p.Peer == nil && slices.ContainsFunc(p.On.Ports, cabled) {
-		f.note("%v counts %d frames with CRC errors, and nobody says what is at its other end, as they do of other ports of %s: whether they were broken before, cannot be told", p, n, p.On.Name)
+		f.note("%v counts %d frames with CRC errors; its neighbor is unknown, other than at other ports of %s, so the frames may have been corrupted further upstream", p, n, p.On.Name)
 		return true
 	}
 	return may
@@ -99,7 +99,7 @@ func (f *Fabric) mayComeFrom(p *Port, n uint64) (may bool) {
 // farOf names the other end.
 func farOf(p *Port) string {
 	if p.Peer == nil {
-		return "whatever is at its other end"
+		return "its unknown neighbor"
 	}
 	return p.Peer.String()
 }

@@ -11,7 +11,7 @@ import (
 // uplink at the wrong spine. LLDP says what is, the list of cables or the scenario what is meant. Traffic
 // takes
 // it all the same, over another rail or a spine more, and nothing is counted as wrong.
-var miscabled = Cause{Name: "miscabled", About: "a cable is plugged elsewhere than the plan says",
+var miscabled = Cause{Name: "miscabled", About: "a cable is connected to another port than planned",
 	find: findMiscabled, state: true}
 
 // strayed is a port whose neighbour is not the planned one.
@@ -54,7 +54,7 @@ func (p *Port) saysPeer() (file string, peer counters.Peer) {
 func findMiscabled(f *Fabric, c *Cause) (out []Finding) {
 	if 2*len(f.strayed) > f.planned {
 		if len(f.strayed) > 0 {
-			f.note("%d of %d cables are not where the plan has them: it is the plan of another fabric, or an old one, and nothing is said of cables", len(f.strayed), f.planned)
+			f.note("%d of %d cables differ from the plan: the plan is outdated or of another fabric, so no miscabling is reported", len(f.strayed), f.planned)
 		}
 		return nil
 	}
@@ -67,11 +67,11 @@ func findMiscabled(f *Fabric, c *Cause) (out []Finding) {
 				continue
 			}
 			told[p], told[p.Peer] = true, true
-			x := c.at(p, -1, Proven, "%v is plugged into %v, and %s says %s", p, p.Peer, s.by, s.planned)
+			x := c.at(p, -1, Proven, "%v is connected to %v; according to %s it should be %s", p, p.Peer, s.by, s.planned)
 			x.tell(p, s.file, s.line, "LLDP: %v", p.Peer)
-			x.Why = "routes find the way all the same: traffic takes another rail or another spine than it was planned for, meets what it should not, and no counter calls it an error"
-			x.Fix = "plug the cable in where the plan has it, or put the plan right"
-			x.next(p.Peer, askNeighbours, "who is at the other end")
+			x.Why = "routing still converges, so traffic takes another rail or spine than planned and collides with other traffic; no counter reports an error"
+			x.Fix = "move the cable to the planned port, or correct the plan"
+			x.next(p.Peer, askNeighbours, "neighbor of the port")
 			x.harm = 1
 			out = append(out, x)
 		}

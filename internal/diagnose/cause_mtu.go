@@ -35,11 +35,11 @@ func (f *Fabric) tooLong(c *Cause, p *Port) (x Finding, ok bool) {
 		if least {
 			sure = Proven
 		}
-		x = c.at(p, -1, sure, "%v gets frames longer than it takes from %s", p, farOf(p))
+		x = c.at(p, -1, sure, "%v receives frames longer than its MTU from %s", p, farOf(p))
 	case least && errs.Some() && p.read(crc).None():
-		x = c.at(p, -1, Likely, "%v counts errors that are no CRC errors, and its MTU is smaller than others'", p)
+		x = c.at(p, -1, Likely, "%v counts input errors other than CRC errors, and its MTU is smaller than that of other ports", p)
 	case least && p.calm() && (refused.Some() || outwards.Some() || failed.Some()):
-		x = c.at(p, -1, Likely, "%v drops without a queue, and its MTU is smaller than others'", p)
+		x = c.at(p, -1, Likely, "%v drops outside its queues, and its MTU is smaller than that of other ports", p)
 	case least && theirs > mine && p.On.Kind == Switch && p.Peer.On.Kind == Switch:
 		x = c.at(p, -1, Possible, "the MTU at %v is smaller than at %v", p, p.Peer)
 	default:
@@ -53,8 +53,8 @@ func (f *Fabric) tooLong(c *Cause, p *Port) (x Finding, ok bool) {
 		x.tell(p.Peer, theirFile, theirLine, "MTU %d", theirs)
 	}
 	lossesOf(&x, f)
-	x.Why = "a switch drops a frame that is longer than the MTU of the port, RoCE's as any other, and the sender is not notified: small messages get through, large ones never"
-	x.Fix = "the same MTU at both ends of every cable (9000 or more for RoCE's 4096), the hosts' included"
+	x.Why = "a switch drops frames longer than the MTU of the port without notifying the sender: small messages arrive, large ones never do"
+	x.Fix = "set the same MTU at both ends of every cable, hosts included (9000 or more for a RoCE MTU of 4096)"
 	x.next(p, askLink, "MTU and giants")
 	if p.Peer != nil {
 		x.next(p.Peer, askLink, "MTU at the other end")

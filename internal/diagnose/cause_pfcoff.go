@@ -17,8 +17,8 @@ var pfcOff = Cause{Name: "pfc-off", About: "PFC is off at one end of a cable", f
 func findPFCOff(f *Fabric, c *Cause) (out []Finding) {
 	for _, d := range f.Devices {
 		for _, p := range d.Ports {
-			if p.Peer == nil || d.Name > p.Peer.On.Name { // each cable once
-				continue
+			if p.Peer == nil || f.byName[p.Peer.On.Name] == p.Peer.On && d.Name > p.Peer.On.Name {
+				continue // each cable once; a neighbor that nobody named is no device of f
 			}
 			f.classes(func(k int) {
 				for _, end := range []*Port{p, p.Peer} {
@@ -81,18 +81,18 @@ func (f *Fabric) off(c *Cause, p *Port, k int) (Finding, bool) {
 	x := c.at(p, k, sure, "PFC of priority %d is off at %v and on at %v", k, p, far)
 	switch {
 	case !isOff && ignored:
-		x.Says = sprintf("%v does not listen to the pauses that %v sends it in priority %d", p, far, k)
+		x.Says = sprintf("%v ignores the pauses of %v in priority %d", p, far, k)
 	case !isOff:
-		x.Says = sprintf("%v drops what comes in priority %d and never pauses %v", p, k, far)
+		x.Says = sprintf("%v drops packets of priority %d and never pauses %v", p, k, far)
 	}
 	if isOff {
 		x.tell(p, file, line, "%s", says)
 	}
 	x.show(far.read(txPFC(k)), p.read(rxPFC(k)), p.read(rxDur(k)), far.lossAt(k), p.read(txPFC(k)), p.lossAt(k))
-	x.Why = "who does not listen sends on when it is paused, until the headroom is full; who never pauses drops what it has no room for. Both lose packets of a class that must lose none"
-	x.Fix = "turn PFC of this priority on at both ends, by hand rather than by DCBX"
-	x.next(p, askState, "the state of PFC")
-	x.next(p, askConfig, "the policy that acts on the port")
+	x.Why = "a port that ignores pauses sends until the headroom of its peer is full; a port that never pauses drops when its buffer is full. Both lose packets of a lossless class"
+	x.Fix = "enable PFC of this priority at both ends, statically rather than by DCBX"
+	x.next(p, askState, "state of PFC")
+	x.next(p, askConfig, "policy applied to the port")
 	x.harm = share(harmed, f.allLosses())
 	if !isOff { // by what was counted, not by what is
 		x.stale()

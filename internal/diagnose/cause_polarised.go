@@ -11,7 +11,7 @@ import (
 // tells it from an incast: it queues on links between switches, where there are others that
 // go to the same place and are idle, and at several switches of a tier at once. Few large
 // flows do the same by chance, so that it is told as congestion and not as a fault.
-var polarised = Cause{Name: "polarised", About: "some uplinks are full and others empty", find: findPolarised}
+var polarised = Cause{Name: "polarised", About: "traffic is uneven over uplinks", find: findPolarised}
 
 func findPolarised(f *Fabric, c *Cause) (out []Finding) {
 	if !slices.ContainsFunc(f.Chains, func(c Chain) bool { return c.Port.between() }) && !f.marksBetween() {
@@ -34,20 +34,20 @@ func findPolarised(f *Fabric, c *Cause) (out []Finding) {
 			sure = Likely
 		}
 		first, last := up[0], up[len(up)-1]
-		x := c.on(d, -1, sure, "%s sends %d times as much by %s as by %s", d.Name, first.Grew/max(last.Grew, 1),
+		x := c.on(d, -1, sure, "%s sends %d times as much over %s as over %s", d.Name, first.Grew/max(last.Grew, 1),
 			first.Port.Name, last.Port.Name)
 		if last.Grew == 0 {
-			x.Says = sprintf("%s sends all by %s and nothing by %s", d.Name, first.Port.Name, last.Port.Name)
+			x.Says = sprintf("%s sends all traffic over %s and none over %s", d.Name, first.Port.Name, last.Port.Name)
 		}
 		if n := alike[tiers[d]]; n > 1 {
-			x.Says += sprintf("; %d switches of its tier do so", n)
+			x.Says += sprintf("; %d switches of its tier do the same", n)
 		}
 		x.Grade = Congestion
 		x.show(up[:min(2, len(up)-1)]...)
 		x.show(last)
-		x.Why = "the hash puts flows on few of the uplinks: all switches hash alike, or there are few flows"
-		x.Fix = "another hash seed at each tier, more queue pairs per connection (NCCL_IB_QPS_PER_CONNECTION), flowlets or spraying"
-		x.next(first.Port, askLink, "rates of the uplinks")
+		x.Why = "ECMP maps flows to few uplinks: all switches use the same hash, or there are few flows"
+		x.Fix = "a different hash seed per tier, more queue pairs per connection (NCCL_IB_QPS_PER_CONNECTION), flowlets or spraying"
+		x.next(first.Port, askLink, "rates of uplinks")
 		for i := range f.Chains {
 			if f.Chains[i].Port.between() {
 				x.harm += share(f.Chains[i].Frames, f.allPauses())

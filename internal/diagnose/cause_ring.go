@@ -3,7 +3,7 @@ package diagnose
 // pauseRing is switches that pause each other in a circle: each waits for the next, and
 // none can begin. Ports that are paused and send now and then are congested; in a ring
 // nothing of the class leaves any of them.
-var pauseRing = Cause{Name: "pause-ring", About: "switches pause each other in a circle (deadlock)", find: findRings}
+var pauseRing = Cause{Name: "pause-ring", About: "circular pause dependency (deadlock)", find: findRings}
 
 func findRings(f *Fabric, c *Cause) (out []Finding) {
 	f.classes(func(k int) {
@@ -11,14 +11,14 @@ func findRings(f *Fabric, c *Cause) (out []Finding) {
 		if len(ring) == 0 {
 			return
 		}
-		d := c.on(ring[0].From.On, k, Proven, "priority %d stands still in a circle", k)
+		d := c.on(ring[0].From.On, k, Proven, "priority %d is in a circular pause dependency", k)
 		for _, x := range ring {
 			d.Says += sprintf(": %s pauses %s", x.From.On.Name, x.To.On.Name)
 			d.show(x.Seen(), x.To.read(txPackets(k)))
 		}
-		d.Why = "each switch of the circle waits for the next to take a packet, and none can: it lasts until a watchdog drops or a port is shut"
-		d.Fix = "have the PFC watchdog on; take the route out that makes the circle (up-down routing has none: config lint --fabric finds rings of pauses)"
-		d.next(ring[0].To, askPFC, "is it still paused?")
+		d.Why = "each switch of the circle waits for buffer space in the next one; the deadlock lasts until a watchdog drops packets or a port is shut down"
+		d.Fix = "enable the PFC watchdog; remove the route that closes the circle (up-down routing has none; config lint --fabric finds circular dependencies)"
+		d.next(ring[0].To, askPFC, "is the port still paused?")
 		d.harm = 1
 		out = append(out, d)
 	})

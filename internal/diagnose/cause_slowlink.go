@@ -8,7 +8,7 @@ import (
 // list of cables or the other end says, or, where none does, than the port's siblings do,
 // and then only if pauses or marks begin there. One that runs at its speed and is full is
 // congested, not slow.
-var slowLink = Cause{Name: "slow-link", About: "a cable runs slower than it is meant to", find: findSlowLinks,
+var slowLink = Cause{Name: "slow-link", About: "a link runs below its configured rate", find: findSlowLinks,
 	state: true}
 
 func findSlowLinks(f *Fabric, c *Cause) (out []Finding) {
@@ -33,11 +33,11 @@ func findSlowLinks(f *Fabric, c *Cause) (out []Finding) {
 				x.show(w.Seen())
 			}
 		})
-		x.Why = "what is routed over it gets its share of a link as fast as the others, and waits: the queue before it marks and pauses, the whole collective goes at its pace"
-		x.Fix = "look at the lanes (a broken lane takes half or a quarter), auto-negotiation and breakout at both ends; change the transceiver, or take the link out"
+		x.Why = "ECMP assigns the link the same share of traffic as faster links; its queue grows, marks and pauses, and the collective waits for it"
+		x.Fix = "check lanes (a failed lane costs a half or a quarter), auto-negotiation and breakout at both ends; replace the transceiver, or shut down the link"
 		x.next(p, askLink, "speed, lanes, auto-negotiation")
 		if p.Peer != nil {
-			x.next(p.Peer, askLink, "the same at the other end")
+			x.next(p.Peer, askLink, "same at the other end")
 		}
 		x.harm = f.begins(p)
 		out = append(out, x)
@@ -48,14 +48,14 @@ func findSlowLinks(f *Fabric, c *Cause) (out []Finding) {
 // meant is how fast a port should be, and who says so.
 func (f *Fabric) meant(p *Port, is unit.Rate) (unit.Rate, string, Sure) {
 	if p.Says != nil && p.Says.Speed.Is() && p.Says.Speed.V > is {
-		return p.Says.Speed.V, sprintf("its configuration says %v (%s:%d)", p.Says.Speed.V,
+		return p.Says.Speed.V, sprintf("configured at %v (%s:%d)", p.Says.Speed.V,
 			p.Says.Speed.At.File, p.Says.Speed.At.Line), Proven
 	}
 	if p.Rate > is {
-		return p.Rate, sprintf("the list of cables says %v", p.Rate), Proven
+		return p.Rate, sprintf("planned at %v", p.Rate), Proven
 	}
 	if was, ok := earlier(p, speedOf); ok && was > is {
-		return was, sprintf("and ran at %v before", was), Proven
+		return was, sprintf("and at %v before", was), Proven
 	}
 	if p.told != nil && p.told.Speed.Is && p.told.Speed.V > is {
 		return p.told.Speed.V, sprintf("the simulated one at %v", p.told.Speed.V), Proven
@@ -65,9 +65,9 @@ func (f *Fabric) meant(p *Port, is unit.Rate) (unit.Rate, string, Sure) {
 	case v <= is:
 		return is, "", Possible
 	case n == all && n >= 2: // all others of the whole fabric that are cabled to such devices
-		return v, sprintf("all %d others like it at %v", n, v), Likely
+		return v, sprintf("all %d equivalent links at %v", n, v), Likely
 	case n > all/2 && f.begins(p) > 0:
-		return v, sprintf("%d of %d others like it at %v", n, all, v), Likely
+		return v, sprintf("%d of %d equivalent links at %v", n, all, v), Likely
 	}
 	return is, "", Possible
 }

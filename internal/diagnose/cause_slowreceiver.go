@@ -29,21 +29,21 @@ func findSlowReceivers(f *Fabric, c *Cause) (out []Finding) {
 				sure = Possible // it may be a storm, or the pauses may be of another time
 			}
 			sends := x.To.String() + " sends it"
-			if x.To.Name == "" { // nobody says who that is
+			if x.To.Name == "" { // no neighbor is known
 				sends = "it is sent"
 			}
-			d := c.at(x.From, ch.Class, sure, "%v cannot take what %s: pauses of %s begin there",
+			d := c.at(x.From, ch.Class, sure, "%v does not accept what %s: pauses of %s start there",
 				x.From, sends, classWord(ch.Class))
 			if l := x.To.load(x.To.read(txBytes(k))); l >= 0 {
-				d.Says += fmt.Sprintf("; it took %.0f %% of line rate", 100*l)
+				d.Says += fmt.Sprintf("; it accepted %.0f %% of line rate", 100*l)
 			}
 			d.show(x.Got, x.Sent, x.To.read(rxDur(k)), x.To.read(txBytes(k)))
 			d.showSome(x.From.read(noBuffer), x.From.read(inDiscards))
 			d.reach(ch)
-			d.Why = "a NIC that works takes line rate and forwards nothing: pauses that it sends are its own doing (PCIe, memory, IOMMU, too few receive buffers), not the senders'"
-			d.Fix = "look at the server: PCIe width and speed, ACS and IOMMU, memory on the wrong NUMA node, receive buffers of the NIC (rx_discards, out_of_buffer)"
-			d.next(x.From, askNIC, "its receive buffer")
-			d.next(x.To, askPFC, "do pauses still come in?")
+			d.Why = "a healthy NIC accepts line rate, so its pauses result from the host (PCIe, memory, IOMMU, too few receive buffers), not from the senders"
+			d.Fix = "check the host: PCIe width and speed, ACS and IOMMU, NUMA node of the memory, receive buffers of the NIC (rx_discards, out_of_buffer)"
+			d.next(x.From, askNIC, "receive buffer")
+			d.next(x.To, askPFC, "are pauses still received?")
 			d.harm = share(x.Frames(), f.allPauses())
 			out = append(out, d)
 		}

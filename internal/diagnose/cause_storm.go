@@ -31,14 +31,14 @@ func findStorms(f *Fabric, c *Cause) (out []Finding) {
 				sure = Possible
 			}
 			nic := x.From
-			d := c.at(nic, ch.Class, sure, "%v pauses %v in priority %d and does not stop: %s", nic, x.To,
+			d := c.at(nic, ch.Class, sure, "%v pauses %v in priority %d without end: %s", nic, x.To,
 				ch.Class, why)
 			d.show(x.Got, x.Sent, x.To.read(rxDur(max(ch.Class, 0))), x.To.read(txPackets(max(ch.Class, 0))),
 				x.To.read(detected(max(ch.Class, 0))), x.To.read(flushed(max(ch.Class, 0))))
 			d.reach(ch)
 			d.Why, d.Fix = stormWhy, stormFix
-			d.next(nic, askNIC, "does it still send pauses?")
-			d.next(x.To, askPFC, "do pauses still come in?")
+			d.next(nic, askNIC, "are pauses still sent?")
+			d.next(x.To, askPFC, "are pauses still received?")
 			d.harm = share(ch.Frames, f.allPauses())
 			out = append(out, d)
 		}
@@ -60,11 +60,11 @@ func (f *Fabric) watched(c *Cause, told []Finding) (out []Finding) {
 			if !n.Two {
 				sure = Likely // it may be long ago
 			}
-			d := c.at(p.Peer, k, sure, "the watchdog of %v saw %s in priority %d", p, unit.Plural(n.Grew, "storm"), k)
+			d := c.at(p.Peer, k, sure, "the PFC watchdog of %v detected %s in priority %d", p, unit.Plural(n.Grew, "storm"), k)
 			d.show(n, p.read(flushed(k)), p.read(rxPFC(k)))
 			d.Why, d.Fix = stormWhy, stormFix
-			d.next(p.Peer, askNIC, "does it still send pauses?")
-			d.next(p, askPFC, "do pauses still come in?")
+			d.next(p.Peer, askNIC, "are pauses still sent?")
+			d.next(p, askPFC, "are pauses still received?")
 			d.harm = 1
 			out = append(out, d)
 		}
@@ -72,9 +72,9 @@ func (f *Fabric) watched(c *Cause, told []Finding) (out []Finding) {
 	return out
 }
 
-const stormWhy = "a slow receiver gets at least a packet for each pause, a stuck one pauses without getting any; what waits for it fills the switch, which pauses those that send through it"
+const stormWhy = "a slow receiver accepts at least one packet per pause; a stuck NIC pauses and accepts none. Its packets fill the switch, which then pauses other senders"
 
-const stormFix = "take the server out (drain its jobs), reset or replace its NIC, look at its firmware; have the PFC watchdog on at ports to hosts"
+const stormFix = "drain the host, reset or replace its NIC, check the NIC firmware; enable the PFC watchdog on ports to hosts"
 
 // longestQuanta is the longest pause that a frame can ask for (docs/references.md, pfc), in bits.
 const longestQuanta = 65535 * 512
@@ -119,14 +119,14 @@ func (x *Pause) endless() (why string, sure Sure, ok bool) {
 	p := x.To
 	sent := x.given()
 	if n := p.read(detected(x.Class)); n.Some() {
-		return fmt.Sprintf("the switch's watchdog saw %s", unit.Plural(n.Grew, "storm")), Proven, true
+		return fmt.Sprintf("the PFC watchdog of the switch detected %s", unit.Plural(n.Grew, "storm")), Proven, true
 	}
 	if sent.Is && sent.Two && x.Frames() > sent.Grew {
-		return fmt.Sprintf("it sent %s and was sent %s meanwhile", unit.Plural(x.Frames(), "pause"),
+		return fmt.Sprintf("it sent %s while the switch transmitted %s to it", unit.Plural(x.Frames(), "pause"),
 			unit.Plural(sent.Grew, "packet")), Proven, true
 	}
 	if lost := p.read(dropped(x.Class)); lost.Some() && lost.Two && sent.Is && lost.Grew > sent.Grew {
-		return fmt.Sprintf("the switch dropped %s of what waited for it", unit.Plural(lost.Grew, "packet")),
+		return fmt.Sprintf("the switch dropped %s queued for it", unit.Plural(lost.Grew, "packet")),
 			Proven, true
 	}
 	return x.lasting()
@@ -144,7 +144,7 @@ func (x *Pause) lasting() (why string, sure Sure, ok bool) {
 	}
 	took := unit.Time(min(stopped.Grew, uint64(unit.Never/unit.Microsecond)-1)) * unit.Microsecond
 	if over := p.On.Over; over > 0 && float64(took) >= 0.99*float64(over) { // SONiC's rule
-		return fmt.Sprintf("the port stood still for %v of %v", took, over), Proven, true
+		return fmt.Sprintf("the port was paused for %v of %v", took, over), Proven, true
 	}
 	s, n := p.Speed(), unit.Time(x.Frames())
 	if s == 0 || n < 2 {
@@ -153,9 +153,9 @@ func (x *Pause) lasting() (why string, sure Sure, ok bool) {
 	renewal := unit.Serialize(longestQuanta/8, s) / 2
 	switch each := took / n; {
 	case each >= renewal:
-		return fmt.Sprintf("each pause lasted %v, and the next came before it could end", each), Proven, true
+		return fmt.Sprintf("each pause lasted %v, and the next one arrived before it ended", each), Proven, true
 	case n >= renewals && took >= (n-2)*renewal:
-		return fmt.Sprintf("its %s were one that it renewed for %v", unit.Plural(x.Frames(), "frame"), took),
+		return fmt.Sprintf("its %s renewed one pause for %v", unit.Plural(x.Frames(), "frame"), took),
 			Likely, true
 	}
 	return "", Proven, false
@@ -175,7 +175,7 @@ func (x *Finding) reach(c *Chain) {
 		x.show(w.Seen())
 	}
 	if n := len(c.Reaches); n > 1 {
-		x.Says += fmt.Sprintf("; from there pauses reach %s, %s among them", unit.Plural(n, "port"),
+		x.Says += fmt.Sprintf("; the pauses spread to %s, including %s", unit.Plural(n, "port"),
 			unit.Plural(c.Hosts, "host"))
 	}
 }

@@ -24,15 +24,15 @@ func findDown(f *Fabric, c *Cause) (out []Finding) {
 		}
 		x := c.at(p, -1, sure, "the link between %v and %s is down", p, farOf(p))
 		if before && was {
-			x.Says += "; it was up in the first snapshot"
+			x.Says += "; in the first snapshot it was up"
 		}
 		x.tell(p, file, line, "down")
 		x.show(p.read(flaps))
-		x.Why = "what it carried goes over the other uplinks of the switch, which are full before those of other switches; a server without its link is out of the job"
-		x.Fix = "look at the log for the reason; change cable or transceiver; drain the switch if it has lost more than it can do without"
-		x.next(p, askLink, "why it is down")
+		x.Why = "its traffic moves to the other uplinks of the switch, which congest first; a host without its link leaves the job"
+		x.Fix = "check the log for the reason; replace cable or transceiver; drain the switch if too few uplinks remain"
+		x.next(p, askLink, "reason")
 		if p.Peer != nil {
-			x.next(p.Peer, askLink, "the other end")
+			x.next(p.Peer, askLink, "other end")
 		}
 		x.harm = 1
 		out = append(out, x)

@@ -8,7 +8,7 @@ import "railyard/internal/counters"
 // counters by priority tell whether it marks them so itself; where they are right and the
 // switch's ingress is not, the switch classifies wrongly. Drops in the lossless class have
 // other causes (headroom, PFC off).
-var wrongClass = Cause{Name: "wrong-class", About: "data goes in a class that may drop", find: findWrongClass}
+var wrongClass = Cause{Name: "wrong-class", About: "data is sent in a lossy class", find: findWrongClass}
 
 func findWrongClass(f *Fabric, c *Cause) (out []Finding) {
 	meant := f.meantFor()
@@ -96,7 +96,7 @@ func (f *Fabric) remapped(c *Cause, meant uint8) (out []Finding) {
 		if won == 0 || 2*min(lost, won) <= from.Grew { // drops, and what is still on its way
 			continue
 		}
-		x := c.on(d, in, Proven, "%s gets data in %s and sends it on in class %d, which may drop", d.Name,
+		x := c.on(d, in, Proven, "%s receives data in %s and forwards it in class %d, which is lossy", d.Name,
 			bitmap(meant), in)
 		x.show(from, to)
 		for _, p := range d.Ports {
@@ -105,10 +105,10 @@ func (f *Fabric) remapped(c *Cause, meant uint8) (out []Finding) {
 				break
 			}
 		}
-		x.Why = "what a switch gets of a class it sends on in that class; this one sorts the same DSCP into another queue than its neighbours do, where nothing is paused"
-		x.Fix = sprintf("the same map of DSCPs to classes at all switches: that of RoCE to %s", bitmap(meant))
-		x.next(to.Port, askClass, "which class its packets come in")
-		x.next(to.Port, askConfig, "the policy that acts on the port")
+		x.Why = "this switch maps the DSCP of RoCE to another queue than its neighbors do, a queue without PFC"
+		x.Fix = sprintf("configure the same DSCP map on all switches, with the DSCP of RoCE in %s", bitmap(meant))
+		x.next(to.Port, askClass, "class of the received packets")
+		x.next(to.Port, askConfig, "policy applied to the port")
 		x.harm = 1
 		out = append(out, x)
 	}
@@ -217,7 +217,7 @@ func (f *Fabric) misplaced(c *Cause, s class, right int, meant uint8) (x Finding
 	case right > 0 && s.right == 0:
 		sure = Likely
 	}
-	x = c.at(s.nic, s.in, sure, "%v sends its data in class %d, which may drop, and not in %s", s.nic, s.in,
+	x = c.at(s.nic, s.in, sure, "%v sends its data in class %d, which is lossy, instead of %s", s.nic, s.in,
 		bitmap(meant))
 	x.show(s.by, lost, again)
 	if x.hostClass(s.nic, s.in) {
@@ -231,11 +231,11 @@ func (f *Fabric) misplaced(c *Cause, s class, right int, meant uint8) (x Finding
 			x.show(s.seen.read(map[bool]meter{true: txBytes(k), false: rxBytes(k)}[s.seen.On.Kind == Host]))
 		}
 	}
-	x.Why = "PFC protects the lossless class alone; RoCE in another is dropped as soon as a queue is full, and each drop sends everything since again"
-	x.Fix = sprintf("mark RoCE with the DSCP that the switches send to %s: NCCL_IB_TC and cma_roce_tos at this host, trust dscp (mlnx_qos -i ETH --trust=dscp)", bitmap(meant))
-	x.next(s.nic, askConfig, "trust, and the DSCP of RoCE")
+	x.Why = "PFC protects only the lossless class; RoCE in another class is dropped when a queue is full, and go-back-N retransmits everything after each drop"
+	x.Fix = sprintf("mark RoCE with the DSCP that the switches map to %s: NCCL_IB_TC and cma_roce_tos on this host, trust dscp (mlnx_qos -i ETH --trust=dscp)", bitmap(meant))
+	x.next(s.nic, askConfig, "trust mode and DSCP of RoCE")
 	if s.nic.Peer != nil {
-		x.next(s.nic.Peer, askClass, "which class its packets come in")
+		x.next(s.nic.Peer, askClass, "class of the received packets")
 	}
 	x.harm = 1
 	return x, true
@@ -245,7 +245,7 @@ func (f *Fabric) misplaced(c *Cause, s class, right int, meant uint8) (x Finding
 func (x *Finding) feeds(p *Port, k int) {
 	for q := range p.QoS.Queues {
 		if at := p.QoS.Feeds[q]; at.Line > 0 && p.QoS.Queues[q].Pause.Is() {
-			x.cite(p.On, at, "%s puts these DSCPs into the lossless queue %d: %s", p.On.Name, q, dscps(p, q))
+			x.cite(p.On, at, "%s maps these DSCPs to the lossless queue %d: %s", p.On.Name, q, dscps(p, q))
 		}
 	}
 }
@@ -286,11 +286,11 @@ func (f *Fabric) droppedElsewhere(c *Cause, meant uint8) (out []Finding) {
 			if meant>>k&1 == 1 || k == f.CNP || !r.Some() {
 				continue
 			}
-			x := c.at(p, k, Possible, "%v drops in class %d, which may: is it RoCE that is marked wrongly?", p, k)
+			x := c.at(p, k, Possible, "%v drops in class %d, which is lossy: possibly RoCE with a wrong DSCP", p, k)
 			x.show(r, p.read(txPackets(k)))
-			x.Why = "RoCE in a class that may drop is dropped as soon as a queue is full; what is meant for this class may be dropped as well. Who sends it, the counters at hand do not say"
-			x.Fix = "give ethtool -S of the hosts, or the switch's ingress by class: they tell whose it is"
-			x.next(p, askQueues, "does it still drop?")
+			x.Why = "RoCE in a lossy class is dropped when a queue is full, and so is other traffic of the class; the counters do not identify the sender"
+			x.Fix = "add ethtool -S of the hosts, or ingress counters by class of the switch: they identify the sender"
+			x.next(p, askQueues, "are there more drops?")
 			x.harm = share(r.Grew, f.allLosses())
 			out = append(out, x)
 		}

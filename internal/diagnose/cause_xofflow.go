@@ -10,7 +10,7 @@ import (
 // xOFF (or alpha) is too low. Its queues stay shorter than where ECN begins. A switch whose
 // siblings held more at the ingress of the same class without pausing has another threshold
 // than they.
-var xoffLow = Cause{Name: "xoff-low", About: "a switch pauses before it marks: xOFF is too low", find: findXOffLow}
+var xoffLow = Cause{Name: "xoff-low", About: "xOFF is too low: a switch pauses before it marks", find: findXOffLow}
 
 func findXOffLow(f *Fabric, c *Cause) (out []Finding) {
 	f.classes(func(k int) {
@@ -40,10 +40,10 @@ func (f *Fabric) early(c *Cause, d *Device, k int, m marking) (x Finding, ok boo
 	case m.off: // nothing marks
 		return x, false
 	case xoff > 0 && wred > 0 && xoff <= wred:
-		x = c.on(d, k, Proven, "%s pauses priority %d from %v on and marks from %v on only: thresholds are reversed",
+		x = c.on(d, k, Proven, "%s pauses priority %d from %v and marks only from %v: reversed thresholds",
 			d.Name, k, xoff, wred)
 	case xoff > 0 && n > 0 && xoff < usual && n > f.asLow(d, k, xoff):
-		x = c.on(d, k, Proven, "%s pauses priority %d from %v on, %s of its siblings from %v on", d.Name,
+		x = c.on(d, k, Proven, "%s pauses priority %d from %v, %s of its tier from %v", d.Name,
 			k, xoff,
 			unit.Plural(n, "switch"), usual)
 	case m.has && xoff > 0:
@@ -53,12 +53,12 @@ func (f *Fabric) early(c *Cause, d *Device, k int, m marking) (x Finding, ok boo
 		if !m.shown {
 			sure = Possible
 		}
-		x = c.on(d, k, sure, "%s pauses priority %d after every %v at %v: less than is on the way while a pause takes effect (%v)", d.Name, k, between, hasty, need)
+		x = c.on(d, k, sure, "%s pauses priority %d after every %v at %v, less than arrives until a pause takes effect (%v)", d.Name, k, between, hasty, need)
 	case more && !f.passesOn(d, k):
-		x = c.on(d, k, Likely, "%s pauses priority %d with less waiting than others hold without a pause", d.Name, k)
+		x = c.on(d, k, Likely, "%s pauses priority %d with less buffered than other switches hold without a pause", d.Name, k)
 	case m.shown && m.marks == 0 && others && m.longest.Is && elsewhere.Is && m.longest.Now < elsewhere.Now &&
 		!f.passesOn(d, k):
-		x = c.on(d, k, Likely, "%s pauses priority %d with queues shorter than those that others mark", d.Name, k)
+		x = c.on(d, k, Likely, "%s pauses priority %d with shorter queues than other switches mark", d.Name, k)
 	default:
 		return x, false
 	}
@@ -73,10 +73,10 @@ func (f *Fabric) early(c *Cause, d *Device, k int, m marking) (x Finding, ok boo
 	for _, r := range f.busiestMarks(d, k) {
 		x.show(r)
 	}
-	x.Why = "PFC is the last resort: a switch that pauses before ECN has marked stops senders instead of slowing them down, and spreads congestion to those who go elsewhere"
-	x.Fix = "xOFF above WRED's maximum (xON < WRED min < WRED max < xOFF), the same at all switches of a tier"
-	x.next(p, askConfig, "the thresholds that act on the port")
-	x.next(p, askPFC, "how often it pauses")
+	x.Why = "a switch that pauses before it marks stops senders instead of slowing them, and congestion spreads to victim flows"
+	x.Fix = "set xOFF above the WRED maximum (xON < WRED min < WRED max < xOFF), equal on all switches of a tier"
+	x.next(p, askConfig, "thresholds of the port")
+	x.next(p, askPFC, "pause count")
 	x.harm = share(m.pauses, f.allPauses())
 	return x, true
 }

@@ -117,7 +117,7 @@ func oneSystem(name string, moments ...*moment) error {
 				first, system = s, f.System
 			} else if f.System != system {
 				return &field.Error{File: s.File, Line: s.Line, Col: 1, Msg: fmt.Sprintf(
-					"is what %s prints, and %s:%d what %s prints: both are said to be of %s, and one switch runs one system; give the outputs of one switch, or of one run", f.System,
+					"is output of %s, and %s:%d is output of %s, both of device %s: a switch runs one system; pass the outputs of one switch, or of one run", f.System,
 					first.File, first.Line, system, name)}
 			}
 		}
@@ -130,10 +130,10 @@ func (c *coherence) check() error {
 	e := &field.Error{}
 	switch {
 	case 2*len(c.contrary) > c.both:
-		e.File, e.Msg = c.at.File, fmt.Sprintf("is no later snapshot of what was given as the earlier one: on %s of %s counters ran on and back at once (%s), as if they were of two devices, or of two runs; give two moments of one", some(c.contrary), unit.Plural(c.both, "device"), c.example)
+		e.File, e.Msg = c.at.File, fmt.Sprintf("is not a later snapshot of the earlier one: on %s of %s some counters grew and others shrank (%s), so they belong to two devices or two runs", some(c.contrary), unit.Plural(c.both, "device"), c.example)
 		return e
 	case c.moved > 0 && len(c.turned) == c.moved && len(c.contrary) == 0:
-		e.File, e.Msg = c.late.File, fmt.Sprintf("is earlier than what was given as the earlier snapshot: every counter of %s that moved ran back, by less than half; give them the other way round, or type `date +%%s.%%N` before each round of commands, which says their order", some(c.turned))
+		e.File, e.Msg = c.late.File, fmt.Sprintf("is earlier than the first snapshot: every changed counter of %s shrank by less than half; swap the snapshots, or run `date +%%s.%%N` before each round of commands to record their order", some(c.turned))
 		return e
 	}
 	return nil

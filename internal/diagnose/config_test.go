@@ -112,7 +112,7 @@ func TestConfiguredOff(t *testing.T) {
 	l.now("spine1", "Ethernet1/2").Groups[data].DropPackets.V += 90
 	x, lines := first(t, l, leaf2(t, " ecn", "  priority-flow-control mode off"))
 	if x.Cause != "pfc-off" || x.Sure != Proven || x.Device != "leaf2" || x.Port != "Ethernet1/9" ||
-		!strings.Contains(lines, "leaf2.cfg:35: leaf2 Ethernet1/9: no priority-flow-control") {
+		!strings.Contains(lines, "leaf2 Ethernet1/9: no priority-flow-control on this interface (leaf2.cfg:35)") {
 		t.Errorf("%s (%v) of %s %s: %s\n%s", x.Cause, x.Sure, x.Device, x.Port, x.Says, lines)
 	}
 }
@@ -158,13 +158,13 @@ func TestOtherDevices(t *testing.T) {
 	l := healthy()
 	in := l.input()
 	in.Before, in.After = in.Before[:1], in.After[1:]
-	if _, err := Diagnose(in); err == nil || !strings.Contains(err.Error(), "none is of the same device") {
+	if _, err := Diagnose(in); err == nil || !strings.Contains(err.Error(), "no device is in both") {
 		t.Error(err)
 	}
 	in = l.input()
 	in.After = in.After[1:]
 	r, err := Diagnose(in)
-	if err != nil || !strings.Contains(strings.Join(r.Notes, "\n"), "leaf1 is in the first snapshot only") {
+	if err != nil || !strings.Contains(strings.Join(r.Notes, "\n"), "leaf1 is only in the first snapshot") {
 		t.Error(err, r)
 	}
 }

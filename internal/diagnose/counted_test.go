@@ -23,7 +23,7 @@ func TestNothingCounted(t *testing.T) {
 	const names = "host-1$ ip -o link\n2: eth0: <BROADCAST,UP,LOWER_UP> mtu 9000 qdisc mq state UP mode " +
 		"DEFAULT\n"
 	_, err := Diagnose(Input{After: read(t, names)})
-	if err == nil || !strings.Contains(err.Error(), "host-1.txt: no counter of any port") {
+	if err == nil || !strings.Contains(err.Error(), "host-1.txt: no port counters") {
 		t.Errorf("%v", err)
 	}
 }

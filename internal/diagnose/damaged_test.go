@@ -148,7 +148,7 @@ func (b *blind) accused(t *testing.T, before, after map[string][]byte, names []s
 	for i := range r.Findings {
 		x := &r.Findings[i]
 		place := *x
-		if at, ok := strings.CutPrefix(x.Device, "what is behind "); ok { // who that is, LLDP does not say any more
+		if at, ok := strings.CutPrefix(x.Device, "neighbor of "); ok { // who that is, LLDP does not say any more
 			place.Device = neighbours[at]
 		}
 		// What tells one cause from another may be what is missing: at its own place, another is possible.

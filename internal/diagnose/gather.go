@@ -60,7 +60,7 @@ func (f *Fabric) counted(after []counters.Snapshot) error {
 			}
 		}
 	}
-	e := &field.Error{Msg: "no counter of any port stands in what was read, so that nothing can be said"}
+	e := &field.Error{Msg: "no port counters in the input"}
 	if len(after) > 0 {
 		e.File = after[0].File
 	}
@@ -76,14 +76,14 @@ func (f *Fabric) counters(in Input) error {
 		if others, earlier = rounds(in.Before); others != nil {
 			for _, n := range others {
 				if later[n] == nil {
-					f.note("%s is in the first snapshot only: nothing is said of it", n)
+					f.note("%s is only in the first snapshot and is not diagnosed", n)
 				}
 			}
 		}
 	}
 	if len(in.Before) > 0 && !slices.ContainsFunc(names, func(n string) bool { return earlier[n] != nil }) {
 		return &field.Error{File: in.Before[0].File,
-			Msg: fmt.Sprintf("is of %s, and what came later is of %s: none is of the same device, so that nothing can be said of what happened in between",
+			Msg: fmt.Sprintf("is of %s, and the later snapshot is of %s: no device is in both",
 				some(slices.Sorted(maps.Keys(earlier))), some(names))}
 	}
 	turned := 0
@@ -116,7 +116,7 @@ func (f *Fabric) counters(in Input) error {
 	for i, n := range names {
 		first, last := pairs[i][0], pairs[i][1]
 		if whole.doubts(n) {
-			f.note("%s: counters of one port ran on and back at once between its snapshots, as if they were of two devices or runs: the earlier one is left out", n)
+			f.note("%s: between the snapshots some counters of a port grew and others shrank, as of two devices or runs; the earlier snapshot is not used", n)
 			first = last
 		}
 		if err := f.read(n, first, last, between); err != nil {
@@ -130,7 +130,7 @@ func (f *Fabric) counters(in Input) error {
 	}
 	f.noteMoments()
 	if turned > 0 {
-		f.note("by the clocks of %s what was given as the later snapshot is the earlier one: they are taken the other way round", unit.Plural(turned, "device"))
+		f.note("according to the clocks of %s the snapshots were swapped; they are read in the order of time", unit.Plural(turned, "device"))
 	}
 	return nil
 }
@@ -208,7 +208,7 @@ func (f *Fabric) cables(c *cabling.Cabling) {
 				if to := f.called(n.Device); to != d {
 					f.join(p, to, n.Port, 0)
 				} else {
-					f.note("%s:%d: %v receives LLDP of %s itself (its port %s): a cable with both ends in one device, or a second device of that name; it is taken for no cable", x.file, n.Line,
+					f.note("%s:%d: %v receives LLDP of %s itself (port %s): a loop cable, or a second device of that name; the link is not used", x.file, n.Line,
 						p, d.Name, n.Port)
 				}
 			}
@@ -268,7 +268,7 @@ func (f *Fabric) join(p *Port, d *Device, name string, rate unit.Rate) {
 		q = d.port(name)
 	}
 	if q.Peer != nil && q.Peer != p {
-		f.note("%v says that its cable goes to %v, which %v says too: one of them is not up to date", p, q, q.Peer)
+		f.note("%v and another port both report neighbor %v (the other port: %v): one LLDP table is outdated", p, q, q.Peer)
 		return
 	}
 	p.Peer, q.Peer = q, p
@@ -299,13 +299,13 @@ func (f *Fabric) unseen() {
 			got, sent = got+p.read(rxPFC(k)).Grew+p.read(detected(k)).Grew, sent+p.read(txPFC(k)).Grew
 		}
 		if sent > 0 || got > 0 && !(switches && p.On.Kind == Host) {
-			p.Peer = &Port{On: &Device{Name: "what is behind " + p.String(), byName: map[string]*Port{}},
+			p.Peer = &Port{On: &Device{Name: "neighbor of " + p.String(), byName: map[string]*Port{}},
 				Peer: p}
 			lost++
 		}
 	})
 	if lost > 0 {
-		f.note("nobody says what is at the other end of %s with pauses: give the outputs of show lldp neighbors, or --cabling", unit.Plural(lost, "port"))
+		f.note("no neighbor known for %s with pauses: add the outputs of show lldp neighbors, or --cabling", unit.Plural(lost, "port"))
 	}
 }
 
@@ -315,7 +315,7 @@ func (f *Fabric) configure(in Input) {
 		d := f.byName[c.Name()]
 		if d == nil {
 			if c.Hostname.V == "" {
-				f.note("%s names no switch: hostname is missing; it is not used", c.File)
+				f.note("%s contains no hostname and is not used", c.File)
 			}
 			continue
 		}
@@ -387,7 +387,7 @@ func (f *Fabric) simulate(all []counters.Snapshot, took unit.Time) {
 		}
 	}
 	if met == 0 {
-		f.note("no port of the outputs is one of the scenario's: devices are called otherwise there (%s)",
+		f.note("no port of the outputs is in the scenario, where devices have other names (%s)",
 			all[0].Device)
 	}
 }
@@ -422,7 +422,7 @@ func (f *Fabric) lossless() {
 		}
 	})
 	if f.Lossless == 0 {
-		f.note("no output and no configuration says which priorities PFC pauses: nothing is said of lossless classes")
+		f.note("the lossless priorities are unknown: no output and no configuration contains them")
 		f.ports(f.unprotected)
 	}
 }
@@ -443,5 +443,5 @@ func (f *Fabric) unprotected(p *Port) {
 	if !shown {
 		return
 	}
-	f.note("%v sends all of its data in class 0, the default, which PFC protects nowhere unless somebody says so", p)
+	f.note("%v sends all of its data in class 0, the default class, which has PFC only if configured", p)
 }

@@ -21,7 +21,7 @@ func (f *Fabric) hosts(all []*swconf.Host) {
 		case len(h.NICs) == 0 && len(h.Env) > 0:
 			common = h
 		default:
-			f.note("%s is of a host %s of which there are no outputs; it is not used", h.File, h.Name())
+			f.note("%s is of host %s, which has no counters here; it is not used", h.File, h.Name())
 		}
 	}
 	for _, d := range f.Devices {
@@ -76,22 +76,22 @@ func (x *Finding) hostClass(p *Port, class int) (why bool) {
 		n = &swconf.HostNIC{}
 	}
 	if n.Trust.V == "pcp" {
-		x.cite(p.On, n.Trust.At, "trust pcp: priorities come from VLAN tags, and packets without one have priority 0")
+		x.cite(p.On, n.Trust.At, "trust pcp: the priority is that of the VLAN tag; untagged packets have priority 0")
 		x.Says += sprintf("; %s says trust pcp", n.Title())
 		why = class == 0
 	}
 	m, ok := h.DataDSCP(n)
 	if !ok {
-		x.cite(p.On, swconf.Place{File: h.File}, "nothing sets the DSCP of RoCE (NCCL_IB_TC, cma_roce_tos, traffic_class): it is 0")
-		x.Says += "; its texts set no DSCP for RoCE"
+		x.cite(p.On, swconf.Place{File: h.File}, "the DSCP of RoCE is 0: not set (NCCL_IB_TC, cma_roce_tos, traffic_class)")
+		x.Says += "; its configuration sets no DSCP for RoCE"
 		return why || class == 0
 	}
 	prio, by := n.Priority(m.DSCP)
-	x.cite(p.On, m.At, "data have DSCP %d (%s)", m.DSCP, m.By)
+	x.cite(p.On, m.At, "data has DSCP %d (%s)", m.DSCP, m.By)
 	if n.Trust.V != "pcp" && by.Line > 0 {
 		x.cite(p.On, by, "DSCP %d has priority %d in the NIC", m.DSCP, prio)
 		if int(prio) == class && !why {
-			x.Says += sprintf("; %s has them leave with DSCP %d, priority %d", m.By, m.DSCP, prio)
+			x.Says += sprintf("; %s sets DSCP %d, priority %d", m.By, m.DSCP, prio)
 			why = true
 		}
 	}
@@ -127,14 +127,14 @@ func (x *Finding) deafToMarks(reached []*Port, k int) {
 		case nic.CC.Is() && !nic.CC.V:
 			x.cite(p.On, nic.CC.At, "congestion control is off at %s", nic.Title())
 		case nic.RP[k].Is() && !nic.RP[k].V:
-			x.cite(p.On, nic.RP[k].At, "CNPs slow nothing down in priority %d at %s (roce_rp)", k, nic.Title())
+			x.cite(p.On, nic.RP[k].At, "CNPs are ignored in priority %d at %s (roce_rp)", k, nic.Title())
 		default:
 			continue
 		}
 		n++
 	}
 	if n > 0 {
-		x.Says += "; congestion control is off at hosts that send"
+		x.Says += "; congestion control is off on sending hosts"
 	}
 }
 
@@ -162,7 +162,7 @@ func (f *Fabric) missing() {
 		}
 	}
 	if len(names) > 0 {
-		f.note("pauses come from %s, of which there are no outputs: what begins there, or behind it, cannot be told without them", some(names))
+		f.note("pauses come from %s, which has no counters here: their root is unknown", some(names))
 	}
 }
 

@@ -34,10 +34,10 @@ func TestHostTexts(t *testing.T) {
 	}{
 		{"trust pcp", "wrong-class", "says trust pcp", "trust pcp", 4, classZero,
 			func(_ *swconf.Host, n *swconf.HostNIC) { n.Trust = swconf.Say("pcp", at(4)) }},
-		{"no DSCP", "wrong-class", "its texts set no DSCP", "nothing sets the DSCP", 0, classZero,
+		{"no DSCP", "wrong-class", "its configuration sets no DSCP", "the DSCP of RoCE is 0", 0, classZero,
 			func(_ *swconf.Host, n *swconf.HostNIC) { n.Trust = swconf.Say("dscp", at(4)) }},
-		{"NCCL's class", "wrong-class", "NCCL_IB_TC has them leave with DSCP 1, priority 0",
-			"data have DSCP 1", 7,
+		{"NCCL's class", "wrong-class", "NCCL_IB_TC sets DSCP 1, priority 0",
+			"data has DSCP 1", 7,
 			classZero, func(h *swconf.Host, n *swconf.HostNIC) {
 				n.Trust = swconf.Say("dscp", at(4))
 				h.Env = []swconf.HostVar{{Name: "NCCL_IB_TC", Value: "4", At: at(7)}}
@@ -50,7 +50,7 @@ func TestHostTexts(t *testing.T) {
 			5,
 			func(l *lab) { l.pause("leaf1", "Ethernet1/2", 4_000) },
 			func(_ *swconf.Host, n *swconf.HostNIC) { n.PFC[data] = swconf.Say(false, at(5)) }},
-		{"no reaction", "incast", "congestion control is off at hosts", "CNPs slow nothing down", 6,
+		{"no reaction", "incast", "congestion control is off on sending hosts", "CNPs are ignored", 6,
 			func(l *lab) {
 				l.pause("leaf1", "Ethernet1/2", 4_000)
 				l.now("leaf1", "Ethernet1/9").Queues[data].Marked.V += 90_000
@@ -92,7 +92,7 @@ func TestHostTextsOfAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(strings.Join(f.Notes, "\n"), "host-77.sh is of a host host-77") {
+	if !strings.Contains(strings.Join(f.Notes, "\n"), "host-77.sh is of host host-77") {
 		t.Error(f.Notes)
 	}
 	cited := false
@@ -133,7 +133,7 @@ func TestSelfCabled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if all := strings.Join(f.Notes, "\n"); !strings.Contains(all,
-		"leaf1.txt:40: leaf1 Ethernet1/9 receives LLDP of leaf1 itself (its port Ethernet1/8)") {
+		"leaf1.txt:40: leaf1 Ethernet1/9 receives LLDP of leaf1 itself (port Ethernet1/8)") {
 		t.Error(all)
 	}
 	if f.Device("leaf1").Port("Ethernet1/9").Peer != nil {
@@ -143,8 +143,8 @@ func TestSelfCabled(t *testing.T) {
 
 // TestShort: three digits, whatever rounding makes of them.
 func TestShort(t *testing.T) {
-	for v, want := range map[float64]string{0: "0", 999: "999", 999.9: "1k", 1000: "1k", 999_999: "1M",
-		1234: "1.23k", 5e13: "50T"} {
+	for v, want := range map[float64]string{0: "0", 999: "999", 999.9: "1 k", 1000: "1 k", 999_999: "1 M",
+		1234: "1.23 k", 5e13: "50 T"} {
 		if got := Short(v); got != want {
 			t.Errorf("%v: %s, want %s", v, got, want)
 		}

@@ -9,7 +9,7 @@ import (
 // The counters that causes look at, by what they say in words.
 
 func rxPFC(k int) meter {
-	return meter{fmt.Sprintf("pauses got, priority %d", k),
+	return meter{fmt.Sprintf("pauses received, priority %d", k),
 		func(p *counters.Port) *counters.Count { return &p.RxPFC[k] }}
 }
 
@@ -19,12 +19,12 @@ func txPFC(k int) meter {
 }
 
 func rxDur(k int) meter {
-	return meter{fmt.Sprintf("µs that it was paused, priority %d", k),
+	return meter{fmt.Sprintf("µs paused, priority %d", k),
 		func(p *counters.Port) *counters.Count { return &p.RxDur[k] }}
 }
 
 func txDur(k int) meter {
-	return meter{fmt.Sprintf("µs that it paused its peer, priority %d", k),
+	return meter{fmt.Sprintf("µs of pauses sent, priority %d", k),
 		func(p *counters.Port) *counters.Count { return &p.TxDur[k] }}
 }
 
@@ -50,7 +50,7 @@ func marked(k int) meter {
 }
 
 func peak(k int) meter {
-	return queued(k, "most bytes waiting", func(q *counters.Queue) *counters.Count { return &q.Peak })
+	return queued(k, "peak bytes queued", func(q *counters.Queue) *counters.Count { return &q.Peak })
 }
 
 func detected(k int) meter {
@@ -79,12 +79,12 @@ func refused(k int) meter {
 }
 
 func sharedPeak(k int) meter {
-	return group(k, "most bytes of the shared buffer",
+	return group(k, "peak bytes in the shared buffer",
 		func(g *counters.Group) *counters.Count { return &g.SharedPeak })
 }
 
 func headroomPeak(k int) meter {
-	return group(k, "most bytes of headroom", func(g *counters.Group) *counters.Count { return &g.HeadroomPeak })
+	return group(k, "peak bytes in the headroom", func(g *counters.Group) *counters.Count { return &g.HeadroomPeak })
 }
 
 func whole(name string, of func(*counters.Port) *counters.Count) meter { return meter{name, of} }
@@ -96,17 +96,17 @@ var (
 	outDiscards = whole("output discards", func(p *counters.Port) *counters.Count { return &p.OutDiscards })
 	outErrors   = whole("output errors", func(p *counters.Port) *counters.Count { return &p.OutErrors })
 	giants      = whole("frames longer than the MTU", func(p *counters.Port) *counters.Count { return &p.Giants })
-	flaps       = whole("times that the link went down", func(p *counters.Port) *counters.Count { return &p.Flaps })
+	flaps       = whole("link failures", func(p *counters.Port) *counters.Count { return &p.Flaps })
 	allTxBytes  = whole("bytes sent", func(p *counters.Port) *counters.Count { return &p.TxBytes })
-	allRxBytes  = whole("bytes got", func(p *counters.Port) *counters.Count { return &p.RxBytes })
-	allRxPFC    = whole("pauses got", func(p *counters.Port) *counters.Count { return &p.RxPFCAll })
+	allRxBytes  = whole("bytes received", func(p *counters.Port) *counters.Count { return &p.RxBytes })
+	allRxPFC    = whole("pauses received", func(p *counters.Port) *counters.Count { return &p.RxPFCAll })
 	allTxPFC    = whole("pauses sent", func(p *counters.Port) *counters.Count { return &p.TxPFCAll })
-	rxPause     = whole("802.3x pauses got", func(p *counters.Port) *counters.Count { return &p.RxPause })
+	rxPause     = whole("802.3x pauses received", func(p *counters.Port) *counters.Count { return &p.RxPause })
 	txPause     = whole("802.3x pauses sent", func(p *counters.Port) *counters.Count { return &p.TxPause })
 	cnpSent     = whole("CNPs sent", func(p *counters.Port) *counters.Count { return &p.RoCE.CNPSent })
 	outOfOrder  = whole("packets out of sequence",
 		func(p *counters.Port) *counters.Count { return &p.RoCE.OutOfSequence })
-	seqErr   = whole("sequence errors told", func(p *counters.Port) *counters.Count { return &p.RoCE.SeqErr })
+	seqErr   = whole("sequence errors reported", func(p *counters.Port) *counters.Count { return &p.RoCE.SeqErr })
 	timeouts = whole("ACK timeouts", func(p *counters.Port) *counters.Count { return &p.RoCE.Timeouts })
 	noBuffer = whole("packets without a receive buffer",
 		func(p *counters.Port) *counters.Count { return &p.RoCE.OutOfBuffer })

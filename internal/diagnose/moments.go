@@ -97,7 +97,7 @@ func (f *Fabric) read(name string, first, last *moment, between bool) error {
 		}
 		if was == nil {
 			if d.Two && len(now.Ports) > 0 {
-				f.note("%s: %s is in the second snapshot only: its counters have no difference", name, now.Format)
+				f.note("%s: %s is only in the second snapshot and has no difference", name, now.Format)
 			}
 			grew := *now
 			grew.Ports = slices.Clone(now.Ports)
@@ -132,12 +132,12 @@ func (f *Fabric) noteMoments() {
 		}
 	}
 	if len(timeless) > 0 {
-		f.note("%s: the outputs do not say when they were taken: rates per second cannot be told (type `date +%%s.%%N` before each round of commands)", some(timeless))
+		f.note("%s: no time stamps, so no rates per second (run `date +%%s.%%N` before each round of commands)", some(timeless))
 	}
 	if len(once) > 0 && two {
-		f.note("%s: one snapshot only, while other devices have two: its counters have no difference and are not used", some(once))
+		f.note("%s: one snapshot only, while other devices have two; its counters are not used", some(once))
 	} else if len(once) > 0 {
-		f.note("%s: one snapshot only: what it counts may be of long ago; what happens now, rates and whether counters still move cannot be told", some(once))
+		f.note("%s: one snapshot only: events may be long past; rates and current changes are unknown", some(once))
 	}
 }
 

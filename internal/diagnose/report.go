@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"railyard/internal/counters"
 	"railyard/unit"
@@ -21,7 +22,7 @@ type Report struct {
 	Notes    []string   `json:"notes"`
 }
 
-// Edge is who pauses whom.
+// Edge is a PFC pause relation: From pauses To.
 type Edge struct {
 	From   string  `json:"from"`
 	To     string  `json:"to"`
@@ -129,7 +130,7 @@ func (f *Fabric) oldDrops() {
 		}
 	})
 	if most.Is {
-		f.note("%s counted discards before the first snapshot and none since; most: %v, %s %d (%s:%d)",
+		f.note("%s counted discards before the first snapshot and none since; highest: %v, %s %d (%s:%d)",
 			unit.Plural(len(ports), "port"), most.Port, most.Name, most.Was, most.File, most.Line)
 	}
 }
@@ -169,45 +170,56 @@ func (f *Fabric) compare() (out []Compared) {
 // apart is by how much two rates differ, in powers: none against many differs most.
 func (c *Compared) apart() float64 { return math.Abs(math.Log((c.Seen + 1) / (c.Simulated + 1))) }
 
-// String is an evidence as a line: where it stands, what it counted.
+// String returns an evidence as a line: the counter, its values and rate, then where it was read. Values of more
+// than five digits are left to JSON where the rate is known.
 func (e Evidence) String() string {
-	s := ""
-	if e.File != "" {
-		s = e.File
-		if e.Line > 0 {
-			s += fmt.Sprintf(":%d", e.Line)
-		}
-		s += ": "
-	}
-	s += e.Device
+	s := e.Device
 	if e.Port != "" {
 		s += " " + e.Port
 	}
+	rate := ""
+	if e.PerSec > 0 {
+		rate = Short(e.PerSec)
+		if strings.Contains(e.Counter, "bytes") {
+			rate += "B"
+		}
+		rate += "/s"
+	}
 	switch {
 	case e.Counter == "":
-		return s + ": " + e.Says
-	case e.Before != nil:
-		s += fmt.Sprintf(": %s: %d -> %d", e.Counter, *e.Before, *e.After)
-		if *e.After-*e.Before != *e.Grew { // it wrapped, or was cleared
-			s += fmt.Sprintf(" (%d more)", *e.Grew)
-		}
-	default:
+		s += ": " + e.Says
+	case e.Before == nil:
 		s += fmt.Sprintf(": %s: %d", e.Counter, *e.After)
+	case *e.After-*e.Before != *e.Grew: // it wrapped, or was cleared
+		s += fmt.Sprintf(": %s: %d → %d (+%d)", e.Counter, *e.Before, *e.After, *e.Grew)
+	case *e.Before > 99_999 && *e.Grew == 0:
+		s += ": " + e.Counter + ": unchanged"
+	case *e.Before > 99_999 && rate != "":
+		s += ": " + e.Counter + ": " + rate
+		rate = ""
+	default:
+		s += fmt.Sprintf(": %s: %d → %d", e.Counter, *e.Before, *e.After)
 	}
-	if e.PerSec > 0 {
-		s += fmt.Sprintf(", %s/s", Short(e.PerSec))
+	if rate != "" {
+		s += ", " + rate
+	}
+	switch {
+	case e.File != "" && e.Line > 0:
+		s += fmt.Sprintf(" (%s:%d)", e.File, e.Line)
+	case e.File != "":
+		s += " (" + e.File + ")"
 	}
 	return s
 }
 
-// Short is a rate with three digits.
+// Short returns a number of three significant digits with an SI prefix: "28.7 k".
 func Short(v float64) string {
 	for _, s := range []struct {
 		of   float64
 		unit string
 	}{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}} {
 		if v >= s.of*0.9995 { // three digits of 999.9 are 1k
-			return fmt.Sprintf("%.3g%s", v/s.of, s.unit)
+			return fmt.Sprintf("%.3g %s", v/s.of, s.unit)
 		}
 	}
 	return fmt.Sprintf("%.3g", v)

@@ -28,7 +28,7 @@ func TestPausesOfASwitchWithoutOutputs(t *testing.T) {
 		for _, x := range f.Find() {
 			t.Errorf("%v: %s: %s", to, x.Cause, x.Says)
 		}
-		if s := strings.Join(f.Notes, "\n"); !strings.Contains(s, "pauses come from leaf2, of which") {
+		if s := strings.Join(f.Notes, "\n"); !strings.Contains(s, "pauses come from leaf2, which has no counters") {
 			t.Errorf("%v: nobody says that leaf2 is missing: %s", to, s)
 		}
 	}
@@ -48,7 +48,7 @@ func TestSnapshotsTheOtherWayRound(t *testing.T) {
 	if len(all) != 1 || all[0].Device != "host-4" || strings.Contains(all[0].Says, "Inf") {
 		t.Errorf("found %+v", all)
 	}
-	if s := strings.Join(f.Notes, "\n"); !strings.Contains(s, "of 7 devices what was given as the later") {
+	if s := strings.Join(f.Notes, "\n"); !strings.Contains(s, "of 7 devices the snapshots were swapped") {
 		t.Errorf("not said: %s", s)
 	}
 }
@@ -88,23 +88,23 @@ func TestHostAlone(t *testing.T) {
 // TestOtherPriorities: a port that runs PFC for another priority than some other port is not told to be
 // wrong, as long as nobody says what its peer does; one that differs from most is.
 func TestOtherPriorities(t *testing.T) {
-	const text = `admin@s1:~$ show pfc priority
+	const text = `admin@%[1]s:~$ show pfc priority
 Interface    Lossless priorities
 -----------  ---------------------
 Ethernet0    3
-Ethernet6    %s
-Ethernet8    %s
-admin@s1:~$ show pfc counters
+Ethernet6    %[2]s
+Ethernet8    %[3]s
+admin@%[1]s:~$ show pfc counters
    Port Rx    PFC0    PFC1    PFC2    PFC3    PFC4    PFC5    PFC6    PFC7
 ----------  ------  ------  ------  ------  ------  ------  ------  ------
  Ethernet0       0       0       0     100       0       0       0       0
  Ethernet6       0       0       0       0      50       0       0       0
 `
 	for _, c := range []struct {
-		six, eight string
-		off        int
-	}{{"4", "3", 0}, {"4", "4", 1}} {
-		all, unknown, err := counters.Read("s.txt", fmt.Appendf(nil, text, c.six, c.eight))
+		name, six, eight string // of the device: what sorts before and behind all neighbors
+		off              int
+	}{{"s1", "4", "3", 0}, {"s1", "4", "4", 1}, {"a1", "4", "4", 1}, {"zz1", "4", "4", 1}} {
+		all, unknown, err := counters.Read("s.txt", fmt.Appendf(nil, text, c.name, c.six, c.eight))
 		if err != nil || len(unknown) > 0 {
 			t.Fatal(err, unknown)
 		}

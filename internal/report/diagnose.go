@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 
 	"railyard/internal/diagnose"
+	"railyard/internal/report/screen"
 	"railyard/unit"
 )
 
@@ -17,15 +19,40 @@ const (
 	mostNotes    = 12
 )
 
-// Diagnosis prints what was found, the surest first, and what it rests on.
+// Diagnosis prints the answer, then findings with their evidence, the surest first, pauses, drops and notes.
 func Diagnosis(w io.Writer, r *diagnose.Report) {
+	screen.Painted(w, screen.Answer, "", answered(r))
 	for i := range r.Findings {
 		if i == mostFindings {
-			fmt.Fprintf(w, "and %d more (--json has all)\n\n", len(r.Findings)-i)
+			fmt.Fprintf(w, "\n%d more findings: --json\n", len(r.Findings)-i)
 			break
 		}
-		finding(w, i+1, &r.Findings[i])
+		fmt.Fprintln(w)
+		if x := &r.Findings[i]; len(r.Findings) > 1 {
+			Wrap(w, "", fmt.Sprintf("%d. %s: %v (%v)", i+1, x.Grade, titled(x), x.Sure))
+		}
+		finding(w, &r.Findings[i])
 	}
+	pauses(w, r.Pauses)
+	section(w, "Drops", r.Drops, classDrops)
+	besideSimulation(w, r.Compared)
+	if len(r.Notes) > 0 {
+		fmt.Fprintln(w)
+	}
+	for i, n := range r.Notes {
+		if i == mostNotes {
+			fmt.Fprintf(w, "%d more notes: --json\n", len(r.Notes)-i)
+			break
+		}
+		Labelled(w, "note: ", n)
+	}
+	fmt.Fprintf(w, "\n%s of %s read\n", unit.Plural(r.Ports, "port"), unit.Plural(r.Devices, "device"))
+}
+
+// answered is the first line: how many faults and congestion points, and the first of them.
+func answered(r *diagnose.Report) string {
+	faults := r.Faults()
+	congested := len(r.Findings) - faults
 	switch {
 	case len(r.Findings) > 0:
 	case len(r.Drops) > 0:
@@ -34,95 +61,116 @@ func Diagnosis(w io.Writer, r *diagnose.Report) {
 		for _, d := range r.Drops {
 			n += d.Packets
 		}
-		Wrap(w, "", fmt.Sprintf("%s dropped, and these counters do not show why; most: %s",
-			unit.Plural(n, "packet"), most))
-		fmt.Fprintln(w)
+		return fmt.Sprintf("%s dropped, cause unknown from these counters; most: %s", unit.Plural(n, "packet"), most)
 	default:
-		fmt.Fprint(w, "nothing is wrong that these counters show\n\n")
+		return "No fault and no congestion in these counters"
 	}
-	section(w, "who pauses whom (pauses begin at *):", r.Pauses, pauseEdge)
-	section(w, "drops:", r.Drops, classDrops)
-	besideSimulation(w, r.Compared)
-	if len(r.Notes) > 0 {
-		fmt.Fprintln(w, "what cannot be told, and what to know:")
-		for i, n := range r.Notes {
-			if i == mostNotes {
-				fmt.Fprintf(w, "   and %d more\n", len(r.Notes)-i)
-				break
-			}
-			Labelled(w, "   - ", n)
+	said := "No fault"
+	if faults > 0 {
+		fault := "fault"
+		if !slices.ContainsFunc(r.Findings, surer) {
+			fault = "possible fault"
 		}
-		fmt.Fprintln(w)
+		said = unit.Plural(faults, fault)
 	}
-	faults := r.Faults()
-	fault := "fault"
-	if faults > 0 && !slices.ContainsFunc(r.Findings, surer) {
-		fault = "possible fault"
+	if congested > 0 {
+		said += "; " + unit.Plural(congested, "congestion point")
 	}
-	Wrap(w, "", fmt.Sprintf("%s, %s of congestion, in the counters of %s of %s", unit.Plural(faults, fault),
-		unit.Plural(len(r.Findings)-faults, "place"), unit.Plural(r.Ports, "port"),
-		unit.Plural(r.Devices, "device")))
+	first := &r.Findings[0]
+	of := ": "
+	if len(r.Findings) > 1 {
+		of = "; first: "
+	}
+	return said + of + titled(first) + fmt.Sprintf(" (%v)", first.Sure)
+}
+
+// titled names a finding: the cause and the port.
+func titled(x *diagnose.Finding) string {
+	at := x.Device
+	if x.Port != "" {
+		at += " " + x.Port
+	}
+	if at == "" {
+		return x.Cause
+	}
+	return x.Cause + " at " + at
 }
 
 // surer reports a fault that is more than possible.
 func surer(x diagnose.Finding) bool { return x.Grade == diagnose.Fault && x.Sure < diagnose.Possible }
 
 // finding prints one.
-func finding(w io.Writer, n int, x *diagnose.Finding) {
-	Wrap(w, "", fmt.Sprintf("%d. %s (%v, %v)", n, x.Cause, x.Grade, x.Sure))
-	Wrap(w, "   ", x.Says)
+func finding(w io.Writer, x *diagnose.Finding) {
+	Wrap(w, "  ", x.Says)
 	for i, e := range x.Evidence {
 		if i == mostEvidence {
-			fmt.Fprintf(w, "      and %d more\n", len(x.Evidence)-i)
+			fmt.Fprintf(w, "    %d more lines of evidence: --json\n", len(x.Evidence)-i)
 			break
 		}
-		Labelled(w, "      ", e.String())
+		Labelled(w, "    ", e.String())
 	}
-	Labelled(w, "   why: ", x.Why)
-	Labelled(w, "   fix: ", x.Fix)
+	Labelled(w, "  Cause: ", x.Why)
+	Labelled(w, "  Remedy: ", x.Fix)
 	for _, s := range x.Next {
-		Labelled(w, "   next: ", fmt.Sprintf("%s# %s   (%s)", s.Device, s.Command, s.Why))
+		Labelled(w, "  Next: ", fmt.Sprintf("%s# %s   (%s)", s.Device, s.Command, s.Why))
 	}
-	fmt.Fprintln(w)
 }
 
-// section prints a line for each of a list, as many as one reads, with a heading unless there is none.
+// pauses prints the PFC pause tree, roots first.
+func pauses(w io.Writer, all []diagnose.Edge) {
+	if len(all) == 0 {
+		return
+	}
+	head := "PFC pauses"
+	one := !slices.ContainsFunc(all, func(e diagnose.Edge) bool { return e.Class != all[0].Class })
+	if one && all[0].Class >= 0 {
+		head += fmt.Sprintf(", priority %d", all[0].Class)
+	}
+	t := screen.Table{Columns: []screen.Column{{Head: head}, {Head: "priority", Rare: true}, {Head: "frames"},
+		{Head: "per second", Rare: true, Spare: true}, {Left: true, Rare: true}}}
+	for _, e := range all[:min(len(all), mostEdges)] {
+		class, rate, root := "", "", ""
+		switch {
+		case one:
+		case e.Class >= 0:
+			class = strconv.Itoa(e.Class)
+		default:
+			class = "all"
+		}
+		if e.PerSec > 0 {
+			rate = diagnose.Short(e.PerSec)
+		}
+		if e.Begins {
+			root = "root"
+		}
+		t.Add(e.From+" pauses "+e.To, class, unit.ShowCount(e.Frames), rate, root)
+	}
+	fmt.Fprintln(w)
+	t.Print(w)
+	if n := len(all) - mostEdges; n > 0 {
+		fmt.Fprintf(w, "%d more: --json\n", n)
+	}
+}
+
+// section prints a heading and a line for each of a list, up to mostEdges.
 func section[T any](w io.Writer, heading string, all []T, line func(T) (label, text string)) {
 	if len(all) == 0 {
 		return
 	}
-	fmt.Fprintln(w, heading)
+	fmt.Fprintf(w, "\n%s\n", heading)
 	for i, x := range all {
 		if i == mostEdges {
-			fmt.Fprintf(w, "   and %d more\n", len(all)-i)
+			fmt.Fprintf(w, "  %d more: --json\n", len(all)-i)
 			break
 		}
 		label, text := line(x)
 		Labelled(w, label, text)
 	}
-	fmt.Fprintln(w)
-}
-
-// pauseEdge is who pauses whom.
-func pauseEdge(e diagnose.Edge) (label, text string) {
-	mark, rate := " ", ""
-	if e.Begins {
-		mark = "*"
-	}
-	if e.PerSec > 0 {
-		rate = fmt.Sprintf(", %s/s", diagnose.Short(e.PerSec))
-	}
-	class := "all priorities"
-	if e.Class >= 0 {
-		class = fmt.Sprintf("priority %d", e.Class)
-	}
-	return " " + mark + " ", fmt.Sprintf("%s -> %s, %s: %s%s", e.From, e.To, class,
-		unit.Plural(e.Frames, "pause"), rate)
 }
 
 // classDrops is what a port dropped of a class.
 func classDrops(d diagnose.Drop) (label, text string) {
-	where, kind := "egress", "may drop"
+	where, kind := "egress", "lossy"
 	if d.Ingress {
 		where = "ingress"
 	}
@@ -130,21 +178,23 @@ func classDrops(d diagnose.Drop) (label, text string) {
 		kind = "lossless"
 	}
 	if d.Class < 0 {
-		return "   ", fmt.Sprintf("%s, %s, not counted by class: %s (%s:%d)", d.Port, where,
+		return "  ", fmt.Sprintf("%s, %s, not counted by class: %s (%s:%d)", d.Port, where,
 			unit.Plural(d.Packets, "packet"), d.File, d.Line)
 	}
-	return "   ", fmt.Sprintf("%s, class %d (%s), %s: %s (%s:%d)", d.Port, d.Class, kind, where,
+	return "  ", fmt.Sprintf("%s, class %d (%s), %s: %s (%s:%d)", d.Port, d.Class, kind, where,
 		unit.Plural(d.Packets, "packet"), d.File, d.Line)
 }
 
-// besideSimulation prints what a simulation counted otherwise.
+// besideSimulation prints counters that a simulation of the fabric counted otherwise.
 func besideSimulation(w io.Writer, all []diagnose.Compared) {
 	if len(all) == 0 {
 		return
 	}
-	fmt.Fprintln(w, "beside a simulation of this fabric (per second):")
+	t := screen.Table{Columns: []screen.Column{{Head: "Counters, per second"}, {Head: "", Left: true}, {Head: "measured"},
+		{Head: "simulated"}}}
 	for _, c := range all {
-		Labelled(w, "   ", fmt.Sprintf("%s: %s: %.4g, simulated %.4g", c.Port, c.Counter, c.Seen, c.Simulated))
+		t.Add(c.Port, c.Counter, diagnose.Short(c.Seen), diagnose.Short(c.Simulated))
 	}
 	fmt.Fprintln(w)
+	t.Print(w)
 }
