@@ -287,3 +287,7 @@ func TestLlama3(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func (a *Account) total() Span {
+	return a.Useful + a.Checkpoint + a.Lost + a.Detect + a.Restart + a.Wait + a.Short
+}

@@ -48,10 +48,6 @@ type Account struct {
 	Out      int   // most servers in repair at once
 }
 
-func (a *Account) total() Span {
-	return a.Useful + a.Checkpoint + a.Lost + a.Detect + a.Restart + a.Wait + a.Short
-}
-
 // cycle is the rhythm of work and checkpoints: a checkpoint begins after interval of work, keeps
 // everybody for stall, and counts when another write has passed. The next one does not begin before that.
 type cycle struct{ interval, stall, write Span }

@@ -198,11 +198,6 @@ var sized = map[string]func(o *Options, files []File) (*Trace, error){"msccl": r
 // Streamed reports whether files of a format may be larger than what is held, and hold steps.
 func Streamed(format string) bool { return streamed[format] != nil }
 
-// Read reads files of one format, which is recognised unless it is named.
-func Read(format string, files ...File) (*Trace, error) {
-	return Options{Format: format}.Read(files...)
-}
-
 // Read reads files of one format.
 func (o Options) Read(files ...File) (*Trace, error) {
 	switch {

@@ -18,12 +18,6 @@ type Header struct {
 	Space    Space  `json:"space"`
 }
 
-// Line writes one value as a line of a journal.
-func Line(v any) ([]byte, error) {
-	b, err := json.Marshal(v)
-	return append(b, '\n'), err
-}
-
 // Resume reads a journal back into a search. A last line that was cut off by a
 // crash is left out; keep is how much of the text is sound. The search makes
 // every candidate again, so a journal of another search is noticed.

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"encoding/json"
 	"math"
 	"reflect"
 	"slices"
@@ -61,9 +62,9 @@ func TestResume(t *testing.T) {
 	for _, cut := range []int{1, 2, 9, 13, 41, 59} {
 		part := &Search{Space: space, Seed: 7}
 		run(part, cut)
-		journal, _ := Line(h)
+		journal, _ := line(h)
 		for _, x := range part.Trials {
-			l, _ := Line(x)
+			l, _ := line(x)
 			journal = append(journal, l...)
 		}
 		sound := len(journal)
@@ -150,4 +151,10 @@ func TestKnobs(t *testing.T) {
 	if low > 0.25 || high < 0.8 {
 		t.Errorf("beta was tried from %v to %v", low, high)
 	}
+}
+
+// line writes one value as a line of a journal.
+func line(v any) ([]byte, error) {
+	b, err := json.Marshal(v)
+	return append(b, '\n'), err
 }

@@ -299,22 +299,3 @@ func (m *Match) At(name string) swconf.Place {
 
 // Say is a value at the place of a capture.
 func Say[T any](m *Match, name string, v T) swconf.Said[T] { return swconf.Say(v, m.At(name)) }
-
-// Rows lists a grammar's rows, in order of their patterns.
-func (g *Grammar) Rows() (out []*Row) {
-	var walk func(p *place)
-	walk = func(p *place) {
-		if p.row != nil {
-			out = append(out, p.row)
-		}
-		for _, k := range p.words {
-			walk(k)
-		}
-		for i := range p.takes {
-			walk(p.takes[i].next)
-		}
-	}
-	walk(&g.top)
-	slices.SortFunc(out, func(a, b *Row) int { return strings.Compare(a.Pattern, b.Pattern) })
-	return out
-}
