@@ -169,7 +169,7 @@ func TestImportFolderOfTraces(t *testing.T) {
 	}
 	code, out, errs := call(t, "import", "ranks", "--out", "a.yaml")
 	if code != 0 || !strings.Contains(out, "flight-recorder: 2 ranks") ||
-		!strings.Contains(out, "ranks: 1 file passed over") {
+		!strings.Contains(out, "ranks: 1 file ignored") {
 		t.Errorf("%d %s%s", code, out, errs)
 	}
 	if code, out, errs = call(t, "run", "a.yaml", "--out", "r"); code != 0 {
@@ -184,7 +184,7 @@ func TestImportFolderOfTraces(t *testing.T) {
 		t.Errorf("%d %s", code, errs)
 	}
 	code, out, errs = call(t, "import", "ranks", "--format", "flight-recorder")
-	if code != 0 || !strings.Contains(out, "ranks: 2 files passed over") {
+	if code != 0 || !strings.Contains(out, "ranks: 2 files ignored") {
 		t.Errorf("%d %s%s", code, out, errs)
 	}
 	if err := os.Remove(filepath.Join("ranks", "a.goal")); err != nil {
@@ -197,7 +197,7 @@ func TestImportFolderOfTraces(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, _, errs = call(t, "import", "ranks")
-	if code != 2 || !strings.Contains(errs, "no file in a format that is read") {
+	if code != 2 || !strings.Contains(errs, "no file in a supported format") {
 		t.Errorf("%d %s", code, errs)
 	}
 }
@@ -224,7 +224,7 @@ func TestImportFolderOfRanks(t *testing.T) {
 		t.Fatalf("exit %d: %s%s", code, errs, out)
 	}
 	if got.Trace == nil || got.Trace.Ranks != 4 || len(got.Trace.Files) != 2 || got.Switches != 1 ||
-		!strings.Contains(out, "ranks without a file (1, 3), which do as another one does") {
+		!strings.Contains(out, "ranks without a file (1, 3), simulated like another rank") {
 		t.Errorf("%s", out)
 	}
 	if code, _, errs := call(t, "run", "job.yaml", "--out", "out"); code != 0 {

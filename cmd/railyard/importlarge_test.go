@@ -39,7 +39,7 @@ func TestImportLarge(t *testing.T) {
 	importing.LargeTrace = 100
 	defer func() { importing.LargeTrace = was }()
 	if code, _, errs := call(t, "import", "rank0.json"); code != 2 || !strings.Contains(errs,
-		"with --out, what is of use of it is written beside the scenario") {
+		"with --out, the part in use is written next to the scenario") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 	if code, _, errs := call(t, "import", "rank0.json", "--out", "small.yaml"); code != 0 {

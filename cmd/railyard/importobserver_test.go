@@ -47,10 +47,10 @@ func TestImportExecutionTrace(t *testing.T) {
 		from, out string
 		says, has string
 	}{
-		{was, "et_0.json", "whole.yaml", "takes no time: execution traces have no durations", `"et_0.json"`},
+		{was, "et_0.json", "whole.yaml", "without time: execution traces have no durations", `"et_0.json"`},
 		{100, "et_0.json", "small.yaml", "pytorch-et: 2 ranks", `"small-0.json.gz"`},
-		{was, "both", "both.yaml", "execution traces with profiles beside them", "format: kineto"},
-		{100, "both", "less.yaml", "execution traces with profiles beside them", `"less-1.json.gz"`},
+		{was, "both", "both.yaml", "execution traces of ranks with profiles", "format: kineto"},
+		{100, "both", "less.yaml", "execution traces of ranks with profiles", `"less-1.json.gz"`},
 	} {
 		importing.LargeTrace = c.large
 		code, out, errs := call(t, "import", c.from, "--out", c.out)

@@ -40,7 +40,7 @@ func TestImportSettings(t *testing.T) {
 		"assumed: packets of 1000 bytes, which become 1024: 1 (first config.txt:4)",
 		"left out: USE_DYNAMIC_PFC_THRESHOLD 1: 1 (first config.txt:2)",
 		"left out: settings that are 0: 2 (first config.txt:18)",
-		"left out: TOPOLOGY_FILE mix/topology.txt, which counts where it is named here: 1 (first " +
+		"left out: TOPOLOGY_FILE mix/topology.txt, which is used where it is named here: 1 (first " +
 			"config.txt:5)"} {
 		if !strings.Contains(words, want) {
 			t.Errorf("no %q in\n%s", want, out)
@@ -64,7 +64,7 @@ func TestImportSettings(t *testing.T) {
 		t.Error(errs)
 	}
 	for file, want := range map[string]string{
-		"config.txt": "says how a network behaves; name what is cabled and what is sent as well",
+		"config.txt": "contains settings of a network; pass cabling and traffic too",
 		"bad.txt":    "bad.txt:2:1: CC_MODE is 10; accepted: 1 (DCQCN), 3 (HPCC), 7 (TIMELY), 8 (DCTCP)",
 		"bad2.txt":   `bad2.txt:3:1: RP_TIMER is "-5", expected a number from 0 on`,
 		"bad3.txt":   "bad3.txt:4:1: HAS_WIN stands on line 3 already",

@@ -100,7 +100,7 @@ func (c *reader) arguments(args []jobscript.File, cablings []string) (*Imported,
 			return was(file)
 		}
 		if c.Out == "" {
-			out.Notes = append(out.Notes, fmt.Sprintf("the model is none that ships: with --out it is written beside the scenario, as %s", model))
+			out.Notes = append(out.Notes, fmt.Sprintf("the model is not a shipped one: with --out it is written next to the scenario, as %s", model))
 		} else if err := output.WriteBytes(filepath.Join(filepath.Dir(c.Out), model), c.Force, own); err != nil {
 			return nil, err
 		}
@@ -169,7 +169,7 @@ func argumentsReport(a *jobscript.Arguments) (r trace.Report) {
 		for _, v := range left {
 			names = append(names, slurm.Open(v.Name))
 		}
-		r.Left = append(r.Left, trace.Count{What: unit.Plural(len(left), "value") + " without bearing: " +
+		r.Left = append(r.Left, trace.Count{What: unit.Plural(len(left), "value") + " without effect: " +
 			report.Listed(names, 12), N: len(left), File: left[0].At.File, Line: left[0].At.Line})
 	}
 	return r

@@ -26,7 +26,7 @@ func TestAssumedFabrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := c.traces(c.Files, nil); err == nil || !strings.Contains(err.Error(),
-		"100,000 ranks fit no fabric that can be assumed; name a file that says what is cabled, too") {
+		"100,000 ranks fit no default fabric; pass a file with the cabling too") {
 		t.Error(err)
 	}
 }

@@ -78,11 +78,11 @@ func Read(r Request) (Result, error) {
 	c := &reader{Request: r}
 	switch {
 	case c.Server != "" && len(c.Files) > 0:
-		return nil, field.New("--server", "takes one file of a server; import the cables of %s apart", c.Files[0])
+		return nil, field.New("--server", "takes one file of a host; import the cabling %s separately", c.Files[0])
 	case c.Server != "":
 		return either(c.server())
 	case len(c.Files) == 0:
-		return nil, field.New("FILE", "is missing: it says what is cabled; or --server, what is inside a server")
+		return nil, field.New("FILE", "is missing: cabling, or with --server the topology of a host")
 	}
 	if done, err := c.machine(); done != nil || err != nil {
 		return done, err
@@ -103,7 +103,7 @@ func Read(r Request) (Result, error) {
 	}
 	switch {
 	case len(args) > 0 && len(traces) > 0:
-		return nil, input.Fault(fmt.Errorf("%s says what is trained, and %s what ranks do: name one of the two",
+		return nil, input.Fault(fmt.Errorf("%s describes a training, and %s operations of ranks: pass one of the two",
 			args[0].Name, traces[0]))
 	case len(args) > 0 && c.settings != "":
 		return nil, field.New("FILE", "HPCC's settings go with its topology and flows, not with %s", args[0].Name)
@@ -118,7 +118,7 @@ func Read(r Request) (Result, error) {
 	}
 	out.Scenario, out.Notes = out.Scenario+c.settings, append(out.Notes, c.notes...)
 	if _, err := loads(out.Scenario, nil); err != nil {
-		return nil, fmt.Errorf("what is cabled cannot be simulated as it is: %w", err)
+		return nil, fmt.Errorf("the cabling cannot be simulated: %w", err)
 	}
 	return out, nil
 }
@@ -159,13 +159,13 @@ func (c *reader) recognised() (*Imported, error) {
 		out.Notes = append(out.Notes, noted(n))
 	}
 	if _, err := model.FindGPU(found.GPU); found.GPU != "" && err != nil {
-		out.Notes = append(out.Notes, fmt.Sprintf("the source's GPU %s is not known here: give server.gpu",
+		out.Notes = append(out.Notes, fmt.Sprintf("unknown GPU %s in the source: set server.gpu",
 			found.GPU))
 		found.GPU = ""
 	}
 	out.Notes = append(out.Notes, found.Notes...)
 	name := scenariofile.Slug("", c.Files[0])
-	out.Scenario = found.YAML(name, "What "+strings.Join(c.Files, ", ")+" says is cabled.")
+	out.Scenario = found.YAML(name, "Cabling of "+strings.Join(c.Files, ", ")+".")
 	return out, nil
 }
 
@@ -203,7 +203,7 @@ func (c *reader) options() (o recognise.Options, err error) {
 func noted(n cabling.Note) string {
 	s := n.At.String() + ": " + n.Text
 	if n.Count > 1 {
-		s += fmt.Sprintf(" (and %s more)", unit.Plural(n.Count-1, "time"))
+		s += fmt.Sprintf(" (%s in total)", unit.Plural(n.Count, "line"))
 	}
 	return s
 }
@@ -234,7 +234,7 @@ func (out *Imported) Text() string {
 		return b.String()
 	}
 	report.Wrap(&b, "", fmt.Sprintf("%s: %s with %s, %s, %s",
-		strings.Join(out.Formats, ", "), unit.Plural(out.Servers, "server"), unit.Plural(out.GPUs, "GPU"),
+		strings.Join(out.Formats, ", "), unit.Plural(out.Servers, "host"), unit.Plural(out.GPUs, "GPU"),
 		unit.Plural(out.Switches, "switch"), unit.Plural(out.Cables, "cable")))
 	s := fmt.Sprintf("The same graph in %s", unit.Plural(out.Rules, "rule"))
 	if out.Single > 0 {
@@ -251,11 +251,11 @@ func (out *Imported) Text() string {
 // noted adds what did not fit.
 func (out *Imported) noted(b *strings.Builder) {
 	if len(out.Notes) > 0 {
-		b.WriteString("\nWhat did not fit, and what was assumed:\n")
+		b.WriteString("\nUnmatched or assumed:\n")
 	}
 	for i, n := range out.Notes {
 		if i == 40 {
-			report.Wrap(b, "  ", fmt.Sprintf("and %d more like these (--json has all)", len(out.Notes)-i))
+			report.Wrap(b, "  ", fmt.Sprintf("%d more: --json", len(out.Notes)-i))
 			break
 		}
 		report.Wrap(b, "  ", n)
@@ -290,7 +290,7 @@ func Cabling(paths []string, format string) (*cabling.Cabling, []string, error) 
 		files, passed = append(files, some...), append(passed, others...)
 	}
 	if len(files) == 0 {
-		return nil, nil, input.Fault(fmt.Errorf("%s: no file in a format that is read (railyard import --help lists them)",
+		return nil, nil, input.Fault(fmt.Errorf("%s: no file in a supported format (see railyard import --help)",
 			strings.Join(paths, ", ")))
 	}
 	c, err := cabling.Read(files, format)
@@ -313,10 +313,10 @@ func readFolder(dir, format string) (files []cabling.File, passed []string, err 
 		return nil
 	})
 	if slices.Sort(passed); len(passed) > 3 {
-		passed = append(passed[:3:3], fmt.Sprintf("and %d more", len(passed)-3))
+		passed = append(passed[:3:3], fmt.Sprintf("%d more", len(passed)-3))
 	}
 	if len(passed) > 0 {
-		passed = []string{"passed over, because they say of no cable: " + strings.Join(passed, ", ")}
+		passed = []string{"ignored, no cabling in them: " + strings.Join(passed, ", ")}
 	}
 	return files, passed, err
 }

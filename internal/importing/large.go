@@ -85,7 +85,7 @@ func (k *keeper) Write(b []byte) (int, error) {
 // readLarge reads files as streams, and writes beside the scenario what was of use of them.
 func (c *reader) readLarge(options trace.Options, files []trace.File) (*trace.Trace, []string, error) {
 	if c.Out == "" {
-		return nil, nil, fmt.Errorf("%s has more than the %d bytes that a scenario's files may have: with --out, what is of use of it is written beside the scenario", files[0].Name, LargeTrace)
+		return nil, nil, fmt.Errorf("%s has more than the %d bytes that a scenario's files may have: with --out, the part in use is written next to the scenario", files[0].Name, LargeTrace)
 	}
 	keep := map[string]*keeper{}
 	var names []string

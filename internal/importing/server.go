@@ -69,7 +69,7 @@ func (c *reader) server() (*Server, error) {
 		"--host-length": c.HostLength != "", "--fabric-length": c.FabricLength != "", "--gpus": c.GPUs != 0,
 		"--nic-ports": c.NICPorts != 0, "--servers": c.Servers != "", "--switches": c.Switches != ""} {
 		if said {
-			return nil, field.New("--server", "a server's topology has no cables: %s has no effect", flag)
+			return nil, field.New("--server", "the topology of a host has no cables: %s has no effect", flag)
 		}
 	}
 	text, err := input.Text(c.Server, machine.MaxSize)
@@ -131,11 +131,11 @@ func (c *reader) graphs() (*Graphs, error) {
 	}
 	gpus, nics := machine.Size(graphs)
 	if gpus == 0 {
-		return nil, input.Fault(&field.Error{File: name, Msg: "has no channel through any GPU"})
+		return nil, input.Fault(&field.Error{File: name, Msg: "contains no channel through a GPU"})
 	}
 	return &Graphs{Format: "nccl-graphs", GPUs: gpus, NICs: nics, Graphs: graphs,
-		Type: fmt.Sprintf("fabric:\n  types:\n    %s: {gpus: %d, nics: %d} # who is near whom it does not say: "+
-			"NCCL_TOPO_DUMP_FILE does\n", typeName(name), gpus, max(1, nics))}, nil
+		Type: fmt.Sprintf("fabric:\n  types:\n    %s: {gpus: %d, nics: %d} # distances between devices: "+
+			"see NCCL_TOPO_DUMP_FILE\n", typeName(name), gpus, max(1, nics))}, nil
 }
 
 // typeName is a type's name after a file.
@@ -152,10 +152,10 @@ const plainPath = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 
 // serverType is a server as a scenario has it.
 func serverType(file string, s *machine.Server) string {
-	rate, why := s.NICs[0].Rate, "the file says no rate of NICs"
+	rate, why := s.NICs[0].Rate, "no NIC rate in the file"
 	for _, n := range s.NICs {
 		if n.Rate != rate {
-			rate, why = 0, "its NICs have several rates: say them at the cables"
+			rate, why = 0, "its NICs have several rates: set them at the cables"
 		}
 	}
 	keys := fmt.Sprintf("gpus: %d, nics: %d", len(s.GPUs), len(s.NICs))

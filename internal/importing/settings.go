@@ -26,7 +26,7 @@ func (c *reader) takeSettings() error {
 			continue
 		}
 		if c.settings != "" {
-			return field.New("FILE", "%s is a second file of settings; name one", path)
+			return field.New("FILE", "%s is a second file of settings; pass one", path)
 		}
 		if text, err = input.Text(path, 1<<20); err != nil {
 			return input.Fault(err)
@@ -46,7 +46,7 @@ func (c *reader) takeSettings() error {
 		}
 	}
 	if c.settings != "" && len(rest) == 0 {
-		return field.New("FILE", "%s says how a network behaves; name what is cabled and what is sent as well, as topology.txt and flow.txt", c.Files[0])
+		return field.New("FILE", "%s contains settings of a network; pass cabling and traffic too, such as topology.txt and flow.txt", c.Files[0])
 	}
 	c.Files = rest
 	return nil

@@ -97,11 +97,11 @@ func (c *reader) folder(dir string) (traces, cablings []string, err error) {
 		for _, name := range slices.Sorted(maps.Keys(formats)) {
 			all = append(all, fmt.Sprintf("%s (%s)", name, unit.Plural(formats[name], "file")))
 		}
-		return nil, nil, fmt.Errorf("%s holds traces of several formats: %s; --format says which are meant",
+		return nil, nil, fmt.Errorf("%s contains traces of several formats: %s; choose one with --format",
 			dir, strings.Join(all, ", "))
 	}
 	if passed > 0 {
-		c.notes = append(c.notes, fmt.Sprintf("%s: %s passed over", dir, unit.Plural(passed, "file")))
+		c.notes = append(c.notes, fmt.Sprintf("%s: %s ignored", dir, unit.Plural(passed, "file")))
 	}
 	return traces, cablings, nil
 }
@@ -154,8 +154,8 @@ func assumed(ranks int, format string, site trace.Site) (text, note string) {
 		server += " and " + unit.Plural(nics, "NIC")
 	}
 	return fmt.Sprintf("fabric: {kind: rail, %s}\nserver: {gpus: %d, nics: %d}\n", shape, per, nics),
-		fmt.Sprintf("no file says what is cabled: %s of %s on %s is assumed",
-			unit.Plural(hosts, "server"), server, where)
+		fmt.Sprintf("no cabling in the files: %s of %s on %s assumed",
+			unit.Plural(hosts, "host"), server, where)
 }
 
 // settings are blocks of a scenario that a trace's own settings say.
@@ -238,7 +238,7 @@ func (c *reader) traces(traces, cablings []string) (*Imported, error) {
 	plan, err := loads(out.Scenario, c.besideOut())
 	if err != nil {
 		if len(cablings) == 0 {
-			return nil, input.Fault(fmt.Errorf("%s: %s fit no fabric that can be assumed; name a file that says what is cabled, too: %w", traces[0], unit.Plural(found.Ranks, "rank"), err))
+			return nil, input.Fault(fmt.Errorf("%s: %s fit no default fabric; pass a file with the cabling too: %w", traces[0], unit.Plural(found.Ranks, "rank"), err))
 		}
 		return nil, err
 	}

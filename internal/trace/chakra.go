@@ -148,7 +148,7 @@ func (c *chakra) keep(rank int, n saidNode) error {
 		n.tellsOfGroups(c.own[rank])
 	case n.kind == chakraCollective && !n.cpu && n.op == chakraUnknown && n.bytes >= 0:
 		if n.op = int16(chakraOpOf(n.name)); n.op != chakraUnknown {
-			note(&c.report.Guessed, "collectives whose kind only their name tells", c.files[rank], 0)
+			note(&c.report.Guessed, "collectives whose kind is taken from their name", c.files[rank], 0)
 		}
 	}
 	c.ranks[rank] = append(c.ranks[rank], n.chakraNode)
@@ -177,7 +177,7 @@ func (c *chakra) named(files []File) ([]File, error) {
 		if m := chakraRank.FindStringSubmatch(f.Name); m != nil && len(traces) > 1 {
 			rank, _ = strconv.Atoi(m[1]) // digits
 		} else if m == nil && len(traces) > 1 {
-			note(&c.report.Guessed, "files whose names end in no rank (name.0.et), taken in their order", f.Name, 0)
+			note(&c.report.Guessed, "files without a rank in their names (name.0.et), in their order", f.Name, 0)
 		}
 		if twice, has := byRank[rank]; has {
 			return nil, at(f.Name, 0, "is rank %d, as %s is", rank, twice.Name)

@@ -311,7 +311,7 @@ func (x *chakraBuild) compute(i int32, n *chakraNode, r int) {
 	}
 	note(list, what, x.files[r], 0)
 	if n.dur == 0 {
-		note(&x.report.Guessed, "computations without a duration, which take no time", x.files[r], 0)
+		note(&x.report.Guessed, "computations without a duration, simulated without one", x.files[r], 0)
 		x.release(i, x.after[i], x.ready[i])
 		return
 	}

@@ -50,7 +50,7 @@ func (x *chakraBuild) pair() error {
 		from := sends[k][next[k]]
 		next[k]++
 		if a, b := x.node(from).bytes, x.node(i).bytes; a != b && b >= 0 {
-			note(&x.report.Guessed, "receives of another size than what is sent, which holds", x.files[k.to],
+			note(&x.report.Guessed, "receives whose size differs from the send; the size of the send is used", x.files[k.to],
 				0)
 		}
 		x.edge(from, i)
@@ -106,12 +106,12 @@ func (x *chakraBuild) meet() error {
 				all[key], order = m, append(order, m)
 			}
 			if m.bytes != n.bytes {
-				note(&x.report.Guessed, "collectives of which ranks say different sizes, the largest holds",
+				note(&x.report.Guessed, "collectives whose size differs between ranks; the largest is used",
 					x.files[r], 0)
 				m.bytes = max(m.bytes, n.bytes)
 			}
 			if n.some {
-				note(&x.report.Guessed, "collectives over some of the network's dimensions (involved_dim), taken for their whole group", x.files[r], 0)
+				note(&x.report.Guessed, "collectives over some dimensions of the network (involved_dim), simulated over their whole group", x.files[r], 0)
 			}
 			m.nodes[slices.Index(g.ranks, r)] = x.first[r] + int32(i)
 			x.meets[x.first[r]+int32(i)] = m
@@ -176,7 +176,7 @@ func (x *chakraBuild) groupOf(r int, n *chakraNode, known map[string]chakraGroup
 	case n.group == "" || n.group == "0":
 		ranks = seqOf(len(x.ranks))
 	default:
-		note(&x.report.Guessed, "process groups that nothing describes, taken for the ranks that name them",
+		note(&x.report.Guessed, "process groups without a description, assumed to contain the ranks that use them",
 			x.files[r], 0)
 		ranks = users[n.group]
 	}

@@ -117,7 +117,7 @@ func (c *chakra) readProto(file string, b []byte, add func(saidNode) error) erro
 		case is:
 			return add(n)
 		case number > 0:
-			note(&c.report.Left, "messages that are no node", file, 0)
+			note(&c.report.Left, "messages other than nodes", file, 0)
 			if c.nodes++; c.nodes > maxChakra {
 				return at(file, 0, "with this file there are more than %d messages", maxChakra)
 			}

@@ -46,7 +46,7 @@ func (c *calls) fill() error {
 		c.members = append(c.members, member{rank: r, file: like.file, acts: like.acts, after: like.after, of: of})
 	}
 	slices.SortStableFunc(c.members, func(a, b member) int { return a.rank - b.rank })
-	tally.Add(&c.report.Guessed, c.ranks-present, "ranks without a file ("+lacking+"), which do as another one does", c.file, 0)
+	tally.Add(&c.report.Guessed, c.ranks-present, "ranks without a file ("+lacking+"), simulated like another rank", c.file, 0)
 	return nil
 }
 

@@ -137,7 +137,7 @@ func (f *fitter) reckon(acts float64, each func(add func(want Run, ranks []int))
 // note keeps what is said of a run.
 func (f *fitter) note(report *Report, what string, r *Run, more, file string, line int) {
 	if r.asked != "" {
-		note(&report.Guessed, what+" that the trace says run as "+r.asked+", here as "+r.words(more), file, line)
+		note(&report.Guessed, what+" recorded as "+r.asked+", simulated as "+r.words(more), file, line)
 	}
 	what += ", as " + r.words(more)
 	note(&report.Mapped, what, file, line)

@@ -51,7 +51,7 @@ func readFlows(_ *Options, files []File) (*Trace, error) {
 			continue
 		}
 		if len(flows) == said {
-			note(&t.Report.Left, "lines behind the last flow", f.Name, n)
+			note(&t.Report.Left, "lines after the last flow", f.Name, n)
 			continue
 		}
 		flow, start, err := flowOf(words)
@@ -59,11 +59,11 @@ func readFlows(_ *Options, files []File) (*Trace, error) {
 			return nil, at(f.Name, n, "found %s, expected %s", field.Quote(strings.TrimSpace(string(line))), err)
 		}
 		if start < last {
-			note(&t.Report.Guessed, "flows that start before the one above, which HPCC would not", f.Name, n)
+			note(&t.Report.Guessed, "flows that start before the previous one, which HPCC would start later", f.Name, n)
 		}
 		last = max(last, start)
 		if words[2] != "3" {
-			note(&t.Report.Left, "flows of another priority group than 3: the scenario's DSCP holds", f.Name, n)
+			note(&t.Report.Left, "flows of a priority group other than 3; the DSCP of the scenario is used", f.Name, n)
 		}
 		flows = append(flows, flow)
 		t.Ranks = max(t.Ranks, flow.Src+1, flow.Dst+1)
@@ -85,7 +85,7 @@ func readFlows(_ *Options, files []File) (*Trace, error) {
 		for i := range flows {
 			flows[i].Start -= first
 		}
-		note(&t.Report.Guessed, "start of the first flow, "+first.String()+", taken for the run's", f.Name, 0)
+		note(&t.Report.Guessed, "start of the first flow, "+first.String()+", used as the start of the run", f.Name, 0)
 	}
 	var err error
 	t.DAG, err = workload.Flows(t.Ranks, flows)

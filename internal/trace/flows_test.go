@@ -17,12 +17,10 @@ func TestFlows(t *testing.T) {
 	if x.Ranks != 4 || last != 2*unit.Microsecond || x.Format != "hpcc-flows" {
 		t.Errorf("%v %+v", last, x)
 	}
-	want := "mapped [flows, as transfers: 2 (first flow.txt:2)], guessed [flows that start before the one " +
-		"above, which HPCC would not: 1 (first flow.txt:3) start of the first flow, 2s, taken for the " +
-		"run's: 1 " +
-		"(first in flow.txt)], left out [flows of another priority group than 3: the scenario's DSCP " +
-		"holds: 1 " +
-		"(first flow.txt:3) lines behind the last flow: 1 (first flow.txt:5)]"
+	want := "mapped [flows, as transfers: 2 (first flow.txt:2)], guessed [flows that start before the " +
+		"previous one, which HPCC would start later: 1 (first flow.txt:3) start of the first flow, 2s, used as " +
+		"the start of the run: 1 (first in flow.txt)], left out [flows of a priority group other than 3; the " +
+		"DSCP of the scenario is used: 1 (first flow.txt:3) lines after the last flow: 1 (first flow.txt:5)]"
 	if got := words(x.Report); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}

@@ -233,13 +233,13 @@ func (g *goalReader) step(words []string) (x step, err error) {
 			x.tag = n
 		case rest[0] == "cpu":
 			if n != 0 {
-				note(&g.report.Left, "operations on a core beside the first: cores are not told apart",
+				note(&g.report.Left, "operations on a core other than the first: cores are not distinguished",
 					g.file,
 					g.line)
 			}
 		case rest[0] == "nic":
 			if n != 0 {
-				note(&g.report.Left, "operations on a NIC beside the first: the fabric says who uses which",
+				note(&g.report.Left, "operations on a NIC other than the first: the fabric assigns NICs",
 					g.file, g.line)
 			}
 		default:

@@ -107,7 +107,7 @@ func (s *schedule) binaryRank(rank int, b []byte, report *Report) error {
 		size := r.u64()
 		x.tag = int64(int32(r.u32()))
 		if r.take(2)[0] != 0 {
-			note(&report.Left, "operations on a core beside the first: cores are not told apart", s.file, 0)
+			note(&report.Left, "operations on a core other than the first: cores are not distinguished", s.file, 0)
 		}
 		after[i] = [2]list{{r.u32(), r.u32()}, {r.u32(), r.u32()}}
 		if why := s.fits(&x, size); why != "" {

@@ -70,7 +70,7 @@ func readInspector(o *Options, files []File) (*Trace, error) {
 		}
 	}
 	x.members(world, rank, several)
-	note(&x.c.report.Guessed, "computing between calls, and the order of calls of different communicators, of which Inspector says nothing: none", x.c.file, 0)
+	note(&x.c.report.Guessed, "computation between calls, and the order of calls of different communicators, absent from Inspector's records: none", x.c.file, 0)
 	t, err := x.c.trace()
 	if err == nil && world.nodes > 0 && world.ranks%world.nodes == 0 {
 		t.Site.GPUs = world.ranks / world.nodes
@@ -91,7 +91,7 @@ func (x *inspected) record(file string, r *measured.Record, line int) error {
 		x.comms[h.ID], x.order = c, append(x.order, h.ID)
 	}
 	if c.ranks != h.Ranks {
-		note(&x.c.report.Left, "records that disagree about their communicator", file, line)
+		note(&x.c.report.Left, "records that contradict their communicator", file, line)
 		return nil
 	}
 	proc := fmt.Sprintf("%s:%d", r.Metadata.Host, r.Metadata.PID)
@@ -119,7 +119,7 @@ func (x *inspected) record(file string, r *measured.Record, line int) error {
 		return nil
 	}
 	if bytes < 0 || bytes > 1<<50 || a.what != opSend && a.what != opRecv && a.seq < 0 {
-		note(&x.c.report.Left, "records with a size or number that cannot be", file, line)
+		note(&x.c.report.Left, "records with an impossible size or number", file, line)
 		return nil
 	}
 	if x.n++; x.n > maxActs {

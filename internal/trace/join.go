@@ -109,11 +109,11 @@ func (j *joined) meet(n int32, m *member, a *act, next map[callKey]int64, found 
 	}
 	x := &j.all[i]
 	if x.acts[place] >= 0 {
-		note(&j.report.Left, "calls that stand twice", m.file, int(a.line))
+		note(&j.report.Left, "duplicate calls", m.file, int(a.line))
 		return
 	}
 	if a.bytes != x.bytes || key.from < 0 && a.what != x.what {
-		note(&j.report.Guessed, "calls on which ranks disagree: what the lowest rank says holds", m.file, int(a.line))
+		note(&j.report.Guessed, "calls that differ between ranks; the call of the lowest rank is used", m.file, int(a.line))
 	}
 	x.acts[place] = n
 	j.in[n] = i

@@ -158,7 +158,7 @@ func readKineto(o *Options, files []File) (*Trace, error) {
 		if o.Step > 0 || before < 0 {
 			return nil, empty.nothing(step)
 		}
-		note(&c.report.Left, fmt.Sprintf("step %d, of which %s has no kernel: the one before is taken", step,
+		note(&c.report.Left, fmt.Sprintf("step %d, in which %s has no kernel: the previous step is used", step,
 			empty.Name), empty.Name, 0)
 		step = before
 	}
@@ -217,7 +217,7 @@ func chosen(all []*kineto, step int, report *Report) (int, error) {
 	case step > 0:
 		return step, nil
 	case len(numbers) == 0:
-		note(&report.Guessed, "files without ProfilerStep: all that they hold is one step", file, 0)
+		note(&report.Guessed, "files without ProfilerStep: the whole file is one step", file, 0)
 		return -1, nil
 	case len(common) == 0:
 		return 0, at(file, 0, "the files have no step in common: profile the same steps on all ranks")
@@ -233,7 +233,7 @@ func (k *kineto) events(f stream.Object, other func(string, []byte) error) error
 	err := k.o.stream(k.File, func(s *stream.Source) error { return s.Under("traceEvents", f, other) })
 	var cut *stream.CutError
 	if errors.As(err, &cut) && len(k.steps)+len(k.kernels) > 0 {
-		note(&k.report.Left, "events that the end of the file cuts off", k.Name, cut.At.Line)
+		note(&k.report.Left, "events truncated at the end of the file", k.Name, cut.At.Line)
 		return nil
 	}
 	return err
@@ -245,7 +245,7 @@ func (k *kineto) survey() error {
 	return k.eventsOrNone(&found, func(raw []byte, line int) error {
 		found = true
 		if raw == nil {
-			note(&k.report.Left, "events too large to be read", k.Name, line)
+			note(&k.report.Left, "events above the size limit", k.Name, line)
 			return nil
 		}
 		if !bytes.Contains(raw, []byte("ProfilerStep#")) {
@@ -344,11 +344,11 @@ func (k *kineto) rank(place, of int) int {
 	name := k.Name[strings.LastIndexByte(k.Name, '/')+1:]
 	if m := numbered.FindStringSubmatch(name); m != nil {
 		n, _ := strconv.Atoi(m[1])
-		note(&k.report.Guessed, "ranks that the file's name tells", k.Name, 0)
+		note(&k.report.Guessed, "ranks taken from the file name", k.Name, 0)
 		return n
 	}
 	if of > 1 {
-		note(&k.report.Guessed, "ranks that the order of the files tells", k.Name, 0)
+		note(&k.report.Guessed, "ranks taken from the order of the files", k.Name, 0)
 	}
 	return place
 }

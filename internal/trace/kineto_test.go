@@ -159,7 +159,7 @@ func TestKinetoFiles(t *testing.T) {
 	}
 	cut := whole[:bytes.LastIndex(whole, []byte("cuda_runtime"))]
 	x, err := Options{Step: 3}.Read(File{"a.json", cut})
-	if err != nil || !strings.Contains(reported(x.Report), "that the end of the file cuts off") {
+	if err != nil || !strings.Contains(reported(x.Report), "truncated at the end of the file") {
 		t.Error(x, err)
 	}
 	twice := bytes.Replace(whole, []byte(`"rank": 0`), []byte(`"rank": 1`), 1)
@@ -183,7 +183,7 @@ func TestKinetoFiles(t *testing.T) {
 		{9, whole, "step 9 is not in all files; common steps: 3, 4"},
 		{4, cut, "has no kernel in step 4"},
 		{3, other(`"dur": 100`, `"dur": -100`), "has no kernel in step 3 that can be read; left out: " +
-			"events with a time that cannot be"},
+			"events with an impossible time"},
 		{0, whole[:20], "ends within a value of JSON"},
 		{0, []byte(`{"schemaVersion": 1, "deviceProperties": []}`), "has no list of events"},
 		{0, other(`"rank": 0`, `"rank": 999999`), "is of rank 999999 of 2, at most 131072 are read"},

@@ -67,12 +67,12 @@ func (k *kineto) collect(step int, within span) error {
 		}
 		var e kinetoEvent
 		if json.Unmarshal(raw, &e) != nil {
-			note(&k.report.Left, "events that are not as Kineto writes them", k.Name, line)
+			note(&k.report.Left, "events not in the format of Kineto", k.Name, line)
 			return nil
 		}
 		from, to, ok := e.span()
 		if !ok {
-			note(&k.report.Left, "events with a time that cannot be", k.Name, line)
+			note(&k.report.Left, "events with an impossible time", k.Name, line)
 			return nil
 		}
 		if cpu {
@@ -85,7 +85,7 @@ func (k *kineto) collect(step int, within span) error {
 			return nil
 		}
 		if e.Dur == "" {
-			note(&k.report.Guessed, "kernels without a duration (dur), taken to last no time", k.Name, line)
+			note(&k.report.Guessed, "kernels without a duration (dur), simulated without one", k.Name, line)
 		}
 		if len(k.kernels) >= maxKernels {
 			return at(k.Name, line, "the step has more than the %d kernels that are read", maxKernels)
@@ -166,7 +166,7 @@ func (k *kineto) keep(e *kinetoEvent, from, to int64, line int) {
 func (k *kineto) settle(within span) {
 	known := len(k.launched) > 0
 	if !known {
-		note(&k.report.Guessed, "files that do not say when kernels were launched: the GPU's time tells the step", k.Name, 0)
+		note(&k.report.Guessed, "files without launch times of kernels: the step is taken from GPU times", k.Name, 0)
 	}
 	var kept []kernel
 	for _, x := range k.kernels {

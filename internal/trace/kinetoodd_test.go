@@ -26,11 +26,11 @@ func odd(stream, dur, last string) []byte {
 // What ROCm and a profiler that stopped early write is read, and what is odd in it is told.
 func TestOddKineto(t *testing.T) {
 	for _, c := range []struct{ stream, dur, last, want string }{
-		{`7`, "100", "100", "step 4, of which rank0.json has no kernel: the one before is taken"},
-		{`"0x0"`, "100", "100", "step 4, of which rank0.json has no kernel"},
-		{`"0xffffffffffffff00"`, "100", "100", "step 4, of which rank0.json has no kernel"},
-		{`null`, "100", "100", "step 4, of which rank0.json has no kernel"},
-		{`7`, "null", "100", "kernels without a duration (dur), taken to last no time: 1"},
+		{`7`, "100", "100", "step 4, in which rank0.json has no kernel: the previous step is used"},
+		{`"0x0"`, "100", "100", "step 4, in which rank0.json has no kernel"},
+		{`"0xffffffffffffff00"`, "100", "100", "step 4, in which rank0.json has no kernel"},
+		{`null`, "100", "100", "step 4, in which rank0.json has no kernel"},
+		{`7`, "null", "100", "kernels without a duration (dur), simulated without one: 1"},
 		{`7`, "100", "null", "steps that have not ended (no dur): 1"},
 	} {
 		for _, keep := range []bool{false, true} {

@@ -64,7 +64,7 @@ func (k *kineto) member(c *calls, rank int) error {
 	}
 	b.run(b.marks(computing), computing)
 	for range b.gaps {
-		note(&k.report.Guessed, "waits of computing for a call, which the gaps on the GPU tell", k.Name, 0)
+		note(&k.report.Guessed, "waits of computation for a call, taken from gaps on the GPU", k.Name, 0)
 	}
 	c.members = append(c.members, m)
 	return nil

@@ -135,7 +135,7 @@ func readMSCCL(o *Options, files []File) (*Trace, error) {
 	size := o.Bytes
 	if size == 0 {
 		size = unit.Bytes(8 * unit.MiB)
-		note(&m.report.Guessed, "bytes of the collective, which the file leaves open: 8 MiB", m.file, 0)
+		note(&m.report.Guessed, "size of the collective, not set in the file: 8 MiB", m.file, 0)
 	}
 	return m.trace(size)
 }
@@ -193,7 +193,7 @@ func (m *msccl) element(w *mscclWords, gpu int32, seen map[[2]int32]int32) (int3
 		}
 		if !m.known {
 			m.kind = coll.SendRecv
-			note(&m.report.Guessed, "a collective that is not one of ours: it is not checked what ends where",
+			note(&m.report.Guessed, "an unknown collective, whose result is not checked",
 				m.file, w.line)
 		}
 	case "gpu":

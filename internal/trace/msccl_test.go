@@ -99,11 +99,10 @@ func TestMSCCLThreadBlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	last, _ := ends(t, x.DAG, unit.Microsecond)
-	want := "mapped [all-to-all: every output chunk is what it must be, checked by name: 1 (first in " +
+	want := "mapped [all-to-all: every output chunk is correct, checked by name: 1 (first in " +
 		"a.xml) " +
-		"steps of thread blocks: 24 (first in a.xml)], guessed [bytes of the collective, which the file " +
-		"leaves " +
-		"open: 8 MiB: 1 (first in a.xml)], left out [time that copying and adding within a GPU takes: 6 " +
+		"steps of thread blocks: 24 (first in a.xml)], guessed [size of the collective, not set in " +
+		"the file: 8 MiB: 1 (first in a.xml)], left out [time that copying and adding within a GPU takes: 6 " +
 		"(first " +
 		"in a.xml)]"
 	if got := words(x.Report); got != want || last != unit.Microsecond {

@@ -118,7 +118,7 @@ func (x *mscclRun) check() error {
 
 // unchecked says that there is too much to check.
 func (x *mscclRun) unchecked() {
-	note(&x.report.Left, "the check that chunks end where they should: there are too many", x.file, 0)
+	note(&x.report.Left, "check of the result: too many chunks", x.file, 0)
 }
 
 // merged is two sorted lists as one; what is in both is in it twice.
@@ -174,7 +174,7 @@ func (x *mscclRun) promised(at0 map[mscclSlot]mscclChunk) error {
 			}
 		}
 	}
-	note(&x.report.Mapped, fmt.Sprintf("%s: every output chunk is what it must be, checked by name", x.kind),
+	note(&x.report.Mapped, fmt.Sprintf("%s: every output chunk is correct, checked by name", x.kind),
 		x.file,
 		0)
 	return nil

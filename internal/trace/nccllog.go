@@ -118,7 +118,7 @@ func (x *ncclLog) line(line string, cut bool, n int) error {
 	}
 	m := ncclFrom.FindStringSubmatch(line)
 	if m == nil {
-		note(&x.c.report.Left, "lines of NCCL that do not say who says them", x.file, n)
+		note(&x.c.report.Left, "lines of NCCL without host and process", x.file, n)
 		return nil
 	}
 	host, said := m[1], m[4]
@@ -187,7 +187,7 @@ func (x *ncclLog) init(p *ncclProc, words []string, n int) {
 	rank, err1 := strconv.Atoi(said(words, "rank"))
 	size, err2 := strconv.Atoi(said(words, "nranks"))
 	if ptr == "" || err1 != nil || err2 != nil || rank < 0 || rank >= size || size > maxRanks {
-		note(&x.c.report.Left, "communicators that cannot be", x.file, n)
+		note(&x.c.report.Left, "inconsistent communicators", x.file, n)
 		return
 	}
 	id := said(words, "commId")
@@ -316,7 +316,7 @@ func (x *ncclLog) call(p *ncclProc, words []string, cut bool, n int) error {
 	if errors.Join(errs[:]...) != nil || cut || call.count < 0 || call.kind < 0 ||
 		call.kind >= int64(len(ncclTypes)) || call.count > 1<<46/int64(max(1, size)) || size < 0 ||
 		size > maxRanks || root < 0 {
-		note(&x.c.report.Left, "calls whose line is not whole, or cannot be", x.file, n)
+		note(&x.c.report.Left, "calls whose line is incomplete or inconsistent", x.file, n)
 		return nil
 	}
 	if x.acts++; x.acts > maxActs {
@@ -346,7 +346,7 @@ func (x *ncclLog) settle() error {
 				p.file, int(p.calls[0].line))
 		case world == nil:
 			p.rank = n
-			note(&x.c.report.Guessed, "ranks that the order of processes tells: the log has no INIT", p.file, 0)
+			note(&x.c.report.Guessed, "ranks taken from the order of processes: the log has no INIT", p.file, 0)
 		}
 		if len(p.calls) > 0 {
 			n++
@@ -360,7 +360,7 @@ func (x *ncclLog) settle() error {
 			x.member(p, n)
 		}
 	}
-	note(&x.c.report.Guessed, "computing between calls, of which a log says nothing: none", x.file, 0)
+	note(&x.c.report.Guessed, "computation between calls, absent from a log: none", x.file, 0)
 	return nil
 }
 
@@ -388,7 +388,7 @@ func (x *ncclLog) member(p *ncclProc, procs int) {
 		call := &p.calls[i]
 		group := x.groupOf(p, call, procs)
 		if group < 0 {
-			note(&x.c.report.Left, "calls of communicators whose ranks the log does not name", p.file, int(call.line))
+			note(&x.c.report.Left, "calls of communicators without ranks in the log", p.file, int(call.line))
 			continue
 		}
 		ranks := int64(len(x.c.groups[group].ranks))

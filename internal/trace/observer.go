@@ -101,12 +101,12 @@ func readET(o *Options, files []File) (*Trace, error) {
 	for i, e := range all {
 		if e.info.World == 0 && len(all) > 1 {
 			e.info.World = len(all)
-			note(&c.report.Guessed, "groups without a list of ranks: all ranks that have a file", e.Name, 0)
+			note(&c.report.Guessed, "groups without a list of ranks, assumed to contain all ranks with a file", e.Name, 0)
 		}
 		c.ranks = max(c.ranks, e.info.World)
 		c.members = append(c.members, e.member(c, e.placed(i, len(all)), step))
 	}
-	note(&c.report.Guessed, "computing between calls, which takes no time: execution traces have no durations (profiles of the same step have them: import those instead, or with these)", c.file, 0)
+	note(&c.report.Guessed, "computation between calls, without time: execution traces have no durations (profiles of the same step do: import those, alone or with the traces)", c.file, 0)
 	return c.trace()
 }
 
@@ -140,7 +140,7 @@ func (e *observed) read() error {
 		return s.Under("nodes", func(raw []byte, at int) error {
 			inside = true
 			if raw == nil {
-				note(&e.report.Left, "nodes too large to be read", e.Name, at)
+				note(&e.report.Left, "nodes above the size limit", e.Name, at)
 				return nil
 			}
 			return e.node(raw, at, &last)
@@ -191,7 +191,7 @@ func (e *observed) node(raw []byte, line int, last *int64) error {
 	}
 	var n etOperator
 	if json.Unmarshal(raw, &n) != nil {
-		note(&e.report.Left, "nodes that are not as ExecutionTraceObserver writes them", e.Name, line)
+		note(&e.report.Left, "nodes not in the format of ExecutionTraceObserver", e.Name, line)
 		return nil
 	}
 	id, err := n.ID.Int64()
@@ -232,7 +232,7 @@ func (e *observed) groups(n *etOperator, line int) {
 		UID     number `json:"uid"`
 	}
 	if len(values) == 0 || json.Unmarshal(values[0], &text) != nil || json.Unmarshal([]byte(text), &all) != nil {
-		note(&e.report.Left, "lists of process groups that cannot be read: they are longer than what PyTorch records of them", e.Name, line)
+		note(&e.report.Left, "unreadable lists of process groups: longer than what PyTorch records", e.Name, line)
 		return
 	}
 	for _, g := range all {

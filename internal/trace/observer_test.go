@@ -186,7 +186,7 @@ func TestObserverBesideProfile(t *testing.T) {
 	p := File{"p.json", profile("rank 0 of 2\nstep 3 0 500\nrun gemm 10 110 7 5")}
 	for _, files := range [][]File{{p, {"et.json", execution(twoSteps)}}, {{"et.json", execution(twoSteps)}, p}} {
 		x, err := Read("", files...)
-		if err != nil || x.Format != "kineto" || !strings.Contains(reported(x.Report), "with profiles beside them") {
+		if err != nil || x.Format != "kineto" || !strings.Contains(reported(x.Report), "of ranks with profiles") {
 			t.Error(x, err)
 		}
 	}

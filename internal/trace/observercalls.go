@@ -176,7 +176,7 @@ func (e *observed) uneven(in []json.RawMessage, x *etCall) {
 	for _, raw := range in[min(4, len(in)):min(6, len(in))] {
 		var split []int64
 		if json.Unmarshal(raw, &split) == nil && len(split) > 1 && slices.Min(split) != slices.Max(split) {
-			note(&e.report.Guessed, "all-to-alls with shares of different sizes, simulated with equal ones", e.Name,
+			note(&e.report.Guessed, "all-to-alls with unequal shares, simulated with equal ones", e.Name,
 				int(x.line))
 			return
 		}
@@ -216,7 +216,7 @@ func (e *observed) identify(place, of int) error {
 		}
 	}
 	if e.info.Rank == nil && of == 1 && numbered.FindStringSubmatch(e.Name) == nil {
-		note(&e.report.Guessed, fmt.Sprintf("rank %d: no call says which rank the file is of", place), e.Name, 0)
+		note(&e.report.Guessed, fmt.Sprintf("rank %d: no call contains the rank of the file", place), e.Name, 0)
 	}
 	return nil
 }
@@ -227,7 +227,7 @@ func (e *observed) placed(i, of int) int {
 	m := rankOf.FindStringSubmatch(name)
 	if e.info.Rank == nil && m != nil && numbered.FindStringSubmatch(name) == nil {
 		if n, err := strconv.Atoi(m[1]); err == nil && n < of {
-			note(&e.report.Guessed, "ranks that the file's name tells", e.Name, 0)
+			note(&e.report.Guessed, "ranks taken from the file name", e.Name, 0)
 			return n
 		}
 	}
@@ -303,7 +303,7 @@ func (e *observed) member(c *calls, rank, step int) member {
 		case x.named && !x.async:
 			gate = []int32{at}
 		case !x.named && !waited[x.key()]:
-			note(&c.report.Guessed, "collectives that nothing in the file waits for: taken for synchronous, as PARAM's replay takes them; what stands behind waits for them", e.Name, int(x.line))
+			note(&c.report.Guessed, "collectives without a wait in the file, assumed synchronous, as in PARAM's replay: later operations wait for them", e.Name, int(x.line))
 			gate = []int32{at}
 		}
 	}

@@ -78,7 +78,7 @@ func readRecorder(o *Options, files []File) (*Trace, error) {
 	for _, r := range all {
 		c.members = append(c.members, r.member(c, start[r.rank]))
 	}
-	note(&c.report.Guessed, "computing between calls: what passed between the moments at which the host made them, as if it waited for none", c.file, 0)
+	note(&c.report.Guessed, "computation between calls: the time between their launches on the host, as if the host waited for no call", c.file, 0)
 	t, err := c.trace()
 	if err != nil {
 		if len(found) > 0 {
@@ -168,10 +168,10 @@ func (r *recorder) read(c *calls, v any, place, of int) error {
 		r.rank = int(n)
 	} else if m := rankOf.FindStringSubmatch(path.Base(r.file)); m != nil {
 		r.rank, _ = strconv.Atoi(m[1])
-		note(&c.report.Guessed, "ranks that the file's name tells", r.file, 0)
+		note(&c.report.Guessed, "ranks taken from the file name", r.file, 0)
 	} else {
 		r.rank = place
-		note(&c.report.Guessed, "ranks that the order of the files tells", r.file, 0)
+		note(&c.report.Guessed, "ranks taken from the order of the files", r.file, 0)
 	}
 	if r.rank >= maxRanks {
 		return at(r.file, 0, "is of rank %d, at most %d are read", r.rank, maxRanks)
@@ -181,7 +181,7 @@ func (r *recorder) read(c *calls, v any, place, of int) error {
 	for i, x := range list {
 		e, ok := x.(map[string]any)
 		if !ok {
-			note(&c.report.Left, "entries that are not as the Flight Recorder writes them", r.file, 0)
+			note(&c.report.Left, "entries not in the format of the Flight Recorder", r.file, 0)
 			continue
 		}
 		if a, why := r.entry(c, e, of); why != "" {
@@ -253,7 +253,7 @@ func (r *recorder) entry(c *calls, e map[string]any, of int) (a recorded, why st
 	case ok:
 	case of > 1 && (desc == "default_pg" || name == "0"):
 		g.ranks = seqOf(of)
-		note(&c.report.Guessed, "groups without a list of ranks: all ranks that have a file", r.file, 0)
+		note(&c.report.Guessed, "groups without a list of ranks, assumed to contain all ranks with a file", r.file, 0)
 	default:
 		return a, "entries of groups whose ranks are not said"
 	}
@@ -395,7 +395,7 @@ func (r *recorder) member(c *calls, start int) member {
 	for i := range r.entries {
 		e := &r.entries[i]
 		if i < start {
-			note(&c.report.Left, "entries before the first that all ranks with a file still have", r.file, 0)
+			note(&c.report.Left, "entries before the first one that all ranks with a file recorded", r.file, 0)
 			continue
 		}
 		gap := e.created - last
@@ -404,13 +404,13 @@ func (r *recorder) member(c *calls, start int) member {
 		}
 		if e.created > 0 {
 			if gap < 0 {
-				note(&c.report.Guessed, "entries made before the one above: no time passes", r.file, 0)
+				note(&c.report.Guessed, "entries earlier than the previous one, without time between them", r.file, 0)
 				gap = 0
 			}
 			last = e.created
 		}
 		if gap > 3600e9 {
-			note(&c.report.Guessed, "pauses of more than an hour, taken for an hour", r.file, 0)
+			note(&c.report.Guessed, "gaps above one hour, shortened to one hour", r.file, 0)
 			gap = 3600e9
 		}
 		var after []int32

@@ -124,7 +124,7 @@ func (s *schedule) trace() (*Trace, error) {
 				}
 			case recv:
 				if s.steps[met[i]].bytes != x.bytes {
-					note(&t.Report.Guessed, "receives of another size than what is sent, which holds", s.file,
+					note(&t.Report.Guessed, "receives whose size differs from the send; the size of the send is used", s.file,
 						int(x.line))
 				}
 				b.Compute(rank, 0, workload.Other, first[i]...)

@@ -127,12 +127,12 @@ func (c *hpccSettings) yaml() (string, error) {
 		case taken[key]:
 			note(&c.report.Mapped, "settings of HPCC's simulator", c.file, n)
 		case why == "output":
-			note(&c.report.Left, "what is written and when the simulator stops", c.file, n)
+			note(&c.report.Left, "output files and stop time of the simulator", c.file, n)
 		case why == "name":
-			note(&c.report.Left, fmt.Sprintf("%s %s, which counts where it is named here", key, c.words[key][0]),
+			note(&c.report.Left, fmt.Sprintf("%s %s, which is used where it is named here", key, c.words[key][0]),
 				c.file, n)
 		case why == "cc":
-			note(&c.report.Left, "parameters of congestion control that ours has not, or that are another one's", c.file,
+			note(&c.report.Left, "parameters of congestion control that do not exist here, or belong to another algorithm", c.file,
 				n)
 		case strings.Trim(strings.Join(c.words[key], ""), "0.") == "":
 			note(&c.report.Left, "settings that are 0", c.file, n)
@@ -266,7 +266,7 @@ func (c *hpccSettings) highest(key string) (value float64, has bool, err error) 
 		}
 	}
 	if n > 1 {
-		note(&c.report.Guessed, "ECN thresholds by rate, of which those of the highest hold for all ports",
+		note(&c.report.Guessed, "ECN thresholds by rate; those of the highest rate are used for all ports",
 			c.file,
 			c.at[key])
 	}

@@ -70,7 +70,7 @@ func readSimAI(o *Options, files []File) (*Trace, error) {
 					field.Quote(strings.Join(words, " ")))
 			}
 		case len(s.layers) == rows:
-			note(&s.report.Left, "lines behind the last layer", s.file, n)
+			note(&s.report.Left, "lines after the last layer", s.file, n)
 		default:
 			err = s.row(n, words)
 		}
@@ -106,7 +106,7 @@ func (s *simai) head(n int, words []string) error {
 		}
 		value[key] = x
 		if x == 0 && (key == "model_parallel_NPU_group" || key == "ep" || key == "pp") {
-			note(&s.report.Guessed, key+" of 0 is taken for 1", s.file, n)
+			note(&s.report.Guessed, key+" of 0, read as 1", s.file, n)
 		}
 	}
 	s.tp, s.ep, s.pp, s.ranks = max(1, value["model_parallel_NPU_group"]), max(1, value["ep"]),

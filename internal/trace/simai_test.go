@@ -125,7 +125,7 @@ func TestSimAILeaves(t *testing.T) {
 		"pipeline stages " +
 		"send one another: every stage runs the layers at once, as SimAI does: 1 (first w.txt:1) " +
 		"collectives " +
-		"without bytes: 1 (first w.txt:3) lines behind the last layer: 1 (first w.txt:5) collectives of " +
+		"without bytes: 1 (first w.txt:3) lines after the last layer: 1 (first w.txt:5) collectives of " +
 		"one rank: " +
 		"1 (first w.txt:3)]"
 	if got := words(x.Report); got != want {
@@ -147,7 +147,7 @@ func TestSimAIZero(t *testing.T) {
 	head := strings.Replace(simaiHead, "NPU_group: 2", "NPU_group: 0", 1)
 	x, err := Read("", File{"w.txt", []byte(head + "1\na -1 1 ALLREDUCE 8 2 NONE 0 4 NONE 0 0\n")})
 	if err != nil || head == simaiHead ||
-		!strings.Contains(reported(x.Report), "model_parallel_NPU_group of 0 is taken for 1") {
+		!strings.Contains(reported(x.Report), "model_parallel_NPU_group of 0, read as 1") {
 		t.Errorf("%v", err)
 	}
 }

@@ -241,7 +241,7 @@ func (o Options) Read(files ...File) (*Trace, error) {
 		return nil, err
 	}
 	if t.Format = name; beside != nil {
-		note(&t.Report.Left, "execution traces with profiles beside them, which have the same calls and their times",
+		note(&t.Report.Left, "execution traces of ranks with profiles, which contain the same calls with times",
 			beside.Name, 0)
 	}
 	return t, nil

@@ -84,8 +84,8 @@ func TestGoal(t *testing.T) {
 		t.Errorf("%v, %d transfers, %+v", last, transfers, x)
 	}
 	want := "mapped [computations: 3 (first two.goal:4) sends with their receives, as transfers: 2 (first " +
-		"two.goal:5)], guessed [], left out [operations on a core beside the first: cores are not told " +
-		"apart: 1 (first two.goal:15)]"
+		"two.goal:5)], guessed [], left out [operations on a core other than the first: cores are not " +
+		"distinguished: 1 (first two.goal:15)]"
 	if got := words(x.Report); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
@@ -170,7 +170,7 @@ func TestManyWildcards(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "guessed [receives of another size than what is sent, which holds: 100000 (first many.goal:3)]"
+	want := "guessed [receives whose size differs from the send; the size of the send is used: 100000 (first many.goal:3)]"
 	if got := words(x.Report); !strings.Contains(got, want) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
