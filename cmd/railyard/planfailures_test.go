@@ -74,7 +74,7 @@ func TestPlanFailuresPrinted(t *testing.T) {
 	}
 	for _, file := range []string{"f.png", "f.svg"} {
 		code, out, errs := call(t, "plan", "failures", "s.yaml", "--kinds", "switch", "--plot", file)
-		const weak = "Single points of failure, 2 of 2 elements: 2 × rail switch"
+		const weak = "2 of 2 elements are single points of failure: rail-1, rail-2"
 		if code != 0 || !strings.Contains(out, weak) {
 			t.Errorf("exit %d, %s, %s", code, out, errs)
 		}
@@ -90,9 +90,9 @@ func TestPlanFailuresPrinted(t *testing.T) {
 	}
 	code, out, _ := call(t, "plan", "failures", "s.yaml", "dual.yaml", "--kinds", "switch")
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	side := fmt.Sprint(strings.Fields(lines[len(lines)-2])[1:])
-	if code != 0 || !strings.Contains(out, "No single point of failure among 2 elements.") ||
-		side != "[- - 2 of 2 3 s]" {
+	side := fmt.Sprint(strings.Fields(lines[1]))
+	if code != 0 || !strings.Contains(out, "no single point of failure among 2 elements") ||
+		side != "[s 329 µs – – 2 of 2 3]" {
 		t.Errorf("exit %d, side by side %s: %s", code, side, out)
 	}
 	for want, args := range map[string][]string{

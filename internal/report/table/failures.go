@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"railyard/internal/report"
+	"railyard/internal/report/screen"
 	"railyard/internal/scenario"
 	"railyard/internal/study/failures"
 	"railyard/internal/study/interference"
@@ -19,54 +20,69 @@ import (
 // maxFailureRows is how many rows of a table are shown.
 const maxFailureRows = 24
 
-// Failures shows what failures do, worst first, variant by variant, and the variants side by side.
+// Failures prints variants next to each other, where there are several, and the failures of each, worst first.
 func Failures(w io.Writer, all []*failures.Variant) {
+	if len(all) > 1 {
+		compareFailures(w, all)
+		fmt.Fprintln(w)
+	}
 	for i, v := range all {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		report.Wrap(w, "", fmt.Sprintf("%s: step %s as it is; each failure comes at %s", v.Label,
-			Seconds(v.Base), Seconds(v.At)))
+		screen.Painted(w, screen.Answer, "", v.Label+": "+weak(v))
+		report.Wrap(w, "", fmt.Sprintf("Step without failure %s; failures at %s", Seconds(v.Base), Seconds(v.At)))
+		failureTable(w, v.Rows, "Element (simulated)")
+		if len(v.Pairs) > 0 {
+			fmt.Fprintln(w)
+			failureTable(w, v.Pairs, unit.Plural(len(v.Pairs), "random pair"))
+		}
 		for _, n := range v.Notes {
 			report.Labelled(w, "note: ", n)
 		}
-		fmt.Fprintln(w)
-		failureTable(w, v.Rows, "worst of its kind")
-		if len(v.Pairs) > 0 {
-			fmt.Fprintf(w, "\n%s drawn\n", unit.Plural(len(v.Pairs), "pair"))
-			failureTable(w, v.Pairs, "pair")
-		}
-		fmt.Fprintln(w)
-		weak(w, v)
 		failureErrors(w, v)
-	}
-	if len(all) > 1 {
-		fmt.Fprintln(w)
-		compareFailures(w, all)
 	}
 }
 
-// failureTable prints rows.
-func failureTable(w io.Writer, rows []failures.Row, name string) {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(tw, "kind\ttier\talike\tstep\ttimes\tcut off\tretransmitted\tdropped\t  %s\n", name)
+// failureTable prints rows: kind, tier and name of the element that was simulated, how many equivalent ones it stands
+// for, and what its failure does.
+func failureTable(w io.Writer, rows []failures.Row, head string) {
+	t := screen.Table{Columns: []screen.Column{{Head: head}, {Head: "stands for"}, {Head: "step"},
+		{Head: "slowdown", Rare: true}, {Head: "isolated", Rare: true}, {Head: "retx.", Rare: true}, {Head: "drops", Rare: true}}}
 	for _, r := range rows[:min(len(rows), maxFailureRows)] {
-		step, times := Seconds(r.Step), fmt.Sprintf("%.2f", r.Slower)
+		step, slower := Seconds(r.Step), unit.ShowFactor(r.Slower)
 		switch {
 		case r.Lost:
-			step, times = "RANK LOST", "-"
+			step, slower = "failed", unit.NotApplicable
 		case r.Error != "":
-			step, times = "no end", "-"
+			step, slower = "no end", unit.NotApplicable
 		case r.Least < r.Step:
-			step = fmt.Sprintf("%s-%s", Seconds(r.Least), Seconds(r.Step))
+			step = Seconds(r.Least) + "–" + step
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%d\t%s\t%s\t%d\t%s\t%d\t  %s\n", r.Kind, r.Tier, r.Alike, step, times,
-			r.Isolated, Megabytes(r.Again), r.Dropped, r.Name)
+		t.Add(element(&r), unit.ShowCount(r.Alike), step, slower, unit.ShowCount(r.Isolated), retransmitted(r.Again),
+			unit.ShowCount(r.Dropped))
 	}
-	tw.Flush()
+	t.Print(w)
 	if more := len(rows) - maxFailureRows; more > 0 {
-		fmt.Fprintf(w, "  and %d more (--json)\n", more)
+		fmt.Fprintf(w, "%d more: --json\n", more)
 	}
+}
+
+// element names what fails: its kind with its tier, unless the kind is of one tier, and its name.
+func element(r *failures.Row) string {
+	kind := r.Kind
+	if kind == "switch" || kind == "card" {
+		kind = strings.TrimSpace(r.Tier + " " + kind)
+	}
+	return strings.TrimSpace(kind + " " + r.Name)
+}
+
+// retransmitted is a size for a table.
+func retransmitted(b int64) string {
+	if b == 0 {
+		return "0"
+	}
+	return unit.Bytes(b).Show()
 }
 
 // Megabytes is a size for a table.
@@ -75,31 +91,32 @@ func Megabytes(b int64) string { return fmt.Sprintf("%.1f MB", float64(b)/1e6) }
 // Seconds is a time for a table, of which there may be none.
 func Seconds(s float64) string {
 	if s == 0 {
-		return "-"
+		return unit.NotApplicable
 	}
-	return unit.Time(s * float64(unit.Second)).String()
+	return unit.Time(s * float64(unit.Second)).Show()
 }
 
-// weak names the single points of failure.
-func weak(w io.Writer, v *failures.Variant) {
+// weak returns how many elements are single points of failure, and names some.
+func weak(v *failures.Variant) string {
+	of := unit.Plural(v.Sums.Elements, "element")
 	if v.Sums.Weak == 0 {
-		report.Wrap(w, "", fmt.Sprintf("No single point of failure among %s.",
-			unit.Plural(v.Sums.Elements, "element")))
-		return
+		return "no single point of failure among " + of
 	}
-	var parts []string
+	const few = 6
+	var names []string
 	for _, r := range v.Rows {
-		if !r.Lost {
-			continue
+		if r.Lost {
+			names = append(names, r.Members...)
 		}
-		named := strings.Join(r.Members[:min(3, len(r.Members))], ", ")
-		if len(r.Members) > 3 {
-			named += ", ..."
-		}
-		parts = append(parts, fmt.Sprintf("%d × %s %s (%s)", r.Alike, r.Tier, r.Kind, named))
 	}
-	report.Wrap(w, "", fmt.Sprintf("Single points of failure, %d of %s: %s.", v.Sums.Weak,
-		unit.Plural(v.Sums.Elements, "element"), strings.Join(parts, "; ")))
+	said := fmt.Sprintf("%d of %s are single points of failure", v.Sums.Weak, of)
+	if v.Sums.Weak == 1 {
+		said = fmt.Sprintf("1 of %s is a single point of failure", of)
+	}
+	if len(names) > few {
+		return said + fmt.Sprintf(", such as %s", strings.Join(names[:few], ", "))
+	}
+	return said + ": " + strings.Join(names, ", ")
 }
 
 // failureErrors says which simulations did not end.
@@ -113,14 +130,14 @@ func failureErrors(w io.Writer, v *failures.Variant) {
 
 // compareFailures puts variants side by side.
 func compareFailures(w io.Writer, all []*failures.Variant) {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "step\tworst that ends\tmean of those\tsingle points\tcut off at most\t  variant")
+	t := screen.Table{Columns: []screen.Column{{Head: "Variant"}, {Head: "step"}, {Head: "worst step"},
+		{Head: "mean step"}, {Head: "single points"}, {Head: "isolated, max"}}}
 	for _, v := range all {
 		s := v.Sums
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%d of %d\t%d\t  %s\n", Seconds(v.Base), Seconds(s.Worst),
-			Seconds(s.Mean), s.Weak, s.Elements, s.Isolated, v.Label)
+		t.Add(v.Label, Seconds(v.Base), Seconds(s.Worst), Seconds(s.Mean),
+			fmt.Sprintf("%d of %d", s.Weak, s.Elements), unit.ShowCount(s.Isolated))
 	}
-	tw.Flush()
+	t.Print(w)
 }
 
 func Interference(w io.Writer, x *interference.Result, top int) {

@@ -202,10 +202,10 @@ func (v *Variant) sum() {
 	s.Mean /= max(ended, 1)
 	faster := func(r Row) bool { return !r.Lost && r.Step > 0 && r.Step < v.Base }
 	if slices.ContainsFunc(v.Rows, faster) {
-		v.Notes = append(v.Notes, "some steps are shorter than the whole fabric's: flows were hashed anew and fell better; several seeds, or lb spray, show what the failure itself costs")
+		v.Notes = append(v.Notes, "some steps are shorter than without failure: ECMP hashed the flows anew, with fewer collisions; several seeds, or lb=spray, show the cost of the failure itself")
 	}
 	if r := v.plan.Settled().Fabric.Routing; r.Detect == nil && r.Converge == 0 {
-		v.Notes = append(v.Notes, "routes follow a failure at once: fabric.routing says nothing else")
+		v.Notes = append(v.Notes, "routes converge at once (set fabric.routing.converge to model a delay)")
 	}
 }
 
