@@ -1,88 +1,151 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
-	"text/tabwriter"
+	"slices"
+	"strings"
 
 	"railyard/internal/goodput"
 	"railyard/internal/report"
+	"railyard/internal/report/screen"
 	"railyard/internal/study/days"
 	"railyard/unit"
 )
 
-// Goodput shows where the days of a training go.
+// Goodput prints the effective training time, the assumptions, the loss over checkpoint intervals, and failures by
+// component.
 func Goodput(w io.Writer, r days.Report) {
-	line := func(label, format string, args ...any) {
-		report.Labelled(w, fmt.Sprintf("%-13s", label), fmt.Sprintf(format, args...))
+	p := r.Chosen
+	name, share := largestLoss(&p)
+	answer := fmt.Sprintf("Effective training time %s (%s; σ %.2f) with a checkpoint every %s",
+		unit.ShowShare(p.Effective.Mean), over(r.Seeds, p), 100*p.Effective.SD, days.Brief(p.Interval))
+	if share > 0 {
+		answer += fmt.Sprintf("; largest loss: %s (%s)", name, unit.ShowShare(share))
 	}
-	line("Job", "%s in %s, %g days, %s", unit.Plural(r.GPUs, "GPU"), unit.Plural(r.Servers, "server"), r.Days,
-		unit.Plural(r.Seeds, "seed"))
+	screen.Painted(w, screen.Answer, "", answer)
+	line := func(label, format string, args ...any) {
+		report.Labelled(w, fmt.Sprintf("%-12s", label), fmt.Sprintf(format, args...))
+	}
+	line("Job", "%s GPUs, %s, %g days; %s steps of %s (%s)", unit.ShowCount(r.GPUs), unit.Plural(r.Servers, "host"),
+		r.Days, unit.ShowCount(int64(math.Floor(r.Steps))), days.Brief(r.Step), r.StepBy)
 	if r.PerDay > 0 {
-		line("Failures", "%.3g a day, one in %s (%s)", r.PerDay, days.Brief(r.MTBF), r.Source)
+		line("Failures", "%s per day, MTBF %s (%s)", unit.Digits(r.PerDay), days.Brief(r.MTBF), r.Source)
 	} else {
 		line("Failures", "none")
 	}
-	how := "while all stand still"
+	how := "training stops during the write"
 	if r.Async {
-		how = fmt.Sprintf("behind training, which stands still for %s", days.Brief(r.Stall))
+		how = fmt.Sprintf("asynchronous, training stops for %s", days.Brief(r.Stall))
 	}
-	line("Checkpoint", "%.4g GB, written in %s at %.4g GB/s %s", float64(r.Checkpoint)/1e9, days.Brief(r.Write),
-		r.Storage/1e9, how)
-	line("Way back", "%s until noticed, %s to start and read", days.Brief(r.Detect), days.Brief(r.Restart))
-	switch {
-	case r.Spares < 0:
-		line("Servers", "a spare is always available")
-	case r.Short:
-		line("Servers", "%d stand by, repair takes %s; without one it runs short; at most %d in repair",
-			r.Spares,
-			days.Brief(r.Repair), r.Out)
-	default:
-		line("Servers", "%d stand by, repair takes %s; without one it waits; at most %d in repair", r.Spares,
-			days.Brief(r.Repair), r.Out)
-	}
+	line("Checkpoint", "%s at %s/s: %s, %s", unit.Bytes(r.Checkpoint).Show(), unit.Bytes(r.Storage).Show(),
+		days.Brief(r.Write), how)
+	line("Recovery", "%s detection, %s restart and restore; %s", days.Brief(r.Detect), days.Brief(r.Restart), spares(&r))
 	if r.PerDay > 0 && r.Stall > 0 {
-		line("Optimum", "every %s (Daly), %s (Young); best of those simulated: %s", days.Brief(r.Daly),
-			days.Brief(r.Young),
+		line("Optimum", "%s (Daly), %s (Young), %s (simulated)", days.Brief(r.Daly), days.Brief(r.Young),
 			days.Brief(r.Best))
 	}
-	p := r.Chosen
-	line("Effective", "%.2f %% of the time with a checkpoint every %s: %.2f to %.2f over seeds, standard "+
-		"deviation %.2f%s", 100*p.Effective.Mean, days.Brief(p.Interval), 100*p.Effective.Min, 100*p.Effective.Max,
-		100*p.Effective.SD, closedForm(p))
-	line("Steps", "%.6g of %s, %s", math.Floor(r.Steps), days.Brief(r.Step), r.StepBy)
-	fmt.Fprintln(w, "\nPercent of the time:")
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t,
-		"every\teffective\tleast\tmost\tDaly\tcheckpoints\tlost\tunnoticed\tstarting\twaiting\tshort\t")
-	for _, p := range r.Points {
-		x := p.Where
-		daly := "-"
-		if p.Expected > 0 {
-			daly = fmt.Sprintf("%.2f", 100*p.Expected)
-		}
-		fmt.Fprintf(t, "%s\t%.2f\t%.2f\t%.2f\t%s\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t\n", days.Brief(p.Interval),
-			100*p.Effective.Mean, 100*p.Effective.Min, 100*p.Effective.Max, daly, 100*x.Checkpoint,
-			100*x.Lost,
-			100*x.Detect, 100*x.Restart, 100*x.Wait, 100*x.Short)
+	fmt.Fprintln(w)
+	intervals(w, &r)
+	components(w, &r)
+}
+
+// spares says what replaces a failed host.
+func spares(r *days.Report) string {
+	if r.Spares < 0 {
+		return "spares unlimited"
 	}
-	t.Flush()
+	without := "waits"
+	if r.Short {
+		without = "runs degraded"
+	}
+	return fmt.Sprintf("%s, repair takes %s (max %d in repair), without a spare the job %s",
+		unit.Plural(r.Spares, "spare"), days.Brief(r.Repair), r.Out, without)
+}
+
+// over is the range of the effective time over seeds.
+func over(seeds int, p goodput.Point) string {
+	if seeds < 2 {
+		return "1 seed"
+	}
+	return fmt.Sprintf("%.1f–%.1f over %d seeds", 100*p.Effective.Min, 100*p.Effective.Max, seeds)
+}
+
+// losses are the parts of the time without progress, in the order of a table's columns.
+func losses(p *goodput.Point) (names []string, shares []float64) {
+	x := &p.Where
+	return []string{"write", "lost work", "detection", "restart", "waiting", "degraded"},
+		[]float64{x.Checkpoint, x.Lost, x.Detect, x.Restart, x.Wait, x.Short}
+}
+
+// largestLoss names the largest part of the time without progress.
+func largestLoss(p *goodput.Point) (string, float64) {
+	names, shares := losses(p)
+	most := slices.Max(shares)
+	return names[slices.Index(shares, most)], most
+}
+
+// intervals prints what each checkpoint interval costs, in percent of the time; * marks the chosen one.
+func intervals(w io.Writer, r *days.Report) {
+	names, _ := losses(&r.Chosen)
+	t := screen.Table{Columns: []screen.Column{{Head: "Interval"}, {Head: "effective, %"}, {Head: "min–max"},
+		{Head: "Daly", Rare: true}}}
+	for _, n := range names {
+		t.Columns = append(t.Columns, screen.Column{Head: n, Rare: true})
+	}
+	for i := range r.Points {
+		p := &r.Points[i]
+		every := days.Brief(p.Interval)
+		if p.Interval == r.Chosen.Interval {
+			every += " *"
+		}
+		daly := ""
+		if p.Expected > 0 {
+			daly = percent(p.Expected)
+		}
+		cells := []string{every, percent(p.Effective.Mean), fmt.Sprintf("%.1f–%.1f", 100*p.Effective.Min,
+			100*p.Effective.Max), daly}
+		_, shares := losses(p)
+		for _, s := range shares {
+			cells = append(cells, percent(s))
+		}
+		t.Add(cells...)
+	}
+	t.Print(w)
+	fmt.Fprintln(w, "* chosen. Columns from write on: loss, % of the time")
+}
+
+// percent is a share for a table whose unit is in its head.
+func percent(share float64) string {
+	if share == 0 {
+		return "0"
+	}
+	return unit.Digits(100 * share)
+}
+
+// components prints failures per day, the most frequent first.
+func components(w io.Writer, r *days.Report) {
 	if len(r.Parts) == 0 {
 		return
 	}
-	fmt.Fprintln(w)
-	t = tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "component\ta day\tdrawn in all")
-	for _, x := range r.Parts {
-		fmt.Fprintf(t, "%s\t%.3f\t%.1f\n", x.Component, x.PerDay, x.Drawn)
+	const most = 6
+	parts := slices.Clone(r.Parts)
+	slices.SortStableFunc(parts, func(a, b goodput.Part) int { return cmp.Compare(b.PerDay, a.PerDay) })
+	said := func(name string, perDay, drawn float64) string {
+		return fmt.Sprintf("%s %s (%s)", name, unit.Digits(perDay), unit.Digits(drawn))
 	}
-	t.Flush()
-}
-
-func closedForm(p goodput.Point) string {
-	if p.Expected == 0 {
-		return ""
+	var all []string
+	for _, x := range parts[:min(most, len(parts))] {
+		all = append(all, said(x.Component, x.PerDay, x.Drawn))
 	}
-	return fmt.Sprintf("; Daly's formula %.2f", 100*p.Expected)
+	var perDay, drawn float64
+	for _, x := range parts[min(most, len(parts)):] {
+		perDay, drawn = perDay+x.PerDay, drawn+x.Drawn
+	}
+	if n := len(parts) - most; n > 0 {
+		all = append(all, said(unit.Plural(n, "other"), perDay, drawn))
+	}
+	report.Labelled(w, fmt.Sprintf("Failures per day (mean in %g days): ", r.Days), strings.Join(all, ", "))
 }

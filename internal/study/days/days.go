@@ -274,15 +274,15 @@ func (c *Question) step(simulate func(*scenario.Plan) (*result.Summary, error),
 	return goodput.Seconds(unit.Time(each).Seconds()), "simulated", nil
 }
 
-// Brief is a time in the unit that people would take.
+// Brief formats seconds in the unit that people would take, with three digits.
 func Brief(s float64) string {
 	for _, u := range []struct {
 		from, scale float64
 		name        string
-	}{{2 * 86400, 86400, "days"}, {2 * 3600, 3600, "h"}, {120, 60, "min"}, {1, 1, "s"}} {
+	}{{2 * 86400, 86400, "days"}, {2 * 3600, 3600, "h"}, {120, 60, "min"}, {0.9995, 1, "s"}} {
 		if s >= u.from {
-			return fmt.Sprintf("%.4g %s", s/u.scale, u.name)
+			return unit.Digits(s/u.scale) + " " + u.name
 		}
 	}
-	return fmt.Sprintf("%.4g ms", s*1e3)
+	return unit.Digits(s*1e3) + " ms"
 }

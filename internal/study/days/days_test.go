@@ -200,27 +200,27 @@ func TestRefuses(t *testing.T) {
 	plain := file(t, "plain.yaml", "fabric: {kind: rail, hosts: 2, spines: 1}\n"+
 		"workload: {traffic: {permutation: {bytes: 1MB}}}\n")
 	for want, set := range map[string]func(*Question){
-		"--gpus: is missing":                           func(q *Question) { q.GPUs = 0 },
-		"--gpus: 63 are no whole number of servers":    func(q *Question) { q.GPUs = 63 },
-		"--replica: is missing":                        func(q *Question) { q.Short = true },
-		"--replica: 7 GPUs do not divide the 64":       func(q *Question) { q.Short, q.Replica = true, 7 },
-		"--checkpoint: is missing":                     func(q *Question) { q.Checkpoint = "" },
-		"--checkpoint: \"1 heap\"":                     func(q *Question) { q.Checkpoint = "1 heap" },
-		"--checkpoint: must be more than nothing":      func(q *Question) { q.Checkpoint = "0B" },
-		"--storage: \"fast\"":                          func(q *Question) { q.Storage = "fast" },
-		"--storage: must be more than nothing":         func(q *Question) { q.Storage = "0bps" },
-		"--storage: takes 11.57 days for a checkpoint": func(q *Question) { q.Storage = "8Mbps" },
-		"--step: is missing":                           func(q *Question) { q.Step = 0 },
-		"--step: 1.5µs is finer than a microsecond":    func(q *Question) { q.Step = 1500 },
-		"--snapshot: 1ns is finer":                     func(q *Question) { q.Snapshot = 1 },
-		"--detect: 1ns is finer":                       func(q *Question) { q.Detect = new(time.Duration(1)) },
-		"--step: a step of 5 days is not over in 5":    func(q *Question) { q.Step = 120 * time.Hour },
-		"--estimate and --set need a scenario":         func(q *Question) { q.Estimate = true },
-		"--seeds":                                      func(q *Question) { q.Seeds = 0 },
-		rates + ":4:":                                  func(q *Question) { q.Rates = rates },
-		"none.yaml: no such file":                      func(q *Question) { q.Scenario = "none.yaml" },
-		three + ":5:":                                  func(q *Question) { q.Scenario = three },
-		"which SCENARIO with a training?":              func(q *Question) { q.Scenario, q.Step = plain, 0 },
+		"--gpus: is missing":                          func(q *Question) { q.GPUs = 0 },
+		"--gpus: 63 are no whole number of servers":   func(q *Question) { q.GPUs = 63 },
+		"--replica: is missing":                       func(q *Question) { q.Short = true },
+		"--replica: 7 GPUs do not divide the 64":      func(q *Question) { q.Short, q.Replica = true, 7 },
+		"--checkpoint: is missing":                    func(q *Question) { q.Checkpoint = "" },
+		"--checkpoint: \"1 heap\"":                    func(q *Question) { q.Checkpoint = "1 heap" },
+		"--checkpoint: must be more than nothing":     func(q *Question) { q.Checkpoint = "0B" },
+		"--storage: \"fast\"":                         func(q *Question) { q.Storage = "fast" },
+		"--storage: must be more than nothing":        func(q *Question) { q.Storage = "0bps" },
+		"--storage: takes 11.6 days for a checkpoint": func(q *Question) { q.Storage = "8Mbps" },
+		"--step: is missing":                          func(q *Question) { q.Step = 0 },
+		"--step: 1.5µs is finer than a microsecond":   func(q *Question) { q.Step = 1500 },
+		"--snapshot: 1ns is finer":                    func(q *Question) { q.Snapshot = 1 },
+		"--detect: 1ns is finer":                      func(q *Question) { q.Detect = new(time.Duration(1)) },
+		"--step: a step of 5 days is not over in 5":   func(q *Question) { q.Step = 120 * time.Hour },
+		"--estimate and --set need a scenario":        func(q *Question) { q.Estimate = true },
+		"--seeds":                                     func(q *Question) { q.Seeds = 0 },
+		rates + ":4:":                                 func(q *Question) { q.Rates = rates },
+		"none.yaml: no such file":                     func(q *Question) { q.Scenario = "none.yaml" },
+		three + ":5:":                                 func(q *Question) { q.Scenario = three },
+		"which SCENARIO with a training?":             func(q *Question) { q.Scenario, q.Step = plain, 0 },
 	} {
 		q := flags()
 		set(&q)
@@ -232,8 +232,8 @@ func TestRefuses(t *testing.T) {
 
 func TestBrief(t *testing.T) {
 	t.Parallel()
-	for s, want := range map[float64]string{0: "0 ms", 0.0015: "1.5 ms", 0.9999: "999.9 ms", 1: "1 s", 119: "119 s",
-		120: "2 min", 7140: "119 min", 7200: "2 h", 169200: "47 h", 172800: "2 days", 1e6: "11.57 days"} {
+	for s, want := range map[float64]string{0: "0 ms", 0.0015: "1.5 ms", 0.9999: "1.00 s", 1: "1 s", 119: "119 s",
+		120: "2 min", 7140: "119 min", 7200: "2 h", 169200: "47 h", 172800: "2 days", 1e6: "11.6 days"} {
 		if got := Brief(s); got != want {
 			t.Errorf("%v s: %s, want %s", s, got, want)
 		}
