@@ -47,8 +47,8 @@ func TestRealDiagnoseLive(t *testing.T) {
 	t.Setenv("RAILYARD_GNMI_PASSWORD", "secret")
 	code, out, stderr := call(t, "diagnose", "--gnmi", addr, "--gnmi-interval", "1ms", "--gnmi-user", "admin",
 		"--gnmi-ca", ca)
-	if code != exitFailed || !strings.Contains(out, "1. storm (fault, proven)") ||
-		!strings.Contains(out, "host-1 eth0") || !strings.Contains(out, "100 -> 50100") {
+	if code != exitFailed || !strings.Contains(out, "1 fault: storm at host-1 eth0 (proven)") ||
+		!strings.Contains(out, "host-1 eth0") || !strings.Contains(out, "100 → 50100") {
 		t.Errorf("exit %d\n%s%s", code, out, stderr)
 	}
 	for _, bad := range []struct{ args, says string }{
