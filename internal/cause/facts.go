@@ -117,10 +117,10 @@ func sprays(f *Facts) Change {
 	case f.Scheduled:
 		return Change{Impossible: "a scheduled fabric sprays cells over all links as it is"}
 	case f.Transport != "roce":
-		return Change{Says: "spraying over all paths", Set: []string{"lb=spray"}}
+		return Change{Says: "spraying over all paths", Set: []string{"lb=spray-least"}}
 	}
 	c := Change{Says: "per-packet spraying",
-		Set: []string{"lb=spray"}, Also: []ID{Reordering}}
+		Set: []string{"lb=spray-least"}, Also: []ID{Reordering}}
 	if f.Ports > 1 && f.Bond == "hash" && f.QPs >= f.Ports {
 		c.Set = append(c.Set, "server.bond=affinity")
 	}

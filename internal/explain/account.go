@@ -71,6 +71,7 @@ func (b *blamer) newAccounts() *accounts {
 				with = with.and(also).calm(also)
 			}
 		}
+		with.free = with.has(cause.Recovering) && with.has(cause.Pause)
 		a.alone[id] = m.replay(with)
 		hidden = max(hidden, p.ends(ops)-a.alone[id].ends(ops))
 	}
@@ -85,7 +86,7 @@ func (b *blamer) newAccounts() *accounts {
 		near := a.base.ends(ops) / 100
 		return x.ends-y.ends <= near && slices.Index(plainer[:], x.id) < slices.Index(plainer[:], y.id)
 	})
-	// Links that balancing would use as well are no oversubscription: what is chosen badly comes first.
+	// Links that balancing would use as well, or that are down or slow, are no oversubscription: these come first.
 	at := func(id cause.ID) int {
 		return slices.IndexFunc(all, func(c candidate) bool { return c.id == id })
 	}
@@ -100,7 +101,9 @@ func (b *blamer) newAccounts() *accounts {
 			behind(cause.Recovering, id)
 		}
 	}
-	behind(cause.Oversubscription, cause.Collision)
+	for _, id := range []cause.ID{cause.FailedCapacity, cause.SlowLink, cause.Collision} {
+		behind(cause.Oversubscription, id)
+	}
 	if i, c := at(cause.Incast), at(cause.Collision); i >= 0 && c >= 0 && m.ports() &&
 		2*(base-all[c].ends) > base-all[i].ends {
 		behind(cause.Incast, cause.Collision) // at one of the receiver's ports
@@ -178,7 +181,7 @@ func (m *model) present() (there, reacts [cause.Count]bool) {
 	there[cause.Latency] = true
 	there[cause.Pause] = m.pauses
 	there[cause.PCIe] = len(m.buses) > 0
-	there[cause.FailedCapacity] = m.whole != nil
+	there[cause.FailedCapacity] = m.whole != nil && !m.b.r.phased()
 	for p := range m.kind {
 		there[cause.SlowLink] = there[cause.SlowLink] || m.slow(int32(p))
 	}

@@ -167,6 +167,15 @@ func (m *model) open(v without) ([]excess, [][]fluid.Limit) {
 			ended(x, number, at)
 		case next < len(m.times) && m.times[next] == at:
 			m.changed(net, at, v)
+			m.rerouted(at, func(c int32) {
+				over[c] = nil
+				for _, x := range m.b.share.byQP[c] {
+					if flows[x] > 0 {
+						over[c] = m.over(c, at, v)
+						net.Move(at, flows[x]-1, m.send(x, over[c], r.seen.Messages[x].Posted == extra[x].began))
+					}
+				}
+			})
 			next++
 		case i >= len(moments):
 			m.rated = net.Set
@@ -178,7 +187,7 @@ func (m *model) open(v without) ([]excess, [][]fluid.Limit) {
 			x, c := moments[i].of, r.seen.Messages[moments[i].of].Conn
 			if moments[i].start {
 				if over[c] == nil {
-					over[c] = m.over(c, v, nil)
+					over[c] = m.over(c, at, v)
 				}
 				burst := at == r.seen.Messages[x].Posted
 				flows[x] = net.Start(at, x, m.bytes(x, v), weight(x), m.send(x, over[c], burst)) + 1
@@ -222,6 +231,11 @@ func (m *model) heat() {
 		}
 		for _, u := range slices.Concat(w.ports, w.even) {
 			add(u.Link, src)
+		}
+		for _, was := range w.was {
+			for _, u := range was.ports {
+				add(u.Link, src)
+			}
 		}
 	}
 	m.shared = make([]bool, m.links())

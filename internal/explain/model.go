@@ -18,6 +18,7 @@ import (
 type without struct {
 	own, reactions, deep uint32
 	stays                bool
+	free                 bool // nothing slows senders down: neither congestion control nor pauses
 }
 
 func (w without) has(id cause.ID) bool        { return w.own>>id&1 == 1 }
@@ -26,7 +27,7 @@ func (w without) reactionTo(id cause.ID) bool { return w.reactions>>id&1 == 1 }
 // elsewhere reports whether messages meet at other links than in the run.
 func (w without) elsewhere() bool {
 	for _, id := range []cause.ID{cause.Collision, cause.Oversubscription, cause.Incast, cause.SlowLink,
-		cause.FailedCapacity} {
+		cause.FailedCapacity, cause.PCIe} {
 		if w.has(id) {
 			return true
 		}
@@ -76,6 +77,8 @@ type model struct {
 	there, reacts, derived, behinds uint32
 	replays                         map[without]*replay
 	direct                          map[[2]int32]bool // from one GPU to another without a relay
+	memory                          []unit.Rate       // by NIC: what PCIe and its ports take or send
+	nicAt                           map[int32]int32   // by port to a NIC with PCIe that limits: the NIC
 }
 
 // wayOf is the links that a connection uses.
@@ -91,6 +94,7 @@ type wayOf struct {
 	pcie                  []int32     // out of memory of the sender, and into the receiver's, where they limit
 	sends                 int         // of pcie: how many are the sender's
 	latency               unit.Time
+	was                   []pastWay // before routes changed
 }
 
 // excess is what a message took beyond its fluid time, by cause and reaction to a cause; part is what of its bytes
@@ -111,6 +115,7 @@ type excessPart struct {
 	reaction bool
 	behind   cause.ID // LineRate: none
 	time     unit.Time
+	beside   unit.Time // of a time-out or a full window, the rest of it: meanwhile the fluid went on
 }
 
 func (b *blamer) newModel() *model {
@@ -124,6 +129,9 @@ func (b *blamer) newModel() *model {
 		for _, at := range []unit.Time{e.At, e.At + e.Converge} {
 			m.times, m.at[at] = append(m.times, at), append(m.at[at], int32(e.Link))
 		}
+	}
+	for i := range r.seen.Moves {
+		m.times = append(m.times, r.seen.Moves[i].At)
 	}
 	slices.Sort(m.times)
 	m.times = slices.Compact(m.times)
@@ -178,6 +186,7 @@ func (b *blamer) newModel() *model {
 		m.own(int32(c), w)
 		w.pcie, w.sends = slices.Concat(pcie[src][0], pcie[dst][1]), len(pcie[src][0])
 	}
+	m.past()
 	m.grants, m.grantors = make([]int32, len(r.graph.NICs)), map[int32]grantor{}
 	for nic := range m.grants {
 		m.grants[nic] = -1
@@ -203,8 +212,18 @@ func (b *blamer) newModel() *model {
 func (m *model) pcie() [][2][]int32 {
 	r := m.b.r
 	of := make([][2][]int32, len(r.graph.NICs))
+	m.memory, m.nicAt = make([]unit.Rate, len(r.graph.NICs)), map[int32]int32{}
+	for nic := range m.memory {
+		m.memory[nic] = r.nicRate(int32(nic))
+	}
 	add := func(rate unit.Rate, nics []int32) {
 		rate = m.onWire(rate)
+		for _, nic := range nics {
+			m.memory[nic] = min(m.memory[nic], rate)
+			for _, p := range m.b.share.nicPorts(nic, false) {
+				m.nicAt[p] = nic
+			}
+		}
 		for way := range 2 {
 			for _, nic := range nics {
 				of[nic][way] = append(of[nic][way], int32(len(m.buses)))
@@ -324,7 +343,7 @@ func (m *model) own(c int32, w *wayOf) {
 			if r.seen.Rules.Spreads {
 				continue // its packets go wherever there is room
 			}
-			share = path.shares[i]
+			share = m.shareOf(w, path, i)
 		}
 		w.ports = append(w.ports, fluid.Use{Link: p, Share: share})
 		scale := 1.0
@@ -340,8 +359,9 @@ func (m *model) own(c int32, w *wayOf) {
 	}
 }
 
-// over lists what a connection uses in a replay: its path in order, then what it has alone and the sender's PCIe.
-func (m *model) over(c int32, v without, buf []fluid.Use) []fluid.Use {
+// over lists what a connection uses in a replay at a time: its path in order, then what it has alone and the sender's
+// PCIe.
+func (m *model) over(c int32, at unit.Time, v without) (buf []fluid.Use) {
 	w := &m.ways[c]
 	add := func(link int32, holds bool) { buf = append(buf, fluid.Use{Link: link, Share: 1, Holds: holds}) }
 	spread := func(ports []fluid.Use) {
@@ -352,7 +372,13 @@ func (m *model) over(c int32, v without, buf []fluid.Use) []fluid.Use {
 	}
 	egress, ingress, one := w.egress, w.ingress, false
 	moved := v.has(cause.FailedCapacity) && w.home != w.egress
+	then := w.then(at, v)
+	if v.has(cause.Collision) && !v.stays {
+		then = nil
+	}
 	switch {
+	case then != nil:
+		egress, ingress, moved = then.egress, then.ingress, false
 	case v.has(cause.Collision) && !v.stays:
 		switch ingress = w.ingressAll; {
 		case m.rebinds && w.one >= 0:
@@ -364,9 +390,11 @@ func (m *model) over(c int32, v without, buf []fluid.Use) []fluid.Use {
 		egress, ingress = w.home, w.ingressAll
 	}
 	add(egress, false)
-	balanced := v.has(cause.Collision) && !v.stays || moved || len(w.ports) == 0
+	balanced := v.has(cause.Collision) && !v.stays || moved || len(w.ports) == 0 && then == nil
 	evenly := m.evenly && (v.has(cause.Collision) || m.b.r.plan.LB.Name == "spray")
 	switch {
+	case then != nil:
+		buf = append(buf, then.ports...)
 	case balanced && evenly && v.has(cause.FailedCapacity):
 		spread(w.evenFull)
 	case balanced && evenly:

@@ -99,6 +99,8 @@ type Move struct {
 	Of       int // connections
 	Moved    int // that take other ways since
 	Needless int // of them: nothing on their old way was broken
+	// Before is the ports that each connection had until then, of those that moved; nil: not taken down.
+	Before map[int32][]int32
 }
 
 // Port is one end of a link; what it sends.

@@ -30,7 +30,7 @@ func (m *model) divideOne(x int32, e *excess, lost unit.Time) {
 	msg, met := &r.seen.Messages[x], r.trouble(x)
 	add := func(id cause.ID, d unit.Time, reaction bool, behind cause.ID) {
 		if d = min(d, lost); d > 0 {
-			e.of = append(e.of, excessPart{id, reaction, behind, d})
+			e.of = append(e.of, excessPart{id, reaction, behind, d, 0})
 			lost -= d
 		}
 	}
@@ -49,6 +49,9 @@ func (m *model) divideOne(x int32, e *excess, lost unit.Time) {
 		}
 	}
 	add(b.again(), met.Late, false, m.behind(b.again(), queue))
+	if n := len(e.of); n > 0 && 2*e.of[n-1].time > met.Late { // otherwise the message went on behind it
+		e.of[n-1].beside = met.Late - e.of[n-1].time
+	}
 	w := &window{e.began, msg.Done}
 	paused, at := b.paused(msg.Conn, w)
 	add(cause.Pause, paused, false, m.behindPause(msg.Conn, at, w))
@@ -71,9 +74,10 @@ func (m *model) divideOne(x int32, e *excess, lost unit.Time) {
 			ungranted = queue // the receiver grants no more while packets that it has granted are under way
 		}
 		add(cause.Credit, part(met.Credit), false, ungranted)
-		window := part(met.Window)
+		window, own := part(met.Window), 1.0
 		if trigger != cause.Recovering {
-			full := unit.Time(float64(window) * m.filled(x, &met))
+			own = 1 - m.filled(x, &met)
+			full := unit.Time(float64(window) * (1 - own))
 			add(trigger, full, true, cause.LineRate)
 			window -= full
 		}
@@ -81,6 +85,9 @@ func (m *model) divideOne(x int32, e *excess, lost unit.Time) {
 		late = min(late, window)
 		add(cause.Window, late, false, behind)
 		add(cause.Window, window-late, false, cause.LineRate)
+		if n := len(e.of); window > late && n > 0 && e.of[n-1].id == cause.Window && 4*e.of[n-1].time > met.Window {
+			e.of[n-1].beside = max(0, unit.Time(own*float64(met.Window))-e.of[n-1].time)
+		}
 		add(trigger, part(met.Held), trigger != cause.Recovering, cause.LineRate)
 	}
 	rest := m.rest(x, &met, w)
@@ -92,7 +99,7 @@ func (m *model) behind(id, queue cause.ID) cause.ID {
 	c := &m.b.r.seen.Counted
 	full := c.Drops - c.DropsCorrupt - c.DropsDown - c.DropsNoRoute - c.DropsStorm + c.Trims
 	switch {
-	case id == cause.Retransmission && c.DropsDown+c.DropsNoRoute > c.Drops/2:
+	case id == cause.Retransmission && m.b.down():
 		return cause.FailedCapacity
 	case queue == cause.Recovering || queue == id:
 	case id == cause.Retransmission && !m.lost: // what came late was taken for lost
@@ -101,6 +108,12 @@ func (m *model) behind(id, queue cause.ID) cause.ID {
 		return queue
 	}
 	return cause.LineRate
+}
+
+// down reports whether most of what was lost was lost on links that were down.
+func (b *blamer) down() bool {
+	c := &b.r.seen.Counted
+	return c.DropsDown+c.DropsNoRoute > c.Drops/2
 }
 
 // behindPause is why the roots of a port's pauses held bytes: what most of the pauses are due to.
@@ -115,9 +128,11 @@ func (m *model) behindPause(conn, port int32, w *window) cause.ID {
 		for _, root := range s.roots {
 			id := cause.ID(cause.LineRate)
 			switch {
+			case root.kind == receiver && m.narrow(root.port):
+				id = cause.PCIe
 			case root.kind != egress:
-			case b.r.peer(root.port).Role == topo.Host && len(b.senders[root.port]) > 1:
-				id = cause.Incast
+			case b.r.peer(root.port).Role == topo.Host:
+				id = m.receiving(root.port)
 			case b.r.peer(root.port).Role != topo.Host:
 				id = m.fabricCause(conn, root.port)
 			}
@@ -151,8 +166,10 @@ func (m *model) queueCause(x int32, met *Trouble) cause.ID {
 		return cause.SlowLink
 	case b.flows[met.Port] < 2:
 		return cause.Recovering
-	case b.leadsTo(dst, met.Port) && len(b.senders[met.Port]) > 1:
-		return cause.Incast
+	case b.leadsTo(dst, met.Port) && m.receiving(met.Port) != cause.LineRate:
+		return m.receiving(met.Port)
+	case b.leadsTo(dst, met.Port) && m.ways[conn].ingress != m.ways[conn].ingressAll:
+		return cause.Collision // at one of the receiver's ports
 	}
 	return cause.Recovering
 }
@@ -224,8 +241,8 @@ func (m *model) rest(x int32, met *Trouble, w *window) cause.ID {
 		return cause.Latency
 	case m.slow(top):
 		return cause.SlowLink
-	case b.r.peer(top).Role == topo.Host && len(b.senders[top]) > 1:
-		return cause.Incast
+	case b.r.peer(top).Role == topo.Host && m.receiving(top) != cause.LineRate:
+		return m.receiving(top)
 	case b.r.peer(top).Role == topo.Host:
 		return m.before(conn, top)
 	}
@@ -294,6 +311,9 @@ func (m *model) slow(port int32) bool {
 
 // fell reports that broken links leave a connection less capacity.
 func (m *model) fell(w *wayOf) bool {
+	if m.b.r.phased() {
+		return false
+	}
 	for i, s := range w.full {
 		if i >= len(w.sets) || len(m.portsOf(w.sets[i])) < len(m.portsOf(s)) {
 			return true
@@ -301,6 +321,9 @@ func (m *model) fell(w *wayOf) bool {
 	}
 	return false
 }
+
+// phased reports whether circuits move by phases of the job: they are dark meanwhile, and have not failed.
+func (r *reading) phased() bool { return len(r.plan.Phases) > 0 }
 
 // leadsTo reports whether a port leads to a NIC.
 func (b *blamer) leadsTo(nic, port int32) bool {

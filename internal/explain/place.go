@@ -116,12 +116,58 @@ func (m *model) portCause(port int32) cause.ID {
 	case b.flows[port] < 2:
 		return cause.LineRate
 	case b.r.peer(port).Role == topo.Host:
-		if len(b.senders[port]) > 1 {
-			return cause.Incast
-		}
-		return cause.LineRate
+		return m.receiving(port)
 	case tight(port) || slices.ContainsFunc(m.in[port], tight):
 		return cause.Oversubscription
 	}
 	return cause.Collision
+}
+
+// receiving is why bytes queue at a port to a NIC: PCIe behind it takes less than senders' PCIe gives, or several NICs
+// send to it; LineRate where one does.
+func (m *model) receiving(port int32) cause.ID {
+	switch {
+	case m.narrow(port):
+		return cause.PCIe
+	case len(m.b.senders[port]) > 1:
+		return cause.Incast
+	}
+	return cause.LineRate
+}
+
+// narrow reports whether PCIe of the NIC at a port takes less than PCIe of one that sends to it gives.
+func (m *model) narrow(port int32) bool {
+	to, ok := m.nicAt[port]
+	if !ok || m.memory[to] >= m.b.r.nicRate(to) {
+		return false
+	}
+	for from := range m.b.senders[port] {
+		if m.memory[from] > m.memory[to] {
+			return true
+		}
+	}
+	return false
+}
+
+// shareOf is the share of a connection's bytes that one of the ports has where its packets were seen: of ports that it
+// had a choice of they make up the whole.
+func (m *model) shareOf(w *wayOf, path *pathOfQP, at int) float64 {
+	port, sum := path.ports[at], 0.0
+	for _, s := range w.sets {
+		if s == port {
+			return 1
+		}
+		if !slices.Contains(m.portsOf(s), port) {
+			continue
+		}
+		for i, p := range path.ports {
+			if slices.Contains(m.portsOf(s), p) {
+				sum += path.shares[i]
+			}
+		}
+	}
+	if share := path.shares[at]; share < 1 && sum > 0 {
+		return share / sum
+	}
+	return path.shares[at]
 }

@@ -27,8 +27,9 @@ type replay struct {
 	next   int       // of the model's times
 	uses   [][]fluid.Use
 	sends  [len(upTo)][][]fluid.Use
-	stages []int8    // by message: that have not moved it
-	other  []float64 // by message: the share of its time in which links that it shares limited it
+	under  [1 + len(upTo)][]int32 // by connection: flow of the message under way + 1, on the whole way and on parts
+	stages []int8                 // by message: that have not moved it
+	other  []float64              // by message: the share of its time in which links that it shares limited it
 
 	began  []unit.Time // by message: it had nothing older before it
 	done   []unit.Time // by message; unit.Never: not yet
@@ -64,7 +65,7 @@ func (m *model) replay(v without) *replay {
 	if p == nil {
 		p = m.run(v)
 		p.parts, p.sends = [len(upTo)]*fluid.Net{}, [len(upTo)][][]fluid.Use{}
-		p.queue, p.bells, p.busy, p.stages, p.other = nil, nil, nil, nil, nil
+		p.queue, p.bells, p.busy, p.stages, p.other, p.under = nil, nil, nil, nil, nil, [1 + len(upTo)][]int32{}
 		m.replays[v] = p
 	}
 	return p
@@ -81,6 +82,9 @@ func (m *model) run(v without) *replay {
 		p.done[i] = unit.Never
 	}
 	p.net.Limits = true
+	for k := range p.under {
+		p.under[k] = make([]int32, len(r.seen.Conns))
+	}
 	for k := range p.parts {
 		p.parts[k], p.sends[k] = m.newNet(v.with(upTo[k])), make([][]fluid.Use, len(r.seen.Conns))
 	}
@@ -96,10 +100,10 @@ func (m *model) run(v without) *replay {
 		if len(p.bells) > 0 {
 			other = p.bells[0].at
 		}
-		first, from := other, (*fluid.Net)(nil)
-		for _, part := range p.parts {
+		first, from := other, -1
+		for k, part := range p.parts {
 			if at, flow := part.Next(first); flow {
-				first, from = at, part
+				first, from = at, k
 			}
 		}
 		at, flow := p.net.Next(first)
@@ -109,12 +113,12 @@ func (m *model) run(v without) *replay {
 		case flow:
 			at, number, x := p.net.End()
 			p.now, p.other[x] = at, p.shared(number)
-			p.moved(x)
+			p.moved(0, x)
 			continue
-		case from != nil:
-			at, _, x := from.End()
+		case from >= 0:
+			at, _, x := p.parts[from].End()
 			p.now = at
-			p.moved(x)
+			p.moved(1+from, x)
 			continue
 		}
 		b := p.bells.Pop()
@@ -154,6 +158,7 @@ func (p *replay) ring(b *bell) {
 		for k, part := range p.parts {
 			p.m.changed(part, p.m.times[p.next], p.v.with(upTo[k]))
 		}
+		p.rerouted()
 		p.next++
 		p.links()
 	}
@@ -196,35 +201,38 @@ func (p *replay) start(c int32) {
 	p.queue[c] = p.queue[c][1:]
 	p.busy[c], p.began[x] = true, p.now
 	if p.uses[c] == nil {
-		p.uses[c] = p.m.over(c, p.v, nil)
+		p.uses[c] = p.m.over(c, p.now, p.v)
 	}
 	bytes, weight := p.m.bytes(x, p.v)*p.m.extra[x].part, p.m.weights[x]
 	if p.v.elsewhere() {
 		weight = 1 // who had more of a link that limits nobody now has no more of others
+		bytes = p.m.bytes(x, p.v)
 	}
-	p.net.Start(p.now, x, bytes, weight, p.m.send(x, p.uses[c], p.now == p.posted[x]))
+	p.under[0][c] = 1 + p.net.Start(p.now, x, bytes, weight, p.m.send(x, p.uses[c], p.now == p.posted[x]))
 	p.stages[x] = 1
 	for k, part := range p.parts {
-		if !p.m.extra[x].paced[k] {
+		if !p.m.extra[x].paced[k] && !p.v.free {
 			continue
 		}
 		if p.stages[x]++; p.sends[k][c] == nil {
-			p.sends[k][c] = p.m.over(c, p.v.with(upTo[k]), nil)
+			p.sends[k][c] = p.m.over(c, p.now, p.v.with(upTo[k]))
 		}
-		part.Start(p.now, x, p.m.bytes(x, p.v), 1, p.sends[k][c])
+		p.under[1+k][c] = 1 + part.Start(p.now, x, p.m.bytes(x, p.v), 1, p.sends[k][c])
 	}
 }
 
 // moved goes on with a message that the fluid has moved: no sooner than its links would alone, and behind what it
 // took beside.
-func (p *replay) moved(x int32) {
+func (p *replay) moved(k int, x int32) {
+	p.under[k][p.m.b.r.seen.Messages[x].Conn] = 0
 	if p.stages[x]--; p.stages[x] > 0 {
 		return
 	}
 	c := p.m.b.r.seen.Messages[x].Conn
 	uses := p.m.send(x, p.uses[c], p.began[x] == p.posted[x])
 	least := p.began[x] + min(p.m.alone(p.net, uses, p.m.bytes(x, p.v)), p.m.extra[x].took)
-	at := max(p.now, least) + p.m.extra[x].without(p.v, p.m.hot[c], func(id cause.ID) float64 {
+	fluid := max(p.now, least)
+	at := fluid + p.m.extra[x].without(p.v, p.m.hot[c], fluid-p.began[x], func(id cause.ID) float64 {
 		switch {
 		case id == cause.Collision && p.m.hot[c] && !p.v.has(cause.Oversubscription):
 			return 1
@@ -233,6 +241,8 @@ func (p *replay) moved(x int32) {
 		}
 		return p.other[x]
 	})
+	// Who shares links otherwise is held up no longer than it was.
+	at = max(fluid, min(at, p.began[x]+p.m.extra[x].took))
 	p.push(bell{at: at, what: ringNext, of: c})
 	p.push(bell{at: at + p.m.latency(x, p.v), what: ringDone, of: x})
 }
@@ -247,7 +257,8 @@ func (m *model) latency(x int32, v without) unit.Time {
 	}
 }
 
-// shared is the share of a flow's time for which links that several NICs send over limited it.
+// shared is the share of a flow's time for which links that several NICs send over limited it, and these could have
+// sent more.
 func (p *replay) shared(number int32) float64 {
 	all, other := unit.Time(0), unit.Time(0)
 	for _, l := range p.net.LimitsOf(number) {
@@ -255,7 +266,7 @@ func (p *replay) shared(number int32) float64 {
 			other += l.Time
 		}
 	}
-	return float64(other) / float64(max(1, all))
+	return float64(max(0, other-p.net.FilledOf(number))) / float64(max(1, all))
 }
 
 // alone is how long bytes take over links that nobody else uses.
@@ -272,28 +283,30 @@ func (m *model) alone(n *fluid.Net, uses []fluid.Use, bytes float64) unit.Time {
 	return unit.Time(bytes / least)
 }
 
-// bytes is what a message puts on the wire in a replay: with go-back-N also what the receiver discards.
+// bytes is what a message puts on the wire in a replay: with go-back-N also what the receiver discards. What is lost on
+// a link that is down costs nothing beside: nothing crosses it meanwhile.
 func (m *model) bytes(x int32, v without) float64 {
 	msg, met := &m.b.r.seen.Messages[x], m.b.r.trouble(x)
 	bytes := m.b.r.wireBytes(msg.Bytes)
-	if met.Again > met.Trimmed && m.discards && !v.has(m.b.resent(&met)) {
+	if met.Again > met.Trimmed && m.discards && !m.b.down() && !v.has(m.b.resent(&met)) {
 		bytes += m.b.share.resent(x)
 	}
 	return float64(bytes)
 }
 
-// without is what is left of what a message took beside. Where another link is as full without the cause, for such a
-// share of the message's time, congestion control reacts to that.
-func (e *excess) without(v without, hot bool, other func(id cause.ID) float64) (sum unit.Time) {
+// without is what is left of what a message took beside the time that the fluid takes now. Where another link is as
+// full without the cause, for such a share of the message's time, congestion control reacts to that.
+func (e *excess) without(v without, hot bool, fluid unit.Time, other func(id cause.ID) float64) (sum unit.Time) {
 	for _, p := range e.of {
 		switch {
 		case p.reaction && v.has(cause.Recovering), !p.reaction && v.has(p.id):
 		case v.deep>>p.id&1 == 1 && p.behind != cause.LineRate && v.has(p.behind) &&
-			!(p.id == cause.Trimmed && p.behind == cause.Collision && hot):
+			!(p.id == cause.Trimmed && p.behind == cause.Collision && hot) &&
+			!(p.id == cause.Retransmission && p.behind == cause.FailedCapacity && v.stays): // faster links fail too
 		case p.reaction && v.reactionTo(p.id):
 			sum += unit.Time(float64(p.time) * other(p.id))
 		default:
-			sum += p.time
+			sum += p.time + min(p.beside, max(0, e.fluid-e.began-fluid))
 		}
 	}
 	return sum

@@ -57,6 +57,9 @@ func (n *Net) refill() {
 	for _, at := range r.flows {
 		n.commit(at)
 	}
+	if n.Limits {
+		n.fill()
+	}
 	for _, l := range r.links {
 		r.in[l] = false
 	}
@@ -66,6 +69,16 @@ func (n *Net) refill() {
 	r.flows, r.links, n.changed = r.flows[:0], r.links[:0], n.changed[:0]
 	if len(n.ends) > 4*n.Active()+1024 {
 		n.tidy()
+	}
+}
+
+// fill notes whose first link is full beside another one that limits it.
+func (n *Net) fill() {
+	for _, at := range n.round.flows {
+		f := &n.flows[at]
+		n.advance(f, n.since)
+		first := f.uses[0].Link
+		f.full = f.limit != first && n.load[first] > filled*n.most[first]
 	}
 }
 

@@ -79,6 +79,8 @@ type flow struct {
 	began   unit.Time
 	limit   int32 // link that limits it; -1: none yet
 	limits  []Limit
+	full    bool      // another link limits it, and its first one is full as well
+	filled  unit.Time // for so long
 }
 
 // Limit is the time for which a link limited a flow.
@@ -141,16 +143,31 @@ func (n *Net) Start(now unit.Time, tag int32, bytes, weight float64, uses []Use)
 	*f = flow{tag: tag, version: f.version + 1, uses: uses, seats: f.seats[:0], left: bytes, weight: weight,
 		at: now, began: now,
 		limit: -1, limits: f.limits[:0]}
-	for i, u := range uses {
-		f.seats = append(f.seats, int32(len(n.on[u.Link])))
-		n.on[u.Link] = append(n.on[u.Link], seat{at, int32(i)})
-		n.change(now, u.Link)
-	}
+	n.seat(now, at)
 	if len(uses) == 0 {
 		f.rate = math.Inf(1)
 		n.ends.Push(end{now, at, f.version})
 	}
 	return at
+}
+
+// seat puts a flow on its links.
+func (n *Net) seat(now unit.Time, at int32) {
+	f := &n.flows[at]
+	for i, u := range f.uses {
+		f.seats = append(f.seats, int32(len(n.on[u.Link])))
+		n.on[u.Link] = append(n.on[u.Link], seat{at, int32(i)})
+		n.change(now, u.Link)
+	}
+}
+
+// Move puts what is left of a flow on other links.
+func (n *Net) Move(now unit.Time, at int32, uses []Use) {
+	f := &n.flows[at]
+	n.advance(f, now)
+	n.unseat(now, f)
+	f.uses, f.seats, f.rate, f.limit, f.version = uses, f.seats[:0], 0, -1, f.version+1
+	n.seat(now, at)
 }
 
 // SetRate changes a link.
@@ -226,6 +243,13 @@ func (n *Net) Sends(at int32) float64 { return n.flows[at].rate }
 // valid until the flow has ended and another one begins.
 func (n *Net) LimitsOf(at int32) []Limit { return n.flows[at].limits }
 
+// filled is the part of its rate from which on a link counts as full beside the one that limits a flow.
+const filled = 0.95
+
+// FilledOf returns how long a flow was limited by another link than its first while that was full as well: its sender
+// had no more to give. See LimitsOf.
+func (n *Net) FilledOf(at int32) unit.Time { return n.flows[at].filled }
+
 // advance brings a flow's bytes up to a time.
 func (n *Net) advance(f *flow, now unit.Time) {
 	if now <= f.at {
@@ -234,6 +258,9 @@ func (n *Net) advance(f *flow, now unit.Time) {
 	d := now - f.at
 	if f.left -= float64(f.rate * float64(d)); n.Limits && f.limit >= 0 {
 		f.book(f.limit, d)
+		if f.full {
+			f.filled += d
+		}
 	}
 	f.at = now
 }
@@ -248,9 +275,17 @@ func (f *flow) book(link int32, d unit.Time) {
 	f.limits = append(f.limits, Limit{link, d})
 }
 
-// remove takes a flow off its links.
+// remove takes a flow away.
 func (n *Net) remove(now unit.Time, at int32) {
 	f := &n.flows[at]
+	n.unseat(now, f)
+	f.version++
+	f.uses = nil
+	n.free = append(n.free, at)
+}
+
+// unseat takes a flow off its links.
+func (n *Net) unseat(now unit.Time, f *flow) {
 	for i, u := range f.uses {
 		list, place := n.on[u.Link], f.seats[i]
 		last := len(list) - 1
@@ -261,9 +296,6 @@ func (n *Net) remove(now unit.Time, at int32) {
 		n.change(now, u.Link)
 	}
 	n.carry(f, -f.rate, now)
-	f.version++
-	f.uses = nil
-	n.free = append(n.free, at)
 }
 
 // end is the time at which a flow ends if nothing changes.

@@ -9,8 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// TestLocal starts, stops and ends flows at random and checks after each change, which sets rates of some flows only,
-// that all of them are what filling all links together gives, and that links carry what their flows have.
+// TestLocal starts, moves, stops and ends flows at random and checks after each change, which sets rates of some flows
+// only, that all of them are what filling all links together gives, and that links carry what their flows have.
 func TestLocal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		links := rapid.IntRange(1, 10).Draw(t, "links")
@@ -25,7 +25,7 @@ func TestLocal(t *testing.T) {
 			n.Own = 1
 			n.Yield = func(link int32, asked float64) float64 { return 1 / (1 + asked) }
 		}
-		under := map[int32]bool{}
+		under, had := map[int32]bool{}, map[int32]float64{} // flows, and their bytes when they were put on their links
 		sent := make([]float64, links)
 		now := unit.Time(0)
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
@@ -41,14 +41,24 @@ func TestLocal(t *testing.T) {
 					continue
 				}
 				weight := float64(rapid.IntRange(1, 2).Draw(t, "weight"))
-				under[n.Start(now, 0, 1e6, weight, uses)] = true
+				at := n.Start(now, 0, 1e6, weight, uses)
+				under[at], had[at] = true, 1e6
 			case rapid.Bool().Draw(t, "stop"):
 				for at := range int32(len(n.flows)) {
 					if under[at] {
 						uses := n.flows[at].uses
+						if rapid.Bool().Draw(t, "move") {
+							n.Move(now, at, []Use{{Link: int32(rapid.IntRange(0, links-1).Draw(t, "to")), Share: 1}})
+							left := max(0, n.flows[at].left)
+							for _, u := range uses {
+								sent[u.Link] += (had[at] - left) * u.Share
+							}
+							had[at] = left
+							break
+						}
 						left := n.Stop(now, at)
 						for _, u := range uses {
-							sent[u.Link] += (1e6 - left) * u.Share
+							sent[u.Link] += (had[at] - left) * u.Share
 						}
 						delete(under, at)
 						break
@@ -59,7 +69,7 @@ func TestLocal(t *testing.T) {
 					uses := n.flows[n.ends[0].flow].uses
 					_, number, _ := n.End()
 					for _, u := range uses {
-						sent[u.Link] += 1e6 * u.Share
+						sent[u.Link] += had[number] * u.Share
 					}
 					delete(under, number)
 					now = at
@@ -90,7 +100,7 @@ func TestLocal(t *testing.T) {
 				uses := n.flows[at].uses
 				left := n.Stop(now, at)
 				for _, u := range uses {
-					sent[u.Link] += (1e6 - left) * u.Share
+					sent[u.Link] += (had[at] - left) * u.Share
 				}
 			}
 		}

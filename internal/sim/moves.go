@@ -29,12 +29,13 @@ func (r *Run) moved(change func()) {
 	if before == nil {
 		return
 	}
-	m := explain.Move{At: r.Net.Q.Now(), Of: len(before)}
+	m := explain.Move{At: r.Net.Q.Now(), Of: len(before), Before: map[int32][]int32{}}
 	for c, now := range r.paths() {
 		if slices.Equal(before[c], now) {
 			continue
 		}
 		m.Moved++
+		m.Before[int32(c)] = before[c]
 		if !slices.ContainsFunc(before[c], func(p int32) bool { return r.Net.Ports[p].Down }) {
 			m.Needless++
 		}

@@ -1,0 +1,82 @@
+package explain
+
+import (
+	"railyard/internal/cause"
+	"railyard/internal/fluid"
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// pastWay is the ports that a connection had until a time.
+type pastWay struct {
+	until           unit.Time
+	egress, ingress int32
+	ports           []fluid.Use
+}
+
+// past notes which ports connections had before routes changed.
+func (m *model) past() {
+	r := m.b.r
+	if !r.seen.Rules.Hashed {
+		return
+	}
+	for i := range r.seen.Moves {
+		move := &r.seen.Moves[i]
+		for c, path := range move.Before {
+			w := &m.ways[c]
+			was := pastWay{until: move.At, egress: w.egress, ingress: w.ingress}
+			for _, p := range path {
+				switch {
+				case r.graph.Nodes[r.seen.Ports[p].Node].Role == topo.Host:
+					was.egress = p
+				case r.peer(p).Role == topo.Host:
+					was.ingress = p
+				default:
+					was.ports = append(was.ports, fluid.Use{Link: p, Share: 1, Holds: true})
+				}
+			}
+			w.was = append(w.was, was)
+		}
+	}
+}
+
+// then is the way that a connection had at a time, nil for the one that it has since routes changed last. Without
+// failures it is the first one.
+func (w *wayOf) then(at unit.Time, v without) *pastWay {
+	for i := range w.was {
+		if at < w.was[i].until || v.has(cause.FailedCapacity) {
+			return &w.was[i]
+		}
+	}
+	return nil
+}
+
+// rerouted puts messages under way on the ways that they have from now on.
+func (p *replay) rerouted() {
+	p.m.rerouted(p.now, func(c int32) {
+		p.uses[c] = p.m.over(c, p.now, p.v)
+		if flow := p.under[0][c]; flow > 0 {
+			p.net.Move(p.now, flow-1, p.uses[c])
+		}
+		for k, part := range p.parts {
+			p.sends[k][c] = p.m.over(c, p.now, p.v.with(upTo[k]))
+			if flow := p.under[1+k][c]; flow > 0 {
+				part.Move(p.now, flow-1, p.sends[k][c])
+			}
+		}
+	})
+}
+
+// rerouted calls f for the connections whose way ends at a time, in order.
+func (m *model) rerouted(at unit.Time, f func(c int32)) {
+	if len(m.b.r.seen.Moves) == 0 {
+		return
+	}
+	for c := range m.ways {
+		for i := range m.ways[c].was {
+			if m.ways[c].was[i].until == at {
+				f(int32(c))
+			}
+		}
+	}
+}

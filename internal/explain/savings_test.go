@@ -1,0 +1,83 @@
+package explain_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"railyard/internal/cause"
+	"railyard/internal/explain"
+	"railyard/internal/facts"
+	"railyard/internal/whatif"
+	"railyard/unit"
+)
+
+// drawn are scenarios that `validate blame --random` drew, of which an estimate was once far off.
+var drawn = []struct {
+	file string // in testdata/savings
+	id   cause.ID
+}{
+	{"slow-pcie.yaml", cause.PCIe},
+	{"failed-spine.yaml", cause.FailedCapacity},
+	{"full-uplink.yaml", cause.Pause},
+	{"growing-window.yaml", cause.Collision},
+	{"busy-senders.yaml", cause.Oversubscription},
+	{"slow-spine.yaml", cause.SlowLink},
+}
+
+// savings reads a drawn scenario.
+func savings(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "savings", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestSavings checks estimates of savings against runs without the cause.
+func TestSavings(t *testing.T) {
+	for _, c := range drawn {
+		t.Run(c.file, func(t *testing.T) {
+			s := &whatif.Scenario{Name: c.file, Text: []byte(savings(t, c.file))}
+			limits := whatif.Limits{Time: 50 * unit.Millisecond}
+			with, err := s.Run(&cause.Change{}, limits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			known := facts.Of(with.Plan)
+			facts.Count(known, with.Summary)
+			change := c.id.Get().Without(known)
+			without, err := s.Run(&change, limits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			step := with.Summary.StepTime
+			saved, said := step-without.Summary.StepTime, with.Summary.Chain.Saving[c.id]
+			if d := abs(said - saved); 50*d > step && 5*d > saved {
+				t.Errorf("without %s the step of %d ps is said to take %d ps less, and takes %d less", c.id.Get().Name,
+					step, said, saved)
+			}
+		})
+	}
+}
+
+// TestReplayOfTheRun checks that the replay which leaves nothing out takes as long as the run.
+func TestReplayOfTheRun(t *testing.T) {
+	texts := map[string]string{"training.yaml": savings(t, "training.yaml")}
+	for _, c := range drawn {
+		texts[c.file] = savings(t, c.file)
+	}
+	for name, text := range texts {
+		t.Run(name, func(t *testing.T) {
+			r := load(t, text)
+			if err := r.Go(nil); err != nil {
+				t.Fatal(err)
+			}
+			replayed, took := explain.Replayed(r.Plan, r.Exec, r.Observe())
+			if d := abs(int64(replayed - took)); 100*d > int64(took) {
+				t.Errorf("the replay takes %v, the run %v", replayed, took)
+			}
+		})
+	}
+}
