@@ -59,3 +59,20 @@ workload: {traffic: %s}
 }
 
 func abs(x int64) int64 { return max(x, -x) }
+
+// TestEventsBehindTheEnd checks that a report says which events did not happen because the run ended before.
+func TestEventsBehindTheEnd(t *testing.T) {
+	const text = `
+fabric: {kind: rail, hosts: 2, segments: 2, spines: 2, uplinks: 0, host_link: {rate: 100Gbps}}
+server: {gpus: 1, nics: 1}
+workload: {traffic: {permutation: {bytes: 1MB}}}
+events:
+  - {switch: spine-2, at: 10us, up: false}
+  - {switch: spine-2, at: 3s, up: true}
+  - {nic: host-1/nic-1, at: 2s, storm: true}
+`
+	_, s, _ := runAll(t, text)
+	if len(s.LinkEvents) != 1 || s.Missed == nil || s.Missed.Events != 2 || s.Missed.First.At != 2e12 {
+		t.Errorf("happened: %+v, missed: %+v", s.LinkEvents, s.Missed)
+	}
+}

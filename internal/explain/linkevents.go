@@ -8,15 +8,12 @@ import (
 	"railyard/internal/scenario"
 )
 
-// linkEvents tells what has happened to cables and what they are part of until now, in the order of time. A
-// switch with all of its cables is one line.
-func (r *reading) linkEvents() (all []result.LinkEvent) {
+// linkEvents tells what has happened to cables and what they are part of until now, in the order of time, and what has
+// not yet. A switch with all of its cables is one line.
+func (r *reading) linkEvents() (all, later []result.LinkEvent) {
 	before := map[int]scenario.LinkEvent{}
 	by := map[string]int{} // of this moment: its place
 	for _, e := range r.plan.Events {
-		if e.At > r.seen.At {
-			break
-		}
 		was, ok := before[e.Link]
 		if !ok {
 			was.LinkState = scenario.AsBuilt(&r.graph.Links[e.Link])
@@ -47,9 +44,12 @@ func (r *reading) linkEvents() (all []result.LinkEvent) {
 			all = append(all, result.LinkEvent{At: int64(i.When()), Link: component, Change: change})
 		}
 	}
-	all = slices.DeleteFunc(all, func(e result.LinkEvent) bool { return e.At > int64(r.seen.At) })
 	slices.SortStableFunc(all, func(a, b result.LinkEvent) int { return cmp.Compare(a.At, b.At) })
-	return all
+	now := slices.IndexFunc(all, func(e result.LinkEvent) bool { return e.At > int64(r.seen.At) })
+	if now < 0 {
+		return all, nil
+	}
+	return all[:now:now], all[now:]
 }
 
 // changedAll describes an event of a component with several links, by the first of them.

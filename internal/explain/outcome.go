@@ -68,7 +68,11 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 	if p.Steps > 0 {
 		s.Story = r.story()
 	}
-	s.LinkEvents, s.Deadlock = r.linkEvents(), r.chains()
+	var later []result.LinkEvent
+	s.LinkEvents, later = r.linkEvents()
+	if s.Deadlock = r.chains(); len(later) > 0 && (x.Done() || s.Outcome != nil) {
+		s.Missed = &result.Missed{Events: len(later), First: later[0]}
+	}
 	for _, m := range r.seen.Moves {
 		s.Moves = append(s.Moves, result.Move{At: int64(m.At), Of: m.Of, Moved: m.Moved, Needless: m.Needless})
 	}

@@ -26,7 +26,7 @@ func Text(w io.Writer, s *result.Summary) {
 		Story(w, s.Story)
 	}
 	storage(w, s)
-	linkEvents(w, s.LinkEvents)
+	linkEvents(w, s.LinkEvents, s.Missed)
 	moves(w, s.Moves)
 	colls(w, s.Collectives)
 	network(w, s)
@@ -128,17 +128,14 @@ func jobs(w io.Writer, all []result.Job, ended *result.Outcome) {
 // maxLinkEvents is how many events of links a report of one screen shows.
 const maxLinkEvents = 8
 
-// linkEvents prints changes of links, and when they were detected and routed around.
-func linkEvents(w io.Writer, all []result.LinkEvent) {
-	if len(all) == 0 {
+// linkEvents prints changes of links, when they were detected and routed around, and what lay behind the run's end.
+func linkEvents(w io.Writer, all []result.LinkEvent, missed *result.Missed) {
+	if len(all) == 0 && missed == nil {
 		return
 	}
 	fmt.Fprintln(w, "\nEvents")
 	for _, e := range all[:min(len(all), maxLinkEvents)] {
-		line := e.Link + ": " + e.Change
-		if e.Cables > 0 {
-			line += fmt.Sprintf(" (%s)", unit.Plural(e.Cables, "link"))
-		}
+		line := changed(&e)
 		if e.Ends > 0 {
 			line += ", detected at " + at(e.Ends)
 		}
@@ -150,6 +147,24 @@ func linkEvents(w io.Writer, all []result.LinkEvent) {
 	if more := len(all) - maxLinkEvents; more > 0 {
 		fmt.Fprintf(w, "  %d more in summary.json\n", more)
 	}
+	switch {
+	case missed == nil:
+	case missed.Events == 1:
+		Labelled(w, fmt.Sprintf("  %9s  ", at(missed.First.At)), changed(&missed.First)+
+			": did not happen, the run ended before")
+	default:
+		Labelled(w, "  ", fmt.Sprintf("%d events did not happen, the run ended before; first at %s: %s", missed.Events,
+			at(missed.First.At), changed(&missed.First)))
+	}
+}
+
+// changed says what changes, and of how many links.
+func changed(e *result.LinkEvent) string {
+	line := e.Link + ": " + e.Change
+	if e.Cables > 0 {
+		line += fmt.Sprintf(" (%s)", unit.Plural(e.Cables, "link"))
+	}
+	return line
 }
 
 // steps prints the parts of a step, those that are not zero.

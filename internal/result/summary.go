@@ -127,6 +127,7 @@ type Summary struct {
 	Links       LinkUse       `json:"links"`
 	Slowest     *Slowest      `json:"slowest_flow,omitempty"`
 	LinkEvents  []LinkEvent   `json:"link_events,omitempty"`   // that were asked for, until the end
+	Missed      *Missed       `json:"missed_events,omitempty"` // that were asked for after the end
 	Deadlock    *Chains       `json:"closed_chains,omitempty"` // of pauses that waited for one another
 	PauseRoots  *PauseRanking `json:"pause_roots,omitempty"`   // what ports were paused for
 	Moves       []Move        `json:"route_changes,omitempty"` // and who took other ways then
@@ -261,6 +262,12 @@ type LinkEvent struct {
 	Cables int    `json:"cables,omitempty"`    // of a switch, a card, a NIC or a server
 	Ends   int64  `json:"ends_ps,omitempty"`   // when both ends knew that it broke, before
 	Routes int64  `json:"routes_ps,omitempty"` // all routes knew that it breaks or works again
+}
+
+// Missed is events that were asked for after the end of a run, and so did not happen.
+type Missed struct {
+	Events int       `json:"events"`
+	First  LinkEvent `json:"first"`
 }
 
 // FlowTimes are completion times of messages between hosts.

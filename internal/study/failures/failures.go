@@ -30,6 +30,11 @@ type Study struct {
 
 // Variants resolves all variants of a matrix before anything is simulated.
 func (c *Study) Variants(m study.Matrix) (all []*Variant, err error) {
+	if c.At != "" {
+		if _, err := c.time(); err != nil {
+			return nil, err
+		}
+	}
 	of, err := m.Variants()
 	if err != nil {
 		return nil, input.Fault(err)

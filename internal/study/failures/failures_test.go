@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"railyard/internal/study"
@@ -60,6 +61,30 @@ func TestSimulate(t *testing.T) {
 			if v.Rows[i].Name != first.Rows[i].Name || v.Rows[i].Step != first.Rows[i].Step {
 				t.Errorf("%d workers: %+v, one: %+v", workers, v.Rows[i], first.Rows[i])
 			}
+		}
+	}
+}
+
+// A failure behind the end of the step, or at no time at all, is refused: nothing would fail.
+func TestTimeOfFailure(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rails.yaml")
+	if err := os.WriteFile(path, []byte(rails), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ at, want string }{
+		{"5s", "is behind the end of rails"},
+		{"soon", "expected a time"},
+		{"-1us", "expected a time"},
+		{"100000s", "expected a time"},
+		{"10us", ""},
+	} {
+		s := Study{Kinds: []string{"switch"}, PerClass: 1, Runs: 100, At: c.at, Pool: &study.Pool{Workers: 1}}
+		all, err := s.Variants(study.Matrix{Scenarios: []string{path}})
+		if err == nil {
+			err = s.Simulate(context.Background(), all[0])
+		}
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("--at %s: %v, expected %q", c.at, err, c.want)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"railyard/internal/input"
+	"railyard/internal/field"
 	"railyard/internal/planner"
 	"railyard/internal/runner"
 	"railyard/internal/scenario"
@@ -70,14 +70,27 @@ func (f *failing) base(ctx context.Context, trials int) error {
 	s := o.Summary
 	f.step = unit.Time(s.StepTime)
 	if f.at = f.step / 2; f.c.At != "" {
-		if f.at, err = unit.ParseTime(f.c.At); err != nil || f.at < 0 || f.at > 86400*unit.Second {
-			return input.Fault(fmt.Errorf("--at %s: expected a time from 0s to 86400s", f.c.At))
+		if f.at, err = f.c.time(); err != nil {
+			return err
+		}
+		if f.at >= f.step {
+			return field.New("--at", "%s is behind the end of %s, whose step takes %s without a failure: nothing would fail",
+				f.c.At, f.v.Label, f.step.Show())
 		}
 	}
 	retries := unit.Time(f.v.plan.RC.Retries+1) * f.v.plan.RC.Timeout
 	f.most = f.at + patience*f.step + 3*retries + 2*unit.Second
 	f.v.Base, f.v.At = f.step.Seconds(), f.at.Seconds()
 	return nil
+}
+
+// time is when things fail, where it is given.
+func (c *Study) time() (unit.Time, error) {
+	at, err := unit.ParseTime(c.At)
+	if err != nil || at < 0 || at > 86400*unit.Second {
+		return 0, field.New("--at", "%s: expected a time from 0s to 86400s", c.At)
+	}
+	return at, nil
 }
 
 // simulate runs trials, several at a time.
