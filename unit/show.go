@@ -67,9 +67,10 @@ var (
 		{"days", 24}}
 	rateSteps = []step{{"bit/s", 1}, {"kbit/s", 1000}, {"Mbit/s", 1000}, {"Gbit/s", 1000}, {"Tbit/s", 1000},
 		{"Pbit/s", 1000}}
-	byteSteps = []step{{"B", 1}, {"KB", 1000}, {"MB", 1000}, {"GB", 1000}, {"TB", 1000}, {"PB", 1000}, {"EB", 1000}}
-	busSteps  = []step{{"B/s", 1}, {"KB/s", 1000}, {"MB/s", 1000}, {"GB/s", 1000}, {"TB/s", 1000}, {"PB/s", 1000}}
-	tallies   = []step{{"", 1}, {"k", 1000}, {"M", 1000}, {"G", 1000}, {"T", 1000}, {"P", 1000}}
+	byteSteps  = []step{{"B", 1}, {"KB", 1000}, {"MB", 1000}, {"GB", 1000}, {"TB", 1000}, {"PB", 1000}, {"EB", 1000}}
+	busSteps   = []step{{"B/s", 1}, {"KB/s", 1000}, {"MB/s", 1000}, {"GB/s", 1000}, {"TB/s", 1000}, {"PB/s", 1000}}
+	moneySteps = []step{{"", 1}, {"k", 1000}, {"M", 1000}, {"B", 1000}}
+	tallies    = []step{{"", 1}, {"k", 1000}, {"M", 1000}, {"G", 1000}, {"T", 1000}, {"P", 1000}}
 )
 
 // scaled formats x in the largest unit of which there is at least one after rounding: two minutes, hours and days, so
@@ -127,6 +128,18 @@ func ShowCount[T int | int32 | int64 | uint32 | uint64](n T) string {
 		return scaled(x, tallies)
 	}
 	return grouped(strconv.FormatInt(int64(n), 10))
+}
+
+// ShowMoney formats an amount for people, in dollars or another currency: $2,260, $634 k, 2.31 M EUR.
+func ShowMoney(x float64, currency string) string {
+	s := Digits(x)
+	if math.Abs(x) >= 1e5 {
+		s = scaled(x, moneySteps)
+	}
+	if currency == "USD" {
+		return "$" + s
+	}
+	return s + " " + currency
 }
 
 // ShowShare formats a share in percent with one decimal: 34.8 %.

@@ -5,15 +5,13 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"sort"
-	"text/tabwriter"
 
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/model"
 	"railyard/internal/planner"
 	"railyard/internal/render"
-	"railyard/internal/report"
+	"railyard/internal/report/table"
 	"railyard/internal/swconf/design"
 	"railyard/unit"
 )
@@ -31,6 +29,7 @@ type planFabricCmd struct {
 	Ex     bool   `help:"Print the default price file" name:"prices-example"`
 	Out    string `help:"Write each design as a scenario" placeholder:"DIR" without:"prices-example"`
 	Force  bool   `help:"Replace existing files" with:"out"`
+	BOM    bool   `help:"List switches by tier and cables by length of each design" name:"bom" without:"prices-example"`
 	Check  bool   `help:"Simulate each design and check for PFC deadlock" without:"prices-example"`
 	JSON   bool   `help:"Print as JSON" without:"prices-example"`
 }
@@ -40,7 +39,7 @@ func (c *planFabricCmd) Help() string {
 with the reason. Default prices are round figures for comparison only; edit them.
 
 Examples:
-  railyard plan fabric --gpus 1024 --switch 128x400G
+  railyard plan fabric --gpus 1024 --switch 128x400G --bom
   railyard plan fabric --gpus 28672 --switch 128x400G --oversubscription 7:1 --out fabrics
   railyard plan fabric --gpus 32768 --switch 128x400G --top-switch 288x400G --oversubscription 7:1
   railyard plan fabric --gpus 1152 --switch 1152x400G
@@ -92,7 +91,7 @@ func (c *planFabricCmd) Run(e *env) error {
 		}
 		return errors.Join(printJSON(e.stdout, out), lost)
 	}
-	c.print(e.stdout, in, designs, locks)
+	c.print(e.stdout, &in, designs, locks)
 	return lost
 }
 
@@ -132,69 +131,16 @@ func (c *planFabricCmd) input() (in planner.FabricInput, err error) {
 	return in, nil
 }
 
-func (c *planFabricCmd) print(w io.Writer, in planner.FabricInput, designs []planner.Design,
+func (c *planFabricCmd) print(w io.Writer, in *planner.FabricInput, designs []planner.Design,
 	locks map[string]*lockup) {
-	report.Wrap(w, "",
-		fmt.Sprintf("%s in servers of %d, NICs of %d Gbit/s, switches %v and %v, oversubscription %g:1",
-			unit.Plural(in.GPUs, "GPU"), in.PerServer, in.NICRate, in.Leaf, in.Top, in.Ratio))
-	fmt.Fprintln(w)
-	fits := designs[:0:0]
+	more := table.FabricParts{Parts: c.BOM, Deadlock: map[string]string{}, Scenarios: map[string]string{}}
+	for name, l := range locks {
+		more.Deadlock[name] = l.words()
+	}
 	for _, d := range designs {
-		if d.Fits() {
-			fits = append(fits, d)
+		if c.Out != "" && d.Scenario != "" {
+			more.Scenarios[d.Name] = filepath.Join(c.Out, fmt.Sprintf("%s-%d.yaml", d.Name, c.GPUs))
 		}
 	}
-	sort.SliceStable(fits, func(i, j int) bool { return fits[i].Cost < fits[j].Cost })
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(t, "design\tports for\tswitches\tcables\thops\toversub.\tbisection\tkW\t%s\tper GPU\t\n",
-		in.Prices.Currency)
-	for _, d := range fits {
-		over := "–"
-		if d.Ratio > 0 {
-			over = fmt.Sprintf("%.2f:1", d.Ratio)
-		}
-		half := "–" // one server has no halves
-		if d.Bisection > 0 {
-			half = fmt.Sprintf("%.0f %%", 100*d.Bisection)
-		}
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%s\t%s\t%.0f\t%s\t%.0f\t\n", d.Name, d.GPUs, d.Switches(),
-			d.CableCount(), d.Hops, over, half, d.Watts/1000, short(d.Cost), d.Cost/float64(in.GPUs))
-	}
-	t.Flush()
-	for _, d := range fits {
-		fmt.Fprintf(w, "\n%s: %s\n", d.Name, d.Title)
-		for _, x := range d.Tiers {
-			lost := ""
-			if x.Failure > 0 {
-				lost = fmt.Sprintf("; one that fails cuts off %s", unit.Plural(x.Failure, "GPU"))
-			}
-			fmt.Fprintf(w, "  %5d %-12s %s, %d ports down, %d up%s\n", x.Count, x.Role, x.Model,
-				x.Down, x.Up, lost)
-		}
-		for _, x := range d.Cables {
-			fmt.Fprintf(w, "  %5d %s (%g m), %s to %s\n", x.Count, x.Kind, x.Metres, x.From, x.To)
-		}
-		if d.Note != "" {
-			report.Wrap(w, "  ", d.Note)
-		}
-		if l := locks[d.Name]; l != nil {
-			report.Wrap(w, "  ", l.words())
-		}
-		switch {
-		case d.Scenario == "":
-			fmt.Fprintln(w, "  no scenario: more than packet fidelity takes")
-		case c.Out != "":
-			fmt.Fprintf(w, "  scenario %s\n", filepath.Join(c.Out, fmt.Sprintf("%s-%d.yaml", d.Name, c.GPUs)))
-		}
-	}
-	first := true
-	for _, d := range designs {
-		if !d.Fits() {
-			if first {
-				fmt.Fprintln(w, "\nnot possible:")
-				first = false
-			}
-			report.Labelled(w, fmt.Sprintf("  %-14s ", d.Name), d.Reason)
-		}
-	}
+	table.Fabrics(w, in, designs, &more)
 }

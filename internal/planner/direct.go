@@ -31,27 +31,27 @@ func dragonfly(in FabricInput, d Design) Design {
 	if !ok {
 		p := (radix + 1) / 4
 		return refuse(d,
-			"no dragonfly of %v, %s of %dG, has three groups or more for %s in servers of %d; balanced it has %d at most",
+			"no dragonfly of %v, %s of %dG, has three groups or more for %s in hosts of %d; balanced it has %d at most",
 			in.Leaf, unit.Plural(radix, "port"), in.NICRate, unit.Plural(in.GPUs, "GPU"), in.PerServer,
 			2*p*p*(2*p*p+1))
 	}
 	a, switches, n := x.GroupSize, x.GroupSize*x.Groups, x.Hosts()
 	d.GPUs = n
 	d.Tiers = []Tier{{"leaf", in.Leaf.String(), switches, x.K, x.Radix() - x.K, x.K}}
-	d.Cables = []Part{{From: "server", To: "leaf", Count: n, Metres: hostMetres},
+	d.Cables = []Part{{From: "host", To: "leaf", Count: n, Metres: hostMetres},
 		{From: "leaf", To: "leaf in its group", Count: x.Groups * x.Local * a * (a - 1) / 2, Metres: hostMetres},
 		{From: "leaf", To: "leaf of another group",
 			Count: x.Between() * x.Groups * (x.Groups - 1) / 2, Metres: superMetres}}
 	d.Hops = 4
 	global := x.Between() * (x.Groups - 1)
 	d.Ratio = float64(x.K*a) / float64(global)
-	d.because = fmt.Sprintf("%d NICs of a group have %d cables to %d other groups, as many to each", x.K*a, global,
+	d.because = fmt.Sprintf("%d NICs of a group have %d links to %d other groups, as many to each", x.K*a, global,
 		x.Groups-1)
 	// Half the groups to the other half, over the global cables between them; measure knows better.
 	half := x.Groups / 2
 	d.Bisection = min(1, float64(half*(x.Groups-half)*x.Between())/(float64(n)/2))
-	d.Note = fmt.Sprintf("p = %d, h = %d, a = %d, %d groups, %s between two; minimal routing, in classes that rise between groups (lb: ugal and valiant take detours)",
-		x.K, x.Global, a, x.Groups, unit.Plural(x.Between(), "cable"))
+	d.Note = fmt.Sprintf("p = %d, h = %d, a = %d, %d groups, %s between two; minimal routing (lb=ugal and lb=valiant take detours)",
+		x.K, x.Global, a, x.Groups, unit.Plural(x.Between(), "link"))
 	d.build = &topo.Params{Server: in.server(), K: x.K, GroupSize: a, Local: x.Local, Global: x.Global,
 		Groups: x.Groups, HostCable: in.cable(), Fabric: in.cable()}
 	if n <= topo.MaxGPUs {
@@ -140,15 +140,15 @@ func torus(in FabricInput, d Design) Design {
 	if n == 2 {
 		d.Tiers[0].Up, links, cut = 3*per, links/2, cut/2
 	}
-	d.Cables = []Part{{From: "server", To: "leaf", Count: d.GPUs, Metres: hostMetres},
+	d.Cables = []Part{{From: "host", To: "leaf", Count: d.GPUs, Metres: hostMetres},
 		{From: "leaf", To: "leaf", Count: links, Metres: spineMetres}}
 	d.Hops = 3*(n/2) + 1
 	d.Bisection = min(1, float64(cut)/(float64(d.GPUs)/2))
 	d.Ratio = max(1, 1/d.Bisection)
-	d.because = fmt.Sprintf("between halves of the servers, with %s in each direction; a switch has %s",
-		unit.Plural(per, "cable"), unit.Plural(ports, "port"))
-	d.Note = fmt.Sprintf("%d x %d x %d switches of %s, %s in each direction; in dimension order, in classes that change where a ring closes (lb: minimal-adaptive takes any shortest way)",
-		n, n, n, unit.Plural(hosts, "server"), unit.Plural(per, "cable"))
+	d.because = fmt.Sprintf("between halves of the hosts, with %s in each direction; a switch has %s",
+		unit.Plural(per, "link"), unit.Plural(ports, "port"))
+	d.Note = fmt.Sprintf("%d x %d x %d switches of %s, %s in each direction; dimension-order routing (lb=minimal-adaptive takes any shortest path)",
+		n, n, n, unit.Plural(hosts, "host"), unit.Plural(per, "link"))
 	if n <= maxSide {
 		d.build = &topo.Params{Server: in.server(), K: n, Hosts: hosts, Uplinks: per, HostCable: in.cable(),
 			Fabric: in.cable()}

@@ -107,7 +107,7 @@ func builtAs(t *testing.T, what string, in FabricInput, d Design) {
 	if d.Ratio > in.Ratio+1e-9 && d.Name != "torus" && d.Name != "dragonfly" {
 		t.Errorf("%s: %.3f:1 reached", what, d.Ratio)
 	}
-	says := strings.Contains(d.Note, "asked") || strings.Contains(d.Note, "does not apply")
+	says := strings.Contains(d.Note, "instead of") || strings.Contains(d.Note, "does not apply")
 	if off := d.Ratio == 0 && in.Ratio > 1 || d.Ratio > 0 && math.Abs(d.Ratio/in.Ratio-1) > 0.005; off != says {
 		t.Errorf("%s: %.3f:1 reached, and the note says %q", what, d.Ratio, d.Note)
 	}

@@ -56,6 +56,9 @@ type Design struct {
 	Note      string  `json:"note,omitempty"`
 	Scenario  string  `json:"-"`
 
+	// Missed says what oversubscription was reached instead of the one asked, and why; empty: it was.
+	Missed string `json:"-"`
+
 	because string       // why the oversubscription is not the one asked
 	build   *topo.Params // of a direct network
 }
@@ -109,7 +112,7 @@ func Fabrics(in FabricInput) ([]Design, error) {
 	for _, k := range kinds {
 		d := Design{Name: k.name, Kind: k.kind, Title: k.title}
 		if least := min(in.Leaf.Rate, in.Top.Rate); in.NICRate > least && k.name != "port-planes" {
-			d = refuse(d, "its NICs have one port, and %d Gbit/s do not fit a port of %d", in.NICRate, least)
+			d = refuse(d, "needs switch ports of %d Gbit/s for NICs with one port; they have %d", in.NICRate, least)
 		} else {
 			d = k.design(in, d)
 		}
@@ -137,7 +140,7 @@ var kinds = []struct {
 	{"pod-pairs", "pod", "switch pairs with bundled NIC ports, spines, super-spines", pairPod},
 	{"fat-tree", "fat-tree", "fat tree, two or three tiers, any NIC to any NIC", fatTree},
 	{"dragonfly", "dragonfly", "dragonfly, groups cabled directly", dragonfly},
-	{"torus", "torus", "3D torus of switches with their servers", torus},
+	{"torus", "torus", "3D torus of switches with their hosts", torus},
 }
 
 // measure has the builder's own graph say what a direct network carries between the halves of its servers.
@@ -158,12 +161,13 @@ func (d *Design) reached(in FabricInput) {
 	why := d.because
 	switch {
 	case d.Ratio == 0 && in.Ratio > 1:
-		why = fmt.Sprintf("no tier above the switches of NICs: %g:1 does not apply", in.Ratio)
+		why = fmt.Sprintf("no tier above the switches of the NICs: %s does not apply", ShowRatio(in.Ratio))
 	case d.Ratio == 0 || math.Abs(d.Ratio-in.Ratio) < 0.005*in.Ratio:
 		return
 	default:
-		why = fmt.Sprintf("oversubscription %.3g:1, %g:1 asked: %s", d.Ratio, in.Ratio, why)
+		why = fmt.Sprintf("%.3g:1 instead of %s: %s", d.Ratio, ShowRatio(in.Ratio), why)
 	}
+	d.Missed = why
 	if d.Note != "" {
 		d.Note += "; "
 	}

@@ -228,3 +228,14 @@ func TestNICsOfSeveralPorts(t *testing.T) {
 		}
 	}
 }
+
+// An oversubscription is written as it was typed, or as near as three digits come.
+func TestShowRatio(t *testing.T) {
+	for typed, want := range map[string]string{"1:1": "1:1", "2:1": "2:1", "7:3": "7:3", "1.5:1": "1.5:1", "3:2": "1.5:1",
+		"64:1": "64:1", "1.2345:1": "1.23:1", "5:3": "5:3"} {
+		ratio, err := ParseRatio(typed)
+		if got := ShowRatio(ratio); err != nil || got != want {
+			t.Errorf("%s: %s, %v, expected %s", typed, got, err, want)
+		}
+	}
+}

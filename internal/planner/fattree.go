@@ -22,7 +22,7 @@ type tree struct {
 func fatTree(in FabricInput, d Design) Design {
 	k, per := in.ports(in.Leaf), in.PerServer
 	if in.GPUs <= k {
-		return refuse(d, "%s fit one switch %v", unit.Plural(in.GPUs, "GPU"), in.Leaf)
+		return refuse(d, "not needed: %s GPUs fit one switch %v", unit.ShowCount(in.GPUs), in.Leaf)
 	}
 	x, ok := in.twoTiers(k)
 	if !ok {
@@ -31,7 +31,7 @@ func fatTree(in FabricInput, d Design) Design {
 	if !ok {
 		half := k / 2 / per
 		if half == 0 {
-			return refuse(d, "half of a leaf %v, %d ports of %dG, has no room for the %s of a server", in.Leaf,
+			return refuse(d, "half of a leaf %v, %d ports of %dG, has no room for the %s of a host", in.Leaf,
 				k/2, in.NICRate, unit.Plural(per, "NIC"))
 		}
 		return refuse(d, "%v has %s of %dG, which make %s at most", in.Leaf, unit.Plural(k, "port"), in.NICRate,
@@ -40,14 +40,14 @@ func fatTree(in FabricInput, d Design) Design {
 	nics := x.down * per
 	d.GPUs = x.groups * nics
 	leaf, top := in.Leaf.String(), in.Top.String()
-	d.Cables = []Part{{From: "server", To: "leaf", Count: d.GPUs, Metres: hostMetres}}
+	d.Cables = []Part{{From: "host", To: "leaf", Count: d.GPUs, Metres: hostMetres}}
 	if x.pods == 0 {
 		d.Hops, d.Ratio = 3, float64(nics)/float64(x.up())
 		d.Tiers = []Tier{{"leaf", leaf, x.groups, nics, x.up(), nics},
 			{"spine", top, x.tops, x.groups * x.each, 0, 0}}
 		d.Cables = append(d.Cables, Part{From: "leaf", To: "spine", Count: x.groups * x.up(), Metres: spineMetres})
 		d.Note = fmt.Sprintf("%s, %s", unit.Plural(x.groups, "leaf"), unit.Plural(x.tops, "spine"))
-		d.because = fmt.Sprintf("%s under a leaf have %s up", unit.Plural(nics, "NIC"), unit.Plural(x.up(), "cable"))
+		d.because = fmt.Sprintf("%s under a leaf have %s up", unit.Plural(nics, "NIC"), unit.Plural(x.up(), "link"))
 		d.Bisection = crossing(x.groups*x.down, level{x.groups, float64(x.up()) / float64(per)}, level{x.down, 1})
 	} else {
 		leaves := x.groups / x.pods
@@ -59,11 +59,11 @@ func fatTree(in FabricInput, d Design) Design {
 			Part{From: "leaf", To: "aggregation", Count: x.groups * x.aggs, Metres: spineMetres},
 			Part{From: "aggregation", To: "core", Count: x.pods * x.aggs * x.out, Metres: superMetres})
 		d.Note = fmt.Sprintf("%s of %s", unit.Plural(x.pods, "pod"), unit.Plural(d.GPUs/x.pods, "GPU"))
-		d.because = fmt.Sprintf("%s down from an aggregation switch have %d up", unit.Plural(leaves, "cable"), x.out)
+		d.because = fmt.Sprintf("%s down from an aggregation switch have %d up", unit.Plural(leaves, "link"), x.out)
 		d.Bisection = crossing(x.groups*x.down, level{x.pods, float64(x.aggs*x.out) / float64(per)},
 			level{leaves, float64(x.aggs) / float64(per)}, level{x.down, 1})
 	}
-	d.Note += "; the servers of a leaf have all their NICs on it"
+	d.Note += "; the hosts of a leaf have all their NICs on it"
 	if d.GPUs <= topo.MaxGPUs {
 		d.Scenario = in.treeScenario(x)
 	}

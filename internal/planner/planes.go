@@ -23,7 +23,7 @@ func (x *planes) build(d *Design) bool {
 	in := &x.FabricInput
 	down, up := split(in.Leaf.Ports, in.Ratio)
 	if up < 1 || down < 1 {
-		*d = refuse(*d, "%v has too few ports for %g:1", in.Leaf, in.Ratio)
+		*d = refuse(*d, "%v has too few ports for %s", in.Leaf, ShowRatio(in.Ratio))
 		return false
 	}
 	each := in.Leaf.parts(x.port) // ports of NICs on a whole port
@@ -46,8 +46,8 @@ func (x *planes) build(d *Design) bool {
 			break
 		}
 	}
-	*d = refuse(*d, "%d leaves of a plane are more than the %d ports of a spine %v; at most %d GPUs",
-		least*x.rails, top, in.Top, top/x.rails*down*each*in.PerServer)
+	*d = refuse(*d, "needs %s ports per spine, one for each leaf of a plane; %v has %s: at most %s GPUs",
+		unit.ShowCount(least*x.rails), in.Top, unit.ShowCount(top), unit.ShowCount(top/x.rails*down*each*in.PerServer))
 	return false
 }
 
@@ -64,11 +64,11 @@ func (x *planes) fill(d *Design) {
 	d.GPUs = x.groups * min(most, int(sent*in.Ratio/float64(x.port)+1e-9)) * in.PerServer
 	d.Tiers = []Tier{{"rail", in.Leaf.String(), leaves, x.down, x.up(), 0},
 		{"spine", in.Top.String(), x.count * x.tops, perPlane * x.each, 0, 0}}
-	d.Cables = []Part{{From: "server", To: "rail", Count: leaves * x.down, Metres: hostMetres},
+	d.Cables = []Part{{From: "host", To: "rail", Count: leaves * x.down, Metres: hostMetres},
 		{From: "rail", To: "spine", Count: leaves * x.up(), Metres: spineMetres}}
 	d.Hops, d.Ratio = 3, float64(x.down*x.port)/sent
 	d.because = fmt.Sprintf("%s of %dG under a leaf have %s of %dG up", unit.Plural(x.down, "port"), x.port,
-		unit.Plural(x.up(), "cable"), x.cable)
+		unit.Plural(x.up(), "link"), x.cable)
 	d.Bisection = crossing(x.groups*x.down, level{x.groups, sent / float64(x.port)}, level{x.down, 1})
 }
 
@@ -80,12 +80,12 @@ func railPlanes(in FabricInput, d Design) Design {
 		return d
 	}
 	if in.PerServer < 2 || x.groups < 2 {
-		return refuse(d, "%s of %s need no spines within a rail", unit.Plural(in.servers(), "server"),
+		return refuse(d, "not needed: %s of %s need no spines within a rail", unit.Plural(in.servers(), "host"),
 			unit.Plural(in.PerServer, "NIC"))
 	}
 	x.fill(&d)
 	d.Tiers[0].Failure = x.down
-	d.Note = "rails meet nowhere: traffic between them goes over NVLink first"
+	d.Note = "no links between rails: traffic between them uses NVLink first"
 	d.Scenario = x.scenario(1, fmt.Sprintf("rail: %d", in.PerServer), "rail: nic", "rail")
 	return d
 }
@@ -95,14 +95,14 @@ func railPlanes(in FabricInput, d Design) Design {
 func portPlanes(in FabricInput, d Design) Design {
 	n := in.NICPorts
 	if n < 2 {
-		return refuse(d, "NICs have one port (--nic-ports)")
+		return refuse(d, "needs NICs with two ports or more (--nic-ports)")
 	}
 	x := planes{FabricInput: in, count: n, rails: in.PerServer, port: in.NICRate / n}
 	if !x.build(&d) {
 		return d
 	}
 	x.fill(&d)
-	d.Note = fmt.Sprintf("%s of %dG a NIC, each in a plane of its own: no GPU is cut off by one switch",
+	d.Note = fmt.Sprintf("%s of %dG a NIC, each in a plane of its own: one switch isolates no GPU",
 		unit.Plural(n, "port"), x.port)
 	d.Scenario = x.scenario(n, fmt.Sprintf("rail: %d, plane: %d", in.PerServer, n), "rail: nic, plane: port", "plane")
 	return d

@@ -18,7 +18,7 @@ func TestRailPlanes(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	in.GPUs++
-	if d := find(t, in, "rail-planes"); d.Fits() || !strings.Contains(d.Reason, "at most 16384 GPUs") {
+	if d := find(t, in, "rail-planes"); d.Fits() || !strings.Contains(d.Reason, "at most 16,384 GPUs") {
 		t.Errorf("%+v", d)
 	}
 	if d := find(t, input(t, 64, "64x400G", "64x400G", "1:1"), "rail-planes"); d.Fits() {
@@ -30,7 +30,7 @@ func TestRailPlanes(t *testing.T) {
 // carry all of a ToR's 128 ports of 200G there are 128. One switch cuts off nobody.
 func TestPortPlanes(t *testing.T) {
 	in := input(t, 15_360, "128x400G", "128x400G", "1:1")
-	if d := find(t, in, "port-planes"); d.Fits() || !strings.Contains(d.Reason, "one port") {
+	if d := find(t, in, "port-planes"); d.Fits() || !strings.Contains(d.Reason, "two ports or more") {
 		t.Errorf("%+v", d)
 	}
 	in.NICPorts = 2

@@ -17,13 +17,14 @@ func singleSwitch(in FabricInput, d Design) Design {
 		s = in.Leaf
 	}
 	if in.ports(s) < nics {
-		return refuse(d, "%v has %s of %dG, %d are needed", s, unit.Plural(in.ports(s), "port"), in.NICRate, nics)
+		return refuse(d, "needs %s ports of %dG; %v has %s", unit.ShowCount(nics), in.NICRate, s,
+			unit.ShowCount(in.ports(s)))
 	}
 	d.GPUs = in.ports(s) / in.PerServer * in.PerServer
 	d.Tiers = []Tier{{"rail", s.String(), 1, nics, 0, nics}}
-	d.Cables = []Part{{From: "server", To: "rail", Count: nics, Metres: hostMetres}}
+	d.Cables = []Part{{From: "host", To: "rail", Count: nics, Metres: hostMetres}}
 	d.Hops, d.Bisection = 1, crossing(in.servers(), level{in.servers(), 1})
-	d.Note = "NICs reach their own rail only; NVLink joins the rails inside a server"
+	d.Note = "NICs reach their own rail only; NVLink joins the rails inside a host"
 	d.Scenario = in.scenario(d.Kind, fmt.Sprintf("hosts: %d", in.servers()), 1)
 	return d
 }
@@ -32,14 +33,14 @@ func singleSwitch(in FabricInput, d Design) Design {
 func railOnly(in FabricInput, d Design) Design {
 	most := in.ports(in.Leaf)
 	if in.servers() > most {
-		return refuse(d, "a rail switch %v has ports for %s, %d are needed; at most %s", in.Leaf,
-			unit.Plural(most, "server"), in.servers(), unit.Plural(most*in.PerServer, "GPU"))
+		return refuse(d, "needs %s ports per rail switch, one for each host; %v has %s: at most %s GPUs",
+			unit.ShowCount(in.servers()), in.Leaf, unit.ShowCount(most), unit.ShowCount(most*in.PerServer))
 	}
 	d.GPUs = most * in.PerServer
 	d.Tiers = []Tier{{"rail", in.Leaf.String(), in.PerServer, in.servers(), 0, in.servers()}}
-	d.Cables = []Part{{From: "server", To: "rail", Count: in.servers() * in.PerServer, Metres: hostMetres}}
+	d.Cables = []Part{{From: "host", To: "rail", Count: in.servers() * in.PerServer, Metres: hostMetres}}
 	d.Hops, d.Bisection = 1, crossing(in.servers(), level{in.servers(), 1})
-	d.Note = "traffic between rails goes over NVLink first"
+	d.Note = "traffic between rails uses NVLink first"
 	d.Scenario = in.scenario(d.Kind, fmt.Sprintf("hosts: %d", in.servers()), 1)
 	return d
 }
@@ -50,12 +51,13 @@ func railSpine(in FabricInput, d Design) Design {
 	ports, tops := in.ports(in.Leaf), in.ports(in.Top)
 	down, up := split(ports, in.Ratio)
 	if up < 1 || down < 1 {
-		return refuse(d, "%v has too few ports for %g:1", in.Leaf, in.Ratio)
+		return refuse(d, "%v has too few ports for %s", in.Leaf, ShowRatio(in.Ratio))
 	}
 	least := ceilInt(in.servers(), down)
 	if least*in.PerServer > tops {
-		return refuse(d, "%d rail switches are more than the %d ports of a spine %v; at most %d GPUs",
-			least*in.PerServer, tops, in.Top, tops/in.PerServer*down*in.PerServer)
+		return refuse(d, "needs %s ports per spine, one for each rail switch; %v has %s: at most %s GPUs",
+			unit.ShowCount(least*in.PerServer), in.Top, unit.ShowCount(tops),
+			unit.ShowCount(tops/in.PerServer*down*in.PerServer))
 	}
 	x := in.cheapest(least, in.PerServer, func(segments int) (int, int, int) {
 		hosts := ceilInt(in.servers(), segments)
@@ -65,11 +67,11 @@ func railSpine(in FabricInput, d Design) Design {
 	d.GPUs = x.groups * min(ports-x.up(), int(float64(x.up())*in.Ratio+1e-9)) * in.PerServer
 	d.Tiers = []Tier{{"rail", in.Leaf.String(), leaves, x.down, x.up(), x.down},
 		{"spine", in.Top.String(), x.tops, leaves * x.each, 0, 0}}
-	d.Cables = []Part{{From: "server", To: "rail", Count: leaves * x.down, Metres: hostMetres},
+	d.Cables = []Part{{From: "host", To: "rail", Count: leaves * x.down, Metres: hostMetres},
 		{From: "rail", To: "spine", Count: leaves * x.up(), Metres: spineMetres}}
 	d.Hops, d.Ratio = 3, float64(x.down)/float64(x.up())
-	d.because = fmt.Sprintf("%s under a rail switch have %s up", unit.Plural(x.down, "server"),
-		unit.Plural(x.up(), "cable"))
+	d.because = fmt.Sprintf("%s under a rail switch have %s up", unit.Plural(x.down, "host"),
+		unit.Plural(x.up(), "link"))
 	d.Bisection = crossing(x.groups*x.down, level{x.groups, float64(x.up())}, level{x.down, 1})
 	d.Scenario = in.scenario(d.Kind, fmt.Sprintf("hosts: %d\n  segments: %d\n  spines: %d\n  uplinks: %d",
 		x.down, x.groups, x.tops, x.each), 1)
@@ -82,11 +84,13 @@ func railPods(in FabricInput, d Design) Design {
 	down, up := split(in.ports(in.Leaf), 1)
 	aggDown, aggUp := split(in.ports(in.Top), in.Ratio)
 	if down < 1 || up < 1 || aggUp < 1 || aggDown < in.PerServer {
-		return refuse(d, "%v and %v have too few ports for three tiers at %g:1", in.Leaf, in.Top, in.Ratio)
+		return refuse(d, "%v and %v have too few ports for three tiers at %s", in.Leaf, in.Top,
+			ShowRatio(in.Ratio))
 	}
 	most := aggDown / in.PerServer // segments: a leaf of every rail at every aggregation switch
 	if in.GPUs <= most*down*in.PerServer {
-		return refuse(d, "%d GPUs fit one pod of %d: two tiers do", in.GPUs, most*down*in.PerServer)
+		return refuse(d, "not needed: %s GPUs fit one pod of %s (two tiers)", unit.ShowCount(in.GPUs),
+			unit.ShowCount(most*down*in.PerServer))
 	}
 	pods, segments := evenPods(in.GPUs, most, down*in.PerServer)
 	hosts := ceilInt(in.servers(), pods*segments)
@@ -94,18 +98,18 @@ func railPods(in FabricInput, d Design) Design {
 	aggUp = upwards(segments*in.PerServer, in.Ratio)
 	supers, superUp, planes, ok := plane(aggs, aggUp, pods, in.ports(in.Top))
 	if !ok {
-		return refuse(d, "%d pods are more than the ports of the super-spines %v allow", pods, in.Top)
+		return refuse(d, "%s pods need more ports than super-spines %v have", unit.ShowCount(pods), in.Top)
 	}
 	d.GPUs = pods * perPod
 	d.Tiers = []Tier{{"rail", in.Leaf.String(), pods * segments * in.PerServer, hosts, aggs, hosts},
 		{"spine", in.Top.String(), pods * aggs, segments * in.PerServer, aggUp, 0},
 		{"super-spine", in.Top.String(), supers, pods * aggs / planes * superUp, 0, 0}}
-	d.Cables = []Part{{From: "server", To: "rail", Count: d.GPUs, Metres: hostMetres},
+	d.Cables = []Part{{From: "host", To: "rail", Count: d.GPUs, Metres: hostMetres},
 		{From: "rail", To: "spine", Count: pods * segments * in.PerServer * aggs, Metres: spineMetres},
 		{From: "spine", To: "super-spine", Count: pods * aggs * aggUp, Metres: superMetres}}
 	d.Hops, d.Ratio = 5, float64(segments*in.PerServer)/float64(aggUp)
 	d.because = fmt.Sprintf("%s down from an aggregation switch have %d up",
-		unit.Plural(segments*in.PerServer, "cable"), aggUp)
+		unit.Plural(segments*in.PerServer, "link"), aggUp)
 	d.Bisection = crossing(pods*segments*hosts, level{pods, float64(aggs*aggUp) / float64(in.PerServer)},
 		level{segments, float64(aggs)}, level{hosts, 1})
 	d.Note = fmt.Sprintf("%s of %s, %.3g:1 between pods", unit.Plural(pods, "pod"),
@@ -163,25 +167,25 @@ func pairPod(in FabricInput, d Design) Design {
 	pods := ceilInt(in.GPUs, perPod)
 	up := hosts * in.PerServer / spines // 1:1 from leaf to spine
 	if hosts*in.PerServer+up*spines > in.ports(in.Leaf) || 2*segments*up > in.ports(in.Top) {
-		return refuse(d, "a segment of %s needs %s of its leaves and %d of its spines",
-			unit.Plural(hosts, "server"),
+		return refuse(d, "a segment of %s needs %s per leaf and %d per spine",
+			unit.Plural(hosts, "host"),
 			unit.Plural(hosts*in.PerServer+up*spines, "port"), 2*segments*up)
 	}
 	d.GPUs = pods * perPod
 	d.Tiers = []Tier{{"rail", in.Leaf.String(), pods * 2 * segments, hosts * in.PerServer, up * spines, 0},
 		{"spine", in.Top.String(), pods * spines, 2 * segments * up, 0, 0}}
-	d.Cables = []Part{{From: "server", To: "rail", Count: 2 * d.GPUs, Metres: hostMetres},
+	d.Cables = []Part{{From: "host", To: "rail", Count: 2 * d.GPUs, Metres: hostMetres},
 		{From: "rail", To: "spine", Count: pods * 2 * segments * spines * up, Metres: spineMetres}}
 	d.Hops, d.Ratio, d.because = 3, 1, "one pod has no tier above its spines, to which it has 1:1"
 	spread := []level{{segments, hosts}, {hosts, 1}}
 	fabric := fmt.Sprintf("hosts: %d\n  segments: %d\n  spines: %d\n  uplinks: %d", hosts, segments, spines, up)
-	d.Note = "every NIC has two ports on two switches: no GPU is cut off by one switch"
+	d.Note = "every NIC has two ports on two switches: one switch isolates no GPU"
 	if pods > 1 {
 		each := ceilInt(upwards(2*segments*up, in.Ratio), supers)
 		if 2*segments*up+each*supers > in.ports(in.Top) || pods*spines*each > in.ports(in.Top) {
-			return refuse(d, "%s need %s of each spine and %d of each super-spine %v",
-				unit.Plural(pods, "pod"),
-				unit.Plural(2*segments*up+each*supers, "port"), pods*spines*each, in.Top)
+			return refuse(d, "%s pods need %s ports per spine and %s per super-spine; %v has %s",
+				unit.ShowCount(pods), unit.ShowCount(2*segments*up+each*supers), unit.ShowCount(pods*spines*each),
+				in.Top, unit.ShowCount(in.ports(in.Top)))
 		}
 		d.Tiers[1].Up = each * supers
 		d.Tiers = append(d.Tiers, Tier{"super-spine", in.Top.String(), supers, pods * spines * each, 0, 0})
@@ -189,7 +193,7 @@ func pairPod(in FabricInput, d Design) Design {
 			Count: pods * spines * supers * each, Metres: superMetres})
 		d.Hops, d.Ratio = 5, float64(2*segments*up)/float64(each*supers)
 		d.because = fmt.Sprintf("%s down from a spine have %d up, as many to each of %s",
-			unit.Plural(2*segments*up, "cable"), each*supers, unit.Plural(supers, "super-spine"))
+			unit.Plural(2*segments*up, "link"), each*supers, unit.Plural(supers, "super-spine"))
 		spread = append([]level{{pods, float64(spines*supers*each) / float64(2*in.PerServer)}}, spread...)
 		fabric = fmt.Sprintf("pods: %d\n  %s\n  super_spines: %d\n  super_uplinks: %d", pods, fabric, supers, each)
 	}

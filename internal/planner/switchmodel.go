@@ -94,6 +94,19 @@ func ParseRatio(s string) (float64, error) {
 	return x / y, nil
 }
 
+// ShowRatio writes an oversubscription: 2:1, 1.5:1, 7:3.
+func ShowRatio(ratio float64) string {
+	if short := strconv.FormatFloat(ratio, 'f', -1, 64); len(short) <= 5 {
+		return short + ":1"
+	}
+	for d := 2; d <= 64; d++ {
+		if n := math.Round(ratio * float64(d)); math.Abs(n/float64(d)-ratio) < 1e-9 {
+			return fmt.Sprintf("%g:%d", n, d)
+		}
+	}
+	return fmt.Sprintf("%.3g:1", ratio)
+}
+
 // split divides a switch's ports into down and up by an oversubscription.
 func split(ports int, ratio float64) (down, up int) {
 	up = int(math.Ceil(float64(ports)/(1+ratio) - 1e-9))

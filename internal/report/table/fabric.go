@@ -1,0 +1,160 @@
+package table
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"railyard/internal/planner"
+	"railyard/internal/report"
+	"railyard/internal/report/screen"
+	"railyard/unit"
+)
+
+// FabricParts is what a table of designs can say of each beside its figures, by name.
+type FabricParts struct {
+	Parts     bool              // switches by tier, and cables
+	Deadlock  map[string]string // what a check found
+	Scenarios map[string]string // files that were written
+	Check     bool
+}
+
+// Fabrics prints the designs that are feasible, the cheapest first, and why others are not.
+func Fabrics(w io.Writer, in *planner.FabricInput, designs []planner.Design, more *FabricParts) {
+	fits := slices.DeleteFunc(slices.Clone(designs), func(d planner.Design) bool { return !d.Fits() })
+	slices.SortStableFunc(fits, func(a, b planner.Design) int { return cmp.Compare(a.Cost, b.Cost) })
+	screen.Painted(w, screen.Answer, "", fabricAnswer(in, fits))
+	money := func(v float64) string { return unit.ShowMoney(v, in.Prices.Currency) }
+	t := screen.Table{Columns: []screen.Column{{Head: "Design"}, {Head: "switches"}, {Head: "links"}, {Head: "hops"},
+		{Head: "oversub.", Spare: true}, {Head: "bisection", Rare: true}, {Head: "kW"}, {Head: "cost"}, {Head: "per GPU"},
+		{Head: "blast *", Rare: true}}}
+	for i := range fits {
+		d := &fits[i]
+		over, half := "–", "–" // one host has no halves
+		if d.Ratio > 0 {
+			over = unit.Digits(d.Ratio) + ":1"
+		}
+		if d.Bisection > 0 {
+			half = unit.ShowShare(d.Bisection)
+		}
+		t.Add(d.Name, unit.ShowCount(d.Switches()), unit.ShowCount(d.CableCount()), fmt.Sprint(d.Hops), over, half,
+			unit.ShowCount(int64(d.Watts/1000+0.5)), money(d.Cost), money(d.Cost/float64(in.GPUs)),
+			fmt.Sprint(blast(d)))
+	}
+	if t.Print(w); len(fits) > 0 {
+		fmt.Fprintln(w, "* blast radius: GPUs isolated by the failure of one leaf or rail switch")
+	}
+	missed(w, in, fits)
+	if more.Parts {
+		for i := range fits {
+			fabricParts(w, &fits[i], more)
+		}
+	} else {
+		each(w, "Deadlock", fits, more.Deadlock)
+		each(w, "Scenarios", fits, more.Scenarios)
+	}
+	first := true
+	for _, d := range designs {
+		if d.Fits() {
+			continue
+		}
+		if first {
+			fmt.Fprintln(w, "Infeasible")
+			first = false
+		}
+		report.Labelled(w, fmt.Sprintf("  %-13s  ", d.Name), d.Reason)
+	}
+}
+
+// fabricAnswer says how many designs there are, and the cheapest of those with full bisection, or of all.
+func fabricAnswer(in *planner.FabricInput, fits []planner.Design) string {
+	asked := fmt.Sprintf("Hosts of %s, %dG NICs, %s", unit.Plural(in.PerServer, "GPU"), in.NICRate,
+		planner.ShowRatio(in.Ratio))
+	say := fmt.Sprintf("%s for %s", unit.Plural(len(fits), "feasible design"), unit.Plural(in.GPUs, "GPU"))
+	if in.GPUs >= 1000 {
+		say = fmt.Sprintf("%s for %s GPUs", unit.Plural(len(fits), "feasible design"), unit.ShowCount(in.GPUs))
+	}
+	if len(fits) == 0 {
+		return say + ". " + asked
+	}
+	what, best := "cheapest with full bisection", slices.Clone(fits)
+	best = slices.DeleteFunc(best, func(d planner.Design) bool { return d.Bisection > 0 && d.Bisection < 0.995 })
+	if len(best) == 0 {
+		what, best = "cheapest", fits
+	}
+	var names []string
+	for _, d := range best {
+		if d.Cost == best[0].Cost {
+			names = append(names, d.Name)
+		}
+	}
+	return fmt.Sprintf("%s; %s: %s (%s). %s", say, what, unit.ShowMoney(best[0].Cost, in.Prices.Currency),
+		strings.Join(names, ", "), asked)
+}
+
+// blast is how many GPUs the failure of one switch of NICs isolates.
+func blast(d *planner.Design) (most int) {
+	for _, t := range d.Tiers {
+		most = max(most, t.Failure)
+	}
+	return most
+}
+
+// missed says which designs have another oversubscription than was asked, and why.
+func missed(w io.Writer, in *planner.FabricInput, fits []planner.Design) {
+	first := true
+	for i := range fits {
+		if fits[i].Missed == "" {
+			continue
+		}
+		if first {
+			fmt.Fprintf(w, "Not at %s\n", planner.ShowRatio(in.Ratio))
+			first = false
+		}
+		report.Labelled(w, fmt.Sprintf("  %-13s  ", fits[i].Name), fits[i].Missed)
+	}
+}
+
+// each prints what is said of designs below a heading.
+func each(w io.Writer, heading string, fits []planner.Design, say map[string]string) {
+	if len(say) == 0 {
+		return
+	}
+	fmt.Fprintln(w, heading)
+	for i := range fits {
+		words := say[fits[i].Name]
+		if words == "" && fits[i].Scenario == "" {
+			words = "no scenario: too large for packet fidelity"
+		}
+		if words != "" {
+			report.Labelled(w, fmt.Sprintf("  %-13s  ", fits[i].Name), words)
+		}
+	}
+}
+
+// fabricParts prints the switches by tier, cables and notes of a design.
+func fabricParts(w io.Writer, d *planner.Design, more *FabricParts) {
+	fmt.Fprintln(w)
+	report.Wrap(w, "", fmt.Sprintf("%s: %s; ports for %s", d.Name, d.Title, unit.Plural(d.GPUs, "GPU")))
+	for _, x := range d.Tiers {
+		up := ""
+		if x.Up > 0 {
+			up = fmt.Sprintf(", %d up", x.Up)
+		}
+		fmt.Fprintf(w, "  %7s  %s %s: %s down%s\n", unit.ShowCount(x.Count), x.Role, x.Model,
+			unit.Plural(x.Down, "port"), up)
+	}
+	for _, x := range d.Cables {
+		fmt.Fprintf(w, "  %7s  %s, %g m: %s to %s\n", unit.ShowCount(x.Count), x.Kind, x.Metres, x.From, x.To)
+	}
+	for _, note := range []string{d.Note, more.Deadlock[d.Name], more.Scenarios[d.Name]} {
+		if note != "" {
+			report.Wrap(w, "  ", note)
+		}
+	}
+	if d.Scenario == "" {
+		fmt.Fprintln(w, "  no scenario: too large for packet fidelity")
+	}
+}
