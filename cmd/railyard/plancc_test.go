@@ -34,7 +34,7 @@ func TestPlanSearchUnderCongestionControl(t *testing.T) {
 	}
 	code, out, _ := call(t, "plan", "search", "gpt3-125m", "--fabric", fabric, "--global-batch", "32",
 		"--simulate", "0", "--cc", "swift")
-	if code != 0 || !strings.Contains(out, "Under swift transfers between servers take 1.0") {
+	if code != 0 || !strings.Contains(out, "swift: transfers between hosts take 1.0") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	code, _, errs := call(t, "plan", "search", "gpt3-125m", "--fabric", fabric, "--cc", "cubic")

@@ -2,15 +2,12 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"text/tabwriter"
 
 	"railyard/internal/fidelity"
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/model"
 	"railyard/internal/planner"
-	"railyard/internal/report"
 	"railyard/internal/report/table"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
@@ -95,7 +92,7 @@ func (c *planSearchCmd) Run(e *env) error {
 			"cc_waste":   in.Site.Waste,
 		})
 	} else {
-		c.print(e.stdout, m, in, r, sims)
+		table.Layouts(e.stdout, &in, r, sims, c.Top, c.CC)
 	}
 	switch {
 	case err != nil:
@@ -123,47 +120,4 @@ func (c *planSearchCmd) input(m *model.Config, plan *scenario.Plan) (planner.Sea
 	t.Name, t.Model, t.GlobalBatch, t.Seq, t.Channels = c.Model, m, c.Global, c.Seq, 0
 	t.Efficiency, t.Kernels, t.GatherAhead = c.Efficiency, c.Kernels, c.Ahead
 	return planner.SearchInput{Training: t, Site: layouts.SiteOf(plan, n)}, nil
-}
-
-func (c *planSearchCmd) print(w io.Writer, m *model.Config, in planner.SearchInput, r *planner.Result,
-	sims []layouts.Simulated) {
-	fmt.Fprintf(w, "%s on %d %s, %d sequences of %d tokens a step: %d layouts tried, %d feasible\n\n", m.Name,
-		in.Site.GPUs, in.Site.GPU.Name, in.Training.GlobalBatch, in.Training.Seq, r.Tried, len(r.Candidates))
-	if c.CC != "" {
-		report.Wrap(w, "", fmt.Sprintf("Under %s transfers between servers take %.3f times as long as under "+
-			"none, where nothing else is in their way (measured on a ring of four servers).",
-			c.CC, in.Site.Waste))
-		fmt.Fprintln(w)
-	}
-	if len(r.Candidates) > 0 {
-		fmt.Fprintln(w, "estimated; bubble and exposed communication in percent of the step (TP, PP, DP; "+
-			"CP and EP together):")
-		t := tabwriter.NewWriter(w, 0, 0, 1, ' ', tabwriter.AlignRight)
-		fmt.Fprintln(t, "step\tMFU\ttok/s/GPU\tGB\tbubble\tTP\tPP\tDP\tC+E\t layout")
-		for _, x := range r.Candidates[:min(c.Top, len(r.Candidates))] {
-			pc := func(v float64) string { return fmt.Sprintf("%.1f", 100*v/x.Seconds) }
-			fmt.Fprintf(t, "%.3gs\t%.1f%%\t%.0f\t%.1f\t%s\t%s\t%s\t%s\t%s\t %s\n", x.Seconds, 100*x.MFU,
-				x.TokensGPU, float64(x.Memory)/1e9, pc(x.Bubble), pc(x.Tensor), pc(x.Pipeline), pc(x.Data),
-				pc(x.Context+x.Experts), x.Layout)
-		}
-		t.Flush()
-		fmt.Fprintln(w, "\nGB that a GPU sends in a step:")
-		t = tabwriter.NewWriter(w, 0, 0, 1, ' ', tabwriter.AlignRight)
-		fmt.Fprintln(t, "in the server\tone leaf\tover spines\t layout")
-		for _, x := range r.Candidates[:min(c.Top, len(r.Candidates))] {
-			fmt.Fprintf(t, "%.2f\t%.2f\t%.2f\t %s\n", x.Tiers[0]/1e9, x.Tiers[1]/1e9,
-				x.Tiers[2]/1e9, x.Layout)
-		}
-		t.Flush()
-	}
-	if len(r.Candidates) == 0 {
-		report.Labelled(w, "", "No layout is possible: below is what each family fails on. What does not "+
-			"fit the memory needs more GPUs, or GPUs with more of it.")
-	}
-	table.Simulated(w, sims)
-	fmt.Fprintln(w, "\nrejected:")
-	for _, x := range r.Rejected {
-		fmt.Fprintf(w, "  %7d  %s\n", x.Count, x.Reason)
-		report.Labelled(w, "           as ", x.Example)
-	}
 }

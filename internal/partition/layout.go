@@ -125,7 +125,7 @@ func (l Layout) checkSchedule() error {
 			"use; accepted: 0", l.ZeRO, TwoVersions)
 	case l.Schedule == ZeroBubble && l.Recompute == RecomputeFull:
 		return field.New("recompute",
-			"full recomputation leaves the zero-bubble schedule nothing to postpone; use none or selective")
+			"zero-bubble schedules postpone what full recomputation does anyway; use none or selective")
 	}
 	return nil
 }
@@ -198,20 +198,20 @@ func (l Layout) Rank(tp, cp, dp, pp int) int {
 	return ((pp*l.DP+dp)*l.CP+cp)*l.TP + tp
 }
 
-// String writes a layout as people do.
+// String writes a layout as people do: TP4 PP2 VPP4 DP16 mb1 ZeRO3. What is 1 is left out.
 func (l Layout) String() string {
-	s := fmt.Sprintf("tp %d pp %d dp %d", l.TP, l.PP, l.DP)
+	s := ""
 	for _, f := range []struct {
 		name string
 		v    int
-	}{{"vpp", l.VPP}, {"cp", l.CP}, {"ep", l.EP}} {
+	}{{"TP", l.TP}, {"PP", l.PP}, {"VPP", l.VPP}, {"DP", l.DP}, {"CP", l.CP}, {"EP", l.EP}} {
 		if f.v > 1 {
-			s += fmt.Sprintf(" %s %d", f.name, f.v)
+			s += fmt.Sprintf("%s%d ", f.name, f.v)
 		}
 	}
-	s += fmt.Sprintf(" micro %d", l.Micro)
+	s += fmt.Sprintf("mb%d", l.Micro)
 	if l.ZeRO > 0 {
-		s += fmt.Sprintf(" zero %d", l.ZeRO)
+		s += fmt.Sprintf(" ZeRO%d", l.ZeRO)
 	}
 	if l.Schedule == GPipe || l.Schedule == ZeroBubble || l.Schedule == TwoVersions {
 		s += " " + l.Schedule

@@ -153,7 +153,7 @@ func TestMemoryEdge(t *testing.T) {
 		t.Errorf("%v in %v: %q, told %v", worst.Total(), least, reason, got)
 	}
 	in.Site.GPU.Memory = least - 100
-	if _, reason := in.fits(l); !strings.Contains(reason, "does not fit 90 %") {
+	if _, reason := in.fits(l); !strings.Contains(reason, "over 90 % of GPU memory") {
 		t.Errorf("%v in %v: %q", worst.Total(), in.Site.GPU.Memory, reason)
 	}
 }
@@ -162,16 +162,16 @@ func TestMemoryEdge(t *testing.T) {
 func TestReasons(t *testing.T) {
 	moe := *builtin(t, "llama-3.1-8b")
 	for want, spoil := range map[string]func(*SearchInput, *partition.Layout){
-		"the batch does not divide": func(in *SearchInput, _ *partition.Layout) { in.Training.GlobalBatch++ },
-		"no microbatch":             func(_ *SearchInput, l *partition.Layout) { l.Microbatches = 0 },
-		"NVLink domain":             func(in *SearchInput, _ *partition.Layout) { in.Site.PerServer = 4 },
-		"ZeRO needs replicas":       func(_ *SearchInput, l *partition.Layout) { l.ZeRO = 1 },
-		"attention scores": func(_ *SearchInput, l *partition.Layout) {
+		"batch not divisible":   func(in *SearchInput, _ *partition.Layout) { in.Training.GlobalBatch++ },
+		"no microbatch":         func(_ *SearchInput, l *partition.Layout) { l.Microbatches = 0 },
+		"NVLink domain":         func(in *SearchInput, _ *partition.Layout) { in.Site.PerServer = 4 },
+		"ZeRO without replicas": func(_ *SearchInput, l *partition.Layout) { l.ZeRO = 1 },
+		"attention kernels": func(_ *SearchInput, l *partition.Layout) {
 			l.Recompute = partition.RecomputeNone
 		},
 		"attention heads":    func(_ *SearchInput, l *partition.Layout) { l.TP = 5 },
-		"pp does not divide": func(_ *SearchInput, l *partition.Layout) { l.PP = 5 },
-		"multiple of pp": func(_ *SearchInput, l *partition.Layout) {
+		"PP does not divide": func(_ *SearchInput, l *partition.Layout) { l.PP = 5 },
+		"multiple of PP": func(_ *SearchInput, l *partition.Layout) {
 			l.PP, l.VPP, l.Schedule = 16, 2, partition.Interleaved
 		},
 	} {
@@ -183,7 +183,7 @@ func TestReasons(t *testing.T) {
 		}
 		spoil(&in, &l)
 		if want == "no microbatch" {
-			want = "the batch does not divide"
+			want = "batch not divisible"
 		}
 		if _, reason := in.fits(l); !strings.Contains(reason, want) {
 			t.Errorf("%q, want %q", reason, want)

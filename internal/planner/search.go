@@ -80,13 +80,13 @@ const reserve = 90
 func (in SearchInput) fits(l partition.Layout) (unit.Bytes, string) {
 	switch {
 	case l.Microbatches < 1 || l.Global() != in.Training.GlobalBatch:
-		return 0, "the batch does not divide into replicas and microbatches"
+		return 0, "batch not divisible by DP × microbatch"
 	case l.TP > in.Site.PerServer:
-		return 0, "tensor parallelism would leave the NVLink domain"
+		return 0, "TP beyond the NVLink domain"
 	case l.ZeRO > 0 && l.DP*l.CP == 1:
-		return 0, "ZeRO needs replicas to share with"
+		return 0, "ZeRO without replicas (DP × CP = 1)"
 	case l.Recompute == partition.RecomputeNone && in.Training.Kernels != workload.Unfused:
-		return 0, "keeping attention scores gains nothing: the kernels make them again on the chip"
+		return 0, "recomputation none: attention kernels recompute on chip anyway"
 	}
 	if err := l.Check(in.Training.Model); err != nil {
 		var e *field.Error
@@ -100,20 +100,20 @@ func (in SearchInput) fits(l partition.Layout) (unit.Bytes, string) {
 		return 0, err.Error()
 	}
 	if worst.Total() > in.Site.GPU.Memory/100*reserve {
-		return 0, fmt.Sprintf("does not fit %d %% of the GPU's memory", reserve)
+		return 0, fmt.Sprintf("over %d %% of GPU memory", reserve)
 	}
 	return worst.Total(), ""
 }
 
 // families are the reasons of a layout's check by the field at fault.
 var families = map[string]string{
-	"tp":        "tp does not divide the attention heads",
-	"pp":        "pp does not divide the layers",
-	"vpp":       "pp times vpp does not divide the layers",
-	"schedule":  "interleaving needs a multiple of pp microbatches",
-	"recompute": "full recomputation leaves a zero-bubble schedule nothing to postpone",
-	"ep":        "ep does not divide the experts, or the ranks that share a model",
-	"cp":        "cp does not divide the sequence",
+	"tp":        "TP does not divide the attention heads",
+	"pp":        "PP does not divide the layers",
+	"vpp":       "PP × VPP does not divide the layers",
+	"schedule":  "interleaving needs a multiple of PP microbatches",
+	"recompute": "zero-bubble schedule with full recomputation",
+	"ep":        "EP does not divide the experts, or DP × CP",
+	"cp":        "CP does not divide the sequence",
 }
 
 func (in SearchInput) check() error {

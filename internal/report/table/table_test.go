@@ -49,10 +49,10 @@ func TestManyRows(t *testing.T) {
 // What was not simulated says why; a slice says what was added for the rest.
 func TestSimulated(t *testing.T) {
 	var b strings.Builder
-	Simulated(&b, []layouts.Simulated{{Layout: "tp 8", Seconds: 2, MFU: 0.4, Estimate: 2.2, Slice: "2 of 16 segments",
-		Ran: 1.5, Added: 0.5}, {Layout: "tp 4", Skipped: "too large"}})
-	for _, want := range []string{"2s MFU 40.0% tp 8", "estimated 2.2s (+10.0%)", "2 of 16 segments; for what is left out " +
-		"the cost model adds +0.5s", "not simulated: tp 4: too large"} {
+	Simulated(&b, []layouts.Simulated{{Layout: "TP8", Seconds: 2, MFU: 0.4, Estimate: 2.2, Slice: "2 of 16 segments",
+		Ran: 1.5, Added: 0.5}, {Layout: "TP4", Skipped: "too large"}})
+	for _, want := range []string{"2 s 40.0 2.2 s +10.0 %", "TP8: 2 of 16 segments (1.5 s); the cost model adds 500 ms for " +
+		"the rest", "not simulated: TP4: too large"} {
 		if !strings.Contains(strings.Join(strings.Fields(b.String()), " "), want) {
 			t.Errorf("%q is missing in\n%s", want, b.String())
 		}

@@ -1,0 +1,128 @@
+package table
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"railyard/internal/planner"
+	"railyard/internal/report"
+	"railyard/internal/report/screen"
+	"railyard/internal/study/layouts"
+	"railyard/unit"
+)
+
+// Layouts prints what a search over layouts found: the best ones, those that were simulated, and why others are none.
+func Layouts(w io.Writer, in *planner.SearchInput, r *planner.Result, sims []layouts.Simulated, top int, cc string) {
+	screen.Painted(w, screen.Answer, "", layoutAnswer(r, sims))
+	report.Wrap(w, "", fmt.Sprintf("%s on %s %s, %s sequences of %s tokens per step; %s of %s configurations feasible",
+		in.Training.Model.Name, unit.ShowCount(in.Site.GPUs), strings.ToUpper(in.Site.GPU.Name),
+		unit.ShowCount(in.Training.GlobalBatch), unit.ShowCount(in.Training.Seq), unit.ShowCount(len(r.Candidates)),
+		unit.ShowCount(r.Tried)))
+	if cc != "" {
+		report.Wrap(w, "", fmt.Sprintf("%s: transfers between hosts take %s as long as without congestion control, "+
+			"measured on a ring of four hosts", cc, unit.ShowFactor(in.Site.Waste)))
+	}
+	Simulated(w, sims)
+	candidates(w, r.Candidates[:min(top, len(r.Candidates))], len(sims) > 0)
+	rejected(w, r.Rejected)
+}
+
+// layoutAnswer names the best layout: of those simulated, or by the cost model.
+func layoutAnswer(r *planner.Result, sims []layouts.Simulated) string {
+	for _, s := range sims {
+		if s.Skipped == "" {
+			return fmt.Sprintf("Best of %d simulated: %s: step %s, MFU %s", len(sims), s.Layout,
+				took(s.Seconds), unit.ShowShare(s.MFU))
+		}
+	}
+	if len(r.Candidates) == 0 {
+		return "No configuration is feasible. What exceeds GPU memory needs more GPUs, or GPUs with more memory"
+	}
+	x := &r.Candidates[0]
+	return fmt.Sprintf("Best estimate: %s: step %s, MFU %s", x.Layout, took(x.Seconds),
+		unit.ShowShare(x.MFU))
+}
+
+// candidates prints estimates, the best first.
+func candidates(w io.Writer, all []planner.Candidate, simulated bool) {
+	if len(all) == 0 {
+		return
+	}
+	if simulated {
+		fmt.Fprintln(w, "\nEstimates")
+	} else {
+		fmt.Fprintln(w, "Estimates only: --simulate 3 simulates the best three and ranks them again.")
+		fmt.Fprintln(w)
+	}
+	t := screen.Table{Columns: []screen.Column{{Head: "Step"}, {Head: "MFU, %"}, {Head: "tok/s/GPU"}, {Head: "GB"},
+		{Head: "TP", Rare: true}, {Head: "PP", Rare: true}, {Head: "DP", Rare: true}, {Head: "CP", Rare: true},
+		{Head: "EP", Rare: true}, {Head: "bubble", Rare: true}, {Head: "host", Spare: true}, {Head: "leaf", Spare: true},
+		{Head: "spine", Spare: true}, {Head: "configuration", Left: true}}}
+	for i := range all {
+		x := &all[i]
+		pc := func(v float64) string { return percent(v / x.Seconds) }
+		t.Add(took(x.Seconds), unit.Digits(100*x.MFU), unit.Digits(x.TokensGPU),
+			unit.Digits(float64(x.Memory)/1e9), pc(x.Tensor), pc(x.Pipeline), pc(x.Data), pc(x.Context), pc(x.Experts),
+			pc(x.Bubble), unit.Digits(x.Tiers[0]/1e9), unit.Digits(x.Tiers[1]/1e9), unit.Digits(x.Tiers[2]/1e9),
+			x.Layout.String())
+	}
+	t.Print(w)
+	legend := "GB: memory per GPU. TP to EP and bubble: exposed communication and idle time, % of the step."
+	if t.Fits(screen.Of(w)) {
+		legend += " host, leaf, spine: GB that a GPU sends per step inside its host, through one leaf, over spines."
+	}
+	report.Wrap(w, "", legend)
+}
+
+// rejected prints why layouts are infeasible, in one paragraph, the most frequent reason first.
+func rejected(w io.Writer, all []planner.Rejected) {
+	if len(all) == 0 {
+		return
+	}
+	sum, said := 0, make([]string, len(all))
+	for i, x := range all {
+		sum += x.Count
+		said[i] = fmt.Sprintf("%s %s (%s)", unit.ShowCount(x.Count), x.Reason, x.Example)
+	}
+	report.Labelled(w, fmt.Sprintf("\n%s infeasible (example): ", unit.ShowCount(sum)), strings.Join(said, "; "))
+}
+
+// Simulated prints what was simulated, the best first.
+func Simulated(w io.Writer, sims []layouts.Simulated) {
+	if len(sims) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "\nSimulated, packet level")
+	t := screen.Table{Columns: []screen.Column{{Head: "Step"}, {Head: "MFU, %"}, {Head: "estimate"}, {Head: "error"},
+		{Head: "bubble", Rare: true}, {Head: "exposed"}, {Head: "packets", Spare: true},
+		{Head: "configuration", Left: true}}}
+	for _, s := range sims {
+		if s.Skipped == "" {
+			t.Add(took(s.Seconds), unit.Digits(100*s.MFU), took(s.Estimate),
+				unit.ShowChange(s.Estimate, s.Seconds), took(s.Bubble), took(s.Exposed),
+				unit.ShowCount(s.Packets), s.Layout)
+		}
+	}
+	t.Print(w)
+	for _, s := range sims {
+		switch {
+		case s.Skipped != "":
+			report.Labelled(w, "not simulated: ", s.Layout+": "+s.Skipped)
+		case s.Slice != "":
+			report.Labelled(w, "simulated in part: ", fmt.Sprintf("%s: %s (%s); the cost model adds %s for the rest",
+				s.Layout, s.Slice, took(s.Ran), added(s.Added)))
+		}
+	}
+}
+
+// took is a time in seconds for people.
+func took(seconds float64) string { return unit.FromSeconds(seconds).Show() }
+
+// added is a difference in seconds for people.
+func added(seconds float64) string {
+	if seconds < 0 {
+		return "−" + took(-seconds)
+	}
+	return took(seconds)
+}
