@@ -76,7 +76,7 @@ func topologies() (rows []Row, err error) {
 		}
 		links := 0
 		for _, x := range d.Cables {
-			if x.From != "server" {
+			if x.From != "host" {
 				links += x.Count
 			}
 		}

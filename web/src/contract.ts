@@ -238,6 +238,11 @@ export interface LinkEvent {
   routes_ps?: number;
 }
 
+export interface Missed {
+  events: number;
+  first: LinkEvent;
+}
+
 export interface ChainPort {
   port: number;
   name: string;
@@ -424,6 +429,7 @@ export interface Summary {
   links: LinkUse;
   slowest_flow?: Slowest;
   link_events?: LinkEvent[];
+  missed_events?: Missed;
   closed_chains?: Chains;
   pause_roots?: PauseRanking;
   route_changes?: Move[];
