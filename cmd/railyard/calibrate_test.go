@@ -76,7 +76,7 @@ func TestCalibrateCapture(t *testing.T) {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
 	code, out, errs := call(t, "calibrate", "--fabric", plain, "--capture", filepath.Join(run, "capture.pcapng"))
-	if code != 0 || !strings.Contains(out, "delays off by 0 us before, 0 us after") {
+	if code != 0 || !strings.Contains(out, "median error of delays 0 us before, 0 us after") {
 		t.Errorf("exit %d: %s%s", code, errs, out)
 	}
 	for line := range strings.Lines(out) {

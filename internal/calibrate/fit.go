@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
+
+	"railyard/unit"
 )
 
 // Param is something to fit.
@@ -202,26 +204,29 @@ func (f *fitting) choose(x []float64, must bool) error {
 		}
 		why := ""
 		if n := norm(shift) / math.Sqrt(float64(len(shift))); n < faint {
-			why = fmt.Sprintf("%s more or less moves the points by %.2f %% in the mean", p.noticed(), 100*n)
+			if why = fmt.Sprintf("no effect (a change of %s moves no point)", p.noticed()); n >= 5e-5 {
+				why = fmt.Sprintf("no effect (a change of %s moves the points by %.2f %% on average)", p.noticed(), 100*n)
+			}
 		}
 		for i, other := range kept {
 			if c := cosine(shift, other); why == "" && math.Abs(c) > parallel {
-				why = fmt.Sprintf("it moves the points as %s does (cosine %.3f)", f.params[f.free[i]].Name, c)
+				why = fmt.Sprintf("collinear with %s (cosine %.3f)", f.params[f.free[i]].Name, c)
 			}
 		}
 		if why == "" && len(kept)+1 >= f.Points {
-			why = fmt.Sprintf("%d points carry %d parameters at most", f.Points, max(0, f.Points-1))
+			why = fmt.Sprintf("%d points determine at most %s", f.Points,
+				unit.Plural(max(0, f.Points-1), "parameter"))
 		}
 		if why == "" {
 			if s := remainder(shift, kept); s < 0.1 {
-				why = fmt.Sprintf("all but %.0f %% of what it does, those before it do together", 100*s)
+				why = fmt.Sprintf("other parameters explain all but %.0f %% of its effect", 100*s)
 			}
 		}
 		switch {
 		case why == "":
 			f.free, kept = append(f.free, k), append(kept, shift)
 		case must:
-			return fmt.Errorf("the measurements say too little of %s: %s", p.Name, why)
+			return fmt.Errorf("the measurements do not determine %s: %s", p.Name, why)
 		default:
 			f.Refused = append(f.Refused, Refusal{p.Name, why})
 		}
@@ -231,7 +236,7 @@ func (f *fitting) choose(x []float64, must bool) error {
 		for _, r := range f.Refused {
 			why = append(why, r.Name+": "+r.Why)
 		}
-		return fmt.Errorf("the measurements carry no parameter: %s", strings.Join(why, "; "))
+		return fmt.Errorf("the measurements determine no parameter: %s", strings.Join(why, "; "))
 	}
 	return nil
 }
@@ -255,14 +260,14 @@ func (f *fitting) settle(start []float64, must bool) ([]float64, error) {
 			return x, nil
 		}
 		v := f.Values[worst]
-		why := fmt.Sprintf("it comes out as %.3g %s, give or take %.2g: the points do not hold it", v.Value,
-			v.Unit, v.Error)
+		why := fmt.Sprintf("%.3g ± %.2g %s, not constrained by the points", v.Value, v.Error,
+			v.Unit)
 		if must {
-			return nil, fmt.Errorf("the measurements say too little of %s: %s", v.Name, why)
+			return nil, fmt.Errorf("the measurements do not determine %s: %s", v.Name, why)
 		}
 		f.Refused = append(f.Refused, Refusal{v.Name, why})
 		if f.free = slices.Delete(f.free, worst, worst+1); len(f.free) == 0 {
-			return nil, fmt.Errorf("the measurements carry no parameter: %s: %s", v.Name, why)
+			return nil, fmt.Errorf("the measurements determine no parameter: %s: %s", v.Name, why)
 		}
 	}
 }

@@ -74,7 +74,7 @@ func TestRefuses(t *testing.T) {
 		t.Errorf("%v, %+v", err, f)
 	}
 	if _, err = Run(lineParams(), points, true, large, nil); err == nil ||
-		!strings.Contains(err.Error(), "say too little of launch") {
+		!strings.Contains(err.Error(), "do not determine launch") {
 		t.Errorf("with must: %v", err)
 	}
 	twice := func(v []float64, want func(int) bool) ([]float64, error) {
@@ -87,11 +87,11 @@ func TestRefuses(t *testing.T) {
 	}
 	f, err = Run([]Param{{"launch", "us", 0, 0, 1000, 2, false},
 		{"start", "us", 0, 0, 1000, 2, false}}, points, false, twice, nil)
-	if err != nil || len(f.Refused) != 1 || !strings.Contains(f.Refused[0].Why, "as launch does") {
+	if err != nil || len(f.Refused) != 1 || !strings.Contains(f.Refused[0].Why, "collinear with launch") {
 		t.Errorf("%v, %+v", err, f)
 	}
 	if _, err := Run(lineParams(), points[:2], true, line(3, sizes(2)), nil); err == nil ||
-		!strings.Contains(err.Error(), "say too little of") {
+		!strings.Contains(err.Error(), "do not determine") {
 		t.Errorf("two points: %v", err)
 	}
 	if _, err := Run(lineParams(), []Point{{Name: "p"}}, false, twice, nil); err == nil {
@@ -151,7 +151,7 @@ func TestLooseOnesAreTakenOut(t *testing.T) {
 		t.Errorf("outer %v, give or take %v", v.Value, v.Error)
 	}
 	if _, err := Run(params, points, true, model, nil); err == nil ||
-		!strings.Contains(err.Error(), "say too little of inner") {
+		!strings.Contains(err.Error(), "do not determine inner") {
 		t.Errorf("with must: %v", err)
 	}
 }

@@ -133,10 +133,10 @@ func (r *Capture) receiver(c *Question) error {
 func (r *Capture) note(path string, n *capture.Notices) {
 	say := func(format string, args ...any) { r.Notes = append(r.Notes, path+": "+fmt.Sprintf(format, args...)) }
 	if n.Strange > 0 {
-		say("%s of which no acknowledgement tells whose they are", unit.Plural(n.Strange, "CNP"))
+		say("%s without an acknowledgement that identifies the queue pair", unit.Plural(n.Strange, "CNP"))
 	}
 	if n.Coarse {
-		say("all stamps are whole microseconds: times are no finer")
+		say("time stamps have a resolution of 1 us")
 	}
 	if n.Stopped > 0 {
 		say("read until packet %d: no more marks are kept", n.Stopped)
@@ -215,19 +215,19 @@ func (r *Capture) Rows() []Named {
 
 // Words says where the middle half of the values lies.
 func (s *Spread) Words() string {
-	return fmt.Sprintf("half of %d values lie in %.4g ... %.4g us, %s", s.Values, s.Low, s.High,
+	return fmt.Sprintf("half of %d values within %.4g–%.4g us, %s", s.Values, s.Low, s.High,
 		unit.Plural(s.Pairs, "queue pair"))
 }
 
 // Words say how far off the delays are.
 func (r *Capture) Words() (out []string) {
 	say := func(of string, n int, x [2]float64) {
-		out = append(out, fmt.Sprintf("delays off by %.4g us before, %.4g us after in the median of %d %s",
+		out = append(out, fmt.Sprintf("median error of delays %.4g us before, %.4g us after (%d %s)",
 			x[0], x[1], n, of))
 	}
-	say("that were fitted", len(r.Answers)-r.Errors.aside, r.Errors.Fitted)
+	say("fitted", len(r.Answers)-r.Errors.aside, r.Errors.Fitted)
 	if r.Errors.Aside != nil {
-		say("kept aside", r.Errors.aside, *r.Errors.Aside)
+		say("held out", r.Errors.aside, *r.Errors.Aside)
 	}
 	return out
 }

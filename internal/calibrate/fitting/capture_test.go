@@ -139,8 +139,8 @@ func TestTake(t *testing.T) {
 	if !slices.Equal(r.Answers, []Answer{{"b", 7, 2, false}, {"a", 9, 0, true}}) {
 		t.Errorf("%+v", r.Answers)
 	}
-	if got, want := r.Words(), []string{"delays off by 1 us before, 0 us after in the median of 1 that were fitted",
-		"delays off by 0 us before, 2 us after in the median of 1 kept aside"}; !slices.Equal(got, want) {
+	if got, want := r.Words(), []string{"median error of delays 1 us before, 0 us after (1 fitted)",
+		"median error of delays 0 us before, 2 us after (1 held out)"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	a.Why, a.Interval.Median = "", 5*unit.Microsecond+400
@@ -171,7 +171,7 @@ func TestSpreadWords(t *testing.T) {
 	if s.Was != 2 || s.Median != 3 {
 		t.Errorf("%+v", s)
 	}
-	if got, want := s.Words(), "half of 8 values lie in 1 ... 4.123 us, 1 queue pair"; got != want {
+	if got, want := s.Words(), "half of 8 values within 1–4.123 us, 1 queue pair"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

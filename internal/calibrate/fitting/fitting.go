@@ -210,7 +210,7 @@ func (c *Question) Write(b *calibrate.Bench, r *Report) error {
 // Aside marks a point that was held out.
 func Aside(is bool) string {
 	if is {
-		return "  aside"
+		return "held out"
 	}
 	return ""
 }
@@ -225,14 +225,13 @@ func (r *Report) Words() (out []string) {
 					n++
 				}
 			}
-			out = append(out, fmt.Sprintf("%.1f %% before, %.1f %% after over %s %s", 100*x[0], 100*x[1],
-				unit.Plural(n, "point"), map[string]string{"fitted": "that were fitted",
-					"aside": "kept aside"}[of]))
+			out = append(out, fmt.Sprintf("%.1f %% before, %.1f %% after (%s)", 100*x[0], 100*x[1],
+				unit.Plural(n, map[string]string{"fitted": "fitted point", "aside": "held-out point"}[of])))
 			switch {
 			case x[1] > x[0]:
-				out[len(out)-1] += ": worse than no calibration"
+				out[len(out)-1] += ": worse than without calibration"
 			case x[1] > 0.99*x[0] && x[0] > 0.001:
-				out[len(out)-1] += ": no better than no calibration"
+				out[len(out)-1] += ": no better than without calibration"
 			}
 		}
 	}

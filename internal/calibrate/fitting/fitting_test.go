@@ -219,7 +219,7 @@ func TestRefuses(t *testing.T) {
 		"has no row of a measurement":      func(q *Question) { q.NCCLTests = []string{plain} },
 		"no such file":                     func(q *Question) { q.NCCLTests = []string{"none.txt"} },
 		"no regular file":                  func(q *Question) { q.NCCLTests = []string{"/dev/null"} },
-		"say too little of nic_share":      func(q *Question) { q.Fit = []string{"nic_share"} },
+		"do not determine nic_share":       func(q *Question) { q.Fit = []string{"nic_share"} },
 		"unknown parameter \"nic\"":        func(q *Question) { q.Fit = []string{"nic"} },
 		"fabric.hosts":                     func(q *Question) { q.Set = []string{"fabric.hosts=0"} },
 		"points of 4 ranks on 1 server":    func(q *Question) { q.Set = []string{"server.gpus=2", "server.nics=2"} },
@@ -249,12 +249,12 @@ func TestWords(t *testing.T) {
 	}{
 		{map[string][2]float64{}, nil},
 		{map[string][2]float64{"fitted": {0.5, 0.0123}}, []string{
-			"50.0 % before, 1.2 % after over 3 points that were fitted"}},
+			"50.0 % before, 1.2 % after (3 fitted points)"}},
 		{map[string][2]float64{"aside": {0.2, 0.25}, "fitted": {0.2, 0.199}}, []string{
-			"20.0 % before, 19.9 % after over 3 points that were fitted: no better than no calibration",
-			"20.0 % before, 25.0 % after over 1 point kept aside: worse than no calibration"}},
+			"20.0 % before, 19.9 % after (3 fitted points): no better than without calibration",
+			"20.0 % before, 25.0 % after (1 held-out point): worse than without calibration"}},
 		{map[string][2]float64{"fitted": {0.001, 0.001}}, []string{
-			"0.1 % before, 0.1 % after over 3 points that were fitted"}},
+			"0.1 % before, 0.1 % after (3 fitted points)"}},
 	} {
 		if got := (&Report{Errors: c.errors, Points: points}).Words(); !slices.Equal(got, c.want) {
 			t.Errorf("%q, want %q", got, c.want)
@@ -277,7 +277,7 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = measuredCluster + `
-# railyard calibrate: error 50.0 % before, 1.0 % after over 1 point that were fitted
+# railyard calibrate: error 50.0 % before, 1.0 % after (1 fitted point)
 # measured with --set lb=spray, which this file does not say
 calibration:
   nic_share: 87.65

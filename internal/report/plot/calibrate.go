@@ -18,7 +18,7 @@ import (
 // over what was measured.
 func Calibration(r *fitting.Report, path string, force bool) error {
 	times, ratios := plot.New(), plot.New()
-	times.Title.Text = "measured (points; hollow: kept aside), before (dashed) and after (lines)"
+	times.Title.Text = "measured (points; hollow: held out), before (dashed) and after (lines)"
 	times.X.Label.Text, times.Y.Label.Text = "bytes", "time, us"
 	ratios.Title.Text = "simulated over measured"
 	ratios.X.Label.Text, ratios.Y.Label.Text = "measured, us", "before (hollow), after (filled)"

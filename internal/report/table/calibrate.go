@@ -3,82 +3,129 @@ package table
 import (
 	"fmt"
 	"io"
+	"math"
+	"strings"
 
 	"railyard/internal/calibrate"
 	"railyard/internal/calibrate/fitting"
 	"railyard/internal/report"
+	"railyard/internal/report/screen"
 	"railyard/unit"
 )
 
 // maxShown is how many points the terminal shows.
 const maxShown = 60
 
+// largestUse is the error from which on a calibration is too coarse to predict with.
+const largestUse = 0.1
+
 // Calibration shows what was fitted, and to what; out is where it was written, with the overrides in set.
 func Calibration(w io.Writer, r *fitting.Report, out string, set []string) {
-	for _, g := range r.Read.Guessed {
-		report.Labelled(w, "assumed   ", g.Words())
-	}
-	for _, l := range r.Read.Left {
-		report.Labelled(w, "left out  ", l.Words())
+	if len(r.Points) > 0 {
+		calibrationAnswer(w, r)
+		fit(w, r)
 	}
 	if r.Capture != nil {
 		captured(w, r.Capture)
 	}
-	if len(r.Points) > 0 {
-		fit(w, r)
-	}
 	if out != "" {
-		fmt.Fprintf(w, "\nwritten to %s\n", out)
+		fmt.Fprintf(w, "Scenario: %s\n", out)
 		for _, s := range set {
-			report.Labelled(w, "note      ", fmt.Sprintf("the errors are with --set %s, which %s does not say", s, out))
+			report.Labelled(w, "note: ", fmt.Sprintf("errors are with --set %s, which is not in %s", s, out))
 		}
 	} else {
-		fmt.Fprintln(w, "\n--out FILE writes the scenario with this calibration")
+		fmt.Fprintln(w, "--out FILE writes the scenario with this calibration.")
+	}
+	for _, g := range r.Read.Guessed {
+		report.Labelled(w, "note: ", "assumed "+g.Words())
+	}
+	for _, l := range r.Read.Left {
+		report.Labelled(w, "note: ", "left out "+l.Words())
 	}
 }
 
+// calibrationAnswer says what the calibration does to the error: of points held out, or else of those fitted.
+func calibrationAnswer(w io.Writer, r *fitting.Report) {
+	of, name := "aside", "held-out point"
+	if _, ok := r.Errors[of]; !ok {
+		of, name = "fitted", "fitted point"
+	}
+	n, far := 0, -1
+	for i := range r.Points {
+		p := &r.Points[i]
+		if p.Aside == (of == "aside") {
+			if n++; far < 0 || off(p) > off(&r.Points[far]) {
+				far = i
+			}
+		}
+	}
+	x := r.Errors[of]
+	change := "reduces"
+	switch {
+	case x[1] > x[0]:
+		change = "increases"
+	case x[1] > 0.99*x[0] && x[0] > 0.001:
+		change = "does not reduce"
+	}
+	screen.Painted(w, screen.Answer, "", fmt.Sprintf("Calibration %s the error: %s before, %s after (%s)", change,
+		unit.ShowShare(x[0]), unit.ShowShare(x[1]), unit.Plural(n, name)))
+	if x[1] > largestUse && far >= 0 {
+		p := &r.Points[far]
+		report.Labelled(w, "warning: ", fmt.Sprintf("%s is too much for predictions; largest error %s at %s",
+			unit.ShowShare(x[1]), unit.ShowChange(p.After, p.Measured), p.Name))
+	}
+}
+
+// off is how far a calibrated point is from what was measured.
+func off(p *fitting.Point) float64 { return math.Abs(p.After/p.Measured - 1) }
+
 // fit prints what was fitted to times.
 func fit(w io.Writer, r *fitting.Report) {
-	fmt.Fprintf(w, "%-14s %10s %10s\n", "", "was", "is")
+	t := screen.Table{Columns: []screen.Column{{Head: "Parameter"}, {Head: "default"}, {Head: "fitted", Left: true}}}
 	for _, v := range r.Values {
-		spread := ""
-		if v.Error != nil {
-			spread = fmt.Sprintf(" ± %.2g", *v.Error)
+		spread, of := "", v.Unit
+		if of == "us" {
+			of = "µs"
 		}
-		fmt.Fprintf(w, "%-14s %10.4g %10.4g %s%s, %s\n", v.Name, v.Was, v.Is, v.Unit, spread,
-			calibrate.Find(v.Name).About)
+		if v.Error != nil {
+			spread = " ± " + unit.Digits(*v.Error)
+		}
+		t.Add(v.Name, unit.Digits(v.Was)+" "+of, fmt.Sprintf("%s%s %s %s", unit.Digits(v.Is), spread, of,
+			calibrate.Find(v.Name).About))
 	}
 	for _, x := range r.Refused {
-		report.Labelled(w, fmt.Sprintf("%-14s ", x.Name), "not fitted: "+x.Why)
+		t.Add(x.Name, "–", "not fitted: "+x.Why)
 	}
+	t.Print(w)
 	fmt.Fprintln(w)
-	for _, s := range r.Words() {
-		fmt.Fprintf(w, "error %s\n", s)
-	}
-	fmt.Fprintf(w, "\n%-44s %12s %12s %12s\n", "", "measured us", "before", "after")
+	t = screen.Table{Columns: []screen.Column{{Head: "Point"}, {Head: "measured"}, {Head: "uncalibrated"},
+		{Head: "calibrated"}, {Head: "", Left: true, Rare: true}}}
 	for i, p := range r.Points {
 		if i == maxShown {
-			fmt.Fprintf(w, "and %s more (--json has all)\n", unit.Plural(len(r.Points)-i, "point"))
 			break
 		}
-		fmt.Fprintf(w, "%-44s %12.2f %11.1f%% %11.1f%%%s\n", p.Name, p.Measured, 100*(p.Before/p.Measured-1),
-			100*(p.After/p.Measured-1), fitting.Aside(p.Aside))
+		t.Add(p.Name, took(p.Measured/1e6), unit.ShowChange(p.Before, p.Measured), unit.ShowChange(p.After, p.Measured),
+			fitting.Aside(p.Aside))
 	}
+	if t.Print(w); len(r.Points) > maxShown {
+		fmt.Fprintf(w, "%s more: --json\n", unit.Plural(len(r.Points)-maxShown, "point"))
+	}
+	report.Labelled(w, "Error: ", strings.Join(r.Words(), "; "))
 }
 
 // captured prints how receivers answer marks.
 func captured(w io.Writer, r *fitting.Capture) {
-	for _, n := range r.Notes {
-		report.Labelled(w, "note      ", n)
-	}
-	fmt.Fprintf(w, "%s in %s, %s; %d open an interval, %d of them without a CNP\n",
+	fmt.Fprintf(w, "%s in %s, %s; %d open a CNP interval, %d of them unanswered\n",
 		unit.Plural(r.Marks, "mark"), unit.Plural(r.Packets, "packet"), unit.Plural(r.CNPs, "CNP"),
 		r.Openings, r.Unanswered)
-	fmt.Fprintf(w, "%-14s %10s %10s\n", "", "was", "is")
+	t := screen.Table{Columns: []screen.Column{{Head: "Parameter"}, {Head: "default"}, {Head: "fitted"},
+		{Head: "", Left: true}}}
 	for _, x := range r.Rows() {
-		fmt.Fprintf(w, "%-14s %10.4g %10.4g us, %s\n", x.Name, x.Was, x.Median, x.Words())
+		t.Add(x.Name, took(x.Was/1e6), took(x.Median/1e6), x.Words())
 	}
-	for _, s := range r.Words() {
-		fmt.Fprintln(w, s)
+	t.Print(w)
+	report.Labelled(w, "Error: ", strings.Join(r.Words(), "; "))
+	for _, n := range r.Notes {
+		report.Labelled(w, "note: ", n)
 	}
 }
