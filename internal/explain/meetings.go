@@ -84,14 +84,17 @@ func (b *blamer) met(out []result.Meeting, port int32, u users) []result.Meeting
 	if m.From < 0 {
 		return out
 	}
+	all := 0.0
+	for _, bytes := range sent {
+		all += bytes
+	}
+	line := float64(b.r.rate(port)) / 8 * unit.Time(m.Together).Seconds()
+	over := max(1, all/line) // messages are not as steady: the port carried no more than its rate
 	for j, job := range jobs {
 		m.Jobs = append(m.Jobs, result.MeetingJob{Job: b.r.exec.Work.Jobs[job].Name,
-			Bytes: int64(sent[j])})
+			Bytes: int64(sent[j] / over)})
 	}
-	for _, bytes := range sent {
-		m.Load += bytes
-	}
-	m.Load *= 8 / (float64(b.r.rate(port)) * unit.Time(m.Together).Seconds())
+	m.Load = all / line / over
 	return append(out, m)
 }
 

@@ -1,18 +1,14 @@
-// Package table prints studies as tables for a terminal: failures, load, interference, layouts.
+// Package table prints studies as tables for a terminal: failures, load, interference, layouts, fabrics.
 package table
 
 import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"railyard/internal/report"
 	"railyard/internal/report/screen"
-	"railyard/internal/scenario"
 	"railyard/internal/study/failures"
-	"railyard/internal/study/interference"
-	"railyard/internal/study/load"
 	"railyard/unit"
 )
 
@@ -137,45 +133,4 @@ func compareFailures(w io.Writer, all []*failures.Variant) {
 			fmt.Sprintf("%d of %d", s.Weak, s.Elements), unit.ShowCount(s.Isolated))
 	}
 	t.Print(w)
-}
-
-func Interference(w io.Writer, x *interference.Result, top int) {
-	fmt.Fprintf(w, "%s: %s, together and each alone on the same GPUs\n\n", x.Name, unit.Plural(len(x.Jobs), "job"))
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "job\tGPUs\tstarts\talone\ttogether\tslowdown\tmessages: p50\tp99")
-	for _, j := range x.Jobs {
-		fmt.Fprintf(t, "%s\t%d\t%v\t%s\t%s\t%s\t%s\n", j.Job, j.GPUs, unit.Time(j.Start),
-			interference.Took(j.Alone, j.Lost.Alone),
-			interference.Took(j.Together, j.Lost.Together), j.Ratio(), j.Messages.Words())
-	}
-	t.Flush()
-	if x.Outcome != nil {
-		report.Labelled(w, "rank lost  ", x.Outcome.Why)
-	}
-	if len(x.Meetings) == 0 {
-		fmt.Fprintln(w, "\nThey never had bytes under way at one port at a time.")
-	}
-	report.Meetings(w, x.Meetings, top, "which --top and --json show")
-}
-
-func Loads(w io.Writer, plan *scenario.Plan, curves []load.Curve) {
-	fmt.Fprintf(w, "%s: %s, messages by chance\n\n", plan.Name, unit.Plural(plan.Graph.TotalGPUs(), "GPU"))
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "lb\toffered\tdelivered\tmean\tp99\tpauses\t\t")
-	for _, c := range curves {
-		for _, p := range c.Points {
-			note := ""
-			if p.Saturated {
-				note = "saturated"
-			}
-			fmt.Fprintf(t, "%s\t%.1f %%\t%.1f %%\t%v\t%v\t%d\t%s\t\n", p.LB, 100*p.Offered, 100*p.Delivered,
-				unit.Time(p.Mean), unit.Time(p.P99), p.Pauses, note)
-		}
-	}
-	t.Flush()
-	var most []string
-	for _, c := range curves {
-		most = append(most, fmt.Sprintf("%s %.1f %%", c.LB, 100*c.Most))
-	}
-	report.Labelled(w, "\nmost that was delivered: ", strings.Join(most, ", "))
 }

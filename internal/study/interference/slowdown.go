@@ -44,22 +44,6 @@ type Messages struct {
 	P99    float64 `json:"p99"`
 }
 
-// Words say it for a table; nothing where no message ran both times.
-func (m *Messages) Words() string {
-	if m.Count == 0 {
-		return "-\t-"
-	}
-	return fmt.Sprintf("%.3fx\t%.3fx", m.Median, m.P99)
-}
-
-// Ratio returns the job's slowdown in words.
-func (j *Slowdown) Ratio() string {
-	if j.Lost.Any() || j.Open { // when the last of such messages ends says nothing of the others
-		return "-"
-	}
-	return fmt.Sprintf("%.3fx", j.Slowdown)
-}
-
 // Label is the one figure of a plot.
 func (j *Slowdown) Label() string {
 	switch {
@@ -76,7 +60,7 @@ func Took(ps int64, lost bool) string {
 	if lost {
 		return "rank lost"
 	}
-	return unit.Time(ps).String()
+	return unit.Time(ps).Show()
 }
 
 // Simulate simulates all jobs of a plan together, and each alone on its GPUs; again resolves the plan anew.

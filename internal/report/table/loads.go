@@ -1,0 +1,94 @@
+package table
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"railyard/internal/report"
+	"railyard/internal/report/screen"
+	"railyard/internal/scenario"
+	"railyard/internal/study/interference"
+	"railyard/internal/study/load"
+	"railyard/unit"
+)
+
+// Interference prints how much jobs slow one another down, and at which ports they meet.
+func Interference(w io.Writer, x *interference.Result, top int) {
+	screen.Painted(w, screen.Answer, "", interferenceAnswer(x))
+	t := screen.Table{Columns: []screen.Column{{Head: "Job"}, {Head: "GPUs"}, {Head: "start", Rare: true},
+		{Head: "alone"}, {Head: "together"}, {Head: "slowdown"}, {Head: "messages p50", Spare: true},
+		{Head: "p99", Spare: true}}}
+	for i := range x.Jobs {
+		j := &x.Jobs[i]
+		slower, median, p99 := "–", "–", "–"
+		if !j.Lost.Any() && !j.Open { // when the last of open messages ends says nothing of the others
+			slower = unit.ShowFactor(j.Slowdown)
+		}
+		if j.Messages.Count > 0 {
+			median, p99 = unit.ShowFactor(j.Messages.Median), unit.ShowFactor(j.Messages.P99)
+		}
+		t.Add(j.Job, unit.ShowCount(j.GPUs), unit.Time(j.Start).Show(), interference.Took(j.Alone, j.Lost.Alone),
+			interference.Took(j.Together, j.Lost.Together), slower, median, p99)
+	}
+	t.Print(w)
+	if x.Outcome != nil {
+		report.Labelled(w, "Rank lost: ", x.Outcome.Why)
+	}
+	if len(x.Meetings) == 0 {
+		fmt.Fprintln(w, "The jobs never share a port at the same time.")
+	}
+	report.Meetings(w, x.Meetings, top, "with --top and --json")
+}
+
+// interferenceAnswer names the job that the others slow down most.
+func interferenceAnswer(x *interference.Result) string {
+	say := fmt.Sprintf("%s: %s, together and each alone on the same GPUs", x.Name, unit.Plural(len(x.Jobs), "job"))
+	var worst *interference.Slowdown
+	for i := range x.Jobs {
+		if j := &x.Jobs[i]; !j.Lost.Any() && !j.Open && (worst == nil || j.Slowdown > worst.Slowdown) {
+			worst = j
+		}
+	}
+	switch {
+	case x.Lost():
+		return say + ": a job lost a rank"
+	case worst == nil:
+		return say
+	case worst.Slowdown < 1.005:
+		return say + ": no job is slowed down"
+	}
+	return fmt.Sprintf("%s: %s is slowed down most, %s", say, worst.Job, unit.ShowFactor(worst.Slowdown))
+}
+
+// Loads prints latency over offered load, a curve for each way of load balancing.
+func Loads(w io.Writer, plan *scenario.Plan, curves []load.Curve) {
+	var most []string
+	best := 0
+	for i, c := range curves {
+		if most = append(most, c.LB+" "+unit.ShowShare(c.Most)); c.Most > curves[best].Most {
+			best = i
+		}
+	}
+	say := plan.Name + ": nothing was delivered"
+	if len(curves) > 0 {
+		say = fmt.Sprintf("%s: %s delivers most, %s of the NICs' rate", plan.Name, curves[best].LB,
+			unit.ShowShare(curves[best].Most))
+	}
+	screen.Painted(w, screen.Answer, "", say)
+	t := screen.Table{Columns: []screen.Column{{Head: "Load balancing"}, {Head: "offered, %"}, {Head: "delivered, %"},
+		{Head: "mean"}, {Head: "p99"}, {Head: "PFC pauses", Rare: true}, {Head: "", Left: true, Rare: true}}}
+	for _, c := range curves {
+		for _, p := range c.Points {
+			note := ""
+			if p.Saturated {
+				note = "saturated"
+			}
+			t.Add(p.LB, percent(p.Offered), percent(p.Delivered), unit.Time(p.Mean).Show(), unit.Time(p.P99).Show(),
+				unit.ShowCount(p.Pauses), note)
+		}
+	}
+	t.Print(w)
+	report.Wrap(w, "", fmt.Sprintf("%s, Poisson arrivals. Maximum delivered: %s",
+		unit.Plural(plan.Graph.TotalGPUs(), "GPU"), strings.Join(most, ", ")))
+}
