@@ -144,7 +144,7 @@ func TestLooseOnesAreTakenOut(t *testing.T) {
 	}
 	f, err := Run(params, points, false, model, nil)
 	if err != nil || len(f.Values) != 1 || f.Values[0].Name != "outer" || len(f.Refused) != 1 ||
-		!strings.Contains(f.Refused[0].Why, "the points do not hold it") {
+		!strings.Contains(f.Refused[0].Why, "not constrained by the points") {
 		t.Fatalf("%v, %+v", err, f)
 	}
 	if v := f.Values[0]; math.Abs(v.Value-50) > 10 || v.Error > 15 {

@@ -204,8 +204,7 @@ workload: {traffic: {permutation: {bytes: 1MB}}}
 		"nothing left for zero-bubble": {replace("traffic:\n    permutation: {bytes: 1MB}",
 			"training: {model: llama-2-7b, tp: 2, pp: 2, global_batch: 4, schedule: zero-bubble, "+
 				"recompute: full}"),
-			"workload.training.recompute: full recomputation leaves the zero-bubble " +
-				"schedule nothing"},
+			"workload.training.recompute: zero-bubble schedules postpone what full recomputation does"},
 		"a collective's wrong algorithm": {replace("permutation: {bytes: 1MB}",
 			"collective: {kind: all-gather, bytes: 1MB, algorithm: tree}"),
 			"workload.traffic.collective.algorithm: \"tree\" runs no all-gather; accepted: " +

@@ -156,8 +156,8 @@ func TestNotes(t *testing.T) {
 	r := &Capture{}
 	r.note("a.pcap", &capture.Notices{})
 	r.note("b.pcap", &capture.Notices{Strange: 2, Coarse: true, Stopped: 9, Damaged: "ends early"})
-	want := []string{"b.pcap: 2 CNPs of which no acknowledgement tells whose they are",
-		"b.pcap: all stamps are whole microseconds: times are no finer",
+	want := []string{"b.pcap: 2 CNPs without an acknowledgement that identifies the queue pair",
+		"b.pcap: time stamps have a resolution of 1 us",
 		"b.pcap: read until packet 9: no more marks are kept", "b.pcap: ends early"}
 	if !slices.Equal(r.Notes, want) {
 		t.Errorf("%q, want %q", r.Notes, want)

@@ -201,8 +201,8 @@ func (c *Question) Write(b *calibrate.Bench, r *Report) error {
 		out.WriteString("# measured, simulated before and after, us\n")
 	}
 	for _, p := range r.Points {
-		fmt.Fprintf(&out, "#   %-44s %12.2f %12.2f %12.2f%s\n", p.Name, p.Measured, p.Before, p.After,
-			Aside(p.Aside))
+		line := fmt.Sprintf("#   %-44s %12.2f %12.2f %12.2f  %s", p.Name, p.Measured, p.Before, p.After, Aside(p.Aside))
+		out.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	return output.WriteBytes(c.Out, c.Force, []byte(out.String()))
 }

@@ -285,7 +285,7 @@ calibration:
   message: 2us
 # measured, simulated before and after, us
 #   all-reduce                                          10.00         5.00        10.25
-#   write                                                1.00         0.00         0.00  aside
+#   write                                                1.00         0.00         0.00  held out
 `
 	if got := contents(t, q.Out); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
