@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -12,6 +11,7 @@ import (
 	"railyard/internal/model"
 	"railyard/internal/planner"
 	"railyard/internal/report"
+	"railyard/internal/report/table"
 )
 
 type planCmd struct {
@@ -127,7 +127,7 @@ func (c *planSizeCmd) Run(e *env) error {
 	if c.JSON {
 		return printJSON(e.stdout, s)
 	}
-	printSize(e.stdout, s, in.GPU)
+	table.Size(e.stdout, s, &in.GPU)
 	return nil
 }
 
@@ -185,43 +185,6 @@ func (c *planSizeCmd) input() (in planner.SizeInput, err error) {
 			fmt.Errorf("give --days or --weeks for the number of GPUs, or --gpus for the time"))
 	}
 	return in, nil
-}
-
-func printSize(w io.Writer, s *planner.Size, g model.GPU) {
-	if s.Params > 0 {
-		active := ""
-		if s.Active < s.Params {
-			active = fmt.Sprintf(" (%s active)", short(s.Active))
-		}
-		fmt.Fprintf(w, "Model        %s parameters%s, %s tokens\n", short(s.Params), active, short(s.Tokens))
-	}
-	fmt.Fprintf(w, "Work         %.4g ZFLOPs (%s)\n", s.FLOPs/1e21, s.Rule)
-	precision := s.Precision
-	if precision == "" {
-		precision = "rate given"
-	}
-	fmt.Fprintf(w, "Per GPU      %s: %.4g TFLOP/s (%s), %.3g %% of it used\n", s.GPU, s.Peak/1e12, precision,
-		100*s.Utilisation)
-	fmt.Fprintf(w, "GPUs         %d\n", s.GPUs)
-	fmt.Fprintf(w, "Time         %.4g days (%.3g weeks)\n", s.Seconds/86400, s.Seconds/planner.Week)
-	fmt.Fprintf(w, "Energy       %s kWh\n", short(s.EnergyKWh))
-	if s.Cost > 0 {
-		fmt.Fprintf(w, "Cost         %s for %s\n", short(s.Cost), s.CostOf)
-	}
-	report.Labelled(w, "Source       ", g.Source)
-}
-
-// short prints a count with K, M, B, T.
-func short(v float64) string {
-	for _, u := range []struct {
-		scale float64
-		name  string
-	}{{1e12, "T"}, {1e9, "B"}, {1e6, "M"}, {1e3, "K"}} {
-		if v >= u.scale {
-			return strconv.FormatFloat(v/u.scale, 'g', 4, 64) + u.name
-		}
-	}
-	return strconv.FormatFloat(v, 'g', 4, 64)
 }
 
 // tables prints the seed's tables, computed.

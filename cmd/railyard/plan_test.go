@@ -36,7 +36,7 @@ func TestPlanSize(t *testing.T) {
 
 func TestPlanMemory(t *testing.T) {
 	if code, out, _ := call(t, "plan", "memory", "--states", "1.5T", "--efficiency", "75"); code != exitOK ||
-		!strings.Contains(out, "400 h100") {
+		!strings.Contains(out, "400 H100") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	if code, out, _ := call(t, "plan", "memory", "--weights", "405B"); code != exitOK ||
@@ -44,7 +44,7 @@ func TestPlanMemory(t *testing.T) {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	if code, out, _ := call(t, "plan", "memory", "gpt3-175b"); code != exitFailed ||
-		!strings.Contains(out, "does not fit") {
+		!strings.Contains(out, "Does not fit") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	code, out, _ := call(t, "plan", "memory", "gpt3-175b", "--tp", "8", "--pp", "8", "--json")

@@ -2,12 +2,11 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"slices"
-	"text/tabwriter"
 
 	"railyard/internal/coll"
 	"railyard/internal/field"
+	"railyard/internal/report/table"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
 	"railyard/internal/study/collectives"
@@ -76,7 +75,7 @@ func (c *planCollectiveCmd) Run(e *env) error {
 			return err
 		}
 	} else {
-		c.print(e.stdout, plan, rows)
+		table.Collectives(e.stdout, c.Kind, c.Groups, plan, rows)
 	}
 	if stopped != nil {
 		return fmt.Errorf("%w; what had been simulated is above", stopped)
@@ -93,30 +92,4 @@ func (c *planCollectiveCmd) sizes() (out []unit.Bytes, err error) {
 		out = append(out, b)
 	}
 	return out, nil
-}
-
-func (c *planCollectiveCmd) print(w io.Writer, plan *scenario.Plan, rows []collectives.Row) {
-	fmt.Fprintf(w, "%s over %s in %s, groups: %s\n\n", c.Kind, unit.Plural(plan.Graph.TotalGPUs(), "GPU"),
-		unit.Plural(len(plan.Graph.Hosts), "server"), c.Groups)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "bytes\tby\talgorithm\tprotocol\ttime us\tbusbw GB/s\tECN marks\tlongest queue")
-	for _, r := range rows {
-		b := unit.Bytes(r.Bytes).String()
-		if len(r.Model) > 0 {
-			x := r.Model[0]
-			fmt.Fprintf(t, "%s\tNCCL's model\t%s\t%s\t%.1f\t%.2f\t\t\n", b, x.Algorithm, x.Protocol,
-				x.Micros, x.BusBW)
-			b = ""
-		}
-		for _, x := range r.Runs {
-			if x.Skipped != "" {
-				fmt.Fprintf(t, "%s\tsimulator\t%s\tnot run: %s\n", b, x.Algorithm, x.Skipped)
-			} else {
-				fmt.Fprintf(t, "%s\tsimulator\t%s\t%s\t%.1f\t%.2f\t%d\t%v\n", b, x.Algorithm, x.Protocol,
-					x.Micros, x.BusBW, x.Marks, unit.Bytes(x.QueuePeak))
-			}
-			b = ""
-		}
-	}
-	t.Flush()
 }

@@ -3,13 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
-	"text/tabwriter"
+	"strings"
 
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/model"
 	"railyard/internal/partition"
 	"railyard/internal/report"
+	"railyard/internal/report/table"
 	"railyard/unit"
 )
 
@@ -90,43 +91,12 @@ func (c *planMemoryCmd) Run(e *env) error {
 			"gpu_memory_bytes": g.Memory, "gpus": l.GPUs(), "stages": ranks,
 			"worst_stage": worst.Stage, "worst_bytes": worst.Total(), "fits": fits})
 	} else {
-		c.print(e, m, g, l, ranks, worst)
+		table.Memory(e.stdout, m, &g, &l, ranks, worst)
 	}
 	if err == nil && !fits {
 		return &exitError{exitFailed}
 	}
 	return err
-}
-
-func (c *planMemoryCmd) print(e *env, m *model.Config, g model.GPU, l partition.Layout,
-	ranks []partition.RankMemory, worst partition.RankMemory) {
-	gb := func(b unit.Bytes) string { return fmt.Sprintf("%.2f", float64(b)/1e9) }
-	report.Wrap(e.stdout, "",
-		fmt.Sprintf("%s: %s parameters on %s (tp %d, pp %d, dp %d, cp %d, ep %d), ZeRO %d, %s, "+
-			"recompute %s", m.Name, short(float64(m.Params())), unit.Plural(l.GPUs(), "GPU"),
-			l.TP, l.PP, l.DP, l.CP, l.EP, l.ZeRO, l.Schedule, l.Recompute))
-	fmt.Fprintln(e.stdout)
-	t := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t,
-		"stage\tlayers\tparams\tweights\tgrads\toptimizer\tactivations\tbuffers\ttotal GB\tin flight\t")
-	for i, r := range ranks {
-		if len(ranks) > 8 && i >= 3 && i < len(ranks)-3 {
-			if i == 3 {
-				fmt.Fprintln(t, "...\t\t\t\t\t\t\t\t\t\t")
-			}
-			continue
-		}
-		fmt.Fprintf(t, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.3g\t\n", r.Stage, r.Layers,
-			short(float64(r.Params)), gb(r.Weights), gb(r.Gradients), gb(r.Optimizer), gb(r.Activations),
-			gb(r.Buffers), gb(r.Total()), r.InFlight)
-	}
-	t.Flush()
-	verdict := "fits"
-	if worst.Total() > g.Memory {
-		verdict = "does not fit"
-	}
-	fmt.Fprintf(e.stdout, "\nStage %d takes %s of the %s of an %s: it %s.\n", worst.Stage,
-		gb(worst.Total())+" GB", gb(g.Memory)+" GB", g.Name, verdict)
 }
 
 // copies answers the seeds' questions: how many GPUs hold one copy of the states, or of the weights.
@@ -149,8 +119,8 @@ func (c *planMemoryCmd) copies(e *env, g model.GPU, what, count string, each flo
 		size, in = size/1000, "TB"
 	}
 	report.Wrap(e.stdout, "",
-		fmt.Sprintf("%s parameters x %g bytes = %.4g %s of %s; at %g %% of %g GB each, %d %s hold one "+
-			"copy", short(p), each, size, in, what, c.Efficiency,
-			float64(g.Memory)/1e9, n, g.Name))
+		fmt.Sprintf("%s %s hold one copy: %s parameters × %g bytes = %s %s of %s, at %g %% of %g GB each",
+			unit.ShowCount(n), strings.ToUpper(g.Name), table.Amount(p), each, unit.Digits(size), in, what,
+			c.Efficiency, float64(g.Memory)/1e9))
 	return nil
 }

@@ -3,10 +3,9 @@ package table
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"railyard/internal/planner"
-	"railyard/internal/report"
+	"railyard/internal/report/screen"
 	"railyard/unit"
 )
 
@@ -17,35 +16,33 @@ func Traffic(w io.Writer, name string, t *planner.Traffic) {
 	if silent == "100.00 %" && len(t.Pairs) > 0 {
 		silent = "more than 99.99 %"
 	}
-	report.Wrap(w, "", fmt.Sprintf("%s: %s, %s in a step; %s of the pairs send nothing", name,
-		unit.Plural(t.Ranks, "rank"), gigabytes(t.Total()), silent))
-	fmt.Fprintln(w)
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(tw, "parallel\tbytes\tshare\tof pairs\t")
-	for _, tier := range planner.TierNames {
-		fmt.Fprint(tw, tier+"\t")
+	screen.Painted(w, screen.Answer, "", fmt.Sprintf("%s: %s per step between %s; %s of the pairs exchange nothing", name,
+		sent(t.Total()), unit.Plural(t.Ranks, "rank"), silent))
+	tb := screen.Table{Columns: []screen.Column{{Head: "Parallelism"}, {Head: "sent"}, {Head: "share"}, {Head: "of pairs"}}}
+	for _, tier := range tiers {
+		tb.Columns = append(tb.Columns, screen.Column{Head: tier, Rare: true})
 	}
-	fmt.Fprintln(tw)
 	for k, kind := range planner.KindNames {
 		if t.Kinds[k] == 0 {
 			continue
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%.2f %%\t%.3f %%\t", kind, gigabytes(t.Kinds[k]),
-			100*float64(t.Kinds[k])/total, 100*t.Carriers(k))
-		for i := range planner.TierNames {
-			fmt.Fprintf(tw, "%s\t", gigabytes(t.ByTier[i][k]))
+		cells := []string{kind, sent(t.Kinds[k]), unit.ShowShare(float64(t.Kinds[k]) / total),
+			unit.Digits(100*t.Carriers(k)) + " %"}
+		for i := range tiers {
+			cells = append(cells, sent(t.ByTier[i][k]))
 		}
-		fmt.Fprintln(tw)
+		tb.Add(cells...)
 	}
-	tw.Flush()
+	tb.Print(w)
 }
 
-func gigabytes(b int64) string {
-	switch {
-	case b == 0:
-		return "-"
-	case b >= 1e13:
-		return fmt.Sprintf("%.4g TB", float64(b)/1e12)
+// tiers are planner.TierNames as columns.
+var tiers = [planner.Tiers]string{"in a host", "one switch", "over spines", "between rails"}
+
+// sent is an amount of bytes for people, – for none.
+func sent(b int64) string {
+	if b == 0 {
+		return "–"
 	}
-	return fmt.Sprintf("%.4g GB", float64(b)/1e9)
+	return unit.Bytes(b).Show()
 }

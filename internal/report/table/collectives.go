@@ -1,0 +1,79 @@
+package table
+
+import (
+	"fmt"
+	"io"
+
+	"railyard/internal/report"
+	"railyard/internal/report/screen"
+	"railyard/internal/scenario"
+	"railyard/internal/study/collectives"
+	"railyard/unit"
+)
+
+// Collectives prints a collective by size and algorithm: as NCCL's model estimates and as simulated, the fastest first
+// in the answer.
+func Collectives(w io.Writer, kind, groups string, plan *scenario.Plan, rows []collectives.Row) {
+	screen.Painted(w, screen.Answer, "", collectiveAnswer(kind, rows))
+	over := fmt.Sprintf("%s on %s", unit.Plural(plan.Graph.TotalGPUs(), "GPU"), unit.Plural(len(plan.Graph.Hosts), "host"))
+	if groups != "all" {
+		over += ", groups: " + groups
+	}
+	fmt.Fprintln(w, over)
+	t := screen.Table{Columns: []screen.Column{{Head: "Size"}, {Head: "source", Left: true}, {Head: "algorithm", Left: true},
+		{Head: "protocol", Left: true, Rare: true}, {Head: "time"}, {Head: "busbw, GB/s"}, {Head: "ECN marks", Rare: true},
+		{Head: "queue peak", Rare: true}}}
+	var skipped []string
+	for _, r := range rows {
+		size := unit.Bytes(r.Bytes).ShowSet()
+		if len(r.Model) > 0 {
+			x := r.Model[0]
+			t.Add(size, "NCCL model", x.Algorithm, x.Protocol, took(x.Micros/1e6), unit.Digits(x.BusBW))
+			size = ""
+		}
+		for _, x := range r.Runs {
+			if x.Skipped != "" {
+				skipped = append(skipped, fmt.Sprintf("%s, %s: %s", unit.Bytes(r.Bytes).ShowSet(), x.Algorithm, x.Skipped))
+				continue
+			}
+			protocol := x.Protocol
+			if protocol == "none" {
+				protocol = "–"
+			}
+			t.Add(size, "simulated", x.Algorithm, protocol, took(x.Micros/1e6), unit.Digits(x.BusBW),
+				unit.ShowCount(x.Marks), unit.Bytes(x.QueuePeak).Show())
+			size = ""
+		}
+	}
+	t.Print(w)
+	for _, s := range skipped {
+		report.Labelled(w, "not simulated: ", s)
+	}
+}
+
+// collectiveAnswer names the fastest algorithm at the smallest and the largest size: simulated, or else by the model.
+func collectiveAnswer(kind string, rows []collectives.Row) string {
+	best := func(r *collectives.Row) string {
+		name, least := "", 0.0
+		for _, x := range r.Runs {
+			if x.Skipped == "" && (name == "" || x.Micros < least) {
+				name, least = x.Algorithm, x.Micros
+			}
+		}
+		if name == "" && len(r.Model) > 0 {
+			name, least = r.Model[0].Algorithm, r.Model[0].Micros
+		}
+		if name == "" {
+			return ""
+		}
+		return fmt.Sprintf("%s at %s (%s)", name, unit.Bytes(r.Bytes).ShowSet(), took(least/1e6))
+	}
+	if len(rows) == 0 || best(&rows[0]) == "" {
+		return kind + ": nothing to compare"
+	}
+	say := kind + ": fastest " + best(&rows[0])
+	if last := best(&rows[len(rows)-1]); len(rows) > 1 && last != "" {
+		say += ", " + last
+	}
+	return say
+}

@@ -1,0 +1,37 @@
+package table
+
+import (
+	"strings"
+	"testing"
+
+	"railyard/internal/coll"
+	"railyard/internal/model"
+	"railyard/internal/planner"
+	"railyard/internal/scenario"
+	"railyard/internal/study/collectives"
+	"railyard/internal/topo"
+)
+
+// What a plan says first: figures with three digits, a unit each.
+func TestAnswers(t *testing.T) {
+	var b strings.Builder
+	Size(&b, &planner.Size{Params: 8e9, Active: 2e9, Tokens: 15.6e12, FLOPs: 9.996e23, GPU: "h100", GPUs: 20_582,
+		Seconds: 86_400, EnergyKWh: 999_600, Peak: 989e12, Utilisation: 0.4, Rule: "6 per parameter"}, &model.GPU{})
+	Collectives(&b, "all-reduce", "rail", &scenario.Plan{Graph: &topo.Graph{}}, []collectives.Row{
+		{Bytes: 1 << 20, Model: []coll.Choice{{Algorithm: "ring", Protocol: "ll", Micros: 72}},
+			Runs: []collectives.Run{{Algorithm: "tree", Micros: 60}, {Algorithm: "nvls", Skipped: "no NVSwitch"}}},
+		{Bytes: 3e6, Model: []coll.Choice{{Algorithm: "ring", Micros: 2142}}}})
+	for _, want := range []string{"20,582 H100 for 24 h\n", "8B parameters (2B active), 15.6T tokens",
+		"1.00 × 10^24 FLOPs: 6 per parameter", "1.00 GWh", "rate given",
+		"all-reduce: fastest tree at 1 MiB (60 µs), ring at 3 MB (2.14 ms)", "groups: rail",
+		"not simulated: 1 MiB, nvls: no NVSwitch"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, b.String())
+		}
+	}
+	for v, want := range map[float64]string{999.7e6: "1.00B", 405.9e9: "406B", 12: "12", 1500: "1.5K"} {
+		if got := Amount(v); got != want {
+			t.Errorf("%g: %s, want %s", v, got, want)
+		}
+	}
+}
