@@ -40,7 +40,7 @@ func wrapped(text string, width int) (lines []string) {
 // Story prints the summary of a capture.
 func Story(w io.Writer, s *capture.Story) {
 	if s.Omitted > 0 {
-		fmt.Fprintf(w, "... and %d more events (--limit)\n", s.Omitted)
+		fmt.Fprintf(w, "%d more events: --limit\n", s.Omitted)
 	}
 	fmt.Fprintf(w, "\n%s in %.6f s: %d RoCE, %d pause, %d LLDP, %d other", unit.Plural(s.Packets, "packet"),
 		s.Seconds,
@@ -50,7 +50,7 @@ func Story(w io.Writer, s *capture.Story) {
 	}
 	fmt.Fprintf(w, "\nICRC: %d good, %d wrong", s.ICRCGood, s.ICRCBad)
 	if s.Cut > 0 {
-		fmt.Fprintf(w, "; %d packets were cut short by the capture and not checked", s.Cut)
+		fmt.Fprintf(w, "; %d packets truncated by the capture, not checked", s.Cut)
 	}
 	fmt.Fprintln(w)
 	if s.Damaged != "" {
@@ -58,32 +58,32 @@ func Story(w io.Writer, s *capture.Story) {
 	}
 	for i, f := range s.Flows {
 		if i == 0 {
-			fmt.Fprintf(w, "\n%-49s %8s %8s %6s %6s %5s %5s\n", "Flow", "packets", "messages", "again",
-				"naks", "CNPs", "CE")
+			fmt.Fprintf(w, "\n%-45s %8s %8s %8s %5s %5s %5s\n", "Flow", "packets", "messages", "retrans.",
+				"NAKs", "CNPs", "CE")
 		}
 		if i == 50 {
-			fmt.Fprintf(w, "... and %d more flows (--json lists all)\n", len(s.Flows)-i)
+			fmt.Fprintf(w, "%d more flows: --json\n", len(s.Flows)-i)
 			break
 		}
 		name := fmt.Sprintf("%s > %s QP %#06x", f.Src, f.Dst, f.QP)
-		fmt.Fprintf(w, "%-49s %8d %8d %6d %6d %5d %5d\n", name, f.Packets, f.Messages, f.Again, f.Naks,
+		fmt.Fprintf(w, "%-45s %8d %8d %8d %5d %5d %5d\n", name, f.Packets, f.Messages, f.Again, f.Naks,
 			f.CNPs, f.CE)
 		if len(f.Also) > 0 {
-			fmt.Fprintf(w, "    also by %s\n", strings.Join(f.Also, ", "))
+			fmt.Fprintf(w, "    also over %s\n", strings.Join(f.Also, ", "))
 		}
 		if f.Grants+f.Requests > 0 {
-			fmt.Fprintf(w, "    %s of credit and %s for it, %s of wire in all\n",
+			fmt.Fprintf(w, "    %s of credit and %s, %s on the wire\n",
 				unit.Plural(f.Grants, "grant"), unit.Plural(f.Requests, "request"),
 				unit.Plural(f.Credit, "byte"))
 		}
 		if f.Elsewhere > 0 {
-			fmt.Fprintf(w, "    %s seen at another capture point too, and counted once\n",
+			fmt.Fprintf(w, "    %s captured at two points, counted once\n",
 				unit.Plural(f.Elsewhere, "packet"))
 		}
 		if f.Payload > 0 {
 			fmt.Fprintf(w, "    %s, %.3f Gbit/s", unit.Plural(f.Payload, "payload byte"), f.Gbps)
 			if f.Missing > 0 {
-				fmt.Fprintf(w, ", %s missing in the capture", unit.Plural(f.Missing, "packet"))
+				fmt.Fprintf(w, ", %s not captured", unit.Plural(f.Missing, "packet"))
 			}
 			if len(f.SourcePorts) > 1 {
 				fmt.Fprintf(w, ", %d source ports", len(f.SourcePorts))
@@ -94,7 +94,7 @@ func Story(w io.Writer, s *capture.Story) {
 			printMRC(w, f.MRC)
 		}
 		if f.Told > 0 {
-			fmt.Fprintf(w, "    telemetry on %s, %s; longest queue in it %s\n", unit.Plural(f.Told, "packet"),
+			fmt.Fprintf(w, "    telemetry in %s, %s; longest queue %s\n", unit.Plural(f.Told, "packet"),
 				unit.Plural(f.ToldBytes, "byte"), unit.Plural(f.ToldQueue, "byte"))
 		}
 	}

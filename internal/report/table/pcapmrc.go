@@ -108,7 +108,7 @@ func pathLine(p *capture.Path) string {
 	for _, c := range []struct {
 		n    int64
 		what string
-	}{{p.Again, "again"}, {p.Lost, "lost"}, {p.Trimmed, "trimmed"}, {p.Nacked, "refused"},
+	}{{p.Again, "retransmitted"}, {p.Lost, "lost"}, {p.Trimmed, "trimmed"}, {p.Nacked, "NACKed"},
 		{p.SkipOnce, "SKIP_ONCE"}, {p.AlwaysSkip, "ALWAYS_SKIP"}} {
 		if c.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
