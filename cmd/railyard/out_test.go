@@ -225,7 +225,7 @@ func TestPrintedThoughNotWritten(t *testing.T) {
 	mounted(t, "tight", "-t", "tmpfs", "-o", "size=12k", "none")
 	for want, args := range map[string][]string{
 		"per GPU":      {"plan", "fabric", "--gpus", "64", "--out", "full"},
-		"ranks, ":      {"plan", "traffic", "small.yaml", "--parquet", "full/t.parquet"},
+		"8 ranks":      {"plan", "traffic", "small.yaml", "--parquet", "full/t.parquet"},
 		"of the pairs": {"plan", "traffic", "small.yaml", "--plot", "full/t.png"},
 		"rows)":        {"validate", "sizing", "--markdown", "full/v.md"},
 		"simulations":  {"config", "tune", "small.yaml", "--trials", "2", "--out", "tight"},
