@@ -58,7 +58,7 @@ func (s *Said) Training(world int) (*Training, error) {
 			return nil, v.At.Fail(v.Name, "%d is more than a training has", degree[key])
 		}
 		product *= degree[key]
-		b.say(key, degree[key], key, "not said")
+		b.say(key, degree[key], key, "default")
 	}
 	dp, err := b.replicas(int64(world), product)
 	if err != nil {
@@ -124,7 +124,7 @@ func (b *builder) replicas(world, product int64) (int64, error) {
 	}
 	why := fmt.Sprintf("%s / %d", unit.Plural(world, "process"), product)
 	if open {
-		why = "how many replicas is not said"
+		why = "the number of replicas is not given"
 		if dp > 1 {
 			why = "as many as batch or experts take"
 		}
@@ -169,7 +169,7 @@ func (b *builder) batch(dp, pp int64) error {
 	case micro == 0:
 		micro, from = 1, ""
 	}
-	b.say("micro_batch", micro, from, "not said: 1 is assumed")
+	b.say("micro_batch", micro, from, "default: 1")
 	if global > 0 && accumulation > 0 && micro*accumulation*dp != global {
 		v := b.vals["global"]
 		return v.At.Fail(v.Name, "is %d, and %d sequences x %d accumulated x %d replicas make %d",
@@ -186,9 +186,9 @@ func (b *builder) batch(dp, pp int64) error {
 	case accumulation > 0:
 		b.say("global_batch", micro*accumulation*dp, "accumulation", "")
 	case pp > 1:
-		b.say("global_batch", micro*dp*pp, "", "not said: as many microbatches as stages")
+		b.say("global_batch", micro*dp*pp, "", "default: as many microbatches as stages")
 	default:
-		b.say("global_batch", micro*dp, "", "not said: a microbatch for each replica")
+		b.say("global_batch", micro*dp, "", "default: one microbatch per replica")
 	}
 	if b.has("sequence") {
 		b.say("sequence", b.num("sequence"), "sequence", "")
@@ -199,7 +199,7 @@ func (b *builder) batch(dp, pp int64) error {
 		if most := b.out.Shape.Parsed.Context; most > 0 {
 			n = min(n, most)
 		}
-		b.say("sequence", n, "", "not said: assumed")
+		b.say("sequence", n, "", "assumed")
 	}
 	return nil
 }
@@ -253,7 +253,7 @@ func (b *builder) memory(tp int64) {
 	case b.has("recompute method"):
 		b.say("recompute", "full", "recompute method", "")
 	default:
-		b.say("recompute", "none", "", "no flag asks for it")
+		b.say("recompute", "none", "", "no flag")
 	}
 }
 

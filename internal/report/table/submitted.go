@@ -17,32 +17,31 @@ import (
 func Submitted(w io.Writer, o *submission.Report, ranks, rank int, written string) {
 	report.Wrap(w, "", fmt.Sprintf("%s: %s on %s of %d: %s", o.Name, unit.Plural(o.World, "process"),
 		unit.Plural(len(o.Nodes), "node"), o.Of, slurm.Fold(o.Nodes)))
-	report.Labelled(w, "  starts    ", fmt.Sprintf("%s  (%s)", strings.Join(append(slices.Clone(o.Launched),
+	report.Labelled(w, "  launch    ", fmt.Sprintf("%s  (%s)", strings.Join(append(slices.Clone(o.Launched),
 		o.Program), " > "), o.At))
 	switch {
 	case o.Model != "":
-		report.Labelled(w, "  trains    ", o.Model)
+		report.Labelled(w, "  training  ", o.Model)
 		for _, l := range o.Lines {
 			fmt.Fprintln(w, cut("            "+l, 100))
 		}
 	case o.Benchmark != "":
-		report.Labelled(w, "  measures  ", o.Benchmark)
+		report.Labelled(w, "  benchmark ", o.Benchmark)
 	}
 	submittedTable(w, o, ranks)
 	submittedEnvironment(w, o, rank)
 	if len(o.Notes) > 0 {
-		fmt.Fprintln(w, "\nNot read, assumed, or worth knowing:")
+		fmt.Fprintln(w, "\nNotes")
 	}
 	for i, n := range o.Notes {
 		if i == 24 {
-			fmt.Fprintf(w, "  and %d more (--json has all)\n", len(o.Notes)-i)
+			fmt.Fprintf(w, "  %d more: --json\n", len(o.Notes)-i)
 			break
 		}
 		report.Wrap(w, "  ", n)
 	}
-	if n := len(o.Left); n > 0 {
-		report.Labelled(w, "\nWithout bearing here: ", fmt.Sprintf("%s: %s", unit.Plural(n, "option"),
-			report.Listed(o.Left, 12)))
+	if len(o.Left) > 0 {
+		report.Labelled(w, "\nOptions without effect here: ", report.Listed(o.Left, 12))
 	}
 	if written != "" && o.Scenario != "" {
 		fmt.Fprintf(w, "\nScenario written to %s\n", written)
@@ -60,8 +59,7 @@ func submittedTable(w io.Writer, o *submission.Report, ranks int) {
 	for i := range o.Ranks {
 		r := &o.Ranks[i]
 		if i == ranks {
-			fmt.Fprintf(w, "        and %s more (--ranks %d, --json)\n", unit.Plural(len(o.Ranks)-i, "rank"),
-				len(o.Ranks))
+			fmt.Fprintf(w, "        %s more: --ranks %d\n", unit.Plural(len(o.Ranks)-i, "rank"), len(o.Ranks))
 			break
 		}
 		gpu, rail := "-", "-"
@@ -102,7 +100,7 @@ func submittedEnvironment(w io.Writer, o *submission.Report, rank int) {
 			same++
 		}
 	}
-	fmt.Fprintf(w, " (%d of %d are the same for all):\n", same, len(r.Environ))
+	fmt.Fprintf(w, " (%d of %d the same on all ranks)\n", same, len(r.Environ))
 	for _, v := range r.Environ {
 		fmt.Fprintln(w, cut("  "+v, 100))
 	}
