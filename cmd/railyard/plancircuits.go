@@ -78,14 +78,14 @@ func (c *planCircuitsCmd) cubes(e *env, rate unit.Rate) error {
 		return printJSON(e.stdout, r)
 	}
 	w := e.stdout
-	fmt.Fprintf(w, "%s of %d ports, one for each fibre of a face; %s\n",
+	fmt.Fprintf(w, "%s of %d ports, one for each fiber of a face; %s\n",
 		fmt.Sprintf("%d OCSes", r.Switches), r.Ports, unit.Plural(r.Circuits, "circuit"))
 	across := rate * unit.Rate(in.Side*in.Side)
-	report.Labelled(w, "Faces   ", fmt.Sprintf("%d fibres of %v: %v each way from a cube to the next",
-		in.Side*in.Side, rate, across))
+	report.Labelled(w, "Faces   ", fmt.Sprintf("%d fibers of %s: %s per direction between neighboring cubes",
+		in.Side*in.Side, rate.Show(), across.Show()))
 	if r.Swap != "" {
-		report.Labelled(w, "Moved   ", fmt.Sprintf("%s of %d, for fabric.optics.swaps: %s; no cable is "+
-			"moved, and all bandwidths stay", unit.Plural(r.Moved, "circuit"), r.Circuits, r.Swap))
+		report.Labelled(w, "Moved   ", fmt.Sprintf("%s of %d, for fabric.optics.swaps: %s; no cable "+
+			"moves, bandwidths stay", unit.Plural(r.Moved, "circuit"), r.Circuits, r.Swap))
 	}
 	for d, m := range r.Maps {
 		for _, x := range []struct {
@@ -93,7 +93,7 @@ func (c *planCircuitsCmd) cubes(e *env, rate unit.Rate) error {
 			list []planner.Circuit
 		}{{"", m.Before}, {", after", m.After}} {
 			if x.list != nil {
-				fmt.Fprintf(w, "\nalong %c, %d alike%s:\n", "xyz"[d], m.Switches, x.when)
+				fmt.Fprintf(w, "\nAlong %c, %d alike%s\n", "xyz"[d], m.Switches, x.when)
 				report.Wrap(w, "  ", circuitList(x.list))
 			}
 		}
@@ -117,27 +117,27 @@ func printCircuits(w io.Writer, r *planner.Circuits, rate unit.Rate) {
 			between += fmt.Sprintf(" to %d", s.Most)
 		}
 		report.Labelled(w, fmt.Sprintf("%-8s", label),
-			fmt.Sprintf("%s between %s of groups, %s each: %v at least "+
-				"each way", unit.Plural(len(list), "circuit"), unit.Plural(s.Pairs, "pair"), between,
-				rate*unit.Rate(s.Least)))
+			fmt.Sprintf("%s between %s of groups, %s each: at least %s "+
+				"per direction", unit.Plural(len(list), "circuit"), unit.Plural(s.Pairs, "pair"), between,
+				(rate*unit.Rate(s.Least)).Show()))
 	}
 	fmt.Fprintf(w, "%d ports of an OCS\n", r.Ports)
 	line("Before", r.Before, r.From)
 	if r.After != nil {
 		line("After", r.After, r.To)
 		report.Labelled(w, "Moved   ",
-			fmt.Sprintf("%s of %d, %d stay as they are, %d are new; %s stay dark; no cable "+
-				"is moved", unit.Plural(r.Dark, "circuit"), len(r.Before), r.Stay, r.New, unit.Plural(r.Free,
+			fmt.Sprintf("%s of %d, %d unchanged, %d new; %s dark; no cable "+
+				"moves", unit.Plural(r.Dark, "circuit"), len(r.Before), r.Stay, r.New, unit.Plural(r.Free,
 				"port")))
 	}
 	for _, m := range []struct {
 		label string
 		list  []planner.Circuit
-	}{{"circuits, before", r.Before}, {"circuits, after", r.After}} {
+	}{{"Circuits before", r.Before}, {"Circuits after", r.After}} {
 		if m.list == nil {
 			continue
 		}
-		fmt.Fprintf(w, "\n%s:\n", m.label)
+		fmt.Fprintf(w, "\n%s\n", m.label)
 		report.Wrap(w, "  ", circuitList(m.list))
 	}
 }
