@@ -12,7 +12,7 @@ func MoveRow(w io.Writer, i int, m *load.Move) {
 	if i == 0 {
 		fmt.Fprintf(w, "%-40s %9s %17s %17s %7s %9s "+
 			"%8s\n", "event", "moved", "path, Gbit/s", "arriving, Gbit/s",
-			"again", "longest", "verified")
+			"retrans", "longest", "verified")
 		fmt.Fprintf(w, "%-40s %9s %17s %17s %7s "+
 			"%9s\n", "", "(ms)", "before   after", "before   after", "", "(ms)")
 	}
@@ -28,7 +28,7 @@ func MoveRow(w io.Writer, i int, m *load.Move) {
 func VariantRow(w io.Writer, i int, v *load.Variant) {
 	if i == 0 {
 		fmt.Fprintf(w, "%-32s %10s %12s %7s %7s %7s %7s %8s %8s %7s\n", "congestion control", "time", "busbw",
-			"cuts", "marks", "CNPs", "again", "timeouts", "drops", "#wrong")
+			"reduced", "marks", "CNPs", "retrans", "timeouts", "drops", "#wrong")
 		fmt.Fprintf(w, "%-32s %10s %12s\n", "", "(ms)", "(GB/s)")
 	}
 	r := &v.Row

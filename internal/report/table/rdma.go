@@ -75,7 +75,7 @@ func Bandwidth(w io.Writer, s *perftest.Spec, from, to netip.Addr, mtu int) {
 	fmt.Fprintf(w, "RDMA %s %v to %v, %s, %d in flight each, path MTU %d\n\n",
 		strings.ToUpper(string(s.Op)), from, to, unit.Plural(s.QPs, "queue pair"), s.Depth, mtu)
 	fmt.Fprintf(w, "%10s %10s %9s %9s %10s %10s %8s %8s %7s %7s\n", "bytes", "iterations", "Gbit/s",
-		"Mmsg/s", "p50 us", "p99 us", "retrans", "timeouts", "CNPs", "cuts")
+		"Mmsg/s", "p50 us", "p99 us", "retrans", "timeouts", "CNPs", "reduced")
 }
 
 // BandwidthRow prints a size's row.
@@ -124,7 +124,7 @@ func AllReduceFoot(w io.Writer, rows []allreduce.Row) error {
 	fmt.Fprintf(w, "# Out of bounds values : %d %s\n# Avg bus bandwidth    : %.3f\n", wrong, verdict, mean)
 	fmt.Fprintf(w,
 		"# Transport            : %d retransmissions, %d timeouts, %d CE marks, %d CNPs, %d kernel drops\n"+
-			"# Congestion control   : %d cuts\n",
+			"# Congestion control   : %d rate reductions\n",
 		t.Retransmissions, t.Timeouts, t.CE, t.CNPs, t.Drops, t.Cuts)
 	if wrong > 0 {
 		return errWrong
