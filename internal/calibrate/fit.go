@@ -190,7 +190,7 @@ func (p *Param) noticed() string {
 	if p.Share {
 		return fmt.Sprintf("%g %%", 100*p.Step)
 	}
-	return fmt.Sprintf("%g %s", p.Step, p.Unit)
+	return fmt.Sprintf("%g %s", p.Step, strings.Replace(p.Unit, "us", "µs", 1))
 }
 
 // choose keeps the parameters that the points carry, in their order: those that move the points, not as

@@ -75,6 +75,9 @@ func Search(in SearchInput) (*Result, error) {
 // fragmentation, the communication library and the framework.
 const reserve = 90
 
+// MostMemory is that share.
+const MostMemory = reserve / 100.0
+
 // fits returns the memory of a layout's fullest rank, or the family of reasons
 // that it is impossible for, without its numbers, so that they can be counted.
 func (in SearchInput) fits(l partition.Layout) (unit.Bytes, string) {

@@ -67,12 +67,16 @@ func calibrationAnswer(w io.Writer, r *fitting.Report) {
 	case x[1] > 0.99*x[0] && x[0] > 0.001:
 		change = "does not reduce"
 	}
-	screen.Painted(w, screen.Answer, "", fmt.Sprintf("Calibration %s the error: %s before, %s after (%s)", change,
-		unit.ShowShare(x[0]), unit.ShowShare(x[1]), unit.Plural(n, name)))
+	what, show := "the error", unit.ShowShare
+	if max(x[0], x[1]) > 0.5 { // half and twice are equally far off
+		what, show = "the factor by which times are off", func(x float64) string { return unit.ShowFactor(1 + x) }
+	}
+	screen.Painted(w, screen.Answer, "", fmt.Sprintf("Calibration %s %s: %s before, %s after (%s)", change, what,
+		show(x[0]), show(x[1]), unit.Plural(n, name)))
 	if x[1] > largestUse && far >= 0 {
 		p := &r.Points[far]
-		report.Labelled(w, "warning: ", fmt.Sprintf("%s is too much for predictions; largest error %s at %s",
-			unit.ShowShare(x[1]), unit.ShowChange(p.After, p.Measured), p.Name))
+		report.Labelled(w, "warning: ", fmt.Sprintf("too much for predictions; largest error %s at %s",
+			unit.ShowChange(p.After, p.Measured), p.Name))
 	}
 }
 
@@ -110,7 +114,7 @@ func fit(w io.Writer, r *fitting.Report) {
 	if t.Print(w); len(r.Points) > maxShown {
 		fmt.Fprintf(w, "%s more: --json\n", unit.Plural(len(r.Points)-maxShown, "point"))
 	}
-	report.Labelled(w, "Error: ", strings.Join(r.Words(), "; "))
+	report.Labelled(w, "Error (root mean square of log ratios): ", strings.Join(r.Words(), "; "))
 }
 
 // captured prints how receivers answer marks.

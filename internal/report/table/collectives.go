@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"railyard/internal/report"
 	"railyard/internal/report/screen"
@@ -21,8 +22,8 @@ func Collectives(w io.Writer, kind, groups string, plan *scenario.Plan, rows []c
 	}
 	fmt.Fprintln(w, over)
 	t := screen.Table{Columns: []screen.Column{{Head: "Size"}, {Head: "source", Left: true}, {Head: "algorithm", Left: true},
-		{Head: "protocol", Left: true, Rare: true}, {Head: "time"}, {Head: "busbw, GB/s"}, {Head: "ECN marks", Rare: true},
-		{Head: "queue peak", Rare: true}}}
+		{Head: "protocol", Left: true, Rare: true}, {Head: "time"}, {Head: "busbw, GB/s"}, {Head: "ECN marks", Rare: true, Spare: true},
+		{Head: "queue peak", Rare: true, Spare: true}}}
 	var skipped []string
 	for _, r := range rows {
 		size := unit.Bytes(r.Bytes).ShowSet()
@@ -54,24 +55,27 @@ func Collectives(w io.Writer, kind, groups string, plan *scenario.Plan, rows []c
 // collectiveAnswer names the fastest algorithm at the smallest and the largest size: simulated, or else by the model.
 func collectiveAnswer(kind string, rows []collectives.Row) string {
 	best := func(r *collectives.Row) string {
-		name, least := "", 0.0
+		name, least, by := "", 0.0, ""
 		for _, x := range r.Runs {
 			if x.Skipped == "" && (name == "" || x.Micros < least) {
 				name, least = x.Algorithm, x.Micros
 			}
 		}
 		if name == "" && len(r.Model) > 0 {
-			name, least = r.Model[0].Algorithm, r.Model[0].Micros
+			name, least, by = r.Model[0].Algorithm, r.Model[0].Micros, ", NCCL model"
 		}
 		if name == "" {
 			return ""
 		}
-		return fmt.Sprintf("%s at %s (%s)", name, unit.Bytes(r.Bytes).ShowSet(), took(least/1e6))
+		return fmt.Sprintf("%s at %s (%s%s)", name, unit.Bytes(r.Bytes).ShowSet(), took(least/1e6), by)
 	}
 	if len(rows) == 0 || best(&rows[0]) == "" {
 		return kind + ": nothing to compare"
 	}
-	say := kind + ": fastest " + best(&rows[0])
+	say := kind + ": fastest simulated " + best(&rows[0])
+	if !slices.ContainsFunc(rows[0].Runs, func(r collectives.Run) bool { return r.Skipped == "" }) {
+		say = kind + ": not simulated, " + best(&rows[0])
+	}
 	if last := best(&rows[len(rows)-1]); len(rows) > 1 && last != "" {
 		say += ", " + last
 	}

@@ -27,7 +27,7 @@ func Fabrics(w io.Writer, in *planner.FabricInput, designs []planner.Design, mor
 	slices.SortStableFunc(fits, func(a, b planner.Design) int { return cmp.Compare(a.Cost, b.Cost) })
 	screen.Painted(w, screen.Answer, "", fabricAnswer(in, fits))
 	money := func(v float64) string { return unit.ShowMoney(v, in.Prices.Currency) }
-	t := screen.Table{Columns: []screen.Column{{Head: "Design"}, {Head: "switches"}, {Head: "links"}, {Head: "hops"},
+	t := screen.Table{Columns: []screen.Column{{Head: "Design"}, {Head: "switches"}, {Head: "links"}, {Head: "hops", Spare: true},
 		{Head: "oversub.", Spare: true}, {Head: "bisection", Rare: true}, {Head: "kW"}, {Head: "cost"}, {Head: "per GPU"},
 		{Head: "blast *", Rare: true}}}
 	for i := range fits {
@@ -41,7 +41,7 @@ func Fabrics(w io.Writer, in *planner.FabricInput, designs []planner.Design, mor
 		}
 		t.Add(d.Name, unit.ShowCount(d.Switches()), unit.ShowCount(d.CableCount()), fmt.Sprint(d.Hops), over, half,
 			unit.ShowCount(int64(d.Watts/1000+0.5)), money(d.Cost), money(d.Cost/float64(in.GPUs)),
-			fmt.Sprint(blast(d)))
+			fmt.Sprint(min(blast(d), in.GPUs)))
 	}
 	if t.Print(w); len(fits) > 0 {
 		fmt.Fprintln(w, "* blast radius: GPUs isolated by the failure of one leaf or rail switch")
@@ -82,7 +82,10 @@ func fabricAnswer(in *planner.FabricInput, fits []planner.Design) string {
 	what, best := "cheapest with full bisection", slices.Clone(fits)
 	best = slices.DeleteFunc(best, func(d planner.Design) bool { return d.Bisection > 0 && d.Bisection < 0.995 })
 	if len(best) == 0 {
-		what, best = "cheapest", fits
+		best = fits
+	}
+	if best[0].Bisection < 0.995 { // or one host, which has no halves
+		what = "cheapest"
 	}
 	var names []string
 	for _, d := range best {
@@ -110,7 +113,7 @@ func missed(w io.Writer, in *planner.FabricInput, fits []planner.Design) {
 			continue
 		}
 		if first {
-			fmt.Fprintf(w, "Not at %s\n", planner.ShowRatio(in.Ratio))
+			fmt.Fprintf(w, "Other than %s\n", planner.ShowRatio(in.Ratio))
 			first = false
 		}
 		report.Labelled(w, fmt.Sprintf("  %-13s  ", fits[i].Name), fits[i].Missed)

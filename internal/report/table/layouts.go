@@ -37,7 +37,7 @@ func layoutAnswer(r *planner.Result, sims []layouts.Simulated) string {
 		}
 	}
 	if len(r.Candidates) == 0 {
-		return "No configuration is feasible. What exceeds GPU memory needs more GPUs, or GPUs with more memory"
+		return "No configuration is feasible. Those above GPU memory need more GPUs, or GPUs with more memory"
 	}
 	x := &r.Candidates[0]
 	return fmt.Sprintf("Best estimate: %s: step %s, MFU %s", x.Layout, took(x.Seconds),
@@ -55,7 +55,7 @@ func candidates(w io.Writer, all []planner.Candidate, simulated bool) {
 		fmt.Fprintln(w, "Estimates only: --simulate 3 simulates the best three and ranks them again.")
 		fmt.Fprintln(w)
 	}
-	t := screen.Table{Columns: []screen.Column{{Head: "Step"}, {Head: "MFU, %"}, {Head: "tok/s/GPU"}, {Head: "GB"},
+	t := screen.Table{Columns: []screen.Column{{Head: "Step"}, {Head: "MFU, %"}, {Head: "tok/s/GPU", Spare: true}, {Head: "GB"},
 		{Head: "TP", Rare: true}, {Head: "PP", Rare: true}, {Head: "DP", Rare: true}, {Head: "CP", Rare: true},
 		{Head: "EP", Rare: true}, {Head: "bubble", Rare: true}, {Head: "host", Spare: true}, {Head: "leaf", Spare: true},
 		{Head: "spine", Spare: true}, {Head: "configuration", Left: true}}}
@@ -68,7 +68,7 @@ func candidates(w io.Writer, all []planner.Candidate, simulated bool) {
 			x.Layout.String())
 	}
 	t.Print(w)
-	legend := "GB: memory per GPU. TP to EP and bubble: exposed communication and idle time, % of the step."
+	legend := "GB: memory per GPU. Columns of a parallelism: its exposed communication; bubble: idle time; % of the step."
 	if t.Fits(screen.Of(w)) {
 		legend += " host, leaf, spine: GB that a GPU sends per step inside its host, through one leaf, over spines."
 	}

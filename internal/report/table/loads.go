@@ -71,7 +71,14 @@ func Loads(w io.Writer, plan *scenario.Plan, curves []load.Curve) {
 		}
 	}
 	say := plan.Name + ": nothing was delivered"
-	if len(curves) > 0 {
+	switch {
+	case len(curves) == 1:
+		say = fmt.Sprintf("%s: %s delivers up to %s of the NICs' rate", plan.Name, curves[0].LB,
+			unit.ShowShare(curves[0].Most))
+		if n := len(curves[0].Points); n > 0 && !curves[0].Points[n-1].Saturated {
+			say += ", not saturated at the highest load"
+		}
+	case len(curves) > 1:
 		say = fmt.Sprintf("%s: %s delivers most, %s of the NICs' rate", plan.Name, curves[best].LB,
 			unit.ShowShare(curves[best].Most))
 	}

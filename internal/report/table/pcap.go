@@ -40,7 +40,7 @@ func wrapped(text string, width int) (lines []string) {
 // Story prints the summary of a capture.
 func Story(w io.Writer, s *capture.Story) {
 	if s.Omitted > 0 {
-		fmt.Fprintf(w, "%d more events: --limit\n", s.Omitted)
+		fmt.Fprintf(w, "%d more events (raise --limit)\n", s.Omitted)
 	}
 	fmt.Fprintf(w, "\n%s in %.6f s: %d RoCE, %d pause, %d LLDP, %d other", unit.Plural(s.Packets, "packet"),
 		s.Seconds,

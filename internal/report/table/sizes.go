@@ -83,8 +83,12 @@ func Memory(w io.Writer, m *model.Config, g *model.GPU, l *partition.Layout, ran
 	if worst.Total() > g.Memory {
 		verdict = "Does not fit"
 	}
-	screen.Painted(w, screen.Answer, "", fmt.Sprintf("%s: stage %d takes %s of %s GB (%s)", verdict, worst.Stage,
-		gb(worst.Total()), gb(g.Memory), strings.ToUpper(g.Name)))
+	most := ""
+	if share := float64(worst.Total()) / float64(g.Memory); share > planner.MostMemory && share <= 1 {
+		most = fmt.Sprintf("; above the %.0f %% that leave room for fragmentation and libraries", 100*planner.MostMemory)
+	}
+	screen.Painted(w, screen.Answer, "", fmt.Sprintf("%s: stage %d takes %s of %s GB (%s)%s", verdict, worst.Stage,
+		gb(worst.Total()), gb(g.Memory), strings.ToUpper(g.Name), most))
 	layout := []string{}
 	for _, f := range []struct {
 		name string

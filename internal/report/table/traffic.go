@@ -18,7 +18,7 @@ func Traffic(w io.Writer, name string, t *planner.Traffic) {
 	}
 	screen.Painted(w, screen.Answer, "", fmt.Sprintf("%s: %s per step between %s; %s of the pairs exchange nothing", name,
 		sent(t.Total()), unit.Plural(t.Ranks, "rank"), silent))
-	tb := screen.Table{Columns: []screen.Column{{Head: "Parallelism"}, {Head: "sent"}, {Head: "share"}, {Head: "of pairs"}}}
+	tb := screen.Table{Columns: []screen.Column{{Head: "Parallelism"}, {Head: "sent"}, {Head: "share"}, {Head: "of pairs", Spare: true}}}
 	for _, tier := range tiers {
 		tb.Columns = append(tb.Columns, screen.Column{Head: tier, Rare: true})
 	}

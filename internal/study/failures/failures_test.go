@@ -72,7 +72,7 @@ func TestTimeOfFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ at, want string }{
-		{"5s", "is behind the end of rails"},
+		{"5s", "is not within the step of rails"},
 		{"soon", "expected a time"},
 		{"-1us", "expected a time"},
 		{"100000s", "expected a time"},

@@ -74,8 +74,8 @@ func (f *failing) base(ctx context.Context, trials int) error {
 			return err
 		}
 		if f.at >= f.step {
-			return field.New("--at", "%s is behind the end of %s, whose step takes %s without a failure: nothing would fail",
-				f.c.At, f.v.Label, f.step.Show())
+			return field.New("--at", "%s is not within the step of %s, which takes %v without a failure: nothing would fail",
+				f.c.At, f.v.Label, f.step)
 		}
 	}
 	retries := unit.Time(f.v.plan.RC.Retries+1) * f.v.plan.RC.Timeout
