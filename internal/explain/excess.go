@@ -3,6 +3,7 @@ package explain
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"railyard/internal/cause"
 	"railyard/internal/fluid"
@@ -167,15 +168,20 @@ func (m *model) open(v without) ([]excess, [][]fluid.Limit) {
 			ended(x, number, at)
 		case next < len(m.times) && m.times[next] == at:
 			m.changed(net, at, v)
-			m.rerouted(at, func(c int32) {
-				over[c] = nil
-				for _, x := range m.b.share.byQP[c] {
+			for _, c := range m.moved[at] {
+				over[c] = m.over(c, at, v)
+				list := m.b.share.byQP[c]
+				first := sort.Search(len(list), func(i int) bool { return m.b.share.done(list[i]) >= at })
+				for _, x := range list[first:] {
+					if extra[x].began > at {
+						break
+					}
 					if flows[x] > 0 {
-						over[c] = m.over(c, at, v)
-						net.Move(at, flows[x]-1, m.send(x, over[c], r.seen.Messages[x].Posted == extra[x].began))
+						burst := r.seen.Messages[x].Posted == extra[x].began
+						net.Move(at, flows[x]-1, m.send(x, over[c], burst))
 					}
 				}
-			})
+			}
 			next++
 		case i >= len(moments):
 			m.rated = net.Set

@@ -76,3 +76,25 @@ events:
 		t.Errorf("happened: %+v, missed: %+v", s.LinkEvents, s.Missed)
 	}
 }
+
+// TestRepaired checks that capacity which was down from the beginning costs something although it comes back: without
+// the failure connections take the ways that they have behind the repair.
+func TestRepaired(t *testing.T) {
+	const text = `
+seed: 6
+fabric: {kind: rail, hosts: 8, segments: 2, spines: 2, uplinks: 0,
+  host_link: {rate: 100Gbps}, fabric_link: {rate: 100Gbps}}
+server: {gpus: 1, nics: 1}
+transport: {recovery: selective, write: only}
+cc: {algorithm: none}
+workload: {traffic: {permutation: {bytes: 4MB}}}
+`
+	_, broken, _ := runAll(t, text+`events:
+  - {switch: spine-2, at: 0s, up: false, converge: 0s}
+  - {switch: spine-2, at: 600us, up: true, converge: 0s}
+`)
+	_, healthy, _ := runAll(t, text)
+	if saved, said := broken.StepTime-healthy.StepTime, broken.Chain.Saving[cause.FailedCapacity]; 4*said < saved {
+		t.Errorf("a run without the failure saves %d ps, %d are said", saved, said)
+	}
+}

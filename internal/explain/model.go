@@ -76,9 +76,11 @@ type model struct {
 	// others, and these.
 	there, reacts, derived, behinds uint32
 	replays                         map[without]*replay
-	direct                          map[[2]int32]bool // from one GPU to another without a relay
-	memory                          []unit.Rate       // by NIC: what PCIe and its ports take or send
-	nicAt                           map[int32]int32   // by port to a NIC with PCIe that limits: the NIC
+	direct                          map[[2]int32]bool     // from one GPU to another without a relay
+	memory                          []unit.Rate           // by NIC: what PCIe and its ports take or send
+	nicAt                           map[int32]int32       // by port to a NIC with PCIe that limits: the NIC
+	moved                           map[unit.Time][]int32 // connections that take other ways since then
+	wholeAt                         unit.Time             // routes were those where nothing is broken; Never: unknown
 }
 
 // wayOf is the links that a connection uses.
@@ -372,7 +374,10 @@ func (m *model) over(c int32, at unit.Time, v without) (buf []fluid.Use) {
 	}
 	egress, ingress, one := w.egress, w.ingress, false
 	moved := v.has(cause.FailedCapacity) && w.home != w.egress
-	then := w.then(at, v)
+	if v.has(cause.FailedCapacity) {
+		at = m.wholeAt
+	}
+	then := w.then(at)
 	if v.has(cause.Collision) && !v.stays {
 		then = nil
 	}

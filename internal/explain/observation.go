@@ -99,7 +99,7 @@ type Move struct {
 	Of       int // connections
 	Moved    int // that take other ways since
 	Needless int // of them: nothing on their old way was broken
-	// Before is the ports that each connection had until then, of those that moved; nil: not taken down.
+	// Before is the ports that each connection had until then, of those that moved; nil: not recorded.
 	Before map[int32][]int32
 }
 

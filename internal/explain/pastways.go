@@ -1,7 +1,9 @@
 package explain
 
 import (
-	"railyard/internal/cause"
+	"maps"
+	"slices"
+
 	"railyard/internal/fluid"
 	"railyard/internal/topo"
 	"railyard/unit"
@@ -20,8 +22,15 @@ func (m *model) past() {
 	if !r.seen.Rules.Hashed {
 		return
 	}
+	m.wholeAt, m.moved = unit.Never, map[unit.Time][]int32{}
+	began := unit.Time(0)
 	for i := range r.seen.Moves {
 		move := &r.seen.Moves[i]
+		if m.wholeAt == unit.Never && len(r.downAt(began)) == 0 {
+			m.wholeAt = began
+		}
+		began = move.At
+		m.moved[move.At] = append(m.moved[move.At], slices.Sorted(maps.Keys(move.Before))...)
 		for c, path := range move.Before {
 			w := &m.ways[c]
 			was := pastWay{until: move.At, egress: w.egress, ingress: w.ingress}
@@ -40,11 +49,10 @@ func (m *model) past() {
 	}
 }
 
-// then is the way that a connection had at a time, nil for the one that it has since routes changed last. Without
-// failures it is the first one.
-func (w *wayOf) then(at unit.Time, v without) *pastWay {
+// then is the way that a connection had at a time, nil for the one that it has since routes changed last.
+func (w *wayOf) then(at unit.Time) *pastWay {
 	for i := range w.was {
-		if at < w.was[i].until || v.has(cause.FailedCapacity) {
+		if at < w.was[i].until {
 			return &w.was[i]
 		}
 	}
@@ -53,7 +61,7 @@ func (w *wayOf) then(at unit.Time, v without) *pastWay {
 
 // rerouted puts messages under way on the ways that they have from now on.
 func (p *replay) rerouted() {
-	p.m.rerouted(p.now, func(c int32) {
+	for _, c := range p.m.moved[p.now] {
 		p.uses[c] = p.m.over(c, p.now, p.v)
 		if flow := p.under[0][c]; flow > 0 {
 			p.net.Move(p.now, flow-1, p.uses[c])
@@ -62,20 +70,6 @@ func (p *replay) rerouted() {
 			p.sends[k][c] = p.m.over(c, p.now, p.v.with(upTo[k]))
 			if flow := p.under[1+k][c]; flow > 0 {
 				part.Move(p.now, flow-1, p.sends[k][c])
-			}
-		}
-	})
-}
-
-// rerouted calls f for the connections whose way ends at a time, in order.
-func (m *model) rerouted(at unit.Time, f func(c int32)) {
-	if len(m.b.r.seen.Moves) == 0 {
-		return
-	}
-	for c := range m.ways {
-		for i := range m.ways[c].was {
-			if m.ways[c].was[i].until == at {
-				f(int32(c))
 			}
 		}
 	}

@@ -203,10 +203,9 @@ func (p *replay) start(c int32) {
 	if p.uses[c] == nil {
 		p.uses[c] = p.m.over(c, p.now, p.v)
 	}
-	bytes, weight := p.m.bytes(x, p.v)*p.m.extra[x].part, p.m.weights[x]
-	if p.v.elsewhere() {
-		weight = 1 // who had more of a link that limits nobody now has no more of others
-		bytes = p.m.bytes(x, p.v)
+	bytes, weight := p.m.bytes(x, p.v), 1.0
+	if !p.v.elsewhere() { // otherwise who had more of a link that limits nobody now has no more of others
+		bytes, weight = bytes*p.m.extra[x].part, p.m.weights[x]
 	}
 	p.under[0][c] = 1 + p.net.Start(p.now, x, bytes, weight, p.m.send(x, p.uses[c], p.now == p.posted[x]))
 	p.stages[x] = 1
@@ -266,7 +265,7 @@ func (p *replay) shared(number int32) float64 {
 			other += l.Time
 		}
 	}
-	return float64(max(0, other-p.net.FilledOf(number))) / float64(max(1, all))
+	return float64(max(0, other-p.net.BusyOf(number))) / float64(max(1, all))
 }
 
 // alone is how long bytes take over links that nobody else uses.

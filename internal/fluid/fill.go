@@ -58,7 +58,7 @@ func (n *Net) refill() {
 		n.commit(at)
 	}
 	if n.Limits {
-		n.fill()
+		n.busy()
 	}
 	for _, l := range r.links {
 		r.in[l] = false
@@ -72,13 +72,13 @@ func (n *Net) refill() {
 	}
 }
 
-// fill notes whose first link is full beside another one that limits it.
-func (n *Net) fill() {
+// busy notes whose first link is full beside another one that limits it.
+func (n *Net) busy() {
 	for _, at := range n.round.flows {
 		f := &n.flows[at]
 		n.advance(f, n.since)
 		first := f.uses[0].Link
-		f.full = f.limit != first && n.load[first] > filled*n.most[first]
+		f.full = f.limit != first && n.load[first] > nearlyFull*n.most[first]
 	}
 }
 

@@ -80,7 +80,7 @@ type flow struct {
 	limit   int32 // link that limits it; -1: none yet
 	limits  []Limit
 	full    bool      // another link limits it, and its first one is full as well
-	filled  unit.Time // for so long
+	busy    unit.Time // for so long
 }
 
 // Limit is the time for which a link limited a flow.
@@ -243,12 +243,12 @@ func (n *Net) Sends(at int32) float64 { return n.flows[at].rate }
 // valid until the flow has ended and another one begins.
 func (n *Net) LimitsOf(at int32) []Limit { return n.flows[at].limits }
 
-// filled is the part of its rate from which on a link counts as full beside the one that limits a flow.
-const filled = 0.95
+// nearlyFull is the part of its rate from which on a link counts as full beside the one that limits a flow.
+const nearlyFull = 0.95
 
-// FilledOf returns how long a flow was limited by another link than its first while that was full as well: its sender
+// BusyOf returns how long a flow was limited by another link than its first while that was full as well: its sender
 // had no more to give. See LimitsOf.
-func (n *Net) FilledOf(at int32) unit.Time { return n.flows[at].filled }
+func (n *Net) BusyOf(at int32) unit.Time { return n.flows[at].busy }
 
 // advance brings a flow's bytes up to a time.
 func (n *Net) advance(f *flow, now unit.Time) {
@@ -259,7 +259,7 @@ func (n *Net) advance(f *flow, now unit.Time) {
 	if f.left -= float64(f.rate * float64(d)); n.Limits && f.limit >= 0 {
 		f.book(f.limit, d)
 		if f.full {
-			f.filled += d
+			f.busy += d
 		}
 	}
 	f.at = now

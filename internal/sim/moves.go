@@ -6,7 +6,7 @@ import (
 	"railyard/internal/explain"
 )
 
-// maxMoves is the number of connections that are followed when routes change.
+// maxMoves is the number of connections that are followed when routes change, and of the ways that are kept of them.
 const maxMoves = 100_000
 
 // paths are those of all connections whose packets take one each, nil where they do not.
@@ -41,4 +41,9 @@ func (r *Run) moved(change func()) {
 		}
 	}
 	r.moves = append(r.moves, m)
+	if r.kept += len(m.Before); r.kept > maxMoves { // of a link that flaps for hours: some would say less than none
+		for i := range r.moves {
+			r.moves[i].Before = nil
+		}
+	}
 }

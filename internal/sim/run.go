@@ -48,6 +48,7 @@ type Run struct {
 	dead []scenario.Death // so far
 
 	moves []explain.Move // of connections, when routes changed
+	kept  int            // ways that they had before
 
 	counted   unit.Bytes // arrived when they were counted last, for progress
 	countedAt uint64     // events until then
