@@ -69,7 +69,7 @@ var (
 		{"Pbit/s", 1000}}
 	byteSteps  = []step{{"B", 1}, {"KB", 1000}, {"MB", 1000}, {"GB", 1000}, {"TB", 1000}, {"PB", 1000}, {"EB", 1000}}
 	busSteps   = []step{{"B/s", 1}, {"KB/s", 1000}, {"MB/s", 1000}, {"GB/s", 1000}, {"TB/s", 1000}, {"PB/s", 1000}}
-	moneySteps = []step{{"", 1}, {"k", 1000}, {"M", 1000}, {"B", 1000}}
+	moneySteps = []step{{"", 1}, {"k", 1000}, {"M", 1000}, {"B", 1000}, {"T", 1000}}
 	tallies    = []step{{"", 1}, {"k", 1000}, {"M", 1000}, {"G", 1000}, {"T", 1000}, {"P", 1000}}
 )
 
@@ -129,6 +129,9 @@ func ShowCount[T int | int32 | int64 | uint32 | uint64](n T) string {
 	}
 	return grouped(strconv.FormatInt(int64(n), 10))
 }
+
+// ShowAmount formats a count of parameters or tokens as people write it: 406B, 15.6T.
+func ShowAmount(x float64) string { return strings.ReplaceAll(scaled(x, moneySteps), " ", "") }
 
 // ShowMoney formats an amount for people, in dollars or another currency: $2,260, $634 k, 2.31 M EUR.
 func ShowMoney(x float64, currency string) string {

@@ -37,6 +37,8 @@ func TestShow(t *testing.T) {
 		ShowCount(999_960):              "1.00 M",
 		ShowCount(-1234):                "−1,234",
 		ShowShare(0.3484):               "34.8 %",
+		ShowAmount(999.7e6):             "1.00B",
+		ShowAmount(15.6e12):             "15.6T",
 		ShowMoney(2256, "USD"):          "$2,260",
 		ShowMoney(633_600, "USD"):       "$634 k",
 		ShowMoney(2.314e9, "EUR"):       "2.31 B EUR",

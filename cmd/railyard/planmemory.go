@@ -120,7 +120,7 @@ func (c *planMemoryCmd) copies(e *env, g model.GPU, what, count string, each flo
 	}
 	report.Wrap(e.stdout, "",
 		fmt.Sprintf("%s %s hold one copy: %s parameters × %g bytes = %s %s of %s, at %g %% of %g GB each",
-			unit.ShowCount(n), strings.ToUpper(g.Name), table.Amount(p), each, unit.Digits(size), in, what,
+			unit.ShowCount(n), strings.ToUpper(g.Name), unit.ShowAmount(p), each, unit.Digits(size), in, what,
 			c.Efficiency, float64(g.Memory)/1e9))
 	return nil
 }

@@ -18,7 +18,6 @@ type FabricParts struct {
 	Parts     bool              // switches by tier, and cables
 	Deadlock  map[string]string // what a check found
 	Scenarios map[string]string // files that were written
-	Check     bool
 }
 
 // Fabrics prints the designs that are feasible, the cheapest first, and why others are not.
@@ -46,25 +45,36 @@ func Fabrics(w io.Writer, in *planner.FabricInput, designs []planner.Design, mor
 	if t.Print(w); len(fits) > 0 {
 		fmt.Fprintln(w, "* blast radius: GPUs isolated by the failure of one leaf or rail switch")
 	}
-	missed(w, in, fits)
+	listed(w, "Other than "+planner.ShowRatio(in.Ratio), fits, func(d *planner.Design) string { return d.Missed })
 	if more.Parts {
 		for i := range fits {
 			fabricParts(w, &fits[i], more)
 		}
 	} else {
-		each(w, "Deadlock", fits, more.Deadlock)
-		each(w, "Scenarios", fits, more.Scenarios)
+		listed(w, "Deadlock", fits, func(d *planner.Design) string { return more.Deadlock[d.Name] })
+		listed(w, "Scenarios", fits, func(d *planner.Design) string {
+			if d.Scenario == "" && len(more.Scenarios) > 0 {
+				return noScenario
+			}
+			return more.Scenarios[d.Name]
+		})
 	}
-	first := true
-	for _, d := range designs {
-		if d.Fits() {
-			continue
+	listed(w, "Infeasible", designs, func(d *planner.Design) string { return d.Reason })
+}
+
+// noScenario is why a design has none.
+const noScenario = "no scenario: too large for packet fidelity"
+
+// listed prints what there is to say of designs below a heading.
+func listed(w io.Writer, heading string, all []planner.Design, say func(*planner.Design) string) {
+	for i := range all {
+		if words := say(&all[i]); words != "" {
+			if heading != "" {
+				fmt.Fprintln(w, heading)
+				heading = ""
+			}
+			report.Labelled(w, fmt.Sprintf("  %-13s  ", all[i].Name), words)
 		}
-		if first {
-			fmt.Fprintln(w, "Infeasible")
-			first = false
-		}
-		report.Labelled(w, fmt.Sprintf("  %-13s  ", d.Name), d.Reason)
 	}
 }
 
@@ -73,9 +83,6 @@ func fabricAnswer(in *planner.FabricInput, fits []planner.Design) string {
 	asked := fmt.Sprintf("Hosts of %s, %dG NICs, %s", unit.Plural(in.PerServer, "GPU"), in.NICRate,
 		planner.ShowRatio(in.Ratio))
 	say := fmt.Sprintf("%s for %s", unit.Plural(len(fits), "feasible design"), unit.Plural(in.GPUs, "GPU"))
-	if in.GPUs >= 1000 {
-		say = fmt.Sprintf("%s for %s GPUs", unit.Plural(len(fits), "feasible design"), unit.ShowCount(in.GPUs))
-	}
 	if len(fits) == 0 {
 		return say + ". " + asked
 	}
@@ -105,38 +112,6 @@ func blast(d *planner.Design) (most int) {
 	return most
 }
 
-// missed says which designs have another oversubscription than was asked, and why.
-func missed(w io.Writer, in *planner.FabricInput, fits []planner.Design) {
-	first := true
-	for i := range fits {
-		if fits[i].Missed == "" {
-			continue
-		}
-		if first {
-			fmt.Fprintf(w, "Other than %s\n", planner.ShowRatio(in.Ratio))
-			first = false
-		}
-		report.Labelled(w, fmt.Sprintf("  %-13s  ", fits[i].Name), fits[i].Missed)
-	}
-}
-
-// each prints what is said of designs below a heading.
-func each(w io.Writer, heading string, fits []planner.Design, say map[string]string) {
-	if len(say) == 0 {
-		return
-	}
-	fmt.Fprintln(w, heading)
-	for i := range fits {
-		words := say[fits[i].Name]
-		if words == "" && fits[i].Scenario == "" {
-			words = "no scenario: too large for packet fidelity"
-		}
-		if words != "" {
-			report.Labelled(w, fmt.Sprintf("  %-13s  ", fits[i].Name), words)
-		}
-	}
-}
-
 // fabricParts prints the switches by tier, cables and notes of a design.
 func fabricParts(w io.Writer, d *planner.Design, more *FabricParts) {
 	fmt.Fprintln(w)
@@ -158,6 +133,6 @@ func fabricParts(w io.Writer, d *planner.Design, more *FabricParts) {
 		}
 	}
 	if d.Scenario == "" {
-		fmt.Fprintln(w, "  no scenario: too large for packet fidelity")
+		fmt.Fprintln(w, "  "+noScenario)
 	}
 }

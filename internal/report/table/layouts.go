@@ -23,7 +23,7 @@ func Layouts(w io.Writer, in *planner.SearchInput, r *planner.Result, sims []lay
 		report.Wrap(w, "", fmt.Sprintf("%s: transfers between hosts take %s as long as without congestion control, "+
 			"measured on a ring of four hosts", cc, unit.ShowFactor(in.Site.Waste)))
 	}
-	Simulated(w, sims)
+	simulated(w, sims)
 	candidates(w, r.Candidates[:min(top, len(r.Candidates))], len(sims) > 0)
 	rejected(w, r.Rejected)
 }
@@ -45,11 +45,11 @@ func layoutAnswer(r *planner.Result, sims []layouts.Simulated) string {
 }
 
 // candidates prints estimates, the best first.
-func candidates(w io.Writer, all []planner.Candidate, simulated bool) {
+func candidates(w io.Writer, all []planner.Candidate, again bool) {
 	if len(all) == 0 {
 		return
 	}
-	if simulated {
+	if again {
 		fmt.Fprintln(w, "\nEstimates")
 	} else {
 		fmt.Fprintln(w, "Estimates only: --simulate 3 simulates the best three and ranks them again.")
@@ -88,8 +88,8 @@ func rejected(w io.Writer, all []planner.Rejected) {
 	report.Labelled(w, fmt.Sprintf("\n%s infeasible (example): ", unit.ShowCount(sum)), strings.Join(said, "; "))
 }
 
-// Simulated prints what was simulated, the best first.
-func Simulated(w io.Writer, sims []layouts.Simulated) {
+// simulated prints what was simulated, the best first.
+func simulated(w io.Writer, sims []layouts.Simulated) {
 	if len(sims) == 0 {
 		return
 	}

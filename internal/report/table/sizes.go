@@ -3,7 +3,6 @@ package table
 import (
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
 	"railyard/internal/model"
@@ -13,19 +12,6 @@ import (
 	"railyard/internal/report/screen"
 	"railyard/unit"
 )
-
-// Amount prints a count of parameters or tokens: 406B, 15.6T.
-func Amount(v float64) string {
-	for _, u := range []struct {
-		scale float64
-		name  string
-	}{{1e12, "T"}, {1e9, "B"}, {1e6, "M"}, {1e3, "K"}} {
-		if v >= u.scale*(1-5e-4) {
-			return unit.Digits(v/u.scale) + u.name
-		}
-	}
-	return unit.Digits(v)
-}
 
 // Size prints how many GPUs a training takes for how long, and why.
 func Size(w io.Writer, s *planner.Size, g *model.GPU) {
@@ -39,11 +25,11 @@ func Size(w io.Writer, s *planner.Size, g *model.GPU) {
 	if s.Params > 0 {
 		active := ""
 		if s.Active < s.Params {
-			active = fmt.Sprintf(" (%s active)", Amount(s.Active))
+			active = fmt.Sprintf(" (%s active)", unit.ShowAmount(s.Active))
 		}
-		line("Model", fmt.Sprintf("%s parameters%s, %s tokens", Amount(s.Params), active, Amount(s.Tokens)))
+		line("Model", fmt.Sprintf("%s parameters%s, %s tokens", unit.ShowAmount(s.Params), active, unit.ShowAmount(s.Tokens)))
 	}
-	line("Compute", fmt.Sprintf("%s FLOPs: %s", scientific(s.FLOPs), s.Rule))
+	line("Compute", fmt.Sprintf("%.2e FLOPs: %s", s.FLOPs, s.Rule))
 	precision := s.Precision
 	if precision == "" {
 		precision = "rate given"
@@ -58,18 +44,9 @@ func Size(w io.Writer, s *planner.Size, g *model.GPU) {
 	}
 	line("Energy", unit.Digits(energy)+" "+of)
 	if s.Cost > 0 {
-		line("Cost", fmt.Sprintf("%s for %s", Amount(s.Cost), s.CostOf))
+		line("Cost", fmt.Sprintf("%s for %s", unit.ShowAmount(s.Cost), s.CostOf))
 	}
 	line("Source", g.Source)
-}
-
-// scientific prints a large number with its power of ten: 3.80 × 10^25.
-func scientific(v float64) string {
-	if v <= 0 {
-		return "0"
-	}
-	power := math.Floor(math.Log10(v * (1 + 5e-4))) // what rounds to 10 has the next power
-	return fmt.Sprintf("%s × 10^%.0f", unit.Digits(v/math.Pow(10, power)), power)
 }
 
 // shownStages is how many stages of a pipeline a table shows whole, and endStages how many of a longer one at each end.
@@ -89,21 +66,8 @@ func Memory(w io.Writer, m *model.Config, g *model.GPU, l *partition.Layout, ran
 	}
 	screen.Painted(w, screen.Answer, "", fmt.Sprintf("%s: stage %d takes %s of %s GB (%s)%s", verdict, worst.Stage,
 		gb(worst.Total()), gb(g.Memory), strings.ToUpper(g.Name), most))
-	layout := []string{}
-	for _, f := range []struct {
-		name string
-		v    int
-	}{{"TP", l.TP}, {"PP", l.PP}, {"VPP", l.VPP}, {"DP", l.DP}, {"CP", l.CP}, {"EP", l.EP}} {
-		if f.v > 1 {
-			layout = append(layout, fmt.Sprintf("%s%d", f.name, f.v))
-		}
-	}
-	if l.ZeRO > 0 {
-		layout = append(layout, fmt.Sprintf("ZeRO%d", l.ZeRO))
-	}
-	report.Wrap(w, "", fmt.Sprintf("%s, %s parameters, on %s: %s, schedule %s, recompute %s", m.Name,
-		Amount(float64(m.Params())), unit.Plural(l.GPUs(), "GPU"), strings.Join(append(layout, fmt.Sprintf("mb%d", l.Micro)),
-			" "), l.Schedule, l.Recompute))
+	report.Wrap(w, "", fmt.Sprintf("%s, %s parameters, on %s: %s, schedule %s", m.Name, unit.ShowAmount(float64(m.Params())),
+		unit.Plural(l.GPUs(), "GPU"), l, l.Schedule))
 	t := screen.Table{Columns: []screen.Column{{Head: "Stage, GB"}, {Head: "layers"}, {Head: "params"},
 		{Head: "weights"}, {Head: "grads"}, {Head: "optimizer"}, {Head: "activations"}, {Head: "buffers", Rare: true},
 		{Head: "total"}, {Head: "in flight", Spare: true}}}
@@ -114,8 +78,8 @@ func Memory(w io.Writer, m *model.Config, g *model.GPU, l *partition.Layout, ran
 			}
 			continue
 		}
-		t.Add(fmt.Sprint(r.Stage), unit.ShowCount(r.Layers), Amount(float64(r.Params)), gb(r.Weights), gb(r.Gradients),
-			gb(r.Optimizer), gb(r.Activations), gb(r.Buffers), gb(r.Total()), unit.Digits(r.InFlight))
+		t.Add(fmt.Sprint(r.Stage), unit.ShowCount(r.Layers), unit.ShowAmount(float64(r.Params)), gb(r.Weights),
+			gb(r.Gradients), gb(r.Optimizer), gb(r.Activations), gb(r.Buffers), gb(r.Total()), unit.Digits(r.InFlight))
 	}
 	t.Print(w)
 }

@@ -49,7 +49,7 @@ func TestManyRows(t *testing.T) {
 // What was not simulated says why; a slice says what was added for the rest.
 func TestSimulated(t *testing.T) {
 	var b strings.Builder
-	Simulated(&b, []layouts.Simulated{{Layout: "TP8", Seconds: 2, MFU: 0.4, Estimate: 2.2, Slice: "2 of 16 segments",
+	simulated(&b, []layouts.Simulated{{Layout: "TP8", Seconds: 2, MFU: 0.4, Estimate: 2.2, Slice: "2 of 16 segments",
 		Ran: 1.5, Added: 0.5}, {Layout: "TP4", Skipped: "too large"}})
 	for _, want := range []string{"2 s 40 2.2 s +10.0 %", "TP8: 2 of 16 segments (1.5 s); the cost model adds 500 ms for " +
 		"the rest", "not simulated: TP4: too large"} {
