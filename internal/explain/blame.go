@@ -140,7 +140,7 @@ func (b *blamer) explain(row *result.CollectiveRow) string {
 // overtaken reports whether packets go again although none was lost: they overtake one another, and go-back-N takes
 // that for loss.
 func (b *blamer) overtaken() bool {
-	if !b.r.plan.Mixes() {
+	if b.r.seen.Packets == nil || !b.r.plan.Mixes() {
 		return false
 	}
 	for i := range b.r.seen.Ports {

@@ -42,6 +42,15 @@ type Observation struct {
 	Packets     *Packets // nil: the fidelity knows no packets
 	// Paced is by message the time for which its congestion control was what limited it; of a fidelity without packets.
 	Paced []unit.Time
+	// Silences is by message the time for which its connection waited after losses, of a fidelity without packets;
+	// messages that lost nothing are not in it.
+	Silences map[int32]Silence
+}
+
+// Silence is how long a connection waited after losses until it retransmitted.
+type Silence struct {
+	Time     unit.Time
+	Timeouts int32 // local ACK timeouts that ran out meanwhile
 }
 
 // Rules are how bytes become time, the same for all connections.

@@ -112,8 +112,11 @@ func (m *model) behind(id, queue cause.ID) cause.ID {
 	return cause.LineRate
 }
 
-// down reports whether most of what was lost was lost on links that were down.
+// down reports whether most of what was lost was lost on links that were down: of a fidelity without packets, all.
 func (b *blamer) down() bool {
+	if b.r.seen.Packets == nil {
+		return true
+	}
 	c := &b.r.seen.Counted
 	return c.DropsDown+c.DropsNoRoute > c.Drops/2
 }

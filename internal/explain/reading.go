@@ -86,7 +86,8 @@ func (r *reading) trouble(m int32) Trouble {
 		if r.seen.Paced == nil {
 			return Trouble{Port: -1}
 		}
-		return Trouble{Port: -1, Held: r.seen.Paced[m]}
+		s := r.seen.Silences[m]
+		return Trouble{Port: -1, Held: r.seen.Paced[m], Late: s.Time, Timeouts: s.Timeouts}
 	}
 	return r.seen.Packets.Troubles[m]
 }

@@ -20,7 +20,8 @@ type conn struct {
 	flow        int32     // that carries the oldest, -1 while none does
 	left        float64   // bytes on the wire of the oldest, while no flow carries it
 	tries       int32     // time-outs in a row
-	retrying    bool      // a time-out is under way
+	retrying    bool      // a time-out is under way,
+	silent      unit.Time // since then
 	turn        int32     // bells of other time-outs are void
 	vain        int32     // flow of the packets that it sends into a broken path, -1 while it sends none
 	unsent      float64   // bytes on the wire that follow these
@@ -144,7 +145,7 @@ func (r *Run) silence(c int32) {
 	if r.carried() != nil || k.retrying || k.lost {
 		return
 	}
-	k.retrying = true
+	k.retrying, k.silent = true, r.now
 	k.turn++
 	if timeout := r.Setup.Host.RC.Timeout; timeout > 0 {
 		r.push(r.now+timeout, ringRetry, c, k.turn)
@@ -220,8 +221,17 @@ func (r *Run) wasted(c int32) {
 // revive ends that a connection waits for its time-out, and retransmits.
 func (r *Run) revive(c int32) {
 	r.unwaste(c)
-	r.conns[c].retrying = false
+	r.answered(c, 0)
 	r.resume(c)
+}
+
+// answered ends a connection's wait after losses, by so many time-outs.
+func (r *Run) answered(c, timeouts int32) {
+	k := &r.conns[c]
+	k.retrying = false
+	s := r.silences[k.first]
+	s.Time, s.Timeouts = s.Time+r.now-k.silent, s.Timeouts+timeouts
+	r.silences[k.first] = s
 }
 
 // unwaste ends what a connection sends into a broken path, and reports whether it had some left to send.
@@ -250,7 +260,7 @@ func (r *Run) retry(c, turn int32) {
 		return
 	}
 	r.unwaste(c)
-	k.retrying = false
+	r.answered(c, 1)
 	if k.tries++; r.broken(c) && int(k.tries) > r.Setup.Host.RC.Retries {
 		k.lost = true
 		r.lost = append(r.lost, explain.Lost{Conn: c, At: r.now, Why: retriesExceeded})

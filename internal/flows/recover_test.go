@@ -135,19 +135,13 @@ func TestStranded(t *testing.T) {
 	}
 }
 
-// What congestion control withholds from flows is booked to it and not to latency, which packets and flows have alike.
-func TestWithheldIsNoLatency(t *testing.T) {
-	share := func(fidelity string) map[string]int64 {
-		p, err := planned(t, scenarios.Texts()["three-flows.yaml"], "fidelity="+fidelity), error(nil)
-		var r interface {
-			Go(exec.Observer) error
-			Outcome(string) (*result.Summary, *result.Tables, []string)
-		}
-		if fidelity == "flow" {
-			r, err = flows.Build(p, flows.Estimate(p))
-		} else {
-			r, err = sim.New(p)
-		}
+// share returns what a scenario's account of lost time books to causes, by packets and as flows.
+func share(t *testing.T, text string, sets []string, of ...cause.ID) (packet, flow map[cause.ID]int64) {
+	t.Helper()
+	account := func(r interface {
+		Go(exec.Observer) error
+		Outcome(string) (*result.Summary, *result.Tables, []string)
+	}, err error) map[cause.ID]int64 {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,21 +149,55 @@ func TestWithheldIsNoLatency(t *testing.T) {
 			t.Fatal(err)
 		}
 		s, _, _ := r.Outcome("test")
-		got := map[string]int64{}
-		for _, c := range []cause.ID{cause.Latency, cause.Recovering, cause.Incast, cause.Oversubscription} {
-			got[c.Get().Key] = s.Chain.Of(c)
+		got := map[cause.ID]int64{}
+		for _, c := range of {
+			got[c] = s.Chain.Of(c)
 		}
 		return got
 	}
-	packet, flow := share("packet"), share("flow")
-	key := func(id cause.ID) string { return id.Get().Key }
-	for _, id := range []cause.ID{cause.Latency, cause.Incast, cause.Oversubscription} {
-		if a, b := packet[key(id)], flow[key(id)]; math.Abs(float64(a-b)) > 0.02*float64(a) {
-			t.Errorf("%s: %v by packets, %v as flows", key(id), unit.Time(a), unit.Time(b))
-		}
+	p := planned(t, text, sets...)
+	r, err := flows.Build(p, flows.Estimate(p))
+	flow = account(r, err)
+	q, err := sim.New(planned(t, text, sets...))
+	return account(q, err), flow
+}
+
+// alike compares accounts of a cause by packets and as flows.
+func alike(t *testing.T, what string, packet, flow map[cause.ID]int64, id cause.ID) {
+	t.Helper()
+	if a, b := packet[id], flow[id]; math.Abs(float64(a-b)) > 0.02*float64(a) {
+		t.Errorf("%s: %s: %v by packets, %v as flows", what, id.Get().Key, unit.Time(a), unit.Time(b))
 	}
-	if flow[key(cause.Recovering)] < packet[key(cause.Recovering)]/2 {
-		t.Errorf("CC recovering: %v by packets, %v as flows", unit.Time(packet[key(cause.Recovering)]),
-			unit.Time(flow[key(cause.Recovering)]))
+}
+
+// What congestion control withholds from flows is booked to it and not to latency, which packets and flows have alike.
+func TestWithheldIsNoLatency(t *testing.T) {
+	packet, flow := share(t, scenarios.Texts()["three-flows.yaml"], nil, cause.Latency, cause.Recovering, cause.Incast,
+		cause.Oversubscription)
+	for _, id := range []cause.ID{cause.Latency, cause.Incast, cause.Oversubscription} {
+		alike(t, "three-flows", packet, flow, id)
+	}
+	if flow[cause.Recovering] < packet[cause.Recovering]/2 {
+		t.Errorf("CC recovering: %v by packets, %v as flows", unit.Time(packet[cause.Recovering]),
+			unit.Time(flow[cause.Recovering]))
+	}
+}
+
+// The time for which a queue pair waits for its ACK timeout is booked to retransmission, as it is by packets.
+func TestTimeoutIsNoLatency(t *testing.T) {
+	const op = "    - {id: s, gpu: host-1/gpu-1, to: host-3/gpu-1, send: %dB, after: [a]}\n"
+	const event = "  - {at: %s, link: \"seg-1-rail-1:Eth3\", up: false, converge: 300us}\n"
+	for _, c := range []struct {
+		bytes int
+		at    string
+	}{{64 << 10, "50us"}, {1 << 20, "150us"}} {
+		what := fmt.Sprintf("%d bytes, a link that breaks at %s", c.bytes, c.at)
+		text := fmt.Sprintf(stranded, fmt.Sprintf(op, c.bytes), fmt.Sprintf(event, c.at))
+		packet, flow := share(t, text, nil, cause.Latency, cause.Retransmission)
+		if packet[cause.Retransmission] < int64(60*unit.Millisecond) {
+			t.Errorf("%s: retransmission %v by packets", what, unit.Time(packet[cause.Retransmission]))
+		}
+		alike(t, what, packet, flow, cause.Latency)
+		alike(t, what, packet, flow, cause.Retransmission)
 	}
 }

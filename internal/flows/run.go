@@ -36,7 +36,8 @@ type Run struct {
 	messages []explain.Message
 	next     []int32
 	pacedFor []unit.Time // by message: for how long its congestion control limited it
-	parts    []uint8     // by operation: messages of it that are under way
+	silences map[int32]explain.Silence
+	parts    []uint8 // by operation: messages of it that are under way
 
 	now    unit.Time
 	bells  fluid.Heap[bell]
@@ -94,7 +95,7 @@ func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 	r := &Run{Network: n, Plan: p, rules: n.Rules(), parts: make([]uint8, len(jobs.DAG.Ops)),
 		messages: make([]explain.Message, 0, cost.Messages), next: make([]int32, 0, cost.Messages)}
 	r.series.init(len(n.Net.Ports), p.Sample, p.Rows)
-	r.curves = map[curveKey]curves{}
+	r.curves, r.silences = map[curveKey]curves{}, map[int32]explain.Silence{}
 	r.links.init(r)
 	r.Exec = exec.New(r, sim.Machine(p), jobs)
 	if from, to, cut := r.Exec.Unreachable(); cut && !r.JoinedBefore(&r.Exec.Machine, from, to) {
@@ -241,7 +242,7 @@ func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string
 // Observe says what the network carried until now.
 func (r *Run) Observe() *explain.Observation {
 	o := &explain.Observation{Fidelity: Name, At: r.now, Routes: r.Paths, Ways: r.Hosts, Rules: r.rules,
-		Messages: r.messages, Paced: r.pacedFor, Conns: r.Connections(), Ports: r.Ports(),
+		Messages: r.messages, Paced: r.pacedFor, Silences: r.silences, Conns: r.Connections(), Ports: r.Ports(),
 		Lost: r.lost, Dead: r.dead, Moves: r.moves,
 		Limits: []string{"flows have no packets: no queues, pauses, marks and retransmissions were recorded"}}
 	o.Counted.NetworkBytes = int64(r.delivered)
