@@ -71,6 +71,11 @@ func TestDesignsAreBuilt(t *testing.T) {
 	in := input(t, 1024, "256x200G", "256x200G", "2:1") // 400G in two ports of 200G
 	in.NICPorts = 2
 	builtAs(t, "two ports", in, find(t, in, "port-planes"))
+	for _, gpus := range []int{64, 128, 512} {
+		in = input(t, gpus, "128x400G", "128x400G", "2:1")
+		in.NICPorts = 2
+		builtAs(t, "pairs", in, find(t, in, "pod-pairs"))
+	}
 }
 
 func builtAs(t *testing.T, what string, in FabricInput, d Design) {
@@ -89,6 +94,9 @@ func builtAs(t *testing.T, what string, in FabricInput, d Design) {
 	if inv.GPUs < in.GPUs || len(g.Nodes)-len(g.Hosts) != d.Switches() || cables != d.CableCount() {
 		t.Errorf("%s: built %d GPUs, %d switches, %d cables; counted %d, %d, %d", what, inv.GPUs,
 			len(g.Nodes)-len(g.Hosts), cables, d.GPUs, d.Switches(), d.CableCount())
+	}
+	if inv.GPUs != d.Cabled() || d.GPUs < inv.GPUs {
+		t.Errorf("%s: %d GPUs by topo, %d cabled in the design with ports for %d", what, inv.GPUs, d.Cabled(), d.GPUs)
 	}
 	if math.Abs(inv.Share-d.Bisection) > 1e-9 {
 		t.Errorf("%s: bisection %.4f by topo, %.4f by the design", what, inv.Share, d.Bisection)

@@ -45,7 +45,8 @@ type Design struct {
 	Kind      string  `json:"kind"` // of scenario
 	Title     string  `json:"title"`
 	Reason    string  `json:"refused,omitempty"`
-	GPUs      int     `json:"gpus"` // ports for so many
+	GPUs      int     `json:"gpus"`      // ports for so many
+	NICPorts  int     `json:"nic_ports"` // of each NIC, which share its rate
 	Tiers     []Tier  `json:"tiers,omitempty"`
 	Cables    []Part  `json:"cables,omitempty"`
 	Hops      int     `json:"switch_hops"`
@@ -82,6 +83,16 @@ func (d *Design) CableCount() (n int) {
 	return n
 }
 
+// Cabled returns the number of GPUs whose NICs have their cables, those of whole servers; GPUs counts free ports, too.
+func (d *Design) Cabled() (n int) {
+	for _, c := range d.Cables {
+		if c.From == "host" {
+			n += c.Count / d.NICPorts
+		}
+	}
+	return n
+}
+
 // Cable lengths by what they join: within a rack row, across the hall, between
 // halls.
 const (
@@ -110,8 +121,11 @@ func Fabrics(in FabricInput) ([]Design, error) {
 	}
 	var out []Design
 	for _, k := range kinds {
-		d := Design{Name: k.name, Kind: k.kind, Title: k.title}
-		if least := min(in.Leaf.Rate, in.Top.Rate); in.NICRate > least && k.name != "port-planes" {
+		d := Design{Name: k.name, Kind: k.kind, Title: k.title, NICPorts: 1}
+		if k.several {
+			d.NICPorts = n
+		}
+		if least := min(in.Leaf.Rate, in.Top.Rate); in.NICRate > least && !k.several {
 			d = refuse(d, "needs switch ports of %d Gbit/s for NICs with one port; they have %d", in.NICRate, least)
 		} else {
 			d = k.design(in, d)
@@ -130,17 +144,18 @@ func Fabrics(in FabricInput) ([]Design, error) {
 var kinds = []struct {
 	name, kind, title string // kind: of the scenario
 	design            func(FabricInput, Design) Design
+	several           bool // for NICs of several ports; the others are for NICs of one
 }{
-	{"single-switch", "single-rail", "one switch, rails as VLANs", singleSwitch},
-	{"rail-only", "rail-only", "a switch per rail, no spine", railOnly},
-	{"rail-spine", "rail", "rail switches and spines, two tiers", railSpine},
-	{"rail-pods", "rail", "pods of rail and aggregation switches, super-spines", railPods},
-	{"rail-planes", "planes", "leaves and spines for each rail by itself, two tiers", railPlanes},
-	{"port-planes", "planes", "rail switches and spines for each port of the NICs, two tiers", portPlanes},
-	{"pod-pairs", "pod", "switch pairs with bundled NIC ports, spines, super-spines", pairPod},
-	{"fat-tree", "fat-tree", "fat tree, two or three tiers, any NIC to any NIC", fatTree},
-	{"dragonfly", "dragonfly", "dragonfly, groups cabled directly", dragonfly},
-	{"torus", "torus", "3D torus of switches with their hosts", torus},
+	{"single-switch", "single-rail", "one switch, rails as VLANs", singleSwitch, false},
+	{"rail-only", "rail-only", "a switch per rail, no spine", railOnly, false},
+	{"rail-spine", "rail", "rail switches and spines, two tiers", railSpine, false},
+	{"rail-pods", "rail", "pods of rail and aggregation switches, super-spines", railPods, false},
+	{"rail-planes", "planes", "leaves and spines for each rail by itself, two tiers", railPlanes, false},
+	{"port-planes", "planes", "rail switches and spines for each port of the NICs, two tiers", portPlanes, true},
+	{"pod-pairs", "pod", "switch pairs with bundled NIC ports, spines, super-spines", pairPod, true},
+	{"fat-tree", "fat-tree", "fat tree, two or three tiers, any NIC to any NIC", fatTree, false},
+	{"dragonfly", "dragonfly", "dragonfly, groups cabled directly", dragonfly, false},
+	{"torus", "torus", "3D torus of switches with their hosts", torus, false},
 }
 
 // measure has the builder's own graph say what a direct network carries between the halves of its servers.

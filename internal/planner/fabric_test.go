@@ -60,7 +60,11 @@ func TestSeedFabrics(t *testing.T) {
 		{64, fixed, fixed, "1:1", "pod-pairs", 64, []int{4, 2}},                   // figure 13-8
 		{128, fixed, fixed, "1:1", "pod-pairs", 128, []int{8, 4, 4}},              // figure 13-9
 	} {
-		d := find(t, input(t, c.gpus, c.leaf, c.top, c.ratio), c.name)
+		in := input(t, c.gpus, c.leaf, c.top, c.ratio)
+		if c.name == "pod-pairs" {
+			in.NICPorts = 2
+		}
+		d := find(t, in, c.name)
 		if !d.Fits() || d.GPUs != c.ports || len(d.Tiers) != len(c.tiers) || d.Scenario == "" {
 			t.Errorf("%d GPUs: %+v", c.gpus, d)
 			continue
@@ -225,6 +229,40 @@ func TestNICsOfSeveralPorts(t *testing.T) {
 			if d.Fits() != (d.Name == "port-planes") {
 				t.Errorf("%d ports: %s: %q", c.ports, d.Name, d.Reason)
 			}
+		}
+	}
+}
+
+// A design is offered for the NICs that were asked for: one of several ports needs them, and shares out their rate.
+func TestDesignsUseTheNICs(t *testing.T) {
+	for _, ports := range []int{0, 1, 2, 4, 8} {
+		in := input(t, 128, "128x400G", "128x400G", "1:1")
+		in.NICPorts = ports
+		all, err := Fabrics(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range all {
+			several := d.Name == "port-planes" || d.Name == "pod-pairs"
+			if want := max(1, ports); several && d.Fits() && d.NICPorts != want || !several && d.NICPorts != 1 {
+				t.Errorf("NICs of %d ports: %s takes %d", ports, d.Name, d.NICPorts)
+			}
+			hosts := 0
+			for _, c := range d.Cables {
+				if c.From == "host" {
+					hosts += c.Count
+				}
+			}
+			if d.Fits() && hosts < d.NICPorts*in.GPUs || d.NICPorts == 1 && hosts > d.GPUs {
+				t.Errorf("NICs of %d ports: %s has %d links to hosts of %d GPUs", ports, d.Name, hosts, d.GPUs)
+			}
+		}
+		pairs := find(t, in, "pod-pairs")
+		if pairs.Fits() != (ports == 2) || !pairs.Fits() && pairs.Reason != "needs NICs with two ports (--nic-ports 2)" {
+			t.Errorf("NICs of %d ports: pod-pairs: %q", ports, pairs.Reason)
+		}
+		if ports == 2 && !strings.Contains(pairs.Scenario, "host_link: {rate: 200Gbps") {
+			t.Errorf("two ports of 200G: %s", pairs.Scenario)
 		}
 	}
 }

@@ -160,8 +160,12 @@ func plane(aggs, up, pods, ports int) (supers, superUp, planes int, ok bool) {
 }
 
 // pairPod is the seed's pod (figure 13-8): segments behind a pair of switches, NICs
-// of two ports (figure 13-7); several pods by four super-spines (figure 13-9).
+// of two ports that share a NIC's rate (figure 13-7); several pods by four super-spines (figure 13-9).
 func pairPod(in FabricInput, d Design) Design {
+	if in.NICPorts != 2 {
+		return refuse(d, "needs NICs with two ports (--nic-ports 2)")
+	}
+	in.NICRate /= 2 // of a port: what the cables and the switches' ports have
 	const hosts, segments, spines, supers = 4, 2, 2, 4
 	perPod := hosts * segments * in.PerServer
 	pods := ceilInt(in.GPUs, perPod)
@@ -183,9 +187,9 @@ func pairPod(in FabricInput, d Design) Design {
 	if pods > 1 {
 		each := ceilInt(upwards(2*segments*up, in.Ratio), supers)
 		if 2*segments*up+each*supers > in.ports(in.Top) || pods*spines*each > in.ports(in.Top) {
-			return refuse(d, "%s pods need %s ports per spine and %s per super-spine; %v has %s",
+			return refuse(d, "%s pods need %s ports per spine and %s per super-spine; %v has %s of %dG",
 				unit.ShowCount(pods), unit.ShowCount(2*segments*up+each*supers), unit.ShowCount(pods*spines*each),
-				in.Top, unit.ShowCount(in.ports(in.Top)))
+				in.Top, unit.ShowCount(in.ports(in.Top)), in.NICRate)
 		}
 		d.Tiers[1].Up = each * supers
 		d.Tiers = append(d.Tiers, Tier{"super-spine", in.Top.String(), supers, pods * spines * each, 0, 0})

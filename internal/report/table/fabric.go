@@ -38,12 +38,16 @@ func Fabrics(w io.Writer, in *planner.FabricInput, designs []planner.Design, mor
 		if d.Bisection > 0 {
 			half = unit.ShowShare(d.Bisection)
 		}
-		t.Add(d.Name, unit.ShowCount(d.Switches()), unit.ShowCount(d.CableCount()), fmt.Sprint(d.Hops), over, half,
+		t.Add(named(in, d), unit.ShowCount(d.Switches()), unit.ShowCount(d.CableCount()), fmt.Sprint(d.Hops), over,
+			half,
 			unit.ShowCount(int64(d.Watts/1000+0.5)), money(d.Cost), money(d.Cost/float64(in.GPUs)),
-			fmt.Sprint(min(blast(d), in.GPUs)))
+			unit.ShowCount(min(blast(d), in.GPUs)))
 	}
 	if t.Print(w); len(fits) > 0 {
 		fmt.Fprintln(w, "* blast radius: GPUs isolated by the failure of one leaf or rail switch")
+		if in.NICPorts > 1 && slices.ContainsFunc(fits, func(d planner.Design) bool { return otherNICs(in, &d) }) {
+			report.Wrap(w, "", fmt.Sprintf("%s needs other NICs: with one port of %dG", oneWidePort, in.NICRate))
+		}
 	}
 	listed(w, "Other than "+planner.ShowRatio(in.Ratio), fits, func(d *planner.Design) string { return d.Missed })
 	if more.Parts {
@@ -80,8 +84,11 @@ func listed(w io.Writer, heading string, all []planner.Design, say func(*planner
 
 // fabricAnswer says how many designs there are, and the cheapest of those with full bisection, or of all.
 func fabricAnswer(in *planner.FabricInput, fits []planner.Design) string {
-	asked := fmt.Sprintf("Hosts of %s, %dG NICs, %s", unit.Plural(in.PerServer, "GPU"), in.NICRate,
-		planner.ShowRatio(in.Ratio))
+	nics := fmt.Sprintf("%dG NICs", in.NICRate)
+	if n := in.NICPorts; n > 1 {
+		nics = fmt.Sprintf("NICs of %d × %dG", n, in.NICRate/n)
+	}
+	asked := fmt.Sprintf("Hosts of %s, %s, %s", unit.Plural(in.PerServer, "GPU"), nics, planner.ShowRatio(in.Ratio))
 	say := fmt.Sprintf("%s for %s", unit.Plural(len(fits), "feasible design"), unit.Plural(in.GPUs, "GPU"))
 	if len(fits) == 0 {
 		return say + ". " + asked
@@ -90,6 +97,10 @@ func fabricAnswer(in *planner.FabricInput, fits []planner.Design) string {
 	best = slices.DeleteFunc(best, func(d planner.Design) bool { return d.Bisection > 0 && d.Bisection < 0.995 })
 	if len(best) == 0 {
 		best = fits
+	}
+	these := slices.DeleteFunc(slices.Clone(best), func(d planner.Design) bool { return otherNICs(in, &d) })
+	if len(these) > 0 {
+		best = these
 	}
 	if best[0].Bisection < 0.995 { // or one host, which has no halves
 		what = "cheapest"
@@ -104,6 +115,22 @@ func fabricAnswer(in *planner.FabricInput, fits []planner.Design) string {
 		strings.Join(names, ", "), asked)
 }
 
+// oneWidePort marks designs for NICs of one port where NICs of several were asked for.
+const oneWidePort = "†"
+
+// otherNICs reports whether a design needs NICs with another number of ports than those that were asked for.
+func otherNICs(in *planner.FabricInput, d *planner.Design) bool {
+	return d.NICPorts != max(1, in.NICPorts)
+}
+
+// named returns a design's name with its mark.
+func named(in *planner.FabricInput, d *planner.Design) string {
+	if otherNICs(in, d) {
+		return d.Name + " " + oneWidePort
+	}
+	return d.Name
+}
+
 // blast is how many GPUs the failure of one switch of NICs isolates.
 func blast(d *planner.Design) (most int) {
 	for _, t := range d.Tiers {
@@ -115,7 +142,11 @@ func blast(d *planner.Design) (most int) {
 // fabricParts prints the switches by tier, cables and notes of a design.
 func fabricParts(w io.Writer, d *planner.Design, more *FabricParts) {
 	fmt.Fprintln(w)
-	report.Wrap(w, "", fmt.Sprintf("%s: %s; ports for %s", d.Name, d.Title, unit.Plural(d.GPUs, "GPU")))
+	room := ""
+	if d.GPUs > d.Cabled() {
+		room = fmt.Sprintf(", ports for %s", unit.ShowCount(d.GPUs))
+	}
+	report.Wrap(w, "", fmt.Sprintf("%s: %s; cabled for %s%s", d.Name, d.Title, unit.Plural(d.Cabled(), "GPU"), room))
 	for _, x := range d.Tiers {
 		up := ""
 		if x.Up > 0 {
