@@ -104,7 +104,7 @@ type Controller interface {
 	Decision() Decision                     // what is allowed from now on
 	WantsAcks() bool                        // false, for good: OnAck need not be called, there is no window
 
-	// Signal and Counter report what the Algorithm lists, by name; false for any other name.
+	// Signal and Counter report what the Algorithm lists, by name; 0 and false for any other name.
 	Signal(now unit.Time, name string) (value float64, ok bool)
 	Counter(name string) (n int64, ok bool)
 }

@@ -33,6 +33,41 @@ func TestSilentPathHoldsNothingBack(t *testing.T) {
 	}
 }
 
+// TestPathIsSilentAgain: a path that does not answer while others do is avoided until it answers, the fifth time as
+// the first; where all four are silent none is avoided, for something has to be sent.
+func TestPathIsSilentAgain(t *testing.T) {
+	s := fresh(t, 1, nil, 400)
+	one, other := &s.flows[1], &s.flows[2]
+	now := us
+	for round := range 5 {
+		s.answered(now+us, other)
+		if s.suspect(one, now); !s.avoids(one) {
+			t.Errorf("round %d: a silent path is used while others answer", round)
+		}
+		if s.answered(now+2*us, one); s.avoids(one) {
+			t.Errorf("round %d: a path that answered is avoided", round)
+		}
+		now += 4 * us
+	}
+	for i := range s.flows {
+		s.suspect(&s.flows[i], now) // nobody has answered since
+		if s.avoids(&s.flows[i]) {
+			t.Errorf("path %d is avoided though no other is known to work", i)
+		}
+	}
+	s.answered(now+us, other)
+	for i := range s.flows {
+		s.suspect(&s.flows[i], now)
+	}
+	if s.pick(now+2*us, 0) != 2 || !s.avoids(&s.flows[0]) || s.avoids(other) {
+		t.Errorf("of four paths, three of them silent, path %d sends", s.pick(now+2*us, 0))
+	}
+	other.heardAt, one.heardAt = now, now+2*us
+	if s.suspect(other, now+us); s.avoids(other) || s.avoids(&s.flows[0]) {
+		t.Error("all paths are silent, and one is avoided")
+	}
+}
+
 // TestEqualPathsTakeTurns: of paths with equal room the next in turn sends, also where each packet is acknowledged
 // before the next one is posted: small messages use all labels.
 func TestEqualPathsTakeTurns(t *testing.T) {

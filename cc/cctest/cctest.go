@@ -19,8 +19,8 @@ import (
 //     controller that wants no acknowledgements;
 //   - the decision stays what it is until an input, and asking for anything is no input;
 //   - the timer that was served is armed for later, or not at all;
-//   - the signals and counters that the algorithm lists are reported, and no others; signals are numbers,
-//     counters never fall; an algorithm that allows less than before counts it as a cut;
+//   - the signals and counters that the algorithm lists are reported, and others are 0 and false; signals are
+//     numbers, counters never fall; an algorithm that allows less than before counts it as a cut;
 //   - the same inputs give the same decisions, and one sender's are nothing to another;
 //   - no input allocates memory.
 func Run(t *testing.T, alg *cc.Algorithm, line unit.Rate, build cc.Make) {
@@ -190,11 +190,11 @@ func reports(rt *rapid.T, alg *cc.Algorithm, names []string, c cc.Controller, no
 	counted map[string]int64) {
 	for _, name := range names {
 		x, ok := c.Signal(now, name)
-		if listed := lists(alg.Signals, name); ok != listed || math.IsNaN(x) || math.IsInf(x, 0) {
+		if listed := lists(alg.Signals, name); ok != listed || math.IsNaN(x) || math.IsInf(x, 0) || !listed && x != 0 {
 			rt.Fatalf("signal %s is %v, reported %v, listed %v", name, x, ok, listed)
 		}
 		n, ok := c.Counter(name)
-		if listed := lists(alg.Counters, name); ok != listed || n < counted[name] {
+		if listed := lists(alg.Counters, name); ok != listed || n < counted[name] || !listed && n != 0 {
 			rt.Fatalf("counter %s is %d after %d, reported %v, listed %v", name, n, counted[name], ok, listed)
 		}
 		counted[name] = n

@@ -92,7 +92,10 @@ func (s *sound) Decision() cc.Decision {
 }
 
 func (s *sound) Signal(_ unit.Time, name string) (float64, bool) {
-	return float64(s.window * s.path.MTU), name == cc.SignalWindow
+	if name != cc.SignalWindow {
+		return 0, false
+	}
+	return float64(s.window * s.path.MTU), true
 }
 
 func (s *sound) Counter(name string) (int64, bool) {

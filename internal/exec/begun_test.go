@@ -112,6 +112,44 @@ func TestPipesOfServers(t *testing.T) {
 	}
 }
 
+// TestPipesByServerSize gives servers of 1, 2 and 4 GPUs two pipes a GPU each, in whatever order they come.
+func TestPipesByServerSize(t *testing.T) {
+	for _, sizes := range [][]int{{1, 2, 4}, {2, 1, 4}, {4, 2, 1}, {1, 2, 3, 5, 8}} {
+		m := Machine{NVLink: NVLink{Rate: 3600 * unit.Gbps, Latency: us}}
+		for server, gpus := range sizes {
+			for range gpus {
+				m.Server, m.Rail = append(m.Server, server), append(m.Rail, 0)
+			}
+		}
+		b := workload.NewBuilder(len(m.Server))
+		b.Compute(0, us, workload.Forward)
+		if x, _ := over(m, seal(t, b)); x.Pipes() != 2*len(m.Server) {
+			t.Errorf("servers of %v GPUs have %d pipes, want %d", sizes, x.Pipes(), 2*len(m.Server))
+		}
+	}
+}
+
+// TestShareOfARun is the share of the bytes that are delivered, and where nothing crosses the network, of the
+// operations that are over; a run without operations has none left and none over.
+func TestShareOfARun(t *testing.T) {
+	for _, c := range []struct {
+		p    Progress
+		want float64
+	}{
+		{Progress{Delivered: 0, Total: 400, Ops: 4, OpsLeft: 1}, 0},
+		{Progress{Delivered: 100, Total: 400, Ops: 4, OpsLeft: 1}, 0.25},
+		{Progress{Delivered: 400, Total: 400, Ops: 4, OpsLeft: 1}, 1},
+		{Progress{Ops: 8, OpsLeft: 8}, 0},
+		{Progress{Ops: 8, OpsLeft: 6}, 0.25},
+		{Progress{Ops: 8}, 1},
+		{Progress{}, 0},
+	} {
+		if got := c.p.Share(); got != c.want {
+			t.Errorf("%+v: %g is done, want %g", c.p, got, c.want)
+		}
+	}
+}
+
 // TestBytesByWhereTheyGo counts what crosses the network and what stays inside servers, each by its own.
 func TestBytesByWhereTheyGo(t *testing.T) {
 	b := workload.NewBuilder(4)

@@ -89,6 +89,63 @@ func TestScheduledOverBrokenCables(t *testing.T) {
 	}
 }
 
+// TestCellsOnABrokenCable: what is sent over a broken cable is lost and counted, cell by cell, while it is broken, and
+// nothing of it comes. A packet of 4,062 bytes, 17 cells, is in after 232 ns and has its grant 605 ns later: a cable
+// that breaks at 800 ns loses its cells, one that is broken from the start its request, which is repeated.
+func TestCellsOnABrokenCable(t *testing.T) {
+	up := func(c *chassis, yes bool) {
+		s := c.Link(c.links[0][0])
+		s.Up = yes
+		c.SetLink(c.links[0][0], s)
+	}
+	for _, broken := range []struct {
+		at                 unit.Time
+		cells, lost, comes int64
+	}{{0, 0, 1, 1}, {800 * unit.Nanosecond, 17, 1, 0}} {
+		c := pairOfLeafs(t, nil)
+		if broken.at == 0 {
+			up(c, false)
+		}
+		c.send(0, 0, 1, 1, 24, 4000, 4096, 1)
+		c.run(broken.at)
+		up(c, false)
+		c.run(50 * unit.Microsecond)
+		if got := c.Stats[c.links[0][0]].Lost; c.packets != 0 || c.CellsLost != broken.cells || got != broken.lost {
+			t.Errorf("broken at %v: %d packets came over it, %d cells and %d bursts or messages lost, want 0, %d and %d",
+				broken.at, c.packets, c.CellsLost, got, broken.cells, broken.lost)
+		}
+		up(c, true)
+		if c.run(unit.Millisecond); c.packets != broken.comes || c.InUse() != 0 {
+			t.Errorf("broken at %v: %d packets come when it works again, %d are left, want %d and 0", broken.at, c.packets,
+				c.InUse(), broken.comes)
+		}
+	}
+}
+
+// TestPartOfAPacket: one cell of the second packet of a stream comes, and nothing else ever does. After a time-out
+// what is missing before it is given up, after another one the packet itself; nothing is held for it then. It is
+// packet 0, a number like any other.
+func TestPartOfAPacket(t *testing.T) {
+	c := pairOfLeafs(t, nil)
+	node := c.leafs[1]
+	f := c.sched.at[node]
+	pi := c.Alloc()
+	p := &c.Packets[pi]
+	p.Dst, p.Loc, p.Class, p.Payload, p.Size = 1, 1, 3, 4000, 4062
+	p.next, p.In, p.Final = c.sched.at[c.leafs[0]].number, 4062, 1
+	c.gather(0, node, f, pi)
+	for i, want := range []struct{ gaveUp, egress, inUse int64 }{{0, 4062, 1}, {1, 4062, 1}, {2, 0, 0}} {
+		c.run(unit.Time(i)*100*unit.Microsecond + unit.Microsecond)
+		if f.GaveUp != want.gaveUp || f.Egress != want.egress || int64(c.InUse()) != want.inUse {
+			t.Errorf("after %d time-outs: %d given up, %d bytes held of %d packets, want %+v", i, f.GaveUp, f.Egress,
+				c.InUse(), want)
+		}
+	}
+	if pi != 0 || c.CellsLost != 1 || c.packets != 0 {
+		t.Errorf("packet %d: %d cells lost, %d packets passed on", pi, c.CellsLost, c.packets)
+	}
+}
+
 // A node that has lost links asks for no more than the others take, so that ports elsewhere do not keep
 // room for what it cannot send: a flow to the same receiver from another node goes on at its share.
 func TestScheduledSlowNodeHoldsNobodyUp(t *testing.T) {
