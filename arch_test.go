@@ -207,7 +207,7 @@ var allowed = map[string][]string{
 	"internal/ci/same":     {},
 	"scenarios":            {},
 	"docs/rules":           {},
-	"internal/report/web": {"internal/cause",
+	"internal/report/web": {"internal/cause", "internal/whatif",
 		"internal/input", "internal/result", "internal/runner", "internal/scenario",
 		"internal/exec", "internal/fidelity", "internal/capture", "internal/report/sequence", "roce"},
 	"internal/diagnose":      {"internal/cabling", "internal/counters", "internal/queue", "internal/swconf"},

@@ -41,6 +41,7 @@ type runCmd struct {
 	Counters string   `help:"Write counters as nxos, eos or sonic prints them" group:"Devices" placeholder:"SYSTEM"`
 	deviceFlags
 	CountTo string `help:"Directory of the counters (next to the run directory)" group:"Devices" placeholder:"DIR" name:"counters-dir" with:"counters"`
+	Confirm string `help:"Simulate the run again without its main cause: auto (runs below 1 million packet-hops), always, never" placeholder:"WHEN" default:"auto" enum:"auto,always,never"`
 	Memory  string `help:"Memory limit (available memory)" placeholder:"SIZE"`
 	Beside  any    `kong:"-"` // printed with the summary as JSON
 	CPU     string `help:"Write a CPU profile (pprof)" placeholder:"FILE" name:"cpuprofile"`
@@ -119,6 +120,7 @@ func (c *runCmd) simulated(e *env, plan *scenario.Plan, began time.Time) error {
 	var s *result.Summary
 	var lost error
 	goErr := watched(run, e, func(watch exec.Observer) (goErr error) {
+		job.Confirm = func(s *result.Summary) bool { return c.confirm(plan, s, limit, watch) }
 		s, goErr, lost = job.Go(watch)
 		return goErr
 	})
@@ -138,6 +140,19 @@ func (c *runCmd) simulated(e *env, plan *scenario.Plan, began time.Time) error {
 		return &exitError{exitLost} // the report has said why
 	}
 	return errors.Join(goErr, lost)
+}
+
+// confirm simulates a run again without its main cause, where that is asked for or takes no time.
+func (c *runCmd) confirm(plan *scenario.Plan, s *result.Summary, memory unit.Bytes, watch exec.Observer) bool {
+	limits, small := whatif.Small(s)
+	if c.Confirm == "never" || c.Confirm != "always" && !small {
+		return false
+	}
+	if c.Confirm == "always" {
+		limits = whatif.Limits{}
+	}
+	limits.Memory, limits.Watch = memory, watch
+	return whatif.Confirm(plan, s, limits)
 }
 
 // print shows the report, whether or not the run could be written.

@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"railyard/internal/cause"
+	"railyard/internal/result"
 )
 
 // TestWhy checks the account of a run, that a remedy which is tried saves what a run with its settings saves, and what
@@ -55,8 +58,19 @@ func TestWhy(t *testing.T) {
 	if err != nil || json.Unmarshal(b, &cured) != nil || cured.Step != r.Step {
 		t.Errorf("%v: the remedy was said to take %d, its run takes %d", err, r.Step, cured.Step)
 	}
-	if out, _, code := call("why", dir); code != 0 || !strings.Contains(out, "estimate: step time without the cause") {
+	if out, _, code := call("why", dir); code != 0 || !strings.Contains(out, "without it: step time without the cause") {
 		t.Errorf("%d: %s", code, out)
+	}
+	told, err := result.ReadSummary(dir)
+	if err != nil || len(told.Simulated) == 0 {
+		t.Fatalf("%v: no cause of %d packet-hops is confirmed", err, told.PacketHops)
+	}
+	rows, err := result.ReadTable[result.CauseRow](dir, "causes.parquet")
+	for _, row := range rows {
+		if c, ok := cause.Find(row.Cause); err != nil || !ok || row.Scope == result.OfCriticalPath &&
+			row.Saving != told.Chain.Saving[c.ID] {
+			t.Errorf("%v: %+v, %d in summary.json", err, row, told.Chain.Saving[c.ID])
+		}
 	}
 	out, _, _ = call("why", dir, "--try", "2", "--json")
 	if err := json.Unmarshal([]byte(out), &why); err != nil {

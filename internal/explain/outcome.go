@@ -97,7 +97,7 @@ func causeRows(chain *cause.Account, colls []result.CollectiveRow) (rows []resul
 		}
 	}
 	if chain != nil {
-		add("critical_path", -1, chain)
+		add(result.OfCriticalPath, -1, chain)
 	}
 	for i := range colls {
 		add("collective", colls[i].Instance, &colls[i].Lost)

@@ -40,13 +40,10 @@ func lost(w io.Writer, s *result.Summary, advised bool) {
 	}
 	for _, id := range c.Ranked() {
 		note, n := "", len(rows)
-		if saving := c.Saving[id]; c.Expects() && !slices.Contains(lasting, id) {
-			switch {
-			case saving <= 0:
-				note = "saves nothing alone (estimate)"
-			case float64(saving) >= worthALine*float64(s.StepTime):
-				note = fmt.Sprintf("saves %s alone (estimate)", dur(saving))
-			}
+		if slices.Contains(s.Simulated, id.Get().Key) {
+			note = saves(s, id, "simulated")
+		} else if c.Expects() && !slices.Contains(lasting, id) {
+			note = saves(s, id, "estimate")
 		}
 		line(id, id.Get().Name, c.Own[id], note)
 		switch {
@@ -77,10 +74,27 @@ func lost(w io.Writer, s *result.Summary, advised bool) {
 	}
 	var told []string
 	for _, r := range rows {
+		if slices.Contains(s.Simulated, r.id.Get().Key) && float64(c.Saving[r.id]) < worthALine*float64(s.StepTime) {
+			continue
+		}
 		if text := advice(s, r.id); text != "" && !slices.Contains(told, text) {
 			screen.Painted(w, screen.Remedy, "  Remedy: ", text)
 			told = append(told, text)
 		}
+	}
+}
+
+// saves says what a run without a cause alone saves, and how that is known; "" for an amount not worth a word.
+func saves(s *result.Summary, id cause.ID, how string) string {
+	switch saving := s.Chain.Saving[id]; {
+	case float64(-saving) >= worthALine*float64(s.StepTime):
+		return fmt.Sprintf("%s longer without it (%s)", dur(-saving), how)
+	case saving <= 0:
+		return fmt.Sprintf("saves nothing alone (%s)", how)
+	case float64(saving) < worthALine*float64(s.StepTime) && how == "estimate":
+		return ""
+	default:
+		return fmt.Sprintf("saves %s alone (%s)", dur(saving), how)
 	}
 }
 

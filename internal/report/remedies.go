@@ -35,7 +35,7 @@ func Why(w io.Writer, s *result.Summary, all []Advice) {
 		fmt.Fprintln(w, "No remedy is known that saves 0.5 % of the step.")
 		return
 	}
-	t := screen.Table{Columns: []screen.Column{{Head: "Cause"}, {Head: "estimate", Rare: true},
+	t := screen.Table{Columns: []screen.Column{{Head: "Cause"}, {Head: "without it", Rare: true},
 		{Head: "simulated", Rare: true}, {Head: "change", Rare: true}, {Head: "Remedy", Left: true}}}
 	last, failed, estimates := "", []string(nil), false
 	for i := range all {
@@ -61,7 +61,17 @@ func Why(w io.Writer, s *result.Summary, all []Advice) {
 		Labelled(w, "Not simulated: ", why)
 	}
 	if estimates {
-		screen.Painted(w, screen.Baseline, "", "estimate: step time without the cause, from a model of the run")
+		text := "without it: step time without the cause, estimated by a model of the run"
+		if len(s.Simulated) > 0 {
+			var names []string
+			for _, key := range s.Simulated {
+				if c, ok := cause.Find(key); ok {
+					names = append(names, c.Name)
+				}
+			}
+			text += "; simulated for " + strings.Join(names, ", ")
+		}
+		screen.Painted(w, screen.Baseline, "", text)
 	}
 }
 
@@ -71,7 +81,7 @@ func ofCause(s *result.Summary, a *Advice) (name, estimate string) {
 	switch {
 	case !ok:
 		return a.Cause, unit.NotApplicable
-	case c.ID == cause.SharedNIC, c.ID == cause.LateRank, !s.Chain.Expects():
+	case c.ID == cause.SharedNIC, c.ID == cause.LateRank, !s.Chain.Expects() && !a.Simulated:
 		return c.Name, unit.NotApplicable
 	}
 	return c.Name, dur(s.StepTime - a.Expected)

@@ -70,8 +70,10 @@ type Summary struct {
 	Transport  string `json:"transport,omitempty"` // in words, where it is not RC
 
 	Step
-	Remedies []Remedy `json:"remedies,omitempty"` // for the cause that saves most first
-	GPUs     int      `json:"gpus"`
+	// Simulated are the causes, by key, whose saving (Chain) is that of a run without them, not the model's estimate.
+	Simulated []string `json:"saving_simulated,omitempty"`
+	Remedies  []Remedy `json:"remedies,omitempty"` // for the cause that saves most first
+	GPUs      int      `json:"gpus"`
 	Trained
 	Packets        int64  `json:"packets"`
 	PacketHops     int64  `json:"packet_hops"`
@@ -175,11 +177,13 @@ type Step struct {
 
 // Remedy is something to change about a run, for one of the causes of its lost time.
 type Remedy struct {
-	Cause    string   `json:"cause"`       // its key
-	Expected int64    `json:"expected_ps"` // what a run without the cause is expected to save, by the model
-	Says     string   `json:"says"`
-	Set      []string `json:"set,omitempty"`   // key=value, as --set takes it
-	Needs    string   `json:"needs,omitempty"` // hardware that the fabric may lack
+	Cause    string `json:"cause"`       // its key
+	Expected int64  `json:"expected_ps"` // what a run without the cause saves: see Summary.Simulated
+	// Simulated says that Expected is what a run without the cause has saved.
+	Simulated bool     `json:"simulated,omitempty"`
+	Says      string   `json:"says"`
+	Set       []string `json:"set,omitempty"`   // key=value, as --set takes it
+	Needs     string   `json:"needs,omitempty"` // hardware that the fabric may lack
 }
 
 // Trained holds the figures of a training step.

@@ -120,6 +120,20 @@ type CollectiveRow struct {
 	Job  string `parquet:"job,dict" json:"job"` // where there are several
 }
 
+// OfCriticalPath is the scope of the critical path's causes.
+const OfCriticalPath = "critical_path"
+
+// Saves takes over what runs without the causes of the critical path save.
+func (t *Tables) Saves(chain *cause.Account) {
+	for i := range t.Causes {
+		if row := &t.Causes[i]; row.Scope == OfCriticalPath {
+			if c, ok := cause.Find(row.Cause); ok {
+				row.Saving = chain.Saving[c.ID]
+			}
+		}
+	}
+}
+
 // CauseRow is the time that a collective, or the critical path of the run, lost to one cause: causes.parquet.
 // The rows of one collective add up to its time.
 type CauseRow struct {
@@ -128,7 +142,7 @@ type CauseRow struct {
 	Cause    string `parquet:"cause,dict" json:"cause"`        // as in summary.json, without _ps
 	Time     int64  `parquet:"time_ps" json:"time_ps"`         // its own
 	Reaction int64  `parquet:"reaction_ps" json:"reaction_ps"` // of congestion control to it
-	Saving   int64  `parquet:"saving_ps" json:"saving_ps"`     // of a run without it alone, expected
+	Saving   int64  `parquet:"saving_ps" json:"saving_ps"`     // of a run without it alone, expected or simulated
 }
 
 // RankRow is one operation of a rank: ranks.parquet.

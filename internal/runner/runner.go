@@ -27,6 +27,9 @@ type Runner struct {
 	Began   time.Time          // [when Go is called]
 	Capture *fidelity.Capture  // written as capture.pcapng; nil for none
 	Follow  *fidelity.Follower // written as followed.json; nil for none
+	// Confirm simulates what a finished run's summary says by estimate alone, and returns whether that changed it; nil:
+	// estimates stay.
+	Confirm func(*result.Summary) bool
 
 	// Written says how often the unfinished run was written so far.
 	Written int
@@ -169,6 +172,9 @@ func (r *Runner) write(ended bool, took time.Duration, notes ...string) (*result
 		s.Outcome = nil // it has not come to that
 	}
 	whole := s.Complete || s.Outcome != nil
+	if ended && r.Confirm != nil && r.Confirm(s) {
+		t.Saves(s.Chain)
+	}
 	s.SimSeconds, s.WallSeconds, s.PeakMemory = took.Seconds(), r.now().Sub(r.Began).Seconds(), peakMemory()
 	if err := r.claim(whole); err != nil {
 		return s, err

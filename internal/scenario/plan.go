@@ -78,7 +78,8 @@ type Plan struct {
 	Notes  []string  // what a careful reader should know
 	Unfit  string    // why a step has more operations than a simulation takes; empty: none has
 
-	doc *Document
+	doc  *Document
+	read ReadFile
 }
 
 // Shape is what a graph was built from: a kind of fabric and its sizes. Of an explicit one
@@ -150,6 +151,9 @@ func (p *Plan) Text() string { return p.doc.Text }
 
 // Sets are the overrides that it was read with.
 func (p *Plan) Sets() []string { return p.doc.Sets }
+
+// Read reads a file that the scenario names.
+func (p *Plan) Read(name string) ([]byte, error) { return p.read(name) }
 
 // Settled is the scenario with every value that was left open, to make another one of.
 func (p *Plan) Settled() File { return p.doc.File }

@@ -67,7 +67,7 @@ func (d *Document) resolve(read ReadFile, work amount) (*Plan, error) {
 	p := &resolver{Document: d, Plan: &Plan{Name: f.Name, Seed: f.Seed, Fidelity: f.Fidelity, Services: f.services(),
 		Patience: f.OnFailure.Patience, Checkpoint: f.OnFailure.Checkpoint,
 		Restart: f.OnFailure.Restart, OnFailure: d.says("on_failure") || overridden,
-		Sample: f.Output.Sample, Rows: f.Output.Rows, doc: d}, read: read,
+		Sample: f.Output.Sample, Rows: f.Output.Rows, doc: d, read: read}, read: read,
 		roleKeys: map[topo.Role][]string{}, amount: work}
 	if f.Output.Steps != nil {
 		p.Steps = *f.Output.Steps

@@ -38,7 +38,9 @@ func Remedies(p *scenario.Plan, s *result.Summary) (all []Remedy) {
 		if again {
 			continue
 		}
-		all = append(all, Remedy{Remedy: r.Result(s.Chain), Costs: s.Chain.Costs(r.Of), change: r.Change})
+		told := r.Result(s.Chain)
+		told.Simulated = slices.Contains(s.Simulated, told.Cause)
+		all = append(all, Remedy{Remedy: told, Costs: s.Chain.Costs(r.Of), change: r.Change})
 	}
 	return all
 }

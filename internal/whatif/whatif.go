@@ -31,6 +31,11 @@ type Scenario struct {
 	Read scenario.ReadFile
 }
 
+// Of is the scenario that a plan was resolved from.
+func Of(p *scenario.Plan) *Scenario {
+	return &Scenario{Name: p.Name, Text: []byte(p.Text()), Sets: p.Sets(), Seed: &p.Seed, Read: p.Read}
+}
+
 // Limits bounds a run. The zero Limits bounds nothing.
 type Limits struct {
 	Memory unit.Bytes // 0: no limit

@@ -26,6 +26,7 @@ export interface Manifest {
 export interface Remedy {
   cause: string;
   expected_ps: number;
+  simulated?: boolean;
   says: string;
   set?: string[];
   needs?: string;
@@ -374,6 +375,7 @@ export interface Summary {
   exposed_checkpoint_ps?: number;
   bubble_ps: number;
   chain?: Record<string, number>;
+  saving_simulated?: string[];
   remedies?: Remedy[];
   gpus: number;
   parameters?: number;

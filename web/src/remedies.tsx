@@ -12,11 +12,12 @@ interface Card {
   remedy: Remedy;
   done?: Variant;
   job?: Simulation;
-  /** What it saves: measured by a run, or by the model. */
+  /** What it saves: measured by a run of it, of a run without the cause, or by the model. */
   saves: number;
 }
 
-/** Remedies are up to three things to change, with what each saves: a completed run's figure, or the model's, marked. */
+/** Remedies are up to three things to change, with what each saves: a completed run's figure, or that of a run
+ *  without the cause, or the model's, marked. */
 export function Remedies({ info, data, step }: { info: Info; data: Answer; step: number }) {
   const alone = api.standalone();
   const [tick, again] = useState(0);
@@ -57,7 +58,7 @@ export function Remedies({ info, data, step }: { info: Info; data: Answer; step:
     <>
       <div class="head">
         <h2>What would shorten it</h2>
-        <p class="note">Completed runs first; other savings are the model's, of a run without the cause.</p>
+        <p class="note">Completed runs first; other savings are those of a run without the cause.</p>
       </div>
       {error && (
         <p class="error" role="alert">
@@ -117,12 +118,17 @@ const causeName = (a: Answer, key: string) =>
 function Saving({ c, step }: { c: Card; step: number }) {
   const share = c.saves / step;
   if (!c.done && share < 0.0005)
-    return c.remedy.set ? <p class="hint">The model sees no saving by itself: other causes take as long.</p> : null;
+    return c.remedy.set ? (
+      <p class="hint">
+        {c.remedy.simulated ? "A run without the cause takes as long" : "The model sees no saving by itself"}: other
+        causes take its place.
+      </p>
+    ) : null;
   return (
     <>
       <p class="saves" data-saves={c.saves}>
         {f.change(-c.saves)} <small>{f.changePercent(-share)}</small>
-        {!c.done && <span class="tag calm">model</span>}
+        {!c.done && <span class="tag calm">{c.remedy.simulated ? "without the cause" : "model"}</span>}
       </p>
       <div class={c.done ? "meter" : "meter guess"} aria-hidden="true">
         <i style={{ width: `${100 * Math.min(1, share)}%` }} />

@@ -17,6 +17,7 @@ import (
 	"railyard/internal/result"
 	"railyard/internal/runner"
 	"railyard/internal/scenario"
+	"railyard/internal/whatif"
 	"railyard/unit"
 )
 
@@ -226,6 +227,10 @@ func (j *jobs) simulate(x *Simulation, plan *scenario.Plan, run *fidelity.Simula
 	j.mu.Lock()
 	x.dir = filepath.Base(r.Dir)
 	j.mu.Unlock()
+	r.Confirm = func(s *result.Summary) bool {
+		limits, small := whatif.Small(s)
+		return small && whatif.Confirm(plan, s, limits)
+	}
 	_, goErr, err := r.Go(func(p exec.Progress) bool {
 		j.mu.Lock()
 		defer j.mu.Unlock()

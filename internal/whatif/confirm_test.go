@@ -1,0 +1,43 @@
+package whatif
+
+import (
+	"reflect"
+	"testing"
+
+	"railyard/internal/cause"
+	"railyard/internal/facts"
+)
+
+// TestConfirm checks that what a confirmed cause is said to save is what the run without it takes less, in the account
+// and with its remedies, and that runs which do not end within limits leave the estimate.
+func TestConfirm(t *testing.T) {
+	t.Parallel()
+	text := fabrics["rail"] + "workload: {traffic: {incast: {bytes: 4MB, fan_in: 5, target: host-1/gpu-1}}}\n"
+	base := run(t, text, cause.Change{})
+	estimate := base.Summary.Chain.Saving
+	if Confirm(base.Plan, base.Summary, Limits{Hops: 10}) || len(base.Summary.Simulated) > 0 ||
+		base.Summary.Chain.Saving != estimate {
+		t.Errorf("within ten packet-hops %v were confirmed", base.Summary.Simulated)
+	}
+	if !Confirm(base.Plan, base.Summary, Limits{}) || base.Summary.Simulated[0] != cause.ID(cause.Incast).Get().Key {
+		t.Fatalf("confirmed %v", base.Summary.Simulated)
+	}
+	known := facts.Of(base.Plan)
+	facts.Count(known, base.Summary)
+	without := run(t, text, cause.ID(cause.Incast).Get().Without(known)).Summary.StepTime
+	if saved := base.Summary.StepTime - without; base.Summary.Chain.Saving[cause.Incast] != saved || saved <= 0 {
+		t.Errorf("said to save %d, a run without it saves %d", base.Summary.Chain.Saving[cause.Incast], saved)
+	}
+	for _, r := range base.Summary.Remedies {
+		c, _ := cause.Find(r.Cause)
+		if r.Expected != base.Summary.Chain.Saving[c.ID] {
+			t.Errorf("%+v of %d", r, base.Summary.Chain.Saving[c.ID])
+		}
+	}
+	once := *base.Summary
+	again := run(t, text, cause.Change{})
+	if Confirm(again.Plan, again.Summary, Limits{}); !reflect.DeepEqual(again.Summary.Simulated, once.Simulated) ||
+		again.Summary.Chain.Saving != once.Chain.Saving {
+		t.Error("the second time something else")
+	}
+}
