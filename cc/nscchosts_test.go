@@ -39,6 +39,22 @@ func TestNSCCHosts(t *testing.T) {
 	}
 }
 
+// TestNSCCFastBelowTarget: what is no delay for the fast increase is below the target; a target of 0 is the path's.
+func TestNSCCFastBelowTarget(t *testing.T) {
+	const us = unit.Microsecond
+	for _, c := range []struct {
+		below, target unit.Time
+		faulty        string
+	}{{us, 0, ""}, {us, 2 * us, ""}, {us, us, "fast_below"}, {2 * us, us, "fast_below"}} {
+		a := cc.Lookup("nscc")
+		v := a.Profile("trim").Values(line)
+		v["fast_below"], v["target_delay"] = c.below, c.target
+		if name, fault := a.Check(v); name != c.faulty || (fault == "") != (name == "") {
+			t.Errorf("%v below a target of %v: %q, %q", c.below, c.target, name, fault)
+		}
+	}
+}
+
 // A round trip that does grow in the network is one, whatever hosts take besides.
 func TestNSCCHostsAndQueue(t *testing.T) {
 	const us, ms = unit.Microsecond, unit.Millisecond

@@ -45,6 +45,27 @@ func TestSwiftDelayIsMeasured(t *testing.T) {
 	}
 }
 
+// TestSwiftFabricDelay: the delay that is compared with the target, 20 us, is the round trip without what the far end
+// took of it, where it includes that (Kumar et al., "Swift", SIGCOMM 2020, section 3.1). A window of 10 packets grows by
+// a tenth of one below the target, and shrinks to 5 far above it.
+func TestSwiftFabricDelay(t *testing.T) {
+	const us, mtu = unit.Microsecond, 4096
+	for _, c := range []struct {
+		rtt, far unit.Time
+		within   bool
+		want     float64
+	}{{90 * us, 80 * us, true, 10.1}, {90 * us, 80 * us, false, 5}, {90 * us, 0, true, 5},
+		{90 * us, 95 * us, true, 10.1}, {15 * us, 90 * us, false, 10.1}} {
+		s := swiftly(t, "swift:htsim,fs_range=0,hop_scale=0,start_window=10,end_target=1ms",
+			cc.Path{Line: 100 * unit.Gbps, MTU: mtu, RTT: 10 * us})
+		s.OnAck(100*us, &cc.Ack{Bytes: mtu, RTT: c.rtt, Far: c.far, FarWithin: c.within})
+		if got := signal(t, s, cc.SignalWindow) / mtu; math.Abs(got-c.want) > 1e-3 {
+			t.Errorf("a round trip of %v, %v at the far end (within it: %v): a window of %g packets, want %g", c.rtt, c.far,
+				c.within, got, c.want)
+		}
+	}
+}
+
 func near(x, want float64) bool { return math.Abs(x-want) <= 1e-9*math.Abs(want) }
 
 // docs/references.md, swift: target = base + h hops + clamp(alpha/sqrt(w) - beta, 0, range), with a base of 20 us, h

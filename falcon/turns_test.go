@@ -3,6 +3,7 @@ package falcon
 import (
 	"testing"
 
+	"railyard/param"
 	"railyard/transport"
 	"railyard/unit"
 )
@@ -65,6 +66,37 @@ func TestPathIsSilentAgain(t *testing.T) {
 	other.heardAt, one.heardAt = now, now+2*us
 	if s.suspect(other, now+us); s.avoids(other) || s.avoids(&s.flows[0]) {
 		t.Error("all paths are silent, and one is avoided")
+	}
+}
+
+// TestWindowsTogether: with weighted turns the windows of a plane's paths limit together what is under way: a path may
+// have more than its window while others have room, and none sends once the sum is full, or while its pace lasts.
+func TestWindowsTogether(t *testing.T) {
+	s := fresh(t, 1, param.Values{"weighted": true, "paths": 2}, 400)
+	s.flows[0].window, s.flows[1].window = 3000, 2000
+	s.flows[1].flying = 4000
+	if id := s.pick(0, 0); id == noFlow {
+		t.Fatal("4,000 of 5,000 bytes are under way, and no path sends")
+	}
+	s.charge(0, 0, 1000)
+	if id := s.pick(0, 0); id != noFlow {
+		t.Errorf("path %d sends though 5,000 of 5,000 bytes are under way", id)
+	}
+	s.flows[1].flying = 0
+	s.flows[1].next = us
+	for range 3 {
+		if id := s.pick(us-1, 0); id != 0 {
+			t.Errorf("before its pace is over path %d sends, want 0", id)
+		}
+		s.charge(us-1, 0, 1000)
+	}
+	if id := s.pick(us, 0); id != 1 {
+		t.Errorf("path %d sends, want 1: its turn is overdue", id)
+	}
+	s.flows[0].next = 2 * us
+	s.flows[1].next = 2 * us
+	if id := s.pick(us, 0); id != noFlow {
+		t.Errorf("path %d sends before its pace is over", id)
 	}
 }
 

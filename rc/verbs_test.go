@@ -255,6 +255,25 @@ func TestReceiverNotReady(t *testing.T) {
 	}
 }
 
+// TestReceivesNeverRunOut: a responder without receives takes SENDs and immediates where its application always has
+// some, and asks nobody to wait.
+func TestReceivesNeverRunOut(t *testing.T) {
+	e := connected(t, func(c *Config) { c.AlwaysReady = true })
+	e.post(Request{Verb: Send, Data: pattern(3000)})
+	e.post(Request{Verb: WriteImm, VA: 0x1000, RKey: 7, Data: pattern(3000)})
+	e.post(Request{Verb: SendImm, Data: pattern(100)})
+	e.run(func(p *Packet) bool {
+		if p.Opcode == roce.Acknowledge && !p.Syndrome.IsAck() {
+			t.Errorf("%v", p.Syndrome)
+		}
+		return false
+	})
+	e.want(Success, Success, Success)
+	if !bytes.Equal(e.buf[:3000], pattern(3000)) {
+		t.Error("the WRITE is not there")
+	}
+}
+
 // SQD (IBTA 10.3.1.5) finishes the message under way and starts no other.
 func TestDrain(t *testing.T) {
 	e := connected(t, nil)

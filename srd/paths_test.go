@@ -2,6 +2,8 @@ package srd
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"railyard/transport"
@@ -108,6 +110,46 @@ func TestNothingByABrokenPlane(t *testing.T) {
 		s.PlaneIs(2, broken, true)
 		if !s.Ready(2, broken) || !s.Next(2, broken, &p) || p.PSN != 4 {
 			t.Errorf("plane %d works again: packet %d goes", broken, p.PSN)
+		}
+	}
+}
+
+// TestBadValues: a window that is no power of two, and planes that no path reaches, are refused before anything runs.
+func TestBadValues(t *testing.T) {
+	for _, c := range []struct {
+		change     map[string]any
+		planes     int
+		name, says string
+	}{
+		{map[string]any{"window": 100}, 1, "window", "not a power of two"},
+		{map[string]any{"window": 128}, 1, "", ""},
+		{map[string]any{"paths": 3}, 4, "paths", "3 do not reach the 4 planes"},
+		{map[string]any{"paths": 4}, 4, "", ""},
+	} {
+		name, fault := Protocol.Check(with(c.change), transport.Common{Planes: c.planes})
+		if name != c.name || (name == "") != (fault == "") || !strings.Contains(fault, c.says) {
+			t.Errorf("%v with %d planes: %q %q", c.change, c.planes, name, fault)
+		}
+	}
+}
+
+// TestUnknownPath: the least round trip is the path's where it is known, however short a measured one is; else the
+// shortest measured one, and 100 us before there is one.
+func TestUnknownPath(t *testing.T) {
+	set := settingsOf(Protocol.Defaults, transport.Common{MTU: 1000})
+	for known, want := range map[unit.Time][]unit.Time{0: {100 * us, 12 * us, 12 * us, 7 * us},
+		10 * us: {10 * us, 10 * us, 10 * us, 10 * us}} {
+		r := newRate(&set, 100*unit.Gbps, known)
+		if first := unit.InTime(100*unit.Gbps, want[0]) + 4*1000; r.limit() != first {
+			t.Errorf("path of %v: %v may be in flight at first, want %v", known, r.limit(), first)
+		}
+		got := []unit.Time{r.least()}
+		for i, rtt := range []unit.Time{12 * us, 15 * us, 7 * us} {
+			r.heard(unit.Time(i+1)*100*us, unit.Time(i+1)*100*us-rtt, rtt)
+			got = append(got, r.least())
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("path of %v: least round trips %v, want %v", known, got, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package coll
 
 import (
+	"reflect"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -37,6 +38,15 @@ func TestNVLSTreeMoves(t *testing.T) {
 			t.Fatalf("%v cross between servers, want %v", w.across, want)
 		}
 	})
+}
+
+// TestNVLSTreeOfOneServer: where there is one server nothing crosses, and NVLSTree is NVLS.
+func TestNVLSTreeOfOneServer(t *testing.T) {
+	tree, treeDone := recorded(NVLSTree(NVLSShare(false), Even(8)), seq(8), unit.GiB)
+	alone, done := recorded(NVLS(NVLSShare(false)), seq(8), unit.GiB)
+	if !reflect.DeepEqual(tree, alone) || !reflect.DeepEqual(treeDone, done) || len(alone.sends) != 8 {
+		t.Errorf("NVLSTree sends %v, NVLS %v", tree.sends, alone.sends)
+	}
 }
 
 // watched remembers which ranks each transfer waits for.

@@ -2,6 +2,7 @@ package coll
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -393,3 +394,32 @@ func TestBusFactorIsTheRings(t *testing.T) {
 		t.Error("what goes once over each link has a factor")
 	}
 }
+
+// TestAddedUp: a sink that adds transfers up gets from each rank to each other what it would get step by step.
+func TestAddedUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 12).Draw(t, "ranks")
+		bytes := unit.Bytes(rapid.IntRange(0, 100_000).Draw(t, "bytes"))
+		for name, run := range map[string]Algorithm{"all-reduce": RingAllReduce, "all-gather": RingAllGather,
+			"reduce-scatter": RingReduceScatter} {
+			steps, _ := recorded(run, seq(n), bytes)
+			want, got := map[[2]int]unit.Bytes{}, map[[2]int]unit.Bytes{}
+			for _, s := range steps.sends {
+				want[[2]int{s.src, s.dst}] += s.bytes
+			}
+			sum := &adding{}
+			done := run(sum, seq(n), bytes, make([][]int32, n))
+			for _, s := range sum.sends {
+				got[[2]int{s.src, s.dst}] += s.bytes
+			}
+			if !maps.Equal(got, want) || len(sum.sends) > n || len(done) != n {
+				t.Fatalf("%s: %d transfers of %v, step by step %v", name, len(sum.sends), got, want)
+			}
+		}
+	})
+}
+
+// adding is a sink that adds transfers up.
+type adding struct{ record }
+
+func (*adding) Summing() bool { return true }

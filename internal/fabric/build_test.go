@@ -48,3 +48,35 @@ func TestHeadroomOfOnePort(t *testing.T) {
 		t.Errorf("the pool gains %d bytes", got)
 	}
 }
+
+// TestSwitchBounds: a buffer that headroom uses up, and more ports than a pause frame can address, are refused.
+func TestSwitchBounds(t *testing.T) {
+	for _, c := range []struct {
+		ports  int
+		buffer unit.Bytes
+		want   string
+	}{
+		{2, 200 * unit.KB, "switch s: buffer: the headroom of 2 ports takes 200KB of 200KB and leaves nothing to share"},
+		{2, 200*unit.KB + 1, ""},
+		{8191, unit.GB, ""},
+		{8192, unit.GB, "switch s: it has 8,192 ports, a switch may have 8191"},
+	} {
+		spec := queue.Default()
+		spec.Buffer = c.buffer
+		for i := range spec.Queues {
+			spec.Queues[i].Lossless, spec.Queues[i].Headroom = i == 3, 100*unit.KB
+		}
+		b := Build(8)
+		s := b.AddSwitch(SwitchConfig{Name: "s", Spec: &spec})
+		for range c.ports {
+			b.Connect(b.AddHost(), s, Link{Rate: 400 * unit.Gbps})
+		}
+		got := ""
+		if _, err := b.Finish(func(int32) string { return "s" }); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%d ports, %v: %q, want %q", c.ports, c.buffer, got, c.want)
+		}
+	}
+}

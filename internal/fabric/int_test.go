@@ -39,3 +39,33 @@ func TestStampsRate(t *testing.T) {
 		}
 	}
 }
+
+// TestAvailableBandwidth: a tag says what a port had left in the interval before: 16 frames of 4,082 bytes in 10 us are
+// 52.2 Gbit/s of 100 (draft-ravi-ippm-csig, signals ABW and ABW/C); the sender's "all" stays where all was left.
+func TestAvailableBandwidth(t *testing.T) {
+	const free = 1 - 16*4082*8/1e6
+	for signal, want := range map[roce.Signal][2]float64{roce.SignalABW: {100e9, free * 100e9},
+		roce.SignalABWC: {1, free}} {
+		b := newBench(t, 2, func(s *queue.Spec) { s.Watchdog.On = false })
+		b.StampAll(10 * unit.Microsecond)
+		var tagged [2]int32
+		for i := range 17 { // the 17th is not counted with itself
+			at := 10*unit.Microsecond + unit.Time(i)*400*unit.Nanosecond
+			if i == 16 {
+				at = 20 * unit.Microsecond
+			}
+			b.put(at, 0, 1, 24, 4000)
+			if i%16 == 0 {
+				tagged[i/16] = int32(len(b.Packets) - 1)
+				b.Ask(tagged[i/16], roce.TelemetryCSIGWide, signal)
+			}
+		}
+		b.run(unit.Millisecond)
+		for i, pi := range tagged {
+			tag := &b.told[pi].Tag
+			if got := tag.Signal(); got > want[i] || got < want[i]*0.999 {
+				t.Errorf("signal %d: packet %d says %g, want %g", signal, i, got, want[i])
+			}
+		}
+	}
+}

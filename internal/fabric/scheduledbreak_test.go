@@ -144,6 +144,14 @@ func TestPartOfAPacket(t *testing.T) {
 	if pi != 0 || c.CellsLost != 1 || c.packets != 0 {
 		t.Errorf("packet %d: %d cells lost, %d packets passed on", pi, c.CellsLost, c.packets)
 	}
+	late := c.Alloc()
+	p = &c.Packets[late]
+	p.Dst, p.Loc, p.Class, p.Payload, p.Size = 1, 1, 3, 4000, 4062
+	p.next, p.In, p.Final = c.sched.at[c.leafs[0]].number, 4062, 16
+	if c.gather(c.Q.Now(), node, f, late); c.CellsLost != 17 || c.InUse() != 0 || f.Egress != 0 {
+		t.Errorf("its other 16 cells come when it was given up: %d cells lost, %d bytes held of %d packets", c.CellsLost,
+			f.Egress, c.InUse())
+	}
 }
 
 // A node that has lost links asks for no more than the others take, so that ports elsewhere do not keep

@@ -144,3 +144,40 @@ func TestStormIsOfOnePriority(t *testing.T) {
 		t.Error("pauses of priority 4 keep the storm of priority 3")
 	}
 }
+
+// TestStormOfAScheduledFabric: while a NIC pauses for ever its egress port's queue is dropped, with what comes for it
+// and what it sends in that priority; when it resumes all is as before.
+func TestStormOfAScheduledFabric(t *testing.T) {
+	c := pairOfLeafs(t, func(s *queue.Spec) { s.Watchdog.On = true })
+	psn := [2]uint32{}
+	send := func(from int, packets int64) {
+		c.send(c.Q.Now(), from, 1-from, 1, 24, packets*4000, 4000, psn[from])
+		psn[from] += uint32(packets)
+	}
+	c.gaps = true
+	c.SendPause(c.hosts[1], 3)
+	c.run(unit.Microsecond)
+	send(0, 4)
+	c.run(100 * ms)
+	if c.StormDrops != 0 || c.packets != 0 || c.InUse() != 4 {
+		t.Fatalf("before the watchdog looks: %d dropped, %d packets came, %d wait", c.StormDrops, c.packets, c.InUse())
+	}
+	c.run(500 * ms)
+	if c.Storms != 1 || c.StormDrops != 4 || c.InUse() != 0 {
+		t.Errorf("%d storms, %d of 4 packets dropped, %d wait", c.Storms, c.StormDrops, c.InUse())
+	}
+	send(0, 3)
+	send(1, 2)
+	c.run(600 * ms)
+	if c.StormDrops != 4+3+2 || c.packets != 0 || c.InUse() != 0 {
+		t.Errorf("in the storm: %d dropped, want 9; %d packets came, %d wait", c.StormDrops, c.packets, c.InUse())
+	}
+	c.SendResume(c.hosts[1], 3)
+	c.run(1200 * ms)
+	send(0, 3)
+	send(1, 2)
+	c.run(1300 * ms)
+	if err := c.Audit(); err != nil || c.packets != 5 || c.StormDrops != 9 || c.broken > 0 {
+		t.Errorf("behind it %d of 5 packets came, %d dropped: %v", c.packets, c.StormDrops, err)
+	}
+}
