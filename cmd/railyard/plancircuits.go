@@ -58,7 +58,7 @@ func (c *planCircuitsCmd) Run(e *env) error {
 	if c.JSON {
 		return printJSON(e.stdout, r)
 	}
-	printCircuits(e.stdout, r, rate)
+	printCircuits(e.stdout, &in, r, rate)
 	return nil
 }
 
@@ -110,25 +110,46 @@ func circuitList(list []planner.Circuit) string {
 	return "[" + strings.Join(words, ", ") + "]"
 }
 
-func printCircuits(w io.Writer, r *planner.Circuits, rate unit.Rate) {
+func printCircuits(w io.Writer, in *planner.CircuitInput, r *planner.Circuits, rate unit.Rate) {
 	line := func(label string, list []planner.Circuit, s planner.Spread) {
-		between := fmt.Sprintf("%d", s.Least)
+		each, bandwidth := fmt.Sprint(s.Least), (rate * unit.Rate(s.Least)).Show()
 		if s.Most > s.Least {
-			between += fmt.Sprintf(" to %d", s.Most)
+			each += fmt.Sprintf(" to %d", s.Most)
+			bandwidth = "at least " + bandwidth
 		}
-		report.Labelled(w, fmt.Sprintf("%-8s", label),
-			fmt.Sprintf("%s between %s of groups, %s each: at least %s "+
-				"per direction", unit.Plural(len(list), "circuit"), unit.Plural(s.Pairs, "pair"), between,
-				(rate*unit.Rate(s.Least)).Show()))
+		joined, none, dark := unit.Plural(s.Pairs, "pair"), "", ""
+		if n := len(s.Apart); n > 0 {
+			joined = fmt.Sprintf("%d of %s", s.Pairs, unit.Plural(s.Pairs+n, "pair"))
+			none = "; none between groups " + pairs(s.Apart)
+		}
+		if s.Dark > 0 {
+			dark = fmt.Sprintf("; %s dark", unit.Plural(s.Dark, "port"))
+		}
+		report.Labelled(w, fmt.Sprintf("%-8s", label), fmt.Sprintf("%s between %s of groups, %s each: %s per direction%s%s",
+			unit.Plural(len(list), "circuit"), joined, each, bandwidth,
+			none, dark))
 	}
-	fmt.Fprintf(w, "%d ports of an OCS\n", r.Ports)
+	now := &r.From
+	if r.After != nil {
+		now = &r.To
+	}
+	apart := ""
+	if n := len(now.Apart); n > 0 {
+		apart = fmt.Sprintf("; %d of %s of groups have no circuit", n, unit.Plural(now.Pairs+n, "pair"))
+	}
+	if now.Parts > 1 {
+		apart += fmt.Sprintf(", and the groups form %d parts without a path between them", now.Parts)
+	}
+	report.Wrap(w, "", unit.Plural(r.Ports, "port")+" of an OCS"+apart)
 	line("Before", r.Before, r.From)
 	if r.After != nil {
 		line("After", r.After, r.To)
-		report.Labelled(w, "Moved   ",
-			fmt.Sprintf("%s of %d, %d unchanged, %d new; %s dark; no cable "+
-				"moves", unit.Plural(r.Dark, "circuit"), len(r.Before), r.Stay, r.New, unit.Plural(r.Free,
-				"port")))
+		dark := unit.Plural(r.Free, "port") + " dark"
+		if in.Without > 0 {
+			dark += fmt.Sprintf(" (%d of failed group %d)", in.Fibres, in.Without)
+		}
+		report.Labelled(w, "Change  ", fmt.Sprintf("%d of %s removed, %d unchanged, %d new; %s; no cable moves",
+			r.Dark, unit.Plural(len(r.Before), "circuit"), r.Stay, r.New, dark))
 	}
 	for _, m := range []struct {
 		label string
@@ -140,4 +161,17 @@ func printCircuits(w io.Writer, r *planner.Circuits, rate unit.Rate) {
 		fmt.Fprintf(w, "\n%s\n", m.label)
 		report.Wrap(w, "  ", circuitList(m.list))
 	}
+}
+
+// pairs lists the first pairs of groups, "1-4, 2-3".
+func pairs(all [][2]int) string {
+	const most = 8
+	var words []string
+	for _, p := range all[:min(len(all), most)] {
+		words = append(words, fmt.Sprintf("%d-%d", p[0], p[1]))
+	}
+	if n := len(all) - most; n > 0 {
+		words = append(words, fmt.Sprintf("%d more", n))
+	}
+	return strings.Join(words, ", ")
 }

@@ -34,7 +34,7 @@ type Circuits struct {
 	From   Spread    `json:"pairs_before"`
 	To     Spread    `json:"pairs_after,omitempty"`
 	Ports  int       `json:"ports"`
-	Free   int       `json:"ports_left_dark"` // behind the change
+	Free   int       `json:"ports_left_dark"` // behind the change, those of a group that failed with them
 }
 
 // Circuit is two joined ports, from 1, the lower first. A group's fibres take ports side by side.
@@ -44,9 +44,12 @@ func (c Circuit) String() string { return fmt.Sprintf("%d-%d", c[0], c[1]) }
 
 // Spread counts the circuits of pairs of groups.
 type Spread struct {
-	Pairs int `json:"joined_pairs"`
-	Least int `json:"least"`
-	Most  int `json:"most"`
+	Pairs int      `json:"joined_pairs"`
+	Apart [][2]int `json:"pairs_without_circuit,omitempty"` // of groups, from 1, that the pattern joins and fibres did not
+	Least int      `json:"least"`                           // of joined pairs
+	Most  int      `json:"most"`
+	Dark  int      `json:"dark_ports"` // of the groups that work
+	Parts int      `json:"parts"`      // of groups that circuits connect, by way of other groups, too
 }
 
 const maxFibres = 4096 // ports of an OCS
@@ -119,12 +122,42 @@ func (j *joints) circuits() (all []Circuit) {
 	return all
 }
 
-func (j *joints) spread() (s Spread) {
-	for _, n := range j.between() {
-		if s.Pairs++; s.Pairs == 1 || n < s.Least {
-			s.Least = n
+// spread counts what the pattern wants joined of the groups.
+func (j *joints) spread(groups []int, pattern string) (s Spread) {
+	have := j.between()
+	for i, a := range groups {
+		for k, b := range groups[i+1:] {
+			n, next := have[[2]int{a, b}], k == 0 || i == 0 && k == len(groups)-2
+			switch {
+			case n > 0:
+				if s.Pairs++; s.Pairs == 1 || n < s.Least {
+					s.Least = n
+				}
+				s.Most = max(s.Most, n)
+			case pattern != RingPattern || next:
+				s.Apart = append(s.Apart, [2]int{a + 1, b + 1})
+			}
 		}
-		s.Most = max(s.Most, n)
+	}
+	part := map[int]int{} // by group: the least one that it reaches
+	for _, g := range groups {
+		part[g] = g
+	}
+	for range groups {
+		for pair := range have {
+			least := min(part[pair[0]], part[pair[1]])
+			part[pair[0]], part[pair[1]] = least, least
+		}
+	}
+	for _, g := range groups {
+		if part[g] == g {
+			s.Parts++
+		}
+	}
+	for p, to := range j.to {
+		if to < 0 && slices.Contains(groups, j.group(p)) {
+			s.Dark++
+		}
 	}
 	return s
 }
@@ -188,7 +221,7 @@ func (in CircuitInput) Plan() (*Circuits, error) {
 		join = j.ring
 	}
 	join(upTo(in.Groups))
-	c := &Circuits{Before: j.circuits(), From: j.spread(), Ports: len(j.to)}
+	c := &Circuits{Before: j.circuits(), From: j.spread(upTo(in.Groups), in.Pattern), Ports: len(j.to)}
 	if all == in.Groups && in.Without == 0 {
 		c.Stay = len(c.Before)
 		return c, nil
@@ -215,7 +248,7 @@ func (in CircuitInput) Plan() (*Circuits, error) {
 		}
 	}
 	join(left)
-	c.After, c.To = j.circuits(), j.spread()
+	c.After, c.To = j.circuits(), j.spread(left, in.Pattern)
 	for a, b := range was {
 		switch {
 		case b > a && j.to[a] == b:
@@ -224,11 +257,9 @@ func (in CircuitInput) Plan() (*Circuits, error) {
 			c.Dark++
 		}
 	}
-	c.New = len(c.After) - c.Stay
-	for p, to := range j.to {
-		if to < 0 && j.group(p) != in.Without-1 {
-			c.Free++
-		}
+	c.New, c.Free = len(c.After)-c.Stay, c.To.Dark
+	if in.Without > 0 {
+		c.Free += in.Fibres
 	}
 	return c, nil
 }

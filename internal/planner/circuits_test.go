@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -37,6 +38,22 @@ func TestCircuitsAreMatchings(t *testing.T) {
 				}
 			}
 		}
+		state := func(s Spread, circuits []Circuit, of int) {
+			pairs := of * (of - 1) / 2
+			if in.Pattern == RingPattern {
+				pairs = of
+			}
+			if s.Pairs+len(s.Apart) != pairs || s.Dark != of*in.Fibres-2*len(circuits) {
+				t.Fatalf("%+v: %+v of %d pairs, %d circuits on %d ports", in, s, pairs, len(circuits), c.Ports)
+			}
+		}
+		if state(c.From, c.Before, in.Groups); c.After != nil {
+			of := max(in.Groups, in.Grow)
+			if in.Without > 0 {
+				of--
+			}
+			state(c.To, c.After, of)
+		}
 		if c.Stay+c.Dark != len(c.Before) || in.Grow+in.Without > 0 && c.Stay+c.New != len(c.After) {
 			t.Fatalf("%+v: %+v", in, c)
 		}
@@ -50,7 +67,7 @@ func TestCircuitsAreMatchings(t *testing.T) {
 				t.Fatalf("%+v: %d end, %d begin, %d ports stay dark", in, c.Dark, c.New, c.Free)
 			}
 		case in.Without > 0 && in.Pattern == RingPattern:
-			if c.Dark != in.Fibres || c.New != in.Fibres/2 || c.Free != 0 {
+			if c.Dark != in.Fibres || c.New != in.Fibres/2 || c.Free != in.Fibres { // those of the group that failed
 				t.Fatalf("%+v: %d end, %d begin, %d ports stay dark", in, c.Dark, c.New, c.Free)
 			}
 		}
@@ -67,9 +84,38 @@ func TestGrowsEvenly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.From != (Spread{c.groups * (c.groups - 1) / 2, c.before, c.before}) ||
-			r.To != (Spread{c.groups * (c.groups + 1) / 2, c.least, c.most}) || r.Dark != c.fibres/2 {
+		if r.From.Pairs != c.groups*(c.groups-1)/2 || r.From.Least != c.before || r.From.Most != c.before ||
+			r.To.Pairs != c.groups*(c.groups+1)/2 || r.To.Least != c.least || r.To.Most != c.most ||
+			r.Dark != c.fibres/2 {
 			t.Errorf("%+v: %+v to %+v, %d move", in, r.From, r.To, r.Dark)
+		}
+	}
+}
+
+// Fibres for fewer circuits than there are pairs of groups leave some without one, which are named.
+func TestPairsWithoutCircuit(t *testing.T) {
+	for _, c := range []struct {
+		in   CircuitInput
+		want [][2]int
+		dark int
+		part int
+	}{
+		{CircuitInput{Groups: 4, Fibres: 2, Pattern: EvenPattern}, [][2]int{{1, 4}, {2, 3}}, 0, 1},
+		{CircuitInput{Groups: 4, Fibres: 1, Pattern: EvenPattern}, [][2]int{{1, 3}, {1, 4}, {2, 3}, {2, 4}}, 0, 2},
+		{CircuitInput{Groups: 3, Fibres: 1, Pattern: EvenPattern}, [][2]int{{1, 3}, {2, 3}}, 1, 2},
+		{CircuitInput{Groups: 4, Fibres: 3, Pattern: EvenPattern}, nil, 0, 1},
+		{CircuitInput{Groups: 4, Fibres: 2, Pattern: RingPattern}, nil, 0, 1},
+	} {
+		r, err := c.in.Plan()
+		if err != nil || !reflect.DeepEqual(r.From.Apart, c.want) || r.From.Dark != c.dark ||
+			r.From.Parts != c.part {
+			t.Errorf("%+v: %+v %v", c.in, r, err)
+		}
+	}
+	for groups := 2; groups <= 24; groups++ { // as many fibres as other groups are enough
+		r, err := CircuitInput{Groups: groups, Fibres: groups - 1, Pattern: EvenPattern}.Plan()
+		if err != nil || len(r.From.Apart) > 0 || r.From.Dark > 0 {
+			t.Errorf("%d groups: %+v %v", groups, r.From, err)
 		}
 	}
 }
