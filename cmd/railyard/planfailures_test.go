@@ -101,7 +101,6 @@ func TestPlanFailuresPrinted(t *testing.T) {
 		`must be one of "link","switch"`:     {"--kinds", "fan"},
 		"4 simulations of s would be needed": {"--kinds", "switch,nic", "--pairs", "2", "--runs", "3"},
 		"--at: soon: expected a time":        {"--at", "soon", "--kinds", "switch"},
-		"the fabric has nothing of link":     {"--kinds", "link"},
 		"fabric.hosts":                       {"--set", "fabric.hosts=0,2"},
 		"--set gives":                        {"--set", "seed=" + strings.Repeat("1,", 80) + "1"},
 	} {

@@ -30,8 +30,8 @@ func (e *Element) String() string {
 	return e.Name
 }
 
-// Elements lists what can fail, kind by kind: cables of servers only where their NIC has others, since
-// else they are its NIC; line cards of so many ports.
+// Elements lists what can fail, kind by kind, line cards of so many ports. The only link of a NIC fails with the NIC:
+// it is left out where NICs are listed (Single counts such links).
 func Elements(g *topo.Graph, alike *Alike, kinds []string, card int) (all []Element) {
 	classes := map[string]int{}
 	add := func(e Element, what ...any) {
@@ -43,7 +43,11 @@ func Elements(g *topo.Graph, alike *Alike, kinds []string, card int) (all []Elem
 		all = append(all, e)
 	}
 	if slices.Contains(kinds, "link") {
-		links(g, alike, add)
+		without := map[int]bool{}
+		if slices.Contains(kinds, "nic") {
+			without = Single(g)
+		}
+		links(g, alike, without, add)
 	}
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
@@ -73,21 +77,26 @@ func Elements(g *topo.Graph, alike *Alike, kinds []string, card int) (all []Elem
 	return all
 }
 
-// links lists the cables.
-func links(g *topo.Graph, alike *Alike, add func(Element, ...any)) {
+// Single returns the links that are the only one of a NIC.
+func Single(g *topo.Graph) map[int]bool {
 	single := map[int]bool{}
 	for i := range g.NICs {
 		if n := &g.NICs[i]; len(n.Links) == 1 {
 			single[n.Links[0]] = true
 		}
 	}
+	return single
+}
+
+// links lists the cables, without some.
+func links(g *topo.Graph, alike *Alike, without map[int]bool, add func(Element, ...any)) {
 	for i := range g.Links {
 		l := &g.Links[i]
 		low, high := l.A, l.B
 		if g.Nodes[low].Tier > g.Nodes[high].Tier {
 			low, high = high, low
 		}
-		if single[i] {
+		if without[i] {
 			continue
 		}
 		a, b := alike.nodes[low], alike.nodes[high]

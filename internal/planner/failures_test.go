@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"railyard/internal/coll"
@@ -73,11 +74,39 @@ func TestClassesOfFailures(t *testing.T) {
 	}
 	// Two GPUs of one leaf: that leaf, its segment's other one, those of the other segment.
 	few := kindsOf(Elements(g, NewAlike(g, ringOf(t, g, all[0], all[2])),
-		[]string{"link", "switch", "server"}, 0))
+		[]string{"link", "switch", "nic", "server"}, 0))
 	want := []string{"link rail–spine 2", "link rail–spine 2", "link rail–spine 4", "switch rail 1",
-		"switch rail 1", "switch rail 2", "switch spine 2", "server host 2", "server host 2", "server host 4"}
+		"switch rail 1", "switch rail 2", "switch spine 2", "nic host 2", "nic host 2",
+		"nic host 2", "nic host 2", "nic host 8", "server host 2", "server host 2", "server host 4"}
 	if !slices.Equal(few, want) {
 		t.Errorf("two GPUs of one leaf: %q", few)
+	}
+}
+
+// Links of hosts are listed unless NICs are, which fail with their only link: no link is left out of both.
+func TestLinksOfHosts(t *testing.T) {
+	for _, c := range []struct {
+		kind, kinds string
+		want        []string
+	}{
+		{"rail", "link", []string{"link host–rail 16", "link rail–spine 8"}},
+		{"rail", "link,switch", []string{"link host–rail 16", "link rail–spine 8", "switch rail 4", "switch spine 2"}},
+		{"rail", "link,nic", []string{"link rail–spine 8", "nic host 16"}},
+		{"rail-only", "link", []string{"link host–rail 16"}},
+		{"dual-rail", "link", []string{"link host–rail 32"}},
+		{"dual-rail", "link,nic", []string{"link host–rail 32", "nic host 16"}},
+	} {
+		p := topo.Params{Hosts: 4, Segments: 2, Spines: 2, Uplinks: 1, Server: topo.Server{GPUs: 2, NICs: 2, Ports: 1}}
+		switch c.kind {
+		case "rail-only":
+			p.Hosts, p.Segments = 8, 1
+		case "dual-rail":
+			p.Hosts, p.Segments, p.Server.Ports = 8, 1, 2
+		}
+		g := fabricOf(t, c.kind, p)
+		if got := kindsOf(Elements(g, NewAlike(g, nil), strings.Split(c.kinds, ","), 0)); !slices.Equal(got, c.want) {
+			t.Errorf("%s, --kinds %s: %q", c.kind, c.kinds, got)
+		}
 	}
 }
 

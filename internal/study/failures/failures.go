@@ -5,6 +5,7 @@ package failures
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"railyard/internal/planner"
 	"railyard/internal/scenario"
 	"railyard/internal/study"
+	"railyard/unit"
 )
 
 // Study simulates what single failures, and pairs of them, do to variants of scenarios.
@@ -107,6 +109,11 @@ func (c *Study) Simulate(ctx context.Context, v *Variant) error {
 	elements := planner.Elements(v.plan.Graph, planner.NewAlike(v.plan.Graph, mix.DAG), c.Kinds, c.Card)
 	if len(elements) == 0 {
 		return field.New("--kinds", "the fabric has nothing of %s", strings.Join(c.Kinds, ", "))
+	}
+	hosts := len(planner.Single(v.plan.Graph))
+	if hosts > 0 && slices.Contains(c.Kinds, "link") && slices.Contains(c.Kinds, "nic") {
+		v.Notes = append(v.Notes, fmt.Sprintf("a NIC fails with its only link: the rows of NICs include %s "+
+			"(--kinds link lists links alone)", unit.Plural(hosts, "link")))
 	}
 	trials, rows := c.trials(elements)
 	pairs := c.pairs(elements, v.plan.Seed)
