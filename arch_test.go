@@ -191,7 +191,7 @@ var allowed = map[string][]string{
 		"internal/scenario", "internal/slurm", "internal/study/days", "internal/study/failures",
 		"internal/study/interference", "internal/submission",
 		"internal/study/layouts", "internal/study/load", "internal/study/tuning", "internal/swconf",
-		"internal/swconf/onto", "internal/tune", "roce", "verbs"},
+		"internal/cabling", "internal/swconf/onto", "internal/topo", "internal/tune", "roce", "verbs"},
 	"internal/importing": {"internal/cabling", "internal/input", "internal/jobscript", "internal/machine",
 		"internal/model", "internal/output", "internal/recognise", "internal/report", "internal/scenario",
 		"internal/scenariofile", "internal/slurm", "internal/trace"},

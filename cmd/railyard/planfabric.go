@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"railyard/internal/field"
-	"railyard/internal/input"
 	"railyard/internal/model"
 	"railyard/internal/planner"
 	"railyard/internal/render"
@@ -119,16 +118,8 @@ func (c *planFabricCmd) input() (in planner.FabricInput, err error) {
 	if in.Ratio, err = planner.ParseRatio(c.Ratio); err != nil {
 		return in, field.Under("--oversubscription", err)
 	}
-	var text []byte
-	if c.Prices != "" {
-		if text, err = input.Text(c.Prices, 1<<20); err != nil {
-			return in, input.Fault(err)
-		}
-	}
-	if in.Prices, err = planner.ParsePrices(filepath.Base(c.Prices), text); err != nil {
-		return in, input.Fault(err)
-	}
-	return in, nil
+	in.Prices, err = readPrices(c.Prices)
+	return in, err
 }
 
 func (c *planFabricCmd) print(w io.Writer, in *planner.FabricInput, designs []planner.Design,

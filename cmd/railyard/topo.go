@@ -3,18 +3,20 @@ package main
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"railyard/internal/cabling"
+	"railyard/internal/field"
 	"railyard/internal/importing"
 	"railyard/internal/input"
 	"railyard/internal/panel"
+	"railyard/internal/planner"
 	"railyard/internal/report"
-	"railyard/internal/report/screen"
+	"railyard/internal/report/table"
 	"railyard/internal/scenariofile"
 	"railyard/internal/topo"
-	"railyard/unit"
 )
 
 type topoCmd struct {
@@ -59,7 +61,8 @@ func (c *topoCmd) Run(e *env) error {
 		return c.failures(e, plan.Graph)
 	}
 	if c.Cables {
-		cables(e, plan.Graph)
+		plan.Graph.WriteCables(e.stdout)
+		e.unnamed(plan.Graph)
 		return nil
 	}
 	if c.Dot {
@@ -67,13 +70,13 @@ func (c *topoCmd) Run(e *env) error {
 		return err
 	}
 	inv, ring := plan.Graph.Inventory(), plan.Ring()
-	prices, err := c.prices()
+	prices, err := readPrices(c.Prices)
 	if err != nil {
 		return err
 	}
-	var kinds []cableKind
+	var kinds []planner.CableKind
 	if inv.Racks > 0 {
-		kinds = cableKinds(plan.Graph, prices)
+		kinds = prices.CablesByKind(plan.Graph)
 	}
 	if c.JSON {
 		return printJSON(e.stdout, struct {
@@ -81,12 +84,12 @@ func (c *topoCmd) Run(e *env) error {
 			Deadlock string `json:"deadlock,omitempty"` // a ring of buffers that may wait for one another
 			Dark     int    `json:"circuits_dark_at_first,omitempty"`
 
-			Kinds []cableKind `json:"kinds_of_cables,omitempty"`
+			Kinds []planner.CableKind `json:"kinds_of_cables,omitempty"`
 		}{inv, ring, len(plan.Dark), kinds})
 	}
-	inventory(e.stdout, inv)
+	table.Inventory(e.stdout, inv)
 	if inv.Racks > 0 {
-		printCables(e.stdout, plan.Graph, inv, prices)
+		table.CableKinds(e.stdout, inv, kinds, prices.Currency)
 	}
 	if n := len(plan.Dark); n > 0 {
 		report.Labelled(e.stdout, "Circuits: ", fmt.Sprintf("an OCS connects %d of these links later; the "+
@@ -120,7 +123,7 @@ func (c *topoCmd) compare(e *env, g *topo.Graph) error {
 	if c.JSON {
 		err = printJSON(e.stdout, d)
 	} else {
-		differences(e.stdout, d, passed)
+		table.CableDifferences(e.stdout, d, passed)
 	}
 	if err == nil && len(d.Findings) > 0 {
 		return &exitError{exitFailed}
@@ -128,97 +131,67 @@ func (c *topoCmd) compare(e *env, g *topo.Graph) error {
 	return err
 }
 
-// differences prints a comparison.
-func differences(w io.Writer, d *cabling.Difference, passed []string) {
-	for _, p := range passed {
-		report.Wrap(w, "", p)
+// every is the value of --ports that means all switches.
+const every = "all"
+
+// ports prints which front-panel port of a switch is whose: rail, host, NIC and GPU.
+func (c *topoCmd) ports(e *env, g *topo.Graph) error {
+	name := c.Ports
+	if name == every {
+		name = ""
 	}
-	answer := "cabling matches the design"
-	if n := len(d.Findings); n > 0 {
-		answer = "cabling differs from the design: " + unit.Plural(n, "finding")
+	maps, names := g.PortMaps(name)
+	if len(maps) == 0 && name != "" {
+		return input.Fault(field.Choice("--ports", name, append(names, every), "unknown switch %s", field.Quote(name)))
 	}
-	screen.Painted(w, screen.Answer, "", fmt.Sprintf("%s (%s designed, %d cabled, %d equal, %d of them on the same ports)",
-		answer, unit.Plural(d.Design, "link"), d.Cabled, d.Same, d.Ports))
-	if len(d.Findings) == 0 {
-		return
+	if c.JSON {
+		return printJSON(e.stdout, maps)
 	}
-	for i, f := range d.Findings {
-		if i == 200 {
-			fmt.Fprintf(w, "and %d more (--json has all)\n", len(d.Findings)-i)
-			break
-		}
-		text := f.String()
-		if f.Place != "" {
-			text += " (" + f.Place + ")"
-		}
-		report.Wrap(w, "  ", text)
+	table.PortMaps(e.stdout, maps)
+	e.unnamed(g)
+	return nil
+}
+
+// unnamed prints notes on switches whose port names are unknown.
+func (e *env) unnamed(g *topo.Graph) {
+	for _, n := range g.Unnamed() {
+		report.Labelled(e.stderr, "note: ", n)
 	}
 }
 
-// inventory prints what a fabric consists of: the answer (size, oversubscription, bisection), tiers, links.
-func inventory(w io.Writer, inv *topo.Inventory) {
-	answer := fmt.Sprintf("%s fabric: %s", inv.Kind, unit.Plural(inv.GPUs, "GPU"))
-	over := 0.0
-	for _, t := range inv.Tiers {
-		if t.Up > 0 {
-			over = max(over, t.Oversubscription)
+// readPrices reads a price list of cables and switches; "" is the embedded one.
+func readPrices(file string) (*planner.Prices, error) {
+	var text []byte
+	if file != "" {
+		var err error
+		if text, err = input.Text(file, 1<<20); err != nil {
+			return nil, input.Fault(err)
 		}
 	}
-	switch {
-	case over > 1:
-		answer += ", oversubscription " + toOne(over)
-	case over > 0:
-		answer += ", non-blocking (1:1)"
+	p, err := planner.ParsePrices(filepath.Base(file), text)
+	if err != nil {
+		return nil, input.Fault(err)
 	}
-	if inv.Hosts >= 2 {
-		answer += fmt.Sprintf(", bisection %s per direction", inv.Bisection.Show())
-		if inv.Share > 0 && inv.Share != 1 {
-			answer += fmt.Sprintf(" (%s of the rate of half the hosts)", unit.ShowShare(inv.Share))
-		}
-	}
-	screen.Painted(w, screen.Answer, "", answer)
-	switches, links := 0, 0
-	for _, t := range inv.Tiers {
-		switches += t.Switches
-	}
-	for _, c := range inv.Cables {
-		links += c.Count
-	}
-	parts := fmt.Sprintf("%s, %s, %s, %s, %s", unit.Plural(inv.Hosts, "host"), unit.Plural(inv.GPUs, "GPU"),
-		unit.Plural(inv.NICs, "NIC"), unit.Plural(switches, "switch"), unit.Plural(links, "link"))
-	if inv.Domains > 0 {
-		parts += fmt.Sprintf("; %s of up to %s", unit.Plural(inv.Domains, "NVLink domain"),
-			unit.Plural(inv.PerDomain, "GPU"))
-	}
-	screen.Wrap(w, "", parts)
-	tiers := screen.Table{Columns: []screen.Column{{Head: "Tier"}, {Head: "switches"}, {Head: "downlinks"},
-		{Head: "uplinks"}, {Head: "oversubscription"}}}
-	for _, t := range inv.Tiers {
-		up, over := unit.NotApplicable, unit.NotApplicable
-		if t.Up > 0 {
-			up, over = t.Up.Show(), toOne(t.Oversubscription)
-		}
-		tiers.Add(t.Role, unit.ShowCount(t.Switches), t.Down.Show(), up, over)
-	}
-	tiers.Print(w)
-	cables := screen.Table{Columns: []screen.Column{{Head: "Links"}, {Head: "count"}, {Head: "rate"},
-		{Head: "cable"}}}
-	for _, c := range inv.Cables {
-		cables.Add(c.From+" – "+c.To, unit.ShowCount(c.Count), c.Rate.Show(),
-			unit.Digits(float64(c.LengthMM)/1000)+" m")
-	}
-	cables.Print(w)
-	if len(inv.Channels) == 0 {
-		return
-	}
-	channels := screen.Table{Columns: []screen.Column{{Head: "Layer 3 port channels"}, {Head: "count"},
-		{Head: "rate"}, {Head: "members"}, {Head: "min. links"}}}
-	for _, c := range inv.Channels {
-		channels.Add(c.From+" – "+c.To, unit.ShowCount(c.Count), c.Rate.Show(), fmt.Sprint(c.Members),
-			fmt.Sprint(c.Min))
-	}
-	channels.Print(w)
+	return p, nil
 }
 
-// toOne formats an oversubscription: 1:1, 1.5:1.
-func toOne(x float64) string { return unit.Digits(x) + ":1" }
+// mostDomains bounds how many failures are tried, each by a walk over the fabric.
+const mostDomains = 5_000
+
+// failures prints switches and racks with what each would take away.
+func (c *topoCmd) failures(e *env, g *topo.Graph) error {
+	if n := len(g.Nodes) - len(g.Hosts); n > mostDomains {
+		return input.Fault(field.New("--failures", "%d switches; accepted: up to %d", n,
+			mostDomains))
+	}
+	list := g.FailureDomains()
+	if c.JSON {
+		return printJSON(e.stdout, list)
+	}
+	if c.Dot {
+		_, err := io.WriteString(e.stdout, g.DotFailures(list))
+		return err
+	}
+	table.FailureDomains(e.stdout, list)
+	return nil
+}

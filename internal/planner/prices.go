@@ -10,6 +10,8 @@ import (
 	"sort"
 
 	"railyard/internal/field"
+	"railyard/internal/topo"
+	"railyard/unit"
 )
 
 //go:embed prices.json
@@ -109,3 +111,36 @@ func (p *Prices) cablePart(metres float64) CablePrice {
 
 // CablePart is the cable of a list for a length in metres.
 func (p *Prices) CablePart(metres float64) CablePrice { return p.cablePart(metres) }
+
+// CableKind is the cables of one kind, by what a price list sells for their lengths.
+type CableKind struct {
+	Name   string    `json:"name"`
+	Rate   unit.Rate `json:"rate_bps"`
+	Count  int       `json:"count"`
+	Metres float64   `json:"metres"`
+	Price  float64   `json:"price"`
+	Watts  float64   `json:"watts"`
+}
+
+// CablesByKind sorts the cables of a fabric by kind, in the order of the list and of rates.
+func (p *Prices) CablesByKind(g *topo.Graph) (out []CableKind) {
+	at := map[string]int{}
+	for _, part := range p.Cables { // the order of the list
+		for _, l := range g.Links {
+			m := float64(l.LengthMM) / 1000
+			if p.CablePart(m) != part {
+				continue
+			}
+			key := part.Name + l.Rate.String()
+			i, ok := at[key]
+			if !ok {
+				i = len(out)
+				at[key], out = i, append(out, CableKind{Name: part.Name, Rate: l.Rate})
+			}
+			k := &out[i]
+			k.Count, k.Metres = k.Count+1, k.Metres+m
+			k.Price, k.Watts = k.Price+part.Price, k.Watts+part.Watts
+		}
+	}
+	return out
+}
