@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"railyard/internal/result"
+	"railyard/internal/topo"
 	"railyard/unit"
 )
 
@@ -57,9 +58,16 @@ func (b *blamer) evidence(id cause.ID, row *result.CollectiveRow) string {
 	if row.Port >= 0 {
 		port = b.r.portName(row.Port)
 	}
-	share, end := unit.Plural(flows, "flow")+" share", unit.Plural(flows, "flow")+" end"
-	if flows == 1 {
-		share, end = share+"s", end+"s"
+	share, end := ": "+unit.Plural(flows, "flow")+" share the link "+port, ": "+unit.Plural(flows, "flow")+" end at "+port
+	switch { // one flow shares nothing: who met it had another way
+	case flows <= 1 && row.Port >= 0 && b.r.graph.Nodes[b.r.seen.Ports[row.Port].Node].Role == topo.Host:
+		share, end = "", ""
+	case flows <= 1:
+		share, end = " at "+port, " at "+port
+	}
+	failed := ""
+	if b.failed != "" {
+		failed = "; down: " + b.failed
 	}
 	switch id {
 	case cause.Latency:
@@ -85,28 +93,39 @@ func (b *blamer) evidence(id cause.ID, row *result.CollectiveRow) string {
 	case cause.Collision, cause.Oversubscription:
 		switch {
 		case b.r.seen.Rules.Detours: // where the shortest ways lead is no reason for room nearby
-			return fmt.Sprintf("detours: %s the link %s", share, port)
+			return "detours" + share + failed
+		case id == cause.Oversubscription && failed != "":
+			return "oversubscription" + share + " and its parallel links" + failed
 		case id == cause.Oversubscription:
-			return fmt.Sprintf("oversubscription: %s %s and its parallel links, which have less capacity", share, port)
+			return "oversubscription" + share + " and its parallel links, which have less capacity"
+		case failed != "":
+			return "ECMP hash collision" + share + failed
 		}
-		return fmt.Sprintf("ECMP hash collision: %s the link %s, other links of the group have spare capacity", share, port)
+		return "ECMP hash collision" + share + ", other links of the group have spare capacity"
 	case cause.FailedCapacity:
 		broken := b.r.brokenAt(unit.Time(row.End))
 		if n := len(broken); n > 3 {
 			broken = append(broken[:3:3], fmt.Sprintf("and %d more", n-3))
 		}
-		if len(broken) == 0 {
-			return "failed capacity: a link was down"
+		switch {
+		case len(broken) > 0:
+			return "failed capacity: down: " + strings.Join(broken, ", ")
+		case failed != "": // and is up again
+			return "failed capacity: down: " + b.failed
 		}
-		return "failed capacity: down: " + strings.Join(broken, ", ")
+		return "failed capacity: a link was down"
 	case cause.SlowLink:
 		return b.r.slowness(row.Port, unit.Time(row.Start), unit.Time(row.End))
 	case cause.Incast:
-		return fmt.Sprintf("incast: %s at %s", end, port)
+		return "incast" + end + failed
 	case cause.Pause:
 		return fmt.Sprintf("PFC pauses of %s%s, although the next link had spare capacity", port, b.root(row.Port))
 	case cause.Retransmission, cause.Reordering:
-		return b.resending(id, unit.Time(row.Lost.Own[id]))
+		s := b.resending(id, unit.Time(row.Lost.Own[id]))
+		if b.down() { // packets were lost on what was down
+			s += failed
+		}
+		return s
 	case cause.Trimmed:
 		return "retransmission of trimmed packets"
 	case cause.PCIe:

@@ -24,6 +24,7 @@ type blamer struct {
 	timeouts int32     // and how many of those ended in the local ACK timeout
 	earlier  bool      // the transfer that lost most was slow because of what its queue pair met before
 	shared   int       // flows at the port where it lost most
+	failed   string    // what was down on its ways meanwhile, with when
 	acc      *accounts
 }
 

@@ -2,6 +2,8 @@ package explain_test
 
 import (
 	"fmt"
+	"regexp"
+	"strings"
 	"testing"
 
 	"railyard/internal/cause"
@@ -96,5 +98,37 @@ workload: {traffic: {permutation: {bytes: 4MB}}}
 	_, healthy, _ := runAll(t, text)
 	if saved, said := broken.StepTime-healthy.StepTime, broken.Chain.Saving[cause.FailedCapacity]; 4*said < saved {
 		t.Errorf("a run without the failure saves %d ps, %d are said", saved, said)
+	}
+}
+
+// TestEvidenceNamesFailures checks that evidence of congestion names the link that was down on the flow's ways, with
+// when, and never says that one flow shares a link: three flows of one leaf lose an uplink, for good or for a while.
+func TestEvidenceNamesFailures(t *testing.T) {
+	const text = `
+seed: 14
+fabric: {kind: rail, hosts: 4, spines: 2, uplinks: 1, host_link: {rate: 400Gbps, cable: 3m},
+  fabric_link: {rate: 400Gbps, cable: 30m}}
+server: {gpus: 2, nics: 2}
+lb: ecmp
+fidelity: %s
+events: [{link: "%s", at: 200us, up: false}%s]
+workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-4/gpu-2, bytes: 16MiB},
+  {from: host-2/gpu-1, to: host-3/gpu-2, bytes: 16MiB}, {from: host-3/gpu-1, to: host-2/gpu-2, bytes: 16MiB}]}}
+`
+	names := map[string]string{"rail-1:Eth5": "rail-1:Eth5 – spine-1:Eth1", "rail-1:Eth6": "rail-1:Eth6 – spine-2:Eth1",
+		"rail-2:Eth5": "rail-2:Eth5 – spine-1:Eth2"}
+	for _, fidelity := range []string{"packet", "flow"} {
+		for link, name := range names {
+			for again, when := range map[string]string{"": " since 200 µs",
+				fmt.Sprintf(", {link: %q, at: 1ms, up: true}", link): " from 200 µs to 1 ms"} {
+				_, s, tables := runAll(t, fmt.Sprintf(text, fidelity, link, again))
+				for _, why := range []string{s.Slowest.Why, tables.Collectives[0].Why} {
+					congested := regexp.MustCompile("collision|oversubscription|failed|timeout").MatchString(why)
+					if strings.Contains(why, "1 flow") || congested && !strings.Contains(why, name+when) {
+						t.Errorf("%s, %s down%s: %s", fidelity, link, when, why)
+					}
+				}
+			}
+		}
 	}
 }

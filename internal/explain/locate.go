@@ -12,7 +12,7 @@ import (
 // locate says where most was lost to the largest cause of a row's account, of messages that its end waited for: the
 // port, how many flows met there, since when.
 func (b *blamer) locate(row *result.CollectiveRow, messages []int32) {
-	b.earlier, b.shared, b.late, b.timeouts = false, 0, 0, 0
+	b.earlier, b.shared, b.late, b.timeouts, b.failed = false, 0, 0, 0, ""
 	top := cause.ID(cause.LineRate)
 	if ranked := row.Lost.Ranked(); len(ranked) > 0 {
 		top = ranked[0]
@@ -29,6 +29,7 @@ func (b *blamer) locate(row *result.CollectiveRow, messages []int32) {
 		row.At, b.earlier = int64(b.acc.m.extra[worst].began), b.r.trouble(worst).Earlier
 		b.shared = b.acc.m.flowsAt(row.Port, worst)
 	}
+	b.failed = b.failing(worst, row.Port, unit.Time(row.Start), unit.Time(row.End))
 	row.Why = b.explain(row)
 }
 
@@ -63,6 +64,10 @@ func (m *model) lostTo(x int32, id cause.ID) (sum unit.Time, port int32) {
 			at, longest = l.Link, l.Time
 		}
 	}
+	if at < 0 && (id == cause.Collision || id == cause.Oversubscription) {
+		at = m.longestInside(x, conn) // one link limits by both, one after the other
+		of = 0
+	}
 	if at < 0 {
 		return sum, port
 	}
@@ -77,6 +82,20 @@ func (m *model) lostTo(x int32, id cause.ID) (sum unit.Time, port int32) {
 	}
 	line := unit.Time(m.bytes(x, without{}) / bytesPer(m.b.r.nicRate(m.b.r.seen.Conns[conn].From)))
 	return sum + max(0, of*max(0, e.fluid-e.began-line)/max(1, all)), port
+}
+
+// longestInside is the link between switches that limited a message longest for want of room; -1: none did.
+func (m *model) longestInside(x, conn int32) int32 {
+	at, longest := int32(-1), unit.Time(0)
+	for _, l := range m.limits[x] {
+		switch m.linkCause(conn, l.Link) {
+		case cause.Collision, cause.Oversubscription, cause.FailedCapacity:
+			if l.Time > longest {
+				at, longest = l.Link, l.Time
+			}
+		}
+	}
+	return at
 }
 
 // linkCause is the cause of a message's being no faster than one of its links.
@@ -122,6 +141,11 @@ func (m *model) flowsAt(port, x int32) (n int) {
 		conns = s.byReceiver[dst]
 	default:
 		conns = s.carried[port].qps
+		if before := m.hadBefore(port, w); len(before) > 0 {
+			conns = append(slices.Clone(conns), before...)
+			slices.Sort(conns)
+			conns = slices.Compact(conns)
+		}
 	}
 	for _, c := range conns {
 		if s.sent(c, w) && c != msg.Conn {

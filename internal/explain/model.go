@@ -79,6 +79,7 @@ type model struct {
 	direct                          map[[2]int32]bool     // from one GPU to another without a relay
 	memory                          []unit.Rate           // by NIC: what PCIe and its ports take or send
 	nicAt                           map[int32]int32       // by port to a NIC with PCIe that limits: the NIC
+	formerly                        map[int32][]formerWay // by port between switches: who had it before routes changed
 	moved                           map[unit.Time][]int32 // connections that take other ways since then
 	wholeAt                         unit.Time             // routes were those where nothing is broken; Never: unknown
 }

@@ -22,7 +22,7 @@ func (m *model) past() {
 	if !r.seen.Rules.Hashed {
 		return
 	}
-	m.wholeAt, m.moved = unit.Never, map[unit.Time][]int32{}
+	m.wholeAt, m.moved, m.formerly = unit.Never, map[unit.Time][]int32{}, map[int32][]formerWay{}
 	began := unit.Time(0)
 	for i := range r.seen.Moves {
 		move := &r.seen.Moves[i]
@@ -34,6 +34,10 @@ func (m *model) past() {
 		for c, path := range move.Before {
 			w := &m.ways[c]
 			was := pastWay{until: move.At, egress: w.egress, ingress: w.ingress}
+			since := unit.Time(0)
+			if n := len(w.was); n > 0 {
+				since = w.was[n-1].until
+			}
 			for _, p := range path {
 				switch {
 				case r.graph.Nodes[r.seen.Ports[p].Node].Role == topo.Host:
@@ -42,6 +46,7 @@ func (m *model) past() {
 					was.ingress = p
 				default:
 					was.ports = append(was.ports, fluid.Use{Link: p, Share: 1, Holds: true})
+					m.formerly[p] = append(m.formerly[p], formerWay{c, since, move.At})
 				}
 			}
 			w.was = append(w.was, was)
