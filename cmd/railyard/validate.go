@@ -14,6 +14,7 @@ import (
 	"railyard/internal/input"
 	"railyard/internal/output"
 	"railyard/internal/parallel"
+	"railyard/internal/report/table"
 	"railyard/internal/validate"
 )
 
@@ -86,16 +87,9 @@ func (c *validateCmd) checks() (picked []validate.Check, err error) {
 // budgetMB is what groups that run at the same time may hold together, resident: with the program itself, below 2 GB.
 const budgetMB = 1900
 
-// grouped is what a group came to.
-type grouped struct {
-	validate.Check
-	rows []validate.Row
-	err  error
-}
-
 // compute runs checks, as many at a time as there are processors and memory is enough for.
-func compute(e *env, checks []validate.Check) []grouped {
-	all := make([]grouped, len(checks))
+func compute(e *env, checks []validate.Check) []validate.Group {
+	all := make([]validate.Group, len(checks))
 	ended := make(chan int)
 	jobs := make([]parallel.Job, len(checks))
 	total := 0.0
@@ -103,7 +97,7 @@ func compute(e *env, checks []validate.Check) []grouped {
 		all[i].Check = c
 		total += c.Seconds
 		jobs[i] = parallel.Job{Seconds: c.Seconds, MB: c.MB, Do: func() {
-			all[i].rows, all[i].err = c.Run()
+			all[i].Rows, all[i].Err = c.Run()
 			ended <- i
 		}}
 	}
@@ -184,13 +178,13 @@ func (c *validateCmd) Run(e *env) error {
 	md.WriteString(validationHead +
 		"\nWritten by `railyard validate --markdown docs/validation.md`. Every row runs the real thing.\n")
 	for _, g := range groups {
-		if g.err != nil {
-			return fmt.Errorf("%s: %w", g.Name, g.err)
+		if g.Err != nil {
+			return fmt.Errorf("%s: %w", g.Name, g.Err)
 		}
-		all = append(all, g.rows...)
-		markdown(&md, &g)
+		all = append(all, g.Rows...)
+		md.WriteString(g.Markdown())
 	}
-	said, failed := verdict(all)
+	said, failed := table.Verdict(all)
 	if left != "" {
 		left = "Left out by --quick: " + left + "\n"
 	}
@@ -201,7 +195,7 @@ func (c *validateCmd) Run(e *env) error {
 	if c.JSON {
 		lost = errors.Join(printJSON(e.stdout, all), lost)
 	} else {
-		printGroups(e.stdout, groups)
+		table.Validation(e.stdout, groups)
 		fmt.Fprintf(e.stdout, "\n%s\n%s", said, left)
 	}
 	if failed {

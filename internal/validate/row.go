@@ -105,3 +105,21 @@ func within(claim, source string, want, got, tol float64, format string) Row {
 		Ours: fmt.Sprintf(format, got),
 		Diff: fmt.Sprintf("%+.2f %%", 100*d), OK: math.Abs(d) <= tol}
 }
+
+// Group is a check with the rows that it computed.
+type Group struct {
+	Check
+	Rows []Row
+	Err  error
+}
+
+// Markdown returns a group of a report in Markdown.
+func (g *Group) Markdown() string {
+	var md strings.Builder
+	md.WriteString("\n## " + g.Name +
+		"\n\n| | claim | expected | simulated | difference | source |\n|---|---|---|---|---|---|\n")
+	for _, r := range g.Rows {
+		md.WriteString(r.Markdown())
+	}
+	return md.String()
+}
