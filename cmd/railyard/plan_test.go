@@ -107,7 +107,7 @@ func TestPlanBadInput(t *testing.T) {
 		"unknown type": {[]string{"memory", file(`{"model_type":"tree"}`)},
 			`model_type: "tree" is not understood`},
 		"experts half said": {[]string{"memory",
-			file(strings.Replace(llama, "{", `{"num_local_experts":8,`, 1))}, "do not go together"},
+			file(strings.Replace(llama, "{", `{"num_local_experts":8,`, 1))}, "model_type llama has none"},
 		"a binary": {[]string{"memory", file("\x00\x01\x02")}, "is not a model config.json"},
 		"endless sequence": {[]string{"memory", "gpt3-175b", "--sequence", "99999999999"},
 			"is out of range 1–"},

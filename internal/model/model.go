@@ -2,8 +2,7 @@ package model
 
 import (
 	"embed"
-	"encoding/json"
-	"fmt"
+
 	"io/fs"
 	"sort"
 	"strings"
@@ -15,30 +14,59 @@ import (
 //go:embed data/*.json
 var data embed.FS
 
-// Config is the part of a Hugging Face config.json that decides size and work.
-// GPT-2 style names (n_embd, n_layer, n_head, n_positions) are understood.
+// Config is a language model's sizes: what its training and running cost follows from. Layers of several kinds, as
+// some models have them, count as their mean.
 type Config struct {
-	Name     string `json:"-"`
-	Type     string `json:"model_type"`
-	Hidden   int64  `json:"hidden_size"`
-	Layers   int64  `json:"num_hidden_layers"`
-	Heads    int64  `json:"num_attention_heads"`
-	KVHeads  int64  `json:"num_key_value_heads"`
-	FFN      int64  `json:"intermediate_size"`
-	Vocab    int64  `json:"vocab_size"`
-	Context  int64  `json:"max_position_embeddings"`
-	Tied     bool   `json:"tie_word_embeddings"`
-	NEmbd    int64  `json:"n_embd"`
-	NLayer   int64  `json:"n_layer"`
-	NHead    int64  `json:"n_head"`
-	NInner   int64  `json:"n_inner"`
-	NCtx     int64  `json:"n_positions"`
-	HeadDim  int64  `json:"head_dim"`
-	Experts  int64  `json:"num_local_experts"`   // 0: no mixture of experts
-	TopK     int64  `json:"num_experts_per_tok"` // experts that work on a token
-	gated    bool   // SwiGLU: three FFN matrices, no biases, RMSNorm
-	absolute bool   // learned position embeddings
+	Name string
+	Type string // model_type of its config.json
+
+	Hidden, Layers, Heads, KVHeads, HeadDim int64
+	FFN, Vocab, Context                     int64
+	Tied                                    bool // the output projection is the embedding
+
+	Experts, TopK int64 // of a layer that has experts, and how many work on a token; 0: none
+
+	gated    bool // SwiGLU: three FFN matrices
+	absolute bool // learned position embeddings
+	norms    int64
+	biased   bool // norms have biases besides weights
+
+	biasQKV, biasOut, biasFFN bool
+	perHead                   int64 // further parameters of each attention block: norms of heads, sinks
+
+	latent latent // attention by latent keys and values; zero: by grouped heads
+	window window
+	expert expert
+	mamba  mamba
+
+	ahead, parts int64 // how many further tokens are predicted, by so many layers each
+
+	// How many layers have each part; a layer of a hybrid has one of them only.
+	attention, dense, sparse, mambas int64
 }
+
+// latent is multi-head latent attention (DeepSeek-V2, arXiv 2405.04434, section 2.1).
+type latent struct {
+	query int64 // rank of queries; 0: full
+	keys  int64 // rank of keys and values
+	nope  int64 // of a head's width, without rotary positions
+	rope  int64
+	value int64
+}
+
+// window is attention to the last tokens only, in some layers.
+type window struct{ tokens, layers int64 }
+
+// expert is what experts have that dense layers have not.
+type expert struct {
+	ffn    int64 // width of one
+	shared int64 // width of those that work on every token, together
+	input  int64 // width of what they work on: Hidden, or less (LatentMoE)
+	extra  int64 // further parameters of a layer: the router's biases, experts' biases, a shared expert's gate
+}
+
+// mamba is a Mamba-2 block (Dao and Gu 2024, arXiv 2405.21060).
+type mamba struct{ heads, headDim, state, groups, kernel int64 }
 
 // Names lists the models that ship with Railyard.
 func Names() []string {
@@ -66,40 +94,6 @@ func IsFile(name string) bool {
 	return strings.HasSuffix(name, ".json") || strings.HasPrefix(name, "/") || strings.HasPrefix(name, ".")
 }
 
-// Parse reads a config.json.
-func Parse(name string, b []byte) (*Config, error) {
-	c := &Config{}
-	if err := json.Unmarshal(b, c); err != nil {
-		return nil, fmt.Errorf("%s is not a model config.json: %w", name, err)
-	}
-	c.Name = name
-	first := func(a, b int64) int64 {
-		if a != 0 {
-			return a
-		}
-		return b
-	}
-	c.Hidden, c.Layers, c.Heads = first(c.Hidden, c.NEmbd), first(c.Layers, c.NLayer), first(c.Heads, c.NHead)
-	c.Context, c.FFN = first(c.Context, c.NCtx), first(c.FFN, c.NInner)
-	switch c.Type {
-	case "llama", "mistral", "qwen2", "mixtral":
-		c.gated = true
-	case "gpt2", "gpt3", "gpt_neox", "opt":
-		c.absolute = true
-		c.Tied = true
-		c.FFN = first(c.FFN, 4*c.Hidden)
-	default:
-		e := field.Choice("model_type", c.Type, types, "%q is not understood", c.Type)
-		e.File = name
-		return nil, e
-	}
-	c.KVHeads = first(c.KVHeads, c.Heads)
-	return c, c.check()
-}
-
-// types are the values of model_type that are understood.
-var types = []string{"llama", "mistral", "mixtral", "qwen2", "gpt2", "gpt3", "gpt_neox", "opt"}
-
 // wrong refuses a value of a config.json.
 func (c *Config) wrong(key, format string, args ...any) error {
 	e := field.New(key, format, args...)
@@ -107,26 +101,30 @@ func (c *Config) wrong(key, format string, args ...any) error {
 	return e
 }
 
+// size is a value of a config.json and its limits.
+type size struct {
+	key      string
+	v        int64
+	min, max int64
+}
+
 func (c *Config) check() error {
-	for _, f := range []struct {
-		key string
-		v   int64
-		max int64
-	}{{"hidden_size", c.Hidden, 1 << 20}, {"num_hidden_layers", c.Layers, 10_000},
-		{"num_attention_heads", c.Heads, 1 << 16},
-		{"intermediate_size", c.FFN, 1 << 24}, {"vocab_size", c.Vocab, 1 << 28},
-		{"num_key_value_heads", c.KVHeads, 1 << 16}} {
-		if f.v < 1 || f.v > f.max {
-			return c.wrong(f.key, "%[2]d is out of range 1–%[1]d", f.max, f.v)
-		}
-	}
-	for _, f := range []struct {
-		key string
-		v   int64
-		max int64
-	}{{"max_position_embeddings", c.Context, 1 << 30}, {"head_dim", c.HeadDim, 1 << 16}} {
-		if f.v < 0 || f.v > f.max { // 0: not said
-			return c.wrong(f.key, "%[2]d is out of range 0–%[1]d", f.max, f.v)
+	for _, f := range []size{{"hidden_size", c.Hidden, 1, 1 << 20}, {"num_hidden_layers", c.Layers, 1, 10_000},
+		{"num_attention_heads", c.Heads, 1, 1 << 16}, {"intermediate_size", c.FFN, 1, 1 << 24},
+		{"vocab_size", c.Vocab, 1, 1 << 28}, {"num_key_value_heads", c.KVHeads, 1, 1 << 16},
+		{"max_position_embeddings", c.Context, 0, 1 << 30}, {"head_dim", c.HeadDim, 0, 1 << 16}, // 0: not said
+		{"moe_intermediate_size", c.expert.ffn, 0, 1 << 24},
+		{"moe_shared_expert_intermediate_size", c.expert.shared, 0, 1 << 24},
+		{"moe_latent_size", c.expert.input, 0, 1 << 20},
+		{"q_lora_rank", c.latent.query, 0, 1 << 20}, {"kv_lora_rank", c.latent.keys, 0, 1 << 20},
+		{"qk_nope_head_dim", c.latent.nope, 0, 1 << 16}, {"qk_rope_head_dim", c.latent.rope, 0, 1 << 16},
+		{"v_head_dim", c.latent.value, 0, 1 << 16}, {"sliding_window", c.window.tokens, 0, 1 << 30},
+		{"mamba_num_heads", c.mamba.heads, 0, 1 << 16}, {"mamba_head_dim", c.mamba.headDim, 0, 1 << 16},
+		{"ssm_state_size", c.mamba.state, 0, 1 << 16}, {"n_groups", c.mamba.groups, 0, 1 << 16},
+		{"conv_kernel", c.mamba.kernel, 0, 1 << 16}, {"num_nextn_predict_layers", c.ahead, 0, 64},
+	} {
+		if f.v < f.min || f.v > f.max {
+			return c.wrong(f.key, "%d is out of range %d–%d", f.v, f.min, f.max)
 		}
 	}
 	if c.HeadDim == 0 {
@@ -135,17 +133,14 @@ func (c *Config) check() error {
 		}
 		c.HeadDim = c.Hidden / c.Heads
 	}
+	if c.Heads%c.KVHeads != 0 {
+		return c.wrong("num_attention_heads", "%d is not a multiple of num_key_value_heads %d",
+			c.Heads, c.KVHeads)
+	}
 	if c.Experts < 0 || c.Experts > 1<<14 || c.TopK < 0 || c.TopK > max(c.Experts, 0) ||
 		(c.Experts > 0) != (c.TopK > 0) {
 		return c.wrong("num_local_experts", "%d and num_experts_per_tok %d do not go together",
 			c.Experts, c.TopK)
-	}
-	if c.Experts > 0 && !c.gated {
-		return c.wrong("num_local_experts", "experts are understood for model_type mixtral only")
-	}
-	if c.Heads%c.KVHeads != 0 {
-		return c.wrong("num_attention_heads", "%d is not a multiple of num_key_value_heads %d",
-			c.Heads, c.KVHeads)
 	}
 	return c.checkSum()
 }
@@ -156,87 +151,21 @@ const MaxParams = 10_000_000_000_000_000
 
 // checkSum refuses sizes that are each possible and together overflow.
 func (c *Config) checkSum() error {
-	h, inner := unit.Count(c.Hidden), unit.Count(c.Heads).Times(c.HeadDim)
+	h := unit.Count(c.Hidden)
+	inner := unit.Count(c.Heads).Times(max(c.HeadDim, c.latent.nope+c.latent.rope, c.latent.value))
 	layer := h.Times(int64(inner)).Times(4). // keys and values have no more heads than queries
-							Plus(h.Times(c.FFN).Times(3 * max(1, c.Experts))).
-							Plus(h.Times(c.Experts + 8)).Plus(inner.Times(4)).Plus(unit.Count(c.FFN))
+							Plus(h.Times(c.FFN).Times(3)).Plus(h.Times(c.expert.ffn).Times(3 * max(1, c.Experts))).
+							Plus(h.Times(c.expert.shared).Times(3)).
+							Plus(h.Times(c.Experts + 8)).Plus(inner.Times(4)).Plus(unit.Count(c.FFN)).
+							Plus(h.Times(c.latent.query + c.latent.keys + c.latent.rope)).
+							Plus(inner.Times(c.latent.query + 2*c.latent.keys)).
+							Plus(unit.Count(c.Experts).Times(3*c.expert.ffn + c.Hidden)).
+							Plus(h.Times(c.mamba.heads).Times(4*c.mamba.headDim + 1)).
+							Plus(h.Times(c.mamba.groups).Times(2 * c.mamba.state * (c.mamba.kernel + 2)))
 	all := layer.Times(c.Layers).Plus(h.Times(c.Vocab).Times(2)).Plus(h.Times(c.Context + 4))
 	if all > MaxParams {
 		return c.wrong("", "its sizes together make more than the %d parameters that are taken",
 			int64(MaxParams))
 	}
 	return nil
-}
-
-// Gated reports whether the feed-forward part is SwiGLU, as in Llama.
-func (c *Config) Gated() bool { return c.gated }
-
-// ExpertParams returns the parameters of one layer's experts, 0 without them.
-func (c *Config) ExpertParams() int64 { return c.Experts * 3 * c.Hidden * c.FFN }
-
-// LayerParams returns the parameters of one transformer layer.
-func (c *Config) LayerParams() int64 {
-	q := c.Hidden * c.Heads * c.HeadDim
-	kv := 2 * c.Hidden * c.KVHeads * c.HeadDim
-	if c.gated { // Llama: no biases, two RMSNorms
-		ffn := 3 * c.Hidden * c.FFN
-		if c.Experts > 0 {
-			ffn = c.ExpertParams() + c.Hidden*c.Experts // and the router
-		}
-		return 2*q + kv + ffn + 2*c.Hidden
-	}
-	biases := c.Heads*c.HeadDim + 2*c.KVHeads*c.HeadDim + c.Hidden + c.FFN + c.Hidden
-	return 2*q + kv + 2*c.Hidden*c.FFN + biases + 4*c.Hidden
-}
-
-// EmbeddingParams returns the parameters outside the layers: token and position
-// embeddings, the output projection unless tied, the final norm.
-func (c *Config) EmbeddingParams() int64 {
-	n := c.Vocab*c.Hidden + c.Hidden
-	if !c.Tied {
-		n += c.Vocab * c.Hidden
-	}
-	if c.absolute {
-		n += c.Context*c.Hidden + c.Hidden
-	}
-	return n
-}
-
-// Params returns all parameters.
-func (c *Config) Params() int64 { return c.Layers*c.LayerParams() + c.EmbeddingParams() }
-
-// ActiveParams returns the parameters that a token meets: of the experts only those that it is routed to. Without
-// experts they are all.
-func (c *Config) ActiveParams() int64 {
-	return c.Params() - c.Layers*(c.Experts-c.TopK)*3*c.Hidden*c.FFN
-}
-
-// LayerFLOPs returns the floating point operations of one layer's forward pass
-// over tokens tokens in sequences of length seq: two per matrix parameter and
-// token, and the attention scores and values, 4·seq·hidden per token (Narayanan
-// et al., SC'21, appendix: causal masking is not discounted).
-func (c *Config) LayerFLOPs(tokens, seq int64) float64 {
-	matmul := 2*c.Hidden*c.Heads*c.HeadDim + 2*c.Hidden*c.KVHeads*c.HeadDim
-	if c.gated {
-		matmul += 3 * c.Hidden * c.FFN * max(1, c.TopK)
-	} else {
-		matmul += 2 * c.Hidden * c.FFN
-	}
-	return float64(tokens) * (2*float64(matmul) + 4*float64(seq)*float64(c.Heads*c.HeadDim))
-}
-
-// AttentionShare returns which part of LayerFLOPs is the attention block.
-func (c *Config) AttentionShare(seq int64) float64 {
-	proj := 2*c.Hidden*c.Heads*c.HeadDim + 2*c.Hidden*c.KVHeads*c.HeadDim
-	return (2*float64(proj) + 4*float64(seq)*float64(c.Heads*c.HeadDim)) / c.LayerFLOPs(1, seq)
-}
-
-// HeadFLOPs returns the forward operations of the output projection.
-func (c *Config) HeadFLOPs(tokens int64) float64 {
-	return 2 * float64(tokens) * float64(c.Hidden) * float64(c.Vocab)
-}
-
-// StepFLOPs returns forward and backward (twice the forward) of a batch.
-func (c *Config) StepFLOPs(tokens, seq int64) float64 {
-	return 3 * (float64(c.Layers)*c.LayerFLOPs(tokens, seq) + c.HeadFLOPs(tokens))
 }

@@ -79,7 +79,7 @@ func TestWorkFollowsWeights(t *testing.T) {
 			t.Fatalf("attention is %g of a layer", a)
 		}
 		tokens := rapid.Int64Range(1, 1<<20).Draw(t, "tokens")
-		whole := 3 * (float64(m.Layers)*m.LayerFLOPs(tokens, seq) + m.HeadFLOPs(tokens))
+		whole := 3 * (float64(m.Layers)*m.LayerFLOPs(tokens, seq) + m.HeadFLOPs(tokens, seq))
 		if got := m.StepFLOPs(tokens, seq); math.Abs(got/whole-1) > 1e-12 ||
 			math.Abs(m.StepFLOPs(2*tokens, seq)/got-2) > 1e-12 {
 			t.Fatalf("a step is %g, its parts %g", got, whole)

@@ -1,8 +1,10 @@
 package planner
 
 import (
+	"bytes"
 	"errors"
 	"math"
+	"os"
 	"strings"
 	"testing"
 
@@ -251,8 +253,15 @@ func TestSiteOf(t *testing.T) {
 // computes twice as long: compute is linear in both.
 func TestComputeIsLinear(t *testing.T) {
 	small := *builtin(t, "llama-3.1-8b")
-	deep := small
-	deep.Layers *= 2
+	text, err := os.ReadFile("../model/data/llama-3.1-8b.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	twice, err := model.Parse("deep", bytes.Replace(text, []byte(`"num_hidden_layers":32`), []byte(`"num_hidden_layers":64`), 1))
+	if err != nil || twice.Layers != 2*small.Layers {
+		t.Fatalf("%v: %s", err, text)
+	}
+	deep := *twice
 	rapid.Check(t, func(rt *rapid.T) {
 		mb := rapid.IntRange(1, 64).Draw(rt, "microbatches")
 		tp := 1 << rapid.IntRange(0, 3).Draw(rt, "tp")

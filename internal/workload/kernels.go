@@ -49,23 +49,23 @@ func (t *Training) kernelsOn(gpu model.GPU) kernels {
 	if t.Sequence {
 		share = 1 / tp
 	}
-	norm, active, rotary := 22*h*share, 4*float64(m.FFN)*float64(max(1, m.TopK))/tp, 0.0
+	norm, active, rotary := 22*h*share, 4*m.ActiveFFN()/tp, 0.0
 	if m.Gated() {
-		norm, active, rotary = 20*h*share, active*1.5, 4*float64((m.Heads+m.KVHeads)*m.HeadDim)/tp
+		norm, active, rotary = 20*h*share, active*1.5, 4*m.Rotated()/tp
 	}
-	scores := 11 * float64(m.Heads) * float64(t.Seq) / tp
+	scores := 11 * m.Scores(t.Seq) / tp
 	if t.Kernels != Unfused {
 		scores = 0
 	}
 	flops := m.LayerFLOPs(1, t.Seq)
-	core := 4 * float64(t.Seq) * float64(m.Heads*m.HeadDim)
+	core := m.CoreFLOPs(t.Seq)
 	proj := flops*m.AttentionShare(t.Seq) - core
 	mlp := flops - proj - core
 	k := kernels{
 		proj: piece(tokens, proj, norm/2+rotary),
 		core: piece(tokens, core, scores),
 		mlp:  piece(tokens, mlp, norm/2+active),
-		head: piece(tokens, m.HeadFLOPs(1), 16*float64(m.Vocab)/tp),
+		head: piece(tokens, m.HeadFLOPs(1, t.Seq), 16*float64(m.Vocab)/tp),
 	}
 	k.core.inputs, k.core.weights = k.core.inputs+k.core.weights, 0 // no weights there
 	if t.Recompute == partition.RecomputeSelective && t.Kernels == Unfused {

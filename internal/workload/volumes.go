@@ -16,14 +16,14 @@ func (t *Training) activations() unit.Bytes {
 // each token comes once per expert that works on it.
 func (t *Training) Routed() unit.Bytes {
 	if t.EP > 1 {
-		return t.activations() * unit.Bytes(t.Model.TopK)
+		return unit.Bytes(float64(t.Micro*t.Seq/int64(t.CP)*2) * t.Model.Dispatched())
 	}
 	return t.activations()
 }
 
 // Keys is the size of a rank's keys and values in a layer.
 func (t *Training) Keys() unit.Bytes {
-	return unit.Bytes(2 * 2 * t.Micro * t.Seq / int64(t.CP) * t.Model.KVHeads * t.Model.HeadDim / int64(t.TP))
+	return unit.Bytes(float64(2*t.Micro*t.Seq/int64(t.CP)) * t.Model.Keys() / float64(t.TP))
 }
 
 // ringTime returns the time that a tensor parallel group's ring takes over NVLink alone; in a mesh all send to all

@@ -1,0 +1,221 @@
+package model
+
+// Gated reports whether the feed-forward part is SwiGLU, as in Llama.
+func (c *Config) Gated() bool { return c.gated }
+
+// matrices is how many a feed-forward part has.
+func (c *Config) matrices() int64 {
+	if c.gated {
+		return 3
+	}
+	return 2
+}
+
+// queries and values are the widths of all heads together.
+func (c *Config) queries() int64 {
+	if c.latent.keys > 0 {
+		return c.Heads * (c.latent.nope + c.latent.rope)
+	}
+	return c.Heads * c.HeadDim
+}
+
+func (c *Config) values() int64 {
+	if c.latent.keys > 0 {
+		return c.Heads * c.latent.value
+	}
+	return c.Heads * c.HeadDim
+}
+
+// projections are the weights of an attention block's matrix products.
+func (c *Config) projections() int64 {
+	h, l := c.Hidden, &c.latent
+	if l.keys == 0 {
+		return 2*h*c.Heads*c.HeadDim + 2*h*c.KVHeads*c.HeadDim
+	}
+	n := h*(l.keys+l.rope) + l.keys*c.Heads*(l.nope+l.value) + c.values()*h
+	if l.query == 0 {
+		return n + h*c.queries()
+	}
+	return n + h*l.query + l.query*c.queries()
+}
+
+// attentionParams are those of an attention block.
+func (c *Config) attentionParams() int64 {
+	n := c.projections() + c.perHead
+	if c.latent.keys > 0 {
+		n += c.latent.query + c.latent.keys // their norms
+	}
+	if c.biasQKV {
+		n += (c.Heads + 2*c.KVHeads) * c.HeadDim
+	}
+	if c.biasOut {
+		n += c.Hidden
+	}
+	return n
+}
+
+// denseParams are those of a feed-forward part without experts.
+func (c *Config) denseParams() int64 {
+	n := c.matrices() * c.Hidden * c.FFN
+	if c.biasFFN {
+		n += (c.matrices()-1)*c.FFN + c.Hidden
+	}
+	return n
+}
+
+// oneExpert is the parameters of one expert.
+func (c *Config) oneExpert() int64 { return c.matrices() * c.expert.input * c.expert.ffn }
+
+// besides are the weights of a layer with experts that every token meets: shared experts, and the way into and out of
+// what experts work on where that is narrower.
+func (c *Config) besides() int64 {
+	n := c.matrices() * c.Hidden * c.expert.shared
+	if c.expert.input != c.Hidden {
+		n += 2 * c.Hidden * c.expert.input
+	}
+	return n
+}
+
+// sparseParams are those of a feed-forward part with experts, without the experts.
+func (c *Config) sparseParams() int64 {
+	return c.besides() + c.Hidden*c.Experts + c.expert.extra
+}
+
+// mixed are the weights of a Mamba-2 block's matrix products.
+func (c *Config) mixed() int64 {
+	m := &c.mamba
+	inner := m.heads * m.headDim
+	return c.Hidden*(2*inner+2*m.groups*m.state+m.heads) + inner*c.Hidden
+}
+
+// mambaParams are those of a Mamba-2 block: its products, the convolution, its decay, step and skip, and its norm.
+func (c *Config) mambaParams() int64 {
+	m := &c.mamba
+	inner := m.heads * m.headDim
+	return c.mixed() + (inner+2*m.groups*m.state)*(m.kernel+1) + 3*m.heads + inner
+}
+
+// layers are the parameters of all layers.
+func (c *Config) layers() int64 {
+	norm := c.norms * c.Hidden
+	if c.biased {
+		norm *= 2
+	}
+	return c.Layers*norm + c.attention*c.attentionParams() + c.dense*c.denseParams() +
+		c.sparse*(c.sparseParams()+c.Experts*c.oneExpert()) + c.mambas*c.mambaParams()
+}
+
+// ExpertParams returns the parameters of one layer's experts, of the mean layer; 0 without them.
+func (c *Config) ExpertParams() int64 { return c.sparse * c.Experts * c.oneExpert() / c.Layers }
+
+// LayerParams returns the parameters of the mean layer.
+func (c *Config) LayerParams() int64 { return c.layers() / c.Layers }
+
+// EmbeddingParams returns the parameters outside the layers: token and position
+// embeddings, the output projection unless tied, the final norm.
+func (c *Config) EmbeddingParams() int64 {
+	n := c.Vocab*c.Hidden + c.Hidden
+	if !c.Tied {
+		n += c.Vocab * c.Hidden
+	}
+	if c.absolute {
+		n += c.Context * c.Hidden
+	}
+	if c.biased {
+		n += c.Hidden
+	}
+	return n
+}
+
+// Params returns all parameters.
+func (c *Config) Params() int64 { return c.layers() + c.EmbeddingParams() }
+
+// ActiveParams returns the parameters that a token meets: of the experts only those that it is routed to. Without
+// experts they are all.
+func (c *Config) ActiveParams() int64 {
+	return c.Params() - c.sparse*(c.Experts-c.TopK)*c.oneExpert()
+}
+
+// mean is the share of layers that have a part.
+func (c *Config) mean(of int64) float64 { return float64(of) / float64(c.Layers) }
+
+// reach is the tokens that a token's attention spans in a layer: all of a sequence, or those of a window. A window of
+// the whole sequence is no window: both leave causal masking out of account.
+func (c *Config) reach(seq int64) float64 {
+	all, w := float64(seq), float64(c.window.tokens)
+	if c.window.layers == 0 || w >= all {
+		return all
+	}
+	share := float64(c.window.layers) / float64(max(1, c.attention))
+	return (1-share)*all + share*w*(2-w/all)
+}
+
+// CoreFLOPs returns the operations per token of the mean layer's attention scores and values, and of a Mamba-2 block's
+// scan: seven per element of its state (Megatron-LM's count), forward.
+func (c *Config) CoreFLOPs(seq int64) float64 {
+	m := &c.mamba
+	return c.mean(c.attention)*2*c.reach(seq)*float64(c.queries()+c.values()) +
+		c.mean(c.mambas)*7*float64(m.heads*m.headDim*m.state)
+}
+
+// mixerFLOPs are those of the mean layer's attention or Mamba-2 block, per token and forward.
+func (c *Config) mixerFLOPs(seq int64) float64 {
+	return c.mean(c.attention)*2*float64(c.projections()) + c.mean(c.mambas)*2*float64(c.mixed()) + c.CoreFLOPs(seq)
+}
+
+// LayerFLOPs returns the floating point operations of the mean layer's forward pass
+// over tokens tokens in sequences of length seq: two per matrix parameter and
+// token, and the attention scores and values, 4·seq·hidden per token (Narayanan
+// et al., SC'21, appendix: causal masking is not discounted).
+func (c *Config) LayerFLOPs(tokens, seq int64) float64 {
+	ffn := c.mean(c.dense)*float64(c.matrices()*c.Hidden*c.FFN) +
+		c.mean(c.sparse)*float64(c.TopK*c.oneExpert()+c.besides())
+	return float64(tokens) * (c.mixerFLOPs(seq) + 2*ffn)
+}
+
+// AttentionShare returns which part of LayerFLOPs is the attention block, or a hybrid's Mamba-2 block.
+func (c *Config) AttentionShare(seq int64) float64 { return c.mixerFLOPs(seq) / c.LayerFLOPs(1, seq) }
+
+// HeadFLOPs returns the forward operations of the output projection, and of what predicts further tokens (MTP,
+// DeepSeek-V3, section 2.2): for each a projection of two hidden states, a layer and the output projection.
+func (c *Config) HeadFLOPs(tokens, seq int64) float64 {
+	h, ahead := float64(c.Hidden), float64(c.ahead)
+	return float64(tokens)*(1+ahead)*2*h*float64(c.Vocab) +
+		ahead*(float64(tokens)*4*h*h+float64(c.parts)*c.LayerFLOPs(tokens, seq))
+}
+
+// StepFLOPs returns forward and backward (twice the forward) of a batch.
+func (c *Config) StepFLOPs(tokens, seq int64) float64 {
+	return 3 * (float64(c.Layers)*c.LayerFLOPs(tokens, seq) + c.HeadFLOPs(tokens, seq))
+}
+
+// ActiveFFN returns the width of the feed-forward part that works on a token, of the mean layer.
+func (c *Config) ActiveFFN() float64 {
+	return c.mean(c.dense)*float64(c.FFN) + c.mean(c.sparse)*float64(c.TopK*c.expert.ffn+c.expert.shared)
+}
+
+// Scores returns how many attention scores a token has in the mean layer: one per head and token that it looks at.
+func (c *Config) Scores(seq int64) float64 {
+	return c.mean(c.attention) * float64(c.Heads) * c.reach(seq)
+}
+
+// Keys returns the width of a token's keys and values in the mean layer.
+func (c *Config) Keys() float64 {
+	if c.latent.keys > 0 {
+		return c.mean(c.attention) * float64(c.queries()+c.values())
+	}
+	return c.mean(c.attention) * float64(2*c.KVHeads*c.HeadDim)
+}
+
+// Rotated returns the width of what rotary embeddings turn per token in the mean layer.
+func (c *Config) Rotated() float64 {
+	if c.latent.keys > 0 {
+		return c.mean(c.attention) * float64((c.Heads+1)*c.latent.rope)
+	}
+	return c.mean(c.attention) * float64((c.Heads+c.KVHeads)*c.HeadDim)
+}
+
+// Dispatched returns how many values of a token go to experts in the mean layer: what they work on, once per expert.
+func (c *Config) Dispatched() float64 {
+	return c.mean(c.sparse) * float64(c.TopK*c.expert.input)
+}
