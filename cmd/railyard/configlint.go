@@ -82,7 +82,8 @@ func (c *configLintCmd) Run(e *env) error {
 		for _, n := range found.Notes { // what no file says is assumed, and findings may rest on it
 			report.Labelled(e.stderr, "note: ", n)
 		}
-		in.Graph, in.Plugged, in.Sockets = found.Graph, plugged(read), sockets(found.Graph, read)
+		in.Graph, in.Plugged = found.Graph, configuration.Plugged(read)
+		in.Sockets = configuration.Sockets(found.Graph, read)
 	}
 	files, err := configuration.Files(c.Files)
 	if err != nil {

@@ -4,13 +4,11 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/model"
 	"railyard/internal/planner"
-	"railyard/internal/report"
 	"railyard/internal/report/table"
 )
 
@@ -204,17 +202,7 @@ func (c *planSizeCmd) tables(e *env) error {
 		if c.JSON {
 			continue
 		}
-		fmt.Fprintf(e.stdout, "Table %d: %s, %g TFLOPS, %.0f %% used, one week\n", n,
-			strings.ToUpper(rows[0].GPU), rows[0].TFLOPs, 100*rows[0].Utilisation)
-		t := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintln(t, "model\tparams (B)\ttokens (B)\tZFLOPs\tper parameter and token\tGPUs\tseed\t")
-		for _, r := range rows {
-			fmt.Fprintf(t, "%s\t%g\t%g\t%.0f\t%s\t%d\t%d\t\n", r.Model, r.Params, r.Tokens, r.ZFLOPs, r.Rule,
-				r.GPUs, r.Published)
-		}
-		t.Flush()
-		report.Labelled(e.stdout, "note: ", note)
-		fmt.Fprintln(e.stdout)
+		table.Published(e.stdout, n, rows, note)
 	}
 	if c.JSON {
 		return printJSON(e.stdout, all)

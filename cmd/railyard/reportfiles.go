@@ -1,18 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"railyard/internal/input"
-	"railyard/internal/output"
 	"railyard/internal/report/plot"
 	"railyard/internal/report/web"
 
 	gonum "gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
 )
 
 // plots writes the plots of a run: its hottest ports over time, and where its
@@ -32,9 +29,8 @@ func (c *reportCmd) plots(e *env, r *web.Directory, dir, ext string) error {
 	for _, p := range []struct {
 		name string
 		draw func() (*gonum.Plot, error)
-	}{{"utilisation", func() (*gonum.Plot, error) {
-		return plot.Ports(r, curves, false)
-	}}, {"queues", func() (*gonum.Plot, error) { return plot.Ports(r, curves, true) }},
+	}{{"utilisation", func() (*gonum.Plot, error) { return plot.Ports(r, curves, false) }},
+		{"queues", func() (*gonum.Plot, error) { return plot.Ports(r, curves, true) }},
 		{"collectives", func() (*gonum.Plot, error) { return plot.Collectives(r, parts) }}} {
 		if p.name == "collectives" && len(parts) == 0 {
 			continue
@@ -43,16 +39,8 @@ func (c *reportCmd) plots(e *env, r *web.Directory, dir, ext string) error {
 		if err != nil {
 			return err
 		}
-		to, err := fig.WriterTo(24*vg.Centimeter, 12*vg.Centimeter, ext)
-		if err != nil {
-			return err
-		}
-		var b bytes.Buffer
-		if _, err := to.WriteTo(&b); err != nil {
-			return err
-		}
 		path := filepath.Join(dir, p.name+"."+ext)
-		if err := output.WriteBytes(path, c.Force, b.Bytes()); err != nil {
+		if err := plot.Write(fig, path, c.Force, 24, 12); err != nil {
 			return err
 		}
 		fmt.Fprintln(e.stdout, path)

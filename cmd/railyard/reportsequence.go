@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -29,11 +28,7 @@ func (c *reportCmd) sequence(e *env, r *web.Directory) error {
 		if f.path == "" {
 			continue
 		}
-		var b bytes.Buffer
-		if err := f.draw(&b); err != nil {
-			return err
-		}
-		if err := output.WriteBytes(f.path, c.Force, b.Bytes()); err != nil {
+		if err := output.Write(f.path, c.Force, f.draw); err != nil {
 			return err
 		}
 		fmt.Fprintln(e.stdout, f.path)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"text/tabwriter"
 
 	"railyard/internal/model"
 	"railyard/internal/partition"
@@ -82,4 +83,19 @@ func Memory(w io.Writer, m *model.Config, g *model.GPU, l *partition.Layout, ran
 			gb(r.Gradients), gb(r.Optimizer), gb(r.Activations), gb(r.Buffers), gb(r.Total()), unit.Digits(r.InFlight))
 	}
 	t.Print(w)
+}
+
+// Published prints a published table of trainings with the number of GPUs computed.
+func Published(w io.Writer, n int, rows []planner.TableRow, note string) {
+	fmt.Fprintf(w, "Table %d: %s, %g TFLOPS, %.0f %% used, one week\n", n,
+		strings.ToUpper(rows[0].GPU), rows[0].TFLOPs, 100*rows[0].Utilisation)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "model\tparams (B)\ttokens (B)\tZFLOPs\tper parameter and token\tGPUs\tseed\t")
+	for _, r := range rows {
+		fmt.Fprintf(t, "%s\t%g\t%g\t%.0f\t%s\t%d\t%d\t\n", r.Model, r.Params, r.Tokens, r.ZFLOPs, r.Rule,
+			r.GPUs, r.Published)
+	}
+	t.Flush()
+	report.Labelled(w, "note: ", note)
+	fmt.Fprintln(w)
 }

@@ -1,4 +1,4 @@
-package main
+package configuration
 
 import (
 	"railyard/internal/cabling"
@@ -6,8 +6,8 @@ import (
 	"railyard/internal/topo"
 )
 
-// plugged lists the cables whose one end is a switch's port and the other a server's.
-func plugged(c *cabling.Cabling) (out []swconf.Plugged) {
+// Plugged lists the cables whose one end is a switch's port and the other a server's.
+func Plugged(c *cabling.Cabling) (out []swconf.Plugged) {
 	for _, k := range c.Cables {
 		for _, x := range [][2]cabling.End{{k.A, k.B}, {k.B, k.A}} {
 			sw, server := c.Nodes[x[0].Node], c.Nodes[x[1].Node]
@@ -21,9 +21,9 @@ func plugged(c *cabling.Cabling) (out []swconf.Plugged) {
 	return out
 }
 
-// sockets tells by cable of the graph that was made of a cabling what its ends are plugged into there: the
+// Sockets returns, by link of the graph that was made of a cabling, the ports that its ends are plugged into there: the
 // graph numbers ports anew. Cables between the same two nodes are taken in the order in which both have them.
-func sockets(g *topo.Graph, c *cabling.Cabling) func(link, node int) string {
+func Sockets(g *topo.Graph, c *cabling.Cabling) func(link, node int) string {
 	type ends struct{ a, b string }
 	between := map[ends][]cabling.Cable{}
 	for _, k := range c.Cables {
