@@ -65,6 +65,8 @@ type Cost struct {
 type Fidelity struct {
 	Name  string // as Summary.Fidelity says it
 	Words string
+	// Refuse says what of a plan it cannot simulate, before anything is built; nil: it simulates all.
+	Refuse func(*scenario.Plan) error
 	// Prepare estimates the run of a plan; build makes it.
 	Prepare func(*scenario.Plan) (c Cost, build func() (Run, error))
 	// Before says what Prepare itself will need, zero for nothing to speak of; it may be nil.
@@ -72,7 +74,7 @@ type Fidelity struct {
 }
 
 // All lists the fidelities, the usual one first.
-var All = []*Fidelity{&packet, &flow}
+var All = []*Fidelity{&packet, &flow, &auto}
 
 // Default is the name of the usual one.
 const Default = "packet"
@@ -112,12 +114,17 @@ func Prepare(name string, p *scenario.Plan, limit unit.Bytes) (c Cost, build fun
 	if err != nil {
 		return c, nil, err
 	}
+	if f.Refuse != nil {
+		if err := f.Refuse(p); err != nil {
+			return c, nil, err
+		}
+	}
 	if c = f.before(p); limit > 0 && c.Memory > limit {
-		return c, nil, &ErrMemory{c.Memory, limit}
+		return c, nil, &ErrMemory{c.Memory, limit, name}
 	}
 	c, run := f.Prepare(p)
 	if limit > 0 && c.Memory > limit {
-		return c, nil, &ErrMemory{c.Memory, limit}
+		return c, nil, &ErrMemory{c.Memory, limit, name}
 	}
 	return c, func() (*Simulation, error) {
 		r, err := run()
@@ -147,10 +154,15 @@ func (f *Fidelity) before(p *scenario.Plan) Cost {
 // ErrMemory is returned when a run would need more memory than there is.
 type ErrMemory struct {
 	Need, Have unit.Bytes
+	Fidelity   string // "": none was chosen yet
 }
 
 func (e *ErrMemory) Error() string {
-	return fmt.Sprintf("the run would need about %s of memory and %s are available: simulate fewer GPUs or flows, or allow more with --memory", memory(e.Need), memory(e.Have))
+	less := ""
+	if e.Fidelity == Default {
+		less = ", use --set fidelity=flow"
+	}
+	return fmt.Sprintf("the run would need about %s of memory and %s are available: simulate fewer GPUs or flows%s, or allow more with --memory", memory(e.Need), memory(e.Have), less)
 }
 
 // NeedWords is the size for people.

@@ -15,15 +15,17 @@ var packet = Fidelity{Name: "packet", Words: "every packet on every link",
 			duration(c.Seconds))
 		return Cost{Memory: c.Memory, Seconds: c.Seconds, Words: words}
 	},
-	Prepare: func(p *scenario.Plan) (Cost, func() (Run, error)) {
-		c := sim.Estimate(p)
-		words := fmt.Sprintf("%s packets, %s packet-hops, %s of memory, about %s", round(float64(c.Packets)),
-			round(float64(c.PacketHops)), memory(c.Memory), duration(c.Seconds))
-		return Cost{Memory: c.Memory, Seconds: c.Seconds, Words: words}, func() (Run, error) {
-			r, err := sim.Build(p, c)
-			if err != nil {
-				return nil, err
-			}
-			return r, nil
+	Prepare: func(p *scenario.Plan) (Cost, func() (Run, error)) { return byPackets(p, sim.Estimate(p)) }}
+
+// byPackets prepares a run of packets.
+func byPackets(p *scenario.Plan, c sim.Cost) (Cost, func() (Run, error)) {
+	words := fmt.Sprintf("%s packets, %s packet-hops, %s of memory, about %s", round(float64(c.Packets)),
+		round(float64(c.PacketHops)), memory(c.Memory), duration(c.Seconds))
+	return Cost{Memory: c.Memory, Seconds: c.Seconds, Words: words}, func() (Run, error) {
+		r, err := sim.Build(p, c)
+		if err != nil {
+			return nil, err
 		}
-	}}
+		return r, nil
+	}
+}

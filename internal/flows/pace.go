@@ -100,6 +100,9 @@ func (r *Run) limited(c int32, now bool) {
 	}
 }
 
+// leastYield is what a port carries at least, as a share of its rate: TIMELY leaves less than 0.2 % of it.
+const leastYield = 0.001
+
 // yield is the part of its rate that a port carries for flows that ask for more: those that met at line rate have it
 // idle for a while once their controls have reacted.
 func (r *Run) yield(link int32, asked float64) float64 {
@@ -124,7 +127,7 @@ func (r *Run) yield(link int32, asked float64) float64 {
 		}
 		sum += all.shared(times, age)
 	})
-	return max(0.02, sum/float64(max(1, n)))
+	return max(leastYield, sum/float64(max(1, n)))
 }
 
 // shared is the part of a port's rate that flows use that asked for so many times of it, an age after they met.

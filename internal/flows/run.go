@@ -113,6 +113,9 @@ func Refuse(p *scenario.Plan) error {
 		what = "circuits that move by phases"
 	case p.Steps > 0:
 		what = "output.steps, which follows queues, pauses and rates"
+	case p.Mixes():
+		return p.Refuse("fidelity", "flow does not simulate go-back-N where packets overtake one another (lb: %s): "+
+			"what is retransmitted decides the time; accepted: packet, or transport.recovery=selective", p.LB.Name)
 	}
 	for _, i := range p.Incidents {
 		if i, ok := i.(interface{ Packets() string }); ok {
@@ -132,7 +135,7 @@ func Refuse(p *scenario.Plan) error {
 	if what == "" {
 		return nil
 	}
-	return fmt.Errorf("fidelity: flow does not simulate %s; expected packet", what)
+	return p.Refuse("fidelity", "flow does not simulate %s; accepted: packet", what)
 }
 
 // Go simulates to the end, or until the observer says stop.

@@ -110,9 +110,7 @@ func (c *reader) arguments(args []jobscript.File, cablings []string) (*Imported,
 	if err != nil {
 		return nil, blamedOn(a, err)
 	}
-	if plan.Unfit != "" {
-		out.Notes = append(out.Notes, plan.Unfit)
-	}
+	out.affordable(plan)
 	return out, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"railyard/internal/cabling"
+	"railyard/internal/fidelity"
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/model"
@@ -214,10 +215,23 @@ func loads(text string, read scenario.ReadFile) (*scenario.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	doc.Prefer(fidelity.Auto)
 	if read == nil {
 		read = func(string) ([]byte, error) { return nil, errors.New("no file is named") }
 	}
 	return doc.Checked(read)
+}
+
+// affordable leaves it to the simulator to simulate flows where a scenario that was loaded has too many packets.
+func (out *Imported) affordable(plan *scenario.Plan) {
+	if plan.Unfit != "" {
+		out.Notes = append(out.Notes, plan.Unfit)
+	}
+	if plan.Large() && plan.Fidelity == fidelity.Auto {
+		out.Scenario += "fidelity: " + fidelity.Auto + "\n"
+		out.Notes = append(out.Notes, fmt.Sprintf("%s packets or more: fidelity: auto simulates flows if packets would "+
+			"take too long", unit.ShowCount(plan.Packets())))
+	}
 }
 
 // Text is the report.

@@ -249,9 +249,7 @@ func (c *reader) traces(traces, cablings []string) (*Imported, error) {
 		out.Notes = append(out.Notes, fmt.Sprintf("%s is a pipe, and the scenario names it: run cannot read it again; "+
 			"save it as a file and import that", traces[i]))
 	}
-	if plan.Unfit != "" {
-		out.Notes = append(out.Notes, plan.Unfit)
-	}
+	out.affordable(plan)
 	return out, nil
 }
 

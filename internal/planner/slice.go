@@ -24,6 +24,7 @@ type Slice struct {
 	Uplinks  int
 	Packets  float64 // about so many cross the network
 	About    string  // what was left out, "" for nothing
+	Flows    bool    // even that has too many packets: it is simulated as flows
 }
 
 // Slice picks what of a candidate's step to simulate with so many packets at
@@ -60,11 +61,8 @@ func (in SearchInput) Slice(c Candidate, r Rails, mtu int, packets float64) (Sli
 	if replicas == 0 {
 		return s, fmt.Errorf("not even two replicas can be built as one workload")
 	}
-	if s.Packets *= float64(replicas) / float64(l.DP); s.Packets > 4*packets {
-		return s,
-			fmt.Errorf("even %d of %d replicas need %.3g packets; --packets %.3g and more would take them",
-				replicas, l.DP, s.Packets, s.Packets/4)
-	}
+	s.Packets *= float64(replicas) / float64(l.DP)
+	s.Flows = s.Packets > 4*packets
 	if replicas < l.DP {
 		s.About = join(s.About, fmt.Sprintf("%d of %d replicas", replicas, l.DP))
 	}

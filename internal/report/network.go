@@ -15,7 +15,7 @@ import (
 func network(w io.Writer, s *result.Summary) {
 	l := s.Links
 	fmt.Fprintln(w)
-	t := screen.Table{Columns: []screen.Column{{Head: "Link"}, {Head: "utilization"}, {Head: "queue peak"},
+	t := screen.Table{Columns: []screen.Column{{Head: "Link"}, {Head: "utilization"}, {Head: "queue peak", Rare: approximate(s)},
 		{Head: "ECN marks", Rare: true}, {Head: "paused", Rare: true}}}
 	for _, h := range l.Hottest {
 		paused := unit.NotApplicable
@@ -78,6 +78,9 @@ func signals(s *result.Summary) string {
 	text := strings.Join(met, ", ")
 	if text != "" {
 		text += ". "
+	}
+	if approximate(s) {
+		return text + "Queues, ECN marks, PFC pauses, drops and retransmissions are not simulated."
 	}
 	if len(none) > 0 {
 		text += "No " + joined(none, "or") + "."

@@ -75,10 +75,38 @@ func approximate(s *result.Summary) bool { return s.Fidelity != "" && s.Fidelity
 
 // fidelityOf names the fidelity behind a time that is not that of packets.
 func fidelityOf(s *result.Summary) string {
-	if approximate(s) {
-		return " (" + s.Fidelity + " fidelity)"
+	if !approximate(s) {
+		return ""
 	}
-	return ""
+	return Approximation(s.Fidelity, s.Expected)
+}
+
+// Approximation names a fidelity and the error to expect, in brackets; "": every packet.
+func Approximation(fidelity string, e *result.Expected) string {
+	switch {
+	case fidelity == "":
+		return ""
+	case e == nil: // a run of an older version does not say
+		return " (" + fidelity + " fidelity)"
+	}
+	return fmt.Sprintf(" (%s fidelity, error up to %s)", fidelity, percent(e.Worst))
+}
+
+// fidelityLine describes an approximate fidelity: who chose it, and the cases that its expected error is from.
+func fidelityLine(s *result.Summary) string {
+	how := "fidelity " + s.Fidelity + ", approximate"
+	e := s.Expected
+	if e == nil {
+		return how + " (railyard validate fidelity compares it with packets)"
+	}
+	if e.PacketHops > 0 {
+		how += fmt.Sprintf(", chosen by auto (%s packet-hops by packets)", count(e.PacketHops))
+	}
+	if e.Cases == 0 {
+		return how + "; its error is not measured for " + e.Of
+	}
+	return how + fmt.Sprintf("; error up to %s, mean %s, in %s also simulated by packets: %s", percent(e.Worst),
+		percent(e.Mean), unit.Plural(e.Cases, "case"), e.Of)
 }
 
 // mainCause names what costs most time above line rate; "" where nothing is worth a line.
@@ -222,7 +250,7 @@ func colls(w io.Writer, list []result.Collective) {
 func footer(w io.Writer, s *result.Summary) {
 	how := "packet level"
 	if approximate(s) {
-		how = "fidelity " + s.Fidelity + ", approximate (railyard validate fidelity compares it with packets)"
+		how = fidelityLine(s)
 	}
 	gpus := unit.Plural(s.GPUs, "GPU")
 	if s.IdleGPUs > 0 {
@@ -236,6 +264,11 @@ func footer(w io.Writer, s *result.Summary) {
 	screen.Painted(w, screen.Baseline, "", by)
 	if s.Transport != "" {
 		screen.Painted(w, screen.Baseline, "", "Transport: "+s.Transport)
+	}
+	if approximate(s) {
+		screen.Painted(w, screen.Baseline, "", fmt.Sprintf("%s as flows in %.1f s, %.0f MB",
+			many(s.Flows.Count, "message"), s.SimSeconds, float64(s.PeakMemory)/1e6))
+		return
 	}
 	screen.Painted(w, screen.Baseline, "", fmt.Sprintf("%s packets, %s packet-hops in %.1f s (%.1f M/s), %.0f MB",
 		count(s.Packets), count(s.PacketHops), s.SimSeconds, float64(s.PacketHops)/max(s.SimSeconds, 1e-9)/1e6,

@@ -56,6 +56,16 @@ func (c *Control) Cuts() int64 {
 	return 0
 }
 
+// Expected is the error that a fidelity is expected to have: in cases like the scenario that packets simulated as well.
+type Expected struct {
+	Worst float64 `json:"worst"` // of all cases, as a share of the time by packets
+	Mean  float64 `json:"mean"`  // of the absolute errors
+	Cases int     `json:"cases"`
+	Of    string  `json:"of"` // what the cases have in common with the scenario
+	// that packets would take, where auto has chosen flows for that
+	PacketHops int64 `json:"packet_hops_by_packets,omitempty"`
+}
+
 // Summary is summary.json. Times are picoseconds, rates bits per second, sizes
 // bytes, unless the name says otherwise.
 type Summary struct {
@@ -63,8 +73,10 @@ type Summary struct {
 	Version  string `json:"version"`
 	Seed     uint64 `json:"seed"`
 	Fidelity string `json:"fidelity"`
-	LB       string `json:"lb"`
-	Complete bool   `json:"complete"` // false: interrupted, or the outcome says why
+	// how far an approximate fidelity may be off
+	Expected *Expected `json:"expected_error,omitempty"`
+	LB       string    `json:"lb"`
+	Complete bool      `json:"complete"` // false: interrupted, or the outcome says why
 	// congestion control and whose parameters it has, in words
 	Congestion string `json:"congestion_control"`
 	Transport  string `json:"transport,omitempty"` // in words, where it is not RC

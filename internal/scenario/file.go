@@ -35,7 +35,7 @@ type File struct {
 	Calibration *Calibration      `yaml:"calibration" doc:"what measurements say of the cluster that no data sheet does"`
 	OnFailure   OnFailure         `yaml:"on_failure" doc:"what becomes of a job that loses a rank"`
 	Output      Output            `yaml:"output" doc:"what is recorded"`
-	Fidelity    string            `yaml:"fidelity" enum:"packet,flow" doc:"how closely the network is simulated: every packet, or messages as flows that share links fairly"`
+	Fidelity    string            `yaml:"fidelity" enum:"packet,flow,auto" doc:"how closely the network is simulated: every packet; messages as flows that share links fairly; auto: packets up to a billion estimated packet-hops, flows beyond"`
 }
 
 // Fabric describes the topology.

@@ -6,9 +6,45 @@ import (
 	"railyard/unit"
 )
 
-// MaxPackets bounds what packet fidelity will start: about a day at ten
-// million packets a second.
+// MaxPackets bounds what packet fidelity starts: about a day at ten million packets a second. Flows have no packets.
 const MaxPackets = 1_000_000_000_000
+
+// manyPackets is from how many on a workload that another program described is given fidelity: auto: about a billion
+// packet-hops.
+const manyPackets = 250_000_000
+
+// packetFidelity is the name of the fidelity that is the default.
+const packetFidelity = "packet"
+
+// Packets is how many packets a plan's transfers between servers have, without acknowledgements; more than MaxPackets
+// are not counted further.
+func (p *Plan) Packets() (n int64) {
+	for j := range p.Jobs {
+		job := &p.Jobs[j]
+		for i := range job.DAG.Ops {
+			o := &job.DAG.Ops[i]
+			if o.Compute() || p.Graph.Together(job.GPU(o.Rank), job.GPU(o.Peer)) {
+				continue
+			}
+			if n += int64(o.Bytes)/int64(p.RC.MTU) + 1; n < 0 || n > MaxPackets {
+				return MaxPackets + 1
+			}
+		}
+	}
+	return n
+}
+
+// Large reports whether a plan has so many packets that fidelity: auto may choose flows.
+func (p *Plan) Large() bool { return p.Packets() > manyPackets }
+
+// Prefer chooses a fidelity where neither the file nor an override has one, and reports whether that is so.
+func (d *Document) Prefer(fidelity string) bool {
+	if d.says("fidelity") {
+		return false
+	}
+	d.File.Fidelity = fidelity
+	return true
+}
 
 // work builds the workload.
 func (p *resolver) work() error {
@@ -88,20 +124,15 @@ func (p *resolver) bound() error {
 	if p.amount == asSums || p.Unfit != "" {
 		return nil
 	}
-	packets, bytes := int64(0), 0.0
-	computing := 0.0
+	if p.Packets() > MaxPackets && p.Fidelity == packetFidelity {
+		return field.New("workload", "needs more than %d packets, the most of fidelity: packet; "+
+			"accepted: fewer bytes, or fidelity: flow", int64(MaxPackets))
+	}
+	bytes, computing := 0.0, 0.0
 	for j := range p.Jobs {
 		job := &p.Jobs[j]
 		for i := range job.DAG.Ops {
-			o := &job.DAG.Ops[i]
-			if !o.Compute() && !p.Graph.Together(job.GPU(o.Rank), job.GPU(o.Peer)) {
-				packets += int64(o.Bytes)/int64(p.RC.MTU) + 1
-				if packets < 0 || packets > MaxPackets {
-					return field.New("workload", "needs more than %d packets; packet fidelity stops there",
-						int64(MaxPackets))
-				}
-			}
-			bytes += float64(o.Bytes)
+			bytes += float64(job.DAG.Ops[i].Bytes)
 		}
 		computing = max(computing, float64(job.Start)+job.DAG.Computing(endOfTime))
 	}

@@ -36,6 +36,8 @@ type Variant struct {
 	Path  string
 	Sets  []string
 	Label string // what differs between the variants
+
+	Fidelity string // where neither the scenario nor an override has one; "": every packet
 }
 
 // Plan resolves the variant with its scenario's seed and n more.
@@ -45,7 +47,15 @@ func (v *Variant) Plan(n uint64) (*scenario.Plan, error) {
 		return nil, err
 	}
 	doc.File.Seed += n
+	v.Prefer(doc)
 	return scenariofile.Resolve(v.Path, doc)
+}
+
+// Prefer gives a document of the variant its fidelity.
+func (v *Variant) Prefer(doc *scenario.Document) {
+	if v.Fidelity != "" {
+		doc.Prefer(v.Fidelity)
+	}
 }
 
 // Variants crosses the matrix, scenario by scenario.
@@ -69,7 +79,7 @@ func (m *Matrix) Variants() ([]Variant, error) {
 	var all []Variant
 	for _, path := range m.Scenarios {
 		for _, sets := range combos {
-			all = append(all, Variant{path, fromHere(path, sets), m.label(path, sets)})
+			all = append(all, Variant{Path: path, Sets: fromHere(path, sets), Label: m.label(path, sets)})
 		}
 	}
 	return all, nil

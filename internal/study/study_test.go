@@ -41,7 +41,8 @@ func TestCross(t *testing.T) {
 	if err != nil || len(all) != 8 {
 		t.Fatal(len(all), err)
 	}
-	want := Variant{"a.yaml", []string{"lb=ecmp", "seed=1", "switches.config=y/leaf.cfg"}, "a ecmp y/leaf.cfg"}
+	want := Variant{Path: "a.yaml", Sets: []string{"lb=ecmp", "seed=1", "switches.config=y/leaf.cfg"},
+		Label: "a ecmp y/leaf.cfg"}
 	if !reflect.DeepEqual(all[1], want) {
 		t.Errorf("%+v", all[1])
 	}

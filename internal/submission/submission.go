@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"railyard/internal/fidelity"
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/jobscript"
@@ -210,6 +211,7 @@ func (c *Request) plan(s *Submission) error {
 	if err != nil {
 		return input.Fault(err)
 	}
+	free := doc.Prefer(fidelity.Auto)
 	near := scenariofile.Beside(c.Script)
 	if c.Cluster != "" {
 		near = scenariofile.Beside(c.Cluster)
@@ -224,6 +226,9 @@ func (c *Request) plan(s *Submission) error {
 		}
 		return near(file)
 	})
+	if err == nil && free && s.Plan.Large() {
+		s.text += "fidelity: " + fidelity.Auto + "\n"
+	}
 	return s.blamed(err)
 }
 

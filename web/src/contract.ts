@@ -23,6 +23,14 @@ export interface Manifest {
   limits?: string[];
 }
 
+export interface Expected {
+  worst: number;
+  mean: number;
+  cases: number;
+  of: string;
+  packet_hops_by_packets?: number;
+}
+
 export interface Remedy {
   cause: string;
   expected_ps: number;
@@ -358,6 +366,7 @@ export interface Summary {
   version: string;
   seed: number;
   fidelity: string;
+  expected_error?: Expected;
   lb: string;
   complete: boolean;
   congestion_control: string;

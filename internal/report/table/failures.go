@@ -25,7 +25,7 @@ func Failures(w io.Writer, all []*failures.Variant) {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		screen.Painted(w, screen.Answer, "", v.Label+": "+weak(v))
+		screen.Painted(w, screen.Answer, "", v.Label+report.Approximation(v.Fidelity, v.Expected)+": "+weak(v))
 		report.Wrap(w, "", fmt.Sprintf("Step without failure %s; failures at %s", Seconds(v.Base), Seconds(v.At)))
 		failureTable(w, v.Rows, "Element (simulated)")
 		if len(v.Pairs) > 0 {

@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"railyard/internal/planner"
@@ -32,8 +33,8 @@ func Layouts(w io.Writer, in *planner.SearchInput, r *planner.Result, sims []lay
 func layoutAnswer(r *planner.Result, sims []layouts.Simulated) string {
 	for _, s := range sims {
 		if s.Skipped == "" {
-			return fmt.Sprintf("Best of %d simulated: %s: step %s, MFU %s", len(sims), s.Layout,
-				took(s.Seconds), unit.ShowShare(s.MFU))
+			return fmt.Sprintf("Best of %d simulated: %s: step %s%s, MFU %s", len(sims), s.Layout,
+				took(s.Seconds), report.Approximation(s.Fidelity, s.Expected), unit.ShowShare(s.MFU))
 		}
 	}
 	if len(r.Candidates) == 0 {
@@ -93,7 +94,11 @@ func simulated(w io.Writer, sims []layouts.Simulated) {
 	if len(sims) == 0 {
 		return
 	}
-	fmt.Fprintln(w, "\nSimulated, packet level")
+	level := ", packet level"
+	if slices.ContainsFunc(sims, func(s layouts.Simulated) bool { return s.Fidelity != "" }) {
+		level = ""
+	}
+	fmt.Fprintln(w, "\nSimulated"+level)
 	t := screen.Table{Columns: []screen.Column{{Head: "Step"}, {Head: "MFU, %"}, {Head: "estimate"}, {Head: "error"},
 		{Head: "bubble", Rare: true}, {Head: "exposed"}, {Head: "packets", Spare: true},
 		{Head: "configuration", Left: true}}}
@@ -101,7 +106,7 @@ func simulated(w io.Writer, sims []layouts.Simulated) {
 		if s.Skipped == "" {
 			t.Add(took(s.Seconds), unit.Digits(100*s.MFU), took(s.Estimate),
 				unit.ShowChange(s.Estimate, s.Seconds), took(s.Bubble), took(s.Exposed),
-				unit.ShowCount(s.Packets), s.Layout)
+				packetsOf(&s), s.Layout)
 		}
 	}
 	t.Print(w)
@@ -113,7 +118,19 @@ func simulated(w io.Writer, sims []layouts.Simulated) {
 			report.Labelled(w, "simulated in part: ", fmt.Sprintf("%s: %s (%s); the cost model adds %s for the rest",
 				s.Layout, s.Slice, took(s.Ran), added(s.Added)))
 		}
+		if s.Fidelity != "" {
+			report.Labelled(w, "simulated as flows: ", fmt.Sprintf("%s: too many packets; error up to %s", s.Layout,
+				unit.ShowShare(s.Expected.Worst)))
+		}
 	}
+}
+
+// packetsOf is how many packets were simulated.
+func packetsOf(s *layouts.Simulated) string {
+	if s.Fidelity != "" {
+		return unit.NotApplicable
+	}
+	return unit.ShowCount(s.Packets)
 }
 
 // took is a time in seconds for people.

@@ -10,9 +10,11 @@ import (
 	"slices"
 	"strings"
 
+	"railyard/internal/fidelity"
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/planner"
+	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/internal/study"
 	"railyard/unit"
@@ -42,6 +44,7 @@ func (c *Study) Variants(m study.Matrix) (all []*Variant, err error) {
 		return nil, input.Fault(err)
 	}
 	for _, v := range of {
+		v.Fidelity = fidelity.Auto
 		plan, err := v.Plan(0)
 		if err != nil {
 			return nil, err
@@ -60,12 +63,15 @@ type Variant struct {
 	Label string   `json:"variant"`
 	Sets  []string `json:"set"`
 	Base  float64  `json:"step_seconds"` // of the whole fabric
-	At    float64  `json:"at_seconds"`
-	Rows  []Row    `json:"failures"` // by harm
-	Weak  []string `json:"single_points_of_failure"`
-	Pairs []Row    `json:"pairs,omitempty"`
-	Notes []string `json:"notes,omitempty"`
-	Sums  Totals   `json:"totals"`
+	// of an approximate fidelity: its name, and the error to expect
+	Fidelity string           `json:"fidelity,omitempty"`
+	Expected *result.Expected `json:"expected_error,omitempty"`
+	At       float64          `json:"at_seconds"`
+	Rows     []Row            `json:"failures"` // by harm
+	Weak     []string         `json:"single_points_of_failure"`
+	Pairs    []Row            `json:"pairs,omitempty"`
+	Notes    []string         `json:"notes,omitempty"`
+	Sums     Totals           `json:"totals"`
 
 	plan *scenario.Plan
 	of   study.Variant

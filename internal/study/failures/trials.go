@@ -68,6 +68,10 @@ func (f *failing) base(ctx context.Context, trials int) error {
 		return fmt.Errorf("the scenario does not end as it is: %w", o.Failed)
 	}
 	s := o.Summary
+	if s.Expected != nil {
+		f.v.Fidelity, f.v.Expected = s.Fidelity, s.Expected
+	}
+	f.v.of.Fidelity = s.Fidelity // of trials, too: steps of two fidelities do not compare
 	f.step = unit.Time(s.StepTime)
 	if f.at = f.step / 2; f.c.At != "" {
 		if f.at, err = f.c.time(); err != nil {
@@ -157,6 +161,7 @@ func (f *failing) plan(t *trial) (*scenario.Plan, error) {
 		doc.File.Events = append(doc.File.Events, ev)
 	}
 	doc.File.Output.Sample = unit.Second // nobody looks at the links
+	f.v.of.Prefer(doc)
 	plan, err := scenariofile.Resolve(f.v.of.Path, doc)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errRefused, err)

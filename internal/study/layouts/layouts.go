@@ -4,9 +4,13 @@ package layouts
 
 import (
 	"context"
+	"fmt"
 	"sort"
 
+	"railyard/internal/fidelity"
+	"railyard/internal/flows"
 	"railyard/internal/planner"
+	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
 	"railyard/internal/study"
@@ -26,6 +30,9 @@ type Simulated struct {
 	Exposed  float64 `json:"exposed_comm_seconds"` // likewise
 	Packets  int64   `json:"packets"`
 	Skipped  string  `json:"skipped,omitempty"`
+	// of an approximate fidelity: its name, and the error to expect
+	Fidelity string           `json:"fidelity,omitempty"`
+	Expected *result.Expected `json:"expected_error,omitempty"`
 }
 
 // Study simulates layouts of a model on a scenario's fabric.
@@ -98,6 +105,10 @@ func (c *Study) step(ctx context.Context, s *Simulated, x planner.Candidate, cut
 			return err
 		}
 	}
+	if cut.Flows && !doc.Prefer(flows.Name) && f.Fidelity == fidelity.Default {
+		return fmt.Errorf("even this part needs %.3g packets: --packets %.3g and more take them, or fidelity: flow",
+			cut.Packets, cut.Packets/4)
+	}
 	if cut.Fold {
 		f.Server.GPUs, f.Server.NICs = 1, 1
 	}
@@ -111,6 +122,9 @@ func (c *Study) step(ctx context.Context, s *Simulated, x planner.Candidate, cut
 	}
 	seconds := func(t int64) float64 { return unit.Time(t).Seconds() }
 	s.Slice, s.Ran, s.Packets = cut.About, seconds(sum.StepTime), sum.Packets
+	if sum.Expected != nil {
+		s.Fidelity, s.Expected = sum.Fidelity, sum.Expected
+	}
 	s.Bubble, s.Exposed = seconds(sum.Bubble), seconds(sum.ExposedComm)
 	if cut.About != "" {
 		part := in

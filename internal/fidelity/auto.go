@@ -1,0 +1,43 @@
+package fidelity
+
+import (
+	"fmt"
+
+	"railyard/internal/flows"
+	"railyard/internal/scenario"
+	"railyard/internal/sim"
+	"railyard/unit"
+)
+
+// What auto simulates by packets: both estimates follow from the scenario alone, so that a scenario has one fidelity
+// on every computer.
+const (
+	mostHops   = 1_000_000_000 // three to seven minutes of one core
+	mostMemory = 16 * unit.GB
+)
+
+// Auto is the name of the fidelity that chooses.
+const Auto = "auto"
+
+// auto simulates by packets what they can afford, and else flows.
+var auto = Fidelity{Name: Auto,
+	Words: "packets up to a billion estimated packet-hops, flows beyond", Before: packet.Before,
+	Prepare: func(p *scenario.Plan) (Cost, func() (Run, error)) {
+		c := sim.Estimate(p)
+		if c.PacketHops <= mostHops && c.Memory <= mostMemory {
+			return byPackets(p, c)
+		}
+		if err := flows.Refuse(p); err != nil {
+			return Cost{}, func() (Run, error) { return nil, beyond(c.PacketHops, err) }
+		}
+		cost, build := asFlows(p, c.PacketHops)
+		cost.Words = fmt.Sprintf("%s; auto chooses flows: %s packet-hops and %s by packets", cost.Words,
+			round(float64(c.PacketHops)), memory(c.Memory))
+		return cost, build
+	}}
+
+// beyond says that neither packets nor flows can simulate a plan.
+func beyond(hops int64, err error) error {
+	return fmt.Errorf("%w (auto: %s packet-hops are more than the %s that it simulates by packets)", err,
+		round(float64(hops)), round(mostHops))
+}

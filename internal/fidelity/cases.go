@@ -1,0 +1,90 @@
+package fidelity
+
+import (
+	"fmt"
+
+	"railyard/cc"
+	"railyard/internal/scenario"
+	"railyard/scenarios"
+)
+
+// Case is a scenario by which the flow fidelity is measured.
+type Case struct {
+	Name, Text string
+	Sets       []string
+}
+
+// Cases lists what Accuracies were measured by: every kind of traffic, by every congestion control and transport, with
+// queue pairs on one path and sprayed; a permutation of 1,024 hosts likewise; and shipped scenarios.
+func Cases() (all []Case) {
+	var settings [][]string
+	for _, name := range cc.Names() {
+		set := "cc.algorithm=" + name
+		settings = append(settings, []string{set})
+		for _, lb := range []string{"lb=spray", "lb=spray-least"} {
+			settings = append(settings, []string{set, lb, "transport.recovery=selective", "transport.write=only"})
+		}
+	}
+	for _, name := range scenario.Presets() {
+		settings = append(settings, []string{"transport=" + name})
+	}
+	for _, of := range workloads {
+		for _, sets := range settings {
+			all = append(all, Case{of.name, of.text, sets})
+		}
+	}
+	const large = "fattree1024-permutation.yaml"
+	for _, sets := range settings {
+		all = append(all, Case{large, scenarios.Texts()[large], sets})
+	}
+	for _, file := range shipped {
+		all = append(all, Case{file, scenarios.Texts()[file], nil})
+	}
+	return all
+}
+
+// shipped are shipped scenarios that are simulated as well.
+var shipped = []string{"three-flows.yaml", "three-flows-bursts.yaml", "lab-2x2.yaml", "victim.yaml", "incast-seed.yaml",
+	"two-jobs.yaml", "dragonfly-load.yaml", "lab-planes.yaml", "cc-zoo.yaml", "storage.yaml", "pod64-alltoall.yaml",
+	"fattree128-permutation.yaml", "fattree128-incast32.yaml",
+	"mixtral-ep8-64.yaml", "pod64-llama2-7b.yaml"}
+
+// Read returns the files that cases name.
+func Read(name string) ([]byte, error) {
+	if text, ok := caseModels[name]; ok {
+		return []byte(text), nil
+	}
+	return scenarios.File(name)
+}
+
+// caseModels are small: a step of theirs takes some milliseconds.
+var caseModels = map[string]string{
+	"dense.json": `{"model_type":"gpt3","n_embd":1024,"n_layer":4,"n_head":16,"n_positions":2048,"vocab_size":8192}`,
+	"experts.json": `{"model_type":"mixtral","hidden_size":1024,"intermediate_size":2048,"num_hidden_layers":4,
+		"num_attention_heads":16,"num_key_value_heads":8,"num_local_experts":8,"num_experts_per_tok":2,"vocab_size":8192,
+		"max_position_embeddings":4096}`,
+}
+
+const (
+	tree = "name: tree\nfabric: {kind: fat-tree, k: 4, host_link: {rate: 400Gbps, cable: 5m}}\n" +
+		"workload: {traffic: {%s}}\n"
+	rails = "name: rails\nfabric: {kind: rail, segments: 2, hosts: 4, spines: 2, uplinks: 2,\n" +
+		"         host_link: {rate: 400Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}\n" +
+		"server: {gpu: h100, gpus: 2, nics: 2}\n" +
+		"workload: {training: {model: %s, global_batch: 16, sequence: 2048, efficiency: 50, %s}}\n"
+)
+
+// workloads are the cases' scenarios, each simulated by packets in about a second at most.
+var workloads = []struct{ name, text string }{
+	{"permutation of 256 KB", fmt.Sprintf(tree, "permutation: {bytes: 256KB}")},
+	{"permutation of 4 MB", fmt.Sprintf(tree, "permutation: {bytes: 4MB}")},
+	{"incast of 8, 128 KB each", fmt.Sprintf(tree, "incast: {bytes: 128KB, fan_in: 8}")},
+	{"incast of 15, 2 MB each", fmt.Sprintf(tree, "incast: {bytes: 2MB, fan_in: 15}")},
+	{"ring all-reduce of 16 MB", fmt.Sprintf(tree, "ring-allreduce: {bytes: 16MB}")},
+	{"tree all-reduce of 16 MB", fmt.Sprintf(tree, "tree-allreduce: {bytes: 16MB}")},
+	{"all-to-all of 1 MB", fmt.Sprintf(tree, "alltoall: {bytes: 1MB}")},
+	{"all-to-all of 16 MB", fmt.Sprintf(tree, "alltoall: {bytes: 16MB}")},
+	{"dp 8, tp 2", fmt.Sprintf(rails, "dense.json", "tp: 2, dp: 8, micro_batch: 1")},
+	{"pp 4, dp 2, tp 2", fmt.Sprintf(rails, "dense.json", "tp: 2, dp: 2, pp: 4, micro_batch: 1")},
+	{"ep 8, dp 8, tp 2", fmt.Sprintf(rails, "experts.json", "tp: 2, dp: 8, ep: 8, zero: 1, sequence_parallel: true, micro_batch: 1")},
+}
