@@ -56,15 +56,19 @@ func (c *pcapCmd) Run(e *env) error {
 	if err != nil {
 		return input.Fault(fmt.Errorf("%s: %w", c.File, err))
 	}
+	var cut error // of a damaged file: what was read is reported
+	if t.Story.Damaged != "" {
+		cut = input.Fault(fmt.Errorf("%s: %s", c.File, t.Story.Damaged))
+	}
 	// A message is told when it ends, and stands where it began.
 	slices.SortStableFunc(events, func(a, b capture.Event) int { return cmp.Compare(a.Micros, b.Micros) })
 	if c.JSON {
 		t.Story.Events = events
-		return printJSON(e.stdout, &t.Story)
+		return errors.Join(printJSON(e.stdout, &t.Story), cut)
 	}
 	for _, ev := range events {
 		table.Event(e.stdout, ev)
 	}
 	table.Story(e.stdout, &t.Story)
-	return nil
+	return cut
 }

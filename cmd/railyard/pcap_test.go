@@ -62,8 +62,12 @@ func TestPcapCommand(t *testing.T) {
 	if err := os.WriteFile(cut, b[:20000], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, _ := call(t, "pcap", cut); code != 0 || !strings.Contains(out, "damaged behind packet") {
-		t.Errorf("a cut capture: exit %d, %s", code, out)
+	for _, format := range []string{"", "--json"} { // what was read is reported, and that it is not all
+		code, out, errs := call(t, append([]string{"pcap", cut}, strings.Fields(format)...)...)
+		if code != exitInput || !strings.Contains(out, "WRITE va") || !strings.Contains(out, "ends within packet 8") ||
+			!strings.Contains(errs, "cut.pcap: ends within packet 8, at byte 20,000: truncated") {
+			t.Errorf("a cut capture %s: exit %d, %s %s", format, code, out, errs)
+		}
 	}
 	for arg, want := range map[string]string{
 		"pcap_test.go":     "no pcap or pcapng",

@@ -3,6 +3,7 @@ package capture
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -65,6 +66,39 @@ func TestEveryPrefix(t *testing.T) {
 		}
 		if s.Packets == 0 && n > 0 && s.Damaged != "" && err == nil {
 			t.Fatalf("%d bytes: nothing is read and nothing is said", n)
+		}
+	}
+}
+
+// A file that ends anywhere but between packets, or blocks, is said to be cut off, of either format.
+func TestEveryCutIsSaid(t *testing.T) {
+	for _, name := range []string{"lo.pcap", "mrc.pcapng"} {
+		b, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		length := func(at int) int { return 16 + int(binary.LittleEndian.Uint32(b[at+8:])) } // of a packet in a pcap
+		ends, at := map[int]bool{24: true}, 24
+		if filepath.Ext(name) == ".pcapng" {
+			length = func(at int) int { return int(binary.LittleEndian.Uint32(b[at+4:])) } // of a block
+			ends, at = map[int]bool{}, 0
+		}
+		for at < len(b) {
+			at += length(at)
+			ends[at] = true
+		}
+		for n := 1; n <= min(len(b), 6000); n++ {
+			said := ""
+			if r, err := NewReader(bufio.NewReader(bytes.NewReader(b[:n]))); err != nil {
+				said = err.Error()
+			} else {
+				tl := NewTeller(0, func(Event) {})
+				_ = tl.Tell(r, nil) // what it says is Damaged
+				said = tl.Story.Damaged
+			}
+			if (said == "") != ends[n] {
+				t.Fatalf("%s: %d bytes, between packets: %v, said: %q", name, n, ends[n], said)
+			}
 		}
 	}
 }

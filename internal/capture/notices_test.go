@@ -113,7 +113,7 @@ func TestNoteDamaged(t *testing.T) {
 	f.play()
 	f.buf.Truncate(f.buf.Len() - 5)
 	n := f.notices()
-	if n.Packets != 8 || !strings.Contains(n.Damaged, "damaged behind packet 8") || len(n.Pairs) != 1 {
+	if n.Packets != 8 || !strings.Contains(n.Damaged, "ends within packet 9") || len(n.Pairs) != 1 {
 		t.Errorf("%+v", n)
 	}
 	if _, err := NewReader(bufio.NewReader(strings.NewReader("name: x\n"))); err == nil {

@@ -10,6 +10,7 @@ import (
 
 	"railyard/internal/input"
 	"railyard/roce"
+	"railyard/unit"
 
 	"github.com/gopacket/gopacket"
 	"github.com/gopacket/gopacket/layers"
@@ -46,9 +47,9 @@ type Reader struct {
 	n     int64
 	file  io.Closer
 	size  int64
-	taken *counter
-	room  []byte // to make them whole in,
-	used  int    // so much of it by the last
+	taken *counter // what was read of the file
+	room  []byte   // to make them whole in,
+	used  int      // so much of it by the last
 }
 
 // counter counts the bytes of a file as they are read.
@@ -132,8 +133,13 @@ func NewReader(in *bufio.Reader) (*Reader, error) {
 // zeroCopy gives the pcap reader the method of the pcapng reader.
 type zeroCopy struct{ *pcapgo.Reader }
 
+// ZeroCopyReadPacketData reads a packet; a file that ends behind a packet's header ends unexpectedly.
 func (z zeroCopy) ZeroCopyReadPacketData() ([]byte, gopacket.CaptureInfo, error) {
-	return z.Reader.ZeroCopyReadPacketData()
+	data, ci, err := z.Reader.ZeroCopyReadPacketData()
+	if errors.Is(err, io.EOF) && ci.CaptureLength > 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	return data, ci, err
 }
 
 // Header sizes of Linux cooked captures.
@@ -147,7 +153,7 @@ const (
 func (r *Reader) Next(p *Packet) (err error) {
 	defer func() { // a damaged file must not take us with it
 		if x := recover(); x != nil {
-			err = fmt.Errorf("damaged behind packet %d: %v", r.n, x)
+			err = r.broken(fmt.Errorf("%v", x))
 		}
 	}()
 	data, ci, comment, err := r.read()
@@ -155,7 +161,7 @@ func (r *Reader) Next(p *Packet) (err error) {
 		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 			return io.EOF
 		}
-		return fmt.Errorf("damaged behind packet %d: %w", r.n, err)
+		return r.broken(err)
 	}
 	r.n++
 	*p = Packet{Number: r.n, At: ci.Timestamp, Cut: ci.CaptureLength < ci.Length, Raw: data,
@@ -166,6 +172,17 @@ func (r *Reader) Next(p *Packet) (err error) {
 	}
 	p.decode(data, r.links(ci.InterfaceIndex))
 	return nil
+}
+
+// broken says where a file breaks off, or is damaged.
+func (r *Reader) broken(err error) error {
+	switch {
+	case !errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("is damaged after packet %d: %w", r.n, err)
+	case r.size > 0:
+		return fmt.Errorf("ends within packet %d, at byte %s: truncated", r.n+1, unit.ShowCount(r.size))
+	}
+	return fmt.Errorf("ends within packet %d: truncated", r.n+1)
 }
 
 // largest is the largest IP packet.

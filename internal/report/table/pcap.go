@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"railyard/internal/capture"
+	"railyard/internal/report"
 	"railyard/unit"
 )
 
@@ -54,7 +55,7 @@ func Story(w io.Writer, s *capture.Story) {
 	}
 	fmt.Fprintln(w)
 	if s.Damaged != "" {
-		fmt.Fprintf(w, "the file is %s\n", s.Damaged)
+		report.Wrap(w, "", "Incomplete: the file "+s.Damaged)
 	}
 	for i, f := range s.Flows {
 		if i == 0 {
