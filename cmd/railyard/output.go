@@ -1,13 +1,13 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 	"os"
 	"strconv"
 	"syscall"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/term"
 
 	"railyard/internal/report/screen"
@@ -16,10 +16,11 @@ import (
 
 // printJSON prints a value; lists without entries are [], not null.
 func printJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(result.Filled(v))
+	err := result.WriteJSON(w, v, jsontext.EscapeForHTML(false), jsontext.WithIndent("  "))
+	if err == nil {
+		_, err = io.WriteString(w, "\n")
+	}
+	return err
 }
 
 // printer is standard output that remembers when something could not be printed: a report

@@ -1,8 +1,8 @@
 package web
 
 import (
+	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"math"
 	"net/url"
@@ -80,7 +80,9 @@ func (r *Directory) View(name string, q url.Values) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(result.Filled(v))
+	var b bytes.Buffer
+	err = result.WriteJSON(&b, v)
+	return b.Bytes(), err
 }
 
 // number reads a whole number from a query, within bounds.
