@@ -197,9 +197,9 @@ func TestTuning(t *testing.T) {
 		}
 	}
 	one := Machine{Nodes: 1, PerNode: 8, NVLink: 371, NIC: 400, Channels: 16, Hopper: true, NVLS: true}
-	if c, err := one.Tune(AllReduce, 1<<30); err != nil || c[0].Algorithm != ByNVLS || c[0].BusBW < 476 ||
-		c[0].BusBW > 1.03*476 || c[0].Reckoned < 1.3*c[0].Micros {
-		t.Errorf("one node: %+v, %v", c, err) // measured 476 GB/s (docs/references.md, busbw); NCCL reckons with less
+	if c, err := one.Tune(AllReduce, 1<<30); err != nil || c[0].Algorithm != ByNVLS || c[0].BusBW < 466 ||
+		c[0].BusBW > 1.03*466 || c[0].Reckoned < 1.25*c[0].Micros {
+		t.Errorf("one node: %+v, %v", c, err) // measured 466 GB/s (docs/references.md, busbw); NCCL reckons with less
 	}
 	// By hand: 57.7 GB/s a channel on two nodes, above what their NICs reach, 8 channels; 25 us and two
 	// hops of 20.9. With two GPUs a ring is better: its one neighbour has all that is to be added up.

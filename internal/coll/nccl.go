@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"railyard/unit"
 )
 
 // Machine is the input of NCCL's tuning model: nodes, GPUs per node, bandwidths.
@@ -107,13 +109,13 @@ func (m Machine) Tune(kind Kind, bytes float64) ([]Choice, error) {
 		return nil, fmt.Errorf("a collective of %g bytes cannot be", bytes)
 	}
 	var out []Choice
-	put := func(algorithm string, p int, latency, algbw, reached float64) {
-		t := latency + bytes/(1000*min(reached, m.wire(kind)))
+	put := func(algorithm string, p int, latency, algbw, moved, reached float64) {
+		t := latency + moved/(1000*min(reached, m.wire(kind)))
 		out = append(out,
 			Choice{algorithm, Protocols[p], t, bytes / (1000 * t) * kind.BusFactor(m.Nodes*m.PerNode),
 				latency + bytes/(1000*algbw)})
 	}
-	add := func(algorithm string, p int, latency, algbw float64) { put(algorithm, p, latency, algbw, algbw) }
+	add := func(algorithm string, p int, latency, algbw float64) { put(algorithm, p, latency, algbw, bytes, algbw) }
 	for p := range Protocols {
 		add(ByRing, p, m.ringLatency(kind, p, bytes), m.ringBandwidth(kind, p))
 		if kind == AllReduce && m.Nodes > 1 {
@@ -121,12 +123,14 @@ func (m Machine) Tune(kind Kind, bytes float64) ([]Choice, error) {
 		}
 	}
 	if algbw := m.nvlsBandwidth(); kind == AllReduce && algbw > 0 {
-		by, latency, reached := ByNVLS, NVLSLatency, m.switched()
-		if m.Nodes > 1 {
+		by, latency, reached, moved := ByNVLS, NVLSLatency, m.switched(), bytes
+		if m.Nodes == 1 {
+			moved += 2 * float64(nvlsRound(NVLSShare(m.Blackwell), m.PerNode, unit.Bytes(bytes)))
+		} else {
 			by, latency = ByNVLSTree, NVLSLatency+2*math.Floor(math.Log2(float64(m.Nodes)))*nvlsNet
 			reached = min(reached, algbw)
 		}
-		put(by, 2, latency, algbw, reached)
+		put(by, 2, latency, algbw, moved, reached)
 	}
 	slices.SortStableFunc(out, func(a, b Choice) int { return cmp.Compare(a.Reckoned, b.Reckoned) })
 	return out, nil
@@ -224,7 +228,7 @@ func (m Machine) switched() float64 {
 // channel per GPU that NVSwitch's sums begin at, each no faster than NVLink or NICs take it. It does not
 // count that sums cross NVLink once; what is measured is more (switched). 0: there are none.
 func (m Machine) nvlsBandwidth() float64 {
-	heads := min(m.PerNode, 32) // NCCL_MAX_NVLS_ARITY
+	heads := min(m.PerNode, nvlsHeads)
 	if m.Nodes > 1 {
 		heads = min(heads, m.Channels/2) // a NIC each
 	}

@@ -40,6 +40,35 @@ func NVLSBytes(share float64, n int, bytes unit.Bytes) unit.Bytes {
 	return max(bytes, unit.Bytes(float64(bytes)*float64(n+1)/float64(n)/share+0.5))
 }
 
+// NVLSFill returns the bytes that the time is worth in which NVLS's pipeline fills and drains, as bytes at NVLink's full
+// rate; NVLS does not have them. NCCL's kernel has three stages, in warps of their own: it copies chunks into
+// NVSwitch's buffers, adds up and hands out, and copies out of them (src/device/all_reduce.h). A round is a chunk of
+// every channel and head. The first stage of the first round and the last of the last have nothing beside them, so
+// that two rounds come on top, taken to last as long as the stage between.
+func NVLSFill(share float64, n int, bytes unit.Bytes) unit.Bytes {
+	return NVLSBytes(share, n, 2*nvlsRound(share, n, bytes))
+}
+
+// nvlsRound returns the bytes of a round. Chunks are smaller where they would be few (calcCollChunking of nccl
+// src/enqueue.cc). Hopper has 16 channels, Blackwell 24 inside a node (NVLS_NCHANNELS of src/transport/nvls.cc).
+func nvlsRound(share float64, n int, bytes unit.Bytes) unit.Bytes {
+	at := unit.Bytes(16 * min(n, nvlsHeads))
+	if share == NVLSShare(true) {
+		at = unit.Bytes(24 * min(n, nvlsHeads))
+	}
+	chunk := 128 * unit.KiB
+	for _, smaller := range []struct{ below, chunk unit.Bytes }{{64, 64 * unit.KiB}, {8, 32 * unit.KiB},
+		{2, 16 * unit.KiB}} {
+		if bytes < smaller.below*at*chunk && chunk > smaller.chunk {
+			chunk = smaller.chunk
+		}
+	}
+	return min(at*chunk, bytes)
+}
+
+// nvlsHeads is the most GPUs that NVSwitch's sums begin at (NCCL_MAX_NVLS_ARITY).
+const nvlsHeads = 32
+
 // NVLSShare returns the share of NVLink's bandwidth that NCCL expects of reductions by NVSwitch (nccl
 // src/graph/tuning.cc: 0.85 for Hopper, 0.74 for Blackwell).
 func NVLSShare(blackwell bool) float64 {

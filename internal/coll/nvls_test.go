@@ -54,3 +54,31 @@ func TestNVLSMovesEachByteOnce(t *testing.T) {
 		t.Error("a rank alone has something to add up")
 	}
 }
+
+// TestNVLSFill reckons rounds by hand from NCCL's rules for chunks: 16 channels of Hopper, 24 of Blackwell, and at most
+// 32 heads, each with a chunk of 128 KiB, or less where fewer than 64, 8 or 2 rounds would come of it.
+func TestNVLSFill(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		share        float64
+		n            int
+		bytes, round unit.Bytes
+	}{
+		{"8 GPUs, 1 GiB: 64 rounds of 128 KiB", NVLSShare(false), 8, unit.GiB, 16 * unit.MiB},
+		{"just below: 64 KiB", NVLSShare(false), 8, unit.GiB - 1, 8 * unit.MiB},
+		{"64 MiB: 8 rounds of 64 KiB", NVLSShare(false), 8, 64 * unit.MiB, 8 * unit.MiB},
+		{"16 MiB: 32 KiB", NVLSShare(false), 8, 16 * unit.MiB, 4 * unit.MiB},
+		{"8 MiB: 2 rounds of 32 KiB", NVLSShare(false), 8, 8 * unit.MiB, 4 * unit.MiB},
+		{"4 MiB: 16 KiB", NVLSShare(false), 8, 4 * unit.MiB, 2 * unit.MiB},
+		{"1 MiB: part of a round", NVLSShare(false), 8, unit.MiB, unit.MiB},
+		{"8 of Blackwell", NVLSShare(true), 8, 8 * unit.GiB, 24 * unit.MiB},
+		{"72 GPUs have 32 heads", NVLSShare(true), 72, 8 * unit.GiB, 96 * unit.MiB},
+	} {
+		if got := nvlsRound(c.share, c.n, c.bytes); got != c.round {
+			t.Errorf("%s: a round of %v, want %v", c.name, got, c.round)
+		}
+		if got, want := NVLSFill(c.share, c.n, c.bytes), NVLSBytes(c.share, c.n, 2*c.round); got != want {
+			t.Errorf("%s: %v fill the pipeline, want %v", c.name, got, want)
+		}
+	}
+}

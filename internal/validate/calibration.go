@@ -41,7 +41,7 @@ fabric: {kind: rail, hosts: 18, spines: 1, host_link: {rate: 400Gbps}}
 server: {gpu: gb200, gpus: 4, nics: 4, nvlink_domain: 72}
 `, "NVIDIA GB200", "nvls", 4, [][4]float64{{536870912, 1806.7, 1835.9, 18}, {1073741824, 3108.8, 2924.7, 18},
 		{2147483648, 5589.1, 5474.6, 18}, {4294967296, 10094, 10141, 18}, {8589934592, 20299, 20006, 18}}, 0.05,
-		"half of the bandwidth at 0.5 GB, all of it at 4: what fills NVSwitches' pipeline is not modelled, and these points carry no second parameter"},
+		"0.5 GB have half of the bandwidth of 4 GB: two rounds of 48 to 96 MiB that fill NCCL's pipeline explain half of it, and these points carry no second parameter"},
 	{"1 to 4 p4d, 8 A100 and 4 EFA of 100G each, 1 GB", "nccl issue 527, 25 July 2022", `
 name: measured
 fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 100Gbps}}

@@ -94,7 +94,7 @@ func (c CollectiveRun) Into(b *Builder, ranks []int, ready [][]int32) ([][]int32
 	if err != nil {
 		return nil, err
 	}
-	return run(c.sink(b), ranks, c.Bytes, ready), nil
+	return run(c.sink(b, len(ranks)), ranks, c.Bytes, ready), nil
 }
 
 // switched refuses reductions by NVSwitch where there is none that can, or not one that joins all ranks.
@@ -211,11 +211,15 @@ func (c CollectiveRun) algorithm(n int) (run coll.Algorithm, err error) {
 }
 
 // sink returns the receiver of transfers: with a protocol they carry its flags and wait for its synchronisation.
-func (c CollectiveRun) sink(b *Builder) coll.Sink {
+func (c CollectiveRun) sink(b *Builder, ranks int) coll.Sink {
 	if c.Protocol == "" {
 		return b
 	}
-	return &protocol{b, c.Protocol, c.Algorithm, c.on()}
+	p := &protocol{Builder: b, name: c.Protocol, by: c.Algorithm, on: c.on()}
+	if c.Algorithm == coll.ByNVLS {
+		p.fill = coll.NVLSFill(c.Switch, ranks, c.Bytes)
+	}
+	return p
 }
 
 // protocol adds what NCCL's protocols cost: LL sends a flag with every word, LL128
@@ -226,6 +230,7 @@ type protocol struct {
 	name string
 	by   string
 	on   coll.Servers
+	fill unit.Bytes // of NVLS's pipeline, for each transfer
 }
 
 // Transfer makes protocol a coll.Sink.
@@ -239,5 +244,5 @@ func (p *protocol) Transfer(src, dst int, bytes unit.Bytes, after ...int32) int3
 	if d > 0 {
 		after = []int32{p.Compute(src, d, Other, after...)}
 	}
-	return p.Builder.Transfer(src, dst, unit.Bytes(float64(bytes)*wire+0.5), after...)
+	return p.Builder.Transfer(src, dst, unit.Bytes(float64(bytes)*wire+0.5)+p.fill, after...)
 }
