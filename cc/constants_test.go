@@ -62,6 +62,8 @@ func TestProfilesByHand(t *testing.T) {
 		{"uec", "sockets", []cc.Values{nscc, credit, sockets, {"target": 1.0, "target_delay": unit.Millisecond}}},
 		{"swift", "path", []cc.Values{swift}},
 		{"swift", "htsim", []cc.Values{swift, {"base_target": 20 * unit.Microsecond}}},
+		{"swift", "falcon", []cc.Values{swift, {"base_target": 25 * unit.Microsecond, "hop_scale": 0.04, "fs_range": 4.0,
+			"fs_max": 256.0, "min_window": 0.01, "start_window": 8.0}}},
 		{"swift", "sockets", []cc.Values{swift, {"base_target": unit.Millisecond, "end_target": unit.Millisecond}}},
 		{"timely", "paper", []cc.Values{timely}},
 		{"timely", "sockets", []cc.Values{timely, {"t_low": unit.Millisecond, "t_high": 10 * unit.Millisecond}}},
@@ -83,7 +85,7 @@ func TestProfilesByHand(t *testing.T) {
 	}
 	for _, name := range cc.Names() {
 		known := fmt.Sprint(map[string]int{"dcqcn": 2, "dctcp": 1, "eqds": 3, "rccc": 3, "hpcc": 2, "hpcc-plus": 1,
-			"ndp": 1, "nscc": 3, "uec": 3, "swift": 3, "timely": 2, "none": 0}[name])
+			"ndp": 1, "nscc": 3, "uec": 3, "swift": 4, "timely": 2, "none": 0}[name])
 		if n := fmt.Sprint(len(cc.Lookup(name).Profiles)); n != known {
 			t.Errorf("%s has %s profiles, this test knows %s", name, n, known)
 		}

@@ -23,6 +23,8 @@ var swift = Algorithm{
 		{Name: "htsim", Doc: "a target of 20 us, as htsim has it",
 			Words: "Swift with htsim's constants, at %v",
 			Of:    func(unit.Rate) Values { return swiftValues(20 * unit.Microsecond) }},
+		{Name: "falcon", Doc: "Falcon's defaults: a target of 25 us, 8 packets of each of four paths to begin with",
+			Words: "Swift with Falcon's constants, at %v", Of: swiftForFalcon},
 		{Name: "sockets", Doc: "targets of 1 ms, for the way and the far end: processes wait for their turn",
 			Words: "Swift with targets for processes, at %v", Of: swiftForProcesses},
 	},
@@ -94,6 +96,16 @@ func swiftValues(base unit.Time) Values {
 		"fs_range": 5.0, "fs_min": 0.1, "fs_max": 100.0,
 		"ai": 1.0, "beta": 0.8, "max_mdf": 0.5, "min_window": 0.001, "max_gap": 10 * unit.Millisecond,
 		"start_window": 0.0, "reset_after": 3, "csig": 0}
+}
+
+// swiftForFalcon are those of Isekai, the simulator that Google published with Falcon (DefaultConfiguration of
+// host/falcon/rue/algorithm/swift.cc and common/default_config_generator.cc; docs/references.md, swift): 1 us more for
+// each hop, up to 100 us for flow scaling. A connection begins with 32 packets, which its paths share.
+func swiftForFalcon(unit.Rate) Values {
+	v := swiftValues(25 * unit.Microsecond)
+	v["hop_scale"], v["fs_range"], v["fs_max"] = 1./25, 100./25, 256.0
+	v["min_window"], v["start_window"] = 0.01, 8.0
+	return v
 }
 
 // swiftForProcesses are the values over sockets.

@@ -14,8 +14,10 @@
 //   - A path gets a new label after a retransmission time-out, too, as in Protective ReRoute (Wetherall et
 //     al., SIGCOMM 2023), and with several planes of switches the label is of another plane.
 //   - There is no second window for the far NIC (ncwnd): simulated receivers take what comes.
-//   - Targets are those of our Swift, from the path's own round trip: Isekai's 25 us are for fabrics with
-//     more of it. `base_target` of cc.swift sets it.
+//   - Targets are those of our Swift, from the path's own round trip, and paths begin with what they hold: Isekai's
+//     25 us are for fabrics with more of it, and from its 32 packets a lone flow takes hundreds of round trips to line
+//     rate. `profile: falcon` of cc.swift has Isekai's; in deep incasts nothing else keeps the first burst from being
+//     dropped.
 package falcon
 
 import (

@@ -34,7 +34,7 @@ func nvlsRows() ([]Row, error) {
 		{"h100", nccl1455, 5, "4GB", 420, 0.05, ""},
 		{"b200", dgxc, 8, "8GiB", 834, 0.05, ""},
 		{"h100", "docs/references.md, published-runs" + usable, 8, "16MiB", 237, 0.05,
-			"the first and the last stage of NCCL's pipeline are taken to last as long as the one between, and latency is the tuning model's 25 us (which by itself says 375)"},
+			"the first and the last stage of NCCL's pipeline are taken to last as long as the one between, and latency is the tuning model's 25 us (that model alone says 375)"},
 	} {
 		got := must(nvls(c.gpu, c.gpus, c.bytes))
 		r := within(fmt.Sprintf("%d x %s: NVLS all-reduce of %s, bus bandwidth", c.gpus, c.gpu, c.bytes),

@@ -60,14 +60,14 @@ func adaptiveDragonflies(large bool) (rows []Row, err error) {
 	return append(rows, longer), err
 }
 
-// burst is what UGAL by local queues carries of messages that hosts send all at once, without congestion control,
-// into buffers that hold all of them. A switch of the balanced dragonfly has 3p-1 ports to others. Packets go straight
-// while what waits there is no more than twice what waits on a detour, so that the straight way's port takes two of 3p
-// shares, whatever the messages' size. Each switch of the group sees what itself has sent to the full cable, so 4p/3
+// burst is what UGAL by local queues carries of messages that all hosts send at the same time, without congestion
+// control, into buffers that hold all of them. A switch of the balanced dragonfly has 3p-1 ports to others. Packets go
+// straight while no more waits there than twice what waits on a detour, so that the straight way's port takes two of
+// 3p shares, for any size of messages. Each switch of the group sees what itself has sent to the full cable, so 4p/3
 // messages pass that one where a host sends one. It is how a backlog is divided, not what the network takes (takes).
 func burst(p int, where string, got float64) Row {
-	return within("UGAL by local queues: all at once into deep buffers, share of what is injected, "+where,
-		"arithmetic: 3/(4p), 2 of 3p shares of a group's messages over one cable", 3/(4*float64(p)), got, 0.12, "%.3f")
+	return within("UGAL by local queues: one burst into deep buffers, share of line rate, "+where,
+		"arithmetic: 3/(4p), 2 of 3p shares of a group over one cable", 3/(4*float64(p)), got, 0.12, "%.3f")
 }
 
 // takes is what UGAL by local queues takes of messages that come by chance, with buffers as Kim et al. have them. The
