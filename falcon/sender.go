@@ -27,9 +27,7 @@ type sender struct {
 	silent  int       // flows that are
 	last    int       // the flow of the latest packet
 
-	held                   transport.Held
-	stuckAt                unit.Time
-	stuck                  bool
+	window.Stall
 	racks, probes, expired int64
 	repaths                int64
 }
@@ -278,17 +276,7 @@ func (s *sender) Completed() (transport.Completion, bool) { return s.out.Complet
 func (s *sender) InFlight() unit.Bytes { return s.out.InFlight() }
 
 // note keeps account of for how long a window kept the sender from sending.
-func (s *sender) note(now unit.Time) {
-	stuck := s.out.More() && s.shut(now)
-	if stuck == s.stuck {
-		return
-	}
-	if s.stuck = stuck; stuck {
-		s.stuckAt = now
-	} else {
-		s.held.Window += now - s.stuckAt
-	}
-}
+func (s *sender) note(now unit.Time) { s.Note(now, s.out.More() && s.shut(now)) }
 
 // shut reports that no plane would get a packet.
 func (s *sender) shut(now unit.Time) bool {
@@ -301,15 +289,6 @@ func (s *sender) shut(now unit.Time) bool {
 		}
 	}
 	return true
-}
-
-// Held says for how long it had to wait.
-func (s *sender) Held(now unit.Time) transport.Held {
-	h := s.held
-	if s.stuck {
-		h.Window += now - s.stuckAt
-	}
-	return h
 }
 
 // Signal reports what Protocol lists.

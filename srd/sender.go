@@ -43,9 +43,7 @@ type sender struct {
 	lookAt unit.Time // when the oldest packet that is out may be lost
 	tail   tail
 
-	held            transport.Held
-	stuckAt         unit.Time
-	stuck           bool
+	window.Stall
 	expired, earlys int64
 	cuts            int64 // of the peer's rate, by what this connection heard
 	first           bool  // of its peer
@@ -271,23 +269,7 @@ func (s *sender) InFlight() unit.Bytes { return s.out.InFlight() }
 func (s *sender) note(now unit.Time) {
 	shut := !s.out.AnyLost() && s.out.More() && (!s.out.Unsent() || s.rate.flying >= s.rate.limit())
 	s.rate.full = s.rate.full || shut || s.out.More() && s.rate.nextAt > now
-	if shut == s.stuck {
-		return
-	}
-	if s.stuck = shut; shut {
-		s.stuckAt = now
-	} else {
-		s.held.Window += now - s.stuckAt
-	}
-}
-
-// Held says for how long it had to wait.
-func (s *sender) Held(now unit.Time) transport.Held {
-	h := s.held
-	if s.stuck {
-		h.Window += now - s.stuckAt
-	}
-	return h
+	s.Note(now, shut)
 }
 
 // Signal reports what Protocol lists.
