@@ -2,6 +2,7 @@ package swconf
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -15,10 +16,20 @@ func pulls(word string) bool {
 		func(inc string) bool { return strings.EqualFold(word, inc) })
 }
 
+// ReadText feeds the lines of a configuration to a dialect's table.
+func ReadText(c *Config, text []byte, root *cli.Mode) error {
+	lines, err := cli.Scan(c.File, text)
+	if err != nil {
+		return err
+	}
+	return ReadLines(c, lines, root)
+}
+
 // ReadLines feeds lines to a dialect's table, counts them, and notes those that
 // were not understood. A last line that stops in the middle of a command is an
 // error: the file was cut off.
 func ReadLines(c *Config, lines []cli.Line, root *cli.Mode) error {
+	c.Total = len(lines)
 	unknown, over := cli.Read(lines, root)
 	if over != nil {
 		return &cli.SyntaxError{File: c.File, Line: over.Num, Col: over.Words[0].Col,
@@ -136,4 +147,30 @@ func (t Text) may(phrase string) bool {
 		}
 	}
 	return true
+}
+
+// Refer notes a reference to a name; under "no" nothing refers to it.
+func (c *Config) Refer(m *cli.Match, kind, name string) {
+	if m.No {
+		c.Unuse(kind, m.Word(name))
+		return
+	}
+	c.Use(kind, m.Word(name), c.At(m, name))
+}
+
+// Address adds an address of a port, or removes it under "no"; "no" without one removes all. bad reports a word that
+// is not an address.
+func (c *Config) Address(m *cli.Match, port *Port, bad func(m *cli.Match, name, what string)) {
+	if m.No && !m.Has("prefix") {
+		port.Addrs = nil
+		return
+	}
+	pre, err := netip.ParsePrefix(m.Word("prefix"))
+	if err != nil {
+		bad(m, "prefix", "an address with a prefix length")
+		return
+	}
+	if port.Addrs = Without(port.Addrs, pre, true); !m.No {
+		port.Addrs = append(port.Addrs, SaidAt(c, m, "prefix", pre))
+	}
 }

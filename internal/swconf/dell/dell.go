@@ -98,13 +98,8 @@ func Commands() *cli.Mode { return newParser("").root() }
 
 // Parse reads a configuration.
 func Parse(file string, text []byte) (*swconf.Config, error) {
-	lines, err := cli.Scan(file, text)
-	if err != nil {
-		return nil, err
-	}
 	p := newParser(file)
-	p.c.Total = len(lines)
-	if err := swconf.ReadLines(p.c, lines, p.root()); err != nil {
+	if err := swconf.ReadText(p.c, text, p.root()); err != nil {
 		return nil, err
 	}
 	p.resolve()

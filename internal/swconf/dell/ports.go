@@ -1,7 +1,6 @@
 package dell
 
 import (
-	"net/netip"
 	"regexp"
 	"slices"
 	"strconv"
@@ -219,7 +218,7 @@ func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 		q.Nego = swconf.SaidAt(p.c, m, "v", m.Word("v") == "on")
 	})
 	set("[no] shutdown", func(q *swconf.Port, m *cli.Match) { q.Down = swconf.SaidAt(p.c, m, "shutdown", !m.No) })
-	set("[no] ip address <prefix> [ <more...> ]", p.address)
+	set("[no] ip address <prefix> [ <more...> ]", func(q *swconf.Port, m *cli.Match) { p.c.Address(m, q, p.bad) })
 	set("[no] ipv6 enable", func(q *swconf.Port, m *cli.Match) { swconf.Switch(p.c, m, &q.LinkOnly, "enable", true) })
 	set("[no] ip vrf forwarding <vrf>", func(q *swconf.Port, m *cli.Match) {
 		swconf.Assign(p.c, m, &q.VRF, "vrf", m.Word("vrf"))
@@ -274,21 +273,6 @@ var portFamilies = map[string]string{"unreliable-los": "", "standalone-link-trai
 	"switchport l2proto-tunnel": "", "ipv6 dhcp-relay": "",
 	"ipv6 nd-proxy": "", "lldp med-tlv-select": "", "lldp tlv-set": "", "lldp vlan-name-tlv": "",
 	"network-policy": "", "ip neighbor": "", "ipv6 neighbor": ""}
-
-func (p *parser) address(q *swconf.Port, m *cli.Match) {
-	if m.No && !m.Has("prefix") {
-		q.Addrs = nil
-		return
-	}
-	pre, err := netip.ParsePrefix(m.Word("prefix"))
-	if err != nil {
-		p.bad(m, "prefix", "an address with a prefix length")
-		return
-	}
-	if q.Addrs = swconf.Without(q.Addrs, pre, true); !m.No {
-		q.Addrs = append(q.Addrs, swconf.SaidAt(p.c, m, "prefix", pre))
-	}
-}
 
 // portQoS is what an interface takes of maps, policies and buffers, and its PFC.
 func (p *parser) portQoS(set func(string, func(*swconf.Port, *cli.Match))) {

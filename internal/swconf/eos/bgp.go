@@ -98,7 +98,7 @@ func (p *parser) openVRF(b *swconf.BGP, m *cli.Match) *cli.Mode {
 	p.neighborRules(r, b, peers)
 	p.announced(r, b, main)
 	r.Set("[no] route-target <what:import|export> [ <afi:evpn|vpn-ipv4|vpn-ipv6> ] route-map <name>",
-		func(m *cli.Match) { p.use(m, "route-map", "name") })
+		func(m *cli.Match) { p.c.Refer(m, "route-map", "name") })
 	p.stopRule(r, m.Word("name"))
 	// its own, not the switch's
 	r.Set("[no] bgp bestpath as-path multipath-relax", func(*cli.Match) {})
@@ -174,7 +174,7 @@ func (p *parser) neighborRules(r *cli.Mode, b *swconf.BGP, peers *swconf.Peers) 
 		p.unnumbered(b, peers, m)
 	})
 	r.Set("[no] bgp listen range <prefix> [ peer-id include router-id ] peer-group <group> [ <more...> ]",
-		func(m *cli.Match) { p.use(m, "peer group", "group") })
+		func(m *cli.Match) { p.c.Refer(m, "peer group", "group") })
 }
 
 // keepRules read whom EVPN routes are told with the next hop that they came with.
@@ -189,12 +189,12 @@ func (p *parser) keepRules(r *cli.Mode, peers *swconf.Peers, get func(*cli.Match
 
 // policyRules read what is applied to a neighbour's routes, below router bgp and in address families.
 func (p *parser) policyRules(r *cli.Mode) {
-	r.Set("[no] neighbor <who> route-map <name> <way:in|out>", func(m *cli.Match) { p.use(m, "route-map", "name") })
+	r.Set("[no] neighbor <who> route-map <name> <way:in|out>", func(m *cli.Match) { p.c.Refer(m, "route-map", "name") })
 	r.Set("[no] neighbor <who> prefix-list <name> <way:in|out>", func(m *cli.Match) {
-		p.use(m, "prefix-list", "name")
+		p.c.Refer(m, "prefix-list", "name")
 	})
 	r.Set("[no] neighbor <who> default-originate route-map <name> [ always ]", func(m *cli.Match) {
-		p.use(m, "route-map", "name")
+		p.c.Refer(m, "route-map", "name")
 	})
 }
 
@@ -248,7 +248,7 @@ func (p *parser) announced(r *cli.Mode, b *swconf.BGP, ipv4 bool) {
 	})
 	r.Set("[no] network <prefix> [ mask <mask> ] [ route-map <name> ]", func(m *cli.Match) {
 		if m.Has("name") {
-			p.use(m, "route-map", "name")
+			p.c.Refer(m, "route-map", "name")
 		}
 		if !ipv4 {
 			return
@@ -305,7 +305,7 @@ func (p *parser) remote(m *cli.Match) swconf.Said[string] {
 
 func (p *parser) join(n *swconf.Neighbor, m *cli.Match) {
 	swconf.Assign(p.c, m, &n.Group, "group", m.Word("group"))
-	p.use(m, "peer group", "group")
+	p.c.Refer(m, "peer group", "group")
 }
 
 // family reads an address family of a VRF; main is the default one.

@@ -46,7 +46,7 @@ func (p *parser) ofPort(r *cli.Mode) {
 			swconf.Assign(p.c, m, &own, "name", m.Word("name"))
 			p.mmuOwn[port] = own
 		}
-		p.use(m, "mmu profile", "name")
+		p.c.Refer(m, "mmu profile", "name")
 	})
 }
 
@@ -146,6 +146,6 @@ func (p *parser) mmuRules(r *cli.Mode) {
 		if p.mmuApply = m.Word("name"); m.No {
 			p.mmuApply = ""
 		}
-		p.use(m, "mmu profile", "name")
+		p.c.Refer(m, "mmu profile", "name")
 	})
 }

@@ -89,7 +89,6 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 	if lines, err = withoutTexts(file, lines); err != nil {
 		return nil, err
 	}
-	p.c.Total = len(lines)
 	if err := swconf.ReadLines(p.c, lines, p.root()); err != nil {
 		return nil, err
 	}
@@ -221,8 +220,8 @@ func (p *parser) openRouteMap(m *cli.Match) *cli.Mode {
 		return nil
 	}
 	sub := cli.NewMode("route-map")
-	sub.Set("[no] match ip address prefix-list <name>", func(m *cli.Match) { p.use(m, "prefix-list", "name") })
-	sub.Set("[no] sub-route-map <name>", func(m *cli.Match) { p.use(m, "route-map", "name") })
+	sub.Set("[no] match ip address prefix-list <name>", func(m *cli.Match) { p.c.Refer(m, "prefix-list", "name") })
+	sub.Set("[no] sub-route-map <name>", func(m *cli.Match) { p.c.Refer(m, "route-map", "name") })
 	sub.Families(p.pass, routeMapFamilies)
 	return sub
 }
@@ -251,15 +250,6 @@ func (p *parser) define(m *cli.Match, kind string) {
 		return
 	}
 	p.c.Define(kind, m.Word("name"), p.c.At(m, "name"), false)
-}
-
-// use notes a reference; under "no" nothing refers to that name.
-func (p *parser) use(m *cli.Match, kind, name string) {
-	if m.No {
-		p.c.Unuse(kind, m.Word(name))
-		return
-	}
-	p.c.Use(kind, m.Word(name), p.c.At(m, name))
 }
 
 // prefix holds what an entry of a list names to being one.

@@ -232,18 +232,7 @@ func (p *parser) portRules() *cli.Mode {
 		q.Down = swconf.SaidAt(p.c, m, "shutdown", !m.No)
 	}))
 	r.Set("[no] ip address <prefix> [ secondary ]", each(func(q *swconf.Port, m *cli.Match) {
-		if m.No && !m.Has("prefix") {
-			q.Addrs = nil
-			return
-		}
-		pre, err := netip.ParsePrefix(m.Word("prefix"))
-		if err != nil {
-			p.bad(m, "prefix", "an address with a prefix length")
-			return
-		}
-		if q.Addrs = swconf.Without(q.Addrs, pre, true); !m.No {
-			q.Addrs = append(q.Addrs, swconf.SaidAt(p.c, m, "prefix", pre))
-		}
+		p.c.Address(m, q, p.bad)
 	}))
 	r.Skip(p.pass, "ipv6 address virtual")
 	r.Set("[no] ipv6 address <prefix> [ link-local ]", each(func(q *swconf.Port, m *cli.Match) {
@@ -259,7 +248,7 @@ func (p *parser) portRules() *cli.Mode {
 		swconf.Switch(p.c, m, &q.LinkOnly, "ipv6", true)
 	}))
 	r.Set("[no] service-profile <name>", each(func(q *swconf.Port, m *cli.Match) {
-		if p.use(m, "qos profile", "name"); m.No {
+		if p.c.Refer(m, "qos profile", "name"); m.No {
 			delete(p.uses, q)
 			return
 		}
@@ -281,7 +270,7 @@ func (p *parser) portRules() *cli.Mode {
 	}))
 	r.Set("[no] link tracking group <name> <what:upstream|downstream>", each(func(q *swconf.Port,
 		m *cli.Match) {
-		p.use(m, "link tracking group", "name")
+		p.c.Refer(m, "link tracking group", "name")
 		if m.No || m.Word("what") == "upstream" {
 			swconf.Switch(p.c, m, &q.Core, "link", true)
 		}

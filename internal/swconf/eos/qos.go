@@ -247,7 +247,7 @@ func (p *parser) qosCommands(r *cli.Mode, to func(*cli.Match) []*profile) {
 	r.Set("[no] service-policy type <what:qos|quality-of-service> input <name>",
 		each(func(q *profile, m *cli.Match) {
 			swconf.Assign(p.c, m, &q.policy, "name", m.Word("name"))
-			p.use(m, "policy-map", "name")
+			p.c.Refer(m, "policy-map", "name")
 		}))
 	r.Set("[no] tx-scheduler packet size adjustment [ <more...> ]", each(func(q *profile, m *cli.Match) {
 		swconf.Assign(p.c, m, &q.counts, "tx-scheduler", m.Line.Text)
@@ -257,7 +257,7 @@ func (p *parser) qosCommands(r *cli.Mode, to func(*cli.Match) []*profile) {
 	}))
 	r.Set("[no] service-policy type tx-queue output <name>", each(func(q *profile, m *cli.Match) {
 		swconf.Assign(p.c, m, &q.output, "name", m.Word("name"))
-		p.use(m, "policy-map", "name")
+		p.c.Refer(m, "policy-map", "name")
 	}))
 	r.Set("[no] priority-flow-control on", each(func(q *profile, m *cli.Match) { p.pfc(q, m) }))
 	r.Set("[no] priority-flow-control mode on", each(func(q *profile, m *cli.Match) { p.pfc(q, m) }))

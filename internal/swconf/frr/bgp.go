@@ -108,7 +108,7 @@ const others = "babel|connected|eigrp|isis|kernel|local|nhrp|openfabric|ospf|osp
 // applied notes the route-map that a line applies, if any.
 func (p *parser) applied(m *cli.Match) {
 	if m.Has("name") {
-		p.use(m, "route-map", "name")
+		p.c.Refer(m, "route-map", "name")
 	}
 }
 
@@ -171,8 +171,8 @@ func (p *parser) routeMap(m *cli.Match) *cli.Mode {
 	}
 	r := cli.NewMode("route-map")
 	r.Set("[no] match <afi:ip|ipv6> <what:address|next-hop|route-source> prefix-list <name>",
-		func(m *cli.Match) { p.use(m, "prefix-list", "name") })
-	r.Set("[no] call <name>", func(m *cli.Match) { p.use(m, "route-map", "name") })
+		func(m *cli.Match) { p.c.Refer(m, "prefix-list", "name") })
+	r.Set("[no] call <name>", func(m *cli.Match) { p.c.Refer(m, "route-map", "name") })
 	return r.Families(p.pass, routeMapFamilies)
 }
 

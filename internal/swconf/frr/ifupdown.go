@@ -15,7 +15,7 @@ func (p *parser) ifupdown(r *cli.Mode) {
 	r.On("iface <name> [ <afi:inet|inet6> <method> ]", func(m *cli.Match) *cli.Mode {
 		port := p.port(m)
 		r := cli.NewMode("iface")
-		address := p.address(port)
+		address := func(m *cli.Match) { p.c.Address(m, port, p.bad) }
 		r.Set("address <prefix>", func(m *cli.Match) {
 			if _, err := netip.ParseAddr(m.Word("prefix")); err != nil {
 				address(m) // else its netmask is on another line
@@ -67,24 +67,6 @@ func (p *parser) enslave(m *cli.Match, bundle *swconf.Port) {
 		} else if n := panel(name); n > 0 && bundle.Number > 0 && p.c.Room(p.c.At(m, "ports"), 1) {
 			p.c.Ports = append(p.c.Ports, &swconf.Port{Name: name, Number: n, At: p.c.At(m, "ports"),
 				Channel: swconf.SaidAt(p.c, m, "ports", bundle.Number)})
-		}
-	}
-}
-
-// address reads an address of an interface.
-func (p *parser) address(port *swconf.Port) func(*cli.Match) {
-	return func(m *cli.Match) {
-		if m.No && !m.Has("prefix") {
-			port.Addrs = nil
-			return
-		}
-		pre, err := netip.ParsePrefix(m.Word("prefix"))
-		if err != nil {
-			p.bad(m, "prefix", "an address with a prefix length")
-			return
-		}
-		if port.Addrs = swconf.Without(port.Addrs, pre, true); !m.No {
-			port.Addrs = append(port.Addrs, swconf.SaidAt(p.c, m, "prefix", pre))
 		}
 	}
 }

@@ -68,7 +68,7 @@ func (p *talker) neighborRules(r *cli.Mode) {
 		swconf.Assign(p.c, m, &p.known(m).Local, "as", m.Word("as"))
 		p.prune(m)
 	})
-	r.Set("[no] bgp listen range <prefix> peer-group <group>", func(m *cli.Match) { p.use(m, "peer-group", "group") })
+	r.Set("[no] bgp listen range <prefix> peer-group <group>", func(m *cli.Match) { p.c.Refer(m, "peer-group", "group") })
 	p.policies(r, swconf.IPv4) // below router bgp they are IPv4's
 	r.Families(p.pass, map[string]string{"neighbor <peer>": neighborWords})
 }
@@ -87,7 +87,7 @@ func (p *talker) remote(m *cli.Match) swconf.Said[string] {
 
 func (p *talker) join(n *swconf.Neighbor, m *cli.Match) {
 	swconf.Assign(p.c, m, &n.Group, "group", m.Word("group"))
-	p.use(m, "peer-group", "group")
+	p.c.Refer(m, "peer-group", "group")
 }
 
 // prune forgets a neighbour of which a line takes the last that was said.
@@ -131,7 +131,7 @@ func (p *talker) policies(r *cli.Mode, of swconf.Family) {
 	for _, kind := range []string{"route-map", "prefix-list", "filter-list", "distribute-list"} {
 		r.Set("[no] neighbor <peer> "+kind+" <name> <dir:in|out>", func(m *cli.Match) {
 			if kind == "route-map" || kind == "prefix-list" {
-				p.use(m, kind, "name")
+				p.c.Refer(m, kind, "name")
 			}
 			d := swconf.Directions // which a "no" that stops early means
 			switch m.Word("dir") {

@@ -44,13 +44,8 @@ var quagga = regexp.MustCompile(`(?im)^\s*(?:!|log file ).*\bquagga\b`)
 
 // Parse reads a configuration.
 func Parse(file string, text []byte) (*swconf.Config, error) {
-	lines, err := cli.Scan(file, text)
-	if err != nil {
-		return nil, err
-	}
 	p := newParser(file)
-	p.c.Total = len(lines)
-	if err := swconf.ReadLines(p.c, lines, p.root()); err != nil {
+	if err := swconf.ReadText(p.c, text, p.root()); err != nil {
 		return nil, err
 	}
 	p.free = p.free || !p.named && quagga.Match(text)
@@ -158,15 +153,6 @@ func (p *parser) define(m *cli.Match, kind, name string) {
 	}
 }
 
-// use notes a reference; under "no" nothing refers to that name.
-func (p *parser) use(m *cli.Match, kind, name string) {
-	if m.No {
-		p.c.Unuse(kind, m.Word(name))
-		return
-	}
-	p.c.Use(kind, m.Word(name), p.c.At(m, name))
-}
-
 // panel reads the front panel number of swp3, swp3s1, eth3, Ethernet8 (by eights).
 func panel(name string) int {
 	for _, head := range []string{"swp", "Eth", "eth"} {
@@ -229,8 +215,9 @@ func (p *parser) openInterface(m *cli.Match) *cli.Mode {
 		swconf.Assign(p.c, m, &port.Desc, "text", m.Word("text"))
 	})
 	r.Set("[no] shutdown", func(m *cli.Match) { port.Down = swconf.SaidAt(p.c, m, "shutdown", !m.No) })
-	r.Set("[no] ip address <prefix> [ label <l> ]", p.address(port))
-	r.Set("[no] ipv6 address <prefix>", p.address(port))
+	address := func(m *cli.Match) { p.c.Address(m, port, p.bad) }
+	r.Set("[no] ip address <prefix> [ label <l> ]", address)
+	r.Set("[no] ipv6 address <prefix>", address)
 	r.On("[no] link-params", func(*cli.Match) *cli.Mode {
 		p.c.Passed++
 		return cli.NewMode("config-link-params").Families(p.pass, map[string]string{

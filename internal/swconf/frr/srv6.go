@@ -157,7 +157,7 @@ func (p *parser) sid(m *cli.Match) {
 		p.bad(m, "what", "one of "+known)
 		return
 	}
-	p.use(m, "locator", "name")
+	p.c.Refer(m, "locator", "name")
 	*list = append(*list, swconf.SID{Prefix: pre, Locator: m.Word("name"), Action: what, At: p.c.At(m, "prefix")})
 }
 

@@ -119,7 +119,7 @@ func (p *parser) queuingActions(r *cli.Mode, q *policyClass) {
 	r.Set("[no] service-policy [ type queuing ] <name>", func(m *cli.Match) {
 		swconf.Assign(p.c, m, &q.under, "name", m.Word("name"))
 		if !given.MatchString(m.Word("name")) {
-			p.use(m, "policy-map type queuing", "name")
+			p.c.Refer(m, "policy-map type queuing", "name")
 		}
 	})
 	r.Skip(p.pass, "description", "afd", "dynamic-packet-prioritization")

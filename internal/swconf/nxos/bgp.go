@@ -115,7 +115,7 @@ func (p *parser) tableOf(all, b *swconf.BGP, vrf string) *cli.Mode {
 	}
 	r.On("[no] neighbor <peer> [ remote-as <asn> ]", neighbor)
 	r.On("[no] neighbor <peer> remote-as route-map <map>", func(m *cli.Match) *cli.Mode {
-		p.use(m, "route-map", "map")
+		p.c.Refer(m, "route-map", "map")
 		return neighbor(m)
 	})
 	r.Skip(p.pass, "local-as", "allocate-index", "rd", "advertise-gateway-ip")
@@ -139,7 +139,7 @@ func (p *parser) bgpFamily(b *swconf.BGP) *cli.Mode {
 	})
 	redistribute := func(to *swconf.Said[bool]) func(*cli.Match) {
 		return func(m *cli.Match) {
-			if p.use(m, "route-map", "map"); m.No {
+			if p.c.Refer(m, "route-map", "map"); m.No {
 				*to = swconf.Said[bool]{}
 				return
 			}
@@ -175,7 +175,7 @@ func (p *parser) bgpFamily(b *swconf.BGP) *cli.Mode {
 			b.Networks = append(b.Networks, swconf.SaidAt(p.c, m, "prefix", pre))
 		}
 		if m.Has("name") {
-			p.use(m, "route-map", "name")
+			p.c.Refer(m, "route-map", "name")
 		}
 	})
 	return r.Families(p.pass, familyFamilies)
@@ -192,7 +192,7 @@ func (p *parser) neighborRules() *cli.Mode {
 		if m.Word("what") != "peer-policy" {
 			swconf.Assign(p.c, m, &peer(m).Group, "name", m.Word("name"))
 		}
-		p.use(m, "peer template", "name")
+		p.c.Refer(m, "peer template", "name")
 	})
 	r.Set("[no] local-as <asn> [ <more...> ]", func(m *cli.Match) {
 		swconf.Assign(p.c, m, &peer(m).Local, "asn", m.Word("asn"))
@@ -235,7 +235,7 @@ var families = map[string]swconf.Family{"ipv4 unicast": swconf.IPv4, "ipv6 unica
 func (p *parser) peerFamily(evpn bool) *cli.Mode {
 	r := cli.NewMode("config-router-neighbor-af")
 	r.Set("[no] route-map <name> <dir:in|out>", func(m *cli.Match) {
-		p.use(m, "route-map", "name")
+		p.c.Refer(m, "route-map", "name")
 		if !evpn || m.Word("dir") == "in" {
 			return
 		}
@@ -244,12 +244,12 @@ func (p *parser) peerFamily(evpn bool) *cli.Mode {
 			n.Maps = []swconf.Ref{{Kind: "route-map", Name: m.Word("name"), At: p.c.At(m, "name")}}
 		}
 	})
-	r.Set("[no] prefix-list <name> <dir:in|out>", func(m *cli.Match) { p.use(m, "prefix-list", "name") })
+	r.Set("[no] prefix-list <name> <dir:in|out>", func(m *cli.Match) { p.c.Refer(m, "prefix-list", "name") })
 	r.Set("[no] allowas-in [ <times:int> ]", func(m *cli.Match) { peer(m).Loops = !m.No })
-	r.Set("[no] inherit peer-policy <name> [ <seq:int> ]", func(m *cli.Match) { p.use(m, "peer template", "name") })
+	r.Set("[no] inherit peer-policy <name> [ <seq:int> ]", func(m *cli.Match) { p.c.Refer(m, "peer template", "name") })
 	r.Set("[no] default-originate [ route-map <name> ]", func(m *cli.Match) {
 		if m.Has("name") {
-			p.use(m, "route-map", "name")
+			p.c.Refer(m, "route-map", "name")
 		}
 	})
 	for _, s := range []string{"send-community", "maximum-prefix", "next-hop-self", "soft-reconfiguration",

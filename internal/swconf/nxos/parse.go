@@ -81,7 +81,6 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 		remark(&lines[i])
 	}
 	p := newParser(file)
-	p.c.Total = len(lines)
 	if err := swconf.ReadLines(p.c, lines, p.root()); err != nil {
 		return nil, err
 	}
@@ -274,7 +273,7 @@ func (p *parser) block(name string, commands ...string) *cli.Mode {
 func (p *parser) routeMap(name string) *cli.Mode {
 	r := cli.NewMode("route-map").Families(p.pass, routeMapFamilies)
 	r.Set("[no] set ip next-hop unchanged", func(m *cli.Match) { p.keeps[name] = !m.No })
-	r.Set("[no] match ip address prefix-list <name>", func(m *cli.Match) { p.use(m, "prefix-list", "name") })
+	r.Set("[no] match ip address prefix-list <name>", func(m *cli.Match) { p.c.Refer(m, "prefix-list", "name") })
 	return r
 }
 
@@ -285,15 +284,6 @@ func (p *parser) define(m *cli.Match, kind, name string) {
 		return
 	}
 	p.c.Define(kind, name, p.c.At(m, "name"), false)
-}
-
-// use notes a reference; under "no" nothing refers to that name.
-func (p *parser) use(m *cli.Match, kind, name string) {
-	if m.No {
-		p.c.Unuse(kind, m.Word(name))
-		return
-	}
-	p.c.Use(kind, m.Word(name), p.c.At(m, name))
 }
 
 func (p *parser) openDLB(m *cli.Match) *cli.Mode {

@@ -322,7 +322,7 @@ func (p *parser) portRules() *cli.Mode {
 		for _, q := range below(m).ports {
 			p.inherit(q, m)
 		}
-		p.use(m, "port-profile", "name")
+		p.c.Refer(m, "port-profile", "name")
 	})
 	p.servicePolicy(r, func(m *cli.Match) *applied { return &below(m).applied })
 	r.Set("[no] ip access-group <name> <dir:in|out>", each(func(q *swconf.Port, m *cli.Match) {

@@ -16,7 +16,7 @@ func (p *parser) protocol(r *cli.Mode, head, words string) {
 	r.On("[no] router "+head+" <tag>", func(m *cli.Match) *cli.Mode {
 		p.c.Passed++
 		in := cli.NewMode("config-router-" + head)
-		uses := func(m *cli.Match) { p.use(m, "route-map", "map"); p.c.Passed++ }
+		uses := func(m *cli.Match) { p.c.Refer(m, "route-map", "map"); p.c.Passed++ }
 		in.Set("[no] redistribute <what> [ <of> ] route-map <map>", uses)
 		in.Set("[no] table-map <map> [ filter ]", uses)
 		in.Set("[no] default-information originate [ always ] route-map <map>", uses)
@@ -111,13 +111,13 @@ func (p *parser) sections(r *cli.Mode) {
 
 // interfaceLines are lines of interfaces that name something defined elsewhere.
 func (p *parser) interfaceLines(r *cli.Mode) {
-	r.Set("[no] ip policy route-map <map>", func(m *cli.Match) { p.use(m, "route-map", "map"); p.c.Passed++ })
+	r.Set("[no] ip policy route-map <map>", func(m *cli.Match) { p.c.Refer(m, "route-map", "map"); p.c.Passed++ })
 	r.Set("[no] ip distribute-list eigrp <tag> route-map <map> <dir:in|out>", func(m *cli.Match) {
-		p.use(m, "route-map", "map")
+		p.c.Refer(m, "route-map", "map")
 		p.c.Passed++
 	})
 	r.Set("[no] ip distribute-list eigrp <tag> prefix-list <map> <dir:in|out>", func(m *cli.Match) {
-		p.use(m, "prefix-list", "map")
+		p.c.Refer(m, "prefix-list", "map")
 		p.c.Passed++
 	})
 	r.Set("[no] shutdown lan", p.pass)
