@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"railyard/internal/runner"
+	"railyard/internal/scenario"
 )
 
 type versionCmd struct {
@@ -23,5 +24,18 @@ func (c *versionCmd) Run(e *env) error {
 	}
 	_, err := fmt.Fprintf(e.stdout, "railyard %s (%s, %s/%s)\n", runner.Version(), runtime.Version(), runtime.GOOS,
 		runtime.GOARCH)
+	return err
+}
+
+type schemaCmd struct{}
+
+func (c *schemaCmd) Help() string {
+	return `Example:
+  railyard schema > scenarios/railyard.schema.json`
+}
+
+// Run is the schema command.
+func (c *schemaCmd) Run(e *env) error {
+	_, err := e.stdout.Write(scenario.Schema())
 	return err
 }
