@@ -4,7 +4,7 @@ import "railyard/unit"
 
 // none is the absence of congestion control in the registry.
 var none = Algorithm{
-	Name: "none", Title: "no congestion control", Words: "none: every sender keeps its line rate",
+	Name: "none", Title: "no congestion control", Words: "no congestion control, senders stay at line rate",
 	Needs: Needs{Switch: "-", NIC: "-"},
 	New:   func(Values) Make { return func(path Path) Controller { return None{Line: path.Line} } },
 }

@@ -69,8 +69,8 @@ func (s *shelf) print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i := range s.Models {
 		m := &s.Models[i]
-		from := "from memory: " + strings.Join(m.Memory(), ", ")
-		if len(m.Memory()) == 0 {
+		from := "unsourced: " + strings.Join(m.Unsourced(), ", ")
+		if len(m.Unsourced()) == 0 {
 			from = "all " + unit.Plural(len(m.Figures), "figure") + " sourced"
 		}
 		fmt.Fprintf(t, "  %s\t%s\t%s\n", m.Key, m.Name, from)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // A capture of MRC tells of its paths; Wireshark's plugin for it is printed, and reads no file.
@@ -24,7 +25,7 @@ func TestPcapMRC(t *testing.T) {
 		}
 	}
 	for l := range strings.Lines(out) {
-		if len(l) > 100 {
+		if utf8.RuneCountInString(strings.TrimRight(l, "\n")) > 80 {
 			t.Errorf("a line of %d columns: %s", len(l), l)
 		}
 	}
@@ -50,7 +51,7 @@ func TestPcapCommand(t *testing.T) {
 		t.Errorf("exit %d %s %s", code, out, errs)
 	}
 	for _, l := range strings.Split(out, "\n") {
-		if len(l) > 100 {
+		if utf8.RuneCountInString(strings.TrimRight(l, "\n")) > 80 {
 			t.Errorf("a line of %d columns: %s", len(l), l)
 		}
 	}

@@ -20,7 +20,7 @@ type Sheet struct {
 type Figure struct {
 	Key    string  `json:"key"`
 	Value  string  `json:"value"`
-	Source *Source `json:"source,omitempty"` // where it was read; nil: from memory
+	Source *Source `json:"source,omitempty"` // where it was read; nil: unsourced
 }
 
 // Source is a document, and the figures that were read there.
@@ -33,7 +33,7 @@ type Source struct {
 func (s *Source) String() string {
 	switch {
 	case s == nil:
-		return "from memory"
+		return "unsourced"
 	case s.Says == "":
 		return s.In
 	}
@@ -125,24 +125,38 @@ func (s *Sheet) Sourced() (n int) {
 	return n
 }
 
-// Memory lists the figures that have none.
-func (s *Sheet) Memory() (keys []string) {
+// Unsourced lists the figures that have none, in words.
+func (s *Sheet) Unsourced() (named []string) {
 	for _, f := range s.Figures {
 		if f.Source == nil {
-			keys = append(keys, f.Key)
+			named = append(named, Named(f.Key))
 		}
 	}
-	return keys
+	return named
 }
 
-// Summary names the documents in one line, and what is from memory.
+// names are figures whose key is no word.
+var names = map[string]string{"sm": "compute capability", "nic_gbps": "NIC rate", "nic_rate": "NIC rate",
+	"nics": "number of NICs", "nvlinks": "number of NVLinks", "nvlink_gbytes_s": "NVLink rate",
+	"pair_gbytes_s": "rate between two GPUs", "split": "breakout", "rows": "rows of ports", "lanes": "lanes per port",
+	"first_lane": "number of the first lane", "buffer_bytes": "buffer size", "gpu": "GPU", "os": "operating system"}
+
+// Named returns a figure's key in words.
+func Named(key string) string {
+	if name := names[key]; name != "" {
+		return name
+	}
+	return strings.ReplaceAll(key, "_", " ")
+}
+
+// Summary names the documents in one line, and what is unsourced.
 func (s *Sheet) Summary() string {
 	var parts []string
 	for i := range s.Sources {
 		parts = append(parts, s.Sources[i].In)
 	}
-	if m := s.Memory(); len(m) > 0 {
-		parts = append(parts, "from memory: "+strings.Join(m, ", "))
+	if m := s.Unsourced(); len(m) > 0 {
+		parts = append(parts, "unsourced: "+strings.Join(m, ", "))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -17,13 +17,13 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b := &sheets[0], &sheets[1]
-	if a.Figures[0].Source.String() != "its guide: 64" || a.Figures[1].Source.String() != "from memory" {
+	if a.Figures[0].Source.String() != "its guide: 64" || a.Figures[1].Source.String() != "unsourced" {
 		t.Errorf("a: %+v", a.Figures)
 	}
-	if got := a.Summary(); got != "its guide; from memory: cell" {
+	if got := a.Summary(); got != "its guide; unsourced: cell" {
 		t.Errorf("summary %q", got)
 	}
-	if b.Summary() != "from memory: cell" || b.Figures[0].Value != "96" {
+	if b.Summary() != "unsourced: cell" || b.Figures[0].Value != "96" {
 		t.Errorf("b: %+v", b)
 	}
 	if sourced, all := Count(sheets); sourced != 1 || all != 3 {

@@ -30,11 +30,11 @@ func TestModelsHaveSources(t *testing.T) {
 		}
 	}
 	for key, memory := range map[string]string{"tomahawk4": "", "tomahawk5": "", "tomahawk6": "",
-		"sn5600": "rows", "qm9700": "", "q3400": "split", "n9k-c9332d-gx2b": "rows, split, buffer_bytes",
-		"n9k-c9348d-gx2a": "split, buffer_bytes"} {
+		"sn5600": "rows of ports", "qm9700": "", "q3400": "breakout", "n9k-c9332d-gx2b": "rows of ports, breakout, buffer size",
+		"n9k-c9348d-gx2a": "breakout, buffer size"} {
 		for _, s := range Sheets {
-			if got := strings.Join(s.Memory(), ", "); s.Key == key && got != memory {
-				t.Errorf("%s: from memory: %q, want %q", key, got, memory)
+			if got := strings.Join(s.Unsourced(), ", "); s.Key == key && got != memory {
+				t.Errorf("%s: unsourced: %q, want %q", key, got, memory)
 			}
 		}
 	}

@@ -77,11 +77,11 @@ func (s *Submission) Report() *Report {
 			from := e.Name
 			switch {
 			case e.Said && e.At.File == c.Script:
-				from = fmt.Sprintf("%-36s line %d", from, e.At.Line)
+				from = fmt.Sprintf("%-30s line %d", from, e.At.Line)
 			case e.Said:
-				from = fmt.Sprintf("%-36s %s", from, placed(e.At))
+				from = fmt.Sprintf("%-30s %s", from, placed(e.At))
 			}
-			out.Lines = append(out.Lines, fmt.Sprintf("%-18s %-12s %s", e.Key, e.Value, from))
+			out.Lines = append(out.Lines, fmt.Sprintf("%-17s %-10s %s", e.Key, e.Value, from))
 		}
 	}
 	if s.work.Collective != "" {

@@ -10,14 +10,23 @@ import (
 	"railyard/unit"
 )
 
+// eventWidth is the width of an event's text behind its time, of 80 columns.
+const eventWidth = 80 - 17
+
 // Event prints an event of a capture.
 func Event(w io.Writer, ev capture.Event) {
 	more := ""
 	if ev.Times > 1 {
 		more = fmt.Sprintf(" (%d times until %.3f)", ev.Times, ev.Until)
 	}
-	fmt.Fprintf(w, "%13.3f  %s\n", ev.Micros, ev.Who)
-	for _, l := range wrapped(ev.Text+more, 80) {
+	for i, l := range wrapped(ev.Who, eventWidth+2) { // IPv6 addresses take a line each
+		at := ""
+		if i == 0 {
+			at = fmt.Sprintf("%.3f", ev.Micros)
+		}
+		fmt.Fprintf(w, "%13s  %s\n", at, l)
+	}
+	for _, l := range wrapped(ev.Text+more, eventWidth) {
 		fmt.Fprintf(w, "%15s  %s\n", "", l)
 	}
 }
@@ -59,7 +68,7 @@ func Story(w io.Writer, s *capture.Story) {
 	}
 	for i, f := range s.Flows {
 		if i == 0 {
-			fmt.Fprintf(w, "\n%-45s %8s %8s %8s %5s %5s %5s\n", "Flow", "packets", "messages", "retrans.",
+			fmt.Fprintf(w, "\n%-34s %8s %8s %8s %5s %5s %5s\n", "Flow", "packets", "messages", "retrans.",
 				"NAKs", "CNPs", "CE")
 		}
 		if i == 50 {
@@ -67,7 +76,11 @@ func Story(w io.Writer, s *capture.Story) {
 			break
 		}
 		name := fmt.Sprintf("%s > %s QP %#06x", f.Src, f.Dst, f.QP)
-		fmt.Fprintf(w, "%-45s %8d %8d %8d %5d %5d %5d\n", name, f.Packets, f.Messages, f.Again, f.Naks,
+		if len(name) > 34 { // IPv6
+			fmt.Fprintln(w, name)
+			name = ""
+		}
+		fmt.Fprintf(w, "%-34s %8d %8d %8d %5d %5d %5d\n", name, f.Packets, f.Messages, f.Again, f.Naks,
 			f.CNPs, f.CE)
 		if len(f.Also) > 0 {
 			fmt.Fprintf(w, "    also over %s\n", strings.Join(f.Also, ", "))

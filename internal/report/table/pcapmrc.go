@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"railyard/internal/capture"
+	"railyard/internal/report"
 	"railyard/unit"
 )
 
@@ -20,14 +21,14 @@ func printMRC(w io.Writer, m *capture.MRCFlow) {
 		printPaths(w, m)
 	}
 	if m.Sacks > 0 {
-		fmt.Fprintf(w, "    %s up to PSN %d, widest gap %d", unit.Plural(m.Sacks, "SACK"), m.Cumulative, m.WidestGap)
+		said := fmt.Sprintf("%s up to PSN %d, widest gap %d", unit.Plural(m.Sacks, "SACK"), m.Cumulative, m.WidestGap)
 		if m.FarLate > 0 {
-			fmt.Fprintf(w, ", %d out of order there", m.FarLate)
+			said += fmt.Sprintf(", %d out of order there", m.FarLate)
 		}
 		if m.Penalty > 0 {
-			fmt.Fprintf(w, ", penalty up to %d of 127", m.Penalty)
+			said += fmt.Sprintf(", penalty up to %d of 127", m.Penalty)
 		}
-		fmt.Fprintln(w)
+		report.Wrap(w, "    ", said)
 	}
 	for i, n := range m.Nacks {
 		fmt.Fprintf(w, "%s%d %s", map[bool]string{true: "    NACKs: ", false: ", "}[i == 0], n.N, n.Reason)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"railyard/internal/model"
 	"railyard/internal/partition"
@@ -89,13 +88,14 @@ func Memory(w io.Writer, m *model.Config, g *model.GPU, l *partition.Layout, ran
 func Published(w io.Writer, n int, rows []planner.TableRow, note string) {
 	fmt.Fprintf(w, "Table %d: %s, %g TFLOPS, %.0f %% used, one week\n", n,
 		strings.ToUpper(rows[0].GPU), rows[0].TFLOPs, 100*rows[0].Utilisation)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "model\tparams (B)\ttokens (B)\tZFLOPs\tper parameter and token\tGPUs\tseed\t")
+	t := screen.Table{Columns: []screen.Column{{Head: "Model"}, {Head: "params"}, {Head: "tokens"}, {Head: "ZFLOP"},
+		{Head: "FLOP *"}, {Head: "GPUs"}, {Head: "published"}}}
 	for _, r := range rows {
-		fmt.Fprintf(t, "%s\t%g\t%g\t%.0f\t%s\t%d\t%d\t\n", r.Model, r.Params, r.Tokens, r.ZFLOPs, r.Rule,
-			r.GPUs, r.Published)
+		t.Add(r.Model, unit.ShowAmount(1e9*r.Params), unit.ShowAmount(1e9*r.Tokens), unit.Digits(r.ZFLOPs), r.Rule,
+			unit.ShowCount(r.GPUs), unit.ShowCount(r.Published))
 	}
-	t.Flush()
+	t.Print(w)
+	fmt.Fprintln(w, "* per parameter and token: published, or by rule")
 	report.Labelled(w, "note: ", note)
 	fmt.Fprintln(w)
 }

@@ -22,7 +22,7 @@ func TestLines(t *testing.T) { story.Cases(t, "lines", facts) }
 func TestDefaultsAreWhole(t *testing.T) {
 	for key, n := range map[string]int{"roce_dscp_to_tc": 64, "roce_cos_to_tc": 8, "tc_to_queue": 8,
 		"roce_shares": 8, "roce_pfc": 8} {
-		if _, ok := known.Map(key, n); !ok || known.Source(key) == "from memory" {
+		if _, ok := known.Map(key, n); !ok || known.Source(key) == "unsourced" {
 			t.Errorf("%s: %q, %s", key, known.Word(key), known.Source(key))
 		}
 	}

@@ -40,7 +40,7 @@ func TestDefaultsAreWhole(t *testing.T) {
 		if _, ok := known.Map(key, n); !ok {
 			t.Errorf("%s does not name %d values: %q", key, n, known.Word(key))
 		}
-		if known.Source(key) == "from memory" {
+		if known.Source(key) == "unsourced" {
 			t.Errorf("%s has no source", key)
 		}
 	}

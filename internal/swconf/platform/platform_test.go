@@ -44,7 +44,7 @@ func TestOf(t *testing.T) {
 		}
 	}
 	p := Of("eos", "DCS-7060CX-32S")
-	if got := p.Source("segment_bytes"); got != "from memory" {
+	if got := p.Source("segment_bytes"); got != "unsourced" {
 		t.Errorf("segments are %s", got)
 	}
 	if got := p.Source("trust_routed"); !strings.Contains(got, "section") {
