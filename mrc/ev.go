@@ -13,7 +13,6 @@ const (
 	good       evState = iota
 	skipped            // not before the next round
 	assumedBad         // not before a probe has come through
-	denied             // the controller wants it left alone
 )
 
 // profile is the entropy values that a NIC may use to another one, equally many per plane. Each plane has
@@ -205,7 +204,7 @@ func (p *profile) skip(i uint16) {
 // condemn withdraws a value until a probe comes through.
 func (p *profile) condemn(i uint16) {
 	p.trials.losses++
-	if s := p.states[i]; s == assumedBad || s == denied {
+	if p.states[i] == assumedBad {
 		return
 	}
 	p.strike(i)
@@ -271,20 +270,6 @@ func (p *profile) comeBack(i uint16) {
 		of.active = append(of.active, choice{p.values[i], i})
 	} else {
 		p.reserve[plane] = append(p.reserve[plane], i)
-	}
-}
-
-// deny takes a value out of use for good, or allows it again.
-func (p *profile) deny(i uint16, on bool) {
-	switch was := p.states[i]; {
-	case on && was == assumedBad:
-		p.forgive(i)
-		p.states[i] = denied
-	case on && was != denied:
-		p.withdraw(i)
-		p.states[i] = denied
-	case !on && was == denied:
-		p.comeBack(i)
 	}
 }
 

@@ -112,24 +112,6 @@ func TestReserve(t *testing.T) {
 	}
 }
 
-// What a controller denies comes back only when it is allowed, whatever probes say.
-func TestDeny(t *testing.T) {
-	p := testProfile(8, 4, 1)
-	i := p.planes[0].active[0].number
-	p.deny(i, true)
-	p.restore(i, false)
-	p.condemn(i)
-	for range 100 {
-		if v, ok := p.next(0); !ok || v.number == i {
-			t.Fatalf("%d has its turn, %v", v.number, ok)
-		}
-	}
-	p.deny(i, false)
-	if p.states[i] != good || !slices.Contains(p.reserve[0], i) {
-		t.Error("it is allowed and not in reserve")
-	}
-}
-
 // Whatever happens to values, each is in one place, its plane's, and its state says which.
 func TestProfileAccount(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -137,7 +119,7 @@ func TestProfileAccount(t *testing.T) {
 		p := testProfile(8*planes, rapid.IntRange(planes, 8*planes).Draw(rt, "active"), planes)
 		for range rapid.IntRange(1, 100).Draw(rt, "events") {
 			i := uint16(rapid.IntRange(0, len(p.values)-1).Draw(rt, "value"))
-			switch rapid.IntRange(0, 6).Draw(rt, "event") {
+			switch rapid.IntRange(0, 4).Draw(rt, "event") {
 			case 0:
 				p.condemn(i)
 			case 1:
@@ -145,15 +127,11 @@ func TestProfileAccount(t *testing.T) {
 			case 2:
 				p.skip(i)
 			case 3:
-				p.deny(i, true)
-			case 4:
-				p.deny(i, false)
-			case 5:
 				v, ok := p.next(p.plane(i))
 				if s := p.states[v.number]; ok && (s != good || v.value != p.values[v.number]) {
 					rt.Fatalf("%v in state %d has its turn", v, s)
 				}
-			case 6:
+			case 4:
 				p.probed()
 			}
 			checkAccount(rt, p)
@@ -179,7 +157,7 @@ func checkAccount(rt *rapid.T, p *profile) {
 		}
 	}
 	for i, n := range places {
-		if denied := p.states[i] == denied; n != 1 && !denied || denied && n != 0 {
+		if n != 1 {
 			rt.Fatalf("value %d in state %d is in %d places", i, p.states[i], n)
 		}
 	}
