@@ -47,6 +47,7 @@ var helpSections = []helpSection{
 	{"Researcher: formats, reference data, real packets", [][2]string{
 		{"import, export", "Convert cabling and traces (GOAL, Chakra, SimAI)"},
 		{"validate, models", "Check against published results; list hardware"},
+		{"bench", "Measure the speed of simulations next to others"},
 		{"rdma", "Measure real queue pairs: write, read, allreduce …"},
 		{"lab", "Emulate a fabric in Linux namespaces: up, fail …"}}},
 }

@@ -48,6 +48,7 @@ type commands struct {
 	Check     checkCmd     `cmd:"" help:"Validate a scenario and print its effective values"`
 	Calibrate calibrateCmd `cmd:"" help:"Fit a scenario to nccl-tests or perftest results"`
 	Validate  validateCmd  `cmd:"" help:"Check against closed forms and published results"`
+	Bench     benchCmd     `cmd:"" help:"Measure the speed of simulations on this computer"`
 	Rdma      rdmaCmd      `cmd:"" help:"Measure real queue pairs over UDP sockets"`
 	Pcap      pcapCmd      `cmd:"" help:"Decode a RoCEv2 capture message by message"`
 	Plan      planCmd      `cmd:"" help:"Plan GPUs, parallelism, fabrics, failures and goodput"`
