@@ -7,5 +7,5 @@
 // value is a [Count] or a [Said] with its place; a counter that a device did not report is absent, not zero.
 //
 // [Delta] subtracts two snapshots of a device. A difference exists only where both ends were read; a reset or a wrap
-// is recognized where the format says how ([Wraps]).
+// is recognized where the format says how ([Wraps]). [Join] merges snapshots of one device from several outputs.
 package counters

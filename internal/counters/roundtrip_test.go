@@ -135,7 +135,7 @@ func TestSession(t *testing.T) {
 			if err != nil || len(unknown) > 0 {
 				t.Fatalf("%v %v\n%s", err, unknown, text)
 			}
-			joined, notes := join(all)
+			joined, notes := Join(all)
 			if len(joined) != 1 || len(notes) > 0 || joined[0].Device != "leaf-1" || !joined[0].At.Is {
 				t.Fatalf("%d devices, %v\n%s", len(joined), notes, text)
 			}

@@ -200,7 +200,7 @@ func TestTorn(t *testing.T) {
 		}
 		all, _, err := Read("x.txt", []byte(strings.Join(lines, "")))
 		if err == nil {
-			join(all)
+			Join(all)
 		}
 	})
 }

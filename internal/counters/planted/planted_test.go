@@ -1,7 +1,6 @@
 package planted
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -56,7 +55,7 @@ func TestPlanted(t *testing.T) {
 				return
 			}
 			check, found := shows[f.Cause], false
-			for _, p := range ports(t, s) {
+			for _, p := range ports(t, s, systems[i%3]) {
 				for _, c := range s.Culprits {
 					own := c.Device == p.device && (c.Port == "" || c.Port == p.Name)
 					found = found || own && check(p)
@@ -69,18 +68,29 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// ports are what the culprits' ports counted.
-func ports(t *testing.T, s *Seen) (out []port) {
+// ports are what the culprits' ports counted, as read back from what devices print.
+func ports(t *testing.T, s *Seen, system string) (out []port) {
+	before, after := s.Sessions(system)
 	for _, c := range s.Culprits {
-		of := func(all []counters.Snapshot) counters.Snapshot {
-			return all[slices.IndexFunc(all, func(x counters.Snapshot) bool { return x.Device == c.Device })]
+		device := c.Device
+		var at [2]counters.Snapshot
+		for k, text := range [][]byte{before[device], after[device]} {
+			all, unknown, err := counters.Read(device+".txt", text)
+			if err != nil || len(unknown) > 0 {
+				t.Fatal(err, unknown)
+			}
+			joined, notes := counters.Join(all)
+			if len(joined) != 1 || len(notes) > 0 {
+				t.Fatal(notes)
+			}
+			at[k] = joined[0]
 		}
-		d, err := counters.Delta(of(s.Before), of(s.After))
+		d, err := counters.Delta(at[0], at[1])
 		if err != nil || len(d.Notes) > 0 {
 			t.Fatal(err, d.Notes)
 		}
 		for i := range d.Ports {
-			out = append(out, port{&d.Ports[i], c.Device, d.Kind == counters.Host})
+			out = append(out, port{&d.Ports[i], device, d.Kind == counters.Host})
 		}
 	}
 	return out

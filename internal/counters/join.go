@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// join puts the outputs of several commands on one device together, devices in the order
+// Join puts the outputs of several commands on one device together, devices in the order
 // in which they came. What two outputs both say, the later one says last: counters that
 // differ are of two moments, which is noted. RDMA devices whose interface is known are
 // that interface.
-func join(all []Snapshot) ([]Snapshot, []Note) {
+func Join(all []Snapshot) ([]Snapshot, []Note) {
 	var out []Snapshot
 	var notes []Note
 	at := map[string]int{}
