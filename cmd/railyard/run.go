@@ -45,6 +45,8 @@ type runCmd struct {
 	Memory  string `help:"Memory limit (available memory)" placeholder:"SIZE"`
 	Beside  any    `kong:"-"` // printed with the summary as JSON
 	CPU     string `help:"Write a CPU profile (pprof)" placeholder:"FILE" name:"cpuprofile"`
+
+	profile *profile `kong:"-"`
 }
 
 func (c *runCmd) Help() string {
@@ -61,6 +63,11 @@ func (c *runCmd) Help() string {
 // Run is the run command.
 func (c *runCmd) Run(e *env) error {
 	began := time.Now()
+	var err error
+	if c.profile, err = c.profiled(); err != nil {
+		return err
+	}
+	defer c.profile.drop()
 	plan, err := scenariofile.Plan(c.Scenario, c.Set, c.Seed)
 	if err != nil {
 		return err
@@ -113,10 +120,6 @@ func (c *runCmd) simulated(e *env, plan *scenario.Plan, began time.Time) error {
 	for _, n := range plan.Notes {
 		report.Labelled(e.stderr, "note: ", n)
 	}
-	stop, err := c.profile()
-	if err != nil {
-		return err
-	}
 	var s *result.Summary
 	var lost error
 	goErr := watched(run, e, func(watch exec.Observer) (goErr error) {
@@ -125,7 +128,7 @@ func (c *runCmd) simulated(e *env, plan *scenario.Plan, began time.Time) error {
 		return goErr
 	})
 	job.Release() // before anything is printed: a pipe that closes ends the program
-	lost = errors.Join(lost, stop(), count.write(e, job.Dir))
+	lost = errors.Join(lost, c.profile.keep(), count.write(e, job.Dir))
 	if err := c.print(e, job, s); err != nil {
 		return err
 	}
@@ -193,10 +196,17 @@ func stoppedAt(job *runner.Runner) error {
 	return fmt.Errorf("%w; what had been simulated is in %s, marked incomplete", runner.ErrInterrupted, job.Dir)
 }
 
-// profile starts the CPU profile that was asked for.
-func (c *runCmd) profile() (stop func() error, err error) {
+// profile is a CPU profile being written; nil: none was asked for.
+type profile struct {
+	to   *output.File
+	name string
+	w    *printer // the profiler does not say when a write fails
+}
+
+// profiled starts the CPU profile that was asked for.
+func (c *runCmd) profiled() (*profile, error) {
 	if c.CPU == "" {
-		return func() error { return nil }, nil
+		return nil, nil
 	}
 	if b, err := input.Text(c.CPU, 0); c.Force && err == nil && len(b) > 0 &&
 		!bytes.HasPrefix(b, []byte{0x1f, 0x8b}) {
@@ -207,19 +217,35 @@ func (c *runCmd) profile() (stop func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &printer{Writer: f} // the profiler does not say when a write fails
-	if err := pprof.StartCPUProfile(w); err != nil {
+	p := &profile{f, c.CPU, &printer{Writer: f}}
+	if err := pprof.StartCPUProfile(p.w); err != nil {
 		f.Drop()
 		return nil, err
 	}
-	return func() error {
-		pprof.StopCPUProfile()
-		if w.err != nil {
-			f.Drop()
-			return fmt.Errorf("%s: %w", c.CPU, w.err)
-		}
-		return f.Keep()
-	}, nil
+	return p, nil
+}
+
+// keep ends the profile.
+func (p *profile) keep() error {
+	if p == nil {
+		return nil
+	}
+	pprof.StopCPUProfile()
+	to := p.to
+	if p.to = nil; p.w.err != nil {
+		to.Drop()
+		return fmt.Errorf("%s: %w", p.name, p.w.err)
+	}
+	return to.Keep()
+}
+
+// drop ends a profile that was not kept: the command failed before it simulated.
+func (p *profile) drop() {
+	if p == nil || p.to == nil {
+		return
+	}
+	pprof.StopCPUProfile()
+	p.to.Drop()
 }
 
 // capture starts the captures that were asked for.
