@@ -18,7 +18,8 @@ const (
 	ByTree    = "tree"
 	ByHalving = "halving-doubling"
 	ByRails   = "hierarchical"
-	Auto      = "auto" // what NCCL's tuning model picks
+	ByChain   = "chain" // of broadcasts
+	Auto      = "auto"  // what NCCL's tuning model picks
 )
 
 // Ring returns the ring algorithm of an all-reduce, all-gather or reduce-scatter.

@@ -105,6 +105,14 @@ func direct(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32, share func(f
 	return done
 }
 
+// Chain passes bytes from the first rank down a chain, whole: a piece of a broadcast.
+func Chain(s Sink, ranks []int, b unit.Bytes, ready [][]int32) [][]int32 {
+	return Broadcast(s, ranks, b, 1, ready)
+}
+
+// ChainPieces returns the number of pieces of a chain: a megabyte or more each, at most 64.
+func ChainPieces(b unit.Bytes) int { return max(1, int(min(b/unit.MiB, 64))) }
+
 // Broadcast passes bytes from the first rank down a chain in pieces, so that
 // all links work at once.
 func Broadcast(s Sink, ranks []int, bytes unit.Bytes, pieces int, ready [][]int32) [][]int32 {

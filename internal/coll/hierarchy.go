@@ -1,6 +1,10 @@
 package coll
 
-import "railyard/unit"
+import (
+	"slices"
+
+	"railyard/unit"
+)
 
 // at picks elements by place.
 func at[T any](all []T, places []int) []T {
@@ -193,6 +197,45 @@ func OnChannels(run Algorithm, channels int, on Servers) Algorithm {
 		return OnOrders(run, orders)(s, ranks, bytes, ready)
 	}
 }
+
+// FromRoot runs a collective that begins at the first rank from another one on, on channels, each with its part of the
+// bytes and through the servers on a rail of its own, as NCCL runs broadcasts and reductions. Each channel's part is
+// cut into pieces, and channels send theirs in turn: none waits for all of another.
+func FromRoot(run Algorithm, pieces func(unit.Bytes) int, channels, root int, on Servers) Algorithm {
+	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
+		orders := make([][]int, max(1, channels))
+		for c := range orders {
+			var order []int
+			if len(orders) > 1 {
+				order = ChannelOrder(ranks, on, c)
+			} else { // as ranks are given
+				for i := range ranks {
+					order = append(order, i)
+				}
+			}
+			at := slices.Index(order, root)
+			orders[c] = slices.Concat(order[at:], order[:at])
+		}
+		all := make([][]int32, len(ranks))
+		for i := range all {
+			all[i] = slices.Clone(ready[i])
+		}
+		n := pieces(bytes / unit.Bytes(len(orders)))
+		for p := range n {
+			piece := chunk(bytes, p, n)
+			for c, order := range orders {
+				began := at(ready, order)
+				for i, d := range run(s, at(ranks, order), chunk(piece, c, len(orders)), began) {
+					all[order[i]] = append(all[order[i]], d[len(began[i]):]...) // it has them already
+				}
+			}
+		}
+		return all
+	}
+}
+
+// Whole is the pieces of what is not cut: one.
+func Whole(unit.Bytes) int { return 1 }
 
 // OnOrders runs a collective once along each of several orders of the ranks, as indices into them, each with
 // its part of the bytes.

@@ -236,3 +236,31 @@ func TestTuning(t *testing.T) {
 		}
 	}
 }
+
+// A collective from a root on channels brings all bytes to every other rank, and the root's first pieces are of
+// different channels: none waits for the whole of another.
+func TestFromRoot(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		per, servers := rapid.IntRange(1, 8).Draw(t, "per"), rapid.IntRange(1, 4).Draw(t, "servers")
+		n := max(2, per*servers)
+		root, channels := rapid.IntRange(0, n-1).Draw(t, "root"), rapid.IntRange(1, per).Draw(t, "channels")
+		bytes := unit.Bytes(rapid.Int64Range(1, 1e9).Draw(t, "bytes"))
+		p := newPaths()
+		done := FromRoot(Chain, ChainPieces, channels, root, Even(per))(p, seq(n), bytes, make([][]int32, n))
+		for r := range n {
+			if got := p.got[r]; r != root && got != bytes || r == root && (got != 0 || len(done[r]) != 0) {
+				t.Fatalf("rank %d of %d, root %d: %d of %d bytes", r, n, root, got, bytes)
+			}
+		}
+	})
+	r, _ := recorded(FromRoot(Chain, ChainPieces, 8, 0, Even(8)), seq(16), 256*unit.MiB)
+	next := map[unit.Bytes]int{}
+	for _, s := range r.sends[:8*15] {
+		if s.src == 0 {
+			next[s.bytes]++
+		}
+	}
+	if next[unit.MiB] != 8 {
+		t.Errorf("the first pieces of the root: %v", next)
+	}
+}

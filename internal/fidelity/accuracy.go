@@ -84,7 +84,8 @@ func TrafficOf(p *scenario.Plan) (kinds []string) {
 		all := slices.ContainsFunc(job.DAG.Colls, func(c workload.Collective) bool { return c.Kind == coll.ToAll })
 		of := func(ring bool) bool {
 			return slices.ContainsFunc(job.DAG.Colls, func(c workload.Collective) bool {
-				return c.Kind != coll.ToAll && c.Kind != coll.SendRecv && ring == (c.By == coll.ByRing || c.By == "chain")
+				return c.Kind != coll.ToAll && c.Kind != coll.SendRecv &&
+					ring == (c.By == coll.ByRing || c.By == coll.ByChain)
 			})
 		}
 		switch {

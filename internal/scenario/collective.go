@@ -114,6 +114,9 @@ func (p *resolver) tuned(at task, s *CollSpec, run *workload.CollectiveRun) erro
 		if s.Protocol == "auto" {
 			run.Protocol = coll.Simple
 		}
+		if run.Kind == coll.Bcast && run.Algorithm == "" && run.Channels == 0 && s.Groups != "rail" {
+			run.Channels = p.perServer(at.crew) // as NCCL's rings
+		}
 		return nil
 	}
 	m, err := p.machine(at.crew, s.Groups == "rail")

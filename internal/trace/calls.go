@@ -255,7 +255,7 @@ func (o op) kind() (coll.Kind, bool) {
 }
 
 // rooted are the calls that one rank is the root of, written for the first.
-var rooted = map[op]coll.Algorithm{opBroadcast: broadcast, opReduce: reduceChain, opGather: gather,
+var rooted = map[op]coll.Algorithm{opBroadcast: coll.Chain, opReduce: reduceChain, opGather: gather,
 	opScatter: scatter}
 
 // ncclSettings are NCCL's variables that a scenario has a key for, with what they may say.

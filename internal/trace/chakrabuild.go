@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"railyard/internal/coll"
 	"railyard/internal/tally"
 	"railyard/internal/workload"
 	"railyard/unit"
@@ -364,7 +365,7 @@ func (x *chakraBuild) come(m *chakraMeeting, i int32) error {
 	x.b.Collective(workload.Collective{Name: chakraOps[m.op], Kind: how.kind, Bytes: r.Bytes, Ranks: m.ranks,
 		By: r.algorithm()}, func() {
 		if how.run != nil {
-			ready = r.chains(how.run, m.ranks, 0)(x.b, m.ranks, r.Bytes, ready)
+			ready = coll.FromRoot(how.run, cut(how.kind), r.Channels, 0, r.Servers)(x.b, m.ranks, r.Bytes, ready)
 		} else {
 			ready, err = r.Into(x.b, m.ranks, ready)
 		}

@@ -233,7 +233,7 @@ var chakraRuns = [...]struct {
 	chakraAllGather:          {nil, coll.AllGather, ""},
 	chakraGather:             {gather, coll.SendRecv, "transfers to the group's first rank"},
 	chakraScatter:            {scatter, coll.SendRecv, "transfers from the group's first rank"},
-	chakraBroadcast:          {broadcast, coll.Bcast, " from the group's first rank"},
+	chakraBroadcast:          {coll.Chain, coll.Bcast, " from the group's first rank"},
 	chakraAllToAll:           {nil, coll.ToAll, ""},
 	chakraReduceScatter:      {nil, coll.ReduceScatter, ""},
 	chakraReduceScatterBlock: {nil, coll.ReduceScatter, ""},
@@ -251,29 +251,27 @@ func (m *chakraMeeting) want() (Run, bool) {
 		how.run == nil || how.kind == coll.Bcast
 }
 
-// pieces of a chain are a megabyte or more, at most 64.
-func pieces(b unit.Bytes) int { return max(1, int(min(b/unit.MiB, 64))) }
-
-func broadcast(s coll.Sink, ranks []int, b unit.Bytes, ready [][]int32) [][]int32 {
-	return coll.Broadcast(s, ranks, b, pieces(b), ready)
-}
-
 // reduceChain adds up along a chain that ends at the first rank.
 func reduceChain(s coll.Sink, ranks []int, b unit.Bytes, ready [][]int32) [][]int32 {
 	done := slices.Clone(ready)
-	n := unit.Bytes(pieces(b))
-	for p := range n {
-		last := int32(-1)
-		for i := len(ranks) - 1; i > 0; i-- {
-			after := slices.Clone(ready[i])
-			if last >= 0 {
-				after = append(after, last)
-			}
-			last = s.Transfer(ranks[i], ranks[i-1], b*(p+1)/n-b*p/n, after...)
-			done[i-1] = append(slices.Clone(done[i-1]), last)
+	last := int32(-1)
+	for i := len(ranks) - 1; i > 0; i-- {
+		after := slices.Clone(ready[i])
+		if last >= 0 {
+			after = append(after, last)
 		}
+		last = s.Transfer(ranks[i], ranks[i-1], b, after...)
+		done[i-1] = append(slices.Clone(done[i-1]), last)
 	}
 	return done
+}
+
+// cut is how a collective from or to one rank is cut: chains into pieces, single transfers not.
+func cut(kind coll.Kind) func(unit.Bytes) int {
+	if kind == coll.Bcast {
+		return coll.ChainPieces
+	}
+	return coll.Whole
 }
 
 // gather brings everybody's share to the first rank.

@@ -1,8 +1,6 @@
 package trace
 
 import (
-	"slices"
-
 	"railyard/internal/coll"
 	"railyard/internal/tally"
 	"railyard/internal/workload"
@@ -35,7 +33,7 @@ func (r *Run) Say(algorithm, by string) {
 // words says how a run goes; more stands behind the algorithm.
 func (r *Run) words(more string) string {
 	s := map[string]string{coll.ByRing: "rings", coll.ByTree: "trees", coll.ByNVLS: "NVLS",
-		coll.ByNVLSTree: "NVLSTree", coll.ByRails: "rings inside servers and rings of rails", "chain": "chains",
+		coll.ByNVLSTree: "NVLSTree", coll.ByRails: "rings inside servers and rings of rails", coll.ByChain: "chains",
 		"direct": "direct exchanges"}[r.algorithm()] + more
 	if r.By == "" {
 		return s
@@ -48,7 +46,7 @@ func (r *Run) words(more string) string {
 		n = len(r.Orders)
 	}
 	switch r.algorithm() {
-	case coll.ByRing, "chain":
+	case coll.ByRing, coll.ByChain:
 		s += " on " + unit.Plural(n, "channel")
 		nics = min(nics, n)
 	}
@@ -66,7 +64,7 @@ func (r *Run) algorithm() string {
 	case r.Kind == coll.ToAll:
 		return "direct"
 	case r.Kind == coll.Bcast:
-		return "chain"
+		return coll.ByChain
 	case r.Kind == coll.SendRecv:
 		return ""
 	}
@@ -144,21 +142,4 @@ func (f *fitter) note(report *Report, what string, r *Run, more, file string, li
 	if r.By != "" {
 		note(&f.runs, what, file, line)
 	}
-}
-
-// chains runs a chain that begins at the first rank from another one on, on the channels of a run: each goes
-// through the servers on a rail of its own.
-func (r *Run) chains(first coll.Algorithm, ranks []int, root int) coll.Algorithm {
-	orders := [][]int{seqOf(len(ranks))}
-	if r.Channels > 1 {
-		orders = nil
-		for c := range r.Channels {
-			orders = append(orders, coll.ChannelOrder(ranks, r.Servers, c))
-		}
-	}
-	for i, order := range orders {
-		at := slices.Index(order, root)
-		orders[i] = slices.Concat(order[at:], order[:at])
-	}
-	return coll.OnOrders(first, orders)
 }

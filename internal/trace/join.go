@@ -182,7 +182,7 @@ func (j *joined) size(x *call) float64 {
 	r := j.fit.run(j.want(x), ranks)
 	if x.what == opBroadcast || x.what == opReduce {
 		c := float64(max(1, r.Channels))
-		return n * (c*float64(pieces(x.bytes/unit.Bytes(c)+1)) + 1)
+		return n * (c*float64(coll.ChainPieces(x.bytes/unit.Bytes(c)+1)) + 1)
 	}
 	return r.Transfers(len(ranks)) + n
 }
@@ -351,7 +351,8 @@ func (j *joined) emit(b *workload.Builder, x *call, id []int32) (err error) {
 	b.Collective(c, func() {
 		if first := rooted[x.what]; first != nil {
 			root := max(0, int(x.root)) % len(g.ranks)
-			ready = r.chains(first, g.ranks, root)(b, g.ranks, c.Bytes, ready)
+			kind, _ := x.what.kind()
+			ready = coll.FromRoot(first, cut(kind), r.Channels, root, r.Servers)(b, g.ranks, c.Bytes, ready)
 		} else {
 			ready, err = r.Into(b, g.ranks, ready)
 		}

@@ -40,7 +40,7 @@ func Algorithms(k coll.Kind) []string {
 	case coll.ToAll:
 		return []string{"direct", "pairwise", "pxn"}
 	case coll.Bcast:
-		return []string{"chain", coll.ByTree}
+		return []string{coll.ByChain, coll.ByTree}
 	}
 	return []string{coll.ByRing, coll.ByRails}
 }
@@ -140,7 +140,7 @@ func (c CollectiveRun) transfers(n int) float64 {
 	ranks, tree := float64(n), min(1024, float64(c.Bytes)/float64(512*unit.KiB)+1)
 	switch {
 	case c.Kind == coll.Bcast:
-		return ranks * max(64, tree)
+		return ranks * max(64, tree) * float64(max(1, c.Channels))
 	case c.Algorithm == coll.ByTree:
 		return 4 * ranks * (tree + 2*float64(max(1, c.PerServer)))
 	case c.Algorithm == coll.ByNVLS:
@@ -184,8 +184,9 @@ func (c CollectiveRun) algorithm(n int) (run coll.Algorithm, err error) {
 	case coll.Bcast:
 		run = coll.TreeBroadcast
 		if c.Algorithm != coll.ByTree {
-			run = func(s coll.Sink, ranks []int, b unit.Bytes, ready [][]int32) [][]int32 {
-				return coll.Broadcast(s, ranks, b, max(1, int(min(b/unit.MiB, 64))), ready)
+			run = coll.FromRoot(coll.Chain, coll.ChainPieces, c.Channels, 0, c.on())
+			if c.Chunk == 0 {
+				return run, nil
 			}
 		}
 	default:

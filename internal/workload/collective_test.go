@@ -200,7 +200,7 @@ func TestCollectivesThatCannotRun(t *testing.T) {
 			Algorithm: "rings"},
 		`algorithm: channels and chunks are a ring's; found "tree"`: {Kind: coll.AllReduce, Algorithm: "tree",
 			Channels: 2},
-		`algorithm: channels and chunks are a ring's; found "chain"`: {Kind: coll.Bcast, Channels: 2},
+		`algorithm: channels and chunks are a ring's; found "chain"`: {Kind: coll.Bcast, Channels: 2, Chunk: unit.MB},
 		`algorithm: channels and chunks are a ring's; found "pxn"`: {Kind: coll.ToAll, Algorithm: "pxn",
 			Chunk: unit.MB},
 		"bytes: about 1.31e+08 transfers are more than the 20000000 that are taken; use larger chunks": {

@@ -93,7 +93,7 @@ func (c *Study) simulated(ctx context.Context, kind coll.Kind, algorithm string,
 	}
 	spec := &scenario.CollSpec{Kind: kind.String(), Bytes: b, Groups: c.Groups, Algorithm: algorithm,
 		Protocol: run.Protocol}
-	if algorithm == coll.ByRing && c.Groups == "all" {
+	if (algorithm == coll.ByRing || kind == coll.Bcast && algorithm == coll.ByChain) && c.Groups == "all" {
 		spec.Channels = max(1, doc.File.Server.GPUs)
 	}
 	doc.File.Workload = scenario.Workload{Traffic: &scenario.Traffic{Collective: spec}}

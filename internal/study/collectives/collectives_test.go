@@ -52,3 +52,27 @@ func TestRows(t *testing.T) {
 		t.Errorf("%+v, %v", rows, err)
 	}
 }
+
+// A large broadcast takes its bytes over the bus bandwidth: NVLink's 371 GB/s (450 at the share of NCCL's kernels),
+// also where servers with as many NICs as GPUs, 8 of 50 GB/s, share it. A chain over one NIC would take eight times as
+// long.
+func TestBroadcastBandwidth(t *testing.T) {
+	for _, hosts := range []string{"1", "2", "4"} {
+		path := filepath.Join(t.TempDir(), "a.yaml")
+		text := "name: a\nfabric: {kind: rail, hosts: " + hosts + ", spines: 1, host_link: {rate: 400Gbps}}\n" +
+			"server: {gpus: 8, nics: 8}\ncc: {algorithm: none}\nworkload: {traffic: {permutation: {bytes: 1MB}}}\n"
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		plan, err := scenariofile.Plan(path, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := Study{Fabric: path, Groups: "all", Pool: &study.Pool{Workers: 2}}
+		rows, err := s.Rows(context.Background(), plan, coll.Bcast, []unit.Bytes{512 * unit.MiB},
+			[]string{"chain"}, true)
+		if err != nil || rows[0].Runs[0].BusBW < 0.85*371 || rows[0].Runs[0].BusBW > 372 {
+			t.Errorf("%s hosts: %+v, %v", hosts, rows, err)
+		}
+	}
+}
