@@ -8,9 +8,6 @@ import (
 	"railyard/unit"
 )
 
-// maxMoves is how many connections are followed when routes change.
-const maxMoves = 100_000
-
 // schedule sets the clock for what the plan says that breaks and comes back, in the order of the packet carrier:
 // links change before their ends know, and these before routes follow.
 func (r *Run) schedule() {
@@ -123,7 +120,7 @@ func (r *Run) rerouted(routes bool) {
 			r.resume(int32(c))
 		}
 	}
-	if routes && r.rules.Hashed && m.Of > 0 && m.Of <= maxMoves {
+	if routes && r.rules.Hashed && m.Of > 0 && m.Of <= sim.MaxMoves {
 		r.moves = append(r.moves, m)
 	}
 }

@@ -223,19 +223,7 @@ func (r *Run) progress() exec.Progress {
 func (r *Run) Interrupted() bool { return r.interrupted }
 
 // Failed says which connection gave up first, nil when none did.
-func (r *Run) Failed() error {
-	switch {
-	case r.Exec.Done() || len(r.lost)+len(r.dead) == 0:
-		return nil
-	case len(r.lost) == 0:
-		d := &r.dead[0]
-		return fmt.Errorf("the job lost its ranks on %s at %v", r.Graph.Nodes[r.Graph.Hosts[d.Host]].Name, d.At)
-	}
-	f := &r.lost[0]
-	src, dst := r.Hosts.Peers(f.Conn)
-	return fmt.Errorf("the job lost a rank at %v: the queue pair from %s to %s gave up (%s)", f.At,
-		r.Graph.NICName(int(src)), r.Graph.NICName(int(dst)), f.Why)
-}
+func (r *Run) Failed() error { return r.RanksLost(r.Exec, r.lost, r.dead) }
 
 // Outcome is what the run directory holds.
 func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string) {

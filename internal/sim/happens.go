@@ -98,13 +98,13 @@ func (r *Run) Kill(d scenario.Death) {
 	r.dead = append(r.dead, d)
 }
 
-// maxMoves is the number of connections that are followed when routes change, and of the ways that are kept of them.
-const maxMoves = 100_000
+// MaxMoves is the number of connections that are followed when routes change, and of the ways that are kept of them.
+const MaxMoves = 100_000
 
 // paths are those of all connections whose packets take one each, nil where they do not.
 func (r *Run) paths() (all [][]int32) {
 	if conns := r.Hosts.Conns(); r.Setup.LB.Fixed() && r.Plan.Default().Carried == nil && conns > 0 &&
-		conns <= maxMoves {
+		conns <= MaxMoves {
 		all = make([][]int32, conns)
 		for c := range all {
 			all[c] = r.Hosts.Path(int32(c))
@@ -133,7 +133,7 @@ func (r *Run) moved(change func()) {
 		}
 	}
 	r.moves = append(r.moves, m)
-	if r.kept += len(m.Before); r.kept > maxMoves { // of a link that flaps for hours: some would say less than none
+	if r.kept += len(m.Before); r.kept > MaxMoves { // of a link that flaps for hours: some would say less than none
 		for i := range r.moves {
 			r.moves[i].Before = nil
 		}

@@ -439,17 +439,20 @@ func (r *Run) stuck() error {
 func (r *Run) Interrupted() bool { return r.interrupted }
 
 // Failed says which queue pair gave up first, nil when none did.
-func (r *Run) Failed() error {
-	if r.Exec.Done() || !r.lost() {
+func (r *Run) Failed() error { return r.RanksLost(r.Exec, r.carrier.lost, r.dead) }
+
+// RanksLost says by which queue pair, or else by which server, a job that is not done lost its first rank; nil: it lost
+// none.
+func (n *Network) RanksLost(x *exec.Execution, lost []explain.Lost, dead []scenario.Death) error {
+	switch {
+	case x.Done() || len(lost)+len(dead) == 0:
 		return nil
+	case len(lost) == 0:
+		d := &dead[0]
+		return fmt.Errorf("the job lost its ranks on %s at %v", n.Graph.Nodes[n.Graph.Hosts[d.Host]].Name, d.At)
 	}
-	if len(r.carrier.lost) == 0 {
-		d := &r.dead[0]
-		return fmt.Errorf("the job lost its ranks on %s at %v", r.Graph.Nodes[r.Graph.Hosts[d.Host]].Name,
-			d.At)
-	}
-	f := &r.carrier.lost[0]
-	src, dst := r.Hosts.Peers(f.Conn)
+	f := &lost[0]
+	src, dst := n.Hosts.Peers(f.Conn)
 	return fmt.Errorf("the job lost a rank at %v: the queue pair from %s to %s gave up (%s)", f.At,
-		r.Graph.NICName(int(src)), r.Graph.NICName(int(dst)), f.Why)
+		n.Graph.NICName(int(src)), n.Graph.NICName(int(dst)), f.Why)
 }
