@@ -61,8 +61,11 @@ func (in SearchInput) Slice(c Candidate, r Rails, mtu int, packets float64) (Sli
 	if replicas == 0 {
 		return s, fmt.Errorf("not even two replicas can be built as one workload")
 	}
-	s.Packets *= float64(replicas) / float64(l.DP)
-	s.Flows = s.Packets > 4*packets
+	if s.Packets *= float64(replicas) / float64(l.DP); s.Packets > 4*packets {
+		if s.Flows = true; l.GPUs() <= 4*maxWhole && in.Step(l).TooBig() == nil {
+			return Slice{Layout: l, Packets: whole, Flows: true}, nil // flows can afford all of it
+		}
+	}
 	if replicas < l.DP {
 		s.About = join(s.About, fmt.Sprintf("%d of %d replicas", replicas, l.DP))
 	}

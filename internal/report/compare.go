@@ -167,6 +167,7 @@ func ofCauses(variants []result.Variant) (rows []metric) {
 // columns share one.
 func Compare(w io.Writer, title string, all []result.Variant) {
 	verdict(w, title, all)
+	doubt(w, all)
 	groups := grouped(all)
 	const most = 27
 	for i := range groups {
@@ -366,22 +367,52 @@ func verdict(w io.Writer, title string, all []result.Variant) {
 		}
 	}
 	tb, tw := of(best), of(worst)
+	how, also := fidelityOf(variants[best].Runs[0]), ""
+	if how != "" {
+		also = "; " + how[len(" ("):len(how)-1]
+	}
 	switch {
 	case tb <= 0: // a run that ended before anything was under way has no place in a ranking
 		say("%s took no time: nothing to compare it with", variants[best].Label)
 	case tw < tb*1.005:
-		say("no difference, all variants take %s ± %.1f %%%s", by.show(tb), 100*(tw/tb-1), per)
+		say("no difference, all variants take %s ± %.1f %%%s%s", by.show(tb), 100*(tw/tb-1), per, how)
 	case best == 0:
-		say("%s is fastest: %s%s (slowest: %s, %s)", variants[best].Label, by.show(tb), per, variants[worst].Label,
-			unit.ShowChange(tw, tb))
+		say("%s is fastest: %s%s (slowest: %s, %s%s)", variants[best].Label, by.show(tb), per, variants[worst].Label,
+			unit.ShowChange(tw, tb), also)
 	default:
-		say("%s is fastest: %s%s (%s vs %s)", variants[best].Label, by.show(tb), per, unit.ShowChange(tb, of(0)),
-			variants[0].Label)
+		say("%s is fastest: %s%s (%s vs %s%s)", variants[best].Label, by.show(tb), per, unit.ShowChange(tb, of(0)),
+			variants[0].Label, also)
 	}
 	if s := variants[best].Runs[0]; len(s.Links.Hottest) > 0 && s.Links.Hottest[0].ToHost &&
 		s.Links.Max > 1.2*s.Links.UplinkMax {
 		Wrap(w, "", fmt.Sprintf("The limit is the receiver's link %s (%s; uplinks up to %s): load balancing cannot relieve it.", s.Links.Hottest[0].Name, percent(s.Links.Max), percent(s.Links.UplinkMax)))
 	}
+}
+
+// doubt warns of variants that an approximate fidelity simulated, with the largest error to expect of them.
+func doubt(w io.Writer, all []result.Variant) {
+	worst, n := 0.0, 0
+	var labels []string
+	for _, v := range all {
+		if len(v.Runs) == 0 {
+			continue
+		}
+		if n++; approximate(v.Runs[0]) {
+			labels = append(labels, v.Label)
+		}
+		if e := v.Runs[0].Expected; e != nil {
+			worst = max(worst, e.Worst)
+		}
+	}
+	if worst == 0 {
+		return
+	}
+	whose := ""
+	if len(labels) < n {
+		whose = ": " + strings.Join(labels, ", ")
+	}
+	screen.Painted(w, screen.Warning, "", fmt.Sprintf("Simulated as flows, error up to %s%s. Smaller differences may not "+
+		"be real.", percent(worst), whose))
 }
 
 // notes prints what the table does not show, variant by variant.
