@@ -13,11 +13,6 @@ import (
 // known is what documents say of a switch whose text says nothing (platform/dell.json).
 var known = platform.Of("dell", "")
 
-func figure(key string) int {
-	n, _ := known.Number(key)
-	return int(n)
-}
-
 // defaults are the names that roce enable gives everything.
 const defaults = "ROCE"
 
@@ -58,14 +53,14 @@ func (p *parser) enable() {
 	}
 	if p.wreds[defaults] == nil {
 		p.wreds[defaults] = &wred{at: at, ecn: swconf.Say(true, at), w: swconf.Say(swconf.WRED{
-			Min: unit.Bytes(figure("roce_ecn_min")), Max: unit.Bytes(figure("roce_ecn_max")),
-			Percent: float64(figure("roce_ecn_percent"))}, at)}
+			Min: unit.Bytes(known.Int("roce_ecn_min")), Max: unit.Bytes(known.Int("roce_ecn_max")),
+			Percent: float64(known.Int("roce_ecn_percent"))}, at)}
 	}
 	if p.scheds[defaults] == nil {
 		s := &scheduler{at: at}
 		shares, _ := known.Map("roce_shares", queue.Classes)
 		for i, n := range shares {
-			if i == figure("roce_strict") {
+			if i == known.Int("roce_strict") {
 				s.queues[i] = class{at: at, strict: swconf.Say(true, at)}
 			} else if n > 0 {
 				s.queues[i] = class{at: at, weight: swconf.Say(n, at)}
@@ -80,7 +75,7 @@ func (p *parser) enable() {
 			continue
 		}
 		name := swconf.Say(defaults, at)
-		u.sched, u.wreds[figure("roce_ecn")] = name, name
+		u.sched, u.wreds[known.Int("roce_ecn")] = name, name
 		for _, kind := range []mapKind{dscpTC, dot1pTC, tcQueue, pfcQueue} {
 			u.maps[kind] = name
 		}
@@ -115,7 +110,7 @@ func (p *parser) resolve() {
 			}
 		}
 		if !port.MTU.Is() {
-			port.MTU = swconf.Say(unit.Bytes(figure("mtu")), port.At)
+			port.MTU = swconf.Say(unit.Bytes(known.Int("mtu")), port.At)
 		}
 		if slash := strings.Split(port.Name, "/"); len(slash) == 3 && !port.Speed.Is() {
 			port.Speed = p.broken[strings.TrimPrefix(slash[0], "Eth")+"/"+slash[1]]
@@ -126,7 +121,7 @@ func (p *parser) resolve() {
 	w := &c.Watchdog
 	for _, t := range []*swconf.Said[unit.Time]{&w.Poll, &w.Detect, &w.Restore} {
 		if !t.Is() {
-			t.V = unit.Time(figure("watchdog_ms")) * unit.Millisecond
+			t.V = unit.Time(known.Int("watchdog_ms")) * unit.Millisecond
 		}
 	}
 	p.balance()

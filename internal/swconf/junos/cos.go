@@ -84,7 +84,7 @@ func (c *cos) init() {
 	for name, key := range map[string]string{"best-effort": "best_effort", "fcoe": "fcoe",
 		"no-loss":         "no_loss",
 		"network-control": "network_control"} {
-		c.classes[name] = &class{queue: swconf.Said[int]{V: figure(key)},
+		c.classes[name] = &class{queue: swconf.Said[int]{V: known.Int(key)},
 			lossless: swconf.Said[bool]{V: name == "fcoe" || name == "no-loss"}}
 	}
 	for name, n := range map[string]int{"be": 0, "be1": 1, "nc": 7, "expedited-forwarding": 1,

@@ -15,11 +15,6 @@ import (
 // known is what documents say of a switch whose text says nothing (platform/junos.json).
 var known = platform.Of("junos", "")
 
-func figure(key string) int {
-	n, _ := known.Number(key)
-	return int(n)
-}
-
 // Looks reports whether text looks like Junos.
 func Looks(text swconf.Text) int {
 	return text.Score("set interfaces ", "set class-of-service ", "class-of-service {",

@@ -11,11 +11,11 @@ import (
 func (p *parser) resolve() {
 	c, r := p.c, &p.bgp
 	if dog := &c.Watchdog; !dog.Poll.Is() {
-		dog.Poll.V = unit.Time(figure("watchdog_polling_ms")) * unit.Millisecond
+		dog.Poll.V = unit.Time(known.Int("watchdog_polling_ms")) * unit.Millisecond
 	}
-	c.Watchdog.Detect.V = c.Watchdog.Poll.V * unit.Time(figure("watchdog_detection"))
+	c.Watchdog.Detect.V = c.Watchdog.Poll.V * unit.Time(known.Int("watchdog_detection"))
 	if dog := &c.Watchdog; !dog.Restore.Is() {
-		dog.Restore.V = unit.Time(figure("watchdog_recovery_ms")) * unit.Millisecond
+		dog.Restore.V = unit.Time(known.Int("watchdog_recovery_ms")) * unit.Millisecond
 	}
 	if n := p.cos.polls; n.Is() {
 		c.Watchdog.Detect = swconf.Say(c.Watchdog.Poll.V*unit.Time(n.V), n.At)
@@ -29,7 +29,7 @@ func (p *parser) resolve() {
 	if len(r.order) == 0 {
 		return
 	}
-	b := &swconf.BGP{ASN: r.asn, RouterID: r.id, MaxPaths: swconf.Said[int]{V: figure("bgp_paths")}}
+	b := &swconf.BGP{ASN: r.asn, RouterID: r.id, MaxPaths: swconf.Said[int]{V: known.Int("bgp_paths")}}
 	for _, key := range r.order {
 		x := r.groups[key]
 		x.inherit(r.all[x.vrf])
@@ -119,7 +119,7 @@ func (p *parser) treat() {
 			}
 		}
 		if !port.MTU.Is() && !c.Part {
-			port.MTU = swconf.Say(unit.Bytes(figure("mtu")), port.At)
+			port.MTU = swconf.Say(unit.Bytes(known.Int("mtu")), port.At)
 		}
 	}
 }

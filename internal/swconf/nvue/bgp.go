@@ -22,7 +22,7 @@ func (r *routing) init() { r.peers, r.defined = swconf.NewPeers(), map[string]bo
 // open is the default VRF's BGP.
 func (r *routing) open() *swconf.BGP {
 	if r.b == nil {
-		r.b = &swconf.BGP{MaxPaths: swconf.Said[int]{V: figure("bgp_paths")}}
+		r.b = &swconf.BGP{MaxPaths: swconf.Said[int]{V: known.Int("bgp_paths")}}
 	}
 	return r.b
 }

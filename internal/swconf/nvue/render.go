@@ -151,7 +151,7 @@ func (w *writer) marks(i int) {
 	r := &w.S.Spec.Queues[i].WRED
 	class := fmt.Sprintf("qos congestion-control %s traffic-class %d ", global, i)
 	if r.Max == 0 {
-		if i == figure("ecn_queue") {
+		if i == known.Int("ecn_queue") {
 			w.set("%secn disable", class)
 		}
 		return

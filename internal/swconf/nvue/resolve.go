@@ -12,11 +12,6 @@ import (
 // known is what NVIDIA's documents say of a switch whose text says nothing (platform/nvue.json).
 var known = platform.Of("nvue", "")
 
-func figure(key string) int {
-	n, _ := known.Number(key)
-	return int(n)
-}
-
 // table is a map of the sheet, whole by its tests.
 func table(key string, n int) []int {
 	to, _ := known.Map(key, n)
@@ -33,9 +28,9 @@ var (
 	multiPriorities = table("multi_dscp_to_priority", 64)
 	multiShares     = table("multi_shares", queue.Classes)
 	multiMarks      = table("multi_ecn", queue.Classes)
-	roceClass       = figure("roce_pfc")
-	cnpClass        = figure("roce_strict")
-	defaultMTU      = unit.Bytes(figure("mtu"))
+	roceClass       = known.Int("roce_pfc")
+	cnpClass        = known.Int("roce_strict")
+	defaultMTU      = unit.Bytes(known.Int("mtu"))
 )
 
 // resolve applies profiles to ports, and RoCE's settings below what is said.
@@ -45,9 +40,9 @@ func (p *parser) resolve() {
 	q := &p.qos
 	w := &c.Watchdog
 	if !w.Poll.Is() {
-		w.Poll.V = unit.Time(figure("watchdog_polling_ms")) * unit.Millisecond
+		w.Poll.V = unit.Time(known.Int("watchdog_polling_ms")) * unit.Millisecond
 	}
-	w.Detect = swconf.Said[unit.Time]{V: w.Poll.V * unit.Time(figure("watchdog_robustness"))}
+	w.Detect = swconf.Said[unit.Time]{V: w.Poll.V * unit.Time(known.Int("watchdog_robustness"))}
 	if q.robustness.Is() {
 		w.Detect = swconf.Say(w.Poll.V*unit.Time(q.robustness.V), q.robustness.At)
 	}
@@ -299,8 +294,8 @@ func (p *parser) schedule(u *uses, s *swconf.QoS) {
 
 // marks are the sheet's thresholds.
 func marks(key string) swconf.WRED {
-	return swconf.WRED{Min: unit.Bytes(figure(key + "min")), Max: unit.Bytes(figure(key + "max")),
-		Percent: float64(figure(key + "percent")), ECN: true}
+	return swconf.WRED{Min: unit.Bytes(known.Int(key + "min")), Max: unit.Bytes(known.Int(key + "max")),
+		Percent: float64(known.Int(key + "percent")), ECN: true}
 }
 
 func (p *parser) mark(u *uses, s *swconf.QoS) {
@@ -323,11 +318,11 @@ func (p *parser) mark(u *uses, s *swconf.QoS) {
 				if multiMarks[i] == 1 && at.Line == 0 {
 					at, w = q.roce.At, marks("multi_ecn_")
 				}
-			case q.roce.V && (i == figure("ecn_queue") || i == roceClass):
-				if w.Max = unit.Bytes(figure("roce_ecn_max")); at.Line == 0 {
+			case q.roce.V && (i == known.Int("ecn_queue") || i == roceClass):
+				if w.Max = unit.Bytes(known.Int("roce_ecn_max")); at.Line == 0 {
 					at = q.roce.At
 				}
-			case i == figure("ecn_queue") && at.Line == 0:
+			case i == known.Int("ecn_queue") && at.Line == 0:
 				at = q.at
 			}
 		}

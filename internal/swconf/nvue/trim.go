@@ -109,16 +109,16 @@ func (p *parser) trimming() {
 	priority := t.priority
 	if t.profile.Is() || p.qos.multi() {
 		if !to.Size.Is() {
-			to.Size = swconf.Say(unit.Bytes(figure("trim_size")), at)
+			to.Size = swconf.Say(unit.Bytes(known.Int("trim_size")), at)
 		}
 		if !to.DSCP.Is() {
-			to.DSCP = swconf.Say(uint8(figure("trim_dscp")), at)
+			to.DSCP = swconf.Say(uint8(known.Int("trim_dscp")), at)
 		}
 		if !priority.Is() {
-			priority = swconf.Say(figure("trim_priority"), at)
+			priority = swconf.Say(known.Int("trim_priority"), at)
 		}
 		if t.server.Is() {
-			to.LastHop = swconf.Say(uint8(figure("trim_dscp_servers")), t.server.At)
+			to.LastHop = swconf.Say(uint8(known.Int("trim_dscp_servers")), t.server.At)
 		}
 	}
 	if priority.Is() {

@@ -99,6 +99,12 @@ func (p Platform) Number(key string) (n float64, ok bool) {
 	return n, err == nil
 }
 
+// Int is a value that is a whole number, 0 where it is not known.
+func (p Platform) Int(key string) int {
+	n, _ := p.Number(key)
+	return int(n)
+}
+
 // Source says where a value was read: the document, or that it is from memory.
 func (p Platform) Source(key string) string {
 	f, ok := p.Figure(key)
