@@ -240,3 +240,24 @@ func TestRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A job with more packets than are affordable is simulated by fidelity: auto, in the scenario that is written too,
+// unless the site or --set has another.
+func TestLarge(t *testing.T) {
+	const job = "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=2 --gpus-per-node=2\n" +
+		"srun all_reduce_perf -b %s -e %[1]s\n"
+	for _, c := range []struct {
+		size, set, fidelity string
+		written             bool
+	}{{"1M", "", "auto", false}, {"4T", "", "auto", true}, {"1T", "fidelity=packet", "packet", false}} {
+		s, _ := follow(t, tinySite, fmt.Sprintf(job, c.size), func(r *Request) {
+			r.DryRun = false
+			if c.set != "" {
+				r.Set = []string{c.set}
+			}
+		})
+		if got := s.Plan.Fidelity; got != c.fidelity || strings.Contains(s.text, "\nfidelity: auto\n") != c.written {
+			t.Errorf("%s, %q: fidelity %s, scenario\n%s", c.size, c.set, got, s.text)
+		}
+	}
+}
