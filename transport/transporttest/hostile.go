@@ -107,15 +107,8 @@ func (h *hostileNet) take(c *conn, e transport.End, p *transport.Packet) {
 
 // serve does what an end wants, and carries some of what it says.
 func (h *hostileNet) serve(c *conn, from, to transport.End) {
-	n := h.n
 	h.carry(c, from, to)
-	for i := 0; from.At() <= n.Now && n.Fault == ""; i++ {
-		if i == mostTicks {
-			n.fail("At stays at %v after %d ticks", from.At(), i)
-		}
-		from.Tick(n.Now)
-		h.carry(c, from, to)
-	}
+	h.n.tick(from, func() { h.carry(c, from, to) })
 }
 
 func (h *hostileNet) carry(c *conn, from, to transport.End) {

@@ -216,8 +216,8 @@ func (n *Net) moment() {
 		}
 	}
 	for _, c := range n.conns {
-		n.tick(c, c.sender)
-		n.tick(c, c.receiver)
+		n.tick(c.sender, func() { n.drain(c) })
+		n.tick(c.receiver, func() { n.drain(c) })
 	}
 	n.pump()
 }
@@ -225,13 +225,14 @@ func (n *Net) moment() {
 // mostTicks is how often an end may want Tick in one moment: once for each of many packets.
 const mostTicks = 10_000
 
-func (n *Net) tick(c *conn, e transport.End) {
+// tick serves the timers of an end, and has drain take what it says after each.
+func (n *Net) tick(e transport.End, drain func()) {
 	for i := 0; e.At() <= n.Now && n.Fault == ""; i++ {
 		if i == mostTicks {
 			n.fail("At stays at %v after %d ticks", e.At(), i)
 		}
 		e.Tick(n.Now)
-		n.drain(c)
+		drain()
 	}
 }
 
