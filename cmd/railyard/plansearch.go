@@ -23,6 +23,7 @@ type planSearchCmd struct {
 	Global     int64    `help:"Sequences per step" default:"1024" name:"global-batch" range:"1,1073741824"`
 	Seq        int64    `help:"Tokens per sequence" default:"2048" name:"sequence" range:"1,16777216"`
 	Efficiency float64  `help:"Percentage of the dense peak that matrix products reach" default:"60" range:"0.1,100"`
+	Precision  string   `help:"Matrix products of layers: bf16, fp8, fp8-block, mxfp8, nvfp4" enum:"bf16,fp8,fp8-block,mxfp8,nvfp4" default:"bf16" placeholder:"NAME"`
 	Ahead      bool     `help:"Overlap ZeRO 1 and 2 parameter gathering with the next step's forward pass" name:"gather-ahead"`
 	Kernels    string   `help:"Memory-bound kernels: flat, fused or unfused" enum:"flat,fused,unfused" default:"flat" placeholder:"NAME"`
 	Top        int      `help:"Configurations to print" default:"10" range:"1,10000"`
@@ -118,6 +119,6 @@ func (c *planSearchCmd) input(m *model.Config, plan *scenario.Plan) (planner.Sea
 	}
 	t := workload.NewTraining()
 	t.Name, t.Model, t.GlobalBatch, t.Seq, t.Channels = c.Model, m, c.Global, c.Seq, 0
-	t.Efficiency, t.Kernels, t.GatherAhead = c.Efficiency, c.Kernels, c.Ahead
+	t.Efficiency, t.Kernels, t.GatherAhead, t.Precision = c.Efficiency, c.Kernels, c.Ahead, c.Precision
 	return planner.SearchInput{Training: t, Site: layouts.SiteOf(plan, n)}, nil
 }

@@ -219,3 +219,20 @@ func (c *Config) Rotated() float64 {
 func (c *Config) Dispatched() float64 {
 	return c.mean(c.sparse) * float64(c.TopK*c.expert.input)
 }
+
+// MixerWidth returns how many values per token enter the matrix products of the mean layer's attention or Mamba-2
+// block, and FFNWidth those of its feed-forward part.
+func (c *Config) MixerWidth() float64 {
+	return c.mean(c.attention)*float64(c.Hidden+c.values()+c.latent.query+c.latent.keys) +
+		c.mean(c.mambas)*float64(c.Hidden+c.mamba.heads*c.mamba.headDim)
+}
+
+// FFNWidth is described with MixerWidth.
+func (c *Config) FFNWidth() float64 {
+	shared := 0.0
+	if c.expert.shared > 0 {
+		shared = float64(c.Hidden + c.expert.shared)
+	}
+	return c.mean(c.dense)*float64(c.Hidden+c.FFN) +
+		c.mean(c.sparse)*(float64(c.TopK*(c.expert.input+c.expert.ffn))+shared)
+}

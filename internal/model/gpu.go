@@ -19,6 +19,7 @@ var gpuData []byte
 type GPU struct {
 	Name            string
 	TF32, BF16, FP8 float64 // FLOP/s; 0: it has no such arithmetic
+	FP4             float64
 	HBM             unit.Rate
 	Memory          unit.Bytes
 	NVLink          unit.Rate // per direction to all others, whatever the vendor calls it
@@ -52,6 +53,7 @@ func loadGPUs() map[string]GPU {
 		TF32   float64 `json:"tf32_tflops"`
 		BF16   float64 `json:"bf16_tflops"`
 		FP8    float64 `json:"fp8_tflops"`
+		FP4    float64 `json:"fp4_tflops"`
 		Memory int64   `json:"memory_gb"`
 		HBM    int64   `json:"hbm_gbytes_s"`
 		NVLink int64   `json:"nvlink_gbytes_s"`
@@ -67,8 +69,8 @@ func loadGPUs() map[string]GPU {
 	}
 	m := map[string]GPU{}
 	for i, r := range rows {
-		m[r.Name] = GPU{r.Name, r.TF32 * 1e12, r.BF16 * 1e12, r.FP8 * 1e12, unit.Rate(r.HBM*8) * unit.Gbps,
-			unit.Bytes(r.Memory) * unit.GB,
+		m[r.Name] = GPU{r.Name, r.TF32 * 1e12, r.BF16 * 1e12, r.FP8 * 1e12, r.FP4 * 1e12,
+			unit.Rate(r.HBM*8) * unit.Gbps, unit.Bytes(r.Memory) * unit.GB,
 			unit.Rate(r.NVLink*8) * unit.Gbps, r.Share, unit.Rate(r.Pair*8) * unit.Gbps,
 			unit.Rate(r.NIC) * unit.Gbps, r.Links, r.SM, r.Watts,
 			Sheets[i].Summary()}
@@ -94,12 +96,12 @@ func FindGPU(name string) (GPU, error) {
 	return GPU{}, field.Choice("", name, GPUNames(), "unknown GPU %q", name)
 }
 
-// Peak returns the dense rate of a precision: tf32, bf16, fp16 or fp8.
+// Peak returns the dense rate of a precision: tf32, bf16, fp16, fp8 or fp4.
 func (g GPU) Peak(precision string) (float64, error) {
-	rate, ok := map[string]float64{"tf32": g.TF32, "bf16": g.BF16, "fp16": g.BF16, "fp8": g.FP8}[precision]
+	rate, ok := map[string]float64{"tf32": g.TF32, "bf16": g.BF16, "fp16": g.BF16, "fp8": g.FP8, "fp4": g.FP4}[precision]
 	switch {
 	case !ok:
-		return 0, field.Choice("precision", precision, []string{"tf32", "bf16", "fp16", "fp8"},
+		return 0, field.Choice("precision", precision, []string{"tf32", "bf16", "fp16", "fp8", "fp4"},
 			"%q is not known", precision)
 	case rate == 0:
 		return 0, field.New("precision", "%s has no %s arithmetic", g.Name, precision)

@@ -147,7 +147,7 @@ func TestPrecisions(t *testing.T) {
 		} else if err != nil && !strings.Contains(err.Error(), name+" has no fp8") {
 			t.Error(err)
 		}
-		if _, err := g.Peak("fp4"); err == nil || !strings.Contains(err.Error(), "fp8") {
+		if _, err := g.Peak("fp6"); err == nil || !strings.Contains(err.Error(), "fp8") {
 			t.Error(err)
 		}
 	}

@@ -34,7 +34,8 @@ func (c *Candidate) sum(in SearchInput) {
 	c.Seconds = c.Compute + c.Bubble + c.Exposed() + c.Optimizer
 	all := float64(c.Layout.Global() * in.Training.Seq)
 	gpus := float64(c.Layout.GPUs())
-	c.MFU = in.Training.Model.StepFLOPs(int64(all), in.Training.Seq) / (c.Seconds * gpus * in.Site.GPU.BF16)
+	peak := gpus * in.Training.PeakOf(in.Site.GPU)
+	c.MFU = in.Training.Model.StepFLOPs(int64(all), in.Training.Seq) / (c.Seconds * peak)
 	c.TokensGPU = all / c.Seconds / gpus
 }
 

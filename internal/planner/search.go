@@ -130,6 +130,9 @@ func (in SearchInput) check() error {
 		return field.New("efficiency", "must lie above 0 and at most 100 %%, found %g %%",
 			in.Training.Efficiency)
 	}
+	if err := in.Training.CheckPrecision(in.Site.GPU); err != nil {
+		return err
+	}
 	return in.Site.check()
 }
 

@@ -217,7 +217,7 @@ func (p *resolver) known() (map[string]model.GPU, error) {
 				"has to all others", a.Pair, a.NVLink)
 		}
 		all[name] = model.GPU{Name: a.Name, TF32: a.BF16 / 2 * 1e12, BF16: a.BF16 * 1e12, FP8: a.FP8 * 1e12,
-			Memory: a.Memory, HBM: a.HBM, NVLink: a.NVLink, Pair: a.Pair, Source: "the scenario"}
+			FP4: a.FP4 * 1e12, Memory: a.Memory, HBM: a.HBM, NVLink: a.NVLink, Pair: a.Pair, Source: "the scenario"}
 	}
 	return all, nil
 }

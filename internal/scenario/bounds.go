@@ -158,6 +158,7 @@ var fixed = []bound{
 
 	{key: "gpus[].bf16_tflops", min: "0.001", max: "1000000"},
 	{key: "gpus[].fp8_tflops", min: "0.001", max: "1000000", zero: true},
+	{key: "gpus[].fp4_tflops", min: "0.001", max: "1000000", zero: true},
 	{key: "gpus[].memory", min: "1MB", max: "16TB"},
 	{key: "gpus[].hbm", min: slowest, max: "1000Tbps"},
 	{key: "gpus[].nvlink", min: slowest, max: fastest},

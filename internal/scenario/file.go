@@ -78,11 +78,12 @@ type Fabric struct {
 	Graph         *Graph            `yaml:"graph" doc:"explicit nodes and links, for kind graph"`
 }
 
-// Accelerator is a GPU that Railyard does not know: five numbers, or six where no switch joins them.
+// Accelerator is a GPU that Railyard does not know: four numbers and what else it has.
 type Accelerator struct {
 	Name   string     `yaml:"name" doc:"what server.gpu and a type's gpu call it"`
 	BF16   float64    `yaml:"bf16_tflops" doc:"dense peak"`
 	FP8    float64    `yaml:"fp8_tflops" doc:"dense peak; 0: it has no such arithmetic"`
+	FP4    float64    `yaml:"fp4_tflops" doc:"dense peak; 0: it has no such arithmetic"`
 	Memory unit.Bytes `yaml:"memory" doc:"size of its memory: 192GB"`
 	HBM    unit.Rate  `yaml:"hbm" doc:"rate of its memory: 5300GB/s"`
 	NVLink unit.Rate  `yaml:"nvlink" doc:"per direction to all other GPUs of its server: 448GB/s"`

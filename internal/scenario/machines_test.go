@@ -94,7 +94,7 @@ func TestBadMachines(t *testing.T) {
 		{"gpu: h100", "gpu: h100, gpus: 4", "fabric.types.host.gpus: 4, and hgx-h100-dump.xml has 8"},
 		{"gpu: h100", "gpu: h100, nics: 4", "fabric.types.host.nics: 4, and hgx-h100-dump.xml has 8"},
 		{"gpu: h100", "gpu: a100", "fabric.types.host.gpu: hgx-h100-dump.xml says that the GPUs have " +
-			"compute capability 90, and a100 has 80; accepted: h100, h200"},
+			"compute capability 90, and a100 has 80; accepted: h100, h20, h200, h800"},
 		{"sw: {}", "sw: {like: host, role: leaf}", "fabric.types.sw: a server"},
 	} {
 		_, err := fromMachine(strings.Replace(good, c.from, c.to, 1))

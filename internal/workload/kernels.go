@@ -42,7 +42,7 @@ func (t *Training) kernels() kernels { return t.kernelsOn(t.GPU) }
 // kernelsOn are those on a GPU.
 func (t *Training) kernelsOn(gpu model.GPU) kernels {
 	m := t.Model
-	piece := func(tokens, flops, bytes float64) cost { return t.piece(gpu, tokens, flops, bytes) }
+	piece := func(tokens, flops, bytes float64) cost { return t.piece(gpu, gpu.BF16, tokens, flops, bytes) }
 	tokens := float64(t.Micro * t.Seq / int64(t.CP))
 	h, tp := float64(m.Hidden), float64(t.TP)
 	share := 1.0 // of the sequence, in norms and residuals
@@ -62,9 +62,9 @@ func (t *Training) kernelsOn(gpu model.GPU) kernels {
 	proj := flops*m.AttentionShare(t.Seq) - core
 	mlp := flops - proj - core
 	k := kernels{
-		proj: piece(tokens, proj, norm/2+rotary),
+		proj: t.product(gpu, tokens, proj, norm/2+rotary, m.MixerWidth()/tp),
 		core: piece(tokens, core, scores),
-		mlp:  piece(tokens, mlp, norm/2+active),
+		mlp:  t.product(gpu, tokens, mlp, norm/2+active, m.FFNWidth()/tp),
 		head: piece(tokens, m.HeadFLOPs(1, t.Seq), 16*float64(m.Vocab)/tp),
 	}
 	k.core.inputs, k.core.weights = k.core.inputs+k.core.weights, 0 // no weights there
@@ -110,13 +110,14 @@ func (t *Training) Smallest() (least model.GPU) {
 	return least
 }
 
-// Peak returns the rate of the GPUs of all built ranks together, in FLOP/s; a folded rank stands for a group.
+// Peak returns the rate of the GPUs of all built ranks together in the training's precision, in FLOP/s; a folded rank
+// stands for a group.
 func (t *Training) Peak() (sum float64) {
 	if t.Each == nil {
-		return float64(t.GPUs()) * t.GPU.BF16
+		return float64(t.GPUs()) * t.PeakOf(t.GPU)
 	}
 	for i := range t.Each {
-		sum += t.Each[i].BF16 * float64(t.TP/t.tensorRanks())
+		sum += t.PeakOf(t.Each[i]) * float64(t.TP/t.tensorRanks())
 	}
 	return sum
 }
@@ -129,20 +130,15 @@ func (t *Training) GPUOf(rank int) model.GPU {
 	return t.GPU
 }
 
-// piece turns operations, of all tensor parallel ranks, and streamed bytes, of
+// piece turns operations at a peak, of all tensor parallel ranks, and streamed bytes, of
 // one, per token into times on a GPU.
-func (t *Training) piece(gpu model.GPU, tokens, flops, bytes float64) cost {
-	matmul := t.compute(gpu, tokens*flops)
+func (t *Training) piece(gpu model.GPU, peak, tokens, flops, bytes float64) cost {
+	matmul := unit.FromSeconds(tokens * flops / float64(t.TP) / (peak * (t.Efficiency / 100)))
 	if t.Kernels == Flat || t.Kernels == "" {
 		return cost{matmul, matmul, matmul}
 	}
 	stream := unit.Serialize(unit.Bytes(min(tokens*bytes, 9e18)), gpu.HBM)
 	return cost{matmul + stream, matmul + 2*stream, matmul}
-}
-
-// compute turns FLOPs of a tensor parallel group's share into time.
-func (t *Training) compute(gpu model.GPU, flops float64) unit.Time {
-	return unit.FromSeconds(flops / float64(t.TP) / (gpu.BF16 * (t.Efficiency / 100)))
 }
 
 // longestPass bounds all layers' computing of one kind in a microbatch: sums

@@ -65,6 +65,9 @@ func (t *Training) Validate() error {
 		return field.New("schedule", "%s goes on where another step would flush, and steps is %d; accepted: "+
 			"2 and more", partition.TwoVersions, t.StepsInRow())
 	}
+	if err := t.CheckPrecision(t.gpuKinds()...); err != nil {
+		return err
+	}
 	if err := t.checkTimes(); err != nil {
 		return err
 	}

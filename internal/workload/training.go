@@ -23,6 +23,7 @@ type Training struct {
 	TensorOverlap bool       `yaml:"tp_overlap" doc:"compute weight gradients while those of the inputs are reduced"`
 	ScatterGather bool       `yaml:"scatter_gather" doc:"a stage sends each activation once to the next, not once per tensor parallel rank"`
 	Efficiency    float64    `yaml:"efficiency" doc:"percent of the GPU's dense peak that kernels reach"`
+	Precision     string     `yaml:"precision" enum:"bf16,fp8,fp8-block,mxfp8,nvfp4" doc:"arithmetic of the layers' matrix products: bf16; fp8 scaled per tensor or, fp8-block, per 128 values; mxfp8 (per 32), nvfp4 (per 16). Attention scores, head and router stay in bf16"`
 	Kernels       string     `yaml:"kernels" enum:"flat,fused,unfused" doc:"flat: efficiency covers everything; fused: norms and activations also stream through memory; unfused: attention scores too"`
 	Channels      int        `yaml:"channels" doc:"parallel rings per bucket; they cross servers on different rails"`
 	TensorBy      string     `yaml:"tp_algorithm" enum:"auto,ring,nvls" doc:"all-reduce of tensor parallel groups: nvls (by NVSwitch), ring, or auto: the one of both that NCCL's tuning model picks; gathering and scattering are rings"`
@@ -61,7 +62,7 @@ func NewTraining() Training {
 		Recompute: partition.RecomputeSelective, Schedule: partition.OneFOneB, Order: partition.DataInside,
 		Micro: 1, Steps: 1, Seq: 2048},
 		GradBytes: 2, Bucket: 100 * unit.MB, Overlap: true, ScatterGather: true, Efficiency: 50,
-		Kernels: Flat, Channels: 1, TensorBy: coll.ByRing, Algorithm: "ring",
+		Kernels: Flat, Channels: 1, TensorBy: coll.ByRing, Algorithm: "ring", Precision: BF16,
 		Experts: "direct", Prefetch: 1, Gathers: 1}
 }
 

@@ -1,0 +1,81 @@
+package workload
+
+import (
+	"railyard/internal/field"
+	"railyard/internal/model"
+	"railyard/unit"
+)
+
+// BF16 is the precision that needs no casts.
+const BF16 = "bf16"
+
+// precision is an arithmetic of matrix products and what its casts stream through the GPU's memory: each operand is
+// read in 16 bit and written twice, as forward and backward passes read it along different axes.
+type precision struct {
+	name  string
+	of    string  // whose peak it has (model.GPU.Peak)
+	bytes float64 // per value that is cast
+}
+
+// precisions are all of them. Scaling per tensor reads values once more, for their maximum (Micikevicius et al. 2022,
+// arXiv 2209.05433); scaling by block does both in one pass (DeepSeek-V3, section 3.3: 128 values; OCP MX 1.0: 32;
+// NVFP4: 16, arXiv 2509.25149).
+var precisions = []precision{{BF16, "bf16", 0}, {"fp8", "fp8", 2 + 2 + 1 + 1}, {"fp8-block", "fp8", 2 + 1 + 1},
+	{"mxfp8", "fp8", 2 + 1 + 1}, {"nvfp4", "fp4", 2 + 0.5 + 0.5}}
+
+func precisionNames() (names []string) {
+	for _, p := range precisions {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+// precision is the training's, nil for one that does not exist.
+func (t *Training) precision() *precision {
+	name := t.Precision
+	if name == "" {
+		name = BF16
+	}
+	for i := range precisions {
+		if precisions[i].name == name {
+			return &precisions[i]
+		}
+	}
+	return nil
+}
+
+// CheckPrecision refuses a precision that does not exist, or that one of the GPUs has not.
+func (t *Training) CheckPrecision(gpus ...model.GPU) error {
+	p := t.precision()
+	if p == nil {
+		return field.Choice("precision", t.Precision, precisionNames(), "%q is not known", t.Precision)
+	}
+	for _, gpu := range gpus {
+		if _, err := gpu.Peak(p.of); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PeakOf is the rate of a GPU in the training's precision, in FLOP/s.
+func (t *Training) PeakOf(gpu model.GPU) float64 {
+	if p := t.precision(); p != nil {
+		if peak, err := gpu.Peak(p.of); err == nil {
+			return peak
+		}
+	}
+	return gpu.BF16 // refused by Validate
+}
+
+// product is a piece of matrix products in the training's precision, whose operands are so many values per token and
+// rank: they are cast before the forward pass, and as many gradients before the backward pass.
+func (t *Training) product(gpu model.GPU, tokens, flops, bytes, operands float64) cost {
+	p := t.precision()
+	if p == nil || p.bytes == 0 {
+		return t.piece(gpu, gpu.BF16, tokens, flops, bytes)
+	}
+	c := t.piece(gpu, t.PeakOf(gpu), tokens, flops, bytes)
+	cast := unit.Serialize(unit.Bytes(min(tokens*operands*p.bytes, 9e18)), gpu.HBM)
+	return cost{c.forward + cast, c.inputs + cast, c.weights}
+}
