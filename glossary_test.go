@@ -61,7 +61,7 @@ var glossary = []replaced{
 	// Private words.
 	{"thing; things; crew; seat; seats; lobby; trouble; deaf; story; tally", "name the component", 4},
 	{"by itself; in all; by hand; from memory; knob; knobs", "alone, total, hand-written, unsourced, parameter", 19},
-	{"ours; handbook; the seed's", "simulated; the source", 11},
+	{"ours; handbook; the seed's", "simulated; the source", 10},
 	{"what is left; what is lost; what it has; of what; became of", "effective time, lost work, outcome of", 28},
 	{"leftover; alike; as it is", "best effort, equivalent, without failure", 24},
 }

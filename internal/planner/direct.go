@@ -16,8 +16,8 @@ const maxRadix = 2048
 const maxSide = 21
 
 // flat is the scenario of a fabric without rails.
-func (in FabricInput) flat(kind, fabric string) string {
-	return strings.Replace(in.scenario(kind, fabric, 1), "groups: rail", "groups: all", 1)
+func (in FabricInput) flat(kind, fabric string, between lengths) string {
+	return strings.Replace(in.scenario(kind, fabric, between, 1), "groups: rail", "groups: all", 1)
 }
 
 // dragonfly is the one that takes the fewest switches: a = 2p = 2h as near as the
@@ -57,7 +57,7 @@ func dragonfly(in FabricInput, d Design) Design {
 	if n <= topo.MaxGPUs {
 		d.Scenario = in.flat("dragonfly",
 			fmt.Sprintf("k: %d\n  group_size: %d\n  local_links: %d\n  global_links: %d\n  groups: %d",
-				x.K, a, x.Local, x.Global, x.Groups)) + "lb: minimal\n"
+				x.K, a, x.Local, x.Global, x.Groups), lengths{hostMetres, superMetres}) + "lb: minimal\n"
 	}
 	return d
 }
@@ -154,7 +154,7 @@ func torus(in FabricInput, d Design) Design {
 			Fabric: in.cable()}
 	}
 	if d.GPUs <= topo.MaxGPUs && n <= maxSide {
-		d.Scenario = in.flat("torus", fmt.Sprintf("k: %d\n  hosts: %d\n  uplinks: %d", n, hosts, per)) +
+		d.Scenario = in.flat("torus", fmt.Sprintf("k: %d\n  hosts: %d\n  uplinks: %d", n, hosts, per), lengths{near: spineMetres}) +
 			"lb: dimension-order\n"
 	}
 	return d

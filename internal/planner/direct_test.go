@@ -95,6 +95,18 @@ func builtAs(t *testing.T, what string, in FabricInput, d Design) {
 		t.Errorf("%s: built %d GPUs, %d switches, %d cables; counted %d, %d, %d", what, inv.GPUs,
 			len(g.Nodes)-len(g.Hosts), cables, d.GPUs, d.Switches(), d.CableCount())
 	}
+	metres := map[float64]int{} // by length: cables
+	for _, l := range g.Links {
+		metres[float64(l.LengthMM)/1000]++
+	}
+	for _, c := range d.Cables {
+		metres[c.Metres] -= c.Count
+	}
+	for length, n := range metres {
+		if n != 0 {
+			t.Errorf("%s: %d cables of %g m more are built than counted", what, n, length)
+		}
+	}
 	if inv.GPUs != d.Cabled() || d.GPUs < inv.GPUs {
 		t.Errorf("%s: %d GPUs by topo, %d cabled in the design with ports for %d", what, inv.GPUs, d.Cabled(), d.GPUs)
 	}

@@ -225,22 +225,30 @@ func refuse(d Design, format string, args ...any) Design {
 
 func ceilInt(a, b int) int { return (a + b - 1) / b }
 
+// lengths are those of a design's cables between switches, in metres, as its Cables have them; far is between groups
+// and to super-spines, 0 where there are none.
+type lengths struct{ near, far int }
+
 // scenario writes a design as a scenario that run accepts: the fabric and a
 // permutation over it.
-func (in FabricInput) scenario(kind, fabric string, nicPorts int) string {
+func (in FabricInput) scenario(kind, fabric string, between lengths, nicPorts int) string {
+	far := ""
+	if between.far > 0 {
+		far = fmt.Sprintf("\n  far_link: {cable: %dm}", between.far)
+	}
 	return fmt.Sprintf(`# Written by railyard plan fabric: %d GPUs, switches %v and %v.
 name: %s-%d
 fabric:
   kind: %s
   %s
   host_link: {rate: %dGbps, cable: %dm}
-  fabric_link: {rate: %dGbps, cable: %dm}
+  fabric_link: {rate: %dGbps, cable: %dm}%s
 server: {gpus: %d, nics: %d, nic_ports: %d}
 switch: {buffer: %dMB}
 workload:
   traffic:
     permutation: {bytes: 1MB, groups: rail}
-`, in.GPUs, in.Leaf, in.Top, kind, in.GPUs, kind, fabric, in.NICRate, hostMetres, in.NICRate, spineMetres,
-		in.PerServer, in.PerServer, nicPorts,
+`, in.GPUs, in.Leaf, in.Top, kind, in.GPUs, kind, fabric, in.NICRate, hostMetres, in.NICRate, between.near,
+		far, in.PerServer, in.PerServer, nicPorts,
 		in.buffer())
 }

@@ -25,7 +25,7 @@ func singleSwitch(in FabricInput, d Design) Design {
 	d.Cables = []Part{{From: "host", To: "rail", Count: nics, Metres: hostMetres}}
 	d.Hops, d.Bisection = 1, crossing(in.servers(), level{in.servers(), 1})
 	d.Note = "NICs reach their own rail only; NVLink joins the rails inside a host"
-	d.Scenario = in.scenario(d.Kind, fmt.Sprintf("hosts: %d", in.servers()), 1)
+	d.Scenario = in.scenario(d.Kind, fmt.Sprintf("hosts: %d", in.servers()), lengths{near: spineMetres}, 1)
 	return d
 }
 
@@ -41,7 +41,7 @@ func railOnly(in FabricInput, d Design) Design {
 	d.Cables = []Part{{From: "host", To: "rail", Count: in.servers() * in.PerServer, Metres: hostMetres}}
 	d.Hops, d.Bisection = 1, crossing(in.servers(), level{in.servers(), 1})
 	d.Note = "traffic between rails uses NVLink first"
-	d.Scenario = in.scenario(d.Kind, fmt.Sprintf("hosts: %d", in.servers()), 1)
+	d.Scenario = in.scenario(d.Kind, fmt.Sprintf("hosts: %d", in.servers()), lengths{near: spineMetres}, 1)
 	return d
 }
 
@@ -74,7 +74,7 @@ func railSpine(in FabricInput, d Design) Design {
 		unit.Plural(x.up(), "link"))
 	d.Bisection = crossing(x.groups*x.down, level{x.groups, float64(x.up())}, level{x.down, 1})
 	d.Scenario = in.scenario(d.Kind, fmt.Sprintf("hosts: %d\n  segments: %d\n  spines: %d\n  uplinks: %d",
-		x.down, x.groups, x.tops, x.each), 1)
+		x.down, x.groups, x.tops, x.each), lengths{near: spineMetres}, 1)
 	return d
 }
 
@@ -118,7 +118,7 @@ func railPods(in FabricInput, d Design) Design {
 		d.Scenario = in.scenario(d.Kind,
 			fmt.Sprintf("pods: %d\n  hosts: %d\n  segments: %d\n  spines: %d\n  uplinks: 1\n  "+
 				"super_spines: %d\n  super_uplinks: %d\n  planes: %d",
-				pods, hosts, segments, aggs, supers, superUp, planes), 1)
+				pods, hosts, segments, aggs, supers, superUp, planes), lengths{spineMetres, superMetres}, 1)
 	}
 	return d
 }
@@ -181,7 +181,7 @@ func pairPod(in FabricInput, d Design) Design {
 	d.Cables = []Part{{From: "host", To: "rail", Count: 2 * d.GPUs, Metres: hostMetres},
 		{From: "rail", To: "spine", Count: pods * 2 * segments * spines * up, Metres: spineMetres}}
 	d.Hops, d.Ratio, d.because = 3, 1, "one pod has no tier above its spines, to which it has 1:1"
-	spread := []level{{segments, hosts}, {hosts, 1}}
+	spread, between := []level{{segments, hosts}, {hosts, 1}}, lengths{near: spineMetres}
 	fabric := fmt.Sprintf("hosts: %d\n  segments: %d\n  spines: %d\n  uplinks: %d", hosts, segments, spines, up)
 	d.Note = "every NIC has two ports on two switches: one switch isolates no GPU"
 	if pods > 1 {
@@ -195,6 +195,7 @@ func pairPod(in FabricInput, d Design) Design {
 		d.Tiers = append(d.Tiers, Tier{"super-spine", in.Top.String(), supers, pods * spines * each, 0, 0})
 		d.Cables = append(d.Cables, Part{From: "spine", To: "super-spine",
 			Count: pods * spines * supers * each, Metres: superMetres})
+		between.far = superMetres
 		d.Hops, d.Ratio = 5, float64(2*segments*up)/float64(each*supers)
 		d.because = fmt.Sprintf("%s down from a spine have %d up, as many to each of %s",
 			unit.Plural(2*segments*up, "link"), each*supers, unit.Plural(supers, "super-spine"))
@@ -202,6 +203,6 @@ func pairPod(in FabricInput, d Design) Design {
 		fabric = fmt.Sprintf("pods: %d\n  %s\n  super_spines: %d\n  super_uplinks: %d", pods, fabric, supers, each)
 	}
 	d.Bisection = crossing(pods*segments*hosts, spread...)
-	d.Scenario = in.scenario(d.Kind, fabric, 2)
+	d.Scenario = in.scenario(d.Kind, fabric, between, 2)
 	return d
 }

@@ -114,6 +114,7 @@ func TestOutsideTheBounds(t *testing.T) {
 	four := 4
 	f.Fabric.IP = &four
 	f.Fabric.Floor = &site.Floor{}
+	f.Fabric.FarLink = f.Fabric.HostLink
 	lag, least := 4, 4 // are set in turn
 	f.Fabric.Lag, f.Fabric.MinLinks = &lag, &least
 	slow, clean, half := unit.Gbps, 0., 0.5

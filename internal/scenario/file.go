@@ -60,6 +60,7 @@ type Fabric struct {
 	Optics        *Optics           `yaml:"optics" doc:"the optical circuit switches that join the cubes of a torus, one for each fibre of a face"`
 	HostLink      Link              `yaml:"host_link" doc:"cables between servers and leaves"`
 	FabricLink    Link              `yaml:"fabric_link" doc:"cables between switches; fat-tree: like host_link unless given"`
+	FarLink       Link              `yaml:"far_link,omitzero" doc:"cables between groups of a dragonfly, and from spines to super-spines (rail, pod); default: as fabric_link"`
 	Lag           *int              `yaml:"lag" doc:"of a kind: so many of the cables that join two switches are one layer 3 port channel, one next hop with a hash of its own inside; a rule of cables says it itself; 1 unless given"`
 	MinLinks      *int              `yaml:"min_links" doc:"with lag: a channel with fewer working members is down; 1 unless given"`
 	IP            *int              `yaml:"ip" doc:"4 or 6: which IP packets have; IPv6's header has 20 bytes more, and entropy values, and with them flow labels, more bits; 4 unless given"`

@@ -19,18 +19,18 @@ var kinds = map[string]string{
 	"fat-tree":    "k tiers pods leaves",
 	"torus":       "k hosts uplinks",
 	"cubes":       "k hosts cubes optics",
-	"dragonfly":   "k groups group_size local_links global_links",
+	"dragonfly":   "k groups group_size local_links global_links far_link",
 	"graph":       "graph",
 	"":            "types nodes cables regions", // no kind
 }
 
-const ofPods = "super_spines super_uplinks planes"
+const ofPods = "super_spines super_uplinks planes far_link"
 
 // effective refuses keys that somebody gave and that have no effect: they are mistakes.
 func (p *resolver) effective() error {
 	f := &p.File.Fabric
 	count, pods := strings.Fields(kinds[f.Kind]), strings.Fields(ofPods)
-	if f.Pods <= 1 {
+	if f.Pods <= 1 && f.Kind != "dragonfly" { // whose groups have far_link, too
 		count = slices.DeleteFunc(count, func(k string) bool { return slices.Contains(pods, k) })
 	}
 	def := Default()
@@ -41,7 +41,7 @@ func (p *resolver) effective() error {
 		same := reflect.DeepEqual(member(reflect.ValueOf(f).Elem(), key).Interface(),
 			member(reflect.ValueOf(&def.Fabric).Elem(), key).Interface())
 		switch {
-		case slices.Contains(count, key) || !p.says(at) || same:
+		case slices.Contains(count, key) || !p.says(at) && key != "far_link" || same:
 		case f.Kind == "":
 			refuse(at, "has no effect on a fabric of types, nodes and cables: say it there, or give a fabric.kind")
 		case slices.Contains(pods, key) && (f.Kind == "rail" || f.Kind == "pod"):

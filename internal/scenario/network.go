@@ -151,10 +151,25 @@ func (p *resolver) decide(f *Fabric, s *Server) {
 // shape is the fabric as topo builds it.
 func (f *Fabric) shape(s *Server) Shape {
 	return Shape{f.Kind, topo.Params{Server: s.of(), HostCable: f.HostLink.cable(),
-		Fabric: f.FabricLink.cable(), Hosts: f.Hosts, Segments: f.Segments, Spines: f.Spines,
+		Fabric: f.FabricLink.cable(), Far: f.far(), Hosts: f.Hosts, Segments: f.Segments, Spines: f.Spines,
 		Uplinks: f.Uplinks, Pods: f.Pods, Supers: f.Supers, SuperUp: f.SuperUp, Planes: f.Planes,
 		K: f.K, Tiers: f.Tiers, Leaves: f.Leaves, Groups: f.Groups, GroupSize: f.GroupSize,
 		Local: f.Local, Global: f.Global, Cubes: f.along(), Spares: f.spares()}}
+}
+
+// far is the cables between groups of a dragonfly and to super-spines: what far_link does not set is fabric_link's.
+func (f *Fabric) far() topo.Cable {
+	c := f.FarLink
+	if c.Rate == 0 {
+		c.Rate = f.FabricLink.Rate
+	}
+	if c.Cable == 0 && c.Delay == 0 {
+		c.Cable, c.Delay = f.FabricLink.Cable, f.FabricLink.Delay
+	}
+	if c.BER == 0 {
+		c.BER = f.FabricLink.BER
+	}
+	return c.cable()
 }
 
 // along is how many cubes lie in each dimension.

@@ -27,6 +27,7 @@ type Params struct {
 	Planes    int // groups of super-spines; spine i of a pod is cabled to plane i mod Planes
 	HostCable Cable
 	Fabric    Cable
+	Far       Cable  // between groups of a dragonfly, from spines to super-spines; without a rate: as Fabric
 	K         int    // fat tree arity, side of a torus, NICs per switch of a dragonfly
 	Tiers     int    // fat tree: 2 or 3
 	Leaves    int    // fat tree: per pod, with two tiers in all; 0: as many as K allows
@@ -36,6 +37,14 @@ type Params struct {
 	Global    int    // dragonfly: cables of a switch to other groups; 0: K
 	Cubes     [3]int // torus of cubes: so many along each dimension
 	Spares    int    // and so many beside them
+}
+
+// far is the cables between groups and pods.
+func (p *Params) far() Cable {
+	if p.Far.Rate == 0 {
+		return p.Fabric
+	}
+	return p.Far
 }
 
 // Kinds lists the fabrics Build knows.
@@ -188,7 +197,7 @@ func (g *Graph) pods(kind string, p Params) {
 			plane := i % p.Planes
 			for _, super := range supers[plane*per : (plane+1)*per] {
 				for range p.SuperUp {
-					g.Connect(spine, super, p.Fabric)
+					g.Connect(spine, super, p.far())
 				}
 			}
 		}

@@ -153,7 +153,7 @@ func dragonfly(p Params) (*Graph, error) {
 	for x := range groups {
 		for y := x + 1; y < groups; y++ {
 			for r := range d.Between() {
-				g.Connect(end(x, y-1, r), end(y, x, r), p.Fabric)
+				g.Connect(end(x, y-1, r), end(y, x, r), p.far())
 			}
 		}
 	}
