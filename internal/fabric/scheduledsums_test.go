@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"maps"
 	"testing"
 
 	"railyard/internal/queue"
@@ -140,5 +141,45 @@ func TestCarriedTelemetry(t *testing.T) {
 		if got := b.Carried(); (got != nil) != asks || asks && got != b.Told(b.tapped) {
 			t.Errorf("a packet that asks, %v, carries %p", asks, got)
 		}
+	}
+}
+
+// TestGrantsByWeight: an egress port grants credit to strict classes first, the highest before the others, to the rest
+// by their weights, and to a class without a weight when no other wants any.
+func TestGrantsByWeight(t *testing.T) {
+	c := pairOfLeafs(t, func(s *queue.Spec) {
+		for i, weight := range []int{0, 60, 30, 10, 0, 0, 0, 0} {
+			s.Queues[i].Weight, s.Queues[i].Strict = weight, i >= 5
+		}
+	})
+	g := &c.sched.at[c.leafs[1]].granters[0]
+	for _, x := range []struct {
+		wanted []int
+		want   map[int]int // of 100 grants
+	}{
+		{[]int{0}, map[int]int{0: 100}},
+		{[]int{0, 1}, map[int]int{1: 100}},
+		{[]int{2, 4}, map[int]int{2: 100}},
+		{[]int{0, 4}, map[int]int{0: 100}},
+		{[]int{1, 2, 3}, map[int]int{1: 60, 2: 30, 3: 10}},
+		{[]int{0, 1, 2, 3, 4}, map[int]int{1: 60, 2: 30, 3: 10}},
+		{[]int{1, 3}, map[int]int{1: 86, 3: 14}}, // of 60 and 10
+		{[]int{1, 5, 6}, map[int]int{6: 100}},
+	} {
+		wanted, got := uint8(0), map[int]int{}
+		for _, class := range x.wanted {
+			wanted |= 1 << class
+		}
+		g.turns = [queue.Classes]int32{}
+		for range 100 {
+			got[c.pickGrant(g, wanted)]++
+		}
+		if !maps.Equal(got, x.want) {
+			t.Errorf("classes %v: %v of 100 grants, want %v", x.wanted, got, x.want)
+		}
+	}
+	g.turns = [queue.Classes]int32{1: -1000}
+	if got := c.pickGrant(g, 1<<0|1<<1); got != 1 {
+		t.Errorf("class %d, which has no weight, goes before one that has had more than its share", got)
 	}
 }
