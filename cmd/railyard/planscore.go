@@ -1,0 +1,90 @@
+package main
+
+import (
+	"railyard/internal/field"
+	"railyard/internal/input"
+	"railyard/internal/partition"
+	"railyard/internal/planner"
+	"railyard/internal/report/table"
+	"railyard/internal/scenariofile"
+	"railyard/internal/study/layouts"
+	"railyard/internal/workload"
+)
+
+type planScoreCmd struct {
+	Model      string   `arg:"" help:"Shipped model, or a Hugging Face config.json" placeholder:"MODEL"`
+	Fabric     string   `help:"Scenario with the fabric" required:"" placeholder:"SCENARIO"`
+	Set        []string `help:"Override a value of the scenario; repeatable" placeholder:"KEY=VALUE" sep:"none"`
+	GPUs       int      `help:"Number of GPUs (all of the fabric)" name:"gpus" placeholder:"N" range:"1,1048576"`
+	TP         int      `help:"Tensor parallel size" default:"1" name:"tp" range:"1,1048576"`
+	PP         int      `help:"Pipeline parallel size (stages)" default:"1" name:"pp" range:"1,1048576"`
+	CP         int      `help:"Context parallel size" default:"1" name:"cp" range:"1,1048576"`
+	EP         int      `help:"Expert parallel size, within data parallel" default:"1" name:"ep" range:"1,1048576"`
+	VPP        int      `help:"Virtual stages per rank, for the interleaved schedule" default:"1" name:"vpp" range:"1,1048576"`
+	ZeRO       int      `help:"ZeRO stage, 0 to 3" default:"0" name:"zero" range:"0,3"`
+	Recompute  string   `help:"Activation recomputation: none, selective or full" enum:"none,selective,full" default:"selective"`
+	Schedule   string   `help:"Schedule: gpipe, 1f1b, interleaved, zero-bubble, 2bw (1f1b; with --vpp interleaved)" enum:",gpipe,1f1b,interleaved,zero-bubble,2bw" default:"" placeholder:"NAME"`
+	Micro      int64    `help:"Sequences per microbatch" default:"1" name:"micro-batch" range:"1,1048576"`
+	Global     int64    `help:"Sequences per step" default:"1024" name:"global-batch" range:"1,1073741824"`
+	Seq        int64    `help:"Tokens per sequence" default:"2048" name:"sequence" range:"1,16777216"`
+	Efficiency float64  `help:"Percentage of the dense peak that matrix products reach" default:"60" range:"0.1,100"`
+	Precision  string   `help:"Matrix products of layers: bf16, fp8, fp8-block, mxfp8, nvfp4" enum:"bf16,fp8,fp8-block,mxfp8,nvfp4" default:"bf16" placeholder:"NAME"`
+	Kernels    string   `help:"Memory-bound kernels: flat, fused or unfused" enum:"flat,fused,unfused" default:"flat" placeholder:"NAME"`
+	JSON       bool     `help:"Print as JSON"`
+}
+
+func (c *planScoreCmd) Help() string {
+	return `Estimates the step of one parallel configuration by the cost model of plan search: computing, bubble and
+what communication is exposed, with the GPU memory that it needs. Data parallel is what the other
+sizes leave of the GPUs. Exit code 1: it does not fit the memory.
+
+Examples:
+  railyard plan score llama-3.1-70b --fabric scenarios/pod64-llama2-7b.yaml --tp 4 --pp 4 --vpp 5 \
+    --global-batch 128 --sequence 8192
+  railyard plan score qwen3-30b-a3b --fabric scenarios/pod64-llama2-7b.yaml --ep 8 --sequence 4096 \
+    --global-batch 512 --precision fp8 --json`
+}
+
+// Run is the plan score command.
+func (c *planScoreCmd) Run(e *env) error {
+	m, err := findModel(c.Model)
+	if err != nil {
+		return err
+	}
+	plan, err := scenariofile.Fabric(c.Fabric, c.Set)
+	if err != nil {
+		return err
+	}
+	n := c.GPUs
+	if n == 0 {
+		n = plan.Graph.TotalGPUs()
+	}
+	if n > plan.Graph.TotalGPUs() {
+		return field.New("--gpus", "the fabric of %s has %d, found %d", c.Fabric, plan.Graph.TotalGPUs(), n)
+	}
+	l := partition.Layout{TP: c.TP, PP: c.PP, CP: c.CP, EP: c.EP, VPP: c.VPP, ZeRO: c.ZeRO, Sequence: c.TP > 1,
+		Recompute: c.Recompute, Schedule: c.Schedule, Micro: c.Micro, Seq: c.Seq}
+	if l.Schedule == "" {
+		l.Schedule = partition.OneFOneB
+		if l.VPP > 1 {
+			l.Schedule = partition.Interleaved
+		}
+	}
+	t := workload.NewTraining()
+	t.Name, t.Model, t.GlobalBatch, t.Seq, t.Channels = c.Model, m, c.Global, c.Seq, 0
+	t.Efficiency, t.Kernels, t.Precision = c.Efficiency, c.Kernels, c.Precision
+	in := planner.SearchInput{Training: t, Site: layouts.SiteOf(plan, n)}
+	s, err := in.Score(l)
+	if err != nil {
+		return input.Fault(field.Flags(err))
+	}
+	if c.JSON {
+		err = printJSON(e.stdout, s)
+	} else {
+		table.Score(e.stdout, &in, s)
+	}
+	if err == nil && !s.Fits {
+		return &exitError{exitFailed}
+	}
+	return err
+}

@@ -1,0 +1,49 @@
+package planner
+
+import (
+	"railyard/internal/field"
+	"railyard/internal/partition"
+	"railyard/unit"
+)
+
+// Scored is one layout with its estimated step.
+type Scored struct {
+	Candidate
+	TFLOPs float64    `json:"tflops_per_gpu"`   // that the model needs, by the second
+	Limit  unit.Bytes `json:"gpu_memory_bytes"` // of which a layout may fill MostMemory
+	Fits   bool       `json:"fits"`
+}
+
+// Score estimates the step of a layout; its data parallel size and microbatches are what GPUs and batch leave. It
+// refuses what cannot be: a layout that does not divide GPUs, batch or model.
+func (in SearchInput) Score(l partition.Layout) (*Scored, error) {
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	each := l.TP * l.PP * l.CP
+	if in.Site.GPUs%each != 0 {
+		return nil, field.New("tp", "tp %d x pp %d x cp %d do not divide %d GPUs", l.TP, l.PP, l.CP, in.Site.GPUs)
+	}
+	if l.TP > in.Site.PerServer {
+		return nil, field.New("tp", "%d is more than the %d GPUs of an NVLink domain", l.TP, in.Site.PerServer)
+	}
+	l.DP = in.Site.GPUs / each
+	if l.ZeRO > 0 && l.DP*l.CP == 1 {
+		return nil, field.New("zero", "stage %d needs replicas: dp x cp is 1", l.ZeRO)
+	}
+	once := int64(l.DP) * l.Micro
+	if in.Training.GlobalBatch%once != 0 {
+		return nil, field.New("global_batch", "%d sequences do not divide into dp %d times micro_batch %d",
+			in.Training.GlobalBatch, l.DP, l.Micro)
+	}
+	l.Microbatches = int(in.Training.GlobalBatch / once)
+	worst, err := l.Worst(in.Training.Model)
+	if err != nil {
+		return nil, err
+	}
+	s := &Scored{Candidate: in.Estimate(l), Limit: in.Site.GPU.Memory}
+	s.Memory = worst.Total()
+	s.Fits = s.Memory <= s.Limit/100*reserve
+	s.TFLOPs = s.MFU * in.Training.PeakOf(in.Site.GPU) / 1e12
+	return s, nil
+}
