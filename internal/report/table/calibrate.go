@@ -71,8 +71,14 @@ func calibrationAnswer(w io.Writer, r *fitting.Report) {
 	if max(x[0], x[1]) > 0.5 { // half and twice are equally far off
 		what, show = "the factor by which times are off", func(x float64) string { return unit.ShowFactor(1 + x) }
 	}
-	screen.Painted(w, screen.Answer, "", fmt.Sprintf("Calibration %s %s: %s before, %s after (%s)", change, what,
-		show(x[0]), show(x[1]), unit.Plural(n, name)))
+	say := fmt.Sprintf("Calibration %s %s: %s before, %s after (%s)", change, what, show(x[0]), show(x[1]),
+		unit.Plural(n, name))
+	if y, ok := r.Errors["fitted"]; ok && change == "reduces" && y[1] > y[0] { // it has not fitted what it was to fit
+		say = fmt.Sprintf("Calibration is mixed, %s: %s before, %s after (%s), %s before, %s after (%s)",
+			strings.TrimPrefix(what, "the "), show(x[0]), show(x[1]), unit.Plural(n, name), show(y[0]), show(y[1]),
+			unit.Plural(len(r.Points)-n, "fitted point"))
+	}
+	screen.Painted(w, screen.Answer, "", say)
 	if x[1] > largestUse && far >= 0 {
 		p := &r.Points[far]
 		report.Labelled(w, "warning: ", fmt.Sprintf("too much for predictions; largest error %s at %s",
