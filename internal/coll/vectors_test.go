@@ -3,6 +3,7 @@ package coll
 import (
 	"fmt"
 	"maps"
+	"math/bits"
 	"slices"
 	"strings"
 	"testing"
@@ -423,3 +424,12 @@ func TestAddedUp(t *testing.T) {
 type adding struct{ record }
 
 func (*adding) Summing() bool { return true }
+
+// TestHalvingNeedsAPowerOfTwo: halving and doubling is there for 1, 2, 4 … ranks, and for no other number.
+func TestHalvingNeedsAPowerOfTwo(t *testing.T) {
+	for n := 1; n <= 64; n++ {
+		if _, err := AllReduceBy(ByHalving, n, Even(1)); (err == nil) != (bits.OnesCount(uint(n)) == 1) {
+			t.Errorf("%d ranks: %v", n, err)
+		}
+	}
+}
