@@ -168,7 +168,8 @@ func (r *Run) react() {
 	r.rated = nil
 	for _, x := range all {
 		p := &r.conns[x.conn].pace
-		switch now := r.ofSwitch(x.limit); {
+		// A port that carries all that its senders' NICs leave them builds no queue.
+		switch now := r.ofSwitch(x.limit) && (p.port == x.limit || r.net.Crowded(x.limit)); {
 		case now && p.fresh < 0 && p.at >= 1-step: // it met others at line rate
 			p.fresh, p.port, p.got = r.now, x.limit, x.rate/p.line/r.net.Part(x.limit)
 			p.turn++

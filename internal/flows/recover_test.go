@@ -201,3 +201,14 @@ func TestTimeoutIsNoLatency(t *testing.T) {
 		alike(t, what, packet, flow, cause.Retransmission)
 	}
 }
+
+// Ports that carry all that their senders' NICs leave them build no queue, and no congestion control reacts: the
+// all-to-alls of experts take as long as without any.
+func TestBalanced(t *testing.T) {
+	text := scenarios.Texts()["mixtral-ep8-64.yaml"]
+	_, without, _ := run(t, text, "cc.algorithm=none", "workload.training.global_batch=8")
+	_, with, _ := run(t, text, "workload.training.global_batch=8")
+	if a, b := float64(without.StepTime), float64(with.StepTime); math.Abs(a-b) > 1e-3*a {
+		t.Errorf("%v without congestion control, %v with DCQCN", unit.Time(a), unit.Time(b))
+	}
+}

@@ -145,6 +145,9 @@ func (n *Net) share() {
 	}
 }
 
+// Crowded reports whether flows demand more of a link than it can carry.
+func (n *Net) Crowded(link int32) bool { return n.asked(link) > n.rate[link]*(1+slack) }
+
 // asked returns the rates that flows demand of a link: each what its sender's own links leave it, or another link
 // that limits it.
 func (n *Net) asked(link int32) (sum float64) {
