@@ -29,7 +29,7 @@ var helpSections = []helpSection{
 	{"ML engineer: training jobs", [][2]string{
 		{"submit", "Place and run the job of a Slurm batch script"},
 		{"plan size, memory", "Estimate GPUs, time and cost; memory per stage"},
-		{"plan search", "Find the fastest parallel configuration"},
+		{"plan search, score", "Find the fastest configuration; estimate one"},
 		{"plan collective", "Estimate a collective by size and algorithm"},
 		{"plan traffic", "Show traffic between GPUs by parallelism"},
 		{"plan goodput", "Estimate effective time with failures, checkpoints"},

@@ -1,8 +1,13 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+
 	"railyard/internal/field"
 	"railyard/internal/input"
+	"railyard/internal/model"
 	"railyard/internal/partition"
 	"railyard/internal/planner"
 	"railyard/internal/report/table"
@@ -12,8 +17,9 @@ import (
 )
 
 type planScoreCmd struct {
-	Model      string   `arg:"" help:"Shipped model, or a Hugging Face config.json" placeholder:"MODEL"`
-	Fabric     string   `help:"Scenario with the fabric" required:"" placeholder:"SCENARIO"`
+	Model      string   `arg:"" optional:"" help:"Shipped model, or a Hugging Face config.json" placeholder:"MODEL" without:"measured"`
+	Measured   string   `help:"Table of measured trainings (CSV): estimate each and print the errors" placeholder:"FILE"`
+	Fabric     string   `help:"Scenario with the fabric" placeholder:"SCENARIO" without:"measured"`
 	Set        []string `help:"Override a value of the scenario; repeatable" placeholder:"KEY=VALUE" sep:"none"`
 	GPUs       int      `help:"Number of GPUs (all of the fabric)" name:"gpus" placeholder:"N" range:"1,1048576"`
 	TP         int      `help:"Tensor parallel size" default:"1" name:"tp" range:"1,1048576"`
@@ -37,16 +43,27 @@ func (c *planScoreCmd) Help() string {
 	return `Estimates the step of one parallel configuration by the cost model of plan search: computing, bubble and
 what communication is exposed, with the GPU memory that it needs. Data parallel is what the other
 sizes leave of the GPUs. Exit code 1: it does not fit the memory.
+--measured takes columns model, gpu, gpus, tp, pp, cp, ep, vpp, micro, global_batch, sequence, zero,
+recompute, step_seconds, source (precision), or those of Megatron-Bridge's performance summary.
 
 Examples:
   railyard plan score llama-3.1-70b --fabric scenarios/pod64-llama2-7b.yaml --tp 4 --pp 4 --vpp 5 \
     --global-batch 128 --sequence 8192
   railyard plan score qwen3-30b-a3b --fabric scenarios/pod64-llama2-7b.yaml --ep 8 --sequence 4096 \
-    --global-batch 512 --precision fp8 --json`
+    --global-batch 512 --precision fp8 --json
+  railyard plan score --measured training_runs.csv`
 }
 
 // Run is the plan score command.
 func (c *planScoreCmd) Run(e *env) error {
+	switch {
+	case c.Measured != "":
+		return c.measured(e)
+	case c.Model == "":
+		return field.New("MODEL", "is missing: name a model, or --measured FILE")
+	case c.Fabric == "":
+		return field.New("--fabric", "is missing: the scenario with the fabric")
+	}
 	m, err := findModel(c.Model)
 	if err != nil {
 		return err
@@ -87,4 +104,31 @@ func (c *planScoreCmd) Run(e *env) error {
 		return &exitError{exitFailed}
 	}
 	return err
+}
+
+// measured estimates a table of measured trainings. Models that do not ship are config.json files beside the table, or
+// in its folder models.
+func (c *planScoreCmd) measured(e *env) error {
+	text, err := input.Text(c.Measured, 1<<24)
+	if err != nil {
+		return input.Fault(err)
+	}
+	find := func(name string) (*model.Config, error) {
+		for _, dir := range []string{"", "models"} {
+			path := filepath.Join(filepath.Dir(c.Measured), dir, name+".json")
+			if b, err := input.Text(path, 1<<20); err == nil {
+				return model.Parse(name, b)
+			}
+		}
+		return model.Builtin(name)
+	}
+	all, err := planner.ReadMeasured(bytes.NewReader(text), find, c.Efficiency)
+	if err != nil {
+		return input.Fault(fmt.Errorf("%s: %w", c.Measured, err))
+	}
+	if c.JSON {
+		return printJSON(e.stdout, map[string]any{"classes": planner.Accuracies(all), "rows": all})
+	}
+	table.Measured(e.stdout, all)
+	return nil
 }

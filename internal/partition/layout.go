@@ -49,6 +49,7 @@ type Layout struct {
 	EP        int    `json:"ep" yaml:"ep" doc:"expert parallel ranks, out of the dp x cp that share a model"`
 	VPP       int    `json:"vpp" yaml:"vpp" doc:"model chunks per rank, for the interleaved schedule"`
 	ZeRO      int    `json:"zero" yaml:"zero" doc:"0: all-reduce; 1: shared optimizer; 2: and gradients; 3: and parameters (FSDP)"`
+	Uneven    bool   `json:"uneven,omitempty" yaml:"uneven" doc:"layers that pp x vpp does not divide are spread as evenly as can be, the first and the last part last"`
 	Sequence  bool   `json:"sequence_parallel" yaml:"sequence_parallel" doc:"tensor parallel ranks share the sequence between blocks: gather and scatter instead of all-reduce"`
 	Recompute string `json:"recompute" yaml:"recompute" enum:"none,selective,full" doc:"activations made again in the backward pass; selective: attention scores only"`
 	Schedule  string `json:"schedule" yaml:"schedule" enum:"1f1b,gpipe,interleaved,zero-bubble,2bw" doc:"pipeline schedule; zero-bubble is ZB-H1; 2bw (PipeDream-2BW) keeps two versions of the weights and never flushes, over steps of 2 and more"`
@@ -157,7 +158,7 @@ func (l Layout) Chunks() int { return l.PP * l.VPP }
 // as Llama 3 405B's, which have nothing else (section 3.3.2).
 func (l Layout) divides(layers int64) bool {
 	n := int64(l.Chunks())
-	return layers%n == 0 || n > 1 && (layers+2)%n == 0
+	return layers%n == 0 || n > 1 && (layers+2)%n == 0 || l.Uneven && n <= layers
 }
 
 // Layers returns the layers of a part; part c lies on stage c mod PP.
@@ -165,6 +166,13 @@ func (l Layout) Layers(m *model.Config, chunk int) int64 {
 	n := int64(l.Chunks())
 	if m.Layers%n == 0 {
 		return m.Layers / n
+	}
+	if (m.Layers+2)%n != 0 {
+		per, more := m.Layers/n, m.Layers%n
+		if turn := (int64(chunk) + n - 1) % n; turn < more { // the second part first, the first one last
+			per++
+		}
+		return per
 	}
 	per := (m.Layers + 2) / n
 	if chunk == 0 || chunk == l.Chunks()-1 {

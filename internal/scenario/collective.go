@@ -184,7 +184,7 @@ func (p *Plan) Adding() float64 { return p.adding(nil) }
 var blackwells = []string{"b200", "b300", "gb200", "gb300"}
 
 // nvidia are the GPUs that NCCL's tuning model has constants for.
-var nvidia = []string{"a100", "b200", "b300", "gb200", "gb300", "h100", "h200"}
+var nvidia = []string{"a100", "b200", "b300", "gb200", "gb300", "h100", "h20", "h200", "h800"}
 
 // Machine is the fabric as NCCL's tuning model sees it: two channels per NIC, and NVLink at the rate that the
 // simulator has, which kernels reach.

@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"railyard/internal/planner"
@@ -13,11 +14,12 @@ import (
 
 // Score prints what a layout's step is estimated to take, by part.
 func Score(w io.Writer, in *planner.SearchInput, s *planner.Scored) {
-	screen.Painted(w, screen.Answer, "", fmt.Sprintf("%s, %s: step %s, MFU %s (estimate)", in.Training.Model.Name, s.Layout,
-		took(s.Seconds), unit.ShowShare(s.MFU)))
-	report.Wrap(w, "", fmt.Sprintf("%s %s, %s sequences of %s tokens per step in %s; %s tokens/s and %s TFLOP/s per GPU",
-		unit.ShowCount(s.Layout.GPUs()), strings.ToUpper(in.Site.GPU.Name), unit.ShowCount(in.Training.GlobalBatch),
-		unit.ShowCount(in.Training.Seq), in.Training.Precision, unit.Digits(s.TokensGPU), unit.Digits(s.TFLOPs)))
+	screen.Painted(w, screen.Answer, "", fmt.Sprintf("%s, %s: step %s, MFU %s (estimate)", in.Training.Model.Name,
+		s.Layout, took(s.Seconds), unit.ShowShare(s.MFU)))
+	report.Wrap(w, "", fmt.Sprintf("%s %s, %s sequences of %s tokens per step in %s; "+
+		"%s tokens/s and %s TFLOP/s per GPU", unit.ShowCount(s.Layout.GPUs()), strings.ToUpper(in.Site.GPU.Name),
+		unit.ShowCount(in.Training.GlobalBatch), unit.ShowCount(in.Training.Seq), in.Training.Precision,
+		unit.Digits(s.TokensGPU), unit.Digits(s.TFLOPs)))
 	t := screen.Table{Indent: "  ", Columns: []screen.Column{{Left: true}, {}, {}}}
 	for _, p := range []struct {
 		name string
@@ -37,3 +39,48 @@ func Score(w io.Writer, in *planner.SearchInput, s *planner.Scored) {
 	report.Wrap(w, "", fmt.Sprintf("Memory: the fullest GPU needs %s of %s GB: %s (%.0f %% may be filled)",
 		unit.Digits(float64(s.Memory)/1e9), unit.Digits(float64(s.Limit)/1e9), fit, 100*planner.MostMemory))
 }
+
+// Measured prints how far the cost model is from measured trainings, by class, and which of them it does not take.
+func Measured(w io.Writer, all []planner.Measured) {
+	classes := planner.Accuracies(all)
+	total := classes[len(classes)-1]
+	screen.Painted(w, screen.Answer, "", fmt.Sprintf("%s of %s trainings estimated: "+
+		"step time off by %s RMS, %s in the mean", unit.ShowCount(total.Stated), unit.ShowCount(total.Rows), unit.ShowShare(total.RMS), signed(total.Bias)))
+	t := screen.Table{Columns: []screen.Column{{Head: "Measured by", Left: true}, {Head: "rows"}, {Head: "estimated"},
+		{Head: "RMS"}, {Head: "mean"}}}
+	for _, c := range classes[:len(classes)-1] {
+		rms, mean := unit.NotApplicable, unit.NotApplicable
+		if c.Stated > 0 {
+			rms, mean = unit.ShowShare(c.RMS), signed(c.Bias)
+		}
+		t.Add(clip(c.Class), unit.ShowCount(c.Rows), unit.ShowCount(c.Stated), rms, mean)
+	}
+	t.Print(w)
+	why, order := map[string]int{}, []string(nil)
+	for _, m := range all {
+		if m.Why != "" {
+			if why[m.Why]++; why[m.Why] == 1 {
+				order = append(order, m.Why)
+			}
+		}
+	}
+	slices.SortStableFunc(order, func(a, b string) int { return why[b] - why[a] })
+	for i, reason := range order {
+		label := ""
+		if i == 0 {
+			label = "Not estimated: "
+		}
+		report.Labelled(w, fmt.Sprintf("%-15s", label), fmt.Sprintf("%s: %s", unit.ShowCount(why[reason]), reason))
+	}
+}
+
+// clip shortens the name of a class.
+func clip(s string) string {
+	if r := []rune(s); len(r) > 44 {
+		return string(r[:43]) + "…"
+	}
+	return s
+}
+
+// signed is a relative error with its sign.
+func signed(v float64) string { return unit.ShowChange(1+v, 1) }

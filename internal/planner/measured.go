@@ -1,0 +1,231 @@
+package planner
+
+import (
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"railyard/internal/model"
+	"railyard/internal/partition"
+	"railyard/internal/workload"
+	"railyard/unit"
+)
+
+// Measured is one training whose step somebody has measured, and what the cost model says of it.
+type Measured struct {
+	ID       string  `json:"id"`
+	Class    string  `json:"class"` // whose measurement
+	Layout   string  `json:"layout,omitempty"`
+	Seconds  float64 `json:"measured_seconds"`
+	Estimate float64 `json:"estimated_seconds,omitempty"`
+	Why      string  `json:"not_stated,omitempty"` // that there is no estimate
+
+	model, gpu, precision string
+	gpus                  int
+	global, seq           int64
+	layout                partition.Layout
+}
+
+// FindModel returns a model by name.
+type FindModel func(name string) (*model.Config, error)
+
+// ReadMeasured reads a table of measured trainings and estimates each: columns model, gpu, gpus, tp, pp, cp, ep, vpp,
+// micro, global_batch, sequence, zero, recompute, step_seconds, source, or those of Megatron-Bridge's performance
+// summary. An error is one of the table; a row that the cost model does not take says why.
+func ReadMeasured(r io.Reader, find FindModel, efficiency float64) ([]Measured, error) {
+	rows, err := csv.NewReader(r).ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) < 2 {
+		return nil, errors.New("has no rows")
+	}
+	at := map[string]int{}
+	for i, name := range rows[0] {
+		at[strings.TrimSpace(name)] = i
+	}
+	read := readRun
+	if _, ok := at["Tokens / sec / GPU"]; ok {
+		read = readBridge
+	} else if _, ok := at["step_seconds"]; !ok {
+		return nil, fmt.Errorf("line 1: found no column step_seconds, nor Tokens / sec / GPU; its columns are %s",
+			strings.Join(rows[0], ", "))
+	}
+	var all []Measured
+	for i, row := range rows[1:] {
+		c := &cells{row: row, at: at}
+		m := read(c)
+		if c.err != nil {
+			return nil, fmt.Errorf("line %d: %w", i+2, c.err)
+		}
+		switch {
+		case m.Why != "":
+		case m.Seconds <= 0:
+			m.Why = "lacks its step time"
+		default:
+			m.estimate(find, efficiency)
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// cells is a row by column.
+type cells struct {
+	row []string
+	at  map[string]int
+	err error
+}
+
+func (c *cells) text(name string) string {
+	if i, ok := c.at[name]; ok {
+		return strings.TrimSpace(c.row[i])
+	}
+	return ""
+}
+
+// num is a cell's number; 1 where it is empty or does not apply.
+func (c *cells) num(name string) float64 {
+	s := c.text(name)
+	if s == "" || s == "n/a" {
+		return 1
+	}
+	first, _, _ := strings.Cut(s, " (") // 37556 (36108): the second one is of an earlier container
+	v, err := strconv.ParseFloat(first, 64)
+	if (err != nil || !(v >= 0) || v > 1<<40) && c.err == nil {
+		c.err = fmt.Errorf("column %s: found %q, expected a number", name, s)
+	}
+	return v
+}
+
+func (c *cells) whole(name string) int { return int(c.num(name)) }
+
+// readRun reads a row of the first kind.
+func readRun(c *cells) Measured {
+	l := partition.Layout{TP: c.whole("tp"), PP: c.whole("pp"), CP: c.whole("cp"), EP: c.whole("ep"),
+		VPP: c.whole("vpp"), ZeRO: c.whole("zero"), Micro: int64(c.num("micro")), Seq: int64(c.num("sequence")),
+		Recompute: c.text("recompute")}
+	return Measured{ID: c.text("id"), Class: c.text("source"), Seconds: c.num("step_seconds"), model: c.text("model"),
+		gpu: c.text("gpu"), gpus: c.whole("gpus"), global: int64(c.num("global_batch")), seq: l.Seq, layout: l,
+		precision: cmp.Or(c.text("precision"), workload.BF16)}
+}
+
+// bridgeModels and bridgePrecisions are Megatron-Bridge's names.
+var (
+	bridgeModels = map[string]string{"LLAMA3_8B": "llama-3.1-8b", "LLAMA3_70B": "llama-3.1-70b",
+		"LLAMA3.1_405B": "llama-3.1-405b", "DeepSeekV3": "deepseek-v3", "DeepSeekV3 (w/ MTP)": "deepseek-v3",
+		"GPT OSS 120B": "gpt-oss-120b", "Qwen3_30B_a3B": "qwen3-30b-a3b", "Qwen3_235B_a22B": "qwen3-235b-a22b",
+		"Nemotron_3_Nano": "nemotron-3-nano"}
+	bridgePrecisions = map[string]string{"BF16": "bf16", "FP8": "fp8", "FP8-CS": "fp8", "FP8-CS (FP8-MX)": "mxfp8",
+		"FP8-MX": "mxfp8", "MXFP8": "mxfp8", "NVFP4": "nvfp4"}
+)
+
+// readBridge reads a row of Megatron-Bridge's summary: it shares the optimizer's states (ZeRO 1), or with FSDP all.
+func readBridge(c *cells) Measured {
+	l := partition.Layout{TP: c.whole("TP"), PP: c.whole("PP"), CP: c.whole("CP"), EP: c.whole("EP"),
+		VPP: c.whole("VP"), ZeRO: 1, Micro: int64(c.num("MBS")), Seq: int64(c.num("Sequence Length")),
+		Recompute: partition.RecomputeSelective}
+	if c.num("FSDP") > 1 {
+		l.ZeRO = 3
+	}
+	m := Measured{Class: "Megatron-Bridge " + c.text("Precision"), gpus: c.whole("#-GPUs"), global: int64(c.num("GBS")),
+		seq: l.Seq, layout: l, gpu: strings.ToLower(strings.TrimPrefix(c.text("System"), "DGX-")),
+		model: bridgeModels[c.text("Model")], precision: bridgePrecisions[c.text("Precision")]}
+	m.ID = fmt.Sprintf("%s %s %d, %s", c.text("Model"), m.gpu, m.gpus, c.text("container"))
+	switch tokens := c.num("Tokens / sec / GPU"); {
+	case c.text("kind") != "Pre-Training Performance":
+		m.Why = "fine-tuning: " + c.text("kind")
+	case m.model == "":
+		m.Why = "no shipped model is " + c.text("Model")
+	case m.precision == "":
+		m.Why = "unknown precision " + c.text("Precision")
+	case tokens <= 1:
+		m.Why = "lacks its tokens/s"
+	default:
+		m.Seconds = float64(m.global*m.seq) / tokens / float64(m.gpus)
+	}
+	return m
+}
+
+// rackScale are GPUs of a rack of 72 on NVLink.
+var rackScale = []string{"gb200", "gb300"}
+
+// estimate asks the cost model, on a fabric without oversubscription, of the GPU's own NICs.
+func (m *Measured) estimate(find FindModel, efficiency float64) {
+	fail := func(err error) { m.Why = err.Error() }
+	gpu, err := model.FindGPU(m.gpu)
+	if err != nil {
+		fail(err)
+		return
+	}
+	t := workload.NewTraining()
+	if t.Model, err = find(m.model); err != nil {
+		fail(err)
+		return
+	}
+	t.Name, t.GlobalBatch, t.Seq, t.Channels = m.model, m.global, m.seq, 0
+	t.Efficiency, t.Precision = efficiency, m.precision
+	per := 8
+	if slices.Contains(rackScale, gpu.Name) {
+		per = 72
+	}
+	m.layout.Sequence, m.layout.Schedule = m.layout.TP > 1, partition.OneFOneB
+	if m.layout.VPP > 1 {
+		m.layout.Schedule = partition.Interleaved
+	}
+	in := SearchInput{Training: t, Site: Site{GPU: gpu, GPUs: m.gpus, PerServer: per, NVLink: gpu.Reached(),
+		NIC: gpu.NIC, Latency: 3 * unit.Microsecond, NVLatency: unit.Microsecond, Ratio: 1, Upper: 1,
+		Segment: max(1, m.gpus/per), QPs: 1, Spread: true}}
+	s, err := in.Score(m.layout)
+	if err != nil {
+		fail(err)
+		return
+	}
+	m.Layout, m.Estimate = s.Layout.String(), s.Seconds
+}
+
+// Accuracy is how far estimates of a class are from what was measured.
+type Accuracy struct {
+	Class  string  `json:"class"`
+	Rows   int     `json:"rows"`
+	Stated int     `json:"stated"`
+	RMS    float64 `json:"rms"`  // of the relative error
+	Bias   float64 `json:"bias"` // its mean
+}
+
+// Accuracies sums up by class, the last of them all.
+func Accuracies(all []Measured) []Accuracy {
+	of := map[string]*Accuracy{}
+	total := &Accuracy{Class: "all"}
+	for _, m := range all {
+		s := of[m.Class]
+		if s == nil {
+			s = &Accuracy{Class: m.Class}
+			of[m.Class] = s
+		}
+		for _, x := range []*Accuracy{s, total} {
+			if x.Rows++; m.Why == "" {
+				e := m.Estimate/m.Seconds - 1
+				x.Stated, x.RMS, x.Bias = x.Stated+1, x.RMS+e*e, x.Bias+e
+			}
+		}
+	}
+	var list []Accuracy
+	for _, s := range of {
+		list = append(list, *s)
+	}
+	slices.SortFunc(list, func(a, b Accuracy) int { return cmp.Or(b.Rows-a.Rows, cmp.Compare(a.Class, b.Class)) })
+	list = append(list, *total)
+	for i := range list {
+		if s := &list[i]; s.Stated > 0 {
+			s.RMS, s.Bias = math.Sqrt(s.RMS/float64(s.Stated)), s.Bias/float64(s.Stated)
+		}
+	}
+	return list
+}

@@ -1,0 +1,71 @@
+package planner
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"railyard/internal/model"
+	"railyard/internal/published"
+)
+
+// shipped finds models that ship, and those of Railyard's published inputs.
+func shipped(t *testing.T) FindModel {
+	return func(name string) (*model.Config, error) {
+		if m, err := model.Builtin(name); err == nil {
+			return m, nil
+		}
+		return model.Parse(name, published.Read(t, "models", name+".json"))
+	}
+}
+
+// TestMeasured checks the two kinds of tables of measured trainings: which rows the cost model takes, and what it is
+// off by at the defaults of plan score.
+func TestMeasured(t *testing.T) {
+	for name, want := range map[string]struct {
+		rows, stated int
+		rms          float64 // at most
+	}{"training_runs.csv": {56, 56, 0.30}, "megatron_bridge.csv": {171, 122, 0.37}} {
+		all, err := ReadMeasured(strings.NewReader(string(published.Read(t, name))), shipped(t), 60)
+		if err != nil {
+			t.Fatal(err)
+		}
+		classes := Accuracies(all)
+		total := classes[len(classes)-1]
+		if total.Rows != want.rows || total.Stated < want.stated || total.RMS > want.rms {
+			t.Errorf("%s: %d of %d rows estimated, off by %.3f RMS, want %d of %d and %.2f", name, total.Stated,
+				total.Rows, total.RMS, want.stated, want.rows, want.rms)
+		}
+	}
+}
+
+// TestMeasuredTable checks a table of one's own, and what is said of those that cannot be read.
+func TestMeasuredTable(t *testing.T) {
+	const head = "id,model,gpu,gpus,tp,pp,cp,ep,vpp,micro,global_batch,sequence,zero,recompute,step_seconds,source\n"
+	find := func(name string) (*model.Config, error) { return model.Builtin(name) }
+	all, err := ReadMeasured(strings.NewReader(head+
+		"a,llama-3.1-8b,h100,8,1,1,1,1,1,1,128,8192,1,selective,12,mine\n"+
+		"b,llama-3.1-8b,h100,8,3,1,1,1,1,1,128,8192,1,selective,12,mine\n"+
+		"c,nobody,h100,8,1,1,1,1,1,1,128,8192,1,selective,12,mine\n"), find, 60)
+	if err != nil || len(all) != 3 {
+		t.Fatalf("%v, %d rows", err, len(all))
+	}
+	if a := all[0]; a.Why != "" || math.Abs(a.Estimate-12) > 6 || a.Layout != "DP8 mb1 ZeRO1" {
+		t.Errorf("%+v", a)
+	}
+	if !strings.Contains(all[1].Why, "do not divide 8 GPUs") || !strings.Contains(all[2].Why, "unknown model") {
+		t.Errorf("%q, %q", all[1].Why, all[2].Why)
+	}
+	for text, want := range map[string]string{
+		"":             "has no rows",
+		head:           "has no rows",
+		"a,b\n1,2\n":   "no column step_seconds",
+		"a,b\n1,2,3\n": "wrong number of fields",
+		head + "a,llama-3.1-8b,h100,x,1,1,1,1,1,1,128,8192,1,selective,12,mine\n": "line 2: column gpus: found \"x\"",
+	} {
+		_, err := ReadMeasured(strings.NewReader(text), find, 60)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
