@@ -50,7 +50,7 @@ func Parse(text string) (Choice, error) {
 				listed(a.Params, func(p Param) string { return p.Name }))
 		}
 		if _, twice := c.own[key]; twice {
-			return Choice{}, fmt.Errorf("%s of %s stands twice", key, name)
+			return Choice{}, fmt.Errorf("%s of %s is repeated", key, name)
 		}
 		if a.Params[i].Simulated {
 			return Choice{}, fmt.Errorf("%s of %s is the receiver's, and only simulated ones read it",

@@ -22,7 +22,7 @@ var dcqcn = Algorithm{
 		{SignalAlpha, "", "estimate of congestion"},
 	},
 	Counters: []Term{{Name: CounterCuts, Doc: "cuts of the rate"},
-		{Name: CounterCNPs, Doc: "congestion notifications heard"}},
+		{Name: CounterCNPs, Doc: "congestion notifications received"}},
 	Needs: Needs{Hears: Marking, Switch: "ECN", NIC: "CNPs, rate per QP"},
 	New: func(v Values) Make {
 		p := dcqcnOf(v)

@@ -71,7 +71,7 @@ var dcqcnParams = []Param{
 	{Name: "g", Doc: "gain of alpha", Kind: Number, Min: "0.000001", Max: "0.999999"},
 	{Name: "alpha_init", Doc: "alpha of the first CNP, above 0 and at most 1", Kind: Number,
 		Min: "0.000001", Max: "1"},
-	{Name: "alpha_timer", Doc: "alpha decays once per so long; a NIC updates it so often", Kind: Duration,
+	{Name: "alpha_timer", Doc: "interval in which alpha decays once, and a NIC updates it", Kind: Duration,
 		Min: "100ns", Max: "1s"},
 	{Name: "rate_timer", Doc: "rate increase timer", Kind: Duration, Min: "100ns", Max: "1s"},
 	{Name: "byte_counter", Doc: "rate increase byte counter; 0B: off, the timer alone counts stages",
@@ -83,14 +83,14 @@ var dcqcnParams = []Param{
 		Max: "100Tbps", Line: true},
 	{Name: "min_rate", Doc: "floor; profiles scale theirs to the line rate", Kind: Speed, Min: "1Kbps",
 		Max: "100Tbps", Line: true},
-	{Name: "cut_interval", Doc: "a NIC looks so often whether to cut the rate; 0s: every CNP cuts, as in the paper",
+	{Name: "cut_interval", Doc: "interval in which a NIC reduces the rate at most once; 0s: every CNP reduces it, as in the paper",
 		Kind: Duration, Min: "1ns", Max: "1s", Zero: true},
 	{Name: "max_cut", Doc: "a single cut takes at most this share of the rate", Kind: Number,
 		Min: "0.000001", Max: "0.999999"},
 	{Name: "clamp_target", Doc: "every cut lowers the target rate too; false: only when the timer has raised the rate since the last", Kind: Flag},
-	{Name: "cnp_interval", Doc: "at most one CNP per flow in so long; 0s: one per marked packet",
+	{Name: "cnp_interval", Doc: "minimum interval between CNPs of a flow; 0s: one per marked packet",
 		Kind: Duration, Min: "1ns", Max: "1s", Zero: true, Simulated: true},
-	{Name: "cnp_delay", Doc: "a receiving NIC takes so long from a marked packet to the CNP that it sends for it", Kind: Duration, Min: "1ns", Max: "1ms", Zero: true, Simulated: true},
+	{Name: "cnp_delay", Doc: "delay in the receiving NIC from a marked packet to its CNP", Kind: Duration, Min: "1ns", Max: "1ms", Zero: true, Simulated: true},
 }
 
 // values writes the parameters under their names.

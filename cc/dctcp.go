@@ -40,7 +40,7 @@ var dctcpParams = []Param{
 	{Name: "alpha_init", Kind: Number, Min: "0.0001", Max: "1", Zero: true, Doc: "alpha to begin with"},
 	{Name: "ai", Kind: Number, Min: "0.001", Max: "1000", Doc: "additive increase per window, packets"},
 	{Name: "start_window", Kind: Number, Min: "1", Max: "1000000", Zero: true,
-		Doc: "window to begin with, packets; 0: what the path holds, where nobody knows it 10 in slow start"},
+		Doc: "window to begin with, packets; 0: bandwidth-delay product of the path, or 10 in slow start if unknown"},
 	{Name: "min_window", Kind: Number, Min: "1", Max: "1000", Doc: "floor, packets"},
 }
 

@@ -43,7 +43,7 @@ func hpccReports(v Values) Report { return reportsByTag(v, ReportINT) }
 var hpccParams = []Param{
 	{Name: "eta", Kind: Number, Min: "0.5", Max: "1", Doc: "share of a port's rate that is aimed at"},
 	{Name: "max_stage", Kind: Count, Min: "1", Max: "1000", Zero: true,
-		Doc: "round trips in a row that only add; then, or at once with 0, the window follows the load"},
+		Doc: "consecutive round trips of additive increase; then, or immediately with 0, the window follows the load"},
 	{Name: "ai", Kind: Speed, Min: "1Mbps", Max: "1Tbps", Line: true,
 		Doc: "additive increase per round trip, as a rate: (1-eta) of the line over the senders at a port"},
 	{Name: "base_rtt", Kind: Duration, Min: "100ns", Max: "100ms", Zero: true,
@@ -53,7 +53,7 @@ var hpccParams = []Param{
 		Doc: "congestion signaling's tag instead of INT: 4 bytes, compact, or 8, wide; 0: INT"},
 	{Name: "csig_interval", Kind: Duration, Min: "128ns", Max: "1024ms",
 		Doc: "over how long switches measure available bandwidth for it"},
-	{Name: "ack_every", Kind: Count, Min: "1", Max: "1000", Doc: "every so many packets ask for telemetry"},
+	{Name: "ack_every", Kind: Count, Min: "1", Max: "1000", Doc: "every Nth packet requests telemetry"},
 }
 
 // hpccValues: the window to begin with is what the line sends in a base round trip, so the paper's additive

@@ -14,7 +14,7 @@ import "railyard/unit"
 var hpccPlus = Algorithm{
 	Name: "hpcc-plus", Title: "HPCC++", Params: append(hpccParams[:len(hpccParams):len(hpccParams)],
 		Param{Name: "cut_after", Kind: Number, Min: "0.01", Max: "1000", Zero: true,
-			Doc: "the reference falls whenever so many base windows are acknowledged, too; 0: once per round trip, as it rises"},
+			Doc: "number of acknowledged base windows after which the reference falls, too; 0: once per round trip, as it rises"},
 		Param{Name: "token_queue", Kind: Number, Min: "0.001", Max: "1000",
 			Doc: "a longer queue, in base windows, earns tokens for a larger additive increase"},
 		Param{Name: "token_size", Kind: Number, Min: "0.00001", Max: "1000",
@@ -23,7 +23,7 @@ var hpccPlus = Algorithm{
 		Param{Name: "token_spend", Kind: Count, Min: "1", Max: "100000",
 			Doc: "most tokens spent in a round trip: the additive increase that many times"},
 		Param{Name: "dampener", Kind: Count, Min: "1", Max: "1000",
-			Doc: "so many round trips in a row with queues halve what is spent"}),
+			Doc: "consecutive round trips with queues after which the budget is halved"}),
 	Sockets: "draft",
 	Profiles: []Profile{{Name: "draft", Doc: "HPCC without steps that only add, and the constants of Fast Convergence to Fairness",
 		Words: "HPCC++, in-band telemetry and faster fairness, at %v", Of: hpccPlusValues}},

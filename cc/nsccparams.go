@@ -48,7 +48,7 @@ var nscc = Algorithm{
 // grow with the bandwidth-delay product.
 var nsccParams = []Param{
 	{Name: "network_rtt", Kind: Duration, Min: "1us", Max: "1s", Zero: true,
-		Doc: "longest unloaded round trip of the network, by which targets and steps are scaled; 0s: the path's own, or where nobody knows it the least measured"},
+		Doc: "longest unloaded round trip of the network, by which targets and steps are scaled; 0s: the path's own, or if unknown the least measured"},
 	{Name: "target", Kind: Number, Min: "0.01", Max: "100",
 		Doc: "queueing delay aimed at, in round trips of the network"},
 	{Name: "target_delay", Kind: Duration, Min: "1us", Max: "1s", Zero: true,
@@ -70,13 +70,13 @@ var nsccParams = []Param{
 		Doc: "largest window, and the one to begin with, in bandwidth-delay products"},
 	{Name: "ewma", Kind: Number, Min: "0.0001", Max: "1", Doc: "weight of a delay in the mean"},
 	{Name: "adjust_packets", Kind: Count, Min: "1", Max: "100000",
-		Doc: "increases take effect after so many packets, or a round trip"},
+		Doc: "number of packets after which an increase takes effect, or a round trip"},
 	{Name: "qa_share", Kind: Number, Min: "0.0001", Max: "1", Zero: true,
 		Doc: "quick adapt: less than this share of the largest window arrived in a round trip; 0: never"},
 	{Name: "qa_delay", Kind: Number, Min: "0.1", Max: "1000",
-		Doc: "quick adapt: the delay is so many targets, where nothing was lost"},
+		Doc: "quick adapt: delay above this number of targets, where nothing was lost"},
 	{Name: "ack_every", Kind: Count, Min: "1", Max: "1024",
-		Doc: "every so many packets ask for an acknowledgement; a marked one is answered in any case"},
+		Doc: "every Nth packet requests an acknowledgement; a marked one is always acknowledged"},
 }
 
 // nsccValues are uet-htsim's: initNsccParams of uec.cpp, and for acknowledgements 16 KB at 4 KB a packet. Of

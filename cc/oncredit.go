@@ -93,7 +93,7 @@ func onCreditAlone(name, title string, grant int, first Profile) Algorithm {
 	first.Of, first.For = of(1.5, grant, 0), Trimming
 	return Algorithm{Name: name, Title: title, Params: creditParams, Sockets: "sockets",
 		Profiles: []Profile{first,
-			{Name: "request", Doc: "every packet waits for its credit: for switches that do not trim",
+			{Name: "request", Doc: "every packet needs credit first: for switches that do not trim",
 				Words: title + ", everything on credit at %v", Of: of(0, grant, 0)},
 			{Name: "sockets", Doc: "as request, for ends that are processes and wait for their turn",
 				Words: title + ", everything on credit at %v, for processes",
@@ -115,12 +115,12 @@ var creditParams = []Param{
 	{Name: "unasked", Kind: Number, Min: "0.01", Max: "16", Zero: true,
 		Doc: "what may go without credit when a sender begins, times what the path holds"},
 	{Name: "window", Kind: Number, Min: "0.5", Max: "64",
-		Doc: "most credit that a sender holds or waits for, and most in flight, times what the path holds; 16 packets at least"},
+		Doc: "most credit that a sender holds or has requested, and most in flight, in bandwidth-delay products of the path; at least 16 packets"},
 	{Name: "share", Kind: Number, Min: "0.01", Max: "1",
 		Doc: "share of its line rate for which a receiver grants credit; not above 1, which is the line"},
 	{Name: "grant", Kind: Count, Min: "1", Max: "64", Doc: "full packets in one grant"},
 	{Name: "base_rtt", Kind: Duration, Min: "100ns", Max: "1s", Zero: true,
-		Doc: "round trip that says what the path holds; 0s: the path's own, or 100 us where nobody knows it"},
+		Doc: "round trip of the bandwidth-delay product; 0s: the path's own, or 100 us if unknown"},
 }
 
 func creditValues(unasked float64, grant int, rtt unit.Time) Values {
@@ -159,7 +159,7 @@ func openCredit(v Values, path Path) Credit {
 var (
 	creditSignals = []Term{
 		{"credit", "B", "credit at hand, bytes of wire"},
-		{"asked", "B", "credit asked for and not granted yet"},
+		{"asked", "B", "credit requested and not granted yet"},
 	}
 	creditCounters = []Term{
 		{Name: "grants", Doc: "grants of credit that arrived"},

@@ -25,7 +25,7 @@ var swift = Algorithm{
 			Of:    func(unit.Rate) Values { return swiftValues(20 * unit.Microsecond) }},
 		{Name: "falcon", Doc: "Falcon's defaults: a target of 25 us, 8 packets of each of four paths to begin with",
 			Words: "Swift with Falcon's constants, at %v", Of: swiftForFalcon},
-		{Name: "sockets", Doc: "targets of 1 ms, for the way and the far end: processes wait for their turn",
+		{Name: "sockets", Doc: "targets of 1 ms, for the path and the receiver: processes are scheduled",
 			Words: "Swift with targets for processes, at %v", Of: swiftForProcesses},
 	},
 	Signals: []Term{
@@ -64,9 +64,9 @@ func checkSwift(v Values) (param, fault string) {
 // swiftParams describes the parameters. Windows are in full packets.
 var swiftParams = []Param{
 	{Name: "base_target", Kind: Duration, Min: "1us", Max: "1s", Zero: true,
-		Doc: "target without queues; 0s: the path's round trip, or where nobody knows it the least measured"},
+		Doc: "target without queues; 0s: the path's round trip, or if unknown the least measured"},
 	{Name: "end_target", Kind: Duration, Min: "1us", Max: "1s", Zero: true,
-		Doc: "target for the far end's delay; 0s: the path's round trip, where nobody knows it none"},
+		Doc: "target for the far end's delay; 0s: the path's round trip, or none if unknown"},
 	{Name: "hop_scale", Kind: Number, Min: "0.000001", Max: "100", Zero: true,
 		Doc: "more target per switch on the path, in base targets"},
 	{Name: "fs_range", Kind: Number, Min: "0.000001", Max: "1000", Zero: true,
@@ -79,9 +79,9 @@ var swiftParams = []Param{
 	{Name: "max_mdf", Kind: Number, Min: "0.001", Max: "0.999", Doc: "a single cut takes at most this share"},
 	{Name: "min_window", Kind: Number, Min: "0.0001", Max: "1", Doc: "floor, packets"},
 	{Name: "max_gap", Kind: Duration, Min: "1us", Max: "1s",
-		Doc: "below one packet still one every so long: in longer silence a queue's end goes unseen"},
+		Doc: "below one packet the maximum interval between packets: in longer silence the end of a queue is not seen"},
 	{Name: "start_window", Kind: Number, Min: "1", Max: "1000000", Zero: true,
-		Doc: "window to begin with, packets; 0: what the path holds, or where nobody knows it 10"},
+		Doc: "window to begin with, packets; 0: bandwidth-delay product of the path, or 10 if unknown"},
 	{Name: "reset_after", Kind: Count, Min: "1", Max: "1000",
 		Doc: "time-outs in a row that put the window at its floor; before, they cut by max_mdf"},
 	{Name: "csig", Kind: Count, Of: "0, 4, 8",

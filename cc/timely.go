@@ -55,7 +55,7 @@ var timelyParams = []Param{
 	{Name: "t_high", Kind: Duration, Min: "100ns", Max: "1s",
 		Doc: "above it the rate falls whatever the gradient"},
 	{Name: "min_rtt", Kind: Duration, Min: "100ns", Max: "1s", Zero: true,
-		Doc: "unit of the gradient; 0s: the path's round trip, or where nobody knows it the least measured"},
+		Doc: "unit of the gradient; 0s: the path's round trip, or if unknown the least measured"},
 	{Name: "gain", Kind: Number, Min: "0.0001", Max: "1", Doc: "of the gradient's average, per completion"},
 	{Name: "beta", Kind: Number, Min: "0.001", Max: "0.999", Doc: "share that a gradient of one takes"},
 	{Name: "ai", Kind: Speed, Min: "1Mbps", Max: "100Tbps", Line: true,

@@ -227,7 +227,7 @@ func TestParse(t *testing.T) {
 		"rep": "unknown policy \"rep\"; " +
 			"accepted: entropy, oblivious, bitmap, reps, mixed",
 		"reps,ports=3":        "reps has no parameter \"ports\"; it has source_ports, ack_every, freeze",
-		"reps,source_ports":   "source_ports of reps: \"\" is no whole number",
+		"reps,source_ports":   "source_ports of reps: \"\" is not a whole number",
 		"bitmap,freeze=1ms":   "bitmap has no parameter \"freeze\"; it has source_ports, ack_every",
 		"reps,source_ports=1": "source_ports of reps: 1 is nothing to choose from, expected at least 2",
 	} {

@@ -107,7 +107,7 @@ var sourcePorts = param.Param{Name: "source_ports", Doc: "UDP source ports of a 
 
 // ackEvery describes that of policies that hear of marks.
 var ackEvery = param.Param{Name: "ack_every", Kind: param.Count, Min: "1", Max: "65536", Zero: true,
-	Doc: "every so many packets ask for an acknowledgement, which says what became of one; 0: as the transport and congestion control have it"}
+	Doc: "every Nth packet requests an acknowledgement, which reports its outcome; 0: as set by the transport and congestion control"}
 
 // several finds fault with one port where a policy chooses among several.
 func several(v param.Values) (key, fault string) {

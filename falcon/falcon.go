@@ -39,15 +39,15 @@ var Protocol = transport.Protocol{
 		{Name: "weighted", Kind: param.Flag,
 			Doc: "false: the path with most room in its own window (third generation); true: in turn by windows' shares, below a limit of all paths (second generation)"},
 		{Name: "window", Kind: param.Count, Min: "64", Max: "4096",
-			Doc: "packets that a receiver tells apart; a power of two"},
+			Doc: "packets that a receiver distinguishes; a power of two"},
 		{Name: "ack_count", Kind: param.Count, Min: "1", Max: "128",
 			Doc: "packets of a path per acknowledgement, at most"},
 		{Name: "ack_delay", Kind: param.Duration, Min: "0ns", Max: "1ms",
 			Doc: "how long an acknowledgement may wait for more"},
 		{Name: "ask_every", Kind: param.Count, Min: "1", Max: "128",
-			Doc: "one packet in so many asks for an acknowledgement at once"},
+			Doc: "one packet in N requests an immediate acknowledgement"},
 		{Name: "reorder", Kind: param.Number, Min: "0", Max: "4",
-			Doc: "RACK: round trips that a packet may be late behind a later one of its path"},
+			Doc: "RACK: round trips that a packet may be later than a later one of its path"},
 		{Name: "probe_after", Kind: param.Number, Min: "0.1", Max: "100",
 			Doc: "tail-loss probe: round trips without news until the oldest packet goes again"},
 		{Name: "early", Kind: param.Count, Min: "0", Max: "250",
@@ -55,14 +55,14 @@ var Protocol = transport.Protocol{
 		{Name: "min_timeout", Kind: param.Duration, Min: "1us", Max: "1s",
 			Doc: "retransmission time-out at least; else two round trips"},
 		{Name: "retries", Kind: param.Count, Min: "1", Max: "30",
-			Doc: "time-outs in a row after which the connection is given up"},
+			Doc: "consecutive time-outs after which the connection is closed"},
 		{Name: "plb", Kind: param.Flag, Doc: "leave paths that stay congested"},
 		{Name: "plb_share", Kind: param.Number, Min: "0.01", Max: "1",
 			Doc: "share of late packets that makes a round congested"},
 		{Name: "plb_rounds", Kind: param.Count, Min: "1", Max: "100",
 			Doc: "congested rounds in a row after which a path is left"},
 		{Name: "plb_late", Kind: param.Number, Min: "1", Max: "10",
-			Doc: "a packet is late above so many target delays"},
+			Doc: "number of target delays above which a packet is late"},
 		{Name: "psp", Kind: param.Flag, Doc: "packets are encrypted: 40 B more"},
 	},
 	// Isekai: default_config_generator.cc and rue/algorithm/swift.cc; RACK's and the probe's factors are
@@ -100,7 +100,7 @@ func check(v param.Values, c transport.Common) (name, fault string) {
 		return "window", fmt.Sprintf("%d is not a power of two", n)
 	}
 	if c.Planes > 1<<flowBits {
-		return "paths", fmt.Sprintf("are at most %d, told apart by %d bits of the flow label (Isekai, host/falcon/rue/bits.h), and do not reach the %d planes of the NICs, as srd and mrc do",
+		return "paths", fmt.Sprintf("are at most %d, distinguished by %d bits of the flow label (Isekai, host/falcon/rue/bits.h), and do not reach the %d planes of the NICs, as srd and mrc do",
 			1<<flowBits, flowBits, c.Planes)
 	}
 	if n := param.Value[int](v, "paths"); n < c.Planes {

@@ -201,7 +201,7 @@ func TestBadValues(t *testing.T) {
 		{param.Values{"window": 100}, 1, "window", "not a power of two"},
 		{param.Values{"paths": 2}, 4, "paths", "2 do not reach the 4 planes"},
 		{nil, 4, "", ""},
-		{nil, 8, "paths", "at most 4, told apart by 2 bits of the flow label (Isekai"},
+		{nil, 8, "paths", "at most 4, distinguished by 2 bits of the flow label (Isekai"},
 	} {
 		name, fault := Protocol.Check(with(c.change), transport.Common{Planes: c.planes})
 		if name != c.name || (name == "") != (fault == "") || !strings.Contains(fault, c.says) {

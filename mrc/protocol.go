@@ -26,7 +26,7 @@ var Protocol = transport.Protocol{
 		{Name: "dynamic_range", Kind: param.Flag,
 			Doc: "the receiver announces what reordering needs instead of the whole range"},
 		{Name: "ack_every", Kind: param.Count, Min: "1", Max: "64",
-			Doc: "packets per SACK, where none is marked, asked for or repeated"},
+			Doc: "packets per SACK, where none is marked, requested or repeated"},
 		{Name: "ack_delay", Kind: param.Duration, Min: "100ns", Max: "100ms", Zero: true,
 			Doc: "after which fewer are answered, too; 0: a quarter of the round trip"},
 		{Name: "timeout", Kind: param.Duration, Min: "1us", Max: "10s", Zero: true,
@@ -34,7 +34,7 @@ var Protocol = transport.Protocol{
 		{Name: "timeout_floor", Kind: param.Duration, Min: "1us", Max: "1s",
 			Doc: "the least that measuring makes of it"},
 		{Name: "exponential", Kind: param.Flag,
-			Doc: "the timeout of a packet doubles each time that it is lost; else it grows by itself"},
+			Doc: "the timeout of a packet doubles each time that it is lost; else it grows independently"},
 		{Name: "early", Kind: param.Flag,
 			Doc: "packets go again once later ones have come for long enough, before they time out"},
 		{Name: "retries", Kind: param.Count, Min: "0", Max: "64",
@@ -74,7 +74,7 @@ func check(v param.Values, c transport.Common) (name, fault string) {
 	case evs%planes != 0:
 		return "evs", fmt.Sprintf("must be equally many on each of %d planes, found %d", planes, evs)
 	case len(c.EVs) > 0 && len(c.EVs) != evs:
-		return "evs", fmt.Sprintf("must be the %d that are given, found %d", len(c.EVs), evs)
+		return "evs", fmt.Sprintf("must be the %d that are set, found %d", len(c.EVs), evs)
 	case active > evs:
 		return "active_evs", fmt.Sprintf("must be at most the %d of the profile, found %d", evs, active)
 	case active < planes:

@@ -23,14 +23,14 @@ func TestParse(t *testing.T) {
 	}{
 		{&share, "0.1", 0.1}, {&share, "0.9", 0.9},
 		{&share, "0.91", "0.91 is out of range 0.1–0.9"},
-		{&share, "NaN", "is out of range"}, {&share, "0", "is out of range"}, {&share, "x", `"x" is no number`},
+		{&share, "NaN", "is out of range"}, {&share, "0", "is out of range"}, {&share, "x", `"x" is not a number`},
 		{&steps, "5", 5}, {&steps, "0", 0}, {&steps, "1", "1 is out of range 2–5, or 0"},
-		{&steps, "2.5", `"2.5" is no whole number`},
+		{&steps, "2.5", `"2.5" is not a whole number`},
 		{&gap, "1ms", unit.Millisecond}, {&gap, "999ns", "999ns is out of range 1us–1ms"},
 		{&limit, "1KB", unit.KB}, {&limit, "0B", unit.Bytes(0)}, {&limit, "1MiB", "is out of range"},
 		{&rate, "40Mbps", 40 * unit.Mbps}, {&rate, "2Gbps", "is out of range"},
 		{&tag, "0", 0}, {&tag, "8", 8}, {&tag, "5", "must be 0, 4 or 8, found 5"},
-		{&tag, "wide", `"wide" is no whole number`},
+		{&tag, "wide", `"wide" is not a whole number`},
 		{&clamp, "true", true}, {&clamp, "rarely", `"rarely" is neither true nor false`},
 	} {
 		got, err := c.p.Parse(c.text)

@@ -46,10 +46,10 @@ func (k Kind) parse(s string) (any, error) {
 	switch k {
 	case Number:
 		x, err := strconv.ParseFloat(s, 64)
-		return x, said(s, "no number", err)
+		return x, said(s, "not a number", err)
 	case Count:
 		x, err := strconv.Atoi(s)
-		return x, said(s, "no whole number", err)
+		return x, said(s, "not a whole number", err)
 	case Flag:
 		x, err := strconv.ParseBool(s)
 		return x, said(s, "neither true nor false", err)

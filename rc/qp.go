@@ -111,8 +111,7 @@ func (c Config) Validate() error {
 		return field.New("window", "must be a power of two from 64 to 65536, found %d", c.Window)
 	}
 	if c.Named && (c.Recovery != Selective || c.Window > maxNamed) {
-		return field.New("recovery", "acknowledgements that name packets need selective recovery with a "+
-			"window of at most %d", maxNamed)
+		return field.New("recovery", "acknowledgements that name packets need selective recovery with a window of at most %d", maxNamed)
 	}
 	if c.NakAfter < 0 || c.Recovery == Selective && c.NakAfter >= c.Window {
 		return field.New("nak_after", "must be at least 0 and below the window, found %d", c.NakAfter)

@@ -119,7 +119,7 @@ func TestReorderingIsLearned(t *testing.T) {
 		at    unit.Time // of the answer; the least round trip is 10 us
 		want  int       // 3 to 11 have overtaken 2
 	}{
-		"by itself":           {false, 20 * us, 9},
+		"alone":               {false, 20 * us, 9},
 		"before its copy":     {true, 10*us - 1, 9},
 		"perhaps by its copy": {true, 10 * us, 0},
 	} {
@@ -133,7 +133,7 @@ func TestReorderingIsLearned(t *testing.T) {
 		}
 		e.a.Acknowledged(c.at, report(11, roce.Ack, 0))
 		if e.a.sel.most != c.want {
-			t.Errorf("%s: %d have overtaken one that came by itself, want %d", name, e.a.sel.most, c.want)
+			t.Errorf("%s: %d have overtaken one that came alone, want %d", name, e.a.sel.most, c.want)
 		}
 	}
 }

@@ -70,7 +70,7 @@ type Device struct {
 func Open(opt Options) (*Device, error) {
 	opt.Addr = opt.Addr.Unmap()
 	if !opt.Addr.IsValid() || opt.Addr.IsUnspecified() || opt.Addr.IsMulticast() {
-		return nil, fmt.Errorf("a device needs an address of this machine, found %v", opt.Addr)
+		return nil, fmt.Errorf("a device needs an address of this host, found %v", opt.Addr)
 	}
 	if opt.SocketSize == 0 {
 		opt.SocketSize = 8 << 20

@@ -52,7 +52,7 @@ func listen(at netip.AddrPort, opt Options, receive bool) (*socket, error) {
 		case errors.Is(err, syscall.EADDRINUSE):
 			return nil, &PortInUseError{at}
 		case errors.Is(err, syscall.EADDRNOTAVAIL):
-			return nil, fmt.Errorf("%v is no address of this machine", at.Addr())
+			return nil, fmt.Errorf("%v is not an address of this host", at.Addr())
 		case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
 			return nil, fmt.Errorf("no permission to bind UDP %v", at)
 		}

@@ -8,7 +8,7 @@ import (
 
 // Errors of decoding. They are constants, so refusing a packet costs nothing.
 var (
-	ErrTruncated = errors.New("packet is shorter than its headers say")
+	ErrTruncated = errors.New("packet is shorter than its headers announce")
 	ErrOpcode    = errors.New("unknown BTH opcode")
 	ErrVersion   = errors.New("transport header version is not 0")
 	ErrPad       = errors.New("more padding than payload")
@@ -278,7 +278,7 @@ func (h *Header) String() string {
 		s += fmt.Sprintf(" invalidates %#x", h.InvKey)
 	}
 	if e&extCredit != 0 {
-		s += fmt.Sprintf(" %d B in all", h.Credit)
+		s += fmt.Sprintf(" %d B in total", h.Credit)
 	}
 	if e&extDETH != 0 {
 		s += fmt.Sprintf(" qkey %#x from QP %#06x", h.QKey, h.SrcQP&PSNMask)

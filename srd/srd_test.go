@@ -181,7 +181,7 @@ func TestRateFollowsDelay(t *testing.T) {
 	began := r.cutAt + us
 	r.heard(began, began-2*us, 20*us) // left before the cut: it begins the round and is no sample
 	if r.heard(began+29*us, began+9*us, 20*us); r.cuts != 1 || r.samples != 0 {
-		t.Errorf("twice the least round trip is no excess: %d cuts, %d samples", r.cuts, r.samples)
+		t.Errorf("twice the least round trip is not an excess: %d cuts, %d samples", r.cuts, r.samples)
 	}
 	now = began + 29*us
 	step(21*us, 1)

@@ -149,6 +149,6 @@ func TestNothingWrapsAround(t *testing.T) {
 		}
 	}
 	if FromSeconds(nan) != Never {
-		t.Error("what is no number is a time")
+		t.Error("what is not a number is a time")
 	}
 }

@@ -176,7 +176,7 @@ func (q *QPAttr) check(m Attr, is4 bool) error {
 		{AttrInFlight, "InFlight in bytes", int64(q.InFlight), 1, 1 << 40},
 	} {
 		if m&c.bit != 0 && (c.v < c.least || c.v > c.most) {
-			return fmt.Errorf("%s lies between %d and %d, found %d", c.name, c.least, c.most, c.v)
+			return fmt.Errorf("%[4]d is out of range of %[1]s, %[2]d–%[3]d", c.name, c.least, c.most, c.v)
 		}
 	}
 	const rights = LocalWrite | RemoteWrite | RemoteRead | RemoteAtomic

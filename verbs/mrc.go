@@ -88,9 +88,9 @@ func (m *MRCInfo) agrees(r *MRCInfo) error {
 	case m == nil && r == nil:
 		return nil
 	case r == nil:
-		return errors.New("the peer's queue pair is RC, ours is MRC")
+		return errors.New("the peer's queue pair is RC, the local one MRC")
 	case m == nil:
-		return errors.New("the peer's queue pair is MRC, ours is RC")
+		return errors.New("the peer's queue pair is MRC, the local one RC")
 	case m.Range != r.Range:
 		return fmt.Errorf("the peer tracks %d packets, we track %d: MRC needs the same at both ends", r.Range,
 			m.Range)

@@ -155,8 +155,8 @@ func TestRealMRCRefuses(t *testing.T) {
 		err  error
 		says string
 	}{
-		{a.qp.Connect(rc.qp.Info(rc.mr), patient()), "the peer's queue pair is RC, ours is MRC"},
-		{rc.qp.Connect(a.qp.Info(a.mr), patient()), "the peer's queue pair is MRC, ours is RC"},
+		{a.qp.Connect(rc.qp.Info(rc.mr), patient()), "the peer's queue pair is RC, the local one MRC"},
+		{rc.qp.Connect(a.qp.Info(a.mr), patient()), "the peer's queue pair is MRC, the local one RC"},
 		{(&MRCInfo{Range: 4096, Immediates: 1}).agrees(&MRCInfo{Range: 128, Immediates: 1}),
 			"the peer tracks 128 packets, we track 4096"},
 		{(&MRCInfo{Immediates: 1}).agrees(&MRCInfo{Immediates: 1, Planes: make([]netip.Addr, 2)}),

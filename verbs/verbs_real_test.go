@@ -363,7 +363,7 @@ func TestRealModifyRefuses(t *testing.T) {
 		}
 	}
 	if _, err := OpenDevice(DeviceConfig{Addr: netip.MustParseAddr("192.0.2.1")}); err == nil ||
-		!strings.Contains(err.Error(), "no address of this machine") {
+		!strings.Contains(err.Error(), "not an address of this host") {
 		t.Errorf("a foreign address: %v", err)
 	}
 }

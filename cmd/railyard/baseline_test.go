@@ -153,7 +153,7 @@ func TestDirectoriesAreReadWhole(t *testing.T) {
 	}
 	for _, name := range []string{"README.md", "picture.png", "cables.csv", "empty"} {
 		if strings.Contains(out, name) || !strings.Contains(said, name) {
-			t.Errorf("%s is read, or nothing is said of it: %s", name, said)
+			t.Errorf("%s is read, or is empty: %s", name, said)
 		}
 	}
 	sole := filepath.Join(dir, "picture.png")

@@ -109,17 +109,15 @@ func (c *calibrateCmd) fitted(e *env, q *fitting.Question) (r *fitting.Report, b
 func (c *calibrateCmd) flags(q *fitting.Question) error {
 	switch {
 	case !q.Timed() && len(c.Capture) == 0:
-		return field.New("", "nothing is measured: --nccl-tests, --perftest, --inspector, --step or "+
-			"--capture is expected")
+		return field.New("", "nothing is measured: --nccl-tests, --perftest, --inspector, --step or --capture is expected")
 	case !q.Timed() && (len(c.Fit) > 0 || c.Plot != ""):
-		return field.New("", "--fit and --plot are about times, and --capture alone has none: --nccl-tests, "+
-			"--perftest, --inspector or --step is expected")
+		return field.New("", "--fit and --plot are about times, and --capture alone has none: --nccl-tests, --perftest, --inspector or --step is expected")
 	case c.Step < 0 || c.Step > 24*time.Hour:
 		return field.Outside("--step", "1us", "24h", c.Step)
 	case c.Aside < 0 || c.Aside == 1:
 		return field.New("--aside", "must be 0 or at least 2, found %d", c.Aside)
 	case c.Force && c.Out+c.Plot == "":
-		return field.New("--force", "means nothing without a file to write")
+		return field.New("--force", "has no effect without a file to write")
 	}
 	if err := plot.Check(c.Plot); err != nil {
 		return err

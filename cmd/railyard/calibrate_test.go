@@ -108,7 +108,7 @@ func TestCalibrateBadInput(t *testing.T) {
 		{"--step=-1s", "is out of range"},
 		{"--capture " + out + " --plot x.png", "--fit and --plot are about times"},
 		{"--capture " + out + " --fit cnp_delay", "--fit and --plot are about times"},
-		{"--force --nccl-tests " + out, "--force: means nothing"},
+		{"--force --nccl-tests " + out, "--force: has no effect"},
 	} {
 		code, _, errs := call(t, append([]string{"calibrate", "--fabric", plain},
 			strings.Fields(c.args)...)...)

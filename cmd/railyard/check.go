@@ -32,9 +32,7 @@ func (c *checkCmd) build(plan *scenario.Plan) error {
 	if !errors.As(err, &memory) {
 		return err
 	}
-	plan.Notes = append(plan.Notes, fmt.Sprintf("a run needs about %s of memory, and %s are available "+
-		"here: it was "+
-		"not built, and whether every GPU reaches the others is not checked", memory.NeedWords(),
+	plan.Notes = append(plan.Notes, fmt.Sprintf("a run needs about %s of memory, and %s are available here: it was not built, and whether every GPU reaches the others is not checked", memory.NeedWords(),
 		memory.HaveWords()))
 	return nil
 }
@@ -79,8 +77,7 @@ func (c *checkCmd) Run(e *env) error {
 		}
 		gb := func(b unit.Bytes) float64 { return float64(b) / 1e9 }
 		report.Wrap(e.stdout, "",
-			fmt.Sprintf("%s: %d parameters; per GPU of stage %d %.1f GB parameters, %.1f GB gradients, "+
-				"%.1f GB optimizer, %.1f GB activations",
+			fmt.Sprintf("%s: %d parameters; per GPU of stage %d %.1f GB parameters, %.1f GB gradients, %.1f GB optimizer, %.1f GB activations",
 				t.Model.Name, t.Model.Params(), m.Stage, gb(m.Weights), gb(m.Gradients),
 				gb(m.Optimizer),
 				gb(m.Activations)))

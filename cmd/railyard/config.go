@@ -163,7 +163,7 @@ func (c *configShowCmd) devices(e *env, path string) ([]shownDevice, error) {
 			out = append(out, shownDevice{host: h})
 		}
 		if len(out) == 0 && err == nil {
-			err = input.Fault(fmt.Errorf("%s: only texts of routing, which say nothing of queues", path))
+			err = input.Fault(fmt.Errorf("%s: only routing configurations, which contain no queues", path))
 		}
 		return out, err
 	}

@@ -133,8 +133,7 @@ func TestConfigRender(t *testing.T) {
 func TestRenderedBalancing(t *testing.T) {
 	rendered := map[string]string{"flowlet": "nxos eos", "spray-least": "nxos eos nvue",
 		"dlb": "nxos eos nvue"}
-	const never = "spray spray-random ecmp-resilient glb valiant minimal ugal ugal-g dimension-order " +
-		"minimal-adaptive structured"
+	const never = "spray spray-random ecmp-resilient glb valiant minimal ugal ugal-g dimension-order minimal-adaptive structured"
 	for _, lb := range route.Names() {
 		for _, lang := range dialect.Written() {
 			dir := filepath.Join(t.TempDir(), "out")
@@ -282,13 +281,13 @@ func TestConfigBadInput(t *testing.T) {
 	}{
 		"no file":         {[]string{"lint", dir + "/nope.cfg"}, "no such file"},
 		"200 MB":          {[]string{"lint", huge}, "has 209715200 bytes, at most 16777216 are read"},
-		"a device":        {[]string{"lint", "/dev/zero"}, "is no regular file"},
+		"a device":        {[]string{"lint", "/dev/zero"}, "is not a regular file"},
 		"empty directory": {[]string{"lint", empty}, "no file in it"},
 		"binary": {[]string{"show", file("b.cfg", "feature bgp\n\x00")},
 			"b.cfg:2:1: is a binary file"},
 		"unknown OS": {[]string{"lint", seedConfig, "--os", "iosxr"},
 			"accepted: nxos, sonic, frr, eos, nvue, dell, junos"},
-		"FRR has no queues": {[]string{"show", frr}, "says nothing about queues"},
+		"FRR has no queues": {[]string{"show", frr}, "contains no queues"},
 		"render to nowhere": {[]string{"render", labScenario, "--os", "nxos", "--out", seedConfig},
 			"not a directory"},
 		"render without os": {[]string{"render", labScenario, "--out", dir + "/x"},
@@ -297,7 +296,7 @@ func TestConfigBadInput(t *testing.T) {
 			"--multihoming", "lag"},
 			`--multihoming: found "lag" (did you mean "mlag"?); accepted: mlag, esi`},
 		"DSCP":     {[]string{"lint", seedConfig, "--data-dscp", "99"}, "99 is out of range 0–63"},
-		"no cable": {[]string{"dcbx", seedConfig}, "no cable joins these switches"},
+		"no cable": {[]string{"dcbx", seedConfig}, "no cable connects these switches"},
 		"cable to nobody": {[]string{"dcbx", seedConfig, "--link", "a:E1=b:E2"},
 			`no configuration has the hostname "a"`},
 		"trials": {[]string{"tune", flowScenario, "--trials", "1", "--out", dir + "/t"},
@@ -307,7 +306,7 @@ func TestConfigBadInput(t *testing.T) {
 		"a file in the way": {[]string{"tune", flowScenario, "--trials", "2", "--out", frr},
 			"not a directory"},
 		"a foreign journal": {[]string{"tune", flowScenario, "--trials", "2", "--out", journal(t, dir)},
-			"line 1 is no header of a search"},
+			"line 1 is not a header of a search"},
 		"scenario as config": {[]string{"lint", flowScenario}, "looks like a Railyard scenario"},
 	} {
 		code, _, err := call(t, append([]string{"config"}, c.args...)...)

@@ -51,8 +51,7 @@ func (c *configDcbxCmd) Run(e *env) error {
 	var hosts []string
 	for _, f := range slices.Clone(files) {
 		if _, is, err := configuration.HostText(f.Path, c.OS); err == nil && is {
-			hosts = append(hosts, f.Path+": a server's text; servers take part with --fabric SCENARIO, "+
-				"as --nic says")
+			hosts = append(hosts, f.Path+": a host's configuration; hosts take part with --fabric SCENARIO and --nic")
 			files = slices.DeleteFunc(files, func(o configuration.File) bool { return o == f })
 		}
 	}
@@ -79,8 +78,7 @@ func (c *configDcbxCmd) Run(e *env) error {
 	}
 	if len(results) == 0 {
 		return input.Fault(
-			errors.New("no cable joins these switches; name it with --link " +
-				"leaf-1:Ethernet1/3=spine-1:Ethernet1/1, or give --fabric"))
+			errors.New("no cable connects these switches; name it with --link leaf-1:Ethernet1/3=spine-1:Ethernet1/1, or set --fabric"))
 	}
 	if c.Pcap != "" {
 		if err := c.write(results); err != nil {

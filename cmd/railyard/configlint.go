@@ -107,8 +107,7 @@ func (c *configLintCmd) Run(e *env) error {
 		return err
 	}
 	if d := in.DataDSCP; c.DataDSCP == nil && c.Fabric == "" && d != 24 && d != 26 {
-		report.Labelled(e.stderr, "note: ", fmt.Sprintf("assumed DSCP %d for RoCE data, which is lossless here; "+
-			"set --data-dscp", d))
+		report.Labelled(e.stderr, "note: ", fmt.Sprintf("assumed DSCP %d for RoCE data, which is lossless here; set --data-dscp", d))
 	}
 	var base *findings.Baseline
 	if c.Baseline != "" {

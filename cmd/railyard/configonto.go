@@ -36,8 +36,7 @@ func (c *configRenderCmd) onto(e *env, plan *scenario.Plan) error {
 	}
 	table.Interrupts(e.stderr, m)
 	if m.OS == swconf.SONiC {
-		report.Labelled(e.stderr, "  left out: ", "frr.conf, which has BGP: --onto takes a folder with "+
-			"config_db.json and frr.conf, and makes both")
+		report.Labelled(e.stderr, "  left out: ", "frr.conf, which has BGP: --onto takes a folder with config_db.json and frr.conf, and makes both")
 	}
 	if c.Out != "" {
 		return output.Write(c.Out, c.Force, func(w io.Writer) error {
@@ -59,12 +58,10 @@ func (c *configRenderCmd) merger() *render.Onto {
 // not hold up the others.
 func (c *configRenderCmd) ontoAll(e *env) error {
 	if c.Switch != "" {
-		return field.New("--switch", "means nothing with %s, a folder: each device becomes the switch of "+
-			"its host name", c.Onto)
+		return field.New("--switch", "has no effect with %s, a folder: each device becomes the switch of its host name", c.Onto)
 	}
 	if c.Out == "" && !c.JSON {
-		return field.New("--out", "is needed with %s, a folder: what is typed at each device goes to a file "+
-			"of its own", c.Onto)
+		return field.New("--out", "is needed with %s, a folder: what is typed at each device goes to a file of its own", c.Onto)
 	}
 	o := c.merger()
 	devices, none, err := o.Texts()
@@ -84,8 +81,7 @@ func (c *configRenderCmd) ontoAll(e *env) error {
 		return err
 	}
 	if len(names) > 0 {
-		report.Labelled(e.stderr, "note: ", fmt.Sprintf("nothing is made for %s: no text of theirs here, or "+
-			"refused", swconf.Compress(names)))
+		report.Labelled(e.stderr, "note: ", fmt.Sprintf("no file is written for %s: no configuration read, or refused", swconf.Compress(names)))
 	}
 	return refused
 }

@@ -42,7 +42,7 @@ func TestOntoFolder(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ why, more string }{
-		{"spine-1: a device has one text", ""}, {"--switch: means nothing", "--switch=spine-1"},
+		{"spine-1: a device has one text", ""}, {"--switch: has no effect", "--switch=spine-1"},
 	} {
 		twice := filepath.Join(dir, "again")
 		if err := os.CopyFS(twice, os.DirFS(filepath.Join(dir, "spine-1"))); err != nil && c.more == "" {
@@ -63,7 +63,7 @@ func TestOntoFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	if code, _, errs = call(t, "config", "render", lab, "--onto", own); code != 2 ||
-		!strings.Contains(errs, "frr.conf:3: is FRR's half of a SONiC switch") {
+		!strings.Contains(errs, "frr.conf:3: is the FRR part of a SONiC switch") {
 		t.Errorf("FRR's half: exit %d: %s", code, errs)
 	}
 }

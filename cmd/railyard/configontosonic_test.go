@@ -28,7 +28,7 @@ func TestOntoWhatIsNone(t *testing.T) {
 	}
 	for _, x := range []struct{ path, says string }{
 		{"../../README.md", "looks like a document in Markdown"},
-		{prose, "is no running configuration"},
+		{prose, "is not a running configuration"},
 	} {
 		code, out, said := call(t, "config", "render", labScenario, "--onto", x.path, "--switch", "spine-1")
 		if code != exitInput || out != "" || !strings.Contains(said, x.says) {

@@ -67,12 +67,11 @@ func (c *configRenderCmd) Run(e *env) error {
 		return field.Choice("--asic", c.ASIC, queue.ASICs(), "found %s", field.Quote(c.ASIC))
 	}
 	if c.chosen().Given() && c.OS != "" && swconf.OS(c.OS) != swconf.SONiC {
-		return field.New("--hwsku and --profile", "mean nothing with --os %s: lanes are SONiC's alone",
+		return field.New("--hwsku and --profile", "have no effect with --os %s: only SONiC configures lanes",
 			c.OS)
 	}
 	if c.ASIC != "" && swconf.OS(c.OS) != swconf.SONiC {
-		return field.New("--asic", "means nothing with --os %s: only the headroom of --os sonic depends on "+
-			"the chip", c.OS)
+		return field.New("--asic", "has no effect with --os %s: only the headroom of --os sonic depends on the chip", c.OS)
 	}
 	if written := dialect.Written(); !slices.Contains(append(written, ""), c.OS) {
 		return field.Choice("--os", c.OS, written, "found %s", field.Quote(c.OS))
@@ -123,13 +122,11 @@ func (c *configRenderCmd) Run(e *env) error {
 		return printJSON(e.stdout, paths)
 	}
 	report.Wrap(e.stdout, "",
-		fmt.Sprintf("%s in %s: %s for %s, cabling.csv, addressing.csv, fabric.clab.yml, "+
-			"topology.conf, fabric.dot",
+		fmt.Sprintf("%s in %s: %s for %s, cabling.csv, addressing.csv, fabric.clab.yml, topology.conf, fabric.dot",
 			unit.Plural(len(files), "file"), c.Out, dialect.Title(d.OS),
 			unit.Plural(len(d.Switches), "switch")))
 	if len(hosts) > 0 {
-		report.Wrap(e.stdout, "", fmt.Sprintf("hosts/ has a script for each server's NICs (%s), and "+
-			"nccl.conf", c.NIC))
+		report.Wrap(e.stdout, "", fmt.Sprintf("hosts/ has a script for each server's NICs (%s), and nccl.conf", c.NIC))
 	}
 	report.Wrap(e.stdout, "", fmt.Sprintf("(railyard config lint %s --fabric %s%s checks them)",
 		c.Out, c.Scenario, c.chosen().Words()))

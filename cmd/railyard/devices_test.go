@@ -92,7 +92,7 @@ func TestBadProfiles(t *testing.T) {
 			"hwsku.json what they are: both are needed"},
 		{map[string]string{"platform.json": boxPlatform, "Box/hwsku.json": boxSKU}, "", "below it lie Box"},
 		{map[string]string{"hwsku.json": boxSKU}, "hwsku.json", "both are needed"},
-		{map[string]string{"default_sku": "Gone t1"}, "", "names no folder beside it; accepted: the name of"},
+		{map[string]string{"default_sku": "Gone t1"}, "", "names no folder next to it; accepted: the name of"},
 		{map[string]string{"default_sku": "../../x t1"}, "", "names no folder beside it"},
 		{map[string]string{"db.json": `{"VLAN": {}}`}, "db.json", "has no PORT, as a config_db.json has"},
 		{map[string]string{"l.ini": "Ethernet0 1,1 a 1"}, "l.ini", "l.ini:1:11: lanes"},
@@ -116,7 +116,7 @@ func TestBadProfiles(t *testing.T) {
 		{"--os sonic --hwsku leaf-*=ACS-SN5600", "no switch is called so, nor is of that role"},
 		{"--os sonic --hwsku ACS-MSN3700", "400Gbps: no port of ACS-MSN3700 has that speed; " +
 			"the first can be: 1x200G"},
-		{"--os nxos --hwsku ACS-SN5600", "mean nothing with --os nxos"},
+		{"--os nxos --hwsku ACS-SN5600", "have no effect with --os nxos"},
 	} {
 		code, _, errs := call(t, append([]string{"config", "render", labScenario, "--out", out},
 			strings.Fields(c.args)...)...)
@@ -158,7 +158,7 @@ func TestDevicesOfScenarios(t *testing.T) {
 		files, _ := filepath.Glob(filepath.Join(out, "*", "config_db.json"))
 		for _, f := range files {
 			if b, _ := os.ReadFile(f); !strings.Contains(string(b), `"hwsku": "`+c.want+`"`) {
-				t.Errorf("%s is no %s", f, c.want)
+				t.Errorf("%s is not a %s", f, c.want)
 			}
 		}
 		if len(files) == 0 {

@@ -47,7 +47,7 @@ Examples:
   railyard diagnose leaf1.txt leaf2.txt host-3.txt
   railyard diagnose incident/                       (incident/before/, incident/after/)
   railyard diagnose after/ --before before/ --cabling cables.csv --config configs/
-  railyard diagnose incident/ --fabric scenarios/lab-2x2.yaml    (beside a simulation)
+  railyard diagnose incident/ --fabric scenarios/lab-2x2.yaml    (with a simulation)
   railyard diagnose --gnmi leaf1,leaf2,spine1:6030 --gnmi-user admin --gnmi-interval 30s
   railyard diagnose incident/ --json | jq '.findings[0] | .cause, .device, .port'`
 }
@@ -155,9 +155,7 @@ func (c *diagnoseCmd) tell(e *env, in diagnose.Input, notes []string) error {
 // that are asked.
 func (c *diagnoseCmd) snapshots(e *env) (before, after []counters.Snapshot, notes []string, err error) {
 	if len(c.Files) == 0 && len(c.GNMI) == 0 {
-		return nil, nil, nil, input.Fault(errors.New("nothing to diagnose: name files of outputs, or " +
-			"devices " +
-			"with --gnmi"))
+		return nil, nil, nil, input.Fault(errors.New("nothing to diagnose: name files of outputs, or devices with --gnmi"))
 	}
 	if len(c.Files) > 0 {
 		if before, after, notes, err = c.outputs(); err != nil {
@@ -242,8 +240,7 @@ func (r *outputReader) read(paths []string) (all []counters.Snapshot, err error)
 		all = append(all, some...)
 	}
 	if len(all) == 0 {
-		return nil, input.Fault(fmt.Errorf("%s: no output of a switch or a host in it (railyard diagnose "+
-			"--help says what is read)", strings.Join(paths, ", ")))
+		return nil, input.Fault(fmt.Errorf("%s: contains no output of a switch or a host (accepted: railyard diagnose --help)", strings.Join(paths, ", ")))
 	}
 	return all, nil
 }
@@ -306,7 +303,7 @@ func (r *outputReader) summary() (notes []string) {
 			notes = append(notes, fmt.Sprintf("%d more files hold no output that is read", len(r.passed)-few))
 			break
 		}
-		notes = append(notes, "passed over: "+p)
+		notes = append(notes, "ignored: "+p)
 	}
 	return notes
 }

@@ -42,7 +42,7 @@ const (
 func (c *liveCounters) check() error {
 	switch {
 	case len(c.GNMI) > maxTargets:
-		return input.Fault(fmt.Errorf("--gnmi: %d devices; at most %d at once", len(c.GNMI), maxTargets))
+		return input.Fault(fmt.Errorf("--gnmi: %d devices; at most %d in one call", len(c.GNMI), maxTargets))
 	case c.GNMIInterval <= 0 || c.GNMIInterval > longestBetween:
 		return input.Fault(fmt.Errorf("--gnmi-interval: %[2]v is out of range 1ms–%[1]v",
 			longestBetween,
@@ -50,7 +50,7 @@ func (c *liveCounters) check() error {
 	case c.GNMITimeout <= 0 || c.GNMITimeout > time.Hour:
 		return input.Fault(fmt.Errorf("--gnmi-timeout: %v is out of range 1ms–1h", c.GNMITimeout))
 	case c.GNMIPlain && (c.GNMISkip || c.GNMICA != "" || c.GNMICert != ""):
-		return input.Fault(errors.New("--gnmi-plaintext: without TLS there are no certificates"))
+		return input.Fault(errors.New("--gnmi-plaintext: certificates have no effect without TLS"))
 	case (c.GNMICert == "") != (c.GNMIKey == ""):
 		return input.Fault(errors.New("--gnmi-cert and --gnmi-key: one is of no use without the other"))
 	}

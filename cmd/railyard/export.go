@@ -107,7 +107,7 @@ func (c *exportCmd) plan() (*scenario.Plan, error) {
 	}
 	m, err := result.ReadManifest(c.From)
 	if err != nil {
-		return nil, input.Fault(fmt.Errorf("%s is no run: %w", c.From, err))
+		return nil, input.Fault(fmt.Errorf("%s is not a run: %w", c.From, err))
 	}
 	doc, err := scenario.Parse(filepath.Join(c.From, "scenario"), []byte(m.Scenario), c.Set)
 	if err != nil {

@@ -98,7 +98,7 @@ func TestExportWords(t *testing.T) {
 			"have"},
 		{[]string{"two.yaml", "--as", "chakra", "--job", "a"}, "--out: is missing: chakra has 8 files"},
 		{[]string{"none.yaml", "--as", "goal"}, "none.yaml"},
-		{[]string{".", "--as", "goal"}, ". is no run: "},
+		{[]string{".", "--as", "goal"}, ". is not a run: "},
 	} {
 		if code, _, errs := call(t, append([]string{"export"}, c.args...)...); code != 2 ||
 			!strings.Contains(errs, c.want) {

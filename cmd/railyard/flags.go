@@ -39,11 +39,11 @@ func checkFlags(ctx *kong.Context) error {
 		}
 		name := called(v)
 		if with := v.Tag.Get("with"); with != "" && !anyOf(with, given) {
-			return field.New(name, "means nothing without %s", dashed(with, " or "))
+			return field.New(name, "has no effect without %s", dashed(with, " or "))
 		}
 		for _, other := range strings.Split(v.Tag.Get("without"), ",") {
 			if other != "" && given[other] {
-				return field.New(name, "means nothing beside --%s", other)
+				return field.New(name, "has no effect with --%s", other)
 			}
 		}
 	}

@@ -44,7 +44,7 @@ func TestFlagsHaveRanges(t *testing.T) {
 			}
 			for _, name := range strings.Split(v.Tag.Get("with")+","+v.Tag.Get("without"), ",") {
 				if name != "" && !beside[name] {
-					t.Errorf("%s: %s speaks of --%s, which is no flag of it", n.FullPath(), called(v), name)
+					t.Errorf("%s: %s speaks of --%s, which is not a flag of it", n.FullPath(), called(v), name)
 				}
 			}
 		}
@@ -63,54 +63,42 @@ func TestFlagsThatCannotBe(t *testing.T) {
 	os.WriteFile("prices.json",
 		[]byte(`{"switches":[{"ports":64,"rate_gbps":400}],"cables":[{"upto_m":1}]} and more`), 0o600)
 	for args, want := range map[string]string{
-		"plan memory --states 175B --efficiency 1e-300": "--efficiency: 1e-300 is out of range 0.1–100",
-		"plan memory --states 175B --efficiency NaN":    "--efficiency: NaN is out of range 0.1–100",
-		"plan memory --states 175B --tp 8": "--tp: means nothing beside " +
-			"--states",
-		"plan memory --states 1e-300": "write a count from 1",
-		"plan memory --states NaNB":   "write a count from 1",
-		"plan memory gpt3-13b --efficiency 50": "--efficiency: means nothing " +
-			"without --states",
-		"plan memory gpt3-13b --tp=-8":                 "--tp: -8 is out of range 1–1048576",
-		"plan size gpt3-13b --tokens 1T --days NaN":    "--days: NaN is out of range 0.001–1000000",
-		"plan size gpt3-13b --tokens 1T --days Inf":    "is out of range 0.001–1000000",
-		"plan size gpt3-13b --tokens 1T --days 1e-300": "is out of range 0.001–1000000",
-		"plan size gpt3-13b --tokens 1T --days 3 --weeks 1": "--days: means nothing beside " +
-			"--weeks",
-		"plan size gpt3-13b --tokens 1T --gpus 8 --utilisation 1e-300": "--utilisation: 1e-300 is out of range 0.1–100",
-		"plan size gpt3-13b --tokens 1T --gpus 8 --watts=-1":           "is out of range",
-		"plan size gpt3-13b --tokens 1T --gpus 8 --tflops 1e300":       "is out of range",
-		"plan size gpt3-13b --tokens 1T --gpus 8 --price-kwh NaN":      "is out of range",
-		"plan size --table 1 --days 3": "--days: means nothing beside " +
-			"--table",
-		"plan size gpt3-13b --table 1": "MODEL: means nothing beside " +
-			"--table",
-		"plan size gpt3-13b --tokens 1T --gpus 8 --tflops 9 --precision fp8": "--precision: means nothing " +
-			"beside --tflops",
-		"plan search gpt3-13b --fabric " + three + " --packets NaN":    "is out of range",
-		"plan search gpt3-13b --fabric " + three + " --efficiency Inf": "is out of range",
-		"plan fabric --gpus 64 --force": "--force: means nothing " +
-			"without --out",
-		"plan fabric --gpus 64 --prices prices.json": "prices.json: byte",
-		"plan fabric --prices-example --gpus 64": "--gpus: means nothing beside " +
-			"--prices-example",
+		"plan memory --states 175B --efficiency 1e-300":                      "--efficiency: 1e-300 is out of range 0.1–100",
+		"plan memory --states 175B --efficiency NaN":                         "--efficiency: NaN is out of range 0.1–100",
+		"plan memory --states 175B --tp 8":                                   "--tp: has no effect with --states",
+		"plan memory --states 1e-300":                                        "write a count from 1",
+		"plan memory --states NaNB":                                          "write a count from 1",
+		"plan memory gpt3-13b --efficiency 50":                               "--efficiency: has no effect without --states",
+		"plan memory gpt3-13b --tp=-8":                                       "--tp: -8 is out of range 1–1048576",
+		"plan size gpt3-13b --tokens 1T --days NaN":                          "--days: NaN is out of range 0.001–1000000",
+		"plan size gpt3-13b --tokens 1T --days Inf":                          "is out of range 0.001–1000000",
+		"plan size gpt3-13b --tokens 1T --days 1e-300":                       "is out of range 0.001–1000000",
+		"plan size gpt3-13b --tokens 1T --days 3 --weeks 1":                  "--days: has no effect with --weeks",
+		"plan size gpt3-13b --tokens 1T --gpus 8 --utilisation 1e-300":       "--utilisation: 1e-300 is out of range 0.1–100",
+		"plan size gpt3-13b --tokens 1T --gpus 8 --watts=-1":                 "is out of range",
+		"plan size gpt3-13b --tokens 1T --gpus 8 --tflops 1e300":             "is out of range",
+		"plan size gpt3-13b --tokens 1T --gpus 8 --price-kwh NaN":            "is out of range",
+		"plan size --table 1 --days 3":                                       "--days: has no effect with --table",
+		"plan size gpt3-13b --table 1":                                       "MODEL: has no effect with --table",
+		"plan size gpt3-13b --tokens 1T --gpus 8 --tflops 9 --precision fp8": "--precision: has no effect with --tflops",
+		"plan search gpt3-13b --fabric " + three + " --packets NaN":          "is out of range",
+		"plan search gpt3-13b --fabric " + three + " --efficiency Inf":       "is out of range",
+		"plan fabric --gpus 64 --force":                                      "--force: has no effect without --out",
+		"plan fabric --gpus 64 --prices prices.json":                         "prices.json: byte",
+		"plan fabric --prices-example --gpus 64":                             "--gpus: has no effect with --prices-example",
 		"plan traffic " + three +
-			" --force": "--force: means nothing without --plot or --parquet",
+			" --force": "--force: has no effect without --plot or --parquet",
 		"run " + three +
-			" --capture-window 0us..1us": "--capture-window: means nothing without --capture",
+			" --capture-window 0us..1us": "--capture-window: has no effect without --capture",
 		"topo " + three +
-			" --dot --json": "--json: means nothing beside --dot",
-		"config lint x.cfg --set lb=spray": "--set: means nothing without " +
-			"--fabric",
-		"config lint x.cfg --json --sarif": "--json: means nothing beside " +
-			"--sarif",
+			" --dot --json": "--json: has no effect with --dot",
+		"config lint x.cfg --set lb=spray": "--set: has no effect without --fabric",
+		"config lint x.cfg --json --sarif": "--json: has no effect with --sarif",
 		"config lint x.cfg --data-dscp 64": "--data-dscp: 64 is out of range 0–63",
-		"report x --json --html x.html": "--json: means nothing beside " +
-			"--html",
-		"report x --force": "--force: means nothing " +
-			"without --html or --png or --svg",
-		"serve --port 99999":  "--port: 99999 is out of range 0–65535",
-		"lab loss a:Eth1 NaN": "PERCENT: NaN is out of range 0–100",
+		"report x --json --html x.html":    "--json: has no effect with --html",
+		"report x --force":                 "--force: has no effect without --html or --png or --svg",
+		"serve --port 99999":               "--port: 99999 is out of range 0–65535",
+		"lab loss a:Eth1 NaN":              "PERCENT: NaN is out of range 0–100",
 	} {
 		code, out, errs := call(t, strings.Fields(args)...)
 		if code != 2 || out != "" || !strings.Contains(errs, want) || strings.Count(errs, "\n") != 1 {

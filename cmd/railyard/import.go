@@ -46,7 +46,7 @@ Examples:
   railyard import et_*.json --step 12 --out calls.yaml            (PyTorch's execution traces)
   railyard import nccl_trace_rank_*                               (PyTorch's Flight Recorder)
   railyard import nccl.*.log --out job.yaml                       (NCCL_DEBUG=INFO)
-  railyard import train.sh config.json --out train.yaml           (a training as it is started)
+  railyard import train.sh config.json --out train.yaml           (a training's script)
   railyard import ds_config.json args.yaml cables.csv --out site.yaml
   railyard import topology.txt flow.txt config.txt --out h.yaml   (HPCC's: and its settings)
   railyard import fat_tree_1024.topo perm.cm --out htsim.yaml     (htsim's: fabric, flows)

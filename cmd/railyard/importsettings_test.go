@@ -67,7 +67,7 @@ func TestImportSettings(t *testing.T) {
 		"config.txt": "contains settings of a network; pass cabling and traffic too",
 		"bad.txt":    "bad.txt:2:1: CC_MODE is 10; accepted: 1 (DCQCN), 3 (HPCC), 7 (TIMELY), 8 (DCTCP)",
 		"bad2.txt":   `bad2.txt:3:1: RP_TIMER is "-5", expected a number from 0 on`,
-		"bad3.txt":   "bad3.txt:4:1: HAS_WIN stands on line 3 already",
+		"bad3.txt":   "bad3.txt:4:1: HAS_WIN is on line 3 already",
 		"bad4.txt":   `bad4.txt:4:1: KMIN_MAP is "3 25 1", expected how many pairs of rate and value follow`,
 	} {
 		if code, _, errs := call(t, "import", file); code != 2 || !strings.Contains(errs, want) {

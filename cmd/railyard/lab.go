@@ -275,7 +275,7 @@ func (c *labRdmaCmd) Run(e *env) error {
 	for _, own := range []string{"--rank", "--ranks", "--rendezvous", "--addr", "--line-rate"} {
 		for _, a := range c.Args {
 			if a == own || strings.HasPrefix(a, own+"=") {
-				return field.New(own, "comes from the lab and is not given here")
+				return field.New(own, "is set by the lab and cannot be set here")
 			}
 		}
 	}

@@ -17,7 +17,7 @@ func TestLabBadInput(t *testing.T) {
 		"lab down --name nolab":                     "no lab",
 		"lab rdma write":                            "runs allreduce",
 		"lab compare --name nolab":                  "no lab",
-		"lab rdma allreduce --ranks 3":              "comes from the lab",
+		"lab rdma allreduce --ranks 3":              "is set by the lab",
 		"lab link --name nolab spine-1:Eth1 down":   "no lab",
 		"lab loss --name nolab spine-1:Eth1 1":      "no lab",
 		"lab up " + s + " --name t9 --routing ospf": "",

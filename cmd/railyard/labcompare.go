@@ -92,7 +92,7 @@ func (c *labCompareCmd) Run(e *env) error {
 func (c *labCompareCmd) plotFits() error {
 	switch {
 	case c.RatePlot == "" && c.Force:
-		return field.New("--force", "means nothing without a file to write")
+		return field.New("--force", "has no effect without a file to write")
 	case c.RatePlot == "":
 		return nil
 	case strings.ToLower(filepath.Ext(c.RatePlot)) != ".png":

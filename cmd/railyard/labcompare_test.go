@@ -20,7 +20,7 @@ func TestLabCompareBadInput(t *testing.T) {
 		"--rate-plot " + taken:              "--force replaces",
 		"--rate-plot " + dir + "/no/cc.png": "no such folder",
 		"--bytes 3":                         "--bytes: \"3\" is not a size",
-		"--force":                           "means nothing without a file",
+		"--force":                           "has no effect without a file",
 	} {
 		code, _, errs := call(t, append([]string{"lab", "compare", "--name", "nolab"},
 			strings.Fields(args)...)...)

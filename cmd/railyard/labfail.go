@@ -99,7 +99,7 @@ func (c *labFailCmd) state() string {
 	case c.Storm && c.Up:
 		return "pauses no more"
 	case c.Storm:
-		return "pauses for ever"
+		return "pauses continuously"
 	case c.Share != 0 && c.Direction != "both":
 		return fmt.Sprintf("has %g of its rate, %s", c.Share, c.Direction)
 	case c.Share != 0:

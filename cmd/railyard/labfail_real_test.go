@@ -41,7 +41,7 @@ func TestRealLabFail(t *testing.T) {
 	}
 	do(0, "link", "spine-1:Eth1", "--up")
 	do(0, "nic", "host-2/nic-1", "--flap", "200ms", "--count", "2")
-	if said := do(0, "nic", "host-2/nic-1", "--storm"); said != "nic host-2/nic-1 pauses for ever\n" {
+	if said := do(0, "nic", "host-2/nic-1", "--storm"); said != "nic host-2/nic-1 pauses continuously\n" {
 		t.Error(said)
 	}
 	if said := do(0, "nic", "host-2/nic-1", "--storm", "--up"); said != "nic host-2/nic-1 pauses no more\n" {
@@ -54,9 +54,9 @@ func TestRealLabFail(t *testing.T) {
 	for want, args := range map[string][]string{
 		`no switch "spine-9" in this lab; accepted: seg-1-rail-1`: {"switch", "spine-9"},
 		"a server's processes end with it":                        {"server", "host-1", "--flap", "1s"},
-		"a NIC pauses for ever, found a switch":                   {"switch", "spine-1", "--storm"},
-		"must be one of":                                          {"fan", "x"},
-		"--rate-share":                                            {"link", "x", "--rate-share", "2"},
+		"a NIC pauses continuously, found a switch":               {"switch", "spine-1", "--storm"},
+		"must be one of": {"fan", "x"},
+		"--rate-share":   {"link", "x", "--rate-share", "2"},
 	} {
 		if said := do(exitInput, args...); !strings.Contains(said, want) {
 			t.Errorf("%v: %s", args, said)

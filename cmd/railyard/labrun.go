@@ -54,7 +54,7 @@ func (c *labRunCmd) Run(e *env) error {
 	case c.At < around || c.At > c.Duration-least:
 		return field.New("--at", "%v is out of range %v–%v before the end of the load", c.At, around, least)
 	case c.Plot == "" && c.Force:
-		return field.New("--force", "means nothing without a file to write")
+		return field.New("--force", "has no effect without a file to write")
 	case c.Plot != "" && strings.ToLower(filepath.Ext(c.Plot)) != ".png":
 		return field.New("--plot", "writes .png, found %s", field.Quote(c.Plot))
 	}
@@ -88,8 +88,7 @@ func (c *labRunCmd) Run(e *env) error {
 	if c.JSON {
 		err = printJSON(e.stdout, moves)
 	} else {
-		report.Wrap(e.stdout, "", "moved: from the event on until a tenth or less of what went there "+
-			"still does")
+		report.Wrap(e.stdout, "", "rerouted: from the event until a tenth or less of the traffic is left on the path")
 	}
 	if c.Plot != "" && err == nil {
 		img, err := plot.Moves(moves)

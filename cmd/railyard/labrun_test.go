@@ -18,7 +18,7 @@ func TestLabRunRefuses(t *testing.T) {
 		"--duration 1ms":                  "is out of range 1s–1m0s",
 		"--at 10s":                        "--at: 10s is out of range 300ms–500ms before",
 		"--plot x.svg":                    "--plot: writes .png",
-		"--force":                         "--force: means nothing",
+		"--force":                         "--force: has no effect",
 		"--rate 5":                        "--rate: ",
 	} {
 		code, _, errs := call(t, append([]string{"lab", "run", s}, strings.Fields(args)...)...)

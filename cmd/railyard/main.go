@@ -157,34 +157,6 @@ func newParser() (p *parser, release func()) {
 	return p, func() {}
 }
 
-// refused returns why the parser refuses a command line. A word that is no command may be one of a group's.
-func (p *parser) refused(ctx *kong.Context, err error) string {
-	word, ok := strings.CutPrefix(err.Error(), "unexpected argument ")
-	if !ok {
-		return err.Error()
-	}
-	word, hint, _ := strings.Cut(word, ", ")
-	var in []string
-	_ = kong.Visit(p.kong.Model, func(node kong.Visitable, next kong.Next) error {
-		if n, ok := node.(*kong.Node); ok && n.Name == word && n.Type == kong.CommandNode {
-			in = append(in, "railyard "+n.Path())
-		}
-		return next(nil)
-	})
-	var wrong *kong.ParseError
-	if errors.As(err, &wrong) {
-		ctx = wrong.Context
-	}
-	if ctx != nil && ctx.Selected() != nil {
-		return err.Error()
-	}
-	text := fmt.Sprintf("unknown command %q", word)
-	if len(in) > 0 {
-		return text + ", did you mean " + strings.Join(in, " or ") + "?"
-	}
-	return strings.TrimSuffix(text+", "+hint, ", ")
-}
-
 // execute runs a command.
 func execute(args []string, e *env) int {
 	stdout, stderr := e.stdout, e.stderr
@@ -204,7 +176,9 @@ func execute(args []string, e *env) int {
 		return exitFailed // Main says so
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "error: %s\n  all commands: railyard --help\n", p.refused(ctx, err))
+		what, next := p.refused(ctx, err)
+		fmt.Fprintf(stderr, "error: %s\n", what)
+		report.Labelled(stderr, "  ", next)
 		return exitInput
 	}
 	if err := checkFlags(ctx); err != nil {

@@ -94,7 +94,7 @@ func TestRunDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if code, _, _ := call(t, "run", s, "--out", ".", "--force"); code != 2 {
-		t.Error("--force replaced a folder that is no run directory")
+		t.Error("--force replaced a folder that is not a run directory")
 	}
 	if left, _ := filepath.Glob(".railyard-*"); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
@@ -169,8 +169,8 @@ func TestBadInput(t *testing.T) {
 		want string
 	}{
 		"no such file":    {[]string{"run", "nothing.yaml"}, "no such file"},
-		"a folder":        {[]string{"run", "."}, "no regular file"},
-		"a device":        {[]string{"run", "/dev/zero"}, "no regular file"},
+		"a folder":        {[]string{"run", "."}, "not a regular file"},
+		"a device":        {[]string{"run", "/dev/zero"}, "not a regular file"},
 		"10 GB":           {[]string{"run", "big.yaml"}, "10737418240 bytes"},
 		"binary":          {[]string{"run", "binary.yaml"}, "binary file"},
 		"unknown command": {[]string{"rum"}, `unknown command "rum", did you mean`},

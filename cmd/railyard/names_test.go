@@ -100,7 +100,7 @@ func TestNothingOverwritten(t *testing.T) {
 	// What run replaces with --force are runs, and profiles of earlier ones.
 	code, _, errs := call(t, "run", "small.yaml", "--cpuprofile", "precious", "--force")
 	if b, _ := os.ReadFile("precious"); code != 2 || string(b) != "mine" ||
-		!strings.Contains(errs, "is no CPU profile") {
+		!strings.Contains(errs, "is not a CPU profile") {
 		t.Errorf("exit %d, %q: %s", code, b, errs)
 	}
 	for range 2 {

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"railyard/internal/capture"
 	"railyard/internal/input"
 	"railyard/internal/report/table"
+	"railyard/internal/scenariofile"
 	"railyard/unit"
 )
 
@@ -41,10 +43,13 @@ func (c *pcapCmd) Run(e *env) error {
 		_, err := io.WriteString(e.stdout, capture.WiresharkPlugin())
 		return err
 	case c.File == "":
-		return input.Fault(errors.New(`expected "<file>"`))
+		return input.Fault(errors.New("pcap: FILE is missing"))
 	}
 	r, err := capture.Open(c.File)
 	if err != nil {
+		if is := scenariofile.NeighborOf(c.File); !strings.Contains(is, "railyard pcap ") {
+			err = fmt.Errorf("%w%s", err, is)
+		}
 		return input.Fault(err)
 	}
 	defer r.Close()

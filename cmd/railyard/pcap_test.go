@@ -71,8 +71,8 @@ func TestPcapCommand(t *testing.T) {
 		}
 	}
 	for arg, want := range map[string]string{
-		"pcap_test.go":     "no pcap or pcapng",
-		t.TempDir():        "no regular file but a directory",
+		"pcap_test.go":     "not a pcap or pcapng file",
+		t.TempDir():        "not a regular file but a directory",
 		"nowhere.pcap":     "no such file",
 		lo + " --limit=-1": "--limit: -1 is out of range 0–10000000",
 	} {

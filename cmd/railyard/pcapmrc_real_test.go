@@ -26,7 +26,7 @@ func TestRealPcapOfMRCSockets(t *testing.T) {
 	most := 0
 	for _, f := range s.Flows {
 		if f.MRC == nil {
-			t.Fatalf("%+v is no flow of MRC", f)
+			t.Fatalf("%+v is not a flow of MRC", f)
 		}
 		writes, sacks, messages = writes+f.MRC.Writes, sacks+f.MRC.Sacks, messages+f.Messages
 		most = max(most, len(f.MRC.Paths))

@@ -150,7 +150,7 @@ func (c *planSizeCmd) input() (in planner.SizeInput, err error) {
 	}
 	switch {
 	case c.Model != "" && c.Params != "":
-		return in, field.New("--params", "means nothing beside a model, which has its own")
+		return in, field.New("--params", "has no effect with a model, which has its own")
 	case c.Model != "":
 		m, err := findModel(c.Model)
 		if err != nil {
@@ -164,8 +164,7 @@ func (c *planSizeCmd) input() (in planner.SizeInput, err error) {
 	}
 	if c.Active != "" {
 		if c.Model != "" || c.Params == "" {
-			return in, field.New("--active", "stands beside --params; a model says itself how many experts a "+
-				"token meets")
+			return in, field.New("--active", "needs --params; a model contains its number of experts per token")
 		}
 		if in.Active, err = amount("active", c.Active); err != nil {
 			return in, err

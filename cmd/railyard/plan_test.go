@@ -85,7 +85,7 @@ func TestPlanBadInput(t *testing.T) {
 			"write a count from 1"},
 		"no question": {[]string{"size", "--params", "1B", "--tokens", "1B"}, "give --days or --weeks"},
 		"both": {[]string{"size", "--params", "1B", "--tokens", "1B", "--weeks", "1", "--gpus",
-			"4"}, "--weeks: means nothing beside --gpus"},
+			"4"}, "--weeks: has no effect with --gpus"},
 		"utilisation": {[]string{"size", "--params", "1B", "--tokens", "1B", "--weeks", "1",
 			"--utilisation", "140"}, "--utilisation: 140 is out of range 0.1–100"},
 		"a100 has no fp8": {[]string{"size", "--params", "1B", "--tokens", "1B", "--weeks", "1", "--gpu",
@@ -162,11 +162,11 @@ func TestPlanFabricScenarios(t *testing.T) {
 	_, text, _ := call(t, "plan", "fabric", "--prices-example")
 	os.WriteFile(prices, []byte(strings.Replace(text, `"price": 20000`, `"price": -20000`, 1)), 0o644)
 	for want, args := range map[string][]string{
-		"--gpus: is missing": {}, "is no switch": {"--gpus", "64", "--switch", "many"},
-		"is no oversubscription": {"--gpus", "64", "--oversubscription", "1:7"},
-		"price and watts 0–1e9":  {"--gpus", "64", "--prices", prices},
-		"is out of range 1–":     {"--gpus=-5"},
-		"do not fit ports":       {"--gpus", "64", "--nic", "800"},
+		"--gpus: is missing": {}, "is not a switch": {"--gpus", "64", "--switch", "many"},
+		"is not an oversubscription": {"--gpus", "64", "--oversubscription", "1:7"},
+		"price and watts 0–1e9":      {"--gpus", "64", "--prices", prices},
+		"is out of range 1–":         {"--gpus=-5"},
+		"do not fit ports":           {"--gpus", "64", "--nic", "800"},
 	} {
 		if code, _, err := call(t, append([]string{"plan", "fabric"}, args...)...); code != exitInput ||
 			!strings.Contains(err, want) {

@@ -68,7 +68,7 @@ func (c *planCircuitsCmd) cubes(e *env, rate unit.Rate) error {
 	var rest string
 	at := &in.Along
 	if n, _ := fmt.Sscanf(c.Cubes+" ", "%dx%dx%d%s", &at[0], &at[1], &at[2], &rest); n != 3 {
-		return input.Fault(field.New("--cubes", "%s is no three numbers, as 4x4x4", field.Quote(c.Cubes)))
+		return input.Fault(field.New("--cubes", "%s is not three numbers, as 4x4x4", field.Quote(c.Cubes)))
 	}
 	r, err := in.Plan()
 	if err != nil {
@@ -84,8 +84,7 @@ func (c *planCircuitsCmd) cubes(e *env, rate unit.Rate) error {
 	report.Labelled(w, "Faces   ", fmt.Sprintf("%d fibers of %s: %s per direction between neighboring cubes",
 		in.Side*in.Side, rate.Show(), across.Show()))
 	if r.Swap != "" {
-		report.Labelled(w, "Moved   ", fmt.Sprintf("%s of %d, for fabric.optics.swaps: %s; no cable "+
-			"moves, bandwidths stay", unit.Plural(r.Moved, "circuit"), r.Circuits, r.Swap))
+		report.Labelled(w, "Moved   ", fmt.Sprintf("%s of %d, for fabric.optics.swaps: %s; no cable moves, bandwidths stay", unit.Plural(r.Moved, "circuit"), r.Circuits, r.Swap))
 	}
 	for d, m := range r.Maps {
 		for _, x := range []struct {
@@ -93,7 +92,7 @@ func (c *planCircuitsCmd) cubes(e *env, rate unit.Rate) error {
 			list []planner.Circuit
 		}{{"", m.Before}, {", after", m.After}} {
 			if x.list != nil {
-				fmt.Fprintf(w, "\nAlong %c, %d alike%s\n", "xyz"[d], m.Switches, x.when)
+				fmt.Fprintf(w, "\nAlong %c, %d equivalent%s\n", "xyz"[d], m.Switches, x.when)
 				report.Wrap(w, "  ", circuitList(x.list))
 			}
 		}

@@ -47,8 +47,7 @@ func (c *planLoadCmd) Run(e *env) error {
 		return err
 	}
 	if len(plan.Jobs) != 1 || !plan.Jobs[0].Open {
-		return input.Fault(plan.Refuse("workload", "load is offered by traffic.background: messages that "+
-			"come whatever became of those before"))
+		return input.Fault(plan.Refuse("workload", "load is offered by traffic.background: messages arrive independently of earlier ones"))
 	}
 	names := []string{plan.LB.Name}
 	if c.LB != "" {
@@ -84,8 +83,7 @@ func parseLoads(text string) (loads []float64, err error) {
 	for _, word := range strings.Split(text, ",") {
 		p, err := strconv.ParseFloat(word, 64)
 		if err != nil || !(p >= 0.1 && p <= 200) || len(loads) > 0 && p <= loads[len(loads)-1] {
-			return nil, field.New("--loads", "found %s, expected rising percents between 0.1 and 200, as "+
-				"10,20,30", field.Quote(word))
+			return nil, field.New("--loads", "found %s, expected rising percents between 0.1 and 200, as 10,20,30", field.Quote(word))
 		}
 		loads = append(loads, p)
 	}

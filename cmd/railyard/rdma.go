@@ -68,7 +68,7 @@ type rdmaDevice struct {
 func (d *rdmaDevice) config(e *env, others ...string) (cfg verbs.DeviceConfig, done func() error, err error) {
 	done = func() error { return nil }
 	if d.Force && d.Pcap+strings.Join(others, "") == "" {
-		return cfg, done, field.New("--force", "means nothing without a file to write")
+		return cfg, done, field.New("--force", "has no effect without a file to write")
 	}
 	cfg.DataDSCP, cfg.CNPDSCP, cfg.NoOffload = &d.DSCP, &d.CNPDSCP, d.NoOffload
 	if d.Addr != "" {
@@ -274,7 +274,7 @@ func (c *rdmaMany) spec(op perftest.Op) (*perftest.Spec, error) {
 	if c.Transport == verbs.MRC && (c.Spray || op == perftest.OpSend || op == perftest.OpRead) {
 		what := "an MRC queue pair carries WRITE and WRITE with immediate only"
 		if c.Spray {
-			what = "MRC sprays by itself: --spray is RC's"
+			what = "MRC always sprays: --spray is RC's"
 		}
 		return nil, field.New("--transport", "%s", what)
 	}

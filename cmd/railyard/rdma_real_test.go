@@ -112,7 +112,7 @@ func TestRealRdmaCommands(t *testing.T) {
 		}
 	}
 	for how, want := range map[string]string{
-		"--transport mrc --spray":                      "MRC sprays by itself",
+		"--transport mrc --spray":                      "MRC always sprays",
 		"--transport mrc --cc dcqcn":                   "MRC runs under nscc, dctcp, none",
 		"--transport iwarp":                            `unknown transport "iwarp" on sockets; accepted: rc, mrc`,
 		"--transport rc --planes ::1":                  "RC has one way in",
@@ -193,7 +193,7 @@ func TestRealRdmaBadInput(t *testing.T) {
 	own, _, _ := strings.Cut(clientPlanes(to), ",")
 	for _, c := range []struct{ args, want string }{
 		{"rdma write --to 127.0.0.9:1", "no server at 127.0.0.9:1"},
-		{"rdma write --to 203.0.113.7 --addr 203.0.113.8", "no address of this machine"},
+		{"rdma write --to 203.0.113.7 --addr 203.0.113.8", "not an address of this host"},
 		{"rdma write --to no..host", "no address for host"}, // no name server is asked for it
 		{"rdma serve --addr " + host + " --port 0", "in use"},
 		{"rdma write --to " + to + " --size 0B", "--size: 0B is out of range 1B–1GiB"},
@@ -203,12 +203,12 @@ func TestRealRdmaBadInput(t *testing.T) {
 		{"rdma write --to " + to + " --qps 0", "--qps: 0 is out of range 1–1024"},
 		{"rdma write --to " + to + " --duration=-500ms",
 			"--duration: -500ms is out of range 0s–24h0m0s"},
-		{"rdma lat --to " + to + " --duration 1s --iters 7", "--iters: means nothing beside --duration"},
-		{"rdma read --to " + to + " --force", "--force: means nothing"},
-		{"rdma bench --force", "--force: means nothing without --plot"},
+		{"rdma lat --to " + to + " --duration 1s --iters 7", "--iters: has no effect with --duration"},
+		{"rdma read --to " + to + " --force", "--force: has no effect"},
+		{"rdma bench --force", "--force: has no effect without --plot"},
 		{"rdma bench --plot x.gif", "--plot: writes .png or .svg"},
 		{"rdma read --transport mrc --to " + to, "carries WRITE and WRITE with immediate only"},
-		{"rdma allreduce --transport mrc --spray", "MRC sprays by itself"},
+		{"rdma allreduce --transport mrc --spray", "MRC always sprays"},
 		{"rdma allreduce --transport mrc --planes 127.0.0.1,127.0.0.2",
 			"--planes: names addresses of one rank"},
 		{"rdma serve --duration=-1s", "--duration: -1s is out of range 0s–8760h0m0s"},
@@ -219,17 +219,17 @@ func TestRealRdmaBadInput(t *testing.T) {
 		{"rdma write --to " + to + " --pcap " + taken, "--force"},
 		{"rdma write --to " + to + " --dscp 64", "--dscp: 64 is out of range 0–63"},
 		{"rdma allreduce --ranks 2 --dtype complex64",
-			"--dtype: \"complex64\" is no type of elements; accepted: "},
+			"--dtype: \"complex64\" is not a type of elements; accepted: "},
 		{"rdma allreduce --timeout 0", "--timeout: 0 is out of range 1–31"},
 		{"rdma allreduce --rendezvous 127.0.0.1:99999 --rank 1 --ranks 2",
 			"--rendezvous: \"99999\" is out of range 1–65535"},
 		{"rdma bench --rounds 0", "--rounds: 0 is out of range 1–100"},
 		{"rdma bench --duration 2m", "--duration: 2m0s is out of range 100ms–1m0s"},
 		{"rdma allreduce --ranks 2000", "--ranks: 2000 is out of range 1–1024"},
-		{"rdma allreduce --ranks 2 --rank 1", "--rank: means nothing without --rendezvous"},
+		{"rdma allreduce --ranks 2 --rank 1", "--rank: has no effect without --rendezvous"},
 		{"rdma allreduce --ranks 2 --bytes 5B", "whole elements"},
 		{"rdma allreduce --ranks 2 --redop xor",
-			"--redop: \"xor\" is no reduction; accepted: sum, prod, max, min"},
+			"--redop: \"xor\" is not a reduction; accepted: sum, prod, max, min"},
 		{"rdma allreduce --ranks 2 --rank 1 --wait 300ms --rendezvous 127.0.0.1:1 --addr " + own,
 			"found no rank 0"},
 	} {

@@ -76,7 +76,7 @@ func (c *rdmaAllreduceCmd) environment() error {
 		}
 		n, err := strconv.Atoi(s)
 		if err != nil {
-			return field.New(name+" in the environment", "%s is no whole number", field.Quote(s))
+			return field.New(name+" in the environment", "%s is not a whole number", field.Quote(s))
 		}
 		*v = n
 		return nil
@@ -127,7 +127,7 @@ func (c *rdmaAllreduceCmd) spec() (*allreduce.Spec, error) {
 		return nil, err
 	}
 	if c.Transport == verbs.MRC && c.Spray {
-		return nil, field.New("--transport", "MRC sprays by itself: --spray is RC's")
+		return nil, field.New("--transport", "MRC always sprays: --spray is RC's")
 	}
 	if c.Planes != "" && c.Rank < 0 {
 		return nil, field.New("--planes", "names addresses of one rank: it needs --rank")
@@ -146,11 +146,10 @@ func (c *rdmaAllreduceCmd) spec() (*allreduce.Spec, error) {
 		return nil, field.Flags(err)
 	}
 	if c.Rank >= 0 && c.Rendezvous == "" {
-		return nil, field.New("--rank", "means nothing without --rendezvous HOST:PORT, or MASTER_ADDR in "+
-			"the environment")
+		return nil, field.New("--rank", "has no effect without --rendezvous HOST:PORT, or MASTER_ADDR in the environment")
 	}
 	if c.Rank < 0 && c.Rendezvous != "" {
-		return nil, field.New("--rendezvous", "means nothing without --rank, or RANK in the environment")
+		return nil, field.New("--rendezvous", "has no effect without --rank, or RANK in the environment")
 	}
 	return s, nil
 }

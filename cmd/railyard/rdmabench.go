@@ -42,7 +42,7 @@ func (c *rdmaBenchCmd) Run(e *env) error {
 		return bench.Serve(e.stdout, c.Peer)
 	}
 	if c.Force && c.Plot == "" {
-		return field.New("--force", "means nothing without --plot")
+		return field.New("--force", "has no effect without --plot")
 	}
 	if err := errors.Join(within("--duration", c.Duration, 100*time.Millisecond, time.Minute),
 		plot.Check(c.Plot)); err != nil {

@@ -44,7 +44,7 @@ func (c *reportCmd) Run(e *env) error {
 	s, err := result.ReadSummary(c.Dir)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) {
-			err = fmt.Errorf("%s has no summary.json: it is no run directory", c.Dir)
+			err = fmt.Errorf("%s has no summary.json: it is not a run directory", c.Dir)
 		}
 		return input.Fault(err)
 	}

@@ -73,8 +73,7 @@ func (c *runCmd) Run(e *env) error {
 		return err
 	}
 	if c.chosen().Given() && c.Counters != "sonic" {
-		return field.New("--hwsku and --profile", "say what ports are called by --counters sonic, which is "+
-			"not given")
+		return field.New("--hwsku and --profile", "set port names for --counters sonic, which is not set")
 	}
 	if c.Counters == "sonic" && c.chosen().Wanted(plan.Graph) {
 		if err := c.chosen().Fit(plan.Graph); err != nil {
@@ -211,7 +210,7 @@ func (c *runCmd) profiled() (*profile, error) {
 	if b, err := input.Text(c.CPU, 0); c.Force && err == nil && len(b) > 0 &&
 		!bytes.HasPrefix(b, []byte{0x1f, 0x8b}) {
 		// --force is about runs
-		return nil, input.Fault(fmt.Errorf("%s is no CPU profile: it is left alone", c.CPU))
+		return nil, input.Fault(fmt.Errorf("%s is not a CPU profile: it is not replaced", c.CPU))
 	}
 	f, err := output.Create(c.CPU, c.Force)
 	if err != nil {
@@ -257,8 +256,7 @@ func (c *runCmd) capture(run *fidelity.Simulation) (*fidelity.Capture, error) {
 	from, err1 := unit.ParseTime(a)
 	to, err2 := unit.ParseTime(b)
 	if err := errors.Join(err1, err2); err != nil || !ok || from < 0 || to < from {
-		return nil, field.New("--capture-window", "found %s, expected two times such as 0us..200us, the "+
-			"later one last", field.Quote(c.Window))
+		return nil, field.New("--capture-window", "found %s, expected two times such as 0us..200us, the later one last", field.Quote(c.Window))
 	}
 	packets, ok := run.Run.(fidelity.Capturer)
 	if !ok {
@@ -317,7 +315,7 @@ func (e *env) ending(ctx context.Context) (say func()) {
 	return func() {
 		if ctx.Err() != nil && !said {
 			said = true
-			fmt.Fprintln(e.stderr, "interrupted: ending in order; Ctrl-C again ends at once")
+			fmt.Fprintln(e.stderr, "interrupted: writing what is finished; Ctrl-C again ends immediately")
 		}
 	}
 }

@@ -27,7 +27,7 @@ func (c *runCmd) census(run *fidelity.Simulation) (*countedRun, error) {
 	switches := counters.Systems[:len(counters.Systems)-1]
 	if !slices.Contains(switches, c.Counters) {
 		return nil, field.Choice("--counters", c.Counters, switches,
-			"%s is no system whose counters are written",
+			"%s is not a system whose counters are written",
 			field.Quote(c.Counters))
 	}
 	if c.CountTo != "" && !c.Force {

@@ -93,7 +93,7 @@ func answer(c *slurm.Cluster, options string) string {
 	}
 	rest, err := r.Options(words, false)
 	if err == nil && len(rest) > 0 {
-		err = fmt.Errorf("%v is no option", rest)
+		err = fmt.Errorf("%v is not an option", rest)
 	}
 	if err == nil {
 		err = r.Check()

@@ -11,9 +11,9 @@ import (
 func tellNone(w io.Writer, none []string) {
 	const most = 10
 	for _, why := range none[:min(len(none), most)] {
-		report.Labelled(w, "passed over: ", why)
+		report.Labelled(w, "ignored: ", why)
 	}
 	if len(none) > most {
-		fmt.Fprintf(w, "passed over: %d more files\n", len(none)-most)
+		fmt.Fprintf(w, "ignored: %d more files\n", len(none)-most)
 	}
 }

@@ -39,7 +39,7 @@ Examples:
   railyard topo scenarios/pod64-llama2-7b.yaml
   railyard topo scenarios/pod64-llama2-7b.yaml --dot | dot -Tpng > pod.png
   railyard topo pod.yaml --dot --failures | dot -Tpng > domains.png
-  railyard topo site.yaml --ports all           (port-to-rail maps, switches that are alike once)
+  railyard topo site.yaml --ports all           (port-to-rail maps, equivalent switches once)
   railyard topo site.yaml --cables > cables.csv       (import reads it)
   railyard topo site.yaml --against lldp/            (exit code 1 where they differ)
   railyard topo site.yaml --against as-built.csv --json`
@@ -92,8 +92,7 @@ func (c *topoCmd) Run(e *env) error {
 		table.CableKinds(e.stdout, inv, kinds, prices.Currency)
 	}
 	if n := len(plan.Dark); n > 0 {
-		report.Labelled(e.stdout, "Circuits: ", fmt.Sprintf("an OCS connects %d of these links later; the "+
-			"bisection includes them", n))
+		report.Labelled(e.stdout, "Circuits: ", fmt.Sprintf("an OCS connects %d of these links later; the bisection includes them", n))
 	}
 	if ring != "" {
 		report.Labelled(e.stdout, "warning: circular PFC pause dependency: ", ring)

@@ -65,7 +65,7 @@ func TestTuneHalves(t *testing.T) {
 		t.Errorf("%s%s", out, errs)
 	}
 	code, out, _ = call(t, "config", "tune", s, "--trials", "8", "--out", "tune", "--nic", "ionic")
-	if code != 0 || !strings.Contains(out, "servers' half alone") || !strings.Contains(out,
+	if code != 0 || !strings.Contains(out, "host side alone") || !strings.Contains(out,
 		"are not public") || !strings.Contains(out, "What is written brings what the switches' half brings") {
 		t.Errorf("%d %s", code, out)
 	}
@@ -115,7 +115,7 @@ func TestTuneForSONiCNeedsItsSwitches(t *testing.T) {
 		says string
 	}{
 		{[]string{"--os", "sonic"}, "nobody said what switch it is"},
-		{[]string{"--os", "nxos", "--hwsku", "ACS-SN5600"}, "lanes are SONiC's alone"},
+		{[]string{"--os", "nxos", "--hwsku", "ACS-SN5600"}, "only SONiC configures lanes"},
 		{[]string{"--os", "sonic", "--hwsku", "nosuch=ACS-SN5600"}, "no switch is called so"},
 	} {
 		to := filepath.Join(dir, "tune")

@@ -176,7 +176,7 @@ func (c *validateCmd) Run(e *env) error {
 	all := []validate.Row{}
 	var md strings.Builder
 	md.WriteString(validationHead +
-		"\nWritten by `railyard validate --markdown docs/validation.md`. Every row runs the real thing.\n")
+		"\nWritten by `railyard validate --markdown docs/validation.md`. Every row runs the simulator.\n")
 	for _, g := range groups {
 		if g.Err != nil {
 			return fmt.Errorf("%s: %w", g.Name, g.Err)

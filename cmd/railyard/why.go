@@ -42,7 +42,7 @@ func (c *whyCmd) Run(e *env) error {
 	}
 	m, err := result.ReadManifest(c.Dir)
 	if err != nil {
-		return input.Fault(fmt.Errorf("%s is no run: %w", c.Dir, err))
+		return input.Fault(fmt.Errorf("%s is not a run: %w", c.Dir, err))
 	}
 	if err := result.CheckSizes(m, c.Dir); err != nil { // the account is in summary.json alone
 		report.Labelled(e.stderr, "note: ", err.Error())
@@ -77,7 +77,7 @@ func (c *whyCmd) summary() (*result.Summary, error) {
 	s, err := result.ReadSummary(c.Dir)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil, fmt.Errorf("%s has no summary.json: it is no run directory", c.Dir)
+		return nil, fmt.Errorf("%s has no summary.json: it is not a run directory", c.Dir)
 	case err != nil:
 		return nil, err
 	case s.Outcome != nil:
@@ -86,8 +86,7 @@ func (c *whyCmd) summary() (*result.Summary, error) {
 		return nil, fmt.Errorf("%s has no account of lost time: the run did not end with a step; run its scenario to the end",
 			c.Dir)
 	case s.StepTime <= 0 || s.Chain.Total() != s.StepTime:
-		return nil, fmt.Errorf("%s: its causes add up to %s, not to its step of %s: it is damaged, or of another version; "+
-			"run the scenario again", filepath.Join(c.Dir, "summary.json"), unit.Time(s.Chain.Total()).Show(),
+		return nil, fmt.Errorf("%s: its causes add up to %s, not to its step of %s: it is damaged, or of another version; run the scenario again", filepath.Join(c.Dir, "summary.json"), unit.Time(s.Chain.Total()).Show(),
 			unit.Time(s.StepTime).Show())
 	}
 	return s, nil
@@ -103,7 +102,7 @@ func (c *whyCmd) scenario(m *result.Manifest) *whatif.Scenario {
 		}
 		b, err := beside(name)
 		if errors.Is(err, os.ErrNotExist) && c.Scenario == "" {
-			err = fmt.Errorf("%w; say where the scenario lies: --scenario FILE", err)
+			err = fmt.Errorf("%w; name the scenario: --scenario FILE", err)
 		}
 		return b, err
 	}

@@ -64,7 +64,7 @@ func (s *Spec) Validate() error {
 	case s.Rank < 0 || s.Rank >= s.World:
 		return field.Outside("rank", 0, s.World-1, s.Rank)
 	case k == nil:
-		return field.Choice("dtype", s.Type, Types(), "%s is no type of elements", field.Quote(s.Type))
+		return field.Choice("dtype", s.Type, Types(), "%s is not a type of elements", field.Quote(s.Type))
 	case s.Iters < 1 || s.Iters > maxIters:
 		return field.Outside("iters", 1, maxIters, s.Iters)
 	case s.Warmup < 0 || s.Warmup > maxIters:

@@ -119,7 +119,7 @@ func TestRealMismatch(t *testing.T) {
 		}
 	})
 	for r, err := range errs[1:] {
-		want := fmt.Sprintf("rank %d: rank 0 says: rank 0 runs [4 40", r+1)
+		want := fmt.Sprintf("rank %d: rank 0 reports: rank 0 runs [4 40", r+1)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("rank %d: %v, want %q", r+1, err, want)
 		}

@@ -135,5 +135,5 @@ func ParseOp(s string) (Op, error) {
 		return o, nil
 	}
 	return "", field.Choice("redop", s, []string{string(Sum), string(Prod), string(Max), string(Min)},
-		"%s is no reduction", field.Quote(s))
+		"%s is not a reduction", field.Quote(s))
 }

@@ -106,7 +106,7 @@ func (p *pulse) listen(q *peer) {
 		}
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			p.fail(fmt.Errorf("rank %d has not been heard of for %v: it is stopped, or cut off", q.rank, p.patience))
+			p.fail(fmt.Errorf("rank %d sent nothing for %v: it is stopped or isolated", q.rank, p.patience))
 			return
 		case err != nil:
 			p.fail(fmt.Errorf("rank %d is gone: %w", q.rank, err))

@@ -72,17 +72,17 @@ func TestMismatch(t *testing.T) {
 		says   map[string]int // what how many ranks are told
 	}{
 		"other size": {func(r int, s *Spec) { s.Sizes[0] += 4 * int64(r) }, map[string]int{
-			"rank 1: rank 0 says: rank 0 runs [4 40] bytes of float32, sum, 1+2 times, rank 1 runs [8 40]":  1,
-			"rank 2: rank 0 says: rank 0 runs [4 40] bytes of float32, sum, 1+2 times, rank 2 runs [12 40]": 1,
-			"after 1s ranks 1, 2 did not join": 1}},
+			"rank 1: rank 0 reports: rank 0 runs [4 40] bytes of float32, sum, 1+2 times, rank 1 runs [8 40]":  1,
+			"rank 2: rank 0 reports: rank 0 runs [4 40] bytes of float32, sum, 1+2 times, rank 2 runs [12 40]": 1,
+			"ranks 1, 2 did not connect within 1s": 1}},
 		"same rank": {func(r int, s *Spec) { s.Rank = min(r, 1) }, map[string]int{
-			"rank 1: rank 0 says: rank 1 is there already":      1,
-			"rank 1: rank 0 says: after 1s rank 2 did not join": 1,
-			"after 1s rank 2 did not join":                      2}},
+			"rank 1: rank 0 reports: rank 1 is there already":          1,
+			"rank 1: rank 0 reports: rank 2 did not connect within 1s": 1,
+			"rank 2 did not connect within 1s":                         2}},
 		"other world": {func(r int, s *Spec) { s.World += r }, map[string]int{
-			"rank 1: rank 0 says: the world has 3 ranks, rank 1 thinks 4": 1,
-			"rank 2: rank 0 says: the world has 3 ranks, rank 2 thinks 5": 1,
-			"after 1s ranks 1, 2 did not join":                            1}},
+			"rank 1: rank 0 reports: the world has 3 ranks, rank 1 thinks 4": 1,
+			"rank 2: rank 0 reports: the world has 3 ranks, rank 2 thinks 5": 1,
+			"ranks 1, 2 did not connect within 1s":                           1}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			l, began := newPipes(), time.Now()
@@ -148,7 +148,7 @@ func TestSilentRank(t *testing.T) {
 	}{{4, 2, true}, {4, 2, false}, {2, 1, true}, {2, 0, true}, {2, 0, false}, {4, 0, false}} {
 		synctest.Test(t, func(t *testing.T) {
 			const patience = 1500 * time.Millisecond
-			want, most := fmt.Sprintf("rank %d has not been heard of for %v", c.silent, patience), patience
+			want, most := fmt.Sprintf("rank %d sent nothing for %v", c.silent, patience), patience
 			if !c.reads { // what is said to it is given up after this
 				most = 5 * time.Second
 			}

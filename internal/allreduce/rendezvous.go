@@ -92,7 +92,7 @@ func join(ctx context.Context, c net.Conn, h *hello, wait time.Duration) ([]*pee
 	}
 	if err != nil {
 		c.Close()
-		return nil, nil, &JoinError{fmt.Errorf("rank %d: rank 0 says: %w", h.Rank, err)}
+		return nil, nil, &JoinError{fmt.Errorf("rank %d: rank 0 reports: %w", h.Rank, err)}
 	}
 	return []*peer{p}, &w, c.SetDeadline(time.Time{})
 }
@@ -143,7 +143,7 @@ func hostOn(ctx context.Context, l net.Listener, own *hello, wait time.Duration)
 			hellos[g.Say.Rank] = &g.Say
 			peers = append(peers, newPeer(g.Say.Rank, g.Conn, g.In))
 		case <-late.C:
-			return give(&JoinError{fmt.Errorf("after %v %s did not join", wait, missing(hellos))})
+			return give(&JoinError{fmt.Errorf("%[2]s did not connect within %[1]v", wait, missing(hellos))})
 		case <-ctx.Done():
 			return give(ctx.Err())
 		}
@@ -151,7 +151,7 @@ func hostOn(ctx context.Context, l net.Listener, own *hello, wait time.Duration)
 	n := own.World
 	for _, p := range peers {
 		if err := p.say(&welcome{Next: hellos[(p.rank+1)%n].Prev, Prev: hellos[p.rank-1].Next}); err != nil {
-			return give(&JoinError{fmt.Errorf("rank %d joined and is gone: %w", p.rank, err)})
+			return give(&JoinError{fmt.Errorf("rank %d connected and disconnected: %w", p.rank, err)})
 		}
 	}
 	return peers, &welcome{Next: hellos[1%n].Prev, Prev: hellos[n-1].Next}, nil
@@ -165,7 +165,7 @@ func (own *hello) mismatch(h *hello, have []*hello) string {
 	case h.World != own.World:
 		return fmt.Sprintf("the world has %s, rank %d thinks %d", unit.Plural(own.World, "rank"), h.Rank, h.World)
 	case h.Rank < 1 || h.Rank >= own.World:
-		return fmt.Sprintf("a rank lies between 0 and %d, found %d", own.World-1, h.Rank)
+		return fmt.Sprintf("rank %[2]d is out of range 0–%[1]d", own.World-1, h.Rank)
 	case have[h.Rank] != nil:
 		return fmt.Sprintf("rank %d is there already", h.Rank)
 	case h.Job != own.Job:

@@ -111,7 +111,7 @@ func (r *ring) connect(w *welcome, o verbs.ConnectOptions) error {
 	o.Share = 2 * len(r.next)
 	for i := range r.next {
 		if w.Next[i].Length != uint64(len(r.memory)) {
-			return fmt.Errorf("the next rank's memory has %d bytes, ours %d", w.Next[i].Length, len(r.memory))
+			return fmt.Errorf("the next rank's memory has %d bytes, this rank's %d", w.Next[i].Length, len(r.memory))
 		}
 		if err := errors.Join(r.next[i].Connect(w.Next[i], o), r.prev[i].Connect(w.Prev[i], o)); err != nil {
 			return err
@@ -231,7 +231,7 @@ func (r *ring) blame(w verbs.WC) error {
 	case !slices.Contains(r.next, w.QP):
 		return fmt.Errorf("rank %d: the connection from rank %d broke: %v", r.rank, prev, w.Status)
 	case w.Status == verbs.StatusRetryExcErr:
-		return fmt.Errorf("rank %d: rank %d does not answer (%v): it is stopped, or cut off", r.rank, next, w.Status)
+		return fmt.Errorf("rank %d: rank %d does not respond (%v): it is stopped or isolated", r.rank, next, w.Status)
 	}
 	return fmt.Errorf("rank %d: %v to rank %d failed with %v", r.rank, w.Opcode, next, w.Status)
 }

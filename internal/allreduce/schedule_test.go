@@ -166,17 +166,17 @@ func TestSpecsThatCannotRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(s *Spec){
-		"is out of range 1–1024":                  func(s *Spec) { s.World = 1025 },
-		"is out of range 0–3":                     func(s *Spec) { s.Rank = 4 },
-		`dtype: "float16" is no type of elements`: func(s *Spec) { s.Type = "float16" },
-		"iters: 0 is out of range 1–1000000":      func(s *Spec) { s.Iters = 0 },
-		"warmup: -1 is out of range 0–1000000":    func(s *Spec) { s.Warmup = -1 },
-		"qps: 65 is out of range 1–64":            func(s *Spec) { s.QPs = 65 },
-		"is out of range 100ms–1h":                func(s *Spec) { s.Patience = time.Millisecond },
-		"1 to 100 sizes, found 0":                 func(s *Spec) { s.Sizes = nil },
-		"whole elements of 4 bytes":               func(s *Spec) { s.Sizes = []int64{6} },
-		"3 is out of range":                       func(s *Spec) { s.Sizes = []int64{4, 3} },
-		"is out of range 4–4294967296":            func(s *Spec) { s.Sizes = []int64{1 << 33} },
+		"is out of range 1–1024":                     func(s *Spec) { s.World = 1025 },
+		"is out of range 0–3":                        func(s *Spec) { s.Rank = 4 },
+		`dtype: "float16" is not a type of elements`: func(s *Spec) { s.Type = "float16" },
+		"iters: 0 is out of range 1–1000000":         func(s *Spec) { s.Iters = 0 },
+		"warmup: -1 is out of range 0–1000000":       func(s *Spec) { s.Warmup = -1 },
+		"qps: 65 is out of range 1–64":               func(s *Spec) { s.QPs = 65 },
+		"is out of range 100ms–1h":                   func(s *Spec) { s.Patience = time.Millisecond },
+		"1 to 100 sizes, found 0":                    func(s *Spec) { s.Sizes = nil },
+		"whole elements of 4 bytes":                  func(s *Spec) { s.Sizes = []int64{6} },
+		"3 is out of range":                          func(s *Spec) { s.Sizes = []int64{4, 3} },
+		"is out of range 4–4294967296":               func(s *Spec) { s.Sizes = []int64{1 << 33} },
 	} {
 		s := good()
 		change(s)
@@ -204,8 +204,8 @@ func TestWhoMayJoin(t *testing.T) {
 		"":                                       func(*hello) {},
 		"speaks version 2":                       func(h *hello) { h.Speak = 2 },
 		"the world has 3 ranks, rank 1 thinks 4": func(h *hello) { h.World = 4 },
-		"a rank lies between 0 and 2, found 3":   func(h *hello) { h.Rank = 3 },
-		"found 0":                                func(h *hello) { h.Rank = 0 },
+		"rank 3 is out of range 0–2":             func(h *hello) { h.Rank = 3 },
+		"rank 0 is out of range":                 func(h *hello) { h.Rank = 0 },
 		"rank 2 is there already":                func(h *hello) { h.Rank = 2 },
 		"rank 0 runs all-reduce of 4 bytes, rank 1 runs x": func(h *hello) { h.Job = "x" },
 	} {

@@ -100,7 +100,7 @@ func astraNumbers(t *tree, n int) (out []float64, err error) {
 	for i, s := range w {
 		f, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
 		if err != nil || !(f >= 0 && f <= 1e9) {
-			return nil, t.fail("value %d: %q is no number", i+1, s)
+			return nil, t.fail("value %d: %q is not a number", i+1, s)
 		}
 		out = append(out, f)
 	}

@@ -110,7 +110,7 @@ func (c *Cabling) End(e End) string {
 func (c *Cabling) Err() error {
 	var l field.List
 	for _, x := range c.Conflicts {
-		l = append(l, x.At.fail("%s, which %s says otherwise", x.Text, x.Other))
+		l = append(l, x.At.fail("%s, which contradicts %s", x.Text, x.Other))
 	}
 	return l.Err()
 }

@@ -49,7 +49,7 @@ func readClab(b *builder, text string) error {
 		}
 		if len(ends.items) != 2 {
 			if l.has("type") {
-				b.note(b.where(l), "a link of type %s ends at the lab's machine: left out", l.get("type").text)
+				b.note(b.where(l), "a link of type %s ends at the lab's host: left out", l.get("type").text)
 				continue
 			}
 			return ends.fail("a link has %d endpoints, expected two like \"leaf-1:eth3\"", len(ends.items))
@@ -79,11 +79,11 @@ func (b *builder) clabEnd(t *tree) (End, error) {
 		name, port, ok = t.get("node").text, t.get("interface").text, true
 	}
 	if !ok || name == "" || port == "" {
-		return End{}, t.fail("%q is no endpoint, expected node:interface like \"leaf-1:eth3\"", t.text)
+		return End{}, t.fail("%q is not an endpoint, expected node:interface like \"leaf-1:eth3\"", t.text)
 	}
 	switch name {
 	case "host", "mgmt-net", "macvlan":
-		b.note(b.where(t), "a link to %s ends at the lab's machine: left out", name)
+		b.note(b.where(t), "a link to %s ends at the lab's host: left out", name)
 		return End{Node: -1}, nil
 	}
 	if _, known := b.c.byName[name]; !known {

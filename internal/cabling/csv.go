@@ -133,7 +133,7 @@ func (t *table) next() (err error) {
 	t.row, err = t.r.Read()
 	var e *csv.ParseError
 	if errors.As(err, &e) {
-		return &field.Error{Line: t.base + e.Line, Col: e.Column, Msg: "is no table: " + e.Err.Error()}
+		return &field.Error{Line: t.base + e.Line, Col: e.Column, Msg: "is not a table: " + e.Err.Error()}
 	}
 	return err
 }
@@ -269,7 +269,7 @@ func (b *builder) csvRow(t *table, col func(string) int, words []string, unitNam
 	if s := t.cell(col("count")); s != "" {
 		var err error
 		if n, err = strconv.Atoi(s); err != nil || n < 1 || n > 1024 {
-			return t.fail(col("count"), "%q is no number of cables; accepted: 1 to 1024", s)
+			return t.fail(col("count"), "%q is not a number of cables; accepted: 1 to 1024", s)
 		}
 	}
 	for i := range n {

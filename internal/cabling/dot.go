@@ -95,7 +95,7 @@ func dotWords(b *builder, text string) (out []word, err error) {
 			out = append(out, word{text[start:i], l, c, true})
 		}
 		if len(out) > maxTokens {
-			return nil, b.at(l, c).fail("more than %d words and signs: that is no topology", maxTokens)
+			return nil, b.at(l, c).fail("more than %d words and signs: that is not a topology", maxTokens)
 		}
 	}
 	return out, nil
@@ -125,7 +125,7 @@ func readDot(b *builder, text string) error {
 		return err
 	}
 	if rest := d.peek(); d.i < len(w) {
-		return d.fail(rest, "%s stands behind the graph's }; expected one graph in a file", field.Quote(rest.text))
+		return d.fail(rest, "%s follows the graph's }; expected one graph in a file", field.Quote(rest.text))
 	}
 	if d.ranks > 1 {
 		for _, n := range d.rank {
@@ -154,7 +154,7 @@ func (d *dot) header() error {
 		d.i++ // its name
 	}
 	if !known || !d.take("{") {
-		return d.fail(d.peek(), "%s stands where the graph should begin, expected graph { a -- b; }",
+		return d.fail(d.peek(), "%s is found where the graph should begin, expected graph { a -- b; }",
 			field.Quote(d.peek().text))
 	}
 	return nil
@@ -286,13 +286,13 @@ func (d *dot) operand(depth int) ([]End, error) {
 		return ends, err
 	}
 	if !w.id {
-		return nil, d.fail(w, "%s cannot stand here; expected a node, as in a -- b", field.Quote(w.text))
+		return nil, d.fail(w, "%s is not accepted here; expected a node, as in a -- b", field.Quote(w.text))
 	}
 	d.i++
 	name := w.text
 	for d.take("+") {
 		if w := d.peek(); !w.id {
-			return nil, d.fail(w, "%s cannot be joined to a name", field.Quote(w.text))
+			return nil, d.fail(w, "%s cannot be appended to a name", field.Quote(w.text))
 		}
 		name += d.peek().text
 		d.i++
@@ -304,7 +304,7 @@ func (d *dot) operand(depth int) ([]End, error) {
 	e := d.b.named(at, name, "")
 	if d.take(":") {
 		if w := d.peek(); !w.id {
-			return nil, d.fail(w, "%s is no port", field.Quote(w.text))
+			return nil, d.fail(w, "%s is not a port", field.Quote(w.text))
 		}
 		e.Port = d.peek().text
 		if d.i++; d.take(":") { // a compass point
@@ -330,7 +330,7 @@ func (d *dot) attributes() (map[string]string, error) {
 					d.i++
 				}
 			default:
-				return nil, d.fail(w, "%s cannot stand among attributes", field.Quote(w.text))
+				return nil, d.fail(w, "%s is not accepted among attributes", field.Quote(w.text))
 			}
 		}
 	}
@@ -369,7 +369,7 @@ func (d *dot) edge(w word, a, z End, attrs map[string]string) error {
 	if m := labelCount.FindStringSubmatch(attrs["label"]); m != nil {
 		v, err := strconv.Atoi(m[1])
 		if err != nil || v < 1 || v > 1024 {
-			return d.fail(w, "%q is no number of cables; accepted: 1 to 1024", m[1])
+			return d.fail(w, "%q is not a number of cables; accepted: 1 to 1024", m[1])
 		}
 		n = v
 	}

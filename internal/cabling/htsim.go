@@ -42,7 +42,7 @@ func readHtsim(b *builder, text string) error {
 		}
 		v, err := strconv.Atoi(w[1])
 		if err != nil || v < 0 || v > 10_000_000 {
-			return b.at(n, column(line, 1)).fail("%s is no number", field.Quote(w[1]))
+			return b.at(n, column(line, 1)).fail("%s is not a number", field.Quote(w[1]))
 		}
 		if key == "tier" {
 			if v > 2 {

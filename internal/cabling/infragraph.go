@@ -97,7 +97,7 @@ func counted(d *tree) error {
 	for _, c := range d.get("components").items {
 		n := c.get("count")
 		if v, err := strconv.Atoi(n.text); n.text != "" && (err != nil || v < 0 || v > mostOf) {
-			return n.fail("%s is no number of components; accepted: 0 to %d", field.Quote(n.text), mostOf)
+			return n.fail("%s is not a number of components; accepted: 0 to %d", field.Quote(n.text), mostOf)
 		}
 	}
 	return nil
@@ -174,7 +174,7 @@ func (g *infra) links() error {
 				g.b.note(g.b.where(k.at), "a link in transfers per second has no rate in bits: left out")
 				continue
 			case bandwidths[k.name] == 0:
-				e := field.Choice("", k.name, slices.Sorted(maps.Keys(bandwidths)), "%s is no unit of a bandwidth", field.Quote(k.name))
+				e := field.Choice("", k.name, slices.Sorted(maps.Keys(bandwidths)), "%s is not a unit of a bandwidth", field.Quote(k.name))
 				e.Line, e.Col = k.at.line, k.at.col
 				return e
 			}
@@ -218,7 +218,7 @@ var slice = regexp.MustCompile(`^([A-Za-z_][\w-]*)(?:\[(\d*)(:?)(\d*)(?::(\d+))?
 func span(t *tree, count func(name string) int) (name string, idx []int, all bool, err *field.Error) {
 	m := slice.FindStringSubmatch(t.text)
 	if m == nil {
-		return "", nil, false, t.fail("%s is no name with a slice; accepted: host, host[3], host[0:4]",
+		return "", nil, false, t.fail("%s is not a name with a slice; accepted: host, host[3], host[0:4]",
 			field.Quote(t.text))
 	}
 	n := count(m[1])
@@ -307,7 +307,7 @@ func (g *infra) edge(e *tree) error {
 			g.b.cable(x)
 		}
 		if len(a) != len(z) {
-			g.b.note(x.At, "one2one between sides of different size joins as many as the smaller has")
+			g.b.note(x.At, "one2one between sides of different size connects as many as the smaller has")
 		}
 	case "many2many":
 		for _, p := range a {
@@ -321,7 +321,7 @@ func (g *infra) edge(e *tree) error {
 			}
 		}
 	default:
-		return e.get("scheme").fail("%s is no scheme; accepted: one2one, many2many", field.Quote(scheme))
+		return e.get("scheme").fail("%s is not a scheme; accepted: one2one, many2many", field.Quote(scheme))
 	}
 	return nil
 }
@@ -330,14 +330,14 @@ func (g *infra) edge(e *tree) error {
 func (g *infra) connection(c *tree) error {
 	w := strings.Split(c.text, ".")
 	if len(w) != 9 {
-		return c.fail("%s is no connection; expected instance.0.component.0.link.instance.0.component.0",
+		return c.fail("%s is not a connection; expected instance.0.component.0.link.instance.0.component.0",
 			field.Quote(c.text))
 	}
 	var n [4]int
 	for i, at := range []int{1, 3, 6, 8} {
 		v, err := strconv.Atoi(w[at])
 		if err != nil || v < 0 || v > topo.MaxNodes {
-			return c.fail("%s: %s is no number", field.Quote(c.text), field.Quote(w[at]))
+			return c.fail("%s: %s is not a number", field.Quote(c.text), field.Quote(w[at]))
 		}
 		n[i] = v
 	}

@@ -120,7 +120,7 @@ func readNXOS(b *builder, text string) error {
 		m := nxosRow.FindStringSubmatch(line)
 		if m == nil {
 			if name != "" {
-				return at.fail("%s is no neighbour; expected device, local interface, hold-time, capability, port",
+				return at.fail("%s is not a neighbour; expected device, local interface, hold-time, capability, port",
 					field.Quote(strings.TrimSpace(line)))
 			}
 			name = strings.TrimSpace(line)
@@ -157,7 +157,7 @@ func readEOS(b *builder, text string) error {
 		}
 		w := strings.Fields(line)
 		if len(w) < 4 || strings.Trim(w[len(w)-1], "0123456789") != "" {
-			return at.fail("%s is no neighbour; expected port, device, its port, time to live",
+			return at.fail("%s is not a neighbour; expected port, device, its port, time to live",
 				field.Quote(strings.TrimSpace(line)))
 		}
 		last := len(w) - 2

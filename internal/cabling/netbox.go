@@ -109,7 +109,7 @@ func (b *builder) portRate(at Place, device, port, speed, kind string) (err erro
 		r, err = bounded(speed+" kb/s", kbps*1000, nil)
 	case no != nil && speed != "":
 		if r, err = parseRate(strings.ReplaceAll(speed, " ", "")); err != nil {
-			err = fmt.Errorf("%q is no speed; accepted: 400000000 in kb/s, 400 Gbps", speed)
+			err = fmt.Errorf("%q is not a speed; accepted: 400000000 in kb/s, 400 Gbps", speed)
 		}
 	case ethernetType.MatchString(kind):
 		r, err = parseRate(kind)
@@ -234,7 +234,7 @@ func (b *builder) netboxCable(x *tree, a, z []*tree) error {
 	ends := func(side []*tree) (out []End) {
 		for _, t := range side {
 			if o := t.get("object_type").text; o != "" && o != "dcim.interface" {
-				b.note(b.where(t), "an end at a %s is no interface: the cable is left out", o)
+				b.note(b.where(t), "an end at a %s is not an interface: the cable is left out", o)
 				return nil
 			}
 			if t.has("object") {

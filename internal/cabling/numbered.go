@@ -32,7 +32,7 @@ func (b *builder) numbers(n int, line string, words []string, most int) ([]int, 
 	for i, w := range words {
 		v, err := strconv.Atoi(w)
 		if err != nil || v < 0 || v > most {
-			return nil, b.at(n, column(line, i)).fail("word %d: %s is no number from 0 to %d",
+			return nil, b.at(n, column(line, i)).fail("word %d: %s is not a number from 0 to %d",
 				i+1, field.Quote(w), most)
 		}
 		out = append(out, v)
@@ -72,11 +72,11 @@ func (b *builder) wires(text string, head int) (counts []int, word string, switc
 			return err
 		}
 		if len(cables) == counts[head-1] {
-			b.note(b.at(n, 1), "lines behind the cables that the first line counts are left out, as by the simulator")
+			b.note(b.at(n, 1), "lines after the cables that the first line counts are left out, as by the simulator")
 			return nil
 		}
 		if len(w) < 3 {
-			return b.at(n, 1).fail("%s is no cable; expected two ids, rate, delay, error rate", field.Quote(line))
+			return b.at(n, 1).fail("%s is not a cable; expected two ids, rate, delay, error rate", field.Quote(line))
 		}
 		ids, err := b.numbers(n, line, w[:2], counts[0]-1)
 		if err != nil {
@@ -114,7 +114,7 @@ func readHPCC(b *builder, text string) error {
 		return err
 	}
 	if len(switches) != counts[1] || len(cables) != counts[2] {
-		b.note(b.at(1, 1), "the first line says %s and %s, and there are %d and %d",
+		b.note(b.at(1, 1), "the first line announces %s and %s, and the file has %d and %d",
 			unit.Plural(counts[1], "switch"), unit.Plural(counts[2], "cable"),
 			len(switches), len(cables))
 	}
@@ -156,7 +156,7 @@ func readSimAI(b *builder, text string) error {
 			unit.Plural(counts[0], "node"), len(switches), nv)
 	}
 	if len(switches) != nv+counts[3] || len(cables) != counts[4] {
-		b.note(b.at(1, 1), "the first line says %s and %s, and there are %d and %d",
+		b.note(b.at(1, 1), "the first line announces %s and %s, and the file has %d and %d",
 			unit.Plural(nv+counts[3], "switch"), unit.Plural(counts[4], "cable"),
 			len(switches), len(cables))
 	}

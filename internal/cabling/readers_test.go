@@ -81,25 +81,23 @@ func TestRefused(t *testing.T) {
 	for _, c := range []struct{ file, text, want string }{
 		{"x", "", "x: is empty"},
 		{"x", "\x00", "x: is a binary file"},
-		{"x", "hello\n", "x: is in none of the formats that are read; --format says which it is; accepted: " +
-			"dot, lldpcli"},
-		{"x.csv", "from,to,rate\na,b,fast\n", `x.csv:2:5: "fast" is no rate; accepted: 400Gbps, 400G`},
-		{"x.csv", "from,to,length\na,b,far\n", `x.csv:2:5: "far" is no length; accepted: 5, 5m`},
+		{"x", "hello\n", "x: unsupported format; set it with --format; accepted: dot, lldpcli"},
+		{"x.csv", "from,to,rate\na,b,fast\n", `x.csv:2:5: "fast" is not a rate; accepted: 400Gbps, 400G`},
+		{"x.csv", "from,to,length\na,b,far\n", `x.csv:2:5: "far" is not a length; accepted: 5, 5m`},
 		{"x.csv", "from,to\na,\n", `x.csv:2:1: a cable from "a" to ""`},
-		{"x.csv", "from,to,count\na,b,many\n", `x.csv:2:5: "many" is no number of cables`},
+		{"x.csv", "from,to,count\na,b,many\n", `x.csv:2:5: "many" is not a number of cables`},
 		{"c.yml", "topology:\n  nodes:\n    a: {}\n  links:\n    - endpoints: [\"a:e1\", \"b:e1\"]\n",
 			`c.yml:5:27: "b" is not among the nodes`},
 		{"c.yml", "topology:\n  links:\n    - endpoints: [\"a\"]\n", "c.yml:3:18: a link has 1 endpoints"},
-		{"c.yml", "topology:\n  nodes: {a: }, b\n  links: [\n", "c.yml:2:15: \", b\" cannot stand here"},
+		{"c.yml", "topology:\n  nodes: {a: }, b\n  links: [\n", "c.yml:2:15: \", b\" is not accepted here"},
 		{"t.conf", "SwitchName=a Nodes=h[1-\n", "t.conf:1:14: nodes: \"h[1-\" has a bracket"},
-		{"h.txt", "3 1 2\n2\n0 9 100Gbps 1us 0\n", "h.txt:3:3: word 2: \"9\" is no number from 0 to 2"},
-		{"h.topo", "Nodes 4\nTiers 2\nPodsize x\n", `h.topo:3:9: "x" is no number`},
+		{"h.txt", "3 1 2\n2\n0 9 100Gbps 1us 0\n", "h.txt:3:3: word 2: \"9\" is not a number from 0 to 2"},
+		{"h.topo", "Nodes 4\nTiers 2\nPodsize x\n", `h.topo:3:9: "x" is not a number`},
 		{"n.yml", "topology: [Switch, Ring]\nnpus_count: [2, 2]\nbandwidth: [1, 1]\nlatency: [1, 1]\n",
 			"n.yml:1:11: dimension 2 is \"Ring\" between NPUs"},
-		{"g.dot", "graph { a -- ", "g.dot:1:11: \"\" cannot stand here"},
+		{"g.dot", "graph { a -- ", "g.dot:1:11: \"\" is not accepted here"},
 		{"g.dot", "graph { a -- b", "g.dot:1:14: a } is missing at the end"},
-		{"i.yaml", "instances:\n- {name: h, count: 2, device: s}\nedges:\n- {ep1: {instance: \"h[2]\", " +
-			"component: nic}, ep2: {instance: h, component: nic}}\n",
+		{"i.yaml", "instances:\n- {name: h, count: 2, device: s}\nedges:\n- {ep1: {instance: \"h[2]\", component: nic}, ep2: {instance: h, component: nic}}\n",
 			`i.yaml:4:20: "h[2]": there are 2 of h`},
 	} {
 		_, err := Read([]File{{c.file, []byte(c.text)}}, "")
@@ -176,8 +174,7 @@ func TestContradiction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "spine-1:2:1: spine-1:Eth1/7 is cabled to leaf-2:Ethernet1/1 here, and to leaf-1:Eth1/1, which " +
-		"leaf-1:2:1 says otherwise"
+	want := "spine-1:2:1: spine-1:Eth1/7 is cabled to leaf-2:Ethernet1/1 here, and to leaf-1:Eth1/1, which contradicts leaf-1:2:1"
 	if len(c.Conflicts) != 1 || c.Err().Error() != want {
 		t.Errorf("%v\nwant %s", c.Err(), want)
 	}

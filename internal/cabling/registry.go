@@ -86,9 +86,7 @@ func Read(files []File, format string) (c *Cabling, err error) {
 				b.c.Formats = append(b.c.Formats, fm.Name)
 			}
 			if first := b.c.Formats[0]; family(first) != family(fm.Name) {
-				return nil, &field.Error{File: f.Name, Msg: fmt.Sprintf("is %s, and a file before it %s: "+
-					"each says all "+
-					"that is cabled, so together every cable would count twice; name one, or --format",
+				return nil, &field.Error{File: f.Name, Msg: fmt.Sprintf("is %s, and a file before it %s: each contains all cables, so together every cable would count twice; name one, or --format",
 					fm.Name, first)}
 			}
 			err = fm.read(b, string(f.Text))
@@ -107,7 +105,7 @@ func Read(files []File, format string) (c *Cabling, err error) {
 	}
 	b.believe()
 	if c = b.finish(); len(c.Nodes) == 0 {
-		return nil, &field.Error{File: files[len(files)-1].Name, Msg: "says of no node that it is cabled"}
+		return nil, &field.Error{File: files[len(files)-1].Name, Msg: "contains no cabled node"}
 	}
 	return c, nil
 }
@@ -136,7 +134,7 @@ func family(format string) string {
 func pick(f File, format string) (*Format, error) {
 	switch {
 	case len(f.Text) > MaxSize:
-		return nil, &field.Error{File: f.Name, Msg: "is larger than 32 MiB: that is no list of cables"}
+		return nil, &field.Error{File: f.Name, Msg: "is larger than 32 MiB: that is not a list of cables"}
 	case len(strings.TrimSpace(string(f.Text))) == 0:
 		return nil, &field.Error{File: f.Name, Msg: "is empty"}
 	case slices.Contains(f.Text, 0) || !utf8.Valid(f.Text):
@@ -149,10 +147,9 @@ func pick(f File, format string) (*Format, error) {
 		}
 	}
 	if format != "" {
-		return nil, field.Choice("--format", format, Names(), "%s is no format", field.Quote(format))
+		return nil, field.Choice("--format", format, Names(), "%s is not a format", field.Quote(format))
 	}
-	return nil, &field.Error{File: f.Name, Msg: "is in none of the formats that are read; --format says " +
-		"which it is",
+	return nil, &field.Error{File: f.Name, Msg: "unsupported format; set it with --format",
 		Accepted: Names()}
 }
 

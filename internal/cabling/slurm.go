@@ -27,7 +27,7 @@ func readSlurm(b *builder, text string) error {
 		for i, w := range strings.Fields(line) {
 			k, v, ok := strings.Cut(w, "=")
 			if !ok {
-				return b.at(n, column(line, i)).fail("%s is no key=value", field.Quote(w))
+				return b.at(n, column(line, i)).fail("%s is not a key=value", field.Quote(w))
 			}
 			vals[strings.ToLower(k)], cols[strings.ToLower(k)] = v, column(line, i)
 		}

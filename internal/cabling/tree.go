@@ -115,7 +115,7 @@ func parseTree(text string) (t *tree, err error) {
 			}
 		}
 		if len(p.toks) > maxTokens {
-			return nil, &field.Error{Msg: fmt.Sprintf("has more than %d words and signs: that is no topology", maxTokens)}
+			return nil, &field.Error{Msg: fmt.Sprintf("has more than %d words and signs: that is not a topology", maxTokens)}
 		}
 	}
 	if len(p.toks) == 0 {
@@ -123,7 +123,7 @@ func parseTree(text string) (t *tree, err error) {
 	}
 	t = p.value()
 	if n := p.peek(); n != nil && n.Type != token.DocumentEndType {
-		p.fail(n, "%s cannot stand here", field.Quote(n.Value))
+		p.fail(n, "%s is not accepted here", field.Quote(n.Value))
 	}
 	return t, nil
 }
@@ -194,7 +194,7 @@ func (p *parser) value() *tree {
 func (p *parser) pair(out *tree, met map[string]*tree, k *token.Token, v *tree) {
 	at := &tree{line: k.Position.Line, col: max(k.Position.Column, 1), text: k.Value}
 	if before := met[k.Value]; before != nil {
-		p.fail(k, "%s stands here for the second time; the first is at %d:%d", field.Quote(k.Value),
+		p.fail(k, "%s is repeated here; the first is at %d:%d", field.Quote(k.Value),
 			before.line, before.col)
 	}
 	met[k.Value] = at
@@ -208,7 +208,7 @@ func (p *parser) blockMap(out *tree, col int) {
 		k := p.peek()
 		if k == nil || !p.isKey() || k.Position.Column != col {
 			if k != nil && p.isKey() && k.Position.Column > col {
-				p.fail(k, "%s stands further right than the keys before it", field.Quote(k.Value))
+				p.fail(k, "%s is indented further than the keys before it", field.Quote(k.Value))
 			}
 			return
 		}
@@ -291,14 +291,14 @@ func (p *parser) flowValue() *tree {
 	t := p.peek()
 	switch {
 	case t.Type == token.SequenceEntryType || p.isKey():
-		p.fail(t, "%s cannot stand in brackets", field.Quote(t.Value))
+		p.fail(t, "%s is not accepted in brackets", field.Quote(t.Value))
 	case t.Type == token.MappingEndType || t.Type == token.SequenceEndType:
 		p.fail(t, "%s closes what was not opened", t.Value)
 	}
 	before := p.i
 	v := p.value()
 	if p.i == before {
-		p.fail(t, "%s cannot stand here", field.Quote(t.Value))
+		p.fail(t, "%s is not accepted here", field.Quote(t.Value))
 	}
 	return v
 }

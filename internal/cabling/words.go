@@ -18,7 +18,7 @@ func parseRate(s string) (unit.Rate, error) {
 	s = strings.TrimSpace(s)
 	m := rateText.FindStringSubmatch(s)
 	if m == nil {
-		return 0, fmt.Errorf("%q is no rate; accepted: 400Gbps, 400G, 400000 in Mb/s", s)
+		return 0, fmt.Errorf("%q is not a rate; accepted: 400Gbps, 400G, 400000 in Mb/s", s)
 	}
 	f, err := strconv.ParseFloat(m[1], 64)
 	scale := map[string]float64{"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}[strings.ToLower(m[2])]
@@ -39,7 +39,7 @@ func parseRate(s string) (unit.Rate, error) {
 
 func bounded(s string, bps float64, err error) (unit.Rate, error) {
 	if err != nil || !(bps >= 1e6 && bps <= 100e12) {
-		return 0, fmt.Errorf("%q is no rate of a cable: 1Mbps to 100Tbps", s)
+		return 0, fmt.Errorf("%q is not a rate of a cable: 1Mbps to 100Tbps", s)
 	}
 	return unit.Rate(math.Round(bps)), nil
 }
@@ -55,18 +55,18 @@ var lengthText = regexp.MustCompile(`^(\d+(?:\.\d+)?)\s*(mm|cm|m|km|ft|in|mi|met
 func parseLength(s, unitName string) (int64, error) {
 	m := lengthText.FindStringSubmatch(strings.ToLower(strings.TrimSpace(s)))
 	if m == nil {
-		return 0, fmt.Errorf("%q is no length; accepted: 5, 5m, 300cm, 2km, 10ft", s)
+		return 0, fmt.Errorf("%q is not a length; accepted: 5, 5m, 300cm, 2km, 10ft", s)
 	}
 	if m[2] != "" {
 		unitName = m[2]
 	}
 	mm := millimetres[unitName]
 	if mm == 0 {
-		return 0, fmt.Errorf("%q is no unit of length; accepted: mm, cm, m, km, in, ft, mi", unitName)
+		return 0, fmt.Errorf("%q is not a unit of length; accepted: mm, cm, m, km, in, ft, mi", unitName)
 	}
 	f, err := strconv.ParseFloat(m[1], 64)
 	if f *= mm; err != nil || f > mostMM {
-		return 0, fmt.Errorf("%q is no length of a cable: at most 1000km", s)
+		return 0, fmt.Errorf("%q is not a length of a cable: at most 1000km", s)
 	}
 	return int64(math.Round(f)), nil
 }
@@ -79,7 +79,7 @@ const mostMM = 1_000_000_000
 func lengthOf(text string, ps float64) (int64, error) {
 	mm := math.Round(ps * 0.198)
 	if !(ps >= 0 && mm <= mostMM) {
-		return 0, fmt.Errorf("%q is no delay of a cable: at most 5.05ms, which light takes for 1000km", text)
+		return 0, fmt.Errorf("%q is not a delay of a cable: at most 5.05ms, which light takes for 1000km", text)
 	}
 	return int64(mm), nil
 }

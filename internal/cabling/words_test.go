@@ -27,7 +27,7 @@ func TestRateWords(t *testing.T) {
 	}
 	for _, text := range []string{"", "fast", "-400G", "400GBps!", "0", "0G", "999T", "1e9", "400G 200G",
 		"99999999999999999999999T", "1kbps", "400bps", "999999b/s"} {
-		if got, err := parseRate(text); err == nil || !strings.Contains(err.Error(), "is no rate") {
+		if got, err := parseRate(text); err == nil || !strings.Contains(err.Error(), "is not a rate") {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
 	}
@@ -46,7 +46,7 @@ func TestLengthWords(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "long", "-5m", "5 yards", "1e3m", "99999999km", "5m5"} {
-		if got, err := parseLength(text, "m"); err == nil || !strings.Contains(err.Error(), "is no length") {
+		if got, err := parseLength(text, "m"); err == nil || !strings.Contains(err.Error(), "is not a length") {
 			t.Errorf("%q: %d, %v", text, got, err)
 		}
 	}

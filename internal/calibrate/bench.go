@@ -118,7 +118,7 @@ func (b *Bench) Fit(names []string) (*Fit, error) {
 // why is the first reason for which a point was left out.
 func (b *Bench) why() string {
 	if len(b.Read.Left) == 0 {
-		return "there is no row"
+		return "contains no measurement"
 	}
 	return b.Read.Left[len(b.Read.Left)-1].Words()
 }
@@ -168,7 +168,7 @@ func (b *Bench) seats(ranks, nodes int) (on []string, why string) {
 
 func (b *Bench) collective(x *measured.Collective) {
 	if x.Ranks < 2 || x.Kind == coll.SendRecv {
-		b.leave(fmt.Sprintf("points of %v whose ranks are not known or that is no collective", x.Kind),
+		b.leave(fmt.Sprintf("points of %v whose ranks are not known or that is not a collective", x.Kind),
 			x.File, x.Line)
 		return
 	}

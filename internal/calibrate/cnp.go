@@ -79,11 +79,11 @@ func Answering(pairs []Marked, was Receiver, aside int) (*Answers, error) {
 			quiet)
 	}
 	if n := len(a.Samples); n < fewest {
-		return nil, fmt.Errorf("%s that no other stands %v before, with its CNP; at least %d are needed: a longer capture, or one with lighter congestion", unit.Plural(n, "mark"), quiet, fewest)
+		return nil, fmt.Errorf("%s without another one %v before, with its CNP; at least %d are needed: a longer capture, or one with lighter congestion", unit.Plural(n, "mark"), quiet, fewest)
 	}
 	a.judge(aside)
 	if a.Why != allAnswered && a.Delay.High > quiet {
-		return nil, fmt.Errorf("a CNP comes %v behind its mark, and marks stand no more than %v apart: which one it answers is not known", a.Delay.High, quiet)
+		return nil, fmt.Errorf("a CNP comes %v after its mark, and marks are at most %v apart: which one caused it is unknown", a.Delay.High, quiet)
 	}
 	return a, nil
 }
@@ -117,7 +117,7 @@ func (a *Answers) gaps(pairs []Marked) (quiet unit.Time) {
 		a.Why = allAnswered
 		return 0
 	case len(all) < binding:
-		a.Why = fmt.Sprintf("only %s between CNPs like the smallest, %v: nothing tells that an interval ends there", unit.Plural(len(all), "gap"), smallest)
+		a.Why = fmt.Sprintf("only %s between CNPs like the smallest, %v: no evidence that an interval ends there", unit.Plural(len(all), "gap"), smallest)
 	default:
 		a.Interval = spread(least, len(least))
 	}

@@ -83,9 +83,9 @@ func TestAnswersRefused(t *testing.T) {
 	}{
 		"no marks":    {nil, every(us, 100), "no packet is marked congestion experienced"},
 		"no CNPs":     {every(us, 100), nil, "100 packets came marked, and no CNP answers any"},
-		"few":         {every(ms, 5), due(every(ms, 5), Receiver{us, 4 * us}), "5 marks that no other"},
-		"all marked":  {every(us, 9999), due(every(us, 9999), Receiver{us, 4 * us}), "0 marks that no"},
-		"not its own": {every(ms, 100), every(3*ms+7*us, 30), "0 marks that no"},
+		"few":         {every(ms, 5), due(every(ms, 5), Receiver{us, 4 * us}), "5 marks without another"},
+		"all marked":  {every(us, 9999), due(every(us, 9999), Receiver{us, 4 * us}), "0 marks without another"},
+		"not its own": {every(ms, 100), every(3*ms+7*us, 30), "0 marks without another"},
 		"of others":   {every(100*us, 100), append(every(3*us, 20), 50*ms, 52*ms), "100 of 100 marks"},
 	} {
 		a, err := Answering([]Marked{{Name: "x", CE: c.ce, CNP: c.cnp}}, Receiver{0, 4 * us}, 3)

@@ -130,7 +130,7 @@ func TestCreditStory(t *testing.T) {
 		c.put(true, roce.Header{Opcode: roce.CreditGrant, Credit: 4206 * (i + 1)}, nil, 48<<2, nil)
 	}
 	events, s := c.story()
-	if all := strings.Join(events, "\n"); !strings.Contains(all, "0 credit asked for, 70000 bytes in all") ||
+	if all := strings.Join(events, "\n"); !strings.Contains(all, "0 credit requested, 70000 bytes in total") ||
 		len(events) != 1 {
 		t.Errorf("%q", events)
 	}

@@ -137,7 +137,7 @@ func TestNoCapture(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                             "shorter than a file header",
 		"abc":                          "shorter than a file header",
-		"this is a text\n":             "no pcap or pcapng",
+		"this is a text\n":             "not a pcap or pcapng file",
 		"\x0a\x0d\x0d\x0a":             "no pcapng that can be read",
 		"\x0a\x0d\x0d\x0a\xff\xff\xff": "no pcapng that can be read",
 	} {
@@ -153,7 +153,7 @@ func TestNoCapture(t *testing.T) {
 	if err := os.WriteFile(path, []byte("not a capture at all"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "x.pcap: no pcap") {
+	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "x.pcap: not a pcap") {
 		t.Errorf("%v", err)
 	}
 }

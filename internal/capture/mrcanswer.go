@@ -108,9 +108,9 @@ func (m *mrcStream) sack(us float64, number int64, k *roce.SETH, to netip.Addr) 
 		if on := k.CC.Penalty > 0; on != m.ends {
 			m.ends = on
 			if on {
-				m.say(us, number, "the receiver asks for smaller windows: penalty %d of 127", k.CC.Penalty)
+				m.say(us, number, "the receiver requests smaller windows: penalty %d of 127", k.CC.Penalty)
 			} else {
-				m.say(us, number, "the receiver asks for no smaller windows any more")
+				m.say(us, number, "the receiver no longer requests smaller windows")
 			}
 		}
 	}

@@ -95,7 +95,7 @@ func (r *Reader) Close() error { return r.file.Close() }
 func NewReader(in *bufio.Reader) (*Reader, error) {
 	magic, err := in.Peek(4)
 	if err != nil {
-		return nil, errors.New("no capture: shorter than a file header")
+		return nil, errors.New("not a pcap or pcapng file: shorter than a file header")
 	}
 	r := &Reader{}
 	if string(magic) == "\x0a\x0d\x0d\x0a" {
@@ -122,7 +122,10 @@ func NewReader(in *bufio.Reader) (*Reader, error) {
 	}
 	p, err := pcapgo.NewReader(in)
 	if err != nil {
-		return nil, fmt.Errorf("no pcap or pcapng: %w", err)
+		if strings.Contains(err.Error(), "magic") {
+			return nil, errors.New("not a pcap or pcapng file")
+		}
+		return nil, fmt.Errorf("not a pcap or pcapng file: %w", err)
 	}
 	r.src = zeroCopy{p}
 	r.links = func(int) layers.LinkType { return p.LinkType() }

@@ -126,7 +126,7 @@ func (s *stream) take(us float64, p *Packet, f *roce.Frame) {
 	case opcode == roce.CreditRequest:
 		w.Requests++
 		w.Credit = max(w.Credit, f.BTH.Credit)
-		s.say(us, number, "credit asked for, %d bytes in all", f.BTH.Credit)
+		s.say(us, number, "credit requested, %d bytes in total", f.BTH.Credit)
 	case opcode.IsMRC():
 		s.mrc().take(us, p, f)
 	case opcode > 0x1f:

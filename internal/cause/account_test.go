@@ -50,7 +50,7 @@ func TestAccounts(t *testing.T) {
 				saved += a.Costs(id)
 			}
 			if id == Compute || id == LineRate {
-				t.Fatalf("%s is no loss", id.Get().Name)
+				t.Fatalf("%s is not a loss", id.Get().Name)
 			}
 			key := func(id ID) int64 { return min(a.Costs(id), a.Saving[id]) }
 			if i > 0 && id != Recovering && ranked[i-1] != Recovering && key(id) > key(ranked[i-1]) {

@@ -1,9 +1,9 @@
 package cause
 
 var credit = Cause{ID: Credit, Key: "waiting_for_credit", Name: "credit wait",
-	About: "a sender waits for credit that the receiver or egress port has not granted",
+	About: "a sender is blocked on credit that the receiver or egress port has not granted",
 	Color: "#8fcabd", Loss: true, Trigger: false,
-	Advice: "let receivers grant credit sooner",
+	Advice: "let receivers grant credit earlier",
 	Without: func(f *Facts) Change {
 		c := uncontrolled(f)
 		if c.IsPossible() {

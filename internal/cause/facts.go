@@ -115,7 +115,7 @@ const anyPlace = "NICs that place packets in any order"
 func sprays(f *Facts) Change {
 	switch {
 	case f.Scheduled:
-		return Change{Impossible: "a scheduled fabric sprays cells over all links as it is"}
+		return Change{Impossible: "a scheduled fabric already sprays cells over all links"}
 	case f.Transport != "roce":
 		return Change{Says: "spraying over all paths", Set: []string{"lb=spray-least"}}
 	}
@@ -144,7 +144,7 @@ func inAnyOrder(f *Facts, c *Change) {
 func anyOrder(f *Facts) Change {
 	c := Change{Says: anyPlace}
 	if inAnyOrder(f, &c); len(c.Set) == 0 {
-		return Change{Impossible: "the NICs place packets in any order as it is"}
+		return Change{Impossible: "the NICs already place packets in any order"}
 	}
 	return c
 }

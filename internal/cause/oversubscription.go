@@ -3,12 +3,12 @@ package cause
 import "fmt"
 
 var oversubscription = Cause{ID: Oversubscription, Key: "oversubscription", Name: "oversubscription",
-	About: "links between switches have less capacity together than the flows ask for",
+	About: "links between switches have less capacity together than the flows demand",
 	Color: "#de7898", Loss: true, Trigger: true,
 	Advice: "add links between switches, or place the job below fewer of them",
 	Without: func(f *Facts) Change {
 		if f.FabricRate == 0 {
-			return Change{Impossible: "no link joins two switches"}
+			return Change{Impossible: "no link connects two switches"}
 		}
 		c := edit("links between switches 16 times as fast", FastFabric)
 		c.Also = []ID{Collision}

@@ -103,7 +103,7 @@ func (m Machine) Tune(kind Kind, bytes float64) ([]Choice, error) {
 		return nil, err
 	}
 	if kind != AllReduce && kind != AllGather && kind != ReduceScatter {
-		return nil, fmt.Errorf("the tuning model knows all-reduce, all-gather and reduce-scatter, not %v", kind)
+		return nil, fmt.Errorf("the tuning model contains all-reduce, all-gather and reduce-scatter, not %v", kind)
 	}
 	if !(bytes > 0 && bytes < 1e18) {
 		return nil, fmt.Errorf("a collective of %g bytes cannot be", bytes)

@@ -152,9 +152,9 @@ func distinct(read []*swconf.Config, none []string) (out []*swconf.Config, all [
 			seen[n] = c
 			out = append(out, c)
 		case filepath.Clean(first.File) == filepath.Clean(c.File) || same(first.File, c.File):
-			none = append(none, fmt.Sprintf("%s: the text of %s once more, as in %s", c.File, c.Name(), first.File))
+			none = append(none, fmt.Sprintf("%s: the configuration of %s again, as in %s", c.File, c.Name(), first.File))
 		default:
-			none = append(none, fmt.Sprintf("nothing of it, but %s and %s are two texts of %s that differ: leave out the one that it does not run", first.File, c.File, c.Name()))
+			none = append(none, fmt.Sprintf("no line of it is used: %s and %s are configurations of %s that differ; leave out the one that it does not run", first.File, c.File, c.Name()))
 			out = append(out, c)
 		}
 	}

@@ -41,7 +41,7 @@ func TestParseAll(t *testing.T) {
 		t.Fatalf("%d read, none %q, %v", len(read), none, err)
 	}
 	said := strings.Join(none, "\n")
-	if !strings.Contains(said, "notes.txt") || !strings.Contains(said, "the text of leaf-1 once more") {
+	if !strings.Contains(said, "notes.txt") || !strings.Contains(said, "the configuration of leaf-1 again") {
 		t.Errorf("%s", said)
 	}
 
@@ -49,7 +49,7 @@ func TestParseAll(t *testing.T) {
 	put(t, dir, "other.cfg", strings.Replace(leaf, "9216", "1500", 1))
 	files, _ = Files([]string{dir})
 	if read, none, err = ParseAll(files, ""); err != nil || len(read) != 3 ||
-		!strings.Contains(strings.Join(none, "\n"), "two texts of leaf-1 that differ") {
+		!strings.Contains(strings.Join(none, "\n"), "are configurations of leaf-1 that differ") {
 		t.Errorf("%d read, none %q, %v", len(read), none, err)
 	}
 

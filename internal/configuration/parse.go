@@ -31,7 +31,7 @@ func mistaken(path string, text []byte, c *swconf.Config, os string) error {
 	if err := LooksLike(path, text, c); err != nil || known > 0 {
 		return err
 	}
-	return input.Fault(fmt.Errorf("%s: is no configuration of %s: none of its %d lines is understood", path,
+	return input.Fault(fmt.Errorf("%s: is not a configuration of %s: none of its %d lines is understood", path,
 		dialect.Title(c.OS), c.Total))
 }
 

@@ -23,7 +23,7 @@ var eosFormats = []Format{
 		command: regexp.MustCompile(`^sh\w* (?:int\w* \S+ )?prio\S* count\w* watch\w*`),
 		tell:    `"txQueues"`,
 		read:    readEOSWatchdog, write: writeEOSWatchdog},
-	{Name: "eos-pfc", System: "eos", About: "show priority-flow-control counters: pause frames in all",
+	{Name: "eos-pfc", System: "eos", About: "show priority-flow-control counters: pause frames in total",
 		Command: "show priority-flow-control counters",
 		command: regexp.MustCompile(`^sh\w* (?:int\w* \S+ )?prio\S* (?:int\w* \S+ )?count\w*`),
 		head:    regexp.MustCompile(`^\s*Port\s+RxPfc\s+TxPfc`), tell: `"interfaceCounters"`,

@@ -34,7 +34,7 @@ func (r *reading) inJSON(root string, leaf func(p *Port, path []string, c Count)
 		})
 	})
 	if err != nil {
-		r.all.fail(w.at(), "is no JSON of this command: %v; is it cut off?", err)
+		r.all.fail(w.at(), "is not JSON of this command: %v; is it truncated?", err)
 	} else if !found {
 		r.not(r.lines[0], "has no %q", root)
 	}
@@ -134,13 +134,12 @@ func writeJSON(w *bytes.Buffer, s *Snapshot, root, group string, of func(p *Port
 			if f := of(&s.Ports[i], k); len(f) == 1 && !strings.Contains(f[0], ":") {
 				all = append(all, fmt.Sprintf("                \"%d\": %s", k, f[0]))
 			} else if len(f) > 0 {
-				all = append(all, fmt.Sprintf("                \"%d\": {\n                    %s\n        "+
-					"        }", k,
+				all = append(all, fmt.Sprintf("                \"%d\": {\n                    %s\n                }", k,
 					strings.Join(f, ",\n                    ")))
 			}
 		}
 		if len(all) > 0 {
-			ports = append(ports, fmt.Sprintf("        %q: {\n            %q: {\n%s\n            }\n      "+"  }",
+			ports = append(ports, fmt.Sprintf("        %q: {\n            %q: {\n%s\n            }\n        }",
 				s.Ports[i].Name, group, strings.Join(all, ",\n")))
 		}
 	}

@@ -18,7 +18,7 @@ func readEOSQueues(r *reading) {
 		}
 		m := eosQueueRow.FindStringSubmatch(s)
 		if m == nil {
-			r.not(l, "is no row of an interface, a queue and its four counters")
+			r.not(l, "is not a row of an interface, a queue and its four counters")
 			continue
 		}
 		p := r.port(longName(m[1]), l)
@@ -57,7 +57,7 @@ func readEOSPFCStatus(r *reading) {
 		}
 		if m := shortName.FindString(cells[0]); m == "" || len(cells) < 3 || cells[1] != "Yes" && cells[1] != "No" {
 			if m != "" {
-				r.not(l, "is no row of an interface and whether PFC is enabled")
+				r.not(l, "is not a row of an interface and whether PFC is enabled")
 			}
 			continue
 		}

@@ -115,7 +115,7 @@ func readEthtool(r *reading) {
 		}
 		m := ethtoolLine.FindStringSubmatch(s)
 		if m == nil {
-			r.not(l, "is no name with a value")
+			r.not(l, "is not a name with a value")
 			continue
 		}
 		c, ok := number(m[2], l)

@@ -56,7 +56,7 @@ func readIPLink(r *reading) {
 		m := ipLink.FindStringSubmatch(l.text)
 		if m == nil {
 			if l.text != "" && l.text[0] != ' ' {
-				r.not(l, "is no interface with its MTU")
+				r.not(l, "is not an interface with its MTU")
 			}
 			continue
 		}
@@ -169,9 +169,7 @@ func writeLLDPCLI(w *bytes.Buffer, s *Snapshot) {
 		if n++; n == 1 {
 			w.WriteString(line + "LLDP neighbors:\n" + line)
 		}
-		fmt.Fprintf(w, "Interface:    %s, via: LLDP, RID: %d, Time: 0 day, 00:00:01\n  Chassis:\n    "+
-			"SysName:      "+
-			"%s\n  Port:\n    PortID:       ifname %s\n    PortDescr:    %s\n    TTL:          120\n%s",
+		fmt.Fprintf(w, "Interface:    %s, via: LLDP, RID: %d, Time: 0 day, 00:00:01\n  Chassis:\n    SysName:      %s\n  Port:\n    PortID:       ifname %s\n    PortDescr:    %s\n    TTL:          120\n%s",
 			p.Name, n,
 			p.Peer.Device, p.Peer.Port, p.Peer.Port, line)
 	}

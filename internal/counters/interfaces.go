@@ -113,13 +113,9 @@ func writeNXOSInterface(w *bytes.Buffer, s *Snapshot) {
 		if p.Flaps.Is {
 			fmt.Fprintf(w, "  %s interface resets\n", p.Flaps)
 		}
-		fmt.Fprintf(w, "  RX\n    %s input packets  %s bytes\n    %s giants  %s CRC  0 no buffer\n    %s "+"input "+
-			"error  0 short frame  0 overrun   0 underrun  0 ignored\n    0 input with dribble  %s input "+
-			"discard\n    %s Rx pause\n", p.RxPackets.zero(), p.RxBytes.zero(), p.Giants.zero(), p.CRC.zero(),
+		fmt.Fprintf(w, "  RX\n    %s input packets  %s bytes\n    %s giants  %s CRC  0 no buffer\n    %s input error  0 short frame  0 overrun   0 underrun  0 ignored\n    0 input with dribble  %s input discard\n    %s Rx pause\n", p.RxPackets.zero(), p.RxBytes.zero(), p.Giants.zero(), p.CRC.zero(),
 			p.InErrors.zero(), p.InDiscards.zero(), p.RxPause.zero())
-		fmt.Fprintf(w, "  TX\n    %s output packets  %s bytes\n    %s output error  0 collision  0 "+"deferred  "+
-			"0 late collision\n    0 lost carrier  0 no carrier  0 babble  %s output discard\n    %s Tx "+
-			"pause\n\n",
+		fmt.Fprintf(w, "  TX\n    %s output packets  %s bytes\n    %s output error  0 collision  0 deferred  0 late collision\n    0 lost carrier  0 no carrier  0 babble  %s output discard\n    %s Tx pause\n\n",
 			p.TxPackets.zero(), p.TxBytes.zero(), p.OutErrors.zero(), p.OutDiscards.zero(), p.TxPause.zero())
 	}
 }
@@ -138,11 +134,7 @@ func writeEOSInterfaces(w *bytes.Buffer, s *Snapshot) {
 		if p.Flaps.Is {
 			fmt.Fprintf(w, "  %s link status changes since last clear\n", p.Flaps)
 		}
-		fmt.Fprintf(w, "     %s packets input, %s bytes\n     0 runts, %s giants\n     %s input errors, "+
-			"%s CRC, 0 "+
-			"alignment, 0 symbol, %s input discards\n     0 PAUSE input\n     %s packets output, %s "+
-			"bytes\n     "+
-			"%s output errors, 0 collisions\n     0 late collision, 0 deferred, %s output discards\n"+
+		fmt.Fprintf(w, "     %s packets input, %s bytes\n     0 runts, %s giants\n     %s input errors, %s CRC, 0 alignment, 0 symbol, %s input discards\n     0 PAUSE input\n     %s packets output, %s bytes\n     %s output errors, 0 collisions\n     0 late collision, 0 deferred, %s output discards\n"+
 			"     0 PAUSE output\n", p.RxPackets.zero(), p.RxBytes.zero(), p.Giants.zero(), p.InErrors.zero(),
 			p.CRC.zero(), p.InDiscards.zero(), p.TxPackets.zero(), p.TxBytes.zero(), p.OutErrors.zero(),
 			p.OutDiscards.zero())

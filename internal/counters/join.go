@@ -56,7 +56,7 @@ func (s *Snapshot) add(o *Snapshot, byName map[string]int) (notes []Note) {
 			continue
 		}
 		if name, was, is := s.Ports[k].take(p); name != "" {
-			notes = append(notes, Note{o.File, p.Line, fmt.Sprintf("%s %s: %s is %d here and was %d before: outputs of two moments are taken for one, the later one counts; snapshots belong into files of their own", o.Device, p.Name, name, is, was)})
+			notes = append(notes, Note{o.File, p.Line, fmt.Sprintf("%s %s: %s is %d here and was %d before: outputs of two times are read as one, the later one counts; write each snapshot to its own file", o.Device, p.Name, name, is, was)})
 		}
 	}
 	return notes

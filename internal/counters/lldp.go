@@ -28,7 +28,7 @@ func readNXOSLLDP(r *reading) {
 		m := nxosNeighbour.FindStringSubmatch(l.text)
 		if m == nil {
 			if name != "" {
-				r.not(l, "is no neighbour: expected device, local interface, hold-time, capability, port")
+				r.not(l, "is not a neighbour: expected device, local interface, hold-time, capability, port")
 			}
 			name = s
 			continue
@@ -52,8 +52,7 @@ func writeNXOSLLDP(w *bytes.Buffer, s *Snapshot) {
 			continue
 		}
 		if n++; n == 1 {
-			w.WriteString("Capability codes:\n  (R) Router, (B) Bridge, (T) Telephone, (C) DOCSIS Cable " +
-				"Device\n" +
+			w.WriteString("Capability codes:\n  (R) Router, (B) Bridge, (T) Telephone, (C) DOCSIS Cable Device\n" +
 				"  (W) WLAN Access Point, (P) Repeater, (S) Station, (O) Other\n" +
 				"Device ID            Local Intf      Hold-time  Capability  Port ID\n")
 		}
@@ -105,7 +104,7 @@ func readNXOSLLDPDetail(r *reading) {
 func writeNXOSLLDPDetail(w *bytes.Buffer, s *Snapshot) {
 	for i := range s.Ports {
 		if p := &s.Ports[i]; p.Peer.Is() {
-			fmt.Fprintf(w, "Chassis id: 0000.0000.%04x\nPort id: %s\nLocal Port id: %s\nPort Description: "+"%s\n"+
+			fmt.Fprintf(w, "Chassis id: 0000.0000.%04x\nPort id: %s\nLocal Port id: %s\nPort Description: %s\n"+
 				"System Name: %s\nSystem Description: railyard\nTime remaining: 91 seconds\n\n", i+1,
 				p.Peer.Port,
 				short(p.Name, "Eth"), p.Peer.Port, p.Peer.Device)
@@ -124,7 +123,7 @@ func readEOSLLDP(r *reading) {
 			inside = true
 		case !inside || s == "" || rule(s):
 		case len(cells) < 4 || strings.Trim(cells[len(cells)-1], "0123456789") != "":
-			r.not(l, "is no neighbour: expected port, device, its port, time to live")
+			r.not(l, "is not a neighbour: expected port, device, its port, time to live")
 		default:
 			last := len(cells) - 2
 			r.port(longName(cells[0]), l).Peer = Peer{Device: strings.Join(cells[1:last], " "),
@@ -182,9 +181,7 @@ func readEOSLLDPDetail(r *reading) {
 func writeEOSLLDPDetail(w *bytes.Buffer, s *Snapshot) {
 	for i := range s.Ports {
 		if p := &s.Ports[i]; p.Peer.Is() {
-			fmt.Fprintf(w, "Interface %s detected 1 LLDP neighbors:\n\n  - Port ID type: Interface name "+
-				"(5)\n    "+
-				"Port ID     : %q\n  - System Name: %q\n\n", p.Name, p.Peer.Port, p.Peer.Device)
+			fmt.Fprintf(w, "Interface %s detected 1 LLDP neighbors:\n\n  - Port ID type: Interface name (5)\n    Port ID     : %q\n  - System Name: %q\n\n", p.Name, p.Peer.Port, p.Peer.Device)
 		}
 	}
 }

@@ -22,7 +22,7 @@ var nxosFormats = []Format{
 		Command: "show interface priority-flow-control detail",
 		command: regexp.MustCompile(`^sh\w* int\w*(?: \S+)* prio\S* det\w*`),
 		read:    readPFCDetail, write: writePFCDetail},
-	{Name: "nxos-pfc", System: "nxos", About: "show interface priority-flow-control: mode, pause frames in all",
+	{Name: "nxos-pfc", System: "nxos", About: "show interface priority-flow-control: mode, pause frames in total",
 		Command: "show interface priority-flow-control",
 		command: regexp.MustCompile(`^sh\w* int\w*(?: \S+)* prio\S*`),
 		head:    regexp.MustCompile(`^\s*Port\s+Mode\s+Oper\s*\(.*\)\s+RxPPP\s+TxPPP`),

@@ -28,7 +28,7 @@ func readPFC(r *reading) {
 		}
 		m := pfcLine.FindStringSubmatch(s)
 		if m == nil {
-			r.not(l, "is no row of an interface, its mode and its pause frames")
+			r.not(l, "is not a row of an interface, its mode and its pause frames")
 			continue
 		}
 		p := r.port(longName(m[1]), l)
@@ -77,7 +77,7 @@ func readPFCDetail(r *reading) {
 			continue
 		}
 		if name == "" {
-			r.not(l, "stands before an interface is named")
+			r.not(l, "comes before an interface is named")
 			continue
 		}
 		p := r.port(name, l)
@@ -119,8 +119,7 @@ func writePFCDetail(w *bytes.Buffer, s *Snapshot) {
 			continue
 		}
 		mode := map[bool]string{true: "On", false: "Off"}[p.PFC.V]
-		fmt.Fprintf(w, "\n%s\n\n    Admin Mode: Auto\n    Oper Mode: %s\n    VL bitmap: (%x)\n    "+
-			"Total Rx PFC Frames: %s\n    Total Tx PFC Frames: %s\n%s        |", p.Name, mode, p.Lossless.V,
+		fmt.Fprintf(w, "\n%s\n\n    Admin Mode: Auto\n    Oper Mode: %s\n    VL bitmap: (%x)\n    Total Rx PFC Frames: %s\n    Total Tx PFC Frames: %s\n%s        |", p.Name, mode, p.Lossless.V,
 			p.got().zero(), p.sent().zero(), line)
 		for k := range Priorities {
 			fmt.Fprintf(w, "  Priority%d  |", k)

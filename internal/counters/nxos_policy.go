@@ -44,7 +44,7 @@ func readPolicyMap(r *reading) {
 			continue
 		} else if m := policyCount.FindStringSubmatch(s); m != nil && way != "queuing input" {
 			if queue < 0 {
-				r.not(l, "counts for class %s, whose queue its name does not tell", quote(class))
+				r.not(l, "counts for class %s, whose name does not contain its queue", quote(class))
 				continue
 			}
 			q := &r.port(name, l).Queues[queue]
@@ -85,7 +85,7 @@ func writePolicyMap(w *bytes.Buffer, s *Snapshot) {
 		}
 		fmt.Fprintf(w, "\n%s\n\n", p.Name)
 		if p.Groups[0].RxPackets.Is {
-			fmt.Fprintf(w, "  Service-policy (qos) input:   ROCE-CLASSIFY\n    SNMP Policy Index:  "+"285212672\n\n")
+			fmt.Fprintf(w, "  Service-policy (qos) input:   ROCE-CLASSIFY\n    SNMP Policy Index:  285212672\n\n")
 			for k := range p.Groups {
 				if g := &p.Groups[k]; g.RxPackets.Is {
 					fmt.Fprintf(w, "    Class-map (qos):   GROUP%d (match-any)\n      %s packets, %s bytes\n"+

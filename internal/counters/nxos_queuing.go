@@ -44,7 +44,7 @@ func readQueuing(r *reading) {
 		switch {
 		case !counters: // a heading, or what was configured
 		case name == "":
-			r.not(l, "counts something before it is said for which interface")
+			r.not(l, "counts before an interface is named")
 		case strings.HasPrefix(s, "|"):
 			if queue >= 0 {
 				r.queueRow(&r.port(name, l).Queues[queue], s, l)
@@ -167,7 +167,7 @@ func writeQueuing(w *bytes.Buffer, s *Snapshot) {
 		for k := range p.Queues {
 			p.Queues[k].writeQueuing(w, k)
 		}
-		fmt.Fprintf(w, "Ingress Queuing for %s\n\nPort Ingress Statistics\n%s\nIngress MMU Drop Pkts "+"%28s\n\n",
+		fmt.Fprintf(w, "Ingress Queuing for %s\n\nPort Ingress Statistics\n%s\nIngress MMU Drop Pkts %28s\n\n",
 			p.Name, strings.Repeat("-", 56), p.InDiscards.zero())
 		line := strings.Repeat("-", 78)
 		fmt.Fprintf(w, "PFC Statistics\n%s\nTxPPP: %20s,   RxPPP: %20s\n%s\n", line, p.sent().zero(),

@@ -13,7 +13,7 @@ var public = []struct {
 	name, text, want string
 	unknown          int
 }{
-	{"EOS: the IP MTU of an interface without packets is no counter", `Loopback0 is up, line protocol is up
+	{"EOS: the IP MTU of an interface without packets is not a counter", `Loopback0 is up, line protocol is up
   Hardware is Loopback
   Internet address is 10.9.9.1/32
   IP MTU 65535 bytes

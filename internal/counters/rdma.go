@@ -87,7 +87,7 @@ func readRDMA(r *reading) {
 			continue
 		}
 		if name == "" {
-			r.not(l, "stands before a link is named")
+			r.not(l, "comes before a link is named")
 			continue
 		}
 		for _, c := range cells {
@@ -145,7 +145,7 @@ func readHWCounters(r *reading) {
 		}
 		m := hwCounter.FindStringSubmatch(s)
 		if m == nil {
-			r.not(l, "is no path of a counter with its value")
+			r.not(l, "is not a path of a counter with its value")
 			continue
 		}
 		c, ok := number(m[4], l)
@@ -183,7 +183,7 @@ func readRDMALink(r *reading) {
 		}
 		m := rdmaLink.FindStringSubmatch(s)
 		if m == nil {
-			r.not(l, "is no link with its state")
+			r.not(l, "is not a link with its state")
 			continue
 		}
 		p := r.port(m[1], l)

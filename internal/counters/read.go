@@ -133,7 +133,7 @@ func (t *text) unended(data []byte, s *Snapshot) {
 	}
 	if lost {
 		t.unknown = append(t.unknown, Unknown{t.name, t.lines, strings.TrimSpace(string(last)),
-			"the file ends without the end of this line, whose number may be cut off: not read"})
+			"the file ends without the end of this line, whose number may be truncated: not read"})
 	}
 }
 
@@ -143,7 +143,7 @@ var endsInNumber = regexp.MustCompile(`[0-9][,.]?$`)
 func (t *text) pass(s *section) {
 	for _, l := range s.lines {
 		if strings.TrimSpace(l.text) != "" && !rule(l.text) {
-			what := "stands before the first output that is known"
+			what := "comes before the first supported output"
 			if s.command != "" {
 				what = fmt.Sprintf("the output of %s is not read", field.Quote(s.command))
 			}
@@ -158,7 +158,7 @@ func (t *text) not(l line, why string) {
 		t.unknown = append(t.unknown, Unknown{t.name, l.n, strings.TrimSpace(l.text), why})
 	}
 	if l.n == t.lines && !t.whole {
-		t.fail(l.n, "the file ends within this line (%s): is it cut off?", why)
+		t.fail(l.n, "the file ends within this line (%s): is it truncated?", why)
 	}
 }
 
@@ -184,7 +184,7 @@ var bare = regexp.MustCompile(`^[#$>]?\s*((?:sudo\s+)?(?:show|ethtool|rdma|grep|
 func (t *text) split(data []byte) ([]section, error) {
 	switch {
 	case len(data) > MaxSize:
-		return nil, &field.Error{File: t.name, Msg: "is larger than 64 MiB: that is no output of commands"}
+		return nil, &field.Error{File: t.name, Msg: "is larger than 64 MiB: that is not an output of commands"}
 	case len(strings.TrimSpace(string(data[:min(len(data), 1<<16)]))) == 0 && len(data) < 1<<16:
 		return nil, &field.Error{File: t.name, Msg: "is empty"}
 	}
@@ -207,7 +207,7 @@ func (t *text) split(data []byte) ([]section, error) {
 		t.lines++
 		s = strings.TrimSuffix(s, "\r")
 		if len(s) > maxLine {
-			return nil, &field.Error{File: t.name, Line: t.lines, Col: 1, Msg: "a line of more than 1 MiB: that is no output of commands"}
+			return nil, &field.Error{File: t.name, Line: t.lines, Col: 1, Msg: "a line of more than 1 MiB: that is not an output of commands"}
 		}
 		l := line{t.lines, s}
 		if who, command, ok := typed(s); ok {

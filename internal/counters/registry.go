@@ -58,7 +58,7 @@ func Names() (names []string) {
 func Write(format string, s Snapshot) ([]byte, error) {
 	f := Find(format)
 	if f == nil {
-		return nil, field.Choice("format", format, Names(), "%s is no format of counters", field.Quote(format))
+		return nil, field.Choice("format", format, Names(), "%s is not a format of counters", field.Quote(format))
 	}
 	var b bytes.Buffer
 	f.write(&b, &s)

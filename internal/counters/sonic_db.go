@@ -119,7 +119,7 @@ func readSonicDB(r *reading) {
 				if i, err = strconv.Atoi(queue); strings.Contains(port, "|") {
 					continue // a queue towards another chassis' port
 				} else if err != nil || i < 0 {
-					r.not(at, "%s is no queue of an interface", quote(name))
+					r.not(at, "%s is not a queue of an interface", quote(name))
 					continue
 				} else if i >= Priorities {
 					continue
@@ -204,7 +204,7 @@ func (r *reading) hashes() (map[string]*hash, bool) {
 	})
 	if err != nil {
 		at := w.at()
-		r.all.fail(at, "is no JSON that a database's dump could be: %v; is it cut off?", err)
+		r.all.fail(at, "is not JSON that a database's dump could be: %v; is it truncated?", err)
 		return nil, false
 	}
 	if len(out) == 0 {
@@ -345,8 +345,7 @@ func (d *dump) add(key string, fields [][2]string) {
 	for _, f := range fields {
 		all = append(all, fmt.Sprintf("      %q: %q", f[0], f[1]))
 	}
-	d.entries = append(d.entries, fmt.Sprintf("  %q: {\n    \"ttl\": -1,\n    \"type\": \"hash\",\n    "+
-		"\"value\": {\n%s\n    }\n  }", key, strings.Join(all, ",\n")))
+	d.entries = append(d.entries, fmt.Sprintf("  %q: {\n    \"ttl\": -1,\n    \"type\": \"hash\",\n    \"value\": {\n%s\n    }\n  }", key, strings.Join(all, ",\n")))
 }
 
 // port adds what APPL_DB has of a port.

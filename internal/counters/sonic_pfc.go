@@ -11,7 +11,7 @@ import (
 // rowPFC reads a row of frames that came, or of those sent.
 func rowPFC(r *reading, t *table, cells []string, l line) string {
 	if len(cells) != 1+Priorities || !strings.HasPrefix(t.heads[0], "Port ") {
-		return "is no row of an interface and eight counters"
+		return "is not a row of an interface and eight counters"
 	}
 	p := r.port(cells[0], l)
 	to := &p.RxPFC
@@ -24,7 +24,7 @@ func rowPFC(r *reading, t *table, cells []string, l line) string {
 // rowPFCPriority reads the priorities of PORT_QOS_MAP's pfc_enable: none, or N/A where the port has no such
 // key, is a port that pauses nothing.
 func rowPFCPriority(r *reading, _ *table, cells []string, l line) string {
-	const wrong = "is no row of an interface and the priorities for which it runs PFC"
+	const wrong = "is not a row of an interface and the priorities for which it runs PFC"
 	if len(cells) != 2 {
 		return wrong
 	}
@@ -75,7 +75,7 @@ func rowPFCHistory(r *reading, t *table, cells []string, l line) string {
 	digits, is := strings.CutPrefix(cells[min(1, len(cells)-1)], "PFC")
 	k, err := strconv.Atoi(digits)
 	if len(cells) < 4 || !is || err != nil || k < 0 || k >= Priorities {
-		return "is no row of an interface, a priority and how long it was paused"
+		return "is not a row of an interface, a priority and how long it was paused"
 	}
 	return take(cells[2:], l, nil, &r.port(cells[0], l).RxDur[k])
 }

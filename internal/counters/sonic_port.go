@@ -87,14 +87,14 @@ func rowStatus(r *reading, t *table, cells []string, l line) string {
 			if rate, err := unit.ParseRate(c + "bps"); err == nil && c != "" {
 				p.Speed = Said[unit.Rate]{rate, l.n, true}
 			} else if c != "N/A" {
-				return quote(c) + " is no speed"
+				return quote(c) + " is not a speed"
 			}
 		case "MTU":
 			n, err := strconv.ParseInt(c, 10, 32)
 			if err == nil {
 				p.MTU = Said[unit.Bytes]{unit.Bytes(n), l.n, true}
 			} else if c != "N/A" {
-				return quote(c) + " is no MTU"
+				return quote(c) + " is not an MTU"
 			}
 		case "Alias":
 			if c != p.Name && c != "N/A" {

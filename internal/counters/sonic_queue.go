@@ -15,7 +15,7 @@ func rowQueue(r *reading, t *table, cells []string, l line) string {
 	}
 	i, known := txq(cells[1])
 	if !known {
-		return quote(cells[1]) + " is no queue"
+		return quote(cells[1]) + " is not a queue"
 	}
 	if strings.HasPrefix(cells[1], "VOQ") {
 		return "counts a virtual output queue, which is not kept"
@@ -35,7 +35,7 @@ func rowWred(r *reading, t *table, cells []string, l line) string {
 	}
 	i, known := txq(cells[1])
 	if !known {
-		return quote(cells[1]) + " is no queue"
+		return quote(cells[1]) + " is not a queue"
 	}
 	p := r.port(cells[0], l)
 	if i < 0 {
@@ -94,7 +94,7 @@ func rowWatchdog(r *reading, t *table, cells []string, l line) string {
 	name, queue, ok := strings.Cut(cells[0], ":")
 	i, err := strconv.Atoi(queue)
 	if !ok || err != nil || i < 0 || len(cells) < 5 {
-		return quote(cells[0]) + " is no queue with its storms"
+		return quote(cells[0]) + " is not a queue with its storms"
 	} else if i >= Priorities {
 		return ""
 	}

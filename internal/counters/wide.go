@@ -43,7 +43,7 @@ func readWide(r *reading) {
 		case cells[0] == "Port" || cells[0] == "Interface":
 			heads = cells
 		case heads == nil:
-			r.not(l, "stands before a heading")
+			r.not(l, "comes before a heading")
 		case cells[0] == "Total" || cells[0] == "Totals" || cells[0] == "---------":
 		case len(cells) != len(heads):
 			r.not(l, "has %d words under %d headings", len(cells), len(heads))

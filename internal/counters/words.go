@@ -98,7 +98,7 @@ func readDate(r *reading) {
 		}
 		m := epoch.FindStringSubmatch(s)
 		if m == nil {
-			r.not(l, "is no time in seconds: date +%%s.%%N prints one")
+			r.not(l, "is not a time in seconds: date +%%s.%%N prints one")
 			continue
 		}
 		sec, _ := strconv.ParseInt(m[1], 10, 64)

@@ -211,9 +211,9 @@ func (r *Result) judge() {
 		case s.me.Version == None:
 			say("%s negotiates PFC and sends no DCBX", s.me.Name)
 		case !s.far.LLDP:
-			say("%s hears no LLDP from %s", s.me.Name, s.far.Name)
+			say("%s receives no LLDP from %s", s.me.Name, s.far.Name)
 		case s.far.Version == None:
-			say("%s hears no DCBX from %s", s.me.Name, s.far.Name)
+			say("%s receives no DCBX from %s", s.me.Name, s.far.Name)
 		case r.Version == None:
 			say("%s speaks %v, %s speaks %v", s.me.Name, s.me.Version, s.far.Name, s.far.Version)
 		}

@@ -51,8 +51,8 @@ func TestExchange(t *testing.T) {
 		"IEEE against CEE":             {nil, cee, dcbx.None, 0, 0, "a speaks ieee, b speaks cee"},
 		"one end off":                  {nil, off, dcbx.IEEE, 8, 0, "a pauses priorities 3, b pauses none"},
 		"forced on, no need to ask":    {on, on, dcbx.IEEE, 8, 8, ""},
-		"LLDP off":                     {nil, silent, dcbx.None, 0, 0, "a hears no LLDP from b"},
-		"no DCBX in its LLDP":          {nil, noDCBX, dcbx.None, 0, 8, "a hears no DCBX from b"},
+		"LLDP off":                     {nil, silent, dcbx.None, 0, 0, "a receives no LLDP from b"},
+		"no DCBX in its LLDP":          {nil, noDCBX, dcbx.None, 0, 8, "a receives no DCBX from b"},
 	} {
 		r := dcbx.Exchange(station("a", 1, c.a), station("b", 2, c.b))
 		if r.Version != c.version || r.OperA != c.opA || r.OperB != c.opB {

@@ -205,7 +205,7 @@ func readProfile(at string) (*sonic.Profile, error) {
 	case there(filepath.Join(at, "config_db.json")):
 		return profileFile(filepath.Join(at, "config_db.json"))
 	default:
-		return nil, fmt.Errorf("--profile: %s has no port_config.ini, no hwsku.json beside or below a platform.json, no default_sku and no config_db.json%s", at, skusBelow(at))
+		return nil, fmt.Errorf("--profile: %s has no port_config.ini, no hwsku.json next to or below a platform.json, no default_sku and no config_db.json%s", at, skusBelow(at))
 	}
 	if err != nil {
 		return nil, err
@@ -228,7 +228,7 @@ func defaultSKU(at string) (*sonic.Profile, error) {
 	}
 	words := strings.Fields(string(b))
 	if len(words) == 0 || !filepath.IsLocal(words[0]) || !there(filepath.Join(at, words[0])) {
-		return nil, fmt.Errorf("%s names no folder beside it; accepted: the name of a hwsku and of a topology, as in ACS-SN5600 t1%s", file, skusBelow(at))
+		return nil, fmt.Errorf("%s names no folder next to it; accepted: the name of a hwsku and of a topology, as in ACS-SN5600 t1%s", file, skusBelow(at))
 	}
 	return readProfile(filepath.Join(at, words[0]))
 }
@@ -296,7 +296,7 @@ func profileFile(file string) (*sonic.Profile, error) {
 		}
 	}
 	if !there(sku) || !there(all) {
-		return nil, fmt.Errorf("%s: platform.json says what ports can be, hwsku.json what they are: both are needed, in one folder or hwsku.json in one below%s", file, skusBelow(filepath.Dir(file)))
+		return nil, fmt.Errorf("%s: platform.json contains possible port modes, hwsku.json the configured ones: both are needed, in one folder or hwsku.json in one below%s", file, skusBelow(filepath.Dir(file)))
 	}
 	p, err := platformFiles(all, sku)
 	if err == nil {

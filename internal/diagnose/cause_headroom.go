@@ -116,7 +116,7 @@ func (p *Port) needs(k int) (unit.Bytes, string) {
 	s := p.Speed()
 	mtu, _, _ := p.mtu()
 	if s == 0 || mtu == 0 {
-		return 0, "nobody says what it"
+		return 0, "it is not set what"
 	}
 	mm, cable := int64(0), "a cable of no length"
 	if p.Says != nil && p.Says.CableMM.Is() {

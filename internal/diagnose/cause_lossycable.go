@@ -42,7 +42,7 @@ func findLossyCables(f *Fabric, c *Cause) (out []Finding) {
 			}
 		}
 		lossesOf(&x, f)
-		x.Why = "a frame with a wrong checksum is dropped where it is counted; go-back-N retransmits everything after it, or waits for the ACK timeout if it was the last one"
+		x.Why = "a frame with a wrong checksum is dropped where it is counted; go-back-N retransmits everything after it, or after the ACK timeout if it was the last one"
 		x.Fix = "clean or replace the cable and the transceivers, this end first; check FEC and its corrected errors"
 		x.next(p, askLink, "errors, FEC, optical power")
 		if p.Peer != nil {

@@ -16,7 +16,7 @@ func findRings(f *Fabric, c *Cause) (out []Finding) {
 			d.Says += sprintf(": %s pauses %s", x.From.On.Name, x.To.On.Name)
 			d.show(x.Seen(), x.To.read(txPackets(k)))
 		}
-		d.Why = "each switch of the circle waits for buffer space in the next one; the deadlock lasts until a watchdog drops packets or a port is shut down"
+		d.Why = "each switch of the circle is blocked on buffer space in the next one; the deadlock lasts until a watchdog drops packets or a port is shut down"
 		d.Fix = "enable the PFC watchdog; remove the route that closes the circle (up-down routing has none; config lint --fabric finds circular dependencies)"
 		d.next(ring[0].To, askPFC, "is the port still paused?")
 		d.harm = 1

@@ -33,7 +33,7 @@ func findSlowLinks(f *Fabric, c *Cause) (out []Finding) {
 				x.show(w.Seen())
 			}
 		})
-		x.Why = "ECMP assigns the link the same share of traffic as faster links; its queue grows, marks and pauses, and the collective waits for it"
+		x.Why = "ECMP assigns the link the same share of traffic as faster links; its queue grows, marks and pauses, and the collective is blocked on it"
 		x.Fix = "check lanes (a failed lane costs a half or a quarter), auto-negotiation and breakout at both ends; replace the transceiver, or shut down the link"
 		x.next(p, askLink, "speed, lanes, auto-negotiation")
 		if p.Peer != nil {

@@ -77,7 +77,7 @@ func (x *Finding) hostClass(p *Port, class int) (why bool) {
 	}
 	if n.Trust.V == "pcp" {
 		x.cite(p.On, n.Trust.At, "trust pcp: the priority is that of the VLAN tag; untagged packets have priority 0")
-		x.Says += sprintf("; %s says trust pcp", n.Title())
+		x.Says += sprintf("; %s has trust pcp", n.Title())
 		why = class == 0
 	}
 	m, ok := h.DataDSCP(n)

@@ -32,7 +32,7 @@ func TestHostTexts(t *testing.T) {
 		plant                    func(*lab)
 		set                      func(h *swconf.Host, n *swconf.HostNIC)
 	}{
-		{"trust pcp", "wrong-class", "says trust pcp", "trust pcp", 4, classZero,
+		{"trust pcp", "wrong-class", "has trust pcp", "trust pcp", 4, classZero,
 			func(_ *swconf.Host, n *swconf.HostNIC) { n.Trust = swconf.Say("pcp", at(4)) }},
 		{"no DSCP", "wrong-class", "its configuration sets no DSCP", "the DSCP of RoCE is 0", 0, classZero,
 			func(_ *swconf.Host, n *swconf.HostNIC) { n.Trust = swconf.Say("dscp", at(4)) }},

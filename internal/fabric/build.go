@@ -277,7 +277,7 @@ func (n *Net) Audit() error {
 			}
 		}
 		if sum != p.Queued {
-			return fmt.Errorf("port %d: classes hold %d bytes, the port says %d", i, sum, p.Queued)
+			return fmt.Errorf("port %d: classes hold %d bytes, the port has %d", i, sum, p.Queued)
 		}
 		if n.overfull(int32(i)) {
 			return fmt.Errorf("port %d sent %d bytes in %v, above its rate", i, p.TxBytes, p.BusyUntil)

@@ -190,7 +190,7 @@ func (n *Net) auditHolding(sw *Switch) error {
 					}
 				})
 				if cell := sw.held[g.held-1][i]; cell.bytes != bytes {
-					return fmt.Errorf("ingress %d priority %d: port %d holds %d bytes, its cell says %d", in, c, out,
+					return fmt.Errorf("ingress %d priority %d: port %d holds %d bytes, its cell has %d", in, c, out,
 						bytes, cell.bytes)
 				}
 				sum += bytes

@@ -247,7 +247,7 @@ func (n *Net) auditInterface(node int32) (lossy int64, err error) {
 		}
 	}
 	if f.ready.head >= 0 && !f.sends || f.asking.head >= 0 && !f.asks || f.shared.head >= 0 && !f.shares {
-		return 0, fmt.Errorf("node %d: somebody waits for a clock that is not set", node)
+		return 0, fmt.Errorf("node %d: an event needs a clock that is not set", node)
 	}
 	due := make([][queue.Classes]int64, len(f.granters))
 	for i := range f.flows {

@@ -11,7 +11,7 @@ import (
 var packet = Fidelity{Name: "packet", Words: "every packet on every link",
 	Before: func(p *scenario.Plan) Cost {
 		c, e := sim.Tables(p)
-		words := fmt.Sprintf("the ways among %d switches, %s entries in their tables, %s of memory, about %s before anything runs", e.Switches, round(float64(e.Entries())), memory(c.Memory),
+		words := fmt.Sprintf("the paths among %d switches, %s entries in their tables, %s of memory, about %s before the simulation", e.Switches, round(float64(e.Entries())), memory(c.Memory),
 			duration(c.Seconds))
 		return Cost{Memory: c.Memory, Seconds: c.Seconds, Words: words}
 	},

@@ -275,7 +275,7 @@ func (r *Run) strand() {
 		if k := &r.conns[c]; k.first >= 0 && !k.lost && r.broken(int32(c)) {
 			k.lost = true
 			r.lost = append(r.lost, explain.Lost{Conn: int32(c), At: max(r.since(), r.messages[k.first].Posted),
-				Why: "no way is left, and its transport waits for one"})
+				Why: "no path is left, and its transport waits until one returns"})
 		}
 	}
 	slices.SortStableFunc(r.lost, func(a, b explain.Lost) int { return cmp.Compare(a.At, b.At) })

@@ -114,8 +114,7 @@ func Refuse(p *scenario.Plan) error {
 	case p.Steps > 0:
 		what = "output.steps, which follows queues, pauses and rates"
 	case p.Mixes():
-		return p.Refuse("fidelity", "flow does not simulate go-back-N where packets overtake one another (lb: %s): "+
-			"what is retransmitted decides the time; accepted: packet, or transport.recovery=selective", p.LB.Name)
+		return p.Refuse("fidelity", "flow does not simulate go-back-N where packets overtake one another (lb: %s): what is retransmitted decides the time; accepted: packet, or transport.recovery=selective", p.LB.Name)
 	}
 	for _, i := range p.Incidents {
 		if i, ok := i.(interface{ Packets() string }); ok {

@@ -30,18 +30,18 @@ var hints = []struct {
 	says string
 	do   string
 }{
-	{codes.Unauthenticated, "", "name a user that it knows: --gnmi-user, and RAILYARD_GNMI_PASSWORD"},
+	{codes.Unauthenticated, "", "name a user of the device: --gnmi-user, and RAILYARD_GNMI_PASSWORD"},
 	{codes.PermissionDenied, "", "the user may not read this: --gnmi-user names another"},
 	{codes.OK, "does not look like a TLS handshake",
 		"it speaks no TLS at this port: HOST:PORT names another, --gnmi-plaintext does without TLS"},
 	{codes.OK, "x509:",
-		"--gnmi-ca has who signed its certificate, which must name the host as it is named here; --gnmi-skip-verify takes any"},
+		"--gnmi-ca names the CA of its certificate, which must contain this host name; --gnmi-skip-verify accepts any"},
 	{codes.OK, "ALPN", "it offers no HTTP/2 at this port, as gRPC needs it: HOST:PORT names another"},
-	{codes.OK, "certificate required", "it wants a certificate of ours: --gnmi-cert and --gnmi-key"},
+	{codes.OK, "certificate required", "it requires a client certificate: --gnmi-cert and --gnmi-key"},
 	{codes.OK, "bad certificate", "it does not take our certificate: --gnmi-cert and --gnmi-key name another"},
 	{codes.OK, "reading server preface",
 		"no gRPC without TLS at this port: leave --gnmi-plaintext out, or HOST:PORT names another"},
-	{codes.OK, "connection refused", "nobody listens at this port: HOST:PORT names another"},
+	{codes.OK, "connection refused", "no server listens at this port: HOST:PORT names another"},
 	{codes.OK, "invalid port", "ports are 1 to 65535"},
 	{codes.OK, "zero addresses", "the name has no address"},
 	{codes.OK, "no such host", "the name has no address"},

@@ -38,7 +38,7 @@ const (
 type excess struct{ target, what string }
 
 func (e *excess) Error() string {
-	return fmt.Sprintf("%s: sends more than %s: that is no switch; nothing of it is used", e.target, e.what)
+	return fmt.Sprintf("%s: sends more than %s: that is not a switch; nothing of it is used", e.target, e.what)
 }
 
 // Options are the settings of a connection.
@@ -111,7 +111,7 @@ func (c *Client) Snapshot(ctx context.Context) (*counters.Snapshot, []string, er
 		if len(notes) > 0 {
 			said = " (" + notes[0] + ")"
 		}
-		return nil, notes, fmt.Errorf("%s: answers, and has no counters of interfaces, queues or PFC under any path that is asked for%s", c.target, said)
+		return nil, notes, fmt.Errorf("%s: responds, and has no counters of interfaces, queues or PFC under any requested path%s", c.target, said)
 	}
 	return t.snapshot(), notes, nil
 }
@@ -126,7 +126,7 @@ func (c *Client) all(ctx context.Context, t *tree) (notes []string, err error) {
 			return nil, err
 		}
 		if status.Code(err) == codes.DeadlineExceeded && len(t.ports) > 0 {
-			late := "%s is slow: it did not answer %s in time, nor was it asked the %d questions behind that; what it said before counts (--gnmi-timeout waits longer)"
+			late := "%s is slow: no response to %s in time, and %d later requests are not sent; earlier responses count (--gnmi-timeout raises the limit)"
 			return append(notes, fmt.Sprintf(late, c.target, q.name(), len(questions)-1-i)), nil
 		}
 		if err != nil && slices.Contains(final, status.Code(err)) {

@@ -128,7 +128,7 @@ func TestRealSlow(t *testing.T) {
 		t.Fatal(err, got)
 	}
 	if all := strings.Join(notes, "\n"); !strings.Contains(all,
-		"is slow: it did not answer /qos/interfaces") {
+		"is slow: no response to /qos/interfaces") {
 		t.Error(all)
 	}
 	s = &gnmitest.Server{Encoding: pb.Encoding_PROTO, Snapshots: []counters.Snapshot{leaf()},
@@ -166,7 +166,7 @@ func TestRealAdvice(t *testing.T) {
 		{plain, &tls.Config{}, "--gnmi-plaintext does without TLS"},
 		{ssh, &tls.Config{}, "--gnmi-plaintext does without TLS"},
 		{ssh, nil, "leave --gnmi-plaintext out"},
-		{"127.0.0.1:1", nil, "nobody listens at this port"},
+		{"127.0.0.1:1", nil, "no server listens at this port"},
 		{"127.0.0.1:99999", nil, "ports are 1 to 65535"},
 	} {
 		client, err := gnmi.Dial(c.at, gnmi.Options{TLS: c.tls})

@@ -49,7 +49,7 @@ func (in *Input) Check() error {
 	case in.PerServer < 1 || in.PerServer > in.GPUs:
 		return field.Outside("per_server", 1, in.GPUs, in.PerServer)
 	case in.GPUs%in.PerServer != 0:
-		return field.New("gpus", "%d are no whole number of servers of %d", in.GPUs, in.PerServer)
+		return field.New("gpus", "%d are not a whole number of servers of %d", in.GPUs, in.PerServer)
 	case !(in.Days > 0) || in.Days > maxDays:
 		return field.New("days", "must be more than 0 and at most %d, found %g", maxDays, in.Days)
 	case in.Seeds < 1 || in.Seeds > maxSeeds:
@@ -154,7 +154,7 @@ func Run(in Input, goOn func(done float64) bool) (*Result, error) {
 	}
 	if n := r.PerDay * in.Days * float64(in.Seeds*(len(around)+1)); n > maxDrawn {
 		return nil, field.New("days",
-			"%.3g failures would be drawn in all, of at most %.3g: fewer days or seeds", n,
+			"%.3g failures would be drawn, the limit is %.3g: use fewer days or seeds", n,
 			float64(maxDrawn))
 	}
 	chosen := in.chosen(r.Daly, r.PerDay > 0)

@@ -219,13 +219,13 @@ func TestWritesBehind(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for want, change := range map[string]func(*Input){
-		"is out of range 1–":                        func(in *Input) { in.GPUs = 0 },
-		"gpus: 8193 are no whole number of servers": func(in *Input) { in.GPUs++ },
-		"days: must be more than 0":                 func(in *Input) { in.Days = math.NaN() },
-		"is out of range 1–1000":                    func(in *Input) { in.Seeds = 0 },
-		"replica: 7 GPUs do not divide":             func(in *Input) { in.Replica = 7 },
-		"is out of range 0–":                        func(in *Input) { in.Detect = -1 },
-		"failures would be drawn in all": func(in *Input) {
+		"is out of range 1–":                           func(in *Input) { in.GPUs = 0 },
+		"gpus: 8193 are not a whole number of servers": func(in *Input) { in.GPUs++ },
+		"days: must be more than 0":                    func(in *Input) { in.Days = math.NaN() },
+		"is out of range 1–1000":                       func(in *Input) { in.Seeds = 0 },
+		"replica: 7 GPUs do not divide":                func(in *Input) { in.Replica = 7 },
+		"is out of range 0–":                           func(in *Input) { in.Detect = -1 },
+		"failures would be drawn, the limit": func(in *Input) {
 			in.Rates = rate("software",
 				1)
 			in.Days = 3650
@@ -234,7 +234,7 @@ func TestRefused(t *testing.T) {
 		"rates[0].per_second: is negative":            func(in *Input) { in.Rates = rate("gpu", -1) },
 		"rates: together 819.2 failures a second":     func(in *Input) { in.Rates = rate("gpu", 0.1) },
 		`rates[0].component: unknown component "g`:    func(in *Input) { in.Rates = rate("gpus", 0.1) },
-		"rates[1].component: gpu stands twice": func(in *Input) {
+		"rates[1].component: gpu is repeated": func(in *Input) {
 			in.Rates = &Rates{Rates: []Rate{{Component: "gpu"}, {Component: "gpu"}}}
 		},
 		"rates[0]: give one of": func(in *Input) {
@@ -243,7 +243,7 @@ func TestRefused(t *testing.T) {
 		"rates[0].events: needs days and units": func(in *Input) {
 			in.Rates = &Rates{Rates: []Rate{{Component: "gpu", Events: 1}}}
 		},
-		"rates[0]: days and units mean nothing": func(in *Input) {
+		"rates[0]: days and units have no effect": func(in *Input) {
 			in.Rates = &Rates{Rates: []Rate{{Component: "gpu", Days: 1, Second: 1e-9}}}
 		},
 	} {

@@ -121,11 +121,11 @@ func (r *Rate) of() (perSecond float64, key string, err error) {
 	case r.MTBF > 0:
 		return 1 / (r.MTBF * 3600), "mtbf_hours", nil
 	case r.Events > 0 && (r.Days == 0 || r.Units == 0):
-		return 0, "", field.New("events", "needs days and units: so many in how many days, on how many")
+		return 0, "", field.New("events", "needs days and units: the number of events in how many days, on how many units")
 	case r.Events > 0:
 		return r.Events / (r.Days * 86400 * float64(r.Units)), "events", nil
 	case r.Days > 0 || r.Units > 0:
-		return 0, "", field.New("", "days and units mean nothing without events")
+		return 0, "", field.New("", "days and units have no effect without events")
 	}
 	return r.Second, "per_second", nil
 }
@@ -152,7 +152,7 @@ func (r *Rates) parts(gpus, perServer int) ([]part, error) {
 			continue
 		}
 		if seen[x.Component] {
-			fault(i, field.New("component", "%s stands twice", x.Component))
+			fault(i, field.New("component", "%s is repeated", x.Component))
 			continue
 		}
 		seen[x.Component] = true
@@ -205,8 +205,7 @@ func find(name string) *Component {
 func (r *Rates) Write(w io.Writer) {
 	fmt.Fprintf(w,
 		"# How often components fail: events in days on units that were observed, or mtbf_hours, or\n"+
-			"# per_second of one of them. per: gpu, server or job; takes: server (until it is repaired) "+
-			"or\n# nothing.\n"+
+			"# per_second of one of them. per: gpu, server or job; takes: server (until it is repaired) or\n# nothing.\n"+
 			"source: %q\nrates:\n", r.Source)
 	for _, x := range r.Rates {
 		fmt.Fprintf(w, "  - {component: %s, events: %g, days: %g, units: %d}\n", x.Component, x.Events,

@@ -33,7 +33,7 @@ func (r *reader) setupCC(w words) {
 			r.unknown(o.at, t, "no option of bnxt_setupcc.sh")
 		}
 		if vague(o.value) && t[1] != 'd' {
-			r.unknown(o.at, t+" "+slurm.Open(o.value), "the value is not known here")
+			r.unknown(o.at, t+" "+slurm.Open(o.value), "unknown value")
 			return
 		}
 		by[t[1]] = o
@@ -145,7 +145,7 @@ func (r *reader) bnxtQoS(w words) {
 			o.name = "up2tc"
 			r.tlv(n, "ETS-CFG", o, false)
 		default:
-			r.unknown(o.at, o.text, "no setting of bnxtqos that is known here")
+			r.unknown(o.at, o.text, "unknown setting of bnxtqos")
 		}
 	}
 }
@@ -180,7 +180,7 @@ func (r *reader) niccli(w words) {
 		case "tsa", "up2tc", "tcbw":
 			r.tlv(n, "ETS-CFG", o, false)
 		default:
-			r.unknown(o.at, what+" "+o.text, "no setting of niccli that is known here")
+			r.unknown(o.at, what+" "+o.text, "unknown setting of niccli")
 		}
 	}
 }
@@ -222,7 +222,7 @@ func (r *reader) bnxtFile(n *swconf.HostNIC, name, value string, at swconf.Place
 	case "apply", "advanced":
 	case "cc_mode":
 		if v, ok := r.within(value, 255, name, at); ok && v != 1 {
-			r.unknown(at, name+" "+value, "only cc_mode 1 (DCQCN) is known here")
+			r.unknown(at, name+" "+value, "only cc_mode 1 (DCQCN) is supported")
 		}
 	default: // of its own algorithm; their meanings are not public
 		if v, ok := r.within(value, 1<<40, name, at); ok {

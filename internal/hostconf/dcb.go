@@ -65,7 +65,7 @@ func (r *reader) dcbx(n *swconf.HostNIC, word string, at swconf.Place) {
 		n.DCBX = swconf.Say("fw", at)
 	case "cee", "ieee", "static":
 	default:
-		r.unknown(at, word, "no word of dcb dcbx that is known here")
+		r.unknown(at, word, "unknown word of dcb dcbx")
 	}
 }
 
@@ -73,7 +73,7 @@ func (r *reader) dcbx(n *swconf.HostNIC, word string, at swconf.Place) {
 func (r *reader) dcbItem(n *swconf.HostNIC, what, verb, key, item string, at swconf.Place) {
 	k, v, _ := strings.Cut(item, ":")
 	if vague(item) {
-		r.unknown(at, key+" "+item, "the value is not known here")
+		r.unknown(at, key+" "+item, "unknown value")
 		return
 	}
 	switch key {
@@ -141,7 +141,7 @@ func (r *reader) dcbValue(n *swconf.HostNIC, key string, i int, v string, at swc
 	case "tc-maxrate", "reco-tc-tsa", "reco-tc-bw", "reco-prio-tc", "pg-bw":
 		return true
 	default:
-		r.unknown(at, key, "no word of dcb that is known here")
+		r.unknown(at, key, "unknown word of dcb")
 		return false
 	}
 	if !ok {
@@ -196,7 +196,7 @@ func (r *reader) lldptool(w words) {
 // tlv takes one setting of a TLV.
 func (r *reader) tlv(n *swconf.HostNIC, tlv string, o option, clears bool) {
 	if vague(o.value) {
-		r.unknown(o.at, o.text, "the value is not known here")
+		r.unknown(o.at, o.text, "unknown value")
 		return
 	}
 	switch {
@@ -222,7 +222,7 @@ func (r *reader) tlv(n *swconf.HostNIC, tlv string, o option, clears bool) {
 		}
 	case tlv == "ETS-REC", o.name == "enableTx", o.name == "delay", o.name == "mode", o.name == "adminStatus":
 	default:
-		r.unknown(o.at, tlv+" "+o.text, "no setting of lldptool that is known here")
+		r.unknown(o.at, tlv+" "+o.text, "unknown setting of lldptool")
 	}
 }
 

@@ -54,7 +54,7 @@ func (r *reader) variable(name, value string, at swconf.Place) {
 	word := slices.Contains(ncclWords, name)
 	switch {
 	case !number && !word && strings.HasPrefix(name, "NCCL_IB_"):
-		r.unknown(at, name+"="+slurm.Open(value), "%s is no variable that is known here%s", name, near(name))
+		r.unknown(at, name+"="+slurm.Open(value), "%s is an unknown variable%s", name, near(name))
 		return
 	case !number && !word, strings.ContainsAny(name, " \t"):
 		return
@@ -65,7 +65,7 @@ func (r *reader) variable(name, value string, at swconf.Place) {
 	r.mark(at, read)
 	value = strings.Trim(value, `"'`)
 	if vague(value) {
-		r.unknown(at, name+"="+slurm.Open(value), "the value of %s is not known here", name)
+		r.unknown(at, name+"="+slurm.Open(value), "unknown value of %s", name)
 		return
 	}
 	if number && value != "" {

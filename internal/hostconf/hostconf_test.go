@@ -110,7 +110,7 @@ func TestRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                               "is empty",
 		"\x00":                           "binary",
-		"hello":                          "says nothing of a host's NICs",
+		"hello":                          "contains no supported setting of a host's NICs",
 		"#!/usr/bin/perl\nmlnx_qos ":     "is run by",
 		"mlnx_qos -i 'eth0":              "host.sh",
 		strings.Repeat("x", MaxSize+100): "at most",

@@ -64,7 +64,7 @@ func (r *reader) ionicQoS(n *swconf.HostNIC, opts []option, w words) {
 			by[o.name] = o
 		}
 		if vague(o.value) && !slices.Contains([]string{"p", "port", "b", "c", "card"}, o.name) {
-			r.unknown(o.at, "nicctl update qos "+slurm.Open(o.text), "the value is not known here: %s",
+			r.unknown(o.at, "nicctl update qos "+slurm.Open(o.text), "unknown value: %s",
 				slurm.Open(o.value))
 			return
 		}
@@ -105,7 +105,7 @@ func (r *reader) ionicQoS(n *swconf.HostNIC, opts []option, w words) {
 	case "dscp-to-purpose":
 		r.mark(w.at, passed)
 	default:
-		r.unknown(w.at, "nicctl update qos "+what, "no setting of nicctl that is known here")
+		r.unknown(w.at, "nicctl update qos "+what, "unknown setting of nicctl")
 	}
 }
 
@@ -137,7 +137,7 @@ func (r *reader) ionicCC(n *swconf.HostNIC, opts []option) {
 		switch {
 		case o.name == "r" || o.name == "roce-device" || o.name == "i" || o.name == "profile-id" || o.name == "":
 		case vague(o.value):
-			r.unknown(o.at, "nicctl update dcqcn "+slurm.Open(o.text), "the value is not known here")
+			r.unknown(o.at, "nicctl update dcqcn "+slurm.Open(o.text), "unknown value")
 		case o.name == "cnp-dscp":
 			if v, ok := r.small(o.value, 63, "--cnp-dscp", o.at); ok {
 				n.CNPDSCP = swconf.Say(v, o.at)
@@ -151,7 +151,7 @@ func (r *reader) ionicCC(n *swconf.HostNIC, opts []option) {
 				n.SetParam(o.name, v, o.at)
 			}
 		default:
-			r.unknown(o.at, "nicctl update dcqcn "+o.text, "no parameter of DCQCN that is known here")
+			r.unknown(o.at, "nicctl update dcqcn "+o.text, "unknown parameter of DCQCN")
 		}
 	}
 }

@@ -41,7 +41,7 @@ func (r *reader) setMTU(dev string, mtu option) {
 	switch {
 	case mtu.value == "":
 	case vague(mtu.value):
-		r.unknown(mtu.at, "mtu", "the value is not known here")
+		r.unknown(mtu.at, "mtu", "unknown value")
 	default:
 		r.mark(mtu.at, read)
 		r.mtu(r.net(dev, mtu.at), mtu.value, mtu.at)
@@ -105,7 +105,7 @@ func (r *reader) setFEC(w words) {
 		case "auto", "off", "rs", "baser", "llrs":
 		default:
 			if vague(c) {
-				r.unknown(w.at, "ethtool --set-fec", "the value is not known here")
+				r.unknown(w.at, "ethtool --set-fec", "unknown value")
 			} else {
 				r.wrong(w.at, "ethtool --set-fec",
 					"has encoding %s; auto, off, rs, baser or llrs are accepted", field.Quote(w.text(i)))

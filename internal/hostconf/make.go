@@ -148,7 +148,7 @@ func (w Wanted) params() (list []swconf.HostParam, notes []string, err error) {
 		return nil, []string{"the units of " + w.Kind + "'s parameters of DCQCN are not public: none is written, and what the NIC ships with holds (--nic mlx5 writes them)"}, nil
 	}
 	if v, ok := w.Params["cut_interval"].(unit.Time); ok && v == 0 {
-		return nil, nil, fmt.Errorf("cc.dcqcn.cut_interval 0s is the paper's form of DCQCN, which cuts on every CNP; ConnectX NICs look every so often: cc.dcqcn.profile nic can be written")
+		return nil, nil, fmt.Errorf("cc.dcqcn.cut_interval 0s is DCQCN as in its paper, which reduces rates on every CNP; ConnectX NICs do so at intervals: cc.dcqcn.profile nic can be written")
 	}
 	list, err = Numbers(w.Params)
 	if err != nil {

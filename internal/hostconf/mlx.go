@@ -63,7 +63,7 @@ func (r *reader) sharesOf(n *swconf.HostNIC, opts []option) {
 func (r *reader) mlnxOption(n *swconf.HostNIC, o option) {
 	r.mark(o.at, read)
 	if vague(o.value) && o.name != "i" && o.name != "interface" {
-		r.unknown(o.at, o.text, "the value is not known here")
+		r.unknown(o.at, o.text, "unknown value")
 		return
 	}
 	switch o.name {
@@ -288,7 +288,7 @@ func (r *reader) firmware(n *swconf.HostNIC, name, value string, at swconf.Place
 	case low == "cnp_dscp" || low == "cnp_802p_prio" || low == "min_time_between_cnps":
 		r.cc(n, true, low, value, at)
 	case strings.Contains(port, "LOSSLESS") || strings.Contains(port, "PFC"):
-		r.unknown(at, name+"="+slurm.Open(value), "no setting of firmware that is known here: PFC is set with mlnx_qos or dcb")
+		r.unknown(at, name+"="+slurm.Open(value), "unknown setting of firmware: PFC is set with mlnx_qos or dcb")
 		return
 	case paramNamed(low) != nil:
 		r.cc(n, false, low, value, at)
@@ -328,7 +328,7 @@ func (r *reader) mlxreg(w words) {
 			r.mark(w.at, read)
 			r.assume("%s:%d: %s=%s is not simulated", set.at.File, set.at.Line, name, slurm.Open(value))
 		default:
-			r.unknown(set.at, reg+" "+f, "no register that is known here")
+			r.unknown(set.at, reg+" "+f, "unknown register")
 		}
 	}
 }

@@ -71,7 +71,7 @@ func ParseFiles(name string, files []File) (*swconf.Host, error) {
 	}
 	r.finish()
 	if h := r.h; len(h.NICs)+len(h.Env)+len(h.Unknown)+len(h.Faults) == 0 {
-		r.assume("nothing that is known here is set by any of its %d lines", h.Total)
+		r.assume("none of its %d lines has a supported setting", h.Total)
 	}
 	return r.h, nil
 }
@@ -97,7 +97,7 @@ func (r *reader) add(f File) error {
 	switch kind(text) {
 	case "":
 		return &cli.SyntaxError{File: f.Name, Line: 1, Col: 1,
-			Msg: "says nothing of a host's NICs that is known here; accepted: scripts with mlnx_qos, cma_roce_tos, dcb, lldptool, nicctl, niccli, bnxt_setupcc.sh, ip link or writes to /sys, units of systemd, rules of udev and manifests with such commands, netplan, what these and ibv_devinfo, show_gids, rdma link print, and NCCL's environment"}
+			Msg: "contains no supported setting of a host's NICs; accepted: scripts with mlnx_qos, cma_roce_tos, dcb, lldptool, nicctl, niccli, bnxt_setupcc.sh, ip link or writes to /sys, units of systemd, rules of udev and manifests with such commands, netplan, what these and ibv_devinfo, show_gids, rdma link print, and NCCL's environment"}
 	case "output":
 		r.transcript(text)
 	case "unit":
@@ -246,7 +246,7 @@ func (r *reader) finish() {
 			r.join(rdmas[i], nets[i])
 		}
 		if len(nets) > 1 {
-			r.assume("no text says which RDMA device belongs to which network device: taken in the order in which they are named (ibdev2netdev or rdma link tell)")
+			r.assume("no file maps RDMA devices to network devices: mapped in the order in which they are named (ibdev2netdev and rdma link print the mapping)")
 		}
 	}
 	r.join(swconf.Every, swconf.Every)

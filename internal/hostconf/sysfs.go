@@ -28,7 +28,7 @@ func (r *reader) write(p, value string, at swconf.Place) {
 	r.mark(at, read)
 	switch {
 	case vague(value):
-		r.unknown(at, slurm.Open(p), "what is written is not known here: %s", slurm.Open(value))
+		r.unknown(at, slurm.Open(p), "unknown value: %s", slurm.Open(value))
 		return
 	case len(parts) > 3 && strings.HasPrefix(p, "/sys/class/net/"):
 		r.netFile(r.net(parts[3], at), parts[4:], value, at)
@@ -51,7 +51,7 @@ func (r *reader) write(p, value string, at swconf.Place) {
 		r.netFile(r.net(parts[i+1], at), parts[i+2:], value, at)
 		return
 	}
-	r.unknown(at, slurm.Open(p), "no setting of a NIC that is known here")
+	r.unknown(at, slurm.Open(p), "unknown setting of a NIC")
 }
 
 func last(parts []string) string { return parts[len(parts)-1] }
@@ -83,14 +83,14 @@ func (r *reader) netFile(n *swconf.HostNIC, parts []string, value string, at swc
 		what == "ifindex", what == "ifalias", what == "duplex", what == "tx_queue_len", parts[0] == "device":
 		r.set(at, passed)
 	default:
-		r.unknown(at, what, "no setting of a network device that is known here")
+		r.unknown(at, what, "unknown setting of a network device")
 	}
 }
 
 // debugFile takes a parameter of congestion control below debugfs (drivers/infiniband/hw/mlx5/cong.c), of a
 // NIC that is named by its place on the PCI bus.
 func (r *reader) debugFile(n *swconf.HostNIC, pci, name, value string, at swconf.Place) {
-	r.assume("no text says which NIC is at %s: what is set there is taken for every NIC", slurm.Open(pci))
+	r.assume("no file names the NIC at %s: its settings apply to every NIC", slurm.Open(pci))
 	short, np := strings.CutPrefix(name, "np_")
 	short = strings.TrimPrefix(short, "rp_")
 	switch {
@@ -127,7 +127,7 @@ func (r *reader) enable(n *swconf.HostNIC, half, prio, value string, at swconf.P
 		return
 	}
 	if !vague(prio) && prio != "*" {
-		r.wrong(at, half+"/enable/"+slurm.Open(prio), "is no priority; they are 0 to 7")
+		r.wrong(at, half+"/enable/"+slurm.Open(prio), "is not a priority; they are 0 to 7")
 		return
 	}
 	for i := range to {
@@ -160,7 +160,7 @@ func (r *reader) cc(n *swconf.HostNIC, np bool, name, value string, at swconf.Pl
 	default:
 		p := paramNamed(name)
 		if p == nil || p.np != np {
-			r.unknown(at, name, "no parameter of DCQCN that is known here")
+			r.unknown(at, name, "unknown parameter of DCQCN")
 			return
 		}
 		if v, ok := r.within(value, p.most, name, at); ok {
@@ -237,7 +237,7 @@ func (r *reader) rdmaFile(n *swconf.HostNIC, parts []string, value string, at sw
 	case len(parts) > 3 && (parts[2] == "hw_counters" || parts[2] == "counters"), len(parts) > 0 && parts[0] != "tc":
 		r.set(at, passed)
 	default:
-		r.unknown(at, what, "no setting of an RDMA device that is known here")
+		r.unknown(at, what, "unknown setting of an RDMA device")
 	}
 }
 
@@ -251,7 +251,7 @@ func (r *reader) cmFile(n *swconf.HostNIC, name, value string, at swconf.Place) 
 	case "default_roce_mode":
 		r.roceMode(n, value, at)
 	default:
-		r.unknown(at, name, "no setting of rdma_cm that is known here")
+		r.unknown(at, name, "unknown setting of rdma_cm")
 	}
 }
 

@@ -47,7 +47,7 @@ func (r *reader) unit(text string) {
 // runs takes a command that something else starts.
 func (r *reader) runs(text string, n int) {
 	if !r.typed(text, n) && strings.TrimSpace(text) != "" {
-		r.unknown(r.at(n, 1), text, "is no command that a shell reads")
+		r.unknown(r.at(n, 1), text, "is not a command that a shell reads")
 	}
 }
 

@@ -17,11 +17,9 @@ func Write(h *swconf.Host) []Text {
 	if len(h.NICs) > 0 {
 		kind = h.NICs[0].Kind
 	}
-	fmt.Fprintf(&b, "#!/bin/bash\n# %s: its NICs' half of the fabric (%s). What is set here is lost at a "+
-		"reboot.\n",
+	fmt.Fprintf(&b, "#!/bin/bash\n# %s: its NICs' half of the fabric (%s). What is set here is lost at a reboot.\n",
 		h.Name(), titles[kind])
-	fmt.Fprintf(&b, "# NICs are called as systems call them; ibdev2netdev or rdma link tell their "+
-		"names.\nset -e\n\n")
+	fmt.Fprintf(&b, "# NICs are called as systems call them; ibdev2netdev and rdma link print their names.\nset -e\n\n")
 	if len(h.NICs) > 0 {
 		n := h.NICs[0]
 		switch kind {
@@ -66,7 +64,7 @@ func bools(list [8]swconf.Said[bool]) string {
 
 func connectX(b *strings.Builder, n *swconf.HostNIC) {
 	line := begin(b, n)
-	line(`ethtool -A "$1" rx off tx off || true # "not modified" is no failure`)
+	line(`ethtool -A "$1" rx off tx off || true # "not modified" is not a failure`)
 	line(`mlnx_qos -i "$1" --trust %s`, n.Trust.V)
 	line(`mlnx_qos -i "$1" --pfc %s`, bools(n.PFC))
 	for d, p := range n.DSCP {

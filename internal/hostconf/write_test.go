@@ -127,7 +127,7 @@ func TestShipped(t *testing.T) {
 func TestNotWritten(t *testing.T) {
 	paper := cc.Lookup("dcqcn").Profile("paper").Of(100 * unit.Gbps)
 	for want, w := range map[string]Wanted{
-		"the paper's form":            {Kind: "mlx5", NICs: 1, Params: paper},
+		"DCQCN as in its paper":       {Kind: "mlx5", NICs: 1, Params: paper},
 		"protects one priority":       {Kind: "bnxt", NICs: 1, Lossless: 0x18},
 		"accepted: mlx5, bnxt, ionic": {Kind: "efa"},
 		"holds at most": {Kind: "mlx5", NICs: 1,

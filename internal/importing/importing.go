@@ -183,7 +183,7 @@ func (c *reader) options() (o recognise.Options, err error) {
 	o.GPUs, o.NICPorts, o.Servers, o.Switches = c.GPUs, c.NICPorts, c.Servers, c.Switches
 	if c.Rate != "" {
 		if o.Rate, err = unit.ParseRate(c.Rate); err != nil || o.Rate <= 0 {
-			return o, field.New("--rate", "%s is no rate; accepted: 400Gbps", field.Quote(c.Rate))
+			return o, field.New("--rate", "%s is not a rate; accepted: 400Gbps", field.Quote(c.Rate))
 		}
 	}
 	for _, l := range []struct {
@@ -194,7 +194,7 @@ func (c *reader) options() (o recognise.Options, err error) {
 			continue
 		}
 		if *l.mm, err = unit.ParseLength(l.text); err != nil || *l.mm <= 0 {
-			return o, field.New(l.flag, "%s is no length; accepted: 5m", field.Quote(l.text))
+			return o, field.New(l.flag, "%s is not a length; accepted: 5m", field.Quote(l.text))
 		}
 	}
 	return o, nil
@@ -229,8 +229,7 @@ func (out *Imported) affordable(plan *scenario.Plan) {
 	}
 	if plan.Large() && plan.Fidelity == fidelity.Auto {
 		out.Scenario += "fidelity: " + fidelity.Auto + "\n"
-		out.Notes = append(out.Notes, fmt.Sprintf("%s packets or more: fidelity: auto simulates flows if packets would "+
-			"take too long", unit.ShowCount(plan.Packets())))
+		out.Notes = append(out.Notes, fmt.Sprintf("%s packets or more: fidelity: auto simulates flows if packets would take too long", unit.ShowCount(plan.Packets())))
 	}
 }
 

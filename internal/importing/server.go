@@ -134,8 +134,7 @@ func (c *reader) graphs() (*Graphs, error) {
 		return nil, input.Fault(&field.Error{File: name, Msg: "contains no channel through a GPU"})
 	}
 	return &Graphs{Format: "nccl-graphs", GPUs: gpus, NICs: nics, Graphs: graphs,
-		Type: fmt.Sprintf("fabric:\n  types:\n    %s: {gpus: %d, nics: %d} # distances between devices: "+
-			"see NCCL_TOPO_DUMP_FILE\n", typeName(name), gpus, max(1, nics))}, nil
+		Type: fmt.Sprintf("fabric:\n  types:\n    %s: {gpus: %d, nics: %d} # distances between devices: see NCCL_TOPO_DUMP_FILE\n", typeName(name), gpus, max(1, nics))}, nil
 }
 
 // typeName is a type's name after a file.

@@ -246,8 +246,7 @@ func (c *reader) traces(traces, cablings []string) (*Imported, error) {
 		found.Mapped = x.Report.Mapped
 	}
 	if i := slices.IndexFunc(traces, input.Pipe); i >= 0 && c.Out != "" {
-		out.Notes = append(out.Notes, fmt.Sprintf("%s is a pipe, and the scenario names it: run cannot read it again; "+
-			"save it as a file and import that", traces[i]))
+		out.Notes = append(out.Notes, fmt.Sprintf("%s is a pipe, and the scenario names it: run cannot read it again; save it as a file and import that", traces[i]))
 	}
 	out.affordable(plan)
 	return out, nil

@@ -57,7 +57,7 @@ func Read(path string, max int64) ([]byte, error) {
 
 func check(path string, st fs.FileInfo, max int64) error {
 	if !st.Mode().IsRegular() {
-		return fmt.Errorf("%s is no regular file but %s", path, kind(st.Mode()))
+		return fmt.Errorf("%s is not a regular file but %s", path, kind(st.Mode()))
 	}
 	if max > 0 && st.Size() > max {
 		return fmt.Errorf("%s has %d bytes, at most %d are read", path, st.Size(), max)

@@ -25,9 +25,9 @@ func TestOnlyFilesAreRead(t *testing.T) {
 	}
 	os.WriteFile(at("file"), []byte("12345"), 0o600)
 	for path, want := range map[string]string{
-		at("pipe"): "no regular file but a pipe", at("link"): "no regular file but a pipe",
-		at("socket"): "no regular file but a socket",
-		dir:          "no regular file but a directory", "/dev/zero": "no regular file but a device",
+		at("pipe"): "not a regular file but a pipe", at("link"): "not a regular file but a pipe",
+		at("socket"): "not a regular file but a socket",
+		dir:          "not a regular file but a directory", "/dev/zero": "not a regular file but a device",
 		at("none"): "no such file", at("file"): "has 5 bytes, at most 4",
 	} {
 		if _, err := input.Read(path, 4); err == nil || !strings.Contains(err.Error(), want) {

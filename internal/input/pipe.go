@@ -105,8 +105,7 @@ func pipe(path string, st fs.FileInfo, max int64) ([]byte, error) {
 		}
 	}
 	if int64(len(text)) > room {
-		return nil, fmt.Errorf("%s is a pipe, and all pipes bring more than %d bytes, the most that is kept: save some "+
-			"as files", path, piped.most)
+		return nil, fmt.Errorf("%s is a pipe, and all pipes bring more than %d bytes, the most that is kept: save some as files", path, piped.most)
 	}
 	return bounded(path, text, most)
 }

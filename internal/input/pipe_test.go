@@ -60,7 +60,7 @@ func TestPipes(t *testing.T) {
 	if _, err := input.Text(empty, 5); err == nil || !strings.Contains(err.Error(), "a pipe without a writer") {
 		t.Error(err)
 	}
-	if _, err := input.Open(path, 5); err == nil || !strings.Contains(err.Error(), "no regular file but a pipe") {
+	if _, err := input.Open(path, 5); err == nil || !strings.Contains(err.Error(), "not a regular file but a pipe") {
 		t.Error(err)
 	}
 	file := filepath.Join(t.TempDir(), "file")

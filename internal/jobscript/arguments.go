@@ -103,9 +103,7 @@ func ReadArguments(files []File, per int, read ReadFile) (*Arguments, error) {
 		return nil, err
 	}
 	if a.Training == nil {
-		return nil, slurm.Place{File: files[0].Name}.Fail("", "says nothing of the model; accepted beside "+
-			"it: "+
-			"its config.json, or arguments with num_layers, hidden_size, num_attention_heads")
+		return nil, slurm.Place{File: files[0].Name}.Fail("", "contains no model; accepted with it: its config.json, or arguments with num_layers, hidden_size, num_attention_heads")
 	}
 	return a, nil
 }

@@ -21,7 +21,7 @@ func (s *Said) File(name string, text []byte) error {
 		return slurm.Place{File: name}.Fail("", "is longer than the %d KiB that are read", maxFile>>10)
 	}
 	if bytes.IndexByte(text, 0) >= 0 {
-		return slurm.Place{File: name}.Fail("", "is no text")
+		return slurm.Place{File: name}.Fail("", "is not text")
 	}
 	var vals []Value
 	var err error
@@ -53,7 +53,7 @@ func (s *Said) File(name string, text []byte) error {
 	}
 	for k, v := range before {
 		if is := s.vals[k]; deepspeed && is.Text != v.Text && (k == "micro" || k == "global" || k == "zero") {
-			return is.At.Fail(is.Name, "is %s, and %s says %s (line %d)", is.Text, v.Name, v.Text, v.At.Line)
+			return is.At.Fail(is.Name, "is %s, and %s has %s (line %d)", is.Text, v.Name, v.Text, v.At.Line)
 		}
 		s.vals[k] = v
 	}
@@ -106,7 +106,7 @@ func flatJSON(name string, text []byte) (out []Value, err error) {
 			if len(lists) == 0 && len(out) > 0 {
 				return out, nil
 			}
-			return nil, slurm.Place{File: name, Line: line(), Col: 1}.Fail("", "is no JSON: %v", err)
+			return nil, slurm.Place{File: name, Line: line(), Col: 1}.Fail("", "is not JSON: %v", err)
 		}
 		in := len(lists) > 0 && lists[len(lists)-1]
 		switch x := t.(type) {

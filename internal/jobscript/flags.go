@@ -141,7 +141,7 @@ func boolean(v string) bool {
 // set takes a value, the last one said of each key; vague ones are told and left out.
 func (s *Said) set(f *flag, v Value) error {
 	if vague(v.Text) || strings.Contains(v.Text, each) {
-		s.note(v.At, v.Name+" is "+slurm.Open(v.Text)+", which is not known here: left out (--env NAME=VALUE says a variable's value)")
+		s.note(v.At, v.Name+" is "+slurm.Open(v.Text)+", which is unknown: left out (--env NAME=VALUE sets a variable)")
 		return nil
 	}
 	switch f.kind {
@@ -198,8 +198,8 @@ func (s *Said) Flags(args []Arg, place func(Arg) slurm.Place) error {
 		if !ok && strings.HasPrefix(written, "--") {
 			if f = abbreviated(name); f != nil {
 				ok = true
-				s.note(place(a), written+" is taken for --"+strings.ReplaceAll(begun(f, name), "_", "-")+
-					", as Python's argparse takes the beginning of a flag")
+				s.note(place(a), written+" is read as --"+strings.ReplaceAll(begun(f, name), "_", "-")+
+					", as Python's argparse accepts the beginning of a flag")
 			}
 		}
 		switch {
@@ -228,7 +228,7 @@ func (s *Said) Flags(args []Arg, place func(Arg) slurm.Place) error {
 			continue
 		}
 		if f.kind == number && v == "" {
-			return x.At.Fail(written, "has no number behind it")
+			return x.At.Fail(written, "has no number after it")
 		}
 		if f.key == "overrides" {
 			if err := s.overrides(x); err != nil {
@@ -306,7 +306,7 @@ func misspelt(v Value, name string) error {
 	for _, f := range flags {
 		for _, n := range strings.Fields(f.names) {
 			if edits := 1 + min(len(n)/20, 1); len(n) >= 8 && name != n && apart(name, n, edits) {
-				e := v.At.Fail(v.Name, "is no flag that is known, and nearly one that counts; accepted: --%s", strings.ReplaceAll(n, "_", "-"))
+				e := v.At.Fail(v.Name, "is not a flag that is known, and nearly one that counts; accepted: --%s", strings.ReplaceAll(n, "_", "-"))
 				return e
 			}
 		}

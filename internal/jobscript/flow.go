@@ -76,10 +76,10 @@ func (sh *shell) branch(c *syntax.IfClause) answer {
 				continue
 			}
 			if sh.ends(c.Then) {
-				sh.note(c.Pos(), "what is tested is not known here: taken as false, because the script ends otherwise")
+				sh.note(c.Pos(), "condition unknown: read as false, because the script ends otherwise")
 				continue
 			}
-			sh.note(c.Pos(), "what is tested is not known here: taken as true")
+			sh.note(c.Pos(), "condition unknown: read as true")
 		}
 		if a != no {
 			return sh.all(c.Then)
@@ -93,7 +93,7 @@ func (sh *shell) given(p syntax.Pos, cond, then []*syntax.Stmt) bool {
 	if !sh.there || sh.inside || !sh.ends(then) || !asks(cond) {
 		return false
 	}
-	sh.note(p, "whoever runs the script gives it its words: taken as given")
+	sh.note(p, "arguments of the script are unknown: read as set")
 	return true
 }
 
@@ -173,7 +173,7 @@ func (sh *shell) counts(c *syntax.ForClause) (last answer) {
 			return last
 		}
 		if goes == maybe || i == maxTurns {
-			sh.note(c.Pos(), "how often a loop is gone through is not known here: read %s", times(i+1))
+			sh.note(c.Pos(), "number of loop iterations unknown: read %s", times(i+1))
 			return last
 		}
 		if sh.arithmetic(l.Post); *sh.steps > maxSteps {
@@ -253,11 +253,11 @@ func (sh *shell) guess(c *syntax.CaseClause, word string) answer {
 		break
 	}
 	if !sh.there || n != 1 {
-		sh.note(c.Pos(), "%s is not known here: no branch of the case is taken", slurm.Open(word))
+		sh.note(c.Pos(), "%s is unknown: no branch of the case is taken", slurm.Open(word))
 		return maybe
 	}
 	p := only.Patterns[0]
-	sh.note(c.Pos(), "%s is not known here: taken as %s", slurm.Open(word), p.Lit())
+	sh.note(c.Pos(), "%s is unknown: read as %s", slurm.Open(word), p.Lit())
 	if w := c.Word.Parts; len(w) == 1 && p.Lit() != "" {
 		if q, ok := w[0].(*syntax.DblQuoted); ok {
 			w = q.Parts

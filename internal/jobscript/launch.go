@@ -101,7 +101,7 @@ func (sh *shell) start(args []Arg) {
 	name := path.Base(args[0].Text)
 	if strings.HasPrefix(args[0].Text, "--") || strings.TrimSpace(args[0].Text) == "" {
 		sh.found.Notes = append(sh.found.Notes, slurm.Note{At: args[0].At, Text: "a command begins with " +
-			strconv.Quote(args[0].Text) + ": the line before ends with a backslash that something stands behind, a space or a comment, and bash ends the command there"})
+			strconv.Quote(args[0].Text) + ": the line before ends with a backslash followed by a space or a comment, and bash ends the command there"})
 		return
 	}
 	if f, ok := launchers[name]; ok {
@@ -122,7 +122,7 @@ func (sh *shell) start(args []Arg) {
 	}
 	if sh.within.step != nil && len(args) > 1 && starter(args[1].Text) && !slices.Contains(talkers, name) {
 		sh.found.Notes = append(sh.found.Notes, slurm.Note{At: args[0].At,
-			Text: slurm.Open(args[0].Text) + " is not known: taken for something that starts what is behind it"})
+			Text: slurm.Open(args[0].Text) + " is unknown: read as a program that starts the command after it"})
 		inner := sh.child()
 		inner.within.by = append(slices.Clone(sh.within.by), name)
 		inner.start(args[1:])

@@ -69,7 +69,7 @@ func (sh *shell) elastic(e *Elastic, at slurm.Place, rest []Arg) {
 		return
 	}
 	if strings.TrimSpace(rest[0].Text) == "" {
-		sh.found.Notes = append(sh.found.Notes, slurm.Note{At: at, Text: e.Name + " gets a space for its program: a backslash at the end of a line has a space behind it, and bash ends the command there"})
+		sh.found.Notes = append(sh.found.Notes, slurm.Note{At: at, Text: e.Name + " has a space as its program: a backslash at the end of a line is followed by a space, and bash ends the command there"})
 		return
 	}
 	e.At = at

@@ -89,7 +89,7 @@ func (c *Crew) elastic() (int, error) {
 	case nodes > tasks && tasks == 1:
 		return 0, e.At.Fail(e.Name, "is for %s, and the job has %d", unit.Plural(nodes, "node"), len(c.alloc.Shares))
 	case nodes != tasks:
-		return 0, e.At.Fail(e.Name, "is for %s, and %s: it needs to be told of as many nodes as it is started on", unit.Plural(nodes, "node"), strings.Replace("is started in "+
+		return 0, e.At.Fail(e.Name, "is for %s, and %s: the numbers of nodes must be equal", unit.Plural(nodes, "node"), strings.Replace("is started in "+
 			unit.Plural(tasks, "task"), "in 1 task", "once", 1))
 	}
 	switch {
@@ -102,7 +102,7 @@ func (c *Crew) elastic() (int, error) {
 		if n := len(c.Step.Tasks[0].GPUs); n > 0 {
 			return n, nil
 		}
-		return 0, e.At.Fail(e.Name, "starts a process for each GPU, and nobody says how many a node has")
+		return 0, e.At.Fail(e.Name, "starts a process for each GPU, and the number of GPUs per node is not set")
 	}
 	return e.Procs, nil
 }

@@ -49,14 +49,14 @@ func (l *Launch) Work(read func(name string) ([]byte, bool)) (*Work, error) {
 		}
 		if !configured(v.Text) {
 			if key == "config" {
-				w.Said.note(v.At, v.Name+" "+slurm.Open(v.Text)+": what this configuration says is not known here (files of JSON, YAML and TOML are read)")
+				w.Said.note(v.At, v.Name+" "+slurm.Open(v.Text)+": unsupported configuration (JSON, YAML and TOML are read)")
 			}
 			continue
 		}
 		b, ok := read(v.Text)
 		if !ok {
 			if key != "model" {
-				w.Said.note(v.At, slurm.Open(v.Text)+" is not here: what it says is not known")
+				w.Said.note(v.At, slurm.Open(v.Text)+" is missing: its content is unknown")
 			}
 			continue
 		}

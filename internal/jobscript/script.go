@@ -43,7 +43,7 @@ func Read(name string, text []byte, more []string) (*Script, error) {
 		return nil, err
 	}
 	if s.Shell == "" {
-		return nil, slurm.Place{File: name, Line: 1, Col: 1}.Fail("", "sbatch takes scripts whose first line says by what they are run, as #!/bin/bash")
+		return nil, slurm.Place{File: name, Line: 1, Col: 1}.Fail("", "sbatch takes scripts whose first line names their interpreter, as #!/bin/bash")
 	}
 	if i := strings.IndexByte(s.text, '\r'); i >= 0 && i+1 < len(s.text) && s.text[i+1] == '\n' {
 		line := 1 + strings.Count(s.text[:i], "\n")
@@ -62,11 +62,11 @@ func Read(name string, text []byte, more []string) (*Script, error) {
 		return nil, err
 	}
 	if len(rest) > 0 {
-		return nil, field.New("--option", "%s is no option of sbatch's", field.Quote(rest[0].Text))
+		return nil, field.New("--option", "%s is not an option of sbatch's", field.Quote(rest[0].Text))
 	}
 	if s.Job.Chdir != "" {
 		s.Notes = append(s.Notes, slurm.Note{At: s.Job.At["chdir"],
-			Text: "files that the script names are looked for beside it, not there"})
+			Text: "files that the script names are read from its folder, not from there"})
 	}
 	return s, nil
 }
@@ -112,7 +112,7 @@ func sane(name string, text []byte) error {
 		if i >= 0 {
 			line = 1 + bytes.Count(text[:i], []byte("\n"))
 		}
-		return slurm.Place{File: name, Line: line, Col: 1}.Fail("", "is no text (UTF-8)")
+		return slurm.Place{File: name, Line: line, Col: 1}.Fail("", "is not text (UTF-8)")
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
 		return slurm.Place{File: name}.Fail("", "is empty")
@@ -164,7 +164,7 @@ func opening(text string) (all []string) {
 func parse(name, text string) (f *syntax.File, err error) {
 	defer func() { // the parser is a library; its panics are the input's fault
 		if r := recover(); r != nil {
-			err = slurm.Place{File: name}.Fail("", "is no shell script: %v", r)
+			err = slurm.Place{File: name}.Fail("", "is not a shell script: %v", r)
 		}
 	}()
 	f, err = parsed(name, text)
@@ -172,11 +172,11 @@ func parse(name, text string) (f *syntax.File, err error) {
 	var other syntax.LangError
 	switch {
 	case errors.As(err, &bad):
-		return nil, at(name, bad.Pos).Fail("", "is no shell script: %s", bad.Text)
+		return nil, at(name, bad.Pos).Fail("", "is not a shell script: %s", bad.Text)
 	case errors.As(err, &other):
-		return nil, at(name, other.Pos).Fail("", "is no script for bash: %v", other.Feature)
+		return nil, at(name, other.Pos).Fail("", "is not a script for bash: %v", other.Feature)
 	case err != nil:
-		return nil, slurm.Place{File: name}.Fail("", "is no shell script: %v", err)
+		return nil, slurm.Place{File: name}.Fail("", "is not a shell script: %v", err)
 	}
 	return f, nil
 }
@@ -224,7 +224,7 @@ func (s *Script) directives() error {
 		switch trimmed := strings.TrimSpace(line); {
 		case is && late > 0:
 			s.Notes = append(s.Notes, slurm.Note{At: slurm.Place{File: s.Name, Line: i + 1, Col: 1},
-				Text: fmt.Sprintf("stands behind the first command (line %d), where sbatch reads no #SBATCH any more", late)})
+				Text: fmt.Sprintf("comes after the first command (line %d), where sbatch no longer reads #SBATCH", late)})
 		case is:
 			words, err := split(s.Name, i+1, len("#SBATCH"), rest)
 			if err != nil {
@@ -240,7 +240,7 @@ func (s *Script) directives() error {
 					left[0].Text)
 			}
 			if len(left) > 0 {
-				return left[0].At.Fail("#SBATCH", "%s is no option", field.Quote(left[0].Text))
+				return left[0].At.Fail("#SBATCH", "%s is not an option", field.Quote(left[0].Text))
 			}
 		case trimmed != "" && trimmed[0] != '#' && late == 0:
 			late = i + 1

@@ -66,7 +66,7 @@ func (s *Said) shape() (*Shape, error) {
 		}
 	}
 	if v, ok := s.vals["model"]; ok {
-		return nil, v.At.Fail(v.Name, "%q is no model that ships with Railyard: --model PATH names its config.json; accepted: %s", v.Text, strings.Join(model.Names(), ", "))
+		return nil, v.At.Fail(v.Name, "%q is not a model that ships with Railyard: --model PATH names its config.json; accepted: %s", v.Text, strings.Join(model.Names(), ", "))
 	}
 	return nil, nil
 }
@@ -120,7 +120,7 @@ func (s *Said) sized() (*Shape, error) {
 			if of.Name == "" {
 				of = other
 			}
-			return nil, of.At.Fail(of.Name, "is said of the model, and not %s; needed are --num-layers, --hidden-size and --num-attention-heads", map[string]string{"layers": "how many layers it has",
+			return nil, of.At.Fail(of.Name, "is set for the model, and not %s; needed are --num-layers, --hidden-size and --num-attention-heads", map[string]string{"layers": "how many layers it has",
 				"hidden": "its hidden size", "heads": "how many heads it has"}[need])
 		}
 	}
@@ -207,7 +207,7 @@ func (s *Said) vocabulary(c *config, gated bool) {
 		if gated {
 			c.Vocab = 32000
 		}
-		s.note(s.vals["layers"].At, "no flag says how many words the vocabulary has, which the tokenizer knows: "+fmt.Sprint(c.Vocab)+" are assumed")
+		s.note(s.vals["layers"].At, "no flag sets the vocabulary size, which the tokenizer contains: "+fmt.Sprint(c.Vocab)+" are assumed")
 	}
 }
 

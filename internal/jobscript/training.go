@@ -124,7 +124,7 @@ func (b *builder) replicas(world, product int64) (int64, error) {
 	}
 	why := fmt.Sprintf("%s / %d", unit.Plural(world, "process"), product)
 	if open {
-		why = "the number of replicas is not given"
+		why = "the number of replicas is not set"
 		if dp > 1 {
 			why = "as many as batch or experts take"
 		}
@@ -160,7 +160,7 @@ func (b *builder) batch(dp, pp int64) error {
 	micro, from := b.num("micro"), "micro"
 	if micro == 0 && b.num("local") > 0 {
 		micro, from = b.num("local"), "local"
-		b.note(b.vals["local"].At, b.vals["local"].Name+" is taken for the sequences of one GPU")
+		b.note(b.vals["local"].At, b.vals["local"].Name+" is read as the sequences of one GPU")
 	}
 	global, accumulation := b.num("global"), b.num("accumulation")
 	switch {
@@ -226,14 +226,14 @@ func (b *builder) memory(tp int64) {
 	case fsdp != "":
 		zero, from = 3, "fsdp"
 		if strings.Contains(fsdp, "hybrid") || fsdp == "4" {
-			b.note(b.vals["fsdp"].At, "hybrid sharding within servers is not known here: taken as full")
+			b.note(b.vals["fsdp"].At, "hybrid sharding within servers is not supported: read as full")
 		}
 	case b.has("fsdp2"):
 		zero, from = 3, "fsdp2"
 	case b.has("shards") && b.vals["shards"].Text != "1":
 		zero, from = 3, "shards" // torchtitan's; -1: all that are left
 		if b.num("replicated") > 1 {
-			b.note(b.vals["replicated"].At, "hybrid sharding within servers is not known here: taken as full")
+			b.note(b.vals["replicated"].At, "hybrid sharding within servers is not supported: read as full")
 		}
 	}
 	if zero > 0 {

@@ -102,7 +102,7 @@ func (l *Link) heldAt(node string) bool {
 // storm holds the ports of switches towards a NIC, or lets go of them.
 func (s *State) storm(ctx context.Context, f *Failure, ends []end) error {
 	if f.Kind != "nic" {
-		return refuse("a NIC pauses for ever, found a %s", f.Kind)
+		return refuse("only a NIC pauses continuously, found a %s", f.Kind)
 	}
 	for _, e := range ends {
 		l, rate := &s.Links[e.link], stormRate
@@ -119,7 +119,7 @@ func (s *State) storm(ctx context.Context, f *Failure, ends []end) error {
 // slow gives cables another rate, in one direction or both: a port shapes what it sends.
 func (s *State) slow(ctx context.Context, f *Failure, ends []end) error {
 	if f.Share < 0.0001 || f.Share > 1 {
-		return refuse("a share of a cable's rate lies between 0.0001 and 1, found %g", f.Share)
+		return refuse("a share of %g of a link's rate is out of range 0.0001–1", f.Share)
 	}
 	for _, e := range ends {
 		l := &s.Links[e.link]

@@ -71,7 +71,7 @@ func (s *State) Fault(port string, from, to int) (*Fault, error) {
 		}
 		return f, nil
 	}
-	return nil, refuse("port %q is on no way from %s to %s", port, s.Nodes[from].Name, s.Nodes[to].Name)
+	return nil, refuse("port %q is on no path from %s to %s", port, s.Nodes[from].Name, s.Nodes[to].Name)
 }
 
 // Ends are the hosts of a test: the first and the last, which need as many planes.
@@ -83,7 +83,7 @@ func (s *State) Ends() (from, to int, err error) {
 		}
 	}
 	if len(hosts) < 2 {
-		return 0, 0, refuse("a lab of %d host has nobody to send to", len(hosts))
+		return 0, 0, refuse("a lab of %d host has no receiver", len(hosts))
 	}
 	from, to = hosts[0], hosts[len(hosts)-1]
 	if a, b := len(s.planes(from)), len(s.planes(to)); a != b {
@@ -118,7 +118,7 @@ func (s *State) Usual(from, to int) (cut, drained, lossy string, err error) {
 		}
 	}
 	if len(spines) < 2 {
-		return "", "", "", refuse("%s has %d ways up: there is none to move to", s.Nodes[leaf].Name, len(spines))
+		return "", "", "", refuse("%s has %d uplink; rerouting needs another one", s.Nodes[leaf].Name, len(spines))
 	}
 	last := far[len(far)-1]
 	return spines[0], s.name(last, to), spines[1], nil

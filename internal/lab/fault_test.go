@@ -39,8 +39,7 @@ func TestFault(t *testing.T) {
 			t.Errorf("%s: %s, want %s", port, got, want)
 		}
 	}
-	for port, want := range map[string]string{"nowhere:Eth1": "no port", "host-2:nic1": "is on no way " +
-		"from host-1"} {
+	for port, want := range map[string]string{"nowhere:Eth1": "no port", "host-2:nic1": "is on no path from host-1"} {
 		if _, err := s.Fault(port, from, to); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", port, err)
 		}

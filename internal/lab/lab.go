@@ -158,7 +158,7 @@ func plan(g *topo.Graph, o Options) (*State, error) {
 	case o.Routing != RoutingFRR && o.Routing != RoutingStatic:
 		return nil, refuse("routing is frr or static, found %q", o.Routing)
 	case o.Rate < unit.Mbps || o.Rate > 100*unit.Gbps:
-		return nil, refuse("the rate of a host port lies between 1Mbps and 100Gbps, found %v", o.Rate)
+		return nil, refuse("the rate %v of a host port is out of range 1Mbps–100Gbps", o.Rate)
 	case hosts > MaxHosts || switches > MaxSwitches || len(g.Links) > MaxLinks:
 		return nil,
 			refuse("a lab has up to %s, %s and %s; this fabric has %d, %d and %d",

@@ -100,8 +100,7 @@ func TestWhatALabAsksFor(t *testing.T) {
 	folder := scripted(t)
 	g, o := pair(t, folder, "page")
 	var page strings.Builder
-	page.WriteString("# A lab of two hosts, two leaves and two spines with static routes, " +
-		"as the machine hears it.\n")
+	page.WriteString("# A lab of two hosts, two leaves and two spines with static routes, as the machine hears it.\n")
 	note := func(what string) {
 		text := strings.ReplaceAll(said(t, folder), o.Name, "page")
 		fmt.Fprintf(&page, "\n# %s\n%s", what, text)
@@ -141,7 +140,7 @@ func TestWhatALabAsksFor(t *testing.T) {
 	fail("it is back", Failure{Kind: "switch", Name: spine, Ports: []string{"Eth2-Eth2"}, Up: true})
 	fail("what a NIC sends slowed to a tenth", Failure{Kind: "nic", Name: "host-1/nic-1", Share: 0.1,
 		Direction: "out"})
-	fail("a NIC that pauses for ever", Failure{Kind: "nic", Name: "host-1/nic-1", Storm: true})
+	fail("a NIC that pauses continuously", Failure{Kind: "nic", Name: "host-1/nic-1", Storm: true})
 	fail("it pauses no more", Failure{Kind: "nic", Name: "host-1/nic-1", Storm: true, Up: true})
 	fail("a NIC down", Failure{Kind: "nic", Name: "host-1/nic-1"})
 	fail("it is back, with its way out", Failure{Kind: "nic", Name: "host-1/nic-1", Up: true})
@@ -153,8 +152,8 @@ func TestWhatALabAsksFor(t *testing.T) {
 		`no port "Eth9"; a stretch`:                  {Kind: "switch", Name: spine, Ports: []string{"Eth9"}},
 		"ports are those of a switch":                {Kind: "nic", Name: "x", Ports: []string{"x"}},
 		`a "fan" cannot fail; accepted: link`:        {Kind: "fan"},
-		"a NIC pauses for ever, found a switch":      {Kind: "switch", Name: spine, Storm: true},
-		"a share of a cable's rate lies":             {Kind: "switch", Name: spine, Share: 2},
+		"a NIC pauses continuously, found a switch":  {Kind: "switch", Name: spine, Storm: true},
+		"is out of range 0.0001–1":                   {Kind: "switch", Name: spine, Share: 2},
 	} {
 		if err := Fail(ctx, s, f); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%v, want %q", err, what)
@@ -162,7 +161,7 @@ func TestWhatALabAsksFor(t *testing.T) {
 	}
 	for what, err := range map[string]error{
 		"no port": SetLink(ctx, s, "spine-9:Eth1", true), "is up already": s.claim(),
-		"lies between 0 and 100": SetLoss(ctx, s, spine+":Eth2", 1.5)} {
+		"out of range 0–100": SetLoss(ctx, s, spine+":Eth2", 1.5)} {
 		if err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%v, want %q", err, what)
 		}
@@ -203,7 +202,7 @@ func TestUpThatFails(t *testing.T) {
 	t.Setenv("FAIL_AT", "")
 	theirs := filepath.Join(folder, "ns", "ry-"+o.Name+"-"+g.Nodes[0].Name)
 	os.WriteFile(theirs, nil, 0o644)
-	if _, err := Up(t.Context(), g, o); err == nil || !strings.Contains(err.Error(), "is not ours") {
+	if _, err := Up(t.Context(), g, o); err == nil || !strings.Contains(err.Error(), "is not the lab's") {
 		t.Errorf("%v", err)
 	}
 	if !exists(theirs) {

@@ -48,7 +48,7 @@ func (s *State) build(ctx context.Context, o Options) (err error) {
 	for _, n := range s.Nodes {
 		if have[n.Namespace] {
 			os.RemoveAll(s.dir())
-			return refuse("a network namespace %s exists and is not ours", n.Namespace)
+			return refuse("a network namespace %s exists and is not the lab's", n.Namespace)
 		}
 	}
 	defer func() {
@@ -407,7 +407,7 @@ func SetLoss(ctx context.Context, s *State, port string, share float64) error {
 		return err
 	}
 	if share < 0 || share > 1 {
-		return refuse("a loss lies between 0 and 100 per cent, found %g", 100*share)
+		return refuse("a loss of %g %% is out of range 0–100 %%", 100*share)
 	}
 	l, node, err := s.FindPort(port)
 	if err != nil {

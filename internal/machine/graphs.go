@@ -61,7 +61,7 @@ func ReadGraphs(name string, text []byte) ([]Graph, error) {
 		return nil, e
 	}
 	if len(text) > MaxSize {
-		return fail(0, "is larger than %d bytes: that is no server's", MaxSize)
+		return fail(0, "is larger than %d bytes, the limit of a server's topology", MaxSize)
 	}
 	var all struct {
 		Graphs []Graph `xml:"graph"`
@@ -72,7 +72,7 @@ func ReadGraphs(name string, text []byte) ([]Graph, error) {
 		if errors.As(err, &at) {
 			line = at.Line
 		}
-		return fail(line, "is no whole XML of graphs: %v", err)
+		return fail(line, "is not complete XML of graphs: %v", err)
 	}
 	for i, g := range all.Graphs {
 		if g.Count < 0 || g.Count > 1024 || len(g.Channels) > 1024 || !(g.Inside >= 0 && g.Inside < 1e6) ||

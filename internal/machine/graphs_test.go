@@ -50,8 +50,8 @@ func TestGraphs(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"<graphs><graph nchannels='-1'/></graphs>":     "has -1 channels",
-		"<graphs><graph nchannels='x'/></graphs>":      "is no whole XML of graphs",
-		"<graphs>\n<graph>":                            "g.xml:2:1: is no whole XML of graphs",
+		"<graphs><graph nchannels='x'/></graphs>":      "is not complete XML of graphs",
+		"<graphs>\n<graph>":                            "g.xml:2:1: is not complete XML of graphs",
 		"<graphs/>":                                    "has no graph",
 		"<graphs><graph speedintra='1e300'/></graphs>": "which cannot be",
 	} {

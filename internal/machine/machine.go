@@ -79,11 +79,11 @@ func Read(name string, text []byte) (*Server, error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	switch {
 	case len(text) > MaxSize:
-		return fail("is larger than %d bytes: that is no server's topology", MaxSize)
+		return fail("is larger than %d bytes, the limit of a server's topology", MaxSize)
 	case len(bytes.TrimSpace(text)) == 0:
 		return fail("is empty")
 	case !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0:
-		return fail("is a binary file, expected the text of nvidia-smi topo -m or NCCL's XML")
+		return fail("is a binary file, expected the output of nvidia-smi topo -m or NCCL's XML")
 	}
 	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("<")) {
 		return readXML(name, text)
@@ -181,7 +181,7 @@ func (s *Server) Join(link, pcie unit.Rate) (*inside.Fabric, error) {
 				rates[a][b] = pcie
 			}
 			if rates[a][b] == 0 {
-				return nil, fmt.Errorf("%s and %s are joined by PCIe alone, whose rate the source does not say: give server.pcie", s.GPUs[a], s.GPUs[b])
+				return nil, fmt.Errorf("%s and %s are connected by PCIe alone, whose rate the source does not contain: set server.pcie", s.GPUs[a], s.GPUs[b])
 			}
 		}
 	}

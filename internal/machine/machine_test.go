@@ -64,7 +64,7 @@ func TestDGX1(t *testing.T) {
 		t.Error(got)
 	}
 	if _, err := s.Join(200*unit.Gbps, 0); err == nil ||
-		!strings.Contains(err.Error(), "GPU0 and GPU5 are joined by PCIe alone") {
+		!strings.Contains(err.Error(), "GPU0 and GPU5 are connected by PCIe alone") {
 		t.Error(err)
 	}
 	f, err := s.Join(200*unit.Gbps, 100*unit.Gbps)
@@ -173,8 +173,8 @@ func TestLinksToNobody(t *testing.T) {
 			`</nic></cpu>`, i, i, i, 5*i, i, i)
 	}
 	s, err := Read("ncv4", []byte(text+"</system>"))
-	if err != nil || fmt.Sprint(s.Notes) != "[line 1: 12 links of 0 to itself passed over "+
-		"line 1: 12 links to 5, which is no GPU here, passed over]" {
+	if err != nil || fmt.Sprint(s.Notes) != "[line 1: 12 links of 0 to itself ignored "+
+		"line 1: 12 links to 5, which is not a GPU here, ignored]" {
 		t.Fatalf("%v, %v", s, err)
 	}
 	if uses(s) != "eth0 PHB, eth1 PHB" || s.NICs[0].Rate != 100*unit.Gbps {
@@ -203,24 +203,24 @@ func TestBadTopologies(t *testing.T) {
 		{m, "PIX\t0\nGPU1", "PIY\t0\nGPU1", `x:2:14: GPU0 to NIC0 is "PIY" (did you mean "PIX"?)`},
 		{m, "GPU1\tNV4", "GPU1\tNV2", "x:3:6: GPU1 to GPU0 is NV2, and NV4 in line 2"},
 		{m, "GPU1\tNV4\t X ", "GPU1\t X \tNV4", "x:3:7: GPU1 to GPU0 is \"X\""},
-		{m, "\nGPU1\t", "\nGPU2\t", `x:3:1: "GPU2" is no column of the matrix; they are GPU0, GPU1, NIC0`},
+		{m, "\nGPU1\t", "\nGPU2\t", `x:3:1: "GPU2" is not a column of the matrix; they are GPU0, GPU1, NIC0`},
 		{m, "\nGPU1\tNV4\t X \tPIX\t0", "", "x: GPU1 has a column and no row"},
 		{m, "\nGPU1\tNV4\t X \tPIX\t0", "\nGPU0\t X \tNV4\tPIX\t0",
 			"x:3:1: GPU0 has a row already, in line 2"},
 		{m, "\nGPU1\tNV4\t X \tPIX\t0", "\nGPU1\tNV4", "x:3:1: the row of GPU1 has 1 entry"},
-		{m, "GPU0\tGPU1\tNIC0", "GPU0\tGPU0\tNIC0", `x:1:7: "GPU0" stands twice`},
-		{m, "NV4", "NV4000", "x:2:10: NV4000 is no number of NVLinks"},
+		{m, "GPU0\tGPU1\tNIC0", "GPU0\tGPU0\tNIC0", `x:1:7: "GPU0" is repeated`},
+		{m, "NV4", "NV4000", "x:2:10: NV4000 is not a number of NVLinks"},
 		{x, "<system ", "<topology ", "x:1:1: begins with <topology>, expected <system>"},
 		{x, `version="1"`, `version="2"`, "x:1:1: version 2 of NCCL's topology"},
 		{x, "</cpu>", "", "x:1:"},
-		{x, `<cpu numaid="0">`, "\n <pci>", "x:2:2: <pci> stands in a wrong place"},
-		{x, `<cpu numaid="0">`, `<cpu familyid="y">`, `x:1:21: familyid="y" is no number`},
+		{x, `<cpu numaid="0">`, "\n <pci>", "x:2:2: <pci> is in a wrong place"},
+		{x, `<cpu numaid="0">`, `<cpu familyid="y">`, `x:1:21: familyid="y" is not a number`},
 		{x, `class="0x0302"`, `class="0x06"`, "x: has no GPU"},
 		{x, `class="0x02"`, `class="0x06"`, "x: has no NIC"},
 		{x, `class="0x0302"/>`, `class="0x0302"><gpu/><gpu/></pci>`, "a second GPU of one <pci>"},
 		{x, `class="0x0302"/>`, `class="0x0302"><gpu><nvlink target="c" count="0"/></gpu></pci>`,
-			`count="0" is no number of links`},
-		{x, `class="0x02"/>`, `class="0x02"><nic><net speed="-4"/></nic></pci>`, `speed="-4" is no rate`},
+			`count="0" is not a number of links`},
+		{x, `class="0x02"/>`, `class="0x02"><nic><net speed="-4"/></nic></pci>`, `speed="-4" is not a rate`},
 		{x, `</cpu>`, `<pci busid="c" class="0x03"><gpu><nvlink target="a"/></gpu></pci></cpu>`,
 			"GPU c has 1 link to a, which has 0 back"},
 		{x, `busid="b"`, `busid="A"`, `busid="A" is that of the <pci> in line 1 as well`},

@@ -91,7 +91,7 @@ func readMatrix(file string, text []byte) (*Server, error) {
 		}
 	}
 	if m.names == nil {
-		return nil, m.fail(0, 0, "has no line that begins with GPU0, as the matrix of nvidia-smi topo -m, and is no XML")
+		return nil, m.fail(0, 0, "has no line that begins with GPU0, as the matrix of nvidia-smi topo -m, and is not XML")
 	}
 	return m.server()
 }
@@ -104,7 +104,7 @@ func (m *matrix) head(line int, all []cell) error {
 			break
 		}
 		if slices.Contains(m.names, c.text) {
-			return m.fail(line, c.col, "%s stands twice", field.Quote(c.text))
+			return m.fail(line, c.col, "%s is repeated", field.Quote(c.text))
 		}
 		if m.names = append(m.names, c.text); gpuName.MatchString(c.text) {
 			gpus++
@@ -120,7 +120,7 @@ func (m *matrix) head(line int, all []cell) error {
 func (m *matrix) row(line int, all []cell) error {
 	name := all[0].text
 	if !slices.Contains(m.names, name) {
-		return m.fail(line, all[0].col, "%s is no column of the matrix; they are %s", field.Quote(name),
+		return m.fail(line, all[0].col, "%s is not a column of the matrix; they are %s", field.Quote(name),
 			strings.Join(m.names, ", "))
 	}
 	if m.rows[name] != nil {
@@ -136,7 +136,7 @@ func (m *matrix) row(line int, all []cell) error {
 		self := c.text == "X"
 		switch {
 		case self != (m.names[i] == name):
-			return m.fail(line, c.col, "%s to %s is %s; X stands for the same one", name, m.names[i],
+			return m.fail(line, c.col, "%s to %s is %s; X marks the same GPU", name, m.names[i],
 				field.Quote(c.text))
 		case !self && !near && !bonded.MatchString(c.text):
 			e := field.Choice("", c.text, []string{"X", "PIX", "PXB", "PHB", "NODE", "SYS", "NV12"},
@@ -196,7 +196,7 @@ func (m *matrix) server() (*Server, error) {
 			if x := bonded.FindStringSubmatch(row[col].text); x != nil {
 				n, err := strconv.Atoi(x[1])
 				if err != nil || n < 1 || n > 1024 {
-					return nil, m.fail(m.line[name], row[col].col, "%s is no number of NVLinks", row[col].text)
+					return nil, m.fail(m.line[name], row[col].col, "%s is not a number of NVLinks", row[col].text)
 				}
 				s.links[g][k] = n
 			}

@@ -93,9 +93,9 @@ func (r *xmlReader) walk() error {
 			line, col := r.dec.InputPos()
 			var s *xml.SyntaxError
 			if errors.As(err, &s) {
-				return r.fail(line, col, "is no XML: %s", s.Msg)
+				return r.fail(line, col, "is not XML: %s", s.Msg)
 			}
-			return r.fail(line, col, "is no XML: %v", err)
+			return r.fail(line, col, "is not XML: %v", err)
 		}
 		switch t := tok.(type) {
 		case xml.StartElement:
@@ -132,7 +132,7 @@ func (r *xmlReader) number(a attributes, key string, without, line, col int) (in
 	}
 	n, err := strconv.ParseInt(strings.TrimSpace(text), 0, 32)
 	if err != nil {
-		return 0, r.fail(line, col, "%s=%s is no number", key, field.Quote(text))
+		return 0, r.fail(line, col, "%s=%s is not a number", key, field.Quote(text))
 	}
 	return int(n), nil
 }
@@ -162,7 +162,7 @@ func (r *xmlReader) open(t xml.StartElement, in, line, col int) (int, error) {
 		}
 	case "cpu", "pci":
 		if in >= 0 && name == "cpu" || in < 0 && name == "pci" {
-			return in, r.fail(line, col, "<%s> stands in a wrong place: pci is in cpu, or in pci", name)
+			return in, r.fail(line, col, "<%s> is in a wrong place: pci is in cpu, or in pci", name)
 		}
 		d := device{kind: name, bus: a["busid"], parent: in, vendor: a["vendor"], class: a["class"], gpu: -1,
 			link: lanes(a["link_speed"], a["link_width"]), family: num("familyid", 0),
@@ -185,7 +185,7 @@ func (r *xmlReader) open(t xml.StartElement, in, line, col int) (int, error) {
 		return len(r.devices) - 1, err
 	case "gpu", "nic", "net", "nvlink", "xgmi", "c2c":
 		if in < 0 {
-			return in, r.fail(line, col, "<%s> stands in no <pci> or <cpu>", name)
+			return in, r.fail(line, col, "<%s> is in no <pci> or <cpu>", name)
 		}
 		if wrong := r.part(name, a, &r.devices[in], num, line, col); err == nil {
 			err = wrong
@@ -207,13 +207,13 @@ func (r *xmlReader) part(name string, a attributes, d *device, num func(string, 
 	case "net":
 		n := net{a["name"], num("dev", -1), unit.Rate(num("speed", 0)) * unit.Mbps}
 		if n.rate < 0 || n.rate > 100*unit.Tbps {
-			return r.fail(line, col, "speed=%s is no rate in Mbit/s", field.Quote(a["speed"]))
+			return r.fail(line, col, "speed=%s is not a rate in Mbit/s", field.Quote(a["speed"]))
 		}
 		d.nets = append(d.nets, n)
 	case "nvlink", "xgmi":
 		p := peer{strings.ToLower(a["target"]), num("count", 1), strings.HasPrefix(a["tclass"], "0x0680"), line, col}
 		if p.count < 1 || p.count > 1024 {
-			return r.fail(line, col, "count=%s is no number of links", field.Quote(a["count"]))
+			return r.fail(line, col, "count=%s is not a number of links", field.Quote(a["count"]))
 		}
 		d.nvlinks = append(d.nvlinks, p)
 	case "c2c":
@@ -434,10 +434,10 @@ func (r *xmlReader) join(s *Server, gpus []int) error {
 			case known && k != i:
 				links[i][k] += p.count
 			case known: // Azure's NCv4 has them, where the virtual machine hides whose they are
-				s.Notes = append(s.Notes, fmt.Sprintf("line %d: %s of %s to itself passed over",
+				s.Notes = append(s.Notes, fmt.Sprintf("line %d: %s of %s to itself ignored",
 					p.line, unit.Plural(p.count, "link"), p.target))
 			default:
-				s.Notes = append(s.Notes, fmt.Sprintf("line %d: %s to %s, which is no GPU here, passed over", p.line, unit.Plural(p.count, "link"), p.target))
+				s.Notes = append(s.Notes, fmt.Sprintf("line %d: %s to %s, which is not a GPU here, ignored", p.line, unit.Plural(p.count, "link"), p.target))
 			}
 		}
 	}

@@ -92,7 +92,7 @@ func Records(file string, src *stream.Source, report *tally.Report, f func(r *Re
 	})
 	var cut *stream.CutError
 	if errors.As(err, &cut) {
-		tally.Note(&report.Left, "records that the end of the file cuts off", file, cut.At.Line)
+		tally.Note(&report.Left, "records truncated by the end of the file", file, cut.At.Line)
 		return nil
 	}
 	return err
@@ -161,7 +161,7 @@ func (x *inspector) read(file string, src *stream.Source) error {
 	return Records(file, src, report, func(r *Record, line int) error {
 		x.seen++
 		if r.Coll == nil {
-			tally.Note(&report.Left, "sends and receives of Inspector: which of them go together it does not say", file, line)
+			tally.Note(&report.Left, "sends and receives of Inspector: it does not contain which of them belong together", file, line)
 			return nil
 		}
 		kind, bytes, ok := r.Coll.Whole(r.Header.Ranks)

@@ -150,7 +150,7 @@ func (s *Set) nothing(file string) error {
 				Msg: "has no measurement that can be used; left out: " + c.Words()}
 		}
 	}
-	return &field.Error{File: file, Msg: "has no row of a measurement: the text or JSON of nccl-tests or of perftest, or the JSON of NCCL's Inspector, is read"}
+	return &field.Error{File: file, Msg: "contains no measurement; accepted: text or JSON output of nccl-tests or perftest, the JSON of NCCL's Inspector"}
 }
 
 // full refuses what would fill memory.

@@ -89,7 +89,7 @@ func TestFiles(t *testing.T) {
 	row := " 1048576 262144 float sum -1 100.0 10.49 15.73 0 101.0 10.38 15.57 0\n"
 	_, err := Read(File{"all_reduce_perf.log", strings.NewReader(row)},
 		File{"notes.txt", strings.NewReader("x\n")})
-	if err == nil || !strings.HasPrefix(err.Error(), "notes.txt: has no row of a measurement") {
+	if err == nil || !strings.HasPrefix(err.Error(), "notes.txt: contains no measurement") {
 		t.Error(err)
 	}
 	set, err := Read(File{"all_reduce_perf.log", strings.NewReader(row)})

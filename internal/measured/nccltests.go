@@ -172,7 +172,7 @@ func (t *ncclTests) row(n int, words []string) {
 	}
 	halves := min(2, len(values)/per)
 	if len(values) != per && len(values) != 2*per {
-		what := "rows of nccl-tests that are cut off"
+		what := "truncated rows of nccl-tests"
 		if len(values) > 2*per {
 			what = "rows of nccl-tests with more columns than two halves have"
 		}
@@ -276,7 +276,7 @@ func (t *ncclTests) infer() (kind coll.Kind, ranks int, ok bool, why string) {
 		default:
 			return kind, t.ranks, false, ""
 		}
-		why = "rows of nccl-tests without a command: bus over algorithm bandwidth says " + kind.String()
+		why = "rows of nccl-tests without a command: bus over algorithm bandwidth gives " + kind.String()
 	}
 	if t.ranks > 0 {
 		return kind, t.ranks, ok, why
@@ -291,7 +291,7 @@ func (t *ncclTests) infer() (kind coll.Kind, ranks int, ok bool, why string) {
 		return kind, 0, ok, why
 	}
 	if why == "" {
-		why = "rows of nccl-tests without a list of devices: bus over algorithm bandwidth says how many ranks"
+		why = "rows of nccl-tests without a list of devices: bus over algorithm bandwidth gives the number of ranks"
 	} else {
 		why += ", and how many ranks"
 	}

@@ -121,7 +121,7 @@ func (p *perftest) row(n int, words []string) {
 	x := p.pair
 	x.Line = n
 	if len(words) < len(p.columns) {
-		tally.Note(&p.set.Report.Left, "rows of perftest that are cut off", p.file, n)
+		tally.Note(&p.set.Report.Left, "truncated rows of perftest", p.file, n)
 		return
 	}
 	ok := true
@@ -198,7 +198,7 @@ func (p *perftest) add(x Pair, ok bool) {
 	}
 	if x.Verb == "" {
 		x.Verb = "write"
-		tally.Note(&report.Guessed, "rows of perftest without a title, taken for writes", p.file, x.Line)
+		tally.Note(&report.Guessed, "rows of perftest without a title, read as writes", p.file, x.Line)
 	}
 	what := "bandwidths"
 	if x.Latency {

@@ -71,7 +71,7 @@ func TestGPUsHaveSources(t *testing.T) {
 			t.Errorf("%s lacks a figure: %+v", s.Key, g)
 		}
 		if g.Pair > 0 && g.NVLink != 7*g.Pair {
-			t.Errorf("%s: %v to each of seven are no %v", s.Key, g.Pair, g.NVLink)
+			t.Errorf("%s: %v to each of seven are not %v", s.Key, g.Pair, g.NVLink)
 		}
 	}
 	if sourced, all := sheet.Count(Sheets); 10*sourced < 8*all {

@@ -55,7 +55,7 @@ func Create(path string, force bool) (*File, error) {
 func special(path string) (*File, error) {
 	fd, err := unix.Open(path, unix.O_WRONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if errors.Is(err, unix.ENXIO) {
-		return nil, input.Fault(fmt.Errorf("%s is a pipe that nobody reads", path))
+		return nil, input.Fault(fmt.Errorf("%s is a pipe without a reader", path))
 	}
 	if err == nil {
 		err = unix.SetNonblock(fd, false)

@@ -92,7 +92,7 @@ func TestCreateRefuses(t *testing.T) {
 	for path, want := range map[string]string{
 		dir:                           "is a folder, expected the name of a file",
 		filepath.Join(dir, "no", "a"): "does not exist",
-		filepath.Join(dir, "pipe"):    "is a pipe that nobody reads",
+		filepath.Join(dir, "pipe"):    "is a pipe without a reader",
 		filepath.Join(pipe, "a.txt"):  "pipe",
 	} {
 		if f, err := Create(path, true); err == nil || !input.IsFault(err) || !strings.Contains(err.Error(), want) {

@@ -45,7 +45,7 @@ type Layout struct {
 	TP        int    `json:"tp" yaml:"tp" doc:"tensor parallel ranks"`
 	PP        int    `json:"pp" yaml:"pp" doc:"pipeline stages"`
 	DP        int    `json:"dp" yaml:"dp" doc:"data parallel replicas"`
-	CP        int    `json:"cp" yaml:"cp" doc:"context parallel ranks: a sequence is cut into so many parts, keys and values go around a ring"`
+	CP        int    `json:"cp" yaml:"cp" doc:"context parallel ranks: parts of a sequence; keys and values go around a ring"`
 	EP        int    `json:"ep" yaml:"ep" doc:"expert parallel ranks, out of the dp x cp that share a model"`
 	VPP       int    `json:"vpp" yaml:"vpp" doc:"model chunks per rank, for the interleaved schedule"`
 	ZeRO      int    `json:"zero" yaml:"zero" doc:"0: all-reduce; 1: shared optimizer; 2: and gradients; 3: and parameters (FSDP)"`
@@ -87,8 +87,7 @@ func (l Layout) Check(m *model.Config) error {
 			l.PP, unit.Plural(m.Layers, "layer"), m.Name)
 	case !l.divides(m.Layers):
 		return field.New("vpp",
-			"pp %d times vpp %d does not divide the %s of %s, nor those and two more for the "+
-				"embedding and the head", l.PP, l.VPP, unit.Plural(m.Layers, "layer"), m.Name)
+			"pp %d times vpp %d does not divide the %s of %s, nor those and two more for the embedding and the head", l.PP, l.VPP, unit.Plural(m.Layers, "layer"), m.Name)
 	case l.Micro < 1 || l.Micro > 1<<20:
 		return field.New("micro_batch", "%[2]d is out of range 1–%[1]d", 1<<20, l.Micro)
 	}
@@ -118,12 +117,10 @@ func (l Layout) checkSchedule() error {
 		return field.New("schedule", "interleaving needs a multiple of pp %s, found %d",
 			unit.Plural(l.PP, "microbatch"), l.Microbatches)
 	case l.Schedule == TwoVersions && l.Microbatches < l.PP:
-		return field.New("schedule", "%s needs as many microbatches as stages, so that two versions of the "+
-			"weights are enough: pp is %d, found %s", TwoVersions, l.PP, unit.Plural(l.Microbatches,
+		return field.New("schedule", "%s needs as many microbatches as stages, so that two versions of the weights are enough: pp is %d, found %s", TwoVersions, l.PP, unit.Plural(l.Microbatches,
 			"microbatch"))
 	case l.Schedule == TwoVersions && l.ZeRO > 0:
-		return field.New("zero", "stage %d shares out states that %s updates while the other version is in "+
-			"use; accepted: 0", l.ZeRO, TwoVersions)
+		return field.New("zero", "stage %d shares out states that %s updates while the other version is in use; accepted: 0", l.ZeRO, TwoVersions)
 	case l.Schedule == ZeroBubble && l.Recompute == RecomputeFull:
 		return field.New("recompute",
 			"zero-bubble schedules postpone what full recomputation does anyway; use none or selective")
@@ -140,8 +137,7 @@ func (l Layout) checkParts(m *model.Config) error {
 		return field.New("ep", "%d does not divide dp %d times cp %d, whose ranks it takes", l.EP, l.DP, l.CP)
 	case l.EP > 1 && l.TP > 1 && !l.Sequence:
 		return field.New("ep",
-			"experts on several ranks with tensor parallelism need sequence parallelism: each rank sends "+
-				"its own tokens")
+			"experts on several ranks with tensor parallelism need sequence parallelism: each rank sends its own tokens")
 	case l.Seq < 1 || l.Seq > 1<<24:
 		return field.New("sequence", "%[2]d is out of range 1–%[1]d", 1<<24, l.Seq)
 	case l.Seq%int64(l.CP) != 0:

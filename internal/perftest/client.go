@@ -111,7 +111,7 @@ func Connect(ctx context.Context, dev *verbs.Device, to netip.AddrPort, s *Spec)
 		return c, fmt.Errorf("the server refuses: %s", reply.Error)
 	}
 	if len(reply.QPs) != s.QPs {
-		return c, fmt.Errorf("the server answers with %s for %d", unit.Plural(len(reply.QPs), "queue pair"), s.QPs)
+		return c, fmt.Errorf("the server responds with %s for %d", unit.Plural(len(reply.QPs), "queue pair"), s.QPs)
 	}
 	c.peers = reply.QPs
 	s.Setup.exchanged(to, req.QPs, reply.QPs)

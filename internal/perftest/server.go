@@ -165,7 +165,7 @@ func (s *Server) prepare(ctx context.Context, req *Request, memory *[][]byte) (r
 	}
 	transport := cmp.Or(req.Connect.Transport, verbs.RC)
 	if s.Transport != "" && s.Transport != transport {
-		return reply, nil, nil, fmt.Errorf("the server serves %s, the client asks for %s", s.Transport, transport)
+		return reply, nil, nil, fmt.Errorf("the server serves %s, the client requests %s", s.Transport, transport)
 	}
 	n := len(req.QPs)
 	if err := s.reserve(req.Size * int64(n)); err != nil {

@@ -61,9 +61,9 @@ func (in CircuitInput) Check() error {
 	case in.Groups < 2:
 		return field.New("groups", "takes two and more, found %d", in.Groups)
 	case in.Fibres < 1 || n*in.Fibres > maxFibres:
-		return field.New("fibres", "%d groups of %d fibres are no 1 to %d ports of an OCS", n, in.Fibres, maxFibres)
+		return field.New("fibres", "%d groups of %d fibres do not fit the 1 to %d ports of an OCS", n, in.Fibres, maxFibres)
 	case in.Grow != 0 && in.Grow <= in.Groups:
-		return field.New("to", "%d groups are no more than there are, %d", in.Grow, in.Groups)
+		return field.New("to", "%d groups are not more than the present %d", in.Grow, in.Groups)
 	case in.Without < 0 || in.Without > in.Groups:
 		return field.New("without", "unknown group %d of %d", in.Without, in.Groups)
 	case in.Grow > 0 && in.Without > 0:

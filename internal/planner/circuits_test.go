@@ -122,13 +122,13 @@ func TestPairsWithoutCircuit(t *testing.T) {
 
 func TestCircuitsThatCannotBe(t *testing.T) {
 	for want, in := range map[string]CircuitInput{
-		"groups: takes two and more":                {Groups: 1, Fibres: 2},
-		"fibres: 64 groups of 65 fibres are no":     {Groups: 64, Fibres: 65},
-		"to: 3 groups are no more than there are":   {Groups: 4, Fibres: 2, Grow: 3},
-		"without: unknown group 5 of 4":             {Groups: 4, Fibres: 2, Without: 5},
-		"without: is another change":                {Groups: 4, Fibres: 2, Without: 2, Grow: 5},
-		"fibres: a ring takes three groups with as": {Groups: 4, Fibres: 3, Pattern: RingPattern},
-		"groups: a ring of 3 is none without one":   {Groups: 3, Fibres: 2, Pattern: RingPattern, Without: 1},
+		"groups: takes two and more":                 {Groups: 1, Fibres: 2},
+		"fibres: 64 groups of 65 fibres do not fit":  {Groups: 64, Fibres: 65},
+		"to: 3 groups are not more than the present": {Groups: 4, Fibres: 2, Grow: 3},
+		"without: unknown group 5 of 4":              {Groups: 4, Fibres: 2, Without: 5},
+		"without: is another change":                 {Groups: 4, Fibres: 2, Without: 2, Grow: 5},
+		"fibres: a ring takes three groups with as":  {Groups: 4, Fibres: 3, Pattern: RingPattern},
+		"groups: a ring of 3 is none without one":    {Groups: 3, Fibres: 2, Pattern: RingPattern, Without: 1},
 	} {
 		if _, err := in.Plan(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

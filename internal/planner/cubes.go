@@ -38,7 +38,7 @@ func (in CubeInput) Plan() (*CubeCircuits, error) {
 	switch {
 	case min(in.Along[0], in.Along[1], in.Along[2]) < 1 || max(in.Along[0], in.Along[1], in.Along[2]) > 1024 ||
 		n+in.Spares > maxFibres/2:
-		return nil, field.New("cubes", "%v and %d spare ones are no 1 to %d cubes, whose two fibres each a circuit switch takes", in.Along, in.Spares, maxFibres/2)
+		return nil, field.New("cubes", "%v and %d spares: a circuit switch takes 1 to %d cubes, two fibres each", in.Along, in.Spares, maxFibres/2)
 	case in.Side < 2 || in.Side > 18:
 		return nil, field.New("side", "a cube has 2 to 18 switches along a side, found %d", in.Side)
 	case in.Without < 0 || in.Without > n:

@@ -116,8 +116,7 @@ func Fabrics(in FabricInput) ([]Design, error) {
 			in.NICRate, in.NICPorts)
 	}
 	if port := in.NICRate / n; port < 10 || port > in.Leaf.Rate || port > in.Top.Rate {
-		return nil, field.New("nic", "%s of %d Gbit/s a NIC do not fit ports of %v and %v; --nic-ports has a "+
-			"NIC share out its rate", unit.Plural(n, "port"), port, in.Leaf, in.Top)
+		return nil, field.New("nic", "%s of %d Gbit/s a NIC do not fit ports of %v and %v; --nic-ports has a NIC share out its rate", unit.Plural(n, "port"), port, in.Leaf, in.Top)
 	}
 	var out []Design
 	for _, k := range kinds {
@@ -150,7 +149,7 @@ var kinds = []struct {
 	{"rail-only", "rail-only", "a switch per rail, no spine", railOnly, false},
 	{"rail-spine", "rail", "rail switches and spines, two tiers", railSpine, false},
 	{"rail-pods", "rail", "pods of rail and aggregation switches, super-spines", railPods, false},
-	{"rail-planes", "planes", "leaves and spines for each rail by itself, two tiers", railPlanes, false},
+	{"rail-planes", "planes", "separate leaves and spines for each rail, two tiers", railPlanes, false},
 	{"port-planes", "planes", "rail switches and spines for each port of the NICs, two tiers", portPlanes, true},
 	{"pod-pairs", "pod", "switch pairs with bundled NIC ports, spines, super-spines", pairPod, true},
 	{"fat-tree", "fat-tree", "fat tree, two or three tiers, any NIC to any NIC", fatTree, false},

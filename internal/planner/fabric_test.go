@@ -158,7 +158,7 @@ func TestFabricRefuses(t *testing.T) {
 			t.Errorf("%q is an oversubscription", s)
 		}
 	}
-	for text, want := range map[string]string{"{": "is no price file", `{"colour":1}`: "unknown field",
+	for text, want := range map[string]string{"{": "is not a price file", `{"colour":1}`: "unknown field",
 		`{"switches":[],"cables":[]}`: "at least one entry",
 		`{"switches":[{"ports":64,"rate_gbps":400,"price":-1}],"cables":[{"upto_m":1}]}`: "price and watts 0–1e9",
 		`{"switches":[{"ports":64,"rate_gbps":400}],"cables":[{"upto_m":0}]}`: "must be " +

@@ -117,8 +117,7 @@ func (in FabricInput) treeScenario(x tree) string {
 		"    - {from: leaf, to: spine, count: %d, length: %dm}", hostMetres, x.each, spineMetres)
 	if x.pods > 0 {
 		leaf = fmt.Sprintf("pod: %d, leaf: %d", x.pods, x.groups/x.pods)
-		above = fmt.Sprintf("    aggregation: {type: aggregation, per: {pod: %d, plane: %d}, "+
-			"count: %d}\n    core: {type: core, per: {plane: %d}, count: %d}", x.pods, x.planes, x.aggs/x.planes,
+		above = fmt.Sprintf("    aggregation: {type: aggregation, per: {pod: %d, plane: %d}, count: %d}\n    core: {type: core, per: {plane: %d}, count: %d}", x.pods, x.planes, x.aggs/x.planes,
 			x.planes, x.tops/x.planes)
 		types = fmt.Sprintf("    aggregation: {%s, role: aggregation}\n    core: {%s, role: core}",
 			in.Top.yaml(in.NICRate), in.Top.yaml(in.NICRate))

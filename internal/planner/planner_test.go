@@ -78,7 +78,7 @@ func TestSizeRefuses(t *testing.T) {
 		Utilisation: 0.4, Seconds: Week}
 	for want, spoil := range map[string]func(*SizeInput){
 		"must be positive": func(i *SizeInput) { i.Params = -1 },
-		"are no model":     func(i *SizeInput) { i.Params = 1e30 },
+		"are not model":    func(i *SizeInput) { i.Params = 1e30 },
 		"utilisation":      func(i *SizeInput) { i.Utilisation = 1.5 },
 		"either":           func(i *SizeInput) { i.GPUs = 4 },
 		"has no fp8": func(i *SizeInput) {
@@ -95,7 +95,7 @@ func TestSizeRefuses(t *testing.T) {
 		}
 	}
 	if _, err := ParseMix("bf16:x"); err == nil {
-		t.Error("a weight that is no number is taken")
+		t.Error("a weight that is not a number is taken")
 	}
 }
 

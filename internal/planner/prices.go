@@ -53,11 +53,11 @@ func ParsePrices(name string, text []byte) (*Prices, error) {
 	d.DisallowUnknownFields()
 	p := &Prices{}
 	if err := d.Decode(p); err != nil {
-		return nil, fmt.Errorf("%s is no price file: %w", name, err)
+		return nil, fmt.Errorf("%s is not a price file: %w", name, err)
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return nil, &field.Error{File: name,
-			Msg: fmt.Sprintf("byte %d: something stands behind the price file's end", d.InputOffset())}
+			Msg: fmt.Sprintf("byte %d: unexpected text after the price file's end", d.InputOffset())}
 	}
 	if len(p.Switches) == 0 || len(p.Cables) == 0 {
 		return nil, &field.Error{File: name, Msg: "switches and cables must have at least one entry each"}
@@ -71,8 +71,7 @@ func ParsePrices(name string, text []byte) (*Prices, error) {
 	for i, c := range p.Cables {
 		if !(c.UpTo > 0) || !costs(c.Price, c.Watts) {
 			return nil, &field.Error{File: name, Path: field.At("cables", i),
-				Msg: "upto_m must be positive, price and watts not negative and at " +
-					"most 1e9"}
+				Msg: "upto_m must be positive, price and watts not negative and at most 1e9"}
 		}
 	}
 	sort.SliceStable(p.Cables, func(i, j int) bool { return p.Cables[i].UpTo < p.Cables[j].UpTo })

@@ -24,7 +24,7 @@ func singleSwitch(in FabricInput, d Design) Design {
 	d.Tiers = []Tier{{"rail", s.String(), 1, nics, 0, nics}}
 	d.Cables = []Part{{From: "host", To: "rail", Count: nics, Metres: hostMetres}}
 	d.Hops, d.Bisection = 1, crossing(in.servers(), level{in.servers(), 1})
-	d.Note = "NICs reach their own rail only; NVLink joins the rails inside a host"
+	d.Note = "NICs reach their own rail only; NVLink connects the rails inside a host"
 	d.Scenario = in.scenario(d.Kind, fmt.Sprintf("hosts: %d", in.servers()), lengths{near: spineMetres}, 1)
 	return d
 }
@@ -116,8 +116,7 @@ func railPods(in FabricInput, d Design) Design {
 		unit.Plural(perPod, "GPU"), d.Ratio)
 	if d.GPUs <= topo.MaxGPUs {
 		d.Scenario = in.scenario(d.Kind,
-			fmt.Sprintf("pods: %d\n  hosts: %d\n  segments: %d\n  spines: %d\n  uplinks: 1\n  "+
-				"super_spines: %d\n  super_uplinks: %d\n  planes: %d",
+			fmt.Sprintf("pods: %d\n  hosts: %d\n  segments: %d\n  spines: %d\n  uplinks: 1\n  super_spines: %d\n  super_uplinks: %d\n  planes: %d",
 				pods, hosts, segments, aggs, supers, superUp, planes), lengths{spineMetres, superMetres}, 1)
 	}
 	return d

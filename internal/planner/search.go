@@ -127,7 +127,7 @@ func (in SearchInput) check() error {
 	case in.Training.Seq < 1 || in.Training.Seq > 1<<24:
 		return field.New("sequence", "%[2]d is out of range 1–%[1]d tokens", 1<<24, in.Training.Seq)
 	case !(in.Training.Efficiency > 0 && in.Training.Efficiency <= 100):
-		return field.New("efficiency", "must lie above 0 and at most 100 %%, found %g %%",
+		return field.New("efficiency", "%g %% is out of range: above 0, at most 100 %%",
 			in.Training.Efficiency)
 	}
 	if err := in.Training.CheckPrecision(in.Site.GPU); err != nil {

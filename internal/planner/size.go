@@ -113,9 +113,9 @@ func (in SizeInput) Solve() (*Size, error) {
 		return nil, field.New("active", "%g is out of range 0–%g, the parameters of the model", in.Active,
 			in.Params)
 	case in.Params > 1e18 || in.Tokens > 1e18 || in.FLOPs > 1e36 || in.FLOPs < 0:
-		return nil, field.New("", "%g parameters and %g tokens are no model", in.Params, in.Tokens)
+		return nil, field.New("", "%g parameters and %g tokens are not model", in.Params, in.Tokens)
 	case !(in.Utilisation > 0 && in.Utilisation <= 1):
-		return nil, field.New("utilisation", "must lie above 0 and at most 100 %%, found %g %%",
+		return nil, field.New("utilisation", "%g %% is out of range: above 0, at most 100 %%",
 			100*in.Utilisation)
 	case (in.Seconds > 0) == (in.GPUs > 0):
 		return nil, field.New("", "give either the time or the number of GPUs; the other one is the answer")

@@ -63,7 +63,7 @@ func ParseSwitch(s string) (SwitchModel, error) {
 		n, err := strconv.Atoi(ports)
 		r, err2 := unit.ParseRate(rate)
 		if err != nil || err2 != nil {
-			return SwitchModel{}, field.New("", "%q: its ports, %s, are no number of equal ones", s, m.Ports)
+			return SwitchModel{}, field.New("", "%q: its ports, %s, are not number of equal ones", s, m.Ports)
 		}
 		return SwitchModel{n, int(r / unit.Gbps), m.Radix, m.Split}, nil
 	}
@@ -77,7 +77,7 @@ func ParseSwitch(s string) (SwitchModel, error) {
 	n, err1 := strconv.Atoi(ports)
 	r, err2 := strconv.Atoi(strings.TrimSuffix(rate, "g"))
 	if !ok || err1 != nil || err2 != nil || n < 2 || n > 4096 || r < 10 || r > 6400 {
-		err := field.Choice("", s, known.ModelNames(), "%q is no switch: write ports x rate, as in 128x400G (2 to 4096 ports of 10 to 6400 Gbit/s), a capacity (3.2T, 6.4T, 12.8T, 25.6T, 51.2T, 102.4T) or a model (railyard models)", s)
+		err := field.Choice("", s, known.ModelNames(), "%q is not a switch: write ports x rate, as in 128x400G (2 to 4096 ports of 10 to 6400 Gbit/s), a capacity (3.2T, 6.4T, 12.8T, 25.6T, 51.2T, 102.4T) or a model (railyard models)", s)
 		return SwitchModel{}, err
 	}
 	return SwitchModel{Ports: n, Rate: r}, nil
@@ -89,7 +89,7 @@ func ParseRatio(s string) (float64, error) {
 	x, err1 := strconv.ParseFloat(a, 64)
 	y, err2 := strconv.ParseFloat(b, 64)
 	if !ok || err1 != nil || err2 != nil || !(x > 0) || !(y > 0) || x/y < 1 || x/y > 64 {
-		return 0, field.New("", "%q is no oversubscription: write 1:1 to 64:1", s)
+		return 0, field.New("", "%q is not an oversubscription: write 1:1 to 64:1", s)
 	}
 	return x / y, nil
 }

@@ -48,7 +48,7 @@ var seedGPUs = []struct {
 	{"a100", 624, 0.3, "624 TFLOPS is the A100's BF16 rate with sparsity; its dense rate is half, TF32's a quarter"},
 	{"h100", 1600, 0.3, "1,600 TFLOPS is a mix of BF16 and TF32 with sparsity, 7 to 3; dense rates give 761"},
 	{"h100", 3000, 0.5,
-		"3,000 TFLOPS lies between the H100's dense FP8 rate, 1,979, and the one with sparsity, 3,958"},
+		"3,000 TFLOPS is between the H100's dense FP8 rate, 1,979, and the one with sparsity, 3,958"},
 }
 
 // SeedTables is the number of tables.

@@ -11,13 +11,13 @@ import (
 // others are fabric nodes, which only pass cells on. Cell and credit sizes of real ones are not public: 256 B and 1
 // to 4 KiB are what is said of them.
 type Scheduled struct {
-	Cell    unit.Bytes `yaml:"cell" json:"cell_bytes" doc:"a cell on a fabric link, its header included; 256B unless given"`
-	Header  unit.Bytes `yaml:"header" json:"header_bytes" doc:"of a cell; 16B unless given"`
-	Message unit.Bytes `yaml:"message" json:"message_bytes" doc:"a request or a grant on a fabric link; 16B unless given"`
-	Credit  unit.Bytes `yaml:"credit" json:"credit_bytes" doc:"what one grant lets a VOQ send at most; 4KiB unless given"`
-	Speedup float64    `yaml:"speedup" json:"speedup" doc:"rate of an egress port's credits over its own; 1.02 unless given"`
+	Cell    unit.Bytes `yaml:"cell" json:"cell_bytes" doc:"a cell on a fabric link, its header included (default 256B)"`
+	Header  unit.Bytes `yaml:"header" json:"header_bytes" doc:"of a cell (default 16B)"`
+	Message unit.Bytes `yaml:"message" json:"message_bytes" doc:"a request or a grant on a fabric link (default 16B)"`
+	Credit  unit.Bytes `yaml:"credit" json:"credit_bytes" doc:"most bytes that one grant allows a VOQ to send (default 4KiB)"`
+	Speedup float64    `yaml:"speedup" json:"speedup" doc:"rate of an egress port's credits over its own (default 1.02)"`
 	Egress  unit.Bytes `yaml:"egress,omitzero" json:"egress_bytes" doc:"egress buffer per port and class, for what is granted and not sent yet; 0B: computed, what a port sends while a grant and its packet travel"`
-	Timeout unit.Time  `yaml:"timeout" json:"timeout_ps" doc:"without news for so long a request goes again, and a packet that lacks cells is given up; 100us unless given"`
+	Timeout unit.Time  `yaml:"timeout" json:"timeout_ps" doc:"time without response after which a request is repeated, and an incomplete packet is dropped (default 100us)"`
 }
 
 // DefaultScheduled returns the settings where nothing is said; of egress buffers the network decides.
@@ -50,12 +50,12 @@ func (s *Scheduled) Validate(mtu unit.Bytes) error {
 	const least = 16 * unit.Byte
 	switch {
 	case s.Header < 0 || s.Cell < s.Header+least:
-		return field.New("cell", "%v leaves less than %v beside the header of %v", s.Cell, least, s.Header)
+		return field.New("cell", "%v leaves less than %v next to the header of %v", s.Cell, least, s.Header)
 	case s.Cell > mtu:
 		return field.New("cell", "%v is larger than the largest packet, %v: cells cut packets up",
 			s.Cell, mtu)
 	case s.Message <= 0 || s.Message > s.Cell:
-		return field.New("message", "%v must lie above 0B and not above the cell of %v", s.Message, s.Cell)
+		return field.New("message", "%v is out of range: above 0B, at most the cell of %v", s.Message, s.Cell)
 	case s.Credit <= 0:
 		return field.New("credit", "%v lets nothing go: it must be above 0B", s.Credit)
 	case s.Speedup < 1 || s.Speedup > 4:

@@ -20,11 +20,11 @@ type Spec struct {
 	PFCQuanta int            `json:"pfc_quanta" yaml:"pfc_quanta" range:"1,65535" doc:"pause time of a PFC frame, in 512 bit times"`
 	Watchdog  Watchdog       `json:"watchdog" yaml:"watchdog" doc:"PFC storm watchdog"`
 	Trim      Trim           `json:"trim,omitzero" yaml:"trim,omitzero" doc:"packet trimming: what queues with trim make of packets that they have no room for"`
-	CoreMarks bool           `json:"core_marks,omitzero" yaml:"mark_core_only,omitzero" doc:"ports to servers mark nothing: a mark then means that paths are loaded unevenly, and no incast; false unless given"`
-	Timed     bool           `json:"timed,omitzero" yaml:"limits_in_time,omitzero" doc:"limit, wred_min and wred_max of a port whose cable runs slower than its own rate are less in proportion, as where they are configured in us; false unless given: they are bytes"`
+	CoreMarks bool           `json:"core_marks,omitzero" yaml:"mark_core_only,omitzero" doc:"ports to servers mark nothing: a mark then means that paths are loaded unevenly, and no incast (default false)"`
+	Timed     bool           `json:"timed,omitzero" yaml:"limits_in_time,omitzero" doc:"limit, wred_min and wred_max of a port whose cable runs slower than its own rate are less in proportion, as where they are configured in us (default false): they are bytes"`
 	// SameSeed and SameLagSeed cause polarization, between switches and inside one.
-	SameSeed    bool `json:"same_seed,omitzero" yaml:"hash_seed" enum:"per-switch,same" doc:"same: every switch hashes alike, which polarises"`
-	SameLagSeed bool `json:"same_lag_seed,omitzero" yaml:"lag_seed,omitzero" enum:"own,ecmp" doc:"how a layer 3 port channel hashes its members: with a seed of its own, or with that of ECMP, which polarises; own unless given"`
+	SameSeed    bool `json:"same_seed,omitzero" yaml:"hash_seed" enum:"per-switch,same" doc:"same: every switch hashes equally, which polarizes"`
+	SameLagSeed bool `json:"same_lag_seed,omitzero" yaml:"lag_seed,omitzero" enum:"own,ecmp" doc:"how a layer 3 port channel hashes its members: with a seed of its own, or with that of ECMP, which polarises (default own)"`
 }
 
 // Class is one queue of every port, and the PFC priority of the same number.
@@ -41,7 +41,7 @@ type Class struct {
 	XOnOffset unit.Bytes `json:"xon_offset_bytes" yaml:"xon_offset" range:"0B,2000MB" doc:"it also goes on so far below xoff or the dynamic threshold; 0B: only at xon"`
 	Headroom  unit.Bytes `json:"headroom_bytes" yaml:"headroom" range:"0B,2000MB" doc:"per port; 0B: computed from rate, cable, MTU and response time"`
 	Limit     unit.Bytes `json:"limit_bytes" yaml:"limit" range:"0B,2000MB" doc:"lossy: egress bytes above which packets drop; 0B: by alpha"`
-	Trim      bool       `json:"trim,omitzero" yaml:"trim,omitzero" doc:"lossy: instead of dropping, packets are cut to their headers, as switch.trim says"`
+	Trim      bool       `json:"trim,omitzero" yaml:"trim,omitzero" doc:"lossy: instead of dropping, packets are trimmed to their headers, as set by switch.trim"`
 }
 
 // Unnamed makes c the class of a queue that no configuration names: lossy, its dynamic threshold the free buffer.
@@ -60,8 +60,8 @@ type WRED struct {
 type Watchdog struct {
 	On      bool      `json:"on" yaml:"on" doc:"watch for queues that stay paused"`
 	Poll    unit.Time `json:"poll_ps" yaml:"poll" range:"10us,3600s" doc:"polling interval"`
-	Detect  unit.Time `json:"detect_ps" yaml:"detect" range:"10us,3600s" doc:"paused so long without sending: a storm"`
-	Restore unit.Time `json:"restore_ps" yaml:"restore" range:"10us,3600s" doc:"no pause frames for so long: over"`
+	Detect  unit.Time `json:"detect_ps" yaml:"detect" range:"10us,3600s" doc:"time paused without sending after which a storm is detected"`
+	Restore unit.Time `json:"restore_ps" yaml:"restore" range:"10us,3600s" doc:"time without pause frames after which the storm is over"`
 	Forward bool      `json:"forward" yaml:"action" enum:"drop,forward" doc:"what happens to packets of a stormed queue"`
 }
 

@@ -10,12 +10,12 @@ import (
 // queue, so that their receiver learns at once what it does not get. One that is no longer than Size, or has
 // nothing to cut, goes that way whole (SONiC's packet trimming; SAI's DROP_AND_TRIM; docs/references.md, trimming).
 type Trim struct {
-	Size unit.Bytes `json:"size_bytes" yaml:"size" range:"64B,16KiB" doc:"bytes that are left of a packet, Ethernet header to FCS; 128B unless given"`
-	DSCP uint8      `json:"dscp" yaml:"dscp" range:"0,63" doc:"DSCP of trimmed packets, whose queue has strict priority; 48 unless given"`
+	Size unit.Bytes `json:"size_bytes" yaml:"size" range:"64B,16KiB" doc:"bytes that are left of a packet, Ethernet header to FCS (default 128B)"`
+	DSCP uint8      `json:"dscp" yaml:"dscp" range:"0,63" doc:"DSCP of trimmed packets, whose queue has strict priority (default 48)"`
 	// By LastHop a receiver distinguishes its own congestion from the fabric's.
-	LastHop uint8 `json:"last_hop_dscp" yaml:"last_hop_dscp" range:"0,63" doc:"DSCP of packets trimmed on their way out to a server; dscp unless given"`
+	LastHop uint8 `json:"last_hop_dscp" yaml:"last_hop_dscp" range:"0,63" doc:"DSCP of packets trimmed on their way out to a server (default dscp)"`
 	// NDP's switches do so (Handley et al. 2017, section 3.2.2); else the packet that finds no room is cut.
-	Either bool `json:"either" yaml:"either" doc:"one time in two the packet that came last before is cut instead, against phase effects; false unless given"`
+	Either bool `json:"either" yaml:"either" doc:"one time in two the packet that came last before is cut instead, against phase effects (default false)"`
 }
 
 // Silent makes t what it is where only queues are configured to trim: as long as SONiC makes packets, in the
@@ -53,14 +53,14 @@ func (s *Spec) trims() error {
 		dscp uint8
 	}{{"trim.dscp", t.DSCP}, {"trim.last_hop_dscp", t.LastHop}} {
 		if d.dscp > 63 {
-			return field.New(d.name, "is no DSCP; they are 0 to 63")
+			return field.New(d.name, "is not a DSCP; they are 0 to 63")
 		}
 		q := s.DSCP[d.dscp]
 		switch k := &s.Queues[q]; {
 		case !k.Strict:
-			return field.New(d.name, "DSCP %d goes to queue %d, which has no strict priority: headers would wait behind the data that they tell of", d.dscp, q)
+			return field.New(d.name, "DSCP %d goes to queue %d, which has no strict priority: trimmed headers would queue after the data that they report", d.dscp, q)
 		case k.Lossless:
-			return field.New(d.name, "DSCP %d goes to queue %d, which is lossless: headers would pause whoever sent them", d.dscp, q)
+			return field.New(d.name, "DSCP %d goes to queue %d, which is lossless: headers would pause their senders", d.dscp, q)
 		case k.Trim:
 			return field.New(d.name, "DSCP %d goes to queue %d, which trims itself: headers cannot be cut again", d.dscp, q)
 		}

@@ -72,7 +72,7 @@ func TestRealStart(t *testing.T) {
 		t.Error(err)
 	}
 	if _, _, err = Start(t.Context(), []string{"/dev/null"}, "print"); !errors.Is(err, os.ErrPermission) {
-		t.Errorf("under what is no program: %v", err)
+		t.Errorf("under what is not a program: %v", err)
 	}
 }
 

@@ -55,9 +55,9 @@ func (f *finder) describe() {
 	if f.assumed > 0 {
 		twice := ""
 		if !slices.ContainsFunc(f.groups, func(g *group) bool { return g.ports > 1 }) {
-			twice = "; a NIC of two ports counts as two unless --nic-ports says so"
+			twice = "; a NIC of two ports counts as two without --nic-ports"
 		}
-		f.note("nothing says how many GPUs a server has: as many as NICs, %d (--gpus%s)", f.assumed, twice)
+		f.note("GPUs per server not set: as many as NICs, %d (--gpus%s)", f.assumed, twice)
 	}
 }
 

@@ -86,7 +86,7 @@ func (f *finder) group() error {
 	})
 	if len(f.groups) > 20_000 {
 		return &field.Error{File: f.c.Nodes[0].At.File, Msg: fmt.Sprintf(
-			"has %d nodes whose names share nothing but numbers with no other: more than 20000 are no pattern", len(f.groups))}
+			"has %d nodes whose names share nothing but numbers with no other: more than 20000 are not a pattern", len(f.groups))}
 	}
 	return nil
 }
@@ -302,7 +302,7 @@ func (f *finder) nics() error {
 		return field.New("--nic-ports", "%d servers have cables that %d ports a NIC do not divide", odd, f.o.NICPorts)
 	}
 	if gpus == 0 {
-		return &field.Error{File: f.c.Nodes[0].At.File, Msg: "says that no server has a GPU"}
+		return &field.Error{File: f.c.Nodes[0].At.File, Msg: "has no server with a GPU"}
 	}
 	return nil
 }

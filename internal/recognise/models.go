@@ -67,7 +67,7 @@ func (f *finder) models() {
 	}
 	if len(names) > 0 {
 		slices.Sort(names)
-		f.note("models that are not known here (railyard models): %s; nothing says how many ports they have",
+		f.note("unknown models (railyard models): %s; their number of ports is unknown",
 			strings.Join(names, ", "))
 	}
 }

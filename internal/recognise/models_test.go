@@ -37,13 +37,10 @@ func TestModelsOfInventories(t *testing.T) {
 		{"", "SN5600", 64, lanes, "leaf: {model: sn5600, split: 1, role: leaf, os: sonic}", ""},
 		{"", "SN5640", 64, halves, "leaf: {model: sn5640, role: leaf}", ""},
 		{"", "SN5600", 128, func(int) string { return "" }, "leaf: {model: sn5600, role: leaf}", ""},
-		{"", "SN5600", 129, lanes, "leaf: {role: leaf, os: sonic}", "leaf: sn5600 has no room for what " +
-			"is cabled, and is left out: leaf1 has more cables than ports: 129"},
+		{"", "SN5600", 129, lanes, "leaf: {role: leaf, os: sonic}", "leaf: sn5600 has no room for what is cabled, and is left out: leaf1 has more cables than ports: 129"},
 		{"", "SN3700", 4, lanes, "leaf: {role: leaf, os: sonic}", "400Gbps is more than the 200Gbps"},
-		{"", "Wedge 400", 4, lanes, "leaf: {role: leaf, os: sonic}", "models that are not known here " +
-			"(railyard models): 1 of Wedge 400 (switch); nothing says how many ports they have"},
-		{"DGX-B200", "SN5600", 4, lanes, "{gpu: b200, gpus: 8, nics: 1}", "4 servers: GPUs are those of " +
-			"the model, NVIDIA DGX B200"},
+		{"", "Wedge 400", 4, lanes, "leaf: {role: leaf, os: sonic}", "unknown models (railyard models): 1 of Wedge 400 (switch); their number of ports is unknown"},
+		{"DGX-B200", "SN5600", 4, lanes, "{gpu: b200, gpus: 8, nics: 1}", "4 servers: GPUs are those of the model, NVIDIA DGX B200"},
 		{"XE9680", "SN5600", 4, lanes, "{gpus: 1, nics: 1}", "4 of XE9680 (server)"},
 	} {
 		got, err := Recognise(listed(c.server, c.leaf, c.servers, c.port), Options{})

@@ -49,7 +49,7 @@ func (f *finder) cards(g *group) {
 	told, first := f.named(g.nodes[0]), f.c.Nodes[g.nodes[0]].Name
 	for _, n := range g.nodes[1:] {
 		if f.named(n) != told {
-			f.note("the ports of %s and %s are named as of NICs of different sizes: every cable is taken for a NIC (--nic-ports)", first, f.c.Nodes[n].Name)
+			f.note("the ports of %s and %s are named as of NICs of different sizes: every cable is read as a NIC (--nic-ports)", first, f.c.Nodes[n].Name)
 			return
 		}
 	}
@@ -59,11 +59,11 @@ func (f *finder) cards(g *group) {
 	}
 	if p := f.shared(g); p > 1 {
 		g.ports = p
-		f.note("nothing says which cables of %s share a NIC: a NIC of %d ports for each GPU is assumed (--nic-ports 1 takes every cable for a NIC)", first, p)
+		f.note("cables of %s not assigned to NICs: a NIC of %d ports for each GPU is assumed (--nic-ports 1: every cable is a NIC)", first, p)
 		return
 	}
 	if n := f.c.Nodes[g.nodes[0]]; n.GPUs > 0 && n.GPUs != len(f.at[g.nodes[0]]) {
-		f.note("nothing says which cables of %s share a NIC: every cable is taken for one (--nic-ports)", first)
+		f.note("cables of %s not assigned to NICs: every cable is read as one (--nic-ports)", first)
 	}
 }
 

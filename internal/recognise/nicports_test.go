@@ -72,7 +72,7 @@ func TestNICPorts(t *testing.T) {
 			"a NIC of 2 ports for each GPU is assumed"},
 		{"counted, and GPUs", 8, func(n, p int) string { return fmt.Sprintf("eth%d", 2*n+p) }, 8, 1, ""},
 		{"odd GPUs", 3, func(n, p int) string { return fmt.Sprintf("eth%d", 2*n+p) }, 8, 1,
-			"every cable is taken for one"},
+			"every cable is read as one"},
 		{"counted", -1, func(n, p int) string { return fmt.Sprintf("eth%d", 2*n+p) }, 8, 1, "as many as " +
 			"NICs, 8"},
 		{"torn", -1, func(n, p int) string { return fmt.Sprintf("enp%ds0f%d", bus[n-1]+n/4*p, p-1) }, 8, 1,
@@ -109,7 +109,7 @@ func TestNICPortsWithoutAPattern(t *testing.T) {
 		t.Fatal(err)
 	}
 	if notes := strings.Join(got.Notes, "\n"); got.Site.Types[0].NICs != 8 ||
-		!strings.Contains(notes, "ways that no rule can say") {
+		!strings.Contains(notes, "have no common rule") {
 		t.Errorf("%d NICs, and %s", got.Site.Types[0].NICs, notes)
 	}
 	_, err = Recognise(c, Options{NICPorts: 2})

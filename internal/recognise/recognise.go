@@ -84,7 +84,7 @@ func (f *finder) found() error {
 		guessed := slices.ContainsFunc(f.groups, func(g *group) bool { return g.ports > 1 })
 		if err == nil || f.single || f.o.NICPorts > 0 || !guessed {
 			if err == nil && pattern != nil {
-				f.note("the ports of NICs of several go ways that no rule can say: every cable is taken for a NIC")
+				f.note("the ports of NICs of several have no common rule: every cable is read as a NIC")
 			}
 			return err
 		}
@@ -99,7 +99,7 @@ func (f *finder) build() (g *topo.Graph, err error) {
 	for range len(s.Cables) + 1 {
 		g, err = s.Build(site.Defaults{Host: f.out.Host, Fabric: f.out.Fabric})
 		faults := field.All(err)
-		if len(faults) == 0 || !strings.HasPrefix(faults[0].Msg, "joins nothing") {
+		if len(faults) == 0 || !strings.HasPrefix(faults[0].Msg, "connects nothing") {
 			break
 		}
 		i := 0
@@ -233,7 +233,7 @@ func (f *finder) kinds() error {
 		}
 	}
 	if guessed+unknown > 0 {
-		f.note("%d nodes are servers or switches by how they are cabled: neither the source nor their name says it",
+		f.note("%d nodes are classified as servers or switches by their cables: neither the source nor their name contains it",
 			guessed+unknown)
 	}
 	servers := 0
@@ -250,11 +250,11 @@ func (f *finder) kinds() error {
 		x := &f.c.Cables[i]
 		if f.kind[x.A.Node] == cabling.Server && f.kind[x.B.Node] == cabling.Server {
 			return &field.Error{File: x.At.File, Line: x.At.Line, Col: x.At.Col, Msg: fmt.Sprintf(
-				"%s and %s are both servers; a cable needs a switch (name one of them as a switch, or give the source that says what they are)", f.c.End(x.A), f.c.End(x.B))}
+				"%s and %s are both servers; a cable needs a switch (name one of them as a switch, or name the source that contains their roles)", f.c.End(x.A), f.c.End(x.B))}
 		}
 	}
 	if servers == 0 {
-		return &field.Error{File: f.c.Nodes[0].At.File, Msg: "no node is a server: nothing would send; --servers says which are"}
+		return &field.Error{File: f.c.Nodes[0].At.File, Msg: "no node is a server: no traffic; --servers names them"}
 	}
 	return nil
 }
@@ -401,10 +401,10 @@ func (f *finder) defaults() error {
 		return &field.Error{File: f.c.Nodes[0].At.File, Msg: "has no cable that reaches a server"}
 	}
 	if missing > 0 {
-		f.note("nothing says the rate of %s: %v (--rate)", unit.Plural(missing, "cable"), rate)
+		f.note("rate of %s not set: %v (--rate)", unit.Plural(missing, "cable"), rate)
 	}
 	if short > 0 {
-		f.note("nothing says the length of %s: %s to servers and %s between switches (--host-length, --fabric-length)",
+		f.note("length of %s not set: %s to servers and %s between switches (--host-length, --fabric-length)",
 			unit.Plural(short, "cable"), metres(f.o.HostMM, defaultHostMM),
 			metres(f.o.FabricMM, defaultFabricMM))
 	}

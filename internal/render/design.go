@@ -28,19 +28,19 @@ func Design(p *scenario.Plan, file string, os swconf.OS, addressing, multihome, 
 		multihome = dialect.Multihome(os)
 	}
 	if p.Scheduled != nil {
-		return nil, fmt.Errorf("fabric.scheduled: VOQs, credits and cells are the chips' own matter, which no switch configuration says; --set fabric.scheduled.on=false renders the switches without")
+		return nil, fmt.Errorf("fabric.scheduled: VOQs, credits and cells are internal to the ASICs and not part of a switch configuration; --set fabric.scheduled.on=false renders the switches without")
 	}
 	if route.Is[route.Steerer](p.LB) {
-		return nil, fmt.Errorf("lb %s: no switch configuration can say by way of which group packets go; --set lb=ecmp renders shortest ways", p.LB.Name)
+		return nil, fmt.Errorf("lb %s: no switch configuration selects the group that packets cross; --set lb=ecmp renders shortest paths", p.LB.Name)
 	}
 	if p.IPv6 {
-		return nil, fmt.Errorf("fabric.ip 6: servers are given IPv4 addresses here; --set fabric.ip=4 renders the same switches for them")
+		return nil, fmt.Errorf("fabric.ip 6: servers have IPv4 addresses here; --set fabric.ip=4 renders the same switches for them")
 	}
 	if route.Is[route.Riser](p.LB) || route.Is[route.Informed](p.LB) {
-		return nil, fmt.Errorf("lb %s: no public syntax has switches route so; --set lb=ecmp renders shortest ways by hash, --set lb=dlb the least loaded of their ports", p.LB.Name)
+		return nil, fmt.Errorf("lb %s: no public syntax configures it; --set lb=ecmp renders shortest paths by hash, --set lb=dlb the least loaded of their ports", p.LB.Name)
 	}
 	if route.Is[route.EVReader](p.LB) {
-		return nil, fmt.Errorf("lb %s: no public syntax has switches take a port by bits of a UDP port or flow label; --set lb=ecmp renders switches that hash them, --set transport.forwarding=srv6 ways in the packet", p.LB.Name)
+		return nil, fmt.Errorf("lb %s: no public syntax selects a port by bits of a UDP port or flow label; --set lb=ecmp renders switches that hash them, --set transport.forwarding=srv6 paths in the packet", p.LB.Name)
 	}
 	carried := p.Default().Carried
 	gap, _ := p.LBValues["flowlet_gap"].(unit.Time)

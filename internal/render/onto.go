@@ -60,14 +60,11 @@ func (c *Onto) Text(file string) (*Running, error) {
 		return nil, err
 	}
 	if at := ofSONiC.FindIndex(text); running.OS == swconf.FRR && c.OS == "" && at != nil {
-		return nil, input.Fault(fmt.Errorf("%s:%d: is FRR's half of a SONiC switch: give the folder that it "+
-			"lies in with the config_db.json, which has its ports; --os frr takes it as it is", file,
+		return nil, input.Fault(fmt.Errorf("%s:%d: is the FRR part of a SONiC switch: name its folder with the config_db.json, which has its ports; --os frr reads it alone", file,
 			1+bytes.Count(text[:at[0]], []byte("\n"))))
 	}
 	if known := running.Read + running.Passed; 2*known < running.Total {
-		return nil, input.Fault(fmt.Errorf("%s: is no running configuration: it reads like %s, but %d "+
-			"of its "+
-			"%d lines are not understood", file, dialect.Title(running.OS), running.Total-known,
+		return nil, input.Fault(fmt.Errorf("%s: is not a running configuration: it reads like %s, but %d of its %d lines are not understood", file, dialect.Title(running.OS), running.Total-known,
 			running.Total))
 	}
 	return &Running{file: file, text: text, running: running}, nil
@@ -119,7 +116,7 @@ func (c *Onto) Merge(plan *scenario.Plan, b *Running) (*onto.Merge, error) {
 func (c *Onto) onDevice(plan *scenario.Plan, running *swconf.Config, text []byte) error {
 	if running.OS != swconf.SONiC {
 		if c.Devices.Given() {
-			return field.New("--hwsku and --profile", "mean nothing with %s, which is %s", c.Path,
+			return field.New("--hwsku and --profile", "has no effect with %s, which is %s", c.Path,
 				dialect.Title(running.OS))
 		}
 		return nil
@@ -169,8 +166,7 @@ func (c *Onto) rendered(d *design.Design, b *Running) (name string, files []desi
 	if !slices.Contains(names, name) {
 		e := field.Choice("--switch", name, names, "the fabric has no switch %s", field.Quote(name))
 		if c.Switch == "" {
-			e = field.Choice(b.file, name, names, "is of %s, which is no switch of the fabric; --switch "+
-				"says which one it becomes, with this file alone", field.Quote(name))
+			e = field.Choice(b.file, name, names, "is of %s, which is not a switch of the fabric; --switch sets the switch that it becomes, with this file alone", field.Quote(name))
 		}
 		return "", nil, input.Fault(e)
 	}

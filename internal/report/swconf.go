@@ -214,13 +214,13 @@ func worded(s string) string {
 		return unit.NotApplicable
 	case "leftover":
 		return "best effort"
-	case "not said":
+	case "not set":
 		return "default"
 	}
 	if rest, ok := strings.CutPrefix(s, "marks "); ok {
 		return strings.Replace(rest, "..", "–", 1)
 	}
-	return strings.NewReplacer("platform's thresholds", "platform thresholds", "(not in the text)",
+	return strings.NewReplacer("platform's thresholds", "platform thresholds", "(not configured)",
 		"(in another configuration)").Replace(s)
 }
 

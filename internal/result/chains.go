@@ -28,7 +28,7 @@ type Chain struct {
 // How a chain ended.
 const (
 	Stands     = "stands" // it did not
-	ByItself   = "by itself"
+	ByItself   = "alone"
 	ByWatchdog = "watchdog"
 	ByCable    = "cable"
 )

@@ -101,7 +101,7 @@ func CheckSummary(m *Manifest, s *Summary, dir string) error {
 	if m.Digest == "" || m.Digest == s.Digest {
 		return nil
 	}
-	return fmt.Errorf("%s is damaged, or of another run than run.json beside it; run the scenario again",
+	return fmt.Errorf("%s is damaged, or of another run than its run.json; run the scenario again",
 		filepath.Join(dir, "summary.json"))
 }
 

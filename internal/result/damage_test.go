@@ -96,7 +96,7 @@ func TestDamagedSummary(t *testing.T) {
 		t.Errorf("missing: %v", err)
 	}
 	for text, want := range map[string]string{"": "is damaged", `{"version": "x"`: "is damaged",
-		`[]`: "is damaged", `{"version": 3}`: "is damaged", `{}`: "says no version"} {
+		`[]`: "is damaged", `{"version": 3}`: "is damaged", `{}`: "has no version"} {
 		os.WriteFile(path, []byte(text), 0o644)
 		if s, err := ReadSummary(dir); err == nil || !strings.Contains(err.Error(), path) ||
 			!strings.Contains(err.Error(), want) {

@@ -159,7 +159,7 @@ func ReadSummary(dir string) (*Summary, error) {
 		return nil, fmt.Errorf("%s is damaged: %w", filepath.Join(dir, "summary.json"), typeless(err))
 	}
 	if s.Version == "" {
-		return nil, fmt.Errorf("%s says no version: no run has written it", filepath.Join(dir, "summary.json"))
+		return nil, fmt.Errorf("%s has no version: no run has written it", filepath.Join(dir, "summary.json"))
 	}
 	if err := checkSummary(s, dir); err != nil {
 		return nil, err
@@ -206,13 +206,13 @@ const rowsPerByte = 10_000
 func footer(f *input.File) error {
 	var tail [8]byte
 	if f.Size < 12 {
-		return fmt.Errorf("%d bytes are no table", f.Size)
+		return fmt.Errorf("%d bytes are not table", f.Size)
 	}
 	if _, err := f.ReadAt(tail[:], f.Size-8); err != nil {
 		return err
 	}
 	if n := binary.LittleEndian.Uint32(tail[:4]); int64(n) > f.Size-12 {
-		return fmt.Errorf("%d bytes say that their footer is %d long", f.Size, n)
+		return fmt.Errorf("%d bytes give a footer length of %d", f.Size, n)
 	}
 	return nil
 }
@@ -245,7 +245,7 @@ func open(dir, name string, whole bool, read func(*input.File, *parquet.File) er
 		return fmt.Errorf("%s is damaged: %w", path, err)
 	}
 	if n := p.NumRows(); n < 0 || n > f.Size*rowsPerByte {
-		return fmt.Errorf("%s is damaged: %s say that they are %s", path, unit.Plural(f.Size, "byte"),
+		return fmt.Errorf("%s is damaged: %s should be %s", path, unit.Plural(f.Size, "byte"),
 			unit.Plural(n, "row"))
 	}
 	if err := read(f, p); err != nil {

@@ -46,7 +46,7 @@ func lockHidden(dir string) (*lock, error) {
 func folder(hidden string) error {
 	st, err := os.Lstat(hidden)
 	if err == nil && !st.IsDir() {
-		return fmt.Errorf("%s is no folder that Railyard made: remove it or choose another --out", hidden)
+		return fmt.Errorf("%s is not a folder that Railyard made: remove it or choose another --out", hidden)
 	}
 	return err
 }

@@ -105,11 +105,11 @@ func (p *Place) existing(force bool) (err error) {
 	case run && !force:
 		return fmt.Errorf("%w: %s; choose another --out or add --force to replace it", ErrExists, p.Dir)
 	case !run:
-		return fmt.Errorf("%s holds files (%s) but no run: it is left alone; choose another --out", p.Dir, foreign[0])
+		return fmt.Errorf("%s holds files (%s) but no run: it is not replaced; choose another --out", p.Dir, foreign[0])
 	default:
 		m, err := readManifest(p.Dir)
 		if err != nil {
-			return fmt.Errorf("%s holds a run.json that Railyard did not write, and is left alone: %w", p.Dir, err)
+			return fmt.Errorf("%s holds a run.json that Railyard did not write, and is not replaced: %w", p.Dir, err)
 		}
 		p.Earlier, p.Whole = true, m.Complete
 	}
@@ -346,7 +346,7 @@ func readManifest(dir string) (*Manifest, error) {
 	}
 	for _, f := range m.Files {
 		if !ours(f) {
-			return nil, fmt.Errorf("it lists %q, which is no file of a run", f)
+			return nil, fmt.Errorf("it lists %q, which is not a file of a run", f)
 		}
 	}
 	return m, nil

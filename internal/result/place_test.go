@@ -112,7 +112,7 @@ func TestPlantedNames(t *testing.T) {
 	os.Symlink(theirs, filepath.Join(inside, ".railyard"))
 	for _, dir := range []string{filepath.Join(root, "r"), inside} {
 		if _, err := Reserve(dir, false); err == nil ||
-			!strings.Contains(err.Error(), "is no folder that Railyard made") {
+			!strings.Contains(err.Error(), "is not a folder that Railyard made") {
 			t.Errorf("%s: %v", dir, err)
 		}
 	}
@@ -125,7 +125,7 @@ func TestPlantedNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Reserve(pipe, true); err == nil || !strings.Contains(err.Error(),
-		"no regular file but a pipe") {
+		"not a regular file but a pipe") {
 		t.Error(err)
 	}
 	os.WriteFile(filepath.Join(root, "s.yaml"), nil, 0o644)

@@ -87,7 +87,7 @@ func TestDrawsAreEven(t *testing.T) {
 		s.Perm(p)
 		firsts[p[0]]++
 		if slices.Sort(p); !slices.Equal(p, []int{0, 1, 2, 3, 4}) {
-			t.Fatalf("%v is no permutation", p)
+			t.Fatalf("%v is not a permutation", p)
 		}
 	}
 	for what, counts := range map[string][]int{"Intn": numbers[:], "Float64": tenths[:], "Perm": firsts[:]} {

@@ -25,7 +25,7 @@ func (*adaptive) Escapes() {}
 func (*adaptive) Classes(bool) int { return 3 }
 
 func (*adaptive) Rises(bool) string {
-	return "where they escape, the second behind the cable that closes a ring"
+	return "where they escape, the second after the cable that closes a ring"
 }
 
 // Pick returns the port with the shortest wait, those that are not paused first; of equals one at random.

@@ -18,4 +18,4 @@ func (*ordered) Ordered() {}
 
 func (*ordered) Classes(bool) int { return 2 }
 
-func (*ordered) Rises(bool) string { return "behind the cable that closes a ring" }
+func (*ordered) Rises(bool) string { return "after the cable that closes a ring" }

@@ -20,7 +20,7 @@ var Flowlet = Policy{
 		"interval": 20 * unit.Microsecond},
 	Shown:   true,
 	DLB:     "flowlet",
-	Unmoved: "no flow fell silent for as long as lb_options.flowlet_gap while its path was loaded, so none moved: RDMA at line rate leaves no gaps.",
+	Unmoved: "no flow left a gap of lb_options.flowlet_gap while its path was loaded, so none was rerouted: RDMA at line rate leaves no gaps.",
 	New: func(v param.Values, s Site) Chooser {
 		c := &flowlet{seed: s.Seed, gap: param.Value[unit.Time](v, "flowlet_gap"),
 			utilisation: param.Value[float64](v, "utilisation") / 100,

@@ -33,7 +33,7 @@ var tierKeys = [Tiers]string{"tier1_bits", "tier2_bits", "tier3_bits"}
 
 func tierBits(tier int) param.Param {
 	return param.Param{Name: tierKeys[tier-1], Kind: param.Count, Min: "1", Max: "16", Zero: true,
-		Doc: fmt.Sprintf("bits of a value that say which port switches of tier %d take; 0: as many as they need",
+		Doc: fmt.Sprintf("bits of a value that select the port at switches of tier %d; 0: as many as they need",
 			tier)}
 }
 
@@ -72,7 +72,7 @@ func LayOut(v param.Values, ports [Tiers]int, room int) (f Fields, key, fault st
 	for i, n := range ports {
 		need := bits.Len(uint(max(n, 1) - 1))
 		if f.Bits[i] != 0 && f.Bits[i] < need {
-			return f, tierKeys[i], fmt.Sprintf("is too narrow: %d bits say one of %d ports, and switches of tier %d choose among %d, which takes %d bits", f.Bits[i], 1<<f.Bits[i], i+1, n, need)
+			return f, tierKeys[i], fmt.Sprintf("is too narrow: %d bits select one of %d ports, and switches of tier %d choose among %d, which takes %d bits", f.Bits[i], 1<<f.Bits[i], i+1, n, need)
 		}
 		f.Bits[i] = max(f.Bits[i], need)
 		v[tierKeys[i]] = f.Bits[i]
@@ -102,7 +102,7 @@ func (f *Fields) Values(ports [Tiers]int, planes, each, room int) ([]uint32, err
 	}
 	above := f.shift(Tiers)
 	if again := (each + ways - 1) / ways * planes; uint64(again) > 1<<(uint32(room)-above) {
-		return nil, fmt.Errorf("%d values for each of %d planes take %d bits besides the %d that say which ports, and an entropy value has %d", each, planes, bits.Len(uint(again-1)), above, room)
+		return nil, fmt.Errorf("%d values for each of %d planes take %d bits besides the %d that select ports, and an entropy value has %d", each, planes, bits.Len(uint(again-1)), above, room)
 	}
 	out := make([]uint32, 0, planes*each)
 	for k := range each {

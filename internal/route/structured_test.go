@@ -98,13 +98,9 @@ func TestStructuredTooNarrow(t *testing.T) {
 		ipv6 bool
 		want string
 	}{
-		{[Tiers]int{2, 0, 0}, false, "tier1_bits is too narrow: 2 bits say one of 4 ports, and switches of " +
-			"tier 1 " +
-			"choose among 8, which takes 3 bits"},
-		{[Tiers]int{0, 0, 1}, false, "tier3_bits is too narrow: 1 bits say one of 2"},
-		{[Tiers]int{10, 8, 4}, false, " entropy values are too narrow: the tiers' ports take 10 + 8 + 4 " +
-			"bits, and " +
-			"one has 15"},
+		{[Tiers]int{2, 0, 0}, false, "tier1_bits is too narrow: 2 bits select one of 4 ports, and switches of tier 1 choose among 8, which takes 3 bits"},
+		{[Tiers]int{0, 0, 1}, false, "tier3_bits is too narrow: 1 bits select one of 2"},
+		{[Tiers]int{10, 8, 4}, false, " entropy values are too narrow: the tiers' ports take 10 + 8 + 4 bits, and one has 15"},
 		{[Tiers]int{10, 8, 4}, true, ""},
 		{[Tiers]int{16, 16, 16}, true, " entropy values are too narrow: the tiers' ports take 16 + 16 + 16"},
 	} {

@@ -21,8 +21,7 @@ var UGAL = Policy{
 	Name: "ugal", Title: "UGAL by local queues",
 	Params: append([]param.Param{
 		{Name: "credits", Kind: param.Flag,
-			Doc: "what the next switch holds of a port's packets counts as waiting, as credits show it, in lossless queues; " +
-				"false: Ethernet switches with PFC alone"},
+			Doc: "what the next switch holds of a port's packets counts as waiting, as credits show it, in lossless queues; false: Ethernet switches with PFC alone"},
 	}, ugalParams...),
 	Defaults: param.Values{"bias": ugalBias, "credits": true},
 	Sprays:   always,

@@ -18,7 +18,7 @@ import (
 var Valiant = Policy{
 	Name: "valiant", Title: "Valiant's detours",
 	Params: []param.Param{
-		{Name: "per_packet", Kind: param.Flag, Doc: "each packet goes by way of a group of its own, not each flow"},
+		{Name: "per_packet", Kind: param.Flag, Doc: "each packet crosses its own group, not each flow"},
 	},
 	Defaults: param.Values{"per_packet": false},
 	Sprays:   func(v param.Values) bool { return param.Value[bool](v, "per_packet") },
@@ -77,7 +77,7 @@ func (*detour) Classes(torus bool) int {
 
 func (*detour) Rises(torus bool) string {
 	if torus {
-		return "behind the cable that closes a ring, on the second leg, and behind such a cable there"
+		return "after the cable that closes a ring, on the second leg, and after such a cable there"
 	}
 	return "after each cable between groups"
 }

@@ -118,7 +118,7 @@ func (r *Runner) Go(watch exec.Observer) (s *result.Summary, goErr, err error) {
 func (r *Runner) claim(complete bool) error {
 	switch {
 	case r.place.Taken():
-		r.Moved = fmt.Sprintf("files of somebody else have come into %s meanwhile", r.Dir)
+		r.Moved = fmt.Sprintf("files of another program have come into %s meanwhile", r.Dir)
 	case r.place.Whole && !complete:
 		r.Moved = fmt.Sprintf("the finished run in %s stays", r.Dir)
 	default:

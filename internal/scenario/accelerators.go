@@ -166,8 +166,7 @@ func (p *resolver) insides() error {
 			continue
 		}
 		if !told && s.kind.Pair > 0 && s.gpus > maxMesh {
-			return field.New("server.gpu", "%d GPUs cannot all be joined in pairs, as those of a %s are; at "+
-				"most %d", s.gpus, s.kind.GPU.Name, maxMesh)
+			return field.New("server.gpu", "%d GPUs cannot all be connected in pairs, as those of a %s are; at most %d", s.gpus, s.kind.GPU.Name, maxMesh)
 		}
 		if made[s] == nil {
 			made[s] = s.kind.join(s.gpus)
@@ -207,14 +206,13 @@ func (p *resolver) known() (map[string]model.GPU, error) {
 		case name == "":
 			return nil, field.New(key+".name", "is missing")
 		case model.GPUs[name].Name != "":
-			return nil, field.New(key, "%s is a GPU that Railyard knows: give yours another name", a.Name)
+			return nil, field.New(key, "%s is a GPU of Railyard's catalog: give yours another name", a.Name)
 		case twice:
-			return nil, field.New(key, "%s stands twice", a.Name)
+			return nil, field.New(key, "%s is repeated", a.Name)
 		case a.BF16 <= 0 || a.Memory <= 0 || a.HBM <= 0 || a.NVLink <= 0:
 			return nil, field.New(key, "a GPU needs bf16_tflops, memory, hbm and nvlink")
 		case a.Pair > a.NVLink:
-			return nil, field.New(key+".nvlink_pair", "%v between two GPUs is more than the %v that one "+
-				"has to all others", a.Pair, a.NVLink)
+			return nil, field.New(key+".nvlink_pair", "%v between two GPUs is more than the %v that one has to all others", a.Pair, a.NVLink)
 		}
 		all[name] = model.GPU{Name: a.Name, TF32: a.BF16 / 2 * 1e12, BF16: a.BF16 * 1e12, FP8: a.FP8 * 1e12,
 			FP4: a.FP4 * 1e12, Memory: a.Memory, HBM: a.HBM, NVLink: a.NVLink, Pair: a.Pair, Source: "the scenario"}

@@ -117,7 +117,7 @@ func TestBadAccelerators(t *testing.T) {
 		{"gpu: mine, gpus: 4", "gpu: mine, gpus: 0",
 			"fabric.types.own.gpu: is of GPUs, of which own has none"},
 		{"sw: {}", "sw: {gpu: h100}", "fabric.types.sw: a switch"},
-		{"  mine:", "  h100:", "gpus.h100: h100 is a GPU that Railyard knows"},
+		{"  mine:", "  h100:", "gpus.h100: h100 is a GPU of Railyard's catalog"},
 		{"hbm: 2TB/s, ", "", "is out of range"},
 		{"hbm: 2TB/s", "hbm: 2T", `gpus.mine.hbm: "2T" could be bits or bytes`},
 		{"pair: 100GB/s", "pair: 400GB/s",

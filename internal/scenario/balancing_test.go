@@ -120,7 +120,7 @@ func TestCreditsWithoutPFC(t *testing.T) {
 func TestDetoursRefused(t *testing.T) {
 	for sets, want := range map[string]string{
 		"fabric.kind=fat-tree fabric.groups=0 fabric.k=4": "has 0 groups; accepted: fabric.kind dragonfly",
-		"fabric.kind=torus fabric.groups=0 lb=ugal":       "ugal compares ways between groups of switches",
+		"fabric.kind=torus fabric.groups=0 lb=ugal":       "ugal compares paths between groups of switches",
 		"fabric.kind=torus fabric.groups=0 fabric.k=4 switch.dscp.1=4": "valiant needs 4 classes for " +
 			"lossless traffic, against deadlock: leaf-1-1-1: lossless queue 3 needs 3 more above it",
 
@@ -130,7 +130,7 @@ func TestDetoursRefused(t *testing.T) {
 			"switch.queues.6.strict=true switch.queues.5.alpha=1 switch.queues.6.alpha=1 switch.dscp.1=4 " +
 			"switch.queues.4.alpha=1": "minimal-adaptive needs 3 classes for lossless traffic, " +
 			"against deadlock: leaf-1-1-1: lossless queue 3 needs 2 more above it",
-		"fabric.groups=2": "valiant sends packets by way of groups of switches that are neither",
+		"fabric.groups=2": "valiant sends packets across groups of switches that are neither",
 		"switch.dscp.1=4 switch.queues.5.strict=true switch.queues.6.strict=true switch.queues.5.alpha=1 " +
 			"switch.queues.6.alpha=1 switch.queues.4.alpha=1": "valiant needs 3 classes for lossless traffic",
 		"lb_options.per_packet=maybe":   `found "maybe"; accepted: true, false`,
@@ -148,9 +148,9 @@ func TestDetoursRefused(t *testing.T) {
 	above := strings.Replace(describedFly, "regions: group", "regions: leaf", 1)
 	for text, want := range map[string]string{
 		describedFly: "",
-		above:        "in a group, and spine-1 is in none: it does not stand at the place",
+		above:        "in a group, and spine-1 is in none: it is not at the place",
 		strings.Replace(describedFly, "regions: group", "regions: grup", 1): "2:77: fabric.regions: no " +
-			`switch stands at a "grup" (did you mean "group"?)`,
+			`switch is at a "grup" (did you mean "group"?)`,
 		strings.Replace(dragonfly, "k: 2,", "k: 2, regions: group,", 1): "fabric.regions: has no effect " +
 			"on a dragonfly fabric",
 	} {

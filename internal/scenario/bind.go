@@ -114,7 +114,7 @@ func (b *binder) bindStruct(n ast.Node, v reflect.Value, key string) {
 		name := e.Key.GetToken().Value
 		at := field.Join(key, name)
 		if seen[name] {
-			b.fail(e.Key, at, "the key stands twice")
+			b.fail(e.Key, at, "the key is repeated")
 			continue
 		}
 		seen[name] = true
@@ -228,26 +228,29 @@ func setAt(key string, v reflect.Value, text, enum string) error {
 			return field.New("", "%s", b.refusal(text))
 		}
 	}
-	return neighbour(key, text, setScalar(v, text, enum))
+	err := setScalar(v, text, enum)
+	several := strings.Split(text, ",")
+	if err != nil && len(several) > 1 && slices.ContainsFunc(several, func(part string) bool {
+		return setScalar(reflect.New(v.Type()).Elem(), part, enum) == nil
+	}) {
+		return compared("", key, text)
+	}
+	return neighbour(key, text, err)
 }
 
-// neighbour adds to the refusal of a word what the word is elsewhere: several values to compare, a transport, a
-// congestion control.
+// compared returns the refusal of several values, which compare accepts.
+func compared(at, key, text string) error {
+	return field.New(at, "one value expected, found %s; to compare them: railyard compare SCENARIO --set %s=%s",
+		field.Quote(text), key, text)
+}
+
+// neighbour adds to the refusal of a congestion control that it is a transport.
 func neighbour(key, text string, err error) error {
 	var e *field.Error
-	if !errors.As(err, &e) || len(e.Accepted) == 0 {
-		return err
-	}
-	several := strings.Split(text, ",")
-	switch {
-	case len(several) > 1 &&
-		!slices.ContainsFunc(several, func(s string) bool { return !slices.Contains(e.Accepted, s) }):
-		return field.New(e.Path, "one value expected, found %s; to compare them: railyard compare SCENARIO --set %s=%s",
-			field.Quote(text), key, text)
-	case key == "cc.algorithm" && slices.Contains(Presets(), text):
+	if key == "cc.algorithm" && errors.As(err, &e) && slices.Contains(Presets(), text) {
 		e.Msg += fmt.Sprintf("; %s is a transport: --set transport=%[1]s", text)
 	}
-	return e
+	return err
 }
 
 // setScalar parses text into v.

@@ -55,7 +55,7 @@ func TestEveryNumberHasABound(t *testing.T) {
 	}
 	for _, b := range bounds {
 		if rows[b.key] == nil {
-			t.Errorf("bounds.go has a row for %s, which is no number of a scenario", b.key)
+			t.Errorf("bounds.go has a row for %s, which is not a number of a scenario", b.key)
 		}
 	}
 	if len(bounds) != len(bounded) {

@@ -22,7 +22,7 @@ type Calibration struct {
 	Compute float64   `yaml:"compute_share" doc:"percent of workload.training.efficiency that kernels reach; 0: all of it"`
 
 	CNPDelay    unit.Time `yaml:"cnp_delay" doc:"what a receiving NIC takes from a marked packet to its CNP, beyond cc.dcqcn.cnp_delay"`
-	CNPInterval unit.Time `yaml:"cnp_interval" doc:"a receiving NIC sends at most one CNP per flow in so long, instead of what the profile of cc.dcqcn has; 0: nobody measured it"`
+	CNPInterval unit.Time `yaml:"cnp_interval" doc:"minimum interval of a receiving NIC between CNPs of a flow, instead of the profile's of cc.dcqcn; 0: not measured"`
 }
 
 // percent is a share as a factor.
@@ -109,7 +109,7 @@ func (p *resolver) notified(s *Service, profile cc.Values) error {
 	if c.CNPInterval > 0 {
 		said := s.Values[cnpInterval]
 		if said != profile[cnpInterval] && said != c.CNPInterval {
-			return field.New("calibration."+cnpInterval, "is %v, and cc.%s.%s says %v: one of them is to be left out", c.CNPInterval, s.CC.Name, cnpInterval, said)
+			return field.New("calibration."+cnpInterval, "is %v, and cc.%s.%s is %v: leave one of them out", c.CNPInterval, s.CC.Name, cnpInterval, said)
 		}
 		s.Values[cnpInterval] = c.CNPInterval
 	}

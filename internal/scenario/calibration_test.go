@@ -73,7 +73,7 @@ func TestCalibrationRefusals(t *testing.T) {
 		"cnp_delay: -1us":            "calibration.cnp_delay",
 		"cnp_interval: 2s":           "is out of range 1ns–1s",
 		"cnp_interval: 5us}\ncc: {dcqcn: {cnp_interval: 7us}": "calibration.cnp_interval: is 5us, and " +
-			"cc.dcqcn.cnp_interval says 7us: one of them is to be left out",
+			"cc.dcqcn.cnp_interval is 7us: leave one of them out",
 	} {
 		doc, err := Parse("s.yaml", []byte(fmt.Sprintf(measuredPod, "rail", 1, in)), nil)
 		if err == nil {

@@ -14,9 +14,9 @@ func (p *resolver) channels(f *Fabric, described bool) error {
 	case f.Lag == nil && f.MinLinks == nil:
 		return nil
 	case f.Lag == nil:
-		return field.New("fabric.min_links", "is of a channel: fabric.lag says how many cables make one")
+		return field.New("fabric.min_links", "is of a channel: fabric.lag sets the number of cables in one")
 	case described:
-		return field.New("fabric.lag", "this fabric has rules for its cables: lag stands there")
+		return field.New("fabric.lag", "this fabric has rules for its cables: set lag there")
 	case p.ocs != nil:
 		return field.New("fabric.lag", "cables between switches are circuits here, which move one by one")
 	}
@@ -36,17 +36,15 @@ func (p *resolver) channels(f *Fabric, described bool) error {
 func (p *resolver) twoStages() error {
 	if len(p.Graph.Channels) == 0 {
 		if p.says("switch.lag_seed") {
-			return field.New("switch.lag_seed", "no cables make a channel here: lag says so")
+			return field.New("switch.lag_seed", "no cables make a channel here: set lag")
 		}
 		return nil
 	}
 	if p.Scheduled != nil {
-		return field.New("fabric.scheduled", "cells take all cables in turn; channels (lag) hash packets "+
-			"over theirs: one of the two")
+		return field.New("fabric.scheduled", "cells take all cables in turn; channels (lag) hash packets over theirs: one of the two")
 	}
 	if c := p.Default().Carried; c != nil && c.Segments {
-		return field.New("transport.forwarding", "srv6 names each cable of a way, and a channel (lag) hides "+
-			"its members: one of the two")
+		return field.New("transport.forwarding", "srv6 names each cable of a path, and a channel (lag) hides its members: use one of the two")
 	}
 	if hashes(p.LB) {
 		return nil
@@ -58,8 +56,7 @@ func (p *resolver) twoStages() error {
 		}
 	}
 	slices.Sort(accepted)
-	return field.New("lb", "%s looks at ports, and cables are channels here (lag), whose members are hashed "+
-		"behind its choice; accepted with lag: %s", p.LB.Name, strings.Join(accepted, ", "))
+	return field.New("lb", "%s looks at ports, and cables are channels here (lag), whose members are hashed behind its choice; accepted with lag: %s", p.LB.Name, strings.Join(accepted, ", "))
 }
 
 // hashes reports whether switches do nothing but hash under a policy.

@@ -45,7 +45,7 @@ func (p *resolver) mirror(key string, e *Event, o *optics) (*thing, error) {
 		for _, c := range o.ever[:min(3, len(o.ever))] {
 			some = append(some, c.String())
 		}
-		return nil, field.New(key+".circuit", "no map of %s joins %d-%d; its circuits are like %s", o.Name,
+		return nil, field.New(key+".circuit", "no map of %s connects %d-%d; its circuits are like %s", o.Name,
 			pair[0], pair[1], strings.Join(some, ", "))
 	}
 	th = p.circuit(o, i)
@@ -55,7 +55,7 @@ func (p *resolver) mirror(key string, e *Event, o *optics) (*thing, error) {
 
 // StuckMirrors is the kind of event in which a circuit of an OCS does not move any more.
 type StuckMirrors struct {
-	Stuck *bool `yaml:"stuck" doc:"a circuit: true: its mirrors do not move any more, whatever later maps say"`
+	Stuck *bool `yaml:"stuck" doc:"a circuit: true: its mirrors no longer move, whatever later maps contain"`
 }
 
 func (*StuckMirrors) accept(*resolver, string, *Event, *thing) error { return nil }
@@ -66,8 +66,7 @@ func (k *StuckMirrors) resolve(p *resolver, key string, e *Event) error {
 		return field.New(key+".stuck", "is about a circuit of an OCS: name both")
 	}
 	if len(e.Changes()) > 1 || !*k.Stuck {
-		return field.New(key+".stuck", "takes true, and nothing else in its event: mirrors stay as they are "+
-			"until the end")
+		return field.New(key+".stuck", "takes true, and nothing else in its event: mirrors stay as they are until the end")
 	}
 	if _, err := p.optic(key, e); err != nil {
 		return err
@@ -85,7 +84,7 @@ func (k *StuckMirrors) resolve(p *resolver, key string, e *Event) error {
 		}
 	}
 	if !on[o.place[pair]] {
-		return field.New(key+".circuit", "%s does not join %s at %v: mirrors that join nothing are not stuck",
+		return field.New(key+".circuit", "%s does not connect %s at %v: mirrors without a circuit are not stuck",
 			o.Name, e.Circuit, e.At)
 	}
 	o.stuck = append(o.stuck, jam{e.At, pair, key})

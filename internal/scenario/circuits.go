@@ -18,7 +18,7 @@ type OCS struct {
 	Name        string     `yaml:"name" doc:"unique name, for links"`
 	Ports       int        `yaml:"ports" doc:"how many; links take them in their order, from 1"`
 	Reconfigure unit.Time  `yaml:"reconfigure" doc:"how long a circuit that moves is dark: mirrors take about 10ms"`
-	Circuits    []string   `yaml:"circuits" doc:"pairs of ports that are joined at first, as 1-5; each port once"`
+	Circuits    []string   `yaml:"circuits" doc:"pairs of ports that are connected at first, as 1-5; each port once"`
 	Phases      []PhaseMap `yaml:"phases" doc:"maps for phases of the job instead: mirrors move when transfers wait that need another one"`
 	Schedule    []Mapping  `yaml:"schedule" doc:"other circuits later, in the order of time"`
 }
@@ -26,7 +26,7 @@ type OCS struct {
 // Mapping is what an OCS joins from a moment on.
 type Mapping struct {
 	At       unit.Time `yaml:"at" doc:"when circuits that are not in the new map go dark; new ones shine when reconfigure has passed"`
-	Circuits []string  `yaml:"circuits" doc:"all pairs of ports that are joined from then on"`
+	Circuits []string  `yaml:"circuits" doc:"all pairs of ports that are connected from then on"`
 }
 
 // circuit is two ports of an OCS that are joined at some time, as a cable between what is plugged in.
@@ -79,7 +79,7 @@ func (p *resolver) opticals(e *Graph, taken func(string) bool) (map[string]*opti
 			return nil, field.Under(o.key+".name", err)
 		}
 		if taken(o.Name) || all[o.Name] != nil {
-			return nil, field.New(o.key+".name", "%q stands twice", o.Name)
+			return nil, field.New(o.key+".name", "%q is repeated", o.Name)
 		}
 		all[o.Name] = o
 		p.ocs = append(p.ocs, o)
@@ -91,7 +91,7 @@ func (p *resolver) opticals(e *Graph, taken func(string) bool) (map[string]*opti
 func (o *optics) plug(key, node string, host bool, c topo.Cable) error {
 	switch {
 	case host:
-		return field.New(key, "%s is a server: an OCS joins switches", node)
+		return field.New(key, "%s is a server: an OCS connects switches", node)
 	case len(o.ends) == o.Ports:
 		return field.New(key, "%s has %d ports, and all are taken", o.Name, o.Ports)
 	}
@@ -119,7 +119,7 @@ func (o *optics) read() error {
 			m := &o.Schedule[i]
 			key, pairs = field.At(o.key+".schedule", i), m.Circuits
 			if i > 0 && m.At < at+o.Reconfigure || m.At <= 0 {
-				return field.New(key+".at", "%v is too early: the map before is joined from %v on", m.At,
+				return field.New(key+".at", "%v is too early: the map before connects from %v on", m.At,
 					at+o.Reconfigure)
 			}
 			at, key = m.At, key+".circuits"
@@ -179,11 +179,11 @@ func (o *optics) match(key string, pairs []string) (all [][2]int, err error) {
 					port,
 					o.Name, len(o.ends), o.Ports)
 			case used[port] != "":
-				return nil, field.New(at, "port %d is in circuit %s already: a map joins each port once",
+				return nil, field.New(at, "port %d is in circuit %s already: a map connects each port once",
 					port,
 					used[port])
 			case a == b:
-				return nil, field.New(at, "joins port %d to itself", a)
+				return nil, field.New(at, "connects port %d to itself", a)
 			}
 		}
 		used[a], used[b] = text, text
@@ -192,7 +192,7 @@ func (o *optics) match(key string, pairs []string) (all [][2]int, err error) {
 		case m.node == n.node:
 			return nil, field.New(at, "both ports lead to %s", m.node)
 		case m.c.Rate != n.c.Rate:
-			return nil, field.New(at, "joins %v of %s to %v of %s: light has one rate", m.c.Rate, m.node,
+			return nil, field.New(at, "connects %v of %s to %v of %s: a circuit has one rate", m.c.Rate, m.node,
 				n.c.Rate, n.node)
 		}
 		all = append(all, pair)
@@ -206,7 +206,7 @@ func ports(key, text string) (pair [2]int, err error) {
 	a, err1 := strconv.Atoi(strings.TrimSpace(x))
 	b, err2 := strconv.Atoi(strings.TrimSpace(y))
 	if !ok || err1 != nil || err2 != nil {
-		return pair, field.New(key, "%s is no pair of ports; write for example 1-5", field.Quote(text))
+		return pair, field.New(key, "%s is not a pair of ports; write for example 1-5", field.Quote(text))
 	}
 	return [2]int{min(a, b), max(a, b)}, nil
 }
@@ -251,13 +251,13 @@ func (p *resolver) mirrors(o *optics) (changes []change) {
 		}
 		for _, j := range o.stuck {
 			if j.at <= m.at && on[o.place[j.pair]] && !slices.Contains(m.pairs, j.pair) {
-				p.note("%s: circuit %d-%d is stuck since %v and stays joined at %v; what the map has for its ports stays dark", o.Name, j.pair[0], j.pair[1], j.at, m.at)
+				p.note("%s: circuit %d-%d is stuck since %v and stays connected at %v; the map's circuits of its ports stay dark", o.Name, j.pair[0], j.pair[1], j.at, m.at)
 			}
 		}
 		on = next
 	}
 	if len(o.Schedule) > 0 {
-		p.note("%s joins %s at first; later maps move %s, each dark for %v. Tables of the fabric count every circuit that there is at some time, %d, as a cable with ports of its own", o.Name,
+		p.note("%s connects %s at first; later maps reconfigure %s, each dark for %v. Tables of the fabric count every circuit of any map, %d, as a cable with ports of its own", o.Name,
 			unit.Plural(len(o.maps[0].pairs), "circuit"), unit.Plural(moved, "circuit"), o.Reconfigure,
 			len(o.ever))
 	}

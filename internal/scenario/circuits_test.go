@@ -151,17 +151,17 @@ func TestACircuitIsACable(t *testing.T) {
 func TestCircuitsRefused(t *testing.T) {
 	for _, c := range []struct{ circuits, schedule, want string }{
 		{"[2-3, 3-5]", "",
-			"fabric.graph.ocs[0].circuits[1]: port 3 is in circuit 2-3 already: a map joins each port once"},
-		{"[2-2]", "", "circuits[0]: joins port 2 to itself"},
+			"fabric.graph.ocs[0].circuits[1]: port 3 is in circuit 2-3 already: a map connects each port once"},
+		{"[2-2]", "", "circuits[0]: connects port 2 to itself"},
 		{"[1-2]", "", "circuits[0]: both ports lead to s1"},
 		{"[0-2]", "", "circuits[0]: ocs-1 has no port 0; its ports are 1 to 14"},
 		{"[2-15]", "", "circuits[0]: ocs-1 has no port 15"},
 		{"[2-13]", "", "circuits[0]: nothing is plugged into port 13 of ocs-1; links take 12 of its 14"},
-		{"[2]", "", `circuits[0]: "2" is no pair of ports; write for example 1-5`},
+		{"[2]", "", `circuits[0]: "2" is not a pair of ports; write for example 1-5`},
 		{ringOf6, "{at: 5ms, circuits: [1-3, 4-3]}",
 			"fabric.graph.ocs[0].schedule[0].circuits[1]: port 3 is in circuit 1-3"},
 		{ringOf6, "{at: 5ms, circuits: [1-3]}, {at: 14ms, circuits: [1-3]}",
-			"schedule[1].at: 14ms is too early: the map before is joined from 15ms on"},
+			"schedule[1].at: 14ms is too early: the map before connects from 15ms on"},
 		{ringOf6, "{at: 0s, circuits: [1-3]}", "schedule[0].at: 0ps is too early"},
 	} {
 		_, err := resolved(t, fmt.Sprintf(optical, c.circuits, c.schedule))
@@ -172,12 +172,11 @@ func TestCircuitsRefused(t *testing.T) {
 	}
 	whole := fmt.Sprintf(optical, ringOf6, "")
 	for change, want := range map[[2]string]string{
-		{"{from: h1, to: s1}", "{from: h1, to: ocs-1}"}: "links[0]: h1 is a server: an OCS joins switches",
+		{"{from: h1, to: s1}", "{from: h1, to: ocs-1}"}: "links[0]: h1 is a server: an OCS connects switches",
 		{"ports: 14", "ports: 11"}:                      "links[11]: ocs-1 has 11 ports, and all are taken",
-		{"name: ocs-1", "name: s3"}:                     `ocs[0].name: "s3" stands twice`,
+		{"name: ocs-1", "name: s3"}:                     `ocs[0].name: "s3" is repeated`,
 		{"count: 2}\n      - {from: s2",
-			"count: 2, rate: 50Gbps}\n      - {from: s2"}: "circuits[0]: joins 50Gbps of s1 to " +
-			"100Gbps of s2: light has one rate",
+			"count: 2, rate: 50Gbps}\n      - {from: s2"}: "circuits[0]: connects 50Gbps of s1 to 100Gbps of s2: a circuit has one rate",
 	} {
 		_, err := resolved(t, strings.Replace(whole, change[0], change[1], 1))
 		if err == nil || !strings.Contains(err.Error(), want) {

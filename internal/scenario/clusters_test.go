@@ -302,7 +302,7 @@ workload: {traffic: {collective: {kind: all-reduce, bytes: 1MiB, algorithm: ring
 		if p.Ops() < c.rings*ring || p.Ops() >= (c.rings+1)*ring {
 			t.Errorf("%s: %d operations, a ring has %d", c.sets, p.Ops(), ring)
 		}
-		told := strings.Contains(strings.Join(p.Notes, "\n"), "joined in pairs")
+		told := strings.Contains(strings.Join(p.Notes, "\n"), "connected in pairs")
 		if told != (c.rings == 8) {
 			t.Errorf("%s: %v", c.sets, p.Notes)
 		}

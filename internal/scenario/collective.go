@@ -98,7 +98,7 @@ func (p *resolver) meshed(c crew, groups string, run *workload.CollectiveRun) {
 		}
 	}
 	run.Channels = p.rings(c)
-	p.note("GPUs are joined in pairs: the %v runs as %d rings on cables of their own (RCCL's way; channels: 1 is one ring)", run.Kind, run.Channels)
+	p.note("GPUs are connected in pairs: the %v runs as %d rings on separate cables (as RCCL; channels: 1 is one ring)", run.Kind, run.Channels)
 }
 
 // tunable is what a tuning model can be told to leave out.
@@ -197,7 +197,7 @@ func (p *Plan) machine(c crew, rail bool) (coll.Machine, error) {
 		k := p.KindOf(c.gpu(rank))
 		if !slices.Contains(nvidia, k.GPU.Name) {
 			return coll.Machine{}, field.New("",
-				"NCCL's tuning model knows NVIDIA's GPUs, not %s; name an algorithm", k.GPU.Name)
+				"NCCL's tuning model has NVIDIA's GPUs, not %s; name an algorithm", k.GPU.Name)
 		}
 		hopper = hopper && k.GPU.Name != "a100"
 		blackwell = blackwell && slices.Contains(blackwells, k.GPU.Name)

@@ -11,8 +11,8 @@ import (
 
 // Optics are the optical circuit switches of a kind of fabric that has them.
 type Optics struct {
-	Reconfigure unit.Time `yaml:"reconfigure" doc:"how long a circuit that moves is dark; 10ms unless given, as mirrors take"`
-	Spares      int       `yaml:"spares" doc:"torus of cubes: so many more, which no circuit joins at first"`
+	Reconfigure unit.Time `yaml:"reconfigure" doc:"time that a reconfigured circuit is dark (default 10ms, as mirrors take)"`
+	Spares      int       `yaml:"spares" doc:"torus of cubes: number of spares, which no circuit connects at first"`
 	Swaps       []Swap    `yaml:"swaps" doc:"torus of cubes: spare cubes that take the places of others, in the order of time"`
 }
 
@@ -103,7 +103,7 @@ func (w *swapping) swap(i int) error {
 		if i > 0 {
 			least = w.at + o.Reconfigure
 		}
-		return field.New(key+".at", "%v is too early: the map before is joined from %v on", s.At, least)
+		return field.New(key+".at", "%v is too early: the map before connects from %v on", s.At, least)
 	}
 	out, err := w.cube(key+".out", s.Out)
 	if err != nil {
@@ -119,8 +119,7 @@ func (w *swapping) swap(i int) error {
 	case w.place[in][0] >= 0:
 		return field.New(key+".in", "%s has a place at %v already: a spare cube has none", s.In, s.At)
 	case w.ever[in][0] >= 0 && w.ever[in] != w.place[out]:
-		return field.New(key+".in", "%s had another place before, which it keeps: routes in dimension order "+
-			"know one of each switch", s.In)
+		return field.New(key+".in", "%s had another place before, which it keeps: routes in dimension order need one for each switch", s.In)
 	}
 	w.place[in], w.ever[in] = w.place[out], w.place[out]
 	w.place[out], w.at = [3]int16{-1, -1, -1}, s.At

@@ -177,7 +177,7 @@ func TestOCSFails(t *testing.T) {
 	}
 	for l := range down {
 		if g := p.Graph.Grid; !g.Optical[l] || g.Dim[l] != 0 {
-			t.Errorf("cable %d is no circuit along x", l)
+			t.Errorf("cable %d is not a circuit along x", l)
 		}
 	}
 }
@@ -199,7 +199,7 @@ func TestCubesRefused(t *testing.T) {
 		{2, "[2, 1, 1]", 1, "{at: 1ms, out: cube-1, in: cube-2}", "", "in: cube-2 has a place at 1ms already",
 			"8"},
 		{2, "[2, 1, 1]", 1, "{at: 1ms, out: cube-1, in: cube-3}, {at: 5ms, out: cube-3, in: cube-1}", "",
-			"swaps[1].at: 5ms is too early: the map before is joined from 11ms on", "8"},
+			"swaps[1].at: 5ms is too early: the map before connects from 11ms on", "8"},
 		{2, "[2, 1, 1]", 1, "{at: 1ms, out: cube-1, in: cube-3}, {at: 50ms, out: cube-2, in: cube-1}", "",
 			"swaps[1].in: cube-1 had another place before", "8"},
 		{2, "[2, 1, 1]", 0, "", "{cube: cube-9, at: 0s, up: false}", `unknown cube "cube-9"`, "1"},
@@ -234,8 +234,7 @@ func TestMirrorsStickAndBreak(t *testing.T) {
 		return strings.Join(all, " ")
 	}
 	const ms = unit.Millisecond
-	const mended = "{ocs: ocs-1, circuit: 6-7, at: 5ms, up: false}, " +
-		"{ocs: ocs-1, circuit: 6-7, at: 9ms, up: true}"
+	const mended = "{ocs: ocs-1, circuit: 6-7, at: 5ms, up: false}, {ocs: ocs-1, circuit: 6-7, at: 9ms, up: true}"
 	for _, c := range []struct {
 		events string
 		at     unit.Time
@@ -253,7 +252,7 @@ func TestMirrorsStickAndBreak(t *testing.T) {
 	} {
 		if c.want == "" && strings.Contains(c.events, "25ms") {
 			_, err := resolved(t, moved+"events: ["+c.events+"]\n")
-			if err == nil || !strings.Contains(err.Error(), "ocs-1 does not join 2-3 at 25ms") {
+			if err == nil || !strings.Contains(err.Error(), "ocs-1 does not connect 2-3 at 25ms") {
 				t.Errorf("%s: %v", c.events, err)
 			}
 			continue
@@ -265,11 +264,11 @@ func TestMirrorsStickAndBreak(t *testing.T) {
 	for events, want := range map[string]string{
 		"{circuit: 2-3, at: 5ms, stuck: true}":                        "stuck: is about a circuit of an OCS",
 		"{ocs: ocs-1, circuit: 2-3, at: 5ms, stuck: true, up: false}": "stuck: takes true, and nothing else",
-		"{ocs: ocs-1, circuit: 2-9, at: 5ms, up: false}":              "circuit: no map of ocs-1 joins 2-9",
-		"{ocs: ocs-1, circuit: 29, at: 5ms, up: false}":               `circuit: "29" is no pair of ports`,
+		"{ocs: ocs-1, circuit: 2-9, at: 5ms, up: false}":              "circuit: no map of ocs-1 connects 2-9",
+		"{ocs: ocs-1, circuit: 29, at: 5ms, up: false}":               `circuit: "29" is not a pair of ports`,
 		"{switch: s1, circuit: 2-3, at: 5ms, up: false}":              "circuit: is one of an OCS, and none",
 		"{ocs: ocs-1, cube: cube-1, at: 5ms, up: false}":              "names ocs and cube",
-		"{cube: cube-1, at: 5ms, up: false}":                          "the fabric is no torus of cubes",
+		"{cube: cube-1, at: 5ms, up: false}":                          "the fabric is not a torus of cubes",
 	} {
 		_, err := resolved(t, moved+"events: ["+events+"]\n")
 		if err == nil || !strings.Contains(err.Error(), want) {

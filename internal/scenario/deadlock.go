@@ -34,12 +34,10 @@ func (p *Plan) Deadlock(r *topo.Routes) error {
 		p.deadlocksLater(r)
 		return nil
 	case allowed:
-		p.note("pauses can deadlock, which fabric.allow_deadlock allows: a ring of %d buffers each of "+
-			"which may wait for the next: %s", len(ring), p.ringOf(ring))
+		p.note("pauses can deadlock, which fabric.allow_deadlock allows: a ring of %d buffers each of which may wait for the next: %s", len(ring), p.ringOf(ring))
 		return nil
 	}
-	return p.Refuse("fabric", "pauses can deadlock: packets on their routes close a ring of %d buffers, "+
-		"each of which may wait for the next: %s; accepted: %s", len(ring), p.ringOf(ring), p.ways())
+	return p.Refuse("fabric", "pauses can deadlock: packets on their routes close a ring of %d buffers, each of which may wait for the next: %s; accepted: %s", len(ring), p.ringOf(ring), p.ways())
 }
 
 // Ring is that of the fabric when it is whole, in words; nothing where there is none, or no traffic that
@@ -159,8 +157,7 @@ func (p *Plan) deadlocksLater(r *topo.Routes) {
 		}
 		ring, _ := deadlock.Find(p.routing(p.Graph.Reroute(down, nil, Besides(p.LB, p.Scheduled))))
 		if ring != nil {
-			p.note("from %v on pauses can deadlock: without %s packets on their routes close a ring of %d "+
-				"buffers, each of which may wait for the next: %s", e.At+e.Converge, p.cablesOf(down),
+			p.note("from %v on pauses can deadlock: without %s packets on their routes close a ring of %d buffers, each of which may wait for the next: %s", e.At+e.Converge, p.cablesOf(down),
 				len(ring), p.ringOf(ring))
 			return
 		}

@@ -14,24 +14,18 @@ func (p *Plan) fitted() error {
 	lb := p.LB
 	switch detours := route.Is[route.Steerer](lb); {
 	case detours && p.Graph.Grid != nil && !route.Is[route.Around](lb):
-		return field.New("lb", "%s compares ways between groups of switches, and a torus has none; "+
-			"accepted: valiant, dimension-order, minimal-adaptive, or a policy without regard to deadlock",
+		return field.New("lb", "%s compares paths between groups of switches, and a torus has none; accepted: valiant, dimension-order, minimal-adaptive, or a policy without regard to deadlock",
 			lb.Name)
 	case detours && len(p.Graph.Stations()) < 3:
-		return field.New("lb", "%s sends packets by way of groups of switches that are neither the "+
-			"sender's nor the receiver's, and this fabric has %d groups; accepted: fabric.kind "+
-			"dragonfly with three or more, or nodes and cables where fabric.regions, or a rule's between, "+
-			"names the place of its groups", lb.Name, len(p.Graph.Stations()))
+		return field.New("lb", "%s sends packets across groups of switches that are neither the sender's nor the receiver's, and this fabric has %d groups; accepted: fabric.kind dragonfly with three or more, or nodes and cables where fabric.regions, or a rule's between, names the place of its groups", lb.Name, len(p.Graph.Stations()))
 	case !detours && route.Is[route.Riser](lb) && p.Graph.Grid == nil:
-		return field.New("lb", "%s goes by the dimensions of a torus, and this fabric is none; accepted: "+
-			"fabric.kind torus or cubes", lb.Name)
+		return field.New("lb", "%s goes by the dimensions of a torus, and this fabric is none; accepted: fabric.kind torus or cubes", lb.Name)
 	case !detours:
 		return nil
 	}
 	for i, region := range p.Graph.RegionOf() {
 		if n := p.Graph.Nodes[i]; region < 0 && n.Role != topo.Host {
-			return field.New("lb", "%s needs every switch to be in a group, and %s is in none: it does not "+
-				"stand at the place that fabric.regions, or a rule's between, names", p.LB.Name, n.Name)
+			return field.New("lb", "%s needs every switch to be in a group, and %s is in none: it is not at the place that fabric.regions, or a rule's between, names", p.LB.Name, n.Name)
 		}
 	}
 	return nil
@@ -62,8 +56,7 @@ func (p *Plan) detours() error {
 					p.LB.Name, levels, node.Name, err)
 			}
 			if len(raised) > 0 && !slices.EqualFunc(rise[:], p.Rise[:], slices.Equal) {
-				return field.New("lb", "%s needs the same classes at all switches, and those of %s "+
-					"differ from others: map DSCPs alike, and leave the same queues free",
+				return field.New("lb", "%s needs the same classes at all switches, and those of %s differ from others: map DSCPs equally, and leave the same queues free",
 					p.LB.Name, node.Name)
 			}
 			p.Rise, raised[old] = rise, &spec
@@ -77,8 +70,7 @@ func (p *Plan) detours() error {
 	p.Spec = *p.specs[slices.IndexFunc(p.Graph.Nodes, leaf)]
 	for c, row := range p.Rise {
 		if len(row) > 1 {
-			p.note("lb %s: lossless packets of queue %d go on in queues %d %s, against deadlock; these are "+
-				"copies of it and share its weight unless configured", p.LB.Name, c, row[1:],
+			p.note("lb %s: lossless packets of queue %d go on in queues %d %s, against deadlock; these are copies of it and share its weight unless configured", p.LB.Name, c, row[1:],
 				p.LB.Make(nil, route.Site{}).(route.Riser).Rises(torus))
 		}
 	}

@@ -44,7 +44,7 @@ func (p *resolver) deviate() error {
 
 func (p *resolver) deviation(d *Deviation) error {
 	if (d.Node == "") == (d.Port == "") {
-		return field.New("node", "say of which device, node, or of which port, one of them")
+		return field.New("node", "set node, the device, or port, one of them")
 	}
 	if d.Port != "" {
 		return p.portDeviation(d)
@@ -84,7 +84,7 @@ func (p *resolver) portDeviation(d *Deviation) error {
 		return field.New(key, "is of a whole device; of a port, pfc can differ")
 	}
 	if d.PFC == nil {
-		return field.New("port", "nothing is said of it; accepted: pfc")
+		return field.New("port", "is empty; accepted: pfc")
 	}
 	p.limitPFC(topo.LinkEnd{Link: l, Node: node}, *d.PFC)
 	return nil
@@ -141,7 +141,7 @@ func (p *resolver) switchDeviation(d *Deviation, node int) error {
 	for k, q := range d.DSCP {
 		n, err := strconv.Atoi(k)
 		if err != nil || n < 0 || n > 63 {
-			return field.New("dscp."+k, "is no DSCP; they are 0 to 63")
+			return field.New("dscp."+k, "is not a DSCP; they are 0 to 63")
 		}
 		own.DSCP[n] = uint8(q)
 	}

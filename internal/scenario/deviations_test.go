@@ -48,15 +48,15 @@ func TestDeviations(t *testing.T) {
 
 func TestBadDeviations(t *testing.T) {
 	for text, want := range map[string]string{
-		"{ecn: false}":                             "deviations[0].node: say of which device",
+		"{ecn: false}":                             "deviations[0].node: set node, the device",
 		"{node: rail-1, port: \"rail-1:Eth1\"}":    "one of them",
 		"{node: rail-9, ecn: false}":               "unknown name \"rail-9\"",
 		"{node: host-1, ecn: false}":               "is of switches",
 		"{node: rail-1, cnp_dscp: 24}":             "is of servers",
 		"{port: \"rail-1:Eth99\", pfc: false}":     "unknown port",
 		"{port: \"rail-1:Eth1\", mtu: 2KiB}":       "is of a whole device",
-		"{port: \"rail-1:Eth1\"}":                  "nothing is said of it",
-		"{node: rail-1, dscp: {99: 0}}":            "is no DSCP",
+		"{port: \"rail-1:Eth1\"}":                  "is empty",
+		"{node: rail-1, dscp: {99: 0}}":            "is not a DSCP",
 		"{node: rail-1, mtu: 100B}":                "is out of range",
 		"{node: rail-1, xoff: 900MB}":              "above the buffer",
 		"{node: host-1, data_dscp: 64}":            "64 is out of range 0–63",

@@ -53,8 +53,7 @@ func TestDevicesOfSwitches(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		strings.Replace(railPair, "%", "spine: ACS-SN560",
-			1): `x.yaml:6:11: fabric.hwsku.spine: "ACS-SN560" is no ` +
-			`device whose ports are known here`,
+			1): `x.yaml:6:11: fabric.hwsku.spine: "ACS-SN560" is an unknown device`,
 		strings.Replace(railPair, "%", "leafs: ACS-SN5600",
 			1): `fabric.hwsku.leafs: no switch is called so, nor is ` +
 			`of that role`,
@@ -62,8 +61,7 @@ func TestDevicesOfSwitches(t *testing.T) {
 		strings.Replace(railPair, "%", `"[": ACS-SN5600`, 1):          `no switch is called so`,
 		strings.Replace(railPair, "{%}", "7", 1):                      `fabric.hwsku`,
 		strings.Replace(rails, "split: 2}", "split: 2, hwsku: X}",
-			1): `fabric.types.leaf.hwsku: "X" is no device ` +
-			`whose ports are known here`,
+			1): `fabric.types.leaf.hwsku: "X" is an unknown device`,
 		strings.Replace(rails, "gpus: 4, nics", "hwsku: ACS-SN5600, gpus: 4, nics",
 			1): `a server (it has gpus ` +
 			`or nics) has no`,

@@ -4,7 +4,7 @@ import "railyard/unit"
 
 // Routing is how fast routes follow what breaks and what comes back, where events do not say.
 type Routing struct {
-	Detect   *unit.Time `yaml:"detect" doc:"how long until both ends of a cable know that it broke and hash past it, where they have other cables (loss of signal: ms; BFD: about a second; BGP's hold time: 9 s with FRR's data-centre profile, else 180 s); unless given all switches learn of it together"`
+	Detect   *unit.Time `yaml:"detect" doc:"time until both ends of a cable detect its failure and hash past it, where they have other cables (loss of signal: ms; BFD: about a second; BGP's hold time: 9 s with FRR's data-centre profile, else 180 s); default: all switches learn of it together"`
 	Converge unit.Time  `yaml:"converge" doc:"how long then until all switches have routes without it, or with it again: BGP withdraws and announces; what is sent into it until then is lost"`
 }
 
@@ -12,7 +12,7 @@ type Routing struct {
 type Failure struct {
 	Link     string     `yaml:"link" doc:"a port at either end, as rail-1:Eth3"`
 	At       unit.Time  `yaml:"at" doc:"when; 0s: from the start"`
-	Converge *unit.Time `yaml:"converge" doc:"how long until routes avoid it, and until they use it again; fabric.routing's unless given"`
+	Converge *unit.Time `yaml:"converge" doc:"how long until routes avoid it, and until they use it again (default fabric.routing's)"`
 	Until    unit.Time  `yaml:"until" doc:"when it works again; 0s: never. A link that is back before routes avoid it has flapped"`
 }
 
@@ -25,7 +25,7 @@ type Event struct {
 	NIC    string   `yaml:"nic" doc:"a NIC, with all of its cables: host-1/nic-2"`
 	Server string   `yaml:"server" doc:"a server, whose processes end: up can only be false"`
 
-	OCS     string `yaml:"ocs" doc:"an optical circuit switch, with all that it joins"`
+	OCS     string `yaml:"ocs" doc:"an optical circuit switch, with all its circuits"`
 	Circuit string `yaml:"circuit" doc:"of an OCS: one of its circuits: 1-5"`
 	StuckMirrors
 	Cube string `yaml:"cube" doc:"of a torus of cubes: all switches of one, cube-2"`
@@ -35,8 +35,8 @@ type Event struct {
 	PauseStorm
 	NewRate
 	BitErrors
-	Detect   *unit.Time `yaml:"detect" doc:"how long until both ends of a cable know; fabric.routing's unless given"`
-	Converge *unit.Time `yaml:"converge" doc:"how long then until routes avoid it or use it again, where up changes; they do not look at rates; fabric.routing's unless given"`
+	Detect   *unit.Time `yaml:"detect" doc:"time until both ends of a cable detect it (default fabric.routing's)"`
+	Converge *unit.Time `yaml:"converge" doc:"how long then until routes avoid it or use it again, where up changes; they do not look at rates (default fabric.routing's)"`
 }
 
 // kinds lists the blocks of an event's kinds. A new kind is a file, a line here and one in Event.

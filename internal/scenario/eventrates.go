@@ -12,12 +12,12 @@ import (
 type NewRate struct {
 	Rate      *unit.Rate `yaml:"rate" doc:"its cables' rate from then on, at most their own; a frame on the wire finishes at the old one"`
 	Share     *float64   `yaml:"rate_share" doc:"the same as a share of their own rate, above 0 and at most 1"`
-	Direction string     `yaml:"direction" enum:"both,out,in" doc:"of a new rate: out: what the named end sends (of a link its named port), in: what it receives; both unless given"`
+	Direction string     `yaml:"direction" enum:"both,out,in" doc:"of a new rate: out: what the named end sends (of a link its named port), in: what it receives (default both)"`
 }
 
 func (k *NewRate) accept(p *resolver, key string, _ *Event, th *thing) error {
 	if k.Rate != nil && k.Share != nil {
-		return field.New(key+".rate_share", "is given beside rate; accepted: one of them")
+		return field.New(key+".rate_share", "is set, and rate too; accepted: one of them")
 	}
 	if k.Direction != "" && k.Direction != "both" {
 		if k.Rate == nil && k.Share == nil {

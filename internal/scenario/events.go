@@ -107,7 +107,7 @@ func (p *resolver) parted() {
 				err = p.Graph.CheckConnected(down)
 			} // else by all of them together
 			if err != nil {
-				p.note("from %v on, as far as routes know, %v: who waits for those longer than the transport's retries take ends the job", e.At+e.Converge, err)
+				p.note("from %v on, by the routes, %v: the job fails if a rank is blocked on those for longer than the transport's retries", e.At+e.Converge, err)
 				return
 			}
 		}

@@ -155,7 +155,7 @@ func TestConnectedAllTheTime(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		noted := slices.ContainsFunc(p.Notes, func(n string) bool {
-			return strings.Contains(n, "as far as routes know, the graph is partitioned")
+			return strings.Contains(n, "by the routes, the graph is partitioned")
 		})
 		if noted == c.good {
 			t.Errorf("%s: %q", name, p.Notes)

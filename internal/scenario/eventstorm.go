@@ -10,7 +10,7 @@ import (
 
 // PauseStorm is the kind of event in which a NIC starts or stops sending PFC pauses continuously.
 type PauseStorm struct {
-	Storm *bool `yaml:"storm" doc:"a NIC: true: it pauses its switch for ever in the classes of data, until a watchdog ignores it; false: no more"`
+	Storm *bool `yaml:"storm" doc:"a NIC: true: it pauses its switch continuously in the classes of data, until a watchdog ignores it; false: no more"`
 }
 
 func (k *PauseStorm) accept(p *resolver, key string, _ *Event, th *thing) error {
@@ -18,9 +18,9 @@ func (k *PauseStorm) accept(p *resolver, key string, _ *Event, th *thing) error 
 	case k.Storm == nil:
 		return nil
 	case th.kind != "nic":
-		return field.New(key+".storm", "only a NIC pauses for ever, not %s; name a nic", th)
+		return field.New(key+".storm", "only a NIC pauses continuously, not %s; name a nic", th)
 	case p.Spec.LosslessMask() == 0:
-		return field.New(key+".storm", "no class is lossless here: nobody heeds pauses")
+		return field.New(key+".storm", "no class is lossless here: no queue pauses")
 	}
 	return nil
 }
@@ -60,7 +60,7 @@ func (s Storm) When() unit.Time { return s.At }
 func (s Storm) Apply(w World) { w.(Pauser).Storm(int32(s.NIC), s.On) }
 
 // Packets returns what a run without packets lacks.
-func (s Storm) Packets() string { return "a NIC that pauses its switch for ever" }
+func (s Storm) Packets() string { return "a NIC that pauses its switch continuously" }
 
 // Describe names the NIC.
 func (s Storm) Describe(g *topo.Graph) (component, change string, faulty bool) {

@@ -205,8 +205,7 @@ func (t *things) card(key string, node int, ports []string) (links []int, err er
 		}
 		if from < 0 || to < from {
 			first, last := t.of[node][0], t.of[node][len(t.of[node])-1]
-			return nil, field.New(fmt.Sprintf("%s.ports[%d]", key, i), "%s has no cable at %q; its ports "+
-				"with cables are %s to %s, and a stretch is written Eth1-Eth4", t.g.Nodes[node].Name, p,
+			return nil, field.New(fmt.Sprintf("%s.ports[%d]", key, i), "%s has no cable at %q; its ports with cables are %s to %s, and a stretch is written Eth1-Eth4", t.g.Nodes[node].Name, p,
 				t.g.End(first, node), t.g.End(last, node))
 		}
 		for _, l := range t.of[node][from : to+1] {
@@ -253,7 +252,7 @@ func (t *things) server(key, name string) (*thing, error) {
 func (t *things) cube(key, name string) (*thing, error) {
 	c := t.g.Cubes
 	if c == nil {
-		return nil, field.New(key, "the fabric is no torus of cubes (kind: cubes)")
+		return nil, field.New(key, "the fabric is not a torus of cubes (kind: cubes)")
 	}
 	for cube := range c.Place {
 		if c.Name(cube) != name {

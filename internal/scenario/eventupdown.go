@@ -11,7 +11,7 @@ import (
 // UpDown is the kind of event in which a component fails or recovers, with all of its links.
 type UpDown struct {
 	Up   *bool      `yaml:"up" doc:"false: it breaks, and its cables lose what is sent into them; true: it works again"`
-	Boot *unit.Time `yaml:"boot" doc:"a switch reboots: it is down for so long"`
+	Boot *unit.Time `yaml:"boot" doc:"a switch reboots: duration of the outage"`
 	Flap *Flap      `yaml:"flap" doc:"it goes down and comes back again and again"`
 }
 

@@ -17,9 +17,9 @@ type File struct {
 	Seed        uint64            `yaml:"seed" doc:"seed of every random choice"`
 	Fabric      Fabric            `yaml:"fabric" doc:"topology and cables"`
 	Server      Server            `yaml:"server" doc:"the GPU servers"`
-	GPUs        []Accelerator     `yaml:"gpus" doc:"GPUs that Railyard does not know, each with its figures; also a mapping by name"`
+	GPUs        []Accelerator     `yaml:"gpus" doc:"GPUs outside Railyard's catalog, each with its figures; also a mapping by name"`
 	Switch      Switch            `yaml:"switch" doc:"configuration of all switches"`
-	Switches    map[string]string `yaml:"switches" doc:"files with the switches' own configuration, NX-OS, SONiC, EOS, NVUE, Dell or Junos: under config for all, or under a role (rail, leaf, aggregation, spine, super-spine, core) or a switch's name; what a text does not say, switch does"`
+	Switches    map[string]string `yaml:"switches" doc:"files with the switches' own configuration, NX-OS, SONiC, EOS, NVUE, Dell or Junos: under config for all, or under a role (rail, leaf, aggregation, spine, super-spine, core) or a switch's name; what a configuration does not set, switch does"`
 	Hosts       map[string]string `yaml:"hosts" doc:"files with the servers' own settings, scripts of NICs' tools, what these print, NCCL's variables: under config for all, or under a server's name; they decide data_dscp, cnp_dscp, mtu, qps, timeout and retries of transport, DCQCN's parameters, and which priorities NICs pause"`
 	LB          string            `yaml:"lb" enum:"@lb" doc:"how packets choose among paths"`
 	LBOptions   LBOptions         `yaml:"lb_options" doc:"details of load balancing"`
@@ -28,11 +28,11 @@ type File struct {
 	Storage     *Storage          `yaml:"storage" doc:"servers that keep data sets and checkpoints"`
 	Workload    Workload          `yaml:"workload" doc:"exactly one of training, traffic and ops"`
 	Jobs        []Job             `yaml:"jobs" doc:"instead of workload: several, side by side, each on GPUs of its own; also a mapping by name"`
-	Placement   string            `yaml:"placement" enum:"@place" doc:"which GPUs jobs get that say nothing else"`
-	Deviations  []Deviation       `yaml:"deviations" doc:"single switches, servers or ports that do not do as the rest of this file says of all: misconfigured or broken ones"`
-	Failures    []Failure         `yaml:"failures" doc:"links that break, and when they are back: the short way to say two events"`
-	Events      []Event           `yaml:"events" doc:"moments at which links, switches, line cards, NICs or servers break, come back, flap or change; NICs that pause for ever"`
-	Calibration *Calibration      `yaml:"calibration" doc:"what measurements say of the cluster that no data sheet does"`
+	Placement   string            `yaml:"placement" enum:"@place" doc:"default placement of jobs"`
+	Deviations  []Deviation       `yaml:"deviations" doc:"single switches, servers or ports that differ from the rest of this file: misconfigured or broken ones"`
+	Failures    []Failure         `yaml:"failures" doc:"links that break, and when they are back: short for two events"`
+	Events      []Event           `yaml:"events" doc:"times at which links, switches, line cards, NICs or servers break, come back, flap or change; NICs that pause continuously"`
+	Calibration *Calibration      `yaml:"calibration" doc:"measured properties of the cluster that no data sheet contains"`
 	OnFailure   OnFailure         `yaml:"on_failure" doc:"what becomes of a job that loses a rank"`
 	Output      Output            `yaml:"output" doc:"what is recorded"`
 	Fidelity    string            `yaml:"fidelity" enum:"packet,flow,auto" doc:"how closely the network is simulated: every packet; messages as flows that share links fairly; auto: packets up to a billion estimated packet-hops, flows beyond"`
@@ -45,37 +45,37 @@ type Fabric struct {
 	Segments      int               `yaml:"segments" doc:"host segments (rail, pod)"`
 	Spines        int               `yaml:"spines" doc:"spine switches (rail, pod)"`
 	Uplinks       int               `yaml:"uplinks" doc:"cables from each leaf to each spine; 0: enough for 1:1; torus: to each neighbour"`
-	Pods          int               `yaml:"pods" doc:"so many of the whole fabric, joined by super-spines (rail, pod); fat tree: pods, 1: as many as k allows"`
+	Pods          int               `yaml:"pods" doc:"number in the fabric, connected by super-spines (rail, pod); fat tree: pods, 1: as many as k allows"`
 	Supers        int               `yaml:"super_spines" doc:"super-spine switches above several pods"`
 	SuperUp       int               `yaml:"super_uplinks" doc:"cables from each spine to each super-spine of its plane"`
 	Planes        int               `yaml:"planes" doc:"groups of super-spines; spine i of a pod is cabled to group i mod planes"`
 	K             int               `yaml:"k" doc:"arity of a fat tree; switches along a side of a torus or a cube; NICs per switch of a dragonfly"`
 	Tiers         int               `yaml:"tiers" doc:"tiers of a fat tree, 2 or 3"`
-	Leaves        int               `yaml:"leaves" doc:"fat tree: leaves per pod, with two tiers in all; 0: as many as k allows"`
+	Leaves        int               `yaml:"leaves" doc:"fat tree: leaves per pod, with two tiers in total; 0: as many as k allows"`
 	Groups        int               `yaml:"groups" doc:"dragonfly: groups; 0: one cable between any two"`
 	GroupSize     int               `yaml:"group_size" doc:"dragonfly: switches of a group; 0: 2k"`
 	Local         int               `yaml:"local_links" doc:"dragonfly: cables between any two switches of a group; 0: one"`
 	Global        int               `yaml:"global_links" doc:"dragonfly: cables of a switch to other groups; 0: k"`
 	Cubes         []int             `yaml:"cubes" doc:"torus of cubes: how many lie along x, y and z, each of k switches along a side"`
-	Optics        *Optics           `yaml:"optics" doc:"the optical circuit switches that join the cubes of a torus, one for each fibre of a face"`
+	Optics        *Optics           `yaml:"optics" doc:"the optical circuit switches that connect the cubes of a torus, one for each fibre of a face"`
 	HostLink      Link              `yaml:"host_link" doc:"cables between servers and leaves"`
-	FabricLink    Link              `yaml:"fabric_link" doc:"cables between switches; fat-tree: like host_link unless given"`
+	FabricLink    Link              `yaml:"fabric_link" doc:"cables between switches(default fat-tree: like host_link)"`
 	FarLink       Link              `yaml:"far_link,omitzero" doc:"cables between groups of a dragonfly, and from spines to super-spines (rail, pod); default: as fabric_link"`
-	Lag           *int              `yaml:"lag" doc:"of a kind: so many of the cables that join two switches are one layer 3 port channel, one next hop with a hash of its own inside; a rule of cables says it itself; 1 unless given"`
-	MinLinks      *int              `yaml:"min_links" doc:"with lag: a channel with fewer working members is down; 1 unless given"`
-	IP            *int              `yaml:"ip" doc:"4 or 6: which IP packets have; IPv6's header has 20 bytes more, and entropy values, and with them flow labels, more bits; 4 unless given"`
+	Lag           *int              `yaml:"lag" doc:"of a kind: number of the cables between two switches that form one layer 3 port channel, one next hop with its own hash; a rule of cables sets its own(default 1)"`
+	MinLinks      *int              `yaml:"min_links" doc:"with lag: a channel with fewer working members is down(default 1)"`
+	IP            *int              `yaml:"ip" doc:"IP version, 4 or 6; IPv6's header has 20 bytes more, and entropy values, and with them flow labels, more bits (default 4)"`
 	AllowDeadlock bool              `yaml:"allow_deadlock" doc:"run although pauses can wait for one another in a ring"`
 	CutThrough    bool              `yaml:"cut_through" doc:"switches forward once the header is in"`
 	Pipeline      unit.Time         `yaml:"pipeline" doc:"latency of a switch's ingress pipeline"`
 	PauseDelay    unit.Time         `yaml:"pause_response" doc:"time to act on a PFC frame; 0s: the IEEE budget of the speed"`
 	Types         []site.Type       `yaml:"types" doc:"kinds of servers and switches, of a fabric that is described by nodes and cables; also a mapping by name"`
 	Nodes         []site.Group      `yaml:"nodes" doc:"groups of servers and switches at places, instead of a kind; also a mapping by name"`
-	Cables        []site.Rule       `yaml:"cables" doc:"rules that join two groups of nodes where their places agree"`
+	Cables        []site.Rule       `yaml:"cables" doc:"rules that connect two groups of nodes where their places agree"`
 	Floor         *site.Floor       `yaml:"floor" doc:"of nodes and cables: the plan of a hall, by which cables between racks (at, of nodes) get their lengths"`
-	Regions       string            `yaml:"regions" doc:"a place, of nodes and cables: switches that agree there are one of a dragonfly's groups, by way of which lb valiant, minimal and ugal send; that of a rule's between unless given"`
+	Regions       string            `yaml:"regions" doc:"a place, of nodes and cables: switches that agree there are one of a dragonfly's groups, over which lb valiant, minimal and ugal send (default that of a rule's between)"`
 	Routing       Routing           `yaml:"routing" doc:"how fast routes follow what breaks"`
 	Scheduled     Scheduled         `yaml:"scheduled,omitzero" doc:"a scheduled fabric: VOQs per egress port, credits, cells over all links, no PFC inside"`
-	HwSKU         map[string]string `yaml:"hwsku" doc:"which devices the switches are where they run SONiC, by hwsku (railyard models lists those that are known): under * for all, under a role (rail, leaf, aggregation, spine, super-spine, core), a switch's name, or several's with * and ?; lanes and names of ports follow. Its type's, else its model's, unless given"`
+	HwSKU         map[string]string `yaml:"hwsku" doc:"which devices the switches are where they run SONiC, by hwsku (railyard models lists them): under * for all, under a role (rail, leaf, aggregation, spine, super-spine, core), a switch's name, or several's with * and ?; lanes and names of ports follow (default its type's, else its model's)"`
 	Graph         *Graph            `yaml:"graph" doc:"explicit nodes and links, for kind graph"`
 }
 
@@ -88,7 +88,7 @@ type Accelerator struct {
 	Memory unit.Bytes `yaml:"memory" doc:"size of its memory: 192GB"`
 	HBM    unit.Rate  `yaml:"hbm" doc:"rate of its memory: 5300GB/s"`
 	NVLink unit.Rate  `yaml:"nvlink" doc:"per direction to all other GPUs of its server: 448GB/s"`
-	Pair   unit.Rate  `yaml:"nvlink_pair" doc:"per direction to each other GPU, where they are joined directly: 64GB/s; 0bps: by a switch"`
+	Pair   unit.Rate  `yaml:"nvlink_pair" doc:"per direction to each other GPU, where they are connected directly: 64GB/s; 0bps: by a switch"`
 }
 
 // Link is a class of cables.
@@ -104,7 +104,7 @@ type Graph struct {
 	Hosts    []string    `yaml:"hosts" doc:"names of the servers"`
 	Switches []GraphNode `yaml:"switches" doc:"the switches"`
 	Links    []GraphLink `yaml:"links" doc:"cables; a server's NIC ports are used in this order"`
-	OCS      []OCS       `yaml:"ocs" doc:"optical circuit switches: links of switches end there, and circuits join them two by two"`
+	OCS      []OCS       `yaml:"ocs" doc:"optical circuit switches: links of switches end there, and circuits connect them two by two"`
 }
 
 // GraphNode is one switch of an explicit topology.
@@ -118,9 +118,9 @@ type GraphNode struct {
 type GraphLink struct {
 	From  string    `yaml:"from" doc:"a server or switch"`
 	To    string    `yaml:"to" doc:"a server, switch or OCS"`
-	Rate  unit.Rate `yaml:"rate" doc:"line rate; fabric_link's or host_link's unless given"`
+	Rate  unit.Rate `yaml:"rate" doc:"line rate(default fabric_link's or host_link's)"`
 	Cable Length    `yaml:"cable" doc:"length"`
-	Count int       `yaml:"count" doc:"so many parallel cables, 1 unless given"`
+	Count int       `yaml:"count" doc:"number of parallel cables (default 1)"`
 }
 
 // Server describes the GPU servers.
@@ -137,20 +137,20 @@ type Server struct {
 	NVLink     unit.Rate  `yaml:"nvlink" doc:"per GPU and direction, as kernels reach it; 0bps: the GPU's share of its data sheet's rate (railyard models)"`
 	Domain     int        `yaml:"nvlink_domain" doc:"GPUs that share NVLink, of servers that follow one another, as the trays of a rack do; 0: those of a server"`
 	Choice     string     `yaml:"nic_choice" enum:"own,any,same-rail-first" doc:"by which NIC a GPU sends to another server. own: its own, or those nearest to it; any: all of its server in turn, queue pair by queue pair, to the one at the same place; same-rail-first: the one on the receiver's rail, over NVLink, as pxn does"`
-	PXN        bool       `yaml:"pxn" doc:"transfers to another rail go over NVLink to the GPU on that rail first, also where the network joins rails"`
+	PXN        bool       `yaml:"pxn" doc:"transfers to another rail go over NVLink to the GPU on that rail first, also where the network connects rails"`
 	NVLatency  unit.Time  `yaml:"nvlink_latency" doc:"GPU to GPU through the NVSwitch"`
 }
 
 // Switch is what switches execute that have no configuration of their own.
 type Switch struct {
 	queue.Spec
-	PFC bool `yaml:"pfc" doc:"false: no queue is lossless, whatever queues say"`
+	PFC bool `yaml:"pfc" doc:"false: no queue is lossless, whatever queues contain"`
 }
 
 // Transport configures the queue pairs.
 type Transport struct {
 	Kind     *string `yaml:"kind" enum:"@transport" doc:"what carries connections: roce is RC's queue pairs, others have a block of their name here"`
-	Forwards *string `yaml:"forwarding" enum:"hash,srv6" doc:"of protocols beside RC: how switches find a packet's path; hash: by its entropy value, srv6: by segments in an outer IPv6 header (uSID), 40 B more, along static routes that no failure changes"`
+	Forwards *string `yaml:"forwarding" enum:"hash,srv6" doc:"of protocols other than RC: how switches find a packet's path; hash: by its entropy value, srv6: by segments in an outer IPv6 header (uSID), 40 B more, along static routes that no failure changes"`
 	MTU      int     `yaml:"mtu" doc:"path MTU in payload bytes: 256, 512, 1024, 2048 or 4096"`
 	Write    string  `yaml:"write" enum:"first-middle-last,only" doc:"only: a RETH in every packet, so any order can be placed"`
 	Recovery string  `yaml:"recovery" enum:"go-back-n,selective" doc:"what becomes of packets ahead of a gap"`
@@ -171,7 +171,7 @@ type Workload struct {
 	Training *workload.Training `yaml:"training" doc:"one training step of a model"`
 	Traffic  *Traffic           `yaml:"traffic" doc:"a traffic pattern"`
 	Ops      []Op               `yaml:"ops" doc:"an explicit graph of operations"`
-	Trace    *Trace             `yaml:"trace" doc:"what another tool says that ranks do"`
+	Trace    *Trace             `yaml:"trace" doc:"operations of ranks from another tool"`
 }
 
 // Trace names files of another tool.
@@ -179,11 +179,11 @@ type Trace struct {
 	Files     []string   `yaml:"files" doc:"the files, relative to the scenario"`
 	Format    string     `yaml:"format" enum:"@trace" doc:"what they are; auto: recognised"`
 	Step      int        `yaml:"step" doc:"of files that hold several steps of a training (kineto), by their number; 0: the last that all have"`
-	Bytes     unit.Bytes `yaml:"bytes" doc:"buffer of the collective that an algorithm of MSCCL's is run with, which its file leaves open; 8 MiB unless given"`
-	Algorithm string     `yaml:"algorithm" enum:"auto,ring,tree,nvls,nvls-tree" doc:"of all-reduces; auto: what the files say, else what NCCL's tuning model picks"`
-	Protocol  string     `yaml:"protocol" enum:"auto,none,ll,ll128,simple" doc:"of all-reduces, all-gathers and reduce-scatters; auto: what the files say, else what NCCL's tuning model picks; none: bare transfers"`
-	Channels  int        `yaml:"channels" doc:"rings and chains side by side, crossing servers on different rails; 0: those that the files say, else one per GPU of a server"`
-	Nodes     string     `yaml:"nodes" doc:"the server of number {n}, as host-{n}, whose first GPU does what the files say of it; without, number 0 is the job's first GPU"`
+	Bytes     unit.Bytes `yaml:"bytes" doc:"buffer of the collective that an algorithm of MSCCL's is run with, which its file leaves open(default 8 MiB)"`
+	Algorithm string     `yaml:"algorithm" enum:"auto,ring,tree,nvls,nvls-tree" doc:"of all-reduces; auto: as in the files, else as NCCL's tuning model selects"`
+	Protocol  string     `yaml:"protocol" enum:"auto,none,ll,ll128,simple" doc:"of all-reduces, all-gathers and reduce-scatters; auto: as in the files, else as NCCL's tuning model selects; none: bare transfers"`
+	Channels  int        `yaml:"channels" doc:"parallel rings and chains, crossing servers on different rails; 0: those in the files, else one per GPU of a server"`
+	Nodes     string     `yaml:"nodes" doc:"the server of number {n}, as host-{n}, whose first GPU runs the files' operations; without, number 0 is the job's first GPU"`
 }
 
 // Traffic is one pattern.
@@ -217,7 +217,7 @@ type CollSpec struct {
 	Groups    string     `yaml:"groups" enum:"all,rail" doc:"rail: one group per place in the server"`
 	Algorithm string     `yaml:"algorithm" enum:"auto,ring,tree,halving-doubling,hierarchical,nvls,nvls-tree,chain,direct,pairwise,pxn" doc:"auto: what NCCL's tuning model picks; all-reduce: ring, tree, halving-doubling, hierarchical, nvls (by NVSwitch), nvls-tree (by NVSwitches, and trees between servers); all-to-all: direct, pairwise, pxn; broadcast: chain, tree"`
 	Protocol  string     `yaml:"protocol" enum:"none,auto,ll,ll128,simple" doc:"flags and synchronisation of NCCL's protocols; none: bare transfers"`
-	Channels  int        `yaml:"channels" doc:"rings side by side, crossing servers on different rails; 0: one, or with auto one per GPU of a server; where GPUs are joined in pairs (XGMI) as many as use all cables"`
+	Channels  int        `yaml:"channels" doc:"rings side by side, crossing servers on different rails; 0: one, or with auto one per GPU of a server; where GPUs are connected in pairs (XGMI) as many as use all cables"`
 	CrossNIC  bool       `yaml:"cross_nic" doc:"rings side by side leave a server by another NIC than they enter the next by, from rail to rail (NCCL_CROSS_NIC=1); false: by the same one"`
 	Without   []string   `yaml:"without" doc:"auto: what the tuning model leaves out, of ring, tree, nvls, nvls-tree, and of the protocols ll, ll128, simple (NCCL_ALGO=^NVLS, NCCL_NVLS_ENABLE=0)"`
 	Chunk     unit.Bytes `yaml:"chunk" doc:"rings: bytes per rank and piece, pieces follow each other; 0B: whole steps"`
@@ -227,14 +227,14 @@ type CollSpec struct {
 type IncastSpec struct {
 	Bytes  unit.Bytes `yaml:"bytes" doc:"per sender"`
 	FanIn  int        `yaml:"fan_in" doc:"senders"`
-	Target string     `yaml:"target" doc:"receiving GPU, host-1/gpu-1 unless given"`
+	Target string     `yaml:"target" doc:"receiving GPU(default host-1/gpu-1)"`
 }
 
 // Background is messages at random times between random ranks.
 type Background struct {
 	Load  float64   `yaml:"load" doc:"percent of each GPU's share of its NIC that its messages take in the mean"`
 	Sizes string    `yaml:"sizes" doc:"one size, as 64KB; or a file with a cumulative distribution as HPCC's: bytes and percent per line"`
-	To    string    `yaml:"to" enum:"all,next-group" doc:"whom a GPU sends to at random: all others, or those of the next group of a dragonfly, the worst for the shortest ways; all unless given"`
+	To    string    `yaml:"to" enum:"all,next-group" doc:"random destinations of a GPU: all others, or those of the next group of a dragonfly, the worst for the shortest paths (default all)"`
 	For   unit.Time `yaml:"for" doc:"how long messages come"`
 }
 
@@ -265,15 +265,15 @@ type Op struct {
 // OnFailure is what becomes of a job that loses a rank: its collectives hang until a time-out.
 type OnFailure struct {
 	Patience   unit.Time `yaml:"collective_timeout" doc:"how long a collective may take before it ends the job (NCCL's watchdog in PyTorch: 10 minutes); computed, not simulated"`
-	Checkpoint unit.Time `yaml:"checkpoint_every" doc:"how often a training saves itself, for what is lost with a rank, and for plan goodput; 0s: nobody says"`
-	Restart    unit.Time `yaml:"restart" doc:"from the end of the job to the first step after it, without reading the checkpoint, for the same; 0s: nobody says"`
+	Checkpoint unit.Time `yaml:"checkpoint_every" doc:"how often a training saves itself, for the work lost with a rank, and for plan goodput; 0s: not set"`
+	Restart    unit.Time `yaml:"restart" doc:"from the end of the job to the first step after it, without reading the checkpoint, for the same; 0s: not set"`
 }
 
 // Output says what is recorded.
 type Output struct {
 	Sample unit.Time `yaml:"sample" doc:"first sampling interval; it doubles when the table grows too long"`
 	Rows   int       `yaml:"rows" doc:"most rows of the link table"`
-	Steps  *int      `yaml:"steps" doc:"so many kinds of things that happen to queues, pauses and rates, each when it happens first, become numbered steps of the report; none unless given"`
+	Steps  *int      `yaml:"steps" doc:"number of kinds of queue, pause and rate events whose first occurrence is a numbered step of the report (default none)"`
 }
 
 // Default returns the values that hold where a file is silent. Every one of

@@ -27,10 +27,10 @@ func (p *resolver) fits() error {
 			return field.New("cc.algorithm", "%s", fault)
 		}
 		if there&cc.Trimming != 0 && there&cc.Selective == 0 {
-			p.note("headers of trimmed packets go before data, and go-back-N answers a gap once: what is trimmed again waits for the time-out of %v; transport.recovery selective sends each again at once", p.RC.Timeout)
+			p.note("headers of trimmed packets go before data, and go-back-N reports a gap once: a packet trimmed again is retransmitted after the time-out of %v; transport.recovery selective retransmits each immediately", p.RC.Timeout)
 		}
 		if deaf := s.CC.Deaf(there); deaf != "" {
-			p.note("%s listens to %s, and not all switches have that in queue %d: it slows nobody down there",
+			p.note("%s reacts to %s, and not all switches have that in queue %d: it reduces no rate there",
 				s.CC.Title, deaf, p.Spec.DSCP[s.DSCP])
 		}
 	}

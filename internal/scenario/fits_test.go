@@ -47,7 +47,7 @@ func TestFeatures(t *testing.T) {
 		if got := (&resolver{Plan: p}).features(p.Default()); got != want {
 			t.Errorf("%s: features %b, want %b", sets, got, want)
 		}
-		deaf := strings.Contains(strings.Join(p.Notes, "\n"), "DCQCN listens to ECN marks")
+		deaf := strings.Contains(strings.Join(p.Notes, "\n"), "DCQCN reacts to ECN marks")
 		if deaf != (want&cc.Marking == 0) {
 			t.Errorf("%s: notes %q", sets, p.Notes)
 		}

@@ -117,7 +117,7 @@ func (f *floor) on(key string, words []string) (all crew, err error) {
 			}
 			for _, gpu := range gpus {
 				if seen[gpu] {
-					return nil, field.New(field.At(key, i), "%s stands twice", g.GPUName(gpu))
+					return nil, field.New(field.At(key, i), "%s is repeated", g.GPUName(gpu))
 				}
 				seen[gpu] = true
 				all = append(all, gpu)
@@ -145,7 +145,7 @@ func ranged(word string) ([]string, error) {
 	}
 	tails, err := ranged(tail)
 	if err != nil || len(tails)*(last-first+1) > maxRange {
-		return nil, cmp.Or(err, error(field.New("", "%s stands for more than %d names", field.Quote(word), maxRange)))
+		return nil, cmp.Or(err, error(field.New("", "%s expands to more than %d names", field.Quote(word), maxRange)))
 	}
 	var all []string
 	for n := first; n <= last; n++ {

@@ -36,7 +36,7 @@ func (p *resolver) portHeadroom(node int, c *swconf.Config) {
 		}
 	}
 	if least < most {
-		p.note("%s: ports keep %v to %v of headroom, each what its own text says", p.Graph.Nodes[node].Name,
+		p.note("%s: ports keep %v to %v of headroom, each as its own configuration sets it", p.Graph.Nodes[node].Name,
 			least, most)
 	}
 }

@@ -73,7 +73,7 @@ func TestHeadroomOfTextsIsEachPortsOwn(t *testing.T) {
 		if short == 0 || long == 0 {
 			t.Errorf("%s: %d short cables, %d long ones", os, short, long)
 		}
-		if notes := strings.Join(p.Notes, "\n"); !strings.Contains(notes, "of headroom, each what its own") {
+		if notes := strings.Join(p.Notes, "\n"); !strings.Contains(notes, "of headroom, each as its own") {
 			t.Errorf("%s: notes %q", os, notes)
 		}
 	}

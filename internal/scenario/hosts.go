@@ -27,7 +27,7 @@ func (p *resolver) hostTexts() error {
 		return nil
 	}
 	if p.read == nil {
-		return field.New("hosts", "servers' texts cannot be read here")
+		return field.New("hosts", "configurations of servers cannot be read here")
 	}
 	p.hosted = hosted{map[string]string{}, map[string]*swconf.Host{}}
 	for _, key := range slices.Sorted(maps.Keys(p.File.Hosts)) {
@@ -116,10 +116,10 @@ func (p *resolver) take(key string, x taken, same bool) error {
 	old, before := p.hostSaid[key]
 	switch {
 	case before && !reflect.DeepEqual(old.v, x.v):
-		return field.New("hosts", "%s:%d gives %s %v and %s:%d gives it %v: servers and NICs are simulated alike",
+		return field.New("hosts", "%s:%d gives %s %v and %s:%d gives it %v: servers and NICs are simulated equally",
 			x.at.File, x.at.Line, key, x.v, old.at.File, old.at.Line, old.v)
 	case !before && p.says(key) && !same:
-		return field.New(key, "is another in %s:%d, which says %v: take one of them out", x.at.File, x.at.Line, x.v)
+		return field.New(key, "differs in %s:%d, which sets %v: take one of them out", x.at.File, x.at.Line, x.v)
 	}
 	if p.hostSaid == nil {
 		p.hostSaid = map[string]taken{}
@@ -257,7 +257,7 @@ func (p *resolver) hostPorts() error {
 	}
 	for _, key := range slices.Sorted(maps.Keys(p.hosted.by)) {
 		if !used[key] {
-			return field.New("hosts."+key, "is no server of this fabric; accepted: config, or a server's name")
+			return field.New("hosts."+key, "is not a server of this fabric; accepted: config, or a server's name")
 		}
 	}
 	return nil

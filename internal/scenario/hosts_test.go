@@ -96,14 +96,13 @@ func TestBadHostTexts(t *testing.T) {
 			"rpg_max_rate"},
 		"hosts.config: nope.sh: no such file": {"hosts: {config: nope.sh}",
 			"", ""},
-		"hosts.host-99: is no server of this fabric": {"hosts: {host-99: h.sh}",
+		"hosts.host-99: is not a server of this fabric": {"hosts: {host-99: h.sh}",
 			"", ""},
-		"x.yaml:11:13: transport.qps: is another in h.sh:9, which says 4": {
+		"x.yaml:11:13: transport.qps: differs in h.sh:9, which sets 4": {
 			"transport: {qps: 2}\nhosts: {config: h.sh}", "", ""},
-		"hosts: h.sh:12 gives transport.cnp_dscp 40 and h.sh:6 gives it 48: servers and NICs are " +
-			"simulated alike": {"",
+		"hosts: h.sh:12 gives transport.cnp_dscp 40 and h.sh:6 gives it 48: servers and NICs are simulated equally": {"",
 			"RETRY_CNT=5\n", "RETRY_CNT=5\necho 40 > /sys/class/net/eth1/ecn/roce_np/cnp_dscp\n"},
-		"hosts.config: h.sh:1:1: says nothing of a host's NICs": {"", nics, "hello"},
+		"hosts.config: h.sh:1:1: contains no supported setting of a host's NICs": {"", nics, "hello"},
 	} {
 		extra := c.extra
 		if extra == "" {

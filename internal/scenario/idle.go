@@ -33,8 +33,7 @@ func (p *resolver) idle() error {
 		p.noteIdle(&def, "lb is "+p.LB.Name, options...)
 	}
 	if used, _ := p.LBValues["credits"].(bool); used && !p.lossless() {
-		p.note("lb_options.credits has no effect: only lossless queues return credit, and data is in none "+
-			"(switch.queues.%d.lossless)", p.Spec.DSCP[p.Default().DSCP])
+		p.note("lb_options.credits has no effect: only lossless queues return credit, and data is in none (switch.queues.%d.lossless)", p.Spec.DSCP[p.Default().DSCP])
 	}
 	for _, name := range cc.Names() {
 		var keys []string
@@ -57,11 +56,11 @@ func (p *resolver) idle() error {
 		}
 	}
 	if len(p.File.Jobs) == 0 && !p.setBy("placement") {
-		p.noteIdle(&def, "there are no jobs: a workload takes GPUs in their order", "placement")
+		p.noteIdle(&def, "the scenario has no jobs: a workload takes GPUs in their order", "placement")
 	}
 	placed := func(j Job) bool { return j.Place == "" && len(j.On) == 0 && !j.named() }
 	if len(p.File.Jobs) > 0 && !slices.ContainsFunc(p.File.Jobs, placed) {
-		p.noteIdle(&def, "each job says which GPUs it gets (jobs.NAME.placement, on)", "placement")
+		p.noteIdle(&def, "each job sets its GPUs (jobs.NAME.placement, on)", "placement")
 	}
 	return nil
 }

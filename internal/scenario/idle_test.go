@@ -59,7 +59,7 @@ func TestIdlePlacementIsNoted(t *testing.T) {
 			t.Fatal(err)
 		}
 		notes := strings.Join(p.Notes, "\n")
-		if strings.Contains(notes, "placement has no effect: each job says which GPUs it gets") != c.note {
+		if strings.Contains(notes, "placement has no effect: each job sets its GPUs") != c.note {
 			t.Errorf("%s --set %s: notes %q", c.jobs, c.sets, p.Notes)
 		}
 	}

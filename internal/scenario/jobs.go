@@ -13,11 +13,11 @@ import (
 type Job struct {
 	Name  string    `yaml:"name" doc:"what it is called"`
 	GPUs  int       `yaml:"gpus" doc:"how many it gets; 0: as many as its training layout or trace needs, or the GPUs that on names"`
-	Place string    `yaml:"placement" enum:"@place" doc:"which GPUs it gets of those that earlier jobs left; as the scenario's placement unless given"`
+	Place string    `yaml:"placement" enum:"@place" doc:"which GPUs it gets of those that earlier jobs left; default the scenario's placement"`
 	On    []string  `yaml:"on" doc:"its GPUs in the order of ranks, instead of a placement: host-1/gpu-1, host-1 for all of a server, ranges as host-[3-6]"`
 	Start unit.Time `yaml:"start" doc:"when it starts"`
-	DSCP  *int      `yaml:"dscp" doc:"of its data and ACKs, and so the queue that switches put it in; transport.data_dscp unless given"`
-	CC    string    `yaml:"cc" enum:"@cc" doc:"its congestion control, with the values of that block of cc; cc.algorithm unless given"`
+	DSCP  *int      `yaml:"dscp" doc:"of its data and ACKs, and so the queue that switches put it in (default transport.data_dscp)"`
+	CC    string    `yaml:"cc" enum:"@cc" doc:"its congestion control, with the values of that block of cc (default cc.algorithm)"`
 	Workload
 }
 
@@ -54,8 +54,7 @@ func (p *resolver) followed() error {
 			s.CC = own.CC
 		} else if own.Carried != nil {
 			job := slices.IndexFunc(p.File.Jobs, func(j Job) bool { return j.service() == s.Name })
-			return field.New(field.At("jobs", job)+".cc", "connections are %s's, which all jobs share with "+
-				"its congestion control: leave the key out", own.Carried.Title)
+			return field.New(field.At("jobs", job)+".cc", "connections are %s's, which all jobs share with its congestion control: leave the key out", own.Carried.Title)
 		}
 		s.Carried = own.Carried
 	}
@@ -65,7 +64,7 @@ func (p *resolver) followed() error {
 // jobs builds each on its GPUs: those that name them first, then one after the other.
 func (p *resolver) jobs() error {
 	if p.says("workload") {
-		return field.New("jobs", "stand beside workload; say one of the two")
+		return field.New("jobs", "exclude workload; set one of the two")
 	}
 	if n := len(p.File.Jobs); n > maxJobs {
 		return field.New("jobs", "are %d, at most %d are taken", n, maxJobs)
@@ -102,7 +101,7 @@ func (p *resolver) seated(f *floor, i int) error {
 	if !j.named() {
 		at.crew, err = p.crewOf(f, i)
 	} else if j.GPUs != 0 || j.Place != "" || len(j.On) > 0 {
-		err = field.New(key, "its operations name their GPUs: gpus, placement and on say nothing here")
+		err = field.New(key, "its operations name their GPUs: gpus, placement and on have no effect")
 	}
 	if err != nil {
 		return err
@@ -136,8 +135,7 @@ func (p *resolver) unused(job *workload.Job, has crew) {
 		}
 	}
 	if len(works) < len(has) {
-		p.note("job %s has %s, and its work is for %d of them: the rest is taken and idle, and reports "+
-			"count those that work", job.Name, unit.Plural(len(has), "GPU"), len(works))
+		p.note("job %s has %s, and its work is for %d of them: the rest is taken and idle, and reports count those that work", job.Name, unit.Plural(len(has), "GPU"), len(works))
 	}
 }
 
@@ -158,7 +156,7 @@ func (p *resolver) crewOf(f *floor, i int) (crew, error) {
 	}
 	if len(j.On) > 0 {
 		if j.Place != "" {
-			return nil, field.New(key+".placement", "on says already which GPUs the job gets")
+			return nil, field.New(key+".placement", "on already sets the job's GPUs")
 		}
 		all, err := f.on(key+".on", j.On)
 		if err == nil && need > 0 && need != len(all) {

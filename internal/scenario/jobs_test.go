@@ -223,16 +223,16 @@ func TestBadJobs(t *testing.T) {
 			"traffic, ops"},
 		"two on one": {"a: {on: [host-1], traffic: X}, b: {on: ['host-1/gpu-[4-4]', host-2], traffic: X}",
 			`jobs.b: job "b" is on host-1/gpu-4, which job "a" has`},
-		"twice": {"a: {on: [host-1, host-1/gpu-2], traffic: X}", "jobs.a.on[1]: host-1/gpu-2 stands twice"},
+		"twice": {"a: {on: [host-1, host-1/gpu-2], traffic: X}", "jobs.a.on[1]: host-1/gpu-2 is repeated"},
 		"nowhere": {"a: {on: [host-9], traffic: X}",
 			`jobs.a.on[0]: unknown GPU "host-9"; names are host-1/gpu-1 to host-8/gpu-4`},
 		"no range": {"a: {on: ['host-[4-1]'], traffic: X}", `"host-[4-1]" is not a range such as host-[1-4]`},
-		"endless": {"a: {on: ['host-[1-99999]/gpu-[1-99999]'], traffic: X}", "stands for more than " +
+		"endless": {"a: {on: ['host-[1-99999]/gpu-[1-99999]'], traffic: X}", "expands to more than " +
 			"131072 names"},
 		"which": {"a: {placement: near, gpus: 2, traffic: X}",
 			`jobs.a.placement: unknown value "near"; accepted: packed, rack`},
 		"both": {"a: {placement: rail, on: [host-1], traffic: X}",
-			"jobs.a.placement: on says already which GPUs the job gets"},
+			"jobs.a.placement: on already sets the job's GPUs"},
 		"rails of groups": {"a: {placement: rail, training: {model: llama-2-7b, tp: 4, dp: 2}}",
 			"jobs.a.placement: rail takes one GPU of a server after the other, and groups of 4 have to " +
 				"share one"},
@@ -262,7 +262,7 @@ func TestBadJobs(t *testing.T) {
 	for text, want := range map[string]string{
 		"jobs: [{gpus: 2, traffic: {alltoall: {bytes: 1MB}}}]\nworkload: {traffic: {alltoall: {bytes: " +
 			"1MB}}}\n": "x.yaml:3:1: " +
-			"jobs: stand beside workload; say one of the two",
+			"jobs: exclude workload; set one of the two",
 		"jobs: [{name: a, gpus: 2, traffic: {alltoall: {bytes: 1MB}}}, {name: a, gpus: 2, traffic: " +
 			"{alltoall: {bytes: 1MB}}}]\n": `jobs[0].name: two jobs are called "a"`,
 		"transport: {kind: srd}\njobs: [{cc: swift, gpus: 2, traffic: {alltoall: {bytes: " +

@@ -43,9 +43,9 @@ func (p *resolver) effective() error {
 		switch {
 		case slices.Contains(count, key) || !p.says(at) && key != "far_link" || same:
 		case f.Kind == "":
-			refuse(at, "has no effect on a fabric of types, nodes and cables: say it there, or give a fabric.kind")
+			refuse(at, "has no effect on a fabric of types, nodes and cables: set it there, or set fabric.kind")
 		case slices.Contains(pods, key) && (f.Kind == "rail" || f.Kind == "pod"):
-			refuse(at, "has no effect with one pod; fabric.pods says how many there are")
+			refuse(at, "has no effect with one pod; fabric.pods sets their number")
 		default:
 			refuse(at, "has no effect on a %s fabric; what counts there: %s", f.Kind, strings.Join(count, ", "))
 		}
@@ -67,7 +67,7 @@ func (p *resolver) ofServers() (faults field.List) {
 		switch kind := p.File.Fabric.Kind; {
 		case !p.says(x.key):
 		case kind == "":
-			refuse(x.key, ": the types of servers say it (fabric.types)")
+			refuse(x.key, ": set in the types of servers (fabric.types)")
 		case one && x.n != 1:
 			refuse(x.key, " on a %s fabric, whose servers have one GPU and a NIC of one port", kind)
 		}

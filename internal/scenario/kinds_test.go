@@ -30,7 +30,7 @@ func TestKeysWithoutEffect(t *testing.T) {
 		{"fabric: {types: {a: {}}, hosts: 2}",
 			"fabric.hosts: has no effect on a fabric of types"},
 		{"fabric: {types: {a: {}}, nodes: {}, cables: []}\nserver: {nics: 2}",
-			"server.nics: has no effect: the types"},
+			"server.nics: has no effect: set in the types"},
 	} {
 		if _, err := resolved(t, c[0]+work); err == nil || !strings.Contains(err.Error(), c[1]) {
 			t.Errorf("%s\n  %v\nwant %s", c[0], err, c[1])

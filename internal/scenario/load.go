@@ -90,7 +90,7 @@ func (d *Document) tree(name string, text []byte) (root ast.Node, err error) {
 // sane refuses what cannot be a scenario before the parser sees it.
 func sane(name string, text []byte) error {
 	if len(text) > MaxSize {
-		return &field.Error{File: name, Msg: fmt.Sprintf("is larger than %d bytes: that is no scenario", MaxSize)}
+		return &field.Error{File: name, Msg: fmt.Sprintf("is larger than %d bytes: that is not a scenario", MaxSize)}
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
 		return &field.Error{File: name, Msg: "is empty"}

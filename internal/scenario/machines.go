@@ -63,7 +63,7 @@ func fits(key string, t *site.Type, gpu model.GPU) error {
 			are = append(are, name)
 		}
 	}
-	e := field.New(key, "%s says that the GPUs have compute capability %d, and %s has %d", t.Topology,
+	e := field.New(key, "%s has GPUs of compute capability %d, and %s has %d", t.Topology,
 		t.Machine.SM, gpu.Name, gpu.SM)
 	if e.Accepted = are; len(are) == 0 {
 		e.Msg += "; describe it in gpus"

@@ -53,8 +53,7 @@ func TestServersFromFiles(t *testing.T) {
 
 	v100 := fmt.Sprintf(told, "v100", "dgx-1.txt", 4) +
 		"gpus: {v100: {bf16_tflops: 125, memory: 32GB, hbm: 900GB/s, nvlink: 150GB/s}}\n"
-	if _, err := fromMachine(v100); err == nil || !strings.Contains(err.Error(), "server.pcie: GPU0 and "+
-		"GPU5 are joined by PCIe alone, whose rate the source does not say: give server.pcie") {
+	if _, err := fromMachine(v100); err == nil || !strings.Contains(err.Error(), "server.pcie: GPU0 and GPU5 are connected by PCIe alone, whose rate the source does not contain: set server.pcie") {
 		t.Error(err)
 	}
 	if p, err = fromMachine(v100, "server.pcie=12GB/s"); err != nil {
@@ -93,8 +92,7 @@ func TestBadMachines(t *testing.T) {
 		{"hgx-h100-dump.xml", "README.md", "README.md: has no line that begins with GPU0"},
 		{"gpu: h100", "gpu: h100, gpus: 4", "fabric.types.host.gpus: 4, and hgx-h100-dump.xml has 8"},
 		{"gpu: h100", "gpu: h100, nics: 4", "fabric.types.host.nics: 4, and hgx-h100-dump.xml has 8"},
-		{"gpu: h100", "gpu: a100", "fabric.types.host.gpu: hgx-h100-dump.xml says that the GPUs have " +
-			"compute capability 90, and a100 has 80; accepted: h100, h20, h200, h800"},
+		{"gpu: h100", "gpu: a100", "fabric.types.host.gpu: hgx-h100-dump.xml has GPUs of compute capability 90, and a100 has 80; accepted: h100, h20, h200, h800"},
 		{"sw: {}", "sw: {like: host, role: leaf}", "fabric.types.sw: a server"},
 	} {
 		_, err := fromMachine(strings.Replace(good, c.from, c.to, 1))

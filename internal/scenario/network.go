@@ -114,10 +114,9 @@ func (p *resolver) shareNVLink(s *Server) error {
 		return nil
 	case p.types != nil:
 		return field.New(key,
-			"has no effect on a fabric of types, nodes and cables: a type says by its domain "+
-				"which servers share NVLink")
+			"has no effect on a fabric of types, nodes and cables: the domain of a type sets which servers share NVLink")
 	case s.Domain%s.GPUs != 0:
-		return field.New(key, "%d GPUs are no whole number of servers, which have %d each", s.Domain, s.GPUs)
+		return field.New(key, "%d GPUs are not a whole number of servers, which have %d each", s.Domain, s.GPUs)
 	case all%s.Domain != 0:
 		return field.New(key, "%d GPUs do not divide the %d of the fabric: its last domain would have %d",
 			s.Domain, all, all%s.Domain)
@@ -193,8 +192,7 @@ func (s *Server) of() topo.Server { return topo.Server{GPUs: s.GPUs, NICs: s.NIC
 func (p *resolver) kind() (*topo.Graph, error) {
 	f := &p.File.Fabric
 	if f.Kind == "cubes" && len(f.Cubes) != 3 {
-		return nil, field.New("fabric.cubes", "takes how many lie along x, y and z: [2, 1, 1], found %d "+
-			"numbers", len(f.Cubes))
+		return nil, field.New("fabric.cubes", "takes how many lie along x, y and z: [2, 1, 1], found %d numbers", len(f.Cubes))
 	}
 	g, err := build(p.Shape)
 	if err != nil {
@@ -264,7 +262,7 @@ func (p *resolver) explicit() (*topo.Graph, error) {
 			var err error
 			switch from, to := ocs[l.From], ocs[l.To]; {
 			case from != nil && to != nil:
-				err = field.New("", "joins two OCSes; a link of an OCS leads to a switch")
+				err = field.New("", "connects two OCSes; a link of an OCS leads to a switch")
 			case to != nil:
 				err = to.plug("", l.From, b.IsHost(l.From), c.cable())
 			case from != nil:

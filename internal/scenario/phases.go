@@ -13,7 +13,7 @@ import (
 // PhaseMap is what an OCS joins for some transfers of a job.
 type PhaseMap struct {
 	Of       []string `yaml:"of" enum:"tp,pp,dp,cp,ep,other" doc:"transfers that need it: of tensor, pipeline, data, context or expert parallel groups, or other"`
-	Circuits []string `yaml:"circuits" doc:"all pairs of ports that are joined for them"`
+	Circuits []string `yaml:"circuits" doc:"all pairs of ports that are connected for them"`
 }
 
 // phaseClasses are the transfers that maps are for.
@@ -36,14 +36,14 @@ func (o *optics) readPhases() error {
 		key := field.At(o.key+".phases", i)
 		switch {
 		case len(o.Schedule) > 0:
-			return field.New(key, "stands beside a schedule: maps come by time or by phase")
+			return field.New(key, "excludes a schedule: maps come by time or by phase")
 		case len(m.Of) == 0:
 			return field.New(key+".of", "is empty; a phase is for transfers of one kind or more")
 		}
 		for k, of := range m.Of {
 			if _, known := phaseClasses[of]; !known {
 				return field.Choice(field.At(key+".of", k), of, slices.Sorted(maps.Keys(phaseClasses)),
-					"%q is no kind of transfer", of)
+					"%q is not a kind of transfer", of)
 			}
 			if seen[of] != "" {
 				return field.New(field.At(key+".of", k), "%s has a map already, %s", of, seen[of])
@@ -135,7 +135,7 @@ func (p *resolver) phased() error {
 				}
 				seen[[2]int{from, to}] = true
 				if !p.Graph.Reachable(r, p.Graph.NICOf[from], p.Graph.NICOf[to]) {
-					return field.New(ph.key+".circuits", "leave %s no way to %s, and %v transfers need one",
+					return field.New(ph.key+".circuits", "leave %s no path to %s, and %v transfers need one",
 						p.Graph.GPUName(from), p.Graph.GPUName(to), o.Class)
 				}
 			}

@@ -32,7 +32,7 @@ workload: {traffic: {ring-allreduce: {bytes: 1MB}}}
 		"{of: [gossip], " + whole + "}":                                   "phases[0].of[0]",
 		"{of: [dp], " + whole + "}, {of: [ep, dp], " + whole + "}":        "of[1]: dp has a map already",
 		"{of: [other], circuits: [1-3]}":                                  "phases[0].circuits: leave h",
-		"{of: [dp], " + whole + "}], schedule: [{at: 5ms, " + whole + "}": "stands beside a schedule",
+		"{of: [dp], " + whole + "}], schedule: [{at: 5ms, " + whole + "}": "excludes a schedule",
 	} {
 		_, err := resolved(t, fmt.Sprintf(text, phases, ""))
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want) ||

@@ -32,7 +32,7 @@ var presets = []preset{
 	{name: "roce", words: "RoCEv2 with PFC and DCQCN", kind: RoCE, recovery: "go-back-n",
 		cc: "dcqcn", lb: "ecmp",
 		pfc: true, switches: "PFC with headroom, ECN", nics: "CNPs, rate and one PSN per QP"},
-	{name: "roce-selective", words: "RoCEv2 that sends again what is lost, without PFC", kind: RoCE,
+	{name: "roce-selective", words: "RoCEv2 that retransmits lost packets, without PFC", kind: RoCE,
 		recovery: "selective", cc: "dcqcn", lb: "ecmp", switches: "ECN",
 		nics: "CNPs, rate, bitmap of the window per QP"},
 	{name: "srd", words: "SRD over 64 paths, without PFC", kind: "srd", cc: "none", lb: "ecmp"},
@@ -112,6 +112,9 @@ func (f *File) dataQueue() int { return int(f.Switch.DSCP[f.Transport.DataDSCP&6
 func (d *Document) preset(name string, file bool) error {
 	s := presetOf(name)
 	if s == nil {
+		if strings.Contains(name, ",") {
+			return compared("transport", "transport", name)
+		}
 		e := field.Choice("transport", name, Presets(), "unknown value %s", field.Quote(name))
 		if cc.Lookup(name) != nil {
 			e.Msg += fmt.Sprintf("; %s is a congestion control: --set cc.algorithm=%[1]s", name)

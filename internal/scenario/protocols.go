@@ -121,7 +121,7 @@ func (p *resolver) carried() error {
 	case c.CC == "" && c.Controls == nil && s.CC.Name == "none":
 		c.Own = true
 	case c.CC == "" && c.Controls == nil:
-		return field.New("cc.algorithm", "%s has a congestion control of its own and does not run %s: say none, or leave the key out", c.Title, s.CC.Name)
+		return field.New("cc.algorithm", "%s has a congestion control of its own and does not run %s: set none, or leave the key out", c.Title, s.CC.Name)
 	case !slices.Contains(fits, s.CC.Name):
 		return field.Choice("cc.algorithm", s.CC.Name, slices.DeleteFunc(fits, func(name string) bool {
 			return name == ""
@@ -154,7 +154,7 @@ func (p *resolver) framed() error {
 	headers := frame - unit.Bytes(t.MTU)
 	for n, node := range p.Graph.Nodes {
 		if spec := p.specs[n]; node.Role != topo.Host && spec.TrimMask() != 0 && spec.Trim.Size < headers {
-			return field.New("switch.trim.size", "%v is less than the %v of headers that %s needs to know a packet by", spec.Trim.Size, headers, s.Carried.Title)
+			return field.New("switch.trim.size", "%v is less than the %v of headers that %s needs to identify a packet", spec.Trim.Size, headers, s.Carried.Title)
 		}
 	}
 	return nil

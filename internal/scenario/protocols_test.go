@@ -131,8 +131,8 @@ func TestSegments(t *testing.T) {
 	for text, want := range map[string]string{
 		twoTiers: "RC queue pairs have no entropy values",
 		"name: x\ntransport: mrc\nfabric: {kind: torus, k: 8, host_link: {rate: 100Gbps, cable: 3m}}\n" +
-			"server: {gpus: 1, nics: 1}\n": "switches, and an IPv6 address has room for 6 uSIDs",
-		twoTiers + "transport: mrc\nlb: spray\n": "lb spray has switches choose",
+			"server: {gpus: 1, nics: 1}\n": "switches, and an IPv6 address holds 6 uSIDs",
+		twoTiers + "transport: mrc\nlb: spray\n": "with lb spray switches select it",
 	} {
 		if _, err := resolveLB(text+load, "transport.forwarding=srv6"); err == nil ||
 			!strings.Contains(err.Error(), want) {

@@ -447,7 +447,7 @@ func TestBadSwitchTexts(t *testing.T) {
 			`x.yaml:11:12: switches.spyne: is neither a switch nor a role of this fabric ` +
 				`(did you mean "spine"?); accepted: config, rail, spine, or a switch's name`},
 		"FRR": {"{config: a.cfg}", "frr defaults datacenter\nhostname a\nrouter bgp 65000\n",
-			"a.cfg: says nothing about queues"},
+			"a.cfg: contains no queues"},
 		"impossible": {"{config: a.cfg}", strings.Replace(nxos, "percent 60", "percent 160", 1),
 			"a.cfg:8:33: queues.4.weight: 160 is out of range 0–100"},
 		"thresholds": {"{config: a.cfg}", strings.Replace(nxos, "minimum-threshold 10",

@@ -13,7 +13,7 @@ import (
 
 // Scheduled is a scheduled fabric, if it is on.
 type Scheduled struct {
-	On bool `yaml:"on" doc:"the switches are one scheduled fabric, or a modular chassis: VOQs, credits and cells; true where the block is given"`
+	On bool `yaml:"on" doc:"the switches are one scheduled fabric, or a modular chassis: VOQs, credits and cells; true where the block is set"`
 	queue.Scheduled
 }
 
@@ -58,7 +58,7 @@ func (p *resolver) scheduled() error {
 func (p *resolver) schedulable() error {
 	f := p.File
 	if p.says("lb") && f.LB != route.Cells.Name {
-		return field.New("lb", "%s picks paths, and in a scheduled fabric (fabric.scheduled) nobody does: cells take all links in turn; leave lb out", f.LB)
+		return field.New("lb", "%s selects paths, which a scheduled fabric (fabric.scheduled) does not: cells take all links in turn; leave lb out", f.LB)
 	}
 	if f.Fabric.CutThrough {
 		return field.New("fabric.cut_through", "a scheduled fabric (fabric.scheduled) has whole packets wait for credit; it cannot cut through")
@@ -149,7 +149,7 @@ func (p *resolver) noteScheduled(packet unit.Bytes) {
 		}
 	}
 	if tight >= 0 && share(tight) < 1 {
-		p.note("the fabric links of %s (%v) carry %.1f %% of what its servers can send (%v): cells of %v for packets of %v, and the messages for credit, leave %.1f %% of them to packets",
+		p.note("the fabric links of %s (%v) carry %.1f %% of the rate of its servers (%v): cells of %v for packets of %v, and the messages for credit, leave %.1f %% of them to packets",
 			g.Nodes[tight].Name, up[tight], 100*share(tight), down[tight], p.Scheduled.Cell, packet,
 			100*p.Scheduled.Efficiency(packet))
 	}

@@ -61,8 +61,7 @@ func (d *Document) put(key, value string) error {
 			k, err := strconv.Atoi(strings.TrimSuffix(place, "]"))
 			if v.Kind() != reflect.Slice || err != nil || !strings.HasSuffix(place, "]") || k < 0 ||
 				k >= v.Len() {
-				return field.New(key, "unknown name %s; entries of lists are named like flows[0] and have to "+
-					"be in the file", field.Clip(p))
+				return field.New(key, "unknown name %s; entries of lists are named like flows[0] and have to be in the file", field.Clip(p))
 			}
 			v = v.Index(k)
 		case reflect.Array:
@@ -106,16 +105,32 @@ func putLeaf(v reflect.Value, key, value, enum string) error {
 	switch v.Kind() {
 	case reflect.Slice:
 		return field.New(key, "%s", listed(key, v))
-	case reflect.Struct, reflect.Array, reflect.Map, reflect.Pointer, reflect.Interface:
+	case reflect.Struct, reflect.Interface:
+		if v.Kind() == reflect.Interface { // the block cc
+			v = reflect.Indirect(v.Elem())
+		}
+		return field.New(key, "the key holds several values; name one of them: %s", several(key, v.Type()))
+	case reflect.Array, reflect.Map, reflect.Pointer:
 		return field.New(key, "the key holds several values; name one of them")
 	}
 	return field.Under(key, setAt(key, v, value, enum))
 }
 
+// several returns the first keys of a struct, for an error.
+func several(key string, t reflect.Type) string {
+	const few = 8
+	keys := names(t)
+	all := key + "." + strings.Join(keys[:min(len(keys), few)], ", "+key+".")
+	if len(keys) > few {
+		return fmt.Sprintf("%s and %d more", all, len(keys)-few)
+	}
+	return all
+}
+
 // listed says how values of a list are named.
 func listed(key string, v reflect.Value) string {
 	if v.Len() == 0 {
-		return "the key is a list, which stands in the file: --set changes what is there, and it has no entry"
+		return "the key is a list, which is in the file: --set changes its entries, and it has none"
 	}
 	first := key + "[0]"
 	switch e := v.Index(0); {
@@ -124,8 +139,7 @@ func listed(key string, v reflect.Value) string {
 	case e.Kind() == reflect.Struct:
 		first += ".KEY"
 	}
-	return fmt.Sprintf("the key is a list of %s; name a value in it, as %s=VALUE, or change the list in the "+
-		"file", unit.Plural(v.Len(), "entry"), first)
+	return fmt.Sprintf("the key is a list of %s; name a value in it, as %s=VALUE, or change the list in the file", unit.Plural(v.Len(), "entry"), first)
 }
 
 // putInMap changes a map's entry, or a value of it: switch.queues.3.xoff.

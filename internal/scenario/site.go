@@ -116,7 +116,7 @@ func (b *binder) bindNamed(n ast.Node, v reflect.Value, key string) bool {
 		name := e.Key.GetToken().Value
 		at := field.Join(key, name)
 		if seen[name] {
-			b.fail(e.Key, at, "the key stands twice")
+			b.fail(e.Key, at, "the key is repeated")
 			continue
 		}
 		seen[name] = true
@@ -137,7 +137,7 @@ func (b *binder) bindPairs(n ast.Node, p *site.Pairs, key string) {
 		name := e.Key.GetToken().Value
 		at := field.Join(key, name)
 		if _, twice := p.Get(name); twice {
-			b.fail(e.Key, at, "the key stands twice")
+			b.fail(e.Key, at, "the key is repeated")
 			continue
 		}
 		value := ""

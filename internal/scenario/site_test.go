@@ -89,9 +89,9 @@ func TestSetInDescribedFabric(t *testing.T) {
 		"fabric.nodes.host.per=2":      "the key holds several values (su: 2); name one of them",
 		"fabric.nodes.host.per.rail=2": `unknown name "rail"; accepted: su`,
 		"fabric.nodes.host.per.su.x=2": "su has no keys below it",
-		"fabric.nodes.leaf.per.su=x":   `"x" is no list of numbers`,
+		"fabric.nodes.leaf.per.su=x":   `"x" is not a list of numbers`,
 		"fabric.nodes.host.count=13":   "leaf-1-1 has more cables than ports: 13 by cables[0] (host to leaf)",
-		"fabric.types.leaf.ports=1x1":  `"1" is no rate`,
+		"fabric.types.leaf.ports=1x1":  `"1" is not a rate`,
 	} {
 		if _, err := resolved(t, rails, set); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v\nwant %s", set, err, want)

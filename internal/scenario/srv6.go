@@ -33,16 +33,13 @@ func (p *resolver) segments() error {
 	}
 	c := p.Default().Carried
 	if c == nil {
-		return field.New("transport.forwarding", "RC queue pairs have no entropy values to mean a way; "+
-			"accepted with transport.kind roce: hash")
+		return field.New("transport.forwarding", "RC queue pairs have no entropy values to select a path; accepted with transport.kind roce: hash")
 	}
 	if !p.LB.Fixed() {
-		return field.New("transport.forwarding", "with srv6 a packet says which way it takes, and lb %s has "+
-			"switches choose; accepted: lb ecmp", p.LB.Name)
+		return field.New("transport.forwarding", "with srv6 a packet contains its path, and with lb %s switches select it; accepted: lb ecmp", p.LB.Name)
 	}
 	if n, _ := p.longest(); n > srv6SIDs {
-		return field.New("transport.forwarding", "a way through this fabric has up to %d switches, and an "+
-			"IPv6 address has room for %d uSIDs of 16 bits behind a locator of 32", n, srv6SIDs)
+		return field.New("transport.forwarding", "a path through this fabric has up to %d switches, and an IPv6 address holds %d uSIDs of 16 bits after a locator of 32", n, srv6SIDs)
 	}
 	c.Segments = true
 	p.noteSegments()
@@ -59,9 +56,7 @@ func (p *resolver) noteSegments() {
 		}
 	}
 	if silent > 0 {
-		p.note("transport.forwarding srv6: the text of %s says nothing of segments; they are simulated as "+
-			"if it "+
-			"had those of all ways (railyard config render writes them)", unit.Plural(silent, "switch"))
+		p.note("transport.forwarding srv6: the configuration of %s has no segments; they are simulated as if it had those of all paths (railyard config render writes them)", unit.Plural(silent, "switch"))
 		return
 	}
 	var found []swconf.Finding
@@ -71,9 +66,7 @@ func (p *resolver) noteSegments() {
 		}
 	}
 	if len(found) > 0 {
-		p.note("transport.forwarding srv6: %s:%d: %s (%s in all); ways are simulated over all cables, as "+
-			"if the "+
-			"texts had them", found[0].File, found[0].Line, found[0].Message, unit.Plural(len(found),
+		p.note("transport.forwarding srv6: %s:%d: %s (%s in total); paths are simulated over all cables, as if the configurations had them", found[0].File, found[0].Line, found[0].Message, unit.Plural(len(found),
 			"finding"))
 	}
 }

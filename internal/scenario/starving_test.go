@@ -70,7 +70,7 @@ workload: {traffic: {incast: {bytes: 1MB, fan_in: 2}}}
 			t.Fatal(sets, err)
 		}
 		notes := strings.Join(p.Notes, "\n")
-		if got := strings.Contains(notes, "waits for the time-out of 67.109ms"); got != want {
+		if got := strings.Contains(notes, "after the time-out of 67.109ms"); got != want {
 			t.Errorf("%q: the note is there: %v\n%s", sets, got, notes)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 
 // Storage is the servers that keep data sets and checkpoints, and how they are reached.
 type Storage struct {
-	Servers    int        `yaml:"servers" doc:"how many there are, beside a fabric of a kind; a described fabric has them as nodes"`
-	Nodes      []string   `yaml:"nodes" doc:"described fabric: the groups of servers that keep data; all servers without GPUs unless given"`
+	Servers    int        `yaml:"servers" doc:"their number, with a fabric of a kind; a described fabric has them as nodes"`
+	Nodes      []string   `yaml:"nodes" doc:"described fabric: the groups of servers that keep data (default all servers without GPUs)"`
 	NICs       int        `yaml:"nics" doc:"of each; they are spread over the leaves, or over the front end's switches"`
 	NICRate    unit.Rate  `yaml:"nic_rate" doc:"of each; 0bps: fabric.host_link's"`
 	Network    string     `yaml:"network" enum:"shared,separate" doc:"shared: GPUs reach storage by their own NICs, over the fabric (converged); separate: by other NICs, over a front end of its own"`
@@ -23,11 +23,11 @@ type Storage struct {
 	Write      unit.Rate  `yaml:"write" doc:"what they take; 0bps: no limit"`
 	Latency    unit.Time  `yaml:"latency" doc:"of the media, for each request"`
 	Request    unit.Bytes `yaml:"request" doc:"bytes of one read or write"`
-	Command    unit.Bytes `yaml:"command" doc:"bytes that ask for a read, and that answer a write"`
+	Command    unit.Bytes `yaml:"command" doc:"bytes that request a read, and that acknowledge a write"`
 	Depth      int        `yaml:"depth" doc:"requests that each GPU has under way"`
 	Stripe     int        `yaml:"stripe" doc:"servers that a GPU's requests go to in turn; 0: all"`
 	Capacity   unit.Bytes `yaml:"capacity" doc:"what one server keeps; 0B: no limit"`
-	DSCP       *int       `yaml:"dscp" doc:"of its packets, and so the queue that switches put them in; transport.data_dscp unless given"`
+	DSCP       *int       `yaml:"dscp" doc:"of its packets, and so the queue that switches put them in (default transport.data_dscp)"`
 }
 
 // Networks that storage may be behind.
@@ -108,14 +108,11 @@ func (p *resolver) addStorage(s *Storage) error {
 	case len(s.Nodes) > 0:
 		return field.New("nodes", "are of a described fabric; a %s fabric has servers", f.Kind)
 	case p.File.Fabric.Scheduled.On && separate:
-		return field.New("network", "separate has switches beside the scheduled fabric, which is one "+
-			"switch: describe both by nodes, or share it")
+		return field.New("network", "separate has switches next to the scheduled fabric, which is one switch: describe both by nodes, or share it")
 	case separate && (s.NICs%s.Switches != 0 || s.ServerNICs%s.Switches != 0):
-		return field.New("switches", "%d do not divide the %d NICs of a storage server and the %d of a GPU "+
-			"server: each switch has to have as many", s.Switches, s.NICs, s.ServerNICs)
+		return field.New("switches", "%d do not divide the %d NICs of a storage server and the %d of a GPU server: each switch has to have as many", s.Switches, s.NICs, s.ServerNICs)
 	case !separate && (f.Kind == "rail-only" || g.Isolated) && s.NICs%rails != 0:
-		return field.New("nics", "%d of a server do not reach all %d rails, which nothing joins; accepted: "+
-			"multiples of %d, or network: separate", s.NICs, rails, rails)
+		return field.New("nics", "%d of a server do not reach all %d rails, which are isolated from each other; accepted: multiples of %d, or network: separate", s.NICs, rails, rails)
 	}
 	cable := f.HostLink.cable()
 	if s.NICRate > 0 {
@@ -130,7 +127,7 @@ func (p *resolver) storedAt(s *Storage) error {
 	g := p.Graph
 	for _, key := range []string{"servers", "nics", "nic_rate", "switches", "server_nics"} {
 		if p.says("storage." + key) {
-			return field.New(key, "has no effect on a fabric of types, nodes and cables: its nodes say it")
+			return field.New(key, "has no effect on a fabric of types, nodes and cables: its nodes set it")
 		}
 	}
 	var hosts []int
@@ -152,7 +149,7 @@ func (p *resolver) storedAt(s *Storage) error {
 		}
 	}
 	if len(hosts) == 0 {
-		return field.New("nodes", "there is no server without GPUs")
+		return field.New("nodes", "the scenario has no server without GPUs")
 	}
 	front := 0
 	for h := range g.Hosts {
@@ -166,8 +163,7 @@ func (p *resolver) storedAt(s *Storage) error {
 		}
 	}
 	if front > 0 && p.File.Server.Choice == AnyNIC {
-		return field.New("network", "server.nic_choice any sends by all NICs, also those that types have "+
-			"for storage")
+		return field.New("network", "server.nic_choice any sends by all NICs, also those that types have for storage")
 	}
 	return g.Store(hosts, s.Network == SeparateNetwork, front)
 }
@@ -244,8 +240,7 @@ func (p *resolver) roomy(bytes float64, what string) error {
 // accessed makes a job of a pattern of reads and writes.
 func (p *resolver) accessed(at task, a *Access) (workload.Job, error) {
 	if p.Storage == nil {
-		return workload.Job{}, field.New("", "there is no storage: say in the block storage which servers "+
-			"keep data")
+		return workload.Job{}, field.New("", "the scenario has no storage: name the servers in the block storage")
 	}
 	if a.Read == 0 && a.Write == 0 {
 		return workload.Job{}, field.New("", "neither reads nor writes; give read, write or both")

@@ -50,10 +50,10 @@ func TestBadStorage(t *testing.T) {
 	}
 	for _, c := range []struct{ text, want string }{
 		{"fabric: {kind: rail, hosts: 2, spines: 2}\nworkload: {traffic: {storage: {read: 1MB}}}\n",
-			"workload.traffic.storage: there is no storage"},
+			"workload.traffic.storage: the scenario has no storage"},
 		{"fabric: {kind: rail, hosts: 1, spines: 2}\n" +
 			"workload: {training: {model: tiny.json, dp: 8, data: {}}}\n",
-			"workload.training.data: there is no storage"},
+			"workload.training.data: the scenario has no storage"},
 		{"fabric: {kind: rail, hosts: 1, spines: 2}\nstorage: {}\n" +
 			"workload: {traffic: {storage: {read: 1MB}}}\n",
 			"storage.servers: is missing"},

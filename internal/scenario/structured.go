@@ -22,8 +22,7 @@ func (p *resolver) structured() error {
 		if c != nil {
 			title = c.Title
 		}
-		return field.New("lb", "%s has switches read entropy values that are laid out for them, and %s has "+
-			"none of that kind; accepted with transport.kind %s", p.LB.Name, title, givenEVs())
+		return field.New("lb", "%s has switches read entropy values that are laid out for them, and %s has none of that kind; accepted with transport.kind %s", p.LB.Name, title, givenEVs())
 	}
 	ports, err := p.choices()
 	if err != nil {
@@ -73,8 +72,7 @@ func (p *resolver) choices() (most [route.Tiers]int, err error) {
 		switch low, high := g.Nodes[a].Tier, g.Nodes[b].Tier; {
 		case low == high:
 			return most, field.New("lb",
-				"%s names one port per tier of switches, and %s joins two of tier %d; "+
-					"accepted with fabrics whose cables lead up or down", p.LB.Name, g.Direction(i, a), low)
+				"%s names one port per tier of switches, and %s connects two of tier %d; accepted with fabrics whose cables lead up or down", p.LB.Name, g.Direction(i, a), low)
 		case high > route.Tiers:
 			return most, field.New("lb", "%s has bits for %d tiers of switches, and %s is of tier %d",
 				p.LB.Name, route.Tiers, g.Nodes[b].Name, high)

@@ -19,7 +19,7 @@ func TestStructured(t *testing.T) {
 		"transport=roce": "structured has switches read entropy values that are laid out for them, and RC " +
 			"has none",
 		"transport=srd": "and SRD has none of that kind; accepted with transport.kind mrc",
-		"transport=mrc lb_options.tier1_bits=1": "lb_options.tier1_bits=1: is too narrow: 1 bits say one " +
+		"transport=mrc lb_options.tier1_bits=1": "lb_options.tier1_bits=1: is too narrow: 1 bits select one " +
 			"of 2 ports, " +
 			"and switches of tier 1 choose among ",
 		"transport=mrc lb_options.tier1_bits=10 " +
@@ -27,7 +27,7 @@ func TestStructured(t *testing.T) {
 			"tiers' ports take 10 + 8 + 0 bits, and one has 15 for them",
 		"transport=mrc " +
 			"lb_options.tier1_bits=14": "lb structured: 256 values for each of 1 planes take 5 bits " +
-			"besides the 15 that say which ports, and an entropy value has 15",
+			"besides the 15 that select ports, and an entropy value has 15",
 		"transport=mrc lb_options.tier1_bits=17": "is out of range 1–16",
 	} {
 		_, err := resolveLB(twoTiers+load, append(strings.Fields(sets), "lb=structured")...)
@@ -37,7 +37,7 @@ func TestStructured(t *testing.T) {
 	}
 	if _, err := resolveLB(dragonfly, "transport.kind=mrc", "lb=structured"); err == nil ||
 		!strings.Contains(err.Error(), "structured names one port per tier of switches, and leaf-1-1:Eth3 "+
-			"→ leaf-1-2 joins two") {
+			"→ leaf-1-2 connects two") {
 		t.Error(err)
 	}
 }

@@ -58,7 +58,7 @@ func (p *resolver) warnQueues() {
 		}
 		if frame := p.largestFrame(); p.specs[n].LosslessMask() != 0 &&
 			unit.Bytes(p.specs[n].PFCQuanta)*64/2 < frame {
-			p.note("%s: pfc_quanta %d pauses for %d bytes and is repeated after half of them; behind a frame of %d the repetition comes late and lossless queues lose packets",
+			p.note("%s: pfc_quanta %d pauses for %d bytes and is repeated after half of them; after a frame of %d the repetition is late and lossless queues lose packets",
 				node.Name, p.specs[n].PFCQuanta, p.specs[n].PFCQuanta*64, frame)
 		}
 		for _, s := range p.Services {
@@ -277,7 +277,7 @@ func (p *resolver) portMarks(node int, c *swconf.Config) {
 		}
 	}
 	if len(names) > 0 {
-		p.note("%s: %s: the text has some ports mark nothing that lead to switches, or others mark; in the run ports to servers mark nothing, and all others do", p.Graph.Nodes[node].Name,
+		p.note("%s: %s: the configuration has no marking on some ports to switches, or marking on others; in the simulation ports to servers mark nothing, and all others do", p.Graph.Nodes[node].Name,
 			swconf.Compress(names))
 	}
 }

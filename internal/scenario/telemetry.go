@@ -28,16 +28,13 @@ func (p *resolver) reported(s *Service) error {
 	}
 	t := &p.File.Transport
 	if all := unit.Bytes(t.MTU) + p.headers() + unit.Bytes(kind.Len()); all > p.smallestMTU() {
-		return field.New("transport.mtu", "%d bytes, up to %d of headers and %d of telemetry for %s do not "+
-			"fit the switches' mtu of %v", t.MTU, p.headers(), kind.Len(), s.CC.Name, p.smallestMTU())
+		return field.New("transport.mtu", "%d bytes, up to %d of headers and %d of telemetry for %s do not fit the switches' mtu of %v", t.MTU, p.headers(), kind.Len(), s.CC.Name, p.smallestMTU())
 	}
 	if kind != roce.TelemetryINT {
 		return nil
 	}
 	if p.LB.Reorders(p.LBValues) {
-		return field.New("lb", "%s compares what a port says of two packets that follow one another, and %s "+
-			"sends them by different ports; accepted: policies that keep a flow's packets on one path, such "+
-			"as ecmp", s.CC.Name, p.LB.Name)
+		return field.New("lb", "%s compares the telemetry of a port in two consecutive packets, and %s sends them by different ports; accepted: policies that keep a flow's packets on one path, such as ecmp", s.CC.Name, p.LB.Name)
 	}
 	if err := p.stamped(s.CC); err != nil {
 		return err
@@ -46,8 +43,7 @@ func (p *resolver) reported(s *Service) error {
 	if most > cc.MostHops {
 		g := p.Graph
 		nic := func(i int) string { return g.Nodes[g.Hosts[g.NICs[i].Host]].Name }
-		return field.New("cc.algorithm", "%s: telemetry has room for %s, and packets from %s to %s "+
-			"pass up to %d; accepted: fabrics with shorter paths, or an algorithm without telemetry",
+		return field.New("cc.algorithm", "%s: telemetry holds %s, and packets from %s to %s pass up to %d; accepted: fabrics with shorter paths, or an algorithm without telemetry",
 			s.CC.Name, unit.Plural(cc.MostHops, "switch"), nic(longest.From), nic(longest.To), most)
 	}
 	return nil

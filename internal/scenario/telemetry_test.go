@@ -23,13 +23,13 @@ func TestTelemetryThatDoesNotFit(t *testing.T) {
 				"50Gbps, 100Gbps, 200Gbps, 400Gbps, 800Gbps or 1.6Tbps, and spine-1:Eth1 has 150Gbps"},
 		{"a rate from a moment on", fmt.Sprintf(halved, "150Gbps"), "", " from 10us on has 150Gbps"},
 		{"sprayed", twoRacks, "lb=spray",
-			"--set lb=spray: hpcc compares what a port says of two packets that follow one another, and " +
+			"--set lb=spray: hpcc compares the telemetry of a port in two consecutive packets, and " +
 				"spray sends them by different ports; accepted: policies that keep a flow's packets on " +
 				"one path, such as ecmp"},
 		{"sprayed by the NIC", twoRacks, "lb=entropy transport.recovery=selective",
 			"lb=entropy: hpcc compares"},
 		{"too far", ring, "",
-			"--set cc.algorithm=hpcc: hpcc: telemetry has room for 5 switches, and packets from host-1 to "},
+			"--set cc.algorithm=hpcc: hpcc: telemetry holds 5 switches, and packets from host-1 to "},
 	} {
 		sets := strings.Fields(c.sets)
 		if _, err := resolved(t, c.text, sets...); err != nil {

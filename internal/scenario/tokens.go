@@ -39,7 +39,7 @@ func tokens(name string, text []byte) (token.Tokens, error) {
 		}
 		if out.Add(some...); len(out) > maxTokens {
 			return nil, w.fail(out[maxTokens],
-				"the text goes on here, and a scenario has at most %d words and signs before", maxTokens)
+				"the file continues here, and a scenario has at most %d words and signs before", maxTokens)
 		}
 	}
 }
@@ -78,7 +78,7 @@ func (w *watch) next(t *token.Token) error {
 	case token.AnchorType, token.AliasType, token.MergeKeyType, token.TagType:
 		return w.fail(t, "anchors, aliases and tags are not accepted: write the value out")
 	case token.DirectiveType, token.MappingKeyType:
-		return w.fail(t, "directives and keys behind a question mark are not accepted")
+		return w.fail(t, "directives and keys after a question mark are not accepted")
 	case token.DocumentHeaderType:
 		if w.began || w.last != nil && w.last.Type != token.CommentType {
 			return w.fail(t, "a second document begins, expected one scenario")

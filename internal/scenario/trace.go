@@ -66,7 +66,7 @@ var counted = regexp.MustCompile(`\{n([+-]\d{1,6})?\}`)
 // numbered finds the GPUs of the numbers that a graph's operations are on, and makes these numbers ranks.
 func (p *resolver) numbered(at task, pattern string, d *workload.DAG) (crew, error) {
 	if at.crew != nil {
-		return nil, field.New("", "says which GPUs the job is on: leave the job's gpus, placement and on out")
+		return nil, field.New("", "sets the job's GPUs: leave the job's gpus, placement and on out")
 	}
 	where := counted.FindStringSubmatch(pattern)
 	if where == nil {

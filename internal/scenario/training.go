@@ -112,8 +112,7 @@ func (p *resolver) spare(step *workload.Training) {
 		spare *= step.TP
 	}
 	step.Idle = spare
-	p.note("the layout, tp %d x pp %d x dp %d x cp %d, trains %d of %d GPUs: MFU and tokens/s/GPU count all of "+
-		"them; a job with gpus takes no more than it uses", step.TP, step.PP, step.DP, step.CP, step.GPUs(),
+	p.note("the layout, tp %d x pp %d x dp %d x cp %d, trains %d of %d GPUs: MFU and tokens/s/GPU count all of them; a job with gpus takes no more than it uses", step.TP, step.PP, step.DP, step.CP, step.GPUs(),
 		step.GPUs()+spare)
 }
 

@@ -45,7 +45,7 @@ func (p *resolver) trimRoom() error {
 		first = append(first, n)
 		for i := range spec.Queues {
 			if room := spec.Room(i); spec.Queues[i].Trim && room < 2*frame {
-				return field.New(fmt.Sprintf("switch.queues.%d.limit", i), "%v is less than two packets of %v (transport.mtu and headers): a queue that trims would cut most of what comes",
+				return field.New(fmt.Sprintf("switch.queues.%d.limit", i), "%v is less than two packets of %v (transport.mtu and headers): a queue that trims would trim most packets",
 					room, frame)
 			}
 		}

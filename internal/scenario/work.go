@@ -102,8 +102,7 @@ func (p *resolver) job(at task, w *Workload) (workload.Job, error) {
 	}
 	switch {
 	case n != 1:
-		return workload.Job{}, field.New(at.key, "holds %d workloads, expected exactly one of training, "+
-			"traffic, ops, trace%s", n, beside)
+		return workload.Job{}, field.New(at.key, "holds %d workloads, expected exactly one of training, traffic, ops, trace%s", n, beside)
 	case w.Training != nil:
 		return p.delayed(p.training(at, w.Training))
 	case w.Traffic != nil:
@@ -125,8 +124,7 @@ func (p *resolver) bound() error {
 		return nil
 	}
 	if p.Packets() > MaxPackets && p.Fidelity == packetFidelity {
-		return field.New("workload", "needs more than %d packets, the most of fidelity: packet; "+
-			"accepted: fewer bytes, or fidelity: flow", int64(MaxPackets))
+		return field.New("workload", "needs more than %d packets, the most of fidelity: packet; accepted: fewer bytes, or fidelity: flow", int64(MaxPackets))
 	}
 	bytes, computing := 0.0, 0.0
 	for j := range p.Jobs {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 
@@ -40,17 +39,13 @@ func Read(path string, sets []string) (*scenario.Document, error) {
 	}
 	doc, err := scenario.Parse(name, text, sets)
 	if err != nil {
-		if ofDevice.Match(text[:min(len(text), 1<<16)]) {
-			err = fmt.Errorf("%w\n%s: looks like a device's configuration: railyard config lint %[2]s", err, name)
+		if is := Neighbor(name, text); is != "" && !strings.HasSuffix(is, " run "+name) {
+			err = fmt.Errorf("%s: not a scenario%s", name, is)
 		}
 		return nil, input.Fault(err)
 	}
 	return doc, nil
 }
-
-// ofDevice matches what configurations of switches have and scenarios do not: SONiC's tables, lines of a CLI.
-var ofDevice = regexp.MustCompile(`"(PORT|DEVICE_METADATA|BUFFER_PROFILE|PORT_QOS_MAP)": *\{|` +
-	`(?m)^(interface [A-Z]|class-map |policy-map |hostname |set interfaces |nv set )`)
 
 // Resolve builds a document's plan; files it names are relative to it.
 func Resolve(path string, doc *scenario.Document) (*scenario.Plan, error) {
@@ -74,7 +69,7 @@ func Cabled(path string, sets []string) (*scenario.Plan, error) {
 	plan, err := Network(path, sets)
 	if err == nil && len(plan.Dark) > 0 {
 		return nil, input.Fault(plan.Refuse("fabric.graph.ocs",
-			"moves circuits (schedule), which only the simulator does; accepted here: an OCS that joins the same ports all the time"))
+			"reconfigures circuits (schedule), which only the simulator supports; accepted here: an OCS that always connects the same ports"))
 	}
 	return plan, err
 }

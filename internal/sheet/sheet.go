@@ -50,7 +50,7 @@ func Read(data []byte) ([]Sheet, error) {
 	for i, row := range rows {
 		s, err := read(row)
 		if err == nil && slices.ContainsFunc(sheets, func(o Sheet) bool { return o.Key == s.Key }) {
-			err = fmt.Errorf("the key stands twice")
+			err = fmt.Errorf("the key is repeated")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%d (%s): %w", i, s.Key, err)
@@ -63,7 +63,7 @@ func Read(data []byte) ([]Sheet, error) {
 func read(row []byte) (s Sheet, err error) {
 	d := json.NewDecoder(bytes.NewReader(row))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return s, fmt.Errorf("is no product")
+		return s, fmt.Errorf("is not a product")
 	}
 	for d.More() {
 		t, err := d.Token()
@@ -107,7 +107,7 @@ func (s *Sheet) match() error {
 			case f < 0:
 				return fmt.Errorf("sources[%d]: unknown figure %q", i, key)
 			case s.Figures[f].Source != nil:
-				return fmt.Errorf("sources[%d]: %s has a source already: say both in one", i, key)
+				return fmt.Errorf("sources[%d]: %s has a source already: put both in one", i, key)
 			}
 			s.Figures[f].Source = src
 		}

@@ -34,10 +34,10 @@ func TestRead(t *testing.T) {
 func TestBadSheets(t *testing.T) {
 	for text, want := range map[string]string{
 		`{}`:                                  "cannot unmarshal",
-		`[3]`:                                 "is no product",
+		`[3]`:                                 "is not a product",
 		`[{}]`:                                "a product has a key, a name and figures",
 		`[{"key": 4}]`:                        "cannot unmarshal",
-		strings.Replace(two, `"b"`, `"a"`, 1): "1 (a): the key stands twice",
+		strings.Replace(two, `"b"`, `"a"`, 1): "1 (a): the key is repeated",
 		strings.Replace(two, `["ports"]`, `["prots"]`, 1):       `sources[0]: unknown figure "prots"`,
 		strings.Replace(two, `["ports"]`, `[]`, 1):              "sources[0] needs of and in",
 		strings.Replace(two, `"its guide"`, `""`, 1):            "sources[0] needs of and in",

@@ -129,12 +129,12 @@ func TestPathsThroughChannels(t *testing.T) {
 // What cannot be together with channels is told with its key.
 func TestChannelsThatCannotBe(t *testing.T) {
 	for want, sets := range map[string][]string{
-		"2 cables join seg-1-rail-1 and spine-1, which make no channels of 3": {"fabric.lag=3"},
-		"min_links=3: 3 of the 2 members":                                     {"fabric.lag=2", "fabric.min_links=3"},
-		"min_links=2: is of a channel":                                        {"fabric.min_links=2"},
-		"lb=spray: spray looks at ports":                                      {"fabric.lag=2", "lb=spray"},
-		"lag_seed=own: no cables make a channel":                              {"switch.lag_seed=own"},
-		"lag=0: 0 is out of range 1–64":                                       {"fabric.lag=0"},
+		"2 cables connect seg-1-rail-1 and spine-1, which make no channels of 3": {"fabric.lag=3"},
+		"min_links=3: 3 of the 2 members":                                        {"fabric.lag=2", "fabric.min_links=3"},
+		"min_links=2: is of a channel":                                           {"fabric.min_links=2"},
+		"lb=spray: spray looks at ports":                                         {"fabric.lag=2", "lb=spray"},
+		"lag_seed=own: no cables make a channel":                                 {"switch.lag_seed=own"},
+		"lag=0: 0 is out of range 1–64":                                          {"fabric.lag=0"},
 	} {
 		d, err := scenario.Parse("x.yaml", []byte(breaking[:strings.Index(breaking, "events:")]), sets)
 		if err == nil {

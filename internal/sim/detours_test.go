@@ -260,7 +260,7 @@ workload: {traffic: {alltoall: {bytes: %dB}}}
 			rt.Fatalf("a packet crossed %d switches and %d cables between groups", h.hops, h.level)
 		}
 		if u, ok := h.strayed(r); ok {
-			rt.Fatalf("queue pair %d used %s, which is no choice of its", u[0], r.PortName(u[1]))
+			rt.Fatalf("queue pair %d used %s, which is not a choice of its", u[0], r.PortName(u[1]))
 		}
 		for p := range r.Net.Ports { // in whatever class it was
 			if r.Net.Stats[p].PauseGot > 0 && r.pauseCause(int32(p)) < 0 {

@@ -297,8 +297,7 @@ func ParseNamed(s string) (n Named, err error) {
 	q, err1 := strconv.ParseUint(qp, 10, 31)
 	p, err2 := strconv.ParseUint(psn, 10, 24)
 	if !ok || err1 != nil || err2 != nil {
-		return n, field.New("", "found %s, expected a queue pair and a PSN such as 0/1614795, or 0/+17 for "+
-			"the packet behind the first 17", field.Quote(s))
+		return n, field.New("", "found %s, expected a queue pair and a PSN such as 0/1614795, or 0/+17 for the packet after the first 17", field.Quote(s))
 	}
 	n.QP, n.PSN = int32(q), uint32(p)
 	return n, nil

@@ -52,7 +52,7 @@ func chained(t *testing.T, r *Run, c *result.Copy) {
 		tx := &r.Net.Ports[h.Port]
 		if i == 0 {
 			if r.Graph.Nodes[tx.Node].Role != topo.Host {
-				t.Errorf("%s is no NIC's", h.Name)
+				t.Errorf("%s is not a NIC's", h.Name)
 			}
 			continue
 		}

@@ -32,7 +32,7 @@ func (r *Run) strand() {
 		m := &r.Hosts.Messages[i]
 		if src, dst := r.Hosts.Peers(m.Conn); m.Done == 0 && (off[int(src)] || off[int(dst)]) {
 			r.carrier.gaveUp(explain.Lost{Conn: m.Conn, At: max(since, m.Posted),
-				Why: "no way is left, and its transport waits for one"})
+				Why: "no path is left, and its transport waits until one returns"})
 		}
 	}
 	slices.SortStableFunc(r.carrier.lost, func(a, b explain.Lost) int { return cmp.Compare(a.At, b.At) })

@@ -176,11 +176,10 @@ func (n *Network) PortName(port int32) string {
 func (n *Network) addressable() error {
 	locators, switches := len(n.Paths.Sets), len(n.Graph.Nodes)-len(n.Graph.Hosts)
 	if most := 1 << 16; locators > most {
-		return fmt.Errorf("the NICs hang off %d different switches or sets of them: packets can tell %d "+
-			"apart", locators, most)
+		return fmt.Errorf("the NICs are attached to %d different switches or sets of them: packets can distinguish %d", locators, most)
 	}
 	if locators*switches > math.MaxInt32 {
-		return fmt.Errorf("the tables of %d switches with ways to %d others have %d entries: %d are possible",
+		return fmt.Errorf("the tables of %d switches with paths to %d others have %d entries: %d are possible",
 			switches, locators, locators*switches, math.MaxInt32)
 	}
 	return nil

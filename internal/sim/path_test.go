@@ -20,7 +20,7 @@ func TestPathIsWherePacketsGo(t *testing.T) {
 		for i, p := range path {
 			frames[p] += 245 // 1 MB in packets of 4,096 bytes
 			if i > 0 && !slices.Contains(choices[i-1], p) {
-				t.Errorf("hop %d by %s, which is no choice", i, r.PortName(p))
+				t.Errorf("hop %d by %s, which is not a choice", i, r.PortName(p))
 			}
 		}
 	}

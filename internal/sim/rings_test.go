@@ -53,7 +53,7 @@ workload: {traffic: {permutation: {bytes: %dKB, groups: all}}}
 			rt.Fatalf("a packet crossed %d switches", h.hops)
 		}
 		if u, ok := h.strayed(r); ok {
-			rt.Fatalf("queue pair %d used %s, which is no choice of its", u[0], r.PortName(u[1]))
+			rt.Fatalf("queue pair %d used %s, which is not a choice of its", u[0], r.PortName(u[1]))
 		}
 		for from := range h.waits {
 			if !h.left[from] && r.Net.Sw[r.Net.Ports[from[0]].Node].Spec != nil {

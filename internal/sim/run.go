@@ -419,15 +419,12 @@ type progressMark struct {
 // stuck explains a run that has no events left but work to do.
 func (r *Run) stuck() error {
 	if cut := r.Net.Trims - r.seen.trims; cut > trimEvents/100 {
-		return fmt.Errorf("the network is stuck at %v: %s were trimmed since the last byte arrived "+
-			"at %v: their headers leave no room for data; trim to less (switch.trim.size), give queues more "+
-			"room (switch.queues.*.limit, switch.buffer), or take a congestion control that holds back",
+		return fmt.Errorf("the network is stuck at %v: %s were trimmed since the last byte arrived at %v: their headers leave no room for data; trim to less (switch.trim.size), give queues more room (switch.queues.*.limit, switch.buffer), or take a congestion control that holds back",
 			r.Net.Q.Now(), unit.Plural(cut, "packet"), r.seen.at)
 	}
 	if i := r.Exec.Waiting(); i >= 0 {
 		o := &r.Exec.DAG.Ops[i]
-		return fmt.Errorf("the network is stuck at %v: the transfer from %s to %s never finishes (%d "+
-			"packets in flight, %s left)%s",
+		return fmt.Errorf("the network is stuck at %v: the transfer from %s to %s never finishes (%d packets in flight, %s left)%s",
 			r.Net.Q.Now(), r.Graph.GPUName(int(o.Rank)), r.Graph.GPUName(int(o.Peer)), r.Net.InUse(),
 			unit.Plural(r.Exec.Left, "operation"), r.locked())
 	}

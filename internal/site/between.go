@@ -36,11 +36,11 @@ func (j *joiner) between() error {
 	key := j.key + ".between"
 	switch {
 	case j.from.server || r.From != r.To:
-		return field.New(key, "joins the places of one group of switches: from and to are the same; found %s and %s", r.From, r.To)
+		return field.New(key, "connects the places of one group of switches: from and to are the same; found %s and %s", r.From, r.To)
 	case at < 0:
 		return field.New(key, "%s has no place %q; it has %s", r.To, r.Between, orNone(j.to.places))
 	case len(r.Same)+len(r.Match) > 0 || r.Wrap || r.Share:
-		return field.New(key, "says already which nodes are joined: no same, match, wrap or share beside it")
+		return field.New(key, "already sets the connected nodes: same, match, wrap and share have no effect")
 	case r.Each < 0 || r.Each > 1024:
 		return field.New(j.key+".each", "1 to 1024 cables of a node, found %d", r.Each)
 	}
@@ -55,7 +55,7 @@ func (j *joiner) between() error {
 	}
 	slices.Sort(order)
 	if len(order) < 2 {
-		return field.New(key, "%s is at one %s only: there is nothing to join", r.To, r.Between)
+		return field.New(key, "%s is at one %s only: it has no other to connect", r.To, r.Between)
 	}
 	count := max(r.Count, r.Lag, 1)
 	var of [][]int
@@ -67,7 +67,7 @@ func (j *joiner) between() error {
 		}
 	}
 	if most := topo.MaxLinks - len(j.b.cables); len(order)*(len(order)-1)/2*count > most {
-		return field.New(j.key, "more than %d cables in all", topo.MaxLinks)
+		return field.New(j.key, "more than %d cables in total", topo.MaxLinks)
 	}
 	Between(of, count, r.Each, func(a, b int) bool {
 		j.b.cables = append(j.b.cables, cable{from: j.among[a], to: j.among[b], rule: j.index, rate: r.Rate})

@@ -66,10 +66,10 @@ func TestBetweenRefused(t *testing.T) {
 		"has no place \"pod\"; it has x, n":     {From: "sw", To: "sw", Between: "pod"},
 		"one group of switches":                 {From: "host", To: "sw", Between: "x"},
 		"from and to are the same":              {From: "sw-[1-2]", To: "sw-[3-4]", Between: "x"},
-		"no same, match, wrap or share":         {From: "sw", To: "sw", Between: "x", Wrap: true},
+		"match, wrap and share have no effect":  {From: "sw", To: "sw", Between: "x", Wrap: true},
 		"1 nodes of 2 cables each, and 3 cable": {From: "sw", To: "sw", Between: "x", Each: 2},
 		"is for between":                        {From: "sw", To: "sw", Each: 2},
-		"there is nothing to join":              {From: "sw-[1-1]", To: "sw-[1-1]", Between: "x"},
+		"it has no other to connect":            {From: "sw-[1-1]", To: "sw-[1-1]", Between: "x"},
 	} {
 		s := &Site{
 			Types: []Type{{Name: "host", GPUs: 1, NICs: 1}, {Name: "sw"}},

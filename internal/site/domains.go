@@ -99,7 +99,7 @@ func (b *builder) regions() ([][]int, error) {
 	}
 	if len(values) == 0 {
 		slices.Sort(words)
-		return nil, field.Choice("regions", place, slices.Compact(words), "no switch stands at a %s",
+		return nil, field.Choice("regions", place, slices.Compact(words), "no switch is at a %s",
 			field.Quote(place))
 	}
 	slices.Sort(values)

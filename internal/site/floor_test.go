@@ -94,12 +94,12 @@ func TestFloorIsMetric(t *testing.T) {
 // Racks that cannot be are refused where they stand.
 func TestFloorsThatCannotBe(t *testing.T) {
 	for want, at := range map[string]Pairs{
-		`nodes[0].at: found row: 1; accepted: a row and a rack`:          pairs("row", "1"),
-		`nodes[0].at: found row: 1, shelf: 2; accepted`:                  pairs("row", "1", "shelf", "2"),
-		`nodes[0].at.rack: host has no place "pod"; it has row, n`:       pairs("row", "1", "rack", "pod"),
-		`nodes[0].at.row: "row*2" is neither a number nor a place`:       pairs("row", "row*2", "rack", "1"),
-		`nodes[0].at: host-1-1 would stand in rack 0; they go from 1 to`: pairs("row", "1", "rack", "n-1"),
-		`nodes[0].at: host-1-1 would stand in row 20000; they go`:        pairs("row", "20000", "rack", "1"),
+		`nodes[0].at: found row: 1; accepted: a row and a rack`:       pairs("row", "1"),
+		`nodes[0].at: found row: 1, shelf: 2; accepted`:               pairs("row", "1", "shelf", "2"),
+		`nodes[0].at.rack: host has no place "pod"; it has row, n`:    pairs("row", "1", "rack", "pod"),
+		`nodes[0].at.row: "row*2" is neither a number nor a place`:    pairs("row", "row*2", "rack", "1"),
+		`nodes[0].at: host-1-1 would be in rack 0; they go from 1 to`: pairs("row", "1", "rack", "n-1"),
+		`nodes[0].at: host-1-1 would be in row 20000; they go`:        pairs("row", "20000", "rack", "1"),
 	} {
 		s := hall(nil)
 		s.Nodes[0].At = at
@@ -126,8 +126,8 @@ func TestFailureDomains(t *testing.T) {
 		}
 	}
 	dot := g.DotFailures(g.FailureDomains())
-	for _, want := range []string{`label="row 2, rack 1: 4 GPUs, 0 more cut off"`, `"host-2-1"; "host-2-2"`,
-		`"spine-1" [style=filled, colorscheme=reds9, fillcolor=9, label="spine-1\ncuts off 16 GPUs"]`} {
+	for _, want := range []string{`label="row 2, rack 1: 4 GPUs, 0 more isolated"`, `"host-2-1"; "host-2-2"`,
+		`"spine-1" [style=filled, colorscheme=reds9, fillcolor=9, label="spine-1\nisolates 16 GPUs"]`} {
 		if !strings.Contains(dot, want) {
 			t.Errorf("no %s in\n%s", want, dot)
 		}

@@ -226,7 +226,7 @@ func (j *joiner) bind(key, place, text string) error {
 		return field.New(key, "%s has no place %q; it has %s", j.rule.To, place, orNone(j.to.places))
 	}
 	if j.word[at] >= 0 {
-		return field.New(key, "says again what %s is", place)
+		return field.New(key, "repeats %s", place)
 	}
 	e, err := parseExpr(text)
 	if err != nil {
@@ -346,7 +346,7 @@ func (j *joiner) end(n *node, nic, port int) error {
 	}
 	count := max(j.rule.Count, j.rule.Lag, 1)
 	if nic > 0 && len(all)*count > 1 {
-		return field.New(j.key, "%s has one cable for port %d of NIC %d, and %d switches (%s, %s) match: say more in same or match, or share: true", n.name, port, nic, len(all), all[0].name,
+		return field.New(j.key, "%s has one cable for port %d of NIC %d, and %d switches (%s, %s) match: narrow it by same or match, or set share: true", n.name, port, nic, len(all), all[0].name,
 			all[len(all)-1].name)
 	}
 	for _, to := range all {
@@ -355,7 +355,7 @@ func (j *joiner) end(n *node, nic, port int) error {
 		}
 		for range count {
 			if len(j.b.cables) >= topo.MaxLinks {
-				return field.New(j.key, "more than %d cables in all", topo.MaxLinks)
+				return field.New(j.key, "more than %d cables in total", topo.MaxLinks)
 			}
 			j.b.cables = append(
 				j.b.cables,
@@ -408,9 +408,9 @@ func (j *joiner) nothing() string {
 			has[n.at[i]] = true
 		}
 		if e.word == "" && !has[e.value] {
-			return fmt.Sprintf("joins nothing: no %s has %s %d (they go to %d)", j.rule.To,
+			return fmt.Sprintf("connects nothing: no %s has %s %d (they go to %d)", j.rule.To,
 				j.to.places[i], e.value, j.to.size[i])
 		}
 	}
-	return fmt.Sprintf("joins nothing: at no place of %s and %s do the values agree", j.rule.From, j.rule.To)
+	return fmt.Sprintf("connects nothing: at no place of %s and %s do the values agree", j.rule.From, j.rule.To)
 }

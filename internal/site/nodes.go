@@ -53,7 +53,7 @@ var groupName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
 // block expands one entry.
 func (b *builder) block(key string, e *Group) error {
 	if !groupName.MatchString(e.Name) {
-		return field.New(key+".name", "%q is no name: a letter, then up to 31 letters, digits, - and _", e.Name)
+		return field.New(key+".name", "%q is not a name: a letter, then up to 31 letters, digits, - and _", e.Name)
 	}
 	t := b.types[e.Type]
 	if t == nil {
@@ -81,7 +81,7 @@ func (b *builder) block(key string, e *Group) error {
 	}
 	// Every port of a card takes a cable, so there are no more of them.
 	if b.ports += total * t.NICs * t.NICPorts; b.ports > topo.MaxLinks {
-		return field.New(key, "more than %d ports of cards in all", topo.MaxLinks)
+		return field.New(key, "more than %d ports of cards in total", topo.MaxLinks)
 	}
 	rack, err := b.racks(key, e, g)
 	if err != nil {
@@ -99,7 +99,7 @@ func (b *builder) block(key string, e *Group) error {
 		}
 		if rack != nil {
 			if n.rack, err = rack(at); err != nil {
-				return field.New(key+".at", "%s would stand in %v", n.name, err)
+				return field.New(key+".at", "%s would be in %v", n.name, err)
 			}
 		}
 		b.byName[n.name] = n
@@ -115,13 +115,13 @@ func (b *builder) placesOf(key string, e *Group) (vals [][]int, places []string,
 	add := func(place string, v []int) error {
 		vals, places = append(vals, v), append(places, place)
 		if total *= len(v); total+len(b.nodes) > topo.MaxNodes {
-			return field.New(key, "more than %d nodes in all", topo.MaxNodes)
+			return field.New(key, "more than %d nodes in total", topo.MaxNodes)
 		}
 		return nil
 	}
 	for _, p := range e.Per {
 		if !isWord(p.Key) || p.Key == "n" || p.Key == "nic" || p.Key == "port" {
-			return nil, nil, field.New(key+".per", "%q is no word for a place: letters and digits, but not n, nic or port, which are places already", p.Key)
+			return nil, nil, field.New(key+".per", "%q is not a word for a place: letters and digits, but not n, nic or port, which are places already", p.Key)
 		}
 		v, err := values(p.Value)
 		if err != nil {

@@ -186,9 +186,9 @@ func (j *joiner) lag() error {
 	case r.Lag == 0 && r.Min == 0:
 		return nil
 	case r.Lag == 0:
-		return field.New(j.key+".min_links", "is of a channel: lag says how many cables make one")
+		return field.New(j.key+".min_links", "is of a channel: lag sets the number of cables in one")
 	case j.from.server:
-		return field.New(j.key+".lag", "%s is servers; channels are of cables between switches, and server.bond says what a NIC does with two ports", r.From)
+		return field.New(j.key+".lag", "%s is servers; channels are of cables between switches, and server.bond sets what a NIC does with two ports", r.From)
 	case r.Lag < 1 || r.Lag > topo.MaxMembers:
 		return field.New(j.key+".lag", "a channel has 1 to %d cables, found %d", topo.MaxMembers, r.Lag)
 	case r.Min < 0 || r.Min > r.Lag:

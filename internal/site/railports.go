@@ -31,9 +31,9 @@ func (t *Type) mapped() bool {
 func (t *Type) checkRails(key string) error {
 	switch {
 	case t.RailMap != "" && !slices.Contains(railMaps, t.RailMap):
-		return field.Choice(key+".rail_map", t.RailMap, railMaps, "%s is no map", field.Quote(t.RailMap))
+		return field.Choice(key+".rail_map", t.RailMap, railMaps, "%s is not a map", field.Quote(t.RailMap))
 	case t.RailMap != "" && len(t.RailPorts) > 0:
-		return field.New(key+".rail_map", "rail_ports beside it says which ports rails have: one of the two")
+		return field.New(key+".rail_map", "rail_ports sets the ports of rails too: use one of the two")
 	case t.mapped() && t.Ports == "":
 		return field.New(key, "a map of ports to rails needs the switch's ports, or a model that has them")
 	}
@@ -51,7 +51,7 @@ func (t *Type) checkRails(key string) error {
 		}
 		own, _ := parsePorts(t.Ports)
 		if all, _ := parsePorts(m.Ports); len(own) != 1 || own[0].count != all[0].count {
-			return field.New(key+".rail_map", "panel knows the %d ports of a %s, not %s; write rail_ports",
+			return field.New(key+".rail_map", "panel has the %d ports of a %s, not %s; write rail_ports",
 				all[0].count, m.Name, t.Ports)
 		}
 		t.Rows = m.Rows
@@ -69,7 +69,7 @@ func (t *Type) parseRails(key string) (map[int][]panel.Jack, error) {
 	for _, p := range t.RailPorts {
 		rail, err := strconv.Atoi(p.Key)
 		if err != nil || rail < 1 || rail > MaxValue {
-			return nil, field.New(key+"."+p.Key, "is no rail; they are numbered from 1")
+			return nil, field.New(key+"."+p.Key, "is not a rail; they are numbered from 1")
 		}
 		jacks, err := parseJacks(p.Value)
 		if err != nil {
@@ -115,7 +115,7 @@ func parseJacks(text string) (out []panel.Jack, err error) {
 			k, err = strconv.Atoi(part)
 		}
 		if err != nil || a < 1 || b < a || b > 4096 || broken && (stretch || k < 1 || k > 8) {
-			return nil, fmt.Errorf("%s is no list of ports; accepted: 1,4,7,10, also 1-4 and 5/2, the second part of port 5", field.Quote(text))
+			return nil, fmt.Errorf("%s is not a list of ports; accepted: 1,4,7,10, also 1-4 and 5/2, the second part of port 5", field.Quote(text))
 		}
 		for ; a <= b; a++ {
 			out = append(out, panel.Jack{Port: int32(a), Part: uint8(k)})

@@ -131,18 +131,18 @@ func TestRailMapsThatAreWrong(t *testing.T) {
 		want string
 		edit func(*Type)
 	}{
-		{`types[1].rail_map: "pannel" is no map (did you mean "panel"?)`,
+		{`types[1].rail_map: "pannel" is not a map (did you mean "panel"?)`,
 			func(t *Type) { t.RailMap = "pannel" }},
-		{"types[1].rail_map: rail_ports beside it", func(t *Type) { t.RailPorts = pairs("1", "1-4") }},
+		{"types[1].rail_map: rail_ports sets", func(t *Type) { t.RailPorts = pairs("1", "1-4") }},
 		{"types[1].rail_map: panel needs a model whose rows of ports are known: 7060x6-64pe",
 			func(t *Type) { t.Model, t.Ports = "", "48x400Gbps" }},
 		{"types[1]: a map of ports to rails needs the switch's ports", func(t *Type) { t.Model = "" }},
-		{"types[1].rail_map: panel knows the 48 ports of a Cisco Nexus 9348D-GX2A, not 40x400Gbps",
+		{"types[1].rail_map: panel has the 48 ports of a Cisco Nexus 9348D-GX2A, not 40x400Gbps",
 			func(t *Type) { t.Ports = "40x400Gbps" }},
 		{"types[1].rail_ports.3: unknown port 49; they go from 1 to 48", own("3", "1,49")},
 		{"types[1].rail_ports.2: port 4 is rail 1's already", own("1", "1-4", "2", "4")},
-		{`types[1].rail_ports.1: "1-" is no list of ports; accepted`, own("1", "1-")},
-		{"types[1].rail_ports.x: is no rail", own("x", "1")},
+		{`types[1].rail_ports.1: "1-" is not a list of ports; accepted`, own("1", "1-")},
+		{"types[1].rail_ports.x: is not a rail", own("x", "1")},
 		{"types[1].rail_ports: rail-1 has 4 cables of rail 2 (host-1 on), and the map 0 ports",
 			own("1", "1-4")},
 		{"types[1].rail_ports.1: port 5 has no part 5; it splits into 4", own("1", "5/5")},

@@ -48,7 +48,7 @@ func TestRegions(t *testing.T) {
 		{"3", func(s *Site) { // a lattice: neither of its places is said to be the groups'
 			s.Cables[1] = Rule{From: "leaf", To: "leaf", Between: "n"}
 		}, "[]"},
-		{"3", func(s *Site) { s.Regions = "grup" }, `regions: no switch stands at a "grup" ` +
+		{"3", func(s *Site) { s.Regions = "grup" }, `regions: no switch is at a "grup" ` +
 			`(did you mean "group"?); accepted: group, n`},
 	} {
 		s := fly(c.groups)

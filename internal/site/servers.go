@@ -61,7 +61,7 @@ func (t *Type) equip(key string) error {
 		return nil
 	}
 	if t.Machine != nil {
-		return field.New(key+".topology", "says what is inside, as the model %s does: give one of them", s.Key)
+		return field.New(key+".topology", "sets the internal topology, as the model %s does: set one of them", s.Key)
 	}
 	if !t.NoGPUs {
 		fill(&t.GPU, s.GPU)

@@ -21,10 +21,10 @@ func (b *builder) resolveTypes() error {
 		key := fmt.Sprintf("types[%d]", i)
 		t := b.site.Types[i]
 		if !groupName.MatchString(t.Name) {
-			return field.New(key+".name", "%q is no name: a letter, then up to 31 letters, digits, - and _", t.Name)
+			return field.New(key+".name", "%q is not a name: a letter, then up to 31 letters, digits, - and _", t.Name)
 		}
 		if b.types[t.Name] != nil {
-			return field.New(key+".name", "%q stands twice", t.Name)
+			return field.New(key+".name", "%q is repeated", t.Name)
 		}
 		b.types[t.Name] = &t
 		b.typeNames = append(b.typeNames, t.Name)
@@ -172,14 +172,14 @@ func (t *Type) check(key string) error {
 		fill(&t.OS, m.OS)
 	}
 	if t.OS != "" && !slices.Contains(panel.Systems(), t.OS) {
-		return field.Choice(key+".os", t.OS, panel.Systems(), "%s is no system whose ports are known",
+		return field.Choice(key+".os", t.OS, panel.Systems(), "%s is not a system whose ports are known",
 			field.Quote(t.OS))
 	}
 	fill(&t.Role, "leaf")
 	if r, err := topo.ParseRole(t.Role); err != nil || r == topo.Host {
 		return field.Choice(key+".role", t.Role,
 			[]string{"rail", "leaf", "aggregation", "spine", "super-spine", "core"},
-			"%q is no role of a switch", t.Role)
+			"%q is not a role of a switch", t.Role)
 	}
 	if t.Split < 0 || t.Split > 8 {
 		return field.New(key+".split", "a port splits into 1 to 8, found %d", t.Split)
@@ -216,11 +216,11 @@ func parsePorts(text string) (kinds []portKind, err error) {
 		n, r, ok := strings.Cut(strings.TrimSpace(part), "x")
 		count, err := strconv.Atoi(strings.TrimSpace(n))
 		if !ok || err != nil || count < 1 || count > 4096 {
-			return nil, fmt.Errorf("%q is no number of ports; accepted: 64x800Gbps, 48x100Gbps+8x400Gbps", part)
+			return nil, fmt.Errorf("%q is not a number of ports; accepted: 64x800Gbps, 48x100Gbps+8x400Gbps", part)
 		}
 		rate, err := unit.ParseRate(strings.TrimSpace(r))
 		if err != nil || rate <= 0 {
-			return nil, fmt.Errorf("%q: %q is no rate; accepted: 400Gbps", part, r)
+			return nil, fmt.Errorf("%q: %q is not a rate; accepted: 400Gbps", part, r)
 		}
 		kinds = append(kinds, portKind{count, rate, before})
 		before += count

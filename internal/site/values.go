@@ -34,7 +34,7 @@ func listFrom(least int, text string) (out []int, err error) {
 			b, err = strconv.Atoi(hi)
 		}
 		if err != nil || a < least || b < a || b > MaxValue {
-			return nil, fmt.Errorf("%q is no list of numbers; accepted: 15 for 1 to 15, 3-5, 1,4-6", text)
+			return nil, fmt.Errorf("%q is not a list of numbers; accepted: 15 for 1 to 15, 3-5, 1,4-6", text)
 		}
 		if out, err = span(out, a, b); err != nil {
 			return nil, err
@@ -49,7 +49,7 @@ func span(out []int, a, b int) ([]int, error) {
 	}
 	for v := a; v <= b; v++ {
 		if len(out) > 0 && v <= out[len(out)-1] {
-			return nil, fmt.Errorf("%d stands twice, or after a larger number", v)
+			return nil, fmt.Errorf("%d is repeated, or after a larger number", v)
 		}
 		out = append(out, v)
 	}

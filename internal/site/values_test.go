@@ -22,12 +22,12 @@ func TestValues(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"0": "0 places: 1 to 1000000 are possible", "1000001": "1000001 places: 1 to 1000000 are possible",
-		"":        `"" is no list of numbers; accepted: 15 for 1 to 15, 3-5, 1,4-6`,
-		"5-3":     `"5-3" is no list of numbers; accepted: 15 for 1 to 15, 3-5, 1,4-6`,
-		"0-2":     `"0-2" is no list of numbers; accepted: 15 for 1 to 15, 3-5, 1,4-6`,
-		"1,,2":    `"1,,2" is no list of numbers; accepted: 15 for 1 to 15, 3-5, 1,4-6`,
-		"1,2,2":   "2 stands twice, or after a larger number",
-		"4-6,5-9": "5 stands twice, or after a larger number",
+		"":        `"" is not a list of numbers; accepted: 15 for 1 to 15, 3-5, 1,4-6`,
+		"5-3":     `"5-3" is not a list of numbers; accepted: 15 for 1 to 15, 3-5, 1,4-6`,
+		"0-2":     `"0-2" is not a list of numbers; accepted: 15 for 1 to 15, 3-5, 1,4-6`,
+		"1,,2":    `"1,,2" is not a list of numbers; accepted: 15 for 1 to 15, 3-5, 1,4-6`,
+		"1,2,2":   "2 is repeated, or after a larger number",
+		"4-6,5-9": "5 is repeated, or after a larger number",
 	} {
 		if _, err := values(text); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", text, err, want)
@@ -100,11 +100,11 @@ func TestBudget(t *testing.T) {
 		t.Errorf("%v, %v", b.fastest(), b.used)
 	}
 	for text, want := range map[string]string{
-		"x400Gbps": `"x400Gbps" is no number of ports; accepted: 64x800Gbps, 48x100Gbps+8x400Gbps`,
-		"8x":       `"8x": "" is no rate; accepted: 400Gbps`,
-		"4097x1Gbps": `"4097x1Gbps" is no number of ports; accepted: 64x800Gbps, ` +
+		"x400Gbps": `"x400Gbps" is not a number of ports; accepted: 64x800Gbps, 48x100Gbps+8x400Gbps`,
+		"8x":       `"8x": "" is not a rate; accepted: 400Gbps`,
+		"4097x1Gbps": `"4097x1Gbps" is not a number of ports; accepted: 64x800Gbps, ` +
 			"48x100Gbps+8x400Gbps",
-		"8x400Gbps+": `"" is no number of ports; accepted: 64x800Gbps, 48x100Gbps+8x400Gbps`,
+		"8x400Gbps+": `"" is not a number of ports; accepted: 64x800Gbps, 48x100Gbps+8x400Gbps`,
 	} {
 		if _, err := parsePorts(text); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", text, err, want)
@@ -118,8 +118,8 @@ func TestTypesThatCannotBe(t *testing.T) {
 		want  string
 		spoil func(s *Site)
 	}{
-		{"types[0].name: \"2\" is no name", func(s *Site) { s.Types[0].Name = "2" }},
-		{"types[1].name: \"host\" stands twice", func(s *Site) { s.Types[1].Name = "host" }},
+		{"types[0].name: \"2\" is not a name", func(s *Site) { s.Types[0].Name = "2" }},
+		{"types[1].name: \"host\" is repeated", func(s *Site) { s.Types[1].Name = "host" }},
 		{"types[0].gpus: a server has 0 to 576 GPUs, found 577",
 			func(s *Site) { s.Types[0].GPUs = 577 }},
 		{"types[0].nics: a server has 1 to 576 NICs, found 0", func(s *Site) { s.Types[0].NICs = 0 }},
@@ -131,12 +131,12 @@ func TestTypesThatCannotBe(t *testing.T) {
 		{"types[1]: a switch (it has neither gpus nor nics) has no nic",
 			func(s *Site) { s.Types[1].NICPorts = 1 }},
 		{"types[1].model: \"nexus\" is not known", func(s *Site) { s.Types[1].Model = "nexus" }},
-		{"types[1].role: \"top\" is no role of a switch", func(s *Site) { s.Types[1].Role = "top" }},
+		{"types[1].role: \"top\" is not a role of a switch", func(s *Site) { s.Types[1].Role = "top" }},
 		{"types[1].split: a port splits into 1 to 8, found 9", func(s *Site) { s.Types[1].Split = 9 }},
-		{"types[1].ports: \"many\" is no number of ports", func(s *Site) { s.Types[1].Ports = "many" }},
+		{"types[1].ports: \"many\" is not a number of ports", func(s *Site) { s.Types[1].Ports = "many" }},
 		{"nodes[0].count: -1: 1 to 200000 are possible", func(s *Site) { s.Nodes[0].Count = -1 }},
-		{"nodes[0].per: \"nic\" is no word for a place", func(s *Site) { s.Nodes[0].Per[0].Key = "nic" }},
-		{"nodes[0].name: \"\" is no name", func(s *Site) { s.Nodes[0].Name = "" }},
+		{"nodes[0].per: \"nic\" is not a word for a place", func(s *Site) { s.Nodes[0].Per[0].Key = "nic" }},
+		{"nodes[0].name: \"\" is not a name", func(s *Site) { s.Nodes[0].Name = "" }},
 		{"nodes: there are none", func(s *Site) { s.Nodes = nil }},
 		{"nodes[0].type: unknown type \"host\": types is missing", func(s *Site) { s.Types = nil }},
 	} {

@@ -59,7 +59,7 @@ func (c *Cluster) Allocate(r *Request) (*Allocation, error) {
 		if chosen, why = h.choose(true); chosen == nil {
 			return nil, why
 		}
-		h.a.Notes = append(h.a.Notes, Note{Text: fmt.Sprintf("the job waits for nodes that others have (%s are idle): it is shown as if they had ended", unit.Plural(h.idle(), "node"))})
+		h.a.Notes = append(h.a.Notes, Note{Text: fmt.Sprintf("the job is blocked on nodes of other jobs (%s are idle): shown as if they had ended", unit.Plural(h.idle(), "node"))})
 	}
 	h.share(chosen)
 	h.a.tell(r)
@@ -113,7 +113,7 @@ func (h *hall) features() {
 		return
 	}
 	p, _ := h.r.at("constraint")
-	h.a.Notes = append(h.a.Notes, Note{p, "--constraint=" + h.r.Constraint + ": nobody says what features the nodes have: left out"})
+	h.a.Notes = append(h.a.Notes, Note{p, "--constraint=" + h.r.Constraint + ": the features of the nodes are unknown: left out"})
 	r := *h.r
 	r.Constraint = ""
 	h.r = &r

@@ -50,7 +50,7 @@ func request(line string) (*Request, error) {
 	r := &Request{}
 	rest, err := r.Options(words(line), false)
 	if err == nil && len(rest) > 0 {
-		err = rest[0].At.Fail(rest[0].Text, "is no option")
+		err = rest[0].At.Fail(rest[0].Text, "is not an option")
 	}
 	if err == nil {
 		err = r.Check()

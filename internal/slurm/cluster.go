@@ -73,7 +73,7 @@ func lines(file, text string, indented bool) (all []line, err error) {
 	for i, s := range strings.Split(text, "\n") {
 		s = strings.TrimSuffix(s, "\r")
 		if strings.IndexByte(s, 0) >= 0 {
-			return nil, Place{file, i + 1, 1}.Fail("", "is no text")
+			return nil, Place{file, i + 1, 1}.Fail("", "is not text")
 		}
 		if !indented { // a comment
 			s, _, _ = strings.Cut(s, "#")
@@ -96,7 +96,7 @@ func lines(file, text string, indented bool) (all []line, err error) {
 			case strings.EqualFold(w, "include") && len(l.keys) == 0:
 				l.keys, l.vals = append(l.keys, w), append(l.vals, "")
 			case !indented && !(len(l.keys) == 1 && strings.EqualFold(l.keys[0], "include")):
-				return nil, Place{file, i + 1, 1}.Fail("", "%s is no key=value", field.Quote(w))
+				return nil, Place{file, i + 1, 1}.Fail("", "%s is not a key=value", field.Quote(w))
 			case len(l.vals) > 0:
 				l.vals[len(l.vals)-1] = strings.TrimSpace(l.vals[len(l.vals)-1] + " " + w)
 			}

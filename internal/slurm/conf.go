@@ -42,7 +42,7 @@ func (c *Cluster) Read(file string, text []byte) error {
 		return Place{File: file, Line: 1 + strings.Count(s[:at[1]], "\n"), Col: 1}.Fail("BlockName",
 			"blocks of nodes (topology/block, Slurm 23.11 and later) are not read; accepted: SwitchName lines (topology/tree)")
 	}
-	return Place{File: file}.Fail("", "says nothing of a cluster; accepted: slurm.conf, topology.conf, what scontrol show node, scontrol show topology and sinfo print")
+	return Place{File: file}.Fail("", "contains no cluster; accepted: slurm.conf, topology.conf, what scontrol show node, scontrol show topology and sinfo print")
 }
 
 // topology reads topology.conf, and what scontrol shows of it.
@@ -75,7 +75,7 @@ func (c *Cluster) topology(file, text string) error {
 			s.Nodes = nil // those below it, as scontrol shows
 		}
 		if slices.ContainsFunc(c.Switches, func(o Switch) bool { return o.Name == name }) {
-			return l.at.Fail("SwitchName", "switch %s stands twice", name)
+			return l.at.Fail("SwitchName", "switch %s is repeated", name)
 		}
 		c.Switches = append(c.Switches, s)
 	}
@@ -158,7 +158,7 @@ func (c *conf) include(l *line, name string) error {
 	}
 	if err != nil {
 		c.Notes = append(c.Notes, Note{l.at, "the file that is included, " + field.Quote(name) +
-			", is not here: what it says is not known"})
+			", is missing: its content is unknown"})
 		return nil
 	}
 	return c.lines(path.Base(name), string(b))

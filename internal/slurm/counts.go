@@ -70,7 +70,7 @@ func (r *Request) counts() error {
 	}
 	switch {
 	case tasks == 0:
-		return r.fail([]string{"gpus-per-task"}, "needs --ntasks or --gpus beside it: Slurm does not count tasks by nodes here")
+		return r.fail([]string{"gpus-per-task"}, "needs --ntasks or --gpus with it: Slurm does not count tasks by nodes here")
 	case perNode > tasks:
 		return r.fail([]string{"gpus-per-task"}, "%s on each node, and the job has %d",
 			unit.Plural(perNode, "task"), tasks)

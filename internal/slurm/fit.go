@@ -149,7 +149,7 @@ func (h *hall) best(part []int, nodes int) (chosen []int) {
 func (h *hall) scattered(leaves int) {
 	if s := h.r.Switches; s > 0 && leaves > s && len(h.c.Switches) > 0 {
 		p, _ := h.r.at("switches")
-		h.a.Notes = append(h.a.Notes, Note{p, fmt.Sprintf("--switches asks for %s, and the nodes are on %d: Slurm waits for better ones, then takes these", unit.Plural(s, "leaf"), leaves)})
+		h.a.Notes = append(h.a.Notes, Note{p, fmt.Sprintf("--switches requests %s, and the nodes are on %d: Slurm first waits until better ones are free", unit.Plural(s, "leaf"), leaves)})
 	}
 }
 

@@ -57,7 +57,7 @@ func expand(out []string, s string) ([]string, error) {
 		a, err1 := strconv.Atoi(lo)
 		z, err2 := strconv.Atoi(hi)
 		if err1 != nil || err2 != nil || a < 0 || z < a || z-a >= maxNames || len(lo) > 20 {
-			return nil, fmt.Errorf("%s: %s is no range of numbers", field.Quote(s), field.Quote(part))
+			return nil, fmt.Errorf("%s: %s is not a range of numbers", field.Quote(s), field.Quote(part))
 		}
 		for v := a; v <= z; v++ {
 			var err error

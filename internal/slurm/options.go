@@ -60,7 +60,7 @@ var bearing = []option{
 	{"chdir", 'D', value, func(r *Request, v string) error { r.Chdir = v; return nil }},
 	{"export", 0, value, func(r *Request, v string) error { r.Export = v; return nil }},
 	{"array", 'a', value, unread("every task of an array is a job of its own: one of them is shown")},
-	{"nodefile", 'F', value, unread("the file is not read: which nodes, --nodelist says")},
+	{"nodefile", 'F', value, unread("the file is not read: set the nodes with --nodelist")},
 	{"segment", 0, value, func(r *Request, v string) error {
 		return field.New("", "found %s: segments are of blocks of nodes (topology/block, Slurm 23.11 and later), and nodes are chosen by switches here; accepted: --switches, --nodelist",
 			field.Quote(v))
@@ -72,8 +72,8 @@ var bearing = []option{
 		return field.New("", "found %s, and heterogeneous jobs are not read; accepted: 0, or no --het-group",
 			field.Quote(v))
 	}},
-	{"gpus-per-socket", 0, value, unread("sockets are not known here: say --gpus-per-node")},
-	{"ntasks-per-socket", 0, value, unread("sockets are not known here: say --ntasks-per-node")},
+	{"gpus-per-socket", 0, value, unread("sockets are unknown: set --gpus-per-node")},
+	{"ntasks-per-socket", 0, value, unread("sockets are unknown: set --ntasks-per-node")},
 	{"relative", 'r', value, unread("the step is taken to begin on the allocation's first node")},
 	{"gpu-bind", 0, value, func(r *Request, v string) error { r.GPUBind = v; return nil }},
 }
@@ -174,7 +174,7 @@ func (r *Request) Options(words []Word, step bool) ([]Word, error) {
 		case w.Text == "--":
 			return words[i+1:], nil
 		case strings.ContainsRune(w.Text, Unknown) && !strings.HasPrefix(w.Text, "-"):
-			r.Notes = append(r.Notes, Note{w.At, Open(w.Text) + " is not known here: left out"})
+			r.Notes = append(r.Notes, Note{w.At, Open(w.Text) + " is unknown: left out"})
 			continue
 		case strings.HasPrefix(w.Text, "--"):
 			var name string
@@ -187,7 +187,7 @@ func (r *Request) Options(words []Word, step bool) ([]Word, error) {
 			}
 		case len(w.Text) > 1 && w.Text[0] == '-':
 			if o, ok = letter(w.Text[1], step); !ok {
-				return nil, w.At.Fail(w.Text[:2], "is no option of Slurm's")
+				return nil, w.At.Fail(w.Text[:2], "is not an option of Slurm's")
 			}
 			arg, joined = strings.TrimPrefix(w.Text[2:], "="), len(w.Text) > 2
 			if o.takes == nothing && joined { // -lu
@@ -199,7 +199,7 @@ func (r *Request) Options(words []Word, step bool) ([]Word, error) {
 		}
 		if o.takes == value && !joined {
 			if i+1 == len(words) {
-				return nil, w.At.Fail("--"+o.long, "has no value behind it")
+				return nil, w.At.Fail("--"+o.long, "has no value after it")
 			}
 			i++
 			arg = words[i].Text
@@ -221,7 +221,7 @@ func (r *Request) take(o option, arg string, w Word) error {
 		r.At = map[string]Place{}
 	}
 	if strings.ContainsRune(arg, Unknown) {
-		r.Notes = append(r.Notes, Note{w.At, fmt.Sprintf("--%s=%s is not known here: left out", o.long, Open(arg))})
+		r.Notes = append(r.Notes, Note{w.At, fmt.Sprintf("--%s=%s is unknown: left out", o.long, Open(arg))})
 		return nil
 	}
 	r.At[o.long] = w.At
@@ -250,10 +250,10 @@ func (r *Request) unknown(w Word, name string) error {
 	for _, o := range bearing {
 		names = append(names, o.long)
 	}
-	if e := w.At.choice("--"+field.Clip(name), name, names, "is no option of Slurm's"); e.Hint != "" {
+	if e := w.At.choice("--"+field.Clip(name), name, names, "is not an option of Slurm's"); e.Hint != "" {
 		return e
 	}
-	r.Notes = append(r.Notes, Note{w.At, fmt.Sprintf("--%s is no option that is known here (a plugin's?): left out", field.Clip(name))})
+	r.Notes = append(r.Notes, Note{w.At, fmt.Sprintf("--%s is an unknown option (a plugin's?): left out", field.Clip(name))})
 	return nil
 }
 

@@ -66,7 +66,7 @@ func (r *Request) gres(v string) error {
 		name, rest, counted := strings.Cut(strings.ReplaceAll(part, "=", ":"), ":")
 		switch {
 		case name != "gpu":
-			r.unread = append(r.unread, field.Quote(part)+" is no GPU: left out")
+			r.unread = append(r.unread, field.Quote(part)+" is not a GPU: left out")
 		case !counted:
 			r.GPUsPerNode = 1
 		default:

@@ -69,7 +69,7 @@ func (a *Allocation) step(job, own *Request, cpus int) (*Step, error) {
 	over := r.Over || own.Tasks == 0 && own.CPUs == 0 && r.CPUs > 1 && all < maxCount
 	if total > all && !over {
 		return nil, own.fail([]string{"ntasks", "ntasks-per-node", "nodes", "gpus-per-task"},
-			"the step is for %s, and the job has room for %d on %s", unit.Plural(total, "task"), all,
+			"the step is for %s, and the job allows %d on %s", unit.Plural(total, "task"), all,
 			unit.Plural(len(s.Nodes), "node"))
 	}
 	s.deal(total, room)

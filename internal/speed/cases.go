@@ -7,8 +7,7 @@ import (
 
 // Sources of peers' figures.
 const (
-	measured = "measured by this project on a VM with two cores, one thread, best of several runs; " +
-		"commits in docs/references.md"
+	measured = "measured by this project on a VM with two cores, one thread, best of several runs; commits in docs/references.md"
 	wormhole = "Wormhole, NSDI 2026, arXiv 2602.10615, on its authors' computer"
 )
 

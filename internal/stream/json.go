@@ -70,7 +70,7 @@ func (s *Source) Under(name string, f Object, other func(key string, raw []byte)
 		}
 		var key string
 		if err := json.Unmarshal(raw, &key); err != nil {
-			return s.Fail("%s is no key of JSON", field.Quote(string(raw)))
+			return s.Fail("%s is not a key of JSON", field.Quote(string(raw)))
 		}
 		if err := s.expect(':'); err != nil {
 			return err
@@ -180,12 +180,12 @@ func (s *Source) syntax(c byte, want string) error {
 	if c == 0 {
 		return s.cut()
 	}
-	return s.Fail("found %s, expected %s: this is no JSON", field.Quote(string(rune(c))), want)
+	return s.Fail("found %s, expected %s: this is not JSON", field.Quote(string(rune(c))), want)
 }
 
 // cut says that the text ends too early.
 func (s *Source) cut() error {
-	e := field.New("", "ends within a value of JSON: it was cut off")
+	e := field.New("", "ends within a value of JSON: the file is truncated")
 	e.File, e.Line, e.Col = s.name, s.line, 1
 	return &CutError{e}
 }

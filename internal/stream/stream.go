@@ -34,7 +34,7 @@ func New(name string, r io.Reader) (*Source, error) {
 	if head, _ := in.Peek(2); len(head) == 2 && head[0] == 0x1f && head[1] == 0x8b {
 		z, err := gzip.NewReader(in)
 		if err != nil {
-			return nil, s.fail("is no whole gzip file: %v", err)
+			return nil, s.fail("is not a complete gzip file: %v", err)
 		}
 		in = bufio.NewReaderSize(&unpacked{r: z, from: counted}, 1<<16)
 	}
@@ -87,7 +87,7 @@ func (s *Source) failed(err error) error {
 		e.File = s.name
 		return e
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return s.fail("ends within the gzip file: it was cut off")
+		return s.fail("ends within the gzip file: the file is truncated")
 	}
 	return s.fail("cannot be read: %v", err)
 }

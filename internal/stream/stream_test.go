@@ -108,7 +108,7 @@ func TestCut(t *testing.T) {
 	}
 	whole := zipped(t, strings.Repeat(text, 50))
 	err := open(t, whole[:len(whole)-9]).Objects(func([]byte, int) error { return nil })
-	if err == nil || !strings.Contains(err.Error(), "cut off") {
+	if err == nil || !strings.Contains(err.Error(), "truncated") {
 		t.Error(err)
 	}
 	for _, bad := range []string{"", "x", "[1 2]", `{"a" 1}`, "{1:2}", "{\"a\xff\": 1} x"} {

@@ -39,7 +39,7 @@ func (c *Comparison) Prepare() error {
 		v := &all[i]
 		if result.IsDir(v.Path) {
 			if _, err := result.ReadSummary(v.Path); err != nil {
-				return input.Fault(fmt.Errorf("%s is no run directory: %w", v.Path, err))
+				return input.Fault(fmt.Errorf("%s is not a run directory: %w", v.Path, err))
 			}
 			continue
 		}

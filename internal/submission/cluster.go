@@ -53,11 +53,11 @@ func (c *Request) cluster() (*cluster, error) {
 		func(file string) bool { return file == "" }), c.Scontrol...)
 	switch {
 	case c.Cluster != "" && len(files) > 0:
-		return nil, field.New("--cluster", "a scenario says all of a cluster: %s says it again", files[0])
+		return nil, field.New("--cluster", "a scenario describes the whole cluster: %s repeats it", files[0])
 	case c.Cluster != "":
 		return simulatedCluster(c.Cluster)
 	case len(files) == 0:
-		return nil, field.New("--cluster", "is missing: a scenario whose servers the job gets; or what Slurm says of a cluster, by --slurm-conf, --topology, --sinfo, --scontrol")
+		return nil, field.New("--cluster", "is missing: a scenario whose servers the job gets; or Slurm's description of a cluster, by --slurm-conf, --topology, --sinfo, --scontrol")
 	}
 	k := &cluster{slurm: &slurm.Cluster{}, from: files}
 	for _, f := range files {
@@ -87,7 +87,7 @@ func (c *Request) cluster() (*cluster, error) {
 		per := c.GPUs
 		if per == 0 {
 			per = 8
-			k.notes = append(k.notes, "no file says how many GPUs a node has: 8 are assumed (--gpus)")
+			k.notes = append(k.notes, "GPUs per node not set: 8 are assumed (--gpus)")
 		}
 		for i := range k.slurm.Nodes {
 			k.slurm.Nodes[i].GPUs = per
@@ -191,12 +191,12 @@ func (k *cluster) scenarioOf(a *slurm.Allocation, rate unit.Rate) (string, error
 		}
 	}
 	if gpus == 0 {
-		return "", field.New("--gpus", "%s has no GPU; --gpus says how many a node has",
+		return "", field.New("--gpus", "%s has no GPU; set their number per node with --gpus",
 			k.slurm.Nodes[a.Shares[0].Node].Name)
 	}
 	if kind == "" {
 		kind = "h100"
-		k.notes = append(k.notes, "no file says which GPUs the nodes have: h100 are assumed (--set server.gpu=a100 changes it)")
+		k.notes = append(k.notes, "GPU model not set: h100 is assumed (--set server.gpu=a100 changes it)")
 	}
 	var leaves, hosts []string
 	size, most := map[string]int{}, 0
@@ -244,7 +244,7 @@ func (k *cluster) scenarioOf(a *slurm.Allocation, rate unit.Rate) (string, error
 	if spines > 0 {
 		above = fmt.Sprintf(", %s above with as many cables up as down", unit.Plural(spines, "spine"))
 	}
-	k.notes = append(k.notes, fmt.Sprintf("Slurm knows no NICs and no cables: a NIC of %v for each GPU and a switch for each rail of %s%s are assumed", rate, unit.Plural(len(leaves), "leaf"), above))
+	k.notes = append(k.notes, fmt.Sprintf("Slurm has no NICs and no cables: a NIC of %v for each GPU and a switch for each rail of %s%s are assumed", rate, unit.Plural(len(leaves), "leaf"), above))
 	return b.String(), nil
 }
 

@@ -67,12 +67,12 @@ func (s *Submission) nccl() (t told) {
 			if k := ofTransport[v.Name]; whole && n >= k.least && n <= k.most {
 				t.transport = append(t.transport, [2]string{k.key, v.Value})
 			} else {
-				note(v.Name, v.Value, fmt.Sprintf("is no %s from %d to %d: left out", k.what, k.least, k.most))
+				note(v.Name, v.Value, fmt.Sprintf("is not a %s from %d to %d: left out", k.what, k.least, k.most))
 			}
 		case "NCCL_MAX_NCHANNELS", "NCCL_MAX_NRINGS", "NCCL_MIN_NCHANNELS", "NCCL_MIN_NRINGS":
 			switch {
 			case !whole || n < 1 || n > 64:
-				note(v.Name, v.Value, "is no number of channels from 1 to 64: left out")
+				note(v.Name, v.Value, "is not a number of channels from 1 to 64: left out")
 			case strings.HasPrefix(v.Name, "NCCL_MAX"):
 				t.channels = n
 			default:
@@ -82,11 +82,11 @@ func (s *Submission) nccl() (t told) {
 			if whole && n >= 8<<10 && n <= 1<<30 {
 				t.buffer = n
 			} else {
-				note(v.Name, v.Value, "is no number of bytes from 8192 to 1073741824: left out")
+				note(v.Name, v.Value, "is not a number of bytes from 8192 to 1073741824: left out")
 			}
 		case "NCCL_CROSS_NIC":
 			if t.cross = v.Value == "1"; !t.cross && v.Value != "0" && v.Value != "2" {
-				note(v.Name, v.Value, "is none of 0, 1 and 2: left out")
+				note(v.Name, v.Value, "is not 0, 1 or 2: left out")
 			}
 		case "NCCL_IB_HCA":
 			t.hca = v.Value
@@ -94,7 +94,7 @@ func (s *Submission) nccl() (t told) {
 			if v.Value == "0" {
 				t.without = append(t.without, "nvls", "nvls-tree")
 			} else if v.Value != "1" && v.Value != "2" {
-				note(v.Name, v.Value, "is none of 0, 1 and 2: left out")
+				note(v.Name, v.Value, "is not 0, 1 or 2: left out")
 			}
 		case "NCCL_IB_SPLIT_DATA_ON_QPS":
 			if t.split = v.Value == "0"; !t.split && v.Value != "1" {
@@ -104,7 +104,7 @@ func (s *Submission) nccl() (t told) {
 			if whole && n >= 0 && n <= 255 { // the traffic class's upper six bits
 				t.job += fmt.Sprintf("    dscp: %d\n", n>>2)
 			} else {
-				note(v.Name, v.Value, "is no traffic class from 0 to 255: left out")
+				note(v.Name, v.Value, "is not a traffic class from 0 to 255: left out")
 			}
 		case "NCCL_ALGO":
 			switch in := picked(v.Value, algorithms, ncclNames); len(in) {

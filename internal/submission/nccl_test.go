@@ -94,11 +94,11 @@ func TestNCCLChangesRuns(t *testing.T) {
 func TestNCCLLeftOut(t *testing.T) {
 	for env, want := range map[string]string{
 		"NCCL_IB_HCA=^mlx5_3":    "would leave 3 NICs, which 4 GPUs do not divide over: left out",
-		"NCCL_IB_HCA=,":          "is no list of names as mlx5_0,mlx5_1:1: left out",
-		"NCCL_CROSS_NIC=3":       "is none of 0, 1 and 2: left out",
-		"NCCL_BUFFSIZE=x":        "is no number of bytes from 8192 to 1073741824: left out",
+		"NCCL_IB_HCA=,":          "is not a list of names as mlx5_0,mlx5_1:1: left out",
+		"NCCL_CROSS_NIC=3":       "is not 0, 1 or 2: left out",
+		"NCCL_BUFFSIZE=x":        "is not a number of bytes from 8192 to 1073741824: left out",
 		"NCCL_BUFFSIZE=4194304":  "without NCCL_ALGO=Ring it is left out",
-		"NCCL_MIN_NCHANNELS=900": "is no number of channels from 1 to 64: left out",
+		"NCCL_MIN_NCHANNELS=900": "is not a number of channels from 1 to 64: left out",
 		"NCCL_ALGO=^PAT":         "is left to NCCL's tuning model",
 	} {
 		if _, notes := follow(t, fourSite, bench(2, env, "64K"), nil); !strings.Contains(notes, want) {

@@ -43,10 +43,10 @@ func usedNICs(list string, nics int) (int, error) {
 	for _, w := range strings.Split(rest, ",") {
 		name, port, has := strings.Cut(strings.TrimSpace(w), ":")
 		if name == "" || len(name) > 64 {
-			return 0, fmt.Errorf("is no list of names as mlx5_0,mlx5_1:1")
+			return 0, fmt.Errorf("is not a list of names as mlx5_0,mlx5_1:1")
 		}
 		if n, err := strconv.Atoi(port); has && (err != nil || n < 0 || n > 255) {
-			return 0, fmt.Errorf("the port of %s is no number", name)
+			return 0, fmt.Errorf("the port of %s is not a number", name)
 		}
 		names[name] = true
 		for i := range used {

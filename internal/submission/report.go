@@ -92,7 +92,7 @@ func (s *Submission) Report() *Report {
 	}
 	s.notes(out)
 	for _, set := range c.Set {
-		out.Notes = append(out.Notes, "--set "+set+" counts before what the script says")
+		out.Notes = append(out.Notes, "--set "+set+" takes precedence over the script")
 	}
 	if c.DryRun && s.Plan != nil { // a run prints them itself
 		out.Notes = append(out.Notes, s.Plan.Notes...)

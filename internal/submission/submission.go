@@ -132,14 +132,14 @@ func (c *Request) launch(s *Submission) error {
 		return err
 	}
 	if s.train == nil {
-		s.Nothing = l.At.Fail(field.Clip(slurm.Open(l.Program)), "what it computes is not said by its flags or the files that they name; --model NAME, and --set jobs[0].training.tp=8 and so on, say it")
+		s.Nothing = l.At.Fail(field.Clip(slurm.Open(l.Program)), "its model and layout are not in its flags or the files that they name; set them with --model NAME, --set jobs[0].training.tp=8 and so on")
 	}
 	return nil
 }
 
 // idle says why a script starts nothing: what was noted on the way.
 func (c *Request) idle(s *Submission) error {
-	all := field.List{slurm.Place{File: c.Script}.Fail("", "starts no program that is known; accepted: srun, torchrun, mpirun, deepspeed, accelerate, python, and scripts that lie beside it")}
+	all := field.List{slurm.Place{File: c.Script}.Fail("", "starts no supported program; accepted: srun, torchrun, mpirun, deepspeed, accelerate, python, and scripts in its folder")}
 	for i, n := range s.found.Notes {
 		if i == 4 {
 			break
@@ -167,7 +167,7 @@ func (c *Request) plan(s *Submission) error {
 	if s.cluster.graph == nil {
 		rate, err := unit.ParseRate(c.Rate)
 		if err != nil || rate <= 0 {
-			return field.New("--rate", "%s is no rate; accepted: 400Gbps", field.Quote(c.Rate))
+			return field.New("--rate", "%s is not a rate; accepted: 400Gbps", field.Quote(c.Rate))
 		}
 		if fabric, err = s.cluster.scenarioOf(s.alloc, rate); err != nil {
 			return err
@@ -290,7 +290,7 @@ func (s *Submission) Write(path string, force bool) error {
 	}
 	if len(s.Plan.Texts)+len(s.Plan.Machines) > 0 && s.of.Cluster != "" &&
 		filepath.Dir(s.of.Cluster) != filepath.Dir(path) {
-		return field.New("--scenario", "%s names files that lie beside it: write it into %s", s.of.Cluster,
+		return field.New("--scenario", "%s names files in its folder: write it into %s", s.of.Cluster,
 			filepath.Dir(s.of.Cluster))
 	}
 	return output.WriteBytes(path, force, []byte(s.text))

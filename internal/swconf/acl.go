@@ -163,7 +163,7 @@ func (c *Config) ByList(class string, name Said[string], l *Taken) {
 		say(&c.ByPort, "%s takes RoCE's packets by their UDP port (access list %s)")
 	}
 	if l.Partly {
-		say(&c.Apart, "%s asks for more than DSCPs and RoCE's port (access list %s)")
+		say(&c.Apart, "%s matches more than DSCPs and RoCE's port (access list %s)")
 	}
 }
 

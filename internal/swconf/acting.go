@@ -105,7 +105,7 @@ func (l *linter) memberIdle() {
 	for _, c := range l.Configs {
 		for _, i := range c.Idle {
 			l.say(i.At, fmt.Sprintf("write it below interface %s, and take it off its members", i.By.Name),
-				"%s of %s does nothing: the port is a member of %s, which says otherwise or nothing", i.Text,
+				"%s of %s does nothing: the port is a member of %s, which sets it otherwise or not", i.Text,
 				i.Port.Name, i.By.Name)
 		}
 	}

@@ -21,7 +21,7 @@ func DSCPs(s string) (set [64]bool, err error) {
 			b, ok2 = dscpValue(hi)
 		}
 		if !ok1 || !ok2 || a > b {
-			return set, fmt.Errorf("%q is no DSCP, they are 0 to 63", part)
+			return set, fmt.Errorf("%q is not a DSCP, they are 0 to 63", part)
 		}
 		for ; a <= b; a++ {
 			set[a] = true
@@ -55,7 +55,7 @@ func Precedences(s string) (set [64]bool, err error) {
 			a, err1 = strconv.Atoi(lo)
 			b, err2 = strconv.Atoi(hi)
 			if err1 != nil || err2 != nil || a < 0 || b > 7 || a > b {
-				return set, fmt.Errorf("%q is no precedence, they are 0 to 7", part)
+				return set, fmt.Errorf("%q is not a precedence, they are 0 to 7", part)
 			}
 		}
 		for d := a * 8; d < b*8+8; d++ {

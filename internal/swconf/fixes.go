@@ -77,7 +77,7 @@ var (
 		EOS: "turn LLDP on (lldp run)", Dell: "turn LLDP on (lldp enable)",
 		SONiC: `turn LLDP on ("state": "enabled" of lldp in FEATURE)`,
 		Junos: "turn LLDP on (protocols lldp interface all)", NVUE: "turn LLDP on (service lldp)"}}
-	fixLLDPPort = wording{"LLDP both ways on the port", map[OS]string{
+	fixLLDPPort = wording{"LLDP in both directions on the port", map[OS]string{
 		NXOS: "lldp transmit and lldp receive on the port", EOS: "lldp transmit and lldp receive on the port",
 		Dell: "lldp transmit and lldp receive on the port"}}
 	fixMTU = wording{"an MTU of 9216", map[OS]string{NXOS: "mtu 9216", EOS: "mtu 9214", FRR: "mtu 9216",

@@ -155,7 +155,7 @@ func inPriority(p Said[uint8]) string {
 
 func orDash(is bool, v int64) string {
 	if !is {
-		return "not said"
+		return "not set"
 	}
 	return strconv.FormatInt(v, 10)
 }

@@ -316,7 +316,7 @@ func (l *linter) evpnNextHop() {
 			if c.OS == EOS {
 				fix = "neighbor " + n.Name() + " next-hop-unchanged"
 			}
-			l.sayOf(c)(n.At, fix, "%s tells %s EVPN routes with itself as their next hop, and ends no tunnel",
+			l.sayOf(c)(n.At, fix, "%s advertises EVPN routes to %s with itself as their next hop, and ends no tunnel",
 				c.Name(), n.Name())
 		}
 	})

@@ -158,7 +158,7 @@ func (l *linter) cnpStrict() {
 		at := first(q.Strict.At, q.Share.At, q.At, v.q.Output.At)
 		if v.c.OS == EOS && !q.Strict.Is() && !q.Share.Is() {
 			l.say(at, "write priority strict below the queue",
-				"CNPs (DSCP %d) go to queue %d, and the text does not say how it is scheduled", l.CNPDSCP, i)
+				"CNPs (DSCP %d) go to queue %d, and the configuration does not set its scheduling", l.CNPDSCP, i)
 			l.findings[len(l.findings)-1].Severity = Warning // strict on most platforms unless said
 			return
 		}

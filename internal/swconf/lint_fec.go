@@ -31,7 +31,7 @@ func (l *linter) fecDiffers() {
 		x, y := codeOf(a.port.FEC), codeOf(b.port.FEC)
 		if x != "" && y != "" && x != y {
 			l.say(a.port.FEC.At, "the same code at both ends; RS-FEC where lanes run at 50 Gbit/s or more",
-				"%s is told %s (%s), its neighbour %s %s (%s)", a.port.Name, x, a.port.FEC.V, a.far(), y,
+				"%s is set to %s (%s), its neighbor %s to %s (%s)", a.port.Name, x, a.port.FEC.V, a.far(), y,
 				b.port.FEC.V)
 		}
 	})
@@ -62,7 +62,7 @@ func (l *linter) hostFEC() {
 			return other != "" && other != code
 		})
 		if where != "" {
-			x.fault(n, n.FEC.At, "the same code at both ends", "is told %s (%s), and %s %s", code, n.FEC.V,
+			x.fault(n, n.FEC.At, "the same code at both ends", "is set to %s (%s), and %s %s", code, n.FEC.V,
 				where, s.code(x.cabled))
 		}
 	})

@@ -343,7 +343,7 @@ func (l *linter) hostECN() {
 		for _, whole := range []struct {
 			s    Said[bool]
 			what string
-		}{{n.CC, "congestion control is off"}, {n.Marking, "packets do not say that they can be marked"}} {
+		}{{n.CC, "congestion control is off"}, {n.Marking, "packets are not ECN-capable"}} {
 			if whole.s.Is() && !whole.s.V {
 				x.fault(n, whole.s.At, "turn ECN on", "%s", whole.what)
 			}
@@ -359,7 +359,7 @@ func (l *linter) hostECN() {
 		}{{n.NP[p], "no CNPs are sent for marked packets (roce_np)"},
 			{n.RP[p], "CNPs slow nothing down (roce_rp)"}} {
 			if half.s.Is() && !half.s.V {
-				x.fault(n, half.s.At, fmt.Sprintf("turn it on for priority %d at both halves", p),
+				x.fault(n, half.s.At, fmt.Sprintf("enable it for priority %d on host side and switch side", p),
 					"data have priority %d, for which %s", p, half.what)
 			}
 		}

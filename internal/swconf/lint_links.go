@@ -25,7 +25,7 @@ func (l *linter) pfcOneEnd() {
 		if mine == theirs || mine&^theirs != 0 { // reported at the end that lacks priorities
 			return
 		}
-		l.say(first(e.port.PFC.At, e.port.At), "configure PFC alike on both ends",
+		l.say(first(e.port.PFC.At, e.port.At), "configure PFC equally on both ends",
 			"%s pauses priorities %s, its neighbour %s pauses %s",
 			e.port.Name, Priorities(mine), e.far(), Priorities(theirs))
 	})
@@ -98,7 +98,7 @@ func (l *linter) portMissing() {
 		}
 		if what != "" {
 			l.say(c.top(), "configure the ports, or check the names",
-				"%s has cables on ports %s, which the text does not configure", c.Name(), what)
+				"%s has cables on ports %s, which the configuration does not contain", c.Name(), what)
 		}
 	}
 }
@@ -239,7 +239,7 @@ func (l *linter) dlbPorts() {
 		for _, p := range c.DLB.Ports {
 			if c.Port(p.V) == nil && len(c.Ports) > 0 {
 				l.sayOf(c)(p.At, "name the ports towards the equal-cost paths",
-					"DLB names %s, which the text does not configure", p.V)
+					"DLB names %s, which the configuration does not contain", p.V)
 			}
 		}
 	}

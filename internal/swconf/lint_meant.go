@@ -175,7 +175,7 @@ func (l *linter) pfcDeadlock() {
 	}
 	e := pauses[topo.LinkEnd{Link: ring[0].Link, Node: ring[0].From}]
 	const fix = "no PFC for the class on one of these ports, or cables that go up and down tiers only"
-	l.say(first(e.port.PFC.At, e.port.At), fix, "RoCE data (DSCP %d) on its shortest ways closes a ring of %d ports, each of which may be paused until the next one sends: %s", l.DataDSCP, len(ring),
+	l.say(first(e.port.PFC.At, e.port.At), fix, "RoCE data (DSCP %d) on its shortest paths closes a ring of %d ports, each of which may be paused until the next one sends: %s", l.DataDSCP, len(ring),
 		strings.Join(ports, ", "))
 }
 

@@ -31,7 +31,7 @@ func (l *linter) mlag() {
 			}
 		}
 		if len(lacks) > 0 {
-			l.say(g.At, "say it", "the MLAG of %s has no %s", c.Name(), strings.Join(lacks, ", "))
+			l.say(g.At, "set it", "the MLAG of %s has no %s", c.Name(), strings.Join(lacks, ", "))
 		}
 		if g.Link.Is() && !c.Part && !c.linked(g.Link.V) {
 			l.say(g.Link.At, "put the cables to the other switch into it",

@@ -72,7 +72,7 @@ func (l *linter) srv6Route(c *Config, r Route) {
 		return
 	}
 	if p := c.Port(r.Port); r.Port != "" && p == nil {
-		l.say(r.At, "a port that there is", "%v leaves by %s, which the text does not have", r.Prefix, r.Port)
+		l.say(r.At, "a port that there is", "%v leaves by %s, which the configuration does not have", r.Prefix, r.Port)
 		return
 	}
 	l.ends(func(e, far *end) {
@@ -84,7 +84,7 @@ func (l *linter) srv6Route(c *Config, r Route) {
 				return
 			}
 		}
-		l.say(r.At, "a way to each neighbour's SIDs: whose list names others behind it", "%v leaves by %s to %s, which has no such SID", r.Prefix, r.Port, e.far())
+		l.say(r.At, "a path to each neighbor's SIDs: whose list names others after it", "%v leaves by %s to %s, which has no such SID", r.Prefix, r.Port, e.far())
 	})
 }
 

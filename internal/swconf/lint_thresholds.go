@@ -43,7 +43,7 @@ func (l *linter) thresholdOrder() {
 			wred = first(wred, w.At)
 			l.say(wred, fix, "%s", msg)
 			if g.Is() {
-				l.say(first(pause, g.At), fix, "%s (WRED stands on line %d)", msg, wred.Line)
+				l.say(first(pause, g.At), fix, "%s (WRED is on line %d)", msg, wred.Line)
 			}
 		}
 		switch {

@@ -11,8 +11,8 @@ func (l *linter) trimming() {
 		case v.q.Lossless(i, v.port):
 			l.say(at, "take the queue off PFC, or let it drop", "queue %d trims and is lossless: it drops nothing that could be trimmed", i)
 		case !t.DSCP.Is():
-			l.say(at, "say what trimmed packets are: SWITCH_TRIMMING|GLOBAL with size and dscp_value",
-				"queue %d trims, and nothing says to what", i)
+			l.say(at, "set the size and DSCP of trimmed packets: SWITCH_TRIMMING|GLOBAL with size and dscp_value",
+				"queue %d trims, and the size is not configured", i)
 		default:
 			l.trimmed(v, t)
 			if mtu, ok := v.q.mtu(v.port); ok && q.Limit.Is() && q.Limit.V < 2*mtu {
@@ -29,7 +29,7 @@ func (l *linter) trimmed(v variant, t *Trim) {
 	}
 	for _, dscp := range []Said[uint8]{t.DSCP, t.LastHop} {
 		if q := v.q.DSCP[dscp.V&63].V & 7; dscp.Is() && !v.q.Queues[q].Strict.V {
-			l.say(dscp.At, "map the DSCP to a queue with strict priority", "trimmed packets (DSCP %d) go to queue %d, which has no strict priority: they wait behind the data that they tell of",
+			l.say(dscp.At, "map the DSCP to a queue with strict priority", "trimmed packets (DSCP %d) go to queue %d, which has no strict priority: they queue after the data that they report",
 				dscp.V, q)
 		}
 	}

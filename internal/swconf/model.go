@@ -111,7 +111,7 @@ func (c *Config) Over() error {
 		return nil
 	}
 	return &cli.SyntaxError{File: c.over.File, Line: c.over.Line, Col: c.over.Col,
-		Msg: fmt.Sprintf("names more interfaces than a switch has (%d), or says too much of too many", MaxPorts)}
+		Msg: fmt.Sprintf("names more interfaces than a switch has (%d), or expands to too many lines", MaxPorts)}
 }
 
 // index finds the ports that were added since it was asked last.

@@ -45,7 +45,7 @@ func ReadLines(c *Config, lines []cli.Line, root *cli.Mode) error {
 		}
 		if u.Cut && u.Line.Num == lines[len(lines)-1].Num {
 			return &cli.SyntaxError{File: c.File, Line: u.Line.Num, Col: u.Col,
-				Msg: u.Why + "; the file ends here: is it cut off?"}
+				Msg: u.Why + "; the file ends here: is it truncated?"}
 		}
 		c.Unknown = append(c.Unknown, Unknown{Place{c.File, u.Line.Num, u.Col}, u.Line.Text, u.Why})
 	}
@@ -94,7 +94,7 @@ func Report(c *Config, at Place, s Severity, rule, message, why, fix string) {
 func Duplicate(c *Config, kind, name string, at, first Place) {
 	Report(c, at, Error, "duplicate-definition", fmt.Sprintf("%s %s is defined again, first on line %d", kind,
 		name, first.Line),
-		"the two are merged or the last wins, depending on the system: what runs is not what either text says",
+		"the two are merged or the last wins, depending on the system: the effective configuration is neither of them",
 		"keep one definition")
 }
 
@@ -103,7 +103,7 @@ func Contrary(c *Config, kind, name string, at, first Place) {
 	Report(c, at, Info, "duplicate-definition",
 		fmt.Sprintf("%s %s is opened again on other terms than on line %d", kind, name, first.Line),
 		"it goes on with the first: one of match-any and match-all is not what the writer meant, and the first is taken here",
-		"say the same both times")
+		"set the same both times")
 }
 
 // Text is one that is searched for many phrases, most of which are not in it: it remembers which three

@@ -111,7 +111,7 @@ func (c *Config) rows(q *QoS, p *Port) []Row {
 			r.DSCP = "none"
 		}
 		if q.Away.Is() {
-			r.DSCP = "not said"
+			r.DSCP = "not set"
 		}
 		rows = append(rows, r)
 	}
@@ -121,9 +121,9 @@ func (c *Config) rows(q *QoS, p *Port) []Row {
 // away names the classification that another text has.
 func (q *QoS) away() string {
 	if q.Away.V == "" {
-		return "what is not in the text"
+		return "not configured"
 	}
-	return q.Away.V + " (not in the text)"
+	return q.Away.V + " (not configured)"
 }
 
 // schedule returns the scheduling of a queue in words. Shares that are ratios are percents of what all of them add
@@ -145,7 +145,7 @@ func (q *QoS) schedule(i int) string {
 	case k.Share.Is():
 		return strconv.Itoa(k.Share.V) + " %"
 	case !slices.ContainsFunc(q.Queues[:], func(k Queue) bool { return k.Share.Is() || k.Strict.V }):
-		return "not said"
+		return "not set"
 	}
 	return "leftover"
 }
@@ -156,7 +156,7 @@ func (k *Queue) ecn() string {
 		return "no"
 	}
 	if w.Away != "" {
-		return "by " + w.Away + " (not in the text)"
+		return "by " + w.Away + " (not configured)"
 	}
 	what := "marks"
 	if !w.ECN {

@@ -43,7 +43,7 @@ func (q *QoS) Lossless(i int, p *Port) bool {
 }
 
 // ErrNoQoS says that a language has nothing about queues.
-var ErrNoQoS = errors.New("says nothing about queues: an FRR configuration routes, the switch's queues are configured elsewhere")
+var ErrNoQoS = errors.New("contains no queues: an FRR configuration routes, the switch's queues are configured elsewhere")
 
 // Spec is the switch that the text describes. What it does not say comes from
 // base, the platform, and is named in the notes.
@@ -77,7 +77,7 @@ func (c *Config) Spec(base queue.Spec) (spec queue.Spec, notes []string, err err
 	}
 	for i := range q.Queues {
 		if w := &q.Queues[i].WRED; w.Is() && w.V.MaxText+w.V.MinText != "" {
-			note("queue %d marks at %s, which are no bytes here; simulated with the platform's thresholds", i,
+			note("queue %d marks at %s, which are not bytes here; simulated with the platform's thresholds", i,
 				w.V.span())
 		}
 	}
@@ -97,12 +97,12 @@ func (c *Config) Spec(base queue.Spec) (spec queue.Spec, notes []string, err err
 		percent(&spec)
 	}
 	if len(silent) > 0 {
-		note("no xOFF and xON in the text; %s", strings.Join(silent, ", "))
+		note("xOFF and xON not configured; %s", strings.Join(silent, ", "))
 	}
 	if mtu, ok := q.mtu(port); ok {
 		spec.MTU = mtu
 	} else {
-		note("no MTU in the text; the platform's %v", base.MTU)
+		note("MTU not configured; the platform's %v", base.MTU)
 	}
 	c.trim(&spec, note)
 	spec.Watchdog = c.watchdog(base.Watchdog, note)
@@ -144,7 +144,7 @@ func (c *Config) watchdog(base queue.Watchdog, note func(string, ...any)) queue.
 	fill(&w.Restore, max(base.Restore, w.Poll), "recovery time")
 	fill(&w.Poll, min(base.Poll, w.Detect, w.Restore), "polling every")
 	if len(silent) > 0 {
-		note("not in the text of the watchdog, and simulated with the platform's: %s", strings.Join(silent, ", "))
+		note("not configured for the watchdog, and simulated with the platform's: %s", strings.Join(silent, ", "))
 	}
 	return w
 }
@@ -293,7 +293,7 @@ func (c *Config) like(q *QoS, port *Port) string {
 		}
 	}
 	if port == nil {
-		return "a port that says nothing"
+		return "a port without configuration"
 	}
 	return port.Name
 }

@@ -25,7 +25,7 @@ func (c *Config) trim(spec *queue.Spec, note func(format string, args ...any)) {
 	}
 	t := &c.Trim
 	if !t.DSCP.Is() {
-		note("queues trim, and nothing says to what: they drop")
+		note("queues trim, and the size is not configured: they drop")
 		for i := range spec.Queues {
 			spec.Queues[i].Trim = false
 		}
@@ -46,7 +46,7 @@ func (c *Config) trim(spec *queue.Spec, note func(format string, args ...any)) {
 // says returns the text of show on a queue that trims.
 func (t *Trim) says() string {
 	if !t.DSCP.Is() {
-		return "trims, to what is not said"
+		return "trims, size not configured"
 	}
 	s := "trims"
 	if t.Size.Is() {

@@ -33,7 +33,7 @@ func TestApart(t *testing.T) {
 		names := map[string]bool{}
 		for i, n := range g.NICs {
 			if len(n.Links) != 1 || names[g.NICName(i)] {
-				rt.Fatalf("%s has %d cables, or stands twice", g.NICName(i), len(n.Links))
+				rt.Fatalf("%s has %d cables, or is repeated", g.NICName(i), len(n.Links))
 			}
 			names[g.NICName(i)] = true
 		}

@@ -112,8 +112,7 @@ func (s Server) Check() error {
 	case s.GPUs < 1 || s.GPUs > MaxPerServer:
 		return field.New("server.gpus", "a server has 1 to %d GPUs, found %d", MaxPerServer, s.GPUs)
 	case s.NICs < 1 || s.NICs > MostNICs*s.GPUs || s.GPUs%s.NICs != 0 && s.NICs%s.GPUs != 0:
-		return field.New("server.nics", "%s cannot serve %s evenly: one for as many GPUs each, or as many "+
-			"for each GPU, at most %d", unit.Plural(s.NICs, "NIC"), unit.Plural(s.GPUs, "GPU"), MostNICs)
+		return field.New("server.nics", "%s cannot serve %s evenly: one for as many GPUs each, or as many for each GPU, at most %d", unit.Plural(s.NICs, "NIC"), unit.Plural(s.GPUs, "GPU"), MostNICs)
 	}
 	return nil
 }

@@ -359,16 +359,16 @@ func TestExplicitRefuses(t *testing.T) {
 		return e
 	}
 	for want, try := range map[string]func(e *Explicit) error{
-		"the name is missing": func(e *Explicit) error { return e.Host("") },
-		`"../x" is no name`:   func(e *Explicit) error { return e.Host("../x") },
-		`"a b" is no name`:    func(e *Explicit) error { return e.Switch("a b", Leaf, 1) },
-		`"a" stands twice`:    func(e *Explicit) error { return e.Switch("a", Spine, 2) },
-		"cannot be a host":    func(e *Explicit) error { return e.Switch("t", Host, 1) },
-		"of tier 17":          func(e *Explicit) error { return e.Switch("t", Core, 17) },
-		"cabled to itself":    func(e *Explicit) error { return e.Link("s", "s", c) },
-		"are both servers":    func(e *Explicit) error { return e.Link("a", "b", c) },
-		"the rate is missing": func(e *Explicit) error { return e.Link("a", "s", Cable{}) },
-		"a has 0 cables":      func(e *Explicit) error { _, err := e.Finish(); return err },
+		"the name is missing":  func(e *Explicit) error { return e.Host("") },
+		`"../x" is not a name`: func(e *Explicit) error { return e.Host("../x") },
+		`"a b" is not a name`:  func(e *Explicit) error { return e.Switch("a b", Leaf, 1) },
+		`"a" is repeated`:      func(e *Explicit) error { return e.Switch("a", Spine, 2) },
+		"cannot be a host":     func(e *Explicit) error { return e.Switch("t", Host, 1) },
+		"of tier 17":           func(e *Explicit) error { return e.Switch("t", Core, 17) },
+		"cabled to itself":     func(e *Explicit) error { return e.Link("s", "s", c) },
+		"are both servers":     func(e *Explicit) error { return e.Link("a", "b", c) },
+		"the rate is missing":  func(e *Explicit) error { return e.Link("a", "s", Cable{}) },
+		"a has 0 cables":       func(e *Explicit) error { _, err := e.Finish(); return err },
 		"of 2 ports need 4": func(e *Explicit) error {
 			e.server.Ports = 2
 			_, err := e.Finish()
@@ -379,7 +379,7 @@ func TestExplicitRefuses(t *testing.T) {
 			_, err := e.Finish()
 			return err
 		},
-		"there are no hosts": func(*Explicit) error {
+		"the fabric has no hosts": func(*Explicit) error {
 			_, err := NewExplicit(Server{1, 1, 1}).Finish()
 			return err
 		},

@@ -24,9 +24,9 @@ func (g *Graph) Bundle(links []int, least int) error {
 		l, first := &g.Links[i], &g.Links[links[0]]
 		switch {
 		case g.Nodes[l.A].Role == Host || g.Nodes[l.B].Role == Host:
-			return fmt.Errorf("%s is a server's cable; channels join switches", g.End(i, l.B))
+			return fmt.Errorf("%s is a server's cable; channels connect switches", g.End(i, l.B))
 		case l.A+l.B != first.A+first.B || l.A != first.A && l.A != first.B:
-			return fmt.Errorf("%s and %s do not join the same switches", g.End(links[0], first.A), g.End(i, l.A))
+			return fmt.Errorf("%s and %s do not connect the same switches", g.End(links[0], first.A), g.End(i, l.A))
 		case l.Rate != first.Rate:
 			return fmt.Errorf("%s does %v and %s %v; members of a channel are equally fast",
 				g.End(links[0], first.A), first.Rate, g.End(i, l.A), l.Rate)
@@ -67,7 +67,7 @@ func (g *Graph) BundleEach(links []int, k, least int) error {
 	for _, pair := range order {
 		all := by[pair]
 		if len(all)%k != 0 {
-			return fmt.Errorf("%d cables join %s and %s, which make no channels of %d", len(all),
+			return fmt.Errorf("%d cables connect %s and %s, which make no channels of %d", len(all),
 				g.Nodes[pair[0]].Name, g.Nodes[pair[1]].Name, k)
 		}
 		for ; len(all) > 0; all = all[k:] {

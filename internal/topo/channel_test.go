@@ -25,7 +25,7 @@ func two(t testing.TB, cables int) *Graph {
 func TestBundleAll(t *testing.T) {
 	g := two(t, 6)
 	if err := g.BundleAll(4, 1); err == nil ||
-		err.Error() != "6 cables join seg-1-rail-1 and spine-1, which make no channels of 4" {
+		err.Error() != "6 cables connect seg-1-rail-1 and spine-1, which make no channels of 4" {
 		t.Error(err)
 	}
 	g = two(t, 6)
@@ -60,7 +60,7 @@ func TestNoChannel(t *testing.T) {
 	up = slices.DeleteFunc(up, func(l int) bool { return l == host })
 	g.Links[up[1]].Rate = 2 * unit.Gbps
 	for want, links := range map[string][]int{"is a server's cable": {host},
-		"do not join the same": {up[0], up[2]}, "equally fast": {up[0], up[1]}} {
+		"do not connect the same": {up[0], up[2]}, "equally fast": {up[0], up[1]}} {
 		if err := g.Bundle(links, 1); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}

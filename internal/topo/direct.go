@@ -83,7 +83,7 @@ func (d Dragonfly) Balanced() (Dragonfly, error) {
 	}
 	set(&d.Groups, d.GroupSize*d.Global+1)
 	if most := d.GroupSize*d.Global + 1; d.Groups < 2 || d.Groups > most {
-		return d, field.New("groups", "%d global cables of a group join 2 to %d groups, found %d", most-1,
+		return d, field.New("groups", "%d global cables of a group connect 2 to %d groups, found %d", most-1,
 			most, d.Groups)
 	}
 	return d, nil
@@ -124,7 +124,7 @@ func dragonfly(p Params) (*Graph, error) {
 		p.Server = Server{GPUs: 1, NICs: 1, Ports: 1}
 	}
 	if n := p.Server.NICs; n < 1 || d.K%n != 0 {
-		return nil, field.New("k", "%d NICs of a switch are no whole number of servers with %s", d.K,
+		return nil, field.New("k", "%d NICs of a switch are not a whole number of servers with %s", d.K,
 			unit.Plural(n, "NIC"))
 	}
 	p.Hosts, p.Segments = d.K/p.Server.NICs, groups*a

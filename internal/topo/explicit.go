@@ -38,7 +38,7 @@ func (e *Explicit) fresh(name string) error {
 		return err
 	}
 	if e.Has(name) {
-		return fmt.Errorf("%q stands twice", name)
+		return fmt.Errorf("%q is repeated", name)
 	}
 	return nil
 }
@@ -51,7 +51,7 @@ func checkName(name string) error {
 		return fmt.Errorf("the name is missing")
 	}
 	if !nodeName.MatchString(name) {
-		return fmt.Errorf("%q is no name of a node: up to 63 letters a-z, digits, dots, hyphens and underscores, a letter or digit first", name)
+		return fmt.Errorf("%q is not a name of a node: up to 63 letters a-z, digits, dots, hyphens and underscores, a letter or digit first", name)
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func (e *Explicit) Finish() (*Graph, error) {
 		return nil, field.New("server.nic_ports", "a NIC has 1 or 2 ports, found %d", s.Ports)
 	}
 	if len(g.Hosts) == 0 {
-		return nil, fmt.Errorf("there are no hosts")
+		return nil, fmt.Errorf("the fabric has no hosts")
 	}
 	if len(g.Hosts) > MaxGPUs/s.GPUs {
 		return nil, fmt.Errorf("%d hosts are more than packet fidelity takes", len(g.Hosts))

@@ -44,9 +44,9 @@ func NewFatTree(k, tiers, pods, leaves int) (FatTree, error) {
 	}
 	switch {
 	case t.Pods < 1 || t.Pods > k:
-		return t, field.New("pods", "switches of %d ports join 2 to %d pods, found %d", k, k, t.Pods)
+		return t, field.New("pods", "switches of %d ports connect 2 to %d pods, found %d", k, k, t.Pods)
 	case t.Leaves < 1 || t.Leaves > most:
-		return t, field.New("leaves", "switches of %d ports join 1 to %d leaves, found %d", k, most, t.Leaves)
+		return t, field.New("leaves", "switches of %d ports connect 1 to %d leaves, found %d", k, most, t.Leaves)
 	}
 	// Below a top switch: every pod, or every leaf. Below an aggregation switch as much
 	// as above it.

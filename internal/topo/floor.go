@@ -128,7 +128,7 @@ func (g *Graph) DotFailures(list []Domain) string {
 		if d.Kind == "rack" {
 			old := fmt.Sprintf("{ label=%q;", d.Name)
 			text = strings.Replace(text, old, fmt.Sprintf("{ label=%q;",
-				fmt.Sprintf("%s: %d GPUs, %d more cut off", d.Name, d.Own, d.Off)), 1)
+				fmt.Sprintf("%s: %d GPUs, %d more isolated", d.Name, d.Own, d.Off)), 1)
 			continue
 		}
 		if d.Off == 0 {
@@ -136,7 +136,7 @@ func (g *Graph) DotFailures(list []Domain) string {
 		}
 		shade := 1 + min(8, 8*d.Off/max(g.TotalGPUs(), 1)) // of Brewer's reds
 		fmt.Fprintf(&b, "  %q [style=filled, colorscheme=reds9, fillcolor=%d, label=%q];\n", d.Name, shade,
-			fmt.Sprintf("%s\ncuts off %d GPUs", d.Name, d.Off))
+			fmt.Sprintf("%s\nisolates %d GPUs", d.Name, d.Off))
 	}
 	return strings.TrimSuffix(text, "}\n") + b.String() + "}\n"
 }

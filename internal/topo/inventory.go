@@ -121,8 +121,7 @@ func (g *Graph) count() *Inventory {
 // as one edge.
 func (g *Graph) Dot() string {
 	var b strings.Builder
-	b.WriteString("graph fabric {\n  rankdir=BT; ranksep=1.5; splines=line; node [shape=box, " +
-		"fontname=\"sans-serif\"];\n")
+	b.WriteString("graph fabric {\n  rankdir=BT; ranksep=1.5; splines=line; node [shape=box, fontname=\"sans-serif\"];\n")
 	g.dotDomains(&b)
 	g.dotRacks(&b)
 	byTier := map[int][]string{}

@@ -75,7 +75,7 @@ func (m *Maker) Uses(nics [][]int) error {
 		begin--
 	}
 	if len(nics) != last-first {
-		return fmt.Errorf("NICs are told of %s, the server has %d", unit.Plural(len(nics), "GPU"), last-first)
+		return fmt.Errorf("%[2]d NICs of the server, and %[1]s set", unit.Plural(len(nics), "GPU"), last-first)
 	}
 	for i, uses := range nics {
 		if len(uses) == 0 {
@@ -98,7 +98,7 @@ func (m *Maker) fresh(name string) error {
 		return err
 	}
 	if m.g.Node(name) >= 0 {
-		return fmt.Errorf("%q stands twice", name)
+		return fmt.Errorf("%q is repeated", name)
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func (m *Maker) CableNIC(nic, port, ports, to, rail int, c Cable) (err error) {
 func (m *Maker) Graph() (*Graph, error) {
 	switch g := m.g; {
 	case len(g.Hosts) == 0:
-		return nil, fmt.Errorf("there are no servers")
+		return nil, fmt.Errorf("the fabric has no servers")
 	case len(g.gpuHost) == 0:
 		return nil, fmt.Errorf("no server has a GPU")
 	}

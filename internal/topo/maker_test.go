@@ -107,7 +107,7 @@ func TestMakerRefuses(t *testing.T) {
 	}
 	m := NewMaker("site")
 	_, err := m.Graph()
-	want(err, "there are no servers")
+	want(err, "the fabric has no servers")
 	_, _, err = m.Server("store", 0, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -120,15 +120,15 @@ func TestMakerRefuses(t *testing.T) {
 		}
 	}
 	_, _, err = m.Server("a", 1, 1)
-	want(err, `"a" stands twice`)
+	want(err, `"a" is repeated`)
 	_, err = m.Switch("a", Leaf, 1)
-	want(err, `"a" stands twice`)
+	want(err, `"a" is repeated`)
 	_, _, err = m.Server("huge", MaxGPUs, 1)
 	if err == nil {
 		t.Error("more GPUs than packet fidelity takes are taken")
 	}
 	want(m.Share([]int{0, 1, 2, 1}), "servers that share NVLink do not follow one another")
-	want(m.Uses([][]int{{0}}), "NICs are told of 1 GPU, the server has 2")
+	want(m.Uses([][]int{{0}}), "2 NICs of the server, and 1 GPU set")
 	want(m.Uses([][]int{{0}, {}}), "GPU 2 has no NIC")
 	want(m.Uses([][]int{{0}, {2}}), "GPU 2 has NIC 3 of 2")
 	if err := m.Uses([][]int{{1, 0}, {0}}); err != nil {

@@ -54,7 +54,7 @@ func TestStuck(t *testing.T) {
 		m.add(act{what: opAllReduce, seq: -1, group: order[1], line: 4}, first)
 		c.members = append(c.members, m)
 	}
-	if _, err := c.trace(); err == nil || !strings.Contains(err.Error(), "waits for rank 1 for ever") {
+	if _, err := c.trace(); err == nil || !strings.Contains(err.Error(), "is blocked on rank 1 without end") {
 		t.Error(err)
 	}
 }

@@ -161,7 +161,7 @@ func (c *chakra) named(files []File) ([]File, error) {
 	for _, f := range files {
 		if text := bytes.TrimSpace(f.Text[:min(len(f.Text), head)]); chakraGroups.Match(text) {
 			if err := json.Unmarshal(f.Text, &c.shared); err != nil {
-				return nil, at(f.Name, 0, "is no list of process groups, as {\"1\": [0, 1]}: %v", err)
+				return nil, at(f.Name, 0, "is not a list of process groups, as {\"1\": [0, 1]}: %v", err)
 			}
 			note(&c.report.Mapped, "files of process groups", f.Name, 0)
 			continue
@@ -169,7 +169,7 @@ func (c *chakra) named(files []File) ([]File, error) {
 		traces = append(traces, f)
 	}
 	if len(traces) == 0 {
-		return nil, at(files[0].Name, 0, "names process groups, and no file says what ranks do")
+		return nil, at(files[0].Name, 0, "names process groups, and no file contains operations of ranks")
 	}
 	byRank, most := map[int]File{}, 0
 	for i, f := range traces {

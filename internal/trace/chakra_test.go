@@ -243,24 +243,24 @@ func TestBadChakra(t *testing.T) {
 		"step.1.et: is one of 2 files for ranks 0 to 3: 0, 2 are missing": {
 			whole[1], {"step.3.et", whole[1].Text}},
 		"e.et: has no node, and no other file has one":                   {{"e.et", nil}},
-		"step.0.et: node 1 stands twice: the 1. and the 2. of the file":  one(send(0), send(0)),
+		"step.0.et: node 1 is repeated: the 1. and the 2. of the file":   one(send(0), send(0)),
 		"rank 0's node 1 exchanges bytes with its own rank":              one(send(0)),
 		"rank 0's node 1 exchanges bytes with rank 5, which has no file": one(send(5)),
-		"node 1, at byte 8, sends to nobody (comm_dst)":                  one(send(-1)),
+		"node 1, at byte 8, sends to no rank (comm_dst)":                 one(send(-1)),
 		"node 1, at byte 8, has comm_type 99, expected 0 to 9":           one(coll(1, 99)),
 		"step.0.et: node 1, at byte 8, lasts less than nothing or longer than time can be": one(
 			etNode{id: 1, dur: -4}),
 		"step.0.et: node 1, at byte 8, is of type 99, expected 0 to 7": one(etNode{id: 1, kind: 99}),
-		"rank 0's node 1 sends to rank 1 with tag 0, and nobody receives it": et(
+		"rank 0's node 1 sends to rank 1 with tag 0, and no rank receives it": et(
 			[]etNode{send(1)}, []etNode{{id: 3}}),
 		"rank 1 does not take part in the all-reduce of ranks 0 to 1 that rank 0's node 1 is": et(
 			[]etNode{coll(1, 0)}, []etNode{coll(1, 2)}),
-		"nodes wait for one another: rank 0's node 2, which waits for rank 0's node 1, which waits for " +
+		"nodes wait for one another: rank 0's node 2, which is blocked on rank 0's node 1, which is blocked on " +
 			"rank 0's " +
 			"node 2": one(etNode{id: 1, kind: 4, data: []int{2}}, etNode{id: 2, kind: 4, data: []int{1}}),
-		"nodes wait for one another: rank 1's node 2, which waits for rank 0's node 2, which waits for " +
+		"nodes wait for one another: rank 1's node 2, which is blocked on rank 0's node 2, which is blocked on " +
 			"rank 0's " +
-			"node 1, which waits for rank 1's node 1, which waits for rank 1's node 2": et(
+			"node 1, which is blocked on rank 1's node 1, which is blocked on rank 1's node 2": et(
 			[]etNode{coll(1, 0), coll(2, 2, 1)}, []etNode{coll(1, 0, 2), coll(2, 2)}),
 		"c.json:1:1: is an execution trace of PyTorch, " +
 			"which has no durations": text(`{"schema": "1.0.2-chakra.0.0.4"}`),

@@ -26,9 +26,9 @@ func (n *chakraNode) impossible() string {
 	case comm && int(n.op) >= len(chakraOps):
 		return fmt.Sprintf("has comm_type %d, expected 0 to %d", n.op, len(chakraOps)-1)
 	case n.kind == chakraSend && n.dst < 0:
-		return "sends to nobody (comm_dst)"
+		return "sends to no rank (comm_dst)"
 	case n.kind == chakraRecv && n.src < 0:
-		return "receives from nobody (comm_src)"
+		return "receives from no rank (comm_src)"
 	}
 	return ""
 }
@@ -155,7 +155,7 @@ func (x *chakraBuild) depend(r int) error {
 	number := make(map[uint64]int32, len(nodes))
 	for i := range nodes {
 		if twice, has := number[nodes[i].id]; has {
-			return at(x.files[r], 0, "node %d stands twice: the %d. and the %d. of the file", nodes[i].id,
+			return at(x.files[r], 0, "node %d is repeated: the %d. and the %d. of the file", nodes[i].id,
 				twice-base+1, i+1)
 		}
 		number[nodes[i].id] = base + int32(i)
@@ -255,11 +255,11 @@ func (x *chakraBuild) cyclic() error {
 		ring = append(ring, x.say(i))
 	}
 	if others > 0 {
-		ring = append(ring, fmt.Sprintf("%d more, the last of which waits for the first", others))
+		ring = append(ring, fmt.Sprintf("%d more, the last of which is blocked on the first", others))
 	} else {
 		ring = append(ring, x.say(at0))
 	}
-	return at(x.files[x.rankOf[at0]], 0, "nodes wait for one another: %s", strings.Join(ring, ", which waits for "))
+	return at(x.files[x.rankOf[at0]], 0, "nodes wait for one another: %s", strings.Join(ring, ", which is blocked on "))
 }
 
 // release lets what waited for a node go on: behind these operations, from this moment on.

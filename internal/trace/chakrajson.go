@@ -81,7 +81,7 @@ func (c *chakra) readJSON(file string, text []byte, add func(saidNode) error) er
 		}
 	}
 	if token, err := d.Token(); err != nil || token != json.Delim('[') {
-		return at(file, lineAt(text, d.InputOffset()), "workload_graph is no list of nodes")
+		return at(file, lineAt(text, d.InputOffset()), "workload_graph is not a list of nodes")
 	}
 	for d.More() {
 		if err := take(); err != nil {

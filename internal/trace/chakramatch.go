@@ -44,7 +44,7 @@ func (x *chakraBuild) pair() error {
 	}
 	if err := visit(chakraRecv, func(i int32, k pair) error {
 		if next[k] == len(sends[k]) {
-			return at(x.files[k.to], 0, "%s receives from rank %d with tag %d, and nobody sends it", x.say(i),
+			return at(x.files[k.to], 0, "%s receives from rank %d with tag %d, and no rank sends it", x.say(i),
 				k.from, k.tag)
 		}
 		from := sends[k][next[k]]
@@ -60,7 +60,7 @@ func (x *chakraBuild) pair() error {
 	}
 	return visit(chakraSend, func(i int32, k pair) error {
 		if next[k] < len(sends[k]) && i == sends[k][next[k]] {
-			return at(x.files[k.from], 0, "%s sends to rank %d with tag %d, and nobody receives it", x.say(i),
+			return at(x.files[k.from], 0, "%s sends to rank %d with tag %d, and no rank receives it", x.say(i),
 				k.to, k.tag)
 		}
 		return nil

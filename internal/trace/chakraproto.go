@@ -108,7 +108,7 @@ func (c *chakra) readProto(file string, b []byte, add func(saidNode) error) erro
 	return eachMessage(b, func(number, from int, body []byte) error {
 		n, is, err := read(body)
 		if err != nil {
-			return at(file, 0, "message %d, at byte %d, is no Chakra node: %v", number, from, err)
+			return at(file, 0, "message %d, at byte %d, is not a Chakra node: %v", number, from, err)
 		}
 		if why := n.impossible(); is && why != "" {
 			return at(file, 0, "node %d, at byte %d, %s", n.id, from, why)

@@ -145,8 +145,7 @@ func (x *export) place() *placed {
 		heard[k] = put(step{kind: recv, rank: n.to, peer: at, bytes: 1, tag: tag})
 		p.edges = append(p.edges, edge{from: end[n.from], to: out})
 	}
-	tally.Add(&x.report.Guessed, len(news), "operations that wait for what another rank has done, which a "+
-		"message of a byte tells them", "", 0)
+	tally.Add(&x.report.Guessed, len(news), "operations blocked on an operation of another rank, which a message of one byte reports", "", 0)
 	atSender := 0
 	each(func(from, to int32) {
 		o, r := &d.Ops[from], d.Ops[to].Rank
@@ -160,9 +159,7 @@ func (x *export) place() *placed {
 		}
 		p.edges = append(p.edges, edge{from: on, to: begin[to]})
 	})
-	tally.Add(&x.report.Guessed, atSender, "senders that wait until their bytes have arrived, which are "+
-		"said to "+
-		"wait for the send", "", 0)
+	tally.Add(&x.report.Guessed, atSender, "senders blocked until their bytes have arrived, which depend on the send", "", 0)
 	slices.SortFunc(p.edges, func(a, b edge) int {
 		if a.to != b.to {
 			return int(a.to - b.to)
@@ -185,8 +182,6 @@ func (x *export) mapped(p *placed) {
 // rounded says that times were.
 func (x *export) rounded(w *rounding) {
 	if w.off {
-		tally.Note(&x.report.Guessed, fmt.Sprintf("times of computations are rounded to %v, their sum per "+
-			"rank is "+
-			"right", w.to), "", 0)
+		tally.Note(&x.report.Guessed, fmt.Sprintf("times of computations are rounded to %v, their sum per rank is right", w.to), "", 0)
 	}
 }

@@ -151,13 +151,7 @@ func TestExportReports(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "mapped [computations: 3 transfers, as sends and receives: 2], guessed [operations that wait " +
-		"for what " +
-		"another rank has done, which a message of a byte tells them: 1 senders that wait until their " +
-		"bytes have " +
-		"arrived, which are said to wait for the send: 1 times of computations are rounded to 1ns, their " +
-		"sum per " +
-		"rank is right: 1], left out []"
+	want := "mapped [computations: 3 transfers, as sends and receives: 2], guessed [operations blocked on an operation of another rank, which a message of one byte reports: 1 senders blocked until their bytes have arrived, which depend on the send: 1 times of computations are rounded to 1ns, their sum per rank is right: 1], left out []"
 	if got := words(said); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}

@@ -47,8 +47,7 @@ func writeSimAI(x *export) error {
 		return err
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: %d ep: 1 pp: 1 vpp: 1 ga: 1 "+
-		"all_gpus: %d checkpoints: 0 checkpoint_initiates: 0\n%d\n", size, d.Ranks, len(own))
+	fmt.Fprintf(&b, "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: %d ep: 1 pp: 1 vpp: 1 ga: 1 all_gpus: %d checkpoints: 0 checkpoint_initiates: 0\n%d\n", size, d.Ranks, len(own))
 	for k, i := range own {
 		c := &d.Colls[i]
 		fmt.Fprintf(&b, "layer_%d -1 %d %s %d 0 NONE 0 0 NONE 0 0\n", k, ns.of(0, dur[k]), names[c.Kind],
@@ -56,7 +55,7 @@ func writeSimAI(x *export) error {
 	}
 	x.files = []File{{x.name + ".txt", b.Bytes()}}
 	tally.Add(&x.report.Mapped, len(own), "collectives of rank 0, as layers; other groups do the same", "", 0)
-	tally.Add(&x.report.Left, lost, "computations behind the last collective, or beside the first rank's", "", 0)
+	tally.Add(&x.report.Left, lost, "computations after the last collective, or next to the first rank's", "", 0)
 	x.rounded(ns)
 	return nil
 }

@@ -41,7 +41,7 @@ func (c *calls) fill() error {
 		like := &c.members[i]
 		of, ok := f.shifted(i, r)
 		if !ok {
-			return at(like.file, 0, "no file is of rank %d, and the groups of rank %d follow no pattern that would say what it does: name a file of each rank", r, like.rank)
+			return at(like.file, 0, "no file is of rank %d, and the groups of rank %d follow no pattern to derive it: name a file of each rank", r, like.rank)
 		}
 		c.members = append(c.members, member{rank: r, file: like.file, acts: like.acts, after: like.after, of: of})
 	}

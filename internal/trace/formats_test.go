@@ -46,7 +46,7 @@ func TestFormats(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := Read("", File{"x.txt", []byte("hello\n")}); err == nil || !strings.Contains(err.Error(),
-		"x.txt: is no trace that is known: "+strings.Join(Names(), ", ")) {
+		"x.txt: is not a trace that is known: "+strings.Join(Names(), ", ")) {
 		t.Error(err)
 	}
 	if _, err := Read("goal", File{"a", []byte(twoRanks)}, File{"b", nil}); err == nil ||

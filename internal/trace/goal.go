@@ -133,7 +133,7 @@ func (g *goalReader) read(words []string) error {
 	}
 	if label != "" {
 		if was, twice := g.labels[label]; twice {
-			return g.fail("the label %s stands on line %d already", field.Quote(label), g.steps[was].line)
+			return g.fail("the label %s is on line %d already", field.Quote(label), g.steps[was].line)
 		}
 		g.labels[label] = int32(len(g.steps))
 	}
@@ -157,9 +157,9 @@ func (g *goalReader) open(words []string) error {
 	case r < 0 || !brace:
 		return g.fail("found %s, expected rank N {", field.Quote(strings.Join(words, " ")))
 	case r >= g.ranks:
-		return g.fail("rank %d: num_ranks says %d", r, g.ranks)
+		return g.fail("rank %d: num_ranks is %d", r, g.ranks)
 	case g.seen[r]:
-		return g.fail("rank %d stands twice", r)
+		return g.fail("rank %d is repeated", r)
 	}
 	g.rank, g.seen[r], g.labels, g.pending = r, true, map[string]int32{}, nil
 	return nil

@@ -56,7 +56,7 @@ func readGoalBinary(_ *Options, files []File) (*Trace, error) {
 	s := &schedule{file: f.Name, ranks: int(r.u32())}
 	r.take(2)
 	if s.ranks < 1 || s.ranks > maxRanks {
-		return nil, at(f.Name, 0, "says that it has %d ranks, expected 1 to %d", s.ranks, maxRanks)
+		return nil, at(f.Name, 0, "announces %d ranks, expected 1 to %d", s.ranks, maxRanks)
 	}
 	var report Report
 	took := uint64(0)
@@ -94,7 +94,7 @@ func (s *schedule) binaryRank(rank int, b []byte, report *Report) error {
 	r := &goalBytes{b: b}
 	nodes, roots := int(r.u32()), int(r.u32())
 	if nodes > len(b)/goalNode || roots > nodes {
-		return at(s.file, 0, "rank %d says that it has %d operations, %d of which wait for none; its %d bytes hold %d", rank, nodes, roots, len(b), len(b)/goalNode)
+		return at(s.file, 0, "rank %d announces %d operations, %d of which depend on none; its %d bytes hold %d", rank, nodes, roots, len(b), len(b)/goalNode)
 	}
 	r.take(4 * roots)
 	first := int32(len(s.steps))
@@ -140,7 +140,7 @@ func (s *schedule) binaryRank(rank int, b []byte, report *Report) error {
 	}
 	for i, n := range waits {
 		if n != 0 {
-			return at(s.file, 0, "rank %d, operation %d waits for %d more than name it", rank, i, int32(n))
+			return at(s.file, 0, "rank %d, operation %d depends on %d more than name it", rank, i, int32(n))
 		}
 	}
 	return nil

@@ -116,7 +116,7 @@ func (c *calls) differs(g *group, seq int64, ranks []int, made map[int]*recorded
 		if len(missing) > 1 {
 			who = "ranks " + strings.Join(missing[:min(len(missing), 8)], ", ") + " are"
 			if len(missing) > 8 {
-				more = fmt.Sprintf(" (%d in all)", len(missing))
+				more = fmt.Sprintf(" (%d in total)", len(missing))
 			}
 		}
 		return fmt.Sprintf("%s, %v of %s%s: %s missing%s, %s", what, first.what, first.size, where, who, more,

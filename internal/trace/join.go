@@ -373,7 +373,7 @@ func (j *joined) stuck(open []int32) error {
 		for _, n := range x.acts {
 			if open[n] > 0 {
 				m := &j.members[j.who[n]]
-				return at(x.file, int(x.line), "this %v of ranks %s waits for rank %d for ever: ranks make their calls in orders that contradict one another", x.what,
+				return at(x.file, int(x.line), "this %v of ranks %s is blocked on rank %d without end: ranks make their calls in orders that contradict one another", x.what,
 					few(j.groups[x.group].ranks), m.rank)
 			}
 		}

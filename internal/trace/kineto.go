@@ -177,7 +177,7 @@ func oneWorld(all []*kineto) error {
 	for _, k := range all {
 		if k.info.Rank != nil && (*k.info.Rank < 0 || k.info.World > 0 && k.info.World <= maxRanks &&
 			*k.info.Rank < maxRanks && *k.info.Rank >= k.info.World) {
-			return at(k.Name, 0, "says in distributedInfo that it is of rank %d, and that world_size is %d",
+			return at(k.Name, 0, "has rank %d and world_size %d in distributedInfo",
 				*k.info.Rank, k.info.World)
 		}
 		switch {
@@ -213,7 +213,7 @@ func chosen(all []*kineto, step int, report *Report) (int, error) {
 	file := all[0].Name
 	switch {
 	case step > 0 && !slices.Contains(common, step):
-		return 0, at(file, 0, "step %d is not in all files; common steps: %s", step, few(common))
+		return 0, at(file, 0, "step %d is missing in some files; common steps: %s", step, few(common))
 	case step > 0:
 		return step, nil
 	case len(numbers) == 0:
@@ -223,7 +223,7 @@ func chosen(all []*kineto, step int, report *Report) (int, error) {
 		return 0, at(file, 0, "the files have no step in common: profile the same steps on all ranks")
 	}
 	last := common[len(common)-1]
-	tally.Add(&report.Left, len(numbers)-1, "steps beside the last that all files have, "+strconv.Itoa(last)+
+	tally.Add(&report.Left, len(numbers)-1, "steps other than the last common one, "+strconv.Itoa(last)+
 		" (step takes another)", file, 0)
 	return last, nil
 }

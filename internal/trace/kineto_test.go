@@ -167,7 +167,7 @@ func TestKinetoFiles(t *testing.T) {
 		"b.json: is of a job of 3 ranks (world_size), and a.json of one of 2; accepted: files of one job": {
 			{"a.json", whole}, {"b.json", bytes.Replace(twice, []byte(`"world_size": 2`),
 				[]byte(`"world_size": 3`), 1)}},
-		"a.json: says in distributedInfo that it is of rank 7, and that world_size is 2": {
+		"a.json: has rank 7 and world_size 2 in distributedInfo": {
 			{"a.json", bytes.Replace(whole, []byte(`"rank": 0`), []byte(`"rank": 7`), 1)}},
 	} {
 		if _, err := Read("kineto", files...); err == nil || err.Error() != want {
@@ -180,15 +180,14 @@ func TestKinetoFiles(t *testing.T) {
 		text []byte
 		want string
 	}{
-		{9, whole, "step 9 is not in all files; common steps: 3, 4"},
+		{9, whole, "step 9 is missing in some files; common steps: 3, 4"},
 		{4, cut, "has no kernel in step 4"},
-		{3, other(`"dur": 100`, `"dur": -100`), "has no kernel in step 3 that can be read; left out: " +
-			"events with an impossible time"},
+		{3, other(`"dur": 100`, `"dur": -100`), "has no kernel in step 3 that can be read; left out: events with an impossible time"},
 		{0, whole[:20], "ends within a value of JSON"},
 		{0, []byte(`{"schemaVersion": 1, "deviceProperties": []}`), "has no list of events"},
 		{0, other(`"rank": 0`, `"rank": 999999`), "is of rank 999999 of 2, at most 131072 are read"},
 		{0, other(`"world_size": 2`, `"world_size": 1000000`), "is of rank 0 of 1000000"},
-		{0, other("},", "};"), "expected \",\": this is no JSON"},
+		{0, other("},", "};"), "expected \",\": this is not JSON"},
 		{0, profile("rank 0 of 3\nstep 1 0 50\nnccl allreduce 8 0,2 1 9 9 1"),
 			"no file is of rank 1, and the groups of rank 0 follow no pattern"},
 	} {

@@ -51,7 +51,7 @@ func TestOddKineto(t *testing.T) {
 				continue
 			}
 			if !json.Valid(kept.Bytes()) {
-				t.Errorf("%+v: what is kept is no JSON: %s", c, &kept)
+				t.Errorf("%+v: what is kept is not JSON: %s", c, &kept)
 			}
 			y, err := Read("", File{"kept.json", kept.Bytes()})
 			if err != nil || graph(y.DAG) != graph(x.DAG) {

@@ -43,7 +43,7 @@ func (k *kineto) member(c *calls, rank int) error {
 	}
 	c.ranks = max(c.ranks, k.info.World)
 	if len(c.members) > 0 && len(k.kernels) > maxActs/4 {
-		return at(k.Name, 0, "has %d kernels in the step, too many beside other ranks", len(k.kernels))
+		return at(k.Name, 0, "has %d kernels in the step, too many compared with other ranks", len(k.kernels))
 	}
 	m := member{rank: rank, file: k.Name}
 	var computing, talking []kernel
@@ -193,7 +193,7 @@ func (k *kineto) act(c *calls, rank int, x *kinetoArgs) (a act, ok bool) {
 		return act{}, false
 	}
 	if x.Coll == "" {
-		return keep("a kernel of NCCL of which no size is said")
+		return keep("a kernel of NCCL of unknown size")
 	}
 	what, known := opsByName[plain(x.Coll)]
 	if !known {
@@ -208,7 +208,7 @@ func (k *kineto) act(c *calls, rank int, x *kinetoArgs) (a act, ok bool) {
 	}
 	ranks, name := k.groupOf(x, rank)
 	if ranks == nil {
-		return keep("a kernel of NCCL of a group whose ranks are not said")
+		return keep("a kernel of NCCL of a group of unknown ranks")
 	}
 	if k.info.World > 0 && slices.Max(ranks) >= k.info.World {
 		return keep("a kernel of NCCL of a group with ranks beyond the file's world_size")
@@ -217,7 +217,7 @@ func (k *kineto) act(c *calls, rank int, x *kinetoArgs) (a act, ok bool) {
 		by: ofKernel(what, x.kernel)}
 	if what == opSend || what == opRecv {
 		if a.peer = peerOf(x, ranks, rank, what); a.peer < 0 {
-			return keep("a send or receive that does not say whom to or from")
+			return keep("a send or receive without a peer")
 		}
 	}
 	return a, true

@@ -29,10 +29,7 @@ failure switch_type AGG switch_id 0 link_id 1
 	if x.Format != "htsim-cm" || x.Ranks != 8 || last != 22*unit.Microsecond {
 		t.Errorf("%s of %d ranks ends at %v", x.Format, x.Ranks, last)
 	}
-	want := "mapped [connections, as transfers: 4 (first in a.cm)], guessed [], left out [priorities of " +
-		"connections: the scenario's class holds: 1 (first a.cm:605) which connection a message shares " +
-		"(msg): each is one of its own: 2 (first a.cm:607) cables that break, which stand in a scenario's " +
-		"events: 1 (first a.cm:610)]"
+	want := "mapped [connections, as transfers: 4 (first in a.cm)], guessed [], left out [priorities of connections: the scenario's class holds: 1 (first a.cm:605) which connection a message shares (msg): each is one of its own: 2 (first a.cm:607) cables that break, which are in a scenario's events: 1 (first a.cm:610)]"
 	if got := words(x.Report); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
@@ -46,8 +43,7 @@ failure switch_type AGG switch_id 0 link_id 1
 func TestBadMatrixTrace(t *testing.T) {
 	const head = "Nodes 4\nConnections 1\n"
 	for text, want := range map[string]string{
-		"Nodes 1000000\nConnections 1\n0->1 start 0 size 5\n": "b.cm: has " +
-			"1000000 nodes, expected 131072 at most",
+		"Nodes 1000000\nConnections 1\n0->1 start 0 size 5\n": "b.cm: has 1000000 nodes, expected 131072 at most",
 		"Nodes 4\n":                       "b.cm: has no connection",
 		head + "0->1 start -5 size 5\n":   `b.cm:3:12: expected a whole number between 0 and`,
 		head + "0->1 start 0 size 0\n":    "b.cm: has 1 connection of size 0, which never",
@@ -55,10 +51,8 @@ func TestBadMatrixTrace(t *testing.T) {
 		head + "0->1 start 0 size":        `b.cm:3:18: expected a whole number between 1 and`,
 		head + "0->1 trigger 1 size 5\n":  "b.cm:3:1: trigger 1 is not declared",
 		head + "0->1 start 0 size 5\n1->": `b.cm:4:4: expected a node between 0 and 3, found ""`,
-		head + "0->1 trigger 1 size 5 send_done_trigger 1\ntrigger id 1 oneshot\n": "b.cm:3:1: trigger 1 " +
-			"waits for what waits for it",
-		head + "0->1 trigger 1 size 5\ntrigger id 1 multishot\n": "b.cm:4:14: a trigger that is pulled " +
-			"again and again",
+		head + "0->1 trigger 1 size 5 send_done_trigger 1\ntrigger id 1 oneshot\n": "b.cm:3:1: trigger 1 depends on itself",
+		head + "0->1 trigger 1 size 5\ntrigger id 1 multishot\n":                   "b.cm:4:14: a trigger that is pulled again and again",
 	} {
 		if _, err := Read("htsim-cm", File{"b.cm", []byte(text)}); err == nil ||
 			!strings.Contains(err.Error(), want) {
@@ -75,8 +69,7 @@ func TestEndlessConnections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "mapped [connections, as transfers: 1 (first in a.cm)], guessed [], left out [connections " +
-		"without end (size 0): 1 (first a.cm:3)]"
+	want := "mapped [connections, as transfers: 1 (first in a.cm)], guessed [], left out [connections without end (size 0): 1 (first a.cm:3)]"
 	if last, _ := ends(t, x.DAG, 10*unit.Microsecond); words(x.Report) != want || last < unit.Microsecond {
 		t.Errorf("%s, ends at %v\nwant %s", words(x.Report), last, want)
 	}

@@ -181,7 +181,7 @@ func (m *msccl) element(w *mscclWords, gpu int32, seen map[[2]int32]int32) (int3
 	case "algo":
 		m.name, m.gpus = w.all["name"], max(1, w.number("ngpus", 0, 1, mscclGPUs))
 		if _, has := w.all["ngpus"]; !has {
-			return gpu, at(m.file, w.line, "<algo> does not say ngpus")
+			return gpu, at(m.file, w.line, "<algo> has no ngpus")
 		}
 		m.proto = w.all["proto"]
 		m.chunks = w.number("nchunksperloop", 0, 1, mscclOff)
@@ -206,14 +206,14 @@ func (m *msccl) element(w *mscclWords, gpu int32, seen map[[2]int32]int32) (int3
 		m.outChunks[gpu] = w.number("o_chunks", 0, 0, mscclOff)
 	case "tb":
 		if gpu < 0 {
-			return gpu, at(m.file, w.line, "a <tb> stands in a <gpu>")
+			return gpu, at(m.file, w.line, "a <tb> is in a <gpu>")
 		}
 		x := mscclTB{gpu: gpu, id: int32(w.number("id", -1, 0, 1<<16)), line: int32(w.line),
 			send: int32(w.number("send", -1, -1, m.gpus-1)), recv: int32(w.number("recv", -1, -1, m.gpus-1)),
 			channel: int32(w.number("chan", 0, -1, 1<<16)), first: int32(len(m.steps))}
 		key := [2]int32{gpu, x.id}
 		if _, twice := seen[key]; twice || x.id < 0 {
-			return gpu, at(m.file, w.line, "thread block %s of GPU %d has no number, or one that stands twice",
+			return gpu, at(m.file, w.line, "thread block %s of GPU %d has no number, or one that is repeated",
 				field.Quote(w.all["id"]), gpu)
 		}
 		if x.send == gpu || x.recv == gpu {
@@ -232,13 +232,12 @@ func (m *msccl) element(w *mscclWords, gpu int32, seen map[[2]int32]int32) (int3
 // step takes one, within the last thread block.
 func (m *msccl) step(w *mscclWords) error {
 	if len(m.tbs) == 0 {
-		return at(m.file, w.line, "a <step> stands in a <tb>")
+		return at(m.file, w.line, "a <step> is in a <tb>")
 	}
 	tb := &m.tbs[len(m.tbs)-1]
 	x, known := mscclTypes[w.all["type"]]
 	if !known {
-		return at(m.file, w.line, "unknown step of type %s; accepted: s, r, rcs, rrs, rrc, rrcs, cpy, "+
-			"re, nop",
+		return at(m.file, w.line, "unknown step of type %s; accepted: s, r, rcs, rrs, rrc, rrcs, cpy, re, nop",
 			field.Quote(w.all["type"]))
 	}
 	if len(m.steps) == mscclSteps {
@@ -275,14 +274,14 @@ func (m *msccl) step(w *mscclWords) error {
 	case int32(n) != tb.n:
 		return at(m.file, w.line, "found step %d of its thread block, expected step %d", n, tb.n)
 	case x.send && tb.send < 0:
-		return at(m.file, w.line, "sends, and its thread block sends to nobody")
+		return at(m.file, w.line, "sends, and its thread block sends to no rank")
 	case x.recv && tb.recv < 0:
-		return at(m.file, w.line, "receives, and its thread block receives from nobody")
+		return at(m.file, w.line, "receives, and its thread block receives from no rank")
 	case (x.recv || x.send || x.local) && x.cnt == 0:
 		return at(m.file, w.line, "moves no chunk (cnt 0)")
 	case x.send && !x.recv && x.srcOff < 0 || x.local && (x.srcOff < 0 || x.dstOff < 0) ||
 		x.recv && x.keeps && x.dstOff < 0 || x.recv && x.add && x.srcOff < 0:
-		return at(m.file, w.line, "says no offset of its source or destination")
+		return at(m.file, w.line, "has no offset of its source or destination")
 	}
 	tb.n++
 	m.steps = append(m.steps, x)

@@ -16,8 +16,7 @@ import (
 
 // mscclStepLine writes a step.
 func mscclStepLine(n int, kind string, src, dst string, cnt, depID, dep int) string {
-	return fmt.Sprintf("<step s=\"%d\" type=\"%s\" srcbuf=\"%c\" srcoff=\"%s\" dstbuf=\"%c\" dstoff=\"%s\" "+
-		"cnt=\"%d\" depid=\"%d\" deps=\"%d\" hasdep=\"0\"/>\n", n, kind, src[0], src[1:], dst[0], dst[1:],
+	return fmt.Sprintf("<step s=\"%d\" type=\"%s\" srcbuf=\"%c\" srcoff=\"%s\" dstbuf=\"%c\" dstoff=\"%s\" cnt=\"%d\" depid=\"%d\" deps=\"%d\" hasdep=\"0\"/>\n", n, kind, src[0], src[1:], dst[0], dst[1:],
 		cnt, depID,
 		dep)
 }
@@ -26,12 +25,9 @@ func mscclStepLine(n int, kind string, src, dst string, cnt, depID, dep int) str
 // results.
 func mscclRing(n int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "<algo name=\"ring\" ngpus=\"%d\" nchunksperloop=\"%[1]d\" coll=\"allreduce\" "+
-		"inplace=\"1\">\n", n)
+	fmt.Fprintf(&b, "<algo name=\"ring\" ngpus=\"%d\" nchunksperloop=\"%[1]d\" coll=\"allreduce\" inplace=\"1\">\n", n)
 	for g := range n {
-		fmt.Fprintf(&b, "<gpu id=\"%d\" i_chunks=\"%d\" o_chunks=\"0\" s_chunks=\"0\">\n<tb id=\"0\" "+
-			"send=\"%d\" "+
-			"recv=\"%d\" chan=\"0\">\n", g, n, (g+1)%n, (g+n-1)%n)
+		fmt.Fprintf(&b, "<gpu id=\"%d\" i_chunks=\"%d\" o_chunks=\"0\" s_chunks=\"0\">\n<tb id=\"0\" send=\"%d\" recv=\"%d\" chan=\"0\">\n", g, n, (g+1)%n, (g+n-1)%n)
 		kinds := []string{"s"}
 		for k := 1; k < n-1; k++ {
 			kinds = append(kinds, "rrs")
@@ -79,9 +75,7 @@ func TestMSCCLThreadBlocks(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`<algo name="a2a" ngpus="3" nchunksperloop="6" coll="alltoall" inplace="0">`)
 	for g := range 3 {
-		fmt.Fprintf(&b, "<gpu id=\"%d\" i_chunks=\"6\" o_chunks=\"6\" s_chunks=\"6\">\n<tb id=\"7\" "+
-			"send=\"-1\" "+
-			"recv=\"-1\" chan=\"0\">\n", g)
+		fmt.Fprintf(&b, "<gpu id=\"%d\" i_chunks=\"6\" o_chunks=\"6\" s_chunks=\"6\">\n<tb id=\"7\" send=\"-1\" recv=\"-1\" chan=\"0\">\n", g)
 		b.WriteString(mscclStepLine(0, "cpy", "i0", "s0", 6, -1, -1))
 		own := fmt.Sprint(2 * g)
 		b.WriteString(mscclStepLine(1, "cpy", "s"+own, "o"+own, 2, -1, -1) + "</tb>\n")
@@ -99,12 +93,7 @@ func TestMSCCLThreadBlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	last, _ := ends(t, x.DAG, unit.Microsecond)
-	want := "mapped [all-to-all: every output chunk is correct, checked by name: 1 (first in " +
-		"a.xml) " +
-		"steps of thread blocks: 24 (first in a.xml)], guessed [size of the collective, not set in " +
-		"the file: 8 MiB: 1 (first in a.xml)], left out [time that copying and adding within a GPU takes: 6 " +
-		"(first " +
-		"in a.xml)]"
+	want := "mapped [all-to-all: every output chunk is correct, checked by name: 1 (first in a.xml) steps of thread blocks: 24 (first in a.xml)], guessed [size of the collective, not set in the file: 8 MiB: 1 (first in a.xml)], left out [time that copying and adding within a GPU takes: 6 (first in a.xml)]"
 	if got := words(x.Report); got != want || last != unit.Microsecond {
 		t.Errorf("%v %s\nwant %s", last, got, want)
 	}
@@ -119,11 +108,7 @@ func TestMSCCLSlots(t *testing.T) {
 		send.WriteString(mscclStepLine(k, "s", c, c, 1, -1, -1))
 		recv.WriteString(mscclStepLine(k, "r", c, c, 1, -1, -1))
 	}
-	text := fmt.Sprintf("<algo ngpus=\"2\" nchunksperloop=\"%d\" coll=\"custom\">\n<gpu id=\"0\" "+
-		"i_chunks=\"%[1]d\">"+
-		"<tb id=\"0\" send=\"1\" recv=\"-1\">\n%s</tb></gpu><gpu id=\"1\"><tb id=\"0\" send=\"-1\" "+
-		"recv=\"0\">\n%s"+
-		"</tb></gpu></algo>", n, send.String(), recv.String())
+	text := fmt.Sprintf("<algo ngpus=\"2\" nchunksperloop=\"%d\" coll=\"custom\">\n<gpu id=\"0\" i_chunks=\"%[1]d\"><tb id=\"0\" send=\"1\" recv=\"-1\">\n%s</tb></gpu><gpu id=\"1\"><tb id=\"0\" send=\"-1\" recv=\"0\">\n%s</tb></gpu></algo>", n, send.String(), recv.String())
 	x, err := Read("msccl", File{"s.xml", []byte(text)})
 	if err != nil {
 		t.Fatal(err)
@@ -145,36 +130,29 @@ func TestBadMSCCL(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                           "b.xml: has no <algo>",
 		"<system/>":                  "b.xml:1:1: found <system>, expected <algo> once",
-		"<algo name='x'/>":           "b.xml:1:1: <algo> does not say ngpus",
+		"<algo name='x'/>":           "b.xml:1:1: <algo> has no ngpus",
 		"<algo ngpus='0'/>":          `b.xml:1:1: ngpus of <algo> is "0", expected 1 to 4096`,
 		"<algo ngpus='1e9'/>":        `b.xml:1:1: ngpus of <algo> is "1e9", expected 1 to 4096`,
 		"<algo ngpus='1000000000'/>": `b.xml:1:1: ngpus of <algo> is "1000000000", expected 1 to 4096`,
 		"<algo ngpus='2'/>":          "b.xml: no thread block does anything",
-		"<algo ngpus='2'><gpu id='0'/><gpu id='0'/></algo>": `found <gpu> "0", expected each of 0 to 1 once`,
-		"<algo ngpus='2'><tb id='0'/></algo>":               "a <tb> stands in a <gpu>",
-		"<algo ngpus='2'><gpu id='0'><tb id='0' send='0'/></gpu></algo>": "GPU 0 exchanges chunks with " +
-			"itself",
+		"<algo ngpus='2'><gpu id='0'/><gpu id='0'/></algo>":              `found <gpu> "0", expected each of 0 to 1 once`,
+		"<algo ngpus='2'><tb id='0'/></algo>":                            "a <tb> is in a <gpu>",
+		"<algo ngpus='2'><gpu id='0'><tb id='0' send='0'/></gpu></algo>": "GPU 0 exchanges chunks with itself",
 		ring[:len(ring)/2]: "XML syntax error",
 		edit(`type="rrs"`, `type="rrx"`): `b.xml:5:1: unknown step of type "rrx"; accepted: s, ` +
 			`r, rcs`,
-		edit(`type="rrs"`, `type="rrc"`): "receives from GPU 0 on channel 0, which does not send so often",
-		edit(`send="1"`, `send="-1"`):    "b.xml:4:1: sends, and its thread block sends to nobody",
-		edit(`<step s="1"`, `<step s="2"`): "b.xml:5:1: found step 2 of its thread block, expected " +
-			"step 1",
-		edit(`srcbuf="i"`, `srcbuf="q"`):  `b.xml:4:1: srcbuf is "q", expected i, o or s`,
-		edit(`cnt="1"`, `cnt="0"`):        "b.xml:4:1: moves no chunk (cnt 0)",
-		edit(`cnt="1"`, `cnt="2"`):        "receives 1 chunks of the 2 that line 4 sends",
-		edit(`cnt="1"`, `cnt="-1"`):       `cnt of <step> is "-1", expected 0 to 1048576`,
-		edit(`srcoff="0"`, `srcoff="-1"`): "b.xml:4:1: says no offset of its source or destination",
-		edit(`depid="-1" deps="-1"`, `depid="5" deps="0"`): "waits for step 0 of thread block 5, which GPU " +
-			"0 does not have",
-		edit(`coll="allreduce"`, `coll="allgather"`): "b.xml: is no all-gather: chunk 0 of GPU 0's output " +
-			"ends as",
-		edit(`srcoff="0"`, `srcoff="1"`): "b.xml: is no all-reduce: chunk 0 of GPU 0's output ends as " +
-			"input 1 of GPU 0 + input 0 of GPU 1 + input 0 of GPU 2 and must be input 0 of GPU 0 + input 0 " +
-			"of",
-		hang: "b.xml:24:1: the algorithm hangs: the step here waits for line 14, which waits for line 4, " +
-			"which",
+		edit(`type="rrs"`, `type="rrc"`):                   "receives from GPU 0 on channel 0, which does not send that many times",
+		edit(`send="1"`, `send="-1"`):                      "b.xml:4:1: sends, and its thread block sends to no rank",
+		edit(`<step s="1"`, `<step s="2"`):                 "b.xml:5:1: found step 2 of its thread block, expected step 1",
+		edit(`srcbuf="i"`, `srcbuf="q"`):                   `b.xml:4:1: srcbuf is "q", expected i, o or s`,
+		edit(`cnt="1"`, `cnt="0"`):                         "b.xml:4:1: moves no chunk (cnt 0)",
+		edit(`cnt="1"`, `cnt="2"`):                         "receives 1 chunks of the 2 that line 4 sends",
+		edit(`cnt="1"`, `cnt="-1"`):                        `cnt of <step> is "-1", expected 0 to 1048576`,
+		edit(`srcoff="0"`, `srcoff="-1"`):                  "b.xml:4:1: has no offset of its source or destination",
+		edit(`depid="-1" deps="-1"`, `depid="5" deps="0"`): "depends on step 0 of thread block 5, which GPU 0 does not have",
+		edit(`coll="allreduce"`, `coll="allgather"`):       "b.xml: is not a valid all-gather: chunk 0 of GPU 0's output ends as",
+		edit(`srcoff="0"`, `srcoff="1"`):                   "b.xml: is not a valid all-reduce: chunk 0 of GPU 0's output ends as input 1 of GPU 0 + input 0 of GPU 1 + input 0 of GPU 2 and must be input 0 of GPU 0 + input 0 of",
+		hang:                                               "b.xml:24:1: the algorithm hangs: this step is blocked on line 14, which is blocked on line 4, which",
 	} {
 		if _, err := Read("msccl", File{"b.xml", []byte(text)}); err == nil ||
 			!strings.Contains(err.Error(), want) {

@@ -67,7 +67,7 @@ func (x *mscclRun) connect() error {
 		if s.depID >= 0 && s.dep >= 0 {
 			other, has := where[[2]int32{tb.gpu, s.depID}]
 			if !has || s.dep >= x.tbs[other].n {
-				return at(x.file, int(s.line), "waits for step %d of thread block %d, which GPU %d does not have",
+				return at(x.file, int(s.line), "depends on step %d of thread block %d, which GPU %d does not have",
 					s.dep, s.depID, tb.gpu)
 			}
 			x.edge(x.tbs[other].first+s.dep, k)
@@ -113,7 +113,7 @@ func (x *mscclRun) connect() error {
 	}
 	for i := range x.steps {
 		if s := &x.steps[i]; s.recv && x.from[i] == 0 {
-			return at(x.file, int(s.line), "receives from GPU %d on channel %d, which does not send so often",
+			return at(x.file, int(s.line), "receives from GPU %d on channel %d, which does not send that many times",
 				x.tbs[s.tb].recv, x.tbs[s.tb].channel)
 		}
 	}
@@ -156,8 +156,8 @@ func (x *mscclRun) sort() error {
 	for i := before[last]; i != last && len(lines) < 8; i = before[i] {
 		lines = append(lines, fmt.Sprintf("line %d", x.steps[i].line))
 	}
-	return at(x.file, int(x.steps[last].line), "the algorithm hangs: the step here waits for %s",
-		strings.Join(append(lines, fmt.Sprintf("line %d", x.steps[last].line)), ", which waits for "))
+	return at(x.file, int(x.steps[last].line), "the algorithm hangs: this step is blocked on %s",
+		strings.Join(append(lines, fmt.Sprintf("line %d", x.steps[last].line)), ", which is blocked on "))
 }
 
 // build makes transfers of it. A step that sends is over when the bytes are on their way; one that receives

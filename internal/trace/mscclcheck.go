@@ -168,7 +168,7 @@ func (x *mscclRun) promised(at0 map[mscclSlot]mscclChunk) error {
 				want = append(want, mscclName(max(root, 0), c))
 			}
 			if !slices.Equal(got, want) {
-				return at(x.file, 0, "is no %s: chunk %d of GPU %d's output ends as %s and must be %s",
+				return at(x.file, 0, "is not a valid %s: chunk %d of GPU %d's output ends as %s and must be %s",
 					x.kind, c, g,
 					chunkWords(got), chunkWords(want))
 			}

@@ -152,7 +152,7 @@ func (e *observed) read() error {
 	var cut *stream.CutError
 	switch {
 	case errors.As(err, &cut):
-		return at(e.Name, cut.At.Line, "ends within the nodes, after %d of them: it was cut off; accepted: a file that the observer has closed (unregister_callback writes finish_ts at its end)", e.nodes)
+		return at(e.Name, cut.At.Line, "ends within the nodes, after %d of them: the file is truncated; accepted: a file that the observer has closed (unregister_callback writes finish_ts at its end)", e.nodes)
 	case err != nil:
 		return err
 	case !inside:

@@ -116,7 +116,7 @@ func TestObserverSteps(t *testing.T) {
 		step int
 		want string
 	}{{twoSteps, 4, "400B"}, {twoSteps, 5, "800B"}, {twoSteps, 0, "800B"}, {sorted, 4, "400B"}, {sorted, 0, "800B"},
-		{twoSteps, 6, "et.json: step 6 is not in all files; common steps: 4, 5"}} {
+		{twoSteps, 6, "et.json: step 6 is missing in some files; common steps: 4, 5"}} {
 		x, err := Options{Step: c.step}.Read(File{"et.json", execution(c.text)})
 		found := ""
 		if err != nil {
@@ -138,7 +138,7 @@ func TestObserverFaults(t *testing.T) {
 	whole := string(execution(twoSteps))
 	swap := func(was, is string) []byte { return []byte(strings.Replace(whole, was, is, 1)) }
 	for want, text := range map[string][]byte{
-		"ends within the nodes, after 4 of them: it was cut off; accepted: a file that the observer has closed " +
+		"ends within the nodes, after 4 of them: the file is truncated; accepted: a file that the observer has closed " +
 			"(unregister_callback writes finish_ts at its end)": []byte(whole[:strings.LastIndex(whole, `"ProfilerStep#5"`)]),
 		"has no list of nodes; accepted: what PyTorch's ExecutionTraceObserver writes": []byte(
 			`{"schema": "1.1.0-chakra.0.0.4", "pid": 7}`),
@@ -150,7 +150,7 @@ func TestObserverFaults(t *testing.T) {
 		"left out: calls of unknown or impossible size (dtype, in_msg_nelems, out_msg_nelems)": execution(
 			"call 12 1 0 0 allreduce - 0 0 2"),
 		`left out: calls of the unknown collective "gossip"`: execution("call 12 1 0 0 gossip Float 9 9 2"),
-		"expected \",\": this is no JSON":                    swap("},\n  {", "};\n  {"),
+		"expected \",\": this is not JSON":                   swap("},\n  {", "};\n  {"),
 	} {
 		_, err := Read("pytorch-et", File{"et.json", text})
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "et.json:") {

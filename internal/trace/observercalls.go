@@ -279,7 +279,7 @@ func (e *observed) member(c *calls, rank, step int) member {
 			if at, ok := taken(made, x.key(), name); ok && !slices.Contains(gate, at) {
 				gate = append(gate, at)
 			} else if !ok {
-				note(&c.report.Left, "waits for calls that are not in the step", e.Name, int(x.line))
+				note(&c.report.Left, "depends on calls outside the step", e.Name, int(x.line))
 			}
 			continue
 		}

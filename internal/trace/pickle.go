@@ -71,7 +71,7 @@ func unpickle(file string, b []byte) (any, error) {
 // take is the next n bytes.
 func (p *pickled) take(n int) ([]byte, error) {
 	if n < 0 || n > len(p.b)-p.at {
-		return nil, p.fail("the pickle ends here: it was cut off")
+		return nil, p.fail("the pickle ends here: the file is truncated")
 	}
 	p.at += n
 	return p.b[p.at-n : p.at], nil
@@ -106,7 +106,7 @@ func (p *pickled) text() (string, error) {
 			return s, nil
 		}
 	}
-	return "", p.fail("the pickle ends here: it was cut off")
+	return "", p.fail("the pickle ends here: the file is truncated")
 }
 
 func (p *pickled) push(v any) error {
@@ -132,7 +132,7 @@ func (p *pickled) pop() (any, error) {
 // popMark is all values since the last mark.
 func (p *pickled) popMark() ([]any, error) {
 	if len(p.marks) == 0 {
-		return nil, p.fail("takes the values behind a mark where there is none")
+		return nil, p.fail("takes the values after a mark where none is")
 	}
 	from := p.marks[len(p.marks)-1]
 	p.marks = p.marks[:len(p.marks)-1]
@@ -251,7 +251,7 @@ func (p *pickled) line(op byte) error {
 	case 'F':
 		v, err := strconv.ParseFloat(s, 64)
 		if err != nil {
-			return p.fail("%s is no number", field.Quote(s))
+			return p.fail("%s is not a number", field.Quote(s))
 		}
 		return p.push(v)
 	}
@@ -263,7 +263,7 @@ func (p *pickled) line(op byte) error {
 	}
 	v, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
-		return p.fail("%s is no whole number of 64 bits", field.Quote(s))
+		return p.fail("%s is not a whole number of 64 bits", field.Quote(s))
 	}
 	return p.push(v)
 }
@@ -280,7 +280,7 @@ func (p *pickled) remember(op byte) error {
 		var s string
 		if s, err = p.text(); err == nil {
 			if key, err = strconv.ParseInt(s, 10, 64); err != nil {
-				err = p.fail("%s is no number", field.Quote(s))
+				err = p.fail("%s is not a number", field.Quote(s))
 			}
 		}
 	}
@@ -337,7 +337,7 @@ func (p *pickled) collect(op byte) error {
 		return p.push(d)
 	}
 	p.at--
-	return p.fail("the opcode %#02x is none of those that plain data takes", op)
+	return p.fail("the opcode %#02x is not one of plain data", op)
 }
 
 // fill adds what stands behind the mark to the list or dictionary before it.
@@ -360,7 +360,7 @@ func (p *pickled) fill(op byte) error {
 			return p.set(to, items)
 		}
 	}
-	return p.fail("fills a value that is no list or dictionary")
+	return p.fail("fills a value that is not a list or dictionary")
 }
 
 // set puts keys and values into a dictionary.
@@ -375,7 +375,7 @@ func (p *pickled) set(d map[string]any, items []any) error {
 		case int64, float64, bool, nil:
 			d[fmt.Sprint(key)] = items[i+1]
 		default:
-			return p.fail("a dictionary has a key that is no text or number")
+			return p.fail("a dictionary has a key that is not text or number")
 		}
 	}
 	return nil

@@ -39,12 +39,8 @@ func TestUnpickle(t *testing.T) {
 	for name, text := range map[string]string{
 		"0": "(dp0\nVa\np1\n(lp2\nI1\naI-2\naI300\naI70000\naL1099511627776L\naNaI01\naF1.5\nasVb\n" +
 			"p3\n(Vx\np4\n(ttp5\ns.",
-		"2": "\x80\x02}q\x00(X\x01\x00\x00\x00aq\x01]q\x02(K\x01J\xfe\xff\xff\xffM," +
-			"\x01Jp\x11\x01\x00\x8a\x06\x00\x00\x00\x00\x00\x01N\x88G?\xf8\x00\x00\x00\x00\x00\x00e" +
-			"X\x01\x00\x00\x00bq\x03X\x01\x00\x00\x00xq\x04)\x86q\x05u.",
-		"4": "\x80\x04\x95:\x00\x00\x00\x00\x00\x00\x00}\x94(\x8c\x01a\x94]\x94(K\x01J\xfe\xff\xff\xffM," +
-			"\x01Jp\x11\x01\x00\x8a\x06\x00\x00\x00\x00\x00\x01N\x88G?\xf8\x00\x00\x00\x00\x00\x00e" +
-			"\x8c\x01b\x94\x8c\x01x\x94)\x86\x94u.",
+		"2": "\x80\x02}q\x00(X\x01\x00\x00\x00aq\x01]q\x02(K\x01J\xfe\xff\xff\xffM,\x01Jp\x11\x01\x00\x8a\x06\x00\x00\x00\x00\x00\x01N\x88G?\xf8\x00\x00\x00\x00\x00\x00eX\x01\x00\x00\x00bq\x03X\x01\x00\x00\x00xq\x04)\x86q\x05u.",
+		"4": "\x80\x04\x95:\x00\x00\x00\x00\x00\x00\x00}\x94(\x8c\x01a\x94]\x94(K\x01J\xfe\xff\xff\xffM,\x01Jp\x11\x01\x00\x8a\x06\x00\x00\x00\x00\x00\x01N\x88G?\xf8\x00\x00\x00\x00\x00\x00e\x8c\x01b\x94\x8c\x01x\x94)\x86\x94u.",
 	} {
 		v, err := unpickle("f", []byte(text))
 		if err != nil || shown(v, 9) != want {
@@ -61,20 +57,19 @@ func TestUnpickle(t *testing.T) {
 // Code is refused by the name of what would run it.
 func TestPickleWithCode(t *testing.T) {
 	for text, want := range map[string]string{
-		"cos\nsystem\n(S'touch owned'\ntR.": "f: byte 0 of the pickle: GLOBAL would run code: only plain " +
-			"data is read, and nothing is ever run",
+		"cos\nsystem\n(S'touch owned'\ntR.":                 "f: byte 0 of the pickle: GLOBAL would run code: only plain data is read, and nothing is ever run",
 		"\x80\x04\x8c\x02os\x8c\x06system\x93.":             "byte 14 of the pickle: STACK_GLOBAL would",
 		"\x80\x02K\x01K\x02R.":                              "byte 6 of the pickle: REDUCE would run code",
 		"(S'x'\nios\nsystem\n.":                             "INST would run code",
 		"\x80\x02K\x01Q.":                                   "BINPERSID would run code",
 		"\x80\x02\x8a\x7f" + strings.Repeat("x", 127) + ".": "an integer of 127 bytes",
 		"\x80\x02h\x07.":                                    "takes value 7 of those that it remembers",
-		"\x80\x02K\x01e.":                                   "behind a mark where there is none",
-		"\x80\x02K\x01(e.":                                  "no list or dictionary",
+		"\x80\x02K\x01e.":                                   "after a mark where none is",
+		"\x80\x02K\x01(e.":                                  "not a list or dictionary",
 		"\x80\x02}(K\x01u.":                                 "a key without a value",
-		"\x80\x02}(]K\x01u.":                                "a key that is no text",
-		"\x80\x02\x8f.":                                     "the opcode 0x8f is none of those",
-		"\x80\x02X\xff\xff\xff\xffx.":                       "it was cut off",
+		"\x80\x02}(]K\x01u.":                                "a key that is not text",
+		"\x80\x02\x8f.":                                     "the opcode 0x8f is not one of",
+		"\x80\x02X\xff\xff\xff\xffx.":                       "the file is truncated",
 		"\x80\x02K\x01K\x02.":                               "ends with 2 values",
 	} {
 		_, err := unpickle("f", []byte(text))

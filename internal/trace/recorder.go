@@ -78,11 +78,11 @@ func readRecorder(o *Options, files []File) (*Trace, error) {
 	for _, r := range all {
 		c.members = append(c.members, r.member(c, start[r.rank]))
 	}
-	note(&c.report.Guessed, "computation between calls: the time between their launches on the host, as if the host waited for no call", c.file, 0)
+	note(&c.report.Guessed, "computation between calls: the time between their launches on the host, as if no call blocked the host", c.file, 0)
 	t, err := c.trace()
 	if err != nil {
 		if len(found) > 0 {
-			err = at(files[0].Name, 0, "%s; and of what is left no workload comes: %v", found[0], err)
+			err = at(files[0].Name, 0, "%s; and the rest is not a workload: %v", found[0], err)
 		}
 		return nil, err
 	}
@@ -111,9 +111,9 @@ func recorderValue(o *Options, f File) (v any, err error) {
 		if err := d.Decode(&v); err != nil {
 			what := err.Error()
 			if err == io.ErrUnexpectedEOF || err == io.EOF {
-				what = "it ends within a value: it was cut off"
+				what = "it ends within a value: the file is truncated"
 			}
-			return at(f.Name, lineAt(b, d.InputOffset()), "is no JSON: %s", what)
+			return at(f.Name, lineAt(b, d.InputOffset()), "is not JSON: %s", what)
 		}
 		return nil
 	})
@@ -159,7 +159,7 @@ func (r *recorder) read(c *calls, v any, place, of int) error {
 	dump, ok := v.(map[string]any)
 	list := items(dump["entries"])
 	if !ok || dump["entries"] == nil || list == nil {
-		return at(r.file, 0, "is no dump of the Flight Recorder: it has no entries")
+		return at(r.file, 0, "is not a dump of the Flight Recorder: it has no entries")
 	}
 	if len(list) > maxActs/2 {
 		return at(r.file, 0, "has %d entries, at most %d are read", len(list), maxActs/2)
@@ -255,7 +255,7 @@ func (r *recorder) entry(c *calls, e map[string]any, of int) (a recorded, why st
 		g.ranks = seqOf(of)
 		note(&c.report.Guessed, "groups without a list of ranks, assumed to contain all ranks with a file", r.file, 0)
 	default:
-		return a, "entries of groups whose ranks are not said"
+		return a, "entries of groups of unknown ranks"
 	}
 	if !slices.Contains(g.ranks, r.rank) {
 		return a, "entries of groups that the rank is not in"
@@ -284,7 +284,7 @@ func (r *recorder) entry(c *calls, e map[string]any, of int) (a recorded, why st
 	}
 	m := arrow.FindStringSubmatch(title)
 	if m == nil {
-		return a, "sends and receives that do not say whom to or from"
+		return a, "sends and receives without a peer"
 	}
 	peer, _ := strconv.Atoi(m[3])
 	if peer >= len(g.ranks) {

@@ -133,12 +133,12 @@ func TestRecorderStories(t *testing.T) {
 // What is no dump says what it is instead.
 func TestBadRecorder(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"entries": []`:         "is no JSON: it ends within a value",
-		`{"entries": 3}`:         "is no dump of the Flight Recorder: it has no entries",
-		`[]`:                     "is no dump of the Flight Recorder",
+		`{"entries": []`:         "is not JSON: it ends within a value",
+		`{"entries": 3}`:         "is not a dump of the Flight Recorder: it has no entries",
+		`[]`:                     "is not a dump of the Flight Recorder",
 		`{"entries": [3, {}]}`:   "no rank does anything",
 		"\x80\x02cos\nsystem\n.": "GLOBAL would run code",
-		"\x80\x02}":              "it was cut off",
+		"\x80\x02}":              "the file is truncated",
 		`{"rank": 1e300, "entries":[{"profiling_name":"nccl:send 0->9"}]}`: "no rank does anything",
 		`{"entries": [{"profiling_name": "nccl:all_reduce", "collective_seq_id": 99999999999999,
  "process_group": ["0", "x"], "input_sizes": [[1e40, -5]], "input_dtypes": ["Float"]}],

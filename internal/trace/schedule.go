@@ -160,12 +160,12 @@ func (s *schedule) cyclic(err error, begin []int32) error {
 	const most = 8
 	x, names := &s.steps[steps[0]], []string{}
 	for _, i := range steps[1:min(most, len(steps))] {
-		names = append(names, s.place(i)+", which waits for ")
+		names = append(names, s.place(i)+", which is blocked on ")
 	}
 	if more := len(steps) - most; more > 0 {
-		names = append(names, fmt.Sprintf("%d more, the last of which waits for ", more))
+		names = append(names, fmt.Sprintf("%d more, the last of which is blocked on ", more))
 	}
-	return at(s.file, int(x.line), "the schedule is cyclic: the %s here (%s) waits for %s%s", x.kind,
+	return at(s.file, int(x.line), "the schedule is cyclic: the %s here (%s) is blocked on %s%s", x.kind,
 		s.place(steps[0]), strings.Join(names, ""), s.place(steps[0]))
 }
 
@@ -266,14 +266,14 @@ func (s *schedule) match() ([]int32, error) {
 			}
 			from := box.take(pair{x.peer, x.rank, x.tag})
 			if from < 0 {
-				return nil, at(s.file, int(x.line), "rank %d receives %s and nobody sends it", x.rank, s.message(x))
+				return nil, at(s.file, int(x.line), "rank %d receives %s and no rank sends it", x.rank, s.message(x))
 			}
 			box.met[i], box.met[from] = from, int32(i)
 		}
 	}
 	for i := range s.steps {
 		if x := &s.steps[i]; x.kind == send && box.met[i] < 0 {
-			return nil, at(s.file, int(x.line), "rank %d sends %s and nobody receives it", x.rank, s.message(x))
+			return nil, at(s.file, int(x.line), "rank %d sends %s and no rank receives it", x.rank, s.message(x))
 		}
 	}
 	return box.met, nil

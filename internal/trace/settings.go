@@ -87,7 +87,7 @@ func Settings(f File) (string, Report, error) {
 			continue
 		}
 		if c.at[words[0]] > 0 {
-			return "", c.report, at(f.Name, n, "%s stands on line %d already", words[0], c.at[words[0]])
+			return "", c.report, at(f.Name, n, "%s is on line %d already", words[0], c.at[words[0]])
 		}
 		if len(words) < 2 {
 			return "", c.report, at(f.Name, n, "%s has no value", field.Quote(words[0]))

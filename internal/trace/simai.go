@@ -115,13 +115,13 @@ func (s *simai) head(n int, words []string) error {
 	case s.ranks < 1 || s.ranks > maxRanks:
 		return at(s.file, n, "all_gpus is %d, expected 1 to %d", s.ranks, maxRanks)
 	case s.ranks%(s.tp*s.pp) != 0:
-		return at(s.file, n, "all_gpus %d is no multiple of model_parallel_NPU_group %d x pp %d", s.ranks, s.tp, s.pp)
+		return at(s.file, n, "all_gpus %d is not a multiple of model_parallel_NPU_group %d x pp %d", s.ranks, s.tp, s.pp)
 	}
 	if s.dp = s.ranks / (s.tp * s.pp); s.dp%s.ep != 0 {
 		return at(s.file, n, "ep %d does not divide the %d data parallel ranks", s.ep, s.dp)
 	}
 	for key, why := range map[string]string{"checkpoints": "layers that are computed again going back",
-		"pp_comm": "what pipeline stages send one another: every stage runs the layers at once, as SimAI does"} {
+		"pp_comm": "what pipeline stages send one another: every stage runs the layers concurrently, as SimAI does"} {
 		if value[key] > 0 {
 			note(&s.report.Left, why, s.file, n)
 		}
@@ -145,7 +145,7 @@ func (s *simai) row(n int, words []string) error {
 	for i, w := range times {
 		ns, err := strconv.ParseInt(w, 10, 64)
 		if err != nil || ns < 0 || ns > int64(unit.Never/unit.Nanosecond)/4 {
-			return bad(field.Quote(w) + " is no time in ns")
+			return bad(field.Quote(w) + " is not a time in ns")
 		}
 		durs[i] = unit.Time(ns) * unit.Nanosecond
 	}
@@ -155,10 +155,10 @@ func (s *simai) row(n int, words []string) error {
 		p.dur = durs[i]
 		size, err := strconv.ParseInt(words[4+3*i], 10, 64)
 		if err != nil || size < 0 || size > 1<<50 {
-			return bad(field.Quote(words[4+3*i]) + " are no bytes")
+			return bad(field.Quote(words[4+3*i]) + " are not bytes")
 		}
 		if p.bytes = unit.Bytes(size); !p.named(words[3+3*i]) {
-			return bad(field.Quote(words[3+3*i]) + " is no collective: NONE, ALLREDUCE, ALLGATHER, REDUCESCATTER, ALLTOALL, also with _EP and _DP_EP")
+			return bad(field.Quote(words[3+3*i]) + " is not a collective: NONE, ALLREDUCE, ALLGATHER, REDUCESCATTER, ALLTOALL, also with _EP and _DP_EP")
 		}
 		if !p.none && size == 0 {
 			note(&s.report.Left, "collectives without bytes", s.file, n)
@@ -278,7 +278,7 @@ func (x *simaiBuild) compute(d unit.Time, class workload.Class) {
 // grows refuses a step that takes more operations than a workload may have, before they are built.
 func (x *simaiBuild) grows(l *simaiLayer, by float64) error {
 	if x.ops += by; x.ops > workload.MaxOps {
-		return at(x.file, l.line, "what stands up to here takes %.3g operations, more than the %d of a workload: fewer layers or GPUs", x.ops, workload.MaxOps)
+		return at(x.file, l.line, "the workload up to here takes %.3g operations, more than the %d of a workload: fewer layers or GPUs", x.ops, workload.MaxOps)
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func TestBadSimAI(t *testing.T) {
 	row := "a -1 1 NONE 0 2 NONE 0 4 NONE 0 0"
 	for text, want := range map[string]string{
 		"HYBRID_DLRM x: 3\n": `w.txt:1:1: the policy "HYBRID_DLRM" is not one whose steps are built`,
-		strings.Replace(simaiHead, "all_gpus: 8", "all_gpus: 9", 1): "w.txt:1:1: all_gpus 9 is no " +
+		strings.Replace(simaiHead, "all_gpus: 8", "all_gpus: 9", 1): "w.txt:1:1: all_gpus 9 is not a " +
 			"multiple of model_parallel_NPU_group 2 x pp 1",
 		strings.Replace(simaiHead, "all_gpus: 8", "all_gpus: 0", 1): "all_gpus is 0, expected 1 to 131072",
 		strings.Replace(simaiHead, "all_gpus: 8", "", 1):            "all_gpus is 0, expected 1 to 131072",
@@ -81,10 +81,10 @@ func TestBadSimAI(t *testing.T) {
 		simaiHead + "2\n" + row + "\n": "w.txt:3:1: ends after 1 layers of 2",
 		simaiHead + "1\na b c\n":       "12 fields, not 3",
 		simaiHead + "1\n" + strings.Replace(row, "NONE", "SUM",
-			1): `"SUM" is no collective: NONE, ALLREDUCE`,
-		simaiHead + "1\n" + strings.Replace(row, "NONE", "NONE_EP", 1):  `"NONE_EP" is no collective`,
-		simaiHead + "1\n" + strings.Replace(row, " 1 ", " -1 ", 1):      `"-1" is no time in ns`,
-		simaiHead + "1\n" + strings.Replace(row, "NONE 0", "NONE x", 1): `"x" are no bytes`,
+			1): `"SUM" is not a collective: NONE, ALLREDUCE`,
+		simaiHead + "1\n" + strings.Replace(row, "NONE", "NONE_EP", 1):  `"NONE_EP" is not a collective`,
+		simaiHead + "1\n" + strings.Replace(row, " 1 ", " -1 ", 1):      `"-1" is not a time in ns`,
+		simaiHead + "1\n" + strings.Replace(row, "NONE 0", "NONE x", 1): `"x" are not bytes`,
 	} {
 		if _, err := Read("simai", File{"w.txt",
 			[]byte(text)}); err == nil || !strings.Contains(err.Error(), want) {
@@ -94,7 +94,7 @@ func TestBadSimAI(t *testing.T) {
 	large := strings.Replace(simaiHead, "all_gpus: 8", "all_gpus: 131072", 1) + "1\n" +
 		strings.Replace(row, "4 NONE 0 0", "4 ALLREDUCE 9999999 0", 1)
 	if _, err := Read("simai", File{"w.txt", []byte(large)}); err == nil || !strings.Contains(err.Error(),
-		"w.txt:3:1: what stands up to here takes 1.72e+10 operations, more than the 20000000") {
+		"w.txt:3:1: the workload up to here takes 1.72e+10 operations, more than the 20000000") {
 		t.Error(err)
 	}
 	// computations count too: a hostile file would otherwise be built for minutes
@@ -104,7 +104,7 @@ func TestBadSimAI(t *testing.T) {
 	}
 	tall := strings.TrimSpace(wide) + "\n1000\n" + strings.Repeat("a -1 1 NONE 0 1 NONE 0 1 NONE 0 1\n", 1000)
 	if _, err := Read("simai", File{"w.txt", []byte(tall)}); err == nil || !strings.Contains(err.Error(),
-		"w.txt:41:1: what stands up to here takes 2.01e+07 operations, more than the 20000000") {
+		"w.txt:41:1: the workload up to here takes 2.01e+07 operations, more than the 20000000") {
 		t.Error(err)
 	}
 }
@@ -123,7 +123,7 @@ func TestSimAILeaves(t *testing.T) {
 		"w.txt:3)], " +
 		"guessed [], left out [layers that are computed again going back: 1 (first w.txt:1) what " +
 		"pipeline stages " +
-		"send one another: every stage runs the layers at once, as SimAI does: 1 (first w.txt:1) " +
+		"send one another: every stage runs the layers concurrently, as SimAI does: 1 (first w.txt:1) " +
 		"collectives " +
 		"without bytes: 1 (first w.txt:3) lines after the last layer: 1 (first w.txt:5) collectives of " +
 		"one rank: " +

@@ -210,7 +210,7 @@ func (o Options) Read(files ...File) (*Trace, error) {
 	if o.Format == "" || o.Format == "auto" {
 		var ok bool
 		if f, ok = Detect(files[0]); !ok {
-			return nil, at(files[0].Name, 0, "is no trace that is known: %s", strings.Join(Names(), ", "))
+			return nil, at(files[0].Name, 0, "is not a trace that is known: %s", strings.Join(Names(), ", "))
 		}
 	} else {
 		i := slices.IndexFunc(formats, func(f Format) bool { return f.Name == o.Format })
@@ -227,7 +227,7 @@ func (o Options) Read(files ...File) (*Trace, error) {
 	read := streamed[name]
 	if read == nil {
 		if o.Bytes != 0 && sized[f.Name] == nil {
-			return nil, field.New("bytes", "files of the format %s say how many bytes they move", f.Name)
+			return nil, field.New("bytes", "files of the format %s contain the bytes that they move", f.Name)
 		}
 		if o.Step != 0 {
 			return nil, field.New("step", "files of the format %s hold no steps to choose from", f.Name)

@@ -83,9 +83,7 @@ func TestGoal(t *testing.T) {
 		x.Ranks != 2 || x.Format != "goal" {
 		t.Errorf("%v, %d transfers, %+v", last, transfers, x)
 	}
-	want := "mapped [computations: 3 (first two.goal:4) sends with their receives, as transfers: 2 (first " +
-		"two.goal:5)], guessed [], left out [operations on a core other than the first: cores are not " +
-		"distinguished: 1 (first two.goal:15)]"
+	want := "mapped [computations: 3 (first two.goal:4) sends with their receives, as transfers: 2 (first two.goal:5)], guessed [], left out [operations on a core other than the first: cores are not distinguished: 1 (first two.goal:15)]"
 	if got := words(x.Report); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
@@ -108,8 +106,7 @@ func TestGoalSends(t *testing.T) {
 		bytes int
 		want  unit.Time // of rank 0's last computation
 	}{{65_535, 100 * unit.Nanosecond}, {65_536, 5100 * unit.Nanosecond}} {
-		text := fmt.Sprintf("num_ranks 2\nrank 0 {\na: send %db to 1\nb: calc 100\nb requires a\nc: "+
-			"calc 7000\n"+
+		text := fmt.Sprintf("num_ranks 2\nrank 0 {\na: send %db to 1\nb: calc 100\nb requires a\nc: calc 7000\n"+
 			"d: calc 40\nd irequires c\n}\nrank 1 {\nw: calc 5000\nr: recv %db from 0\nr requires w\n}\n",
 			c.bytes, c.bytes)
 		x, err := Read("goal", File{"s.goal", []byte(text)})
@@ -134,20 +131,16 @@ func TestGoalSends(t *testing.T) {
 
 // Receives that leave sender or tag open take what those that name both leave, in the order of the schedule.
 func TestGoalWildcards(t *testing.T) {
-	text := "num_ranks 3\nrank 0 {\na: recv 8b from -1 tag -1\nb: recv 8b from -1 tag 5\nc: recv 8b " +
-		"from 2 tag 5\n}\n" +
+	text := "num_ranks 3\nrank 0 {\na: recv 8b from -1 tag -1\nb: recv 8b from -1 tag 5\nc: recv 8b from 2 tag 5\n}\n" +
 		"rank 1 {\nsend 8b to 0 tag 5\nsend 8b to 0 tag 6\n}\nrank 2 {\nsend 8b to 0 tag 5\n}\n"
 	x, err := Read("", File{"w.goal", []byte(text)})
 	if err != nil || len(x.Report.Mapped) != 1 || x.Report.Mapped[0].N != 3 {
 		// a takes rank 1's tag 5, and nothing with tag 5 is left for b: order counts
-		if err == nil || !strings.Contains(err.Error(), "w.goal:4:1: rank 0 receives 8 bytes from rank "+
-			"any with "+
-			"tag 5 and nobody sends it") {
+		if err == nil || !strings.Contains(err.Error(), "w.goal:4:1: rank 0 receives 8 bytes from rank any with tag 5 and no rank sends it") {
 			t.Errorf("%+v %v", x, err)
 		}
 	}
-	swapped := strings.Replace(text, "send 8b to 0 tag 5\nsend 8b to 0 tag 6", "send 8b to 0 tag "+
-		"6\nsend 8b to 0 tag 5", 1)
+	swapped := strings.Replace(text, "send 8b to 0 tag 5\nsend 8b to 0 tag 6", "send 8b to 0 tag 6\nsend 8b to 0 tag 5", 1)
 	if x, err = Read("", File{"w.goal", []byte(swapped)}); err != nil || x.Report.Mapped[0].N != 3 {
 		t.Errorf("%+v %v", x, err)
 	}
@@ -192,8 +185,7 @@ func TestGoalCycleOverRanks(t *testing.T) {
 	text := "num_ranks 2\nrank 0 {\na: recv 8b from 1\nb: send 8b to 1\nb requires a\n}\n" +
 		"rank 1 {\nc: calc 5\na: recv 8b from 0\nb: send 8b to 0\nb requires a\nc requires b\n}\n"
 	_, err := Read("", File{"r.goal", []byte(text)})
-	want := "r.goal:3:1: the schedule is cyclic: the recv here (line 3) waits for line 10, which waits for " +
-		"line 9, which waits for line 4, which waits for line 3"
+	want := "r.goal:3:1: the schedule is cyclic: the recv here (line 3) is blocked on line 10, which is blocked on line 9, which is blocked on line 4, which is blocked on line 3"
 	if err == nil || err.Error() != want {
 		t.Errorf("%v\nwant %s", err, want)
 	}
@@ -202,45 +194,36 @@ func TestGoalCycleOverRanks(t *testing.T) {
 func TestBadGoal(t *testing.T) {
 	within := func(s string) string { return "num_ranks 2\nrank 0 {\n" + s + "\n}\n" }
 	for text, want := range map[string]string{
-		"num_ranks 0\n": "b.goal:1:1: found \"num_ranks 0\", expected " +
-			"num_ranks once, with 1 to",
-		within("send 99999999999999999999b to 1"): "N up to 2^50, NS up to 26 days",
-		"num_ranks 999999999\n":                   "expected num_ranks once, with 1 to 131072",
-		"num_ranks 2\nnum_ranks 2\n": "b.goal:2:1: found \"num_ranks 2\", expected " +
-			"num_ranks once",
-		"num_ranks 2\n":                           "b.goal:1:1: no rank does anything",
-		"num_ranks 2\nrank 0 {\n":                 "b.goal:2:1: ends within rank 0: a closing } is missing",
-		"num_ranks 2\nrank 2 {\n}\n":              "b.goal:2:1: rank 2: num_ranks says 2",
-		"num_ranks 2\nrank 0 {\n}\nrank 0 {\n}\n": "b.goal:4:1: rank 0 stands twice",
-		"num_ranks 2\nrank 0 {\nrank 1 {\n":       "b.goal:3:1: rank 0 is not closed by }",
-		"num_ranks 2\nrank x {\n":                 "expected rank N {",
-		"num_ranks 2\nsend 1b to 1\n":             "b.goal:2:1: found \"send 1b to 1\", expected rank N {",
-		within("send 1b to 2"): "rank 0 exchanges bytes with rank 2; there are 0 to " +
-			"1, and not itself",
-		within("send 1b to 0"):                          "and not itself",
-		within("send 1b to -1"):                         "expected send N b to R",
-		within("send 1b from 1"):                        "expected send N b to R",
-		within("send -5b to 1"):                         "expected send N b to R",
-		within("send 1b to 1 tag x"):                    "expected send N b to R",
-		within("send 1b to 1 colour 3"):                 "expected send N b to R",
-		within("send 1b to 1 tag"):                      "expected send N b to R",
-		within("calc -1"):                               "expected send N b to R",
-		within("calc 99999999999999999"):                "expected send N b to R",
-		within("calc 5 tag 3"):                          "expected send N b to R",
-		within("calc 5" + strings.Repeat(" ", longest)): "3:1: the line is longer than the 1048576",
-		within("think 5"):                               "expected send N b to R",
-		within("a: calc 5\na: calc 6"): "b.goal:4:1: the label \"a\" stands " +
-			"on line 3 already",
-		within("a: calc 5\na requires b"): "b.goal:4:1: rank 0 has no " +
-			"operation \"b\"",
-		within("a: calc 5\nb: calc 5\na requires b\nb requires a"): "b.goal:3:1: the schedule is " +
-			"cyclic: the calc here (line 3) waits for line 4, which waits for line 3",
-		within("a: calc 5\nb: calc 6\nb requires a\na requires a"): "b.goal:3:1: the schedule is " +
-			"cyclic: the calc here (line 3) waits for line 3",
-		within("send 1b to 1"): "b.goal:3:1: rank 0 sends 1 bytes " +
-			"to rank 1 with tag 0 and nobody receives it",
-		within("recv 1b from 1 tag 4"): "b.goal:3:1: rank 0 receives 1 " +
-			"bytes from rank 1 with tag 4 and nobody sends it",
+		"num_ranks 0\n": "b.goal:1:1: found \"num_ranks 0\", expected num_ranks once, with 1 to",
+		within("send 99999999999999999999b to 1"):                  "N up to 2^50, NS up to 26 days",
+		"num_ranks 999999999\n":                                    "expected num_ranks once, with 1 to 131072",
+		"num_ranks 2\nnum_ranks 2\n":                               "b.goal:2:1: found \"num_ranks 2\", expected num_ranks once",
+		"num_ranks 2\n":                                            "b.goal:1:1: no rank does anything",
+		"num_ranks 2\nrank 0 {\n":                                  "b.goal:2:1: ends within rank 0: a closing } is missing",
+		"num_ranks 2\nrank 2 {\n}\n":                               "b.goal:2:1: rank 2: num_ranks is 2",
+		"num_ranks 2\nrank 0 {\n}\nrank 0 {\n}\n":                  "b.goal:4:1: rank 0 is repeated",
+		"num_ranks 2\nrank 0 {\nrank 1 {\n":                        "b.goal:3:1: rank 0 is not closed by }",
+		"num_ranks 2\nrank x {\n":                                  "expected rank N {",
+		"num_ranks 2\nsend 1b to 1\n":                              "b.goal:2:1: found \"send 1b to 1\", expected rank N {",
+		within("send 1b to 2"):                                     "rank 0 exchanges bytes with rank 2; there are 0 to 1, and not itself",
+		within("send 1b to 0"):                                     "and not itself",
+		within("send 1b to -1"):                                    "expected send N b to R",
+		within("send 1b from 1"):                                   "expected send N b to R",
+		within("send -5b to 1"):                                    "expected send N b to R",
+		within("send 1b to 1 tag x"):                               "expected send N b to R",
+		within("send 1b to 1 colour 3"):                            "expected send N b to R",
+		within("send 1b to 1 tag"):                                 "expected send N b to R",
+		within("calc -1"):                                          "expected send N b to R",
+		within("calc 99999999999999999"):                           "expected send N b to R",
+		within("calc 5 tag 3"):                                     "expected send N b to R",
+		within("calc 5" + strings.Repeat(" ", longest)):            "3:1: the line is longer than the 1048576",
+		within("think 5"):                                          "expected send N b to R",
+		within("a: calc 5\na: calc 6"):                             "b.goal:4:1: the label \"a\" is on line 3 already",
+		within("a: calc 5\na requires b"):                          "b.goal:4:1: rank 0 has no operation \"b\"",
+		within("a: calc 5\nb: calc 5\na requires b\nb requires a"): "b.goal:3:1: the schedule is cyclic: the calc here (line 3) is blocked on line 4, which is blocked on line 3",
+		within("a: calc 5\nb: calc 6\nb requires a\na requires a"): "b.goal:3:1: the schedule is cyclic: the calc here (line 3) is blocked on line 3",
+		within("send 1b to 1"):                                     "b.goal:3:1: rank 0 sends 1 bytes to rank 1 with tag 0 and no rank receives it",
+		within("recv 1b from 1 tag 4"):                             "b.goal:3:1: rank 0 receives 1 bytes from rank 1 with tag 4 and no rank sends it",
 	} {
 		if _, err := Read("goal", File{"b.goal",
 			[]byte(text)}); err == nil || !strings.Contains(err.Error(), want) {

@@ -32,7 +32,7 @@ func (s *Search) Resume(want Header, journal []byte) (keep int, err error) {
 		}
 		if n == 0 {
 			if err := json.Unmarshal(lines.Bytes(), &have); err != nil {
-				return 0, fmt.Errorf("line 1 is no header of a search: %v", err)
+				return 0, fmt.Errorf("line 1 is not a header of a search: %v", err)
 			}
 			if have != want {
 				return 0, fmt.Errorf("it belongs to another search (%s)", difference(have, want))
@@ -42,7 +42,7 @@ func (s *Search) Resume(want Header, journal []byte) (keep int, err error) {
 		}
 		var t Trial
 		if err := json.Unmarshal(lines.Bytes(), &t); err != nil {
-			return 0, fmt.Errorf("line %d is no trial: %v", n+1, err)
+			return 0, fmt.Errorf("line %d is not a trial: %v", n+1, err)
 		}
 		if t.N != len(s.Trials) {
 			return 0, fmt.Errorf("line %d holds trial %d, expected %d", n+1, t.N, len(s.Trials))

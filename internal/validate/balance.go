@@ -204,7 +204,7 @@ workload: {traffic: {permutation: {bytes: %s}}}
 			random, least := t["spray-random"], t["spray-least"]
 			return Row{Claim: fmt.Sprintf("spray-least over %d hosts, permutation of %s: %s flow, us",
 				c.hosts, c.bytes, what),
-				Source: "spray-random beside it", Expected: fmt.Sprintf("<= %.2f", random),
+				Source: "spray-random next to it", Expected: fmt.Sprintf("<= %.2f", random),
 				Ours: fmt.Sprintf("%.2f", least),
 				Diff: fmt.Sprintf("%+.2f %%", 100*(least/random-1)), OK: least <= random}
 		}

@@ -171,7 +171,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 10MB}
 events: [{nic: host-2/nic-1, at: 300us, storm: true}]
 `))
 	victim := (r.Hosts.Messages[1].Done - 300*unit.Microsecond).Seconds() * 1e3
-	return []Row{{Claim: "a NIC pauses for ever: ms until its victim, a flow of the same sender, is through",
+	return []Row{{Claim: "a NIC pauses continuously: ms until its victim, a flow of the same sender, is through",
 		Source:   "docs/references.md, watchdog: detection of 2 to 3 polls of 1 ms, and what it then still sends",
 		Expected: "2 to 4.7", Ours: fmt.Sprintf("%.2f", victim), Diff: "-",
 		OK: victim >= 2 && victim <= 4.7}}, nil

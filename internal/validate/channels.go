@@ -48,7 +48,7 @@ func channelRows() (rows []Row, err error) {
 	}
 	lost := must(channelShare(seeds))
 	return append(rows, within("a channel of 4 that has lost 3 members: its share of the flows",
-		"its adjacency stays, and ECMP does not hear of members", 0.25, lost, 0.1, "%.3f")), nil
+		"its adjacency stays, and ECMP does not see members", 0.25, lost, 0.1, "%.3f")), nil
 }
 
 // hashShares are the shares of the hash that cables have.

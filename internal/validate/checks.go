@@ -71,7 +71,7 @@ func Checks() []Check {
 		group("PFC watchdog", 0.1, 60, watchdog),
 		group("WRED without marks", 0.1, 50, wredDrops),
 		group("servers", 0.1, 50, serverRows),
-		group("planted faults", 7, 170, plantedRows),
+		group("injected faults", 7, 170, plantedRows),
 		group("headroom", 1.3, 60, headroom),
 		group("SONiC's headroom", 0, 40, sonicHeadroom),
 		group("PFC thresholds", 0, 50, thresholds),

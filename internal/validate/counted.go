@@ -143,10 +143,10 @@ func plantedRows() ([]Row, error) {
 	const source = "simulated fabrics with one fault each, and some with none"
 	var rows []Row
 	for k, system := range systems {
-		rows = append(rows, exact("planted faults that diagnose names first, counters printed as "+system,
+		rows = append(rows, exact("injected faults that diagnose names first, counters printed as "+system,
 			source, of[k], right[k]))
 	}
-	return append(rows, exact("planted faults: healthy ports called faulty first", source, 0, wrong)), nil
+	return append(rows, exact("injected faults: healthy ports called faulty first", source, 0, wrong)), nil
 }
 
 // sonicHeadroom holds xoff to SONiC's own script, run by hand for docs/references.md, headroom.

@@ -239,22 +239,21 @@ func rateTrials() (list []trial) {
 		{"training step", training},
 	} {
 		list = append(list,
-			trial{claim: c.about + ", DCQCN as in its paper: rate not given back", text: c.text,
+			trial{claim: c.about + ", DCQCN as in its paper: CC recovering", text: c.text,
 				as: paper, without: uncontrolled, blamed: uncut},
-			trial{claim: c.about + ", DCQCN as in NICs: rate not given back", text: c.text,
+			trial{claim: c.about + ", DCQCN as in NICs: CC recovering", text: c.text,
 				as: nic, without: uncontrolled, blamed: uncut})
 	}
-	return append(list, trial{claim: "tree all-reduce, DCQCN as in its paper: rate not given back",
+	return append(list, trial{claim: "tree all-reduce, DCQCN as in its paper: CC recovering",
 		text: ring,
 		as: with(paper, "workload.traffic.collective.algorithm=tree",
 			"workload.traffic.collective.channels=0"), without: uncontrolled, blamed: uncut})
 }
 
 func collisionTrials() []trial {
-	const both = ": hash collision and rate not given back"
+	const both = ": hash collision and CC recovering"
 	const bare = " without congestion control: hash collision"
-	const gone = "a collision delays ranks unevenly, and later rounds meet at receivers: the incasts and PFC pauses of those " +
-		"go with the collision. Counted with them, the account is within 5 % of the step"
+	const gone = "a collision delays ranks unevenly, and later rounds meet at receivers: the incasts and PFC pauses of those go with the collision. Counted with them, the account is within 5 % of the step"
 	return []trial{
 		{claim: "three flows into one NIC, DCQCN as in its paper: hash collision", text: flowsOf124,
 			as: paper, without: sprayed, blamed: collision},
@@ -331,7 +330,7 @@ func pauseTrials() []trial {
 	return []trial{
 		{claim: "incast under PFC: pauses, while its receiver's cable is busy", text: fan,
 			as: with(uncontrolled, small...), without: unlimited, blamed: unpaused},
-		{claim: "a flow beside a paused incast: pauses", text: victim,
+		{claim: "a flow next to a paused incast: pauses", text: victim,
 			as: uncontrolled, without: unlimited, blamed: unpaused},
 		{claim: "all-to-all over an oversubscribed fabric under PFC: pauses", text: oversubscribed,
 			as: with(uncontrolled, small...), without: unlimited, blamed: unpaused},

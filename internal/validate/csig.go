@@ -21,7 +21,7 @@ func csigRows() (rows []Row, err error) {
 		claim := fmt.Sprintf("HPCC with CSIG of %d B", size)
 		saved := within(claim+", not INT: bytes saved per packet and its answer", "docs/references.md, hpcc and csig",
 			2*float64(intHeader-size), (carried[0]-carried[size])/packets, 0.02, "%.1f")
-		slower := within(claim+", permutation of 128 hosts: slowest flow, us", "HPCC with INT beside it",
+		slower := within(claim+", permutation of 128 hosts: slowest flow, us", "HPCC with INT next to it",
 			slowest[0], slowest[size], 0.1, "%.1f")
 		if !slower.OK {
 			slower.Note = "a tag has what one port had left in the last microsecond, or its delay, and the next packet has the other: the window moves by less and older news. INT has both of every port: cc.hpcc.csig=0"
@@ -67,7 +67,7 @@ func swiftByTags(hpcc float64) (rows []Row, err error) {
 	for _, size := range []int{4, 8} {
 		claim := fmt.Sprintf("Swift with CSIG of %d B, permutation of 128 hosts: ", size)
 		rows = append(rows,
-			within(claim+"slowest flow, us", "Swift by round trips beside it", slowest[0], slowest[size],
+			within(claim+"slowest flow, us", "Swift by round trips next to it", slowest[0], slowest[size],
 				0.05, "%.1f"),
 			within(claim+"bytes sent, of HPCC's with INT", "docs/references.md, hpcc and csig",
 				swiftShare(size), carried[size]/hpcc, 0.005, "%.4f"))

@@ -88,7 +88,7 @@ workload: {traffic: {incast: {bytes: 2MB, fan_in: %d}}}
 	case c.around == falconAround:
 		row.Note = falconBurst
 	default:
-		row.Note = fmt.Sprintf("of the senders' first burst, a round trip of each at line rate, %d packets are dropped at full queues; they go again as answers or silence show them, and the last flows raise their rates meanwhile. SRD asks no switch for pauses, trims or marks; no setting closes the gap", r.Net.Drops)
+		row.Note = fmt.Sprintf("of the senders' first burst, a round trip of each at line rate, %d packets are dropped at full queues; they are retransmitted after responses or time-outs, and the last flows raise their rates meanwhile. SRD uses no pauses, trims or marks of switches; no setting closes the gap", r.Net.Drops)
 	}
 	rows = append(rows, row)
 	if c.htsim > 0 {

@@ -100,9 +100,9 @@ output: {sample: 10ms}
 		only := must(step("kind: rail-only, hosts: 8", c.gpus, c.training))
 		for _, with := range []struct{ claim, fabric string }{
 			{"with spines", "kind: rail, hosts: 8, spines: 8"},
-			{"in two segments joined by spines", "kind: rail, hosts: 4, segments: 2, spines: 8"}} {
+			{"in two segments connected by spines", "kind: rail, hosts: 4, segments: 2, spines: 8"}} {
 			spines := must(step(with.fabric, c.gpus, c.training))
-			rows = append(rows, within(c.name+": step on rail switches alone, ms; beside it "+with.claim,
+			rows = append(rows, within(c.name+": step on rail switches alone, ms; next to it "+with.claim,
 				source,
 				spines, only, 0.01, "%.3f"))
 		}

@@ -17,18 +17,18 @@ func dragonflies() ([]Row, error) {
 		// A group's cable to another carries a share of its own bytes, and as much of another
 		// group's on their second leg; the one to its neighbour carries nothing.
 		want := float64(groups-2) / float64(2*perGroup)
-		claim := fmt.Sprintf("Valiant, groups that send to their neighbours, %d hosts: share of what is injected", perGroup*groups)
+		claim := fmt.Sprintf("Valiant, groups that send to their neighbours, %d hosts: share of injected traffic", perGroup*groups)
 		rows = append(rows, within(claim, "(g-2)/2ap; Kim et al. 2008: about 1/2", want, got, 0.08, "%.3f"))
 	}
 	shortest := must(carried(2, "spray-random", toNeighbours(72, 8, 4*unit.MB), 4*unit.MB))
-	rows = append(rows, Row{Claim: "the same by the shortest ways, 72 hosts", Source: "Kim et al. 2008: 1/ap",
+	rows = append(rows, Row{Claim: "the same by the shortest paths, 72 hosts", Source: "Kim et al. 2008: 1/ap",
 		Expected: "0.125", Ours: fmt.Sprintf("%.3f", shortest),
 		Diff: fmt.Sprintf("%+.2f %%", 100*(shortest/0.125-1)),
-		Note: "a shortest way is one of few hops, and where two global cables by a third group save a local one it is that; only Valiant's legs cross as few global cables as Kim's ways do"})
+		Note: "a shortest path has few hops, also where two global cables through a third group save a local one; only Valiant's legs cross as few global cables as Kim's paths"})
 	const toAll = "workload: {traffic: {alltoall: {bytes: 2MB}}}\n"
 	straight := must(carried(2, "spray-random", toAll, 2*unit.MB))
 	around := must(carried(2, "valiant", toAll, 2*unit.MB))
-	return append(rows, Row{Claim: "among all hosts the shortest ways carry more than detours",
+	return append(rows, Row{Claim: "among all hosts the shortest paths carry more than detours",
 		Source: "Kim et al. 2008", Expected: fmt.Sprintf("> %.3f", around),
 		Ours: fmt.Sprintf("%.3f", straight), Diff: "-", OK: straight > around}), nil
 }

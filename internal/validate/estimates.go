@@ -50,7 +50,7 @@ func estimates(large bool) ([]Row, error) {
 			"tp: 8, dp: 4, zero: 3, recompute: full, gathers: 4, regather: true, channels: 1", 4, "", "", true},
 		{"dp 4 between switch pairs, where queue pairs collide", switchPairs,
 			"tp: 8, dp: 4, channels: 1, overlap: false", 4,
-			"the cost model divides a link evenly and at once; two queue pairs that share one lose 5 % of the step with a NIC's DCQCN, 10 % with the paper's, 14 % with PFC alone", "", true},
+			"the cost model divides a link evenly and immediately; two queue pairs that share one lose 5 % of the step with a NIC's DCQCN, 10 % with the paper's, 14 % with PFC alone", "", true},
 		{"dp 4 under Swift", oneRail, "tp: 8, dp: 4, channels: 1, overlap: false", 4, "", "swift", false},
 		{"dp 4 under HPCC", oneRail, "tp: 8, dp: 4, channels: 1, overlap: false", 4, "", "hpcc", true},
 		{"dp 4 under EQDS", oneRail, "tp: 8, dp: 4, channels: 1, overlap: false", 4, "", "eqds", true},

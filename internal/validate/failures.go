@@ -45,7 +45,7 @@ func failures() ([]Row, error) {
 	}
 	one, two := must2(times(failing, "  - {link: 'rail-2:Eth6', at: 150us, converge: 100us}\n"))
 	rows := []Row{{
-		Claim:    "a second broken link that converges sooner does not mend the first: step time",
+		Claim:    "a second broken link that converges earlier does not repair the first: step time",
 		Source:   source,
 		Expected: fmt.Sprintf("at least %v", unit.Time(one.StepTime)), Ours: unit.Time(two.StepTime).String(),
 		Diff: fmt.Sprintf("%+.2f %%", 100*float64(two.StepTime-one.StepTime)/float64(one.StepTime)),
@@ -58,13 +58,13 @@ func failures() ([]Row, error) {
 	alone, other := must2(times(holed, "  - {link: 'leaf-1-2:Eth3', at: 60us, converge: 5us}\n"))
 	flap := must(finish(narrowing+"failures: [{link: 's1:Eth1', at: 400us, until: 400050ns, converge: 1ms}]\n",
 		"switch.queues.3.xoff=1MB", "switch.queues.3.xon=950KB"))
-	rows = append(rows, exact("the cable of a paused sender flaps for 50 ns: lossless packets lost behind it",
+	rows = append(rows, exact("the cable of a paused sender flaps for 50 ns: lossless packets lost after it",
 		"IEEE 802.1Q 36: a congested port pauses its peer",
 		int64(0), flap.Net.Drops-flap.Net.DownDrops))
 	broken := must(breaks())
 	rows = append(rows, broken...)
 	rows = append(rows, must(portsLost())...)
-	return append(rows, exact("a flow alone, a broken cable on its way: another one breaks elsewhere", source,
+	return append(rows, exact("a flow alone, a broken cable on its path: another one breaks elsewhere", source,
 		unit.Time(alone.StepTime).String(), unit.Time(other.StepTime).String())), nil
 }
 

@@ -45,7 +45,7 @@ workload: {traffic: {`+hosts+`}}
 	}
 	const claim = "Falcon, permutation of 128 hosts, 2 MB at 100 Gbit/s, mean of 3 seeds: "
 	share := within(claim+"share of the rate that a message has alone", falconSource, 1, alone/got[1], 0.1, "%.3f")
-	share.Note = fmt.Sprintf("a connection has at most four flow labels (Isekai, host/falcon/rue/bits.h), and switches hash them onto 16 paths: shared max-min, four hashed paths have %.3f; lb=spray with transport.falcon.reorder=1 reaches %.3f", alone/fluid, alone/got[3])
+	share.Note = fmt.Sprintf("a connection has at most four flow labels (Isekai, host/falcon/rue/bits.h), and switches hash them to 16 paths: shared max-min, four hashed paths have %.3f; lb=spray with transport.falcon.reorder=1 reaches %.3f", alone/fluid, alone/got[3])
 	return []Row{
 		within(claim+"mean message over that of four hashed paths, shared max-min", "fluid model of the same fabric",
 			1, got[1]/fluid, 0.08, "%.3f"),

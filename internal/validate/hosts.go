@@ -27,7 +27,7 @@ workload:
 // serverRows holds simulated NICs that a server's text configures to the same NICs configured by the
 // scenario's own keys, and texts that take something away to what must follow.
 func serverRows() ([]Row, error) {
-	const source = "a text of the servers' tools in place of the scenario's keys"
+	const source = "a configuration of the servers' tools in place of the scenario's keys"
 	own := must(finish(hostBase, "cc.dcqcn.ai=40Mbps", "cc.dcqcn.rate_timer=60us", "cc.dcqcn.g=0.015625",
 		"transport.qps=2"))
 	w := hostconf.Wanted{Host: "server", NICs: 1, DSCP: 24, CNPDSCP: 48, Prio: 3, CNPPrio: 7, Lossless: 8,
@@ -86,7 +86,7 @@ func deprived() ([]Row, error) {
 	lost, _ := must2(of("mlnx_qos -i eth0 --pfc 0,0,0,0,0,0,0,0\n" +
 		"echo 0 > /sys/class/net/eth0/ecn/roce_rp/enable/3\n"))
 	_, none := must2(of(on + "echo 0 > /sys/class/net/eth0/ecn/roce_np/enable/3\n"))
-	const source = "what mlnx_qos and ecn/ are told"
+	const source = "settings of mlnx_qos and ecn/"
 	some := func(claim string, n int64) Row {
 		return Row{Claim: claim, Source: source, Expected: "> 0", Ours: fmt.Sprint(n), Diff: "-", OK: n > 0}
 	}

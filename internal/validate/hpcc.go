@@ -40,7 +40,7 @@ func hpccPlusRows() (rows []Row, err error) {
 		took[algorithm] = must(converges(algorithm))
 	}
 	const claim = "HPCC++, us from a fourth flow until Jain's index stays at 0.95"
-	const source = "seed: converges faster; HPCC beside it"
+	const source = "source: converges faster; HPCC next to it"
 	half := below(claim+", half HPCC's", source, took["hpcc"].Micros()/2, took["hpcc-plus"].Micros())
 	if !half.OK {
 		half.Note = "the constants of the two mechanisms are those published, as remembered, and no row was used to choose them; the drafts name no mechanism and no figure"
@@ -172,7 +172,7 @@ workload: {traffic: {%s}}
 		}{{"mean", c.mean, mean}, {"p99", c.p99, p99}, {"slowest", c.max, max}} {
 			row := within("HPCC, "+c.claim+": "+x.what+", us", source, x.want, x.got, 0.08, "%.1f")
 			if row.Note = ""; !row.OK {
-				row.Note = "ours has 124 bytes around a payload and 128 an acknowledgement, ns-3 90 and 88; its hashes are not known"
+				row.Note = "Railyard has 124 bytes around a payload and 128 an acknowledgement, ns-3 90 and 88; its hashes are unknown"
 			}
 			rows = append(rows, row)
 		}

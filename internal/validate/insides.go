@@ -32,7 +32,7 @@ func insides() ([]Row, error) {
 		all := must(fromFirst(g.gpu, 7))
 		rows = append(rows,
 			within(g.gpu+": one GPU to one other", g.source, g.pair, one, 0.002, "%.1f GB/s"),
-			within(g.gpu+": one GPU to seven others at once", g.source, g.all, all, 0.002, "%.1f GB/s"))
+			within(g.gpu+": one GPU to seven others concurrently", g.source, g.all, all, 0.002, "%.1f GB/s"))
 	}
 	writes := must(fromFirst("h100", 1))
 	rows = append(rows, within("h100: writes to another GPU's memory, as p2pBandwidthLatencyTest measures them",
@@ -44,7 +44,7 @@ func insides() ([]Row, error) {
 		want, tol           float64
 	}{
 		{"mi300x: all-reduce of 1 GiB, one ring", amd, "", "channels: 1", 64, 0.01},
-		{"mi300x: as it runs unless told otherwise, on all seven links", rccl, "", "channels: 0", 448, 0.01},
+		{"mi300x: by default, on all seven links", rccl, "", "channels: 0", 448, 0.01},
 		{"mi300x: the same as seven rings on cables of their own", amd, "", "channels: 7", 448, 0.01},
 		{"mi300x: the same at what of a link is usable", rccl, "server.nvlink=336GB/s", "channels: 7", 336, 0.01},
 	} {

@@ -36,7 +36,7 @@ func metaRoCE(sets ...string) (m metaRun, err error) {
 // several of them to a peer, and receivers that admit what is sent to them, without DCQCN. Their receivers do
 // so in the collective library, by buffers that it clears to send; here they do by RCCC's credits.
 func metaRows() ([]Row, error) {
-	const source = "Gangidi et al., SIGCOMM 2024, by way of docs/references.md, meta-roce"
+	const source = "Gangidi et al., SIGCOMM 2024, from docs/references.md, meta-roce"
 	runs := map[string]metaRun{}
 	for name, sets := range map[string]string{
 		"1":     "cc.algorithm=rccc transport.qps=1",

@@ -60,7 +60,7 @@ func mrcVictim() (rows []Row, err error) {
 		}
 		got = append(got, sum/float64(c.seeds))
 	}
-	dcqcn := within("7:1 incast, DCQCN, one queue pair: victim's share of what it has alone, mean of 8 seeds",
+	dcqcn := within("7:1 incast, DCQCN, one queue pair: victim's share of its rate alone, mean of 8 seeds",
 		mrcSource, 0.75, got[3]/got[2], 0.1, "%.3f")
 	dcqcn.Note = "0.98 where hashing gives the victim another uplink than those that are paused, 0.2 to 0.5 where not: a standard error of 0.13; the switches' thresholds are not published"
 	ten := within("the same, ten queue pairs each: victim, Gbit/s of 400", mrcSource, 100, got[4], 0.1, "%.0f")
@@ -69,7 +69,7 @@ func mrcVictim() (rows []Row, err error) {
 		Expected: "30 to 100", Ours: fmt.Sprintf("%.0f", got[5]), Diff: "-",
 		OK: got[5] >= 30 && got[5] <= 100}
 	return []Row{
-		atLeast("7:1 incast, MRC: victim's share of what it has alone", mrcSource, 0.97, got[1]/got[0]),
+		atLeast("7:1 incast, MRC: victim's share of its rate alone", mrcSource, 0.97, got[1]/got[0]),
 		dcqcn, ten, alone}, nil
 }
 
@@ -119,7 +119,7 @@ workload: {traffic: {permutation: {bytes: 4MB}}}
 		atMost("a ring's step over 64 NICs: one MRC queue pair over 16 of RoCE, time", mrcSource, 1,
 			mrc/roce[2], "%.3f"),
 		atMost("the same over one of RoCE", mrcSource, 1, mrc/roce[0], "%.3f"),
-		atLeast("RoCE: what 8 queue pairs gain, of what 16 do", mrcSource+", little beyond 8", 0.9,
+		atLeast("RoCE: gain of 8 queue pairs over that of 16", mrcSource+", little beyond 8", 0.9,
 			(roce[0]-roce[1])/(roce[0]-roce[2]))}, nil
 }
 
@@ -204,7 +204,7 @@ func mrcPorts() (rows []Row, err error) {
 		if c.ports == 8 {
 			rows = append(rows, atLeast("32 KB messages, 8 x 100G: share of 800G", mrcSource, 0.94, rate[0]))
 		}
-		rows = append(rows, within(fmt.Sprintf("one port of %d lost: share of what is left", c.ports),
+		rows = append(rows, within(fmt.Sprintf("one port of %d lost: share of the remaining rate", c.ports),
 			mrcSource, c.want, rate[1]/rate[0], 0.02, "%.3f"))
 	}
 	return rows, nil
@@ -224,7 +224,7 @@ func mrcFailover() ([]Row, error) {
 	}
 	do(r.Go(nil))
 	if r.Hosts.Finish(); last == 0 || r.Hosts.Count.Retransmissions == 0 {
-		return nil, fmt.Errorf("nobody used the cable that broke")
+		return nil, fmt.Errorf("no flow used the cable that broke")
 	}
 	broken := r.Hosts.Messages[0].Done - r.Hosts.Messages[0].Posted
 	under := func(claim string, t unit.Time) Row {

@@ -91,7 +91,7 @@ workload: {traffic: {incast: {bytes: %dB, fan_in: %d}}}
 				float64(heads), "%.0f"),
 			within(claim+": time, us", "data and headers at line rate", wire*8/100e3,
 				float64(s.Flows.Max)/1e6, 0.02, "%.1f"),
-			exact(claim+": payload cut off and retransmitted, bytes", "conservation", s.TrimmedBytes,
+			exact(claim+": payload trimmed and retransmitted, bytes", "conservation", s.TrimmedBytes,
 				s.Retransmissions*4096),
 			exact(claim+": drops", "trimming", 0, s.Drops))
 	}

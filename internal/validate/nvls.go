@@ -34,7 +34,7 @@ func nvlsRows() ([]Row, error) {
 		{"h100", nccl1455, 5, "4GB", 420, 0.05, ""},
 		{"b200", dgxc, 8, "8GiB", 834, 0.05, ""},
 		{"h100", "docs/references.md, published-runs" + usable, 8, "16MiB", 237, 0.05,
-			"the first and the last stage of NCCL's pipeline are taken to last as long as the one between, and latency is the tuning model's 25 us (that model alone says 375)"},
+			"the first and the last stage of NCCL's pipeline last as long as the one between, an assumption, and latency is the tuning model's 25 us (that model alone gives 375)"},
 	} {
 		got := must(nvls(c.gpu, c.gpus, c.bytes))
 		r := within(fmt.Sprintf("%d x %s: NVLS all-reduce of %s, bus bandwidth", c.gpus, c.gpu, c.bytes),
@@ -77,7 +77,7 @@ func simaiRows() (rows []Row, err error) {
 			name, protocol, nvlink, latency, note string
 			want                                  float64
 		}{
-			{coll.ByRing, "none", "1440Gbps", "2us", "SimAI's ring ends at 167.6 of 180 GB/s for any size (its rows on a line of bytes), ours at all of NVLink's",
+			{coll.ByRing, "none", "1440Gbps", "2us", "SimAI's ring ends at 167.6 of 180 GB/s for any size (its rows on a line of bytes), simulated at all of NVLink's",
 				c.ring},
 			{coll.ByNVLS, "simple", "1360Gbps", "12us", "SimAI's times lie on a line of 65 us and 221 GB/s for any size; here 37 us, and two rounds of 4 to 8 MiB that fill NCCL's pipeline, as NVIDIA's measurements above have it; protocol none leaves both out", c.nvls},
 		} {

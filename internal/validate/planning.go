@@ -133,7 +133,7 @@ workload: {training: {model: gpt3-175b, tp: 8, pp: 8, dp: %d, micro_batch: 1, gl
 	t := must(planner.Matrix(r.Exec.DAG, r.Graph))
 	model := float64(t.Kinds[planner.KindTensor]+t.Kinds[planner.KindPipeline]) * batch / replicas
 	share := model / (model + float64(t.Kinds[planner.KindData]))
-	const source = fabricsSeed + ", rail-only topologies (GPT-3; its setting has 256 GPUs per NVLink domain, ours 8)"
+	const source = fabricsSeed + ", rail-only topologies (GPT-3; its setting has 256 GPUs per NVLink domain, the simulated one 8)"
 	atLeast := func(claim string, want, got float64) Row {
 		return Row{Claim: claim, Source: source, Expected: fmt.Sprintf("at least %.0f %%", 100*want),
 			Ours: fmt.Sprintf("%.2f %%", 100*got), Diff: "bound", OK: got >= want}

@@ -38,7 +38,7 @@ workload: {traffic: {permutation: {bytes: 8MB}}}
 		ratio := float64(s.Retransmissions) / float64(s.Drops)
 		rows = append(rows,
 			Row{Claim: c.claim + ": packets retransmitted per packet lost",
-				Source:   "IRN, SIGCOMM 2018: only what is lost goes again",
+				Source:   "IRN, SIGCOMM 2018: only lost packets are retransmitted",
 				Expected: "0.9 to 1.1", Ours: fmt.Sprintf("%.3f (%d of %d)", ratio, s.Retransmissions,
 					s.Drops), Diff: "-",
 				OK: ratio >= 0.9 && ratio <= 1.1},

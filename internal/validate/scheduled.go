@@ -166,7 +166,7 @@ func scheduledVictim() ([]Row, error) {
 	flows := transfers("2048000B", into(7)...) + ", " + transfers(victim, pair)
 	alone := must(scheduledRun(roomy, transfers(victim, pair)))
 	beside := must(scheduledRun(roomy, flows))
-	row := within("a flow beside a 7:1 incast from its own interface node: time over that alone",
+	row := within("a flow next to a 7:1 incast from its own interface node: time over that alone",
 		"docs/references.md, scheduled: victims unaffected", 1, float64(took(beside, pair[0], pair[1]))/
 			float64(took(alone, pair[0], pair[1])), 0.01, "%.3f")
 	paused := must(finish(fmt.Sprintf(scheduledFabric, roomy, flows), "fabric.scheduled.on=false",
@@ -190,7 +190,7 @@ func scheduledFirst() ([]Row, error) {
 		cells := 2*(hop+200*unit.Nanosecond) + unit.Serialize(cell, 480*unit.Gbps) +
 			unit.Serialize(cells8*cell, 480*unit.Gbps)
 		loop := 4 * (hop + 200*unit.Nanosecond + unit.Serialize(cellMessage, 480*unit.Gbps))
-		rows = append(rows, within("one packet, fabric cables of "+cable+": later than its way takes, ns",
+		rows = append(rows, within("one packet, fabric cables of "+cable+": later than its path takes, ns",
 			"4 cables of a request and its grant", loop.Seconds()*1e9,
 			(took(r, 1, 9)-ends-cells).Seconds()*1e9, 0.005, "%.1f"))
 	}

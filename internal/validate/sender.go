@@ -76,7 +76,7 @@ func senderRows(n int, p float64) []Row {
 
 // fluidIsLow says why docs/references.md, dcqcn's fixed point is no reference for a packet
 // simulation.
-const fluidIsLow = "the fluid model cuts once per 50 us in which a mark fell, windows that stand still; a CNP starts a new 50 us at its own mark, so the same p cuts less often"
+const fluidIsLow = "the fluid model cuts once per 50 us in which a mark fell, constant windows; a CNP starts a new 50 us at its own mark, so the same p cuts less often"
 
 // fluidAt is p* for n flows of 1024-byte packets at 40 Gbit/s with the paper's
 // parameters.
@@ -116,7 +116,7 @@ func nicSender() ([]Row, error) {
 	}
 	// One of four updates has the CNP: alpha = g + (1-g)^4 alpha after it.
 	want := g / (1 - math.Pow(1-g, 4))
-	rows = append(rows, within("alpha settles behind a CNP every 4 us", source+": g / (1-(1-g)^4)", want,
+	rows = append(rows, within("alpha settles after a CNP every 4 us", source+": g / (1-(1-g)^4)", want,
 		c.Alpha(now-3*unit.Microsecond), 0.005, "%.4f"),
 		within("and before the next", source+": three decays lower", want*math.Pow(1-g, 3), c.Alpha(now),
 			0.005, "%.4f"))

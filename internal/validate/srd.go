@@ -29,7 +29,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-3/gpu-1, bytes: 40MB}
 		within("the same under SRD", srdSource, 25, rate[1], 0.05, "%.2f")}
 	for _, load := range []struct{ claim, traffic, note string }{
 		{"64 KB every 30 us between fixed pairs", "flows: [" + steadyPairs(60) + "]",
-			"AWS says up to how much, beside TCP, of a load that it does not describe"},
+			"AWS gives the maximum, compared with TCP, of an undescribed load"},
 		{"64 KB to random receivers at half load", "background: {load: 50, sizes: 64KB, for: 8ms}",
 			"no path is congested: receivers' ports are, where several messages meet, and a queue in their order without any congestion control, as DCQCN's are here (3 CNPs), is what ends soonest"},
 	} {

@@ -22,7 +22,7 @@ const payload = 4096. / (4096 + middleFrame + wireGap)
 
 // storageRows hold reads, batches and checkpoints to what bytes and rates say.
 func storageRows() ([]Row, error) {
-	const source = "closed form: bytes by the slowest of what they pass"
+	const source = "closed form: bytes over the slowest rate on their path"
 	took := func(storage, work string) (float64, error) {
 		r := must(finish(fmt.Sprintf(storedScenario, storage, work)))
 		return r.Net.Q.Now().Seconds() * 1e3, nil

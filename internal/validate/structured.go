@@ -38,10 +38,10 @@ func structuredRows() ([]Row, error) {
 	const source = "MRC 1.0, structured EV; docs/references.md, mrc and balls-in-bins"
 	hashed := ways * (1 - math.Pow(1-1./ways, ways))
 	return []Row{
-		within("16 entropy values, hashed: ways taken of 16, mean of 40 seeds", source+", balls in bins",
+		within("16 entropy values, hashed: paths taken of 16, mean of 40 seeds", source+", balls in bins",
 			hashed,
 			float64(used["ecmp"])/seeds, 0.06, "%.2f"),
-		exact("16 entropy values that switches read: ways taken of 16, by 40 seeds", source, ways*seeds,
+		exact("16 entropy values that switches read: paths taken of 16, by 40 seeds", source, ways*seeds,
 			used["structured"]),
 		// a packet more of 31
 		within("the same: busiest way over the mean", source, 1, float64(most)*ways*seeds/float64(all), 0.03, "%.3f"),

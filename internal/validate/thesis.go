@@ -128,7 +128,7 @@ func (t thesis) times() (rows []Row, err error) {
 		{"all to all of 64, 64 KiB a pair", "alltoall: {bytes: 4MiB}", "400Gbps", "", false},
 		{"the same on fabric links 12 % faster", "alltoall: {bytes: 4MiB}", thesisRoomy, "", false},
 		{"24:1 of 2 MB", thesisFlows(24, "2MB", false), "400Gbps", thesisPays, false},
-		{"a flow of 8 MB beside a 15:1 incast from its own switch", thesisFlows(15, "2MB", true), "400Gbps",
+		{"a flow of 8 MB next to a 15:1 incast from its own switch", thesisFlows(15, "2MB", true), "400Gbps",
 			"", true},
 	} {
 		scheduled := must(t.run("scheduled", c.rate, c.traffic))
@@ -189,7 +189,7 @@ func (t thesis) costs() ([]Row, error) {
 	voqs := int64(cells.leaves) * gpus
 	headers := atMost("headers of a full packet between NICs, bytes: eqds over a scheduled fabric",
 		thesisSource+"; less cost", 1, float64(runs[0].headers)/float64(runs[1].headers), "%.3f")
-	headers.Note = "packets that come in any order say each where they belong; a scheduled fabric keeps order, and pays with cells"
+	headers.Note = "packets that come in any order contain each their place; a scheduled fabric keeps order, and pays with cells"
 	return []Row{headers,
 		atMost("bytes on links between switches for the same permutation: eqds over cells and messages",
 			thesisSource+"; less cost", 1, float64(runs[0].wire)/float64(runs[1].wire), "%.3f"),

@@ -17,7 +17,7 @@ func tori() (rows []Row, err error) {
 		hops := (side+1)/2 - 1
 		for _, lb := range []string{"dimension-order", "minimal-adaptive"} {
 			got := must(aroundTorus(side, lb, tornado(side, hops, unit.MB), "100Gbps", unit.MB))
-			rows = append(rows, within(fmt.Sprintf("%s, tornado on a torus of side %d: share of what is injected", lb, side), fmt.Sprintf("1/%d: all flows of a ring go %d cables the same way",
+			rows = append(rows, within(fmt.Sprintf("%s, tornado on a torus of side %d: share of injected traffic", lb, side), fmt.Sprintf("1/%d: all flows of a ring go %d cables the same way",
 				hops, hops), 1/float64(hops), got, 0.04, "%.4f"))
 		}
 	}
@@ -41,7 +41,7 @@ func valiantTori() (rows []Row, err error) {
 		line := float64(unit.Serialize(2*unit.MB*4178/4096, unit.Rate(offered*1e11)))
 		got := busy(t, "host", 100*unit.Gbps, line*0.6, line*0.95)
 		rows = append(rows, within(fmt.Sprintf("valiant, tornado on a torus of side %d, NICs at 9/10 of the bound: share of a cable's rate that arrives", side),
-			fmt.Sprintf("%.3f, of a bound of 6/%.2f: shortest ways carry %.3f", offered, legs, 1/float64(hops)), offered, got, 0.02, "%.4f"))
+			fmt.Sprintf("%.3f, of a bound of 6/%.2f: shortest paths carry %.3f", offered, legs, 1/float64(hops)), offered, got, 0.02, "%.4f"))
 	}
 	return rows, nil
 }
@@ -54,9 +54,9 @@ func toriToAll() (rows []Row, err error) {
 		r := must(onTorus(4, lb, toAll, "100Gbps", "25Gbps"))
 		s, t, _ := r.Outcome("")
 		line := unit.Serialize(2*unit.MB*4178/4096, 100*unit.Gbps)
-		row := within(lb+", all to all on a torus of side 4 with cables of a quarter of the NICs' rate: share of what is injected", "6 cables of each switch, ways of 3*64/63", want,
+		row := within(lb+", all to all on a torus of side 4 with cables of a quarter of the NICs' rate: share of injected traffic", "6 cables of each switch, paths of 3*64/63", want,
 			float64(line)/float64(s.StepTime), 0.05, "%.3f")
-		if row.Note = "cables are all busy while there is enough for all of them, as the next row says; before it packets have to spread, and at its end the last ones have several cables to go one after the other, while others have nothing left"; lb == "dimension-order" {
+		if row.Note = "cables are all busy while there is enough for all of them, as in the next row; before it packets have to spread, and at its end the last ones have several cables to go one after the other, while others are idle"; lb == "dimension-order" {
 			row.Note = "half way around a ring both sides are as long, and flows hash to one of them, as uneven as hashing is"
 		}
 		if row.OK {
@@ -64,7 +64,7 @@ func toriToAll() (rows []Row, err error) {
 		}
 		if rows = append(rows, row); lb == "minimal-adaptive" {
 			took := float64(s.StepTime)
-			rows = append(rows, within("the same from a tenth of that time to eight tenths: how busy cables between switches are", "nothing waits while a cable on its way is idle", 1,
+			rows = append(rows, within("the same from a tenth of that time to eight tenths: how busy cables between switches are", "no packet waits while a cable on its path is idle", 1,
 				busy(t, "leaf", 25*unit.Gbps, 0.1*took, 0.8*took), 0.005, "%.4f"))
 		}
 	}

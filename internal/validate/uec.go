@@ -72,7 +72,7 @@ func uecRows() ([]Row, error) {
 	single := within("NSCC, permutation of 16 over one path: mean of 16 slowest flows, us",
 		uecSource+", one draw", 527.8, mean(hashed), 0.1, "%.1f")
 	least, most := span(hashed)
-	single.Note = fmt.Sprintf("htsim's figure is one draw of paths; ours lie between %.0f and %.0f", least, most)
+	single.Note = fmt.Sprintf("htsim's figure is one draw of paths; simulated ones are between %.0f and %.0f", least, most)
 	return []Row{
 		within("NSCC, one flow of 2 MB, us", uecSource, 176.2, one, 0.01, "%.1f"),
 		within("NSCC, two flows in opposite directions, us", uecSource, 176.8, two, 0.01, "%.1f"),

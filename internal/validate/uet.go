@@ -146,7 +146,7 @@ func standsIdle(all []uetRun) (Row, error) {
 	row := within(fmt.Sprintf("%v, the second flow from 9 us on: last completion, us", u),
 		"uet-htsim's published results, docs/references.md, uet-results", u.last, got, 0.05, "%.1f")
 	if !row.OK {
-		row.Note = "uet-htsim's RCCC leaves the receiver's cable idle for 3.1 us: its NSCC takes 29.4 us, and so does its RCCC where both flows start at once"
+		row.Note = "uet-htsim's RCCC leaves the receiver's cable idle for 3.1 us: its NSCC takes 29.4 us, and so does its RCCC where both flows start together"
 	}
 	return row, nil
 }

@@ -8,10 +8,10 @@ import (
 
 // Why UGAL-L differs.
 const (
-	stillLate = "pauses of 30 KB come sooner than those of deep buffers, and later than credits for a few packets; with 16 KB Valiant's detours, too, lose a tenth; no setting closes the gap"
-	lastFlow  = "the last flow counts here, and that one shares its groups' cable with several; flows on average end sooner than Valiant's, as the next row says"
+	stillLate = "pauses of 30 KB come earlier than those of deep buffers, and later than credits for a few packets; with 16 KB Valiant's detours, too, lose a tenth; no setting closes the gap"
+	lastFlow  = "the last flow counts here, and that one shares its groups' cable with several; flows on average end earlier than Valiant's, as in the next row"
 	fewPairs  = "some pairs of groups have several flows in a permutation, whose cable is at another switch: their packets take detours later than Valiant's. lb=ugal-g, an ideal, has 0.333; no setting closes the gap"
-	lateCuts  = "DCQCN cuts senders by marks before the full cable, whose queue then stays short, and on detours alike: without credits (lb_options.credits=false) switches see nothing of it, and 0.08 is carried. No setting of DCQCN's closes the gap"
+	lateCuts  = "DCQCN cuts senders by marks before the full cable, whose queue then stays short, and on detours equally: without credits (lb_options.credits=false) switches see nothing of it, and 0.08 is carried. No setting of DCQCN's closes the gap"
 )
 
 // adaptiveDragonflies compares minimal routing, Valiant's detours and UGAL on balanced dragonflies of three
@@ -37,7 +37,7 @@ func adaptiveDragonflies(large bool) (rows []Row, err error) {
 				share[lb], mean[lb] = must2(shares(c.p, lb, load.workload, c.bytes))
 			}
 			where := fmt.Sprintf("%s, %d hosts", load.name, hosts)
-			const last = "share of what is injected, "
+			const last = "share of injected traffic, "
 			const average = "share of line rate that flows get on average, "
 			if load.why != "" {
 				rows = append(rows, ugalRow("local", last+where, share["ugal"], share, load.why))
@@ -45,7 +45,7 @@ func adaptiveDragonflies(large bool) (rows []Row, err error) {
 				rows = append(rows, burst(c.p, where, share["ugal"]))
 				rows = append(rows, must(takes(c.p, where))...)
 				rows = append(rows, must(heldBack(c.p, where, hosts, perGroup, c.bytes))...)
-				rows = append(rows, within("minimal routing, "+where+": share of what is injected",
+				rows = append(rows, within("minimal routing, "+where+": share of injected traffic",
 					"Kim et al. 2008: 1/ap, one cable for all of a group", 1/float64(perGroup),
 					share["minimal"], 0.03, "%.4f"))
 			}
@@ -88,7 +88,7 @@ func longMessages() (Row, error) {
 	for _, lb := range []string{"valiant", "ugal"} {
 		by[lb], _ = must2(shares(2, lb, toNeighbours(72, 8, bytes), bytes))
 	}
-	return ugalRow("local", "share of what is injected, groups that send 64 MB to their neighbours, 72 hosts", by["ugal"],
+	return ugalRow("local", "share of injected traffic, groups that send 64 MB to their neighbours, 72 hosts", by["ugal"],
 		map[string]float64{"valiant": by["valiant"]}, ""), nil
 }
 
@@ -111,7 +111,7 @@ func heldBack(p int, where string, hosts, perGroup int, bytes unit.Bytes) (rows 
 			load := toNeighbours(hosts, perGroup, c.bytes) + c.more
 			by[lb], _ = must2(shares(p, lb, load, c.bytes, c.set))
 		}
-		rows = append(rows, ugalRow("local", "share of what is injected, "+c.claim+where, by["ugal"],
+		rows = append(rows, ugalRow("local", "share of injected traffic, "+c.claim+where, by["ugal"],
 			map[string]float64{"valiant": by["valiant"]}, c.why))
 	}
 	return rows, nil

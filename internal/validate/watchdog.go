@@ -40,7 +40,7 @@ func watchdog() ([]Row, error) {
 	}
 	return []Row{
 		window("PFC watchdog: a storm is detected after, from 12 starts", detect),
-		window("PFC watchdog: a queue is given back after the storm's end, from 12 starts", restore),
+		window("PFC watchdog: a queue is restored after the storm's end, from 12 starts", restore),
 		exact("PFC watchdog, action drop: packets through the stormed queue", source, int64(0), through[0]),
 		{Claim: "PFC watchdog, action forward: packets through the stormed queue", Source: source,
 			Expected: "> 0",

@@ -118,7 +118,7 @@ func (b *Background) Flows(r rng.Stream) ([]Flow, error) {
 	for src, rate := range b.Rates {
 		among := to(src)
 		if !b.others(src, among) {
-			return nil, field.New("", "rank %d has nobody to send to over the network", src)
+			return nil, field.New("", "rank %d has no peer over the network", src)
 		}
 		gap := b.Sizes.Mean() * 8 / (b.Load * float64(rate)) * float64(unit.Second)
 		for at := 0.0; ; {

@@ -120,7 +120,7 @@ func TestBadBackground(t *testing.T) {
 		t.Error(err)
 	}
 	b.For, b.Rates = unit.Millisecond, b.Rates[:2]
-	if _, err := b.Flows(rng.New(1, "x")); err == nil || !strings.Contains(err.Error(), "nobody to send to") {
+	if _, err := b.Flows(rng.New(1, "x")); err == nil || !strings.Contains(err.Error(), "no peer") {
 		t.Error(err)
 	}
 }

@@ -109,7 +109,7 @@ func (c CollectiveRun) switched(ranks []int) error {
 		return field.New("algorithm",
 			"nvls takes GPUs that share NVLink, and these are in several servers or domains: with groups, NVLink domains (server.nvlink_domain) or algorithm nvls-tree it has them")
 	case c.Switch == 0:
-		return field.New("algorithm", "%s takes an NVSwitch that adds up: GPUs from H100 on, joined by it",
+		return field.New("algorithm", "%s takes an NVSwitch that adds up: GPUs from H100 on, connected by it",
 			c.Algorithm)
 	case c.Algorithm == coll.ByNVLSTree && !on.AsMany(ranks):
 		return field.New("algorithm", "nvls-tree needs servers with as many GPUs each")

@@ -108,7 +108,7 @@ func (m *Mix) place(gpus, common int) error {
 	owner := make([]int, gpus) // job+1
 	names := map[string]bool{}
 	if len(m.Jobs) == 0 {
-		return fmt.Errorf("there is no job")
+		return fmt.Errorf("the scenario has no job")
 	}
 	for i := range m.Jobs {
 		p, places := &m.Jobs[i], gpus

@@ -84,7 +84,7 @@ func same(rt *rapid.T, m *Mix, j int) {
 func TestMixRefuses(t *testing.T) {
 	d := ring(t, 2)
 	for want, jobs := range map[string][]Job{
-		"there is no job": nil,
+		"the scenario has no job": nil,
 		`two jobs are called "a"`: {{Name: "a", DAG: d},
 			{Name: "a", DAG: d, Place: []int{2, 3}}},
 		`jobs "a" and "b" are both on GPU 1`: {{Name: "a", DAG: d},

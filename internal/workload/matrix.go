@@ -68,10 +68,10 @@ func ParseMatrix(file string, text []byte, left func(what string, line int)) (*M
 			w.number(0, mostFlows)
 		case word == "Failures":
 			if w.number(0, mostFlows) > 0 && left == nil {
-				w.fail(col, "cables that break stand in a scenario's failures, not in its matrix")
+				w.fail(col, "cables that break are in a scenario's failures, not in its matrix")
 			}
 		case word == "failure" && left != nil:
-			left("cables that break, which stand in a scenario's events", w.line)
+			left("cables that break, which are in a scenario's events", w.line)
 			w.at = len(w.text)
 		case word == "trigger":
 			m.trigger(w)
@@ -85,10 +85,10 @@ func ParseMatrix(file string, text []byte, left func(what string, line int)) (*M
 		}
 	}
 	if m.Nodes == 0 {
-		return nil, &field.Error{File: file, Msg: "says nowhere how many Nodes there are"}
+		return nil, &field.Error{File: file, Msg: "contains no number of Nodes"}
 	}
 	if said != 0 && said != len(m.flows)+m.endless {
-		return nil, &field.Error{File: file, Msg: fmt.Sprintf("says Connections %d and has %d", said,
+		return nil, &field.Error{File: file, Msg: fmt.Sprintf("announces Connections %d and has %d", said,
 			len(m.flows)+m.endless)}
 	}
 	if len(m.flows) == 0 && m.endless > 0 {
@@ -235,11 +235,11 @@ func (m *Matrix) check(file string) error {
 			case t == nil || t.count == 0:
 				return fault("trigger %d is not declared", f.waits)
 			case len(t.by) != t.count:
-				return fault("trigger %d waits for %d connections and %d pull it", f.waits, t.count, len(t.by))
+				return fault("trigger %d depends on %d connections and %d pull it", f.waits, t.count, len(t.by))
 			}
 			for _, by := range t.by {
 				if state[by] == 1 {
-					return fault("trigger %d waits for what waits for it", f.waits)
+					return fault("trigger %d depends on itself", f.waits)
 				}
 				if state[by] == 0 {
 					stack = append(stack, by)

@@ -51,7 +51,7 @@ func TestMatrixFaults(t *testing.T) {
 		head + "0->1 start 0 size 0":   "a.cm:2:20: the connection has size 0, which never ends",
 		head + "0->1 start 0.5 size 5": `a.cm:2:12: expected a whole number`,
 
-		"":                                     "a.cm: says nowhere how many Nodes there are",
+		"":                                     "a.cm: contains no number of Nodes",
 		head:                                   "a.cm: has no connection",
 		"0->1 size 3":                          "a.cm:1:1: Nodes must come before connections",
 		"Nodes 0":                              `a.cm:1:7: expected a whole number between 1 and 1048576, `,
@@ -66,14 +66,14 @@ func TestMatrixFaults(t *testing.T) {
 		head + "0->1 start 0 size 5 colour 3":  `a.cm:2:21: unknown word "colour"`,
 		head + "0->1 id 1 msg start 0 size 5":  "a.cm:2:11: messages of one connection (msg)",
 		head + "0->1 trigger 7 size 5":         "a.cm:2:1: trigger 7 is not declared",
-		head + "Connections 2\n0->1 start 0 size 5":          "a.cm: says Connections 2 and has 1",
+		head + "Connections 2\n0->1 start 0 size 5":          "a.cm: announces Connections 2 and has 1",
 		head + "Failures 1":                                  "a.cm:2:1: cables that break",
 		head + "trigger id 1 multishot":                      "a.cm:2:14: a trigger that is pulled again",
 		head + "trigger id 1":                                "a.cm:2:13: a trigger has an id and is",
 		head + "trigger id 1 oneshot\ntrigger id 1 oneshot":  "a.cm:3:21: trigger 1 is declared on line 2",
-		head + "0->1 trigger 1 size 5\ntrigger id 1 oneshot": "for 1 connections and 0 pull it",
+		head + "0->1 trigger 1 size 5\ntrigger id 1 oneshot": "on 1 connections and 0 pull it",
 		head + "0->1 trigger 1 size 5 send_done_trigger 2\n1->2 trigger 2 size 5 send_done_trigger 1\n" +
-			"trigger id 1 oneshot\ntrigger id 2 oneshot": "waits for what waits for it",
+			"trigger id 1 oneshot\ntrigger id 2 oneshot": "depends on itself",
 	} {
 		if _, err := ParseMatrix("a.cm", []byte(text), nil); err == nil ||
 			!strings.Contains(err.Error(), want) {

@@ -51,7 +51,7 @@ func TestRingWaitsAtEveryStep(t *testing.T) {
 		per, servers := rapid.IntRange(1, 4).Draw(t, "per"), rapid.IntRange(1, 4).Draw(t, "servers")
 		n := per * servers
 		if n < 2 {
-			t.Skip("one rank is no ring")
+			t.Skip("one rank is not a ring")
 		}
 		us := rapid.Int64Range(0, 50)
 		o := Overhead{unit.Time(us.Draw(t, "launch")) * unit.Microsecond,

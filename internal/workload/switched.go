@@ -39,7 +39,7 @@ func (s *step) together(ranks []int) bool {
 
 // checkSwitched refuses reductions by NVSwitch where there is none.
 func (s *step) checkSwitched() error {
-	const takes = "takes an NVSwitch that adds up: GPUs from H100 on, joined by it"
+	const takes = "takes an NVSwitch that adds up: GPUs from H100 on, connected by it"
 	if s.TensorBy == coll.ByNVLS {
 		if s.Switch == 0 {
 			return field.New("tp_algorithm", "nvls "+takes)

@@ -110,7 +110,7 @@ func Explicit(ranks int, steps []Step) (*DAG, error) {
 			id, ok := ids[a]
 			if !ok {
 				return nil, field.New(fmt.Sprintf("[%d].after[%d]", n, i),
-					"operation %q waits for %q, which does not exist", s.ID, a)
+					"operation %q depends on %q, which does not exist", s.ID, a)
 			}
 			after[i] = id
 		}

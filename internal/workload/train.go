@@ -41,7 +41,7 @@ func (t *Training) Validate() error {
 	}
 	switch {
 	case !(t.Efficiency > 0 && t.Efficiency <= 100):
-		return field.New("efficiency", "must lie above 0 and at most 100 percent, found %v", t.Efficiency)
+		return field.New("efficiency", "%v percent is out of range: above 0, at most 100", t.Efficiency)
 	case t.Bucket < 1*unit.KB:
 		return field.New("bucket", "must be at least 1KB, found %v", t.Bucket)
 	case t.GradBytes != 2 && t.GradBytes != 4:
@@ -62,8 +62,7 @@ func (t *Training) Validate() error {
 			t.Kernels)
 	}
 	if t.Schedule == partition.TwoVersions && t.Steps < 2 {
-		return field.New("schedule", "%s goes on where another step would flush, and steps is %d; accepted: "+
-			"2 and more", partition.TwoVersions, t.StepsInRow())
+		return field.New("schedule", "%s goes on where another step would flush, and steps is %d; accepted: 2 and more", partition.TwoVersions, t.StepsInRow())
 	}
 	if err := t.CheckPrecision(t.gpuKinds()...); err != nil {
 		return err
@@ -182,8 +181,7 @@ func (s *step) steps() error {
 func (t *Training) TooBig() error {
 	if ops := t.size(); ops > MaxOps {
 		return field.New("micro_batch",
-			"the step would have about %.3g operations, at most %d are taken; use larger microbatches, or "+
-				"fewer of them; plan search simulates a slice of the step", ops, MaxOps)
+			"the step would have about %.3g operations, at most %d are taken; use larger microbatches, or fewer of them; plan search simulates a slice of the step", ops, MaxOps)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ type Training struct {
 	Prefetch      int        `yaml:"prefetch" doc:"zero 3: layers gathered ahead of the one at work"`
 	Gathers       int        `yaml:"gathers" doc:"zero 3: collectives that gather a layer, one after the other; DeepSpeed has one per weight matrix"`
 	Regather      bool       `yaml:"regather" doc:"zero 3 with recompute: full: recomputation and gradients gather a layer each, as DeepSpeed does with layers above stage3_max_reuse_distance"`
-	GatherAhead   bool       `yaml:"gather_ahead" doc:"zero 1 and 2: gather parameters behind the first forward passes, as Megatron's overlap-param-gather, not after the optimizer"`
+	GatherAhead   bool       `yaml:"gather_ahead" doc:"zero 1 and 2: gather parameters after the first forward passes, as Megatron's overlap-param-gather, not after the optimizer"`
 
 	// Fold replaces each tensor parallel group by one rank that waits as long as
 	// the group's rings over NVLink take: one rail of a fabric whose rails do not

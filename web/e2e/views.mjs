@@ -124,7 +124,7 @@ await eventually(
 );
 assert.match(
   await page.getByTestId("runs").innerText(),
-  /cannot be read|no run directory/,
+  /cannot be read|not a run directory/,
   "a broken run says why",
 );
 await check("runs");

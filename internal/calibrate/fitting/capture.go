@@ -125,7 +125,7 @@ func (r *Capture) receiver(c *Question) error {
 			return nil
 		}
 	}
-	return field.New("--capture", "tells of CNPs, and the scenario's receivers send none: cc.algorithm is %s",
+	return field.New("--capture", "contains CNPs, and the scenario's receivers send none: cc.algorithm is %s",
 		p.Default().CC.Name)
 }
 

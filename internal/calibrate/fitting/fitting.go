@@ -177,7 +177,7 @@ func (c *Question) Write(b *calibrate.Bench, r *Report) error {
 		out.WriteString("\n# railyard calibrate\n")
 	}
 	for _, s := range c.Set {
-		fmt.Fprintf(&out, "# measured with --set %s, which this file does not say\n", s)
+		fmt.Fprintf(&out, "# measured with --set %s, which this file does not set\n", s)
 	}
 	r.Capture.comments(&out)
 	out.WriteString("calibration:\n")

@@ -216,9 +216,9 @@ func TestRefuses(t *testing.T) {
 	plain := file(t, "plain.yaml", measuredCluster)
 	out := file(t, "out.txt", ncclTests(t, measuredCluster, []int{1 << 20, 4 << 20}, 1))
 	for want, set := range map[string]func(*Question){
-		"has no row of a measurement":      func(q *Question) { q.NCCLTests = []string{plain} },
+		"contains no measurement":          func(q *Question) { q.NCCLTests = []string{plain} },
 		"no such file":                     func(q *Question) { q.NCCLTests = []string{"none.txt"} },
-		"no regular file":                  func(q *Question) { q.NCCLTests = []string{"/dev/null"} },
+		"not a regular file":               func(q *Question) { q.NCCLTests = []string{"/dev/null"} },
 		"do not determine nic_share":       func(q *Question) { q.Fit = []string{"nic_share"} },
 		"unknown parameter \"nic\"":        func(q *Question) { q.Fit = []string{"nic"} },
 		"fabric.hosts":                     func(q *Question) { q.Set = []string{"fabric.hosts=0"} },
@@ -278,7 +278,7 @@ func TestWrite(t *testing.T) {
 	}
 	const want = measuredCluster + `
 # railyard calibrate: error 50.0 % before, 1.0 % after (1 fitted point)
-# measured with --set lb=spray, which this file does not say
+# measured with --set lb=spray, which this file does not set
 calibration:
   nic_share: 87.65
   launch: 12.346us

@@ -57,7 +57,7 @@ func Controls(text string) ([]string, error) {
 			return nil, err
 		}
 		if slices.Contains(list[:i], choice) {
-			return nil, fmt.Errorf("%s stands twice", choice)
+			return nil, fmt.Errorf("%s is repeated", choice)
 		}
 	}
 	return list, nil

@@ -17,7 +17,7 @@ func TestControls(t *testing.T) {
 		"dcqcn,,swift":                       "! unknown congestion control \"\"",
 		"ai=2":                               "! unknown congestion control \"ai=2\"",
 		"dcqcn,ai=2":                         "! ai of dcqcn: \"2\" is not a rate",
-		"swift,swift":                        "! swift stands twice",
+		"swift,swift":                        "! swift is repeated",
 		"hpcc":                               "! hpcc needs switches that write into packets",
 		"swift,fs_max=0.05":                  "! fs_max of swift",
 		"dcqcn,bbr":                          "! unknown congestion control \"bbr\"",

@@ -44,13 +44,11 @@ func Events(plan *scenario.Plan) (out []Event, err error) {
 	carried := plan.Default().Carried
 	switch {
 	case carried == nil || carried.Name != "mrc":
-		return nil, plan.Refuse("transport", "lab run loads the fabric by MRC; accepted: mrc (lab up, lab rdma "+
-			"and lab compare run RC)")
+		return nil, plan.Refuse("transport", "lab run loads the fabric by MRC; accepted: mrc (lab up, lab rdma and lab compare run RC)")
 	case carried.Segments:
-		return nil, plan.Refuse("transport.forwarding", "srv6, and this machine's kernel hashes; "+
-			"accepted: hash")
+		return nil, plan.Refuse("transport.forwarding", "srv6, and this host's kernel hashes; accepted: hash")
 	case route.Is[route.EVReader](plan.LB):
-		return nil, plan.Refuse("lb", "%s, and this machine's kernel hashes; accepted: ecmp", plan.LB.Name)
+		return nil, plan.Refuse("lb", "%s, and this host's kernel hashes; accepted: ecmp", plan.LB.Name)
 	case plan.IPv6:
 		return nil, plan.Refuse("fabric.ip", "6, and labs give hosts IPv4 addresses; accepted: 4")
 	}
@@ -60,13 +58,11 @@ func Events(plan *scenario.Plan) (out []Event, err error) {
 		switch {
 		case ev.Link == "" || ev.Up == nil && ev.BER == nil || ev.Up != nil && *ev.Up ||
 			slices.ContainsFunc(ev.Changes(), func(k string) bool { return k != "up" && k != "bit_error_rate" }):
-			return nil, plan.Refuse(key, "a lab does to a link up: false or bit_error_rate, each in a run "+
-				"of its own, and nothing else")
+			return nil, plan.Refuse(key, "a lab does to a link up: false or bit_error_rate, each in a run of its own, and nothing else")
 		case ev.BER != nil:
 			const bits = 8 * (4096 + roce.BaseLen)
 			loss := 1 - math.Pow(1-*ev.BER, bits)
-			out = append(out, Event{ev.Link, loss, fmt.Sprintf("link %s, bit_error_rate: "+
-				"%.3g", ev.Link, *ev.BER)})
+			out = append(out, Event{ev.Link, loss, fmt.Sprintf("link %s, bit_error_rate: %.3g", ev.Link, *ev.BER)})
 		default:
 			out = append(out, Event{ev.Link, 0, fmt.Sprintf("link %s, up: false", ev.Link)})
 		}

@@ -52,7 +52,7 @@ func Serve(w io.Writer, kind string) error {
 		return echo(w)
 	case peerTCP, peerSink:
 	default:
-		return field.New("--peer", "knows %s, %s and %s", peerUDP, peerTCP, peerSink)
+		return field.New("--peer", "unknown value %s; accepted: %s, %s, %s", field.Quote(kind), peerUDP, peerTCP, peerSink)
 	}
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {

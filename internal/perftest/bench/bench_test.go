@@ -44,7 +44,7 @@ func TestListening(t *testing.T) {
 }
 
 func TestServeRefuses(t *testing.T) {
-	if err := Serve(io.Discard, "sctp"); err == nil || err.Error() != "--peer: knows udp4, tcp4 and stream" {
+	if err := Serve(io.Discard, "sctp"); err == nil || err.Error() != "--peer: unknown value \"sctp\"; accepted: udp4, tcp4, stream" {
 		t.Error(err)
 	}
 }

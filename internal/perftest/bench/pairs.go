@@ -34,7 +34,7 @@ func (b *Bench) ours(ctx context.Context, op perftest.Op, size int64) (r perftes
 	words := strings.Fields(line)
 	to, err := netip.ParseAddrPort(words[len(words)-1])
 	if err != nil {
-		return r, used, fmt.Errorf("the server said %q", line)
+		return r, used, fmt.Errorf("the server sent %q", line)
 	}
 	dev, err := perftest.OpenNear(verbs.DeviceConfig{Line: 100 * unit.Gbps}, to.Addr())
 	if err != nil {

@@ -40,7 +40,7 @@ func (n shades) Colors() (all []color.Color) {
 }
 
 // harms are the columns.
-var harms = []string{"step time", "GPUs cut off", "retransmitted"}
+var harms = []string{"step time", "GPUs isolated", "retransmitted"}
 
 // Failures writes a heat map: a row per failure, worst first, variant by variant; each column has its
 // own scale, from 0 to its largest value.
@@ -59,7 +59,7 @@ func Failures(f io.Writer, path string, all []*failures.Variant) error {
 	}
 	g, labels := harmOf(rows)
 	p := plot.New()
-	p.Title.Text = "what single failures do, worst first (in brackets: how many are alike)"
+	p.Title.Text = "single failures, worst first (in brackets: number of equivalent ones)"
 	h := plotter.NewHeatMap(g, shades(128))
 	h.Min, h.Max, h.NaN = 0, 1, color.Gray{Y: 40}
 	p.Add(h)

@@ -47,7 +47,7 @@ func Trials(name string, trials, front []tune.Trial, best tune.Trial) (*plot.Plo
 	}{
 		{"trials", trials, color.RGBA{0xb0, 0xb0, 0xb0, 0xff}, draw.CircleGlyph{}, vg.Points(2.5)},
 		{"front", front, color.RGBA{0x1f, 0x77, 0xb4, 0xff}, draw.CircleGlyph{}, vg.Points(4)},
-		{"as it is", trials[:1], color.RGBA{0xd6, 0x27, 0x28, 0xff}, draw.BoxGlyph{}, vg.Points(5)},
+		{"unchanged", trials[:1], color.RGBA{0xd6, 0x27, 0x28, 0xff}, draw.BoxGlyph{}, vg.Points(5)},
 		{"best", []tune.Trial{best}, color.RGBA{0x2c, 0xa0, 0x2c, 0xff}, draw.TriangleGlyph{}, vg.Points(6)},
 	} {
 		if err := add(g.name, g.list, g.color, g.shape, g.size); err != nil {

@@ -45,7 +45,7 @@ func ranks(r run, s *Sequence) error {
 		s.Notes = append(s.Notes, fmt.Sprintf("The first %d of %d ranks.", mostRanks, n))
 	}
 	if len(s.Steps) == 0 {
-		return errors.New("the run's topology.json says no NIC's GPUs: it is of an older version; run the scenario again")
+		return errors.New("the run's topology.json has no GPUs of NICs: it is of an older version; run the scenario again")
 	}
 	return nil
 }

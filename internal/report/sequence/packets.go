@@ -14,8 +14,7 @@ import (
 )
 
 // errNoneFollowed says how a run follows packets.
-var errNoneFollowed = errors.New("the run followed no such packet: run its scenario with --follow 0/+400 " +
-	"(the packet of queue pair 0 behind its first 400)")
+var errNoneFollowed = errors.New("the run followed no such packet: run its scenario with --follow 0/+400 (the packet of queue pair 0 behind its first 400)")
 
 // packetOf is a followed packet, and where it stands in its message.
 type packetOf struct {
@@ -224,8 +223,7 @@ func naks(r run, s *Sequence) error {
 	})
 	if errors.Is(err, errNoneFollowed) {
 		if d := r.Summary.FirstDrop; d != nil {
-			return fmt.Errorf("the run followed no retransmitted packet; the first that was lost, at %s, is followed by "+
-				"a run with --follow %s", d.Port, d.Packet)
+			return fmt.Errorf("the run followed no retransmitted packet; the first that was lost, at %s, is followed by a run with --follow %s", d.Port, d.Packet)
 		}
 		return errors.New("no packet of this run was dropped")
 	}
@@ -261,9 +259,7 @@ func completion(r run, s *Sequence) error {
 		return f.last && came && acked
 	})
 	if errors.Is(err, errNoneFollowed) {
-		return errors.New("the run followed no last packet of a message with an answer that names it: run its scenario " +
-			"with --follow 0/+N, N one less than the packets of the first message of queue pair 0 (UEC and Falcon " +
-			"answer by other numbers)")
+		return errors.New("the run followed no last packet of a message with an answer that names it: run its scenario with --follow 0/+N, N one less than the packets of the first message of queue pair 0 (UEC and Falcon answer by other numbers)")
 	}
 	if err != nil {
 		return err
@@ -319,10 +315,9 @@ func setup(r run, s *Sequence) error {
 	if err != nil {
 		return err
 	}
-	s.Title, s.Timeless = fmt.Sprintf("Queue pair %d, %s to %s: what both ends know before the first packet", f.QP,
+	s.Title, s.Timeless = fmt.Sprintf("Queue pair %d, %s to %s: state of both ends before the first packet", f.QP,
 		f.From, f.To), true
-	s.Notes = append(s.Notes, "A run begins with connected queue pairs: the exchange itself takes no simulated time. "+
-		"railyard rdma allreduce does it over sockets.")
+	s.Notes = append(s.Notes, "A run begins with connected queue pairs: the exchange itself takes no simulated time. railyard rdma allreduce does it over sockets.")
 	a, b := f.From, f.To
 	s.add(0, 0, a, a, Here, "creates queue pair", fmt.Sprintf("QPN 0x%06x, first PSN %d", f.RequesterQPN, *f.FirstPSN))
 	s.add(0, 0, b, b, Here, "creates queue pair", fmt.Sprintf("QPN 0x%06x", f.ResponderQPN))

@@ -45,8 +45,7 @@ func ring(r run, s *Sequence) error {
 		}
 	}
 	if found {
-		return errors.New("its ring all-reduces pass NVLink inside servers, whose transfers flows.parquet does not have: " +
-			"this sequence is of rings of one GPU a server")
+		return errors.New("its ring all-reduces pass NVLink inside servers, whose transfers flows.parquet does not have: this sequence is of rings of one GPU a server")
 	}
 	return errors.New("no ring all-reduce completed in this run")
 }

@@ -111,7 +111,7 @@ type kind struct {
 
 var kinds = []kind{
 	{"rank", "from rank to GPU, NIC and rail switch", ranks},
-	{"setup", "what the two ends of a queue pair know of each other", setup},
+	{"setup", "state that the two ends of a queue pair exchange", setup},
 	{"packet", "a packet from GPU to GPU, switch by switch", packet},
 	{"ring", "chunks on their way around a ring all-reduce", ring},
 	{"mark", "from CE mark to CNP to a lower rate", marks},

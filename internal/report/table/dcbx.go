@@ -59,7 +59,7 @@ func DCBX(w io.Writer, results []*dcbx.Result, all bool) {
 			fmt.Fprintf(t, "  problem: %s\n", p)
 		}
 		if n > 1 && !all {
-			fmt.Fprintf(t, "  and %s alike\n", unit.Plural(n-1, "cable"))
+			fmt.Fprintf(t, "  and %s equivalent\n", unit.Plural(n-1, "cable"))
 		}
 	}
 	t.Flush()

@@ -42,7 +42,7 @@ func Failures(w io.Writer, all []*failures.Variant) {
 // failureTable prints rows: kind, tier and name of the element that was simulated, how many equivalent ones it stands
 // for, and what its failure does.
 func failureTable(w io.Writer, rows []failures.Row, head string) {
-	t := screen.Table{Columns: []screen.Column{{Head: head}, {Head: "stands for"}, {Head: "step"},
+	t := screen.Table{Columns: []screen.Column{{Head: head}, {Head: "represents"}, {Head: "step"},
 		{Head: "slowdown", Rare: true}, {Head: "isolated", Rare: true}, {Head: "retx.", Rare: true}, {Head: "drops", Rare: true}}}
 	for _, r := range rows[:min(len(rows), maxFailureRows)] {
 		step, slower := Seconds(r.Step), unit.ShowFactor(r.Slower)

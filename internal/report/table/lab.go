@@ -10,11 +10,9 @@ import (
 // MoveRow prints one line of the table, the first with its head.
 func MoveRow(w io.Writer, i int, m *load.Move) {
 	if i == 0 {
-		fmt.Fprintf(w, "%-40s %9s %17s %17s %7s %9s "+
-			"%8s\n", "event", "moved", "path, Gbit/s", "arriving, Gbit/s",
+		fmt.Fprintf(w, "%-40s %9s %17s %17s %7s %9s %8s\n", "event", "moved", "path, Gbit/s", "arriving, Gbit/s",
 			"retrans", "longest", "verified")
-		fmt.Fprintf(w, "%-40s %9s %17s %17s %7s "+
-			"%9s\n", "", "(ms)", "before   after", "before   after", "", "(ms)")
+		fmt.Fprintf(w, "%-40s %9s %17s %17s %7s %9s\n", "", "(ms)", "before   after", "before   after", "", "(ms)")
 	}
 	moved := "not"
 	if m.Moved >= 0 {

@@ -21,8 +21,7 @@ func Layouts(w io.Writer, in *planner.SearchInput, r *planner.Result, sims []lay
 		unit.ShowCount(in.Training.GlobalBatch), unit.ShowCount(in.Training.Seq), unit.ShowCount(len(r.Candidates)),
 		unit.ShowCount(r.Tried)))
 	if cc != "" {
-		report.Wrap(w, "", fmt.Sprintf("%s: transfers between hosts take %s as long as without congestion control, "+
-			"measured on a ring of four hosts", cc, unit.ShowFactor(in.Site.Waste)))
+		report.Wrap(w, "", fmt.Sprintf("%s: transfers between hosts take %s as long as without congestion control, measured on a ring of four hosts", cc, unit.ShowFactor(in.Site.Waste)))
 	}
 	simulated(w, sims)
 	candidates(w, r.Candidates[:min(top, len(r.Candidates))], len(sims) > 0)

@@ -26,7 +26,7 @@ const stepIndent = 37
 // Setup tells how a session's queue pairs came about: the calls of one in their order, and what each
 // end then knows of the other.
 func Setup(w io.Writer, s *perftest.Setup) {
-	fmt.Fprintf(w, "How a queue pair comes about (these calls, on this machine, just now)\n\n")
+	fmt.Fprintf(w, "Set-up of a queue pair (these calls, on this host, just now)\n\n")
 	for i, step := range s.Steps {
 		fmt.Fprintf(w, "%3d  %-18s %8.1f us", i+1, step.Call, step.Micros)
 		column := stepIndent
@@ -45,7 +45,7 @@ func Setup(w io.Writer, s *perftest.Setup) {
 		}
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintf(w, "\nWhat each end knows of the other: here is %v, there is %v\n\n", s.Here[0].Addr,
+	fmt.Fprintf(w, "\nState that the ends exchanged: local %v, remote %v\n\n", s.Here[0].Addr,
 		s.There[0].Addr)
 	fmt.Fprintf(w, "%8s  %10s %10s %18s %12s %12s\n", "", "QPN", "PSN", "VA", "rkey", "bytes")
 	for i := range min(len(s.Here), len(s.There), maxExplained) {
@@ -157,8 +157,6 @@ func Bench(w io.Writer, rows []bench.Row) {
 	}
 	fmt.Fprintf(w, "latency over bare UDP %.2fx (aim: at most 2), over TCP %.2fx\n",
 		ratio(bench.Lat, bench.UDPLat), ratio(bench.Lat, bench.TCPLat))
-	fmt.Fprintf(w, "of TCP's CPU time the kernel takes %.0f %%; four copies through memory would be "+
-		"%.2fx of it\n", 100*rows[bench.TCPCPU].Kernel, 4*ratio(bench.Copy, bench.TCPCPU))
-	fmt.Fprintf(w, "WRITE's CPU time is %.2fx TCP's, %.0f %% of it the kernel's: here a process is "+
-		"the NIC\n", ratio(bench.WriteCPU, bench.TCPCPU), 100*rows[bench.WriteCPU].Kernel)
+	fmt.Fprintf(w, "of TCP's CPU time the kernel takes %.0f %%; four copies through memory would be %.2fx of it\n", 100*rows[bench.TCPCPU].Kernel, 4*ratio(bench.Copy, bench.TCPCPU))
+	fmt.Fprintf(w, "WRITE's CPU time is %.2fx TCP's, %.0f %% of it the kernel's: here a process is the NIC\n", ratio(bench.WriteCPU, bench.TCPCPU), 100*rows[bench.WriteCPU].Kernel)
 }

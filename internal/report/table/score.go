@@ -16,8 +16,7 @@ import (
 func Score(w io.Writer, in *planner.SearchInput, s *planner.Scored) {
 	screen.Painted(w, screen.Answer, "", fmt.Sprintf("%s, %s: step %s, MFU %s (estimate)", in.Training.Model.Name,
 		s.Layout, took(s.Seconds), unit.ShowShare(s.MFU)))
-	report.Wrap(w, "", fmt.Sprintf("%s %s, %s sequences of %s tokens per step in %s; "+
-		"%s tokens/s and %s TFLOP/s per GPU", unit.ShowCount(s.Layout.GPUs()), strings.ToUpper(in.Site.GPU.Name),
+	report.Wrap(w, "", fmt.Sprintf("%s %s, %s sequences of %s tokens per step in %s; %s tokens/s and %s TFLOP/s per GPU", unit.ShowCount(s.Layout.GPUs()), strings.ToUpper(in.Site.GPU.Name),
 		unit.ShowCount(in.Training.GlobalBatch), unit.ShowCount(in.Training.Seq), in.Training.Precision,
 		unit.Digits(s.TokensGPU), unit.Digits(s.TFLOPs)))
 	t := screen.Table{Indent: "  ", Columns: []screen.Column{{Left: true}, {}, {}}}
@@ -44,8 +43,8 @@ func Score(w io.Writer, in *planner.SearchInput, s *planner.Scored) {
 func Measured(w io.Writer, all []planner.Measured) {
 	classes := planner.Accuracies(all)
 	total := classes[len(classes)-1]
-	screen.Painted(w, screen.Answer, "", fmt.Sprintf("%s of %s trainings estimated: "+
-		"step time off by %s RMS, %s in the mean", unit.ShowCount(total.Stated), unit.ShowCount(total.Rows), unit.ShowShare(total.RMS), signed(total.Bias)))
+	screen.Painted(w, screen.Answer, "", fmt.Sprintf("%s of %s trainings estimated: step time off by %s RMS, %s in the mean",
+		unit.ShowCount(total.Stated), unit.ShowCount(total.Rows), unit.ShowShare(total.RMS), signed(total.Bias)))
 	t := screen.Table{Columns: []screen.Column{{Head: "Measured by", Left: true}, {Head: "rows"}, {Head: "estimated"},
 		{Head: "RMS"}, {Head: "mean"}}}
 	for _, c := range classes[:len(classes)-1] {

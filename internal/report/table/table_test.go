@@ -10,7 +10,7 @@ import (
 
 // A failure that loses a rank, one that only slows, one without an end: each in its words, with what is weak below.
 func TestFailures(t *testing.T) {
-	v := &failures.Variant{Label: "as it is", Base: 0.5, At: 0.25,
+	v := &failures.Variant{Label: "unchanged", Base: 0.5, At: 0.25,
 		Rows: []failures.Row{
 			{Kind: "nic", Tier: "host", Name: "host-1/nic-1", Alike: 4, Lost: true, Isolated: 1,
 				Members: []string{"host-1/nic-1", "host-2/nic-1", "host-3/nic-1", "host-4/nic-1"}},

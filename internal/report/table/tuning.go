@@ -21,9 +21,9 @@ func Tuned(t *tuning.Tuning, best tune.Trial, ok bool) []string {
 		filepath.Join(t.Dir, "front.csv"))
 	if float64(o.Time) > 0.99*float64(base.Time) && o.Pause >= base.Pause &&
 		float64(o.Queue) > 0.99*float64(base.Queue) {
-		return []string{"No candidate does clearly better than the scenario as it is.", where}
+		return []string{"No candidate is clearly better than the scenario unchanged.", where}
 	}
-	speed := fmt.Sprintf("%.2fx sooner", float64(base.Time)/float64(max(o.Time, 1)))
+	speed := fmt.Sprintf("%.2fx earlier", float64(base.Time)/float64(max(o.Time, 1)))
 	if o.Time > base.Time {
 		speed = fmt.Sprintf("%.2fx later", float64(o.Time)/float64(max(base.Time, 1)))
 	}
@@ -31,7 +31,7 @@ func Tuned(t *tuning.Tuning, best tune.Trial, ok bool) []string {
 	if o.Pause == 0 && base.Pause == 0 {
 		pauses = "no pause in either"
 	}
-	words := []string{fmt.Sprintf("Trial %d ends %s than the scenario as it is, with %s and %s of the longest queue.", best.N, speed, pauses, ratio(o.Queue, base.Queue))}
+	words := []string{fmt.Sprintf("Trial %d ends %s than the scenario unchanged, with %s and %s of the longest queue.", best.N, speed, pauses, ratio(o.Queue, base.Queue))}
 	return append(words, where)
 }
 
@@ -48,9 +48,9 @@ func ratio(a, b int64) string {
 // Halves prints what the halves bring.
 func Halves(w io.Writer, t *tuning.Tuning, h *tuning.Halves, best tune.Trial) {
 	base := t.First().Outcome
-	rows := []report.Half{{Name: "as it is", Outcome: base}, {Name: "switches' half alone",
+	rows := []report.Half{{Name: "unchanged", Outcome: base}, {Name: "switch side alone",
 		Outcome: h.Switches},
-		{Name: "servers' half alone", Outcome: h.Hosts}}
+		{Name: "host side alone", Outcome: h.Hosts}}
 	if h.Unwritten {
 		rows = append(rows, report.Half{Name: "both, as searched", Outcome: best.Outcome})
 	}
@@ -59,13 +59,13 @@ func Halves(w io.Writer, t *tuning.Tuning, h *tuning.Halves, best tune.Trial) {
 	} else {
 		rows = append(rows, report.Half{Name: "both", Outcome: best.Outcome})
 	}
-	words := []string{"Both halves together save too little time to say which brings it."}
+	words := []string{"Host side and switch side together save too little time to attribute it."}
 	if h.Share != nil {
-		words = []string{fmt.Sprintf("Of the time that both save, the switches' half alone %s, the servers' half alone %s%s.", brings(h.Share.Switches), brings(h.Share.Hosts), together(*h.Share))}
+		words = []string{fmt.Sprintf("Of the time that both save, the switch side alone %s, the host side alone %s%s.", brings(h.Share.Switches), brings(h.Share.Hosts), together(*h.Share))}
 	}
 	words = append(words, h.Notes...)
 	if h.Unwritten {
-		words = append(words, "What is written brings what the switches' half brings.")
+		words = append(words, "The written configuration has the effect of the switch side.")
 	}
 	if h.NIC != "" {
 		words = append(words, fmt.Sprintf("%s has a script for each server's NICs.",
@@ -88,7 +88,7 @@ func together(s tuning.Shares) string {
 	case sum < 90:
 		return "; the rest needs both"
 	case sum > 110:
-		return "; each brings part of what the other does"
+		return "; their effects overlap"
 	}
 	return ""
 }

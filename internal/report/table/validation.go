@@ -145,7 +145,7 @@ func Blame(w io.Writer, r *validate.BlameReport, shown []*validate.Judged, one b
 
 // UET prints the classes of published runs of uet-htsim and the runs that are farthest off.
 func UET(w io.Writer, seed uint64, runs []validate.UETRun, classes []validate.UETSpread) {
-	fmt.Fprintf(w, "%s of uet-htsim with 8,192 hosts, seed %d: last completion, ours over its\n\n",
+	fmt.Fprintf(w, "%s of uet-htsim with 8,192 hosts, seed %d: last completion, simulated over its\n\n",
 		unit.Plural(len(runs), "published run"), seed)
 	fmt.Fprintf(w, "%-38s %5s %8s %8s %8s %8s\n", "class", "runs", "RMS", "may be", "mean", "worst")
 	for _, s := range classes {

@@ -68,7 +68,7 @@ func ethernet(f *roce.Frame, raw []byte) (out []Field, at int) {
 		if int(raw[at])<<8|int(raw[at+1]) == roce.TypeCSIGWide {
 			n = roce.CSIGWideLen
 		}
-		out = append(out, Field{"CSIG", "tag", at, at + n - 2, f.CSIG.String(), "the worst port on the way so far"})
+		out = append(out, Field{"CSIG", "tag", at, at + n - 2, f.CSIG.String(), "the worst port on the path so far"})
 		at += n - 2 // its last two bytes are the EtherType of what follows
 	}
 	follows := map[uint16]string{roce.TypeIPv4: "IPv4 follows", roce.TypeIPv6: "IPv6 follows"}[f.Type]
@@ -192,7 +192,7 @@ func telemetry(h *roce.Header, at int) []Field {
 			"what the packet that this answers came in with"}}
 	}
 	out := []Field{{"INT", "hops, path", at, at + 2, fmt.Sprintf("%d, 0x%03x", h.INT.Hops, h.INT.Path),
-		"switches passed, and what tells paths apart"}}
+		"switches passed, and what distinguishes paths"}}
 	for i, s := range h.INT.Stamps() {
 		hop := at + 2 + 8*i
 		out = append(out, Field{"INT", fmt.Sprintf("switch %d", i+1), hop, hop + 8, s.String(),

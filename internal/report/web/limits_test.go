@@ -23,13 +23,13 @@ func TestPipesAmongRuns(t *testing.T) {
 		}
 		for _, view := range []string{"/info", "/packets", "/flows"} {
 			if w := ask(s, "GET", "/api/runs/"+filepath.Base(dir)+view, "", nil); w.Code != 400 ||
-				!strings.Contains(w.Body.String(), "no regular file") {
+				!strings.Contains(w.Body.String(), "not a regular file") {
 				t.Errorf("%s%s: %d %s", f, view, w.Code, w.Body)
 			}
 		}
 	}
 	w := ask(s, "GET", "/api/runs", "", nil)
-	if w.Code != 200 || !strings.Contains(w.Body.String(), "no regular file but a pipe") ||
+	if w.Code != 200 || !strings.Contains(w.Body.String(), "not a regular file but a pipe") ||
 		!strings.Contains(w.Body.String(), name) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}

@@ -111,7 +111,7 @@ func (r *Directory) broken(file string, err error) error {
 	case errors.Is(err, os.ErrNotExist) && file == "topology.json":
 		return fmt.Errorf("%s has no topology.json: it was written by an older Railyard; run its scenario again", r.Name)
 	case errors.Is(err, os.ErrNotExist):
-		return fmt.Errorf("%s has no %s: it is no run directory, or that of a run which has written nothing yet", r.Name, file)
+		return fmt.Errorf("%s has no %s: it is not a run directory, or that of a run which has written nothing yet", r.Name, file)
 	}
 	return fmt.Errorf("%s: %s cannot be read: %w", r.Name, file, err)
 }

@@ -306,7 +306,7 @@ func plain(dir string) error {
 				filepath.Base(dir), f.Name())}
 		}
 		if !f.IsDir() && !f.Type().IsRegular() {
-			return &InputError{fmt.Sprintf("%s/%s is no regular file, which is not opened",
+			return &InputError{fmt.Sprintf("%s/%s is not a regular file, which is not opened",
 				filepath.Base(dir), f.Name())}
 		}
 	}

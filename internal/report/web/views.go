@@ -110,7 +110,7 @@ func (r *Directory) window(q url.Values) (from, to int64, err error) {
 		return 0, 0, err
 	}
 	if to = min(to, r.span()); to <= from {
-		return 0, 0, &InputError{"to must lie behind from"}
+		return 0, 0, &InputError{"to must be after from"}
 	}
 	return from, to, nil
 }

@@ -161,7 +161,7 @@ func TestViewsAgreeWithTables(t *testing.T) {
 		get(view, &v)
 	}
 	for view, want := range map[string]string{"grid?metric=colour": "accepted: util",
-		"port?id=9999": "whole number", "port?id=x": "whole number", "ranks?from=5&to=5": "behind from",
+		"port?id=9999": "whole number", "port?id=x": "whole number", "ranks?from=5&to=5": "after from",
 		"nonsense": "unknown view", "qp?id=-1": "whole number"} {
 		if w := ask(s, "GET", "/api/runs/"+name+"/"+view, "", nil); w.Code != 400 ||
 			!strings.Contains(w.Body.String(), want) {
@@ -271,7 +271,7 @@ func TestBrokenRuns(t *testing.T) {
 		"wrong-domain":   {"info", `rack\" refers to a server that does not exist`},
 		"cut-links":      {"grid", "links.parquet cannot be read"},
 		"other-links":    {"grid", "links.parquet is damaged, or of another run: found "},
-		"wrong-capture":  {"packets", "capture.pcapng"}, "empty": {"info", "no run directory"},
+		"wrong-capture":  {"packets", "capture.pcapng"}, "empty": {"info", "not a run directory"},
 	} {
 		if w := ask(s, "GET", "/api/runs/"+run+"/"+c.view, "", nil); w.Code == 200 ||
 			!strings.Contains(w.Body.String(), c.want) {

@@ -257,8 +257,7 @@ func (c *Question) storage(in *goodput.Input, r *Report, size string) (err error
 func (c *Question) step(simulate func(*scenario.Plan) (*result.Summary, error),
 	plan *scenario.Plan) (goodput.Span, string, error) {
 	if plan == nil || plan.Jobs[0].Training == nil {
-		return 0, "", field.New("--step", "is missing: how long does a step take, or which SCENARIO with a "+
-			"training?")
+		return 0, "", field.New("--step", "is missing: how long does a step take, or which SCENARIO with a training?")
 	}
 	if c.Estimate {
 		t := plan.Jobs[0].Training

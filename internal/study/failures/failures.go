@@ -118,8 +118,7 @@ func (c *Study) Simulate(ctx context.Context, v *Variant) error {
 	}
 	hosts := len(planner.Single(v.plan.Graph))
 	if hosts > 0 && slices.Contains(c.Kinds, "link") && slices.Contains(c.Kinds, "nic") {
-		v.Notes = append(v.Notes, fmt.Sprintf("a NIC fails with its only link: the rows of NICs include %s "+
-			"(--kinds link lists links alone)", unit.Plural(hosts, "link")))
+		v.Notes = append(v.Notes, fmt.Sprintf("a NIC fails with its only link: the rows of NICs include %s (--kinds link lists links alone)", unit.Plural(hosts, "link")))
 	}
 	trials, rows := c.trials(elements)
 	pairs := c.pairs(elements, v.plan.Seed)
@@ -223,7 +222,7 @@ func (v *Variant) sum() {
 		v.Notes = append(v.Notes, "some steps are shorter than without failure: ECMP hashed the flows anew, with fewer collisions; several seeds, or lb=spray, show the cost of the failure itself")
 	}
 	if r := v.plan.Settled().Fabric.Routing; r.Detect == nil && r.Converge == 0 {
-		v.Notes = append(v.Notes, "routes converge at once (set fabric.routing.converge to model a delay)")
+		v.Notes = append(v.Notes, "routes converge immediately (set fabric.routing.converge to model a delay)")
 	}
 }
 

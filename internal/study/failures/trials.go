@@ -65,7 +65,7 @@ func (f *failing) base(ctx context.Context, trials int) error {
 		return o.Err
 	}
 	if o.Failed != nil {
-		return fmt.Errorf("the scenario does not end as it is: %w", o.Failed)
+		return fmt.Errorf("the scenario without failures does not end: %w", o.Failed)
 	}
 	s := o.Summary
 	if s.Expected != nil {

@@ -96,12 +96,12 @@ func (t *Tuning) held(c tune.Candidate) (cc.Values, error) {
 	}
 	own := dcqcnOf(c)
 	if v, ok := t.Base.Default().Values["cut_interval"].(unit.Time); ok && v == 0 {
-		return nil, fmt.Errorf("cc.dcqcn.profile paper cuts on every CNP, which no NIC does: the servers' half is not written")
+		return nil, fmt.Errorf("cc.dcqcn.profile paper cuts on every CNP, which no NIC does: the host side is not written")
 	}
 	for name, v := range own {
 		r, err := hostconf.Rounded(name, v)
 		if err != nil {
-			return nil, fmt.Errorf("the servers' half is not written: %w", err)
+			return nil, fmt.Errorf("the host side is not written: %w", err)
 		}
 		own[name] = r
 	}
@@ -128,7 +128,7 @@ func (t *Tuning) hostFiles(plan *scenario.Plan, best tune.Candidate) ([]design.F
 func (t *Tuning) unmix() error {
 	for end := range t.Base.PFC {
 		if t.Base.Graph.Nodes[end.Node].Role == topo.Host {
-			return t.Base.Refuse("hosts", "pause different priorities; tune writes one servers' half for all")
+			return t.Base.Refuse("hosts", "pause different priorities; tune writes one host side for all")
 		}
 	}
 	return nil

@@ -70,7 +70,7 @@ func (t *Tuning) Open() error {
 	}
 	if !plan.Spec.Queues[t.queue].Lossless {
 		return plan.Refuse("transport.data_dscp",
-			"RoCE data (DSCP %d) goes to queue %d, which is not lossless: there is no xOFF to search",
+			"RoCE data (DSCP %d) goes to queue %d, which is not lossless: it has no xOFF to search",
 			plan.Default().DSCP, t.queue)
 	}
 	if err := t.writable(); err != nil {
@@ -125,7 +125,7 @@ func (t *Tuning) Run(ctx context.Context) error {
 			t.Search.Add(x)
 		}
 		if t.Search.Trials[0].Outcome.Error != "" && len(t.Search.Trials) == 1 {
-			return fmt.Errorf("the scenario as it is does not end: %s", t.Search.Trials[0].Outcome.Error)
+			return fmt.Errorf("the unchanged scenario does not end: %s", t.Search.Trials[0].Outcome.Error)
 		}
 	}
 	return nil

@@ -56,7 +56,7 @@ func (t *Tuning) Write(front []tune.Trial, best tune.Trial) error {
 func (t *Tuning) writable() error {
 	if t.OS != string(swconf.SONiC) {
 		if t.Devices.Given() {
-			return field.New("--hwsku and --profile", "mean nothing with --os %s: lanes are SONiC's alone", t.OS)
+			return field.New("--hwsku and --profile", "have no effect with --os %s: only SONiC configures lanes", t.OS)
 		}
 		return nil
 	}

@@ -183,7 +183,7 @@ func TestUnknown(t *testing.T) {
 		"two meanings":          {"h 5\n", 1, 1, `"h" is ambiguous: "hostname" or "hardware"`},
 		"no before what has no": {"no hostname a\n", 1, 1, `"no" is not understood before "hostname"`},
 		"no twice": {"interface e1\n  no no mtu\n", 2, 6,
-			`"no" does not stand before a command here`},
+			`"no" is not accepted before this command`},
 		"global, but indented": {"interface e1\n  hostname a\n", 2, 3, "unknown command"},
 		"shutdown without no":  {"interface e1\n  shutdown\n", 2, 3, "unknown command"},
 	} {

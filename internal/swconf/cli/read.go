@@ -270,7 +270,7 @@ func (m *Mode) match(l *Line, why bool) (*Match, *rule, *Unknown) {
 		words = words[1:]
 	}
 	if m != skipped && strings.EqualFold(words[0].Text, "no") { // alone, twice, or behind default
-		return nil, nil, &Unknown{Line: l, Col: words[0].Col, Why: "\"no\" does not stand before a command here"}
+		return nil, nil, &Unknown{Line: l, Col: words[0].Col, Why: "\"no\" is not accepted before this command"}
 	}
 	var best *Match
 	var deaf *rule // fits best but for the "no", so well

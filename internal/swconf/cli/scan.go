@@ -216,5 +216,5 @@ func banner(file string, raw []string, at int, l *Line) (int, error) {
 		}
 	}
 	return 0, &SyntaxError{file, l.Num, l.Words[0].Col,
-		fmt.Sprintf("the banner never ends: %q is missing; is the file cut off?", delim)}
+		fmt.Sprintf("the banner never ends: %q is missing; is the file truncated?", delim)}
 }

@@ -29,7 +29,7 @@ func TestDefaultsAreWhole(t *testing.T) {
 	for _, key := range []string{"roce_strict", "roce_ecn", "roce_ecn_min", "roce_ecn_max", "mtu",
 		"watchdog_ms"} {
 		if _, ok := known.Number(key); !ok {
-			t.Errorf("%s is no number", key)
+			t.Errorf("%s is not a number", key)
 		}
 	}
 }

@@ -176,7 +176,7 @@ func (d *Design) pairs() error {
 			if b.Peer != nil && b.Peer != a {
 				other = b
 			}
-			return refuse("bundles join switches in pairs; %s shares NICs with %s and with another switch",
+			return refuse("bundles connect switches in pairs; %s shares NICs with %s and with another switch",
 				other.Name, other.Peer.Name)
 		}
 		if a.Peer == nil {

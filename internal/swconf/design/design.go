@@ -181,7 +181,7 @@ func Make(f Fabric) (*Design, error) {
 		}
 		i := len(d.Switches)
 		if i >= 60_000 {
-			return nil, refuse("the address plan has room for 60000 switches")
+			return nil, refuse("the address plan holds 60000 switches")
 		}
 		s := &Switch{Node: n, Name: node.Name, Role: node.Role, Tier: node.Tier, Index: i,
 			Panel: node.Panel, Seed: 101 + i,

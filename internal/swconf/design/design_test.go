@@ -87,7 +87,7 @@ func TestCablesHaveTwoEnds(t *testing.T) {
 			numbers := map[int]bool{}
 			for _, p := range s.Ports {
 				if numbers[p.Number] || p.Number < 1 {
-					t.Errorf("%s has port %d twice, or it is no number", s.Name, p.Number)
+					t.Errorf("%s has port %d twice, or it is not a number", s.Name, p.Number)
 				}
 				numbers[p.Number] = true
 				if p.Kind == design.ToHost {

@@ -53,7 +53,7 @@ func (d *Design) segments() error {
 	parallel, most, cable := map[*Port]int{}, 1, 0
 	for _, s := range d.Switches {
 		if s.Peer != nil {
-			return refuse("%s and %s share bundles, and ways of segments end at one switch: planes of their own take server.nic_ports with a transport that has planes", s.Name, s.Peer.Name)
+			return refuse("%s and %s share bundles, and paths of segments end at one switch: planes of their own take server.nic_ports with a transport that has planes", s.Name, s.Peer.Name)
 		}
 		seen := map[*Switch]int{}
 		for _, p := range s.Neighbors() {

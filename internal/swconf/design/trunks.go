@@ -32,7 +32,7 @@ func (d *Design) trunks() error {
 			continue
 		}
 		if d.Segments {
-			return refuse("ways that name each cable (SRv6) and channels (lag), which hide theirs, do not go together")
+			return refuse("paths that name each cable (SRv6) and channels (lag), which hide theirs, exclude each other")
 		}
 		c, e := &d.Graph.Channels[l.Channel-1], ends[l.Channel]
 		a, b := d.byNode[l.A], d.byNode[l.B]

@@ -65,7 +65,7 @@ func Written() []string {
 }
 
 // NoLanguage is what is said of a text in none of the languages, before those that are accepted.
-const NoLanguage = "is in no language known here"
+const NoLanguage = "is in no supported language"
 
 // Title is a language's full name.
 func Title(os swconf.OS) string {
@@ -90,7 +90,7 @@ func Parse(file string, text []byte, os swconf.OS) (*swconf.Config, error) {
 	}
 	i := slices.IndexFunc(languages, func(l language) bool { return l.os == os })
 	if i < 0 {
-		return nil, fmt.Errorf("%q is no configuration language; accepted: %s", os, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("%q is not a configuration language; accepted: %s", os, strings.Join(Names(), ", "))
 	}
 	return languages[i].parse(file, text)
 }
@@ -100,7 +100,7 @@ func detect(file, text string) (swconf.OS, error) {
 	const telling = 1 << 20 // of a text says what it is in
 	text = strings.ReplaceAll(text[:min(len(text), telling)], "\r\n", "\n")
 	if cli.Document(text) {
-		return "", &cli.SyntaxError{File: file, Line: 1, Col: 1, Msg: "looks like a document in Markdown; what stands between two of its fences (```) may be read as a file of its own; accepted: " +
+		return "", &cli.SyntaxError{File: file, Line: 1, Col: 1, Msg: "looks like a document in Markdown; write the part between two of its fences (```) to its own file; accepted: " +
 			titles() + ", and scripts of hosts"}
 	}
 	if nvue.LooksJSON(text) {
@@ -127,7 +127,7 @@ func detect(file, text string) (swconf.OS, error) {
 	}
 	if best < 0 {
 		return "", &cli.SyntaxError{File: file, Line: 1, Col: 1,
-			Msg: fmt.Sprintf("%s; accepted: %s (say which with --os)", NoLanguage, titles())}
+			Msg: fmt.Sprintf("%s; accepted: %s (set it with --os)", NoLanguage, titles())}
 	}
 	return languages[best].os, nil
 }
@@ -154,7 +154,7 @@ func Render(d *design.Design) (files []design.File, err error) {
 func RenderOne(d *design.Design, name string) (files []design.File, err error) {
 	i := slices.IndexFunc(languages, func(l language) bool { return l.os == d.OS })
 	if i < 0 {
-		return nil, fmt.Errorf("%q is no configuration language; accepted: %s", d.OS, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("%q is not a configuration language; accepted: %s", d.OS, strings.Join(Names(), ", "))
 	}
 	if languages[i].render == nil {
 		return nil, fmt.Errorf("%s is read and not written; written are: %s", languages[i].title,

@@ -399,17 +399,17 @@ func TestBadInput(t *testing.T) {
 		"IOS-XR": {"!! IOS XR Configuration 7.5.2\ninterface Bundle-Ether1\n!\nroute-policy A\nend-policy\n",
 			"x.cfg:1:1: looks like Cisco IOS-XR; accepted: Cisco NX-OS"},
 		"a scenario":    {"fabric:\n  kind: rail\nworkload:\n", "looks like a Railyard scenario"},
-		"prose":         {"Dear all,\nplease find attached\n", "x.cfg:1:1: is in no language known here"},
+		"prose":         {"Dear all,\nplease find attached\n", "x.cfg:1:1: is in no supported language"},
 		"include":       {good + "include other.cfg\n", "x.cfg:4:1: includes are not followed"},
 		"one long line": {good + strings.Repeat("a", 10_000), "the line is longer than 8192"},
 		"half a JSON": {"{\n  \"PORT\": {\n    \"Ethernet0\": {\n",
 			"x.cfg:3:19: the JSON ends in the middle"},
 		"duplicate key": {"{\"PORT\": {\n\"Ethernet0\": {},\n\"Ethernet0\": {}}}",
-			`x.cfg:3:1: the key "Ethernet0" stands twice, first on line 2`},
-		"JSON and more":   {"{\"PORT\": {}} {}", "more text behind"},
+			`x.cfg:3:1: the key "Ethernet0" is repeated, first on line 2`},
+		"JSON and more":   {"{\"PORT\": {}} {}", "unexpected text after"},
 		"bad JSON":        {"{\"PORT\": {]}", "x.cfg:1:11: is not JSON"},
-		"table no object": {"{\"PORT\": 3}", "x.cfg:1:2: PORT is no table"},
-		"row no object":   {"{\"PORT\": {\"Ethernet0\": 3}}", "PORT|Ethernet0 is no row"},
+		"table no object": {"{\"PORT\": 3}", "x.cfg:1:2: PORT is not a table"},
+		"row no object":   {"{\"PORT\": {\"Ethernet0\": 3}}", "PORT|Ethernet0 is not a row"},
 		"deep JSON":       {"{\"PORT\":" + strings.Repeat("[", 100_000), "nests deeper than 16"},
 	} {
 		_, err := dialect.Parse("x.cfg", []byte(c.text), "")
@@ -418,7 +418,7 @@ func TestBadInput(t *testing.T) {
 		}
 		var se *cli.SyntaxError
 		if !errors.As(err, &se) {
-			t.Errorf("%s: %T is no SyntaxError", name, err)
+			t.Errorf("%s: %T is not a SyntaxError", name, err)
 		}
 	}
 	if _, err := dialect.Parse("x", []byte(good), "iosxr"); err == nil ||

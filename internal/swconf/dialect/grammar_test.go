@@ -71,7 +71,7 @@ func (g *grammar) check(text string) error {
 		rules := g.rules[modes[depth]]
 		at := slices.IndexFunc(rules, func(r *grammarRule) bool { return g.fits(r.tokens, words) })
 		if at < 0 {
-			return fmt.Errorf("line %d: %q is no command of mode %s", i+1, line, modes[depth])
+			return fmt.Errorf("line %d: %q is not a command of mode %s", i+1, line, modes[depth])
 		}
 		rules[at].used = true
 		if rules[at].opens != "" {

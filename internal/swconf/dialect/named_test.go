@@ -93,8 +93,7 @@ func TestPartsThatNoPortHas(t *testing.T) {
 		{swconf.NXOS, "64x800Gbps", 100, 8, "would be broken out by map 100g-8x; accepted: 10g-4x, 25g-4x"},
 		{swconf.EOS, "64x800Gbps", 100, 8, ""},
 		{swconf.NVUE, "64x800Gbps", 100, 8, ""},
-		{swconf.EOS, "64x800Gbps", 200, 3, "is one of 3 that a port is broken out into (split); accepted: " +
-			"2, 4, 8"},
+		{swconf.EOS, "64x800Gbps", 200, 3, "is one of 3 that a port is broken out into (split); accepted: 2, 4, 8"},
 		{swconf.NXOS, "64x800Gbps", 200, 3, "accepted: 2, 4, 8"},
 		{swconf.NVUE, "64x800Gbps", 200, 3, "accepted: 2, 4, 8"},
 		{swconf.FRR, "64x800Gbps", 200, 3, ""},
@@ -144,7 +143,7 @@ func TestMissingPortIsNamed(t *testing.T) {
 	for _, f := range lint(g, []*swconf.Config{c}) {
 		said += f.Message + "\n"
 	}
-	if !strings.Contains(said, "leaf-1 has cables on ports Ethernet1/1/2, which the text does not conf") {
+	if !strings.Contains(said, "leaf-1 has cables on ports Ethernet1/1/2, which the configuration does not cont") {
 		t.Error(said)
 	}
 }

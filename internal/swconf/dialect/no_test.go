@@ -240,12 +240,12 @@ func TestNoInSwitchTexts(t *testing.T) {
 		},
 		classes + "class-map type qos match-any x\n  match ip dscp 99\n" +
 			system: func(c *swconf.Config) bool {
-			return len(c.Faults) > 0 && strings.Contains(c.Faults[len(c.Faults)-1].Message, `"99" is no DSCP`)
+			return len(c.Faults) > 0 && strings.Contains(c.Faults[len(c.Faults)-1].Message, `"99" is not a DSCP`)
 		},
 		classes + "class-map type qos match-any x\n  match precedence 9\n" +
 			system: func(c *swconf.Config) bool {
 			return len(c.Faults) > 0 && strings.Contains(c.Faults[len(c.Faults)-1].Message,
-				`"9" is no precedence`)
+				`"9" is not a precedence`)
 		},
 		"interface Ethernet1/1\n  mtu 9216\n  no mtu\n" + system: func(c *swconf.Config) bool {
 			return !c.Ports[0].MTU.Is()

@@ -223,7 +223,7 @@ func TestRulePages(t *testing.T) {
 	for _, f := range files {
 		name, md := strings.CutSuffix(f.Name(), ".md")
 		if md && name != "README" && swconf.RuleByID(name) == nil {
-			t.Errorf("%s is no rule's page", f.Name())
+			t.Errorf("%s is not a rule's page", f.Name())
 		}
 	}
 }

@@ -240,7 +240,7 @@ func TestSegmentFindings(t *testing.T) {
 		{"sonic", leaf, `fcbb:bb00:1::`, `fcbb:bb00:4::`, "srv6-sid", "has the SID fcbb:bb00:4::/48"},
 		{"sonic", leaf, `fcbb:bb00:1::`, `fccc:bb00:1::`, "srv6-sid", "is in the block"},
 		{"sonic", leaf, `RAILYARD1|`, `NOBODY|`, "policy-undefined", "NOBODY"},
-		{"sonic", leaf, `"block_len": "32"`, `"block_len": "120"`, "bad-value", "is no locator"},
+		{"sonic", leaf, `"block_len": "32"`, `"block_len": "120"`, "bad-value", "is not a locator"},
 		{"frr", leaf, "sid fcbb:bb00:1::/48 locator RAILYARD1", "sid fcbb:bb00:1::/48 locator NOBODY",
 			"policy-undefined", "NOBODY"},
 		{"frr", leaf, "behavior uN", "behavior uNN", "bad-value", "uDT46"},

@@ -105,7 +105,7 @@ func TestTrimmingFindings(t *testing.T) {
 			"packets are cut to 60B, less than their headers"},
 		"behind data": {`"dscp_value": "46"`, `"dscp_value": "20"`,
 			"trimmed packets (DSCP 20) go to queue 0, which has no strict priority"},
-		"no DSCP":   {`"dscp_value": "46"`, `"nothing": "46"`, "queue 3 trims, and nothing says to what"},
+		"no DSCP":   {`"dscp_value": "46"`, `"nothing": "46"`, "queue 3 trims, and the size is not configured"},
 		"no action": {`"trim"`, `"cut"`, `packet_discard_action "cut": drop or trim are accepted`},
 		"two frames": {`"static_th": "40000"`, `"static_th": "10000"`,
 			"queue 3 trims above 10KB, less than two frames"},

@@ -23,7 +23,7 @@ func TestNoStandsOnceBeforeACommand(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(c.Unknown) != 1 || !strings.Contains(c.Unknown[0].Why,
-				`"no" does not stand before a command`) {
+				`"no" is not accepted before this command`) {
 				t.Errorf("%s: %q: %+v", os, line, c.Unknown)
 			}
 		}

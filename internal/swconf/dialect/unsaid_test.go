@@ -51,7 +51,7 @@ func TestPortsThatNoSwitchHas(t *testing.T) {
 		{swconf.EOS, 4, 1500 * unit.Mbps, "runs at 1.5Gbps"},
 		{swconf.SONiC, 4, 300 * unit.Gbps, "runs at 300Gbps"},
 		{swconf.NXOS, 4, 1600 * unit.Gbps, "runs at 1.6Tbps"},
-		{swconf.SONiC, 4, 1600 * unit.Gbps, "nobody said what switch it is"}, // a faster one than fits it
+		{swconf.SONiC, 4, 1600 * unit.Gbps, "the switch model is not set"}, // a faster one than fits it
 		{swconf.FRR, 4, 600 * unit.Gbps, ""},
 		{swconf.SONiC, 127, 100 * unit.Gbps, ""},
 		{swconf.NXOS, 128, 100 * unit.Gbps, ""},

@@ -34,7 +34,7 @@ interface Ethernet1
 		{"permit udp any any eq 4791", [3]uint8{3, 3, 3}, "takes RoCE's packets by their UDP port"},
 		{"permit udp any any eq 4791 dscp 26", [3]uint8{0, 3, 0}, "takes RoCE's packets by their UDP port"},
 		{"permit ip any any dscp cs6", [3]uint8{0, 0, 3}, ""},
-		{"permit udp 10.0.0.0/8 any eq 4791", [3]uint8{}, "not simulated: class-map ROCE asks for more"},
+		{"permit udp 10.0.0.0/8 any eq 4791", [3]uint8{}, "not simulated: class-map ROCE matches more"},
 		{"permit tcp any any", [3]uint8{}, ""},
 	} {
 		cfg, err := Parse("x", []byte(strings.Replace(text, "ENTRY", c.entry, 1)))

@@ -20,7 +20,7 @@ type writer struct{ design.Writer }
 func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
 	w := &writer{design.Writer{D: d, S: s, Step: 3}}
 	if s.Spec.TrimMask() != 0 {
-		return nil, design.Refuse(swconf.EOS, s, "packet trimming (switch.queues.*.trim), for which EOS has no command that is known here; SONiC has")
+		return nil, design.Refuse(swconf.EOS, s, "packet trimming (switch.queues.*.trim), for which no EOS command is known; SONiC has one")
 	}
 	if err := s.Unsayable(swconf.EOS); err != nil {
 		return nil, err

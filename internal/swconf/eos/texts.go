@@ -30,7 +30,7 @@ func withoutTexts(file string, lines []cli.Line) ([]cli.Line, error) {
 					break
 				}
 				return nil, &cli.SyntaxError{File: file, Line: l.Num, Col: l.Words[0].Col,
-					Msg: "the code never ends: EOF is missing; is the file cut off?"}
+					Msg: "the code never ends: EOF is missing; is the file truncated?"}
 			}
 			for i++; lines[i].Text != "EOF"; i++ {
 			}

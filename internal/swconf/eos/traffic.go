@@ -222,7 +222,7 @@ func (p *parser) direct(name swconf.Said[string], dscp *[64]swconf.Said[int]) (a
 			continue
 		case r == some:
 			if t.class.Is() {
-				p.told(&p.c.Apart, t.class.At, what+" asks for more than DSCPs and RoCE's port")
+				p.told(&p.c.Apart, t.class.At, what+" matches more than DSCPs and RoCE's port")
 			}
 			continue
 		case r == allPort && t.class.Is():

@@ -124,7 +124,7 @@ func (p *parser) watched() {
 		swconf.Report(p.c, w.Poll.At, swconf.Warning, "watchdog-range",
 			fmt.Sprintf("polling every %v is more than half of %v, the smaller of timeout and recovery time",
 				w.Poll.V, least),
-			"EOS polls as often as it thinks right instead, and says so in its log only",
+			"EOS polls at its own interval instead, and reports it in its log only",
 			fmt.Sprintf("a polling interval of at most %v", least/2))
 		w.Poll.V = least / 2
 	}

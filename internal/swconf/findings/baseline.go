@@ -79,7 +79,7 @@ func Read(name string) (*Baseline, error) {
 		err = errors.New("a finding has no rule")
 	}
 	if err != nil {
-		return nil, input.Fault(field.New(name, "is no baseline (%v); accepted: what config lint --json or --sarif writes", err))
+		return nil, input.Fault(field.New(name, "is not a baseline (%v); accepted: what config lint --json or --sarif writes", err))
 	}
 	return b, nil
 }

@@ -55,7 +55,7 @@ func (r *reader) line(t []token, last bool) (done bool, err error) {
 		return true, nil
 	}
 	if typed || !r.braces {
-		r.p.odd = append(r.p.odd, strange{word(verb), "is no set, delete or deactivate"})
+		r.p.odd = append(r.p.odd, strange{word(verb), "is not a set, delete or deactivate"})
 		return true, nil
 	}
 	return false, nil
@@ -86,7 +86,7 @@ func (r *reader) command(verb token, rest []token, last bool) error {
 	}
 	if len(rest) == 0 && verb.text == "set" {
 		if last {
-			return p.wrong(verb, "the command ends early; is the file cut off?")
+			return p.wrong(verb, "the command ends early; is the file truncated?")
 		}
 		p.odd = append(p.odd, strange{word(verb), "sets nothing"})
 		return nil

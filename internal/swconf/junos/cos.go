@@ -210,7 +210,7 @@ func (p *parser) forwardingClass(m *tree.Match) {
 				}
 			}
 			swconf.Report(p.c, at, swconf.Error, "bad-value",
-				fmt.Sprintf("%s has no number from 0 to %d behind it",
+				fmt.Sprintf("%s has no number from 0 to %d after it",
 					rest[min(i, len(rest)-1)].Text, bound-1), "Junos refuses the line", "write a number")
 			return 0, false
 		}

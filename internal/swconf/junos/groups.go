@@ -84,7 +84,7 @@ func (p *parser) of(name tree.Word, at []tree.Word, within []string) (out [][]tr
 	case len(within) > maxNested:
 		p.once(place(p.c.File, name), swconf.Error, "bad-value",
 			fmt.Sprintf("groups lie more than %d deep within one another", maxNested),
-			"what deeper ones say is not read", "fewer levels")
+			"deeper ones are not read", "fewer levels")
 		return nil
 	case slices.Contains(within, name.Text):
 		swconf.Report(p.c, place(p.c.File, name), swconf.Error, "bad-value",

@@ -73,7 +73,7 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 	if p.steps > maxSteps {
 		at := p.applied[0].name
 		return nil, &cli.SyntaxError{File: file, Line: at.Line, Col: at.Col,
-			Msg: "groups say too much of too many statements"}
+			Msg: "groups expand to too many statements"}
 	}
 	if err := p.c.Over(); err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ func TestDefaults(t *testing.T) {
 	for _, key := range []string{"best_effort", "fcoe", "no_loss", "network_control", "mtu",
 		"watchdog_polling_ms"} {
 		if _, ok := known.Number(key); !ok {
-			t.Errorf("%s is no number", key)
+			t.Errorf("%s is not a number", key)
 		}
 	}
 }

@@ -118,8 +118,8 @@ func (p *parser) pause(q *swconf.QoS, x *cnp) {
 		if f.at.Line > 0 && !f.lossless.V {
 			p.once(f.at, swconf.Error, "pfc-class",
 				fmt.Sprintf("PFC is on for DSCP %d, and its class has no no-loss", d),
-				"without no-loss a class has no headroom: packets are lost while a pause is on its way",
-				"write no-loss behind the queue's number")
+				"without no-loss a class has no headroom: packets are lost while a pause is in flight",
+				"write no-loss after the queue's number")
 		}
 		p.stop(q, x, f.queue.V, prio, on.At)
 	}
@@ -137,15 +137,15 @@ func (p *parser) pause(q *swconf.QoS, x *cnp) {
 		if f := k.classes[q.Queues[to&7].Name]; f != nil && f.at.Line > 0 && !f.lossless.V {
 			p.once(f.at, swconf.Warning, "pfc-class", fmt.Sprintf(
 				"PFC is on for 802.1p priority %d, and its class has no no-loss", prio),
-				"a class that the text defines is lossless with no-loss only",
-				"write no-loss behind the queue's number")
+				"a class of the configuration is lossless with no-loss only",
+				"write no-loss after the queue's number")
 		}
 		p.stop(q, x, to, prio, on.At)
 	}
 	if s := k.headroom; s.Is() && s.V == 0 && pauses(q) {
 		p.once(s.At, swconf.Error, "headroom",
 			"PFC is on, and the partition of lossless headroom has 0 percent",
-			"packets that arrive while a pause is on its way are lost", "give it some, 10 percent and more")
+			"packets that arrive while a pause is in flight are lost", "give it some, 10 percent and more")
 	}
 }
 
@@ -168,7 +168,7 @@ func (p *parser) stop(q *swconf.QoS, x *cnp, queue, prio int, at swconf.Place) {
 	q.Stops[prio&7] = swconf.Say(uint8(queue), at)
 	if x.out || queue != prio || prio != 3 && prio != 4 {
 		p.once(at, swconf.Warning, "pfc-class", fmt.Sprintf(
-			"queue %d asks for pauses of priority %d, and pauses of that priority do not stop it", queue,
+			"queue %d sends pauses of priority %d, and pauses of that priority do not stop it", queue,
 			prio),
 			"without an output part pauses of 3 stop queue 3 and those of 4 queue 4, with one those it names",
 			fmt.Sprintf("output ieee-802.1 code-point %03b flow-control-queue %d", prio, queue))

@@ -31,7 +31,7 @@ func scan(file, text string) (out []token, lines int, err error) {
 	line, start, last := 1, 0, 0
 	cut := func(i int, what string) error {
 		return &cli.SyntaxError{File: file, Line: line, Col: i - start + 1,
-			Msg: "the " + what + " never ends; is the file cut off?"}
+			Msg: "the " + what + " never ends; is the file truncated?"}
 	}
 	add := func(i int, t string, sign, quoted bool) {
 		first := line != last
@@ -144,7 +144,7 @@ func (p *parser) read(tokens []token) error {
 		i += n
 	}
 	if len(r.open) > 0 || len(r.words) > 0 {
-		return p.wrong(tokens[len(tokens)-1], "the hierarchy ends in the middle; is the file cut off?")
+		return p.wrong(tokens[len(tokens)-1], "the hierarchy ends in the middle; is the file truncated?")
 	}
 	return nil
 }
@@ -271,5 +271,5 @@ func (r *reader) list(tokens []token) (int, error) {
 			return 0, p.wrong(t, "%q within a list; is its end missing?", t.text)
 		}
 	}
-	return 0, p.wrong(tokens[0], "the list never ends; is the file cut off?")
+	return 0, p.wrong(tokens[0], "the list never ends; is the file truncated?")
 }

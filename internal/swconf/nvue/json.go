@@ -43,7 +43,7 @@ func (p *parser) json(text []byte) error {
 		return err
 	}
 	if _, err := r.dec.ReadToken(); !errors.Is(err, io.EOF) {
-		return r.fail(r.dec.InputOffset(), "there is more text behind the JSON document")
+		return r.fail(r.dec.InputOffset(), "unexpected text after the JSON document")
 	}
 	p.tell(r.total)
 	return nil
@@ -68,7 +68,7 @@ func (r *jsonReader) fail(offset int64, format string, args ...any) error {
 func (r *jsonReader) bad(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return r.fail(int64(len(strings.TrimRight(string(r.text), " \t\r\n"))),
-			"the JSON ends in the middle: is the file cut off?")
+			"the JSON ends in the middle: is the file truncated?")
 	}
 	if se := (*jsontext.SyntacticError)(nil); errors.As(err, &se) {
 		return r.fail(se.ByteOffset, "is not JSON: %s", strings.TrimPrefix(se.Err.Error(), "jsontext: "))
@@ -103,7 +103,7 @@ func (r *jsonReader) value(path []tree.Word) error {
 		case kind == 'n':
 			return r.p.take(path)
 		case len(path) == 0:
-			return r.fail(0, "is no object of NVUE's tree")
+			return r.fail(0, "is not an object of NVUE's tree")
 		case kind == 't':
 			w.Text = "on"
 		case kind == 'f':

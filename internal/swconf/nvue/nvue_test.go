@@ -49,7 +49,7 @@ func TestDefaultsAreWhole(t *testing.T) {
 		"ecn_queue", "ecn_min", "ecn_max", "ecn_percent", "roce_ecn_max", "bgp_paths", "multi_ecn_min",
 		"trim_size", "trim_dscp", "trim_dscp_servers", "trim_priority"} {
 		if _, ok := known.Number(key); !ok {
-			t.Errorf("%s is no number: %q", key, known.Word(key))
+			t.Errorf("%s is not a number: %q", key, known.Word(key))
 		}
 	}
 	if sum := slices.Max(shares); len(shares) != 8 || sum != 13 {

@@ -130,7 +130,7 @@ func (p *parser) command(words []tree.Word) error {
 	}
 	at := words[0]
 	if words[0].Text != "nv" || len(words) < 2 {
-		p.odd = append(p.odd, odd{at, strings.Join(tree.Texts(words), " "), "is no nv command"})
+		p.odd = append(p.odd, odd{at, strings.Join(tree.Texts(words), " "), "is not an nv command"})
 		return nil
 	}
 	switch verb := words[1].Text; {
@@ -156,5 +156,5 @@ func (p *parser) command(words []tree.Word) error {
 func (p *parser) cut(words []tree.Word) error {
 	w := words[len(words)-1]
 	return &cli.SyntaxError{File: p.c.File, Line: w.Line, Col: w.Col + len(w.Text),
-		Msg: "the command ends early; the file ends here: is it cut off?"}
+		Msg: "the command ends early; the file ends here: is it truncated?"}
 }

@@ -16,7 +16,7 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 	}
 	asn, ok := swconf.ASN(m.Word("asn"))
 	if !ok {
-		p.fault(m, "asn", swconf.Error, "bad-value", fmt.Sprintf("%q is no AS number", m.Word("asn")),
+		p.fault(m, "asn", swconf.Error, "bad-value", fmt.Sprintf("%q is not an AS number", m.Word("asn")),
 			"the switch refuses the line", "use 1 to 4294967295")
 	}
 	b := &swconf.BGP{ASN: swconf.SaidAt(p.c, m, "asn", asn)}
@@ -87,7 +87,7 @@ func (p *parser) tableOf(all, b *swconf.BGP, vrf string) *cli.Mode {
 		} else {
 			p.fault(m, "peer", swconf.Error, "bad-value",
 				fmt.Sprintf("%q is neither an address nor an interface", m.Word("peer")),
-				"there is no such neighbour", "name an address, or an interface for an unnumbered neighbour")
+				"unknown neighbor", "name an address, or an interface for an unnumbered neighbour")
 			return p.modes.peer.Of(n)
 		}
 		if m.No {

@@ -68,7 +68,7 @@ func (p *parser) hasDLB() {
 	}
 	for _, n := range d.Ports {
 		if !strings.HasPrefix(n.V, "Ethernet") && !strings.HasPrefix(n.V, "Eth") {
-			swconf.Report(p.c, n.At, swconf.Error, "dlb-layer2", fmt.Sprintf("DLB names %s, which is no physical port", n.V),
+			swconf.Report(p.c, n.At, swconf.Error, "dlb-layer2", fmt.Sprintf("DLB names %s, which is not a physical port", n.V),
 				source, "name the physical ports towards the equal-cost paths")
 		}
 	}

@@ -33,8 +33,7 @@ interface Ethernet1/1
 		{"permit udp any any eq 4791", "match-all", "match dscp 26", [3]uint8{0, 3, 0}, "by their UDP port"},
 		{"permit ip any any dscp 48", "match-any", "match dscp 26", [3]uint8{0, 3, 3}, ""},
 		{"permit udp any any eq 4791 dscp af31", "match-all", "", [3]uint8{0, 3, 0}, "by their UDP port"},
-		{"permit udp 10.0.0.0/8 any eq 4791", "match-any", "", [3]uint8{}, "not simulated: class-map " +
-			"ROCE asks"},
+		{"permit udp 10.0.0.0/8 any eq 4791", "match-any", "", [3]uint8{}, "not simulated: class-map ROCE matches more"},
 		{"deny udp any any eq 4791", "match-any", "", [3]uint8{}, ""},
 		{"permit tcp any any", "match-any", "", [3]uint8{}, ""},
 	} {

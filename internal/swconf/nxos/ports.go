@@ -22,7 +22,7 @@ func portName(s string) (string, error) {
 	s = strings.ReplaceAll(s, " ", "")
 	i := strings.IndexFunc(s, func(r rune) bool { return r >= '0' && r <= '9' })
 	if i <= 0 {
-		return "", fmt.Errorf("%q is no interface; they are named like Ethernet1/3", s)
+		return "", fmt.Errorf("%q is not an interface; they are named like Ethernet1/3", s)
 	}
 	head, tail := strings.ToLower(s[:i]), s[i:]
 	if head == "po" {
@@ -41,13 +41,13 @@ func portName(s string) (string, error) {
 			}
 			for _, part := range strings.Split(tail, "/") {
 				if n, err := strconv.Atoi(part); err != nil || n < 0 {
-					return "", fmt.Errorf("%q is no interface; they are named like Ethernet1/3", s)
+					return "", fmt.Errorf("%q is not an interface; they are named like Ethernet1/3", s)
 				}
 			}
 			return k + s[i:], nil
 		}
 	}
-	return "", fmt.Errorf("%q is no interface; they are named like Ethernet1/3", s)
+	return "", fmt.Errorf("%q is not an interface; they are named like Ethernet1/3", s)
 }
 
 // maxRange bounds "interface Ethernet1/1-9999999".
@@ -83,7 +83,7 @@ func portRange(s string) ([]string, error) {
 			return r < '0' || r > '9'
 		})+1:])
 		if err1 != nil || err2 != nil || to < from || to-from > maxRange {
-			return nil, fmt.Errorf("%q is no range of interfaces; write Ethernet1/1-4", part)
+			return nil, fmt.Errorf("%q is not a range of interfaces; write Ethernet1/1-4", part)
 		}
 		for ; from <= to; from++ {
 			out = append(out, first[:cut]+strconv.Itoa(from))
@@ -125,7 +125,7 @@ func (p *parser) fits(m *cli.Match) bool {
 		return true
 	}
 	p.fault(m, "n", swconf.Error, "bad-value",
-		fmt.Sprintf("%q is no MTU of at most %d bytes", m.Word("n"), jumbo),
+		fmt.Sprintf("%q is not an MTU of at most %d bytes", m.Word("n"), jumbo),
 		"the switch refuses the line", "mtu 9216")
 	return false
 }

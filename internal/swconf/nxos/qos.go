@@ -176,7 +176,7 @@ func (p *parser) groupMode(c *classMap) *cli.Mode {
 			return
 		}
 		p.fault(m, "list", swconf.Error, "bad-value",
-			fmt.Sprintf("%q are no 802.1p priorities", m.Word("list")), "the class takes nothing",
+			fmt.Sprintf("%q are not 802.1p priorities", m.Word("list")), "the class takes nothing",
 			"write 802.1p priorities as 3, 3-5 or 3,5")
 	})
 	r.Set("[no] match <what:protocol|ip> [ <more...> ]", func(m *cli.Match) { c.other = !m.No })
@@ -233,7 +233,7 @@ func priorities(list string) (set [64]bool, err error) {
 		lo, err1 := strconv.Atoi(from)
 		hi, err2 := strconv.Atoi(to)
 		if err1 != nil || err2 != nil || lo < 0 || hi > 7 || hi < lo {
-			return set, fmt.Errorf("%q is no 802.1p priority, they are 0 to 7", part)
+			return set, fmt.Errorf("%q is not an 802.1p priority, they are 0 to 7", part)
 		}
 		for ; lo <= hi; lo++ {
 			set[lo] = true

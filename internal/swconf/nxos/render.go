@@ -40,7 +40,7 @@ func (w *writer) fits() error {
 	spec := &w.S.Spec
 	no := func(format string, args ...any) error { return design.Refuse(swconf.NXOS, w.S, format, args...) }
 	if spec.TrimMask() != 0 {
-		return no("packet trimming (switch.queues.*.trim), for which NX-OS has no command that is known here; SONiC has")
+		return no("packet trimming (switch.queues.*.trim), for which no NX-OS command is known; SONiC has one")
 	}
 	if err := w.S.Unsayable(swconf.NXOS); err != nil {
 		return err

@@ -218,7 +218,7 @@ func (l *lister) neighbor(b *swconf.BGP, of *swconf.Neighbor) {
 	l.say("AS number of "+name, m.Remote.V, m.Remote.At)
 	l.say("own AS number towards "+name, m.Local.V, m.Local.At)
 	l.say("shutdown of the session with "+name, m.Down.V, m.At)
-	l.say("next hops told to "+name, m.Keeps.V, m.At)
+	l.say("next hops advertised to "+name, m.Keeps.V, m.At)
 	l.say("loops allowed by "+name, m.Loops, m.At)
 	l.say("policies of "+name, m.Policed, m.At)
 }

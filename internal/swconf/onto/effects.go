@@ -4,10 +4,10 @@ package onto
 const (
 	ciscoQueuing = "Cisco Nexus 9000 NX-OS QoS guide 10.5(x), Configuring Queuing and Scheduling: \"changes are disruptive\" for all ports of the type"
 	ciscoVRF     = "Ansible cisco.nxos.nxos_vrf_interface: a VRF taken off removes all L3 attributes, as the CLI does"
-	cumulus5     = "Cumulus Linux 5.6 guide, Quality of Service: a reload of switchd may lose packets for a moment where buffers, pause or PFC change, and not else"
+	cumulus5     = "Cumulus Linux 5.6 guide, Quality of Service: a reload of switchd may lose packets briefly where buffers, pause or PFC change, and not else"
 )
 
-const fromMemory = "from memory"
+const fromMemory = "unsourced"
 
 // effect is what a command interrupts: while it is typed, or taken out. Words with a + before them are so
 // only as they stand, and not behind a no.
@@ -21,17 +21,17 @@ type effect struct {
 // Control), so that there is none for it.
 var nxosEffects = []effect{
 	{path: "system qos", words: "service-policy type network-qos", says: "all ports: buffers are divided anew, packets are lost"},
-	{path: "system qos", words: "service-policy type queuing", says: "all ports lose packets for a moment",
+	{path: "system qos", words: "service-policy type queuing", says: "all ports lose packets briefly",
 		from: ciscoQueuing},
-	{path: "interface", words: "service-policy type queuing", says: "ports of its type lose packets for a moment", from: ciscoQueuing},
-	{path: "policy-map type queuing/class", says: "ports with the policy lose packets for a moment",
+	{path: "interface", words: "service-policy type queuing", says: "ports of its type lose packets briefly", from: ciscoQueuing},
+	{path: "policy-map type queuing/class", says: "ports with the policy lose packets briefly",
 		from: ciscoQueuing},
-	{path: "policy-map type queuing", says: "ports with the policy lose packets for a moment", from: ciscoQueuing},
+	{path: "policy-map type queuing", says: "ports with the policy lose packets briefly", from: ciscoQueuing},
 	{path: "policy-map type network-qos/class", says: "all ports: buffers are divided anew, packets are lost"},
 	{path: "interface", words: "service-policy type qos", says: "packets change class, none is lost"},
 	{path: "policy-map type qos/class", says: "packets change class, none is lost"},
 	{path: "class-map type qos", says: "packets change class, none is lost"},
-	{path: "interface", words: "mtu", says: "the port may go down for a moment"},
+	{path: "interface", words: "mtu", says: "the port may go down briefly"},
 	{path: "interface", words: "speed", says: "the port goes down and comes up"},
 	{path: "interface", words: "switchport mode", says: "VLANs on the port change"},
 	{path: "interface", words: "switchport access vlan", says: "VLANs on the port change"},
@@ -39,9 +39,9 @@ var nxosEffects = []effect{
 	{path: "interface", words: "ip address", says: "routes and sessions over the port", instead: true},
 	{path: "interface", words: "ipv6 address", says: "routes and sessions over the port", instead: true},
 	{path: "interface", words: "vrf member", says: "the port's addresses are removed", from: ciscoVRF},
-	{path: "interface", words: "channel-group", says: "the port leaves its channel or joins one"},
+	{path: "interface", words: "channel-group", says: "the port is removed from its channel or added to one"},
 	{path: "interface", words: "+shutdown", says: "what the port carries"},
-	{words: "ip load-sharing", says: "flows change their ways once"},
+	{words: "ip load-sharing", says: "flows change their paths once"},
 	{path: "vpc domain", words: "peer-keepalive", says: "the session of the pair, and its channels", instead: true},
 	{words: "hardware profile dlb", says: "takes effect with the next reload"},
 	{path: "router bgp", words: "router-id", says: "all BGP sessions"},
@@ -59,7 +59,7 @@ var eosEffects = []effect{
 	{path: "platform trident mmu queue profile", says: "buffers of all ports with the profile are divided anew, packets are lost"},
 	{words: "platform trident mmu queue profile * apply", says: "buffers are divided anew, packets are lost"},
 	{path: "interface", words: "platform trident mmu", says: "the port's buffers are divided anew, packets are lost"},
-	{path: "interface", words: "priority-flow-control", says: "PFC of the port; it may go down for a moment"},
+	{path: "interface", words: "priority-flow-control", says: "PFC of the port; it may go down briefly"},
 	{path: "interface", words: "qos trust", says: "packets change class, none is lost"},
 	{words: "qos map", says: "packets change class, none is lost"},
 	{words: "service routing protocols model", says: "takes effect with the next reload"},
@@ -69,9 +69,9 @@ var eosEffects = []effect{
 	{path: "interface", words: "switchport", says: "what the port carried ends"},
 	{path: "interface", words: "ip address", says: "routes and sessions over the port", instead: true},
 	{path: "interface", words: "vrf", says: "the port's addresses are removed"},
-	{path: "interface", words: "channel-group", says: "the port leaves its channel or joins one"},
+	{path: "interface", words: "channel-group", says: "the port is removed from its channel or added to one"},
 	{path: "interface", words: "+shutdown", says: "what the port carries"},
-	{words: "ip load-sharing", says: "flows change their ways once"},
+	{words: "ip load-sharing", says: "flows change their paths once"},
 	{path: "mlag configuration", says: "the session of the pair, and its channels", instead: true},
 	{path: "router bgp", words: "router-id", says: "all BGP sessions"},
 	{path: "router bgp", words: "neighbor * remote-as", says: "the session with this neighbour", instead: true},
@@ -86,7 +86,7 @@ var frrEffects = []effect{
 	{path: "router bgp", words: "bgp router-id", says: "all BGP sessions"},
 	{path: "router bgp", words: "neighbor * remote-as", says: "the session with this neighbour", instead: true},
 	{path: "router bgp", words: "neighbor * timers", says: "nothing until the session is reset", instead: true},
-	{path: "router bgp", words: "bgp ebgp-requires-policy", says: "neighbours of the device's own that have no policies take and tell routes, too"},
+	{path: "router bgp", words: "bgp ebgp-requires-policy", says: "the device's own neighbors without policies receive and advertise routes, too"},
 	{path: "router bgp/address-family", words: "redistribute connected", says: "all neighbours learn other routes", instead: true},
 	{path: "router bgp/address-family", words: "maximum-paths", says: "routes are chosen anew"},
 	{path: "router bgp", words: "bgp bestpath", says: "routes are chosen anew"},
@@ -94,7 +94,7 @@ var frrEffects = []effect{
 
 var nvueEffects = []effect{
 	{words: "nv set interface * link speed", says: "the port goes down and comes up"},
-	{words: "nv set interface * link mtu", says: "the port may go down for a moment"},
+	{words: "nv set interface * link mtu", says: "the port may go down briefly"},
 	{words: "nv set interface * link state down", says: "what the port carries"},
 	{words: "nv * interface * ip address", says: "routes and sessions over the port", instead: true},
 	{words: "nv * interface * ip vrf", says: "routes and sessions over the port"},
@@ -102,7 +102,7 @@ var nvueEffects = []effect{
 	{words: "nv * interface * qos pfc-watchdog"},
 	{words: "nv * interface * qos", says: "the port's queues or pauses are set up anew, packets may be lost",
 		from: cumulus5},
-	{words: "nv * interface * bond", says: "the port leaves its bond or joins one"},
+	{words: "nv * interface * bond", says: "the port is removed from its bond or added to one"},
 	{words: "nv * qos traffic-pool", says: "buffers are divided anew, packets may be lost", from: cumulus5},
 	{words: "nv * qos advance-buffer-config", says: "buffers are divided anew, packets may be lost", from: cumulus5},
 	{words: "nv * qos pfc *", says: "buffers of all ports with the profile are divided anew, packets may be lost", from: cumulus5},
@@ -110,7 +110,7 @@ var nvueEffects = []effect{
 		from: cumulus5},
 	{words: "nv * qos mapping", says: "packets change class, none is lost", from: cumulus5},
 	{words: "nv * qos egress-scheduler", says: "queues are scheduled anew, none is lost", from: cumulus5},
-	{words: "nv * system forwarding hash-seed", says: "flows change their ways once"},
+	{words: "nv * system forwarding hash-seed", says: "flows change their paths once"},
 	{words: "nv * router bgp router-id", says: "all BGP sessions", instead: true},
 	{words: "nv * vrf * router bgp neighbor * remote-as", says: "the session with this neighbour", instead: true},
 }

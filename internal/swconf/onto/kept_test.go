@@ -58,7 +58,7 @@ func TestWhoSpeaksFromIt(t *testing.T) {
 	for running, why := range map[string]string{
 		"hostname a\n" + mgmt + lo: "speaks from loopback0",
 		"hostname a\n" + mgmt + strings.Replace(lo, "loopback0\n", "mgmt0\n", 1): "",
-		"hostname a\n" + mgmt + "  shutdown\n" + inBand:                          "nobody reaches it",
+		"hostname a\n" + mgmt + "  shutdown\n" + inBand:                          "it is unreachable",
 		"hostname a\ninterface mgmt0\n  ipv6 address 2001:db8::1/64\n" + inBand:  "",
 	} {
 		_, err := Onto("running", []byte(running), want, swconf.NXOS, Options{})
@@ -181,7 +181,7 @@ func TestHalfAText(t *testing.T) {
 	const head = "hostname a\ninterface Ethernet1/9\n"
 	if _, err := Onto("running", []byte(head+"  switchport acc"), want, swconf.NXOS,
 		Options{InBand: true}); err == nil || !strings.Contains(err.Error(), "running:3:17: ") ||
-		!strings.Contains(err.Error(), "is it cut off?") {
+		!strings.Contains(err.Error(), "is it truncated?") {
 		t.Errorf("half: %v", err)
 	}
 	m, err := Onto("running", []byte(head+"  frobnicate 7\n"), want, swconf.NXOS, Options{InBand: true})

@@ -220,7 +220,7 @@ func (x *merger) clash(path []string, run, w *node) error {
 			return begins(w.text, p) && begins(r.text, p) && w.text != r.text &&
 				len(strings.Fields(w.text)) == len(strings.Fields(r.text))
 		}):
-			what := "another AS number takes all sessions down, and what else stands below it"
+			what := "another AS number resets all sessions, and removes the rest of the block"
 			if begins(r.text, "vpc domain") {
 				what = "a switch is in one, and another takes all of its pairs' channels down"
 			}

@@ -83,7 +83,7 @@ func Onto(file string, running []byte, rendered string, os swconf.OS, opt Option
 	case os == swconf.SONiC:
 		err = m.tables(file, running, rendered, opt)
 	case g == nil:
-		return nil, fmt.Errorf("%s: --onto knows no difference between texts of %s", file, dialect.Title(os))
+		return nil, fmt.Errorf("%s: --onto does not support %s", file, dialect.Title(os))
 	default:
 		err = m.lines(file, running, rendered, g, opt)
 	}
@@ -149,5 +149,5 @@ func (m *Merge) missed(file string, f *fact) error {
 	if n := f.at.Line; n > 0 && n <= len(m.origin) {
 		line = m.origin[n-1]
 	}
-	return &Refused{file, line, fmt.Sprintf("with the steps taken the %s would still not be the fabric's (%s): remove what says so and render again", f.what, named(f.says))}
+	return &Refused{file, line, fmt.Sprintf("with the steps taken the %s would still not be the fabric's (%s): remove those lines and render again", f.what, named(f.says))}
 }

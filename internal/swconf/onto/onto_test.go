@@ -199,15 +199,14 @@ func TestRefused(t *testing.T) {
 		opt     Options
 		why     string // "" where it is done
 	}{
-		{swconf.NXOS, inBand, Options{}, "nobody reaches it afterwards"},
+		{swconf.NXOS, inBand, Options{}, "it is unreachable afterwards"},
 		{swconf.NXOS, inBand, Options{InBand: true}, ""},
 		{swconf.NXOS, inBand + mgmt, Options{}, ""},
 		{swconf.NXOS, "hostname a\nrouter bgp 65001\n" + mgmt, Options{}, "another AS number"},
 		{swconf.NXOS, "hostname a\nclass-map type qos match-all ROCE\n  match dscp 24\n" + mgmt, Options{},
 			"rename yours"},
-		{swconf.NXOS, "a# hostname a\na(config)# feature bgp\n", Options{}, "stands behind a prompt"},
-		{swconf.EOS, strings.ReplaceAll(inBand, "Ethernet1/1", "Ethernet1"), Options{}, "no address at " +
-			"Management"},
+		{swconf.NXOS, "a# hostname a\na(config)# feature bgp\n", Options{}, "follows a prompt"},
+		{swconf.EOS, strings.ReplaceAll(inBand, "Ethernet1/1", "Ethernet1"), Options{}, "no address at Management"},
 		{swconf.EOS, strings.ReplaceAll(inBand, "Ethernet1/1", "Ethernet1") +
 			"interface Management1\n   ip address 192.0.2.1/24\n", Options{}, ""},
 		{swconf.SONiC, `{"PORT": {"Ethernet0": {"lanes": "1"}}}`, Options{}, "which the fabric cables"},
@@ -266,8 +265,7 @@ func TestOthersPorts(t *testing.T) {
 	const policy = "policy-map type qos MINE\n  class ROCE\n    set qos-group 2\n"
 	for _, c := range []struct{ policy, says string }{{"MINE", "also changes Ethernet1/30"},
 		{"NONE", "packets change class"}} {
-		m, err := Onto("running", []byte("hostname a\nclass-map type qos match-any ROCE\n  match "+
-			"dscp 26\n"+policy+
+		m, err := Onto("running", []byte("hostname a\nclass-map type qos match-any ROCE\n  match dscp 26\n"+policy+
 			"interface Ethernet1/30\n  service-policy type qos input "+c.policy+"\n"), want,
 			swconf.NXOS, Options{})
 		if err != nil {
@@ -293,14 +291,12 @@ func TestLeaves(t *testing.T) {
 	}{
 		{"nv set interface swp1 link mtu 9216", "nv set interface swp1 link mtu 1500", true},
 		{"nv set interface swp1 link mtu 9216", "nv set interface swp2 link mtu 9216", false},
-		{"nv set interface swp1 ip address 10.0.0.1/31", "nv set interface swp1 ip address " +
-			"10.0.0.3/31", false},
+		{"nv set interface swp1 ip address 10.0.0.1/31", "nv set interface swp1 ip address 10.0.0.3/31", false},
 		{"nv set interface swp1 description 'a b'", "nv set interface swp1 description 'c d e'", true},
 		{"nv set qos roce", "nv set qos pfc default-global tx enable", false},
 		{"nv set qos mapping default-global dscp 24 switch-priority 3",
 			"nv set qos mapping default-global dscp 24 switch-priority 1", true},
-		{"nv set qos pfc default-global switch-priority 3", "nv set qos pfc default-global " +
-			"switch-priority 4", false},
+		{"nv set qos pfc default-global switch-priority 3", "nv set qos pfc default-global switch-priority 4", false},
 	} {
 		if got := nvueLeaf(c.a).same(c.a, c.b); got != c.same {
 			t.Errorf("%q and %q: %v", c.a, c.b, got)

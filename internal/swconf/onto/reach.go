@@ -59,11 +59,11 @@ func (x *merger) reachable(reached map[string]int) error {
 	for _, s := range x.Steps {
 		routes := len(s.Path) > 0 && begins(s.Path[0], "router bgp") || strings.Contains(s.Text, "router bgp")
 		if len(reached) > 0 && routes && s.Was != "" {
-			return &Refused{x.file, s.Line, fmt.Sprintf("%q would take the place of %q, and the text has no address at %s: if the way to the device is learned by BGP nobody reaches it while that changes; --in-band says that you do, over a console for example", s.Text, s.Was, x.own())}
+			return &Refused{x.file, s.Line, fmt.Sprintf("%q would take the place of %q, and the configuration has no address at %s: if the path to the device is learned by BGP it is unreachable while that changes; --in-band confirms another access, such as a console", s.Text, s.Was, x.own())}
 		}
 		line, there := reached[x.port(s)]
 		if there && slices.ContainsFunc(x.g.risky, func(w string) bool { return begins(s.Text, w) }) {
-			return &Refused{x.file, line, fmt.Sprintf("%s would get %q, and the text has no address at %s: if the device is managed over this port nobody reaches it afterwards; --in-band says that you do, over a console for example", x.port(s), s.Text, x.own())}
+			return &Refused{x.file, line, fmt.Sprintf("%s would get %q, and the configuration has no address at %s: if the device is managed over this port it is unreachable afterwards; --in-band confirms another access, such as a console", x.port(s), s.Text, x.own())}
 		}
 	}
 	return nil

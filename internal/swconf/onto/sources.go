@@ -22,7 +22,7 @@ func (x *merger) sources() error {
 			continue
 		}
 		if by := speaker(x.all, name); by != nil {
-			return &Refused{x.file, by.line, fmt.Sprintf("(%s) speaks from %s, which would lose its %s (line %d): who waits for that address is cut off; give %s another source, or say with --in-band that you reach the device otherwise", by.text, name, s.Was, s.Line, by.text)}
+			return &Refused{x.file, by.line, fmt.Sprintf("(%s) speaks from %s, which would lose its %s (line %d): clients of that address are isolated; give %s another source, or confirm another access with --in-band", by.text, name, s.Was, s.Line, by.text)}
 		}
 	}
 	return nil
@@ -59,7 +59,7 @@ func (x *merger) orphans() {
 				}
 				told[about] = true
 			}
-			x.remark(n.line, "%q loses its way: %s of %s goes (line %d)", n.text, address,
+			x.remark(n.line, "%q loses its path: %s of %s is removed (line %d)", n.text, address,
 				strings.TrimPrefix(s.Path[0], "interface "), s.Line)
 		})
 	}

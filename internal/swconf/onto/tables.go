@@ -46,7 +46,7 @@ var tableEffects = map[string]string{
 	"QUEUE":        "the queue is scheduled anew", "PORT_QOS_MAP": "packets change class; PFC of the port",
 	"DSCP_TO_TC_MAP": "packets change class, none is lost", "INTERFACE": "routes and sessions over the port",
 	"LOOPBACK_INTERFACE": "BGP sessions with this address", "VLAN_MEMBER": "the port's VLAN",
-	"PORTCHANNEL_MEMBER": "the port leaves its channel or joins one", "BGP_NEIGHBOR": "this session",
+	"PORTCHANNEL_MEMBER": "the port is removed from its channel or added to one", "BGP_NEIGHBOR": "this session",
 }
 
 // patcher makes the patch from one database to another.
@@ -73,11 +73,11 @@ func (m *Merge) tables(file string, running []byte, rendered string, opt Options
 	}
 	if _, of := p.run["asic0"]; of {
 		return &Refused{file, 0,
-			"holds the databases of several ASICs, each of which has its own: give the text of the one whose ports the fabric cables (an object of tables, as below asic0)"}
+			"holds the databases of several ASICs, each of which has its own: name the configuration of the one whose ports the fabric cables (an object of tables, as below asic0)"}
 	}
 	for name := range p.want["PORT"] {
 		if p.ports[name] = true; p.run["PORT"][name] == nil {
-			return &Refused{file, 0, fmt.Sprintf("has no %s, which the fabric cables: lanes are the device's to say (break the port out, or render for its ports)", name)}
+			return &Refused{file, 0, fmt.Sprintf("has no %s, which the fabric cables: the device sets its lanes (break the port out, or render for its ports)", name)}
 		}
 	}
 	before, modes := p.run.fields(), p.run.modes()
@@ -300,7 +300,7 @@ func (p *patcher) change(op string, value any, was string, at ...string) {
 		case "speed", "fec", "autoneg":
 			s.Effect = "the port goes down and comes up"
 		case "mtu":
-			s.Effect = "the port may go down for a moment"
+			s.Effect = "the port may go down briefly"
 		case "admin_status":
 			s.Effect = "what the port carries"
 		}
@@ -329,7 +329,7 @@ func (p *patcher) reachable() error {
 	}
 	for _, s := range p.Steps {
 		if s.Remove && (s.Path[0] == "INTERFACE" || s.Path[0] == "VLAN_MEMBER") {
-			return &Refused{p.file, 0, fmt.Sprintf("%s would go, and MGMT_INTERFACE has no address: if the device is managed over it nobody reaches it afterwards; --in-band says that you do, over a console for example", strings.Join(s.Path, "|"))}
+			return &Refused{p.file, 0, fmt.Sprintf("%s would go, and MGMT_INTERFACE has no address: if the device is managed over it it is unreachable afterwards; --in-band confirms another access, such as a console", strings.Join(s.Path, "|"))}
 		}
 	}
 	return nil

@@ -48,7 +48,7 @@ func tree(file string, text []byte) ([]*node, error) {
 			continue
 		}
 		if l.Indent < 0 {
-			return nil, &Refused{file, l.Num, "stands behind a prompt: --onto takes what the device prints (show running-config)"}
+			return nil, &Refused{file, l.Num, "follows a prompt: --onto takes what the device prints (show running-config)"}
 		}
 		for len(stack) > 1 && indents[len(indents)-1] >= l.Indent {
 			stack, indents = stack[:len(stack)-1], indents[:len(indents)-1]
@@ -58,7 +58,7 @@ func tree(file string, text []byte) ([]*node, error) {
 		stack, indents = append(stack, n), append(indents, l.Indent)
 	}
 	if at := flat(root.kids); at != nil {
-		return nil, &Refused{file, at.line, "stands in no section, as it is not indented: --onto takes what the device prints (show running-config)"}
+		return nil, &Refused{file, at.line, "is in no section (not indented): --onto takes what the device prints (show running-config)"}
 	}
 	return root.kids, nil
 }

@@ -48,10 +48,10 @@ func (r *reader) asics(root *node) (*swconf.Config, error) {
 		switch {
 		case !chip && key != wholeDevice:
 			return nil, &cli.SyntaxError{File: r.file, Line: of.at.Line, Col: of.at.Col, Msg: fmt.Sprintf(
-				"%q stands beside the databases of ASICs: expected localhost, asic0, asic1 and on", key)}
+				"%q is among the databases of ASICs: expected localhost, asic0, asic1 and on", key)}
 		case !of.object():
 			return nil, &cli.SyntaxError{File: r.file, Line: of.at.Line, Col: of.at.Col,
-				Msg: key + " is no database: expected an object of tables"}
+				Msg: key + " is not a database: expected an object of tables"}
 		}
 		root, err := r.tabled(of)
 		if err != nil {

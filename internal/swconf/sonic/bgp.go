@@ -30,7 +30,7 @@ func (p *parser) bgp(host *node) {
 	}
 	asn, ok := swconf.ASN(own.text)
 	if !ok {
-		p.bad(own, "%s %q is no AS number from 1 to 4294967295", map[bool]string{true: "local_asn",
+		p.bad(own, "%s %q is not an AS number from 1 to 4294967295", map[bool]string{true: "local_asn",
 			false: "bgp_asn"}[globals.get("local_asn") != nil], own.text)
 		return
 	}
@@ -47,7 +47,7 @@ func (p *parser) global(b *swconf.BGP, row *node) {
 	if id := row.get("router_id"); id != nil {
 		a, err := netip.ParseAddr(strings.TrimSpace(id.text))
 		if b.RouterID = swconf.Say(a, id.at); err != nil {
-			p.bad(id, "router_id %q is no address", id.text)
+			p.bad(id, "router_id %q is not an address", id.text)
 			b.RouterID = swconf.Said[netip.Addr]{}
 		}
 	}
@@ -70,7 +70,7 @@ func (p *parser) global(b *swconf.BGP, row *node) {
 	for i, n := range values(p.table("BGP_GLOBALS_AF_NETWORK")) {
 		part := strings.Split(p.table("BGP_GLOBALS_AF_NETWORK").keys[i], "|")
 		if pre, err := netip.ParsePrefix(part[len(part)-1]); err != nil {
-			p.bad(n, "%q is no prefix that BGP announces", part[len(part)-1])
+			p.bad(n, "%q is not a prefix that BGP announces", part[len(part)-1])
 		} else if part[0] == defaultVRF {
 			b.Networks = append(b.Networks, swconf.Say(pre, n.at))
 		}
@@ -115,7 +115,7 @@ func (p *parser) remote(n *swconf.Neighbor, row *node) {
 		return
 	}
 	if _, ok := swconf.ASN(as.text); !ok {
-		p.bad(as, "asn %q is no AS number from 1 to 4294967295", as.text)
+		p.bad(as, "asn %q is not an AS number from 1 to 4294967295", as.text)
 	}
 	n.Remote = swconf.Say(as.text, as.at)
 }

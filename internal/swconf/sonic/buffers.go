@@ -99,7 +99,7 @@ func (p *parser) group(port *swconf.Port, k *swconf.Queue, row *node) {
 		k.Sized = swconf.Say(p.dynamicModel(), n.at)
 	case n != nil && p.elsewhere("BUFFER_PROFILE"):
 		if k.Pause.Is() {
-			k.Sized = swconf.Say("thresholds of "+plain("BUFFER_PROFILE", n.text)+" (not in the text)", n.at)
+			k.Sized = swconf.Say("thresholds of "+plain("BUFFER_PROFILE", n.text)+" (not configured)", n.at)
 		}
 	case n != nil:
 		prof := p.ref("BUFFER_PROFILE", n)
@@ -202,7 +202,7 @@ func (p *parser) pause(n *node) (g swconf.Pause, lossless bool) {
 func (p *parser) dynamic(d *node) float64 {
 	v, err := strconv.ParseInt(d.text, 10, 64)
 	if err != nil || v < -8 || v > 8 {
-		p.bad(d, "dynamic_th %q is no exponent from -8 to 8", d.text)
+		p.bad(d, "dynamic_th %q is not an exponent from -8 to 8", d.text)
 		return 1
 	}
 	return alpha(v)

@@ -26,7 +26,7 @@ const stock = `  6: DSCP 48, 14 %%, ECN no, PFC no
   0: DSCP 8, 14 %%, ECN no, PFC no`
 
 // Ports without a map: everything is in one queue.
-const bare = "\n  0: DSCP 0-63, not said, ECN no, PFC no"
+const bare = "\n  0: DSCP 0-63, not set, ECN no, PFC no"
 
 const lookedUp = ", thresholds by the device's pg_profile_lookup.ini"
 

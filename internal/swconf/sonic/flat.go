@@ -85,7 +85,7 @@ func other(root *node) string {
 	case root.kind == '[' && len(root.kids) > 0 && root.kids[0].object():
 		return "is a list of tables (a configlet), each of which is added to what a switch has: give the switch's config_db.json, or one object of tables"
 	case !root.object():
-		return "is no object of tables, as config_db.json is"
+		return "is not an object of tables, as config_db.json is"
 	}
 	return ""
 }

@@ -81,7 +81,7 @@ func (p *parser) attached() {
 			n := list.kids[i]
 			mm, err := unit.ParseLength(n.text)
 			if err != nil {
-				p.bad(n, "cable length %q is no length such as 5m", n.text)
+				p.bad(n, "cable length %q is not a length such as 5m", n.text)
 			} else if port := p.ports[name]; port != nil && mm > 0 {
 				port.CableMM = swconf.Say(mm, n.at)
 			}
@@ -114,7 +114,7 @@ func (p *parser) addresses(table, defines string, find func(name string) *swconf
 		default:
 			pre, err := netip.ParsePrefix(strings.TrimSpace(prefix))
 			if err != nil {
-				p.bad(row, "%q is no address with a prefix length", prefix)
+				p.bad(row, "%q is not an address with a prefix length", prefix)
 				continue
 			}
 			port.Addrs = append(port.Addrs, swconf.Say(pre, row.at))
@@ -154,7 +154,7 @@ func (p *parser) subs() {
 			continue
 		}
 		if parent == nil {
-			p.bad(row, "%s names %s, which is no port nor port channel of the text", table, of)
+			p.bad(row, "%s names %s, which is not a port or port channel of the configuration", table, of)
 			by[name] = &swconf.Port{} // told once
 			continue
 		}
@@ -204,7 +204,7 @@ func (p *parser) vlans() {
 			p.bad(row, "VLAN_MEMBER names %s, which VLAN does not have", vlan)
 		case port == nil && p.elsewhere("PORTCHANNEL"):
 		case port == nil:
-			p.bad(row, "VLAN_MEMBER names %s, which is no port nor port channel of the text", name)
+			p.bad(row, "VLAN_MEMBER names %s, which is not a port or port channel of the configuration", name)
 		case row.str("tagging_mode") != "tagged":
 			port.VLAN = swconf.Say(n, row.at)
 		}

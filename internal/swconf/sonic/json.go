@@ -130,7 +130,7 @@ func (r *reader) bad(err error) error {
 	var se *jsontext.SyntacticError
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return r.fail(len(bytes.TrimRight(r.text, " \t\r\n")), "the JSON ends in the middle: is the file cut off?")
+		return r.fail(len(bytes.TrimRight(r.text, " \t\r\n")), "the JSON ends in the middle: is the file truncated?")
 	case errors.As(err, &se):
 		return r.fail(int(se.ByteOffset), "is not JSON: %s", strings.TrimPrefix(se.Err.Error(), "jsontext: "))
 	}
@@ -145,7 +145,7 @@ func (r *reader) document() (*node, error) {
 	}
 	end := int(r.dec.InputOffset())
 	if rest := bytes.TrimSpace(r.text[end:]); len(rest) > 0 {
-		return nil, r.fail(end+bytes.Index(r.text[end:], rest), "there is more text behind the JSON document")
+		return nil, r.fail(end+bytes.Index(r.text[end:], rest), "unexpected text after the JSON document")
 	}
 	return n, nil
 }
@@ -164,7 +164,7 @@ func (r *reader) node(kind byte) *node {
 // value reads the value that begins with a letter.
 func (r *reader) value(kind byte, depth int) (*node, error) {
 	if depth > maxDepth {
-		return nil, r.fail(r.at, "nests deeper than %d levels: this is no config_db.json", maxDepth)
+		return nil, r.fail(r.at, "nests deeper than %d levels: this is not a config_db.json", maxDepth)
 	}
 	n := r.node(kind)
 	var err error
@@ -271,7 +271,7 @@ func (r *reader) key(n *node, keys, kids int) error {
 }
 
 func saidTwice(key string, old *node) string {
-	return fmt.Sprintf("the key %q stands twice, first on line %d: readers keep one of them and lose the other", shortened(key), old.at.Line)
+	return fmt.Sprintf("the key %q is repeated, first on line %d: readers keep one of them and lose the other", shortened(key), old.at.Line)
 }
 
 // shortened cuts a key, which may be a list of all ports.

@@ -107,7 +107,7 @@ func (p *parser) number(row *node, field string, max int64) (int64, bool) {
 	}
 	v, err := strconv.ParseInt(f.text, 10, 64)
 	if err != nil || v < 0 || v > max {
-		p.bad(f, "%s %q is no whole number from 0 to %d", field, f.text, max)
+		p.bad(f, "%s %q is not a whole number from 0 to %d", field, f.text, max)
 		return 0, false
 	}
 	return v, true

@@ -52,7 +52,7 @@ type Outlet struct {
 type NoProfile struct{ Switch string }
 
 func (e *NoProfile) Error() string {
-	return e.Switch + " in sonic: nobody said what switch it is, and lanes and names of ports differ from model to model; accepted: --hwsku NAME (railyard models lists them), --profile with a device's port_config.ini, platform.json with hwsku.json, config_db.json or the folder that has them, or a model in fabric.types of the scenario that is one of theirs"
+	return e.Switch + " in sonic: the switch model is not set, and lanes and names of ports differ from model to model; accepted: --hwsku NAME (railyard models lists them), --profile with a device's port_config.ini, platform.json with hwsku.json, config_db.json or the folder that has them, or a model in fabric.types of the scenario that is one of theirs"
 }
 
 // Bounds of a profile: no chip that is sold has more lanes, and lanes are numbered from 0 with gaps.
@@ -146,7 +146,7 @@ func plainMode(m *Mode) string {
 	if len(m.Ports) == 1 {
 		return "whole"
 	}
-	return fmt.Sprintf("%d ports as it is", len(m.Ports))
+	return fmt.Sprintf("%d ports unchanged", len(m.Ports))
 }
 
 func speedWords(o *Outlet) string {
@@ -170,7 +170,7 @@ func (p *Profile) check() error {
 	}
 	for _, o := range all {
 		if old := names[o.Name]; old != nil {
-			return fault(o.at, "the name %s stands twice, first on line %d", o.Name, old.at.Line)
+			return fault(o.at, "the name %s is repeated, first on line %d", o.Name, old.at.Line)
 		}
 		names[o.Name] = o
 	}
@@ -186,10 +186,10 @@ func lanesOf(at swconf.Place, text string) (lanes []int, err error) {
 	for word := range strings.SplitSeq(strings.TrimSuffix(text, ","), ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(word))
 		if err != nil || n < 0 || n > mostLane {
-			return nil, fault(at, "lanes %q: %q is no lane; accepted: whole numbers from 0 to %d with commas between them", clip(text), clip(word), mostLane)
+			return nil, fault(at, "lanes %q: %q is not a lane; accepted: whole numbers from 0 to %d with commas between them", clip(text), clip(word), mostLane)
 		}
 		if slices.Contains(lanes, n) {
-			return nil, fault(at, "lanes %q: lane %d stands twice", clip(text), n)
+			return nil, fault(at, "lanes %q: lane %d is repeated", clip(text), n)
 		}
 		if lanes = append(lanes, n); len(lanes) > 16 {
 			return nil, fault(at, "lanes %q: a port has 16 lanes at most", clip(text))
@@ -210,7 +210,7 @@ func clip(s string) string {
 func nameOf(at swconf.Place, name string) error {
 	tail, ok := strings.CutPrefix(name, "Ethernet")
 	if n, err := strconv.Atoi(tail); !ok || err != nil || n < 0 || len(name) > 128 {
-		return fault(at, "%q is no name of a port; accepted: Ethernet with a number: Ethernet0", clip(name))
+		return fault(at, "%q is not a name of a port; accepted: Ethernet with a number: Ethernet0", clip(name))
 	}
 	return nil
 }

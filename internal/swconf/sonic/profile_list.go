@@ -83,12 +83,12 @@ func outlet(at swconf.Place, heads []string, cells []cell) (Outlet, error) {
 	o := Outlet{Index: -1, at: at}
 	for _, need := range []string{"name", "lanes"} {
 		if i := slices.Index(heads, need); i < 0 || i >= len(cells) {
-			return o, fault(at, "has no %s; columns are %s (the line that begins with # and has the word name says which)", need, strings.Join(heads, ", "))
+			return o, fault(at, "has no %s; columns are %s (the line that begins with # and has the word name lists them)", need, strings.Join(heads, ", "))
 		}
 	}
 	if len(cells) > len(heads) {
 		return o, fault(swconf.Place{File: at.File, Line: at.Line, Col: cells[len(heads)].col},
-			"%q stands behind the last column; columns are %s", clip(cells[len(heads)].text),
+			"%q follows the last column; columns are %s", clip(cells[len(heads)].text),
 			strings.Join(heads, ", "))
 	}
 	for i, c := range cells {
@@ -108,7 +108,7 @@ func (o *Outlet) set(at swconf.Place, column, text string) (err error) {
 	number := func(least, most int64) int64 {
 		v, bad := strconv.ParseInt(text, 10, 64)
 		if bad != nil || v < least || v > most {
-			err = fault(at, "%s %q is no whole number from %d to %d", column, clip(text), least, most)
+			err = fault(at, "%s %q is not a whole number from %d to %d", column, clip(text), least, most)
 		}
 		return v
 	}
@@ -221,7 +221,7 @@ func document(file string, text []byte) (*node, error) {
 		return nil, err
 	}
 	if !root.object() {
-		return nil, &cli.SyntaxError{File: file, Line: 1, Col: 1, Msg: "is no object, as SONiC's JSON files are"}
+		return nil, &cli.SyntaxError{File: file, Line: 1, Col: 1, Msg: "is not an object, as SONiC's JSON files are"}
 	}
 	return root, nil
 }

@@ -66,7 +66,7 @@ func cage(name string, row, now *node) (Cage, error) {
 	field := func(key, like string) (*node, error) {
 		n := row.get(key)
 		if n == nil || n.kind != '"' {
-			return nil, fault(row.at, "interfaces.%s.%s is no text such as %q", name, key, like)
+			return nil, fault(row.at, "interfaces.%s.%s is not text such as %q", name, key, like)
 		}
 		return n, nil
 	}
@@ -88,7 +88,7 @@ func cage(name string, row, now *node) (Cage, error) {
 	c.Index = indexes[0]
 	modes := row.get("breakout_modes")
 	if !modes.object() || len(modes.keys) == 0 {
-		return c, fault(row.at, `interfaces.%s.breakout_modes is no object such as {"1x400G": ["etp1"]}`, name)
+		return c, fault(row.at, `interfaces.%s.breakout_modes is not an object such as {"1x400G": ["etp1"]}`, name)
 	}
 	for i, text := range modes.keys {
 		m, err := c.mode(text, modes.kids[i], lanes, indexes)
@@ -105,7 +105,7 @@ func indexesOf(n *node, name string, lanes int) (out []int, err error) {
 	for word := range strings.SplitSeq(n.text, ",") {
 		i, err := strconv.Atoi(strings.TrimSpace(word))
 		if err != nil || i < 0 || i > 65535 {
-			return nil, fault(n.at, "interfaces.%s.index %q: %q is no whole number from 0 to 65535", name,
+			return nil, fault(n.at, "interfaces.%s.index %q: %q is not a whole number from 0 to 65535", name,
 				clip(n.text), clip(word))
 		}
 		out = append(out, i)
@@ -126,7 +126,7 @@ func (c *Cage) choose(said, all *node, texts []string, lanes int) error {
 	want := m.text
 	i := slices.IndexFunc(c.Modes, func(m Mode) bool { return sameMode(m.Text, want, lanes) })
 	if i < 0 {
-		return fault(m.at, "interfaces.%s.default_brkout_mode %q is none of the port's; accepted: %s", c.Name,
+		return fault(m.at, "interfaces.%s.default_brkout_mode %q is not one of the port's; accepted: %s", c.Name,
 			clip(want), strings.Join(texts, ", "))
 	}
 	c.Modes[0], c.Modes[i] = c.Modes[i], c.Modes[0]
@@ -209,7 +209,7 @@ func (c *Cage) mode(text string, aliases *node, lanes, indexes []int) (Mode, err
 	m := Mode{Text: text}
 	list, ok := parts(text, len(lanes))
 	if !ok {
-		return m, fault(aliases.at, "interfaces.%s.breakout_modes: %q is no mode of %s; accepted: such as 1x400G, 2x200G[100G], 4x25G(4), 4x100G(4)+1x400G(4)", c.Name, clip(text),
+		return m, fault(aliases.at, "interfaces.%s.breakout_modes: %q is not a mode of %s; accepted: such as 1x400G, 2x200G[100G], 4x25G(4), 4x100G(4)+1x400G(4)", c.Name, clip(text),
 			unit.Plural(len(lanes), "lane"))
 	}
 	count := 0
@@ -217,7 +217,7 @@ func (c *Cage) mode(text string, aliases *node, lanes, indexes []int) (Mode, err
 		count += x.ports
 	}
 	if aliases.kind != '[' || len(aliases.kids) < count {
-		return m, fault(aliases.at, "interfaces.%s.breakout_modes.%s needs a list of %s, for what is printed beside them", c.Name, text, unit.Plural(count, "name"))
+		return m, fault(aliases.at, "interfaces.%s.breakout_modes.%s needs a list of %s, for what is printed next to them", c.Name, text, unit.Plural(count, "name"))
 	}
 	var names []string
 	for _, a := range aliases.kids {

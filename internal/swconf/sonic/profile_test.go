@@ -25,15 +25,15 @@ func TestBadLists(t *testing.T) {
 		"Ethernet0\xff\xfe":                      "no UTF-8 text",
 		"Ethernet0\n":                            "1:1: has no lanes; columns are name, lanes, alias, index",
 		"# name alias\nEthernet0 etp1\n":         "2:1: has no lanes; columns are name, alias",
-		"Eth1/1 0,1,2,3\n":                       `1:1: "Eth1/1" is no name of a port; accepted`,
-		"Ethernet0 0,x\n":                        `1:11: lanes "0,x": "x" is no lane`,
-		"Ethernet0 0,-1\n":                       `1:11: lanes "0,-1": "-1" is no lane`,
-		"Ethernet0 0,1,1\n":                      `1:11: lanes "0,1,1": lane 1 stands twice`,
-		"Ethernet0  4096\n":                      `"4096" is no lane; accepted: whole numbers from 0`,
-		"Ethernet0 0\nEthernet0 1\n":             "2:1: the name Ethernet0 stands twice, first on line 1",
-		"Ethernet0 0 etp1 1 9\n":                 `1:20: "9" stands behind the last column`,
-		"Ethernet0 0 etp1 one\n":                 `1:18: index "one" is no whole number from 0 to 65535`,
-		"# name lanes speed\nEthernet0 0 fast\n": `2:13: speed "fast" is no whole number from 10`,
+		"Eth1/1 0,1,2,3\n":                       `1:1: "Eth1/1" is not a name of a port; accepted`,
+		"Ethernet0 0,x\n":                        `1:11: lanes "0,x": "x" is not a lane`,
+		"Ethernet0 0,-1\n":                       `1:11: lanes "0,-1": "-1" is not a lane`,
+		"Ethernet0 0,1,1\n":                      `1:11: lanes "0,1,1": lane 1 is repeated`,
+		"Ethernet0  4096\n":                      `"4096" is not a lane; accepted: whole numbers from 0`,
+		"Ethernet0 0\nEthernet0 1\n":             "2:1: the name Ethernet0 is repeated, first on line 1",
+		"Ethernet0 0 etp1 1 9\n":                 `1:20: "9" follows the last column`,
+		"Ethernet0 0 etp1 one\n":                 `1:18: index "one" is not a whole number from 0 to 65535`,
+		"# name lanes speed\nEthernet0 0 fast\n": `2:13: speed "fast" is not a whole number from 10`,
 		"# name lanes fec\nEthernet0 0 yes\n":    `2:13: fec "yes"; accepted: rs, fc, none, auto`,
 		"Ethernet0 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16\n": "a port has 16 lanes at most",
 		many.String():                          "1025:1: is the 1025th port; a switch has 1024 at most",
@@ -64,21 +64,21 @@ func TestBadPlatforms(t *testing.T) {
 	for _, c := range []struct{ in, with, sku, skuWith, want string }{
 		{"", "", "", "", ""},
 		{platformText, "", "", "", "platform.json: is empty"},
-		{platformText, "[1]", "", "", "platform.json:1:1: is no object"},
+		{platformText, "[1]", "", "", "platform.json:1:1: is not an object"},
 		{platformText, `{"interfaces": 3}`, "", "", "platform.json:1:1: has no interfaces"},
 		{`"etp3"]}}}}`, `"etp3"`, "", "", "the JSON ends in the middle"},
-		{`"9,10,11,12"`, `[9,10]`, "", "", `interfaces.Ethernet0.lanes is no text such as "1,2,3,4"`},
+		{`"9,10,11,12"`, `[9,10]`, "", "", `interfaces.Ethernet0.lanes is not text such as "1,2,3,4"`},
 		{`"9,10,11,12"`, `"9,10,11,9"`, "", "", "platform.json:2:36: lanes"},
-		{`"1,1,1,1"`, `"1,1,x,1"`, "", "", `interfaces.Ethernet0.index "1,1,x,1": "x" is no whole number`},
-		{`"2x200G": ["etp1a"`, `"2x0G": ["etp1a"`, "", "", `"2x0G" is no mode of 4 lanes; accepted: such as`},
-		{`"2x200G": ["etp1a"`, `"8x200G": ["etp1a"`, "", "", `"8x200G" is no mode of 4 lanes`},
+		{`"1,1,1,1"`, `"1,1,x,1"`, "", "", `interfaces.Ethernet0.index "1,1,x,1": "x" is not a whole number`},
+		{`"2x200G": ["etp1a"`, `"2x0G": ["etp1a"`, "", "", `"2x0G" is not a mode of 4 lanes; accepted: such as`},
+		{`"2x200G": ["etp1a"`, `"8x200G": ["etp1a"`, "", "", `"8x200G" is not a mode of 4 lanes`},
 		{`["etp1a", "etp1b"]`, `["etp1a"]`, "", "", "breakout_modes.2x200G needs a list of 2 names"},
 		{`["etp1a", "etp1b"]`, `"etp1a"`, "", "", "breakout_modes.2x200G needs a list of 2 names"},
-		{`{"1x25G[10G]": ["etp3"]}`, `"1x25G"`, "", "", "interfaces.Ethernet8.breakout_modes is no object"},
-		{`"Ethernet0": {"index"`, `"swp1": {"index"`, `"Ethernet0"`, `"swp1"`, `"swp1" is no name of a port`},
+		{`{"1x25G[10G]": ["etp3"]}`, `"1x25G"`, "", "", "interfaces.Ethernet8.breakout_modes is not an object"},
+		{`"Ethernet0": {"index"`, `"swp1": {"index"`, `"Ethernet0"`, `"swp1"`, `"swp1" is not a name of a port`},
 		{"", "", `"2x200G"`, `"4x100G"`,
 			`hwsku.json:3:16: interfaces.Ethernet4.default_brkout_mode "4x100G" is ` +
-				`none of the port's; accepted: 1x400G[200G], 2x200G`},
+				`not one of the port's; accepted: 1x400G[200G], 2x200G`},
 		{"", "", `"default_brkout_mode": "2x200G"`, ``, "default_brkout_mode is missing; accepted: 1x400G"},
 		{"", "", `"fec": "rs"`, `"fec": "loud"`, `fec "loud"; accepted: rs, fc, none, auto`},
 		{"", "", skuText, `{"interfaces": {"Ethernet9": {}}}`, "has none of the ports of platform.json"},
@@ -138,8 +138,7 @@ func TestFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := PortConfig("port_config.ini", []byte("# name lanes alias index speed\nEthernet0 1,2 a1 1 "+
-		"200000\n"+
+	list, err := PortConfig("port_config.ini", []byte("# name lanes alias index speed\nEthernet0 1,2 a1 1 200000\n"+
 		"Ethernet2 3,4 a2 1 200000\nEthernet4 5,6,7,8 b 2 400000\nEthernet8 8 c 3 10000\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -150,24 +149,16 @@ func TestFit(t *testing.T) {
 		want  string
 	}{
 		{p, []unit.Rate{400}, "Ethernet0=9,10,11,12=etp1=rs"},
-		{p, []unit.Rate{400, 200, 200}, "Ethernet0=9,10,11,12=etp1=rs Ethernet4=1,2=etp2a=rs " +
-			"Ethernet6=3,4=etp2b=rs"},
+		{p, []unit.Rate{400, 200, 200}, "Ethernet0=9,10,11,12=etp1=rs Ethernet4=1,2=etp2a=rs Ethernet6=3,4=etp2b=rs"},
 		{p, []unit.Rate{200, 400}, "Ethernet0=9,10,11,12=etp1=rs Ethernet4=1,2,3,4=etp2=rs"},
-		{p, []unit.Rate{10, 200, 200, 200, 200}, "Ethernet8=20=etp3=none Ethernet0=9,10=etp1a=rs " +
-			"Ethernet2=11,12=etp1b=rs Ethernet4=1,2=etp2a=rs Ethernet6=3,4=etp2b=rs"},
-		{p, []unit.Rate{800}, "leaf: port 1, to far-0 at 800Gbps: no port of X (platform.json) has that " +
-			"speed; the " +
-			"first can be: 1x400G[200G]; 2x200G; 2x50G(2)+1x100G(2)"},
-		{p, []unit.Rate{400, 400, 400}, "leaf: port 3, to far-2 at 400Gbps: the switch has 3 cables, and X " +
-			"(platform.json) has no port left for this one: 3 jacks, of which the first can be"},
+		{p, []unit.Rate{10, 200, 200, 200, 200}, "Ethernet8=20=etp3=none Ethernet0=9,10=etp1a=rs Ethernet2=11,12=etp1b=rs Ethernet4=1,2=etp2a=rs Ethernet6=3,4=etp2b=rs"},
+		{p, []unit.Rate{800}, "leaf: port 1, to far-0 at 800Gbps: no port of X (platform.json) has that speed; the first can be: 1x400G[200G]; 2x200G; 2x50G(2)+1x100G(2)"},
+		{p, []unit.Rate{400, 400, 400}, "leaf: port 3, to far-2 at 400Gbps: the switch has 3 cables, and X (platform.json) has no port left for this one: 3 jacks, of which the first can be"},
 		{list, []unit.Rate{200, 200, 400}, "Ethernet0=1,2=a1=rs Ethernet2=3,4=a2=rs Ethernet4=5,6,7,8=b=rs"},
 		{list, []unit.Rate{100, 10}, "Ethernet0=1,2=a1=rs Ethernet8=8=c=none"},
-		{list, []unit.Rate{400, 10}, "port_config.ini:5:1: lane 8 of Ethernet8 is one of Ethernet4's (line " +
-			"4) as well"},
-		{list, []unit.Rate{800}, "no port of port_config.ini has that speed; the first can be: 2 ports as " +
-			"it is, at 200Gbps, 100Gbps, 50Gbps"},
-		{three, []unit.Rate{400}, "the first can be: whole, at no speed of Ethernet, which has none of " +
-			"3 lanes"},
+		{list, []unit.Rate{400, 10}, "port_config.ini:5:1: lane 8 of Ethernet8 is one of Ethernet4's (line 4) as well"},
+		{list, []unit.Rate{800}, "no port of port_config.ini has that speed; the first can be: 2 ports unchanged, at 200Gbps, 100Gbps, 50Gbps"},
+		{three, []unit.Rate{400}, "the first can be: whole, at no speed of Ethernet, which has none of 3 lanes"},
 	} {
 		g := star(nil, c.rates...)
 		got := ""
@@ -212,12 +203,9 @@ func TestFitJacks(t *testing.T) {
 		j    panel.Jack
 		want string
 	}{
-		{p, panel.Jack{Port: 67}, "leaf: port 67, to far-0 at 800Gbps: Arista-7060X6-64PE has 66 jacks on " +
-			"its front"},
+		{p, panel.Jack{Port: 67}, "leaf: port 67, to far-0 at 800Gbps: Arista-7060X6-64PE has 66 jacks on its front"},
 		{p, panel.Jack{Port: 65}, "Ethernet512 of Arista-7060X6-64PE cannot be used so; it can be: 1x10G"},
-		{Known("Dell-Z9864f-O64"), panel.Jack{Port: 3, Part: 1, Parts: 5}, "port 3 part 1, to far-0 at " +
-			"160Gbps: " +
-			"Ethernet16 of Dell-Z9864f-O64 cannot be broken out into 5 so; it can be: 1x800G; 1x400G(8)"},
+		{Known("Dell-Z9864f-O64"), panel.Jack{Port: 3, Part: 1, Parts: 5}, "port 3 part 1, to far-0 at 160Gbps: Ethernet16 of Dell-Z9864f-O64 cannot be broken out into 5 so; it can be: 1x800G; 1x400G(8)"},
 	} {
 		if err := fitted(plug(c.j), c.p); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %s", c.j, err, c.want)
@@ -315,9 +303,9 @@ func TestRunning(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"VLAN": {}}`: "has no PORT",
 		`{"PORT": {"Ethernet0": {"speed": "1"}}}`:               "db:1:11: PORT|Ethernet0 has no lanes",
-		`{"PORT": {"Ethernet0": {"lanes": "1", "speed": "a"}}}`: `db:1:39: speed "a" is no whole number`,
-		`{"PORT": {"swp1": {"lanes": "1"}}}`:                    `"swp1" is no name of a port`,
-		`[]`:                                                    "is no object",
+		`{"PORT": {"Ethernet0": {"lanes": "1", "speed": "a"}}}`: `db:1:39: speed "a" is not a whole number`,
+		`{"PORT": {"swp1": {"lanes": "1"}}}`:                    `"swp1" is not a name of a port`,
+		`[]`:                                                    "is not an object",
 	} {
 		if _, err := Running("db", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)

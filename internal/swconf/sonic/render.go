@@ -75,7 +75,7 @@ func fits(d *design.Design, s *design.Switch) error {
 	}
 	for _, p := range s.Ports {
 		if _, ok := s.Panel.Socket(p.Jack); !ok {
-			return no("port %d, to %s, is none of %s", p.Jack.Port, p.FarName, s.Panel.Device.From)
+			return no("port %d, to %s, is not one of %s", p.Jack.Port, p.FarName, s.Panel.Device.From)
 		}
 	}
 	if s.Peer != nil && d.Multihome == design.ESI {

@@ -236,7 +236,7 @@ func (p *parser) qos(port *swconf.Port, row *node, queues, pgs, bufq *indexed) *
 		for s := range strings.SplitSeq(n.text, ",") {
 			prio, err := strconv.Atoi(strings.TrimSpace(s))
 			if err != nil || prio < 0 || prio > 7 {
-				p.bad(n, "pfc_enable %q is no list of priorities such as 3,4", n.text)
+				p.bad(n, "pfc_enable %q is not a list of priorities such as 3,4", n.text)
 				continue
 			}
 			q.Queues[pfcToQueue[prio]].Pause = swconf.Say(prio, n.at)
@@ -274,7 +274,7 @@ func (p *parser) classify(q *swconf.QoS, row *node, queues *[classes]int) (used 
 		swconf.Report(p.c, n.at, swconf.Warning, "queue-default",
 			"DSCPs get traffic classes, and no tc_to_queue_map gives these a queue",
 			"SAI sends all classes to queue 0 where a port has no map: what is paused, marked and scheduled is empty, and all traffic shares one queue",
-			"name a tc_to_queue_map beside the dscp_to_tc_map")
+			"name a tc_to_queue_map with the dscp_to_tc_map")
 	}
 	for _, own := range []struct {
 		table string

@@ -59,7 +59,7 @@ func (p *parser) srv6() {
 		}
 		a, err := netip.ParseAddr(text)
 		if err != nil || !a.Is6() || l.Block+l.Node > 128 {
-			p.bad(n, "prefix %q with %d + %d bits is no locator: an IPv6 address such as fcbb:bb00:1::", n.text,
+			p.bad(n, "prefix %q with %d + %d bits is not a locator: an IPv6 address such as fcbb:bb00:1::", n.text,
 				l.Block, l.Node)
 			continue
 		}
@@ -80,7 +80,7 @@ func (p *parser) sid(key string, r *node) {
 	locator, prefix, _ := strings.Cut(key, "|")
 	pre, err := netip.ParsePrefix(prefix)
 	if err != nil || !pre.Addr().Is6() {
-		p.bad(r, "SID %q is no locator and IPv6 prefix such as MAIN|fcbb:bb00:1::/48", key)
+		p.bad(r, "SID %q is not a locator and IPv6 prefix such as MAIN|fcbb:bb00:1::/48", key)
 		return
 	}
 	p.c.Use(locatorTable, locator, r.at)
@@ -105,7 +105,7 @@ func (p *parser) route(key string, r *node) {
 	}
 	pre, err := netip.ParsePrefix(prefix)
 	if err != nil {
-		p.bad(r, "%q is no prefix of a static route", prefix)
+		p.bad(r, "%q is not a prefix of a static route", prefix)
 		return
 	}
 	if vrf != defaultVRF || !pre.Addr().Is6() {
@@ -120,7 +120,7 @@ func (p *parser) route(key string, r *node) {
 		w := swconf.Route{Prefix: pre, At: r.at}
 		if i < len(next) && next[i] != "" {
 			if w.Next, err = netip.ParseAddr(next[i]); err != nil {
-				p.bad(r.get("nexthop"), "next hop %q is no address", next[i])
+				p.bad(r.get("nexthop"), "next hop %q is not an address", next[i])
 				continue
 			}
 		}

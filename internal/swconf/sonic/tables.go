@@ -121,7 +121,7 @@ func (p *parser) tables() error {
 		}
 		if !table.object() {
 			return &cli.SyntaxError{File: p.c.File, Line: table.at.Line, Col: table.at.Col,
-				Msg: fmt.Sprintf("%s is no table: expected an object", t)}
+				Msg: fmt.Sprintf("%s is not a table: expected an object", t)}
 		}
 		if t == "PORT" && len(table.keys) > swconf.MaxPorts {
 			at := table.kids[swconf.MaxPorts].at
@@ -132,7 +132,7 @@ func (p *parser) tables() error {
 			if !table.kids[i].object() {
 				at := table.kids[i].at
 				return &cli.SyntaxError{File: p.c.File, Line: at.Line, Col: at.Col,
-					Msg: fmt.Sprintf("%s|%s is no row: expected an object", t, k)}
+					Msg: fmt.Sprintf("%s|%s is not a row: expected an object", t, k)}
 			}
 			if isNamed[t] {
 				// the tunnel between the switches of a pair, which TUNNEL has, takes what is called so
@@ -155,7 +155,7 @@ func (p *parser) odd(name string, table *node) {
 	for _, row := range table.kids {
 		for i, f := range row.keys {
 			if k := row.kids[i].kind; k == '[' || k == '{' {
-				p.bad(row.kids[i], "%s of %s is no string: what is read of it is nothing", f, name)
+				p.bad(row.kids[i], "%s of %s is not a string: what is read of it is nothing", f, name)
 				continue
 			}
 			if slices.Contains(may, f) || told[f] || f == "NULL" {

@@ -225,7 +225,7 @@ func routes(b *swconf.BGP) (s []string) {
 		f += ", announces " + n.V.String()
 	}
 	if b.NoDefault.V {
-		f += ", puts nobody into IPv4 by itself"
+		f += ", puts nobody into IPv4 alone"
 	}
 	if b.Others.V {
 		f += ", announces what others know"
