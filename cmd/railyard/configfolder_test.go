@@ -41,7 +41,7 @@ func TestShownFolders(t *testing.T) {
 	}{
 		{"a folder of switches and a server", map[string]string{"a/leaf.cfg": leaf, "b/spine.cfg": spine,
 			"host-1.sh": host, "cabling.csv": "x,y\n1,2\n"}, []string{"show", "DIR"}, exitOK,
-			[]string{"leaf-1", "spine-1", "host-1", "passed over"}, ""},
+			[]string{"leaf-1", "spine-1", "host-1", "ignored: in no supported language"}, ""},
 		{"a server's folder", map[string]string{"a.sh": host,
 			"b.sh": "mlnx_qos -i eth0 --pfc 0,0,0,1,0,0,0,0\n"},
 			[]string{"show", "DIR"}, exitOK, []string{"host, "}, "no configuration"},
@@ -58,13 +58,13 @@ func TestShownFolders(t *testing.T) {
 			exitInput,
 			[]string{"Markdown"}, "shell"},
 		{"DCBX of servers", map[string]string{"h.sh": host}, []string{"dcbx", "DIR/h.sh"}, exitInput,
-			[]string{"a server's text", "--fabric"}, "no language"},
+			[]string{"a host's configuration", "--fabric"}, "no language"},
 		{"a file twice", map[string]string{"a.cfg": leaf}, []string{"lint", "DIR/a.cfg", "DIR/a.cfg"}, exitOK,
-			[]string{"once more"}, "address-duplicate"},
+			[]string{"the configuration of leaf-1 again"}, "address-duplicate"},
 		{"a copy", map[string]string{"a.cfg": leaf, "b.cfg": leaf}, []string{"lint", "DIR"}, exitOK,
-			[]string{"the text of leaf-1 once more"}, "address-duplicate"},
+			[]string{"the configuration of leaf-1 again"}, "address-duplicate"},
 		{"two texts of a device", map[string]string{"a.cfg": leaf, "b.cfg": leaf + "vlan 7\n"},
-			[]string{"lint", "DIR"}, exitOK, []string{"two texts of leaf-1 that differ"}, ""},
+			[]string{"lint", "DIR"}, exitOK, []string{"are configurations of leaf-1 that differ"}, ""},
 	} {
 		dir := folderOf(t, c.files)
 		args := []string{"config"}

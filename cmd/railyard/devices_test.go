@@ -86,14 +86,14 @@ func TestBadProfiles(t *testing.T) {
 		at    string
 		want  string
 	}{
-		{map[string]string{"x": ""}, "", "has no port_config.ini, no hwsku.json beside or below a pl"},
+		{map[string]string{"x": ""}, "", "has no port_config.ini, no hwsku.json next to or below a pl"},
 		{map[string]string{"x": ""}, "none", "no such file"},
 		{map[string]string{"platform.json": boxPlatform}, "platform.json",
-			"hwsku.json what they are: both are needed"},
+			"hwsku.json the configured ones: both are needed"},
 		{map[string]string{"platform.json": boxPlatform, "Box/hwsku.json": boxSKU}, "", "below it lie Box"},
 		{map[string]string{"hwsku.json": boxSKU}, "hwsku.json", "both are needed"},
 		{map[string]string{"default_sku": "Gone t1"}, "", "names no folder next to it; accepted: the name of"},
-		{map[string]string{"default_sku": "../../x t1"}, "", "names no folder beside it"},
+		{map[string]string{"default_sku": "../../x t1"}, "", "names no folder next to it"},
 		{map[string]string{"db.json": `{"VLAN": {}}`}, "db.json", "has no PORT, as a config_db.json has"},
 		{map[string]string{"l.ini": "Ethernet0 1,1 a 1"}, "l.ini", "l.ini:1:11: lanes"},
 		{map[string]string{"l.ini": "Ethernet0 1,2 a 1"}, "l.ini", "the switch has 4 cables, and "},
@@ -110,8 +110,8 @@ func TestBadProfiles(t *testing.T) {
 	}
 	out := filepath.Join(t.TempDir(), "out")
 	for _, c := range []struct{ args, want string }{
-		{"--os sonic", "nobody said what switch it is"},
-		{"--os sonic --hwsku spine=ACS-SN5600", "seg-1-rail-1 in sonic: nobody said what switch it is"},
+		{"--os sonic", "the switch model is not set"},
+		{"--os sonic --hwsku spine=ACS-SN5600", "seg-1-rail-1 in sonic: the switch model is not set"},
 		{"--os sonic --hwsku ACS-SN560", `did you mean "ACS-SN5600"?`},
 		{"--os sonic --hwsku leaf-*=ACS-SN5600", "no switch is called so, nor is of that role"},
 		{"--os sonic --hwsku ACS-MSN3700", "400Gbps: no port of ACS-MSN3700 has that speed; " +

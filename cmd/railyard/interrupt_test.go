@@ -75,7 +75,7 @@ func TestInterrupted(t *testing.T) {
 		if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(errs, c.want) {
 			t.Errorf("%v: exit %d: %s", c.args, code, errs)
 		}
-		if c.args[0] != "plan" && !strings.Contains(errs, "Ctrl-C again ends at once") {
+		if c.args[0] != "plan" && !strings.Contains(errs, "Ctrl-C again ends immediately") {
 			t.Errorf("%v: does not say how not to wait:\n%s", c.args, errs)
 		}
 	}

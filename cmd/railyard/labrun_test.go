@@ -12,8 +12,8 @@ func TestLabRunRefuses(t *testing.T) {
 	s := filepath.Join(scenarios(t), "lab-planes.yaml")
 	for args, want := range map[string]string{
 		"--set transport=roce":            "lab run loads the fabric by MRC",
-		"--set transport.forwarding=srv6": "this machine's kernel hashes; accepted: hash",
-		"--set lb=structured":             "structured, and this machine's kernel hashes",
+		"--set transport.forwarding=srv6": "this host's kernel hashes; accepted: hash",
+		"--set lb=structured":             "structured, and this host's kernel hashes",
 		"--set fabric.ip=6":               "labs give hosts IPv4 addresses",
 		"--duration 1ms":                  "is out of range 1s–1m0s",
 		"--at 10s":                        "--at: 10s is out of range 300ms–500ms before",

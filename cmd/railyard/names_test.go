@@ -112,7 +112,7 @@ func TestNothingOverwritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	if code, _, errs := call(t, "run", "small.yaml", "--cpuprofile", "pipe", "--force"); code != 2 ||
-		!strings.Contains(errs, "a pipe that nobody reads") {
+		!strings.Contains(errs, "is a pipe without a reader") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 	if code, _, errs := call(t, "run", "small.yaml", "--cpuprofile", "nowhere/x"); code != 2 {

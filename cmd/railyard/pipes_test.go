@@ -27,6 +27,7 @@ var piped = []string{
 	"pcap @capture", "plan size @model --tokens 1T --gpus 64", "plan memory @model",
 	"plan search @model --fabric @net --global-batch 64 --simulate 0",
 	"plan search @model --fabric @net --global-batch 64 --simulate 1",
+	"plan score @model --fabric @net --global-batch 64", "plan score --measured @measured",
 	"plan fabric --gpus 64 --prices @prices", "plan collective @net --no-simulate --sizes 1MiB",
 	"plan goodput @net --step 1s --days 3 --rates @rates", "plan interference @jobs", "plan failures @small",
 	"plan load @load", "plan traffic @net", "config lint @nxos", "config lint @nxos --baseline @baseline",
@@ -213,6 +214,8 @@ func pipedTexts(t *testing.T) map[string]string {
 		"small":  small,
 		"lab":    read(filepath.Join(shipped, "lab-2x2.yaml")),
 		"inside": read(filepath.Join(shipped, "clusters", "crossed-h100.txt")),
+		"measured": "id,model,gpu,gpus,tp,pp,cp,ep,vpp,micro,global_batch,sequence,zero,recompute,step_seconds,source\n" +
+			"a,llama-3.1-8b,h100,8,1,1,1,1,1,1,128,8192,1,selective,12,mine\n",
 		"nccl": "# nThread 1 nGpus 8 minBytes 1048576 maxBytes 1048576 step: 2(factor) warmup iters: 5 iters: 20\n" +
 			"# Using devices\n" + strings.Repeat("#  Rank  0 Group  0 Pid   1 on      a device  0 [0x01] NVIDIA H100\n", 16) +
 			"     1048576        262144     float     sum      -1    100.0   10.49  19.66      0    100.0   10.49  19.66  " +

@@ -182,7 +182,7 @@ func TestSegmentsThroughTexts(t *testing.T) {
 	}
 	leaf := filepath.Join(out, "leaf-1", "config_db.json")
 	for old, want := range map[string]string{`"default|fcbb:bb00:5::`: "no route to a SID of it leaves there",
-		`"SRV6_MY_SIDS"`: "the text of 1 switch says nothing of segments"} {
+		`"SRV6_MY_SIDS"`: "the configuration of 1 switch has no segments"} {
 		b, err := os.ReadFile(leaf)
 		if err != nil || !strings.Contains(string(b), old) {
 			t.Fatal(err, old)

@@ -66,7 +66,7 @@ func TestTuneHalves(t *testing.T) {
 	}
 	code, out, _ = call(t, "config", "tune", s, "--trials", "8", "--out", "tune", "--nic", "ionic")
 	if code != 0 || !strings.Contains(out, "host side alone") || !strings.Contains(out,
-		"are not public") || !strings.Contains(out, "What is written brings what the switches' half brings") {
+		"are not public") || !strings.Contains(out, "The written configuration has the effect of the switch side") {
 		t.Errorf("%d %s", code, out)
 	}
 }
@@ -114,7 +114,7 @@ func TestTuneForSONiCNeedsItsSwitches(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"--os", "sonic"}, "nobody said what switch it is"},
+		{[]string{"--os", "sonic"}, "the switch model is not set"},
 		{[]string{"--os", "nxos", "--hwsku", "ACS-SN5600"}, "only SONiC configures lanes"},
 		{[]string{"--os", "sonic", "--hwsku", "nosuch=ACS-SN5600"}, "no switch is called so"},
 	} {
