@@ -77,6 +77,7 @@ func (c *planMemoryCmd) Run(e *env) error {
 			l.Schedule = partition.Interleaved
 		}
 	}
+	l = l.Evened(m)
 	ranks, err := l.Memory(m)
 	if err != nil {
 		return input.Fault(field.Flags(err))

@@ -41,7 +41,7 @@ type runCmd struct {
 	Counters string   `help:"Write counters as nxos, eos or sonic prints them" group:"Devices" placeholder:"SYSTEM"`
 	deviceFlags
 	CountTo string `help:"Directory of the counters (next to the run directory)" group:"Devices" placeholder:"DIR" name:"counters-dir" with:"counters"`
-	Confirm string `help:"Simulate the run again without its main cause: auto (runs below 1 million packet-hops), always, never" placeholder:"WHEN" default:"auto" enum:"auto,always,never"`
+	Confirm string `help:"Simulate the run again without each main cause: always, never, or auto: if below 1 million packet-hops" placeholder:"WHEN" default:"auto" enum:"auto,always,never"`
 	Memory  string `help:"Memory limit (available memory)" placeholder:"SIZE"`
 	Beside  any    `kong:"-"` // printed with the summary as JSON
 	CPU     string `help:"Write a CPU profile (pprof)" placeholder:"FILE" name:"cpuprofile"`

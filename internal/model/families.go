@@ -43,6 +43,13 @@ func (k *keys) read(into any, names ...string) bool {
 	return false
 }
 
+// fail notes what is wrong.
+func (k *keys) fail(format string, args ...any) {
+	if k.err == nil {
+		k.err = fmt.Errorf(format, args...)
+	}
+}
+
 // num, is and text return a value, or what it is unless given.
 func (k *keys) num(def int64, names ...string) int64 { k.read(&def, names...); return def }
 
@@ -128,8 +135,10 @@ func (c *Config) windowed(k *keys, every int64) {
 	}
 	sliding, all := k.list("layer_types", "sliding_attention")
 	switch {
+	case all > 0 && all != c.Layers:
+		k.fail("layer_types: has %d entries for %d layers", all, c.Layers)
 	case all > 0:
-		c.window.layers = min(sliding, c.Layers)
+		c.window.layers = sliding
 	case every > 1:
 		c.window.layers = c.Layers - c.Layers/every
 	default:

@@ -84,6 +84,8 @@ func nemotronH(k *keys, c *Config) {
 			c.dense++
 		case 'E':
 			c.sparse++
+		default:
+			k.fail("hybrid_override_pattern: unsupported %q; accepted: M (Mamba-2), * (attention), - (feed-forward), E (experts)", part)
 		}
 	}
 	if c.mambas+c.attention == 0 {
@@ -91,7 +93,11 @@ func nemotronH(k *keys, c *Config) {
 			*of, _ = k.list("layers_block_type", name)
 		}
 	}
-	c.Layers = c.attention + c.dense + c.sparse + c.mambas
+	if n := c.attention + c.dense + c.sparse + c.mambas; c.Layers == 0 {
+		c.Layers = n
+	} else if n != c.Layers {
+		k.fail("hybrid_override_pattern: describes %d layers, num_hidden_layers is %d", n, c.Layers)
+	}
 	if c.sparse > 0 {
 		c.Experts, c.TopK = k.num(0, "n_routed_experts"), k.num(0, "num_experts_per_tok")
 		c.expert = expert{ffn: k.num(0, "moe_intermediate_size"), input: k.num(0, "moe_latent_size"), extra: c.Experts,

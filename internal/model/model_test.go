@@ -52,6 +52,13 @@ func TestBadConfigs(t *testing.T) {
 		`{"model_type":"llama","hidden_size":-1}`: "hidden_size",
 		`{"model_type":"llama","hidden_size":100,"num_hidden_layers":1,"num_attention_heads":3,
 		  "intermediate_size":1,"vocab_size":1}`: "not a multiple",
+		`{"model_type":"nemotron_h","hidden_size":64,"num_attention_heads":4,"intermediate_size":8,"vocab_size":9,
+		  "hybrid_override_pattern":"MX-*"}`: "unsupported 'X'",
+		`{"model_type":"nemotron_h","hidden_size":64,"num_attention_heads":4,"intermediate_size":8,"vocab_size":9,
+		  "hybrid_override_pattern":"M-*","num_hidden_layers":4}`: "describes 3 layers, num_hidden_layers is 4",
+		`{"model_type":"gpt_oss","hidden_size":64,"num_attention_heads":4,"intermediate_size":8,"vocab_size":9,
+		  "num_hidden_layers":4,"num_local_experts":4,"num_experts_per_tok":2,"sliding_window":8,
+		  "layer_types":["sliding_attention"]}`: "layer_types: has 1 entries for 4 layers",
 	} {
 		if _, err := Parse("x", []byte(in)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", in, err, want)

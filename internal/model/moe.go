@@ -32,8 +32,14 @@ func qwen3MoE(k *keys, c *Config) {
 // every token.
 func routed(k *keys, c *Config) {
 	ffn := k.num(0, "moe_intermediate_size")
-	c.experts(k.num(0, "n_routed_experts"), k.num(0, "num_experts_per_tok"), ffn, ffn*k.num(0, "n_shared_experts"),
-		k.num(0, "first_k_dense_replace"))
+	first, every := k.num(0, "first_k_dense_replace"), max(1, k.num(1, "moe_layer_freq"))
+	without := max(0, min(first, c.Layers))
+	for l := without; l < c.Layers && l < 10_000; l++ {
+		if l%every != 0 {
+			without++
+		}
+	}
+	c.experts(k.num(0, "n_routed_experts"), k.num(0, "num_experts_per_tok"), ffn, ffn*k.num(0, "n_shared_experts"), without)
 }
 
 // glmMoE is GLM-4.5: experts as DeepSeek's, heads with norms where it says so.

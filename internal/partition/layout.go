@@ -157,6 +157,13 @@ func (l Layout) divides(layers int64) bool {
 	return layers%n == 0 || n > 1 && (layers+2)%n == 0 || l.Uneven && n <= layers
 }
 
+// Evened is the layout with layers spread unevenly where they do not divide.
+func (l Layout) Evened(m *model.Config) Layout {
+	parts := int64(max(1, l.Chunks()))
+	l.Uneven = m.Layers%parts != 0 && (m.Layers+2)%parts != 0
+	return l
+}
+
 // Layers returns the layers of a part; part c lies on stage c mod PP.
 func (l Layout) Layers(m *model.Config, chunk int) int64 {
 	n := int64(l.Chunks())

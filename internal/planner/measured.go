@@ -66,7 +66,7 @@ func ReadMeasured(r io.Reader, find FindModel, efficiency float64) ([]Measured, 
 		}
 		switch {
 		case m.Why != "":
-		case m.Seconds <= 0:
+		case m.Seconds < 1e-6:
 			m.Why = "lacks its step time"
 		default:
 			m.estimate(find, efficiency)

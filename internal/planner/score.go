@@ -28,8 +28,7 @@ func (in SearchInput) Score(l partition.Layout) (*Scored, error) {
 		return nil, field.New("tp", "%d is more than the %d GPUs of an NVLink domain", l.TP, in.Site.PerServer)
 	}
 	l.DP = in.Site.GPUs / each
-	layers, parts := in.Training.Model.Layers, int64(max(1, l.Chunks()))
-	l.Uneven = layers%parts != 0 && (layers+2)%parts != 0
+	l = l.Evened(in.Training.Model)
 	if l.ZeRO > 0 && l.DP*l.CP == 1 {
 		return nil, field.New("zero", "stage %d needs replicas: dp x cp is 1", l.ZeRO)
 	}

@@ -411,7 +411,7 @@ func doubt(w io.Writer, all []result.Variant) {
 	if len(labels) < n {
 		whose = ": " + strings.Join(labels, ", ")
 	}
-	screen.Painted(w, screen.Warning, "", fmt.Sprintf("Simulated as flows, error up to %s%s. Smaller differences may not be real.", percent(worst), whose))
+	screen.Painted(w, screen.Warning, "", fmt.Sprintf("Simulated as flows, error up to %s in measured cases%s. Smaller differences may not be real.", percent(worst), whose))
 }
 
 // notes prints what the table does not show, variant by variant.

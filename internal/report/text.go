@@ -89,7 +89,22 @@ func Approximation(fidelity string, e *result.Expected) string {
 	case e == nil: // a run of an older version does not say
 		return " (" + fidelity + " fidelity)"
 	}
-	return fmt.Sprintf(" (%s fidelity, error up to %s)", fidelity, percent(e.Worst))
+	return fmt.Sprintf(" (%s fidelity, %s)", fidelity, ErrorOf(e))
+}
+
+// fewCases are too few for their largest error to be a bound.
+const fewCases = 5
+
+// ErrorOf is the error to expect, and in how many cases it was measured.
+func ErrorOf(e *result.Expected) string {
+	cases := unit.Plural(e.Cases, "case")
+	switch {
+	case e.Cases == 0:
+		return "error not measured"
+	case e.Cases < fewCases:
+		return "error measured in " + cases + " only"
+	}
+	return fmt.Sprintf("error up to %s in %s", percent(e.Worst), cases)
 }
 
 // fidelityLine describes an approximate fidelity: who chose it, and the cases that its expected error is from.

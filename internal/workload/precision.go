@@ -15,13 +15,14 @@ type precision struct {
 	name  string
 	of    string  // whose peak it has (model.GPU.Peak)
 	bytes float64 // per value that is cast
+	block bool    // scales of blocks are the GPU's own arithmetic (MX), which GPUs with fp4 have
 }
 
 // precisions are all of them. Scaling per tensor reads values once more, for their maximum (Micikevicius et al. 2022,
 // arXiv 2209.05433); scaling by block does both in one pass (DeepSeek-V3, section 3.3: 128 values; OCP MX 1.0: 32;
 // NVFP4: 16, arXiv 2509.25149).
-var precisions = []precision{{BF16, "bf16", 0}, {"fp8", "fp8", 2 + 2 + 1 + 1}, {"fp8-block", "fp8", 2 + 1 + 1},
-	{"mxfp8", "fp8", 2 + 1 + 1}, {"nvfp4", "fp4", 2 + 0.5 + 0.5}}
+var precisions = []precision{{BF16, "bf16", 0, false}, {"fp8", "fp8", 2 + 2 + 1 + 1, false},
+	{"fp8-block", "fp8", 2 + 1 + 1, false}, {"mxfp8", "fp8", 2 + 1 + 1, true}, {"nvfp4", "fp4", 2 + 0.5 + 0.5, true}}
 
 func precisionNames() (names []string) {
 	for _, p := range precisions {
@@ -53,6 +54,9 @@ func (t *Training) CheckPrecision(gpus ...model.GPU) error {
 	for _, gpu := range gpus {
 		if _, err := gpu.Peak(p.of); err != nil {
 			return err
+		}
+		if p.block && gpu.FP4 == 0 {
+			return field.New("precision", "%s lacks the block scales of %s; accepted: bf16, fp8, fp8-block", gpu.Name, p.name)
 		}
 	}
 	return nil

@@ -41,7 +41,8 @@ func TestPrecision(t *testing.T) {
 			t.Errorf("%s: weight gradients take %v of %v", c.name, is.proj.weights, was.proj.weights)
 		}
 	}
-	for precision, want := range map[string]string{"nvfp4": "h100 has no fp4", "int4": "accepted: bf16"} {
+	for precision, want := range map[string]string{"nvfp4": "h100 has no fp4", "mxfp8": "h100 lacks the block scales",
+		"int4": "accepted: bf16"} {
 		l := of("h100", precision)
 		l.GlobalBatch = 1
 		if err := l.Validate(); err == nil || !strings.Contains(err.Error(), want) {

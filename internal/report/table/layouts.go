@@ -118,8 +118,8 @@ func simulated(w io.Writer, sims []layouts.Simulated) {
 				s.Layout, s.Slice, took(s.Ran), added(s.Added)))
 		}
 		if s.Fidelity != "" {
-			report.Labelled(w, "simulated as flows: ", fmt.Sprintf("%s: too many packets; error up to %s", s.Layout,
-				unit.ShowShare(s.Expected.Worst)))
+			report.Labelled(w, "simulated as flows: ", fmt.Sprintf("%s: too many packets; %s", s.Layout,
+				report.ErrorOf(s.Expected)))
 		}
 	}
 }

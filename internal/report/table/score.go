@@ -43,8 +43,12 @@ func Score(w io.Writer, in *planner.SearchInput, s *planner.Scored) {
 func Measured(w io.Writer, all []planner.Measured) {
 	classes := planner.Accuracies(all)
 	total := classes[len(classes)-1]
-	screen.Painted(w, screen.Answer, "", fmt.Sprintf("%s of %s trainings estimated: step time off by %s RMS, %s in the mean",
-		unit.ShowCount(total.Stated), unit.ShowCount(total.Rows), unit.ShowShare(total.RMS), signed(total.Bias)))
+	answer := fmt.Sprintf("None of %s can be estimated", unit.Plural(total.Rows, "training"))
+	if total.Stated > 0 {
+		answer = fmt.Sprintf("%s of %s trainings estimated: step time off by %s RMS, %s in the mean",
+			unit.ShowCount(total.Stated), unit.ShowCount(total.Rows), unit.ShowShare(total.RMS), signed(total.Bias))
+	}
+	screen.Painted(w, screen.Answer, "", answer)
 	t := screen.Table{Columns: []screen.Column{{Head: "Measured by", Left: true}, {Head: "rows"}, {Head: "estimated"},
 		{Head: "RMS"}, {Head: "mean"}}}
 	for _, c := range classes[:len(classes)-1] {
