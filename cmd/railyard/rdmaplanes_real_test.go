@@ -57,9 +57,9 @@ func TestRealPeersDisagree(t *testing.T) {
 		want           string
 	}{
 		{[]string{"--transport", "mrc"}, []string{"--transport", "rc"},
-			"the server serves mrc, the client asks for rc"},
+			"the server serves mrc, the client requests rc"},
 		{[]string{"--transport", "rc"}, []string{"--transport", "mrc"},
-			"the server serves rc, the client asks for mrc"},
+			"the server serves rc, the client requests mrc"},
 		{nil, []string{"--transport", "mrc", "--planes", "OURS"},
 			"the peer has 2 planes, we have 1"},
 		{nil, []string{"--addr", "::1"}, "family"},
