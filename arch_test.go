@@ -194,7 +194,7 @@ var allowed = map[string][]string{
 		"internal/speed", "internal/study/interference", "internal/submission",
 		"internal/study/layouts", "internal/study/load", "internal/study/tuning", "internal/swconf",
 		"internal/cabling", "internal/swconf/onto", "internal/topo", "internal/tune", "internal/validate", "roce",
-		"verbs"},
+		"verbs", "internal/workload"},
 	"internal/importing": {"internal/cabling", "internal/fidelity", "internal/input", "internal/jobscript",
 		"internal/machine",
 		"internal/model", "internal/output", "internal/recognise", "internal/report", "internal/scenario",

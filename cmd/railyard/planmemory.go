@@ -71,13 +71,7 @@ func (c *planMemoryCmd) Run(e *env) error {
 	l := partition.Layout{TP: c.TP, PP: c.PP, DP: c.DP, CP: c.CP, EP: c.EP, VPP: c.VPP, ZeRO: c.ZeRO,
 		Sequence: !c.NoSequence, Recompute: c.Recompute,
 		Schedule: c.Schedule, Micro: c.Micro, Microbatches: c.Microbatches, Seq: c.Seq}
-	if l.Schedule == "" {
-		l.Schedule = partition.OneFOneB
-		if l.VPP > 1 {
-			l.Schedule = partition.Interleaved
-		}
-	}
-	l = l.Evened(m)
+	l = l.Settled(m)
 	ranks, err := l.Memory(m)
 	if err != nil {
 		return input.Fault(field.Flags(err))

@@ -13,7 +13,6 @@ import (
 	"railyard/internal/planner"
 	"railyard/internal/report/table"
 	"railyard/internal/scenariofile"
-	"railyard/internal/study/layouts"
 	"railyard/internal/workload"
 )
 
@@ -73,25 +72,16 @@ func (c *planScoreCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	n := c.GPUs
-	if n == 0 {
-		n = plan.Graph.TotalGPUs()
-	}
-	if n > plan.Graph.TotalGPUs() {
-		return field.New("--gpus", "the fabric of %s has %d, found %d", c.Fabric, plan.Graph.TotalGPUs(), n)
+	site, err := siteOf(plan, c.Fabric, c.GPUs)
+	if err != nil {
+		return err
 	}
 	l := partition.Layout{TP: c.TP, PP: c.PP, CP: c.CP, EP: c.EP, VPP: c.VPP, ZeRO: c.ZeRO, Sequence: c.TP > 1,
 		Recompute: c.Recompute, Schedule: c.Schedule, Micro: c.Micro, Seq: c.Seq}
-	if l.Schedule == "" {
-		l.Schedule = partition.OneFOneB
-		if l.VPP > 1 {
-			l.Schedule = partition.Interleaved
-		}
-	}
 	t := workload.NewTraining()
 	t.Name, t.Model, t.GlobalBatch, t.Seq, t.Channels = c.Model, m, c.Global, c.Seq, 0
 	t.Efficiency, t.Kernels, t.Precision = c.Efficiency, c.Kernels, c.Precision
-	in := planner.SearchInput{Training: t, Site: layouts.SiteOf(plan, n)}
+	in := planner.SearchInput{Training: t, Site: site}
 	s, err := in.Score(l)
 	if err != nil {
 		return input.Fault(field.Flags(err))

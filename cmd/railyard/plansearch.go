@@ -85,6 +85,7 @@ func (c *planSearchCmd) Run(e *env) error {
 		err = printJSON(e.stdout, map[string]any{
 			"model":      m.Name,
 			"gpus":       in.Site.GPUs,
+			"precision":  in.Training.Precision,
 			"tried":      r.Tried,
 			"feasible":   len(r.Candidates),
 			"candidates": top,
@@ -106,19 +107,26 @@ func (c *planSearchCmd) Run(e *env) error {
 	return nil
 }
 
+// siteOf describes so many GPUs of a fabric to the planner; 0: all.
+func siteOf(plan *scenario.Plan, fabric string, n int) (planner.Site, error) {
+	all := plan.Graph.TotalGPUs()
+	if n == 0 {
+		n = all
+	}
+	if n > all {
+		return planner.Site{}, field.New("--gpus", "the fabric of %s has %d, found %d", fabric, all, n)
+	}
+	return layouts.SiteOf(plan, n), nil
+}
+
 // input takes the site from the fabric.
 func (c *planSearchCmd) input(m *model.Config, plan *scenario.Plan) (planner.SearchInput, error) {
-	g := plan.Graph
-	n := c.GPUs
-	if n == 0 {
-		n = g.TotalGPUs()
-	}
-	if n < 1 || n > g.TotalGPUs() {
-		return planner.SearchInput{}, field.New("--gpus", "the fabric of %s has %d, found %d",
-			c.Fabric, g.TotalGPUs(), n)
+	site, err := siteOf(plan, c.Fabric, c.GPUs)
+	if err != nil {
+		return planner.SearchInput{}, err
 	}
 	t := workload.NewTraining()
 	t.Name, t.Model, t.GlobalBatch, t.Seq, t.Channels = c.Model, m, c.Global, c.Seq, 0
 	t.Efficiency, t.Kernels, t.GatherAhead, t.Precision = c.Efficiency, c.Kernels, c.Ahead, c.Precision
-	return planner.SearchInput{Training: t, Site: layouts.SiteOf(plan, n)}, nil
+	return planner.SearchInput{Training: t, Site: site}, nil
 }

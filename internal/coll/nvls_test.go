@@ -55,7 +55,7 @@ func TestNVLSMovesEachByteOnce(t *testing.T) {
 	}
 }
 
-// TestNVLSFill reckons rounds by hand from NCCL's rules for chunks: 16 channels of Hopper, 24 of Blackwell, and at most
+// TestNVLSFill computes rounds from NCCL's rules for chunks: 16 channels of Hopper, 24 of Blackwell, and at most
 // 32 heads, each with a chunk of 128 KiB, or less where fewer than 64, 8 or 2 rounds would come of it.
 func TestNVLSFill(t *testing.T) {
 	for _, c := range []struct {

@@ -49,6 +49,7 @@ const (
 	toAll     = "all-to-all"
 	incasts   = "incast"
 	transfers = "transfers"
+	several   = "several jobs" // whatever each does: they meet at random
 )
 
 // Ways to choose paths.
@@ -57,6 +58,7 @@ const (
 	evenly  = "sprayed in turn or at random"
 	byLoad  = "sprayed by load"
 	byNIC   = "sprayed by NICs or cells"
+	flowlet = "flowlet switching"
 )
 
 // PathsOf names how packets of a plan choose paths.
@@ -64,6 +66,8 @@ func PathsOf(p *scenario.Plan) string {
 	switch name := p.LB.Name; {
 	case p.Scheduled != nil, p.Default().Carried != nil, p.LB.NIC != nil:
 		return byNIC
+	case name == "flowlet":
+		return flowlet
 	case !p.LB.Reorders(p.LBValues):
 		return onePath
 	case name == "spray" || name == "spray-random":
@@ -74,6 +78,9 @@ func PathsOf(p *scenario.Plan) string {
 
 // TrafficOf lists the kinds of traffic in a plan.
 func TrafficOf(p *scenario.Plan) (kinds []string) {
+	if len(p.Jobs) > 1 {
+		return []string{several}
+	}
 	add := func(kind string) {
 		if !slices.Contains(kinds, kind) {
 			kinds = append(kinds, kind)

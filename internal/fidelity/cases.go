@@ -25,6 +25,7 @@ func Cases() (all []Case) {
 			settings = append(settings, []string{set, lb, "transport.recovery=selective", "transport.write=only"})
 		}
 	}
+	settings = append(settings, []string{"lb=flowlet"})
 	for _, name := range scenario.Presets() {
 		settings = append(settings, []string{"transport=" + name})
 	}
@@ -39,6 +40,10 @@ func Cases() (all []Case) {
 	}
 	for _, file := range shipped {
 		all = append(all, Case{file, scenarios.Texts()[file], nil})
+	}
+	const jobs = "two-jobs.yaml" // who meets whom differs by all of these
+	for _, sets := range [][]string{{"seed=2"}, {"seed=3"}, {"seed=4"}, {"placement=packed"}, {"fabric.uplinks=2"}} {
+		all = append(all, Case{jobs, scenarios.Texts()[jobs], sets})
 	}
 	return all
 }

@@ -100,7 +100,7 @@ func TestWhatALabAsksFor(t *testing.T) {
 	folder := scripted(t)
 	g, o := pair(t, folder, "page")
 	var page strings.Builder
-	page.WriteString("# A lab of two hosts, two leaves and two spines with static routes, as the machine hears it.\n")
+	page.WriteString("# A lab of two hosts, two leaves and two spines with static routes, as the host receives them.\n")
 	note := func(what string) {
 		text := strings.ReplaceAll(said(t, folder), o.Name, "page")
 		fmt.Fprintf(&page, "\n# %s\n%s", what, text)

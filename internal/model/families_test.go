@@ -33,6 +33,21 @@ var models = map[string]struct {
 	"kimi-k2":      {"", 1026.4, 32.9, 1e-2},
 	"gpt-oss-120b": {"", 116.829, 5.71, 5e-3}, // 5.13 without the embedding
 	"gpt-oss-20b":  {"", 20.9148, 4.19, 5e-3}, // 3.61 without
+	"Mistral-7B": {`{"model_type":"mistral","hidden_size":4096,"num_hidden_layers":32,"num_attention_heads":32,
+		"num_key_value_heads":8,"intermediate_size":14336,"sliding_window":4096,"vocab_size":32000}`, 7.24173, 0, 1e-4},
+	"Phi-3-mini": {`{"model_type":"phi3","hidden_size":3072,"num_hidden_layers":32,"num_attention_heads":32,
+		"num_key_value_heads":32,"intermediate_size":8192,"vocab_size":32064}`, 3.82108, 0, 1e-4},
+	"Qwen1.5-MoE-A2.7B": {`{"model_type":"qwen2_moe","hidden_size":2048,"num_hidden_layers":24,"num_attention_heads":16,
+		"num_key_value_heads":16,"intermediate_size":5632,"moe_intermediate_size":1408,"num_experts":60,
+		"num_experts_per_tok":4,"shared_expert_intermediate_size":5632,"decoder_sparse_step":1,"vocab_size":151936}`,
+		14.3158, 2.69, 1e-3},
+	"Gemma-7B": {`{"model_type":"gemma","hidden_size":3072,"num_hidden_layers":28,"num_attention_heads":16,"head_dim":256,
+		"num_key_value_heads":16,"intermediate_size":24576,"vocab_size":256000}`, 8.53768, 0, 1e-4},
+	"Gemma-3-27B": {`{"model_type":"gemma3","text_config":{"model_type":"gemma3_text","hidden_size":5376,
+		"num_hidden_layers":62,"num_attention_heads":32,"head_dim":128,"num_key_value_heads":16,
+		"intermediate_size":21504,"sliding_window":1024,"vocab_size":262208}}`, 27.009, 0, 1e-3},
+	"GLM-4-32B": {`{"model_type":"glm4","hidden_size":6144,"num_hidden_layers":61,"num_attention_heads":48,"head_dim":128,
+		"num_key_value_heads":2,"intermediate_size":23040,"attention_bias":false,"vocab_size":151552}`, 32.57, 0, 1e-2},
 	"Gemma-2-9B": {`{"model_type":"gemma2","hidden_size":3584,"num_hidden_layers":42,"num_attention_heads":16,"head_dim":256,
 		"num_key_value_heads":8,"intermediate_size":14336,"sliding_window":4096,"vocab_size":256000}`, 9.2417, 0, 1e-4},
 	"gemma-2-27b": {"", 27.227, 0, 1e-4},
@@ -104,7 +119,7 @@ func TestFamilies(t *testing.T) {
 	}
 	for name := range families {
 		switch name {
-		case "llama", "mistral", "mixtral", "phi3", "glm", "glm4", "qwen2_moe", "gpt2", "gpt3", "gemma", "gemma3_text":
+		case "llama", "mixtral", "glm", "gpt2", "gpt3": // of TestPublishedParameters, or as glm4 and opt
 		default:
 			if !met[name] && name != "deepseek_v2" {
 				t.Errorf("no published model is of the family %s", name)

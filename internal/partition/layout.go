@@ -157,8 +157,15 @@ func (l Layout) divides(layers int64) bool {
 	return layers%n == 0 || n > 1 && (layers+2)%n == 0 || l.Uneven && n <= layers
 }
 
-// Evened is the layout with layers spread unevenly where they do not divide.
-func (l Layout) Evened(m *model.Config) Layout {
+// Settled is the layout with what it leaves open: without a schedule 1f1b, interleaved for several chunks per rank, and
+// layers spread unevenly where they do not divide.
+func (l Layout) Settled(m *model.Config) Layout {
+	if l.Schedule == "" {
+		l.Schedule = OneFOneB
+		if l.VPP > 1 {
+			l.Schedule = Interleaved
+		}
+	}
 	parts := int64(max(1, l.Chunks()))
 	l.Uneven = m.Layers%parts != 0 && (m.Layers+2)%parts != 0
 	return l

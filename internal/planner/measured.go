@@ -175,10 +175,7 @@ func (m *Measured) estimate(find FindModel, efficiency float64) {
 	if slices.Contains(rackScale, gpu.Name) {
 		per = 72
 	}
-	m.layout.Sequence, m.layout.Schedule = m.layout.TP > 1, partition.OneFOneB
-	if m.layout.VPP > 1 {
-		m.layout.Schedule = partition.Interleaved
-	}
+	m.layout.Sequence = m.layout.TP > 1
 	in := SearchInput{Training: t, Site: Site{GPU: gpu, GPUs: m.gpus, PerServer: per, NVLink: gpu.Reached(),
 		NIC: gpu.NIC, Latency: 3 * unit.Microsecond, NVLatency: unit.Microsecond, Ratio: 1, Upper: 1,
 		Segment: max(1, m.gpus/per), QPs: 1, Spread: true}}

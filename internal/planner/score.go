@@ -28,7 +28,7 @@ func (in SearchInput) Score(l partition.Layout) (*Scored, error) {
 		return nil, field.New("tp", "%d is more than the %d GPUs of an NVLink domain", l.TP, in.Site.PerServer)
 	}
 	l.DP = in.Site.GPUs / each
-	l = l.Evened(in.Training.Model)
+	l = l.Settled(in.Training.Model)
 	if l.ZeRO > 0 && l.DP*l.CP == 1 {
 		return nil, field.New("zero", "stage %d needs replicas: dp x cp is 1", l.ZeRO)
 	}

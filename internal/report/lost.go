@@ -74,7 +74,7 @@ func lost(w io.Writer, s *result.Summary, advised bool) {
 	}
 	var told []string
 	for _, r := range rows {
-		if slices.Contains(s.Simulated, r.id.Get().Key) && float64(c.Saving[r.id]) < worthALine*float64(s.StepTime) {
+		if slices.Contains(s.Simulated, r.id.Get().Key) && float64(c.Saving[r.id]) < chance*float64(s.StepTime) {
 			continue
 		}
 		if text := advice(s, r.id); text != "" && !slices.Contains(told, text) {
@@ -84,9 +84,17 @@ func lost(w io.Writer, s *result.Summary, advised bool) {
 	}
 }
 
+// chance is how far one more simulation may be from another for no reason that anybody could act on, as a share of the
+// step: any change shifts when packets meet.
+const chance = 0.02
+
 // saves says what a run without a cause alone saves, and how that is known; "" for an amount not worth a word.
 func saves(s *result.Summary, id cause.ID, how string) string {
-	switch saving := s.Chain.Saving[id]; {
+	saving := s.Chain.Saving[id]
+	share := float64(saving) / float64(s.StepTime)
+	switch {
+	case how == "simulated" && saving != 0 && max(share, -share) < chance:
+		return fmt.Sprintf("saves less than %s alone (simulated)", percent(chance))
 	case float64(-saving) >= worthALine*float64(s.StepTime):
 		return fmt.Sprintf("%s longer without it (%s)", dur(-saving), how)
 	case saving <= 0:

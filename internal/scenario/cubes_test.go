@@ -214,7 +214,7 @@ func TestCubesRefused(t *testing.T) {
 }
 
 // Mirrors that are stuck keep their circuit and what later maps have for its ports dark; a circuit that
-// breaks is dark until it is mended, whatever maps say.
+// breaks is dark until it is repaired, whatever maps say.
 func TestMirrorsStickAndBreak(t *testing.T) {
 	moved := fmt.Sprintf(optical, ringOf6, "{at: 20ms, circuits: [2-4, 3-5, 6-7, 8-9, 10-11, 12-1]}")
 	shining := func(events string, at unit.Time) string {
@@ -234,7 +234,7 @@ func TestMirrorsStickAndBreak(t *testing.T) {
 		return strings.Join(all, " ")
 	}
 	const ms = unit.Millisecond
-	const mended = "{ocs: ocs-1, circuit: 6-7, at: 5ms, up: false}, {ocs: ocs-1, circuit: 6-7, at: 9ms, up: true}"
+	const repaired = "{ocs: ocs-1, circuit: 6-7, at: 5ms, up: false}, {ocs: ocs-1, circuit: 6-7, at: 9ms, up: true}"
 	for _, c := range []struct {
 		events string
 		at     unit.Time
@@ -245,8 +245,8 @@ func TestMirrorsStickAndBreak(t *testing.T) {
 		{"{ocs: ocs-1, circuit: 2-3, at: 5ms, stuck: true}", 40 * ms, "s1s2 s3s4"},
 		{"{ocs: ocs-1, circuit: 2-3, at: 25ms, stuck: true}", 0, ""}, // joined no more
 		{"{ocs: ocs-1, circuit: 2-4, at: 5ms, up: false}", 40 * ms, "s2s3 s3s4"},
-		{mended, 8 * ms, "s1s2 s2s3"},
-		{mended, 9 * ms, "s1s2 s2s3 s3s4"},
+		{repaired, 8 * ms, "s1s2 s2s3"},
+		{repaired, 9 * ms, "s1s2 s2s3 s3s4"},
 		{"{ocs: ocs-1, at: 5ms, boot: 30ms}", 10 * ms, ""},
 		{"{ocs: ocs-1, at: 5ms, boot: 30ms}", 40 * ms, "s1s2 s2s3 s3s4"},
 	} {

@@ -78,20 +78,18 @@ type uetClass struct {
 	large         bool       // and not a quick one
 }
 
+// uet-htsim's own last completions of NSCC's permutations have changed by 5.8 % root mean square from August 2024 to
+// 40ccb05 (35 of 512 hosts, -12 to +11 %): all 35 published ones together do not keep to their 5 %.
 var uetClasses = []uetClass{
 	{"incasts of up to 64 MiB", "nscc", false, "incast-", [2]float64{0, 64}, 0.02, 8, false},
 	{"incasts of up to 64 MiB", "rccc", false, "incast-", [2]float64{0, 64}, 0.02, 8, false},
 	{"incasts of up to 1 GiB", "nscc", false, "incast-", [2]float64{64, 1024}, 0.02, 12, true},
 	{"incasts of up to 1 GiB", "rccc", false, "incast-", [2]float64{64, 1024}, 0.02, 12, true},
-	{"permutations of 1 and 2 MB", "nscc", false, "permutation-", [2]float64{0, 2}, oldNSCC, 3, true},
+	{"permutations of 1 and 2 MB", "nscc", false, "permutation-", [2]float64{0, 2}, 0.05, 3, true},
 	{"permutations of 1 and 2 MB", "rccc", false, "permutation-", [2]float64{0, 2}, 0.05, 3, true},
 	{"permutations past slow links", "nscc", true, "permutation-", [2]float64{0, 2}, 0.10, 2, true},
 	{"permutations past slow links", "rccc", true, "permutation-", [2]float64{0, 2}, 0.10, 4, true},
 }
-
-// oldNSCC is the root mean square by which uet-htsim's own last completions have changed from August 2024 to 40ccb05,
-// 35 permutations of 1 and 2 MB of 512 hosts, -12 to +11 %.
-const oldNSCC = 0.058
 
 // uetRows draws runs of each class and holds ours to them.
 func uetRows(large bool) (rows []Row, err error) {
@@ -213,7 +211,7 @@ func (u *uetRun) run() (float64, error) {
 	return last, err
 }
 
-// simulate returns the last completion and their mean, us; the last acknowledgement's way back over four links is
+// simulate returns the last completion and their mean, us; the return of the last acknowledgement over four links is
 // added.
 func (u *uetRun) simulate() (last, mean float64, err error) {
 	matrix := must(u.connections())

@@ -67,7 +67,7 @@ func adaptiveDragonflies(large bool) (rows []Row, err error) {
 // messages pass that one where a host sends one. It is how a backlog is divided, not what the network takes (takes).
 func burst(p int, where string, got float64) Row {
 	return within("UGAL by local queues: one burst into deep buffers, share of line rate, "+where,
-		"arithmetic: 3/(4p), 2 of 3p shares of a group over one cable", 3/(4*float64(p)), got, 0.12, "%.3f")
+		"arithmetic: 3/(4p), 2 of 3p shares of a group over one cable", 3/(4*float64(p)), got, 0.10, "%.3f")
 }
 
 // takes is what UGAL by local queues takes of messages that come by chance, with buffers as Kim et al. have them. The

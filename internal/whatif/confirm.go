@@ -1,8 +1,6 @@
 package whatif
 
 import (
-	"slices"
-
 	"railyard/internal/facts"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
@@ -58,9 +56,7 @@ func Confirm(p *scenario.Plan, of *result.Summary, l Limits) bool {
 	}
 	of.Remedies = nil
 	for _, r := range facts.Remedies(known, of.Chain, of.StepTime) {
-		told := r.Result(of.Chain)
-		told.Simulated = slices.Contains(of.Simulated, told.Cause)
-		of.Remedies = append(of.Remedies, told)
+		of.Remedies = append(of.Remedies, told(&r, of))
 	}
 	return true
 }

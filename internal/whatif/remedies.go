@@ -38,11 +38,16 @@ func Remedies(p *scenario.Plan, s *result.Summary) (all []Remedy) {
 		if again {
 			continue
 		}
-		told := r.Result(s.Chain)
-		told.Simulated = slices.Contains(s.Simulated, told.Cause)
-		all = append(all, Remedy{Remedy: told, Costs: s.Chain.Costs(r.Of), change: r.Change})
+		all = append(all, Remedy{Remedy: told(&r, s), Costs: s.Chain.Costs(r.Of), change: r.Change})
 	}
 	return all
+}
+
+// told is a remedy as the files of a run have it, and whether what it may save was simulated.
+func told(r *facts.Remedy, s *result.Summary) result.Remedy {
+	t := r.Result(s.Chain)
+	t.Simulated = slices.Contains(s.Simulated, t.Cause)
+	return t
 }
 
 // CanTry reports whether a scenario can be run with a remedy: some are advice in words.

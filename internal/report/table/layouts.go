@@ -10,6 +10,7 @@ import (
 	"railyard/internal/report"
 	"railyard/internal/report/screen"
 	"railyard/internal/study/layouts"
+	"railyard/internal/workload"
 	"railyard/unit"
 )
 
@@ -20,6 +21,9 @@ func Layouts(w io.Writer, in *planner.SearchInput, r *planner.Result, sims []lay
 		in.Training.Model.Name, unit.ShowCount(in.Site.GPUs), strings.ToUpper(in.Site.GPU.Name),
 		unit.ShowCount(in.Training.GlobalBatch), unit.ShowCount(in.Training.Seq), unit.ShowCount(len(r.Candidates)),
 		unit.ShowCount(r.Tried)))
+	if p := in.Training.Precision; p != workload.BF16 && p != "" {
+		report.Wrap(w, "", fmt.Sprintf("Matrix products in %s; MFU is of the GPU's peak in %[1]s", p))
+	}
 	if cc != "" {
 		report.Wrap(w, "", fmt.Sprintf("%s: transfers between hosts take %s as long as without congestion control, measured on a ring of four hosts", cc, unit.ShowFactor(in.Site.Waste)))
 	}
