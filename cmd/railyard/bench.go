@@ -12,7 +12,7 @@ import (
 type benchCmd struct {
 	Large  bool   `help:"Measure runs of 8,192 to 16,000 hosts and whole training steps too (5 minutes)"`
 	Rounds int    `help:"Runs of each case, of which the fastest counts" default:"1" range:"1,20"`
-	Only   string `help:"Measure the runs with this in their names" placeholder:"TEXT"`
+	Only   string `help:"Measure only runs whose name contains TEXT" placeholder:"TEXT"`
 	JSON   bool   `help:"Print as JSON"`
 }
 

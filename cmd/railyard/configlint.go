@@ -42,12 +42,12 @@ configurations are skipped and listed. To explain a rule: railyard config rules 
 Examples:
   railyard config lint leaf.cfg
   railyard config lint rail-*.cfg spine-*.cfg --fabric scenarios/pod64-llama2-7b.yaml
-  railyard config lint configs/ --cabling cables.csv       (rings of pauses, PFC at one end alone)
+  railyard config lint configs/ --cabling cables.csv  # circular pause dependencies, PFC at one end only
   railyard config lint configs/ --fabric scenarios/lab-2x2.yaml --json | jq '.[].rule'
-  railyard config lint leaf.cfg node1.sh nccl.conf        (servers against switches)
+  railyard config lint leaf.cfg node1.sh nccl.conf  # hosts against switches
   railyard config lint leaf.cfg --sarif > leaf.sarif
-  railyard config lint configs/ --json > known.json         (what is there today)
-  railyard config lint configs/ --baseline known.json       (in CI: fails on what is new)`
+  railyard config lint configs/ --json > known.json  # findings of today
+  railyard config lint configs/ --baseline known.json  # CI: fails on new findings`
 }
 
 // Run is the config lint command.

@@ -45,9 +45,9 @@ Exit code 1: a fault was found (congestion is not a fault); 2: a file cannot be 
 
 Examples:
   railyard diagnose leaf1.txt leaf2.txt host-3.txt
-  railyard diagnose incident/                       (incident/before/, incident/after/)
+  railyard diagnose incident/  # incident/before/, incident/after/
   railyard diagnose after/ --before before/ --cabling cables.csv --config configs/
-  railyard diagnose incident/ --fabric scenarios/lab-2x2.yaml    (with a simulation)
+  railyard diagnose incident/ --fabric scenarios/lab-2x2.yaml  # with a simulation
   railyard diagnose --gnmi leaf1,leaf2,spine1:6030 --gnmi-user admin --gnmi-interval 30s
   railyard diagnose incident/ --json | jq '.findings[0] | .cause, .device, .port'`
 }

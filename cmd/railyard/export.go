@@ -36,7 +36,7 @@ The report lists what the format cannot express.
 Examples:
   railyard export scenarios/gpt13b-128.yaml --as goal --out gpt13b.goal
   railyard export scenarios/pod64-alltoall.yaml --as htsim-cm --out a2a.cm
-  railyard export runs/pod64-001 --as chakra --out et/pod64    (et/pod64.0.et, et/pod64.1.et, ...)
+  railyard export runs/pod64-001 --as chakra --out et/pod64  # et/pod64.0.et, …
 
 Formats:
 `)

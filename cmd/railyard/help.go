@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"time"
 
@@ -167,8 +168,49 @@ func (w helpScreen) command(n *kong.Node) {
 	}
 	w.flags(n)
 	if examples != "" {
-		fmt.Fprintln(w, examples)
+		for line := range strings.SplitSeq(continued.ReplaceAllString(examples, " "), "\n") {
+			w.example(line)
+		}
 	}
+}
+
+// continued matches where the source of examples continues a command on another line.
+var continued = regexp.MustCompile(` *\\\n *`)
+
+// example prints a line of examples: the note of a command that does not fit the screen on a line above it, the command
+// with the continuations of a shell.
+func (w helpScreen) example(line string) {
+	if command, note, ok := strings.Cut(line, "  # "); ok && screen.Width(line) > w.layout.Width {
+		fmt.Fprintf(w, "  # %s\n", note)
+		line = strings.TrimRight(command, " ")
+	}
+	for screen.Width(line) > w.layout.Width {
+		at := lastBreak(line, w.layout.Width-len(" \\"))
+		if at == 0 {
+			break
+		}
+		fmt.Fprintln(w, line[:at]+" \\")
+		line = "     " + line[at:]
+	}
+	fmt.Fprintln(w, line)
+}
+
+// lastBreak returns the last blank before a flag or an operator of the shell, outside quotes, in the first n columns of
+// a line behind its indentation, or 0.
+func lastBreak(line string, n int) (at int) {
+	quoted := false
+	for i, c := range line[:min(n+1, len(line))] {
+		rest := line[i:]
+		switch {
+		case c == '\'':
+			quoted = !quoted
+		case quoted || strings.TrimSpace(line[:i]) == "":
+		case strings.HasPrefix(rest, " --"), strings.HasPrefix(rest, " | "), strings.HasPrefix(rest, " && "),
+			strings.HasPrefix(rest, " > "):
+			at = i
+		}
+	}
+	return at
 }
 
 // parted splits the details of a command into paragraphs, and examples and lists, which are printed as they are.

@@ -36,20 +36,20 @@ cables) as reproduce the graph. The report lists what did not match and what was
 
 Examples:
   railyard import cables.csv --out site.yaml
-  railyard import lldp/ --gpus 8 --rate 400Gbps --out site.yaml   (one file per device)
+  railyard import lldp/ --gpus 8 --rate 400Gbps --out site.yaml  # one file per device
   railyard import fabric.clab.yml | railyard topo -
   railyard import topology.txt --format hpcc --json
   railyard import llama.goal --out llama.yaml && railyard run llama.yaml
-  railyard import allreduce.xml --out msccl.yaml                  (MSCCL)
-  railyard import et/*.et groups.json --out step.yaml             (Chakra: a file a rank, or et)
-  railyard import rank*.pt.trace.json.gz --step 12 --out step.yaml  (PyTorch's profiler; any size)
-  railyard import et_*.json --step 12 --out calls.yaml            (PyTorch's execution traces)
-  railyard import nccl_trace_rank_*                               (PyTorch's Flight Recorder)
-  railyard import nccl.*.log --out job.yaml                       (NCCL_DEBUG=INFO)
-  railyard import train.sh config.json --out train.yaml           (a training's script)
+  railyard import allreduce.xml --out msccl.yaml  # MSCCL
+  railyard import et/*.et groups.json --out step.yaml  # Chakra: one file per rank
+  railyard import rank*.pt.trace.json.gz --step 12 --out step.yaml  # PyTorch's profiler
+  railyard import et_*.json --step 12 --out calls.yaml  # PyTorch's execution traces
+  railyard import nccl_trace_rank_*  # PyTorch's Flight Recorder
+  railyard import nccl.*.log --out job.yaml  # NCCL_DEBUG=INFO
+  railyard import train.sh config.json --out train.yaml  # training script
   railyard import ds_config.json args.yaml cables.csv --out site.yaml
-  railyard import topology.txt flow.txt config.txt --out h.yaml   (HPCC's: and its settings)
-  railyard import fat_tree_1024.topo perm.cm --out htsim.yaml     (htsim's: fabric, flows)
+  railyard import topology.txt flow.txt config.txt --out h.yaml  # HPCC
+  railyard import fat_tree_1024.topo perm.cm --out htsim.yaml  # htsim: fabric, flows
   nvidia-smi topo -m > topo.txt && railyard import topo.txt
 
 Cabling:

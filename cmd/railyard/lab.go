@@ -156,7 +156,7 @@ func (c *labStatusCmd) Run(e *env) error {
 type labLinkCmd struct {
 	labName
 	Port  string `arg:"" help:"Either end of the link: spine-1:Eth2" placeholder:"PORT"`
-	State string `arg:"" help:"up or down" enum:"up,down" placeholder:"up|down"`
+	State string `arg:"" help:"State of the link" enum:"up,down" placeholder:"up|down"`
 	JSON  bool   `help:"Print as JSON"`
 }
 
@@ -254,7 +254,7 @@ func (c *labDownCmd) Run(e *env) error {
 
 type labRdmaCmd struct {
 	labName
-	Args []string `arg:"" passthrough:"" help:"allreduce and its flags" placeholder:"allreduce ..."`
+	Args []string `arg:"" passthrough:"" help:"allreduce and its flags" placeholder:"allreduce"`
 }
 
 func (c *labRdmaCmd) Help() string {

@@ -55,8 +55,8 @@ func TestRealLabFail(t *testing.T) {
 		`no switch "spine-9" in this lab; accepted: seg-1-rail-1`: {"switch", "spine-9"},
 		"a server's processes end with it":                        {"server", "host-1", "--flap", "1s"},
 		"a NIC pauses continuously, found a switch":               {"switch", "spine-1", "--storm"},
-		"must be one of": {"fan", "x"},
-		"--rate-share":   {"link", "x", "--rate-share", "2"},
+		"unknown value": {"fan", "x"},
+		"--rate-share":  {"link", "x", "--rate-share", "2"},
 	} {
 		if said := do(exitInput, args...); !strings.Contains(said, want) {
 			t.Errorf("%v: %s", args, said)

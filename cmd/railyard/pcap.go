@@ -31,7 +31,7 @@ trimmed packets, NACKs, probes and planes; --wireshark-plugin prints a dissector
 Examples:
   railyard pcap write.pcapng
   railyard pcap switch-port.pcap --limit 10000 --json | jq '.flows[] | select(.packets_again > 0)'
-  railyard pcap --wireshark-plugin > mrc.lua  (tshark -X lua_script:mrc.lua -r mrc.pcapng)`
+  railyard pcap --wireshark-plugin > mrc.lua  # tshark -X lua_script:mrc.lua -r mrc.pcapng`
 }
 
 // Run is the pcap command.

@@ -87,8 +87,8 @@ type planSizeCmd struct {
 	Precision   string  `help:"Precision: bf16, fp8, tf32, or a mix: bf16:7,tf32:3" default:"bf16" without:"tflops,table"`
 	TFLOPs      float64 `help:"Peak TFLOP/s per GPU (dense peak of the precision)" name:"tflops" placeholder:"N" range:"0.001,1e9" without:"table"`
 	Utilisation float64 `help:"Model FLOPs utilization, percent" default:"40" range:"0.1,100" without:"table"`
-	Days        float64 `help:"Training time" placeholder:"N" range:"0.001,1000000" without:"weeks,gpus,table"`
-	Weeks       float64 `help:"Training time" placeholder:"N" range:"0.001,1000000" without:"gpus,table"`
+	Days        float64 `help:"Training time in days" placeholder:"N" range:"0.001,1000000" without:"weeks,gpus,table"`
+	Weeks       float64 `help:"Training time in weeks" placeholder:"N" range:"0.001,1000000" without:"gpus,table"`
 	GPUs        int64   `help:"GPUs: estimates the time" name:"gpus" placeholder:"N" range:"1,1000000000" without:"table"`
 	Watts       float64 `help:"Watts per GPU with host and cooling (the GPU's)" placeholder:"W" range:"0.1,1000000" without:"table"`
 	PerKWh      float64 `help:"Price per kWh" name:"price-kwh" placeholder:"P" range:"0,1000000" without:"table"`
@@ -105,7 +105,7 @@ Examples:
   railyard plan size llama-3.1-405b --tokens 15.6T --days 54
   railyard plan size --params 1.5T --tokens 2.6T --recompute --precision fp8 --weeks 4
   railyard plan size gpt3-175b --tokens 300B --recompute --gpu a100 --utilisation 45 --gpus 1024
-  railyard plan size mixtral-8x7b --tokens 1T --gpus 64   (12.9B of 46.7B active)
+  railyard plan size mixtral-8x7b --tokens 1T --gpus 64  # 12.9B of 46.7B active
   railyard plan size --params 671B --active 37B --tokens 14.8T --gpus 2048 --gpu h100
   railyard plan size --table all`
 }

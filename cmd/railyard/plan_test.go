@@ -351,7 +351,7 @@ func TestPlanCollective(t *testing.T) {
 	}
 	for want, args := range map[string][]string{
 		"is not a collective": {"--kind", "gossip"}, "runs no all-gather": {"--kind", "all-gather",
-			"--algorithms", "tree"}, "--sizes": {"--sizes", "-1MB"}, "must be one of": {"--groups", "some"},
+			"--algorithms", "tree"}, "--sizes": {"--sizes", "-1MB"}, "unknown value": {"--groups", "some"},
 	} {
 		if code, _, err := call(t, append([]string{"plan", "collective", pod},
 			args...)...); code != exitInput || !strings.Contains(err, want) {

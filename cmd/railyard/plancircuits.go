@@ -28,12 +28,12 @@ type planCircuitsCmd struct {
 func (c *planCircuitsCmd) Help() string {
 	return `Prints the circuits of an optical circuit switch between groups, and the circuits that a new or
 failed group changes. Fibers stay in place. The maps are those of fabric.graph.ocs; for a torus of
-cubes (fabric.kind cubes), those that fabric.optics.swaps leads to.
+cubes (fabric.kind cubes), those of fabric.optics.swaps.
 
 Examples:
-  railyard plan circuits --groups 4 --fibres 12 --to 5       (a dragonfly grows by a group)
-  railyard plan circuits --groups 4 --fibres 32 --pattern ring --without 3   (a cube fails)
-  railyard plan circuits --cubes 4x4x4 --spares 1 --without 7       (TPU v4's 48 switches)
+  railyard plan circuits --groups 4 --fibres 12 --to 5  # a dragonfly grows by a group
+  railyard plan circuits --groups 4 --fibres 32 --pattern ring --without 3  # a cube fails
+  railyard plan circuits --cubes 4x4x4 --spares 1 --without 7  # TPU v4's 48 switches
   railyard plan circuits --groups 8 --fibres 56 --to 9 --json`
 }
 

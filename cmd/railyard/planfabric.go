@@ -44,9 +44,9 @@ Examples:
   railyard plan fabric --gpus 28672 --switch 128x400G --oversubscription 7:1 --out fabrics
   railyard plan fabric --gpus 32768 --switch 128x400G --top-switch 288x400G --oversubscription 7:1
   railyard plan fabric --gpus 1152 --switch 1152x400G
-  railyard plan fabric --gpus 32768 --check               (no deadlock in any kind, or where)
-  railyard plan fabric --gpus 16384 --switch 64x400G      (rail-planes: DeepSeek's 768 switches)
-  railyard plan fabric --gpus 15360 --nic-ports 2         (port-planes: as Alibaba's HPN)
+  railyard plan fabric --gpus 32768 --check  # checks for deadlock
+  railyard plan fabric --gpus 16384 --switch 64x400G  # rail-planes: 768 switches, as DeepSeek's
+  railyard plan fabric --gpus 15360 --nic-ports 2  # port-planes, as Alibaba's HPN
   railyard plan fabric --gpus 1024 --switch tomahawk5 --oversubscription 2:1`
 }
 

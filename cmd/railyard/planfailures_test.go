@@ -96,13 +96,13 @@ func TestPlanFailuresPrinted(t *testing.T) {
 		t.Errorf("exit %d, side by side %s: %s", code, side, out)
 	}
 	for want, args := range map[string][]string{
-		"--plot: writes .png or .svg":        {"--plot", "f.pdf"},
-		"card needs --card-ports":            {"--kinds", "card"},
-		`must be one of "link","switch"`:     {"--kinds", "fan"},
-		"4 simulations of s would be needed": {"--kinds", "switch,nic", "--pairs", "2", "--runs", "3"},
-		"--at: soon: expected a time":        {"--at", "soon", "--kinds", "switch"},
-		"fabric.hosts":                       {"--set", "fabric.hosts=0,2"},
-		"--set gives":                        {"--set", "seed=" + strings.Repeat("1,", 80) + "1"},
+		"--plot: writes .png or .svg":         {"--plot", "f.pdf"},
+		"card needs --card-ports":             {"--kinds", "card"},
+		`unknown value "fan"; accepted: link`: {"--kinds", "fan"},
+		"4 simulations of s would be needed":  {"--kinds", "switch,nic", "--pairs", "2", "--runs", "3"},
+		"--at: soon: expected a time":         {"--at", "soon", "--kinds", "switch"},
+		"fabric.hosts":                        {"--set", "fabric.hosts=0,2"},
+		"--set gives":                         {"--set", "seed=" + strings.Repeat("1,", 80) + "1"},
 	} {
 		code, _, errs := call(t, append([]string{"plan", "failures", "s.yaml"}, args...)...)
 		if code != exitInput || !strings.Contains(errs, want) {

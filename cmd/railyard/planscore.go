@@ -40,9 +40,9 @@ type planScoreCmd struct {
 }
 
 func (c *planScoreCmd) Help() string {
-	return `Estimates the step of one parallel configuration by the cost model of plan search: computing, bubble and
-what communication is exposed, with the GPU memory that it needs. Data parallel is what the other
-sizes leave of the GPUs. Exit code 1: it does not fit the memory.
+	return `Estimates computation, bubble, exposed communication and GPU memory of one parallel configuration by the
+cost model of plan search. The data parallel size is the number of GPUs divided by the other sizes. Exit
+code 1: it does not fit the GPU memory.
 --measured takes columns model, gpu, gpus, tp, pp, cp, ep, vpp, micro, global_batch, sequence, zero,
 recompute, step_seconds, source (precision), or those of Megatron-Bridge's performance summary.
 

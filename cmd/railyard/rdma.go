@@ -28,7 +28,7 @@ import (
 )
 
 type rdmaCmd struct {
-	Serve     rdmaServeCmd     `cmd:"" help:"Serve the tests below"`
+	Serve     rdmaServeCmd     `cmd:"" help:"Accept RDMA measurements from other hosts"`
 	Write     rdmaWriteCmd     `cmd:"" help:"Measure bandwidth of RDMA WRITE"`
 	Send      rdmaSendCmd      `cmd:"" help:"Measure bandwidth of SEND"`
 	Read      rdmaReadCmd      `cmd:"" help:"Measure bandwidth of RDMA READ"`

@@ -57,7 +57,7 @@ Examples:
   railyard rdma allreduce --ranks 4 --bytes 16MiB --transport mrc
   railyard rdma allreduce --ranks 2 --rank 1 --rendezvous 10.1.0.7:29500
   MASTER_ADDR=n1 MASTER_PORT=29500 WORLD_SIZE=2 RANK=1 railyard rdma allreduce
-  srun --nodes 2 --ntasks-per-node 1 railyard rdma allreduce   (under Slurm)`
+  srun --nodes 2 --ntasks-per-node 1 railyard rdma allreduce  # under Slurm`
 }
 
 // environment fills what the flags leave open from a launcher's variables.

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 
+	"railyard/internal/field"
+
 	"github.com/alecthomas/kong"
 )
 
@@ -24,6 +26,9 @@ var rewordings = []struct {
 	{regexp.MustCompile(`^expected one of .*$`), "missing: COMMAND"},
 	{regexp.MustCompile(`^unexpected argument ([^,]*)`), `unexpected argument "$1"`},
 }
+
+// listed is how the parser writes that a value is none of a list.
+var listed = regexp.MustCompile(`^(.+?) must be one of (.*) but got (.*)$`)
 
 // argument is how the parser writes the name of an argument.
 var argument = regexp.MustCompile(`<[^>]*>`)
@@ -51,6 +56,10 @@ func (p *parser) refused(ctx *kong.Context, err error) (what, next string) {
 		if there := elsewhere[of.Path()+" "+flag]; there != "" {
 			return of.Path() + ": unknown flag " + flag, there
 		}
+	}
+	if m := listed.FindStringSubmatch(text); m != nil {
+		accepted := strings.Split(strings.TrimPrefix(strings.ReplaceAll(m[2], `"`, ""), ","), ",")
+		text = field.Choice(m[1], strings.Trim(m[3], `"`), accepted, "unknown value %s", m[3]).Error()
 	}
 	for _, r := range rewordings {
 		if r.form.MatchString(text) {

@@ -44,7 +44,7 @@ Examples:
   railyard submit scenarios/llama2-7b.sbatch --cluster scenarios/pod64-llama2-7b.yaml --dry-run
   railyard submit job.sbatch --cluster site.yaml --option=--nodes=4 --env DATA=/data
   railyard submit job.sbatch --slurm-conf slurm.conf --topology topology.conf --scenario job.yaml
-  sinfo -o '%P %N %G %c %t' > nodes.txt; railyard submit job.sbatch --sinfo nodes.txt
+  sinfo -o '%P %N %G %c %t' > nodes.txt && railyard submit job.sbatch --sinfo nodes.txt
   railyard submit job.sbatch --scontrol nodes.txt,topology.txt --json`
 }
 

@@ -28,7 +28,7 @@ type topoCmd struct {
 	Prices   string   `help:"Price file of cables, with racks (see plan fabric --prices-example)" placeholder:"FILE"`
 	Cables   bool     `help:"Print all cables as CSV, with the devices' port names" without:"dot,against,json"`
 	Against  []string `help:"Compare with actual cabling: files that import reads; repeatable" placeholder:"FILE" without:"dot" sep:"none"`
-	Format   string   `help:"Format of these files (detected)" placeholder:"FORMAT" with:"against"`
+	Format   string   `help:"Format of the files of --against (detected)" placeholder:"FORMAT" with:"against"`
 	JSON     bool     `help:"Print as JSON" without:"dot"`
 }
 
@@ -39,9 +39,9 @@ Examples:
   railyard topo scenarios/pod64-llama2-7b.yaml
   railyard topo scenarios/pod64-llama2-7b.yaml --dot | dot -Tpng > pod.png
   railyard topo pod.yaml --dot --failures | dot -Tpng > domains.png
-  railyard topo site.yaml --ports all           (port-to-rail maps, equivalent switches once)
-  railyard topo site.yaml --cables > cables.csv       (import reads it)
-  railyard topo site.yaml --against lldp/            (exit code 1 where they differ)
+  railyard topo site.yaml --ports all  # rail of each port; equivalent switches once
+  railyard topo site.yaml --cables > cables.csv  # import reads it
+  railyard topo site.yaml --against lldp/  # exit code 1 if they differ
   railyard topo site.yaml --against as-built.csv --json`
 }
 

@@ -105,6 +105,9 @@ func TestNearest(t *testing.T) {
 			t.Errorf("%s is nearest to %q, expected %s", found, got, want)
 		}
 	}
+	if got := nearest("4", []string{"1", "2", "all"}); got != "" {
+		t.Errorf("4 resembles %q without a letter in common", got)
+	}
 	if nearest(strings.Repeat("x", 1<<20), []string{"x"}) != "" {
 		t.Error("a megabyte resembles a word")
 	}

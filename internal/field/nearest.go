@@ -13,7 +13,7 @@ func nearest(s string, words []string) string {
 	best, least := "", 0
 	for _, w := range words {
 		d := Distance(strings.ToLower(s), strings.ToLower(w))
-		if d >= 2+len(s)/4 {
+		if d >= 2+len(s)/4 || d >= max(len(s), len(w)) {
 			continue
 		}
 		if d *= 4; within(s, w) { // letters are missing: llama-3-70b is llama-3.1-70b, not llama-2-70b
