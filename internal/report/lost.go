@@ -17,67 +17,87 @@ var lasting = []cause.ID{cause.Recovering, cause.SharedNIC, cause.LateRank}
 // worthALine is what a cause must cost to be listed, or a run without it save for that to be said: a share of a step.
 const worthALine = 0.005
 
-// lost prints the time above line rate on the critical path by cause, the largest saving first: a cause's own time, the
-// reaction of congestion control to it, and, where advised, what to change. Small causes become one closing line.
-func lost(w io.Writer, s *result.Summary, advised bool) {
+// Loss is a row of the time above line rate on the critical path: a cause's own time, or that of congestion control
+// recovering after it.
+type Loss struct {
+	Cause cause.ID
+	After bool // CC recovering after the cause, whose own time may have a row before
+	Name  string
+	Time  int64  // ps
+	Saves string // saving of a run without the cause, and how it is known; "" where none is stated
+}
+
+// Losses returns the rows of at least 0.5 % of the step, the largest saving first, and those below.
+func Losses(s *result.Summary) (rows, minor []Loss) {
 	c := s.Chain
 	if c == nil || s.StepTime <= 0 {
-		return
+		return nil, nil
 	}
-	type row struct {
-		id    cause.ID
-		cells []string
-	}
-	var rows []row
-	var minor []string
-	line := func(id cause.ID, name string, ps int64, note string) {
-		if float64(ps) >= worthALine*float64(s.StepTime) {
-			rows = append(rows, row{id: id,
-				cells: []string{name, dur(ps), percent(float64(ps) / float64(s.StepTime)), note}})
-		} else if ps > 0 {
-			minor = append(minor, strings.TrimSpace(name)+" "+dur(ps))
+	line := func(x Loss) (large bool) {
+		if large = float64(x.Time) >= worthALine*float64(s.StepTime); large {
+			rows = append(rows, x)
+		} else if x.Time > 0 {
+			minor = append(minor, x)
 		}
+		return large
 	}
 	for _, id := range c.Ranked() {
-		note, n := "", len(rows)
+		note := ""
 		if slices.Contains(s.Simulated, id.Get().Key) {
 			note = saves(s, id, "simulated")
 		} else if c.Expects() && !slices.Contains(lasting, id) {
 			note = saves(s, id, "estimate")
 		}
-		line(id, id.Get().Name, c.Own[id], note)
-		switch {
-		case id == cause.Recovering:
-		case len(rows) == n:
-			line(id, "CC recovering after "+id.Get().Name, c.Reaction[id], note)
-		default:
-			line(id, "  CC recovering after it", c.Reaction[id], "")
+		large := line(Loss{Cause: id, Name: id.Get().Name, Time: c.Own[id], Saves: note})
+		if id == cause.Recovering {
+			continue
 		}
+		x := Loss{Cause: id, After: true, Name: "CC recovering after " + id.Get().Name, Time: c.Reaction[id], Saves: note}
+		if large {
+			x.Saves = ""
+		}
+		line(x)
 	}
+	return rows, minor
+}
+
+// lost prints the time above line rate on the critical path by cause and, where advised, what to change. Small causes
+// become one closing line.
+func lost(w io.Writer, s *result.Summary, advised bool) {
+	rows, minor := Losses(s)
 	if len(rows) == 0 {
-		if c.Lost() > 0 {
-			fmt.Fprintf(w, "Time above line rate on the critical path: %s\n", dur(c.Lost()))
+		if s.Chain != nil && s.StepTime > 0 && s.Chain.Lost() > 0 {
+			fmt.Fprintf(w, "Time above line rate on the critical path: %s\n", dur(s.Chain.Lost()))
 		}
 		return
 	}
-	fmt.Fprintf(w, "Time above line rate on the critical path: %s\n", dur(c.Lost()))
+	fmt.Fprintf(w, "Time above line rate on the critical path: %s\n", dur(s.Chain.Lost()))
 	t := screen.Table{Indent: "  ", Columns: []screen.Column{{}, {}, {}, {Left: true, Rare: true}}}
-	for _, r := range rows {
-		t.AddStyled(screen.Warning, r.cells...)
+	for i, x := range rows {
+		name := x.Name
+		if x.After && i > 0 && rows[i-1].Cause == x.Cause {
+			name = "  CC recovering after it"
+		}
+		t.AddStyled(screen.Warning, name, dur(x.Time), percent(float64(x.Time)/float64(s.StepTime)), x.Saves)
 	}
 	t.Print(w)
 	if len(minor) > 0 {
-		Labelled(w, "  below 0.5 %: ", strings.Join(minor, ", "))
+		var below []string
+		for _, x := range minor {
+			below = append(below, x.Name+" "+dur(x.Time))
+		}
+		Labelled(w, "  below 0.5 %: ", strings.Join(below, ", "))
 	}
 	if !advised {
 		return
 	}
 	var told []string
-	for _, r := range rows {
-		if slices.Contains(s.Simulated, r.id.Get().Key) && float64(c.Saving[r.id]) < chance*float64(s.StepTime) {
+	for _, x := range rows {
+		if slices.Contains(s.Simulated, x.Cause.Get().Key) &&
+			float64(s.Chain.Saving[x.Cause]) < chance*float64(s.StepTime) {
 			continue
 		}
-		if text := advice(s, r.id); text != "" && !slices.Contains(told, text) {
+		if text := advice(s, x.Cause); text != "" && !slices.Contains(told, text) {
 			screen.Painted(w, screen.Remedy, "  Remedy: ", text)
 			told = append(told, text)
 		}

@@ -32,7 +32,7 @@ func network(w io.Writer, s *result.Summary) {
 		all += fmt.Sprintf("; uplinks %s, %d of %d idle", span(l.UplinkMin, l.UplinkMax), l.UplinkIdle, l.Uplinks)
 	}
 	screen.Painted(w, screen.Baseline, "", all)
-	Wrap(w, "", signals(s))
+	Wrap(w, "", Signals(s))
 	pauseRoots(w, s.PauseRoots)
 	chains(w, s.Deadlock)
 	dropped(w, s)
@@ -48,8 +48,8 @@ func span(a, b float64) string {
 	return strings.TrimSuffix(percent(a), " %") + "–" + percent(b)
 }
 
-// signals lists what happened to packets, and in one sentence what did not.
-func signals(s *result.Summary) string {
+// Signals lists what happened to packets, and in one sentence what did not.
+func Signals(s *result.Summary) string {
 	var met, none []string
 	for _, x := range []struct {
 		n       int64

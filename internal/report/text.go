@@ -107,8 +107,12 @@ func ErrorOf(e *result.Expected) string {
 	return fmt.Sprintf("error up to %s in %s", percent(e.Worst), cases)
 }
 
-// fidelityLine describes an approximate fidelity: who chose it, and the cases that its expected error is from.
-func fidelityLine(s *result.Summary) string {
+// FidelityLine describes an approximate fidelity: who chose it, and the cases that its expected error is from; "" for
+// packets.
+func FidelityLine(s *result.Summary) string {
+	if !approximate(s) {
+		return ""
+	}
 	how := "fidelity " + s.Fidelity + ", approximate"
 	e := s.Expected
 	if e == nil {
@@ -265,7 +269,7 @@ func colls(w io.Writer, list []result.Collective) {
 func footer(w io.Writer, s *result.Summary) {
 	how := "packet level"
 	if approximate(s) {
-		how = fidelityLine(s)
+		how = FidelityLine(s)
 	}
 	gpus := unit.Plural(s.GPUs, "GPU")
 	if s.IdleGPUs > 0 {

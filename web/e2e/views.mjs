@@ -142,12 +142,17 @@ for (const run of [training, cascade, captured]) {
   await open(`#/run/${run}`);
   await page.getByTestId("figures").waitFor();
   await page.getByText("Counters and settings").press("Enter");
+  const { signals } = await json(`api/runs/${run}/answer`);
+  for (const [n, what] of [
+    [summary.ecn_marks, "ECN mark"],
+    [summary.pfc_pauses, "PFC pause"],
+  ])
+    if (n > 0) assert.ok(signals.includes(`${n.toLocaleString("en-US")} ${what}`), `${run}: ${signals}`);
   for (const [id, figure] of [
     ["step-time", time(summary.step_time_ps)],
-    ["marks", summary.ecn_marks.toLocaleString("en-US")],
-    ["pauses", summary.pfc_pauses.toLocaleString("en-US")],
+    ["signals", signals],
   ])
-    if (figure !== "0") await eventually(async () => (await text(id)) === figure, `${run}: ${id} is ${figure}`);
+    await eventually(async () => (await text(id)) === figure, `${run}: ${id} is ${figure}`);
 }
 await open(`#/run/${training}/fabric`);
 await slider().waitFor();
@@ -304,6 +309,24 @@ async function answered(run) {
     await shows(page.getByTestId("verdict"), `${time(own)} (${percent(own / s.step_time_ps)})`);
   }
   await shows(page.getByTestId("figures"), time(s.step_time_ps));
+  // Row by row what the terminal prints of the time above line rate (TestAnswerIsTheTerminal holds the answer to it).
+  const rows = (a.rows ?? []).map((x, i) =>
+    [
+      x.after && a.rows[i - 1]?.key === x.key ? "CC recovering after it" : x.name,
+      time(x.time_ps),
+      percent(x.time_ps / s.step_time_ps),
+      x.saves,
+    ].join("\t"),
+  );
+  if (rows.length > 0) {
+    await shows(page.getByTestId("losses"), `critical path: ${time(a.lost_ps)}`);
+    const found = await page.getByTestId("losses").locator("tr").allInnerTexts();
+    assert.deepEqual(found.map((r) => plain(r).replace(/^\s+/, "")), rows, `${run}: rows of the losses`);
+  }
+  if (a.fidelity) {
+    await shows(page.getByTestId("figures"), a.fidelity);
+    await shows(page.getByTestId("method"), a.method.slice(1));
+  } else assert.equal(await page.getByTestId("fidelity").count(), 0, `${run}: packets have no expected error`);
   await shows(page.getByTestId("seen"), `Parts sum to ${time(s.step_time_ps)}`);
   for (const key of ["compute", "exposed_tp", "exposed_pp", "exposed_dp", "bubble"])
     if (s[`${key}_ps`] && s.compute_ps) await shows(page.getByTestId("seen"), time(s[`${key}_ps`]));

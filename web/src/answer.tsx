@@ -1,5 +1,6 @@
 import type { Answer as Figures, Info } from "./api";
 import { view } from "./api";
+import { causeColour } from "./colour";
 import { Details } from "./details";
 import * as f from "./format";
 import { Pictures } from "./moments";
@@ -22,15 +23,26 @@ export function Answer({ info }: { info: Info }) {
   const sum = (data.parts ?? []).reduce((n, p) => n + p.time_ps, 0);
   return (
     <section aria-label="Answer" class="wrap">
+      <div class="hero">
+      <div>
       <p class="eyebrow" data-testid="figures">
         {s.outcome ? "Job" : "Step time"} <span data-testid="step-time">{f.time(s.step_time_ps)}</span>
         {s.steps && s.steps > 1 ? ` for ${f.count(s.steps)} steps, ${f.time(s.step_time_ps / s.steps)} each` : ""}
         {s.mfu ? ` · MFU ${f.percent(s.mfu)}` : ""}
+        {lineRate(info)}
+        {data.fidelity && (
+          <b class="tag" title={data.method} data-testid="fidelity">
+            {data.fidelity}
+          </b>
+        )}
       </p>
       <h1 data-testid="verdict">{verdict(info, data)}</h1>
       <p class="lede" data-testid="lede">
         <Lede info={info} data={data} />
       </p>
+      </div>
+      <Lost data={data} step={step} />
+      </div>
       {sum > 0 && (
         <>
           <StepBar parts={data.parts} causes={data.causes_present} step={sum} />
@@ -51,6 +63,44 @@ export function Answer({ info }: { info: Info }) {
 
 /** hidden finds computing that the path of a step without losses would have instead. */
 const hidden = (sum: number) => (c: { key: string; time_ps: number }) => c.key === "compute" && c.time_ps >= 0.01 * sum;
+
+/** lineRate is the share of line rate of a run of one collective, as the terminal's first line has it. */
+function lineRate({ summary: s }: Info): string {
+  const [c, ...more] = s.collectives ?? [];
+  if (s.mfu || !c || more.length > 0 || !c.bound_bytes_per_second) return "";
+  return ` · ${Math.round((100 * c.busbw_bytes_per_second) / c.bound_bytes_per_second)}\u00a0% of line rate`;
+}
+
+/** Lost is the time above line rate by cause, row by row as the terminal prints it. */
+function Lost({ data, step }: { data: Figures; step: number }) {
+  const rows = data.rows ?? [];
+  const below = data.below ?? [];
+  if (rows.length === 0) return null;
+  const inner = (i: number) => rows[i].after && i > 0 && rows[i - 1].key === rows[i].key;
+  return (
+    <div class="losses" data-testid="losses">
+      <h2>Time above line rate on the critical path: {f.time(data.lost_ps)}</h2>
+      <table class="tight">
+        <tbody>
+          {rows.map((x, i) => (
+            <tr class={inner(i) ? "inner" : ""}>
+              <td>
+                <i class="swatch" style={{ background: causeColour(x.after ? "rate_not_given_back" : x.key) }} />
+                {inner(i) ? "CC recovering after it" : x.name}
+              </td>
+              <td class="n">{f.time(x.time_ps)}</td>
+              <td class="n">{f.percent(x.time_ps / step)}</td>
+              <td>{x.saves}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {below.length > 0 && (
+        <p class="note">below 0.5 %: {below.map((x) => `${x.name} ${f.time(x.time_ps)}`).join(", ")}</p>
+      )}
+    </div>
+  );
+}
 
 /** verdict is the answer in one sentence. */
 function verdict(info: Info, a: Figures): string {
@@ -77,7 +127,7 @@ function verdict(info: Info, a: Figures): string {
 /** Lede says what comes with the largest loss, and what the slowest message met. */
 function Lede({ info, data }: { info: Info; data: Figures }) {
   const s = info.summary;
-  const [first, ...more] = data.losses ?? [];
+  const [first] = data.losses ?? [];
   const slow = s.slowest_flow;
   if (s.outcome) return <>{f.begin(s.outcome.why)}.</>;
   return (
@@ -85,17 +135,6 @@ function Lede({ info, data }: { info: Info; data: Figures }) {
       {first && first.reaction_ps > 0 && (
         <>
           Congestion control recovering after it takes another <b>{f.time(first.reaction_ps)}</b>.{" "}
-        </>
-      )}
-      {more.length > 0 && (
-        <>
-          Next: {more.slice(0, 2).map((x, i) => (
-            <>
-              {i > 0 && ", "}
-              {x.name} <b>{f.time(x.own_ps)}</b>
-            </>
-          ))}
-          .{" "}
         </>
       )}
       {slow && slow.ideal_ps > 0 && slow.time_ps > 1.05 * slow.ideal_ps && (

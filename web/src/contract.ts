@@ -571,6 +571,14 @@ export interface CauseInfo {
   about: string;
 }
 
+export interface LossRow {
+  key: string;
+  after: boolean;
+  name: string;
+  time_ps: number;
+  saves: string;
+}
+
 export interface StepLoss {
   key: string;
   name: string;
@@ -635,6 +643,12 @@ export interface RatePicture {
 export interface Answer {
   parts: StepPart[];
   causes_present: CauseInfo[];
+  fidelity?: string;
+  method?: string;
+  signals: string;
+  lost_ps: number;
+  rows: LossRow[];
+  below: LossRow[];
   losses: StepLoss[];
   minor: StepLoss[];
   place?: Place;

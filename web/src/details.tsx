@@ -14,19 +14,6 @@ import { pathsBy, transportOf } from "./transport";
 /** Details are what stands below the answer: what this kind of run has besides, its collectives, its settings. */
 export function Details({ info, data }: { info: Info; data: Answer }) {
   const s = info.summary;
-  const none = [
-    s.pfc_pauses === 0 && "PFC pauses",
-    s.drops === 0 && "drops",
-    s.retransmissions === 0 && "retransmissions",
-    s.ecn_marks === 0 && "ECN marks",
-  ].filter(Boolean);
-  const some: [string, string, number][] = [
-    ["marks", "ECN marks", s.ecn_marks],
-    ["pauses", "PFC pauses", s.pfc_pauses],
-    ["drops", "drops", s.drops],
-    ["retransmissions", "retransmissions", s.retransmissions],
-  ];
-  const minor = (data.minor ?? []).filter((x) => x.own_ps > 0);
   return (
     <div class="more">
       {s.outcome && <Lost o={s.outcome} />}
@@ -47,19 +34,12 @@ export function Details({ info, data }: { info: Info; data: Answer }) {
         <dl class="about" data-testid="about">
           <dt>counters</dt>
           <dd>
-            {some.map(([id, name, n]) =>
-              n === 0 ? null : (
-                <>
-                  <span data-testid={id}>{f.count(n)}</span> {name}.{" "}
-                </>
-              ),
-            )}
-            {none.length > 0 && `No ${none.join(", ")}.`}
+            <span data-testid="signals">{data.signals}</span>
           </dd>
-          {minor.length > 0 && (
+          {data.method && (
             <>
-              <dt>below 0.5 %</dt>
-              <dd>{minor.map((x) => `${x.name} ${f.time(x.own_ps)}`).join(", ")}</dd>
+              <dt>fidelity</dt>
+              <dd data-testid="method">{f.begin(data.method)}</dd>
             </>
           )}
           <dt>transport</dt>

@@ -129,6 +129,7 @@ function Which({ info }: { info: Info }) {
   return (
     <>
       <b title={info.name}>{info.name}</b>
+      {s.fidelity && s.fidelity !== "packet" && <span class="tag">{s.fidelity} fidelity</span>}
       {!s.complete && <span class="tag">incomplete</span>}
       {s.outcome && <span class="tag">{s.outcome.ended}</span>}
       {(s.closed_chains?.standing ?? 0) > 0 && <span class="tag">deadlock</span>}

@@ -58,7 +58,7 @@ export function Remedies({ info, data, step }: { info: Info; data: Answer; step:
     <>
       <div class="head">
         <h2>What would shorten it</h2>
-        <p class="note">Completed runs first; other savings are those of a run without the cause.</p>
+        <p class="note">Completed runs first; other savings are what a run without the cause saves.</p>
       </div>
       {error && (
         <p class="error" role="alert">
@@ -120,7 +120,7 @@ function Saving({ c, step }: { c: Card; step: number }) {
   if (!c.done && share < 0.0005)
     return c.remedy.set ? (
       <p class="hint">
-        {c.remedy.simulated ? "A run without the cause takes as long" : "The model sees no saving by itself"}: other
+        {c.remedy.simulated ? "A run without the cause takes as long" : "The estimate sees no saving alone"}: other
         causes take its place.
       </p>
     ) : null;
@@ -128,7 +128,7 @@ function Saving({ c, step }: { c: Card; step: number }) {
     <>
       <p class="saves" data-saves={c.saves}>
         {f.change(-c.saves)} <small>{f.changePercent(-share)}</small>
-        {!c.done && <span class="tag calm">{c.remedy.simulated ? "without the cause" : "model"}</span>}
+        {!c.done && <span class="tag calm">{c.remedy.simulated ? "simulated without the cause" : "estimate"}</span>}
       </p>
       <div class={c.done ? "meter" : "meter guess"} aria-hidden="true">
         <i style={{ width: `${100 * Math.min(1, share)}%` }} />

@@ -5,8 +5,10 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"strings"
 
 	"railyard/internal/cause"
+	"railyard/internal/report"
 	"railyard/internal/result"
 )
 
@@ -16,7 +18,16 @@ type Answer struct {
 	Parts []StepPart `json:"parts"`
 	// Causes are those that any part has, in the order of bars.
 	Causes []CauseInfo `json:"causes_present"`
-	// Losses are the causes of time above line rate, the largest saving first; Minor are those below 0.5 %.
+	// Fidelity names what was simulated instead of packets, and the error to expect, as the terminal's first line does;
+	// Method says more. Both are empty for packets.
+	Fidelity string `json:"fidelity,omitempty"`
+	Method   string `json:"method,omitempty"`
+	Signals  string `json:"signals"` // what happened to packets, and what did not
+	// Lost is the time above line rate on the critical path; Rows are the terminal's, Below those below 0.5 %.
+	Lost  int64     `json:"lost_ps"`
+	Rows  []LossRow `json:"rows"`
+	Below []LossRow `json:"below"`
+	// Losses are the causes of rows, the largest saving first; Minor are the others.
 	Losses []StepLoss `json:"losses"`
 	Minor  []StepLoss `json:"minor"`
 	Place  *Place     `json:"place,omitempty"` // of the first loss
@@ -34,6 +45,15 @@ type StepPart struct {
 	Name   string      `json:"name"`
 	Time   int64       `json:"time_ps"`
 	Causes []CauseTime `json:"causes"`
+}
+
+// LossRow is a row of the time above line rate: the time of a cause, or of congestion control recovering after it.
+type LossRow struct {
+	Key   string `json:"key"` // of the cause
+	After bool   `json:"after"`
+	Name  string `json:"name"`
+	Time  int64  `json:"time_ps"`
+	Saves string `json:"saves"` // by a run without the cause, with how that is known; "" where none is stated
 }
 
 // CauseTime is the time of a cause.
@@ -119,7 +139,13 @@ func (r *Directory) answer() (any, error) {
 			a.Causes = append(a.Causes, CauseInfo{c.Key, c.Name, c.Color, c.About})
 		}
 	}
-	a.Losses, a.Minor = r.stepLost()
+	s := &r.Summary
+	a.Fidelity, a.Method = report.Approximation(s.Fidelity, s.Expected), report.FidelityLine(s)
+	if a.Method == "" { // packets
+		a.Fidelity = ""
+	}
+	a.Fidelity, a.Signals = strings.Trim(a.Fidelity, " ()"), report.Signals(s)
+	a.lost(s)
 	if a.Place, err = r.placeOf(a.Losses); err != nil {
 		return nil, err
 	}

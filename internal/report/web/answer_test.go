@@ -12,7 +12,9 @@ import (
 	"pgregory.net/rapid"
 
 	"railyard/internal/cause"
+	"railyard/internal/report"
 	"railyard/internal/result"
+	"railyard/unit"
 )
 
 // alltoall64 is 64 GPUs that send to one another at once.
@@ -46,6 +48,59 @@ func TestAnswer(t *testing.T) {
 			t.Fatalf("%s: %d %s", name, w.Code, w.Body)
 		}
 		checkAnswer(t, filepath.Join(s.Root, name), &a)
+	}
+}
+
+// TestAnswerIsTheTerminal checks that the answer has the rows of the time above line rate, the savings, the expected
+// error and the counters that the terminal prints, row by row.
+func TestAnswerIsTheTerminal(t *testing.T) {
+	s, name := server(t, "")
+	names := map[string]bool{name: false}
+	for _, r := range []request{{Text: flows}, {Text: step}, {Text: step, Sets: []string{"fidelity=flow"}}} {
+		j, err := s.jobs.start(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names[await(t, s, j.ID).Run] = len(r.Sets) > 0
+	}
+	for name, approximate := range names {
+		var a Answer
+		w := ask(s, "GET", "/api/runs/"+name+"/answer", "", nil)
+		if w.Code != http.StatusOK || json.Unmarshal(w.Body.Bytes(), &a) != nil {
+			t.Fatalf("%s: %d %s", name, w.Code, w.Body)
+		}
+		sum, err := result.ReadSummary(filepath.Join(s.Root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		report.Text(&text, sum)
+		lines := strings.Split(text.String(), "\n")
+		flat := strings.Join(strings.Fields(text.String()), " ")
+		begin := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "Time above line rate") })
+		if want := unit.Time(a.Lost).Show(); begin < 0 || !strings.HasSuffix(lines[begin], want) {
+			t.Fatalf("%s: %s lost in the answer\n%s", name, want, &text)
+		}
+		for i, x := range a.Rows {
+			label := x.Name
+			if x.After && i > 0 && a.Rows[i-1].Key == x.Key {
+				label = "CC recovering after it"
+			}
+			got := strings.Join(strings.Fields(lines[begin+1+i]), " ")
+			want := strings.TrimSpace(fmt.Sprintf("%s %s %s %s", label, unit.Time(x.Time).Show(),
+				unit.ShowShare(float64(x.Time)/float64(sum.StepTime)), x.Saves))
+			if got != want {
+				t.Errorf("%s: the terminal's row is %q, the answer's %q", name, got, want)
+			}
+		}
+		next := lines[begin+1+len(a.Rows)]
+		if len(a.Rows) > 0 && (len(a.Below) > 0) != strings.HasPrefix(next, "  below") {
+			t.Errorf("%s: %q follows the rows, below 0.5 %% are %v", name, next, a.Below)
+		}
+		if approximate != (a.Fidelity != "") || !strings.Contains(lines[0], a.Fidelity) ||
+			!strings.Contains(flat, a.Method) || !strings.Contains(flat, a.Signals) {
+			t.Errorf("%s: fidelity %q, %q, %q\n%s", name, a.Fidelity, a.Method, a.Signals, &text)
+		}
 	}
 }
 

@@ -3,15 +3,18 @@ package web
 import (
 	"slices"
 
+	"railyard/internal/report"
 	"railyard/internal/result"
 )
 
-// stepLost lists what the step lost to causes above 0.5 % of it, the largest saving first, and to those below.
-func (r *Directory) stepLost() (all, minor []StepLoss) {
-	s := &r.Summary
+// lost adds what the step lost to causes, as the terminal prints it.
+func (a *Answer) lost(s *result.Summary) {
 	if s.Chain == nil {
-		return nil, nil
+		return
 	}
+	a.Lost = s.Chain.Lost()
+	rows, below := report.Losses(s)
+	a.Rows, a.Below = lossRows(rows), lossRows(below)
 	for _, id := range s.Chain.Ranked() {
 		c := id.Get()
 		x := StepLoss{CauseInfo: CauseInfo{c.Key, c.Name, c.Color, c.About}, Own: s.Chain.Own[id],
@@ -19,11 +22,17 @@ func (r *Directory) stepLost() (all, minor []StepLoss) {
 		if i := slices.IndexFunc(s.Remedies, func(r result.Remedy) bool { return r.Cause == c.Key }); i >= 0 {
 			x.Remedy = &s.Remedies[i]
 		}
-		if 200*max(s.Chain.Costs(id), x.Saving) < s.StepTime {
-			minor = append(minor, x)
+		if slices.ContainsFunc(rows, func(r report.Loss) bool { return r.Cause == id }) {
+			a.Losses = append(a.Losses, x)
 		} else {
-			all = append(all, x)
+			a.Minor = append(a.Minor, x)
 		}
 	}
-	return all, minor
+}
+
+func lossRows(all []report.Loss) (rows []LossRow) {
+	for _, x := range all {
+		rows = append(rows, LossRow{x.Cause.Get().Key, x.After, x.Name, x.Time, x.Saves})
+	}
+	return rows
 }
