@@ -221,38 +221,48 @@ func (m *model) marksFrom() unit.Bytes {
 // have too much whatever balances them: a set that they fill exactly has no queue where packets take its ports in turn.
 func (m *model) heat() {
 	r := m.b.r
-	sources := map[int32]map[int32]bool{}
-	add := func(link, src int32) {
-		if sources[link] == nil {
-			sources[link] = map[int32]bool{}
-		}
-		sources[link][src] = true
+	bySource := make([]int32, len(m.ways))
+	for c := range bySource {
+		bySource[c] = int32(c)
 	}
-	for c := range m.ways {
-		w := &m.ways[c]
-		src, _ := r.seen.peers(int32(c))
-		add(w.ingress, src)
-		for _, s := range w.sets {
-			add(s, src)
-		}
-		for _, u := range slices.Concat(w.ports, w.even) {
-			add(u.Link, src)
-		}
-		for _, was := range w.was {
-			for _, u := range was.ports {
-				add(u.Link, src)
+	slices.SortStableFunc(bySource, func(a, b int32) int {
+		return cmp.Compare(r.seen.Conns[a].From, r.seen.Conns[b].From)
+	})
+	type senders struct {
+		last, n int32
+		rates   unit.Rate
+	}
+	at := slices.Repeat([]senders{{last: -1}}, m.links())
+	for _, c := range bySource {
+		w, src := &m.ways[c], r.seen.Conns[c].From
+		rate := r.nicRate(src)
+		add := func(link int32) {
+			if l := &at[link]; l.last != src {
+				l.last, l.n, l.rates = src, l.n+1, l.rates+rate
 			}
 		}
-	}
-	m.shared = make([]bool, m.links())
-	full := map[int32]bool{}
-	for s, from := range sources {
-		sum := unit.Rate(0)
-		for nic := range from {
-			sum += r.nicRate(nic)
+		over := func(ports []fluid.Use) {
+			for _, u := range ports {
+				add(u.Link)
+			}
 		}
-		m.shared[s] = len(from) > 1
-		full[s] = len(from) > 1 && bytesPer(sum) > m.rate(s, 0, without{})
+		add(w.ingress)
+		for _, s := range w.sets {
+			add(s)
+		}
+		over(w.ports)
+		for _, ports := range w.even {
+			over(ports)
+		}
+		for _, was := range w.was {
+			over(was.ports)
+		}
+	}
+	m.shared = make([]bool, len(at))
+	full := make([]bool, len(at))
+	for s, from := range at {
+		m.shared[s] = from.n > 1
+		full[s] = from.n > 1 && bytesPer(from.rates) > m.rate(int32(s), 0, without{})
 	}
 	m.hot = make([]bool, len(m.ways))
 	if m.b.r.plan.Default().CC.Name == "dcqcn" && m.marksFrom() > transient*r.seen.Rules.MTU {

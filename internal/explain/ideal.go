@@ -21,8 +21,10 @@ type idealizer struct {
 	middles map[middleKey]middle
 	paths   map[[2]int32][][]stage
 	known   map[idealKey]unit.Time
-	cables  [][]int      // by node: to other switches; only with detours
-	maps    []*idealizer // of each map that circuits had: ways of another one may be longer and wider
+	cables  [][]int // by node: to other switches; only with detours
+	fronts  *topo.Fronts
+	hops    map[*topo.Hop]stage // that fronts has found
+	maps    []*idealizer        // of each map that circuits had: ways of another one may be longer and wider
 }
 
 type idealKey struct {
@@ -52,10 +54,12 @@ func (r *reading) newIdealizer() *idealizer {
 	if len(gone) > 0 || others || x.routes == nil {
 		x.routes = r.graph.Route(nil) // an ideal is that of a healthy fabric
 	}
+	x.fronts, x.hops = x.routes.Fronts(), map[*topo.Hop]stage{}
 	for _, routes := range r.seen.Maps {
 		one := *x
 		one.routes, one.maps, one.middles, one.paths = routes, nil, map[middleKey]middle{},
 			map[[2]int32][][]stage{}
+		one.fronts, one.hops = routes.Fronts(), map[*topo.Hop]stage{}
 		x.maps = append(x.maps, &one)
 	}
 	return x
@@ -156,23 +160,21 @@ type middleKey struct {
 
 func (x *idealizer) middle(first stage, nodes []int, dst int) middle {
 	path := []stage{first}
+	at := x.fronts.At(nodes, make([]float64, len(nodes)))
 	for range len(x.r.graph.Nodes) {
-		if x.arrives(nodes, dst) {
-			return middle{path, nodes}
+		if x.arrives(x.fronts.Nodes(at), dst) {
+			return middle{path, x.fronts.Nodes(at)}
 		}
-		var links []int
-		for _, n := range nodes {
-			for _, l := range x.routes.Next(n, x.routes.Locator[dst]) {
-				if !slices.Contains(links, l) {
-					links = append(links, l)
-				}
-			}
-		}
-		if len(links) == 0 {
+		hop := x.fronts.To(at, x.routes.Locator[dst])
+		if len(hop.Links) == 0 {
 			break
 		}
-		path = append(path, x.stage(nodes, links, path))
-		nodes = x.peers(nodes, links)
+		s, ok := x.hops[hop]
+		if !ok {
+			s = x.sum(x.fronts.Nodes(at), hop.Links, hop.From)
+			x.hops[hop] = s
+		}
+		path, at = append(path, x.behind(s, path)), hop.Next
 	}
 	return middle{}
 }
@@ -197,51 +199,66 @@ func (x *idealizer) arrives(nodes []int, dst int) bool {
 	return slices.ContainsFunc(nodes, func(n int) bool { _, ok := x.routes.Near(n, dst); return ok })
 }
 
-// stage sums up the links that lead on from some nodes, which a path led to. A flowlet
-// that moves gains something only where its own packets queue: behind a faster stage.
+// stage sums up the links that lead on from some nodes, which a path led to.
 func (x *idealizer) stage(nodes, links []int, path []stage) stage {
-	if x.r.seen.Rules.Detours {
-		links = x.detours(nodes, links)
+	return x.behind(x.sum(nodes, links, x.ends(nodes, links)), path)
+}
+
+// ends lists from which of some nodes links lead.
+func (x *idealizer) ends(nodes, links []int) []int {
+	from := make([]int, len(links))
+	for i, l := range links {
+		if from[i] = x.r.graph.Links[l].A; !slices.Contains(nodes, from[i]) {
+			from[i] = x.r.graph.Links[l].B
+		}
+	}
+	return from
+}
+
+// sum sums up links from some nodes, and from which of them each leads.
+func (x *idealizer) sum(nodes, links, from []int) stage {
+	if x.r.seen.Rules.Detours && x.joins(links[0]) {
+		links = x.detours(nodes)
+		from = x.ends(nodes, links)
 	}
 	s := stage{hop: unit.Never, ports: 1, alike: true, side: len(links), back: unit.Never}
 	for i, l := range links {
-		link := x.r.graph.Links[l]
-		node := link.A
-		if !slices.Contains(nodes, node) {
-			node = link.B
-		}
-		hop := x.r.seen.Ports[x.r.port(l, node)].Flight
-		s.back = min(s.back, x.r.seen.Ports[x.r.port(l, link.A+link.B-node)].Flight)
-		rate := x.r.rate(x.r.port(l, node))
-		s.alike = s.alike && (i == 0 || hop == s.hop && rate == s.rate) && !x.r.varies(x.r.port(l, node))
+		port := x.r.port(l, from[i])
+		hop, rate := x.r.seen.Ports[port].Flight, x.r.rate(port)
+		s.back = min(s.back, x.r.seen.Ports[x.r.seen.Ports[port].Peer].Flight)
+		s.alike = s.alike && (i == 0 || hop == s.hop && rate == s.rate) && !x.r.varies(port)
 		s.rate, s.hop = max(s.rate, rate), min(s.hop, hop)
-	}
-	slower := x.moves && slices.ContainsFunc(path, func(p stage) bool { return p.rate > s.rate })
-	if x.spread || slower {
-		s.ports = len(links)
 	}
 	return s
 }
 
-// detours adds to links between switches all others that lead from those switches to any: a message
-// on detours gets no further on them, but may spread over them.
-func (x *idealizer) detours(nodes, links []int) []int {
-	g := x.r.graph
-	between := func(l int) bool {
-		return g.Nodes[g.Links[l].A].Role != topo.Host && g.Nodes[g.Links[l].B].Role != topo.Host
+// behind says whether packets take several ports of a stage at once. A flowlet that moves gains something only where
+// its own packets queue: behind a faster stage.
+func (x *idealizer) behind(s stage, path []stage) stage {
+	slower := x.moves && slices.ContainsFunc(path, func(p stage) bool { return p.rate > s.rate })
+	if x.spread || slower {
+		s.ports = s.side
 	}
+	return s
+}
+
+// joins reports whether a link joins two switches.
+func (x *idealizer) joins(link int) bool {
+	g := x.r.graph
+	return g.Nodes[g.Links[link].A].Role != topo.Host && g.Nodes[g.Links[link].B].Role != topo.Host
+}
+
+// detours lists all links from some switches to others: a message on detours gets no further on those that are not on
+// a shortest path, but may spread over them.
+func (x *idealizer) detours(nodes []int) (all []int) {
 	if x.cables == nil {
-		x.cables = make([][]int, len(g.Nodes))
-		for l, link := range g.Links {
-			if between(l) {
+		x.cables = make([][]int, len(x.r.graph.Nodes))
+		for l, link := range x.r.graph.Links {
+			if x.joins(l) {
 				x.cables[link.A], x.cables[link.B] = append(x.cables[link.A], l), append(x.cables[link.B], l)
 			}
 		}
 	}
-	if !between(links[0]) {
-		return links
-	}
-	var all []int
 	for _, n := range nodes {
 		all = append(all, x.cables[n]...)
 	}

@@ -56,6 +56,9 @@ type model struct {
 	at    map[unit.Time][]int32 // links that change at one
 	whole *topo.Routes          // with nothing broken; nil: nothing is
 
+	fronts  map[*topo.Routes]*topo.Fronts
+	crossed map[*topo.Hop]*hopOver
+
 	extra    []excess // by message
 	limits   [][]fluid.Limit
 	weights  []float64      // by message
@@ -90,12 +93,12 @@ type wayOf struct {
 	home                  int32 // egress were nothing broken
 	egressAll, ingressAll int32 // all ports of its NICs
 	ports                 []fluid.Use
-	sets, full            []int32     // of the fabric, as balancing could use it, and were nothing broken
-	even, evenFull        []fluid.Use // the same ports, each with its share where packets are spread evenly
-	scale                 []float64   // by ports: what of its load it would have were nothing broken
-	one, window, grant    int32       // its caps, and its receiver's credit; -1: it has none
-	pcie                  []int32     // out of memory of the sender, and into the receiver's, where they limit
-	sends                 int         // of pcie: how many are the sender's
+	sets, full            []int32       // of the fabric, as balancing could use it, and were nothing broken
+	even, evenFull        [][]fluid.Use // the same ports, each with its share where packets are spread evenly
+	scale                 []float64     // by ports: what of its load it would have were nothing broken
+	one, window, grant    int32         // its caps, and its receiver's credit; -1: it has none
+	pcie                  []int32       // out of memory of the sender, and into the receiver's, where they limit
+	sends                 int           // of pcie: how many are the sender's
 	latency               unit.Time
 	was                   []pastWay // before routes changed
 }
@@ -124,7 +127,8 @@ type excessPart struct {
 func (b *blamer) newModel() *model {
 	r := b.r
 	m := &model{b: b, in: map[int32][]int32{}, direct: map[[2]int32]bool{},
-		replays: map[without]*replay{}, at: map[unit.Time][]int32{}}
+		replays: map[without]*replay{}, at: map[unit.Time][]int32{}, fronts: map[*topo.Routes]*topo.Fronts{},
+		crossed: map[*topo.Hop]*hopOver{}}
 	if gone, others := r.lives.gone(); len(gone) > 0 || others {
 		m.whole = r.graph.Reroute(nil, r.seen.Routes, scenario.Besides(r.plan.LB, r.plan.Scheduled))
 	}
@@ -153,7 +157,7 @@ func (b *blamer) newModel() *model {
 	type route struct{ node, loc, port int32 }
 	type found struct {
 		sets [2][]int32
-		even [2][]fluid.Use
+		even [2][][]fluid.Use
 	}
 	known := map[route]found{}
 	m.ways = make([]wayOf, len(r.seen.Conns))
@@ -271,15 +275,16 @@ func (m *model) leads(port, dst int32) bool {
 
 // walk lists hop by hop the links between switches over which a connection's bytes could be spread, and their ports
 // with the share that each has where every switch spreads them evenly.
-func (m *model) walk(c int32, routes *topo.Routes) (sets []int32, even []fluid.Use) {
+func (m *model) walk(c int32, routes *topo.Routes) (sets []int32, even [][]fluid.Use) {
 	r := m.b.r
 	if r.seen.Rules.Detours && routes == r.seen.Routes {
 		for _, ports := range r.seen.Ways.Choices(c) {
 			if r.peer(ports[0]).Role != topo.Host {
-				sets = append(sets, m.set(ports))
+				var uses []fluid.Use
 				for _, p := range ports {
-					even = append(even, fluid.Use{Link: p, Share: 1 / float64(len(ports))})
+					uses = append(uses, fluid.Use{Link: p, Share: 1 / float64(len(ports))})
 				}
+				sets, even = append(sets, m.set(ports)), append(even, uses)
 			}
 		}
 		return sets, even
@@ -289,40 +294,51 @@ func (m *model) walk(c int32, routes *topo.Routes) (sets []int32, even []fluid.U
 	if r.seen.Rules.SpreadsNIC {
 		starts = m.b.share.nicPorts(src, true)
 	}
-	shares := map[int]float64{}
 	var nodes []int
-	reach := func(node int, share float64) {
-		if _, ok := shares[node]; !ok {
-			nodes = append(nodes, node)
-		}
-		shares[node] += share
-	}
+	var shares []float64
 	for _, p := range starts {
-		reach(int(r.seen.Ports[r.seen.Ports[p].Peer].Node), 1/float64(len(starts)))
-	}
-	for range len(r.graph.Nodes) {
-		var ports []int32
-		from, had := nodes, shares
-		nodes, shares = nil, map[int]float64{}
-		for _, n := range from {
-			if _, near := routes.Near(n, int(dst)); near {
-				continue
-			}
-			next := routes.Next(n, routes.Locator[dst])
-			for _, l := range next {
-				p, share := r.port(l, n), had[n]/float64(len(next))
-				if !slices.Contains(ports, p) {
-					ports, even = append(ports, p), append(even, fluid.Use{Link: p, Share: share})
-				}
-				reach(int(r.seen.Ports[r.seen.Ports[p].Peer].Node), share)
-			}
+		node := int(r.seen.Ports[r.seen.Ports[p].Peer].Node)
+		i := slices.Index(nodes, node)
+		if i < 0 {
+			i, nodes, shares = len(nodes), append(nodes, node), append(shares, 0)
 		}
-		if len(ports) == 0 {
+		shares[i] += 1 / float64(len(starts))
+	}
+	fronts := m.fronts[routes]
+	if fronts == nil {
+		fronts = routes.Fronts()
+		m.fronts[routes] = fronts
+	}
+	at := fronts.At(nodes, shares)
+	for range len(r.graph.Nodes) {
+		hop := fronts.To(at, routes.Locator[dst])
+		if len(hop.Links) == 0 {
 			break
 		}
-		sets = append(sets, m.set(ports))
+		over := m.crossed[hop]
+		if over == nil {
+			over = m.hopOver(hop)
+			m.crossed[hop] = over
+		}
+		sets, even, at = append(sets, over.set), append(even, over.even), hop.Next
 	}
 	return sets, even
+}
+
+// hopOver is a hop between switches as links of the model.
+type hopOver struct {
+	set  int32
+	even []fluid.Use
+}
+
+func (m *model) hopOver(hop *topo.Hop) *hopOver {
+	over, ports := &hopOver{}, make([]int32, len(hop.Links))
+	for i, l := range hop.Links {
+		ports[i] = m.b.r.port(l, hop.From[i])
+		over.even = append(over.even, fluid.Use{Link: ports[i], Share: hop.Shares[i]})
+	}
+	over.set = m.set(ports)
+	return over
 }
 
 // own sets the ports that a connection has taken: the one way that hashing gave it, or those where its packets
@@ -367,10 +383,12 @@ func (m *model) own(c int32, w *wayOf) {
 func (m *model) over(c int32, at unit.Time, v without) (buf []fluid.Use) {
 	w := &m.ways[c]
 	add := func(link int32, holds bool) { buf = append(buf, fluid.Use{Link: link, Share: 1, Holds: holds}) }
-	spread := func(ports []fluid.Use) {
-		for _, u := range ports {
-			u.Holds = true
-			buf = append(buf, u)
+	spread := func(hops [][]fluid.Use) {
+		for _, ports := range hops {
+			for _, u := range ports {
+				u.Holds = true
+				buf = append(buf, u)
+			}
 		}
 	}
 	egress, ingress, one := w.egress, w.ingress, false
