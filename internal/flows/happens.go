@@ -40,8 +40,8 @@ func (r *Run) happens(what, i int32) {
 		return
 	}
 	all := []int32{i}
-	for len(r.bells) > 0 && r.bells[0].at == r.now && r.bells[0].what == what {
-		all = append(all, r.bells.Pop().a)
+	for len(r.bells) > 0 && r.bells[0].At == r.now && r.bells[0].Of.what == what {
+		all = append(all, r.bells.Pop().Of.a)
 	}
 	switch what {
 	case ringLink:

@@ -40,7 +40,7 @@ type Run struct {
 	parts    []uint8 // by operation: messages of it that are under way
 
 	now    unit.Time
-	bells  fluid.Heap[bell]
+	bells  fluid.Heap[unit.Time, bell]
 	order  int64
 	events int64
 
@@ -69,15 +69,7 @@ const (
 )
 
 // bell rings at a time; bells of one time ring in the order in which they were asked for.
-type bell struct {
-	at    unit.Time
-	order int64
-	what  int32
-	a, b  int32
-}
-
-// Before says which of two bells rings first.
-func (b bell) Before(o bell) bool { return b.at < o.at || b.at == o.at && b.order < o.order }
+type bell struct{ what, a, b int32 }
 
 // Build builds the run of a plan. An error says what of it needs packets.
 func Build(p *scenario.Plan, cost Cost) (*Run, error) {
@@ -150,7 +142,7 @@ func (r *Run) Go(watch exec.Observer) error {
 		}
 		other := unit.Never
 		if len(r.bells) > 0 {
-			other = r.bells[0].at
+			other = r.bells[0].At
 		}
 		at, flow := r.net.Next(other)
 		if len(r.rated) > 0 {
@@ -173,8 +165,8 @@ func (r *Run) Go(watch exec.Observer) error {
 			r.sent(c)
 		default:
 			b := r.bells.Pop()
-			r.now = b.at
-			r.ring(&b)
+			r.now = b.At
+			r.ring(&b.Of)
 		}
 	}
 	r.net.Book(r.now)
@@ -183,7 +175,7 @@ func (r *Run) Go(watch exec.Observer) error {
 
 func (r *Run) push(at unit.Time, what, a, b int32) {
 	r.order++
-	r.bells.Push(bell{at, r.order, what, a, b})
+	r.bells.Push(at, r.order, bell{what, a, b})
 }
 
 func (r *Run) ring(b *bell) {

@@ -14,13 +14,13 @@ type fill struct {
 	left   []float64 // by link: what no flow has yet
 	weight []float64 // by link: shares of flows without a rate
 	flows  []int32
-	seen   []bool    // by flow: it is among them
-	done   []bool    // by flow: it has its new rate
-	rate   []float64 // by flow: that
-	limit  []int32   // by flow: the link that limits it then
-	more   []float64 // by link that keeps its place: what new rates add to its load
-	others []int32   // those links
-	levels Heap[level]
+	seen   []bool                  // by flow: it is among them
+	done   []bool                  // by flow: it has its new rate
+	rate   []float64               // by flow: that
+	limit  []int32                 // by flow: the link that limits it then
+	more   []float64               // by link that keeps its place: what new rates add to its load
+	others []int32                 // those links
+	levels Heap[float64, struct{}] // rates at which links are full
 
 	part   []float64 // by flow: its weight
 	first  []float64 // by link: weights of flows that begin there
@@ -32,10 +32,10 @@ type fill struct {
 const slack = 1e-9
 
 func (r *fill) grow(links int) {
-	for len(r.in) < links {
-		r.in, r.left, r.weight = append(r.in, false), append(r.left, 0), append(r.weight, 0)
-		r.more, r.first, r.held = append(r.more, 0), append(r.first, 0), append(r.held, false)
-	}
+	more := links - len(r.in)
+	r.in, r.held = append(r.in, make([]bool, more)...), append(r.held, make([]bool, more)...)
+	r.left, r.weight = append(r.left, make([]float64, more)...), append(r.weight, make([]float64, more)...)
+	r.more, r.first = append(r.more, make([]float64, more)...), append(r.first, make([]float64, more)...)
 }
 
 // refill sets the rates of flows that a change can touch: those on links that have changed, and on full links that
@@ -129,16 +129,17 @@ func (n *Net) share() {
 			}
 		}
 		if r.left[l] = n.most[l]; r.weight[l] > 0 {
-			r.levels.Push(level{r.left[l] / r.weight[l], l})
+			r.levels.Push(r.left[l]/r.weight[l], int64(l), struct{}{})
 		}
 	}
 	for len(r.levels) > 0 {
-		top := r.levels.Pop()
+		first := r.levels.Pop()
+		top := level{first.At, int32(first.Then)}
 		if r.weight[top.link] <= 1e-12 {
 			continue
 		}
 		if at := max(0, r.left[top.link]) / r.weight[top.link]; at > top.rate*(1+1e-12) {
-			r.levels.Push(level{at, top.link}) // others of its flows were slower
+			r.levels.Push(at, first.Then, struct{}{}) // others of its flows were slower
 			continue
 		}
 		n.freeze(top)
@@ -269,7 +270,7 @@ func (n *Net) commit(at int32) {
 	if f.rate > 0 {
 		until := float64(f.at) + math.Ceil(max(0, f.left)/f.rate)
 		if until < float64(unit.Never) {
-			n.ends.Push(end{unit.Time(until), at, f.version})
+			n.ends.Push(unit.Time(until), int64(at), f.version)
 		}
 	}
 }
@@ -307,8 +308,8 @@ func (n *Net) tidy() {
 	old := n.ends
 	n.ends = nil
 	for _, e := range old {
-		if n.flows[e.flow].version == e.version {
-			n.ends.Push(e)
+		if n.flows[e.Then].version == e.Of {
+			n.ends.Push(e.At, e.Then, e.Of)
 		}
 	}
 }
@@ -318,6 +319,3 @@ type level struct {
 	rate float64
 	link int32
 }
-
-// Before says which of two levels is lower.
-func (l level) Before(o level) bool { return l.rate < o.rate || l.rate == o.rate && l.link < o.link }

@@ -11,6 +11,7 @@ package fluid
 
 import (
 	"math"
+	"slices"
 
 	"railyard/unit"
 )
@@ -55,8 +56,8 @@ type Net struct {
 	loadedAt []unit.Time
 	on       [][]seat // by link: who crosses it
 	flows    []flow
-	free     []int32 // numbers of flows that have ended
-	ends     Heap[end]
+	free     []int32                // numbers of flows that have ended
+	ends     Heap[unit.Time, int32] // when flows end if nothing changes, with the version for which that holds
 
 	changed []int32 // links whose flows have changed since rates were set
 	marked  []bool  // by link: it is among them
@@ -91,10 +92,10 @@ type Limit struct {
 
 // New makes links of so many bytes per picosecond.
 func New(rates []float64) *Net {
-	n := &Net{}
-	for _, rate := range rates {
-		n.Add(rate)
-	}
+	k := len(rates)
+	n := &Net{rate: slices.Clone(rates), most: slices.Clone(rates), load: make([]float64, k), on: make([][]seat, k),
+		marked: make([]bool, k), loadedAt: make([]unit.Time, k)}
+	n.round.grow(k)
 	return n
 }
 
@@ -146,7 +147,7 @@ func (n *Net) Start(now unit.Time, tag int32, bytes, weight float64, uses []Use)
 	n.seat(now, at)
 	if len(uses) == 0 {
 		f.rate = math.Inf(1)
-		n.ends.Push(end{now, at, f.version})
+		n.ends.Push(now, int64(at), f.version)
 	}
 	return at
 }
@@ -205,8 +206,8 @@ func (n *Net) Next(other unit.Time) (at unit.Time, flow bool) {
 func (n *Net) next() (unit.Time, bool) {
 	for len(n.ends) > 0 {
 		e := n.ends[0]
-		if n.flows[e.flow].version == e.version {
-			return e.at, true
+		if n.flows[e.Then].version == e.Of {
+			return e.At, true
 		}
 		n.ends.Pop()
 	}
@@ -218,13 +219,13 @@ func (n *Net) Rate(link int32) float64 { return n.rate[link] }
 
 // End takes away the flow that ends next. It says when, and its number and tag.
 func (n *Net) End() (at unit.Time, number, tag int32) {
-	e := n.ends[0]
-	n.ends.Pop()
-	f := &n.flows[e.flow]
-	n.advance(f, e.at)
+	e := n.ends.Pop()
+	at, number = e.At, int32(e.Then)
+	f := &n.flows[number]
+	n.advance(f, at)
 	tag = f.tag
-	n.remove(e.at, e.flow)
-	return e.at, e.flow, tag
+	n.remove(at, number)
+	return at, number, tag
 }
 
 // Stop takes a flow away before its end and returns how many bytes are left.
@@ -297,13 +298,3 @@ func (n *Net) unseat(now unit.Time, f *flow) {
 	}
 	n.carry(f, -f.rate, now)
 }
-
-// end is the time at which a flow ends if nothing changes.
-type end struct {
-	at      unit.Time
-	flow    int32
-	version int32
-}
-
-// Before says which of two ends comes first: of flows that end at once the lower number.
-func (e end) Before(o end) bool { return e.at < o.at || e.at == o.at && e.flow < o.flow }

@@ -66,7 +66,7 @@ func TestLocal(t *testing.T) {
 				}
 			default:
 				if at, flow := n.Next(now + 50*unit.Microsecond); flow {
-					uses := n.flows[n.ends[0].flow].uses
+					uses := n.flows[n.ends[0].Then].uses
 					_, number, _ := n.End()
 					for _, u := range uses {
 						sent[u.Link] += had[number] * u.Share
