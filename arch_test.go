@@ -129,7 +129,7 @@ var allowed = map[string][]string{
 	"internal/exec":      {"internal/inside", "internal/workload"},
 	"internal/fluid":     {},
 	"internal/facts":     {"internal/cause", "internal/result", "internal/scenario", "internal/topo", "rc", "roce"},
-	"internal/explain": {"internal/cause", "internal/facts", "internal/fluid", "internal/exec", "internal/scenario", "internal/result", "internal/topo",
+	"internal/explain": {"internal/parallel", "internal/cause", "internal/facts", "internal/fluid", "internal/exec", "internal/scenario", "internal/result", "internal/topo",
 		"internal/workload", "internal/coll", "internal/queue", "rc", "roce"},
 	"internal/sim": {"internal/counters", "internal/exec", "internal/explain", "internal/panel",
 		"internal/scenario",

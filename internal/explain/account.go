@@ -56,23 +56,21 @@ func (b *blamer) newAccounts() *accounts {
 	a.known = facts.Of(b.r.plan)
 	facts.Count(a.known, &b.r.seen.Counted)
 	var all []candidate
+	var each []without
+	for _, id := range removable {
+		if there[id] {
+			each = append(each, without{}.and(id).calm(id), a.alike(id))
+		}
+	}
+	m.replayAll(each)
 	hidden := unit.Time(0) // what is saved beside a cause, of what is there because of it
 	for _, id := range removable {
 		if !there[id] {
 			continue
 		}
-		v := without{}.and(id).calm(id)
-		p := m.replay(v)
+		p := m.replay(without{}.and(id).calm(id))
 		all = append(all, candidate{id, p.ends(ops)})
-		with := v
-		with.deep, with.stays = math.MaxUint32, id == cause.Oversubscription
-		if w := id.Get().Without(a.known); w.IsPossible() {
-			for _, also := range w.Also {
-				with = with.and(also).calm(also)
-			}
-		}
-		with.free = with.has(cause.Recovering) && with.has(cause.Pause)
-		a.alone[id] = m.replay(with)
+		a.alone[id] = m.replay(a.alike(id))
 		hidden = max(hidden, p.ends(ops)-a.alone[id].ends(ops))
 	}
 	base := a.base.ends(ops)
@@ -115,6 +113,19 @@ func (b *blamer) newAccounts() *accounts {
 	return a
 }
 
+// alike leaves out a cause, and what a run without it is without too.
+func (a *accounts) alike(id cause.ID) without {
+	v := without{}.and(id).calm(id)
+	v.deep, v.stays = math.MaxUint32, id == cause.Oversubscription
+	if w := id.Get().Without(a.known); w.IsPossible() {
+		for _, also := range w.Also {
+			v = v.and(also).calm(also)
+		}
+	}
+	v.free = v.has(cause.Recovering) && v.has(cause.Pause)
+	return v
+}
+
 // remedies lists what could be changed about a run whose step took so many ps.
 func (a *accounts) remedies(step *cause.Account, took int64) (all []result.Remedy) {
 	for _, r := range facts.Remedies(a.known, step, took) {
@@ -132,34 +143,49 @@ type candidate struct {
 // leaveOut replays the run without one cause after the other. Those that would save nothing alone come last and
 // together, booked to the one of them that saves most, unless something is saved then.
 func (a *accounts) leaveOut(all []candidate, reacts [cause.Count]bool, ops [2]int32) {
-	v, least := without{deep: a.deep}, a.base.ends(ops)/1000
+	base := a.base.ends(ops)
+	little := slices.IndexFunc(all, func(c candidate) bool { return base-c.ends < base/1000 })
+	if little < 0 {
+		little = len(all)
+	}
+	v := without{deep: a.deep}
+	var rows []without
 	one := func(id cause.ID) {
 		v = v.and(id)
-		a.taken = append(a.taken, taken{id, false, a.m.replay(v)})
+		rows, a.taken = append(rows, v), append(a.taken, taken{id: id})
 		if reacts[id] {
 			v = v.calm(id)
-			a.taken = append(a.taken, taken{id, true, a.m.replay(v)})
+			rows, a.taken = append(rows, v), append(a.taken, taken{id: id, reaction: true})
 		}
 	}
-	for i, c := range all {
-		if a.base.ends(ops)-c.ends >= least {
-			one(c.id)
-			continue
+	replay := func() {
+		a.m.replayAll(rows)
+		for i := range rows {
+			a.taken[i].p = a.m.replay(rows[i])
 		}
-		rest := v
-		for _, c := range all[i:] {
-			rest = rest.and(c.id).calm(c.id)
-		}
-		if p := a.m.replay(rest); a.last().ends(ops)-p.ends(ops) < least {
-			most := slices.MinFunc(all[i:], func(x, y candidate) int { return cmp.Compare(x.ends, y.ends) })
-			a.taken = append(a.taken, taken{most.id, false, p})
-			return
-		}
-		for _, c := range all[i:] {
-			one(c.id)
-		}
+	}
+	for _, c := range all[:little] {
+		one(c.id)
+	}
+	if little == len(all) {
+		replay()
 		return
 	}
+	rest := v
+	for _, c := range all[little:] {
+		rest = rest.and(c.id).calm(c.id)
+	}
+	a.m.replayAll(append(slices.Clone(rows), rest))
+	replay()
+	if p := a.m.replay(rest); a.last().ends(ops)-p.ends(ops) < base/1000 {
+		most := slices.MinFunc(all[little:], func(x, y candidate) int { return cmp.Compare(x.ends, y.ends) })
+		a.taken = append(a.taken, taken{most.id, false, p})
+		return
+	}
+	for _, c := range all[little:] {
+		one(c.id)
+	}
+	replay()
 }
 
 // plainer are the causes that say more of what is wrong than others that save as much, and these behind them.

@@ -2,10 +2,12 @@ package explain
 
 import (
 	"math"
+	"runtime"
 
 	"railyard/internal/cause"
 	"railyard/internal/exec"
 	"railyard/internal/fluid"
+	"railyard/internal/parallel"
 	"railyard/unit"
 )
 
@@ -18,7 +20,7 @@ type replay struct {
 	parts [len(upTo)]*fluid.Net // the same messages, on parts of their way
 	x     *exec.Execution
 	now   unit.Time
-	bells fluid.Heap[bell]
+	bells fluid.Heap[unit.Time, bell]
 	order int64
 
 	queue  [][]int32 // by connection: messages that wait for older ones
@@ -48,32 +50,47 @@ const (
 )
 
 type bell struct {
-	at    unit.Time
-	order int64
-	what  int32
-	of    int32
-	exec  exec.Bell
+	what, of int32
+	exec     exec.Bell
 }
 
 // replay runs the model, once for each of what can be left out of it.
 func (m *model) replay(v without) *replay {
+	m.replayAll([]without{v})
+	return m.replays[m.reduced(v)]
+}
+
+// reduced leaves away what makes no difference.
+func (m *model) reduced(v without) without {
 	v.own, v.reactions, v.deep = v.own&m.there, v.reactions&m.reacts, v.deep&m.derived
 	if v.own&m.behinds == 0 {
 		v.deep = 0
 	}
-	p := m.replays[v]
-	if p == nil {
-		p = m.run(v)
-		p.parts, p.sends = [len(upTo)]*fluid.Net{}, [len(upTo)][][]fluid.Use{}
-		p.queue, p.bells, p.busy, p.stages, p.other, p.under = nil, nil, nil, nil, nil, [1 + len(upTo)][]int32{}
-		m.replays[v] = p
-	}
-	return p
+	return v
 }
 
-func (m *model) run(v without) *replay {
+// replayAll runs the model without each of some, on all processors.
+func (m *model) replayAll(all []without) {
+	var jobs []parallel.Job
+	for _, v := range all {
+		v = m.reduced(v)
+		if _, known := m.replays[v]; known {
+			continue
+		}
+		p := &replay{}
+		m.replays[v] = p
+		jobs = append(jobs, parallel.Job{Do: func() {
+			m.run(p, v)
+			p.parts, p.sends = [len(upTo)]*fluid.Net{}, [len(upTo)][][]fluid.Use{}
+			p.queue, p.bells, p.busy, p.stages, p.other, p.under = nil, nil, nil, nil, nil, [1 + len(upTo)][]int32{}
+		}})
+	}
+	parallel.Run(jobs, runtime.GOMAXPROCS(0), 0)
+}
+
+func (m *model) run(p *replay, v without) {
 	r := m.b.r
-	p := &replay{m: m, v: v, net: m.newNet(v), stages: make([]int8, len(r.seen.Messages)),
+	*p = replay{m: m, v: v, net: m.newNet(v), stages: make([]int8, len(r.seen.Messages)),
 		other: make([]float64, len(r.seen.Messages)), queue: make([][]int32, len(r.seen.Conns)),
 		busy: make([]bool, len(r.seen.Conns)), left: make([]int32, len(r.dag.Ops)),
 		uses: make([][]fluid.Use, len(r.seen.Conns)), began: make([]unit.Time, len(r.seen.Messages)),
@@ -98,7 +115,7 @@ func (m *model) run(v without) *replay {
 	for {
 		other := unit.Never
 		if len(p.bells) > 0 {
-			other = p.bells[0].at
+			other = p.bells[0].At
 		}
 		first, from := other, -1
 		for k, part := range p.parts {
@@ -109,7 +126,7 @@ func (m *model) run(v without) *replay {
 		at, flow := p.net.Next(first)
 		switch {
 		case at == unit.Never:
-			return p
+			return
 		case flow:
 			at, number, x := p.net.End()
 			p.now, p.other[x] = at, p.shared(number)
@@ -122,22 +139,21 @@ func (m *model) run(v without) *replay {
 			continue
 		}
 		b := p.bells.Pop()
-		p.now = b.at
-		p.ring(&b)
+		p.now = b.At
+		p.ring(&b.Of)
 	}
 }
 
 // links asks to be rung when links change next.
 func (p *replay) links() {
 	if p.next < len(p.m.times) {
-		p.push(bell{at: max(p.now, p.m.times[p.next]), what: ringLinks})
+		p.push(max(p.now, p.m.times[p.next]), bell{what: ringLinks})
 	}
 }
 
-func (p *replay) push(b bell) {
+func (p *replay) push(at unit.Time, b bell) {
 	p.order++
-	b.order = p.order
-	p.bells.Push(b)
+	p.bells.Push(at, p.order, b)
 }
 
 func (p *replay) ring(b *bell) {
@@ -169,7 +185,7 @@ func (p *replay) Now() unit.Time { return p.now }
 
 // After rings the execution once a delay has passed.
 func (p *replay) After(d unit.Time, b exec.Bell) {
-	p.push(bell{at: p.now + d, what: ringExec, exec: b})
+	p.push(p.now+d, bell{what: ringExec, exec: b})
 }
 
 // Reaches reports whether one GPU sent to another without a relay.
@@ -242,8 +258,8 @@ func (p *replay) moved(k int, x int32) {
 	})
 	// Who shares links otherwise is held up no longer than it was.
 	at = max(fluid, min(at, p.began[x]+p.m.extra[x].took))
-	p.push(bell{at: at, what: ringNext, of: c})
-	p.push(bell{at: at + p.m.latency(x, p.v), what: ringDone, of: x})
+	p.push(at, bell{what: ringNext, of: c})
+	p.push(at+p.m.latency(x, p.v), bell{what: ringDone, of: x})
 }
 
 // latency is what a message takes beyond its time on the slowest link in a replay.
@@ -310,6 +326,3 @@ func (e *excess) without(v without, hot bool, fluid unit.Time, other func(id cau
 	}
 	return sum
 }
-
-// Before says which of two bells rings first: at once, the one that was asked for first.
-func (b bell) Before(o bell) bool { return b.at < o.at || b.at == o.at && b.order < o.order }

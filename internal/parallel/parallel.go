@@ -2,6 +2,8 @@ package parallel
 
 import (
 	"cmp"
+	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 )
@@ -15,7 +17,8 @@ type Job struct {
 
 // Run does jobs with so many workers, and returns when all are done. Those that take longest begin first, so
 // that no worker ends long after the others; a job waits while those that run and it would together hold more
-// than the budget. One that alone holds more runs when no other does.
+// than the budget. One that alone holds more runs when no other does. A panic of a job is one of Run's, once those that
+// had begun are done.
 func Run(jobs []Job, workers, budgetMB int) {
 	q := queue{free: budgetMB, waiting: slices.Clone(jobs)}
 	q.changed.L = &q.mu
@@ -24,12 +27,14 @@ func Run(jobs []Job, workers, budgetMB int) {
 	for range min(workers, len(jobs)) {
 		all.Go(func() {
 			for job, ok := q.take(); ok; job, ok = q.take() {
-				job.Do()
-				q.done(job)
+				q.do(job)
 			}
 		})
 	}
 	all.Wait()
+	if q.panicked != "" {
+		panic(q.panicked)
+	}
 }
 
 type queue struct {
@@ -38,6 +43,8 @@ type queue struct {
 	waiting []Job // longest first
 	running int
 	free    int // MB; below 0 while one runs that holds more than the budget
+
+	panicked string // the first panic, and where
 }
 
 // take removes the longest job that fits, when one does; ok is false when none is left.
@@ -60,9 +67,17 @@ func (q *queue) take() (job Job, ok bool) {
 	return Job{}, false
 }
 
-func (q *queue) done(job Job) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.running, q.free = q.running-1, q.free+job.MB
-	q.changed.Broadcast()
+// do does a job. After one that panics no other begins.
+func (q *queue) do(job Job) {
+	defer func() {
+		failed := recover()
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if failed != nil && q.panicked == "" {
+			q.waiting, q.panicked = nil, fmt.Sprintf("%v\n%s", failed, debug.Stack())
+		}
+		q.running, q.free = q.running-1, q.free+job.MB
+		q.changed.Broadcast()
+	}()
+	job.Do()
 }

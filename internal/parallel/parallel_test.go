@@ -2,6 +2,7 @@ package parallel
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -73,4 +74,20 @@ func TestLongestFirst(t *testing.T) {
 	if jobs[0].Seconds != 1 {
 		t.Error("the caller's jobs were reordered")
 	}
+}
+
+// A job that panics is the caller's panic, with where it was, and jobs that wait do not begin.
+func TestRunPassesOnPanics(t *testing.T) {
+	began := 0
+	defer func() {
+		text, _ := recover().(string)
+		if !strings.Contains(text, "index out of range") || !strings.Contains(text, "parallel_test.go") {
+			t.Errorf("panic %q, want the job's", text)
+		}
+		if began != 1 {
+			t.Errorf("%d jobs began, want 1", began)
+		}
+	}()
+	one := Job{Do: func() { began++; _ = []int{}[began-1] }}
+	Run([]Job{one, one, one}, 1, 0)
 }
