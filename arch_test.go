@@ -190,7 +190,7 @@ var allowed = map[string][]string{
 		"internal/capture", "internal/dcbx", "internal/goodput", "internal/lab/load",
 		"internal/model", "internal/partition", "internal/perftest", "internal/study/collectives",
 		"internal/perftest/bench", "internal/planner", "internal/report", "internal/report/screen",
-		"internal/scenario", "internal/slurm", "internal/study/days", "internal/study/failures",
+		"internal/scenario", "internal/sheet", "internal/slurm", "internal/study/days", "internal/study/failures",
 		"internal/speed", "internal/study/interference", "internal/submission",
 		"internal/study/layouts", "internal/study/load", "internal/study/tuning", "internal/swconf",
 		"internal/cabling", "internal/swconf/onto", "internal/topo", "internal/tune", "internal/validate", "roce",

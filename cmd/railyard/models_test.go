@@ -23,7 +23,7 @@ func TestModels(t *testing.T) {
 	names = append(names, sonic.HwSKUs()...)
 	figures, sourced := 0, 0
 	for _, name := range names {
-		if !strings.Contains(out, "\n  "+name+" ") {
+		if !strings.Contains(out, "\n"+name+" ") {
 			t.Errorf("%s is not listed", name)
 		}
 		_, page, _ := call(t, "models", name, "--json")

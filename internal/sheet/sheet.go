@@ -139,7 +139,8 @@ func (s *Sheet) Unsourced() (named []string) {
 var names = map[string]string{"sm": "compute capability", "nic_gbps": "NIC rate", "nic_rate": "NIC rate",
 	"nics": "number of NICs", "nvlinks": "number of NVLinks", "nvlink_gbytes_s": "NVLink rate",
 	"pair_gbytes_s": "rate between two GPUs", "split": "breakout", "rows": "rows of ports", "lanes": "lanes per port",
-	"first_lane": "number of the first lane", "buffer_bytes": "buffer size", "gpu": "GPU", "os": "operating system"}
+	"first_lane": "number of the first lane", "buffer_bytes": "buffer size", "cell_bytes": "cell size", "now": "modes", "jacks": "port groups",
+	"gpu": "GPU", "os": "operating system"}
 
 // Named returns a figure's key in words.
 func Named(key string) string {
