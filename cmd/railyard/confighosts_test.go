@@ -18,7 +18,7 @@ func TestRenderedServers(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), kind)
 		code, out, errs := call(t, "config", "render", fabric, "--os", "sonic", "--nic", kind, "--out", dir,
 			"--hwsku", "ACS-SN5600")
-		if code != 0 || !strings.Contains(out, "hosts/ has a script") {
+		if code != 0 || !strings.Contains(out, "hosts/: a script per host") {
 			t.Fatalf("%s: %d %s%s", kind, code, out, errs)
 		}
 		if noted := strings.Contains(errs, "units of "+kind); noted != (kind != "mlx5") {

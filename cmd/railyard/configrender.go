@@ -126,14 +126,14 @@ func (c *configRenderCmd) Run(e *env) error {
 			unit.Plural(len(files), "file"), c.Out, dialect.Title(d.OS),
 			unit.Plural(len(d.Switches), "switch")))
 	if len(hosts) > 0 {
-		report.Wrap(e.stdout, "", fmt.Sprintf("hosts/ has a script for each server's NICs (%s), and nccl.conf", c.NIC))
+		report.Wrap(e.stdout, "", fmt.Sprintf("hosts/: a script per host (%s) and nccl.conf", c.NIC))
 	}
-	report.Wrap(e.stdout, "", fmt.Sprintf("(railyard config lint %s --fabric %s%s checks them)",
+	report.Wrap(e.stdout, "", fmt.Sprintf("Next: railyard config lint %s --fabric %s%s",
 		c.Out, c.Scenario, c.chosen().Words()))
 	return nil
 }
 
-// hosts is the servers' half, where it is asked for.
+// hosts returns the configurations of hosts if --nic asks for them, and notes.
 func (c *configRenderCmd) hosts(p *scenario.Plan) ([]design.File, []string, error) {
 	if c.NIC == "" {
 		return nil, nil, nil

@@ -163,6 +163,6 @@ func (c *exportCmd) write(e *env, files []trace.File, out *exported) error {
 		first += " to " + filepath.Base(out.Files[n-1])
 	}
 	t := &importing.Trace{Format: c.As, Ranks: out.Ranks, Report: out.Report}
-	_, err := fmt.Fprintf(e.stdout, "%swritten to %s, %v\n", t.Words(), first, unit.Bytes(out.Bytes))
+	_, err := fmt.Fprintf(e.stdout, "%swritten to %s, %s\n", t.Words(), first, unit.Bytes(out.Bytes).Show())
 	return err
 }

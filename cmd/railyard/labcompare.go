@@ -71,12 +71,12 @@ func (c *labCompareCmd) Run(e *env) error {
 		if err != nil {
 			return labError(err)
 		}
-		if all = append(all, *v); !c.JSON {
-			table.VariantRow(e.stdout, i, v)
-		}
+		all = append(all, *v)
 	}
 	if c.JSON {
 		err = printJSON(e.stdout, all)
+	} else {
+		table.Variants(e.stdout, all)
 	}
 	if c.RatePlot != "" && err == nil {
 		img, err := plot.Controls(all, s.Rate)

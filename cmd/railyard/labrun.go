@@ -9,7 +9,6 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/lab/load"
-	"railyard/internal/report"
 	"railyard/internal/report/plot"
 	"railyard/internal/report/table"
 	"railyard/internal/scenariofile"
@@ -80,15 +79,12 @@ func (c *labRunCmd) Run(e *env) error {
 		if err != nil {
 			return labError(err)
 		}
-		if events = all; !c.JSON {
-			table.MoveRow(e.stdout, i, m)
-		}
-		moves = append(moves, *m)
+		events, moves = all, append(moves, *m)
 	}
 	if c.JSON {
 		err = printJSON(e.stdout, moves)
 	} else {
-		report.Wrap(e.stdout, "", "rerouted: from the event until a tenth or less of the traffic is left on the path")
+		table.Moves(e.stdout, moves)
 	}
 	if c.Plot != "" && err == nil {
 		img, err := plot.Moves(moves)

@@ -390,6 +390,11 @@ func (c *rdmaMany) run(e *env, op perftest.Op) (err error) {
 		table.Setup(e.stdout, s.Setup)
 	}
 	var results []perftest.Result
+	print := func() {
+		if !c.JSON {
+			table.Transfers(e.stdout, s, dev.Addr(), to.Addr(), results)
+		}
+	}
 	for _, size := range s.Sizes {
 		m := newMeter(e)
 		r, err := cl.Run(ctx, s, size, func(share, gbps float64) {
@@ -397,19 +402,15 @@ func (c *rdmaMany) run(e *env, op perftest.Op) (err error) {
 		})
 		m.finish()
 		if err != nil {
+			print()
 			return err
 		}
-		if len(results) == 0 && !c.JSON {
-			table.Bandwidth(e.stdout, s, dev.Addr(), to.Addr(), r.MTU)
-		}
 		results = append(results, r)
-		if !c.JSON {
-			table.BandwidthRow(e.stdout, r)
-		}
 		if s.Stop != nil && s.Stop() {
 			break // its later sizes are not measured
 		}
 	}
+	print()
 	final, err := cl.Finish()
 	if err != nil {
 		return err

@@ -70,7 +70,7 @@ func (c *serveCmd) Run(e *env) error {
 	if cfg.Token != "" {
 		suffix = "?token=" + cfg.Token
 	}
-	fmt.Fprintf(e.stdout, "http://%s/%s\nruns in %s; Ctrl-C ends\n", l.Addr(), suffix, c.Runs)
+	fmt.Fprintf(e.stdout, "http://%s/%s\nServes the runs in %s; Ctrl-C stops the server\n", l.Addr(), suffix, c.Runs)
 	return serve(l, handler)
 }
 

@@ -78,16 +78,28 @@ func Meetings(w io.Writer, all []result.Meeting, most int, rest string) {
 	if len(all) == 0 || most == 0 {
 		return
 	}
-	fmt.Fprintln(w, "\nContention between jobs")
-	for i := range all[:min(len(all), most)] {
-		m := &all[i]
-		var of []string
+	t := screen.Table{Columns: []screen.Column{{Head: "Contention of jobs"}, {Head: "shared"}, {Head: "from"}, {Head: "until"},
+		{Head: "load"}}}
+	column := map[string]int{}
+	shown := all[:min(len(all), most)]
+	for _, m := range shown {
 		for _, j := range m.Jobs {
-			of = append(of, j.Job+" "+size(j.Bytes))
+			if column[j.Job] == 0 {
+				column[j.Job] = len(t.Columns)
+				t.Columns = append(t.Columns, screen.Column{Head: j.Job, Spare: true})
+			}
 		}
-		Labelled(w, "  ", fmt.Sprintf("%s: shared for %s between %s and %s, %s of its rate: %s", m.Port,
-			dur(m.Together), at(m.From), at(m.To), percent(m.Load), strings.Join(of, ", ")))
 	}
+	for _, m := range shown {
+		row := make([]string, len(t.Columns))
+		copy(row, []string{m.Port, dur(m.Together), at(m.From), at(m.To), percent(m.Load)})
+		for _, j := range m.Jobs {
+			row[column[j.Job]] = size(j.Bytes)
+		}
+		t.Add(row...)
+	}
+	fmt.Fprintln(w)
+	t.Print(w)
 	if more := len(all) - most; more > 0 {
 		fmt.Fprintf(w, "  %s more %s\n", unit.Plural(more, "port"), rest)
 	}

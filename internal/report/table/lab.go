@@ -5,31 +5,71 @@ import (
 	"io"
 
 	"railyard/internal/lab/load"
+	"railyard/internal/report/screen"
+	"railyard/unit"
 )
 
-// MoveRow prints one line of the table, the first with its head.
-func MoveRow(w io.Writer, i int, m *load.Move) {
-	if i == 0 {
-		fmt.Fprintf(w, "%-40s %9s %17s %17s %7s %9s %8s\n", "event", "moved", "path, Gbit/s", "arriving, Gbit/s",
-			"retrans", "longest", "verified")
-		fmt.Fprintf(w, "%-40s %9s %17s %17s %7s %9s\n", "", "(ms)", "before   after", "before   after", "", "(ms)")
+// Moves prints how MRC reroutes around the events of a lab, the slowest first in words.
+func Moves(w io.Writer, moves []load.Move) {
+	slowest, stays, corrupt := 0.0, 0, 0
+	t := screen.Table{Columns: []screen.Column{{Head: "Event"}, {Head: "rerouted"}, {Head: "path, Gbit/s"},
+		{Head: "arriving"}, {Head: "retx.", Rare: true}, {Head: "longest", Spare: true}}}
+	between := func(a, b float64) string { return fmt.Sprintf("%.2f → %.2f", a, b) }
+	for _, m := range moves {
+		moved := "no"
+		if slowest = max(slowest, m.Moved); m.Moved >= 0 {
+			moved = micros(1e3 * m.Moved)
+		} else {
+			stays++
+		}
+		if !m.Verified {
+			corrupt++
+		}
+		t.Add(m.Event, moved, between(m.Before, m.After), between(m.Arrived, m.Arrives), unit.ShowCount(m.Again),
+			micros(1e3*m.Longest))
 	}
-	moved := "not"
-	if m.Moved >= 0 {
-		moved = fmt.Sprintf("%.0f", m.Moved)
+	answer := fmt.Sprintf("Rerouted around %s within %s", unit.Plural(len(moves), "event"), micros(1e3*slowest))
+	if stays > 0 {
+		answer = fmt.Sprintf("%d of %s not rerouted while the load lasted", stays, unit.Plural(len(moves), "event"))
 	}
-	fmt.Fprintf(w, "%-40s %9s %9.3f %7.3f %9.3f %7.3f %7d %9.1f %8v\n", m.Event, moved, m.Before, m.After,
-		m.Arrived, m.Arrives, m.Again, m.Longest, m.Verified)
+	if corrupt > 0 {
+		answer += fmt.Sprintf("; wrong data received in %d", corrupt)
+	}
+	screen.Painted(w, screen.Answer, "", answer)
+	t.Print(w)
+	screen.Wrap(w, "", "rerouted: from the event until a tenth or less of the traffic is left on the path; Gbit/s before and after the event; longest: the longest WRITE")
 }
 
-// VariantRow prints one line of the table, the first with its head.
-func VariantRow(w io.Writer, i int, v *load.Variant) {
-	if i == 0 {
-		fmt.Fprintf(w, "%-32s %10s %12s %7s %7s %7s %7s %8s %8s %7s\n", "congestion control", "time", "busbw",
-			"reduced", "marks", "CNPs", "retrans", "timeouts", "drops", "#wrong")
-		fmt.Fprintf(w, "%-32s %10s %12s\n", "", "(ms)", "(GB/s)")
+// Variants prints the all-reduces of a lab by congestion control, the fastest first in words.
+func Variants(w io.Writer, all []load.Variant) {
+	if len(all) == 0 {
+		return
 	}
-	r := &v.Row
-	fmt.Fprintf(w, "%-32s %10.1f %12.4f %7d %7d %7d %7d %8d %8d %7d\n", v.CC, r.TimeUS/1e3, r.BusBW,
-		r.Stats.Cuts, v.Marked, r.Stats.CNPs, r.Stats.Retransmissions, r.Stats.Timeouts, v.Dropped, r.Wrong)
+	best, wrong := 0, int64(0)
+	t := screen.Table{Columns: []screen.Column{{Head: "Congestion control"}, {Head: "time"}, {Head: "busbw, GB/s"},
+		{Head: "reductions", Rare: true}, {Head: "ECN marks", Rare: true}, {Head: "CNPs", Rare: true}, {Head: "retx.", Rare: true},
+		{Head: "timeouts", Rare: true}, {Head: "drops", Rare: true}, {Head: "wrong", Rare: true}}}
+	for i := range all {
+		v := &all[i]
+		r := &v.Row
+		if r.TimeUS < all[best].Row.TimeUS {
+			best = i
+		}
+		wrong += r.Wrong
+		t.Add(v.CC, micros(r.TimeUS), unit.Digits(r.BusBW), unit.ShowCount(r.Stats.Cuts), unit.ShowCount(v.Marked),
+			unit.ShowCount(r.Stats.CNPs), unit.ShowCount(r.Stats.Retransmissions), unit.ShowCount(r.Stats.Timeouts),
+			unit.ShowCount(v.Dropped), unit.ShowCount(r.Wrong))
+	}
+	answer := fmt.Sprintf("%s: %s", all[best].CC, micros(all[best].Row.TimeUS))
+	if len(all) > 1 {
+		answer = fmt.Sprintf("%s is fastest: %s", all[best].CC, micros(all[best].Row.TimeUS))
+		if best > 0 {
+			answer += fmt.Sprintf(" (%s vs %s)", unit.ShowChange(all[best].Row.TimeUS, all[0].Row.TimeUS), all[0].CC)
+		}
+	}
+	if wrong > 0 {
+		answer += fmt.Sprintf("; %d wrong elements", wrong)
+	}
+	screen.Painted(w, screen.Answer, "", answer)
+	t.Print(w)
 }

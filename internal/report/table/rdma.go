@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -20,33 +21,16 @@ import (
 // maxExplained is how many queue pairs the table of a set-up shows.
 const maxExplained = 8
 
-// stepIndent is the column in which the words of a step begin.
-const stepIndent = 37
-
-// Setup tells how a session's queue pairs came about: the calls of one in their order, and what each
-// end then knows of the other.
+// Setup prints how the queue pairs of a session were connected: the calls for one of them in order, and the state that
+// each end has of the other.
 func Setup(w io.Writer, s *perftest.Setup) {
-	fmt.Fprintf(w, "Set-up of a queue pair (these calls, on this host, just now)\n\n")
+	fmt.Fprintln(w, "Connection setup of a queue pair: calls on this host")
+	t := screen.Table{Columns: []screen.Column{{}, {Left: true}, {Head: "µs"}, {Left: true}}}
 	for i, step := range s.Steps {
-		fmt.Fprintf(w, "%3d  %-18s %8.1f us", i+1, step.Call, step.Micros)
-		column := stepIndent
-		for k, say := range step.Says {
-			switch sep := ", "; {
-			case k == 0:
-				fmt.Fprintf(w, "  %s", say)
-				column += len(say)
-			case column+len(sep)+len(say) > 98:
-				fmt.Fprintf(w, ",\n%*s%s", stepIndent, "", say)
-				column = stepIndent + len(say)
-			default:
-				fmt.Fprintf(w, "%s%s", sep, say)
-				column += len(sep) + len(say)
-			}
-		}
-		fmt.Fprintln(w)
+		t.Add(fmt.Sprint(i+1), step.Call, unit.Digits(step.Micros), strings.Join(step.Says, ", "))
 	}
-	fmt.Fprintf(w, "\nState that the ends exchanged: local %v, remote %v\n\n", s.Here[0].Addr,
-		s.There[0].Addr)
+	t.Print(w)
+	fmt.Fprintf(w, "\nState that the ends exchanged: local %v, remote %v\n", s.Here[0].Addr, s.There[0].Addr)
 	fmt.Fprintf(w, "%8s  %10s %10s %18s %12s %12s\n", "", "QPN", "PSN", "VA", "rkey", "bytes")
 	for i := range min(len(s.Here), len(s.There), maxExplained) {
 		knows(w, "here", &s.There[i])
@@ -55,7 +39,7 @@ func Setup(w io.Writer, s *perftest.Setup) {
 	if n := len(s.Here) - maxExplained; n > 0 {
 		fmt.Fprintf(w, "%10s%s more (--json has all)\n", "", unit.Plural(n, "pair"))
 	}
-	fmt.Fprintf(w, "\nFrom here on memory moves by UDP port %d; TCP carries the goodbye.\n\n", roce.Port)
+	fmt.Fprintf(w, "\nData uses UDP port %d; the TCP connection only ends the session.\n\n", roce.Port)
 }
 
 // knows is what an end knows of its peer's queue pair.
@@ -63,30 +47,46 @@ func knows(w io.Writer, end string, of *verbs.Info) {
 	fmt.Fprintf(w, "%8s  %#10x %10d %#18x %#12x %12d\n", end, of.QPN, of.PSN, of.VA, of.RKey, of.Length)
 }
 
-// Bandwidth prints the head of a session's table.
-func Bandwidth(w io.Writer, s *perftest.Spec, from, to netip.Addr, mtu int) {
-	if s.Op == perftest.OpLat {
-		fmt.Fprintf(w, "WRITE latency %v to %v, path MTU %d, half a round trip in us\n\n", from, to,
-			mtu)
-		fmt.Fprintf(w, "%10s %10s %9s %9s %9s %9s %9s %9s %8s\n", "bytes", "iterations", "min", "p50", "mean",
-			"p99", "p99.9", "max", "retrans")
+// micros formats a time in microseconds.
+func micros(us float64) string { return unit.FromSeconds(us / 1e6).Show() }
+
+// Transfers prints the sizes of a session: the highest bandwidth or the lowest latency first.
+func Transfers(w io.Writer, s *perftest.Spec, from, to netip.Addr, rows []perftest.Result) {
+	if len(rows) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "RDMA %s %v to %v, %s, %d in flight each, path MTU %d\n\n",
-		strings.ToUpper(string(s.Op)), from, to, unit.Plural(s.QPs, "queue pair"), s.Depth, mtu)
-	fmt.Fprintf(w, "%10s %10s %9s %9s %10s %10s %8s %8s %7s %7s\n", "bytes", "iterations", "Gbit/s",
-		"Mmsg/s", "p50 us", "p99 us", "retrans", "timeouts", "CNPs", "reduced")
+	if s.Op == perftest.OpLat {
+		latencies(w, from, to, rows)
+		return
+	}
+	best := slices.MaxFunc(rows, func(a, b perftest.Result) int { return cmp.Compare(a.Gbps, b.Gbps) })
+	screen.Painted(w, screen.Answer, "", fmt.Sprintf("RDMA %s %v to %v: %s Gbit/s with messages of %s",
+		strings.ToUpper(string(s.Op)), from, to, unit.Digits(best.Gbps), unit.Bytes(best.Size).ShowSet()))
+	t := screen.Table{Columns: []screen.Column{{Head: "size"}, {Head: "messages"}, {Head: "Gbit/s"},
+		{Head: "messages/s"}, {Head: "p50"}, {Head: "p99"}, {Head: "retx.", Rare: true},
+		{Head: "timeouts", Rare: true}, {Head: "CNPs", Rare: true}, {Head: "reductions", Rare: true}}}
+	for _, r := range rows {
+		t.Add(unit.Bytes(r.Size).ShowSet(), unit.ShowCount(r.Iters), unit.Digits(r.Gbps),
+			unit.ShowCount(int64(r.MsgRate)), micros(r.P50), micros(r.P99), unit.ShowCount(r.Retransmissions),
+			unit.ShowCount(r.Timeouts), unit.ShowCount(r.CNPs), unit.ShowCount(r.Cuts))
+	}
+	t.Print(w)
+	screen.Wrap(w, "", fmt.Sprintf("%s, %d requests in flight each, path MTU %d. Latency is from post to completion.",
+		unit.Plural(s.QPs, "queue pair"), s.Depth, rows[0].MTU))
 }
 
-// BandwidthRow prints a size's row.
-func BandwidthRow(w io.Writer, r perftest.Result) {
-	if r.Op == perftest.OpLat {
-		fmt.Fprintf(w, "%10d %10d %9.2f %9.2f %9.2f %9.2f %9.2f %9.2f %8d\n", r.Size, r.Iters, r.Min, r.P50,
-			r.Mean, r.P99, r.P999, r.Max, r.Retransmissions)
-		return
+// latencies prints half of the round trip of WRITEs.
+func latencies(w io.Writer, from, to netip.Addr, rows []perftest.Result) {
+	screen.Painted(w, screen.Answer, "", fmt.Sprintf("WRITE latency %v to %v: p50 %s with %s", from, to, micros(rows[0].P50),
+		unit.Bytes(rows[0].Size).ShowSet()))
+	t := screen.Table{Columns: []screen.Column{{Head: "size"}, {Head: "messages"}, {Head: "min"}, {Head: "p50"},
+		{Head: "mean"}, {Head: "p99"}, {Head: "p99.9"}, {Head: "max"}, {Head: "retx.", Rare: true}}}
+	for _, r := range rows {
+		t.Add(unit.Bytes(r.Size).ShowSet(), unit.ShowCount(r.Iters), micros(r.Min), micros(r.P50), micros(r.Mean),
+			micros(r.P99), micros(r.P999), micros(r.Max), unit.ShowCount(r.Retransmissions))
 	}
-	fmt.Fprintf(w, "%10d %10d %9.2f %9.4f %10.1f %10.1f %8d %8d %7d %7d\n", r.Size, r.Iters,
-		r.Gbps, r.MsgRate/1e6, r.P50, r.P99, r.Retransmissions, r.Timeouts, r.CNPs, r.Cuts)
+	t.Print(w)
+	fmt.Fprintf(w, "Half of a round trip; path MTU %d\n", rows[0].MTU)
 }
 
 // AllReduce prints the head of a table as nccl-tests has it.
@@ -139,24 +139,23 @@ func Bench(w io.Writer, rows []bench.Row) {
 	for _, r := range rows {
 		most[r.Unit] = max(most[r.Unit], r.Median)
 	}
-	for i, r := range rows {
-		if len(r.Values) == 0 {
-			continue
+	t := screen.Table{Columns: []screen.Column{{Head: "Measurement"}, {Head: "median"}, {Left: true},
+		{Left: true, Spare: true}, {Head: "range", Left: true}}}
+	for _, r := range rows {
+		if len(r.Values) > 0 {
+			t.Add(r.Name, unit.Digits(r.Median), strings.Replace(r.Unit, "us", "µs", 1),
+				screen.Of(w).Bar(r.Median/most[r.Unit], 20),
+				unit.Digits(slices.Min(r.Values))+"–"+unit.Digits(slices.Max(r.Values)))
 		}
-		if i > 0 && rows[i-1].Unit != r.Unit {
-			fmt.Fprintln(w)
-		}
-		fmt.Fprintf(w, "%-28s %8.2f %-6s %-21s (%.2f to %.2f in %d)\n", r.Name, r.Median, r.Unit,
-			screen.Of(w).Bar(r.Median/most[r.Unit], 20), slices.Min(r.Values), slices.Max(r.Values),
-			len(r.Values))
 	}
-	fmt.Fprintln(w)
+	t.Print(w)
 	if ratio(bench.Write, bench.UDP) > 0 {
-		fmt.Fprintf(w, "WRITE over iperf3 UDP %.2fx (aim: at least 1), over TCP %.2fx\n",
-			ratio(bench.Write, bench.UDP), ratio(bench.Write, bench.TCP))
+		fmt.Fprintf(w, "Throughput of WRITE: %s of iperf3 over UDP, %s of TCP\n",
+			unit.ShowFactor(ratio(bench.Write, bench.UDP)), unit.ShowFactor(ratio(bench.Write, bench.TCP)))
 	}
-	fmt.Fprintf(w, "latency over bare UDP %.2fx (aim: at most 2), over TCP %.2fx\n",
-		ratio(bench.Lat, bench.UDPLat), ratio(bench.Lat, bench.TCPLat))
-	fmt.Fprintf(w, "of TCP's CPU time the kernel takes %.0f %%; four copies through memory would be %.2fx of it\n", 100*rows[bench.TCPCPU].Kernel, 4*ratio(bench.Copy, bench.TCPCPU))
-	fmt.Fprintf(w, "WRITE's CPU time is %.2fx TCP's, %.0f %% of it the kernel's: here a process is the NIC\n", ratio(bench.WriteCPU, bench.TCPCPU), 100*rows[bench.WriteCPU].Kernel)
+	fmt.Fprintf(w, "Latency of WRITE: %s of UDP, %s of TCP\n", unit.ShowFactor(ratio(bench.Lat, bench.UDPLat)),
+		unit.ShowFactor(ratio(bench.Lat, bench.TCPLat)))
+	screen.Wrap(w, "", fmt.Sprintf("CPU time of WRITE: %s of TCP, %s of it in the kernel; the process does the work of the NIC. %s of TCP's CPU time is in the kernel; four memory copies would take %s of it.",
+		unit.ShowFactor(ratio(bench.WriteCPU, bench.TCPCPU)), unit.ShowShare(rows[bench.WriteCPU].Kernel),
+		unit.ShowShare(rows[bench.TCPCPU].Kernel), unit.ShowFactor(4*ratio(bench.Copy, bench.TCPCPU))))
 }
