@@ -38,6 +38,7 @@ const (
 type commands struct {
 	Run       runCmd       `cmd:"" help:"Simulate a scenario and report where the time went"`
 	Compare   compareCmd   `cmd:"" help:"Simulate variants and tabulate the differences"`
+	Sweep     sweepCmd     `cmd:"" help:"Simulate thousands of variants and rank them"`
 	Report    reportCmd    `cmd:"" help:"Print, plot or export a run"`
 	Why       whyCmd       `cmd:"" help:"Explain a run: causes, remedies, and what they save"`
 	Serve     serveCmd     `cmd:"" help:"Start the web page"`

@@ -17,6 +17,7 @@ import (
 var piped = []string{
 	"check @net", "check @net --set workload.training.model=@model", "topo @net", "topo @net --prices @prices",
 	"topo @net --against @cables", "run @small --out out", "compare @small --set lb=ecmp,spray",
+	"sweep run @small --grid lb=ecmp,spray --out out", "sweep run @study",
 	"export @small --as goal --out out.goal", "import @goal", "import @kineto", "import @cables",
 	"import --server @inside", "submit @script --cluster @net --dry-run",
 	"submit @script --cluster @net --dry-run --model @model",
@@ -40,7 +41,7 @@ var piped = []string{
 
 // unpiped are parameters that name no file to read, or one that is a device's, a run's or a folder's.
 var unpiped = []string{
-	"report", "why", "serve", "validate", "lab", "rdma", "models", "config rules", "plan circuits", "version", "schema",
+	"report", "why", "serve", "sweep show", "validate", "lab", "rdma", "models", "config rules", "plan circuits", "version", "schema",
 	"submit args", "config lint --host", "diagnose --gnmi-ca", "diagnose --gnmi-cert", "diagnose --gnmi-key",
 	"run --profile", "config lint --profile", "config render --profile", "config tune --profile",
 	"compare --config", "calibrate --inspector", "calibrate --capture",
@@ -210,6 +211,7 @@ func pipedTexts(t *testing.T) map[string]string {
 		"sinfo":    "PARTITION NODELIST GRES CPUS STATE\ngpu* dgx[01-08] gpu:h100:8 112 idle\n",
 		"scontrol": "NodeName=dgx01 Arch=x86_64 CoresPerSocket=56\n   CPUAlloc=0 CPUEfctv=112 CPUTot=112\n" +
 			"   Gres=gpu:h100:8\n   RealMemory=1000000 Sockets=2 Boards=1\n   State=IDLE ThreadsPerCore=1\n   Partitions=gpu\n",
+		"study":  "scenario: " + filepath.Join(dir, "small") + "\nvary: [{key: lb, values: [ecmp, spray]}]\n",
 		"jobs":   read(filepath.Join(shipped, "two-jobs.yaml")),
 		"small":  small,
 		"lab":    read(filepath.Join(shipped, "lab-2x2.yaml")),

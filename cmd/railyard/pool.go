@@ -22,12 +22,15 @@ func (e *env) pool() (ctx context.Context, p *study.Pool, release func()) {
 	bar, said := newMeter(e), e.ending(ctx)
 	p = &study.Pool{Memory: runner.Memory(), Progress: func(s study.State) {
 		said()
-		if !bar.due() {
+		if s.Total == 1 && s.Done == 1 || !bar.due() {
 			return
 		}
 		label := bar.hops(s.Run)
 		if s.Total > 1 {
-			label = fmt.Sprintf("%d of %d done  %v", s.Done, s.Total, s.Run.Now)
+			label = fmt.Sprintf("%d of %d done", s.Done, s.Total)
+			if s.Done > 1 {
+				label += fmt.Sprintf("  %s/s", unit.Digits(float64(s.Done)/e.clock().Sub(bar.began).Seconds()))
+			}
 		}
 		if s.Label != "" {
 			label = s.Label + "  " + label

@@ -86,12 +86,24 @@ func Guarded(run *fidelity.Simulation, watch exec.Observer, simulate func(exec.O
 	case err != nil:
 		return err
 	case over:
-		return fmt.Errorf("stopped: the run came to need more than the %v of memory that it may use (--memory); retransmissions and samples are not in the estimate", run.Limit)
+		return outgrown(run.Limit)
 	case run.Interrupted():
 		return ErrInterrupted
 	}
 	return nil
 }
+
+// ErrOutgrown is what errors.Is takes the error of a run for that was stopped because it came to need more memory than
+// it may use.
+var ErrOutgrown = errors.New("outgrown")
+
+type outgrown unit.Bytes
+
+func (o outgrown) Error() string {
+	return fmt.Sprintf("stopped: the run came to need more than the %v of memory that it may use (--memory); retransmissions and samples are not in the estimate", unit.Bytes(o))
+}
+
+func (outgrown) Is(target error) bool { return target == ErrOutgrown }
 
 // Release is the version people speak of; a change of results raises it.
 const Release = "0.1.0"

@@ -1,9 +1,11 @@
 package study
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -13,7 +15,10 @@ import (
 )
 
 // Journal is a file of JSON lines that an interrupted study goes on from, held by one process at a time.
-type Journal struct{ file *os.File }
+type Journal struct {
+	file *os.File
+	size int64 // of its sound lines
+}
 
 // maxJournal bounds what is read back.
 const maxJournal = 1 << 30
@@ -22,12 +27,77 @@ const maxJournal = 1 << 30
 // unless anew, and returns how much of it is sound; the rest is cut off. It is not called when there is nothing.
 func OpenJournal(path string, anew bool, resume func(text []byte) (sound int, err error)) (j *Journal, sound int,
 	err error) {
+	j, err = openJournal(path, anew, func(*os.File) (int64, error) {
+		text, err := input.Text(path, maxJournal)
+		if err != nil || len(text) == 0 {
+			return 0, err
+		}
+		if sound, err = resume(text); err != nil {
+			return 0, resumed(path, err)
+		}
+		return int64(sound), nil
+	})
+	return j, sound, err
+}
+
+// OpenLines opens the journal at a path, with its folder. each is given the lines that an earlier study has left
+// there, unless anew, with their places, one after the other, so that the journal may be larger than memory. A last
+// line without an end is cut off.
+func OpenLines(path string, anew bool, each func(at int64, line []byte) error) (*Journal, error) {
+	return openJournal(path, anew, func(f *os.File) (int64, error) {
+		sound, err := lines(f, each)
+		if err != nil {
+			return 0, resumed(path, err)
+		}
+		return sound, nil
+	})
+}
+
+// ViewLines opens the journal at a path for reading alone, also while a process writes it.
+func ViewLines(path string, each func(at int64, line []byte) error) (*Journal, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, input.Fault(err)
+	}
+	size, err := lines(f, each)
+	if err != nil {
+		f.Close()
+		return nil, input.Fault(fmt.Errorf("%s: %w", path, err))
+	}
+	return &Journal{f, size}, nil
+}
+
+// lines reads whole lines and returns where the last one ends.
+func lines(f *os.File, each func(at int64, line []byte) error) (at int64, err error) {
+	r := bufio.NewReaderSize(f, 1<<20)
+	for n := 1; ; n++ {
+		line, err := r.ReadBytes('\n')
+		switch {
+		case errors.Is(err, io.EOF):
+			return at, nil
+		case err != nil:
+			return at, err
+		}
+		if err := each(at, line[:len(line)-1]); err != nil {
+			return at, fmt.Errorf("line %d: %w", n, err)
+		}
+		at += int64(len(line))
+	}
+}
+
+// resumed describes why a journal cannot be continued.
+func resumed(path string, err error) error {
+	return fmt.Errorf("%s cannot be resumed: %w; another --out, or --force to begin anew", path, err)
+}
+
+// openJournal opens and locks a journal; read returns how much of it is sound.
+func openJournal(path string, anew bool, read func(*os.File) (sound int64, err error)) (j *Journal, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, 0, input.Fault(err)
+		return nil, input.Fault(err)
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
-		return nil, 0, input.Fault(err)
+		return nil, input.Fault(err)
 	}
 	defer func() {
 		if err != nil {
@@ -35,37 +105,53 @@ func OpenJournal(path string, anew bool, resume func(text []byte) (sound int, er
 		}
 	}()
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
-		return nil, 0, input.Fault(fmt.Errorf("another search is at work in %s; choose another --out",
+		return nil, input.Fault(fmt.Errorf("another search is at work in %s; choose another --out",
 			filepath.Dir(path)))
 	}
+	sound := int64(0)
 	if !anew {
-		text, err := input.Text(path, maxJournal)
-		if err != nil {
-			return nil, 0, input.Fault(err)
-		}
-		if len(text) > 0 {
-			if sound, err = resume(text); err != nil {
-				return nil, 0, input.Fault(fmt.Errorf("%s cannot be resumed: %w; another --out, or --force to begin anew", path, err))
-			}
+		if sound, err = read(f); err != nil {
+			return nil, input.Fault(err)
 		}
 	}
-	if err := f.Truncate(int64(sound)); err != nil {
-		return nil, 0, err
+	if err := f.Truncate(sound); err != nil {
+		return nil, err
 	}
-	if _, err := f.Seek(int64(sound), 0); err != nil {
-		return nil, 0, err
+	if _, err := f.Seek(sound, io.SeekStart); err != nil {
+		return nil, err
 	}
-	return &Journal{f}, sound, nil
+	return &Journal{f, sound}, nil
 }
 
 // Add appends a value as one line.
 func (j *Journal) Add(v any) error {
 	b, err := json.Marshal(v)
 	if err == nil {
-		_, err = j.file.Write(append(b, '\n'))
+		_, err = j.Append(b)
 	}
 	return err
 }
+
+// Append appends a line and returns where it begins. After a line that could not be written whole, the journal ends
+// before it.
+func (j *Journal) Append(line []byte) (at int64, err error) {
+	at = j.size
+	if _, err = j.file.WriteAt(append(line, '\n'), at); err != nil {
+		_ = j.file.Truncate(at)
+		return at, err
+	}
+	j.size += int64(len(line)) + 1
+	return at, nil
+}
+
+// ReadAt reads the line of len(b) bytes that begins at a place.
+func (j *Journal) ReadAt(b []byte, at int64) error {
+	_, err := j.file.ReadAt(b, at)
+	return err
+}
+
+// Sync writes what was added to disk.
+func (j *Journal) Sync() error { return j.file.Sync() }
 
 // Close gives the journal up to others.
 func (j *Journal) Close() error { return j.file.Close() }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"railyard/internal/exec"
+	"railyard/internal/fidelity"
 	"railyard/internal/result"
 	"railyard/internal/runner"
 	"railyard/internal/scenario"
@@ -38,7 +39,7 @@ type Pool struct {
 // State is the progress of one run, and of the study.
 type State struct {
 	Label       string
-	Run         exec.Progress
+	Run         exec.Progress // zero when it has ended
 	Done, Total int
 	Share       float64 // of the study that is simulated
 }
@@ -119,6 +120,51 @@ func (p *Pool) budget() unit.Bytes { return p.Memory / 4 * 3 }
 // Simulate runs a plan to its end, or until a simulated time unless that is 0. The error says that it did not run:
 // the plan is refused, memory is short, or ctx was cancelled.
 func (p *Pool) Simulate(ctx context.Context, label string, plan *scenario.Plan, until unit.Time) (*Outcome, error) {
+	return p.hold(ctx, label, plan, func(run *fidelity.Simulation) (*Outcome, error) {
+		late := false
+		err := runner.Guarded(run, p.watch(ctx, label, plan, func(x exec.Progress) bool {
+			late = until > 0 && x.Now > until
+			return !late
+		}), run.Go)
+		if ctx.Err() != nil && run.Interrupted() && !late {
+			return nil, runner.ErrInterrupted
+		}
+		o := &Outcome{Late: late, Failed: run.Failed()}
+		if !late {
+			o.Err = err
+		}
+		o.Summary, o.Tables, _ = run.Outcome(runner.Version())
+		return o, nil
+	})
+}
+
+// Write is Simulate to the end, which leaves the run in a directory and replaces the one that is there.
+func (p *Pool) Write(ctx context.Context, label string, plan *scenario.Plan, dir string) (*Outcome, error) {
+	return p.hold(ctx, label, plan, func(run *fidelity.Simulation) (*Outcome, error) {
+		r := &runner.Runner{Plan: plan, Run: run, Version: runner.Version()}
+		if err := r.Reserve(dir, true); err != nil {
+			return nil, err
+		}
+		defer r.Release()
+		o := &Outcome{}
+		var lost error
+		o.Err = runner.Guarded(run, p.watch(ctx, label, plan, nil), func(watch exec.Observer) (err error) {
+			o.Summary, err, lost = r.Go(watch)
+			return err
+		})
+		if ctx.Err() != nil && run.Interrupted() {
+			return nil, runner.ErrInterrupted
+		}
+		if o.Failed = run.Failed(); o.Failed != nil {
+			o.Err = nil
+		}
+		return o, lost
+	})
+}
+
+// hold builds the run of a plan once its memory is free, and keeps the memory until do ends.
+func (p *Pool) hold(ctx context.Context, label string, plan *scenario.Plan,
+	do func(*fidelity.Simulation) (*Outcome, error)) (*Outcome, error) {
 	p.once.Do(func() {
 		p.share = map[*scenario.Plan]float64{}
 		p.room = semaphore.NewWeighted(max(1, int64(p.budget())))
@@ -141,25 +187,19 @@ func (p *Pool) Simulate(ctx context.Context, label string, plan *scenario.Plan, 
 	if err != nil {
 		return nil, err
 	}
-	late := false
-	err = runner.Guarded(run, func(x exec.Progress) bool {
-		p.tell(plan, label, x)
-		late = until > 0 && x.Now > until
-		return !late && ctx.Err() == nil
-	}, run.Go)
-	p.ended(plan)
-	if ctx.Err() != nil && run.Interrupted() && !late {
-		return nil, runner.ErrInterrupted
-	}
-	o := &Outcome{Late: late, Failed: run.Failed()}
-	if !late {
-		o.Err = err
-	}
-	o.Summary, o.Tables, _ = run.Outcome(runner.Version())
-	return o, nil
+	defer p.ended(plan, label)
+	return do(run)
 }
 
-// tell reports progress, one call at a time.
+// watch observes a run for Progress; it goes on while more, unless nil, says so and ctx has not ended.
+func (p *Pool) watch(ctx context.Context, label string, plan *scenario.Plan, more exec.Observer) exec.Observer {
+	return func(x exec.Progress) bool {
+		p.tell(plan, label, x)
+		return (more == nil || more(x)) && ctx.Err() == nil
+	}
+}
+
+// tell reports the progress of a run, one call at a time.
 func (p *Pool) tell(plan *scenario.Plan, label string, x exec.Progress) {
 	if p.Progress == nil {
 		return
@@ -167,18 +207,26 @@ func (p *Pool) tell(plan *scenario.Plan, label string, x exec.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.share[plan] = x.Share()
+	p.report(label, x)
+}
+
+// ended reports that a run has ended.
+func (p *Pool) ended(plan *scenario.Plan, label string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.share, plan)
+	if p.done++; p.Progress != nil {
+		p.report(label, exec.Progress{})
+	}
+}
+
+// report calls Progress.
+func (p *Pool) report(label string, x exec.Progress) {
 	total := max(p.total, p.done+len(p.share))
 	s := State{Label: label, Run: x, Done: p.done, Total: total, Share: float64(p.done)}
 	for _, part := range p.share {
 		s.Share += part
 	}
-	s.Share /= float64(total)
+	s.Share /= float64(max(total, 1))
 	p.Progress(s)
-}
-
-func (p *Pool) ended(plan *scenario.Plan) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.share, plan)
-	p.done++
 }

@@ -1,0 +1,289 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"railyard/internal/field"
+	"railyard/internal/input"
+	"railyard/internal/report"
+	"railyard/internal/report/plot"
+	"railyard/internal/report/table"
+	"railyard/internal/runner"
+	"railyard/internal/scenario"
+	"railyard/internal/study/sweep"
+	"railyard/unit"
+)
+
+type sweepCmd struct {
+	Run  sweepRunCmd  `cmd:"" default:"withargs" help:"Simulate thousands of variants and rank them"`
+	Show sweepShowCmd `cmd:"" help:"Print the results of a study so far"`
+}
+
+func (c *sweepCmd) Help() string {
+	return `Simulates thousands of variants of a scenario on all cores, in a directory from which an interrupted
+study resumes.
+
+Examples:
+  railyard sweep scenarios/three-flows.yaml --grid lb=ecmp,spray --seeds 8 --out sweep-lb
+  railyard sweep show sweep-lb`
+}
+
+type sweepRunCmd struct {
+	Study     string   `arg:"" help:"Study, or a scenario with --grid or --range" placeholder:"STUDY"`
+	Set       []string `help:"Override a value of the scenario; repeatable" placeholder:"KEY=VALUE" sep:"none"`
+	Grid      []string `help:"Values of a key; repeatable: every combination" placeholder:"KEY=A,B" sep:"none" group:"Points"`
+	Range     []string `help:"Range of a key, in steps or continuous; repeatable" placeholder:"KEY=FROM..TO[:STEPS][:log]" sep:"none" group:"Points"`
+	Zip       []string `help:"Values of a key; keys with --zip advance together" placeholder:"KEY=A,B" sep:"none" group:"Points"`
+	Require   []string `help:"Condition that points meet, as in \"wred_min < wred_max\" with whole keys; repeatable" placeholder:"CONDITION" sep:"none" group:"Points"`
+	Sample    int      `help:"Number of points instead of every combination" placeholder:"N" range:"1,2000000" group:"Points"`
+	Sampler   string   `help:"Choice of points: grid, random, lhc, halton, morris (grid; random with --sample)" placeholder:"NAME" enum:"grid,random,lhc,halton,morris," default:"" group:"Points"`
+	DrawSeed  uint64   `help:"Seed of the sampler" placeholder:"N" group:"Points"`
+	Seeds     int      `help:"Seeds per point, starting at the scenario's (1)" placeholder:"N" range:"1,100000" group:"Points"`
+	Objective []string `help:"Figure to minimize or maximize, as in queue_peak or max:mfu; several: Pareto front (step_time)" placeholder:"FIGURE" sep:"none" group:"Ranking"`
+	Rung      []string `help:"Settings of a stage of successive halving, as in fidelity=flow; 2 to 10 in order" placeholder:"KEY=VALUE,…" sep:"none" group:"Ranking"`
+	Reduce    int      `help:"A stage passes one of N points on (4)" placeholder:"N" range:"2,1000" with:"rung" group:"Ranking"`
+	Keep      string   `help:"Run directories to keep: none, best:N, all" default:"" placeholder:"WHICH"`
+	Out       string   `help:"Directory of the study; an unfinished one is resumed (sweep-NAME)" placeholder:"DIR"`
+	Add       bool     `help:"Add these points to the study in --out"`
+	Reuse     []string `help:"Study whose trials are taken over where they are the same; repeatable" placeholder:"DIR" sep:"none"`
+	Force     bool     `help:"Restart in an existing directory" without:"add"`
+	Estimate  bool     `help:"Print trials, core time and memory, and simulate nothing"`
+	Yes       bool     `help:"Allow more than 10,000 trials"`
+	Jobs      int      `help:"Simulations in parallel; 0: one per processor" default:"0" range:"0,1024"`
+	Memory    string   `help:"Memory limit of all simulations (available memory)" placeholder:"SIZE"`
+	Top       int      `help:"Points to print" default:"10" range:"1,10000"`
+	JSON      bool     `help:"Print as JSON"`
+}
+
+func (c *sweepRunCmd) Help() string {
+	return `Simulates the unchanged scenario and every point of a study, each with several seeds, and ranks the
+points. A study is a YAML file with the keys scenario, vary, sampler, samples, seeds, objectives and
+rungs, or a scenario with the flags below. Ctrl-C keeps the results; the same command resumes. No
+trial runs twice: not after --add, and not where --reuse names a study that has it.
+
+Examples:
+  railyard sweep scenarios/three-flows.yaml --grid lb=ecmp,spray --seeds 8
+  railyard sweep scenarios/three-flows.yaml --range switch.queues.3.wred_min=50KB..800KB:16:log \
+    --require "switch.queues.3.wred_min < switch.queues.3.wred_max" --grid lb=ecmp,spray
+  railyard sweep scenarios/three-flows.yaml --range cc.dcqcn.ai=10Mbps..400Mbps:log \
+    --range switch.queues.3.wred_min=50KB..400KB --sample 200 --sampler halton \
+    --objective step_time --objective queue_peak
+  railyard sweep scenarios/pod64-alltoall.yaml --grid lb=ecmp,flowlet,spray \
+    --set transport.recovery=selective --rung fidelity=flow --rung fidelity=packet --reduce 2`
+}
+
+// unasked is the number of trials that need no --yes.
+const unasked = 10_000
+
+// Run is the sweep command.
+func (c *sweepRunCmd) Run(e *env) error {
+	f, err := c.file()
+	if err != nil {
+		return err
+	}
+	memory, err := parseMemory(c.Memory)
+	if err != nil {
+		return err
+	}
+	s, err := sweep.New(f, sweep.Options{Dir: c.Out, Add: c.Add, Force: c.Force, Reuse: c.Reuse})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	ctx, pool, release := e.pool()
+	defer release()
+	pool.Workers, pool.Memory, s.Pool = c.Jobs, memory, pool
+	if done, err := c.foretell(e, s); done || err != nil {
+		return err
+	}
+	if err := s.Open(); err != nil {
+		return err
+	}
+	stopped := s.Run(ctx)
+	if stopped != nil && !errors.Is(stopped, runner.ErrInterrupted) {
+		return errors.Join(stopped, s.Write())
+	}
+	a, err := s.Analyse()
+	if err != nil {
+		return err
+	}
+	var dirs []string
+	if stopped == nil {
+		dirs, stopped = s.Keep(ctx, a)
+	}
+	release()
+	if err := s.Write(); err != nil {
+		return err
+	}
+	plots, err := plot.Sweep(s, a)
+	if err != nil {
+		return err
+	}
+	return sweepEnd(e, s, a, append(dirs, plots...), c.Top, c.JSON, stopped)
+}
+
+// foretell prints what the study takes, and refuses a large one without --yes; done: only the estimate was wanted.
+func (c *sweepRunCmd) foretell(e *env, s *sweep.Study) (done bool, err error) {
+	x := s.Estimate()
+	words := fmt.Sprintf("%s, about %s on one core, %d at a time, %s of memory, %s on disk", unit.Plural(x.Trials, "trial"),
+		unit.FromSeconds(x.Seconds).Show(), x.AtOnce, x.Memory.Show(), x.Disk.Show())
+	switch {
+	case c.Estimate && c.JSON:
+		return true, printJSON(e.stdout, x)
+	case c.Estimate:
+		report.Wrap(e.stdout, "", words)
+		return true, nil
+	case x.Trials > unasked && !c.Yes:
+		return true, field.New("--yes", "is needed for more than %d trials: %s", unasked, words)
+	case x.Seconds > worthTelling:
+		report.Labelled(e.stderr, "estimate: ", words)
+	}
+	if x.Kept > 0 {
+		report.Labelled(e.stderr, "note: ", fmt.Sprintf("%s in %s kept", unit.Plural(x.Kept, "trial"), s.Dir))
+	}
+	return false, nil
+}
+
+// file returns the study: the file, with what flags add to it.
+func (c *sweepRunCmd) file() (*sweep.File, error) {
+	text, err := input.Text(c.Study, scenario.MaxSize)
+	if err != nil {
+		return nil, input.Fault(err)
+	}
+	f := &sweep.File{Scenario: c.Study}
+	if sweep.IsStudy(string(text)) {
+		if f, err = sweep.ReadFile(c.Study); err != nil {
+			return nil, err
+		}
+	}
+	f.Set = append(f.Set, c.Set...)
+	f.Require = append(f.Require, c.Require...)
+	if err := c.vary(f); err != nil {
+		return nil, err
+	}
+	if c.Sample > 0 {
+		f.Samples = c.Sample
+		if f.Sampler == "grid" {
+			f.Sampler = ""
+		}
+	}
+	if c.Sampler != "" {
+		f.Sampler = c.Sampler
+	}
+	if c.Seeds > 0 {
+		f.Seeds = c.Seeds
+	}
+	if c.DrawSeed > 0 {
+		f.DrawSeed = c.DrawSeed
+	}
+	if c.Reduce > 0 {
+		f.Reduce = c.Reduce
+	}
+	if c.Keep != "" {
+		f.Keep = c.Keep
+	}
+	if c.Objective != nil {
+		f.Objectives = c.Objective
+	}
+	if c.Rung != nil {
+		f.Rungs = nil
+		for _, r := range c.Rung {
+			f.Rungs = append(f.Rungs, sweep.Rung{Set: strings.Split(r, ",")})
+		}
+	}
+	return f, nil
+}
+
+// vary adds the keys that flags vary.
+func (c *sweepRunCmd) vary(f *sweep.File) error {
+	for _, list := range []struct {
+		flag string
+		all  []string
+	}{{"--grid", c.Grid}, {"--range", c.Range}, {"--zip", c.Zip}} {
+		for _, text := range list.all {
+			key, values, ok := strings.Cut(text, "=")
+			if !ok || key == "" || values == "" {
+				return field.New(list.flag, "%s is not KEY=VALUES; accepted: KEY=A,B, or with --range KEY=FROM..TO:STEPS",
+					field.Quote(text))
+			}
+			v := sweep.Vary{Key: key, From: list.flag + " " + field.Clip(text)}
+			switch list.flag {
+			case "--range":
+				v.Range = values
+			case "--zip":
+				v.Zip = "--zip"
+				fallthrough
+			default:
+				v.Values = strings.Split(values, ",")
+			}
+			f.Vary = append(f.Vary, v)
+		}
+	}
+	return nil
+}
+
+type sweepShowCmd struct {
+	Dir  string `arg:"" help:"Directory of a study, also of one that runs" placeholder:"DIR"`
+	Top  int    `help:"Points to print" default:"10" range:"1,10000"`
+	JSON bool   `help:"Print as JSON"`
+}
+
+func (c *sweepShowCmd) Help() string {
+	return `Prints the results of a study so far: of one that runs, was interrupted, or has ended.
+
+Examples:
+  railyard sweep scenarios/three-flows.yaml --grid lb=ecmp,spray --seeds 8 --out sweep-lb
+  railyard sweep show sweep-lb --top 3`
+}
+
+// Run is the sweep show command.
+func (c *sweepShowCmd) Run(e *env) error {
+	s, err := sweep.View(c.Dir)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	a, err := s.Analyse()
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(e.stdout, s.Report(a, nil, c.Top))
+	}
+	table.Sweep(e.stdout, s, a, c.Top)
+	return nil
+}
+
+// sweepEnd prints what a study has found.
+func sweepEnd(e *env, s *sweep.Study, a *sweep.Analysis, files []string, top int, asJSON bool, stopped error) error {
+	files = append([]string{filepath.Join(s.Dir, sweep.CSVName), filepath.Join(s.Dir, sweep.ParquetName)}, files...)
+	if asJSON {
+		if err := printJSON(e.stdout, s.Report(a, files, top)); err != nil {
+			return err
+		}
+	} else {
+		table.Sweep(e.stdout, s, a, top)
+		report.Labelled(e.stdout, "Results: ", strings.Join(files, ", "))
+	}
+	if s.Short > 0 {
+		report.Labelled(e.stderr, "error: ", fmt.Sprintf("%s not simulated: %v", unit.Plural(s.Short, "trial"), s.ShortWhy))
+	}
+	switch c := a.Counts; {
+	case stopped != nil && !errors.Is(stopped, runner.ErrInterrupted):
+		return stopped
+	case stopped != nil:
+		fmt.Fprintf(e.stderr, "interrupted after %d of %s; the same command resumes the study\n", c.Trials-c.Open,
+			unit.Plural(c.Trials, "trial"))
+		return &exitError{exitInterupt}
+	case len(a.Ranking) == 0 && c.Refused > 0 && c.Lost+c.Failed == 0:
+		return input.Fault(fmt.Errorf("no point could be simulated: %s", c.FirstError))
+	case c.Failed > 0:
+		return fmt.Errorf("%d of %s failed", c.Failed, unit.Plural(c.Trials, "trial"))
+	case s.Short > 0:
+		return &exitError{exitFailed}
+	}
+	return nil
+}

@@ -1,0 +1,339 @@
+package plot
+
+import (
+	"image/color"
+	"math"
+	"path/filepath"
+	"slices"
+
+	"railyard/internal/report/table"
+	"railyard/internal/study/space"
+	"railyard/internal/study/sweep"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// maxLines is how many points of a study are drawn as lines: the best half of them, and others spread over the rest.
+const maxLines = 1000
+
+// Sweep draws a study into its directory: a heat map over the two parameters that count most, parallel coordinates, the
+// Pareto front of two objectives, and the parameters by how much they count. It returns the files that it has written.
+func Sweep(s *sweep.Study, a *sweep.Analysis) (paths []string, err error) {
+	if len(a.Ranking) < 2 {
+		return nil, nil
+	}
+	axes := sweepAxes(s, a)
+	for _, p := range []struct {
+		name string
+		draw func(*sweep.Analysis, []*axis) (*plot.Plot, error)
+	}{{"heatmap.png", heat}, {"parallel.png", parallel}, {"pareto.png", pareto}, {"sensitivity.png", sensitivity}} {
+		drawn, err := p.draw(a, axes)
+		if err != nil {
+			return paths, err
+		}
+		if drawn == nil {
+			continue
+		}
+		path := filepath.Join(s.Dir, p.name)
+		if err := Write(drawn, path, true, 20, 13); err != nil {
+			return paths, err
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
+
+// axis is a parameter with the values of the ranked points.
+type axis struct {
+	name   string
+	values []string // different ones, in their order
+	of     []string // by ranked point; "" where a point does not set it
+}
+
+// sweepAxes returns the parameters with several values, those that count most first.
+func sweepAxes(s *sweep.Study, a *sweep.Analysis) (axes []*axis) {
+	var keys []string
+	for _, c := range s.Columns() {
+		keys = append(keys, c.Key)
+	}
+	short := table.Short(keys)
+	rank := func(key string) int {
+		return slices.IndexFunc(a.Effects, func(e sweep.Influence) bool { return e.Key == key })
+	}
+	order := make([]int, len(keys))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return rank(keys[x]) - rank(keys[y]) })
+	for _, i := range order {
+		x := &axis{name: short[i]}
+		for _, r := range a.Ranking {
+			v := s.Value(r.Point, keys[i])
+			x.of = append(x.of, v)
+			if v != "" {
+				x.values = append(x.values, v)
+			}
+		}
+		slices.SortFunc(x.values, byQuantity)
+		if x.values = slices.Compact(x.values); len(x.values) > 1 {
+			axes = append(axes, x)
+		}
+	}
+	return axes
+}
+
+// byQuantity orders values: words by letter before quantities by size.
+func byQuantity(a, b string) int {
+	x, k := space.Quantity(a)
+	y, l := space.Quantity(b)
+	switch {
+	case k == l && k != space.Word && x != y:
+		if x < y {
+			return -1
+		}
+		return 1
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// maxBands is how many rows and columns a heat map has; more values are joined.
+const maxBands = 32
+
+// cell returns the row or column of a value, of at most maxBands.
+func (x *axis) cell(v string) int {
+	i, _ := slices.BinarySearchFunc(x.values, v, byQuantity)
+	return i * x.cells() / len(x.values)
+}
+
+// cells returns the number of rows or columns.
+func (x *axis) cells() int { return min(len(x.values), maxBands) }
+
+// ticks names cells, at most so many.
+func (x *axis) ticks(most int) (ticks []plot.Tick) {
+	every := (x.cells() + most - 1) / most
+	for c := 0; c < x.cells(); c += every {
+		ticks = append(ticks, plot.Tick{Value: float64(c), Label: table.Setting(x.values[c*len(x.values)/x.cells()])})
+	}
+	return ticks
+}
+
+// sweepGrid is a heat map's means; NaN where no point lies.
+type sweepGrid struct {
+	cols, rows int
+	sum, n     []float64
+}
+
+func (g *sweepGrid) Dims() (c, r int)        { return g.cols, g.rows }
+func (g *sweepGrid) X(c int) float64         { return float64(c) }
+func (g *sweepGrid) Y(r int) float64         { return float64(r) }
+func (g *sweepGrid) Z(c, r int) float64      { return g.sum[r*g.cols+c] / g.n[r*g.cols+c] }
+func (g *sweepGrid) add(c, r int, x float64) { g.sum[r*g.cols+c] += x; g.n[r*g.cols+c]++ }
+
+// heat draws the first objective over the two parameters that count most, the mean over all others.
+func heat(a *sweep.Analysis, axes []*axis) (*plot.Plot, error) {
+	if len(axes) < 2 {
+		return nil, nil
+	}
+	x, y := axes[0], axes[1]
+	g := &sweepGrid{cols: x.cells(), rows: y.cells()}
+	g.sum, g.n = make([]float64, g.cols*g.rows), make([]float64, g.cols*g.rows)
+	low, high := math.Inf(1), math.Inf(-1)
+	for i, r := range a.Ranking {
+		if x.of[i] != "" && y.of[i] != "" {
+			g.add(x.cell(x.of[i]), y.cell(y.of[i]), r.Stats[0].Mean)
+		}
+	}
+	for i := range g.sum {
+		if g.n[i] > 0 {
+			low, high = min(low, g.sum[i]/g.n[i]), max(high, g.sum[i]/g.n[i])
+		}
+	}
+	if low >= high {
+		return nil, nil
+	}
+	o := a.Objectives[0]
+	p := plot.New()
+	p.Title.Text = o.Words + ": white " + table.Quantity(low, o.Kind) + ", red " + table.Quantity(high, o.Kind)
+	h := plotter.NewHeatMap(g, shades(128))
+	h.Min, h.Max, h.NaN = low, high, color.Gray{Y: 40}
+	p.Add(h)
+	p.X.Label.Text, p.Y.Label.Text = x.name, y.name
+	p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks(x.ticks(8)), plot.ConstantTicks(y.ticks(16))
+	return p, nil
+}
+
+// parallel draws a line for each point through its parameters and the first objective, the best dark.
+func parallel(a *sweep.Analysis, axes []*axis) (*plot.Plot, error) {
+	if len(axes) == 0 {
+		return nil, nil
+	}
+	axes = axes[:min(len(axes), 7)]
+	o := a.Objectives[0]
+	low, high := a.Ranking[0].Stats[0].Mean, a.Ranking[0].Stats[0].Mean
+	for _, r := range a.Ranking {
+		low, high = min(low, r.Stats[0].Mean), max(high, r.Stats[0].Mean)
+	}
+	p := plot.New()
+	p.Title.Text = o.Words + " by parameter: the best tenth dark"
+	var lines []int
+	for i := range a.Ranking {
+		if every := 1 + 2*len(a.Ranking)/maxLines; i < maxLines/2 || i%every == 0 {
+			lines = append(lines, i)
+		}
+	}
+	slices.Reverse(lines) // the best on top
+	for _, i := range lines {
+		var xy plotter.XYs
+		for k, x := range axes {
+			if x.of[i] != "" {
+				at, _ := slices.BinarySearchFunc(x.values, x.of[i], byQuantity)
+				xy = append(xy, plotter.XY{X: float64(k), Y: float64(at) / float64(len(x.values)-1)})
+			}
+		}
+		share := (a.Ranking[i].Stats[0].Mean - low) / max(high-low, 1e-300)
+		xy = append(xy, plotter.XY{X: float64(len(axes)), Y: share})
+		line, err := plotter.NewLine(xy)
+		if err != nil {
+			return nil, err
+		}
+		line.Color, line.Width = color.RGBA{0xb0, 0xb0, 0xb0, 0xff}, vg.Points(0.5)
+		if i < (len(a.Ranking)+9)/10 {
+			line.Color, line.Width = Tints[0], vg.Points(1.2)
+		}
+		p.Add(line)
+	}
+	if err := marks(p, axes, o, low, high); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// marks writes the lowest and highest value on each axis of parallel coordinates.
+func marks(p *plot.Plot, axes []*axis, o sweep.Objective, low, high float64) error {
+	var ticks []plot.Tick
+	var at plotter.XYLabels
+	add := func(k int, name, from, to string) {
+		ticks = append(ticks, plot.Tick{Value: float64(k), Label: name})
+		at.XYs = append(at.XYs, plotter.XY{X: float64(k), Y: -0.06}, plotter.XY{X: float64(k), Y: 1.03})
+		at.Labels = append(at.Labels, from, to)
+	}
+	for k, x := range axes {
+		add(k, x.name, table.Setting(x.values[0]), table.Setting(x.values[len(x.values)-1]))
+	}
+	add(len(axes), o.Words, table.Quantity(low, o.Kind), table.Quantity(high, o.Kind))
+	text, err := plotter.NewLabels(at)
+	if err != nil {
+		return err
+	}
+	for i := range text.TextStyle {
+		text.TextStyle[i].XAlign = draw.XCenter
+	}
+	p.Add(text)
+	p.X.Tick.Marker = plot.ConstantTicks(ticks)
+	p.Y.Tick.Marker, p.Y.Min, p.Y.Max = plot.ConstantTicks(nil), -0.1, 1.1
+	p.X.Min, p.X.Max = -0.4, float64(len(axes))+0.4
+	return nil
+}
+
+// pareto draws the first two objectives, the front on top.
+func pareto(a *sweep.Analysis, _ []*axis) (*plot.Plot, error) {
+	if len(a.Objectives) < 2 {
+		return nil, nil
+	}
+	p := plot.New()
+	x, y := a.Objectives[0], a.Objectives[1]
+	p.X.Label.Text, p.Y.Label.Text = axisName(x), axisName(y)
+	p.Add(plotter.NewGrid())
+	at := func(r *sweep.Ranked) plotter.XY {
+		return plotter.XY{X: inUnit(r.Stats[0].Mean, x.Kind), Y: inUnit(r.Stats[1].Mean, y.Kind)}
+	}
+	var front, rest, base plotter.XYs
+	for i := range a.Ranking {
+		if i < a.Front {
+			front = append(front, at(&a.Ranking[i]))
+		} else {
+			rest = append(rest, at(&a.Ranking[i]))
+		}
+	}
+	if a.Baseline != nil {
+		base = plotter.XYs{at(a.Baseline)}
+	}
+	for _, g := range []struct {
+		name  string
+		xy    plotter.XYs
+		color color.Color
+		shape draw.GlyphDrawer
+		size  vg.Length
+	}{{"other points", rest, color.RGBA{0xb0, 0xb0, 0xb0, 0xff}, draw.CircleGlyph{}, vg.Points(2)},
+		{"Pareto front", front, Tints[0], draw.CircleGlyph{}, vg.Points(4)},
+		{"scenario", base, Tints[1], draw.BoxGlyph{}, vg.Points(5)}} {
+		if len(g.xy) == 0 {
+			continue
+		}
+		dots, err := plotter.NewScatter(g.xy)
+		if err != nil {
+			return nil, err
+		}
+		dots.GlyphStyle = draw.GlyphStyle{Color: g.color, Radius: g.size, Shape: g.shape}
+		p.Add(dots)
+		p.Legend.Add(g.name, dots)
+	}
+	p.Legend.Top = true
+	return p, nil
+}
+
+// sensitivity draws how much each parameter counts.
+func sensitivity(a *sweep.Analysis, _ []*axis) (*plot.Plot, error) {
+	var keys []string
+	var values plotter.Values
+	o := a.Objectives[0]
+	for i := range a.Effects[:min(len(a.Effects), 20)] {
+		switch e := &a.Effects[i]; {
+		case e.Morris != nil:
+			values = append(values, inUnit(e.Morris.MeanAbs, o.Kind))
+		case math.IsNaN(e.Share):
+			continue
+		default:
+			values = append(values, 100*e.Share)
+		}
+		keys = append(keys, a.Effects[i].Key)
+	}
+	if len(values) < 2 {
+		return nil, nil
+	}
+	p := plot.New()
+	p.X.Label.Text = "share of the variance of the " + o.Words + ", %"
+	if a.Screening {
+		p.X.Label.Text = "mean effect on " + axisName(o)
+	}
+	slices.Reverse(values) // the first on top
+	keys = table.Short(keys)
+	slices.Reverse(keys)
+	bars, err := plotter.NewBarChart(values, vg.Points(14))
+	if err != nil {
+		return nil, err
+	}
+	bars.Horizontal, bars.Color = true, Tints[0]
+	p.Add(bars)
+	p.NominalY(keys...)
+	p.X.Min = 0
+	return p, nil
+}
+
+// axisName names an objective with the unit of inUnit.
+func axisName(o sweep.Objective) string {
+	return o.Words + map[space.Kind]string{space.Time: ", ms", space.Size: ", MB", space.Rate: ", Gbit/s"}[o.Kind]
+}
+
+// inUnit converts from base units to milliseconds, megabytes and Gbit/s.
+func inUnit(x float64, k space.Kind) float64 {
+	return x / map[space.Kind]float64{space.Word: 1, space.Number: 1, space.Time: 1e9, space.Size: 1e6, space.Rate: 1e9,
+		space.Length: 1e3}[k]
+}

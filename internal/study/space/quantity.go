@@ -1,0 +1,62 @@
+package space
+
+import (
+	"math"
+	"strconv"
+
+	"railyard/unit"
+)
+
+// Kind is the kind of a value: a word, or a quantity with its unit.
+type Kind uint8
+
+// Kinds of values.
+const (
+	Word Kind = iota
+	Number
+	Size   // in bytes
+	Time   // in picoseconds
+	Rate   // in bit/s
+	Length // in millimetres
+)
+
+// Suffix returns what the name of a column in base units ends with.
+func (k Kind) Suffix() string { return [...]string{"", "", "_bytes", "_ps", "_bps", "_mm"}[k] }
+
+// Quantity returns a value in the base unit of its kind; Word for a text that is no quantity.
+func Quantity(s string) (float64, Kind) {
+	if x, err := strconv.ParseFloat(s, 64); err == nil && !math.IsNaN(x) && !math.IsInf(x, 0) {
+		return x, Number
+	}
+	if v, err := unit.ParseBytes(s); err == nil {
+		return float64(v), Size
+	}
+	if v, err := unit.ParseTime(s); err == nil {
+		return float64(v), Time
+	}
+	if v, err := unit.ParseRate(s); err == nil {
+		return float64(v), Rate
+	}
+	if v, err := unit.ParseLength(s); err == nil {
+		return float64(v), Length
+	}
+	return 0, Word
+}
+
+// written returns a quantity as --set takes it.
+func written(x float64, k Kind) string {
+	switch n := int64(math.Round(x)); k {
+	case Size:
+		return unit.Bytes(n).String()
+	case Time:
+		return unit.Time(n).String()
+	case Rate:
+		return unit.Rate(n).String()
+	case Length:
+		if n%10 == 0 || n >= 1000 {
+			return strconv.FormatFloat(float64(n)/1000, 'f', -1, 64) + "m"
+		}
+		return strconv.FormatInt(n, 10) + "mm"
+	}
+	return strconv.FormatFloat(x, 'f', -1, 64)
+}

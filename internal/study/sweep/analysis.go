@@ -1,0 +1,279 @@
+package sweep
+
+import (
+	"math"
+	"slices"
+
+	"railyard/internal/study/space"
+)
+
+// Stat is a figure of a point over its seeds.
+type Stat struct{ Mean, Min, Max float64 }
+
+// Ranked is a point with its objectives.
+type Ranked struct {
+	Point int
+	Set   []string // its settings
+	Stats []Stat   // by objective; over its seeds
+	// Figures are the means of all figures over the seeds.
+	Figures map[string]float64
+}
+
+// Counts sums up the trials of a study.
+type Counts struct {
+	Trials, Done, Lost, Failed, Refused, Open int
+	Seconds                                   float64 // of all trials together
+	FirstError                                string  // of a failed trial, else of a refused one
+}
+
+// Analysis is what a study has found so far.
+type Analysis struct {
+	Objectives []Objective
+	Counts     Counts
+	Baseline   *Ranked  // the scenario as it is, nil where it did not end
+	Ranking    []Ranked // of points whose seeds all ended: those of the front first, then by the first objective
+	Front      int      // how many are the Pareto front
+	Rung       int      // the last one that was reached
+	Points     int      // without the scenario as it is
+	Effects    []Influence
+	Screening  bool // Effects are elementary effects
+}
+
+// Influence is what a parameter does to the first objective.
+type Influence struct {
+	Key    string
+	Share  float64       // of the variance, epsilon squared (Kelley 1935); NaN where trials are too few
+	Morris *space.Effect // elementary effects instead, with the sampler morris
+}
+
+// tally collects the figures of the points of one rung.
+type tally struct {
+	points []point
+	counts Counts
+}
+
+// point is the sum of the trials of a point.
+type point struct {
+	ended  int // trials
+	sums   map[string]float64
+	stats  []Stat
+	trials []float64 // the first objective by seed
+}
+
+// tally reads the records up to a rung, and adds up the points of that one.
+func (s *Study) tally(rung int, by []Objective) (*tally, error) {
+	t := &tally{points: make([]point, len(s.rows))}
+	refused := ""
+	for trial := range s.upTo(rung) {
+		r, err := s.store.Get(trial.ID)
+		if err != nil {
+			return nil, err
+		}
+		c := &t.counts
+		c.Trials++
+		if r == nil {
+			c.Open++
+			continue
+		}
+		c.Seconds += r.Seconds
+		switch r.Status {
+		case Done:
+			c.Done++
+		case Lost:
+			c.Lost++
+		case Refused:
+			c.Refused++
+			if refused == "" {
+				refused = r.Error
+			}
+		default:
+			c.Failed++
+			if c.FirstError == "" {
+				c.FirstError = r.Error
+			}
+		}
+		if trial.Rung != rung {
+			continue
+		}
+		if r.Status == Done {
+			t.points[trial.Point].add(r, by)
+		}
+	}
+	if t.counts.FirstError == "" {
+		t.counts.FirstError = refused
+	}
+	return t, nil
+}
+
+// add adds the record of one seed.
+func (p *point) add(r *Record, by []Objective) {
+	if p.sums == nil {
+		p.sums, p.stats = map[string]float64{}, make([]Stat, len(by))
+	}
+	p.ended++
+	for name, x := range r.Figures {
+		p.sums[name] += x
+	}
+	for k, o := range by {
+		x, st := r.Figures[o.Name], &p.stats[k]
+		if st.Mean += x; p.ended == 1 {
+			st.Min, st.Max = x, x
+		}
+		st.Min, st.Max = min(st.Min, x), max(st.Max, x)
+	}
+	p.trials = append(p.trials, r.Figures[by[0].Name])
+}
+
+// ranked returns the means of a point; false unless all its seeds ended.
+func (s *Study) ranked(n int, p *point) (Ranked, bool) {
+	if p.ended == 0 || p.ended < s.Seeds(n) {
+		return Ranked{}, false
+	}
+	r := Ranked{Point: n, Set: s.Describe(n), Stats: slices.Clone(p.stats), Figures: map[string]float64{}}
+	for k := range r.Stats {
+		r.Stats[k].Mean /= float64(p.ended)
+	}
+	for name, x := range p.sums {
+		r.Figures[name] = x / float64(p.ended)
+	}
+	return r, true
+}
+
+// objectives parses those of the study.
+func (s *Study) objectives() (by []Objective, err error) {
+	for _, text := range s.File.Objectives {
+		o, err := ParseObjective(text)
+		if err != nil {
+			return nil, err
+		}
+		by = append(by, o)
+	}
+	return by, nil
+}
+
+// best ranks the points of a rung, at most n of them.
+func (t *tally) best(s *Study, by []Objective, n int) []Ranked {
+	var all []Ranked
+	var of [][]float64
+	for i := range t.points {
+		r, ok := s.ranked(i, &t.points[i])
+		if !ok || i == 0 {
+			continue
+		}
+		all = append(all, r)
+		means := make([]float64, len(by))
+		for k := range by {
+			means[k] = r.Stats[k].Mean
+		}
+		of = append(of, means)
+	}
+	out := make([]Ranked, 0, min(n, len(all)))
+	for _, i := range layers(of, by, n) {
+		out = append(out, all[i])
+	}
+	return out
+}
+
+// promote returns the points that a rung passes on: the scenario as it is, and the best; nil unless the rung has been
+// simulated.
+func (s *Study) promote(rung int) []int {
+	by, err := s.objectives()
+	if err != nil {
+		return nil
+	}
+	for t := range s.upTo(rung) {
+		if t.Rung == rung && !s.store.Has(t.ID) {
+			return nil
+		}
+	}
+	t, err := s.tally(rung, by)
+	if err != nil {
+		return nil
+	}
+	points := []int{0}
+	for _, r := range t.best(s, by, s.passed(len(s.alive[rung]))-1) {
+		points = append(points, r.Point)
+	}
+	slices.Sort(points)
+	return points
+}
+
+// Analyse ranks the points by what has been simulated so far.
+func (s *Study) Analyse() (*Analysis, error) {
+	by, err := s.objectives()
+	if err != nil {
+		return nil, err
+	}
+	a := &Analysis{Objectives: by, Points: len(s.rows) - 1}
+	for t := range s.planned() {
+		a.Rung = max(a.Rung, t.Rung)
+	}
+	t, err := s.tally(a.Rung, by)
+	if err != nil {
+		return nil, err
+	}
+	a.Counts = t.counts
+	if r, ok := s.ranked(0, &t.points[0]); ok {
+		a.Baseline = &r
+	}
+	a.Ranking = t.best(s, by, len(s.rows))
+	var of [][]float64
+	for _, r := range a.Ranking {
+		means := make([]float64, len(by))
+		for k := range by {
+			means[k] = r.Stats[k].Mean
+		}
+		of = append(of, means)
+	}
+	a.Front = len(Front(of, by))
+	s.influences(a, t)
+	return a, nil
+}
+
+// influences finds what each parameter does to the first objective.
+func (s *Study) influences(a *Analysis, t *tally) {
+	d := s.designs[len(s.designs)-1]
+	if d.Sampler == "morris" && len(s.designs) == 1 {
+		a.Screening = true
+		var y []float64
+		for i := range d.points[1:] {
+			x := math.NaN()
+			if r, ok := s.ranked(s.byID[d.id(i+1, 0, 0)], s.tallied(t, d, i+1)); ok {
+				x = r.Stats[0].Mean
+			}
+			y = append(y, x)
+		}
+		for axis, e := range space.Effects(d.coords[1:], y) {
+			a.Effects = append(a.Effects, Influence{Key: d.space.Axes()[axis], Morris: &e})
+		}
+	} else {
+		for _, c := range s.Columns() {
+			a.Effects = append(a.Effects, Influence{Key: c.Key, Share: s.share(t, c.Key)})
+		}
+	}
+	slices.SortStableFunc(a.Effects, func(x, y Influence) int {
+		if x.weight() > y.weight() {
+			return -1
+		}
+		if x.weight() < y.weight() {
+			return 1
+		}
+		return 0
+	})
+}
+
+// weight orders influences.
+func (i *Influence) weight() float64 {
+	if i.Morris != nil {
+		return i.Morris.MeanAbs
+	}
+	if math.IsNaN(i.Share) {
+		return -1
+	}
+	return i.Share
+}
+
+// tallied returns the sums of a design's point, which may be those of an equal point before it.
+func (s *Study) tallied(t *tally, d *Design, local int) *point {
+	return &t.points[s.byID[d.id(local, 0, 0)]]
+}

@@ -1,0 +1,47 @@
+package sweep
+
+import (
+	"railyard/internal/fidelity"
+	"railyard/internal/runner"
+	"railyard/unit"
+)
+
+// Estimate is the need of a study before it runs.
+type Estimate struct {
+	Trials  int        `json:"trials"` // that have no record yet
+	Kept    int        `json:"trials_kept"`
+	AtOnce  int        `json:"at_once"`
+	Memory  unit.Bytes `json:"memory_bytes"` // of all that run at once
+	Seconds float64    `json:"core_seconds"` // of all trials
+	Disk    unit.Bytes `json:"disk_bytes"`   // of journal and results
+}
+
+// lineSize is about the number of bytes that a trial takes in the journal and the results.
+const lineSize = 1200
+
+// Estimate estimates the trials that the directory lacks from the scenario as it is and the last point, the larger of
+// which counts.
+func (s *Study) Estimate() Estimate {
+	e := Estimate{AtOnce: s.Pool.AtOnce()}
+	for t := range s.planned() {
+		if s.store.Has(t.ID) {
+			e.Kept++
+		}
+	}
+	e.Trials = s.Planned() - e.Kept
+	var each fidelity.Cost
+	for _, p := range []int{0, len(s.rows) - 1} {
+		r := s.rows[p]
+		plan, err := s.plan(&Trial{Point: p, Rung: s.Rungs() - 1, design: r.design, local: r.local})
+		if err != nil {
+			continue
+		}
+		if cost, _, err := runner.Prepare(plan, 0); err == nil {
+			each.Memory, each.Seconds = max(each.Memory, cost.Memory), max(each.Seconds, cost.Seconds)
+		}
+	}
+	e.Memory = each.Memory * unit.Bytes(min(e.AtOnce, max(e.Trials, 1)))
+	e.Seconds = each.Seconds * float64(e.Trials)
+	e.Disk = lineSize * unit.Bytes(e.Trials)
+	return e
+}

@@ -1,0 +1,66 @@
+package sweep
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
+)
+
+// files are those that a scenario names, each read once.
+type files struct {
+	from scenario.ReadFile
+
+	mu    sync.Mutex
+	held  map[string]*held
+	asked map[string]bool // during a call of during
+}
+
+// held is a file, or why it cannot be read.
+type held struct {
+	text []byte
+	err  error
+}
+
+func newFiles(scenario string) *files {
+	return &files{from: scenariofile.Beside(scenario), held: map[string]*held{}}
+}
+
+// read is a scenario.ReadFile. What it returns is shared and not to be changed.
+func (f *files) read(name string) ([]byte, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.asked != nil {
+		f.asked[name] = true
+	}
+	h := f.held[name]
+	if h == nil {
+		h = &held{}
+		h.text, h.err = f.from(name)
+		f.held[name] = h
+	}
+	return h.text, h.err
+}
+
+// during returns the names of the files that are read while do runs.
+func (f *files) during(do func()) (names []string) {
+	f.asked = map[string]bool{}
+	do()
+	for name := range f.asked {
+		names = append(names, name)
+	}
+	f.asked = nil
+	slices.Sort(names)
+	return names
+}
+
+// digest addresses a file's content, or why it has none.
+func (f *files) digest(name string) string {
+	text, err := f.read(name)
+	if err != nil {
+		return "error " + err.Error()
+	}
+	return fmt.Sprintf("%x", digest(string(text)))
+}

@@ -1,0 +1,66 @@
+package sweep
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"railyard/internal/result"
+)
+
+// RunsName is the folder of a study that has its run directories.
+const RunsName = "runs"
+
+// runDir returns the run directory of a trial.
+func (s *Study) runDir(t *Trial) string {
+	name := fmt.Sprintf("point-%04d", t.Point)
+	if s.Seeds(t.Point) > 1 {
+		name += fmt.Sprintf("-seed-%d", t.Seed)
+	}
+	if s.Rungs() > 1 {
+		name += fmt.Sprintf("-rung-%d", t.Rung)
+	}
+	return filepath.Join(s.Dir, RunsName, name)
+}
+
+// Keep writes the run directories that the study keeps and that are missing: it simulates those trials again, which
+// gives the same results. It returns the directories of the best points, the best first.
+func (s *Study) Keep(ctx context.Context, a *Analysis) (dirs []string, err error) {
+	best, all, _ := parseKeep(s.File.Keep)
+	if best == 0 && !all {
+		return nil, nil
+	}
+	place := map[int]int{} // of points
+	for i, r := range a.Ranking {
+		if all || i < best {
+			place[r.Point] = i
+		}
+	}
+	var todo []*Trial
+	dirs = make([]string, len(place))
+	for t := range s.planned() {
+		at, ok := place[t.Point]
+		if !ok && !all || t.Rung < a.Rung && !all {
+			continue
+		}
+		dir := s.runDir(t)
+		if ok && t.Seed == 0 && t.Rung == a.Rung {
+			dirs[at] = dir
+		}
+		r, err := s.store.Get(t.ID)
+		if err != nil {
+			return nil, err
+		}
+		if m, err := result.ReadManifest(dir); r != nil && r.Status == Done && (err != nil || !m.Complete) {
+			todo = append(todo, t)
+		}
+	}
+	s.Pool.Expect(len(todo))
+	return dirs, s.Pool.Each(ctx, len(todo), func(i int) error {
+		plan, err := s.plan(todo[i])
+		if err == nil {
+			_, err = s.Pool.Write(ctx, "", plan, s.runDir(todo[i]))
+		}
+		return err
+	})
+}

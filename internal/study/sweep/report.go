@@ -1,0 +1,79 @@
+package sweep
+
+import "math"
+
+// Report is a study's findings as JSON.
+type Report struct {
+	Dir        string             `json:"study"`
+	Scenario   string             `json:"scenario"`
+	Objectives []string           `json:"objectives"`
+	Points     int                `json:"points"`
+	Trials     int                `json:"trials"`
+	Done       int                `json:"done"`
+	Lost       int                `json:"lost"`
+	Failed     int                `json:"failed"`
+	Refused    int                `json:"refused"`
+	Open       int                `json:"open"`
+	Simulated  int                `json:"simulated_now"`
+	Seconds    float64            `json:"core_seconds"`
+	Baseline   map[string]float64 `json:"scenario_figures"`
+	Front      []PointReport      `json:"front"`
+	Best       []PointReport      `json:"best"`
+	Effects    []EffectReport     `json:"parameters"`
+	Files      []string           `json:"files"`
+}
+
+// PointReport is a point with its figures, means over its seeds.
+type PointReport struct {
+	Point   int                `json:"point"`
+	Set     []string           `json:"set"`
+	Figures map[string]float64 `json:"figures"`
+}
+
+// EffectReport is what a parameter does to the first objective.
+type EffectReport struct {
+	Key    string   `json:"key"`
+	Share  *float64 `json:"share_of_variance,omitempty"`
+	MuStar *float64 `json:"mu_star,omitempty"`
+	Mu     *float64 `json:"mu,omitempty"`
+	Sigma  *float64 `json:"sigma,omitempty"`
+}
+
+// Report returns the findings, with the best points of so many.
+func (s *Study) Report(a *Analysis, files []string, top int) *Report {
+	c := a.Counts
+	r := &Report{Dir: s.Dir, Scenario: s.File.Scenario, Objectives: s.File.Objectives, Points: a.Points,
+		Trials: c.Trials, Done: c.Done, Lost: c.Lost, Failed: c.Failed, Refused: c.Refused, Open: c.Open,
+		Simulated: s.Simulated, Seconds: c.Seconds, Files: files}
+	if a.Baseline != nil {
+		r.Baseline = columned(a.Baseline.Figures)
+	}
+	for i, p := range a.Ranking {
+		x := PointReport{p.Point, p.Set, columned(p.Figures)}
+		if i < a.Front {
+			r.Front = append(r.Front, x)
+		}
+		if i < top {
+			r.Best = append(r.Best, x)
+		}
+	}
+	for _, e := range a.Effects {
+		x := EffectReport{Key: e.Key}
+		if m := e.Morris; m != nil {
+			x.MuStar, x.Mu, x.Sigma = &m.MeanAbs, &m.Mean, &m.Spread
+		} else if !math.IsNaN(e.Share) {
+			x.Share = &e.Share
+		}
+		r.Effects = append(r.Effects, x)
+	}
+	return r
+}
+
+// columned names figures as the columns of the results.
+func columned(figures map[string]float64) map[string]float64 {
+	out := map[string]float64{}
+	for _, f := range Figures {
+		out[f.Column()] = figures[f.Name]
+	}
+	return out
+}

@@ -1,0 +1,205 @@
+package sweep
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"railyard/internal/cause"
+	"railyard/internal/output"
+	"railyard/internal/study/space"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// Names of the results.
+const (
+	CSVName     = "results.csv"
+	ParquetName = "results.parquet"
+)
+
+// Column is a parameter of the study as a column: its values are quantities of one kind in base units, or words.
+type Column struct {
+	Key  string
+	Kind space.Kind
+}
+
+// Name returns the head of the column.
+func (c Column) Name() string { return c.Key + c.Kind.Suffix() }
+
+// Columns returns the parameters of all designs.
+func (s *Study) Columns() (all []Column) {
+	for _, d := range s.designs {
+		for i := range d.space.Params {
+			p := &d.space.Params[i]
+			k := slices.IndexFunc(all, func(c Column) bool { return c.Key == p.Key })
+			switch {
+			case k < 0:
+				all = append(all, Column{p.Key, p.Numeric()})
+			case all[k].Kind != p.Numeric():
+				all[k].Kind = space.Word
+			}
+		}
+	}
+	return all
+}
+
+// cell is a value of the results: a text, or a number where text is empty and set.
+type cell struct {
+	text   string
+	number float64
+	set    bool // a number
+}
+
+func word(s string) cell   { return cell{text: s} }
+func count(x float64) cell { return cell{number: x, set: true} }
+func (c cell) String() string {
+	if c.set {
+		return strconv.FormatFloat(c.number, 'f', -1, 64)
+	}
+	return c.text
+}
+
+// field describes a column of the results.
+type column struct {
+	name    string
+	numeric bool
+	of      func(t *Trial, r *Record) cell
+}
+
+// columns returns the columns of the results.
+func (s *Study) columns() (all []column) {
+	add := func(name string, numeric bool, of func(*Trial, *Record) cell) {
+		all = append(all, column{name, numeric, of})
+	}
+	add("trial", false, func(t *Trial, _ *Record) cell { return word(t.ID.String()) })
+	add("point", true, func(t *Trial, _ *Record) cell { return count(float64(t.Point)) })
+	add("seed", true, func(t *Trial, _ *Record) cell { return count(float64(t.Seed)) })
+	if s.Rungs() > 1 {
+		add("rung", true, func(t *Trial, _ *Record) cell { return count(float64(t.Rung)) })
+	}
+	for _, c := range s.Columns() {
+		add(c.Name(), c.Kind != space.Word, func(t *Trial, _ *Record) cell {
+			v := s.Value(t.Point, c.Key)
+			if v == "" || c.Kind == space.Word {
+				return word(v)
+			}
+			x, _ := space.Quantity(v)
+			return count(x)
+		})
+	}
+	add("status", false, func(_ *Trial, r *Record) cell { return word(r.Status) })
+	for _, f := range Figures {
+		add(f.Column(), true, func(_ *Trial, r *Record) cell {
+			if r.Figures == nil {
+				return cell{}
+			}
+			return count(r.Figures[f.Name])
+		})
+	}
+	for _, c := range cause.All() {
+		add("cause_"+c.Key+"_ps", true, func(_ *Trial, r *Record) cell {
+			if r.Figures == nil {
+				return cell{}
+			}
+			return count(float64(r.Causes[c.Key]))
+		})
+	}
+	add("error", false, func(_ *Trial, r *Record) cell { return word(r.Error) })
+	return all
+}
+
+// rows calls each with the records of all trials that have one, in the order of the designs.
+func (s *Study) each(do func(*Trial, *Record) error) error {
+	for t := range s.planned() {
+		r, err := s.store.Get(t.ID)
+		if err == nil && r != nil {
+			err = do(t, r)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Write writes results.csv and results.parquet with the trials that have ended.
+func (s *Study) Write() error {
+	columns := s.columns()
+	return errors.Join(
+		output.Write(filepath.Join(s.Dir, CSVName), true, func(w io.Writer) error { return s.csv(w, columns) }),
+		output.Write(filepath.Join(s.Dir, ParquetName), true, func(w io.Writer) error { return s.parquet(w, columns) }))
+}
+
+func (s *Study) csv(w io.Writer, columns []column) error {
+	out := csv.NewWriter(w)
+	line := make([]string, len(columns))
+	for i, c := range columns {
+		line[i] = c.name
+	}
+	err := out.Write(line)
+	if err != nil {
+		return err
+	}
+	err = s.each(func(t *Trial, r *Record) error {
+		for i, c := range columns {
+			line[i] = c.of(t, r).String()
+		}
+		return out.Write(line)
+	})
+	out.Flush()
+	return errors.Join(err, out.Error())
+}
+
+// batch is the number of rows that are written at once.
+const batch = 1024
+
+func (s *Study) parquet(w io.Writer, columns []column) error {
+	out := parquet.NewWriter(w, schema(columns), parquet.Compression(&parquet.Zstd))
+	rows := make([]parquet.Row, 0, batch)
+	flush := func() error {
+		_, err := out.WriteRows(rows)
+		rows = rows[:0]
+		return err
+	}
+	err := s.each(func(t *Trial, r *Record) error {
+		row := make(parquet.Row, len(columns))
+		for i, c := range columns {
+			switch v := c.of(t, r); {
+			case c.numeric && v.set:
+				row[i] = parquet.DoubleValue(v.number).Level(0, 1, i)
+			case c.numeric:
+				row[i] = parquet.NullValue().Level(0, 0, i)
+			default:
+				row[i] = parquet.ByteArrayValue([]byte(v.text)).Level(0, 0, i)
+			}
+		}
+		if rows = append(rows, row); len(rows) == batch {
+			return flush()
+		}
+		return nil
+	})
+	if err == nil {
+		err = flush()
+	}
+	return errors.Join(err, out.Close())
+}
+
+// schema has the columns in their order, which a parquet.Group would sort: numbers that may be missing, and texts.
+func schema(columns []column) *parquet.Schema {
+	fields := make([]reflect.StructField, len(columns))
+	for i, c := range columns {
+		kind, tag := reflect.TypeFor[string](), c.name+",dict"
+		if c.numeric {
+			kind, tag = reflect.TypeFor[float64](), c.name+",optional"
+		}
+		fields[i] = reflect.StructField{Name: fmt.Sprintf("C%d", i), Type: kind,
+			Tag: reflect.StructTag(fmt.Sprintf("parquet:%q", tag))}
+	}
+	return parquet.SchemaOf(reflect.New(reflect.StructOf(fields)).Elem().Interface())
+}

@@ -1,0 +1,366 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"railyard/internal/fidelity"
+	"railyard/internal/input"
+	"railyard/internal/runner"
+	"railyard/internal/scenariofile"
+	"railyard/internal/study"
+)
+
+// Study is a study in its directory.
+type Study struct {
+	Dir  string
+	File File // the last design's
+	Pool *study.Pool
+
+	Simulated int // trials that Run has simulated
+	Kept      int // trials that the directory had before Run
+	Taken     int // of those: from other studies
+	Short     int // trials left out because they need more memory than there is
+	ShortWhy  error
+
+	options Options
+	designs []*Design
+	rows    []row
+	from    sources
+	store   *Store
+	alive   [][]int    // points by rung; nil: not reached
+	byID    map[ID]int // points by their first trial
+
+	mu   sync.Mutex
+	next time.Time // of the next partial results
+	now  func() time.Time
+}
+
+// Options say how a study is opened.
+type Options struct {
+	Dir   string   // sweep-NAME if empty
+	Add   bool     // adds the points to those of the study that is there
+	Force bool     // begins anew in a directory that has a study
+	Reuse []string // directories of studies whose trials are taken over
+}
+
+// New makes a study of a file, for a directory that has none, the same or, with Add, another one. Nothing is written
+// before Open.
+func New(f *File, o Options) (*Study, error) {
+	if err := f.Settle(); err != nil {
+		return nil, input.Fault(f.blame(err))
+	}
+	s := &Study{Dir: o.Dir, File: *f, options: o, from: sources{}, now: time.Now, store: &Store{}}
+	d, err := newDesign(f, s.from)
+	if err != nil {
+		return nil, input.Fault(f.blame(err))
+	}
+	if s.Dir == "" {
+		s.Dir = "sweep-" + scenariofile.Slug(f.Name, f.Scenario)
+	}
+	if err := s.fits(d, o); err != nil {
+		return nil, err
+	}
+	s.enumerate()
+	if _, err := os.Stat(filepath.Join(s.Dir, JournalName)); err == nil && !o.Force {
+		if s.store, err = viewStore(s.Dir); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Open makes the directory this process's, writes the designs down, and takes over trials of other studies.
+func (s *Study) Open() error {
+	err := s.store.Close()
+	if err != nil {
+		return err
+	}
+	if s.store, err = openStore(s.Dir, s.options.Force); err != nil {
+		s.store = &Store{}
+		return err
+	}
+	for _, dir := range s.options.Reuse {
+		wanted := map[ID]bool{}
+		for t := range s.planned() {
+			wanted[t.ID] = true
+		}
+		n, err := s.store.take(dir, func(id ID) bool { return wanted[id] })
+		if err != nil {
+			return err
+		}
+		s.Taken += n
+	}
+	return writeDesigns(s.Dir, s.designs)
+}
+
+// fits decides which designs the study has.
+func (s *Study) fits(d *Design, o Options) error {
+	had, err := readDesigns(s.Dir)
+	switch {
+	case o.Force:
+		had = nil
+	case err != nil:
+		return err
+	case had == nil && foreign(s.Dir):
+		return input.Fault(fmt.Errorf("%s holds files but no study; choose another --out", s.Dir))
+	}
+	if n := len(had); n > 0 {
+		same := slices.IndexFunc(had, d.same)
+		switch {
+		case same >= 0:
+			had[same] = d // with its points
+			s.designs = had
+			return nil
+		case !o.Add:
+			return input.Fault(fmt.Errorf("%s holds another study (other values or version); accepted: --add, --force, another --out",
+				s.Dir))
+		}
+	}
+	s.designs = append(had, d)
+	return nil
+}
+
+// foreign reports whether a directory holds files.
+func foreign(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() != JournalName })
+}
+
+// View opens a study's directory for reading, also while a process works on it.
+func View(dir string) (*Study, error) {
+	if st, err := os.Stat(dir); err == nil && !st.IsDir() {
+		return nil, input.Fault(fmt.Errorf("%s is a file, expected the directory of a study", dir))
+	}
+	designs, err := readDesigns(dir)
+	if err == nil && designs == nil {
+		err = input.Fault(fmt.Errorf("%s holds no study (%s)", dir, ManifestName))
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &Study{Dir: dir, File: designs[len(designs)-1].File, designs: designs, from: sources{}, now: time.Now}
+	if s.store, err = viewStore(dir); err != nil {
+		return nil, err
+	}
+	s.enumerate()
+	return s, nil
+}
+
+// Close gives the directory up to others.
+func (s *Study) Close() error { return s.store.Close() }
+
+// enumerate lists the points of all designs, each once.
+func (s *Study) enumerate() {
+	s.byID = map[ID]int{}
+	for _, d := range s.designs {
+		for local := range d.points {
+			id := d.id(local, 0, 0)
+			if _, ok := s.byID[id]; !ok {
+				s.byID[id] = len(s.rows)
+				s.rows = append(s.rows, row{d, local})
+			}
+		}
+	}
+}
+
+// Points returns the number of points, the scenario as it is among them.
+func (s *Study) Points() int { return len(s.rows) }
+
+// Rungs returns the number of rungs, 1 without halving.
+func (s *Study) Rungs() int { return max(1, len(s.File.Rungs)) }
+
+// Seeds returns the seeds of a point.
+func (s *Study) Seeds(point int) int { return s.rows[point].design.Seeds }
+
+// Planned returns the number of trials if all rungs are reached.
+func (s *Study) Planned() (n int) {
+	for rung := range s.Rungs() {
+		points := len(s.rows)
+		for range rung {
+			points = s.passed(points)
+		}
+		n += points * s.File.Seeds
+	}
+	if s.Rungs() > 1 {
+		return n
+	}
+	n = 0
+	for p := range s.rows {
+		n += s.Seeds(p)
+	}
+	return n
+}
+
+// passed returns how many points a rung of n passes on, besides the scenario as it is.
+func (s *Study) passed(n int) int { return 1 + max(1, (n-1+s.File.Reduce-1)/max(1, s.File.Reduce)) }
+
+// planned lists the trials of the rungs that are reached.
+func (s *Study) planned() iter.Seq[*Trial] { return s.upTo(s.Rungs() - 1) }
+
+// upTo lists the trials of the rungs that are reached, up to the last one given.
+func (s *Study) upTo(last int) iter.Seq[*Trial] {
+	return func(yield func(*Trial) bool) {
+		number := 0
+		for rung := range last + 1 {
+			for _, p := range s.reached(rung) {
+				r := s.rows[p]
+				for seed := range r.design.Seeds {
+					t := &Trial{ID: r.design.id(r.local, seed, rung), Number: number, Point: p, Seed: seed, Rung: rung,
+						design: r.design, local: r.local}
+					number++
+					if !yield(t) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// reached returns the points of a rung: all on the first, the best of the rung before on others; none until that has
+// been simulated.
+func (s *Study) reached(rung int) []int {
+	for len(s.alive) <= rung {
+		var points []int
+		if at := len(s.alive); at == 0 {
+			for p := range s.rows {
+				if len(s.rows[p].design.Rungs) == s.Rungs() || s.Rungs() == 1 && len(s.rows[p].design.Rungs) == 0 {
+					points = append(points, p)
+				}
+			}
+		} else if points = s.promote(at - 1); points == nil {
+			return nil
+		}
+		s.alive = append(s.alive, points)
+	}
+	return s.alive[rung]
+}
+
+// Run simulates the trials that have no record, rung after rung, until ctx ends.
+func (s *Study) Run(ctx context.Context) error {
+	planned := s.Planned()
+	s.Pool.Expect(planned)
+	s.next = s.now().Add(firstPartial)
+	s.Kept = -1
+	for rung := range s.Rungs() {
+		var todo []*Trial
+		all := 0
+		for t := range s.planned() {
+			if t.Rung != rung {
+				continue
+			}
+			if all++; !s.store.Has(t.ID) {
+				todo = append(todo, t)
+			}
+		}
+		s.Kept = max(s.Kept, 0) + all - len(todo)
+		s.Pool.Expect(len(todo) - all)
+		var done atomic.Int64
+		err := s.Pool.Each(ctx, len(todo), func(i int) error {
+			stored, err := s.trial(ctx, todo[i])
+			if stored {
+				done.Add(1)
+			}
+			return err
+		})
+		s.Simulated += int(done.Load())
+		if err != nil {
+			return err
+		}
+	}
+	return s.store.journal.Sync()
+}
+
+// trial simulates a trial and stores its record.
+func (s *Study) trial(ctx context.Context, t *Trial) (stored bool, err error) {
+	began := s.now()
+	r, err := s.simulate(ctx, t)
+	if memory := (*fidelity.ErrMemory)(nil); errors.As(err, &memory) || errors.Is(err, runner.ErrOutgrown) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.Short++
+		if s.ShortWhy == nil {
+			s.ShortWhy = err
+		}
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	r.Seconds = s.now().Sub(began).Seconds()
+	if err := s.store.Add(t.ID, r); err != nil {
+		return false, fmt.Errorf("%s: %w", filepath.Join(s.Dir, JournalName), err)
+	}
+	return true, s.partial()
+}
+
+// simulate returns the record of a trial. The error says that it has none: it was interrupted, or memory is short.
+func (s *Study) simulate(ctx context.Context, t *Trial) (r *Record, err error) {
+	defer func() {
+		if p := recover(); p != nil { // one trial must not end thousands
+			r, err = &Record{Status: Failed, Error: fmt.Sprintf("internal error: %v", p)}, nil
+		}
+	}()
+	plan, err := s.plan(t)
+	if err != nil {
+		return &Record{Status: Refused, Error: err.Error()}, nil
+	}
+	var o *study.Outcome
+	if _, all, _ := parseKeep(s.File.Keep); all {
+		o, err = s.Pool.Write(ctx, "", plan, s.runDir(t))
+	} else {
+		o, err = s.Pool.Simulate(ctx, "", plan, 0)
+	}
+	memory := (*fidelity.ErrMemory)(nil)
+	switch {
+	case errors.Is(err, context.Canceled) || errors.As(err, &memory):
+		return nil, err
+	case err != nil && input.IsFault(err):
+		return &Record{Status: Refused, Error: err.Error()}, nil
+	case err != nil:
+		return nil, err
+	case errors.Is(o.Err, runner.ErrOutgrown):
+		return nil, o.Err
+	case o.Err != nil:
+		return &Record{Status: Failed, Error: o.Err.Error()}, nil
+	}
+	r = &Record{Status: Done, Figures: figures(o.Summary), Causes: causes(o.Summary)}
+	if o.Failed != nil || o.Summary.Outcome != nil {
+		r.Status = Lost
+		if o.Failed != nil {
+			r.Error = o.Failed.Error()
+		}
+	}
+	return r, nil
+}
+
+// Results are written while trials run after firstPartial, then every nextPartial, or more seldom: a twentieth of the
+// time at most goes there.
+const (
+	firstPartial = 10 * time.Second
+	nextPartial  = 30 * time.Second
+	partialRest  = 20
+)
+
+// partial writes the results so far, where it is time to.
+func (s *Study) partial() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	began := s.now()
+	if began.Before(s.next) {
+		return nil
+	}
+	err := errors.Join(s.store.journal.Sync(), s.Write())
+	end := s.now()
+	s.next = end.Add(max(nextPartial, partialRest*end.Sub(began)))
+	return err
+}

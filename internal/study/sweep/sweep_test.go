@@ -1,0 +1,339 @@
+package sweep
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"railyard/internal/result"
+	"railyard/internal/runner"
+	"railyard/internal/study"
+	"railyard/unit"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+const tiny = `name: tiny
+fabric: {kind: rail-only, hosts: 4, host_link: {rate: 100Gbps, delay: 1us}, fabric_link: {rate: 100Gbps, delay: 1us}}
+workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-3/gpu-1, bytes: 64KiB},
+  {from: host-2/gpu-1, to: host-3/gpu-1, bytes: 64KiB}]}}
+`
+
+// written writes a file and returns its path.
+func written(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// study of two keys and two seeds: 13 points and trials of 2 seeds.
+func tinyFile(scenario string) *File {
+	return &File{Scenario: scenario, Seeds: 2, Vary: []Vary{{Key: "transport.ack_every", Values: []string{"1", "2", "4"}},
+		{Key: "workload.traffic.flows[0].bytes", Range: "4KiB..32KiB:4:log"}}}
+}
+
+// begun makes a study and opens its directory.
+func begun(f *File, o Options) (*Study, error) {
+	s, err := New(f, o)
+	if err == nil {
+		err = s.Open()
+	}
+	return s, err
+}
+
+// opened opens a study with workers.
+func opened(t *testing.T, f *File, workers int, o Options) *Study {
+	t.Helper()
+	own := *f
+	s, err := begun(&own, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Pool = &study.Pool{Workers: workers, Memory: unit.GB}
+	return s
+}
+
+// ran runs a study to its end and returns its results.
+func ran(t *testing.T, f *File, workers int, o Options) (s *Study, a *Analysis, csv, parquet []byte) {
+	t.Helper()
+	s = opened(t, f, workers, o)
+	defer s.Close()
+	if err := s.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return s, analysed(t, s), held0(t, s, CSVName), held0(t, s, ParquetName)
+}
+
+func analysed(t *testing.T, s *Study) *Analysis {
+	t.Helper()
+	a, err := s.Analyse()
+	if err == nil {
+		err = s.Write()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func held0(t *testing.T, s *Study, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(s.Dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// Results are the same bytes with any number of workers, and after the process was killed at any point: the journal
+// may end anywhere. Only what it lacks is simulated again.
+func TestKilled(t *testing.T) {
+	f := tinyFile(written(t, "tiny.yaml", tiny))
+	dir := t.TempDir()
+	s, a, csv, table := ran(t, f, 1, Options{Dir: filepath.Join(dir, "one")})
+	if s.Simulated != 26 || a.Counts.Done != 26 || len(a.Ranking) != 12 || a.Baseline == nil {
+		t.Fatalf("%d simulated, %+v, %d ranked", s.Simulated, a.Counts, len(a.Ranking))
+	}
+	if _, _, again, same := ran(t, f, 4, Options{Dir: filepath.Join(dir, "four")}); !bytes.Equal(csv, again) ||
+		!bytes.Equal(table, same) {
+		t.Errorf("four workers give other results:\n%s\n%s", csv, again)
+	}
+	journal := held0(t, s, JournalName)
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20 {
+		at := filepath.Join(dir, "killed")
+		os.RemoveAll(at)
+		os.MkdirAll(at, 0o755)
+		cut := r.IntN(len(journal) + 1)
+		os.WriteFile(filepath.Join(at, JournalName), journal[:cut], 0o600)
+		whole := bytes.Count(journal[:cut], []byte("\n"))
+		s, _, again, same := ran(t, f, 2, Options{Dir: at})
+		if s.Simulated != 26-whole || s.Kept != whole || !bytes.Equal(csv, again) || !bytes.Equal(table, same) {
+			t.Fatalf("cut at %d of %d: %d kept, %d simulated", cut, len(journal), s.Kept, s.Simulated)
+		}
+	}
+}
+
+// An interrupted study keeps what has ended, and one that another process works on can be viewed and not run.
+func TestInterrupted(t *testing.T) {
+	f := tinyFile(written(t, "tiny.yaml", tiny))
+	dir := filepath.Join(t.TempDir(), "s")
+	s := opened(t, f, 1, Options{Dir: dir})
+	ctx, cancel := context.WithCancel(context.Background())
+	s.Pool.Progress = func(x study.State) {
+		if x.Done == 5 {
+			cancel()
+		}
+	}
+	if err := s.Run(ctx); !errors.Is(err, runner.ErrInterrupted) {
+		t.Fatal(err)
+	}
+	if _, err := begun(tinyFile(f.Scenario), Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "at work") {
+		t.Error(err)
+	}
+	v, err := View(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := analysed(t, v); a.Counts.Done != s.Simulated || a.Counts.Open != 26-s.Simulated || s.Simulated < 5 {
+		t.Errorf("%d simulated, seen %+v", s.Simulated, a.Counts)
+	}
+	v.Close()
+	s.Close()
+	if s, a, _, _ := ran(t, f, 2, Options{Dir: dir}); s.Kept < 5 || s.Kept+s.Simulated != 26 || a.Counts.Open != 0 {
+		t.Errorf("%d kept, %d simulated", s.Kept, s.Simulated)
+	}
+}
+
+// A larger study in the same directory, or one that reuses another, simulates what is new alone.
+func TestAdded(t *testing.T) {
+	f := tinyFile(written(t, "tiny.yaml", tiny))
+	dir := filepath.Join(t.TempDir(), "s")
+	ran(t, f, 2, Options{Dir: dir})
+	more := tinyFile(f.Scenario)
+	more.Vary[0].Values = []string{"1", "2", "4", "8"}
+	if _, err := begun(more, Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "accepted: --add") {
+		t.Error(err)
+	}
+	s, a, csv, _ := ran(t, more, 2, Options{Dir: dir, Add: true})
+	if s.Simulated != 8 || s.Kept != 26 || len(a.Ranking) != 16 {
+		t.Errorf("%d simulated, %d kept, %d ranked", s.Simulated, s.Kept, len(a.Ranking))
+	}
+	if s, _, again, _ := ran(t, more, 2, Options{Dir: dir}); s.Simulated != 0 || !bytes.Equal(csv, again) {
+		t.Errorf("the same again simulates %d", s.Simulated)
+	}
+	if s, _, _, _ := ran(t, more, 2, Options{Dir: dir + "2", Reuse: []string{dir}}); s.Simulated != 0 || s.Taken != 34 {
+		t.Errorf("%d taken over, %d simulated", s.Taken, s.Simulated)
+	}
+	if s, _, _, _ := ran(t, f, 2, Options{Dir: dir, Force: true}); s.Simulated != 26 {
+		t.Errorf("begun anew, it simulates %d", s.Simulated)
+	}
+	changed := tinyFile(written(t, "tiny.yaml", strings.Replace(tiny, "delay: 1us", "delay: 2us", 1)))
+	if _, err := begun(changed, Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "another study") {
+		t.Error(err)
+	}
+}
+
+// Files that a scenario, or a value, names count for what a trial is.
+func TestNamedFiles(t *testing.T) {
+	path := written(t, "tiny.yaml", tiny)
+	own := filepath.Join(filepath.Dir(path), "leaf.cfg")
+	ids := map[ID]bool{}
+	for _, name := range []string{"leaf", "leaf", "spine"} {
+		os.WriteFile(own, []byte("hostname "+name+"\n"), 0o600)
+		f := &File{Scenario: path, Vary: []Vary{{Key: "switches.config", Values: []string{"leaf.cfg"}}}}
+		if err := f.Settle(); err != nil {
+			t.Fatal(err)
+		}
+		d, err := newDesign(f, sources{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids[d.id(1, 0, 0)] = true
+		ids[d.id(0, 0, 0)] = true
+	}
+	if len(ids) != 3 { // two configurations, and the scenario without one
+		t.Errorf("%d trials", len(ids))
+	}
+}
+
+// A trial that is refused says why, and the others stay; halving passes the best on; run directories stay for the best.
+func TestHalving(t *testing.T) {
+	f := tinyFile(written(t, "tiny.yaml", tiny))
+	f.Seeds = 1
+	f.Rungs, f.Reduce, f.Keep = []Rung{{[]string{"fidelity=flow"}}, {[]string{"fidelity=packet"}}}, 4, "best:2"
+	s := opened(t, f, 2, Options{Dir: filepath.Join(t.TempDir(), "s")})
+	defer s.Close()
+	if err := s.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	a := analysed(t, s)
+	if s.Simulated != 13+4 || s.Planned() != 17 || a.Rung != 1 || len(a.Ranking) != 3 {
+		t.Errorf("%d of %d simulated, rung %d, %d ranked", s.Simulated, s.Planned(), a.Rung, len(a.Ranking))
+	}
+	dirs, err := s.Keep(context.Background(), a)
+	if err != nil || len(dirs) != 2 {
+		t.Fatal(dirs, err)
+	}
+	for i, dir := range dirs {
+		if x, err := result.ReadSummary(dir); err != nil || float64(x.StepTime) != a.Ranking[i].Stats[0].Mean {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+	bad := tinyFile(f.Scenario)
+	bad.Vary[0] = Vary{Key: "switch.queues.3.wred_min", Values: []string{"50KB", "900MB"}}
+	_, a, csv, _ := ran(t, bad, 2, Options{Dir: filepath.Join(t.TempDir(), "s")})
+	if a.Counts.Refused != 8 || a.Counts.Done != 10 || !bytes.Contains(csv, []byte(",refused,")) || a.Counts.FirstError == "" {
+		t.Errorf("%+v\n%s", a.Counts, csv)
+	}
+}
+
+// The table is the same in both forms.
+func TestResults(t *testing.T) {
+	s, _, csv, table := ran(t, tinyFile(written(t, "tiny.yaml", tiny)), 2, Options{Dir: filepath.Join(t.TempDir(), "s")})
+	p, err := parquet.OpenFile(bytes.NewReader(table), int64(len(table)))
+	if err != nil || p.NumRows() != 26 {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range p.Schema().Fields() {
+		names = append(names, f.Name())
+	}
+	head, _, _ := strings.Cut(string(csv), "\n")
+	if strings.Join(names, ",") != head || !strings.HasPrefix(head, "trial,point,seed,transport.ack_every,"+
+		"workload.traffic.flows[0].bytes_bytes,status,step_time_ps,") {
+		t.Errorf("%s\n%s", head, names)
+	}
+	rows := make([]parquet.Row, 26)
+	if n, _ := p.RowGroups()[0].Rows().ReadRows(rows); n != 26 {
+		t.Errorf("%d rows", n)
+	}
+	line := strings.Split(strings.Split(string(csv), "\n")[3], ",")
+	if rows[2][4].Double() != 4096 || line[4] != "4096" || rows[2][0].String() != line[0] || !rows[0][3].IsNull() {
+		t.Errorf("%v\n%v", rows[2], line)
+	}
+	if s.Kept != 0 {
+		t.Error(s.Kept)
+	}
+}
+
+// The front is what no point dominates.
+func TestFront(t *testing.T) {
+	low, high := Objective{Figure: Figures[0]}, Objective{Figure: Figures[4], Max: true}
+	points := [][]float64{{3, 1}, {1, 1}, {2, 5}, {2, 5}, {4, 6}, {3, 5}, {5, 6}}
+	if got := Front(points, []Objective{low, high}); !reflect.DeepEqual(got, []int{1, 2, 4}) {
+		t.Error(got)
+	}
+	if got := layers(points, []Objective{low, high}, 5); !reflect.DeepEqual(got, []int{1, 2, 4, 3, 6}) {
+		t.Error(got)
+	}
+	if got := layers(points, []Objective{high}, 3); !reflect.DeepEqual(got, []int{6, 4, 0}) {
+		t.Error(got)
+	}
+}
+
+// Epsilon squared is the share of the variance between groups, and near 0 where groups do not matter.
+func TestVariance(t *testing.T) {
+	if got := epsilonSquared([][]float64{{1, 1, 1}, {3, 3, 3}}); got != 1 {
+		t.Error(got)
+	}
+	if got := epsilonSquared([][]float64{{1, 2, 3}, {1, 2, 3}, {1, 2, 3}}); got != 0 {
+		t.Error(got)
+	}
+	if got := epsilonSquared([][]float64{{1}, {2}}); !math.IsNaN(got) {
+		t.Error(got)
+	}
+	// between 4, within 2·(2·0.25) of 8 values: 1 − (1/6)/(9/7)… by hand
+	if got := epsilonSquared([][]float64{{0, 1, 0, 1}, {2, 3, 2, 3}}); math.Abs(got-(1-2.0/10*7/6)) > 1e-12 {
+		t.Error(got)
+	}
+}
+
+// What cannot be is refused before anything is simulated.
+func TestBadStudies(t *testing.T) {
+	path := written(t, "tiny.yaml", tiny)
+	for text, want := range map[string]string{
+		"vary: [{key: lb, values: [ecmp]}]":                                                                            "scenario: expected the file of a scenario",
+		"scenario: tiny.yaml":                                                                                          "vary: nothing varies",
+		"scenario: tiny.yaml\nvary: [{key: lb}]":                                                                       "study.yaml:2:8: vary[0]: lb has no values",
+		"scenario: tiny.yaml\nvary: [{key: lbb, values: [a]}]":                                                         `unknown key "lbb"`,
+		"scenario: tiny.yaml\nvary: [{key: lb, values: [a]}]":                                                          `study.yaml:2:8: vary[0]: unknown value "a"`,
+		"scenario: tiny.yaml\nvary: [{key: lb, range: 1..2}]":                                                          `study.yaml:2:8: vary[0]: unknown value "1"`,
+		"scenario: tiny.yaml\nvary: [{key: lb, vals: [a]}]":                                                            "unknown key",
+		"scenario: tiny.yaml\nvary: [{key: seed, range: 5..1}]":                                                        "empty range",
+		"scenario: tiny.yaml\nvary: [{key: seed, range: 1..5:99999999}]":                                               "out of range 2–100000",
+		"scenario: tiny.yaml\nsampler: sobol\nvary: [{key: seed, range: 1..5}]":                                        "sampler",
+		"scenario: tiny.yaml\nsamples: 0\nsampler: lhc\nvary: [{key: seed, range: 1..5}]":                              "samples: 0 is out of range 1–2000000",
+		"scenario: tiny.yaml\nobjectives: [step]\nvary: [{key: seed, values: [1]}]":                                    `unknown figure "step"`,
+		"scenario: tiny.yaml\nkeep: best\nvary: [{key: seed, values: [1]}]":                                            "accepted: none, best:N, all",
+		"scenario: no.yaml\nvary: [{key: seed, values: [1]}]":                                                          "no.yaml",
+		"scenario: tiny.yaml\nrungs: [{set: [fidelity=flow]}]\nvary: [{key: seed, values: [1]}]":                       "1 rungs; accepted: 2 to 10",
+		"scenario: tiny.yaml\nvary:\n- {key: seed, range: 1..2000:2000}\n- {key: output.rows, range: 1000..3000:2000}": "vary: more than 2000000 trials",
+	} {
+		at := filepath.Join(filepath.Dir(path), "study.yaml")
+		os.WriteFile(at, []byte(text+"\n"), 0o600)
+		f, err := ReadFile(at)
+		if err == nil {
+			var s *Study
+			if s, err = begun(f, Options{Dir: filepath.Join(filepath.Dir(path), "out")}); err == nil {
+				s.Close()
+			}
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s\n%v, want %s", text, err, want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(filepath.Dir(path), "out")); err == nil {
+		t.Error("a refused study leaves a directory")
+	}
+}

@@ -1,0 +1,94 @@
+package sweep
+
+import (
+	"fmt"
+	"strings"
+
+	"railyard/internal/scenario"
+)
+
+// Trial is one simulation of a study: a point with a seed, on a rung.
+type Trial struct {
+	ID     ID
+	Number int // row of the results, from 0
+	Point  int // of the study, from 0, the scenario as it is
+	Seed   int // how many beyond the scenario's
+	Rung   int
+
+	design *Design
+	local  int // point of the design
+}
+
+// row is a point of the study: where it comes from.
+type row struct {
+	design *Design
+	local  int
+}
+
+// settings returns a trial's overrides and scenario.
+func (d *Design) settings(local, rung int) (path string, sets []string) {
+	path = d.Scenario
+	sets = append(sets, d.Set...)
+	for i, v := range d.points[local] {
+		switch {
+		case v == "":
+		case d.space.Params[i].Key == ScenarioKey:
+			path = v
+		default:
+			sets = append(sets, d.space.Params[i].Key+"="+v)
+		}
+	}
+	if len(d.Rungs) > 0 {
+		sets = append(sets, d.Rungs[rung].Set...)
+	}
+	return path, sets
+}
+
+// id addresses a trial.
+func (d *Design) id(local, seed, rung int) ID {
+	path, sets := d.settings(local, rung)
+	parts := []string{"railyard trial 1", d.Version, d.Content[path], fmt.Sprint(seed)}
+	for _, s := range sets {
+		parts = append(parts, s, d.Reads[s])
+	}
+	if len(d.Rungs) > 0 {
+		parts = append(parts, d.Reads[strings.Join(d.Rungs[rung].Set, " ")])
+	}
+	sum := digest(parts...)
+	return ID(sum[:])
+}
+
+// plan resolves a trial.
+func (s *Study) plan(t *Trial) (*scenario.Plan, error) {
+	path, sets := t.design.settings(t.local, t.Rung)
+	src := s.from[path]
+	doc, err := src.document(sets)
+	if err != nil {
+		return nil, err
+	}
+	doc.File.Seed += uint64(t.Seed)
+	return doc.Resolve(src.files.read)
+}
+
+// Describe returns the settings of a point by which it differs from the scenario, as --set takes them.
+func (s *Study) Describe(point int) []string {
+	r := s.rows[point]
+	var out []string
+	for i, v := range r.design.points[r.local] {
+		if v != "" {
+			out = append(out, r.design.space.Params[i].Key+"="+v)
+		}
+	}
+	return out
+}
+
+// Value returns the value of a point for a column of parameters, "" where the point does not set it.
+func (s *Study) Value(point int, key string) string {
+	r := s.rows[point]
+	for i := range r.design.space.Params {
+		if r.design.space.Params[i].Key == key {
+			return r.design.points[r.local][i]
+		}
+	}
+	return ""
+}

@@ -1,0 +1,94 @@
+package sweep
+
+import (
+	"math"
+	"slices"
+
+	"railyard/internal/study/space"
+)
+
+// bins is how many groups of equal size the values of a continuous parameter make.
+const bins = 8
+
+// share returns the share of the variance of the first objective, over all trials, that a parameter's values explain:
+// epsilon squared, which unlike eta squared does not grow with the number of values (Kelley, An unbiased correlation
+// ratio measure, PNAS 21, 1935). NaN where there are as few trials as values.
+func (s *Study) share(t *tally, key string) float64 {
+	groups := map[string][]float64{}
+	for n := 1; n < len(s.rows); n++ {
+		if v := s.Value(n, key); v != "" && len(t.points[n].trials) > 0 {
+			groups[v] = append(groups[v], t.points[n].trials...)
+		}
+	}
+	return epsilonSquared(binned(groups))
+}
+
+// binned joins values of quantities that are nearly all different into bins.
+func binned(groups map[string][]float64) (out [][]float64) {
+	n := 0
+	var values []string
+	numeric := true
+	for v, list := range groups {
+		n += len(list)
+		values = append(values, v)
+		if _, k := space.Quantity(v); k == space.Word {
+			numeric = false
+		}
+	}
+	slices.SortFunc(values, func(a, b string) int {
+		x, _ := space.Quantity(a)
+		y, _ := space.Quantity(b)
+		switch {
+		case numeric && x < y:
+			return -1
+		case numeric && x > y:
+			return 1
+		case a < b:
+			return -1
+		}
+		return 1
+	})
+	if !numeric || len(values) <= bins || n >= 4*len(values) {
+		for _, v := range values {
+			out = append(out, groups[v])
+		}
+		return out
+	}
+	out = make([][]float64, bins)
+	for i, v := range values {
+		k := i * bins / len(values)
+		out[k] = append(out[k], groups[v]...)
+	}
+	return out
+}
+
+// epsilonSquared returns the adjusted share of the variance that lies between groups.
+func epsilonSquared(groups [][]float64) float64 {
+	n, sum := 0, 0.0
+	for _, g := range groups {
+		for _, x := range g {
+			n++
+			sum += x
+		}
+	}
+	if len(groups) < 2 || n <= len(groups) {
+		return math.NaN()
+	}
+	mean := sum / float64(n)
+	within, total := 0.0, 0.0
+	for _, g := range groups {
+		own := 0.0
+		for _, x := range g {
+			own += x / float64(len(g))
+		}
+		for _, x := range g {
+			within += (x - own) * (x - own)
+			total += (x - mean) * (x - mean)
+		}
+	}
+	if total == 0 {
+		return 0
+	}
+	free := float64(n-1) / float64(n-len(groups))
+	return max(0, 1-within/total*free)
+}
