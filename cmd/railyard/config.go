@@ -3,13 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
-	"slices"
 
 	"railyard/internal/configuration"
 	"railyard/internal/devices"
 	"railyard/internal/input"
-	"railyard/internal/queue"
 	"railyard/internal/report"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/dialect"
@@ -80,42 +77,28 @@ Examples:
   railyard config show config_db.json --json | jq '.[0].views[0].rows'`
 }
 
-// shown is one file's part of the JSON.
-type shown struct {
-	File  string        `json:"file"`
-	Name  string        `json:"name"`
-	OS    swconf.OS     `json:"os"`
-	Spec  *queue.Spec   `json:"spec,omitempty"`
-	Notes []string      `json:"notes,omitempty"`
-	SRv6  string        `json:"srv6,omitempty"`
-	Hash  string        `json:"ecmp_hash,omitempty"`
-	Views []swconf.View `json:"views"`
-	Host  *shownHost    `json:"host,omitempty"`
-}
-
 // Run is the config show command.
 func (c *configShowCmd) Run(e *env) error {
-	var all []shown
-	var part *configuration.PartlyRead // told behind what was read
+	all := []configuration.Shown{}
+	var part *configuration.PartlyRead // returned after what was read is printed
 	for _, f := range c.Files {
-		list, err := c.devices(e, f)
+		list, none, err := configuration.Devices(f, c.OS)
 		if err != nil && !errors.As(err, &part) {
 			return err
 		}
+		report.Ignored(e.stderr, none)
 		for _, d := range list {
-			if d.host != nil {
-				all = append(all, c.host(e, len(all), d.host.File, d.host))
-				continue
-			}
-			s, err := c.show(e, len(all), d.config)
+			s, err := d.Shown()
 			if err != nil {
-				return err
+				return input.Fault(err)
 			}
-			all = append(all, s)
+			if all = append(all, s); !c.JSON {
+				c.print(e, len(all) == 1, d, s.Notes)
+			}
 		}
 	}
 	if c.JSON {
-		if err := printJSON(e.stdout, slices.Clip(all)); err != nil {
+		if err := printJSON(e.stdout, all); err != nil {
 			return err
 		}
 	}
@@ -125,80 +108,19 @@ func (c *configShowCmd) Run(e *env) error {
 	return nil
 }
 
-// shownDevice is what a file or one of a folder tells of: a server or a switch.
-type shownDevice struct {
-	host   *swconf.Host
-	config *swconf.Config
-}
-
-// devices reads a file, or a folder: of switches each, with the servers beside them, and where there are none
-// the texts of one server.
-func (c *configShowCmd) devices(e *env, path string) ([]shownDevice, error) {
-	if st, err := os.Stat(path); err == nil && st.IsDir() {
-		files, err := configuration.Files([]string{path})
-		if err != nil {
-			return nil, err
-		}
-		hosts, rest, err := configuration.HostsAmong(nil, files, c.OS)
-		if err != nil || len(rest) == 0 {
-			h, err := configuration.ReadHost(path)
-			return []shownDevice{{host: h}}, err
-		}
-		configs, none, err := configuration.ParseAll(rest, c.OS)
-		if len(configs) == 0 {
-			h, not := configuration.ReadHost(path)
-			if len(hosts) == 0 && (not != nil || h.Read == 0) {
-				return nil, err
-			}
-			return []shownDevice{{host: h}}, not
-		}
-		tellNone(e.stderr, none)
-		var out []shownDevice
-		for _, cfg := range configs {
-			if cfg.HasQoS() { // routing beside a switch's own text is no device
-				out = append(out, shownDevice{config: cfg})
-			}
-		}
-		for _, h := range hosts {
-			out = append(out, shownDevice{host: h})
-		}
-		if len(out) == 0 && err == nil {
-			err = input.Fault(fmt.Errorf("%s: only routing configurations, which contain no queues", path))
-		}
-		return out, err
-	}
-	host, err := configuration.Host(path, c.OS)
-	if err != nil || host != nil {
-		return []shownDevice{{host: host}}, err
-	}
-	cfg, err := configuration.Parse(path, c.OS)
-	return []shownDevice{{config: cfg}}, err
-}
-
-// show shows a switch.
-func (c *configShowCmd) show(e *env, i int, cfg *swconf.Config) (s shown, err error) {
-	spec, notes, err := cfg.Spec(queue.Default())
-	if errors.Is(err, swconf.ErrNoQoS) {
-		return s, input.Fault(err)
-	}
-	s = shown{File: cfg.File, Name: cfg.Name(), OS: cfg.OS, Notes: notes, SRv6: cfg.Segments(),
-		Hash: cfg.Hash.V, Views: cfg.Views()}
-	if err == nil {
-		s.Spec = &spec
-	} else {
-		s.Notes = append(s.Notes, "cannot be simulated: "+err.Error())
-	}
-	if c.JSON {
-		return s, nil
-	}
-	if i > 0 {
+// print prints a host or a switch, behind an empty line unless it is the first.
+func (c *configShowCmd) print(e *env, first bool, d configuration.Device, notes []string) {
+	if !first {
 		fmt.Fprintln(e.stdout)
 	}
-	report.Behaviour(e.stdout, cfg, dialect.Title(cfg.OS))
-	for _, n := range s.Notes {
+	if d.Host != nil {
+		report.Host(e.stdout, d.Host)
+		return
+	}
+	report.Behaviour(e.stdout, d.Config, dialect.Title(d.Config.OS))
+	for _, n := range notes {
 		report.Labelled(e.stdout, "note: ", n)
 	}
-	return s, nil
 }
 
 // deviceFlags say what switches are that run SONiC: lanes and names of their ports follow from that.

@@ -12,6 +12,7 @@ import (
 	"railyard/internal/dcbx"
 	"railyard/internal/input"
 	"railyard/internal/output"
+	"railyard/internal/report"
 	"railyard/internal/report/table"
 	"railyard/internal/runner"
 	"railyard/internal/scenariofile"
@@ -63,7 +64,7 @@ func (c *configDcbxCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	tellNone(e.stderr, append(hosts, none...))
+	report.Ignored(e.stderr, append(hosts, none...))
 	by := map[string]*swconf.Config{}
 	var order []*swconf.Config
 	for _, cfg := range configs {

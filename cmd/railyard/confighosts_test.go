@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/configuration"
+
 	"railyard/internal/swconf"
 )
 
@@ -77,12 +79,12 @@ func TestShowServer(t *testing.T) {
 		"--xyz 1\n")
 	write("nccl.conf", "NCCL_IB_TC=104\n")
 	code, out, _ := call(t, "config", "show", dir, "--json")
-	var all []shown
+	var all []configuration.Shown
 	if err := json.Unmarshal([]byte(out), &all); err != nil || code != 0 {
 		t.Fatal(err, code)
 	}
 	h := all[0].Host
-	if all[0].Name != "node-7" || h.NCCL[0] != (hostVariable{"NCCL_IB_TC", "104", 1}) ||
+	if all[0].Name != "node-7" || h.NCCL[0] != (configuration.HostVariable{Name: "NCCL_IB_TC", Value: "104", Line: 1}) ||
 		len(h.Unknown) != 1 ||
 		h.NICs[0].NICs[0] != "eth0" || h.NICs[0].Lines[1] != "data: DSCP 26, priority 3 (NCCL_IB_TC)" {
 		t.Errorf("%+v %+v", all[0], h)

@@ -97,7 +97,7 @@ func (c *configLintCmd) Run(e *env) error {
 	if in.Configs, none, err = configuration.ParseAll(files, c.OS); err != nil && !errors.As(err, &part) {
 		return err
 	}
-	tellNone(e.stderr, none)
+	report.Ignored(e.stderr, none)
 	if c.Fabric != "" && !c.chosen().Wanted(in.Graph) {
 		if err := devices.FitTexts(in.Graph, in.Configs); err != nil {
 			return err

@@ -68,7 +68,7 @@ func (c *configRenderCmd) ontoAll(e *env) error {
 	if err != nil {
 		return err
 	}
-	tellNone(e.stderr, none)
+	report.Ignored(e.stderr, none)
 	merges, names, refused, err := o.All(devices)
 	if err != nil {
 		return err

@@ -2,15 +2,11 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 
 	"railyard/internal/configuration"
 	"railyard/internal/counters"
 	"railyard/internal/diagnose"
+	"railyard/internal/diagnose/readings"
 	"railyard/internal/exec"
 	"railyard/internal/fidelity"
 	"railyard/internal/field"
@@ -77,7 +73,7 @@ func (c *diagnoseCmd) Run(e *env) error {
 		if err != nil {
 			return err
 		}
-		tellNone(e.stderr, none)
+		report.Ignored(e.stderr, none)
 		in.Configs = configs
 	}
 	if c.Fabric != "" {
@@ -112,7 +108,7 @@ func (c *diagnoseCmd) simulated(e *env, seen []counters.Snapshot) (all []counter
 	if err := watched(run, e, func(watch exec.Observer) error { return run.Go(watch) }); err != nil {
 		return nil, 0, err
 	}
-	before, after := census.Snapshots(systemOf(seen))
+	before, after := census.Snapshots(counters.SystemOf(seen))
 	for i := range after {
 		d, err := counters.Delta(before[i], after[i])
 		if err != nil {
@@ -121,16 +117,6 @@ func (c *diagnoseCmd) simulated(e *env, seen []counters.Snapshot) (all []counter
 		all, took = append(all, d.Snapshot), after[i].At.Sub(before[i].At)
 	}
 	return all, took, nil
-}
-
-// systemOf is the system of the switches whose outputs these are: the first that says so.
-func systemOf(seen []counters.Snapshot) string {
-	for i := range seen {
-		if f := counters.Find(seen[i].Format); f != nil && f.System != "" && f.System != "host" {
-			return f.System
-		}
-	}
-	return counters.Systems[0]
 }
 
 // tell diagnoses and prints.
@@ -158,7 +144,7 @@ func (c *diagnoseCmd) snapshots(e *env) (before, after []counters.Snapshot, note
 		return nil, nil, nil, input.Fault(errors.New("nothing to diagnose: name files of outputs, or devices with --gnmi"))
 	}
 	if len(c.Files) > 0 {
-		if before, after, notes, err = c.outputs(); err != nil {
+		if before, after, notes, err = readings.Snapshots(c.Before, c.Files); err != nil {
 			return nil, nil, nil, err
 		}
 	}
@@ -173,145 +159,4 @@ func (c *diagnoseCmd) snapshots(e *env) (before, after []counters.Snapshot, note
 		after, notes = append(after, live...), append(notes, more...)
 	}
 	return before, after, notes, nil
-}
-
-// outputs reads both moments. A folder with before and after, or two arguments of these
-// names, says which is which.
-func (c *diagnoseCmd) outputs() (before, after []counters.Snapshot, notes []string, err error) {
-	var first, second []string
-	if c.Before != "" {
-		first = []string{c.Before}
-	}
-	for _, a := range c.Files {
-		was, is := filepath.Join(a, "before"), filepath.Join(a, "after")
-		switch {
-		case folder(was) && folder(is):
-			first, second = append(first, was), append(second, is)
-		case len(c.Files) == 2 && len(first) == 0 && filepath.Base(a) == "before" && folder(a):
-			first = append(first, a)
-		default:
-			second = append(second, a)
-		}
-	}
-	r := &outputReader{}
-	if after, err = r.read(second); err != nil {
-		return nil, nil, nil, err
-	}
-	if first != nil {
-		before, err = r.read(first)
-	}
-	return before, after, r.summary(), err
-}
-
-func folder(path string) bool {
-	st, err := os.Stat(path)
-	return err == nil && st.IsDir()
-}
-
-// outputReader reads outputs and remembers what was not understood.
-type outputReader struct {
-	unknown []counters.Unknown
-	passed  []string
-	total   int
-}
-
-// maxOutputs bounds the files of a folder, and all bytes together.
-const (
-	maxOutputs     = 20_000
-	maxOutputBytes = 512 << 20
-)
-
-// read reads files, and folders in the order of names. What a folder holds beside outputs
-// is passed over; a file that was named must be one.
-func (r *outputReader) read(paths []string) (all []counters.Snapshot, err error) {
-	for _, p := range paths {
-		if !folder(p) {
-			s, err := r.file(p)
-			if err != nil {
-				return nil, input.Fault(err)
-			}
-			all = append(all, s...)
-			continue
-		}
-		some, err := r.folder(p)
-		if err != nil {
-			return nil, input.Fault(err)
-		}
-		all = append(all, some...)
-	}
-	if len(all) == 0 {
-		return nil, input.Fault(fmt.Errorf("%s: contains no output of a switch or a host (accepted: railyard diagnose --help)", strings.Join(paths, ", ")))
-	}
-	return all, nil
-}
-
-func (r *outputReader) folder(dir string) (all []counters.Snapshot, err error) {
-	err = input.Walk(dir, maxOutputs, func(path string) error {
-		s, err := r.file(path)
-		var no *noOutput
-		if errors.As(err, &no) {
-			r.passed = append(r.passed, err.Error())
-			return nil
-		}
-		all = append(all, s...)
-		return err
-	})
-	return all, err
-}
-
-// noOutput is a text that holds no output that is read.
-type noOutput struct{ err error }
-
-func (n *noOutput) Error() string { return n.err.Error() }
-func (n *noOutput) Unwrap() error { return n.err }
-
-// file reads one text.
-func (r *outputReader) file(path string) ([]counters.Snapshot, error) {
-	text, err := input.Text(path, counters.MaxSize)
-	if err != nil {
-		return nil, err
-	}
-	if r.total += len(text); r.total > maxOutputBytes {
-		return nil, fmt.Errorf("%s: with this file there are more than %d MiB to read", path,
-			maxOutputBytes>>20)
-	}
-	s, unknown, err := counters.Read(path, text)
-	r.unknown = append(r.unknown, unknown...)
-	if err != nil && s == nil {
-		var e *field.Error
-		if looks := diagnose.Looks(text); looks != "" && errors.As(err, &e) && e.Line == 0 {
-			e.Msg += "; it looks like " + looks
-		}
-		return nil, &noOutput{err}
-	}
-	return s, err
-}
-
-// summary tells in a few lines what was not understood.
-func (r *outputReader) summary() (notes []string) {
-	const few = 3
-	for i, u := range r.unknown {
-		if i == few {
-			notes = append(notes, fmt.Sprintf("%d more lines were not understood", len(r.unknown)-few))
-			break
-		}
-		notes = append(notes, fmt.Sprintf("%s:%d: %s: %s", u.File, u.Line, u.Why, clipLine(u.Text)))
-	}
-	slices.Sort(r.passed)
-	for i, p := range r.passed {
-		if i == few {
-			notes = append(notes, fmt.Sprintf("%d more files hold no output that is read", len(r.passed)-few))
-			break
-		}
-		notes = append(notes, "ignored: "+p)
-	}
-	return notes
-}
-
-// clipLine is a line as far as it is needed to find it.
-func clipLine(s string) string {
-	if r := []rune(s); len(r) > 60 {
-		return string(r[:60]) + "..."
-	}
-	return s
 }

@@ -84,7 +84,7 @@ type planSizeCmd struct {
 	ZFLOPs      float64 `help:"Published training compute, in 10^21 operations" name:"zflops" placeholder:"N" range:"1e-9,1e15" without:"table"`
 	Recompute   bool    `help:"Full recomputation: 8 operations per parameter and token, not 6" without:"zflops,table"`
 	GPU         string  `help:"Accelerator: a100, h100, h200, b200, mi300x" default:"h100" name:"gpu" without:"table"`
-	Precision   string  `help:"Precision: bf16, fp8, tf32, or a mix: bf16:7,tf32:3" default:"bf16" without:"tflops,table"`
+	Precision   string  `help:"Matrix products: bf16, fp8, fp8-block, mxfp8, nvfp4, tf32, or a mix: bf16:7,tf32:3" default:"bf16" without:"tflops,table"`
 	TFLOPs      float64 `help:"Peak TFLOP/s per GPU (dense peak of the precision)" name:"tflops" placeholder:"N" range:"0.001,1e9" without:"table"`
 	Utilisation float64 `help:"Model FLOPs utilization, percent" default:"40" range:"0.1,100" without:"table"`
 	Days        float64 `help:"Training time in days" placeholder:"N" range:"0.001,1000000" without:"weeks,gpus,table"`

@@ -14,22 +14,33 @@ import (
 	"railyard/unit"
 )
 
+// layoutFlags are the flags of one parallel configuration. Those who estimate no configuration refuse them.
+type layoutFlags struct {
+	TP        int    `help:"Tensor parallel size" default:"1" name:"tp" range:"1,1048576" without:"states,weights,measured"`
+	PP        int    `help:"Pipeline parallel size, in stages" default:"1" name:"pp" range:"1,1048576" without:"states,weights,measured"`
+	CP        int    `help:"Context parallel size" default:"1" name:"cp" range:"1,1048576" without:"states,weights,measured"`
+	EP        int    `help:"Expert parallel size, within data parallel" default:"1" name:"ep" range:"1,1048576" without:"states,weights,measured"`
+	VPP       int    `help:"Virtual stages per rank, for the interleaved schedule" default:"1" name:"vpp" range:"1,1048576" without:"states,weights,measured"`
+	ZeRO      int    `help:"ZeRO stage, 0 to 3" default:"0" name:"zero" range:"0,3" without:"states,weights,measured"`
+	Recompute string `help:"Activation recomputation: none, selective or full" enum:"none,selective,full" default:"selective" without:"states,weights,measured"`
+	Schedule  string `help:"Schedule: gpipe, 1f1b, interleaved, zero-bubble, 2bw (1f1b; with --vpp interleaved)" enum:",gpipe,1f1b,interleaved,zero-bubble,2bw" default:"" placeholder:"NAME" without:"states,weights,measured"`
+	Micro     int64  `help:"Sequences per microbatch" default:"1" name:"micro-batch" range:"1,1048576" without:"states,weights,measured"`
+	Seq       int64  `help:"Tokens per sequence" default:"2048" name:"sequence" range:"1,16777216" without:"states,weights,measured"`
+}
+
+// layout returns the configuration that the flags describe.
+func (c *layoutFlags) layout(sequence bool) partition.Layout {
+	return partition.Layout{TP: c.TP, PP: c.PP, CP: c.CP, EP: c.EP, VPP: c.VPP, ZeRO: c.ZeRO, Sequence: sequence,
+		Recompute: c.Recompute, Schedule: c.Schedule, Micro: c.Micro, Seq: c.Seq}
+}
+
 type planMemoryCmd struct {
-	Model        string  `arg:"" optional:"" help:"Shipped model, or a Hugging Face config.json" placeholder:"MODEL" without:"states,weights"`
-	GPU          string  `help:"Accelerator" default:"h100" name:"gpu"`
-	TP           int     `help:"Tensor parallel size" default:"1" name:"tp" range:"1,1048576" without:"states,weights"`
-	PP           int     `help:"Pipeline parallel size (stages)" default:"1" name:"pp" range:"1,1048576" without:"states,weights"`
-	DP           int     `help:"Data parallel size (replicas)" default:"1" name:"dp" range:"1,1048576" without:"states,weights"`
-	CP           int     `help:"Context parallel size" default:"1" name:"cp" range:"1,1048576" without:"states,weights"`
-	EP           int     `help:"Expert parallel size, within data parallel" default:"1" name:"ep" range:"1,1048576" without:"states,weights"`
-	VPP          int     `help:"Virtual stages per rank, for the interleaved schedule" default:"1" name:"vpp" range:"1,1048576" without:"states,weights"`
-	ZeRO         int     `help:"ZeRO stage, 0 to 3" default:"0" name:"zero" range:"0,3" without:"states,weights"`
+	Model string `arg:"" optional:"" help:"Shipped model, or a Hugging Face config.json" placeholder:"MODEL" without:"states,weights"`
+	GPU   string `help:"Accelerator" default:"h100" name:"gpu"`
+	layoutFlags
+	DP           int     `help:"Data parallel size, in replicas" default:"1" name:"dp" range:"1,1048576" without:"states,weights"`
 	NoSequence   bool    `help:"Disable sequence parallelism" name:"no-sequence-parallel" without:"states,weights"`
-	Recompute    string  `help:"Activation recomputation: none, selective or full" enum:"none,selective,full" default:"selective" without:"states,weights"`
-	Schedule     string  `help:"Schedule: gpipe, 1f1b, interleaved, zero-bubble, 2bw (1f1b; with --vpp interleaved)" enum:",gpipe,1f1b,interleaved,zero-bubble,2bw" default:"" placeholder:"NAME" without:"states,weights"`
-	Micro        int64   `help:"Sequences per microbatch" default:"1" name:"micro-batch" range:"1,1048576" without:"states,weights"`
 	Microbatches int     `help:"Microbatches per replica and step" default:"8" range:"1,1048576" without:"states,weights"`
-	Seq          int64   `help:"Tokens per sequence" default:"2048" name:"sequence" range:"1,16777216" without:"states,weights"`
 	States       string  `help:"Print only the GPUs that hold the training state of N parameters (175B)" placeholder:"N"`
 	Weights      string  `help:"Print only the GPUs that hold the bf16 weights of N parameters (405B)" placeholder:"N" without:"states"`
 	Efficiency   float64 `help:"Usable percentage of GPU memory, with --states or --weights" default:"100" range:"0.1,100" with:"states,weights"`
@@ -68,9 +79,8 @@ func (c *planMemoryCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	l := partition.Layout{TP: c.TP, PP: c.PP, DP: c.DP, CP: c.CP, EP: c.EP, VPP: c.VPP, ZeRO: c.ZeRO,
-		Sequence: !c.NoSequence, Recompute: c.Recompute,
-		Schedule: c.Schedule, Micro: c.Micro, Microbatches: c.Microbatches, Seq: c.Seq}
+	l := c.layout(!c.NoSequence)
+	l.DP, l.Microbatches = c.DP, c.Microbatches
 	l = l.Settled(m)
 	ranks, err := l.Memory(m)
 	if err != nil {

@@ -16,21 +16,17 @@ import (
 )
 
 type planSearchCmd struct {
-	Model      string   `arg:"" help:"Shipped model, or a Hugging Face config.json" placeholder:"MODEL"`
-	Fabric     string   `help:"Scenario with the fabric" required:"" placeholder:"SCENARIO"`
-	Set        []string `help:"Override a value of the scenario; repeatable" placeholder:"KEY=VALUE" sep:"none"`
-	GPUs       int      `help:"Number of GPUs (all of the fabric)" name:"gpus" placeholder:"N" range:"1,1048576"`
-	Global     int64    `help:"Sequences per step" default:"1024" name:"global-batch" range:"1,1073741824"`
-	Seq        int64    `help:"Tokens per sequence" default:"2048" name:"sequence" range:"1,16777216"`
-	Efficiency float64  `help:"Percentage of the dense peak that matrix products reach" default:"60" range:"0.1,100"`
-	Precision  string   `help:"Matrix products of layers: bf16, fp8, fp8-block, mxfp8, nvfp4" enum:"bf16,fp8,fp8-block,mxfp8,nvfp4" default:"bf16" placeholder:"NAME"`
-	Ahead      bool     `help:"Overlap ZeRO 1 and 2 parameter gathering with the next step's forward pass" name:"gather-ahead"`
-	Kernels    string   `help:"Memory-bound kernels: flat, fused or unfused" enum:"flat,fused,unfused" default:"flat" placeholder:"NAME"`
-	Top        int      `help:"Configurations to print" default:"10" range:"1,10000"`
-	Simulate   int      `help:"Configurations to simulate and rank again" default:"3" range:"0,100"`
-	Packets    float64  `help:"Maximum packets of a simulated step; larger steps are simulated in part" default:"1e8" placeholder:"N" range:"1,1e11"`
-	CC         string   `help:"Congestion control (the scenario's); the cost model uses its measured efficiency" name:"cc" placeholder:"NAME"`
-	JSON       bool     `help:"Print as JSON"`
+	Model  string   `arg:"" help:"Shipped model, or a Hugging Face config.json" placeholder:"MODEL"`
+	Fabric string   `help:"Scenario with the fabric" required:"" placeholder:"SCENARIO"`
+	Set    []string `help:"Override a value of the scenario; repeatable" placeholder:"KEY=VALUE" sep:"none"`
+	Seq    int64    `help:"Tokens per sequence" default:"2048" name:"sequence" range:"1,16777216"`
+	trainingFlags
+	Ahead    bool    `help:"Overlap ZeRO 1 and 2 parameter gathering with the next step's forward pass" name:"gather-ahead"`
+	Top      int     `help:"Configurations to print" default:"10" range:"1,10000"`
+	Simulate int     `help:"Configurations to simulate and rank again" default:"3" range:"0,100"`
+	Packets  float64 `help:"Maximum packets of a simulated step; larger steps are simulated in part" default:"1e8" placeholder:"N" range:"1,1e11"`
+	CC       string  `help:"Congestion control (the scenario's); the cost model uses its measured efficiency" name:"cc" placeholder:"NAME"`
+	JSON     bool    `help:"Print as JSON"`
 }
 
 func (c *planSearchCmd) Help() string {
@@ -59,10 +55,11 @@ func (c *planSearchCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	in, err := c.input(m, plan)
+	in, err := c.input(c.Model, m, plan, c.Fabric, c.Seq)
 	if err != nil {
 		return err
 	}
+	in.Training.GatherAhead = c.Ahead
 	if c.CC != "" {
 		if in.Site.Waste, err = fidelity.Waste(plan, c.CC); err != nil {
 			return input.Fault(err)
@@ -107,26 +104,27 @@ func (c *planSearchCmd) Run(e *env) error {
 	return nil
 }
 
-// siteOf describes so many GPUs of a fabric to the planner; 0: all.
-func siteOf(plan *scenario.Plan, fabric string, n int) (planner.Site, error) {
-	all := plan.Graph.TotalGPUs()
+// trainingFlags are the flags of a training that the cost model estimates.
+type trainingFlags struct {
+	GPUs       int     `help:"Number of GPUs (all of the fabric)" name:"gpus" placeholder:"N" range:"1,1048576" without:"measured"`
+	Global     int64   `help:"Sequences per step" default:"1024" name:"global-batch" range:"1,1073741824" without:"measured"`
+	Efficiency float64 `help:"Percentage of the dense peak that matrix products reach" default:"60" range:"0.1,100"`
+	Precision  string  `help:"Matrix products of layers: bf16, fp8, fp8-block, mxfp8, nvfp4" enum:"bf16,fp8,fp8-block,mxfp8,nvfp4" default:"bf16" placeholder:"NAME" without:"measured"`
+	Kernels    string  `help:"Memory-bound kernels: flat, fused or unfused" enum:"flat,fused,unfused" default:"flat" placeholder:"NAME" without:"measured"`
+}
+
+// input returns the training on the GPUs of a fabric.
+func (c *trainingFlags) input(name string, m *model.Config, plan *scenario.Plan, fabric string,
+	sequence int64) (planner.SearchInput, error) {
+	n, all := c.GPUs, plan.Graph.TotalGPUs()
 	if n == 0 {
 		n = all
 	}
 	if n > all {
-		return planner.Site{}, field.New("--gpus", "the fabric of %s has %d, found %d", fabric, all, n)
-	}
-	return layouts.SiteOf(plan, n), nil
-}
-
-// input takes the site from the fabric.
-func (c *planSearchCmd) input(m *model.Config, plan *scenario.Plan) (planner.SearchInput, error) {
-	site, err := siteOf(plan, c.Fabric, c.GPUs)
-	if err != nil {
-		return planner.SearchInput{}, err
+		return planner.SearchInput{}, field.New("--gpus", "the fabric of %s has %d, found %d", fabric, all, n)
 	}
 	t := workload.NewTraining()
-	t.Name, t.Model, t.GlobalBatch, t.Seq, t.Channels = c.Model, m, c.Global, c.Seq, 0
-	t.Efficiency, t.Kernels, t.GatherAhead, t.Precision = c.Efficiency, c.Kernels, c.Ahead, c.Precision
-	return planner.SearchInput{Training: t, Site: site}, nil
+	t.Name, t.Model, t.GlobalBatch, t.Seq, t.Channels = name, m, c.Global, sequence, 0
+	t.Efficiency, t.Kernels, t.Precision = c.Efficiency, c.Kernels, c.Precision
+	return planner.SearchInput{Training: t, Site: layouts.SiteOf(plan, n)}, nil
 }

@@ -46,6 +46,16 @@ func Find(name string) *Format {
 	return nil
 }
 
+// SystemOf returns the system of the switches with these outputs: the first that is known, or the first of Systems.
+func SystemOf(seen []Snapshot) string {
+	for i := range seen {
+		if f := Find(seen[i].Format); f != nil && f.System != "" && f.System != "host" {
+			return f.System
+		}
+	}
+	return Systems[0]
+}
+
 // Names are the formats' names.
 func Names() (names []string) {
 	for _, f := range formats {

@@ -8,6 +8,7 @@ import (
 
 	"railyard/internal/field"
 	"railyard/internal/model"
+	"railyard/internal/workload"
 )
 
 // Week in seconds.
@@ -92,7 +93,7 @@ func ParseMix(s string) ([]Share, error) {
 func MixPeak(g model.GPU, mix []Share) (float64, error) {
 	t := 0.0
 	for _, s := range mix {
-		peak, err := g.Peak(s.Precision)
+		peak, err := g.Peak(workload.Arithmetic(s.Precision))
 		if err != nil {
 			return 0, err
 		}

@@ -315,6 +315,17 @@ func Wrap(w io.Writer, indent, text string) { screen.Wrap(w, indent, text) }
 // Labelled prints a paragraph behind a label, its further lines indented as far: screen.Labelled.
 func Labelled(w io.Writer, label, text string) { screen.Labelled(w, label, text) }
 
+// Ignored lists files of directories that were skipped, each with its reason.
+func Ignored(w io.Writer, files []string) {
+	const most = 10
+	for _, why := range files[:min(len(files), most)] {
+		Labelled(w, "ignored: ", why)
+	}
+	if len(files) > most {
+		fmt.Fprintf(w, "ignored: %d more files\n", len(files)-most)
+	}
+}
+
 func clip(s string, n int) string { return screen.Clip(s, n) }
 
 // joined lists words: "a, b and c".

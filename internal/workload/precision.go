@@ -24,6 +24,16 @@ type precision struct {
 var precisions = []precision{{BF16, "bf16", 0, false}, {"fp8", "fp8", 2 + 2 + 1 + 1, false},
 	{"fp8-block", "fp8", 2 + 1 + 1, false}, {"mxfp8", "fp8", 2 + 1 + 1, true}, {"nvfp4", "fp4", 2 + 0.5 + 0.5, true}}
 
+// Arithmetic returns the arithmetic of a precision, whose peak GPUs have: fp8 for mxfp8. Other names are their own.
+func Arithmetic(name string) string {
+	for _, p := range precisions {
+		if p.name == name {
+			return p.of
+		}
+	}
+	return name
+}
+
 func precisionNames() (names []string) {
 	for _, p := range precisions {
 		names = append(names, p.name)
