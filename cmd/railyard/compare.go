@@ -81,6 +81,9 @@ func (c *compareCmd) Run(e *env) error {
 	return anyFailed(variants)
 }
 
+// mostColumns is how many variants stand side by side; more have a line each.
+const mostColumns = 16
+
 // print shows the variants side by side, those that failed too.
 func (c *compareCmd) print(e *env, variants []result.Variant, of *study.Comparison) error {
 	if c.JSON {
@@ -110,6 +113,10 @@ func (c *compareCmd) print(e *env, variants []result.Variant, of *study.Comparis
 	}
 	if of.LeavesOut() {
 		report.Algorithms(e.stdout, title, variants, of.Unfit)
+		return nil
+	}
+	if len(variants) > mostColumns {
+		report.Many(e.stdout, title, variants)
 		return nil
 	}
 	report.Compare(e.stdout, title, variants)

@@ -36,6 +36,33 @@ func sizes(v float64) string { return size(int64(v)) }
 // Algorithms prints a row for each congestion control, with the median over seeds, then the hardware that each needs,
 // and why others are infeasible.
 func Algorithms(w io.Writer, title string, variants []result.Variant, unfit []result.Unfit) {
+	names := lines(w, title, variants)
+	requirements(w, names, variants, unfit)
+	notes(w, variants)
+}
+
+// mostFailures is how many reasons of failed variants Many prints.
+const mostFailures = 5
+
+// Many prints a row for each of many variants, with the median over seeds.
+func Many(w io.Writer, title string, variants []result.Variant) {
+	lines(w, title, variants)
+	failed := 0
+	for _, v := range variants {
+		if v.Failed == "" {
+			continue
+		}
+		if failed++; failed <= mostFailures {
+			Labelled(w, "failed: ", v.Label+": "+v.Failed)
+		}
+	}
+	if failed > mostFailures {
+		fmt.Fprintf(w, "%d more failed (all: --json).\n", failed-mostFailures)
+	}
+}
+
+// lines prints the answer and a row for each variant. It returns the names of the rows.
+func lines(w io.Writer, title string, variants []result.Variant) []string {
 	verdict(w, title, variants)
 	names := make([]string, len(variants))
 	for i, v := range variants {
@@ -66,8 +93,7 @@ func Algorithms(w io.Writer, title string, variants []result.Variant, unfit []re
 	if n := seeds(variants); n > 1 {
 		fmt.Fprintf(w, "Medians over %d seeds.\n", n)
 	}
-	requirements(w, names, variants, unfit)
-	notes(w, variants)
+	return names
 }
 
 // requirements prints the hardware that each congestion control needs, and why others do not fit.

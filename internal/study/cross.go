@@ -12,8 +12,8 @@ import (
 	"railyard/internal/scenariofile"
 )
 
-// MaxVariants bounds a study.
-const MaxVariants = 64
+// MaxVariants bounds the variants of a matrix: more are a sweep.
+const MaxVariants = 10_000
 
 // Keys of settings that all accepted values can be asked for, by "all".
 const (
@@ -72,7 +72,7 @@ func (m *Matrix) Variants() ([]Variant, error) {
 			}
 		}
 		if combos = with; len(combos) > MaxVariants {
-			return nil, fmt.Errorf("--set and --config give %d variants, at most %d are compared", len(combos),
+			return nil, fmt.Errorf("--set and --config give %d variants, at most %d are compared (railyard sweep takes more)", len(combos),
 				MaxVariants)
 		}
 	}
@@ -106,7 +106,7 @@ func Cross(lists []string) ([][]string, error) {
 			}
 		}
 		if len(next) > MaxVariants {
-			return nil, fmt.Errorf("--set gives %d variants, at most %d are compared", len(next), MaxVariants)
+			return nil, fmt.Errorf("--set gives %d variants, at most %d are compared (railyard sweep takes more)", len(next), MaxVariants)
 		}
 		combos = next
 	}

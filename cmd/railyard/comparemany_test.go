@@ -1,0 +1,25 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A comparison takes more than 64 variants, each with a line of its own.
+func TestCompareMany(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "small.yaml")
+	if err := os.WriteFile(path, []byte(small), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var seeds []string
+	for i := range 70 {
+		seeds = append(seeds, fmt.Sprint(100+i))
+	}
+	code, out, errs := call(t, "compare", path, "--set", "seed="+strings.Join(seeds, ","))
+	if code != 0 || !strings.Contains(out, "\n100 ") || !strings.Contains(out, "\n169 ") || strings.Contains(out, "Slowest") {
+		t.Errorf("exit %d, %s%s", code, out, errs)
+	}
+}
