@@ -18,8 +18,9 @@ import (
 )
 
 type sweepCmd struct {
-	Run  sweepRunCmd  `cmd:"" default:"withargs" help:"Simulate thousands of variants and rank them"`
-	Show sweepShowCmd `cmd:"" help:"Print the results of a study so far"`
+	Run   sweepRunCmd   `cmd:"" default:"withargs" help:"Simulate thousands of variants and rank them"`
+	Show  sweepShowCmd  `cmd:"" help:"Print the results of a study so far"`
+	Merge sweepMergeCmd `cmd:"" help:"Merge the shards of a study"`
 }
 
 func (c *sweepCmd) Help() string {
@@ -50,6 +51,7 @@ type sweepRunCmd struct {
 	Add       bool     `help:"Add these points to the study in --out"`
 	Reuse     []string `help:"Study whose trials are taken over where they are the same; repeatable" placeholder:"DIR" sep:"none"`
 	Force     bool     `help:"Restart in an existing directory" without:"add"`
+	Shard     string   `help:"Simulate the Kth of N parts; sweep merge combines them" placeholder:"K/N"`
 	Estimate  bool     `help:"Print trials, core time and memory, and simulate nothing"`
 	Yes       bool     `help:"Allow more than 10,000 trials"`
 	Jobs      int      `help:"Simulations in parallel; 0: one per processor" default:"0" range:"0,1024"`
@@ -88,7 +90,11 @@ func (c *sweepRunCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	s, err := sweep.New(f, sweep.Options{Dir: c.Out, Add: c.Add, Force: c.Force, Reuse: c.Reuse})
+	shard, err := sweep.ParseShard(c.Shard)
+	if err != nil {
+		return field.Under("--shard", err)
+	}
+	s, err := sweep.New(f, sweep.Options{Dir: c.Out, Add: c.Add, Force: c.Force, Reuse: c.Reuse, Shard: shard})
 	if err != nil {
 		return err
 	}
@@ -255,6 +261,49 @@ func (c *sweepShowCmd) Run(e *env) error {
 	}
 	table.Sweep(e.stdout, s, a, c.Top)
 	return nil
+}
+
+type sweepMergeCmd struct {
+	Dirs []string `arg:"" help:"Directories of the shards" placeholder:"DIR"`
+	Out  string   `help:"Directory of the whole study" required:"" placeholder:"DIR"`
+	Top  int      `help:"Points to print" default:"10" range:"1,10000"`
+	JSON bool     `help:"Print as JSON"`
+}
+
+func (c *sweepMergeCmd) Help() string {
+	return `Merges the trials of shards, or of unfinished copies of one study, and writes the results. Trials that no
+directory has stay open; railyard sweep with the same --out simulates them.
+
+Examples:
+  railyard sweep scenarios/three-flows.yaml --grid lb=ecmp,spray --shard 1/2 --out part-1
+  railyard sweep scenarios/three-flows.yaml --grid lb=ecmp,spray --shard 2/2 --out part-2
+  railyard sweep merge part-1 part-2 --out whole`
+}
+
+// Run is the sweep merge command.
+func (c *sweepMergeCmd) Run(e *env) error {
+	s, err := sweep.Merge(c.Dirs, c.Out)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return sweepWritten(e, s, c.Top, c.JSON)
+}
+
+// sweepWritten writes and prints the results of a study that nothing more is simulated of.
+func sweepWritten(e *env, s *sweep.Study, top int, asJSON bool) error {
+	a, err := s.Analyse()
+	if err == nil {
+		err = s.Write()
+	}
+	if err != nil {
+		return err
+	}
+	plots, err := plot.Sweep(s, a)
+	if err != nil {
+		return err
+	}
+	return sweepEnd(e, s, a, plots, top, asJSON, nil)
 }
 
 // sweepEnd prints what a study has found.

@@ -24,11 +24,11 @@ const lineSize = 1200
 func (s *Study) Estimate() Estimate {
 	e := Estimate{AtOnce: s.Pool.AtOnce()}
 	for t := range s.planned() {
-		if s.store.Has(t.ID) {
+		if s.options.Shard.has(t.Number) && s.store.Has(t.ID) {
 			e.Kept++
 		}
 	}
-	e.Trials = s.Planned() - e.Kept
+	e.Trials = s.options.Shard.size(s.Planned()) - e.Kept
 	var each fidelity.Cost
 	for _, p := range []int{0, len(s.rows) - 1} {
 		r := s.rows[p]

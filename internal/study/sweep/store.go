@@ -1,11 +1,14 @@
 package sweep
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"railyard/internal/study"
@@ -148,7 +151,10 @@ func (s *Store) take(dir string, wanted func(ID) bool) (n int, err error) {
 		return 0, err
 	}
 	defer from.Close()
-	for id := range from.places {
+	ids := slices.SortedFunc(maps.Keys(from.places), func(a, b ID) int {
+		return cmp.Compare(from.places[a].at, from.places[b].at)
+	})
+	for _, id := range ids {
 		if !wanted(id) || s.Has(id) {
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"railyard/internal/fidelity"
+	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/runner"
 	"railyard/internal/scenariofile"
@@ -50,6 +51,7 @@ type Options struct {
 	Add   bool     // adds the points to those of the study that is there
 	Force bool     // begins anew in a directory that has a study
 	Reuse []string // directories of studies whose trials are taken over
+	Shard Shard
 }
 
 // New makes a study of a file, for a directory that has none, the same or, with Add, another one. Nothing is written
@@ -58,13 +60,16 @@ func New(f *File, o Options) (*Study, error) {
 	if err := f.Settle(); err != nil {
 		return nil, input.Fault(f.blame(err))
 	}
+	if o.Shard.Of > 0 && len(f.Rungs) > 0 {
+		return nil, input.Fault(field.New("--shard", "is not accepted with rungs: a rung needs the results of all shards"))
+	}
 	s := &Study{Dir: o.Dir, File: *f, options: o, from: sources{}, now: time.Now, store: &Store{}}
 	d, err := newDesign(f, s.from)
 	if err != nil {
 		return nil, input.Fault(f.blame(err))
 	}
 	if s.Dir == "" {
-		s.Dir = "sweep-" + scenariofile.Slug(f.Name, f.Scenario)
+		s.Dir = "sweep-" + scenariofile.Slug(f.Name, f.Scenario) + o.Shard.suffix()
 	}
 	if err := s.fits(d, o); err != nil {
 		return nil, err
@@ -247,15 +252,14 @@ func (s *Study) reached(rung int) []int {
 
 // Run simulates the trials that have no record, rung after rung, until ctx ends.
 func (s *Study) Run(ctx context.Context) error {
-	planned := s.Planned()
-	s.Pool.Expect(planned)
+	s.Pool.Expect(s.options.Shard.size(s.Planned()))
 	s.next = s.now().Add(firstPartial)
 	s.Kept = -1
 	for rung := range s.Rungs() {
 		var todo []*Trial
 		all := 0
 		for t := range s.planned() {
-			if t.Rung != rung {
+			if t.Rung != rung || !s.options.Shard.has(t.Number) {
 				continue
 			}
 			if all++; !s.store.Has(t.ID) {

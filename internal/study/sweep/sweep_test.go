@@ -337,3 +337,40 @@ func TestBadStudies(t *testing.T) {
 		t.Error("a refused study leaves a directory")
 	}
 }
+
+// Shards have all trials once, and joined they give the results of the whole.
+func TestShards(t *testing.T) {
+	f := tinyFile(written(t, "tiny.yaml", tiny))
+	dir := t.TempDir()
+	_, _, csv, table := ran(t, f, 2, Options{Dir: filepath.Join(dir, "whole")})
+	var parts []string
+	n := 0
+	for k := 1; k <= 3; k++ {
+		at := filepath.Join(dir, strings.Repeat("p", k))
+		s, _, _, _ := ran(t, f, 2, Options{Dir: at, Shard: Shard{k, 3}})
+		if n += s.Simulated; s.Simulated != s.options.Shard.size(26) {
+			t.Errorf("shard %d simulates %d", k, s.Simulated)
+		}
+		parts = append(parts, at)
+	}
+	s, err := Merge(parts, filepath.Join(dir, "joined"))
+	if err != nil || n != 26 || s.Taken != 26 {
+		t.Fatal(n, err)
+	}
+	defer s.Close()
+	if analysed(t, s); !bytes.Equal(held0(t, s, CSVName), csv) || !bytes.Equal(held0(t, s, ParquetName), table) {
+		t.Error("the joined study has other results")
+	}
+	other := tinyFile(written(t, "tiny.yaml", tiny))
+	other.Seeds = 1
+	ran(t, other, 2, Options{Dir: filepath.Join(dir, "other")})
+	if _, err := Merge([]string{parts[0], filepath.Join(dir, "other")}, filepath.Join(dir, "x")); err == nil ||
+		!strings.Contains(err.Error(), "not parts of one study") {
+		t.Error(err)
+	}
+	for _, bad := range []string{"0/3", "4/3", "1", "1/0", "1/3x", "a/b", "1/1000000"} {
+		if _, err := ParseShard(bad); err == nil || !strings.Contains(err.Error(), "accepted: K/N") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
