@@ -85,6 +85,19 @@ func TestCalibrationRefusals(t *testing.T) {
 	}
 }
 
+// A setting of the block needs no such block in the file: an empty one changes nothing.
+func TestCalibrationBySet(t *testing.T) {
+	const text = "fabric: {kind: rail, hosts: 2, spines: 1}\nworkload: {traffic: {permutation: {bytes: 1MB}}}\n"
+	d, err := Parse("s.yaml", []byte(text), []string{"calibration.launch=5us", "calibration.nic_share=90"})
+	if err != nil || d.File.Calibration == nil || d.File.Calibration.Launch != 5*unit.Microsecond ||
+		d.File.Calibration.NICs != 90 {
+		t.Fatalf("%v", err)
+	}
+	if _, err := d.Resolve(nil); err != nil {
+		t.Error(err)
+	}
+}
+
 // What is measured of CNPs holds for every service that has some; a file that says what it resolved to says
 // the same.
 func TestCalibratedCNPs(t *testing.T) {

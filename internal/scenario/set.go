@@ -41,6 +41,9 @@ func (d *Document) put(key, value string) error {
 	enum := ""
 	for i, p := range parts {
 		for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
+			if _, blank := v.Interface().(*Calibration); blank && v.IsNil() { // an empty one measures nothing
+				v.Set(reflect.ValueOf(new(Calibration)))
+			}
 			if v.IsNil() {
 				return field.New(key, "%s is not part of this scenario", strings.Join(parts[:i], "."))
 			}
