@@ -7,6 +7,10 @@ import (
 	"railyard/unit"
 )
 
+var lessNews = reason("one signal for each packet",
+	"A tag has the available bandwidth of one port over the last microsecond, or its delay in the next packet. INT has both, of every port.",
+	"cc.hpcc.csig=0", "INT, and no difference; cc.hpcc.csig_interval from 250 ns to 2 us leaves +13 to +31 %")
+
 // csigRows holds congestion signaling's tags to what the ports on the path did, as frames captured there say,
 // and compares HPCC by tags with HPCC by telemetry.
 func csigRows() (rows []Row, err error) {
@@ -22,10 +26,7 @@ func csigRows() (rows []Row, err error) {
 		saved := within(claim+", not INT: bytes saved per packet and its answer", "docs/references.md, hpcc and csig",
 			2*float64(intHeader-size), (carried[0]-carried[size])/packets, 0.02, "%.1f")
 		slower := within(claim+", permutation of 128 hosts: slowest flow, us", "HPCC with INT next to it",
-			slowest[0], slowest[size], 0.1, "%.1f")
-		if !slower.OK {
-			slower.Note = "a tag has what one port had left in the last microsecond, or its delay, and the next packet has the other: the window moves by less and older news. INT has both of every port: cc.hpcc.csig=0"
-		}
+			slowest[0], slowest[size], 0.1, "%.1f").because(lessNews)
 		rows = append(rows, saved, slower)
 	}
 	more, err := swiftByTags(carried[0])

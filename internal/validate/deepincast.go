@@ -28,8 +28,24 @@ const (
 
 	falconAround = 82 + 108 // IPv6 and PSP
 
-	falconBurst = "each path begins with what it holds, 1.2 MB of a connection, so that 20,000 packets of the first burst are dropped. Isekai's connections begin with 32 packets: cc.swift.profile=falcon closes the gap (next row). It is not the default: a lone flow of 2 MB then takes 132 us instead of 29"
-	falconMany  = "508 windows, four of each sender, of a packet would queue for 170 us, and flow scaling adds 60 us to the target at most: windows are below a packet and the cable idles between them. cc.swift.fs_range=20 closes the gap (1.01)"
+)
+
+var (
+	falconBurst = reason("Falcon's first windows",
+		"Each path begins with the bytes that it holds, 1.2 MB of a connection, and 20,000 packets of the first burst are dropped. Isekai's connections begin with 32 packets.",
+		"cc.swift.profile=falcon", "1.004 (next row); it is not the default, because a lone flow of 2 MB then takes 132 us instead of 29")
+	falconMany = reason("Falcon's windows below a packet",
+		"508 windows, four of each sender, would queue for 170 us, and flow scaling adds at most 60 us to the target. Windows fall below a packet and the link idles.",
+		"cc.swift.fs_range=20", "1.006")
+	trimHeaders = reason("headers of trimmed packets",
+		"Senders learn of the incast from trimmed packets alone, and their headers take 4 % of the link's time: 148 B each with preamble and gap. uet-htsim trims to 64 B and has no gap.",
+		"switch.trim.size=64B", "within the bound (rows \"packets trimmed to 64 B\")")
+	trimMRC = reason("headers of trimmed packets, MRC",
+		"Senders learn of the incast from trimmed packets alone, and their headers take 4 % of the link's time: 148 B each with preamble and gap.",
+		NoSetting, "MRC identifies a packet by 82 B; switch.trim.size=82B leaves 1.036 and cc.nscc.max_window=1 leaves 1.041")
+	srdBurst = reason("SRD's first burst",
+		"Each sender begins with a round trip at line rate, and 13,000 packets are dropped at full queues. Retransmissions wait for responses or time-outs, and the last flows raise their rates meanwhile.",
+		"transport.srd.gain=1 switch.queues.3.limit=12MB", "1.027")
 )
 
 // deepIncasts holds what users get for such an incast to the receiver's cable, at three rates.
@@ -77,20 +93,18 @@ workload: {traffic: {incast: {bytes: 2MB, fan_in: %d}}}
 	slowest := unit.Time(s.Flows.Max).Micros() + 6*(1+(ackFrame+wireGap)*8/rate)
 	claim := fmt.Sprintf("%s, %d to one on 128 hosts, %dG", c.name, c.fan, c.gbps)
 	row := atMost(claim+": slowest over what the link must carry", c.of, c.most, slowest/wire, "%.4f")
-	if !row.OK && c.trims {
-		row.Note = fmt.Sprintf("headers of %d trimmed packets, 148 B each with preamble and gap, take %.1f %% of the cable's time: senders learn of the incast from them alone. uet-htsim trims to 64 B and has no gap, SONiC to 128 B. Receivers that grant credit close the gap (transport=uec), and for NSCC switch.trim.size=64B", s.Trims,
-			100*float64(s.Trims)*148*8/rate/slowest)
-	}
+	why := srdBurst
 	switch {
-	case row.OK || c.trims:
+	case c.name == "MRC":
+		why = trimMRC
+	case c.trims:
+		why = trimHeaders
 	case c.around == falconAround && r.Net.Drops == 0:
-		row.Note = falconMany
+		why = falconMany
 	case c.around == falconAround:
-		row.Note = falconBurst
-	default:
-		row.Note = fmt.Sprintf("of the senders' first burst, a round trip of each at line rate, %d packets are dropped at full queues; they are retransmitted after responses or time-outs, and the last flows raise their rates meanwhile. SRD uses no pauses, trims or marks of switches; no setting closes the gap", r.Net.Drops)
+		why = falconBurst
 	}
-	rows = append(rows, row)
+	rows = append(rows, row.because(why))
 	if c.htsim > 0 {
 		rows = append(rows, within(claim+": slowest, us", uetIncast127, c.htsim, slowest, 0.02, "%.0f"))
 	}

@@ -24,6 +24,10 @@ transport: {qps: 2}
 `
 )
 
+var evenShares = reason("collisions in the cost model",
+	"The cost model divides a link evenly and immediately. Two queue pairs that hash to one link lose 5 % of the step with a NIC's DCQCN, 10 % with the paper's, 14 % with PFC alone.",
+	NoSetting, "the estimate has no hash function; railyard run simulates the layout")
+
 // estimates compares plan search's cost model with the simulator, layout by layout.
 func estimates(large bool) ([]Row, error) {
 	var rows []Row
@@ -31,30 +35,30 @@ func estimates(large bool) ([]Row, error) {
 		about, fabric string
 		training      string
 		batch         int64
-		why           string // where the estimate is further off than 3 %
-		cc            string // whose waste the model is told; the default's is none
+		why           *Reason // where the estimate is further off than 3 %
+		cc            string  // whose waste the model is told; the default's is none
 		large         bool
 	}{
-		{"pp 4, 8 microbatches", oneRail, "tp: 8, pp: 4", 8, "", "", false},
-		{"pp 4, vpp 2, 8 microbatches", oneRail, "tp: 8, pp: 4, vpp: 2, schedule: interleaved", 8, "", "", false},
-		{"pp 4, vpp 4, 4 microbatches", oneRail, "tp: 8, pp: 4, vpp: 4, schedule: interleaved", 4, "", "", false},
-		{"pp 4, vpp 8, 4 microbatches", oneRail, "tp: 8, pp: 4, vpp: 8, schedule: interleaved", 4, "", "", false},
-		{"pp 4, zero-bubble, 1 microbatch", oneRail, "tp: 8, pp: 4, schedule: zero-bubble", 1, "", "", false},
-		{"pp 4, zero-bubble, 8 microbatches", oneRail, "tp: 8, pp: 4, schedule: zero-bubble", 8, "", "", false},
-		{"dp 4", oneRail, "tp: 8, dp: 4, channels: 1", 16, "", "", false},
-		{"dp 4, zero 1", oneRail, "tp: 8, dp: 4, zero: 1, channels: 1", 16, "", "", false},
+		{"pp 4, 8 microbatches", oneRail, "tp: 8, pp: 4", 8, nil, "", false},
+		{"pp 4, vpp 2, 8 microbatches", oneRail, "tp: 8, pp: 4, vpp: 2, schedule: interleaved", 8, nil, "", false},
+		{"pp 4, vpp 4, 4 microbatches", oneRail, "tp: 8, pp: 4, vpp: 4, schedule: interleaved", 4, nil, "", false},
+		{"pp 4, vpp 8, 4 microbatches", oneRail, "tp: 8, pp: 4, vpp: 8, schedule: interleaved", 4, nil, "", false},
+		{"pp 4, zero-bubble, 1 microbatch", oneRail, "tp: 8, pp: 4, schedule: zero-bubble", 1, nil, "", false},
+		{"pp 4, zero-bubble, 8 microbatches", oneRail, "tp: 8, pp: 4, schedule: zero-bubble", 8, nil, "", false},
+		{"dp 4", oneRail, "tp: 8, dp: 4, channels: 1", 16, nil, "", false},
+		{"dp 4, zero 1", oneRail, "tp: 8, dp: 4, zero: 1, channels: 1", 16, nil, "", false},
 		{"dp 4, zero 1, gathered ahead", oneRail, "tp: 8, dp: 4, zero: 1, gather_ahead: true, channels: 1",
-			16, "", "", false},
-		{"dp 4, zero 3", oneRail, "tp: 8, dp: 4, zero: 3, channels: 1", 4, "", "", true},
+			16, nil, "", false},
+		{"dp 4, zero 3", oneRail, "tp: 8, dp: 4, zero: 3, channels: 1", 4, nil, "", true},
 		{"dp 4, zero 3, gathered by matrix and again", oneRail,
-			"tp: 8, dp: 4, zero: 3, recompute: full, gathers: 4, regather: true, channels: 1", 4, "", "", true},
+			"tp: 8, dp: 4, zero: 3, recompute: full, gathers: 4, regather: true, channels: 1", 4, nil, "", true},
 		{"dp 4 between switch pairs, where queue pairs collide", switchPairs,
 			"tp: 8, dp: 4, channels: 1, overlap: false", 4,
-			"the cost model divides a link evenly and immediately; two queue pairs that share one lose 5 % of the step with a NIC's DCQCN, 10 % with the paper's, 14 % with PFC alone", "", true},
-		{"dp 4 under Swift", oneRail, "tp: 8, dp: 4, channels: 1, overlap: false", 4, "", "swift", false},
-		{"dp 4 under HPCC", oneRail, "tp: 8, dp: 4, channels: 1, overlap: false", 4, "", "hpcc", true},
-		{"dp 4 under EQDS", oneRail, "tp: 8, dp: 4, channels: 1, overlap: false", 4, "", "eqds", true},
-		{"pp 4 under NSCC, 8 microbatches", oneRail, "tp: 8, pp: 4", 8, "", "nscc", false},
+			evenShares, "", true},
+		{"dp 4 under Swift", oneRail, "tp: 8, dp: 4, channels: 1, overlap: false", 4, nil, "swift", false},
+		{"dp 4 under HPCC", oneRail, "tp: 8, dp: 4, channels: 1, overlap: false", 4, nil, "hpcc", true},
+		{"dp 4 under EQDS", oneRail, "tp: 8, dp: 4, channels: 1, overlap: false", 4, nil, "eqds", true},
+		{"pp 4 under NSCC, 8 microbatches", oneRail, "tp: 8, pp: 4", 8, nil, "nscc", false},
 	} {
 		if c.large && !large {
 			continue
@@ -85,10 +89,7 @@ func estimates(large bool) ([]Row, error) {
 		s, _, _ := r.Outcome("")
 		row := within("estimated step of Llama 2 7B in ms, tp 8, "+c.about, "every packet simulated",
 			unit.Time(s.StepTime).Seconds()*1e3, estimate*1e3, 0.03, "%.1f")
-		if !row.OK {
-			row.Note = c.why
-		}
-		rows = append(rows, row)
+		rows = append(rows, row.because(c.why))
 	}
 	return rows, nil
 }

@@ -32,6 +32,15 @@ func metaRoCE(sets ...string) (m metaRun, err error) {
 	return m, nil
 }
 
+var (
+	fewFlows = reason("few flows of a tree",
+		"Queue pairs gain the more the fewer flows there are. NCCL's model picks a tree here, which has few; Meta's algorithm is not published.",
+		"workload.traffic.collective.algorithm=ring", "+4 %")
+	oneTree = reason("one tree for a mean of jobs",
+		"Meta's figure is a mean over jobs that it does not describe, from a simulator of flows. Here one tree is limited by more than the links between racks.",
+		NoSetting, "the jobs are not published; a ring has 1.01")
+)
+
 // metaRows hold three things together that Meta runs at 400G: hashing on queue pairs' numbers (E-ECMP),
 // several of them to a peer, and receivers that admit what is sent to them, without DCQCN. Their receivers do
 // so in the collective library, by buffers that it clears to send; here they do by RCCC's credits.
@@ -77,13 +86,8 @@ func metaRows() ([]Row, error) {
 			OK:   four.marked < runs["none"].marked},
 		exact("the same: packets lost", "lossless", 0, one.lost+four.lost+many.lost),
 	}
-	for i := 1; i <= 2; i++ {
-		if !rows[i].OK {
-			rows[i].Note = "the fewer flows there are, the more they gain: all-to-all of 4 MiB gains 4 % here, this tree, as NCCL's model picks it, has few; how many theirs had is not published"
-		}
-	}
-	if !rows[3].OK {
-		rows[3].Note = "theirs is a mean over jobs that are not described, by a simulator of flows; here one tree, which is limited by more than the cables between racks"
+	for i, why := range []*Reason{1: fewFlows, 2: fewFlows, 3: oneTree} {
+		rows[i] = rows[i].because(why)
 	}
 	return rows, nil
 }

@@ -8,6 +8,21 @@ import (
 	"railyard/unit"
 )
 
+var (
+	nvlsStages = reason("stages of NCCL's pipeline",
+		"The first and the last stage of NCCL's pipeline are assumed to last as long as the middle one, and the latency is the tuning model's 25 us. NVIDIA publishes neither.",
+		"calibration.launch=8us", "238 GB/s")
+	nvlsKernels = reason("NCCL's kernels between two servers",
+		"NCCL's own table ends at 57.7 GB/s for each of 8 channels over two servers, 462 GB/s, a limit of its kernels. The simulator has the NVLink share and the NICs.",
+		"calibration.nvlink_share=90", "468 GB/s")
+	simaiRing = reason("NVLink share of SimAI's ring",
+		"SimAI's ring reaches 167.6 of the 180 GB/s that it has for NVLink, at any size (its times over bytes are a line). The simulator reaches all of it.",
+		"calibration.nvlink_share=93.1", "+0.0 to +1.9 %")
+	simaiNVLS = reason("start of SimAI's NVLS",
+		"SimAI's times are a line of 65 us and 221 GB/s. Here the start is 37 us, and two rounds of 4 to 8 MiB fill NCCL's pipeline, as NVIDIA's measurements above show.",
+		"workload.traffic.collective.protocol=none calibration.launch=55us", "-0.2 to +1.4 %")
+)
+
 // nvlsRows hold all-reduces by NVSwitch to what is measured, with the settings that a user gets. NVLink's rate
 // is what kernels reach of a link's (gpus.json), n/(n+1) of it is the algorithm's, NVSwitch's share is NCCL's
 // own figure, and so are the chunks that fill the pipeline; nothing is fitted.
@@ -25,23 +40,22 @@ func nvlsRows() ([]Row, error) {
 		gpus        int
 		bytes       string
 		want, tol   float64
-		note        string
+		why         *Reason
 	}{
-		{"h100", tests290, 8, "8GiB", 476, 0.05, ""},
-		{"h100", "docs/references.md, published-runs" + usable, 8, "1GiB", 466, 0.05, ""},
-		{"h100", nccl1455, 7, "4GB", 460, 0.05, ""},
-		{"h100", nccl1455, 6, "4GB", 440, 0.05, ""},
-		{"h100", nccl1455, 5, "4GB", 420, 0.05, ""},
-		{"b200", dgxc, 8, "8GiB", 834, 0.05, ""},
+		{"h100", tests290, 8, "8GiB", 476, 0.05, nil},
+		{"h100", "docs/references.md, published-runs" + usable, 8, "1GiB", 466, 0.05, nil},
+		{"h100", nccl1455, 7, "4GB", 460, 0.05, nil},
+		{"h100", nccl1455, 6, "4GB", 440, 0.05, nil},
+		{"h100", nccl1455, 5, "4GB", 420, 0.05, nil},
+		{"b200", dgxc, 8, "8GiB", 834, 0.05, nil},
 		{"h100", "docs/references.md, published-runs" + usable, 8, "16MiB", 237, 0.05,
-			"the first and the last stage of NCCL's pipeline last as long as the one between, an assumption, and latency is the tuning model's 25 us (that model alone gives 375)"},
+			nvlsStages},
 	} {
 		got := must(nvls(c.gpu, c.gpus, c.bytes))
 		r := within(fmt.Sprintf("%d x %s: NVLS all-reduce of %s, bus bandwidth", c.gpus, c.gpu, c.bytes),
 			c.source,
 			c.want, got, c.tol, "%.0f GB/s")
-		r.Note = c.note
-		rows = append(rows, r)
+		rows = append(rows, r.because(c.why))
 	}
 	more := must(nvlsTreeRows())
 	simai, err := simaiRows()
@@ -60,8 +74,7 @@ cc: {algorithm: none}
 workload: {traffic: {collective: {kind: all-reduce, bytes: 512MiB, algorithm: nvls-tree, protocol: simple}}}
 `, 16, 512*unit.MiB)
 	r := within("2 x 8 h100: NVLSTree all-reduce of 512MiB, bus bandwidth", issue, 470, got, 0.05, "%.0f GB/s")
-	r.Note = "NCCL's own table ends at 57.7 GB/s for each of 8 channels of two servers, 462 GB/s, which is its kernels'; here NVLink's share and NICs alone bound it"
-	return []Row{r}, err
+	return []Row{r.because(nvlsKernels)}, err
 }
 
 // simaiRows are SimAI's published all-reduces of eight GPUs by ring and by NVLS, with the latencies that its
@@ -74,12 +87,12 @@ func simaiRows() (rows []Row, err error) {
 	}{{16, 141.84, 148.88}, {32, 153.68, 178.04}, {64, 160.60, 197.38}, {128, 163.85, 208.70},
 		{256, 165.72, 214.87}, {512, 166.68, 218.09}} {
 		for _, by := range []struct {
-			name, protocol, nvlink, latency, note string
-			want                                  float64
+			name, protocol, nvlink, latency string
+			why                             *Reason
+			want                            float64
 		}{
-			{coll.ByRing, "none", "1440Gbps", "2us", "SimAI's ring ends at 167.6 of 180 GB/s for any size (its rows on a line of bytes), simulated at all of NVLink's",
-				c.ring},
-			{coll.ByNVLS, "simple", "1360Gbps", "12us", "SimAI's times lie on a line of 65 us and 221 GB/s for any size; here 37 us, and two rounds of 4 to 8 MiB that fill NCCL's pipeline, as NVIDIA's measurements above have it; protocol none leaves both out", c.nvls},
+			{coll.ByRing, "none", "1440Gbps", "2us", simaiRing, c.ring},
+			{coll.ByNVLS, "simple", "1360Gbps", "12us", simaiNVLS, c.nvls},
 		} {
 			got := must(nvlsRate(fmt.Sprintf(`
 fabric: {kind: rail-only, hosts: 1, host_link: {rate: 400Gbps, cable: 3m}}
@@ -88,10 +101,7 @@ workload: {traffic: {collective: {kind: all-reduce, bytes: %dMiB, algorithm: %s,
 `, by.nvlink, by.latency, c.mib, by.name, by.protocol), 8, unit.Bytes(c.mib)*unit.MiB))
 			r := within(fmt.Sprintf("SimAI's 8 GPUs: all-reduce of %dMiB by %s, bus bandwidth", c.mib,
 				by.name), source+"NVLink of "+by.nvlink, by.want, got, 0.05, "%.1f GB/s")
-			if !r.OK {
-				r.Note = by.note
-			}
-			rows = append(rows, r)
+			rows = append(rows, r.because(by.why))
 		}
 	}
 	return rows, nil

@@ -87,10 +87,10 @@ func offeredRows() (rows []Row, err error) {
 		carries("valiant worst", "Valiant's detours take 38 % of the worst load, of a bound of 7/16"),
 		carries("ugal-g worst", "UGAL by global queues takes 45 %"),
 		carries("ugal worst", "UGAL by local queues takes 45 %"),
-		seen(atLeast("and is slow at loads between: at 30 %, of the time with global queues",
-			"Kim et al. 2008, figure 8(b)", 1.5, ratio(points["ugal 30"], points["ugal-g 30"]))),
-		seen(atLeast("the more so the longer queues are: with 64 packets, of the time with 16",
-			"Kim et al. 2008, figure 14", 1.5, ratio(points["ugal long"], points["ugal 30"]))),
+		atLeast("and is slow at loads between: at 30 %, of the time with global queues",
+			"Kim et al. 2008, figure 8(b)", 1.5, ratio(points["ugal 30"], points["ugal-g 30"])).because(credits),
+		atLeast("the more so the longer queues are: with 64 packets, of the time with 16",
+			"Kim et al. 2008, figure 14", 1.5, ratio(points["ugal long"], points["ugal 30"])).because(credits),
 		atLeast("the former where switches see their own queues alone (credits=false)",
 			"Kim et al. 2008, figure 8(b)", 1.5, ratio(points["own 30"], points["ugal-g 30"])),
 		atLeast("the latter there", "Kim et al. 2008, figure 14", 1.5, ratio(points["own long"], points["own 30"])),
@@ -101,13 +101,9 @@ func offeredRows() (rows []Row, err error) {
 	return rows, nil
 }
 
-// seen says why UGAL by local queues is faster at loads between than in Kim et al.
-func seen(row Row) Row {
-	if !row.OK {
-		row.Note = "a switch counts what the next one holds of its packets, one cable's delay later, so the queue of the full cable at another switch is seen early; in Kim et al. only when all buffers before it are full. lb_options.credits=false closes the gap (next rows)"
-	}
-	return row
-}
+var credits = reason("credits of the next switch",
+	"A switch counts what the next one holds of its packets, one link delay later, and so sees a full link at another switch early. In Kim et al. it sees it once all buffers before it are full.",
+	"lb_options.credits=false", "at least 1.5, as in Kim et al. (next rows)")
 
 // forLong is long enough for figures of a network without load.
 var forLong = []string{"workload.traffic.background.for=2ms"}

@@ -17,25 +17,30 @@ type Row struct {
 	Ours     string `json:"ours"`
 	Diff     string `json:"difference"`
 	OK       bool   `json:"ok"`
-	Note     string `json:"note,omitempty"` // why, where it differs
+	Note     string `json:"note,omitempty"` // a remark that excuses nothing
+	*Reason         // why the row differs; nil: it is ok, or nobody knows
 }
 
-// Verdict is "ok", "differs" with a reason beside it, or "FAILS". A figure that is
-// none fails whatever stands beside it.
+// Verdict returns "ok", "differs" for a known difference, or "FAILS". A difference is known if the row has a source, a
+// mechanism and a setting or why there is none. A figure that could not be computed fails in any case.
 func (r Row) Verdict() string {
 	switch {
 	case r.OK:
 		return "ok"
-	case r.Note != "" && !strings.Contains(r.Ours+r.Expected, "NaN"):
+	case r.Source != "" && r.Reason.complete() && !strings.Contains(r.Ours+r.Expected, "NaN"):
 		return "differs"
 	}
 	return "FAILS"
 }
 
-// Markdown is the row as lines of the report's table.
+// Markdown returns the row as lines of the report's table.
 func (r *Row) Markdown() string {
 	cell := strings.NewReplacer("|", "\\|", "\n", " ").Replace
-	text := fmt.Sprintf("| %s | %s | %s | %s | %s | %s |\n", r.Verdict(), cell(r.Claim), cell(r.Expected),
+	verdict := r.Verdict()
+	if r.Reason != nil {
+		verdict += ": " + r.Name
+	}
+	text := fmt.Sprintf("| %s | %s | %s | %s | %s | %s |\n", verdict, cell(r.Claim), cell(r.Expected),
 		cell(r.Ours), cell(r.Diff), cell(r.Source))
 	if r.Note != "" {
 		text += fmt.Sprintf("| | *%s* | | | | |\n", cell(r.Note))
@@ -113,13 +118,30 @@ type Group struct {
 	Err  error
 }
 
-// Markdown returns a group of a report in Markdown.
+// Markdown returns a reason as an item of a list below the table.
+func (r *Reason) Markdown() string {
+	remedy := r.Effect
+	if r.Setting != NoSetting {
+		remedy = "`" + r.Setting + "`, " + remedy
+	} else {
+		remedy = NoSetting + ": " + remedy
+	}
+	return fmt.Sprintf("- **%s.** %s *Setting that closes the gap:* %s.\n", r.Name, r.Mechanism, remedy)
+}
+
+// Markdown returns a group of a report in Markdown: the table of its rows, then why some of them differ.
 func (g *Group) Markdown() string {
 	var md strings.Builder
 	md.WriteString("\n## " + g.Name +
 		"\n\n| | claim | expected | simulated | difference | source |\n|---|---|---|---|---|---|\n")
 	for _, r := range g.Rows {
 		md.WriteString(r.Markdown())
+	}
+	for i, why := range g.Reasons() {
+		if i == 0 {
+			md.WriteString("\n")
+		}
+		md.WriteString(why.Markdown())
 	}
 	return md.String()
 }

@@ -69,14 +69,14 @@ func senderRows(n int, p float64) []Row {
 	const source = "event-level Monte Carlo of Zhu et al. 2015, written apart from cc"
 	claim := fmt.Sprintf("mark probability that holds a sender at 1/%d of 40 Gbit/s: ", n)
 	fluid := within(claim+"fluid model", source, p, fluidAt(n), 0.05, "%.3g")
-	fluid.Note = fluidIsLow
 	alone := balance(40e9/float64(n), 40*unit.Gbps, fixedWire, p)
-	return []Row{fluid, within(claim+"the simulator's sender alone", source, p, alone, 0.05, "%.3g")}
+	return []Row{fluid.because(fluidIsLow), within(claim+"the simulator's sender alone", source, p, alone, 0.05, "%.3g")}
 }
 
-// fluidIsLow says why docs/references.md, dcqcn's fixed point is no reference for a packet
-// simulation.
-const fluidIsLow = "the fluid model cuts once per 50 us in which a mark fell, constant windows; a CNP starts a new 50 us at its own mark, so the same p cuts less often"
+// fluidIsLow is why the fixed point of docs/references.md, dcqcn, is no reference for a packet simulation.
+var fluidIsLow = reason("constant windows of the fluid model",
+	"The fluid model reduces a rate once in each constant window of 50 us with a mark. A CNP starts 50 us at its own mark, so the same probability reduces it less often.",
+	NoSetting, "the row judges the published model, not the simulator, whose sender agrees (next row)")
 
 // fluidAt is p* for n flows of 1024-byte packets at 40 Gbit/s with the paper's
 // parameters.

@@ -64,6 +64,10 @@ workload: {traffic: {%s: {bytes: %s}}}
 	return append(rows, ceiling...), err
 }
 
+var bare = reason("transfers without NCCL's copies and flags",
+	"NCCL copies through buffers and polls flags. The simulator sends bare transfers, which reach what headers leave of the line rate.",
+	"calibration.nic_share=95", "95.0 %")
+
 // busbw is the bus bandwidth of a large ring over servers whose every NIC has a
 // channel: the ceiling that the wire leaves, and what people measure.
 func busbw() ([]Row, error) {
@@ -79,12 +83,9 @@ workload: {traffic: {collective: {kind: all-reduce, bytes: 1GiB, algorithm: ring
 	measured := Row{Claim: claim, Source: "measured on healthy clusters (docs/references.md, busbw)",
 		Expected: "92 to 96 %", Ours: fmt.Sprintf("%.1f %%", 100*got), Diff: "range",
 		OK: got >= 0.92 && got <= 0.96}
-	if !measured.OK {
-		measured.Note = "bare transfers without NCCL's copies and flags reach what the wire leaves"
-	}
 	return []Row{
 		within(claim, "4,096 of 4,178 bytes of a packet on the wire are payload (RoCEv2 over Ethernet)",
-			100*wire, 100*got, 0.002, "%.2f %%"), measured}, nil
+			100*wire, 100*got, 0.002, "%.2f %%"), measured.because(bare)}, nil
 }
 
 // rounds are collectives whose time is a sum of rounds (Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005)): each

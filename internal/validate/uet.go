@@ -119,10 +119,7 @@ func wholeQueues(all []uetRun) (Row, error) {
 	got := must(u.run())
 	row := within(fmt.Sprintf("%v, past slow links whose queues are as long as others: last completion, us", &u),
 		"uet-htsim's published results, docs/references.md, uet-results", u.last, got, 0.1, "%.1f")
-	if !row.OK {
-		row.Note = quarterQueues
-	}
-	return row, nil
+	return row.because(quarterQueues), nil
 }
 
 // of are the runs of a class.
@@ -137,16 +134,17 @@ func shuffle[T any](list []T, random rng.Stream) {
 	}
 }
 
+var idleThere = reason("an idle link of uet-htsim",
+	"uet-htsim's RCCC leaves the receiver's link idle for 3.1 us. Its NSCC takes 29.4 us, and so does its RCCC where both flows start together.",
+	NoSetting, "no setting idles a link that has credit")
+
 // standsIdle is a row for the one incast whose receiver leaves its cable idle in uet-htsim.
 func standsIdle(all []uetRun) (Row, error) {
 	u := &all[slices.IndexFunc(all, func(u uetRun) bool { return u.idle() })]
 	got := must(u.run())
 	row := within(fmt.Sprintf("%v, the second flow from 9 us on: last completion, us", u),
 		"uet-htsim's published results, docs/references.md, uet-results", u.last, got, 0.05, "%.1f")
-	if !row.OK {
-		row.Note = "uet-htsim's RCCC leaves the receiver's cable idle for 3.1 us: its NSCC takes 29.4 us, and so does its RCCC where both flows start together"
-	}
-	return row, nil
+	return row.because(idleThere), nil
 }
 
 // idle reports whether a run is of that incast.

@@ -32,7 +32,7 @@ func Verdict(all []validate.Row) (said string, failed bool) {
 		unit.Plural(len(all), "row")), failed
 }
 
-// Validation prints the rows of each group, and once more those that fail.
+// Validation prints the rows of each group with the reasons of their differences, and once more the rows that fail.
 func Validation(w io.Writer, groups []validate.Group) {
 	var failed []validate.Row
 	for i, g := range groups {
@@ -40,6 +40,12 @@ func Validation(w io.Writer, groups []validate.Group) {
 			fmt.Fprintln(w)
 		}
 		validationRows(w, g.Name, g.Rows)
+		for _, why := range g.Reasons() {
+			screen.Labelled(w, "  reason   ", why.Name)
+			const below = "           "
+			screen.Labelled(w, below+"mechanism: ", why.Mechanism)
+			screen.Labelled(w, below+"closing setting: ", why.Remedy())
+		}
 		for _, r := range g.Rows {
 			if r.Verdict() == "FAILS" {
 				failed = append(failed, r)
@@ -52,7 +58,8 @@ func Validation(w io.Writer, groups []validate.Group) {
 	}
 }
 
-// validationRows prints rows below a title: the claim, its figures, its source, and the cause of a difference.
+// validationRows prints rows below a title: the claim, its figures, its source, and the name of the reason of a
+// difference.
 func validationRows(w io.Writer, title string, rows []validate.Row) {
 	fmt.Fprintln(w, title)
 	const below = "           "
@@ -64,8 +71,11 @@ func validationRows(w io.Writer, title string, rows []validate.Row) {
 		}
 		screen.Wrap(w, below, "expected "+r.Expected+", simulated "+r.Ours+diff)
 		screen.Wrap(w, below, r.Source)
+		if r.Reason != nil {
+			screen.Labelled(w, below+"reason: ", r.Reason.Name)
+		}
 		if r.Note != "" {
-			screen.Labelled(w, below+"cause: ", r.Note)
+			screen.Labelled(w, below+"note: ", r.Note)
 		}
 	}
 }
