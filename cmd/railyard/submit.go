@@ -57,6 +57,9 @@ func (c *submitCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	if s.Large {
+		return s.Nothing
+	}
 	if c.Scenario != "" && s.Nothing == nil {
 		if err := s.Write(c.Scenario, c.Force); err != nil {
 			return err

@@ -143,7 +143,7 @@ func TreeBroadcast(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]i
 	if n < 2 {
 		return done
 	}
-	pieces := int(min(max((bytes+treePiece-1)/treePiece, 1), maxPieces))
+	pieces := int(min(max((bytes+TreePiece-1)/TreePiece, 1), TreePieces))
 	t := newTree(TreeParents(n, 0))
 	for p := range pieces {
 		have := make([][]int32, n)
@@ -168,7 +168,7 @@ func TreeBroadcast(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]i
 func Sliced(run Algorithm, per unit.Bytes, slots int) Algorithm {
 	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 		whole := per * unit.Bytes(len(ranks))
-		pieces := int(min(max((bytes+whole-1)/whole, 1), maxPieces))
+		pieces := int(min(max((bytes+whole-1)/whole, 1), TreePieces))
 		all := make([][]int32, len(ranks))
 		var before [][][]int32
 		for p := range pieces {

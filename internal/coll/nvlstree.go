@@ -38,8 +38,8 @@ func NVLSTree(share float64, on Servers) Algorithm {
 			}
 			w.trees = append(w.trees, pair)
 		}
-		per := unit.Bytes(n) * 2 * treePiece // of both trees of all heads
-		pieces := int(min(max((bytes+per-1)/per, 1), maxPieces))
+		per := unit.Bytes(n) * 2 * TreePiece // of both trees of all heads
+		pieces := int(min(max((bytes+per-1)/per, 1), TreePieces))
 		done := make([][]int32, len(ranks))
 		for p := range pieces {
 			w.piece(chunk(bytes, p, pieces))

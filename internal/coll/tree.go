@@ -42,12 +42,13 @@ func parent(r, n int) int {
 	return up
 }
 
-// treePiece is a slice of NCCL's buffer, and treeSlots how many are under way on a
-// connection: 4 MiB in 8 steps (docs/references.md, nccl-tuning).
 const (
-	treePiece = 512 * unit.KiB
+	// TreePiece is a slice of NCCL's buffer: 4 MiB in 8 steps (docs/references.md, nccl-tuning).
+	TreePiece = 512 * unit.KiB
+	// TreePieces is the most pieces that a tree's data is cut into: they are larger then.
+	TreePieces = 1024
+	// treeSlots is the number of pieces that are in flight on a connection.
 	treeSlots = 8
-	maxPieces = 1024
 )
 
 // NodeTrees returns NCCL's tree all-reduce: the trees join servers, inside of which a
@@ -71,7 +72,7 @@ func NodeTrees(on Servers) Algorithm {
 			part := chunk(bytes, c, channels)
 			for n := range 2 {
 				half := chunk(part, n, 2)
-				pieces := int(min(max((half+treePiece-1)/treePiece, 1), maxPieces))
+				pieces := int(min(max((half+TreePiece-1)/TreePiece, 1), TreePieces))
 				t := newTree(nodeTree(groups, c, n))
 				for p := range pieces {
 					t.piece(s, ranks, chunk(half, p, pieces), ready, done)

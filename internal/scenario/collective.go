@@ -40,6 +40,9 @@ func (p *resolver) collective(c crew, groups string, run workload.CollectiveRun)
 	if run.Kind == coll.ToAll && len(who[0]) > 4096 {
 		return nil, field.New("", "an all-to-all of %d ranks is more than the 4096 that are taken", len(who[0]))
 	}
+	if p.amount == asSums {
+		return workload.SumCollective(ranks, run, who)
+	}
 	return workload.RunCollective(ranks, run, who)
 }
 

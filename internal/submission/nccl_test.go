@@ -1,6 +1,7 @@
 package submission
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -107,6 +108,19 @@ func TestNCCLLeftOut(t *testing.T) {
 	}
 }
 
+// A list that matches no NIC is an error with its value and the NICs.
+func TestNoNIC(t *testing.T) {
+	folder(t, map[string]string{"site.yaml": fourSite, "job": bench(2, "NCCL_IB_HCA=mlx5_9,mlx_1", "64K")})
+	s, err := Follow(&Request{Script: "job", Cluster: "site.yaml", DryRun: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `"mlx5_9,mlx_1" matches none of a host's 4 NICs; accepted: mlx5_0 to mlx5_3`
+	if s.Nothing == nil || !strings.Contains(s.Nothing.Error(), want) {
+		t.Errorf("%v, want %s", s.Nothing, want)
+	}
+}
+
 // A training's tensor and data parallel groups follow NCCL_ALGO and NCCL_NVLS_ENABLE.
 func TestNCCLTrains(t *testing.T) {
 	for env, want := range map[string]string{
@@ -152,15 +166,20 @@ func TestNCCLActs(t *testing.T) {
 // environment variables). A server here has mlx5_0 to mlx5_11.
 func TestUsedNICs(t *testing.T) {
 	for list, want := range map[string]int{"mlx5": 12, "mlx5_1": 3, "=mlx5_1": 1, "^mlx5_1": 9, "^=mlx5_1": 11,
-		"mlx5_0,mlx5_2": 2, "mlx5_0:1, mlx5_2:2": 2, "=mlx5_0,mlx5_0:1": 1, "^mlx5": 0,
-		"ib0,ib1,ib1:2": 2, "^ib0": 12, "=mlx5": 1} {
-		if n, err := usedNICs(list, 12); err != nil || n != want {
+		"mlx5_0,mlx5_2": 2, "mlx5_0:1, mlx5_2:2": 2, "=mlx5_0,mlx5_0:1": 1, "mlx5_3,mlx5_77": 1,
+		"ib0,ib1,ib1:2": 2, "^ib0": 12, "rocep1s0,rocep2s0,x": 2, "^mlx9": 12} {
+		if n, _, err := usedNICs(list, 12); err != nil || n != want {
 			t.Errorf("%s: %d, %v, want %d", list, n, err, want)
 		}
 	}
 	for _, list := range []string{"", ",", "mlx5_0,", "mlx5_0:x", "mlx5_0:256", "mlx5_0:", strings.Repeat("x", 65)} {
-		if n, err := usedNICs(list, 12); err == nil {
+		if n, _, err := usedNICs(list, 12); err == nil || errors.Is(err, errNoNIC) {
 			t.Errorf("%q: %d", list, n)
+		}
+	}
+	for _, list := range []string{"=mlx5", "mlx5_12", "mlx6_0", "mlx_0,mlx_1", "^mlx5", "eth0", "=mlx5_1x:1", "foo"} {
+		if n, _, err := usedNICs(list, 12); !errors.Is(err, errNoNIC) {
+			t.Errorf("%q: %d, %v", list, n, err)
 		}
 	}
 }

@@ -36,6 +36,7 @@ type Submission struct {
 	text    string
 	models  map[string][]byte // files that the scenario names, by name
 	Plan    *scenario.Plan
+	Large   bool // Nothing is a limit on operations, and says what can be simulated instead
 }
 
 // Request is a batch script, and the cluster that it is for.
@@ -184,7 +185,10 @@ func (c *Request) plan(s *Submission) error {
 			s.noteNCCL("transport."+kv[0], kv[1], "left out: the scenario names its transport by one word; --set sets it")
 		}
 	}
-	fabric = s.onNICs(fabric, say)
+	fabric, err := s.onNICs(fabric, say)
+	if err != nil {
+		return err
+	}
 	b.WriteString(strings.TrimRight(fabric, "\n"))
 	on, err := s.seats()
 	if err != nil {
@@ -216,16 +220,19 @@ func (c *Request) plan(s *Submission) error {
 	if c.Cluster != "" {
 		near = scenariofile.Beside(c.Cluster)
 	}
-	resolve := doc.Resolve
-	if c.DryRun {
-		resolve = doc.Sums
-	}
-	s.Plan, err = resolve(func(file string) ([]byte, error) {
+	read := func(file string) ([]byte, error) {
 		if b, ok := s.models[file]; ok {
 			return b, nil
 		}
 		return near(file)
-	})
+	}
+	if c.DryRun {
+		s.Plan, err = doc.Sums(read)
+	} else if s.Plan, err = doc.Resolve(read); err != nil {
+		if whole, sumErr := doc.Sums(read); sumErr == nil { // only the number of operations is refused
+			s.Large, err = true, c.offer(err, whole, len(s.alloc.Names()))
+		}
+	}
 	if err == nil && free && s.Plan.Large() {
 		s.text += "fidelity: " + fidelity.Auto + "\n"
 	}

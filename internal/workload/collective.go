@@ -79,6 +79,26 @@ func RunCollective(ranks int, c CollectiveRun, groups [][]int) (*DAG, error) {
 	return b.Seal()
 }
 
+// SumCollective is RunCollective for those who simulate nothing: one transfer for each pair of ranks, of all that one
+// sends the other, in no order, and without a limit of operations.
+func SumCollective(ranks int, c CollectiveRun, groups [][]int) (*DAG, error) {
+	x, err := adding(ranks, func(b *Builder) error {
+		for _, g := range groups {
+			if len(g) < 2 {
+				return fmt.Errorf("a collective needs two ranks, found %d", len(g))
+			}
+			if _, err := c.Into(b, g, make([][]int32, len(g))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return x.dag(ranks, ranks)
+}
+
 // runs is the algorithm among some ranks.
 func (c CollectiveRun) runs(ranks []int) (coll.Algorithm, error) {
 	if err := c.switched(ranks); err != nil {
@@ -137,16 +157,17 @@ func (c CollectiveRun) transfers(n int) float64 {
 	if c.Chunk > 0 {
 		pieces = min(1024, float64(c.Bytes)/float64(c.Chunk)/float64(n)+1)
 	}
-	ranks, tree := float64(n), min(1024, float64(c.Bytes)/float64(512*unit.KiB)+1)
+	per := float64(max(1, c.PerServer)) // channels of trees
+	ranks, tree := float64(n), float64(c.Bytes)/float64(coll.TreePiece)+1
 	switch {
 	case c.Kind == coll.Bcast:
-		return ranks * max(64, tree) * float64(max(1, c.Channels))
+		return ranks * max(64, min(coll.TreePieces, tree)) * float64(max(1, c.Channels))
 	case c.Algorithm == coll.ByTree:
-		return 4 * ranks * (tree + 2*float64(max(1, c.PerServer)))
+		return 4 * ranks * (min(2*coll.TreePieces*per, tree) + 2*per)
 	case c.Algorithm == coll.ByNVLS:
 		return ranks
 	case c.Algorithm == coll.ByNVLSTree: // as nvls twice and two trees, piece by piece
-		return 6 * ranks * min(1024, tree/float64(2*max(1, c.PerServer))+1)
+		return 6 * ranks * min(coll.TreePieces, tree/(2*per)+1)
 	case c.Algorithm == coll.ByHalving:
 		return 2 * ranks * 20
 	case c.Algorithm == coll.ByRails:

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"maps"
 	"math"
 	"strings"
 	"testing"
@@ -125,6 +126,59 @@ func TestByTreeOfSwitches(t *testing.T) {
 	c.Protocol, c.Servers = "", coll.Placed([]int32{0, 0, 1}, []int32{0, 1, 0})
 	if _, err := RunCollective(3, c, All(3)); err == nil || !strings.Contains(err.Error(), "as many GPUs") {
 		t.Error(err)
+	}
+}
+
+// The estimate of operations is from above for sizes of thousands of pieces too, with trees of several channels.
+func TestTransfersOfManyPieces(t *testing.T) {
+	for _, algorithm := range []string{coll.ByTree, coll.ByNVLSTree, coll.ByRing, coll.ByRails} {
+		for _, protocol := range []string{"", coll.Simple} {
+			if protocol != "" && algorithm == coll.ByRails {
+				continue
+			}
+			c := CollectiveRun{Kind: coll.AllReduce, Bytes: 2 * unit.GiB, Algorithm: algorithm, PerServer: 8,
+				Switch: 370e9, Protocol: protocol}
+			d, err := RunCollective(32, c, All(32))
+			if err != nil {
+				t.Fatalf("%s: %v", algorithm, err)
+			}
+			if most := c.Transfers(32); float64(len(d.Ops)) > most || float64(len(d.Ops)) < most/4 {
+				t.Errorf("%s %s: %d operations, %.0f estimated", algorithm, protocol, len(d.Ops), most)
+			}
+		}
+	}
+}
+
+// Sums of a collective are what each rank sends to which, for any size.
+func TestSumCollective(t *testing.T) {
+	pairs := func(d *DAG) map[[2]int32]unit.Bytes {
+		sent := map[[2]int32]unit.Bytes{}
+		for i := range d.Ops {
+			if o := &d.Ops[i]; !o.Compute() {
+				sent[[2]int32{o.Rank, o.Peer}] += o.Bytes
+			}
+		}
+		return sent
+	}
+	c := CollectiveRun{Kind: coll.AllReduce, Bytes: 64 * unit.MiB, Algorithm: coll.ByTree, PerServer: 4}
+	groups := [][]int{{0, 1, 2, 3, 4, 5, 6, 7}, {8, 9, 10, 11}}
+	whole, err := RunCollective(12, c, groups)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums, err := SumCollective(12, c, groups)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, got := pairs(whole), pairs(sums); !maps.Equal(want, got) || len(got) == 0 || len(sums.Ops) != len(got)+12 {
+		t.Errorf("%d operations, %v for %v", len(sums.Ops), got, want)
+	}
+	c.Bytes, c.Algorithm, c.PerServer, c.Channels = 8*unit.GiB, coll.ByRing, 8, 24
+	if _, err := RunCollective(1024, c, All(1024)); err == nil || !strings.Contains(err.Error(), "transfers are more") {
+		t.Error(err)
+	}
+	if _, err := SumCollective(2, c, [][]int{{1}}); err == nil {
+		t.Error("a collective of one rank")
 	}
 }
 

@@ -94,8 +94,13 @@ func (t *Training) Sums() (*DAG, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := NewBuilder(t.Ranks() + t.Storage.Ends())
-	for rank := range t.Ranks() {
+	return x.dag(t.Ranks(), t.Ranks()+t.Storage.Ends())
+}
+
+// dag returns the sums as a graph over ends, the first of which are ranks that compute.
+func (x *sums) dag(ranks, ends int) (*DAG, error) {
+	b := NewBuilder(ends)
+	for rank := range ranks {
 		b.Compute(rank, 0, Forward)
 	}
 	slices.SortFunc(x.ops, func(a, b Op) int {

@@ -186,6 +186,18 @@ func (t *Training) TooBig() error {
 	return nil
 }
 
+// FewerMicrobatches returns the largest half, quarter and so on of the step's microbatches of which a DAG takes the
+// operations; 0: not even one.
+func (t *Training) FewerMicrobatches() int {
+	few := *t
+	for few.Microbatches /= 2; few.Microbatches > 0; few.Microbatches /= 2 {
+		if few.TooBig() == nil {
+			return few.Microbatches
+		}
+	}
+	return 0
+}
+
 // size estimates the operations of a step, from above.
 func (t *Training) size() float64 {
 	tp, d := float64(t.tensorRanks()), float64(t.DP*t.CP)
