@@ -14,9 +14,12 @@ import (
 	"time"
 
 	"railyard/internal/input"
+	"railyard/internal/model"
 	"railyard/internal/report/web"
 	"railyard/internal/runner"
 	"railyard/internal/scenario"
+	"railyard/internal/site"
+	"railyard/internal/swconf/sonic"
 	shipped "railyard/scenarios"
 )
 
@@ -46,7 +49,9 @@ func (c *serveCmd) Run(e *env) error {
 	texts := shipped.Texts()
 	maps.Copy(texts, shipped.Clusters())
 	cfg := web.Config{Root: c.Runs, Version: runner.Version(), Scenarios: texts,
-		Files: shipped.File, Schema: scenario.Schema()}
+		Files: shipped.File, Schema: scenario.Schema(), Names: map[string][]string{
+			"training.model": model.Names(), "gpu": model.GPUNames(), "hwsku": sonic.HwSKUs(),
+			"types.model": append(site.ModelNames(), site.ServerNames()...)}}
 	address := fmt.Sprintf("127.0.0.1:%d", c.Port)
 	if c.Listen != "" {
 		address = c.Listen

@@ -119,7 +119,7 @@ await open("");
 await page.getByTestId("runs").waitFor();
 const listed = (await json("api/runs")).length;
 await eventually(
-  async () => (await page.getByTestId("runs").locator("tbody tr").count()) === listed,
+  async () => (await page.getByTestId("runs").locator("[data-run]").count()) === listed,
   "every run is listed",
 );
 assert.match(
@@ -128,9 +128,9 @@ assert.match(
   "a broken run says why",
 );
 await check("runs");
-await page.getByLabel("filter").focus();
+await page.getByLabel("filter", { exact: true }).focus();
 await page.keyboard.type(training);
-await page.waitForFunction(() => document.querySelectorAll("[data-testid=runs] tbody tr").length === 1);
+await page.waitForFunction(() => document.querySelectorAll("[data-testid=runs] [data-run]").length === 1);
 await eventually(() => /filter=/.test(page.url()), "the address carries the filter");
 await page.getByRole("link", { name: training, exact: true }).focus();
 await page.keyboard.press("Enter");
@@ -404,26 +404,51 @@ await eventually(async () => Number(await slider().inputValue()) !== busy, "it p
 assert.ok(Number(await slider().inputValue()) > busy, "it plays from the busiest moment");
 await page.getByRole("button", { name: "pause", exact: true }).press("Enter");
 
-// Packets: bytes of a field light up.
+// Packets: the slowest message first, its path, its followed packets; the capture filtered, a mark jumped to, headers as
+// a tree, the bytes of a field lit.
 await open(`#/run/${captured}/packet`);
-await page.locator("g.packet").first().focus();
-await page.keyboard.press("Enter");
+const messages = await json(`api/runs/${captured}/messages`);
+const ideal = (m) => digits((m.done_ps - m.posted_ps) / m.ideal_ps);
+await shows(page.getByTestId("packet-finding"), `${messages.messages[0].from} → ${messages.messages[0].to}`);
+await shows(page.getByTestId("packet-finding"), `${ideal(messages.messages[0])} × its ideal time`);
+await shows(page.getByTestId("path"), `Queue pair ${messages.messages[0].qp}:`);
+const box = page.getByRole("listbox", { name: "packets" });
+await box.focus();
+await page.keyboard.press("ArrowDown");
 await page.getByTestId("layers").waitFor();
 await page.getByRole("button", { name: "PSN", exact: true }).press("Enter");
 await eventually(async () => (await page.locator(".hex .lit").count()) === 3, "a PSN has three bytes");
 await check("packets");
+const all = (await json(`api/runs/${captured}/packets`)).packets;
+const marked = all.find((p) => p.ce);
+await page.getByRole("button", { name: "mark", exact: true }).press("Enter");
+await eventually(() => new RegExp(`packet=${marked.number}(&|$)`).test(page.url()), "the next mark is chosen");
+await page.getByLabel("filter packets").fill("middle mark");
+const fits = all.filter((p) => p.ce && /Middle/.test(p.kind)).length;
+await eventually(async () => (await box.getByRole("option").count()) === Math.min(fits, 27), "the filter holds");
+assert.match(await page.getByRole("link", { name: "pcapng" }).getAttribute("href"), /capture\.pcapng$/);
 // A packet that was followed: what it found and waited at each hop, and a way to the port.
 const [one] = (await json(`api/runs/${captured}/followed`)).packets;
+await open(`#/run/${captured}/packet?qp=${one.qp}`);
 const ladder = page.getByTestId("followed");
-await shows(ladder, `packet 1/+30: PSN ${one.psn} of queue pair 1, ${one.from} → ${one.to}`);
+await shows(ladder, `packet 1/+30 of queue pair 1`);
 const [way] = one.copies;
 assert.ok(way.hops.length === 2 && way.hops[1].found_bytes > 0, "it waited for the other sender's");
+await shows(ladder, `PSN ${one.psn}: ${way.kind}`);
 await shows(ladder, `arrived at ${way.ended_at} after ${time(way.end_ps - way.hops[0].left_ps)}`);
-await shows(ladder, time(way.hops[1].left_ps - way.hops[1].ready_ps));
+await shows(ladder, `waits ${time(way.hops[1].left_ps - way.hops[1].ready_ps)}`);
 await ladder.getByRole("link", { name: way.hops[1].name }).first().press("Enter");
 await page.getByTestId("port-panel").waitFor();
+// One that was not: the button runs the window again, and opens what it followed.
 await open(`#/run/${training}/packet`);
 await page.getByTestId("no-capture").waitFor();
+const [slow] = (await json(`api/runs/${training}/messages`)).messages;
+await page.getByRole("button", { name: "Follow and run this window again" }).press("Enter");
+await page.getByTestId("followed").waitFor();
+assert.ok(!page.url().includes(`/${training}/`), "the new run is opened");
+await shows(page.getByTestId("followed"), `packet ${slow.qp}/+${slow.first_packet} of queue pair ${slow.qp}`);
+await page.getByTestId("capture").waitFor();
+await check("packets-followed");
 
 // Other transports: named with what they mean; MRC's packets by its own headers, SRD's by what the simulator
 // says of them.
@@ -437,10 +462,12 @@ for (const [run, name, means] of [
   await shows(page.getByTestId("about"), name);
   assert.match(await text("about"), means, run);
   await open(`#/run/${run}/packet`);
-  await page.locator("g.packet").first().focus();
-  await page.keyboard.press("Enter");
+  await page.getByRole("listbox", { name: "packets" }).focus();
+  await page.keyboard.press("ArrowDown");
   const layers = page.getByTestId("layers");
   await layers.waitFor();
+  for (let shut; (shut = layers.locator("details:not([open]) > summary")), (await shut.count()) > 0; )
+    await shut.first().press("Enter");
   if (run === "mrc") {
     for (const words of ["METH", "flow label", "the high half of MRC's entropy value", "IPv6 follows"])
       await shows(layers, words);
@@ -757,8 +784,33 @@ await check("editor");
 await open(`#/new?from=${captured}`);
 await page.locator(".cm-content").waitFor();
 await page.getByLabel("changes").fill("seed=3");
-await page.getByRole("button", { name: "run", exact: true }).press("Enter");
+await page.getByTestId("estimate").filter({ hasText: "packet-hops" }).waitFor();
+await page.getByLabel("follow packets").check();
+await page.getByLabel("capture ports").check();
+await page.getByLabel("ports to capture").fill("rail-1:Eth3");
+await page.getByRole("button", { name: "Run", exact: true }).press("Enter");
 await page.getByRole("link", { name: "look at it" }).first().waitFor();
+const [newest] = await json("api/runs");
+assert.equal((await json(`api/runs/${newest.name}/followed`)).packets[0].asked, "0/+0");
+assert.ok((await json(`api/runs/${newest.name}/packets`)).packets.length > 0, "the port is captured");
+// Completion in flow style.
+await open("#/new");
+await page.locator(".cm-content").click();
+await page.keyboard.press("Control+End");
+await page.keyboard.type("cc: {algorithm: sw");
+await page.locator(".cm-tooltip-autocomplete").getByText("swift").waitFor();
+// Deleted, and back.
+await open("");
+const card = page.locator(`[data-run="${newest.name}"]`);
+const total = (await json("api/runs")).length;
+await card.getByRole("button", { name: "delete" }).press("Enter");
+await page.getByTestId("undo").waitFor();
+await card.waitFor({ state: "detached" });
+assert.equal((await json("api/runs")).length, total - 1);
+await check("deleted");
+await page.getByRole("button", { name: "Undo" }).press("Enter");
+await card.waitFor();
+assert.equal((await json("api/runs")).length, total);
 
 // A run that cannot be read, dark, and the report from disk.
 await open(`#/run/${broken}/fabric`);

@@ -1,11 +1,11 @@
 import type { Answer as Figures, Info } from "./api";
-import { view } from "./api";
+import { standalone, view } from "./api";
 import { causeColour } from "./colour";
 import { Details } from "./details";
 import * as f from "./format";
 import { Pictures } from "./moments";
 import { Remedies } from "./remedies";
-import { useData } from "./state";
+import { address, useData } from "./state";
 import { StepBar } from "./stepbar";
 
 /** Answer is what a run opens with: where the step's time went, what would shorten it, where to look. */
@@ -139,7 +139,11 @@ function Lede({ info, data }: { info: Info; data: Figures }) {
       )}
       {slow && slow.ideal_ps > 0 && slow.time_ps > 1.05 * slow.ideal_ps && (
         <>
-          The slowest message, {slow.from} → {slow.to}, sends {f.bytes(slow.bytes)} in <b>{f.time(slow.time_ps)}</b>,{" "}
+          The slowest message,{" "}
+          <a href={address(standalone() ? ["packet"] : ["run", info.name, "packet"])}>
+            {slow.from} → {slow.to}
+          </a>
+          , sends {f.bytes(slow.bytes)} in <b>{f.time(slow.time_ps)}</b>,{" "}
           {f.digits(slow.time_ps / slow.ideal_ps)} × its ideal time
           {slow.queue && slow.shared_with_count > 0 && (
             <>

@@ -1,6 +1,6 @@
 // Data comes from the server, or, in a report that opens from disk, from the page.
 
-import type { About, Checked, Entry, Simulation, Variant } from "./contract";
+import type { About, Checked, Entry, Simulation, Trace, Variant } from "./contract";
 
 export type {
   Answer,
@@ -86,8 +86,15 @@ export const runs = () => call<Entry[]>("api/runs");
 export const jobs = () => call<Simulation[]>("api/jobs");
 export const about = () => call<About>("api/about");
 export const schema = () => call<Record<string, unknown>>("api/schema");
-export const check = (text: string) => call<Checked>("api/check", post({ text, sets: [] }));
-export const start = (text: string, sets: string[]) => call<Simulation>("api/jobs", post({ text, sets }));
+export const check = (text: string, sets: string[]) => call<Checked>("api/check", post({ text, sets }));
+export const start = (text: string, sets: string[], trace: Trace) =>
+  call<Simulation>("api/jobs", post({ text, sets, trace }));
+export const remove = (run: string) => {
+  for (const key of [...cache.keys()]) if (key.startsWith(run + " ")) cache.delete(key);
+  return call<unknown>(`api/runs/${encodeURIComponent(run)}`, { method: "DELETE" });
+};
+export const restore = (run: string) => call<unknown>(`api/runs/${encodeURIComponent(run)}/restore`, post({}));
 export const startVariant = (of: string, sets: string[]) => call<Simulation>("api/jobs", post({ of, sets }));
+export const startTrace = (of: string, trace: Trace) => call<Simulation>("api/jobs", post({ of, sets: [], trace }));
 export const variants = (run: string) => call<Variant[]>(`api/runs/${encodeURIComponent(run)}/variants`);
 export const stop = (id: string) => call<unknown>(`api/jobs/${id}`, { method: "DELETE" });

@@ -884,7 +884,38 @@ export interface Packet {
 export interface Packets {
   packets: Packet[];
   more: boolean;
+  skip: number;
+  found: number;
   missing?: string;
+}
+
+export interface Message {
+  message: number;
+  from: string;
+  to: string;
+  qp: number;
+  bytes: number;
+  posted_ps: number;
+  done_ps: number;
+  ideal_ps: number;
+  class: string;
+  job: string;
+  first_packet: number;
+  packets: number;
+}
+
+export interface Messages {
+  messages: Message[];
+  count: number;
+  mtu_bytes: number;
+}
+
+export interface Trace {
+  follow: string[];
+  capture: string[];
+  from_ps: number;
+  to_ps: number;
+  stop: boolean;
 }
 
 export interface Hop {
@@ -971,6 +1002,11 @@ export interface Entry {
   pfc_pauses: number;
   drops: number;
   seed: number;
+  fidelity?: string;
+  sets: string[];
+  main_cause: string;
+  causes: CauseTime[];
+  outcome?: string;
   error?: string;
 }
 
@@ -1013,6 +1049,7 @@ export interface About {
   version: string;
   root: string;
   scenarios: Record<string, string>;
+  names: Record<string, string[]>;
 }
 
 export interface Fault {
@@ -1024,6 +1061,7 @@ export interface Fault {
 
 export interface Checked {
   ok: boolean;
+  estimate?: string;
   error?: string;
   faults?: Fault[];
 }

@@ -5,75 +5,24 @@ import { defaultHighlightStyle, syntaxHighlighting } from "@codemirror/language"
 import { type Diagnostic, linter, lintGutter } from "@codemirror/lint";
 import { EditorState } from "@codemirror/state";
 import { EditorView, keymap, lineNumbers } from "@codemirror/view";
+import { options, type Schema, spot } from "./complete";
 import type { Checked } from "./contract";
 
-interface Schema {
-  properties?: Record<string, Schema>;
-  additionalProperties?: Schema | boolean;
-  items?: Schema;
-  anyOf?: Schema[];
-  oneOf?: Schema[];
-  enum?: unknown[];
-  description?: string;
-  $ref?: string;
-  $defs?: Record<string, Schema>;
-}
-
-/** find follows the keys above a line into the schema. */
-function find(root: Schema, path: string[]): Schema | undefined {
-  let s: Schema | undefined = root;
-  for (const key of path) {
-    s = deref(root, s);
-    s =
-      s?.properties?.[key] ??
-      (typeof s?.additionalProperties === "object" ? s.additionalProperties : undefined);
-  }
-  return deref(root, s);
-}
-
-function deref(root: Schema, s?: Schema): Schema | undefined {
-  if (s?.$ref) s = root.$defs?.[s.$ref.replace("#/$defs/", "")];
-  for (const x of s?.anyOf ?? s?.oneOf ?? []) if (x.properties || x.$ref) return deref(root, x);
-  return s;
-}
-
-/** above lists the keys that a line is nested in, by indentation. */
-function above(text: string[], line: number): string[] {
-  const path: string[] = [];
-  let depth = /^ */.exec(text[line])![0].length;
-  for (let i = line - 1; i >= 0 && depth > 0; i--) {
-    const m = /^( *)([\w-]+):\s*$/.exec(text[i]);
-    if (m && m[1].length < depth) {
-      path.unshift(m[2]);
-      depth = m[1].length;
-    }
-  }
-  return path;
-}
-
-function complete(schema: Schema) {
+function complete(schema: Schema, names: Record<string, string[]>) {
   return (c: CompletionContext) => {
-    const line = c.state.doc.lineAt(c.pos);
-    const text = c.state.doc.toString().split("\n");
-    const path = above(text, line.number - 1);
-    const before = line.text.slice(0, c.pos - line.from);
-    const value = /^\s*([\w-]+):\s*([\w.-]*)$/.exec(before);
-    if (value) {
-      const s = find(schema, [...path, value[1]]);
-      const options = (s?.enum ?? []).map((e) => ({ label: String(e), type: "enum" }));
-      return options.length ? { from: c.pos - value[2].length, options } : null;
-    }
-    const word = c.matchBefore(/[\w-]*/);
-    if (!word || (word.from === word.to && !c.explicit)) return null;
-    const props = find(schema, path)?.properties ?? {};
+    const place = spot(c.state.sliceDoc(0, c.pos));
+    if (place.typed === "" && place.key && !c.explicit) return null;
+    const list = options(schema, names, place);
+    if (list.length === 0) return null;
     return {
-      from: word.from,
-      options: Object.entries(props).map(([label, s]) => ({
-        label,
-        type: "property",
-        detail: s.description?.slice(0, 60),
-        apply: label + ": ",
+      from: c.pos - place.typed.length,
+      options: list.map((o) => ({
+        label: o.label,
+        type: o.key ? "property" : "enum",
+        detail: o.detail,
+        apply: o.key ? o.label + ": " : undefined,
       })),
+      validFor: /^[\w.-]*$/,
     };
   };
 }
@@ -83,6 +32,7 @@ export function edit(
   box: HTMLElement,
   text: string,
   schema: Schema,
+  names: Record<string, string[]>,
   check: (text: string) => Promise<Checked>,
   changed: (text: string, error: string) => void,
 ): () => void {
@@ -112,7 +62,7 @@ export function edit(
         keymap.of([...defaultKeymap, ...historyKeymap]),
         yaml(),
         syntaxHighlighting(defaultHighlightStyle),
-        autocompletion({ override: [complete(schema)] }),
+        autocompletion({ override: [complete(schema, names)] }),
         lintGutter(),
         lint,
         EditorView.contentAttributes.of({ "aria-label": "scenario" }),

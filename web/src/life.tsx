@@ -6,6 +6,17 @@ import { Sequences } from "./sequences";
 
 const seconds = 24; // a chapter when played
 
+/** scenes are the sequences of the chapters, in their order. */
+const scenes = ["rank", "rank", "setup", "packet", "ring", "setup", "packet", "mark", "completion", "rank"];
+
+/** sceneOf is the sequence of a chapter: without a mark, what else delayed packets. */
+function sceneOf(info: Info, chapter: number): string {
+  const s = info.summary;
+  const name = scenes[chapter] ?? "rank";
+  if (name !== "mark" || s.cnps > 0) return name;
+  return s.pfc_pauses > 0 ? "pause" : s.drops > 0 ? "nak" : name;
+}
+
 export function Life({ info }: { info: Info }) {
   const place = usePlace();
   const all = useMemo(() => chapters(info), [info]);
@@ -13,7 +24,7 @@ export function Life({ info }: { info: Info }) {
   const [playing, play] = useState(false);
   const [speech, speak] = useState(false);
   useData(() => view(info.name, "collectives"), [info.name]);
-  const go = (i: number) => set({ chapter: Math.max(1, Math.min(all.length, i + 1)) });
+  const go = (i: number) => set({ chapter: Math.max(1, Math.min(all.length, i + 1)), sequence: undefined, step: undefined });
   useEffect(() => {
     if (!playing) return;
     const timer = setTimeout(() => (at < all.length - 1 ? go(at + 1) : play(false)), seconds * 1000);
@@ -71,6 +82,8 @@ export function Life({ info }: { info: Info }) {
           arrows: back and next, space: play; about four minutes. Hover a figure to see where it comes from.
         </span>
       </div>
+      <div class="scene">
+        <div>
       <h2>
         {at + 1}. {c.title}
       </h2>
@@ -82,7 +95,9 @@ export function Life({ info }: { info: Info }) {
           <p>{l}</p>
         ))}
       </div>
-      <Sequences info={info} />
+        </div>
+        <Sequences info={info} first={sceneOf(info, at)} />
+      </div>
     </section>
   );
 }

@@ -1,204 +1,233 @@
-import { useMemo } from "preact/hooks";
-import { type Info, type Packet, type Packets as Part, standalone, view } from "./api";
-import { FollowedPackets } from "./followed";
+import { type Info, standalone, view } from "./api";
+import { Captured } from "./captured";
+import type { Journeys, Messages, QPView } from "./contract";
 import * as f from "./format";
-import { set, useData, usePlace } from "./state";
+import { Rerun, traced, unfollowable } from "./rerun";
+import { address, set, useData, usePlace } from "./state";
+import { Waterfall, WaterfallKey } from "./waterfall";
 
-/** Packets is what a run has of single packets: those that it followed, and its capture. */
+type Message = Messages["messages"][number];
+
+/** Packets is one message, its path and its packets: those that the run followed, and its capture. */
 export function Packets({ info }: { info: Info }) {
-  return (
-    <>
-      <FollowedPackets info={info} />
-      <Ladder info={info} />
-    </>
-  );
-}
-
-/** Ladder is the capture: time downwards, sender left, receiver right. */
-function Ladder({ info }: { info: Info }) {
   const place = usePlace();
-  const skip = Number(place.args.get("skip") ?? 0);
-  const chosen = place.args.has("packet") ? Number(place.args.get("packet")) : undefined;
-  const from = Number(place.args.get("from") ?? 0);
-  const what = standalone() || (skip === 0 && from === 0) ? "packets" : `packets?from=${from}&skip=${skip}`;
-  const { data, error } = useData(() => view<Part>(info.name, what), [info.name, what]);
-  const ends = useMemo(() => {
-    const of = (p: Packet): [string, string] => (p.sender ? [p.sender, p.peer] : [p.from, p.to]);
-    const names = [...new Set((data?.packets ?? []).flatMap(of).filter(Boolean))];
-    const roles = new Map(info.topology.nodes.map((n) => [n.name, n.role === "host" ? 0 : n.tier]));
-    const senders = new Set(
-      (data?.packets ?? []).filter((p) => /WRITE|SEND|^data/.test(p.kind)).map((p) => p.from.split("/")[0]),
-    );
-    // Senders, switches, receivers.
-    const place = (n: string) => ((roles.get(n) ?? 0) > 0 ? 1 : senders.has(n) ? 0 : 2);
-    return names.sort((a, b) => place(a) - place(b)).slice(0, 8);
-  }, [data]);
+  const arg = (k: string) => (place.args.get(k) ? Number(place.args.get(k)) : undefined);
+  const [qp, chosen] = [arg("qp"), arg("message")];
+  const text = place.args.get("text") ?? "";
+  const alone = standalone();
+  const query = new URLSearchParams();
+  for (const k of ["qp", "text", "from", "to"]) if (place.args.get(k)) query.set(k, place.args.get(k)!);
+  const what = query.size > 0 && !alone ? `messages?${query}` : "messages";
+  const { data, error } = useData(() => view<Messages>(info.name, what), [info.name, what]);
+  const followed = useData(() => view<Journeys>(info.name, "followed"), [info.name]);
+  const list = data?.messages ?? [];
+  const m = list.find((x) => x.message === chosen) ?? list[0];
   if (error)
     return (
       <p class="error" role="alert">
         {error}
       </p>
     );
-  if (!data) return <p class="hint">loading…</p>;
-  if (data.missing)
-    return (
-      <p class="hint" data-testid="no-capture">
-        {data.missing}
-      </p>
-    );
-  if (data.packets.length === 0) return <p class="hint">The capture holds no packets here.</p>;
-  const base = data.packets[0].at_ns;
-  const width = 720;
-  const column = (name: string) =>
-    110 + (Math.max(0, ends.indexOf(name)) * (width - 220)) / Math.max(1, ends.length - 1);
-  const shown = data.packets.slice(0, 300);
-  const p = data.packets.find((x) => x.number === chosen);
+  if (!data) return <p class="loading">Loading messages…</p>;
+  const mine = (followed.data?.packets ?? []).filter((p) => !m || p.qp === m.qp);
+  const others = (followed.data?.packets ?? []).length - mine.length;
   return (
-    <section aria-label="Packets" class="split even">
-      <div class="ladder">
-        <div class="bar">
-          <button disabled={skip === 0} onClick={() => set({ skip: Math.max(0, skip - 300) || undefined })}>
-            earlier
-          </button>
-          <button
-            disabled={!data.more && data.packets.length <= 300}
-            onClick={() => set({ skip: skip + 300 })}
-          >
-            later
-          </button>
-          <span>
-            {shown.length} packets from {f.time(1000 * base)} on
-          </span>
-          <span class="kinds">
-            <span>
-              <i class="line ce" /> marked by a switch
-            </span>
-            <span>
-              <i class="line bad" /> NAK or pause
-            </span>
-            <span>
-              <i class="line again" /> retransmitted
-            </span>
-          </span>
+    <section aria-label="Packet" class="wide">
+      <h1 class="finding" data-testid="packet-finding">
+        {m ? finding(m) : "No message matches."}
+      </h1>
+      <div class="split packets">
+        <aside>
+          <div class="bar">
+            <input
+              type="search"
+              aria-label="find messages"
+              placeholder="find: host-4 dp"
+              value={text}
+              onInput={(e) => set({ text: e.currentTarget.value || undefined, message: undefined })}
+              hidden={alone}
+            />
+            {qp !== undefined && (
+              <button onClick={() => set({ qp: undefined, message: undefined })}>queue pair {qp} ✕</button>
+            )}
+          </div>
+          <List list={list} count={data.count} chosen={m} />
+        </aside>
+        <div>
+          {m && <Path info={info} m={m} />}
+          {mine.length > 0 && (
+            <div class="panel" data-testid="followed">
+              <div class="head">
+                <h2>Followed packets, hop by hop</h2>
+                <WaterfallKey />
+              </div>
+              {mine.map((p) =>
+                (p.copies ?? []).length === 0 ? (
+                  <p class="note">Packet {p.asked} did not leave a NIC in this run.</p>
+                ) : (
+                  <>
+                    {(p.copies ?? []).map((c) => (
+                      <Waterfall info={info} p={p} c={c} />
+                    ))}
+                    {!!p.more && <p class="note">{f.count(p.more)} more copies were not followed.</p>}
+                  </>
+                ),
+              )}
+            </div>
+          )}
+          {others > 0 && (
+            <p class="note">
+              {f.plural(others, "packet")} of other queue pairs {others === 1 ? "was" : "were"} followed:{" "}
+              {[...new Set((followed.data?.packets ?? []).filter((p) => m && p.qp !== m.qp).map((p) => p.qp))].map((n) => (
+                <button class="plain" onClick={() => set({ qp: n, message: undefined, text: undefined })}>
+                  queue pair {n}
+                </button>
+              ))}
+            </p>
+          )}
+          {m && !alone && <Follow info={info} m={m} first={mine.length === 0} />}
         </div>
-        <svg viewBox={`0 0 ${width} ${shown.length * 18 + 40}`} role="group" aria-label="ladder of packets">
-          {ends.map((e) => (
-            <g>
-              <text x={column(e)} y={14} text-anchor="middle">
-                {e}
-              </text>
-              <line x1={column(e)} x2={column(e)} y1={20} y2={shown.length * 18 + 36} class="rail" />
-            </g>
-          ))}
-          {shown.map((x, i) => {
-            const y = 34 + i * 18;
-            const [from, to] = x.sender ? [x.sender, x.peer] : [x.from, x.to];
-            const [a, b] = [column(from), column(to)];
-            const bad = /NAK|pause/i.test(x.kind);
-            return (
-              <g
-                class={
-                  `packet${x.ce ? " ce" : ""}${bad ? " bad" : ""}${x.again ? " again" : ""}` +
-                  (x.number === chosen ? " chosen" : "")
-                }
-                role="button"
-                {...{ tabindex: 0 }}
-                onClick={() => set({ packet: x.number })}
-                onKeyDown={(e) => e.key === "Enter" && set({ packet: x.number })}
-              >
-                <rect x={0} y={y - 9} width={width} height={18} class="hit" />
-                {from && <line x1={a} y1={y} x2={b} y2={y} marker-end="url(#arrow)" />}
-                <text x={4} y={y + 4}>
-                  {f.time(1000 * (x.at_ns - base))}
-                </text>
-                <text x={from ? (a + b) / 2 : width / 2} y={y - 2} text-anchor="middle">
-                  {x.kind}
-                  {x.from ? ` PSN ${x.psn}` : ""}
-                  {x.again ? ", again" : ""}
-                </text>
-              </g>
-            );
-          })}
-          <defs>
-            <marker
-              id="arrow"
-              viewBox="0 0 8 8"
-              refX="8"
-              refY="4"
-              markerWidth="7"
-              markerHeight="7"
-              orient="auto-start-reverse"
-            >
-              <path d="M0,0L8,4L0,8z" fill="context-stroke" />
-            </marker>
-          </defs>
-        </svg>
       </div>
-      <aside>
-        {p ? (
-          <Layers p={p} />
-        ) : (
-          <p class="hint">Choose a packet to see its layers, from Ethernet to the ICRC.</p>
-        )}
-      </aside>
+      <Captured info={info} />
     </section>
   );
 }
 
-function Layers({ p }: { p: Packet }) {
-  const place = usePlace();
-  const field = place.args.has("field") ? Number(place.args.get("field")) : -1;
-  const pairs = p.hex.match(/../g) ?? [];
-  const lit = p.fields?.[field];
+const took = (m: Message) => m.done_ps - m.posted_ps;
+
+/** finding says of a message what it took, and against what. */
+function finding(m: Message): string {
+  const size = `${m.from} → ${m.to}, ${f.bytes(m.bytes)}`;
+  if (m.done_ps < 0) return `${size}: not complete when the run ended.`;
+  const over = m.ideal_ps > 0 && took(m) > 1.05 * m.ideal_ps;
+  return `${size} in ${f.time(took(m))}${over ? `, ${f.digits(took(m) / m.ideal_ps)} × its ideal time` : ", its ideal time"}.`;
+}
+
+/** List is the messages to pick from, the slowest first. */
+function List({ list, count, chosen }: { list: Message[]; count: number; chosen?: Message }) {
   return (
-    <div class="panel" data-testid="layers">
-      <h3>
-        packet {p.number}: {p.kind}, {p.bytes} bytes
-      </h3>
-      {p.from && (
-        <p>
-          {p.from} → {p.to}
-          {p.sender && `, here from ${p.sender} to ${p.peer}`}
-        </p>
-      )}
-      <p class="hex" aria-label="bytes of the headers">
-        {pairs.map((b, i) => (
-          <span class={lit && i >= lit.from && i < lit.to ? "lit" : ""}>{b} </span>
-        ))}
-        {p.bytes > pairs.length && `… ${p.bytes - pairs.length} more`}
-      </p>
-      {p.said && <p data-testid="said">{p.said}</p>}
-      {(p.fields ?? []).length === 0 && (
-        <p class="hint">
-          {p.said
-            ? "The capture has its length and not its bytes; above is what the simulator knows of it."
-            : "This packet is not spelled out: it is no RoCEv2 or MRC over IPv4 or IPv6."}
-        </p>
-      )}
-      <table class="tight" hidden={(p.fields ?? []).length === 0}>
-        <thead>
-          <tr>
-            <th>layer</th>
-            <th>field</th>
-            <th>value and meaning</th>
-          </tr>
-        </thead>
-        <tbody>
-          {(p.fields ?? []).map((x, i) => (
-            <tr class={i === field ? "chosen" : ""} onMouseEnter={() => set({ field: i })}>
-              <td>{x.layer}</td>
-              <td>
-                <button class="plain" onClick={() => set({ field: i })}>
-                  {x.name}
-                </button>
-              </td>
-              <td>
-                <span class="mono">{x.value}</span> <small>{x.about}</small>
-              </td>
+    <>
+      <div class="pickbox" tabIndex={0} role="region" aria-label="messages">
+        <table class="tight" data-testid="messages">
+          <thead>
+            <tr>
+              <th>message</th>
+              <th class="n">size</th>
+              <th class="n">time</th>
+              <th class="n">× ideal</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {list.slice(0, 100).map((m) => (
+              <tr class={m === chosen ? "chosen" : ""}>
+                <td>
+                  <button class="plain" aria-pressed={m === chosen} onClick={() => set({ message: m.message })}>
+                    {m.from} → {m.to}
+                  </button>
+                </td>
+                <td class="n">{f.bytes(m.bytes)}</td>
+                <td class="n">{m.done_ps < 0 ? "–" : f.time(took(m))}</td>
+                <td class="n">{m.done_ps < 0 || m.ideal_ps <= 0 ? "–" : f.digits(took(m) / m.ideal_ps)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p class="note">
+        {f.plural(count, "message")}
+        {count > 100 ? ", the 100 slowest listed" : ", the slowest first"}
+      </p>
+    </>
+  );
+}
+
+/** ports are what is captured of a queue pair: its NIC's ports, and the one where its packets waited longest. */
+function ports(info: Info, qp?: QPView): string[] {
+  if (!qp) return [];
+  const nic = info.topology.nics.find((n) => n.name === qp.qp.from);
+  const own = (nic?.links ?? []).slice(0, 4).map((l) => {
+    const cable = info.topology.links[l];
+    return info.ports[cable.a === nic!.host ? cable.from_a : cable.from_b];
+  });
+  const hot = [...(qp.path ?? [])].sort((a, b) => b.wait_ps - a.wait_ps)[0];
+  return [...own.map((p) => p.name), hot && info.ports[hot.port].name]
+    .filter((n): n is string => !!n)
+    .map((n) => n.split(" → ")[0])
+    .filter((n, i, all) => all.indexOf(n) === i);
+}
+
+/** Path is where the packets of a message's queue pair wait, hop by hop. */
+function Path({ info, m }: { info: Info; m: Message }) {
+  const alone = standalone();
+  const { data } = useData(alone || m.qp < 0 ? null : () => view<QPView>(info.name, `qp?id=${m.qp}`), [info.name, m.qp]);
+  if (!data) return null;
+  // Up the tiers, then down.
+  const tier = new Map(info.topology.nodes.map((n) => [n.name, n.role === "host" ? -1 : n.tier]));
+  const rank = (port: number) => {
+    const [from, to] = [tier.get(info.ports[port].node) ?? 0, tier.get(info.ports[port].peer) ?? 0];
+    return to > from ? from : 1000 - from;
+  };
+  const path = [...(data.path ?? [])].sort((a, b) => rank(a.port) - rank(b.port) || b.wait_ps - a.wait_ps);
+  const most = Math.max(1, ...path.map((p) => p.wait_ps / Math.max(1, p.packets)));
+  const q = data.qp;
+  return (
+    <div class="panel" data-testid="path">
+      <h2>
+        Queue pair {q.qp}: {q.from} → {q.to}
+      </h2>
+      <p class="note">
+        {f.plural(m.packets, "packet")} from {f.time(m.posted_ps)}, packets {f.count(m.first_packet)} to{" "}
+        {f.count(m.first_packet + m.packets - 1)} of the queue pair. {f.plural(q.messages, "message")},{" "}
+        {f.count(q.ce_marked_packets)} marked, {f.plural(q.rate_cuts, "rate reduction")},{" "}
+        {f.count(q.retransmitted_packets)} retransmitted.
+      </p>
+      {path.length === 0 ? (
+        <p class="note">No packet of it waited in a queue of a switch.</p>
+      ) : (
+        <>
+        <h3>Mean queue wait of its packets, hop by hop</h3>
+        <ol class="fallish">
+          {path.map((p) => {
+            const wait = p.wait_ps / Math.max(1, p.packets);
+            return (
+              <li>
+                <a href={address(["run", info.name, "fabric"], { metric: "queue", port: p.port, qp: q.qp })}>
+                  {info.ports[p.port].name}
+                </a>
+                <span class="track">
+                  <i style={{ width: `${(100 * wait) / most}%`, background: "var(--q-mid)" }} />
+                </span>
+                <span class="n">{f.time(wait)}</span>
+                <span class="note">{p.queue_peak_bytes > 0 && `longest queue ${f.bytes(p.queue_peak_bytes)}`}</span>
+              </li>
+            );
+          })}
+        </ol>
+        </>
+      )}
     </div>
+  );
+}
+
+/** Follow runs the scenario again until the message has ended, with its packets followed and captured. */
+function Follow({ info, m, first }: { info: Info; m: Message; first: boolean }) {
+  const qp = useData(m.qp < 0 ? null : () => view<QPView>(info.name, `qp?id=${m.qp}`), [info.name, m.qp]);
+  const why = unfollowable(info);
+  if (why) return <p class="note">{why}</p>;
+  const tapped = ports(info, qp.data);
+  const trace = traced(info, m, tapped);
+  return (
+    <Rerun
+      info={info}
+      trace={trace}
+      label="Follow and run this window again"
+      says={
+        `Same scenario and seed, until ${f.time(trace.to_ps)}: follows ${f.plural(trace.follow.length, "packet")} ` +
+        `of this message${tapped.length > 0 ? `, captures ${tapped.join(", ")}` : ""}.`
+      }
+      to={(run) => address(["run", run, "packet"], { qp: m.qp, message: m.message })}
+      primary={first}
+      off={!qp.data}
+    />
   );
 }

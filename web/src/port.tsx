@@ -1,9 +1,9 @@
 import { useMemo } from "preact/hooks";
-import { type Info, type PortRow, type PortView, type QPView, type QueueConfig, view } from "./api";
+import { type Info, type PortRow, type PortView, type QPView, type QueueConfig, standalone, view } from "./api";
 import { Chart } from "./chart";
 import { lines } from "./colour";
 import * as f from "./format";
-import { set, useData } from "./state";
+import { address, set, useData } from "./state";
 
 export function PortPanel({
   info,
@@ -123,7 +123,8 @@ export function PortPanel({
             <button aria-pressed={x.qp === qp} onClick={() => set({ qp: x.qp === qp ? undefined : x.qp })}>
               {x.from} → {x.to}
             </button>{" "}
-            waited {f.time(x.wait_ps / Math.max(1, x.packets))} per packet
+            waited {f.time(x.wait_ps / Math.max(1, x.packets))} per packet ·{" "}
+            <a href={address(standalone() ? ["packet"] : ["run", info.name, "packet"], { qp: x.qp })}>packets</a>
           </li>
         ))}
       </ul>
@@ -161,6 +162,11 @@ function inUnit(unit: string): (v: number) => string {
   return (v) => v.toFixed(2);
 }
 
+/** PacketsOf leads to the messages and packets of a queue pair. */
+const PacketsOf = ({ info, qp }: { info: Info; qp: number }) => (
+  <a href={address(standalone() ? ["packet"] : ["run", info.name, "packet"], { qp })}>Messages and packets.</a>
+);
+
 export function QPPanel({ info, data, cursor }: { info: Info; data: QPView; cursor: number }) {
   const control = info.summary.cc?.find((c) => c.service === data.qp.service);
   const charts = useMemo(
@@ -181,7 +187,7 @@ export function QPPanel({ info, data, cursor }: { info: Info; data: QPView; curs
       <p>
         {f.count(data.qp.ce_marked_packets)} of its packets were marked, congestion control cut it{" "}
         {f.count(data.qp.rate_cuts)} times, {f.count(data.qp.retransmitted_packets)} packets were retransmitted.
-        Path: {data.path.map((p) => info.ports[p.port].name).join(", ") || "not sampled"}
+        <PacketsOf info={info} qp={data.qp.qp} /> Path: {data.path.map((p) => info.ports[p.port].name).join(", ") || "not sampled"}
       </p>
       {charts.map((c) => (
         <Chart

@@ -1,31 +1,26 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import * as api from "./api";
+import { causeColour } from "./colour";
 import * as f from "./format";
 import { address, set, useData, usePlace } from "./state";
 
-type Key = "title" | "at" | "step_time_ps" | "gpus" | "mfu" | "lb" | "ecn_marks" | "pfc_pauses";
-const heads: [Key, string][] = [
-  ["title", "run"],
-  ["step_time_ps", "step time"],
-  ["mfu", "MFU"],
-  ["gpus", "GPUs"],
-  ["lb", "load balancing"],
-  ["ecn_marks", "ECN marks"],
-  ["pfc_pauses", "pauses"],
-  ["at", "written"],
-];
+const orders: Record<string, [string, (a: api.Entry, b: api.Entry) => number]> = {
+  at: ["newest first", (a, b) => (a.at < b.at ? 1 : -1)],
+  step: ["shortest step first", (a, b) => a.step_time_ps - b.step_time_ps],
+  name: ["by name", (a, b) => a.name.localeCompare(b.name)],
+};
 
-const figures = new Set<Key>(["step_time_ps", "mfu", "gpus", "ecn_marks", "pfc_pauses"]);
-
+/** Runs is the lobby: what runs, and what has run, grouped by scenario. */
 export function Runs() {
   const place = usePlace();
   const filter = place.args.get("filter") ?? "";
-  const sort = (place.args.get("sort") ?? "at") as Key;
-  const down = place.args.get("down") !== "0";
+  const sort = orders[place.args.get("sort") ?? ""] ? place.args.get("sort")! : "at";
   const [tick, again] = useState(0);
   const { data, error } = useData(api.runs, [tick]);
   const jobs = useData(api.jobs, [tick]);
   const [chosen, choose] = useState<string[]>([]);
+  const [gone, bury] = useState<string[]>([]);
+  const [failed, fail] = useState("");
   const running = (jobs.data ?? []).filter((j) => j.state === "running").length;
   useEffect(() => {
     const timer = setInterval(() => again((t) => t + 1), running > 0 ? 700 : 5000);
@@ -33,117 +28,186 @@ export function Runs() {
   }, [running > 0]);
   const last = useRef<api.Entry[]>([]);
   if (data) last.current = data;
-  const rows = useMemo(() => {
+  const groups = useMemo(() => {
     const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-    const fits = last.current.filter((e) =>
-      words.every((w) => `${e.name} ${e.title} ${e.lb} ${e.error ?? ""}`.toLowerCase().includes(w)),
+    const fits = last.current.filter((e) => {
+      const text = `${e.name} ${e.title} ${e.lb} ${e.main_cause} ${(e.sets ?? []).join(" ")} ${e.error ?? ""}`;
+      return words.every((w) => text.toLowerCase().includes(w));
+    });
+    const out = new Map<string, api.Entry[]>();
+    for (const e of fits.sort(orders[sort][1])) {
+      const key = e.error ? "" : e.title;
+      out.set(key, [...(out.get(key) ?? []), e]);
+    }
+    // What cannot be read comes last.
+    return [...out].sort((a, b) => Number(a[0] === "") - Number(b[0] === ""));
+  }, [data, filter, sort]);
+  const done = (p: Promise<unknown>, then: () => void) =>
+    p.then(
+      () => {
+        fail("");
+        then();
+        again((t) => t + 1);
+      },
+      (e: Error) => fail(e.message),
     );
-    return [...fits].sort((a, b) => (a[sort] < b[sort] ? -1 : a[sort] > b[sort] ? 1 : 0) * (down ? -1 : 1));
-  }, [data, filter, sort, down]);
+  const whole = last.current.filter((e) => !e.error);
   return (
-    <section aria-label="Runs">
+    <section aria-label="Runs" class="wrap lobby">
+      <h1 class="finding">
+        {whole.length > 0
+          ? `${f.plural(whole.length, "run")} of ${f.plural(new Set(whole.map((e) => e.title)).size, "scenario")}`
+          : "Runs"}
+      </h1>
       <div class="bar">
-        <a class="button" href={address(["new"])}>
-          start a run
+        <a class="button primary" href={address(["new"])}>
+          New run
         </a>
-        <label>
-          filter{" "}
-          <input
-            value={filter}
-            onInput={(e) => set({ filter: e.currentTarget.value })}
-            placeholder="name, load balancing…"
-          />
-        </label>
+        <input
+          type="search"
+          aria-label="filter"
+          value={filter}
+          onInput={(e) => set({ filter: e.currentTarget.value || undefined })}
+          placeholder="filter: name, setting, cause"
+        />
+        <select aria-label="order" value={sort} onChange={(e) => set({ sort: e.currentTarget.value })}>
+          {Object.entries(orders).map(([k, [name]]) => (
+            <option value={k}>{name}</option>
+          ))}
+        </select>
         <a
           class={`button ${chosen.length < 2 ? "off" : ""}`}
           aria-disabled={chosen.length < 2}
           href={chosen.length < 2 ? undefined : address(["compare"], { runs: chosen.join(",") })}
         >
-          compare {chosen.length || ""}
+          Compare {chosen.length || ""}
         </a>
+        {chosen.length < 2 && <span class="note">tick two or more runs to compare them</span>}
       </div>
-      {error && (
+      {[error, failed].filter(Boolean).map((e) => (
         <p class="error" role="alert">
-          {error}
+          {e}
         </p>
-      )}
+      ))}
+      <div role="status">
+        {gone.map((name) => (
+          <p class="undo" data-testid="undo">
+            {name} is deleted.{" "}
+            <button onClick={() => done(api.restore(name), () => bury(gone.filter((n) => n !== name)))}>Undo</button>{" "}
+            <span class="note">Files are removed when the server ends.</span>
+          </p>
+        ))}
+      </div>
       <Jobs list={jobs.data ?? []} done={() => again((t) => t + 1)} />
-      {data && last.current.length === 0 && (
-        <p class="hint" data-testid="empty">
-          There are no runs here yet. Start one, or write some with <code>railyard run</code>.
+      {data && last.current.length === 0 && gone.length === 0 && (
+        <p class="empty" data-testid="empty">
+          No runs yet. Start one, or write some with <code>railyard run</code>.
         </p>
       )}
-      {last.current.length > 0 && (
-        <div class="scroll" tabIndex={0} role="region" aria-label="list of runs">
-          <table data-testid="runs">
-            <thead>
-              <tr>
-                <th>
-                  <span class="hidden">compare</span>
-                </th>
-                {heads.map(([k, name]) => (
-                  <th
-                    class={figures.has(k) ? "n" : ""}
-                    aria-sort={k === sort ? (down ? "descending" : "ascending") : "none"}
-                  >
-                    <button onClick={() => set({ sort: k, down: k === sort && down ? "0" : undefined })}>
-                      {name}
-                      {k === sort ? (down ? " ▾" : " ▴") : ""}
-                    </button>
-                  </th>
+      <div class="groups" data-testid="runs">
+        {groups.map(([title, list]) => {
+          const most = Math.max(1, ...list.map((e) => e.step_time_ps));
+          const best = Math.min(...list.filter((e) => e.complete && !e.outcome).map((e) => e.step_time_ps));
+          return (
+            <section class={list.length > 1 ? "group many" : "group"} aria-label={title || "unreadable"}>
+              <h2>
+                {title || "Cannot be read"} <span class="note">{list.length > 1 && f.plural(list.length, "run")}</span>
+              </h2>
+              <div class="cards">
+                {list.map((e) => (
+                  <Run
+                    e={e}
+                    most={most}
+                    best={list.length > 1 ? best : -1}
+                    chosen={chosen.includes(e.name)}
+                    choose={(on) => choose(on ? [...chosen, e.name] : chosen.filter((n) => n !== e.name))}
+                    remove={() =>
+                      done(api.remove(e.name), () => {
+                        bury([...gone, e.name]);
+                        choose(chosen.filter((n) => n !== e.name));
+                      })
+                    }
+                  />
                 ))}
-                <th>
-                  <span class="hidden">again</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((e) => (
-                <tr class={e.error ? "broken" : ""}>
-                  <td>
-                    {!e.error && (
-                      <input
-                        type="checkbox"
-                        aria-label={`compare ${e.name}`}
-                        checked={chosen.includes(e.name)}
-                        onChange={(x) =>
-                          choose(
-                            x.currentTarget.checked
-                              ? [...chosen, e.name]
-                              : chosen.filter((n) => n !== e.name),
-                          )
-                        }
-                      />
-                    )}
-                  </td>
-                  <td>
-                    {e.error ? (
-                      <>
-                        {e.name}
-                        <p class="error">{e.error}</p>
-                      </>
-                    ) : (
-                      <a href={address(["run", e.name])}>{e.name}</a>
-                    )}
-                    {!e.error && !e.complete && <span class="tag">incomplete</span>}
-                  </td>
-                  <td class="n">{e.error ? "" : f.time(e.step_time_ps)}</td>
-                  <td class="n">{e.mfu ? f.percent(e.mfu) : ""}</td>
-                  <td class="n">{e.gpus || ""}</td>
-                  <td>{e.lb}</td>
-                  <td class="n">{e.error ? "" : f.count(e.ecn_marks)}</td>
-                  <td class="n">{e.error ? "" : f.count(e.pfc_pauses)}</td>
-                  <td class="when">{f.when(e.at)}</td>
-                  <td class="when">
-                    {!e.error && <a href={address(["new"], { from: e.name })}>change and run</a>}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
+              </div>
+            </section>
+          );
+        })}
+      </div>
     </section>
+  );
+}
+
+/** Run is a run's card: its step as a bar by cause, as long as its share of the longest of its group. */
+function Run(props: {
+  e: api.Entry;
+  most: number;
+  best: number;
+  chosen: boolean;
+  choose: (on: boolean) => void;
+  remove: () => void;
+}) {
+  const { e, most, best } = props;
+  if (e.error)
+    return (
+      <article class="card run broken" data-run={e.name}>
+        <h3>{e.name}</h3>
+        <p class="error">{e.error}</p>
+      </article>
+    );
+  const causes = e.causes ?? [];
+  const sets = (e.sets ?? []).filter((x) => !x.startsWith("seed="));
+  const names = causes.map((c) => `${c.key.replaceAll("_", " ")} ${f.time(c.time_ps)}`).join(", ");
+  const over = best > 0 ? e.step_time_ps / best - 1 : 0;
+  return (
+    <article class="card run" data-run={e.name}>
+      <div class="top-row">
+        <h3>
+          <a href={address(["run", e.name])}>{e.name}</a>
+        </h3>
+        <label class="tick">
+          <input
+            type="checkbox"
+            aria-label={`compare ${e.name}`}
+            checked={props.chosen}
+            onChange={(x) => props.choose(x.currentTarget.checked)}
+          />
+          compare
+        </label>
+      </div>
+      <p class="figure">
+        <b>{f.time(e.step_time_ps)}</b>{" "}
+        <span class="note">
+          {[
+            best > 0 && e.complete && (over === 0 ? "shortest" : over > 0 ? f.changePercent(over) : ""),
+            e.mfu && `MFU ${f.percent(e.mfu)}`,
+          ]
+            .filter(Boolean)
+            .join(" · ")}
+        </span>
+        {e.outcome && <span class="tag">{e.outcome}</span>}
+        {!e.complete && <span class="tag">incomplete</span>}
+        {e.fidelity && <span class="tag">{e.fidelity}</span>}
+      </p>
+      <div class="splitbar" role="img" aria-label={`step by cause: ${names}`} title={names}>
+        {causes.map((c) => (
+          <span style={{ width: `${(100 * c.time_ps) / most}%`, background: causeColour(c.key) }} />
+        ))}
+      </div>
+      <p class="note">
+        {e.main_cause ? `Main cause: ${e.main_cause}` : causes.length > 0 ? "No contention" : "No account of the step"}
+      </p>
+      {sets.length > 0 && <code>{sets.map((x) => "--set " + x).join(" ")}</code>}
+      <p class="note">
+        {f.plural(e.gpus, "GPU")} · {e.lb} · seed {e.seed} · {f.when(e.at)}
+      </p>
+      <div class="foot">
+        <a href={address(["new"], { from: e.name })}>change and run</a>
+        <button class="plain" aria-label={`delete ${e.name}`} onClick={props.remove}>
+          delete
+        </button>
+      </div>
+    </article>
   );
 }
 
@@ -210,21 +274,38 @@ export function New() {
   const schema = useData(api.schema, []);
   const info = useData(from ? () => api.view<api.Info>(from, "info") : null, [from]);
   const [picked, pick] = useState("");
+  const [dropped, drop] = useState<{ name: string; text: string } | undefined>(undefined);
   const [sets, change] = useState("");
   const [error, fail] = useState("");
+  const [needs, estimate] = useState("");
+  const [follow, follows] = useState<string | undefined>(undefined);
+  const [port, captures] = useState<string | undefined>(undefined);
+  const [end, until] = useState("200");
   const text = useRef("");
   const box = useRef<HTMLDivElement>(null);
   const shipped = Object.keys(about.data?.scenarios ?? {}).sort();
   const name = picked || (shipped.includes("three-flows.yaml") ? "three-flows.yaml" : (shipped[0] ?? ""));
-  const base = from ? info.data?.manifest.scenario : about.data?.scenarios[name];
+  const base = dropped?.text ?? (from ? info.data?.manifest.scenario : about.data?.scenarios[name]);
+  const lines = () =>
+    sets
+      .split("\n")
+      .map((s) => s.trim())
+      .filter(Boolean);
+  const settings = useRef<() => string[]>(lines);
+  settings.current = lines;
+  const check = async (t: string) => {
+    const r = await api.check(t, settings.current());
+    estimate(r.ok ? (r.estimate ?? "") : "");
+    return r;
+  };
   useEffect(() => {
-    if (!box.current || base === undefined || !schema.data) return;
+    if (!box.current || base === undefined || !schema.data || !about.data) return;
     let close: (() => void) | undefined;
     let live = true;
     text.current = base;
     import("./editor").then((m) => {
       if (live && box.current)
-        close = m.edit(box.current, base, schema.data as never, api.check, (t, e) => {
+        close = m.edit(box.current, base, schema.data as never, about.data!.names ?? {}, check, (t, e) => {
           text.current = t;
           fail(e);
         });
@@ -233,23 +314,28 @@ export function New() {
       live = false;
       close?.();
     };
-  }, [base, schema.data]);
+  }, [base, schema.data, about.data]);
+  useEffect(() => {
+    if (!text.current) return;
+    const timer = setTimeout(() => check(text.current).then((r) => fail(r.ok ? "" : (r.error ?? ""))), 400);
+    return () => clearTimeout(timer);
+  }, [sets]);
   const go = () =>
     api
-      .start(
-        text.current,
-        sets
-          .split("\n")
-          .map((s) => s.trim())
-          .filter(Boolean),
-      )
+      .start(text.current, lines(), {
+        follow: (follow ?? "").split(/[\s,]+/).filter(Boolean),
+        capture: (port ?? "").split(/[\s,]+/).filter(Boolean),
+        from_ps: 0,
+        to_ps: Math.round(Number(end) * 1e6) || 0,
+        stop: false,
+      })
       .then(
         () => (location.hash = address(["runs"])),
         (e: Error) => fail(e.message),
       );
   return (
-    <section aria-label="Start a run">
-      <h2>{from ? `Change ${from} and run it again` : "Start a run"}</h2>
+    <section aria-label="Start a run" class="wrap">
+      <h1 class="finding">{from ? `Change ${from} and run it again` : "Start a run"}</h1>
       {info.error && (
         <p class="error" role="alert">
           {info.error}
@@ -259,28 +345,100 @@ export function New() {
         {!from && (
           <label>
             scenario{" "}
-            <select value={name} onChange={(e) => pick(e.currentTarget.value)}>
+            <select
+              value={dropped ? "" : name}
+              onChange={(e) => {
+                drop(undefined);
+                pick(e.currentTarget.value);
+              }}
+            >
+              {dropped && <option value="">{dropped.name}</option>}
               {shipped.map((n) => (
                 <option>{n}</option>
               ))}
             </select>
           </label>
         )}
-        <button class="button" onClick={go} disabled={!base}>
-          run
+        <button class="button primary" onClick={go} disabled={!base || !!error}>
+          Run
         </button>
-        <span class="hint">Ctrl-Space completes keys and values.</span>
+        <span class="note" data-testid="estimate" aria-live="polite">
+          {needs && `Estimate: ${needs}`}
+        </span>
       </div>
-      <div class="editor" ref={box} data-testid="editor" />
-      <label>
-        change single values, one per line, as <code>lb=spray</code>
-        <textarea rows={2} value={sets} onInput={(e) => change(e.currentTarget.value)} aria-label="changes" />
-      </label>
       {error && (
         <p class="error" role="alert">
           {error}
         </p>
       )}
+      <div
+        class="editor"
+        ref={box}
+        data-testid="editor"
+        onDragOver={(e) => e.preventDefault()}
+        onDrop={(e) => {
+          const file = e.dataTransfer?.files[0];
+          if (!file) return;
+          e.preventDefault();
+          if (file.size > 1 << 20) return fail(`${file.name} has ${f.bytes(file.size)}, at most 1 MB are read`);
+          file.text().then((t) => drop({ name: file.name, text: t }));
+        }}
+      />
+      <p class="note">Ctrl-Space completes keys and values. A file dropped here replaces the text.</p>
+      <div class="options">
+        <label class="wideopt">
+          settings, one per line, as <code>lb=spray</code>
+          <textarea rows={2} value={sets} onInput={(e) => change(e.currentTarget.value)} aria-label="changes" />
+        </label>
+        <fieldset>
+          <legend>Record</legend>
+          <label>
+            <input
+              type="checkbox"
+              checked={follow !== undefined}
+              onChange={(e) => follows(e.currentTarget.checked ? "0/+0" : undefined)}
+            />{" "}
+            follow packets
+          </label>
+          {follow !== undefined && (
+            <input
+              value={follow}
+              aria-label="packets to follow"
+              title="QP/+N: the packet after the first N of a queue pair; QP/PSN by its number"
+              onInput={(e) => follows(e.currentTarget.value)}
+            />
+          )}
+          <label>
+            <input
+              type="checkbox"
+              checked={port !== undefined}
+              onChange={(e) => captures(e.currentTarget.checked ? "" : undefined)}
+            />{" "}
+            capture ports
+          </label>
+          {port !== undefined && (
+            <>
+              <input
+                value={port}
+                placeholder="rail-1:Eth3"
+                aria-label="ports to capture"
+                onInput={(e) => captures(e.currentTarget.value)}
+              />
+              <label>
+                until{" "}
+                <input
+                  type="number"
+                  min={1}
+                  value={end}
+                  aria-label="end of the capture, µs"
+                  onInput={(e) => until(e.currentTarget.value)}
+                />{" "}
+                µs
+              </label>
+            </>
+          )}
+        </fieldset>
+      </div>
     </section>
   );
 }

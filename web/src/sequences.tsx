@@ -1,17 +1,21 @@
 import { useEffect, useState } from "preact/hooks";
-import type { Sequence, Told } from "./contract";
-import { type Info, view } from "./api";
-import { set, useData, usePlace } from "./state";
+import type { Messages, Sequence, Told } from "./contract";
+import { type Info, standalone, view } from "./api";
+import * as f from "./format";
+import { Rerun, traced, unfollowable } from "./rerun";
+import { useWidth } from "./stepbar";
+import { address, here, set, useData, usePlace } from "./state";
 
-const wide = 168; // from lane to lane
+const widest = 168; // from lane to lane
+const narrowest = 132;
 const high = 40; // of a step
 const left = 84; // of times
 const head = 34;
 
-/** Sequences shows a part of the run as a sequence diagram, step by step. */
-export function Sequences({ info }: { info: Info }) {
+/** Sequences shows a part of the run as a sequence diagram, step by step: first is the one of a chapter. */
+export function Sequences({ info, first }: { info: Info; first: string }) {
   const place = usePlace();
-  const name = place.args.get("sequence") ?? "rank";
+  const name = place.args.get("sequence") ?? first;
   const { data, error } = useData(
     () => view<Told>(info.name, `sequence?name=${encodeURIComponent(name)}`),
     [info.name, name],
@@ -25,8 +29,8 @@ export function Sequences({ info }: { info: Info }) {
   if (!data) return null;
   return (
     <section class="sequences" aria-label="Sequences of this run">
-      <h3>Step by step in this run</h3>
       <div class="bar" role="group" aria-label="Sequence">
+        <h3>In this run, step by step</h3>
         {data.names.map((n, i) => (
           <button
             aria-pressed={n === name}
@@ -40,11 +44,36 @@ export function Sequences({ info }: { info: Info }) {
       {data.sequence ? (
         <Diagram key={`${info.name} ${name}`} s={data.sequence} />
       ) : (
-        <p class="hint" data-testid="why">
-          {data.why}
-        </p>
+        <>
+          <p class="note" data-testid="why">
+            {f.begin(data.why)}.
+          </p>
+          {followed.has(name) && !standalone() && <Followed info={info} name={name} />}
+        </>
       )}
     </section>
+  );
+}
+
+/** followed are the sequences of packets that a run has to follow. */
+const followed = new Set(["setup", "packet", "completion"]);
+
+/** Followed runs the scenario again until its first message has ended, with that followed. */
+function Followed({ info, name }: { info: Info; name: string }) {
+  const { data } = useData(() => view<Messages>(info.name, "messages"), [info.name]);
+  const m = [...(data?.messages ?? [])].sort((a, b) => a.done_ps - b.done_ps).find((x) => x.done_ps > 0);
+  if (unfollowable(info) || !m) return null;
+  const trace = traced(info, m, []);
+  const chapter = here().args.get("chapter") ?? undefined;
+  return (
+    <Rerun
+      info={info}
+      trace={trace}
+      label="Follow a message and run again"
+      says={`Same scenario and seed, until ${f.time(trace.to_ps)}: ${m.from} → ${m.to}, ${f.bytes(m.bytes)}.`}
+      to={(run) => address(["run", run, "life"], { chapter, sequence: name })}
+      primary
+    />
   );
 }
 
@@ -54,6 +83,7 @@ function Diagram({ s }: { s: Sequence }) {
   const last = s.steps.length;
   const at = Math.max(0, Math.min(last, Number(place.args.get("step") ?? last)));
   const [playing, play] = useState(false);
+  const { box, width } = useWidth(780);
   useEffect(() => {
     if (!playing) return;
     const timer = setTimeout(() => (at < last ? set({ step: at + 1 }) : play(false)), 700);
@@ -81,8 +111,8 @@ function Diagram({ s }: { s: Sequence }) {
           />
         </label>
       </div>
-      <div class="scroll" tabIndex={0} role="region" aria-label={s.title}>
-        <Drawing s={s} at={at} />
+      <div ref={box} class="scroll" tabIndex={0} role="region" aria-label={s.title}>
+        <Drawing s={s} at={at} room={width} />
       </div>
       {s.notes.map((n) => (
         <p class="hint">{n}</p>
@@ -91,7 +121,8 @@ function Diagram({ s }: { s: Sequence }) {
   );
 }
 
-function Drawing({ s, at }: { s: Sequence; at: number }) {
+function Drawing({ s, at, room }: { s: Sequence; at: number; room: number }) {
+  const wide = Math.max(narrowest, Math.min(widest, Math.floor((room - left) / s.lanes.length)));
   const x = (lane: number) => left + wide / 2 + wide * lane;
   const bottom = head + high * s.steps.length + 8;
   return (

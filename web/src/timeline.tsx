@@ -111,6 +111,7 @@ export function TimeLine({ info }: { info: Info }) {
   const way = standalone() ? "critical" : `critical?from=${Math.floor(from)}&to=${Math.ceil(to)}`;
   const path = useData(() => view<Critical>(info.name, way), [info.name, way]);
   const [chosen, choose] = useState<string>("");
+  const [picked, pick] = useState<{ gpu: string; from: number; to: number } | undefined>(undefined);
   const box = useRef<HTMLCanvasElement>(null);
   const [width, resize] = useState(1000);
   const last = useRef<Ranks | undefined>(undefined);
@@ -313,6 +314,7 @@ export function TimeLine({ info }: { info: Info }) {
     const y = e.clientY - r.top;
     const i = rows.findIndex((_, n) => y >= yOf(n) && y < yOf(n) + rowHeight);
     set({ at: Math.round(Math.max(0, Math.min(step, t))) });
+    pick(undefined);
     if (i < 0) {
       const p = y < head ? path.data?.path.find((p) => p.start_ps <= t && p.end_ps > t) : undefined;
       choose(p ? `critical path: ${p.class} of ${label(p.rank)}, ${f.time(p.end_ps - p.start_ps)}` : f.time(t));
@@ -320,6 +322,8 @@ export function TimeLine({ info }: { info: Info }) {
     }
     const sends = y - yOf(i) > rowHeight / 2;
     const s = (spansOf.get(rows[i]) ?? []).find((s) => s[0] <= t && s[1] >= t && s[4] === sends);
+    if (s && sends)
+      pick({ gpu: label(rows[i]).replace(" ▸ GPU ", "/gpu-"), from: Math.floor(s[0]), to: Math.ceil(s[1]) });
     choose(
       s
         ? `${label(rows[i])} (rank ${rows[i]}): ${s[3]}, ${s[2]}, from ${f.time(s[0])} for ${f.time(s[1] - s[0])}`
@@ -363,7 +367,7 @@ export function TimeLine({ info }: { info: Info }) {
           {f.time(from)} to {f.time(to)}
         </span>
         {!standalone() && (
-          <a href={address(["run", info.name, "packet"], { from: Math.floor(from) })}>packets from here</a>
+          <a href={address(["run", info.name, "packet"], { from: Math.floor(from), to: Math.ceil(to) })}>messages and packets of this window</a>
         )}
         <span class="kinds">
           {kinds.map((k) => (
@@ -431,7 +435,12 @@ export function TimeLine({ info }: { info: Info }) {
       <p class="hint" aria-live="polite">
         {chosen ||
           "Click a span to read it; drag to move. W and S zoom, A and D move, F shows the whole step. Above: computing; " +
-            "below: communication, pale where computing hides it. The line below a track is the critical path."}
+            "below: communication, pale where computing hides it. The line below a track is the critical path."}{" "}
+        {picked && !standalone() && (
+          <a href={address(["run", info.name, "packet"], { text: picked.gpu, from: picked.from, to: picked.to })}>
+            Messages of {picked.gpu} then
+          </a>
+        )}
       </p>
       {happened.length > 0 && (
         <div class="panel">

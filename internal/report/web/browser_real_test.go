@@ -9,9 +9,10 @@ import (
 	"testing"
 )
 
-// What the page says of failures, on random fabrics, against looking at every pair of NICs
-// (web/e2e/failures.mjs).
-func TestRealFailures(t *testing.T) {
+// TestRealScripts runs the page's own arithmetic without a browser: what failures cut off, on random fabrics against
+// looking at every pair of NICs (web/e2e/failures.mjs), and what the editor completes, at every key of every shipped
+// scenario (web/e2e/complete.mjs).
+func TestRealScripts(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("node is not installed")
@@ -19,11 +20,14 @@ func TestRealFailures(t *testing.T) {
 	if _, err := os.Stat("../../../web/node_modules/vite"); err != nil {
 		t.Skip("vite is not installed: npm install --no-save in the folder web")
 	}
-	cmd := exec.Command(node, "e2e/failures.mjs")
-	cmd.Dir = "../../../web"
-	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "single points of failure found") {
-		t.Errorf("%v\n%s", err, out)
+	for script, said := range map[string]string{"failures.mjs": "single points of failure found",
+		"complete.mjs": "places completed"} {
+		cmd := exec.Command(node, "e2e/"+script)
+		cmd.Dir = "../../../web"
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), said) {
+			t.Errorf("%s: %v\n%s", script, err, out)
+		}
 	}
 }
 

@@ -137,6 +137,8 @@ type Total struct {
 type Packets struct {
 	Packets []Packet `json:"packets"`
 	More    bool     `json:"more"`
+	Skip    int64    `json:"skip"`  // packets of the filter before these
+	Found   int64    `json:"found"` // the number of the packet that was looked for; 0: none
 	Missing string   `json:"missing,omitempty"`
 }
 
@@ -150,13 +152,16 @@ type About struct {
 	Version   string            `json:"version"`
 	Root      string            `json:"root"`
 	Scenarios map[string]string `json:"scenarios"`
+	// Names are values that the schema does not list, by the end of their key.
+	Names map[string][]string `json:"names"`
 }
 
 // Checked is what the editor learns of a scenario.
 type Checked struct {
-	OK     bool    `json:"ok"`
-	Error  string  `json:"error,omitempty"`  // all of it, a line for each fault
-	Faults []Fault `json:"faults,omitempty"` // those of values, with their places
+	OK       bool    `json:"ok"`
+	Estimate string  `json:"estimate,omitempty"` // packets, memory and time of a run
+	Error    string  `json:"error,omitempty"`    // all of it, a line for each fault
+	Faults   []Fault `json:"faults,omitempty"`   // those of values, with their places
 }
 
 // Fault is a value of a scenario that cannot be.

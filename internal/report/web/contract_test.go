@@ -22,7 +22,8 @@ func TestContract(t *testing.T) {
 	var g typescript
 	for _, v := range []any{Info{}, Answer{}, Grid{}, Tiers{}, PortView{}, QPView{}, Flows{}, Collectives{}, Critical{},
 		Pauses{}, Ranks{}, Total{},
-		Packets{}, Journeys{}, Told{}, Entry{}, Simulation{}, Variant{}, About{}, Checked{}, Fault{}} {
+		Packets{}, Messages{}, Trace{}, Journeys{},
+		Told{}, Entry{}, Simulation{}, Variant{}, About{}, Checked{}, Fault{}} {
 		g.name(reflect.TypeOf(v))
 	}
 	want := "// Written by `go test ./internal/report/web -run Contract -rewrite` from contract.go. Do " +

@@ -118,6 +118,10 @@ func (j *jobs) start(r request) (Simulation, error) {
 	if err != nil {
 		return Simulation{}, err
 	}
+	tap, follow, err := r.Trace.attach(run.Run)
+	if err != nil {
+		return Simulation{}, err
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.closed { // while it was built; close waits for those that have begun
@@ -134,7 +138,8 @@ func (j *jobs) start(r request) (Simulation, error) {
 	}
 	j.byID[x.ID] = x
 	j.wait.Add(1)
-	go j.run(x, plan, run)
+	go j.run(x, r.Trace, &runner.Runner{Plan: plan, Run: run, Version: j.version, Began: x.began, Capture: tap,
+		Follow: follow}, run)
 	return *x, nil
 }
 
@@ -193,16 +198,16 @@ func (j *jobs) forget() {
 }
 
 // run simulates, and writes the run's directory also when it was cancelled.
-func (j *jobs) run(x *Simulation, plan *scenario.Plan, run *fidelity.Simulation) {
+func (j *jobs) run(x *Simulation, trace *Trace, r *runner.Runner, run *fidelity.Simulation) {
 	defer j.wait.Done()
-	dir, err := j.simulate(x, plan, run)
+	dir, err := j.simulate(x, trace, r, run)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	defer j.changed.Broadcast()
 	switch {
 	case err != nil:
 		x.State, x.Error = "failed", err.Error()
-	case run.Interrupted():
+	case run.Interrupted() && x.stopping.Load():
 		x.State = "cancelled"
 	default:
 		x.State = "done"
@@ -212,14 +217,15 @@ func (j *jobs) run(x *Simulation, plan *scenario.Plan, run *fidelity.Simulation)
 	}
 }
 
-func (j *jobs) simulate(x *Simulation, plan *scenario.Plan, run *fidelity.Simulation) (dir string, err error) {
+func (j *jobs) simulate(x *Simulation, trace *Trace, r *runner.Runner, run *fidelity.Simulation) (dir string,
+	err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("this is a fault of Railyard: %v\n%s", p, debug.Stack())
 		}
 	}()
-	r := &runner.Runner{Plan: plan, Run: run, Version: j.version, Began: x.began}
-	name := unsafe.ReplaceAllString(x.Title, "-")
+	plan := r.Plan
+	name := safe.ReplaceAllString(x.Title, "-")
 	if err := r.Fresh(j.root, name[:min(len(name), 80)]); err != nil {
 		return "", err
 	}
@@ -251,7 +257,7 @@ func (j *jobs) simulate(x *Simulation, plan *scenario.Plan, run *fidelity.Simula
 			x.told = j.now()
 		}
 		j.changed.Broadcast()
-		return !x.stopping.Load()
+		return !x.stopping.Load() && !trace.ends(p.Now)
 	})
 	if filepath.Dir(r.Dir) != filepath.Clean(j.root) { // err says where it is instead
 		return "", errors.Join(goErr, err)
@@ -259,8 +265,8 @@ func (j *jobs) simulate(x *Simulation, plan *scenario.Plan, run *fidelity.Simula
 	return r.Dir, errors.Join(goErr, err)
 }
 
-// unsafe is what a run's directory is not called.
-var unsafe = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+// safe matches what a run's directory is not called.
+var safe = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 
 func (j *jobs) list() []Simulation {
 	j.mu.Lock()

@@ -13,10 +13,13 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
+	"strings"
 	"sync"
 	"time"
 
+	"railyard/internal/cause"
 	"railyard/internal/input"
+	"railyard/internal/report"
 	"railyard/internal/result"
 )
 
@@ -163,7 +166,39 @@ type Entry struct {
 	Pauses   int64     `json:"pfc_pauses"`
 	Drops    int64     `json:"drops"`
 	Seed     uint64    `json:"seed"`
-	Error    string    `json:"error,omitempty"`
+	// Fidelity names what was simulated instead of packets, and the error to expect; Sets are the settings beside the
+	// scenario; Main is what costs most time above line rate.
+	Fidelity string      `json:"fidelity,omitempty"`
+	Sets     []string    `json:"sets"`
+	Main     string      `json:"main_cause"`
+	Causes   []CauseTime `json:"causes"` // of the step along its critical path, in the order of bars
+	Outcome  string      `json:"outcome,omitempty"`
+	Error    string      `json:"error,omitempty"`
+}
+
+// explain adds what a card says of a run.
+func (e *Entry) explain(dir string, s *result.Summary) {
+	if report.FidelityLine(s) != "" {
+		e.Fidelity = strings.Trim(report.Approximation(s.Fidelity, s.Expected), " ()")
+	}
+	var m result.Manifest
+	if plain(dir) == nil && readJSON(filepath.Join(dir, "run.json"), &m) == nil {
+		e.Sets = m.Set
+	}
+	if s.Outcome != nil {
+		e.Outcome = s.Outcome.Ended
+	}
+	if s.Chain == nil {
+		return
+	}
+	if rows, _ := report.Losses(s); len(rows) > 0 {
+		e.Main = rows[0].Cause.Get().Name
+	}
+	for _, c := range cause.All() {
+		if ps := s.Chain.Of(c.ID); ps > 0 {
+			e.Causes = append(e.Causes, CauseTime{c.Key, ps})
+		}
+	}
 }
 
 // List reads the summaries of the runs in a folder, the newest first. What cannot
@@ -194,6 +229,7 @@ func List(root string) ([]Entry, error) {
 			}
 			e.Complete, e.StepTime, e.MFU, e.GPUs, e.LB, e.Marks, e.Pauses, e.Drops, e.Seed = s.Complete,
 				s.StepTime, s.MFU, s.GPUs, s.LB, s.ECNMarks, s.PFCPauses, s.Drops, s.Seed
+			e.explain(dir, &s)
 		}
 		out = append(out, e)
 	}

@@ -3,20 +3,13 @@ package web
 import (
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
-	"math"
 	"net/netip"
-	"net/url"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"railyard/internal/capture"
-	"railyard/internal/result"
 	"railyard/roce"
 )
 
@@ -55,82 +48,6 @@ const (
 	maxPackets = 1000
 	maxHead    = 160
 )
-
-// packets decodes a part of the capture of a run.
-func (r *Directory) packets(q url.Values) (any, error) {
-	skip, err := number(q, "skip", 0, 0, 1<<40)
-	if err != nil {
-		return nil, err
-	}
-	from, err := number(q, "from", 0, 0, math.MaxInt64)
-	if err != nil {
-		return nil, err
-	}
-	in, err := capture.Open(filepath.Join(r.Dir, "capture.pcapng"))
-	if errors.Is(err, os.ErrNotExist) {
-		return Packets{Missing: "this run has no capture; run the scenario with --capture PORT to see packets"}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	in.Comments = true
-	out := []Packet{}
-	type key struct {
-		at, from, kind string
-		qp, psn        uint32
-	}
-	seen := map[key]bool{}
-	var p capture.Packet
-	more := false
-	for n := int64(0); ; {
-		if err := in.Next(&p); err == io.EOF {
-			break
-		} else if err != nil {
-			return nil, err
-		}
-		if p.At.UnixNano() < from/1000 {
-			continue
-		}
-		if n++; n <= skip {
-			continue
-		}
-		if more = len(out) >= maxPackets; more {
-			break
-		}
-		x := decode(&p)
-		r.place(&x, p.Raw)
-		k := key{x.Sender, x.From, x.Kind, x.QP, x.PSN}
-		x.Again = seen[k] && x.From != "" && p.Frame.BTH.Opcode != roce.Acknowledge
-		if x.Said != "" {
-			x.Again = strings.Contains(x.Said, ", again")
-		}
-		seen[k] = true
-		out = append(out, x)
-	}
-	return Packets{Packets: out, More: more}, nil
-}
-
-// followed are the packets that the run followed.
-func (r *Directory) followed() (any, error) {
-	all, err := result.ReadFollowed(r.Dir)
-	if errors.Is(err, os.ErrNotExist) {
-		return Journeys{}, nil
-	}
-	if err != nil {
-		return nil, r.broken(result.FollowedFile, err)
-	}
-	for _, f := range all {
-		for _, c := range f.Copies {
-			for _, h := range c.Hops {
-				if h.Port < 0 || int(h.Port) >= len(r.ports) {
-					return nil, r.broken(result.FollowedFile, fmt.Errorf("packet %s was at port %d, which does not exist", f.Asked, h.Port))
-				}
-			}
-		}
-	}
-	return Journeys{all}, nil
-}
 
 // place names who sent a packet on the captured cable and whose NICs it goes between:
 // the simulator's addresses count ports and NICs.
@@ -177,27 +94,40 @@ func (x *Packet) tell(said string) {
 	x.QP, x.PSN, x.CE = uint32(qp), uint32(psn), strings.Contains(said, ", marked")
 }
 
-// decode spells one packet out.
-func decode(p *capture.Packet) Packet {
-	x := Packet{Number: p.Number, At: p.At.UnixNano(), Kind: "other", Bytes: len(p.Raw),
-		Hex: hex.EncodeToString(p.Raw[:min(maxHead, len(p.Raw))])}
+// brief is what a list says of a packet.
+func brief(p *capture.Packet) Packet {
+	x := Packet{Number: p.Number, At: p.At.UnixNano(), Kind: "other", Bytes: len(p.Raw)}
 	if p.Err != nil {
-		if len(p.Raw) >= 18 && p.Raw[12] == 0x88 && p.Raw[13] == 0x08 {
+		if paused(p.Raw) {
 			x.Kind = "PFC pause"
-			x.Fields = []Field{{"Ethernet", "destination", 0, 6, "01:80:c2:00:00:01",
-				"the address of MAC control frames: no switch forwards them"},
-				{"Ethernet", "EtherType", 12, 14, "0x8808", "MAC control (IEEE 802.3 annex 31)"},
-				{"PFC", "opcode", 14, 16, "0x0101", "priority flow control (IEEE 802.1Qbb)"},
-				{"PFC", "class enable", 16, 18, fmt.Sprintf("0x%02x%02x", p.Raw[16], p.Raw[17]),
-					"a bit per priority that is paused or released"}}
 		}
 		x.tell(p.Comment)
 		return x
 	}
-	f := &p.Frame
-	h := &f.BTH
-	x.Kind, x.QP, x.PSN, x.CE = h.Opcode.String(), h.DestQP, h.PSN, f.IP.TOS&3 == 3
-	x.From, x.To = f.IP.Src.String(), f.IP.Dst.String()
-	x.Fields = layers(f, p.Raw)
+	h := &p.Frame.BTH
+	x.Kind, x.QP, x.PSN, x.CE = h.Opcode.String(), h.DestQP, h.PSN, p.Frame.IP.TOS&3 == 3
+	if h.Opcode == roce.Acknowledge {
+		x.Kind = h.Syndrome.String()
+	}
+	x.From, x.To = p.Frame.IP.Src.String(), p.Frame.IP.Dst.String()
 	return x
+}
+
+// paused reports whether bytes are a frame of MAC control.
+func paused(raw []byte) bool { return len(raw) >= 18 && raw[12] == 0x88 && raw[13] == 0x08 }
+
+// spell adds a packet's bytes and fields.
+func spell(x *Packet, p *capture.Packet) {
+	x.Hex = hex.EncodeToString(p.Raw[:min(maxHead, len(p.Raw))])
+	switch {
+	case p.Err == nil:
+		x.Fields = layers(&p.Frame, p.Raw)
+	case paused(p.Raw):
+		x.Fields = []Field{{"Ethernet", "destination", 0, 6, "01:80:c2:00:00:01",
+			"the address of MAC control frames: no switch forwards them"},
+			{"Ethernet", "EtherType", 12, 14, "0x8808", "MAC control (IEEE 802.3 annex 31)"},
+			{"PFC", "opcode", 14, 16, "0x0101", "priority flow control (IEEE 802.1Qbb)"},
+			{"PFC", "class enable", 16, 18, fmt.Sprintf("0x%02x%02x", p.Raw[16], p.Raw[17]),
+				"a bit per priority that is paused or released"}}
+	}
 }

@@ -20,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"railyard/internal/fidelity"
 	"railyard/internal/field"
 	"railyard/internal/scenario"
 )
@@ -37,6 +38,8 @@ type Config struct {
 	Scenarios map[string]string // shipped scenarios by file name
 	Files     scenario.ReadFile // files that shipped scenarios name; nil: none
 	Schema    []byte            // JSON Schema of scenarios
+	// Names are values that the schema does not list, by the end of their key: shipped models, GPUs, devices.
+	Names map[string][]string
 }
 
 // Server is the page and its API.
@@ -70,7 +73,10 @@ func New(c Config) (*Server, error) {
 	s.mux.Handle("GET /", http.FileServerFS(page))
 	s.mux.HandleFunc("GET /api/runs", s.listRuns)
 	s.mux.HandleFunc("GET /api/runs/{run}/variants", s.variants)
+	s.mux.HandleFunc("GET /api/runs/{run}/capture.pcapng", s.pcapng)
 	s.mux.HandleFunc("GET /api/runs/{run}/{view}", s.view)
+	s.mux.HandleFunc("DELETE /api/runs/{run}", s.deleteRun)
+	s.mux.HandleFunc("POST /api/runs/{run}/restore", s.restoreRun)
 	s.mux.HandleFunc("GET /api/about", s.about)
 	s.mux.HandleFunc("GET /api/schema", func(w http.ResponseWriter,
 		_ *http.Request) {
@@ -86,8 +92,11 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// Close stops what runs and waits until it has written what it has.
-func (s *Server) Close() { s.jobs.close() }
+// Close stops what runs, waits until it has written what it has, and removes deleted runs.
+func (s *Server) Close() {
+	s.jobs.close()
+	s.empty()
+}
 
 // ServeHTTP guards every request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
@@ -231,7 +240,7 @@ func send(w http.ResponseWriter, v any, err error) {
 }
 
 func (s *Server) about(w http.ResponseWriter, _ *http.Request) {
-	send(w, About{s.Version, filepath.Base(s.Root), s.Scenarios}, nil)
+	send(w, About{s.Version, filepath.Base(s.Root), s.Scenarios, s.Names}, nil)
 }
 
 func (s *Server) listRuns(w http.ResponseWriter, _ *http.Request) {
@@ -252,9 +261,8 @@ func (s *Server) view(w http.ResponseWriter, q *http.Request) {
 
 // run opens a run of the folder, or takes the one that is open.
 func (s *Server) run(name string) (*Directory, error) {
-	if len(name) > 255 || strings.ContainsAny(name, "/\\\x00") || strings.HasPrefix(name, ".") ||
-		!filepath.IsLocal(name) {
-		return nil, &InputError{fmt.Sprintf("%q is not the name of a run", name)}
+	if err := local(name); err != nil {
+		return nil, err
 	}
 	dir := filepath.Join(s.Root, name)
 	if err := plain(dir); err != nil {
@@ -285,6 +293,15 @@ func (s *Server) run(name string) (*Directory, error) {
 		delete(s.open, oldest)
 	}
 	return r, nil
+}
+
+// local refuses names that are not those of a directory in the folder of runs.
+func local(name string) error {
+	if len(name) > 255 || strings.ContainsAny(name, "/\\\x00") || strings.HasPrefix(name, ".") ||
+		!filepath.IsLocal(name) {
+		return &InputError{fmt.Sprintf("%q is not the name of a run", name)}
+	}
+	return nil
 }
 
 // plain refuses run directories that are or hold links: they could lead anywhere.
@@ -318,6 +335,8 @@ type request struct {
 	Text string   `json:"text"`
 	Sets []string `json:"sets"`
 	Of   string   `json:"of"` // a run: its scenario, seed, settings and the files that it named, instead of Text
+	// Trace is what the run records of single packets; nil: nothing.
+	Trace *Trace `json:"trace"`
 
 	added []string // of a variant: its further settings
 	files scenario.ReadFile
@@ -337,11 +356,12 @@ func (s *Server) readRequest(q *http.Request) (request, error) {
 
 func (s *Server) checkScenario(w http.ResponseWriter, q *http.Request) {
 	r, err := s.readRequest(q)
+	var needs string
 	if err == nil {
-		err = s.check(q.Context(), r)
+		needs, err = s.check(q.Context(), r)
 	}
 	if err == nil {
-		send(w, Checked{OK: true}, nil)
+		send(w, Checked{OK: true, Estimate: needs}, nil)
 		return
 	}
 	c := Checked{Error: err.Error()}
@@ -351,15 +371,19 @@ func (s *Server) checkScenario(w http.ResponseWriter, q *http.Request) {
 	send(w, c, nil)
 }
 
-// check resolves a scenario, unless whoever asked has left meanwhile.
-func (s *Server) check(ctx context.Context, r request) error {
+// check resolves a scenario, unless whoever asked has left meanwhile, and estimates what its run needs.
+func (s *Server) check(ctx context.Context, r request) (needs string, err error) {
 	s.checking.Lock()
 	defer s.checking.Unlock()
 	if err := ctx.Err(); err != nil {
-		return err
+		return "", err
 	}
-	_, err := resolve(r)
-	return err
+	plan, err := resolve(r)
+	if err != nil {
+		return "", err
+	}
+	cost, _, err := fidelity.Prepare(plan.Fidelity, plan, memory())
+	return cost.Words, err
 }
 
 func (s *Server) startJob(w http.ResponseWriter, q *http.Request) {

@@ -68,6 +68,8 @@ func (r *Directory) View(name string, q url.Values) ([]byte, error) {
 		v, err = r.critical(q)
 	case "total":
 		v, err = r.total(q)
+	case "messages":
+		v, err = r.messages(q)
 	case "packets":
 		v, err = r.packets(q)
 	case "followed":

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"railyard/internal/result"
+	"railyard/internal/scenario"
 )
 
 const cascade = `name: cascade
@@ -30,7 +31,7 @@ workload: {traffic: {incast: {bytes: 2MB, fan_in: 9}}}
 func server(t *testing.T, token string) (*Server, string) {
 	t.Helper()
 	s, err := New(Config{Root: t.TempDir(), Version: "test", Token: token,
-		Scenarios: map[string]string{"a.yaml": cascade}, Schema: []byte("{}")})
+		Scenarios: map[string]string{"a.yaml": cascade}, Schema: scenario.Schema()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,85 @@
+import { useEffect, useState } from "preact/hooks";
+import * as api from "./api";
+import { type Info } from "./api";
+import type { Messages, Trace } from "./contract";
+import * as f from "./format";
+import { useData } from "./state";
+
+type Message = Messages["messages"][number];
+
+/** Rerun is a button that simulates a run again until its trace has ended, and then opens what it recorded. */
+export function Rerun(props: {
+  info: Info;
+  trace: Trace;
+  label: string;
+  says: string;
+  to: (run: string) => string;
+  primary: boolean;
+  off?: boolean;
+}) {
+  const { info, trace } = props;
+  const [id, start] = useState("");
+  const [error, fail] = useState("");
+  const [tick, again] = useState(0);
+  const jobs = useData(id ? api.jobs : null, [id, tick]);
+  const job = (jobs.data ?? []).find((j) => j.id === id);
+  useEffect(() => {
+    if (!id) return;
+    const timer = setInterval(() => again((t) => t + 1), 400);
+    return () => clearInterval(timer);
+  }, [id]);
+  useEffect(() => {
+    if (job?.state === "done" && job.run) location.hash = props.to(job.run);
+    if (job?.state === "failed" || job?.state === "cancelled") {
+      fail(job.error || "The simulation was cancelled.");
+      start("");
+    }
+  }, [job?.state]);
+  const go = () => {
+    fail("");
+    api.startTrace(info.name, trace).then(
+      (j) => start(j.id),
+      (e: Error) => fail(e.message),
+    );
+  };
+  const share = job && trace.to_ps > 0 ? Math.min(1, job.now_ps / trace.to_ps) : 0;
+  return (
+    <div class="followbar" data-testid="follow">
+      <button class={props.primary ? "button primary" : "button"} onClick={go} disabled={!!id || props.off}>
+        {props.label}
+      </button>
+      <p class="note">
+        {id ? (
+          <>
+            <progress value={share} max={1} aria-label="simulated" /> {f.percent(share)} of {f.time(trace.to_ps)}
+          </>
+        ) : (
+          props.says
+        )}
+      </p>
+      {error && (
+        <p class="error" role="alert">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** unfollowable says why a run has no packets that could be followed; "": it has some. */
+export function unfollowable(info: Info): string {
+  const s = info.summary;
+  if (s.fidelity && s.fidelity !== "packet")
+    return "This run simulated flows, which have no packets. Run it with fidelity=packet to follow one.";
+  if (s.scheduled) return "Inside a scheduled fabric there are cells and no packets to follow.";
+  return "";
+}
+
+/** traced is what follows the first, the middle and the last packet of a message until the message has ended. */
+export function traced(info: Info, m: Message, capture: string[]): Trace {
+  const follow = [0, Math.floor(m.packets / 2), m.packets - 1]
+    .filter((n, i, all) => all.indexOf(n) === i)
+    .map((n) => `${m.qp}/+${m.first_packet + n}`);
+  const end = m.done_ps < 0 ? info.summary.step_time_ps : m.done_ps;
+  return { follow, capture, from_ps: m.posted_ps, to_ps: end, stop: true };
+}
