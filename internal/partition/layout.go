@@ -42,13 +42,13 @@ const (
 // Layout is the parallel configuration of a training: a model over GPUs, a batch over time. Its tags are the keys
 // of a scenario's training block, which it is a part of.
 type Layout struct {
-	TP        int    `json:"tp" yaml:"tp" doc:"tensor parallel ranks"`
-	PP        int    `json:"pp" yaml:"pp" doc:"pipeline stages"`
-	DP        int    `json:"dp" yaml:"dp" doc:"data parallel replicas"`
-	CP        int    `json:"cp" yaml:"cp" doc:"context parallel ranks: parts of a sequence; keys and values go around a ring"`
-	EP        int    `json:"ep" yaml:"ep" doc:"expert parallel ranks, out of the dp x cp that share a model"`
-	VPP       int    `json:"vpp" yaml:"vpp" doc:"model chunks per rank, for the interleaved schedule"`
-	ZeRO      int    `json:"zero" yaml:"zero" doc:"0: all-reduce; 1: shared optimizer; 2: and gradients; 3: and parameters (FSDP)"`
+	TP        int    `json:"tp" yaml:"tp" range:"1,1048576" doc:"tensor parallel ranks"`
+	PP        int    `json:"pp" yaml:"pp" range:"1,1048576" doc:"pipeline stages"`
+	DP        int    `json:"dp" yaml:"dp" range:"1,1048576" doc:"data parallel replicas"`
+	CP        int    `json:"cp" yaml:"cp" range:"1,1048576" doc:"context parallel ranks: parts of a sequence; keys and values go around a ring"`
+	EP        int    `json:"ep" yaml:"ep" range:"1,1048576" doc:"expert parallel ranks, out of the dp x cp that share a model"`
+	VPP       int    `json:"vpp" yaml:"vpp" range:"1,1048576" doc:"model chunks per rank, for the interleaved schedule"`
+	ZeRO      int    `json:"zero" yaml:"zero" of:"0, 1, 2, 3" doc:"0: all-reduce; 1: shared optimizer; 2: and gradients; 3: and parameters (FSDP)"`
 	Uneven    bool   `json:"uneven,omitempty" yaml:"uneven" doc:"layers that pp x vpp does not divide are spread as evenly as can be, the first and the last part last"`
 	Sequence  bool   `json:"sequence_parallel" yaml:"sequence_parallel" doc:"tensor parallel ranks share the sequence between blocks: gather and scatter instead of all-reduce"`
 	Recompute string `json:"recompute" yaml:"recompute" enum:"none,selective,full" doc:"activations made again in the backward pass; selective: attention scores only"`
@@ -56,10 +56,10 @@ type Layout struct {
 	Order     string `json:"order" yaml:"order" enum:"tp-cp-dp-pp,tp-cp-pp-dp" doc:"order of ranks, fastest first: replicas of a stage side by side, or stages of a replica"`
 	// A token is 4 bytes when it is loaded, which is nothing beside activations: a
 	// batch of 512 sequences of 2,048 is 4 MiB. A seed makes that 4 GB.
-	Micro        int64 `json:"micro_batch" yaml:"micro_batch" doc:"sequences per microbatch and replica"`
+	Micro        int64 `json:"micro_batch" yaml:"micro_batch" range:"1,1048576" doc:"sequences per microbatch and replica"`
 	Microbatches int   `json:"microbatches" yaml:"-"` // per replica and step
-	Steps        int   `json:"-" yaml:"steps" doc:"steps one after the other, each a batch"`
-	Seq          int64 `json:"sequence" yaml:"sequence" doc:"tokens per sequence"`
+	Steps        int   `json:"-" yaml:"steps" range:"1,1000" doc:"steps one after the other, each a batch"`
+	Seq          int64 `json:"sequence" yaml:"sequence" range:"1,16777216" doc:"tokens per sequence"`
 }
 
 // Check refuses layouts that do not divide the model.

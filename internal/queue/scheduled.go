@@ -11,13 +11,13 @@ import (
 // others are fabric nodes, which only pass cells on. Cell and credit sizes of real ones are not public: 256 B and 1
 // to 4 KiB are what is said of them.
 type Scheduled struct {
-	Cell    unit.Bytes `yaml:"cell" json:"cell_bytes" doc:"a cell on a fabric link, its header included (default 256B)"`
-	Header  unit.Bytes `yaml:"header" json:"header_bytes" doc:"of a cell (default 16B)"`
-	Message unit.Bytes `yaml:"message" json:"message_bytes" doc:"a request or a grant on a fabric link (default 16B)"`
-	Credit  unit.Bytes `yaml:"credit" json:"credit_bytes" doc:"most bytes that one grant allows a VOQ to send (default 4KiB)"`
-	Speedup float64    `yaml:"speedup" json:"speedup" doc:"rate of an egress port's credits over its own (default 1.02)"`
-	Egress  unit.Bytes `yaml:"egress,omitzero" json:"egress_bytes" doc:"egress buffer per port and class, for what is granted and not sent yet; 0B: computed, what a port sends while a grant and its packet travel"`
-	Timeout unit.Time  `yaml:"timeout" json:"timeout_ps" doc:"time without response after which a request is repeated, and an incomplete packet is dropped (default 100us)"`
+	Cell    unit.Bytes `yaml:"cell" range:"32B,16KiB" json:"cell_bytes" doc:"a cell on a fabric link, its header included (default 256B)"`
+	Header  unit.Bytes `yaml:"header" range:"0B,4KiB" json:"header_bytes" doc:"of a cell (default 16B)"`
+	Message unit.Bytes `yaml:"message" range:"1B,4KiB" json:"message_bytes" doc:"a request or a grant on a fabric link (default 16B)"`
+	Credit  unit.Bytes `yaml:"credit" range:"64B,16MiB" json:"credit_bytes" doc:"most bytes that one grant allows a VOQ to send (default 4KiB)"`
+	Speedup float64    `yaml:"speedup" range:"1,4" json:"speedup" doc:"rate of an egress port's credits over its own (default 1.02)"`
+	Egress  unit.Bytes `yaml:"egress,omitzero" range:"0|64B,2000MB" json:"egress_bytes" doc:"egress buffer per port and class, for what is granted and not sent yet; 0B: computed, what a port sends while a grant and its packet travel"`
+	Timeout unit.Time  `yaml:"timeout" range:"1us,1s" json:"timeout_ps" doc:"time without response after which a request is repeated, and an incomplete packet is dropped (default 100us)"`
 }
 
 // DefaultScheduled returns the settings where nothing is said; of egress buffers the network decides.

@@ -46,7 +46,7 @@ func TestEveryNumberHasABound(t *testing.T) {
 	for row, rt := range rows {
 		b := bounded[row]
 		if b == nil {
-			t.Errorf("%s has no row in bounds.go", row)
+			t.Errorf("%s has no bounds: tag its field with range or of", row)
 			continue
 		}
 		if b.holds(reflect.New(rt).Elem()) { // also: the row's texts can be read
@@ -55,11 +55,11 @@ func TestEveryNumberHasABound(t *testing.T) {
 	}
 	for _, b := range bounds {
 		if rows[b.key] == nil {
-			t.Errorf("bounds.go has a row for %s, which is not a number of a scenario", b.key)
+			t.Errorf("there are bounds for %s, which is not a number of a scenario", b.key)
 		}
 	}
 	if len(bounds) != len(bounded) {
-		t.Error("bounds.go has two rows for one key")
+		t.Error("one key has two bounds")
 	}
 }
 

@@ -13,16 +13,16 @@ import (
 // Calibration is what measurements say of a cluster that no data sheet does (railyard calibrate writes it).
 // Its values are shares of what the file says and times on top of it, so that what-ifs keep them.
 type Calibration struct {
-	Message unit.Time `yaml:"message" doc:"what a message between servers takes beyond the nic_latency of both ends"`
-	NICs    float64   `yaml:"nic_share" doc:"percent of a NIC's line rate that GPUs get through it; 0: all that headers leave"`
-	NVLink  float64   `yaml:"nvlink_share" doc:"percent of server.nvlink that kernels reach, whose default is what NCCL counts on; 0: all of it"`
-	Launch  unit.Time `yaml:"launch" doc:"what a collective takes at each rank before its first transfer"`
-	Step    unit.Time `yaml:"step" doc:"what each transfer of a collective inside a server takes before it starts, beyond its protocol's"`
-	Remote  unit.Time `yaml:"network_step" doc:"what each transfer of a collective between servers takes before it starts, beyond its protocol's"`
-	Compute float64   `yaml:"compute_share" doc:"percent of workload.training.efficiency that kernels reach; 0: all of it"`
+	Message unit.Time `yaml:"message" range:"0s,1ms" doc:"what a message between servers takes beyond the nic_latency of both ends"`
+	NICs    float64   `yaml:"nic_share" range:"0|1,100" doc:"percent of a NIC's line rate that GPUs get through it; 0: all that headers leave"`
+	NVLink  float64   `yaml:"nvlink_share" range:"0|1,200" doc:"percent of server.nvlink that kernels reach, whose default is what NCCL counts on; 0: all of it"`
+	Launch  unit.Time `yaml:"launch" range:"0s,100ms" doc:"what a collective takes at each rank before its first transfer"`
+	Step    unit.Time `yaml:"step" range:"0s,10ms" doc:"what each transfer of a collective inside a server takes before it starts, beyond its protocol's"`
+	Remote  unit.Time `yaml:"network_step" range:"0s,10ms" doc:"what each transfer of a collective between servers takes before it starts, beyond its protocol's"`
+	Compute float64   `yaml:"compute_share" range:"0|1,500" doc:"percent of workload.training.efficiency that kernels reach; 0: all of it"`
 
-	CNPDelay    unit.Time `yaml:"cnp_delay" doc:"what a receiving NIC takes from a marked packet to its CNP, beyond cc.dcqcn.cnp_delay"`
-	CNPInterval unit.Time `yaml:"cnp_interval" doc:"minimum interval of a receiving NIC between CNPs of a flow, instead of the profile's of cc.dcqcn; 0: not measured"`
+	CNPDelay    unit.Time `yaml:"cnp_delay" range:"0s,1ms" doc:"what a receiving NIC takes from a marked packet to its CNP, beyond cc.dcqcn.cnp_delay"`
+	CNPInterval unit.Time `yaml:"cnp_interval" range:"0|1ns,1s" doc:"minimum interval of a receiving NIC between CNPs of a flow, instead of the profile's of cc.dcqcn; 0: not measured"`
 }
 
 // percent is a share as a factor.

@@ -16,8 +16,8 @@ import (
 // into two joined ports has one cable.
 type OCS struct {
 	Name        string     `yaml:"name" doc:"unique name, for links"`
-	Ports       int        `yaml:"ports" doc:"how many; links take them in their order, from 1"`
-	Reconfigure unit.Time  `yaml:"reconfigure" doc:"how long a circuit that moves is dark: mirrors take about 10ms"`
+	Ports       int        `yaml:"ports" range:"2,4096" doc:"how many; links take them in their order, from 1"`
+	Reconfigure unit.Time  `yaml:"reconfigure" range:"0s,10s" doc:"how long a circuit that moves is dark: mirrors take about 10ms"`
 	Circuits    []string   `yaml:"circuits" doc:"pairs of ports that are connected at first, as 1-5; each port once"`
 	Phases      []PhaseMap `yaml:"phases" doc:"maps for phases of the job instead: mirrors move when transfers wait that need another one"`
 	Schedule    []Mapping  `yaml:"schedule" doc:"other circuits later, in the order of time"`
@@ -25,7 +25,7 @@ type OCS struct {
 
 // Mapping is what an OCS joins from a moment on.
 type Mapping struct {
-	At       unit.Time `yaml:"at" doc:"when circuits that are not in the new map go dark; new ones shine when reconfigure has passed"`
+	At       unit.Time `yaml:"at" range:"0s,86400s" doc:"when circuits that are not in the new map go dark; new ones shine when reconfigure has passed"`
 	Circuits []string  `yaml:"circuits" doc:"all pairs of ports that are connected from then on"`
 }
 

@@ -11,14 +11,14 @@ import (
 
 // Optics are the optical circuit switches of a kind of fabric that has them.
 type Optics struct {
-	Reconfigure unit.Time `yaml:"reconfigure" doc:"time that a reconfigured circuit is dark (default 10ms, as mirrors take)"`
-	Spares      int       `yaml:"spares" doc:"torus of cubes: number of spares, which no circuit connects at first"`
+	Reconfigure unit.Time `yaml:"reconfigure" range:"0s,10s" doc:"time that a reconfigured circuit is dark (default 10ms, as mirrors take)"`
+	Spares      int       `yaml:"spares" range:"0,2048" doc:"torus of cubes: number of spares, which no circuit connects at first"`
 	Swaps       []Swap    `yaml:"swaps" doc:"torus of cubes: spare cubes that take the places of others, in the order of time"`
 }
 
 // Swap is a moment at which circuits go round one cube and through another.
 type Swap struct {
-	At  unit.Time `yaml:"at" doc:"when mirrors begin to move"`
+	At  unit.Time `yaml:"at" range:"0s,86400s" doc:"when mirrors begin to move"`
 	Out string    `yaml:"out" doc:"the cube that loses its place: cube-2"`
 	In  string    `yaml:"in" doc:"the cube that gets it"`
 }

@@ -17,14 +17,14 @@ type Deviation struct {
 	Port     string         `yaml:"port" doc:"one port instead, as rail-1:Eth3 or host-1:nic-1"`
 	PFC      *bool          `yaml:"pfc" doc:"false: the port, or all of the node's, neither pauses its neighbour nor obeys its pauses"`
 	ECN      *bool          `yaml:"ecn" doc:"of a switch: false: it marks nothing"`
-	MTU      *unit.Bytes    `yaml:"mtu" doc:"of a switch: largest frame"`
-	DSCP     map[string]int `yaml:"dscp" doc:"of a switch: DSCP to queue, where it is another than that of all"`
-	XOff     *unit.Bytes    `yaml:"xoff" doc:"of a switch: ingress bytes of its lossless queues that pause the sender; xon goes with it in proportion"`
-	Headroom *unit.Bytes    `yaml:"headroom" doc:"of a switch: per port and lossless queue"`
+	MTU      *unit.Bytes    `yaml:"mtu" range:"256B,16KiB" doc:"of a switch: largest frame"`
+	DSCP     map[string]int `yaml:"dscp" range:"0,7" doc:"of a switch: DSCP to queue, where it is another than that of all"`
+	XOff     *unit.Bytes    `yaml:"xoff" range:"1KB,2000MB" doc:"of a switch: ingress bytes of its lossless queues that pause the sender; xon goes with it in proportion"`
+	Headroom *unit.Bytes    `yaml:"headroom" range:"1B,2000MB" doc:"of a switch: per port and lossless queue"`
 	Watchdog *bool          `yaml:"watchdog" doc:"of a switch: whether its PFC watchdog is on"`
-	DataDSCP *int           `yaml:"data_dscp" doc:"of a server: DSCP of the data that it sends"`
-	CNPDSCP  *int           `yaml:"cnp_dscp" doc:"of a server: DSCP of its congestion notifications"`
-	PCIe     *unit.Rate     `yaml:"pcie" doc:"of a server: payload between each of its NICs and memory, each way: a receiver that is slow"`
+	DataDSCP *int           `yaml:"data_dscp" range:"0,63" doc:"of a server: DSCP of the data that it sends"`
+	CNPDSCP  *int           `yaml:"cnp_dscp" range:"0,63" doc:"of a server: DSCP of its congestion notifications"`
+	PCIe     *unit.Rate     `yaml:"pcie" range:"1Mbps,100Tbps" doc:"of a server: payload between each of its NICs and memory, each way: a receiver that is slow"`
 }
 
 // Marking is how a NIC marks its packets, where it does so otherwise than its service says.

@@ -14,7 +14,7 @@
 //     knows (cc, lb_options) and those of packages that have the type themselves (a switch is a
 //     queue.Spec, a training step a workload.Training, a fabric of nodes a site.Site) are not
 //     repeated here.
-//   - bounds.go has a row for every number; a test asks for it.
+//   - Every number has its bounds in a tag of its field (range, of; bounds.go); a test asks for it.
 //   - Its own file has the step that resolves it, named after the block: network.go (fabric,
 //     server), switches.go, hosts.go, transport.go, balancing.go (lb), congestion.go (cc), events.go
 //     (failures, events), training.go, traffic.go, ops.go, storage.go; jobs.go (jobs) with floor.go and

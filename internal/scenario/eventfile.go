@@ -4,16 +4,16 @@ import "railyard/unit"
 
 // Routing is how fast routes follow what breaks and what comes back, where events do not say.
 type Routing struct {
-	Detect   *unit.Time `yaml:"detect" doc:"time until both ends of a cable detect its failure and hash past it, where they have other cables (loss of signal: ms; BFD: about a second; BGP's hold time: 9 s with FRR's data-centre profile, else 180 s); default: all switches learn of it together"`
-	Converge unit.Time  `yaml:"converge" doc:"how long then until all switches have routes without it, or with it again: BGP withdraws and announces; what is sent into it until then is lost"`
+	Detect   *unit.Time `yaml:"detect" range:"0s,3600s" doc:"time until both ends of a cable detect its failure and hash past it, where they have other cables (loss of signal: ms; BFD: about a second; BGP's hold time: 9 s with FRR's data-centre profile, else 180 s); default: all switches learn of it together"`
+	Converge unit.Time  `yaml:"converge" range:"0s,3600s" doc:"how long then until all switches have routes without it, or with it again: BGP withdraws and announces; what is sent into it until then is lost"`
 }
 
 // Failure is a link that breaks.
 type Failure struct {
 	Link     string     `yaml:"link" doc:"a port at either end, as rail-1:Eth3"`
-	At       unit.Time  `yaml:"at" doc:"when; 0s: from the start"`
-	Converge *unit.Time `yaml:"converge" doc:"how long until routes avoid it, and until they use it again (default fabric.routing's)"`
-	Until    unit.Time  `yaml:"until" doc:"when it works again; 0s: never. A link that is back before routes avoid it has flapped"`
+	At       unit.Time  `yaml:"at" range:"0s,86400s" doc:"when; 0s: from the start"`
+	Converge *unit.Time `yaml:"converge" range:"0s,3600s" doc:"how long until routes avoid it, and until they use it again (default fabric.routing's)"`
+	Until    unit.Time  `yaml:"until" range:"0s,86400s" doc:"when it works again; 0s: never. A link that is back before routes avoid it has flapped"`
 }
 
 // Event is a time at which a component fails, recovers or changes. What no key names stays as it was. A kind of
@@ -30,13 +30,13 @@ type Event struct {
 	StuckMirrors
 	Cube string `yaml:"cube" doc:"of a torus of cubes: all switches of one, cube-2"`
 
-	At unit.Time `yaml:"at" doc:"when; 0s: from the start"`
+	At unit.Time `yaml:"at" range:"0s,86400s" doc:"when; 0s: from the start"`
 	UpDown
 	PauseStorm
 	NewRate
 	BitErrors
-	Detect   *unit.Time `yaml:"detect" doc:"time until both ends of a cable detect it (default fabric.routing's)"`
-	Converge *unit.Time `yaml:"converge" doc:"how long then until routes avoid it or use it again, where up changes; they do not look at rates (default fabric.routing's)"`
+	Detect   *unit.Time `yaml:"detect" range:"0s,3600s" doc:"time until both ends of a cable detect it (default fabric.routing's)"`
+	Converge *unit.Time `yaml:"converge" range:"0s,3600s" doc:"how long then until routes avoid it or use it again, where up changes; they do not look at rates (default fabric.routing's)"`
 }
 
 // kinds lists the blocks of an event's kinds. A new kind is a file, a line here and one in Event.

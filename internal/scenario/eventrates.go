@@ -10,8 +10,8 @@ import (
 
 // NewRate is the kind of event that changes the rate of links.
 type NewRate struct {
-	Rate      *unit.Rate `yaml:"rate" doc:"its cables' rate from then on, at most their own; a frame on the wire finishes at the old one"`
-	Share     *float64   `yaml:"rate_share" doc:"the same as a share of their own rate, above 0 and at most 1"`
+	Rate      *unit.Rate `yaml:"rate" range:"1Mbps,100Tbps" doc:"its cables' rate from then on, at most their own; a frame on the wire finishes at the old one"`
+	Share     *float64   `yaml:"rate_share" range:"0.0001,1" doc:"the same as a share of their own rate, above 0 and at most 1"`
 	Direction string     `yaml:"direction" enum:"both,out,in" doc:"of a new rate: out: what the named end sends (of a link its named port), in: what it receives (default both)"`
 }
 
@@ -78,7 +78,7 @@ func (*NewRate) describe(g *topo.Graph, was, e *LinkEvent) string {
 
 // BitErrors is the kind of event that changes the bit error rate of links.
 type BitErrors struct {
-	BER *float64 `yaml:"bit_error_rate" doc:"its cables' bit error rate from then on; 0: none"`
+	BER *float64 `yaml:"bit_error_rate" range:"0,0.01" doc:"its cables' bit error rate from then on; 0: none"`
 }
 
 func (*BitErrors) accept(*resolver, string, *Event, *thing) error { return nil }

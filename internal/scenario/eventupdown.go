@@ -11,15 +11,15 @@ import (
 // UpDown is the kind of event in which a component fails or recovers, with all of its links.
 type UpDown struct {
 	Up   *bool      `yaml:"up" doc:"false: it breaks, and its cables lose what is sent into them; true: it works again"`
-	Boot *unit.Time `yaml:"boot" doc:"a switch reboots: duration of the outage"`
+	Boot *unit.Time `yaml:"boot" range:"1ns,3600s" doc:"a switch reboots: duration of the outage"`
 	Flap *Flap      `yaml:"flap" doc:"it goes down and comes back again and again"`
 }
 
 // Flap describes repeated failures of a component.
 type Flap struct {
-	Period unit.Time `yaml:"period" doc:"from one time down to the next"`
-	Duty   float64   `yaml:"duty" doc:"per cent of each period in which it is down; 0: 50"`
-	Count  int       `yaml:"count" doc:"how often"`
+	Period unit.Time `yaml:"period" range:"2ns,3600s" doc:"from one time down to the next"`
+	Duty   float64   `yaml:"duty" range:"0|0.001,99.999" doc:"per cent of each period in which it is down; 0: 50"`
+	Count  int       `yaml:"count" range:"1,10000" doc:"how often"`
 }
 
 func (k *UpDown) accept(_ *resolver, key string, e *Event, th *thing) error {

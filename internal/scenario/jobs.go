@@ -12,11 +12,11 @@ import (
 // Job is one of several workloads that run side by side.
 type Job struct {
 	Name  string    `yaml:"name" doc:"what it is called"`
-	GPUs  int       `yaml:"gpus" doc:"how many it gets; 0: as many as its training layout or trace needs, or the GPUs that on names"`
+	GPUs  int       `yaml:"gpus" range:"0|1,1048576" doc:"how many it gets; 0: as many as its training layout or trace needs, or the GPUs that on names"`
 	Place string    `yaml:"placement" enum:"@place" doc:"which GPUs it gets of those that earlier jobs left; default the scenario's placement"`
 	On    []string  `yaml:"on" doc:"its GPUs in the order of ranks, instead of a placement: host-1/gpu-1, host-1 for all of a server, ranges as host-[3-6]"`
-	Start unit.Time `yaml:"start" doc:"when it starts"`
-	DSCP  *int      `yaml:"dscp" doc:"of its data and ACKs, and so the queue that switches put it in (default transport.data_dscp)"`
+	Start unit.Time `yaml:"start" range:"0s,3600s" doc:"when it starts"`
+	DSCP  *int      `yaml:"dscp" range:"0,63" doc:"of its data and ACKs, and so the queue that switches put it in (default transport.data_dscp)"`
 	CC    string    `yaml:"cc" enum:"@cc" doc:"its congestion control, with the values of that block of cc (default cc.algorithm)"`
 	Workload
 }

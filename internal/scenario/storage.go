@@ -12,22 +12,22 @@ import (
 
 // Storage is the servers that keep data sets and checkpoints, and how they are reached.
 type Storage struct {
-	Servers    int        `yaml:"servers" doc:"their number, with a fabric of a kind; a described fabric has them as nodes"`
+	Servers    int        `yaml:"servers" range:"0|1,4096" doc:"their number, with a fabric of a kind; a described fabric has them as nodes"`
 	Nodes      []string   `yaml:"nodes" doc:"described fabric: the groups of servers that keep data (default all servers without GPUs)"`
-	NICs       int        `yaml:"nics" doc:"of each; they are spread over the leaves, or over the front end's switches"`
-	NICRate    unit.Rate  `yaml:"nic_rate" doc:"of each; 0bps: fabric.host_link's"`
+	NICs       int        `yaml:"nics" range:"1,64" doc:"of each; they are spread over the leaves, or over the front end's switches"`
+	NICRate    unit.Rate  `yaml:"nic_rate" range:"0|1Mbps,100Tbps" doc:"of each; 0bps: fabric.host_link's"`
 	Network    string     `yaml:"network" enum:"shared,separate" doc:"shared: GPUs reach storage by their own NICs, over the fabric (converged); separate: by other NICs, over a front end of its own"`
-	Switches   int        `yaml:"switches" doc:"separate: switches of the front end; NIC i of every server is at switch i, counted around"`
-	ServerNICs int        `yaml:"server_nics" doc:"separate: NICs of each GPU server for storage; a described fabric's types have storage_nics"`
-	Read       unit.Rate  `yaml:"read" doc:"what the media of one server give, 20GB/s; 0bps: no limit"`
-	Write      unit.Rate  `yaml:"write" doc:"what they take; 0bps: no limit"`
-	Latency    unit.Time  `yaml:"latency" doc:"of the media, for each request"`
-	Request    unit.Bytes `yaml:"request" doc:"bytes of one read or write"`
-	Command    unit.Bytes `yaml:"command" doc:"bytes that request a read, and that acknowledge a write"`
-	Depth      int        `yaml:"depth" doc:"requests that each GPU has under way"`
-	Stripe     int        `yaml:"stripe" doc:"servers that a GPU's requests go to in turn; 0: all"`
-	Capacity   unit.Bytes `yaml:"capacity" doc:"what one server keeps; 0B: no limit"`
-	DSCP       *int       `yaml:"dscp" doc:"of its packets, and so the queue that switches put them in (default transport.data_dscp)"`
+	Switches   int        `yaml:"switches" range:"1,64" doc:"separate: switches of the front end; NIC i of every server is at switch i, counted around"`
+	ServerNICs int        `yaml:"server_nics" range:"1,64" doc:"separate: NICs of each GPU server for storage; a described fabric's types have storage_nics"`
+	Read       unit.Rate  `yaml:"read" range:"0|1Mbps,100Tbps" doc:"what the media of one server give, 20GB/s; 0bps: no limit"`
+	Write      unit.Rate  `yaml:"write" range:"0|1Mbps,100Tbps" doc:"what they take; 0bps: no limit"`
+	Latency    unit.Time  `yaml:"latency" range:"0s,3600s" doc:"of the media, for each request"`
+	Request    unit.Bytes `yaml:"request" range:"512B,1GB" doc:"bytes of one read or write"`
+	Command    unit.Bytes `yaml:"command" range:"16B,64KB" doc:"bytes that request a read, and that acknowledge a write"`
+	Depth      int        `yaml:"depth" range:"1,4096" doc:"requests that each GPU has under way"`
+	Stripe     int        `yaml:"stripe" range:"0|1,4096" doc:"servers that a GPU's requests go to in turn; 0: all"`
+	Capacity   unit.Bytes `yaml:"capacity" range:"0|1MB,100000GB" doc:"what one server keeps; 0B: no limit"`
+	DSCP       *int       `yaml:"dscp" range:"0,63" doc:"of its packets, and so the queue that switches put them in (default transport.data_dscp)"`
 }
 
 // Networks that storage may be behind.

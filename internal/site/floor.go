@@ -9,11 +9,11 @@ import (
 // Floor is the plan of a hall: racks stand side by side in rows, and cables between racks go up to trays,
 // along rows and across them.
 type Floor struct {
-	Rack   Length `yaml:"rack" doc:"from a rack to the next one of its row (default 600mm)"`
-	Row    Length `yaml:"row" doc:"from a row to the next one (default 3m)"`
-	Rise   Length `yaml:"rise" doc:"from a port up to the trays above the racks, at each end (default 2500mm)"`
-	Slack  Length `yaml:"slack" doc:"slack of a cable between racks (default 1m)"`
-	Inside Length `yaml:"inside" doc:"a cable that stays in its rack (default 2m)"`
+	Rack   Length `yaml:"rack" range:"0|100mm,10m" doc:"from a rack to the next one of its row (default 600mm)"`
+	Row    Length `yaml:"row" range:"0|100mm,1km" doc:"from a row to the next one (default 3m)"`
+	Rise   Length `yaml:"rise" range:"0|1mm,100m" doc:"from a port up to the trays above the racks, at each end (default 2500mm)"`
+	Slack  Length `yaml:"slack" range:"0|1mm,100m" doc:"slack of a cable between racks (default 1m)"`
+	Inside Length `yaml:"inside" range:"0|1mm,100m" doc:"a cable that stays in its rack (default 2m)"`
 }
 
 // plan is a floor with what it leaves open.

@@ -35,32 +35,32 @@ type Type struct {
 
 	HwSKU string `yaml:"hwsku" doc:"switch: which device it is where it runs SONiC (railyard models) (default its model's)"`
 
-	GPUs        int       `yaml:"gpus" doc:"server: GPUs, 0 for storage and other servers"`
+	GPUs        int       `yaml:"gpus" range:"0|1,576" doc:"server: GPUs, 0 for storage and other servers"`
 	NoGPUs      bool      `yaml:"-"` // gpus is said to be 0, whatever the type that this one is like has
-	NICs        int       `yaml:"nics" doc:"server: network cards"`
-	StorageNICs int       `yaml:"storage_nics" doc:"server: how many of nics, the last ones, are for storage alone (storage.network: separate)"`
-	NICPorts    int       `yaml:"nic_ports" doc:"server: ports of a card (default 1)"`
-	NICRate     unit.Rate `yaml:"nic_rate" doc:"server: rate of a port, and of its cables without their own"`
+	NICs        int       `yaml:"nics" range:"0|1,576" doc:"server: network cards"`
+	StorageNICs int       `yaml:"storage_nics" range:"0|1,63" doc:"server: how many of nics, the last ones, are for storage alone (storage.network: separate)"`
+	NICPorts    int       `yaml:"nic_ports" range:"0|1,8" doc:"server: ports of a card (default 1)"`
+	NICRate     unit.Rate `yaml:"nic_rate" range:"0|1Mbps,100Tbps" doc:"server: rate of a port, and of its cables without their own"`
 
 	GPU      string          `yaml:"gpu" doc:"server: which GPU, as in server.gpu, which is the default"`
-	NVLink   unit.Rate       `yaml:"nvlink" doc:"server: per GPU and direction (default server's, or the GPU's)"`
+	NVLink   unit.Rate       `yaml:"nvlink" range:"0|1Mbps,100Tbps" doc:"server: per GPU and direction (default server's, or the GPU's)"`
 	Topology string          `yaml:"topology" doc:"server: file with what nvidia-smi topo -m prints, or NCCL's topology XML: its GPUs, NICs, and which are near to which"`
 	Machine  *machine.Server `yaml:"-"` // what it says
 	Domain   []string        `yaml:"domain" doc:"server: places; servers of a group that agree there share NVLink, as the trays of a rack do: rack"`
-	Pair     unit.Rate       `yaml:"nvlink_pair" doc:"server: between any two GPUs, connected directly as by XGMI (default server's, or the GPU's)"`
+	Pair     unit.Rate       `yaml:"nvlink_pair" range:"0|1Mbps,100Tbps" doc:"server: between any two GPUs, connected directly as by XGMI (default server's, or the GPU's)"`
 
 	Role  string `yaml:"role" doc:"switch: rail, leaf, aggregation, spine, super-spine or core"`
-	Tier  int    `yaml:"tier" doc:"switch: 1 next to servers, 2 above (default the role's)"`
+	Tier  int    `yaml:"tier" range:"0|1,16" doc:"switch: 1 next to servers, 2 above (default the role's)"`
 	Ports string `yaml:"ports" doc:"switch: 64x800Gbps, or 48x100Gbps+8x400Gbps (default no limit)"`
-	Split int    `yaml:"split" doc:"switch: cables that a port may be broken out into (default 1)"`
+	Split int    `yaml:"split" range:"0|1,8" doc:"switch: cables that a port may be broken out into (default 1)"`
 
 	RailMap   string               `yaml:"rail_map" enum:"order,panel,blocks" doc:"switch: which ports go to servers' rails. order: in the order of the cables, server by server; panel: the rows of the model's front panel from the top, rail by rail; blocks: ports that follow one another, rail by rail (default order)"`
 	RailPorts Pairs                `yaml:"rail_ports" doc:"switch: by rail its ports, in the order of the servers: {1: '1,4,7,10', 2: '13,16,19,22'}; also 1-4 and, broken out, 5/2; other switches get the ports that are left"`
 	RailJacks map[int][]panel.Jack `yaml:"-"`
 	Rows      int                  `yaml:"-"` // of ports on its panel
 
-	Buffer   unit.Bytes `yaml:"buffer" doc:"switch: packet memory (default the model's, else switch.buffer)"`
-	Pipeline unit.Time  `yaml:"pipeline" doc:"switch: its latency (default fabric.pipeline)"`
+	Buffer   unit.Bytes `yaml:"buffer" range:"0|1KB,2000MB" doc:"switch: packet memory (default the model's, else switch.buffer)"`
+	Pipeline unit.Time  `yaml:"pipeline" range:"0|1ns,1s" doc:"switch: its latency (default fabric.pipeline)"`
 	Known    unit.Bytes `yaml:"-"` // its model has so much
 	Radix    int        `yaml:"-"` // ports that its model can have at once
 	OS       string     `yaml:"os" doc:"switch: whose names its ports have: nxos, eos, sonic, frr, nvue, dell or junos (default its model's, or Eth1, Eth2)"`
@@ -71,7 +71,7 @@ type Group struct {
 	Name  string `yaml:"name" doc:"what cables call them; several entries may share it"`
 	Type  string `yaml:"type" doc:"a type"`
 	Per   Pairs  `yaml:"per" doc:"places: {segment: 15, rail: 8}, also 1-3 or 1,4-6"`
-	Count int    `yaml:"count" doc:"number at each place (default 1); their place n"`
+	Count int    `yaml:"count" range:"0|1,200000" doc:"number at each place (default 1); their place n"`
 	At    Pairs  `yaml:"at" doc:"their rack: {row: pod, rack: n/4}, numbers or places with steps; the default length of cables between racks is the floor's"`
 	Named string `yaml:"named" doc:"pattern of their names: rack{rack}-tor{n}; from 0 {n-1}, with zeros {n:02}"`
 }
@@ -83,17 +83,17 @@ type Rule struct {
 	Same    []string  `yaml:"same" doc:"places that both have in common"`
 	Match   Pairs     `yaml:"match" doc:"a place of to: what it is at from: {rail: nic, plane: port, x: x+1}"`
 	Wrap    bool      `yaml:"wrap" doc:"places wrap around: after the last comes the first, as in a torus"`
-	Count   int       `yaml:"count" doc:"cables between any two that match (default 1)"`
-	Lag     int       `yaml:"lag" doc:"between switches: number of the cables between two that form one layer 3 port channel, one next hop with its own hash (the default of count is lag)"`
-	Min     int       `yaml:"min_links" doc:"with lag: a channel with fewer working members is down (default 1)"`
+	Count   int       `yaml:"count" range:"0|1,1024" doc:"cables between any two that match (default 1)"`
+	Lag     int       `yaml:"lag" range:"0|1,64" doc:"between switches: number of the cables between two that form one layer 3 port channel, one next hop with its own hash (the default of count is lag)"`
+	Min     int       `yaml:"min_links" range:"0|1,64" doc:"with lag: a channel with fewer working members is down (default 1)"`
 	Share   bool      `yaml:"share" doc:"ends of from take turns among those that match: one cable each"`
 	Between string    `yaml:"between" doc:"a place of one group: each two values of it are connected by count cables, which its nodes take in turn, as a dragonfly's groups are"`
-	Each    int       `yaml:"each" doc:"with between: cables that a node takes before the next one does (default an even share)"`
+	Each    int       `yaml:"each" range:"0|1,1024" doc:"with between: cables that a node takes before the next one does (default an even share)"`
 	NICs    string    `yaml:"nics" doc:"only these cards of a server: 1-8"`
-	Rate    unit.Rate `yaml:"rate" doc:"line rate (default a server's nic_rate, or fabric_link's)"`
-	Cable   Length    `yaml:"length" doc:"length; light takes 5.05 ns per metre"`
-	FEC     unit.Time `yaml:"fec" doc:"latency of forward error correction, both ends together"`
-	BER     float64   `yaml:"bit_error_rate" doc:"probability that a bit is wrong on arrival"`
+	Rate    unit.Rate `yaml:"rate" range:"0|1Mbps,100Tbps" doc:"line rate (default a server's nic_rate, or fabric_link's)"`
+	Cable   Length    `yaml:"length" range:"0m,100km" doc:"length; light takes 5.05 ns per metre"`
+	FEC     unit.Time `yaml:"fec" range:"0s,1ms" doc:"latency of forward error correction, both ends together"`
+	BER     float64   `yaml:"bit_error_rate" range:"0,0.01" doc:"probability that a bit is wrong on arrival"`
 }
 
 // Length is a cable length in millimetres.

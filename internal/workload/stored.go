@@ -9,8 +9,8 @@ import (
 // Data describes the loading of batches by the ranks that work on them first: those of the first pipeline stage,
 // where the first rank of each tensor parallel group loads for the group.
 type Data struct {
-	Sample   unit.Bytes `yaml:"sample" doc:"bytes of a sequence when loaded; 0B: 4 for each token"`
-	Prefetch int        `yaml:"prefetch" doc:"batches that are loaded ahead of the one at work; 0: each when its step begins. The first is there when the run begins, unless this is 0"`
+	Sample   unit.Bytes `yaml:"sample" range:"0|1B,10GB" doc:"bytes of a sequence when loaded; 0B: 4 for each token"`
+	Prefetch int        `yaml:"prefetch" range:"0,1000" doc:"batches that are loaded ahead of the one at work; 0: each when its step begins. The first is there when the run begins, unless this is 0"`
 }
 
 // Silent is what counts where nothing is said.
@@ -18,10 +18,10 @@ func (d *Data) Silent() { d.Prefetch = 1 }
 
 // Checkpoint describes the checkpoints of a training.
 type Checkpoint struct {
-	Every int       `yaml:"every" doc:"steps from one to the next"`
+	Every int       `yaml:"every" range:"1,1000" doc:"steps from one to the next"`
 	Mode  string    `yaml:"mode" enum:"blocking,async" doc:"blocking: a rank goes on when its share is written; async: when it is copied to the server's memory, at server.pcie, and the next checkpoint starts after the writing"`
 	By    string    `yaml:"by" enum:"all,replica" doc:"who writes. all: the ranks that share parameters write a share of them each; replica: one of them writes all"`
-	Bytes int       `yaml:"bytes" doc:"per parameter: 14 are weights in 16 bit, and Adam's master copy, momentum and variance in 32"`
+	Bytes int       `yaml:"bytes" range:"1,64" doc:"per parameter: 14 are weights in 16 bit, and Adam's master copy, momentum and variance in 32"`
 	Copy  unit.Rate `yaml:"-"` // from a GPU to its server's memory; 0: in no time
 }
 

@@ -16,21 +16,21 @@ import (
 type Training struct {
 	Name string `yaml:"model" doc:"a shipped model, or the path of a config.json"`
 	partition.Layout
-	GlobalBatch   int64      `yaml:"global_batch" doc:"sequences per step"`
-	GradBytes     int64      `yaml:"grad_bytes" doc:"bytes per gradient element: 2 (bf16) or 4"`
-	Bucket        unit.Bytes `yaml:"bucket" doc:"gradient bytes per all-reduce"`
+	GlobalBatch   int64      `yaml:"global_batch" range:"0|1,1073741824" doc:"sequences per step"`
+	GradBytes     int64      `yaml:"grad_bytes" of:"2, 4" doc:"bytes per gradient element: 2 (bf16) or 4"`
+	Bucket        unit.Bytes `yaml:"bucket" range:"1KB,100000GB" doc:"gradient bytes per all-reduce"`
 	Overlap       bool       `yaml:"overlap" doc:"reduce buckets during the backward pass"`
 	TensorOverlap bool       `yaml:"tp_overlap" doc:"compute weight gradients while those of the inputs are reduced"`
 	ScatterGather bool       `yaml:"scatter_gather" doc:"a stage sends each activation once to the next, not once per tensor parallel rank"`
-	Efficiency    float64    `yaml:"efficiency" doc:"percent of the GPU's dense peak that kernels reach"`
+	Efficiency    float64    `yaml:"efficiency" range:"0.1,100" doc:"percent of the GPU's dense peak that kernels reach"`
 	Precision     string     `yaml:"precision" enum:"bf16,fp8,fp8-block,mxfp8,nvfp4" doc:"arithmetic of the layers' matrix products: bf16; fp8 scaled per tensor or, fp8-block, per 128 values; mxfp8 (per 32), nvfp4 (per 16). Attention scores, head and router stay in bf16"`
 	Kernels       string     `yaml:"kernels" enum:"flat,fused,unfused" doc:"flat: efficiency covers everything; fused: norms and activations also stream through memory; unfused: attention scores too"`
-	Channels      int        `yaml:"channels" doc:"parallel rings per bucket; they cross servers on different rails"`
+	Channels      int        `yaml:"channels" range:"1,64" doc:"parallel rings per bucket; they cross servers on different rails"`
 	TensorBy      string     `yaml:"tp_algorithm" enum:"auto,ring,nvls" doc:"all-reduce of tensor parallel groups: nvls (by NVSwitch), ring, or auto: the one of both that NCCL's tuning model picks; gathering and scattering are rings"`
 	Algorithm     string     `yaml:"dp_algorithm" enum:"ring,tree,halving-doubling,hierarchical,nvls-tree" doc:"all-reduce of gradients"`
 	Experts       string     `yaml:"ep_algorithm" enum:"direct,pairwise,pxn" doc:"all-to-all of tokens to their experts"`
-	Prefetch      int        `yaml:"prefetch" doc:"zero 3: layers gathered ahead of the one at work"`
-	Gathers       int        `yaml:"gathers" doc:"zero 3: collectives that gather a layer, one after the other; DeepSpeed has one per weight matrix"`
+	Prefetch      int        `yaml:"prefetch" range:"0,1000" doc:"zero 3: layers gathered ahead of the one at work"`
+	Gathers       int        `yaml:"gathers" range:"0|1,64" doc:"zero 3: collectives that gather a layer, one after the other; DeepSpeed has one per weight matrix"`
 	Regather      bool       `yaml:"regather" doc:"zero 3 with recompute: full: recomputation and gradients gather a layer each, as DeepSpeed does with layers above stage3_max_reuse_distance"`
 	GatherAhead   bool       `yaml:"gather_ahead" doc:"zero 1 and 2: gather parameters after the first forward passes, as Megatron's overlap-param-gather, not after the optimizer"`
 
