@@ -143,9 +143,11 @@ func (j *joints) spread(groups []int, pattern string) (s Spread) {
 	for _, g := range groups {
 		part[g] = g
 	}
-	for range groups {
+	for changed := true; changed; {
+		changed = false
 		for pair := range have {
 			least := min(part[pair[0]], part[pair[1]])
+			changed = changed || part[pair[0]] != least || part[pair[1]] != least
 			part[pair[0]], part[pair[1]] = least, least
 		}
 	}
@@ -163,7 +165,7 @@ func (j *joints) spread(groups []int, pattern string) (s Spread) {
 }
 
 // even joins dark fibres of groups, each time of the two groups that have least circuits in common, of
-// those the two with most dark fibres.
+// those the two with most dark fibres, of those the first.
 func (j *joints) even(groups []int) {
 	have, dark := j.between(), map[int]int{}
 	for p, to := range j.to {
@@ -171,28 +173,48 @@ func (j *joints) even(groups []int) {
 			dark[j.group(p)]++
 		}
 	}
-	for {
-		var best [2]int
-		least, most := -1, 0
-		for i, a := range groups {
-			for _, b := range groups[i+1:] {
-				if dark[a] == 0 || dark[b] == 0 {
-					continue
-				}
-				n, d := have[[2]int{a, b}], dark[a]+dark[b]
-				if least < 0 || n < least || n == least && d > most {
-					best, least, most = [2]int{a, b}, n, d
-				}
-			}
-		}
-		if least < 0 {
-			return
+	rest := slices.DeleteFunc(slices.Clone(groups), func(g int) bool { return dark[g] == 0 })
+	for least := 0; len(rest) > 1; {
+		// Of most dark fibres first, in the order of groups: the first partner of a group is its best.
+		slices.SortFunc(rest, func(a, b int) int { return cmp.Or(cmp.Compare(dark[b], dark[a]), cmp.Compare(a, b)) })
+		best, most := pairOf(rest, dark, have, least)
+		if most == 0 {
+			least++
+			continue
 		}
 		j.join(j.free(best[0]), j.free(best[1]))
 		have[best]++
-		dark[best[0]]--
-		dark[best[1]]--
+		for _, g := range best {
+			if dark[g]--; dark[g] == 0 {
+				rest = slices.DeleteFunc(rest, func(x int) bool { return x == g })
+			}
+		}
 	}
+}
+
+// pairOf returns the pair of groups with so many circuits in common that has most dark fibres, and how many; 0: no
+// pair has. rest has the groups by their dark fibres, most first. Few groups are tried, because most pairs have equally
+// many circuits.
+func pairOf(rest []int, dark map[int]int, have map[[2]int]int, circuits int) (best [2]int, most int) {
+	for i, a := range rest {
+		if i+1 < len(rest) && dark[a]+dark[rest[i+1]] < most {
+			break
+		}
+		for _, b := range rest[i+1:] {
+			d, pair := dark[a]+dark[b], [2]int{min(a, b), max(a, b)}
+			if d < most {
+				break
+			}
+			if have[pair] != circuits {
+				continue
+			}
+			if d > most || slices.Compare(pair[:], best[:]) < 0 {
+				best, most = pair, d
+			}
+			break
+		}
+	}
+	return best, most
 }
 
 // ring joins each group's second half of fibres to the next one's first half, as far as they are dark.

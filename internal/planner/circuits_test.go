@@ -2,6 +2,7 @@ package planner
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -133,5 +134,55 @@ func TestCircuitsThatCannotBe(t *testing.T) {
 		if _, err := in.Plan(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// The pairs that get circuits are those that trying every pair each time finds; thousands of groups take a second.
+func TestEvenCircuits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		groups, fibres := rapid.IntRange(2, 9).Draw(t, "groups"), rapid.IntRange(1, 12).Draw(t, "fibres")
+		got, want := newJoints(groups, fibres), newJoints(groups, fibres)
+		for range rapid.IntRange(0, 4).Draw(t, "joined before") { // as where groups fail or come
+			a, b := rapid.IntRange(0, groups*fibres-1).Draw(t, "a"), rapid.IntRange(0, groups*fibres-1).Draw(t, "b")
+			if got.group(a) != got.group(b) && got.to[a] < 0 && got.to[b] < 0 {
+				got.join(a, b)
+				want.join(a, b)
+			}
+		}
+		got.even(upTo(groups))
+		tryAll(want, upTo(groups))
+		if !slices.Equal(got.to, want.to) {
+			t.Fatalf("%d groups of %d: %v, want %v", groups, fibres, got.circuits(), want.circuits())
+		}
+	})
+	c, err := CircuitInput{Groups: 2048, Fibres: 2, Pattern: EvenPattern}.Plan()
+	if err != nil || len(c.Before) != 2048 || c.From.Dark != 0 {
+		t.Errorf("%v, %d circuits, %d dark", err, len(c.Before), c.From.Dark)
+	}
+}
+
+// tryAll joins by the rule of even, pair by pair.
+func tryAll(j *joints, groups []int) {
+	for {
+		have, dark := j.between(), map[int]int{}
+		for p, to := range j.to {
+			if to < 0 {
+				dark[j.group(p)]++
+			}
+		}
+		var best [2]int
+		least, most := -1, 0
+		for i, a := range groups {
+			for _, b := range groups[i+1:] {
+				n, d := have[[2]int{a, b}], dark[a]+dark[b]
+				if dark[a] > 0 && dark[b] > 0 && (least < 0 || n < least || n == least && d > most) {
+					best, least, most = [2]int{a, b}, n, d
+				}
+			}
+		}
+		if least < 0 {
+			return
+		}
+		j.join(j.free(best[0]), j.free(best[1]))
 	}
 }
