@@ -20,7 +20,7 @@ func (in FabricInput) flat(kind, fabric string, between lengths) string {
 	return strings.Replace(in.scenario(kind, fabric, between, 1), "groups: rail", "groups: all", 1)
 }
 
-// dragonfly is the one that takes the fewest switches: a = 2p = 2h as near as the
+// dragonfly returns the cheapest one: a = 2p = 2h as near as the
 // ports allow (Kim et al. 2008; docs/references.md, topologies), and only as many groups as are needed,
 // which share the global cables. A fabric too small for three such groups has smaller
 // ones, with several cables between two switches, so that a group's own bandwidth stays.
@@ -69,16 +69,16 @@ func (in FabricInput) server() topo.Server {
 
 func (in FabricInput) cable() topo.Cable { return topo.Cable{Rate: unit.Rate(in.NICRate) * unit.Gbps} }
 
-// filled finds the dragonfly of switches with so many ports that takes the fewest of
-// them: as many cables leave a switch for other groups as the oversubscription wants for its NICs, which are
-// those of whole servers, and twice as many for its group.
+// filled finds the cheapest dragonfly of switches with so many ports, hosts' links included. As many links leave a
+// switch for other groups as the oversubscription wants for its NICs, which are those of whole hosts, and twice as
+// many for its group.
 func filled(radix int, in FabricInput) (best topo.Dragonfly, ok bool) {
-	fewest, short := math.MaxInt, true
+	least, short := math.Inf(1), true
 	for p := radix / in.PerServer * in.PerServer; p >= 1; p -= in.PerServer {
-		least := upwards(p, in.Ratio)
-		for local := 1; local <= least; local++ {
-			a := ceilInt(2*least, local)
-			x := topo.Dragonfly{K: p, GroupSize: a, Local: local, Global: least,
+		up := upwards(p, in.Ratio)
+		for local := 1; local <= up; local++ {
+			a := ceilInt(2*up, local)
+			x := topo.Dragonfly{K: p, GroupSize: a, Local: local, Global: up,
 				Groups: max(3, ceilInt(in.GPUs, a*p))}
 			// Every other group gets as many cables: what is left over may take one more from each switch.
 			for ; p+local*(a-1)+x.Global <= radix; x.Global++ {
@@ -87,8 +87,9 @@ func filled(radix int, in FabricInput) (best topo.Dragonfly, ok bool) {
 					break
 				}
 				less := float64(a*p) > 1.005*in.Ratio*float64(x.Between()*(x.Groups-1))
-				if !less && short || less == short && a*x.Groups < fewest {
-					best, fewest, short, ok = x, a*x.Groups, less, true
+				cost := in.costOf(x)
+				if !less && short || less == short && cost < least {
+					best, least, short, ok = x, cost, less, true
 				}
 				if !less {
 					break
@@ -97,6 +98,15 @@ func filled(radix int, in FabricInput) (best topo.Dragonfly, ok bool) {
 		}
 	}
 	return best, ok
+}
+
+// costOf returns the price of a dragonfly's switches and cables.
+func (in FabricInput) costOf(x topo.Dragonfly) float64 {
+	price, _ := in.Prices.switchPart(in.Leaf)
+	near, far := in.Prices.cablePart(hostMetres).Price, in.Prices.cablePart(superMetres).Price
+	local := x.Groups * x.Local * x.GroupSize * (x.GroupSize - 1) / 2
+	global := x.Between() * x.Groups * (x.Groups - 1) / 2
+	return float64(x.GroupSize*x.Groups)*price + float64(x.Hosts()+local)*near + float64(global)*far
 }
 
 // torus is a cube of switches that have six neighbours, each with as many servers and with as many cables to

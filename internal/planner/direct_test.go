@@ -47,6 +47,15 @@ func TestSwitchesAreFilled(t *testing.T) {
 	}
 }
 
+// A dragonfly is not cabled for several times the GPUs: of as many switches the one with fewer links is cheaper.
+func TestSmallDragonflies(t *testing.T) {
+	for gpus, most := range map[int]int{64: 96, 72: 96, 96: 96, 100: 144, 128: 144, 200: 240, 256: 256, 1056: 1120} {
+		if d := find(t, input(t, gpus, "128x400G", "128x400G", "1:1"), "dragonfly"); d.GPUs < gpus || d.GPUs > most {
+			t.Errorf("%d GPUs: cabled for %d (%s)", gpus, d.GPUs, d.Note)
+		}
+	}
+}
+
 // What a design counts is what its scenario builds, switches and cables, and topo's tiers and bisection are the
 // design's: at every oversubscription, for textbook sizes and for those between, no coarser than asked except where
 // the design says why.

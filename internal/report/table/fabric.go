@@ -49,6 +49,12 @@ func Fabrics(w io.Writer, in *planner.FabricInput, designs []planner.Design, mor
 			report.Wrap(w, "", fmt.Sprintf("%s needs other NICs: with one port of %dG", oneWidePort, in.NICRate))
 		}
 	}
+	listed(w, "Cabled for more than "+unit.Plural(in.GPUs, "GPU"), fits, func(d *planner.Design) string {
+		if n := d.Cabled(); n > in.GPUs {
+			return unit.ShowCount(n)
+		}
+		return ""
+	})
 	listed(w, "Other than "+planner.ShowRatio(in.Ratio), fits, func(d *planner.Design) string { return d.Missed })
 	if more.Parts {
 		for i := range fits {
