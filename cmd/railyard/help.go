@@ -24,7 +24,7 @@ var helpSections = []helpSection{
 	{"Simulate", [][2]string{
 		{"run", "Simulate a scenario and report where the time went"},
 		{"compare", "Simulate variants and tabulate the differences"},
-		{"sweep", "Simulate thousands of variants and rank them"},
+		{"sweep, worker", "Simulate thousands of variants and rank them"},
 		{"why", "Explain a run: causes, remedies, and what they save"},
 		{"report, serve", "Print, plot or export a run; start the web page"},
 		{"check", "Validate a scenario and print its effective values"}}},

@@ -39,6 +39,7 @@ type commands struct {
 	Run       runCmd       `cmd:"" help:"Simulate a scenario and report where the time went"`
 	Compare   compareCmd   `cmd:"" help:"Simulate variants and tabulate the differences"`
 	Sweep     sweepCmd     `cmd:"" help:"Simulate thousands of variants and rank them"`
+	Worker    workerCmd    `cmd:"" help:"Simulate trials of sweeps on other computers"`
 	Report    reportCmd    `cmd:"" help:"Print, plot or export a run"`
 	Why       whyCmd       `cmd:"" help:"Explain a run: causes, remedies, and what they save"`
 	Serve     serveCmd     `cmd:"" help:"Start the web page"`

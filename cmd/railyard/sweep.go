@@ -58,6 +58,14 @@ type sweepRunCmd struct {
 	Memory    string   `help:"Memory limit of all simulations (available memory)" placeholder:"SIZE"`
 	Top       int      `help:"Points to print" default:"10" range:"1,10000"`
 	JSON      bool     `help:"Print as JSON"`
+
+	Listen    string `help:"Start a NATS server for railyard worker on this address" placeholder:"HOST:PORT" group:"Workers"`
+	NATS      string `help:"NATS server with JetStream that railyard worker uses as well" name:"nats" placeholder:"URL" without:"listen" group:"Workers"`
+	TokenFile string `help:"File with the token of the server (RAILYARD_NATS_TOKEN)" placeholder:"FILE" group:"Workers"`
+	TLSCert   string `help:"Certificate of --listen for TLS" name:"tls-cert" placeholder:"FILE" with:"listen" group:"Workers"`
+	TLSKey    string `help:"Key of --tls-cert" name:"tls-key" placeholder:"FILE" with:"tls-cert" group:"Workers"`
+	TLSCA     string `help:"Certificates of authorities that --nats or --tls-cert is checked against" name:"tls-ca" placeholder:"FILE" group:"Workers"`
+	Remote    bool   `help:"Leave all trials to workers: none on this computer" with:"listen,nats" group:"Workers"`
 }
 
 func (c *sweepRunCmd) Help() string {
@@ -73,6 +81,7 @@ Examples:
   railyard sweep scenarios/three-flows.yaml --range cc.dcqcn.ai=10Mbps..400Mbps:log \
     --range switch.queues.3.wred_min=50KB..400KB --sample 200 --sampler halton \
     --objective step_time --objective queue_peak
+  railyard sweep scenarios/three-flows.yaml --grid lb=ecmp,spray --seeds 500 --listen 127.0.0.1:4222
   railyard sweep scenarios/pod64-alltoall.yaml --grid lb=ecmp,flowlet,spray \
     --set transport.recovery=selective --rung fidelity=flow --rung fidelity=packet --reduce 2`
 }
@@ -108,7 +117,12 @@ func (c *sweepRunCmd) Run(e *env) error {
 	if err := s.Open(); err != nil {
 		return err
 	}
+	finish, err := c.distribute(ctx, e, s)
+	if err != nil {
+		return err
+	}
 	stopped := s.Run(ctx)
+	finish()
 	if stopped != nil && !errors.Is(stopped, runner.ErrInterrupted) {
 		return errors.Join(stopped, s.Write())
 	}

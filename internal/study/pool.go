@@ -210,6 +210,15 @@ func (p *Pool) tell(plan *scenario.Plan, label string, x exec.Progress) {
 	p.report(label, x)
 }
 
+// Finished reports that a run has ended elsewhere.
+func (p *Pool) Finished() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.done++; p.Progress != nil {
+		p.report("", exec.Progress{})
+	}
+}
+
 // ended reports that a run has ended.
 func (p *Pool) ended(plan *scenario.Plan, label string) {
 	p.mu.Lock()

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"railyard/internal/field"
 	"railyard/internal/input"
@@ -40,6 +41,9 @@ type source struct {
 	path  string
 	text  []byte
 	files *files
+
+	once  sync.Once
+	whole *Bundle
 }
 
 // newDesign reads the scenarios of a study and checks each value that varies, so that no trial fails for what can be
@@ -138,7 +142,7 @@ func readSource(path string) (*source, error) {
 	if err != nil {
 		return nil, input.Fault(err)
 	}
-	return &source{path, text, newFiles(path)}, nil
+	return &source{path: path, text: text, files: newFiles(path)}, nil
 }
 
 // document parses the scenario with overrides.

@@ -56,6 +56,21 @@ func (f *files) during(do func()) (names []string) {
 	return names
 }
 
+// texts returns the files that were read, and why others could not be.
+func (f *files) texts() (read map[string][]byte, absent map[string]string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	read, absent = map[string][]byte{}, map[string]string{}
+	for name, h := range f.held {
+		if h.err == nil {
+			read[name] = h.text
+		} else {
+			absent[name] = h.err.Error()
+		}
+	}
+	return read, absent
+}
+
 // digest addresses a file's content, or why it has none.
 func (f *files) digest(name string) string {
 	text, err := f.read(name)

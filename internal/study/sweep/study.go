@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"railyard/internal/fidelity"
@@ -25,6 +24,8 @@ type Study struct {
 	Dir  string
 	File File // the last design's
 	Pool *study.Pool
+	// Engine simulates trials elsewhere; nil: the pool does.
+	Engine Engine
 
 	Simulated int // trials that Run has simulated
 	Kept      int // trials that the directory had before Run
@@ -43,6 +44,12 @@ type Study struct {
 	mu   sync.Mutex
 	next time.Time // of the next partial results
 	now  func() time.Time
+}
+
+// Engine simulates trials of a study somewhere. It hands each record to Study.Take and calls Study.Leave for a trial
+// that it has given up, and returns when no trial is left, ctx has ended or the study cannot go on.
+type Engine interface {
+	Simulate(ctx context.Context, s *Study, trials []*Trial) error
 }
 
 // Options say how a study is opened.
@@ -268,83 +275,68 @@ func (s *Study) Run(ctx context.Context) error {
 		}
 		s.Kept = max(s.Kept, 0) + all - len(todo)
 		s.Pool.Expect(len(todo) - all)
-		var done atomic.Int64
-		err := s.Pool.Each(ctx, len(todo), func(i int) error {
-			stored, err := s.trial(ctx, todo[i])
-			if stored {
-				done.Add(1)
-			}
-			return err
-		})
-		s.Simulated += int(done.Load())
-		if err != nil {
+		if err := s.simulateAll(ctx, todo); err != nil {
 			return err
 		}
 	}
 	return s.store.journal.Sync()
 }
 
-// trial simulates a trial and stores its record.
-func (s *Study) trial(ctx context.Context, t *Trial) (stored bool, err error) {
-	began := s.now()
-	r, err := s.simulate(ctx, t)
-	if memory := (*fidelity.ErrMemory)(nil); errors.As(err, &memory) || errors.Is(err, runner.ErrOutgrown) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.Short++
-		if s.ShortWhy == nil {
-			s.ShortWhy = err
+// simulateAll simulates trials by the engine, or on the pool.
+func (s *Study) simulateAll(ctx context.Context, todo []*Trial) error {
+	if s.Engine != nil {
+		return s.Engine.Simulate(ctx, s, todo)
+	}
+	return s.Pool.Each(ctx, len(todo), func(i int) error {
+		began := s.now()
+		r, err := s.simulate(ctx, todo[i])
+		if Unfinished(err) {
+			s.Leave(err)
+			return nil
 		}
-		return false, nil
+		if err != nil {
+			return err
+		}
+		r.Seconds = s.now().Sub(began).Seconds()
+		return s.Take(todo[i], r)
+	})
+}
+
+// Unfinished reports whether an error says that a trial needs more memory than this computer has.
+func Unfinished(err error) bool {
+	memory := (*fidelity.ErrMemory)(nil)
+	return errors.As(err, &memory) || errors.Is(err, runner.ErrOutgrown)
+}
+
+// Leave counts a trial that has no record, because of an error.
+func (s *Study) Leave(why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Short++
+	if s.ShortWhy == nil {
+		s.ShortWhy = why
 	}
-	if err != nil {
-		return false, err
-	}
-	r.Seconds = s.now().Sub(began).Seconds()
+}
+
+// Take stores the record of a trial. It may be called by several goroutines.
+func (s *Study) Take(t *Trial, r *Record) error {
 	if err := s.store.Add(t.ID, r); err != nil {
-		return false, fmt.Errorf("%s: %w", filepath.Join(s.Dir, JournalName), err)
+		return fmt.Errorf("%s: %w", filepath.Join(s.Dir, JournalName), err)
 	}
-	return true, s.partial()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Simulated++
+	return s.partial()
 }
 
 // simulate returns the record of a trial. The error says that it has none: it was interrupted, or memory is short.
 func (s *Study) simulate(ctx context.Context, t *Trial) (r *Record, err error) {
-	defer func() {
-		if p := recover(); p != nil { // one trial must not end thousands
-			r, err = &Record{Status: Failed, Error: fmt.Sprintf("internal error: %v", p)}, nil
-		}
-	}()
-	plan, err := s.plan(t)
-	if err != nil {
-		return &Record{Status: Refused, Error: err.Error()}, nil
-	}
-	var o *study.Outcome
+	path, sets := t.design.settings(t.local, t.Rung)
+	dir := ""
 	if _, all, _ := parseKeep(s.File.Keep); all {
-		o, err = s.Pool.Write(ctx, "", plan, s.runDir(t))
-	} else {
-		o, err = s.Pool.Simulate(ctx, "", plan, 0)
+		dir = s.runDir(t)
 	}
-	memory := (*fidelity.ErrMemory)(nil)
-	switch {
-	case errors.Is(err, context.Canceled) || errors.As(err, &memory):
-		return nil, err
-	case err != nil && input.IsFault(err):
-		return &Record{Status: Refused, Error: err.Error()}, nil
-	case err != nil:
-		return nil, err
-	case errors.Is(o.Err, runner.ErrOutgrown):
-		return nil, o.Err
-	case o.Err != nil:
-		return &Record{Status: Failed, Error: o.Err.Error()}, nil
-	}
-	r = &Record{Status: Done, Figures: figures(o.Summary), Causes: causes(o.Summary)}
-	if o.Failed != nil || o.Summary.Outcome != nil {
-		r.Status = Lost
-		if o.Failed != nil {
-			r.Error = o.Failed.Error()
-		}
-	}
-	return r, nil
+	return perform(ctx, s.Pool, s.from[path], sets, t.Seed, dir)
 }
 
 // Results are written while trials run after firstPartial, then every nextPartial, or more seldom: a twentieth of the
@@ -355,10 +347,8 @@ const (
 	partialRest  = 20
 )
 
-// partial writes the results so far, where it is time to.
+// partial writes the results so far, where it is time to. It is called with mu held.
 func (s *Study) partial() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	began := s.now()
 	if began.Before(s.next) {
 		return nil

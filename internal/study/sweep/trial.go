@@ -61,13 +61,7 @@ func (d *Design) id(local, seed, rung int) ID {
 // plan resolves a trial.
 func (s *Study) plan(t *Trial) (*scenario.Plan, error) {
 	path, sets := t.design.settings(t.local, t.Rung)
-	src := s.from[path]
-	doc, err := src.document(sets)
-	if err != nil {
-		return nil, err
-	}
-	doc.File.Seed += uint64(t.Seed)
-	return doc.Resolve(src.files.read)
+	return s.from[path].plan(sets, t.Seed)
 }
 
 // Describe returns the settings of a point by which it differs from the scenario, as --set takes them.

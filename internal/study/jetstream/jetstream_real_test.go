@@ -1,0 +1,204 @@
+package jetstream
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"railyard/internal/runner"
+	"railyard/internal/study"
+	"railyard/internal/study/sweep"
+	"railyard/unit"
+)
+
+const tiny = `name: tiny
+fabric: {kind: rail-only, hosts: 4, host_link: {rate: 100Gbps, delay: 1us}, fabric_link: {rate: 100Gbps, delay: 1us}}
+workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-3/gpu-1, bytes: 64KiB},
+  {from: host-2/gpu-1, to: host-3/gpu-1, bytes: 64KiB}]}}
+`
+
+// begun opens a study of 52 trials in a directory.
+func begun(t *testing.T, scenario, dir string) *sweep.Study {
+	t.Helper()
+	s, err := sweep.New(&sweep.File{Scenario: scenario, Seeds: 4, Vary: []sweep.Vary{
+		{Key: "transport.ack_every", Values: []string{"1", "2", "4"}},
+		{Key: "workload.traffic.flows[0].bytes", Range: "4KiB..32KiB:4:log"}}}, sweep.Options{Dir: dir})
+	if err == nil {
+		err = s.Open()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Pool = &study.Pool{Workers: 1, Memory: unit.GB}
+	return s
+}
+
+// results writes the results of a study and returns them.
+func results(t *testing.T, s *sweep.Study) []byte {
+	t.Helper()
+	if err := s.Write(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(s.Dir, sweep.ParquetName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func served(t *testing.T, token string) *Server {
+	t.Helper()
+	server, err := Serve(Listen{Address: "127.0.0.1:0", Token: token, Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+	return server
+}
+
+// Two workers, of which one ends after a few trials, and a driver that ends and goes on leave the bytes of one process.
+func TestRealWorkers(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "tiny.yaml")
+	if err := os.WriteFile(path, []byte(tiny), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	alone := begun(t, path, filepath.Join(dir, "alone"))
+	defer alone.Close()
+	if err := alone.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	server := served(t, "secret")
+	ctx, cancel := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	work := func(ctx context.Context) *Worker {
+		w := &Worker{Access: server.Access, Pool: &study.Pool{Workers: 1, Memory: unit.GB}}
+		all.Go(func() {
+			if err := w.Run(ctx); !errors.Is(err, runner.ErrInterrupted) {
+				t.Errorf("worker: %v", err)
+			}
+		})
+		return w
+	}
+	short, end := context.WithCancel(ctx)
+	defer end()
+	s := begun(t, path, filepath.Join(dir, "spread"))
+	s.Engine = &Driver{Access: server.Access}
+	drive, stop := context.WithCancel(ctx)
+	s.Pool.Progress = func(x study.State) {
+		switch x.Done {
+		case 5:
+			end()
+		case 20:
+			stop()
+		}
+	}
+	work(short)
+	left := work(ctx)
+	if err := s.Run(drive); !errors.Is(err, runner.ErrInterrupted) {
+		t.Errorf("the driver ended with %v", err)
+	}
+	s.Close()
+	s = begun(t, path, filepath.Join(dir, "spread"))
+	defer s.Close()
+	s.Engine = &Driver{Access: server.Access}
+	if err := s.Run(ctx); err != nil || s.Kept < 20 || s.Kept+s.Simulated != 52 || s.Short != 0 {
+		t.Errorf("%v, %d kept, %d simulated, %d left out", err, s.Kept, s.Simulated, s.Short)
+	}
+	cancel()
+	all.Wait()
+	if !bytes.Equal(results(t, s), results(t, alone)) || left.Trials.Load() == 0 {
+		t.Error("the results differ from those of one process")
+	}
+}
+
+// A trial whose workers end again and again is set aside, and the others end.
+func TestRealPoisoned(t *testing.T) {
+	old := silence
+	silence = 200 * time.Millisecond
+	defer func() { silence = old }()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "tiny.yaml")
+	if err := os.WriteFile(path, []byte(tiny), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server := served(t, "")
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	s := begun(t, path, filepath.Join(dir, "s"))
+	defer s.Close()
+	d := &Driver{Access: server.Access}
+	s.Engine = d
+	var all sync.WaitGroup
+	all.Go(func() {
+		if err := s.Run(ctx); err != nil {
+			t.Errorf("the driver ended with %v", err)
+		}
+	})
+	conn, js, err := server.connect("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	study0, _ := identity(s.Dir)
+	for { // one trial, which nobody acknowledges
+		c, err := js.Consumer(ctx, prefix+study0+trials, workers)
+		if err == nil {
+			if m, err := c.Next(); err == nil {
+				meta, _ := m.Metadata()
+				if meta.NumDelivered == tries {
+					break
+				}
+				continue
+			}
+		}
+		pause(ctx, 10*time.Millisecond)
+		if ctx.Err() != nil {
+			t.Fatal("no trial came three times")
+		}
+	}
+	w := &Worker{Access: server.Access, Pool: &study.Pool{Workers: 2, Memory: unit.GB}}
+	own, end := context.WithCancel(ctx)
+	var worker sync.WaitGroup
+	worker.Go(func() { _ = w.Run(own) })
+	all.Wait()
+	end()
+	worker.Wait()
+	if s.Short == 0 || s.Simulated+s.Short != 52 || s.ShortWhy == nil || !strings.Contains(s.ShortWhy.Error(), "3 workers ended") {
+		t.Errorf("%d simulated, %d left out: %v", s.Simulated, s.Short, s.ShortWhy)
+	}
+}
+
+// What cannot be reached, or may not be, is refused with the flag and what is accepted.
+func TestRealRefused(t *testing.T) {
+	server := served(t, "secret")
+	for want, a := range map[string]Access{
+		"refuses the token; accepted: --token-file": {URL: server.URL, Token: "wrong"},
+		"cannot be reached":                         {URL: "nats://127.0.0.1:1"},
+	} {
+		if _, _, err := a.connect("test"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	for address, want := range map[string]string{
+		"4222":         "accepted: HOST:PORT",
+		"0.0.0.0:0":    "a token is needed",
+		"127.0.0.1:-1": "accepted: HOST:PORT",
+	} {
+		_, err := Serve(Listen{Address: address, Dir: t.TempDir()})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", address, err, want)
+		}
+	}
+	p := sweep.Performer{}
+	if _, err := p.Perform(context.Background(), &sweep.Bundle{}, &sweep.Task{Version: "0.0.1"}); err == nil ||
+		!strings.Contains(err.Error(), "the study is of version 0.0.1, this worker of ") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,201 @@
+package jetstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"railyard/internal/runner"
+	"railyard/internal/study"
+	"railyard/internal/study/sweep"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Worker simulates the trials of all studies of a server.
+type Worker struct {
+	Access
+	Pool *study.Pool
+	Idle time.Duration // ends after so long without a trial; 0: never
+
+	Trials atomic.Int64 // simulated
+
+	js      jetstream.JetStream
+	perform sweep.Performer
+	mu      sync.Mutex
+	held    map[string]*sweep.Bundle
+}
+
+// maxBundles is how many scenarios a worker keeps.
+const maxBundles = 64
+
+// Run simulates until ctx ends or Idle has passed. An *sweep.ErrVersion says that a study is of another version.
+func (w *Worker) Run(ctx context.Context) error {
+	conn, js, err := w.connect("railyard worker")
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	w.js, w.held, w.perform = js, map[string]*sweep.Bundle{}, sweep.Performer{Pool: w.Pool}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var last atomic.Int64 // when a trial has ended, or begun
+	last.Store(time.Now().UnixNano())
+	var all sync.WaitGroup
+	for range w.Pool.AtOnce() {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				found, err := w.round(ctx)
+				if found {
+					last.Store(time.Now().UnixNano())
+				}
+				if version := (*sweep.ErrVersion)(nil); errors.As(err, &version) {
+					cancel(err)
+				}
+				if !found && w.Idle > 0 && time.Since(time.Unix(0, last.Load())) > w.Idle {
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	if ctx.Err() != nil {
+		return runner.ErrInterrupted
+	}
+	return nil
+}
+
+// patience is how long a round waits for a trial.
+const patience = time.Second
+
+// round simulates one trial of each study that has one.
+func (w *Worker) round(ctx context.Context) (found bool, err error) {
+	names := w.js.StreamNames(ctx, jetstream.WithStreamListSubject(subjects+"*"))
+	var studies []string
+	for name := range names.Name() {
+		study, ours := strings.CutPrefix(name, prefix)
+		if study, queue := strings.CutSuffix(study, trials); ours && queue {
+			studies = append(studies, study)
+		}
+	}
+	if len(studies) == 0 || names.Err() != nil {
+		pause(ctx, patience)
+		return false, nil
+	}
+	for _, study := range studies {
+		c, err := w.js.Consumer(ctx, prefix+study+trials, workers)
+		if err != nil {
+			continue // the study begins, or has ended
+		}
+		for ctx.Err() == nil {
+			batch, err := c.Fetch(1, jetstream.FetchMaxWait(patience/time.Duration(len(studies))))
+			if err != nil {
+				pause(ctx, patience)
+				break
+			}
+			m, ok := <-batch.Messages()
+			if !ok {
+				break
+			}
+			found = true
+			if err := w.one(ctx, study, m); err != nil {
+				return true, err
+			}
+		}
+	}
+	return found, nil
+}
+
+// pause waits, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// one simulates the trial of a message and acknowledges it once its record is stored.
+func (w *Worker) one(ctx context.Context, study string, m jetstream.Msg) error {
+	var t sweep.Task
+	if err := json.Unmarshal(m.Data(), &t); err != nil {
+		return m.Term()
+	}
+	alive, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		for tick := time.NewTicker(silence / 3); ; {
+			select {
+			case <-alive.Done():
+				tick.Stop()
+				return
+			case <-tick.C:
+				_ = m.InProgress() // the next beat, or another worker, follows
+			}
+		}
+	}()
+	b, err := w.bundle(ctx, t.Bundle)
+	var r *sweep.Record
+	if err == nil {
+		r, err = w.perform.Perform(ctx, b, &t)
+	}
+	version := (*sweep.ErrVersion)(nil)
+	switch {
+	case errors.As(err, &version):
+		_ = m.NakWithDelay(patience) // for a worker of the study's version
+		return err
+	case err != nil: // interrupted, short of memory or without a server: another worker, or later
+		_ = m.NakWithDelay(patience)
+		pause(ctx, patience)
+		return nil
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	msg := &nats.Msg{Subject: subjects + study + records, Data: text}
+	if _, err = w.js.PublishMsg(ctx, msg, jetstream.WithMsgID(t.Trial)); err != nil {
+		_ = m.NakWithDelay(patience)
+		return nil
+	}
+	w.Trials.Add(1)
+	_ = m.DoubleAck(ctx) // without it the trial runs again, and its second record is left out
+	return nil
+}
+
+// bundle returns a scenario, from memory or the server.
+func (w *Worker) bundle(ctx context.Context, name string) (*sweep.Bundle, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if b := w.held[name]; b != nil {
+		return b, nil
+	}
+	store, err := w.js.ObjectStore(ctx, bundles)
+	if err != nil {
+		return nil, err
+	}
+	text, err := store.GetBytes(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	b := &sweep.Bundle{}
+	if err := json.Unmarshal(text, b); err != nil {
+		return nil, err
+	}
+	if b.Digest() != name {
+		return nil, fmt.Errorf("bundle %s has other content", name)
+	}
+	if len(w.held) >= maxBundles {
+		clear(w.held)
+	}
+	w.held[name] = b
+	return b, nil
+}

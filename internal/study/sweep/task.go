@@ -1,0 +1,152 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"railyard/internal/fidelity"
+	"railyard/internal/input"
+	"railyard/internal/runner"
+	"railyard/internal/scenario"
+	"railyard/internal/study"
+)
+
+// Task is a trial for another process.
+type Task struct {
+	Trial   string   `json:"trial"`
+	Version string   `json:"version"`
+	Bundle  string   `json:"bundle"` // digest of the scenario with its files
+	Set     []string `json:"set"`
+	Seed    int      `json:"seed"` // how many beyond the scenario's
+}
+
+// Bundle is a scenario with the files that it and the settings of a study name.
+type Bundle struct {
+	Path  string            `json:"path"`
+	Text  []byte            `json:"text"`
+	Files map[string][]byte `json:"files"`
+	// Absent are files that cannot be read, and why.
+	Absent map[string]string `json:"absent,omitempty"`
+}
+
+// Task returns a trial for another process.
+func (s *Study) Task(t *Trial) Task {
+	path, sets := t.design.settings(t.local, t.Rung)
+	return Task{t.ID.String(), t.design.Version, s.from[path].bundle().Digest(), sets, t.Seed}
+}
+
+// Bundles returns the scenarios that tasks of the study need, by digest.
+func (s *Study) Bundles() map[string]*Bundle {
+	all := map[string]*Bundle{}
+	for _, src := range s.from {
+		b := src.bundle()
+		all[b.Digest()] = b
+	}
+	return all
+}
+
+// bundle returns the scenario with the files that were read for it.
+func (s *source) bundle() *Bundle {
+	s.once.Do(func() {
+		s.whole = &Bundle{Path: s.path, Text: s.text}
+		s.whole.Files, s.whole.Absent = s.files.texts()
+	})
+	return s.whole
+}
+
+// Digest addresses a bundle by its content.
+func (b *Bundle) Digest() string {
+	parts := []string{b.Path, string(b.Text)}
+	for _, name := range slices.Sorted(maps.Keys(b.Files)) {
+		parts = append(parts, name, string(b.Files[name]))
+	}
+	return fmt.Sprintf("%x", digest(parts...))
+}
+
+// Performer simulates tasks of bundles.
+type Performer struct {
+	Pool *study.Pool
+}
+
+// Perform simulates a task. The error says that it has no record: it was interrupted, or memory is short.
+func (p *Performer) Perform(ctx context.Context, b *Bundle, t *Task) (*Record, error) {
+	if v := runner.Version(); t.Version != v {
+		return nil, &ErrVersion{t.Version, v}
+	}
+	f := &files{from: func(name string) ([]byte, error) { return nil, fmt.Errorf("%s was not sent", name) },
+		held: map[string]*held{}}
+	for name, text := range b.Files {
+		f.held[name] = &held{text: text}
+	}
+	for name, why := range b.Absent {
+		f.held[name] = &held{err: errors.New(why)}
+	}
+	began := time.Now()
+	r, err := perform(ctx, p.Pool, &source{path: b.Path, text: b.Text, files: f}, t.Set, t.Seed, "")
+	if err == nil {
+		r.Trial, r.Seconds = t.Trial, time.Since(began).Seconds()
+	}
+	return r, err
+}
+
+// ErrVersion is returned for a task of another version of the program.
+type ErrVersion struct{ Study, Worker string }
+
+func (e *ErrVersion) Error() string {
+	return fmt.Sprintf("the study is of version %s, this worker of %s: their results may differ", e.Study, e.Worker)
+}
+
+// plan resolves the scenario with overrides.
+func (s *source) plan(sets []string, seed int) (*scenario.Plan, error) {
+	doc, err := s.document(sets)
+	if err != nil {
+		return nil, err
+	}
+	doc.File.Seed += uint64(seed)
+	return doc.Resolve(s.files.read)
+}
+
+// perform simulates a scenario with overrides, and leaves the run in a directory unless that is empty.
+func perform(ctx context.Context, pool *study.Pool, src *source, sets []string, seed int, dir string) (r *Record,
+	err error) {
+	defer func() {
+		if p := recover(); p != nil { // one trial must not end thousands
+			r, err = &Record{Status: Failed, Error: fmt.Sprintf("internal error: %v", p)}, nil
+		}
+	}()
+	plan, err := src.plan(sets, seed)
+	if err != nil {
+		return &Record{Status: Refused, Error: err.Error()}, nil
+	}
+	var o *study.Outcome
+	if dir != "" {
+		o, err = pool.Write(ctx, "", plan, dir)
+	} else {
+		o, err = pool.Simulate(ctx, "", plan, 0)
+	}
+	memory := (*fidelity.ErrMemory)(nil)
+	switch {
+	case errors.Is(err, context.Canceled) || errors.As(err, &memory):
+		return nil, err
+	case err != nil && input.IsFault(err):
+		return &Record{Status: Refused, Error: err.Error()}, nil
+	case err != nil:
+		return nil, err
+	case errors.Is(o.Err, runner.ErrOutgrown):
+		return nil, o.Err
+	case o.Err != nil:
+		return &Record{Status: Failed, Error: o.Err.Error()}, nil
+	}
+	r = &Record{Status: Done, Figures: figures(o.Summary), Causes: causes(o.Summary)}
+	if o.Failed != nil || o.Summary.Outcome != nil {
+		r.Status = Lost
+		if o.Failed != nil {
+			r.Error = o.Failed.Error()
+		}
+	}
+	return r, nil
+}
