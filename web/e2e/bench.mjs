@@ -1,45 +1,94 @@
-// Measures the page in headless Chromium: first paint, and frames per second while
-// the scrubber plays through a run. node bench.mjs BASE RUN
+// Measures the page in headless Chromium: when a view is usable, what it loads, and frames per second and long tasks while
+// the scrubber plays through a run. Fails above the bounds that it prints. node bench.mjs BASE RUN…
+import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
 
-const [base, run] = process.argv.slice(2);
+const [base, ...runs] = process.argv.slice(2);
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
   args: ["--no-sandbox"],
 });
-const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-page.setDefaultTimeout(180_000); // the machine may be busy
-await page.goto(base);
-await page.getByRole("heading").or(page.getByTestId("runs")).first().waitFor();
-const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
-await page.goto(`${base}#/run/${run}/fabric?metric=queue`);
-const slider = page.getByRole("slider", { name: "time" });
-await slider.waitFor();
-await page.waitForTimeout(1500);
-// Every frame the scrubber moves on by one column, as if dragged.
-const frames = await page.evaluate(
-  () =>
-    new Promise((done) => {
-      const slider = document.querySelector("input[type=range]");
-      const times = [];
-      let last = performance.now();
-      let t = 0;
-      const frame = (now) => {
-        times.push(now - last);
-        last = now;
-        t = (t + 1) % 240;
-        slider.value = String(t);
-        slider.dispatchEvent(new Event("input", { bubbles: true }));
-        if (times.length < 300) requestAnimationFrame(frame);
-        else done(times.slice(10));
-      };
-      requestAnimationFrame(frame);
-    }),
-);
-frames.sort((a, b) => a - b);
-const at = (q) => frames[Math.floor(frames.length * q)];
-console.log(
-  `first paint ${paint.toFixed(0)} ms; scrubbing ${run}: ` +
-    `${(1000 / at(0.5)).toFixed(0)} frames/s (median), ${(1000 / at(0.95)).toFixed(0)} in the slowest twentieth`,
-);
+const most = { usable: 3000, bytes: 5e6, task: 50, frames: 30 };
+for (const run of runs) {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+  page.setDefaultTimeout(180_000); // the machine may be busy
+  await page.addInitScript(() => {
+    // What the page reads, as it comes out of its coding, and tasks that keep it from answering.
+    window.bytes = 0;
+    window.tasks = [];
+    const ask = window.fetch;
+    window.fetch = async (...what) => {
+      const answer = await ask(...what);
+      answer
+        .clone()
+        .arrayBuffer()
+        .then((b) => (window.bytes += b.byteLength));
+      return answer;
+    };
+    new PerformanceObserver((l) => l.getEntries().forEach((e) => window.tasks.push(e.duration))).observe({
+      entryTypes: ["longtask"],
+    });
+  });
+  await page.goto(base);
+  await page.getByTestId("runs").waitFor();
+  const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
+  const said = [`first paint ${paint.toFixed(0)} ms`];
+  const over = [];
+  const slider = page.getByRole("slider", { name: "time" });
+  for (const [view, ready] of [
+    ["answer", page.getByTestId("verdict")],
+    ["time", page.locator(".tracks canvas")],
+    ["fabric", slider],
+    ["packet", page.getByTestId("packet-finding")],
+  ]) {
+    await page.goto("about:blank");
+    const began = Date.now();
+    await page.goto(`${base}#/run/${run}/${view}`);
+    await ready.waitFor();
+    const took = Date.now() - began;
+    await page.waitForTimeout(1000);
+    const bytes = await page.evaluate(() => window.bytes);
+    said.push(`${view} ${took} ms ${(bytes / 1e6).toFixed(1)} MB`);
+    if (took > most.usable) over.push(`${view} is usable after ${took} ms`);
+    if (bytes > most.bytes) over.push(`${view} reads ${bytes} bytes`);
+  }
+  for (const metric of ["queue", "util"]) {
+    await page.goto("about:blank");
+    await page.goto(`${base}#/run/${run}/fabric?metric=${metric}`);
+    await slider.waitFor();
+    await page.waitForTimeout(2000);
+    // Every frame the scrubber moves on by one step, as if dragged.
+    const { frames, tasks } = await page.evaluate(
+      () =>
+        new Promise((done) => {
+          const slider = document.querySelector("input[type=range]");
+          const [from, to] = [Number(slider.min), Number(slider.max)];
+          const times = [];
+          let last = performance.now();
+          window.tasks = [];
+          const frame = (now) => {
+            times.push(now - last);
+            last = now;
+            slider.value = String(from + ((times.length % 240) / 240) * (to - from));
+            slider.dispatchEvent(new Event("input", { bubbles: true }));
+            if (times.length < 300) requestAnimationFrame(frame);
+            else done({ frames: times.slice(10), tasks: window.tasks });
+          };
+          requestAnimationFrame(frame);
+        }),
+    );
+    frames.sort((a, b) => a - b);
+    const rate = (q) => 1000 / frames[Math.floor(frames.length * q)];
+    const long = Math.max(0, ...tasks);
+    said.push(
+      `scrubbing ${metric}: ${rate(0.5).toFixed(0)} frames/s (median), ${rate(0.95).toFixed(0)} in the slowest twentieth` +
+        (long > 0 ? `, longest task ${long.toFixed(0)} ms` : ""),
+    );
+    if (rate(0.5) < most.frames) over.push(`${metric} is scrubbed at ${rate(0.5).toFixed(0)} frames/s`);
+    if (long > most.task) over.push(`a task of ${long.toFixed(0)} ms while ${metric} is scrubbed`);
+  }
+  console.log(`${run}: ${said.join("; ")}`);
+  assert.deepEqual(over, [], `${run}: bounds are ${JSON.stringify(most)}`);
+  await page.close();
+}
 await browser.close();

@@ -255,7 +255,7 @@ for (const [t, hot] of [
   [4, false],
 ]) {
   const of = (await json(`api/runs/${captured}/info`)).summary.step_time_ps;
-  await open(`#/run/${captured}/fabric?at=${Math.ceil((t / 7) * of)}`);
+  await open(`#/run/${captured}/fabric?metric=util&at=${Math.ceil((t / 7) * of)}`);
   await slider().waitFor();
   assert.equal(await slider().getAttribute("max"), "6");
   await settled();

@@ -1,5 +1,6 @@
 // Data comes from the server, or, in a report that opens from disk, from the page.
 
+import { unpack } from "./unpack";
 import type { About, Checked, Entry, Simulation, Trace, Variant } from "./contract";
 
 export type {
@@ -61,6 +62,20 @@ const cache = new Map<string, Promise<unknown>>();
 
 /** view asks for one view of a run. */
 export function view<T>(run: string, what: string): Promise<T> {
+  if (what === "info") return info(run) as Promise<T>;
+  return stored(run, what);
+}
+
+const unpacked = new WeakMap<object, unknown>();
+
+/** info asks for what every view of a run needs, and makes rows of its columns once. */
+async function info(run: string): Promise<unknown> {
+  const packed = await stored<object>(run, "info?packed");
+  if (!unpacked.has(packed)) unpacked.set(packed, unpack(packed));
+  return unpacked.get(packed);
+}
+
+function stored<T>(run: string, what: string): Promise<T> {
   if (embedded) {
     return what in embedded
       ? Promise.resolve(embedded[what] as T)

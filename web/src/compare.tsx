@@ -12,15 +12,15 @@ type Row = [name: string, get: (i: Info) => number, show: (v: number) => string]
 
 const rows: Row[] = [
   ["step time", (i) => i.summary.step_time_ps, f.time],
-  ["computing", (i) => i.summary.compute_ps, f.time],
+  ["compute", (i) => i.summary.compute_ps, f.time],
   ["exposed tensor parallel", (i) => i.summary.exposed_tp_ps, f.time],
   ["exposed data parallel", (i) => i.summary.exposed_dp_ps, f.time],
   ["exposed pipeline parallel", (i) => i.summary.exposed_pp_ps, f.time],
   ["exposed context parallel", (i) => i.summary.exposed_cp_ps, f.time],
   ["exposed expert parallel", (i) => i.summary.exposed_ep_ps, f.time],
   ["waiting for data", (i) => i.summary.exposed_data_loading_ps ?? 0, f.time],
-  ["saving checkpoints", (i) => i.summary.exposed_checkpoint_ps ?? 0, f.time],
-  ["other exposed communication", (i) => i.summary.exposed_other_ps, f.time],
+  ["writing checkpoints", (i) => i.summary.exposed_checkpoint_ps ?? 0, f.time],
+  ["transfers and waits", (i) => i.summary.exposed_other_ps, f.time],
   ["pipeline bubble", (i) => i.summary.bubble_ps, f.time],
   ["MFU", (i) => i.summary.mfu ?? 0, f.percent],
   ["mean message", (i) => i.summary.flow_completion_ps.mean, f.time],
@@ -29,13 +29,27 @@ const rows: Row[] = [
   ["longest queue", (i) => i.summary.queue_peak_bytes, f.bytes],
   ["ECN marks", (i) => i.summary.ecn_marks, f.count],
   ["CNPs", (i) => i.summary.cnps, f.count],
-  ["cuts by congestion control", (i) => controls(i.summary).reduce((n, c) => n + cuts(c), 0), f.count],
+  ["rate reductions", (i) => controls(i.summary).reduce((n, c) => n + cuts(c), 0), f.count],
   ["PFC pauses", (i) => i.summary.pfc_pauses, f.count],
   ["time paused", (i) => i.summary.pfc_pause_ps, f.time],
   ["drops", (i) => i.summary.drops, f.count],
   ["retransmitted", (i) => i.summary.retransmissions, f.count],
   ["out of order", (i) => i.summary.out_of_order, f.count],
 ];
+
+/** packets are the figures that flows do not have. */
+const packets = new Set([
+  "longest queue",
+  "ECN marks",
+  "CNPs",
+  "rate reductions",
+  "PFC pauses",
+  "time paused",
+  "drops",
+  "retransmitted",
+  "out of order",
+]);
+const byFlows = (i: Info) => !!i.summary.fidelity && i.summary.fidelity !== "packet";
 
 /** unlike names what makes the step times of runs differ in the work itself: such runs say nothing of the fabric. */
 function unlike(all: Info[]): string[] {
@@ -47,6 +61,15 @@ function unlike(all: Info[]): string[] {
     ["the bytes sent", (i) => (i.summary.parameters ? 0 : i.summary.network_bytes)],
   ];
   return kinds.filter(([, get]) => new Set(all.map(get)).size > 1).map(([name]) => name);
+}
+
+/** doubt warns of runs by flows, with the largest error to expect of them, as railyard compare does. */
+function doubt(all: Info[]): string {
+  const flows = all.filter(byFlows);
+  const worst = Math.max(0, ...flows.map((i) => i.summary.expected_error?.worst ?? 0));
+  if (worst === 0) return "";
+  const whose = flows.length < all.length ? `: ${flows.map((i) => i.name).join(", ")}` : "";
+  return `Simulated as flows, error up to ${f.percent(worst)} in measured cases${whose}. Smaller differences may not be real.`;
 }
 
 /** Following is a simulation that runs: its progress, until its run is there to compare. */
@@ -140,6 +163,11 @@ export function Compare() {
           These runs differ in {warned.join(" and ")}: step times compare the work, not the fabric.
         </p>
       )}
+      {doubt(infos) && (
+        <p class="warn" data-testid="doubt">
+          {doubt(infos)}
+        </p>
+      )}
       {job && <Following id={job} runs={names.join(",")} />}
       <div class="split even">
         <Bars infos={infos} a={a} b={b} choose={(name) => set({ b: name })} />
@@ -166,14 +194,14 @@ export function Compare() {
           </thead>
           <tbody>
             {rows.map(([name, get, show]) => {
-              const v = data.map((d) => get(d.info) ?? 0);
-              if (v.every((x) => x === 0)) return null;
+              const v = data.map((d) => (packets.has(name) && byFlows(d.info) ? NaN : (get(d.info) ?? 0)));
+              if (v.every((x) => !(x > 0))) return null;
               return (
                 <tr>
                   <th scope="row">{name}</th>
                   {v.map((x, i) => (
                     <td class="n">
-                      {show(x)}
+                      {Number.isNaN(x) ? "–" : show(x)}
                       {i > 0 && v[0] > 0 && Math.abs(x / v[0] - 1) >= 0.0005 && (
                         <small> {f.changePercent(x / v[0] - 1)}</small>
                       )}

@@ -606,6 +606,15 @@ export interface PortPicture {
   wred_min_bytes: number;
 }
 
+export interface LinkPicture {
+  port: number;
+  name: string;
+  mean: number;
+  at_ps: number;
+  width_ps: number;
+  load: number[];
+}
+
 export interface EndPicture {
   rank: number;
   name: string;
@@ -654,6 +663,7 @@ export interface Answer {
   place?: Place;
   remedies: Remedy[];
   port?: PortPicture;
+  link?: LinkPicture;
   ends?: EndPicture;
   pause?: PausePicture;
   rate?: RatePicture;

@@ -13,7 +13,7 @@ import { here, set, useData, usePlace } from "./state";
 import { Tiers } from "./tiers";
 
 const metrics: Record<string, string> = {
-  util: "utilisation",
+  util: "utilization",
   queue: "queue depth",
   marks: "ECN marks",
   pause: "PFC pause",
@@ -63,7 +63,8 @@ export function Fabric({ info }: { info: Info }) {
 function Topology({ info }: { info: Info }) {
   const place = usePlace();
   const losing = place.args.get("metric") === "lost";
-  const metric = losing ? "util" : (place.args.get("metric") ?? "util");
+  const flows = !!info.summary.fidelity && info.summary.fidelity !== "packet";
+  const metric = losing || flows ? "util" : (place.args.get("metric") ?? telling(info));
   const cols = info.cols;
   const port = place.args.has("port") ? Number(place.args.get("port")) : undefined;
   const qp = place.args.has("qp") ? Number(place.args.get("qp")) : undefined;
@@ -116,6 +117,9 @@ function Topology({ info }: { info: Info }) {
 
   return (
     <section class="fabric" aria-label="Fabric">
+      <h1 class="finding" data-testid="finding">
+        {losing ? "What a failure cuts off" : finding(info)}
+      </h1>
       <div class="bar">
         <label>
           show{" "}
@@ -123,7 +127,9 @@ function Topology({ info }: { info: Info }) {
             value={losing ? "lost" : metric}
             onChange={(e) => set({ metric: e.currentTarget.value, gone: undefined })}
           >
-            {Object.entries(metrics).map(([k, v]) => (
+            {Object.entries(metrics)
+              .filter(([k]) => !flows || k === "util")
+              .map(([k, v]) => (
               <option value={k}>{v}</option>
             ))}
             <option value="lost">what a failure cuts off</option>
@@ -235,6 +241,29 @@ function Topology({ info }: { info: Info }) {
       </div>
     </section>
   );
+}
+
+/** telling is the metric that the finding is of. */
+function telling({ summary: s }: Info): string {
+  if (s.pause_roots?.roots?.length) return "pause";
+  return s.ecn_marks + s.drops > 0 ? "queue" : "util";
+}
+
+/** finding is what the fabric's ports say of the whole step: the root of its pauses, else its longest queue, else its
+ *  busiest link. */
+function finding({ summary: s, ports }: Info): string {
+  const roots = s.pause_roots;
+  if (roots?.roots?.[0] && roots.paused_ps > 0)
+    return `${roots.roots[0].name} causes ${f.percent(roots.roots[0].pause_ps / roots.paused_ps)} of the pause time.`;
+  const longest = ports.reduce<(typeof ports)[number] | undefined>(
+    (top, p) => (p.role !== "host" && p.queue_peak_bytes > (top?.queue_peak_bytes ?? 0) ? p : top),
+    undefined,
+  );
+  if (longest && s.ecn_marks + s.drops > 0)
+    return `The longest queue is ${f.bytes(longest.queue_peak_bytes)} at ${longest.name}.`;
+  const busy = s.links.hottest?.[0];
+  if (!busy) return "No link carries packets.";
+  return `The busiest link is ${busy.name}, at ${f.percent(busy.utilisation)} over the step.`;
 }
 
 const none: Map<number, Paused> = new Map();

@@ -82,21 +82,19 @@ export function Life({ info }: { info: Info }) {
           arrows: back and next, space: play; about four minutes. Hover a figure to see where it comes from.
         </span>
       </div>
-      <div class="scene">
-        <div>
       <h2>
         {at + 1}. {c.title}
       </h2>
       <div class={`picture ${playing ? "moves" : ""}`} tabIndex={0} role="region" aria-label={c.title}>
         {c.picture}
       </div>
+      <div class="scene">
       <div class="captions" aria-live="polite">
         {c.lines.map((l) => (
           <p>{l}</p>
         ))}
       </div>
-        </div>
-        <Sequences info={info} first={sceneOf(info, at)} />
+        <Sequences key={at} info={info} first={sceneOf(info, at)} moving={playing} />
       </div>
     </section>
   );

@@ -1,5 +1,5 @@
 import type { Answer, Info } from "./api";
-import type { EndPicture, PausePicture, PortPicture, RatePicture } from "./contract";
+import type { EndPicture, LinkPicture, PausePicture, PortPicture, RatePicture } from "./contract";
 import * as f from "./format";
 import { address } from "./state";
 import { standalone } from "./api";
@@ -19,8 +19,8 @@ function around(info: Info, at: number) {
 
 /** Pictures are the port, the rank and the pause to look at, small; each leads to its time. */
 export function Pictures({ info, data }: { info: Info; data: Answer }) {
-  const { port, ends, pause, rate } = data;
-  if (!port && !ends && !pause && !rate) return null;
+  const { port, link, ends, pause, rate } = data;
+  if (!port && !link && !ends && !pause && !rate) return null;
   return (
     <>
       <div class="head">
@@ -28,6 +28,7 @@ export function Pictures({ info, data }: { info: Info; data: Answer }) {
       </div>
       <div class="grid3 small" data-testid="moments">
         {port && <Port info={info} p={port} />}
+        {link && <Link info={info} p={link} />}
         {ends && <Ends info={info} p={ends} />}
         {pause ? <Pause info={info} p={pause} /> : rate && <Rate info={info} p={rate} />}
       </div>
@@ -85,6 +86,26 @@ function Port({ info, p }: { info: Info; p: PortPicture }) {
           </>
         )}
         <Axis from={0} to={step} />
+      </svg>
+    </a>
+  );
+}
+
+function Link({ info, p }: { info: Info; p: LinkPicture }) {
+  const y = (share: number) => H - Math.min(1, share) * (H - 16);
+  const w = W / p.load.length;
+  const area = p.load.map((v, i) => `H${i * w}V${y(v)}H${(i + 1) * w}`).join("");
+  return (
+    <a class="card" href={to(info, "fabric", { metric: "util", port: p.port, ...around(info, p.at_ps) })}>
+      <h3>Busiest link: {f.percent(p.mean)} of line rate</h3>
+      <p class="note">{p.name}</p>
+      <svg viewBox={`0 0 ${W} ${H + 18}`} role="img" aria-label={`load of ${p.name} over the step`}>
+        <path d={`M0 ${H}${area}V${H}Z`} fill="var(--l4)" />
+        <path d={`M0 ${y(1)}H${W}`} stroke="var(--ink-3)" stroke-dasharray="2 3" />
+        <text class="over" x={W} y={y(1) - 4} text-anchor="end">
+          line rate {f.rate(info.ports[p.port].rate_bps)}
+        </text>
+        <Axis from={0} to={p.width_ps * p.load.length} />
       </svg>
     </a>
   );

@@ -55,7 +55,7 @@ export function PortPanel({
       ],
       far: limits.filter((l) => l[1] >= 20 * peak).map((l) => `${l[0]} ${f.bytes(l[1])}`),
       use: [
-        { label: "utilisation", values: shown.value[0], colour: lines[2] },
+        { label: "utilization", values: shown.value[0], colour: lines[2] },
         { label: "paused", values: shown.value[3], colour: lines[3] },
       ],
       marks: [{ label: "marks", values: shown.value[2], colour: lines[1] }],

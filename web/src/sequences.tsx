@@ -7,13 +7,13 @@ import { useWidth } from "./stepbar";
 import { address, here, set, useData, usePlace } from "./state";
 
 const widest = 168; // from lane to lane
-const narrowest = 132;
+const narrowest = 104;
 const high = 40; // of a step
 const left = 84; // of times
 const head = 34;
 
 /** Sequences shows a part of the run as a sequence diagram, step by step: first is the one of a chapter. */
-export function Sequences({ info, first }: { info: Info; first: string }) {
+export function Sequences({ info, first, moving }: { info: Info; first: string; moving: boolean }) {
   const place = usePlace();
   const name = place.args.get("sequence") ?? first;
   const { data, error } = useData(
@@ -42,7 +42,7 @@ export function Sequences({ info, first }: { info: Info; first: string }) {
         ))}
       </div>
       {data.sequence ? (
-        <Diagram key={`${info.name} ${name}`} s={data.sequence} />
+        <Diagram key={`${info.name} ${name}`} s={data.sequence} moving={moving} />
       ) : (
         <>
           <p class="note" data-testid="why">
@@ -78,7 +78,7 @@ function Followed({ info, name }: { info: Info; name: string }) {
 }
 
 /** Diagram draws lanes and steps up to the one that the scrubber stands at. */
-function Diagram({ s }: { s: Sequence }) {
+function Diagram({ s, moving }: { s: Sequence; moving: boolean }) {
   const place = usePlace();
   const last = s.steps.length;
   const at = Math.max(0, Math.min(last, Number(place.args.get("step") ?? last)));
@@ -89,6 +89,12 @@ function Diagram({ s }: { s: Sequence }) {
     const timer = setTimeout(() => (at < last ? set({ step: at + 1 }) : play(false)), 700);
     return () => clearTimeout(timer);
   }, [playing, at]);
+  // A chapter that plays plays its sequence, unless somebody wants no motion.
+  useEffect(() => {
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    if (moving && !still) set({ step: 0 });
+    play(moving && !still);
+  }, [moving]);
   const start = () => {
     if (!playing && at === last) set({ step: 0 });
     play(!playing);

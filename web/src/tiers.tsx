@@ -11,7 +11,6 @@ const rows = ["p50", "p90", "p99", "max"];
 const rowHeight = 13;
 const shareHeight = 22;
 const gap = 12;
-const tierHeight = rows.length * rowHeight + shareHeight + gap;
 
 /** step is which of five queue colours a queue has: by the thresholds of its port. */
 function step(bytes: number, t: Tier): number {
@@ -24,11 +23,12 @@ function step(bytes: number, t: Tier): number {
 const tokens = ["--q-empty", "--q-below", "--q-wred", "--q-mid", "--q-max"];
 
 /** Matrix draws tiers: quantiles over time from one image a tier, the share above WRED min as heights below. */
-function Matrix({ data, metric, at }: { data: Figures; metric: string; at?: number }) {
+function Matrix({ data, metric, at, flows }: { data: Figures; metric: string; at?: number; flows: boolean }) {
+  const tierHeight = rows.length * rowHeight + (flows ? 0 : shareHeight) + gap;
   const { box, width } = useWidth(900);
   const canvas = useRef<HTMLCanvasElement>(null);
   const place = usePlace();
-  const left = width < 500 ? 84 : 148;
+  const left = width < 500 ? 84 : 176;
   const w = Math.max(60, width - left);
   const height = data.tiers.length * tierHeight + 20;
   const x = (ps: number) => left + ((ps - data.from_ps) / Math.max(1, data.to_ps - data.from_ps)) * w;
@@ -64,7 +64,7 @@ function Matrix({ data, metric, at }: { data: Figures; metric: string; at?: numb
       for (let r = 1; r < rows.length; r++) g.fillRect(left, y + r * rowHeight - 0.5, w, 1);
       const base = y + rows.length * rowHeight + shareHeight;
       g.fillStyle = ink("--line");
-      g.fillRect(left, base, w, 1);
+      if (!flows) g.fillRect(left, base, w, 1);
       g.fillStyle = ink("--share");
       for (let k = 0; k < cols; k++) {
         const h = (t.above[k] / top) * (shareHeight - 6);
@@ -79,6 +79,7 @@ function Matrix({ data, metric, at }: { data: Figures; metric: string; at?: numb
       g.fillText(f.plural(t.ports, "port"), 0, y + 27);
       g.textAlign = "right";
       rows.forEach((name, r) => g.fillText(name, left - 6, y + r * rowHeight + 10));
+      if (flows) return; // they have no queues
       const most = Math.max(...t.above);
       g.textAlign = "left";
       g.fillStyle = most > 0 ? ink("--bad") : ink("--ink-3");
@@ -181,7 +182,8 @@ function Matrix({ data, metric, at }: { data: Figures; metric: string; at?: numb
 /** Tiers is the fabric beyond 64 switches: quantiles, shares above thresholds, and who holds the bytes. */
 export function Tiers({ info, toTopology }: { info: Info; toTopology: preact.JSX.Element }) {
   const place = usePlace();
-  const metric = place.args.get("metric") === "util" ? "util" : "queue";
+  const flows = !!info.summary.fidelity && info.summary.fidelity !== "packet";
+  const metric = flows || place.args.get("metric") === "util" ? "util" : "queue";
   const [from, to] = [place.args.get("from"), place.args.get("to")];
   const query = !standalone() && from && to ? `tiers?from=${from}&to=${to}` : "tiers";
   const { data: fresh, error } = useData(() => view<Figures>(info.name, query), [info.name, query]);
@@ -190,7 +192,7 @@ export function Tiers({ info, toTopology }: { info: Info; toTopology: preact.JSX
     if (fresh) keep(fresh); // what is shown stays until the next is there
   }, [fresh]);
   const at = place.args.has("at") ? Number(place.args.get("at")) : undefined;
-  const found = useMemo(() => data && finding(data), [data]);
+  const found = useMemo(() => data && (flows ? loads(data) : finding(data)), [data]);
   if (error)
     return (
       <p class="error" role="alert">
@@ -208,9 +210,11 @@ export function Tiers({ info, toTopology }: { info: Info; toTopology: preact.JSX
       <h1 data-testid="verdict">{found!.title}</h1>
       <p class="lede">{found!.more}</p>
       <div class="bar">
-        <button aria-pressed={metric === "queue"} onClick={() => set({ metric: "queue" })}>
-          Queue
-        </button>
+        {!flows && (
+          <button aria-pressed={metric === "queue"} onClick={() => set({ metric: "queue" })}>
+            Queue
+          </button>
+        )}
         <button aria-pressed={metric === "util"} onClick={() => set({ metric: "util" })}>
           Load
         </button>
@@ -219,22 +223,62 @@ export function Tiers({ info, toTopology }: { info: Info; toTopology: preact.JSX
       </div>
       <div class="split">
         <div>
-          <Matrix data={data} metric={metric} at={at} />
+          <Matrix data={data} metric={metric} at={at} flows={flows} />
           <p class="note">
             A row is a quantile over all ports of a tier, idle ones too, in a column of {f.time(data.width_ps)}.{" "}
-            Red: share of ports above WRED min, all tiers to one scale.{" "}
-            {data.sample_ps > 0 && `Queues are the longest of a sample, of ${f.time(data.sample_ps)} or longer.`}
+            {flows
+              ? "Flows have rates and no queues: their load is shown."
+              : "Red: share of ports above WRED min, all tiers to one scale."}{" "}
+            {!flows && data.sample_ps > 0 && `Queues are the longest of a sample, of ${f.time(data.sample_ps)} or longer.`}
           </p>
         </div>
         <aside>
-          <Culprits data={data} />
+          {flows ? <Hottest info={info} /> : <Culprits data={data} />}
           {info.summary.pfc_pauses > 0 && (
             <PauseRoots info={info} {...(from && to ? { from: Number(from), to: Number(to) } : {})} />
           )}
-          {data.groups.length > 0 && <Groups data={data} />}
+          {!flows && data.groups.length > 0 && <Groups data={data} />}
         </aside>
       </div>
     </section>
+  );
+}
+
+/** loads is what the loads of the tiers say, of a run that simulates no queues. */
+function loads(d: Figures): { title: string; more: string } {
+  const peak = (t: Tier, r: number) => Math.max(0, ...t.load[r]);
+  const top = [...d.tiers].sort((a, b) => peak(b, 0) - peak(a, 0))[0];
+  if (!top || peak(top, 3) === 0) return { title: "No port sends in this window.", more: "" };
+  return {
+    title: `${f.begin(top.name)} ports are the most loaded: at most ${f.percent(peak(top, 0))} at the median port.`,
+    more: `The busiest hundredth of them reaches ${f.percent(peak(top, 2))} of line rate. Queues, marks and pauses are not simulated by flows.`,
+  };
+}
+
+/** Hottest are the busiest links of the whole step. */
+function Hottest({ info }: { info: Info }) {
+  const all = info.summary.links.hottest ?? [];
+  return (
+    <div data-testid="culprits">
+      <h2>Busiest links</h2>
+      <p class="note">By utilization over the step</p>
+      <table>
+        <thead>
+          <tr>
+            <th>port</th>
+            <th class="n">utilization</th>
+          </tr>
+        </thead>
+        <tbody>
+          {all.map((h) => (
+            <tr>
+              <td>{h.name}</td>
+              <td class="n">{f.percent(h.utilisation)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 

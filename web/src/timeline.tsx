@@ -158,7 +158,7 @@ export function TimeLine({ info }: { info: Info }) {
   useEffect(() => {
     const el = box.current?.parentElement;
     if (!el) return;
-    const watch = new ResizeObserver(() => resize(Math.max(500, el.clientWidth)));
+    const watch = new ResizeObserver(() => resize(Math.max(300, el.clientWidth)));
     watch.observe(el);
     return () => watch.disconnect();
   }, []);

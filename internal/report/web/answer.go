@@ -34,6 +34,7 @@ type Answer struct {
 	// Remedies are what to change, for the cause that saves most first; none stands twice.
 	Remedies []result.Remedy `json:"remedies"`
 	Port     *PortPicture    `json:"port,omitempty"`
+	Link     *LinkPicture    `json:"link,omitempty"` // of a run without queues
 	Ends     *EndPicture     `json:"ends,omitempty"`
 	Pause    *PausePicture   `json:"pause,omitempty"`
 	Rate     *RatePicture    `json:"rate,omitempty"` // of a run without pauses
@@ -78,6 +79,16 @@ type PortPicture struct {
 	Width float64 `json:"width_ps"`   // of a column
 	Queue []int64 `json:"queue_bytes"`
 	WRED  int64   `json:"wred_min_bytes"` // 0: none
+}
+
+// LinkPicture is the busiest link over time.
+type LinkPicture struct {
+	Port  int32     `json:"port"`
+	Name  string    `json:"name"`
+	Mean  float64   `json:"mean"` // share of line rate, over the run
+	At    int64     `json:"at_ps"`
+	Width float64   `json:"width_ps"` // of a column
+	Load  []float64 `json:"load"`     // share of line rate
 }
 
 // EndPicture is when ranks ended their last operation, as a histogram.
@@ -157,6 +168,11 @@ func (r *Directory) answer() (any, error) {
 	}
 	if a.Port, err = r.portPicture(); err != nil {
 		return nil, err
+	}
+	if a.Port == nil {
+		if a.Link, err = r.linkPicture(); err != nil {
+			return nil, err
+		}
 	}
 	if a.Ends, err = r.endPicture(); err != nil {
 		return nil, err
@@ -251,6 +267,43 @@ func (r *Directory) portPicture() (*PortPicture, error) {
 	for i := range r.Topology.Nodes {
 		if n := &r.Topology.Nodes[i]; n.Name == r.ports[top].Node && n.Config >= 0 {
 			p.WRED = r.Topology.Configs[n.Config].WREDMin
+		}
+	}
+	return p, nil
+}
+
+// linkPicture draws the load of the link that carried most for its rate.
+func (r *Directory) linkPicture() (*LinkPicture, error) {
+	top, mean := -1, 0.0
+	for i := range r.ports {
+		p := &r.ports[i]
+		if share := float64(p.WireBytes) * 8e12 / float64(max(p.Rate, 1)) / float64(r.span()); share > mean {
+			top, mean = i, share
+		}
+	}
+	if top < 0 {
+		return nil, nil
+	}
+	links, err := table[result.LinkRow](r, "links")
+	if err != nil {
+		return nil, err
+	}
+	p := &LinkPicture{Port: int32(top), Name: r.ports[top].Name, Mean: mean, Width: float64(r.span()) / pictureColumns,
+		Load: make([]float64, pictureColumns)}
+	most := -1.0
+	for i := range links {
+		l := &links[i]
+		if int(l.Port) != top || l.Length <= 0 || l.Start < 0 {
+			continue
+		}
+		load := float64(l.Bytes) * 8e12 / float64(l.Length) / float64(r.ports[top].Rate)
+		if load > most {
+			most, p.At = load, l.Start
+		}
+		end := min(pictureColumns, int(math.Ceil(float64(l.Start+l.Length)/p.Width)))
+		for c := int(float64(l.Start) / p.Width); c < end; c++ {
+			from, to := max(float64(c)*p.Width, float64(l.Start)), min(float64(c+1)*p.Width, float64(l.Start+l.Length))
+			p.Load[c] += load * max(0, to-from) / p.Width
 		}
 	}
 	return p, nil

@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -96,6 +97,19 @@ func TestAnswerIsTheTerminal(t *testing.T) {
 		next := lines[begin+1+len(a.Rows)]
 		if len(a.Rows) > 0 && (len(a.Below) > 0) != strings.HasPrefix(next, "  below") {
 			t.Errorf("%s: %q follows the rows, below 0.5 %% are %v", name, next, a.Below)
+		}
+		if (a.Port == nil) != (a.Link != nil) || approximate && a.Link == nil {
+			t.Errorf("%s: port %+v, link %+v", name, a.Port, a.Link)
+		} else if a.Link != nil {
+			mean := 0.0
+			for _, v := range a.Link.Load {
+				mean += v / pictureColumns
+			}
+			if h := sum.Links.Hottest[0]; a.Link.Name != h.Name || math.Abs(a.Link.Mean-h.Utilisation) > 1e-9 ||
+				math.Abs(mean-h.Utilisation) > 0.01 {
+				t.Errorf("%s: the busiest link is %s at %f, the picture's mean %f: %+v", name, h.Name, h.Utilisation, mean,
+					a.Link)
+			}
 		}
 		if approximate != (a.Fidelity != "") || !strings.Contains(lines[0], a.Fidelity) ||
 			!strings.Contains(flat, a.Method) || !strings.Contains(flat, a.Signals) {

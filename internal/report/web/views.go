@@ -43,7 +43,7 @@ func (r *Directory) View(name string, q url.Values) ([]byte, error) {
 	var err error
 	switch name {
 	case "info":
-		v = Info{r.Name, r.Manifest, r.Summary, r.Topology, r.ports, r.columns(columns)}
+		v = r.info(q)
 	case "answer":
 		v, err = r.answer()
 	case "grid":
