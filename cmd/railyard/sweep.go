@@ -65,6 +65,9 @@ type sweepRunCmd struct {
 	TLSCert   string `help:"Certificate of --listen for TLS" name:"tls-cert" placeholder:"FILE" with:"listen" group:"Workers"`
 	TLSKey    string `help:"Key of --tls-cert" name:"tls-key" placeholder:"FILE" with:"tls-cert" group:"Workers"`
 	TLSCA     string `help:"Certificates of authorities that --nats or --tls-cert is checked against" name:"tls-ca" placeholder:"FILE" group:"Workers"`
+	Engine    string `help:"Where trials are simulated: local, slurm" enum:"local,slurm" default:"local" without:"listen,nats" group:"Workers"`
+	Parts     int    `help:"Tasks of the array" default:"16" range:"1,100000" group:"Workers"`
+	Sbatch    string `help:"Further options of sbatch" placeholder:"OPTIONS" group:"Workers"`
 	Remote    bool   `help:"Leave all trials to workers: none on this computer" with:"listen,nats" group:"Workers"`
 }
 
@@ -82,6 +85,8 @@ Examples:
     --range switch.queues.3.wred_min=50KB..400KB --sample 200 --sampler halton \
     --objective step_time --objective queue_peak
   railyard sweep scenarios/three-flows.yaml --grid lb=ecmp,spray --seeds 500 --listen 127.0.0.1:4222
+  railyard sweep scenarios/three-flows.yaml --grid lb=ecmp,spray --seeds 500 --engine slurm \
+    --parts 16 --sbatch="--cpus-per-task=4"
   railyard sweep scenarios/pod64-alltoall.yaml --grid lb=ecmp,flowlet,spray \
     --set transport.recovery=selective --rung fidelity=flow --rung fidelity=packet --reduce 2`
 }

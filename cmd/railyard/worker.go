@@ -1,22 +1,21 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"sync"
 	"time"
 
-	"railyard/internal/report"
-	"railyard/internal/runner"
+	"railyard/internal/field"
 	"railyard/internal/study"
+	"railyard/internal/study/batch"
 	"railyard/internal/study/jetstream"
 	"railyard/internal/study/sweep"
 	"railyard/unit"
 )
 
 type workerCmd struct {
-	NATS      string        `help:"Server that railyard sweep --listen has printed, or --nats has" name:"nats" required:"" placeholder:"URL"`
+	NATS      string        `help:"Server that railyard sweep --listen has printed, or --nats has" name:"nats" placeholder:"URL"`
+	Tasks     string        `help:"Folder of tasks that railyard sweep --engine has written" placeholder:"DIR" without:"nats,idle"`
+	Part      string        `help:"Simulate the Kth of N parts of the tasks" placeholder:"K/N" with:"tasks"`
 	TokenFile string        `help:"File with the token of the server (RAILYARD_NATS_TOKEN)" placeholder:"FILE"`
 	TLSCA     string        `help:"Certificates of authorities that the server is checked against" name:"tls-ca" placeholder:"FILE"`
 	Idle      time.Duration `help:"End after TIME without a trial; 0s: never" default:"0s"`
@@ -44,6 +43,12 @@ func (c *workerCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	if c.Tasks != "" {
+		return c.batch(e, memory)
+	}
+	if c.NATS == "" {
+		return field.New("--nats", "the server is missing; accepted: --nats URL, or --tasks DIR")
+	}
 	ctx, stop := endable()
 	defer stop()
 	w := &jetstream.Worker{Access: jetstream.Access{URL: c.NATS, Token: token, CA: c.TLSCA}, Idle: c.Idle,
@@ -53,39 +58,16 @@ func (c *workerCmd) Run(e *env) error {
 	return err
 }
 
-// distribute leaves the trials of a study to workers, of which this process is one, where flags say so. finish ends
-// that.
-func (c *sweepRunCmd) distribute(ctx context.Context, e *env, s *sweep.Study) (finish func(), err error) {
-	if c.Listen == "" && c.NATS == "" {
-		return func() {}, nil
-	}
-	token, err := jetstream.Token(c.TokenFile)
+// batch simulates a part of the tasks in a folder.
+func (c *workerCmd) batch(e *env, memory unit.Bytes) error {
+	part, err := sweep.ParseShard(c.Part)
 	if err != nil {
-		return nil, err
+		return field.Under("--part", err)
 	}
-	access := jetstream.Access{URL: c.NATS, Token: token, CA: c.TLSCA}
-	finish = func() {}
-	if c.Listen != "" {
-		server, err := jetstream.Serve(jetstream.Listen{Address: c.Listen, Token: token, Cert: c.TLSCert, Key: c.TLSKey,
-			Dir: s.Dir})
-		if err != nil {
-			return nil, err
-		}
-		access.URL, finish = server.URL, server.Close
-		report.Labelled(e.stderr, "note: ", fmt.Sprintf("workers: railyard worker --nats %s", access.URL))
-	}
-	s.Engine = &jetstream.Driver{Access: access}
-	if c.Remote {
-		return finish, nil
-	}
-	own, cancel := context.WithCancel(ctx)
-	w := &jetstream.Worker{Access: access, Pool: &study.Pool{Workers: c.Jobs, Memory: s.Pool.Memory}}
-	var ended sync.WaitGroup
-	ended.Go(func() {
-		if err := w.Run(own); err != nil && !errors.Is(err, runner.ErrInterrupted) {
-			report.Labelled(e.stderr, "warning: ", fmt.Sprintf("no trial is simulated here: %v", err))
-		}
-	})
-	end := finish
-	return func() { cancel(); ended.Wait(); end() }, nil
+	ctx, pool, release := e.pool()
+	defer release()
+	pool.Workers, pool.Memory = c.Jobs, memory
+	n, err := batch.Work(ctx, c.Tasks, part, pool)
+	fmt.Fprintf(e.stdout, "%s simulated\n", unit.Plural(n, "trial"))
+	return err
 }

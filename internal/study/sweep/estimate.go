@@ -24,7 +24,7 @@ const lineSize = 1200
 func (s *Study) Estimate() Estimate {
 	e := Estimate{AtOnce: s.Pool.AtOnce()}
 	for t := range s.planned() {
-		if s.options.Shard.has(t.Number) && s.store.Has(t.ID) {
+		if s.options.Shard.Has(t.Number) && s.store.Has(t.ID) {
 			e.Kept++
 		}
 	}

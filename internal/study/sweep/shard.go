@@ -29,8 +29,8 @@ func ParseShard(text string) (s Shard, err error) {
 	return s, nil
 }
 
-// has reports whether a trial of a number is in the part.
-func (s Shard) has(number int) bool { return s.Of == 0 || number%s.Of == s.K-1 }
+// Has reports whether a trial of a number, from 0, is in the part.
+func (s Shard) Has(number int) bool { return s.Of == 0 || number%s.Of == s.K-1 }
 
 // size returns the number of trials of n that are in the part.
 func (s Shard) size(n int) int {

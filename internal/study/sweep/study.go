@@ -266,7 +266,7 @@ func (s *Study) Run(ctx context.Context) error {
 		var todo []*Trial
 		all := 0
 		for t := range s.planned() {
-			if t.Rung != rung || !s.options.Shard.has(t.Number) {
+			if t.Rung != rung || !s.options.Shard.Has(t.Number) {
 				continue
 			}
 			if all++; !s.store.Has(t.ID) {
