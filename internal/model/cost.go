@@ -108,6 +108,39 @@ func (c *Config) layers() int64 {
 // ExpertParams returns the parameters of one layer's experts, of the mean layer; 0 without them.
 func (c *Config) ExpertParams() int64 { return c.sparse * c.Experts * c.oneExpert() / c.Layers }
 
+// Span returns the parameters of the layers from one to before another, by number from 0: those of experts and all
+// others.
+func (c *Config) Span(from, to int64) (shared, experts int64) {
+	norm := c.norms * c.Hidden
+	if c.biased {
+		norm *= 2
+	}
+	if c.kinds == "" {
+		experts = (to - from) * c.ExpertParams()
+		return (to-from)*c.LayerParams() - experts, experts
+	}
+	for l := from; l < to; l++ {
+		shared += norm
+		switch kind := c.kinds[l]; kind {
+		case denseLayer:
+			shared += c.attentionParams() + c.denseParams()
+		case sparseLayer:
+			shared += c.attentionParams() + c.sparseParams()
+			experts += c.Experts * c.oneExpert()
+		case attentionPart:
+			shared += c.attentionParams()
+		case densePart:
+			shared += c.denseParams()
+		case mambaPart:
+			shared += c.mambaParams()
+		case moes:
+			shared += c.sparseParams()
+			experts += c.Experts * c.oneExpert()
+		}
+	}
+	return shared, experts
+}
+
 // LayerParams returns the parameters of the mean layer.
 func (c *Config) LayerParams() int64 { return c.layers() / c.Layers }
 

@@ -118,14 +118,31 @@ func Parse(name string, b []byte) (*Config, error) {
 	return c, c.check()
 }
 
-// experts are those of layers that have them: all but the first ones, or each so many-th.
-func (c *Config) experts(count, topK, ffn, shared, without int64) {
+// experts are those of the layers, by number from 0, that have them; nil: all have.
+func (c *Config) experts(count, topK, ffn, shared int64, has func(layer int64) bool) {
 	c.Experts, c.TopK, c.expert.ffn, c.expert.shared = count, topK, ffn, shared
-	if count > 0 {
-		c.dense = min(without, c.Layers)
-		c.sparse = c.Layers - c.dense
+	if count <= 0 {
+		return
 	}
+	if c.dense, c.sparse = 0, c.Layers; has == nil {
+		return
+	}
+	c.sparse = 0
+	kinds := make([]byte, max(0, min(c.Layers, mostLayers)))
+	for l := range kinds {
+		if kinds[l] = denseLayer; has(int64(l)) {
+			kinds[l] = sparseLayer
+			c.sparse++
+		}
+	}
+	c.dense, c.kinds = c.Layers-c.sparse, string(kinds)
 }
+
+// Kinds of layers, one letter each. Those of a hybrid have one part; the letters are those of its pattern.
+const (
+	denseLayer, sparseLayer                   = 'd', 's' // attention with a feed-forward part, with experts
+	mambaPart, attentionPart, densePart, moes = 'M', '*', '-', 'E'
+)
 
 // windowed counts the layers that look at the last tokens only, where the model says for each which kind it is; else
 // each of every last ones, or all.

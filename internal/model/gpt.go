@@ -1,5 +1,7 @@
 package model
 
+import "strings"
+
 // plain is a decoder of two FFN matrices with biases and LayerNorms, as GPT-2.
 func plain(c *Config) {
 	c.biasQKV, c.biasOut, c.biasFFN, c.biased = true, true, true, true
@@ -67,6 +69,23 @@ func falcon(k *keys, c *Config) {
 // nemotron is Nemotron-4: squared ReLU, no biases but the norms' (arXiv 2402.16819).
 func nemotron(_ *keys, c *Config) { c.biased = true }
 
+// blocks returns the letters of a list of a hybrid's parts.
+func (k *keys) blocks(name string) string {
+	letters := map[string]byte{"mamba": mambaPart, "attention": attentionPart, "mlp": densePart, "moe": moes}
+	var list []string
+	k.read(&list, name)
+	var b strings.Builder
+	for _, word := range list {
+		letter, ok := letters[word]
+		if !ok {
+			k.fail("%s: unsupported %q; accepted: mamba, attention, mlp, moe", name, word)
+			return ""
+		}
+		b.WriteByte(letter)
+	}
+	return b.String()
+}
+
 // nemotronH has layers of one part each, Mamba-2 (M), attention (*), feed-forward (-) or experts (E), which may work
 // on a narrower copy of a token (Nemotron-H, arXiv 2504.03624; Nemotron 3, 2512.20848).
 func nemotronH(k *keys, c *Config) {
@@ -74,23 +93,21 @@ func nemotronH(k *keys, c *Config) {
 	c.mamba = mamba{heads: k.num(0, "mamba_num_heads"), headDim: k.num(0, "mamba_head_dim"),
 		state: k.num(0, "ssm_state_size"), groups: k.num(0, "n_groups"), kernel: k.num(4, "conv_kernel")}
 	c.attention, c.dense, c.sparse, c.mambas = 0, 0, 0, 0
-	for _, part := range k.text("hybrid_override_pattern") {
+	if c.kinds = k.text("hybrid_override_pattern"); c.kinds == "" {
+		c.kinds = k.blocks("layers_block_type")
+	}
+	for _, part := range c.kinds {
 		switch part {
-		case 'M':
+		case mambaPart:
 			c.mambas++
-		case '*':
+		case attentionPart:
 			c.attention++
-		case '-':
+		case densePart:
 			c.dense++
-		case 'E':
+		case moes:
 			c.sparse++
 		default:
 			k.fail("hybrid_override_pattern: unsupported %q; accepted: M (Mamba-2), * (attention), - (feed-forward), E (experts)", part)
-		}
-	}
-	if c.mambas+c.attention == 0 {
-		for of, name := range map[*int64]string{&c.mambas: "mamba", &c.attention: "attention", &c.dense: "mlp", &c.sparse: "moe"} {
-			*of, _ = k.list("layers_block_type", name)
 		}
 	}
 	if n := c.attention + c.dense + c.sparse + c.mambas; c.Layers == 0 {

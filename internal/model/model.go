@@ -43,6 +43,8 @@ type Config struct {
 
 	// How many layers have each part; a layer of a hybrid has one of them only.
 	attention, dense, sparse, mambas int64
+
+	kinds string // one letter for each layer, see layerKind; "": all are equal
 }
 
 // latent is multi-head latent attention (DeepSeek-V2, arXiv 2405.04434, section 2.1).
@@ -101,6 +103,9 @@ func (c *Config) wrong(key, format string, args ...any) error {
 	return e
 }
 
+// mostLayers bounds the layers of a model.
+const mostLayers = 10_000
+
 // size is a value of a config.json and its limits.
 type size struct {
 	key      string
@@ -109,7 +114,7 @@ type size struct {
 }
 
 func (c *Config) check() error {
-	for _, f := range []size{{"hidden_size", c.Hidden, 1, 1 << 20}, {"num_hidden_layers", c.Layers, 1, 10_000},
+	for _, f := range []size{{"hidden_size", c.Hidden, 1, 1 << 20}, {"num_hidden_layers", c.Layers, 1, mostLayers},
 		{"num_attention_heads", c.Heads, 1, 1 << 16}, {"intermediate_size", c.FFN, 1, 1 << 24},
 		{"vocab_size", c.Vocab, 1, 1 << 28}, {"num_key_value_heads", c.KVHeads, 1, 1 << 16},
 		{"max_position_embeddings", c.Context, 0, 1 << 30}, {"head_dim", c.HeadDim, 0, 1 << 16}, // 0: not said

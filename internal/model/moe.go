@@ -1,23 +1,25 @@
 package model
 
+import "slices"
+
 // mixtral has experts in all layers (Jiang et al. 2024).
 func mixtral(k *keys, c *Config) {
 	llama(k, c)
-	c.experts(k.num(0, "num_local_experts"), k.num(0, "num_experts_per_tok"), c.FFN, 0, 0)
+	c.experts(k.num(0, "num_local_experts"), k.num(0, "num_experts_per_tok"), c.FFN, 0, nil)
 }
 
-// everyFew is how many layers have no experts where each decoder_sparse_step-th has, but those of mlp_only_layers.
-func everyFew(k *keys, c *Config) (without int64) {
+// everyFew tells layers with experts: each decoder_sparse_step-th has them, but those of mlp_only_layers.
+func everyFew(k *keys) func(layer int64) bool {
 	var only []int64
 	k.read(&only, "mlp_only_layers")
 	step := max(1, k.num(1, "decoder_sparse_step"))
-	return c.Layers - max(0, c.Layers/step-int64(len(only)))
+	return func(layer int64) bool { return (layer+1)%step == 0 && !slices.Contains(only, layer) }
 }
 
 func qwen2MoE(k *keys, c *Config) {
 	qwen2(k, c)
 	c.experts(k.num(0, "num_experts"), k.num(0, "num_experts_per_tok"), k.num(0, "moe_intermediate_size"),
-		k.num(0, "shared_expert_intermediate_size"), everyFew(k, c))
+		k.num(0, "shared_expert_intermediate_size"), everyFew(k))
 	if c.expert.shared > 0 {
 		c.expert.extra = c.Hidden // the shared expert's gate
 	}
@@ -25,7 +27,7 @@ func qwen2MoE(k *keys, c *Config) {
 
 func qwen3MoE(k *keys, c *Config) {
 	qwen3(k, c)
-	c.experts(k.num(0, "num_experts"), k.num(0, "num_experts_per_tok"), k.num(0, "moe_intermediate_size"), 0, everyFew(k, c))
+	c.experts(k.num(0, "num_experts"), k.num(0, "num_experts_per_tok"), k.num(0, "moe_intermediate_size"), 0, everyFew(k))
 }
 
 // routed reads the experts of DeepSeek and those who took its names: the first layers have none, and some work on
@@ -33,13 +35,8 @@ func qwen3MoE(k *keys, c *Config) {
 func routed(k *keys, c *Config) {
 	ffn := k.num(0, "moe_intermediate_size")
 	first, every := k.num(0, "first_k_dense_replace"), max(1, k.num(1, "moe_layer_freq"))
-	without := max(0, min(first, c.Layers))
-	for l := without; l < c.Layers && l < 10_000; l++ {
-		if l%every != 0 {
-			without++
-		}
-	}
-	c.experts(k.num(0, "n_routed_experts"), k.num(0, "num_experts_per_tok"), ffn, ffn*k.num(0, "n_shared_experts"), without)
+	c.experts(k.num(0, "n_routed_experts"), k.num(0, "num_experts_per_tok"), ffn, ffn*k.num(0, "n_shared_experts"),
+		func(layer int64) bool { return layer >= first && layer%every == 0 })
 }
 
 // glmMoE is GLM-4.5: experts as DeepSeek's, heads with norms where it says so.
@@ -71,20 +68,20 @@ func gptOSS(k *keys, c *Config) {
 	c.gated, c.biasQKV, c.biasOut = true, true, true
 	c.perHead = c.Heads
 	c.windowed(k, 2)
-	c.experts(k.num(0, "num_local_experts"), k.num(0, "num_experts_per_tok", "experts_per_token"), c.FFN, 0, 0)
+	c.experts(k.num(0, "num_local_experts"), k.num(0, "num_experts_per_tok", "experts_per_token"), c.FFN, 0, nil)
 	c.expert.extra = c.Experts * (1 + 2*c.FFN + c.Hidden)
 }
 
 // grok has experts in all layers, four norms and a tied embedding.
 func grok(k *keys, c *Config) {
 	c.gated, c.norms, c.Tied = true, 4, k.is(true, "tie_word_embeddings")
-	c.experts(k.num(0, "num_experts", "num_local_experts"), k.num(0, "num_experts_per_tok", "num_selected_experts"), c.FFN, 0, 0)
+	c.experts(k.num(0, "num_experts", "num_local_experts"), k.num(0, "num_experts_per_tok", "num_selected_experts"), c.FFN, 0, nil)
 }
 
 // llama4 has experts in each so many-th layer, beside one for all tokens; its dense layers have a width of their own.
 func llama4(k *keys, c *Config) {
 	llama(k, c)
 	step := max(1, k.num(1, "interleave_moe_layer_step"))
-	c.experts(k.num(0, "num_local_experts"), k.num(0, "num_experts_per_tok"), c.FFN, c.FFN, c.Layers-c.Layers/step)
+	c.experts(k.num(0, "num_local_experts"), k.num(0, "num_experts_per_tok"), c.FFN, c.FFN, func(layer int64) bool { return (layer+1)%step == 0 })
 	c.FFN = k.num(c.FFN, "intermediate_size_mlp")
 }

@@ -172,3 +172,42 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// Layer by layer a model has the parameters that all its layers have, whatever their kinds and order: of each shipped
+// one, and of published ones with experts in some layers.
+func TestSpansAddUp(t *testing.T) {
+	check := func(m *Config) {
+		shared, experts := int64(0), int64(0)
+		for l := range m.Layers {
+			s, e := m.Span(l, l+1)
+			shared, experts = shared+s, experts+e
+		}
+		if s, e := m.Span(0, m.Layers); s != shared || e != experts || s+e != m.Params()-m.EmbeddingParams() ||
+			e != m.sparse*m.Experts*m.oneExpert() {
+			t.Errorf("%s: %d and %d parameters, %d and %d layer by layer, %d in all", m.Name, s, e, shared, experts,
+				m.Params()-m.EmbeddingParams())
+		}
+	}
+	for _, name := range Names() {
+		m, err := Builtin(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(m)
+	}
+	const moe = `"hidden_size":64,"num_hidden_layers":8,"num_attention_heads":4,"intermediate_size":128,"vocab_size":9,
+		"moe_intermediate_size":32,"num_experts_per_tok":2,`
+	for text, want := range map[string]string{
+		`{"model_type":"qwen3_moe",` + moe + `"num_experts":4,"decoder_sparse_step":2,"mlp_only_layers":[0,3]}`:  "dsdddsds",
+		`{"model_type":"glm4_moe",` + moe + `"n_routed_experts":4,"first_k_dense_replace":3,"moe_layer_freq":2}`: "ddddsdsd",
+		`{"model_type":"llama4_text",` + moe + `"num_local_experts":4,"interleave_moe_layer_step":4}`:            "dddsddds",
+	} {
+		m, err := Parse("test", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if check(m); m.kinds != want {
+			t.Errorf("%s: %s, want %s", text, m.kinds, want)
+		}
+	}
+}

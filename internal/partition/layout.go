@@ -191,6 +191,19 @@ func (l Layout) Layers(m *model.Config, chunk int) int64 {
 	return per
 }
 
+// Parts returns the layers of each part of a pipeline stage, by number from 0: the first and the one behind the last.
+func (l Layout) Parts(m *model.Config, stage int) (parts [][2]int64) {
+	at := int64(0)
+	for chunk := range l.Chunks() {
+		n := l.Layers(m, chunk)
+		if chunk%l.PP == stage {
+			parts = append(parts, [2]int64{at, at + n})
+		}
+		at += n
+	}
+	return parts
+}
+
 // StageLayers returns the layers of all parts of a pipeline stage.
 func (l Layout) StageLayers(m *model.Config, stage int) (n int64) {
 	for v := range l.VPP {

@@ -87,11 +87,14 @@ func (l Layout) Memory(m *model.Config) ([]RankMemory, error) {
 	if err := l.Check(m); err != nil {
 		return nil, err
 	}
-	dense, experts := m.LayerParams()-m.ExpertParams(), m.ExpertParams()
 	var out []RankMemory
 	for stage := range l.PP {
-		layers := l.StageLayers(m, stage)
-		shared := layers * dense
+		layers, shared, experts, pair := int64(0), int64(0), int64(0), int64(0)
+		for _, part := range l.Parts(m, stage) {
+			s, e := m.Span(part[0], part[1])
+			layers, shared, experts = layers+part[1]-part[0], shared+s, experts+e
+			pair = max(pair, l.largestPair(m, part))
+		}
 		head := m.Vocab * m.Hidden
 		if stage == 0 {
 			shared += m.EmbeddingParams()
@@ -103,7 +106,7 @@ func (l Layout) Memory(m *model.Config) ([]RankMemory, error) {
 			shared += head // the output projection; a tied one is a copy of the embedding
 		}
 		shared = ceil(shared, int64(l.TP))
-		expert := ceil(layers*experts, int64(l.TP)*int64(l.EP))
+		expert := ceil(experts, int64(l.TP)*int64(l.EP))
 		r := RankMemory{Stage: stage + 1, Layers: layers, Params: shared + expert, InFlight: l.InFlight(stage)}
 		// ZeRO spreads states over all ranks that hold the same parameters.
 		replicas, expertReplicas := int64(l.DP)*int64(l.CP), int64(l.DP)*int64(l.CP)/int64(l.EP)
@@ -127,12 +130,25 @@ func (l Layout) Memory(m *model.Config) ([]RankMemory, error) {
 		}
 		r.Activations = unit.Bytes(act)
 		if l.ZeRO >= 3 { // the layer at work and the one fetched ahead are gathered
-			r.Buffers = unit.Bytes(2 * paramBytes * (ceil(dense, int64(l.TP)) +
-				ceil(experts, int64(l.TP)*int64(l.EP))))
+			r.Buffers = unit.Bytes(paramBytes * pair)
 		}
 		out = append(out, r)
 	}
 	return out, nil
+}
+
+// largestPair returns the most parameters of a rank in two successive layers of a part; one layer counts twice.
+func (l Layout) largestPair(m *model.Config, part [2]int64) (most int64) {
+	last := int64(0)
+	for at := part[0]; at < part[1]; at++ {
+		s, e := m.Span(at, at+1)
+		one := ceil(s, int64(l.TP)) + ceil(e, int64(l.TP)*int64(l.EP))
+		if at == part[0] {
+			last = one
+		}
+		most, last = max(most, last+one), one
+	}
+	return most
 }
 
 // Worst returns the stage whose ranks hold most.

@@ -65,6 +65,33 @@ func TestZeRO(t *testing.T) {
 	}
 }
 
+// A stage holds what its own layers have, of a hybrid too: of two layers of Nemotron 3 Nano one has experts or none.
+// All stages together have the model's parameters.
+func TestStagesOfHybrids(t *testing.T) {
+	for name, pp := range map[string]int{"nemotron-3-nano": 26, "deepseek-v3": 16, "glm-4.5": 23, "qwen3-8b": 4} {
+		m := builtin(t, name)
+		stages, err := layout(1, pp, 1).Settled(m).Memory(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, least, most := int64(0), int64(math.MaxInt64), int64(0)
+		for _, r := range stages {
+			all += r.Params
+			if r.Stage > 1 && r.Stage < pp {
+				least, most = min(least, r.Params), max(most, r.Params)
+			}
+		}
+		if all != m.Params() {
+			t.Errorf("%s: stages have %d parameters, the model %d", name, all, m.Params())
+		}
+		_, dense := m.Span(0, 1)
+		hybrid := name == "nemotron-3-nano"
+		if hybrid && (most < 10*least || dense != 0) || !hybrid && most > 2*least {
+			t.Errorf("%s: stages of %d to %d parameters", name, least, most)
+		}
+	}
+}
+
 // The seed's models that are only run: 1, 2, and 11 GPUs where it says at least 10.
 func TestFitsWeights(t *testing.T) {
 	for params, want := range map[float64]int64{8e9: 1, 70e9: 2, 405e9: 11, 400e9: 10, 40e9: 1} {
