@@ -12,6 +12,7 @@ import (
 	"railyard/internal/planner"
 	"railyard/internal/report/table"
 	"railyard/internal/scenariofile"
+	"railyard/internal/workload"
 )
 
 type planScoreCmd struct {
@@ -21,27 +22,36 @@ type planScoreCmd struct {
 	Set      []string `help:"Override a value of the scenario; repeatable" placeholder:"KEY=VALUE" sep:"none" without:"measured"`
 	layoutFlags
 	trainingFlags
-	JSON bool `help:"Print as JSON"`
+	Software string `help:"Framework, NAME or NAME@VERSION, whose kernels and overheads replace --efficiency and --kernels (--measured: that of each row)" placeholder:"NAME"`
+	JSON     bool   `help:"Print as JSON"`
 }
 
 func (c *planScoreCmd) Help() string {
 	return `Estimates computation, bubble, exposed communication and GPU memory of one parallel configuration by the
 cost model of plan search. The data parallel size is the number of GPUs divided by the other sizes. Exit
 code 1: it does not fit the GPU memory.
+With --software the estimate has an interval, which holds 90 % of published trainings that were not fitted.
 --measured takes columns model, gpu, gpus, tp, pp, cp, ep, vpp, micro, global_batch, sequence, zero,
-recompute, step_seconds, source (precision), or those of Megatron-Bridge's performance summary.
+recompute, step_seconds, source (precision, software), or those of Megatron-Bridge's performance summary.
+It prints the errors of trainings that a software's figures were fitted to, and of those held out.
 
 Examples:
   railyard plan score llama-3.1-70b --fabric scenarios/pod64-llama2-7b.yaml --tp 4 --pp 4 --vpp 5 \
     --global-batch 128 --sequence 8192
   railyard plan score qwen3-30b-a3b --fabric scenarios/pod64-llama2-7b.yaml --ep 8 --sequence 4096 \
     --global-batch 512 --precision fp8 --json
+  railyard plan score llama-3.1-70b --fabric scenarios/pod64-llama2-7b.yaml --tp 4 --pp 4 --vpp 5 \
+    --zero 1 --global-batch 256 --sequence 8192 --software nemo
   railyard plan score --measured training_runs.csv`
 }
 
 // Run is the plan score command.
 func (c *planScoreCmd) Run(e *env) error {
 	switch {
+	case c.Software != "" && c.Efficiency != nil:
+		return field.New("--efficiency", "contradicts --software %s, which has rates of its own; accepted: one of both", c.Software)
+	case c.Software != "" && c.Kernels != "":
+		return field.New("--kernels", "contradicts --software %s, which has kernels of its own; accepted: one of both", c.Software)
 	case c.Measured != "":
 		return c.measured(e)
 	case c.Model == "":
@@ -60,6 +70,11 @@ func (c *planScoreCmd) Run(e *env) error {
 	in, err := c.input(c.Model, m, plan, c.Fabric, c.Seq)
 	if err != nil {
 		return err
+	}
+	if c.Software != "" {
+		if in.Training.Software, err = workload.FindSoftware(c.Software); err != nil {
+			return field.Flags(err)
+		}
 	}
 	s, err := in.Score(c.layout(c.TP > 1))
 	if err != nil {
@@ -92,7 +107,13 @@ func (c *planScoreCmd) measured(e *env) error {
 		}
 		return model.Builtin(name)
 	}
-	all, err := planner.ReadMeasured(bytes.NewReader(text), find, c.Efficiency)
+	by := planner.Assumed{Efficiency: c.efficiency(0), Software: c.Software}
+	if c.Software != "" {
+		if _, err := workload.FindSoftware(c.Software); err != nil {
+			return field.Flags(err)
+		}
+	}
+	all, err := planner.ReadMeasured(bytes.NewReader(text), find, by)
 	if err != nil {
 		return input.Fault(fmt.Errorf("%s: %w", c.Measured, err))
 	}

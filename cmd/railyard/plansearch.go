@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 
 	"railyard/internal/fidelity"
@@ -106,11 +107,19 @@ func (c *planSearchCmd) Run(e *env) error {
 
 // trainingFlags are the flags of a training that the cost model estimates.
 type trainingFlags struct {
-	GPUs       int     `help:"Number of GPUs (all of the fabric)" name:"gpus" placeholder:"N" range:"1,1048576" without:"measured"`
-	Global     int64   `help:"Sequences per step" default:"1024" name:"global-batch" range:"1,1073741824" without:"measured"`
-	Efficiency float64 `help:"Percentage of the dense peak that matrix products reach" default:"60" range:"0.1,100"`
-	Precision  string  `help:"Matrix products of layers: bf16, fp8, fp8-block, mxfp8, nvfp4" enum:"bf16,fp8,fp8-block,mxfp8,nvfp4" default:"bf16" placeholder:"NAME" without:"measured"`
-	Kernels    string  `help:"Memory-bound kernels: flat, fused or unfused" enum:"flat,fused,unfused" default:"flat" placeholder:"NAME" without:"measured"`
+	GPUs       int      `help:"Number of GPUs (all of the fabric)" name:"gpus" placeholder:"N" range:"1,1048576" without:"measured"`
+	Global     int64    `help:"Sequences per step" default:"1024" name:"global-batch" range:"1,1073741824" without:"measured"`
+	Efficiency *float64 `help:"Percentage of the dense peak that matrix products reach (60)" placeholder:"PERCENT" range:"1,100"`
+	Precision  string   `help:"Matrix products of layers: bf16, fp8, fp8-block, mxfp8, nvfp4" enum:"bf16,fp8,fp8-block,mxfp8,nvfp4" default:"bf16" placeholder:"NAME" without:"measured"`
+	Kernels    string   `help:"Memory-bound kernels: flat, fused or unfused (flat)" enum:",flat,fused,unfused" default:"" placeholder:"NAME" without:"measured"`
+}
+
+// efficiency is the flag's percentage, or what it is unless given.
+func (c *trainingFlags) efficiency(def float64) float64 {
+	if c.Efficiency != nil {
+		return *c.Efficiency
+	}
+	return def
 }
 
 // input returns the training on the GPUs of a fabric.
@@ -125,6 +134,6 @@ func (c *trainingFlags) input(name string, m *model.Config, plan *scenario.Plan,
 	}
 	t := workload.NewTraining()
 	t.Name, t.Model, t.GlobalBatch, t.Seq, t.Channels = name, m, c.Global, sequence, 0
-	t.Efficiency, t.Kernels, t.Precision = c.Efficiency, c.Kernels, c.Precision
+	t.Efficiency, t.Kernels, t.Precision = c.efficiency(60), cmp.Or(c.Kernels, workload.Flat), c.Precision
 	return planner.SearchInput{Training: t, Site: layouts.SiteOf(plan, n)}, nil
 }

@@ -269,3 +269,10 @@ func (c *Config) FFNWidth() float64 {
 	return c.mean(c.dense)*float64(c.Hidden+c.FFN) +
 		c.mean(c.sparse)*(float64(c.TopK*(c.expert.input+c.expert.ffn))+shared)
 }
+
+// WithoutMTP returns the model without the layers that predict further tokens.
+func (c *Config) WithoutMTP() *Config {
+	plain := *c
+	plain.ahead = 0
+	return &plain
+}

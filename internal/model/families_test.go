@@ -74,13 +74,9 @@ var models = map[string]struct {
 		"num_key_value_heads":8,"intermediate_size":21504,"mamba_num_heads":128,"mamba_head_dim":64,"ssm_state_size":128,
 		"n_groups":8,"conv_kernel":4,"hybrid_override_pattern":"M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-",
 		"vocab_size":131072}`, 8.1, 0, 1e-2},
-	"nemotron-3-nano": {"", 31.6, 3.6, 2e-2},
-	"Nemotron-3-Super": {`{"model_type":"nemotron_h","hidden_size":4096,"num_attention_heads":32,"head_dim":128,
-		"num_key_value_heads":2,"intermediate_size":2688,"mamba_num_heads":128,"mamba_head_dim":64,"ssm_state_size":128,
-		"n_groups":8,"conv_kernel":4,"n_routed_experts":512,"num_experts_per_tok":22,"moe_intermediate_size":2688,
-		"moe_latent_size":1024,"n_shared_experts":1,"moe_shared_expert_intermediate_size":5376,"vocab_size":131072,
-		"hybrid_override_pattern":"` + strings.Repeat("ME", 40) + `********"}`, 120.6, 12.7, 2e-2}, // layers in any order
-	"glm-4.5": {"", 355, 33.6, 2e-2}, // 32 without the embedding, they say
+	"nemotron-3-nano":  {"", 31.6, 3.6, 2e-2},
+	"nemotron-3-super": {"", 120.6, 12.7, 2e-2},
+	"glm-4.5":          {"", 355, 33.6, 2e-2}, // 32 without the embedding, they say
 	"GLM-4-9B": {`{"model_type":"chatglm","hidden_size":4096,"num_layers":40,"num_attention_heads":32,"kv_channels":128,
 		"multi_query_attention":true,"multi_query_group_num":2,"ffn_hidden_size":13696,"add_qkv_bias":true,
 		"seq_length":131072,"padded_vocab_size":151552}`, 9.4, 0, 1e-2},

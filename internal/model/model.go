@@ -27,6 +27,7 @@ type Config struct {
 	Experts, TopK int64 // of a layer that has experts, and how many work on a token; 0: none
 
 	gated    bool // SwiGLU: three FFN matrices
+	clamped  bool // what enters it is clamped
 	absolute bool // learned position embeddings
 	norms    int64
 	biased   bool // norms have biases besides weights

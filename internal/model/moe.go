@@ -65,7 +65,7 @@ func deepSeek(k *keys, c *Config) {
 // gptOSS has experts with biases in all layers, a sink per head, and a window in every second layer (OpenAI 2025,
 // arXiv 2508.10925).
 func gptOSS(k *keys, c *Config) {
-	c.gated, c.biasQKV, c.biasOut = true, true, true
+	c.gated, c.clamped, c.biasQKV, c.biasOut = true, true, true, true
 	c.perHead = c.Heads
 	c.windowed(k, 2)
 	c.experts(k.num(0, "num_local_experts"), k.num(0, "num_experts_per_tok", "experts_per_token"), c.FFN, 0, nil)

@@ -42,11 +42,14 @@ const (
 // Layout is the parallel configuration of a training: a model over GPUs, a batch over time. Its tags are the keys
 // of a scenario's training block, which it is a part of.
 type Layout struct {
-	TP        int    `json:"tp" yaml:"tp" range:"1,1048576" doc:"tensor parallel ranks"`
-	PP        int    `json:"pp" yaml:"pp" range:"1,1048576" doc:"pipeline stages"`
-	DP        int    `json:"dp" yaml:"dp" range:"1,1048576" doc:"data parallel replicas"`
-	CP        int    `json:"cp" yaml:"cp" range:"1,1048576" doc:"context parallel ranks: parts of a sequence; keys and values go around a ring"`
-	EP        int    `json:"ep" yaml:"ep" range:"1,1048576" doc:"expert parallel ranks, out of the dp x cp that share a model"`
+	TP int `json:"tp" yaml:"tp" range:"1,1048576" doc:"tensor parallel ranks"`
+	PP int `json:"pp" yaml:"pp" range:"1,1048576" doc:"pipeline stages"`
+	DP int `json:"dp" yaml:"dp" range:"1,1048576" doc:"data parallel replicas"`
+	CP int `json:"cp" yaml:"cp" range:"1,1048576" doc:"context parallel ranks: parts of a sequence; keys and values go around a ring"`
+	EP int `json:"ep" yaml:"ep" range:"1,1048576" doc:"expert parallel ranks, out of the dp x cp that share a model"`
+	// OverTP takes expert parallel ranks out of tp x cp x dp, with experts whole, as Megatron's
+	// expert_tensor_parallel_size of 1. The cost model alone knows it.
+	OverTP    bool   `json:"ep_over_tp,omitempty" yaml:"-"`
 	VPP       int    `json:"vpp" yaml:"vpp" range:"1,1048576" doc:"model chunks per rank, for the interleaved schedule"`
 	ZeRO      int    `json:"zero" yaml:"zero" of:"0, 1, 2, 3" doc:"0: all-reduce; 1: shared optimizer; 2: and gradients; 3: and parameters (FSDP)"`
 	Uneven    bool   `json:"uneven,omitempty" yaml:"uneven" doc:"layers that pp x vpp does not divide are spread as evenly as can be, the first and the last part last"`
@@ -133,7 +136,9 @@ func (l Layout) checkParts(m *model.Config) error {
 	switch {
 	case l.EP > 1 && (m.Experts == 0 || m.Experts%int64(l.EP) != 0):
 		return field.New("ep", "%d does not divide the %d experts of %s", l.EP, m.Experts, m.Name)
-	case l.EP > 1 && (l.DP*l.CP)%l.EP != 0:
+	case l.EP > 1 && l.OverTP && l.ExpertRanks()%l.EP != 0:
+		return field.New("ep", "%d does not divide tp %d times cp %d times dp %d, whose ranks it takes", l.EP, l.TP, l.CP, l.DP)
+	case l.EP > 1 && !l.OverTP && l.ExpertRanks()%l.EP != 0:
 		return field.New("ep", "%d does not divide dp %d times cp %d, whose ranks it takes", l.EP, l.DP, l.CP)
 	case l.EP > 1 && l.TP > 1 && !l.Sequence:
 		return field.New("ep",
@@ -145,6 +150,17 @@ func (l Layout) checkParts(m *model.Config) error {
 	}
 	return nil
 }
+
+// ExpertTP returns the number of tensor parallel ranks that share an expert.
+func (l Layout) ExpertTP() int {
+	if l.OverTP {
+		return 1
+	}
+	return l.TP
+}
+
+// ExpertRanks returns the number of ranks out of which expert parallel groups are taken.
+func (l Layout) ExpertRanks() int { return l.DP * l.CP * l.TP / l.ExpertTP() }
 
 // Chunks returns the number of parts that the layers are cut into: PP times VPP.
 func (l Layout) Chunks() int { return l.PP * l.VPP }
@@ -238,6 +254,9 @@ func (l Layout) String() string {
 	}{{"TP", l.TP}, {"PP", l.PP}, {"VPP", l.VPP}, {"DP", l.DP}, {"CP", l.CP}, {"EP", l.EP}} {
 		if f.v > 1 {
 			s += fmt.Sprintf("%s%d ", f.name, f.v)
+			if f.name == "EP" && l.OverTP {
+				s += "over TP "
+			}
 		}
 	}
 	s += fmt.Sprintf("mb%d", l.Micro)

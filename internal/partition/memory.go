@@ -106,10 +106,10 @@ func (l Layout) Memory(m *model.Config) ([]RankMemory, error) {
 			shared += head // the output projection; a tied one is a copy of the embedding
 		}
 		shared = ceil(shared, int64(l.TP))
-		expert := ceil(experts, int64(l.TP)*int64(l.EP))
+		expert := ceil(experts, int64(l.ExpertTP())*int64(l.EP))
 		r := RankMemory{Stage: stage + 1, Layers: layers, Params: shared + expert, InFlight: l.InFlight(stage)}
 		// ZeRO spreads states over all ranks that hold the same parameters.
-		replicas, expertReplicas := int64(l.DP)*int64(l.CP), int64(l.DP)*int64(l.CP)/int64(l.EP)
+		replicas, expertReplicas := int64(l.DP)*int64(l.CP), int64(l.ExpertRanks())/int64(l.EP)
 		state := func(bytes int64, spread bool) unit.Bytes {
 			if spread {
 				return unit.Bytes(ceil(bytes*shared, replicas) + ceil(bytes*expert, expertReplicas))
@@ -142,7 +142,7 @@ func (l Layout) largestPair(m *model.Config, part [2]int64) (most int64) {
 	last := int64(0)
 	for at := part[0]; at < part[1]; at++ {
 		s, e := m.Span(at, at+1)
-		one := ceil(s, int64(l.TP)) + ceil(e, int64(l.TP)*int64(l.EP))
+		one := ceil(s, int64(l.TP)) + ceil(e, int64(l.ExpertTP())*int64(l.EP))
 		if at == part[0] {
 			last = one
 		}

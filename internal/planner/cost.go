@@ -23,7 +23,8 @@ type Candidate struct {
 	Experts   float64          `json:"exposed_expert_seconds"`
 	Context   float64          `json:"exposed_context_seconds"`
 	Optimizer float64          `json:"optimizer_seconds"`
-	Tiers     [3]float64       `json:"bytes_per_gpu"` // sent in a step: in the server, through one leaf, over spines
+	Host      float64          `json:"host_seconds,omitempty"` // that GPUs lack work: launches, data
+	Tiers     [3]float64       `json:"bytes_per_gpu"`          // sent in a step: in the server, through one leaf, over spines
 }
 
 // Exposed is all communication that nothing hides.
@@ -31,7 +32,7 @@ func (c *Candidate) Exposed() float64 { return c.Tensor + c.Pipeline + c.Data + 
 
 // sum fills in what follows from the parts.
 func (c *Candidate) sum(in SearchInput) {
-	c.Seconds = c.Compute + c.Bubble + c.Exposed() + c.Optimizer
+	c.Seconds = c.Compute + c.Bubble + c.Exposed() + c.Optimizer + c.Host
 	all := float64(c.Layout.Global() * in.Training.Seq)
 	gpus := float64(c.Layout.GPUs())
 	peak := gpus * in.Training.PeakOf(in.Site.GPU)
@@ -82,15 +83,24 @@ func (in SearchInput) Estimate(l partition.Layout) Candidate {
 	f, b := layers*forward.Seconds(), layers*backward.Seconds()
 	tf, tb := t.TensorTimes()
 	tensor := layers * (tf + tb).Seconds()
+	if s := t.Software; s != nil {
+		tensor *= 1 - s.HideTensor
+	}
 	fc, bc := in.context(t, context)
-	fe := in.experts(t, context)
-	comm := tensor + layers*(fc+bc+4*fe)
-	worst, mean := in.stages(l, forward+backward, head, comm/layers)
+	expert := context
+	if l.OverTP {
+		expert = 1
+	}
+	fe := t.ExpertTransfers() * in.experts(t, expert)
+	comm := tensor + layers*(fc+bc+fe)
+	host := layers * max(0, t.HostTime()-(forward+backward).Seconds()-comm/layers)
+	b += host
+	worst, mean := in.stages(l, forward+backward, head, (comm+host)/layers)
 	// shares of activations that come from other stages
 	join := 2 * v * t.ReceiveTime().Seconds() * (p*v - 1) / (p * v)
 	tensor, comm = tensor+join, comm+join
 	c.Compute = mb * (f + b + head.Seconds()/p)
-	c.Tensor, c.Context, c.Experts = mb*tensor, mb*layers*(fc+bc), mb*layers*4*fe
+	c.Tensor, c.Context, c.Experts = mb*tensor, mb*layers*(fc+bc), mb*layers*fe
 	c.Bubble = (p-1)/v*(f+b+comm) + mb*(worst-mean)
 	if l.Schedule == partition.ZeroBubble {
 		w := layers * t.WeightTime().Seconds() // needs no wait, and those of earlier microbatches fill gaps
@@ -111,14 +121,22 @@ func (in SearchInput) Estimate(l partition.Layout) Candidate {
 		}
 		in.book(&c, pipeline, 2*mb*v*act*(p*v-1)/(p*v))
 	}
+	c.Host = mb * host
+	c.Compute -= c.Host
+	if t.Software != nil {
+		c.Host += t.Software.HostStep
+	}
 	in.data(&c, t, replicas(l, context, data), f+layers*tf.Seconds(), b+layers*tb.Seconds())
-	in.traffic(&c, t, context)
+	in.traffic(&c, t, context, expert)
 	c.sum(in)
 	return c
 }
 
 // stages returns the time of a microbatch on the slowest stage and on the mean one.
 func (in SearchInput) stages(l partition.Layout, layer, head unit.Time, comm float64) (worst, mean float64) {
+	if in.Training.Software != nil && l.Uneven && l.PP > 1 {
+		return in.balanced(l, layer.Seconds()+comm, head.Seconds())
+	}
 	for p := range l.PP {
 		s := float64(l.StageLayers(in.Training.Model, p)) * (layer.Seconds() + comm)
 		if p == l.PP-1 {
@@ -127,6 +145,17 @@ func (in SearchInput) stages(l partition.Layout, layer, head unit.Time, comm flo
 		worst, mean = max(worst, s), mean+s/float64(l.PP)
 	}
 	return worst, mean
+}
+
+// balanced is stages' result for layers spread over stages so that the slowest one is fastest, as by Megatron's
+// pipeline_model_parallel_layout: the last stage, which has the head, has fewer.
+func (in SearchInput) balanced(l partition.Layout, layer, head float64) (worst, mean float64) {
+	layers, others := float64(in.Training.Model.Layers), float64(l.PP-1)
+	worst = math.Inf(1)
+	for last := 0.0; last <= layers; last++ {
+		worst = min(worst, max(last*layer+head, math.Ceil((layers-last)/others)*layer))
+	}
+	return worst, (layers*layer + head) / float64(l.PP)
 }
 
 // context is what a layer's ring of keys and values shows beyond the attention
@@ -149,12 +178,23 @@ func (in SearchInput) experts(t *workload.Training, stride int) float64 {
 	s := in.Site
 	k := s.inServer(group{t.EP, stride})
 	each := float64(t.Routed()) / float64(t.TP) / float64(t.EP)
-	out, local := 0.0, each*float64(k-1)*8/float64(s.NVLink)+s.NVLatency.Seconds()
+	near := each
+	if t.Dedup() {
+		near *= distinct(float64(t.EP), float64(t.Model.TopK))
+		each *= distinct(float64(t.EP)/float64(k), float64(t.Model.TopK))
+	}
+	out, local := 0.0, near*float64(k-1)*8/float64(s.NVLink)+s.NVLatency.Seconds()
 	if k < t.EP {
 		// on average half round the group
 		out = each*float64(t.EP-k)*8/float64(s.rate(t.EP/k/2*s.PerServer, 1)) + s.Latency.Seconds()
 	}
 	return max(out, local)
+}
+
+// distinct is the share of a token's copies that remain where each rank, or each domain of ranks, receives one: with
+// experts drawn at random, the expected number that have some of the top k (DeepEP, HybridEP).
+func distinct(domains, topK float64) float64 {
+	return domains * (1 - math.Pow(1-1/domains, topK)) / topK
 }
 
 // data is the exposed part of gradient reductions and parameter gatherings: what the
@@ -171,7 +211,7 @@ func (in SearchInput) data(c *Candidate, t *workload.Training, g group, f, b flo
 		return
 	}
 	mb := float64(l.Microbatches)
-	experts := group{g.n / l.EP, g.stride * l.EP}
+	experts := group{l.ExpertRanks() / l.EP, g.stride * l.ExpertTP() / l.TP * l.EP}
 	pieces := func(params float64) float64 { return math.Ceil(2 * params / float64(t.Bucket)) }
 	if l.ZeRO == 3 {
 		pieces = func(float64) float64 {
@@ -222,14 +262,14 @@ func (in SearchInput) data(c *Candidate, t *workload.Training, g group, f, b flo
 }
 
 // traffic books what layers send.
-func (in SearchInput) traffic(c *Candidate, t *workload.Training, stride int) {
+func (in SearchInput) traffic(c *Candidate, t *workload.Training, stride, expert int) {
 	passes := float64(t.Microbatches) * float64(in.Training.Model.Layers) / float64(t.PP)
 	in.book(c, 1, passes*t.TensorBytes())
 	if t.CP > 1 {
 		in.book(c, stride, passes*float64(t.Keys())*float64(3*t.CP-2))
 	}
 	if t.EP > 1 {
-		k := float64(in.Site.inServer(group{t.EP, stride}))
+		k := float64(in.Site.inServer(group{t.EP, expert}))
 		each := passes * 4 * float64(t.Routed()) / float64(t.TP) / float64(t.EP)
 		in.book(c, 1, each*(k-1))
 		in.book(c, in.Site.PerServer*t.EP/int(k)/2, each*(float64(t.EP)-k))

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,11 +24,25 @@ type Measured struct {
 	Seconds  float64 `json:"measured_seconds"`
 	Estimate float64 `json:"estimated_seconds,omitempty"`
 	Why      string  `json:"not_stated,omitempty"` // that there is no estimate
+	Held     bool    `json:"held_out,omitempty"`   // no parameter was fitted to it
+	Noted    bool    `json:"noted,omitempty"`      // its source has a note about the figure: no fit uses it
 
 	model, gpu, precision string
 	gpus                  int
 	global, seq           int64
 	layout                partition.Layout
+	software              string // name@version
+	recipe                *workload.Recipe
+	input                 SearchInput // what the row is estimated by
+	scored                partition.Layout
+	weight                float64 // in a fit
+	plain                 bool    // the model without the layers that predict further tokens
+}
+
+// Assumed is what a table does not say of its trainings' software.
+type Assumed struct {
+	Efficiency float64 // flat kernels at this percentage of the peak, for all; 0: by software
+	Software   string  // the framework of all rows, name or name@version; empty: of each row
 }
 
 // FindModel returns a model by name.
@@ -38,7 +51,7 @@ type FindModel func(name string) (*model.Config, error)
 // ReadMeasured reads a table of measured trainings and estimates each: columns model, gpu, gpus, tp, pp, cp, ep, vpp,
 // micro, global_batch, sequence, zero, recompute, step_seconds, source, or those of Megatron-Bridge's performance
 // summary. An error is one of the table; a row that the cost model does not take says why.
-func ReadMeasured(r io.Reader, find FindModel, efficiency float64) ([]Measured, error) {
+func ReadMeasured(r io.Reader, find FindModel, by Assumed) ([]Measured, error) {
 	rows, err := csv.NewReader(r).ReadAll()
 	if err != nil {
 		return nil, err
@@ -69,7 +82,7 @@ func ReadMeasured(r io.Reader, find FindModel, efficiency float64) ([]Measured, 
 		case m.Seconds < 1e-6:
 			m.Why = "lacks its step time"
 		default:
-			m.estimate(find, efficiency)
+			m.estimate(find, by)
 		}
 		all = append(all, m)
 	}
@@ -113,7 +126,8 @@ func readRun(c *cells) Measured {
 		Recompute: c.text("recompute")}
 	return Measured{ID: c.text("id"), Class: c.text("source"), Seconds: c.num("step_seconds"), model: c.text("model"),
 		gpu: c.text("gpu"), gpus: c.whole("gpus"), global: int64(c.num("global_batch")), seq: l.Seq, layout: l,
-		precision: cmp.Or(c.text("precision"), workload.BF16)}
+		precision: cmp.Or(c.text("precision"), workload.BF16),
+		software:  cmp.Or(c.text("software"), stack(c.text("source")))}
 }
 
 // bridgeModels and bridgePrecisions are Megatron-Bridge's names.
@@ -121,7 +135,8 @@ var (
 	bridgeModels = map[string]string{"LLAMA3_8B": "llama-3.1-8b", "LLAMA3_70B": "llama-3.1-70b",
 		"LLAMA3.1_405B": "llama-3.1-405b", "DeepSeekV3": "deepseek-v3", "DeepSeekV3 (w/ MTP)": "deepseek-v3",
 		"GPT OSS 120B": "gpt-oss-120b", "Qwen3_30B_a3B": "qwen3-30b-a3b", "Qwen3_235B_a22B": "qwen3-235b-a22b",
-		"Nemotron_3_Nano": "nemotron-3-nano"}
+		"Nemotron_3_Nano": "nemotron-3-nano", "Nemotron_3_Super": "nemotron-3-super",
+		"DeepSeekV3 (w/o MTP)": "deepseek-v3"}
 	bridgePrecisions = map[string]string{"BF16": "bf16", "FP8": "fp8", "FP8-CS": "fp8", "FP8-CS (FP8-MX)": "mxfp8",
 		"FP8-MX": "mxfp8", "MXFP8": "mxfp8", "NVFP4": "nvfp4"}
 )
@@ -134,13 +149,19 @@ func readBridge(c *cells) Measured {
 	if c.num("FSDP") > 1 {
 		l.ZeRO = 3
 	}
-	m := Measured{Class: "Megatron-Bridge " + c.text("Precision"), gpus: c.whole("#-GPUs"), global: int64(c.num("GBS")),
+	l.OverTP = l.TP > 1 && l.EP > 1 // its experts are whole: expert_tensor_parallel_size is 1
+	version, _, _ := strings.Cut(c.text("container"), " ")
+	m := Measured{software: "megatron-bridge@" + version, Class: "Megatron-Bridge " + c.text("Precision"),
+		gpus: c.whole("#-GPUs"), global: int64(c.num("GBS")),
 		seq: l.Seq, layout: l, gpu: strings.ToLower(strings.TrimPrefix(c.text("System"), "DGX-")),
-		model: bridgeModels[c.text("Model")], precision: bridgePrecisions[c.text("Precision")]}
+		plain: strings.Contains(c.text("Model"), "w/o MTP"), model: bridgeModels[c.text("Model")],
+		precision: bridgePrecisions[c.text("Precision")]}
+	m.recipe = bridgeRecipeOf(&m, version)
+	m.Noted = strings.Contains(c.text("Model TFLOP / sec / GPU"), "[^")
 	m.ID = fmt.Sprintf("%s %s %d, %s", c.text("Model"), m.gpu, m.gpus, c.text("container"))
 	switch tokens := c.num("Tokens / sec / GPU"); {
-	case c.text("kind") != "Pre-Training Performance":
-		m.Why = "fine-tuning: " + c.text("kind")
+	case strings.HasPrefix(c.text("kind"), "LoRA"):
+		m.Why = "LoRA: frozen weights, which have no gradients, are not modelled"
 	case m.model == "":
 		m.Why = "no shipped model is " + c.text("Model")
 	case m.precision == "":
@@ -157,7 +178,7 @@ func readBridge(c *cells) Measured {
 var rackScale = []string{"gb200", "gb300"}
 
 // estimate asks the cost model, on a fabric without oversubscription, of the GPU's own NICs.
-func (m *Measured) estimate(find FindModel, efficiency float64) {
+func (m *Measured) estimate(find FindModel, by Assumed) {
 	fail := func(err error) { m.Why = err.Error() }
 	gpu, err := model.FindGPU(m.gpu)
 	if err != nil {
@@ -169,13 +190,24 @@ func (m *Measured) estimate(find FindModel, efficiency float64) {
 		fail(err)
 		return
 	}
+	if m.plain {
+		t.Model = t.Model.WithoutMTP()
+	}
 	t.Name, t.GlobalBatch, t.Seq, t.Channels = m.model, m.global, m.seq, 0
-	t.Efficiency, t.Precision = efficiency, m.precision
+	if t.Precision = m.precision; by.Efficiency > 0 {
+		t.Efficiency = by.Efficiency
+	} else if t.Software, err = workload.FindSoftware(cmp.Or(by.Software, m.software)); err != nil {
+		fail(err)
+		return
+	}
 	per := 8
 	if slices.Contains(rackScale, gpu.Name) {
 		per = 72
 	}
 	m.layout.Sequence = m.layout.TP > 1
+	if by.Software == "" {
+		t.Recipe = m.recipe
+	}
 	in := SearchInput{Training: t, Site: Site{GPU: gpu, GPUs: m.gpus, PerServer: per, NVLink: gpu.Reached(),
 		NIC: gpu.NIC, Latency: 3 * unit.Microsecond, NVLatency: unit.Microsecond, Ratio: 1, Upper: 1,
 		Segment: max(1, m.gpus/per), QPs: 1, Spread: true}}
@@ -184,45 +216,22 @@ func (m *Measured) estimate(find FindModel, efficiency float64) {
 		fail(err)
 		return
 	}
+	m.input, m.scored, m.weight = in, s.Layout, 1
 	m.Layout, m.Estimate = s.Layout.String(), s.Seconds
+	m.Held = t.Software != nil && !slices.Contains(published.Fitted, m.cellOf())
 }
 
-// Accuracy is how far estimates of a class are from what was measured.
-type Accuracy struct {
-	Class  string  `json:"class"`
-	Rows   int     `json:"rows"`
-	Stated int     `json:"stated"`
-	RMS    float64 `json:"rms"`  // of the relative error
-	Bias   float64 `json:"bias"` // its mean
-}
+// stacks are frameworks by what names them in the source of a measurement.
+var stacks = []struct{ part, software string }{{"MaxText", "maxtext"}, {"JAX", "maxtext"},
+	{"dgxc-benchmarking", "nemo"}, {"llm-foundry", "llm-foundry"}, {"nanotron", "nanotron"},
+	{"torchtitan", "torchtitan"}, {"Megatron", "megatron-lm"}, {"Korthikanti", "megatron-lm"}}
 
-// Accuracies sums up by class, the last of them all.
-func Accuracies(all []Measured) []Accuracy {
-	of := map[string]*Accuracy{}
-	total := &Accuracy{Class: "all"}
-	for _, m := range all {
-		s := of[m.Class]
-		if s == nil {
-			s = &Accuracy{Class: m.Class}
-			of[m.Class] = s
-		}
-		for _, x := range []*Accuracy{s, total} {
-			if x.Rows++; m.Why == "" {
-				e := m.Estimate/m.Seconds - 1
-				x.Stated, x.RMS, x.Bias = x.Stated+1, x.RMS+e*e, x.Bias+e
-			}
+// stack is the framework of a measurement by its source, custom unless that names one.
+func stack(source string) string {
+	for _, s := range stacks {
+		if strings.Contains(source, s.part) {
+			return s.software
 		}
 	}
-	var list []Accuracy
-	for _, s := range of {
-		list = append(list, *s)
-	}
-	slices.SortFunc(list, func(a, b Accuracy) int { return cmp.Or(b.Rows-a.Rows, cmp.Compare(a.Class, b.Class)) })
-	list = append(list, *total)
-	for i := range list {
-		if s := &list[i]; s.Stated > 0 {
-			s.RMS, s.Bias = math.Sqrt(s.RMS/float64(s.Stated)), s.Bias/float64(s.Stated)
-		}
-	}
-	return list
+	return "custom"
 }

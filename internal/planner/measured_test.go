@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"railyard/internal/model"
-	"railyard/internal/published"
+	inputs "railyard/internal/published"
 )
 
 // shipped finds models that ship, and those of Railyard's published inputs.
@@ -15,7 +15,7 @@ func shipped(t *testing.T) FindModel {
 		if m, err := model.Builtin(name); err == nil {
 			return m, nil
 		}
-		return model.Parse(name, published.Read(t, "models", name+".json"))
+		return model.Parse(name, inputs.Read(t, "models", name+".json"))
 	}
 }
 
@@ -25,8 +25,8 @@ func TestMeasured(t *testing.T) {
 	for name, want := range map[string]struct {
 		rows, stated int
 		rms          float64 // at most
-	}{"training_runs.csv": {56, 56, 0.30}, "megatron_bridge.csv": {171, 122, 0.37}} {
-		all, err := ReadMeasured(strings.NewReader(string(published.Read(t, name))), shipped(t), 60)
+	}{"training_runs.csv": {56, 56, 0.18}, "megatron_bridge.csv": {171, 163, 0.16}} {
+		all, err := ReadMeasured(strings.NewReader(string(inputs.Read(t, name))), shipped(t), Assumed{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +46,7 @@ func TestMeasuredTable(t *testing.T) {
 	all, err := ReadMeasured(strings.NewReader(head+
 		"a,llama-3.1-8b,h100,8,1,1,1,1,1,1,128,8192,1,selective,12,mine\n"+
 		"b,llama-3.1-8b,h100,8,3,1,1,1,1,1,128,8192,1,selective,12,mine\n"+
-		"c,nobody,h100,8,1,1,1,1,1,1,128,8192,1,selective,12,mine\n"), find, 60)
+		"c,nobody,h100,8,1,1,1,1,1,1,128,8192,1,selective,12,mine\n"), find, Assumed{Efficiency: 60})
 	if err != nil || len(all) != 3 {
 		t.Fatalf("%v, %d rows", err, len(all))
 	}
@@ -63,7 +63,7 @@ func TestMeasuredTable(t *testing.T) {
 		"a,b\n1,2,3\n": "wrong number of fields",
 		head + "a,llama-3.1-8b,h100,x,1,1,1,1,1,1,128,8192,1,selective,12,mine\n": "line 2: column gpus: found \"x\"",
 	} {
-		_, err := ReadMeasured(strings.NewReader(text), find, 60)
+		_, err := ReadMeasured(strings.NewReader(text), find, Assumed{Efficiency: 60})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}

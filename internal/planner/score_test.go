@@ -1,10 +1,12 @@
 package planner
 
 import (
+	"math"
 	"strings"
 	"testing"
 
 	"railyard/internal/partition"
+	"railyard/internal/workload"
 )
 
 // TestScore checks that each layout that a search finds scores as it did there, and that layouts which cannot be are
@@ -33,6 +35,65 @@ func TestScore(t *testing.T) {
 		spoil(&l)
 		if _, err := in.Score(l); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", l, err, want)
+		}
+	}
+}
+
+// TestExpertsOverTensor checks expert parallel groups out of tensor parallel ranks: the published layouts of
+// Qwen3-235B on H100 (EP 32 of TP 2 x DP 16) are estimated, experts are whole, and their memory is what EP leaves.
+func TestExpertsOverTensor(t *testing.T) {
+	in := searching(builtin(t, "qwen3-235b-a22b"), site(t, 256), 8192, 4096, 50)
+	l := partition.Layout{TP: 2, PP: 8, CP: 1, EP: 32, VPP: 4, ZeRO: 1, Sequence: true, Micro: 1, Seq: 4096,
+		Recompute: partition.RecomputeSelective}
+	s, err := in.Score(l)
+	if err != nil || !s.Layout.OverTP || !strings.Contains(s.Layout.String(), "EP32 over TP") {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	if s.Layout.ExpertRanks() != 32 || s.Layout.ExpertTP() != 1 {
+		t.Errorf("experts of %d ranks, each over %d", s.Layout.ExpertRanks(), s.Layout.ExpertTP())
+	}
+	_, over := in.Step(s.Layout).StageParams(3)
+	l.EP = 16 // of DP: experts are cut over TP, as many weights for each rank
+	s, err = in.Score(l)
+	if err != nil || s.Layout.OverTP {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	if _, cut := in.Step(s.Layout).StageParams(3); cut != over {
+		t.Errorf("%g weights of experts, %g of whole ones", cut, over)
+	}
+	l.EP = 64
+	if _, err := in.Score(l); err == nil || !strings.Contains(err.Error(), "does not divide dp 16") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestSoftwareScore checks that an estimate by a software has an interval, and one without has none.
+func TestSoftwareScore(t *testing.T) {
+	in := searching(builtin(t, "llama-3.1-8b"), site(t, 16), 64, 4096, 50)
+	l := partition.Layout{TP: 1, PP: 1, CP: 1, EP: 1, VPP: 1, Micro: 1, Seq: 4096,
+		Recompute: partition.RecomputeSelective}
+	s, err := in.Score(l)
+	if err != nil || s.Software != "" || s.Error != nil || s.Host != 0 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	for _, name := range workload.SoftwareNames() {
+		if in.Training.Software, err = workload.FindSoftware(name); err != nil {
+			t.Fatal(err)
+		}
+		s, err := in.Score(l)
+		if err != nil || s.Error == nil || !(s.Low < s.Seconds && s.Seconds < s.High) || s.Host <= 0 {
+			t.Errorf("%s: %+v, %v", name, s, err)
+		}
+	}
+}
+
+// TestEfficiency checks that a share of 1 is not taken for a percentage.
+func TestEfficiency(t *testing.T) {
+	for v, want := range map[float64]string{0.67: "out of range", 0: "out of range", 101: "out of range",
+		math.NaN(): "out of range", 1: "", 100: ""} {
+		err := CheckEfficiency(v)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%g: %v, want %q", v, err, want)
 		}
 	}
 }

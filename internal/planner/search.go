@@ -119,6 +119,15 @@ var families = map[string]string{
 	"cp":        "CP does not divide the sequence",
 }
 
+// CheckEfficiency refuses an efficiency that is no percentage of a peak. Below 1 % it is a share of 1, which a number
+// without a unit does not show.
+func CheckEfficiency(percent float64) error {
+	if !(percent >= 1 && percent <= 100) {
+		return field.New("efficiency", "%g %% is out of range: at least 1, at most 100 %%", percent)
+	}
+	return nil
+}
+
 func (in SearchInput) check() error {
 	switch {
 	case in.Training.GlobalBatch < 1 || in.Training.GlobalBatch > 1<<24:
@@ -126,9 +135,9 @@ func (in SearchInput) check() error {
 			1<<24, in.Training.GlobalBatch)
 	case in.Training.Seq < 1 || in.Training.Seq > 1<<24:
 		return field.New("sequence", "%[2]d is out of range 1–%[1]d tokens", 1<<24, in.Training.Seq)
-	case !(in.Training.Efficiency > 0 && in.Training.Efficiency <= 100):
-		return field.New("efficiency", "%g %% is out of range: above 0, at most 100 %%",
-			in.Training.Efficiency)
+	}
+	if err := CheckEfficiency(in.Training.Efficiency); err != nil {
+		return err
 	}
 	if err := in.Training.CheckPrecision(in.Site.GPU); err != nil {
 		return err

@@ -258,7 +258,7 @@ func TestFoundOutOfBounds(t *testing.T) {
 			"is out of range 0s–3600s"},
 		"a slow transfer": {"workload: {traffic: {permutation: {bytes: 100000GB}}}\n", "fits"},
 		"efficiency": {train("efficiency: 1e-10"),
-			"workload.training.efficiency: 1e-10 is out of range 0.1–100"},
+			"workload.training.efficiency: 1e-10 is out of range 1–100"},
 		"efficiency of 0": {train("efficiency: 0"), "is out of range"},
 		"an endless layer": {train("efficiency: 0.1, micro_batch: 1048576, sequence: 16777216"),
 			"workload.training.micro_batch: 32 layers of"},

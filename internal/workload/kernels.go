@@ -41,6 +41,9 @@ func (t *Training) kernels() kernels { return t.kernelsOn(t.GPU) }
 
 // kernelsOn are those on a GPU.
 func (t *Training) kernelsOn(gpu model.GPU) kernels {
+	if t.Software != nil {
+		return t.kernelsBy(t.Software, gpu)
+	}
 	m := t.Model
 	piece := func(tokens, flops, bytes float64) cost { return t.piece(gpu, gpu.BF16, tokens, flops, bytes) }
 	tokens := float64(t.Micro * t.Seq / int64(t.CP))

@@ -42,6 +42,8 @@ func (t *Training) Validate() error {
 	switch {
 	case !(t.Efficiency > 0 && t.Efficiency <= 100):
 		return field.New("efficiency", "%v percent is out of range: above 0, at most 100", t.Efficiency)
+	case t.OverTP:
+		return field.New("ep", "%d ranks out of tp x cp x dp cannot be simulated, only estimated", t.EP)
 	case t.Bucket < 1*unit.KB:
 		return field.New("bucket", "must be at least 1KB, found %v", t.Bucket)
 	case t.GradBytes != 2 && t.GradBytes != 4:

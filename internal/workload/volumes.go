@@ -49,7 +49,11 @@ func (t *Training) TensorTimes() (forward, backward unit.Time) {
 	if t.TP == 1 {
 		return 0, 0
 	}
-	for _, b := range []unit.Bytes{t.activations(), t.Routed()} {
+	blocks := []unit.Bytes{t.activations(), t.Routed()}
+	if t.OverTP { // tokens stay shared out
+		blocks = blocks[:1]
+	}
+	for _, b := range blocks {
 		if !t.Sequence {
 			forward += t.ringTime(coll.AllReduce, b)
 			backward += t.ringTime(coll.AllReduce, b)
@@ -82,7 +86,11 @@ func (t *Training) TensorBytes() float64 {
 	if t.Recompute == partition.RecomputeFull {
 		rounds += 2
 	}
-	return rounds * float64(t.activations()+t.Routed()) * float64(t.TP-1) / float64(t.TP)
+	blocks := t.activations()
+	if !t.OverTP {
+		blocks += t.Routed()
+	}
+	return rounds * float64(blocks) * float64(t.TP-1) / float64(t.TP)
 }
 
 // units returns the number of layers of a part that are gathered, counting the head, and the embedding where it is
@@ -119,7 +127,7 @@ func (t *Training) params(part, l int) (dense, sparse float64) {
 			dense -= head
 		}
 	}
-	return dense / tp, sparse / tp / float64(t.EP)
+	return dense / tp, sparse / float64(t.ExpertTP()*t.EP)
 }
 
 // StageParams returns the parameters of one rank of a pipeline stage: those that all

@@ -16,6 +16,11 @@ import (
 func Score(w io.Writer, in *planner.SearchInput, s *planner.Scored) {
 	screen.Painted(w, screen.Answer, "", fmt.Sprintf("%s, %s: step %s, MFU %s (estimate)", in.Training.Model.Name,
 		s.Layout, took(s.Seconds), unit.ShowShare(s.MFU)))
+	if s.Error != nil {
+		report.Wrap(w, "", fmt.Sprintf("%s; 90 %% interval %s to %s, by %s held out (%s: RMS %s)", s.Software,
+			took(s.Low), took(s.High), unit.Plural(s.Error.Rows, "published training"), s.Error.Kind,
+			unit.ShowShare(s.Error.RMS)))
+	}
 	report.Wrap(w, "", fmt.Sprintf("%s %s, %s sequences of %s tokens per step in %s; %s tokens/s and %s TFLOP/s per GPU", unit.ShowCount(s.Layout.GPUs()), strings.ToUpper(in.Site.GPU.Name),
 		unit.ShowCount(in.Training.GlobalBatch), unit.ShowCount(in.Training.Seq), in.Training.Precision,
 		unit.Digits(s.TokensGPU), unit.Digits(s.TFLOPs)))
@@ -25,7 +30,8 @@ func Score(w io.Writer, in *planner.SearchInput, s *planner.Scored) {
 		s    float64
 	}{{"compute", s.Compute}, {"bubble", s.Bubble}, {"tensor parallel exposed", s.Tensor},
 		{"pipeline parallel exposed", s.Pipeline}, {"data parallel exposed", s.Data},
-		{"expert parallel exposed", s.Experts}, {"context parallel exposed", s.Context}, {"optimizer", s.Optimizer}} {
+		{"expert parallel exposed", s.Experts}, {"context parallel exposed", s.Context}, {"optimizer", s.Optimizer},
+		{"host: launches, data", s.Host}} {
 		if p.s >= 0.0005*s.Seconds {
 			t.Add(p.name, took(p.s), unit.ShowShare(p.s/s.Seconds))
 		}
@@ -49,16 +55,20 @@ func Measured(w io.Writer, all []planner.Measured) {
 			unit.ShowCount(total.Stated), unit.ShowCount(total.Rows), unit.ShowShare(total.RMS), signed(total.Bias))
 	}
 	screen.Painted(w, screen.Answer, "", answer)
-	t := screen.Table{Columns: []screen.Column{{Head: "Measured by", Left: true}, {Head: "rows"}, {Head: "estimated"},
-		{Head: "RMS"}, {Head: "mean"}}}
-	for _, c := range classes[:len(classes)-1] {
-		rms, mean := unit.NotApplicable, unit.NotApplicable
-		if c.Stated > 0 {
-			rms, mean = unit.ShowShare(c.RMS), signed(c.Bias)
+	if total.FittedRows+total.HeldRows > 0 {
+		text := fmt.Sprintf("By the figures of each software: %s fitted, %s RMS; %s held out, %s RMS",
+			unit.ShowCount(total.FittedRows), unit.ShowShare(total.FittedRMS), unit.ShowCount(total.HeldRows),
+			unit.ShowShare(total.HeldRMS))
+		if share, judged := planner.HeldCoverage(all); judged > 0 {
+			text += fmt.Sprintf("; 90 %% intervals of other held-out rows hold %s of %s", unit.ShowShare(share),
+				unit.ShowCount(judged))
 		}
-		t.Add(clip(c.Class), unit.ShowCount(c.Rows), unit.ShowCount(c.Stated), rms, mean)
+		report.Wrap(w, "", text)
 	}
-	t.Print(w)
+	measuredBy(w, "Measured by", classes, total.HeldRows > 0)
+	if kinds := planner.KindAccuracies(all); total.HeldRows > 0 && len(kinds) > 2 {
+		measuredBy(w, "Kind", kinds, true)
+	}
 	why, order := map[string]int{}, []string(nil)
 	for _, m := range all {
 		if m.Why != "" {
@@ -77,10 +87,35 @@ func Measured(w io.Writer, all []planner.Measured) {
 	}
 }
 
+// measuredBy prints classes, their sum left out.
+func measuredBy(w io.Writer, head string, classes []planner.Accuracy, held bool) {
+	t := screen.Table{Columns: []screen.Column{{Head: head, Left: true}, {Head: "rows"}, {Head: "estimated"},
+		{Head: "RMS"}, {Head: "mean"}}}
+	if held {
+		t.Columns = append(t.Columns, screen.Column{Head: "held out"}, screen.Column{Head: "RMS"})
+	}
+	share := func(n int, v string) string {
+		if n == 0 {
+			return unit.NotApplicable
+		}
+		return v
+	}
+	for _, c := range classes[:len(classes)-1] {
+		row := []string{clip(c.Class), unit.ShowCount(c.Rows), unit.ShowCount(c.Stated),
+			share(c.Stated, unit.ShowShare(c.RMS)), share(c.Stated, signed(c.Bias))}
+		if held {
+			row = append(row, share(c.HeldRows, unit.ShowCount(c.HeldRows)),
+				share(c.HeldRows, unit.ShowShare(c.HeldRMS)))
+		}
+		t.Add(row...)
+	}
+	t.Print(w)
+}
+
 // clip shortens the name of a class.
 func clip(s string) string {
-	if r := []rune(s); len(r) > 44 {
-		return string(r[:43]) + "…"
+	if r := []rune(s); len(r) > 30 {
+		return string(r[:29]) + "…"
 	}
 	return s
 }

@@ -1,0 +1,39 @@
+package model
+
+// AttentionFLOPs returns the operations per token of the mean layer's attention scores and values, forward: CoreFLOPs
+// without what a Mamba-2 block scans.
+func (c *Config) AttentionFLOPs(seq int64) float64 {
+	return c.mean(c.attention) * 2 * c.reach(seq) * float64(c.queries()+c.values())
+}
+
+// HeadWidth returns the width of one head's values.
+func (c *Config) HeadWidth() float64 { return float64(c.values()) / float64(c.Heads) }
+
+// ExpertFLOPs returns the operations per token of the mean layer's routed experts, forward.
+func (c *Config) ExpertFLOPs() float64 {
+	return c.mean(c.sparse) * 2 * float64(c.TopK*c.oneExpert())
+}
+
+// ExpertShape returns the width of what a routed expert works on, its own width, and the number of its matrices.
+func (c *Config) ExpertShape() (input, ffn, matrices int64) {
+	return c.expert.input, c.expert.ffn, c.matrices()
+}
+
+// Scanned returns how many values of a token the mean layer's Mamba-2 block scans: its inner width with the states of
+// its groups.
+func (c *Config) Scanned() float64 {
+	m := &c.mamba
+	return c.mean(c.mambas) * float64(2*m.heads*m.headDim+2*m.groups*m.state)
+}
+
+// SparseShare returns the share of layers that have experts.
+func (c *Config) SparseShare() float64 { return c.mean(c.sparse) }
+
+// ExpertWidth returns the width of the routed experts that work on a token, of the mean layer.
+func (c *Config) ExpertWidth() float64 { return c.mean(c.sparse) * float64(c.TopK*c.expert.ffn) }
+
+// Clamped reports whether experts clamp what enters their activation function, as GPT-OSS's (swiglu_limit).
+func (c *Config) Clamped() bool { return c.clamped }
+
+// Blocks returns how many blocks the mean layer has: attention or Mamba-2, and a feed-forward part, 2; of a hybrid's 1.
+func (c *Config) Blocks() float64 { return c.mean(c.attention + c.mambas + c.dense + c.sparse) }

@@ -1,0 +1,157 @@
+package planner
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"railyard/internal/model"
+	"railyard/internal/workload"
+)
+
+// Free is a parameter that a fit may change, of softwares that share it.
+type Free struct {
+	workload.Parameter
+	Softwares []*workload.Software
+	Prior     float64 // the standard deviation of its logarithm about where it begins; 0: none
+	begin     float64
+}
+
+func (f *Free) set(v float64) {
+	for _, s := range f.Softwares {
+		*f.Of(s) = v
+	}
+}
+
+// Under returns the step time in seconds by a software.
+func (m *Measured) Under(s *workload.Software) float64 {
+	in := m.input
+	in.Training.Software = s
+	return in.Estimate(m.scored).Seconds
+}
+
+// off is the logarithm of estimate over measurement.
+func (m *Measured) off(s *workload.Software) float64 { return math.Log(m.Under(s) / m.Seconds) }
+
+// loss is the mean square of rows' errors, with what departing from where parameters began costs: an error of 5 %,
+// the median by which the same layout differs between containers, weighs as one standard deviation.
+func loss(rows []*Measured, of func(*Measured) *workload.Software, free []Free) float64 {
+	sum := 0.0
+	for _, m := range rows {
+		e := m.off(of(m))
+		sum += min(e*e, 0.25) * m.weight
+	}
+	for i := range free {
+		if f := &free[i]; f.Prior > 0 {
+			d := math.Log(*f.Of(f.Softwares[0])/f.begin) / f.Prior
+			sum += d * d * 0.12 * 0.12
+		}
+	}
+	return sum
+}
+
+// Fit changes free parameters to where the errors of rows are least: each in turn along its logarithm, in steps that
+// become smaller. It returns the root mean square error.
+func Fit(rows []*Measured, of func(*Measured) *workload.Software, free []Free) float64 {
+	for i := range free {
+		free[i].begin = *free[i].Of(free[i].Softwares[0])
+	}
+	best := loss(rows, of, free)
+	for step := 1.6; step > 0.004; {
+		better := false
+		for i := range free {
+			f := &free[i]
+			for _, by := range []float64{math.Exp(step), math.Exp(-step)} {
+				was := *f.Of(f.Softwares[0])
+				f.set(min(max(was*by, f.Min), f.Max))
+				if l := loss(rows, of, free); l < best-1e-9 {
+					best, better = l, true
+					break
+				}
+				f.set(was)
+			}
+		}
+		if !better {
+			step /= 2
+		}
+	}
+	return RMS(rows, of)
+}
+
+// RMS is the root mean square of rows' relative errors.
+func RMS(rows []*Measured, of func(*Measured) *workload.Software) float64 {
+	sum := 0.0
+	for _, m := range rows {
+		e := m.Under(of(m))/m.Seconds - 1
+		sum += e * e
+	}
+	return math.Sqrt(sum / float64(max(1, len(rows))))
+}
+
+// Cell names what rows have in common that are fitted or held out together: repetitions of a training with other
+// containers or layouts would else be on both sides.
+func (m *Measured) Cell() string { return m.model + " " + m.gpu + " " + m.precision }
+
+// Kind is the class of a training whose errors are alike: a dense model or experts, in 16 bit or less.
+func (m *Measured) Kind() string { return Kind(m.input.Training.Model, m.precision) }
+
+// Kind is the class of a model in a precision, which has an interval of its own.
+func Kind(m *model.Config, precision string) string {
+	kind := "dense"
+	if m.Experts > 0 {
+		kind = "experts"
+	}
+	if precision == "" || precision == workload.BF16 {
+		return kind + " bf16"
+	}
+	return kind + " fp8 or fp4"
+}
+
+// Split holds out every second cell of each kind and software, in an order that the seed decides.
+func Split(rows []*Measured, seed string) (fitted, held []*Measured) {
+	strata := map[string][]string{} // cells
+	for _, m := range rows {
+		name, _, _ := strings.Cut(m.software, "@")
+		if k := name + " " + m.Kind(); !slices.Contains(strata[k], m.Cell()) {
+			strata[k] = append(strata[k], m.Cell())
+		}
+	}
+	out := map[string]bool{}
+	for _, k := range slices.Sorted(maps.Keys(strata)) {
+		cells := strata[k]
+		slices.SortFunc(cells, func(a, b string) int { return cmp.Compare(digest(seed, a), digest(seed, b)) })
+		for i, c := range cells {
+			out[k+c] = i%2 == 1
+		}
+	}
+	for _, m := range rows {
+		name, _, _ := strings.Cut(m.software, "@")
+		if m.Held = out[name+" "+m.Kind()+m.Cell()]; m.Held {
+			held = append(held, m)
+		} else {
+			fitted = append(fitted, m)
+		}
+	}
+	return fitted, held
+}
+
+func digest(seed, cell string) uint64 {
+	sum := sha256.Sum256([]byte(seed + " " + cell))
+	return binary.BigEndian.Uint64(sum[:])
+}
+
+// spread weighs rows so that repetitions of a training with other containers count as one.
+func spread(rows []*Measured) {
+	count := map[string]float64{}
+	key := func(m *Measured) string { return m.cellOf() + m.scored.String() }
+	for _, m := range rows {
+		count[key(m)]++
+	}
+	for _, m := range rows {
+		m.weight = 1 / count[key(m)]
+	}
+}

@@ -1,0 +1,122 @@
+package planner
+
+import (
+	_ "embed"
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+
+	"railyard/internal/workload"
+)
+
+//go:embed heldout.json
+var heldOutData []byte
+
+// Error is how far estimates of a class of trainings are from measurements that no parameter was fitted to.
+type Error struct {
+	Kind  string  `json:"kind"`
+	RMS   float64 `json:"rms_log"` // of the logarithm of estimate over measurement
+	Rows  int     `json:"rows"`
+	Cells int     `json:"cells"` // of model, GPU and precision
+}
+
+// heldOut is what TestSoftware writes: the cells that the shipped figures were fitted to, and the errors of the others.
+type heldOut struct {
+	Seed   string   `json:"seed"`
+	Fitted []string `json:"fitted"` // software, model, GPU and precision
+	Errors []Error  `json:"errors"`
+	Custom []Error  `json:"custom"` // of all rows by the figures that are counted, not fitted
+}
+
+var published = loadHeldOut()
+
+func loadHeldOut() (h heldOut) {
+	if err := json.Unmarshal(heldOutData, &h); err != nil {
+		panic(err) // the embedded table is wrong: our bug
+	}
+	return h
+}
+
+// Confidence is the share of trainings that an interval is meant to hold.
+const Confidence = 0.9
+
+// normal90 is how many standard deviations a normal variable stays within with that probability.
+const normal90 = 1.645
+
+// Factor returns by which factor a measurement of the class may be above or below its estimate.
+func (e Error) Factor() float64 {
+	return math.Exp(normal90 * e.RMS * math.Sqrt(1+1/float64(max(1, e.Cells))))
+}
+
+// ErrorOf returns the error of a class by a software: of held-out rows where some were fitted, else of all rows by the
+// figures of custom.
+func ErrorOf(s *workload.Software, kind string) (Error, bool) {
+	list := published.Errors
+	if !slices.ContainsFunc(published.Fitted, func(c string) bool { return strings.HasPrefix(c, s.Name+" ") }) {
+		list = published.Custom
+	}
+	i := slices.IndexFunc(list, func(e Error) bool { return e.Kind == kind })
+	if i < 0 {
+		return Error{}, false
+	}
+	return list[i], true
+}
+
+// cellOf names a row's software and cell as heldOut does.
+func (m *Measured) cellOf() string {
+	name, _, _ := strings.Cut(m.software, "@")
+	return name + " " + m.Cell()
+}
+
+// errorsOf are the errors of rows by kind, as off has them.
+func errorsOf(rows []*Measured, off func(*Measured) float64) (all []Error) {
+	of, cells := map[string]*Error{}, map[string]bool{}
+	var kinds []string
+	for _, m := range rows {
+		k := m.Kind()
+		if of[k] == nil {
+			of[k] = &Error{Kind: k}
+			kinds = append(kinds, k)
+		}
+		e := of[k]
+		if c := k + m.cellOf(); !cells[c] {
+			cells[c] = true
+			e.Cells++
+		}
+		v := off(m)
+		e.Rows, e.RMS = e.Rows+1, e.RMS+v*v
+	}
+	slices.Sort(kinds)
+	for _, k := range kinds {
+		e := *of[k]
+		e.RMS = math.Sqrt(e.RMS / float64(e.Rows))
+		all = append(all, e)
+	}
+	return all
+}
+
+// Coverage returns the share of rows within the interval that rows of other cells of their kind give, so that no row
+// judges itself; rows without such others are left out.
+func Coverage(rows []*Measured) (share float64, judged int) {
+	within := 0
+	for _, m := range rows {
+		var others []*Measured
+		for _, o := range rows {
+			if o.Kind() == m.Kind() && o.cellOf() != m.cellOf() {
+				others = append(others, o)
+			}
+		}
+		if len(others) == 0 {
+			continue
+		}
+		e := errorsOf(others, (*Measured).logError)[0]
+		judged++
+		if math.Abs(m.logError()) <= math.Log(e.Factor()) {
+			within++
+		}
+	}
+	return float64(within) / float64(max(1, judged)), judged
+}
+
+func (m *Measured) logError() float64 { return math.Log(m.Estimate / m.Seconds) }

@@ -1,0 +1,191 @@
+package workload
+
+import (
+	"math"
+	"slices"
+
+	"railyard/internal/model"
+	"railyard/unit"
+)
+
+// bound is work on a rank and microbatch: operations at a rate, and bytes that it streams, whichever takes longer.
+func (s *Software) bound(gpu model.GPU, flops, rate, bytes float64) float64 {
+	return max(flops/rate, s.stream(gpu, bytes))
+}
+
+// stream is the time in seconds that bytes take through the GPU's memory.
+func (s *Software) stream(gpu model.GPU, bytes float64) float64 {
+	return bytes * 8 / (float64(gpu.HBM) * s.Memory)
+}
+
+// matmul is the rate that matrix products of a precision reach.
+func (s *Software) matmul(gpu model.GPU, p *precision) float64 {
+	share := s.Matmul16
+	switch p.of {
+	case "fp8":
+		share = s.Matmul8
+	case "fp4":
+		share = s.Matmul4
+	}
+	peak, _ := gpu.Peak(p.of) // CheckPrecision has refused what the GPU lacks
+	return peak * share * power(gpu)
+}
+
+// power is the share of the clock that the power limit leaves a Blackwell GPU in long runs, by one of 1,400 W: their
+// data sheets name the same peaks from 1,000 W to 1,400 W, and published runs of one layout differ as their limits do.
+func power(gpu model.GPU) float64 {
+	if gpu.SM < 100 || gpu.Watts == 0 {
+		return 1
+	}
+	return min(1, gpu.Watts/1400)
+}
+
+// recipe is the run's, else its software's.
+func (t *Training) recipe() *Recipe {
+	if t.Recipe != nil {
+		return t.Recipe
+	}
+	return &t.Software.Recipe
+}
+
+// Again returns how often a layer's module is worked out again in the backward pass: 0 or 1.
+func (t *Training) again(module string) float64 {
+	if t.Software != nil && slices.Contains(t.recipe().Again, module) {
+		return 1
+	}
+	return 0
+}
+
+// ExpertTransfers returns how many of an all-to-all's times a layer shows, forward and backward.
+func (t *Training) ExpertTransfers() float64 {
+	if t.Software == nil {
+		return 4
+	}
+	n := 4 + 2*t.again("moe")
+	if t.recipe().Overlap {
+		n *= 1 - t.Software.HideExpert
+	}
+	return n
+}
+
+// Dedup reports whether a token goes once only to each rank that has experts of it.
+func (t *Training) Dedup() bool { return t.Software != nil && t.recipe().Dedup }
+
+// gradientBytes are those of a weight in its gradient's 32 bit sum, read and written with each microbatch.
+const gradientBytes = 8
+
+// kernelsBy are the pieces of a layer on a GPU as a software runs them. Matrix products run at its share of the peak,
+// or as fast as operands, results and weights pass memory; norms, activations, casts, the permutation of tokens to
+// experts and a Mamba-2 block's scan stream through memory; attention has a rate of its own, whose backward pass has
+// five products for the forward pass's two (Dao 2023, arXiv 2307.08691, section 3.1).
+func (t *Training) kernelsBy(s *Software, gpu model.GPU) kernels {
+	m, p := t.Model, t.precision()
+	if p == nil {
+		p = &precisions[0]
+	}
+	tokens, tp := float64(t.Micro*t.Seq/int64(t.CP)), float64(t.TP)
+	share := 1.0 // of the sequence, in norms and residuals
+	if t.Sequence {
+		share = 1 / tp
+	}
+	h, rate := float64(m.Hidden), s.matmul(gpu, p)
+	norm, active, rotary := 22*h*share, 4*m.ActiveFFN()/tp, 0.0
+	if m.Gated() {
+		norm, active, rotary = 20*h*share, active*1.5, 4*m.Rotated()/tp
+	}
+	flops, core := m.LayerFLOPs(1, t.Seq), m.CoreFLOPs(t.Seq)
+	proj := flops*m.AttentionShare(t.Seq) - core
+	experts := m.ExpertFLOPs()
+	dense := flops - proj - core - experts
+
+	cast := func(operands float64) float64 { return s.stream(gpu, tokens*operands*p.bytes/tp) }
+	piece := func(work, streamed, casts float64) cost {
+		return cost{seconds(work + streamed + casts), seconds(work + 2*streamed + casts), seconds(work)}
+	}
+	scan := 2 * m.Scanned() / tp * s.ScanPasses
+	// narrow heads have as many exponentials for fewer operations
+	attention := tokens * m.AttentionFLOPs(t.Seq) / 2 / tp /
+		(gpu.BF16 * s.Attention * power(gpu) * min(1, m.HeadWidth()/128))
+	k := kernels{
+		proj: piece(tokens*proj/tp/rate, s.stream(gpu, tokens*(norm/2+rotary+scan)), cast(m.MixerWidth())),
+		core: cost{forward: seconds(attention), inputs: seconds(2.5 * attention)},
+		mlp:  piece(tokens*dense/tp/rate, s.stream(gpu, tokens*(norm/2+active)), cast(m.FFNWidth())),
+	}
+	k.core.inputs += unit.Time(t.again("core_attn")) * k.core.forward
+	if experts > 0 {
+		routed := t.routed(s, gpu, p, tokens/tp)
+		k.mlp = cost{k.mlp.forward + routed.forward, k.mlp.inputs + routed.inputs, k.mlp.weights + routed.weights}
+	}
+	head := tokens * m.HeadFLOPs(1, t.Seq) / tp / s.matmul(gpu, &precisions[0])
+	k.head = piece(head, s.stream(gpu, tokens*16*float64(m.Vocab)/tp), 0)
+	k.mlp.inputs += unit.Time(t.again("moe")) * k.mlp.forward
+	k.mlp.inputs += seconds(t.again("layernorm") * s.stream(gpu, tokens*norm))
+	return k
+}
+
+// routed are the pieces of a layer's routed experts.
+func (t *Training) routed(s *Software, gpu model.GPU, p *precision, tokens float64) cost {
+	m := t.Model
+	passes, clamped := s.ExpertPasses, 0.0
+	if t.recipe().Fused && p.bytes > 0 {
+		passes = s.FusedPasses
+	} else if m.Clamped() {
+		clamped = s.stream(gpu, tokens*2*m.ExpertWidth()*s.ClampPasses)
+	}
+	work := t.grouped(s, gpu, p, tokens)
+	streamed := s.stream(gpu, tokens*2*m.Dispatched()*passes) + clamped
+	c := cost{seconds(work + streamed), seconds(work + 2*streamed), seconds(work)}
+	if t.again("moe") == 0 {
+		c.inputs += seconds(t.again("moe_act") * (clamped + s.stream(gpu, tokens*6*m.ExpertWidth())))
+	}
+	return c
+}
+
+// grouped is the time in seconds of the mean layer's products of routed experts, in one of three passes: each expert's
+// tokens fill tiles of 128 rows, and its weights pass memory once, as does their gradients' sum.
+func (t *Training) grouped(s *Software, gpu model.GPU, p *precision, tokens float64) float64 {
+	m := t.Model
+	input, ffn, matrices := m.ExpertShape()
+	local := float64(m.Experts) / float64(t.EP)
+	each := tokens * float64(m.TopK) / local
+	rows := math.Ceil(each/tile) * tile
+	value := 2.0
+	if p.bytes > 0 {
+		value = 1
+	}
+	flops, bytes := 0.0, 0.0
+	for i := range matrices {
+		in, out := float64(input), float64(ffn)
+		if i == matrices-1 {
+			in, out = out, in
+		}
+		flops += 2 * rows * in * out
+		bytes += rows*(in*value+out*2) + in*out*(value+gradientBytes)/2
+	}
+	return m.SparseShare() * local * s.bound(gpu, flops, s.matmul(gpu, p), bytes)
+}
+
+// tile is the rows of a tile of a grouped matrix product (CUTLASS, Hopper and Blackwell: 128).
+const tile = 128
+
+// seconds converts, far from overflow.
+func seconds(s float64) unit.Time { return unit.FromSeconds(min(s, 1e6)) }
+
+// HostTime is the time in seconds that the host needs for a layer of a microbatch, forward and backward.
+func (t *Training) HostTime() float64 {
+	if t.Software == nil {
+		return 0
+	}
+	h := 0.0
+	switch local := float64(t.Model.Experts) / float64(t.EP); t.recipe().Graphs {
+	case "":
+		h = t.Software.HostLayer * t.Model.Blocks() / 2
+		fallthrough
+	case GraphLayers:
+		h += t.Model.SparseShare() * local * t.Software.HostExpert
+	}
+	if t.Recompute == "full" {
+		h *= 4.0 / 3
+	}
+	return h
+}

@@ -1,0 +1,148 @@
+package workload
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"railyard/internal/field"
+)
+
+//go:embed software.json
+var softwareData []byte
+
+// Software is a training framework: what its kernels reach and what it adds to a step. Shares are parts of 1.
+type Software struct {
+	Name    string `json:"name"`
+	Version string `json:"version"` // the first one that the figures describe; empty: all, or all before the next
+
+	// Shares of peaks. Matmul is that of large dense matrix products, by the peak of their precision: 16, 8 and 4 bit.
+	Matmul16 float64 `json:"matmul_bf16"`
+	Matmul8  float64 `json:"matmul_fp8"`
+	Matmul4  float64 `json:"matmul_fp4"`
+	// Attention is that of attention scores by the bf16 peak, operations that causal masking leaves out not counted.
+	Attention float64 `json:"attention"`
+	Memory    float64 `json:"memory"` // of the GPU's memory rate that kernels without matrix products reach
+
+	// Passes through memory, forward, of 16 bit values; backward twice as many.
+	ExpertPasses float64 `json:"expert_passes"` // of tokens sent to experts: permutation, casts, activation, sum by weight
+	FusedPasses  float64 `json:"fused_passes"`  // the same with a recipe of fused experts
+	ClampPasses  float64 `json:"clamp_passes"`  // of the width of experts whose clamped activation is not fused
+	ScanPasses   float64 `json:"scan_passes"`   // of what a Mamba-2 block scans
+
+	// Host time in seconds that a layer and microbatch take at least, forward and backward: launches of kernels, and
+	// HostExpert for each expert of a rank.
+	HostLayer  float64 `json:"host_layer_seconds"`
+	HostExpert float64 `json:"host_expert_seconds"`
+	HostStep   float64 `json:"host_step_seconds"` // of a step: data, logging, the optimizer's launches
+
+	// Shares of transfers that computing hides.
+	HideTensor float64 `json:"hide_tensor"`
+	HideExpert float64 `json:"hide_expert"` // with a recipe that overlaps them
+
+	Recipe Recipe `json:"recipe"` // where a run says nothing else
+	Source string `json:"source"`
+}
+
+// Recipe is what the configuration of a run says beyond its layout.
+type Recipe struct {
+	Graphs  string   `json:"graphs,omitempty"`  // CUDA graphs of layers but their experts, or of the step; empty: none
+	Overlap bool     `json:"overlap,omitempty"` // tokens go to experts while another microbatch computes
+	Dedup   bool     `json:"dedup,omitempty"`   // a token goes once to each rank and domain with experts of it (DeepEP, HybridEP)
+	Fused   bool     `json:"fused,omitempty"`   // casts, products and activation of experts are one kernel
+	Again   []string `json:"again,omitempty"`   // modules recomputed in the backward pass, by Megatron's names
+}
+
+// Graphs of a recipe.
+const (
+	GraphLayers = "layers"
+	GraphStep   = "step"
+)
+
+// Softwares are the rows of software.json, versions of a name in order. What is counted and not fitted:
+// docs/references.md, software.
+var Softwares = loadSoftware()
+
+func loadSoftware() (all []Software) {
+	if err := json.Unmarshal(softwareData, &all); err != nil {
+		panic(err) // the embedded table is wrong: our bug
+	}
+	return all
+}
+
+// SoftwareNames lists the frameworks.
+func SoftwareNames() (names []string) {
+	for _, s := range Softwares {
+		if !slices.Contains(names, s.Name) {
+			names = append(names, s.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// FindSoftware returns a framework by name, or by name@version: the newest row that is not newer. Without a version
+// it is the newest one.
+func FindSoftware(name string) (*Software, error) {
+	name, version, versioned := strings.Cut(name, "@")
+	var found *Software
+	for i := range Softwares {
+		if s := &Softwares[i]; s.Name == name && (!versioned || compareVersions(s.Version, version) <= 0) {
+			found = s
+		}
+	}
+	switch {
+	case found != nil:
+		return found, nil
+	case slices.Contains(SoftwareNames(), name):
+		return nil, field.New("software", "%s has no version %q", name, version)
+	}
+	return nil, field.Choice("software", name, SoftwareNames(), "%q is not known", name)
+}
+
+// compareVersions orders versions by their numbers: 25.11 before 26.04 before 26.04.01.
+func compareVersions(a, b string) int {
+	parts := func(s string) (n []int) {
+		for _, p := range strings.Split(s, ".") {
+			v := 0
+			fmt.Sscanf(p, "%d", &v)
+			n = append(n, v)
+		}
+		return n
+	}
+	return slices.Compare(parts(a), parts(b))
+}
+
+// String is the name with the version.
+func (s *Software) String() string {
+	if s.Version == "" {
+		return s.Name
+	}
+	return s.Name + " " + s.Version
+}
+
+// Parameter is a figure of a Software that measurements can determine, and its bounds.
+type Parameter struct {
+	Name     string
+	Of       func(*Software) *float64
+	Min, Max float64
+}
+
+// Parameters are all of them.
+var Parameters = []Parameter{
+	{"matmul_bf16", func(s *Software) *float64 { return &s.Matmul16 }, 0.3, 0.9},
+	{"matmul_fp8", func(s *Software) *float64 { return &s.Matmul8 }, 0.3, 0.9},
+	{"matmul_fp4", func(s *Software) *float64 { return &s.Matmul4 }, 0.2, 0.9},
+	{"attention", func(s *Software) *float64 { return &s.Attention }, 0.1, 0.9},
+	{"expert_passes", func(s *Software) *float64 { return &s.ExpertPasses }, 4, 200},
+	{"fused_passes", func(s *Software) *float64 { return &s.FusedPasses }, 4, 200},
+	{"clamp_passes", func(s *Software) *float64 { return &s.ClampPasses }, 4, 200},
+	{"scan_passes", func(s *Software) *float64 { return &s.ScanPasses }, 2, 400},
+	{"host_layer_seconds", func(s *Software) *float64 { return &s.HostLayer }, 1e-4, 0.05},
+	{"host_expert_seconds", func(s *Software) *float64 { return &s.HostExpert }, 1e-6, 0.005},
+	{"host_step_seconds", func(s *Software) *float64 { return &s.HostStep }, 1e-3, 5},
+	{"hide_tensor", func(s *Software) *float64 { return &s.HideTensor }, 0, 1},
+	{"hide_expert", func(s *Software) *float64 { return &s.HideExpert }, 0, 1},
+}

@@ -1,0 +1,89 @@
+package workload
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"railyard/internal/model"
+)
+
+// TestFindSoftware checks that a version finds the newest figures that are not newer, and what is refused.
+func TestFindSoftware(t *testing.T) {
+	for name, version := range map[string]string{"megatron-bridge": "26.06", "megatron-bridge@25.11": "",
+		"megatron-bridge@26.04.01": "26.04", "megatron-bridge@26.08": "26.06", "nemo@25.02": "", "custom": ""} {
+		s, err := FindSoftware(name)
+		if err != nil || s.Version != version || !strings.HasPrefix(name, s.Name) {
+			t.Errorf("%s: %+v, %v, want version %q", name, s, err, version)
+		}
+	}
+	if _, err := FindSoftware("megatron"); err == nil || !strings.Contains(err.Error(), "megatron-") {
+		t.Errorf("%v", err)
+	}
+	for _, s := range Softwares {
+		for _, p := range Parameters {
+			if v := *p.Of(&s); !(v >= p.Min && v <= p.Max) || s.Source == "" {
+				t.Errorf("%s: %s is %g, of %g to %g; source %q", s.Name, p.Name, v, p.Min, p.Max, s.Source)
+			}
+		}
+	}
+}
+
+// soft is a training of a shipped model by custom's figures.
+func soft(t *testing.T, name string, change func(*Training)) *Training {
+	t.Helper()
+	m, err := model.Builtin(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := FindSoftware("custom")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := NewTraining()
+	x.Model, x.GPU, x.Seq, x.Software = m, model.GPUs["h100"], 4096, s
+	change(&x)
+	return &x
+}
+
+// TestSoftwareKernels checks each mechanism alone: what it is proportional to, and where it does not act.
+func TestSoftwareKernels(t *testing.T) {
+	total := func(x *Training) float64 { f, b, _ := x.LayerTimes(); return (f + b).Seconds() }
+	plain := func(*Training) {}
+	for name, c := range map[string]struct {
+		model     string
+		a, b      func(*Training)
+		low, high float64 // of b's time by a's
+	}{
+		"a microbatch of twice the tokens takes twice as long": {"llama-3.1-8b", plain,
+			func(x *Training) { x.Micro = 2 }, 1.99, 2.01},
+		"experts' weights pass memory once": {"qwen3-30b-a3b", plain, func(x *Training) { x.Micro = 2 }, 1.5, 1.9},
+		"fp8 doubles the products' rate and streams casts": {"llama-3.1-8b", plain,
+			func(x *Training) { x.Precision = "fp8" }, 0.52, 0.75},
+		"full recomputation is one forward pass more": {"llama-3.1-8b", plain,
+			func(x *Training) { x.Recompute = "full" }, 1.28, 1.34},
+		"experts recomputed are less than that": {"qwen3-30b-a3b", plain,
+			func(x *Training) { x.Recipe = &Recipe{Again: []string{"moe"}} }, 1.1, 1.32},
+		"experts as one kernel stream less": {"qwen3-30b-a3b", func(x *Training) { x.Precision = "fp8" },
+			func(x *Training) { x.Precision, x.Recipe = "fp8", &Recipe{Fused: true} }, 0.9, 0.99},
+		"a clamped activation streams": {"gpt-oss-120b", func(x *Training) { x.Precision = "fp8" },
+			func(x *Training) { x.Precision, x.Recipe = "fp8", &Recipe{Fused: true} }, 0.4, 0.85},
+		"power limits B200 below B300": {"llama-3.1-8b", func(x *Training) { x.GPU = model.GPUs["b300"] },
+			func(x *Training) { x.GPU = model.GPUs["b200"] }, 1.2, 1.41},
+	} {
+		a, b := soft(t, c.model, c.a), soft(t, c.model, c.b)
+		if r := total(b) / total(a); !(r >= c.low && r <= c.high) {
+			t.Errorf("%s: %.3f times, want %g to %g", name, r, c.low, c.high)
+		}
+	}
+	few, many := soft(t, "qwen3-30b-a3b", func(x *Training) { x.EP = 64 }), soft(t, "qwen3-30b-a3b", func(x *Training) { x.EP = 8 })
+	if d := many.HostTime() - few.HostTime(); math.Abs(d/(14*few.Software.HostExpert)-1) > 1e-9 {
+		t.Errorf("14 experts more cost the host %g s", d)
+	}
+	for graphs, want := range map[string]float64{GraphLayers: 16 * many.Software.HostExpert, GraphStep: 0} {
+		many.Recipe = &Recipe{Graphs: graphs}
+		if h := many.HostTime(); math.Abs(h-want) > 1e-12 {
+			t.Errorf("graphs of %s: the host takes %g s, want %g", graphs, h, want)
+		}
+	}
+}
