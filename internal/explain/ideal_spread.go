@@ -35,8 +35,16 @@ func (w *way) spread(runs []packetRun) unit.Time {
 	var before, busy []unit.Time
 	size := unit.Bytes(0)
 	for _, r := range runs {
-		for range r.n {
-			size = w.size(r.op, r.payload)
+		size = w.size(r.op, r.payload)
+		turns := w.newTurns(size, unit.Bytes(r.payload))
+		for left := r.n; left > 0; left-- {
+			if skipped := turns.skip(left); skipped > 0 {
+				for h := range busy {
+					busy[h] += unit.Time(skipped) * w.takes(h, size)
+				}
+				all += unit.Time(skipped) * w.writes(r.payload)
+				left -= skipped
+			}
 			w.send(size, unit.Bytes(r.payload))
 			if before == nil {
 				before, busy = slices.Clone(w.last), make([]unit.Time, len(w.path))
@@ -99,4 +107,104 @@ func (w *way) writes(payload int) unit.Time {
 		return 0
 	}
 	return unit.Serialize(unit.Bytes(payload), w.into)
+}
+
+// turns follows equal packets over a way in cycles, in which each port of a stage has as many. Once every stage is
+// behind the cycle before by what the slowest stage so far takes for one, two cycles in a row, it stays so.
+type turns struct {
+	w           *way
+	cycle       int         // packets
+	paces       []unit.Time // by part of the state: of a cycle
+	state, next []unit.Time
+	in, steady  int // packets of this cycle; cycles in a row
+}
+
+// mostTurns is the longest cycle that is looked for.
+const mostTurns = 1 << 14
+
+func (w *way) newTurns(size, payload unit.Bytes) *turns {
+	t := &turns{w: w, cycle: 1}
+	for _, s := range w.path {
+		for a, b := t.cycle, s.ports; ; a, b = b, a%b {
+			if b == 0 {
+				t.cycle *= s.ports / a
+				break
+			}
+		}
+		if t.cycle > mostTurns {
+			return &turns{w: w}
+		}
+	}
+	pace := unit.Time(0)
+	if w.pcie > 0 {
+		pace = unit.Time(t.cycle) * unit.Serialize(payload, w.pcie)
+	}
+	var stages []unit.Time
+	for h := range w.path {
+		pace = max(pace, unit.Time(t.cycle/w.path[h].ports)*w.takes(h, size))
+		stages = append(stages, pace)
+	}
+	written := unit.Time(0)
+	if w.into > 0 {
+		written = max(pace, unit.Time(t.cycle)*unit.Serialize(payload, w.into))
+		t.paces = append(t.paces, written)
+	} else {
+		t.paces = append(t.paces, pace)
+	}
+	fetched := unit.Time(0)
+	if w.pcie > 0 {
+		fetched = stages[0]
+	}
+	t.paces = append(t.paces, pace, written, fetched)
+	for h := range w.path {
+		for range w.free[h] {
+			t.paces = append(t.paces, stages[h])
+		}
+		t.paces = append(t.paces, stages[h])
+	}
+	return t
+}
+
+// times are all that a way's state is made of.
+func (w *way) times(f func(*unit.Time)) {
+	f(&w.done)
+	f(&w.arrived)
+	f(&w.written)
+	f(&w.fetched)
+	for h := range w.path {
+		for p := range w.free[h] {
+			f(&w.free[h][p])
+		}
+		f(&w.last[h])
+	}
+}
+
+// skip is called before each packet, of which so many are left. It lets as many through as make whole cycles and leave
+// one, once all go on alike, and returns how many.
+func (t *turns) skip(left int) int {
+	if t.cycle == 0 {
+		return 0
+	}
+	if t.in++; t.in <= t.cycle && t.state != nil {
+		return 0
+	}
+	t.in, t.next = 1, t.next[:0]
+	t.w.times(func(x *unit.Time) { t.next = append(t.next, *x) })
+	alike := t.state != nil
+	for i := range t.state {
+		alike = alike && t.next[i]-t.state[i] == t.paces[i]
+	}
+	if t.steady++; !alike {
+		t.steady = 0
+	}
+	t.state, t.next = t.next, t.state
+	cycles := (left - 1) / t.cycle
+	if t.steady < 2 || cycles == 0 {
+		return 0
+	}
+	i := 0
+	t.w.times(func(x *unit.Time) { *x += unit.Time(cycles) * t.paces[i]; i++ })
+	skipped := cycles * t.cycle
+	t.cycle = 0 // what is left is less than another
+	return skipped
 }
