@@ -131,7 +131,7 @@ var allowed = map[string][]string{
 	"internal/facts":     {"internal/cause", "internal/result", "internal/scenario", "internal/topo", "rc", "roce"},
 	"internal/explain": {"internal/parallel", "internal/cause", "internal/facts", "internal/fluid", "internal/exec", "internal/scenario", "internal/result", "internal/topo",
 		"internal/workload", "internal/coll", "internal/queue", "rc", "roce"},
-	"internal/sim": {"internal/counters", "internal/exec", "internal/explain", "internal/panel",
+	"internal/sim": {"internal/counters", "internal/parallel", "internal/workload", "internal/exec", "internal/explain", "internal/panel",
 		"internal/scenario",
 		"internal/result",
 		"internal/engine", "internal/fabric", "internal/host", "internal/queue", "internal/route",

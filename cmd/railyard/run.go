@@ -43,6 +43,7 @@ type runCmd struct {
 	CountTo string `help:"Directory of the counters (next to the run directory)" group:"Devices" placeholder:"DIR" name:"counters-dir" with:"counters"`
 	Confirm string `help:"Simulate the run again without each main cause: always, never, or auto: if below 1 million packet-hops" placeholder:"WHEN" default:"auto" enum:"auto,always,never"`
 	Memory  string `help:"Memory limit (available memory)" placeholder:"SIZE"`
+	Cores   *int   `help:"Cores for the simulation, a part of the network each; results do not change (those free, if it takes over 2 s)" placeholder:"N"`
 	Beside  any    `kong:"-"` // printed with the summary as JSON
 	CPU     string `help:"Write a CPU profile (pprof)" placeholder:"FILE" name:"cpuprofile"`
 
@@ -105,6 +106,9 @@ func (c *runCmd) simulated(e *env, plan *scenario.Plan, began time.Time) error {
 	if err != nil {
 		return err
 	}
+	if err := c.share(e, run); err != nil {
+		return err
+	}
 	job := &runner.Runner{Plan: plan, Run: run, Version: runner.Version(), Began: began, Capture: tap,
 		Follow: follow}
 	if c.Out == "" {
@@ -142,6 +146,26 @@ func (c *runCmd) simulated(e *env, plan *scenario.Plan, began time.Time) error {
 		return &exitError{exitLost} // the report has said why
 	}
 	return errors.Join(goErr, lost)
+}
+
+// worthSharing is the estimated time, in seconds, above which all free cores share a run.
+const worthSharing = 2
+
+// share lets several cores share a run: as many as asked for, or all that are free where it takes long.
+func (c *runCmd) share(e *env, run *fidelity.Simulation) error {
+	cores := 1
+	switch {
+	case c.Cores != nil && *c.Cores < 1:
+		return field.New("--cores", "found %d, expected 1 or more; %d are free", *c.Cores, runner.FreeCores())
+	case c.Cores != nil:
+		cores = *c.Cores
+	case run.Cost.Seconds > worthSharing:
+		cores = runner.FreeCores()
+	}
+	if why := run.Share(cores); why != "" && c.Cores != nil && cores > 1 {
+		report.Labelled(e.stderr, "note: ", "one core: "+why)
+	}
+	return nil
 }
 
 // confirm simulates a run again without its main cause, where that is asked for or takes no time.

@@ -91,6 +91,7 @@ type Queue struct {
 	first  head   // of the lanes'
 	heap   []head // the others
 	lane   uint8  // popped from last
+	fired  uint64 // key of the event that Before returned
 }
 
 // New returns an empty queue at time zero whose finest buckets span 1<<shift

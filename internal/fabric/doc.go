@@ -24,15 +24,10 @@
 // frames to other parts leave as [Letter] values and are exchanged after windows of the shortest link delay between
 // parts (Lookahead). TestPartsGiveTheSameBytes compares parts with the whole.
 //
-// # What several cores need
+// # Several cores
 //
-// Elements only see arrivals and PFC frames, so parts are independent within a window. Beyond one goroutine per part
-// and a barrier per window, a run on several cores needs:
-//
-//   - what messages met (package sim, trouble.go) and a sampler's idleness noted with times and joined at a
-//     barrier: at a delivery they read the waits of all switches;
-//   - a barrier where the run acts on both ends of a link by what they are doing (a change of rate);
-//   - circular pause dependencies (package sim, chains.go), which span parts;
-//   - progress, stalls and the end of a run as sums over the parts;
-//   - parts without arrays for the nodes of others, where memory counts.
+// Elements only see arrivals and PFC frames, so parts are independent within a window. Package sim (parts.go) runs each
+// on a goroutine and puts what they note in the order of one queue, by [Moment]; [Net.Adopt] makes one network of them.
+// Not in parts, because they look at other nodes or act on them at once: changes of links during a run, circular pause
+// dependencies, scheduled fabrics, choosers that see others' queues, and what follows packets one by one.
 package fabric

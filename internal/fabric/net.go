@@ -109,7 +109,7 @@ type ingress struct {
 // Net is the network. What is indexed by node, port or (port, class) belongs to the node, and only
 // that node's events write it; a Partition belongs to none.
 type Net struct {
-	Partition // one today
+	Partition // of one part, or of the whole
 	Ports     []route.Port
 	Stats     []PortStats
 	Sw        []Switch // by node; hosts have a zero Switch

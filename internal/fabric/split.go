@@ -2,6 +2,7 @@ package fabric
 
 import (
 	"railyard/internal/engine"
+	"railyard/internal/queue"
 	"railyard/internal/route"
 	"railyard/transport"
 	"railyard/unit"
@@ -26,6 +27,27 @@ type Letter struct {
 // To returns the port at which a letter arrives, or that it is for all other parts.
 func (l *Letter) To() (port int32, all bool) { return l.event.A, l.all }
 
+// At returns when a letter arrives.
+func (l *Letter) At() unit.Time { return l.event.At }
+
+// Extra reports whether an event that fires here is one of another part's, which fires there as well: a timer of a node
+// that this part only has as configuration.
+func (n *Net) Extra(e *engine.Event) bool {
+	switch e.Kind() {
+	case KindArrive, KindPFC, KindTold, KindCredit, KindVOQ, KindCells, KindMessage, KindHost: // KindHost: host.KindRx
+		return false // which come as letters
+	case KindService, KindRefresh, KindExpire, KindHost + 1: // of ports that have packets
+		return false
+	}
+	return e.From() != engine.OfRun && !n.Owns(int32(e.From())-1)
+}
+
+// Carries reports whether a letter is a packet.
+func (l *Letter) Carries() bool {
+	k := l.event.Kind()
+	return !l.all && k != KindPFC && k != KindTold && k != KindCredit
+}
+
 // Split makes the network one part; send is given what goes to others' nodes.
 func (n *Net) Split(mine func(node int32) bool, send func(Letter)) {
 	n.foreign, n.send = make([]bool, len(n.Sw)), send
@@ -40,14 +62,88 @@ func (n *Net) Split(mine func(node int32) bool, send func(Letter)) {
 	}
 }
 
+// Moment is when the event that Queue.Before returned last fires.
+func (n *Net) Moment() Moment { return Moment{n.Q.Now(), n.Q.Place()} }
+
+// Parted has a part note when what it records happened, so that it can be put in one order with others'.
+func (n *Net) Parted() {
+	if n.Waits != nil {
+		n.Waits.born = n.Moment
+	}
+}
+
+// Adopts makes a network that has not run ready to adopt what its parts have become.
+func (n *Net) Adopts() {
+	n.Totals, n.inUse = Totals{}, 0
+	if n.Waits != nil {
+		n.Waits = NewWaitTable()
+	}
+}
+
+// Adopt takes over the state of a part's nodes, as counters and peaks of the whole. Packets that are under way there
+// are only counted.
+func (n *Net) Adopt(o *Net) {
+	for node := range n.Sw {
+		if o.Owns(int32(node)) {
+			n.Sw[node] = o.Sw[node]
+		}
+	}
+	for p := range n.Ports {
+		if !o.Owns(n.Ports[p].Node) {
+			continue
+		}
+		n.Ports[p], n.Stats[p], n.cfg[p] = o.Ports[p], o.Stats[p], o.cfg[p]
+		for c := range queue.Classes {
+			slot := n.slot(int32(p), c)
+			n.classes[slot], n.ing[slot], n.causes[slot] = o.classes[slot], o.ing[slot], o.causes[slot]
+			if n.storms != nil {
+				n.storms[slot] = o.storms[slot]
+			}
+			if o.peaks[c] == nil {
+				continue
+			}
+			if n.peaks[c] == nil {
+				n.peaks[c] = make([]int32, len(n.Ports))
+			}
+			n.peaks[c][p] = o.peaks[c][p]
+		}
+	}
+	n.Totals.add(&o.Totals)
+	n.inUse += o.inUse
+	if n.Waits != nil {
+		n.Waits.adopt(o.Waits)
+	}
+}
+
+// add sums up two parts' totals.
+func (t *Totals) add(o *Totals) {
+	for _, x := range [][2]*int64{{&t.PacketHops, &o.PacketHops}, {&t.DataPacketHops, &o.DataPacketHops},
+		{&t.Injected, &o.Injected}, {&t.Marks, &o.Marks}, {&t.Drops, &o.Drops}, {&t.CorruptDrops, &o.CorruptDrops},
+		{&t.DownDrops, &o.DownDrops}, {&t.NoRoute, &o.NoRoute}, {&t.PauseFrames, &o.PauseFrames},
+		{&t.Pauses, &o.Pauses}, {&t.Storms, &o.Storms}, {&t.StormDrops, &o.StormDrops}, {&t.WREDDrops, &o.WREDDrops},
+		{&t.Trims, &o.Trims}, {&t.TrimmedBytes, &o.TrimmedBytes}, {&t.TrimDrops, &o.TrimDrops},
+		{&t.Cells, &o.Cells}, {&t.CellsLost, &o.CellsLost}, {&t.Requests, &o.Requests}, {&t.Grants, &o.Grants}} {
+		*x[0] += *x[1]
+	}
+}
+
 // Owns reports whether a node's events run here.
 func (n *Net) Owns(node int32) bool { return n.foreign == nil || !n.foreign[node] }
 
 // Lookahead returns the least time in flight of anything that leaves the part: unit.Never when nothing can leave.
 func (n *Net) Lookahead() unit.Time {
+	return n.flight(func(p *route.Port) bool { return p.Flags&flagLeaves != 0 })
+}
+
+// Apart is the least time in flight of anything between nodes with different owners.
+func (n *Net) Apart(owner []int32) unit.Time {
+	return n.flight(func(p *route.Port) bool { return owner[p.Node] != owner[n.Ports[p.Peer].Node] })
+}
+
+func (n *Net) flight(of func(*route.Port) bool) unit.Time {
 	least := unit.Never
 	for i := range n.Ports {
-		if p := &n.Ports[i]; p.Flags&flagLeaves != 0 {
+		if p := &n.Ports[i]; of(p) {
 			least = min(least, p.Flight, n.cfg[i].prop+n.cfg[i].response)
 		}
 	}
@@ -83,7 +179,7 @@ func (n *Net) Announce(from engine.Element, at unit.Time, kind engine.Kind, a in
 // Receive takes a letter of another part. Letters may come in any order.
 func (n *Net) Receive(l *Letter) {
 	e := l.event
-	if e.Kind() != KindPFC && e.Kind() != KindTold && e.Kind() != KindCredit && !l.all {
+	if l.Carries() {
 		e.B = n.Alloc()
 		if n.Packets[e.B] = l.packet; l.packet.Flags&FlagINT != 0 {
 			n.told[e.B] = l.told

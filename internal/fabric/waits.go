@@ -1,6 +1,11 @@
 package fabric
 
-import "railyard/unit"
+import (
+	"cmp"
+	"slices"
+
+	"railyard/unit"
+)
 
 // Wait is the waiting time of the sampled packets of one flow at one port.
 type Wait struct {
@@ -12,6 +17,18 @@ type Wait struct {
 	next        int32 // row+1 of the flow's next port
 	seenSamples int32 // at the last lap
 	seen        unit.Time
+	born        Moment // its first packet
+}
+
+// Moment is when an event fires in a network in parts: the time, and the event's place among those of that instant.
+type Moment struct {
+	At    unit.Time
+	Place uint64
+}
+
+// Compare puts moments in order, as cmp.Compare does.
+func (m Moment) Compare(o Moment) int {
+	return cmp.Or(cmp.Compare(m.At, o.At), cmp.Compare(m.Place, o.Place))
 }
 
 // WaitTable sums queueing delay by (flow, port) over every sixteenth packet:
@@ -20,6 +37,7 @@ type WaitTable struct {
 	rows  []Wait
 	index []int32         // row+1 by hash, open addressing
 	first map[int32]int32 // by flow: row+1 of its latest port
+	born  func() Moment   // of a network in parts: which event fires; nil: nobody asks
 }
 
 // NewWaitTable returns an empty table.
@@ -44,6 +62,9 @@ func (t *WaitTable) find(qp, port int32) *Wait {
 		t.rows = append(t.rows, Wait{QP: qp, Port: port, next: t.first[qp]})
 		t.index[i] = int32(len(t.rows))
 		t.first[qp] = t.index[i]
+		if t.born != nil {
+			t.rows[len(t.rows)-1].born = t.born()
+		}
 	}
 	return &t.rows[t.index[i]-1]
 }
@@ -87,4 +108,11 @@ func (t *WaitTable) Lap(qp int32) (top Wait) {
 		}
 	}
 	return top
+}
+
+// adopt adds the rows of another part's table, which has other ports, in the order of first packets.
+func (t *WaitTable) adopt(o *WaitTable) {
+	t.rows = append(t.rows, o.rows...)
+	slices.SortFunc(t.rows, func(a, b Wait) int { return a.born.Compare(b.born) })
+	t.index, t.first = nil, nil // nobody adds to it
 }

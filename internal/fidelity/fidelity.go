@@ -98,6 +98,33 @@ type Simulation struct {
 	Limit unit.Bytes // of memory, 0 for none
 }
 
+// Parted is a run that several cores can share.
+type Parted interface {
+	// Cores lets so many share it, from when it goes.
+	Cores(n int)
+	// Undivided says why only one core can, "" where several can.
+	Undivided() string
+}
+
+// Share lets so many cores share a run, a part of the network each: as many as there is memory for. It returns why it
+// is one core, "" where it is more. Results are the same.
+func (s *Simulation) Share(cores int) (why string) {
+	p, ok := s.Run.(Parted)
+	if !ok {
+		return "flows are simulated on one"
+	}
+	if most := int(s.Limit / max(1, s.Cost.Memory)); s.Limit > 0 && cores > most {
+		cores, why = most, "each would need memory of its own"
+	}
+	if cores > 1 {
+		why = p.Undivided()
+	}
+	if p.Cores(max(1, cores)); cores > 1 && why == "" {
+		return ""
+	}
+	return why
+}
+
 // New builds the run of a plan unless it would need more than limit of memory: then the
 // error is an ErrMemory, and nothing has been built. 0 is no limit.
 func New(name string, p *scenario.Plan, limit unit.Bytes) (*Simulation, error) {

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -29,6 +30,19 @@ func Memory() unit.Bytes {
 		}
 	}
 	return least
+}
+
+// FreeCores returns how many cores of this computer have nothing to do: those of the process less the load of the last
+// minute, and at least 1. Parts of a run wait for one another, so that one on a busy core holds up all.
+func FreeCores() int {
+	cores := runtime.GOMAXPROCS(0)
+	b, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return cores
+	}
+	first, _, _ := strings.Cut(string(b), " ")
+	load, _ := strconv.ParseFloat(first, 64)
+	return max(1, cores-int(load+0.5))
 }
 
 // procBytes reads a line such as "MemAvailable: 123 kB"; 0 where there is none.

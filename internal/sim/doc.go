@@ -13,6 +13,11 @@
 // numbered steps of output.steps (story.go), counters as devices report them (census.go, snapshots.go, idle.go),
 // circular pause dependencies (chains.go), lost ranks (lost.go).
 //
+// A run of several cores is as many runs, each of which has the whole network and executes the whole workload, but
+// moves the packets of its own nodes only (divide.go). They meet after windows as long as nothing reaches another
+// (parts.go), and what they noted becomes one run's, to the last byte (join.go, TestCoresGiveTheSameBytes). Where
+// something comes up that parts cannot do, such as a lost rank, the run begins again as a whole.
+//
 // A run in which only pauses are refreshed for one second of simulated time is reported as stuck (PFC deadlock). A
 // queue pair that exceeds its retries loses a rank: the run continues until nothing moves and ends with an outcome.
 //

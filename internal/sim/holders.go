@@ -2,6 +2,7 @@ package sim
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"railyard/internal/explain"
@@ -34,6 +35,10 @@ type holders struct {
 	looked  map[int32]unit.Time // by port: when a sample of its queue was taken last
 	byConn  map[int32]unit.Bytes
 	ordered []int32
+
+	moment func() fabric.Moment // of a run in parts; nil: the run is whole
+	rowsAt []fabric.Moment      // by row
+	heldAt []fabric.Moment      // by row of held
 }
 
 // debt is the bytes that a port would have sent without its pauses and that still wait.
@@ -158,7 +163,9 @@ func (h *holders) end(now unit.Time, port int32, prio int) {
 		return
 	}
 	delete(h.open, at(port, prio))
-	h.rows = append(h.rows, h.closed(now, hold))
+	if h.rows = append(h.rows, h.closed(now, hold)); h.moment != nil {
+		h.rowsAt = append(h.rowsAt, h.moment())
+	}
 	if !h.server(port) {
 		h.biggest(now, &h.rows[len(h.rows)-1])
 	}
@@ -241,12 +248,21 @@ func (h *holders) sample(now unit.Time, port int32) {
 	slices.SortStableFunc(h.ordered, func(a, b int32) int { return cmp.Compare(h.byConn[b], h.byConn[a]) })
 	for _, conn := range h.ordered[:min(len(h.ordered), mostHeld)] {
 		h.held = append(h.held, explain.Held{At: now, Port: port, Conn: conn, Bytes: h.byConn[conn]})
+		if h.moment != nil {
+			h.heldAt = append(h.heldAt, h.moment())
+		}
 	}
 }
 
 // until returns the holds up to now, those that last among them.
 func (h *holders) until(now unit.Time) []explain.Hold {
-	out := slices.Clone(h.rows)
+	return append(slices.Clone(h.rows), h.lasting(now)...)
+}
+
+// lasting returns the holds that last, as if they ended now. The run may go on: debts stay what they are.
+func (h *holders) lasting(now unit.Time) (out []explain.Hold) {
+	debts := maps.Clone(h.debts)
+	defer func() { h.debts = debts }()
 	slots := make([]int32, 0, len(h.open))
 	for slot := range h.open {
 		slots = append(slots, slot)

@@ -393,37 +393,42 @@ func (n *Network) Split(src, dst int, bytes unit.Bytes) int {
 // nothing is left to do; user takes the events of the caller's own kinds. It
 // returns false when events ran out.
 func (n *Network) RunUntil(stop *bool, limit uint64, user func(engine.Event)) bool {
-	q, net, hosts := n.Net.Q, n.Net, n.Hosts
-	far := hosts.Far()
+	q, far := n.Net.Q, n.Hosts.Far()
 	for !*stop && q.Popped() < limit {
 		e := q.Next()
 		if e == nil {
 			return false
 		}
-		if far {
-			hosts.Touch(q.Ahead())
-		}
-		switch {
-		case e.Kind() == fabric.KindArrive: // more than half of all events
-			if !far {
-				net.Touch(q.Ahead())
-			}
-			net.Arrive(e.A, e.B)
-		case e.Kind() < fabric.KindHost:
-			poll := e.Kind() == fabric.KindPoll
-			if net.Handle(e); poll && net.Idle() {
-				return false
-			}
-		case e.Kind() == host.KindRx:
-			if !far {
-				hosts.TouchNear(q.Ahead())
-			}
-			hosts.Rx(e.A, e.B)
-		case e.Kind() < host.KindUser:
-			hosts.Handle(e)
-		default:
-			user(*e)
+		poll := e.Kind() == fabric.KindPoll
+		if n.fire(e, far, user); poll && n.Net.Idle() {
+			return false
 		}
 	}
 	return true
+}
+
+// fire runs an event; far says that hosts fetch what is ahead.
+func (n *Network) fire(e *engine.Event, far bool, user func(engine.Event)) {
+	q, net, hosts := n.Net.Q, n.Net, n.Hosts
+	if far {
+		hosts.Touch(q.Ahead())
+	}
+	switch {
+	case e.Kind() == fabric.KindArrive: // more than half of all events
+		if !far {
+			net.Touch(q.Ahead())
+		}
+		net.Arrive(e.A, e.B)
+	case e.Kind() < fabric.KindHost:
+		net.Handle(e)
+	case e.Kind() == host.KindRx:
+		if !far {
+			hosts.TouchNear(q.Ahead())
+		}
+		hosts.Rx(e.A, e.B)
+	case e.Kind() < host.KindUser:
+		hosts.Handle(e)
+	default:
+		user(*e)
+	}
 }

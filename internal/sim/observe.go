@@ -18,11 +18,15 @@ import (
 // Outcome turns a run, finished or not, into what the run directory holds: see
 // explain.Outcome.
 func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string) {
-	return explain.Outcome(r.Plan, r.Exec, r.Observe(), version)
+	o := r.Observe()
+	return explain.Outcome(r.Plan, r.Exec, o, version)
 }
 
 // Observe says what the network was seen doing until now.
 func (r *Run) Observe() *explain.Observation {
+	if r.fresh != nil {
+		r.fresh()
+	}
 	o := &explain.Observation{Fidelity: "packet", At: r.Net.Q.Now(), Routes: r.Paths,
 		Maps: r.maps(), Ways: r.Hosts, Rules: r.Rules(),
 		Counted:  r.totals(),

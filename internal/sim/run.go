@@ -14,6 +14,7 @@ import (
 	"railyard/internal/route"
 	"railyard/internal/scenario"
 	"railyard/internal/topo"
+	"railyard/internal/workload"
 	"railyard/roce"
 	"railyard/unit"
 )
@@ -50,6 +51,11 @@ type Run struct {
 	moves []explain.Move // of connections, when routes changed
 	kept  int            // ways that they had before
 
+	cores int    // at most so many parts run side by side
+	parts int    // that did
+	apart *apart // of a part; nil: the run is whole
+	fresh func() // brings a run up to date whose parts go on; nil: it is
+
 	counted   unit.Bytes // arrived when they were counted last, for progress
 	countedAt uint64     // events until then
 }
@@ -59,6 +65,9 @@ func (r *Run) loses(p *fabric.Packet, port int32) {
 	if r.dropped == nil && p.Payload > 0 {
 		r.dropped = &result.Drop{Packet: Named{QP: p.QP, PSN: p.PSN}.String(), Port: r.PortName(port),
 			At: int64(r.Net.Q.Now())}
+		if r.apart != nil {
+			r.apart.droppedAt = r.Net.Moment()
+		}
 	}
 }
 
@@ -79,24 +88,34 @@ func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 	if err := p.Deadlock(cost.routes); err != nil {
 		return nil, err
 	}
-	n, err := Wire(p, cost.routes)
-	if err != nil {
-		return nil, err
-	}
-	n.Hosts.Reserve(int(cost.QPs), int(cost.Messages))
-	r := &Run{Network: n, Plan: p, Cost: cost, carrier: newCarrier(n, len(jobs.DAG.Ops))}
+	r := &Run{Plan: p, Cost: cost}
 	if len(p.Phases) > 0 { // whose events the run adds
 		own := *p
 		own.Events, r.Plan = slices.Clone(p.Events), &own
 	}
-	r.Net.OnDrop = r.loses
-	r.carrier.mirrors = newMirrors(r)
-	r.Exec = exec.New(r.carrier, Machine(p), jobs)
-	r.carrier.exec = r.Exec
+	if err := r.wire(jobs); err != nil {
+		return nil, err
+	}
 	if from, to, cut := r.Exec.Unreachable(); cut && !r.JoinedBefore(&r.Exec.Machine, from, to) {
 		return nil, fmt.Errorf("%s cannot reach %s: no path in the fabric, not even over NVLink",
 			p.Graph.GPUName(from), p.Graph.GPUName(to))
 	}
+	return r, nil
+}
+
+// wire makes the network of a run and what executes its jobs.
+func (r *Run) wire(jobs *workload.Mix) error {
+	p, cost := r.Plan, r.Cost
+	n, err := Wire(p, cost.routes)
+	if err != nil {
+		return err
+	}
+	n.Hosts.Reserve(int(cost.QPs), int(cost.Messages))
+	r.Network, r.carrier = n, newCarrier(n, len(jobs.DAG.Ops))
+	r.Net.OnDrop = r.loses
+	r.carrier.mirrors = newMirrors(r)
+	r.Exec = exec.New(r.carrier, Machine(p), jobs)
+	r.carrier.exec = r.Exec
 	r.sampler = newSampler(n, p.Sample, p.Rows)
 	r.sampler.signals = newSignals(p.Services)
 	n.Net.Waits = fabric.NewWaitTable()
@@ -108,7 +127,7 @@ func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 		r.chains = newChains(n)
 		n.Net.Repaused = r.chains.repaused
 	}
-	return r, nil
+	return nil
 }
 
 // Wire builds the network of a plan, over routes that are known already; nil: they are not.
@@ -299,11 +318,17 @@ func (r *Run) trace(at unit.Time, what string, port int32, prio int) {
 	}
 	r.pauses = append(r.pauses, result.PauseRow{At: int64(at), What: what, Port: port,
 		Priority: int32(prio), Cause: cause})
+	if r.apart != nil {
+		r.apart.pausesAt = append(r.apart.pausesAt, r.Net.Moment())
+	}
 }
 
 // Go runs to the end, or until the observer says stop. An error means that the
 // workload can never finish.
 func (r *Run) Go(watch exec.Observer) error {
+	if done, err := r.goInParts(watch); done {
+		return err
+	}
 	q := r.Net.Q
 	r.schedule()
 	q.Push(engine.OfRun, r.sampler.interval, kindSample, 0, 0)
@@ -364,6 +389,10 @@ func (r *Run) progress() exec.Progress {
 func (r *Run) Event(e engine.Event) {
 	switch e.Kind() {
 	case kindSample:
+		if r.apart != nil {
+			r.apart.due(r.sampler, e.A)
+			return
+		}
 		r.sampler.due(e.A, (r.carrier.flying == 0 || r.lost()) && r.Net.InUse() == 0)
 	case kindLink, kindNotice, kindConverge, kindIncident:
 		r.happens(e.Kind(), int(e.A))
@@ -378,6 +407,8 @@ func (r *Run) Event(e engine.Event) {
 
 func (r *Run) finishRun() {
 	r.sampler.take()
+	for len(r.sampler.rows) > r.sampler.limit && r.sampler.merge() {
+	}
 	r.Hosts.Finish()
 }
 

@@ -37,6 +37,13 @@ func (s *sampler) due(turn int32, quiet bool) {
 		return
 	}
 	s.take()
+	for len(s.rows) > s.limit && s.merge() {
+	}
+	s.next(quiet, s.net.Net.Idle())
+}
+
+// next schedules the next sample; idle says that nothing else will happen.
+func (s *sampler) next(quiet, idle bool) {
 	switch {
 	case !quiet:
 		s.wait = s.interval
@@ -44,7 +51,7 @@ func (s *sampler) due(turn int32, quiet bool) {
 		s.wait *= 2
 	}
 	// The sampler alone must not keep a dead run alive.
-	if !s.net.Net.Idle() {
+	if !idle {
 		s.net.Net.Q.Push(engine.OfRun, s.net.Net.Q.Now()+s.wait, kindSample, s.turn, 0)
 	}
 }
@@ -84,8 +91,6 @@ func (s *sampler) take() {
 	}
 	s.signals.take(s.net)
 	s.began = now
-	for len(s.rows) > s.limit && s.merge() {
-	}
 }
 
 // merge doubles the interval and folds rows of one port in neighbouring

@@ -54,8 +54,8 @@ func (x *signals) take(n *Network) {
 	}
 	for c := range x.last {
 		service := n.Hosts.ServiceOf(int32(c))
-		if len(x.names[service]) == 1 {
-			continue // no signals
+		if src, _ := n.Hosts.Peers(int32(c)); len(x.names[service]) == 1 || !n.Hosts.Owns(src) {
+			continue // no signals, or another part's
 		}
 		if cuts, _ := n.Hosts.Counter(int32(c), cc.CounterCuts); cuts > 0 || !x.cuts[service] {
 			x.look(now, int32(c), n.Hosts, x.names[service], float64(cuts))

@@ -3,6 +3,7 @@ package sim
 import (
 	"railyard/internal/explain"
 	"railyard/internal/host"
+	"railyard/unit"
 )
 
 // troubles records them while messages come and go.
@@ -10,6 +11,17 @@ type troubles struct {
 	net *Network
 	all []explain.Trouble // by message
 	qps []soFar           // by queue pair
+
+	apart bool    // in one of several parts
+	order []int32 // messages as they are delivered
+	laps  []lap   // what each met at the part's ports
+}
+
+// lap is where a queue pair's packets waited longest since its last message.
+type lap struct {
+	total   unit.Time
+	port    int32
+	sampled bool
 }
 
 // soFar is a queue pair's counters when its last message was delivered.
@@ -47,11 +59,39 @@ func (t *troubles) delivered(m int32) {
 		return
 	}
 	w := t.net.Net.Waits.Lap(conn)
-	x.Sampled = w.Samples > 0
+	met := lap{w.Total, w.Port, w.Samples > 0}
+	if t.apart {
+		t.order, t.laps = append(t.order, m), append(t.laps, met)
+		return
+	}
+	t.settle(m, met)
+}
+
+// settle notes where a message waited.
+func (t *troubles) settle(m int32, met lap) {
+	x, q := &t.all[m], &t.qps[t.net.Hosts.Messages[m].Conn]
+	x.Sampled = met.sampled
 	switch {
-	case w.Total > 0:
-		x.Port, q.port = w.Port, w.Port+1
+	case met.total > 0:
+		x.Port, q.port = met.port, met.port+1
 	case q.port > 0:
 		x.Port, x.Earlier = q.port-1, true
+	}
+}
+
+// add adds what queue pairs met in another part of the run; laps are by delivery.
+func (t *troubles) add(laps []lap, o *troubles) {
+	for m := range t.all {
+		x, y := &t.all[m], &o.all[m]
+		x.Held, x.Window, x.Credit = x.Held+y.Held, x.Window+y.Window, x.Credit+y.Credit
+		x.Late, x.Timeouts = x.Late+y.Late, x.Timeouts+y.Timeouts
+		x.Again, x.Trimmed = x.Again+y.Again, x.Trimmed+y.Trimmed
+	}
+	for i, met := range o.laps { // the longest counts, of two the port with the lower number: WaitTable.Lap
+		l := &laps[i]
+		longer := met.total > l.total || met.total == l.total && met.port < l.port
+		if met.sampled && (!l.sampled || longer) {
+			*l = met
+		}
 	}
 }

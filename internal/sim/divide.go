@@ -1,0 +1,113 @@
+package sim
+
+import (
+	"cmp"
+	"slices"
+
+	"railyard/internal/route"
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// leastWindow is the shortest window for which it is worth meeting: a hundred events or so.
+const leastWindow = 40 * unit.Nanosecond
+
+// divide gives each node to one of so many parts: servers in blocks of about the same rate, each switch to the part to
+// which most of its cables below lead, those with as many to several to the part that has least.
+func (n *Network) divide(parts int) (owner []int32) {
+	g := n.Graph
+	owner = slices.Repeat([]int32{-1}, len(g.Nodes))
+	cables, load, all := make([][]int, len(g.Nodes)), make([]unit.Rate, parts), unit.Rate(0)
+	for l, link := range g.Links {
+		cables[link.A], cables[link.B] = append(cables[link.A], l), append(cables[link.B], l)
+	}
+	rate := func(node int) (sum unit.Rate) {
+		for _, l := range cables[node] {
+			sum += g.Links[l].Rate
+		}
+		return sum
+	}
+	for _, h := range g.Hosts {
+		all += rate(h)
+	}
+	sum := unit.Rate(0)
+	for _, h := range g.Hosts {
+		part := min(int(float64(sum)/float64(max(all, 1))*float64(parts)), parts-1)
+		owner[h], sum = int32(part), sum+rate(h)
+		load[part] += rate(h)
+	}
+	var switches []int
+	for node := range g.Nodes {
+		if g.Nodes[node].Role != topo.Host {
+			switches = append(switches, node)
+		}
+	}
+	slices.SortStableFunc(switches, func(a, b int) int { return cmp.Compare(g.Nodes[a].Tier, g.Nodes[b].Tier) })
+	for _, node := range switches {
+		near := make([]unit.Rate, parts)
+		for _, l := range cables[node] {
+			if of := owner[g.Links[l].A+g.Links[l].B-node]; of >= 0 {
+				near[of] += g.Links[l].Rate
+			}
+		}
+		best := 0
+		for part := range parts {
+			if c := cmp.Compare(near[part], near[best]); c > 0 || c == 0 && load[part] < load[best] {
+				best = part
+			}
+		}
+		owner[node] = int32(best)
+		load[best] += rate(node)
+	}
+	return owner
+}
+
+// meeting is about what it costs to meet, in simulated time of a few hundred ports.
+const meeting = 100 * unit.Nanosecond
+
+// shares divides a run among at most so many cores: fewer parts are better where these need not meet as often, because
+// the cables between them are longer. n is 1 where none is worth it.
+func (r *Run) shares(cores int) (owner []int32, n int, window unit.Time) {
+	n = 1
+	best := 1.0
+	for parts := 2; parts <= min(cores, len(r.Graph.Hosts)); parts++ {
+		of := r.divide(parts)
+		w := min(r.Plan.NICs.Latency, r.Net.Apart(of))
+		if faster := float64(parts) * float64(w) / float64(w+meeting); w >= leastWindow && faster > best {
+			owner, n, window, best = of, parts, w, faster
+		}
+	}
+	return owner, n, window
+}
+
+// Undivided says why a run has to be one part, "" where it need not.
+func (r *Run) Undivided() string {
+	switch p := r.Plan; {
+	case r.Net.Tap != nil || r.follower != nil:
+		return "packets are recorded"
+	case r.teller != nil || r.Hosts.OnRate != nil:
+		return "output.steps follows one packet after the other"
+	case r.chains != nil:
+		return "pauses may come to wait for one another, which takes a look at all switches"
+	case len(p.Events)+len(p.Phases)+len(p.Incidents) > 0:
+		return "links change during the run"
+	case p.Scheduled != nil:
+		return "the fabric is scheduled"
+	case route.Is[route.Oracle](p.LB):
+		return "lb " + p.LB.Name + " looks at other switches"
+	case len(r.Graph.Hosts) < 2:
+		return "there is one server"
+	case p.NICs.Latency < leastWindow:
+		return "server.nic_latency is less than " + leastWindow.String() + ": parts would have to meet at each delivery"
+	}
+	if _, n, _ := r.shares(2); n < 2 {
+		return "cables of less than 8 m lead from either half of the servers to the other's switches"
+	}
+	return ""
+}
+
+// Cores lets a run use so many cores, each for a part of the network.
+func (r *Run) Cores(n int) { r.cores = n }
+
+// Parts returns in how many parts it ran.
+func (r *Run) Parts() int { return max(1, r.parts) }

@@ -1,0 +1,157 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"railyard/internal/exec"
+	"railyard/internal/scenariofile"
+	"railyard/unit"
+)
+
+// shown is all that a run has shown, as text.
+func shown(t testing.TB, r *Run) string {
+	s, tab, limits := r.Outcome("test")
+	text, err := json.MarshalIndent(map[string]any{"summary": s, "tables": tab, "limits": limits}, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// apartOrWhole runs a scenario on so many cores. It ends early where it has too many events, or fails.
+func apartOrWhole(t testing.TB, r *Run, cores int) (parts int, said string) {
+	r.Cores(cores)
+	if err := r.Go(nil); err != nil {
+		return r.Parts(), fmt.Sprint(err)
+	}
+	return r.Parts(), shown(t, r)
+}
+
+// Runs in two to four parts show what the run as a whole shows, to the last byte: every counter, sample, pause and
+// cause, in random scenarios of all kinds.
+func TestCoresGiveTheSameBytes(t *testing.T) {
+	ran, parted := 0, 0
+	for seed := *randomFrom; seed < *randomFrom+uint64(*randomRuns); seed++ {
+		d := draw(seed)
+		d.sets = append(d.sets, "server.nic_latency=500ns")
+		whole, other := d.start(t), d.start(t)
+		if whole == nil || whole.Cost.Packets > 50_000 {
+			continue
+		}
+		_, want := apartOrWhole(t, whole, 1)
+		parts, got := apartOrWhole(t, other, 2+int(seed%3))
+		if got != want {
+			t.Errorf("seed %d in %d parts: %s\n%s", seed, parts, difference(want, got), d)
+		}
+		if ran++; parts > 1 {
+			parted++
+		}
+	}
+	t.Logf("%d of %d scenarios ran in parts", parted, ran)
+	if parted < ran/4 {
+		t.Errorf("only %d of %d scenarios ran in parts", parted, ran)
+	}
+}
+
+// The shipped scenarios, among them jobs, storage, collectives and trainings, show the same on several cores.
+func TestCoresOfShippedScenarios(t *testing.T) {
+	parted := 0
+	paths, err := filepath.Glob("../../scenarios/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		p, err := scenariofile.Plan(path, []string{"server.nic_latency=500ns", "fabric.host_link.cable=20m"}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cost := Estimate(p); p.Fidelity == "flow" || cost.PacketHops > 300_000 {
+			continue
+		}
+		one, err := New(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		three, err := New(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, want := apartOrWhole(t, one, 1)
+		parts, got := apartOrWhole(t, three, 3)
+		if got != want {
+			t.Errorf("%s in %d parts: %s", filepath.Base(path), parts, difference(want, got))
+		}
+		t.Logf("%s: %d parts; %s", filepath.Base(path), parts, one.Undivided())
+		if parts > 1 {
+			parted++
+		}
+	}
+	if parted < 5 {
+		t.Errorf("only %d scenarios ran in parts", parted)
+	}
+}
+
+// Looking at a run that goes on, as for the directory of an unfinished run, changes nothing of what it shows at the
+// end.
+func TestLookingChangesNothing(t *testing.T) {
+	for _, name := range []string{"victim.yaml", "incast-seed.yaml", "fattree128-incast32.yaml"} {
+		sets := []string{"fabric.host_link.cable=20m", "server.nic_latency=500ns"}
+		p, err := scenariofile.Plan("../../scenarios/"+name, sets, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		build := func() *Run {
+			r, err := New(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		_, want := apartOrWhole(t, build(), 1)
+		r, looks := build(), 0
+		trace := r.Net.Trace
+		r.Net.Trace = func(at unit.Time, what string, port int32, prio int) {
+			if trace(at, what, port, prio); looks < 200 {
+				looks++
+				r.Observe()
+			}
+		}
+		if _, got := apartOrWhole(t, r, 1); got != want {
+			t.Errorf("%s, looked at %d times: %s", name, looks, difference(want, got))
+		}
+		r, looks = build(), 0
+		r.Cores(2)
+		if err := r.Go(func(exec.Progress) bool { looks++; r.Observe(); return true }); err != nil {
+			t.Fatal(err)
+		}
+		if got := shown(t, r); got != want || r.Parts() < 2 {
+			t.Errorf("%s in %d parts, looked at %d times: %s", name, r.Parts(), looks, difference(want, got))
+		}
+	}
+}
+
+// A run in parts that its observer stops shows what was simulated until then.
+func TestInterruptedInParts(t *testing.T) {
+	sets := []string{"server.nic_latency=500ns"}
+	p, err := scenariofile.Plan("../../scenarios/fattree128-permutation.yaml", sets, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Cores(2)
+	if err := r.Go(func(exec.Progress) bool { return false }); err != nil {
+		t.Fatal(err)
+	}
+	s, _, _ := r.Outcome("test")
+	some := s.Events > 0 && s.PacketHops > 0 && s.PacketHops < r.Cost.PacketHops
+	if !r.Interrupted() || r.Parts() < 2 || s.Complete || !some {
+		t.Errorf("interrupted %v, complete %v, %d events, %d packet-hops of %d", r.Interrupted(), s.Complete, s.Events,
+			s.PacketHops, r.Cost.PacketHops)
+	}
+}
