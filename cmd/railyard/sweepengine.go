@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"railyard/internal/field"
 	"railyard/internal/report"
 	"railyard/internal/runner"
 	"railyard/internal/study"
@@ -21,7 +22,14 @@ import (
 // that.
 func (c *sweepRunCmd) distribute(ctx context.Context, e *env, s *sweep.Study) (finish func(), err error) {
 	say := func(words string) { report.Labelled(e.stderr, "note: ", words) }
-	if c.Engine == "slurm" {
+	switch {
+	case c.Engine == "slurm" && c.NATS != "":
+		return nil, field.New("--engine", "slurm has no effect with --nats; accepted: one of them, or kubernetes with --nats")
+	case c.Engine == "kubernetes":
+		if err := c.kubernetes(s, say); err != nil {
+			return nil, err
+		}
+	case c.Engine == "slurm":
 		self, err := os.Executable()
 		if err != nil {
 			return nil, err
@@ -61,4 +69,32 @@ func (c *sweepRunCmd) distribute(ctx context.Context, e *env, s *sweep.Study) (f
 	})
 	end := finish
 	return func() { cancel(); ended.Wait(); end() }, nil
+}
+
+// kubernetes writes the Job of a study: of parts on a volume, or of workers of a NATS server.
+func (c *sweepRunCmd) kubernetes(s *sweep.Study, say func(string)) error {
+	pods := batch.Pods{Image: c.Image, Parts: c.Parts}
+	switch {
+	case c.Image == "":
+		return field.New("--image", "the image of pods is missing; accepted: --image IMAGE, which has railyard in its PATH")
+	case c.NATS == "" && c.Volume == "":
+		return field.New("--volume", "the volume of records is missing; accepted: --volume CLAIM:PATH, or --nats URL")
+	case c.NATS != "":
+		path, err := pods.WriteWorkers(s, c.NATS)
+		if err != nil {
+			return err
+		}
+		if !c.Apply {
+			say("workers: kubectl apply -f " + path)
+			return nil
+		}
+		return batch.Apply(path)
+	}
+	var err error
+	if pods.Claim, pods.Mount, err = batch.ParseVolume(c.Volume); err != nil {
+		return field.Under("--volume", err)
+	}
+	s.Engine = &batch.Kubernetes{Folder: batch.Folder{Dir: filepath.Join(s.Dir, c.Engine)}, Pods: pods, Apply: c.Apply,
+		Say: say}
+	return nil
 }

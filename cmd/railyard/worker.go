@@ -2,6 +2,9 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"railyard/internal/field"
@@ -60,7 +63,15 @@ func (c *workerCmd) Run(e *env) error {
 
 // batch simulates a part of the tasks in a folder.
 func (c *workerCmd) batch(e *env, memory unit.Bytes) error {
-	part, err := sweep.ParseShard(c.Part)
+	text := c.Part
+	if n, ok := strings.CutPrefix(text, "index/"); ok { // of an indexed Job, from 0
+		k, err := strconv.Atoi(os.Getenv("JOB_COMPLETION_INDEX"))
+		if err != nil {
+			return field.New("--part", "index/N needs JOB_COMPLETION_INDEX, which Kubernetes sets in indexed Jobs")
+		}
+		text = fmt.Sprintf("%d/%s", k+1, n)
+	}
+	part, err := sweep.ParseShard(text)
 	if err != nil {
 		return field.Under("--part", err)
 	}

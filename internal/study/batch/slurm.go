@@ -8,11 +8,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"railyard/internal/input"
 	"railyard/internal/output"
-	"railyard/internal/runner"
 	"railyard/internal/study/sweep"
 )
 
@@ -27,12 +25,6 @@ type Slurm struct {
 	job string
 }
 
-// Times between looks at the folder, and at the queue.
-const (
-	look     = time.Second
-	lookJobs = 5 * time.Second
-)
-
 // jobName is the file of a round with the number of its job.
 const jobName = "job"
 
@@ -44,52 +36,22 @@ func (e *Slurm) Simulate(ctx context.Context, s *sweep.Study, trials []*sweep.Tr
 			return err
 		}
 	}
-	open := map[string]*sweep.Trial{}
-	for _, t := range trials {
-		open[t.ID.String()] = t
-	}
-	collect := func() error {
-		return e.Collect(func(r *sweep.Record) error {
-			t := open[r.Trial]
-			if t == nil {
-				return nil
-			}
-			delete(open, r.Trial)
-			s.Pool.Finished()
-			return s.Take(t, r)
-		})
-	}
-	if err := collect(); err != nil || len(open) == 0 {
+	j, err := e.begin(s, trials)
+	if err != nil || len(j.open) == 0 {
 		return err
 	}
-	if err := e.submit(s, trials, open); err != nil {
+	if err := e.submit(s, j.left(trials)); err != nil {
 		return err
 	}
-	for asked := time.Now(); ; {
-		select {
-		case <-ctx.Done():
-			_ = exec.Command("scancel", e.job).Run() // what it has written is collected the next time
-			return errors.Join(runner.ErrInterrupted, collect())
-		case <-time.After(look):
-		}
-		ended := false
-		if time.Since(asked) >= lookJobs {
-			ended, asked = !e.waiting(), time.Now()
-		}
-		if err := collect(); err != nil || len(open) == 0 {
-			return err
-		}
-		if ended {
-			for range open {
-				s.Leave(fmt.Errorf("job %s ended without it (see %s)", e.job, filepath.Join(e.Dir, "*", "*.log")))
-			}
-			return nil
-		}
-	}
+	return j.follow(ctx, work{
+		ended:  func() bool { return !e.waiting() },
+		cancel: func() { _ = exec.Command("scancel", e.job).Run() },
+		why:    fmt.Errorf("job %s ended without it (see %s)", e.job, filepath.Join(e.Dir, "*", "*.log")),
+	})
 }
 
-// submit submits an array for the open trials, or finds the one that works on them.
-func (e *Slurm) submit(s *sweep.Study, trials []*sweep.Trial, open map[string]*sweep.Trial) error {
+// submit submits an array for trials, or finds the one that works on them.
+func (e *Slurm) submit(s *sweep.Study, left []*sweep.Trial) error {
 	all, err := e.rounds()
 	if err != nil {
 		return err
@@ -99,12 +61,6 @@ func (e *Slurm) submit(s *sweep.Study, trials []*sweep.Trial, open map[string]*s
 		if e.job = strings.TrimSpace(string(text)); err == nil && e.job != "" && e.waiting() {
 			e.Say(fmt.Sprintf("job %s still runs", e.job))
 			return nil
-		}
-	}
-	var left []*sweep.Trial
-	for _, t := range trials {
-		if open[t.ID.String()] != nil {
-			left = append(left, t)
 		}
 	}
 	round, err := e.Put(s, left)
