@@ -260,7 +260,7 @@ func TestFoundOutOfBounds(t *testing.T) {
 		"efficiency": {train("efficiency: 1e-10"),
 			"workload.training.efficiency: 1e-10 is out of range 1–100"},
 		"efficiency of 0": {train("efficiency: 0"), "is out of range"},
-		"an endless layer": {train("efficiency: 0.1, micro_batch: 1048576, sequence: 16777216"),
+		"an endless layer": {train("efficiency: 1, micro_batch: 1048576, sequence: 16777216"),
 			"workload.training.micro_batch: 32 layers of"},
 	} {
 		d, err := Parse("x.yaml", []byte(text+c.text), nil)
