@@ -102,6 +102,14 @@ func fixSpeed(c *Config, r unit.Rate) string {
 	return fmt.Sprintf("a speed of %v", r)
 }
 
+// fixRemote returns the statement of a neighbor's AS number in a language.
+func fixRemote(c *Config, as uint32) string {
+	if c.OS == Junos {
+		return fmt.Sprintf("peer-as %d", as)
+	}
+	return fmt.Sprintf("remote-as %d", as)
+}
+
 // size is bytes in the unit in which people write them: in thousands where they are whole ones, as 256 kbytes
 // of a switch are, else as they are.
 type size unit.Bytes

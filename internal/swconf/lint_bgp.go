@@ -158,7 +158,7 @@ func (l *linter) bgpAS() {
 		seen[n] = true
 		want := c.asOf(far, n)
 		if !takes(n.Remote.V, c.BGP.own(n), want) {
-			l.say(first(n.Remote.At, n.At), fmt.Sprintf("remote-as %d", want),
+			l.say(first(n.Remote.At, n.At), fixRemote(c, want),
 				"neighbour %s has remote-as %s, %s is in AS %d", n.Name(), or(n.Remote.V, "none"),
 				far.Name(), want)
 		}

@@ -1,6 +1,8 @@
 package swconf
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -199,13 +201,15 @@ func (l *linter) balancers() (with []*Config) {
 	return with
 }
 
+// dlbMAC compares the MAC addresses that NX-OS sends balanced packets to. Switches of other languages have none.
 func (l *linter) dlbMAC() {
 	var macs []string
-	for _, c := range l.balancers() {
+	with := slices.DeleteFunc(l.balancers(), func(c *Config) bool { return c.OS != NXOS })
+	for _, c := range with {
 		macs = append(macs, c.DLB.mac())
 	}
 	most := majority(macs)
-	for i, c := range l.balancers() {
+	for i, c := range with {
 		if macs[i] != most {
 			l.say(first(c.DLB.MAC.At, c.DLB.At), "mac-address "+most, "%s uses the DLB MAC %s, the others %s",
 				c.Name(), macs[i], most)
@@ -228,7 +232,11 @@ func (l *linter) dlbMode() {
 	most := majority(modes)
 	for i, c := range l.balancers() {
 		if modes[i] != most {
-			l.say(first(c.DLB.Mode.At, c.DLB.At), "mode "+most, "%s balances by %q, the others by %q",
+			fix := "mode " + most
+			if c.OS == NVUE { // which balances packets or not at all
+				fix = fmt.Sprintf("mode %s on the others, or no adaptive routing here", c.DLB.Mode.V)
+			}
+			l.say(first(c.DLB.Mode.At, c.DLB.At), fix, "%s balances by %q, the others by %q",
 				c.Name(), modes[i], most)
 		}
 	}
