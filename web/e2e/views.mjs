@@ -808,6 +808,10 @@ await page.getByTestId("undo").waitFor();
 await card.waitFor({ state: "detached" });
 assert.equal((await json("api/runs")).length, total - 1);
 await check("deleted");
+await open(`#/compare?runs=${training},${newest.name}`);
+await shows(page.getByTestId("left-out"), `unknown run "${newest.name}"`);
+problems.splice(0); // the browser logs the refused request
+await open("");
 await page.getByRole("button", { name: "Undo" }).press("Enter");
 await card.waitFor();
 assert.equal((await json("api/runs")).length, total);

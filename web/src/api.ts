@@ -108,6 +108,7 @@ export const remove = (run: string) => {
   for (const key of [...cache.keys()]) if (key.startsWith(run + " ")) cache.delete(key);
   return call<unknown>(`api/runs/${encodeURIComponent(run)}`, { method: "DELETE" });
 };
+export const deleted = () => call<string[]>("api/deleted");
 export const restore = (run: string) => call<unknown>(`api/runs/${encodeURIComponent(run)}/restore`, post({}));
 export const startVariant = (of: string, sets: string[]) => call<Simulation>("api/jobs", post({ of, sets }));
 export const startTrace = (of: string, trace: Trace) => call<Simulation>("api/jobs", post({ of, sets: [], trace }));

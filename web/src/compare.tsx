@@ -109,13 +109,18 @@ export function Compare() {
   const place = usePlace();
   const names = (place.args.get("runs") ?? "").split(",").filter(Boolean);
   const job = place.args.get("job");
-  const { data, error } = useData(
-    () =>
-      Promise.all(
-        names.map(async (n) => ({ info: await view<Info>(n, "info"), total: await view<Total>(n, "total") })),
-      ),
-    [names.join()],
-  );
+  // Runs that were deleted or cannot be read are named; the others are compared.
+  const loaded = useData(async () => {
+    const all = await Promise.allSettled(
+      names.map(async (n) => ({ info: await view<Info>(n, "info"), total: await view<Total>(n, "total") })),
+    );
+    const lost = all.flatMap((r) => (r.status === "rejected" ? [(r.reason as Error).message] : []));
+    const data = all.flatMap((r) => (r.status === "fulfilled" ? [r.value] : []));
+    if (data.length === 0 && lost.length > 0) throw new Error(lost.join("\n"));
+    return { data, lost };
+  }, [names.join()]);
+  const { data, lost } = loaded.data ?? {};
+  const error = loaded.error;
   const curves = useMemo(() => {
     if (!data || data.length === 0) return undefined;
     const end = Math.max(...data.map((d) => d.total.width_ps * d.total.cols.length));
@@ -163,6 +168,11 @@ export function Compare() {
           These runs differ in {warned.join(" and ")}: step times compare the work, not the fabric.
         </p>
       )}
+      {(lost ?? []).map((why) => (
+        <p class="warn" data-testid="left-out">
+          Not compared: {why}.
+        </p>
+      ))}
       {doubt(infos) && (
         <p class="warn" data-testid="doubt">
           {doubt(infos)}

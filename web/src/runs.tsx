@@ -19,7 +19,7 @@ export function Runs() {
   const { data, error } = useData(api.runs, [tick]);
   const jobs = useData(api.jobs, [tick]);
   const [chosen, choose] = useState<string[]>([]);
-  const [gone, bury] = useState<string[]>([]);
+  const { data: gone = [] } = useData(api.deleted, [tick]);
   const [failed, fail] = useState("");
   const running = (jobs.data ?? []).filter((j) => j.state === "running").length;
   useEffect(() => {
@@ -93,7 +93,7 @@ export function Runs() {
         {gone.map((name) => (
           <p class="undo" data-testid="undo">
             {name} is deleted.{" "}
-            <button onClick={() => done(api.restore(name), () => bury(gone.filter((n) => n !== name)))}>Undo</button>{" "}
+            <button onClick={() => done(api.restore(name), () => {})}>Undo</button>{" "}
             <span class="note">Files are removed when the server ends.</span>
           </p>
         ))}
@@ -122,10 +122,7 @@ export function Runs() {
                     chosen={chosen.includes(e.name)}
                     choose={(on) => choose(on ? [...chosen, e.name] : chosen.filter((n) => n !== e.name))}
                     remove={() =>
-                      done(api.remove(e.name), () => {
-                        bury([...gone, e.name]);
-                        choose(chosen.filter((n) => n !== e.name));
-                      })
+                      done(api.remove(e.name), () => choose(chosen.filter((n) => n !== e.name)))
                     }
                   />
                 ))}

@@ -77,6 +77,7 @@ func New(c Config) (*Server, error) {
 	s.mux.HandleFunc("GET /api/runs/{run}/{view}", s.view)
 	s.mux.HandleFunc("DELETE /api/runs/{run}", s.deleteRun)
 	s.mux.HandleFunc("POST /api/runs/{run}/restore", s.restoreRun)
+	s.mux.HandleFunc("GET /api/deleted", s.listDeleted)
 	s.mux.HandleFunc("GET /api/about", s.about)
 	s.mux.HandleFunc("GET /api/schema", func(w http.ResponseWriter,
 		_ *http.Request) {

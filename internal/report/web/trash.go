@@ -49,6 +49,21 @@ func (s *Server) restoreRun(w http.ResponseWriter, q *http.Request) {
 	send(w, map[string]bool{"ok": true}, err)
 }
 
+// listDeleted lists the runs in the trash by name.
+func (s *Server) listDeleted(w http.ResponseWriter, _ *http.Request) {
+	names := []string{}
+	dirs, err := os.ReadDir(filepath.Join(s.Root, trash))
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	for _, d := range dirs {
+		if d.IsDir() {
+			names = append(names, d.Name())
+		}
+	}
+	send(w, names, err)
+}
+
 // move renames a run's directory; a run of that name at the other place is not replaced.
 func (s *Server) move(from, to string) error {
 	s.mu.Lock()

@@ -45,6 +45,9 @@ func TestDelete(t *testing.T) {
 	if w := ask(s, "DELETE", "/api/runs/"+name, "", nil); w.Code != http.StatusOK || listed() {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
+	if w := ask(s, "GET", "/api/deleted", "", nil); strings.TrimSpace(w.Body.String()) != `["`+name+`"]` {
+		t.Errorf("deleted: %s", w.Body)
+	}
 	if w := ask(s, "GET", "/api/runs/"+name+"/info", "", nil); w.Code == http.StatusOK {
 		t.Errorf("a deleted run is shown: %d", w.Code)
 	}
