@@ -31,7 +31,7 @@ func (p *Param) Parse(s string) (any, error) {
 	if errLow != nil || errHigh != nil {
 		panic(fmt.Sprintf("param: the bounds of %s are %q and %q", p.Name, p.Min, p.Max))
 	}
-	if n := size(x); !(n >= size(low) && n <= size(high)) && !(p.Zero && n == 0) {
+	if n := Amount(x); !(n >= Amount(low) && n <= Amount(high)) && !(p.Zero && n == 0) {
 		zero := ""
 		if p.Zero {
 			zero = ", or 0"
@@ -62,8 +62,8 @@ func (k Kind) parse(s string) (any, error) {
 	}
 }
 
-// size is a value as a number, whatever its kind.
-func size(x any) float64 {
+// Amount returns a value as a number in its own unit (ps, bytes, bit/s), 0 for a flag.
+func Amount(x any) float64 {
 	switch n := x.(type) {
 	case float64:
 		return n

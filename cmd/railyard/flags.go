@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -51,12 +52,7 @@ func checkFlags(ctx *kong.Context) error {
 }
 
 func anyOf(names string, given map[string]bool) bool {
-	for _, n := range strings.Split(names, ",") {
-		if given[n] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(strings.Split(names, ","), func(n string) bool { return given[n] })
 }
 
 func dashed(names, between string) string {

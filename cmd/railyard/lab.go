@@ -13,6 +13,7 @@ import (
 	"railyard/internal/input"
 	"railyard/internal/lab"
 	"railyard/internal/lab/load"
+	"railyard/internal/report/table"
 	"railyard/internal/scenariofile"
 	"railyard/unit"
 )
@@ -130,26 +131,7 @@ func (c *labStatusCmd) Run(e *env) error {
 	if c.JSON {
 		return printJSON(e.stdout, st)
 	}
-	for _, n := range st {
-		line := n.Name
-		switch {
-		case !n.There:
-			line += ": its namespace is gone"
-		case n.Sessions > 0:
-			line += fmt.Sprintf(": %d of %d BGP sessions established", n.Established, n.Sessions)
-		case len(n.Addrs) > 0:
-			line += ": " + strings.Join(n.Addrs, " ")
-		}
-		fmt.Fprintln(e.stdout, line)
-		for _, p := range n.Ports {
-			state := "up"
-			if !p.Up {
-				state = "DOWN"
-			}
-			fmt.Fprintf(e.stdout, "  %-16s %-4s %9v  sent %12d B %9d packets %8d marked %6d dropped\n",
-				p.Port, state, unit.Rate(p.Rate), p.TxBytes, p.Packets, p.Marked, p.Dropped)
-		}
-	}
+	table.LabStatus(e.stdout, c.Name, st)
 	return nil
 }
 
@@ -162,17 +144,23 @@ type labLinkCmd struct {
 
 // Run is the lab link command.
 func (c *labLinkCmd) Run(e *env) error {
+	return c.set(e, c.JSON, map[string]any{"port": c.Port, "up": c.State == "up"}, fmt.Sprintf("%s is %s", c.Port, c.State),
+		func(s *lab.State) error { return lab.SetLink(context.Background(), s, c.Port, c.State == "up") })
+}
+
+// set changes the lab and prints the change.
+func (c *labName) set(e *env, asJSON bool, value map[string]any, words string, change func(s *lab.State) error) error {
 	s, err := lab.Load(c.Name)
-	if err != nil {
+	if err == nil {
+		err = change(s)
+	}
+	switch {
+	case err != nil:
 		return labError(err)
+	case asJSON:
+		return printJSON(e.stdout, value)
 	}
-	if err := lab.SetLink(context.Background(), s, c.Port, c.State == "up"); err != nil {
-		return labError(err)
-	}
-	if c.JSON {
-		return printJSON(e.stdout, map[string]any{"port": c.Port, "up": c.State == "up"})
-	}
-	fmt.Fprintf(e.stdout, "%s is %s\n", c.Port, c.State)
+	fmt.Fprintln(e.stdout, words)
 	return nil
 }
 
@@ -185,18 +173,9 @@ type labLossCmd struct {
 
 // Run is the lab loss command.
 func (c *labLossCmd) Run(e *env) error {
-	s, err := lab.Load(c.Name)
-	if err != nil {
-		return labError(err)
-	}
-	if err := lab.SetLoss(context.Background(), s, c.Port, c.Percent/100); err != nil {
-		return labError(err)
-	}
-	if c.JSON {
-		return printJSON(e.stdout, map[string]any{"port": c.Port, "loss_percent": c.Percent})
-	}
-	fmt.Fprintf(e.stdout, "%s loses %g %% of its RoCE packets\n", c.Port, c.Percent)
-	return nil
+	return c.set(e, c.JSON, map[string]any{"port": c.Port, "loss_percent": c.Percent},
+		fmt.Sprintf("%s loses %g %% of its RoCE packets", c.Port, c.Percent),
+		func(s *lab.State) error { return lab.SetLoss(context.Background(), s, c.Port, c.Percent/100) })
 }
 
 type labExecCmd struct {

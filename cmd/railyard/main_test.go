@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"railyard/internal/result"
+	"railyard/internal/study"
 
 	"github.com/alecthomas/kong"
 )
@@ -183,7 +184,7 @@ func TestBadInput(t *testing.T) {
 		"out below a file": {[]string{"run", filepath.Join(dir, "three-flows.yaml"), "--out",
 			"binary.yaml/x"}, "not a directory"},
 		"bad seeds": {[]string{"compare", pod, "--seeds", "0"}, "--seeds"},
-		"too many variants": {[]string{"compare", pod, "--set", "seed=" + strings.Repeat("1,", 100) + "1"},
+		"too many variants": {[]string{"compare", pod, "--set", "seed=" + strings.Repeat("1,", study.MaxVariants) + "1"},
 			"variants"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"strconv"
 	"strings"
 
 	"railyard/internal/field"
@@ -35,7 +34,7 @@ Examples:
 
 // Run is the plan load command.
 func (c *planLoadCmd) Run(e *env) error {
-	loads, err := parseLoads(c.Loads)
+	loads, err := load.Parse(c.Loads)
 	if err != nil {
 		return err
 	}
@@ -76,19 +75,4 @@ func (c *planLoadCmd) Run(e *env) error {
 	}
 	table.Loads(e.stdout, plan, curves)
 	return nil
-}
-
-// parseLoads reads percents.
-func parseLoads(text string) (loads []float64, err error) {
-	for _, word := range strings.Split(text, ",") {
-		p, err := strconv.ParseFloat(word, 64)
-		if err != nil || !(p >= 0.1 && p <= 200) || len(loads) > 0 && p <= loads[len(loads)-1] {
-			return nil, field.New("--loads", "found %s, expected rising percents between 0.1 and 200, as 10,20,30", field.Quote(word))
-		}
-		loads = append(loads, p)
-	}
-	if len(loads) > load.MaxLoads {
-		return nil, field.New("--loads", "are %d, at most %d are taken", len(loads), load.MaxLoads)
-	}
-	return loads, nil
 }

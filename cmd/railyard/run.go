@@ -205,7 +205,7 @@ func (c *runCmd) print(e *env, job *runner.Runner, s *result.Summary) error {
 	for _, p := range c.Follow {
 		fmt.Fprintf(e.stdout, "Trace of packet %s: railyard report %s --packet %s\n", p, job.Dir, p)
 	}
-	if s.Complete && len(tries(whatif.Remedies(job.Plan, s), 1)) > 0 {
+	if s.Complete && len(whatif.First(whatif.Remedies(job.Plan, s), 1)) > 0 {
 		fmt.Fprintf(e.stdout, "Next: railyard why %s --try 3 (simulates the remedies)\n", job.Dir)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -12,7 +13,6 @@ import (
 	"railyard/internal/report/plot"
 	"railyard/internal/report/table"
 	"railyard/internal/runner"
-	"railyard/internal/scenario"
 	"railyard/internal/study/sweep"
 	"railyard/unit"
 )
@@ -33,31 +33,20 @@ Examples:
 }
 
 type sweepRunCmd struct {
-	Study     string   `arg:"" help:"Study, or a scenario with --grid or --range" placeholder:"STUDY"`
-	Set       []string `help:"Override a value of the scenario; repeatable" placeholder:"KEY=VALUE" sep:"none"`
-	Grid      []string `help:"Values of a key; repeatable: every combination" placeholder:"KEY=A,B" sep:"none" group:"Points"`
-	Range     []string `help:"Range of a key, in steps or continuous; repeatable" placeholder:"KEY=FROM..TO[:STEPS][:log]" sep:"none" group:"Points"`
-	Zip       []string `help:"Values of a key; keys with --zip advance together" placeholder:"KEY=A,B" sep:"none" group:"Points"`
-	Require   []string `help:"Condition that points meet, as in \"wred_min < wred_max\" with whole keys; repeatable" placeholder:"CONDITION" sep:"none" group:"Points"`
-	Sample    int      `help:"Number of points instead of every combination" placeholder:"N" range:"1,2000000" group:"Points"`
-	Sampler   string   `help:"Choice of points: grid, random, lhc, halton, morris (grid; random with --sample)" placeholder:"NAME" enum:"grid,random,lhc,halton,morris," default:"" group:"Points"`
-	DrawSeed  uint64   `help:"Seed of the sampler" placeholder:"N" group:"Points"`
-	Seeds     int      `help:"Seeds per point, starting at the scenario's (1)" placeholder:"N" range:"1,100000" group:"Points"`
-	Objective []string `help:"Figure to minimize or maximize, as in queue_peak or max:mfu; several: Pareto front (step_time)" placeholder:"FIGURE" sep:"none" group:"Ranking"`
-	Rung      []string `help:"Settings of a stage of successive halving, as in fidelity=flow; 2 to 10 in order" placeholder:"KEY=VALUE,…" sep:"none" group:"Ranking"`
-	Reduce    int      `help:"A stage passes one of N points on (4)" placeholder:"N" range:"2,1000" with:"rung" group:"Ranking"`
-	Keep      string   `help:"Run directories to keep: none, best:N, all" default:"" placeholder:"WHICH"`
-	Out       string   `help:"Directory of the study; an unfinished one is resumed (sweep-NAME)" placeholder:"DIR"`
-	Add       bool     `help:"Add these points to the study in --out"`
-	Reuse     []string `help:"Study whose trials are taken over where they are the same; repeatable" placeholder:"DIR" sep:"none"`
-	Force     bool     `help:"Restart in an existing directory" without:"add"`
-	Shard     string   `help:"Simulate the Kth of N parts; sweep merge combines them" placeholder:"K/N"`
-	Estimate  bool     `help:"Print trials, core time and memory, and simulate nothing"`
-	Yes       bool     `help:"Allow more than 10,000 trials"`
-	Jobs      int      `help:"Simulations in parallel; 0: one per processor" default:"0" range:"0,1024"`
-	Memory    string   `help:"Memory limit of all simulations (available memory)" placeholder:"SIZE"`
-	Top       int      `help:"Points to print" default:"10" range:"1,10000"`
-	JSON      bool     `help:"Print as JSON"`
+	Study string `arg:"" help:"Study, or a scenario with --grid or --range" placeholder:"STUDY"`
+	sweep.Flags
+	Keep     string   `help:"Run directories to keep: none, best:N, all" default:"" placeholder:"WHICH"`
+	Out      string   `help:"Directory of the study; an unfinished one is resumed (sweep-NAME)" placeholder:"DIR"`
+	Add      bool     `help:"Add these points to the study in --out"`
+	Reuse    []string `help:"Study whose trials are taken over where they are the same; repeatable" placeholder:"DIR" sep:"none"`
+	Force    bool     `help:"Restart in an existing directory" without:"add"`
+	Shard    string   `help:"Simulate the Kth of N parts; sweep merge combines them" placeholder:"K/N"`
+	Estimate bool     `help:"Print trials, core time and memory, and simulate nothing"`
+	Yes      bool     `help:"Allow more than 10,000 trials"`
+	Jobs     int      `help:"Simulations in parallel; 0: one per processor" default:"0" range:"0,1024"`
+	Memory   string   `help:"Memory limit of all simulations (available memory)" placeholder:"SIZE"`
+	Top      int      `help:"Points to print" default:"10" range:"1,10000"`
+	JSON     bool     `help:"Print as JSON"`
 
 	Listen    string `help:"Start a NATS server for railyard worker on this address" placeholder:"HOST:PORT" group:"Workers"`
 	NATS      string `help:"NATS server with JetStream that railyard worker uses as well" name:"nats" placeholder:"URL" without:"listen" group:"Workers"`
@@ -99,10 +88,11 @@ const unasked = 10_000
 
 // Run is the sweep command.
 func (c *sweepRunCmd) Run(e *env) error {
-	f, err := c.file()
+	f, err := c.File(c.Study)
 	if err != nil {
 		return err
 	}
+	f.Keep = cmp.Or(c.Keep, f.Keep)
 	memory, err := parseMemory(c.Memory)
 	if err != nil {
 		return err
@@ -173,84 +163,6 @@ func (c *sweepRunCmd) foretell(e *env, s *sweep.Study) (done bool, err error) {
 		report.Labelled(e.stderr, "note: ", fmt.Sprintf("%s in %s kept", unit.Plural(x.Kept, "trial"), s.Dir))
 	}
 	return false, nil
-}
-
-// file returns the study: the file, with what flags add to it.
-func (c *sweepRunCmd) file() (*sweep.File, error) {
-	text, err := input.Text(c.Study, scenario.MaxSize)
-	if err != nil {
-		return nil, input.Fault(err)
-	}
-	f := &sweep.File{Scenario: c.Study}
-	if sweep.IsStudy(string(text)) {
-		if f, err = sweep.ReadFile(c.Study); err != nil {
-			return nil, err
-		}
-	}
-	f.Set = append(f.Set, c.Set...)
-	f.Require = append(f.Require, c.Require...)
-	if err := c.vary(f); err != nil {
-		return nil, err
-	}
-	if c.Sample > 0 {
-		f.Samples = c.Sample
-		if f.Sampler == "grid" {
-			f.Sampler = ""
-		}
-	}
-	if c.Sampler != "" {
-		f.Sampler = c.Sampler
-	}
-	if c.Seeds > 0 {
-		f.Seeds = c.Seeds
-	}
-	if c.DrawSeed > 0 {
-		f.DrawSeed = c.DrawSeed
-	}
-	if c.Reduce > 0 {
-		f.Reduce = c.Reduce
-	}
-	if c.Keep != "" {
-		f.Keep = c.Keep
-	}
-	if c.Objective != nil {
-		f.Objectives = c.Objective
-	}
-	if c.Rung != nil {
-		f.Rungs = nil
-		for _, r := range c.Rung {
-			f.Rungs = append(f.Rungs, sweep.Rung{Set: strings.Split(r, ",")})
-		}
-	}
-	return f, nil
-}
-
-// vary adds the keys that flags vary.
-func (c *sweepRunCmd) vary(f *sweep.File) error {
-	for _, list := range []struct {
-		flag string
-		all  []string
-	}{{"--grid", c.Grid}, {"--range", c.Range}, {"--zip", c.Zip}} {
-		for _, text := range list.all {
-			key, values, ok := strings.Cut(text, "=")
-			if !ok || key == "" || values == "" {
-				return field.New(list.flag, "%s is not KEY=VALUES; accepted: KEY=A,B, or with --range KEY=FROM..TO:STEPS",
-					field.Quote(text))
-			}
-			v := sweep.Vary{Key: key, From: list.flag + " " + field.Clip(text)}
-			switch list.flag {
-			case "--range":
-				v.Range = values
-			case "--zip":
-				v.Zip = "--zip"
-				fallthrough
-			default:
-				v.Values = strings.Split(values, ",")
-			}
-			f.Vary = append(f.Vary, v)
-		}
-	}
-	return nil
 }
 
 type sweepShowCmd struct {

@@ -36,7 +36,7 @@ Examples:
 
 // Run is the why command.
 func (c *whyCmd) Run(e *env) error {
-	s, err := c.summary()
+	s, err := result.ReadAccount(c.Dir)
 	if err != nil {
 		return input.Fault(err)
 	}
@@ -72,26 +72,6 @@ func (c *whyCmd) Run(e *env) error {
 	return nil
 }
 
-// summary reads the summary of a run whose step has an account.
-func (c *whyCmd) summary() (*result.Summary, error) {
-	s, err := result.ReadSummary(c.Dir)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return nil, fmt.Errorf("%s has no summary.json: it is not a run directory", c.Dir)
-	case err != nil:
-		return nil, err
-	case s.Outcome != nil:
-		return nil, fmt.Errorf("%s has no step to account for: %s", c.Dir, s.Outcome.Why)
-	case s.Chain == nil || !s.Complete:
-		return nil, fmt.Errorf("%s has no account of lost time: the run did not end with a step; run its scenario to the end",
-			c.Dir)
-	case s.StepTime <= 0 || s.Chain.Total() != s.StepTime:
-		return nil, fmt.Errorf("%s: its causes add up to %s, not to its step of %s: it is damaged, or of another version; run the scenario again", filepath.Join(c.Dir, "summary.json"), unit.Time(s.Chain.Total()).Show(),
-			unit.Time(s.StepTime).Show())
-	}
-	return s, nil
-}
-
 // scenario is what the run was made of, as run.json has it.
 func (c *whyCmd) scenario(m *result.Manifest) *whatif.Scenario {
 	of := &whatif.Scenario{Name: filepath.Join(c.Dir, "scenario"), Text: []byte(m.Scenario), Sets: m.Set, Seed: &m.Seed}
@@ -119,7 +99,7 @@ func (c *whyCmd) try(e *env, of *whatif.Scenario, s *result.Summary, all []whati
 	defer release()
 	bar := newMeter(e)
 	defer bar.finish()
-	some := tries(all, c.Try)
+	some := whatif.First(all, c.Try)
 	if len(some) == 0 {
 		fmt.Fprintln(e.stderr, "note: no remedy of this run can be simulated: none is a setting of its scenario")
 	}
@@ -139,23 +119,4 @@ func (c *whyCmd) try(e *env, of *whatif.Scenario, s *result.Summary, all []whati
 		return input.Fault(fmt.Errorf("no remedy was simulated: %s", some[0].Error))
 	}
 	return nil
-}
-
-// tries returns the n remedies to simulate first: one for each cause, then a second one, and so on.
-func tries(all []whatif.Remedy, n int) (some []*whatif.Remedy) {
-	for round := 0; ; round++ {
-		more, seen := false, map[string]int{}
-		for i := range all {
-			if !all[i].CanTry() {
-				continue
-			}
-			seen[all[i].Cause]++
-			if seen[all[i].Cause] == round+1 && len(some) < n {
-				some, more = append(some, &all[i]), true
-			}
-		}
-		if !more {
-			return some
-		}
-	}
 }

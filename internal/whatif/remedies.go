@@ -50,6 +50,25 @@ func told(r *facts.Remedy, s *result.Summary) result.Remedy {
 	return t
 }
 
+// First returns the n remedies to simulate first: one for each cause, then a second one, and so on.
+func First(all []Remedy, n int) (some []*Remedy) {
+	for round := 0; ; round++ {
+		more, seen := false, map[string]int{}
+		for i := range all {
+			if !all[i].CanTry() {
+				continue
+			}
+			seen[all[i].Cause]++
+			if seen[all[i].Cause] == round+1 && len(some) < n {
+				some, more = append(some, &all[i]), true
+			}
+		}
+		if !more {
+			return some
+		}
+	}
+}
+
 // CanTry reports whether a scenario can be run with a remedy: some are advice in words.
 func (r *Remedy) CanTry() bool { return len(r.change.Set)+len(r.change.Edits) > 0 }
 

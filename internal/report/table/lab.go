@@ -3,11 +3,53 @@ package table
 import (
 	"fmt"
 	"io"
+	"strings"
 
+	"railyard/internal/lab"
 	"railyard/internal/lab/load"
 	"railyard/internal/report/screen"
 	"railyard/unit"
 )
+
+// LabStatus prints the nodes of a lab with their ports, and how many of them are down.
+func LabStatus(w io.Writer, name string, nodes []lab.NodeStatus) {
+	ports, down, gone := 0, 0, 0
+	t := screen.Table{Columns: []screen.Column{{Head: "Port"}, {Head: "state", Left: true}, {Head: "rate"}, {Head: "sent"},
+		{Head: "packets"}, {Head: "ECN marks", Rare: true}, {Head: "drops", Rare: true}}}
+	var notes []string
+	for _, n := range nodes {
+		switch {
+		case !n.There:
+			gone++
+			notes = append(notes, n.Name+": no namespace")
+		case n.Sessions > 0:
+			notes = append(notes, fmt.Sprintf("%s: %d of %d BGP sessions established", n.Name, n.Established, n.Sessions))
+		case len(n.Addrs) > 0:
+			notes = append(notes, n.Name+": "+strings.Join(n.Addrs, " "))
+		}
+		for _, p := range n.Ports {
+			state := "up"
+			if ports++; !p.Up {
+				down++
+				state = "down"
+			}
+			t.Add(p.Port, state, unit.Rate(p.Rate).Show(), unit.Bytes(p.TxBytes).Show(), unit.ShowCount(p.Packets),
+				unit.ShowCount(p.Marked), unit.ShowCount(p.Dropped))
+		}
+	}
+	answer := fmt.Sprintf("lab %s: %s, %s", name, unit.Plural(len(nodes), "node"), unit.Plural(ports, "port"))
+	if down > 0 {
+		answer += fmt.Sprintf(", %d down", down)
+	}
+	if gone > 0 {
+		answer += fmt.Sprintf("; %s without a namespace", unit.Plural(gone, "node"))
+	}
+	screen.Painted(w, screen.Answer, "", answer)
+	t.Print(w)
+	for _, n := range notes {
+		screen.Wrap(w, "", n)
+	}
+}
 
 // Moves prints how MRC reroutes around the events of a lab, the slowest first in words.
 func Moves(w io.Writer, moves []load.Move) {

@@ -6,7 +6,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
+	"railyard/internal/field"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
@@ -91,4 +94,19 @@ func offeredRate(plan *scenario.Plan) (sum float64) {
 		}
 	}
 	return sum
+}
+
+// Parse parses increasing loads in percent, separated by commas, of the flag --loads.
+func Parse(text string) (loads []float64, err error) {
+	for _, word := range strings.Split(text, ",") {
+		p, err := strconv.ParseFloat(word, 64)
+		if err != nil || !(p >= 0.1 && p <= 200) || len(loads) > 0 && p <= loads[len(loads)-1] {
+			return nil, field.New("--loads", "found %s, expected rising percents between 0.1 and 200, as 10,20,30", field.Quote(word))
+		}
+		loads = append(loads, p)
+	}
+	if len(loads) > MaxLoads {
+		return nil, field.New("--loads", "are %d, at most %d are taken", len(loads), MaxLoads)
+	}
+	return loads, nil
 }

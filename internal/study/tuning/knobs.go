@@ -7,6 +7,7 @@ import (
 	"railyard/cc"
 	"railyard/internal/scenario"
 	"railyard/internal/tune"
+	"railyard/param"
 	"railyard/unit"
 )
 
@@ -19,16 +20,16 @@ func knobsOf(s *scenario.Service, line unit.Rate) (knobs [tune.MostKnobs]tune.Kn
 	n := 0
 	for i := range s.CC.Params {
 		p := &s.CC.Params[i]
-		v := numberOf(s.Values[p.Name])
+		v := param.Amount(s.Values[p.Name])
 		if p.Kind == cc.Flag || p.Of != "" || v <= 0 || n == len(knobs) {
 			continue
 		}
 		k := tune.Knob{Name: p.Name, From: v / reach, To: v * reach}
 		if least, err := p.Parse(p.Min); err == nil {
-			k.From = max(k.From, numberOf(least))
+			k.From = max(k.From, param.Amount(least))
 		}
 		if most, err := p.Parse(p.Max); err == nil {
-			k.To = min(k.To, numberOf(most))
+			k.To = min(k.To, param.Amount(most))
 		}
 		if p.Line {
 			k.To = min(k.To, float64(line))
@@ -49,23 +50,6 @@ func paramOf(a *cc.Algorithm, name string) *cc.Param {
 		}
 	}
 	panic("tune: " + a.Name + " has no parameter " + name) // knobsOf made it of one
-}
-
-// numberOf is a parameter's value as a number in its own unit: ps, bytes, bit/s; 0 for a flag.
-func numberOf(v any) float64 {
-	switch x := v.(type) {
-	case float64:
-		return x
-	case int:
-		return float64(x)
-	case unit.Time:
-		return float64(x)
-	case unit.Bytes:
-		return float64(x)
-	case unit.Rate:
-		return float64(x)
-	}
-	return 0
 }
 
 // settingOf is a number as a parameter's value.

@@ -5,6 +5,7 @@ import (
 
 	"railyard/cc"
 	"railyard/internal/scenario"
+	"railyard/param"
 	"railyard/unit"
 )
 
@@ -20,7 +21,7 @@ func TestKnobsOfEveryAlgorithm(t *testing.T) {
 			}
 			turned++
 			p := paramOf(a, k.Name)
-			for _, x := range []float64{k.From, numberOf(s.Values[k.Name]), k.To} {
+			for _, x := range []float64{k.From, param.Amount(s.Values[k.Name]), k.To} {
 				back, err := p.Parse(settingText(p, x))
 				if err != nil || back != settingOf(p, x) {
 					t.Errorf("%s.%s = %v: %v, %v", name, k.Name, x, back, err)

@@ -17,6 +17,7 @@ import (
 	"railyard/internal/study"
 	"railyard/internal/topo"
 	"railyard/internal/tune"
+	"railyard/param"
 	"railyard/unit"
 )
 
@@ -227,7 +228,7 @@ func (t *Tuning) current() tune.Candidate {
 		c.AlphaTimer, c.G = cc.Value[unit.Time](v, "alpha_timer"), cc.Value[float64](v, "g")
 	}
 	for i, k := range t.Search.Space.Own() {
-		c.Knobs[i] = numberOf(t.Base.Default().Values[k.Name])
+		c.Knobs[i] = param.Amount(t.Base.Default().Values[k.Name])
 	}
 	return c
 }
