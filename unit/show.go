@@ -114,10 +114,8 @@ func (b Bytes) ShowSet() string {
 	if significant(strconv.FormatInt(int64(b), 10)) <= 3 {
 		return b.Show()
 	}
-	for _, u := range []scale{{"GiB", int64(GiB)}, {"MiB", int64(MiB)}, {"KiB", int64(KiB)}} {
-		if int64(b) >= u.factor && int64(b)%u.factor == 0 && int64(b)/u.factor < 1000*1024 {
-			return grouped(strconv.FormatInt(int64(b)/u.factor, 10)) + " " + u.suffix
-		}
+	if n, suffix, ok := b.binary(); ok && n < 1000*1024 {
+		return grouped(strconv.FormatInt(n, 10)) + " " + suffix
 	}
 	return b.Show()
 }

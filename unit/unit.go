@@ -274,58 +274,48 @@ func trim(f float64, prec int) string {
 	return s
 }
 
+// inLargest formats x in the first of units, largest first, that size has one of, with three decimals at most, or in
+// the smallest.
+func inLargest(x, size int64, smallest string, units ...scale) string {
+	for _, u := range units {
+		if size >= u.factor {
+			return trim(float64(x)/float64(u.factor), 3) + u.suffix
+		}
+	}
+	return strconv.FormatInt(x, 10) + smallest
+}
+
 // String prints the time in the largest unit that keeps it above one, with
 // three decimals at most.
 func (t Time) String() string {
-	a := t
-	if a < 0 {
-		a = -a
-	}
-	switch {
-	case t == Never:
+	if t == Never {
 		return "never"
-	case a >= Second:
-		return trim(t.Seconds(), 3) + "s"
-	case a >= Millisecond:
-		return trim(float64(t)/float64(Millisecond), 3) + "ms"
-	case a >= Microsecond:
-		return trim(t.Micros(), 3) + "us"
-	case a >= Nanosecond:
-		return trim(float64(t)/float64(Nanosecond), 3) + "ns"
 	}
-	return strconv.FormatInt(int64(t), 10) + "ps"
+	return inLargest(int64(t), max(int64(t), -int64(t)), "ps", scale{"s", int64(Second)}, scale{"ms", int64(Millisecond)},
+		scale{"us", int64(Microsecond)}, scale{"ns", int64(Nanosecond)})
 }
 
 // String prints the rate in the largest decimal unit that keeps it above one.
 func (r Rate) String() string {
-	switch {
-	case r >= Tbps:
-		return trim(float64(r)/float64(Tbps), 3) + "Tbps"
-	case r >= Gbps:
-		return trim(float64(r)/float64(Gbps), 3) + "Gbps"
-	case r >= Mbps:
-		return trim(float64(r)/float64(Mbps), 3) + "Mbps"
-	case r >= Kbps:
-		return trim(float64(r)/float64(Kbps), 3) + "Kbps"
+	return inLargest(int64(r), int64(r), "bps", scale{"Tbps", int64(Tbps)}, scale{"Gbps", int64(Gbps)},
+		scale{"Mbps", int64(Mbps)}, scale{"Kbps", int64(Kbps)})
+}
+
+// binary returns the size in the largest binary unit that it is a whole number of; false: in none.
+func (b Bytes) binary() (n int64, suffix string, ok bool) {
+	for _, u := range []scale{{"GiB", int64(GiB)}, {"MiB", int64(MiB)}, {"KiB", int64(KiB)}} {
+		if int64(b) >= u.factor && int64(b)%u.factor == 0 {
+			return int64(b) / u.factor, u.suffix, true
+		}
 	}
-	return strconv.FormatInt(int64(r), 10) + "bps"
+	return 0, "", false
 }
 
 // String prints the size in binary units when it is a whole number of them,
 // otherwise in decimal ones.
 func (b Bytes) String() string {
-	for _, u := range []scale{{"GiB", int64(GiB)}, {"MiB", int64(MiB)}, {"KiB", int64(KiB)}} {
-		if int64(b) >= u.factor && int64(b)%u.factor == 0 {
-			return strconv.FormatInt(int64(b)/u.factor, 10) + u.suffix
-		}
+	if n, suffix, ok := b.binary(); ok {
+		return strconv.FormatInt(n, 10) + suffix
 	}
-	switch {
-	case b >= GB:
-		return trim(float64(b)/float64(GB), 3) + "GB"
-	case b >= MB:
-		return trim(float64(b)/float64(MB), 3) + "MB"
-	case b >= KB:
-		return trim(float64(b)/float64(KB), 3) + "KB"
-	}
-	return strconv.FormatInt(int64(b), 10) + "B"
+	return inLargest(int64(b), int64(b), "B", scale{"GB", int64(GB)}, scale{"MB", int64(MB)}, scale{"KB", int64(KB)})
 }

@@ -161,11 +161,7 @@ func readLLDPCLI(r *reading) {
 func writeLLDPCLI(w *bytes.Buffer, s *Snapshot) {
 	line := strings.Repeat("-", 79) + "\n"
 	n := 0
-	for i := range s.Ports {
-		p := &s.Ports[i]
-		if !p.Peer.Is() {
-			continue
-		}
+	for _, p := range s.heard() {
 		if n++; n == 1 {
 			w.WriteString(line + "LLDP neighbors:\n" + line)
 		}

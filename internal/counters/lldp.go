@@ -3,6 +3,7 @@ package counters
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"regexp"
 	"strings"
 )
@@ -44,13 +45,20 @@ func readNXOSLLDP(r *reading) {
 	}
 }
 
+// heard yields the ports that have heard a neighbour, with their index.
+func (s *Snapshot) heard() iter.Seq2[int, *Port] {
+	return func(yield func(int, *Port) bool) {
+		for i := range s.Ports {
+			if p := &s.Ports[i]; p.Peer.Is() && !yield(i, p) {
+				return
+			}
+		}
+	}
+}
+
 func writeNXOSLLDP(w *bytes.Buffer, s *Snapshot) {
 	n := 0
-	for i := range s.Ports {
-		p := &s.Ports[i]
-		if !p.Peer.Is() {
-			continue
-		}
+	for _, p := range s.heard() {
 		if n++; n == 1 {
 			w.WriteString("Capability codes:\n  (R) Router, (B) Bridge, (T) Telephone, (C) DOCSIS Cable Device\n" +
 				"  (W) WLAN Access Point, (P) Repeater, (S) Station, (O) Other\n" +
@@ -102,13 +110,10 @@ func readNXOSLLDPDetail(r *reading) {
 }
 
 func writeNXOSLLDPDetail(w *bytes.Buffer, s *Snapshot) {
-	for i := range s.Ports {
-		if p := &s.Ports[i]; p.Peer.Is() {
-			fmt.Fprintf(w, "Chassis id: 0000.0000.%04x\nPort id: %s\nLocal Port id: %s\nPort Description: %s\n"+
-				"System Name: %s\nSystem Description: railyard\nTime remaining: 91 seconds\n\n", i+1,
-				p.Peer.Port,
-				short(p.Name, "Eth"), p.Peer.Port, p.Peer.Device)
-		}
+	for i, p := range s.heard() {
+		fmt.Fprintf(w, "Chassis id: 0000.0000.%04x\nPort id: %s\nLocal Port id: %s\nPort Description: %s\n"+
+			"System Name: %s\nSystem Description: railyard\nTime remaining: 91 seconds\n\n", i+1, p.Peer.Port,
+			short(p.Name, "Eth"), p.Peer.Port, p.Peer.Device)
 	}
 }
 
@@ -134,11 +139,7 @@ func readEOSLLDP(r *reading) {
 
 func writeEOSLLDP(w *bytes.Buffer, s *Snapshot) {
 	n := 0
-	for i := range s.Ports {
-		p := &s.Ports[i]
-		if !p.Peer.Is() {
-			continue
-		}
+	for _, p := range s.heard() {
 		if n++; n == 1 {
 			w.WriteString("\nPort          Neighbor Device ID       Neighbor Port ID    TTL\n" +
 				"---------- ------------------------ ---------------------- ---\n")
@@ -179,9 +180,7 @@ func readEOSLLDPDetail(r *reading) {
 }
 
 func writeEOSLLDPDetail(w *bytes.Buffer, s *Snapshot) {
-	for i := range s.Ports {
-		if p := &s.Ports[i]; p.Peer.Is() {
-			fmt.Fprintf(w, "Interface %s detected 1 LLDP neighbors:\n\n  - Port ID type: Interface name (5)\n    Port ID     : %q\n  - System Name: %q\n\n", p.Name, p.Peer.Port, p.Peer.Device)
-		}
+	for _, p := range s.heard() {
+		fmt.Fprintf(w, "Interface %s detected 1 LLDP neighbors:\n\n  - Port ID type: Interface name (5)\n    Port ID     : %q\n  - System Name: %q\n\n", p.Name, p.Peer.Port, p.Peer.Device)
 	}
 }

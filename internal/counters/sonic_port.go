@@ -181,10 +181,8 @@ var sonicPort = regexp.MustCompile(`^Ethernet\d+$`)
 func writeSonicLLDP(w *bytes.Buffer, s *Snapshot) {
 	g := grid{heads: []string{"LocalPort", "RemoteDevice", "RemotePortID", "Capability", "RemotePortDescr"},
 		left: 5}
-	for i := range s.Ports {
-		if p := &s.Ports[i]; p.Peer.Is() {
-			g.add(p.Name, p.Peer.Device, cmp.Or(p.Peer.ID, p.Peer.Port), "BR", cmp.Or(p.Peer.Descr, p.Peer.Port))
-		}
+	for _, p := range s.heard() {
+		g.add(p.Name, p.Peer.Device, cmp.Or(p.Peer.ID, p.Peer.Port), "BR", cmp.Or(p.Peer.Descr, p.Peer.Port))
 	}
 	if len(g.rows) == 0 {
 		return

@@ -50,24 +50,15 @@ func (c *dlb) Pick(now unit.Time, group []int32, _ int, _ uint32, ports []Port) 
 	return c.best(now, group, nil, ports)
 }
 
-// best returns of the ports of the best grade, each no better than what is known beyond it, the one of two
-// drawn at random that would send first (see sooner).
+// best returns a port of the best grade, each no better than what is known beyond it (see ofBest).
 func (c *dlb) best(now unit.Time, group []int32, beyond []uint8, ports []Port) int32 {
 	c.graded = c.graded[:0]
-	best, count := uint8(Bands), 0
 	for i, g := range group {
 		b := c.Band(now, g, ports)
 		if beyond != nil {
 			b = max(b, beyond[i])
 		}
 		c.graded = append(c.graded, b)
-		if b < best {
-			best, count = b, 0
-		}
-		if b == best {
-			count++
-		}
 	}
-	x, y := c.stream.Intn(count), c.stream.Intn(count)
-	return sooner(now, group, c.graded, best, x, y, ports)
+	return ofBest(now, group, c.graded, &c.stream, ports)
 }

@@ -1,6 +1,8 @@
 package route
 
 import (
+	"math"
+
 	"railyard/internal/rng"
 	"railyard/param"
 	"railyard/unit"
@@ -32,10 +34,16 @@ const (
 func (c *least) Pick(now unit.Time, group []int32, _ int, _ uint32, ports []Port) int32 {
 	first := ports[group[0]].drain(int32(bandSize)) // cables of several rates are compared in time
 	c.graded = c.graded[:0]
-	best, count := uint8(bands), 0
 	for _, g := range group {
-		b := uint8(ports[g].band(now, first))
-		c.graded = append(c.graded, b)
+		c.graded = append(c.graded, uint8(ports[g].band(now, first)))
+	}
+	return ofBest(now, group, c.graded, &c.stream, ports)
+}
+
+// ofBest returns, of the ports of the best grade, the one of two drawn at random that would send first (see sooner).
+func ofBest(now unit.Time, group []int32, grades []uint8, stream *rng.Stream, ports []Port) int32 {
+	best, count := uint8(math.MaxUint8), 0
+	for _, b := range grades {
 		if b < best {
 			best, count = b, 0
 		}
@@ -43,8 +51,8 @@ func (c *least) Pick(now unit.Time, group []int32, _ int, _ uint32, ports []Port
 			count++
 		}
 	}
-	x, y := c.stream.Intn(count), c.stream.Intn(count)
-	return sooner(now, group, c.graded, best, x, y, ports)
+	x, y := stream.Intn(count), stream.Intn(count)
+	return sooner(now, group, grades, best, x, y, ports)
 }
 
 // sooner returns, of the ports with number x and y among those of the best grade, the one that would send
