@@ -12,6 +12,7 @@ import (
 // A judge that cannot say no is none: figures at the tolerance pass, beyond it they do not, and one that
 // is no number fails whatever is written beside it.
 func TestVerdicts(t *testing.T) {
+	known := &Reason{"name", "mechanism", NoSetting, "effect"}
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.Float64Range(1e-6, 1e12).Draw(t, "want")
 		tol := rapid.Float64Range(1e-4, 0.5).Draw(t, "tolerance")
@@ -21,7 +22,7 @@ func TestVerdicts(t *testing.T) {
 			if r.OK != ok || (r.Verdict() == "ok") != ok {
 				t.Fatalf("%g times the tolerance of %g from %g: %+v", share, tol, want, r)
 			}
-			if r.Note = "because"; !ok && r.Verdict() != "differs" {
+			if r = r.because(known); !ok && r.Verdict() != "differs" {
 				t.Fatalf("with a reason: %s", r.Verdict())
 			}
 		}
@@ -32,7 +33,7 @@ func TestVerdicts(t *testing.T) {
 		}
 	}
 	nan := within("x", "y", 1, math.NaN(), 0.5, "%g")
-	if nan.Note = "a reason"; nan.Verdict() != "FAILS" {
+	if nan = nan.because(known); nan.Verdict() != "FAILS" {
 		t.Errorf("a figure that is none %s", nan.Verdict())
 	}
 	if r := exact("x", "y", 7, 7); !r.OK || r.Diff != "none" {
