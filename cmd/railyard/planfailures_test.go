@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/study"
 	"railyard/internal/study/failures"
 )
 
@@ -102,7 +103,7 @@ func TestPlanFailuresPrinted(t *testing.T) {
 		"4 simulations of s would be needed":  {"--kinds", "switch,nic", "--pairs", "2", "--runs", "3"},
 		"--at: soon: expected a time":         {"--at", "soon", "--kinds", "switch"},
 		"fabric.hosts":                        {"--set", "fabric.hosts=0,2"},
-		"--set gives":                         {"--set", "seed=" + strings.Repeat("1,", 80) + "1"},
+		"--set gives":                         {"--set", "seed=" + strings.Repeat("1,", study.MaxVariants) + "1"},
 	} {
 		code, _, errs := call(t, append([]string{"plan", "failures", "s.yaml"}, args...)...)
 		if code != exitInput || !strings.Contains(errs, want) {
