@@ -32,6 +32,7 @@ var helpSections = []helpSection{
 		{"submit", "Place and run the job of a Slurm batch script"},
 		{"plan size, memory", "Estimate GPUs, time and cost; memory per stage"},
 		{"plan search, score", "Find the fastest configuration; estimate one"},
+		{"plan fit", "Fit a framework to measured trainings"},
 		{"plan collective", "Estimate a collective by size and algorithm"},
 		{"plan traffic", "Show traffic between GPUs by parallelism"},
 		{"plan goodput", "Estimate effective time with failures, checkpoints"},

@@ -29,6 +29,7 @@ var piped = []string{
 	"plan search @model --fabric @net --global-batch 64 --simulate 0",
 	"plan search @model --fabric @net --global-batch 64 --simulate 1",
 	"plan score @model --fabric @net --global-batch 64", "plan score --measured @measured",
+	"plan fit --measured @measured",
 	"plan fabric --gpus 64 --prices @prices", "plan collective @net --no-simulate --sizes 1MiB",
 	"plan goodput @net --step 1s --days 3 --rates @rates", "plan interference @jobs", "plan failures @small",
 	"plan load @load", "plan traffic @net", "config lint @nxos", "config lint @nxos --baseline @baseline",

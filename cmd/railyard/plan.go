@@ -16,6 +16,7 @@ type planCmd struct {
 	Size         planSizeCmd         `cmd:"" help:"Estimate GPUs, time, energy and cost of a training"`
 	Memory       planMemoryCmd       `cmd:"" help:"Estimate GPU memory per pipeline stage"`
 	Search       planSearchCmd       `cmd:"" help:"Find the fastest parallel configuration"`
+	Fit          planFitCmd          `cmd:"" help:"Fit a framework's figures to measured trainings"`
 	Score        planScoreCmd        `cmd:"" help:"Estimate the step of one parallel configuration"`
 	Fabric       planFabricCmd       `cmd:"" help:"Compare fabric designs: switches, power, cost"`
 	Collective   planCollectiveCmd   `cmd:"" help:"Estimate a collective by size and algorithm"`

@@ -1,18 +1,13 @@
 package main
 
 import (
-	"bytes"
-	"fmt"
-	"path/filepath"
 	"slices"
 
 	"railyard/internal/field"
 	"railyard/internal/input"
-	"railyard/internal/model"
 	"railyard/internal/planner"
 	"railyard/internal/report/table"
 	"railyard/internal/scenariofile"
-	"railyard/internal/workload"
 )
 
 type planScoreCmd struct {
@@ -22,7 +17,7 @@ type planScoreCmd struct {
 	Set      []string `help:"Override a value of the scenario; repeatable" placeholder:"KEY=VALUE" sep:"none" without:"measured"`
 	layoutFlags
 	trainingFlags
-	Software string `help:"Framework, NAME or NAME@VERSION, whose kernels and overheads replace --efficiency and --kernels (--measured: that of each row)" placeholder:"NAME"`
+	Software string `help:"Framework, NAME, NAME@VERSION or FILE of plan fit, whose kernels and overheads replace --efficiency and --kernels (--measured: that of each row)" placeholder:"NAME"`
 	JSON     bool   `help:"Print as JSON"`
 }
 
@@ -72,8 +67,8 @@ func (c *planScoreCmd) Run(e *env) error {
 		return err
 	}
 	if c.Software != "" {
-		if in.Training.Software, err = workload.FindSoftware(c.Software); err != nil {
-			return field.Flags(err)
+		if in.Training.Software, err = findSoftware(c.Software); err != nil {
+			return err
 		}
 	}
 	s, err := in.Score(c.layout(c.TP > 1))
@@ -91,31 +86,17 @@ func (c *planScoreCmd) Run(e *env) error {
 	return err
 }
 
-// measured estimates a table of measured trainings. Models that do not ship are config.json files beside the table, or
-// in its folder models.
-func (c *planScoreCmd) measured(e *env) error {
-	text, err := input.Text(c.Measured, 1<<24)
-	if err != nil {
-		return input.Fault(err)
-	}
-	find := func(name string) (*model.Config, error) {
-		for _, dir := range []string{"", "models"} {
-			path := filepath.Join(filepath.Dir(c.Measured), dir, name+".json")
-			if b, err := input.Text(path, 1<<20); err == nil {
-				return model.Parse(name, b)
-			}
-		}
-		return model.Builtin(name)
-	}
-	by := planner.Assumed{Efficiency: c.efficiency(0), Software: c.Software}
+// measured estimates a table of measured trainings.
+func (c *planScoreCmd) measured(e *env) (err error) {
+	by := planner.Assumed{Efficiency: c.efficiency(0)}
 	if c.Software != "" {
-		if _, err := workload.FindSoftware(c.Software); err != nil {
-			return field.Flags(err)
+		if by.Software, err = findSoftware(c.Software); err != nil {
+			return err
 		}
 	}
-	all, err := planner.ReadMeasured(bytes.NewReader(text), find, by)
+	all, err := readMeasured(c.Measured, by)
 	if err != nil {
-		return input.Fault(fmt.Errorf("%s: %w", c.Measured, err))
+		return err
 	}
 	if c.JSON {
 		err = printJSON(e.stdout, map[string]any{"classes": planner.Accuracies(all), "rows": all})

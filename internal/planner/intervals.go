@@ -52,6 +52,9 @@ func (e Error) Factor() float64 {
 // ErrorOf returns the error of a class by a software: of held-out rows where some were fitted, else of all rows by the
 // figures of custom.
 func ErrorOf(s *workload.Software, kind string) (Error, bool) {
+	if s.Rows > 0 {
+		return Error{Kind: kind, RMS: s.RMS, Rows: s.Rows, Cells: s.Rows}, true
+	}
 	list := published.Errors
 	if !slices.ContainsFunc(published.Fitted, func(c string) bool { return strings.HasPrefix(c, s.Name+" ") }) {
 		list = published.Custom

@@ -41,8 +41,8 @@ type Measured struct {
 
 // Assumed is what a table does not say of its trainings' software.
 type Assumed struct {
-	Efficiency float64 // flat kernels at this percentage of the peak, for all; 0: by software
-	Software   string  // the framework of all rows, name or name@version; empty: of each row
+	Efficiency float64            // flat kernels at this percentage of the peak, for all; 0: by software
+	Software   *workload.Software // the framework of all rows; nil: of each row
 }
 
 // FindModel returns a model by name.
@@ -196,7 +196,9 @@ func (m *Measured) estimate(find FindModel, by Assumed) {
 	t.Name, t.GlobalBatch, t.Seq, t.Channels = m.model, m.global, m.seq, 0
 	if t.Precision = m.precision; by.Efficiency > 0 {
 		t.Efficiency = by.Efficiency
-	} else if t.Software, err = workload.FindSoftware(cmp.Or(by.Software, m.software)); err != nil {
+	} else if t.Software = by.Software; by.Software != nil {
+		m.software = by.Software.Name
+	} else if t.Software, err = workload.FindSoftware(m.software); err != nil {
 		fail(err)
 		return
 	}
@@ -205,7 +207,7 @@ func (m *Measured) estimate(find FindModel, by Assumed) {
 		per = 72
 	}
 	m.layout.Sequence = m.layout.TP > 1
-	if by.Software == "" {
+	if by.Software == nil {
 		t.Recipe = m.recipe
 	}
 	in := SearchInput{Training: t, Site: Site{GPU: gpu, GPUs: m.gpus, PerServer: per, NVLink: gpu.Reached(),
@@ -218,7 +220,7 @@ func (m *Measured) estimate(find FindModel, by Assumed) {
 	}
 	m.input, m.scored, m.weight = in, s.Layout, 1
 	m.Layout, m.Estimate = s.Layout.String(), s.Seconds
-	m.Held = t.Software != nil && !slices.Contains(published.Fitted, m.cellOf())
+	m.Held = t.Software != nil && t.Software.Rows == 0 && !slices.Contains(published.Fitted, m.cellOf())
 }
 
 // stacks are frameworks by what names them in the source of a measurement.

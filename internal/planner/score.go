@@ -38,6 +38,10 @@ func (in SearchInput) Score(l partition.Layout) (*Scored, error) {
 	if l.ZeRO > 0 && l.DP*l.CP == 1 {
 		return nil, field.New("zero", "stage %d needs replicas: dp x cp is 1", l.ZeRO)
 	}
+	if by := in.Training.Software; by != nil && l.PP > 1 && l.ZeRO > by.PipelineZeRO {
+		return nil, field.New("zero", "%s does not combine stage %d with pp %d; accepted: 0 to %d", by.Name, l.ZeRO, l.PP,
+			by.PipelineZeRO)
+	}
 	once := int64(l.DP) * l.Micro
 	if in.Training.GlobalBatch%once != 0 {
 		return nil, field.New("global_batch", "%d sequences do not divide into dp %d times micro_batch %d",

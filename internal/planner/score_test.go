@@ -87,6 +87,26 @@ func TestSoftwareScore(t *testing.T) {
 	}
 }
 
+// TestContradictoryStack checks that a software refuses the ZeRO stages that it does not combine with pipelines.
+func TestContradictoryStack(t *testing.T) {
+	in := searching(builtin(t, "llama-3.1-8b"), site(t, 16), 64, 4096, 50)
+	for _, name := range workload.SoftwareNames() {
+		var err error
+		if in.Training.Software, err = workload.FindSoftware(name); err != nil {
+			t.Fatal(err)
+		}
+		for zero := range 4 {
+			l := partition.Layout{TP: 1, PP: 2, CP: 1, EP: 1, VPP: 1, Micro: 1, Seq: 4096, ZeRO: zero,
+				Recompute: partition.RecomputeSelective}
+			_, err := in.Score(l)
+			if refused := zero > in.Training.Software.PipelineZeRO; refused != (err != nil) ||
+				refused && !strings.Contains(err.Error(), "does not combine") {
+				t.Errorf("%s, stage %d: %v", name, zero, err)
+			}
+		}
+	}
+}
+
 // TestEfficiency checks that a share of 1 is not taken for a percentage.
 func TestEfficiency(t *testing.T) {
 	for v, want := range map[float64]string{0.67: "out of range", 0: "out of range", 101: "out of range",

@@ -97,7 +97,7 @@ func refit(t *testing.T) {
 	}
 	b.WriteString("]\n")
 	h := heldOut{Seed: seed, Errors: errorsOf(held, func(m *Measured) float64 { return m.off(of(m)) }),
-		Custom: errorsOf(publishedRows(t, Assumed{Software: "custom"}), (*Measured).logError)}
+		Custom: errorsOf(publishedRows(t, Assumed{Software: counted}), (*Measured).logError)}
 	for _, m := range fit {
 		if c := m.cellOf(); !slices.Contains(h.Fitted, c) {
 			h.Fitted = append(h.Fitted, c)

@@ -42,8 +42,14 @@ type Software struct {
 	HideTensor float64 `json:"hide_tensor"`
 	HideExpert float64 `json:"hide_expert"` // with a recipe that overlaps them
 
+	PipelineZeRO int `json:"zero_with_pp"` // the highest ZeRO stage that it combines with pipeline stages
+
 	Recipe Recipe `json:"recipe"` // where a run says nothing else
 	Source string `json:"source"`
+
+	// Of figures that plan fit wrote: the error of trainings that were left out, as a logarithm, and their number.
+	RMS  float64 `json:"rms_log,omitempty"`
+	Rows int     `json:"rows,omitempty"`
 }
 
 // Recipe is what the configuration of a run says beyond its layout.
@@ -81,6 +87,23 @@ func SoftwareNames() (names []string) {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// ReadSoftware reads the figures of a framework that plan fit wrote.
+func ReadSoftware(b []byte) (*Software, error) {
+	s := &Software{}
+	if err := json.Unmarshal(b, s); err != nil {
+		return nil, fmt.Errorf("is not a software as plan fit writes it: %w", err)
+	}
+	for _, p := range Parameters {
+		if v := *p.Of(s); !(v >= p.Min && v <= p.Max) {
+			return nil, field.New(p.Name, "%g is out of range %g–%g", v, p.Min, p.Max)
+		}
+	}
+	if !(s.Memory > 0 && s.Memory <= 1) || !(s.RMS >= 0 && s.RMS < 10) || s.Rows < 0 {
+		return nil, field.New("memory", "%g is out of range: above 0, at most 1", s.Memory)
+	}
+	return s, nil
 }
 
 // FindSoftware returns a framework by name, or by name@version: the newest row that is not newer. Without a version

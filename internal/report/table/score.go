@@ -18,7 +18,7 @@ func Score(w io.Writer, in *planner.SearchInput, s *planner.Scored) {
 		s.Layout, took(s.Seconds), unit.ShowShare(s.MFU)))
 	if s.Error != nil {
 		report.Wrap(w, "", fmt.Sprintf("%s; 90 %% interval %s to %s, by %s held out (%s: RMS %s)", s.Software,
-			took(s.Low), took(s.High), unit.Plural(s.Error.Rows, "published training"), s.Error.Kind,
+			took(s.Low), took(s.High), unit.Plural(s.Error.Rows, "training"), s.Error.Kind,
 			unit.ShowShare(s.Error.RMS)))
 	}
 	report.Wrap(w, "", fmt.Sprintf("%s %s, %s sequences of %s tokens per step in %s; %s tokens/s and %s TFLOP/s per GPU", unit.ShowCount(s.Layout.GPUs()), strings.ToUpper(in.Site.GPU.Name),
@@ -85,6 +85,22 @@ func Measured(w io.Writer, all []planner.Measured) {
 		}
 		report.Labelled(w, fmt.Sprintf("%-15s", label), fmt.Sprintf("%s: %s", unit.ShowCount(why[reason]), reason))
 	}
+}
+
+// Adjusted prints what a fit changed in a software.
+func Adjusted(w io.Writer, a *planner.Adjusted, name string) {
+	answer := fmt.Sprintf("%s, fitted to %s: step time off by %s RMS, before %s", name, unit.Plural(a.Rows, "training"),
+		unit.ShowShare(a.After), unit.ShowShare(a.Before))
+	if a.Out > 0 {
+		answer += fmt.Sprintf("; each by a fit to the others: %s", unit.ShowShare(a.Out))
+	}
+	screen.Painted(w, screen.Answer, "", answer)
+	t := screen.Table{Columns: []screen.Column{{Head: "Figure", Left: true}, {Head: "before"}, {Head: "after"}}}
+	for _, c := range a.Changes {
+		t.Add(c.Name, unit.Digits(c.Before), unit.Digits(c.After))
+	}
+	t.Print(w)
+	report.Wrap(w, "", "Other figures move no estimate by 1 %, or are more than one for two trainings.")
 }
 
 // measuredBy prints classes, their sum left out.
