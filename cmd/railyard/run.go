@@ -43,7 +43,7 @@ type runCmd struct {
 	CountTo string `help:"Directory of the counters (next to the run directory)" group:"Devices" placeholder:"DIR" name:"counters-dir" with:"counters"`
 	Confirm string `help:"Simulate the run again without each main cause: always, never, or auto: if below 1 million packet-hops" placeholder:"WHEN" default:"auto" enum:"auto,always,never"`
 	Memory  string `help:"Memory limit (available memory)" placeholder:"SIZE"`
-	Cores   *int   `help:"Cores for the simulation, a part of the network each; results do not change (those free, if it takes over 2 s)" placeholder:"N"`
+	Cores   *int   `help:"Cores for the simulation, a part of the network each; results do not change (those free, if it takes over 2 s)" placeholder:"N" range:"1,1024"`
 	Beside  any    `kong:"-"` // printed with the summary as JSON
 	CPU     string `help:"Write a CPU profile (pprof)" placeholder:"FILE" name:"cpuprofile"`
 
@@ -155,8 +155,6 @@ const worthSharing = 2
 func (c *runCmd) share(e *env, run *fidelity.Simulation) error {
 	cores := 1
 	switch {
-	case c.Cores != nil && *c.Cores < 1:
-		return field.New("--cores", "found %d, expected 1 or more; %d are free", *c.Cores, runner.FreeCores())
 	case c.Cores != nil:
 		cores = *c.Cores
 	case run.Cost.Seconds > worthSharing:

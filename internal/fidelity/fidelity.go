@@ -116,11 +116,8 @@ func (s *Simulation) Share(cores int) (why string) {
 	if most := int(s.Limit / max(1, s.Cost.Memory)); s.Limit > 0 && cores > most {
 		cores, why = most, "each would need memory of its own"
 	}
-	if cores > 1 {
+	if p.Cores(max(1, cores)); cores > 1 {
 		why = p.Undivided()
-	}
-	if p.Cores(max(1, cores)); cores > 1 && why == "" {
-		return ""
 	}
 	return why
 }

@@ -2,15 +2,13 @@ package sim
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"railyard/internal/route"
 	"railyard/internal/topo"
 	"railyard/unit"
 )
-
-// leastWindow is the shortest window for which it is worth meeting: a hundred events or so.
-const leastWindow = 40 * unit.Nanosecond
 
 // divide gives each node to one of so many parts: servers in blocks of about the same rate, each switch to the part to
 // which most of its cables below lead, those with as many to several to the part that has least.
@@ -62,22 +60,33 @@ func (n *Network) divide(parts int) (owner []int32) {
 	return owner
 }
 
-// meeting is about what it costs to meet, in simulated time of a few hundred ports.
-const meeting = 100 * unit.Nanosecond
-
 // shares divides a run among at most so many cores: fewer parts are better where these need not meet as often, because
 // the cables between them are longer. n is 1 where none is worth it.
 func (r *Run) shares(cores int) (owner []int32, n int, window unit.Time) {
 	n = 1
-	best := 1.0
+	best := r.worth
 	for parts := 2; parts <= min(cores, len(r.Graph.Hosts)); parts++ {
 		of := r.divide(parts)
 		w := min(r.Plan.NICs.Latency, r.Net.Apart(of))
-		if faster := float64(parts) * float64(w) / float64(w+meeting); w >= leastWindow && faster > best {
+		if faster := r.faster(parts, w); faster > best {
 			owner, n, window, best = of, parts, w, faster
 		}
 	}
 	return owner, n, window
+}
+
+// faster estimates by what factor so many parts are faster that meet after windows of a length. To meet takes as long
+// as three events, and all wait for the part that has most of them in a window: of many about as many as others.
+func (r *Run) faster(parts int, window unit.Time) float64 {
+	bytes := unit.Bytes(0)
+	for _, nic := range r.Graph.NICs {
+		for _, l := range nic.Links {
+			bytes += unit.InTime(r.Graph.Links[l].Rate, window)
+		}
+	}
+	const perPacket, busy = 5, 0.5
+	events := perPacket * busy * float64(bytes) / float64(r.Setup.Host.RC.MTU) / float64(parts)
+	return float64(parts) / (1 + 3/events + 1/math.Sqrt(events))
 }
 
 // Undivided says why a run has to be one part, "" where it need not.
@@ -97,17 +106,20 @@ func (r *Run) Undivided() string {
 		return "lb " + p.LB.Name + " looks at other switches"
 	case len(r.Graph.Hosts) < 2:
 		return "there is one server"
-	case p.NICs.Latency < leastWindow:
-		return "server.nic_latency is less than " + leastWindow.String() + ": parts would have to meet at each delivery"
+	case p.NICs.Latency == 0:
+		return "server.nic_latency is 0: parts would have to meet at each delivery"
 	}
-	if _, n, _ := r.shares(2); n < 2 {
-		return "cables of less than 8 m lead from either half of the servers to the other's switches"
+	if _, n, _ := r.shares(max(2, r.cores)); n < 2 {
+		return "the network is small, or cables between its halves are short: parts would meet after every few events"
 	}
 	return ""
 }
 
 // Cores lets a run use so many cores, each for a part of the network.
-func (r *Run) Cores(n int) { r.cores = n }
+func (r *Run) Cores(n int) { r.cores, r.worth = n, worthMeeting }
+
+// worthMeeting is by how much a run has to be faster in parts for them to be made.
+const worthMeeting = 1.5
 
 // Parts returns in how many parts it ran.
 func (r *Run) Parts() int { return max(1, r.parts) }

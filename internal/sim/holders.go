@@ -62,7 +62,9 @@ func (h *holders) hear(now unit.Time, what string, port int32, prio int) {
 	case "xoff":
 		h.begin(now, port, prio)
 	case "xon", "storm":
-		h.end(now, port, prio)
+		if !h.server(port) { // a NIC's ends as it begins: when its switch receives it
+			h.end(now, port, prio)
+		}
 	case "pause":
 		d := h.owed(now, port)
 		d.at, d.on = now, true

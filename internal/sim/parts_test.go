@@ -24,6 +24,7 @@ func shown(t testing.TB, r *Run) string {
 // apartOrWhole runs a scenario on so many cores. It ends early where it has too many events, or fails.
 func apartOrWhole(t testing.TB, r *Run, cores int) (parts int, said string) {
 	r.Cores(cores)
+	r.worth = 0
 	if err := r.Go(nil); err != nil {
 		return r.Parts(), fmt.Sprint(err)
 	}
@@ -124,6 +125,7 @@ func TestLookingChangesNothing(t *testing.T) {
 		}
 		r, looks = build(), 0
 		r.Cores(2)
+		r.worth = 0
 		if err := r.Go(func(exec.Progress) bool { looks++; r.Observe(); return true }); err != nil {
 			t.Fatal(err)
 		}

@@ -51,10 +51,11 @@ type Run struct {
 	moves []explain.Move // of connections, when routes changed
 	kept  int            // ways that they had before
 
-	cores int    // at most so many parts run side by side
-	parts int    // that did
-	apart *apart // of a part; nil: the run is whole
-	fresh func() // brings a run up to date whose parts go on; nil: it is
+	cores int     // at most so many parts run side by side,
+	worth float64 // if that is faster by more than this factor
+	parts int     // that did
+	apart *apart  // of a part; nil: the run is whole
+	fresh func()  // brings a run up to date whose parts go on; nil: it is
 
 	counted   unit.Bytes // arrived when they were counted last, for progress
 	countedAt uint64     // events until then
