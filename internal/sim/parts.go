@@ -43,15 +43,15 @@ type apart struct {
 
 // partState is what a part says of itself when it meets the others.
 type partState struct {
-	next                 unit.Time // event, or what left for others
-	stop, sampled, lost  bool
-	idle                 bool
-	inUse, letters, rows int
-	pauses               int
-	hops, dataHops       int64
-	trims                int64
-	shrunk               bool
-	_                    [64]byte
+	next                unit.Time // event, or what left for others
+	stop, sampled, lost bool
+	idle                bool
+	inUse, rows         int
+	pauses              int
+	hops, dataHops      int64
+	trims               int64
+	shrunk              bool
+	_                   [64]byte
 }
 
 // due takes a sample. Whether anything is under way, and so when the next one is due, all parts together know.
