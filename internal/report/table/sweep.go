@@ -186,7 +186,7 @@ func ranking(w io.Writer, s *sweep.Study, a *sweep.Analysis, top int) {
 			cells = append(cells, Quantity(st.Mean, o.Kind), spread, change)
 		}
 		for _, f := range more {
-			cells = append(cells, Quantity(r.Figures[f.Name], f.Kind))
+			cells = append(cells, Quantity(r.Figures.Of(f), f.Kind))
 		}
 		t.AddStyled(style, cells...)
 	}

@@ -16,7 +16,20 @@ type Ranked struct {
 	Set   []string // its settings
 	Stats []Stat   // by objective; over its seeds
 	// Figures are the means of all figures over the seeds.
-	Figures map[string]float64
+	Figures Means
+}
+
+// Means holds a number for each of Figures, in their order.
+type Means []float64
+
+// Of returns the mean of a figure.
+func (m Means) Of(f *Figure) float64 {
+	for i := range Figures {
+		if Figures[i] == f {
+			return m[i]
+		}
+	}
+	return 0
 }
 
 // Counts sums up the trials of a study.
@@ -55,7 +68,7 @@ type tally struct {
 // point is the sum of the trials of a point.
 type point struct {
 	ended  int // trials
-	sums   map[string]float64
+	sums   Means
 	stats  []Stat
 	trials []float64 // the first objective by seed
 }
@@ -108,11 +121,11 @@ func (s *Study) tally(rung int, by []Objective) (*tally, error) {
 // add adds the record of one seed.
 func (p *point) add(r *Record, by []Objective) {
 	if p.sums == nil {
-		p.sums, p.stats = map[string]float64{}, make([]Stat, len(by))
+		p.sums, p.stats = make(Means, len(Figures)), make([]Stat, len(by))
 	}
 	p.ended++
-	for name, x := range r.Figures {
-		p.sums[name] += x
+	for i, f := range Figures {
+		p.sums[i] += r.Figures[f.Name]
 	}
 	for k, o := range by {
 		x, st := r.Figures[o.Name], &p.stats[k]
@@ -129,12 +142,12 @@ func (s *Study) ranked(n int, p *point) (Ranked, bool) {
 	if p.ended == 0 || p.ended < s.Seeds(n) {
 		return Ranked{}, false
 	}
-	r := Ranked{Point: n, Set: s.Describe(n), Stats: slices.Clone(p.stats), Figures: map[string]float64{}}
+	r := Ranked{Point: n, Set: s.Describe(n), Stats: slices.Clone(p.stats), Figures: make(Means, len(Figures))}
 	for k := range r.Stats {
 		r.Stats[k].Mean /= float64(p.ended)
 	}
-	for name, x := range p.sums {
-		r.Figures[name] = x / float64(p.ended)
+	for i, x := range p.sums {
+		r.Figures[i] = x / float64(p.ended)
 	}
 	return r, true
 }

@@ -70,10 +70,10 @@ func (s *Study) Report(a *Analysis, files []string, top int) *Report {
 }
 
 // columned names figures as the columns of the results.
-func columned(figures map[string]float64) map[string]float64 {
+func columned(figures Means) map[string]float64 {
 	out := map[string]float64{}
 	for _, f := range Figures {
-		out[f.Column()] = figures[f.Name]
+		out[f.Column()] = figures.Of(f)
 	}
 	return out
 }

@@ -374,3 +374,21 @@ func TestShards(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkTrials simulates 1,000 trials of scenarios/three-flows.yaml by packets on all cores, and stores them: at
+// most 15 s on two cores (issue 31).
+func BenchmarkTrials(b *testing.B) {
+	for b.Loop() {
+		s, err := begun(&File{Scenario: "../../../scenarios/three-flows.yaml", Seeds: 500,
+			Vary: []Vary{{Key: "lb", Values: []string{"spray"}}}}, Options{Dir: filepath.Join(b.TempDir(), "s")})
+		if err != nil {
+			b.Fatal(err)
+		}
+		s.Pool = &study.Pool{Memory: unit.GB}
+		if err := s.Run(context.Background()); err != nil || s.Simulated != 1000 {
+			b.Fatal(s.Simulated, err)
+		}
+		s.Close()
+	}
+	b.ReportMetric(float64(b.N)*1000/b.Elapsed().Seconds(), "trials/s")
+}
