@@ -166,6 +166,11 @@ func (p *Place) busy(err error) error {
 	return err
 }
 
+// Left reports whether a process that was killed has left its hidden folder beside a run directory.
+func Left(dir string) bool {
+	return exists(filepath.Join(filepath.Dir(filepath.Clean(dir)), prefix+filepath.Base(dir)))
+}
+
 // Aside reserves a place for what must not replace what lies in p.
 func (p *Place) Aside() (*Place, error) {
 	if p.inside {

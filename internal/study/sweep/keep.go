@@ -53,6 +53,10 @@ func (s *Study) Keep(ctx context.Context, a *Analysis) (dirs []string, err error
 		}
 		if m, err := result.ReadManifest(dir); r != nil && r.Status == Done && (err != nil || !m.Complete) {
 			todo = append(todo, t)
+		} else if err == nil && result.Left(dir) { // it was killed between the run's last file and its end
+			if p, err := result.Reserve(dir, true); err == nil {
+				p.Release()
+			}
 		}
 	}
 	s.Pool.Expect(len(todo))

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -100,6 +102,7 @@ func (s *Study) Open() error {
 		s.store = &Store{}
 		return err
 	}
+	tidy(s.Dir)
 	for _, dir := range s.options.Reuse {
 		wanted := map[ID]bool{}
 		for t := range s.planned() {
@@ -141,10 +144,30 @@ func (s *Study) fits(d *Design, o Options) error {
 	return nil
 }
 
-// foreign reports whether a directory holds files.
+// foreign reports whether a directory without a study holds files besides those of one that was killed.
 func foreign(dir string) bool {
 	entries, err := os.ReadDir(dir)
-	return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() != JournalName })
+	return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+		return e.Name() != JournalName && !unnamed(e.Name())
+	})
+}
+
+// unnamed reports whether a file of a study was about to get its name when its process was killed (package output).
+func unnamed(name string) bool {
+	name, hidden := strings.CutPrefix(name, ".")
+	of, pid, ok := strings.Cut(name, "-")
+	_, err := strconv.Atoi(pid)
+	return hidden && ok && err == nil && slices.Contains([]string{".json", ".csv", ".parquet", ".png"}, filepath.Ext(of))
+}
+
+// tidy removes such files.
+func tidy(dir string) {
+	entries, _ := os.ReadDir(dir) // what cannot be read here is reported by those who need it
+	for _, e := range entries {
+		if unnamed(e.Name()) {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
 }
 
 // View opens a study's directory for reading, also while a process works on it.

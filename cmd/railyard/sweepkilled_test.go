@@ -1,0 +1,53 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"railyard/internal/long"
+)
+
+// Killed before any change to a file, a study goes on from what its directory has, to the same bytes.
+// RAILYARD_LONG=1 tries all changes, otherwise every 24th.
+func TestKilledSweep(t *testing.T) {
+	smallFile(t)
+	study := []string{"sweep", "small.yaml", "--grid", "lb=ecmp,spray", "--seeds", "4", "--jobs", "2", "--keep", "best:1",
+		"--out", "killed"}
+	read := func() (all []byte) {
+		for _, name := range []string{"results.csv", "results.parquet"} {
+			b, err := os.ReadFile("killed/" + name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, b...)
+		}
+		return all
+	}
+	changes := len(killedAt(t, 0, railyard(study...)))
+	want := read()
+	if changes < 40 {
+		t.Fatalf("%d changes to files", changes)
+	}
+	moments := 0
+	for n := 1; n <= changes; n++ {
+		if !long.On() && n%24 != 17 {
+			continue
+		}
+		if err := os.RemoveAll("killed"); err != nil {
+			t.Fatal(err)
+		}
+		killedAt(t, n, railyard(study...))
+		code, out, errs := call(t, study...)
+		if code != 0 || !bytes.Equal(read(), want) {
+			t.Fatalf("killed before change %d of %d: exit %d, %s%s", n, changes, code, out, errs)
+		}
+		left := hidden(".", "killed", "killed/runs")
+		if more, _ := filepath.Glob("killed/.*"); len(left)+len(more) > 0 {
+			t.Errorf("killed before change %d: left behind: %v, %v", n, left, more)
+		}
+		moments++
+	}
+	t.Logf("killed at %d of %d moments", moments, changes)
+}
