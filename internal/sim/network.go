@@ -399,16 +399,15 @@ func (n *Network) RunUntil(stop *bool, limit uint64, user func(engine.Event)) bo
 		if e == nil {
 			return false
 		}
-		poll := e.Kind() == fabric.KindPoll
-		if n.fire(e, far, user); poll && n.Net.Idle() {
+		if n.fire(e, far, user) {
 			return false
 		}
 	}
 	return true
 }
 
-// fire runs an event; far says that hosts fetch what is ahead.
-func (n *Network) fire(e *engine.Event, far bool, user func(engine.Event)) {
+// fire runs an event and returns whether nothing but watchdogs is left; far says that hosts fetch what is ahead.
+func (n *Network) fire(e *engine.Event, far bool, user func(engine.Event)) (idle bool) {
 	q, net, hosts := n.Net.Q, n.Net, n.Hosts
 	if far {
 		hosts.Touch(q.Ahead())
@@ -420,7 +419,9 @@ func (n *Network) fire(e *engine.Event, far bool, user func(engine.Event)) {
 		}
 		net.Arrive(e.A, e.B)
 	case e.Kind() < fabric.KindHost:
+		poll := e.Kind() == fabric.KindPoll
 		net.Handle(e)
+		return poll && net.Idle()
 	case e.Kind() == host.KindRx:
 		if !far {
 			hosts.TouchNear(q.Ahead())
@@ -431,4 +432,5 @@ func (n *Network) fire(e *engine.Event, far bool, user func(engine.Event)) {
 	default:
 		user(*e)
 	}
+	return false
 }
