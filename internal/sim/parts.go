@@ -82,6 +82,7 @@ func (r *Run) goInParts(watch exec.Observer) (done bool, err error) {
 	p.watch = watch
 	p.into = r
 	if err = p.run(); err != nil { // it begins again as a whole: what parts have noted is not its own
+		*r = Run{Plan: r.Plan, Cost: r.Cost, parts: 1}
 		jobs, err := r.Plan.Mix()
 		if err == nil {
 			err = r.wire(jobs)

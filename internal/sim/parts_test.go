@@ -157,3 +157,39 @@ func TestInterruptedInParts(t *testing.T) {
 			s.PacketHops, r.Cost.PacketHops)
 	}
 }
+
+// A rank that is lost ends a run in parts, which begins again as a whole, also where somebody has looked at it before.
+func TestLostInParts(t *testing.T) {
+	sets := []string{"server.nic_latency=500ns", "fabric.host_link.bit_error_rate=0.0000000003", "transport.retries=0",
+		"transport.recovery=go-back-n", "transport.timeout=4", "cc.algorithm=none",
+		"switch.queues.3.xoff=40KB", "switch.queues.3.xon=20KB"}
+	p, err := scenariofile.Plan("../../scenarios/fattree128-permutation.yaml", sets, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said [2]string
+	looks := 0
+	for i, cores := range []int{1, 2} {
+		r, err := New(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Cores(cores)
+		err = r.Go(func(exec.Progress) bool {
+			if r.fresh != nil {
+				looks++
+			}
+			r.Observe()
+			return true
+		})
+		if said[i] = fmt.Sprint(err, r.Failed(), r.Parts()) + shown(t, r); r.Failed() == nil {
+			t.Fatal("no rank is lost")
+		}
+	}
+	if looks == 0 {
+		t.Error("nobody looked at the parts")
+	}
+	if said[0] != said[1] {
+		t.Errorf("on two cores: %s", difference(said[0], said[1]))
+	}
+}
