@@ -55,9 +55,9 @@ type sweepRunCmd struct {
 	TLSKey    string `help:"Key of --tls-cert" name:"tls-key" placeholder:"FILE" with:"tls-cert" group:"Workers"`
 	TLSCA     string `help:"Certificates of authorities that --nats or --tls-cert is checked against" name:"tls-ca" placeholder:"FILE" group:"Workers"`
 	Engine    string `help:"Where trials are simulated: local, slurm, kubernetes" enum:"local,slurm,kubernetes" default:"local" without:"listen" group:"Workers"`
-	Parts     int    `help:"Tasks of the array, pods of the Job" default:"16" range:"1,100000" group:"Workers"`
-	Sbatch    string `help:"Further options of sbatch" placeholder:"OPTIONS" group:"Workers"`
-	Image     string `help:"Container image with railyard, for pods" placeholder:"IMAGE" group:"Workers"`
+	Parts     int    `help:"Tasks of the array, pods of the Job" default:"16" range:"1,100000" with:"engine" group:"Workers"`
+	Sbatch    string `help:"Further options of sbatch" placeholder:"OPTIONS" with:"engine" group:"Workers"`
+	Image     string `help:"Container image with railyard, for pods" placeholder:"IMAGE" with:"engine" group:"Workers"`
 	Volume    string `help:"Volume with the study's directory, at the same path in pods; or --nats" placeholder:"CLAIM:PATH" without:"nats" group:"Workers"`
 	Apply     bool   `help:"Create the Job by kubectl" with:"image" group:"Workers"`
 	Remote    bool   `help:"Leave all trials to workers: none on this computer" with:"listen,nats" group:"Workers"`

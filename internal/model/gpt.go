@@ -115,6 +115,11 @@ func nemotronH(k *keys, c *Config) {
 	} else if n != c.Layers {
 		k.fail("hybrid_override_pattern: describes %d layers, num_hidden_layers is %d", n, c.Layers)
 	}
+	for _, key := range []string{"mamba_num_heads", "mamba_head_dim", "ssm_state_size"} {
+		if c.mambas > 0 && k.num(0, key) <= 0 {
+			k.fail("%s: missing, expected a positive number: the model has Mamba-2 layers", key)
+		}
+	}
 	if c.sparse > 0 {
 		c.Experts, c.TopK = k.num(0, "n_routed_experts"), k.num(0, "num_experts_per_tok")
 		c.expert = expert{ffn: k.num(0, "moe_intermediate_size"), input: k.num(0, "moe_latent_size"), extra: c.Experts,

@@ -116,6 +116,10 @@ func TestRefusedSizes(t *testing.T) {
 			t.Errorf("%s: %v, want %q", more, err, want)
 		}
 	}
+	hybrid := strings.Replace(with(`, "hybrid_override_pattern": "M*"`), "mixtral", "nemotron_h", 1)
+	if _, err := Parse("x", []byte(hybrid)); err == nil || !strings.Contains(err.Error(), "mamba_num_heads: missing") {
+		t.Errorf("a hybrid without its heads: %v", err)
+	}
 	if _, err := Builtin("llama-2-7B"); err == nil || !strings.Contains(err.Error(), "llama-2-7b") {
 		t.Errorf("%v", err)
 	}

@@ -85,7 +85,7 @@ func Guarded(run *fidelity.Simulation, watch exec.Observer, simulate func(exec.O
 	switch {
 	case err != nil:
 		return err
-	case over:
+	case over && run.Interrupted(): // not what simulated it again, to confirm what it says
 		return outgrown(run.Limit)
 	case run.Interrupted():
 		return ErrInterrupted

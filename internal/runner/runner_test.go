@@ -315,3 +315,20 @@ func TestWhenUnfinishedRunsAreWritten(t *testing.T) {
 		r.Release()
 	}
 }
+
+// A run that comes to need more memory than it may use ends with that error; one that has ended does not, where it is
+// simulated again to confirm what it says.
+func TestGuardedAfterTheEnd(t *testing.T) {
+	for _, ends := range []bool{false, true} {
+		run := &fidelity.Simulation{Run: &staged{ends: ends}, Limit: 1}
+		err := Guarded(run, func(simexec.Progress) bool { return true }, func(watch simexec.Observer) error {
+			if watch(simexec.Progress{}) {
+				t.Error("more memory than the limit does not stop it")
+			}
+			return nil
+		})
+		if stopped := err != nil && strings.Contains(err.Error(), "--memory"); stopped == ends {
+			t.Errorf("ended %v: %v", ends, err)
+		}
+	}
+}

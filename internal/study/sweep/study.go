@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -139,8 +140,27 @@ func (s *Study) fits(d *Design, o Options) error {
 			return input.Fault(fmt.Errorf("%s holds another study (other values or version); accepted: --add, --force, another --out",
 				s.Dir))
 		}
+		if err := d.adds(had[0], s.Dir); err != nil {
+			return input.Fault(err)
+		}
 	}
 	s.designs = append(had, d)
+	return nil
+}
+
+// adds refuses points of another scenario, or with other seeds: results could not tell them apart.
+func (d *Design) adds(to *Design, dir string) error {
+	switch {
+	case !slices.Equal(d.scenarios(), to.scenarios()):
+		return fmt.Errorf("--add: %s is a study of %s, found %s; accepted: the same scenario, or another --out", dir,
+			strings.Join(to.scenarios(), ", "), strings.Join(d.scenarios(), ", "))
+	case !slices.Equal(d.Set, to.Set):
+		return fmt.Errorf("--add: %s is a study with other values of --set (%s); accepted: the same, --grid instead, or another --out",
+			dir, cmp.Or(strings.Join(to.Set, " "), "none"))
+	case d.Seeds != to.Seeds:
+		return fmt.Errorf("--add: %s has %d seeds per point, found %d; accepted: %[2]d, or another --out", dir, to.Seeds,
+			d.Seeds)
+	}
 	return nil
 }
 

@@ -178,6 +178,14 @@ func TestAdded(t *testing.T) {
 	if s, _, _, _ := ran(t, f, 2, Options{Dir: dir, Force: true}); s.Simulated != 26 {
 		t.Errorf("begun anew, it simulates %d", s.Simulated)
 	}
+	other, set, seeds := *f, *f, *f
+	other.Scenario, set.Set, seeds.Seeds = written(t, "other.yaml",
+		strings.Replace(tiny, "delay: 1us", "delay: 3us", 1)), []string{"lb=spray"}, 4
+	for want, of := range map[string]*File{"is a study of": &other, "other values of --set": &set, "2 seeds": &seeds} {
+		if _, err := begun(of, Options{Dir: dir, Add: true}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
 	changed := tinyFile(written(t, "tiny.yaml", strings.Replace(tiny, "delay: 1us", "delay: 2us", 1)))
 	if _, err := begun(changed, Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "another study") {
 		t.Error(err)
