@@ -65,7 +65,7 @@ func (n *Network) divide(parts int) (owner []int32) {
 func (r *Run) shares(cores int) (owner []int32, n int, window unit.Time) {
 	n = 1
 	best := r.worth
-	for parts := 2; parts <= min(cores, len(r.Graph.Hosts)); parts++ {
+	for parts := min(cores, len(r.Graph.Hosts)); parts >= 2; parts /= 2 { // one by one takes long on many cores
 		of := r.divide(parts)
 		w := min(r.Plan.NICs.Latency, r.Net.Apart(of))
 		if faster := r.faster(parts, w); faster > best {

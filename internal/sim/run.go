@@ -408,8 +408,7 @@ func (r *Run) Event(e engine.Event) {
 
 func (r *Run) finishRun() {
 	r.sampler.take()
-	for len(r.sampler.rows) > r.sampler.limit && r.sampler.merge() {
-	}
+	r.sampler.fold()
 	r.Hosts.Finish()
 }
 

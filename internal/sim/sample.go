@@ -37,8 +37,7 @@ func (s *sampler) due(turn int32, quiet bool) {
 		return
 	}
 	s.take()
-	for len(s.rows) > s.limit && s.merge() {
-	}
+	s.fold()
 	s.next(quiet, s.net.Net.Idle())
 }
 
@@ -91,6 +90,12 @@ func (s *sampler) take() {
 	}
 	s.signals.take(s.net)
 	s.began = now
+}
+
+// fold makes intervals longer while there are too many rows.
+func (s *sampler) fold() {
+	for len(s.rows) > s.limit && s.merge() {
+	}
 }
 
 // merge doubles the interval and folds rows of one port in neighbouring

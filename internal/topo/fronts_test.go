@@ -12,17 +12,7 @@ import (
 // a pattern and in some without, also while cables are broken; shares add up to what is not yet there.
 func TestFrontsGoOnLikeTheirSwitches(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var g *Graph
-		if rapid.Bool().Draw(t, "tangled") {
-			g = tangled(t)
-		} else {
-			kind, p := somePods(t)
-			g = build(t, kind, p)
-		}
-		down := map[int]bool{}
-		for range rapid.IntRange(0, 3).Draw(t, "broken") {
-			down[rapid.IntRange(0, len(g.Links)-1).Draw(t, "cable")] = true
-		}
+		g, down := drawBroken(t)
 		var switches []int
 		for n := range g.Nodes {
 			if g.Nodes[n].Role != Host {

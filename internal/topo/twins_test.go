@@ -44,21 +44,26 @@ func tangled(t *rapid.T) *Graph {
 	return g
 }
 
+// drawBroken draws a fabric, with a pattern or without, and up to three of its links that are down.
+func drawBroken(t *rapid.T) (g *Graph, down map[int]bool) {
+	if rapid.Bool().Draw(t, "tangled") {
+		g = tangled(t)
+	} else {
+		kind, p := somePods(t)
+		g = build(t, kind, p)
+	}
+	down = map[int]bool{}
+	for range rapid.IntRange(0, 3).Draw(t, "broken") {
+		down[rapid.IntRange(0, len(g.Links)-1).Draw(t, "cable")] = true
+	}
+	return g, down
+}
+
 // Ways that are computed by classes of twins are those of a search from every locator by itself, in
 // fabrics with a pattern and in some without, also while cables are broken.
 func TestTwinsHaveTheWaysOfEach(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var g *Graph
-		if rapid.Bool().Draw(t, "tangled") {
-			g = tangled(t)
-		} else {
-			kind, p := somePods(t)
-			g = build(t, kind, p)
-		}
-		down := map[int]bool{}
-		for range rapid.IntRange(0, 3).Draw(t, "broken") {
-			down[rapid.IntRange(0, len(g.Links)-1).Draw(t, "cable")] = true
-		}
+		g, down := drawBroken(t)
 		r := g.Route(down)
 		d := distances(g, down)
 		row := make([]int32, len(r.Sets))
