@@ -231,6 +231,7 @@ var allowed = map[string][]string{
 	"internal/report": {"internal/cause", "internal/diagnose", "internal/result", "internal/route", "internal/swconf",
 		"internal/report/screen", "internal/tune"},
 	"internal/report/screen": {},
+	"internal/report/usage":  {"internal/report/screen"},
 }
 
 // edge packages may touch the outside world; all others are cores.
@@ -241,7 +242,7 @@ var edge = []string{"rcudp", "verbs", "internal/input", "internal/capture", "int
 	"internal/story", "internal/long", "internal/published", "internal/parallel",
 	"internal/ci/measure", "internal/ci/figures", "internal/ci/controls", "internal/ci/accuracy",
 	"internal/ci/mutants", "internal/ci/same", "internal/speed",
-	"internal/report", "internal/report/web", "internal/report/sequence", "scenarios",
+	"internal/report", "internal/report/web", "internal/report/sequence", "internal/report/usage", "scenarios",
 	"internal/output", "internal/scenariofile", "internal/study", "internal/study/days", "internal/study/batch", "internal/study/jetstream",
 	"internal/study/space",
 	"internal/study/sweep",

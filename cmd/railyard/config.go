@@ -13,11 +13,10 @@ import (
 )
 
 type configCmd struct {
-	Lint   configLintCmd   `cmd:"" help:"Find errors in switch and host configurations"`
+	Lint   configLintCmd   `cmd:"" help:"Find errors in configurations; list its rules"`
 	Show   configShowCmd   `cmd:"" help:"Show classification, scheduling, ECN and PFC per queue"`
 	Render configRenderCmd `cmd:"" help:"Write switch and host configurations of a fabric"`
 	Dcbx   configDcbxCmd   `cmd:"" help:"Negotiate PFC over LLDP/DCBX between neighbors"`
-	Rules  configRulesCmd  `cmd:"" help:"List the rules of lint, or explain one"`
 	Tune   configTuneCmd   `cmd:"" help:"Search ECN, PFC and DCQCN parameters by simulation"`
 }
 

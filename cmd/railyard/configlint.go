@@ -21,7 +21,8 @@ import (
 
 type configLintCmd struct {
 	readConfig
-	Files  []string `arg:"" help:"Configurations of switches and hosts, or directories" placeholder:"FILE"`
+	Files  []string `arg:"" optional:"" help:"Configurations of switches and hosts, or directories; with --rules: a rule" placeholder:"FILE"`
+	Rules  bool     `help:"List the rules, or explain the one that is named" without:"fabric,host,cabling,sarif,baseline"`
 	Fabric string   `help:"Scenario of the fabric: checks cabling, tiers, MTU and DSCPs" placeholder:"SCENARIO"`
 	deviceFlags
 	Set     []string `help:"Override a value of the scenario; repeatable" placeholder:"KEY=VALUE" sep:"none" with:"fabric"`
@@ -37,7 +38,7 @@ type configLintCmd struct {
 
 func (c *configLintCmd) Help() string {
 	return `Exit code 1: there are errors; 2: a file cannot be read. In directories, files that are not
-configurations are skipped and listed. To explain a rule: railyard config rules RULE.
+configurations are skipped and listed. To explain a rule: railyard config lint --rules RULE.
 
 Examples:
   railyard config lint leaf.cfg
@@ -47,11 +48,20 @@ Examples:
   railyard config lint leaf.cfg node1.sh nccl.conf  # hosts against switches
   railyard config lint leaf.cfg --sarif > leaf.sarif
   railyard config lint configs/ --json > known.json  # findings of today
-  railyard config lint configs/ --baseline known.json  # CI: fails on new findings`
+  railyard config lint configs/ --baseline known.json  # CI: fails on new findings
+  railyard config lint --rules
+  railyard config lint --rules threshold-order
+  railyard config lint --rules --json | jq -r '.[] | select(.severity == "error").rule'`
 }
 
 // Run is the config lint command.
 func (c *configLintCmd) Run(e *env) error {
+	if c.Rules {
+		return printRules(e, c.Files, c.JSON)
+	}
+	if len(c.Files)+len(c.Host) == 0 {
+		return field.New("FILE", "is missing; name configurations or directories, or --rules")
+	}
 	in := swconf.Input{PathMTU: c.PathMTU}
 	if c.Fabric != "" {
 		plan, err := scenariofile.Network(c.Fabric, c.Set)

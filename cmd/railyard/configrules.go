@@ -10,18 +10,6 @@ import (
 	"railyard/internal/swconf"
 )
 
-type configRulesCmd struct {
-	Rule string `arg:"" optional:"" help:"Rule to explain (list all)" placeholder:"RULE"`
-	JSON bool   `help:"Print as JSON"`
-}
-
-func (c *configRulesCmd) Help() string {
-	return `Examples:
-  railyard config rules
-  railyard config rules threshold-order
-  railyard config rules --json | jq -r '.[] | select(.severity == "error").rule'`
-}
-
 // ruleEntry is a rule as JSON.
 type ruleEntry struct {
 	Rule     string          `json:"rule"`
@@ -31,16 +19,16 @@ type ruleEntry struct {
 	Page     string          `json:"page,omitempty"` // Markdown, of the one that was asked for
 }
 
-// Run is the config rules command.
-func (c *configRulesCmd) Run(e *env) error {
-	if c.Rule != "" {
-		return c.one(e)
+// printRules prints all rules of lint, or the pages of those that are named.
+func printRules(e *env, names []string, asJSON bool) error {
+	if len(names) > 0 {
+		return printRule(e, names, asJSON)
 	}
 	var all []ruleEntry
 	for _, r := range swconf.Rules() {
 		all = append(all, ruleEntry{Rule: r.ID, Severity: r.Severity, Checks: r.Short, Why: r.Why})
 	}
-	if c.JSON {
+	if asJSON {
 		return printJSON(e.stdout, all)
 	}
 	w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
@@ -50,18 +38,21 @@ func (c *configRulesCmd) Run(e *env) error {
 	return w.Flush()
 }
 
-// one prints a rule's page.
-func (c *configRulesCmd) one(e *env) error {
-	r := swconf.RuleByID(c.Rule)
+// printRule prints a rule's page.
+func printRule(e *env, names []string, asJSON bool) error {
+	if len(names) > 1 {
+		return field.New("--rules", "explains one rule, found %d", len(names))
+	}
+	r := swconf.RuleByID(names[0])
 	if r == nil {
-		var names []string
+		var known []string
 		for _, r := range swconf.Rules() {
-			names = append(names, r.ID)
+			known = append(known, r.ID)
 		}
-		return input.Fault(field.Choice("RULE", c.Rule, names, "unknown rule %q", c.Rule))
+		return input.Fault(field.Choice("RULE", names[0], known, "unknown rule %q", names[0]))
 	}
 	page, _ := rules.Page(r.ID)
-	if c.JSON {
+	if asJSON {
 		return printJSON(e.stdout, ruleEntry{r.ID, r.Severity, r.Short, r.Why, page})
 	}
 	_, err := fmt.Fprint(e.stdout, page)

@@ -106,7 +106,7 @@ func TestFlagsThatCannotBe(t *testing.T) {
 		"report x --json --html x.html":    "--json: has no effect with --html",
 		"report x --force":                 "--force: has no effect without --html or --png or --svg",
 		"serve --port 99999":               "--port: 99999 is out of range 0–65535",
-		"lab loss a:Eth1 NaN":              "PERCENT: NaN is out of range 0–100",
+		"lab fail link a:Eth1 --loss NaN":  "--loss: NaN is out of range 0–100",
 	} {
 		code, out, errs := call(t, strings.Fields(args)...)
 		if code != 2 || out != "" || !strings.Contains(errs, want) || strings.Count(errs, "\n") != 1 {

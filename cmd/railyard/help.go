@@ -3,67 +3,53 @@ package main
 import (
 	"fmt"
 	"io"
-	"regexp"
-	"strings"
-	"time"
 
-	"railyard/internal/report/screen"
+	"railyard/internal/report/usage"
 
 	"github.com/alecthomas/kong"
 )
 
-// helpSection is a part of the summary of all commands: a heading, then commands with what each of them does.
-type helpSection struct {
-	title    string
-	commands [][2]string // a name, or several of a group by commas
-}
-
 // helpSections lists the commands by the reader's task. Subcommands of config, rdma and lab are listed by their own
 // help; TestOutputOfAll checks that no command is missing.
-var helpSections = []helpSection{
-	{"Simulate", [][2]string{
+var helpSections = []usage.Section{
+	{Title: "Simulate: what a step takes, and why", Commands: [][2]string{
 		{"run", "Simulate a scenario and report where the time went"},
 		{"compare", "Simulate variants and tabulate the differences"},
 		{"sweep, worker", "Simulate thousands of variants and rank them"},
 		{"why", "Explain a run: causes, remedies, and what they save"},
 		{"report, serve", "Print, plot or export a run; start the web page"},
 		{"check", "Validate a scenario and print its effective values"}}},
-	{"ML engineer: training jobs", [][2]string{
+	{Title: "Plan: jobs and fabrics", Commands: [][2]string{
+		{"topo", "Print tiers, links, ports and failure domains"},
 		{"submit", "Place and run the job of a Slurm batch script"},
 		{"plan size, memory", "Estimate GPUs, time and cost; memory per stage"},
 		{"plan search, score", "Find the fastest configuration; estimate one"},
 		{"plan fit", "Fit a framework to measured trainings"},
 		{"plan collective", "Estimate a collective by size and algorithm"},
 		{"plan traffic", "Show traffic between GPUs by parallelism"},
-		{"plan goodput", "Estimate effective time with failures, checkpoints"},
-		{"plan interference", "Measure the slowdown of jobs that share links"},
-		{"calibrate", "Fit a scenario to nccl-tests or perftest results"}}},
-	{"Network engineer: fabric and switches", [][2]string{
-		{"topo", "Print tiers, links, ports and failure domains"},
 		{"plan fabric", "Compare fabric designs: switches, power, cost"},
-		{"plan failures", "Rank single failures by slowdown"},
-		{"plan load", "Measure latency over offered load"},
 		{"plan circuits", "Plan optical circuits and their reconfiguration"},
-		{"config", "Render, lint, show, tune; dcbx, rules"},
+		{"plan load", "Measure latency over offered load"},
+		{"plan failures", "Rank single failures by slowdown"},
+		{"plan goodput", "Estimate effective time with failures, checkpoints"},
+		{"plan interference", "Measure the slowdown of jobs that share links"}}},
+	{Title: "Operate: switches, hosts, counters, captures", Commands: [][2]string{
+		{"config", "Lint, show, render, tune configurations; dcbx"},
 		{"diagnose", "Find faults and congestion in device counters"},
-		{"pcap", "Decode a RoCEv2 capture message by message"}}},
-	{"Researcher: formats, reference data, real packets", [][2]string{
-		{"import, export", "Convert cabling and traces (GOAL, Chakra, SimAI)"},
-		{"validate, models", "Check against published results; list hardware"},
-		{"bench", "Measure the speed of simulations next to others"},
-		{"rdma", "Measure real queue pairs: write, read, allreduce …"},
+		{"pcap", "Decode a RoCEv2 capture message by message"},
+		{"calibrate", "Fit a scenario to nccl-tests or perftest results"}}},
+	{Title: "Live: real packets on this host", Commands: [][2]string{
+		{"rdma", "Measure real queue pairs: perf, allreduce, bench"},
 		{"lab", "Emulate a fabric in Linux namespaces: up, fail …"}}},
+	{Title: "Data: formats and reference figures", Commands: [][2]string{
+		{"import, export", "Convert cabling and traces (GOAL, Chakra, SimAI)"},
+		{"models, validate", "List hardware; check against published results"},
+		{"bench", "Measure the speed of simulations next to others"}}},
 }
 
 // helpTopics are what help prints besides commands.
 var helpTopics = map[string]string{
-	"exit": `Exit codes
-  0    success
-  1    the run or a check failed
-  2    the input cannot be used
-  3    the simulated job lost a rank; the run directory is complete
-  130  interrupted
-`,
+	"exit": exitWords(),
 	"examples": `Examples
   railyard run scenarios/pod64-llama2-7b.yaml
   railyard run scenarios/pod64-llama2-7b.yaml --set lb=spray --out runs/spray
@@ -81,247 +67,12 @@ var helpTopics = map[string]string{
 const about = `Railyard simulates RoCEv2 fabrics packet by packet: how long a training step takes, what slows it down, ` +
 	`and what would fix it.`
 
-// helpNameWidth is the number of columns of names in lists of commands.
-const helpNameWidth = 19
-
 // printHelp prints the help of the program, of a group of commands or of a command.
 func printHelp(_ kong.HelpOptions, ctx *kong.Context) error {
-	w := helpScreen{ctx.Stdout, screen.Of(ctx.Stdout)}
-	if w.layout.Width == 0 {
-		w.layout.Width = leastColumns
-	}
-	w.layout.Width = min(w.layout.Width, 100)
-	if n := ctx.Selected(); n != nil {
-		w.command(n)
-	} else {
-		w.program()
-	}
+	usage.Print(ctx, usage.Program{About: about, Sections: helpSections, Notes: []string{
+		"Example: railyard run scenarios/pod64-llama2-7b.yaml",
+		"More: railyard COMMAND --help, help examples, help exit, help all"}})
 	return nil
-}
-
-// helpScreen is a screen of 80 to 100 columns.
-type helpScreen struct {
-	io.Writer
-	layout screen.Layout
-}
-
-// Layout returns the screen's layout.
-func (w helpScreen) Layout() screen.Layout { return w.layout }
-
-// title prints a heading.
-func (w helpScreen) title(s string) { fmt.Fprintln(w, w.layout.Paint(screen.Answer, s)) }
-
-func (w helpScreen) program() {
-	screen.Labelled(w, "", about)
-	fmt.Fprintf(w, "Usage: railyard COMMAND [ARGUMENTS] [FLAGS]\n")
-	for _, s := range helpSections {
-		w.title(s.title)
-		for _, c := range s.commands {
-			w.row("  ", c[0], helpNameWidth, c[1])
-		}
-	}
-	fmt.Fprintf(w, "Example: railyard run scenarios/pod64-llama2-7b.yaml\n")
-	fmt.Fprintf(w, "More: railyard COMMAND --help, help examples, help exit, help all\n")
-}
-
-// row prints a name, and a text in the columns behind it. A name of more than width columns has its own line.
-func (w helpScreen) row(indent, name string, width int, text string) {
-	if screen.Width(name)+1 > width {
-		fmt.Fprintf(w, "%s%s\n", indent, name)
-		indent, name = strings.Repeat(" ", screen.Width(indent)), ""
-	}
-	screen.Labelled(w, indent+name+strings.Repeat(" ", width-screen.Width(name)), text)
-}
-
-// command prints the help of a command or of a group of commands.
-func (w helpScreen) command(n *kong.Node) {
-	text, examples := "", ""
-	if n.Detail != "" {
-		text, examples = parted(n.Detail)
-	}
-	w.title(n.Help)
-	usage := "Usage: railyard " + n.Path()
-	for _, p := range n.Positional {
-		switch name := strings.ToUpper(p.Name); {
-		case !p.Required:
-			usage += " [" + placed(p, name) + "]"
-		default:
-			usage += " " + placed(p, name)
-		}
-	}
-	if len(n.Children) > 0 {
-		usage += " COMMAND"
-	}
-	for _, f := range n.Flags {
-		if f.Required {
-			usage += " " + flagName(f)
-		}
-	}
-	fmt.Fprintln(w, usage+" [FLAGS]")
-	for _, par := range strings.Split(text, "\n\n") {
-		if par != "" {
-			screen.Labelled(w, "", par)
-		}
-	}
-	for _, c := range n.Leaves(true) {
-		if c != n {
-			w.row("  ", c.Name, helpNameWidth, c.Help)
-		}
-	}
-	w.flags(n)
-	if examples != "" {
-		for line := range strings.SplitSeq(continued.ReplaceAllString(examples, " "), "\n") {
-			w.example(line)
-		}
-	}
-}
-
-// continued matches where the source of examples continues a command on another line.
-var continued = regexp.MustCompile(` *\\\n *`)
-
-// example prints a line of examples: the note of a command that does not fit the screen on a line above it, the command
-// with the continuations of a shell.
-func (w helpScreen) example(line string) {
-	if command, note, ok := strings.Cut(line, "  # "); ok && screen.Width(line) > w.layout.Width {
-		fmt.Fprintf(w, "  # %s\n", note)
-		line = strings.TrimRight(command, " ")
-	}
-	for screen.Width(line) > w.layout.Width {
-		at := lastBreak(line, w.layout.Width-len(" \\"))
-		if at == 0 {
-			break
-		}
-		fmt.Fprintln(w, line[:at]+" \\")
-		line = "     " + line[at:]
-	}
-	fmt.Fprintln(w, line)
-}
-
-// lastBreak returns the last blank before a flag or an operator of the shell, outside quotes, in the first n columns of
-// a line behind its indentation, or 0.
-func lastBreak(line string, n int) (at int) {
-	quoted := false
-	for i, c := range line[:min(n+1, len(line))] {
-		rest := line[i:]
-		switch {
-		case c == '\'':
-			quoted = !quoted
-		case quoted || strings.TrimSpace(line[:i]) == "":
-		case strings.HasPrefix(rest, " --"), strings.HasPrefix(rest, " | "), strings.HasPrefix(rest, " && "),
-			strings.HasPrefix(rest, " > "):
-			at = i
-		}
-	}
-	return at
-}
-
-// parted splits the details of a command into paragraphs, and examples and lists, which are printed as they are.
-func parted(detail string) (text, rest string) {
-	for _, head := range []string{"Examples:", "Example:"} {
-		if i := strings.Index(detail, head+"\n"); i >= 0 {
-			return strings.TrimSpace(detail[:i]), strings.TrimSuffix(head, ":") + detail[i+len(head):]
-		}
-	}
-	return detail, ""
-}
-
-// placed returns the name of an argument's value.
-func placed(p *kong.Value, name string) string {
-	if p.Tag.PlaceHolder != "" {
-		name = p.Tag.PlaceHolder
-	}
-	if p.IsSlice() {
-		name += " …"
-	}
-	return name
-}
-
-// flagGroups assigns flags to groups by name; a group tag comes before it, and others are Options.
-var flagGroups = map[string]string{
-	"set": "Input", "seed": "Input", "format": "Input", "fabric": "Input", "config": "Input", "os": "Input",
-	"cabling": "Input", "host": "Input", "link": "Input", "cluster": "Input", "prices": "Input", "rates": "Input",
-	"json": "Output", "out": "Output", "force": "Output", "plot": "Output", "png": "Output", "svg": "Output",
-	"html": "Output", "pcap": "Output", "parquet": "Output", "markdown": "Output", "sarif": "Output",
-	"rate-plot": "Output", "rate-log": "Output", "scenario": "Output", "dot": "Output", "top": "Output",
-	"memory": "Limits", "jobs": "Limits", "trials": "Limits", "runs": "Limits", "cpuprofile": "Limits",
-	"packets": "Limits", "limit": "Limits", "timeout": "Limits", "wait": "Limits", "patience": "Limits",
-}
-
-// flags prints the arguments and flags of a command in groups.
-func (w helpScreen) flags(n *kong.Node) {
-	order := []string{"Input"}
-	rows := map[string][][2]string{}
-	for _, p := range n.Positional {
-		rows["Input"] = append(rows["Input"], [2]string{placed(p, strings.ToUpper(p.Name)), valueHelp(p)})
-	}
-	for _, group := range n.AllFlags(true) {
-		for _, f := range group {
-			if f.Name == "help" {
-				continue
-			}
-			key := "Options"
-			if g := flagGroups[f.Name]; g != "" {
-				key = g
-			}
-			if f.Group != nil {
-				key = f.Group.Key
-			}
-			if rows[key] == nil && key != "Input" && key != "Output" && key != "Limits" {
-				order = append(order, key)
-			}
-			rows[key] = append(rows[key], [2]string{flagName(f), valueHelp(f.Value)})
-		}
-	}
-	width := 0
-	for _, list := range rows {
-		for _, r := range list {
-			if n := screen.Width(r[0]) + 2; n <= 26 {
-				width = max(width, n)
-			}
-		}
-	}
-	for _, key := range append(order, "Output", "Limits") {
-		for i, r := range rows[key] {
-			head := ""
-			if i == 0 {
-				head = key
-			}
-			w.row(w.layout.Paint(screen.Answer, head)+strings.Repeat(" ", 9-len(head)), r[0], max(width, 12), r[1])
-		}
-	}
-}
-
-// flagName returns a flag with the name of its value.
-func flagName(f *kong.Flag) string {
-	name := "--" + f.Name
-	if f.Short != 0 {
-		name = fmt.Sprintf("-%c, %s", f.Short, name)
-	}
-	if f.IsBool() {
-		return name
-	}
-	value := f.PlaceHolder
-	switch _, duration := f.Target.Interface().(time.Duration); {
-	case value != "":
-	case duration:
-		value = "TIME"
-	case f.Target.CanInt() || f.Target.CanUint() || f.Target.CanFloat() || f.Name == "seed":
-		value = "N"
-	default:
-		value = strings.ToUpper(f.Name)
-	}
-	return name + " " + value
-}
-
-// valueHelp returns the help of an argument or flag, with its default unless the help names it.
-func valueHelp(v *kong.Value) string {
-	switch {
-	case !v.HasDefault || v.IsBool() || v.Default == "" || v.Default == "0" || v.Default == "0s" || v.Default == "-1":
-		return v.Help
-	case strings.HasSuffix(v.Help, ")"):
-		return v.Help
-	}
-	return v.Help + " (" + v.Default + ")"
 }
 
 // helped prints a topic of help, or all commands, and reports whether args ask for that.
@@ -339,7 +90,7 @@ func helped(w io.Writer, args []string) bool {
 	p, release := newParser()
 	defer release()
 	for _, n := range p.kong.Model.Leaves(true) {
-		fmt.Fprintf(w, "%-*s %s\n", helpNameWidth, n.Path(), n.Help)
+		fmt.Fprintf(w, "%-*s %s\n", usage.NameWidth, n.Path(), n.Help)
 	}
 	return true
 }

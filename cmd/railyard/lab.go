@@ -21,9 +21,9 @@ import (
 type labCmd struct {
 	Up      labUpCmd      `cmd:"" help:"Build a fabric of namespaces from a scenario"`
 	Status  labStatusCmd  `cmd:"" help:"Show nodes, ports, counters and BGP sessions"`
-	Link    labLinkCmd    `cmd:"" help:"Shut down a link or bring it up"`
-	Fail    labFailCmd    `cmd:"" help:"Fail, flap or slow down a component"`
-	Loss    labLossCmd    `cmd:"" help:"Drop packets of a port at random"`
+	Link    labLinkCmd    `cmd:"" hidden:"" help:"Shut down a link or bring it up"`
+	Fail    labFailCmd    `cmd:"" help:"Fail, flap or slow down a component; drop packets"`
+	Loss    labLossCmd    `cmd:"" hidden:"" help:"Drop packets of a port at random"`
 	Exec    labExecCmd    `cmd:"" help:"Run a command in a node's namespace"`
 	Rdma    labRdmaCmd    `cmd:"" help:"Run rdma allreduce with one rank per host"`
 	Run     labRunCmd     `cmd:"" help:"Measure MRC's reroute time on a lab fabric"`
@@ -40,7 +40,7 @@ Examples:
   railyard lab up scenarios/lab-2x2.yaml --rate 500Mbps
   railyard lab rdma allreduce --bytes 16MiB --qps 4 --rate-plot rate.png
   railyard lab compare --cc dcqcn,swift,nscc --rate-plot cc.png
-  railyard lab link spine-1:Eth1 down
+  railyard lab fail link spine-1:Eth1
   railyard lab fail switch spine-2
   railyard lab run scenarios/lab-planes.yaml --plot move.png
   railyard lab status

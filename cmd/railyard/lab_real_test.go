@@ -113,7 +113,7 @@ func TestRealLabFRR(t *testing.T) {
 	if loaded[0]-before[0] < loaded[1]-before[1] {
 		used, other = 1, 0
 	}
-	if code, _, errs := call(t, "lab", "link", "--name", name, ports[used], "down"); code != 0 {
+	if code, _, errs := call(t, "lab", "fail", "link", "--name", name, ports[used]); code != 0 {
 		t.Fatal(errs)
 	}
 	e := <-done
@@ -125,7 +125,7 @@ func TestRealLabFRR(t *testing.T) {
 	if up := portsOf(t, name)[ports[used]].Up; rows[0].Wrong != 0 || up || moved < 1<<20 {
 		t.Errorf("%+v; %s up %v, moved to the other spine: %d bytes", rows[0], ports[used], up, moved)
 	}
-	if code, _, errs := call(t, "lab", "link", "--name", name, ports[used], "up"); code != 0 {
+	if code, _, errs := call(t, "lab", "fail", "link", "--name", name, ports[used], "--up"); code != 0 {
 		t.Error(errs)
 	}
 }
@@ -212,7 +212,7 @@ func TestRealLabStatic(t *testing.T) {
 	name := ownName("stat")
 	raise(t, name, "--rate", "300Mbps", "--routing", "static", "--no-ecn")
 	for _, p := range []string{"seg-1-rail-1:Eth3", "seg-1-rail-1:Eth4", "spine-1:Eth1"} {
-		if code, _, errs := call(t, "lab", "loss", "--name", name, p, "1"); code != 0 {
+		if code, _, errs := call(t, "lab", "fail", "link", "--name", name, p, "--loss", "1"); code != 0 {
 			t.Fatal(errs)
 		}
 	}
@@ -224,7 +224,7 @@ func TestRealLabStatic(t *testing.T) {
 	if r := rows[0]; r.Wrong != 0 || r.Stats.Retransmissions == 0 {
 		t.Errorf("sprayed: %+v", r)
 	}
-	if code, _, errs := call(t, "lab", "link", "--name", name, "spine-2:Eth2", "down"); code != 0 {
+	if code, _, errs := call(t, "lab", "fail", "link", "--name", name, "spine-2:Eth2"); code != 0 {
 		t.Fatal(errs)
 	}
 	if r := reduce(t, name, "--bytes", "1MiB", "--timeout", "15")[0]; r.Wrong != 0 {

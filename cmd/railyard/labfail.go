@@ -24,6 +24,7 @@ type labFailCmd struct {
 	Duty      float64       `help:"Percentage of the flap period that is down" default:"50" range:"0.1,99.9" with:"flap"`
 	Count     int           `help:"Number of flaps" default:"5" range:"1,10000" with:"flap"`
 	Storm     bool          `help:"PFC storm of a nic, until --up" without:"flap,boot,rate-share"`
+	Loss      *float64      `help:"Drop this percentage of the RoCE packets that the port of a link sends; 0: none" placeholder:"PERCENT" range:"0,100" without:"up,flap,boot,rate-share,storm"`
 	JSON      bool          `help:"Print as JSON"`
 }
 
@@ -38,13 +39,21 @@ Examples:
   railyard lab fail switch rail-1 --ports Eth1-Eth2
   railyard lab fail nic host-1/nic-1 --flap 2s --count 3
   railyard lab fail nic host-1/nic-1 --storm
-  railyard lab fail link spine-1:Eth1 --rate-share 0.1 --direction in`
+  railyard lab fail link spine-1:Eth1 --rate-share 0.1 --direction in
+  railyard lab fail link spine-1:Eth1 --loss 0.1`
 }
 
 // Run is the lab fail command.
 func (c *labFailCmd) Run(e *env) error {
 	if c.Kind == "server" && (c.Boot > 0 || c.Flap > 0) {
 		return field.New("KIND", "a server's processes end with it and do not come back; name its nic")
+	}
+	if c.Loss != nil && c.Kind != "link" {
+		return field.New("--loss", "drops packets of a link's port, found a %s", c.Kind)
+	}
+	if c.Loss != nil {
+		lossy := labLossCmd{labName: c.labName, Port: c.Thing, Percent: *c.Loss, JSON: c.JSON}
+		return lossy.Run(e)
 	}
 	s, err := lab.Load(c.Name)
 	if err != nil {

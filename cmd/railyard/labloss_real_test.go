@@ -17,7 +17,7 @@ func TestRealLabLoss(t *testing.T) {
 		most float64 // time of MRC over that of RC
 	}{{"1", 2}, {"5", 1}} {
 		for _, port := range []string{"seg-1-rail-1:Eth1", "seg-1-rail-1:Eth2", "seg-2-rail-1:Eth1", "seg-2-rail-1:Eth2"} {
-			if code, _, errs := call(t, "lab", "loss", "--name", name, port, c.loss); code != 0 {
+			if code, _, errs := call(t, "lab", "fail", "link", "--name", name, port, "--loss", c.loss); code != 0 {
 				t.Fatal(errs)
 			}
 		}

@@ -181,7 +181,7 @@ func TestRealLabPlanes(t *testing.T) {
 // load breaks something under load, and mends it once no more than a tenth of what is sent is lost.
 func (f *planes) load(server int, what, breaks, mends string) {
 	f.t.Helper()
-	cmd, out := f.start("a", "rdma", "write", "--to", "10.0.2.1", "--transport", "mrc", "--planes",
+	cmd, out := f.start("a", "rdma", "perf", "write", "--to", "10.0.2.1", "--transport", "mrc", "--planes",
 		"10.0.1.1,10.1.1.1", "--duration", "1h", "--depth", "8", "--timeout", "8", "--json")
 	const stretch = 4 << 20 // bytes
 	arrives := func(when string) {

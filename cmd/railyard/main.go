@@ -26,15 +26,6 @@ import (
 	"golang.org/x/term"
 )
 
-// Exit codes.
-const (
-	exitOK       = 0
-	exitFailed   = 1             // the run or a check failed
-	exitInput    = ranks.Refused // what was given cannot be used
-	exitLost     = 3             // the simulated job lost a rank: an outcome, written as any run
-	exitInterupt = ranks.Interrupted
-)
-
 type commands struct {
 	Run       runCmd       `cmd:"" help:"Simulate a scenario and report where the time went"`
 	Compare   compareCmd   `cmd:"" help:"Simulate variants and tabulate the differences"`
@@ -78,7 +69,7 @@ func (e *env) main(args []string) int {
 	e.stdout, e.told = out, e.clock()
 	code := exitOK
 	if !helped(out, args) {
-		code = execute(usual(args), e)
+		code = execute(e.renamed(usual(args)), e)
 	}
 	if out.enough() {
 		return exitOK

@@ -159,9 +159,9 @@ func TestOutputOfAll(t *testing.T) {
 func TestUsualWords(t *testing.T) {
 	smallFile(t)
 	for want, args := range map[string][]string{"railyard " + runner.Release: {"--version"},
-		"Usage: railyard run SCENARIO [FLAGS]":       {"help", "run"},
-		"Usage: railyard config lint FILE … [FLAGS]": {"help", "config", "lint"},
-		"Usage: railyard COMMAND":                    {"help"}} {
+		"Usage: railyard run SCENARIO [FLAGS]":         {"help", "run"},
+		"Usage: railyard config lint [FILE …] [FLAGS]": {"help", "config", "lint"},
+		"Usage: railyard COMMAND":                      {"help"}} {
 		if code, out, errs := call(t, args...); code != 0 || !strings.Contains(out, want) {
 			t.Errorf("%v: exit %d: %s%s", args, code, out, errs)
 		}

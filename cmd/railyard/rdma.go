@@ -29,12 +29,17 @@ import (
 
 type rdmaCmd struct {
 	Serve     rdmaServeCmd     `cmd:"" help:"Accept RDMA measurements from other hosts"`
-	Write     rdmaWriteCmd     `cmd:"" help:"Measure bandwidth of RDMA WRITE"`
-	Send      rdmaSendCmd      `cmd:"" help:"Measure bandwidth of SEND"`
-	Read      rdmaReadCmd      `cmd:"" help:"Measure bandwidth of RDMA READ"`
-	Lat       rdmaLatCmd       `cmd:"" help:"Measure latency of RDMA WRITE (half round trip)"`
+	Perf      rdmaPerfCmd      `cmd:"" help:"Measure bandwidth and latency: write, send, read, lat"`
 	Allreduce rdmaAllreduceCmd `cmd:"" help:"Run a verified ring all-reduce between processes"`
 	Bench     rdmaBenchCmd     `cmd:"" help:"Compare throughput, latency, CPU time with iperf3, UDP, TCP"`
+}
+
+// rdmaPerfCmd are the measurements between two hosts.
+type rdmaPerfCmd struct {
+	Write rdmaWriteCmd `cmd:"" help:"Measure bandwidth of RDMA WRITE"`
+	Send  rdmaSendCmd  `cmd:"" help:"Measure bandwidth of SEND"`
+	Read  rdmaReadCmd  `cmd:"" help:"Measure bandwidth of RDMA READ"`
+	Lat   rdmaLatCmd   `cmd:"" help:"Measure latency of RDMA WRITE (half round trip)"`
 }
 
 func (c *rdmaCmd) Help() string {
@@ -42,10 +47,10 @@ func (c *rdmaCmd) Help() string {
 
 Examples:
   railyard rdma serve &
-  railyard rdma write --to 127.0.0.1 --size 64KiB --iters 10000 --qps 4
-  railyard rdma lat --to 127.0.0.1 --size 4KiB
+  railyard rdma perf write --to 127.0.0.1 --size 64KiB --iters 10000 --qps 4
+  railyard rdma perf lat --to 127.0.0.1 --size 4KiB
   railyard rdma allreduce --ranks 8 --bytes 64MiB --dtype float32
-  railyard rdma write --to 127.0.0.1 --iters 100 --pcap write.pcapng && railyard pcap write.pcapng`
+  railyard rdma perf write --to 127.0.0.1 --iters 100 --pcap write.pcapng && railyard pcap write.pcapng`
 }
 
 // rdmaDevice are the flags of every command that opens a device.
@@ -233,20 +238,20 @@ func (c *rdmaMany) Help() string {
 	return `Needs a server: railyard rdma serve. Bandwidth counts payload; latency is from post to completion.
 
 Examples:
-  railyard rdma write --to 10.1.0.7 --size all
-  railyard rdma write --to 127.0.0.1 --size 4KiB,1MiB --qps 8 --duration 5s --json
-  railyard rdma write --to 10.1.0.7 --size 1MiB --spray --lb reps,source_ports=32 --cc nscc
-  railyard rdma write --to 10.1.0.7 --transport mrc --planes 10.1.0.8,10.2.0.8
-  railyard rdma write --to 127.0.0.1 --iters 100 --explain`
+  railyard rdma perf write --to 10.1.0.7 --size all
+  railyard rdma perf write --to 127.0.0.1 --size 4KiB,1MiB --qps 8 --duration 5s --json
+  railyard rdma perf write --to 10.1.0.7 --size 1MiB --spray --lb reps,source_ports=32 --cc nscc
+  railyard rdma perf write --to 10.1.0.7 --transport mrc --planes 10.1.0.8,10.2.0.8
+  railyard rdma perf write --to 127.0.0.1 --iters 100 --explain`
 }
 
-// Run is the rdma write command.
+// Run is the rdma perf write command.
 func (c *rdmaWriteCmd) Run(e *env) error { return c.run(e, perftest.OpWrite) }
 
-// Run is the rdma send command.
+// Run is the rdma perf send command.
 func (c *rdmaSendCmd) Run(e *env) error { return c.run(e, perftest.OpSend) }
 
-// Run is the rdma read command.
+// Run is the rdma perf read command.
 func (c *rdmaReadCmd) Run(e *env) error { return c.run(e, perftest.OpRead) }
 
 type rdmaLatCmd struct{ rdmaTest }
@@ -256,10 +261,10 @@ func (c *rdmaLatCmd) Help() string {
 does.
 
 Example:
-  railyard rdma lat --to 127.0.0.1 --size 4KiB --iters 20000`
+  railyard rdma perf lat --to 127.0.0.1 --size 4KiB --iters 20000`
 }
 
-// Run is the rdma lat command.
+// Run is the rdma perf lat command.
 func (c *rdmaLatCmd) Run(e *env) error {
 	m := rdmaMany{rdmaTest: c.rdmaTest, QPs: 1, Depth: 1}
 	return m.run(e, perftest.OpLat)

@@ -59,7 +59,7 @@ func TestRealRdmaCommands(t *testing.T) {
 	t.Parallel()
 	_, to := serving(t)
 	for _, op := range []string{"write", "send", "read", "lat"} {
-		args := []string{"rdma", op, "--to", to, "--timeout",
+		args := []string{"rdma", "perf", op, "--to", to, "--timeout",
 			"18", "--size", "4KiB,100KB", "--iters", "50", "--json"}
 		if op == "write" {
 			args = append(args, "--qps", "3", "--spray")
@@ -76,7 +76,7 @@ func TestRealRdmaCommands(t *testing.T) {
 	// as scenarios have it, 24
 	for dscp, tos := range map[string]byte{"": 0x62, "--dscp=0": 0x02, "--dscp=26": 0x6a} {
 		file := filepath.Join(t.TempDir(), "dscp.pcapng")
-		code, _, errs := call(t, append([]string{"rdma", "write", "--to", to, "--timeout", "18",
+		code, _, errs := call(t, append([]string{"rdma", "perf", "write", "--to", to, "--timeout", "18",
 			"--iters", "2", "--pcap", file},
 			strings.Fields(dscp)...)...)
 		if b, err := os.ReadFile(file); code != 0 || err != nil ||
@@ -86,7 +86,7 @@ func TestRealRdmaCommands(t *testing.T) {
 	}
 	for _, how := range []string{"--cc nscc", "--cc nscc --spray --lb reps,source_ports=16",
 		"--spray --lb bitmap,source_ports=8 --qps 2"} {
-		code, out, errs := call(t, append([]string{"rdma", "write", "--to", to, "--timeout",
+		code, out, errs := call(t, append([]string{"rdma", "perf", "write", "--to", to, "--timeout",
 			"18", "--size", "1MiB",
 			"--iters", "20", "--json"}, strings.Fields(how)...)...)
 		var r struct {
@@ -99,7 +99,7 @@ func TestRealRdmaCommands(t *testing.T) {
 	}
 	for _, args := range [][]string{{"write", "--size", "3000B,1MiB", "--qps", "3"},
 		{"lat", "--size", "4KiB,8B"}} {
-		args = append([]string{"rdma", args[0], "--to", to, "--timeout",
+		args = append([]string{"rdma", "perf", args[0], "--to", to, "--timeout",
 			"18", "--transport", "mrc", "--iters", "50", "--json"},
 			args[1:]...)
 		code, out, errs := call(t, args...)
@@ -122,12 +122,12 @@ func TestRealRdmaCommands(t *testing.T) {
 		"--spray --lb rep":                 "accepted: entropy, oblivious, bitmap, reps, mixed",
 		"--spray --lb reps --set-aside 3":  "--lb entropy,set_aside=PACKETS",
 	} {
-		code, _, errs := call(t, append([]string{"rdma", "write", "--to", to}, strings.Fields(how)...)...)
+		code, _, errs := call(t, append([]string{"rdma", "perf", "write", "--to", to}, strings.Fields(how)...)...)
 		if code != 2 || !strings.Contains(errs, want) {
 			t.Errorf("%s: exit %d, %s", how, code, errs)
 		}
 	}
-	code, out, errs := call(t, "rdma", "write", "--to", to, "--timeout",
+	code, out, errs := call(t, "rdma", "perf", "write", "--to", to, "--timeout",
 		"18", "--iters", "10")
 	if code != 0 || !strings.Contains(out, "Gbit/s") {
 		t.Errorf("exit %d %s %s", code, out, errs)
@@ -192,22 +192,22 @@ func TestRealRdmaBadInput(t *testing.T) {
 	host, _, _ := strings.Cut(to, ":")
 	own, _, _ := strings.Cut(clientPlanes(to), ",")
 	for _, c := range []struct{ args, want string }{
-		{"rdma write --to 127.0.0.9:1", "no server at 127.0.0.9:1"},
-		{"rdma write --to 203.0.113.7 --addr 203.0.113.8", "not an address of this host"},
-		{"rdma write --to no..host", "no address for host"}, // no name server is asked for it
+		{"rdma perf write --to 127.0.0.9:1", "no server at 127.0.0.9:1"},
+		{"rdma perf write --to 203.0.113.7 --addr 203.0.113.8", "not an address of this host"},
+		{"rdma perf write --to no..host", "no address for host"}, // no name server is asked for it
 		{"rdma serve --addr " + host + " --port 0", "in use"},
-		{"rdma write --to " + to + " --size 0B", "--size: 0B is out of range 1B–1GiB"},
-		{"rdma write --to " + to + " --size 64", "the unit is missing"},
-		{"rdma write --to " + to + " --size 1GiB --qps 900", "need more than"},
-		{"rdma write --to " + to + " --mtu 1500", "--mtu: must be 256, 512, 1024, 2048 or 4096, found 1500"},
-		{"rdma write --to " + to + " --qps 0", "--qps: 0 is out of range 1–1024"},
-		{"rdma write --to " + to + " --duration=-500ms",
+		{"rdma perf write --to " + to + " --size 0B", "--size: 0B is out of range 1B–1GiB"},
+		{"rdma perf write --to " + to + " --size 64", "the unit is missing"},
+		{"rdma perf write --to " + to + " --size 1GiB --qps 900", "need more than"},
+		{"rdma perf write --to " + to + " --mtu 1500", "--mtu: must be 256, 512, 1024, 2048 or 4096, found 1500"},
+		{"rdma perf write --to " + to + " --qps 0", "--qps: 0 is out of range 1–1024"},
+		{"rdma perf write --to " + to + " --duration=-500ms",
 			"--duration: -500ms is out of range 0s–24h0m0s"},
-		{"rdma lat --to " + to + " --duration 1s --iters 7", "--iters: has no effect with --duration"},
-		{"rdma read --to " + to + " --force", "--force: has no effect"},
+		{"rdma perf lat --to " + to + " --duration 1s --iters 7", "--iters: has no effect with --duration"},
+		{"rdma perf read --to " + to + " --force", "--force: has no effect"},
 		{"rdma bench --force", "--force: has no effect without --plot"},
 		{"rdma bench --plot x.gif", "--plot: writes .png or .svg"},
-		{"rdma read --transport mrc --to " + to, "carries WRITE and WRITE with immediate only"},
+		{"rdma perf read --transport mrc --to " + to, "carries WRITE and WRITE with immediate only"},
 		{"rdma allreduce --transport mrc --spray", "MRC always sprays"},
 		{"rdma allreduce --transport mrc --planes 127.0.0.1,127.0.0.2",
 			"--planes: names addresses of one rank"},
@@ -215,9 +215,9 @@ func TestRealRdmaBadInput(t *testing.T) {
 		{"rdma allreduce --mtu 1500", "--mtu: must be 256, 512, 1024, 2048 or 4096, found 1500"},
 		{"rdma allreduce --wait=-1s", "--wait: -1s is out of range 1ms–24h0m0s"},
 		{"rdma allreduce --patience 10ms", "--patience: 10ms is out of range 100ms–1h0m0s"},
-		{"rdma write --to " + to + " --line-rate 5", "--line-rate: "},
-		{"rdma write --to " + to + " --pcap " + taken, "--force"},
-		{"rdma write --to " + to + " --dscp 64", "--dscp: 64 is out of range 0–63"},
+		{"rdma perf write --to " + to + " --line-rate 5", "--line-rate: "},
+		{"rdma perf write --to " + to + " --pcap " + taken, "--force"},
+		{"rdma perf write --to " + to + " --dscp 64", "--dscp: 64 is out of range 0–63"},
 		{"rdma allreduce --ranks 2 --dtype complex64",
 			"--dtype: \"complex64\" is not a type of elements; accepted: "},
 		{"rdma allreduce --timeout 0", "--timeout: 0 is out of range 1–31"},
@@ -254,7 +254,7 @@ func TestRealServeWithIdleConnections(t *testing.T) {
 		}
 		defer c.Close()
 	}
-	if code, _, errs := call(t, "rdma", "write", "--to", to, "--timeout",
+	if code, _, errs := call(t, "rdma", "perf", "write", "--to", to, "--timeout",
 		"18", "--iters", "10"); code != 0 {
 		t.Errorf("with 300 idle connections: exit %d, %s", code, errs)
 	}

@@ -18,7 +18,7 @@ func TestRealExplainTellsTheExchange(t *testing.T) {
 	_, to := serving(t)
 	dir := t.TempDir()
 	capture := filepath.Join(dir, "write.pcapng")
-	code, out, errs := call(t, "rdma", "write", "--to", to, "--iters", "10", "--qps", "2", "--explain",
+	code, out, errs := call(t, "rdma", "perf", "write", "--to", to, "--iters", "10", "--qps", "2", "--explain",
 		"--json",
 		"--pcap", capture)
 	var got struct {
@@ -61,7 +61,7 @@ func json0(t *testing.T, v any) string {
 func TestRealExplainFits(t *testing.T) {
 	t.Parallel()
 	_, to := serving(t)
-	code, out, errs := call(t, "rdma", "lat", "--to", to, "--iters", "10", "--explain")
+	code, out, errs := call(t, "rdma", "perf", "lat", "--to", to, "--iters", "10", "--explain")
 	if code != 0 || !strings.Contains(out, "rkey") || !strings.Contains(out, "UDP port 4791") {
 		t.Fatalf("exit %d: %s%s", code, out, errs)
 	}
@@ -70,7 +70,7 @@ func TestRealExplainFits(t *testing.T) {
 			t.Errorf("%d columns: %s", len(line), line)
 		}
 	}
-	code, out, _ = call(t, "rdma", "write", "--to", to, "--iters", "10", "--qps", "10", "--explain")
+	code, out, _ = call(t, "rdma", "perf", "write", "--to", to, "--iters", "10", "--qps", "10", "--explain")
 	if code != 0 || !strings.Contains(out, "2 pairs more") || strings.Count(out, "   there  0x") > 8 {
 		t.Errorf("exit %d: %s", code, out)
 	}

@@ -17,7 +17,7 @@ func TestRealPlanesInTurn(t *testing.T) {
 	})
 	ours := []string{fmt.Sprintf("127.33.%d.2", n), fmt.Sprintf("127.34.%d.2", n)}
 	taken := filepath.Join(t.TempDir(), "planes.pcapng")
-	code, _, errs := call(t, "rdma", "write", "--to", to, "--transport", "mrc", "--planes",
+	code, _, errs := call(t, "rdma", "perf", "write", "--to", to, "--transport", "mrc", "--planes",
 		strings.Join(ours, ","), "--line-rate", "200Mbps", "--iters", "60", "--pcap",
 		taken)
 	if code != 0 {
@@ -68,7 +68,7 @@ func TestRealPeersDisagree(t *testing.T) {
 		if i := slices.Index(c.client, "OURS"); i >= 0 {
 			c.client[i] = clientPlanes(to)
 		}
-		code, _, errs := call(t, append([]string{"rdma", "write", "--to", to, "--iters", "1"},
+		code, _, errs := call(t, append([]string{"rdma", "perf", "write", "--to", to, "--iters", "1"},
 			c.client...)...)
 		if code != 2 && code != 1 || !strings.Contains(errs, c.want) ||
 			strings.Count(strings.TrimSpace(errs), "\n") > 0 {

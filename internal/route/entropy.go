@@ -6,7 +6,7 @@ import (
 )
 
 // Entropy leaves the choice to the NICs: they take a new UDP source port for each packet (package
-// entropy), and switches that hash send it by another path. That is what `rdma write --spray` does
+// entropy), and switches that hash send it by another path. That is what `rdma perf write --spray` does
 // on sockets. The ports are taken in turn; with set_aside one by which a packet was lost is left
 // out for a while, which finds a way round a broken cable before routing does.
 var Entropy = ofNIC(entropy.Policies()[0])

@@ -140,7 +140,7 @@ func (c *Trial) load(ctx context.Context, s *lab.State, from, to int, ev *Event,
 		return nil, fmt.Errorf("rdma serve: %s", line)
 	}
 	var out, says strings.Builder
-	cmd, err := ranks.Command(ctx, s.Inside(from), "rdma", "write", "--to", theirs[0], "--transport", "mrc",
+	cmd, err := ranks.Command(ctx, s.Inside(from), "rdma", "perf", "write", "--to", theirs[0], "--transport", "mrc",
 		"--planes", strings.Join(ours, ","), "--duration", c.Duration.String(), "--depth", "8", "--timeout", "10",
 		"--in-flight", "256KiB", // what ports hold back is a few ms
 		"--line-rate", lineOf(s, ours), "--json")
@@ -160,7 +160,7 @@ func (c *Trial) load(ctx context.Context, s *lab.State, from, to int, ev *Event,
 	}
 	var r struct{ Results []perftest.Result }
 	if err := json.Unmarshal([]byte(out.String()), &r); err != nil || len(r.Results) != 1 {
-		return nil, fmt.Errorf("rdma write reported %d sizes of one: %v", len(r.Results), err)
+		return nil, fmt.Errorf("rdma perf write reported %d sizes of one: %v", len(r.Results), err)
 	}
 	m, err := w.Judge(ev.What)
 	if err != nil {

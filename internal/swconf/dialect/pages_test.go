@@ -206,7 +206,7 @@ func TestRulePages(t *testing.T) {
 	}
 	var list strings.Builder
 	list.WriteString("# Rules of `railyard config lint`\n\nWritten by the test that tries the examples; " +
-		"`railyard config rules RULE` prints a page.\n\n| rule | level | checks |\n|---|---|---|\n")
+		"`railyard config lint --rules RULE` prints a page.\n\n| rule | level | checks |\n|---|---|---|\n")
 	for _, r := range swconf.Rules() {
 		fmt.Fprintf(&list, "| [%s](%s.md) | %s | %s |\n", r.ID, r.ID, r.Severity, r.Short)
 		if pages[r.ID] == "" {
