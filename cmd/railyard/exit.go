@@ -13,6 +13,7 @@ const (
 	exitFailed   = 1             // the run or a check failed
 	exitInput    = ranks.Refused // what was given cannot be used
 	exitLost     = 3             // the simulated job lost a rank: an outcome, written as any run
+	exitUnmet    = 4             // an expectation of run --expect is not met; the run is written
 	exitInterupt = ranks.Interrupted
 )
 
@@ -25,6 +26,7 @@ var exitCodes = []struct {
 	{exitFailed, "the run or a check failed: lint errors, faults, differences, infeasible plans"},
 	{exitInput, "the input cannot be used: a file, a scenario, a flag"},
 	{exitLost, "the simulated job lost a rank; the run directory is complete"},
+	{exitUnmet, "a condition of run --expect is not met; the run directory is complete"},
 	{exitInterupt, "interrupted; what was finished is written"},
 }
 

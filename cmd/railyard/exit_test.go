@@ -44,7 +44,7 @@ func TestExitCodes(t *testing.T) {
 }
 
 // exitConstants are the names of the codes in exitCodes, in its order, and what else stands for codes of the table.
-var exitConstants = []string{"exitOK", "exitFailed", "exitInput", "exitLost", "exitInterupt"}
+var exitConstants = []string{"exitOK", "exitFailed", "exitInput", "exitLost", "exitUnmet", "exitInterupt"}
 
 // exitCodeNamed reports whether an expression is a code of the table, or passes one on.
 func exitCodeNamed(expr string) bool {

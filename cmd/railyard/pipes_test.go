@@ -170,7 +170,7 @@ func anyLine(lines []string, part string) bool {
 
 // reads reports whether a flag names a file to read, by the word that stands for it and by its name.
 func reads(f *kong.Flag) bool {
-	for _, w := range []string{"out", "plot", "html", "png", "svg", "parquet", "markdown", "pcap", "cpuprofile",
+	for _, w := range []string{"out", "plot", "html", "png", "svg", "parquet", "markdown", "junit", "pcap", "cpuprofile",
 		"rate-log", "rate-plot", "counters-dir", "scenario"} {
 		if f.Name == w {
 			return false

@@ -40,12 +40,14 @@ type runCmd struct {
 	Follow   []string `help:"Trace a packet hop by hop (0/1614795 by PSN, 0/+17 by offset); repeatable" group:"Trace" placeholder:"QP/PSN" sep:"none"`
 	Counters string   `help:"Write counters as nxos, eos or sonic prints them" group:"Devices" placeholder:"SYSTEM"`
 	deviceFlags
-	CountTo string `help:"Directory of the counters (next to the run directory)" group:"Devices" placeholder:"DIR" name:"counters-dir" with:"counters"`
-	Confirm string `help:"Simulate the run again without each main cause: always, never, or auto: if below 1 million packet-hops" placeholder:"WHEN" default:"auto" enum:"auto,always,never"`
-	Memory  string `help:"Memory limit (available memory)" placeholder:"SIZE"`
-	Cores   *int   `help:"Cores for the simulation, a part of the network each; results do not change (those free, if it takes over 2 s)" placeholder:"N" range:"1,1024"`
-	Beside  any    `kong:"-"` // printed with the summary as JSON
-	CPU     string `help:"Write a CPU profile (pprof)" placeholder:"FILE" name:"cpuprofile"`
+	CountTo string   `help:"Directory of the counters (next to the run directory)" group:"Devices" placeholder:"DIR" name:"counters-dir" with:"counters"`
+	Confirm string   `help:"Simulate the run again without each main cause: always, never, or auto: if below 1 million packet-hops" placeholder:"WHEN" default:"auto" enum:"auto,always,never"`
+	Expect  []string `help:"Check a figure of summary.json ('step_time < 550ms', drops=0); repeatable; exit code 4: not met" group:"Checks" placeholder:"CONDITION" sep:"none"`
+	JUnit   string   `help:"Write the checks as JUnit XML" group:"Checks" placeholder:"FILE.xml" name:"junit" with:"expect"`
+	Memory  string   `help:"Memory limit (available memory)" placeholder:"SIZE"`
+	Cores   *int     `help:"Cores for the simulation, a part of the network each; results do not change (those free, if it takes over 2 s)" placeholder:"N" range:"1,1024"`
+	Beside  any      `kong:"-"` // printed with the summary as JSON
+	CPU     string   `help:"Write a CPU profile (pprof)" placeholder:"FILE" name:"cpuprofile"`
 
 	profile *profile `kong:"-"`
 }
@@ -58,7 +60,8 @@ func (c *runCmd) Help() string {
   railyard run scenarios/three-flows.yaml --capture rail-1:Eth3 --capture-window 0us..200us
   railyard run scenarios/three-flows.yaml --follow 0/+400 --out runs/followed
   railyard report runs/followed --packet 0/+400
-  railyard run scenarios/victim.yaml --counters sonic --counters-dir shown`
+  railyard run scenarios/victim.yaml --counters sonic --counters-dir shown
+  railyard run scenarios/three-flows.yaml --expect 'step_time < 2ms' --expect drops=0 --junit checks.xml`
 }
 
 // Run is the run command.
@@ -90,6 +93,11 @@ func (c *runCmd) simulated(e *env, plan *scenario.Plan, began time.Time) error {
 	if err != nil {
 		return err
 	}
+	checks, err := newChecks(c.Expect, c.JUnit, c.Force)
+	if err != nil {
+		return err
+	}
+	defer checks.drop()
 	run, err := e.newRun(plan, limit)
 	if err != nil {
 		return err
@@ -142,10 +150,18 @@ func (c *runCmd) simulated(e *env, plan *scenario.Plan, began time.Time) error {
 		fmt.Fprintf(e.stderr, "error: %v\n", lost)
 		return goErr
 	}
-	if goErr == nil && lost == nil && s.Outcome != nil {
-		return &exitError{exitLost} // the report has said why
+	if goErr == nil {
+		lost = errors.Join(lost, checks.print(e, c.JSON, s))
 	}
-	return errors.Join(goErr, lost)
+	switch {
+	case goErr != nil || lost != nil:
+		return errors.Join(goErr, lost)
+	case s.Outcome != nil:
+		return &exitError{exitLost} // the report has said why
+	case !checks.met():
+		return &exitError{exitUnmet}
+	}
+	return nil
 }
 
 // worthSharing is the estimated time, in seconds, above which all free cores share a run.
