@@ -128,6 +128,7 @@ type Server struct {
 	GPU        string     `yaml:"gpu" doc:"accelerator: a100, b200, b300, gaudi3, gb200, gb300, h100, h200, mi300x, mi325x, or one of gpus"`
 	GPUs       int        `yaml:"gpus" range:"1,576" doc:"per server"`
 	NICs       int        `yaml:"nics" range:"1,576" doc:"per server; fewer than GPUs are shared, a multiple of them are several for each GPU"`
+	Used       []string   `yaml:"nics_used" doc:"names of the NICs of each server that GPUs send by, [nic-1, nic-3], or of ports of NICs, nic-1p2; a GPU with none of its own left takes the one with the fewest GPUs; empty: all"`
 	NICPorts   int        `yaml:"nic_ports" of:"1, 2" doc:"1, or 2 bundled to a switch pair"`
 	Bond       string     `yaml:"bond" enum:"hash,affinity,spray,apart" doc:"how two ports share the load, of a bundle: flow hash, queue pairs in turn, packets in turn; apart: no bundle, each port has an address and a VLAN of its own, queue pairs are on one or the other and stay there"`
 	NICLatency unit.Time  `yaml:"nic_latency" range:"0s,1s" doc:"GPU to NIC and NIC to GPU, each"`

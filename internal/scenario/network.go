@@ -83,9 +83,14 @@ const (
 	RailNICs = "same-rail-first"
 )
 
-// chooseNICs applies server.nic_choice.
+// chooseNICs applies server.nics_used and server.nic_choice.
 func (p *resolver) chooseNICs(s *Server) error {
 	const key = "server.nic_choice"
+	if len(s.Used) > 0 {
+		if err := p.Graph.UseNICs(s.Used); err != nil {
+			return field.Under("server.nics_used", err)
+		}
+	}
 	if s.Choice != AnyNIC {
 		return nil
 	}

@@ -53,12 +53,12 @@ func TestNCCLChangesRuns(t *testing.T) {
 		{"NCCL_CROSS_NIC=0", "algorithm: ring", 1, 1, 2},
 		{"NCCL_CROSS_NIC=1", "channels: 4, cross_nic: true", 1.5, 4.5, 4},
 		// over two spines, which are narrow
-		{"NCCL_IB_HCA=mlx5_0:1,mlx5_1:1", "nics: 2", 1.8, 2.1, 2},
-		{"NCCL_IB_HCA==mlx5_0", "nics: 1", 3.6, 4.1, 2},
-		{"NCCL_IB_HCA=^mlx5_2,mlx5_3", "nics: 2", 1.8, 2.1, 2},
+		{"NCCL_IB_HCA=mlx5_0:1,mlx5_1:1", "nics_used: [nic-1, nic-2]", 1.8, 2.1, 2},
+		{"NCCL_IB_HCA==mlx5_0", "nics_used: [nic-1]", 3.6, 4.1, 2},
+		{"NCCL_IB_HCA=^mlx5_2,mlx5_3", "nics_used: [nic-1, nic-2]", 1.8, 2.1, 2},
 		{"NCCL_IB_HCA=mlx5", "nics: 4", 1, 1, 2},
-		{"NCCL_IB_HCA=^mlx5_3", "nics: 4", 1, 1, 2},      // three NICs for four GPUs: said and left out
-		{"NCCL_MAX_NCHANNELS=1", "channels: 1", 3, 6, 4}, // one ring, in the order of ranks
+		{"NCCL_IB_HCA=^mlx5_0", "nics_used: [nic-2, nic-3, nic-4]", 1.8, 2.1, 2}, // two GPUs share one
+		{"NCCL_MAX_NCHANNELS=1", "channels: 1", 3, 6, 4},                         // one ring, in the order of ranks
 		{"NCCL_MAX_NCHANNELS=2", "channels: 2", 1.5, 3, 2},
 		{"NCCL_MIN_NCHANNELS=8", "channels: 8", 0.9, 1.1, 2},
 		{"NCCL_MIN_NCHANNELS=2", "algorithm: ring", 1, 1, 2}, // there are four
@@ -94,7 +94,6 @@ func TestNCCLChangesRuns(t *testing.T) {
 // A variable that is not applied is a note with its reason.
 func TestNCCLLeftOut(t *testing.T) {
 	for env, want := range map[string]string{
-		"NCCL_IB_HCA=^mlx5_3":    "would leave 3 NICs, which 4 GPUs do not divide over: left out",
 		"NCCL_IB_HCA=,":          "is not a list of names as mlx5_0,mlx5_1:1: left out",
 		"NCCL_CROSS_NIC=3":       "is not 0, 1 or 2: left out",
 		"NCCL_BUFFSIZE=x":        "is not a number of bytes from 8192 to 1073741824: left out",
@@ -165,22 +164,82 @@ func TestNCCLActs(t *testing.T) {
 // NCCL_IB_HCA lists prefixes of names, whole names behind =, and NICs that are not used behind ^ (NCCL's user guide,
 // environment variables). A server here has mlx5_0 to mlx5_11.
 func TestUsedNICs(t *testing.T) {
-	for list, want := range map[string]int{"mlx5": 12, "mlx5_1": 3, "=mlx5_1": 1, "^mlx5_1": 9, "^=mlx5_1": 11,
-		"mlx5_0,mlx5_2": 2, "mlx5_0:1, mlx5_2:2": 2, "=mlx5_0,mlx5_0:1": 1, "mlx5_3,mlx5_77": 1,
-		"ib0,ib1,ib1:2": 2, "^ib0": 12, "rocep1s0,rocep2s0,x": 2, "^mlx9": 12} {
-		if n, _, err := usedNICs(list, 12); err != nil || n != want {
-			t.Errorf("%s: %d, %v, want %d", list, n, err, want)
+	const all = "1 2 3 4 5 6 7 8 9 10 11 12"
+	for list, want := range map[string]string{"mlx5": all, "mlx5_1": "2 11 12", "=mlx5_1": "2",
+		"^mlx5_1": "1 3 4 5 6 7 8 9 10", "^=mlx5_1": "1 3 4 5 6 7 8 9 10 11 12", "mlx5_9,mlx5_2": "3 10",
+		"mlx5_5:1, mlx5_2:1": "3 6", "=mlx5_3,mlx5_3:1": "4", "=mlx5_4,mlx5_4": "5", "^mlx9": all,
+		// other drivers number their devices alike; names by bus and slot count
+		"ib4,ib5,ib5:1": "5 6", "^ib0": "2 3 4 5 6 7 8 9 10 11 12", "bnxt_re": all, "=bnxt_re1": "2", "mlx5_bond_2": "3",
+		"rocep1s0,rocep2s0,x": "1 2", "^rdmap16s27": "1 2 3 4 5 6 7 8 9 10 11",
+		// of servers with more NICs than the fabric connects, by the order of names
+		"mlx5_3,mlx5_77": "1 2", "=mlx5_0,mlx5_9,mlx5_12,mlx5_13": "1 2 3 4", "^mlx5_2,mlx5_77": "1 2 4 5 6 7 8 9 10 11 12",
+	} {
+		var names []string
+		for _, n := range strings.Fields(want) {
+			names = append(names, "nic-"+n)
+		}
+		if got, _, err := usedNICs(list, 12, 1); err != nil || !slices.Equal(got, names) {
+			t.Errorf("%s: %v, %v, want %v", list, got, err, names)
 		}
 	}
-	for _, list := range []string{"", ",", "mlx5_0,", "mlx5_0:x", "mlx5_0:256", "mlx5_0:", strings.Repeat("x", 65)} {
-		if n, _, err := usedNICs(list, 12); err == nil || errors.Is(err, errNoNIC) {
-			t.Errorf("%q: %d", list, n)
+	for _, list := range []string{"", ",", "mlx5_0,", strings.Repeat("x", 65)} {
+		if n, _, err := usedNICs(list, 12, 1); err == nil || errors.Is(err, errNoNIC) {
+			t.Errorf("%q: %v", list, n)
 		}
 	}
-	for _, list := range []string{"=mlx5", "mlx5_12", "mlx6_0", "mlx_0,mlx_1", "^mlx5", "eth0", "=mlx5_1x:1", "foo"} {
-		if n, _, err := usedNICs(list, 12); !errors.Is(err, errNoNIC) {
-			t.Errorf("%q: %d, %v", list, n, err)
+	for _, list := range []string{"=mlx5", "mlx5_12", "mlx6_0", "mlx_0,mlx_1", "^mlx5", "eth0", "=mlx5_1x:1", "foo", "^ib"} {
+		if n, _, err := usedNICs(list, 12, 1); !errors.Is(err, errNoNIC) {
+			t.Errorf("%q: %v, %v", list, n, err)
 		}
+	}
+	for _, list := range []string{"mlx5_0:2", "^mlx5_0:2", "mlx5_0:x", "mlx5_0:256", "mlx5_0:", "mlx5_0:0"} {
+		if n, _, err := usedNICs(list, 12, 1); !errors.As(err, new(errPort)) {
+			t.Errorf("%q: %v, %v", list, n, err)
+		}
+	}
+	for list, want := range map[string]string{"mlx5_1": "nic-2", "mlx5_1:2": "nic-2p2", "mlx5_0:1,mlx5_0:2": "nic-1",
+		"^mlx5_0:2": "nic-1p1 nic-2", "^mlx5_1": "nic-1", "ib": "nic-1 nic-2"} {
+		if got, _, err := usedNICs(list, 2, 2); err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%s of two ports each: %v, %v, want %s", list, got, err, want)
+		}
+	}
+}
+
+// A job uses the NICs that NCCL_IB_HCA names, and the table of ranks names them, on every kind of fabric.
+func TestJobOnItsNICs(t *testing.T) {
+	for _, c := range []struct{ server, list, want string }{
+		{"{gpus: 4, nics: 4}", "mlx5_2", "nic-3 nic-3 nic-3 nic-3"},
+		{"{gpus: 4, nics: 4}", "^mlx5_0", "nic-2 nic-2 nic-3 nic-4"},
+		{"{gpus: 4, nics: 4}", "mlx5_1,mlx5_3", "nic-2 nic-2 nic-4 nic-4"},
+		{"{gpus: 4, nics: 2}", "mlx5_1", "nic-2 nic-2 nic-2 nic-2"},
+		{"{gpus: 4, nics: 8}", "^mlx5_0,mlx5_2,mlx5_3", "nic-2 nic-2 nic-5 nic-7"},
+		{"{gpus: 4, nics: 4, nic_ports: 2, bond: apart}", "mlx5_2:2", "nic-3 nic-3 nic-3 nic-3"},
+	} {
+		site := strings.Replace(fourSite, "{gpus: 4, nics: 4}", c.server, 1)
+		if strings.Contains(c.server, "nic_ports") {
+			site = strings.Replace(site, "kind: rail", "kind: pod", 1)
+		}
+		s, notes := follow(t, site, bench(2, "NCCL_IB_HCA="+c.list, "64K"), nil)
+		var got []string
+		for _, r := range s.Report().Ranks[:4] {
+			got = append(got, r.NIC)
+		}
+		if strings.Join(got, " ") != c.want || !strings.Contains(notes, "GPUs send by nic-") {
+			t.Errorf("%s %s: %v, want %s\n%s", c.server, c.list, got, c.want, notes)
+		}
+	}
+}
+
+// A port that NICs do not have is an error with those that they have.
+func TestNoPort(t *testing.T) {
+	folder(t, map[string]string{"site.yaml": fourSite, "job": bench(2, "NCCL_IB_HCA=mlx5_0:2", "64K")})
+	s, err := Follow(&Request{Script: "job", Cluster: "site.yaml", DryRun: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `NCCL_IB_HCA: "mlx5_0" has no port "2"; accepted: 1, because a NIC has one port`
+	if s.Nothing == nil || !strings.Contains(s.Nothing.Error(), want) {
+		t.Errorf("%v, want %s", s.Nothing, want)
 	}
 }
 

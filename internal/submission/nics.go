@@ -35,87 +35,202 @@ func picked(list string, all []string, alias map[string]string) (in []string) {
 	return in
 }
 
-// otherRDMA are the beginnings of RDMA device names of drivers other than mlx5, and of names by bus and slot that
-// rdma-core gives any device. A scenario does not have the names of NICs, so that such a list counts by its length.
-var otherRDMA = []string{"mlx4_", "bnxt_re", "irdma", "i40iw", "cxgb4_", "qedr", "hfi1_", "efa_", "rdmap", "hns_", "erdma_",
-	"ionic_", "mana_", "ocrdma", "rxe", "siw", "ib", "roce", "opap", "iw", "rdma"}
+// numbered are the beginnings of RDMA device names that end in a number, mlx5_0 or bnxt_re3, of all drivers.
+// byBus are those of names by bus and slot, as rdma-core gives them: rocep1s0. A scenario does not have the buses of
+// NICs, so that a list of such names counts by its length.
+var (
+	numbered = []string{"mlx5_", "mlx5_bond_", "mlx4_", "bnxt_re", "irdma", "i40iw", "cxgb4_", "qedr", "hfi1_", "efa_",
+		"hns_", "erdma_", "ionic_", "mana_", "ocrdma", "rxe", "siw", "ib", "roce", "iw"}
+	byBus = []string{"rdmap", "rocep", "ibp", "opap", "iwp", "roceo", "ibo", "roces", "ibs"}
+)
 
 // errNoNIC is a list that matches no NIC.
 var errNoNIC = errors.New("matches no NIC")
 
-// usedNICs returns the number of a host's NICs that NCCL_IB_HCA leaves (NCCL's guide): mlx5 and mlx5_1 are beginnings
-// of names, behind = they are whole ones, behind ^ those that are not used; :1 is a port. NICs are called mlx5_0 and
-// so on; of other RDMA devices the number of names counts, and named is false. A list that matches nothing is errNoNIC.
-func usedNICs(list string, nics int) (n int, named bool, err error) {
-	rest, not := strings.CutPrefix(strings.TrimSpace(list), "^")
-	rest, whole := strings.CutPrefix(rest, "=")
-	used := make([]bool, nics)
-	hits, names, others := 0, map[string]bool{}, 0
-	for _, w := range strings.Split(rest, ",") {
-		name, port, has := strings.Cut(strings.TrimSpace(w), ":")
-		if name == "" || len(name) > 64 {
-			return 0, false, fmt.Errorf("is not a list of names as mlx5_0,mlx5_1:1")
-		}
-		if n, err := strconv.Atoi(port); has && (err != nil || n < 0 || n > 255) {
-			return 0, false, fmt.Errorf("the port of %s is not a number", name)
-		}
-		if !names[name] && slices.ContainsFunc(otherRDMA, func(p string) bool { return strings.HasPrefix(name, p) }) {
-			others++
-		}
-		names[name] = true
-		for i := range used {
-			if nic := fmt.Sprint("mlx5_", i); nic == name || !whole && strings.HasPrefix(nic, name) {
-				used[i] = true
-			}
+// errPort is a port that NICs do not have.
+type errPort struct {
+	name, port string
+	ports      int
+}
+
+func (e errPort) Error() string {
+	accepted := "1, because a NIC has one port, or its ports are bundled"
+	if e.ports > 1 {
+		accepted = fmt.Sprintf("1 to %d", e.ports)
+	}
+	return fmt.Sprintf("%s has no port %s; accepted: %s", field.Quote(e.name), field.Quote(e.port), accepted)
+}
+
+// hca is an entry of NCCL_IB_HCA.
+type hca struct {
+	name string
+	port int // 0: any
+}
+
+// number returns which NIC a whole name is, from 0, -1 where the name does not say.
+func (h hca) number() int {
+	for _, family := range numbered {
+		digits, ok := strings.CutPrefix(h.name, family)
+		if n, err := strconv.Atoi(digits); ok && err == nil && n >= 0 && digits == strconv.Itoa(n) {
+			return n
 		}
 	}
-	for _, u := range used {
-		if u != not {
-			hits++
+	return -1
+}
+
+// matches reports whether an entry is of a NIC, by its number: its name, or the beginning of it.
+func (h hca) matches(nic int, whole bool) bool {
+	return slices.ContainsFunc(numbered, func(family string) bool {
+		name := family + strconv.Itoa(nic)
+		return name == h.name || !whole && strings.HasPrefix(name, h.name)
+	})
+}
+
+// slot reports whether a name is one by bus and slot.
+func (h hca) slot() bool {
+	return slices.ContainsFunc(byBus, func(p string) bool { return strings.HasPrefix(h.name, p) })
+}
+
+// hcas reads the entries of a list, each once.
+func hcas(list string, ports int) (all []hca, err error) {
+	for _, w := range strings.Split(list, ",") {
+		name, port, has := strings.Cut(strings.TrimSpace(w), ":")
+		if name == "" || len(name) > 64 {
+			return nil, fmt.Errorf("is not a list of names as mlx5_0,mlx5_1:1")
+		}
+		entry := hca{name: name}
+		if has {
+			if entry.port, err = strconv.Atoi(port); err != nil || entry.port < 1 || entry.port > ports {
+				return nil, errPort{name, port, ports}
+			}
+		}
+		if !slices.Contains(all, entry) {
+			all = append(all, entry)
+		}
+	}
+	return all, nil
+}
+
+// usedNICs returns the names of a host's NICs that NCCL_IB_HCA leaves, nic-3 for mlx5_2 and nic-3p2 for one of several
+// ports, and how names were read where that needs a word. By NCCL's guide (environment variables), mlx5 and mlx5_1 are
+// prefixes of names; = makes them whole names; ^ excludes what they match; :1 is a port. A list that matches nothing is
+// errNoNIC.
+func usedNICs(list string, nics, ports int) (names []string, how string, err error) {
+	rest, not := strings.CutPrefix(strings.TrimSpace(list), "^")
+	rest, whole := strings.CutPrefix(rest, "=")
+	all, err := hcas(rest, ports)
+	if err != nil {
+		return nil, "", err
+	}
+	used := make([]bool, nics*ports) // by port
+	var missed []string
+	beyond, slots := false, 0
+	for _, h := range all {
+		hit := false
+		for i := range used {
+			if h.matches(i/ports, whole) && (h.port == 0 || h.port == i%ports+1) {
+				used[i], hit = true, true
+			}
+		}
+		switch {
+		case h.slot():
+			slots++
+		case !hit:
+			missed = append(missed, h.name)
+			beyond = beyond || h.number() >= nics
 		}
 	}
 	switch {
-	case hits > 0 && (not || slices.Contains(used, true)):
-		return hits, true, nil
-	case hits == 0 && not, others == 0:
-		return 0, true, errNoNIC
+	case slots > 0: // by their number: the first, or behind ^ the last
+		clear(used)
+		how = ", by the number of names, because NICs by bus and slot are unknown"
+		for i := range min(slots, nics) * ports {
+			if not {
+				i = len(used) - 1 - i
+			}
+			used[i] = true
+		}
+	case !not && !slices.Contains(used, true):
+		return nil, "", errNoNIC
+	case !not && beyond && len(all) <= nics: // of hosts with more NICs than the fabric connects
+		clear(used)
+		how = fmt.Sprintf(", by the number of names, because a host has no %s", strings.Join(missed, ", "))
+		for i := range len(all) * ports {
+			used[i] = true
+		}
+	case len(missed) > 0:
+		how = fmt.Sprintf("; no NIC is %s", strings.Join(missed, ", "))
 	}
-	return min(nics, others), false, nil
+	if names = nicNames(used, not, ports); names == nil {
+		return nil, "", errNoNIC
+	}
+	return names, how, nil
 }
 
-// onNICs returns a fabric whose hosts have as many NICs as NCCL may use: GPUs share those.
+// nicNames returns the names of NICs of which all ports are marked, or behind ^ none, and of single ports.
+func nicNames(marked []bool, not bool, ports int) (names []string) {
+	for i := 0; i < len(marked); i += ports {
+		of := marked[i : i+ports]
+		if !slices.Contains(of, not) {
+			names = append(names, fmt.Sprintf("nic-%d", i/ports+1))
+			continue
+		}
+		for k, m := range of {
+			if m != not {
+				names = append(names, fmt.Sprintf("nic-%dp%d", i/ports+1, k+1))
+			}
+		}
+	}
+	return names
+}
+
+// cards returns how many NICs a host has that GPUs send by, and how many ports of each have an address of their own.
+func (s *Submission) cards() (nics, ports int) {
+	g := s.cluster.graph
+	if g == nil { // see scenarioOf
+		return s.cluster.slurm.Nodes[s.alloc.Shares[0].Node].GPUs, 1
+	}
+	ports = 1
+	for gpu := range g.TotalGPUs() {
+		for way := range g.Ways(gpu) {
+			n := &g.NICs[g.WayOf(gpu, way)]
+			nics, ports = max(nics, n.Index+1), max(ports, n.Port)
+		}
+	}
+	return nics, ports
+}
+
+// onNICs returns a fabric whose GPUs send by the NICs that NCCL may use.
 func (s *Submission) onNICs(text string, say told) (string, error) {
 	if say.hca == "" {
 		return text, nil
 	}
-	left := func(why string) (string, error) {
-		s.noteNCCL("NCCL_IB_HCA", say.hca, why+": left out")
-		return text, nil
-	}
-	doc, err := scenario.Parse("", []byte(text), nil)
-	if err != nil {
-		return text, nil // said where the scenario is resolved
-	}
-	nics, gpus := doc.File.Server.NICs, doc.File.Server.GPUs
-	n, named, err := usedNICs(say.hca, nics)
+	const key = "NCCL_IB_HCA"
+	nics, ports := s.cards()
+	names, how, err := usedNICs(say.hca, nics, ports)
 	switch {
 	case errors.Is(err, errNoNIC):
-		return "", s.crew.Launch.At.Fail("NCCL_IB_HCA", "%s matches none of a host's %s; accepted: mlx5_0 to mlx5_%d, or the names of other RDMA devices (ib0, bnxt_re0), whose number counts", field.Quote(say.hca), unit.Plural(nics, "NIC"), nics-1)
+		return "", s.crew.Launch.At.Fail(key, "%s matches none of a host's %s; accepted: mlx5_0 to mlx5_%d, or the names of other RDMA devices (ib0, bnxt_re0, rocep1s0)", field.Quote(say.hca), unit.Plural(nics, "NIC"), nics-1)
+	case errors.As(err, new(errPort)):
+		return "", s.crew.Launch.At.Fail(key, "%v", err)
 	case err != nil:
-		return left(err.Error())
-	case n == nics:
+		s.noteNCCL(key, say.hca, err.Error()+": left out")
 		return text, nil
-	case !scenario.HasBlock(text, "server"):
-		return left(fmt.Sprintf("would leave %d NICs, and this scenario has no server.nics", n))
-	case gpus%n != 0:
-		return left(fmt.Sprintf("would leave %d NICs, which %d GPUs do not divide over", n, gpus))
+	case len(names) == nics && !slices.ContainsFunc(names, func(n string) bool { return strings.Contains(n, "p") }):
+		if how != "" {
+			s.noteNCCL(key, say.hca, fmt.Sprintf("all %d NICs are used%s", nics, how))
+		}
+		return text, nil
 	}
-	counted := ""
-	if !named {
-		counted = ", by the number of names, because NICs are called mlx5_0 and so on"
+	text, ok := scenario.SetKey(text, "server", "nics_used", "["+strings.Join(names, ", ")+"]")
+	if !ok {
+		return "", s.crew.Launch.At.Fail(key, "%s names NICs, and so does server.nics_used of the cluster: one of the two",
+			field.Quote(say.hca))
 	}
-	s.noteNCCL("NCCL_IB_HCA", say.hca, fmt.Sprintf("%d of %d NICs are used%s; the fabric is simulated without the others", n,
-		nics, counted))
-	text, _ = scenario.SetKey(text, "server", "nics", strconv.Itoa(n))
+	if how == "" {
+		how = "; mlx5_0 is nic-1"
+	}
+	s.noteNCCL(key, say.hca, fmt.Sprintf("GPUs send by %s of %s%s", strings.Join(names, ", "),
+		unit.Plural(nics, "NIC"), how))
 	return text, nil
 }

@@ -123,6 +123,7 @@ type Graph struct {
 	NICOf    []int   // GPU -> NIC, the first where it has several
 	ways     []int   // by GPU: so many from there on; nil: one each
 	anyNIC   bool    // GPUs take all NICs of their servers
+	listed   []bool  // by NIC: whether GPUs use it; nil: all
 	cards    [][]int // by GPU: its NICs, where they are not those from NICOf on; nil: nowhere
 	gpuHost  []int32
 	domains  *domains // nil: no two servers share NVLink
@@ -329,21 +330,6 @@ func (g *Graph) Pair(src, dst, pair int) (from, to int) {
 		pair += g.NICs[g.NICOf[src]].Index
 	}
 	return g.WayOf(src, pair), g.WayOf(dst, pair)
-}
-
-// MostNICs is the largest number of NICs that a GPU takes in turn.
-const MostNICs = 64
-
-// AnyNIC lets GPUs take all NICs of their servers in turn, instead of those that are nearest.
-func (g *Graph) AnyNIC() {
-	g.anyNIC, g.cards = true, make([][]int, len(g.gpuHost))
-	by := make([][]int, len(g.Hosts))
-	for i := range g.NICs {
-		by[g.NICs[i].Host] = append(by[g.NICs[i].Host], i)
-	}
-	for gpu, host := range g.gpuHost[:g.TotalGPUs()] {
-		g.cards[gpu] = by[host]
-	}
 }
 
 // PerServer returns how many GPUs a server has, the most of any where they differ.

@@ -48,6 +48,9 @@ func (x *railing) servers() error {
 	if g.anyNIC {
 		return fmt.Errorf("GPUs send by all NICs of their servers, on every rail")
 	}
+	if g.listed != nil {
+		return fmt.Errorf("GPUs send by some NICs of their servers (server.nics_used)")
+	}
 	x.Count = g.PerServer()
 	nic := 0
 	for h, node := range g.Hosts {
