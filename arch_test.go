@@ -158,6 +158,7 @@ var allowed = map[string][]string{
 	"internal/study": {"cc", "internal/exec", "internal/fidelity", "internal/input", "internal/result", "internal/runner", "internal/scenario",
 		"internal/scenariofile"},
 	"internal/expect":      {"internal/cause", "internal/result"},
+	"internal/draft":       {"internal/model", "internal/site"},
 	"internal/study/space": {},
 	"internal/study/sweep": {"internal/cause", "internal/fidelity", "internal/input", "internal/output", "internal/result",
 		"internal/runner", "internal/scenario", "internal/scenariofile", "internal/study", "internal/study/space"},

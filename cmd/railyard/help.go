@@ -13,6 +13,7 @@ import (
 // help; TestOutputOfAll checks that no command is missing.
 var helpSections = []usage.Section{
 	{Title: "Simulate: what a step takes, and why", Commands: [][2]string{
+		{"init", "Write a first scenario from six answers"},
 		{"run", "Simulate a scenario and report where the time went"},
 		{"compare", "Simulate variants and tabulate the differences"},
 		{"sweep, worker", "Simulate thousands of variants and rank them"},

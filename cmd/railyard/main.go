@@ -27,6 +27,7 @@ import (
 )
 
 type commands struct {
+	Init      initCmd      `cmd:"" help:"Write a first scenario from six answers"`
 	Run       runCmd       `cmd:"" help:"Simulate a scenario and report where the time went"`
 	Compare   compareCmd   `cmd:"" help:"Simulate variants and tabulate the differences"`
 	Sweep     sweepCmd     `cmd:"" help:"Simulate thousands of variants and rank them"`

@@ -60,7 +60,7 @@ func TestModelsAreSound(t *testing.T) {
 			t.Errorf("%s: a buffer of %v", m.Key, m.Buffer)
 		case m.Lanes != 0 && m.Split > m.Lanes:
 			t.Errorf("%s: %d lanes for %d cables", m.Key, m.Lanes, m.Split)
-		case modelOf(m.Key) == nil || serverOf(m.Key) != nil:
+		case modelOf(m.Key) == nil || FindServer(m.Key) != nil:
 			t.Errorf("%s: is no switch, or a server as well", m.Key)
 		}
 	}

@@ -36,8 +36,8 @@ func (r *rate) UnmarshalJSON(text []byte) error {
 //go:embed servers.json
 var serverData []byte
 
-// serverOf is a server that is known.
-func serverOf(key string) *Server {
+// FindServer returns the server of a key, nil if it is unknown.
+func FindServer(key string) *Server {
 	key = strings.ToLower(key)
 	if i := slices.IndexFunc(servers, func(s Server) bool { return s.Key == key }); i >= 0 {
 		return &servers[i]
@@ -56,7 +56,7 @@ func ServerNames() (names []string) {
 
 // equip fills in what a type's model has, where that is a server.
 func (t *Type) equip(key string) error {
-	s := serverOf(t.Model)
+	s := FindServer(t.Model)
 	if s == nil {
 		return nil
 	}
@@ -88,7 +88,7 @@ var others = map[string][]string{
 func Called(text string) string { return called(text, ModelNames()) }
 
 // ServerCalled finds the server that an inventory calls so, nil where none is known.
-func ServerCalled(text string) *Server { return serverOf(called(text, ServerNames())) }
+func ServerCalled(text string) *Server { return FindServer(called(text, ServerNames())) }
 
 // called finds the key of which a name has all parts, one after the other and with nothing before or behind
 // them but letters of a variant; of several the longest.

@@ -125,7 +125,7 @@ func (t *Type) check(key string) error {
 			return err
 		}
 		switch {
-		case t.Role != "" || t.Tier != 0 || t.Ports != "" || t.Model != "" && serverOf(t.Model) == nil ||
+		case t.Role != "" || t.Tier != 0 || t.Ports != "" || t.Model != "" && FindServer(t.Model) == nil ||
 			t.Buffer != 0 || t.Pipeline != 0 || t.OS != "" || t.HwSKU != "" || t.RailMap != "" ||
 			t.RailPorts != nil:
 			return field.New(key, "a server (it has gpus or nics) has no role, tier, ports, rail_map, rail_ports, buffer, pipeline or model of a switch, and no os or hwsku")

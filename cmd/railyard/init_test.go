@@ -1,0 +1,40 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestInit writes a scenario from flags and defaults, checks it, runs a small one, and refuses to replace a file.
+func TestInit(t *testing.T) {
+	t.Chdir(t.TempDir())
+	code, out, errs := call(t, "init")
+	if code != exitOK || !strings.Contains(out, "scenario.yaml: 64 GPUs (dgx-h100), rail fabric, llama-2-7b, ecmp\n"+
+		"Next: railyard topo scenario.yaml\n      railyard run scenario.yaml\n") {
+		t.Fatalf("exit %d, %s%s", code, out, errs)
+	}
+	if code, out, errs = call(t, "check", "scenario.yaml"); code != exitOK {
+		t.Errorf("exit %d, %s%s", code, out, errs)
+	}
+	if code, _, errs = call(t, "init"); code != exitInput || !strings.Contains(errs, "scenario.yaml exists; --force replaces it") {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+	small := []string{"--gpus", "16", "--workload", "permutation", "--lb", "spray", "--oversubscription", "2"}
+	if code, out, errs = call(t, append([]string{"init", "pod.yaml"}, small...)...); code != exitOK {
+		t.Fatalf("exit %d, %s%s", code, out, errs)
+	}
+	if code, out, errs = call(t, "run", "pod.yaml", "--expect", "drops=0", "--out", "r"); code != exitOK ||
+		!strings.HasPrefix(out, "pod: ") {
+		t.Errorf("exit %d, %s%s", code, out, errs)
+	}
+	b, _ := os.ReadFile("pod.yaml")
+	code, out, errs = call(t, append([]string{"init", "-"}, small...)...)
+	if code != exitOK || strings.Replace(out, "name: stdin", "name: pod", 1) != string(b) {
+		t.Errorf("exit %d, %s%s, written %s", code, out, errs, b)
+	}
+	if code, _, errs = call(t, "init", "x.yaml", "--gpus", "12"); code != exitInput || strings.Count(errs, "\n") != 1 ||
+		!strings.Contains(errs, "--gpus: 12 is not a multiple of 8") {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+}

@@ -1,0 +1,116 @@
+package draft
+
+import (
+	"strings"
+	"testing"
+
+	"railyard/internal/model"
+	"railyard/internal/scenario"
+	"railyard/internal/site"
+)
+
+// checked are the workloads that tests resolve as a whole: one of each kind.
+var checked = map[string]bool{"llama-2-7b": true, "mixtral-8x7b": true, "all-reduce": true, "all-to-all": true, "incast": true,
+	"permutation": true}
+
+// plan resolves a draft.
+func plan(t *testing.T, a Answers) (*scenario.Plan, error) {
+	t.Helper()
+	if err := a.Defaults(); err != nil {
+		return nil, err
+	}
+	text, err := a.Scenario("x")
+	if err != nil {
+		return nil, err
+	}
+	doc, err := scenario.Parse("x.yaml", []byte(text), nil)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	resolve := doc.Checked
+	if !checked[a.Workload] {
+		resolve = doc.Network // without the workload, which takes a while
+	}
+	p, err := resolve(nil)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	for i, l := range strings.Split(text, "\n") {
+		if len([]rune(l)) > 120 {
+			t.Errorf("line %d has %d columns: %s", i+1, len(l), l)
+		}
+	}
+	return p, nil
+}
+
+// TestScenarios resolves drafts of every server, fabric, workload and policy.
+func TestScenarios(t *testing.T) {
+	var all []Answers
+	for _, s := range site.ServerNames() {
+		for _, f := range Fabrics() {
+			all = append(all, Answers{Server: s, Fabric: f, Workload: "all-reduce"})
+		}
+	}
+	for _, w := range Workloads() {
+		all = append(all, Answers{Workload: w, GPUs: "2048"})
+	}
+	for _, q := range Questions[5:] {
+		for _, lb := range q.Accepted() {
+			all = append(all, Answers{LB: lb, Workload: "incast"})
+		}
+	}
+	all = append(all, Answers{}, Answers{Workload: "mixtral-8x7b"})
+	for _, over := range []string{"1.5", "2", "3", "8", "64"} {
+		all = append(all, Answers{Oversubscription: over, Workload: "all-to-all", GPUs: "256"})
+	}
+	for _, a := range all {
+		p, err := plan(t, a)
+		if err != nil {
+			if !strings.Contains(err.Error(), "do not hold") || model.IsFile(a.Workload) {
+				t.Errorf("%+v: %v", a, err)
+			}
+			continue
+		}
+		if p.Graph == nil {
+			t.Errorf("%+v: no fabric", a)
+		}
+	}
+}
+
+// TestRefused checks the errors of answers that cannot be.
+func TestRefused(t *testing.T) {
+	for want, a := range map[string]Answers{
+		"--gpus: 12 is not a multiple of 8":                 {GPUs: "12"},
+		"--gpus: 8 is not a multiple of 8, the GPUs of a ":  {GPUs: "8"},
+		`--gpus: "0" is out of range`:                       {GPUs: "0"},
+		"--server: unknown value \"dgx-h10\"":               {Server: "dgx-h10"},
+		"513 servers need 152 leaves, above the 128 ports":  {GPUs: "4104"},
+		"--fabric: unknown value":                           {Fabric: "ring"},
+		"--oversubscription: needs leaves and spines":       {Fabric: "rail-only", Oversubscription: "2"},
+		"--workload: unknown value":                         {Workload: "lama"},
+		"--lb: unknown value":                               {LB: "ecpm"},
+		"16 GPUs of 80 GB do not hold the states of llama-": {GPUs: "16", Workload: "llama-3.1-405b"},
+		"7 servers are not whole pods of a fat tree":        {GPUs: "7", Fabric: "fat-tree"},
+	} {
+		if _, err := plan(t, a); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %s", a, err, want)
+		}
+	}
+}
+
+// TestAsk answers the questions as somebody does: a default, a typing error, an answer that a flag has given.
+func TestAsk(t *testing.T) {
+	a := Answers{Server: "dgx-b200"}
+	var out strings.Builder
+	err := a.Ask(strings.NewReader("128\nrial\nrail\n2\n\nspray\n"), &out)
+	if want := (Answers{"128", "dgx-b200", "rail", "2", "llama-2-7b", "spray"}); err != nil || a != want {
+		t.Errorf("%+v, %v\n%s", a, err, &out)
+	}
+	if s := out.String(); strings.Contains(s, "Server") || !strings.Contains(s, `did you mean "rail"`) ||
+		strings.Count(s, "Fabric (rail, rail-only, fat-tree) [rail]: ") != 2 {
+		t.Errorf("%s", s)
+	}
+	if err := (&Answers{}).Ask(strings.NewReader("64\n"), &out); err == nil || !strings.Contains(err.Error(), "--server: is not answered") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,185 @@
+package draft
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"railyard/internal/field"
+	"railyard/internal/model"
+	"railyard/internal/site"
+	"railyard/unit"
+)
+
+// mostHosts is the maximum number of hosts of a segment: the ports of a leaf switch that face them.
+const mostHosts = 32
+
+// fewPorts is the number of ports of a spine that a design aims at, mostPorts the maximum.
+const (
+	fewPorts  = 64
+	mostPorts = 128
+)
+
+// byPackets is the maximum number of GPUs whose network is simulated packet by packet without being asked.
+const byPackets = 1024
+
+// Scenario returns the scenario as YAML, with a comment for each block. All answers must be set and accepted.
+func (a *Answers) Scenario(name string) (string, error) {
+	gpus, err := strconv.Atoi(a.GPUs)
+	if err != nil {
+		return "", field.New("--gpus", "%s is not a whole number", field.Quote(a.GPUs))
+	}
+	s := site.FindServer(a.Server)
+	per := s.GPUs
+	if a.Fabric == "fat-tree" {
+		per = 1
+	}
+	if gpus%per != 0 || gpus/per < 2 {
+		return "", field.New("--gpus", "%d is not a multiple of %d, the GPUs of a %s, with two servers at least", gpus, per, s.Key)
+	}
+	fabric, err := a.fabric(s, gpus/per)
+	if err != nil {
+		return "", err
+	}
+	work, err := a.work(s, gpus, per)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s of %s on a %s fabric: written by railyard init. All keys: railyard schema;\n"+
+		"# values in effect: railyard check FILE. Any value can be overridden: railyard run FILE --set lb=spray\n",
+		unit.Plural(gpus/per, "server"), unit.Plural(per, "GPU"), a.Fabric)
+	fmt.Fprintf(&b, "name: %s\nseed: 1 # of all random choices; the same seed gives the same run\n", name)
+	b.WriteString(fabric)
+	fmt.Fprintf(&b, "# How switches choose among equal paths: ecmp hashes flows, flowlet moves bursts, spray every packet.\n"+
+		"lb: %s\n", a.LB)
+	if p := strings.HasPrefix(a.LB, "spray"); p {
+		b.WriteString("# Sprayed packets arrive out of order: every packet carries its address, and gaps are filled selectively.\n" +
+			"transport: {write: only, recovery: selective}\n")
+	}
+	b.WriteString("# Congestion control of the NICs; railyard compare FILE --set cc.algorithm=all compares them.\n" +
+		"cc: {algorithm: dcqcn}\n")
+	if gpus > byPackets {
+		b.WriteString("# Packets up to a billion estimated packet-hops; beyond, messages as flows that share links.\nfidelity: auto\n")
+	}
+	return b.String() + work, nil
+}
+
+// fabric returns the blocks of fabric and servers.
+func (a *Answers) fabric(s *site.Server, hosts int) (string, error) {
+	rate := unit.Rate(s.NICRate)
+	links := fmt.Sprintf("  host_link: {rate: %v, cable: 5m}\n", rate)
+	server := fmt.Sprintf("# %s: %d NICs of %s.\nserver: {gpu: %s, gpus: %d, nics: %d}\n", s.Name, s.NICs, rate.Show(), s.GPU,
+		s.GPUs, s.NICs)
+	over, _ := strconv.ParseFloat(a.Oversubscription, 64)
+	if over != 1 && a.Fabric != "rail" {
+		return "", field.New("--oversubscription", "needs leaves and spines: --fabric rail")
+	}
+	switch a.Fabric {
+	case "fat-tree":
+		k := 2
+		for ; hosts%(k*k/4) != 0 || hosts > k*k*k/4; k += 2 {
+			if k*k/4 > hosts {
+				return "", field.New("--gpus", "%d servers are not whole pods of a fat tree; accepted for example: 16, 64, 128, 1024", hosts)
+			}
+		}
+		return fmt.Sprintf("# A fat tree of switches with %d ports: each pod has %d servers.\n"+
+			"fabric:\n  kind: fat-tree\n  k: %d\n  pods: %d\n%s", k, k*k/4, k, hosts/(k*k/4), links) +
+			fmt.Sprintf("# Servers of a fat tree have one GPU and one NIC.\nserver: {gpu: %s}\n", s.GPU), nil
+	case "rail-only":
+		return fmt.Sprintf("# A switch for each NIC of a server and no spines: other rails are reached over NVLink.\n"+
+			"fabric:\n  kind: rail-only\n  hosts: %d\n%s%s", hosts, links, server), nil
+	}
+	segments := (hosts + mostHosts - 1) / mostHosts
+	for hosts%segments != 0 {
+		segments++
+	}
+	each, leaves := hosts/segments, segments*s.NICs
+	if leaves > mostPorts {
+		return "", field.New("--gpus", "%s need %d leaves, above the %d ports of a spine; more tiers: railyard plan fabric --out DIR",
+			unit.Plural(hosts, "server"), leaves, mostPorts)
+	}
+	up := max(1, float64(each)/over) // cables of a leaf to all spines
+	spines := max(1, min(int(up), max(4, int(math.Ceil(up*float64(leaves)/fewPorts)))))
+	uplinks, ratio := 0, "1:1"
+	if over > 1 {
+		uplinks = max(1, int(up/float64(spines)+0.5))
+		ratio = fmt.Sprintf("%.3g:1", float64(each)/float64(uplinks*spines))
+	}
+	text := fmt.Sprintf("# A leaf switch for each NIC of the %s of a segment; spines connect leaves %s.\n"+
+		"fabric:\n  kind: rail\n  segments: %d\n  hosts: %d # of a segment\n  spines: %d\n", unit.Plural(each, "server"), ratio,
+		segments, each, spines)
+	if uplinks > 0 {
+		text += fmt.Sprintf("  uplinks: %d # cables from each leaf to each spine\n", uplinks)
+	}
+	return text + links + fmt.Sprintf("  fabric_link: {rate: %v, cable: 30m}\n", rate) + server, nil
+}
+
+// work returns the block of the workload.
+func (a *Answers) work(s *site.Server, gpus, per int) (string, error) {
+	gpu, err := model.FindGPU(s.GPU)
+	if err != nil {
+		return "", err
+	}
+	algorithm := "auto"
+	if gpu.SM == 0 { // NCCL's tuning model has none of it
+		algorithm = "ring"
+	}
+	for _, c := range collectives {
+		if c.name != a.Workload {
+			continue
+		}
+		of := strings.NewReplacer("FAN", strconv.Itoa(min(gpus-1, 16)), "ALGORITHM", algorithm)
+		return of.Replace(fmt.Sprintf("# %s.\nworkload:\n  traffic:\n    %s\n", strings.ToUpper(c.text[:1])+c.text[1:], c.yaml)), nil
+	}
+	m, err := model.Builtin(a.Workload)
+	if err != nil {
+		return "", field.Under("--workload", err)
+	}
+	tp, pp, ok := stages(m, float64(gpu.Memory), gpus, per)
+	if !ok {
+		return "", field.New("--gpus", "%d GPUs of %v do not hold the states of %s in a layout of tensor and pipeline parallelism; more: railyard plan size",
+			gpus, gpu.Memory.Show(), a.Workload)
+	}
+	dp := gpus / tp / pp
+	text := fmt.Sprintf("# A training step: tensor parallelism in a server, pipeline stages and replicas across servers.\n"+
+		"# Faster layouts: railyard plan search %s --fabric FILE --global-batch %d\n"+
+		"workload:\n  training:\n    model: %s\n    tp: %d\n", a.Workload, dp*2*pp, a.Workload, tp)
+	if pp > 1 {
+		text += fmt.Sprintf("    pp: %d\n", pp)
+	}
+	text += fmt.Sprintf("    dp: %d\n", dp)
+	if m.Experts > 0 {
+		ep := 1
+		for ep*2 <= dp && dp%(ep*2) == 0 && m.Experts%int64(ep*2) == 0 && ep < per {
+			ep *= 2
+		}
+		text += fmt.Sprintf("    ep: %d # experts of a layer are spread over that many replicas\n", ep)
+		if tp > 1 {
+			text += "    sequence_parallel: true # each rank of a tensor group has its own tokens\n"
+		}
+	}
+	return text + fmt.Sprintf("    sequence: %d\n    micro_batch: 1\n    global_batch: %d\n    zero: 1\n"+
+		"    efficiency: 50 # percent of the GPU's peak; calibrate it with plan fit or calibrate\n", min(4096, m.Context), dp*2*pp), nil
+}
+
+// stages returns tensor and pipeline parallelism by which weights, gradients and a share of the optimizer's states fit
+// 70 % of a GPU's memory: 6 bytes of a parameter, and 12 bytes divided among replicas (ZeRO, arXiv 1910.02054,
+// section 3).
+func stages(m *model.Config, memory float64, gpus, per int) (tp, pp int, ok bool) {
+	tp = 1
+	for tp*2 <= per && m.Heads%int64(tp*2) == 0 && per%(tp*2) == 0 {
+		tp *= 2
+	}
+	for pp = 1; int64(pp) <= m.Layers && tp*pp <= gpus; pp *= 2 {
+		if gpus%(tp*pp) != 0 || m.Layers%int64(pp) != 0 {
+			continue
+		}
+		dp := float64(gpus / tp / pp)
+		if float64(m.Params())*(6+12/dp)/float64(tp*pp) <= 0.7*memory {
+			return tp, pp, true
+		}
+	}
+	return 0, 0, false
+}
