@@ -159,6 +159,9 @@ func (c *sweepRunCmd) foretell(e *env, s *sweep.Study) (done bool, err error) {
 	case x.Seconds > worthTelling:
 		report.Labelled(e.stderr, "estimate: ", words)
 	}
+	if samples, points, fewer := s.Repeated(); fewer {
+		report.Labelled(e.stderr, "note: ", fmt.Sprintf("%s are %s: the others repeat values or miss a requirement (without --sample: every combination)", unit.Plural(samples, "sample"), unit.Plural(points, "different point")))
+	}
 	if x.Kept > 0 {
 		report.Labelled(e.stderr, "note: ", fmt.Sprintf("%s in %s kept", unit.Plural(x.Kept, "trial"), s.Dir))
 	}

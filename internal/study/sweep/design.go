@@ -27,6 +27,7 @@ type Design struct {
 	Content map[string]string `json:"content"`        // digest of a scenario and the files that it names, by path
 	Reads   map[string]string `json:"reads"`          // digest of the files that a setting names, by KEY=VALUE
 	Base    map[string]string `json:"base,omitempty"` // the scenario's values that conditions ask for
+	Own     map[string]uint64 `json:"own_seeds"`      // the seed of a scenario with the study's set, by path
 
 	space  *space.Space
 	points []space.Point // 0 is the scenario as it is
@@ -50,7 +51,7 @@ type source struct {
 // known before.
 func newDesign(f *File, from sources) (*Design, error) {
 	d := &Design{File: *f, Version: runner.Version(), Content: map[string]string{}, Reads: map[string]string{},
-		Base: map[string]string{}}
+		Base: map[string]string{}, Own: map[string]uint64{}}
 	params, err := d.params()
 	if err != nil {
 		return nil, err
@@ -161,9 +162,11 @@ func (d *Design) check(src *source) error {
 		names = src.files.during(func() { _, _ = doc.Resolve(src.files.read) })
 		return names
 	}
-	if _, err := src.document(d.Set); err != nil {
+	doc, err := src.document(d.Set)
+	if err != nil {
 		return input.Fault(err)
 	}
+	d.Own[src.path] = doc.File.Seed
 	own := read(d.Set)
 	d.Content[src.path] = src.digest(own)
 	for i, r := range d.Rungs {

@@ -46,8 +46,11 @@ type Rung struct {
 	Set []string `yaml:"set" json:"set"`
 }
 
-// ScenarioKey varies the scenario file itself.
-const ScenarioKey = "scenario"
+// ScenarioKey varies the scenario file itself, SeedKey the seed that a point's trials begin with.
+const (
+	ScenarioKey = "scenario"
+	SeedKey     = "seed"
+)
 
 // Limits of a study.
 const (
@@ -121,6 +124,16 @@ func IsStudy(text string) bool {
 		}
 	}
 	return false
+}
+
+// isEmpty reports whether a text has only comments and blank lines.
+func isEmpty(text string) bool {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && line != "---" && !strings.HasPrefix(line, "#") {
+			return false
+		}
+	}
+	return true
 }
 
 // Settle gives keys that are left open their values, and checks those that are set.

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	"railyard/internal/field"
@@ -30,6 +31,9 @@ func (c *Flags) File(study string) (*File, error) {
 	text, err := input.Text(study, scenario.MaxSize)
 	if err != nil {
 		return nil, input.Fault(err)
+	}
+	if isEmpty(string(text)) {
+		return nil, input.Fault(fmt.Errorf("%s is empty; accepted: a study (keys scenario, vary) or a scenario", study))
 	}
 	f := &File{Scenario: study}
 	if IsStudy(string(text)) {

@@ -14,8 +14,10 @@ const RunsName = "runs"
 // runDir returns the run directory of a trial.
 func (s *Study) runDir(t *Trial) string {
 	name := fmt.Sprintf("point-%04d", t.Point)
-	if s.Seeds(t.Point) > 1 {
-		name += fmt.Sprintf("-seed-%d", t.Seed)
+	if seed, ok := t.seed(); ok && s.Seeds(t.Point) > 1 {
+		name += fmt.Sprintf("-seed-%d", seed)
+	} else if s.Seeds(t.Point) > 1 {
+		name += fmt.Sprintf("-seed-plus-%d", t.Seed)
 	}
 	if s.Rungs() > 1 {
 		name += fmt.Sprintf("-rung-%d", t.Rung)

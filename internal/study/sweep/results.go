@@ -53,12 +53,16 @@ func (s *Study) Columns() (all []Column) {
 type cell struct {
 	text   string
 	number float64
-	set    bool // a number
+	whole  uint64 // of columns of whole numbers, which a float64 does not hold
+	set    bool   // a number
 }
 
 func word(s string) cell   { return cell{text: s} }
 func count(x float64) cell { return cell{number: x, set: true} }
 func (c cell) String() string {
+	if c.set && c.whole > 0 {
+		return strconv.FormatUint(c.whole, 10)
+	}
 	if c.set {
 		return strconv.FormatFloat(c.number, 'f', -1, 64)
 	}
@@ -69,21 +73,28 @@ func (c cell) String() string {
 type column struct {
 	name    string
 	numeric bool
+	whole   bool // numeric, and without a fraction
 	of      func(t *Trial, r *Record) cell
 }
 
 // columns returns the columns of the results.
 func (s *Study) columns() (all []column) {
 	add := func(name string, numeric bool, of func(*Trial, *Record) cell) {
-		all = append(all, column{name, numeric, of})
+		all = append(all, column{name: name, numeric: numeric, of: of})
 	}
 	add("trial", false, func(t *Trial, _ *Record) cell { return word(t.ID.String()) })
 	add("point", true, func(t *Trial, _ *Record) cell { return count(float64(t.Point)) })
-	add("seed", true, func(t *Trial, _ *Record) cell { return count(float64(t.Seed)) })
+	all = append(all, column{name: SeedKey, numeric: true, whole: true, of: func(t *Trial, _ *Record) cell {
+		seed, ok := t.seed()
+		return cell{whole: seed, set: ok}
+	}})
 	if s.Rungs() > 1 {
 		add("rung", true, func(t *Trial, _ *Record) cell { return count(float64(t.Rung)) })
 	}
 	for _, c := range s.Columns() {
+		if c.Key == SeedKey {
+			continue // the column is there
+		}
 		add(c.Name(), c.Kind != space.Word, func(t *Trial, _ *Record) cell {
 			v := s.Value(t.Point, c.Key)
 			if v == "" || c.Kind == space.Word {
@@ -171,6 +182,8 @@ func (s *Study) parquet(w io.Writer, columns []column) error {
 		row := make(parquet.Row, len(columns))
 		for i, c := range columns {
 			switch v := c.of(t, r); {
+			case c.whole && v.set:
+				row[i] = parquet.Int64Value(int64(v.whole)).Level(0, 1, i)
 			case c.numeric && v.set:
 				row[i] = parquet.DoubleValue(v.number).Level(0, 1, i)
 			case c.numeric:
@@ -195,7 +208,10 @@ func schema(columns []column) *parquet.Schema {
 	fields := make([]reflect.StructField, len(columns))
 	for i, c := range columns {
 		kind, tag := reflect.TypeFor[string](), c.name+",dict"
-		if c.numeric {
+		switch {
+		case c.whole:
+			kind, tag = reflect.TypeFor[uint64](), c.name+",optional"
+		case c.numeric:
 			kind, tag = reflect.TypeFor[float64](), c.name+",optional"
 		}
 		fields[i] = reflect.StructField{Name: fmt.Sprintf("C%d", i), Type: kind,

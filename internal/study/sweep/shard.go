@@ -3,6 +3,7 @@ package sweep
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -48,10 +49,21 @@ func (s Shard) suffix() string {
 	return fmt.Sprintf("-%dof%d", s.K, s.Of)
 }
 
+// sameDir reports whether two paths lead to one directory.
+func sameDir(a, b string) bool {
+	x, err1 := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(x, y)
+}
+
 // Merge joins studies of the same designs in a directory, which may be one of them.
 func Merge(dirs []string, out string) (*Study, error) {
 	s := &Study{Dir: out, from: sources{}, now: time.Now}
-	for _, dir := range dirs {
+	for i, dir := range dirs {
+		if k := slices.IndexFunc(dirs[:i], func(d string) bool { return sameDir(d, dir) }); k >= 0 {
+			return nil, input.Fault(fmt.Errorf("%s and %s are one directory, and hold one part of the study; accepted: each part once",
+				dirs[k], dir))
+		}
 		designs, err := readDesigns(dir)
 		switch {
 		case err != nil:
@@ -79,7 +91,7 @@ func Merge(dirs []string, out string) (*Study, error) {
 	}
 	s.enumerate()
 	for _, dir := range dirs {
-		if dir == out {
+		if dir == out || sameDir(dir, out) {
 			continue
 		}
 		n, err := s.store.take(dir, func(ID) bool { return true })

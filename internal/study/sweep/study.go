@@ -230,6 +230,20 @@ func (s *Study) enumerate() {
 // Points returns the number of points, the scenario as it is among them.
 func (s *Study) Points() int { return len(s.rows) }
 
+// Repeated returns how many samples of the last design were asked for and how many different points they are, where
+// those are fewer: samples that are equal are simulated once, and those that miss a requirement not at all.
+func (s *Study) Repeated() (samples, points int, fewer bool) {
+	d := s.designs[len(s.designs)-1]
+	if d.Sampler == "morris" || d.Samples == 0 {
+		return 0, 0, false
+	}
+	different := map[ID]bool{}
+	for local := range d.points[1:] {
+		different[d.id(local+1, 0, 0)] = true
+	}
+	return d.Samples, len(different), len(different) < d.Samples
+}
+
 // Rungs returns the number of rungs, 1 without halving.
 func (s *Study) Rungs() int { return max(1, len(s.File.Rungs)) }
 

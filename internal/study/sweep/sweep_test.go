@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -272,6 +274,90 @@ func TestResults(t *testing.T) {
 	}
 	if s.Kept != 0 {
 		t.Error(s.Kept)
+	}
+}
+
+// The column seed has the seed that a run needs to repeat a trial: the scenario's, the study's or the point's own one
+// with the trials before it counted on; and so has the name of its run directory.
+func TestSeedColumn(t *testing.T) {
+	other := written(t, "other.yaml", tiny+"seed: 9007199254740993\n") // no float64
+	for want, f := range map[string]*File{
+		"7 8 7 8": {Scenario: written(t, "tiny.yaml", tiny+"seed: 7\n"), Seeds: 2,
+			Vary: []Vary{{Key: "transport.ack_every", Values: []string{"2"}}}},
+		"30 31 30 31": {Scenario: other, Seeds: 2, Set: []string{"seed=30"},
+			Vary: []Vary{{Key: "transport.ack_every", Values: []string{"2"}}}},
+		"9007199254740993 5 6": {Scenario: other, Vary: []Vary{{Key: "seed", Values: []string{"5", "6"}}}},
+		"9007199254740993 1": {Scenario: other, Vary: []Vary{{Key: "scenario",
+			Values: []string{written(t, "third.yaml", tiny)}}}},
+	} {
+		f.Keep = "all"
+		s := opened(t, f, 2, Options{Dir: filepath.Join(t.TempDir(), "s")})
+		if err := s.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		a := analysed(t, s)
+		if _, err := s.Keep(context.Background(), a); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for i, line := range strings.Split(strings.TrimSpace(string(held0(t, s, CSVName))), "\n") {
+			cells := strings.Split(line, ",")
+			if i == 0 {
+				if strings.Count(line, ",seed") != 1 {
+					t.Error(line)
+				}
+				continue
+			}
+			got = append(got, cells[2])
+			point, _ := strconv.Atoi(cells[1])
+			name := fmt.Sprintf("point-%04d", point)
+			if s.Seeds(point) > 1 {
+				name += "-seed-" + cells[2]
+			}
+			m, err := result.ReadManifest(filepath.Join(s.Dir, RunsName, name))
+			if err != nil || fmt.Sprint(m.Seed) != cells[2] {
+				t.Errorf("%s: seed %d in its run, %s in results, %v", name, m.Seed, cells[2], err)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("seeds %v, want %s", got, want)
+		}
+		p, err := parquet.Read[struct {
+			Seed uint64 `parquet:"seed,optional"`
+		}](bytes.NewReader(held0(t, s, ParquetName)), int64(len(held0(t, s, ParquetName))))
+		for i := range p {
+			if err != nil || fmt.Sprint(p[i].Seed) != got[i] {
+				t.Errorf("row %d: seed %d, %v", i, p[i].Seed, err)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Samples that repeat a point are counted; a part that is given twice, and an empty file, are refused.
+func TestNotWhatWasAsked(t *testing.T) {
+	path := written(t, "tiny.yaml", tiny)
+	for samples, fewer := range map[int]bool{1: false, 40: true} {
+		f := &File{Scenario: path, Samples: samples, Vary: []Vary{{Key: "transport.ack_every", Values: []string{"2", "4"}}}}
+		s := opened(t, f, 1, Options{Dir: filepath.Join(t.TempDir(), "s")})
+		if n, points, less := s.Repeated(); less != fewer || less && (n != samples || points != 2) {
+			t.Errorf("%d samples: %d, %d, %v", samples, n, points, less)
+		}
+		if _, err := Merge([]string{s.Dir, filepath.Join(s.Dir, "..", "s")}, t.TempDir()); err == nil ||
+			!strings.Contains(err.Error(), "accepted: each part once") {
+			t.Error(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, text := range []string{"", "# no key\n\n"} {
+		empty := written(t, "empty.yaml", text)
+		if _, err := new(Flags).File(empty); err == nil || !strings.Contains(err.Error(), "empty.yaml is empty") {
+			t.Error(err)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"railyard/internal/scenario"
@@ -12,7 +13,7 @@ type Trial struct {
 	ID     ID
 	Number int // row of the results, from 0
 	Point  int // of the study, from 0, the scenario as it is
-	Seed   int // how many beyond the scenario's
+	Seed   int // how many beyond the scenario's, see seed
 	Rung   int
 
 	design *Design
@@ -56,6 +57,20 @@ func (d *Design) id(local, seed, rung int) ID {
 	}
 	sum := digest(parts...)
 	return ID(sum[:])
+}
+
+// seed returns the seed that a trial runs with, which railyard run --seed repeats; false where the directory of
+// a study does not have it, because an older version wrote that.
+func (t *Trial) seed() (seed uint64, ok bool) {
+	path, sets := t.design.settings(t.local, t.Rung)
+	seed, ok = t.design.Own[path]
+	for _, s := range sets {
+		if v, own := strings.CutPrefix(s, SeedKey+"="); own {
+			n, err := strconv.ParseUint(v, 0, 64)
+			seed, ok = n, err == nil
+		}
+	}
+	return seed + uint64(t.Seed), ok
 }
 
 // plan resolves a trial.
