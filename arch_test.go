@@ -157,6 +157,10 @@ var allowed = map[string][]string{
 		"internal/capture", "internal/input"},
 	"internal/study": {"cc", "internal/exec", "internal/fidelity", "internal/input", "internal/result", "internal/runner", "internal/scenario",
 		"internal/scenariofile"},
+	"internal/identify": {"internal/cabling", "internal/calibrate/fitting", "internal/capture", "internal/counters",
+		"internal/diagnose", "internal/hostconf", "internal/input", "internal/jobscript", "internal/machine", "internal/measured",
+		"internal/report", "internal/report/screen", "internal/result", "internal/scenariofile", "internal/study/sweep",
+		"internal/swconf", "internal/swconf/dialect", "internal/trace"},
 	"internal/expect":      {"internal/cause", "internal/result"},
 	"internal/draft":       {"internal/model", "internal/site"},
 	"internal/study/space": {},
@@ -252,7 +256,7 @@ var edge = []string{"rcudp", "verbs", "internal/input", "internal/capture", "int
 	"internal/configuration", "internal/diagnose/readings",
 	"internal/render",
 	"internal/devices",
-	"internal/importing"}
+	"internal/identify", "internal/importing"}
 
 // banned is what no core may import: the world, the clock, locks.
 var banned = []string{"net", "os", "time", "sync", "math/rand", "math/rand/v2", "net/http", "syscall",

@@ -91,18 +91,23 @@ func (c *calibrateCmd) fitted(e *env, q *fitting.Question) (r *fitting.Report, b
 			return nil, nil, err
 		}
 	}
-	ctx, pool, release := e.pool()
+	simulate, bar, release := c.simulator(e)
 	defer release()
-	bar := newMeter(e)
+	return q.Fitted(simulate, bar.show)
+}
+
+// simulator returns what simulates a plan, with a bar for all of them.
+func (c *calibrateCmd) simulator(e *env) (simulate func(*scenario.Plan) (float64, error), bar *meter, release func()) {
+	ctx, pool, free := e.pool()
+	bar = newMeter(e)
 	pool.Progress = nil // the bar is of the fit
-	defer bar.finish()
-	return q.Fitted(func(p *scenario.Plan) (float64, error) {
+	return func(p *scenario.Plan) (float64, error) {
 		s, _, err := pool.Whole(ctx, "", p)
 		if err != nil {
 			return 0, err
 		}
 		return unit.Time(s.StepTime).Seconds(), nil
-	}, bar.show)
+	}, bar, func() { bar.finish(); free() }
 }
 
 // flags refuses what makes no sense before anything is simulated.

@@ -35,6 +35,7 @@ type commands struct {
 	Report    reportCmd    `cmd:"" help:"Print, plot or export a run"`
 	Why       whyCmd       `cmd:"" help:"Explain a run: causes, remedies, and what they save"`
 	Serve     serveCmd     `cmd:"" help:"Start the web page"`
+	Explain   explainCmd   `cmd:"" help:"Describe any file: what it shows, what to do next"`
 	Topo      topoCmd      `cmd:"" help:"Print tiers, links, ports and failure domains"`
 	Import    importCmd    `cmd:"" help:"Convert cabling, traces and job files to a scenario"`
 	Submit    submitCmd    `cmd:"" help:"Place and run the job of a Slurm batch script"`

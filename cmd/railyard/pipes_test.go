@@ -37,7 +37,7 @@ var piped = []string{
 	"config render @lab --os nxos --out out", "config render @lab --onto @nxos --switch seg-1-rail-1",
 	"config dcbx @nxos @spine --fabric @lab", "config tune @small --trials 2 --out out", "diagnose @counters",
 	"diagnose @counters --before @before --config @nxos", "diagnose @counters --fabric @lab",
-	"diagnose @counters --cabling @cables",
+	"diagnose @counters --cabling @cables", "explain @cables", "! explain @nccl --fabric @net",
 }
 
 // unpiped are parameters that name no file to read, or one that is a device's, a run's or a folder's.

@@ -306,6 +306,9 @@ func (p *Measurement) Simulated() unit.Bytes {
 	return min(p.Bytes, max(p.largest, mostBytes/unit.Bytes(max(1, len(p.on)))))
 }
 
+// Time returns the simulated time of a point, in seconds, with the calibration that the scenario has.
+func (b *Bench) Time(point int) (float64, error) { return b.whole(&b.Points[point], b.Start) }
+
 // once simulates a point with so many bytes, if nobody has.
 func (b *Bench) once(p *Measurement, n unit.Bytes, cal scenario.Calibration) (t float64, err error) {
 	key := run{p.Group, n, cal}

@@ -81,16 +81,9 @@ func (c *Question) Fitted(simulate func(*scenario.Plan) (float64, error),
 		}
 		return &Report{Scenario: c.Fabric, Errors: map[string][2]float64{}}, b, err
 	}
-	set, err := c.read()
+	b, err := c.bench(simulate, progress)
 	if err != nil {
 		return nil, nil, err
-	}
-	b, err := calibrate.NewBench(calibrate.Setup{
-		Load:  func() (*scenario.Document, error) { return scenariofile.Read(c.Fabric, c.Set) },
-		Files: scenariofile.Beside(c.Fabric), Simulate: simulate, Progress: progress, Aside: c.Aside,
-		Largest: c.Largest, Algorithm: c.Algorithm, Step: c.Step.Seconds()}, set)
-	if err != nil {
-		return nil, nil, input.Fault(err)
 	}
 	fit, err := b.Fit(c.Fit)
 	if errors.Is(err, context.Canceled) {
@@ -100,6 +93,56 @@ func (c *Question) Fitted(simulate func(*scenario.Plan) (float64, error),
 		return nil, nil, input.Fault(err)
 	}
 	return c.report(b, fit), b, nil
+}
+
+// bench returns a bench of the scenario and all that was measured.
+func (c *Question) bench(simulate func(*scenario.Plan) (float64, error),
+	progress func(share float64, label string)) (*calibrate.Bench, error) {
+	set, err := c.read()
+	if err != nil {
+		return nil, err
+	}
+	b, err := calibrate.NewBench(calibrate.Setup{
+		Load:  func() (*scenario.Document, error) { return scenariofile.Read(c.Fabric, c.Set) },
+		Files: scenariofile.Beside(c.Fabric), Simulate: simulate, Progress: progress, Aside: c.Aside,
+		Largest: c.Largest, Algorithm: c.Algorithm, Step: c.Step.Seconds()}, set)
+	return b, input.Fault(err)
+}
+
+// Compared simulates at most so many of the measured points, evenly spread up to Largest, with the calibration that
+// the scenario has. Nothing is fitted.
+func (c *Question) Compared(most int, simulate func(*scenario.Plan) (float64, error),
+	progress func(share float64, label string)) (all []Point, err error) {
+	b, err := c.bench(simulate, nil)
+	if err != nil {
+		return nil, err
+	}
+	var chosen []int
+	for i := range b.Points {
+		if b.Points[i].Bytes <= c.Largest {
+			chosen = append(chosen, i)
+		}
+	}
+	if n := len(chosen); n > most {
+		for i := range most {
+			chosen[i] = chosen[i*(n-1)/(most-1)]
+		}
+		chosen = chosen[:most]
+	}
+	for i, n := range chosen {
+		p := &b.Points[n]
+		progress(float64(i)/float64(len(chosen)), p.Name)
+		t, err := b.Time(n)
+		if errors.Is(err, context.Canceled) {
+			return nil, err
+		}
+		if err != nil {
+			return nil, input.Fault(err)
+		}
+		all = append(all, Point{Name: p.Name, Bytes: int64(p.Bytes), Measured: p.Measured * 1e6, Before: t * 1e6,
+			Group: p.Group})
+	}
+	return all, nil
 }
 
 // read reads all that was measured.

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"railyard/internal/calibrate/fitting"
+	"railyard/internal/field"
+	"railyard/internal/identify"
+	"railyard/unit"
+)
+
+type explainCmd struct {
+	File      string   `arg:"" help:"File or directory: results, counters, captures, configurations, traces, job scripts, runs" placeholder:"FILE"`
+	Fabric    string   `help:"Scenario of the fabric: simulates what was measured, completes the commands" placeholder:"SCENARIO"`
+	Set       []string `help:"Override a value of the scenario; repeatable" placeholder:"KEY=VALUE" sep:"none" with:"fabric"`
+	Points    int      `help:"Maximum number of measured points to simulate, of at most 64 MiB" default:"8" range:"2,100" with:"fabric"`
+	Algorithm string   `help:"Algorithm of measured all-reduces (NCCL_ALGO): auto, ring, tree or nvls" default:"auto" enum:"auto,ring,tree,nvls" with:"fabric"`
+	JSON      bool     `help:"Print as JSON"`
+}
+
+func (c *explainCmd) Help() string {
+	return `Recognizes a file by its content, prints what it is and what it shows, and the commands that come next.
+With --fabric it simulates the measurements of nccl-tests and perftest and prints both.
+
+Examples:
+  railyard explain out.txt
+  railyard explain out.txt --fabric scenarios/pod64-llama2-7b.yaml
+  railyard explain scenarios/configs/seed-dcqcn.cfg
+  railyard explain scenarios/llama2-7b.sbatch --fabric scenarios/pod64-llama2-7b.yaml`
+}
+
+// Run is the explain command.
+func (c *explainCmd) Run(e *env) error {
+	a, err := identify.Of(c.File, c.Fabric)
+	if err != nil {
+		return err
+	}
+	var points []fitting.Point
+	if a.Measured != nil && c.Fabric != "" {
+		calibrate := calibrateCmd{Fabric: c.Fabric, Set: c.Set, NCCLTests: []string{c.File}, Algorithm: c.Algorithm}
+		if points, err = calibrate.compared(e, c.Points); err != nil {
+			return err
+		}
+	} else if len(c.Set) > 0 {
+		return field.New("--set", "has no effect on a file without measurements")
+	}
+	if c.JSON {
+		return printJSON(e.stdout, map[string]any{"file": a, "points": append([]fitting.Point{}, points...)})
+	}
+	identify.Print(e.stdout, a, points)
+	return nil
+}
+
+// compared simulates measured points without fitting.
+func (c *calibrateCmd) compared(e *env, most int) ([]fitting.Point, error) {
+	q := &fitting.Question{Fabric: c.Fabric, Set: c.Set, NCCLTests: c.NCCLTests, Algorithm: c.Algorithm,
+		Largest: 64 * unit.MiB}
+	simulate, bar, release := c.simulator(e)
+	defer release()
+	return q.Compared(most, simulate, bar.show)
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// rankLine is the line of a rank in the output of nccl-tests.
+const rankLine = "#  Rank  0 Group  0 Pid   1 on      a device  0 [0x01] NVIDIA H100\n"
+
+// TestExplain explains a file of each kind that the program or the tests have, and parses the commands that come next.
+func TestExplain(t *testing.T) {
+	where := scenarios(t)
+	texts := pipedTexts(t) // which leaves a run in run, and counters in shown
+	texts["nccl"] = strings.Replace(texts["nccl"], strings.Repeat(rankLine, 8), strings.Repeat(strings.Replace(rankLine,
+		" a device", " b device", 1), 8), 1)
+	for name, text := range texts {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ path, kind, shows string }{
+		{"run", "run", "Time above line rate"},
+		{"nx", "directory", ""},
+		{"shown/after", "directory", "device counters"},
+		{"capture", "capture", " packets"},
+		{"run/flows.parquet", "table", " row"},
+		{"nccl", "nccl-tests", "best bus bandwidth 19.7 GB/s at 1 MiB"},
+		{"perftest", "perftest", "best rate 91.4 Gbit/s at 64 KiB"},
+		{"script", "job-script", "a batch script of Slurm"},
+		{"model", "job-script", ""},
+		{"inside", "machine", "8 GPUs and 8 NICs"},
+		{"slurmconf", "slurm", "nodes and partitions"},
+		{"sinfo", "slurm", "nodes and partitions"},
+		{"study", "study", ""},
+		{"small", "scenario", "small: 8 hosts, 8 GPUs"},
+		{"nxos", "configuration", "lines recognized"},
+		{"counters", "counters", "1 device: seg-1-rail-1"},
+		{"cables", "cabling", "3 nodes, 16 cables"},
+		{"topology", "cabling", ""},
+		{"goal", "trace", "GOAL"},
+		{"kineto", "trace", "PyTorch profiler"},
+		{filepath.Join(where, "configs"), "directory", "1 file: switch configuration"},
+	} {
+		code, out, errs := call(t, "explain", c.path, "--json")
+		var got struct {
+			File struct {
+				Kind  string
+				Shows []string
+				Next  []struct{ Command string }
+			}
+		}
+		if err := json.Unmarshal([]byte(out), &got); err != nil || code != exitOK {
+			t.Errorf("%s: exit %d, %v, %s%s", c.path, code, err, out, errs)
+			continue
+		}
+		shows := strings.Join(got.File.Shows, "\n")
+		if got.File.Kind != c.kind || !strings.Contains(shows, c.shows) || len(got.File.Next) == 0 {
+			t.Errorf("%s: %+v", c.path, got.File)
+		}
+		for _, n := range got.File.Next {
+			words, err := syntax.NewParser().Parse(strings.NewReader("railyard "+n.Command), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var args []string
+			for _, w := range words.Stmts[0].Cmd.(*syntax.CallExpr).Args[1:] {
+				args = append(args, literal(w))
+			}
+			parses(t, args)
+		}
+	}
+	code, out, errs := call(t, "explain", "nccl", "--fabric", "net")
+	if code != exitOK || !strings.Contains(out, "difference") || !strings.Contains(out, "Next: railyard calibrate --fabric net") {
+		t.Errorf("exit %d, %s%s", code, out, errs)
+	}
+	for path, want := range map[string]string{"nowhere": "no such file", "plain": "unsupported format", "empty": "is empty"} {
+		os.WriteFile("plain", []byte("a letter to nobody\n"), 0o600)
+		os.WriteFile("empty", nil, 0o600)
+		if code, out, errs := call(t, "explain", path); code != exitInput || out != "" || !strings.Contains(errs, want) ||
+			strings.Count(errs, "\n") != 1 {
+			t.Errorf("%s: exit %d, %s%s", path, code, out, errs)
+		}
+	}
+}
