@@ -49,8 +49,8 @@ type planMemoryCmd struct {
 
 func (c *planMemoryCmd) Help() string {
 	return `Training state is 16 bytes per parameter (Adam, mixed precision), sharded by ZeRO. Activations
-follow Korthikanti et al., with sequence parallelism. Schedule 2bw keeps two versions of the
-weights. Exit code 1: a stage does not fit.
+follow Korthikanti et al., with sequence parallelism; a layer of a hybrid keeps what its own part
+needs. Schedule 2bw keeps two versions of the weights. Exit code 1: a stage does not fit.
 
 Examples:
   railyard plan memory gpt3-175b --tp 8 --pp 8 --dp 16 --zero 1

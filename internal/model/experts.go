@@ -35,5 +35,12 @@ func (c *Config) ExpertWidth() float64 { return c.mean(c.sparse) * float64(c.Top
 // Clamped reports whether experts clamp what enters their activation function, as GPT-OSS's (swiglu_limit).
 func (c *Config) Clamped() bool { return c.clamped }
 
+// MixerShare returns the share of layers that have attention or a Mamba-2 block, FFNShare of those with a feed-forward
+// part or experts: 1 but in hybrids.
+func (c *Config) MixerShare() float64 { return c.mean(c.attention + c.mambas) }
+
+// FFNShare is described with MixerShare.
+func (c *Config) FFNShare() float64 { return c.mean(c.dense + c.sparse) }
+
 // Blocks returns how many blocks the mean layer has: attention or Mamba-2, and a feed-forward part, 2; of a hybrid's 1.
 func (c *Config) Blocks() float64 { return c.mean(c.attention + c.mambas + c.dense + c.sparse) }

@@ -65,6 +65,34 @@ func (l Layout) LayerActivations(m *model.Config) float64 {
 	return sbh * (10 + 24/t + attention/t)
 }
 
+// hybridActivations is LayerActivations of a layer of a hybrid, which has one part and keeps what that needs.
+func (l Layout) hybridActivations(k model.Kept) float64 {
+	t := float64(l.TP)
+	outer := t // ranks that share the tokens
+	if !l.Sequence {
+		outer = 1
+	}
+	tokens := float64(l.Seq/int64(l.CP)) * float64(l.Micro)
+	values := k.Outer/outer + k.Inner/t + k.Routed*float64(l.ExpertTP())/t
+	scores := 0.0
+	if l.Recompute == RecomputeNone { // 5 bytes per head, token and token that it looks at, as of other models
+		scores = 5 * k.Heads * float64(l.Seq) / t
+	}
+	return tokens * (2*values + scores)
+}
+
+// Activations returns the bytes that the layers from one to before another keep per microbatch on a rank.
+func (l Layout) Activations(m *model.Config, from, to int64) (sum float64) {
+	for layer := from; layer < to; layer++ {
+		k, hybrid := m.Keeps(layer)
+		if !hybrid || l.Recompute == RecomputeFull {
+			return l.LayerActivations(m) * float64(to-from)
+		}
+		sum += l.hybridActivations(k)
+	}
+	return sum
+}
+
 // InFlight returns the number of microbatches' activations that a stage keeps at once, in units of the whole stage.
 func (l Layout) InFlight(stage int) float64 {
 	m, p := float64(l.Microbatches), float64(l.PP)
@@ -89,11 +117,12 @@ func (l Layout) Memory(m *model.Config) ([]RankMemory, error) {
 	}
 	var out []RankMemory
 	for stage := range l.PP {
-		layers, shared, experts, pair := int64(0), int64(0), int64(0), int64(0)
+		layers, shared, experts, pair, act := int64(0), int64(0), int64(0), int64(0), 0.0
 		for _, part := range l.Parts(m, stage) {
 			s, e := m.Span(part[0], part[1])
 			layers, shared, experts = layers+part[1]-part[0], shared+s, experts+e
 			pair = max(pair, l.largestPair(m, part))
+			act += l.Activations(m, part[0], part[1])
 		}
 		head := m.Vocab * m.Hidden
 		if stage == 0 {
@@ -121,7 +150,7 @@ func (l Layout) Memory(m *model.Config) ([]RankMemory, error) {
 		if l.Schedule == TwoVersions { // the one in use and the one that is made
 			r.Weights *= 2
 		}
-		act := l.LayerActivations(m) * float64(layers) * r.InFlight
+		act *= r.InFlight
 		if stage == l.PP-1 { // logits in 32 bit, of one microbatch
 			act += 4 * float64(l.Seq/int64(l.CP)) * float64(l.Micro) * float64(m.Vocab) / float64(l.TP)
 		}

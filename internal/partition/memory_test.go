@@ -92,6 +92,40 @@ func TestStagesOfHybrids(t *testing.T) {
 	}
 }
 
+// A layer of a hybrid keeps what its one part needs, worked out by hand for Nemotron 3 Nano (hidden 2688, inner width
+// 4096, 8 groups of 128 states, 64 heads; 32 heads of attention and 2 of keys, of 128 each; 6 experts of 1856 and a
+// shared one of 3712) and for Super (4096, 8192, 22 experts of 2688 on a copy of 1024).
+func TestHybridActivations(t *testing.T) {
+	for _, c := range []struct {
+		model     string
+		tp        int
+		sequence  bool
+		recompute string
+		layer     int64
+		values    float64 // of 16 bit, per token
+	}{
+		{"nemotron-3-nano", 1, false, RecomputeSelective, 0, 2*2688 + 2*4096 + 2*8*128 + 64 + 2*4096},
+		{"nemotron-3-nano", 1, false, RecomputeSelective, 1, 2*2688 + 2*(6*1856+3712) + 6*2688},
+		{"nemotron-3-nano", 1, false, RecomputeSelective, 5, 2*2688 + 2*32*128 + 2*2*128},
+		{"nemotron-3-nano", 1, false, RecomputeNone, 5, 2*2688 + 2*32*128 + 2*2*128 + 2.5*32*2048},
+		{"nemotron-3-nano", 2, true, RecomputeSelective, 5, (2*2688 + 2*32*128 + 2*2*128) / 2},
+		{"nemotron-3-nano", 2, false, RecomputeSelective, 5, 2*2688 + (2*32*128+2*2*128)/2},
+		{"nemotron-3-nano", 2, true, RecomputeFull, 5, 2688 / 2},
+		{"nemotron-3-super", 1, false, RecomputeSelective, 1, 2*4096 + 1024 + 2*(22*2688+5376) + 22*1024},
+	} {
+		m := builtin(t, c.model)
+		l := layout(c.tp, 1, 1)
+		l.Sequence, l.Recompute = c.sequence, c.recompute
+		if got, want := l.Activations(m, c.layer, c.layer+1), 2*2048*c.values; math.Abs(got/want-1) > 1e-9 {
+			t.Errorf("%+v: %.0f bytes, want %.0f", c, got, want)
+		}
+	}
+	m := builtin(t, "gpt3-175b")
+	if l := layout(8, 1, 1); l.Activations(m, 3, 7) != 4*l.LayerActivations(m) {
+		t.Error("layers of both parts changed")
+	}
+}
+
 // The seed's models that are only run: 1, 2, and 11 GPUs where it says at least 10.
 func TestFitsWeights(t *testing.T) {
 	for params, want := range map[float64]int64{8e9: 1, 70e9: 2, 405e9: 11, 400e9: 10, 40e9: 1} {

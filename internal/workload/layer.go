@@ -10,7 +10,7 @@ var tensorNames = map[coll.Kind]string{coll.AllReduce: "tp all-reduce", coll.All
 
 // tensor makes every tensor parallel group of a stage run a collective of b bytes.
 func (s *step) tensor(p int, kind coll.Kind, b unit.Bytes) (out []arrival) {
-	if s.TP == 1 {
+	if s.TP == 1 || b == 0 { // a hybrid may lack a part
 		return nil
 	}
 	for _, ranks := range s.seats[p] {
@@ -56,9 +56,9 @@ func (s *step) leave(p int, b unit.Bytes) []arrival {
 
 // layer is the forward pass of one layer.
 func (s *step) layer(p int, c Class) {
-	s.enter(p, s.activations())
+	s.enter(p, s.mixed())
 	s.attention(p, c)
-	s.await(s.leave(p, s.activations()))
+	s.await(s.leave(p, s.mixed()))
 	s.exchange(p)
 	s.enter(p, s.Routed())
 	s.each(p, func(k *kernels) unit.Time { return k.mlp.forward }, c)
@@ -73,9 +73,9 @@ func (s *step) layerBack(p int, postponed bool) {
 	s.enterBack(p, s.Routed())
 	s.finish(p, func(k *kernels) *cost { return &k.mlp }, s.Routed(), postponed)
 	s.exchange(p)
-	s.enterBack(p, s.activations())
+	s.enterBack(p, s.mixed())
 	s.attentionBack(p)
-	s.finish(p, func(k *kernels) *cost { return &k.proj }, s.activations(), postponed)
+	s.finish(p, func(k *kernels) *cost { return &k.proj }, s.mixed(), postponed)
 }
 
 // enterBack gathers the gradients, and the tokens again that the weight gradients

@@ -18,7 +18,13 @@ func (t *Training) Routed() unit.Bytes {
 	if t.EP > 1 {
 		return unit.Bytes(float64(t.Micro*t.Seq/int64(t.CP)*2) * t.Model.Dispatched())
 	}
-	return t.activations()
+	return unit.Bytes(float64(t.activations()) * t.Model.FFNShare())
+}
+
+// mixed is the size of a microbatch that the mean layer's attention works on, or a Mamba-2 block of a hybrid, whose
+// layers have one part each.
+func (t *Training) mixed() unit.Bytes {
+	return unit.Bytes(float64(t.activations()) * t.Model.MixerShare())
 }
 
 // Keys is the size of a rank's keys and values in a layer.
@@ -49,7 +55,7 @@ func (t *Training) TensorTimes() (forward, backward unit.Time) {
 	if t.TP == 1 {
 		return 0, 0
 	}
-	blocks := []unit.Bytes{t.activations(), t.Routed()}
+	blocks := []unit.Bytes{t.mixed(), t.Routed()}
 	if t.OverTP { // tokens stay shared out
 		blocks = blocks[:1]
 	}
@@ -86,7 +92,7 @@ func (t *Training) TensorBytes() float64 {
 	if t.Recompute == partition.RecomputeFull {
 		rounds += 2
 	}
-	blocks := t.activations()
+	blocks := t.mixed()
 	if !t.OverTP {
 		blocks += t.Routed()
 	}
