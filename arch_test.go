@@ -125,7 +125,7 @@ var allowed = map[string][]string{
 	"internal/goodput":   {"internal/rng"},
 	"internal/recognise": {"internal/cabling", "internal/site", "internal/topo", "internal/panel"},
 	"internal/result":    {"internal/input", "internal/cause"},
-	"internal/inside":    {},
+	"internal/inside":    {"internal/sheet"},
 	"internal/exec":      {"internal/inside", "internal/workload"},
 	"internal/fluid":     {},
 	"internal/facts":     {"internal/cause", "internal/result", "internal/scenario", "internal/topo", "rc", "roce"},

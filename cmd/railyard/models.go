@@ -5,6 +5,7 @@ import (
 
 	"railyard/internal/field"
 	"railyard/internal/input"
+	"railyard/internal/inside"
 	"railyard/internal/model"
 	"railyard/internal/report/table"
 	"railyard/internal/site"
@@ -28,7 +29,7 @@ Examples:
 
 func shelves() []table.Shelf {
 	return []table.Shelf{{Kind: "switches", Models: site.Sheets}, {Kind: "servers", Models: site.Boxes},
-		{Kind: "GPUs", Models: model.Sheets}, {Kind: "devices of SONiC", Models: sonic.Devices}}
+		{Kind: "GPUs", Models: model.Sheets}, {Kind: "baseboards", Models: inside.BoardSheets}, {Kind: "devices of SONiC", Models: sonic.Devices}}
 }
 
 // Run is the models command.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/inside"
 	"railyard/internal/model"
 	"railyard/internal/site"
 	"railyard/internal/swconf/sonic"
@@ -20,7 +21,7 @@ func TestModels(t *testing.T) {
 		t.Fatal(out)
 	}
 	names := append(append(site.ModelNames(), site.ServerNames()...), model.GPUNames()...)
-	names = append(names, sonic.HwSKUs()...)
+	names = append(append(names, sonic.HwSKUs()...), inside.BoardNames()...)
 	figures, sourced := 0, 0
 	for _, name := range names {
 		if !strings.Contains(out, "\n"+name+" ") {

@@ -18,7 +18,7 @@ import (
 type planFailuresCmd struct {
 	Scenarios []string `arg:"" help:"Scenario files (YAML); several are compared" placeholder:"SCENARIO"`
 	Set       []string `help:"Values to compare (fabric.kind=rail-only,rail). Repeated: all combinations" placeholder:"KEY=A,B" sep:"none"`
-	Kinds     []string `help:"What fails: link, switch, card, nic, server" default:"link,switch,nic,server" enum:"link,switch,card,nic,server" placeholder:"KIND,KIND"`
+	Kinds     []string `help:"What fails: link, switch, card, nic, server, nvswitch, pcie" default:"link,switch,nic,server" enum:"link,switch,card,nic,server,nvswitch,pcie" placeholder:"KIND,KIND"`
 	Card      int      `help:"Cabled ports per line card, for kind card" placeholder:"N" range:"1,1024" name:"card-ports"`
 	At        string   `help:"Time of the failure (half of the step)" placeholder:"TIME"`
 	PerClass  int      `help:"Elements to simulate per class of equivalent ones; 0: all" default:"1" range:"0,100000" name:"per-class"`

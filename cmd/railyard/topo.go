@@ -24,6 +24,7 @@ type topoCmd struct {
 	Set      []string `help:"Override a value (lb=spray); repeatable" placeholder:"KEY=VALUE" sep:"none"`
 	Dot      bool     `help:"Print a Graphviz graph"`
 	Ports    string   `help:"Print rail, host, NIC and GPU by switch port; a switch, or all" placeholder:"SWITCH" without:"dot,cables,against"`
+	Server   string   `help:"Print NVSwitch chips, PCIe switches, GPUs and NICs inside a server, or all; with --dot as a graph" placeholder:"SERVER" without:"cables,against,ports,failures"`
 	Failures bool     `help:"Print failure domains: GPUs isolated by a switch or rack; with --dot as a graph" without:"cables,against,ports"`
 	Prices   string   `help:"Price file of cables, with racks (see plan fabric --prices-example)" placeholder:"FILE"`
 	Cables   bool     `help:"Print all cables as CSV, with the devices' port names" without:"dot,against,json"`
@@ -39,6 +40,7 @@ Examples:
   railyard topo scenarios/pod64-llama2-7b.yaml
   railyard topo scenarios/pod64-llama2-7b.yaml --dot | dot -Tpng > pod.png
   railyard topo pod.yaml --dot --failures | dot -Tpng > domains.png
+  railyard topo scenarios/pod64-alltoall.yaml --server all  # NVSwitch chips, PCIe switches
   railyard topo site.yaml --ports all  # rail of each port; equivalent switches once
   railyard topo site.yaml --cables > cables.csv  # import reads it
   railyard topo site.yaml --against lldp/  # exit code 1 if they differ
@@ -47,6 +49,9 @@ Examples:
 
 // Run is the topo command.
 func (c *topoCmd) Run(e *env) error {
+	if c.Server != "" {
+		return c.server(e)
+	}
 	plan, err := scenariofile.Network(c.Scenario, c.Set)
 	if err != nil {
 		return err
@@ -130,7 +135,7 @@ func (c *topoCmd) compare(e *env, g *topo.Graph) error {
 	return err
 }
 
-// every is the value of --ports that means all switches.
+// every is the value of --ports that means all switches, and of --server that means all servers.
 const every = "all"
 
 // ports prints which front-panel port of a switch is whose: rail, host, NIC and GPU.
@@ -148,6 +153,35 @@ func (c *topoCmd) ports(e *env, g *topo.Graph) error {
 	}
 	table.PortMaps(e.stdout, maps)
 	e.unnamed(g)
+	return nil
+}
+
+// server prints what a server has inside.
+func (c *topoCmd) server(e *env) error {
+	plan, err := scenariofile.Servers(c.Scenario, c.Set)
+	if err != nil {
+		return err
+	}
+	name := c.Server
+	if name == every {
+		name = ""
+	}
+	all := plan.Interiors(name)
+	if len(all) == 0 {
+		names := []string{every}
+		for _, h := range plan.Graph.Hosts {
+			names = append(names, plan.Graph.Nodes[h].Name)
+		}
+		return input.Fault(field.Choice("--server", c.Server, names, "unknown server %s", field.Quote(c.Server)))
+	}
+	switch {
+	case c.Dot:
+		table.InteriorDot(e.stdout, all)
+	case c.JSON:
+		return printJSON(e.stdout, all)
+	default:
+		table.Interiors(e.stdout, all)
+	}
 	return nil
 }
 

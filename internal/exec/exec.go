@@ -44,7 +44,12 @@ type Machine struct {
 	// Inside is by server what joins its GPUs, where that is not a pipe in and one out per GPU at
 	// NVLink's rate; nil: it is nowhere else.
 	Inside []*inside.Fabric
+	// Changes are NVLinks that fail or recover with NVSwitch chips, in the order of time.
+	Changes []inside.Change
 }
+
+// MaxWay is the largest number of pipes on the way of a transfer inside a server.
+const MaxWay = inside.MaxWay
 
 // AnyRail is the rail of what sends and receives by itself whatever rail others are on: servers that keep
 // data.

@@ -13,6 +13,7 @@ type pipes struct {
 	owner []int32          // by pipe: its server
 	rate  []unit.Rate
 	free  []unit.Time
+	parts map[int][]inside.Change // by server whose NVLinks change, in the order of time; nil: none
 }
 
 func newPipes(m *Machine) (p pipes) {
@@ -40,14 +41,41 @@ func newPipes(m *Machine) (p pipes) {
 		gpu = next
 	}
 	p.free = make([]unit.Time, len(p.rate))
+	for _, c := range m.Changes {
+		if p.parts == nil {
+			p.parts = map[int][]inside.Change{}
+		}
+		p.parts[c.Domain] = append(p.parts[c.Domain], c)
+	}
 	return p
+}
+
+// serialize returns the time that bytes take on a pipe from begin on. NVLinks that fail or recover meanwhile leave it a
+// part of its rate, exactly: packets are striped over all links that work.
+func (p *pipes) serialize(bytes unit.Bytes, pipe int32, begin unit.Time) unit.Time {
+	took := unit.Serialize(bytes, p.rate[pipe])
+	if p.parts == nil {
+		return took
+	}
+	now, left, of := begin, 1, 1
+	for _, c := range p.parts[int(p.owner[pipe])] {
+		if c.At > now { // took is at the full rate, of which left parts are there until then
+			if done := (c.At - now) * unit.Time(left) / unit.Time(of); done < took {
+				took, now = took-done, c.At
+			} else {
+				break
+			}
+		}
+		left, of = c.Left, c.Of
+	}
+	return now - begin + (took*unit.Time(of)+unit.Time(left)-1)/unit.Time(left)
 }
 
 // inside moves a transfer through the pipes between two GPUs of a server, each first come, first
 // served, cutting through those that are free.
 func (x *Execution) inside(i int32, from, to int, stage int32) {
 	p, bytes, now := &x.pipes, x.DAG.Ops[i].Bytes, x.carrier.Now()
-	var buf [2]int32
+	var buf [inside.MaxWay]int32
 	way := x.Way(from, to, buf[:])
 	begin, end := now, now
 	latency := p.of[x.Machine.Server[from]].Delay(x.Machine.NVLink.Latency)
@@ -56,7 +84,7 @@ func (x *Execution) inside(i int32, from, to int, stage int32) {
 			begin, end = begin+latency, end+latency
 		}
 		begin = max(begin, p.free[pipe])
-		end = max(begin+unit.Serialize(bytes, p.rate[pipe]), end)
+		end = max(begin+p.serialize(bytes, pipe, begin), end)
 		p.free[pipe] = end
 	}
 	if len(way) == 1 {

@@ -207,7 +207,7 @@ func (m *model) present() (there, reacts [cause.Count]bool) {
 	there[cause.Latency] = true
 	there[cause.Pause] = m.pauses
 	there[cause.PCIe] = len(m.buses) > 0
-	there[cause.FailedCapacity] = m.whole != nil && !m.b.r.phased()
+	there[cause.FailedCapacity] = (m.whole != nil || len(m.b.r.plan.Chips) > 0) && !m.b.r.phased()
 	for p := range m.kind {
 		there[cause.SlowLink] = there[cause.SlowLink] || m.slow(int32(p))
 	}

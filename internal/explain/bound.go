@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"railyard/internal/exec"
 	"railyard/internal/workload"
 	"railyard/unit"
 )
@@ -68,7 +69,7 @@ type bounds struct {
 	pipes   int32
 	load    []unit.Bytes
 	touched []int32
-	way     [2]int32
+	way     [exec.MaxWay]int32
 }
 
 func newBounds(r *reading) *bounds {

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -126,10 +127,10 @@ func (r *reading) cutOff(down map[int]bool, at unit.Time) (all []result.LostRank
 	}
 	for gpu := range r.graph.TotalGPUs() {
 		if i := slices.IndexFunc(r.seen.Dead, func(d scenario.Death) bool {
-			return d.Host == r.graph.HostOf(gpu)
+			return d.Of(gpu)
 		}); i >= 0 {
 			all = append(all, result.LostRank{GPU: r.graph.GPUName(gpu), Since: int64(r.seen.Dead[i].At),
-				Why: "its host is down"})
+				Why: cmp.Or(r.seen.Dead[i].Why, "its host is down")})
 			continue
 		}
 		lost, first := true, r.graph.WayOf(gpu, 0)
@@ -222,6 +223,9 @@ func (r *reading) hangs(o *result.Outcome) (since unit.Time) {
 // whyLost is the outcome in a sentence.
 func (r *reading) whyLost(o *result.Outcome) string {
 	s := "a host failed"
+	if dead := r.seen.Dead; len(dead) > 0 && dead[0].Why != "" {
+		s = "a PCIe switch failed"
+	}
 	if len(o.Errors) > 0 && (len(r.seen.Dead) == 0 || o.Errors[0].At < int64(r.seen.Dead[0].At)) {
 		first := o.Errors[0]
 		s = fmt.Sprintf("the queue pair from %s to %s gave up (%s)", first.From, first.To, first.Why)

@@ -109,6 +109,9 @@ func (m *model) run(p *replay, v without) {
 	if v.has(cause.Latency) {
 		machine.NVLink.Latency = 0
 	}
+	if v.has(cause.FailedCapacity) {
+		machine.Changes = nil
+	}
 	p.x = exec.New(p, machine, r.exec.Work)
 	p.links()
 	p.x.Begin()

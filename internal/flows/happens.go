@@ -76,8 +76,7 @@ func (r *Run) happens(what, i int32) {
 
 // Kill ends all processes of a server.
 func (r *Run) Kill(d scenario.Death) {
-	first, last := r.Graph.GPUsOf(d.Host)
-	for gpu := first; gpu < last; gpu++ {
+	for gpu := d.GPUs[0]; gpu < d.GPUs[1]; gpu++ {
 		r.Exec.Kill(gpu)
 	}
 	r.dead = append(r.dead, d)

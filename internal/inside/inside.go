@@ -18,6 +18,8 @@ type Fabric struct {
 	ways  [][]int32   // by from*GPUs+to: the pipes in order; nil: each GPU has one out and one in
 	kind  string
 	delay *unit.Time // from end to end; nil: NVLink's
+
+	boards int // baseboards with a pipe from each to each other behind those of the GPUs; 0: no such pipes
 }
 
 // Switched joins GPUs by a switch that is no bottleneck, such as NVSwitch: each has a pipe out, then
@@ -78,11 +80,21 @@ func (f *Fabric) Delay(nvlink unit.Time) unit.Time {
 // Way returns the pipes that a transfer takes, in order; none where two GPUs are not joined. The
 // result may use buf.
 func (f *Fabric) Way(from, to int, buf []int32) []int32 {
+	if f.boards > 0 {
+		if a, b := f.boardOf(from), f.boardOf(to); a != b {
+			return append(buf[:0], int32(2*from), int32(2*f.GPUs+a*f.boards+b), int32(2*to+1))
+		}
+	}
 	if f.ways == nil {
 		return append(buf[:0], int32(2*from), int32(2*to+1))
 	}
 	return f.ways[from*f.GPUs+to]
 }
+
+// MaxWay is the largest number of pipes on the way of a transfer.
+const MaxWay = 3
+
+func (f *Fabric) boardOf(gpu int) int { return gpu / (f.GPUs / f.boards) }
 
 // Joined reports whether there is a way from every GPU to every other, and if not, from which to which
 // there is none.
@@ -99,7 +111,7 @@ func (f *Fabric) Joined() (from, to int, all bool) {
 
 // Rate is the most that one transfer gets: that of the slowest pipe on its way.
 func (f *Fabric) Rate(from, to int) (least unit.Rate) {
-	var buf [2]int32
+	var buf [MaxWay]int32
 	for i, p := range f.Way(from, to, buf[:]) {
 		if r := f.Rates[p]; i == 0 || r < least {
 			least = r

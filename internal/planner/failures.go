@@ -11,7 +11,7 @@ import (
 )
 
 // FailureKinds are the kinds of elements that can fail alone.
-var FailureKinds = []string{"link", "switch", "card", "nic", "server"}
+var FailureKinds = []string{"link", "switch", "card", "nic", "server", "nvswitch", "pcie"}
 
 // Element is something of a fabric that can fail, named as in a scenario's events.
 type Element struct {
@@ -74,6 +74,30 @@ func Elements(g *topo.Graph, alike *Alike, kinds []string, card int) (all []Elem
 	slices.SortStableFunc(all, func(a, b Element) int {
 		return cmp.Compare(slices.Index(FailureKinds, a.Kind), slices.Index(FailureKinds, b.Kind))
 	})
+	return all
+}
+
+// Within is the elements inside a server, or inside servers that share NVLink: how many, and the name and the weight of
+// each. Those of one kind and weight are equivalent if their servers are.
+type Within struct {
+	Host   int // the first server
+	Count  int
+	Name   func(number int) string
+	Weight func(number int) int
+}
+
+// Inside lists elements inside servers of a kind, behind the classes of others.
+func Inside(g *topo.Graph, alike *Alike, kind string, classes int, servers []Within) (all []Element) {
+	of := map[string]int{}
+	for _, s := range servers {
+		for i := range s.Count {
+			key := fmt.Sprint(alike.nodes[g.Hosts[s.Host]], s.Weight(i))
+			if _, known := of[key]; !known {
+				of[key] = classes + len(of)
+			}
+			all = append(all, Element{Kind: kind, Name: s.Name(i), Tier: "host", Class: of[key]})
+		}
+	}
 	return all
 }
 

@@ -50,6 +50,9 @@ func (p *Plan) KindOf(gpu int) *Kind { return p.Kinds[p.Graph.HostOf(gpu)] }
 
 // accelerators says what each server has inside.
 func (p *resolver) accelerators() error {
+	if p.Kinds != nil {
+		return nil // events have asked
+	}
 	known, err := p.known()
 	if err != nil {
 		return err
@@ -101,6 +104,9 @@ func (p *resolver) accelerators() error {
 	}
 	p.settle()
 	p.buses()
+	if err := p.boards(); err != nil {
+		return err
+	}
 	if err := p.insides(); err != nil {
 		return err
 	}
@@ -162,14 +168,18 @@ func (p *resolver) insides() error {
 		first, last := p.Graph.GPUsIn(d)
 		s := shape{p.Kinds[p.Graph.ServerIn(d)], last - first}
 		told := s.kind.told != nil && s.kind.told.GPUs == s.gpus
-		if s.gpus < 2 || !told && s.kind.Pair == 0 && s.kind.NVLink == p.NVLink {
+		b := p.Boards[d]
+		narrow := b != nil && b.Narrow()
+		if s.gpus < 2 || !told && s.kind.Pair == 0 && s.kind.NVLink == p.NVLink && !narrow {
 			continue
 		}
 		if !told && s.kind.Pair > 0 && s.gpus > maxMesh {
 			return field.New("server.gpu", "%d GPUs cannot all be connected in pairs, as those of a %s are; at most %d", s.gpus, s.kind.GPU.Name, maxMesh)
 		}
 		if made[s] == nil {
-			made[s] = s.kind.join(s.gpus)
+			if made[s] = s.kind.join(s.gpus); narrow {
+				made[s] = b.Fabric(s.kind.NVLink)
+			}
 		}
 		if p.Inside == nil {
 			p.Inside = make([]*inside.Fabric, p.Graph.Domains())

@@ -200,6 +200,12 @@ func (p *resolver) inTime(changes []change) error {
 			}
 		}
 		changed := false
+		if c.what.kind == "nvswitch" {
+			if err := p.chipTurns(c); err != nil {
+				return err
+			}
+			changed = true
+		}
 		for _, k := range c.kinds {
 			if k, ok := k.(incidentKind); ok && len(asks(k, true)) > 0 {
 				more := k.incidents(p, c.what, c.at)

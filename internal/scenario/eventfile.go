@@ -25,6 +25,9 @@ type Event struct {
 	NIC    string   `yaml:"nic" doc:"a NIC, with all of its cables: host-1/nic-2"`
 	Server string   `yaml:"server" doc:"a server, whose processes end: up can only be false"`
 
+	NVSwitch string `yaml:"nvswitch" doc:"an NVSwitch chip, with its NVLinks to all GPUs: host-1/nvswitch-2 (railyard topo --server lists them); its peers on other baseboards are disabled with it, as NVIDIA's Fabric Manager does"`
+	PCIe     string `yaml:"pcie_switch" doc:"a PCIe switch of a server, with its NICs and GPUs, whose processes end: host-1/pcie-1; up can only be false"`
+
 	OCS     string `yaml:"ocs" doc:"an optical circuit switch, with all its circuits"`
 	Circuit string `yaml:"circuit" doc:"of an OCS: one of its circuits: 1-5"`
 	StuckMirrors

@@ -86,6 +86,11 @@ func (p *resolver) accepts(key string, e *Event, th *thing) error {
 		}
 		return field.New(key, "changes nothing; accepted: %s, one or more", strings.Join(all, ", "))
 	}
+	if th.kind == "nvswitch" {
+		if err := onChip(key, e); err != nil {
+			return err
+		}
+	}
 	for _, k := range e.kinds() {
 		if err := k.accept(p, key, e, th); err != nil {
 			return err

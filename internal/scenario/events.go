@@ -45,7 +45,7 @@ func (p *resolver) linkEvents() error {
 		return nil
 	}
 	t := newThings(p.Graph)
-	t.optic = p.optic
+	t.optic, t.chip, t.pcie = p.optic, p.chip, p.pcieSwitch
 	changes, err := p.failures(t)
 	if err != nil {
 		return err

@@ -12,13 +12,15 @@ import (
 
 // thing is what an event is about: some cables, and who they are together.
 type thing struct {
-	kind  string // link, switch, card, nic, server, circuit, ocs, mirrors, cube
+	kind  string // link, switch, card, nic, server, circuit, ocs, mirrors, cube, nvswitch, pcie
 	name  string
 	cards string // of a card: its ports; of a circuit its two
 	group string // what moves at the same moments, of circuits of many OCSes
 	node  int    // a switch, or the server that it is in
 	nic   int    // -1: no NIC
 	ports []int  // of a card whose ports are NICs of their own
+	chip  int    // an NVSwitch among those of its domain
+	gpus  [2]int // of a PCIe switch: its first, and the one behind its last
 	links []int
 	near  []int // by link: the node whose end is meant
 }
@@ -41,6 +43,10 @@ func (t *thing) String() string {
 		return "OCS " + t.name
 	case "cube":
 		return t.name
+	case "nvswitch":
+		return "NVSwitch " + t.name
+	case "pcie":
+		return "PCIe switch " + t.name
 	}
 	return t.kind + " " + t.name
 }
@@ -69,6 +75,8 @@ type things struct {
 	nics  map[string]int
 	cards map[string][]int // whose ports are NICs of their own
 	optic func(key string, e *Event) (*thing, error)
+	chip  func(key, name string) (*thing, error)
+	pcie  func(key, name string) (*thing, error)
 	of    [][]int // by node: its links, in the order of its ports
 }
 
@@ -101,7 +109,7 @@ func newThings(g *topo.Graph) *things {
 func (t *things) find(key string, e *Event) (*thing, error) {
 	var named []string
 	for _, n := range [][2]string{{"link", e.Link}, {"switch", e.Switch}, {"nic", e.NIC},
-		{"server", e.Server}, {"ocs", e.OCS}, {"cube", e.Cube}} {
+		{"server", e.Server}, {"nvswitch", e.NVSwitch}, {"pcie_switch", e.PCIe}, {"ocs", e.OCS}, {"cube", e.Cube}} {
 		if n[1] != "" {
 			named = append(named, n[0])
 		}
@@ -111,7 +119,7 @@ func (t *things) find(key string, e *Event) (*thing, error) {
 		if len(named) > 1 {
 			found = "names " + strings.Join(named, " and ")
 		}
-		return nil, field.New(key, "%s; accepted: one of link, switch, nic, server, ocs and cube",
+		return nil, field.New(key, "%s; accepted: one of link, switch, nic, server, nvswitch, pcie_switch, ocs and cube",
 			found)
 	}
 	if e.Circuit != "" && e.OCS == "" {
@@ -131,6 +139,10 @@ func (t *things) find(key string, e *Event) (*thing, error) {
 		return t.cube(key+".cube", e.Cube)
 	case "nic":
 		return t.nic(key+".nic", e.NIC)
+	case "nvswitch":
+		return t.chip(key+".nvswitch", e.NVSwitch)
+	case "pcie_switch":
+		return t.pcie(key+".pcie_switch", e.PCIe)
 	}
 	return t.server(key+".server", e.Server)
 }

@@ -29,6 +29,9 @@ func (k *UpDown) accept(_ *resolver, key string, e *Event, th *thing) error {
 	if k.Boot != nil && th.kind != "switch" && th.kind != "ocs" {
 		return field.New(key+".boot", "only switches boot, not %s", th)
 	}
+	if th.kind == "pcie" && (k.Up == nil || *k.Up || len(e.Changes()) > 1) {
+		return field.New(key, "a PCIe switch can only go down, for good (up: false): the processes of its GPUs do not come back in a run; for less name a nic")
+	}
 	if th.kind == "server" && (k.Up == nil || *k.Up || len(e.Changes()) > 1) {
 		return field.New(key, "a server can only go down, for good (up: false): its processes do not come back in a run; for less name its nic")
 	}
@@ -64,7 +67,7 @@ func (k *UpDown) expand(c change) (all []change) {
 		c.until, c.of = c.at+*k.Boot, "boots"
 		one(c.at, &no)
 		one(c.until, &yes)
-	case c.what.kind == "server":
+	case c.what.kind == "server" || c.what.kind == "pcie":
 		c.until, c.of = unit.Never, "is gone"
 		one(c.at, k.Up)
 	default:
@@ -83,19 +86,29 @@ func (*UpDown) describe(_ *topo.Graph, _, e *LinkEvent) string {
 	return ""
 }
 
-// incidents returns the death of a server, whose links go down as well.
+// incidents returns the death of a server, or of the GPUs of a PCIe switch, whose links go down as well.
 func (*UpDown) incidents(p *resolver, th *thing, at unit.Time) []Incident {
-	if th.kind != "server" {
-		return nil
+	host := slices.Index(p.Graph.Hosts, th.node)
+	switch th.kind {
+	case "server":
+		first, last := p.Graph.GPUsOf(host)
+		return []Incident{Death{Host: host, GPUs: [2]int{first, last}, At: at}}
+	case "pcie":
+		return []Incident{Death{Host: host, GPUs: th.gpus, At: at, Why: "its PCIe switch is down"}}
 	}
-	return []Incident{Death{Host: slices.Index(p.Graph.Hosts, th.node), At: at}}
+	return nil
 }
 
-// Death is the end of all processes on a server.
+// Death is the end of all processes on a server, or on the GPUs of one of its PCIe switches.
 type Death struct {
-	Host int // among the graph's
+	Host int    // among the graph's
+	GPUs [2]int // the first, and the one behind the last
 	At   unit.Time
+	Why  string // "": its host is down
 }
+
+// Of reports whether a GPU's processes end.
+func (d Death) Of(gpu int) bool { return gpu >= d.GPUs[0] && gpu < d.GPUs[1] }
 
 // When returns the time of the death.
 func (d Death) When() unit.Time { return d.At }

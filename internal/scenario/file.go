@@ -140,6 +140,7 @@ type Server struct {
 	Choice     string     `yaml:"nic_choice" enum:"own,any,same-rail-first" doc:"by which NIC a GPU sends to another server. own: its own, or those nearest to it; any: all of its server in turn, queue pair by queue pair, to the one at the same place; same-rail-first: the one on the receiver's rail, over NVLink, as pxn does"`
 	PXN        bool       `yaml:"pxn" doc:"transfers to another rail go over NVLink to the GPU on that rail first, also where the network connects rails"`
 	NVLatency  unit.Time  `yaml:"nvlink_latency" range:"0s,1s" doc:"GPU to GPU through the NVSwitch"`
+	Baseboard  Baseboard  `yaml:"baseboard,omitzero" doc:"the NVSwitch chips and PCIe switches of servers, which events name (railyard topo --server)"`
 }
 
 // Switch is what switches execute that have no configuration of their own.

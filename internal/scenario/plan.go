@@ -56,6 +56,8 @@ type Plan struct {
 	Markings  map[int32]Marking // by NIC, of those that mark their packets in another way than their service
 	Buses     []Bus             // of PCIe that limit
 	Inside    []*inside.Fabric  // by domain, what joins its GPUs; nil: a switch of NVLink's rate
+	Boards    []*inside.Board   // by domain, the NVSwitch chips between its GPUs; nil: unknown or none
+	Chips     []inside.Change   // NVLinks of domains that fail or recover with chips, in the order of time
 	Dark      []int             // cables that are circuits of an OCS and not joined at first
 	Phases    []Phase           // maps of OCSes by phases of the jobs
 	Mirrors   unit.Time         // how long these take to move

@@ -27,9 +27,10 @@ type resolver struct {
 	configs   []*swconf.Config       // of switches that have texts, under their names
 	ocs       []*optics
 	hosted    hosted
-	hostSaid  map[string]taken // what servers' texts gave, by key
-	narrow    map[int]bool     // switches whose MTU is another than it should be
-	storming  map[int]bool     // NICs that send PFC pauses continuously, at the time that events have come to
+	hostSaid  map[string]taken     // what servers' texts gave, by key
+	narrow    map[int]bool         // switches whose MTU is another than it should be
+	chipsDown map[int]map[int]bool // by domain, by NVSwitch: it is down, at the time that events have come to
+	storming  map[int]bool         // NICs that send PFC pauses continuously, at the time that events have come to
 }
 
 // Resolve checks a document and builds what a run needs. Sizes are checked
@@ -48,11 +49,15 @@ func (d *Document) Checked(read ReadFile) (*Plan, error) { return d.resolve(read
 // without jobs, for those who look at the fabric.
 func (d *Document) Network(read ReadFile) (*Plan, error) { return d.resolve(read, noWork) }
 
+// Servers is Network with what servers have inside.
+func (d *Document) Servers(read ReadFile) (*Plan, error) { return d.resolve(read, asServers) }
+
 // amount is how much of its work a plan has.
 type amount uint8
 
 const (
-	noWork amount = iota
+	noWork    amount = iota
+	asServers        // and what servers have inside
 	asSums
 	asChecked // operations, or sums of those that are too many to simulate
 	asOps
@@ -76,7 +81,10 @@ func (d *Document) resolve(read ReadFile, work amount) (*Plan, error) {
 		p.hostPorts, p.scheduled,
 		p.carried, p.followed, p.structured, p.segments, p.twoStages, p.transport,
 		p.congestion, p.fits, p.framed, p.unstamped, p.idle, p.linkEvents, p.telemetry}
-	if work > noWork {
+	switch {
+	case work == asServers:
+		steps = append(steps, p.accelerators)
+	case work > noWork:
 		steps = append(steps, p.work, p.phased, p.starving)
 	}
 	for _, step := range steps {

@@ -90,6 +90,11 @@ func Network(path string, sets []string) (*scenario.Plan, error) {
 	return whole(path, sets, (*scenario.Document).Network)
 }
 
+// Servers is Network with what servers have inside.
+func Servers(path string, sets []string) (*scenario.Plan, error) {
+	return whole(path, sets, (*scenario.Document).Servers)
+}
+
 // whole reads a scenario and resolves it in one of its ways.
 func whole(path string, sets []string,
 	resolve func(*scenario.Document, scenario.ReadFile) (*scenario.Plan, error)) (*scenario.Plan, error) {

@@ -91,8 +91,7 @@ func (r *Run) Storm(nic int32, on bool) { r.Hosts.Storm(nic, on) }
 
 // Kill ends all processes of a server.
 func (r *Run) Kill(d scenario.Death) {
-	first, last := r.Graph.GPUsOf(d.Host)
-	for gpu := first; gpu < last; gpu++ {
+	for gpu := d.GPUs[0]; gpu < d.GPUs[1]; gpu++ {
 		r.Exec.Kill(gpu)
 	}
 	r.dead = append(r.dead, d)

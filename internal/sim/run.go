@@ -163,7 +163,8 @@ func (n *Network) JoinedBefore(m *exec.Machine, from, to int) bool {
 // Machine returns the description of a plan's GPUs for the execution.
 func Machine(p *scenario.Plan) exec.Machine {
 	g := p.Graph
-	m := exec.Machine{Inside: p.Inside, NVLink: exec.NVLink{Rate: p.NVLink, Latency: p.NVLatency, PXN: p.PXN}}
+	m := exec.Machine{Inside: p.Inside, Changes: p.Chips,
+		NVLink: exec.NVLink{Rate: p.NVLink, Latency: p.NVLatency, PXN: p.PXN}}
 	for gpu, nic := range g.NICOf {
 		m.Server = append(m.Server, g.DomainOf(g.HostOf(gpu)))
 		if g.StoreOf(gpu) >= 0 {

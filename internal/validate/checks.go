@@ -57,6 +57,7 @@ func Checks() []Check {
 		group("storage", 0.5, 60, storageRows),
 		group("the seed's job", 0.6, 90, seedRows),
 		group("inside servers", 0.1, 60, insides),
+		group("NVSwitch chips and PCIe switches", 0.1, 60, insideChips),
 		parted("NVLink domains", 6, 440, 2, domainRows),
 		group("NVSwitch", 0.1, 60, nvlsRows),
 		group("calibration", 8.7, 80, calibrations),

@@ -29,6 +29,8 @@ var modelLists = map[string]struct {
 	"servers":  {"Host", []modelColumn{{"GPUs", "gpus", "gpu"}, {"NICs", "nics", "nic_rate"}}},
 	"GPUs": {"GPU", []modelColumn{{head: "BF16 TFLOP/s", key: "bf16_tflops"}, {head: "memory, GB", key: "memory_gb"},
 		{head: "HBM, GB/s", key: "hbm_gbytes_s"}, {head: "NIC, Gbit/s", key: "nic_gbps"}}},
+	"baseboards": {"Baseboard", []modelColumn{{head: "GPUs", key: "gpus"}, {head: "baseboards", key: "baseboards"},
+		{head: "NVSwitches each", key: "nvswitches"}}},
 	"devices of SONiC": {"SONiC device", nil},
 }
 

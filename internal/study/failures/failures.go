@@ -22,7 +22,7 @@ import (
 
 // Study simulates what single failures, and pairs of them, do to variants of scenarios.
 type Study struct {
-	Kinds    []string // link, switch, card, nic, server
+	Kinds    []string // link, switch, card, nic, server, nvswitch, pcie
 	Card     int      // ports with cables of a line card
 	At       string   // when it fails; half of the step unless given
 	PerClass int      // how many of each class of equivalent elements are simulated; 0: all
@@ -112,7 +112,9 @@ func (c *Study) Simulate(ctx context.Context, v *Variant) error {
 	if err != nil {
 		return input.Fault(err)
 	}
-	elements := planner.Elements(v.plan.Graph, planner.NewAlike(v.plan.Graph, mix.DAG), c.Kinds, c.Card)
+	alike := planner.NewAlike(v.plan.Graph, mix.DAG)
+	elements := planner.Elements(v.plan.Graph, alike, c.Kinds, c.Card)
+	elements = append(elements, inside(v.plan, alike, c.Kinds, len(elements))...)
 	if len(elements) == 0 {
 		return field.New("--kinds", "the fabric has nothing of %s", strings.Join(c.Kinds, ", "))
 	}

@@ -157,6 +157,10 @@ func (f *failing) plan(t *trial) (*scenario.Plan, error) {
 			ev.NIC = x.Name
 		case "server":
 			ev.Server = x.Name
+		case "nvswitch":
+			ev.NVSwitch = x.Name
+		case "pcie":
+			ev.PCIe = x.Name
 		}
 		doc.File.Events = append(doc.File.Events, ev)
 	}
