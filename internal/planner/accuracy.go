@@ -29,7 +29,7 @@ func (a *Accuracy) add(m *Measured) {
 	e := m.Estimate/m.Seconds - 1
 	a.Stated, a.RMS, a.Bias = a.Stated+1, a.RMS+e*e, a.Bias+e
 	switch {
-	case m.input.Training.Software == nil || m.input.Training.Software.Rows > 0: // of one's own fit
+	case m.input.Training.Software == nil || m.input.Training.Software.Unknown():
 	case m.Held:
 		a.HeldRows, a.HeldRMS = a.HeldRows+1, a.HeldRMS+e*e
 	default:

@@ -71,7 +71,16 @@ func Adjust(all []Measured, by *workload.Software) (*Adjusted, error) {
 		a.Out = math.Sqrt(sum / float64(len(rows)))
 		a.Software.RMS, a.Software.Rows = a.Out, len(rows)
 	}
-	a.Software.Source = "fitted to trainings of one's own, from " + by.String()
+	to := slices.Clone(by.FittedTo)
+	for _, m := range rows {
+		if !slices.Contains(to, m.row()) {
+			to = append(to, m.row())
+		}
+	}
+	if by.Unknown() {
+		to = nil // and so stays what it is
+	}
+	a.Software.FromTrainings(by.String(), to)
 	return a, nil
 }
 

@@ -56,6 +56,25 @@ func TestAdjust(t *testing.T) {
 	if err != nil || again.Matmul16 != a.Software.Matmul16 {
 		t.Errorf("%+v, %v", again, err)
 	}
+	one, err := Adjust(read(row(1, 8, 2), custom), custom)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, c := range map[string]struct {
+		by           *workload.Software
+		text         string
+		fitted, held int
+	}{"all fitted rows": {again, text, 6, 0}, "another batch": {again, row(1, 512, 9), 0, 1},
+		"the only one": {&one.Software, row(1, 8, 2), 1, 0}, "one of two": {&one.Software, row(1, 8, 2) + row(1, 8, 3), 1, 1},
+		"without a fit": {custom, row(1, 8, 2), 0, 1},
+		"what an older version wrote": {&workload.Software{Source: "fitted to trainings of one's own, from nemo",
+			Matmul16: 0.6, Memory: 0.9}, row(1, 8, 2), 0, 0},
+	} {
+		list := Accuracies(read(c.text, c.by))
+		if got := list[len(list)-1]; got.FittedRows != c.fitted || got.HeldRows != c.held {
+			t.Errorf("%s: %d fitted, %d held out, want %d, %d", what, got.FittedRows, got.HeldRows, c.fitted, c.held)
+		}
+	}
 	if e, ok := ErrorOf(again, "dense bf16"); !ok || e.RMS != a.Out || e.Rows != 6 {
 		t.Errorf("%+v", e)
 	}

@@ -220,7 +220,14 @@ func (m *Measured) estimate(find FindModel, by Assumed) {
 	}
 	m.input, m.scored, m.weight = in, s.Layout, 1
 	m.Layout, m.Estimate = s.Layout.String(), s.Seconds
-	m.Held = t.Software != nil && t.Software.Rows == 0 && !slices.Contains(published.Fitted, m.cellOf())
+	m.Held = t.Software != nil && !t.Software.Unknown() && !slices.Contains(published.Fitted, m.cellOf()) &&
+		!slices.Contains(t.Software.FittedTo, m.row())
+}
+
+// row names a training by all that a table says of it, as a fitted software lists it.
+func (m *Measured) row() string {
+	return fmt.Sprintf("%s on %d %s, %s, %s, %d sequences of %d: %g s", m.model, m.gpus, m.gpu, m.precision, m.Layout,
+		m.global, m.seq, m.Seconds)
 }
 
 // stacks are frameworks by what names them in the source of a measurement.

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -47,9 +48,15 @@ type Software struct {
 	Recipe Recipe `json:"recipe"` // where a run says nothing else
 	Source string `json:"source"`
 
+	// First and last version that measurements at hand are of; empty: they name no version.
+	From  string `json:"from,omitempty"`
+	Until string `json:"until,omitempty"`
+
 	// Of figures that plan fit wrote: the error of trainings that were left out, as a logarithm, and their number.
 	RMS  float64 `json:"rms_log,omitempty"`
 	Rows int     `json:"rows,omitempty"`
+	// FittedTo are the trainings that it was fitted to, as planner.Measured names them; nil: a shipped framework.
+	FittedTo []string `json:"fitted_to,omitempty"`
 }
 
 // Recipe is what the configuration of a run says beyond its layout.
@@ -107,9 +114,20 @@ func ReadSoftware(b []byte) (*Software, error) {
 }
 
 // FindSoftware returns a framework by name, or by name@version: the newest row that is not newer. Without a version
-// it is the newest one.
+// it is the newest one. A version that no measurement is of is refused.
 func FindSoftware(name string) (*Software, error) {
 	name, version, versioned := strings.Cut(name, "@")
+	if i := slices.IndexFunc(Softwares, func(s Software) bool { return s.Name == name }); i >= 0 && versioned {
+		first := &Softwares[i]
+		switch {
+		case first.From == "":
+			return nil, field.New("software", "%s has no versions, found %s; accepted: %s", name, field.Quote(version), name)
+		case !numbered.MatchString(version), compareVersions(version, first.From) < 0,
+			compareVersions(version, first.Until) > 0 && !strings.HasPrefix(version, first.Until+"."):
+			return nil, field.New("software", "%s has no version %s; accepted: %s@%s to %s, or %s for the newest", name,
+				field.Quote(version), name, first.From, first.Until, name)
+		}
+	}
 	var found *Software
 	for i := range Softwares {
 		if s := &Softwares[i]; s.Name == name && (!versioned || compareVersions(s.Version, version) <= 0) {
@@ -119,11 +137,25 @@ func FindSoftware(name string) (*Software, error) {
 	switch {
 	case found != nil:
 		return found, nil
-	case slices.Contains(SoftwareNames(), name):
-		return nil, field.New("software", "%s has no version %q", name, version)
 	}
 	return nil, field.Choice("software", name, SoftwareNames(), "%q is not known", name)
 }
+
+// ownSource begins the source of a software that plan fit wrote.
+const ownSource = "fitted to trainings of one's own"
+
+// FromTrainings sets the source of a software that was fitted to trainings of one's own, and lists those.
+func (s *Software) FromTrainings(base string, rows []string) {
+	s.Source, s.FittedTo = ownSource+", from "+base, rows
+}
+
+// Unknown reports whether a software was fitted to trainings that it does not list, as older versions wrote it.
+func (s *Software) Unknown() bool {
+	return s.FittedTo == nil && (s.Rows > 0 || strings.HasPrefix(s.Source, ownSource))
+}
+
+// numbered is a version.
+var numbered = regexp.MustCompile(`^[0-9]{1,6}([.][0-9]{1,6}){0,3}$`)
 
 // compareVersions orders versions by their numbers: 25.11 before 26.04 before 26.04.01.
 func compareVersions(a, b string) int {

@@ -11,10 +11,24 @@ import (
 // TestFindSoftware checks that a version finds the newest figures that are not newer, and what is refused.
 func TestFindSoftware(t *testing.T) {
 	for name, version := range map[string]string{"megatron-bridge": "26.06", "megatron-bridge@25.11": "",
-		"megatron-bridge@26.04.01": "26.04", "megatron-bridge@26.08": "26.06", "nemo@25.02": "", "custom": ""} {
+		"megatron-bridge@26.04.01": "26.04", "megatron-bridge@26.08": "26.06", "megatron-bridge@26.08.01": "26.06", "nemo@25.02": "", "custom": ""} {
 		s, err := FindSoftware(name)
 		if err != nil || s.Version != version || !strings.HasPrefix(name, s.Name) {
 			t.Errorf("%s: %+v, %v, want version %q", name, s, err, version)
+		}
+	}
+	for name, want := range map[string]string{
+		"nemo@99":             `nemo has no version "99"; accepted: nemo@25.02 to 25.05, or nemo for the newest`,
+		"nemo@":               `no version ""`,
+		"nemo@25":             "no version",
+		"nemo@25.02x":         "no version",
+		"megatron-bridge@1.0": `no version "1.0"; accepted: megatron-bridge@25.11 to`,
+		"megatron-bridge@27":  "no version",
+		"torchtitan@1.0":      `torchtitan has no versions, found "1.0"; accepted: torchtitan`,
+		"custom@2":            "no versions",
+	} {
+		if s, err := FindSoftware(name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %+v, %v, want %q", name, s, err, want)
 		}
 	}
 	if _, err := FindSoftware("megatron"); err == nil || !strings.Contains(err.Error(), "megatron-") {

@@ -56,9 +56,14 @@ func Measured(w io.Writer, all []planner.Measured) {
 	}
 	screen.Painted(w, screen.Answer, "", answer)
 	if total.FittedRows+total.HeldRows > 0 {
-		text := fmt.Sprintf("By the figures of each software: %s fitted, %s RMS; %s held out, %s RMS",
-			unit.ShowCount(total.FittedRows), unit.ShowShare(total.FittedRMS), unit.ShowCount(total.HeldRows),
-			unit.ShowShare(total.HeldRMS))
+		var parts []string
+		if total.FittedRows > 0 {
+			parts = append(parts, fmt.Sprintf("%s fitted, %s RMS", unit.ShowCount(total.FittedRows), unit.ShowShare(total.FittedRMS)))
+		}
+		if total.HeldRows > 0 {
+			parts = append(parts, fmt.Sprintf("%s held out, %s RMS", unit.ShowCount(total.HeldRows), unit.ShowShare(total.HeldRMS)))
+		}
+		text := "By the figures of each software: " + strings.Join(parts, "; ")
 		if share, judged := planner.HeldCoverage(all); judged > 0 {
 			text += fmt.Sprintf("; 90 %% intervals of other held-out rows hold %s of %s", unit.ShowShare(share),
 				unit.ShowCount(judged))
