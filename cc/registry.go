@@ -101,6 +101,9 @@ const (
 var algorithms = []*Algorithm{&dcqcn, &dctcp, &eqds, &hpcc, &hpccPlus, &ndp, &none,
 	&nscc, &rccc, &swift, &timely, &uec}
 
+// Register adds an algorithm to the registry: package extend does it for extensions, before scenarios are read.
+func Register(a *Algorithm) { algorithms = append(algorithms, a) }
+
 // Owner is the algorithm that has a parameter, besides one that has not; nil where none has it.
 func Owner(param, besides string) *Algorithm {
 	for _, a := range algorithms {

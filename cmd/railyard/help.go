@@ -43,10 +43,11 @@ var helpSections = []usage.Section{
 	{Title: "Live: real packets on this host", Commands: [][2]string{
 		{"rdma", "Measure real queue pairs: perf, allreduce, bench"},
 		{"lab", "Emulate a fabric in Linux namespaces: up, fail …"}}},
-	{Title: "Data: formats and reference figures", Commands: [][2]string{
+	{Title: "Data: formats, reference figures, extensions", Commands: [][2]string{
 		{"import, export", "Convert cabling and traces (GOAL, Chakra, SimAI)"},
 		{"models, validate", "List hardware; check against published results"},
-		{"bench", "Measure the speed of simulations next to others"}}},
+		{"bench", "Measure the speed of simulations next to others"},
+		{"build", "Build this program with extensions"}}},
 }
 
 // helpTopics are what help prints besides commands.

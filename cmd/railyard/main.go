@@ -52,6 +52,7 @@ type commands struct {
 	Lab       labCmd       `cmd:"" help:"Emulate a fabric in Linux namespaces (needs root)"`
 	Models    modelsCmd    `cmd:"" help:"List known switches, hosts and GPUs with sources"`
 	Schema    schemaCmd    `cmd:"" help:"Print the JSON Schema of scenario files"`
+	Build     buildCmd     `cmd:"" help:"Build this program with extensions"`
 	Version   versionCmd   `cmd:"" help:"Print the version"`
 }
 

@@ -144,6 +144,9 @@ var policies = append([]*Policy{&ECMP, &Resilient, &Flowlet, &Spray, &SprayRando
 	&Entropy, &Valiant, &Minimal, &UGAL, &UGALG, &DimensionOrder, &MinimalAdaptive, &Structured},
 	ofNICs()...)
 
+// Register adds a policy to the registry: package extend does it for extensions, before scenarios are read.
+func Register(p *Policy) { policies = append(policies, p) }
+
 // Names lists the policies.
 func Names() (names []string) {
 	for _, p := range policies {

@@ -127,6 +127,35 @@ var formats = []Format{
 	{"hpcc-flows", "HPCC flow.txt: count, then src dst priority port bytes time", isFlows, readFlows},
 }
 
+// Register adds a format whose files are flows between ranks; it is recognized before those that are known. Package
+// extend does it for extensions, before scenarios are read.
+func Register(name, about string, is func(string, []byte) bool,
+	read func(name string, text []byte) (ranks int, flows []workload.Flow, err error)) {
+	formats = slices.Insert(formats, 0, Format{Name: name, About: about, Is: is,
+		read: func(_ *Options, files []File) (*Trace, error) {
+			if len(files) != 1 {
+				return nil, at(files[1].Name, 0, "flows are one file; found %d", len(files))
+			}
+			t := &Trace{}
+			ranks, flows, err := read(files[0].Name, files[0].Text)
+			if err != nil {
+				return nil, at(files[0].Name, 0, "%v", err)
+			}
+			if ranks < 2 || ranks > maxRanks || len(flows) == 0 {
+				return nil, at(files[0].Name, 0, "contains %d flows of %d GPUs", len(flows), ranks)
+			}
+			for _, f := range flows {
+				if f.Src == f.Dst || min(f.Src, f.Dst) < 0 || max(f.Src, f.Dst) >= ranks || f.Bytes < 1 || f.Start < 0 {
+					return nil, at(files[0].Name, 0, "flow of %v from GPU %d to GPU %d, of %d GPUs", f.Bytes, f.Src, f.Dst, ranks)
+				}
+				note(&t.Report.Mapped, "flows, as transfers", files[0].Name, 0)
+			}
+			t.Ranks = ranks
+			t.DAG, err = workload.Flows(ranks, flows)
+			return t, err
+		}})
+}
+
 // Formats lists them.
 func Formats() []Format { return slices.Clone(formats) }
 
