@@ -47,7 +47,8 @@
 //
 //	NakTrimmed  MSN = offset<<8 | 1: a switch has cut the packet PSN + offset to its
 //	            headers (Trimmed). Said at once, each time that this happens to a copy.
-//	NakTrimmedLast  the same, where the headers say that it was at the port to us.
+//	NakTrimmedLast  the same, where the headers say that it was at the port to us; and of a
+//	            packet that the NIC has dropped because its Store was full.
 //
 // The requester sends again what NakMissing or NakTrimmed names. What went again is lost again
 // when NakGap shows that so many packets overtook it, or that something came which

@@ -284,7 +284,8 @@ func (q *QP) fail(s Status) {
 	}
 	q.wrs, q.cur, q.receives = nil, 0, nil
 	q.next, q.una, q.high = q.end, q.end, q.end
-	q.sel, q.reorder, q.special = nil, reorderState{peak: q.reorder.peak}, 0
+	q.free()
+	q.sel, q.reorder, q.special = nil, reorderState{window: window{peak: q.reorder.peak}, store: q.reorder.store}, 0
 	q.region, q.executed = nil, nil
 	// A NAK that says why still goes out; READ data does not.
 	q.out = slices.DeleteFunc(q.out, func(r response) bool { return r.opcode != roce.Acknowledge })

@@ -10,7 +10,8 @@ type window struct {
 	used  []bool // a power of two of them, at most Config.Window
 	top   uint64 // one above the highest ever held
 	late  uint64 // what is missing below it is lost: too many packets overtook it
-	above int    // packets held at late and beyond
+	above int32  // packets held at late and beyond
+	peak  int32  // most packets ever held
 	told  uint64 // what is missing below it has been asked for
 	most  int    // how far ahead others were when one came late, but by itself
 
@@ -27,13 +28,11 @@ const notHere = -1
 type reorderState struct {
 	window
 	slots []Packet // as many as used
-	// Peak is the most packets ever held: what the NIC must buffer unless
-	// every packet carries its own address.
-	peak int
+	store *stored  // where they wait; nil: nothing bounds them but the window
 }
 
 // HeldPeak returns the most packets that waited for an earlier one.
-func (q *QP) HeldPeak() int { return q.reorder.peak }
+func (q *QP) HeldPeak() int { return int(q.reorder.peak) }
 
 func (r *window) has(s uint64) bool { return r.used[s&uint64(len(r.used)-1)] }
 
@@ -46,6 +45,7 @@ func (r *window) hold(s, expect uint64, cfg *Config) {
 	r.settle(expect)
 	r.came(s)
 	r.held++
+	r.peak = max(r.peak, int32(r.held))
 	r.overtake(s, overtakes(cfg.NakAfter, r.most, cfg.Window))
 }
 
@@ -118,11 +118,16 @@ func (q *QP) keep(p *Packet, d uint64, a *Answer) {
 	if i := s & uint64(len(r.used)-1); r.used[i] {
 		a.Verdict = Duplicate
 		r.cameAgain(s)
+	} else if r.store != nil && !q.keeps(p, s) {
+		a.Verdict = NoRoom
+		r.settle(q.expect)
+		r.ask(s, s+1, q.cfg.Window)
+		q.nak(a, roce.NakTrimmedLast, uint32(d)<<8|1) // as of a packet that a switch has cut in front of the NIC
+		return
 	} else {
 		a.Verdict = Reordered
 		r.slots[i] = *p
 		r.hold(s, q.expect, q.cfg)
-		r.peak = max(r.peak, r.held)
 	}
 	q.report(a, s, q.asks(p), p.List)
 }
@@ -150,6 +155,9 @@ func (q *QP) openWindow(d uint64) {
 		}
 	}
 	r.slots, r.used = slots, used
+	if r.store != nil {
+		r.store.grow(q.expect, int(room))
+	}
 }
 
 // overtake notes that s is here and moves late: whatever is missing below it has
@@ -159,9 +167,9 @@ func (r *window) overtake(s uint64, after int) {
 	if s >= r.late {
 		r.above++
 	}
-	for r.above > after {
+	for int(r.above) > after {
 		if r.has(r.late) {
-			if r.above == after+1 {
+			if int(r.above) == after+1 {
 				return
 			}
 			r.above--
@@ -178,7 +186,7 @@ func overtakes(least, seen, size int) int { return max(least, min(2*seen, size/2
 // settle takes note that everything before expect has been taken.
 func (r *window) settle(expect uint64) {
 	if r.late <= expect {
-		r.late, r.above = expect, r.held
+		r.late, r.above = expect, int32(r.held)
 	}
 	r.told = max(r.told, expect)
 }
@@ -253,6 +261,9 @@ func (q *QP) release(a *Answer) (asked bool) {
 	for i := q.expect & (w - 1); r.used[i]; i = q.expect & (w - 1) {
 		r.used[i] = false
 		r.held--
+		if r.store != nil {
+			r.store.put(q.expect, &r.slots[i])
+		}
 		if !q.place(&r.slots[i], a) {
 			break
 		}
@@ -270,6 +281,9 @@ func (q *QP) release(a *Answer) (asked bool) {
 func (r *reorderState) forget(s, n uint64) {
 	for ; n > 0; s, n = s+1, n-1 {
 		if i := s & uint64(len(r.slots)-1); r.used[i] {
+			if r.store != nil {
+				r.store.put(s, &r.slots[i])
+			}
 			r.used[i], r.slots[i].Data = false, nil
 			r.held--
 		}

@@ -13,6 +13,7 @@ const (
 	OutOfOrder         // ahead of a gap and dropped
 	NotReady           // no receive is posted for it
 	Refused            // the QP or the memory does not allow it
+	NoRoom             // ahead of a gap and dropped: the NIC's store is full
 )
 
 // Answer says what the responder makes of a data packet.
@@ -59,6 +60,9 @@ func (q *QP) inOrder(p *Packet, a *Answer) {
 	q.nakSent = false
 	owed := q.asks(p) && !p.Opcode.IsAtomic() && p.Opcode != roce.ReadRequest
 	if q.reorder.held > 0 {
+		if q.reorder.store != nil {
+			q.known()
+		}
 		owed = q.release(a) || owed
 	}
 	switch {
