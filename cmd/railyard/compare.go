@@ -71,7 +71,7 @@ func (c *compareCmd) Run(e *env) error {
 		return err
 	}
 	if c.PNG != "" {
-		if err := c.plots(e, shown); err != nil {
+		if err := c.plots(e, shown, report.NewGrid(c.Set, variants)); err != nil {
 			return err
 		}
 	}
@@ -116,6 +116,10 @@ func (c *compareCmd) print(e *env, variants []result.Variant, of *study.Comparis
 		return nil
 	}
 	if len(variants) > mostColumns {
+		if g := report.NewGrid(c.Set, variants); g != nil {
+			g.Table(e.stdout, title)
+			return nil
+		}
 		report.Many(e.stdout, title, variants)
 		return nil
 	}
@@ -145,7 +149,7 @@ func (c *compareCmd) plotsFit() error {
 	if _, err := os.Stat(c.PNG); err == nil && !result.IsDir(c.PNG) {
 		return fmt.Errorf("--png: %s is a file, not a folder", c.PNG)
 	}
-	for _, name := range []string{"completion", "queues", "rates"} {
+	for _, name := range []string{"completion", "queues", "rates", "steps"} {
 		path := filepath.Join(c.PNG, name+".png")
 		if _, err := os.Stat(path); err == nil && !c.Force {
 			return fmt.Errorf("%s exists; --force replaces it", path)
@@ -154,8 +158,8 @@ func (c *compareCmd) plotsFit() error {
 	return nil
 }
 
-// plots writes the three plots of a comparison.
-func (c *compareCmd) plots(e *env, of map[int]plot.Curves) error {
+// plots writes the plots of a comparison: three of its runs, and one of the steps where it is a grid.
+func (c *compareCmd) plots(e *env, of map[int]plot.Curves, g *report.Grid) error {
 	if len(of) == 0 {
 		return nil // nothing has run
 	}
@@ -166,10 +170,17 @@ func (c *compareCmd) plots(e *env, of map[int]plot.Curves) error {
 	if err := os.MkdirAll(c.PNG, 0o755); err != nil {
 		return input.Fault(err)
 	}
-	for _, p := range []struct {
+	type drawing struct {
 		name string
 		draw func([]plot.Curves) (*vgimg.Canvas, error)
-	}{{"completion", plot.Completion}, {"queues", plot.Queues}, {"rates", plot.Rates}} {
+	}
+	drawings := []drawing{{"completion", plot.Completion}, {"queues", plot.Queues}, {"rates", plot.Rates}}
+	if g != nil {
+		drawings = append(drawings, drawing{"steps", func([]plot.Curves) (*vgimg.Canvas, error) {
+			return plot.Grid(strings.Join(c.Scenarios, ", "), g.Key, g.Columns, g.Rows, g.Steps())
+		}})
+	}
+	for _, p := range drawings {
 		img, err := p.draw(all)
 		if err != nil {
 			return err

@@ -29,6 +29,7 @@ const (
 	Pause
 	Retransmission
 	Reordering
+	ReorderMemory
 	Trimmed
 	SharedNIC
 	PCIe
@@ -56,8 +57,8 @@ type Cause struct {
 
 // all lists the causes by ID; each is in its own file.
 var all = [Count]*Cause{&compute, &lineRate, &latency, &recovering, &window, &credit, &collision,
-	&oversubscription, &failedCapacity, &slowLink, &incast, &pause, &retransmission, &reordering, &trimmed,
-	&sharedNIC, &pcie, &lateRank}
+	&oversubscription, &failedCapacity, &slowLink, &incast, &pause, &retransmission, &reordering, &reorderMemory,
+	&trimmed, &sharedNIC, &pcie, &lateRank}
 
 // All returns the causes in order.
 func All() []*Cause { return all[:] }

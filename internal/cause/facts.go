@@ -36,7 +36,12 @@ type Facts struct {
 	Events     bool      // links, switches, NICs fail or change rate
 	Storms     bool      // a NIC pauses continuously
 	Jobs       int
-	Lost       Lost
+	// Reorder is the memory of a NIC for packets ahead of others, ReorderEntries the number of these, 0: no limit;
+	// ReorderLocal: all such packets go through it.
+	Reorder        unit.Bytes
+	ReorderEntries int
+	ReorderLocal   bool
+	Lost           Lost
 }
 
 // Lost counts the packets that a run lost, by reason; nil reasons of a run that was not simulated are 0.
@@ -69,15 +74,16 @@ type Edit uint8
 
 // The edits.
 const (
-	NoDelay       Edit = iota + 1 // cables, switches, NICs and NVLink add no delay, switches cut through
-	FastReceivers                 // links to NICs carry as much as all senders together, in that direction
-	FastFabric                    // links between switches are 16 times as fast
-	NoBitErrors                   // of links, also by events
-	NoPCIe                        // PCIe is as fast as the wire
-	NoLimits                      // buffers neither drop, trim nor pause
-	NoFailures                    // nothing goes down
-	NoSlowdowns                   // links run at the rate of their kind
-	NoStorms                      // no NIC pauses continuously
+	NoDelay        Edit = iota + 1 // cables, switches, NICs and NVLink add no delay, switches cut through
+	FastReceivers                  // links to NICs carry as much as all senders together, in that direction
+	FastFabric                     // links between switches are 16 times as fast
+	NoBitErrors                    // of links, also by events
+	NoPCIe                         // PCIe is as fast as the wire
+	NoLimits                       // buffers neither drop, trim nor pause
+	NoFailures                     // nothing goes down
+	NoSlowdowns                    // links run at the rate of their kind
+	NoStorms                       // no NIC pauses continuously
+	NoReorderLimit                 // NICs have room for all packets that arrive ahead of others
 	edits
 )
 
@@ -88,7 +94,8 @@ var editNames = [edits]string{NoDelay: "delays 0 and cut-through switches",
 	FastReceivers: "links to receivers as fast as all senders together",
 	FastFabric:    "links between switches 16 times as fast", NoBitErrors: "no bit errors",
 	NoPCIe: "PCIe as fast as the wire", NoLimits: "buffers without limit", NoFailures: "no failure",
-	NoSlowdowns: "every link at the rate of its kind", NoStorms: "no PFC storm"}
+	NoSlowdowns: "every link at the rate of its kind", NoStorms: "no PFC storm",
+	NoReorderLimit: "reorder memory without limit"}
 
 // String returns the edit in words.
 func (e Edit) String() string { return editNames[e] }

@@ -11,20 +11,43 @@ import (
 	"railyard/unit"
 )
 
-// resent returns what packets that went again are booked as: trimmed by a switch, overtaken, or lost.
+// resent returns what packets that went again are booked as: trimmed by a switch, dropped by a full NIC, overtaken,
+// or lost.
 func (b *blamer) resent(met *Trouble) cause.ID {
 	if 2*met.Trimmed > met.Again {
 		return cause.Trimmed
+	}
+	if 2*met.Refused > met.Again {
+		return cause.ReorderMemory
 	}
 	return b.again()
 }
 
 // again returns what packets that were not trimmed went again for.
 func (b *blamer) again() cause.ID {
-	if b.overtaken() {
+	switch {
+	case b.overtaken():
 		return cause.Reordering
+	case b.refused():
+		return cause.ReorderMemory
 	}
 	return cause.Retransmission
+}
+
+// refused reports whether NICs dropped packets for want of reorder memory, and nothing else did.
+func (b *blamer) refused() bool {
+	of := b.r.seen.Counted.Reorder
+	return of != nil && of.Refused > 0 && !b.dropped()
+}
+
+// dropped reports whether a switch or a link dropped packets, or trimmed them.
+func (b *blamer) dropped() bool {
+	for i := range b.r.seen.Ports {
+		if p := &b.r.seen.Ports[i].Packets; p.Drops+p.Trims > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // cableOf is the port of a switch that leads to a NIC.
@@ -126,6 +149,8 @@ func (b *blamer) evidence(id cause.ID, row *result.CollectiveRow) string {
 			s += failed
 		}
 		return s
+	case cause.ReorderMemory:
+		return "reorder memory overflow" + b.storeOf()
 	case cause.Trimmed:
 		return "retransmission of trimmed packets"
 	case cause.PCIe:
@@ -136,6 +161,16 @@ func (b *blamer) evidence(id cause.ID, row *result.CollectiveRow) string {
 		return "straggler: a rank started later than the first"
 	}
 	return id.Get().Name
+}
+
+// storeOf names the NIC whose reorder memory was fullest, and the packets that NICs dropped.
+func (b *blamer) storeOf() string {
+	of := b.r.seen.Counted.Reorder
+	if of == nil {
+		return ""
+	}
+	return fmt.Sprintf(": %s dropped packets ahead of others; %s had %s of %s in use", unit.Plural(of.Full, "NIC"), of.NIC,
+		unit.Bytes(of.Peak).Show(), unit.Bytes(of.Limit).Show())
 }
 
 // explain says the largest part in a sentence.
@@ -159,15 +194,7 @@ func (b *blamer) explain(row *result.CollectiveRow) string {
 // overtaken reports whether packets go again although none was lost: they overtake one another, and go-back-N takes
 // that for loss.
 func (b *blamer) overtaken() bool {
-	if b.r.seen.Packets == nil || !b.r.plan.Mixes() {
-		return false
-	}
-	for i := range b.r.seen.Ports {
-		if p := &b.r.seen.Ports[i].Packets; p.Drops+p.Trims > 0 {
-			return false
-		}
-	}
-	return true
+	return b.r.seen.Packets != nil && b.r.plan.Mixes() && !b.dropped()
 }
 
 // resending says why packets went again, of which a time is blamed: after what, and, where nothing was

@@ -18,6 +18,9 @@ func (m *model) measured() {
 		p := &m.b.r.seen.Ports[i].Packets
 		m.lost = m.lost || p.Drops+p.Trims > 0
 	}
+	if of := m.b.r.seen.Counted.Reorder; of != nil {
+		m.lost = m.lost || of.Refused > 0
+	}
 	m.weights = make([]float64, len(m.b.r.seen.Messages))
 	for x := range m.weights {
 		m.weights[x] = 1

@@ -159,7 +159,8 @@ type Trouble struct {
 	Late    unit.Time // and how long it waited until the want of answers told it of losses
 	Port    int32     // where its packets waited longest, or its queue pair's before; -1 for nowhere
 	Again   int32     // packets that its queue pair sent again meanwhile,
-	Trimmed int32     // and how many a switch had cut to their headers
+	Trimmed int32     // and how many a switch had cut to their headers,
+	Refused int32     // and how many the receiver's NIC dropped because its reorder memory was full
 	// Timeouts is how often the local ACK timeout ran out.
 	Timeouts int32
 	Sampled  bool // packets of it were looked at

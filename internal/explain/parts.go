@@ -106,6 +106,7 @@ func (m *model) behind(id, queue cause.ID) cause.ID {
 	case queue == cause.Recovering || queue == id:
 	case id == cause.Retransmission && !m.lost: // what came late was taken for lost
 		return queue
+	case id == cause.ReorderMemory: // whatever queues packets came from
 	case id == cause.Trimmed, id == cause.Reordering, id == cause.Retransmission && full > c.Drops/2:
 		return queue
 	}

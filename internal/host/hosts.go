@@ -60,6 +60,7 @@ type Config struct {
 	PCIe     unit.Rate // payload rate between GPU and NIC, each way; 0: no limit
 	RxXOff   unit.Bytes
 	RxXOn    unit.Bytes
+	Reorder  Reorder // memory of a NIC for RC's packets that it cannot place yet
 	// Markings are by NIC, of those that mark RC's packets otherwise than their services say.
 	Markings map[int32]Marking
 }
@@ -77,8 +78,10 @@ type nic struct {
 	pcie     unit.Rate // of the slowest of its buses
 	line     unit.Rate // of one port
 	buses    []int32
-	over     []int32  // ports that it sprays over
-	granter  *granter // nil while nobody needs its credit
+	over     []int32   // ports that it sprays over
+	granter  *granter  // nil while nobody needs its credit
+	store    *rc.Store // what its responders keep; nil: they place all that comes
+	detoured unit.Time // when everything that went through its own memory has left that
 }
 
 // sender is the requester end of a queue pair, with its pacing. What each packet reads of it is four
@@ -160,6 +163,7 @@ type Counters struct {
 	Duplicates             int64
 	DataPackets, DataBytes int64 // sent, retransmissions included
 	HeldPeak               int   // most packets one receiver kept out of order
+	NoRoom                 int64 // data packets that NICs dropped because their reorder memory was full
 	Failed                 int64 // queue pairs in error
 }
 
@@ -238,6 +242,7 @@ func (h *Hosts) AddNIC(ports []int32, loc uint16) int32 {
 	n.element = engine.Node(h.Net.Ports[ports[0]].Node)
 	h.nics = append(h.nics, n)
 	id := int32(len(h.nics) - 1)
+	h.remember(id)
 	if h.cfg.PCIe > 0 && h.cfg.PCIe < n.line*unit.Rate(len(ports)) {
 		h.Share(Bus{h.cfg.PCIe, []int32{id}})
 	}
@@ -283,6 +288,9 @@ func (h *Hosts) Connect(service int, src, dst int32, ports []int32, tag int32, h
 		if s.qp.Modify(st, psn) != nil || r.qp.Modify(st, psn) != nil {
 			panic("host: fresh queue pair refused " + st.String())
 		}
+	}
+	if store := h.nics[dst].store; store != nil {
+		r.qp.KeepIn(store)
 	}
 	h.senders = append(h.senders, s)
 	h.receivers = append(h.receivers, r)

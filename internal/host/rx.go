@@ -43,8 +43,12 @@ func (h *Hosts) rxData(port int32, p *fabric.Packet) {
 	switch a.Verdict {
 	case rc.Reordered, rc.OutOfOrder:
 		h.Count.OutOfOrder++
+		h.detour(now, dst, int(in.Payload), a.Verdict)
 	case rc.Duplicate:
 		h.Count.Duplicates++
+	case rc.NoRoom:
+		h.Count.OutOfOrder++
+		h.Count.NoRoom++
 	}
 	if n := &h.nics[dst]; h.limited(n) {
 		h.drain(now, port, n, dst, int(in.Payload))
@@ -195,6 +199,11 @@ func (h *Hosts) rxCNP(_ int32, p *fabric.Packet) {
 // they have waiting there counts as its own: it pauses a little early.
 func (h *Hosts) drain(now unit.Time, port int32, n *nic, id int32, payload int) {
 	h.write(now, n, unit.Bytes(payload))
+	h.fills(now, n, id)
+}
+
+// fills lets a NIC pause its switch when more waits in its buffer than rx_xoff.
+func (h *Hosts) fills(now unit.Time, n *nic, id int32) {
 	if !n.pausing && !n.storming && unit.InTime(n.pcie, n.rxFree-now) > h.cfg.RxXOff {
 		n.pausing = true
 		h.each(n, (*fabric.Net).SendPause)

@@ -47,6 +47,11 @@ const mostFailures = 5
 // Many prints a row for each of many variants, with the median over seeds.
 func Many(w io.Writer, title string, variants []result.Variant) {
 	lines(w, title, variants)
+	failures(w, variants)
+}
+
+// failures prints why the first variants that failed did.
+func failures(w io.Writer, variants []result.Variant) {
 	failed := 0
 	for _, v := range variants {
 		if v.Failed == "" {

@@ -95,6 +95,9 @@ var counted = []metric{
 	{name: "flowlet moves", value: func(s *result.Summary) float64 { return float64(s.FlowletMoves) }, show: plain,
 		rare: true},
 	{name: "drops", value: func(s *result.Summary) float64 { return float64(s.Drops) }, show: plain},
+	{name: "NIC reorder peak", value: ofReorder(func(m *result.ReorderMemory) int64 { return m.Peak }), show: sizes,
+		rare: true},
+	{name: "NIC drops", value: ofReorder(func(m *result.ReorderMemory) int64 { return m.Refused }), show: plain, rare: true},
 	{name: "idle GPUs", value: func(s *result.Summary) float64 { return float64(s.IdleGPUs) }, show: plain, rare: true},
 }
 
@@ -124,6 +127,16 @@ func ofJobs(variants []result.Variant) (rows []metric) {
 		}, show: times})
 	}
 	return rows
+}
+
+// ofReorder is a figure of the NICs' reorder memory where they kept anything.
+func ofReorder(of func(*result.ReorderMemory) int64) func(*result.Summary) float64 {
+	return func(s *result.Summary) float64 {
+		if s.Reorder == nil {
+			return 0
+		}
+		return float64(of(s.Reorder))
+	}
 }
 
 // ofStorage is a part of the step where there is storage.
@@ -431,7 +444,7 @@ func notes(w io.Writer, all []result.Variant) {
 			Wrap(w, "", fmt.Sprintf("%s: %d of %d GPUs are idle in this parallel configuration.", v.Label, s.IdleGPUs,
 				s.TrainingGPUs+s.IdleGPUs))
 		}
-		if more := s.Retransmissions - s.Trims; more > 0 && s.Drops == 0 {
+		if more := s.Retransmissions - s.Trims - refused(s); more > 0 && s.Drops == 0 {
 			why := "reordering is treated as loss"
 			if 2*s.Timeouts > more {
 				why = "the timeout is shorter than the wait in queues"

@@ -51,6 +51,10 @@ func span(a, b float64) string {
 // Signals lists what happened to packets, and in one sentence what did not.
 func Signals(s *result.Summary) string {
 	var met, none []string
+	drops := "drops"
+	if refused(s) > 0 {
+		drops = "drops by switches"
+	}
 	for _, x := range []struct {
 		n       int64
 		one     string
@@ -61,7 +65,8 @@ func Signals(s *result.Summary) string {
 		{s.CNPs, "CNP", "", ""},
 		{s.PFCPauses, "PFC pause", " (" + dur(s.PFCPause) + ", summed over ports)", "PFC pauses"},
 		{s.Trims, "trimmed packet", " (" + size(s.TrimmedBytes) + " of payload)", ""},
-		{s.Drops, "drop", "", "drops"},
+		{s.Drops, "drop", "", drops},
+		{refused(s), "drop", " by NICs without reorder memory", ""},
 		{s.Retransmissions, "retransmission", "", "retransmissions"},
 		{s.OutOfOrder, "packet", " out of order", "reordering"},
 		{s.Naks, "NAK", "", ""},
@@ -85,7 +90,34 @@ func Signals(s *result.Summary) string {
 	if len(none) > 0 {
 		text += "No " + joined(none, "or") + "."
 	}
+	if s.Reorder != nil {
+		text += " " + reorderMemory(s.Reorder)
+	}
 	return text
+}
+
+// refused returns how many packets NICs dropped because their reorder memory was full.
+func refused(s *result.Summary) int64 {
+	if s.Reorder == nil {
+		return 0
+	}
+	return s.Reorder.Refused
+}
+
+// reorderMemory says how full the memory of NICs for packets ahead of others was.
+func reorderMemory(m *result.ReorderMemory) string {
+	text := fmt.Sprintf("NIC reorder memory: peak %s", size(m.Peak))
+	if m.Limit > 0 {
+		text += " of " + size(m.Limit)
+	}
+	text += fmt.Sprintf(" (%s), %s", m.NIC, unit.Plural(m.Packets, "packet"))
+	if m.Entries > 0 {
+		text += " of " + count(int64(m.Entries))
+	}
+	if m.Full > 0 {
+		text += fmt.Sprintf("; full at %s", unit.Plural(m.Full, "NIC"))
+	}
+	return text + "."
 }
 
 // dropped lists where packets were lost, where it was not a full buffer alone.

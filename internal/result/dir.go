@@ -53,10 +53,14 @@ type tableFile struct {
 
 // files are the tables as files of a run directory.
 func (t *Tables) files() []tableFile {
-	return []tableFile{table("flows", t.Flows), table("links", t.Links), table("ports", t.Ports),
+	files := []tableFile{table("flows", t.Flows), table("links", t.Links), table("ports", t.Ports),
 		table("pauses", t.Pauses), table("pause_roots", t.PauseRoots), table("pause_flows", t.PauseHeld),
 		table("ranks", t.Ranks), table("paths", t.Paths), table("qps", t.QPs), table("signals", t.Signals),
 		table("collectives", t.Collectives), table("causes", t.Causes), table("critical", t.Critical)}
+	if len(t.NICs) > 0 { // most runs store nothing
+		files = append(files, table(NICsTable, t.NICs))
+	}
+	return files
 }
 
 // fill writes a run's files into a folder.

@@ -150,7 +150,7 @@ func discard(folder, dir string) {
 
 // runFiles are the names that ours accepts, those of earlier versions too.
 func runFiles() []string {
-	names := []string{"rates.parquet",
+	names := []string{"rates.parquet", NICsTable + ".parquet",
 		"topology.json", "trace.json", "capture.pcapng", FollowedFile, "summary.json", "run.json"}
 	for _, f := range (&Tables{}).files() {
 		names = append(names, f.Name)

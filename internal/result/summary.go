@@ -127,6 +127,8 @@ type Summary struct {
 	TrimmedBytes int64 `json:"trimmed_bytes,omitempty"` // and the payload that these lost
 	DropsTrimmed int64 `json:"drops_trimmed,omitempty"` // of the drops: trimmed packets
 
+	Reorder *ReorderMemory `json:"reorder_memory,omitempty"` // of NICs that kept packets ahead of others
+
 	Scheduled *Scheduled `json:"scheduled,omitempty"` // of a scheduled fabric
 
 	Control []Control `json:"cc"` // what congestion control did, by service

@@ -99,6 +99,20 @@ type SignalRow struct {
 	Value  float64 `parquet:"value" json:"value"`
 }
 
+// NICsTable is the name of the table of NICRows, which runs have whose NICs kept packets ahead of others.
+const NICsTable = "nics"
+
+// NICRow is the reorder memory of one NIC in one interval in which it held or dropped something: nics.parquet.
+type NICRow struct {
+	Start   int64 `parquet:"start_ps,delta" json:"start_ps"`
+	Length  int64 `parquet:"length_ps" json:"length_ps"`
+	NIC     int32 `parquet:"nic" json:"nic"`               // of topology.json
+	Bytes   int64 `parquet:"used_bytes" json:"used_bytes"` // payload at the end of the interval
+	Peak    int64 `parquet:"peak_bytes" json:"peak_bytes"` // most in it
+	Packets int32 `parquet:"peak_packets" json:"peak_packets"`
+	Refused int64 `parquet:"dropped_packets" json:"dropped_packets"` // that found no room
+}
+
 // CollectiveRow is one instance of a collective and where its time went:
 // collectives.parquet. Ideal is the time of its longest chain of transfers at line
 // rate; the other parts add up to what it took beyond that.
@@ -169,6 +183,7 @@ type Tables struct {
 	Paths       []PathRow
 	QPs         []QPRow
 	Signals     []SignalRow
+	NICs        []NICRow
 	Collectives []CollectiveRow
 	Causes      []CauseRow
 	Critical    []CriticalRow

@@ -104,7 +104,7 @@ func TestOutsideTheBounds(t *testing.T) {
 	f.Fabric.Types, f.Fabric.Nodes, f.Fabric.Cables = []site.Type{{}}, []site.Group{{}}, []site.Rule{{}}
 	f.GPUs = []Accelerator{{BF16: 1, Memory: unit.GB, HBM: unit.Tbps, NVLink: unit.Tbps}}
 	soon := unit.Microsecond
-	f.Calibration = new(Calibration)
+	f.Calibration, f.Server.Reorder = new(Calibration), new(Reorder)
 	f.Failures = []Failure{{Converge: &soon}}
 	f.Fabric.Routing.Detect = &soon
 	f.Switch.Trim.Silent()

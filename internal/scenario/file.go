@@ -135,6 +135,7 @@ type Server struct {
 	PCIe       unit.Rate  `yaml:"pcie" range:"0|1Mbps,100Tbps" doc:"payload rate between GPU and NIC, each way; 0bps: no limit"`
 	RxXOff     unit.Bytes `yaml:"rx_xoff" range:"1B,2000MB" doc:"NIC receive buffer level that pauses the switch, when PCIe is slower"`
 	RxXOn      unit.Bytes `yaml:"rx_xon" range:"0B,2000MB" doc:"level that resumes it"`
+	Reorder    *Reorder   `yaml:"reorder" doc:"memory of a NIC for RC's packets that arrive ahead of others and cannot be placed yet (default: no limit)"`
 	NVLink     unit.Rate  `yaml:"nvlink" range:"0|1Mbps,100Tbps" doc:"per GPU and direction, as kernels reach it; 0bps: the GPU's share of its data sheet's rate (railyard models)"`
 	Domain     int        `yaml:"nvlink_domain" range:"0|1,576" doc:"GPUs that share NVLink, of servers that follow one another, as the trays of a rack do; 0: those of a server"`
 	Choice     string     `yaml:"nic_choice" enum:"own,any,same-rail-first" doc:"by which NIC a GPU sends to another server. own: its own, or those nearest to it; any: all of its server in turn, queue pair by queue pair, to the one at the same place; same-rail-first: the one on the receiver's rail, over NVLink, as pxn does"`

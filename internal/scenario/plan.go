@@ -105,6 +105,15 @@ type NICs struct {
 	Latency       unit.Time  // GPU to NIC and NIC to GPU, each
 	PCIe          unit.Rate  // payload rate between GPU and NIC, each way; 0: no limit
 	RxXOff, RxXOn unit.Bytes // receive buffer levels that pause the switch, and resume it
+	Reorder       NICMemory  // for packets that arrive ahead of others
+}
+
+// NICMemory is the memory of a NIC for RC's packets that it cannot place yet; zero: it has no limit.
+type NICMemory struct {
+	Placement rc.Placement
+	Bytes     unit.Bytes // of payload; 0: no limit
+	Entries   int        // packets; 0: no limit
+	Rate      unit.Rate  // of the memory, where all packets ahead of a gap go through it
 }
 
 // Mix puts the jobs side by side on the fabric's GPUs.

@@ -79,7 +79,7 @@ func (d *Document) resolve(read ReadFile, work amount) (*Plan, error) {
 	}
 	steps := []func() error{p.hostTexts, p.inBounds, p.named, p.network, p.calibrated, p.presets, p.switches,
 		p.hostPorts, p.scheduled,
-		p.carried, p.followed, p.structured, p.segments, p.twoStages, p.transport,
+		p.carried, p.followed, p.structured, p.segments, p.twoStages, p.transport, p.reorder,
 		p.congestion, p.fits, p.framed, p.unstamped, p.idle, p.linkEvents, p.telemetry}
 	switch {
 	case work == asServers:

@@ -41,8 +41,11 @@ func (d *Document) put(key, value string) error {
 	enum := ""
 	for i, p := range parts {
 		for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
-			if _, blank := v.Interface().(*Calibration); blank && v.IsNil() { // an empty one measures nothing
-				v.Set(reflect.ValueOf(new(Calibration)))
+			switch v.Interface().(type) { // an empty one measures nothing, or limits nothing
+			case *Calibration, *Reorder:
+				if v.IsNil() {
+					v.Set(reflect.New(v.Type().Elem()))
+				}
 			}
 			if v.IsNil() {
 				return field.New(key, "%s is not part of this scenario", strings.Join(parts[:i], "."))

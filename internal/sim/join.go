@@ -97,14 +97,18 @@ func (h *holders) adopt(parts []*Run, now unit.Time) {
 func (s *sampler) adopt(parts []*Run) {
 	first := parts[0].sampler
 	s.interval, s.began, s.rows = first.interval, first.began, nil
-	s.signals.rows, s.signals.missed = nil, 0
+	s.signals.rows, s.signals.missed, s.nics.rows = nil, 0, nil
 	for _, x := range parts {
 		o := &x.sampler.signals
 		s.rows, s.signals.rows = append(s.rows, x.sampler.rows...), append(s.signals.rows, o.rows...)
 		s.signals.missed += o.missed
+		s.nics.rows = append(s.nics.rows, x.sampler.nics.rows...)
 	}
 	slices.SortStableFunc(s.rows, func(a, b result.LinkRow) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Port, b.Port))
+	})
+	slices.SortStableFunc(s.nics.rows, func(a, b result.NICRow) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.NIC, b.NIC))
 	})
 	g := &s.signals
 	slices.SortStableFunc(g.rows, func(a, b result.SignalRow) int {

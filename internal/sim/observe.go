@@ -29,8 +29,9 @@ func (r *Run) Observe() *explain.Observation {
 	}
 	o := &explain.Observation{Fidelity: "packet", At: r.Net.Q.Now(), Routes: r.Paths,
 		Maps: r.maps(), Ways: r.Hosts, Rules: r.Rules(),
-		Counted:  r.totals(),
-		Recorded: result.Tables{Links: r.sampler.rows, Pauses: r.pauses, Signals: r.sampler.signals.rows}}
+		Counted: r.totals(),
+		Recorded: result.Tables{Links: r.sampler.rows, Pauses: r.pauses, Signals: r.sampler.signals.rows,
+			NICs: r.sampler.nics.rows}}
 	if o.Holds, o.Held = r.holders.until(o.At), slices.Clone(r.holders.held); r.missed > 0 {
 		o.PausesUntil = unit.Time(r.pauses[len(r.pauses)-1].At)
 		o.Limits = append(o.Limits, fmt.Sprintf("pauses.parquet holds the first %d PFC events", maxPauseRows))
@@ -95,6 +96,7 @@ func (r *Run) totals() (s result.Summary) {
 	s.Trims, s.TrimmedBytes, s.DropsTrimmed = n.Trims, n.TrimmedBytes, n.TrimDrops
 	s.Retransmissions, s.OutOfOrder, s.Naks, s.Timeouts = c.Retransmissions, c.OutOfOrder, c.Naks, c.Timeouts
 	s.FailedQPs, s.ReorderPeak, s.PFCStorms = c.Failed, c.HeldPeak, n.Storms
+	s.Reorder = r.reorderMemory()
 	s.Control = r.control()
 	s.Scheduled = r.scheduled()
 	for i := range n.Sw {

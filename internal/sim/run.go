@@ -183,7 +183,8 @@ func setup(p *scenario.Plan) *Setup {
 		Rise: p.Rise, Scheduled: p.Scheduled, Switching: p.Switching, QPs: p.QPs, Seed: p.Seed,
 		Links: map[int]fabric.LinkState{}}
 	s.Host = host.Config{RC: p.RC, Services: services(p), Latency: p.NICs.Latency,
-		IPv6: p.IPv6, PCIe: p.NICs.PCIe, RxXOff: p.NICs.RxXOff, RxXOn: p.NICs.RxXOn}
+		IPv6: p.IPv6, PCIe: p.NICs.PCIe, RxXOff: p.NICs.RxXOff, RxXOn: p.NICs.RxXOn,
+		Reorder: host.Reorder(p.NICs.Reorder)}
 	for _, of := range p.Services {
 		if every := of.CC.Interval; every != nil {
 			s.Host.Interval = every(of.Values)

@@ -21,6 +21,7 @@ type sampler struct {
 	lastPau  []unit.Time
 	lastMark []int64
 	signals  signals
+	nics     nicMemory
 	limit    int
 }
 
@@ -89,6 +90,7 @@ func (s *sampler) take() {
 		s.lastPau[i], s.lastMark[i] = paused, marks
 	}
 	s.signals.take(s.net)
+	s.nics.take(s.net, s.began, now)
 	s.began = now
 }
 
@@ -123,6 +125,7 @@ func (s *sampler) merge() bool {
 		out = append(out, r)
 		last[r.Port] = len(out)
 	}
+	s.nics.merge(s.interval)
 	shrunk := len(out) < len(s.rows)
 	s.rows = out
 	return shrunk

@@ -30,6 +30,7 @@ type soFar struct {
 	again int64
 	late  host.Silence
 	cut   int64 // packets of it that came as headers
+	full  int64 // that its receiver's NIC had no room for
 	port  int32 // port+1 where its packets waited last
 }
 
@@ -54,7 +55,9 @@ func (t *troubles) delivered(m int32) {
 	x.Again = int32(min(again-q.again, 1<<30))
 	cut := h.Trimmed(conn)
 	x.Trimmed = int32(min(cut-q.cut, 1<<30))
-	q.held, q.again, q.cut = held, again, cut
+	full := h.Refused(conn)
+	x.Refused = int32(min(full-q.full, 1<<30))
+	q.held, q.again, q.cut, q.full = held, again, cut, full
 	if t.net.Net.Waits == nil {
 		return
 	}
@@ -85,7 +88,7 @@ func (t *troubles) add(laps []lap, o *troubles) {
 		x, y := &t.all[m], &o.all[m]
 		x.Held, x.Window, x.Credit = x.Held+y.Held, x.Window+y.Window, x.Credit+y.Credit
 		x.Late, x.Timeouts = x.Late+y.Late, x.Timeouts+y.Timeouts
-		x.Again, x.Trimmed = x.Again+y.Again, x.Trimmed+y.Trimmed
+		x.Again, x.Trimmed, x.Refused = x.Again+y.Again, x.Trimmed+y.Trimmed, x.Refused+y.Refused
 	}
 	for i, met := range o.laps { // the longest counts, of two the port with the lower number: WaitTable.Lap
 		l := &laps[i]

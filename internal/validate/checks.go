@@ -103,6 +103,7 @@ func Checks() []Check {
 		group("slow links", 20, 210, slowLinks),
 		group("blame", 3.6, 80, counterfactuals),
 		group("recovery", 1.6, 90, recoveryRows),
+		group("reorder memory", 1.5, 80, reorderRows),
 		group("shared NICs", 0, 40, sharedNICs),
 		group("models", 0, 40, models),
 		group("sizing", 0, 40, sizing),

@@ -67,6 +67,8 @@ func apply(p *scenario.Plan, edits []cause.Edit) {
 			}
 		case cause.NoPCIe:
 			p.NICs.PCIe, p.Buses = 0, nil
+		case cause.NoReorderLimit:
+			p.NICs.Reorder.Bytes, p.NICs.Reorder.Entries = 0, 0
 		case cause.NoLimits:
 			p.Respec(noLimits)
 		case cause.NoSlowdowns:

@@ -19,6 +19,7 @@ const names: [string, string][] = [
   ["pause", "PFC pauses"],
   ["sent_again", "retransmission"],
   ["reordering", "reordering treated as loss"],
+  ["reorder_memory", "reorder memory overflow"],
   ["trimmed", "trimmed packets"],
   ["shared_nic", "shared NIC or NVLink port"],
   ["pcie", "PCIe"],

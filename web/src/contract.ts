@@ -46,6 +46,19 @@ export interface Drop {
   at_ps: number;
 }
 
+export interface ReorderMemory {
+  placement: string;
+  limit_bytes?: number;
+  limit_packets?: number;
+  nic: string;
+  peak_bytes: number;
+  peak_packets: number;
+  nics: number;
+  kept_packets: number;
+  dropped_packets: number;
+  nics_full: number;
+}
+
 export interface InterfaceNode {
   name: string;
   voqs: number;
@@ -428,6 +441,7 @@ export interface Summary {
   trims?: number;
   trimmed_bytes?: number;
   drops_trimmed?: number;
+  reorder_memory?: ReorderMemory;
   scheduled?: Scheduled;
   cc: Control[];
   jobs: Job[];

@@ -1,0 +1,15 @@
+package result
+
+// ReorderMemory is the memory of NICs for packets that arrived ahead of others and could not be placed yet.
+type ReorderMemory struct {
+	Placement string `json:"placement"`               // address, order or local
+	Limit     int64  `json:"limit_bytes,omitempty"`   // of each NIC; 0: none
+	Entries   int    `json:"limit_packets,omitempty"` // likewise
+	NIC       string `json:"nic"`                     // that kept most
+	Peak      int64  `json:"peak_bytes"`              // payload that it kept
+	Packets   int    `json:"peak_packets"`            // most packets that a NIC kept
+	NICs      int    `json:"nics"`                    // that kept anything
+	Kept      int64  `json:"kept_packets"`            // ever, by all NICs
+	Refused   int64  `json:"dropped_packets"`         // that found no room
+	Full      int    `json:"nics_full"`               // that dropped packets
+}

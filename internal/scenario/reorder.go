@@ -1,0 +1,61 @@
+package scenario
+
+import (
+	"slices"
+
+	"railyard/internal/field"
+	"railyard/rc"
+	"railyard/unit"
+)
+
+// Reorder is the memory of a NIC for packets that arrive ahead of others and cannot be placed yet. No vendor publishes
+// the figures of its NICs (docs/references.md, reorder-memory): sizes and rates are the user's assumptions, and nothing
+// is limited by default.
+type Reorder struct {
+	Memory    unit.Bytes `yaml:"memory" range:"0|256B,2000MB" doc:"payload that a NIC keeps, of all its queue pairs; 0B: no limit. Packets that find no room are dropped"`
+	Entries   int        `yaml:"entries" range:"0|1,1000000000" doc:"packets that a NIC keeps, of all its queue pairs; 0: no limit"`
+	Placement string     `yaml:"placement" enum:"address,order,local" doc:"what a NIC keeps of packets ahead of a gap. address: Middle and Last packets whose First has not come; order: all parts of First/Middle/Last messages, until the gap is closed; local: every packet, in the NIC's own memory before it goes to the GPU, whatever its headers"`
+	Rate      unit.Rate  `yaml:"rate" range:"0|1Mbps,100Tbps" doc:"placement local: bandwidth of the NIC's own memory, writing and reading together"`
+}
+
+// Silent gives a block that is there the values that hold where it says nothing.
+func (r *Reorder) Silent() { *r = Reorder{Placement: "address"} }
+
+// placements of a NIC by the names that scenarios give them.
+var nicPlacements = map[string]rc.Placement{"address": rc.ByAddress, "order": rc.InOrder, "local": rc.ThroughNIC}
+
+// reorder resolves server.reorder, once the transport is known.
+func (p *resolver) reorder() error {
+	o := p.File.Server.Reorder
+	if o == nil {
+		return nil
+	}
+	c := p.Default().Carried
+	local := o.Placement == "local"
+	switch {
+	case o.Memory > 0 && o.Memory < unit.Bytes(p.RC.MTU):
+		return field.New("server.reorder.memory", "%v holds no packet of %d bytes (transport.mtu); accepted: 0B for no limit, or %d B to 2000MB", o.Memory, p.RC.MTU, p.RC.MTU)
+	case local && o.Rate == 0:
+		return field.New("server.reorder.placement", "local needs the bandwidth of the NIC's memory: server.reorder.rate, as 640Gbps")
+	case local && c != nil:
+		return field.New("server.reorder.placement", "local is simulated for RC's queue pairs, and transport is %s, whose receivers place every packet by its address; accepted: address, order", c.Name)
+	}
+	if !local && o.Rate > 0 && !p.setBy("server.reorder.placement") {
+		p.note("server.reorder.rate has no effect: server.reorder.placement is %s, not local", o.Placement)
+	}
+	why := ""
+	switch {
+	case c != nil:
+		why = "every packet of " + c.Title + " has its address"
+	case p.RC.Recovery == rc.GoBackN:
+		why = "go-back-N keeps no packet ahead of a gap (transport.recovery)"
+	case p.RC.WriteOnly && !local:
+		why = "every packet has its address (transport.write only)"
+	}
+	swept := slices.ContainsFunc([]string{"transport.kind", "transport.recovery", "transport.write"}, p.setBy)
+	if why != "" && !swept && (o.Memory > 0 || o.Entries > 0) {
+		p.note("server.reorder has no effect: %s", why)
+	}
+	p.NICs.Reorder = NICMemory{Bytes: o.Memory, Entries: o.Entries, Placement: nicPlacements[o.Placement], Rate: o.Rate}
+	return nil
+}
