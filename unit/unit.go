@@ -311,10 +311,10 @@ func (b Bytes) binary() (n int64, suffix string, ok bool) {
 	return 0, "", false
 }
 
-// String prints the size in binary units when it is a whole number of them,
-// otherwise in decimal ones.
+// String prints the size in binary units when it is a whole number of them and of no decimal ones that people would
+// write, 256KB or 8GB; otherwise in decimal ones.
 func (b Bytes) String() string {
-	if n, suffix, ok := b.binary(); ok {
+	if n, suffix, ok := b.binary(); ok && significant(strconv.FormatInt(int64(b), 10)) > 3 {
 		return strconv.FormatInt(n, 10) + suffix
 	}
 	return inLargest(int64(b), int64(b), "B", scale{"GB", int64(GB)}, scale{"MB", int64(MB)}, scale{"KB", int64(KB)})

@@ -110,6 +110,12 @@ func TestUnitsInOtherLetters(t *testing.T) {
 
 // What String prints exactly, Parse reads back.
 func TestRoundTrip(t *testing.T) {
+	for b, want := range map[Bytes]string{256 * KB: "256KB", 512 * KB: "512KB", 8 * GB: "8GB", 128 * MB: "128MB",
+		1000 * KiB: "1000KiB", 64 * KiB: "64KiB", 24 * MiB: "24MiB", 1500: "1.5KB"} {
+		if got := b.String(); got != want {
+			t.Errorf("%d: %s, want %s", b, got, want)
+		}
+	}
 	for _, b := range []Bytes{1, 999, 4096, 150 * KB, 64 * MiB, 8 * GB} {
 		if got, err := ParseBytes(b.String()); err != nil || got != b {
 			t.Errorf("%d prints as %q, read back as %d, %v", b, b.String(), got, err)
