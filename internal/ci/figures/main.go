@@ -1,46 +1,54 @@
-// Command figures writes the outputs that documents quote, by running the command that each quotation names.
+// Command figures executes the command blocks of documents and writes the outputs that the documents quote.
 //
-//	figures FILE …           # run and rewrite
-//	figures --check FILE …   # run and compare; exit 1 where a document is stale
-//	figures --slow …         # with those that take minutes; --timed: with those that change from run to run
+//	figures FILE …           # execute and rewrite
+//	figures --check FILE …   # execute and compare; exit 1 where a document is stale
+//	figures --slow …         # with blocks that take long
 //
-// A quotation is a comment and the indented lines that follow it:
+// A command block is a fence of the language sh. Bash executes it, with railyard and the shipped scenarios in a new
+// folder that all blocks of a document share:
 //
-//	<!-- figures: railyard run scenarios/three-flows.yaml | ^three-flows.., incast -->
-//	    three-flows: …
+//	```sh
+//	railyard run scenarios/three-flows.yaml
+//	```
 //
-// After the bar stand the lines to quote, in order: a regular expression picks the next line that it matches,
+//	<!-- output: ^three-flows.., incast -->
+//	```text
+//	three-flows: …
+//	```
+//
+// A comment on the line above a command block changes how it is executed: "slow" blocks are executed with --slow only,
+// "exit 3" names the exit code (0), "slow, exit 3" is both, and "elsewhere: REASON" is not executed here.
+//
+// "picture: NAME" compares a file that the blocks have written with the one of that name next to the document.
+//
+// After "output:" stand the lines to quote, in order: a regular expression picks the next line that it matches,
 // "A..B" all lines from one that matches A to the next that matches B, and lines left out in between become
-// "...". Without a bar the whole output is quoted. "figures, slow:" and "figures, timed:" mark the others.
+// "...". Without a list the whole output is quoted.
 package main
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 )
 
-// marker is a quotation's comment: its kind, its command, and the lines to quote.
-var marker = regexp.MustCompile(`^<!-- figures(?:, (slow|timed))?: railyard (.+?)(?: \| (.+))? -->$`)
-
 func main() {
 	check := flag.Bool("check", false, "compare and do not write")
-	slow := flag.Bool("slow", false, "run slow quotations too")
-	timed := flag.Bool("timed", false, "run timed quotations too")
+	slow := flag.Bool("slow", false, "execute slow blocks too")
 	flag.Parse()
-	if err := run(flag.Args(), *check, map[string]bool{"": true, "slow": *slow, "timed": *timed}); err != nil {
+	if err := run(flag.Args(), *check, *slow); err != nil {
 		fmt.Fprintln(os.Stderr, "figures:", err)
 		os.Exit(1)
 	}
 }
 
-// run builds railyard, and treats each document.
-func run(files []string, check bool, kinds map[string]bool) error {
+// run builds railyard, and treats each document in a folder of its own.
+func run(files []string, check, slow bool) error {
 	dir, err := os.MkdirTemp("", "figures")
 	if err != nil {
 		return err
@@ -50,41 +58,31 @@ func run(files []string, check bool, kinds map[string]bool) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Symlink(filepath.Join(here, "scenarios"), filepath.Join(dir, "scenarios")); err != nil {
-		return err
-	}
-	program := filepath.Join(dir, "railyard")
-	if out, err := exec.Command("go", "build", "-o", program, "./cmd/railyard").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-o", filepath.Join(dir, "bin", "railyard"), "./cmd/railyard")
+	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, out)
 	}
-	printed := map[string]string{} // by command: two quotations of one run cost one
-	call := func(args string) (string, error) {
-		if text, ok := printed[args]; ok {
-			return text, nil
-		}
-		cmd := exec.Command(program, strings.Fields(args)...)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "COLUMNS=80")
-		var errs bytes.Buffer
-		cmd.Stderr = &errs
-		out, err := cmd.Output()
-		if err != nil {
-			return "", fmt.Errorf("railyard %s: %w\n%s", args, err, errs.String())
-		}
-		printed[args] = string(out)
-		return string(out), nil
-	}
 	stale := 0
-	for _, file := range files {
+	var failed []error
+	for i, file := range files {
 		b, err := os.ReadFile(file)
 		if err != nil {
 			return err
 		}
-		text, err := rewrite(string(b), kinds, call)
-		if err != nil {
-			return fmt.Errorf("%s: %w", file, err)
+		work := filepath.Join(dir, fmt.Sprint(i))
+		if err := os.Mkdir(work, 0o755); err != nil {
+			return err
 		}
+		if err := os.Symlink(filepath.Join(here, "scenarios"), filepath.Join(work, "scenarios")); err != nil {
+			return err
+		}
+		text, err := rewrite(string(b), slow, machine{shell(work, filepath.Join(dir, "bin")),
+			func(name string) error {
+				return picture(filepath.Join(work, name), filepath.Join(filepath.Dir(file), name), check)
+			}})
 		switch {
+		case err != nil:
+			failed = append(failed, fmt.Errorf("%s: %w", file, err))
 		case text == string(b):
 		case check:
 			stale++
@@ -96,111 +94,43 @@ func run(files []string, check bool, kinds map[string]bool) error {
 		}
 	}
 	if stale > 0 {
-		return fmt.Errorf("%d of %d documents are stale: go run ./internal/ci/figures %s", stale, len(files),
-			strings.Join(files, " "))
+		failed = append(failed, fmt.Errorf("%d of %d documents are stale: go run ./internal/ci/figures %s", stale,
+			len(files), strings.Join(files, " ")))
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
-// rewrite returns a document with its quotations as call prints them.
-func rewrite(text string, kinds map[string]bool, call func(args string) (string, error)) (string, error) {
-	var out []string
-	lines := strings.Split(text, "\n")
-	for i := 0; i < len(lines); i++ {
-		out = append(out, lines[i])
-		m := marker.FindStringSubmatch(lines[i])
-		if m == nil {
-			if strings.HasPrefix(lines[i], "<!-- figures") {
-				return "", fmt.Errorf("line %d: expected <!-- figures: railyard COMMAND | LINES -->, found %q",
-					i+1, lines[i])
-			}
-			continue
+// shell returns a function that executes a command block in a folder and returns its standard output.
+func shell(work, bin string) func(text string, exit int) (string, error) {
+	return func(text string, exit int) (string, error) {
+		cmd := exec.Command("bash", "-euo", "pipefail", "-c", text)
+		cmd.Dir = work
+		cmd.Env = append(os.Environ(), "COLUMNS=80", "NO_COLOR=1", "PATH="+bin+":"+os.Getenv("PATH"))
+		var errs bytes.Buffer
+		cmd.Stderr = &errs
+		out, err := cmd.Output()
+		var ended *exec.ExitError
+		if err != nil && !errors.As(err, &ended) {
+			return "", err
 		}
-		if !kinds[m[1]] {
-			continue
+		if code := cmd.ProcessState.ExitCode(); code != exit {
+			return "", fmt.Errorf("exit code %d, expected %d\n%s%s%s", code, exit, text, out, errs.String())
 		}
-		printed, err := call(m[2])
-		if err != nil {
-			return "", fmt.Errorf("line %d: %w", i+1, err)
-		}
-		quoted, err := pick(printed, m[3])
-		if err != nil {
-			return "", fmt.Errorf("line %d: railyard %s: %w", i+1, m[2], err)
-		}
-		for i+1 < len(lines) && strings.HasPrefix(lines[i+1], "    ") {
-			i++
-		}
-		for _, l := range quoted {
-			out = append(out, strings.TrimRight("    "+l, " "))
-		}
+		return string(out), nil
 	}
-	return strings.Join(out, "\n"), nil
 }
 
-// pick returns the lines of a text that a list of patterns names, without empty ones.
-func pick(text, patterns string) (quoted []string, err error) {
-	var lines []string
-	for _, l := range strings.Split(text, "\n") {
-		if strings.TrimSpace(l) != "" {
-			lines = append(lines, strings.TrimRight(l, " "))
-		}
-	}
-	if patterns == "" {
-		return lines, nil
-	}
-	next := 0
-	for _, p := range strings.Split(patterns, ", ") {
-		from, to, isRange := strings.Cut(p, "..")
-		first, err := find(lines, next, from)
-		if err != nil {
-			return nil, err
-		}
-		last := first
-		if isRange {
-			if last, err = find(lines, first+1, to); err != nil {
-				return nil, err
-			}
-		}
-		if first > next && len(quoted) > 0 {
-			quoted = append(quoted, "...")
-		}
-		quoted = append(quoted, lines[first:last+1]...)
-		next = last + 1
-	}
-	return quoted, nil
-}
-
-// find returns the index of the first line from a place on that a pattern matches.
-func find(lines []string, from int, pattern string) (int, error) {
-	re, err := regexp.Compile(pattern)
+// picture compares a picture with the file that a document shows, or replaces that file.
+func picture(from, to string, check bool) error {
+	b, err := os.ReadFile(from)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	for i := from; i < len(lines); i++ {
-		if re.MatchString(lines[i]) {
-			return i, nil
-		}
+	if was, err := os.ReadFile(to); err == nil && bytes.Equal(b, was) {
+		return nil
 	}
-	return 0, fmt.Errorf("no line matches %q in its output", pattern)
-}
-
-// differences lists the lines that only one of two texts has, each with its number.
-func differences(file, old, text string) string {
-	var b strings.Builder
-	was, is := strings.Split(old, "\n"), strings.Split(text, "\n")
-	for _, side := range []struct {
-		sign         string
-		lines, other []string
-	}{{"-", was, is}, {"+", is, was}} {
-		has := map[string]bool{}
-		for _, l := range side.other {
-			has[l] = true
-		}
-		for i, l := range side.lines {
-			if !has[l] {
-				fmt.Fprintf(&b, "%s:%d: %s%s\n", file, i+1, side.sign, l)
-			}
-		}
+	if check {
+		return fmt.Errorf("%s is stale", to)
 	}
-	return b.String()
+	return os.WriteFile(to, b, 0o644)
 }
