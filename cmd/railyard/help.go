@@ -47,7 +47,8 @@ var helpSections = []usage.Section{
 		{"import, export", "Convert cabling and traces (GOAL, Chakra, SimAI)"},
 		{"models, validate", "List hardware; check against published results"},
 		{"bench", "Measure the speed of simulations next to others"},
-		{"build", "Build this program with extensions"}}},
+		{"build", "Build this program with extensions"},
+		{"docs", "Print, serve or write the documentation"}}},
 }
 
 // helpTopics are what help prints besides commands.

@@ -50,6 +50,7 @@ type commands struct {
 	Config    configCmd    `cmd:"" help:"Render, lint, show and tune configurations"`
 	Diagnose  diagnoseCmd  `cmd:"" help:"Find faults and congestion in device counters"`
 	Lab       labCmd       `cmd:"" help:"Emulate a fabric in Linux namespaces (needs root)"`
+	Docs      docsCmd      `cmd:"" help:"Print, serve or write the documentation"`
 	Models    modelsCmd    `cmd:"" help:"List known switches, hosts and GPUs with sources"`
 	Schema    schemaCmd    `cmd:"" help:"Print the JSON Schema of scenario files"`
 	Build     buildCmd     `cmd:"" help:"Build this program with extensions"`

@@ -11,4 +11,10 @@ func Page(rule string) (string, bool) {
 	return string(b), err == nil && rule != index
 }
 
+// Index returns the page that lists all rules.
+func Index() (string, bool) {
+	b, err := pages.ReadFile(index + ".md")
+	return string(b), err == nil
+}
+
 const index = "README"

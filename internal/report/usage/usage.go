@@ -90,24 +90,7 @@ func (w helpScreen) command(n *kong.Node) {
 		text, examples = parted(n.Detail)
 	}
 	w.title(n.Help)
-	usage := "Usage: railyard " + n.Path()
-	for _, p := range n.Positional {
-		switch name := strings.ToUpper(p.Name); {
-		case !p.Required:
-			usage += " [" + placed(p, name) + "]"
-		default:
-			usage += " " + placed(p, name)
-		}
-	}
-	if len(n.Children) > 0 {
-		usage += " COMMAND"
-	}
-	for _, f := range n.Flags {
-		if f.Required {
-			usage += " " + flagName(f)
-		}
-	}
-	fmt.Fprintln(w, usage+" [FLAGS]")
+	fmt.Fprintln(w, "Usage: "+typed(n))
 	for _, par := range strings.Split(text, "\n\n") {
 		if par != "" {
 			screen.Labelled(w, "", par)
@@ -165,6 +148,28 @@ func lastBreak(line string, n int) (at int) {
 	return at
 }
 
+// typed returns how a command is typed.
+func typed(n *kong.Node) string {
+	line := "railyard " + n.Path()
+	for _, p := range n.Positional {
+		switch name := strings.ToUpper(p.Name); {
+		case !p.Required:
+			line += " [" + placed(p, name) + "]"
+		default:
+			line += " " + placed(p, name)
+		}
+	}
+	if len(n.Children) > 0 {
+		line += " COMMAND"
+	}
+	for _, f := range n.Flags {
+		if f.Required {
+			line += " " + flagName(f)
+		}
+	}
+	return line + " [FLAGS]"
+}
+
 // parted splits the details of a command into paragraphs, and examples and lists, which are printed as they are.
 func parted(detail string) (text, rest string) {
 	for _, head := range []string{"Examples:", "Example:"} {
@@ -197,10 +202,9 @@ var flagGroups = map[string]string{
 	"packets": "Limits", "limit": "Limits", "timeout": "Limits", "wait": "Limits", "patience": "Limits",
 }
 
-// flags prints the arguments and flags of a command in groups.
-func (w helpScreen) flags(n *kong.Node) {
-	order := []string{"Input"}
-	rows := map[string][][2]string{}
+// flagRows returns the groups of a command's arguments and flags in order, and their rows: a name and its help.
+func flagRows(n *kong.Node) (order []string, rows map[string][][2]string) {
+	order, rows = []string{"Input"}, map[string][][2]string{}
 	for _, p := range n.Positional {
 		rows["Input"] = append(rows["Input"], [2]string{placed(p, strings.ToUpper(p.Name)), valueHelp(p)})
 	}
@@ -222,6 +226,12 @@ func (w helpScreen) flags(n *kong.Node) {
 			rows[key] = append(rows[key], [2]string{flagName(f), valueHelp(f.Value)})
 		}
 	}
+	return append(order, "Output", "Limits"), rows
+}
+
+// flags prints the arguments and flags of a command in groups.
+func (w helpScreen) flags(n *kong.Node) {
+	order, rows := flagRows(n)
 	width := 0
 	for _, list := range rows {
 		for _, r := range list {
@@ -230,7 +240,7 @@ func (w helpScreen) flags(n *kong.Node) {
 			}
 		}
 	}
-	for _, key := range append(order, "Output", "Limits") {
+	for _, key := range order {
 		for i, r := range rows[key] {
 			head := ""
 			if i == 0 {

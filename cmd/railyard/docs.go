@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"railyard/internal/field"
+	"railyard/internal/input"
+	"railyard/internal/manual"
+)
+
+type docsCmd struct {
+	Page   string   `arg:"" optional:"" help:"Page to print as Markdown: tutorials/first-run (serve all)" placeholder:"PAGE"`
+	List   bool     `help:"List all pages" xor:"what"`
+	Search []string `help:"List the pages that contain all words" placeholder:"WORD" xor:"what"`
+	Out    string   `help:"Write the site as static files" placeholder:"DIR" xor:"what"`
+	Force  bool     `help:"Write into a folder that has files" with:"out"`
+	Port   int      `help:"Local port" default:"8081" range:"0,65535" group:"Options"`
+}
+
+func (c *docsCmd) Help() string {
+	return `Serves the documentation of this version on a local port, until Ctrl-C. It works offline, with a search.
+The reference is generated from the code: scenario keys, commands, columns, causes, hardware models and
+comparisons with published results.
+
+Examples:
+  railyard docs
+  railyard docs tutorials/first-run
+  railyard docs --search pfc,headroom
+  railyard docs --out site`
+}
+
+// Run is the docs command.
+func (c *docsCmd) Run(e *env) error {
+	site, err := documentation()
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.Page != "":
+		return c.print(e, site)
+	case c.List:
+		c.list(e, site.Pages())
+		return nil
+	case len(c.Search) > 0:
+		found := site.Find(c.Search)
+		if len(found) == 0 {
+			return fmt.Errorf("no page contains all words of %s", strings.Join(c.Search, ", "))
+		}
+		c.list(e, found)
+		return nil
+	case c.Out != "":
+		return c.write(e, site)
+	}
+	return c.serve(e, site)
+}
+
+// print prints a page as it is written.
+func (c *docsCmd) print(e *env, site *manual.Site) error {
+	p := site.Page(c.Page)
+	if p == nil {
+		var names []string
+		for _, other := range site.Pages() {
+			names = append(names, other.Path)
+		}
+		return input.Fault(field.Choice("PAGE", c.Page, names, "unknown page %s", field.Quote(c.Page)))
+	}
+	_, err := fmt.Fprint(e.stdout, p.Text)
+	return err
+}
+
+// list prints paths and titles of pages.
+func (c *docsCmd) list(e *env, pages []*manual.Page) {
+	width := 0
+	for _, p := range pages {
+		width = max(width, len(p.Path))
+	}
+	for _, p := range pages {
+		fmt.Fprintf(e.stdout, "%-*s  %s\n", width, p.Path, p.Title)
+	}
+}
+
+// write writes the site into a folder that is new or empty, or into any with --force.
+func (c *docsCmd) write(e *env, site *manual.Site) error {
+	if entries, err := os.ReadDir(c.Out); err == nil && len(entries) > 0 && !c.Force {
+		return input.Fault(fmt.Errorf("%s has files; --force writes into it", c.Out))
+	}
+	n, err := site.Write(c.Out)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(e.stdout, "%d files written; begin with %s/index.html\n", n, c.Out)
+	return err
+}
+
+// serve serves the site until it is interrupted.
+func (c *docsCmd) serve(e *env, site *manual.Site) error {
+	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", c.Port))
+	if err != nil {
+		return input.Fault(err)
+	}
+	fmt.Fprintf(e.stdout, "http://%s/\nServes the documentation; Ctrl-C stops the server\n", l.Addr())
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	s := &http.Server{Handler: site, ReadHeaderTimeout: 10 * time.Second}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(l) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	if err := s.Close(); err != nil && !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"railyard/docs"
+)
+
+// TestDocs checks the documentation: each page is in a section, each link ends somewhere, each page renders.
+func TestDocs(t *testing.T) {
+	site, err := documentation()
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken, outside := site.Check()
+	for _, b := range broken {
+		t.Error(b)
+	}
+	for file, page := range outside {
+		if _, err := os.Stat(filepath.Join("../../docs", file)); err != nil {
+			t.Errorf("%s: %s does not exist", page, file)
+		}
+	}
+	for _, p := range site.Pages() {
+		if _, err := site.HTML(p); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := len(site.Pages()); n < 150 {
+		t.Errorf("%d pages", n)
+	}
+}
+
+// TestReadmeLinks checks the length of the README and that its links end somewhere.
+func TestReadmeLinks(t *testing.T) {
+	b, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(b), "\n"); n > 120 {
+		t.Errorf("%d lines: what is more belongs to docs", n)
+	}
+	for _, m := range regexp.MustCompile(`\]\(([^)#]+)`).FindAllStringSubmatch(string(b), -1) {
+		if _, err := os.Stat(filepath.Join("../..", m[1])); err != nil {
+			t.Errorf("%s does not exist", m[1])
+		}
+	}
+}
+
+// TestDocsCommand checks what the command prints and writes.
+func TestDocsCommand(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"docs", "tutorials/first-run"}, exitOK, "# First run and its cause"},
+		{[]string{"docs", "--list"}, exitOK, "reference/columns"},
+		{[]string{"docs", "--search", "headroom,xoff"}, exitOK, "reference/keys/switch"},
+		{[]string{"docs", "--search", "zzzz"}, exitFailed, "no page contains all words of zzzz"},
+		{[]string{"docs", "tutorials/frist-run"}, exitInput, "unknown page"},
+		{[]string{"docs", "--out", filepath.Join(dir, "site")}, exitOK, "files written"},
+		{[]string{"docs", "--out", filepath.Join(dir, "site")}, exitInput, "--force"},
+		{[]string{"docs", "--out", filepath.Join(dir, "site"), "--force"}, exitOK, "files written"},
+		{[]string{"docs", "--list", "--out", dir}, exitInput, "--list"},
+	} {
+		code, out, errs := call(t, c.args...)
+		if code != c.code || !strings.Contains(out+errs, c.want) {
+			t.Errorf("%v: exit code %d, %.300s%s", c.args, code, out, errs)
+		}
+	}
+}
+
+// fence matches a command block of a document.
+var fence = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
+
+// TestDocumentedCommands checks that the commands of README and documentation have the flags that they are shown with,
+// also in blocks that the gate does not execute.
+func TestDocumentedCommands(t *testing.T) {
+	documents := []string{}
+	b, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documents = append(documents, string(b))
+	err = fs.WalkDir(docs.Files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(name, ".md") {
+			b, err = docs.Files.ReadFile(name)
+			documents = append(documents, string(b))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := 0
+	for _, text := range documents {
+		for _, m := range fence.FindAllStringSubmatch(text, -1) {
+			for line := range strings.Lines(strings.ReplaceAll(m[1], "\\\n", " ")) {
+				line, _, _ = strings.Cut(strings.TrimSpace(line), " #")
+				line, _, _ = strings.Cut(line, " >")
+				line, _, _ = strings.Cut(line, " |")
+				line = strings.TrimPrefix(strings.TrimSuffix(line, " &"), "RAILYARD_NATS_TOKEN=secret ")
+				args := strings.Fields(strings.ReplaceAll(line, `"`, ""))
+				if len(args) < 2 || args[0] != "railyard" || slices.Contains(args, "rdma") && args[1] == "lab" ||
+					strings.Contains(line, "--require") || strings.Contains(line, "--sbatch") {
+					continue
+				}
+				commands++
+				if code, _, errs := call(t, append(args[1:], "--help")...); code != exitOK {
+					t.Errorf("%s: %s", line, errs)
+				}
+			}
+		}
+	}
+	if commands < 80 {
+		t.Errorf("%d commands", commands)
+	}
+}

@@ -1,0 +1,54 @@
+// Searches titles and texts of all pages in the browser: all words must occur, titles count more.
+const input = document.getElementById("search"), found = document.getElementById("found");
+const article = document.querySelector("article"), root = input.dataset.root;
+
+// The texts are loaded when the search is used first. A script also loads from disk, where fetch does not.
+let loading;
+const load = () => (loading ??= new Promise((done, failed) => {
+  const script = document.createElement("script");
+  script.src = root + "pages.js";
+  script.onload = done;
+  script.onerror = failed;
+  document.head.append(script);
+}));
+
+const score = (page, words) => {
+  const title = page[1].toLowerCase(), text = page[3].toLowerCase();
+  let sum = 0;
+  for (const w of words) {
+    if (title.includes(w)) sum += 100;
+    else if (!text.includes(w)) return 0;
+    sum += Math.min(text.split(w).length - 1, 20) / (1 + text.length / 4000);
+  }
+  return sum;
+};
+
+const element = (name, text, attributes = {}) => Object.assign(document.createElement(name), { textContent: text, ...attributes });
+
+const show = async () => {
+  const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+  found.hidden = !words.length;
+  article.hidden = !!words.length;
+  if (!words.length) return;
+  await load();
+  const best = pages.map((p) => [score(p, words), p]).filter(([n]) => n > 0).sort((a, b) => b[0] - a[0]).slice(0, 30);
+  const list = element("ol", "");
+  for (const [, [path, title, section, text]] of best) {
+    const item = element("li", ""), at = text.toLowerCase().indexOf(words[0]);
+    item.append(element("a", title, { href: root + path }), ` – ${section}`);
+    if (at >= 0) item.append(element("p", "… " + text.slice(Math.max(at - 60, 0), at + 120) + " …"));
+    list.append(item);
+  }
+  found.replaceChildren(element("h1", best.length ? `“${input.value}”` : `Nothing contains “${input.value}”`), list);
+};
+
+input.addEventListener("input", show);
+input.form.addEventListener("submit", (e) => {
+  e.preventDefault();
+  found.querySelector("a")?.click();
+});
+document.addEventListener("keydown", (e) => {
+  if (e.key !== "/" || /INPUT|TEXTAREA/.test(document.activeElement.tagName)) return;
+  e.preventDefault();
+  input.focus();
+});

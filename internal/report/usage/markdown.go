@@ -1,0 +1,44 @@
+package usage
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// Markdown returns the help of a command as a page in Markdown.
+func Markdown(n *kong.Node) string {
+	var b strings.Builder
+	text, examples := "", ""
+	if n.Detail != "" {
+		text, examples = parted(n.Detail)
+	}
+	fmt.Fprintf(&b, "# railyard %s\n\n%s.\n\n```text\n%s\n```\n", n.Path(), Escaped(n.Help), typed(n))
+	if text != "" {
+		fmt.Fprintf(&b, "\n%s\n", Escaped(text))
+	}
+	order, rows := flagRows(n)
+	for _, key := range order {
+		if len(rows[key]) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n## %s\n\n", key)
+		for _, r := range rows[key] {
+			fmt.Fprintf(&b, "- `%s` – %s\n", r[0], Escaped(r[1]))
+		}
+	}
+	if _, list, ok := strings.Cut(examples, "\n"); ok {
+		b.WriteString("\n## Examples\n\n```text\n")
+		for line := range strings.SplitSeq(strings.TrimRight(list, "\n"), "\n") {
+			b.WriteString(strings.TrimPrefix(line, "  ") + "\n")
+		}
+		b.WriteString("```\n")
+	}
+	return b.String()
+}
+
+// Escaped returns a text whose characters have no meaning in Markdown.
+func Escaped(text string) string {
+	return strings.NewReplacer("*", `\*`, "_", `\_`, "<", "&lt;", "|", `\|`, "[", `\[`).Replace(text)
+}
