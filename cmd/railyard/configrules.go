@@ -49,7 +49,7 @@ func printRule(e *env, names []string, asJSON bool) error {
 		for _, r := range swconf.Rules() {
 			known = append(known, r.ID)
 		}
-		return input.Fault(field.Choice("RULE", names[0], known, "unknown rule %q", names[0]))
+		return input.Fault(field.Choice("RULE", names[0], known, "unknown rule %q", names[0]).ListedBy("railyard config lint --rules"))
 	}
 	page, _ := rules.Page(r.ID)
 	if asJSON {

@@ -62,5 +62,5 @@ func (c *modelsCmd) one(e *env, all []table.Shelf) error {
 			return nil
 		}
 	}
-	return input.Fault(field.Choice("MODEL", c.Name, names, "unknown model %s", field.Quote(c.Name)))
+	return input.Fault(field.Choice("MODEL", c.Name, names, "unknown model %s", field.Quote(c.Name)).ListedBy("railyard models"))
 }

@@ -146,7 +146,7 @@ func (c *topoCmd) ports(e *env, g *topo.Graph) error {
 	}
 	maps, names := g.PortMaps(name)
 	if len(maps) == 0 && name != "" {
-		return input.Fault(field.Choice("--ports", name, append(names, every), "unknown switch %s", field.Quote(name)))
+		return input.Fault(field.Choice("--ports", name, append(names, every), "unknown switch %s", field.Quote(name)).ListedBy("railyard topo SCENARIO --ports all"))
 	}
 	if c.JSON {
 		return printJSON(e.stdout, maps)
@@ -172,7 +172,7 @@ func (c *topoCmd) server(e *env) error {
 		for _, h := range plan.Graph.Hosts {
 			names = append(names, plan.Graph.Nodes[h].Name)
 		}
-		return input.Fault(field.Choice("--server", c.Server, names, "unknown server %s", field.Quote(c.Server)))
+		return input.Fault(field.Choice("--server", c.Server, names, "unknown server %s", field.Quote(c.Server)).ListedBy("railyard topo SCENARIO --cables"))
 	}
 	switch {
 	case c.Dot:

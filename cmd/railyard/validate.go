@@ -20,6 +20,7 @@ import (
 
 type validateCmd struct {
 	Only     []string `arg:"" optional:"" help:"Groups to run (all)" placeholder:"GROUP"`
+	List     bool     `help:"List the groups" without:"quick,random,markdown,json"`
 	Quick    bool     `help:"Skip slow groups and large scenarios"`
 	JSON     bool     `help:"Print as JSON"`
 	Markdown string   `help:"Write the report as Markdown too" name:"markdown" placeholder:"FILE"`
@@ -35,6 +36,7 @@ func (c *validateCmd) Help() string {
 without a known reason.
 
 Examples:
+  railyard validate --list
   railyard validate --quick
   railyard validate headroom "SONiC's headroom" ECMP
   railyard validate --json | jq '.[] | select(.ok | not)'
@@ -55,9 +57,6 @@ func (c *validateCmd) earlier() bool {
 
 var errDisagree = errors.New("some rows disagree with their reference and no reason is known")
 
-// mostGroups is how many an error lists.
-const mostGroups = 24
-
 // checks are those asked for, in the report's order.
 func (c *validateCmd) checks() (picked []validate.Check, err error) {
 	all := validate.Checks()
@@ -73,12 +72,7 @@ func (c *validateCmd) checks() (picked []validate.Check, err error) {
 	}
 	for _, name := range c.Only {
 		if !slices.Contains(names, name) {
-			e := field.Choice("GROUP", name, names, "unknown group %s", field.Quote(name))
-			if n := len(names) - mostGroups; n > 0 {
-				e.Accepted = append(slices.Clone(names[:mostGroups]),
-					fmt.Sprintf("and %d more, the headings of docs/validation.md", n))
-			}
-			return nil, e
+			return nil, field.Choice("GROUP", name, names, "unknown group %s", field.Quote(name)).ListedBy("railyard validate --list")
 		}
 	}
 	return picked, nil
@@ -153,7 +147,13 @@ func quick(checks []validate.Check) (rest []validate.Check, left string) {
 
 // Run is the validate command.
 func (c *validateCmd) Run(e *env) error {
-	if c.Random != 0 {
+	switch {
+	case c.List:
+		for _, check := range validate.Checks() {
+			fmt.Fprintln(e.stdout, check.Name)
+		}
+		return nil
+	case c.Random != 0:
 		return c.random(e)
 	}
 	checks, err := c.checks()

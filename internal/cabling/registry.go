@@ -147,7 +147,7 @@ func pick(f File, format string) (*Format, error) {
 		}
 	}
 	if format != "" {
-		return nil, field.Choice("--format", format, Names(), "%s is not a format", field.Quote(format))
+		return nil, field.Choice("--format", format, Names(), "%s is not a format", field.Quote(format)).ListedBy("railyard import --help")
 	}
 	return nil, &field.Error{File: f.Name, Msg: "unsupported format; set it with --format",
 		Accepted: Names()}

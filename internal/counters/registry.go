@@ -68,7 +68,7 @@ func Names() (names []string) {
 func Write(format string, s Snapshot) ([]byte, error) {
 	f := Find(format)
 	if f == nil {
-		return nil, field.Choice("format", format, Names(), "%s is not a format of counters", field.Quote(format))
+		return nil, field.Choice("format", format, Names(), "%s is not a format of counters", field.Quote(format)).ListedBy("railyard diagnose --help")
 	}
 	var b bytes.Buffer
 	f.write(&b, &s)

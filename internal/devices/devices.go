@@ -120,7 +120,7 @@ func (f *Choice) Fit(g *topo.Graph) error {
 	}
 	for _, d := range list {
 		if !d.used {
-			return input.Fault(field.Choice(d.flag, d.means, switchNames(g), "no switch is called so, nor is of that role"))
+			return input.Fault(field.Choice(d.flag, d.means, switchNames(g), "no switch is called so, nor is of that role").ListedBy("railyard topo SCENARIO --cables"))
 		}
 	}
 	return nil

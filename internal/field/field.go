@@ -24,6 +24,7 @@ type Error struct {
 
 	Accepted []string // the words that are accepted, where the set is finite
 	Hint     string   // the one of them that is nearest to what was found
+	Lists    string   // the command that lists all of them
 	found    string
 }
 
@@ -36,6 +37,12 @@ func New(path, format string, args ...any) *Error {
 func Choice(path, found string, accepted []string, format string, args ...any) *Error {
 	e := New(path, format, args...)
 	e.Accepted, e.Hint, e.found = accepted, nearest(found, accepted), found
+	return e
+}
+
+// ListedBy sets the command that lists all accepted words.
+func (e *Error) ListedBy(command string) *Error {
+	e.Lists = command
 	return e
 }
 
@@ -56,13 +63,21 @@ func (e *Error) Text() string {
 	return s
 }
 
-// mostAccepted is the maximum number of accepted words that an error lists.
-const mostAccepted = 8
+// mostAccepted is the maximum number of accepted words that an error lists where a command lists the rest, and
+// mostListed where none does.
+const (
+	mostAccepted = 8
+	mostListed   = 64
+)
 
-// accepted lists the accepted words, or the first of many, nearest to what was found if one resembles it.
+// accepted lists the accepted words, or the first of many, nearest to what was found if one resembles it, and the
+// command that lists the rest.
 func (e *Error) accepted() string {
-	words := slices.Clone(e.Accepted)
-	more := len(words) - mostAccepted
+	words, show, rest := slices.Clone(e.Accepted), mostListed, ""
+	if e.Lists != "" {
+		show, rest = mostAccepted, fmt.Sprintf(" (%s lists all)", e.Lists)
+	}
+	more := len(words) - show
 	if more <= 0 {
 		return strings.Join(words, ", ")
 	}
@@ -70,7 +85,7 @@ func (e *Error) accepted() string {
 		far := func(word string) int { return Distance(strings.ToLower(e.found), strings.ToLower(word)) }
 		slices.SortStableFunc(words, func(a, b string) int { return cmp.Compare(far(a), far(b)) })
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(words[:mostAccepted], ", "), more)
+	return fmt.Sprintf("%s and %d more%s", strings.Join(words[:show], ", "), more, rest)
 }
 
 // Error is place, path and text, as far as they are known.

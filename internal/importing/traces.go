@@ -109,7 +109,7 @@ func (c *reader) folder(dir string) (traces, cablings []string, err error) {
 // known refuses a format that neither cablings nor traces come in.
 func (c *reader) known() error {
 	if names := formatNames(); c.Format != "" && !slices.Contains(names, c.Format) {
-		return field.Choice("--format", c.Format, names, "unknown format %s", field.Quote(c.Format))
+		return field.Choice("--format", c.Format, names, "unknown format %s", field.Quote(c.Format)).ListedBy("railyard import --help")
 	}
 	return nil
 }

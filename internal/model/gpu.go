@@ -93,7 +93,7 @@ func FindGPU(name string) (GPU, error) {
 	if g, ok := GPUs[strings.ToLower(name)]; ok {
 		return g, nil
 	}
-	return GPU{}, field.Choice("", name, GPUNames(), "unknown GPU %q", name)
+	return GPU{}, field.Choice("", name, GPUNames(), "unknown GPU %q", name).ListedBy("railyard models")
 }
 
 // Peak returns the dense rate of a precision: tf32, bf16, fp16, fp8 or fp4.

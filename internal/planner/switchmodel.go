@@ -77,7 +77,7 @@ func ParseSwitch(s string) (SwitchModel, error) {
 	n, err1 := strconv.Atoi(ports)
 	r, err2 := strconv.Atoi(strings.TrimSuffix(rate, "g"))
 	if !ok || err1 != nil || err2 != nil || n < 2 || n > 4096 || r < 10 || r > 6400 {
-		err := field.Choice("", s, known.ModelNames(), "%q is not a switch: write ports x rate, as in 128x400G (2 to 4096 ports of 10 to 6400 Gbit/s), a capacity (3.2T, 6.4T, 12.8T, 25.6T, 51.2T, 102.4T) or a model (railyard models)", s)
+		err := field.Choice("", s, known.ModelNames(), "%q is not a switch: write ports x rate, as in 128x400G (2 to 4096 ports of 10 to 6400 Gbit/s), a capacity (3.2T, 6.4T, 12.8T, 25.6T, 51.2T, 102.4T) or a model (railyard models)", s).ListedBy("railyard models")
 		return SwitchModel{}, err
 	}
 	return SwitchModel{Ports: n, Rate: r}, nil

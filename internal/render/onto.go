@@ -164,9 +164,9 @@ func (c *Onto) rendered(d *design.Design, b *Running) (name string, files []desi
 		name = b.running.Hostname.V
 	}
 	if !slices.Contains(names, name) {
-		e := field.Choice("--switch", name, names, "the fabric has no switch %s", field.Quote(name))
+		e := field.Choice("--switch", name, names, "the fabric has no switch %s", field.Quote(name)).ListedBy("railyard topo SCENARIO --cables")
 		if c.Switch == "" {
-			e = field.Choice(b.file, name, names, "is of %s, which is not a switch of the fabric; --switch sets the switch that it becomes, with this file alone", field.Quote(name))
+			e = field.Choice(b.file, name, names, "is of %s, which is not a switch of the fabric; --switch sets the switch that it becomes, with this file alone", field.Quote(name)).ListedBy("railyard topo SCENARIO --cables")
 		}
 		return "", nil, input.Fault(e)
 	}

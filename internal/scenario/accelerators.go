@@ -66,7 +66,7 @@ func (p *resolver) accelerators() error {
 		for i := range p.File.GPUs {
 			names = append(names, p.File.GPUs[i].Name)
 		}
-		return model.GPU{}, field.Choice(key, name, names, "unknown GPU %s", field.Quote(name))
+		return model.GPU{}, field.Choice(key, name, names, "unknown GPU %s", field.Quote(name)).ListedBy("railyard models")
 	}
 	if p.GPU, err = find("server.gpu", s.GPU); err != nil {
 		return err

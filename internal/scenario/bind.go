@@ -120,7 +120,7 @@ func (b *binder) bindStruct(n ast.Node, v reflect.Value, key string) {
 		seen[name] = true
 		f, ok := find(v.Type(), name)
 		if !ok {
-			b.fault(e.Key, field.Choice(at, name, keys, "unknown key%s", foreign(at)))
+			b.fault(e.Key, field.Choice(at, name, keys, "unknown key%s", foreign(at)).ListedBy("railyard schema"))
 			continue
 		}
 		b.bind(e.Value, member(v, name), at, enumOf(f))

@@ -58,7 +58,7 @@ func (p *resolver) deviation(d *Deviation) error {
 	}
 	if node < 0 {
 		return field.Choice("node", d.Node, names[:min(len(names), 20)], "unknown name %s",
-			field.Quote(d.Node))
+			field.Quote(d.Node)).ListedBy("railyard topo SCENARIO --cables")
 	}
 	if d.PFC != nil {
 		for l := range p.Graph.Links {

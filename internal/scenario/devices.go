@@ -59,7 +59,7 @@ func (p *resolver) devices() error {
 		}
 		if means == 0 {
 			faults = append(faults, field.Choice(at, key, p.switchesAndRoles(),
-				"no switch is called so, nor is of that role"))
+				"no switch is called so, nor is of that role").ListedBy("railyard topo SCENARIO --cables"))
 		}
 	}
 	return faults.Err()

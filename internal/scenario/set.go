@@ -97,7 +97,7 @@ func (d *Document) put(key, value string) error {
 }
 
 func unknownKey(key, part string, t reflect.Type) error {
-	return field.Choice(key, part, names(t), "unknown key %s%s", field.Quote(part), foreign(key))
+	return field.Choice(key, part, names(t), "unknown key %s%s", field.Quote(part), foreign(key)).ListedBy("railyard schema")
 }
 
 func putLeaf(v reflect.Value, key, value, enum string) error {

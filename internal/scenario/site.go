@@ -80,7 +80,7 @@ func element(list reflect.Value, key, name string) (reflect.Value, error) {
 	}
 	switch len(found) {
 	case 0:
-		return list, field.Choice(key, name, names, "unknown name %s", field.Quote(name))
+		return list, field.Choice(key, name, names, "unknown name %s", field.Quote(name)).ListedBy("railyard topo SCENARIO --cables")
 	case 1:
 		return found[0], nil
 	}

@@ -324,7 +324,7 @@ func (p *resolver) checkSwitchKeys() error {
 		if slices.Contains(accepted, key) {
 			continue
 		}
-		e := field.Choice("switches."+key, key, accepted, "is neither a switch nor a role of this fabric")
+		e := field.Choice("switches."+key, key, accepted, "is neither a switch nor a role of this fabric").ListedBy("railyard topo SCENARIO --cables")
 		if err == nil && role == topo.Leaf && slices.Contains(accepted, topo.Rail.String()) {
 			e.Hint = topo.Rail.String() // a leaf that carries a rail
 		}

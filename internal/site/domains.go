@@ -100,7 +100,7 @@ func (b *builder) regions() ([][]int, error) {
 	if len(values) == 0 {
 		slices.Sort(words)
 		return nil, field.Choice("regions", place, slices.Compact(words), "no switch is at a %s",
-			field.Quote(place))
+			field.Quote(place)).ListedBy("railyard topo SCENARIO --cables")
 	}
 	slices.Sort(values)
 	var regions [][]int

@@ -160,7 +160,7 @@ func (t *Type) check(key string) error {
 		m := modelOf(strings.ToLower(t.Model))
 		if m == nil {
 			return field.Choice(key+".model", t.Model, append(ModelNames(), ServerNames()...),
-				"%s is not known", field.Quote(t.Model))
+				"%s is not known", field.Quote(t.Model)).ListedBy("railyard models")
 		}
 		if err := t.within(key, m); err != nil {
 			return err

@@ -47,7 +47,7 @@ func Export(format, name string, d *workload.DAG) ([]File, Report, error) {
 		for _, w := range writers {
 			names = append(names, w.Name)
 		}
-		return nil, Report{}, field.Choice("", format, names, "%s is not written", field.Quote(format))
+		return nil, Report{}, field.Choice("", format, names, "%s is not written", field.Quote(format)).ListedBy("railyard export --help")
 	}
 	if len(d.Ops) > maxExport {
 		return nil, Report{}, field.New("", "has %d operations, %d at most are written", len(d.Ops),

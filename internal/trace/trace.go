@@ -245,7 +245,7 @@ func (o Options) Read(files ...File) (*Trace, error) {
 		i := slices.IndexFunc(formats, func(f Format) bool { return f.Name == o.Format })
 		if i < 0 {
 			return nil, field.Choice("format", o.Format, Names(), "unknown format %s",
-				field.Quote(o.Format))
+				field.Quote(o.Format)).ListedBy("railyard import --help")
 		}
 		f = &formats[i]
 	}

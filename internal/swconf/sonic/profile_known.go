@@ -91,7 +91,7 @@ func Named(path, hwsku string) (*Profile, error) {
 	if p := Known(hwsku); p != nil {
 		return p, nil
 	}
-	return nil, field.Choice(path, hwsku, HwSKUs(), "%s is an unknown device; name its port_config.ini, or its folder, with --profile", field.Quote(hwsku))
+	return nil, field.Choice(path, hwsku, HwSKUs(), "%s is an unknown device; name its port_config.ini, or its folder, with --profile", field.Quote(hwsku)).ListedBy("railyard models")
 }
 
 // profile spells the rule out.
