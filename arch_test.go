@@ -167,6 +167,7 @@ var allowed = map[string][]string{
 		"internal/diagnose", "internal/hostconf", "internal/input", "internal/jobscript", "internal/machine", "internal/measured",
 		"internal/report", "internal/report/screen", "internal/result", "internal/scenariofile", "internal/study/sweep",
 		"internal/swconf", "internal/swconf/dialect", "internal/trace"},
+	"internal/query":       {"internal/input", "internal/report/screen"},
 	"internal/expect":      {"internal/cause", "internal/result"},
 	"internal/draft":       {"internal/model", "internal/site"},
 	"internal/study/space": {},
@@ -265,7 +266,7 @@ var edge = []string{"rcudp", "verbs", "internal/input", "internal/capture", "int
 	"internal/configuration", "internal/diagnose/readings",
 	"internal/render",
 	"internal/devices",
-	"internal/identify", "internal/importing", "internal/assemble", "extend/extendtest", "simulate", "internal/manual"}
+	"internal/identify", "internal/importing", "internal/query", "internal/assemble", "extend/extendtest", "simulate", "internal/manual"}
 
 // banned is what no core may import: the world, the clock, locks.
 var banned = []string{"net", "os", "time", "sync", "math/rand", "math/rand/v2", "net/http", "syscall",

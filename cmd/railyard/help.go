@@ -44,6 +44,7 @@ var helpSections = []usage.Section{
 		{"rdma", "Measure real queue pairs: perf, allreduce, bench"},
 		{"lab", "Emulate a fabric in Linux namespaces: up, fail …"}}},
 	{Title: "Data: formats, reference figures, extensions", Commands: [][2]string{
+		{"query", "Run SQL over the tables of a run or a study"},
 		{"import, export", "Convert cabling and traces (GOAL, Chakra, SimAI)"},
 		{"models, validate", "List hardware; check against published results"},
 		{"bench", "Measure the speed of simulations next to others"},

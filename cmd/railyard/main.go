@@ -19,6 +19,7 @@ import (
 	"railyard/internal/ranks"
 	"railyard/internal/report"
 	"railyard/internal/report/screen"
+	"railyard/internal/report/usage"
 	"railyard/internal/result"
 	"railyard/internal/runner"
 
@@ -38,6 +39,7 @@ type commands struct {
 	Explain   explainCmd   `cmd:"" help:"Describe any file: what it shows, what to do next"`
 	Topo      topoCmd      `cmd:"" help:"Print tiers, links, ports and failure domains"`
 	Import    importCmd    `cmd:"" help:"Convert cabling, traces and job files to a scenario"`
+	Query     queryCmd     `cmd:"" help:"Run SQL over the tables of a run or a study"`
 	Submit    submitCmd    `cmd:"" help:"Place and run the job of a Slurm batch script"`
 	Export    exportCmd    `cmd:"" help:"Write a workload as GOAL, Chakra, htsim or SimAI files"`
 	Check     checkCmd     `cmd:"" help:"Validate a scenario and print its effective values"`
@@ -173,7 +175,7 @@ func execute(args []string, e *env) int {
 		return exitFailed // Main says so
 	}
 	if err != nil {
-		what, next := p.refused(ctx, err)
+		what, next := usage.Refused(p.kong.Model, ctx, err)
 		fmt.Fprintf(stderr, "error: %s\n", what)
 		report.Labelled(stderr, "  ", next)
 		return exitInput

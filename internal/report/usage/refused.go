@@ -1,4 +1,4 @@
-package main
+package usage
 
 import (
 	"errors"
@@ -32,6 +32,14 @@ var listed = regexp.MustCompile(`^(.+?) must be one of (.*) but got (.*)$`)
 
 // argument is how the parser writes the name of an argument.
 var argument = regexp.MustCompile(`<[^>]*>`)
+
+// Refused returns why the parser of a program refuses a command line, and what to read next.
+func Refused(of *kong.Application, ctx *kong.Context, err error) (what, next string) {
+	return (&parser{of}).refused(ctx, err)
+}
+
+// parser is the grammar of a command line.
+type parser struct{ model *kong.Application }
 
 // refused returns why the parser refuses a command line, and what to read next.
 func (p *parser) refused(ctx *kong.Context, err error) (what, next string) {
@@ -89,7 +97,7 @@ var elsewhere = map[string]string{
 func (p *parser) unknown(of *kong.Node, word string) (what, next string) {
 	word, similar, _ := strings.Cut(word, ", ")
 	var in []string
-	_ = kong.Visit(p.kong.Model, func(node kong.Visitable, next kong.Next) error {
+	_ = kong.Visit(p.model, func(node kong.Visitable, next kong.Next) error {
 		if n, ok := node.(*kong.Node); ok && n.Name == word && n.Type == kong.CommandNode {
 			in = append(in, "railyard "+n.Path())
 		}

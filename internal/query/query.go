@@ -1,0 +1,305 @@
+// Package query runs SQL over the Parquet tables of a run or a study.
+//
+// Open finds the tables of a directory. Select copies the tables that a query names into a database in memory, which
+// modernc.org/sqlite provides in pure Go, and returns columns and rows; WriteCSV, WriteJSON and Print write them. Names
+// and units of columns are those of the files: time_ps is picoseconds. A query only reads.
+package query
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"railyard/internal/field"
+	"railyard/internal/input"
+	"railyard/unit"
+
+	"github.com/parquet-go/parquet-go"
+	"modernc.org/sqlite" // registers the driver, and names its errors
+)
+
+// Limits of a query: rows of the tables that it names together, and of its result.
+const (
+	maxRead   = 20_000_000
+	maxResult = 5_000_000
+	maxFile   = 2 << 30
+)
+
+// Dir is a directory with tables.
+type Dir struct {
+	Path   string
+	Tables []Table
+}
+
+// Table is a Parquet file.
+type Table struct {
+	Name    string   `json:"table"`
+	Rows    int64    `json:"rows"`
+	Columns []string `json:"columns"`
+
+	path  string
+	kinds []parquet.Kind
+}
+
+// Result is what a query returns.
+type Result struct {
+	Columns []string
+	Rows    [][]any // int64, float64, string or nil
+}
+
+// Open finds the tables of a run or a study.
+func Open(dir string) (*Dir, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.parquet"))
+	if err != nil {
+		return nil, err
+	}
+	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+		return nil, input.Fault(field.New(dir, "is not a run directory or the directory of a study"))
+	}
+	if len(files) == 0 {
+		return nil, input.Fault(field.New(dir, "contains no table (*.parquet): name a run directory or that of a study"))
+	}
+	d := &Dir{Path: dir}
+	for _, path := range files {
+		t := Table{Name: strings.TrimSuffix(filepath.Base(path), ".parquet"), path: path}
+		if err := t.open(func(f *parquet.File) error { return nil }); err != nil {
+			return nil, err
+		}
+		d.Tables = append(d.Tables, t)
+	}
+	return d, nil
+}
+
+// open opens the file of a table and reads its columns. What is damaged can end the library in a panic, which is an
+// error here.
+func (t *Table) open(read func(*parquet.File) error) (err error) {
+	f, err := input.Open(t.path, maxFile)
+	if err != nil {
+		return input.Fault(err)
+	}
+	defer f.Close()
+	defer func() {
+		if x := recover(); x != nil {
+			err = input.Fault(fmt.Errorf("%s is damaged: %v", t.path, x))
+		}
+	}()
+	p, err := parquet.OpenFile(f, f.Size)
+	if err != nil {
+		return input.Fault(fmt.Errorf("%s is damaged: %w", t.path, err))
+	}
+	t.Rows, t.Columns, t.kinds = p.NumRows(), nil, nil
+	for _, c := range p.Schema().Fields() {
+		if !c.Leaf() || c.Repeated() {
+			return input.Fault(fmt.Errorf("%s: column %s is a list, which queries do not read", t.path, c.Name()))
+		}
+		t.Columns, t.kinds = append(t.Columns, c.Name()), append(t.kinds, c.Type().Kind())
+	}
+	return read(p)
+}
+
+// quoted returns a name as SQL takes it.
+func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// word matches the words of a query that may name a table.
+var word = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
+
+// reads matches queries that read.
+var reads = regexp.MustCompile(`(?is)^\s*(select|with|values|explain)\b`)
+
+// Select runs a query.
+func (d *Dir) Select(ctx context.Context, text string) (*Result, error) {
+	if !reads.MatchString(text) {
+		return nil, field.New("QUERY", "%s is not a query; it begins with select or with", field.Quote(first(text)))
+	}
+	db, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1) // a second connection has a database of its own
+	named := word.FindAllString(strings.ToLower(text), -1)
+	total := int64(0)
+	for i := range d.Tables {
+		t := &d.Tables[i]
+		if !slices.Contains(named, t.Name) {
+			continue
+		}
+		if total += t.Rows; total > maxRead {
+			return nil, field.New("QUERY", "reads %s, above the limit of %s", unit.Plural(total, "row"), unit.Plural(maxRead, "row"))
+		}
+		if err := t.load(ctx, db); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := db.ExecContext(ctx, "pragma query_only = on"); err != nil {
+		return nil, err
+	}
+	rows, err := db.QueryContext(ctx, text)
+	if err != nil {
+		return nil, d.refused(err)
+	}
+	defer rows.Close()
+	return d.result(rows)
+}
+
+// result reads the rows of a result.
+func (d *Dir) result(rows *sql.Rows) (r *Result, err error) {
+	r = &Result{Rows: [][]any{}}
+	if r.Columns, err = rows.Columns(); err != nil {
+		return nil, err
+	}
+	for rows.Next() {
+		if len(r.Rows) == maxResult {
+			return nil, field.New("QUERY", "returns more than %s; add a limit", unit.Plural(maxResult, "row"))
+		}
+		row, to := make([]any, len(r.Columns)), make([]any, len(r.Columns))
+		for i := range row {
+			to[i] = &row[i]
+		}
+		if err := rows.Scan(to...); err != nil {
+			return nil, err
+		}
+		for i := range row {
+			if b, ok := row[i].([]byte); ok {
+				row[i] = string(b)
+			}
+		}
+		r.Rows = append(r.Rows, row)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, d.refused(err)
+	}
+	return r, nil
+}
+
+// first returns the beginning of a query.
+func first(text string) string {
+	text = strings.TrimSpace(text)
+	return text[:min(len(text), 40)]
+}
+
+// load copies a table into the database.
+func (t *Table) load(ctx context.Context, db *sql.DB) error {
+	var columns, places []string
+	for i, c := range t.Columns {
+		kind := "text"
+		switch t.kinds[i] {
+		case parquet.Boolean, parquet.Int32, parquet.Int64:
+			kind = "integer"
+		case parquet.Float, parquet.Double:
+			kind = "real"
+		}
+		columns, places = append(columns, quoted(c)+" "+kind), append(places, "?")
+	}
+	if _, err := db.ExecContext(ctx, "create table "+quoted(t.Name)+" ("+strings.Join(columns, ", ")+")"); err != nil {
+		return err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // nothing once it is committed
+	insert, err := tx.PrepareContext(ctx, "insert into "+quoted(t.Name)+" values ("+strings.Join(places, ", ")+")")
+	if err != nil {
+		return err
+	}
+	if err := t.open(func(f *parquet.File) error { return t.copy(ctx, f, insert) }); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// batch is the number of rows that are read at a time.
+const batch = 512
+
+// copy inserts the rows of a file.
+func (t *Table) copy(ctx context.Context, f *parquet.File, insert *sql.Stmt) error {
+	buf, values := make([]parquet.Row, batch), make([]any, len(t.Columns))
+	for _, group := range f.RowGroups() {
+		rows := group.Rows()
+		for {
+			n, err := rows.ReadRows(buf)
+			for _, row := range buf[:n] {
+				for _, v := range row {
+					values[v.Column()] = goValue(v)
+				}
+				if _, err := insert.ExecContext(ctx, values...); err != nil {
+					return errors.Join(err, rows.Close())
+				}
+			}
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return errors.Join(input.Fault(fmt.Errorf("%s is damaged: %w", t.path, err)), rows.Close())
+			}
+		}
+		if err := rows.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// goValue returns a cell as the database takes it.
+func goValue(v parquet.Value) any {
+	switch {
+	case v.IsNull():
+		return nil
+	case v.Kind() == parquet.Boolean:
+		return v.Boolean()
+	case v.Kind() == parquet.Int32:
+		return int64(v.Int32())
+	case v.Kind() == parquet.Int64:
+		return v.Int64()
+	case v.Kind() == parquet.Float:
+		return float64(v.Float())
+	case v.Kind() == parquet.Double:
+		return v.Double()
+	}
+	return v.String()
+}
+
+// missing match what the database writes of names that it does not know.
+var (
+	noTable  = regexp.MustCompile(`no such table: (?:main\.)?(.+?)(?: \(\d+\))?$`)
+	noColumn = regexp.MustCompile(`no such column: (?:\w+\.)?(.+?)(?: \(\d+\))?$`)
+	syntax   = regexp.MustCompile(`(near ".*": syntax error|incomplete input|unrecognized token: ".*")`)
+)
+
+// refused returns the database's error as one of the query.
+func (d *Dir) refused(err error) error {
+	text := err.Error()
+	if m := noTable.FindStringSubmatch(text); m != nil {
+		var names []string
+		for _, t := range d.Tables {
+			names = append(names, t.Name)
+		}
+		return field.Choice("QUERY", m[1], names, "unknown table %q", m[1])
+	}
+	if m := noColumn.FindStringSubmatch(text); m != nil {
+		var names []string
+		for _, t := range d.Tables {
+			for _, c := range t.Columns {
+				if !slices.Contains(names, c) {
+					names = append(names, c)
+				}
+			}
+		}
+		return field.Choice("QUERY", m[1], names, "unknown column %q", m[1])
+	}
+	if m := syntax.FindString(text); m != "" {
+		return field.New("QUERY", "does not parse: %s", m)
+	}
+	if of := (*sqlite.Error)(nil); errors.As(err, &of) {
+		return field.New("QUERY", "%s", strings.TrimPrefix(text, "SQL logic error: "))
+	}
+	return err
+}

@@ -1,0 +1,125 @@
+package query
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+
+	"railyard/internal/report/screen"
+	"railyard/unit"
+)
+
+// WriteCSV writes a result with a header; an empty field is no value.
+func WriteCSV(w io.Writer, r *Result) error {
+	c := csv.NewWriter(w)
+	if err := c.Write(r.Columns); err != nil {
+		return err
+	}
+	cells := make([]string, len(r.Columns))
+	for _, row := range r.Rows {
+		for i, v := range row {
+			cells[i] = exact(v)
+		}
+		if err := c.Write(cells); err != nil {
+			return err
+		}
+	}
+	c.Flush()
+	return c.Error()
+}
+
+// exact formats a value without rounding.
+func exact(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return fmt.Sprint(v)
+}
+
+// WriteJSON writes a result as a list of objects whose keys keep the order of the columns.
+func WriteJSON(w io.Writer, r *Result) error {
+	if _, err := io.WriteString(w, "["); err != nil {
+		return err
+	}
+	for n, row := range r.Rows {
+		line := ",\n  {"
+		if n == 0 {
+			line = "\n  {"
+		}
+		for i, v := range row {
+			name, err := json.Marshal(r.Columns[i])
+			if err != nil {
+				return err
+			}
+			value, err := json.Marshal(v)
+			if err != nil {
+				return err
+			}
+			if i > 0 {
+				line += ", "
+			}
+			line += string(name) + ": " + string(value)
+		}
+		if _, err := io.WriteString(w, line+"}"); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(w, "\n]\n")
+	return err
+}
+
+// mostPrinted is the number of rows that Print prints.
+const mostPrinted = 50
+
+// Print prints the first rows of a result as a table.
+func Print(w io.Writer, r *Result) {
+	t := screen.Table{}
+	for i, c := range r.Columns {
+		left := len(r.Rows) > 0
+		for _, row := range r.Rows[:min(len(r.Rows), mostPrinted)] {
+			if _, text := row[i].(string); !text && row[i] != nil {
+				left = false
+			}
+		}
+		t.Columns = append(t.Columns, screen.Column{Head: c, Left: left})
+	}
+	for _, row := range r.Rows[:min(len(r.Rows), mostPrinted)] {
+		var cells []string
+		for _, v := range row {
+			cell := exact(v)
+			if v == nil {
+				cell = unit.NotApplicable
+			}
+			if x, ok := v.(float64); ok {
+				cell = unit.Digits(x)
+			}
+			cells = append(cells, cell)
+		}
+		t.Add(cells...)
+	}
+	t.Print(w)
+	if n := len(r.Rows); n > mostPrinted {
+		fmt.Fprintf(w, "%s, the first %d printed; all: --csv or --json\n", unit.Plural(n, "row"), mostPrinted)
+	} else {
+		fmt.Fprintln(w, unit.Plural(n, "row"))
+	}
+}
+
+// PrintTables prints the tables of a directory with their columns.
+func PrintTables(w io.Writer, d *Dir) {
+	for _, t := range d.Tables {
+		text := ""
+		for i, c := range t.Columns {
+			if i > 0 {
+				text += ", "
+			}
+			text += c
+		}
+		screen.Labelled(w, fmt.Sprintf("%-13s ", t.Name), unit.Plural(t.Rows, "row")+": "+text)
+	}
+}
