@@ -40,6 +40,7 @@ type planMemoryCmd struct {
 	layoutFlags
 	DP           int     `help:"Data parallel size, in replicas" default:"1" name:"dp" range:"1,1048576" without:"states,weights"`
 	NoSequence   bool    `help:"Disable sequence parallelism" name:"no-sequence-parallel" without:"states,weights"`
+	Software     string  `help:"Framework, NAME or NAME@VERSION: how it spends memory (as Megatron-LM)" placeholder:"NAME" without:"states,weights"`
 	Microbatches int     `help:"Microbatches per replica and step" default:"8" range:"1,1048576" without:"states,weights"`
 	States       string  `help:"Print only the GPUs that hold the training state of N parameters (175B)" placeholder:"N"`
 	Weights      string  `help:"Print only the GPUs that hold the bf16 weights of N parameters (405B)" placeholder:"N" without:"states"`
@@ -82,6 +83,16 @@ func (c *planMemoryCmd) Run(e *env) error {
 	l := c.layout(!c.NoSequence)
 	l.DP, l.Microbatches = c.DP, c.Microbatches
 	l = l.Settled(m)
+	if c.Software != "" {
+		by, err := findSoftware(c.Software)
+		if err != nil {
+			return err
+		}
+		if err = by.Permits(l); err != nil {
+			return input.Fault(field.Flags(err))
+		}
+		l.Stack = by.Stack
+	}
 	ranks, err := l.Memory(m)
 	if err != nil {
 		return input.Fault(field.Flags(err))
@@ -90,10 +101,10 @@ func (c *planMemoryCmd) Run(e *env) error {
 	if err != nil {
 		return input.Fault(field.Flags(err))
 	}
-	fits := worst.Total() <= g.Memory
+	fits := worst.Total() <= g.Usable
 	if c.JSON {
 		err = printJSON(e.stdout, map[string]any{"model": m.Name, "parameters": m.Params(), "gpu": g.Name,
-			"gpu_memory_bytes": g.Memory, "gpus": l.GPUs(), "stages": ranks,
+			"gpu_memory_bytes": g.Usable, "gpus": l.GPUs(), "stages": ranks,
 			"worst_stage": worst.Stage, "worst_bytes": worst.Total(), "fits": fits})
 	} else {
 		table.Memory(e.stdout, m, &g, &l, ranks, worst)

@@ -8,6 +8,7 @@ import (
 	"railyard/internal/planner"
 	"railyard/internal/report/table"
 	"railyard/internal/scenariofile"
+	"railyard/internal/workload"
 )
 
 type planScoreCmd struct {
@@ -43,10 +44,6 @@ Examples:
 // Run is the plan score command.
 func (c *planScoreCmd) Run(e *env) error {
 	switch {
-	case c.Software != "" && c.Efficiency != nil:
-		return field.New("--efficiency", "contradicts --software %s, which has rates of its own; accepted: one of both", c.Software)
-	case c.Software != "" && c.Kernels != "":
-		return field.New("--kernels", "contradicts --software %s, which has kernels of its own; accepted: one of both", c.Software)
 	case c.Measured != "":
 		return c.measured(e)
 	case c.Model == "":
@@ -67,7 +64,7 @@ func (c *planScoreCmd) Run(e *env) error {
 		return err
 	}
 	if c.Software != "" {
-		if in.Training.Software, err = findSoftware(c.Software); err != nil {
+		if err = c.framework(c.Software, &in.Training); err != nil {
 			return err
 		}
 	}
@@ -90,9 +87,11 @@ func (c *planScoreCmd) Run(e *env) error {
 func (c *planScoreCmd) measured(e *env) (err error) {
 	by := planner.Assumed{Efficiency: c.efficiency(0)}
 	if c.Software != "" {
-		if by.Software, err = findSoftware(c.Software); err != nil {
+		var t workload.Training
+		if err = c.framework(c.Software, &t); err != nil {
 			return err
 		}
+		by.Software = t.Software
 	}
 	all, err := readMeasured(c.Measured, by)
 	if err != nil {

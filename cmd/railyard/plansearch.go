@@ -22,9 +22,11 @@ type planSearchCmd struct {
 	Set    []string `help:"Override a value of the scenario; repeatable" placeholder:"KEY=VALUE" sep:"none"`
 	Seq    int64    `help:"Tokens per sequence" default:"2048" name:"sequence" range:"1,16777216"`
 	trainingFlags
+	onlyFlags
+	Software string  `help:"Framework, NAME, NAME@VERSION or FILE of plan fit: its kernels and overheads, and what it can run; nothing is simulated" placeholder:"NAME"`
 	Ahead    bool    `help:"Overlap ZeRO 1 and 2 parameter gathering with the next step's forward pass" name:"gather-ahead"`
 	Top      int     `help:"Configurations to print" default:"10" range:"1,10000"`
-	Simulate int     `help:"Configurations to simulate and rank again" default:"3" range:"0,100"`
+	Simulate *int    `help:"Configurations to simulate and rank again (3)" placeholder:"N" range:"0,100"`
 	Packets  float64 `help:"Maximum packets of a simulated step; larger steps are simulated in part" default:"1e8" placeholder:"N" range:"1,1e11"`
 	CC       string  `help:"Congestion control (the scenario's); the cost model uses its measured efficiency" name:"cc" placeholder:"NAME"`
 	JSON     bool    `help:"Print as JSON"`
@@ -35,12 +37,15 @@ func (c *planSearchCmd) Help() string {
 GPUs, drops infeasible ones, ranks the rest by a cost model, simulates the best and ranks them
 again. Steps above 1,024 GPUs or --packets are simulated in part: one rail where rails are isolated,
 or fewer replicas. The output names the part and the correction.
+Lists limit the search: --tp 4,8 --zero 1.
 
 Examples:
   railyard plan search gpt3-13b --fabric scenarios/gpt13b-128.yaml --global-batch 128
   railyard plan search llama-3.1-70b --fabric scenarios/pod64-llama2-7b.yaml --global-batch 256 \
     --sequence 8192 --simulate 0
-  railyard plan search gpt3-13b --fabric scenarios/gpt13b-128.yaml --global-batch 128 --cc hpcc`
+  railyard plan search gpt3-13b --fabric scenarios/gpt13b-128.yaml --global-batch 128 --cc hpcc
+  railyard plan search llama-3.1-70b --fabric scenarios/pod64-llama2-7b.yaml --global-batch 128 \
+    --sequence 8192 --software nemo --tp 4,8 --zero 1`
 }
 
 // Run is the plan search command.
@@ -60,7 +65,19 @@ func (c *planSearchCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	in.Training.GatherAhead = c.Ahead
+	in.Training.GatherAhead, in.Only = c.Ahead, c.only()
+	simulate := 3
+	if c.Simulate != nil {
+		simulate = *c.Simulate
+	}
+	if c.Software != "" {
+		if simulate = 0; c.Simulate != nil && *c.Simulate > 0 {
+			return field.New("--simulate", "%d contradicts --software: a simulated step has no framework's overheads; accepted: 0", *c.Simulate)
+		}
+		if err = c.framework(c.Software, &in.Training); err != nil {
+			return err
+		}
+	}
 	if c.CC != "" {
 		if in.Site.Waste, err = fidelity.Waste(plan, c.CC); err != nil {
 			return input.Fault(err)
@@ -72,11 +89,11 @@ func (c *planSearchCmd) Run(e *env) error {
 	}
 	var sims []layouts.Simulated
 	var stopped error
-	if c.Simulate > 0 && len(r.Candidates) > 0 {
+	if simulate > 0 && len(r.Candidates) > 0 {
 		ctx, pool, release := e.pool()
 		defer release()
 		of := layouts.Study{Fabric: c.Fabric, Set: c.Set, Model: c.Model, Packets: c.Packets, Pool: pool}
-		sims, stopped = of.Simulate(ctx, c.Simulate, r, in, plan)
+		sims, stopped = of.Simulate(ctx, simulate, r, in, plan)
 	}
 	if c.JSON {
 		top := r.Candidates[:min(c.Top, len(r.Candidates))]
@@ -103,6 +120,37 @@ func (c *planSearchCmd) Run(e *env) error {
 		return &exitError{exitFailed}
 	}
 	return nil
+}
+
+// onlyFlags limit a search.
+type onlyFlags struct {
+	TP        []int    `help:"Tensor parallel sizes to try (all)" name:"tp" placeholder:"N,…"`
+	PP        []int    `help:"Pipeline parallel sizes to try" name:"pp" placeholder:"N,…"`
+	CP        []int    `help:"Context parallel sizes to try (powers of two, at least 1,024 tokens per rank)" name:"cp" placeholder:"N,…"`
+	EP        []int    `help:"Expert parallel sizes to try" name:"ep" placeholder:"N,…"`
+	VPP       []int    `help:"Virtual stages per rank to try" name:"vpp" placeholder:"N,…"`
+	Micro     []int64  `help:"Sequences per microbatch to try (1,2,4,8)" name:"micro-batch" placeholder:"N,…"`
+	ZeRO      []int    `help:"ZeRO stages to try" name:"zero" placeholder:"N,…"`
+	Recompute []string `help:"Activation recomputation to try: none, selective, full" placeholder:"NAME,…"`
+	Schedule  []string `help:"Schedules to try: 1f1b, interleaved, zero-bubble" placeholder:"NAME,…"`
+	Order     []string `help:"Orders of ranks to try: tp-cp-dp-pp, tp-cp-pp-dp" placeholder:"NAME,…"`
+}
+
+func (c *onlyFlags) only() planner.Only {
+	return planner.Only{TP: c.TP, PP: c.PP, CP: c.CP, EP: c.EP, VPP: c.VPP, ZeRO: c.ZeRO, Micro: c.Micro,
+		Recompute: c.Recompute, Schedule: c.Schedule, Order: c.Order}
+}
+
+// framework sets a training's framework, whose rates contradict flags of kernels.
+func (c *trainingFlags) framework(name string, t *workload.Training) (err error) {
+	switch {
+	case c.Efficiency != nil:
+		return field.New("--efficiency", "contradicts --software %s, which has rates of its own; accepted: one of both", name)
+	case c.Kernels != "":
+		return field.New("--kernels", "contradicts --software %s, which has kernels of its own; accepted: one of both", name)
+	}
+	t.Software, err = findSoftware(name)
+	return err
 }
 
 // trainingFlags are the flags of a training that the cost model estimates.

@@ -6,6 +6,9 @@ func (c *Config) AttentionFLOPs(seq int64) float64 {
 	return c.mean(c.attention) * 2 * c.reach(seq) * float64(c.queries()+c.values())
 }
 
+// AttentionWidth returns how many values of a token leave the mean layer's attention.
+func (c *Config) AttentionWidth() float64 { return c.mean(c.attention) * float64(c.values()) }
+
 // HeadWidth returns the width of one head's values.
 func (c *Config) HeadWidth() float64 { return float64(c.values()) / float64(c.Heads) }
 

@@ -21,10 +21,11 @@ type GPU struct {
 	TF32, BF16, FP8 float64 // FLOP/s; 0: it has no such arithmetic
 	FP4             float64
 	HBM             unit.Rate
-	Memory          unit.Bytes
-	NVLink          unit.Rate // per direction to all others, whatever the vendor calls it
-	Share           float64   // of NVLink's rate that kernels reach; 0: all, nobody says less
-	Pair            unit.Rate // per direction to each other one, where they are joined without a switch
+	Memory          unit.Bytes // of the data sheet
+	Usable          unit.Bytes // that its driver reports: data sheets' GB are nearly GiB; Memory where nobody says it
+	NVLink          unit.Rate  // per direction to all others, whatever the vendor calls it
+	Share           float64    // of NVLink's rate that kernels reach; 0: all, nobody says less
+	Pair            unit.Rate  // per direction to each other one, where they are joined without a switch
 	NIC             unit.Rate
 	Links           int     // NVLinks of a GPU; 0: not said
 	SM              int     // compute capability, 90 of an H100; 0: it is not NVIDIA's
@@ -55,6 +56,7 @@ func loadGPUs() map[string]GPU {
 		FP8    float64 `json:"fp8_tflops"`
 		FP4    float64 `json:"fp4_tflops"`
 		Memory int64   `json:"memory_gb"`
+		Usable int64   `json:"memory_mib"`
 		HBM    int64   `json:"hbm_gbytes_s"`
 		NVLink int64   `json:"nvlink_gbytes_s"`
 		Share  float64 `json:"nvlink_share"`
@@ -69,8 +71,12 @@ func loadGPUs() map[string]GPU {
 	}
 	m := map[string]GPU{}
 	for i, r := range rows {
+		usable := unit.Bytes(r.Usable) * unit.MiB
+		if usable == 0 {
+			usable = unit.Bytes(r.Memory) * unit.GB
+		}
 		m[r.Name] = GPU{r.Name, r.TF32 * 1e12, r.BF16 * 1e12, r.FP8 * 1e12, r.FP4 * 1e12,
-			unit.Rate(r.HBM*8) * unit.Gbps, unit.Bytes(r.Memory) * unit.GB,
+			unit.Rate(r.HBM*8) * unit.Gbps, unit.Bytes(r.Memory) * unit.GB, usable,
 			unit.Rate(r.NVLink*8) * unit.Gbps, r.Share, unit.Rate(r.Pair*8) * unit.Gbps,
 			unit.Rate(r.NIC) * unit.Gbps, r.Links, r.SM, r.Watts,
 			Sheets[i].Summary()}

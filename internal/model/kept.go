@@ -8,34 +8,63 @@ type Kept struct {
 	Heads  float64 // of attention: heads with a row of scores each
 }
 
-// Keeps returns what a layer of a hybrid keeps, by number from 0; false for layers with both attention and a
-// feed-forward part. Attention keeps queries, keys, values and what enters the output projection; a feed-forward part
-// what enters its activation function and what leaves that; experts the same of each token that is sent to them; a
-// Mamba-2 block what its input projection makes, what the scan makes and what enters the output projection (mamba_ssm,
-// ops/triton/ssd_combined.py: mamba_split_conv1d_scan_combined; the convolution is recomputed). These models have no
-// dropout, and so no masks.
-func (c *Config) Keeps(layer int64) (k Kept, hybrid bool) {
-	if c.kinds == "" {
-		return k, false
+// Keeps returns what a layer keeps, by number from 0. Attention keeps queries, keys, values and what enters the output
+// projection; a feed-forward part what enters its activation function and what leaves that; experts the same of each
+// token that is sent to them; a Mamba-2 block what its input projection makes, what the scan makes and what enters the
+// output projection (mamba_ssm, ops/triton/ssd_combined.py: mamba_split_conv1d_scan_combined; the convolution is
+// recomputed). Layers as GPT-2's have two dropout masks besides, of a byte each, which makes 34 bytes per token and
+// hidden value (Korthikanti et al. 2022, section 4.1).
+func (c *Config) Keeps(layer int64) (k Kept) {
+	kind := wholeLayer
+	if c.kinds != "" {
+		kind = rune(c.kinds[layer])
 	}
-	k.Outer = float64(2 * c.Hidden)
-	m := &c.mamba
-	switch c.kinds[layer] {
-	case attentionPart:
-		k.Inner, k.Heads = float64(c.queries()+2*c.KVHeads*c.HeadDim+c.values()), float64(c.Heads)
-	case densePart:
-		k.Inner = float64(c.matrices() * c.FFN)
-	case mambaPart:
-		inner := m.heads * m.headDim
-		k.Inner = float64(2*inner + 2*m.groups*m.state + m.heads + 2*inner)
-	case moes:
-		k.Inner = float64(c.matrices() * (c.TopK*c.expert.ffn + c.expert.shared))
+	around := float64(2 * c.Hidden)
+	if kind == attentionPart || kind == wholeLayer || kind == denseLayer || kind == sparseLayer {
+		k.Outer, k.Heads = around, float64(c.Heads)
+		k.Inner = float64(c.queries() + c.keysAndValues() + c.values())
+	}
+	if kind == densePart || kind == denseLayer || kind == wholeLayer && c.Experts == 0 {
+		k.Outer, k.Inner = k.Outer+around, k.Inner+float64(c.matrices()*c.FFN)
+	}
+	if kind == moes || kind == sparseLayer || kind == wholeLayer && c.Experts > 0 {
+		k.Outer, k.Inner = k.Outer+around, k.Inner+float64(c.matrices()*(c.TopK*c.expert.ffn+c.expert.shared))
 		k.Routed = float64(c.TopK * c.expert.input)
 		if c.expert.input != c.Hidden {
 			k.Outer += float64(c.expert.input) // a token's narrower copy, before it is sent
 		}
-	default:
-		return Kept{}, false
+	}
+	if m := &c.mamba; kind == mambaPart {
+		inner := m.heads * m.headDim
+		k.Outer, k.Inner = around, float64(2*inner+2*m.groups*m.state+m.heads+2*inner)
+	}
+	if kind == wholeLayer && c.Experts == 0 && !c.Gated() && c.KVHeads == c.Heads {
+		k.Outer += float64(c.Hidden)
+	}
+	return k
+}
+
+// wholeLayer is a layer of a model whose layers are alike.
+const wholeLayer rune = 0
+
+// KeepsOps is what a layer keeps where every second result of a matrix product is kept, attention's output and the
+// layer's input: PyTorch's selective checkpointing by operation, as torchtitan sets it (distributed/
+// activation_checkpoint.py). false: the layer has other parts, or experts.
+func (c *Config) KeepsOps(layer int64) (k Kept, ok bool) {
+	if c.kinds != "" && rune(c.kinds[layer]) != denseLayer || c.kinds == "" && c.Experts > 0 {
+		return k, false
+	}
+	k.Outer = float64(c.Hidden)
+	if k.Inner = float64(c.queries() + c.keysAndValues()/2 + c.values() + c.FFN); c.Gated() {
+		k.Outer += float64(c.Hidden) // its seventh product, of the feed-forward part's output
 	}
 	return k, true
+}
+
+// keysAndValues is the width of the keys and values of a token.
+func (c *Config) keysAndValues() int64 {
+	if c.latent.keys > 0 {
+		return c.queries() + c.values()
+	}
+	return 2 * c.KVHeads * c.HeadDim
 }

@@ -99,3 +99,15 @@ func TestActiveParams(t *testing.T) {
 		}
 	}
 }
+
+// TestUsable checks that drivers report about as many GiB as data sheets say GB.
+func TestUsable(t *testing.T) {
+	for name, g := range GPUs {
+		if share := float64(g.Usable) / float64(g.Memory); share < 1 || share > 1.08 {
+			t.Errorf("%s: %v usable of %v", name, g.Usable, g.Memory)
+		}
+	}
+	if h := GPUs["h100"]; h.Usable != 81559<<20 || h.Memory != 80e9 {
+		t.Errorf("H100: %v of %v", h.Usable, h.Memory)
+	}
+}

@@ -44,29 +44,27 @@ func (m RankMemory) Total() unit.Bytes {
 	return m.Weights + m.Gradients + m.Optimizer + m.Activations + m.Buffers
 }
 
-// LayerActivations returns the bytes that one layer keeps per microbatch on a
-// rank, in 16 bit (Korthikanti et al. 2022, table 2; docs/references.md, activations).
-func (l Layout) LayerActivations(m *model.Config) float64 {
-	t := float64(l.TP)
-	sbh := float64(l.Seq/int64(l.CP)) * float64(l.Micro) * float64(m.Hidden)
-	attention := 5 * float64(m.Heads) * float64(l.Seq) / float64(m.Hidden) // 5as/h
-	switch {
-	case l.Recompute == RecomputeFull && l.Sequence:
-		return 2 * sbh / t
-	case l.Recompute == RecomputeFull:
-		return 2 * sbh
-	case l.Recompute == RecomputeSelective && l.Sequence:
-		return 34 * sbh / t
-	case l.Recompute == RecomputeSelective:
-		return sbh * (10 + 24/t)
-	case l.Sequence:
-		return sbh / t * (34 + attention)
+// LayerActivations returns the bytes that one layer keeps per microbatch on a rank (docs/references.md, activations).
+func (l Layout) LayerActivations(m *model.Config) float64 { return l.Activations(m, 0, 1) }
+
+// Activations returns the bytes that the layers from one to before another keep per microbatch on a rank.
+func (l Layout) Activations(m *model.Config, from, to int64) (sum float64) {
+	for layer := from; layer < to; layer++ {
+		switch k, ops := m.KeepsOps(layer); {
+		case l.Recompute == RecomputeFull: // what enters it
+			sum += l.keeping(model.Kept{Outer: float64(m.Hidden)})
+		case l.Recompute == RecomputeSelective && l.stack().ops && ops:
+			sum += l.keeping(k)
+		default:
+			sum += l.keeping(m.Keeps(layer))
+		}
 	}
-	return sbh * (10 + 24/t + attention/t)
+	return sum
 }
 
-// hybridActivations is LayerActivations of a layer of a hybrid, which has one part and keeps what that needs.
-func (l Layout) hybridActivations(k model.Kept) float64 {
+// keeping is the bytes of what a layer keeps, 16 bit values. Without recomputation attention keeps 5 bytes per head,
+// token and token that it looks at besides (Korthikanti et al. 2022, table 2).
+func (l Layout) keeping(k model.Kept) float64 {
 	t := float64(l.TP)
 	outer := t // ranks that share the tokens
 	if !l.Sequence {
@@ -75,22 +73,23 @@ func (l Layout) hybridActivations(k model.Kept) float64 {
 	tokens := float64(l.Seq/int64(l.CP)) * float64(l.Micro)
 	values := k.Outer/outer + k.Inner/t + k.Routed*float64(l.ExpertTP())/t
 	scores := 0.0
-	if l.Recompute == RecomputeNone { // 5 bytes per head, token and token that it looks at, as of other models
+	if l.Recompute == RecomputeNone {
 		scores = 5 * k.Heads * float64(l.Seq) / t
 	}
 	return tokens * (2*values + scores)
 }
 
-// Activations returns the bytes that the layers from one to before another keep per microbatch on a rank.
-func (l Layout) Activations(m *model.Config, from, to int64) (sum float64) {
-	for layer := from; layer < to; layer++ {
-		k, hybrid := m.Keeps(layer)
-		if !hybrid || l.Recompute == RecomputeFull {
-			return l.LayerActivations(m) * float64(to-from)
-		}
-		sum += l.hybridActivations(k)
+// again is the most bytes that a layer of a stage needs while full recomputation makes them again.
+func (l Layout) again(m *model.Config, stage int) (most float64) {
+	if l.Recompute != RecomputeFull {
+		return 0
 	}
-	return sum
+	for _, part := range l.Parts(m, stage) {
+		for layer := part[0]; layer < part[1]; layer++ {
+			most = max(most, l.keeping(m.Keeps(layer)))
+		}
+	}
+	return most
 }
 
 // InFlight returns the number of microbatches' activations that a stage keeps at once, in units of the whole stage.
@@ -151,16 +150,17 @@ func (l Layout) Memory(m *model.Config) ([]RankMemory, error) {
 			r.Weights *= 2
 		}
 		act *= r.InFlight
-		if stage == l.PP-1 { // logits in 32 bit, of one microbatch
-			act += 4 * float64(l.Seq/int64(l.CP)) * float64(l.Micro) * float64(m.Vocab) / float64(l.TP)
+		work := l.again(m, stage)
+		if stage == l.PP-1 { // the loss of one microbatch, before the first layer is made again
+			logits := l.logitBytes() * float64(l.Seq/int64(l.CP)) * float64(l.Micro) * float64(m.Vocab) / float64(l.TP)
+			work = max(work, logits+float64(l.head(ceil(head, int64(l.TP)))))
 		}
+		act += work
 		if act > 1e18 {
 			return nil, fmt.Errorf("activations of %g bytes are beyond any GPU", act)
 		}
 		r.Activations = unit.Bytes(act)
-		if l.ZeRO >= 3 { // the layer at work and the one fetched ahead are gathered
-			r.Buffers = unit.Bytes(paramBytes * pair)
-		}
+		r.Buffers = l.gathered(shared+expert, pair)
 		out = append(out, r)
 	}
 	return out, nil

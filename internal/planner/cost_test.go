@@ -150,13 +150,13 @@ func TestMemoryEdge(t *testing.T) {
 		t.Fatal(err)
 	}
 	least := (worst.Total() + 89) / 90 * 100
-	in.Site.GPU.Memory = least
+	in.Site.GPU.Usable = least
 	if got, reason := in.fits(l); reason != "" || got != worst.Total() {
 		t.Errorf("%v in %v: %q, told %v", worst.Total(), least, reason, got)
 	}
-	in.Site.GPU.Memory = least - 100
+	in.Site.GPU.Usable = least - 100
 	if _, reason := in.fits(l); !strings.Contains(reason, "over 90 % of GPU memory") {
-		t.Errorf("%v in %v: %q", worst.Total(), in.Site.GPU.Memory, reason)
+		t.Errorf("%v in %v: %q", worst.Total(), in.Site.GPU.Usable, reason)
 	}
 }
 

@@ -38,9 +38,11 @@ func (in SearchInput) Score(l partition.Layout) (*Scored, error) {
 	if l.ZeRO > 0 && l.DP*l.CP == 1 {
 		return nil, field.New("zero", "stage %d needs replicas: dp x cp is 1", l.ZeRO)
 	}
-	if by := in.Training.Software; by != nil && l.PP > 1 && l.ZeRO > by.PipelineZeRO {
-		return nil, field.New("zero", "%s does not combine stage %d with pp %d; accepted: 0 to %d", by.Name, l.ZeRO, l.PP,
-			by.PipelineZeRO)
+	if by := in.Training.Software; by != nil {
+		if err := by.Permits(l); err != nil {
+			return nil, err
+		}
+		l.Stack = by.Stack
 	}
 	once := int64(l.DP) * l.Micro
 	if in.Training.GlobalBatch%once != 0 {
@@ -55,7 +57,7 @@ func (in SearchInput) Score(l partition.Layout) (*Scored, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Scored{Candidate: in.Estimate(l), Limit: in.Site.GPU.Memory}
+	s := &Scored{Candidate: in.Estimate(l), Limit: in.Site.GPU.Usable}
 	s.Memory = worst.Total()
 	s.Fits = s.Memory <= s.Limit/100*reserve
 	if by := in.Training.Software; by != nil {

@@ -19,6 +19,7 @@ type SearchInput struct {
 	// one per GPU in a server.
 	Training workload.Training
 	Site     Site
+	Only     Only
 }
 
 // Rejected counts the layouts of one reason, with an example.
@@ -46,6 +47,9 @@ func Search(in SearchInput) (*Result, error) {
 	rejected := map[string]*Rejected{}
 	var order []string
 	in.layouts(func(l partition.Layout) {
+		if !in.Only.takes(&l) {
+			return
+		}
 		r.Tried++
 		memory, reason := in.fits(l)
 		if reason == "" {
@@ -91,6 +95,9 @@ func (in SearchInput) fits(l partition.Layout) (unit.Bytes, string) {
 	case l.Recompute == partition.RecomputeNone && in.Training.Kernels != workload.Unfused:
 		return 0, "recomputation none: attention kernels recompute on chip anyway"
 	}
+	if by := in.Training.Software; by != nil && by.Permits(l) != nil {
+		return 0, "ZeRO stage, schedule or PP that " + by.Name + " does not have"
+	}
 	if err := l.Check(in.Training.Model); err != nil {
 		var e *field.Error
 		if errors.As(err, &e) && families[e.Path] != "" {
@@ -98,11 +105,14 @@ func (in SearchInput) fits(l partition.Layout) (unit.Bytes, string) {
 		}
 		return 0, err.Error()
 	}
+	if by := in.Training.Software; by != nil {
+		l.Stack = by.Stack
+	}
 	worst, err := l.Worst(in.Training.Model)
 	if err != nil {
 		return 0, err.Error()
 	}
-	if worst.Total() > in.Site.GPU.Memory/100*reserve {
+	if worst.Total() > in.Site.GPU.Usable/100*reserve {
 		return 0, fmt.Sprintf("over %d %% of GPU memory", reserve)
 	}
 	return worst.Total(), ""
@@ -142,6 +152,9 @@ func (in SearchInput) check() error {
 	if err := in.Training.CheckPrecision(in.Site.GPU); err != nil {
 		return err
 	}
+	if err := in.Only.check(); err != nil {
+		return err
+	}
 	return in.Site.check()
 }
 
@@ -159,13 +172,15 @@ func divisors(n int) (out []int) {
 	return out
 }
 
-// layouts visits TP x PP x CP x EP x schedule and VPP x order of ranks x microbatch x
-// ZeRO x recomputation. Dimensions that cannot matter are left at 1: context
-// parallelism below 32 thousand tokens, experts without experts.
+// layouts visits TP x PP x CP x EP x schedule and VPP x order of ranks x microbatch x ZeRO x recomputation. Experts
+// without experts are left at 1, as is a context of less than 1,024 tokens a rank, unless it is asked for.
 func (in SearchInput) layouts(visit func(partition.Layout)) {
 	cps, eps := []int{1}, []int{1}
-	if in.Training.Seq >= 32_768 {
-		cps = []int{1, 2, 4, 8, 16}
+	for cp := 2; cp <= 64 && in.Training.Seq/int64(cp) >= leastContext; cp *= 2 {
+		cps = append(cps, cp)
+	}
+	if len(in.Only.CP) > 0 {
+		cps = in.Only.CP
 	}
 	if in.Training.Model.Experts > 0 {
 		eps = divisors(int(in.Training.Model.Experts))
@@ -192,6 +207,9 @@ func (in SearchInput) layouts(visit func(partition.Layout)) {
 	}
 }
 
+// leastContext is the fewest tokens of a context parallel rank that a search tries: a tile of attention is 128.
+const leastContext = 1024
+
 // variants visits the ways to run one cut.
 func (in SearchInput) variants(l partition.Layout, visit func(partition.Layout)) {
 	type schedule struct {
@@ -201,8 +219,9 @@ func (in SearchInput) variants(l partition.Layout, visit func(partition.Layout))
 	schedules, orders := []schedule{{partition.OneFOneB, 1}}, []string{partition.DataInside}
 	if l.PP > 1 {
 		schedules = append(schedules, schedule{partition.ZeroBubble, 1})
-		for _, vpp := range []int{2, 3, 4, 5, 6, 8, 10, 12, 16} {
-			if int64(l.PP*vpp) <= in.Training.Model.Layers+2 {
+		layers := int(in.Training.Model.Layers)
+		for vpp := 2; l.PP*vpp <= layers+2; vpp++ {
+			if layers%(l.PP*vpp) == 0 || (layers+2)%(l.PP*vpp) == 0 {
 				schedules = append(schedules, schedule{partition.Interleaved, vpp})
 			}
 		}
@@ -210,9 +229,13 @@ func (in SearchInput) variants(l partition.Layout, visit func(partition.Layout))
 			orders = append(orders, partition.PipelineInside)
 		}
 	}
+	micros := []int64{1, 2, 4, 8}
+	if len(in.Only.Micro) > 0 {
+		micros = in.Only.Micro
+	}
 	for _, s := range schedules {
 		for _, order := range orders {
-			for _, micro := range []int64{1, 2, 4, 8} {
+			for _, micro := range micros {
 				for zero := range 4 {
 					for _, recompute := range []string{partition.RecomputeNone, partition.RecomputeSelective,
 						partition.RecomputeFull} {

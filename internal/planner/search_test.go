@@ -45,7 +45,7 @@ func TestSearchHolds(t *testing.T) {
 		l := c.Layout
 		sum := c.Compute + c.Bubble + c.Tensor + c.Pipeline + c.Data + c.Experts + c.Context + c.Optimizer
 		if l.GPUs() != 256 || l.Check(in.Training.Model) != nil ||
-			in.Training.GlobalBatch%(int64(l.DP)*l.Micro) != 0 || c.Memory > in.Site.GPU.Memory ||
+			in.Training.GlobalBatch%(int64(l.DP)*l.Micro) != 0 || c.Memory > in.Site.GPU.Usable ||
 			math.Abs(sum/c.Seconds-1) > 1e-9 ||
 			c.Seconds < last || !(c.MFU > 0 && c.MFU <= in.Training.Efficiency/100) || c.Data < 0 {
 			t.Fatalf("%+v", c)

@@ -108,6 +108,8 @@ func Checks() []Check {
 		group("models", 0, 40, models),
 		group("sizing", 0, 40, sizing),
 		group("memory", 0, 40, memory),
+		group("memory at its peak", 0, 40, peakRows),
+		group("published layouts", 4, 120, practisedRows),
 		group("fabric sizes", 0, 40, fabrics),
 		group("switches", 0, 40, switchCounts),
 		group("planes", 0, 40, planeCounts),

@@ -67,7 +67,7 @@ func megatron(g gpt, base partition.Layout, batch int64, efficiency float64, mic
 			if l.Microbatches = int(batch / int64(l.DP) / micro); l.Check(m) != nil || l.Global() != batch {
 				continue
 			}
-			if w, err := l.Worst(m); err != nil || w.Total() > in.Site.GPU.Memory {
+			if w, err := l.Worst(m); err != nil || w.Total() > in.Site.GPU.Usable {
 				continue
 			}
 			if c := in.Estimate(l); c.Seconds < best.Seconds {

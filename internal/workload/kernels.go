@@ -106,7 +106,7 @@ func (t *Training) allKernels() (kinds []kernels, kind []int) {
 // Smallest is the GPU that has the least memory.
 func (t *Training) Smallest() (least model.GPU) {
 	for i, gpu := range t.gpuKinds() {
-		if i == 0 || gpu.Memory < least.Memory {
+		if i == 0 || gpu.Usable < least.Usable {
 			least = gpu
 		}
 	}

@@ -111,6 +111,8 @@ func (t *Training) kernelsBy(s *Software, gpu model.GPU) kernels {
 		core: cost{forward: seconds(attention), inputs: seconds(2.5 * attention)},
 		mlp:  piece(tokens*dense/tp/rate, s.stream(gpu, tokens*(norm/2+active)), cast(m.FFNWidth())),
 	}
+	merge := seconds(s.stream(gpu, tokens/tp*t.merged()))
+	k.core.forward, k.core.inputs = k.core.forward+merge, k.core.inputs+merge
 	k.core.inputs += unit.Time(t.again("core_attn")) * k.core.forward
 	if experts > 0 {
 		routed := t.routed(s, gpu, p, tokens/tp)
@@ -121,6 +123,14 @@ func (t *Training) kernelsBy(s *Software, gpu model.GPU) kernels {
 	k.mlp.inputs += unit.Time(t.again("moe")) * k.mlp.forward
 	k.mlp.inputs += seconds(t.again("layernorm") * s.stream(gpu, tokens*norm))
 	return k
+}
+
+// merged is the bytes of a token that merging the parts of a ring of attention passes through memory, forward or
+// backward: after each step but the first the sum, 16 bit, is read and written, and the part is read. With a causal
+// mask and both ends of a sequence on each rank half of the steps have half of the queries (NVIDIA/TransformerEngine,
+// attention/dot_product_attention/context_parallel.py, flash_attn_fwd_out_correction).
+func (t *Training) merged() float64 {
+	return float64(t.CP-1) * 0.75 * 3 * 2 * t.Model.AttentionWidth()
 }
 
 // routed are the pieces of a layer's routed experts.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"railyard/internal/field"
+	"railyard/internal/partition"
 )
 
 //go:embed software.json
@@ -43,7 +44,12 @@ type Software struct {
 	HideTensor float64 `json:"hide_tensor"`
 	HideExpert float64 `json:"hide_expert"` // with a recipe that overlaps them
 
-	PipelineZeRO int `json:"zero_with_pp"` // the highest ZeRO stage that it combines with pipeline stages
+	// What it can run. Of lists, none is all.
+	PipelineZeRO int      `json:"zero_with_pp"` // the highest ZeRO stage that it combines with pipeline stages
+	ZeRO         []int    `json:"zero,omitempty"`
+	Schedules    []string `json:"schedules,omitempty"`
+	MaxPP        int      `json:"max_pp,omitempty"`    // 0: as many as wanted
+	Stack        string   `json:"memory_as,omitempty"` // partition.Stacks; empty: megatron
 
 	Recipe Recipe `json:"recipe"` // where a run says nothing else
 	Source string `json:"source"`
@@ -156,6 +162,23 @@ func (s *Software) Unknown() bool {
 
 // numbered is a version.
 var numbered = regexp.MustCompile(`^[0-9]{1,6}([.][0-9]{1,6}){0,3}$`)
+
+// Permits refuses a layout that the framework cannot run.
+func (s *Software) Permits(l partition.Layout) error {
+	switch {
+	case s.MaxPP > 0 && l.PP > s.MaxPP:
+		return field.New("pp", "%s has no pipeline stages, found %d; accepted: 1", s.Name, l.PP)
+	case len(s.ZeRO) > 0 && !slices.Contains(s.ZeRO, l.ZeRO) && (l.ZeRO > 0 || l.DP*l.CP > 1):
+		return field.New("zero", "%s does not have stage %d; accepted: %s", s.Name, l.ZeRO,
+			strings.Trim(strings.Join(strings.Fields(fmt.Sprint(s.ZeRO)), ", "), "[]"))
+	case l.PP > 1 && l.ZeRO > s.PipelineZeRO:
+		return field.New("zero", "%s does not combine stage %d with pp %d; accepted: 0 to %d", s.Name, l.ZeRO, l.PP,
+			s.PipelineZeRO)
+	case l.PP > 1 && len(s.Schedules) > 0 && !slices.Contains(s.Schedules, l.Schedule):
+		return field.Choice("schedule", l.Schedule, s.Schedules, "%s does not have %q", s.Name, l.Schedule)
+	}
+	return nil
+}
 
 // compareVersions orders versions by their numbers: 25.11 before 26.04 before 26.04.01.
 func compareVersions(a, b string) int {

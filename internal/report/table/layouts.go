@@ -24,11 +24,14 @@ func Layouts(w io.Writer, in *planner.SearchInput, r *planner.Result, sims []lay
 	if p := in.Training.Precision; p != workload.BF16 && p != "" {
 		report.Wrap(w, "", fmt.Sprintf("Matrix products in %s; MFU is of the GPU's peak in %[1]s", p))
 	}
+	if by := in.Training.Software; by != nil {
+		report.Wrap(w, "", fmt.Sprintf("Kernels and overheads of %s, and what it can run", by))
+	}
 	if cc != "" {
 		report.Wrap(w, "", fmt.Sprintf("%s: transfers between hosts take %s as long as without congestion control, measured on a ring of four hosts", cc, unit.ShowFactor(in.Site.Waste)))
 	}
 	simulated(w, sims)
-	candidates(w, r.Candidates[:min(top, len(r.Candidates))], len(sims) > 0)
+	candidates(w, r.Candidates[:min(top, len(r.Candidates))], len(sims) > 0, in.Training.Software != nil)
 	rejected(w, r.Rejected)
 }
 
@@ -40,6 +43,9 @@ func layoutAnswer(r *planner.Result, sims []layouts.Simulated) string {
 				took(s.Seconds), report.Approximation(s.Fidelity, s.Expected), unit.ShowShare(s.MFU))
 		}
 	}
+	if r.Tried == 0 {
+		return "No configuration: sizes that the search is limited to do not divide the GPUs"
+	}
 	if len(r.Candidates) == 0 {
 		return "No configuration is feasible. Those above GPU memory need more GPUs, or GPUs with more memory"
 	}
@@ -49,14 +55,16 @@ func layoutAnswer(r *planner.Result, sims []layouts.Simulated) string {
 }
 
 // candidates prints estimates, the best first.
-func candidates(w io.Writer, all []planner.Candidate, again bool) {
+func candidates(w io.Writer, all []planner.Candidate, again, framework bool) {
 	if len(all) == 0 {
 		return
 	}
 	if again {
 		fmt.Fprintln(w, "\nEstimates")
 	} else {
-		fmt.Fprintln(w, "Estimates only: --simulate 3 simulates the best three and ranks them again.")
+		if !framework {
+			fmt.Fprintln(w, "Estimates only: --simulate 3 simulates the best three and ranks them again.")
+		}
 		fmt.Fprintln(w)
 	}
 	t := screen.Table{Columns: []screen.Column{{Head: "Step"}, {Head: "MFU, %"}, {Head: "tok/s/GPU", Spare: true}, {Head: "GB"},

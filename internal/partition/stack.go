@@ -1,0 +1,66 @@
+package partition
+
+import (
+	"maps"
+	"slices"
+
+	"railyard/unit"
+)
+
+// stack is how a framework spends memory beside states and what layers keep.
+type stack struct {
+	logit, logitTP float64 // bytes per logit while the loss is worked out; of ranks that share the vocabulary
+	ops            bool    // selective recomputation keeps results of operations (model.KeepsOps)
+	whole          bool    // with pipeline stages ZeRO 2 and 3 keep a stage's weights whole, its gradients in 32 bit
+}
+
+// stacks are those of frameworks by name.
+//
+// Megatron-LM's loss (core/tensor_parallel/cross_entropy.py): the product's 16 bit, their 32 bit copy, in which
+// exponentials and gradient are worked out in place, and the gradient's 16 bit.
+//
+// PyTorch's: 16 bit, their 32 bit copy, logarithms of probabilities, their gradient. Where ranks share the vocabulary
+// (distributed/tensor/parallel/loss.py) the backward pass has the logarithms, exponentials, targets, sum and product in
+// 32 bit at once. FSDP2 under pipeline stages does not shard weights again after a forward pass, so that microbatches
+// need not gather them, and adds up gradients in the type in which they are reduced (torchtitan, parallelize.py).
+var stacks = map[string]stack{
+	"megatron": {logit: 8, logitTP: 8},
+	"torch":    {logit: 14, logitTP: 20, ops: true, whole: true},
+}
+
+// Stacks lists their names.
+func Stacks() []string { return slices.Sorted(maps.Keys(stacks)) }
+
+func (l Layout) stack() stack {
+	if s, ok := stacks[l.Stack]; ok {
+		return s
+	}
+	return stacks["megatron"]
+}
+
+func (l Layout) logitBytes() float64 {
+	if l.TP > 1 {
+		return l.stack().logitTP
+	}
+	return l.stack().logit
+}
+
+// head is what FSDP gathers of an output projection while the loss is worked out, and the projection's gradient in the
+// type in which it is reduced.
+func (l Layout) head(params int64) int64 {
+	if !l.stack().whole || l.ZeRO < 3 || l.PP > 1 {
+		return 0
+	}
+	return (paramBytes + 4) * params
+}
+
+// gathered is what ZeRO 3 holds beside its shares: the layer at work and the one fetched ahead, or a stage.
+func (l Layout) gathered(params, pair int64) unit.Bytes {
+	switch {
+	case l.stack().whole && l.PP > 1 && l.ZeRO >= 2:
+		return unit.Bytes((paramBytes + 4) * params)
+	case l.ZeRO >= 3:
+		return unit.Bytes(paramBytes * pair)
+	}
+	return 0
+}
