@@ -30,7 +30,7 @@ Examples:
 
 // Run is the bench command.
 func (c *benchCmd) Run(e *env) error {
-	ctx, release := endable()
+	ctx, release := e.endable()
 	defer release()
 	bar := newMeter(e)
 	b := &speed.Bench{Rounds: c.Rounds, Large: c.Large, Only: c.Only, Run: speed.Process, Tell: bar.show}

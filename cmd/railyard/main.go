@@ -221,6 +221,7 @@ type env struct {
 	stdout, stderr io.Writer
 	told           time.Time // when progress was last told where there is no terminal
 	doing          string    // which of several simulations this is
+	acknowledge    func()    // prints once that Ctrl-C was noticed (endable)
 
 	// For tests.
 	now    func() time.Time                   // clock of progress reports; nil: the machine's

@@ -103,7 +103,7 @@ func (c *planGoodputCmd) Run(e *env) error {
 
 // simulate runs all seeds, with a bar, until Ctrl-C.
 func (c *planGoodputCmd) simulate(e *env, in goodput.Input) (*goodput.Result, error) {
-	ctx, release := endable()
+	ctx, release := e.endable()
 	defer release()
 	bar := newMeter(e)
 	r, err := goodput.Run(in, func(share float64) bool {

@@ -18,7 +18,7 @@ import (
 
 // pool simulates the variants of a study, with a bar for all of them, until Ctrl-C cancels ctx.
 func (e *env) pool() (ctx context.Context, p *study.Pool, release func()) {
-	ctx, stop := endable()
+	ctx, stop := e.endable()
 	bar, said := newMeter(e), e.ending(ctx)
 	p = &study.Pool{Memory: runner.Memory(), Progress: func(s study.State) {
 		said()
@@ -42,7 +42,7 @@ func (e *env) pool() (ctx context.Context, p *study.Pool, release func()) {
 
 // spread does n jobs that hold so much memory, several at a time, with a bar, until Ctrl-C.
 func (e *env) spread(n, mb int, what string, do func(i int) error) error {
-	ctx, release := endable()
+	ctx, release := e.endable()
 	defer release()
 	bar := newMeter(e)
 	defer bar.finish()

@@ -386,7 +386,7 @@ func (c *rdmaMany) run(e *env, op perftest.Op) (err error) {
 	}
 	defer cl.Close()
 	if c.Duration > 0 { // Ctrl-C ends it early, and what was measured is printed
-		end, release := endable()
+		end, release := e.endable()
 		defer release()
 		cancel()
 		ctx, s.Stop = context.Background(), func() bool { return end.Err() != nil }

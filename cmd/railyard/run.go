@@ -2,15 +2,11 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime/pprof"
 	"strings"
-	"syscall"
 	"time"
 
 	"railyard/internal/exec"
@@ -335,7 +331,7 @@ func (c *runCmd) follow(run *fidelity.Simulation) (*fidelity.Follower, error) {
 // on Ctrl-C. Writing millions of flows takes a while: a second Ctrl-C does not wait for it,
 // and what it leaves half written is hidden and removed by the next run.
 func watched(run *fidelity.Simulation, e *env, simulate func(exec.Observer) error) error {
-	ctx, release := endable()
+	ctx, release := e.endable()
 	defer release()
 	bar := newMeter(e)
 	defer bar.finish()
@@ -345,31 +341,4 @@ func watched(run *fidelity.Simulation, e *env, simulate func(exec.Observer) erro
 		said()
 		return ctx.Err() == nil
 	}, simulate)
-}
-
-// ending says once, when ctx has ended, that what runs ends too.
-func (e *env) ending(ctx context.Context) (say func()) {
-	said := false
-	return func() {
-		if ctx.Err() != nil && !said {
-			said = true
-			fmt.Fprintln(e.stderr, "interrupted: writing what is finished; Ctrl-C again ends immediately")
-		}
-	}
-}
-
-// endable returns a context that Ctrl-C ends, until it is released; the second Ctrl-C ends the process.
-func endable() (ctx context.Context, release func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	sig := make(chan os.Signal, 1)
-	signal.Notify(sig, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	go func() {
-		select {
-		case <-sig:
-			signal.Stop(sig)
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, func() { signal.Stop(sig); cancel() }
 }

@@ -95,7 +95,7 @@ func (c *whyCmd) try(e *env, of *whatif.Scenario, s *result.Summary, all []whati
 	if err != nil {
 		return err
 	}
-	ctx, release := endable()
+	ctx, release := e.endable()
 	defer release()
 	bar := newMeter(e)
 	defer bar.finish()

@@ -52,7 +52,7 @@ func (c *workerCmd) Run(e *env) error {
 	if c.NATS == "" {
 		return field.New("--nats", "the server is missing; accepted: --nats URL, or --tasks DIR")
 	}
-	ctx, stop := endable()
+	ctx, stop := e.endable()
 	defer stop()
 	w := &jetstream.Worker{Access: jetstream.Access{URL: c.NATS, Token: token, CA: c.TLSCA}, Idle: c.Idle,
 		Pool: &study.Pool{Workers: c.Jobs, Memory: memory}}
