@@ -32,8 +32,11 @@ func (c *checkCmd) build(plan *scenario.Plan) error {
 	if !errors.As(err, &memory) {
 		return err
 	}
-	plan.Notes = append(plan.Notes, fmt.Sprintf("a run needs about %s of memory, and %s are available here: it was not built, and whether every GPU reaches the others is not checked", memory.NeedWords(),
-		memory.HaveWords()))
+	if err := fidelity.Check(plan); err != nil {
+		return input.Fault(err)
+	}
+	plan.Notes = append(plan.Notes, fmt.Sprintf("a run needs about %s of memory, and %s are available here: it was not built; routes connect the GPUs of all transfers",
+		memory.NeedWords(), memory.HaveWords()))
 	return nil
 }
 

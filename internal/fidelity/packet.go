@@ -29,3 +29,6 @@ func byPackets(p *scenario.Plan, c sim.Cost) (Cost, func() (Run, error)) {
 		return r, nil
 	}
 }
+
+// Check refuses a plan that a run of packets would refuse when it is built, for those who have no memory for the run.
+func Check(p *scenario.Plan) error { return sim.Check(p) }

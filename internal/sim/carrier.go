@@ -65,7 +65,10 @@ func (c *carrier) Reaches(from, to int) bool {
 
 // Reaches reports whether routes connect the NICs of two GPUs.
 func (n *Network) Reaches(paths *topo.Routes, from, to int) bool {
-	g := n.Graph
+	return reaches(n.Graph, paths, from, to)
+}
+
+func reaches(g *topo.Graph, paths *topo.Routes, from, to int) bool {
 	for pair := range max(g.Ways(from), g.Ways(to)) { // each NIC that one has for itself
 		if g.Stored(from, to) {
 			if a, b := g.Pair(from, to, pair); !g.Reachable(paths, a, b) {

@@ -98,8 +98,7 @@ func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 		return nil, err
 	}
 	if from, to, cut := r.Exec.Unreachable(); cut && !r.JoinedBefore(&r.Exec.Machine, from, to) {
-		return nil, fmt.Errorf("%s cannot reach %s: no path in the fabric, not even over NVLink",
-			p.Graph.GPUName(from), p.Graph.GPUName(to))
+		return nil, noPath(p.Graph, from, to)
 	}
 	return r, nil
 }

@@ -85,7 +85,7 @@ func Checks() []Check {
 		group("NSCC", 0.3, 60, uecRows),
 		parted("uet", 223, 1400, 4, uetRows),
 		group("UEC paths", 16, 210, uecPaths),
-		parted("mrc", 8, 80, 1.5, mrcRows),
+		parted("mrc", 12, 1250, 2, mrcRows),
 		group("Falcon", 5, 130, falconRows),
 		group("srd", 0.5, 130, srdRows),
 		group("structured EVs", 0.4, 80, structuredRows),

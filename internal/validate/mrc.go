@@ -18,7 +18,7 @@ func mrcRows(large bool) (rows []Row, err error) {
 	for _, of := range all {
 		rows = append(rows, must(of())...)
 	}
-	return rows, nil
+	return append(rows, must(portCounts(large))...), nil
 }
 
 var (
