@@ -352,6 +352,8 @@ func TestPlanCollective(t *testing.T) {
 	for want, args := range map[string][]string{
 		"is not a collective": {"--kind", "gossip"}, "runs no all-gather": {"--kind", "all-gather",
 			"--algorithms", "tree"}, "--sizes": {"--sizes", "-1MB"}, "unknown value": {"--groups", "some"},
+		"nothing to print: the tuning model contains all-reduce": {"--kind", "broadcast", "--no-simulate"},
+		"nothing to print: NCCL's tuning model has NVIDIA's":     {"--set", "server.gpu=mi300x", "--no-simulate"},
 	} {
 		if code, _, err := call(t, append([]string{"plan", "collective", pod},
 			args...)...); code != exitInput || !strings.Contains(err, want) {

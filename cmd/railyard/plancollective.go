@@ -6,6 +6,7 @@ import (
 
 	"railyard/internal/coll"
 	"railyard/internal/field"
+	"railyard/internal/input"
 	"railyard/internal/report/table"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
@@ -69,13 +70,17 @@ func (c *planCollectiveCmd) Run(e *env) error {
 	ctx, pool, release := e.pool()
 	defer release()
 	of := collectives.Study{Fabric: c.Fabric, Set: c.Set, Groups: c.Groups, Pool: pool}
+	_, untuned := of.Tuned(plan, kind, sizes[0])
+	if untuned != nil && c.NoSimulate {
+		return input.Fault(field.New("--no-simulate", "leaves nothing to print: %v", untuned))
+	}
 	rows, stopped := of.Rows(ctx, plan, kind, sizes, algorithms, !c.NoSimulate)
 	if c.JSON {
 		if err := printJSON(e.stdout, rows); err != nil {
 			return err
 		}
 	} else {
-		table.Collectives(e.stdout, c.Kind, c.Groups, plan, rows)
+		table.Collectives(e.stdout, c.Kind, c.Groups, plan, rows, untuned)
 	}
 	if stopped != nil {
 		return fmt.Errorf("%w; what had been simulated is above", stopped)

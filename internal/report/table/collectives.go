@@ -14,7 +14,7 @@ import (
 
 // Collectives prints a collective by size and algorithm: as NCCL's model estimates and as simulated, the fastest first
 // in the answer.
-func Collectives(w io.Writer, kind, groups string, plan *scenario.Plan, rows []collectives.Row) {
+func Collectives(w io.Writer, kind, groups string, plan *scenario.Plan, rows []collectives.Row, untuned error) {
 	screen.Painted(w, screen.Answer, "", collectiveAnswer(kind, rows))
 	over := fmt.Sprintf("%s on %s", unit.Plural(plan.Graph.TotalGPUs(), "GPU"), unit.Plural(len(plan.Graph.Hosts), "host"))
 	if groups != "all" {
@@ -47,6 +47,9 @@ func Collectives(w io.Writer, kind, groups string, plan *scenario.Plan, rows []c
 		}
 	}
 	t.Print(w)
+	if untuned != nil {
+		report.Labelled(w, "not modelled: ", untuned.Error())
+	}
 	for _, s := range skipped {
 		report.Labelled(w, "not simulated: ", s)
 	}

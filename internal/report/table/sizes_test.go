@@ -20,7 +20,7 @@ func TestAnswers(t *testing.T) {
 	Collectives(&b, "all-reduce", "rail", &scenario.Plan{Graph: &topo.Graph{}}, []collectives.Row{
 		{Bytes: 1 << 20, Model: []coll.Choice{{Algorithm: "ring", Protocol: "ll", Micros: 72}},
 			Runs: []collectives.Run{{Algorithm: "tree", Micros: 60}, {Algorithm: "nvls", Skipped: "no NVSwitch"}}},
-		{Bytes: 3e6, Model: []coll.Choice{{Algorithm: "ring", Micros: 2142}}}})
+		{Bytes: 3e6, Model: []coll.Choice{{Algorithm: "ring", Micros: 2142}}}}, nil)
 	for _, want := range []string{"20,582 H100 for 24 h\n", "8B parameters (2B active), 15.6T tokens",
 		"1.00e+24 FLOPs: 6 per parameter", "1.00 GWh", "rate given",
 		"all-reduce: fastest simulated tree at 1 MiB (60 µs), ring at 3 MB (2.14 ms, NCCL model)", "groups: rail",

@@ -49,9 +49,7 @@ func (c *Study) Rows(ctx context.Context, plan *scenario.Plan, kind coll.Kind, s
 	rows = make([]Row, len(sizes))
 	for i, b := range sizes {
 		rows[i].Bytes = int64(b)
-		if m, err := plan.Machine(c.Groups == "rail"); err == nil {
-			rows[i].Model, _ = m.Tune(kind, float64(b)) // kinds that the model does not know have no choices
-		}
+		rows[i].Model, _ = c.Tuned(plan, kind, b)
 	}
 	n := len(algorithms)
 	runs := make([]*Run, len(sizes)*n)
@@ -75,6 +73,15 @@ func (c *Study) Rows(ctx context.Context, plan *scenario.Plan, kind coll.Kind, s
 		rows[i/n].Runs = append(rows[i/n].Runs, *run)
 	}
 	return rows, stopped
+}
+
+// Tuned returns the choices of NCCL's tuning model, or why it has none: for the GPUs, or for the collective.
+func (c *Study) Tuned(plan *scenario.Plan, kind coll.Kind, b unit.Bytes) ([]coll.Choice, error) {
+	m, err := plan.Machine(c.Groups == "rail")
+	if err != nil {
+		return nil, err
+	}
+	return m.Tune(kind, float64(b))
 }
 
 // simulated runs one algorithm.
