@@ -130,7 +130,7 @@ var allowed = map[string][]string{
 		"internal/workload"},
 	"internal/goodput":   {"internal/rng"},
 	"internal/recognise": {"internal/cabling", "internal/site", "internal/topo", "internal/panel"},
-	"internal/result":    {"internal/input", "internal/cause"},
+	"internal/result":    {"internal/input", "internal/output", "internal/cause"},
 	"internal/inside":    {"internal/sheet"},
 	"internal/exec":      {"internal/inside", "internal/workload"},
 	"internal/fluid":     {},

@@ -37,7 +37,7 @@ func Create(path string, force bool) (*File, error) {
 	case err == nil && !st.Mode().IsRegular():
 		return special(path)
 	}
-	if fd, err := unix.Open(filepath.Dir(path), unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, 0o644); err == nil {
+	if fd, err := unnamed(filepath.Dir(path)); err == nil {
 		return &File{os.NewFile(uintptr(fd), path), path, force, true}, nil
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
@@ -76,14 +76,13 @@ func (o *File) Keep() error {
 		err = o.Chmod(0o644)
 	} else { // a link cannot replace a file, a rename can
 		hidden = filepath.Join(filepath.Dir(o.path), fmt.Sprintf(".%s-%d", filepath.Base(o.path), os.Getpid()))
-		err = unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", o.Fd()), unix.AT_FDCWD, hidden,
-			unix.AT_SYMLINK_FOLLOW)
+		err = name(o.Fd(), hidden)
 	}
 	err = errors.Join(err, o.Close())
 	if err == nil && o.force {
 		err = os.Rename(hidden, o.path)
 	} else if err == nil {
-		err = unix.Renameat2(unix.AT_FDCWD, hidden, unix.AT_FDCWD, o.path, unix.RENAME_NOREPLACE)
+		err = renameNew(hidden, o.path)
 		if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) { // this file system cannot
 			err = os.Rename(hidden, o.path)
 		}

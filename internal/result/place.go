@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"railyard/internal/input"
+	"railyard/internal/output"
 
 	"golang.org/x/sys/unix"
 )
@@ -252,7 +253,7 @@ func (p *Place) within(tmp string, why error) error {
 // meanwhile, finds the one or the other. Where the file system cannot do that, the one
 // before is set aside first.
 func exchange(tmp, dir string) error {
-	switch err := unix.Renameat2(unix.AT_FDCWD, tmp, unix.AT_FDCWD, dir, unix.RENAME_EXCHANGE); {
+	switch err := output.Exchange(tmp, dir); {
 	case err == nil:
 		return nil
 	case errors.Is(err, os.ErrNotExist) || !exists(dir):
@@ -360,10 +361,7 @@ func readManifest(dir string) (*Manifest, error) {
 // pinned reports whether a directory cannot be exchanged for another: a mount point, or
 // one that the current directory lies in.
 func pinned(dir string) bool {
-	var st unix.Statx_t
-	err := unix.Statx(unix.AT_FDCWD, dir, 0, unix.STATX_BASIC_STATS, &st)
-	if err == nil && st.Attributes_mask&unix.STATX_ATTR_MOUNT_ROOT != 0 &&
-		st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0 {
+	if output.MountPoint(dir) {
 		return true
 	}
 	full, err1 := filepath.Abs(dir)
@@ -371,10 +369,10 @@ func pinned(dir string) bool {
 	if err1 != nil || err2 != nil {
 		return true
 	}
-	if here, err = filepath.EvalSymlinks(here); err != nil {
+	if here, err1 = filepath.EvalSymlinks(here); err1 != nil {
 		return true
 	}
-	if full, err = filepath.EvalSymlinks(full); err != nil {
+	if full, err1 = filepath.EvalSymlinks(full); err1 != nil {
 		return true
 	}
 	rel, err := filepath.Rel(full, here)
