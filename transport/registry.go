@@ -18,6 +18,9 @@ type Protocol struct {
 	Counters []cc.Term
 	Needs    cc.Needs // of what its packets meet, as congestion controls say it
 	Ordered  bool     // messages arrive and complete in the order in which they were posted
+	Lossy    bool     // it finds its rate by drops and marks: no lossless class carries it
+	// Free are the values with which hosts take no time for it; nil: it is in NICs, and takes none anyway.
+	Free param.Values
 
 	CC       string   // the congestion control that it runs where none is named; "" for one of its own
 	Controls []string // those that it can run; nil: none but its own

@@ -33,6 +33,7 @@ const (
 	Trimmed
 	SharedNIC
 	PCIe
+	HostCores
 	LateRank
 	Count int = iota
 )
@@ -58,7 +59,7 @@ type Cause struct {
 // all lists the causes by ID; each is in its own file.
 var all = [Count]*Cause{&compute, &lineRate, &latency, &recovering, &window, &credit, &collision,
 	&oversubscription, &failedCapacity, &slowLink, &incast, &pause, &retransmission, &reordering, &reorderMemory,
-	&trimmed, &sharedNIC, &pcie, &lateRank}
+	&trimmed, &sharedNIC, &pcie, &hostCores, &lateRank}
 
 // All returns the causes in order.
 func All() []*Cause { return all[:] }

@@ -41,6 +41,8 @@ type Facts struct {
 	Reorder        unit.Bytes
 	ReorderEntries int
 	ReorderLocal   bool
+	Hosted         bool // the transport takes cores of hosts
+	GPUDirect      bool // and no copies in host memory
 	Lost           Lost
 }
 
@@ -84,6 +86,7 @@ const (
 	NoSlowdowns                    // links run at the rate of their kind
 	NoStorms                       // no NIC pauses continuously
 	NoReorderLimit                 // NICs have room for all packets that arrive ahead of others
+	NoHostTime                     // hosts take no time for a transport in software
 	edits
 )
 
@@ -95,7 +98,7 @@ var editNames = [edits]string{NoDelay: "delays 0 and cut-through switches",
 	FastFabric:    "links between switches 16 times as fast", NoBitErrors: "no bit errors",
 	NoPCIe: "PCIe as fast as the wire", NoLimits: "buffers without limit", NoFailures: "no failure",
 	NoSlowdowns: "every link at the rate of its kind", NoStorms: "no PFC storm",
-	NoReorderLimit: "reorder memory without limit"}
+	NoReorderLimit: "reorder memory without limit", NoHostTime: "hosts that take no time"}
 
 // String returns the edit in words.
 func (e Edit) String() string { return editNames[e] }

@@ -244,6 +244,9 @@ func (m *model) rest(x int32, met *Trouble, w *window) cause.ID {
 				}
 			}
 		}
+		if c := b.r.plan.Services[b.r.seen.Conns[conn].Service].Carried; c != nil && c.Free != nil {
+			return cause.HostCores
+		}
 		return cause.Latency
 	case m.slow(top):
 		return cause.SlowLink

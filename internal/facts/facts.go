@@ -28,6 +28,8 @@ func Of(p *scenario.Plan) *cause.Facts {
 	if s.Carried != nil {
 		f.Transport, f.OwnControl = s.Carried.Name, s.Carried.Own
 		f.Delays = f.Delays || s.Carried.Own
+		f.Hosted = s.Carried.Free != nil
+		f.GPUDirect, _ = s.Carried.Values["gpudirect"].(bool)
 	}
 	if p.RC.Recovery == rc.Selective {
 		f.Recovery = "selective"

@@ -103,6 +103,8 @@ func Refuse(p *scenario.Plan) error {
 	switch {
 	case len(p.Phases) > 0:
 		what = "circuits that move by phases"
+	case p.Default().Carried != nil && p.Default().Carried.Lossy:
+		what = p.Default().Carried.Title + ", which is limited by the hosts' cores"
 	case p.Steps > 0:
 		what = "output.steps, which follows queues, pauses and rates"
 	case p.Mixes():

@@ -26,6 +26,8 @@ var figures = []figure{
 	{"pauses", func(s *result.Summary) float64 { return float64(s.PFCPauses) }, plain},
 	{"drops", func(s *result.Summary) float64 { return float64(s.Drops) }, plain},
 	{"trims", func(s *result.Summary) float64 { return float64(s.Trims) }, plain},
+	{"core time", func(s *result.Summary) float64 { return float64(s.CoreTime()) }, times},
+	{"copies/B", (*result.Summary).Copies, func(v float64) string { return fmt.Sprintf("%.3g", v) }},
 	{"overhead", (*result.Summary).Overhead, percent},
 	{"fairness", func(s *result.Summary) float64 { return s.Fairness },
 		func(v float64) string { return fmt.Sprintf("%.2f", v) }},
@@ -78,7 +80,7 @@ func lines(w io.Writer, title string, variants []result.Variant) []string {
 	}
 	t := screen.Table{Columns: []screen.Column{{}}}
 	for _, f := range figures {
-		rare := f.head == "exposed" || f.head == "pauses" || f.head == "drops" || f.head == "trims"
+		rare := f.head == "core time" || f.head == "copies/B" || f.head == "exposed" || f.head == "pauses" || f.head == "drops" || f.head == "trims"
 		spare := f.head == "slowest" || f.head == "mean" || f.head == "overhead" || f.head == "fairness"
 		t.Columns = append(t.Columns, screen.Column{Head: f.head, Rare: rare, Spare: spare})
 	}

@@ -98,6 +98,10 @@ var counted = []metric{
 	{name: "NIC reorder peak", value: ofReorder(func(m *result.ReorderMemory) int64 { return m.Peak }), show: sizes,
 		rare: true},
 	{name: "NIC drops", value: ofReorder(func(m *result.ReorderMemory) int64 { return m.Refused }), show: plain, rare: true},
+	{name: "core time of hosts", value: func(s *result.Summary) float64 { return float64(s.CoreTime()) }, show: times,
+		rare: true},
+	{name: "copies per byte", value: (*result.Summary).Copies, show: func(v float64) string { return fmt.Sprintf("%.3g", v) },
+		rare: true},
 	{name: "idle GPUs", value: func(s *result.Summary) float64 { return float64(s.IdleGPUs) }, show: plain, rare: true},
 }
 

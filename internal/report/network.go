@@ -38,6 +38,21 @@ func network(w io.Writer, s *result.Summary) {
 	dropped(w, s)
 	scheduled(w, s.Scheduled)
 	control(w, s.Control)
+	hosts(w, s)
+}
+
+// hosts prints what a transport in software took of the servers; nothing of RDMA.
+func hosts(w io.Writer, s *result.Summary) {
+	if s.CoreTime() == 0 {
+		return
+	}
+	calls, interrupts := int64(0), int64(0)
+	for i := range s.Control {
+		calls += s.Control[i].Counted("system_calls")
+		interrupts += s.Control[i].Counted("interrupts")
+	}
+	Wrap(w, "", fmt.Sprintf("Hosts: %s of core time, %.3g copies per byte, %s, %s", dur(s.CoreTime()), s.Copies(),
+		many(calls, "system call"), many(interrupts, "interrupt")))
 }
 
 // span is a range of shares: 2.0–13.7 %.

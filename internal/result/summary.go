@@ -47,13 +47,33 @@ func (s *Summary) Overhead() float64 {
 }
 
 // Cuts returns the number of rate reductions.
-func (c *Control) Cuts() int64 {
+func (c *Control) Cuts() int64 { return c.Counted("cuts") }
+
+// Counted returns a counter, 0 of what is not counted.
+func (c *Control) Counted(name string) int64 {
 	for _, k := range c.Counters {
-		if k.Name == "cuts" {
+		if k.Name == name {
 			return k.Count
 		}
 	}
 	return 0
+}
+
+// CoreTime is the time of the hosts' cores that transports took, in picoseconds.
+func (s *Summary) CoreTime() (ps int64) {
+	for i := range s.Control {
+		ps += 1000 * s.Control[i].Counted("cpu_ns")
+	}
+	return ps
+}
+
+// Copies is how often hosts copied a byte of payload.
+func (s *Summary) Copies() float64 {
+	bytes := int64(0)
+	for i := range s.Control {
+		bytes += s.Control[i].Counted("copied_bytes")
+	}
+	return float64(bytes) / float64(max(1, s.NetworkBytes))
 }
 
 // Expected is the error that a fidelity is expected to have: in cases like the scenario that packets simulated as well.

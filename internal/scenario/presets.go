@@ -47,6 +47,7 @@ var presets = []preset{
 	{name: "mrc", words: "MRC with NSCC over trimming switches", kind: "mrc", cc: "nscc", lb: "ecmp",
 		trims:   true,
 		lastHop: true, ownQueues: true, switches: "trimming by hop, ECN"},
+	{name: "tcp", words: "kernel TCP with Cubic, without PFC", kind: "tcp", cc: "none", lb: "ecmp"},
 	{name: "scheduled", words: "a scheduled fabric below RoCEv2 at line rate", kind: RoCE,
 		recovery: "go-back-n", cc: "none", lb: "ecmp", pfc: true, scheduled: true,
 		switches: "VOQs, credits, cells", nics: "one PSN per QP"},

@@ -104,6 +104,9 @@ func (p *resolver) carried() error {
 		return field.New("lb", "%s chooses source ports of RC queue pairs; %s chooses its paths itself: take a policy of switches, as ecmp, which hashes what it chose", p.LB.Name, c.Title)
 	}
 	s := p.Default()
+	if q := p.Spec.DSCP[s.DSCP]; c.Lossy && p.Spec.Queues[q].Lossless {
+		return field.New("transport.kind", "%s finds its rate by drops and marks, and its data (DSCP %d) is in queue %d, which PFC protects; accepted: transport: %s, which sets switch.pfc false, or a transport.data_dscp of another queue", c.Title, s.DSCP, q, c.Name)
+	}
 	s.Carried = c
 	if !p.says("cc.algorithm") {
 		name := c.CC

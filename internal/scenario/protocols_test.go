@@ -46,7 +46,8 @@ func TestParametersOfTheTransport(t *testing.T) {
 // What cannot be together is refused with the key, what was found and what would do.
 func TestTransportRefused(t *testing.T) {
 	for sets, want := range map[string]string{
-		"transport.kind=tcp":                  `unknown value "tcp"; accepted: roce, `,
+		"transport.kind=quic":                 `unknown value "quic"; accepted: roce, `,
+		"transport.kind=tcp":                  "in queue 3, which PFC protects; accepted: transport: tcp, which",
 		"transport.srd.path=3":                `did you mean "paths"?`,
 		"transport.paths=3":                   "(transport.srd.paths)",
 		"transport.srd.paths=0":               "transport.srd.paths=0: 0 is out of range 1–256",

@@ -88,6 +88,7 @@ func Checks() []Check {
 		parted("mrc", 12, 1250, 2, mrcRows),
 		group("Falcon", 5, 130, falconRows),
 		group("srd", 0.5, 130, srdRows),
+		group("kernel TCP", 2, 90, tcpRows),
 		group("structured EVs", 0.4, 80, structuredRows),
 		group("port channels", 1.9, 70, channelRows),
 		parted("HPCC", 8, 140, 1, hpccRows),

@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"maps"
 	"slices"
 
 	"railyard/internal/cause"
@@ -69,6 +70,8 @@ func apply(p *scenario.Plan, edits []cause.Edit) {
 			p.NICs.PCIe, p.Buses = 0, nil
 		case cause.NoReorderLimit:
 			p.NICs.Reorder.Bytes, p.NICs.Reorder.Entries = 0, 0
+		case cause.NoHostTime:
+			noHostTime(p)
 		case cause.NoLimits:
 			p.Respec(noLimits)
 		case cause.NoSlowdowns:
@@ -168,6 +171,18 @@ func noLimits(_ int, s *queue.Spec) {
 		}
 		if !q.WRED.ECN {
 			q.WRED = queue.WRED{}
+		}
+	}
+}
+
+// noHostTime gives transports in software the values with which hosts take no time.
+func noHostTime(p *scenario.Plan) {
+	for i := range p.Services {
+		if c := p.Services[i].Carried; c != nil && c.Free != nil {
+			own := *c
+			own.Values = maps.Clone(c.Values)
+			maps.Copy(own.Values, c.Free)
+			p.Services[i].Carried = &own
 		}
 	}
 }

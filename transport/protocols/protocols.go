@@ -4,8 +4,9 @@ import (
 	"railyard/falcon"
 	"railyard/mrc"
 	"railyard/srd"
+	"railyard/tcp"
 	"railyard/transport"
 )
 
 // All are they, in the order in which programs list them. A new one is a package and a line here.
-var All = transport.List{&mrc.Protocol, &srd.Protocol, &falcon.Protocol}
+var All = transport.List{&mrc.Protocol, &srd.Protocol, &falcon.Protocol, &tcp.Protocol}

@@ -23,6 +23,7 @@ const names: [string, string][] = [
   ["trimmed", "trimmed packets"],
   ["shared_nic", "shared NIC or NVLink port"],
   ["pcie", "PCIe"],
+  ["host_cores", "host cores"],
   ["late", "late rank"],
 ];
 

@@ -1,0 +1,138 @@
+package tcp
+
+import (
+	"math"
+
+	"railyard/unit"
+)
+
+// Cubic's constants (RFC 9438, 4.1 and 4.6) and DCTCP's gain (RFC 8257, 4.2).
+const (
+	Scale = 0.4 // C, segments per second cubed
+	Beta  = 0.7
+	gain  = 1.0 / 16
+	first = 10 // segments of the initial window (RFC 6928)
+)
+
+// Window is a congestion window in segments, Cubic's or DCTCP's.
+type Window struct {
+	DCTCP bool
+	Size  float64
+	Most  float64 // segments; the window does not grow beyond
+	Alone bool    // no other flow is let in faster: without fast convergence, as section 5.1 of RFC 9438 has it
+	Cuts  int64
+
+	slowTo  float64 // slow start ends there
+	max     float64 // W_max
+	k       float64 // seconds from the epoch's begin until the window is W_max again
+	reno    float64 // W_est
+	prior   float64 // window before the last cut
+	epoch   unit.Time
+	started bool // there is an epoch
+
+	Alpha         float64
+	acked, marked float64 // segments in DCTCP's window of observation,
+	left          float64 // and what is left of that
+	cut           bool    // the window was cut in it
+}
+
+// NewWindow returns a window of ten segments in slow start.
+func NewWindow(dctcp bool, most float64) Window {
+	w := Window{DCTCP: dctcp, Size: first, Most: most, slowTo: math.Inf(1), left: first}
+	if dctcp {
+		w.Alpha = 1
+	}
+	return w
+}
+
+// Acked takes segments that were acknowledged, of which the window was full when they left; rtt is the smoothed round
+// trip.
+func (w *Window) Acked(now, rtt unit.Time, segments float64, marked bool) {
+	if w.DCTCP {
+		w.observe(segments, marked)
+	} else if marked {
+		w.Cut(now)
+		return
+	}
+	switch {
+	case w.Size < w.slowTo:
+		w.Size += segments
+	case w.DCTCP:
+		w.Size += segments / w.Size
+	default:
+		w.cubic(now, rtt, segments)
+	}
+	w.Size = min(w.Size, w.Most)
+}
+
+// observe counts marks by windows, and cuts once in each that has some (RFC 8257, 3.3).
+func (w *Window) observe(segments float64, marked bool) {
+	w.acked += segments
+	if marked {
+		w.marked += segments
+		if !w.cut {
+			w.cut = true
+			w.Cuts++
+			w.Size = max(2, float64(w.Size*(1-w.Alpha/2)))
+			w.slowTo = w.Size
+		}
+	}
+	if w.left -= segments; w.left <= 0 {
+		share := w.marked / w.acked
+		w.Alpha = float64(w.Alpha*(1-gain)) + float64(gain*share)
+		w.left, w.acked, w.marked, w.cut = w.Size, 0, 0, false
+	}
+}
+
+// cubic grows in congestion avoidance (RFC 9438, 4.2 to 4.5).
+func (w *Window) cubic(now, rtt unit.Time, segments float64) {
+	if !w.started {
+		w.started, w.epoch, w.reno = true, now, w.Size
+		w.k = 0
+		if w.max > w.Size {
+			w.k = math.Cbrt((w.max - w.Size) / Scale)
+		} else {
+			w.max = w.Size
+		}
+	}
+	at := func(t unit.Time) float64 {
+		d := t.Seconds() - w.k
+		return float64(Scale*d*d*d) + w.max
+	}
+	since := now - w.epoch
+	grows := 3 * (1 - Beta) / (1 + Beta)
+	if w.reno >= w.prior {
+		grows = 1
+	}
+	w.reno += grows * segments / w.Size
+	target := min(max(at(since+rtt), w.Size), 1.5*w.Size)
+	if at(since) < w.reno {
+		w.Size = max(w.Size, w.reno)
+		return
+	}
+	w.Size += (target - w.Size) / w.Size * segments
+}
+
+// Cut takes a loss, or with Cubic a mark: the caller takes one of each round trip.
+func (w *Window) Cut(unit.Time) {
+	w.Cuts++
+	w.started, w.prior = false, w.Size
+	if w.DCTCP {
+		w.Size = max(2, w.Size/2)
+		w.slowTo = w.Size
+		return
+	}
+	if w.Size < w.max && !w.Alone { // fast convergence (4.7)
+		w.max = w.Size * (1 + Beta) / 2
+	} else {
+		w.max = w.Size
+	}
+	w.Size = max(2, w.Size*Beta)
+	w.slowTo = w.Size
+}
+
+// Restart begins again with one segment, after a retransmission time-out.
+func (w *Window) Restart(now unit.Time) {
+	w.Cut(now)
+	w.Size = 1
+}

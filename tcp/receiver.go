@@ -1,0 +1,177 @@
+package tcp
+
+import (
+	"railyard/transport"
+	"railyard/transport/window"
+	"railyard/unit"
+)
+
+// receiver is a connection's receiving end: its core takes packets in the order of their arrival.
+type receiver struct {
+	s      *settings
+	in     window.In
+	core   unit.Time // when all that has arrived is processed and copied
+	staged unit.Time // when all of that is in GPU memory
+	count  int       // packets that wait for an acknowledgement
+	unread int       // packets since the last system call
+	marks  bool
+
+	answers []transport.Packet // by the time at which the core has got that far
+	dueAt   []unit.Time
+	head    int
+
+	arrived   []uint32 // messages, by the time at which GPUs see them
+	arrivedAt []unit.Time
+	first     int
+	now       unit.Time
+
+	busy              unit.Time
+	copied            int64
+	calls, interrupts int64
+}
+
+// Take takes a data packet; true: its payload is new.
+func (r *receiver) Take(now unit.Time, p *transport.Packet) (place bool) {
+	r.now = max(r.now, now)
+	if p.Kind != transport.Data || p.Flags&transport.Trimmed != 0 {
+		return false
+	}
+	v := r.in.Take(p)
+	r.process(now, p, v == window.Fresh)
+	if v == window.Ahead {
+		return false
+	}
+	r.count++
+	r.marks = r.marks || p.Flags&transport.Marked != 0
+	const atOnce = transport.Asks | transport.Last | transport.Marked
+	if r.count >= r.s.ackEvery || p.Flags&atOnce != 0 || r.in.Holes() || v == window.Before {
+		r.answer(p)
+	}
+	for {
+		m, ok := r.in.Arrived()
+		if !ok {
+			return v == window.Fresh
+		}
+		r.arrived = append(r.arrived, m)
+		r.arrivedAt = append(r.arrivedAt, max(r.core+r.s.wakeup, r.staged)+r.s.stageLatency)
+	}
+}
+
+// process books a packet on the core, after an interrupt where that was idle, and its payload on DMA to the GPU.
+func (r *receiver) process(now unit.Time, p *transport.Packet, fresh bool) {
+	from := max(r.core, now)
+	if r.core <= now {
+		r.interrupts++
+		from += r.s.interrupt
+	}
+	cost := r.s.rx
+	if fresh {
+		cost += r.s.copying(unit.Bytes(p.Payload))
+		r.copied += r.s.copies() * int64(p.Payload)
+		if r.unread++; r.unread >= r.s.chunk || p.Flags&transport.Last != 0 {
+			r.unread = 0
+			r.calls++
+			cost += r.s.call
+		}
+	}
+	r.busy += cost
+	r.core = from + cost
+	if fresh {
+		r.staged = max(r.staged, r.core) + r.s.staging(unit.Bytes(p.Payload))
+	}
+}
+
+// answer makes an acknowledgement of what the core has when it has got to a packet.
+func (r *receiver) answer(p *transport.Packet) {
+	a := transport.Packet{Kind: transport.Ack, Flags: transport.Stamped, Plane: p.Plane, EV: p.EV, EchoEV: p.EV,
+		PSN: p.PSN, Sent: p.Sent, Expect: uint32(r.in.Expect()), Base: uint32(r.in.Expect()), Bytes: r.in.Received,
+		Late: r.in.Late}
+	if r.marks {
+		a.Flags |= transport.Marked
+	}
+	if r.in.Holes() {
+		base := r.in.Expect()
+		if last := r.in.Full(p.PSN); last >= base+128 && last < r.in.High() {
+			base = last - 127
+		}
+		a.Base = uint32(base)
+		a.Bits = r.in.Bits(base)
+	}
+	r.count, r.marks = 0, false
+	if r.head > 0 && r.head == len(r.answers) {
+		r.answers, r.dueAt, r.head = r.answers[:0], r.dueAt[:0], 0
+	}
+	if n := len(r.answers); n-r.head >= r.s.window { // somebody sends more than may be out
+		a.Flags |= r.answers[n-1].Flags & transport.Marked
+		r.answers[n-1] = a
+		return
+	}
+	r.answers, r.dueAt = append(r.answers, a), append(r.dueAt, r.core)
+}
+
+// Say makes the next acknowledgement whose time has come.
+func (r *receiver) Say(now unit.Time, p *transport.Packet) bool {
+	r.now = max(r.now, now)
+	if r.head >= len(r.answers) || r.dueAt[r.head] > now {
+		return false
+	}
+	*p = r.answers[r.head]
+	if r.head++; r.head == len(r.answers) {
+		r.answers, r.dueAt, r.head = r.answers[:0], r.dueAt[:0], 0
+	} else if r.head > 256 && 2*r.head > len(r.answers) {
+		n := copy(r.answers, r.answers[r.head:])
+		copy(r.dueAt, r.dueAt[r.head:])
+		r.answers, r.dueAt, r.head = r.answers[:n], r.dueAt[:n], 0
+	}
+	return true
+}
+
+// At returns the time of the next acknowledgement or message.
+func (r *receiver) At() unit.Time {
+	at := unit.Never
+	if r.head < len(r.answers) {
+		at = r.dueAt[r.head]
+	}
+	for _, seen := range r.arrivedAt[r.first:] {
+		if seen > r.now { // earlier ones are to be popped
+			return min(at, seen)
+		}
+	}
+	return at
+}
+
+// Tick lets time pass.
+func (r *receiver) Tick(now unit.Time) { r.now = max(r.now, now) }
+
+// PlaneIs changes nothing: acknowledgements go by the plane that a packet came in by.
+func (r *receiver) PlaneIs(unit.Time, int, bool) {}
+
+// Arrived pops a message that its GPU sees.
+func (r *receiver) Arrived() (uint32, bool) {
+	if r.first >= len(r.arrived) || r.arrivedAt[r.first] > r.now {
+		return 0, false
+	}
+	m := r.arrived[r.first]
+	if r.first++; r.first == len(r.arrived) {
+		r.arrived, r.arrivedAt, r.first = r.arrived[:0], r.arrivedAt[:0], 0
+	}
+	return m, true
+}
+
+// Counter reports what Protocol lists, and what every receiver counts.
+func (r *receiver) Counter(name string) (int64, bool) {
+	switch name {
+	case CounterCPU:
+		return int64(r.busy / unit.Nanosecond), true
+	case CounterCopied:
+		return r.copied, true
+	case CounterCalls:
+		return r.calls, true
+	case CounterInterrupts:
+		return r.interrupts, true
+	}
+	return r.in.Counter(name)
+}
+
+// Touch asks for nothing.
+func (*receiver) Touch(*transport.Packet, bool) {}
