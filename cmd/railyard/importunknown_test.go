@@ -3,12 +3,11 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 )
 
-// A file in no format that is read is answered with eight that are; the help lists all, of cables, traces and
+// A file in no format that is read is answered with all that are; the help lists them too, of cables, traces and
 // trainings.
 func TestImportOfNothingKnown(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "hello.txt")
@@ -16,13 +15,13 @@ func TestImportOfNothingKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, _, said := call(t, "import", path)
-	if code != exitInput || strings.Count(said, ",") < 7 || !regexp.MustCompile(`and \d+ more`).MatchString(said) {
+	if code != exitInput {
 		t.Errorf("exit %d: %s", code, said)
 	}
 	_, help, _ := call(t, "import", "--help")
 	for _, name := range []string{"csv", "kineto", "goal", "deepspeed"} {
-		if !strings.Contains(help, name) {
-			t.Errorf("no %s in the help:\n%s", name, help)
+		if !strings.Contains(help, name) || !strings.Contains(said, name) {
+			t.Errorf("no %s in the help or the error:\n%s%s", name, help, said)
 		}
 	}
 }
