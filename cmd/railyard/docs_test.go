@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"railyard/docs"
+	"railyard/internal/manual"
 )
 
 // TestDocs checks the documentation: each page is in a section, each link ends somewhere, each page renders.
@@ -28,6 +29,9 @@ func TestDocs(t *testing.T) {
 		}
 	}
 	for _, p := range site.Pages() {
+		if p.Section == manual.Unlisted {
+			t.Errorf("%s is in no section: add it to contents in docspages.go", p.Path)
+		}
 		if _, err := site.HTML(p); err != nil {
 			t.Error(err)
 		}

@@ -21,7 +21,7 @@ var contents = []manual.Section{
 		"tutorials/configurations", "tutorials/incast", "tutorials/sweep"}},
 	{Title: "Guides", Pages: []string{"guides/installation", "guides/scenarios", "guides/page", "guides/planning",
 		"guides/jobs", "guides/failures", "guides/configurations", "onto", "guides/diagnosis", "guides/real-packets",
-		"guides/exchange", "guides/circuits", "sweep", "extend", "guides/"}},
+		"guides/exchange", "guides/circuits", "sweep", "scripts", "extend", "guides/"}},
 	{Title: "Concepts", Pages: []string{"concepts/packet", "concepts/causes", "concepts/fidelities",
 		"concepts/not-modelled", "concepts/"}},
 	{Title: "Reference", Pages: []string{"reference/commands", "reference/scenario-keys", "run-directory",

@@ -49,7 +49,7 @@ var helpSections = []usage.Section{
 		{"models, validate", "List hardware; check against published results"},
 		{"bench", "Measure the speed of simulations next to others"},
 		{"build", "Build this program with extensions"},
-		{"docs", "Print, serve or write the documentation"}}},
+		{"docs, completion", "Show the documentation; complete lines in a shell"}}},
 }
 
 // helpTopics are what help prints besides commands.

@@ -56,6 +56,7 @@ type commands struct {
 	Models    modelsCmd    `cmd:"" help:"List known switches, hosts and GPUs with sources"`
 	Schema    schemaCmd    `cmd:"" help:"Print the JSON Schema of scenario files"`
 	Build     buildCmd     `cmd:"" help:"Build this program with extensions"`
+	Complete  completeCmd  `cmd:"" name:"completion" help:"Print a completion script for bash, zsh or fish"`
 	Version   versionCmd   `cmd:"" help:"Print the version"`
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -34,8 +35,11 @@ type Site struct {
 	html     map[string][]byte
 }
 
+// Unlisted is the section of pages that contents does not list.
+const Unlisted = "More"
+
 // New returns the site of the Markdown files in files and of generated pages, arranged by contents. It reports an error
-// if a page is missing, or in no section.
+// if a page is missing.
 func New(files fs.FS, contents []Section, made []Page) (*Site, error) {
 	s := &Site{sections: contents, pages: map[string]*Page{}, files: files, html: map[string][]byte{}}
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
@@ -64,9 +68,10 @@ func New(files fs.FS, contents []Section, made []Page) (*Site, error) {
 			}
 		}
 	}
-	for name, p := range s.pages {
-		if p.Section == "" {
-			return nil, fmt.Errorf("page %s is in no section", name)
+	for _, name := range slices.Sorted(maps.Keys(s.pages)) {
+		if s.pages[name].Section == "" {
+			s.pages[name].Section = Unlisted
+			s.order = append(s.order, s.pages[name])
 		}
 	}
 	return s, nil

@@ -73,7 +73,6 @@ func TestCheck(t *testing.T) {
 // TestNew checks the refused arrangements.
 func TestNew(t *testing.T) {
 	for want, made := range map[string][]Page{
-		"page x is in no section":   {{Path: "x", Text: "# X\n"}, {Path: "made", Text: "# Made\n"}},
 		"page made is missing":      nil,
 		"first line is not a title": {{Path: "made", Text: "Made\n"}},
 		"page index is repeated":    {{Path: "index", Text: "# Again\n"}},

@@ -159,3 +159,40 @@ func sentence(text string) string {
 	}
 	return strings.ToUpper(text[:1]) + text[1:]
 }
+
+// A KeyValue is a key that --set can override, and its values where they are words.
+type KeyValue struct {
+	Key    string
+	Values []string
+}
+
+// KeyValues lists the keys of scenarios without lists and maps. text is the JSON Schema.
+func KeyValues(text []byte) (list []KeyValue) {
+	var root schema
+	if json.Unmarshal(text, &root) != nil {
+		return nil
+	}
+	root.leaves("", &list)
+	return list
+}
+
+// leaves appends the keys below a key that hold a value.
+func (s *schema) leaves(key string, list *[]KeyValue) {
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		child, full := s.Properties[name], strings.TrimPrefix(key+"."+name, ".")
+		for _, part := range append([]*schema{child}, child.OneOf...) {
+			part.leaves(full, list)
+		}
+		if len(child.Properties) > 0 || child.Items != nil || len(child.Additional) > 0 && child.Type == "object" {
+			continue
+		}
+		k := KeyValue{Key: full}
+		for _, e := range child.Enum {
+			k.Values = append(k.Values, fmt.Sprint(e))
+		}
+		if child.Type == "boolean" {
+			k.Values = []string{"false", "true"}
+		}
+		*list = append(*list, k)
+	}
+}

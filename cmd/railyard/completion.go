@@ -1,0 +1,219 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"railyard/internal/model"
+	"railyard/internal/reference"
+	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
+	"railyard/internal/site"
+
+	"github.com/alecthomas/kong"
+)
+
+type completeCmd struct {
+	Shell string   `arg:"" help:"bash, zsh or fish; words prints the words that complete a line" enum:"bash,zsh,fish,words" placeholder:"SHELL"`
+	Line  []string `arg:"" optional:"" help:"With words: the words of the line, the last one incomplete" placeholder:"WORD"`
+}
+
+func (c *completeCmd) Help() string {
+	return `Prints a script for a shell. It completes commands, flags, values, scenario keys after --set, models, runs
+and the ports of a scenario.
+
+Examples:
+  railyard completion bash > /etc/bash_completion.d/railyard
+  railyard completion zsh > ~/.zfunc/_railyard
+  railyard completion fish > ~/.config/fish/completions/railyard.fish`
+}
+
+// completionScripts are the scripts of the shells. Where railyard knows no word, the shell completes file names.
+var completionScripts = map[string]string{
+	"bash": `_railyard() {
+  local line="${COMP_LINE:0:COMP_POINT}" cur words
+  read -ra words <<<"$line"
+  [[ $line == *[[:space:]] ]] && words+=("")
+  cur="${words[${#words[@]}-1]}"
+  mapfile -t COMPREPLY < <(railyard completion words -- "${words[@]:1}" 2>/dev/null)
+  [[ $cur == *=* ]] && COMPREPLY=("${COMPREPLY[@]#"${cur%=*}="}")
+  [[ $cur == *:* ]] && COMPREPLY=("${COMPREPLY[@]#"${cur%:*}:"}")
+  [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace
+}
+complete -o default -F _railyard railyard
+`,
+	"zsh": `#compdef railyard
+_railyard() {
+  local -a found
+  found=("${(@f)$(railyard completion words -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  if [[ -n $found[1] ]]; then compadd -Q -S '' -a found; else _files; fi
+}
+compdef _railyard railyard
+`,
+	"fish": `complete -c railyard -a '(railyard completion words -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'
+`,
+}
+
+// Run is the completion command.
+func (c *completeCmd) Run(e *env) error {
+	if text := completionScripts[c.Shell]; text != "" {
+		_, err := fmt.Fprint(e.stdout, text)
+		return err
+	}
+	if len(c.Line) == 0 {
+		c.Line = []string{""}
+	}
+	for _, w := range completed(c.Line) {
+		if _, err := fmt.Fprintln(e.stdout, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// completed returns the words that the last word of a command line may become, sorted.
+func completed(line []string) []string {
+	p, release := newParser()
+	defer release()
+	node, placed := p.kong.Model.Node, 0 // command so far, and its arguments
+	var value *kong.Flag                 // flag whose value is next
+	begun, last := line[:len(line)-1], line[len(line)-1]
+	for _, w := range begun {
+		switch {
+		case value != nil:
+			value = nil
+		case strings.HasPrefix(w, "-"):
+			if f := flagOf(node, w); f != nil && !f.IsBool() && !strings.Contains(w, "=") {
+				value = f
+			}
+		default:
+			if child := childOf(node, w); child != nil {
+				node = child
+			} else {
+				placed++
+			}
+		}
+	}
+	var words []string
+	switch {
+	case value != nil:
+		words = valuesOf(value.Name, value.Enum, value.PlaceHolder, last, begun)
+	case strings.HasPrefix(last, "-"):
+		for _, group := range node.AllFlags(true) {
+			for _, f := range group {
+				words = append(words, "--"+f.Name)
+			}
+		}
+	case len(node.Children) > 0 && node.Type != kong.CommandNode || len(node.Positional) == 0 && len(node.Children) > 0:
+		for _, child := range node.Children {
+			if !child.Hidden {
+				words = append(words, child.Name)
+			}
+		}
+	case len(node.Positional) > 0:
+		a := node.Positional[min(placed, len(node.Positional)-1)]
+		words = valuesOf(a.Name, a.Enum, a.Tag.PlaceHolder, last, begun)
+	}
+	words = slices.DeleteFunc(words, func(w string) bool { return w == "" || !strings.HasPrefix(w, last) })
+	slices.Sort(words)
+	return slices.Compact(words)
+}
+
+// childOf returns a command below a node, or nil.
+func childOf(node *kong.Node, name string) *kong.Node {
+	for _, child := range node.Children {
+		if child.Name == name {
+			return child
+		}
+	}
+	return nil
+}
+
+// flagOf returns the flag that a word names, or nil.
+func flagOf(node *kong.Node, word string) *kong.Flag {
+	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+	for _, group := range node.AllFlags(false) {
+		for _, f := range group {
+			if f.Name == name || f.Short != 0 && name == string(f.Short) {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+// valuesOf lists the values of a flag or an argument; none where a shell completes file names.
+func valuesOf(name, enum, holder, last string, before []string) []string {
+	switch {
+	case enum != "":
+		return strings.Split(enum, ",")
+	case name == "set" || name == "grid" || name == "range":
+		return settings(last)
+	case holder == "MODEL" || name == "model":
+		return slices.Concat(model.Names(), model.GPUNames(), site.ModelNames(), site.ServerNames())
+	case holder == "RUN" || name == "run":
+		return runNames()
+	case holder == "PORT" || name == "capture":
+		return portNames(before)
+	case holder == "PAGE":
+		return pageNames()
+	}
+	return nil
+}
+
+// settings lists scenario keys with =, or the values of the key that is complete.
+func settings(last string) (words []string) {
+	key, _, complete := strings.Cut(last, "=")
+	for _, k := range reference.KeyValues(scenario.Schema()) {
+		switch {
+		case !complete:
+			words = append(words, k.Key+"=")
+		case k.Key == key:
+			for _, v := range k.Values {
+				words = append(words, key+"="+v)
+			}
+		}
+	}
+	return words
+}
+
+// runNames lists the run directories below runs.
+func runNames() (names []string) {
+	found, _ := filepath.Glob("runs/*/run.json")
+	for _, f := range found {
+		names = append(names, filepath.ToSlash(filepath.Dir(f)))
+	}
+	return names
+}
+
+// portNames lists the ports of the scenario that the line names.
+func portNames(line []string) (names []string) {
+	for _, w := range line {
+		if _, err := os.Stat(w); err != nil || !strings.HasSuffix(w, ".yaml") {
+			continue
+		}
+		plan, err := scenariofile.Plan(w, nil, nil)
+		if err != nil {
+			return nil
+		}
+		for l := range plan.Graph.Links {
+			names = append(names, plan.Graph.End(l, plan.Graph.Links[l].A), plan.Graph.End(l, plan.Graph.Links[l].B))
+		}
+	}
+	return names
+}
+
+// pageNames lists the pages of the documentation.
+func pageNames() (names []string) {
+	pages, err := documentation()
+	if err != nil {
+		return nil
+	}
+	for _, p := range pages.Pages() {
+		names = append(names, p.Path)
+	}
+	return names
+}
