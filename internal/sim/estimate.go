@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"math"
+
 	"railyard/internal/exec"
 	"railyard/internal/route"
 	"railyard/internal/scenario"
@@ -26,12 +28,13 @@ const (
 	opsPerSecond  = 1.5e6 // outside the network
 	qpsPerSecond  = 2e5   // set up, and written in the end
 
-	memoryBase    = 30 * unit.MB
+	memoryBase    = 75 * unit.MB // the program, its tables and the collector's, resident
 	memoryPort    = 9 * unit.KB
 	memoryOp      = 160
 	memoryCopy    = 60 // of an operation in a mix: 40 bytes, 4 and 4 or 8 for who follows it
 	memoryQP      = 2600
 	memoryMessage = 330
+	memoryReplay  = 20_000        // of a flow under way while replays explain the run, several at a time
 	memoryTables  = 100 * unit.MB // what is sampled, once a run is long
 	longRun       = 20_000_000    // packet-hops
 )
@@ -72,6 +75,8 @@ func Estimate(p *scenario.Plan) Cost {
 	}
 	tables, _ := Tables(p)
 	c.Memory, c.Seconds = c.Memory+tables.Memory, c.Seconds+tables.Seconds
+	// Between as many flows are under way at once as there are queue pairs, and as there are messages.
+	c.Memory += unit.Bytes(memoryReplay * math.Sqrt(float64(c.QPs)*float64(c.Messages)))
 	c.Memory += memoryBase + memoryPort*unit.Bytes(c.ports) + memoryOp*unit.Bytes(c.ops) +
 		memoryQP*unit.Bytes(c.QPs) + memoryMessage*unit.Bytes(c.Messages) +
 		unit.Bytes(float64(memoryTables)*min(1, float64(c.PacketHops)/longRun))
@@ -183,9 +188,10 @@ const (
 	secondsSet   = 3e-6 // of next links: found, laid out, made a group
 	secondsEntry = 6e-9
 
-	memoryEntry = 2 // of a table, by locator
-	memoryRun   = 12
-	memorySet   = 450
+	memoryRoutes = 30 * unit.MB
+	memoryEntry  = 2 // of a table, by locator
+	memoryRun    = 12
+	memorySet    = 450
 )
 
 // fewEntries is the number of table entries below which no estimate is made: 8 MB.
@@ -199,7 +205,7 @@ func Tables(p *scenario.Plan) (c Cost, e topo.Effort) {
 		return Cost{}, topo.Effort{}
 	}
 	e = p.Graph.Effort(scenario.Besides(p.LB, p.Scheduled))
-	c.Memory = memoryBase + memoryEntry*unit.Bytes(e.Entries()) + memoryRun*unit.Bytes(e.Runs) +
+	c.Memory = memoryRoutes + memoryEntry*unit.Bytes(e.Entries()) + memoryRun*unit.Bytes(e.Runs) +
 		memorySet*unit.Bytes(e.Sets)
 	c.Seconds = secondsVisit*float64(e.Visits) + secondsSet*float64(e.Sets) + secondsEntry*float64(e.Entries())
 	return c, e

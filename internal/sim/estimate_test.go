@@ -3,7 +3,12 @@ package sim
 import (
 	"math"
 	"runtime"
+	"runtime/metrics"
 	"testing"
+
+	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
+	"railyard/unit"
 )
 
 // What a run is said to cost before it is built is what it then costs: packets and
@@ -42,23 +47,57 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// Memory per flow is what the estimate takes it for, at most: the collector leaves
-// some garbage on top of what lives.
-func TestEstimateOfMemory(t *testing.T) {
-	var before, after runtime.MemStats
+// peaked runs a plan to its outcome and returns the most that the heap held meanwhile, beyond what it held before.
+func peaked(t *testing.T, p *scenario.Plan) (c Cost, peak unit.Bytes) {
+	t.Helper()
+	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	read := func() unit.Bytes { metrics.Read(heap); return unit.Bytes(heap[0].Value.Uint64()) }
 	runtime.GC()
-	runtime.ReadMemStats(&before)
-	r := load(t, "name: cost\nfabric: {kind: fat-tree, k: 8, host_link: {rate: 400Gbps, delay: "+
-		"1us}}\ntransport: {qps: 4}\nworkload: {traffic: {alltoall: {bytes: 1MB}}}\n")
-	if err := r.Go(nil); err != nil {
+	before := read()
+	c = Estimate(p)
+	r, err := Build(p, c)
+	if err != nil {
 		t.Fatal(err)
 	}
-	_, tab, _ := r.Outcome("test")
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	live := float64(after.HeapAlloc) - float64(before.HeapAlloc)
-	if said := float64(r.Cost.Memory); said < live || said > 2.5*live {
-		t.Errorf("%d flows: estimated %.0f MB, %.0f MB live", r.Cost.QPs, said/1e6, live/1e6)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				peak = max(peak, read()-before)
+				runtime.Gosched()
+			}
+		}
+	}()
+	if err := r.Go(nil); err != nil {
+		t.Error(err)
 	}
+	_, tab, _ := r.Outcome("test")
+	close(stop)
+	<-stopped
 	runtime.KeepAlive(tab)
+	return c, peak
+}
+
+// The memory that a run is said to take is what the process and the heap at its peak take, within a factor of 1.5.
+// While the run is explained, the heap holds several times what lives before and after.
+func TestEstimateOfMemory(t *testing.T) {
+	plans := map[string]*scenario.Plan{"all-to-all": load(t, "name: cost\nfabric: {kind: fat-tree, k: 8, "+
+		"host_link: {rate: 400Gbps, delay: 1us}}\nworkload: {traffic: {alltoall: {bytes: 256KB}}}\n").Plan}
+	for _, name := range []string{"three-flows", "fattree128-permutation", "two-jobs", "pod64-alltoall"} {
+		p, err := scenariofile.Plan("../../scenarios/"+name+".yaml", nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plans[name] = p
+	}
+	for name, p := range plans {
+		c, peak := peaked(t, p)
+		if said, is := float64(c.Memory), float64(memoryBase+peak); said < is/1.5 || said > 1.5*is {
+			t.Errorf("%s: estimated %.0f MB, the process held %.0f MB", name, said/1e6, is/1e6)
+		}
+	}
 }
