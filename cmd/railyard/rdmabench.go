@@ -26,7 +26,7 @@ func (c *rdmaBenchCmd) Help() string {
 	return `Measures over loopback between two processes, interleaved: RDMA WRITE of 1 MiB with path MTU 4096
 and ICRC checks, iperf3 UDP with the same datagram size, iperf3 TCP; latency of a 4 KiB WRITE, a UDP
 and a TCP ping-pong in Go; CPU time per byte of WRITE and of a TCP stream in Go, next to one memory
-copy. Without iperf3 its rows are missing.
+copy. Without iperf3 its rows are missing. The last line has the keys of transport.tcp for this host.
 
 The CPU does the work of the NIC here: a NIC would save the CPU time of WRITE, but not that of TCP.
 
@@ -85,7 +85,7 @@ func (c *rdmaBenchCmd) print(e *env, rows []bench.Row) error {
 		"cpu_over_bare_tcp":     ratio(bench.WriteCPU, bench.TCPCPU),
 	}
 	if c.JSON {
-		return printJSON(e.stdout, map[string]any{"rows": rows, "ratios": ratios})
+		return printJSON(e.stdout, map[string]any{"rows": rows, "ratios": ratios, "transport_tcp": bench.TCPKeys(rows)})
 	}
 	table.Bench(e.stdout, rows)
 	return nil

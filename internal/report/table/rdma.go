@@ -158,4 +158,7 @@ func Bench(w io.Writer, rows []bench.Row) {
 	screen.Wrap(w, "", fmt.Sprintf("CPU time of WRITE: %s of TCP, %s of it in the kernel; the process does the work of the NIC. %s of TCP's CPU time is in the kernel; four memory copies would take %s of it.",
 		unit.ShowFactor(ratio(bench.WriteCPU, bench.TCPCPU)), unit.ShowShare(rows[bench.WriteCPU].Kernel),
 		unit.ShowShare(rows[bench.TCPCPU].Kernel), unit.ShowFactor(4*ratio(bench.Copy, bench.TCPCPU))))
+	if keys := bench.TCPKeys(rows); keys != nil {
+		screen.Wrap(w, "", "Simulations of kernel TCP on this host: --set transport=tcp --set "+strings.Join(keys, " --set "))
+	}
 }
