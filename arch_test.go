@@ -243,7 +243,8 @@ var allowed = map[string][]string{
 		"roce"},
 	"internal/diagnose":          {"internal/cabling", "internal/counters", "internal/queue", "internal/swconf"},
 	"internal/diagnose/readings": {"internal/counters", "internal/diagnose", "internal/input"},
-	"internal/gnmi":              {"internal/counters"},
+	"internal/gnmi":              {"internal/counters", "internal/input"},
+	"internal/prometheus":        {"internal/counters", "internal/input"},
 	"internal/gnmi/gnmitest":     {"internal/counters"},
 	"internal/report": {"internal/cause", "internal/diagnose", "internal/result", "internal/route", "internal/swconf",
 		"internal/report/screen", "internal/tune"},
@@ -267,7 +268,7 @@ var edge = []string{"rcudp", "verbs", "internal/input", "internal/capture", "int
 	"internal/configuration", "internal/diagnose/readings",
 	"internal/render",
 	"internal/devices",
-	"internal/identify", "internal/importing", "internal/query", "internal/assemble", "extend/extendtest", "simulate", "internal/manual"}
+	"internal/identify", "internal/importing", "internal/query", "internal/prometheus", "internal/assemble", "extend/extendtest", "simulate", "internal/manual"}
 
 // banned is what no core may import: the world, the clock, locks.
 var banned = []string{"net", "os", "time", "sync", "math/rand", "math/rand/v2", "net/http", "syscall",

@@ -10,8 +10,10 @@ import (
 	"railyard/internal/exec"
 	"railyard/internal/fidelity"
 	"railyard/internal/field"
+	"railyard/internal/gnmi"
 	"railyard/internal/importing"
 	"railyard/internal/input"
+	"railyard/internal/prometheus"
 	"railyard/internal/report"
 	"railyard/internal/scenariofile"
 	"railyard/unit"
@@ -27,7 +29,8 @@ type diagnoseCmd struct {
 	Set     []string `help:"Override a value of the scenario; repeatable" placeholder:"KEY=VALUE" sep:"none" with:"fabric"`
 	CNPDSCP int      `help:"DSCP of CNPs" name:"cnp-dscp" default:"48" placeholder:"N" range:"0,63"`
 	JSON    bool     `help:"Print as JSON"`
-	liveCounters
+	gnmi.Flags
+	Live prometheus.Flags `embed:""`
 }
 
 func (c *diagnoseCmd) Help() string {
@@ -45,6 +48,7 @@ Examples:
   railyard diagnose after/ --before before/ --cabling cables.csv --config configs/
   railyard diagnose incident/ --fabric scenarios/lab-2x2.yaml  # with a simulation
   railyard diagnose --gnmi leaf1,leaf2,spine1:6030 --gnmi-user admin --gnmi-interval 30s
+  railyard diagnose --prometheus http://prometheus:9090 --prometheus-window 10m --cabling cables.csv
   railyard diagnose incident/ --json | jq '.findings[0] | .cause, .device, .port'`
 }
 
@@ -140,16 +144,18 @@ func (c *diagnoseCmd) tell(e *env, in diagnose.Input, notes []string) error {
 // snapshots are those of files, of live devices, or of both: hosts' outputs beside switches
 // that are asked.
 func (c *diagnoseCmd) snapshots(e *env) (before, after []counters.Snapshot, notes []string, err error) {
-	if len(c.Files) == 0 && len(c.GNMI) == 0 {
-		return nil, nil, nil, input.Fault(errors.New("nothing to diagnose: name files of outputs, or devices with --gnmi"))
+	if len(c.Files) == 0 && len(c.GNMI) == 0 && c.Live.URL == "" {
+		return nil, nil, nil, input.Fault(errors.New("nothing to diagnose: name files of outputs, devices with --gnmi, or --prometheus URL"))
 	}
+	ctx, stop := interruptible()
+	defer stop()
 	if len(c.Files) > 0 {
 		if before, after, notes, err = readings.Snapshots(c.Before, c.Files); err != nil {
 			return nil, nil, nil, err
 		}
 	}
 	if len(c.GNMI) > 0 {
-		live, more, err := c.live(e)
+		live, more, err := c.Read(ctx, e.stderr)
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -157,6 +163,13 @@ func (c *diagnoseCmd) snapshots(e *env) (before, after []counters.Snapshot, note
 			before = append(before, live...)
 		}
 		after, notes = append(after, live...), append(notes, more...)
+	}
+	if c.Live.URL != "" {
+		was, is, more, err := c.Live.Read(ctx)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		before, after, notes = append(before, was...), append(after, is...), append(notes, more...)
 	}
 	return before, after, notes, nil
 }

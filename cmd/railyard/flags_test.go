@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/report/usage"
+
 	"github.com/alecthomas/kong"
 )
 
@@ -37,16 +39,16 @@ func TestFlagsHaveRanges(t *testing.T) {
 			numeric := k.Kind() == reflect.Float64 || k.Kind() == reflect.Int || k.Kind() == reflect.Int64
 			if numeric && k.Name() != "Duration" && v.Tag.Get("range") == "" &&
 				!strings.Contains(n.FullPath(), "rdma") {
-				t.Errorf("%s: %s has no range", n.FullPath(), called(v))
+				t.Errorf("%s: %s has no range", n.FullPath(), usage.Called(v))
 			}
 			if text := v.Tag.Get("range"); text != "" {
-				if low, high, err := bounds(text); err != nil || !(low < high) {
-					t.Errorf("%s: %s has the range %q", n.FullPath(), called(v), text)
+				if low, high, err := usage.Bounds(text); err != nil || !(low < high) {
+					t.Errorf("%s: %s has the range %q", n.FullPath(), usage.Called(v), text)
 				}
 			}
 			for _, name := range strings.Split(v.Tag.Get("with")+","+v.Tag.Get("without"), ",") {
 				if name != "" {
-					k := named{called(v), name}
+					k := named{usage.Called(v), name}
 					told[k] = told[k] || beside[name]
 				}
 			}

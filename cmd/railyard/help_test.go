@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/report/usage"
+
 	"github.com/alecthomas/kong"
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -86,7 +88,7 @@ func parses(t *testing.T, args []string) {
 	defer release()
 	ctx, err := p.kong.Parse(args)
 	if err == nil {
-		err = checkFlags(ctx)
+		err = usage.CheckFlags(ctx)
 	}
 	if err != nil {
 		t.Errorf("railyard %s: %v", strings.Join(args, " "), err)

@@ -181,7 +181,7 @@ func execute(args []string, e *env) int {
 		report.Labelled(stderr, "  ", next)
 		return exitInput
 	}
-	if err := checkFlags(ctx); err != nil {
+	if err := usage.CheckFlags(ctx); err != nil {
 		complain(stderr, err.Error(), onTerminal(stderr))
 		return exitInput
 	}

@@ -3,7 +3,9 @@ package counters
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -159,4 +161,13 @@ func writeEthtool(w *bytes.Buffer, s *Snapshot) {
 			w.WriteString("NIC statistics:\n" + strings.Join(lines, ""))
 		}
 	}
+}
+
+// EthtoolNames lists the names of ethtool -S that have a counter, sorted.
+func EthtoolNames() []string { return slices.Sorted(maps.Keys(ethtoolNames)) }
+
+// EthtoolCount returns a port's counter of a name of ethtool -S, which EthtoolNames lists.
+func EthtoolCount(p *Port, name string) *Count {
+	at := ethtoolNames[name]
+	return at.at(p, at.i)
 }

@@ -1,4 +1,4 @@
-package main
+package usage
 
 import (
 	"math"
@@ -20,8 +20,8 @@ import (
 //
 // A flag that would be passed over is refused: whoever wrote it meant something.
 
-// checkFlags holds what stands on the command line to those tags.
-func checkFlags(ctx *kong.Context) error {
+// CheckFlags checks what stands on the command line against those tags.
+func CheckFlags(ctx *kong.Context) error {
 	given := map[string]bool{}
 	var values []*kong.Value
 	for _, p := range ctx.Path {
@@ -38,7 +38,7 @@ func checkFlags(ctx *kong.Context) error {
 		if err := inRange(v); err != nil {
 			return err
 		}
-		name := called(v)
+		name := Called(v)
 		if with := v.Tag.Get("with"); with != "" && !anyOf(with, given) {
 			return field.New(name, "has no effect without %s", dashed(with, " or "))
 		}
@@ -59,8 +59,8 @@ func dashed(names, between string) string {
 	return "--" + strings.ReplaceAll(names, ",", between+"--")
 }
 
-// called is a value as people write it.
-func called(v *kong.Value) string {
+// Called returns a value's name as people write it.
+func Called(v *kong.Value) string {
 	if v.Flag != nil {
 		return "--" + v.Name
 	}
@@ -73,19 +73,20 @@ func inRange(v *kong.Value) error {
 	if text == "" {
 		return nil
 	}
-	low, high, err := bounds(text)
+	low, high, err := Bounds(text)
 	if err != nil {
 		panic(v.Name + ": " + err.Error()) // the command structs are wrong: our bug
 	}
 	x, ok := number(v.Target)
 	if ok && !(x >= low && x <= high) {
-		return field.New(called(v), "%[3]s is out of range %[1]s–%[2]s",
+		return field.New(Called(v), "%[3]s is out of range %[1]s–%[2]s",
 			plainly(low), plainly(high), plainly(x))
 	}
 	return nil
 }
 
-func bounds(text string) (low, high float64, err error) {
+// Bounds returns the bounds of a range tag.
+func Bounds(text string) (low, high float64, err error) {
 	a, b, _ := strings.Cut(text, ",")
 	if low, err = strconv.ParseFloat(a, 64); err == nil {
 		high, err = strconv.ParseFloat(b, 64)

@@ -1,4 +1,4 @@
-package main
+package gnmi
 
 import (
 	"context"
@@ -6,20 +6,17 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"os"
-	"os/signal"
+	"io"
 	"path/filepath"
 	"time"
 
 	"railyard/internal/counters"
-	"railyard/internal/gnmi"
 	"railyard/internal/input"
-	"railyard/internal/runner"
 	"railyard/unit"
 )
 
-// liveCounters is the flags of commands that ask devices over gNMI.
-type liveCounters struct {
+// Flags are the flags of commands that read counters over gNMI.
+type Flags struct {
 	GNMI         []string      `help:"Poll devices over gNMI twice: HOST or HOST:PORT, separated by commas" group:"gNMI" name:"gnmi" placeholder:"HOST"`
 	GNMIInterval time.Duration `help:"Time between the two polls" group:"gNMI" name:"gnmi-interval" default:"10s" placeholder:"TIME" with:"gnmi"`
 	GNMITimeout  time.Duration `help:"Timeout of a device" group:"gNMI" name:"gnmi-timeout" default:"20s" placeholder:"TIME" with:"gnmi"`
@@ -39,7 +36,7 @@ const (
 )
 
 // check refuses what cannot be done before anybody is asked.
-func (c *liveCounters) check() error {
+func (c *Flags) check() error {
 	switch {
 	case len(c.GNMI) > maxTargets:
 		return input.Fault(fmt.Errorf("--gnmi: %d devices; at most %d in one call", len(c.GNMI), maxTargets))
@@ -63,7 +60,7 @@ func (c *liveCounters) check() error {
 }
 
 // options is how devices are talked to.
-func (c *liveCounters) options() (o gnmi.Options, err error) {
+func (c *Flags) options() (o Options, err error) {
 	o.User, o.Password = c.GNMIUser, c.GNMIPassword
 	if c.GNMIPlain {
 		return o, nil
@@ -88,9 +85,9 @@ func (c *liveCounters) options() (o gnmi.Options, err error) {
 	return o, nil
 }
 
-// live asks all devices, waits, and asks again. A device that does not answer is a note as
-// long as another one does.
-func (c *liveCounters) live(e *env) (all []counters.Snapshot, notes []string, err error) {
+// Read reads all devices, waits, and reads again; say prints what it waits for. A device that does not answer is a note
+// as long as another one does.
+func (c *Flags) Read(ctx context.Context, say io.Writer) (all []counters.Snapshot, notes []string, err error) {
 	if err := c.check(); err != nil {
 		return nil, nil, err
 	}
@@ -98,21 +95,18 @@ func (c *liveCounters) live(e *env) (all []counters.Snapshot, notes []string, er
 	if err != nil {
 		return nil, nil, err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
 	for round := range 2 {
 		if round == 1 {
-			fmt.Fprintf(e.stderr, "%s answered; again in %v\n", unit.Plural(len(all), "device"),
-				c.GNMIInterval)
+			fmt.Fprintf(say, "%s answered; again in %v\n", unit.Plural(len(all), "device"), c.GNMIInterval)
 			select {
 			case <-time.After(c.GNMIInterval):
 			case <-ctx.Done():
-				return nil, nil, runner.ErrInterrupted
+				return nil, nil, ctx.Err()
 			}
 		}
-		some, more, err := gnmi.Snapshots(ctx, c.GNMI, o, c.GNMITimeout)
+		some, more, err := Snapshots(ctx, c.GNMI, o, c.GNMITimeout)
 		if ctx.Err() != nil {
-			return nil, nil, runner.ErrInterrupted
+			return nil, nil, ctx.Err()
 		}
 		if err != nil {
 			return nil, nil, input.Fault(err)
