@@ -15,7 +15,7 @@ import (
 // Baseboard is the NVSwitch chips and PCIe switches of servers.
 type Baseboard struct {
 	Model  string `yaml:"model" doc:"a baseboard of Railyard's catalog: hgx-a100, hgx-h100, hgx-b200, hgx-2, nvl72 (default that of server.gpu and the GPUs that share NVLink)"`
-	Links  []int  `yaml:"links" doc:"instead of a model: NVLinks of a GPU to each NVSwitch chip of its baseboard: [5, 4, 4, 5]"`
+	Links  []int  `yaml:"links" range:"1,72" doc:"instead of a model: NVLinks of a GPU to each NVSwitch chip of its baseboard: [5, 4, 4, 5]"`
 	Boards int    `yaml:"baseboards" range:"0|1,16" doc:"with links: baseboards with equal parts of the GPUs (default 1)"`
 	Trunk  int    `yaml:"trunk" range:"0|1,256" doc:"with several baseboards: NVLinks from a chip to that of the same number on each other baseboard"`
 	PCIe   int    `yaml:"pcie_switches" range:"0|1,64" doc:"PCIe switches of a server, each with an equal part of its GPUs and NICs; 0: events name none"`
@@ -24,6 +24,7 @@ type Baseboard struct {
 // boards finds the NVSwitch chips of each domain.
 func (p *resolver) boards() error {
 	b := &p.File.Server.Baseboard
+	p.pcieSwitches = b.PCIe
 	const key = "server.baseboard"
 	switch {
 	case b.Model != "" && len(b.Links) > 0:
@@ -125,7 +126,7 @@ func (p *Plan) ChipName(domain, chip int) string {
 }
 
 // PCIe returns the number of PCIe switches of each server; 0: unknown.
-func (p *Plan) PCIe() int { return p.doc.File.Server.Baseboard.PCIe }
+func (p *Plan) PCIe() int { return p.pcieSwitches }
 
 // PCIeName names a PCIe switch of a server as events do: host-1/pcie-2.
 func (p *Plan) PCIeName(host, number int) string {
@@ -181,6 +182,9 @@ func (p *resolver) chip(key, name string) (*thing, error) {
 
 // pcieSwitch finds a PCIe switch that an event names.
 func (p *resolver) pcieSwitch(key, name string) (*thing, error) {
+	if err := p.accelerators(); err != nil {
+		return nil, err
+	}
 	n := p.PCIe()
 	if n == 0 {
 		return nil, field.New(key, "unknown PCIe switch %q; server.baseboard.pcie_switches sets their number", name)

@@ -118,6 +118,7 @@ func TestOutsideTheBounds(t *testing.T) {
 	lag, least := 4, 4 // are set in turn
 	f.Fabric.Lag, f.Fabric.MinLinks = &lag, &least
 	slow, clean, half := unit.Gbps, 0., 0.5
+	f.Server.Baseboard.Links = []int{9}
 	f.Events = []Event{{NewRate: NewRate{Rate: &slow, Share: &half}, BitErrors: BitErrors{&clean},
 		UpDown: UpDown{Boot: &soon, Flap: &Flap{Period: soon, Count: 1}}, Detect: &soon, Converge: &soon}}
 	mtu, xoff, room, pcie, data, cnp := unit.Bytes(9216), unit.MB, unit.KB, unit.Gbps, 24, 48
@@ -162,6 +163,11 @@ func TestOutsideTheBounds(t *testing.T) {
 		v.Set(saved)
 	})
 	if len(tried) != len(bounds) {
+		for b := range bounded {
+			if !tried[b] {
+				t.Logf("not tried: %s", b)
+			}
+		}
 		t.Errorf("%d of %d bounds tried", len(tried), len(bounds))
 	}
 }

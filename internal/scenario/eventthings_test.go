@@ -118,7 +118,7 @@ func TestDetectAndConverge(t *testing.T) {
 func TestBadThings(t *testing.T) {
 	for _, c := range [][2]string{
 		{"{at: 1us, up: false}",
-			"11:10: events[0]: names nothing; accepted: one of link, switch, nic, server, ocs and cube"},
+			"11:10: events[0]: names nothing; accepted: one of link, switch, nic, server, nvswitch, pcie_switch, ocs and cube"},
 		{"{switch: spine-1, nic: host-1/nic-1, up: false}",
 			"events[0]: names switch and nic; accepted: one of"},
 		{"{switch: spine-9, up: false}",

@@ -24,6 +24,8 @@ type plot struct {
 }
 
 const (
+	boards = "fabric: {kind: rail, hosts: 3, spines: 2, uplinks: 2}\n" +
+		"server: {gpus: 4, nics: 4, gpu: h100, baseboard: {links: [9, 9], baseboards: 2, trunk: 4, pcie_switches: 2}}\n"
 	small  = "server: {gpus: 2, nics: 2}\n"
 	sends  = "workload: {traffic: {permutation: {bytes: 1MB}}}\n"
 	rail   = "fabric: {kind: rail, hosts: 4, spines: 2, uplinks: 4}\n" + small
@@ -82,6 +84,9 @@ var plots = []plot{
 	{"events[].boot", "events: [{switch: spine-1, at: 1ms, boot: 1s}]\n" + rail + sends, nil},
 	{"events[].nic events[].storm", "events: [{nic: host-1/nic-1, at: 1ms, storm: true}, {nic: host-1/nic-2, at: 0ms, storm: true}]\n" + rail + sends, map[string]string{"events[].nic": "host-2/nic-1"}},
 	{"events[].server", "events: [{server: host-1, at: 1ms, up: false}]\n" + rail + sends, map[string]string{"events[].server": "host-2"}},
+	{"server.baseboard.", boards + sends, map[string]string{"server.baseboard.baseboards": "4", "server.baseboard.pcie_switches": "4"}},
+	{"events[].nvswitch", "events: [{nvswitch: host-1/nvswitch-1, at: 1ms, up: false}]\n" + boards + sends, map[string]string{"events[].nvswitch": "host-2/nvswitch-1"}},
+	{"events[].pcie_switch", "events: [{pcie_switch: host-1/pcie-1, at: 1ms, up: false}]\n" + boards + sends, map[string]string{"events[].pcie_switch": "host-2/pcie-1"}},
 	{"events[].flap", "events: [{link: rail-1:Eth5, at: 1ms, flap: {period: 1ms, count: 2}}]\n" + rail + sends, nil},
 	{"events[].rate_share", "events: [{link: rail-1:Eth5, at: 1ms, rate_share: 0.25}]\n" + rail + sends, nil},
 	{"events[].circuit events[].stuck events[].ocs", strings.Replace(fmt.Sprintf(optical, ringOf6, ""), "schedule: []", "schedule: [{at: 20ms, circuits: [2-3, 4-5, 6-7, 8-9, 10-12, 11-1]}]", 1) + "events: [{ocs: ocs-1, circuit: 2-3, at: 1ms, stuck: true}]\n",
@@ -127,6 +132,7 @@ var unset = map[string]string{
 	"events[].stuck":            "likewise",
 	"about":                     "a remark, which a run keeps with the file",
 	"fabric.allow_deadlock":     "permits what is refused otherwise",
+	"server.baseboard.model":    "has as many NVLinks as the GPU, as the default has; boards_test.go",
 	"server.nic_ports":          "the kind of fabric decides it",
 	"switches.*":                "a file; TestSwitchTexts",
 	"hosts.*":                   "a file; hosts_test.go",

@@ -80,6 +80,8 @@ type Plan struct {
 	Notes  []string  // what a careful reader should know
 	Unfit  string    // why a step has more operations than a simulation takes; empty: none has
 
+	pcieSwitches int // of each server; 0: unknown
+
 	doc  *Document
 	read ReadFile
 }
