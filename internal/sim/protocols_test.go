@@ -52,7 +52,7 @@ func drawProtocol(seed uint64, kind, control string) *drawn {
 		d.set("fabric.host_link.bit_error_rate=%s", d.of("0.00000001", "0.0000001"))
 		d.errors = true
 	}
-	if d.chance(0.5) {
+	if d.chance(0.5) || protocols.All.Lookup(kind).Lossy {
 		d.set("switch.pfc=false")
 		d.set("switch.queues.3.limit=%s", d.of("100KB", "1MB"))
 		d.lossless = false
