@@ -48,6 +48,7 @@ func showRun(f *File, a *Account) error {
 	}
 	a.next("print the report", "report %s", f.quoted())
 	a.next("explain where the time went, and simulate remedies", "why %s --try 3", f.quoted())
+	a.next("list the tables and columns of SQL queries", "query %s", f.quoted())
 	a.next("write the report as a page", "report %s --html report.html", f.quoted())
 	return nil
 }
@@ -90,6 +91,7 @@ func showDirectory(f *File, a *Account) error {
 	if _, err := os.Stat(filepath.Join(f.Path, "study.json")); err == nil {
 		a.What = "directory of a study"
 		a.next("rank the trials", "sweep show %s", f.quoted())
+		a.next("list the columns of SQL queries", "query %s", f.quoted())
 	}
 	if runs > 0 {
 		a.show("%s", unit.Plural(runs, "run"))
@@ -159,6 +161,7 @@ func showTable(f *File, a *Account) error {
 		return err
 	}
 	a.show("%s", unit.Plural(n, "row"))
+	a.next("print the first rows", "query %s %s", shellWord(dir), shellWord("select * from "+name+" limit 10"))
 	if isRun(&File{Path: dir, Dir: true}) {
 		a.next("print the report of its run", "report %s", shellWord(dir))
 	}
