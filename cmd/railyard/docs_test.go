@@ -11,6 +11,7 @@ import (
 
 	"railyard/docs"
 	"railyard/internal/manual"
+	"railyard/internal/runner"
 )
 
 // TestDocs checks the documentation: each page is in a section, each link ends somewhere, each page renders.
@@ -126,5 +127,17 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 	if commands < 80 {
 		t.Errorf("%d commands", commands)
+	}
+}
+
+// TestChangelog checks that the first version of the changelog is that of the program: releases are named after it.
+func TestChangelog(t *testing.T) {
+	b, err := docs.Files.ReadFile("CHANGELOG.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`(?m)^## (\S+)$`).FindSubmatch(b)
+	if m == nil || string(m[1]) != runner.Release {
+		t.Errorf("docs/CHANGELOG.md begins with version %s, the program is %s", m, runner.Release)
 	}
 }
