@@ -134,7 +134,7 @@ func TestDetoursRefused(t *testing.T) {
 		"switch.dscp.1=4 switch.queues.5.strict=true switch.queues.6.strict=true switch.queues.5.alpha=1 " +
 			"switch.queues.6.alpha=1 switch.queues.4.alpha=1": "valiant needs 3 classes for lossless traffic",
 		"lb_options.per_packet=maybe":   `found "maybe"; accepted: true, false`,
-		"lb=valiants":                   "accepted: valiant, oblivious, flowlet, spray",
+		"lb=valiants":                   `(did you mean "valiant"?); accepted: ecmp, ecmp-resilient, flowlet, spray`,
 		"lb_options.source_ports=0":     "0 is out of range 1–256",
 		"lb_options.source_ports=1000":  "is out of range 1–256",
 		"lb_options.per_packets=true":   "unknown key",

@@ -80,7 +80,7 @@ func TestPresetGivesWay(t *testing.T) {
 
 func TestPresetRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"transport: quic\n":  `x.yaml:4:1: transport: unknown value "quic" (did you mean "uec"?); accepted: uec,`,
+		"transport: quic\n":  `x.yaml:4:1: transport: unknown value "quic" (did you mean "uec"?); accepted: roce, roce-selective, `,
 		"transport: 7\n":     `found "7", expected a mapping with keys kind`,
 		"transport: [mrc]\n": "found a list, expected a mapping",
 	} {
@@ -89,7 +89,7 @@ func TestPresetRefused(t *testing.T) {
 		}
 	}
 	_, err := resolveLB(twoTiers+load, "transport=quic")
-	if want := `--set transport=quic: unknown value "quic" (did you mean "uec"?); accepted: uec,`; err == nil ||
+	if want := `--set transport=quic: unknown value "quic" (did you mean "uec"?); accepted: roce, roce-selective, `; err == nil ||
 		!strings.Contains(err.Error(), want) {
 		t.Error(err)
 	}

@@ -164,7 +164,7 @@ workload: {traffic: {permutation: {bytes: 1MB}}}
 			"workload: holds 0 workloads, expected exactly one"},
 		"missing kind": {replace("kind: rail\n", "segments: 1\n"), "fabric.kind: is missing"},
 		"unknown policy": {good + "lb: ecpm\n",
-			`x.yaml:11:5: lb: unknown value "ecpm" (did you mean "ecmp"?); accepted: ecmp, reps`},
+			`x.yaml:11:5: lb: unknown value "ecpm" (did you mean "ecmp"?); accepted: ecmp, ecmp-resilient`},
 		"mtu too large": {good + "transport: {mtu: 9000}\n",
 			"x.yaml:11:13: transport.mtu: 9000 is not 256, 512, 1024, 2048 or 4096"},
 		"negative":     {replace("bytes: 1MB", "bytes: -1MB"), `"-1MB" is not a size`},
