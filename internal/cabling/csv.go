@@ -192,6 +192,16 @@ func readCSV(b *builder, text string) error {
 			return t.fail(i, "the header has %s twice", field.Quote(w))
 		}
 	}
+	var unread []string
+	for i, w := range words {
+		if ofCables.MatchString(w) && !slices.Contains(taken, i) {
+			unread = append(unread, w)
+		}
+	}
+	if unread != nil {
+		line, c := t.place(0)
+		b.note(b.at(line, c), "columns that are not read: %s", strings.Join(unread, ", "))
+	}
 	for _, end := range []string{"a", "b"} {
 		if col(end) < 0 {
 			return t.fail(0, "the header has no column for a cable's %s end; accepted: %s",
@@ -224,6 +234,12 @@ func columnWords(what string) []string {
 	}
 	return nil
 }
+
+// ofCables are the headers of columns that describe cables; one that is not read is a note.
+var ofCables = regexp.MustCompile("(^|_)(port|interface|intf|nic|rate|speed|bandwidth|length|count|quantity|lanes)(_|$)")
+
+// purposeColumn says what a cable is for, as railyard topo --cables writes it.
+const purposeColumn = "purpose"
 
 const peerLinks = "peer links of switch pairs are left out: the simulated fabric has none"
 
@@ -261,7 +277,7 @@ func (b *builder) csvRow(t *table, col func(string) int, words []string, unitNam
 		}
 		x.LengthMM = mm
 	}
-	if purpose := slices.Index(words, "purpose"); purpose >= 0 && t.cell(purpose) == "peer link" {
+	if purpose := slices.Index(words, purposeColumn); purpose >= 0 && t.cell(purpose) == "peer link" {
 		b.note(at, peerLinks)
 		return nil
 	}

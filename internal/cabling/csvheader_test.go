@@ -32,3 +32,20 @@ func TestHeaders(t *testing.T) {
 		}
 	}
 }
+
+// A column that describes cables and is not read is a note with its place; others are not.
+func TestUnreadColumns(t *testing.T) {
+	for header, want := range map[string]string{
+		"server,port,switch,Switch Port (breakout)": "columns that are not read: port, switch_port_breakout",
+		"from,to,id,tenant,status":                  "", "from,from_port,to,to_port,rate": "",
+	} {
+		c, err := Read([]File{{"x.csv", []byte(header + "\nn1,1,n2,1,400G\n")}}, "")
+		if err != nil {
+			t.Errorf("%s: %v", header, err)
+			continue
+		}
+		if s := fmt.Sprint(c.Notes); !strings.Contains(s, want) || want == "" && strings.Contains(s, "not read") {
+			t.Errorf("%s: %s, want %q", header, s, want)
+		}
+	}
+}
