@@ -115,7 +115,7 @@ func TestDocumentedCommands(t *testing.T) {
 				line = strings.TrimPrefix(strings.TrimSuffix(line, " &"), "RAILYARD_NATS_TOKEN=secret ")
 				args := strings.Fields(strings.ReplaceAll(line, `"`, ""))
 				if len(args) < 2 || args[0] != "railyard" || slices.Contains(args, "rdma") && args[1] == "lab" ||
-					strings.Contains(line, "--require") || strings.Contains(line, "--sbatch") {
+					strings.ContainsAny(line, "'\"") || strings.Contains(line, "--sbatch") {
 					continue
 				}
 				commands++
