@@ -128,7 +128,7 @@ func TestPauseNamesTheHolder(t *testing.T) {
 		b.put(now+10+unit.Time(i), 0, 2, 24, 4000)
 	}
 	b.run(now + unit.Microsecond)
-	if b.Pauses != 1 || b.PauseCause(b.hosts[0], 3) != b.in[1] {
+	if b.Pauses != 2 || b.PauseCause(b.hosts[0], 3) != b.in[1] { // the host's and the switch's
 		t.Errorf("%d pauses, the last for port %d, want %d", b.Pauses, b.PauseCause(b.hosts[0], 3), b.in[1])
 	}
 	held := map[int32]unit.Bytes{}

@@ -142,7 +142,7 @@ func TestPauseTellsItsCause(t *testing.T) {
 			b.put(b.Q.Now()+unit.Time(i), 0, to, 24, 4000)
 		}
 		b.run(b.Q.Now() + 6)
-		if b.Pauses != 1 || b.PauseCause(b.hosts[0], 3) != -1 {
+		if b.Pauses != 2 || b.PauseCause(b.hosts[0], 3) != -1 { // the NIC's and the switch's
 			t.Errorf("to %d: %d pauses, cause %d before one has arrived", to, b.Pauses,
 				b.PauseCause(b.hosts[0], 3))
 		}

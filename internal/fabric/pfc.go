@@ -86,7 +86,10 @@ func (n *Net) sendPFC(port int32, f pauseFrame) {
 }
 
 // SendPause and SendResume let a host's receive side pause its switch.
-func (n *Net) SendPause(port int32, prio int) { n.sendPause(n.slot(port, prio)) }
+func (n *Net) SendPause(port int32, prio int) {
+	n.Pauses++
+	n.sendPause(n.slot(port, prio))
+}
 
 // SendResume ends a pause of SendPause.
 func (n *Net) SendResume(port int32, prio int) { n.resume(n.slot(port, prio)) }
