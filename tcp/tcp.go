@@ -82,6 +82,10 @@ var Protocol = transport.Protocol{
 	Lossy:   true,
 	Free: param.Values{"gpudirect": true, "system_call": unit.Time(0), "send_packet": unit.Time(0),
 		"receive_packet": unit.Time(0), "interrupt": unit.Time(0), "wakeup": unit.Time(0)},
+	Hosts: func(v param.Values, c transport.Common) (unit.Rate, unit.Time) {
+		s := settingsOf(v, c)
+		return s.hosts()
+	},
 	Check: check,
 	New:   func(v param.Values, c transport.Common) transport.Maker { return &maker{settingsOf(v, c)} },
 }
@@ -137,6 +141,17 @@ func (s *settings) staging(bytes unit.Bytes) unit.Time {
 		return 0
 	}
 	return unit.Serialize(bytes, s.stage)
+}
+
+// hosts returns the rate of the slowest of both cores and of DMA, and what a message takes until its first packet is in
+// the socket, from its arrival to its processing, and from its last packet to its program.
+func (s *settings) hosts() (rate unit.Rate, each unit.Time) {
+	part := func(d unit.Time, packets int) unit.Time { return d / unit.Time(packets) }
+	both := s.copying(s.MTU) + part(s.call, s.chunk)
+	slowest := max(both+s.tx+part(s.rx, s.ackEvery), both+s.rx, s.staging(s.MTU), 1)
+	chunk := unit.Bytes(s.chunk) * s.MTU
+	each = 2*s.stageLatency + s.staging(chunk) + s.call + s.copying(chunk) + s.interrupt + s.wakeup
+	return unit.Rate(float64(s.MTU) * 8e12 / float64(slowest)), each
 }
 
 // copies is how often a byte is copied at one end.

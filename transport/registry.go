@@ -21,6 +21,9 @@ type Protocol struct {
 	Lossy    bool     // it finds its rate by drops and marks: no lossless class carries it
 	// Free are the values with which hosts take no time for it; nil: it is in NICs, and takes none anyway.
 	Free param.Values
+	// Hosts returns the payload rate of a connection that hosts alone limit, and what they take for a message beside;
+	// nil: as for Free.
+	Hosts func(v param.Values, c Common) (rate unit.Rate, each unit.Time)
 
 	CC       string   // the congestion control that it runs where none is named; "" for one of its own
 	Controls []string // those that it can run; nil: none but its own

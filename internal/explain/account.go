@@ -217,6 +217,9 @@ func (m *model) present() (there, reacts [cause.Count]bool) {
 		if w.grant >= 0 {
 			there[cause.Credit] = true
 		}
+		if w.cores >= 0 {
+			there[cause.HostCores] = true
+		}
 		if len(w.sets) > 0 {
 			there[cause.Oversubscription] = true
 		}

@@ -105,6 +105,8 @@ func (m *model) linkCause(conn, link int32) cause.ID {
 	switch {
 	case link == w.window:
 		return cause.Window
+	case link == w.cores:
+		return cause.HostCores
 	case link == w.one:
 		return cause.SharedNIC
 	case link == w.grant:

@@ -97,6 +97,8 @@ type wayOf struct {
 	even, evenFull        [][]fluid.Use // the same ports, each with its share where packets are spread evenly
 	scale                 []float64     // by ports: what of its load it would have were nothing broken
 	one, window, grant    int32         // its caps, and its receiver's credit; -1: it has none
+	cores                 int32         // what its hosts' cores carry of it; -1: it takes none
+	hosts                 unit.Time     // that its hosts take for a message beside
 	pcie                  []int32       // out of memory of the sender, and into the receiver's, where they limit
 	sends                 int           // of pcie: how many are the sender's
 	latency               unit.Time
@@ -455,6 +457,9 @@ func (m *model) over(c int32, at unit.Time, v without) (buf []fluid.Use) {
 	}
 	if w.window >= 0 && !v.has(cause.Window) {
 		add(w.window, false)
+	}
+	if w.cores >= 0 && !v.has(cause.HostCores) {
+		add(w.cores, false)
 	}
 	if one {
 		add(w.one, false)

@@ -19,7 +19,13 @@ func (m *model) capped(c int32, w *wayOf) {
 		m.caps = append(m.caps, rate)
 		return int32(len(r.seen.Ports) + len(m.sets) + len(m.buses) + len(m.caps) - 1)
 	}
-	w.one, w.window, w.grant = -1, -1, -1
+	w.one, w.window, w.grant, w.cores = -1, -1, -1, -1
+	if of := r.plan.Services[k.Service].Carried; of != nil && of.Hosts != nil {
+		cores, each := of.Hosts(of.Values, of.Common)
+		if w.hosts = each; cores < line {
+			w.cores = add(bytesPer(m.onWire(cores)))
+		}
+	}
 	if k.Granted > 0 {
 		if m.grants[k.To] < 0 {
 			m.grants[k.To] = add(k.Granted)

@@ -52,6 +52,7 @@ func (m *model) divideOne(x int32, e *excess, lost unit.Time) {
 	if n := len(e.of); n > 0 && 2*e.of[n-1].time > met.Late { // otherwise the message went on behind it
 		e.of[n-1].beside = met.Late - e.of[n-1].time
 	}
+	add(cause.HostCores, m.ways[msg.Conn].hosts, false, cause.LineRate)
 	w := &window{e.began, msg.Done}
 	paused, at := b.paused(msg.Conn, w)
 	add(cause.Pause, paused, false, m.behindPause(msg.Conn, at, w))

@@ -1,0 +1,48 @@
+package explain_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"railyard/internal/cause"
+	"railyard/internal/facts"
+	"railyard/internal/whatif"
+	"railyard/unit"
+)
+
+// TestHostCores checks that hosts which limit a transport in software are the main cause though flows meet, and that
+// the estimate of what they cost agrees with a run whose hosts take no time, where that run meets nothing new.
+func TestHostCores(t *testing.T) {
+	for _, file := range []string{"three-flows.yaml", "fattree128-permutation.yaml"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "scenarios", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &whatif.Scenario{Name: file, Text: text, Sets: []string{"transport=tcp"}}
+		with, err := s.Run(&cause.Change{}, whatif.Limits{Time: 50 * unit.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		chain := with.Summary.Chain
+		for id := range chain.Own {
+			if most := chain.Of(cause.HostCores); chain.Of(cause.ID(id)) > most {
+				t.Errorf("%s: %s costs %d ps, host cores %d", file, cause.ID(id).Get().Name, chain.Of(cause.ID(id)), most)
+			}
+		}
+		known := facts.Of(with.Plan)
+		facts.Count(known, with.Summary)
+		change := cause.HostCores.Get().Without(known)
+		without, err := s.Run(&change, whatif.Limits{Time: 50 * unit.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		step := with.Summary.StepTime
+		saved, said := step-without.Summary.StepTime, chain.Saving[cause.HostCores]
+		// Of the permutation the replay does not know what windows lose at links that are full once hosts are fast.
+		if d := abs(said - saved); 5*d > saved && (said < saved || file == "three-flows.yaml") {
+			t.Errorf("%s: without host cores the step of %d ps is said to take %d ps less, and takes %d less", file, step,
+				said, saved)
+		}
+	}
+}
