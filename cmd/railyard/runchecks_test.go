@@ -6,6 +6,16 @@ import (
 	"testing"
 )
 
+// TestExpectMissing checks that an expectation of a figure that the run does not have is an error after its report.
+func TestExpectMissing(t *testing.T) {
+	smallFile(t)
+	code, out, errs := call(t, "run", "small.yaml", "--expect", "mfu<30%", "--junit", "a.xml")
+	if _, err := os.Stat("a.xml"); code != exitInput || strings.Contains(out, "found") || err == nil ||
+		!strings.Contains(errs, "--expect: the run has no mfu\n") {
+		t.Errorf("exit %d, %v, %s%s", code, err, out, errs)
+	}
+}
+
 // TestExpect runs a scenario with expectations that are met, and that are not; those that cannot be are refused before
 // anything is simulated.
 func TestExpect(t *testing.T) {
@@ -18,6 +28,7 @@ func TestExpect(t *testing.T) {
 		{"--expect step_time<1ns --expect drops=0 --junit b.xml",
 			"2 expectations, 1 met\n  not met  step_time<1ns  found ", `<failure message="expected step_time&lt;1ns, found `, exitUnmet},
 		{"--expect step_time<1 --junit c.xml", "--expect: step_time is a time: write for example", "", exitInput},
+		{"--expect links.max_utilization<50 --junit c.xml", "is a share of 1: write 50% or 0.5, found", "", exitInput},
 		{"--expect drops=0 --junit a.xml", "a.xml exists; --force replaces it", "", exitInput},
 		{"--junit d.xml", "--junit: has no effect without --expect", "", exitInput},
 		{"--expect gpus=3 --json", "1 expectation, 0 met", "", exitUnmet},

@@ -2,12 +2,14 @@
 //
 // An Expectation is a figure's name in summary.json, a comparison (<, <=, >, >=, =, !=) and a value with its unit. A
 // name is a path: links.max_utilisation, flow_completion.p99, jobs.NAME.step_time, collectives.0.busbw, chain.incast.
-// The suffix of a unit (_ps, _bytes, _bytes_per_second) may be left out. Check returns an Outcome for each expectation;
+// The suffix of a unit (_ps, _bytes, _bytes_per_second) may be left out, utilisation is utilization as well. Shares are
+// written 0.3 or 30%. Check returns an Outcome for each expectation;
 // WriteJUnit writes outcomes as the XML that build servers read.
 package expect
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"reflect"
 	"slices"
@@ -36,8 +38,14 @@ type kind struct {
 	show                  func(float64) string
 }
 
-// plain is the kind of counts and shares.
-var plain = kind{"", "number", "0 or 95%", parseNumber, unit.Digits}
+// plain is the kind of counts, share that of figures whose whole is 1.
+var (
+	plain = kind{"", "number", "10", parseNumber, unit.Digits}
+	share = kind{"", "share of 1", "30%", parseShare, unit.Digits}
+)
+
+// shares are the keys of shares, except for those of utilisations.
+var shares = []string{"mfu", "fairness_jain", "media_busy", "worst", "mean", "drawn", "delivered", "load"}
 
 // kinds are those of figures whose names have a unit, longest suffix first.
 var kinds = []kind{
@@ -49,15 +57,26 @@ var kinds = []kind{
 		func(x float64) string { return unit.Time(x).Show() }},
 }
 
-// parseNumber parses a number, or a percentage as a share.
+// parseNumber parses a number.
 func parseNumber(s string) (float64, error) {
-	text, percent := strings.CutSuffix(s, "%")
-	x, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	x, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
 	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
 		return 0, strconv.ErrSyntax
 	}
-	if percent {
-		x /= 100
+	return x, nil
+}
+
+// parseShare parses a percentage, or a number that is not above 1: 30 would be neither 30% nor 3000%.
+func parseShare(s string) (float64, error) {
+	text, percent := strings.CutSuffix(s, "%")
+	x, err := parseNumber(text)
+	switch {
+	case err != nil:
+		return 0, err
+	case percent:
+		return x / 100, nil
+	case x > 1 || x < -1:
+		return 0, field.New("", "is a share of 1: write %s%% or %s", unit.Digits(x), strconv.FormatFloat(x/100, 'g', -1, 64))
 	}
 	return x, nil
 }
@@ -96,7 +115,9 @@ func Parse(text string) (*Expectation, error) {
 		return nil, err
 	}
 	var err error
-	if e.bound, err = e.kind.parse(value); err != nil {
+	if e.bound, err = e.kind.parse(value); errors.As(err, new(*field.Error)) {
+		return nil, field.New("", "%s %v, found %s", name, err, field.Quote(value))
+	} else if err != nil {
 		return nil, field.New("", "%s is a %s: write for example '%s %s %s', found %s", name, e.kind.noun, name, e.op,
 			e.kind.example, field.Quote(value))
 	}
@@ -158,7 +179,7 @@ func (e *Expectation) resolve(name string) error {
 			return field.New("", "%s is a figure and has no %q", strings.Join(parts[:i], "."), part)
 		}
 		keys := sortedKeys(fields)
-		key, k, ok := named(part, keys)
+		key, k, ok := named(strings.ReplaceAll(part, "utilization", "utilisation"), keys)
 		if !ok {
 			return field.Choice("", part, shortened(keys), "unknown figure %s", field.Quote(name))
 		}
@@ -178,6 +199,11 @@ func (e *Expectation) resolve(name string) error {
 			inside = "a list (write " + name + ".0 or " + name + ".NAME and a figure)"
 		}
 		return field.New("", "%s is %s, not a figure", field.Quote(name), inside)
+	}
+	last := e.path[len(e.path)-1]
+	named := slices.Contains(shares, last) || strings.HasSuffix(last, "utilisation")
+	if named && at.Kind() == reflect.Float64 { // not flow_completion.mean, a time
+		e.kind = share
 	}
 	return nil
 }
@@ -222,11 +248,11 @@ func sortedKeys(m map[string]reflect.Type) (keys []string) {
 // Outcome is an expectation next to what a run has.
 type Outcome struct {
 	Text  string `json:"expected"`
-	Found string `json:"found"` // with its unit, for people; "–" if the run has no such figure
+	Found string `json:"found"` // with its unit, for people
 	Met   bool   `json:"met"`
 }
 
-// Check compares a run with expectations.
+// Check compares a run with expectations. A figure that the run does not have is an error.
 func Check(s *result.Summary, list []*Expectation) (all []Outcome, err error) {
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -238,23 +264,26 @@ func Check(s *result.Summary, list []*Expectation) (all []Outcome, err error) {
 	}
 	for _, e := range list {
 		x, ok := lookup(tree, e.path)
-		o := Outcome{Text: e.Text, Found: unit.NotApplicable}
-		if ok {
-			o.Found, o.Met = e.kind.show(x), e.holds(x)
+		if !ok {
+			return nil, field.New("--expect", "the run has no %s", strings.Join(e.path, "."))
 		}
-		all = append(all, o)
+		all = append(all, Outcome{e.Text, e.kind.show(x), e.holds(x)})
 	}
 	return all, nil
 }
 
-// lookup returns the number at a path. A number that JSON leaves out is 0; a group that it leaves out is none.
+// ofTraining are figures of a training step: a run without one has none of them.
+var ofTraining = []string{"parameters", "tokens", "training_gpus", "step_flops", "mfu"}
+
+// lookup returns the number at a path. A number that JSON leaves out is 0, of a training none; a group that it leaves
+// out is none.
 func lookup(v any, path []string) (x float64, ok bool) {
 	for i, part := range path {
 		switch at := v.(type) {
 		case map[string]any:
 			next, there := at[part]
 			if !there {
-				return 0, i == len(path)-1
+				return 0, i == len(path)-1 && !slices.Contains(ofTraining, part)
 			}
 			v = next
 		case []any:
