@@ -113,10 +113,27 @@ var word = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
 // reads matches queries that read.
 var reads = regexp.MustCompile(`(?is)^\s*(select|with|values|explain)\b`)
 
+// passive matches what has no effect on statements: comments, and texts and names in quotes.
+var passive = regexp.MustCompile(`(?s)--[^\n]*|/\*.*?\*/|'[^']*'|"[^"]*"|` + "`[^`]*`" + `|\[[^\]]*\]`)
+
+// several reports whether a query has statements after the first, of which the database would return the last alone.
+func several(text string) bool {
+	_, after, _ := strings.Cut(passive.ReplaceAllStringFunc(text, func(s string) string {
+		if strings.HasPrefix(s, "--") || strings.HasPrefix(s, "/*") {
+			return " "
+		}
+		return "x"
+	}), ";")
+	return strings.Trim(after, "; \t\r\n") != ""
+}
+
 // Select runs a query.
 func (d *Dir) Select(ctx context.Context, text string) (*Result, error) {
 	if !reads.MatchString(text) {
 		return nil, field.New("QUERY", "%s is not a query; it begins with select or with", field.Quote(first(text)))
+	}
+	if several(text) {
+		return nil, field.New("QUERY", "has more than one statement; write one, of which results are printed")
 	}
 	db, err := sql.Open("sqlite", ":memory:")
 	if err != nil {

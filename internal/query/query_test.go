@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -80,17 +81,18 @@ func TestSelect(t *testing.T) {
 func TestRefused(t *testing.T) {
 	d := dir(t)
 	for q, want := range map[string]string{
-		"":                               "is not a query; it begins with select or with",
-		"drop table flows":               "is not a query",
-		"attach 'x.db' as y":             "is not a query",
-		"selec name from flows":          "is not a query",
-		"select name fro flows":          `does not parse: near "flows": syntax error`,
-		"select name from flows where":   "does not parse: incomplete input",
-		"select 'open from flows":        "does not parse: unrecognized token",
-		"select name from flow":          `unknown table "flow" (did you mean "flows"?)`,
-		"select nam from flows":          `unknown column "nam" (did you mean "name"?)`,
-		"select nosuch(name) from flows": "no such function: nosuch",
-		"select 1; drop table flows":     "readonly",
+		"":                                       "is not a query; it begins with select or with",
+		"drop table flows":                       "is not a query",
+		"attach 'x.db' as y":                     "is not a query",
+		"selec name from flows":                  "is not a query",
+		"select name fro flows":                  `does not parse: near "flows": syntax error`,
+		"select name from flows where":           "does not parse: incomplete input",
+		"select 'open from flows":                "does not parse: unrecognized token",
+		"select name from flow":                  `unknown table "flow" (did you mean "flows"?)`,
+		"select nam from flows":                  `unknown column "nam" (did you mean "name"?)`,
+		"select nosuch(name) from flows":         "no such function: nosuch",
+		"select 1; drop table flows":             "has more than one statement",
+		"with x as (select 1) delete from flows": "readonly",
 	} {
 		_, err := d.Select(context.Background(), q)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "QUERY: ") {
@@ -133,6 +135,37 @@ func TestDamaged(t *testing.T) {
 			if err != nil && strings.Contains(err.Error(), "\n") {
 				t.Errorf("byte %d: %v", n, err)
 			}
+		}
+	}
+}
+
+// TestWhole writes integers that a study keeps as real numbers without rounding, and an infinity as JSON takes it.
+func TestWhole(t *testing.T) {
+	r, err := dir(t).Select(context.Background(), "select 1513379980.0 as a, 9e999 as b, 0.12345 as c, ';' as d; -- end")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table, text, list strings.Builder
+	Print(&table, r)
+	if err := errors.Join(WriteCSV(&text, r), WriteJSON(&list, r)); err != nil {
+		t.Fatal(err)
+	}
+	if text.String() != "a,b,c,d\n1513379980,+Inf,0.12345,;\n" {
+		t.Errorf("%s", &text)
+	}
+	if list.String() != "[\n  {\"a\": 1513379980, \"b\": null, \"c\": 0.12345, \"d\": \";\"}\n]\n" {
+		t.Errorf("%s", &list)
+	}
+	if !strings.Contains(table.String(), "1513379980  ") || !strings.Contains(table.String(), "0.123  ") {
+		t.Errorf("%s", &table)
+	}
+}
+
+// TestSeveral refuses a query of several statements, whose first results would be lost.
+func TestSeveral(t *testing.T) {
+	for _, q := range []string{"select 1; select 2", "select ';' ;; -- x\nselect 2", "select 1 /* ; */; ;values (3)"} {
+		if _, err := dir(t).Select(context.Background(), q); err == nil || !strings.Contains(err.Error(), "more than one statement") {
+			t.Errorf("%s: %v", q, err)
 		}
 	}
 }

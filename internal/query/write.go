@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 
 	"railyard/internal/report/screen"
@@ -36,12 +37,19 @@ func exact(v any) string {
 	case nil:
 		return ""
 	case float64:
+		if whole(v) {
+			return strconv.FormatFloat(v, 'f', 0, 64)
+		}
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	}
 	return fmt.Sprint(v)
 }
 
-// WriteJSON writes a result as a list of objects whose keys keep the order of the columns.
+// whole reports whether a number is an integer that it holds exactly, as results of a study are.
+func whole(x float64) bool { return x == math.Trunc(x) && math.Abs(x) <= 1<<53 }
+
+// WriteJSON writes a result as a list of objects whose keys keep the order of the columns; an infinity
+// is null.
 func WriteJSON(w io.Writer, r *Result) error {
 	if _, err := io.WriteString(w, "["); err != nil {
 		return err
@@ -55,6 +63,9 @@ func WriteJSON(w io.Writer, r *Result) error {
 			name, err := json.Marshal(r.Columns[i])
 			if err != nil {
 				return err
+			}
+			if x, ok := v.(float64); ok && (math.IsInf(x, 0) || math.IsNaN(x)) {
+				v = nil // JSON has no infinity
 			}
 			value, err := json.Marshal(v)
 			if err != nil {
@@ -95,7 +106,7 @@ func Print(w io.Writer, r *Result) {
 			if v == nil {
 				cell = unit.NotApplicable
 			}
-			if x, ok := v.(float64); ok {
+			if x, ok := v.(float64); ok && !whole(x) {
 				cell = unit.Digits(x)
 			}
 			cells = append(cells, cell)
