@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +20,13 @@ func TestExplain(t *testing.T) {
 	texts := pipedTexts(t) // which leaves a run in run, and counters in shown
 	texts["nccl"] = strings.Replace(texts["nccl"], strings.Repeat(rankLine, 8), strings.Repeat(strings.Replace(rankLine,
 		" a device", " b device", 1), 8), 1)
+	for name, ports := range map[string]int{"configdb": 1, "largeconfigdb": 2000} {
+		texts[name] = `{"DSCP_TO_TC_MAP": {"AZURE": {"3": "3", "4": "4"}}, "PORT": {` + "\n"
+		for i := range ports {
+			texts[name] += fmt.Sprintf("%q: {\"lanes\": \"%d\", \"mtu\": \"9100\"},\n", fmt.Sprint("Ethernet", i), i)
+		}
+		texts[name] = strings.TrimSuffix(texts[name], ",\n") + "}}\n"
+	}
 	for name, text := range texts {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -40,6 +48,8 @@ func TestExplain(t *testing.T) {
 		{"study", "study", ""},
 		{"small", "scenario", "small: 8 hosts, 8 GPUs"},
 		{"nxos", "configuration", "lines recognized"},
+		{"configdb", "configuration", "lines recognized"},
+		{"largeconfigdb", "configuration", "lines recognized"},
 		{"counters", "counters", "1 device: seg-1-rail-1"},
 		{"cables", "cabling", "3 nodes, 16 cables"},
 		{"topology", "cabling", ""},

@@ -3,6 +3,7 @@ package identify
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 
 	"railyard/internal/cabling"
@@ -68,14 +69,26 @@ func isArguments(f *File) bool { return jobscript.KindOf(f.Path, f.Head) != "" }
 
 // isConfiguration recognizes a text whose lines a switch's language explains for the greater part.
 func isConfiguration(f *File) bool {
-	c, err := dialect.Parse(f.Path, whole(f.Head), "")
+	text := whole(f.Head)
+	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) { // JSON, SONiC's config_db.json, has no meaning in parts
+		var err error
+		if text, err = f.text(); err != nil {
+			return false
+		}
+	}
+	c, err := dialect.Parse(f.Path, text, "")
 	return err == nil && c.Read > 0 && 2*(c.Read+c.Passed) >= c.Total
 }
 
-// isCounters recognizes outputs of commands that print counters.
+// isCounters recognizes outputs of commands that print counters. SONiC's configuration has the form of its databases,
+// and no counters of ports.
 func isCounters(f *File) bool {
 	seen, _, err := counters.Read(f.Path, whole(f.Head))
-	return err == nil && len(seen) > 0
+	if err != nil || len(seen) == 0 {
+		return false
+	}
+	ports := slices.ContainsFunc(seen, func(s counters.Snapshot) bool { return len(s.Ports) > 0 })
+	return ports || !isConfiguration(f)
 }
 
 // isCabling recognizes lists of cables.
