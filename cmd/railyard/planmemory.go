@@ -11,6 +11,7 @@ import (
 	"railyard/internal/partition"
 	"railyard/internal/report"
 	"railyard/internal/report/table"
+	"railyard/internal/workload"
 	"railyard/unit"
 )
 
@@ -21,16 +22,21 @@ type layoutFlags struct {
 	CP        int    `help:"Context parallel size" default:"1" name:"cp" range:"1,1048576" without:"states,weights,measured"`
 	EP        int    `help:"Expert parallel size, within data parallel" default:"1" name:"ep" range:"1,1048576" without:"states,weights,measured"`
 	VPP       int    `help:"Virtual stages per rank, for the interleaved schedule" default:"1" name:"vpp" range:"1,1048576" without:"states,weights,measured"`
-	ZeRO      int    `help:"ZeRO stage, 0 to 3" default:"0" name:"zero" range:"0,3" without:"states,weights,measured"`
+	ZeRO      *int   `help:"ZeRO stage, 0 to 3 (lowest of --software, or 0)" placeholder:"N" name:"zero" range:"0,3" without:"states,weights,measured"`
 	Recompute string `help:"Activation recomputation: none, selective or full" enum:"none,selective,full" default:"selective" without:"states,weights,measured"`
 	Schedule  string `help:"Schedule: gpipe, 1f1b, interleaved, zero-bubble, 2bw (1f1b; with --vpp interleaved)" enum:",gpipe,1f1b,interleaved,zero-bubble,2bw" default:"" placeholder:"NAME" without:"states,weights,measured"`
 	Micro     int64  `help:"Sequences per microbatch" default:"1" name:"micro-batch" range:"1,1048576" without:"states,weights,measured"`
 	Seq       int64  `help:"Tokens per sequence" default:"2048" name:"sequence" range:"1,16777216" without:"states,weights,measured"`
 }
 
-// layout returns the configuration that the flags describe.
-func (c *layoutFlags) layout(sequence bool) partition.Layout {
-	return partition.Layout{TP: c.TP, PP: c.PP, CP: c.CP, EP: c.EP, VPP: c.VPP, ZeRO: c.ZeRO, Sequence: sequence,
+// layout returns the configuration that the flags describe, of a framework (nil: none) on dp replicas. Where no stage
+// of ZeRO is given it has the framework's lowest.
+func (c *layoutFlags) layout(sequence bool, by *workload.Software, dp int) partition.Layout {
+	stage := by.LowestZeRO(dp * c.CP)
+	if c.ZeRO != nil {
+		stage = *c.ZeRO
+	}
+	return partition.Layout{TP: c.TP, PP: c.PP, CP: c.CP, EP: c.EP, VPP: c.VPP, ZeRO: stage, Sequence: sequence,
 		Recompute: c.Recompute, Schedule: c.Schedule, Micro: c.Micro, Seq: c.Seq}
 }
 
@@ -80,14 +86,16 @@ func (c *planMemoryCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	l := c.layout(!c.NoSequence)
-	l.DP, l.Microbatches = c.DP, c.Microbatches
-	l = l.Settled(m)
+	var by *workload.Software
 	if c.Software != "" {
-		by, err := findSoftware(c.Software)
-		if err != nil {
+		if by, err = findSoftware(c.Software); err != nil {
 			return err
 		}
+	}
+	l := c.layout(!c.NoSequence, by, c.DP)
+	l.DP, l.Microbatches = c.DP, c.Microbatches
+	l = l.Settled(m)
+	if by != nil {
 		if err = by.Permits(l); err != nil {
 			return input.Fault(field.Flags(err))
 		}

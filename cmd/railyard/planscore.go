@@ -68,7 +68,7 @@ func (c *planScoreCmd) Run(e *env) error {
 			return err
 		}
 	}
-	s, err := in.Score(c.layout(c.TP > 1))
+	s, err := in.Score(c.layout(c.TP > 1, in.Training.Software, in.Site.GPUs/(c.TP*c.PP*c.CP)))
 	if err != nil {
 		return input.Fault(field.Flags(err))
 	}

@@ -180,6 +180,15 @@ func (s *Software) Permits(l partition.Layout) error {
 	return nil
 }
 
+// LowestZeRO is the lowest stage that the framework has, for a number of ranks that can share states; one rank alone
+// shares none. Without a framework it is 0.
+func (s *Software) LowestZeRO(replicas int) int {
+	if s == nil || len(s.ZeRO) == 0 || replicas <= 1 {
+		return 0
+	}
+	return slices.Min(s.ZeRO)
+}
+
 // compareVersions orders versions by their numbers: 25.11 before 26.04 before 26.04.01.
 func compareVersions(a, b string) int {
 	parts := func(s string) (n []int) {
