@@ -7,6 +7,7 @@ import (
 
 	"railyard/internal/draft"
 	"railyard/internal/output"
+	"railyard/internal/report"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
 )
@@ -43,6 +44,8 @@ func (c *initCmd) Run(e *env) error {
 		if err := a.Ask(os.Stdin, e.stderr); err != nil {
 			return err
 		}
+	} else if redirected(os.Stdin) && !a.Complete() {
+		fmt.Fprintln(e.stderr, "note: standard input is not a terminal: no answers are read from it; set them with flags")
 	}
 	if err := a.Defaults(); err != nil {
 		return err
@@ -59,6 +62,9 @@ func (c *initCmd) Run(e *env) error {
 	if _, err := doc.Checked(nil); err != nil {
 		return err
 	}
+	if a.Missed != "" {
+		report.Labelled(e.stderr, "note: ", "--oversubscription: "+a.Missed)
+	}
 	if c.File == "-" {
 		_, err := io.WriteString(e.stdout, text)
 		return err
@@ -69,4 +75,10 @@ func (c *initCmd) Run(e *env) error {
 	fmt.Fprintf(e.stdout, "%s: %s GPUs (%s), %s fabric, %s, %s\n", c.File, a.GPUs, a.Server, a.Fabric, a.Workload, a.LB)
 	fmt.Fprintf(e.stdout, "Next: railyard topo %s\n      railyard run %s\n", c.File, c.File)
 	return nil
+}
+
+// redirected reports whether a file or a pipe stands for the terminal, which may hold answers.
+func redirected(f *os.File) bool {
+	st, err := f.Stat()
+	return err == nil && (st.Mode().IsRegular() && st.Size() > 0 || st.Mode()&os.ModeNamedPipe != 0)
 }

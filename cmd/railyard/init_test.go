@@ -38,3 +38,30 @@ func TestInit(t *testing.T) {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 }
+
+// TestInitPiped says that answers in a pipe are not read, where a question has no flag, and what oversubscription it
+// built.
+func TestInitPiped(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("answers", []byte("128\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	from, err := os.Open("answers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer from.Close()
+	was := os.Stdin
+	os.Stdin = from
+	defer func() { os.Stdin = was }()
+	all := []string{"--gpus", "64", "--server", "dgx-h100", "--fabric", "rail", "--oversubscription", "3:1", "--workload", "incast",
+		"--lb", "ecmp"}
+	code, _, errs := call(t, "init", "a.yaml")
+	if code != exitOK || errs != "note: standard input is not a terminal: no answers are read from it; set them with flags\n" {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+	code, _, errs = call(t, append([]string{"init", "b.yaml"}, all...)...)
+	if code != exitOK || !strings.HasPrefix(errs, "note: --oversubscription: requested 3:1, built 2.67:1") {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+}

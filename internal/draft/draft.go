@@ -21,6 +21,9 @@ import (
 // Answers are the answers; an empty one is open.
 type Answers struct {
 	GPUs, Server, Fabric, Oversubscription, Workload, LB string
+
+	// Missed says what oversubscription was built instead of the one asked; "": it was.
+	Missed string
 }
 
 // Question is a question with its answer.
@@ -122,10 +125,32 @@ func (q *Question) check(answer string) error {
 		}
 		return nil
 	}
+	if q.Flag == "oversubscription" {
+		if x, ok := ratio(answer); !ok || !(x >= 1 && x <= 64) {
+			return field.New("--"+q.Flag, "%s is not an oversubscription: write 2 or 2:1, up to 64:1", field.Quote(answer))
+		}
+		return nil
+	}
 	if x, err := strconv.ParseFloat(answer, 64); err != nil || !(x >= 1 && x <= 131_072) {
 		return field.New("--"+q.Flag, "%s is out of range 1–131072", field.Quote(answer))
 	}
 	return nil
+}
+
+// Complete reports whether no question is left.
+func (a *Answers) Complete() bool {
+	return !slices.ContainsFunc(Questions, func(q Question) bool { return *q.to(a) == "" })
+}
+
+// ratio reads an oversubscription: 2, 1.5 or 2:1.
+func ratio(text string) (x float64, ok bool) {
+	above, below, two := strings.Cut(text, ":")
+	x, err := strconv.ParseFloat(above, 64)
+	if err != nil || !two {
+		return x, err == nil
+	}
+	of, err := strconv.ParseFloat(below, 64)
+	return x / of, err == nil
 }
 
 // Defaults sets the answers that are open to their defaults, and refuses those that are not accepted.

@@ -87,6 +87,8 @@ func TestRefused(t *testing.T) {
 		"513 servers need 152 leaves, above the 128 ports":  {GPUs: "4104"},
 		"--fabric: unknown value":                           {Fabric: "ring"},
 		"--oversubscription: needs leaves and spines":       {Fabric: "rail-only", Oversubscription: "2"},
+		`--oversubscription: "3:0" is not an over`:          {Oversubscription: "3:0"},
+		`--oversubscription: "65" is not an over`:           {Oversubscription: "65"},
 		"--workload: unknown value":                         {Workload: "lama"},
 		"--lb: unknown value":                               {LB: "ecpm"},
 		"16 GPUs of 80 GB do not hold the states of llama-": {GPUs: "16", Workload: "llama-3.1-405b"},
@@ -98,12 +100,29 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestOversubscription builds what is asked, or the nearest below and says so.
+func TestOversubscription(t *testing.T) {
+	for asked, want := range map[string]string{"1": "", "2": "", "2:1": "", "4:2": "", "8": "", "1.6": "",
+		"3":   "requested 3:1, built 2.67:1: 8 cables of a leaf to 3 uplinks",
+		"1.5": "requested 1.5:1, built 1.33:1: 8 cables of a leaf to 6 uplinks",
+		"6:1": "requested 6:1, built 4:1: 8 cables of a leaf to 2 uplinks",
+		"64":  "requested 64:1, built 8:1: 8 cables of a leaf to 1 uplink"} {
+		a := Answers{Oversubscription: asked, Workload: "incast"}
+		if err := a.Defaults(); err != nil {
+			t.Fatal(asked, err)
+		}
+		if text, err := a.Scenario("x"); err != nil || a.Missed != want {
+			t.Errorf("%s: %q, %v\n%s", asked, a.Missed, err, text)
+		}
+	}
+}
+
 // TestAsk answers the questions as somebody does: a default, a typing error, an answer that a flag has given.
 func TestAsk(t *testing.T) {
 	a := Answers{Server: "dgx-b200"}
 	var out strings.Builder
 	err := a.Ask(strings.NewReader("128\nrial\nrail\n2\n\nspray\n"), &out)
-	if want := (Answers{"128", "dgx-b200", "rail", "2", "llama-2-7b", "spray"}); err != nil || a != want {
+	if want := (Answers{"128", "dgx-b200", "rail", "2", "llama-2-7b", "spray", ""}); err != nil || a != want {
 		t.Errorf("%+v, %v\n%s", a, err, &out)
 	}
 	if s := out.String(); strings.Contains(s, "Server") || !strings.Contains(s, `did you mean "rail"`) ||

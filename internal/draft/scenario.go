@@ -24,7 +24,8 @@ const (
 // byPackets is the maximum number of GPUs whose network is simulated packet by packet without being asked.
 const byPackets = 1024
 
-// Scenario returns the scenario as YAML, with a comment for each block. All answers must be set and accepted.
+// Scenario returns the scenario as YAML, with a comment for each block, and sets Missed. All answers must be set and
+// accepted.
 func (a *Answers) Scenario(name string) (string, error) {
 	gpus, err := strconv.Atoi(a.GPUs)
 	if err != nil {
@@ -72,7 +73,8 @@ func (a *Answers) fabric(s *site.Server, hosts int) (string, error) {
 	links := fmt.Sprintf("  host_link: {rate: %v, cable: 5m}\n", rate)
 	server := fmt.Sprintf("# %s: %d NICs of %s.\nserver: {gpu: %s, gpus: %d, nics: %d}\n", s.Name, s.NICs, rate.Show(), s.GPU,
 		s.GPUs, s.NICs)
-	over, _ := strconv.ParseFloat(a.Oversubscription, 64)
+	over, _ := ratio(a.Oversubscription)
+	a.Missed = ""
 	if over != 1 && a.Fabric != "rail" {
 		return "", field.New("--oversubscription", "needs leaves and spines: --fabric rail")
 	}
@@ -102,13 +104,21 @@ func (a *Answers) fabric(s *site.Server, hosts int) (string, error) {
 	}
 	up := max(1, float64(each)/over) // cables of a leaf to all spines
 	spines := max(1, min(int(up), max(4, int(math.Ceil(up*float64(leaves)/fewPorts)))))
-	uplinks, ratio := 0, "1:1"
+	uplinks, shown := 0, "1:1"
 	if over > 1 {
-		uplinks = max(1, int(up/float64(spines)+0.5))
-		ratio = fmt.Sprintf("%.3g:1", float64(each)/float64(uplinks*spines))
+		cables := max(1, int(math.Ceil(up-1e-9)))
+		for spines = min(spines, cables); cables%spines != 0; spines++ {
+		}
+		uplinks = cables / spines
+		built := float64(each) / float64(cables)
+		shown = fmt.Sprintf("%.3g:1", built)
+		if math.Abs(built/over-1) > 0.005 {
+			a.Missed = fmt.Sprintf("requested %.3g:1, built %s: %s of a leaf to %s", over, shown,
+				unit.Plural(each, "cable"), unit.Plural(cables, "uplink"))
+		}
 	}
 	text := fmt.Sprintf("# A leaf switch for each NIC of the %s of a segment; spines connect leaves %s.\n"+
-		"fabric:\n  kind: rail\n  segments: %d\n  hosts: %d # of a segment\n  spines: %d\n", unit.Plural(each, "server"), ratio,
+		"fabric:\n  kind: rail\n  segments: %d\n  hosts: %d # of a segment\n  spines: %d\n", unit.Plural(each, "server"), shown,
 		segments, each, spines)
 	if uplinks > 0 {
 		text += fmt.Sprintf("  uplinks: %d # cables from each leaf to each spine\n", uplinks)
