@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path"
 	"strings"
 	"syscall"
 	"time"
@@ -18,7 +19,7 @@ import (
 )
 
 type docsCmd struct {
-	Page   string   `arg:"" optional:"" help:"Page to print as Markdown: tutorials/first-run (serve all)" placeholder:"PAGE"`
+	Page   []string `arg:"" optional:"" help:"Page to print as Markdown: tutorials/first-run (serve all); with --search: more words" placeholder:"PAGE"`
 	List   bool     `help:"List all pages" xor:"what"`
 	Search []string `help:"List the pages that contain all words" placeholder:"WORD" xor:"what"`
 	Out    string   `help:"Write the site as static files" placeholder:"DIR" xor:"what"`
@@ -34,7 +35,7 @@ comparisons with published results.
 Examples:
   railyard docs
   railyard docs tutorials/first-run
-  railyard docs --search pfc,headroom
+  railyard docs --search pfc headroom
   railyard docs --out site`
 }
 
@@ -45,17 +46,20 @@ func (c *docsCmd) Run(e *env) error {
 		return err
 	}
 	switch {
-	case c.Page != "":
-		return c.print(e, site)
-	case c.List:
-		c.list(e, site.Pages())
-		return nil
 	case len(c.Search) > 0:
-		found := site.Find(c.Search)
+		words := strings.Fields(strings.Join(append(c.Search, c.Page...), " "))
+		found := site.Find(words)
 		if len(found) == 0 {
-			return fmt.Errorf("no page contains all words of %s", strings.Join(c.Search, ", "))
+			return fmt.Errorf("no page contains all words of %s", strings.Join(words, ", "))
 		}
 		c.list(e, found)
+		return nil
+	case len(c.Page) > 1:
+		return input.Fault(field.New("PAGE", "several pages; accepted: one, or --search %s", strings.Join(c.Page, " ")))
+	case len(c.Page) > 0:
+		return c.print(e, site, c.Page[0])
+	case c.List:
+		c.list(e, site.Pages())
 		return nil
 	case c.Out != "":
 		return c.write(e, site)
@@ -63,15 +67,18 @@ func (c *docsCmd) Run(e *env) error {
 	return c.serve(e, site)
 }
 
-// print prints a page as it is written.
-func (c *docsCmd) print(e *env, site *manual.Site) error {
-	p := site.Page(c.Page)
+// print prints a page as it is written. The name is its path, also as the path of the file in the repository:
+// docs/tutorials/first-run.md.
+func (c *docsCmd) print(e *env, site *manual.Site, name string) error {
+	short := strings.TrimPrefix(path.Clean("/"+name), "/")
+	short = strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(short, "docs/"), ".md"), ".html")
+	p := site.Page(short)
 	if p == nil {
 		var names []string
 		for _, other := range site.Pages() {
 			names = append(names, other.Path)
 		}
-		return input.Fault(field.Choice("PAGE", c.Page, names, "unknown page %s", field.Quote(c.Page)))
+		return input.Fault(field.Choice("PAGE", name, names, "unknown page %s", field.Quote(name)))
 	}
 	_, err := fmt.Fprint(e.stdout, p.Text)
 	return err

@@ -11,6 +11,7 @@ import (
 
 	"railyard/docs"
 	"railyard/internal/manual"
+	"railyard/internal/route"
 	"railyard/internal/runner"
 )
 
@@ -67,6 +68,12 @@ func TestDocsCommand(t *testing.T) {
 		want string
 	}{
 		{[]string{"docs", "tutorials/first-run"}, exitOK, "# First run and its cause"},
+		{[]string{"docs", "docs/tutorials/first-run.md"}, exitOK, "# First run and its cause"},
+		{[]string{"docs", "./guides/scenarios.html"}, exitOK, "# Scenarios"},
+		{[]string{"docs", "faq", "glossary"}, exitInput, "several pages"},
+		{[]string{"docs", "--search", "headroom", "xoff"}, exitOK, "reference/keys/switch"},
+		{[]string{"docs", "--search", "headroom xoff"}, exitOK, "reference/keys/switch"},
+		{[]string{"docs", "--search", "headroom", "zzzz"}, exitFailed, "no page contains all words of headroom, zzzz"},
 		{[]string{"docs", "--list"}, exitOK, "reference/columns"},
 		{[]string{"docs", "--search", "headroom,xoff"}, exitOK, "reference/keys/switch"},
 		{[]string{"docs", "--search", "zzzz"}, exitFailed, "no page contains all words of zzzz"},
@@ -79,6 +86,32 @@ func TestDocsCommand(t *testing.T) {
 		code, out, errs := call(t, c.args...)
 		if code != c.code || !strings.Contains(out+errs, c.want) {
 			t.Errorf("%v: exit code %d, %.300s%s", c.args, code, out, errs)
+		}
+	}
+}
+
+// TestDocumentedPolicies checks the column of the table of path choice that says which policies reorder packets.
+func TestDocumentedPolicies(t *testing.T) {
+	page, err := docs.Files.ReadFile("guides/scenarios.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "## Path choice")
+	table, _, _ = strings.Cut(table, "\n## ")
+	reorders := map[string]bool{}
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 5 {
+			continue
+		}
+		for _, m := range regexp.MustCompile("`([a-z-]+)`").FindAllStringSubmatch(cells[1], -1) {
+			reorders[m[1]] = strings.HasPrefix(cells[3], " yes")
+		}
+	}
+	for _, name := range route.Names() {
+		p := route.Lookup(name)
+		if yes, ok := reorders[name]; !ok || yes != p.Reorders(p.Defaults) {
+			t.Errorf("%s: in the table %v, reorders %v", name, ok, p.Reorders(p.Defaults))
 		}
 	}
 }

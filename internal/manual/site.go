@@ -8,6 +8,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // A Page is one page of the site.
@@ -120,20 +122,50 @@ func (s *Site) Pages() []*Page { return s.order }
 // Page returns a page by its path, or nil.
 func (s *Site) Page(name string) *Page { return s.pages[name] }
 
-// Find lists the pages that contain all words, pages with the words in their title first.
+// Find lists the pages that contain all words: first those with whole words in their title, then in their text, then
+// those with parts of words in title or text.
 func (s *Site) Find(words []string) (found []*Page) {
-	contains := func(text string) bool {
-		text = strings.ToLower(text)
-		return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, strings.ToLower(w)) })
+	classes := []func(p *Page) bool{
+		func(p *Page) bool { return hasAll(p.Title, words, true) },
+		func(p *Page) bool { return hasAll(p.Text, words, true) },
+		func(p *Page) bool { return hasAll(p.Title, words, false) },
+		func(p *Page) bool { return hasAll(p.Text, words, false) },
 	}
-	for _, titled := range []bool{true, false} {
+	taken := map[*Page]bool{}
+	for _, class := range classes {
 		for _, p := range s.order {
-			if contains(p.Title) == titled && (titled || contains(p.Text)) {
-				found = append(found, p)
+			if !taken[p] && class(p) {
+				taken[p], found = true, append(found, p)
 			}
 		}
 	}
 	return found
+}
+
+// hasAll reports whether a text contains all words, in any case, as whole words or anywhere.
+func hasAll(text string, words []string, whole bool) bool {
+	text = strings.ToLower(text)
+	return !slices.ContainsFunc(words, func(w string) bool { return !has(text, strings.ToLower(w), whole) })
+}
+
+// has reports whether a text contains a word, as a whole word or anywhere.
+func has(text, word string, whole bool) bool {
+	if !whole || word == "" {
+		return strings.Contains(text, word)
+	}
+	letter := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+	for at := 0; ; {
+		i := strings.Index(text[at:], word)
+		if i < 0 {
+			return false
+		}
+		before, _ := utf8.DecodeLastRuneInString(text[:at+i])
+		after, _ := utf8.DecodeRuneInString(text[at+i+len(word):])
+		if !letter(before) && !letter(after) {
+			return true
+		}
+		at += i + len(word)
+	}
 }
 
 // target resolves a link of a page: the path of a page or file, and the anchor.

@@ -114,10 +114,11 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestFind checks the order of found pages.
+// TestFind checks the order of found pages: whole words before parts of words, titles before texts.
 func TestFind(t *testing.T) {
-	s := newSite(t)
-	for words, want := range map[string]string{"guide": "guides/a index", "FROM code": "made", "absent": ""} {
+	s := newSite(t, Page{Path: "part", Text: "# Last\n\nThe art of words.\n"})
+	for words, want := range map[string]string{"guide": "guides/a index", "FROM code": "made", "absent": "",
+		"cod": "made", "art": "part index guides/a", "[guide": "index"} {
 		var paths []string
 		for _, p := range s.Find(strings.Fields(words)) {
 			paths = append(paths, p.Path)
