@@ -171,8 +171,11 @@ func (b *blamer) storeOf() string {
 	if of == nil {
 		return ""
 	}
-	return fmt.Sprintf(": %s dropped packets ahead of others; %s had %s of %s in use", unit.Plural(of.Full, "NIC"), of.NIC,
-		unit.Bytes(of.Peak).Show(), unit.Bytes(of.Limit).Show())
+	used := unit.Bytes(of.Peak).Show() + " of " + unit.Bytes(of.Limit).Show()
+	if of.Entries > 0 && (of.Limit == 0 || of.Packets >= of.Entries) { // the limit that was reached
+		used = fmt.Sprintf("%s of %s", unit.ShowCount(int64(of.Packets)), unit.Plural(of.Entries, "packet"))
+	}
+	return fmt.Sprintf(": %s dropped packets ahead of others; %s had %s in use", unit.Plural(of.Full, "NIC"), of.NIC, used)
 }
 
 // explain says the largest part in a sentence.

@@ -3,6 +3,7 @@ package explain_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"railyard/internal/cause"
@@ -44,5 +45,18 @@ func TestHostCores(t *testing.T) {
 			t.Errorf("%s: without host cores the step of %d ps is said to take %d ps less, and takes %d less", file, step,
 				said, saved)
 		}
+	}
+}
+
+// TestReorderEntries checks that the limit of a NIC's reorder memory which was reached is the one that is named.
+func TestReorderEntries(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "scenarios", "reorder-memory.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, s, _ := runAll(t, string(text), "server.reorder.memory=0B",
+		"server.reorder.entries=10", "workload.traffic.collective.bytes=1MiB")
+	if why := s.Slowest.Why; !strings.Contains(why, "had 10 of 10 packets in use") {
+		t.Error(why)
 	}
 }

@@ -60,6 +60,10 @@ func TestRefused(t *testing.T) {
 	}{
 		{[]string{"lb=spray"}, "does not simulate go-back-N"},
 		{[]string{"fabric.host_link.bit_error_rate=1e-12"}, "does not simulate bit errors"},
+		{[]string{"lb=spray", "transport.recovery=selective", "transport.write=first-middle-last",
+			"server.reorder.memory=64KiB"}, "does not simulate server.reorder"},
+		{[]string{"lb=spray", "transport.recovery=selective", "transport.write=first-middle-last",
+			"server.reorder.placement=order"}, "does not simulate server.reorder"},
 		{[]string{"output.steps=10"}, "does not simulate output.steps"},
 	} {
 		p := planned(t, four, append(c.sets, "fidelity=flow")...)

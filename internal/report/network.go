@@ -81,7 +81,7 @@ func Signals(s *result.Summary) string {
 		{s.PFCPauses, "PFC pause", " (" + dur(s.PFCPause) + ", summed over ports)", "PFC pauses"},
 		{s.Trims, "trimmed packet", " (" + size(s.TrimmedBytes) + " of payload)", ""},
 		{s.Drops, "drop", "", drops},
-		{refused(s), "drop", " by NICs without reorder memory", ""},
+		{refused(s), "drop", " by NICs with full reorder memory", ""},
 		{s.Retransmissions, "retransmission", "", "retransmissions"},
 		{s.OutOfOrder, "packet", " out of order", "reordering"},
 		{s.Naks, "NAK", "", ""},

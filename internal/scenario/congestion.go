@@ -165,7 +165,7 @@ func (p *resolver) control(s *Service) error {
 	if len(s.CC.Profiles) == 0 {
 		s.Words = s.CC.Words
 		if s.Carried != nil && s.Carried.Own {
-			s.Words = "that of " + s.Carried.Title
+			s.Words = "congestion control of " + s.Carried.Title
 		}
 		return nil
 	}

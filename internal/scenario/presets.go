@@ -153,8 +153,11 @@ func (p *resolver) presets() error {
 	q := p.File.dataQueue()
 	keys, values := s.sets(&p.File, q)
 	var all []string
+	_, now := p.File.Values()
 	for i, key := range keys {
-		all = append(all, key+" "+values[i])
+		if now[key] == values[i] { // otherwise the file or --set says otherwise
+			all = append(all, key+" "+values[i])
+		}
 	}
 	if s.ownQueues {
 		product := p.product()

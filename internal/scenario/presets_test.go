@@ -40,6 +40,24 @@ func TestPresets(t *testing.T) {
 	}
 }
 
+// TestPresetNote checks that the note names nothing that another --set, or the file, sets otherwise.
+func TestPresetNote(t *testing.T) {
+	for _, name := range []string{"tcp", "srd", "falcon"} {
+		for _, c := range []struct {
+			text string
+			sets []string
+		}{{"", []string{"transport=" + name, "lb=spray"}}, {"transport: " + name + "\nlb: spray\n", nil}} {
+			p, err := resolveLB(twoTiers+c.text+load, c.sets...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if note := p.Notes[0]; strings.Contains(note, "lb ecmp") || !strings.Contains(note, "switch.pfc false") {
+				t.Errorf("%q, %q: %s", c.text, c.sets, note)
+			}
+		}
+	}
+}
+
 // By --set a preset has the file's keys give way, and no other --set; in a file it is the other way round.
 func TestPresetGivesWay(t *testing.T) {
 	own := "switch: {pfc: true, queues: {3: {wred_min: 77KB, wred_max: 99KB, ecn: true, alpha: 1}}}\n" +

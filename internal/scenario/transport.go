@@ -46,7 +46,19 @@ func (p *Plan) headers() unit.Bytes { return swconf.Headers + p.MoreIP() }
 // Mixes reports that packets of one flow may overtake one another, and that whoever receives them then takes
 // that for a loss.
 func (p *Plan) Mixes() bool {
+	return p.RC.Recovery == rc.GoBackN && p.Default().Carried == nil && p.overtake()
+}
+
+// overtake reports whether packets of one queue pair may overtake one another.
+func (p *Plan) overtake() bool {
 	bundles := func(n topo.NIC) bool { return p.NICs.Bond == "spray" && len(n.Links) > 1 }
-	return p.RC.Recovery == rc.GoBackN && p.Default().Carried == nil &&
-		(p.LB.Reorders(p.LBValues) || slices.ContainsFunc(p.Graph.NICs, bundles))
+	return p.LB.Reorders(p.LBValues) || slices.ContainsFunc(p.Graph.NICs, bundles)
+}
+
+// Reorders reports whether the memory of NICs for packets ahead of others may limit the run.
+func (p *Plan) Reorders() bool {
+	o, local := &p.NICs.Reorder, p.NICs.Reorder.Placement == rc.ThroughNIC
+	limits := o.Bytes > 0 || o.Entries > 0 || o.Placement != rc.ByAddress
+	keeps := p.Default().Carried == nil && p.RC.Recovery != rc.GoBackN && (local || !p.RC.WriteOnly)
+	return limits && keeps && p.overtake()
 }
