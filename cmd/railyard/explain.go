@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"railyard/internal/calibrate/fitting"
 	"railyard/internal/field"
 	"railyard/internal/identify"
@@ -32,6 +34,14 @@ func (c *explainCmd) Run(e *env) error {
 	a, err := identify.Of(c.File, c.Fabric)
 	if err != nil {
 		return err
+	}
+	if c.Algorithm == "auto" && a.Algorithm != "" {
+		c.Algorithm = a.Algorithm
+	}
+	for i, n := range a.Next {
+		if c.Algorithm != "auto" && strings.HasPrefix(n.Command, "calibrate ") && len(a.Measured.Table()) > 0 {
+			a.Next[i].Command += " --algorithm " + c.Algorithm
+		}
 	}
 	var points []fitting.Point
 	if a.Measured != nil && c.Fabric != "" {

@@ -38,6 +38,8 @@ func TestExplain(t *testing.T) {
 		{"shown/after", "directory", "device counters"},
 		{"capture", "capture", " packets"},
 		{"run/flows.parquet", "table", " row"},
+		{"run/trace.json", "run-file", "of the run in run"},
+		{"run/summary.json", "run-file", "of the run in run"},
 		{"nccl", "nccl-tests", "best bus bandwidth 19.7 GB/s at 1 MiB"},
 		{"perftest", "perftest", "best rate 91.4 Gbit/s at 64 KiB"},
 		{"script", "job-script", "a batch script of Slurm"},
@@ -85,7 +87,23 @@ func TestExplain(t *testing.T) {
 			parses(t, args)
 		}
 	}
-	code, out, errs := call(t, "explain", "nccl", "--fabric", "net")
+	tagged := "0: " + strings.ReplaceAll(strings.TrimSpace(texts["nccl"]), "\n", "\n0: ") + "\n0: NCCL_ALGO=Ring\n"
+	os.WriteFile("tagged", []byte(tagged+"0: # Out of bounds values : 9 FAILED\n"+
+		"0: a: Test NCCL failure common.cu:1 'internal error'\n"), 0o600)
+	code, out, errs := call(t, "explain", "tagged", "--fabric", "net")
+	if code != exitOK || !strings.Contains(out, "nccl-tests output\n  1 failure: Test NCCL failure common.cu:1 'internal error'\n"+
+		"  wrong results: out of bounds values: 9 (FAILED)\n") || !strings.Contains(out, " --algorithm ring  #") {
+		t.Errorf("exit %d, %s%s", code, out, errs)
+	}
+	row := "2097152 524288 float sum -1 %s 20.00 37.50 %s 104.86 20.00 37.50 0\n"
+	os.WriteFile("wrong", []byte(texts["nccl"]+"\n"+fmt.Sprintf(row, "-110", "0")+fmt.Sprintf(row, "nan", "0")+
+		fmt.Sprintf(row, "104.86", "9123")), 0o600)
+	code, out, errs = call(t, "explain", "wrong")
+	if code != exitOK || !strings.Contains(out, "nccl-tests output\n  not used: rows of nccl-tests with wrong results: 1 (first wrong:") ||
+		!strings.Contains(out, "\n  not used: rows of nccl-tests with a time or size that cannot be: 2 (first") {
+		t.Errorf("exit %d, %s%s", code, out, errs)
+	}
+	code, out, errs = call(t, "explain", "nccl", "--fabric", "net")
 	if code != exitOK || !strings.Contains(out, "difference") || !strings.Contains(out, "Next: railyard calibrate --fabric net") {
 		t.Errorf("exit %d, %s%s", code, out, errs)
 	}

@@ -28,6 +28,8 @@ type Account struct {
 
 	// Measured are the measurements of the file, for who compares them with a scenario; nil: it has none.
 	Measured *measured.Set `json:"-"`
+	// Algorithm is the one that NCCL_ALGO set for them: ring, tree, nvls; "": the file does not say.
+	Algorithm string `json:"-"`
 }
 
 // Next is a command with its purpose.

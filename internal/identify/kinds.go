@@ -21,6 +21,8 @@ var kinds []Kind
 func init() { // a directory is described by the kinds of its files
 	kinds = []Kind{
 		{"run", "run directory", isRun, showRun},
+		{"run-file", "file of a run", isOwn("run.json", runFiles), showRunFile},
+		{"study-file", "file of a study", isOwn("study.json", studyFiles), showStudyFile},
 		{"directory", "directory", func(f *File) bool { return f.Dir }, showDirectory},
 		{"capture", "packet capture", isCapture, showCapture},
 		{"table", "Parquet table", isTable, showTable},
@@ -41,7 +43,7 @@ func init() { // a directory is described by the kinds of its files
 
 // Forms of texts that have no reader which recognizes them alone.
 var (
-	ncclTests      = regexp.MustCompile(`(?m)^#.*\b(nThread|out-of-place|busbw)\b|"(?:busBw|bus_bw|average_bus_bandwidth)"`)
+	ncclTests      = regexp.MustCompile(`(?m)^(?:\s*\[\d+(?:,\d+)?\](?:<std\w+>)?:?|\s*\d+:)?\s*#.*\b(nThread|out-of-place|busbw)\b|"(?:busBw|bus_bw|average_bus_bandwidth)"`)
 	perftest       = regexp.MustCompile(`(?m)^ *#bytes +#iterations|"BW_average"|(RDMA_\w+|Send|Atomic) (BW|Latency|Post List).*Test`)
 	serverTopology = regexp.MustCompile(`(?m)^\s*(?:\x1b\[4m)?\s*GPU0\s+GPU1\b|^GPU0\s+X\b|^<system version=`)
 	slurmConf      = regexp.MustCompile(`(?m)^(NodeName|PartitionName|ClusterName)=|^PARTITION +.*NODELIST`)

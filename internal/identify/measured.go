@@ -16,11 +16,19 @@ func showMeasured(f *File, a *Account) error {
 		return err
 	}
 	defer from.Close()
-	set, err := measured.Read(measured.File{Name: f.Path, Text: from})
+	said, err := scan(f)
 	if err != nil {
 		return err
 	}
-	a.Measured = set
+	set, err := measured.Read(measured.File{Name: f.Path, Text: from})
+	if err != nil && said.count > 0 { // and no row before
+		said.show(a, &measured.Set{})
+		return nil
+	} else if err != nil {
+		return err
+	}
+	a.Measured, a.Algorithm = set, said.algorithm
+	said.show(a, set)
 	flag := "--perftest"
 	if table := set.Table(); len(table) > 0 {
 		flag = "--nccl-tests"

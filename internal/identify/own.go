@@ -1,0 +1,45 @@
+package identify
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Files of runs and of studies that other kinds would take for theirs.
+var (
+	runFiles   = []string{"trace.json", "summary.json", "run.json", "topology.json"}
+	studyFiles = []string{"study.json", "results.csv"}
+)
+
+// isOwn recognizes files by their names in a directory that has a file which marks it.
+func isOwn(mark string, names []string) func(*File) bool {
+	return func(f *File) bool {
+		if f.Dir || !slices.Contains(names, filepath.Base(f.Path)) {
+			return false
+		}
+		_, err := os.Stat(filepath.Join(filepath.Dir(f.Path), mark))
+		return err == nil
+	}
+}
+
+// showRunFile points to the run of a file.
+func showRunFile(f *File, a *Account) error {
+	dir := filepath.Dir(f.Path)
+	if filepath.Base(f.Path) == "trace.json" {
+		a.show("ranks and pauses of a run, for Perfetto")
+	}
+	a.show("of the run in %s", dir)
+	a.next("print the report of its run", "report %s", shellWord(dir))
+	a.next("explain where the time went, and simulate remedies", "why %s --try 3", shellWord(dir))
+	return nil
+}
+
+// showStudyFile points to the study of a file.
+func showStudyFile(f *File, a *Account) error {
+	dir := filepath.Dir(f.Path)
+	a.show("of the study in %s", dir)
+	a.next("rank the trials", "sweep show %s", shellWord(dir))
+	a.next("list the columns of SQL queries", "query %s", shellWord(dir))
+	return nil
+}
