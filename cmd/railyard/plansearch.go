@@ -180,6 +180,9 @@ func (c *trainingFlags) input(name string, m *model.Config, plan *scenario.Plan,
 	if n > all {
 		return planner.SearchInput{}, field.New("--gpus", "the fabric of %s has %d, found %d", fabric, all, n)
 	}
+	if by := plan.HostLimited(); by != "" {
+		return planner.SearchInput{}, field.New("transport", "the cost model has the rates of links, and hosts limit %s; simulate it with run or compare", by)
+	}
 	t := workload.NewTraining()
 	t.Name, t.Model, t.GlobalBatch, t.Seq, t.Channels = name, m, c.Global, sequence, 0
 	t.Efficiency, t.Kernels, t.Precision = c.efficiency(60), cmp.Or(c.Kernels, workload.Flat), c.Precision

@@ -189,6 +189,14 @@ var blackwells = []string{"b200", "b300", "gb200", "gb300"}
 // nvidia are the GPUs that NCCL's tuning model has constants for.
 var nvidia = []string{"a100", "b200", "b300", "gb200", "gb300", "h100", "h20", "h200", "h800"}
 
+// HostLimited names the transport if hosts limit it rather than links, as kernel TCP; "" otherwise.
+func (p *Plan) HostLimited() string {
+	if c := p.Default().Carried; c != nil && c.Hosts != nil {
+		return c.Name
+	}
+	return ""
+}
+
 // Machine is the fabric as NCCL's tuning model sees it: two channels per NIC, and NVLink at the rate that the
 // simulator has, which kernels reach.
 func (p *Plan) Machine(rail bool) (coll.Machine, error) { return p.machine(nil, rail) }

@@ -77,6 +77,9 @@ func (c *Study) Rows(ctx context.Context, plan *scenario.Plan, kind coll.Kind, s
 
 // Tuned returns the choices of NCCL's tuning model, or why it has none: for the GPUs, or for the collective.
 func (c *Study) Tuned(plan *scenario.Plan, kind coll.Kind, b unit.Bytes) ([]coll.Choice, error) {
+	if by := plan.HostLimited(); by != "" {
+		return nil, fmt.Errorf("NCCL's tuning model has RDMA's rates, and hosts limit transport %s", by)
+	}
 	m, err := plan.Machine(c.Groups == "rail")
 	if err != nil {
 		return nil, err
