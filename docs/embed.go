@@ -1,4 +1,4 @@
-// Package docs embeds the documentation that is written by hand: Markdown and pictures. Package manual joins it with
+// Package docs embeds the documentation that is not generated: Markdown and pictures. Package manual joins it with
 // pages that are generated from code; `railyard docs` prints, serves and writes them.
 package docs
 

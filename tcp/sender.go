@@ -111,7 +111,7 @@ func (s *sender) fill(now unit.Time) {
 	}
 }
 
-// Pending reports whether anything is to be sent, or sent again.
+// Pending reports whether anything is to be sent or retransmitted.
 func (s *sender) Pending() bool { return s.out.More() || s.out.AnyLost() }
 
 // sendable reports whether a packet is in the socket that the window lets go.

@@ -92,7 +92,7 @@ func TestStagesOfHybrids(t *testing.T) {
 	}
 }
 
-// A layer of a hybrid keeps what its one part needs, worked out by hand for Nemotron 3 Nano (hidden 2688, inner width
+// A layer of a hybrid keeps what its one part needs, worked out for Nemotron 3 Nano (hidden 2688, inner width
 // 4096, 8 groups of 128 states, 64 heads; 32 heads of attention and 2 of keys, of 128 each; 6 experts of 1856 and a
 // shared one of 3712) and for Super (4096, 8192, 22 experts of 2688 on a copy of 1024).
 func TestHybridActivations(t *testing.T) {

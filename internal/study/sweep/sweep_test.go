@@ -387,7 +387,7 @@ func TestVariance(t *testing.T) {
 	if got := epsilonSquared([][]float64{{1}, {2}}); !math.IsNaN(got) {
 		t.Error(got)
 	}
-	// between 4, within 2·(2·0.25) of 8 values: 1 − (1/6)/(9/7)… by hand
+	// between 4, within 2·(2·0.25) of 8 values: 1 − (1/6)/(9/7)…
 	if got := epsilonSquared([][]float64{{0, 1, 0, 1}, {2, 3, 2, 3}}); math.Abs(got-(1-2.0/10*7/6)) > 1e-12 {
 		t.Error(got)
 	}
