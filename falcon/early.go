@@ -18,7 +18,7 @@ func (s *sender) rack(now unit.Time) {
 	old := s.latest - s.timeout()
 	for psn := una; psn < min(next, una+128); psn++ {
 		slot := s.out.At(psn)
-		if slot.State != window.Flying || int(slot.Tries) >= s.set.early {
+		if slot.State != window.Flying || int(slot.Tries) >= s.set.Early {
 			continue
 		}
 		f := &s.flows[slot.Path]
@@ -29,7 +29,7 @@ func (s *sender) rack(now unit.Time) {
 		if slot.Sent > f.newest || slot.Sent < f.since {
 			continue
 		}
-		due := slot.Sent + f.reached + unit.Time(s.set.reorder*float64(f.rtt))
+		due := slot.Sent + f.reached + unit.Time(s.set.Reorder*float64(f.rtt))
 		if due > now {
 			s.rackAt = min(s.rackAt, due)
 			continue
@@ -55,7 +55,7 @@ func (s *sender) probe(now unit.Time) {
 	for psn := una; psn < next; psn++ {
 		if slot := s.out.At(psn); slot.State == window.Flying {
 			s.suspect(&s.flows[slot.Path], slot.Sent)
-			if int(slot.Tries) < s.set.early && s.lose(psn) {
+			if int(slot.Tries) < s.set.Early && s.lose(psn) {
 				s.probes++
 			}
 			return
@@ -67,7 +67,7 @@ func (s *sender) probe(now unit.Time) {
 // heard of.
 func (s *sender) late(now unit.Time) {
 	limit := s.timeout() << min(s.lateRow, 6)
-	if s.lateRow++; s.lateRow > s.set.retries {
+	if s.lateRow++; s.lateRow > s.set.Retries {
 		s.fail()
 		return
 	}

@@ -33,45 +33,7 @@ import (
 // Protocol is Falcon's place in lists of protocols.
 var Protocol = transport.Protocol{
 	Name: "falcon", Title: "Falcon", Words: "Falcon: up to four paths per connection, a delay window on each",
-	Params: []param.Param{
-		{Name: "paths", Kind: param.Count, Min: "1", Max: "4",
-			Doc: "flow labels of a connection, each with its own window"},
-		{Name: "weighted", Kind: param.Flag,
-			Doc: "false: the path with most room in its own window (third generation); true: in turn by windows' shares, below a limit of all paths (second generation)"},
-		{Name: "window", Kind: param.Count, Min: "64", Max: "4096",
-			Doc: "packets that a receiver distinguishes; a power of two"},
-		{Name: "ack_count", Kind: param.Count, Min: "1", Max: "128",
-			Doc: "packets of a path per acknowledgement, at most"},
-		{Name: "ack_delay", Kind: param.Duration, Min: "0ns", Max: "1ms",
-			Doc: "how long an acknowledgement may wait for more"},
-		{Name: "ask_every", Kind: param.Count, Min: "1", Max: "128",
-			Doc: "one packet in N requests an immediate acknowledgement"},
-		{Name: "reorder", Kind: param.Number, Min: "0", Max: "4",
-			Doc: "RACK: round trips that a packet may be later than a later one of its path"},
-		{Name: "probe_after", Kind: param.Number, Min: "0.1", Max: "100",
-			Doc: "tail-loss probe: round trips without news until the oldest packet goes again"},
-		{Name: "early", Kind: param.Count, Min: "0", Max: "250",
-			Doc: "how often a packet may go again before its time-out"},
-		{Name: "min_timeout", Kind: param.Duration, Min: "1us", Max: "1s",
-			Doc: "retransmission time-out at least; else two round trips"},
-		{Name: "retries", Kind: param.Count, Min: "1", Max: "30",
-			Doc: "consecutive time-outs after which the connection is closed"},
-		{Name: "plb", Kind: param.Flag, Doc: "leave paths that stay congested"},
-		{Name: "plb_share", Kind: param.Number, Min: "0.01", Max: "1",
-			Doc: "share of late packets that makes a round congested"},
-		{Name: "plb_rounds", Kind: param.Count, Min: "1", Max: "100",
-			Doc: "congested rounds in a row after which a path is left"},
-		{Name: "plb_late", Kind: param.Number, Min: "1", Max: "10",
-			Doc: "number of target delays above which a packet is late"},
-		{Name: "psp", Kind: param.Flag, Doc: "packets are encrypted: 40 B more"},
-	},
-	// Isekai: default_config_generator.cc and rue/algorithm/swift.cc; RACK's and the probe's factors are
-	// those of its example single_rack_p2p_800g_rack_tlp. A window of 512 is its third generation's. Seven
-	// time-outs are RoCE's retries.
-	Defaults: param.Values{"paths": 4, "weighted": false, "window": 512, "ack_count": 10,
-		"ack_delay": 8 * unit.Microsecond, "ask_every": 10, "reorder": 0.25, "probe_after": 1.1, "early": 16,
-		"min_timeout": 250 * unit.Microsecond, "retries": 7, "plb": true, "plb_share": 0.5, "plb_rounds": 5,
-		"plb_late": 1.01, "psp": true},
+	Params: parameters.Params(), Defaults: parameters.Defaults(),
 	Signals: []cc.Term{
 		{Name: cc.SignalRate, Unit: "bit/s", Doc: "the windows of all paths per round trip"},
 		{Name: cc.SignalWindow, Unit: "B", Doc: "the windows of all paths"},
@@ -96,38 +58,49 @@ var Protocol = transport.Protocol{
 const ownControl = "swift"
 
 func check(v param.Values, c transport.Common) (name, fault string) {
-	if n := param.Value[int](v, "window"); n&(n-1) != 0 {
+	s := parameters.Read(v)
+	if n := s.Window; n&(n-1) != 0 {
 		return "window", fmt.Sprintf("%d is not a power of two", n)
 	}
 	if c.Planes > 1<<flowBits {
 		return "paths", fmt.Sprintf("are at most %d, distinguished by %d bits of the flow label (Isekai, host/falcon/rue/bits.h), and do not reach the %d planes of the NICs, as srd and mrc do",
 			1<<flowBits, flowBits, c.Planes)
 	}
-	if n := param.Value[int](v, "paths"); n < c.Planes {
+	if n := s.Paths; n < c.Planes {
 		return "paths", fmt.Sprintf("%d do not reach the %d planes of the NICs: at least one for each", n, c.Planes)
 	}
 	return "", ""
 }
 
-// settings are the settings that all connections share.
+// settings are the settings that all connections share. Defaults are Isekai's: default_config_generator.cc and
+// rue/algorithm/swift.cc; RACK's and the probe's factors are those of its example single_rack_p2p_800g_rack_tlp. A
+// window of 512 is its third generation's. Seven time-outs are RoCE's retries.
 type settings struct {
 	transport.Common
-	paths, window, ackCount, askEvery, early, retries, plbRounds int
-	weighted, plb, psp                                           bool
-	reorder, probeAfter, plbShare, plbLate                       float64
-	ackDelay, minTimeout                                         unit.Time
+	Paths      int       `yaml:"paths" range:"1,4" default:"4" doc:"flow labels of a connection, each with its own window"`
+	Weighted   bool      `yaml:"weighted" default:"false" doc:"false: the path with most room in its own window (third generation); true: in turn by windows' shares, below a limit of all paths (second generation)"`
+	Window     int       `yaml:"window" range:"64,4096" default:"512" doc:"packets that a receiver distinguishes; a power of two"`
+	AckCount   int       `yaml:"ack_count" range:"1,128" default:"10" doc:"packets of a path per acknowledgement, at most"`
+	AckDelay   unit.Time `yaml:"ack_delay" range:"0ns,1ms" default:"8us" doc:"how long an acknowledgement may wait for more"`
+	AskEvery   int       `yaml:"ask_every" range:"1,128" default:"10" doc:"one packet in N requests an immediate acknowledgement"`
+	Reorder    float64   `yaml:"reorder" range:"0,4" default:"0.25" doc:"RACK: round trips that a packet may be later than a later one of its path"`
+	ProbeAfter float64   `yaml:"probe_after" range:"0.1,100" default:"1.1" doc:"tail-loss probe: round trips without news until the oldest packet goes again"`
+	Early      int       `yaml:"early" range:"0,250" default:"16" doc:"how often a packet may go again before its time-out"`
+	MinTimeout unit.Time `yaml:"min_timeout" range:"1us,1s" default:"250us" doc:"retransmission time-out at least; else two round trips"`
+	Retries    int       `yaml:"retries" range:"1,30" default:"7" doc:"consecutive time-outs after which the connection is closed"`
+	PLB        bool      `yaml:"plb" default:"true" doc:"leave paths that stay congested"`
+	PLBShare   float64   `yaml:"plb_share" range:"0.01,1" default:"0.5" doc:"share of late packets that makes a round congested"`
+	PLBRounds  int       `yaml:"plb_rounds" range:"1,100" default:"5" doc:"congested rounds in a row after which a path is left"`
+	PLBLate    float64   `yaml:"plb_late" range:"1,10" default:"1.01" doc:"number of target delays above which a packet is late"`
+	PSP        bool      `yaml:"psp" default:"true" doc:"packets are encrypted: 40 B more"`
 }
 
+// parameters are those of scenarios.
+var parameters = param.In[settings]()
+
 func settingsOf(v param.Values, c transport.Common) settings {
-	count := func(name string) int { return param.Value[int](v, name) }
-	flag := func(name string) bool { return param.Value[bool](v, name) }
-	number := func(name string) float64 { return param.Value[float64](v, name) }
-	s := settings{Common: c, paths: count("paths"), window: count("window"), ackCount: count("ack_count"),
-		askEvery: count("ask_every"), early: count("early"), retries: count("retries"),
-		plbRounds: count("plb_rounds"), weighted: flag("weighted"), plb: flag("plb"), psp: flag("psp"),
-		reorder: number("reorder"), probeAfter: number("probe_after"), plbShare: number("plb_share"),
-		plbLate: number("plb_late"), ackDelay: param.Value[unit.Time](v, "ack_delay"),
-		minTimeout: param.Value[unit.Time](v, "min_timeout")}
+	s := parameters.Read(v)
+	s.Common = c
 	s.Planes = max(1, s.Planes)
 	if s.CC == nil {
 		s.CC = cc.Lookup(ownControl).Use("", 0)
@@ -152,7 +125,7 @@ func (p *peer) Sender(seed uint64) transport.Sender { return newSender(&p.m.sett
 
 // Receiver makes its receiving end.
 func (m *maker) Receiver(cc.Path, uint64) transport.Receiver {
-	return &receiver{s: &m.settings, in: window.NewIn(m.window, uint64(m.MTU), true), ackAt: unit.Never}
+	return &receiver{s: &m.settings, in: window.NewIn(m.Window, uint64(m.MTU), true), ackAt: unit.Never}
 }
 
 // Header bytes by layer, as Isekai counts them (common/constants.h): Falcon's base header and that of a
@@ -170,7 +143,7 @@ const (
 // Wire is a frame's length.
 func (m *maker) Wire(p *transport.Packet) int {
 	n := ethernet + ipUDP
-	if m.psp {
+	if m.PSP {
 		n += pspBytes
 	}
 	switch {
@@ -183,4 +156,4 @@ func (m *maker) Wire(p *transport.Packet) int {
 }
 
 // State returns the bytes that a NIC keeps: the windows' entries are 32 and 1 bytes in hardware that packs them.
-func (m *maker) State() (connection, peer int) { return m.paths*32 + m.window*32 + m.window/8 + 64, 0 }
+func (m *maker) State() (connection, peer int) { return m.Paths*32 + m.Window*32 + m.Window/8 + 64, 0 }

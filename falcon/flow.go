@@ -79,13 +79,13 @@ func (p *plb) congested(s *settings, packets int, late bool, window int) bool {
 	if p.acked < window {
 		return false
 	}
-	if float64(p.late) < s.plbShare*float64(p.acked) {
+	if float64(p.late) < s.PLBShare*float64(p.acked) {
 		p.rounds = 0
 	} else {
 		p.rounds++
 	}
 	p.acked, p.late = 0, 0
-	if p.rounds >= s.plbRounds {
+	if p.rounds >= s.PLBRounds {
 		p.rounds = 0
 		return true
 	}
@@ -136,7 +136,7 @@ func (s *sender) answered(now unit.Time, f *flow) {
 // policy of its example of four paths, superblock_permutation_24_800g). A path that stands still holds its own
 // window of packets and none of the others'.
 func (s *sender) pick(now unit.Time, plane int) int {
-	if s.set.weighted {
+	if s.set.Weighted {
 		return s.pickWeighted(now, plane)
 	}
 	best, room := noFlow, unit.Bytes(0)
@@ -186,7 +186,7 @@ func (s *sender) charge(now unit.Time, id int, payload uint32) {
 	if f.gap > 0 {
 		f.next = now + f.gap
 	}
-	if !s.set.weighted {
+	if !s.set.Weighted {
 		return
 	}
 	var all int64
@@ -205,7 +205,7 @@ func (s *sender) charge(now unit.Time, id int, payload uint32) {
 // a round trip between any two.
 func (s *sender) asks(f *flow, last bool) bool {
 	f.sent++
-	if eighth := unit.Bytes(8*f.sent)*s.set.MTU >= f.window; eighth || f.sent >= s.set.askEvery ||
+	if eighth := unit.Bytes(8*f.sent)*s.set.MTU >= f.window; eighth || f.sent >= s.set.AskEvery ||
 		f.window <= 2*s.set.MTU || f.flying >= f.window || last {
 		f.sent = 0
 		return true
@@ -245,8 +245,8 @@ func (s *sender) tell(now unit.Time, id int, rtt unit.Time, p *transport.Packet)
 	f.acked = 0
 	f.ctl.OnAck(now, &s.ack)
 	f.decide(s.set.MTU, s.line)
-	if t := f.target(); s.set.plb && rtt > 0 && t > 0 {
-		late := float64(rtt) > s.set.plbLate*float64(t)
+	if t := f.target(); s.set.PLB && rtt > 0 && t > 0 {
+		late := float64(rtt) > s.set.PLBLate*float64(t)
 		if f.plb.congested(s.set, packets, late, int(f.window/s.set.MTU)) {
 			s.leave(now, id, false)
 		}

@@ -41,12 +41,12 @@ func (r *receiver) Take(now unit.Time, p *transport.Packet) (place bool) {
 	id := p.EV & (1<<flowBits - 1)
 	o := &r.owed[id]
 	if o.count++; o.count == 1 {
-		o.due = now + r.s.ackDelay
+		o.due = now + r.s.AckDelay
 		r.ackAt = min(r.ackAt, o.due)
 	}
 	o.sent, o.came, o.label, o.plane = p.Sent, now, p.EV, p.Plane
 	o.marked = o.marked || p.Flags&transport.Marked != 0
-	if o.count >= r.s.ackCount || p.Flags&transport.Asks != 0 || v == window.Before {
+	if o.count >= r.s.AckCount || p.Flags&transport.Asks != 0 || v == window.Before {
 		r.ready |= 1 << id
 	}
 	return v == window.Fresh

@@ -33,11 +33,11 @@ type sender struct {
 }
 
 // MostInFlight is the window of packets, full ones.
-func (s *sender) MostInFlight() unit.Bytes { return unit.Bytes(s.set.window) * s.set.MTU }
+func (s *sender) MostInFlight() unit.Bytes { return unit.Bytes(s.set.Window) * s.set.MTU }
 
 func newSender(set *settings, path cc.Path, seed uint64) *sender {
-	n := max(set.paths, set.Planes)
-	s := &sender{set: set, out: window.NewOut(set.window, set.MTU), flows: make([]flow, n),
+	n := max(set.Paths, set.Planes)
+	s := &sender{set: set, out: window.NewOut(set.Window, set.MTU), flows: make([]flow, n),
 		random: rng.New(seed, "falcon"), rtoAt: unit.Never, probeAt: unit.Never, rackAt: unit.Never, last: n - 1}
 	path.Line /= unit.Rate(n)
 	s.line = path.Line
@@ -117,7 +117,7 @@ func (s *sender) longest() (rtt unit.Time) {
 	return rtt
 }
 
-func (s *sender) timeout() unit.Time { return max(s.set.minTimeout, 2*s.longest()) }
+func (s *sender) timeout() unit.Time { return max(s.set.MinTimeout, 2*s.longest()) }
 
 // silence is after how long without news the oldest packet goes again; before a round trip is known, the
 // time-out.
@@ -126,7 +126,7 @@ func (s *sender) silence() unit.Time {
 	if rtt == 0 {
 		return s.timeout()
 	}
-	return unit.Time(s.set.probeAfter*float64(rtt)) + s.set.ackDelay
+	return unit.Time(s.set.ProbeAfter*float64(rtt)) + s.set.AckDelay
 }
 
 // At is the next of its times.
@@ -295,7 +295,7 @@ func (s *sender) shut(now unit.Time) bool {
 func (s *sender) Signal(_ unit.Time, name string) (float64, bool) {
 	var windows unit.Bytes
 	for i := range s.flows {
-		windows += min(s.flows[i].window, unit.Bytes(s.set.window)*s.set.MTU)
+		windows += min(s.flows[i].window, unit.Bytes(s.set.Window)*s.set.MTU)
 	}
 	rtt := s.longest()
 	switch name {

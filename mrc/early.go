@@ -47,7 +47,7 @@ func (e *early) mistaken() {
 
 // look waits for the answers that are on their way behind one, before it takes anything for lost.
 func (s *Sender) look(now unit.Time) {
-	if !s.m.early {
+	if !s.m.Early {
 		return
 	}
 	if at := s.overtaken(); at < unit.Never {

@@ -67,9 +67,9 @@ func anyEV(r *rng.Stream, ipv6 bool) uint32 {
 
 func newProfile(m *maker, r rng.Stream) profile {
 	planes := m.common.Planes
-	each := m.evs / planes
+	each := m.EVs / planes
 	p := profile{planes: make([]planeEVs, planes), reserve: make([][]uint16, planes), random: r,
-		wanted: max(1, min(m.active/planes, each))}
+		wanted: max(1, min(m.Active/planes, each))}
 	slots := 4
 	for slots < 4*each*planes {
 		slots *= 2
@@ -96,7 +96,7 @@ func newProfile(m *maker, r rng.Stream) profile {
 	p.bad = make([]uint16, 0, len(p.values))
 	for i := range p.planes {
 		of := &p.planes[i]
-		of.active, of.burst = append(make([]choice, 0, each), of.active...), uint8(m.burst)
+		of.active, of.burst = append(make([]choice, 0, each), of.active...), uint8(m.Burst)
 		p.reserve[i] = append(make([]uint16, 0, each), p.reserve[i]...)
 	}
 	return p

@@ -11,7 +11,7 @@ import (
 )
 
 func testProfile(values, active, planes int) *profile {
-	m := maker{common: transport.Common{Planes: planes}, evs: values, active: active, burst: 1}
+	m := maker{common: transport.Common{Planes: planes}, knobs: knobs{EVs: values, Active: active, Burst: 1}}
 	p := newProfile(&m, rng.New(1, "test"))
 	return &p
 }
@@ -27,7 +27,7 @@ func (p *profile) taking(plane int) (numbers []uint16) {
 // Values are distinct, are ports that programs may send from, and equally many per plane.
 func TestProfile(t *testing.T) {
 	for _, ipv6 := range []bool{false, true} {
-		m := maker{common: transport.Common{Planes: 4, IPv6: ipv6}, evs: 256, active: 128, burst: 1}
+		m := maker{common: transport.Common{Planes: 4, IPv6: ipv6}, knobs: knobs{EVs: 256, Active: 128, Burst: 1}}
 		p := newProfile(&m, rng.New(1, "test"))
 		seen := map[uint32]bool{}
 		for i, v := range p.values {
@@ -165,8 +165,8 @@ func checkAccount(rt *rapid.T, p *profile) {
 
 // A burst stays on one value; values that are given are taken, planes in turn.
 func TestGivenValuesInBursts(t *testing.T) {
-	m := maker{common: transport.Common{Planes: 2, EVs: []uint32{7001, 7002, 7003, 7004}}, evs: 4, active: 4,
-		burst: 3}
+	m := maker{common: transport.Common{Planes: 2, EVs: []uint32{7001, 7002, 7003, 7004}},
+		knobs: knobs{EVs: 4, Active: 4, Burst: 3}}
 	p := newProfile(&m, rng.New(1, "test"))
 	for range 4 {
 		first, _ := p.next(1)

@@ -73,7 +73,7 @@ func TestTimesOfAPeer(t *testing.T) {
 	}
 	for tries, want := range map[int][2]unit.Time{0: {1, 1}, 1: {2, 2}, 3: {8, 4}, 12: {4096, 13}, 13: {4096, 14}} {
 		for i, exponential := range []bool{true, false} {
-			m := maker{exponential: exponential}
+			m := maker{knobs: knobs{Exponential: exponential}}
 			if got := m.stretched(us, tries); got != want[i]*us {
 				t.Errorf("after %d tries: %v, want %v us", tries, got, want[i])
 			}

@@ -184,8 +184,8 @@ func (p *Peer) condemn(now unit.Time, i uint16) {
 
 // probeEvery returns the interval at which some of the bad values are probed: one round trip.
 func (p *Peer) probeEvery() unit.Time {
-	if p.m.probe > 0 {
-		return p.m.probe
+	if p.m.ProbeEvery > 0 {
+		return p.m.ProbeEvery
 	}
 	return max(p.roundTrip(), unit.Microsecond)
 }

@@ -40,7 +40,7 @@ type trace struct{ have, last uint64 }
 
 func newReceiver(m *maker, path cc.Path, seed uint64) *Receiver {
 	ring := 64
-	for ring < m.window+64 {
+	for ring < m.Window+64 {
 		ring *= 2
 	}
 	r := &Receiver{m: m, rtt: path.RTT, came: make([]trace, ring/64), tells: make([]uint64, ring/64)}
@@ -81,7 +81,7 @@ func (r *Receiver) data(now unit.Time, p *transport.Packet) (place bool) {
 	psn := psn24(r.expect, p.PSN)
 	ahead := int32(psn - r.expect)
 	word, mask := r.at(psn)
-	has := ahead < 0 || ahead < int32(r.m.window) && r.came[word].have&mask != 0
+	has := ahead < 0 || ahead < int32(r.m.Window) && r.came[word].have&mask != 0
 	switch {
 	case r.dead:
 		r.refuse(p, roce.NackUnexpected)
@@ -99,7 +99,7 @@ func (r *Receiver) data(now unit.Time, p *transport.Packet) (place bool) {
 	case p.Flags&transport.Trimmed != 0:
 		r.trimmed(now, p)
 		return false
-	case ahead >= int32(r.m.window):
+	case ahead >= int32(r.m.Window):
 		r.refuse(p, roce.NackOutOfWindow)
 		return false
 	}
@@ -110,7 +110,7 @@ func (r *Receiver) data(now unit.Time, p *transport.Packet) (place bool) {
 func (r *Receiver) place(now unit.Time, psn uint32, p *transport.Packet) bool {
 	word, mask := r.at(psn)
 	tells := p.Flags&transport.Last != 0 && p.Flags&transport.Tells != 0
-	if tells && int(r.ahead) >= r.m.immediates { // more than was announced
+	if tells && int(r.ahead) >= r.m.Immediates { // more than was announced
 		r.dead = true
 		r.refuse(p, roce.NackUnexpected)
 		return false
@@ -169,7 +169,7 @@ func (r *Receiver) trimmed(now unit.Time, p *transport.Packet) {
 	why := roce.NackTrimmed
 	if p.Flags&transport.LastHop != 0 {
 		why = roce.NackTrimmedLastHop
-		r.sacks.penalise(now, r.m.penalty, max(r.rtt, unit.Microsecond))
+		r.sacks.penalise(now, uint8(r.m.Penalty), max(r.rtt, unit.Microsecond))
 	}
 	r.n.trimmed++
 	r.refuse(p, why)
@@ -206,7 +206,7 @@ func (r *Receiver) acknowledge(now unit.Time, psn uint32, p *transport.Packet) {
 	s := &r.sacks
 	v := r.verdict(p)
 	s.note(now, psn, p, uint8(v))
-	if s.since++; int(s.since) >= r.m.every || p.Flags&transport.Asks != 0 || v != roce.VerdictNone {
+	if s.since++; int(s.since) >= r.m.AckEvery || p.Flags&transport.Asks != 0 || v != roce.VerdictNone {
 		s.due = true
 	} else if s.at == unit.Never {
 		s.at = now + r.m.ackDelay(r.rtt)
@@ -216,11 +216,11 @@ func (r *Receiver) acknowledge(now unit.Time, psn uint32, p *transport.Packet) {
 // span is the range that is announced: all that is tracked, or, where that is dynamic, twice the reordering
 // that was seen.
 func (r *Receiver) span() uint32 {
-	if !r.m.dynamic {
-		return uint32(r.m.window)
+	if !r.m.Dynamic {
+		return uint32(r.m.Window)
 	}
 	want := (2*int(r.n.held) + rangeUnit) / rangeUnit * rangeUnit
-	return uint32(min(max(want, leastSpan), r.m.window))
+	return uint32(min(max(want, leastSpan), r.m.Window))
 }
 
 // leastSpan is the least that a dynamic range becomes, so that it does not stop a sender that has a window's
@@ -266,8 +266,8 @@ func (r *Receiver) Tick(now unit.Time) {
 
 // asks returns the least interval at which paths of answers are probed.
 func (r *Receiver) asks() unit.Time {
-	if r.m.probe > 0 {
-		return r.m.probe
+	if r.m.ProbeEvery > 0 {
+		return r.m.ProbeEvery
 	}
 	return r.rtt
 }

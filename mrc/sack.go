@@ -26,8 +26,8 @@ func (s *Sender) sack(now unit.Time, p *transport.Packet) {
 	more, also := s.selective(p)
 	bytes += more
 	s.advance()
-	if r := uint32(p.Bits[1]); s.m.dynamic && r > 0 {
-		s.span = min(r, uint32(s.m.window))
+	if r := uint32(p.Bits[1]); s.m.Dynamic && r > 0 {
+		s.span = min(r, uint32(s.m.Window))
 	}
 	s.verdict(now, p)
 	if news || also {

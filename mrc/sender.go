@@ -69,7 +69,7 @@ type message struct {
 const maxMessage = 1 << 31
 
 func newSender(p *Peer, seed uint64) *Sender {
-	s := &Sender{peer: p, m: p.m, random: rng.New(seed, "mrc sender"), span: uint32(p.m.window)}
+	s := &Sender{peer: p, m: p.m, random: rng.New(seed, "mrc sender"), span: uint32(p.m.Window)}
 	s.ports.start(p.m.common.Planes)
 	s.silence, s.slots.open, s.messages = unit.Never, s.open[:0], s.one[:0]
 	s.probes.early = unit.Never
@@ -102,7 +102,7 @@ func (s *Sender) mayCut() bool {
 	if s.cutting == s.posted || s.next-s.una >= s.span {
 		return false
 	}
-	return s.cut > 0 || !s.message(s.cutting).tells || int(s.tells) < s.peer.m.immediates
+	return s.cut > 0 || !s.message(s.cutting).tells || int(s.tells) < s.peer.m.Immediates
 }
 
 // has reports that there is something to send, but for the window and the pace.

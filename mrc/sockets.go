@@ -1,8 +1,6 @@
 package mrc
 
 import (
-	"maps"
-
 	"railyard/param"
 	"railyard/roce"
 	"railyard/transport"
@@ -22,16 +20,16 @@ func (wire) Decode(now unit.Time, h *roce.Header, m *roce.MRC, payload int, p *t
 
 func (wire) Numbered(p *transport.Packet) bool { return p.Code != AboutConnection }
 
-func (wire) Tracks() int { return Protocol.Defaults["psn_range"].(int) }
+func (wire) Tracks() int { return parameters.Read(Protocol.Defaults).Window }
 
 // Values returns the parameters by which sockets differ from NICs: as many entropy values as there are source ports,
 // one for all segments of a system call, fewer SACKs, and timeouts for processes that wait for their turn: a measured
 // one is at least a quarter of the fixed one that RC would have.
 func (wire) Values(s transport.Sockets) param.Values {
-	v := maps.Clone(Protocol.Defaults)
-	v["evs"], v["active_evs"], v["ev_burst"] = s.Ports, max(s.Planes, s.Ports/2), s.Segments
-	v["ack_every"], v["immediates"] = 16, s.Immediates
-	v["timeout_floor"], v["ack_delay"] = max(s.Timeout/4, unit.Millisecond), unit.Millisecond
-	v["probe_every"] = 10 * unit.Millisecond
-	return v
+	k := parameters.Read(Protocol.Defaults)
+	k.EVs, k.Active, k.Burst = s.Ports, max(s.Planes, s.Ports/2), s.Segments
+	k.AckEvery, k.Immediates = 16, s.Immediates
+	k.Floor, k.AckDelay = max(s.Timeout/4, unit.Millisecond), unit.Millisecond
+	k.ProbeEvery = 10 * unit.Millisecond
+	return parameters.Values(k)
 }

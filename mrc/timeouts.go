@@ -15,8 +15,8 @@ const firstTimeout = 20 * unit.Millisecond
 // (RFC 6298, 2.3), at least three times the unloaded one, because a queue that marks is no loss yet.
 func (p *Peer) timeout() unit.Time {
 	switch {
-	case p.m.timeout > 0:
-		return p.m.timeout
+	case p.m.Timeout > 0:
+		return p.m.Timeout
 	case p.rtt.mean == 0 && p.base == 0:
 		return firstTimeout
 	}
@@ -24,14 +24,14 @@ func (p *Peer) timeout() unit.Time {
 	if base == 0 {
 		base = p.rtt.least
 	}
-	t := max(3*base, p.rtt.mean+4*p.rtt.dev, 2*p.rtt.mean, p.m.floor)
+	t := max(3*base, p.rtt.mean+4*p.rtt.dev, 2*p.rtt.mean, p.m.Floor)
 	return t + p.m.ackDelay(base)
 }
 
 // ackDelay returns the time that a receiver may wait for more before it answers.
 func (m *maker) ackDelay(rtt unit.Time) unit.Time {
-	if m.delay > 0 {
-		return m.delay
+	if m.AckDelay > 0 {
+		return m.AckDelay
 	}
 	if rtt == 0 {
 		return unknownDelay
@@ -44,7 +44,7 @@ const unknownDelay = 50 * unit.Microsecond
 
 // stretched is a timeout after some tries.
 func (m *maker) stretched(t unit.Time, tries int) unit.Time {
-	if m.exponential {
+	if m.Exponential {
 		return t << min(tries, 12)
 	}
 	return t * unit.Time(tries+1)
@@ -77,7 +77,7 @@ func (s *Sender) count(now, t unit.Time) {
 	if now < s.retry.at {
 		return
 	}
-	if s.retry.n++; s.retry.n > s.m.retries {
+	if s.retry.n++; s.retry.n > s.m.Retries {
 		s.die(now, rc.RetryExceeded)
 		return
 	}

@@ -30,7 +30,7 @@ type paths struct {
 }
 
 func newPaths(s *settings, seed uint64) paths {
-	p := paths{all: make([]path, s.paths), order: make([][]uint16, s.Planes), at: make([]int, s.Planes),
+	p := paths{all: make([]path, s.Paths), order: make([][]uint16, s.Planes), at: make([]int, s.Planes),
 		random: rng.New(seed, "srd")}
 	for i := range p.all {
 		plane := i % s.Planes
@@ -88,10 +88,10 @@ func (p *paths) heard(now unit.Time, s *settings, i int, rtt, least unit.Time) {
 		return
 	}
 	x.cutAt = now
-	if float64(x.rtt) > s.slow*float64(least) && x.rtt > p.mean {
-		p.less(x, s.step)
+	if float64(x.rtt) > s.Slow*float64(least) && x.rtt > p.mean {
+		p.less(x, s.Step)
 	} else {
-		x.share = min(fullShare, x.share+int32(s.step/4*fullShare)+1)
+		x.share = min(fullShare, x.share+int32(s.Step/4*fullShare)+1)
 	}
 }
 
@@ -99,7 +99,7 @@ func (p *paths) heard(now unit.Time, s *settings, i int, rtt, least unit.Time) {
 func (p *paths) lost(now unit.Time, s *settings, i int) {
 	if x := &p.all[i]; now-x.cutAt >= x.rtt {
 		x.cutAt = now
-		p.less(x, s.step)
+		p.less(x, s.Step)
 	}
 }
 

@@ -35,7 +35,7 @@ const unknownRTT = 100 * unit.Microsecond
 func newRate(s *settings, line unit.Rate, rtt unit.Time) rate {
 	r := rate{s: s, line: line, now: line, base: rtt, told: rtt > 0, mtu: s.MTU}
 	// a round trip's bytes, and those that an acknowledgement waits for
-	r.grown = unit.InTime(line, r.least()) + unit.Bytes(s.ackEvery)*s.MTU
+	r.grown = unit.InTime(line, r.least()) + unit.Bytes(s.AckEvery)*s.MTU
 	return r
 }
 
@@ -50,7 +50,7 @@ func (r *rate) least() unit.Time {
 func (r *rate) limit() unit.Bytes { return max(8*r.mtu, min(r.grown, r.most())) }
 
 func (r *rate) most() unit.Bytes {
-	return unit.Bytes(r.s.gain * float64(unit.InTime(r.now, r.least())))
+	return unit.Bytes(r.s.Gain * float64(unit.InTime(r.now, r.least())))
 }
 
 // may reports whether a packet may leave now.
@@ -101,18 +101,18 @@ func (r *rate) heard(now, left, rtt unit.Time) {
 	if now-r.began < 2*r.least() || now-r.first < r.least() {
 		return
 	}
-	target := r.s.slow * float64(r.least())
+	target := r.s.Slow * float64(r.least())
 	switch excess := float64(mean) - target; {
 	case excess > 0:
 		r.cutAt = now
 		r.cuts++
 		rate := r.arrives(now)
 		if rate == 0 {
-			rate = unit.Rate(float64(r.now) * (1 - min(r.s.cut, excess/float64(mean))))
+			rate = unit.Rate(float64(r.now) * (1 - min(r.s.Cut, excess/float64(mean))))
 		}
 		r.now = max(r.slowest(), min(r.now, rate))
 	case r.full:
-		step := max(r.s.increase*float64(r.line), float64(r.now)/4)
+		step := max(r.s.Increase*float64(r.line), float64(r.now)/4)
 		r.now = min(r.line, r.now+unit.Rate(step*min(1, -2*excess/target)))
 	}
 	r.began, r.first, r.sum, r.samples, r.full = now, 0, 0, 0, false

@@ -28,11 +28,11 @@ func (r *receiver) Take(now unit.Time, p *transport.Packet) (place bool) {
 		return false
 	}
 	if r.count++; r.count == 1 {
-		r.ackAt = now + r.s.ackDelay
+		r.ackAt = now + r.s.AckDelay
 	}
 	r.last, r.came = *p, now
 	r.marks = r.marks || p.Flags&transport.Marked != 0
-	if r.count >= r.s.ackEvery || p.Flags&transport.Asks != 0 || v == window.Before {
+	if r.count >= r.s.AckEvery || p.Flags&transport.Asks != 0 || v == window.Before {
 		r.due, r.ackAt = true, unit.Never
 	}
 	return v == window.Fresh

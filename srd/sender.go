@@ -31,7 +31,7 @@ func (m *maker) Peer(path cc.Path, seed uint64) transport.Peer {
 func (p *peer) Sender(uint64) transport.Sender {
 	first := !p.told
 	p.told = true
-	return &sender{peer: p, s: p.s, out: window.NewOut(p.s.window, p.s.MTU), lookAt: unit.Never, first: first,
+	return &sender{peer: p, s: p.s, out: window.NewOut(p.s.Window, p.s.MTU), lookAt: unit.Never, first: first,
 		tail: tail{at: unit.Never}}
 }
 
@@ -50,7 +50,7 @@ type sender struct {
 }
 
 // MostInFlight is the window of packets, full ones.
-func (s *sender) MostInFlight() unit.Bytes { return unit.Bytes(s.s.window) * s.s.MTU }
+func (s *sender) MostInFlight() unit.Bytes { return unit.Bytes(s.s.Window) * s.s.MTU }
 
 // Post adds a message.
 func (s *sender) Post(now unit.Time, r transport.Request) error {
@@ -95,7 +95,7 @@ func (s *sender) Next(now unit.Time, plane int, p *transport.Packet) bool {
 // patience is after how long a packet of a path is lost: three of its round trips, or of the latest by any
 // path, because a queue at the receiver's port is on all of them; but not before the time-out.
 func (s *sender) patience(path int) unit.Time {
-	return max(s.s.timeout, 3*max(s.paths.all[path].rtt, s.rate.latest, s.rate.base))
+	return max(s.s.Timeout, 3*max(s.paths.all[path].rtt, s.rate.latest, s.rate.base))
 }
 
 // At returns the time at which it looks again or may send.
@@ -146,7 +146,7 @@ func (s *sender) look(now unit.Time) {
 			s.lookAt = min(s.lookAt, due)
 			continue
 		}
-		if int(slot.Tries) >= s.s.retries {
+		if int(slot.Tries) >= s.s.Retries {
 			s.fail()
 			return
 		}

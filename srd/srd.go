@@ -31,33 +31,7 @@ import (
 // Protocol is SRD's place in lists of protocols.
 var Protocol = transport.Protocol{
 	Name: "srd", Title: "SRD", Words: "SRD: datagrams in any order over many paths",
-	Params: []param.Param{
-		{Name: "paths", Kind: param.Count, Min: "1", Max: "256",
-			Doc: "paths to each far NIC: source ports whose round trips are distinguished"},
-		{Name: "window", Kind: param.Count, Min: "64", Max: "16384",
-			Doc: "packets of a connection that may be out; a power of two"},
-		{Name: "ack_every", Kind: param.Count, Min: "1", Max: "64", Doc: "packets per acknowledgement, at most"},
-		{Name: "ack_delay", Kind: param.Duration, Min: "0ns", Max: "1ms",
-			Doc: "how long an acknowledgement may wait for more"},
-		{Name: "slow", Kind: param.Number, Min: "1.01", Max: "100",
-			Doc: "multiple of the least round trip above which a path is overloaded"},
-		{Name: "step", Kind: param.Number, Min: "0.01", Max: "1",
-			Doc: "how much of its share an overloaded path loses per round trip; others gain a quarter"},
-		{Name: "increase", Kind: param.Number, Min: "0.0001", Max: "1",
-			Doc: "rate: increase per round trip without queues, of the line rate; at least a quarter of the rate"},
-		{Name: "cut", Kind: param.Number, Min: "0.01", Max: "0.99",
-			Doc: "rate: most that one cut takes where no arrivals were measured"},
-		{Name: "gain", Kind: param.Number, Min: "1", Max: "10",
-			Doc: "most in flight, in rate times least round trip"},
-		{Name: "timeout", Kind: param.Duration, Min: "1us", Max: "1s",
-			Doc: "time in flight after which a packet is lost, or three round trips of its path"},
-		{Name: "retries", Kind: param.Count, Min: "1", Max: "255",
-			Doc: "how often one packet goes again before its message fails"},
-	},
-	// Queues of one round trip, as NSCC aims at without trimming (docs/references.md, nscc).
-	Defaults: param.Values{"paths": 64, "window": 4096, "ack_every": 4, "ack_delay": 2 * unit.Microsecond,
-		"slow": 2.0, "step": 0.25, "increase": 0.02, "cut": 0.5, "gain": 2.0,
-		"timeout": 50 * unit.Microsecond, "retries": 100},
+	Params: parameters.Params(), Defaults: parameters.Defaults(),
 	Signals: []cc.Term{
 		{Name: cc.SignalRate, Unit: "bit/s", Doc: "the rate to the far NIC, of all connections together"},
 		{Name: cc.SignalWindow, Unit: "B", Doc: "most in flight to it"},
@@ -75,30 +49,39 @@ var Protocol = transport.Protocol{
 }
 
 func check(v param.Values, c transport.Common) (name, fault string) {
-	if n := param.Value[int](v, "window"); n&(n-1) != 0 {
+	s := parameters.Read(v)
+	if n := s.Window; n&(n-1) != 0 {
 		return "window", fmt.Sprintf("%d is not a power of two", n)
 	}
-	if n := param.Value[int](v, "paths"); n < c.Planes {
+	if n := s.Paths; n < c.Planes {
 		return "paths", fmt.Sprintf("%d do not reach the %d planes of the NICs: at least one for each", n, c.Planes)
 	}
 	return "", ""
 }
 
-// settings are the settings that all connections share.
+// settings are the settings that all connections share. Queues of one round trip are what NSCC aims at without trimming
+// (docs/references.md, nscc).
 type settings struct {
 	transport.Common
-	paths, window, ackEvery, retries int
-	slow, step, increase, cut, gain  float64
-	ackDelay, timeout                unit.Time
+	Paths    int       `yaml:"paths" range:"1,256" default:"64" doc:"paths to each far NIC: source ports whose round trips are distinguished"`
+	Window   int       `yaml:"window" range:"64,16384" default:"4096" doc:"packets of a connection that may be out; a power of two"`
+	AckEvery int       `yaml:"ack_every" range:"1,64" default:"4" doc:"packets per acknowledgement, at most"`
+	AckDelay unit.Time `yaml:"ack_delay" range:"0ns,1ms" default:"2us" doc:"how long an acknowledgement may wait for more"`
+	Slow     float64   `yaml:"slow" range:"1.01,100" default:"2" doc:"multiple of the least round trip above which a path is overloaded"`
+	Step     float64   `yaml:"step" range:"0.01,1" default:"0.25" doc:"how much of its share an overloaded path loses per round trip; others gain a quarter"`
+	Increase float64   `yaml:"increase" range:"0.0001,1" default:"0.02" doc:"rate: increase per round trip without queues, of the line rate; at least a quarter of the rate"`
+	Cut      float64   `yaml:"cut" range:"0.01,0.99" default:"0.5" doc:"rate: most that one cut takes where no arrivals were measured"`
+	Gain     float64   `yaml:"gain" range:"1,10" default:"2" doc:"most in flight, in rate times least round trip"`
+	Timeout  unit.Time `yaml:"timeout" range:"1us,1s" default:"50us" doc:"time in flight after which a packet is lost, or three round trips of its path"`
+	Retries  int       `yaml:"retries" range:"1,255" default:"100" doc:"how often one packet goes again before its message fails"`
 }
 
+// parameters are those of scenarios.
+var parameters = param.In[settings]()
+
 func settingsOf(v param.Values, c transport.Common) settings {
-	count := func(name string) int { return param.Value[int](v, name) }
-	number := func(name string) float64 { return param.Value[float64](v, name) }
-	s := settings{Common: c, paths: count("paths"), window: count("window"), ackEvery: count("ack_every"),
-		retries: count("retries"), slow: number("slow"), step: number("step"), increase: number("increase"),
-		cut: number("cut"), gain: number("gain"), ackDelay: param.Value[unit.Time](v, "ack_delay"),
-		timeout: param.Value[unit.Time](v, "timeout")}
+	s := parameters.Read(v)
+	s.Common = c
 	s.Planes = max(1, s.Planes)
 	return s
 }
@@ -107,7 +90,7 @@ type maker struct{ settings }
 
 // Receiver makes the far end of a connection.
 func (m *maker) Receiver(cc.Path, uint64) transport.Receiver {
-	return &receiver{s: &m.settings, in: window.NewIn(m.window, uint64(m.MTU), false), ackAt: unit.Never}
+	return &receiver{s: &m.settings, in: window.NewIn(m.Window, uint64(m.MTU), false), ackAt: unit.Never}
 }
 
 // Wire is a frame's length: RoCEv2's headers with a RETH in every packet; an acknowledgement's AETH and,
@@ -127,4 +110,4 @@ func (m *maker) Wire(p *transport.Packet) int {
 }
 
 // State returns the bytes that a NIC keeps: 24 bytes for a packet that is out, and 16 for a path.
-func (m *maker) State() (connection, peer int) { return m.window*24 + 64, m.paths*16 + 64 }
+func (m *maker) State() (connection, peer int) { return m.Window*24 + 64, m.Paths*16 + 64 }

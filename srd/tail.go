@@ -43,7 +43,7 @@ func (s *sender) mind(now unit.Time) {
 	}
 	patience := 2 * max(q.pause, s.rate.least())
 	if q.first || q.pause == 0 { // one answer alone tells of no pause between two
-		patience = max(s.s.timeout, 3*max(s.rate.latest, s.rate.least()))
+		patience = max(s.s.Timeout, 3*max(s.rate.latest, s.rate.least()))
 	}
 	q.at = max(q.heard+patience<<min(q.row, 12), s.grace)
 }
@@ -56,7 +56,7 @@ func (s *sender) probe(now unit.Time) {
 		if slot.State != window.Flying {
 			continue
 		}
-		if int(slot.Tries) >= s.s.retries {
+		if int(slot.Tries) >= s.s.Retries {
 			s.fail()
 			return
 		}

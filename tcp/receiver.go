@@ -44,7 +44,7 @@ func (r *receiver) Take(now unit.Time, p *transport.Packet) (place bool) {
 	r.count++
 	r.marks = r.marks || p.Flags&transport.Marked != 0
 	const atOnce = transport.Asks | transport.Last | transport.Marked
-	if r.count >= r.s.ackEvery || p.Flags&atOnce != 0 || r.in.Holes() || v == window.Before {
+	if r.count >= r.s.AckEvery || p.Flags&atOnce != 0 || r.in.Holes() || v == window.Before {
 		r.answer(p)
 	}
 	for {
@@ -53,7 +53,7 @@ func (r *receiver) Take(now unit.Time, p *transport.Packet) (place bool) {
 			return v == window.Fresh
 		}
 		r.arrived = append(r.arrived, m)
-		r.arrivedAt = append(r.arrivedAt, max(r.core+r.s.wakeup, r.staged)+r.s.stageLatency)
+		r.arrivedAt = append(r.arrivedAt, max(r.core+r.s.Wakeup, r.staged)+r.s.StageLatency)
 	}
 }
 
@@ -62,16 +62,16 @@ func (r *receiver) process(now unit.Time, p *transport.Packet, fresh bool) {
 	from := max(r.core, now)
 	if r.core <= now {
 		r.interrupts++
-		from += r.s.interrupt
+		from += r.s.Interrupt
 	}
-	cost := r.s.rx
+	cost := r.s.Rx
 	if fresh {
 		cost += r.s.copying(unit.Bytes(p.Payload))
 		r.copied += r.s.copies() * int64(p.Payload)
 		if r.unread++; r.unread >= r.s.chunk || p.Flags&transport.Last != 0 {
 			r.unread = 0
 			r.calls++
-			cost += r.s.call
+			cost += r.s.Call
 		}
 	}
 	r.busy += cost
@@ -101,7 +101,7 @@ func (r *receiver) answer(p *transport.Packet) {
 	if r.head > 0 && r.head == len(r.answers) {
 		r.answers, r.dueAt, r.head = r.answers[:0], r.dueAt[:0], 0
 	}
-	if n := len(r.answers); n-r.head >= r.s.window { // somebody sends more than may be out
+	if n := len(r.answers); n-r.head >= r.s.Window { // somebody sends more than may be out
 		a.Flags |= r.answers[n-1].Flags & transport.Marked
 		r.answers[n-1] = a
 		return

@@ -19,7 +19,7 @@ func (m *maker) Peer(path cc.Path, seed uint64) transport.Peer { return &peer{&m
 
 // Sender makes a connection's sending end. All its packets take one path.
 func (p *peer) Sender(seed uint64) transport.Sender {
-	return &sender{s: p.s, out: window.NewOut(p.s.window, p.s.MTU), control: NewWindow(p.s.dctcp, float64(p.s.window)),
+	return &sender{s: p.s, out: window.NewOut(p.s.Window, p.s.MTU), control: NewWindow(p.s.DCTCP, float64(p.s.Window)),
 		ev: uint32(seed), rtt: p.path.RTT, dev: p.path.RTT / 2,
 		chunkAt: unit.Never, timer: unit.Never, lossAt: unit.Never}
 }
@@ -63,7 +63,7 @@ type sender struct {
 }
 
 // MostInFlight is the window of packets, full ones.
-func (s *sender) MostInFlight() unit.Bytes { return unit.Bytes(s.s.window) * s.s.MTU }
+func (s *sender) MostInFlight() unit.Bytes { return unit.Bytes(s.s.Window) * s.s.MTU }
 
 // Post adds a message, which has to be copied to the socket.
 func (s *sender) Post(now unit.Time, r transport.Request) error {
@@ -71,7 +71,7 @@ func (s *sender) Post(now unit.Time, r transport.Request) error {
 	if err == nil {
 		mtu := int64(s.s.MTU)
 		packets := uint64(max(1, (r.Bytes+mtu-1)/mtu))
-		s.queue = append(s.queue, posted{now + s.s.stageLatency, unit.Bytes(r.Bytes), packets})
+		s.queue = append(s.queue, posted{now + s.s.StageLatency, unit.Bytes(r.Bytes), packets})
 		s.fill(now)
 	}
 	s.note(now)
@@ -89,14 +89,14 @@ func (s *sender) fill(now unit.Time) {
 			s.socket, s.chunkAt = s.socket+s.chunk, unit.Never
 		}
 		una, _ := s.out.Range()
-		if s.head == len(s.queue) || s.socket+uint64(s.s.chunk) > una+uint64(s.s.window) || s.out.Failed() {
+		if s.head == len(s.queue) || s.socket+uint64(s.s.chunk) > una+uint64(s.s.Window) || s.out.Failed() {
 			return
 		}
 		m := &s.queue[s.head]
 		s.chunk = min(m.packets, uint64(s.s.chunk))
 		bytes := min(m.bytes, unit.Bytes(s.chunk)*s.s.MTU)
 		s.staged = max(s.staged, m.at) + s.s.staging(bytes)
-		cost := s.s.call + s.s.copying(bytes)
+		cost := s.s.Call + s.s.copying(bytes)
 		s.chunkAt = max(now, s.core, s.staged) + cost
 		s.core, s.busy = s.chunkAt, s.busy+cost
 		s.calls, s.copied = s.calls+1, s.copied+s.s.copies()*int64(bytes)
@@ -146,7 +146,7 @@ func (s *sender) Next(now unit.Time, plane int, p *transport.Packet) bool {
 	}
 	slot.Fill(psn, p)
 	p.EV, p.Plane = s.ev, uint8(plane)
-	s.core, s.busy = max(s.core, now)+s.s.tx, s.busy+s.s.tx
+	s.core, s.busy = max(s.core, now)+s.s.Tx, s.busy+s.s.Tx
 	if !s.sendable() {
 		p.Flags |= transport.Asks
 	}
@@ -170,9 +170,9 @@ func (s *sender) arm(now unit.Time) {
 	case s.out.Flying() == 0 && !s.out.AnyLost():
 		s.timer = unit.Never
 	case s.backoff == 0:
-		s.timer = now + max(2*rtt, rtt+4*dev) + s.s.interrupt
+		s.timer = now + max(2*rtt, rtt+4*dev) + s.s.Interrupt
 	default:
-		s.timer = now + max(s.s.leastRTO, rtt+4*dev)<<min(s.backoff-1, 6)
+		s.timer = now + max(s.s.LeastRTO, rtt+4*dev)<<min(s.backoff-1, 6)
 	}
 }
 
@@ -200,7 +200,7 @@ func (s *sender) expire(now unit.Time) {
 		if slot.State != window.Flying {
 			continue
 		}
-		if int(slot.Tries) >= s.s.retries {
+		if int(slot.Tries) >= s.s.Retries {
 			s.out.Fail(rc.RetryExceeded)
 			s.timer, s.lossAt, s.chunkAt = unit.Never, unit.Never, unit.Never
 			s.queue, s.head = s.queue[:0], 0
@@ -224,7 +224,7 @@ func (s *sender) Take(now unit.Time, p *transport.Packet) (place bool) {
 	if p.Kind != transport.Ack || s.out.Failed() {
 		return false
 	}
-	s.core, s.busy = max(s.core, now)+s.s.rx, s.busy+s.s.rx
+	s.core, s.busy = max(s.core, now)+s.s.Rx, s.busy+s.s.Rx
 	full := float64(s.out.Flying()) >= s.control.Size-float64(s.s.chunk) // a window that nobody uses does not grow
 	before, _ := s.out.Range()
 	news := 0

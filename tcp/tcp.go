@@ -32,37 +32,7 @@ const (
 // Protocol is kernel TCP's place in lists of protocols.
 var Protocol = transport.Protocol{
 	Name: "tcp", Title: "kernel TCP", Words: "kernel TCP through host memory",
-	Params: []param.Param{
-		{Name: "dctcp", Kind: param.Flag, Doc: "windows of DCTCP instead of Cubic's"},
-		{Name: "gpudirect", Kind: param.Flag,
-			Doc: "the NIC reads and writes GPU memory: no staging in host memory and no copies by a core"},
-		{Name: "window", Kind: param.Count, Min: "64", Max: "65536",
-			Doc: "packets of a connection that may be out, its buffers; a power of two"},
-		{Name: "chunk", Kind: param.Size, Min: "256B", Max: "64MiB", Doc: "bytes of a system call"},
-		{Name: "system_call", Kind: param.Duration, Min: "0ns", Max: "1ms", Doc: "core time of a system call"},
-		{Name: "copy", Kind: param.Speed, Min: "1Mbps", Max: "100Tbps",
-			Doc: "rate at which a core copies between program and socket"},
-		{Name: "send_packet", Kind: param.Duration, Min: "0ns", Max: "1ms", Doc: "core time of a packet that is sent"},
-		{Name: "receive_packet", Kind: param.Duration, Min: "0ns", Max: "1ms",
-			Doc: "core time of a packet that is received, without its copy"},
-		{Name: "interrupt", Kind: param.Duration, Min: "0ns", Max: "1s",
-			Doc: "from a packet's arrival at an idle core to its processing (interrupt moderation)"},
-		{Name: "wakeup", Kind: param.Duration, Min: "0ns", Max: "1s",
-			Doc: "from the last packet of a message to its program"},
-		{Name: "stage", Kind: param.Speed, Min: "1Mbps", Max: "100Tbps", Doc: "rate of copies between GPU and host memory"},
-		{Name: "stage_latency", Kind: param.Duration, Min: "0ns", Max: "1s",
-			Doc: "start of such a copy and notice of its end, for each message at each end"},
-		{Name: "ack_every", Kind: param.Count, Min: "1", Max: "256", Doc: "packets per acknowledgement, at most (GRO)"},
-		{Name: "rto_min", Kind: param.Duration, Min: "10us", Max: "60s", Doc: "least retransmission time-out"},
-		{Name: "retries", Kind: param.Count, Min: "1", Max: "255",
-			Doc: "how often one packet goes again before its message fails"},
-	},
-	// docs/references.md, kernel-tcp.
-	Defaults: param.Values{"dctcp": false, "gpudirect": false, "window": 1024, "chunk": 64 * unit.KiB,
-		"system_call": 500 * unit.Nanosecond, "copy": 86 * unit.Gbps, "send_packet": 100 * unit.Nanosecond,
-		"receive_packet": 400 * unit.Nanosecond, "interrupt": 8 * unit.Microsecond, "wakeup": 5 * unit.Microsecond,
-		"stage": 200 * unit.Gbps, "stage_latency": 20 * unit.Microsecond, "ack_every": 16,
-		"rto_min": 200 * unit.Millisecond, "retries": 100},
+	Params: parameters.Params(), Defaults: parameters.Defaults(),
 	Signals: []cc.Term{
 		{Name: cc.SignalWindow, Unit: "B", Doc: "the congestion window"},
 		{Name: cc.SignalDelay, Unit: "s", Doc: "the smoothed round trip, with the far core's part of it"},
@@ -91,72 +61,81 @@ var Protocol = transport.Protocol{
 }
 
 func check(v param.Values, c transport.Common) (name, fault string) {
-	if n := param.Value[int](v, "window"); n&(n-1) != 0 {
+	s := parameters.Read(v)
+	if n := s.Window; n&(n-1) != 0 {
 		return "window", fmt.Sprintf("%d is not a power of two", n)
 	}
-	if n := param.Value[unit.Bytes](v, "chunk"); n < c.MTU {
+	if n := s.Chunk; n < c.MTU {
 		return "chunk", fmt.Sprintf("%v is less than a packet of %v", n, c.MTU)
 	}
 	return "", ""
 }
 
-// settings are the settings that all connections share.
+// settings are the settings that all connections share; docs/references.md, kernel-tcp, has the defaults.
 type settings struct {
 	transport.Common
-	dctcp, direct                  bool
-	window, chunk                  int // packets
-	ackEvery, retries              int
-	call, tx, rx, interrupt        unit.Time
-	wakeup, stageLatency, leastRTO unit.Time
-	copy, stage                    unit.Rate
+	chunk        int        // packets of a system call
+	DCTCP        bool       `yaml:"dctcp" default:"false" doc:"windows of DCTCP instead of Cubic's"`
+	Direct       bool       `yaml:"gpudirect" default:"false" doc:"the NIC reads and writes GPU memory: no staging in host memory and no copies by a core"`
+	Window       int        `yaml:"window" range:"64,65536" default:"1024" doc:"packets of a connection that may be out, its buffers; a power of two"`
+	Chunk        unit.Bytes `yaml:"chunk" range:"256B,64MiB" default:"64KiB" doc:"bytes of a system call"`
+	Call         unit.Time  `yaml:"system_call" range:"0ns,1ms" default:"500ns" doc:"core time of a system call"`
+	Copy         unit.Rate  `yaml:"copy" range:"1Mbps,100Tbps" default:"86Gbps" doc:"rate at which a core copies between program and socket"`
+	Tx           unit.Time  `yaml:"send_packet" range:"0ns,1ms" default:"100ns" doc:"core time of a packet that is sent"`
+	Rx           unit.Time  `yaml:"receive_packet" range:"0ns,1ms" default:"400ns" doc:"core time of a packet that is received, without its copy"`
+	Interrupt    unit.Time  `yaml:"interrupt" range:"0ns,1s" default:"8us" doc:"from a packet's arrival at an idle core to its processing (interrupt moderation)"`
+	Wakeup       unit.Time  `yaml:"wakeup" range:"0ns,1s" default:"5us" doc:"from the last packet of a message to its program"`
+	Stage        unit.Rate  `yaml:"stage" range:"1Mbps,100Tbps" default:"200Gbps" doc:"rate of copies between GPU and host memory"`
+	StageLatency unit.Time  `yaml:"stage_latency" range:"0ns,1s" default:"20us" doc:"start of such a copy and notice of its end, for each message at each end"`
+	AckEvery     int        `yaml:"ack_every" range:"1,256" default:"16" doc:"packets per acknowledgement, at most (GRO)"`
+	LeastRTO     unit.Time  `yaml:"rto_min" range:"10us,60s" default:"200ms" doc:"least retransmission time-out"`
+	Retries      int        `yaml:"retries" range:"1,255" default:"100" doc:"how often one packet goes again before its message fails"`
 }
 
+// parameters are those of scenarios.
+var parameters = param.In[settings]()
+
 func settingsOf(v param.Values, c transport.Common) settings {
-	count := func(name string) int { return param.Value[int](v, name) }
-	time := func(name string) unit.Time { return param.Value[unit.Time](v, name) }
-	s := settings{Common: c, dctcp: param.Value[bool](v, "dctcp"), direct: param.Value[bool](v, "gpudirect"),
-		window: count("window"), chunk: int(param.Value[unit.Bytes](v, "chunk") / c.MTU), ackEvery: count("ack_every"),
-		retries: count("retries"), call: time("system_call"), tx: time("send_packet"), rx: time("receive_packet"),
-		interrupt: time("interrupt"), wakeup: time("wakeup"), stageLatency: time("stage_latency"),
-		leastRTO: time("rto_min"), copy: param.Value[unit.Rate](v, "copy"), stage: param.Value[unit.Rate](v, "stage")}
-	s.chunk = max(1, min(s.chunk, s.window/2))
+	s := parameters.Read(v)
+	s.Common = c
+	s.chunk = max(1, min(int(s.Chunk/c.MTU), s.Window/2))
 	s.Planes = max(1, s.Planes)
-	if s.direct {
-		s.stageLatency = 0
+	if s.Direct {
+		s.StageLatency = 0
 	}
 	return s
 }
 
 // copying returns what a core takes to copy bytes.
 func (s *settings) copying(bytes unit.Bytes) unit.Time {
-	if s.direct {
+	if s.Direct {
 		return 0
 	}
-	return unit.Serialize(bytes, s.copy)
+	return unit.Serialize(bytes, s.Copy)
 }
 
 // staging returns what DMA takes to move bytes between GPU and host memory.
 func (s *settings) staging(bytes unit.Bytes) unit.Time {
-	if s.direct {
+	if s.Direct {
 		return 0
 	}
-	return unit.Serialize(bytes, s.stage)
+	return unit.Serialize(bytes, s.Stage)
 }
 
 // hosts returns the rate of the slowest of both cores and of DMA, and what a message takes until its first packet is in
 // the socket, from its arrival to its processing, and from its last packet to its program.
 func (s *settings) hosts() (rate unit.Rate, each unit.Time) {
 	part := func(d unit.Time, packets int) unit.Time { return d / unit.Time(packets) }
-	both := s.copying(s.MTU) + part(s.call, s.chunk)
-	slowest := max(both+s.tx+part(s.rx, s.ackEvery), both+s.rx, s.staging(s.MTU), 1)
+	both := s.copying(s.MTU) + part(s.Call, s.chunk)
+	slowest := max(both+s.Tx+part(s.Rx, s.AckEvery), both+s.Rx, s.staging(s.MTU), 1)
 	chunk := unit.Bytes(s.chunk) * s.MTU
-	each = 2*s.stageLatency + s.staging(chunk) + s.call + s.copying(chunk) + s.interrupt + s.wakeup
+	each = 2*s.StageLatency + s.staging(chunk) + s.Call + s.copying(chunk) + s.Interrupt + s.Wakeup
 	return unit.Rate(float64(s.MTU) * 8e12 / float64(slowest)), each
 }
 
 // copies is how often a byte is copied at one end.
 func (s *settings) copies() int64 {
-	if s.direct {
+	if s.Direct {
 		return 0
 	}
 	return 2
@@ -166,7 +145,7 @@ type maker struct{ settings }
 
 // Receiver makes the far end of a connection.
 func (m *maker) Receiver(cc.Path, uint64) transport.Receiver {
-	return &receiver{s: &m.settings, in: window.NewIn(m.window, uint64(m.MTU), true)}
+	return &receiver{s: &m.settings, in: window.NewIn(m.Window, uint64(m.MTU), true)}
 }
 
 // Frames: Ethernet with FCS, IPv4, TCP with the timestamps option (RFC 7323), and of an acknowledgement that reports
@@ -192,4 +171,4 @@ func (m *maker) Wire(p *transport.Packet) int {
 }
 
 // State returns the bytes that hosts keep: a socket, and 24 bytes for a packet that is out.
-func (m *maker) State() (connection, peer int) { return m.window*24 + 2048, 0 }
+func (m *maker) State() (connection, peer int) { return m.Window*24 + 2048, 0 }
