@@ -6,8 +6,8 @@ import (
 	"railyard/unit"
 )
 
-// deepIncast is a preset in an incast in which most hosts of a fat tree with k = 8 send 2 MB each to one, at 1 us per
-// cable: 489 packets of each.
+// deepIncast is a preset in an incast in which most hosts of a fat tree send 2 MB each to one, at 1 us per cable: 489
+// packets of each. The tree has 128 hosts, or 250 where that is too few.
 type deepIncast struct {
 	name   string
 	fan    int
@@ -37,12 +37,15 @@ var (
 	falconMany = reason("Falcon's windows below a packet",
 		"508 windows, four of each sender, would queue for 170 us, and flow scaling adds at most 60 us to the target. Windows fall below a packet and the link idles.",
 		"cc.swift.fs_range=20", "1.006")
-	trimHeaders = reason("headers of trimmed packets",
-		"Senders learn of the incast from trimmed packets alone, and their headers take 4 % of the link's time: 148 B each with preamble and gap. uet-htsim trims to 64 B and has no gap.",
+	trimHeaders = reason("windows of one packet",
+		"A window is a packet at least. The packets of 127 senders are 533 KB, and cable and queue hold 325 KB, so that 1.3 packets are trimmed for each one that arrives. Their headers take 4.5 % of the link's time: 148 B each with preamble and gap. uet-htsim trims to 64 B and has no gap.",
 		"switch.trim.size=64B", "within the bound (rows \"packets trimmed to 64 B\")")
-	trimMRC = reason("headers of trimmed packets, MRC",
-		"Senders learn of the incast from trimmed packets alone, and their headers take 4 % of the link's time: 148 B each with preamble and gap.",
-		NoSetting, "MRC identifies a packet by 82 B; switch.trim.size=82B leaves 1.036 and cc.nscc.max_window=1 leaves 1.041")
+	trimBurst = reason("first windows at 800G",
+		"A first window is 300 of a flow's 489 packets. Most are trimmed, and their headers take 4.5 % of the link's time: 148 B each with preamble and gap. uet-htsim trims to 64 B and has no gap.",
+		"cc.nscc.max_window=0.5", "1.026; switch.trim.size=64B is within the bound, too (rows \"packets trimmed to 64 B\")")
+	trimMRC = reason("windows of one packet, MRC",
+		"A window is a packet at least, for NSCC and for a receiver's penalty. With more senders than cable and queue hold packets, the rest is trimmed again and again, and each header takes 148 B of the link.",
+		"switch.queues.3.limit=700KB", "1.006 (127 to one) and 1.007 (200 to one): the queue holds a packet of each; switch.trim.size=82B leaves 1.036")
 	srdBurst = reason("SRD's first burst",
 		"Each sender begins with a round trip at line rate, and 13,000 packets are dropped at full queues. Retransmissions wait for responses or time-outs, and the last flows raise their rates meanwhile.",
 		"transport.srd.gain=1 switch.queues.3.limit=12MB", "1.027")
@@ -51,6 +54,7 @@ var (
 // deepIncasts holds what users get for such an incast to the receiver's cable, at three rates.
 func deepIncasts() (rows []Row, err error) {
 	const rccc, nscc, small = "cc.algorithm=rccc", "cc.algorithm=nscc", "switch.trim.size=64B"
+	const long = "switch.queues.3.limit=700KB"
 	for _, c := range []deepIncast{
 		{"RCCC", 127, 100, []string{"transport=uec", rccc}, 82, true, 1.03, uetIncast127, (20_891 + 21_029) / 2.},
 		{"NSCC with RCCC", 127, 100, []string{"transport=uec"}, 82, true, 1.03, uetIncast127, (20_891 + 21_029) / 2.},
@@ -59,6 +63,10 @@ func deepIncasts() (rows []Row, err error) {
 		{"NSCC, packets trimmed to 64 B", 127, 800, []string{"transport=uec", nscc, small}, 82, true, 1.044, uetDeep, 0},
 		{"NSCC", 127, 800, []string{"transport=uec", nscc}, 82, true, 1.044, uetDeep, 0},
 		{"MRC", 127, 100, []string{"transport=mrc"}, 140, true, 1.03, uetDeep, 0},
+		{"MRC, queues of 700 KB", 127, 100, []string{"transport=mrc", long}, 140, true, 1.03, uetDeep, 0},
+		{"MRC", 64, 100, []string{"transport=mrc"}, 140, true, 1.03, uetDeep, 0},
+		{"MRC", 200, 100, []string{"transport=mrc"}, 140, true, 1.03, uetDeep, 0},
+		{"MRC", 127, 400, []string{"transport=mrc"}, 140, true, 1.03, uetDeep, 0},
 		{"MRC", 127, 800, []string{"transport=mrc"}, 140, true, 1.044, uetDeep, 0},
 		{"SRD", 127, 100, []string{"transport=srd"}, 82, false, 1.03, deepBound, 0},
 		{"SRD", 127, 400, []string{"transport=srd"}, 82, false, 1.03, deepBound, 0},
@@ -78,12 +86,16 @@ func deepIncasts() (rows []Row, err error) {
 }
 
 func (c *deepIncast) rows() (rows []Row, err error) {
+	k, hosts := 8, 128
+	if c.fan >= hosts {
+		k, hosts = 10, 250
+	}
 	r, err := finish(fmt.Sprintf(`
 name: deep incast
-fabric: {kind: fat-tree, k: 8, host_link: {rate: %dGbps, delay: 1us}, fabric_link: {rate: %[1]dGbps, delay: 1us}}
+fabric: {kind: fat-tree, k: %d, host_link: {rate: %dGbps, delay: 1us}, fabric_link: {rate: %[2]dGbps, delay: 1us}}
 server: {gpus: 1, nics: 1}
 workload: {traffic: {incast: {bytes: 2MB, fan_in: %d}}}
-`, c.gbps, c.fan), c.sets...)
+`, k, c.gbps, c.fan), c.sets...)
 	if err != nil {
 		return nil, err
 	}
@@ -91,12 +103,14 @@ workload: {traffic: {incast: {bytes: 2MB, fan_in: %d}}}
 	rate := float64(c.gbps) * 1e3 // bits per us
 	wire := float64(c.fan*(2_000_000+489*c.around)) * 8 / rate
 	slowest := unit.Time(s.Flows.Max).Micros() + 6*(1+(ackFrame+wireGap)*8/rate)
-	claim := fmt.Sprintf("%s, %d to one on 128 hosts, %dG", c.name, c.fan, c.gbps)
+	claim := fmt.Sprintf("%s, %d to one on %d hosts, %dG", c.name, c.fan, hosts, c.gbps)
 	row := atMost(claim+": slowest over what the link must carry", c.of, c.most, slowest/wire, "%.4f")
 	why := srdBurst
 	switch {
 	case c.name == "MRC":
 		why = trimMRC
+	case c.trims && c.gbps == 800:
+		why = trimBurst
 	case c.trims:
 		why = trimHeaders
 	case c.around == falconAround && r.Net.Drops == 0:
@@ -107,6 +121,10 @@ workload: {traffic: {incast: {bytes: 2MB, fan_in: %d}}}
 	rows = append(rows, row.because(why))
 	if c.htsim > 0 {
 		rows = append(rows, within(claim+": slowest, us", uetIncast127, c.htsim, slowest, 0.02, "%.0f"))
+	}
+	if c.name == "MRC" && c.gbps == 100 {
+		rows = append(rows, exact(claim+": retransmitted packets that were not trimmed", "trimming",
+			0, int(s.Retransmissions-s.Trims)))
 	}
 	if c.trims {
 		rows = append(rows, exact(claim+": drops", "trimming", 0, int(r.Net.Drops)))
