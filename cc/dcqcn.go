@@ -8,13 +8,13 @@ import (
 
 // dcqcn is DCQCN's place in the registry.
 var dcqcn = Algorithm{
-	Name: "dcqcn", Title: "DCQCN", Params: dcqcnParams, Sockets: "paper",
+	Name: "dcqcn", Title: "DCQCN", Params: dcqcnTable.Params(), Sockets: "paper",
 	Profiles: []Profile{
 		{Name: "nic", Doc: "what ConnectX NICs ship with",
 			Words: "DCQCN as ConnectX NICs ship it, steps scaled to %v",
-			Of:    func(line unit.Rate) Values { return DCQCNNIC(line).values() }},
+			Of:    func(line unit.Rate) Values { return dcqcnTable.Values(DCQCNNIC(line)) }},
 		{Name: "paper", Doc: "SIGCOMM 2015", Words: "DCQCN as in its paper, steps scaled to %v",
-			Of: func(line unit.Rate) Values { return DCQCNPaper(line).values() }},
+			Of: func(line unit.Rate) Values { return dcqcnTable.Values(DCQCNPaper(line)) }},
 	},
 	Signals: []Term{
 		{SignalRate, "bit/s", "current rate, R_C"},
@@ -25,7 +25,7 @@ var dcqcn = Algorithm{
 		{Name: CounterCNPs, Doc: "congestion notifications received"}},
 	Needs: Needs{Hears: Marking, Switch: "ECN", NIC: "CNPs, rate per QP"},
 	New: func(v Values) Make {
-		p := dcqcnOf(v)
+		p := dcqcnTable.Read(v)
 		return func(path Path) Controller { return NewDCQCN(&p, path.Line) }
 	},
 	CNPGap:   func(v Values) unit.Time { return Value[unit.Time](v, "cnp_interval") },

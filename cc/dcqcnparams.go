@@ -1,33 +1,42 @@
 package cc
 
-import "railyard/unit"
+import (
+	"railyard/param"
+	"railyard/unit"
+)
 
 // DCQCNParams are the knobs of DCQCN's reaction and notification points. Paper
 // names are those of Zhu et al., "Congestion Control for Large-Scale RDMA
 // Deployments", SIGCOMM 2015; NIC names are mlxconfig's (docs/references.md, dcqcn and dcqcn-nic).
+// Durations are at least what a NIC's clock can tell apart, the counter at least a packet.
+//
+// NICs call G 1 - dce_tcp_g/1024, AlphaInit initial_alpha_value, AlphaTimer (K) dce_tcp_rtt, RateTimer (T)
+// rpg_time_reset, ByteCounter (B) rpg_byte_reset, F rpg_threshold, AI rpg_ai_rate, HAI rpg_hai_rate, MinRate
+// rpg_min_rate, CutInterval rate_reduce_monitor_period, MaxCut rpg_min_dec_fac, ClampTarget clamp_tgt_rate (where it
+// is false: clamp_tgt_rate_after_time_inc), CNPInterval (N) min_time_between_cnps. No source has CNPDelay, so it is 0.
 //
 // CutInterval tells the two forms apart. At zero a CNP cuts the rate at once and
 // raises alpha, which decays per AlphaTimer without one: the paper. Above zero
 // alpha is updated every AlphaTimer and the rate is looked at every CutInterval,
 // both from the first CNP on and both by whether one arrived since: NICs.
 type DCQCNParams struct {
-	G           float64    // gain of alpha, 1/256 (NIC: 1 - dce_tcp_g/1024)
-	AlphaInit   float64    // alpha of the first CNP, 1 (initial_alpha_value)
-	AlphaTimer  unit.Time  // K: alpha decays once per so long without CNP, 55 us (dce_tcp_rtt)
-	RateTimer   unit.Time  // T: rate increase timer, 55 us (rpg_time_reset)
-	ByteCounter unit.Bytes // B: rate increase byte counter, 10 MB; 0 is off (rpg_byte_reset)
-	F           int        // fast recovery steps, 5 (rpg_threshold)
-	AI          unit.Rate  // additive increase, 40 Mbit/s at 40G (rpg_ai_rate)
-	HAI         unit.Rate  // hyper increase, 400 Mbit/s (rpg_hai_rate)
-	MinRate     unit.Rate  // floor (rpg_min_rate)
-	CutInterval unit.Time  // the NIC looks so often whether to cut (rate_reduce_monitor_period)
-	MaxCut      float64    // a single cut takes at most this share, 0.5 (rpg_min_dec_fac)
-	ClampTarget bool       // each cut sets the target rate (paper); false: only
-	// when the timer has raised the rate since the last cut (NIC clamp_tgt_rate 0,
-	// clamp_tgt_rate_after_time_inc 1)
-	CNPInterval unit.Time // N: receiver sends one CNP per flow and interval, 50 us (min_time_between_cnps)
-	CNPDelay    unit.Time // the receiver takes from a marked packet to its CNP; no source says, so 0
+	G           float64    `yaml:"g" range:"0.000001,0.999999" doc:"gain of alpha"`
+	AlphaInit   float64    `yaml:"alpha_init" range:"0.000001,1" doc:"alpha of the first CNP, above 0 and at most 1"`
+	AlphaTimer  unit.Time  `yaml:"alpha_timer" range:"100ns,1s" doc:"interval in which alpha decays once, and a NIC updates it"`
+	RateTimer   unit.Time  `yaml:"rate_timer" range:"100ns,1s" doc:"rate increase timer"`
+	ByteCounter unit.Bytes `yaml:"byte_counter" range:"0|256B,100000GB" doc:"rate increase byte counter; 0B: off, the timer alone counts stages"`
+	F           int        `yaml:"f" range:"1,1000" doc:"fast recovery steps"`
+	AI          unit.Rate  `yaml:"ai" range:"1Kbps,100Tbps" at:"line" doc:"additive increase; profiles scale theirs to the line rate"`
+	HAI         unit.Rate  `yaml:"hai" range:"1Kbps,100Tbps" at:"line" doc:"hyper increase; profiles scale theirs to the line rate"`
+	MinRate     unit.Rate  `yaml:"min_rate" range:"1Kbps,100Tbps" at:"line" doc:"floor; profiles scale theirs to the line rate"`
+	CutInterval unit.Time  `yaml:"cut_interval" range:"0|1ns,1s" doc:"interval in which a NIC reduces the rate at most once; 0s: every CNP reduces it, as in the paper"`
+	MaxCut      float64    `yaml:"max_cut" range:"0.000001,0.999999" doc:"a single cut takes at most this share of the rate"`
+	ClampTarget bool       `yaml:"clamp_target" doc:"every cut lowers the target rate too; false: only when the timer has raised the rate since the last"`
+	CNPInterval unit.Time  `yaml:"cnp_interval" range:"0|1ns,1s" by:"simulated" doc:"minimum interval between CNPs of a flow; 0s: one per marked packet"`
+	CNPDelay    unit.Time  `yaml:"cnp_delay" range:"0|1ns,1ms" by:"simulated" doc:"delay in the receiving NIC from a marked packet to its CNP"`
 }
+
+var dcqcnTable = param.In[DCQCNParams]()
 
 // DCQCNPaper returns the paper's deployment values, with the increase steps
 // scaled from the paper's 40 Gbit/s to the line rate. The rate is cut by alpha/2:
@@ -63,54 +72,4 @@ func DCQCNNIC(line unit.Rate) DCQCNParams {
 // scale gives a rate the share of line that it has of ref.
 func scale(r, ref, line unit.Rate) unit.Rate {
 	return unit.Rate(float64(r) * (float64(line) / float64(ref)))
-}
-
-// dcqcnParams describes them. Durations are at least what a NIC's clock can tell apart,
-// the counters at least a packet.
-var dcqcnParams = []Param{
-	{Name: "g", Doc: "gain of alpha", Kind: Number, Min: "0.000001", Max: "0.999999"},
-	{Name: "alpha_init", Doc: "alpha of the first CNP, above 0 and at most 1", Kind: Number,
-		Min: "0.000001", Max: "1"},
-	{Name: "alpha_timer", Doc: "interval in which alpha decays once, and a NIC updates it", Kind: Duration,
-		Min: "100ns", Max: "1s"},
-	{Name: "rate_timer", Doc: "rate increase timer", Kind: Duration, Min: "100ns", Max: "1s"},
-	{Name: "byte_counter", Doc: "rate increase byte counter; 0B: off, the timer alone counts stages",
-		Kind: Size, Min: "256B", Max: "100000GB", Zero: true},
-	{Name: "f", Doc: "fast recovery steps", Kind: Count, Min: "1", Max: "1000"},
-	{Name: "ai", Doc: "additive increase; profiles scale theirs to the line rate", Kind: Speed,
-		Min: "1Kbps", Max: "100Tbps", Line: true},
-	{Name: "hai", Doc: "hyper increase; profiles scale theirs to the line rate", Kind: Speed, Min: "1Kbps",
-		Max: "100Tbps", Line: true},
-	{Name: "min_rate", Doc: "floor; profiles scale theirs to the line rate", Kind: Speed, Min: "1Kbps",
-		Max: "100Tbps", Line: true},
-	{Name: "cut_interval", Doc: "interval in which a NIC reduces the rate at most once; 0s: every CNP reduces it, as in the paper",
-		Kind: Duration, Min: "1ns", Max: "1s", Zero: true},
-	{Name: "max_cut", Doc: "a single cut takes at most this share of the rate", Kind: Number,
-		Min: "0.000001", Max: "0.999999"},
-	{Name: "clamp_target", Doc: "every cut lowers the target rate too; false: only when the timer has raised the rate since the last", Kind: Flag},
-	{Name: "cnp_interval", Doc: "minimum interval between CNPs of a flow; 0s: one per marked packet",
-		Kind: Duration, Min: "1ns", Max: "1s", Zero: true, Simulated: true},
-	{Name: "cnp_delay", Doc: "delay in the receiving NIC from a marked packet to its CNP", Kind: Duration, Min: "1ns", Max: "1ms", Zero: true, Simulated: true},
-}
-
-// values writes the parameters under their names.
-func (p DCQCNParams) values() Values {
-	return Values{"g": p.G, "alpha_init": p.AlphaInit, "alpha_timer": p.AlphaTimer, "rate_timer": p.RateTimer,
-		"byte_counter": p.ByteCounter, "f": p.F, "ai": p.AI, "hai": p.HAI, "min_rate": p.MinRate,
-		"cut_interval": p.CutInterval,
-		"max_cut":      p.MaxCut, "clamp_target": p.ClampTarget, "cnp_interval": p.CNPInterval,
-		"cnp_delay": p.CNPDelay}
-}
-
-// dcqcnOf reads them back.
-func dcqcnOf(v Values) DCQCNParams {
-	return DCQCNParams{G: Value[float64](v, "g"), AlphaInit: Value[float64](v, "alpha_init"),
-		AlphaTimer: Value[unit.Time](v, "alpha_timer"), RateTimer: Value[unit.Time](v, "rate_timer"),
-		ByteCounter: Value[unit.Bytes](v, "byte_counter"), F: Value[int](v, "f"),
-		AI:  Value[unit.Rate](v, "ai"),
-		HAI: Value[unit.Rate](v, "hai"), MinRate: Value[unit.Rate](v, "min_rate"),
-		CutInterval: Value[unit.Time](v, "cut_interval"),
-		MaxCut:      Value[float64](v, "max_cut"), ClampTarget: Value[bool](v, "clamp_target"),
-		CNPInterval: Value[unit.Time](v, "cnp_interval"),
-		CNPDelay:    Value[unit.Time](v, "cnp_delay")}
 }

@@ -1,17 +1,20 @@
 package cc
 
-import "railyard/unit"
+import (
+	"railyard/param"
+	"railyard/unit"
+)
 
 // dctcp is DCTCP's place in the registry: the window of RFC 8257 (Alizadeh et al., SIGCOMM 2010) on queue
 // pairs, with an answer to every packet instead of TCP's delayed acknowledgements. What of TCP stands behind
 // it is RFC 5681's: slow start where nobody knows what the path holds, one packet more per window after it,
 // half the window for a loss. At which queue a switch marks is the switch's.
 var dctcp = Algorithm{
-	Name: "dctcp", Title: "DCTCP", Params: dctcpParams, Sockets: "rfc8257",
+	Name: "dctcp", Title: "DCTCP", Params: dctcpTable.Params(), Sockets: "rfc8257",
 	Profiles: []Profile{{Name: "rfc8257", Doc: "the values of RFC 8257",
 		Words: "DCTCP's windows as in RFC 8257, at %v",
 		Of: func(unit.Rate) Values {
-			return Values{"g": 1.0 / 16, "alpha_init": 1.0, "ai": 1.0, "start_window": 0.0, "min_window": 1.0}
+			return dctcpTable.Values(dctcpSettings{G: 1.0 / 16, Alpha: 1, AI: 1, Floor: 1})
 		}}},
 	Signals: []Term{
 		{SignalRate, "bit/s", "the window per round trip, at most the line rate"},
@@ -27,24 +30,21 @@ var dctcp = Algorithm{
 	Needs: Needs{Hears: Marking, Switch: "ECN", NIC: "marks echoed, window"},
 	Marks: true,
 	New: func(v Values) Make {
-		s := dctcpSettings{g: Value[float64](v, "g"), alpha: Value[float64](v, "alpha_init"),
-			ai: Value[float64](v, "ai"), from: Value[float64](v, "start_window"),
-			floor: Value[float64](v, "min_window")}
+		s := dctcpTable.Read(v)
 		return func(path Path) Controller { return newDCTCP(&s, path) }
 	},
 }
 
-// dctcpParams describes the parameters. Windows are in full packets.
-var dctcpParams = []Param{
-	{Name: "g", Kind: Number, Min: "0.0001", Max: "1", Doc: "gain of alpha per window"},
-	{Name: "alpha_init", Kind: Number, Min: "0.0001", Max: "1", Zero: true, Doc: "alpha to begin with"},
-	{Name: "ai", Kind: Number, Min: "0.001", Max: "1000", Doc: "additive increase per window, packets"},
-	{Name: "start_window", Kind: Number, Min: "1", Max: "1000000", Zero: true,
-		Doc: "window to begin with, packets; 0: bandwidth-delay product of the path, or 10 in slow start if unknown"},
-	{Name: "min_window", Kind: Number, Min: "1", Max: "1000", Doc: "floor, packets"},
+// dctcpSettings are the parameters, as senders share them. Windows are in full packets.
+type dctcpSettings struct {
+	G     float64 `yaml:"g" range:"0.0001,1" doc:"gain of alpha per window"`
+	Alpha float64 `yaml:"alpha_init" range:"0|0.0001,1" doc:"alpha to begin with"`
+	AI    float64 `yaml:"ai" range:"0.001,1000" doc:"additive increase per window, packets"`
+	From  float64 `yaml:"start_window" range:"0|1,1000000" doc:"window to begin with, packets; 0: bandwidth-delay product of the path, or 10 in slow start if unknown"`
+	Floor float64 `yaml:"min_window" range:"1,1000" doc:"floor, packets"`
 }
 
-type dctcpSettings struct{ g, alpha, ai, from, floor float64 }
+var dctcpTable = param.In[dctcpSettings]()
 
 // DCTCP is one sender's window. Products and sums are rounded one by one, so that no platform fuses them.
 type DCTCP struct {
@@ -64,7 +64,7 @@ type DCTCP struct {
 }
 
 func newDCTCP(s *dctcpSettings, path Path) *DCTCP {
-	d := &DCTCP{s: s, path: path, alpha: s.alpha, window: s.from, rtt: path.RTT}
+	d := &DCTCP{s: s, path: path, alpha: s.Alpha, window: s.From, rtt: path.RTT}
 	if d.rtt == 0 {
 		d.rtt = unknownRTT
 	}
@@ -107,7 +107,7 @@ func (d *DCTCP) OnAck(_ unit.Time, a *Ack) {
 func (d *DCTCP) turn(inFlight unit.Bytes) {
 	if d.acked > 0 {
 		share := float64(d.marked) / float64(d.acked)
-		d.alpha = float64(d.alpha*(1-d.s.g)) + float64(d.s.g*share)
+		d.alpha = float64(d.alpha*(1-d.s.G)) + float64(d.s.G*share)
 	}
 	d.left, d.acked, d.marked, d.cut = inFlight, 0, 0, false
 }
@@ -118,15 +118,15 @@ func (d *DCTCP) grow(packets float64) {
 		d.window += packets
 		return
 	}
-	d.window += float64(d.s.ai*packets) / d.window
+	d.window += float64(d.s.AI*packets) / d.window
 }
 
 // shrink keeps a share of the window, once in a window of observation.
 func (d *DCTCP) shrink(keep float64) (done bool) {
-	if d.cut || d.window <= d.s.floor {
+	if d.cut || d.window <= d.s.Floor {
 		return false
 	}
-	d.window, d.cut = max(d.s.floor, float64(d.window*keep)), true
+	d.window, d.cut = max(d.s.Floor, float64(d.window*keep)), true
 	d.cuts++
 	return true
 }
@@ -146,7 +146,7 @@ func (d *DCTCP) OnLoss(_ unit.Time, l Loss) {
 
 // settle decides: whole packets at line rate.
 func (d *DCTCP) settle() {
-	d.window = max(d.window, d.s.floor)
+	d.window = max(d.window, d.s.Floor)
 	d.now = Decision{Rate: d.path.Line, Window: unit.Bytes(d.window) * d.path.MTU, TimerAt: unit.Never}
 }
 

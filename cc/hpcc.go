@@ -1,20 +1,27 @@
 package cc
 
-import "railyard/unit"
+import (
+	"railyard/param"
+	"railyard/unit"
+)
 
 // hpcc is HPCC's place in the registry. The rules are algorithm 1 of the paper (Li et al., SIGCOMM 2019,
 // section 3.3), the artifact's constants those of its simulator (rdma-hw.cc, run.py; docs/references.md, hpcc). Where
 // they differ: the paper says five additive steps at most before a multiplicative one; its authors call that
 // a typo for the simulations, which have none, and none best in theory (issue 24 of the artifact).
 var hpcc = Algorithm{
-	Name: "hpcc", Title: "HPCC", Params: hpccParams, Sockets: "paper",
+	Name: "hpcc", Title: "HPCC", Params: hpccTable.Params(), Sockets: "paper",
 	Profiles: []Profile{
 		{Name: "paper", Doc: "as the paper has it: 95 % of the line, five additive steps",
 			Words: "HPCC, in-band telemetry from every switch, at %v",
-			Of:    func(line unit.Rate) Values { return hpccValues(line, 5, line/2000, line/10_000) }},
+			Of: func(line unit.Rate) Values {
+				return hpccTable.Values(hpccValues(line, 5, line/2000, line/10_000))
+			}},
 		{Name: "artifact", Doc: "as its simulator has it: no step that is only additive, 10 Mbit/s up per 25 Gbit/s of line and round trip, no sender below 1 Gbit/s",
 			Words: "HPCC with its artifact's constants, at %v",
-			Of:    func(line unit.Rate) Values { return hpccValues(line, 0, line/2500, unit.Gbps) }},
+			Of: func(line unit.Rate) Values {
+				return hpccTable.Values(hpccValues(line, 0, line/2500, unit.Gbps))
+			}},
 	},
 	Signals: []Term{
 		{SignalRate, "bit/s", "the window per base round trip"},
@@ -29,9 +36,9 @@ var hpcc = Algorithm{
 	},
 	Needs:     Needs{Switch: "INT", NIC: "window, INT sent back"},
 	Telemetry: hpccReports,
-	Interval:  func(v Values) unit.Time { return Value[unit.Time](v, "csig_interval") },
+	Interval:  func(v Values) unit.Time { return hpccTable.Read(v).Interval },
 	New: func(v Values) Make {
-		s := hpccOf(v)
+		s := hpccTable.Read(v)
 		return func(path Path) Controller { return newHPCC(&s, path) }
 	},
 }
@@ -39,46 +46,28 @@ var hpcc = Algorithm{
 // hpccReports returns the kind of telemetry that switches write: INT, or instead a tag of so many bytes.
 func hpccReports(v Values) Report { return reportsByTag(v, ReportINT) }
 
-// hpccParams describes the parameters.
-var hpccParams = []Param{
-	{Name: "eta", Kind: Number, Min: "0.5", Max: "1", Doc: "share of a port's rate that is aimed at"},
-	{Name: "max_stage", Kind: Count, Min: "1", Max: "1000", Zero: true,
-		Doc: "consecutive round trips of additive increase; then, or immediately with 0, the window follows the load"},
-	{Name: "ai", Kind: Speed, Min: "1Mbps", Max: "1Tbps", Line: true,
-		Doc: "additive increase per round trip, as a rate: (1-eta) of the line over the senders at a port"},
-	{Name: "base_rtt", Kind: Duration, Min: "100ns", Max: "100ms", Zero: true,
-		Doc: "round trip without queues, the same for all; 0s: the path's own"},
-	{Name: "min_rate", Kind: Speed, Min: "1Mbps", Max: "1Tbps", Line: true, Doc: "no sender below it"},
-	{Name: "csig", Kind: Count, Of: "0, 4, 8",
-		Doc: "congestion signaling's tag instead of INT: 4 bytes, compact, or 8, wide; 0: INT"},
-	{Name: "csig_interval", Kind: Duration, Min: "128ns", Max: "1024ms",
-		Doc: "over how long switches measure available bandwidth for it"},
-	{Name: "ack_every", Kind: Count, Min: "1", Max: "1000", Doc: "every Nth packet requests telemetry"},
+// hpccSettings are the parameters, as senders share them.
+type hpccSettings struct {
+	plus     *plusSettings // nil: HPCC as the paper has it
+	Eta      float64       `yaml:"eta" range:"0.5,1" doc:"share of a port's rate that is aimed at"`
+	Stages   int           `yaml:"max_stage" range:"0|1,1000" doc:"consecutive round trips of additive increase; then, or immediately with 0, the window follows the load"`
+	AI       unit.Rate     `yaml:"ai" range:"1Mbps,1Tbps" at:"line" doc:"additive increase per round trip, as a rate: (1-eta) of the line over the senders at a port"`
+	Base     unit.Time     `yaml:"base_rtt" range:"0|100ns,100ms" doc:"round trip without queues, the same for all; 0s: the path's own"`
+	Least    unit.Rate     `yaml:"min_rate" range:"1Mbps,1Tbps" at:"line" doc:"no sender below it"`
+	CSIG     int           `yaml:"csig" of:"0, 4, 8" doc:"congestion signaling's tag instead of INT: 4 bytes, compact, or 8, wide; 0: INT"`
+	Interval unit.Time     `yaml:"csig_interval" range:"128ns,1024ms" doc:"over how long switches measure available bandwidth for it"`
+	Asks     int           `yaml:"ack_every" range:"1,1000" doc:"every Nth packet requests telemetry"`
 }
+
+var hpccTable = param.In[hpccSettings]()
 
 // hpccValues: the window to begin with is what the line sends in a base round trip, so the paper's additive
 // increase, that window times (1-eta) over N senders, is a rate: (1-eta)/N of the line. N is 100 in the
 // paper's profile, as its 80 bytes at 100 Gbit/s and 13 us are. For tags switches measure over 1,024 ns, one
 // of the intervals that CSIG's specification for SAI lists; its default, 256 us, is many round trips.
-func hpccValues(line unit.Rate, stages int, ai, least unit.Rate) Values {
-	return Values{"eta": 0.95, "max_stage": stages, "ai": max(ai, unit.Mbps), "base_rtt": unit.Time(0),
-		"min_rate": min(max(least, unit.Mbps), line), "ack_every": 1,
-		"csig": 0, "csig_interval": 1024 * unit.Nanosecond}
-}
-
-// hpccSettings are the parameters as senders share them.
-type hpccSettings struct {
-	eta          float64
-	stages, asks int
-	ai, least    unit.Rate
-	base         unit.Time
-	plus         *plusSettings // nil: HPCC as the paper has it
-}
-
-func hpccOf(v Values) hpccSettings {
-	return hpccSettings{eta: Value[float64](v, "eta"), stages: Value[int](v, "max_stage"),
-		asks: Value[int](v, "ack_every"), ai: Value[unit.Rate](v, "ai"),
-		least: Value[unit.Rate](v, "min_rate"), base: Value[unit.Time](v, "base_rtt")}
+func hpccValues(line unit.Rate, stages int, ai, least unit.Rate) hpccSettings {
+	return hpccSettings{Eta: 0.95, Stages: stages, AI: max(ai, unit.Mbps), Least: min(max(least, unit.Mbps), line),
+		Asks: 1, Interval: 1024 * unit.Nanosecond}
 }
 
 // HPCC is one sender's window. Each acknowledgement says what the ports on the path did between the packet
@@ -118,7 +107,7 @@ type HPCC struct {
 const unknownBase = 100 * unit.Microsecond
 
 func newHPCC(s *hpccSettings, path Path) *HPCC {
-	h := &HPCC{s: s, mtu: path.MTU, base: s.base, load: 1, hops: -1}
+	h := &HPCC{s: s, mtu: path.MTU, base: s.Base, load: 1, hops: -1}
 	if h.base == 0 {
 		if h.base = path.RTT; h.base == 0 {
 			h.base = unknownBase
@@ -134,7 +123,7 @@ func newHPCC(s *hpccSettings, path Path) *HPCC {
 // fit sizes the windows for a line.
 func (h *HPCC) fit(line unit.Rate) {
 	h.line = line
-	h.most, h.floor, h.step = h.bytes(line), h.bytes(min(h.s.least, line)), h.bytes(h.s.ai)
+	h.most, h.floor, h.step = h.bytes(line), h.bytes(min(h.s.Least, line)), h.bytes(h.s.AI)
 }
 
 // bytes returns the bytes that a rate sends in a base round trip.
@@ -242,7 +231,7 @@ func (h *HPCC) signalled(now unit.Time, t *Telemetry) {
 // round trips. over says that the reference moves.
 func (h *HPCC) react(over bool) {
 	w, stage := h.reference+h.step, h.stage+1
-	if excess := h.load / h.s.eta; excess >= 1 || h.stage >= h.s.stages {
+	if excess := h.load / h.s.Eta; excess >= 1 || h.stage >= h.s.Stages {
 		w, stage = h.reference/max(excess, 1e-9)+h.step, 0
 	}
 	h.window = min(max(w, h.floor), h.most)
@@ -280,7 +269,7 @@ func (h *HPCC) OnTimer(unit.Time) {}
 func (h *HPCC) WantsAcks() bool { return true }
 
 // AsksEvery returns the interval, in packets, at which telemetry is requested.
-func (h *HPCC) AsksEvery() int { return h.s.asks }
+func (h *HPCC) AsksEvery() int { return h.s.Asks }
 
 // Decision returns the window and its pace.
 func (h *HPCC) Decision() Decision { return h.now }

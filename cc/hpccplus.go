@@ -1,6 +1,9 @@
 package cc
 
-import "railyard/unit"
+import (
+	"railyard/param"
+	"railyard/unit"
+)
 
 // hpccPlus is HPCC++'s place in the registry (draft-miao-ccwg-hpcc). The draft's window is HPCC's, with
 // any telemetry that says what INT does; beyond the paper it lets senders speed up the convergence to
@@ -12,18 +15,7 @@ import "railyard/unit"
 // KB, tokens for a queue of a window's worth, one for each KB of it. No row of ours was used to choose
 // them: with 0.5 and 0.5 for the first two fairness comes in three quarters of the time.
 var hpccPlus = Algorithm{
-	Name: "hpcc-plus", Title: "HPCC++", Params: append(hpccParams[:len(hpccParams):len(hpccParams)],
-		Param{Name: "cut_after", Kind: Number, Min: "0.01", Max: "1000", Zero: true,
-			Doc: "number of acknowledged base windows after which the reference falls, too; 0: once per round trip, as it rises"},
-		Param{Name: "token_queue", Kind: Number, Min: "0.001", Max: "1000",
-			Doc: "a longer queue, in base windows, earns tokens for a larger additive increase"},
-		Param{Name: "token_size", Kind: Number, Min: "0.00001", Max: "1000",
-			Doc: "so much of that queue earns one, in base windows"},
-		Param{Name: "token_bank", Kind: Count, Min: "1", Max: "1000000", Doc: "most tokens kept"},
-		Param{Name: "token_spend", Kind: Count, Min: "1", Max: "100000",
-			Doc: "most tokens spent in a round trip: the additive increase that many times"},
-		Param{Name: "dampener", Kind: Count, Min: "1", Max: "1000",
-			Doc: "consecutive round trips with queues after which the budget is halved"}),
+	Name: "hpcc-plus", Title: "HPCC++", Params: hpccPlusTable.Params(),
 	Sockets: "draft",
 	Profiles: []Profile{{Name: "draft", Doc: "HPCC without steps that only add, and the constants of Fast Convergence to Fairness",
 		Words: "HPCC++, in-band telemetry and faster fairness, at %v", Of: hpccPlusValues}},
@@ -34,29 +26,33 @@ var hpccPlus = Algorithm{
 	Telemetry: hpccReports,
 	Interval:  hpcc.Interval,
 	New: func(v Values) Make {
-		s := hpccOf(v)
-		number := func(name string) float64 { return Value[float64](v, name) }
-		count := func(name string) float64 { return float64(Value[int](v, name)) }
-		s.plus = &plusSettings{after: number("cut_after"), queue: number("token_queue"),
-			size: number("token_size"), bank: count("token_bank"), spend: count("token_spend"),
-			dampener: count("dampener")}
-		return func(path Path) Controller { return &HPCCPlus{*newHPCC(&s, path)} }
+		s := hpccPlusTable.Read(v)
+		s.plus = &s.plusSettings
+		return func(path Path) Controller { return &HPCCPlus{*newHPCC(&s.hpccSettings, path)} }
 	},
 }
 
 func hpccPlusValues(line unit.Rate) Values {
-	v := hpccValues(line, 0, line/2000, line/10_000)
-	for name, x := range (Values{"cut_after": 0.6, "token_queue": 1.0, "token_size": 0.02,
-		"token_bank": 1000, "token_spend": 100, "dampener": 8}) {
-		v[name] = x
-	}
-	return v
+	return hpccPlusTable.Values(hpccPlusSettings{hpccValues(line, 0, line/2000, line/10_000),
+		plusSettings{After: 0.6, Queue: 1, Size: 0.02, Bank: 1000, Spend: 100, Dampener: 8}})
 }
 
-// plusSettings are the settings that HPCC++ adds.
-type plusSettings struct {
-	after, queue, size, bank, spend, dampener float64
+type hpccPlusSettings struct {
+	hpccSettings
+	plusSettings
 }
+
+// plusSettings are those that HPCC++ adds.
+type plusSettings struct {
+	After    float64 `yaml:"cut_after" range:"0|0.01,1000" doc:"number of acknowledged base windows after which the reference falls, too; 0: once per round trip, as it rises"`
+	Queue    float64 `yaml:"token_queue" range:"0.001,1000" doc:"a longer queue, in base windows, earns tokens for a larger additive increase"`
+	Size     float64 `yaml:"token_size" range:"0.00001,1000" doc:"so much of that queue earns one, in base windows"`
+	Bank     int     `yaml:"token_bank" range:"1,1000000" doc:"most tokens kept"`
+	Spend    int     `yaml:"token_spend" range:"1,100000" doc:"most tokens spent in a round trip: the additive increase that many times"`
+	Dampener int     `yaml:"dampener" range:"1,1000" doc:"consecutive round trips with queues after which the budget is halved"`
+}
+
+var hpccPlusTable = param.In[hpccPlusSettings]()
 
 // plus is the state of one HPCC++ sender.
 type plus struct {
@@ -82,15 +78,15 @@ func (h *HPCCPlus) Signal(now unit.Time, name string) (float64, bool) {
 // fewer the longer there have been queues.
 func (h *HPCC) earn() {
 	p, m := h.s.plus, &h.more
-	if queue := m.queue / h.most; queue > p.queue {
-		m.tokens = min(m.tokens+queue/p.size, p.bank)
+	if queue := m.queue / h.most; queue > p.Queue {
+		m.tokens = min(m.tokens+queue/p.Size, float64(p.Bank))
 		m.damp++
 	} else if m.queue == 0 {
 		m.damp = 0
 	}
-	m.spent = min(m.tokens, p.spend)
+	m.spent = min(m.tokens, float64(p.Spend))
 	m.tokens -= m.spent
-	m.spent = max(1, m.spent/(1+m.damp/p.dampener))
+	m.spent = max(1, m.spent/(1+m.damp/float64(p.Dampener)))
 	m.queue = 0
 }
 
@@ -101,9 +97,9 @@ func (h *HPCC) quicker(over bool, acked unit.Bytes) {
 	}
 	step := h.step
 	h.step *= max(1, h.more.spent)
-	soon := h.s.plus.after > 0 && h.more.acked >= float64(h.s.plus.after*h.most)
-	falls := h.load >= h.s.eta && (over || soon)
-	h.react(over && h.load < h.s.eta || falls)
+	soon := h.s.plus.After > 0 && h.more.acked >= float64(h.s.plus.After*h.most)
+	falls := h.load >= h.s.Eta && (over || soon)
+	h.react(over && h.load < h.s.Eta || falls)
 	if h.step = step; falls {
 		h.more.acked = 0
 	}

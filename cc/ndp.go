@@ -1,6 +1,11 @@
 package cc
 
-import "railyard/unit"
+import (
+	"cmp"
+
+	"railyard/param"
+	"railyard/unit"
+)
 
 // ndp is NDP's place in the registry (Handley et al., "Re-architecting datacenter networks and stacks for low
 // latency and high performance", SIGCOMM 2017). A sender begins with a path full of packets; from then on its
@@ -14,28 +19,29 @@ import "railyard/unit"
 // paper's is one millisecond.
 var ndp = Algorithm{
 	Name: "ndp", Title: "NDP", Sockets: "htsim",
-	Params: []Param{
-		{Name: "initial", Kind: Number, Min: "0.01", Max: "64",
-			Doc: "what goes when a sender begins, times what the path holds; then each that comes pulls one"},
-		{Name: "share", Kind: Number, Min: "0.01", Max: "1",
-			Doc: "share of its line rate for which a receiver pulls; not above 1, which is the line"},
-		{Name: "rto", Kind: Duration, Min: "1us", Max: "10s",
-			Doc: "time without a pull after which a sender requests one packet; longer where pulls are rare"},
-		{Name: "base_rtt", Kind: Duration, Min: "100ns", Max: "1s", Zero: true,
-			Doc: "round trip of the bandwidth-delay product; 0s: the path's own, or 100 us if unknown"},
-	},
+	Params: ndpTable.Params(),
 	Profiles: []Profile{{Name: "htsim", Words: "NDP, a window of packets pulled at %v",
 		Doc: "an initial window of 1.16 times what the path holds, pulls at 0.99 of the line",
 		Of: func(unit.Rate) Values {
-			return Values{"initial": 1.16, "share": 0.99, "rto": unit.Millisecond, "base_rtt": unit.Time(0)}
+			return ndpTable.Values(ndpSettings{Initial: 1.16, Share: 0.99, RTO: unit.Millisecond})
 		}}},
 	Signals: creditSignals, Counters: creditCounters,
 	Needs:  Needs{OneOf: []Feature{Trimming, Selective}, Switch: "trimming", NIC: "pacer of pulls"},
-	Credit: func(v Values) Terms { return Terms{Share: Value[float64](v, "share"), Packets: 1, Pulls: true} },
+	Credit: func(v Values) Terms { return Terms{Share: ndpTable.Read(v).Share, Packets: 1, Pulls: true} },
 	New: func(v Values) Make {
-		return func(path Path) Controller { return &NDP{None{path.Line}, openPulled(v, path)} }
+		s := ndpTable.Read(v)
+		return func(path Path) Controller { return &NDP{None{path.Line}, openPulled(&s, path)} }
 	},
 }
+
+type ndpSettings struct {
+	Initial float64   `yaml:"initial" range:"0.01,64" doc:"what goes when a sender begins, times what the path holds; then each that comes pulls one"`
+	Share   float64   `yaml:"share" range:"0.01,1" doc:"share of its line rate for which a receiver pulls; not above 1, which is the line"`
+	RTO     unit.Time `yaml:"rto" range:"1us,10s" doc:"time without a pull after which a sender requests one packet; longer where pulls are rare"`
+	BaseRTT unit.Time `yaml:"base_rtt" range:"0|100ns,1s" doc:"round trip of the bandwidth-delay product; 0s: the path's own, or 100 us if unknown"`
+}
+
+var ndpTable = param.In[ndpSettings]()
 
 // NDP sends its first window at line rate, then what is pulled.
 type NDP struct {
@@ -44,17 +50,11 @@ type NDP struct {
 }
 
 // openPulled opens an account that each packet's arrival adds to.
-func openPulled(v Values, path Path) Credit {
-	rtt := Value[unit.Time](v, "base_rtt")
-	if rtt == 0 {
-		rtt = path.RTT
-	}
-	if rtt == 0 {
-		rtt = unknownRTT
-	}
+func openPulled(s *ndpSettings, path Path) Credit {
+	rtt := cmp.Or(s.BaseRTT, path.RTT, unknownRTT)
 	packet := path.MTU + mostHeaders
-	first := unit.Bytes(Value[float64](v, "initial") * float64(unit.InTime(path.Line, rtt)))
-	c := NewCredit(max(first, packet), packet, 0, Value[unit.Time](v, "rto"))
+	first := unit.Bytes(s.Initial * float64(unit.InTime(path.Line, rtt)))
+	c := NewCredit(max(first, packet), packet, 0, s.RTO)
 	c.pulled = true
 	return c
 }

@@ -67,20 +67,20 @@ func (n *NSCC) holds(t unit.Time) float64 { return float64(n.path.Line) * (t.Sec
 
 // scale works out target, steps and largest window from the round trips.
 func (n *NSCC) scale() {
-	network, base := n.s.networkRTT, n.base
+	network, base := n.s.NetworkRTT, n.base
 	if base == 0 {
 		base = max(network, unknownRTT)
 	}
 	if network == 0 {
 		network = base
 	}
-	if n.target = n.s.delay; n.target == 0 {
-		n.target = max(1, unit.Time(n.s.target*float64(network)))
+	if n.target = n.s.Delay; n.target == 0 {
+		n.target = max(1, unit.Time(n.s.Target*float64(network)))
 	}
 	mtu := float64(n.path.MTU)
 	a := n.holds(network) / float64(unit.InTime(nsccRate, nsccRTT))
-	n.alpha = float64(n.s.alpha*mtu) * a / float64(nsccRTT)
-	n.fair, n.eta, n.fast = float64(n.s.fair*mtu)*a, float64(n.s.eta*mtu)*a, n.s.fast*a
+	n.alpha = float64(n.s.Alpha*mtu) * a / float64(nsccRTT)
+	n.fair, n.eta, n.fast = float64(n.s.Fair*mtu)*a, float64(n.s.Eta*mtu)*a, n.s.Fast*a
 	n.cap()
 }
 
@@ -113,7 +113,7 @@ func (n *NSCC) host(t unit.Time) {
 	if n.hosts == 0 {
 		n.hosts = float64(t)
 	}
-	n.hosts = float64(n.s.ewma*float64(t)) + float64((1-n.s.ewma)*n.hosts)
+	n.hosts = float64(n.s.EWMA*float64(t)) + float64((1-n.s.EWMA)*n.hosts)
 	if n.hosts > n.slowest {
 		n.slowest = n.hosts
 		n.cap()
@@ -124,9 +124,9 @@ func (n *NSCC) host(t unit.Time) {
 func (n *NSCC) cap() {
 	base := n.base
 	if base == 0 {
-		base = max(n.s.networkRTT, unknownRTT)
+		base = max(n.s.NetworkRTT, unknownRTT)
 	}
-	n.most = max(float64(n.s.most*n.holds(base+unit.Time(n.slowest))), float64(n.path.MTU))
+	n.most = max(float64(n.s.Most*n.holds(base+unit.Time(n.slowest))), float64(n.path.MTU))
 }
 
 // MostInFlight is the largest window, as the parameters and the path have it now.
@@ -139,7 +139,7 @@ func (n *NSCC) average(delay unit.Time, marked bool) {
 	if !marked && delay > n.target {
 		x = float64(n.base) / 4
 	}
-	n.mean = float64(n.s.ewma*x) + float64((1-n.s.ewma)*n.mean)
+	n.mean = float64(n.s.EWMA*x) + float64((1-n.s.EWMA)*n.mean)
 }
 
 // OnAck moves the window.
@@ -163,7 +163,7 @@ func (n *NSCC) OnAck(now unit.Time, a *Ack) {
 		n.increase(acked, delay)
 	}
 	n.bound()
-	if n.raised > float64(n.s.adjust)*float64(n.path.MTU) || now-n.adjustedAt > n.network() {
+	if n.raised > float64(n.s.Adjust)*float64(n.path.MTU) || now-n.adjustedAt > n.network() {
 		n.adjust(now)
 	}
 	n.settle()
@@ -171,8 +171,8 @@ func (n *NSCC) OnAck(now unit.Time, a *Ack) {
 
 // network is the round trip by which increases take effect at the latest.
 func (n *NSCC) network() unit.Time {
-	if n.s.networkRTT > 0 {
-		return n.s.networkRTT
+	if n.s.NetworkRTT > 0 {
+		return n.s.NetworkRTT
 	}
 	return n.base
 }
@@ -180,7 +180,7 @@ func (n *NSCC) network() unit.Time {
 // increase opens the window the more the farther the delay is below the target; fast after a whole window
 // without any.
 func (n *NSCC) increase(acked float64, delay unit.Time) {
-	if delay >= n.s.fastBelow {
+	if delay >= n.s.FastBelow {
 		n.calm, n.opening = 0, false
 	} else if n.calm += acked; n.calm > n.window || n.opening {
 		n.opening = true
@@ -194,7 +194,7 @@ func (n *NSCC) increase(acked float64, delay unit.Time) {
 func (n *NSCC) decrease(now unit.Time) {
 	n.calm, n.opening = 0, false
 	if target := float64(n.target); n.mean > target && now-n.cutAt > n.base {
-		n.window *= max(1-float64(n.s.gamma*(n.mean-target)/n.mean), 1-n.s.cut)
+		n.window *= max(1-float64(n.s.Gamma*(n.mean-target)/n.mean), 1-n.s.Cut)
 		n.cutAt = now
 	}
 }
@@ -218,8 +218,8 @@ func (n *NSCC) quickAdapt(now unit.Time, marked bool, delay unit.Time) (done boo
 	case n.ignored < n.ignore && marked:
 		done = true
 	case now > n.periodEnd:
-		reason := n.lost || float64(delay) > float64(n.s.qaDelay*float64(n.target))
-		if n.periodEnd != 0 && reason && n.arrived < float64(n.most*n.s.qaShare) {
+		reason := n.lost || float64(delay) > float64(n.s.QADelay*float64(n.target))
+		if n.periodEnd != 0 && reason && n.arrived < float64(n.most*n.s.QAShare) {
 			n.window = max(min(n.arrived, n.window), float64(n.path.MTU))
 			n.ignore, n.ignored, n.lost = n.inFlight, 0, false
 			n.quick++
@@ -266,7 +266,7 @@ func (n *NSCC) OnLine(_ unit.Time, line unit.Rate) {
 }
 
 // AsksEvery says how often packets ask for an acknowledgement.
-func (n *NSCC) AsksEvery() int { return n.s.every }
+func (n *NSCC) AsksEvery() int { return n.s.Every }
 
 // OnCNP does nothing: acknowledgements carry the marks.
 func (n *NSCC) OnCNP(unit.Time) {}

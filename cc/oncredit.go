@@ -1,6 +1,11 @@
 package cc
 
-import "railyard/unit"
+import (
+	"cmp"
+
+	"railyard/param"
+	"railyard/unit"
+)
 
 // OnCredit puts a controller under credit: what it allows may go once the receiver has granted it. Around
 // None it is EQDS, or RCCC; around a sender's own congestion control it is both.
@@ -15,8 +20,8 @@ type OnCredit struct {
 	credit Credit
 }
 
-func onCredit(ctl Controller, v Values, path Path) *OnCredit {
-	o := &OnCredit{Controller: ctl, line: path.Line, credit: openCredit(v, path)}
+func onCredit(ctl Controller, s *creditSettings, path Path) *OnCredit {
+	o := &OnCredit{Controller: ctl, line: path.Line, credit: openCredit(s, path)}
 	o.flight = unit.Bytes(o.credit.window)
 	return o
 }
@@ -88,10 +93,10 @@ func (o *OnCredit) Counter(name string) (int64, bool) {
 // goes unasked.
 func onCreditAlone(name, title string, grant int, first Profile) Algorithm {
 	of := func(unasked float64, grant int, rtt unit.Time) func(unit.Rate) Values {
-		return func(unit.Rate) Values { return creditValues(unasked, grant, rtt) }
+		return func(unit.Rate) Values { return creditTable.Values(creditValues(unasked, grant, rtt)) }
 	}
 	first.Of, first.For = of(1.5, grant, 0), Trimming
-	return Algorithm{Name: name, Title: title, Params: creditParams, Sockets: "sockets",
+	return Algorithm{Name: name, Title: title, Params: creditTable.Params(), Sockets: "sockets",
 		Profiles: []Profile{first,
 			{Name: "request", Doc: "every packet needs credit first: for switches that do not trim",
 				Words: title + ", everything on credit at %v", Of: of(0, grant, 0)},
@@ -101,7 +106,10 @@ func onCreditAlone(name, title string, grant int, first Profile) Algorithm {
 		},
 		Signals: creditSignals, Counters: creditCounters, Needs: creditNeeds,
 		Credit: creditTerms,
-		New:    func(v Values) Make { return func(path Path) Controller { return onCredit(None{path.Line}, v, path) } },
+		New: func(v Values) Make {
+			s := creditTable.Read(v)
+			return func(path Path) Controller { return onCredit(None{path.Line}, &s, path) }
+		},
 	}
 }
 
@@ -109,27 +117,26 @@ func onCreditAlone(name, title string, grant int, first Profile) Algorithm {
 var creditNeeds = Needs{OneOf: []Feature{Lossless | Trimming | Selective}, Switch: "trimming, or nothing",
 	NIC: "pacer of credit"}
 
-// creditParams describes what algorithms with credit have in common. The path's content is its line rate
-// times its round trip.
-var creditParams = []Param{
-	{Name: "unasked", Kind: Number, Min: "0.01", Max: "16", Zero: true,
-		Doc: "what may go without credit when a sender begins, times what the path holds"},
-	{Name: "window", Kind: Number, Min: "0.5", Max: "64",
-		Doc: "most credit that a sender holds or has requested, and most in flight, in bandwidth-delay products of the path; at least 16 packets"},
-	{Name: "share", Kind: Number, Min: "0.01", Max: "1",
-		Doc: "share of its line rate for which a receiver grants credit; not above 1, which is the line"},
-	{Name: "grant", Kind: Count, Min: "1", Max: "64", Doc: "full packets in one grant"},
-	{Name: "base_rtt", Kind: Duration, Min: "100ns", Max: "1s", Zero: true,
-		Doc: "round trip of the bandwidth-delay product; 0s: the path's own, or 100 us if unknown"},
+// creditSettings are what algorithms with credit have in common. The path's content is its line rate times its round
+// trip.
+type creditSettings struct {
+	Unasked float64   `yaml:"unasked" range:"0|0.01,16" doc:"what may go without credit when a sender begins, times what the path holds"`
+	Window  float64   `yaml:"window" range:"0.5,64" doc:"most credit that a sender holds or has requested, and most in flight, in bandwidth-delay products of the path; at least 16 packets"`
+	Share   float64   `yaml:"share" range:"0.01,1" doc:"share of its line rate for which a receiver grants credit; not above 1, which is the line"`
+	Grant   int       `yaml:"grant" range:"1,64" doc:"full packets in one grant"`
+	BaseRTT unit.Time `yaml:"base_rtt" range:"0|100ns,1s" doc:"round trip of the bandwidth-delay product; 0s: the path's own, or 100 us if unknown"`
 }
 
-func creditValues(unasked float64, grant int, rtt unit.Time) Values {
-	return Values{"unasked": unasked, "window": 2.0, "share": 0.99, "grant": grant, "base_rtt": rtt}
+var creditTable = param.In[creditSettings]()
+
+func creditValues(unasked float64, grant int, rtt unit.Time) creditSettings {
+	return creditSettings{Unasked: unasked, Window: 2, Share: 0.99, Grant: grant, BaseRTT: rtt}
 }
 
 // creditTerms are the receiver's part.
 func creditTerms(v Values) Terms {
-	return Terms{Share: Value[float64](v, "share"), Packets: Value[int](v, "grant")}
+	s := creditTable.Read(v)
+	return Terms{Share: s.Share, Packets: s.Grant}
 }
 
 // leastWindow is the least number of packets that may be requested: with fewer a short path waits for its
@@ -140,19 +147,12 @@ const leastWindow = 16
 const mostHeaders = 110
 
 // openCredit opens a sender's account for its path.
-func openCredit(v Values, path Path) Credit {
-	rtt := Value[unit.Time](v, "base_rtt")
-	if rtt == 0 {
-		rtt = path.RTT
-	}
-	if rtt == 0 {
-		rtt = unknownRTT
-	}
+func openCredit(s *creditSettings, path Path) Credit {
+	rtt := cmp.Or(s.BaseRTT, path.RTT, unknownRTT)
 	holds := float64(unit.InTime(path.Line, rtt))
-	grant := Value[int](v, "grant")
-	least := (path.MTU + mostHeaders) * unit.Bytes(max(leastWindow, 4*grant))
-	return NewCredit(unit.Bytes(Value[float64](v, "unasked")*holds),
-		max(unit.Bytes(Value[float64](v, "window")*holds), least), unit.Bytes(holds), 2*rtt)
+	least := (path.MTU + mostHeaders) * unit.Bytes(max(leastWindow, 4*s.Grant))
+	return NewCredit(unit.Bytes(s.Unasked*holds),
+		max(unit.Bytes(s.Window*holds), least), unit.Bytes(holds), 2*rtt)
 }
 
 // Signals and counters of accounts.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"railyard/param"
 	"railyard/unit"
 )
 
@@ -15,14 +16,14 @@ import (
 // the fabric's window sees what is left of it. Switches on the path are what the acknowledgement's TTL says
 // that it passed, or what the sender was told.
 var swift = Algorithm{
-	Name: "swift", Title: "Swift", Params: swiftParams, Sockets: "sockets",
+	Name: "swift", Title: "Swift", Params: swiftTable.Params(), Sockets: "sockets",
 	Profiles: []Profile{
 		{Name: "path", Doc: "targets from the path's own round trip",
 			Words: "Swift, targets from each path's round trip, at %v",
-			Of:    func(unit.Rate) Values { return swiftValues(0) }},
+			Of:    func(unit.Rate) Values { return swiftTable.Values(swiftValues(0)) }},
 		{Name: "htsim", Doc: "a target of 20 us, as htsim has it",
 			Words: "Swift with htsim's constants, at %v",
-			Of:    func(unit.Rate) Values { return swiftValues(20 * unit.Microsecond) }},
+			Of:    func(unit.Rate) Values { return swiftTable.Values(swiftValues(20 * unit.Microsecond)) }},
 		{Name: "falcon", Doc: "Falcon's defaults: a target of 25 us, 8 packets of each of four paths to begin with",
 			Words: "Swift with Falcon's constants, at %v", Of: swiftForFalcon},
 		{Name: "sockets", Doc: "targets of 1 ms, for the path and the receiver: processes are scheduled",
@@ -54,88 +55,62 @@ var swift = Algorithm{
 
 // checkSwift: between the two windows flow scaling falls from its most to nothing.
 func checkSwift(v Values) (param, fault string) {
-	few, many := Value[float64](v, "fs_min"), Value[float64](v, "fs_max")
-	if few >= many {
-		return "fs_max", fmt.Sprintf("%v packets are not above fs_min, %v", many, few)
+	if s := swiftTable.Read(v); s.FSMin >= s.FSMax {
+		return "fs_max", fmt.Sprintf("%v packets are not above fs_min, %v", s.FSMax, s.FSMin)
 	}
 	return "", ""
 }
 
-// swiftParams describes the parameters. Windows are in full packets.
-var swiftParams = []Param{
-	{Name: "base_target", Kind: Duration, Min: "1us", Max: "1s", Zero: true,
-		Doc: "target without queues; 0s: the path's round trip, or if unknown the least measured"},
-	{Name: "end_target", Kind: Duration, Min: "1us", Max: "1s", Zero: true,
-		Doc: "target for the far end's delay; 0s: the path's round trip, or none if unknown"},
-	{Name: "hop_scale", Kind: Number, Min: "0.000001", Max: "100", Zero: true,
-		Doc: "more target per switch on the path, in base targets"},
-	{Name: "fs_range", Kind: Number, Min: "0.000001", Max: "1000", Zero: true,
-		Doc: "most target that flow scaling adds, in base targets"},
-	{Name: "fs_min", Kind: Number, Min: "0.0001", Max: "1000", Doc: "window at which it adds the most, packets"},
-	{Name: "fs_max", Kind: Number, Min: "0.001", Max: "1000000",
-		Doc: "window from which on it adds nothing, packets; above fs_min"},
-	{Name: "ai", Kind: Number, Min: "0.001", Max: "1000", Doc: "additive increase per round trip, packets"},
-	{Name: "beta", Kind: Number, Min: "0.001", Max: "1", Doc: "share of the delay above the target that a cut takes"},
-	{Name: "max_mdf", Kind: Number, Min: "0.001", Max: "0.999", Doc: "a single cut takes at most this share"},
-	{Name: "min_window", Kind: Number, Min: "0.0001", Max: "1", Doc: "floor, packets"},
-	{Name: "max_gap", Kind: Duration, Min: "1us", Max: "1s",
-		Doc: "below one packet the maximum interval between packets: in longer silence the end of a queue is not seen"},
-	{Name: "start_window", Kind: Number, Min: "1", Max: "1000000", Zero: true,
-		Doc: "window to begin with, packets; 0: bandwidth-delay product of the path, or 10 if unknown"},
-	{Name: "reset_after", Kind: Count, Min: "1", Max: "1000",
-		Doc: "time-outs in a row that put the window at its floor; before, they cut by max_mdf"},
-	{Name: "csig", Kind: Count, Of: "0, 4, 8",
-		Doc: "congestion signaling's tag instead of measured round trips: the path's own and the longest delay of a switch, in 4 bytes (compact) or 8 (wide); 0: none"},
+// swiftSettings are the parameters, as senders share them. Windows are in full packets.
+type swiftSettings struct {
+	slope, level float64   // flow scaling is slope/sqrt(window) - level, in base targets
+	Base         unit.Time `yaml:"base_target" range:"0|1us,1s" doc:"target without queues; 0s: the path's round trip, or if unknown the least measured"`
+	End          unit.Time `yaml:"end_target" range:"0|1us,1s" doc:"target for the far end's delay; 0s: the path's round trip, or none if unknown"`
+	HopScale     float64   `yaml:"hop_scale" range:"0|0.000001,100" doc:"more target per switch on the path, in base targets"`
+	Range        float64   `yaml:"fs_range" range:"0|0.000001,1000" doc:"most target that flow scaling adds, in base targets"`
+	FSMin        float64   `yaml:"fs_min" range:"0.0001,1000" doc:"window at which it adds the most, packets"`
+	FSMax        float64   `yaml:"fs_max" range:"0.001,1000000" doc:"window from which on it adds nothing, packets; above fs_min"`
+	AI           float64   `yaml:"ai" range:"0.001,1000" doc:"additive increase per round trip, packets"`
+	Beta         float64   `yaml:"beta" range:"0.001,1" doc:"share of the delay above the target that a cut takes"`
+	Cut          float64   `yaml:"max_mdf" range:"0.001,0.999" doc:"a single cut takes at most this share"`
+	Floor        float64   `yaml:"min_window" range:"0.0001,1" doc:"floor, packets"`
+	Gap          unit.Time `yaml:"max_gap" range:"1us,1s" doc:"below one packet the maximum interval between packets: in longer silence the end of a queue is not seen"`
+	From         float64   `yaml:"start_window" range:"0|1,1000000" doc:"window to begin with, packets; 0: bandwidth-delay product of the path, or 10 if unknown"`
+	ResetAfter   int       `yaml:"reset_after" range:"1,1000" doc:"time-outs in a row that put the window at its floor; before, they cut by max_mdf"`
+	CSIG         int       `yaml:"csig" of:"0, 4, 8" doc:"congestion signaling's tag instead of measured round trips: the path's own and the longest delay of a switch, in 4 bytes (compact) or 8 (wide); 0: none"`
 }
+
+var swiftTable = param.In[swiftSettings]()
 
 // swiftValues are htsim's, but for the base target. The paper gives no number for reset_after; ours is
 // below a NIC's seven retries. max_gap is ours: a thousand round trips of a process that waits for its
 // turn are seconds.
-func swiftValues(base unit.Time) Values {
-	return Values{"base_target": base, "end_target": unit.Time(0), "hop_scale": 1 / 6.55,
-		"fs_range": 5.0, "fs_min": 0.1, "fs_max": 100.0,
-		"ai": 1.0, "beta": 0.8, "max_mdf": 0.5, "min_window": 0.001, "max_gap": 10 * unit.Millisecond,
-		"start_window": 0.0, "reset_after": 3, "csig": 0}
+func swiftValues(base unit.Time) swiftSettings {
+	return swiftSettings{Base: base, HopScale: 1 / 6.55, Range: 5, FSMin: 0.1, FSMax: 100, AI: 1, Beta: 0.8, Cut: 0.5,
+		Floor: 0.001, Gap: 10 * unit.Millisecond, ResetAfter: 3}
 }
 
 // swiftForFalcon are those of Isekai, the simulator that Google published with Falcon (DefaultConfiguration of
 // host/falcon/rue/algorithm/swift.cc and common/default_config_generator.cc; docs/references.md, swift): 1 us more for
 // each hop, up to 100 us for flow scaling. A connection begins with 32 packets, which its paths share.
 func swiftForFalcon(unit.Rate) Values {
-	v := swiftValues(25 * unit.Microsecond)
-	v["hop_scale"], v["fs_range"], v["fs_max"] = 1./25, 100./25, 256.0
-	v["min_window"], v["start_window"] = 0.01, 8.0
-	return v
+	s := swiftValues(25 * unit.Microsecond)
+	s.HopScale, s.Range, s.FSMax = 1./25, 100./25, 256
+	s.Floor, s.From = 0.01, 8
+	return swiftTable.Values(s)
 }
 
 // swiftForProcesses are the values over sockets.
 func swiftForProcesses(unit.Rate) Values {
-	v := swiftValues(unit.Millisecond)
-	v["end_target"] = unit.Millisecond
-	return v
-}
-
-// swiftSettings are the parameters as senders share them.
-type swiftSettings struct {
-	base, end                  unit.Time
-	hops, most                 float64 // in base targets: per switch, and of flow scaling
-	slope, level               float64 // flow scaling is slope/sqrt(window) - level, in base targets
-	ai, beta, cut, floor, from float64
-	gap                        unit.Time
-	resetAfter                 int
-	tags                       bool
+	s := swiftValues(unit.Millisecond)
+	s.End = unit.Millisecond
+	return swiftTable.Values(s)
 }
 
 func swiftOf(v Values) swiftSettings {
-	number := func(name string) float64 { return Value[float64](v, name) }
-	s := swiftSettings{base: Value[unit.Time](v, "base_target"), end: Value[unit.Time](v, "end_target"),
-		hops: number("hop_scale"), most: number("fs_range"), ai: number("ai"), beta: number("beta"),
-		cut: number("max_mdf"), floor: number("min_window"), from: number("start_window"),
-		gap: Value[unit.Time](v, "max_gap"), resetAfter: Value[int](v, "reset_after"),
-		tags: Value[int](v, "csig") > 0}
-	few, many := number("fs_min"), number("fs_max")
-	if many > few { // else no window is between them: nothing is added
-		s.slope = s.most / (1/math.Sqrt(few) - 1/math.Sqrt(many))
+	s := swiftTable.Read(v)
+	if few, many := s.FSMin, s.FSMax; many > few { // else no window is between them: nothing is added
+		s.slope = s.Range / (1/math.Sqrt(few) - 1/math.Sqrt(many))
 		s.level = s.slope / math.Sqrt(many)
 	}
 	return s
@@ -168,12 +143,12 @@ const (
 )
 
 func newSwift(s *swiftSettings, path Path) *Swift {
-	w := &Swift{s: s, path: path, rtt: path.RTT, cutAt: -unit.Never / 2, window: s.from, end: newEndWindow()}
-	if w.base = float64(s.base); w.base == 0 {
+	w := &Swift{s: s, path: path, rtt: path.RTT, cutAt: -unit.Never / 2, window: s.From, end: newEndWindow()}
+	if w.base = float64(s.Base); w.base == 0 {
 		w.base = float64(path.RTT)
 	}
 	if w.rtt == 0 {
-		w.rtt = max(s.base, unknownRTT)
+		w.rtt = max(s.Base, unknownRTT)
 	}
 	if w.window == 0 {
 		w.window = unknownWindow
@@ -195,15 +170,15 @@ func (w *Swift) holds(t float64) float64 {
 // the window is, because many flows with small windows queue as the square root of their number.
 func (w *Swift) target() float64 {
 	flows := float64(w.s.slope/math.Sqrt(w.window)) - w.s.level
-	flows = min(max(flows, 0), w.s.most)
-	return w.base * (1 + float64(w.s.hops*float64(w.path.Hops)) + flows)
+	flows = min(max(flows, 0), w.s.Range)
+	return w.base * (1 + float64(w.s.HopScale*float64(w.path.Hops)) + flows)
 }
 
 // endTarget is the far end's, in ps: above everything where there is none.
 func (w *Swift) endTarget() float64 {
 	switch {
-	case w.s.end > 0:
-		return float64(w.s.end)
+	case w.s.End > 0:
+		return float64(w.s.End)
 	case w.path.RTT > 0:
 		return float64(w.path.RTT)
 	}
@@ -223,7 +198,7 @@ func (w *Swift) OnAck(now unit.Time, a *Ack) {
 	}
 	if a.RTT > 0 {
 		w.rtt, w.measured = a.RTT, true
-		if w.s.base == 0 && w.path.RTT == 0 && (w.base == 0 || fabric(a) < w.base) {
+		if w.s.Base == 0 && w.path.RTT == 0 && (w.base == 0 || fabric(a) < w.base) {
 			w.base = fabric(a)
 		}
 	}
@@ -235,11 +210,11 @@ func (w *Swift) OnAck(now unit.Time, a *Ack) {
 	target := w.target()
 	switch acked := float64(a.Bytes) / float64(w.path.MTU); {
 	case delay < target && w.window >= 1:
-		w.grow(float64(w.s.ai*acked) / w.window)
+		w.grow(float64(w.s.AI*acked) / w.window)
 	case delay < target:
-		w.grow(float64(w.s.ai * acked))
+		w.grow(float64(w.s.AI * acked))
 	default:
-		w.shrink(now, 1-float64(w.s.beta*(delay-target)/delay))
+		w.shrink(now, 1-float64(w.s.Beta*(delay-target)/delay))
 	}
 	w.settle()
 }
@@ -250,7 +225,7 @@ func (w *Swift) OnAck(now unit.Time, a *Ack) {
 func (w *Swift) delay(a *Ack) float64 {
 	t := a.Telemetry
 	switch {
-	case !w.s.tags || w.path.RTT == 0:
+	case w.s.CSIG == 0 || w.path.RTT == 0:
 		return fabric(a)
 	case t == nil || t.Signal != SignalledDelay:
 		return 0
@@ -271,7 +246,7 @@ func fabric(a *Ack) float64 {
 // grow opens the window, up to what the line fills in the highest target: a sender that does not use its
 // window would have it grow for ever.
 func (w *Swift) grow(packets float64) {
-	highest := w.base * (1 + float64(w.s.hops*float64(w.path.Hops)) + w.s.most)
+	highest := w.base * (1 + float64(w.s.HopScale*float64(w.path.Hops)) + w.s.Range)
 	w.window = max(w.window, min(w.window+packets, max(w.holds(highest), unknownWindow)))
 }
 
@@ -280,7 +255,7 @@ func (w *Swift) shrink(now unit.Time, keep float64) (done bool) {
 	if now-w.cutAt < w.rtt {
 		return false
 	}
-	w.window *= max(keep, 1-w.s.cut)
+	w.window *= max(keep, 1-w.s.Cut)
 	w.cutAt = now
 	w.cuts++
 	return true
@@ -290,9 +265,9 @@ func (w *Swift) shrink(now unit.Time, keep float64) (done bool) {
 func (w *Swift) OnLoss(now unit.Time, l Loss) {
 	if l != LossTimeout {
 		w.late = 0
-	} else if w.late++; w.late >= w.s.resetAfter {
-		w.window, w.cutAt = w.s.floor, now
-		w.end.lost(w.s.floor, 0)
+	} else if w.late++; w.late >= w.s.ResetAfter {
+		w.window, w.cutAt = w.s.Floor, now
+		w.end.lost(w.s.Floor, 0)
 		w.cuts++
 		w.lossCuts++
 		w.resets++
@@ -300,7 +275,7 @@ func (w *Swift) OnLoss(now unit.Time, l Loss) {
 		return
 	}
 	if w.shrink(now, 0) {
-		w.end.lost(w.s.floor, 1-w.s.cut)
+		w.end.lost(w.s.Floor, 1-w.s.Cut)
 		w.lossCuts++
 	}
 	w.settle()
@@ -308,7 +283,7 @@ func (w *Swift) OnLoss(now unit.Time, l Loss) {
 
 // settle keeps the window at its floor, and decides: whole packets, or one at a time at a pace.
 func (w *Swift) settle() {
-	w.window = max(w.window, w.s.floor)
+	w.window = max(w.window, w.s.Floor)
 	whole := unit.Bytes(max(1, w.least()))
 	w.now = Decision{Rate: w.path.Line, Window: whole * w.path.MTU, TimerAt: unit.Never}
 	if w.least() < 1 {
@@ -321,7 +296,7 @@ func (w *Swift) least() float64 { return min(w.window, w.end.packets) }
 
 // rate is the window per round trip, or a packet per max_gap.
 func (w *Swift) rate() unit.Rate {
-	packets := max(w.least()/w.rtt.Seconds(), 1/w.s.gap.Seconds())
+	packets := max(w.least()/w.rtt.Seconds(), 1/w.s.Gap.Seconds())
 	return unit.Rate(min(max(1, packets*float64(8*w.path.MTU)), float64(w.path.Line)))
 }
 

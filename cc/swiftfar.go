@@ -26,14 +26,14 @@ func (e *endWindow) heard(now unit.Time, s *swiftSettings, target float64, far, 
 		if now-e.cutAt < rtt {
 			return false
 		}
-		keep := max(1-float64(s.beta*(delay-target)/delay), 1-s.cut)
-		e.packets, e.cutAt = max(s.floor, min(e.packets, fabric)*keep), now
+		keep := max(1-float64(s.Beta*(delay-target)/delay), 1-s.Cut)
+		e.packets, e.cutAt = max(s.Floor, min(e.packets, fabric)*keep), now
 		return keep < 1
 	case math.IsInf(e.packets, 1):
 	case e.packets >= 1:
-		e.packets += float64(s.ai*acked) / e.packets
+		e.packets += float64(s.AI*acked) / e.packets
 	default:
-		e.packets += float64(s.ai * acked)
+		e.packets += float64(s.AI * acked)
 	}
 	if e.packets > 2*fabric { // it limits nothing
 		e.packets = math.Inf(1)

@@ -3,6 +3,7 @@ package cc
 import (
 	"fmt"
 
+	"railyard/param"
 	"railyard/unit"
 )
 
@@ -13,7 +14,7 @@ import (
 // published snippet. What a loss does it does not say, for its fabric loses nothing: here a loss halves
 // the rate, once per round trip.
 var timely = Algorithm{
-	Name: "timely", Title: "TIMELY", Params: timelyParams, Sockets: "sockets",
+	Name: "timely", Title: "TIMELY", Params: timelyTable.Params(), Sockets: "sockets",
 	Profiles: []Profile{
 		{Name: "paper", Doc: "SIGCOMM 2015, the increase scaled to the line",
 			Words: "TIMELY as in its paper, increase scaled to %v",
@@ -37,55 +38,36 @@ var timely = Algorithm{
 	},
 	Needs: Needs{Switch: "-", NIC: "clock, rate per QP"},
 	Check: func(v Values) (param, fault string) {
-		low, high := Value[unit.Time](v, "t_low"), Value[unit.Time](v, "t_high")
-		if low >= high {
-			return "t_high", fmt.Sprintf("%v is not above t_low, %v", high, low)
+		if s := timelyTable.Read(v); s.Low >= s.High {
+			return "t_high", fmt.Sprintf("%v is not above t_low, %v", s.High, s.Low)
 		}
 		return "", ""
 	},
 	New: func(v Values) Make {
-		s := timelyOf(v)
+		s := timelyTable.Read(v)
 		return func(path Path) Controller { return newTimely(&s, path) }
 	},
 }
 
-var timelyParams = []Param{
-	{Name: "t_low", Kind: Duration, Min: "100ns", Max: "1s",
-		Doc: "below this round trip the rate only rises"},
-	{Name: "t_high", Kind: Duration, Min: "100ns", Max: "1s",
-		Doc: "above it the rate falls whatever the gradient"},
-	{Name: "min_rtt", Kind: Duration, Min: "100ns", Max: "1s", Zero: true,
-		Doc: "unit of the gradient; 0s: the path's round trip, or if unknown the least measured"},
-	{Name: "gain", Kind: Number, Min: "0.0001", Max: "1", Doc: "of the gradient's average, per completion"},
-	{Name: "beta", Kind: Number, Min: "0.001", Max: "0.999", Doc: "share that a gradient of one takes"},
-	{Name: "ai", Kind: Speed, Min: "1Mbps", Max: "100Tbps", Line: true,
-		Doc: "additive increase per completion"},
-	{Name: "hai_after", Kind: Count, Min: "1", Max: "1000",
-		Doc: "completions in a row without a rise of the delay that make the increase fivefold"},
-	{Name: "segment", Kind: Size, Min: "256B", Max: "1MB", Doc: "a completion is the answer to so much"},
-	{Name: "min_rate", Kind: Speed, Min: "1Mbps", Max: "100Tbps", Line: true, Doc: "floor"},
+// timelySettings are the parameters, as senders share them.
+type timelySettings struct {
+	Low      unit.Time  `yaml:"t_low" range:"100ns,1s" doc:"below this round trip the rate only rises"`
+	High     unit.Time  `yaml:"t_high" range:"100ns,1s" doc:"above it the rate falls whatever the gradient"`
+	Least    unit.Time  `yaml:"min_rtt" range:"0|100ns,1s" doc:"unit of the gradient; 0s: the path's round trip, or if unknown the least measured"`
+	Gain     float64    `yaml:"gain" range:"0.0001,1" doc:"of the gradient's average, per completion"`
+	Beta     float64    `yaml:"beta" range:"0.001,0.999" doc:"share that a gradient of one takes"`
+	AI       unit.Rate  `yaml:"ai" range:"1Mbps,100Tbps" at:"line" doc:"additive increase per completion"`
+	Patience int        `yaml:"hai_after" range:"1,1000" doc:"completions in a row without a rise of the delay that make the increase fivefold"`
+	Segment  unit.Bytes `yaml:"segment" range:"256B,1MB" doc:"a completion is the answer to so much"`
+	Floor    unit.Rate  `yaml:"min_rate" range:"1Mbps,100Tbps" at:"line" doc:"floor"`
 }
+
+var timelyTable = param.In[timelySettings]()
 
 func timelyValues(line unit.Rate, low, high unit.Time) Values {
 	step := max(unit.Mbps, line/1000)
-	return Values{"t_low": low, "t_high": high, "min_rtt": unit.Time(0), "gain": 0.02, "beta": 0.8,
-		"ai": step, "hai_after": 5, "segment": 64 * unit.KB, "min_rate": step}
-}
-
-type timelySettings struct {
-	low, high, least unit.Time
-	gain, beta       float64
-	ai, floor        float64 // bit/s
-	patience         int
-	segment          unit.Bytes
-}
-
-func timelyOf(v Values) timelySettings {
-	return timelySettings{low: Value[unit.Time](v, "t_low"), high: Value[unit.Time](v, "t_high"),
-		least: Value[unit.Time](v, "min_rtt"), gain: Value[float64](v, "gain"),
-		beta: Value[float64](v, "beta"), ai: float64(Value[unit.Rate](v, "ai")),
-		floor:    float64(Value[unit.Rate](v, "min_rate")),
-		patience: Value[int](v, "hai_after"), segment: Value[unit.Bytes](v, "segment")}
+	return timelyTable.Values(timelySettings{Low: low, High: high, Gain: 0.02, Beta: 0.8, AI: step, Patience: 5,
+		Segment: 64 * unit.KB, Floor: step})
 }
 
 // hyperactive is both the number of completions after which the increase is steeper, and the factor (section 4.3 of
@@ -107,7 +89,7 @@ type Timely struct {
 }
 
 func newTimely(s *timelySettings, path Path) *Timely {
-	t := &Timely{s: s, path: path, rate: float64(path.Line), least: s.least, cutAt: -unit.Never / 2}
+	t := &Timely{s: s, path: path, rate: float64(path.Line), least: s.Least, cutAt: -unit.Never / 2}
 	if t.least == 0 {
 		t.least = path.RTT
 	}
@@ -119,37 +101,38 @@ func (t *Timely) OnAck(_ unit.Time, a *Ack) {
 	if a.RTT == 0 {
 		return
 	}
-	if t.s.least == 0 && t.path.RTT == 0 && (t.least == 0 || a.RTT < t.least) {
+	if t.s.Least == 0 && t.path.RTT == 0 && (t.least == 0 || a.RTT < t.least) {
 		t.least = a.RTT
 	}
 	last := t.rtt
 	if t.rtt = a.RTT; last == 0 {
 		return // one round trip has no gradient
 	}
-	t.change = float64((1-t.s.gain)*t.change) + float64(t.s.gain*float64(a.RTT-last))
+	t.change = float64((1-t.s.Gain)*t.change) + float64(t.s.Gain*float64(a.RTT-last))
 	gradient := t.change / float64(t.least)
 	if gradient > 0 {
 		t.calm = 0
 	} else {
 		t.calm++
 	}
+	ai := float64(t.s.AI)
 	switch {
-	case a.RTT < t.s.low:
-		t.set(t.rate + t.s.ai)
-	case a.RTT > t.s.high:
-		t.set(t.rate * (1 - float64(t.s.beta*(1-float64(t.s.high)/float64(a.RTT)))))
+	case a.RTT < t.s.Low:
+		t.set(t.rate + ai)
+	case a.RTT > t.s.High:
+		t.set(t.rate * (1 - float64(t.s.Beta*(1-float64(t.s.High)/float64(a.RTT)))))
 	case gradient > 0:
-		t.set(t.rate * max(0, 1-float64(t.s.beta*gradient)))
-	case t.calm >= t.s.patience:
-		t.set(t.rate + float64(hyperactive*t.s.ai))
+		t.set(t.rate * max(0, 1-float64(t.s.Beta*gradient)))
+	case t.calm >= t.s.Patience:
+		t.set(t.rate + float64(hyperactive*ai))
 	default:
-		t.set(t.rate + t.s.ai)
+		t.set(t.rate + ai)
 	}
 }
 
 // set keeps the rate between its floor and the line.
 func (t *Timely) set(rate float64) {
-	rate = min(max(rate, t.s.floor), float64(t.path.Line))
+	rate = min(max(rate, float64(t.s.Floor)), float64(t.path.Line))
 	if rate < t.rate {
 		t.cuts++
 	}
@@ -177,7 +160,7 @@ func (t *Timely) OnLine(_ unit.Time, line unit.Rate) {
 }
 
 // AsksEvery makes each segment's last packet ask.
-func (t *Timely) AsksEvery() int { return int(max(1, t.s.segment/t.path.MTU)) }
+func (t *Timely) AsksEvery() int { return int(max(1, t.s.Segment/t.path.MTU)) }
 
 // OnCNP does nothing: delay says it all.
 func (t *Timely) OnCNP(unit.Time) {}

@@ -1,9 +1,9 @@
 package cc
 
 import (
-	"maps"
 	"slices"
 
+	"railyard/param"
 	"railyard/unit"
 )
 
@@ -11,13 +11,15 @@ import (
 // interest, and RCCC's credit, inside the receiver's (docs/references.md, credit and nscc). A packet goes when both
 // let it. What was trimmed on its way out to the receiver is credit's business and cuts no window.
 var uec = Algorithm{
-	Name: "uec", Title: "NSCC with RCCC", Params: slices.Concat(nsccParams, creditParams),
+	Name: "uec", Title: "NSCC with RCCC", Params: uecTable.Params(),
 	Sockets: "sockets", Marks: true,
 	Profiles: []Profile{
 		{Name: "trim", Doc: "a target of three quarters of a round trip, the first 1.5 windows unasked",
 			Words: "NSCC with RCCC, for switches that trim, at %v",
-			Of:    func(unit.Rate) Values { return uecValues(nsccValues(0.75, 0), creditValues(1.5, 4, 0)) },
-			For:   Trimming},
+			Of: func(unit.Rate) Values {
+				return uecValues(nsccValues(0.75, 0), creditValues(1.5, 4, 0))
+			},
+			For: Trimming},
 		{Name: "request", Doc: "a target of one round trip, all on credit: for switches that do not trim",
 			Words: "NSCC with RCCC, everything on credit, at %v",
 			Of:    func(unit.Rate) Values { return uecValues(nsccValues(1, 0), creditValues(0, 4, 0)) }},
@@ -33,18 +35,19 @@ var uec = Algorithm{
 		NIC: "window per QP, credit"},
 	Check: checkNSCC, Credit: creditTerms,
 	New: func(v Values) Make {
-		s := nsccOf(v)
+		s := uecTable.Read(v)
 		return func(path Path) Controller {
 			path.CoreMarks = false // what waits without a mark before the receiver is the credit's business
-			return onCredit(newNSCC(&s, path), v, path)
+			return onCredit(newNSCC(&s.nsccSettings, path), &s.creditSettings, path)
 		}
 	},
 }
 
-func uecValues(parts ...Values) Values {
-	v := Values{}
-	for _, p := range parts {
-		maps.Copy(v, p)
-	}
-	return v
+type uecSettings struct {
+	nsccSettings
+	creditSettings
 }
+
+var uecTable = param.In[uecSettings]()
+
+func uecValues(n nsccSettings, c creditSettings) Values { return uecTable.Values(uecSettings{n, c}) }
