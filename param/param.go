@@ -16,6 +16,7 @@ type Param struct {
 	Of        string // instead of Min and Max, all that is accepted: 0, 4, 8
 	Line      bool   // at most the line rate
 	Simulated bool   // only simulated NICs read it
+	Unless    string // a flag of the same table: the parameter has no effect while it is true
 }
 
 // Kind is the type of a parameter's value and with it its unit.

@@ -12,7 +12,8 @@ import (
 //
 // yaml is the name and doc the meaning. range is what is accepted, from,to as in a scenario and with 0| also 0; of
 // lists it instead ("0, 4, 8"). at:"line" limits a rate to that of the line, by:"simulated" marks what only simulated
-// NICs read. The type gives the kind. Embedded structs belong to it, and fields without yaml do not.
+// NICs read, unless:"flag" what has no effect while that flag is true. The type gives the kind. Embedded structs belong
+// to it, and fields without yaml do not.
 type Table[T any] struct{ fields []described }
 
 // described is a parameter and the place of its field.
@@ -28,8 +29,8 @@ func In[T any]() Table[T] {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[T]()) {
 		if name := f.Tag.Get("yaml"); name != "" {
 			t.fields = append(t.fields, described{Param{Name: name, Doc: f.Tag.Get("doc"), Kind: kindOf(f.Type),
-				Of: f.Tag.Get("of"), Line: f.Tag.Get("at") == "line", Simulated: f.Tag.Get("by") == "simulated"},
-				f.Index, f.Tag})
+				Of: f.Tag.Get("of"), Line: f.Tag.Get("at") == "line", Simulated: f.Tag.Get("by") == "simulated",
+				Unless: f.Tag.Get("unless")}, f.Index, f.Tag})
 			p := &t.fields[len(t.fields)-1].Param
 			bounds := f.Tag.Get("range")
 			bounds, p.Zero = strings.CutPrefix(bounds, "0|")

@@ -17,7 +17,7 @@ type knobs struct {
 	Tag   int        `yaml:"tag" of:"0, 4, 8" default:"4" doc:"bytes"`
 	Ever  bool       `yaml:"ever" default:"true" doc:"or never" by:"simulated"`
 	Floor unit.Rate  `yaml:"floor" range:"1Mbps,1Tbps" default:"2Gbps" doc:"least" at:"line"`
-	Limit unit.Bytes `yaml:"limit" range:"1KB,1MB" default:"2KB" doc:"most"`
+	Limit unit.Bytes `yaml:"limit" range:"1KB,1MB" default:"2KB" doc:"most" unless:"ever"`
 	other int
 }
 
@@ -29,7 +29,7 @@ func TestStruct(t *testing.T) {
 		{Name: "tag", Doc: "bytes", Kind: Count, Of: "0, 4, 8"},
 		{Name: "ever", Doc: "or never", Kind: Flag, Simulated: true},
 		{Name: "floor", Doc: "least", Kind: Speed, Min: "1Mbps", Max: "1Tbps", Line: true},
-		{Name: "limit", Doc: "most", Kind: Size, Min: "1KB", Max: "1MB"}}
+		{Name: "limit", Doc: "most", Kind: Size, Min: "1KB", Max: "1MB", Unless: "ever"}}
 	if got := table.Params(); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -80,13 +80,13 @@ type settings struct {
 	Window       int        `yaml:"window" range:"64,65536" default:"1024" doc:"packets of a connection that may be out, its buffers; a power of two"`
 	Chunk        unit.Bytes `yaml:"chunk" range:"256B,64MiB" default:"64KiB" doc:"bytes of a system call"`
 	Call         unit.Time  `yaml:"system_call" range:"0ns,1ms" default:"500ns" doc:"core time of a system call"`
-	Copy         unit.Rate  `yaml:"copy" range:"1Mbps,100Tbps" default:"86Gbps" doc:"rate at which a core copies between program and socket"`
+	Copy         unit.Rate  `yaml:"copy" range:"1Mbps,100Tbps" default:"86Gbps" unless:"gpudirect" doc:"rate at which a core copies between program and socket"`
 	Tx           unit.Time  `yaml:"send_packet" range:"0ns,1ms" default:"100ns" doc:"core time of a packet that is sent"`
 	Rx           unit.Time  `yaml:"receive_packet" range:"0ns,1ms" default:"400ns" doc:"core time of a packet that is received, without its copy"`
 	Interrupt    unit.Time  `yaml:"interrupt" range:"0ns,1s" default:"8us" doc:"from a packet's arrival at an idle core to its processing (interrupt moderation)"`
 	Wakeup       unit.Time  `yaml:"wakeup" range:"0ns,1s" default:"5us" doc:"from the last packet of a message to its program"`
-	Stage        unit.Rate  `yaml:"stage" range:"1Mbps,100Tbps" default:"200Gbps" doc:"rate of copies between GPU and host memory"`
-	StageLatency unit.Time  `yaml:"stage_latency" range:"0ns,1s" default:"20us" doc:"start of such a copy and notice of its end, for each message at each end"`
+	Stage        unit.Rate  `yaml:"stage" range:"1Mbps,100Tbps" default:"200Gbps" unless:"gpudirect" doc:"rate of copies between GPU and host memory"`
+	StageLatency unit.Time  `yaml:"stage_latency" range:"0ns,1s" default:"20us" unless:"gpudirect" doc:"start of such a copy and notice of its end, for each message at each end"`
 	AckEvery     int        `yaml:"ack_every" range:"1,256" default:"16" doc:"packets per acknowledgement, at most (GRO)"`
 	LeastRTO     unit.Time  `yaml:"rto_min" range:"10us,60s" default:"200ms" doc:"least retransmission time-out"`
 	Retries      int        `yaml:"retries" range:"1,255" default:"100" doc:"how often one packet goes again before its message fails"`

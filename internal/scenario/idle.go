@@ -8,19 +8,19 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/topo"
 	"railyard/param"
+	"railyard/transport"
 	"railyard/transport/protocols"
 )
 
-// idle notes what somebody gave for something that is not chosen. It may stand there to be compared
-// with, by --set: so it is no error, as keys of another kind of fabric are, and where --set chose
-// nothing is said.
+// idle notes keys of what is not chosen. They may be in a file to be compared with, by --set: so they are no error, as
+// keys of another kind of fabric are, and a file's keys are not noted where --set chose.
 func (p *resolver) idle() error {
 	def := Default()
 	if p.File.Server.PCIe == 0 {
-		p.noteIdle(&def, "no server.pcie slows the receiver down", "server.rx_xoff", "server.rx_xon")
+		p.noteIdle(&def, "", "no server.pcie slows the receiver down", "server.rx_xoff", "server.rx_xon")
 	}
 	if !p.watched() {
-		p.noteIdle(&def, "no watchdog is on (switch.watchdog.on)", "switch.watchdog.poll",
+		p.noteIdle(&def, "", "no watchdog is on (switch.watchdog.on)", "switch.watchdog.poll",
 			"switch.watchdog.detect", "switch.watchdog.restore", "switch.watchdog.action")
 	}
 	var options []string
@@ -29,9 +29,7 @@ func (p *resolver) idle() error {
 			options = append(options, "lb_options."+par.Name)
 		}
 	}
-	if !p.setBy("lb") {
-		p.noteIdle(&def, "lb is "+p.LB.Name, options...)
-	}
+	p.noteIdle(&def, "lb", "lb is "+p.LB.Name, options...)
 	if used, _ := p.LBValues["credits"].(bool); used && !p.lossless() {
 		p.note("lb_options.credits has no effect: only lossless queues return credit, and data is in none (switch.queues.%d.lossless)", p.Spec.DSCP[p.Default().DSCP])
 	}
@@ -42,25 +40,19 @@ func (p *resolver) idle() error {
 		}
 		chosen := p.Default().CC.Name
 		used := func(s Service) bool { return s.CC.Name == name }
-		if !slices.ContainsFunc(p.Services, used) && !p.setBy("cc.algorithm") {
-			p.noteIdle(&def, "cc.algorithm is "+chosen, keys...)
+		if !slices.ContainsFunc(p.Services, used) {
+			p.noteIdle(&def, "cc.algorithm", "cc.algorithm is "+chosen, keys...)
 		}
 	}
 	for _, of := range protocols.All {
-		var keys []string
-		for _, par := range of.Params {
-			keys = append(keys, field.Join("transport."+of.Name, par.Name))
-		}
-		if c := p.Default().Carried; (c == nil || c.Name != of.Name) && !p.setBy("transport.kind") {
-			p.noteIdle(&def, "transport.kind is not "+of.Name, keys...)
-		}
+		p.idleProtocol(&def, of)
 	}
 	if len(p.File.Jobs) == 0 && !p.setBy("placement") {
-		p.noteIdle(&def, "the scenario has no jobs: a workload takes GPUs in their order", "placement")
+		p.noteIdle(&def, "", "the scenario has no jobs: a workload takes GPUs in their order", "placement")
 	}
 	placed := func(j Job) bool { return j.Place == "" && len(j.On) == 0 && !j.named() }
 	if len(p.File.Jobs) > 0 && !slices.ContainsFunc(p.File.Jobs, placed) {
-		p.noteIdle(&def, "each job sets its GPUs (jobs.NAME.placement, on)", "placement")
+		p.noteIdle(&def, "", "each job sets its GPUs (jobs.NAME.placement, on)", "placement")
 	}
 	return nil
 }
@@ -78,9 +70,42 @@ func (p *resolver) lossless() bool {
 	return false
 }
 
-// noteIdle notes which of some keys somebody gave other values than they have anyway.
-func (p *resolver) noteIdle(def *File, why string, keys ...string) {
-	if keys = slices.DeleteFunc(keys, func(key string) bool { return !p.says(key) }); len(keys) == 0 {
+// idleProtocol notes keys of a protocol that carries no data, and keys that a flag of the one that does makes idle.
+func (p *resolver) idleProtocol(def *File, of *transport.Protocol) {
+	c := p.Default().Carried
+	kind := RoCE
+	if c != nil {
+		kind = c.Name
+	}
+	if kind != of.Name {
+		p.noteIdle(def, "transport.kind", "transport.kind is "+kind, keysOf(of, of.Params...)...)
+		return
+	}
+	for _, flag := range of.Params {
+		if on, _ := c.Values[flag.Name].(bool); on {
+			key := keysOf(of, flag)[0]
+			used := func(x param.Param) bool { return x.Unless != flag.Name }
+			idle := slices.DeleteFunc(slices.Clone(of.Params), used)
+			p.noteIdle(def, key, key+" is true", keysOf(of, idle...)...)
+		}
+	}
+}
+
+// keysOf returns the keys of parameters of a protocol.
+func keysOf(of *transport.Protocol, params ...param.Param) (keys []string) {
+	for _, par := range params {
+		keys = append(keys, field.Join("transport."+of.Name, par.Name))
+	}
+	return keys
+}
+
+// noteIdle notes which of some keys have values that differ from the defaults and no effect, because of what chooser's
+// key says. Where --set gives the chooser, a file's keys are not noted.
+func (p *resolver) noteIdle(def *File, chooser, why string, keys ...string) {
+	fileToo := chooser == "" || !p.setBy(chooser)
+	if keys = slices.DeleteFunc(keys, func(key string) bool {
+		return !p.setByUser(key) && !(fileToo && p.says(key))
+	}); len(keys) == 0 {
 		return
 	}
 	_, now := p.File.Values()
@@ -105,8 +130,10 @@ func (p *resolver) watched() bool {
 	return false
 }
 
-// setBy reports whether --set gave a key.
-func (d *Document) setBy(key string) bool {
-	return slices.Contains(d.given, key) ||
-		slices.ContainsFunc(d.Sets, func(s string) bool { return strings.HasPrefix(s, key+"=") })
+// setBy reports whether --set gave a key, itself or as one of a transport's.
+func (d *Document) setBy(key string) bool { return slices.Contains(d.given, key) || d.setByUser(key) }
+
+// setByUser reports whether --set gave a key itself.
+func (d *Document) setByUser(key string) bool {
+	return slices.ContainsFunc(d.Sets, func(s string) bool { return strings.HasPrefix(s, key+"=") })
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What is given for something that is not chosen is noted; what is chosen, by the file or by --set, is not,
-// nor what a resolved file says anyway.
+// What is given for something that is not chosen is noted; what the file gives where --set chooses, and what a resolved
+// file says anyway, is not: it stands there to be compared with. What --set itself gives is noted always.
 func TestIdleKeysAreNoted(t *testing.T) {
 	const work = "fabric: {kind: rail, hosts: 2, spines: 2}\n" +
 		"workload: {traffic: {permutation: {bytes: 1MB}}}\n"
@@ -23,12 +23,30 @@ func TestIdleKeysAreNoted(t *testing.T) {
 		{"cc: {algorithm: none, dcqcn: {cnp_interval: 9us}}", "",
 			"cc.dcqcn.cnp_interval has no effect: cc.algorithm is none"},
 		{"cc: {algorithm: dcqcn, dcqcn: {cnp_interval: 9us}}", "cc.algorithm=none", ""},
+		{"lb: flowlet", "lb=ecmp lb_options.flowlet_gap=7us", "lb_options.flowlet_gap has no effect: lb is ecmp"},
+		{"seed: 1", "cc.algorithm=none cc.dcqcn.cnp_interval=9us",
+			"cc.dcqcn.cnp_interval has no effect: cc.algorithm is none"},
+		{"transport: roce", "transport.tcp.gpudirect=true",
+			"transport.tcp.gpudirect has no effect: transport.kind is roce"},
+		{"seed: 1", "transport=srd transport.tcp.gpudirect=true",
+			"transport.tcp.gpudirect has no effect: transport.kind is srd"},
+		{"seed: 1", "transport=tcp transport.tcp.gpudirect=true", ""},
+		{"transport: tcp", "transport.tcp.gpudirect=true transport.tcp.copy=40Gbps transport.tcp.stage=100Gbps",
+			"transport.tcp.copy, transport.tcp.stage have no effect: transport.tcp.gpudirect is true"},
+		{"transport: {kind: tcp, tcp: {copy: 40Gbps}}\nswitch: {pfc: false}\ncc: {algorithm: none}", "transport.tcp.gpudirect=true", ""},
+		{"transport: tcp", "transport.tcp.gpudirect=true transport.tcp.stage_latency=1us",
+			"transport.tcp.stage_latency has no effect: transport.tcp.gpudirect is true"},
+		{"transport: tcp", "transport.tcp.stage_latency=1us", ""},
+		{"server: {reorder: {memory: 1MB}}", "", "server.reorder.memory has no effect: go-back-N keeps no packet"},
+		{"server: {reorder: {memory: 1MB}}", "transport=srd", ""},
+		{"seed: 1", "transport.recovery=selective transport.write=only server.reorder.entries=9",
+			"server.reorder.entries has no effect: every packet has its address (transport.write only)"},
+		{"seed: 1", "transport=srd server.reorder.memory=1MB",
+			"server.reorder.memory has no effect: every packet of SRD has its address"},
+		{"transport: {recovery: selective}", "server.reorder.memory=1MB server.reorder.rate=1Gbps",
+			"server.reorder.rate has no effect: server.reorder.placement is address, not local"},
 	} {
-		var sets []string
-		if c.set != "" {
-			sets = append(sets, c.set)
-		}
-		p, err := resolved(t, work+c.text+"\n", sets...)
+		p, err := resolved(t, work+c.text+"\n", strings.Fields(c.set)...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -109,7 +109,7 @@ func TestIdleTransport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "transport.srd.paths has no effect: transport.kind is not srd"; !strings.Contains(
+	if want := "transport.srd.paths has no effect: transport.kind is roce"; !strings.Contains(
 		strings.Join(p.Notes, "\n"), want) {
 		t.Errorf("%q", p.Notes)
 	}

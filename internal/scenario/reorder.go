@@ -1,8 +1,6 @@
 package scenario
 
 import (
-	"slices"
-
 	"railyard/internal/field"
 	"railyard/rc"
 	"railyard/unit"
@@ -20,6 +18,17 @@ type Reorder struct {
 
 // Silent gives a block that is there the values that hold where it says nothing.
 func (r *Reorder) Silent() { *r = Reorder{Placement: "address"} }
+
+// limits lists the keys that limit the memory.
+func (r *Reorder) limits() (keys []string) {
+	if r.Memory > 0 {
+		keys = append(keys, "server.reorder.memory")
+	}
+	if r.Entries > 0 {
+		keys = append(keys, "server.reorder.entries")
+	}
+	return keys
+}
 
 // placements of a NIC by the names that scenarios give them.
 var nicPlacements = map[string]rc.Placement{"address": rc.ByAddress, "order": rc.InOrder, "local": rc.ThroughNIC}
@@ -40,21 +49,21 @@ func (p *resolver) reorder() error {
 	case local && c != nil:
 		return field.New("server.reorder.placement", "local is simulated for RC's queue pairs, and transport is %s, whose receivers place every packet by its address; accepted: address, order", c.Name)
 	}
-	if !local && o.Rate > 0 && !p.setBy("server.reorder.placement") {
-		p.note("server.reorder.rate has no effect: server.reorder.placement is %s, not local", o.Placement)
+	def := Default()
+	if !local && o.Rate > 0 {
+		p.noteIdle(&def, "server.reorder.placement",
+			"server.reorder.placement is "+o.Placement+", not local", "server.reorder.rate")
 	}
-	why := ""
-	switch {
-	case c != nil:
-		why = "every packet of " + c.Title + " has its address"
-	case p.RC.Recovery == rc.GoBackN:
-		why = "go-back-N keeps no packet ahead of a gap (transport.recovery)"
-	case p.RC.WriteOnly && !local:
-		why = "every packet has its address (transport.write only)"
-	}
-	swept := slices.ContainsFunc([]string{"transport.kind", "transport.recovery", "transport.write"}, p.setBy)
-	if why != "" && !swept && (o.Memory > 0 || o.Entries > 0) {
-		p.note("server.reorder has no effect: %s", why)
+	if limits := o.limits(); len(limits) > 0 {
+		switch {
+		case c != nil:
+			p.noteIdle(&def, "transport.kind", "every packet of "+c.Title+" has its address", limits...)
+		case p.RC.Recovery == rc.GoBackN:
+			p.noteIdle(&def, "transport.recovery",
+				"go-back-N keeps no packet ahead of a gap (transport.recovery)", limits...)
+		case p.RC.WriteOnly && !local:
+			p.noteIdle(&def, "transport.write", "every packet has its address (transport.write only)", limits...)
+		}
 	}
 	p.NICs.Reorder = NICMemory{Bytes: o.Memory, Entries: o.Entries, Placement: nicPlacements[o.Placement], Rate: o.Rate}
 	return nil
