@@ -54,6 +54,7 @@ type hpccSettings struct {
 	AI       unit.Rate     `yaml:"ai" range:"1Mbps,1Tbps" at:"line" doc:"additive increase per round trip, as a rate: (1-eta) of the line over the senders at a port"`
 	Base     unit.Time     `yaml:"base_rtt" range:"0|100ns,100ms" doc:"round trip without queues, the same for all; 0s: the path's own"`
 	Least    unit.Rate     `yaml:"min_rate" range:"1Mbps,1Tbps" at:"line" doc:"no sender below it"`
+	PerHop   bool          `yaml:"per_hop" doc:"keep a window for each port of the path; the smallest counts"`
 	CSIG     int           `yaml:"csig" of:"0, 4, 8" doc:"congestion signaling's tag instead of INT: 4 bytes, compact, or 8, wide; 0: INT"`
 	Interval unit.Time     `yaml:"csig_interval" range:"128ns,1024ms" doc:"over how long switches measure available bandwidth for it"`
 	Asks     int           `yaml:"ack_every" range:"1,1000" doc:"every Nth packet requests telemetry"`
@@ -97,6 +98,7 @@ type HPCC struct {
 	hops        int
 	hop         [MostHops]Hop
 	more        plus
+	each        []eachHop // nil: one window for all ports
 
 	used, waited float64 // as tags told last: of the busiest port's rate, and of a base round trip
 
@@ -116,6 +118,9 @@ func newHPCC(s *hpccSettings, path Path) *HPCC {
 	h.seconds = h.base.Seconds()
 	h.fit(path.Line)
 	h.reference, h.window = h.most, h.most
+	if s.PerHop {
+		h.each = make([]eachHop, MostHops)
+	}
 	h.settle()
 	return h
 }
@@ -175,6 +180,7 @@ func (h *HPCC) move(a *Ack) {
 func (h *HPCC) begin(t *Telemetry, known []Hop, upTo unit.Bytes) {
 	h.path, h.hops, h.upTo = t.Path, len(known), upTo
 	copy(h.hop[:], known)
+	h.beginHops()
 	h.paths++
 }
 
@@ -201,6 +207,9 @@ func (h *HPCC) measure(known []Hop, wraps unit.Time) bool {
 		queue := float64(min(is.Queue, was.Queue))
 		h.more.queue = max(h.more.queue, queue)
 		load += queue / float64(rate*h.seconds)
+		if h.each != nil {
+			h.meetHop(i, load, gone)
+		}
 		if *was = *is; load > busiest {
 			busiest, since = load, gone
 		}
@@ -227,17 +236,26 @@ func (h *HPCC) signalled(now unit.Time, t *Telemetry) {
 	h.load = float64((1-share)*h.load) + float64(share*(h.used+h.waited))
 }
 
-// react is the paper's ComputeWind: by the load, or by a step while there is room and not for too many
-// round trips. over says that the reference moves.
+// react is the paper's ComputeWind. over says that the reference moves.
 func (h *HPCC) react(over bool) {
-	w, stage := h.reference+h.step, h.stage+1
-	if excess := h.load / h.s.Eta; excess >= 1 || h.stage >= h.s.Stages {
-		w, stage = h.reference/max(excess, 1e-9)+h.step, 0
+	if h.each != nil {
+		h.reactHops(over)
+		return
 	}
-	h.window = min(max(w, h.floor), h.most)
-	if over {
-		h.reference, h.stage = h.window, stage
+	w, stage := h.next(h.reference, h.load, h.stage)
+	if h.window = w; over {
+		h.reference, h.stage = w, stage
 	}
+}
+
+// next moves a window from its reference: by the load, or by a step while there is room and not for too many
+// round trips.
+func (h *HPCC) next(reference, load float64, stage int) (window float64, stages int) {
+	w, stages := reference+h.step, stage+1
+	if excess := load / h.s.Eta; excess >= 1 || stage >= h.s.Stages {
+		w, stages = reference/max(excess, 1e-9)+h.step, 0
+	}
+	return min(max(w, h.floor), h.most), stages
 }
 
 // settle decides: a window of whole packets at least, and the pace of the window in a base round trip.

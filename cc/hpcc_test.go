@@ -215,3 +215,30 @@ func TestHPCCLoadByHand(t *testing.T) {
 		})
 	}
 }
+
+// Of two ports that take turns at being the fuller one, one window follows the fuller one of each look, which is
+// above the target, and falls; a window for each port sees that both have room.
+func TestHPCCPerHop(t *testing.T) {
+	window := map[bool]float64{}
+	for _, each := range []bool{false, true} {
+		now := unit.Time(0)
+		a := cc.Lookup("hpcc")
+		v := a.Profile("").Of(100 * unit.Gbps)
+		v["per_hop"] = each
+		c := a.New(v)(cc.Path{Line: 100 * unit.Gbps, MTU: 1000, RTT: 10 * unit.Microsecond, Hops: 2})
+		ports := [2]*port{newPort(0, 0), newPort(0, 0)}
+		for i := range 4000 {
+			tel := cc.Telemetry{Hops: 2, Wraps: told}
+			for k, p := range ports {
+				p.share = 0.95 * (0.65 + 0.4*float64((i+k)%2)) // 15 % below the target in the mean
+				tel.Hop[k] = p.run(unit.Microsecond)
+			}
+			now += unit.Microsecond
+			c.OnAck(now, &cc.Ack{Bytes: 12_500, InFlight: 112_500, Telemetry: &tel})
+		}
+		window[each] = signal(t, c, cc.SignalWindow)
+	}
+	if window[false] > 0.02*125_000 || window[true] < 125_000 {
+		t.Errorf("windows of %.0f B, and of %.0f B with one for each port", window[false], window[true])
+	}
+}

@@ -26,6 +26,7 @@ func hpccRows(large bool) ([]Row, error) {
 		}
 	}
 	rows = append(rows, must(hpccPlusRows())...)
+	rows = append(rows, must(parkingLot())...)
 	if !large {
 		return rows, nil
 	}

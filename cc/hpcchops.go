@@ -1,0 +1,47 @@
+package cc
+
+import "railyard/unit"
+
+// eachHop is what a sender keeps of one port of its path where per_hop is set, as HPCC's simulator does with
+// MULTI_RATE (RdmaHw::UpdateRateHp): a window and its load, of which the smallest window counts. One window for all
+// ports follows the largest of their loads, ACK by ACK, and that of two ports which vary is larger than either's
+// mean: a flow through several full ports then gets less than those through one.
+type eachHop struct {
+	load, reference float64
+	stage           int
+	told            bool // by the acknowledgement at hand
+}
+
+// beginHops makes every port's window the one that the sender has.
+func (h *HPCC) beginHops() {
+	for i := range h.each {
+		h.each[i] = eachHop{load: 1, reference: h.reference}
+	}
+}
+
+// meetHop takes a port's load since it was looked at last.
+func (h *HPCC) meetHop(i int, load float64, since unit.Time) {
+	e := &h.each[i]
+	share := min(since, h.base).Seconds() / h.seconds
+	e.load, e.told = float64((1-share)*e.load)+float64(share*load), true
+}
+
+// reactHops is react for every port apart.
+func (h *HPCC) reactHops(over bool) {
+	h.window = h.most
+	for i := range h.each[:max(h.hops, 0)] {
+		e := &h.each[i]
+		w := e.reference
+		if e.told {
+			stage := 0
+			if w, stage = h.next(e.reference, e.load, e.stage); over {
+				e.reference, e.stage = w, stage
+			}
+			e.told = false
+		}
+		h.window = min(h.window, w)
+	}
+	if over {
+		h.reference = h.window
+	}
+}
