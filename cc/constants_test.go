@@ -16,7 +16,7 @@ import (
 func TestProfilesByHand(t *testing.T) {
 	dcqcn := cc.Values{"byte_counter": unit.Bytes(0), "clamp_target": false, "max_cut": 0.5, "cnp_delay": unit.Time(0)}
 	credit := cc.Values{"base_rtt": unit.Time(0), "grant": 4, "share": 0.99, "unasked": 1.5, "window": 2.0}
-	hpcc := cc.Values{"eta": 0.95, "ack_every": 1, "base_rtt": unit.Time(0), "csig": 0, "per_hop": false,
+	hpcc := cc.Values{"eta": 0.95, "ack_every": 1, "base_rtt": unit.Time(0), "csig": 0, "ifa": false, "per_hop": false,
 		"csig_interval": 1024 * unit.Nanosecond}
 	nscc := cc.Values{"network_rtt": unit.Time(0), "target": 0.75, "target_delay": unit.Time(0), "proportional": 4.0,
 		"fair": 5.0, "eta": 0.15, "gamma": 0.8, "max_cut": 0.5, "fast": 0.25, "fast_below": unit.Microsecond,

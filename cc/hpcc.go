@@ -43,8 +43,14 @@ var hpcc = Algorithm{
 	},
 }
 
-// hpccReports returns the kind of telemetry that switches write: INT, or instead a tag of so many bytes.
-func hpccReports(v Values) Report { return reportsByTag(v, ReportINT) }
+// hpccReports returns the kind of telemetry that switches write: INT, or instead IFA's metadata, or a tag of so many
+// bytes.
+func hpccReports(v Values) Report {
+	if Value[bool](v, "ifa") {
+		return ReportIFA
+	}
+	return reportsByTag(v, ReportINT)
+}
 
 // hpccSettings are the parameters, as senders share them.
 type hpccSettings struct {
@@ -56,6 +62,7 @@ type hpccSettings struct {
 	Least    unit.Rate     `yaml:"min_rate" range:"1Mbps,1Tbps" at:"line" doc:"no sender below it"`
 	PerHop   bool          `yaml:"per_hop" doc:"keep a window for each port of the path; the smallest counts"`
 	CSIG     int           `yaml:"csig" of:"0, 4, 8" doc:"congestion signaling's tag instead of INT: 4 bytes, compact, or 8, wide; 0: INT"`
+	IFA      bool          `yaml:"ifa" doc:"headers of the in-band flow analyzer instead of INT: 8 bytes, and 32 more from each switch"`
 	Interval unit.Time     `yaml:"csig_interval" range:"128ns,1024ms" doc:"over how long switches measure available bandwidth for it"`
 	Asks     int           `yaml:"ack_every" range:"1,1000" doc:"every Nth packet requests telemetry"`
 }

@@ -11,6 +11,7 @@ const (
 	ReportINT             // each switch's time, bytes sent, queue and rate
 	ReportCSIG            // what the busiest port has left, or the longest delay, in a compact tag
 	ReportCSIGWide        // the same in a wide one
+	ReportIFA             // as INT, by the headers of the in-band flow analyzer
 )
 
 // MostHops is the number of switches that a telemetry header has room for.

@@ -78,10 +78,13 @@ type Frame struct {
 	Outer  IP
 	IP     IP
 	UDP    UDP
-	BTH    Header
-	MRC    MRC    // where BTH's opcode is one of MRC's
-	Body   []byte // payload with its padding; for CNP the 16 reserved bytes
-	ICRC   uint32
+	// Analyzed is true where IFA's headers, in IFA, are between IP and UDP and behind UDP.
+	Analyzed bool
+	IFA      IFA
+	BTH      Header
+	MRC      MRC    // where BTH's opcode is one of MRC's
+	Body     []byte // payload with its padding; for CNP the 16 reserved bytes
+	ICRC     uint32
 
 	Pause PauseFrame // KindPause
 	LLDP  []byte     // KindLLDP: the TLVs, for DecodeLLDP
@@ -198,25 +201,34 @@ func (f *Frame) DecodeIP(b []byte) error {
 		}
 		f.Trail = trail
 	}
-	const protoUDP = 17
-	if f.IP.Proto != protoUDP {
+	var udp, data []byte
+	switch f.IP.Proto {
+	case protoUDP:
+		if len(b) < UDPLen {
+			return ErrTruncated
+		}
+		udp, data = b[:UDPLen], b[UDPLen:]
+	case ProtoIFA, ProtoIFAExperimental:
+		if udp, data, err = f.decodeIFA(b); err != nil {
+			return err
+		}
+	default:
 		return ErrNotRoCE
 	}
-	if len(b) < UDPLen {
-		return ErrTruncated
-	}
-	f.UDP = UDP{binary.BigEndian.Uint16(b), binary.BigEndian.Uint16(b[2:]), binary.BigEndian.Uint16(b[4:]),
-		binary.BigEndian.Uint16(b[6:])}
-	if mrc := f.UDP.DstPort == MRCPortDefault && len(b) > UDPLen && Opcode(b[UDPLen]).IsMRC(); !mrc &&
+	f.UDP = UDP{binary.BigEndian.Uint16(udp), binary.BigEndian.Uint16(udp[2:]), binary.BigEndian.Uint16(udp[4:]),
+		binary.BigEndian.Uint16(udp[6:])}
+	if mrc := f.UDP.DstPort == MRCPortDefault && len(data) > 0 && Opcode(data[0]).IsMRC(); !mrc &&
 		f.UDP.DstPort != Port {
 		return ErrNotRoCE
 	}
 	f.Kind = KindRoCEv2
-	if n := int(f.UDP.Len); n != 0 && n != len(b) {
+	if n := int(f.UDP.Len); n != 0 && n != UDPLen+len(data) {
 		return ErrLength
 	}
-	return f.transport(b[UDPLen:])
+	return f.transport(data)
 }
+
+const protoUDP = 17
 
 func (f *Frame) decode4(b []byte) ([]byte, error) {
 	if len(b) < IPv4Len {
@@ -359,8 +371,14 @@ func (f *Frame) AppendIP(b []byte) []byte {
 		b = f.Outer.append(b)
 	}
 	b = f.IP.append(b)
+	if f.Analyzed {
+		b = f.IFA.appendHeader(b)
+	}
 	if f.Kind == KindRoCEv2 {
 		b = f.UDP.append(b)
+	}
+	if f.Analyzed {
+		b = f.IFA.appendMeta(b)
 	}
 	b = f.AppendHead(b)
 	b = append(b, f.Body...)
@@ -403,7 +421,7 @@ func (f *Frame) Complete() {
 	ip := &f.IP
 	ip.Version = 6
 	if f.Kind == KindRoCEv2 {
-		ip.Proto = 17
+		ip.Proto = protoUDP
 		if f.UDP.Len = uint16(ib + UDPLen); f.UDP.DstPort != MRCPortDefault || !f.BTH.Opcode.IsMRC() {
 			f.UDP.DstPort = Port
 		}
@@ -411,6 +429,9 @@ func (f *Frame) Complete() {
 		f.Type = TypeIPv6
 		if ip.Dst.Is4() {
 			f.Type, ip.Version = TypeIPv4, 4
+		}
+		if f.Analyzed {
+			ip.Proto, ib = ProtoIFA, ib+f.IFA.Len()
 		}
 	} else {
 		f.Type, ip.Proto = TypeRoCEv1, 0x1b
@@ -429,7 +450,8 @@ func (f *Frame) ComputeICRC() uint32 {
 	var hs [60]byte
 	var us [UDPLen]byte
 	var bs [128]byte
-	head := f.IP.append(hs[:0])
+	ip := f.Carried()
+	head := ip.append(hs[:0])
 	var udp []byte
 	if f.Kind == KindRoCEv2 {
 		udp = f.UDP.append(us[:0])

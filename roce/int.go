@@ -28,6 +28,9 @@ const (
 	TelemetryINT
 	TelemetryCSIG     // an acknowledgement's: the compact tag of the packet that it answers
 	TelemetryCSIGWide // the wide one
+
+	// TelemetryIFA is outside the transport's headers, and no code of them: see Frame.Analyzed.
+	TelemetryIFA
 )
 
 // telemetryBits are those of Resv7 that hold the kind.
@@ -39,8 +42,16 @@ const (
 	INTLen  = 2 + 8*INTHops
 )
 
-// Len returns the bytes that the kind takes behind the headers.
-func (t Telemetry) Len() int { return [4]int{0, INTLen, CSIGLen, CSIGWideLen}[t&telemetryBits] }
+// Len returns the bytes that a sender adds for the kind: all of INT's and CSIG's, of IFA's without metadata.
+func (t Telemetry) Len() int { return [8]int{0, INTLen, CSIGLen, CSIGWideLen, IFALen}[t&7] }
+
+// Grows returns the bytes that each switch adds to the packet.
+func (t Telemetry) Grows() int {
+	if t == TelemetryIFA {
+		return IFAHopLen
+	}
+	return 0
+}
 
 // INT is the header: places are filled from the first, and Hops goes on where there are none left.
 type INT struct {

@@ -406,6 +406,9 @@ func (f *Frame) String() string {
 	if f.Tagged {
 		fmt.Fprintf(&b, "%v ", &f.CSIG)
 	}
+	if f.Analyzed {
+		fmt.Fprintf(&b, "%v ", &f.IFA)
+	}
 	if f.Tunnel {
 		block, path := AppendSegments(nil, f.Outer.Dst)
 		fmt.Fprintf(&b, "%v > %x by %x ", f.Outer.Src, block, path)

@@ -112,6 +112,9 @@ func (s *stream) take(us float64, p *Packet, f *roce.Frame) {
 	if f.Tagged {
 		s.tagged(us, number, f)
 	}
+	if f.Analyzed {
+		s.analyzed(us, number, f)
+	}
 	if f.BTH.Telemetry != roce.NoTelemetry {
 		s.told(us, number, &f.BTH)
 	}
@@ -147,6 +150,23 @@ func (s *stream) tagged(us float64, number int64, f *roce.Frame) {
 	w.ToldBytes += int64(f.CSIG.Len())
 	if w.Told++; w.Told == 1 {
 		s.say(us, number, "telemetry: %v", &f.CSIG)
+	}
+}
+
+// analyzed takes note of IFA's headers, and says the first, the first metadata and the first queue.
+func (s *stream) analyzed(us float64, number int64, f *roce.Frame) {
+	w, queue := &s.flow, s.flow.ToldQueue
+	w.Told++
+	w.ToldBytes += int64(f.IFA.Len())
+	hops, _ := f.IFA.Hops()
+	for i := range hops {
+		w.ToldQueue = max(w.ToldQueue, int64(hops[i].Waiting()))
+	}
+	switch {
+	case w.Told == 1:
+		s.say(us, number, "telemetry: %v", &f.IFA)
+	case queue == 0 && w.ToldQueue > 0:
+		s.say(us, number, "telemetry: first queue, on PSN %d: %v", f.BTH.PSN, &f.IFA)
 	}
 }
 

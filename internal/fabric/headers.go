@@ -42,7 +42,7 @@ func (n *Net) CarriedHeaders() *transport.Packet { return &n.headers[n.tapped].P
 // beside copies what lies beside a packet to another one's place.
 func (n *Net) beside(to, from int32) {
 	if n.told != nil {
-		n.told[to] = n.told[from]
+		n.told[to] = n.told[from].Copied()
 	}
 	if n.headers != nil {
 		n.headers[to] = n.headers[from]

@@ -14,8 +14,36 @@ import (
 // acknowledgement has what the packet that it answers came in with.
 type Told struct {
 	roce.INT
-	Tag  roce.CSIG
-	Kind roce.Telemetry
+	Tag   roce.CSIG
+	Kind  roce.Telemetry
+	Stack *Stack // IFA's metadata; no two packets share one
+}
+
+// Stack is the metadata that switches have written into a packet, the oldest first.
+type Stack struct {
+	n   int
+	hop [roce.IFAHops]roce.IFAHop
+}
+
+// Hops returns the metadata.
+func (s *Stack) Hops() []roce.IFAHop { return s.hop[:s.n] }
+
+// Len returns the bytes of a packet's telemetry.
+func (t *Told) Len() int {
+	if t.Kind == roce.TelemetryIFA {
+		return roce.IFALen + roce.IFAHopLen*t.Stack.n
+	}
+	return t.Kind.Len()
+}
+
+// Copied returns telemetry that shares nothing with the original.
+func (t *Told) Copied() Told {
+	c := *t
+	if t.Stack != nil {
+		s := *t.Stack
+		c.Stack = &s
+	}
+	return c
 }
 
 // usage is the bytes that a port has sent since the last look, for the bandwidth that is available.
@@ -51,14 +79,27 @@ func (n *Net) encode(port int32) {
 func (n *Net) Ask(pi int32, kind roce.Telemetry, signal roce.Signal) {
 	n.Packets[pi].Flags |= FlagINT
 	t := Told{Kind: kind}
-	if kind != roce.TelemetryINT {
+	switch kind {
+	case roce.TelemetryINT:
+	case roce.TelemetryIFA:
+		if t.Stack = n.told[pi].Stack; t.Stack == nil {
+			t.Stack = new(Stack)
+		}
+		t.Stack.n = 0
+	default:
 		t.Tag = roce.NewCSIG(kind == roce.TelemetryCSIGWide, signal)
 	}
 	n.told[pi] = t
 }
 
 // Echo lets an acknowledgement carry what the packet that it answers came in with.
-func (n *Net) Echo(pi, of int32) { n.told[pi] = n.told[of] }
+func (n *Net) Echo(pi, of int32) {
+	if n.told[of].Stack != nil {
+		n.told[pi] = n.told[of].Copied()
+		return
+	}
+	n.told[pi] = n.told[of]
+}
 
 // Told returns what a packet with FlagINT carries, as it is now.
 func (n *Net) Told(pi int32) *Told { return &n.told[pi] }
@@ -76,13 +117,19 @@ func (p *Packet) told() bool { return p.Flags&FlagINT != 0 && p.Payload != 0 }
 
 // stamp fills a packet's next place, or replaces its tag, as its frame starts. What the port has sent is
 // counted without this frame, and what waits without it, as HPCC's switches do (switch-node.cc 220 to 226);
-// bytes sent are those of the wire, preamble and gap included, so that a busy port's are its rate.
-func (n *Net) stamp(port int32, tx *route.Port, pi int32, p *Packet) {
+// bytes sent are those of the wire, preamble and gap included, so that a busy port's are its rate. It returns how much
+// longer the frame takes for what the switch adds to it.
+func (n *Net) stamp(port int32, tx *route.Port, pi int32, p *Packet) (longer unit.Time) {
 	now, t := n.Q.Now(), &n.told[pi]
 	sent := tx.TxBytes - int64(p.Size) - roce.PreambleIFG
 	if t.Kind == roce.TelemetryINT {
 		t.Add(uint32(port), roce.NewStamp(n.codes[port], now, sent, int64(tx.Queued)))
-		return
+		return 0
+	}
+	if t.Kind == roce.TelemetryIFA {
+		longer = n.push(now, port, tx, p, t.Stack, sent)
+		p.enq = 0
+		return longer
 	}
 	switch t.Tag.Type {
 	case roce.SignalDelay:
@@ -95,7 +142,37 @@ func (n *Net) stamp(port int32, tx *route.Port, pi int32, p *Packet) {
 		t.Tag.Replace(n.available(now, port, tx, sent)*float64(tx.Rate), uint32(port))
 	}
 	p.enq = 0
+	return 0
 }
+
+// push adds IFA's metadata of an egress port to a packet, which the frame is longer by, unless as many switches as the
+// sender asked for have done so. The switch received the packet when its last bit, or of a port that cuts through its
+// header, had come in: before its pipeline, and its queue if it had to wait there.
+func (n *Net) push(now unit.Time, port int32, tx *route.Port, p *Packet, s *Stack, sent int64) (longer unit.Time) {
+	if s.n == len(s.hop) {
+		return 0
+	}
+	from := n.Ports[p.In].Peer
+	stayed := n.Ports[from].Flight - n.cfg[from].prop
+	if p.enq != 0 {
+		stayed += unit.Time(uint32(now>>10)-p.enq) << 10
+	}
+	stayed /= unit.Nanosecond
+	s.hop[s.n] = roce.IFAHop{LNS: 1, Device: uint32(tx.Node), TTL: topTTL - p.Hops + 1, Rate: roce.IFARate(tx.Rate),
+		ECN: p.TOS & 3, Queue: p.Class, Egress: uint16(n.cfg[port].place) + 1, Ingress: uint16(n.cfg[p.In].place) + 1,
+		Received: (now/unit.Nanosecond - stayed) * unit.Nanosecond, Residence: uint32(stayed),
+		Sent: uint32(sent), Cells: uint16(min(tx.Queued/roce.IFACell, 1<<16-1))}
+	s.n++
+	before := n.wire(tx, p.Size)
+	p.Size += roce.IFAHopLen
+	longer = n.wire(tx, p.Size) - before
+	tx.BusyUntil += longer
+	tx.TxBytes += roce.IFAHopLen
+	return longer
+}
+
+// topTTL is the TTL of a packet that no switch has forwarded.
+const topTTL = 64
 
 // available is the share of a port's rate that nobody used in the interval before: counted anew by the first
 // tag that leaves after an interval has passed.

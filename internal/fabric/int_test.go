@@ -69,3 +69,45 @@ func TestAvailableBandwidth(t *testing.T) {
 		}
 	}
 }
+
+// TestIFAGrows: a switch adds 32 bytes as a frame starts, which its port sends; the metadata has the ports, the time in
+// the switch, what the port had sent with metadata, preamble and gap, and the queue. Of three packets that come at once
+// the second and the third wait for the longer frames before them.
+func TestIFAGrows(t *testing.T) {
+	b := newBench(t, 4, func(s *queue.Spec) { s.Watchdog.On = false })
+	b.StampAll(unit.Microsecond)
+	const payload, at = 4000, 3 * unit.Microsecond
+	var size int64
+	for i := range 3 {
+		b.put(at, i, 3, 24, payload)
+		size = int64(b.Packets[i].Size)
+		b.Ask(int32(i), roce.TelemetryIFA, 0)
+	}
+	b.run(unit.Millisecond)
+	wire := size + roce.IFAHopLen + roce.PreambleIFG
+	if sent := b.Ports[b.in[3]].TxBytes; sent != 3*wire {
+		t.Errorf("%d bytes sent, want %d", sent, 3*wire)
+	}
+	for i := range int64(3) {
+		hops := b.told[i].Stack.Hops()
+		if len(hops) != 1 || int64(b.Packets[i].Size) != size+32 || b.told[i].Len() != 8+32 {
+			t.Fatalf("%d bytes, %v", b.Packets[i].Size, hops)
+		}
+		h := &hops[0]
+		waited := i * wire * 80 / 1000 // ns at 100 Gbit/s
+		if h.Received != at || int64(h.Residence) < waited-2 || int64(h.Residence) > waited ||
+			int64(h.Sent) != i*wire || int64(h.Ingress) != i+1 || h.Egress != 4 ||
+			int64(h.Cells) != (2-i)*size/254*min(i, 1) || h.Speed() != 100*unit.Gbps {
+			t.Errorf("packet %d: %+v", i+1, h)
+		}
+	}
+	pi := b.Alloc()
+	b.Echo(pi, 0)
+	if b.told[pi].Stack == b.told[0].Stack || b.told[pi].Len() != 40 {
+		t.Error("an acknowledgement shares the metadata of what it answers")
+	}
+	full := &Stack{n: roce.IFAHops}
+	if b.push(0, b.in[3], &b.Ports[b.in[3]], &b.Packets[0], full, 0) != 0 || full.n != roce.IFAHops {
+		t.Error("more metadata than the sender asked for")
+	}
+}

@@ -380,7 +380,7 @@ func (n *Net) Transmit(now unit.Time, port int32, tx *route.Port, pi int32, p *P
 				return
 			}
 		} else if p.told() { // the only flag where there is telemetry and nothing the matter
-			n.stamp(port, tx, pi, p)
+			delay += n.stamp(port, tx, pi, p)
 		}
 	}
 	n.Q.PushAfter(engine.Node(tx.Node), delay, engine.Kind(tx.Arrive), tx.Peer, pi)
@@ -415,7 +415,7 @@ func (n *Net) special(port int32, tx *route.Port, pi int32, p *Packet, delay *un
 		return false
 	}
 	if tx.Flags&flagStamp != 0 && p.told() {
-		n.stamp(port, tx, pi, p)
+		*delay += n.stamp(port, tx, pi, p)
 	}
 	n.tapped = pi
 	if tx.Flags&flagTapOut != 0 {

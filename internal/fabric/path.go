@@ -19,8 +19,14 @@ func (n *Net) Header() int { return n.header }
 // Alone returns how long one frame takes over some ports in turn, from its first bit out of the first
 // to its last bit at the far end of the last, where nothing else is on its way and all cables have their
 // own rates.
-func (n *Net) Alone(ports []int32, size int) (t unit.Time) {
+func (n *Net) Alone(ports []int32, size int) (t unit.Time) { return n.AloneGrowing(ports, size, 0) }
+
+// AloneGrowing is Alone for a frame that each switch adds bytes to.
+func (n *Net) AloneGrowing(ports []int32, size, more int) (t unit.Time) {
 	for i, port := range ports {
+		if i > 0 {
+			size += more
+		}
 		tx := &n.Ports[port]
 		if n.sched != nil && engine.Kind(tx.Arrive) == KindCells {
 			if i == 1 {

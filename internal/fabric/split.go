@@ -156,6 +156,7 @@ func (n *Net) leave(tx *route.Port, kind engine.Kind, delay unit.Time, pi int32)
 	l := Letter{event: e, packet: n.Packets[pi]}
 	if l.packet.Flags&FlagINT != 0 {
 		l.told = n.told[pi]
+		n.told[pi].Stack = nil // the letter's from now on
 	}
 	if n.headers != nil {
 		l.header = n.headers[pi].Packet

@@ -130,7 +130,7 @@ func (h *Hosts) pathOf(c int32, m transport.Maker) cc.Path {
 	}
 	mtu := h.cfg.RC.MTU
 	data := m.Wire(&transport.Packet{Kind: transport.Data, Payload: uint32(mtu), Bytes: uint64(mtu)})
-	rtt, hops := h.roundTrip(c, data, m.Wire(&transport.Packet{Kind: transport.Ack}))
+	rtt, hops := h.roundTrip(c, data, m.Wire(&transport.Packet{Kind: transport.Ack}), 0)
 	return cc.Path{Line: n.line * unit.Rate(len(n.ports)), MTU: unit.Bytes(mtu), RTT: rtt, Hops: hops,
 		CoreMarks: h.coreMarks(c)}
 }

@@ -332,13 +332,14 @@ func (h *Hosts) unloaded(c int32) (rtt unit.Time, hops int) {
 	if h.cfg.RC.WriteOnly {
 		opcode = roce.WriteOnly
 	}
-	extra := int(h.senders[c].extra)
-	return h.roundTrip(c, h.frame(opcode, h.cfg.RC.MTU)+extra, roce.AckLen+h.ip+extra)
+	s := &h.senders[c]
+	extra, more := int(s.extra), h.cfg.Services[s.service].Telemetry.Grows()
+	return h.roundTrip(c, h.frame(opcode, h.cfg.RC.MTU)+extra, roce.AckLen+h.ip+extra, more)
 }
 
 // roundTrip is unloaded for frames of so many bytes there and back. Where packets choose among ports, it is
 // by the first of them. Zero: no path leads there.
-func (h *Hosts) roundTrip(c int32, data, ack int) (rtt unit.Time, hops int) {
+func (h *Hosts) roundTrip(c int32, data, ack, more int) (rtt unit.Time, hops int) {
 	s, r := &h.senders[c], &h.receivers[c]
 	there := h.Path(c)
 	if s.sprayed {
@@ -349,7 +350,8 @@ func (h *Hosts) roundTrip(c int32, data, ack int) (rtt unit.Time, hops int) {
 		return 0, 0
 	}
 	back := append([]int32{in}, h.Net.Path(in, r.src, r.loc, r.hash)...)
-	return h.Net.Alone(there, data) + h.Net.Alone(back, ack), len(there) - 1
+	hops = len(there) - 1
+	return h.Net.AloneGrowing(there, data, more) + h.Net.Alone(back, ack+more*hops), hops
 }
 
 // RKey is the key of all NICs' memory, which every WRITE carries; packets do not keep it.

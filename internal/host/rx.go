@@ -93,7 +93,7 @@ func (h *Hosts) answers(port, c int32, r *receiver, told uint8) {
 	}
 	flags, size := told, uint16(roce.AckLen+h.ip)
 	if told != 0 {
-		size += uint16(h.Net.Told(h.inHand).Kind.Len())
+		size += uint16(h.Net.Told(h.inHand).Len())
 	}
 	service, far := &h.cfg.Services[r.service], uint64(0)
 	if service.FarEnd {

@@ -28,6 +28,8 @@ func (h *Hosts) heard(p *fabric.Packet) *cc.Telemetry {
 	switch {
 	case from.Kind == roce.TelemetryINT:
 		tell(t, &from.INT)
+	case from.Kind == roce.TelemetryIFA:
+		analyze(t, from.Stack.Hops())
 	case from.Tag.Type == roce.SignalDelay:
 		t.Signal, t.Delay = cc.SignalledDelay, unit.Time(from.Tag.Signal())
 		t.Most = unit.Time(from.Tag.Most())
@@ -42,5 +44,16 @@ func tell(t *cc.Telemetry, from *roce.INT) {
 	t.Hops, t.Path, t.Wraps, t.Signal = int(from.Hops), from.Path, roce.StampPeriod, 0
 	for i, s := range from.Stamps() {
 		t.Hop[i] = cc.Hop{Rate: s.Rate(), At: s.At(), Sent: s.Sent(), Wraps: s.SentPeriod(), Queue: s.Queue()}
+	}
+}
+
+// analyze decodes IFA's metadata for a controller. Of a switch's clock it passes on as much as INT has.
+func analyze(t *cc.Telemetry, from []roce.IFAHop) {
+	t.Hops, t.Path, t.Wraps, t.Signal = len(from), 0, roce.StampPeriod, 0
+	for i := range from {
+		h := &from[i]
+		t.Path ^= uint16((h.Device<<12 ^ uint32(h.Egress)) * 2654435761 >> 20)
+		t.Hop[i] = cc.Hop{Rate: h.Speed(), At: h.At() % roce.StampPeriod, Sent: unit.Bytes(h.Sent),
+			Wraps: roce.IFASentPeriod, Queue: h.Waiting()}
 	}
 }

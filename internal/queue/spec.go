@@ -22,6 +22,7 @@ type Spec struct {
 	Trim      Trim           `json:"trim,omitzero" yaml:"trim,omitzero" doc:"packet trimming: what queues with trim make of packets that they have no room for"`
 	CoreMarks bool           `json:"core_marks,omitzero" yaml:"mark_core_only,omitzero" doc:"ports to servers mark nothing: a mark then means that paths are loaded unevenly, and no incast (default false)"`
 	Timed     bool           `json:"timed,omitzero" yaml:"limits_in_time,omitzero" doc:"limit, wred_min and wred_max of a port whose cable runs slower than its own rate are less in proportion, as where they are configured in us (default false): they are bytes"`
+	NoIFA     bool           `json:"no_ifa,omitzero" yaml:"ifa,omitzero" enum:"supported,unsupported" doc:"whether switches write metadata of the in-band flow analyzer into packets that request it (default supported)"`
 	// SameSeed and SameLagSeed cause polarization, between switches and inside one.
 	SameSeed    bool `json:"same_seed,omitzero" yaml:"hash_seed" enum:"per-switch,same" doc:"same: every switch hashes equally, which polarizes"`
 	SameLagSeed bool `json:"same_lag_seed,omitzero" yaml:"lag_seed,omitzero" enum:"own,ecmp" doc:"how a layer 3 port channel hashes its members: with a seed of its own, or with that of ECMP, which polarises (default own)"`

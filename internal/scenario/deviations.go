@@ -22,6 +22,7 @@ type Deviation struct {
 	XOff     *unit.Bytes    `yaml:"xoff" range:"1KB,2000MB" doc:"of a switch: ingress bytes of its lossless queues that pause the sender; xon goes with it in proportion"`
 	Headroom *unit.Bytes    `yaml:"headroom" range:"1B,2000MB" doc:"of a switch: per port and lossless queue"`
 	Watchdog *bool          `yaml:"watchdog" doc:"of a switch: whether its PFC watchdog is on"`
+	IFA      *bool          `yaml:"ifa" doc:"of a switch: false: it writes no metadata of the in-band flow analyzer"`
 	DataDSCP *int           `yaml:"data_dscp" range:"0,63" doc:"of a server: DSCP of the data that it sends"`
 	CNPDSCP  *int           `yaml:"cnp_dscp" range:"0,63" doc:"of a server: DSCP of its congestion notifications"`
 	PCIe     *unit.Rate     `yaml:"pcie" range:"1Mbps,100Tbps" doc:"of a server: payload between each of its NICs and memory, each way: a receiver that is slow"`
@@ -134,7 +135,7 @@ func dscpOf(n *int) *uint8 {
 // switchDeviation gives a switch a Spec of its own.
 func (p *resolver) switchDeviation(d *Deviation, node int) error {
 	if key := d.other(&Deviation{Node: d.Node, PFC: d.PFC, ECN: d.ECN, MTU: d.MTU, DSCP: d.DSCP, XOff: d.XOff,
-		Headroom: d.Headroom, Watchdog: d.Watchdog}); key != "" {
+		Headroom: d.Headroom, Watchdog: d.Watchdog, IFA: d.IFA}); key != "" {
 		return field.New(key, "is of servers, and %s is a switch", d.Node)
 	}
 	own := *p.specs[node]
@@ -153,6 +154,9 @@ func (p *resolver) switchDeviation(d *Deviation, node int) error {
 	}
 	if d.Watchdog != nil {
 		own.Watchdog.On = *d.Watchdog
+	}
+	if d.IFA != nil {
+		own.NoIFA = !*d.IFA
 	}
 	for i := range own.Queues {
 		d.queue(&own.Queues[i])

@@ -26,11 +26,16 @@ func (p *resolver) reported(s *Service) error {
 	if kind == roce.NoTelemetry {
 		return nil
 	}
-	t := &p.File.Transport
-	if all := unit.Bytes(t.MTU) + p.headers() + unit.Bytes(kind.Len()); all > p.smallestMTU() {
-		return field.New("transport.mtu", "%d bytes, up to %d of headers and %d of telemetry for %s do not fit the switches' mtu of %v", t.MTU, p.headers(), kind.Len(), s.CC.Name, p.smallestMTU())
+	most, longest := p.longest()
+	t, size := &p.File.Transport, kind.Len()+kind.Grows()*min(most, cc.MostHops)
+	if all := unit.Bytes(t.MTU) + p.headers() + unit.Bytes(size); all > p.smallestMTU() {
+		return field.New("transport.mtu", "%d bytes, up to %d of headers and %d of telemetry for %s do not fit the switches' mtu of %v", t.MTU, p.headers(), size, s.CC.Name, p.smallestMTU())
 	}
-	if kind != roce.TelemetryINT {
+	if kind == roce.TelemetryIFA {
+		if err := p.analyzed(s); err != nil {
+			return err
+		}
+	} else if kind != roce.TelemetryINT {
 		return nil
 	}
 	if p.LB.Reorders(p.LBValues) {
@@ -39,12 +44,26 @@ func (p *resolver) reported(s *Service) error {
 	if err := p.stamped(s.CC); err != nil {
 		return err
 	}
-	most, longest := p.longest()
 	if most > cc.MostHops {
 		g := p.Graph
 		nic := func(i int) string { return g.Nodes[g.Hosts[g.NICs[i].Host]].Name }
 		return field.New("cc.algorithm", "%s: telemetry holds %s, and packets from %s to %s pass up to %d; accepted: fabrics with shorter paths, or an algorithm without telemetry",
 			s.CC.Name, unit.Plural(cc.MostHops, "switch"), nic(longest.From), nic(longest.To), most)
+	}
+	return nil
+}
+
+// analyzed refuses IFA where a switch lacks it, and next to tags.
+func (p *resolver) analyzed(s *Service) error {
+	key := "cc." + s.CC.Name
+	if cc.Value[int](s.Values, "csig") > 0 {
+		return field.New(key+".csig", "switches write its tags or the metadata of %s.ifa, not both; accepted: csig 0, or ifa false", key)
+	}
+	for n, node := range p.Graph.Nodes {
+		if node.Role != topo.Host && p.specs[n].NoIFA {
+			return field.New(key+".ifa", "%s does not support the in-band flow analyzer (switch.ifa, or ifa of deviations); accepted: false, for INT, or %s.csig of 4 or 8 bytes",
+				node.Name, key)
+		}
 	}
 	return nil
 }

@@ -58,16 +58,18 @@ func TestTelemetryFitsTheMTU(t *testing.T) {
 		kind roce.Telemetry
 	}{{"cc.algorithm=dcqcn", roce.NoTelemetry}, {"cc.algorithm=hpcc", roce.TelemetryINT},
 		{"cc.algorithm=hpcc cc.hpcc.csig=4", roce.TelemetryCSIG},
-		{"cc.algorithm=hpcc cc.hpcc.csig=8", roce.TelemetryCSIGWide}} {
+		{"cc.algorithm=hpcc cc.hpcc.csig=8", roce.TelemetryCSIGWide},
+		{"cc.algorithm=hpcc cc.hpcc.ifa=true", roce.TelemetryIFA}} {
 		sets := append(strings.Fields(c.sets), "transport.mtu=4096")
-		need := 4096 + swconf.Headers + c.kind.Len()
+		size := c.kind.Len() + 3*c.kind.Grows() // over a leaf, a spine and a leaf
+		need := 4096 + swconf.Headers + size
 		if _, err := resolved(t, twoRacks, append(sets, fmt.Sprintf("switch.mtu=%dB", need))...); err != nil {
 			t.Errorf("%s in %d bytes: %v", c.sets, need, err)
 		}
 		want := "transport.mtu"
 		if c.kind != roce.NoTelemetry {
 			want = fmt.Sprintf("transport.mtu=4096: 4096 bytes, up to %d of headers and %d of telemetry for "+
-				"hpcc do not fit the switches' mtu of", int(swconf.Headers), c.kind.Len())
+				"hpcc do not fit the switches' mtu of", int(swconf.Headers), size)
 		}
 		_, err := resolved(t, twoRacks, append(sets, fmt.Sprintf("switch.mtu=%dB", need-1))...)
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -110,6 +112,33 @@ func TestTelemetryByHops(t *testing.T) {
 	}
 	_, err := resolved(t, dragonfly, "cc.algorithm=hpcc", "lb=valiant") // by a third group
 	if err == nil || !strings.Contains(err.Error(), "pass up to 6") {
+		t.Error(err)
+	}
+}
+
+// TestIFAThatDoesNotFit: in-band flow analyzer's metadata needs every switch, excludes tags, and grows on the path.
+func TestIFAThatDoesNotFit(t *testing.T) {
+	lacks := twoRacks + "deviations: [{node: spine-2, ifa: false}]\n"
+	for _, c := range []struct{ text, sets, want string }{
+		{twoRacks, "switch.ifa=unsupported", "--set cc.hpcc.ifa=true: rail-1 does not support the in-band flow analyzer " +
+			"(switch.ifa, or ifa of deviations); accepted: false, for INT, or cc.hpcc.csig of 4 or 8 bytes"},
+		{lacks, "", "--set cc.hpcc.ifa=true: spine-2 does not support the in-band flow analyzer"},
+		{twoRacks, "cc.hpcc.csig=4", "--set cc.hpcc.csig=4: switches write its tags or the metadata of cc.hpcc.ifa, not both"},
+		{twoRacks, "lb=spray", "--set lb=spray: hpcc compares the telemetry of a port"},
+		{twoRacks, "fabric.fabric_link.rate=150Gbps", "hpcc: telemetry names a port's rate"},
+	} {
+		sets := append(strings.Fields(c.sets), "cc.algorithm=hpcc", "cc.hpcc.ifa=true")
+		if _, err := resolved(t, c.text, sets...); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v\nwant %s", sets, err, c.want)
+		}
+		if sets[0] != "lb=spray" && sets[0] != "fabric.fabric_link.rate=150Gbps" {
+			if _, err := resolved(t, c.text, append(sets, "cc.hpcc.ifa=false")...); err != nil {
+				t.Errorf("%v without IFA: %v", sets, err)
+			}
+		}
+	}
+	host := twoRacks + "deviations: [{node: host-1, ifa: false}]\n"
+	if _, err := resolved(t, host); err == nil || !strings.Contains(err.Error(), "ifa: is of switches, and host-1 is a server") {
 		t.Error(err)
 	}
 }

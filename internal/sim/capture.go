@@ -106,7 +106,7 @@ func (c *Capture) take(at unit.Time, port int32, out bool, p *fabric.Packet) {
 	}
 	s := captured{at: at, iface: int32(i), out: out, p: *p}
 	if t := c.run.Net.Carried(); t != nil && p.Size > 0 {
-		c.told = append(c.told, *t)
+		c.told = append(c.told, t.Copied())
 		s.told = int32(len(c.told))
 	}
 	if _, ok := host.Ends(p.Opcode); ok && p.Size > 0 {
@@ -172,10 +172,18 @@ func cutShort(b []byte, f *roce.Frame, p *fabric.Packet) []byte {
 	return roce.AppendUDP(b, &f.Ethernet, &f.IP, f.UDP.SrcPort, roce.Port, data)
 }
 
-// spell writes a packet's telemetry into its frame: a header, a tag, or in an acknowledgement the tag of what
-// it answers.
+// spell writes a packet's telemetry into its frame: a header, IFA's headers, a tag, or in an acknowledgement the tag of
+// what it answers.
 func spell(f *roce.Frame, t *fabric.Told) {
 	switch {
+	case t.Kind == roce.TelemetryIFA:
+		f.Analyzed, f.IFA = true, roce.NewIFA()
+		for _, hop := range t.Stack.Hops() {
+			f.IFA.Push(&hop)
+		}
+		if f.BTH.Opcode == roce.Acknowledge {
+			f.IFA.Limit = 0 // what the receiver returns stays as it is
+		}
 	case t.Kind == roce.TelemetryINT:
 		f.BTH.Telemetry, f.BTH.INT = t.Kind, t.INT
 	case f.BTH.Opcode == roce.Acknowledge:

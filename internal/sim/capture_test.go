@@ -15,7 +15,7 @@ import (
 // there, and each data packet that left arrives at the far end. With HPCC so do those that carry telemetry.
 func TestCaptureFrames(t *testing.T) {
 	for _, set := range []string{"cc.algorithm=none", "cc.algorithm=hpcc", "cc.hpcc.csig=4",
-		"cc.hpcc.csig=8", "cc.swift.csig=4", "cc.swift.csig=8"} {
+		"cc.hpcc.csig=8", "cc.hpcc.ifa=true", "cc.swift.csig=4", "cc.swift.csig=8"} {
 		t.Run(set, func(t *testing.T) { captureFrames(t, set) })
 		t.Run("IPv6 "+set, func(t *testing.T) { captureFrames(t, set, "fabric.ip=6") })
 	}
@@ -68,7 +68,7 @@ func captureFrames(t *testing.T, set string, more ...string) {
 		if (f.IP.Version == 6) != run.Plan.IPv6 || f.IP.Flow>>20 != 0 || (f.IP.Flow != 0) != run.Plan.IPv6 {
 			t.Errorf("%v: flow label %#x", &f, f.IP.Flow)
 		}
-		if (f.BTH.Telemetry != roce.NoTelemetry || f.Tagged) != (algorithm != "none") {
+		if (f.BTH.Telemetry != roce.NoTelemetry || f.Tagged || f.Analyzed) != (algorithm != "none") {
 			t.Errorf("telemetry of %v", &f)
 		}
 		if f.BTH.Opcode == roce.Acknowledge {

@@ -147,8 +147,11 @@ func drawSetup(t *rapid.T, g *topo.Graph) *Setup {
 	if _, tags := values["csig"]; tags {
 		values["csig"] = rapid.SampledFrom([]int{0, 0, 4, 8}).Draw(t, "bytes of a tag; 0: INT, or none")
 	}
+	if _, ok := values["ifa"]; ok {
+		values["ifa"] = rapid.Bool().Draw(t, "IFA")
+	}
 	kind := roce.Telemetry(algorithm.Reports(values))
-	if kind == roce.TelemetryINT && lb.Reorders(lb.Defaults) {
+	if (kind == roce.TelemetryINT || kind == roce.TelemetryIFA) && lb.Reorders(lb.Defaults) {
 		lb = &route.ECMP // as scenarios have it
 	}
 	s := &Setup{Graph: g, Spec: func(int) *queue.Spec { return &spec }, LB: lb, LBValues: lb.Defaults, QPs: 1,

@@ -102,7 +102,8 @@ func fasterBy(p *scenario.Plan, times int) func(unit.Rate) unit.Rate {
 	coded := false
 	for i := range p.Services {
 		s := &p.Services[i]
-		coded = coded || roce.Telemetry(s.CC.Reports(s.Values)) == roce.TelemetryINT
+		kind := roce.Telemetry(s.CC.Reports(s.Values))
+		coded = coded || kind == roce.TelemetryINT || kind == roce.TelemetryIFA
 	}
 	return func(r unit.Rate) unit.Rate {
 		if !coded {

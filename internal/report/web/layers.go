@@ -32,11 +32,20 @@ func layers(f *roce.Frame, raw []byte) []Field {
 	if len(raw) < at+roce.UDPLen+roce.BTHLen {
 		return nil
 	}
+	if f.Analyzed {
+		out = append(out, Field{"IFA", "header", at, at + 4, fmt.Sprintf("version 2, GNS %d, next protocol %d",
+			f.IFA.GNS, f.IFA.Next), "in-band flow analyzer; the receiver removes it"})
+		at += 4
+	}
 	out = append(out,
 		Field{"UDP", "source port", at, at + 2, fmt.Sprint(f.UDP.SrcPort),
 			"entropy: switches hash it to choose among equal paths"},
 		Field{"UDP", "destination port", at + 2, at + 4, fmt.Sprint(f.UDP.DstPort), service(f)})
 	at += roce.UDPLen
+	if f.Analyzed {
+		out = append(out, metadata(&f.IFA, at)...)
+		at += f.IFA.Len() - 4
+	}
 	if f.BTH.Opcode.IsMRC() {
 		return append(out, mrcLayers(f, raw, at)...)
 	}
@@ -197,6 +206,22 @@ func telemetry(h *roce.Header, at int) []Field {
 		hop := at + 2 + 8*i
 		out = append(out, Field{"INT", fmt.Sprintf("switch %d", i+1), hop, hop + 8, s.String(),
 			"its egress port: rate, clock, bytes sent before this frame, bytes waiting"})
+	}
+	return out
+}
+
+// metadata lists IFA's metadata header and stack, which begin at a byte.
+func metadata(a *roce.IFA, at int) []Field {
+	out := []Field{{"IFA", "metadata header", at, at + 4, fmt.Sprintf("hop limit %d, %d words", a.Limit, len(a.Meta)/4),
+		"switches that may still add metadata, and its length"}}
+	hops, ok := a.Hops()
+	if at += 4; !ok {
+		return append(out, Field{"IFA", "metadata", at, at + len(a.Meta), "in a format other than LNS 1", ""})
+	}
+	for i := len(hops) - 1; i >= 0; i-- {
+		out = append(out, Field{"IFA", fmt.Sprintf("switch %d", i+1), at, at + roce.IFAHopLen, hops[i].String(),
+			"its ports, the egress port's rate, time in the switch, bytes sent before this frame, bytes waiting"})
+		at += roce.IFAHopLen
 	}
 	return out
 }
