@@ -1,7 +1,7 @@
 // Data comes from the server, or, in a report that opens from disk, from the page.
 
 import { unpack } from "./unpack";
-import type { About, Checked, Entry, Simulation, Trace, Variant } from "./contract";
+import type { About, Checked, Entry, Many, Simulation, StudyEntry, Trace, Variant } from "./contract";
 
 export type {
   Answer,
@@ -24,6 +24,7 @@ export type {
   QPView,
   QueueConfig,
   StepLoss,
+  StudyEntry,
   Ranks,
   TopologyLink,
   TopologyNode,
@@ -98,6 +99,9 @@ const post = (body: unknown) => ({
   body: JSON.stringify(body),
 });
 export const runs = () => call<Entry[]>("api/runs");
+export const studies = () => call<StudyEntry[]>("api/studies");
+export const study = (name: string) => call<Many>(`api/studies/${encodeURIComponent(name)}`);
+export const many = (names: string[]) => call<Many>(`api/many?runs=${encodeURIComponent(names.join(","))}`);
 export const jobs = () => call<Simulation[]>("api/jobs");
 export const about = () => call<About>("api/about");
 export const schema = () => call<Record<string, unknown>>("api/schema");

@@ -4,7 +4,7 @@ import * as f from "./format";
 import { useWidth } from "./stepbar";
 
 // The causes of an account in the order of bars; names as causes.go has them.
-const names: [string, string][] = [
+export const names: [string, string][] = [
   ["compute", "compute"],
   ["line_rate", "line rate"],
   ["latency", "latency"],

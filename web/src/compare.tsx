@@ -4,6 +4,7 @@ import { type Info, type Total, view } from "./api";
 import { Bars, Waterfall } from "./causes";
 import { Chart } from "./chart";
 import { lines } from "./colour";
+import { ManyRuns } from "./many";
 import { controls, cuts } from "./control";
 import * as f from "./format";
 import { address, set, useData, usePlace } from "./state";
@@ -104,8 +105,16 @@ function Following({ id, runs }: { id: string; runs: string }) {
 
 const few = 12; // settings listed before the rest is folded
 
-/** Compare puts runs side by side: what differs, their causes, and how the step changes from A to B. */
+const beside = 6; // runs that stand side by side; more become points
+
+/** Compare puts runs side by side, or shows many as points. */
 export function Compare() {
+  const names = (usePlace().args.get("runs") ?? "").split(",").filter(Boolean);
+  return names.length > beside ? <ManyRuns runs={names} /> : <Beside />;
+}
+
+/** Beside puts runs side by side: what differs, their causes, and how the step changes from A to B. */
+function Beside() {
   const place = usePlace();
   const names = (place.args.get("runs") ?? "").split(",").filter(Boolean);
   const job = place.args.get("job");

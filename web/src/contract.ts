@@ -1089,3 +1089,64 @@ export interface Checked {
   error?: string;
   faults?: Fault[];
 }
+
+export interface ManyAxis {
+  key: string;
+  short: string;
+  typed: string[];
+  shown: string[];
+  share: number;
+}
+
+export interface ManyFigure {
+  key: string;
+  words: string;
+  kind: string;
+  higher: boolean;
+}
+
+export interface ManyPoint {
+  name: string;
+  at: number[];
+  figures: number[];
+  low: number;
+  high: number;
+  causes: CauseTime[];
+}
+
+export interface StudyState {
+  name: string;
+  scenario: string;
+  seeds: number;
+  points: number;
+  trials: number;
+  done: number;
+  failed: number;
+  open: number;
+  rung: number;
+  rungs: number;
+  error?: string;
+  at: string;
+}
+
+export interface Many {
+  title: string;
+  axes: ManyAxis[];
+  more: number;
+  figures: ManyFigure[];
+  by: number[];
+  points: ManyPoint[];
+  of: number;
+  base?: ManyPoint;
+  unlike: string[];
+  left_out: string[];
+  study?: StudyState;
+}
+
+export interface StudyEntry {
+  name: string;
+  title: string;
+  state?: StudyState;
+  best: string[];
+  error?: string;
+}

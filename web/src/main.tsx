@@ -5,6 +5,7 @@ import { Compare } from "./compare";
 import { Fabric } from "./fabric";
 import * as f from "./format";
 import { Life } from "./life";
+import { Study } from "./many";
 import { New, Runs } from "./runs";
 import { Packets } from "./packets";
 import { address, useData, usePlace } from "./state";
@@ -103,6 +104,8 @@ function App() {
           ) : (
             <p class="loading">Loading {name}…</p>
           )
+        ) : page === "study" && run && !alone ? (
+          <Study name={run} key={run} />
         ) : page === "new" ? (
           <New />
         ) : (

@@ -18,6 +18,7 @@ export function Runs() {
   const [tick, again] = useState(0);
   const { data, error } = useData(api.runs, [tick]);
   const jobs = useData(api.jobs, [tick]);
+  const studies = useData(api.studies, [tick]);
   const [chosen, choose] = useState<string[]>([]);
   const { data: gone = [] } = useData(api.deleted, [tick]);
   const [failed, fail] = useState("");
@@ -104,6 +105,7 @@ export function Runs() {
           No runs yet. Start one, or write some with <code>railyard run</code>.
         </p>
       )}
+      <Studies list={studies.data ?? []} />
       <div class="groups" data-testid="runs">
         {groups.map(([title, list]) => {
           const most = Math.max(1, ...list.map((e) => e.step_time_ps));
@@ -112,6 +114,11 @@ export function Runs() {
             <section class={list.length > 1 ? "group many" : "group"} aria-label={title || "unreadable"}>
               <h2>
                 {title || "Cannot be read"} <span class="note">{list.length > 1 && f.plural(list.length, "run")}</span>
+                {title && list.length > 2 && (
+                  <a class="all" href={address(["compare"], { runs: list.map((e) => e.name).join(",") })}>
+                    compare all
+                  </a>
+                )}
               </h2>
               <div class="cards">
                 {list.map((e) => (
@@ -130,6 +137,48 @@ export function Runs() {
             </section>
           );
         })}
+      </div>
+    </section>
+  );
+}
+
+/** Studies are those of the folder, also those that run. */
+function Studies({ list }: { list: api.StudyEntry[] }) {
+  if (list.length === 0) return null;
+  return (
+    <section class="group many" aria-label="Studies" data-testid="studies">
+      <h2>
+        Studies <span class="note">{list.length > 1 && f.plural(list.length, "study").replace("studys", "studies")}</span>
+      </h2>
+      <div class="cards">
+        {list.map((e) => (
+          <article class={`card run ${e.error ? "broken" : ""}`} data-study={e.name}>
+            <h3>
+              <a href={address(["study", e.name])}>{e.name}</a>
+            </h3>
+            {e.error && <p class="error">{e.error}</p>}
+            {e.state && (
+              <>
+                <p class="note">
+                  {f.plural(e.state.points, "point")} of {e.state.scenario}
+                  {e.state.seeds > 1 && ` · ${e.state.seeds} seeds`} · {f.when(e.state.at)}
+                </p>
+                {e.state.open > 0 ? (
+                  <p class="state running">
+                    <i />
+                    <span>
+                      {f.count(e.state.trials - e.state.open)} of {f.plural(e.state.trials, "trial")}
+                    </span>
+                    <progress max={e.state.trials} value={e.state.trials - e.state.open} aria-label="share of trials" />
+                  </p>
+                ) : (
+                  <p class="note">{f.plural(e.state.trials, "trial")}, all ended</p>
+                )}
+                {e.best.length > 0 && <code>{"best: " + e.best.map((x) => "--set " + x).join(" ")}</code>}
+              </>
+            )}
+          </article>
+        ))}
       </div>
     </section>
   );

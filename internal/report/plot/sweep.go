@@ -77,7 +77,7 @@ func sweepAxes(s *sweep.Study, a *sweep.Analysis) (axes []*axis) {
 				x.values = append(x.values, v)
 			}
 		}
-		slices.SortFunc(x.values, byQuantity)
+		slices.SortFunc(x.values, space.Compare)
 		if x.values = slices.Compact(x.values); len(x.values) > 1 {
 			axes = append(axes, x)
 		}
@@ -85,30 +85,12 @@ func sweepAxes(s *sweep.Study, a *sweep.Analysis) (axes []*axis) {
 	return axes
 }
 
-// byQuantity orders values: words by letter before quantities by size.
-func byQuantity(a, b string) int {
-	x, k := space.Quantity(a)
-	y, l := space.Quantity(b)
-	switch {
-	case k == l && k != space.Word && x != y:
-		if x < y {
-			return -1
-		}
-		return 1
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
 // maxBands is how many rows and columns a heat map has; more values are joined.
 const maxBands = 32
 
 // cell returns the row or column of a value, of at most maxBands.
 func (x *axis) cell(v string) int {
-	i, _ := slices.BinarySearchFunc(x.values, v, byQuantity)
+	i, _ := slices.BinarySearchFunc(x.values, v, space.Compare)
 	return i * x.cells() / len(x.values)
 }
 
@@ -193,7 +175,7 @@ func parallel(a *sweep.Analysis, axes []*axis) (*plot.Plot, error) {
 		var xy plotter.XYs
 		for k, x := range axes {
 			if x.of[i] != "" {
-				at, _ := slices.BinarySearchFunc(x.values, x.of[i], byQuantity)
+				at, _ := slices.BinarySearchFunc(x.values, x.of[i], space.Compare)
 				xy = append(xy, plotter.XY{X: float64(k), Y: float64(at) / float64(len(x.values)-1)})
 			}
 		}

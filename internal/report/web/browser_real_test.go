@@ -1,12 +1,16 @@
 package web
 
 import (
+	"fmt"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"railyard/internal/study"
+	"railyard/internal/study/sweep"
 )
 
 // TestRealScripts runs the page's own arithmetic without a browser: what failures cut off, on random fabrics against
@@ -35,21 +39,7 @@ func TestRealScripts(t *testing.T) {
 // order, keyboard alone, no console error, no request off the machine, no serious
 // accessibility fault (web/e2e/views.mjs).
 func TestRealBrowser(t *testing.T) {
-	web, err := filepath.Abs("../../../web")
-	if err != nil {
-		t.Fatal(err)
-	}
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("node is not installed")
-	}
-	if _, err := os.Stat(filepath.Join(web, "node_modules", "playwright-core")); err != nil {
-		t.Skip("playwright-core is not installed: npm install --no-save in the folder web")
-	}
-	chromium, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("chromium is not installed")
-	}
+	scripted := browser(t)
 	s, name := server(t, "")
 	j, err := s.jobs.start(request{Text: step})
 	if err != nil {
@@ -101,17 +91,71 @@ func TestRealBrowser(t *testing.T) {
 	}
 	h := httptest.NewServer(s)
 	defer h.Close()
-	args := []string{"e2e/views.mjs", h.URL + "/", name, "captured", training.Run, report, "broken",
-		losing.Run, placed.Run, wide.Run}
-	if shots := os.Getenv("RAILYARD_SHOTS"); shots != "" {
-		args = append(args, shots)
+	scripted("views.mjs", h.URL+"/", name, "captured", training.Run, report, "broken", losing.Run, placed.Run, wide.Run)
+}
+
+// TestRealMany opens a study and many runs: heat map, Pareto front, parallel coordinates (web/e2e/many.mjs).
+func TestRealMany(t *testing.T) {
+	scripted := browser(t)
+	s, _ := server(t, "")
+	x := studyOf(t, filepath.Join(s.Root, "which"))
+	defer x.Close()
+	x.Pool, x.Engine = &study.Pool{}, halfway(func(trials []*sweep.Trial) error {
+		for n, trial := range trials {
+			at := float64(1e9 - 1e6*n)
+			r := &sweep.Record{Status: sweep.Done, Figures: map[string]float64{"step_time": at,
+				"queue_peak": float64(1000 * (n % 5))}, Causes: map[string]int64{"incast": int64(at)}}
+			if err := x.Take(trial, r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err := x.Run(t.Context()); err != nil {
+		t.Fatal(err)
 	}
-	cmd := exec.Command(node, args...)
-	cmd.Dir = web
-	cmd.Env = append(os.Environ(), "CHROMIUM="+chromium)
-	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "pages looked at") {
-		t.Errorf("%v\n%s", err, out)
+	for i := range 7 {
+		j, err := s.jobs.start(request{Text: three, Sets: []string{"lb=" + []string{"ecmp", "spray"}[i%2],
+			fmt.Sprintf("seed=%d", 1+i/2)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		await(t, s, j.ID)
 	}
-	t.Logf("%s", out)
+	h := httptest.NewServer(s)
+	defer h.Close()
+	scripted("many.mjs", h.URL+"/", "which")
+}
+
+// browser returns how a script of web/e2e is run in Chromium; it skips the test where something is not installed.
+func browser(t *testing.T) func(script string, args ...string) {
+	web, err := filepath.Abs("../../../web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is not installed")
+	}
+	if _, err := os.Stat(filepath.Join(web, "node_modules", "playwright-core")); err != nil {
+		t.Skip("playwright-core is not installed: npm install --no-save in the folder web")
+	}
+	chromium, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("chromium is not installed")
+	}
+	return func(script string, args ...string) {
+		t.Helper()
+		if shots := os.Getenv("RAILYARD_SHOTS"); shots != "" {
+			args = append(args, shots)
+		}
+		cmd := exec.Command(node, append([]string{"e2e/" + script}, args...)...)
+		cmd.Dir = web
+		cmd.Env = append(os.Environ(), "CHROMIUM="+chromium)
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "pages looked at") {
+			t.Errorf("%v\n%s", err, out)
+		}
+		t.Logf("%s", out)
+	}
 }

@@ -23,7 +23,8 @@ func TestContract(t *testing.T) {
 	for _, v := range []any{Info{}, Answer{}, Grid{}, Tiers{}, PortView{}, QPView{}, Flows{}, Collectives{}, Critical{},
 		Pauses{}, Ranks{}, Total{},
 		Packets{}, Messages{}, Trace{}, Journeys{},
-		Told{}, Entry{}, Simulation{}, Variant{}, About{}, Checked{}, Fault{}} {
+		Told{}, Entry{}, Simulation{}, Variant{}, About{}, Checked{}, Fault{},
+		Many{}, StudyEntry{}} {
 		g.name(reflect.TypeOf(v))
 	}
 	want := "// Written by `go test ./internal/report/web -run Contract -rewrite` from contract.go. Do " +

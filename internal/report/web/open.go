@@ -17,7 +17,6 @@ import (
 	"sync"
 	"time"
 
-	"railyard/internal/cause"
 	"railyard/internal/input"
 	"railyard/internal/report"
 	"railyard/internal/result"
@@ -194,11 +193,7 @@ func (e *Entry) explain(dir string, s *result.Summary) {
 	if rows, _ := report.Losses(s); len(rows) > 0 {
 		e.Main = rows[0].Cause.Get().Name
 	}
-	for _, c := range cause.All() {
-		if ps := s.Chain.Of(c.ID); ps > 0 {
-			e.Causes = append(e.Causes, CauseTime{c.Key, ps})
-		}
-	}
+	e.Causes = causesOf(s.Chain)
 }
 
 // List reads the summaries of the runs in a folder, the newest first. What cannot
@@ -210,7 +205,7 @@ func List(root string) ([]Entry, error) {
 	}
 	out := []Entry{}
 	for _, d := range dirs {
-		if !d.IsDir() || d.Name()[0] == '.' {
+		if !d.IsDir() || d.Name()[0] == '.' || studied(filepath.Join(root, d.Name())) {
 			continue
 		}
 		e := Entry{Name: d.Name(), Title: d.Name()}

@@ -51,6 +51,8 @@ type Server struct {
 	checking sync.Mutex // one scenario at a time is resolved: large ones take a while
 	mu       sync.Mutex
 	open     map[string]*opened
+	studying sync.Mutex // one study at a time is read
+	studies  map[string]*analysed
 }
 
 // opened is a run kept in memory until its directory changes.
@@ -69,7 +71,8 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Config: c, mux: http.NewServeMux(), jobs: newJobs(c.Root, c.Version), open: map[string]*opened{}}
+	s := &Server{Config: c, mux: http.NewServeMux(), jobs: newJobs(c.Root, c.Version), open: map[string]*opened{},
+		studies: map[string]*analysed{}}
 	s.mux.Handle("GET /", http.FileServerFS(page))
 	s.mux.HandleFunc("GET /api/runs", s.listRuns)
 	s.mux.HandleFunc("GET /api/runs/{run}/variants", s.variants)
@@ -77,6 +80,9 @@ func New(c Config) (*Server, error) {
 	s.mux.HandleFunc("GET /api/runs/{run}/{view}", s.view)
 	s.mux.HandleFunc("DELETE /api/runs/{run}", s.deleteRun)
 	s.mux.HandleFunc("POST /api/runs/{run}/restore", s.restoreRun)
+	s.mux.HandleFunc("GET /api/many", s.many)
+	s.mux.HandleFunc("GET /api/studies", s.listStudies)
+	s.mux.HandleFunc("GET /api/studies/{study}", s.viewStudy)
 	s.mux.HandleFunc("GET /api/deleted", s.listDeleted)
 	s.mux.HandleFunc("GET /api/about", s.about)
 	s.mux.HandleFunc("GET /api/schema", func(w http.ResponseWriter,

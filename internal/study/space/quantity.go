@@ -1,8 +1,10 @@
 package space
 
 import (
+	"cmp"
 	"math"
 	"strconv"
+	"strings"
 
 	"railyard/unit"
 )
@@ -41,6 +43,16 @@ func Quantity(s string) (float64, Kind) {
 		return float64(v), Length
 	}
 	return 0, Word
+}
+
+// Compare orders values: words by letter before quantities by size.
+func Compare(a, b string) int {
+	x, k := Quantity(a)
+	y, l := Quantity(b)
+	if k == l && k != Word && x != y {
+		return cmp.Compare(x, y)
+	}
+	return strings.Compare(a, b)
 }
 
 // written returns a quantity as --set takes it.

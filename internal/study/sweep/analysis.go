@@ -17,6 +17,8 @@ type Ranked struct {
 	Stats []Stat   // by objective; over its seeds
 	// Figures are the means of all figures over the seeds.
 	Figures Means
+	// Causes are the means of the time of the critical path by cause, in picoseconds.
+	Causes map[string]float64
 }
 
 // Means holds a number for each of Figures, in their order.
@@ -71,6 +73,7 @@ type point struct {
 	sums   Means
 	stats  []Stat
 	trials []float64 // the first objective by seed
+	causes map[string]float64
 }
 
 // tally reads the records up to a rung, and adds up the points of that one.
@@ -121,11 +124,14 @@ func (s *Study) tally(rung int, by []Objective) (*tally, error) {
 // add adds the record of one seed.
 func (p *point) add(r *Record, by []Objective) {
 	if p.sums == nil {
-		p.sums, p.stats = make(Means, len(Figures)), make([]Stat, len(by))
+		p.sums, p.stats, p.causes = make(Means, len(Figures)), make([]Stat, len(by)), map[string]float64{}
 	}
 	p.ended++
 	for i, f := range Figures {
 		p.sums[i] += r.Figures[f.Name]
+	}
+	for key, ps := range r.Causes {
+		p.causes[key] += float64(ps)
 	}
 	for k, o := range by {
 		x, st := r.Figures[o.Name], &p.stats[k]
@@ -142,12 +148,16 @@ func (s *Study) ranked(n int, p *point) (Ranked, bool) {
 	if p.ended == 0 || p.ended < s.Seeds(n) {
 		return Ranked{}, false
 	}
-	r := Ranked{Point: n, Set: s.Describe(n), Stats: slices.Clone(p.stats), Figures: make(Means, len(Figures))}
+	r := Ranked{Point: n, Set: s.Describe(n), Stats: slices.Clone(p.stats), Figures: make(Means, len(Figures)),
+		Causes: map[string]float64{}}
 	for k := range r.Stats {
 		r.Stats[k].Mean /= float64(p.ended)
 	}
 	for i, x := range p.sums {
 		r.Figures[i] = x / float64(p.ended)
+	}
+	for key, ps := range p.causes {
+		r.Causes[key] = ps / float64(p.ended)
 	}
 	return r, true
 }

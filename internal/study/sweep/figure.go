@@ -21,6 +21,9 @@ type Figure struct {
 // Column returns the name of the figure's column.
 func (f *Figure) Column() string { return f.Name + f.Kind.Suffix() }
 
+// Of returns the figure of a run.
+func (f *Figure) Of(s *result.Summary) float64 { return f.of(s) }
+
 // Figures lists the figures, in the order of the columns.
 var Figures = []*Figure{
 	{"step_time", space.Time, "step time", false, func(s *result.Summary) float64 { return float64(s.StepTime) }},

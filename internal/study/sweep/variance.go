@@ -23,6 +23,18 @@ func (s *Study) share(t *tally, key string) float64 {
 	return epsilonSquared(binned(groups))
 }
 
+// Share returns the share of the variance of y that the values at the same places explain, as epsilon squared; NaN
+// where there are as few places as values. A place without a value, "", does not count.
+func Share(values []string, y []float64) float64 {
+	groups := map[string][]float64{}
+	for i, v := range values {
+		if v != "" {
+			groups[v] = append(groups[v], y[i])
+		}
+	}
+	return epsilonSquared(binned(groups))
+}
+
 // binned joins values of quantities that are nearly all different into bins.
 func binned(groups map[string][]float64) (out [][]float64) {
 	n := 0

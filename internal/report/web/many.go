@@ -1,0 +1,275 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"railyard/internal/cause"
+	sweeptable "railyard/internal/report/table"
+	"railyard/internal/result"
+	"railyard/internal/study/space"
+	"railyard/internal/study/sweep"
+)
+
+// Many is any number of runs, or the points of a study, by the settings in which they differ and by their figures.
+type Many struct {
+	Title   string       `json:"title"`
+	Axes    []ManyAxis   `json:"axes"`    // settings that differ, those that explain most first
+	More    int          `json:"more"`    // settings that differ beyond Axes
+	Figures []ManyFigure `json:"figures"` // those that some point has
+	By      []int        `json:"by"`      // numbers of the figures that rank: the objectives
+	Points  []ManyPoint  `json:"points"`  // the best first
+	Of      int          `json:"of"`      // points that have results, of which Points may be a part
+	Base    *ManyPoint   `json:"base,omitempty"`
+	Unlike  []string     `json:"unlike"`   // what makes step times compare the work instead of the fabric
+	LeftOut []string     `json:"left_out"` // runs that cannot be read, with the reason
+	Study   *StudyState  `json:"study,omitempty"`
+}
+
+// ManyAxis is a setting that differs, with its values in order.
+type ManyAxis struct {
+	Key   string   `json:"key"`
+	Short string   `json:"short"`
+	Typed []string `json:"typed"` // as --set takes them
+	Shown []string `json:"shown"`
+	Share float64  `json:"share"` // of the variance of the first objective; −1 where points are too few
+}
+
+// ManyFigure is a figure of a point.
+type ManyFigure struct {
+	Key    string `json:"key"`
+	Words  string `json:"words"`
+	Kind   string `json:"kind"` // time (ps), size (bytes), number
+	Higher bool   `json:"higher"`
+}
+
+// ManyPoint is a run or a point of a study.
+type ManyPoint struct {
+	Name    string      `json:"name"`    // of the run; point N of a study
+	At      []int       `json:"at"`      // by axis: the number of its value, -1 without one
+	Figures []float64   `json:"figures"` // means over the seeds
+	Low     float64     `json:"low"`     // of the first objective over the seeds
+	High    float64     `json:"high"`
+	Causes  []CauseTime `json:"causes"` // of the step along its critical path, in the order of bars
+}
+
+// Bounds of what the page gets at once. A part of more points is the best half and others spread over the rest.
+const (
+	maxMany     = 2000
+	maxManyRuns = 500
+	maxManyAxes = 24
+)
+
+// many answers with runs that are compared.
+func (s *Server) many(w http.ResponseWriter, q *http.Request) {
+	names := strings.Split(q.URL.Query().Get("runs"), ",")
+	names = slices.DeleteFunc(names, func(n string) bool { return n == "" })
+	if len(names) > maxManyRuns {
+		send(w, nil, &InputError{fmt.Sprintf("%d runs are too many to compare; accepted: up to %d", len(names), maxManyRuns)})
+		return
+	}
+	m, err := compared(s.Root, names)
+	send(w, m, err)
+}
+
+// one is a run that is compared.
+type one struct {
+	name     string
+	summary  result.Summary
+	settings map[string]string
+}
+
+// compared reads runs of a folder and ranks them by step time.
+func compared(root string, names []string) (*Many, error) {
+	m := &Many{LeftOut: []string{}}
+	var all []one
+	for _, name := range names {
+		x, err := readOne(root, name)
+		if err != nil {
+			m.LeftOut = append(m.LeftOut, err.Error())
+			continue
+		}
+		all = append(all, x)
+	}
+	if len(all) == 0 {
+		return nil, &InputError{strings.Join(append([]string{"no run can be compared"}, m.LeftOut...), "\n")}
+	}
+	first := all[0].name
+	slices.SortStableFunc(all, func(a, b one) int { return cmp.Compare(a.summary.StepTime, b.summary.StepTime) })
+	m.Title, m.Of = all[0].summary.Name, len(all)
+	steps := make([]float64, len(all))
+	for i := range all {
+		if steps[i] = float64(all[i].summary.StepTime); all[i].summary.Name != m.Title {
+			m.Title = ""
+		}
+	}
+	m.Unlike = unlike(all)
+	keys := differing(all)
+	for _, key := range keys {
+		values := make([]string, len(all))
+		for i := range all {
+			values[i] = all[i].settings[key]
+		}
+		share := sweep.Share(values, steps)
+		if key == sweep.SeedKey { // chance, after what was chosen
+			share = -1
+		}
+		m.axis(key, values, share)
+	}
+	of := make([]sweep.Means, len(all))
+	for i := range all {
+		m.Points = append(m.Points, ManyPoint{Name: all[i].name, Low: steps[i], High: steps[i],
+			Causes: causesOf(all[i].summary.Chain)})
+		for _, f := range sweep.Figures {
+			of[i] = append(of[i], f.Of(&all[i].summary))
+		}
+	}
+	m.settle(keys, func(i int, key string) string { return all[i].settings[key] }, of,
+		[]string{"step_time", "queue_peak"}, nil)
+	if i := slices.IndexFunc(m.Points, func(p ManyPoint) bool { return p.Name == first }); i >= 0 {
+		m.Base = &m.Points[i]
+	}
+	return m, nil
+}
+
+// readOne reads what comparing needs of a run.
+func readOne(root, name string) (x one, err error) {
+	x.name = name
+	var m result.Manifest
+	dir := filepath.Join(root, name)
+	if err := cmp.Or(local(name), plain(dir)); err != nil {
+		return x, err
+	}
+	for file, into := range map[string]any{"run.json": &m, "summary.json": &x.summary} {
+		if err := readJSON(filepath.Join(dir, file), into); err != nil {
+			return x, (&Directory{Name: name}).broken(file, err)
+		}
+	}
+	x.settings = m.Resolved
+	return x, result.CheckSummary(&m, &x.summary, dir)
+}
+
+// unlike names what differs in the work of runs, whose step times then compare the work instead of the fabric.
+func unlike(all []one) []string {
+	out := []string{}
+	for _, k := range []struct {
+		name string
+		of   func(*result.Summary) int64
+	}{{"the model", func(s *result.Summary) int64 { return s.Params }},
+		{"the batch", func(s *result.Summary) int64 { return s.Tokens }},
+		{"the number of GPUs", func(s *result.Summary) int64 { return int64(s.GPUs) }}} {
+		if slices.ContainsFunc(all, func(x one) bool { return k.of(&x.summary) != k.of(&all[0].summary) }) {
+			out = append(out, k.name)
+		}
+	}
+	return out
+}
+
+// differing returns the settings that differ: those that all runs have before those of one algorithm alone.
+func differing(all []one) (keys []string) {
+	absent := map[string]int{}
+	for i := range all {
+		for key := range all[i].settings {
+			absent[key]++
+		}
+	}
+	for key := range absent {
+		absent[key] = len(all) - absent[key]
+		v := all[0].settings[key]
+		if slices.ContainsFunc(all, func(x one) bool { return x.settings[key] != v }) {
+			keys = append(keys, key)
+		}
+	}
+	slices.SortFunc(keys, func(a, b string) int {
+		return cmp.Or(cmp.Compare(absent[a], absent[b]), strings.Compare(a, b))
+	})
+	return keys
+}
+
+// causesOf returns the parts of a step by cause.
+func causesOf(chain *cause.Account) (out []CauseTime) {
+	out = []CauseTime{}
+	if chain == nil {
+		return out
+	}
+	for _, c := range cause.All() {
+		if ps := chain.Of(c.ID); ps > 0 {
+			out = append(out, CauseTime{c.Key, ps})
+		}
+	}
+	return out
+}
+
+// axis adds a setting with the values of all points; share is NaN where they are too few.
+func (m *Many) axis(key string, values []string, share float64) {
+	if math.IsNaN(share) {
+		share = -1
+	}
+	a := ManyAxis{Key: key, Share: share}
+	for _, v := range values {
+		if v != "" {
+			a.Typed = append(a.Typed, v)
+		}
+	}
+	slices.SortFunc(a.Typed, space.Compare)
+	a.Typed = slices.Compact(a.Typed)
+	m.Axes = append(m.Axes, a)
+}
+
+// settle orders axes, places points on them, and keeps the figures that some point has: by are objectives by name.
+func (m *Many) settle(keys []string, value func(point int, key string) string, figures []sweep.Means, by []string,
+	better map[string]bool) {
+	for i, short := range sweeptable.Short(keys) {
+		m.Axes[i].Short = short
+	}
+	slices.SortStableFunc(m.Axes, func(a, b ManyAxis) int { return cmp.Compare(b.Share, a.Share) })
+	m.Axes, m.More = m.Axes[:min(len(m.Axes), maxManyAxes)], max(0, len(m.Axes)-maxManyAxes)
+	for a := range m.Axes {
+		x := &m.Axes[a]
+		at := map[string]int{}
+		for i, v := range x.Typed {
+			at[v], x.Shown = i, append(x.Shown, sweeptable.Setting(v))
+		}
+		for i := range m.Points {
+			n, ok := at[value(i, x.Key)]
+			if !ok {
+				n = -1
+			}
+			m.Points[i].At = append(m.Points[i].At, n)
+		}
+	}
+	for k, f := range sweep.Figures {
+		ranks := slices.Index(by, f.Name)
+		if ranks < 0 && !slices.ContainsFunc(figures, func(x sweep.Means) bool { return x[k] != 0 }) {
+			continue
+		}
+		higher, set := better[f.Name]
+		m.Figures = append(m.Figures, ManyFigure{f.Name, f.Words, kinds[f.Kind], higher || !set && f.Higher})
+		for i := range m.Points {
+			m.Points[i].Figures = append(m.Points[i].Figures, figures[i][k])
+		}
+	}
+	for _, name := range by {
+		m.By = append(m.By, slices.IndexFunc(m.Figures, func(f ManyFigure) bool { return f.Key == name }))
+	}
+}
+
+// kinds names kinds of figures.
+var kinds = map[space.Kind]string{space.Time: "time", space.Size: "size", space.Number: "number"}
+
+// foldersOf returns the names of the folders of a root that are plain, sorted.
+func foldersOf(root string) (names []string) {
+	dirs, _ := os.ReadDir(root) // List reports what cannot be read
+	for _, d := range dirs {
+		if d.IsDir() && d.Name()[0] != '.' {
+			names = append(names, d.Name())
+		}
+	}
+	return names
+}

@@ -1,0 +1,179 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"railyard/internal/result"
+	"railyard/internal/study"
+	"railyard/internal/study/sweep"
+)
+
+// three is a short scenario that studies and comparisons vary.
+const three = `name: three
+seed: 1
+fabric: {kind: rail, hosts: 4, segments: 2, spines: 2, host_link: {rate: 100Gbps, cable: 3m},
+  fabric_link: {rate: 100Gbps, cable: 30m}}
+server: {gpus: 1, nics: 1}
+lb: ecmp
+workload: {traffic: {incast: {bytes: 100KB, fan_in: 3}}}
+`
+
+// decoded asks the server and decodes what it answers.
+func decoded[T any](t *testing.T, s *Server, path string) (v T) {
+	t.Helper()
+	w := ask(s, "GET", path, "", nil)
+	if w.Code != http.StatusOK {
+		t.Fatalf("%s: %d %s", path, w.Code, w.Body)
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// Many runs are ranked by step time, with the settings in which they differ, those that explain most first, and the
+// figures of their summaries.
+func TestManyRuns(t *testing.T) {
+	s, first := server(t, "")
+	names := []string{first}
+	for i := range 6 {
+		j, err := s.jobs.start(request{Text: three, Sets: []string{
+			"lb=" + []string{"ecmp", "spray"}[i%2], fmt.Sprintf("seed=%d", 1+i/2)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, await(t, s, j.ID).Run)
+	}
+	m := decoded[Many](t, s, "/api/many?runs="+strings.Join(append(names[1:], "nothing"), ","))
+	keys := []string{}
+	for _, a := range m.Axes {
+		keys = append(keys, a.Key)
+	}
+	if !slices.Equal(keys, []string{"lb", "seed"}) || len(m.Points) != 6 || m.Title != "three" || len(m.Unlike) > 0 ||
+		len(m.LeftOut) != 1 || !strings.Contains(m.LeftOut[0], "nothing") || m.Base.Name != names[1] {
+		t.Errorf("%v %+v", keys, m)
+	}
+	step := slices.IndexFunc(m.Figures, func(f ManyFigure) bool { return f.Key == "step_time" })
+	queue := slices.IndexFunc(m.Figures, func(f ManyFigure) bool { return f.Key == "queue_peak" })
+	if !slices.Equal(m.By, []int{step, queue}) {
+		t.Error("ranked by", m.By)
+	}
+	for i, p := range m.Points {
+		sum, err := result.ReadSummary(filepath.Join(s.Root, p.Name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Figures[step] != float64(sum.StepTime) || p.Figures[queue] != float64(sum.QueuePeak) ||
+			m.Axes[0].Typed[p.At[0]] != sum.LB || i > 0 && p.Figures[step] < m.Points[i-1].Figures[step] {
+			t.Errorf("%+v, the summary has %d, %d, %s", p, sum.StepTime, sum.QueuePeak, sum.LB)
+		}
+		parts := int64(0)
+		for _, c := range p.Causes {
+			parts += c.Time
+		}
+		if parts != sum.StepTime {
+			t.Errorf("%s: causes of %d ps, a step of %d", p.Name, parts, sum.StepTime)
+		}
+	}
+	m = decoded[Many](t, s, "/api/many?runs="+strings.Join(names, ","))
+	if m.Title != "" || !slices.Equal(m.Unlike, []string{"the number of GPUs"}) {
+		t.Errorf("runs of two scenarios: %q, unlike in %v", m.Title, m.Unlike)
+	}
+	for query, want := range map[string]string{"": "no run", "runs=..": "not the name",
+		"runs=" + strings.Repeat("a,", maxManyRuns+1): "up to 500"} {
+		if w := ask(s, "GET", "/api/many?"+query, "", nil); w.Code != http.StatusBadRequest ||
+			!strings.Contains(w.Body.String(), want) {
+			t.Errorf("%.20s: %d %s", query, w.Code, w.Body)
+		}
+	}
+}
+
+// studyOf makes a study of three in a folder, with the seeds of the scenario and of each value of lb, and simulates
+// nothing.
+func studyOf(t *testing.T, dir string) *sweep.Study {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "three.yaml")
+	if err := os.WriteFile(path, []byte(three), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f := &sweep.File{Name: "which", Scenario: path, Seeds: 2, Objectives: []string{"step_time", "queue_peak"},
+		Vary: []sweep.Vary{{Key: "lb", Values: []string{"ecmp", "spray", "flowlet"}}}}
+	x, err := sweep.New(f, sweep.Options{Dir: dir})
+	if err == nil {
+		err = x.Open()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// halfway simulates trials by a function.
+type halfway func(trials []*sweep.Trial) error
+
+func (h halfway) Simulate(_ context.Context, _ *sweep.Study, trials []*sweep.Trial) error {
+	return h(trials)
+}
+
+// A study fills while its trials end: a point appears when all its seeds have, and what the page shows changes with
+// the journal. It is no run, and only a folder of the server is read.
+func TestStudyFills(t *testing.T) {
+	s, _ := server(t, "")
+	x := studyOf(t, filepath.Join(s.Root, "which"))
+	defer x.Close()
+	m := decoded[Many](t, s, "/api/studies/which")
+	if m.Study.Open != 8 || m.Study.Points != 3 || len(m.Points) != 0 || m.Base != nil {
+		t.Errorf("before the first trial: %+v", m)
+	}
+	x.Pool, x.Engine = &study.Pool{}, halfway(func(trials []*sweep.Trial) error {
+		for n, trial := range trials {
+			r := &sweep.Record{Status: sweep.Done, Figures: map[string]float64{"step_time": float64(1000 - n),
+				"queue_peak": float64(n)}, Causes: map[string]int64{"incast": int64(1000 - n)}}
+			if err := x.Take(trial, r); err != nil {
+				return err
+			}
+			if n != 4 {
+				continue
+			}
+			m := decoded[Many](t, s, "/api/studies/which") // the scenario and a point, and one seed of the next
+			if len(m.Points) != 1 || m.Base == nil || m.Study.Open != 3 || m.Points[0].Low != 997 ||
+				m.Points[0].High != 998 || m.Points[0].Causes[0].Time != 997 {
+				t.Errorf("while it runs: %+v", m)
+			}
+		}
+		return nil
+	})
+	if err := x.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	m = decoded[Many](t, s, "/api/studies/which")
+	step := m.By[0]
+	if len(m.Points) != 3 || m.Study.Open != 0 || m.Title != "which" || m.Points[0].Figures[step] != 993.5 ||
+		m.Axes[0].Key != "lb" || m.Axes[0].Typed[m.Points[0].At[0]] != "flowlet" {
+		t.Errorf("at the end: %+v", m)
+	}
+	list := decoded[[]StudyEntry](t, s, "/api/studies")
+	if len(list) != 1 || list[0].Title != "which" || !slices.Equal(list[0].Best, []string{"lb=flowlet"}) {
+		t.Errorf("%+v", list)
+	}
+	for _, e := range decoded[[]Entry](t, s, "/api/runs") {
+		if e.Name == "which" {
+			t.Error("a study is listed as a run")
+		}
+	}
+	os.Symlink(filepath.Join(s.Root, "which"), filepath.Join(s.Root, "linked"))
+	for name, want := range map[string]string{"linked": "not a directory", "..%2fx": "not the name", "no": "unknown"} {
+		if w := ask(s, "GET", "/api/studies/"+name, "", nil); w.Code != http.StatusBadRequest ||
+			!strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
+	}
+}

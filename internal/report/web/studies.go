@@ -1,0 +1,225 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"railyard/internal/cause"
+	"railyard/internal/study/sweep"
+)
+
+// StudyState is how far a study is.
+type StudyState struct {
+	Name     string    `json:"name"`
+	Scenario string    `json:"scenario"`
+	Seeds    int       `json:"seeds"`
+	Points   int       `json:"points"` // without the scenario as it is
+	Trials   int       `json:"trials"`
+	Done     int       `json:"done"`
+	Failed   int       `json:"failed"` // lost, failed and refused ones
+	Open     int       `json:"open"`
+	Rung     int       `json:"rung"` // that Points are of
+	Rungs    int       `json:"rungs"`
+	Error    string    `json:"error,omitempty"` // of the first trial that failed
+	At       time.Time `json:"at"`              // of the last record
+}
+
+// StudyEntry is a study in the list.
+type StudyEntry struct {
+	Name  string      `json:"name"`
+	Title string      `json:"title"`
+	State *StudyState `json:"state,omitempty"`
+	Best  []string    `json:"best"` // settings of the best point, as --set takes them
+	Error string      `json:"error,omitempty"`
+}
+
+// maxTrials bounds the journal of a study that the page reads.
+const maxTrials = 256 << 20
+
+// analysed is a study kept in memory until its journal changes.
+type analysed struct {
+	size int64
+	at   time.Time
+	many *Many
+}
+
+// listStudies answers with the studies of the folder.
+func (s *Server) listStudies(w http.ResponseWriter, _ *http.Request) {
+	out := []StudyEntry{}
+	for _, name := range foldersOf(s.Root) {
+		dir := filepath.Join(s.Root, name)
+		if !studied(dir) {
+			continue
+		}
+		e := StudyEntry{Name: name, Title: name, Best: []string{}}
+		if m, err := s.study(name); err != nil {
+			e.Error = err.Error()
+		} else {
+			e.Title, e.State = m.Title, m.Study
+			e.Best = m.settings(0)
+		}
+		out = append(out, e)
+	}
+	send(w, out, nil)
+}
+
+// settings returns the settings of a point, as --set takes them.
+func (m *Many) settings(point int) []string {
+	out := []string{}
+	for a := range m.Axes {
+		if point < len(m.Points) && m.Points[point].At[a] >= 0 {
+			out = append(out, m.Axes[a].Key+"="+m.Axes[a].Typed[m.Points[point].At[a]])
+		}
+	}
+	return out
+}
+
+// studied reports whether a folder holds a study.
+func studied(dir string) bool {
+	st, err := os.Lstat(filepath.Join(dir, sweep.ManifestName))
+	return err == nil && st.Mode().IsRegular()
+}
+
+// viewStudy answers with a study, also one that runs.
+func (s *Server) viewStudy(w http.ResponseWriter, q *http.Request) {
+	m, err := s.study(q.PathValue("study"))
+	send(w, m, err)
+}
+
+// study reads a study, or takes what was found when its journal was the same. One is read at a time.
+func (s *Server) study(name string) (*Many, error) {
+	dir := filepath.Join(s.Root, name)
+	if err := local(name); err != nil {
+		return nil, err
+	}
+	if err := plain(dir); err != nil {
+		return nil, err
+	}
+	st, err := os.Stat(filepath.Join(dir, sweep.JournalName))
+	if err != nil {
+		return nil, &InputError{fmt.Sprintf("%q has no %s: it is not a study, or that of one which has no trial yet", name,
+			sweep.JournalName)}
+	}
+	if st.Size() > maxTrials {
+		return nil, &InputError{fmt.Sprintf("%s has %d MB of trials, at most %d MB are read here; use railyard sweep show",
+			name, st.Size()>>20, maxTrials>>20)}
+	}
+	s.studying.Lock()
+	defer s.studying.Unlock()
+	if a := s.studies[name]; a != nil && a.size == st.Size() && a.at.Equal(st.ModTime()) {
+		return a.many, nil
+	}
+	m, err := readStudy(dir, st.ModTime().UTC())
+	if err != nil {
+		return nil, err
+	}
+	s.studies[name] = &analysed{st.Size(), st.ModTime(), m}
+	return m, nil
+}
+
+// readStudy reads what a study has found so far.
+func readStudy(dir string, at time.Time) (*Many, error) {
+	x, err := sweep.View(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer x.Close()
+	a, err := x.Analyse()
+	if err != nil {
+		return nil, err
+	}
+	c := a.Counts
+	m := &Many{Title: x.File.Name, Of: len(a.Ranking), LeftOut: []string{}, Axes: []ManyAxis{}, Points: []ManyPoint{},
+		Study: &StudyState{Name: filepath.Base(dir), Scenario: x.File.Scenario, Seeds: x.File.Seeds, Points: a.Points,
+			Trials: c.Trials, Done: c.Done, Failed: c.Lost + c.Failed + c.Refused, Open: c.Open, Rung: a.Rung,
+			Rungs: x.Rungs(), Error: c.FirstError, At: at}}
+	if m.Title == "" {
+		m.Title = filepath.Base(dir)
+	}
+	all := part(a.Ranking)
+	if a.Baseline != nil { // placed like a point, and taken out again
+		all = append(slices.Clip(all), *a.Baseline)
+	}
+	var keys []string
+	for _, c := range x.Columns() {
+		values := make([]string, len(a.Ranking))
+		for i := range a.Ranking {
+			values[i] = x.Value(a.Ranking[i].Point, c.Key)
+		}
+		if !differ(values) {
+			continue
+		}
+		keys = append(keys, c.Key)
+		share := -1.0
+		if i := slices.IndexFunc(a.Effects, func(e sweep.Influence) bool { return e.Key == c.Key }); i >= 0 &&
+			!a.Screening {
+			share = a.Effects[i].Share
+		}
+		m.axis(c.Key, values, share)
+	}
+	m.Unlike = works(keys)
+	of := make([]sweep.Means, len(all))
+	for i := range all {
+		p := ManyPoint{Name: fmt.Sprintf("point %d", all[i].Point), Low: all[i].Stats[0].Min, High: all[i].Stats[0].Max,
+			Causes: []CauseTime{}}
+		for _, c := range cause.All() {
+			if ps := int64(all[i].Causes[c.Key]); ps > 0 {
+				p.Causes = append(p.Causes, CauseTime{c.Key, ps})
+			}
+		}
+		of[i], m.Points = all[i].Figures, append(m.Points, p)
+	}
+	var by []string
+	better := map[string]bool{}
+	for _, o := range a.Objectives {
+		by, better[o.Name] = append(by, o.Name), o.Max
+	}
+	m.settle(keys, func(i int, key string) string { return x.Value(all[i].Point, key) }, of, by, better)
+	if n := len(m.Points) - 1; a.Baseline != nil {
+		m.Base, m.Points = &m.Points[n], m.Points[:n:n]
+		m.Base.Name = "scenario"
+	}
+	return m, nil
+}
+
+// part returns the ranked points that the page gets: all, or the best half of maxMany and others spread over the rest.
+func part(all []sweep.Ranked) (out []sweep.Ranked) {
+	const best = maxMany / 2
+	every := 1 + (len(all)-best)/(maxMany-best)
+	for i := range all {
+		if i < best || len(all) <= maxMany || (i-best)%every == 0 {
+			out = append(out, all[i])
+		}
+	}
+	return out
+}
+
+// differ reports whether values, of which "" is none, are not all the same.
+func differ(values []string) bool {
+	return slices.ContainsFunc(values, func(v string) bool { return v != values[0] })
+}
+
+// works names which of the keys that vary change the work itself, so that step times do not compare the fabric.
+func works(keys []string) []string {
+	out := []string{}
+	for _, key := range keys {
+		what := ""
+		switch {
+		case key == sweep.ScenarioKey:
+			what = "the scenario"
+		case strings.HasSuffix(key, "training.model"):
+			what = "the model"
+		case strings.HasSuffix(key, "_batch") || strings.HasSuffix(key, ".sequence"):
+			what = "the batch"
+		}
+		if what != "" && !slices.Contains(out, what) {
+			out = append(out, what)
+		}
+	}
+	return out
+}

@@ -1,0 +1,74 @@
+// Opens a study and a comparison of many runs in Chromium, and compares the pictures with the API's figures.
+// node many.mjs BASE STUDY [SHOTS]
+import assert from "node:assert/strict";
+import { begin, time } from "./page.mjs";
+
+const [base, study, shots] = process.argv.slice(2);
+const { page, browser, json, open, text, eventually, check, pages } = await begin(base, shots);
+
+/** frontOf is the Pareto front of points by two figures that are better when lower, by looking at every pair. */
+const frontOf = (m, x, y) =>
+  m.points.filter((p) => {
+    const worse = (q) => q.figures[x] <= p.figures[x] && q.figures[y] <= p.figures[y];
+    const same = (q) => q.figures[x] === p.figures[x] && q.figures[y] === p.figures[y];
+    return !m.points.some((q) => q !== p && worse(q) && !same(q));
+  });
+
+/** pictures compares heat map, Pareto front, parallel coordinates and table with the API's points. */
+async function pictures(m) {
+  const [step, queue] = m.by;
+  const heat = page.getByTestId("heat");
+  const cells = new Map();
+  for (const p of m.points) {
+    const at = `${p.at[0]} ${m.axes.length > 1 ? p.at[1] : 0}`;
+    cells.set(at, [...(cells.get(at) ?? []), p.figures[step]]);
+  }
+  const means = [...cells.values()].map((v) => v.reduce((a, b) => a + b) / v.length).sort((a, b) => a - b);
+  const drawn = await heat.locator("[data-value]").evaluateAll((all) => all.map((e) => Number(e.dataset.value)));
+  assert.deepEqual(drawn.sort((a, b) => a - b), means, "cells of the heat map");
+  const best = frontOf(m, step, queue).map((p) => p.name);
+  const marked = await page.getByTestId("pareto").locator("[data-front]").evaluateAll((all) => all.map((e) => e.dataset.point));
+  assert.ok(marked.length > 0 && marked.every((n) => best.includes(n)), `front: ${marked}, expected of ${best}`);
+  assert.equal(new Set(frontOf(m, step, queue).map((p) => `${p.figures[step]} ${p.figures[queue]}`)).size, marked.length);
+  const lines = page.getByTestId("parallel").locator("[data-point]");
+  assert.equal(await lines.count(), m.points.length, "a line for each point");
+  const table = await text("points");
+  for (const p of m.points.slice(0, 20)) assert.ok(table.includes(p.name) && table.includes(time(p.figures[step])), table);
+}
+
+const listed = (await json("api/runs")).filter((e) => !e.error).map((e) => e.name);
+await open("");
+await page.getByTestId("studies").getByRole("link", { name: study, exact: true }).press("Enter");
+await page.getByTestId("points").waitFor();
+const m = await json(`api/studies/${study}`);
+await pictures(m);
+assert.match(await text("verdict"), /earlier than the scenario/);
+// A value keeps the points that have it, in all pictures, and the address says so.
+const value = page.getByTestId("settings").getByRole("button", { name: m.axes[0].shown[0], exact: true });
+await value.press("Enter");
+const kept = m.points.filter((p) => p.at[0] === 0).length;
+const dots = page.getByTestId("pareto").locator("[data-point]");
+await eventually(async () => (await dots.count()) === kept, `${kept} points are kept`);
+await eventually(() => /only=/.test(page.url()), "the address says which");
+await value.press("Enter");
+await eventually(async () => (await dots.count()) === m.points.length, "all points are back");
+// A point that is looked at says its settings.
+await page.getByTestId("points").getByRole("button", { name: m.points[0].name, exact: true }).press("Enter");
+await eventually(async () => (await text("looked")).includes(`--set ${m.axes[0].key}=`), "its settings are shown");
+await check("study");
+
+await open(`#/compare?runs=${listed.join(",")}`);
+await page.getByTestId("points").waitFor();
+const many = await json(`api/many?runs=${listed.join(",")}`);
+await pictures(many);
+for (const what of many.unlike) assert.ok((await text("unlike")).includes(what));
+await check("many");
+await page.setViewportSize({ width: 390, height: 844 });
+for (const hash of [`#/study/${study}`, `#/compare?runs=${listed.join(",")}`]) {
+  await open(hash);
+  await page.getByTestId("points").waitFor();
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390, `${hash} is as wide as the window`);
+}
+await check("narrow");
+await browser.close();
+console.log(`${pages()} pages looked at`);

@@ -1,0 +1,368 @@
+import { causeColour } from "./colour";
+import { names } from "./causes";
+import type { Many, ManyFigure, ManyPoint } from "./contract";
+import * as f from "./format";
+import { useWidth } from "./stepbar";
+
+/** Looked is which point is looked at, and how to look at another. */
+export interface Looked {
+  at: number; // -1: none
+  look: (point: number) => void;
+  pin: (point: number) => void;
+}
+
+/** figure writes a value of a figure. */
+export const figure = (v: number, x: ManyFigure) =>
+  x.kind === "time"
+    ? f.time(v)
+    : x.kind === "size"
+      ? f.bytes(v)
+      : x.key === "mfu" || x.key.startsWith("uplink")
+        ? f.percent(v)
+        : Number.isInteger(v) || Math.abs(v) >= 1000
+          ? f.count(Math.round(v))
+          : f.digits(v);
+
+const bands = 32; // rows and columns of a heat map; more values are joined
+const shades = 6; // of the ramp, --l1 to --l6
+
+/** Heat is the mean of a figure over the values of two settings. The strongest shade is best. */
+export function Heat(props: { many: Many; shown: number[]; x: number; y: number; of: number; only: (axis: number, value: number) => void }) {
+  const { many, shown } = props;
+  const { box, width } = useWidth(520);
+  const [ax, ay] = [many.axes[props.x], many.axes[props.y] as Many["axes"][0] | undefined];
+  const [cols, rows] = [Math.min(bands, ax.typed.length), ay ? Math.min(bands, ay.typed.length) : 1];
+  const of = many.figures[props.of];
+  const sums = new Map<number, [number, number]>();
+  for (const i of shown) {
+    const p = many.points[i];
+    const [vx, vy] = [p.at[props.x], ay ? p.at[props.y] : 0];
+    if (vx < 0 || vy < 0) continue;
+    const c = Math.floor((vx * cols) / ax.typed.length) + cols * (ay ? Math.floor((vy * rows) / ay.typed.length) : 0);
+    const s = sums.get(c) ?? [0, 0];
+    sums.set(c, [s[0] + p.figures[props.of], s[1] + 1]);
+  }
+  const means = [...sums.values()].map(([sum, n]) => sum / n);
+  const [low, high] = [Math.min(...means), Math.max(...means)];
+  const left = ay ? Math.min(150, 14 + 7 * Math.max(...ay.shown.map((s) => s.length))) : 0;
+  const w = (width - left) / cols;
+  const h = Math.max(16, Math.min(80, 280 / rows));
+  const shade = (v: number) => {
+    const share = high > low ? (v - low) / (high - low) : 0;
+    return 1 + Math.min(shades - 1, Math.floor((of.higher ? share : 1 - share) * shades));
+  };
+  const every = Math.max(1, Math.ceil((7.2 * Math.max(...ax.shown.map((s) => s.length)) + 10) / w));
+  return (
+    <div class="plot" ref={box} data-testid="heat">
+      <svg width={width} height={rows * h + 44} role="img" aria-label={`${of.words} by ${ax.short}${ay ? ` and ${ay.short}` : ""}`}>
+        {Array.from({ length: rows * cols }, (_, c) => {
+          const [x, y] = [left + (c % cols) * w, (rows - 1 - Math.floor(c / cols)) * h];
+          const s = sums.get(c);
+          const v = s && s[0] / s[1];
+          const k = Math.floor(((c % cols) * ax.typed.length) / cols);
+          return v === undefined ? (
+            <rect x={x + 0.5} y={y + 0.5} width={w - 1} height={h - 1} class="hollow" />
+          ) : (
+            <g class="pick" onClick={() => props.only(props.x, k)} data-value={v}>
+              <title>{`${ax.short} ${ax.shown[k]}${ay ? `, ${ay.short} ${ay.shown[Math.floor((Math.floor(c / cols) * ay.typed.length) / rows)]}` : ""}: ${figure(v, of)}${s![1] > 1 ? `, mean of ${s![1]} points` : ""}`}</title>
+              <rect x={x + 0.5} y={y + 0.5} width={w - 1} height={h - 1} fill={`var(--l${shade(v)})`} />
+              {w > 58 && (
+                <text class={shade(v) > 3 ? "light" : "dark"} x={x + w / 2} y={y + h / 2 + 4} text-anchor="middle">
+                  {figure(v, of)}
+                </text>
+              )}
+            </g>
+          );
+        })}
+        {ay &&
+          Array.from({ length: rows }, (_, r) => (
+            <text x={left - 8} y={(rows - 1 - r) * h + h / 2 + 4} text-anchor="end">
+              {(rows <= 20 || r % 2 === 0) && ay.shown[Math.floor((r * ay.typed.length) / rows)]}
+            </text>
+          ))}
+        {Array.from({ length: cols }, (_, c) => c % every === 0 && (
+          <text x={left + (c + 0.5) * w} y={rows * h + 15} text-anchor="middle">
+            {ax.shown[Math.floor((c * ax.typed.length) / cols)]}
+          </text>
+        ))}
+        <text class="b" x={width} y={rows * h + 36} text-anchor="end">
+          {ax.short} →
+        </text>
+        {ay && (
+          <text class="b" x={0} y={rows * h + 36}>
+            ↑ {ay.short}
+          </text>
+        )}
+      </svg>
+      <p class="kinds">
+        {Array.from({ length: shades }, (_, i) => (
+          <i class="shade" style={{ background: `var(--l${shades - i})` }} />
+        ))}
+        <span>
+          {figure(of.higher ? high : low, of)} (best) to {figure(of.higher ? low : high, of)}
+          {many.axes.length > (ay ? 2 : 1) && ", mean over the other settings"}
+        </span>
+      </p>
+    </div>
+  );
+}
+
+/** front returns the points that no other point dominates by two figures, in the order of the first. */
+export function front(many: Many, shown: number[], x: number, y: number): number[] {
+  const sign = (k: number) => (many.figures[k].higher ? -1 : 1);
+  const v = (i: number, k: number) => sign(k) * many.points[i].figures[k];
+  const out: number[] = [];
+  for (const i of [...shown].sort((a, b) => v(a, x) - v(b, x) || v(a, y) - v(b, y)))
+    if (out.length === 0 || v(i, y) < v(out[out.length - 1], y)) out.push(i);
+  return out;
+}
+
+/** Pareto is all points by two figures, those that no other dominates joined. */
+export function Pareto(props: { many: Many; shown: number[]; x: number; y: number; looked: Looked }) {
+  const { many, shown, looked } = props;
+  const { box, width } = useWidth(520);
+  const [fx, fy] = [many.figures[props.x], many.figures[props.y]];
+  const all = many.base ? [...shown.map((i) => many.points[i]), many.base] : shown.map((i) => many.points[i]);
+  const range = (k: number) => {
+    const v = all.map((p) => p.figures[k]);
+    const [a, b] = [Math.min(...v), Math.max(...v)];
+    const pad = (b - a || Math.abs(b) || 1) * 0.06;
+    return [a >= 0 ? Math.max(0, a - pad) : a - pad, b + pad];
+  };
+  const [[x0, x1], [y0, y1]] = [range(props.x), range(props.y)];
+  const [left, height, foot] = [74, 320, 40];
+  const X = (v: number) => left + ((v - x0) / (x1 - x0)) * (width - left - 14);
+  const Y = (v: number) => 8 + (1 - (v - y0) / (y1 - y0)) * (height - foot - 8);
+  const best = front(many, shown, props.x, props.y);
+  const on = new Set(best);
+  const at = (p: ManyPoint): [number, number] => [X(p.figures[props.x]), Y(p.figures[props.y])];
+  const ticks = (k: ManyFigure, from: number, to: number, n: number) =>
+    f.ticks(from, to, n).map((v) => ({ at: v, label: figure(v, k) }));
+  const path = best
+    .map((i, n) => {
+      const [x, y] = at(many.points[i]);
+      return n === 0 ? `M${x} ${y}` : `H${x}V${y}`;
+    })
+    .join("");
+  const seeds = props.x === many.by[0];
+  return (
+    <div class="plot" ref={box} data-testid="pareto">
+      <svg width={width} height={height} role="img" aria-label={`${fy.words} against ${fx.words}, ${best.length} points on the Pareto front`}>
+        {ticks(fy, y0, y1, 5).map((t) => (
+          <>
+            <path class="grid" d={`M${left} ${Y(t.at)}H${width}`} />
+            <text x={left - 8} y={Y(t.at) + 4} text-anchor="end">
+              {t.label}
+            </text>
+          </>
+        ))}
+        {ticks(fx, x0, x1, width < 420 ? 3 : 5).map((t) => (
+          <>
+            <path class="grid" d={`M${X(t.at)} 8V${height - foot}`} />
+            <text x={Math.min(X(t.at), width - 24)} y={height - foot + 15} text-anchor="middle">
+              {t.label}
+            </text>
+          </>
+        ))}
+        <text class="b" x={width} y={height - 4} text-anchor="end">
+          {fx.words} →
+        </text>
+        <text class="b" x={0} y={height - 4}>
+          ↑ {fy.words}
+        </text>
+        <path d={path} fill="none" stroke="var(--accent)" stroke-width={1.5} />
+        {seeds &&
+          best.map((i) => {
+            const p = many.points[i];
+            return p.high > p.low && <path d={`M${X(p.low)} ${at(p)[1]}H${X(p.high)}`} stroke="var(--accent)" stroke-width={1} opacity={0.5} />;
+          })}
+        {[...shown].reverse().map((i) => {
+          const [x, y] = at(many.points[i]);
+          return (
+            <circle
+              class="pick"
+              data-point={many.points[i].name}
+              data-front={on.has(i) || undefined}
+              cx={x}
+              cy={y}
+              r={looked.at === i ? 6.5 : on.has(i) ? 4.5 : 3}
+              fill={on.has(i) ? "var(--accent)" : "var(--fine)"}
+              stroke={looked.at === i ? "var(--ink)" : "var(--bg)"}
+              stroke-width={looked.at === i ? 2 : 0.6}
+              onMouseEnter={() => looked.look(i)}
+              onClick={() => looked.pin(i)}
+            >
+              <title>{`${many.points[i].name}: ${figure(many.points[i].figures[props.x], fx)}, ${figure(many.points[i].figures[props.y], fy)}`}</title>
+            </circle>
+          );
+        })}
+        {many.base && !many.points.includes(many.base) && (
+          <>
+            <rect x={at(many.base)[0] - 5} y={at(many.base)[1] - 5} width={10} height={10} fill="none" stroke="var(--c-hash_collision)" stroke-width={2} />
+            <text class="b over" x={at(many.base)[0] + 9} y={at(many.base)[1] + 4}>
+              {many.base.name}
+            </text>
+          </>
+        )}
+      </svg>
+      <p class="kinds">
+        <span>
+          <i class="dot front" />
+          Pareto front, {f.plural(best.length, "point")}
+        </span>
+        <span>
+          <i class="dot" />
+          {f.count(shown.length - best.length)} dominated
+        </span>
+        {seeds && shown.some((i) => many.points[i].high > many.points[i].low) && <span>horizontal lines: lowest to highest over the seeds</span>}
+      </p>
+    </div>
+  );
+}
+
+/** Parallel draws every point as a line through its settings and figures; a value keeps the points that have it. */
+export function Parallel(props: {
+  many: Many;
+  shown: number[];
+  axes: number[];
+  figures: number[];
+  kept: Map<number, number>;
+  only: (axis: number, value: number) => void;
+  looked: Looked;
+}) {
+  const { many, shown, looked } = props;
+  const { box, width: room } = useWidth(900);
+  const n = props.axes.length + props.figures.length;
+  const width = Math.max(room, n * 112);
+  const [top, height] = [34, 300];
+  const left = 24 + 6.6 * Math.max(6, ...(many.axes[props.axes[0]]?.shown ?? []).map((s) => s.length));
+  const X = (k: number) => left + (k * (width - left - 60)) / Math.max(1, n - 1);
+  const ranges = props.figures.map((k) => {
+    const v = shown.map((i) => many.points[i].figures[k]);
+    return [Math.min(...v), Math.max(...v)];
+  });
+  const Y = (share: number) => top + (1 - share) * (height - top - 22);
+  const Yv = (a: number, v: number) => Y(many.axes[a].typed.length > 1 ? v / (many.axes[a].typed.length - 1) : 0.5);
+  const line = (i: number) => {
+    const p = many.points[i];
+    const at = [
+      ...props.axes.map((a, k) => p.at[a] >= 0 && `${X(k)} ${Yv(a, p.at[a])}`),
+      ...props.figures.map((g, k) => {
+        const [lo, hi] = ranges[k];
+        return `${X(props.axes.length + k)} ${Y(hi > lo ? (p.figures[g] - lo) / (hi - lo) : 0.5)}`;
+      }),
+    ].filter(Boolean);
+    return "M" + at.join("L");
+  };
+  const tenth = Math.ceil(shown.length / 10);
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="points by settings and figures">
+      <div class="plot" ref={box} data-testid="parallel">
+        <svg width={width} height={height} role="img" aria-label={`${shown.length} points as lines through ${n} axes`}>
+          {[...shown].reverse().map((i, at) => {
+            const good = shown.length - 1 - at < tenth;
+            return (
+              <path
+                class="pick"
+                data-point={many.points[i].name}
+                d={line(i)}
+                fill="none"
+                stroke={good ? "var(--accent)" : "var(--fine)"}
+                stroke-width={good ? 1.6 : 0.7}
+                opacity={good ? 0.9 : 0.55}
+                onMouseEnter={() => looked.look(i)}
+                onClick={() => looked.pin(i)}
+              />
+            );
+          })}
+          {looked.at >= 0 && shown.includes(looked.at) && <path d={line(looked.at)} fill="none" stroke="var(--ink)" stroke-width={2.5} pointer-events="none" />}
+          {props.axes.map((a, k) => {
+            const x = many.axes[a];
+            const every = Math.ceil(x.typed.length / 12);
+            return (
+              <g>
+                <path class="axis" d={`M${X(k)} ${Y(1)}V${Y(0)}`} />
+                <text class="b" x={X(k)} y={12} text-anchor="middle">
+                  {x.short}
+                </text>
+                {x.shown.map((s, v) => (
+                  <g class="pick" onClick={() => props.only(a, v)} data-axis={x.key} data-at={v}>
+                    <title>{props.kept.get(a) === v ? "show all values" : `keep ${x.short} ${s} alone`}</title>
+                    <circle cx={X(k)} cy={Yv(a, v)} r={props.kept.get(a) === v ? 5 : 3} fill={props.kept.get(a) === v ? "var(--accent)" : "var(--ink-3)"} />
+                    {(v % every === 0 || v === x.shown.length - 1) && (
+                      <text
+                        class={props.kept.get(a) === v ? "b over" : "over"}
+                        x={X(k) + (k === 0 ? -8 : 8)}
+                        y={Yv(a, v) + 4}
+                        text-anchor={k === 0 ? "end" : "start"}
+                      >
+                        {s}
+                      </text>
+                    )}
+                  </g>
+                ))}
+              </g>
+            );
+          })}
+          {props.figures.map((g, k) => {
+            const x = X(props.axes.length + k);
+            return (
+              <g>
+                <path class="axis" d={`M${x} ${Y(1)}V${Y(0)}`} />
+                <text class="b" x={x} y={12} text-anchor="middle">
+                  {many.figures[g].words}
+                </text>
+                <text class="over" x={x} y={Y(1) - 6} text-anchor="middle">
+                  {figure(ranges[k][1], many.figures[g])}
+                </text>
+                <text class="over" x={x} y={Y(0) + 15} text-anchor="middle">
+                  {figure(ranges[k][0], many.figures[g])}
+                </text>
+              </g>
+            );
+          })}
+        </svg>
+      </div>
+    </div>
+  );
+}
+
+/** Multiples are the steps of the best points by cause, each its own small picture on one scale. */
+export function Multiples(props: { many: Many; shown: number[]; most: number; label: (i: number) => string; looked: Looked }) {
+  const { many, looked } = props;
+  const some = props.shown.slice(0, props.most).filter((i) => many.points[i].causes.length > 0);
+  if (some.length === 0) return null;
+  const sum = (p: ManyPoint) => p.causes.reduce((n, c) => n + c.time_ps, 0);
+  const most = Math.max(...some.map((i) => sum(many.points[i])));
+  const present = names.filter(([k]) => some.some((i) => many.points[i].causes.some((c) => c.key === k && c.time_ps >= 0.002 * most)));
+  return (
+    <div data-testid="multiples">
+      <p class="kinds">
+        {present.map(([k, name]) => (
+          <span>
+            <i style={{ background: causeColour(k) }} />
+            {name}
+          </span>
+        ))}
+      </p>
+      <ul class="multiples">
+        {some.map((i) => {
+          const p = many.points[i];
+          const words = p.causes.map((c) => `${names.find(([k]) => k === c.key)?.[1] ?? c.key} ${f.time(c.time_ps)}`).join(", ");
+          return (
+            <li class={looked.at === i ? "on" : ""} onMouseEnter={() => looked.look(i)} onClick={() => looked.pin(i)}>
+              <span class="label">{props.label(i)}</span>
+              <b>{f.time(sum(p))}</b>
+              <div class="splitbar" role="img" aria-label={`${props.label(i)}: ${words}`} title={words}>
+                {p.causes.map((c) => (
+                  <span style={{ width: `${(100 * c.time_ps) / most}%`, background: causeColour(c.key) }} />
+                ))}
+              </div>
+            </li>
+          );
+        })}
+      </ul>
+      {props.shown.length > some.length && <p class="note">The best {some.length} of {f.count(props.shown.length)}.</p>}
+    </div>
+  );
+}
