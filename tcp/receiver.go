@@ -10,7 +10,8 @@ import (
 type receiver struct {
 	s      *settings
 	in     window.In
-	core   unit.Time // when all that has arrived is processed and copied
+	core   *transport.Core
+	done   unit.Time // when all that has arrived is processed and copied
 	staged unit.Time // when all of that is in GPU memory
 	count  int       // packets that wait for an acknowledgement
 	unread int       // packets since the last system call
@@ -53,14 +54,14 @@ func (r *receiver) Take(now unit.Time, p *transport.Packet) (place bool) {
 			return v == window.Fresh
 		}
 		r.arrived = append(r.arrived, m)
-		r.arrivedAt = append(r.arrivedAt, max(r.core+r.s.Wakeup, r.staged)+r.s.StageLatency)
+		r.arrivedAt = append(r.arrivedAt, max(r.done+r.s.Wakeup, r.staged)+r.s.StageLatency)
 	}
 }
 
 // process books a packet on the core, after an interrupt where that was idle, and its payload on DMA to the GPU.
 func (r *receiver) process(now unit.Time, p *transport.Packet, fresh bool) {
-	from := max(r.core, now)
-	if r.core <= now {
+	from := now
+	if r.core.Free <= now {
 		r.interrupts++
 		from += r.s.Interrupt
 	}
@@ -75,9 +76,9 @@ func (r *receiver) process(now unit.Time, p *transport.Packet, fresh bool) {
 		}
 	}
 	r.busy += cost
-	r.core = from + cost
+	r.done = r.core.Work(from, cost)
 	if fresh {
-		r.staged = max(r.staged, r.core) + r.s.staging(unit.Bytes(p.Payload))
+		r.staged = max(r.staged, r.done) + r.s.staging(unit.Bytes(p.Payload))
 	}
 }
 
@@ -106,7 +107,7 @@ func (r *receiver) answer(p *transport.Packet) {
 		r.answers[n-1] = a
 		return
 	}
-	r.answers, r.dueAt = append(r.answers, a), append(r.dueAt, r.core)
+	r.answers, r.dueAt = append(r.answers, a), append(r.dueAt, r.done)
 }
 
 // Say makes the next acknowledgement whose time has come.

@@ -10,18 +10,19 @@ import (
 
 // peer keeps nothing for a far host: connections are on their own.
 type peer struct {
-	s    *settings
+	of   *maker
 	path cc.Path
 }
 
 // Peer makes it.
-func (m *maker) Peer(path cc.Path, seed uint64) transport.Peer { return &peer{&m.settings, path} }
+func (m *maker) Peer(path cc.Path, seed uint64) transport.Peer { return &peer{m, path} }
 
 // Sender makes a connection's sending end. All its packets take one path.
 func (p *peer) Sender(seed uint64) transport.Sender {
-	return &sender{s: p.s, out: window.NewOut(p.s.Window, p.s.MTU), control: NewWindow(p.s.DCTCP, float64(p.s.Window)),
-		ev: uint32(seed), rtt: p.path.RTT, dev: p.path.RTT / 2,
-		chunkAt: unit.Never, timer: unit.Never, lossAt: unit.Never}
+	s := &p.of.settings
+	return &sender{s: s, out: window.NewOut(s.Window, s.MTU), control: NewWindow(s.DCTCP, float64(s.Window)),
+		core: p.of.host.Core(s.Cores), ev: uint32(seed), rtt: p.path.RTT, dev: p.path.RTT / 2,
+		chunkAt: unit.Never, copyAt: unit.Never, timer: unit.Never, lossAt: unit.Never}
 }
 
 // posted is a message whose packets are not all in the socket yet.
@@ -43,8 +44,10 @@ type sender struct {
 	head    int
 	socket  uint64    // packets that the socket has got, by number
 	chunkAt unit.Time // when the next chunk is in it; Never: none is on its way
+	copyAt  unit.Time // when it is staged and waits for a core that others use; Never: it has its turn
 	chunk   uint64    // its packets
-	core    unit.Time // when the core is free
+	cost    unit.Time // core time of its system call
+	core    *transport.Core
 	staged  unit.Time // when all that was asked for is in host memory
 
 	rtt, dev unit.Time // smoothed round trip and its deviation (RFC 6298)
@@ -88,6 +91,14 @@ func (s *sender) fill(now unit.Time) {
 		} else {
 			s.socket, s.chunkAt = s.socket+s.chunk, unit.Never
 		}
+		if s.copyAt != unit.Never {
+			if s.copyAt > now {
+				return
+			}
+			s.copyAt = unit.Never
+			s.chunkAt = s.core.Work(now, s.cost)
+			continue
+		}
 		una, _ := s.out.Range()
 		if s.head == len(s.queue) || s.socket+uint64(s.s.chunk) > una+uint64(s.s.Window) || s.out.Failed() {
 			return
@@ -96,9 +107,13 @@ func (s *sender) fill(now unit.Time) {
 		s.chunk = min(m.packets, uint64(s.s.chunk))
 		bytes := min(m.bytes, unit.Bytes(s.chunk)*s.s.MTU)
 		s.staged = max(s.staged, m.at) + s.s.staging(bytes)
-		cost := s.s.Call + s.s.copying(bytes)
-		s.chunkAt = max(now, s.core, s.staged) + cost
-		s.core, s.busy = s.chunkAt, s.busy+cost
+		s.cost = s.s.Call + s.s.copying(bytes)
+		s.busy += s.cost
+		if s.core.Ends > 1 && s.staged > now { // others use the core meanwhile
+			s.copyAt = s.staged
+		} else {
+			s.chunkAt = s.core.Work(max(now, s.staged), s.cost)
+		}
 		s.calls, s.copied = s.calls+1, s.copied+s.s.copies()*int64(bytes)
 		m.packets, m.bytes = m.packets-s.chunk, m.bytes-bytes
 		if m.packets == 0 {
@@ -146,7 +161,8 @@ func (s *sender) Next(now unit.Time, plane int, p *transport.Packet) bool {
 	}
 	slot.Fill(psn, p)
 	p.EV, p.Plane = s.ev, uint8(plane)
-	s.core, s.busy = max(s.core, now)+s.s.Tx, s.busy+s.s.Tx
+	s.core.Work(now, s.s.Tx)
+	s.busy += s.s.Tx
 	if !s.sendable() {
 		p.Flags |= transport.Asks
 	}
@@ -177,7 +193,7 @@ func (s *sender) arm(now unit.Time) {
 }
 
 // At returns the time at which it wants to be called.
-func (s *sender) At() unit.Time { return min(s.chunkAt, s.timer, s.lossAt) }
+func (s *sender) At() unit.Time { return min(s.chunkAt, s.copyAt, s.timer, s.lossAt) }
 
 // Tick fills the socket, and looks after packets that are out for too long.
 func (s *sender) Tick(now unit.Time) {
@@ -202,7 +218,7 @@ func (s *sender) expire(now unit.Time) {
 		}
 		if int(slot.Tries) >= s.s.Retries {
 			s.out.Fail(rc.RetryExceeded)
-			s.timer, s.lossAt, s.chunkAt = unit.Never, unit.Never, unit.Never
+			s.timer, s.lossAt, s.chunkAt, s.copyAt = unit.Never, unit.Never, unit.Never, unit.Never
 			s.queue, s.head = s.queue[:0], 0
 			return
 		}
@@ -224,7 +240,8 @@ func (s *sender) Take(now unit.Time, p *transport.Packet) (place bool) {
 	if p.Kind != transport.Ack || s.out.Failed() {
 		return false
 	}
-	s.core, s.busy = max(s.core, now)+s.s.Rx, s.busy+s.s.Rx
+	s.core.Work(now, s.s.Rx)
+	s.busy += s.s.Rx
 	full := float64(s.out.Flying()) >= s.control.Size-float64(s.s.chunk) // a window that nobody uses does not grow
 	before, _ := s.out.Range()
 	news := 0

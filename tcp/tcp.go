@@ -1,13 +1,15 @@
 // Package tcp is kernel TCP as a transport of messages between GPUs, without I/O: the window of Cubic (RFC 9438) or
-// DCTCP (RFC 8257), losses found as RFC 8985 does, and what hosts pay for it. A connection has a core at each end.
+// DCTCP (RFC 8257), losses found as RFC 8985 does, and what hosts pay for it. A connection has a core at each
+// end, which it shares once a host has more ends than cores.
 //
 // A message goes from GPU memory to the host's by DMA (staging), is copied to the socket by system calls of a chunk
 // each, and leaves as packets; at the far end an interrupt wakes the core, which takes the packets one after the other,
 // copies them to the program's buffer and acknowledges them, and DMA takes them to the GPU. With GPUDirect the NIC
 // reads and writes GPU memory: both stagings and both copies are gone, system calls, packets and interrupts stay.
 //
-// What is simplified: a connection's packets and its program share one core; the receive buffer is the window, so that
-// nothing is advertised; no handshake, no Nagle, and no slow start after a pause.
+// What is simplified: a connection's packets and its program share one core; ends take cores in turn, as they are set
+// up; the receive buffer is the window, so that nothing is advertised; no handshake, no Nagle, and no slow start after
+// a pause.
 package tcp
 
 import (
@@ -57,7 +59,7 @@ var Protocol = transport.Protocol{
 		return s.hosts()
 	},
 	Check: check,
-	New:   func(v param.Values, c transport.Common) transport.Maker { return &maker{settingsOf(v, c)} },
+	New:   func(v param.Values, c transport.Common) transport.Maker { return &maker{settings: settingsOf(v, c)} },
 }
 
 func check(v param.Values, c transport.Common) (name, fault string) {
@@ -89,6 +91,7 @@ type settings struct {
 	StageLatency unit.Time  `yaml:"stage_latency" range:"0ns,1s" default:"20us" unless:"gpudirect" doc:"start of such a copy and notice of its end, for each message at each end"`
 	AckEvery     int        `yaml:"ack_every" range:"1,256" default:"16" doc:"packets per acknowledgement, at most (GRO)"`
 	LeastRTO     unit.Time  `yaml:"rto_min" range:"10us,60s" default:"200ms" doc:"least retransmission time-out"`
+	Cores        int        `yaml:"cores" range:"1,65536" default:"112" doc:"cores of a host that connections have: one for each end, in turn"`
 	Retries      int        `yaml:"retries" range:"1,255" default:"100" doc:"how often one packet goes again before its message fails"`
 }
 
@@ -141,11 +144,18 @@ func (s *settings) copies() int64 {
 	return 2
 }
 
-type maker struct{ settings }
+// maker makes ends, on a host or, where that is nil, on cores of their own.
+type maker struct {
+	settings
+	host *transport.Host
+}
+
+// At returns a maker of ends at a host.
+func (m *maker) At(h *transport.Host) transport.Maker { return &maker{m.settings, h} }
 
 // Receiver makes the far end of a connection.
 func (m *maker) Receiver(cc.Path, uint64) transport.Receiver {
-	return &receiver{s: &m.settings, in: window.NewIn(m.Window, uint64(m.MTU), true)}
+	return &receiver{s: &m.settings, core: m.host.Core(m.Cores), in: window.NewIn(m.Window, uint64(m.MTU), true)}
 }
 
 // Frames: Ethernet with FCS, IPv4, TCP with the timestamps option (RFC 7323), and of an acknowledgement that reports

@@ -76,6 +76,12 @@ type Maker interface {
 	State() (connection, peer int)
 }
 
+// Hosted is a Maker whose ends take cores of the host that they are at.
+type Hosted interface {
+	// At returns a maker of ends at a host.
+	At(h *Host) Maker
+}
+
 // Peer makes senders that share what it knows.
 type Peer interface {
 	Sender(seed uint64) Sender

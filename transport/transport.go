@@ -96,6 +96,38 @@ type Completion struct {
 // Held is for how long a sender had something to send while its port was free, and what kept it.
 type Held struct{ Pace, Window, Credit unit.Time }
 
+// Core is a processor's: ends of transports in software take it one after the other.
+type Core struct {
+	Free unit.Time // when all that was asked of it is done
+	Ends int       // that have it
+}
+
+// Work takes a core for so long, from a time on or once it is free, and returns when it is done.
+func (c *Core) Work(from, cost unit.Time) unit.Time {
+	c.Free = max(c.Free, from) + cost
+	return c.Free
+}
+
+// Host is what ends at a host share, whatever their service; the zero value is one that has no ends yet.
+type Host struct {
+	cores []*Core
+	next  int
+}
+
+// Core returns the next core in turn of so many; ends of a nil host have one each.
+func (h *Host) Core(of int) *Core {
+	if h == nil {
+		return &Core{Ends: 1}
+	}
+	for len(h.cores) < of {
+		h.cores = append(h.cores, &Core{})
+	}
+	c := h.cores[h.next%of]
+	h.next++
+	c.Ends++
+	return c
+}
+
 // End is one end of a connection.
 type End interface {
 	// Take takes what arrived for it, and reports whether its payload goes to memory, where Message and

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"railyard/cc"
+	"railyard/internal/engine"
 	"railyard/internal/fabric"
 	"railyard/rc"
 	"railyard/roce"
@@ -69,6 +70,7 @@ func (h *Hosts) protocols() {
 	h.Net.KeepHeaders()
 	h.lanes = newLanes(len(h.Net.Ports))
 	h.peers = map[peerKey]*peer{}
+	h.hosts = map[engine.Element]*transport.Host{}
 	h.take[toReceiver], h.take[toSender] = (*Hosts).rxForward, (*Hosts).rxBack
 }
 
@@ -104,17 +106,31 @@ func (h *Hosts) carry(service int, src, dst, tag int32, hash, psn uint32) int32 
 	key := peerKey{int32(service), src, dst}
 	to, next := h.peers[key], c
 	if to == nil {
-		to = &peer{sv.Protocol.Peer(path, seed), c}
+		to = &peer{h.makerAt(service, src).Peer(path, seed), c}
 		h.peers[key] = to
 	} else {
 		next, h.carried[to.last].next = h.carried[to.last].next, c
 	}
 	to.last = c
 	h.carried[c] = ends{send: to.Sender(seed), next: next,
-		recv: sv.Protocol.Receiver(path, seed), ticks: [2]unit.Time{unit.Never, unit.Never}}
+		recv: h.makerAt(service, dst).Receiver(path, seed), ticks: [2]unit.Time{unit.Never, unit.Never}}
 	h.lanes.join(c)
 	h.tellPlanes(c)
 	return c
+}
+
+// makerAt returns the maker of a service's ends at a NIC: one that knows the NIC's host, if ends take its cores.
+func (h *Hosts) makerAt(service int, nic int32) transport.Maker {
+	m := h.cfg.Services[service].Protocol
+	hosted, ok := m.(transport.Hosted)
+	if !ok {
+		return m
+	}
+	of := h.nics[nic].element
+	if h.hosts[of] == nil {
+		h.hosts[of] = &transport.Host{}
+	}
+	return hosted.At(h.hosts[of])
 }
 
 // pathOf returns the path of a connection for a protocol: all planes together, and what a full packet and

@@ -193,8 +193,9 @@ type Hosts struct {
 	wide      bool   // there are widePorts
 	lanes     *lanes // nil: no service names a protocol
 	peers     map[peerKey]*peer
-	summed    Counters          // what ends had counted when they were summed up last
-	silences  map[int32]Silence // by connection that there was one on
+	hosts     map[engine.Element]*transport.Host // those of ends in software
+	summed    Counters                           // what ends had counted when they were summed up last
+	silences  map[int32]Silence                  // by connection that there was one on
 	ccTimers  *engine.Timers
 	memory    *rc.Memory
 	rkey      uint32
