@@ -303,7 +303,7 @@ func (l *linter) evpnNextHop() {
 				lacks = append(lacks, n)
 			}
 		}
-		if c.OS != NXOS && c.OS != EOS || c.VTEP.V || c.OS == EOS && c.Part || evpn < 2 {
+		if c.OS != NXOS && c.OS != EOS && c.OS != Junos || c.VTEP.V || c.OS != NXOS && c.Part || evpn < 2 {
 			return // what other languages do by themselves is not known here
 		}
 		said := map[Place]bool{} // a range is said once
@@ -313,8 +313,11 @@ func (l *linter) evpnNextHop() {
 			}
 			said[n.At] = true
 			fix := "a route-map out with set ip next-hop unchanged, in the neighbour's l2vpn evpn family"
-			if c.OS == EOS {
+			switch c.OS {
+			case EOS:
 				fix = "neighbor " + n.Name() + " next-hop-unchanged"
+			case Junos:
+				fix = "multihop no-nexthop-change in the group"
 			}
 			l.sayOf(c)(n.At, fix, "%s advertises EVPN routes to %s with itself as their next hop, and ends no tunnel",
 				c.Name(), n.Name())
@@ -339,7 +342,7 @@ func (l *linter) evpnSegment() {
 		case segment.Line == 0:
 		case !c.Shares.V:
 			l.sayOf(c)(segment, "evpn multihoming", "%s has Ethernet segments and multihoming is off", c.Name())
-		case !watched:
+		case !watched && c.OS != Junos: // which shuts segments without any EVPN neighbor by itself (no-core-isolation)
 			fix, say := "evpn multihoming core-tracking on the uplinks", l.sayOf(c)
 			if c.OS == EOS {
 				fix, say = "a link tracking group, upstream on the uplinks", l.advise

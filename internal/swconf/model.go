@@ -222,6 +222,8 @@ type MLAG struct {
 	Local  Said[string] // interface by which the two speak
 	Peer   Said[netip.Addr]
 	Link   Said[string] // interface of the peer link
+	Side   Said[int]    // which of the two the switch is, where the language numbers them
+	Active Said[bool]   // it decides for both, where the language names one that does
 }
 
 // QoS is the treatment of a port's packets, policies applied.

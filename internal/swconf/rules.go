@@ -131,7 +131,7 @@ var rules = []Rule{
 	{"channel-ends", Error, "a layer 3 port channel has the same cables at both ends",
 		"LACP excludes the link, or the port channel stays down: less bandwidth, or none",
 		(*linter).channels},
-	{"mlag", Error, "an MLAG is complete, and its peer link has members",
+	{"mlag", Error, "an MLAG is complete, its peer link has members, and both switches agree",
 		"the pair does not form: each switch uses its own LACP system ID, and hosts disable the links to one of them", (*linter).mlag},
 	{"nic-vlans", Error, "ports of a NIC without a bundle are in VLANs of their own",
 		"two independent switches serve one subnet, or LACP has no partner: half of the NIC's addresses are unreachable", (*linter).portsApart},

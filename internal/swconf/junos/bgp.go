@@ -27,6 +27,7 @@ type peers struct {
 	down             swconf.Said[bool]
 	multipath, relax swconf.Said[bool]
 	export           swconf.Said[string]
+	keeps            swconf.Said[bool] // next hops of EVPN routes
 	families         swconf.Family
 }
 
@@ -92,7 +93,7 @@ func (p *parser) routingRows(g *tree.Grammar) {
 }
 
 // protocols are those that are known, and do not matter here.
-var protocols = strings.Fields("amt ancp bfd bmp bridge connections dcbx dot1x dvmrp esis evpn fabric-multicast fcoe fip igmp igmp-snooping isis l2-learning l2circuit l2iw l2vpn lacp layer2-control ldp link-management lldp lldp-med loop-detect mac-vrf mc-lag mld mld-host mld-snooping mpls msdp mstp mvpn mvrp ndp neighbor-discovery oam ospf ospf3 ovsdb pcep pgm pim pim-snooping ppp ppp-service pppoe protection-group ptp rip ripng router-advertisement router-discovery rsvp rstp secure-neighbor-discovery sflow source-packet-routing stp svlbnh tunnel-services uplink-failure-detection vpls vrrp vstp vxlan clksyn iccp apply-groups telemetry rift")
+var protocols = strings.Fields("amt ancp bfd bmp bridge connections dcbx dot1x dvmrp esis evpn fabric-multicast fcoe fip igmp igmp-snooping isis l2-learning l2circuit l2iw l2vpn lacp layer2-control ldp link-management lldp lldp-med loop-detect mac-vrf mc-lag mld mld-host mld-snooping mpls msdp mstp mvpn mvrp ndp neighbor-discovery oam ospf ospf3 ovsdb pcep pgm pim pim-snooping ppp ppp-service pppoe protection-group ptp rip ripng router-advertisement router-discovery rsvp rstp secure-neighbor-discovery sflow source-packet-routing stp svlbnh tunnel-services uplink-failure-detection vpls vrrp vstp vxlan clksyn apply-groups telemetry rift")
 
 func (p *parser) bgpRows(g *tree.Grammar, c string) {
 	r := &p.bgp
@@ -145,6 +146,9 @@ func (p *parser) bgpRows(g *tree.Grammar, c string) {
 		each("export <policy> <more...>", func(x *peers, m *tree.Match) {
 			x.export = tree.Say(m, "policy", m.Word("policy"))
 		})
+		keeps := func(x *peers, m *tree.Match) { x.keeps = tree.Say(m, "", true) }
+		each("multihop no-nexthop-change", keeps)
+		each("no-nexthop-change", keeps)
 		if strings.Contains(level.path, "neighbor") {
 			continue
 		}
@@ -231,6 +235,7 @@ func (p *parser) grammar() *tree.Grammar {
 	g := &tree.Grammar{}
 	c := p.c
 	g.Add("system host-name <name>", func(m *tree.Match) { c.Hostname = tree.Say(m, "name", m.Word("name")) })
+	p.pairRows(g)
 	g.Pass("system", "chassis", "version", "snmp", "security", "vlans",
 		"event-options", "multi-chassis", "services", "apply-macro", "switch-options", "access",
 		"applications",
@@ -291,6 +296,9 @@ func (x *peers) inherit(all *peers) {
 	}
 	if !x.local.Is() {
 		x.local = all.local
+	}
+	if !x.keeps.Is() {
+		x.keeps = all.keeps
 	}
 	if x.families == 0 {
 		x.families = all.families

@@ -44,6 +44,7 @@ type parser struct {
 	cos     cos
 	filters filters
 	bgp     routing
+	multi   multihome
 	lldp    []string // interfaces, "all" among them
 }
 
@@ -59,6 +60,7 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 		p.c.Define(kind, "default", swconf.Place{File: file}, true)
 	}
 	p.bgp.init()
+	p.multi.init()
 	tokens, lines, err := scan(file, string(cli.LineEnds(text)))
 	if err != nil {
 		return nil, err

@@ -32,6 +32,9 @@ func TestLines(t *testing.T) { story.Cases(t, "lines", facts) }
 // What was typed, what groups give, what filters and bundles do, what Junos would refuse.
 func TestTyped(t *testing.T) { story.Cases(t, "typed", facts) }
 
+// MC-LAG, ICCP and Ethernet segments, and what is wrong with them.
+func TestMultihome(t *testing.T) { story.Cases(t, "multihome", facts) }
+
 // What is known of the system comes from the platform's sheet.
 func TestDefaults(t *testing.T) {
 	for _, key := range []string{"best_effort", "fcoe", "no_loss", "network_control", "mtu",

@@ -108,7 +108,8 @@ func (p *parser) portRows(g *tree.Grammar) {
 		q.Least = tree.Say(m, "n", int(min(m.Int("n"), 1e6)))
 	})
 	g.Add(i+"aggregated-ether-options", nil)
-	set("aggregated-ether-options <what:lacp|no-lacp|system-priority|ethernet-switch-profile|local-bias|resilient-hash|link-protection|logical-interface-fpc-redundancy|source-filtering|loopback|no-loopback|fcoe-lag|rebalance-periodic|shared-scheduler|system-id|mac-address|targeted-distribution|source-address-filter|load-balance-stateful|lan-options|distribution|link-speed|load-balance|mc-ae|bfd-liveness-detection|flow-control|no-flow-control> <more...>", func(*swconf.Port, *tree.Match) {})
+	set("aggregated-ether-options <what:lacp|no-lacp|system-priority|ethernet-switch-profile|local-bias|resilient-hash|link-protection|logical-interface-fpc-redundancy|source-filtering|loopback|no-loopback|fcoe-lag|rebalance-periodic|shared-scheduler|system-id|mac-address|targeted-distribution|source-address-filter|load-balance-stateful|lan-options|distribution|link-speed|load-balance|bfd-liveness-detection|flow-control|no-flow-control> <more...>", func(*swconf.Port, *tree.Match) {})
+	p.sharedRows(g)
 	p.unitRows(g)
 	g.Pass("interfaces lo0", "interfaces apply-groups", i+"family", i+"redundant-ether-options",
 		i+"link-settings",
@@ -116,7 +117,7 @@ func (p *parser) portRows(g *tree.Grammar) {
 		i+"port-mirror",
 		i+"stacked-vlan-tagging", i+"flexible-tag-profile", i+"mtu-discovery", i+"phy-timestamping",
 		i+"apply-macro",
-		i+"no-bulk-configuration", i+"anchor-point", i+"bond-options", i+"multi-chassis-protection",
+		i+"no-bulk-configuration", i+"anchor-point", i+"bond-options",
 		i+"clocking",
 		i+"sonet-options", i+"gigabit-options", i+"framing", i+"forwarding-class-accounting",
 		i+"transmit-bucket",
@@ -125,7 +126,7 @@ func (p *parser) portRows(g *tree.Grammar) {
 		i+"per-unit-scheduler", i+"hierarchical-scheduler", i+"input-native-vlan-push", i+"layer2-policer",
 		i+"optics", i+"traceoptions", i+"serial-options", i+"no-mac-learning",
 		i+"policer-drop-probability-low")
-	g.Pass(i+"esi", i+"hold-time", i+"flexible-vlan-tagging", i+"vlan-tagging", i+"native-vlan-id",
+	g.Pass(i+"hold-time", i+"flexible-vlan-tagging", i+"vlan-tagging", i+"native-vlan-id",
 		i+"encapsulation",
 		i+"number-of-sub-ports", i+"optics-options", i+"gratuitous-arp-reply", i+"traps", i+"no-traps",
 		i+"unused",
@@ -175,7 +176,12 @@ func (p *parser) unitRows(g *tree.Grammar) {
 	set("family ethernet-switching vlan members <vlan> <more...>", func(q *swconf.Port, m *tree.Match) {
 		if n, err := strconv.Atoi(m.Word("vlan")); err == nil && !q.VLAN.Is() {
 			q.VLAN = tree.Say(m, "vlan", n)
+		} else if err != nil {
+			p.multi.members = append(p.multi.members, member{q, tree.Say(m, "vlan", m.Word("vlan"))})
 		}
+	})
+	set("family ethernet-switching interface-mode <mode>", func(q *swconf.Port, m *tree.Match) {
+		p.multi.trunks[q] = m.Word("mode") == "trunk"
 	})
 	set("description <text>", func(q *swconf.Port, m *tree.Match) {
 		if !q.Desc.Is() {
@@ -218,7 +224,7 @@ func (p *parser) unitRows(g *tree.Grammar) {
 		}
 		g.Add(u+"family inet "+more+" <more...>", do)
 	}
-	for _, more := range []string{"interface-mode", "port-mode", "storm-control", "filter",
+	for _, more := range []string{"port-mode", "storm-control", "filter",
 		"recovery-timeout",
 		"vlan-id", "native-vlan-id", "reflective-relay", "policer", "vlan", "group", "inner-vlan-id-list"} {
 		g.Add(u+"family ethernet-switching "+more+" <more...>", has)
@@ -226,7 +232,7 @@ func (p *parser) unitRows(g *tree.Grammar) {
 	for _, more := range []string{"mac", "proxy-macip-advertisement", "virtual-gateway-accept-data",
 		"vlan-tags",
 		"virtual-gateway-v4-mac", "virtual-gateway-v6-mac", "vlan-id-range", "vlan-id-list",
-		"bandwidth", "tunnel", "input-vlan-map", "output-vlan-map", "no-dhcp-flood", "statistics", "esi",
+		"bandwidth", "tunnel", "input-vlan-map", "output-vlan-map", "no-dhcp-flood", "statistics",
 		"traps",
 		"no-traps", "arp-resp", "proxy-arp", "etree-ac-role", "virtual-gateway-esi", "accept-source-mac",
 		"clear-dont-fragment-bit", "filter", "interface-state", "native-inner-vlan-id", "peer-unit",

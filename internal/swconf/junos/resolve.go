@@ -20,6 +20,7 @@ func (p *parser) resolve() {
 	if n := p.cos.polls; n.Is() {
 		c.Watchdog.Detect = swconf.Say(c.Watchdog.Poll.V*unit.Time(n.V), n.At)
 	}
+	p.multihomed()
 	p.treat()
 	for _, list := range [][]*swconf.Port{c.Ports, c.Bundles, c.Subs} {
 		for _, q := range list {
@@ -57,6 +58,7 @@ func (p *parser) resolve() {
 			if !n.Down.Is() {
 				n.Down = x.down
 			}
+			n.Keeps = x.keeps
 			n.On |= x.families
 			n.Active = true // inet unicast unless another family is named
 			b.Neighbors = append(b.Neighbors, n)

@@ -52,7 +52,8 @@ func facts(c, of *swconf.Config) []fact {
 		if m == nil {
 			m = &swconf.MLAG{}
 		}
-		l.say("pair of switches", fmt.Sprint(m.Domain.V, " ", m.Local.V, " ", m.Peer.V, " ", m.Link.V), m.At)
+		l.say("pair of switches", fmt.Sprint(m.Domain.V, " ", m.Local.V, " ", m.Peer.V, " ", m.Link.V, " ", m.Side.V,
+			" ", m.Active.V), m.At)
 	}
 	if of.BGP != nil {
 		l.bgp(c.BGP, of.BGP)

@@ -66,7 +66,14 @@ func Facts(c *swconf.Config) string {
 		add("is a %s", c.HwSKU.V)
 	}
 	if g := c.MLAG; g != nil {
-		add("MLAG domain %s, by %s to %v, link %s", g.Domain.V, g.Local.V, g.Peer.V, g.Link.V)
+		f := fmt.Sprintf("MLAG domain %s, by %s to %v, link %s", g.Domain.V, g.Local.V, g.Peer.V, g.Link.V)
+		if g.Side.Is() {
+			f += fmt.Sprintf(", switch %d", g.Side.V)
+		}
+		if g.Active.Is() {
+			f += fmt.Sprintf(", active %v", g.Active.V)
+		}
+		add("%s", f)
 	}
 	seen := map[*swconf.QoS]string{}
 	for i, p := range slices.Concat(c.Ports, c.Bundles, c.Subs) {
