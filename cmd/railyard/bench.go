@@ -42,10 +42,8 @@ func (c *benchCmd) Run(e *env) error {
 	if err != nil && len(rows) == 0 {
 		return err
 	}
-	if c.JSON {
-		return errors.Join(printJSON(e.stdout, map[string]any{"version": runner.Version(), "cores": runtime.NumCPU(),
-			"go": runtime.Version(), "rows": rows}), err)
-	}
-	table.Speed(e.stdout, rows)
-	return err
+	return errors.Join(e.show(c.JSON, map[string]any{"version": runner.Version(), "cores": runtime.NumCPU(),
+		"go": runtime.Version(), "rows": rows}, func() {
+		table.Speed(e.stdout, rows)
+	}), err)
 }

@@ -7,6 +7,7 @@ import (
 	"railyard/internal/calibrate/fitting"
 	"railyard/internal/field"
 	"railyard/internal/output"
+	"railyard/internal/perftest"
 	"railyard/internal/report/plot"
 	"railyard/internal/report/table"
 	"railyard/internal/scenario"
@@ -77,17 +78,13 @@ func (c *calibrateCmd) Run(e *env) error {
 			return err
 		}
 	}
-	if c.JSON {
-		return printJSON(e.stdout, r)
-	}
-	table.Calibration(e.stdout, r, c.Out, c.Set)
-	return nil
+	return e.show(c.JSON, r, func() { table.Calibration(e.stdout, r, c.Out, c.Set) })
 }
 
 // fitted fits to times, with a bar for the fit.
 func (c *calibrateCmd) fitted(e *env, q *fitting.Question) (r *fitting.Report, b *calibrate.Bench, err error) {
 	if q.Timed() {
-		if q.Largest, err = parseSize("--largest", c.Largest, unit.KiB, unit.GiB); err != nil {
+		if q.Largest, err = perftest.Size("--largest", c.Largest, unit.KiB, unit.GiB); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -127,15 +124,5 @@ func (c *calibrateCmd) flags(q *fitting.Question) error {
 	if err := plot.Check(c.Plot); err != nil {
 		return err
 	}
-	for _, path := range []string{c.Out, c.Plot} {
-		if path == "" {
-			continue
-		}
-		f, err := output.Create(path, c.Force)
-		if err != nil {
-			return err
-		}
-		f.Drop()
-	}
-	return nil
+	return output.Fits(c.Force, c.Out, c.Plot)
 }

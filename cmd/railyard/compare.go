@@ -78,7 +78,7 @@ func (c *compareCmd) Run(e *env) error {
 	if stopped != nil {
 		return fmt.Errorf("%w; what had ended is in the table, nothing was written", runner.ErrInterrupted)
 	}
-	return anyFailed(variants)
+	return study.AnyFailed(variants)
 }
 
 // mostColumns is how many variants stand side by side; more have a line each.
@@ -125,20 +125,6 @@ func (c *compareCmd) print(e *env, variants []result.Variant, of *study.Comparis
 	}
 	report.Compare(e.stdout, title, variants)
 	return nil
-}
-
-// anyFailed is the error of a comparison in which some variants failed.
-func anyFailed(variants []result.Variant) error {
-	failed := 0
-	for _, v := range variants {
-		if v.Failed != "" {
-			failed++
-		}
-	}
-	if failed == 0 {
-		return nil
-	}
-	return fmt.Errorf("%d of %d variants failed", failed, len(variants))
 }
 
 // plotsFit refuses, before anything is simulated, a folder that plots could not be written to after it.

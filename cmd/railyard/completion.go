@@ -9,11 +9,10 @@ import (
 
 	"railyard/internal/model"
 	"railyard/internal/reference"
+	"railyard/internal/report/usage"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
 	"railyard/internal/site"
-
-	"github.com/alecthomas/kong"
 )
 
 type completeCmd struct {
@@ -66,7 +65,9 @@ func (c *completeCmd) Run(e *env) error {
 	if len(c.Line) == 0 {
 		c.Line = []string{""}
 	}
-	for _, w := range completed(c.Line) {
+	p, release := newParser()
+	defer release()
+	for _, w := range usage.Complete(p.kong.Model.Node, c.Line, valuesOf) {
 		if _, err := fmt.Fprintln(e.stdout, w); err != nil {
 			return err
 		}
@@ -74,82 +75,9 @@ func (c *completeCmd) Run(e *env) error {
 	return nil
 }
 
-// completed returns the words that the last word of a command line may become, sorted.
-func completed(line []string) []string {
-	p, release := newParser()
-	defer release()
-	node, placed := p.kong.Model.Node, 0 // command so far, and its arguments
-	var value *kong.Flag                 // flag whose value is next
-	begun, last := line[:len(line)-1], line[len(line)-1]
-	for _, w := range begun {
-		switch {
-		case value != nil:
-			value = nil
-		case strings.HasPrefix(w, "-"):
-			if f := flagOf(node, w); f != nil && !f.IsBool() && !strings.Contains(w, "=") {
-				value = f
-			}
-		default:
-			if child := childOf(node, w); child != nil {
-				node = child
-			} else {
-				placed++
-			}
-		}
-	}
-	var words []string
-	switch {
-	case value != nil:
-		words = valuesOf(value.Name, value.Enum, value.PlaceHolder, last, begun)
-	case strings.HasPrefix(last, "-"):
-		for _, group := range node.AllFlags(true) {
-			for _, f := range group {
-				words = append(words, "--"+f.Name)
-			}
-		}
-	case len(node.Children) > 0 && node.Type != kong.CommandNode || len(node.Positional) == 0 && len(node.Children) > 0:
-		for _, child := range node.Children {
-			if !child.Hidden {
-				words = append(words, child.Name)
-			}
-		}
-	case len(node.Positional) > 0:
-		a := node.Positional[min(placed, len(node.Positional)-1)]
-		words = valuesOf(a.Name, a.Enum, a.Tag.PlaceHolder, last, begun)
-	}
-	words = slices.DeleteFunc(words, func(w string) bool { return w == "" || !strings.HasPrefix(w, last) })
-	slices.Sort(words)
-	return slices.Compact(words)
-}
-
-// childOf returns a command below a node, or nil.
-func childOf(node *kong.Node, name string) *kong.Node {
-	for _, child := range node.Children {
-		if child.Name == name {
-			return child
-		}
-	}
-	return nil
-}
-
-// flagOf returns the flag that a word names, or nil.
-func flagOf(node *kong.Node, word string) *kong.Flag {
-	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
-	for _, group := range node.AllFlags(false) {
-		for _, f := range group {
-			if f.Name == name || f.Short != 0 && name == string(f.Short) {
-				return f
-			}
-		}
-	}
-	return nil
-}
-
 // valuesOf lists the values of a flag or an argument; none where a shell completes file names.
-func valuesOf(name, enum, holder, last string, before []string) []string {
+func valuesOf(name, holder, last string, before []string) []string {
 	switch {
-	case enum != "":
-		return strings.Split(enum, ",")
 	case name == "set" || name == "grid" || name == "range":
 		return settings(last)
 	case holder == "MODEL" || name == "model":

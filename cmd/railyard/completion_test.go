@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"railyard/internal/report/usage"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +19,9 @@ func TestCompletion(t *testing.T) {
 	}
 	os.WriteFile("runs/first-001/run.json", nil, 0o644)
 	file := filepath.Join(shipped, "three-flows.yaml")
+	p, release := newParser()
+	defer release()
+	completed := func(line []string) []string { return usage.Complete(p.kong.Model.Node, line, valuesOf) }
 	for line, want := range map[string]string{
 		"ru":                             "run",
 		"plan se":                        "search",

@@ -4,19 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"time"
 
-	"railyard/internal/capture"
 	"railyard/internal/configuration"
 	"railyard/internal/dcbx"
 	"railyard/internal/input"
 	"railyard/internal/output"
 	"railyard/internal/report"
 	"railyard/internal/report/table"
-	"railyard/internal/runner"
 	"railyard/internal/scenariofile"
-	"railyard/internal/swconf"
 	"railyard/unit"
 )
 
@@ -49,12 +44,9 @@ func (c *configDcbxCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	var hosts []string
-	for _, f := range slices.Clone(files) {
-		if _, is, err := configuration.HostText(f.Path, c.OS); err == nil && is {
-			hosts = append(hosts, f.Path+": a host's configuration; hosts take part with --fabric SCENARIO and --nic")
-			files = slices.DeleteFunc(files, func(o configuration.File) bool { return o == f })
-		}
+	files, hosts := configuration.WithoutHosts(files, c.OS)
+	for i := range hosts {
+		hosts[i] += ": a host's configuration; hosts take part with --fabric SCENARIO and --nic"
 	}
 	if len(files) == 0 {
 		return input.Fault(fmt.Errorf("no switch's configuration among %s; the first is %s",
@@ -65,15 +57,7 @@ func (c *configDcbxCmd) Run(e *env) error {
 		return err
 	}
 	report.Ignored(e.stderr, append(hosts, none...))
-	by := map[string]*swconf.Config{}
-	var order []*swconf.Config
-	for _, cfg := range configs {
-		if by[cfg.Name()] == nil && cfg.HasQoS() {
-			by[cfg.Name()] = cfg
-			order = append(order, cfg)
-		}
-	}
-	results, err := c.play(by, order)
+	results, err := c.play(dcbx.Among(configs))
 	if err != nil {
 		return err
 	}
@@ -82,7 +66,8 @@ func (c *configDcbxCmd) Run(e *env) error {
 			errors.New("no cable connects these switches; name it with --link leaf-1:Ethernet1/3=spine-1:Ethernet1/1, or set --fabric"))
 	}
 	if c.Pcap != "" {
-		if err := c.write(results); err != nil {
+		err := output.Write(c.Pcap, c.Force, func(w io.Writer) error { return dcbx.Capture(w, program(), results) })
+		if err != nil {
 			return err
 		}
 	}
@@ -92,15 +77,13 @@ func (c *configDcbxCmd) Run(e *env) error {
 			bad++
 		}
 	}
-	if c.JSON {
-		err = printJSON(e.stdout, dcbx.Rows(results))
-	} else {
+	err = e.show(c.JSON, dcbx.Rows(results), func() {
 		table.DCBX(e.stdout, results, c.All)
 		fmt.Fprintf(e.stdout, "\n%s, %d of them with problems\n", unit.Plural(len(results), "cable"), bad)
 		if c.Pcap != "" {
 			fmt.Fprintf(e.stdout, "LLDP frames in %s\n", c.Pcap)
 		}
-	}
+	})
 	if err == nil && bad > 0 {
 		return &exitError{exitFailed}
 	}
@@ -108,17 +91,17 @@ func (c *configDcbxCmd) Run(e *env) error {
 }
 
 // play plays the cables of the scenario, those that were named, or those that interface descriptions name.
-func (c *configDcbxCmd) play(by map[string]*swconf.Config, order []*swconf.Config) ([]*dcbx.Result, error) {
+func (c *configDcbxCmd) play(switches dcbx.Switches) ([]*dcbx.Result, error) {
 	var m dcbx.Marking
 	var err error
 	if c.Fabric == "" {
-		if m.Data, m.CNP, err = c.dscps(order, 0, 0); err != nil {
+		if m.Data, m.CNP, err = c.dscps(switches, 0, 0); err != nil {
 			return nil, err
 		}
 		if len(c.Link) > 0 {
-			return m.Links(by, c.Link)
+			return m.Links(switches, c.Link)
 		}
-		return m.Described(order), nil
+		return m.Described(switches), nil
 	}
 	plan, err := scenariofile.Network(c.Fabric, c.Set)
 	if err != nil {
@@ -127,30 +110,5 @@ func (c *configDcbxCmd) play(by map[string]*swconf.Config, order []*swconf.Confi
 	if m.Data, m.CNP, err = c.dscps(nil, plan.Default().DSCP, plan.Default().CNPDSCP); err != nil {
 		return nil, err
 	}
-	return m.Fabric(plan.Graph, by, c.NIC), nil
-}
-
-// write writes the frames, an interface per end of a cable.
-func (c *configDcbxCmd) write(results []*dcbx.Result) error {
-	var names []string
-	for _, r := range results {
-		names = append(names, r.A.Name, r.B.Name)
-	}
-	return output.Write(c.Pcap, c.Force, func(f io.Writer) error {
-		w, err := capture.NewWriter(f, "railyard "+runner.Version(), names...)
-		if err != nil {
-			return err
-		}
-		for i, r := range results {
-			for _, x := range r.Frames {
-				iface := 2 * i
-				if !x.FromA {
-					iface++
-				}
-				w.Frame(time.Unix(0, int64(x.At/unit.Nanosecond)), iface, true, x.Bytes, x.Comment)
-			}
-		}
-		_, err = w.Close()
-		return err
-	})
+	return m.Fabric(plan.Graph, switches, c.NIC), nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"railyard/internal/configuration"
 	"railyard/internal/devices"
@@ -138,7 +137,7 @@ func (c *configLintCmd) Run(e *env) error {
 	case c.JSON:
 		err = printJSON(e.stdout, append([]swconf.Finding{}, list...))
 	default:
-		report.Findings(e.stdout, list, lines())
+		report.Findings(e.stdout, list, configuration.Lines())
 		report.Tally(e.stdout, in.Configs, in.Hosts, dialect.Title, list)
 	}
 	if base != nil && !c.SARIF {
@@ -160,25 +159,4 @@ func lintAgainst(in *swconf.Input, p *scenario.Plan) {
 	in.Response, in.Pipeline = p.Switching.Response, p.Switching.Pipeline
 	in.DataDSCP, in.CNPDSCP, in.PathMTU = s.DSCP, s.CNPDSCP, p.RC.MTU
 	in.Lossy = p.Spec.LosslessMask() == 0
-}
-
-// lineEnds turns the line ends of other systems into line feeds.
-var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
-
-// lines returns a function that reads a line of a configuration, or "" where there is none.
-func lines() func(file string, n int) string {
-	read := map[string][]string{}
-	return func(file string, n int) string {
-		list, ok := read[file]
-		if !ok {
-			if text, err := input.Text(file, 1<<20); err == nil {
-				list = strings.Split(lineEnds.Replace(string(text)), "\n")
-			}
-			read[file] = list
-		}
-		if n < 1 || n > len(list) {
-			return ""
-		}
-		return list[n-1]
-	}
 }

@@ -130,11 +130,7 @@ func (c *diagnoseCmd) tell(e *env, in diagnose.Input, notes []string) error {
 		return input.Fault(err)
 	}
 	r.Notes = append(notes, r.Notes...)
-	if c.JSON {
-		err = printJSON(e.stdout, r)
-	} else {
-		report.Diagnosis(e.stdout, r)
-	}
+	err = e.show(c.JSON, r, func() { report.Diagnosis(e.stdout, r) })
 	if err == nil && r.Faults() > 0 {
 		return &exitError{exitFailed}
 	}

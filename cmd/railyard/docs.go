@@ -16,6 +16,8 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/manual"
+	"railyard/internal/reference"
+	"railyard/internal/report/usage"
 )
 
 type docsCmd struct {
@@ -129,4 +131,11 @@ func (c *docsCmd) serve(e *env, site *manual.Site) error {
 		return err
 	}
 	return nil
+}
+
+// documentation returns the site of this version.
+func documentation() (*manual.Site, error) {
+	p, release := newParser()
+	defer release()
+	return reference.Site(usage.Pages(p.kong.Model), shelves(), helpTopics["exit"])
 }

@@ -52,11 +52,9 @@ func (c *explainCmd) Run(e *env) error {
 	} else if len(c.Set) > 0 {
 		return field.New("--set", "has no effect on a file without measurements")
 	}
-	if c.JSON {
-		return printJSON(e.stdout, map[string]any{"file": a, "points": append([]fitting.Point{}, points...)})
-	}
-	identify.Print(e.stdout, a, points)
-	return nil
+	return e.show(c.JSON, map[string]any{"file": a, "points": append([]fitting.Point{}, points...)}, func() {
+		identify.Print(e.stdout, a, points)
+	})
 }
 
 // compared simulates measured points without fitting.

@@ -14,6 +14,7 @@ import (
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
 	"railyard/internal/trace"
+	"railyard/internal/whatif"
 	"railyard/internal/workload"
 	"railyard/unit"
 )
@@ -109,17 +110,9 @@ func (c *exportCmd) plan() (*scenario.Plan, error) {
 	if err != nil {
 		return nil, input.Fault(fmt.Errorf("%s is not a run: %w", c.From, err))
 	}
-	doc, err := scenario.Parse(filepath.Join(c.From, "scenario"), []byte(m.Scenario), c.Set)
-	if err != nil {
-		return nil, input.Fault(err)
-	}
-	doc.File.Seed = m.Seed
-	plan, err := doc.Resolve(func(name string) ([]byte, error) {
-		if text, has := m.Configs[name]; has {
-			return []byte(text), nil
-		}
+	plan, err := whatif.OfRun(c.From, m, func(name string) ([]byte, error) {
 		return input.Text(name, scenariofile.MaxSize)
-	})
+	}).Plan(&whatif.Unchanged)
 	if err != nil {
 		return nil, input.Fault(err)
 	}

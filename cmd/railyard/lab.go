@@ -68,7 +68,7 @@ type labUpCmd struct {
 	Routing  string        `help:"frr (BGP unnumbered) or static (frr, if installed)" placeholder:"KIND"`
 	Address  string        `help:"Links between switches under BGP: unnumbered, or p2p (a /31 each)" enum:"unnumbered,p2p" default:"unnumbered" name:"addressing"`
 	NoECN    bool          `help:"Disable ECN marking" name:"no-ecn"`
-	Wait     time.Duration `help:"Timeout for routes on all switches" default:"30s"`
+	Wait     time.Duration `help:"Timeout for routes on all switches" default:"30s" range:"1s,1h"`
 	JSON     bool          `help:"Print the lab as JSON"`
 }
 
@@ -89,9 +89,6 @@ func (c *labUpCmd) Run(e *env) error {
 		if c.Routing = lab.RoutingStatic; lab.HasFRR() {
 			c.Routing = lab.RoutingFRR
 		}
-	}
-	if err := within("--wait", c.Wait, time.Second, time.Hour); err != nil {
-		return err
 	}
 	ctx, cancel := interruptible()
 	defer cancel()
@@ -128,11 +125,7 @@ func (c *labStatusCmd) Run(e *env) error {
 	if err != nil {
 		return labError(err)
 	}
-	if c.JSON {
-		return printJSON(e.stdout, st)
-	}
-	table.LabStatus(e.stdout, c.Name, st)
-	return nil
+	return e.show(c.JSON, st, func() { table.LabStatus(e.stdout, c.Name, st) })
 }
 
 type labLinkCmd struct {
@@ -224,11 +217,9 @@ func (c *labDownCmd) Run(e *env) error {
 	if err != nil {
 		return labError(err)
 	}
-	if c.JSON {
-		return printJSON(e.stdout, map[string]any{"name": s.Name, "namespaces_removed": s.Made})
-	}
-	fmt.Fprintf(e.stdout, "lab %s is gone: %d namespaces removed\n", s.Name, len(s.Made))
-	return nil
+	return e.show(c.JSON, map[string]any{"name": s.Name, "namespaces_removed": s.Made}, func() {
+		fmt.Fprintf(e.stdout, "lab %s is gone: %d namespaces removed\n", s.Name, len(s.Made))
+	})
 }
 
 type labRdmaCmd struct {

@@ -12,6 +12,7 @@ import (
 	"railyard/internal/input"
 	"railyard/internal/lab"
 	"railyard/internal/lab/load"
+	"railyard/internal/perftest"
 	"railyard/internal/report/plot"
 	"railyard/internal/report/table"
 )
@@ -46,7 +47,7 @@ func (c *labCompareCmd) Run(e *env) error {
 	if err != nil {
 		return input.Fault(fmt.Errorf("--cc: %w", err))
 	}
-	if _, err := parseSize("--bytes", c.Bytes, 1, allreduce.MaxBytes); err != nil {
+	if _, err := perftest.Size("--bytes", c.Bytes, 1, allreduce.MaxBytes); err != nil {
 		return err
 	}
 	if err := c.plotFits(); err != nil {
@@ -73,11 +74,7 @@ func (c *labCompareCmd) Run(e *env) error {
 		}
 		all = append(all, *v)
 	}
-	if c.JSON {
-		err = printJSON(e.stdout, all)
-	} else {
-		table.Variants(e.stdout, all)
-	}
+	err = e.show(c.JSON, all, func() { table.Variants(e.stdout, all) })
 	if c.RatePlot != "" && err == nil {
 		img, err := plot.Controls(all, s.Rate)
 		if err != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -63,43 +62,24 @@ func (c *labFailCmd) Run(e *env) error {
 	defer cancel()
 	f := lab.Failure{Kind: c.Kind, Name: c.Thing, Ports: c.Ports, Up: c.Up, Share: c.Share,
 		Direction: c.Direction, Storm: c.Storm}
-	set := func(up bool) error {
-		f.Up = up
-		return labError(lab.Fail(ctx, s, f))
-	}
 	down, period, count := c.Boot, c.Boot, 1
 	if c.Flap > 0 {
 		down, period, count = time.Duration(float64(c.Flap)*c.Duty/100), c.Flap, c.Count
 	}
 	if period == 0 {
-		if err := set(c.Up); err != nil {
-			return err
+		f.Up = c.Up
+		if err := lab.Fail(ctx, s, f); err != nil {
+			return labError(err)
 		}
 		return c.print(e, c.state())
 	}
-	for k := 0; k < count && ctx.Err() == nil; k++ {
-		if err := set(false); err != nil {
-			return err
-		}
-		rest(ctx, down)
-		if err := lab.Fail(context.WithoutCancel(ctx), s, lab.Failure{Kind: c.Kind, Name: c.Thing,
-			Ports: c.Ports, Up: true}); err != nil {
-			return labError(err)
-		}
-		rest(ctx, period-down)
+	if err := lab.Flap(ctx, s, f, down, period, count); err != nil {
+		return labError(err)
 	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("%w; %s is up", runner.ErrInterrupted, c.Thing)
 	}
 	return c.print(e, fmt.Sprintf("was down %d × %v and is up", count, down))
-}
-
-// rest waits, unless interrupted.
-func rest(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
 }
 
 // state is what the thing is now.

@@ -81,11 +81,7 @@ func (c *labRunCmd) Run(e *env) error {
 		}
 		events, moves = all, append(moves, *m)
 	}
-	if c.JSON {
-		err = printJSON(e.stdout, moves)
-	} else {
-		table.Moves(e.stdout, moves)
-	}
+	err = e.show(c.JSON, moves, func() { table.Moves(e.stdout, moves) })
 	if c.Plot != "" && err == nil {
 		img, err := plot.Moves(moves)
 		if err != nil {

@@ -76,7 +76,8 @@ func (e *env) main(args []string) int {
 	e.stdout, e.told = out, e.clock()
 	code := exitOK
 	if !helped(out, args) {
-		code = execute(e.renamed(usual(args)), e)
+		e.args = e.renamed(usual(args))
+		code = execute(e.args, e)
 	}
 	if out.enough() {
 		return exitOK
@@ -157,6 +158,9 @@ func newParser() (p *parser, release func()) {
 	return p, func() {}
 }
 
+// program names this program in what it writes.
+func program() string { return "railyard " + runner.Version() }
+
 // execute runs a command.
 func execute(args []string, e *env) int {
 	stdout, stderr := e.stdout, e.stderr
@@ -220,6 +224,7 @@ func unprinted(e *env, err error) bool {
 // env is what commands write to, and the process that they run in.
 type env struct {
 	stdout, stderr io.Writer
+	args           []string  // as they were parsed
 	told           time.Time // when progress was last told where there is no terminal
 	doing          string    // which of several simulations this is
 	acknowledge    func()    // prints once that Ctrl-C was noticed (endable)

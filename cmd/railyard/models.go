@@ -8,6 +8,7 @@ import (
 	"railyard/internal/inside"
 	"railyard/internal/model"
 	"railyard/internal/report/table"
+	"railyard/internal/sheet"
 	"railyard/internal/site"
 	"railyard/internal/swconf/sonic"
 )
@@ -27,8 +28,8 @@ Examples:
   railyard models --json`
 }
 
-func shelves() []table.Shelf {
-	return []table.Shelf{{Kind: "switches", Models: site.Sheets}, {Kind: "servers", Models: site.Boxes},
+func shelves() []sheet.Shelf {
+	return []sheet.Shelf{{Kind: "switches", Models: site.Sheets}, {Kind: "servers", Models: site.Boxes},
 		{Kind: "GPUs", Models: model.Sheets}, {Kind: "baseboards", Models: inside.BoardSheets}, {Kind: "devices of SONiC", Models: sonic.Devices}}
 }
 
@@ -38,15 +39,11 @@ func (c *modelsCmd) Run(e *env) error {
 	if c.Name != "" {
 		return c.one(e, all)
 	}
-	if c.JSON {
-		return printJSON(e.stdout, all)
-	}
-	table.Models(e.stdout, all)
-	return nil
+	return e.show(c.JSON, all, func() { table.Models(e.stdout, all) })
 }
 
 // one prints all that is known of a model. A name may be a server's and a GPU's.
-func (c *modelsCmd) one(e *env, all []table.Shelf) error {
+func (c *modelsCmd) one(e *env, all []sheet.Shelf) error {
 	var names []string
 	for _, s := range all {
 		for i := range s.Models {
@@ -55,11 +52,7 @@ func (c *modelsCmd) one(e *env, all []table.Shelf) error {
 			if !strings.EqualFold(m.Key, c.Name) {
 				continue
 			}
-			if c.JSON {
-				return printJSON(e.stdout, m)
-			}
-			table.Model(e.stdout, m)
-			return nil
+			return e.show(c.JSON, m, func() { table.Model(e.stdout, m) })
 		}
 	}
 	return input.Fault(field.Choice("MODEL", c.Name, names, "unknown model %s", field.Quote(c.Name)).ListedBy("railyard models"))

@@ -23,6 +23,15 @@ func printJSON(w io.Writer, v any) error {
 	return err
 }
 
+// show prints a value as JSON where that is asked for, else what text prints.
+func (e *env) show(asJSON bool, v any, text func()) error {
+	if asJSON {
+		return printJSON(e.stdout, v)
+	}
+	text()
+	return nil
+}
+
 // printer is standard output that remembers when something could not be printed: a report
 // that has gone nowhere is a failure.
 type printer struct {

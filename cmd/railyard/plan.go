@@ -3,12 +3,12 @@ package main
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/model"
 	"railyard/internal/planner"
+	"railyard/internal/planner/named"
 	"railyard/internal/report/table"
 )
 
@@ -41,40 +41,10 @@ Examples:
   railyard plan goodput --gpus 16384 --days 54 --checkpoint 5.67TB --storage 2TB/s --step 6s`
 }
 
-// amount reads a count with K, M, B, T: 175B, 15.6T.
+// amount reads a flag's count.
 func amount(flag, s string) (float64, error) {
-	scale := 1.0
-	digits := s
-	if s != "" {
-		if i := strings.IndexByte("KMBT", strings.ToUpper(s)[len(s)-1]); i >= 0 {
-			scale = [...]float64{1e3, 1e6, 1e9, 1e12}[i]
-			digits = s[:len(s)-1]
-		}
-	}
-	v, err := strconv.ParseFloat(digits, 64)
-	if err != nil || !(v*scale >= 1) || v*scale > 1e18 {
-		return 0, field.New("--"+flag, "%q: write a count from 1 to 1e18 such as 175B or 15.6T", s)
-	}
-	return v * scale, nil
-}
-
-// findModel reads a shipped model or a config.json.
-func findModel(name string) (*model.Config, error) {
-	var m *model.Config
-	var err error
-	if model.IsFile(name) {
-		text, e := input.Text(name, 1<<20)
-		if e != nil {
-			return nil, input.Fault(e)
-		}
-		m, err = model.Parse(name, text)
-	} else if m, err = model.Builtin(name); err != nil {
-		return nil, field.Under("MODEL", err)
-	}
-	if err != nil {
-		return nil, input.Fault(err)
-	}
-	return m, nil
+	n, err := planner.ParseAmount(s)
+	return n, field.Under("--"+flag, err)
 }
 
 type planSizeCmd struct {
@@ -124,11 +94,7 @@ func (c *planSizeCmd) Run(e *env) error {
 	if err != nil {
 		return input.Fault(field.Flags(err))
 	}
-	if c.JSON {
-		return printJSON(e.stdout, s)
-	}
-	table.Size(e.stdout, s, &in.GPU)
-	return nil
+	return e.show(c.JSON, s, func() { table.Size(e.stdout, s, &in.GPU) })
 }
 
 // input turns the flags into a question.
@@ -153,7 +119,7 @@ func (c *planSizeCmd) input() (in planner.SizeInput, err error) {
 	case c.Model != "" && c.Params != "":
 		return in, field.New("--params", "has no effect with a model, which has its own")
 	case c.Model != "":
-		m, err := findModel(c.Model)
+		m, err := named.Model(c.Model)
 		if err != nil {
 			return in, err
 		}

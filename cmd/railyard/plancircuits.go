@@ -53,11 +53,7 @@ func (c *planCircuitsCmd) Run(e *env) error {
 	if err != nil {
 		return input.Fault(field.Flags(err))
 	}
-	if c.JSON {
-		return printJSON(e.stdout, r)
-	}
-	table.Circuits(e.stdout, &in, r, rate)
-	return nil
+	return e.show(c.JSON, r, func() { table.Circuits(e.stdout, &in, r, rate) })
 }
 
 // cubes is plan circuits of a torus of cubes.
@@ -72,9 +68,5 @@ func (c *planCircuitsCmd) cubes(e *env, rate unit.Rate) error {
 	if err != nil {
 		return input.Fault(field.Flags(err))
 	}
-	if c.JSON {
-		return printJSON(e.stdout, r)
-	}
-	table.CubeCircuits(e.stdout, &in, r, rate)
-	return nil
+	return e.show(c.JSON, r, func() { table.CubeCircuits(e.stdout, &in, r, rate) })
 }

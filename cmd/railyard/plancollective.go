@@ -75,12 +75,10 @@ func (c *planCollectiveCmd) Run(e *env) error {
 		return input.Fault(field.New("--no-simulate", "leaves nothing to print: %v", untuned))
 	}
 	rows, stopped := of.Rows(ctx, plan, kind, sizes, algorithms, !c.NoSimulate)
-	if c.JSON {
-		if err := printJSON(e.stdout, rows); err != nil {
-			return err
-		}
-	} else {
+	if err := e.show(c.JSON, rows, func() {
 		table.Collectives(e.stdout, c.Kind, c.Groups, plan, rows, untuned)
+	}); err != nil {
+		return err
 	}
 	if stopped != nil {
 		return fmt.Errorf("%w; what had been simulated is above", stopped)

@@ -10,6 +10,7 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/model"
 	"railyard/internal/planner"
+	"railyard/internal/planner/named"
 	"railyard/internal/render"
 	"railyard/internal/report/table"
 	"railyard/internal/scenario"
@@ -120,7 +121,7 @@ func (c *planFabricCmd) input() (in planner.FabricInput, err error) {
 	if in.Ratio, err = planner.ParseRatio(c.Ratio); err != nil {
 		return in, field.Under("--oversubscription", err)
 	}
-	in.Prices, err = readPrices(c.Prices)
+	in.Prices, err = named.Prices(c.Prices)
 	return in, err
 }
 

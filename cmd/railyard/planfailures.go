@@ -77,9 +77,5 @@ func (c *planFailuresCmd) Run(e *env) error {
 	if early(lost) != nil {
 		return lost
 	}
-	if c.JSON {
-		return errors.Join(printJSON(e.stdout, all), lost, err)
-	}
-	table.Failures(e.stdout, all)
-	return errors.Join(lost, err)
+	return errors.Join(e.show(c.JSON, all, func() { table.Failures(e.stdout, all) }), lost, err)
 }

@@ -1,19 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 
-	"railyard/internal/field"
 	"railyard/internal/input"
-	"railyard/internal/model"
 	"railyard/internal/output"
 	"railyard/internal/planner"
+	"railyard/internal/planner/named"
 	"railyard/internal/report/table"
-	"railyard/internal/workload"
 )
 
 type planFitCmd struct {
@@ -36,11 +32,11 @@ Examples:
 
 // Run is the plan fit command.
 func (c *planFitCmd) Run(e *env) error {
-	by, err := findSoftware(c.Software)
+	by, err := named.Software(c.Software)
 	if err != nil {
 		return err
 	}
-	all, err := readMeasured(c.Measured, planner.Assumed{Software: by})
+	all, err := named.Measured(c.Measured, planner.Assumed{Software: by})
 	if err != nil {
 		return err
 	}
@@ -56,49 +52,5 @@ func (c *planFitCmd) Run(e *env) error {
 		}
 		lost = output.WriteBytes(c.Out, c.Force, append(text, '\n'))
 	}
-	if c.JSON {
-		return errors.Join(printJSON(e.stdout, a), lost)
-	}
-	table.Adjusted(e.stdout, a, by.String())
-	return lost
-}
-
-// findSoftware returns a framework by name, or of a file that plan fit wrote.
-func findSoftware(name string) (*workload.Software, error) {
-	if !model.IsFile(name) {
-		s, err := workload.FindSoftware(name)
-		return s, field.Flags(err)
-	}
-	b, err := input.Text(name, 1<<20)
-	if err != nil {
-		return nil, input.Fault(err)
-	}
-	s, err := workload.ReadSoftware(b)
-	if err != nil {
-		return nil, input.Fault(fmt.Errorf("%s: %w", name, err))
-	}
-	return s, nil
-}
-
-// readMeasured estimates a table of measured trainings. Models that do not ship are config.json files beside the table,
-// or in its folder models.
-func readMeasured(path string, by planner.Assumed) ([]planner.Measured, error) {
-	text, err := input.Text(path, 1<<24)
-	if err != nil {
-		return nil, input.Fault(err)
-	}
-	find := func(name string) (*model.Config, error) {
-		for _, dir := range []string{"", "models"} {
-			file := filepath.Join(filepath.Dir(path), dir, name+".json")
-			if b, err := input.Text(file, 1<<20); err == nil {
-				return model.Parse(name, b)
-			}
-		}
-		return model.Builtin(name)
-	}
-	all, err := planner.ReadMeasured(bytes.NewReader(text), find, by)
-	if err != nil {
-		return nil, input.Fault(fmt.Errorf("%s: %w", path, err))
-	}
-	return all, nil
+	return errors.Join(e.show(c.JSON, a, func() { table.Adjusted(e.stdout, a, by.String()) }), lost)
 }

@@ -94,11 +94,7 @@ func (c *planGoodputCmd) Run(e *env) error {
 			return lost
 		}
 	}
-	if c.JSON {
-		return errors.Join(printJSON(e.stdout, r), lost)
-	}
-	table.Goodput(e.stdout, r)
-	return lost
+	return errors.Join(e.show(c.JSON, r, func() { table.Goodput(e.stdout, r) }), lost)
 }
 
 // simulate runs all seeds, with a bar, until Ctrl-C.

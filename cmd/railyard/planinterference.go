@@ -53,12 +53,8 @@ func (c *planInterferenceCmd) Run(e *env) error {
 			return err
 		}
 	}
-	if c.JSON {
-		if err := printJSON(e.stdout, out); err != nil {
-			return err
-		}
-	} else {
-		table.Interference(e.stdout, out, c.Top)
+	if err := e.show(c.JSON, out, func() { table.Interference(e.stdout, out, c.Top) }); err != nil {
+		return err
 	}
 	if out.Lost() {
 		return &exitError{exitLost} // the table has said so

@@ -70,9 +70,5 @@ func (c *planLoadCmd) Run(e *env) error {
 			return err
 		}
 	}
-	if c.JSON {
-		return printJSON(e.stdout, curves)
-	}
-	table.Loads(e.stdout, plan, curves)
-	return nil
+	return e.show(c.JSON, curves, func() { table.Loads(e.stdout, plan, curves) })
 }

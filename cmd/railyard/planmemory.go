@@ -9,6 +9,7 @@ import (
 	"railyard/internal/input"
 	"railyard/internal/model"
 	"railyard/internal/partition"
+	"railyard/internal/planner/named"
 	"railyard/internal/report"
 	"railyard/internal/report/table"
 	"railyard/internal/workload"
@@ -82,13 +83,13 @@ func (c *planMemoryCmd) Run(e *env) error {
 	if c.Model == "" {
 		return input.Fault(errors.New("name a model, a config.json, --states N or --weights N"))
 	}
-	m, err := findModel(c.Model)
+	m, err := named.Model(c.Model)
 	if err != nil {
 		return err
 	}
 	var by *workload.Software
 	if c.Software != "" {
-		if by, err = findSoftware(c.Software); err != nil {
+		if by, err = named.Software(c.Software); err != nil {
 			return err
 		}
 	}
@@ -110,13 +111,11 @@ func (c *planMemoryCmd) Run(e *env) error {
 		return input.Fault(field.Flags(err))
 	}
 	fits := worst.Total() <= g.Usable
-	if c.JSON {
-		err = printJSON(e.stdout, map[string]any{"model": m.Name, "parameters": m.Params(), "gpu": g.Name,
-			"gpu_memory_bytes": g.Usable, "gpus": l.GPUs(), "stages": ranks,
-			"worst_stage": worst.Stage, "worst_bytes": worst.Total(), "fits": fits})
-	} else {
+	err = e.show(c.JSON, map[string]any{"model": m.Name, "parameters": m.Params(), "gpu": g.Name,
+		"gpu_memory_bytes": g.Usable, "gpus": l.GPUs(), "stages": ranks,
+		"worst_stage": worst.Stage, "worst_bytes": worst.Total(), "fits": fits}, func() {
 		table.Memory(e.stdout, m, &g, &l, ranks, worst)
-	}
+	})
 	if err == nil && !fits {
 		return &exitError{exitFailed}
 	}

@@ -6,6 +6,7 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/planner"
+	"railyard/internal/planner/named"
 	"railyard/internal/report/table"
 	"railyard/internal/scenariofile"
 	"railyard/internal/workload"
@@ -51,7 +52,7 @@ func (c *planScoreCmd) Run(e *env) error {
 	case c.Fabric == "":
 		return field.New("--fabric", "is missing: the scenario with the fabric")
 	}
-	m, err := findModel(c.Model)
+	m, err := named.Model(c.Model)
 	if err != nil {
 		return err
 	}
@@ -72,11 +73,7 @@ func (c *planScoreCmd) Run(e *env) error {
 	if err != nil {
 		return input.Fault(field.Flags(err))
 	}
-	if c.JSON {
-		err = printJSON(e.stdout, s)
-	} else {
-		table.Score(e.stdout, &in, s)
-	}
+	err = e.show(c.JSON, s, func() { table.Score(e.stdout, &in, s) })
 	if err == nil && !s.Fits {
 		return &exitError{exitFailed}
 	}
@@ -93,15 +90,13 @@ func (c *planScoreCmd) measured(e *env) (err error) {
 		}
 		by.Software = t.Software
 	}
-	all, err := readMeasured(c.Measured, by)
+	all, err := named.Measured(c.Measured, by)
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		err = printJSON(e.stdout, map[string]any{"classes": planner.Accuracies(all), "rows": all})
-	} else {
+	err = e.show(c.JSON, map[string]any{"classes": planner.Accuracies(all), "rows": all}, func() {
 		table.Measured(e.stdout, all)
-	}
+	})
 	if err == nil && !slices.ContainsFunc(all, func(m planner.Measured) bool { return m.Why == "" }) {
 		return &exitError{exitFailed}
 	}

@@ -9,6 +9,7 @@ import (
 	"railyard/internal/input"
 	"railyard/internal/model"
 	"railyard/internal/planner"
+	"railyard/internal/planner/named"
 	"railyard/internal/report/table"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
@@ -50,7 +51,7 @@ Examples:
 
 // Run is the plan search command.
 func (c *planSearchCmd) Run(e *env) error {
-	m, err := findModel(c.Model)
+	m, err := named.Model(c.Model)
 	if err != nil {
 		return err
 	}
@@ -149,7 +150,7 @@ func (c *trainingFlags) framework(name string, t *workload.Training) (err error)
 	case c.Kernels != "":
 		return field.New("--kernels", "contradicts --software %s, which has kernels of its own; accepted: one of both", name)
 	}
-	t.Software, err = findSoftware(name)
+	t.Software, err = named.Software(name)
 	return err
 }
 

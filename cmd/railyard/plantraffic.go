@@ -48,11 +48,7 @@ func (c *planTrafficCmd) Run(e *env) error {
 	if early(lost) != nil {
 		return lost
 	}
-	if c.JSON {
-		return errors.Join(printJSON(e.stdout, t.JSON()), lost)
-	}
-	table.Traffic(e.stdout, plan.Name, t)
-	return lost
+	return errors.Join(e.show(c.JSON, t.JSON(), func() { table.Traffic(e.stdout, plan.Name, t) }), lost)
 }
 
 // matrix adds up a scenario's traffic.

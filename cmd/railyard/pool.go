@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
+	"runtime/debug"
 
 	"railyard/internal/fidelity"
 	"railyard/internal/field"
@@ -40,33 +42,47 @@ func (e *env) pool() (ctx context.Context, p *study.Pool, release func()) {
 	return ctx, p, func() { bar.finish(); stop() }
 }
 
-// spread does n jobs that hold so much memory, several at a time, with a bar, until Ctrl-C.
-func (e *env) spread(n, mb int, what string, do func(i int) error) error {
+// task is a part of some work: how long it takes and what memory it holds, where that is known.
+type task struct {
+	seconds float64
+	mb      int
+	do      func() error
+}
+
+// budgetMB is what tasks that run at the same time may hold together, resident: with the program itself, below 2 GB.
+const budgetMB = 1900
+
+// spread does tasks, as many at a time as there are processors and memory is enough for, with a bar, until Ctrl-C.
+func (e *env) spread(what string, tasks []task) error {
 	ctx, release := e.endable()
 	defer release()
+	if os.Getenv("GOMEMLIMIT") == "" { // garbage of several tasks counts, too
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(budgetMB << 20))
+	}
 	bar := newMeter(e)
 	defer bar.finish()
-	errs, ended := make([]error, n), make(chan bool)
-	jobs := make([]parallel.Job, n)
-	for i := range jobs {
-		jobs[i] = parallel.Job{MB: mb, Do: func() {
-			done := ctx.Err() == nil
-			if done {
-				errs[i] = do(i)
+	errs, ended := make([]error, len(tasks)), make(chan int)
+	jobs := make([]parallel.Job, len(tasks))
+	total, passed, done := 0.0, 0.0, 0
+	for i, t := range tasks {
+		total += max(t.seconds, 1)
+		jobs[i] = parallel.Job{Seconds: t.seconds, MB: t.mb, Do: func() {
+			if errs[i] = runner.ErrInterrupted; ctx.Err() == nil {
+				errs[i] = t.do()
 			}
-			ended <- done
+			ended <- i
 		}}
 	}
 	go parallel.Run(jobs, runtime.GOMAXPROCS(0), budgetMB)
-	done := 0
-	for range n {
-		if <-ended {
+	for range tasks {
+		i := <-ended
+		if passed += max(tasks[i].seconds, 1); !errors.Is(errs[i], runner.ErrInterrupted) {
 			done++
 		}
-		bar.show(float64(done)/float64(n), fmt.Sprintf("%s %d of %d", what, done, n))
+		bar.show(passed/total, fmt.Sprintf("%s %d of %d", what, done, len(tasks)))
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("%w after %d of %d %ss; nothing was written", runner.ErrInterrupted, done, n, what)
+		return fmt.Errorf("%w after %d of %d %ss; nothing was written", runner.ErrInterrupted, done, len(tasks), what)
 	}
 	return errors.Join(errs...)
 }

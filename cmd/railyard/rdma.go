@@ -1,29 +1,21 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/bits"
-	"net"
-	"net/netip"
 	"os"
 	"os/signal"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
-	"railyard/cc"
 	"railyard/entropy"
-	"railyard/internal/capture"
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/perftest"
 	"railyard/internal/report/table"
 	"railyard/internal/runner"
-	"railyard/unit"
 	"railyard/verbs"
 )
 
@@ -53,139 +45,6 @@ Examples:
   railyard rdma perf write --to 127.0.0.1 --iters 100 --pcap write.pcapng && railyard pcap write.pcapng`
 }
 
-// rdmaDevice are the flags of every command that opens a device.
-type rdmaDevice struct {
-	Addr      string `help:"Local address (the one that routes to the peer)" placeholder:"ADDRESS"`
-	LineRate  string `help:"Line rate: the maximum rate of congestion control" placeholder:"RATE"`
-	Transport string `help:"rc, or mrc (sprayed WRITEs); a server accepts both" placeholder:"NAME"`
-	Planes    string `help:"Local addresses by plane, for mrc" placeholder:"ADDRESS,..."`
-	CC        string `help:"Congestion control, NAME[:PROFILE][,PARAMETER=VALUE]: ${congestion} (dcqcn; mrc: nscc)" name:"cc"`
-	NoOffload bool   `help:"Disable UDP segmentation and receive offload"`
-	DSCP      uint8  `help:"DSCP of data and ACKs" default:"24" name:"dscp" range:"0,63"`
-	CNPDSCP   uint8  `help:"DSCP of CNPs" default:"48" name:"cnp-dscp" range:"0,63"`
-	InFlight  string `help:"Maximum bytes in flight per queue pair" default:"1MiB" placeholder:"BYTES"`
-	Pcap      string `help:"Write sent and received packets as pcapng" placeholder:"FILE"`
-	Force     bool   `help:"Replace an existing capture"`
-}
-
-// config checks the flags and opens the capture; done completes it. others are
-// what else the command writes.
-func (d *rdmaDevice) config(e *env, others ...string) (cfg verbs.DeviceConfig, done func() error, err error) {
-	done = func() error { return nil }
-	if d.Force && d.Pcap+strings.Join(others, "") == "" {
-		return cfg, done, field.New("--force", "has no effect without a file to write")
-	}
-	cfg.DataDSCP, cfg.CNPDSCP, cfg.NoOffload = &d.DSCP, &d.CNPDSCP, d.NoOffload
-	if d.Addr != "" {
-		if cfg.Addr, err = lookup("--addr", d.Addr); err != nil {
-			return cfg, done, err
-		}
-	}
-	if err := d.carried(&cfg); err != nil {
-		return cfg, done, err
-	}
-	if d.LineRate != "" {
-		if cfg.Line, err = unit.ParseRate(d.LineRate); err != nil {
-			return cfg, done, field.Under("--line-rate", err)
-		}
-		if cfg.Line < unit.Mbps || cfg.Line > 10_000*unit.Gbps {
-			return cfg, done, field.Outside("--line-rate", "1Mbps", "10000Gbps", cfg.Line)
-		}
-		cfg.Paced = true
-	}
-	if d.CC != "" {
-		choice, err := cc.Parse(d.CC)
-		if err == nil {
-			_, err = choice.Make(cmp.Or(cfg.Line, verbs.DefaultLine))
-		}
-		if err != nil {
-			return cfg, done, field.Under("--cc", err)
-		}
-	}
-	if cfg.InFlight, err = parseSize("--in-flight", d.InFlight, 4096, 1<<30); err != nil {
-		return cfg, done, err
-	}
-	if d.Pcap == "" {
-		return cfg, done, nil
-	}
-	f, err := capture.Create(d.Pcap, d.Force, "railyard "+runner.Version(), "roce0")
-	if err != nil {
-		return cfg, done, input.Fault(err)
-	}
-	cfg.Tap = f.Datagram
-	return cfg, func() error {
-		n, err := f.Close()
-		if err == nil {
-			fmt.Fprintf(e.stderr, "%s in %s (railyard pcap, tshark and Wireshark read it)\n",
-				unit.Plural(n, "packet"),
-				d.Pcap)
-		}
-		return err
-	}, nil
-}
-
-func parseSize(flag, s string, least, most unit.Bytes) (unit.Bytes, error) {
-	b, err := unit.ParseBytes(s)
-	if err != nil {
-		return 0, field.Under(flag, err)
-	}
-	if b < least || b > most {
-		return 0, field.Outside(flag, least, most, b)
-	}
-	return b, nil
-}
-
-// within holds a flag that is a duration to its bounds.
-func within(flag string, d, least, most time.Duration) error {
-	if d < least || d > most {
-		return field.Outside(flag, least, most, d)
-	}
-	return nil
-}
-
-// pathMTU refuses what is no path MTU; 0 leaves the choice to the ports.
-func pathMTU(n int) error {
-	switch n {
-	case 0, 256, 512, 1024, 2048, 4096:
-		return nil
-	}
-	return field.New("--mtu", "must be 256, 512, 1024, 2048 or 4096, found %d", n)
-}
-
-// lookup resolves a host name or address to one address, IPv4 first.
-func lookup(flag, host string) (netip.Addr, error) {
-	if a, err := netip.ParseAddr(host); err == nil {
-		return a.Unmap(), nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-	if err != nil || len(addrs) == 0 {
-		return netip.Addr{}, field.New(flag, "no address for host %s", field.Quote(host))
-	}
-	for _, a := range addrs {
-		if a.Unmap().Is4() {
-			return a.Unmap(), nil
-		}
-	}
-	return addrs[0], nil
-}
-
-// hostPort splits a flag's HOST or HOST:PORT.
-func hostPort(flag, s string, port uint16) (netip.AddrPort, error) {
-	host := s
-	if h, p, err := net.SplitHostPort(s); err == nil {
-		n, err := strconv.ParseUint(p, 10, 16)
-		if err != nil || n == 0 {
-			return netip.AddrPort{}, field.New(flag, "%s is out of range 1–65535",
-				field.Quote(p))
-		}
-		host, port = h, uint16(n)
-	}
-	a, err := lookup(flag, strings.Trim(host, "[]"))
-	return netip.AddrPortFrom(a, port), err
-}
-
 // interruptible returns a context that Ctrl-C ends.
 func interruptible() (context.Context, func()) {
 	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -206,12 +65,12 @@ func deviceError(err error) error {
 
 // rdmaTest are the flags of the measuring commands.
 type rdmaTest struct {
-	rdmaDevice
+	perftest.Device
 	To       string        `help:"Server: HOST or HOST:PORT" required:"" placeholder:"HOST"`
 	Size     string        `help:"Message sizes: one, a list, or all (powers of two to 8MiB)" default:"64KiB" placeholder:"BYTES,..."`
 	Iters    int64         `help:"Messages per queue pair and size" default:"5000" without:"duration"`
-	Duration time.Duration `help:"Duration per size, instead of a message count" default:"0s"`
-	MTU      int           `help:"Path MTU; 0: the largest that both ports support" default:"0" name:"mtu"`
+	Duration time.Duration `help:"Duration per size, instead of a message count" default:"0s" range:"0s,24h"`
+	MTU      int           `help:"Path MTU; 0: the largest that both ports support" default:"0" name:"mtu" enum:"0,256,512,1024,2048,4096"`
 	Timeout  int           `help:"Local ACK timeout, 4.096 µs x 2^N; 0: 14, plus 1 per doubling above 64 queue pairs" default:"0"`
 	Retry    int           `help:"Retries after a timeout, 0 to 7" default:"7"`
 	RNRRetry int           `help:"RNR retries; 7: unlimited" default:"7" name:"rnr-retry"`
@@ -301,23 +160,15 @@ func (c *rdmaMany) spec(op perftest.Op) (*perftest.Spec, error) {
 			return nil, field.Outside(l.name, l.least, l.most, l.v)
 		}
 	}
-	if err := errors.Join(within("--duration", c.Duration, 0, 24*time.Hour), pathMTU(c.MTU)); err != nil {
-		return nil, err
-	}
 	if c.Size == "all" {
 		for n := int64(2); n <= 8<<20; n *= 2 {
 			s.Sizes = append(s.Sizes, n)
 		}
 		return s, nil
 	}
-	for _, w := range strings.Split(c.Size, ",") {
-		b, err := parseSize("--size", strings.TrimSpace(w), 1, perftest.MaxSize)
-		if err != nil {
-			return nil, err
-		}
-		s.Sizes = append(s.Sizes, int64(b))
-	}
-	return s, nil
+	var err error
+	s.Sizes, err = perftest.Sizes("--size", c.Size, perftest.MaxSize)
+	return s, err
 }
 
 // choice checks how source ports are chosen, and sets how many there are.
@@ -357,11 +208,11 @@ func (c *rdmaMany) run(e *env, op perftest.Op) (err error) {
 	if err != nil {
 		return err
 	}
-	to, err := hostPort("--to", c.To, perftest.Port)
+	to, err := perftest.HostPort("--to", c.To, perftest.Port)
 	if err != nil {
 		return err
 	}
-	cfg, done, err := c.config(e)
+	cfg, done, err := c.Config(program(), e.stderr)
 	if err != nil {
 		return err
 	}

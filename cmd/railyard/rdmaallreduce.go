@@ -6,10 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,12 +19,11 @@ import (
 	"railyard/internal/perftest"
 	"railyard/internal/ranks"
 	"railyard/internal/report/table"
-	"railyard/internal/slurm"
 	"railyard/verbs"
 )
 
 type rdmaAllreduceCmd struct {
-	rdmaDevice
+	perftest.Device
 	World      *int          `help:"Number of ranks (WORLD_SIZE, or 2)" name:"ranks" range:"1,1024" placeholder:"N"`
 	Mine       *int          `help:"Rank of this process, with --rendezvous (RANK; without: start all ranks)" name:"rank" range:"0,1023" placeholder:"I"`
 	Rendezvous string        `help:"Address of rank 0 (MASTER_ADDR:MASTER_PORT)" placeholder:"HOST:PORT"`
@@ -37,11 +35,11 @@ type rdmaAllreduceCmd struct {
 	QPs        int           `help:"Queue pairs per neighbor" default:"1" name:"qps"`
 	Spray      bool          `help:"Spray packets over UDP source ports: WRITE only"`
 	Timeout    int           `help:"Local ACK timeout, 4.096 µs x 2^N" default:"16" range:"1,31"`
-	MTU        int           `help:"Path MTU; 0: the largest that the ports support" default:"0" name:"mtu"`
+	MTU        int           `help:"Path MTU; 0: the largest that the ports support" default:"0" name:"mtu" enum:"0,256,512,1024,2048,4096"`
 	Ranks      int           `kong:"-"` // 0: not said
 	Rank       int           `kong:"-"` // -1: not said
-	Wait       time.Duration `help:"Timeout for all ranks to connect" default:"60s"`
-	Patience   time.Duration `help:"Timeout of a silent rank" default:"10s"`
+	Wait       time.Duration `help:"Timeout for all ranks to connect" default:"60s" range:"1ms,24h"`
+	Patience   time.Duration `help:"Timeout of a silent rank" default:"10s" range:"100ms,1h"`
 	RateLog    string        `help:"Write rate changes per rank as CSV (FILE-rankN)" placeholder:"FILE"`
 	RatePlot   string        `help:"Plot the rates of ranks with rate reductions (FILE-rankN.png)" placeholder:"FILE.png"`
 	JSON       bool          `help:"Print the rows as JSON"`
@@ -60,8 +58,8 @@ Examples:
   srun --nodes 2 --ntasks-per-node 1 railyard rdma allreduce  # under Slurm`
 }
 
-// environment fills what the flags leave open from a launcher's variables.
-func (c *rdmaAllreduceCmd) environment() error {
+// spec checks the flags.
+func (c *rdmaAllreduceCmd) spec() (*allreduce.Spec, error) {
 	c.Ranks, c.Rank = 0, -1
 	if c.World != nil {
 		c.Ranks = *c.World
@@ -69,49 +67,7 @@ func (c *rdmaAllreduceCmd) environment() error {
 	if c.Mine != nil {
 		c.Rank = *c.Mine
 	}
-	number := func(v *int, unset int, name string) error {
-		s := os.Getenv(name)
-		if *v != unset || s == "" {
-			return nil
-		}
-		n, err := strconv.Atoi(s)
-		if err != nil {
-			return field.New(name+" in the environment", "%s is not a whole number", field.Quote(s))
-		}
-		*v = n
-		return nil
-	}
-	launched := c.Rendezvous == "" && c.Rank < 0 && c.Ranks == 0
-	if launched {
-		world, rank := "WORLD_SIZE", "RANK"
-		if os.Getenv(rank) == "" && os.Getenv("SLURM_STEP_ID") != "" { // a task of srun's
-			world, rank = "SLURM_NTASKS", "SLURM_PROCID"
-		}
-		if err := errors.Join(number(&c.Ranks, 0, world), number(&c.Rank, -1, rank)); err != nil {
-			return err
-		}
-	}
-	host := os.Getenv("MASTER_ADDR")
-	if nodes, err := slurm.Hosts(os.Getenv("SLURM_STEP_NODELIST")); host == "" && launched && err == nil &&
-		len(nodes) > 0 {
-		host = nodes[0]
-	}
-	if c.Rendezvous == "" && c.Rank >= 0 && host != "" {
-		port := os.Getenv("MASTER_PORT")
-		if port == "" {
-			port = "29500" // PyTorch's default
-		}
-		c.Rendezvous = net.JoinHostPort(host, port)
-	}
-	if c.Ranks == 0 {
-		c.Ranks = 2
-	}
-	return nil
-}
-
-// spec checks the flags.
-func (c *rdmaAllreduceCmd) spec() (*allreduce.Spec, error) {
-	if err := c.environment(); err != nil {
+	if err := ranks.Launched(&c.Ranks, &c.Rank, &c.Rendezvous); err != nil {
 		return nil, err
 	}
 	op, err := allreduce.ParseOp(c.Redop)
@@ -122,10 +78,6 @@ func (c *rdmaAllreduceCmd) spec() (*allreduce.Spec, error) {
 		Op: op, Iters: c.Iters, Warmup: c.Warmup,
 		QPs: c.QPs, Wait: c.Wait, Patience: c.Patience, Connect: verbs.DefaultConnect()}
 	s.Connect.Timeout, s.Connect.MTU = c.Timeout, c.MTU
-	if err := errors.Join(within("--wait", c.Wait, time.Millisecond, 24*time.Hour),
-		within("--patience", c.Patience, 100*time.Millisecond, time.Hour), pathMTU(c.MTU)); err != nil {
-		return nil, err
-	}
 	if c.Transport == verbs.MRC && c.Spray {
 		return nil, field.New("--transport", "MRC always sprays: --spray is RC's")
 	}
@@ -135,12 +87,8 @@ func (c *rdmaAllreduceCmd) spec() (*allreduce.Spec, error) {
 	if c.Spray {
 		s.Connect.Entropy = 16
 	}
-	for _, w := range strings.Split(c.Bytes, ",") {
-		b, err := parseSize("--bytes", strings.TrimSpace(w), 1, allreduce.MaxBytes)
-		if err != nil {
-			return nil, err
-		}
-		s.Sizes = append(s.Sizes, int64(b))
+	if s.Sizes, err = perftest.Sizes("--bytes", c.Bytes, allreduce.MaxBytes); err != nil {
+		return nil, err
 	}
 	if err := s.Validate(); err != nil {
 		return nil, field.Flags(err)
@@ -179,7 +127,7 @@ func (c *rdmaAllreduceCmd) take(ctx context.Context, e *env, s *allreduce.Spec) 
 			*f = fmt.Sprintf("%s-rank%d%s", strings.TrimSuffix(*f, ext), s.Rank, ext)
 		}
 	}
-	cfg, done, err := c.config(e, c.RateLog, c.RatePlot)
+	cfg, done, err := c.Config(program(), e.stderr, c.RateLog, c.RatePlot)
 	if err != nil {
 		return err
 	}
@@ -194,7 +142,7 @@ func (c *rdmaAllreduceCmd) take(ctx context.Context, e *env, s *allreduce.Spec) 
 	}
 	cfg.Selective, cfg.WriteOnly = c.Spray, c.Spray
 	if !cfg.Addr.IsValid() && s.Rank > 0 || s.Rendezvous != "" {
-		at, err := hostPort("--rendezvous", s.Rendezvous, 29500)
+		at, err := perftest.HostPort("--rendezvous", s.Rendezvous, 29500)
 		if err != nil {
 			return err
 		}
@@ -251,8 +199,8 @@ func (c *rdmaAllreduceCmd) launch(ctx context.Context, e *env, s *allreduce.Spec
 	others := ranks.NewCrew(ctx, s.World)
 	defer others.Cancel()
 	for r := 1; r < s.World; r++ {
-		args := append([]string{"rdma", "allreduce", "--rank", fmt.Sprint(r), "--rendezvous",
-			l.Addr().String(), "--addr", ranks.Loopback(port, r).String()}, c.flags(s)...)
+		args := append(slices.Clone(e.args), "--ranks", fmt.Sprint(s.World), "--rank", fmt.Sprint(r), "--rendezvous",
+			l.Addr().String(), "--addr", ranks.Loopback(port, r).String())
 		if err := others.Start(r, nil, []string{fmt.Sprintf("GOMAXPROCS=%d", share(s.World))}, nil,
 			args...); err != nil {
 			return err
@@ -268,38 +216,4 @@ func (c *rdmaAllreduceCmd) launch(ctx context.Context, e *env, s *allreduce.Spec
 		return first
 	}
 	return own
-}
-
-// flags repeats the options for the other ranks.
-func (c *rdmaAllreduceCmd) flags(s *allreduce.Spec) []string {
-	out := []string{"--ranks", fmt.Sprint(s.World), "--bytes", c.Bytes, "--dtype", c.Dtype, "--redop",
-		c.Redop, "--iters", fmt.Sprint(c.Iters),
-		"--warmup", fmt.Sprint(c.Warmup), "--qps", fmt.Sprint(c.QPs), "--timeout", fmt.Sprint(c.Timeout),
-		"--mtu", fmt.Sprint(c.MTU),
-		"--wait", c.Wait.String(), "--patience", c.Patience.String(), "--dscp", fmt.Sprint(c.DSCP),
-		"--cnp-dscp", fmt.Sprint(c.CNPDSCP), "--in-flight", c.InFlight}
-	for flag, on := range map[string]bool{
-		"--spray":      c.Spray,
-		"--no-offload": c.NoOffload,
-		"--force":      c.Force,
-	} {
-		if on {
-			out = append(out, flag)
-		}
-	}
-	if c.LineRate != "" {
-		out = append(out, "--line-rate", c.LineRate)
-	}
-	for flag, file := range map[string]string{
-		"--pcap":      c.Pcap,
-		"--cc":        c.CC,
-		"--transport": c.Transport,
-		"--rate-log":  c.RateLog,
-		"--rate-plot": c.RatePlot,
-	} {
-		if file != "" {
-			out = append(out, flag, file)
-		}
-	}
-	return out
 }

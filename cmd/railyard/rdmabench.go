@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os/exec"
 	"time"
@@ -15,7 +14,7 @@ import (
 
 type rdmaBenchCmd struct {
 	Rounds   int           `help:"Interleaved rounds; reports medians" default:"5" range:"1,100"`
-	Duration time.Duration `help:"Time per measurement" default:"1500ms"`
+	Duration time.Duration `help:"Time per measurement" default:"1500ms" range:"100ms,1m"`
 	JSON     bool          `help:"Print as JSON"`
 	Plot     string        `help:"Plot the comparison" placeholder:"FILE.png"`
 	Force    bool          `help:"Replace an existing plot"`
@@ -44,16 +43,11 @@ func (c *rdmaBenchCmd) Run(e *env) error {
 	if c.Force && c.Plot == "" {
 		return field.New("--force", "has no effect without --plot")
 	}
-	if err := errors.Join(within("--duration", c.Duration, 100*time.Millisecond, time.Minute),
-		plot.Check(c.Plot)); err != nil {
+	if err := plot.Check(c.Plot); err != nil {
 		return err
 	}
-	if c.Plot != "" { // what cannot be written is said before the minutes that measuring takes
-		f, err := output.Create(c.Plot, c.Force)
-		if err != nil {
-			return err
-		}
-		f.Drop()
+	if err := output.Fits(c.Force, c.Plot); err != nil { // before the minutes that measuring takes
+		return err
 	}
 	e.oneThread()
 	ctx, cancel := interruptible()
@@ -76,17 +70,8 @@ func (c *rdmaBenchCmd) Run(e *env) error {
 
 // print shows what was measured as bars, each kind to its own scale.
 func (c *rdmaBenchCmd) print(e *env, rows []bench.Row) error {
-	ratio := func(a, b int) float64 { return bench.Ratio(rows, a, b) }
-	ratios := map[string]float64{
-		"write_over_iperf3_udp": ratio(bench.Write, bench.UDP),
-		"write_over_iperf3_tcp": ratio(bench.Write, bench.TCP),
-		"latency_over_bare_udp": ratio(bench.Lat, bench.UDPLat),
-		"latency_over_bare_tcp": ratio(bench.Lat, bench.TCPLat),
-		"cpu_over_bare_tcp":     ratio(bench.WriteCPU, bench.TCPCPU),
-	}
-	if c.JSON {
-		return printJSON(e.stdout, map[string]any{"rows": rows, "ratios": ratios, "transport_tcp": bench.TCPKeys(rows)})
-	}
-	table.Bench(e.stdout, rows)
-	return nil
+	ratios := bench.Ratios(rows)
+	return e.show(c.JSON, map[string]any{"rows": rows, "ratios": ratios, "transport_tcp": bench.TCPKeys(rows)}, func() {
+		table.Bench(e.stdout, rows)
+	})
 }

@@ -57,11 +57,7 @@ func (c *reportCmd) Run(e *env) error {
 		return nil
 	}
 	if c.HTML == "" && c.PNG == "" && c.SVG == "" && c.Sequence == "" {
-		if c.JSON {
-			return printJSON(e.stdout, s)
-		}
-		report.Text(e.stdout, s)
-		return nil
+		return e.show(c.JSON, s, func() { report.Text(e.stdout, s) })
 	}
 	r, err := web.Open(c.Dir)
 	if err != nil {

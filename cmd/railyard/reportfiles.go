@@ -83,11 +83,7 @@ func (c *reportCmd) packet(e *env) error {
 		return input.Fault(fmt.Errorf("%s did not follow packet %s; it followed %s", c.Dir, c.Packet,
 			strings.Join(names, ", ")))
 	}
-	if c.JSON {
-		return printJSON(e.stdout, all[i])
-	}
-	report.Followed(e.stdout, &all[i])
-	return nil
+	return e.show(c.JSON, all[i], func() { report.Followed(e.stdout, &all[i]) })
 }
 
 // sequence prints a sequence diagram of the run, or draws it.

@@ -44,8 +44,6 @@ type runCmd struct {
 	Cores   *int     `help:"Cores for the simulation, a part of the network each; results do not change (those free, if it takes over 2 s)" placeholder:"N" range:"1,1024"`
 	Beside  any      `kong:"-"` // printed with the summary as JSON
 	CPU     string   `help:"Write a CPU profile (pprof)" placeholder:"FILE" name:"cpuprofile"`
-
-	profile *profile `kong:"-"`
 }
 
 func (c *runCmd) Help() string {
@@ -63,11 +61,11 @@ func (c *runCmd) Help() string {
 // Run is the run command.
 func (c *runCmd) Run(e *env) error {
 	began := time.Now()
-	var err error
-	if c.profile, err = c.profiled(); err != nil {
+	keep, err := c.profiled()
+	if err != nil {
 		return err
 	}
-	defer c.profile.drop()
+	defer pprof.StopCPUProfile() // also where it is not kept: the command failed before it simulated
 	plan, err := scenariofile.Plan(c.Scenario, c.Set, c.Seed)
 	if err != nil {
 		return err
@@ -80,11 +78,11 @@ func (c *runCmd) Run(e *env) error {
 			return err
 		}
 	}
-	return c.simulated(e, plan, began)
+	return c.simulated(e, plan, began, keep)
 }
 
-// simulated runs a plan, writes what came out and prints it.
-func (c *runCmd) simulated(e *env, plan *scenario.Plan, began time.Time) error {
+// simulated runs a plan, writes what came out and prints it; keep writes the profile.
+func (c *runCmd) simulated(e *env, plan *scenario.Plan, began time.Time, keep func() error) error {
 	limit, err := parseMemory(c.Memory)
 	if err != nil {
 		return err
@@ -135,7 +133,7 @@ func (c *runCmd) simulated(e *env, plan *scenario.Plan, began time.Time) error {
 		return goErr
 	})
 	job.Release() // before anything is printed: a pipe that closes ends the program
-	lost = errors.Join(lost, c.profile.keep(), count.write(e, job.Dir))
+	lost = errors.Join(lost, keep(), count.write(e, job.Dir))
 	if err := c.print(e, job, s); err != nil {
 		return err
 	}
@@ -229,56 +227,24 @@ func stoppedAt(job *runner.Runner) error {
 	return fmt.Errorf("%w; what had been simulated is in %s, marked incomplete", runner.ErrInterrupted, job.Dir)
 }
 
-// profile is a CPU profile being written; nil: none was asked for.
-type profile struct {
-	to   *output.File
-	name string
-	w    *printer // the profiler does not say when a write fails
-}
-
-// profiled starts the CPU profile that was asked for.
-func (c *runCmd) profiled() (*profile, error) {
+// profiled starts the CPU profile that was asked for; keep ends and writes it.
+func (c *runCmd) profiled() (keep func() error, err error) {
 	if c.CPU == "" {
-		return nil, nil
+		return func() error { return nil }, nil
 	}
 	if b, err := input.Text(c.CPU, 0); c.Force && err == nil && len(b) > 0 &&
 		!bytes.HasPrefix(b, []byte{0x1f, 0x8b}) {
 		// --force is about runs
 		return nil, input.Fault(fmt.Errorf("%s is not a CPU profile: it is not replaced", c.CPU))
 	}
-	f, err := output.Create(c.CPU, c.Force)
-	if err != nil {
+	if err := output.Fits(c.Force, c.CPU); err != nil {
 		return nil, err
 	}
-	p := &profile{f, c.CPU, &printer{Writer: f}}
-	if err := pprof.StartCPUProfile(p.w); err != nil {
-		f.Drop()
-		return nil, err
-	}
-	return p, nil
-}
-
-// keep ends the profile.
-func (p *profile) keep() error {
-	if p == nil {
-		return nil
-	}
-	pprof.StopCPUProfile()
-	to := p.to
-	if p.to = nil; p.w.err != nil {
-		to.Drop()
-		return fmt.Errorf("%s: %w", p.name, p.w.err)
-	}
-	return to.Keep()
-}
-
-// drop ends a profile that was not kept: the command failed before it simulated.
-func (p *profile) drop() {
-	if p == nil || p.to == nil {
-		return
-	}
-	pprof.StopCPUProfile()
-	p.to.Drop()
+	var w bytes.Buffer
+	return func() error {
+		pprof.StopCPUProfile()
+		return output.WriteBytes(c.CPU, c.Force, w.Bytes())
+	}, pprof.StartCPUProfile(&w)
 }
 
 // capture starts the captures that were asked for.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"railyard/internal/counters"
+	"railyard/internal/diagnose/readings"
 	"railyard/internal/fidelity"
 	"railyard/internal/field"
 )
@@ -53,24 +54,8 @@ func (c *countedRun) write(e *env, run string) error {
 		dir = filepath.Clean(run) + "-counters"
 	}
 	before, after := c.census.Snapshots(c.system)
-	for _, moment := range []struct {
-		name    string
-		devices []counters.Snapshot
-	}{{"before", before}, {"after", after}} {
-		at := filepath.Join(dir, moment.name)
-		if err := os.MkdirAll(at, 0o777); err != nil {
-			return fmt.Errorf("--counters-dir: %w", err)
-		}
-		for _, s := range moment.devices {
-			system := c.system
-			if s.Kind == counters.Host {
-				system = "host"
-			}
-			name := filepath.Join(at, s.Device+".txt")
-			if err := os.WriteFile(name, counters.Show(system, s), 0o666); err != nil {
-				return fmt.Errorf("--counters-dir: %w", err)
-			}
-		}
+	if err := readings.Write(dir, c.system, before, after); err != nil {
+		return fmt.Errorf("--counters-dir: %w", err)
 	}
 	fmt.Fprintf(e.stderr, "note: counters of %d devices are in %s, before and after\n", len(after), dir)
 	return nil

@@ -88,5 +88,5 @@ func (c *submitCmd) Run(e *env) error {
 	if c.JSON {
 		run.Beside = shown
 	}
-	return run.simulated(e, s.Plan, began)
+	return run.simulated(e, s.Plan, began, func() error { return nil })
 }

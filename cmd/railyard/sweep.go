@@ -193,11 +193,7 @@ func (c *sweepShowCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		return printJSON(e.stdout, s.Report(a, nil, c.Top))
-	}
-	table.Sweep(e.stdout, s, a, c.Top)
-	return nil
+	return e.show(c.JSON, s.Report(a, nil, c.Top), func() { table.Sweep(e.stdout, s, a, c.Top) })
 }
 
 type sweepMergeCmd struct {

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"railyard/internal/input"
 	"railyard/internal/panel"
 	"railyard/internal/planner"
+	"railyard/internal/planner/named"
 	"railyard/internal/report"
 	"railyard/internal/report/table"
 	"railyard/internal/scenariofile"
@@ -75,7 +75,7 @@ func (c *topoCmd) Run(e *env) error {
 		return err
 	}
 	inv, ring := plan.Graph.Inventory(), plan.Ring()
-	prices, err := readPrices(c.Prices)
+	prices, err := named.Prices(c.Prices)
 	if err != nil {
 		return err
 	}
@@ -124,11 +124,7 @@ func (c *topoCmd) compare(e *env, g *topo.Graph) error {
 		})
 	}
 	d := cabling.Compare(cabling.Of(g), read, namings)
-	if c.JSON {
-		err = printJSON(e.stdout, d)
-	} else {
-		table.CableDifferences(e.stdout, d, passed)
-	}
+	err = e.show(c.JSON, d, func() { table.CableDifferences(e.stdout, d, passed) })
 	if err == nil && len(d.Findings) > 0 {
 		return &exitError{exitFailed}
 	}
@@ -148,12 +144,10 @@ func (c *topoCmd) ports(e *env, g *topo.Graph) error {
 	if len(maps) == 0 && name != "" {
 		return input.Fault(field.Choice("--ports", name, append(names, every), "unknown switch %s", field.Quote(name)).ListedBy("railyard topo SCENARIO --ports all"))
 	}
-	if c.JSON {
-		return printJSON(e.stdout, maps)
-	}
-	table.PortMaps(e.stdout, maps)
-	e.unnamed(g)
-	return nil
+	return e.show(c.JSON, maps, func() {
+		table.PortMaps(e.stdout, maps)
+		e.unnamed(g)
+	})
 }
 
 // server prints what a server has inside.
@@ -190,22 +184,6 @@ func (e *env) unnamed(g *topo.Graph) {
 	for _, n := range g.Unnamed() {
 		report.Labelled(e.stderr, "note: ", n)
 	}
-}
-
-// readPrices reads a price list of cables and switches; "" is the embedded one.
-func readPrices(file string) (*planner.Prices, error) {
-	var text []byte
-	if file != "" {
-		var err error
-		if text, err = input.Text(file, 1<<20); err != nil {
-			return nil, input.Fault(err)
-		}
-	}
-	p, err := planner.ParsePrices(filepath.Base(file), text)
-	if err != nil {
-		return nil, input.Fault(err)
-	}
-	return p, nil
 }
 
 // mostDomains bounds how many failures are tried, each by a walk over the fabric.

@@ -3,17 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
-	"time"
 
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/output"
-	"railyard/internal/parallel"
 	"railyard/internal/report/table"
 	"railyard/internal/validate"
 )
@@ -78,71 +73,20 @@ func (c *validateCmd) checks() (picked []validate.Check, err error) {
 	return picked, nil
 }
 
-// budgetMB is what groups that run at the same time may hold together, resident: with the program itself, below 2 GB.
-const budgetMB = 1900
-
 // compute runs checks, as many at a time as there are processors and memory is enough for.
-func compute(e *env, checks []validate.Check) []validate.Group {
-	all := make([]validate.Group, len(checks))
-	ended := make(chan int)
-	jobs := make([]parallel.Job, len(checks))
-	total := 0.0
+func compute(e *env, checks []validate.Check) ([]validate.Group, error) {
+	all, tasks := make([]validate.Group, len(checks)), make([]task, len(checks))
 	for i, c := range checks {
 		all[i].Check = c
-		total += c.Seconds
-		jobs[i] = parallel.Job{Seconds: c.Seconds, MB: c.MB, Do: func() {
-			all[i].Rows, all[i].Err = c.Run()
-			ended <- i
+		tasks[i] = task{seconds: c.Seconds, mb: c.MB, do: func() error {
+			var err error
+			if all[i].Rows, err = c.Run(); err != nil {
+				return fmt.Errorf("%s: %w", c.Name, err)
+			}
+			return nil
 		}}
 	}
-	if os.Getenv("GOMEMLIMIT") == "" { // garbage of several groups counts, too
-		defer debug.SetMemoryLimit(debug.SetMemoryLimit(budgetMB << 20))
-	}
-	go parallel.Run(jobs, runtime.GOMAXPROCS(0), budgetMB)
-	bar, done, began := newMeter(e), 0.0, time.Now()
-	defer bar.finish()
-	look := time.NewTicker(time.Second)
-	defer look.Stop()
-	for n := 0; n < len(checks); {
-		select {
-		case i := <-ended:
-			n++
-			done += checks[i].Seconds
-		case <-look.C:
-		}
-		if bar.due() {
-			bar.show(done/max(total, 1e-9), fmt.Sprintf("%d of %d groups  %.2g/s", n, len(checks),
-				float64(n)/time.Since(began).Seconds()))
-		}
-	}
-	return all
-}
-
-// quick leaves out what takes long, and says what that is.
-func quick(checks []validate.Check) (rest []validate.Check, left string) {
-	var whole, parts []string
-	for _, c := range checks {
-		q, ok := c.Quick()
-		switch {
-		case !ok:
-			whole = append(whole, c.Name)
-		case c.Long():
-			parts = append(parts, c.Name)
-		}
-		if ok {
-			rest = append(rest, q)
-		}
-	}
-	if len(whole) > 0 {
-		left = strings.Join(whole, ", ")
-	}
-	if len(parts) > 0 {
-		if left != "" {
-			left += "; "
-		}
-		left += "large scenarios of " + strings.Join(parts, ", ")
-	}
-	return rest, left
+	return all, e.spread("group", tasks)
 }
 
 // Run is the validate command.
@@ -162,25 +106,21 @@ func (c *validateCmd) Run(e *env) error {
 	}
 	left := ""
 	if c.Quick {
-		checks, left = quick(checks)
+		checks, left = validate.Quick(checks)
 	}
 	force := c.Force || c.earlier()
-	if c.Markdown != "" { // before it takes a minute
-		f, err := output.Create(c.Markdown, force)
-		if err != nil {
-			return err
-		}
-		f.Drop()
+	if err := output.Fits(force, c.Markdown); err != nil { // before it takes a minute
+		return err
 	}
-	groups := compute(e, checks)
+	groups, err := compute(e, checks)
+	if err != nil {
+		return err
+	}
 	all := []validate.Row{}
 	var md strings.Builder
 	md.WriteString(validationHead +
 		"\nWritten by `railyard validate --markdown docs/validation.md`. Every row runs the simulator.\n")
 	for _, g := range groups {
-		if g.Err != nil {
-			return fmt.Errorf("%s: %w", g.Name, g.Err)
-		}
 		all = append(all, g.Rows...)
 		md.WriteString(g.Markdown())
 	}

@@ -63,12 +63,8 @@ func (c *validateCmd) random(e *env) error {
 			}
 		}
 	}
-	if c.JSON {
-		if err := printJSON(e.stdout, r); err != nil {
-			return err
-		}
-	} else {
-		table.Blame(e.stdout, r, shown, c.Number != nil, c.next)
+	if err := e.show(c.JSON, r, func() { table.Blame(e.stdout, r, shown, c.Number != nil, c.next) }); err != nil {
+		return err
 	}
 	if c.Number != nil {
 		return nil
@@ -82,11 +78,11 @@ func (c *validateCmd) random(e *env) error {
 // judgeAll judges scenarios, several at a time.
 func judgeAll(e *env, seed uint64, numbers []int) ([]validate.Judged, error) {
 	rows := make([]validate.Judged, len(numbers))
-	err := e.spread(len(numbers), 0, "scenario", func(i int) error {
-		rows[i] = validate.JudgeRandom(seed, numbers[i])
-		return nil
-	})
-	return rows, err
+	tasks := make([]task, len(numbers))
+	for i, n := range numbers {
+		tasks[i].do = func() error { rows[i] = validate.JudgeRandom(seed, n); return nil }
+	}
+	return rows, e.spread("scenario", tasks)
 }
 
 // keep writes the scenario of a number, with what it says of itself, and the files that it names.

@@ -20,22 +20,20 @@ func (c *validateCmd) published(e *env) error {
 	if err != nil {
 		return err
 	}
-	err = e.spread(len(runs), validate.UETMemory, "run", func(i int) error { return runs[i].Simulate() })
-	if err != nil {
+	tasks := make([]task, len(runs))
+	for i := range runs {
+		tasks[i] = task{mb: validate.UETMemory, do: runs[i].Simulate}
+	}
+	if err := e.spread("run", tasks); err != nil {
 		return err
 	}
 	classes := validate.SpreadUET(runs)
-	if c.JSON {
-		err := printJSON(e.stdout, struct {
-			Seed    uint64               `json:"seed"`
-			Classes []validate.UETSpread `json:"classes"`
-			Runs    []validate.UETRun    `json:"runs"`
-		}{c.Seed, classes, runs})
-		if err != nil {
-			return err
-		}
-	} else {
-		table.UET(e.stdout, c.Seed, runs, classes)
+	if err := e.show(c.JSON, struct {
+		Seed    uint64               `json:"seed"`
+		Classes []validate.UETSpread `json:"classes"`
+		Runs    []validate.UETRun    `json:"runs"`
+	}{c.Seed, classes, runs}, func() { table.UET(e.stdout, c.Seed, runs, classes) }); err != nil {
+		return err
 	}
 	for _, s := range classes {
 		if !s.OK {

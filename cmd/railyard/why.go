@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"railyard/internal/exec"
@@ -74,19 +73,14 @@ func (c *whyCmd) Run(e *env) error {
 
 // scenario is what the run was made of, as run.json has it.
 func (c *whyCmd) scenario(m *result.Manifest) *whatif.Scenario {
-	of := &whatif.Scenario{Name: filepath.Join(c.Dir, "scenario"), Text: []byte(m.Scenario), Sets: m.Set, Seed: &m.Seed}
 	beside := scenariofile.Beside(c.Scenario)
-	of.Read = func(name string) ([]byte, error) {
-		if text, has := m.Configs[name]; has {
-			return []byte(text), nil
-		}
+	return whatif.OfRun(c.Dir, m, func(name string) ([]byte, error) {
 		b, err := beside(name)
 		if errors.Is(err, os.ErrNotExist) && c.Scenario == "" {
 			err = fmt.Errorf("%w; name the scenario: --scenario FILE", err)
 		}
 		return b, err
-	}
-	return of
+	})
 }
 
 // try simulates the first remedies.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"railyard/roce"
+	"railyard/unit"
 
 	"github.com/gopacket/gopacket"
 	"github.com/gopacket/gopacket/layers"
@@ -46,6 +47,11 @@ func NewWriter(w io.Writer, app string, names ...string) (*Writer, error) {
 		}
 	}
 	return &Writer{ng: ng}, nil
+}
+
+// Simulated writes a frame that left an interface at a simulated time.
+func (w *Writer) Simulated(at unit.Time, iface int, frame []byte, comment string) {
+	w.Frame(time.Unix(0, int64(at/unit.Nanosecond)), iface, true, frame, comment)
 }
 
 // Frame writes one Ethernet frame without FCS, with an optional comment.

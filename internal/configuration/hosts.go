@@ -75,6 +75,18 @@ func ReadHost(path string) (*swconf.Host, error) {
 	return h, nil
 }
 
+// WithoutHosts splits files into those of switches and the paths of those of hosts.
+func WithoutHosts(files []File, language string) (rest []File, hosts []string) {
+	for _, f := range files {
+		if _, is, err := HostText(f.Path, language); err == nil && is {
+			hosts = append(hosts, f.Path)
+		} else {
+			rest = append(rest, f)
+		}
+	}
+	return rest, hosts
+}
+
 // HostsAmong takes servers' texts out of a list of files, and reads them and those of folders; files that
 // are called alike but for their ends (host-1.sh, host-1.nccl.conf) are one server's.
 func HostsAmong(folders []string, files []File, language string) (hosts []*swconf.Host, rest []File, err error) {

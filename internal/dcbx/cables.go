@@ -1,8 +1,10 @@
 package dcbx
 
 import (
+	"io"
 	"strings"
 
+	"railyard/internal/capture"
 	"railyard/internal/field"
 	"railyard/internal/swconf"
 	"railyard/internal/topo"
@@ -16,20 +18,42 @@ func (m Marking) station(cfg *swconf.Config, p *swconf.Port, index int) Station 
 	return FromPort(cfg, p, m.Data, m.CNP, index)
 }
 
+// Switches are the configurations of switches with QoS, the first of each name.
+type Switches []*swconf.Config
+
+// Among returns those of some configurations.
+func Among(configs []*swconf.Config) (s Switches) {
+	for _, c := range configs {
+		if s.named(c.Name()) == nil && c.HasQoS() {
+			s = append(s, c)
+		}
+	}
+	return s
+}
+
+func (s Switches) named(name string) *swconf.Config {
+	for _, c := range s {
+		if c.Name() == name {
+			return c
+		}
+	}
+	return nil
+}
+
 // Fabric plays every cable of a fabric that has a configuration at both ends, or at one and a server at the other.
 // NICs are willing, fixed or silent.
-func (m Marking) Fabric(g *topo.Graph, by map[string]*swconf.Config, nics string) (out []*Result) {
+func (m Marking) Fabric(g *topo.Graph, s Switches, nics string) (out []*Result) {
 	side := func(link, node int, port string, index int) (Station, bool) {
 		n := &g.Nodes[node]
 		if n.Role == topo.Host {
-			s := NIC(n.Name, port, index, nics == "willing", 0)
+			nic := NIC(n.Name, port, index, nics == "willing", 0)
 			if nics == "fixed" {
-				s.Enable, s.Mode = 1<<3, swconf.PFCOn
+				nic.Enable, nic.Mode = 1<<3, swconf.PFCOn
 			}
-			s.LLDP = nics != "silent"
-			return s, true
+			nic.LLDP = nics != "silent"
+			return nic, true
 		}
-		cfg := by[n.Name]
+		cfg := s.named(n.Name)
 		if cfg == nil {
 			return Station{}, false
 		}
@@ -50,7 +74,7 @@ func (m Marking) Fabric(g *topo.Graph, by map[string]*swconf.Config, nics string
 }
 
 // Links plays the cables that were named.
-func (m Marking) Links(by map[string]*swconf.Config, links []string) (out []*Result, err error) {
+func (m Marking) Links(s Switches, links []string) (out []*Result, err error) {
 	for i, l := range links {
 		var ends [2]Station
 		named := strings.Split(l, "=")
@@ -59,7 +83,7 @@ func (m Marking) Links(by map[string]*swconf.Config, links []string) (out []*Res
 			if !ok || len(named) != len(ends) {
 				return nil, field.New("--link "+l, "expected SWITCH:PORT=SWITCH:PORT")
 			}
-			cfg := by[name]
+			cfg := s.named(name)
 			if cfg == nil {
 				return nil, field.New("--link "+l, "no configuration has the hostname %q", name)
 			}
@@ -75,11 +99,34 @@ func (m Marking) Links(by map[string]*swconf.Config, links []string) (out []*Res
 }
 
 // Described plays the cables that interface descriptions tell of.
-func (m Marking) Described(order []*swconf.Config) (out []*Result) {
-	for i, k := range swconf.Described(order) {
+func (m Marking) Described(s Switches) (out []*Result) {
+	for i, k := range swconf.Described(s) {
 		out = append(out, Exchange(m.station(k.From, k.A, 2*i), m.station(k.To, k.B, 2*i+1)))
 	}
 	return out
+}
+
+// Capture writes the frames, an interface per end of a cable.
+func Capture(w io.Writer, program string, results []*Result) error {
+	var names []string
+	for _, r := range results {
+		names = append(names, r.A.Name, r.B.Name)
+	}
+	c, err := capture.NewWriter(w, program, names...)
+	if err != nil {
+		return err
+	}
+	for i, r := range results {
+		for _, x := range r.Frames {
+			iface := 2 * i
+			if !x.FromA {
+				iface++
+			}
+			c.Simulated(x.At, iface, x.Bytes, x.Comment)
+		}
+	}
+	_, err = c.Close()
+	return err
 }
 
 // Row is a cable's result as JSON.

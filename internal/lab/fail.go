@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"railyard/unit"
 )
@@ -205,4 +206,29 @@ func (s *State) card(of []end, f *Failure) (all []end, err error) {
 		all = append(all, of[from:to+1]...)
 	}
 	return all, nil
+}
+
+// Flap fails a component for so long in every period, count times or until ctx ends; it works again at the end.
+func Flap(ctx context.Context, s *State, f Failure, down, period time.Duration, count int) error {
+	again := Failure{Kind: f.Kind, Name: f.Name, Ports: f.Ports, Up: true}
+	for k := 0; k < count && ctx.Err() == nil; k++ {
+		f.Up = false
+		if err := Fail(ctx, s, f); err != nil {
+			return err
+		}
+		rest(ctx, down)
+		if err := Fail(context.WithoutCancel(ctx), s, again); err != nil {
+			return err
+		}
+		rest(ctx, period-down)
+	}
+	return nil
+}
+
+// rest waits, unless interrupted.
+func rest(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
 }

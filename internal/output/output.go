@@ -102,6 +102,21 @@ func (o *File) Drop() {
 	}
 }
 
+// Fits refuses files that Write would refuse, before the work that they are for; "" is none.
+func Fits(force bool, paths ...string) error {
+	for _, p := range paths {
+		if p == "" {
+			continue
+		}
+		f, err := Create(p, force)
+		if err != nil {
+			return err
+		}
+		f.Drop()
+	}
+	return nil
+}
+
 // Write writes a file whole, or leaves none.
 func Write(path string, force bool, write func(io.Writer) error) error {
 	f, err := Create(path, force)

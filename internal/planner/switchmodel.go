@@ -118,3 +118,19 @@ func split(ports int, ratio float64) (down, up int) {
 
 // upwards returns the number of cables of equal rate that carry those below at an oversubscription, one at least.
 func upwards(down int, ratio float64) int { return max(1, int(math.Ceil(float64(down)/ratio-1e-9))) }
+
+// ParseAmount reads a count with K, M, B, T: 175B, 15.6T.
+func ParseAmount(s string) (float64, error) {
+	scale, digits := 1.0, s
+	if s != "" {
+		if i := strings.IndexByte("KMBT", strings.ToUpper(s)[len(s)-1]); i >= 0 {
+			scale = [...]float64{1e3, 1e6, 1e9, 1e12}[i]
+			digits = s[:len(s)-1]
+		}
+	}
+	v, err := strconv.ParseFloat(digits, 64)
+	if err != nil || !(v*scale >= 1) || v*scale > 1e18 {
+		return 0, field.New("", "%q: write a count from 1 to 1e18 such as 175B or 15.6T", s)
+	}
+	return v * scale, nil
+}

@@ -8,14 +8,8 @@ import (
 	"railyard/internal/sheet"
 )
 
-// A Shelf is the models of one kind of hardware.
-type Shelf struct {
-	Kind   string
-	Models []sheet.Sheet
-}
-
 // Models returns the page of hardware models: each figure with its source.
-func Models(shelves []Shelf) manual.Page {
+func Models(shelves []sheet.Shelf) manual.Page {
 	var b strings.Builder
 	models, sourced, figures := 0, 0, 0
 	var body strings.Builder

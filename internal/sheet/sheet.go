@@ -170,3 +170,9 @@ func Count(sheets []Sheet) (sourced, figures int) {
 	}
 	return sourced, figures
 }
+
+// Shelf is the data sheets of one kind of hardware.
+type Shelf struct {
+	Kind   string  `json:"kind"`
+	Models []Sheet `json:"models"`
+}

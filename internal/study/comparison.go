@@ -179,3 +179,17 @@ func costs(plan *scenario.Plan) (ofSwitch, ofNIC string) {
 	}
 	return c.Switch, ofNIC + ": " + c.NIC
 }
+
+// AnyFailed is the error of a comparison in which some variants failed.
+func AnyFailed(variants []result.Variant) error {
+	failed := 0
+	for _, v := range variants {
+		if v.Failed != "" {
+			failed++
+		}
+	}
+	if failed == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %d variants failed", failed, len(variants))
+}

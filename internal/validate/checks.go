@@ -1,5 +1,7 @@
 package validate
 
+import "strings"
+
 // Check is a group of rows, and what computing them costs. How the groups of a report run, several at a
 // time, is the caller's: this package starts no goroutine.
 type Check struct {
@@ -26,6 +28,33 @@ func (c Check) Quick() (quick Check, ok bool) {
 		return *c.Part, true
 	}
 	return Check{}, false
+}
+
+// Quick leaves out what takes long, and says what that is.
+func Quick(checks []Check) (rest []Check, left string) {
+	var whole, parts []string
+	for _, c := range checks {
+		q, ok := c.Quick()
+		switch {
+		case !ok:
+			whole = append(whole, c.Name)
+		case c.Long():
+			parts = append(parts, c.Name)
+		}
+		if ok {
+			rest = append(rest, q)
+		}
+	}
+	if len(whole) > 0 {
+		left = strings.Join(whole, ", ")
+	}
+	if len(parts) > 0 {
+		if left != "" {
+			left += "; "
+		}
+		left += "large scenarios of " + strings.Join(parts, ", ")
+	}
+	return rest, left
 }
 
 func group(name string, seconds float64, mb int, run func() ([]Row, error)) Check {

@@ -115,7 +115,6 @@ func within(claim, source string, want, got, tol float64, format string) Row {
 type Group struct {
 	Check
 	Rows []Row
-	Err  error
 }
 
 // Markdown returns a reason as an item of a list below the table.

@@ -12,6 +12,7 @@ package whatif
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"railyard/internal/cause"
@@ -34,6 +35,18 @@ type Scenario struct {
 // Of is the scenario that a plan was resolved from.
 func Of(p *scenario.Plan) *Scenario {
 	return &Scenario{Name: p.Name, Text: []byte(p.Text()), Sets: p.Sets(), Seed: &p.Seed, Read: p.Read}
+}
+
+// OfRun is the scenario that a run directory was made of, as its run.json has it; read reads files that it names and
+// run.json has not.
+func OfRun(dir string, m *result.Manifest, read scenario.ReadFile) *Scenario {
+	return &Scenario{Name: filepath.Join(dir, "scenario"), Text: []byte(m.Scenario), Sets: m.Set, Seed: &m.Seed,
+		Read: func(name string) ([]byte, error) {
+			if text, has := m.Configs[name]; has {
+				return []byte(text), nil
+			}
+			return read(name)
+		}}
 }
 
 // Limits bounds a run. The zero Limits bounds nothing.

@@ -127,6 +127,17 @@ func Ratio(rows []Row, a, b int) float64 {
 	return rows[a].Median / rows[b].Median
 }
 
+// Ratios are what the comparison comes to.
+func Ratios(rows []Row) map[string]float64 {
+	return map[string]float64{
+		"write_over_iperf3_udp": Ratio(rows, Write, UDP),
+		"write_over_iperf3_tcp": Ratio(rows, Write, TCP),
+		"latency_over_bare_udp": Ratio(rows, Lat, UDPLat),
+		"latency_over_bare_tcp": Ratio(rows, Lat, TCPLat),
+		"cpu_over_bare_tcp":     Ratio(rows, WriteCPU, TCPCPU),
+	}
+}
+
 func median(v []float64) float64 {
 	if len(v) == 0 {
 		return 0

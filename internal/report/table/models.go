@@ -11,12 +11,6 @@ import (
 	"railyard/unit"
 )
 
-// Shelf is the data sheets of one kind of hardware.
-type Shelf struct {
-	Kind   string        `json:"kind"`
-	Models []sheet.Sheet `json:"models"`
-}
-
 // modelColumn is a figure in the list of a kind's models, or a count and what it counts.
 type modelColumn struct{ head, key, of string }
 
@@ -35,7 +29,7 @@ var modelLists = map[string]struct {
 }
 
 // Models lists models with their main figures, and how many of their figures have no source.
-func Models(w io.Writer, shelves []Shelf) {
+func Models(w io.Writer, shelves []sheet.Shelf) {
 	models, sourced, figures := 0, 0, 0
 	for _, s := range shelves {
 		with, of := sheet.Count(s.Models)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"railyard/internal/field"
 
@@ -14,7 +15,7 @@ import (
 
 // What a command struct says of its flags beyond kong's tags:
 //
-//	range:"1,64"       a number from 1 to 64; NaN and infinities are in no range
+//	range:"1,64"       a number from 1 to 64 (NaN and infinities are in no range), or a time: range:"1s,1h"
 //	with:"out"         means nothing unless --out is given (or one of several, by commas)
 //	without:"json"     means nothing beside --json
 //
@@ -78,20 +79,32 @@ func inRange(v *kong.Value) error {
 		panic(v.Name + ": " + err.Error()) // the command structs are wrong: our bug
 	}
 	x, ok := number(v.Target)
-	if ok && !(x >= low && x <= high) {
-		return field.New(Called(v), "%[3]s is out of range %[1]s–%[2]s",
-			plainly(low), plainly(high), plainly(x))
+	if !ok || x >= low && x <= high {
+		return nil
 	}
-	return nil
+	from, to, said := plainly(low), plainly(high), plainly(x)
+	if d, is := v.Target.Interface().(time.Duration); is {
+		from, to, _ = strings.Cut(text, ",")
+		said = d.String()
+	}
+	return field.New(Called(v), "%[3]s is out of range %[1]s–%[2]s", from, to, said)
 }
 
-// Bounds returns the bounds of a range tag.
+// Bounds returns the bounds of a range tag, those of times in seconds.
 func Bounds(text string) (low, high float64, err error) {
 	a, b, _ := strings.Cut(text, ",")
-	if low, err = strconv.ParseFloat(a, 64); err == nil {
-		high, err = strconv.ParseFloat(b, 64)
+	if low, err = bound(a); err == nil {
+		high, err = bound(b)
 	}
 	return low, high, err
+}
+
+// bound reads a number or a time.
+func bound(text string) (float64, error) {
+	if d, err := time.ParseDuration(text); err == nil && text != "0" {
+		return d.Seconds(), nil
+	}
+	return strconv.ParseFloat(text, 64)
 }
 
 // number reads a numeric flag; false: it is none, or not given.
@@ -101,6 +114,9 @@ func number(v reflect.Value) (float64, bool) {
 			return 0, false
 		}
 		v = v.Elem()
+	}
+	if d, is := v.Interface().(time.Duration); is {
+		return d.Seconds(), true
 	}
 	switch {
 	case v.CanInt():

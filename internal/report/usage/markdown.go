@@ -4,8 +4,23 @@ import (
 	"fmt"
 	"strings"
 
+	"railyard/internal/manual"
+
 	"github.com/alecthomas/kong"
 )
+
+// Pages returns a page for every command, and one that lists them.
+func Pages(of *kong.Application) (pages []manual.Page) {
+	var index strings.Builder
+	index.WriteString("# Commands\n\nEvery command has `--help` with examples, and `--json` where it prints figures.\n\n" +
+		"| command | summary |\n|---|---|\n")
+	for _, n := range of.Leaves(true) {
+		name := strings.ReplaceAll(n.Path(), " ", "-")
+		fmt.Fprintf(&index, "| [railyard %s](commands/%s.md) | %s |\n", n.Path(), name, Escaped(n.Help))
+		pages = append(pages, manual.Page{Path: "reference/commands/" + name, Text: Markdown(n)})
+	}
+	return append(pages, manual.Page{Path: "reference/commands", Text: index.String()})
+}
 
 // Markdown returns the help of a command as a page in Markdown.
 func Markdown(n *kong.Node) string {

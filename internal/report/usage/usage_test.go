@@ -3,6 +3,7 @@ package usage
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/alecthomas/kong"
 )
@@ -11,10 +12,12 @@ import (
 // given, are not.
 func TestRange(t *testing.T) {
 	for text, want := range map[string]string{"--n 7": "", "": "", "--n 0": "--n: 0 is out of range 1–8",
-		"--n 9": "--n: 9 is out of range 1–8", "--share 1.5": "--share: 1.5 is out of range 0–1"} {
+		"--n 9": "--n: 9 is out of range 1–8", "--share 1.5": "--share: 1.5 is out of range 0–1",
+		"--wait 2m": "", "--wait 500ms": "--wait: 500ms is out of range 1s–1h"} {
 		var cli struct {
-			N     *int    `range:"1,8"`
-			Share float64 `range:"0,1"`
+			N     *int          `range:"1,8"`
+			Share float64       `range:"0,1"`
+			Wait  time.Duration `range:"1s,1h"`
 		}
 		parser, err := kong.New(&cli, kong.Name("test"))
 		if err != nil {

@@ -1,16 +1,12 @@
-package main
+package reference
 
 import (
-	"fmt"
-	"strings"
-
 	"railyard/docs"
 	"railyard/docs/rules"
 	"railyard/internal/manual"
-	"railyard/internal/reference"
-	"railyard/internal/report/usage"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
+	"railyard/internal/sheet"
 	"railyard/internal/swconf"
 )
 
@@ -34,9 +30,10 @@ var contents = []manual.Section{
 	{Title: "Lint rules", Pages: []string{"rules/"}},
 }
 
-// documentation returns the site of this version.
-func documentation() (*manual.Site, error) {
-	pages, err := reference.Keys(scenario.Schema())
+// Site returns the documentation: the written pages, those made from registries, and those of commands. exit describes
+// exit codes.
+func Site(commands []manual.Page, shelves []sheet.Shelf, exit string) (*manual.Site, error) {
+	pages, err := Keys(scenario.Schema())
 	if err != nil {
 		return nil, err
 	}
@@ -44,32 +41,13 @@ func documentation() (*manual.Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	var shelved []reference.Shelf
-	for _, s := range shelves() {
-		shelved = append(shelved, reference.Shelf{Kind: s.Kind, Models: s.Models})
-	}
-	pages = append(pages, reference.Columns(result.Declared()), reference.Messages(helpTopics["exit"]),
-		reference.Models(shelved), reference.Accuracy(string(report)), reference.Flows())
+	pages = append(pages, Columns(result.Declared()), Messages(exit), Models(shelves), Accuracy(string(report)),
+		Flows())
 	index, _ := rules.Index()
 	pages = append(pages, manual.Page{Path: "rules/README", Text: index})
 	for _, r := range swconf.Rules() {
 		text, _ := rules.Page(r.ID)
 		pages = append(pages, manual.Page{Path: "rules/" + r.ID, Text: text})
 	}
-	return manual.New(docs.Files, contents, append(pages, commandPages()...))
-}
-
-// commandPages returns a page for every command, and one that lists them.
-func commandPages() (pages []manual.Page) {
-	p, release := newParser()
-	defer release()
-	var index strings.Builder
-	index.WriteString("# Commands\n\nEvery command has `--help` with examples, and `--json` where it prints figures.\n\n" +
-		"| command | summary |\n|---|---|\n")
-	for _, n := range p.kong.Model.Leaves(true) {
-		name := strings.ReplaceAll(n.Path(), " ", "-")
-		fmt.Fprintf(&index, "| [railyard %s](commands/%s.md) | %s |\n", n.Path(), name, usage.Escaped(n.Help))
-		pages = append(pages, manual.Page{Path: "reference/commands/" + name, Text: usage.Markdown(n)})
-	}
-	return append(pages, manual.Page{Path: "reference/commands", Text: index.String()})
+	return manual.New(docs.Files, contents, append(pages, commands...))
 }
