@@ -3,6 +3,7 @@ package identify
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,6 +45,40 @@ func TestNextIsCalled(t *testing.T) {
 		if !strings.Contains(n.Command, `it'\''s here.cfg'`) || n.Purpose == "" {
 			t.Errorf("%+v", n)
 		}
+	}
+}
+
+// TestFolders checks that a directory's account looks into its folders, names those of each kind, and that the commands
+// name the folders.
+func TestFolders(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"configs/leaf1.cfg":   "hostname leaf1\n!\ninterface Ethernet1\n   mtu 9214\n",
+		"configs/leaf2.cfg":   "hostname leaf2\n!\ninterface Ethernet1\n   mtu 9214\n",
+		"jobs/a/out.txt":      "# nThread 1 nGpus 8\n",
+		"jobs/b/out.txt":      "# nThread 1 nGpus 8\n",
+		"jobs/c/out.txt":      "# nThread 1 nGpus 8\n",
+		"jobs/d/out.txt":      "# nThread 1 nGpus 8\n",
+		".git/config":         "hostname leaf1\n!\ninterface Ethernet1\n   mtu 9214\n",
+		"notes/some/words.md": "nothing\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, err := Of(dir, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"2 files in configs: switch configuration",
+		"4 files in 4 folders (jobs/a, jobs/b, jobs/c, …): nccl-tests output", "1 file of unsupported formats"}
+	if !slices.Equal(a.Shows, want) || len(a.Next) != 1 ||
+		!strings.Contains(a.Next[0].Command, filepath.Join(dir, "configs")) {
+		t.Errorf("%q, %+v", a.Shows, a.Next)
 	}
 }
 

@@ -2,7 +2,6 @@ package identify
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -50,71 +49,6 @@ func showRun(f *File, a *Account) error {
 	a.next("explain where the time went, and simulate remedies", "why %s --try 3", f.quoted())
 	a.next("list the tables and columns of SQL queries", "query %s", f.quoted())
 	a.next("write the report as a page", "report %s --html report.html", f.quoted())
-	return nil
-}
-
-// mostFiles bounds the files of a directory that are looked at.
-const mostFiles = 500
-
-// showDirectory counts the kinds of the files of a directory.
-func showDirectory(f *File, a *Account) error {
-	entries, err := os.ReadDir(f.Path)
-	if err != nil {
-		return err
-	}
-	count, order, unknown, runs := map[string]int{}, []string{}, 0, 0
-	for i, e := range entries {
-		sub := &File{Path: filepath.Join(f.Path, e.Name())}
-		if i >= mostFiles {
-			a.show("more than %d entries: the others were not opened", mostFiles)
-			break
-		}
-		if e.IsDir() {
-			if sub.Dir = true; isRun(sub) {
-				runs++
-			}
-			continue
-		}
-		if sub.Head, err = head(sub.Path); err != nil {
-			unknown++
-			continue
-		}
-		n := slices.IndexFunc(kinds, func(k Kind) bool { return len(sub.Head) > 0 && k.is(sub) })
-		if n < 0 {
-			unknown++
-			continue
-		}
-		if count[kinds[n].Name]++; count[kinds[n].Name] == 1 {
-			order = append(order, kinds[n].Name)
-		}
-	}
-	if _, err := os.Stat(filepath.Join(f.Path, "study.json")); err == nil {
-		a.What = "directory of a study"
-		a.next("rank the trials", "sweep show %s", f.quoted())
-		a.next("list the columns of SQL queries", "query %s", f.quoted())
-	}
-	if runs > 0 {
-		a.show("%s", unit.Plural(runs, "run"))
-		a.next("open the runs in the page", "serve")
-	}
-	for _, name := range order {
-		k := kinds[slices.IndexFunc(kinds, func(k Kind) bool { return k.Name == name })]
-		a.show("%s", unit.Plural(count[name], "file")+": "+k.What)
-		switch name {
-		case "configuration", "host":
-			a.next("find errors in configurations", "config lint %s%s", f.quoted(), f.fabric("--fabric"))
-		case "counters":
-			a.next("find faults and congestion", "diagnose %s%s", f.quoted(), f.fabric("--fabric"))
-		case "cabling", "trace":
-			a.next("convert to a scenario", "import %s --out imported.yaml", f.quoted())
-		}
-	}
-	if len(a.Shows) == 0 && len(a.Next) == 0 {
-		return fmt.Errorf("%s: contains no supported file (%s)", f.Path, unit.Plural(len(entries), "entry"))
-	}
-	if unknown > 0 {
-		a.show("%s of unsupported formats", unit.Plural(unknown, "file"))
-	}
 	return nil
 }
 
