@@ -212,6 +212,11 @@ func Compare(w io.Writer, title string, all []result.Variant) {
 	if n := seeds(all); n > 1 {
 		fmt.Fprintf(w, "Medians over %d seeds; best and worst are of single seeds.\n", n)
 	}
+	var labels []string
+	for _, v := range all {
+		labels = append(labels, v.Label)
+	}
+	requirements(w, labels, all, nil)
 	notes(w, all)
 }
 

@@ -3,6 +3,7 @@ package study
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"railyard/cc"
@@ -154,6 +155,11 @@ func (c *Comparison) needs(v *Variant) (ofSwitch, ofNIC string) {
 			return costs(plan)
 		}
 	}
+	if slices.ContainsFunc(c.Set, func(s string) bool { return strings.HasPrefix(s, "lb=") && strings.Contains(s, ",") }) {
+		if plan, err := v.Plan(0); err == nil {
+			return plan.LB.Title, ordering(plan)
+		}
+	}
 	for _, s := range v.Sets {
 		if name, ok := strings.CutPrefix(s, algorithmKey); ok {
 			if a := cc.Lookup(name); a != nil {
@@ -162,6 +168,24 @@ func (c *Comparison) needs(v *Variant) (ofSwitch, ofNIC string) {
 		}
 	}
 	return ofSwitch, ofNIC
+}
+
+// ordering is what a plan's path choice takes of NICs: in which order they place packets, and how.
+func ordering(plan *scenario.Plan) (ofNIC string) {
+	const any = "any order of packets"
+	switch c := plan.Default().Carried; {
+	case c != nil && c.Ordered && plan.LB.Reorders(plan.LBValues):
+		return any + ", which " + c.Title + " treats as loss"
+	case c != nil && !c.Ordered:
+		return any + ", which " + c.Title + " has"
+	case !plan.LB.Reorders(plan.LBValues):
+		return "packets in order"
+	case plan.Mixes():
+		return any + ", which go-back-N treats as loss (transport.recovery)"
+	case plan.RC.WriteOnly:
+		return any + ", which have their addresses (WRITE Only)"
+	}
+	return any + ": reorder memory for First/Middle/Last headers (transport.write, server.reorder)"
 }
 
 // costs are those of a transport: bytes of headers, and state where it is counted, besides words.

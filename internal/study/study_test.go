@@ -33,6 +33,29 @@ func scenarioFile(t *testing.T) string {
 	return path
 }
 
+// TestNeedsOfPathChoice checks that a comparison of path choices says which of them need NICs that place packets in any
+// order, and how the scenario's NICs do.
+func TestNeedsOfPathChoice(t *testing.T) {
+	for set, want := range map[string][2]string{
+		"transport.recovery=go-back-n": {"packets in order",
+			"any order of packets, which go-back-N treats as loss (transport.recovery)"},
+		"transport.recovery=selective": {"packets in order",
+			"any order of packets: reorder memory for First/Middle/Last headers (transport.write, server.reorder)"},
+		"transport.write=only transport.recovery=selective": {"packets in order",
+			"any order of packets, which have their addresses (WRITE Only)"},
+		"transport=srd": {"any order of packets, which SRD has", "any order of packets, which SRD has"},
+	} {
+		c := &Comparison{Matrix: Matrix{Scenarios: []string{scenarioFile(t)},
+			Set: append(strings.Fields(set), "lb=ecmp,spray")}, Seeds: 1}
+		if err := c.Prepare(); err != nil {
+			t.Fatal(err)
+		}
+		if got := [2]string{c.columns[0].NIC, c.columns[1].NIC}; got != want || c.columns[1].Switch != "spraying in turn" {
+			t.Errorf("%s: %q, %q, want %q", set, got, c.columns[1].Switch, want)
+		}
+	}
+}
+
 // All combinations, the last list fastest, with labels of what differs.
 func TestCross(t *testing.T) {
 	m := Matrix{Scenarios: []string{"a.yaml", "b.yaml"}, Set: []string{"lb=ecmp,spray", "seed=1"},
