@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"railyard/internal/field"
 )
 
 // Format is the output of one command.
@@ -54,25 +52,6 @@ func SystemOf(seen []Snapshot) string {
 		}
 	}
 	return Systems[0]
-}
-
-// Names are the formats' names.
-func Names() (names []string) {
-	for _, f := range formats {
-		names = append(names, f.Name)
-	}
-	return names
-}
-
-// Write is a snapshot as a format has it, as far as it shows what is there.
-func Write(format string, s Snapshot) ([]byte, error) {
-	f := Find(format)
-	if f == nil {
-		return nil, field.Choice("format", format, Names(), "%s is not a format of counters", field.Quote(format)).ListedBy("railyard diagnose --help")
-	}
-	var b bytes.Buffer
-	f.write(&b, &s)
-	return b.Bytes(), nil
 }
 
 // Show is a session on a device: each command of its system with what it prints.

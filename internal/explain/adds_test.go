@@ -80,20 +80,3 @@ func TestStepAddsUp(t *testing.T) {
 		}
 	})
 }
-
-// A port that pauses itself in a circle has a root all the same, and one that nobody names is its own.
-func TestPauseRootsEnd(t *testing.T) {
-	until := func(to unit.Time, cause int32) []pauseSpan { return []pauseSpan{{to: to, cause: cause}} }
-	p := pauseIndex{1: until(100, 2), 2: until(100, 3), 3: until(50, 1), 5: until(100, -1)}
-	if at := p.root(1, 60); at != 3 {
-		t.Errorf("port 3 is not paused at 60, yet the root is %d", at)
-	}
-	if at := p.root(1, 10); at < 1 || at > 3 {
-		t.Errorf("the circle of 1, 2 and 3 has the root %d", at)
-	}
-	for _, port := range []int32{5, 7} {
-		if at := p.root(port, 10); at != port {
-			t.Errorf("the root of %d is %d", port, at)
-		}
-	}
-}

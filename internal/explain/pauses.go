@@ -57,18 +57,6 @@ func (p pauseIndex) within(port int32, from, to unit.Time) []pauseSpan {
 	return all[i:max(i, n)]
 }
 
-// root follows a pause's cause to the port that was congested without being paused.
-func (p pauseIndex) root(port int32, at unit.Time) int32 {
-	for range len(p) {
-		spans := p.within(port, at, at+1)
-		if len(spans) == 0 || spans[0].cause < 0 || spans[0].cause == port {
-			break
-		}
-		port = spans[0].cause
-	}
-	return port
-}
-
 // elsewhere returns how long a port was paused between two times for the sake of roots that are none of its own.
 func (p pauseIndex) elsewhere(port int32, from, to unit.Time, own func(root int32) bool) (sum unit.Time) {
 	for _, s := range p.within(port, from, to) {

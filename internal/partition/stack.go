@@ -1,9 +1,6 @@
 package partition
 
 import (
-	"maps"
-	"slices"
-
 	"railyard/unit"
 )
 
@@ -27,9 +24,6 @@ var stacks = map[string]stack{
 	"megatron": {logit: 8, logitTP: 8},
 	"torch":    {logit: 14, logitTP: 20, ops: true, whole: true},
 }
-
-// Stacks lists their names.
-func Stacks() []string { return slices.Sorted(maps.Keys(stacks)) }
 
 func (l Layout) stack() stack {
 	if s, ok := stacks[l.Stack]; ok {

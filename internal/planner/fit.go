@@ -1,13 +1,7 @@
 package planner
 
 import (
-	"cmp"
-	"crypto/sha256"
-	"encoding/binary"
-	"maps"
 	"math"
-	"slices"
-	"strings"
 
 	"railyard/internal/model"
 	"railyard/internal/workload"
@@ -109,49 +103,4 @@ func Kind(m *model.Config, precision string) string {
 		return kind + " bf16"
 	}
 	return kind + " fp8 or fp4"
-}
-
-// Split holds out every second cell of each kind and software, in an order that the seed decides.
-func Split(rows []*Measured, seed string) (fitted, held []*Measured) {
-	strata := map[string][]string{} // cells
-	for _, m := range rows {
-		name, _, _ := strings.Cut(m.software, "@")
-		if k := name + " " + m.Kind(); !slices.Contains(strata[k], m.Cell()) {
-			strata[k] = append(strata[k], m.Cell())
-		}
-	}
-	out := map[string]bool{}
-	for _, k := range slices.Sorted(maps.Keys(strata)) {
-		cells := strata[k]
-		slices.SortFunc(cells, func(a, b string) int { return cmp.Compare(digest(seed, a), digest(seed, b)) })
-		for i, c := range cells {
-			out[k+c] = i%2 == 1
-		}
-	}
-	for _, m := range rows {
-		name, _, _ := strings.Cut(m.software, "@")
-		if m.Held = out[name+" "+m.Kind()+m.Cell()]; m.Held {
-			held = append(held, m)
-		} else {
-			fitted = append(fitted, m)
-		}
-	}
-	return fitted, held
-}
-
-func digest(seed, cell string) uint64 {
-	sum := sha256.Sum256([]byte(seed + " " + cell))
-	return binary.BigEndian.Uint64(sum[:])
-}
-
-// spread weighs rows so that repetitions of a training with other containers count as one.
-func spread(rows []*Measured) {
-	count := map[string]float64{}
-	key := func(m *Measured) string { return m.cellOf() + m.scored.String() }
-	for _, m := range rows {
-		count[key(m)]++
-	}
-	for _, m := range rows {
-		m.weight = 1 / count[key(m)]
-	}
 }

@@ -2,9 +2,13 @@ package planner
 
 import (
 	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -69,7 +73,7 @@ func fittedParameters(softwares []workload.Software) (free []Free) {
 // refit begins at the counted figures, which are custom's, fits them to one half, and writes what the other half shows.
 func refit(t *testing.T) {
 	rows := publishedRows(t, Assumed{})
-	fit, held := Split(rows, seed)
+	fit, held := apart(rows, seed)
 	spread(fit)
 	counted, _ := workload.FindSoftware("custom")
 	for i := range workload.Softwares {
@@ -129,7 +133,7 @@ func TestSoftware(t *testing.T) {
 		return
 	}
 	rows := publishedRows(t, Assumed{})
-	fit, held := Split(rows, seed)
+	fit, held := apart(rows, seed)
 	for _, m := range rows {
 		if m.Held == slices.Contains(published.Fitted, m.cellOf()) {
 			t.Errorf("%s %s: held out %v; heldout.json says otherwise", m.ID, m.cellOf(), m.Held)
@@ -154,4 +158,49 @@ func rms(rows []*Measured) float64 {
 		sum += e * e
 	}
 	return math.Sqrt(sum / float64(len(rows)))
+}
+
+// apart holds out every second cell of each kind and software, in an order that the seed decides.
+func apart(rows []*Measured, seed string) (fitted, held []*Measured) {
+	strata := map[string][]string{} // cells
+	for _, m := range rows {
+		name, _, _ := strings.Cut(m.software, "@")
+		if k := name + " " + m.Kind(); !slices.Contains(strata[k], m.Cell()) {
+			strata[k] = append(strata[k], m.Cell())
+		}
+	}
+	out := map[string]bool{}
+	for _, k := range slices.Sorted(maps.Keys(strata)) {
+		cells := strata[k]
+		slices.SortFunc(cells, func(a, b string) int { return cmp.Compare(digest(seed, a), digest(seed, b)) })
+		for i, c := range cells {
+			out[k+c] = i%2 == 1
+		}
+	}
+	for _, m := range rows {
+		name, _, _ := strings.Cut(m.software, "@")
+		if m.Held = out[name+" "+m.Kind()+m.Cell()]; m.Held {
+			held = append(held, m)
+		} else {
+			fitted = append(fitted, m)
+		}
+	}
+	return fitted, held
+}
+
+func digest(seed, cell string) uint64 {
+	sum := sha256.Sum256([]byte(seed + " " + cell))
+	return binary.BigEndian.Uint64(sum[:])
+}
+
+// spread weighs rows so that repetitions of a training with other containers count as one.
+func spread(rows []*Measured) {
+	count := map[string]float64{}
+	key := func(m *Measured) string { return m.cellOf() + m.scored.String() }
+	for _, m := range rows {
+		count[key(m)]++
+	}
+	for _, m := range rows {
+		m.weight = 1 / count[key(m)]
+	}
 }

@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -50,12 +49,6 @@ func SetKey(text, block, key, value string) (edited string, ok bool) {
 		return text, false
 	}
 	return strings.TrimRight(text, "\n") + "\n" + block + ": {" + entry + "}\n", true
-}
-
-// HasBlock reports whether a scenario's text has an outermost key.
-func HasBlock(text, block string) bool {
-	top, _ := entries(text)
-	return slices.ContainsFunc(top, func(m *ast.MappingValueNode) bool { return m.Key.GetToken().Value == block })
 }
 
 // WithoutBlocks returns a scenario's text without some of its outermost keys, their values and the comments within

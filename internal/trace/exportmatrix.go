@@ -91,37 +91,29 @@ const mostBefore = 20_000_000
 func (x *export) transfersBefore() (before [][]int32, start []unit.Time, err error) {
 	d := x.d
 	before, start = make([][]int32, len(d.Ops)), make([]unit.Time, len(d.Ops))
-	waits := make([]int32, len(d.Ops))
-	var order []int32
-	for i := range d.Ops {
-		if waits[i] = d.Ops[i].Deps; waits[i] == 0 {
-			order = append(order, int32(i))
-		}
-	}
 	left, total := 0, 0
-	for k := 0; k < len(order); k++ {
-		i := order[k]
+	d.Ordered(func(i int32) {
 		o := &d.Ops[i]
 		slices.Sort(before[i])
 		before[i] = slices.Compact(before[i])
 		if total += len(before[i]); total > mostBefore {
-			return nil, nil, field.New("", "has operations that wait for more than %d others together", mostBefore)
+			return
 		}
 		end := start[i] + o.Dur
 		if len(before[i]) > 0 && o.Dur > 0 {
 			left++
 		}
-		for _, s := range d.Succ[d.First[i]:d.First[i+1]] {
+		for _, s := range d.After(i) {
 			if o.Compute() {
 				before[s] = append(before[s], before[i]...)
 				start[s] = max(start[s], end)
 			} else {
 				before[s] = append(before[s], i)
 			}
-			if waits[s]--; waits[s] == 0 {
-				order = append(order, s)
-			}
 		}
+	})
+	if total > mostBefore {
+		return nil, nil, field.New("", "has operations that wait for more than %d others together", mostBefore)
 	}
 	tally.Add(&x.report.Left, left, "computations behind transfers, for which a matrix has no word", "", 0)
 	return before, start, nil

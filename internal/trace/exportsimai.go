@@ -70,36 +70,25 @@ func (x *export) computedBefore(own []int) (dur []unit.Time, lost int, err error
 	}
 	dur = make([]unit.Time, len(own))
 	level := make([]int, len(d.Ops)) // how many of rank 0's collectives an operation is behind
-	waits := make([]int32, len(d.Ops))
-	var order []int32
-	for i := range d.Ops {
-		if waits[i] = d.Ops[i].Deps; waits[i] == 0 {
-			order = append(order, int32(i))
-		}
-	}
-	for k := 0; k < len(order); k++ {
-		i := order[k]
+	d.Ordered(func(i int32) {
 		o := &d.Ops[i]
 		behind := level[i]
 		switch at, is := place[o.Coll]; {
 		case is && level[i] != at:
-			return nil, 0, field.New("", "has collectives side by side: SimAI's layers follow one another")
+			err = field.New("", "has collectives side by side: SimAI's layers follow one another")
 		case is:
 		case o.Compute() && o.Dur > 0 && (o.Rank != 0 || level[i] >= len(own)):
 			lost++
 		case o.Compute() && o.Rank == 0:
 			dur[level[i]] += o.Dur
 		}
-		for _, s := range d.Succ[d.First[i]:d.First[i+1]] {
+		for _, s := range d.After(i) {
 			next := behind
 			if _, is := place[o.Coll]; is && d.Ops[s].Coll != o.Coll {
 				next = behind + 1
 			}
 			level[s] = max(level[s], next)
-			if waits[s]--; waits[s] == 0 {
-				order = append(order, s)
-			}
 		}
-	}
-	return dur, lost, nil
+	})
+	return dur, lost, err
 }

@@ -164,30 +164,42 @@ func (b *Builder) Seal() (*DAG, error) {
 	return d, d.checkAcyclic()
 }
 
-// checkAcyclic runs Kahn's algorithm; what is left over contains a cycle.
-func (d *DAG) checkAcyclic() error {
-	deps := make([]int32, len(d.Ops))
-	var queue []int32
+// Ordered visits the operations, each behind all that it waits for.
+func (d *DAG) Ordered(visit func(i int32)) { d.ordered(visit) }
+
+// ordered is Kahn's algorithm; it returns how many operations each still waits for: some do where they wait for one
+// another.
+func (d *DAG) ordered(visit func(i int32)) (waits []int32) {
+	waits = make([]int32, len(d.Ops))
+	var ready []int32
 	for i := range d.Ops {
-		if deps[i] = d.Ops[i].Deps; deps[i] == 0 {
-			queue = append(queue, int32(i))
+		if waits[i] = d.Ops[i].Deps; waits[i] == 0 {
+			ready = append(ready, int32(i))
 		}
 	}
-	done := 0
-	for len(queue) > 0 {
-		i := queue[len(queue)-1]
-		queue = queue[:len(queue)-1]
-		done++
-		for _, s := range d.Succ[d.First[i]:d.First[i+1]] {
-			if deps[s]--; deps[s] == 0 {
-				queue = append(queue, s)
+	for len(ready) > 0 {
+		i := ready[len(ready)-1]
+		ready = ready[:len(ready)-1]
+		visit(i)
+		for _, s := range d.After(i) {
+			if waits[s]--; waits[s] == 0 {
+				ready = append(ready, s)
 			}
 		}
 	}
-	if done == len(d.Ops) {
-		return nil
+	return waits
+}
+
+// After returns the operations that wait for one.
+func (d *DAG) After(i int32) []int32 { return d.Succ[d.First[i]:d.First[i+1]] }
+
+// checkAcyclic finds a cycle in what never becomes ready.
+func (d *DAG) checkAcyclic() error {
+	done := 0
+	if waits := d.ordered(func(int32) { done++ }); done < len(d.Ops) {
+		return &CycleError{Ops: d.ring(waits), name: d.name}
 	}
-	return &CycleError{Ops: d.ring(deps), name: d.name}
+	return nil
 }
 
 // CycleError is a graph whose operations wait for one another in a ring.
@@ -265,26 +277,14 @@ func (d *DAG) Renumber(to map[int32]int32) {
 // Critical returns the longest chain of computations: the time the work would take
 // if transfers took none.
 func (d *DAG) Critical() (end unit.Time) {
-	deps := make([]int32, len(d.Ops))
 	at := make([]unit.Time, len(d.Ops))
-	var ready []int32
-	for i := range d.Ops {
-		if deps[i] = d.Ops[i].Deps; deps[i] == 0 {
-			ready = append(ready, int32(i))
-		}
-	}
-	for len(ready) > 0 {
-		i := ready[len(ready)-1]
-		ready = ready[:len(ready)-1]
+	d.Ordered(func(i int32) {
 		done := at[i] + d.Ops[i].Dur
 		end = max(end, done)
-		for _, s := range d.Succ[d.First[i]:d.First[i+1]] {
+		for _, s := range d.After(i) {
 			at[s] = max(at[s], done)
-			if deps[s]--; deps[s] == 0 {
-				ready = append(ready, s)
-			}
 		}
-	}
+	})
 	return end
 }
 
@@ -306,24 +306,12 @@ func (d *DAG) Computing(enough float64) float64 {
 		return sum
 	}
 	ends, longest := make([]float64, len(d.Ops)), 0.0
-	deps := make([]int32, len(d.Ops))
-	var queue []int32
-	for i := range d.Ops {
-		if deps[i] = d.Ops[i].Deps; deps[i] == 0 {
-			queue = append(queue, int32(i))
-		}
-	}
-	for len(queue) > 0 {
-		i := queue[len(queue)-1]
-		queue = queue[:len(queue)-1]
+	d.Ordered(func(i int32) {
 		ends[i] += float64(d.Ops[i].Dur)
 		longest = max(longest, ends[i])
-		for _, s := range d.Succ[d.First[i]:d.First[i+1]] {
+		for _, s := range d.After(i) {
 			ends[s] = max(ends[s], ends[i])
-			if deps[s]--; deps[s] == 0 {
-				queue = append(queue, s)
-			}
 		}
-	}
+	})
 	return longest
 }

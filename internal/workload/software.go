@@ -49,7 +49,7 @@ type Software struct {
 	ZeRO         []int    `json:"zero,omitempty"`
 	Schedules    []string `json:"schedules,omitempty"`
 	MaxPP        int      `json:"max_pp,omitempty"`    // 0: as many as wanted
-	Stack        string   `json:"memory_as,omitempty"` // partition.Stacks; empty: megatron
+	Stack        string   `json:"memory_as,omitempty"` // megatron or torch; empty: megatron
 
 	Recipe Recipe `json:"recipe"` // where a run says nothing else
 	Source string `json:"source"`
