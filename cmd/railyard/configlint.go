@@ -77,7 +77,7 @@ func (c *configLintCmd) Run(e *env) error {
 		return field.New("--hwsku and --profile", "need --fabric SCENARIO")
 	}
 	if len(c.Cabling) > 0 {
-		read, _, err := importing.Cabling(c.Cabling, "")
+		read, _, err := importing.Cabling(c.Cabling, "", false)
 		if err != nil {
 			return err
 		}

@@ -61,7 +61,7 @@ func (c *diagnoseCmd) Run(e *env) error {
 		return err
 	}
 	if len(c.Cabling) > 0 {
-		if in.Cables, _, err = importing.Cabling(c.Cabling, ""); err != nil {
+		if in.Cables, _, err = importing.Cabling(c.Cabling, "", false); err != nil {
 			return err
 		}
 	}

@@ -24,6 +24,7 @@ type importCmd struct {
 	NICPorts     int      `help:"Ports per NIC, consecutive in a host's cables (from the names of ports and GPUs)" name:"nic-ports" range:"1,8"`
 	Servers      string   `help:"Names of hosts, if source, name and cabling leave it open: gpu-*" placeholder:"NAMES"`
 	Switches     string   `help:"Names of switches, likewise" placeholder:"NAMES"`
+	Management   bool     `help:"Import management networks of LLDP tables: mgmt0, oob switches (left out)"`
 	Server       string   `help:"Output of nvidia-smi topo -m, or NCCL's topology XML: adds a host type" placeholder:"FILE"`
 	Step         int      `help:"Training step to import, by its number (the last that all ranks have)" placeholder:"N" range:"0,1000000000"`
 	JSON         bool     `help:"Print the import statistics as JSON"`
@@ -72,7 +73,8 @@ Cabling:
 func (c *importCmd) Run(e *env) error {
 	out, err := importing.Read(importing.Request{Files: c.Files, Format: c.Format, Out: c.Out, Force: c.Force,
 		Rate: c.Rate, HostLength: c.HostLength, FabricLength: c.FabricLength, GPUs: c.GPUs, NICPorts: c.NICPorts,
-		Servers: c.Servers, Switches: c.Switches, Server: c.Server, Step: c.Step})
+		Servers: c.Servers, Switches: c.Switches, Server: c.Server, Management: c.Management,
+		Step: c.Step})
 	if err != nil {
 		return err
 	}

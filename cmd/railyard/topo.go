@@ -108,7 +108,7 @@ func (c *topoCmd) Run(e *env) error {
 
 // compare holds the design against what is cabled.
 func (c *topoCmd) compare(e *env, g *topo.Graph) error {
-	read, passed, err := importing.Cabling(c.Against, c.Format)
+	read, passed, err := importing.Cabling(c.Against, c.Format, false)
 	if err != nil {
 		return err
 	}

@@ -11,14 +11,15 @@ import (
 
 // builder gathers what several files say.
 type builder struct {
-	c      *Cabling
-	file   string // which is read
-	ends   map[endKey]int
-	open   map[[2]int][]int // from, to: one-sided cables whose far port is not known
-	notes  map[string]int
-	rates  map[endKey]unit.Rate // of ports, by inventories
-	own    map[string]bool      // devices that told of themselves
-	claims []claim              // of neighbour tables
+	c          *Cabling
+	file       string // which is read
+	ends       map[endKey]int
+	open       map[[2]int][]int // from, to: one-sided cables whose far port is not known
+	notes      map[string]int
+	rates      map[endKey]unit.Rate // of ports, by inventories
+	own        map[string]bool      // devices that told of themselves
+	claims     []claim              // of neighbour tables
+	management bool                 // management networks are cabling too
 }
 
 // endKey is a port of a node.

@@ -17,7 +17,9 @@ var (
 	eosHead  = regexp.MustCompile(`(?m)^Port\s+Neighbor Device ID\s+Neighbor Port ID`)
 	sonic    = regexp.MustCompile(`(?m)^LocalPort\s+RemoteDevice\s+RemotePortID`)
 	mgmt     = regexp.MustCompile(`(?i)^(mgmt|ma|management|oob|bmc|ipmi|fxp|me)[\d/]*$`)
-	macText  = regexp.MustCompile(`(?i)^([0-9a-f]{2}[:-]){5}[0-9a-f]{2}$|^([0-9a-f]{4}\.){2}[0-9a-f]{4}$`)
+	// mgmtWords are parts of names of switches that carry no fabric: oob-switch-1, mgmt-sw1, sw-mgmt, oobsw2.
+	mgmtWords = regexp.MustCompile(`(?i)(^|[-_])(oob|mgmt|mgt|management|bmc|ipmi)[-_]?(sw|switch|rtr|router|gw|tor)?\d*([-_]|$)`)
+	macText   = regexp.MustCompile(`(?i)^([0-9a-f]{2}[:-]){5}[0-9a-f]{2}$|^([0-9a-f]{4}\.){2}[0-9a-f]{4}$`)
 )
 
 func looksNXOS(_, text string) bool  { return nxosHead.MatchString(text) }
@@ -58,8 +60,10 @@ func (b *builder) neighbours(text string, head *regexp.Regexp,
 			device, inside = prompt.FindStringSubmatch(line)[1], false
 		case head.MatchString(line):
 			inside = true
-			b.own[device] = true
-			b.is(b.node(b.at(n, 1), device), Switch, roleOf(device))
+			if b.management || !mgmtDevice(device) {
+				b.own[device] = true
+				b.is(b.node(b.at(n, 1), device), Switch, roleOf(device))
+			}
 			return row(b, device, Place{}, line)
 		case !inside || s == "" || strings.HasPrefix(s, "Total entries"):
 		default:
@@ -79,16 +83,36 @@ type claim struct {
 // neighbour keeps what a port heard until all files are read: names come with domains and
 // without, and whose table is here is a switch or a server by what it says itself.
 func (b *builder) neighbour(at Place, device, port, far, farPort string, k Kind) {
-	if mgmt.MatchString(port) || mgmt.MatchString(farPort) {
-		b.note(at, "management ports are left out")
-		return
-	}
 	b.claims = append(b.claims, claim{at, device, port, far, farPort, k})
+}
+
+// manages reports whether a claim is of a management network: by the name of a port or of a device, or by eth0 of a
+// switch.
+func (b *builder) manages(c *claim) bool {
+	if mgmt.MatchString(c.port) || mgmt.MatchString(c.farPort) || mgmtDevice(c.device) || mgmtDevice(c.far) {
+		return true
+	}
+	far, _ := kindOf(c.far)
+	if far == Unknown {
+		far = c.kind
+	}
+	near := b.c.Nodes[b.node(c.at, c.device)].Kind
+	return c.port == "eth0" && near == Switch || c.farPort == "eth0" && far == Switch
+}
+
+// mgmtDevice reports whether a device is of a management network by its name, without the domain.
+func mgmtDevice(name string) bool {
+	short, _, _ := strings.Cut(name, ".")
+	return mgmtWords.MatchString(short)
 }
 
 // believe makes cables of what ports heard. n9k1.example.com is the n9k1 whose table is here.
 func (b *builder) believe() {
 	for _, c := range b.claims {
+		if !b.management && b.manages(&c) {
+			b.note(c.at, "management networks are left out (--management imports them)")
+			continue
+		}
 		if short, _, ok := strings.Cut(c.far, "."); ok && b.own[short] && !b.own[c.far] {
 			c.far = short
 		}

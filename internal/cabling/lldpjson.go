@@ -16,10 +16,10 @@ func readLLDPJSON(b *builder, text string) error {
 		return err
 	}
 	device := deviceOf(b.file)
-	here := b.node(b.where(root), device)
-	k, role := kindOf(device)
-	b.own[device] = true
-	b.is(here, k, role)
+	if k, role := kindOf(device); b.management || !mgmtDevice(device) {
+		b.own[device] = true
+		b.is(b.node(b.where(root), device), k, role)
+	}
 	for _, l := range flat(root.get("lldp")) {
 		for _, group := range flat(l.get("interface")) {
 			if group.has("name") && group.get("name").kind == scalar {

@@ -349,3 +349,32 @@ func TestByteOrderMark(t *testing.T) {
 		}
 	}
 }
+
+// TestManagementNetworks checks that neighbour tables' management networks are left out in one line, by ports and by
+// names of switches, and read where they are wanted; a server's eth0 at a leaf is fabric.
+func TestManagementNetworks(t *testing.T) {
+	table := []File{{"leaf-1.txt", []byte(`leaf-1.mgmt.example.com# show lldp neighbors
+Port          Neighbor Device ID       Neighbor Port ID    TTL
+---------- ------------------------ ---------------------- ---
+Et1           spine-1.mgmt.example.com Ethernet1           120
+Et2           host-1                   eth0                120
+Ma1           core-1                   Ethernet7           120
+Et46          oob-switch-1             Ethernet9           120
+Et47          sw-mgmt2.example.com     Ethernet9           120
+Et48          spine-2                  eth0                120
+`)}, {"oob-switch-1.txt", []byte(`oob-switch-1# show lldp neighbors
+Port          Neighbor Device ID       Neighbor Port ID    TTL
+---------- ------------------------ ---------------------- ---
+Et9           leaf-1                   Ethernet46          120
+`)}}
+	c, err := Read(table, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Cables) != 2 || len(c.Nodes) != 3 || len(c.Notes) != 1 || c.Notes[0].Count != 5 {
+		t.Errorf("%+v, %+v, %+v", c.Cables, c.Nodes, c.Notes)
+	}
+	if c, err = ReadAll(table, ""); err != nil || len(c.Cables) != 6 || len(c.Notes) != 0 {
+		t.Errorf("%+v, %+v, %v", c.Cables, c.Notes, err)
+	}
+}

@@ -61,8 +61,14 @@ func Names() (names []string) {
 }
 
 // Read puts together what files say is cabled, all in one format or each in its own, which is
-// recognised where format is empty. Contradictions are in the result, not an error.
-func Read(files []File, format string) (c *Cabling, err error) {
+// recognised where format is empty. Contradictions are in the result, not an error. Neighbour tables' management
+// networks are left out.
+func Read(files []File, format string) (*Cabling, error) { return read(files, format, false) }
+
+// ReadAll is Read with management networks.
+func ReadAll(files []File, format string) (*Cabling, error) { return read(files, format, true) }
+
+func read(files []File, format string, management bool) (c *Cabling, err error) {
 	defer func() {
 		switch x := recover().(type) {
 		case nil:
@@ -73,6 +79,7 @@ func Read(files []File, format string) (c *Cabling, err error) {
 		}
 	}()
 	b := newBuilder()
+	b.management = management
 	var faults field.List
 	total := 0
 	for _, f := range files {

@@ -1,6 +1,7 @@
 package identify
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	inputs "railyard/internal/published"
+	"railyard/internal/result"
 )
 
 // TestPublished checks what files that other people wrote are taken for.
@@ -45,6 +47,22 @@ func TestNextIsCalled(t *testing.T) {
 		if !strings.Contains(n.Command, `it'\''s here.cfg'`) || n.Purpose == "" {
 			t.Errorf("%+v", n)
 		}
+	}
+}
+
+// TestMovedTrace checks that trace.json of a run, moved out of its directory, is not taken for a profiler's.
+func TestMovedTrace(t *testing.T) {
+	var text bytes.Buffer
+	if err := result.Trace(&text, &result.Tables{}); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "mine.json")
+	if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a, err := Of(path, "")
+	if err != nil || a.Kind != "run-trace" || len(a.Next) != 0 {
+		t.Errorf("%+v, %v", a, err)
 	}
 }
 

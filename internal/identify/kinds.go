@@ -22,6 +22,7 @@ func init() { // a directory is described by the kinds of its files
 	kinds = []Kind{
 		{"run", "run directory", isRun, showRun},
 		{"run-file", "file of a run", isOwn("run.json", runFiles), showRunFile},
+		{"run-trace", "trace of a run of Railyard", isOwnTrace, showOwnTrace},
 		{"study-file", "file of a study", isOwn("study.json", studyFiles), showStudyFile},
 		{"directory", "directory", func(f *File) bool { return f.Dir }, showDirectory},
 		{"capture", "packet capture", isCapture, showCapture},

@@ -1,6 +1,7 @@
 package identify
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,6 +33,19 @@ func showRunFile(f *File, a *Account) error {
 	a.show("of the run in %s", dir)
 	a.next("print the report of its run", "report %s", shellWord(dir))
 	a.next("explain where the time went, and simulate remedies", "why %s --try 3", shellWord(dir))
+	return nil
+}
+
+// ownTrace begins the file trace.json of a run.
+const ownTrace = `"traceEvents":[{"ph":"M","pid":1,"name":"process_name","args":{"name":"ranks"}}`
+
+// isOwnTrace recognizes trace.json of a run in another directory than the run's.
+func isOwnTrace(f *File) bool { return bytes.Contains(f.Head, []byte(ownTrace)) }
+
+// showOwnTrace says what the file is for.
+func showOwnTrace(_ *File, a *Account) error {
+	a.show("ranks and pauses of a run, for Perfetto; its run directory is not here")
+	a.show("import does not read it: the run's scenario has the workload")
 	return nil
 }
 

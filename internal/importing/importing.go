@@ -36,6 +36,7 @@ type Request struct {
 	Servers      string // names, gpu-*
 	Switches     string
 	Server       string // a server's topology, instead of Files
+	Management   bool   // management networks are cabling too
 	Step         int    // of a training, by its number; 0: the last that all files have
 }
 
@@ -138,7 +139,7 @@ func (c *reader) recognised() (*Imported, error) {
 	if err != nil {
 		return nil, err
 	}
-	read, passed, err := Cabling(c.Files, c.Format)
+	read, passed, err := Cabling(c.Files, c.Format, c.Management)
 	if wrong := (*field.Error)(nil); errors.As(err, &wrong) && slices.Equal(wrong.Accepted, cabling.Names()) {
 		wrong.Accepted = formatNames() // it might as well have been a trace
 	}
@@ -280,7 +281,8 @@ const maxFiles = 20_000
 
 // Cabling reads files and folders. In a folder what is in no known format, or not in the one
 // that is given, is passed over and told.
-func Cabling(paths []string, format string) (*cabling.Cabling, []string, error) {
+// Management networks are left out unless they are wanted.
+func Cabling(paths []string, format string, management bool) (*cabling.Cabling, []string, error) {
 	var files []cabling.File
 	var passed []string
 	for _, p := range paths {
@@ -305,6 +307,10 @@ func Cabling(paths []string, format string) (*cabling.Cabling, []string, error) 
 	if len(files) == 0 {
 		return nil, nil, input.Fault(fmt.Errorf("%s: no file in a supported format (see railyard import --help)",
 			strings.Join(paths, ", ")))
+	}
+	if management {
+		c, err := cabling.ReadAll(files, format)
+		return c, passed, err
 	}
 	c, err := cabling.Read(files, format)
 	return c, passed, err
