@@ -42,6 +42,7 @@ type runCmd struct {
 	JUnit   string   `help:"Write the checks as JUnit XML" group:"Checks" placeholder:"FILE.xml" name:"junit" with:"expect"`
 	Memory  string   `help:"Memory limit (available memory)" placeholder:"SIZE"`
 	Cores   *int     `help:"Cores for the simulation, a part of the network each; results do not change (those free, if it takes over 2 s)" placeholder:"N" range:"1,1024"`
+	Audit   *float64 `help:"With fidelity=reuse, also simulate this percentage of the reused episodes and print how far their times are off" placeholder:"PERCENT" range:"0.01,100"`
 	Beside  any      `kong:"-"` // printed with the summary as JSON
 	CPU     string   `help:"Write a CPU profile (pprof)" placeholder:"FILE" name:"cpuprofile"`
 }
@@ -111,6 +112,9 @@ func (c *runCmd) simulated(e *env, plan *scenario.Plan, began time.Time, keep fu
 	if err := c.share(e, run); err != nil {
 		return err
 	}
+	if err := c.audit(run, plan); err != nil {
+		return err
+	}
 	job := &runner.Runner{Plan: plan, Run: run, Version: runner.Version(), Began: began, Capture: tap,
 		Follow: follow}
 	if c.Out == "" {
@@ -173,6 +177,19 @@ func (c *runCmd) share(e *env, run *fidelity.Simulation) error {
 	if why := run.Share(cores); why != "" && c.Cores != nil && cores > 1 {
 		report.Labelled(e.stderr, "note: ", "one core: "+why)
 	}
+	return nil
+}
+
+// audit has a run simulate some of what it reuses.
+func (c *runCmd) audit(run *fidelity.Simulation, plan *scenario.Plan) error {
+	if c.Audit == nil {
+		return nil
+	}
+	of, ok := run.Run.(fidelity.Auditor)
+	if !ok {
+		return field.New("--audit", "fidelity %s reuses nothing; accepted: --set fidelity=reuse", plan.Fidelity)
+	}
+	of.Audit(*c.Audit / 100)
 	return nil
 }
 

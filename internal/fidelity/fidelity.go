@@ -74,7 +74,7 @@ type Fidelity struct {
 }
 
 // All lists the fidelities, the usual one first.
-var All = []*Fidelity{&packet, &flow, &auto}
+var All = []*Fidelity{&packet, &again, &flow, &auto}
 
 // Default is the name of the usual one.
 const Default = "packet"
@@ -111,7 +111,7 @@ type Parted interface {
 func (s *Simulation) Share(cores int) (why string) {
 	p, ok := s.Run.(Parted)
 	if !ok {
-		return "flows are simulated on one"
+		return "only packets are simulated on several"
 	}
 	if most := int(s.Limit / max(1, s.Cost.Memory)); s.Limit > 0 && cores > most {
 		cores, why = most, "each would need memory of its own"

@@ -70,12 +70,18 @@ func answer(s *result.Summary) string {
 	return head
 }
 
-// approximate reports whether a run simulated something else than every packet.
-func approximate(s *result.Summary) bool { return s.Fidelity != "" && s.Fidelity != "packet" }
+// approximate reports whether a run simulated something else than packets.
+func approximate(s *result.Summary) bool {
+	return s.Fidelity != "" && s.Fidelity != "packet" && s.Reused == nil
+}
 
 // fidelityOf names the fidelity behind a time that is not that of packets.
 func fidelityOf(s *result.Summary) string {
-	if !approximate(s) {
+	switch {
+	case s.Reused != nil && s.PacketHops > 0:
+		return fmt.Sprintf(" (%s of its packet-hops simulated, the others reused)",
+			percent(float64(s.Reused.PacketHops)/float64(s.PacketHops)))
+	case !approximate(s):
 		return ""
 	}
 	return Approximation(s.Fidelity, s.Expected)
@@ -110,6 +116,10 @@ func ErrorOf(e *result.Expected) string {
 // FidelityLine describes an approximate fidelity: who chose it, and the cases that its expected error is from; "" for
 // packets.
 func FidelityLine(s *result.Summary) string {
+	if of := s.Reused; of != nil {
+		return fmt.Sprintf("fidelity reuse: %s of %s", unit.Plural(of.Episodes, "episode"),
+			unit.Plural(of.Kinds, "kind"))
+	}
 	if !approximate(s) {
 		return ""
 	}
@@ -267,9 +277,9 @@ func colls(w io.Writer, list []result.Collective) {
 
 // footer prints what was simulated, by which model, and how fast.
 func footer(w io.Writer, s *result.Summary) {
-	how := "packet level"
-	if approximate(s) {
-		how = FidelityLine(s)
+	how := FidelityLine(s)
+	if how == "" {
+		how = "packet level"
 	}
 	gpus := unit.Plural(s.GPUs, "GPU")
 	if s.IdleGPUs > 0 {
@@ -284,6 +294,10 @@ func footer(w io.Writer, s *result.Summary) {
 	if s.Transport != "" {
 		screen.Painted(w, screen.Baseline, "", "Transport: "+s.Transport)
 	}
+	if of := s.Reused; of != nil {
+		reused(w, s, of)
+		return
+	}
 	if approximate(s) {
 		screen.Painted(w, screen.Baseline, "", fmt.Sprintf("%s as flows in %.1f s, %.0f MB",
 			many(s.Flows.Count, "message"), s.SimSeconds, float64(s.PeakMemory)/1e6))
@@ -292,6 +306,21 @@ func footer(w io.Writer, s *result.Summary) {
 	screen.Painted(w, screen.Baseline, "", fmt.Sprintf("%s packets, %s packet-hops in %.1f s (%.1f M/s), %.0f MB",
 		count(s.Packets), count(s.PacketHops), s.SimSeconds, float64(s.PacketHops)/max(s.SimSeconds, 1e-9)/1e6,
 		float64(s.PeakMemory)/1e6))
+}
+
+// reused prints how much of a run was simulated, and how far an audit found the rest off.
+func reused(w io.Writer, s *result.Summary, of *result.Reused) {
+	screen.Painted(w, screen.Baseline, "", fmt.Sprintf(
+		"%s packets, %s packet-hops, %s of them simulated, in %.1f s, %.0f MB", count(s.Packets), count(s.PacketHops),
+		count(of.PacketHops), s.SimSeconds, float64(s.PeakMemory)/1e6))
+	switch a := of.Audit; {
+	case a == nil:
+	case a.Episodes == 0:
+		fmt.Fprintln(w, "Audit: no episode that was reused was chosen")
+	default:
+		fmt.Fprintf(w, "Audit: %s of %s simulated as well: times of messages off by at most %.2g %%, %.2g %% on average\n",
+			unit.Plural(a.Episodes, "reused episode"), unit.Plural(a.Messages, "message"), 100*a.Worst, 100*a.Mean)
+	}
 }
 
 // dur formats picoseconds.

@@ -86,6 +86,22 @@ type Expected struct {
 	PacketHops int64 `json:"packet_hops_by_packets,omitempty"`
 }
 
+// Reused is what a run did that simulates nothing twice.
+type Reused struct {
+	Episodes   int64  `json:"episodes"`              // messages that may have met, until nothing of them was under way
+	Kinds      int64  `json:"kinds"`                 // of episodes that differ by more than names
+	PacketHops int64  `json:"simulated_packet_hops"` // the others were counted only
+	Audit      *Audit `json:"audit,omitempty"`
+}
+
+// Audit compares episodes that were reused with their own packets.
+type Audit struct {
+	Episodes int64   `json:"episodes"`
+	Messages int64   `json:"messages"`
+	Worst    float64 `json:"worst"` // error of a message's time, as a share of it
+	Mean     float64 `json:"mean"`
+}
+
 // Summary is summary.json. Times are picoseconds, rates bits per second, sizes
 // bytes, unless the name says otherwise.
 type Summary struct {
@@ -95,8 +111,10 @@ type Summary struct {
 	Fidelity string `json:"fidelity"`
 	// how far an approximate fidelity may be off
 	Expected *Expected `json:"expected_error,omitempty"`
-	LB       string    `json:"lb"`
-	Complete bool      `json:"complete"` // false: interrupted, or the outcome says why
+	// what was simulated once, where what repeats is not simulated again
+	Reused   *Reused `json:"reused,omitempty"`
+	LB       string  `json:"lb"`
+	Complete bool    `json:"complete"` // false: interrupted, or the outcome says why
 	// congestion control and whose parameters it has, in words
 	Congestion string `json:"congestion_control"`
 	Transport  string `json:"transport,omitempty"` // in words, where it is not RC

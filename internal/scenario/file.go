@@ -35,7 +35,7 @@ type File struct {
 	Calibration *Calibration      `yaml:"calibration" doc:"measured properties of the cluster that no data sheet contains"`
 	OnFailure   OnFailure         `yaml:"on_failure" doc:"what becomes of a job that loses a rank"`
 	Output      Output            `yaml:"output" doc:"what is recorded"`
-	Fidelity    string            `yaml:"fidelity" enum:"packet,flow,auto" doc:"how closely the network is simulated: every packet; messages as flows that share links fairly; auto: packets up to a billion estimated packet-hops, flows beyond"`
+	Fidelity    string            `yaml:"fidelity" enum:"packet,reuse,flow,auto" doc:"how closely the network is simulated: every packet; reuse: every packet, but what repeats once; messages as flows that share links fairly; auto: packets up to a billion estimated packet-hops, flows beyond"`
 }
 
 // Fabric describes the topology.

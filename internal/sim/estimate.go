@@ -210,3 +210,6 @@ func Tables(p *scenario.Plan) (c Cost, e topo.Effort) {
 	c.Seconds = secondsVisit*float64(e.Visits) + secondsSet*float64(e.Sets) + secondsEntry*float64(e.Entries())
 	return c, e
 }
+
+// Routes are those over all links.
+func (c *Cost) Routes() *topo.Routes { return c.routes }

@@ -84,21 +84,25 @@ func (n *Network) Rules() explain.Rules {
 }
 
 // totals are the totals of network and transport.
-func (r *Run) totals() (s result.Summary) {
+func (r *Run) totals() result.Summary {
+	s := r.counts()
+	s.NetworkBytes, s.FirstDrop = int64(r.carrier.delivered), r.dropped
+	s.Reorder, s.Control, s.Scheduled = r.reorderMemory(), r.control(), r.scheduled()
+	return s
+}
+
+// counts are those of them that every network has.
+func (r *Network) counts() (s result.Summary) {
 	n, c := r.Net, &r.Hosts.Count
 	s.Packets, s.PacketHops, s.DataPackets, s.DataPacketHops = n.Injected, n.PacketHops, c.DataPackets,
 		n.DataPacketHops
-	s.NetworkBytes, s.Events = int64(r.carrier.delivered), n.Q.Popped()
+	s.Events = n.Q.Popped()
 	s.ECNMarks, s.CNPs, s.PFCPauses, s.PFCFrames = n.Marks, c.CNPs, n.Pauses, n.PauseFrames
 	s.Drops, s.DropsCorrupt, s.DropsDown = n.Drops, n.CorruptDrops, n.DownDrops
 	s.DropsStorm, s.DropsWRED, s.DropsNoRoute = n.StormDrops, n.WREDDrops, n.NoRoute
-	s.FirstDrop = r.dropped
 	s.Trims, s.TrimmedBytes, s.DropsTrimmed = n.Trims, n.TrimmedBytes, n.TrimDrops
 	s.Retransmissions, s.OutOfOrder, s.Naks, s.Timeouts = c.Retransmissions, c.OutOfOrder, c.Naks, c.Timeouts
 	s.FailedQPs, s.ReorderPeak, s.PFCStorms = c.Failed, c.HeldPeak, n.Storms
-	s.Reorder = r.reorderMemory()
-	s.Control = r.control()
-	s.Scheduled = r.scheduled()
 	for i := range n.Sw {
 		if c := n.Sw[i].Chooser; c != nil {
 			s.FlowletMoves += c.Moved()

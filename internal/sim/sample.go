@@ -74,6 +74,14 @@ func (s *sampler) take() {
 	if now == s.began {
 		return
 	}
+	s.links(now)
+	s.signals.take(s.net)
+	s.nics.take(s.net, s.began, now)
+	s.began = now
+}
+
+// links takes the rows of links.
+func (s *sampler) links(now unit.Time) {
 	for i := range s.net.Net.Ports {
 		p := &s.net.Net.Ports[i]
 		paused, marks := s.net.Net.PausedFor(int32(i)), s.net.Net.Stats[i].Marks
@@ -89,9 +97,6 @@ func (s *sampler) take() {
 		s.lastTx[i] += bytes
 		s.lastPau[i], s.lastMark[i] = paused, marks
 	}
-	s.signals.take(s.net)
-	s.nics.take(s.net, s.began, now)
-	s.began = now
 }
 
 // fold makes intervals longer while there are too many rows.

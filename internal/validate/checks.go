@@ -147,6 +147,7 @@ func Checks() []Check {
 		group("traffic", 0.5, 430, traffic),
 		group("pipelines", 0, 60, bubbles),
 		parted("fidelity", 39, 500, 3, flowed),
+		parted("what repeats", 90, 800, 2.5, repeated),
 		parted("estimates", 12.8, 150, 2.2, estimates),
 		parted("Megatron", 14.5, 180, 0, throughput),
 		group("Llama 3", 0, 40, llama3),

@@ -2,6 +2,7 @@ package validate
 
 import (
 	"railyard/internal/fidelity"
+	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/scenarios"
 	"railyard/unit"
@@ -38,28 +39,28 @@ func flowed(large bool) ([]Row, error) {
 		if c.large && !large {
 			continue
 		}
-		var took [2]float64
-		for i, name := range []string{"packet", "flow"} {
-			sets := []string{"fidelity=" + name}
-			if c.set != "" {
-				sets = append(sets, c.set)
-			}
-			d := must(scenario.Parse(c.file, []byte(scenarios.Texts()[c.file]), sets))
-			p := must(d.Resolve(scenarios.File))
-			run := must(fidelity.New(name, p, 0))
-			do(run.Go(nil))
-			s, _, _ := run.Outcome("")
-			took[i] = unit.Time(s.StepTime).Seconds() * 1e3
-		}
-		what := c.file
+		what, sets := c.file, []string(nil)
 		if c.set != "" {
-			what += ", " + c.set
+			what, sets = what+", "+c.set, []string{c.set}
 		}
-		row := within("step as flows in ms, "+what, "every packet simulated", took[0], took[1], c.percent/100, "%.3f")
+		packets, flows := byFidelity("packet", c.file, sets), byFidelity("flow", c.file, sets)
+		row := within("step as flows in ms, "+what, "every packet simulated", stepMS(packets), stepMS(flows),
+			c.percent/100, "%.3f")
 		rows = append(rows, row.because(c.why))
 	}
 	return rows, nil
 }
+
+// byFidelity simulates a shipped scenario.
+func byFidelity(name, file string, sets []string) *result.Summary {
+	d := must(scenario.Parse(file, []byte(scenarios.Texts()[file]), append([]string{"fidelity=" + name}, sets...)))
+	run := must(fidelity.New(name, must(d.Resolve(scenarios.File)), 0))
+	do(run.Go(nil))
+	s, _, _ := run.Outcome("")
+	return s
+}
+
+func stepMS(s *result.Summary) float64 { return unit.Time(s.StepTime).Seconds() * 1e3 }
 
 var (
 	dcqcnEarly = reason("first marks of short DCQCN flows",

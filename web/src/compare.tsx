@@ -50,7 +50,7 @@ const packets = new Set([
   "retransmitted",
   "out of order",
 ]);
-const byFlows = (i: Info) => !!i.summary.fidelity && i.summary.fidelity !== "packet";
+const byFlows = (i: Info) => i.summary.fidelity === "flow";
 
 /** unlike names what makes the step times of runs differ in the work itself: such runs say nothing of the fabric. */
 function unlike(all: Info[]): string[] {

@@ -31,6 +31,20 @@ export interface Expected {
   packet_hops_by_packets?: number;
 }
 
+export interface Audit {
+  episodes: number;
+  messages: number;
+  worst: number;
+  mean: number;
+}
+
+export interface Reused {
+  episodes: number;
+  kinds: number;
+  simulated_packet_hops: number;
+  audit?: Audit;
+}
+
 export interface Remedy {
   cause: string;
   expected_ps: number;
@@ -380,6 +394,7 @@ export interface Summary {
   seed: number;
   fidelity: string;
   expected_error?: Expected;
+  reused?: Reused;
   lb: string;
   complete: boolean;
   congestion_control: string;

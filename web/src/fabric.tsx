@@ -67,7 +67,7 @@ export function Fabric({ info }: { info: Info }) {
 function Topology({ info }: { info: Info }) {
   const place = usePlace();
   const losing = place.args.get("metric") === "lost";
-  const flows = !!info.summary.fidelity && info.summary.fidelity !== "packet";
+  const flows = info.summary.fidelity === "flow";
   const metric = losing || flows ? "util" : (place.args.get("metric") ?? telling(info));
   const cols = info.cols;
   const port = place.args.has("port") ? Number(place.args.get("port")) : undefined;

@@ -70,7 +70,7 @@ export function Rerun(props: {
 export function unfollowable(info: Info): string {
   const s = info.summary;
   if (s.fidelity && s.fidelity !== "packet")
-    return "This run simulated flows, which have no packets. Run it with fidelity=packet to follow one.";
+    return "This run did not simulate every packet. Run it with fidelity=packet to follow one.";
   if (s.scheduled) return "Inside a scheduled fabric there are cells and no packets to follow.";
   return "";
 }

@@ -1,0 +1,31 @@
+package fidelity
+
+import (
+	"fmt"
+
+	"railyard/internal/reuse"
+	"railyard/internal/scenario"
+	"railyard/internal/sim"
+)
+
+// Auditor is a run that reuses what it has simulated, and can check how far that is off.
+type Auditor interface {
+	// Audit has a share of what is reused simulated as well. Call it before Go.
+	Audit(share float64)
+}
+
+// again simulates packets, and what repeats once.
+var again = Fidelity{Name: reuse.Name, Words: "packets, where what was simulated before is not simulated again",
+	Before: packet.Before, Refuse: reuse.Refuse,
+	Prepare: func(p *scenario.Plan) (Cost, func() (Run, error)) {
+		c := sim.Estimate(p)
+		words := fmt.Sprintf("at most %s packet-hops, about %s of memory", round(float64(c.PacketHops)),
+			memory(c.Memory))
+		return Cost{Memory: c.Memory, Seconds: c.Seconds, Words: words}, func() (Run, error) {
+			r, err := reuse.Build(p, c.Routes())
+			if err != nil {
+				return nil, err
+			}
+			return r, nil
+		}
+	}}

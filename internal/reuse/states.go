@@ -1,0 +1,179 @@
+package reuse
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"railyard/internal/explain"
+	"railyard/internal/result"
+	"railyard/internal/sim"
+	"railyard/unit"
+)
+
+// state is what a group is in after a history of posts, which are the edges that lead here from the root. Groups that
+// are equal up to the names of ports and connections have one state.
+type state struct {
+	first   edge // most have one edge
+	child   *state
+	more    map[edge]*state
+	outs    []out     // deliveries before the next post
+	known   bool      // was simulated
+	until   unit.Time // where no lab simulates it: so far
+	lab     *lab      // that simulates it
+	waiting []*group  // for what the lab finds
+	end     *ending   // nil: the group goes on, or nobody knows
+	forks   map[string]fork
+}
+
+// fork is where groups of one name part from others: what congestion does depends on whose turn it is where packets
+// meet, and so on more than a group's shape.
+type fork struct {
+	at unit.Time
+	to *state
+}
+
+// edge is a post as a group sees it; times are since its first post.
+type edge struct {
+	at    unit.Time
+	heard int   // deliveries since the post before
+	shape int32 // see Run.shape
+	bytes unit.Bytes
+}
+
+// out is a delivery: of a group's post with that number, and what it met.
+type out struct {
+	at   unit.Time
+	post int32
+	met  explain.Trouble // Port: a label
+}
+
+// ending is what a group's network had seen when its last packet was gone.
+type ending struct {
+	at     unit.Time
+	counts result.Summary
+	links  []result.LinkRow  // Start: since the first post; Port: a label, here and below
+	pauses []result.PauseRow // likewise
+	ports  []portCount
+	pairs  []sim.Pair // by label of connections
+	waits  []explain.Wait
+}
+
+type portCount struct {
+	used  bool
+	bytes unit.Bytes
+	explain.PortPackets
+}
+
+func newState(at unit.Time) *state { return &state{until: at} }
+
+// after is the state behind an edge.
+func (s *state) after(e edge) *state {
+	switch {
+	case s.child == nil:
+		s.first, s.child = e, newState(e.at)
+		return s.child
+	case s.first == e:
+		return s.child
+	}
+	next := s.more[e]
+	if next == nil {
+		next = newState(e.at)
+		if s.more == nil {
+			s.more = map[edge]*state{}
+		}
+		s.more[e] = next
+	}
+	return next
+}
+
+// name tells groups of one shape apart, by their connections.
+func (g *group) name() string {
+	if g.named == len(g.conns) {
+		return g.called
+	}
+	var b []byte
+	for _, c := range g.conns {
+		b = binary.AppendUvarint(b, uint64(c))
+	}
+	g.named, g.called = len(g.conns), string(b)
+	return g.called
+}
+
+// way lists what a connection shares with others: ports there and back, and its NICs.
+func (r *Run) way(c int32) (way []int32) {
+	seen := map[int32]bool{}
+	add := func(ports ...int32) {
+		for _, p := range ports {
+			if !seen[p] {
+				seen[p] = true
+				way = append(way, p)
+			}
+		}
+	}
+	for _, leaf := range r.Hosts.Leaves(c) {
+		add(leaf)
+		if r.rules.Hashed {
+			add(r.Hosts.PathFrom(c, leaf)...)
+			continue
+		}
+		for _, ports := range r.Hosts.ChoicesFrom(c, leaf) {
+			add(ports...)
+		}
+	}
+	add(r.Hosts.Back(c)...)
+	src, dst := r.Hosts.Peers(c)
+	ports := int32(len(r.Net.Ports))
+	add(ports+2*src, ports+2*dst+1)
+	return way
+}
+
+// classify numbers ports that are alike: of one rate and delay, at devices of one kind.
+func (r *Run) classify() {
+	known := map[string]int32{}
+	r.classes = make([]int32, len(r.owner))
+	for i := range r.classes {
+		name := "NIC"
+		if i < len(r.Net.Ports) {
+			p := &r.Net.Ports[i]
+			name = fmt.Sprintf("%d %d %p %p", r.Net.Rate(int32(i)), p.Flight, r.Net.Sw[p.Node].Spec,
+				r.Net.Sw[r.Net.Ports[p.Peer].Node].Spec)
+		} else {
+			nic := r.Graph.NICs[(i-len(r.Net.Ports))/2]
+			name = fmt.Sprintf("NIC %d", len(nic.Links))
+		}
+		c, ok := known[name]
+		if !ok {
+			c = int32(len(known))
+			known[name] = c
+		}
+		r.classes[i] = c
+	}
+}
+
+// shape is a number for how a connection of a group looks in it: one that it had before by its label, another by the
+// labels of ports that the group has, and the classes of those that it has not. These get labels.
+func (g *group) shape(r *Run, c int32) int32 {
+	if label, ok := g.connLabel[c]; ok {
+		return -1 - label
+	}
+	g.connLabel[c] = int32(len(g.conns))
+	g.conns = append(g.conns, c)
+	var b []byte
+	b = append(b, byte(r.pairs[c].service))
+	for _, p := range r.pairs[c].way {
+		label, ok := g.label[p]
+		if !ok {
+			g.label[p] = int32(len(g.ports))
+			g.ports = append(g.ports, p)
+			b = binary.AppendUvarint(append(b, 1), uint64(r.classes[p]))
+			continue
+		}
+		b = binary.AppendUvarint(append(b, 0), uint64(label))
+	}
+	s, ok := r.shapes[string(b)]
+	if !ok {
+		s = int32(len(r.shapes))
+		r.shapes[string(b)] = s
+	}
+	return s
+}

@@ -1,0 +1,175 @@
+package sim
+
+import (
+	"railyard/cc"
+	"railyard/internal/engine"
+	"railyard/internal/explain"
+	"railyard/internal/fabric"
+	"railyard/internal/result"
+	"railyard/internal/scenario"
+	"railyard/internal/topo"
+	"railyard/rc"
+	"railyard/unit"
+)
+
+// Stand is a network that carries messages as its owner posts them, without an execution. Package reuse has several,
+// each with a clock of its own.
+type Stand struct {
+	*Network
+	// Delivered is called when a message is in memory.
+	Delivered func(m int32)
+	// Paused is called when a port is paused or resumed.
+	Paused func(row result.PauseRow)
+	// Err is set once a queue pair gives up, or when the network does nothing but talk to itself.
+	Err error
+
+	troubles *troubles
+	sampler  *sampler
+	services []scenario.Service
+}
+
+// NewStand builds the network of a plan over routes that are known; its links are sampled in intervals of at least so
+// long.
+func NewStand(p *scenario.Plan, routes *topo.Routes, interval unit.Time) (*Stand, error) {
+	n, err := Wire(p, routes)
+	if err != nil {
+		return nil, err
+	}
+	s := &Stand{Network: n, troubles: newTroubles(n), services: p.Services}
+	n.Hosts.OnDeliver = func(m int32) {
+		s.troubles.delivered(m)
+		s.Delivered(m)
+	}
+	n.Hosts.OnFail = func(conn int32, st rc.Status) { s.Err = gaveUp{n, conn, st.String()} }
+	n.Net.Waits = fabric.NewWaitTable()
+	n.Net.Trace = func(at unit.Time, what string, port int32, prio int) {
+		if what != "mark" {
+			s.paused(at, what, port, prio)
+		}
+	}
+	s.Sample(interval)
+	return s, nil
+}
+
+type gaveUp struct {
+	n    *Network
+	conn int32
+	why  string
+}
+
+func (g gaveUp) Error() string {
+	from, to := g.n.Hosts.Peers(g.conn)
+	return "the queue pair from " + g.n.Graph.NICName(int(from)) + " to " + g.n.Graph.NICName(int(to)) + " gave up (" +
+		g.why + ")"
+}
+
+func (s *Stand) paused(at unit.Time, what string, port int32, prio int) {
+	if s.Paused == nil {
+		return
+	}
+	row := result.PauseRow{At: int64(at), What: what, Port: port, Priority: int32(prio), Cause: -1}
+	if what == "pause" {
+		row.Cause = s.Net.PauseCause(port, prio)
+	}
+	s.Paused(row)
+}
+
+// Sample begins a series of samples with an interval of so long.
+func (s *Stand) Sample(interval unit.Time) {
+	const rows = 1 << 16
+	was := s.sampler
+	s.sampler = newSampler(s.Network, interval, rows)
+	s.sampler.began = s.Now()
+	if was != nil {
+		s.sampler.lastTx, s.sampler.lastPau, s.sampler.lastMark = was.lastTx, was.lastPau, was.lastMark
+	}
+}
+
+// Samples closes the interval that goes on and returns the series.
+func (s *Stand) Samples() []result.LinkRow {
+	s.sample()
+	return s.sampler.rows
+}
+
+func (s *Stand) sample() {
+	now := s.Now()
+	if now > s.sampler.began {
+		s.sampler.links(now)
+		s.sampler.began = now
+		s.sampler.fold()
+	}
+}
+
+// Now is the stand's own time.
+func (s *Stand) Now() unit.Time { return s.Net.Q.Now() }
+
+// When is the time of its next event, unit.Never where nothing will happen.
+func (s *Stand) When() unit.Time {
+	if s.Net.Idle() {
+		return unit.Never
+	}
+	return s.Net.Q.When()
+}
+
+// Bring brings the clock to a time, before whatever else happens then.
+func (s *Stand) Bring(at unit.Time) {
+	if s.Now() == at {
+		return
+	}
+	s.Net.Q.Push(engine.OfRun, at, KindNothing, 0, 0)
+	for s.Now() < at {
+		s.Step(at + 1)
+	}
+}
+
+// Step runs the next event if it comes before a time, and reports whether there was one.
+func (s *Stand) Step(before unit.Time) bool {
+	e := s.Net.Q.Before(before)
+	if e == nil {
+		return false
+	}
+	if at := s.sampler.began + s.sampler.interval; e.At >= at {
+		s.sample()
+	}
+	s.fire(e, false, func(engine.Event) {})
+	return true
+}
+
+// Post hands bytes to the queue pair number tag of a service between two GPUs and returns the message's number.
+func (s *Stand) Post(service, from, to, tag int, bytes unit.Bytes) int32 {
+	s.troubles.posted()
+	return s.Hosts.Send(s.Conn(service, from, to, tag), bytes, 0)
+}
+
+// Trouble is what a message met that has been delivered.
+func (s *Stand) Trouble(m int32) explain.Trouble { return s.troubles.all[m] }
+
+// Waits calls f with the sampled waits of each queue pair at each port.
+func (s *Stand) Waits(f func(explain.Wait)) {
+	s.Net.Waits.Each(func(w fabric.Wait) {
+		f(explain.Wait{Conn: w.QP, Port: w.Port, Total: w.Total, Samples: w.Samples, MaxQueue: w.MaxQueue})
+	})
+}
+
+// Counts are the network's and the transport's totals until now.
+func (s *Stand) Counts() result.Summary {
+	s.Hosts.Finish()
+	return s.counts()
+}
+
+// Pair is what a queue pair has counted.
+type Pair struct {
+	Cuts, Marked, Again, Held int64
+	Counters                  []int64 // of its congestion control, as result.Control lists them
+}
+
+// Pair returns the counters of a queue pair.
+func (s *Stand) Pair(conn int32) Pair {
+	p := Pair{Marked: s.Hosts.CEMarks(conn), Again: s.Hosts.Retransmitted(conn), Held: int64(s.Hosts.Held(conn).Sum())}
+	p.Cuts, _ = s.Hosts.Counter(conn, cc.CounterCuts)
+	for _, k := range s.services[s.Hosts.ServiceOf(conn)].Counted() {
+		n, _ := s.Hosts.Counter(conn, k.Name)
+		p.Counters = append(p.Counters, n)
+	}
+	return p
+}
