@@ -11,7 +11,6 @@ import (
 	"railyard/internal/input"
 	"railyard/internal/recognise"
 	"railyard/internal/report"
-	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/dialect"
@@ -72,7 +71,7 @@ func (c *configLintCmd) Run(e *env) error {
 				return err
 			}
 		}
-		lintAgainst(&in, plan)
+		configuration.Against(&in, plan)
 	} else if c.chosen().Given() {
 		return field.New("--hwsku and --profile", "need --fabric SCENARIO")
 	}
@@ -150,13 +149,4 @@ func (c *configLintCmd) Run(e *env) error {
 		return &exitError{exitFailed}
 	}
 	return err
-}
-
-// lintAgainst takes what lint should know from a scenario.
-func lintAgainst(in *swconf.Input, p *scenario.Plan) {
-	s := p.Default()
-	in.Graph, in.Base = p.Graph, p.Spec
-	in.Response, in.Pipeline = p.Switching.Response, p.Switching.Pipeline
-	in.DataDSCP, in.CNPDSCP, in.PathMTU = s.DSCP, s.CNPDSCP, p.RC.MTU
-	in.Lossy = p.Spec.LosslessMask() == 0
 }

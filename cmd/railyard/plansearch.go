@@ -174,18 +174,8 @@ func (c *trainingFlags) efficiency(def float64) float64 {
 // input returns the training on the GPUs of a fabric.
 func (c *trainingFlags) input(name string, m *model.Config, plan *scenario.Plan, fabric string,
 	sequence int64) (planner.SearchInput, error) {
-	n, all := c.GPUs, plan.Graph.TotalGPUs()
-	if n == 0 {
-		n = all
-	}
-	if n > all {
-		return planner.SearchInput{}, field.New("--gpus", "the fabric of %s has %d, found %d", fabric, all, n)
-	}
-	if by := plan.HostLimited(); by != "" {
-		return planner.SearchInput{}, field.New("transport", "the cost model has the rates of links, and hosts limit %s; simulate it with run or compare", by)
-	}
 	t := workload.NewTraining()
 	t.Name, t.Model, t.GlobalBatch, t.Seq, t.Channels = name, m, c.Global, sequence, 0
 	t.Efficiency, t.Kernels, t.Precision = c.efficiency(60), cmp.Or(c.Kernels, workload.Flat), c.Precision
-	return planner.SearchInput{Training: t, Site: layouts.SiteOf(plan, n)}, nil
+	return layouts.Asked(t, plan, fabric, c.GPUs)
 }

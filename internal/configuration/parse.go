@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"railyard/internal/input"
+	"railyard/internal/scenario"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/cli"
 	"railyard/internal/swconf/dialect"
@@ -43,4 +44,13 @@ func LooksLike(path string, text []byte, c *swconf.Config) error {
 	}
 	return input.Fault(fmt.Errorf("%s: looks like %s (%d of its %d lines are understood as that, %d as %s): --os %s, or none", path, dialect.Title(found.OS), found.Read, found.Total, c.Read,
 		dialect.Title(c.OS), found.OS))
+}
+
+// Against adds to a lint's input what the plan of a scenario determines: fabric, buffers, DSCPs, path MTU.
+func Against(in *swconf.Input, p *scenario.Plan) {
+	s := p.Default()
+	in.Graph, in.Base = p.Graph, p.Spec
+	in.Response, in.Pipeline = p.Switching.Response, p.Switching.Pipeline
+	in.DataDSCP, in.CNPDSCP, in.PathMTU = s.DSCP, s.CNPDSCP, p.RC.MTU
+	in.Lossy = p.Spec.LosslessMask() == 0
 }

@@ -49,6 +49,12 @@ func (d *Document) Checked(read ReadFile) (*Plan, error) { return d.resolve(read
 // without jobs, for those who look at the fabric.
 func (d *Document) Network(read ReadFile) (*Plan, error) { return d.resolve(read, noWork) }
 
+// Fabric is Resolve with a permutation of single bytes instead of the workload, for those who send one of their own.
+func (d *Document) Fabric(read ReadFile) (*Plan, error) {
+	d.File.Workload = Workload{Traffic: &Traffic{Permutation: &Pattern{Bytes: 1}}}
+	return d.Resolve(read)
+}
+
 // Servers is Network with what servers have inside.
 func (d *Document) Servers(read ReadFile) (*Plan, error) { return d.resolve(read, asServers) }
 

@@ -111,13 +111,7 @@ func whole(path string, sets []string,
 
 // Fabric builds the plan of a scenario whose fabric counts, not its workload.
 func Fabric(path string, sets []string) (*scenario.Plan, error) {
-	doc, err := Read(path, sets)
-	if err != nil {
-		return nil, err
-	}
-	doc.File.Workload = scenario.Workload{
-		Traffic: &scenario.Traffic{Permutation: &scenario.Pattern{Bytes: 1}}}
-	return Resolve(path, doc)
+	return whole(path, sets, (*scenario.Document).Fabric)
 }
 
 // ResolveModel is resolve for a document that names a model as given on the

@@ -31,7 +31,7 @@ export async function begin(base, shots) {
     ignoreDefaultArgs: ["--disable-ipc-flooding-protection"],
   });
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-  page.setDefaultTimeout(120_000); // the machine may be busy
+  page.setDefaultTimeout(Number(process.env.PATIENCE ?? 120_000)); // the machine may be busy
   const problems = [];
   const origin = new URL(base).origin;
   page.on(

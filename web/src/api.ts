@@ -1,7 +1,7 @@
 // Data comes from the server, or, in a report that opens from disk, from the page.
 
 import { unpack } from "./unpack";
-import type { About, Checked, Entry, Many, Simulation, StudyEntry, Trace, Variant } from "./contract";
+import type { About, Checked, Entry, Failed, FailuresForm, Many, Memory, MemoryForm, Read, SearchForm, Searched, Simulation, StudyEntry, Trace, Variant } from "./contract";
 
 export type {
   Answer,
@@ -52,6 +52,7 @@ async function call<T>(path: string, init?: RequestInit): Promise<T> {
   try {
     r = await fetch(path, init);
   } catch {
+    if (init?.signal?.aborted) throw new Error("cancelled");
     throw new Error("the server does not answer; is railyard serve still running?");
   }
   const body = await r.json().catch(() => ({ error: `the server answered ${r.status} without a reason` }));
@@ -117,4 +118,14 @@ export const restore = (run: string) => call<unknown>(`api/runs/${encodeURICompo
 export const startVariant = (of: string, sets: string[]) => call<Simulation>("api/jobs", post({ of, sets }));
 export const startTrace = (of: string, trace: Trace) => call<Simulation>("api/jobs", post({ of, sets: [], trace }));
 export const variants = (run: string) => call<Variant[]>(`api/runs/${encodeURIComponent(run)}/variants`);
+/** Text is a file that was pasted or dropped. */
+export interface Text {
+  name: string;
+  text: string;
+}
+export const texts = (list: Text[], scenario: string) => call<Read>("api/texts", post({ texts: list, text: scenario }));
+export const planMemory = (layout: MemoryForm) => call<Memory>("api/plan/memory", post({ layout }));
+export const planSearch = (wanted: SearchForm, text: string) => call<Searched>("api/plan/search", post({ wanted, text }));
+export const planFailures = (failing: FailuresForm, text: string, signal: AbortSignal) =>
+  call<Failed>("api/plan/failures", { ...post({ failing, text }), signal });
 export const stop = (id: string) => call<unknown>(`api/jobs/${id}`, { method: "DELETE" });

@@ -1165,3 +1165,248 @@ export interface StudyEntry {
   best: string[];
   error?: string;
 }
+
+export interface Device {
+  name: string;
+  file: string;
+  os: string;
+  lines: number;
+  known: number;
+  host: boolean;
+}
+
+export interface LintFinding {
+  severity: string;
+  rule: string;
+  file: string;
+  line: number;
+  column?: number;
+  ports?: string;
+  message: string;
+  why: string;
+  fix: string;
+}
+
+export interface Linted {
+  devices: Device[];
+  findings: LintFinding[];
+  ignored: string[];
+  unread?: string;
+  data_dscp: number;
+}
+
+export interface Evidence {
+  file?: string;
+  line?: number;
+  device: string;
+  port?: string;
+  counter?: string;
+  before?: number;
+  after?: number;
+  grew?: number;
+  per_second?: number;
+  says?: string;
+}
+
+export interface DiagnoseStep {
+  device: string;
+  command: string;
+  why: string;
+}
+
+export interface Finding {
+  cause: string;
+  grade: string;
+  sure: string;
+  device: string;
+  port?: string;
+  peer?: string;
+  class: number;
+  says: string;
+  why: string;
+  fix: string;
+  evidence: Evidence[];
+  next: DiagnoseStep[];
+}
+
+export interface Edge {
+  from: string;
+  to: string;
+  class: number;
+  frames: number;
+  per_second?: number;
+  begins: boolean;
+}
+
+export interface DiagnoseDrop {
+  port: string;
+  class: number;
+  lossless: boolean;
+  ingress: boolean;
+  packets: number;
+  file: string;
+  line: number;
+}
+
+export interface Compared {
+  port: string;
+  counter: string;
+  seen_per_second: number;
+  simulated_per_second: number;
+}
+
+export interface Report {
+  findings: Finding[];
+  pauses: Edge[];
+  drops: DiagnoseDrop[];
+  compared?: Compared[];
+  devices: number;
+  ports: number;
+  notes: string[];
+}
+
+export interface Read {
+  lint?: Linted;
+  diagnosis?: Report;
+  faults: number;
+}
+
+export interface MemoryForm {
+  model: string;
+  gpu: string;
+  tp: number;
+  pp: number;
+  dp: number;
+  cp: number;
+  ep: number;
+  vpp: number;
+  zero: number;
+  recompute: string;
+  schedule: string;
+  micro_batch: number;
+  sequence: number;
+  microbatches: number;
+}
+
+export interface RankMemory {
+  stage: number;
+  layers: number;
+  parameters: number;
+  weight_bytes: number;
+  gradient_bytes: number;
+  optimizer_bytes: number;
+  activation_bytes: number;
+  buffer_bytes: number;
+  microbatches_in_flight: number;
+}
+
+export interface Memory {
+  model: string;
+  parameters: number;
+  gpu: string;
+  gpu_memory_bytes: number;
+  gpus: number;
+  stages: RankMemory[];
+  worst_stage: number;
+  worst_bytes: number;
+  fits: boolean;
+}
+
+export interface SearchForm {
+  model: string;
+  global_batch: number;
+  sequence: number;
+  gpus: number;
+}
+
+export interface FailuresForm {
+  kinds: string[];
+}
+
+export interface Layout {
+  tp: number;
+  pp: number;
+  dp: number;
+  cp: number;
+  ep: number;
+  ep_over_tp?: boolean;
+  vpp: number;
+  zero: number;
+  uneven?: boolean;
+  sequence_parallel: boolean;
+  recompute: string;
+  schedule: string;
+  order: string;
+  micro_batch: number;
+  microbatches: number;
+  sequence: number;
+}
+
+export interface Found {
+  layout: Layout;
+  step_seconds: number;
+  mfu: number;
+  tokens_per_second_gpu: number;
+  memory_bytes: number;
+  compute_seconds: number;
+  bubble_seconds: number;
+  exposed_tensor_seconds: number;
+  exposed_pipeline_seconds: number;
+  exposed_data_seconds: number;
+  exposed_expert_seconds: number;
+  exposed_context_seconds: number;
+  optimizer_seconds: number;
+  host_seconds?: number;
+  bytes_per_gpu: [number, number, number];
+  name: string;
+}
+
+export interface Rejected {
+  reason: string;
+  count: number;
+  example: string;
+}
+
+export interface Searched {
+  model: string;
+  gpus: number;
+  gpu_memory_bytes: number;
+  tried: number;
+  feasible: number;
+  candidates: Found[];
+  rejected: Rejected[];
+}
+
+export interface Row {
+  kind: string;
+  tier: string;
+  name: string;
+  alike: number;
+  simulated: number;
+  step_seconds?: number;
+  least_step_seconds?: number;
+  times_as_long?: number;
+  rank_lost: boolean;
+  isolated_gpus: number;
+  cut_off?: string[];
+  bytes_sent_again: number;
+  packets_lost: number;
+  error?: string;
+}
+
+export interface Totals {
+  elements: number;
+  single_points: number;
+  worst_step_seconds: number;
+  mean_step_seconds: number;
+  isolated_gpus_most: number;
+}
+
+export interface Failed {
+  step_seconds: number;
+  at_seconds: number;
+  failures: Row[];
+  single_points_of_failure: string[];
+  notes: string[];
+  totals: Totals;
+}

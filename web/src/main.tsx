@@ -1,5 +1,7 @@
 import { render } from "preact";
 import { Answer } from "./answer";
+import { Check } from "./check";
+import { Plan } from "./plans";
 import { type Info, load, standalone, view } from "./api";
 import { Compare } from "./compare";
 import { Fabric } from "./fabric";
@@ -77,6 +79,8 @@ function App() {
             [
               ["runs", "Runs"],
               ["new", "New run"],
+              ["check", "Check"],
+              ["plan", "Plan"],
             ].map(([k, title]) => (
               <a href={address([k])} aria-current={(here ?? "runs") === k ? "page" : undefined}>
                 {title}
@@ -106,6 +110,10 @@ function App() {
           )
         ) : page === "study" && run && !alone ? (
           <Study name={run} key={run} />
+        ) : page === "check" ? (
+          <Check />
+        ) : page === "plan" ? (
+          <Plan which={run} />
         ) : page === "new" ? (
           <New />
         ) : (

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/model"
+	"railyard/internal/scenario"
 	"railyard/internal/study"
 	"railyard/internal/study/sweep"
 )
@@ -125,6 +127,20 @@ func TestRealMany(t *testing.T) {
 	h := httptest.NewServer(s)
 	defer h.Close()
 	scripted("many.mjs", h.URL+"/", "which")
+}
+
+// TestRealForms checks configurations and counters, and plans, by the page's forms (web/e2e/forms.mjs).
+func TestRealForms(t *testing.T) {
+	scripted := browser(t)
+	s, err := New(Config{Root: t.TempDir(), Version: "test", Scenarios: map[string]string{"three.yaml": three},
+		Schema: scenario.Schema(), Names: map[string][]string{"training.model": model.Names(), "gpu": model.GPUNames()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	h := httptest.NewServer(s)
+	defer h.Close()
+	scripted("forms.mjs", h.URL+"/", "../scenarios/configs/seed-dcqcn.cfg")
 }
 
 // browser returns how a script of web/e2e is run in Chromium; it skips the test where something is not installed.

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"encoding"
 	"flag"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"railyard/internal/cause"
+	"railyard/internal/pasted"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write web/src/contract.ts anew")
@@ -24,7 +26,9 @@ func TestContract(t *testing.T) {
 		Pauses{}, Ranks{}, Total{},
 		Packets{}, Messages{}, Trace{}, Journeys{},
 		Told{}, Entry{}, Simulation{}, Variant{}, About{}, Checked{}, Fault{},
-		Many{}, StudyEntry{}} {
+		Many{}, StudyEntry{}, pasted.Read{}, pasted.MemoryForm{}, pasted.Memory{}, pasted.SearchForm{},
+		pasted.FailuresForm{},
+		pasted.Searched{}, pasted.Failed{}} {
 		g.name(reflect.TypeOf(v))
 	}
 	want := "// Written by `go test ./internal/report/web -run Contract -rewrite` from contract.go. Do " +
@@ -52,6 +56,9 @@ type typescript struct {
 }
 
 func (g *typescript) name(t reflect.Type) string {
+	if _, ok := reflect.Zero(t).Interface().(encoding.TextMarshaler); ok && t.Kind() != reflect.Struct {
+		return "string"
+	}
 	switch t.Kind() {
 	case reflect.Bool:
 		return "boolean"
@@ -77,26 +84,32 @@ func (g *typescript) name(t reflect.Type) string {
 		case reflect.TypeOf(cause.Account{}): // its MarshalJSON
 			return "Record<string, number>"
 		}
-		g.declare(t)
-		return t.Name()
+		return g.declare(t)
 	}
 	panic(fmt.Sprintf("the page cannot read a %v", t))
 }
 
-// declare writes an interface behind those that it names.
-func (g *typescript) declare(t reflect.Type) {
+// declare writes an interface behind those that it names, and returns its name: the package's before it where
+// another type has the same.
+func (g *typescript) declare(t reflect.Type) string {
 	if g.done == nil {
 		g.done, g.used = map[reflect.Type]bool{}, map[string]reflect.Type{}
 	}
-	if g.done[t] {
-		return
+	name := t.Name()
+	if other := g.used[name]; other != nil && other != t {
+		pkg, _, _ := strings.Cut(t.String(), ".")
+		name = strings.ToUpper(pkg[:1]) + pkg[1:] + name
 	}
-	if other := g.used[t.Name()]; other != nil {
+	if g.done[t] {
+		return name
+	}
+	if other := g.used[name]; other != nil {
 		panic(fmt.Sprintf("%v and %v have one name", t, other))
 	}
-	g.done[t], g.used[t.Name()] = true, t
+	g.done[t], g.used[name] = true, t
 	body := g.fields(t)
-	fmt.Fprintf(&g.out, "\nexport interface %s {\n%s}\n", t.Name(), body)
+	fmt.Fprintf(&g.out, "\nexport interface %s {\n%s}\n", name, body)
+	return name
 }
 
 func (g *typescript) fields(t reflect.Type) string {

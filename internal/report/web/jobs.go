@@ -89,22 +89,30 @@ func newJobs(root, version string) *jobs {
 // resolve builds the plan of a scenario's text. Files that it names are not read, but for shipped ones:
 // a page must not be able to reach what lies beside the runs.
 func resolve(r request) (*scenario.Plan, error) {
+	d, err := r.document()
+	if err != nil {
+		return nil, err
+	}
+	return d.Resolve(r.read)
+}
+
+// document parses the scenario's text.
+func (r *request) document() (*scenario.Document, error) {
 	if len(r.Text) > scenario.MaxSize {
 		return nil, &InputError{fmt.Sprintf("the scenario has %d bytes, at most %d are read", len(r.Text),
 			scenario.MaxSize)}
 	}
-	d, err := scenario.Parse("scenario", []byte(r.Text), r.Sets)
-	if err != nil {
-		return nil, err
-	}
-	return d.Resolve(func(name string) ([]byte, error) {
-		if r.files != nil {
-			if text, err := r.files(name); err == nil {
-				return text, nil
-			}
+	return scenario.Parse("scenario", []byte(r.Text), r.Sets)
+}
+
+// read reads a file that the scenario names, if it is a shipped one.
+func (r *request) read(name string) ([]byte, error) {
+	if r.files != nil {
+		if text, err := r.files(name); err == nil {
+			return text, nil
 		}
-		return nil, fmt.Errorf("the page reads no files: run a scenario that names %s from the shell", name)
-	})
+	}
+	return nil, fmt.Errorf("the page reads no files: run a scenario that names %s from the shell", name)
 }
 
 // start begins a simulation. Its place among those that run is taken before the fabric

@@ -22,6 +22,7 @@ import (
 
 	"railyard/internal/fidelity"
 	"railyard/internal/field"
+	entered "railyard/internal/input"
 	"railyard/internal/scenario"
 )
 
@@ -53,6 +54,11 @@ type Server struct {
 	open     map[string]*opened
 	studying sync.Mutex // one study at a time is read
 	studies  map[string]*analysed
+
+	asking   chan struct{} // room for the one form that is worked on
+	patience time.Duration // until a form waits no more for the one before it
+	ended    context.Context
+	end      context.CancelFunc
 }
 
 // opened is a run kept in memory until its directory changes.
@@ -72,7 +78,8 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{Config: c, mux: http.NewServeMux(), jobs: newJobs(c.Root, c.Version), open: map[string]*opened{},
-		studies: map[string]*analysed{}}
+		studies: map[string]*analysed{}, asking: make(chan struct{}, 1), patience: 5 * time.Second}
+	s.ended, s.end = context.WithCancel(context.Background())
 	s.mux.Handle("GET /", http.FileServerFS(page))
 	s.mux.HandleFunc("GET /api/runs", s.listRuns)
 	s.mux.HandleFunc("GET /api/runs/{run}/variants", s.variants)
@@ -94,6 +101,10 @@ func New(c Config) (*Server, error) {
 		_ *http.Request) {
 		send(w, s.jobs.list(), nil)
 	})
+	s.mux.HandleFunc("POST "+textsPath, s.readTexts)
+	s.mux.HandleFunc("POST /api/plan/memory", s.planMemory)
+	s.mux.HandleFunc("POST /api/plan/search", s.planSearch)
+	s.mux.HandleFunc("POST /api/plan/failures", s.planFailures)
 	s.mux.HandleFunc("POST /api/jobs", s.startJob)
 	s.mux.HandleFunc("DELETE /api/jobs/{id}", s.stopJob)
 	return s, nil
@@ -101,6 +112,9 @@ func New(c Config) (*Server, error) {
 
 // Close stops what runs, waits until it has written what it has, and removes deleted runs.
 func (s *Server) Close() {
+	s.end()
+	s.asking <- struct{}{} // what is worked on removes its files
+	<-s.asking
 	s.jobs.close()
 	s.empty()
 }
@@ -125,7 +139,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 			refuse(w, http.StatusForbidden, "writes are accepted from this page only")
 			return
 		}
-		q.Body = http.MaxBytesReader(w, q.Body, 4<<20)
+		most := int64(maxBody)
+		if q.URL.Path == textsPath {
+			most = maxTexts
+		}
+		q.Body = http.MaxBytesReader(w, q.Body, most)
 	}
 	if strings.Contains(q.Header.Get("Accept-Encoding"), "gzip") && strings.HasPrefix(q.URL.Path, "/api/") {
 		z := &zipped{ResponseWriter: w}
@@ -231,7 +249,7 @@ func refuse(w http.ResponseWriter, code int, msg string) {
 func send(w http.ResponseWriter, v any, err error) {
 	var input *InputError
 	switch {
-	case errors.As(err, &input) || field.All(err) != nil:
+	case errors.As(err, &input) || field.All(err) != nil || entered.IsFault(err):
 		refuse(w, http.StatusBadRequest, err.Error())
 	case err != nil:
 		refuse(w, http.StatusUnprocessableEntity, err.Error())

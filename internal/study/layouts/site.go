@@ -1,10 +1,28 @@
 package layouts
 
 import (
+	"railyard/internal/field"
 	"railyard/internal/planner"
 	"railyard/internal/scenario"
+	"railyard/internal/workload"
 	"railyard/unit"
 )
+
+// Asked returns the search of configurations for a training on so many GPUs of a plan's fabric, 0: all. The fabric's
+// name is for errors.
+func Asked(t workload.Training, plan *scenario.Plan, fabric string, gpus int) (in planner.SearchInput, err error) {
+	all := plan.Graph.TotalGPUs()
+	if gpus == 0 {
+		gpus = all
+	}
+	if gpus > all {
+		return in, field.New("--gpus", "the fabric of %s has %d, found %d", fabric, all, gpus)
+	}
+	if by := plan.HostLimited(); by != "" {
+		return in, field.New("transport", "the cost model has the rates of links, and hosts limit %s; simulate it with run or compare", by)
+	}
+	return planner.SearchInput{Training: t, Site: SiteOf(plan, gpus)}, nil
+}
 
 // SiteOf is what the cost model knows of a plan's fabric.
 func SiteOf(plan *scenario.Plan, gpus int) planner.Site {
