@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"railyard/internal/assemble"
-	"railyard/internal/field"
+	"railyard/internal/output"
 )
 
 type buildCmd struct {
@@ -30,8 +30,8 @@ Examples:
 
 // Run is the build command.
 func (c *buildCmd) Run(e *env) error {
-	if _, err := os.Stat(c.Out); err == nil && !c.Force {
-		return field.New("--out", "%s exists; --force replaces it", c.Out)
+	if err := output.Fits(c.Force, c.Out); err != nil {
+		return err
 	}
 	here, err := os.Getwd()
 	if err != nil {

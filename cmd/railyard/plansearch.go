@@ -125,13 +125,13 @@ func (c *planSearchCmd) Run(e *env) error {
 
 // onlyFlags limit a search.
 type onlyFlags struct {
-	TP        []int    `help:"Tensor parallel sizes to try (all)" name:"tp" placeholder:"N,…"`
-	PP        []int    `help:"Pipeline parallel sizes to try" name:"pp" placeholder:"N,…"`
-	CP        []int    `help:"Context parallel sizes to try (powers of two, at least 1,024 tokens per rank)" name:"cp" placeholder:"N,…"`
-	EP        []int    `help:"Expert parallel sizes to try" name:"ep" placeholder:"N,…"`
-	VPP       []int    `help:"Virtual stages per rank to try" name:"vpp" placeholder:"N,…"`
-	Micro     []int64  `help:"Sequences per microbatch to try (1,2,4,8)" name:"micro-batch" placeholder:"N,…"`
-	ZeRO      []int    `help:"ZeRO stages to try" name:"zero" placeholder:"N,…"`
+	TP        []int    `help:"Tensor parallel sizes to try (all)" name:"tp" placeholder:"N,…" range:"1,1048576"`
+	PP        []int    `help:"Pipeline parallel sizes to try" name:"pp" placeholder:"N,…" range:"1,1048576"`
+	CP        []int    `help:"Context parallel sizes to try (powers of two, at least 1,024 tokens per rank)" name:"cp" placeholder:"N,…" range:"1,1048576"`
+	EP        []int    `help:"Expert parallel sizes to try" name:"ep" placeholder:"N,…" range:"1,1048576"`
+	VPP       []int    `help:"Virtual stages per rank to try" name:"vpp" placeholder:"N,…" range:"1,1048576"`
+	Micro     []int64  `help:"Sequences per microbatch to try (1,2,4,8)" name:"micro-batch" placeholder:"N,…" range:"1,1048576"`
+	ZeRO      []int    `help:"ZeRO stages to try" name:"zero" placeholder:"N,…" range:"0,3"`
 	Recompute []string `help:"Activation recomputation to try: none, selective, full" placeholder:"NAME,…"`
 	Schedule  []string `help:"Schedules to try: 1f1b, interleaved, zero-bubble" placeholder:"NAME,…"`
 	Order     []string `help:"Orders of ranks to try: tp-cp-dp-pp, tp-cp-pp-dp" placeholder:"NAME,…"`

@@ -68,7 +68,7 @@ func Called(v *kong.Value) string {
 	return strings.ToUpper(v.Name)
 }
 
-// inRange holds a number to its range.
+// inRange holds a number, or each of a list, to its range.
 func inRange(v *kong.Value) error {
 	text := v.Tag.Get("range")
 	if text == "" {
@@ -78,16 +78,26 @@ func inRange(v *kong.Value) error {
 	if err != nil {
 		panic(v.Name + ": " + err.Error()) // the command structs are wrong: our bug
 	}
-	x, ok := number(v.Target)
-	if !ok || x >= low && x <= high {
-		return nil
+	values := []reflect.Value{v.Target}
+	if v.Target.Kind() == reflect.Slice {
+		values = values[:0]
+		for i := range v.Target.Len() {
+			values = append(values, v.Target.Index(i))
+		}
 	}
-	from, to, said := plainly(low), plainly(high), plainly(x)
-	if d, is := v.Target.Interface().(time.Duration); is {
-		from, to, _ = strings.Cut(text, ",")
-		said = d.String()
+	for _, value := range values {
+		x, ok := number(value)
+		if !ok || x >= low && x <= high {
+			continue
+		}
+		from, to, said := plainly(low), plainly(high), plainly(x)
+		if d, is := value.Interface().(time.Duration); is {
+			from, to, _ = strings.Cut(text, ",")
+			said = d.String()
+		}
+		return field.New(Called(v), "%[3]s is out of range %[1]s–%[2]s", from, to, said)
 	}
-	return field.New(Called(v), "%[3]s is out of range %[1]s–%[2]s", from, to, said)
+	return nil
 }
 
 // Bounds returns the bounds of a range tag, those of times in seconds.

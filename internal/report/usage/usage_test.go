@@ -13,9 +13,11 @@ import (
 func TestRange(t *testing.T) {
 	for text, want := range map[string]string{"--n 7": "", "": "", "--n 0": "--n: 0 is out of range 1–8",
 		"--n 9": "--n: 9 is out of range 1–8", "--share 1.5": "--share: 1.5 is out of range 0–1",
+		"--all 1,8": "", "--all 1,9": "--all: 9 is out of range 1–8", "--all=-1,2": "--all: -1 is out of range 1–8",
 		"--wait 2m": "", "--wait 500ms": "--wait: 500ms is out of range 1s–1h"} {
 		var cli struct {
 			N     *int          `range:"1,8"`
+			All   []int         `range:"1,8"`
 			Share float64       `range:"0,1"`
 			Wait  time.Duration `range:"1s,1h"`
 		}

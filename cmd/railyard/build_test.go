@@ -1,0 +1,32 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestBuildOut checks that a program which could not be written is refused before anything is built, with the words of
+// other commands, and that no directory is made.
+func TestBuildOut(t *testing.T) {
+	dir := t.TempDir()
+	there := filepath.Join(dir, "program")
+	if err := os.WriteFile(there, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	missing := filepath.Join(dir, "missing")
+	for out, want := range map[string]string{
+		filepath.Join(missing, "program"): "directory " + missing + " does not exist",
+		dir:                               "is a folder, expected the name of a file",
+		there:                             "exists; --force replaces it",
+	} {
+		code, _, errs := call(t, "build", "--with", "../../examples/custom-cc", "--out", out)
+		if code != exitInput || !strings.Contains(errs, want) {
+			t.Errorf("%s: exit code %d, %q, want %q", out, code, errs, want)
+		}
+	}
+	if _, err := os.Stat(missing); err == nil {
+		t.Error("the directory was made")
+	}
+}
