@@ -96,7 +96,7 @@ var allowed = map[string][]string{
 	"internal/swconf/dell": {"internal/swconf", "internal/swconf/cli", "internal/swconf/platform",
 		"internal/queue"},
 	"internal/swconf/junos": {"internal/swconf", "internal/swconf/cli", "internal/swconf/platform",
-		"internal/swconf/tree", "internal/queue"},
+		"internal/swconf/design", "internal/swconf/tree", "internal/queue"},
 	"internal/swconf/design": {"internal/swconf", "internal/topo", "internal/queue", "internal/panel"},
 	"internal/swconf/onto": {"internal/swconf", "internal/swconf/cli", "internal/swconf/dialect",
 		"internal/swconf/nvue"},

@@ -131,8 +131,8 @@ func TestConfigRender(t *testing.T) {
 
 // Every load balancing in every language is rendered or refused with what to do instead; none is left out.
 func TestRenderedBalancing(t *testing.T) {
-	rendered := map[string]string{"flowlet": "nxos eos", "spray-least": "nxos eos nvue",
-		"dlb": "nxos eos nvue"}
+	rendered := map[string]string{"flowlet": "nxos eos junos", "spray-least": "nxos eos nvue junos",
+		"dlb": "nxos eos nvue junos"}
 	const never = "spray spray-random ecmp-resilient glb valiant minimal ugal ugal-g dimension-order minimal-adaptive structured"
 	for _, lb := range route.Names() {
 		for _, lang := range dialect.Written() {

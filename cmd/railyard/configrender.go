@@ -21,7 +21,7 @@ import (
 
 type configRenderCmd struct {
 	Scenario   string `arg:"" help:"Scenario file (YAML); - reads stdin" placeholder:"SCENARIO"`
-	OS         string `help:"Language: nxos, sonic, frr, eos or nvue (with --onto that of the configuration)" placeholder:"OS" name:"os"`
+	OS         string `help:"Language: nxos, sonic, frr, eos, nvue or junos (with --onto that of the configuration)" placeholder:"OS" name:"os"`
 	Out        string `help:"Directory to write; with --onto a file (standard output)" placeholder:"DIR"`
 	Onto       string `help:"Running configuration of a device, or a directory: print the commands that change it, and what they interrupt" placeholder:"PATH"`
 	Switch     string `help:"Switch of the fabric (the one with the same name)" placeholder:"NAME" with:"onto"`

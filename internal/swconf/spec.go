@@ -69,7 +69,7 @@ func (c *Config) Spec(base queue.Spec) (spec queue.Spec, notes []string, err err
 	}
 	var silent []string
 	for i := range q.Queues {
-		spec.Queues[i] = q.Queues[i].class(q.Lossless(i, port), platform(&base, i))
+		spec.Queues[i] = q.Queues[i].class(q.Lossless(i, port), platform(&base, i), &base.Queues[i])
 		if k := &spec.Queues[i]; k.Lossless && !q.Queues[i].paces() {
 			silent = append(silent, fmt.Sprintf("queue %d pauses at the platform's %v and resumes at %v", i,
 				k.XOff, k.XOn))
@@ -164,8 +164,9 @@ func platform(base *queue.Spec, i int) *queue.Class {
 	return &d.Queues[3]
 }
 
-// class is the queue as the simulator runs it.
-func (q *Queue) class(lossless bool, platform *queue.Class) queue.Class {
+// class is the queue as the simulator runs it, where the text has no thresholds with the platform's of a lossless
+// class, or with the platform's own of the queue's number.
+func (q *Queue) class(lossless bool, platform, own *queue.Class) queue.Class {
 	k := queue.Class{Strict: q.Strict.V, Lossless: lossless, Alpha: 1}
 	if !k.Strict {
 		k.Weight = q.Share.V
@@ -177,7 +178,9 @@ func (q *Queue) class(lossless bool, platform *queue.Class) queue.Class {
 			k.WRED.Probability = platform.WRED.Probability
 		}
 		if w.Max == 0 { // thresholds of the platform's choosing
-			k.WRED = platform.WRED
+			if k.WRED = platform.WRED; own.WRED.Max > 0 {
+				k.WRED = own.WRED
+			}
 			k.WRED.ECN = w.ECN
 		}
 	}

@@ -129,6 +129,7 @@ var images = map[swconf.OS]struct{ kind, image string }{
 	swconf.FRR:   {"linux", "frrouting/frr:latest"},
 	swconf.EOS:   {"arista_ceos", "ceos:4.32.0F"},
 	swconf.NVUE:  {"cumulus_cvx", "networkop/cx:5.3.0"},
+	swconf.Junos: {"juniper_vjunosevolved", "vrnetlab/juniper_vjunosevolved:23.4R2-S2.1"},
 }
 
 type clabNode struct {

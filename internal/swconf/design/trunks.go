@@ -82,8 +82,23 @@ func (s *Switch) portOf(number int) *Port {
 
 // ChannelName is what a language calls a port channel.
 func ChannelName(os swconf.OS, id int) string {
+	if os == swconf.Junos {
+		return fmt.Sprintf("ae%d", Aggregated(id))
+	}
 	return fmt.Sprintf(map[swconf.OS]string{swconf.NXOS: "port-channel%d", swconf.EOS: "Port-Channel%d",
 		swconf.SONiC: "PortChannel%d", swconf.FRR: "bond%d", swconf.NVUE: "bond%d"}[os], id)
+}
+
+// Aggregated is the number of a port channel in Junos, whose switches have few: 0 for the peer link, those of servers
+// as they are, those to switches from 101.
+func Aggregated(id int) int {
+	switch {
+	case id == PeerChannel:
+		return 0
+	case id >= firstTrunk:
+		return id - firstTrunk + 101
+	}
+	return id
 }
 
 // Name is what a language calls it.

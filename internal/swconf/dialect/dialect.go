@@ -35,7 +35,7 @@ var languages = []language{
 	{swconf.EOS, "Arista EOS", eos.Looks, eos.Parse, eos.Render},
 	{swconf.NVUE, "NVIDIA Cumulus NVUE", nvue.Looks, nvue.Parse, nvue.Render},
 	{swconf.Dell, "Dell Enterprise SONiC", dell.Looks, dell.Parse, nil},
-	{swconf.Junos, "Juniper Junos", junos.Looks, junos.Parse, nil},
+	{swconf.Junos, "Juniper Junos", junos.Looks, junos.Parse, junos.Render},
 }
 
 // Names lists the languages that can be given by hand.

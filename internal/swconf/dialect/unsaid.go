@@ -18,6 +18,7 @@ var speeds = map[swconf.OS][]unit.Rate{
 	swconf.EOS:   {1, 10, 25, 40, 50, 100, 200, 400, 800},
 	swconf.SONiC: {1, 10, 25, 40, 50, 100, 200, 400, 800, 1600},
 	swconf.NVUE:  {1, 10, 25, 40, 50, 100, 200, 400, 800},
+	swconf.Junos: {1, 10, 25, 40, 50, 100, 200, 400, 800},
 }
 
 // maps are what NX-OS breaks ports out into (interface breakout module; batfish's grammar has these).
@@ -72,6 +73,7 @@ var balancing = map[swconf.OS]struct{ modes, policies []string }{
 	swconf.NXOS:  {[]string{"flowlet", "per-packet"}, []string{"ecmp", "flowlet", "spray-least", "dlb"}},
 	swconf.EOS:   {[]string{"flowlet", "per-packet"}, []string{"ecmp", "flowlet", "spray-least", "dlb"}},
 	swconf.NVUE:  {[]string{"per-packet"}, []string{"ecmp", "spray-least", "dlb"}},
+	swconf.Junos: {[]string{"flowlet", "per-packet"}, []string{"ecmp", "flowlet", "spray-least", "dlb"}},
 	swconf.SONiC: {nil, []string{"ecmp"}},
 	swconf.FRR:   {nil, []string{"ecmp"}},
 }

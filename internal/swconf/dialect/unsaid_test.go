@@ -64,8 +64,9 @@ func TestPortsThatNoSwitchHas(t *testing.T) {
 }
 
 // told are the policies that are more than hashing, and the languages that have a line for them.
-var told = map[string][]string{"flowlet": {"nxos", "eos"}, "spray-least": {"nxos", "eos", "nvue"},
-	"dlb": {"nxos", "eos", "nvue"}, "spray": nil, "spray-random": nil, "ecmp-resilient": nil}
+var told = map[string][]string{"flowlet": {"nxos", "eos", "junos"},
+	"spray-least": {"nxos", "eos", "nvue", "junos"},
+	"dlb":         {"nxos", "eos", "nvue", "junos"}, "spray": nil, "spray-random": nil, "ecmp-resilient": nil}
 
 // Every policy in every language: it is in the text of every switch that has paths to choose from, or refused
 // with what the language can say. What switches do without being told, hashing, is written everywhere.
@@ -104,8 +105,10 @@ func TestNoPolicyIsDropped(t *testing.T) {
 					text += f.Text
 				}
 			}
-			want := map[string]string{"nvue": "adaptive-routing"}[os]
+			want := map[string]string{"nvue": "adaptive-routing", "junos": "ecmp-dlb " + p.DLB}[os]
 			switch {
+			case os == "junos" && !more:
+				want = "ecmp-dlb"
 			case want == "" && more:
 				want = "mode " + p.DLB + "\n"
 			case want == "":

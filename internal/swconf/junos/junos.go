@@ -15,13 +15,16 @@ import (
 // known is what documents say of a switch whose text says nothing (platform/junos.json).
 var known = platform.Of("junos", "")
 
-// Looks reports whether text looks like Junos.
+// Looks reports whether text looks like Junos. Names of ports alone are a list of cables, or of addresses.
 func Looks(text swconf.Text) int {
-	return text.Score("set interfaces ", "set class-of-service ", "class-of-service {",
+	n := text.Score("set interfaces ", "set class-of-service ", "class-of-service {",
 		"routing-options",
 		"host-name ", "family inet", "protocols {", "system {", "interfaces {", "set protocols bgp group ",
-		"congestion-notification-profile", "forwarding-classes", "set system host-name", "et-0/0/",
-		"xe-0/0/")
+		"congestion-notification-profile", "forwarding-classes", "set system host-name", "ether-options ")
+	if n == 0 && text.Score(" {\n") == 0 {
+		return 0
+	}
+	return n + text.Score("et-0/0/", "xe-0/0/")
 }
 
 // strange is a line that is neither of the hierarchy nor a command.

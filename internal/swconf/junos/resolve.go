@@ -60,6 +60,7 @@ func (p *parser) resolve() {
 			}
 			n.Keeps = x.keeps
 			n.On |= x.families
+			n.Overlay = n.On != 0 && n.On&(swconf.IPv4|swconf.IPv6) == 0
 			n.Active = true // inet unicast unless another family is named
 			b.Neighbors = append(b.Neighbors, n)
 		}

@@ -1,0 +1,163 @@
+package dialect_test
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	"railyard/internal/queue"
+	"railyard/internal/swconf"
+	"railyard/internal/swconf/design"
+	"railyard/internal/swconf/dialect"
+	"railyard/internal/swconf/tell"
+	"railyard/unit"
+
+	"pgregory.net/rapid"
+)
+
+// junosSpec draws a switch within what Junos expresses: no fixed limits, headroom by cable, thresholds in percent.
+func junosSpec(rt *rapid.T) queue.Spec {
+	s := randomSpec(rt, swconf.NVUE)
+	for i := range s.Queues {
+		k := &s.Queues[i]
+		k.Limit, k.Headroom, k.WRED.Weight = 0, 0, 0
+		if k.Lossless && rapid.Bool().Draw(rt, fmt.Sprint(i, " dynamic")) {
+			k.XOff, k.XOn = 0, 0
+		}
+	}
+	return s
+}
+
+// TestJunosRoundTrip draws switches: what is rendered comes back equal, from set commands and from braces, and fill
+// levels are the thresholds' shares of what the queue may take.
+func TestJunosRoundTrip(t *testing.T) {
+	g := fabric(t, "rail")
+	rapid.Check(t, func(rt *rapid.T) {
+		s := junosSpec(rt)
+		d, err := plan(g, s, swconf.Junos, design.Unnumbered, "", "")
+		if err != nil {
+			rt.Fatal(err)
+		}
+		cs, text := configs(t, d)
+		c := cs[0]
+		got, _, err := c.Spec(s)
+		if err != nil {
+			rt.Fatal(err, text[c.File])
+		}
+		if got != d.Switches[0].Spec {
+			rt.Fatalf("%s\n%s", differs(got, d.Switches[0].Spec), text[c.File])
+		}
+		for i, k := range s.Queues {
+			if k.WRED.Max == 0 || k.Lossless {
+				continue
+			}
+			room := float64(s.Buffer) * k.Alpha / (1 + k.Alpha)
+			want := max(1, min(99, math.Round(100*float64(k.WRED.Min)/room)))
+			if said := c.Ports[0].QoS.Queues[i].WRED.V.MinText; said != fmt.Sprintf("%g %% of the queue's buffer", want) {
+				rt.Fatalf("queue %d: %q, want %g %%", i, said, want)
+			}
+		}
+		braced, err := dialect.Parse(c.File, []byte(braces(text[c.File])), swconf.Junos)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if a, b := tell.Facts(c), tell.Facts(braced); a != b {
+			rt.Fatalf("set commands:\n%s\nbraces:\n%s", a, b)
+		}
+	})
+}
+
+var setLine = regexp.MustCompile(`(?m)^set (\S+) (.*)$`)
+
+// braces writes set commands as a hierarchy of one level each.
+func braces(text string) string { return setLine.ReplaceAllString(text, "$1 { $2; }") }
+
+// TestJunosPairs renders MC-LAG and ESI-LAG: both forms of the text have the pair and its bundles, and another
+// chassis ID, service ID, ESI or system ID is found.
+func TestJunosPairs(t *testing.T) {
+	g := fabric(t, "dual-rail")
+	for _, c := range []struct{ multihome, old, new, rule, want string }{
+		{design.MLAG, "", "", "", ""},
+		{design.ESI, "", "", "", ""},
+		{design.MLAG, "chassis-id 0", "chassis-id 1", "mlag", "chassis-id 1"},
+		{design.MLAG, "service-id 1", "service-id 9", "mlag", "service-id of"},
+		{design.MLAG, "ae1 aggregated-ether-options mc-ae mc-ae-id 1", "ae1 aggregated-ether-options mc-ae mc-ae-id 2",
+			"duplicate-definition", "has the mc-ae-id of"},
+		{design.ESI, "esi 00:02:", "esi 02:", "bad-value", "is not an ESI of 10 octets"},
+		{design.ESI, "00:02:00:00:01:00:02:00:00:00", "00:02:00:00:01:00:01:00:00:00", "duplicate-definition",
+			"has the ESI of"},
+		{design.ESI, "lacp system-id", "lacp periodic fast; #", "mlag", "has no LACP system ID"},
+	} {
+		d, err := plan(g, spec(), swconf.Junos, design.Numbered, c.multihome, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, text := configs(t, d)
+		var cs []*swconf.Config
+		for i, s := range d.Switches {
+			path := s.Name + "/junos.cfg"
+			broken := text[path]
+			if i == 0 {
+				broken = strings.Replace(strings.ReplaceAll(broken, c.old, c.new), "; #", "\n#", -1)
+			}
+			for _, form := range []string{broken, braces(broken)} {
+				one, err := dialect.Parse(path, []byte(form), "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				pair := one.MLAG != nil && one.Bundle(1).MLAG.V > 0
+				segments := one.Bundle(1).Segment.V && one.Shares.V
+				if c.want == "" && (pair != (c.multihome == design.MLAG) || pair == segments) {
+					t.Errorf("%s, %s: pair %v, segments %v", c.multihome, s.Name, pair, segments)
+				}
+				if len(cs) == i {
+					cs = append(cs, one)
+				}
+			}
+		}
+		found := ""
+		for _, f := range lint(g, cs) {
+			if found += fmt.Sprintf("%s:%d: %s: %s\n", f.File, f.Line, f.Rule, f.Message); f.Line == 0 {
+				t.Errorf("%s has no line", f.Message)
+			}
+		}
+		if c.want == "" && found != "" || !strings.Contains(found, c.want) || !strings.Contains(found, c.rule) {
+			t.Errorf("%q: %q, want %s: %s", c.new, found, c.rule, c.want)
+		}
+	}
+}
+
+// TestRefusedByJunos: what no statement expresses is refused with what is accepted.
+func TestRefusedByJunos(t *testing.T) {
+	for want, change := range map[string]func(*queue.Spec){
+		"256 to 9216":         func(s *queue.Spec) { s.MTU = 9300 },
+		"whole percents":      func(s *queue.Spec) { s.Queues[3].WRED.Probability = 0.005 },
+		"no averaging weight": func(s *queue.Spec) { s.Queues[3].WRED.Weight = 2 },
+		"a limit of 1MB":      func(s *queue.Spec) { s.Queues[0].Limit = unit.MB },
+		"from 1/128 to 8":     func(s *queue.Spec) { s.Queues[0].Alpha = 3 },
+		"a headroom of 100KB": func(s *queue.Spec) { s.Queues[3].Headroom = 100 * unit.KB },
+		"below a dynamic thresh": func(s *queue.Spec) {
+			s.Queues[3].XOff, s.Queues[3].XOnOffset, s.Queues[3].Alpha = 0, 1, 1
+		},
+		"one buffer partition": func(s *queue.Spec) { s.Queues[4] = queue.Class{Lossless: true, Alpha: 1} },
+		"at least 2 polls": func(s *queue.Spec) {
+			s.Watchdog.Detect, s.Watchdog.Poll = 100*unit.Millisecond, 100*unit.Millisecond
+		},
+		"2 to 10 times":            func(s *queue.Spec) { s.Watchdog.Detect = 5 * unit.Second },
+		"200ms to 10s":             func(s *queue.Spec) { s.Watchdog.Restore = 20 * unit.Second },
+		"packet trimming":          func(s *queue.Spec) { s.Queues[0].Trim = true },
+		"switch.mark_core_only=fa": func(s *queue.Spec) { s.CoreMarks = true },
+	} {
+		s := spec()
+		change(&s)
+		d, err := plan(fabric(t, "rail"), s, swconf.Junos, design.Unnumbered, "", "")
+		if err == nil {
+			_, err = dialect.Render(d)
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
