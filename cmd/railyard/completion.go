@@ -50,9 +50,13 @@ _railyard() {
   found=("${(@f)$(railyard completion words -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
   if [[ -n $found[1] ]]; then compadd -Q -S '' -a found; else _files; fi
 }
-compdef _railyard railyard
+if [[ $funcstack[1] == _railyard ]]; then _railyard "$@"; else compdef _railyard railyard; fi
 `,
-	"fish": `complete -c railyard -a '(railyard completion words -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'
+	"fish": `function __railyard_words
+  set -l found (railyard completion words -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)
+  if set -q found[1]; printf '%s\n' $found; else; __fish_complete_path (commandline -ct); end
+end
+complete -c railyard -f -a '(__railyard_words)'
 `,
 }
 
