@@ -160,14 +160,14 @@ func (d *Dir) Select(ctx context.Context, text string) (*Result, error) {
 	}
 	rows, err := db.QueryContext(ctx, text)
 	if err != nil {
-		return nil, d.refused(err)
+		return nil, d.refused(err, named)
 	}
 	defer rows.Close()
-	return d.result(rows)
+	return d.result(rows, named)
 }
 
 // result reads the rows of a result.
-func (d *Dir) result(rows *sql.Rows) (r *Result, err error) {
+func (d *Dir) result(rows *sql.Rows, words []string) (r *Result, err error) {
 	r = &Result{Rows: [][]any{}}
 	if r.Columns, err = rows.Columns(); err != nil {
 		return nil, err
@@ -191,7 +191,7 @@ func (d *Dir) result(rows *sql.Rows) (r *Result, err error) {
 		r.Rows = append(r.Rows, row)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, d.refused(err)
+		return nil, d.refused(err, words)
 	}
 	return r, nil
 }
@@ -291,8 +291,8 @@ var (
 	syntax   = regexp.MustCompile(`(near ".*": syntax error|incomplete input|unrecognized token: ".*")`)
 )
 
-// refused returns the database's error as one of the query.
-func (d *Dir) refused(err error) error {
+// refused returns the database's error as one of the query, which has these words.
+func (d *Dir) refused(err error, words []string) error {
 	text := err.Error()
 	if m := noTable.FindStringSubmatch(text); m != nil {
 		var names []string
@@ -302,13 +302,20 @@ func (d *Dir) refused(err error) error {
 		return field.Choice("QUERY", m[1], names, "unknown table %q", m[1])
 	}
 	if m := noColumn.FindStringSubmatch(text); m != nil {
-		var names []string
+		var names, others []string // columns of the query's tables, other tables that have this one
 		for _, t := range d.Tables {
-			for _, c := range t.Columns {
-				if !slices.Contains(names, c) {
-					names = append(names, c)
-				}
+			switch {
+			case slices.Contains(words, t.Name):
+				names = append(names, t.Columns...)
+			case slices.Contains(t.Columns, m[1]):
+				others = append(others, t.Name)
 			}
+		}
+		slices.Sort(names)
+		names = slices.Compact(names)
+		if len(others) > 0 {
+			return field.New("QUERY", "unknown column %q, which other tables have: %s; accepted: %s", m[1],
+				strings.Join(others, ", "), strings.Join(names, ", "))
 		}
 		return field.Choice("QUERY", m[1], names, "unknown column %q", m[1])
 	}

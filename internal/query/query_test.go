@@ -22,7 +22,7 @@ type row struct {
 	Up    bool     `parquet:"up"`
 }
 
-// dir returns a directory with two tables.
+// dir returns a directory with three tables.
 func dir(t *testing.T) *Dir {
 	t.Helper()
 	path, half := t.TempDir(), 0.5
@@ -35,6 +35,12 @@ func dir(t *testing.T) *Dir {
 		many[i] = row{Name: "n", Bytes: int64(i), Port: int32(i % 3)}
 	}
 	if err := parquet.WriteFile(filepath.Join(path, "ports.parquet"), many); err != nil {
+		t.Fatal(err)
+	}
+	rate := []struct {
+		Rate int64 `parquet:"rate_bps"`
+	}{{1}}
+	if err := parquet.WriteFile(filepath.Join(path, "rates.parquet"), rate); err != nil {
 		t.Fatal(err)
 	}
 	d, err := Open(path)
@@ -90,6 +96,7 @@ func TestRefused(t *testing.T) {
 		"select 'open from flows":                "does not parse: unrecognized token",
 		"select name from flow":                  `unknown table "flow" (did you mean "flows"?)`,
 		"select nam from flows":                  `unknown column "nam" (did you mean "name"?)`,
+		"select rate_bps from flows":             `unknown column "rate_bps", which other tables have: rates; accepted: `,
 		"select nosuch(name) from flows":         "no such function: nosuch",
 		"select 1; drop table flows":             "has more than one statement",
 		"with x as (select 1) delete from flows": "readonly",

@@ -46,6 +46,9 @@ type Judged struct {
 
 	Account *cause.Account `json:"account,omitempty"` // of the step
 
+	// Confirmed: the run is so small that `railyard run` simulates it without the cause and prints what that saves.
+	Confirmed bool `json:"simulated_by_run,omitempty"`
+
 	id   cause.ID
 	Case *draw.Case `json:"-"`
 }
@@ -87,6 +90,7 @@ func JudgeRandom(seed uint64, number int) (j Judged) {
 		return j
 	}
 	j.Saved = j.Step - o.Summary.StepTime
+	_, j.Confirmed = whatif.Small(base.Summary)
 	j.Verdict = verdict(j.Step, j.Blamed, j.Saved)
 	if own := ownFault(base.Summary, o.Summary); j.Doubt == "" {
 		j.Doubt = own
@@ -218,7 +222,8 @@ type BlameReport struct {
 	Drawn  int      `json:"drawn"`
 	Causes []Tally  `json:"causes"`
 	All    Tally    `json:"all"`
-	Caused int      `json:"with_a_cause"` // of at least 5 % of the step
+	Caused int      `json:"with_a_cause"`     // of at least 5 % of the step
+	Small  int      `json:"simulated_by_run"` // of those judged: `railyard run` prints the simulated saving
 	Rows   []Judged `json:"scenarios"`
 }
 
@@ -242,6 +247,9 @@ func NewBlameReport(seed uint64, rows []Judged) *BlameReport {
 		}
 		of[j.Cause].add(j)
 		r.All.add(j)
+		if j.Confirmed && j.Doubt == "" {
+			r.Small++
+		}
 	}
 	for _, t := range all {
 		if t.N+t.Doubt+t.Meant > 0 {

@@ -109,6 +109,10 @@ func Blame(w io.Writer, r *validate.BlameReport, shown []*validate.Judged, one b
 			fmt.Fprintf(w, "%-28s %5d %6d %5d %6d %11d %9d %6d\n", t.Cause, t.N, t.Agree, t.Over, t.Under, t.Wrong,
 				t.Doubt, t.Meant)
 		}
+		if r.Small > 0 {
+			fmt.Fprintln(w)
+			report.Wrap(w, "", fmt.Sprintf("These are estimates of the model. For %d of the %d, runs below 1 million packet-hops, `railyard run` simulates the run without the cause and prints that instead.", r.Small, r.All.N))
+		}
 	}
 	for i, j := range shown {
 		if i == 0 && !one {
