@@ -78,7 +78,9 @@ func approximate(s *result.Summary) bool {
 // fidelityOf names the fidelity behind a time that is not that of packets.
 func fidelityOf(s *result.Summary) string {
 	switch {
-	case s.Reused != nil && s.PacketHops > 0:
+	case s.Reused != nil && s.Reused.PacketHops >= s.PacketHops:
+		return " (nothing repeats: every packet simulated)"
+	case s.Reused != nil:
 		return fmt.Sprintf(" (%s of its packet-hops simulated, the others reused)",
 			percent(float64(s.Reused.PacketHops)/float64(s.PacketHops)))
 	case !approximate(s):

@@ -185,12 +185,13 @@ const longest = 20 * unit.Millisecond
 func (l *lab) run(r *Run, before unit.Time) {
 	g := l.of
 	until := before - g.start + l.base
+	long := r.count + observeEvery
 	for l.Step(until) {
 		if len(l.got) > 0 || l.Err != nil {
 			l.take(r)
 			break
 		}
-		if l.quiet() {
+		if r.count++; r.count > long || l.quiet() {
 			break
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/exec"
 	"railyard/internal/long"
 	"railyard/internal/result"
 	"railyard/internal/reuse"
@@ -225,5 +226,23 @@ func TestRefuse(t *testing.T) {
 			!strings.Contains(err.Error(), "accepted: packet") {
 			t.Errorf("%v, not %q", err, want)
 		}
+	}
+}
+
+// TestInterrupted wants what was simulated to be counted when a run ends early.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	p := small(rail+"workload: {traffic: {alltoall: {bytes: 8MiB}}}\n", t)
+	c := sim.Estimate(p)
+	r, err := reuse.Build(p, c.Routes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := 0
+	if err := r.Go(func(exec.Progress) bool { calls++; return false }); err != nil || !r.Interrupted() || calls != 1 {
+		t.Fatalf("%v after %d calls", err, calls)
+	}
+	if s, _, _ := r.Outcome("test"); s.Complete || s.PacketHops == 0 || s.Reused.PacketHops < s.PacketHops {
+		t.Errorf("%d packet-hops, %+v", s.PacketHops, s.Reused)
 	}
 }

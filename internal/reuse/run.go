@@ -16,8 +16,9 @@ import (
 // Name is the fidelity's.
 const Name = "reuse"
 
-// observeEvery is how many turns pass between two calls of the observer.
-const observeEvery = 1 << 12
+// observeEvery is the number of events, of packets and of the execution, between two calls of the observer; a lab
+// returns after as many at the latest.
+const observeEvery = 1 << 16
 
 // Run is one run of a plan.
 type Run struct {
@@ -39,6 +40,7 @@ type Run struct {
 	now   unit.Time
 	bells fluid.Heap[unit.Time, bell]
 	order int64
+	count int64 // events so far
 
 	owner     []*group // by port, then by NIC what it sends and what it receives
 	classes   []int32  // the same: alike ones have one number
@@ -183,13 +185,15 @@ func (r *Run) deliver(m int32, met explain.Trouble) {
 func (r *Run) Go(watch exec.Observer) error {
 	r.Exec.Begin()
 	ended := unit.Never
-	for turn := 0; ; turn++ {
+	for next := r.count + observeEvery; ; {
 		if r.Exec.Done() && ended == unit.Never {
 			ended = r.now
 		}
-		if turn%observeEvery == observeEvery-1 && watch != nil && !watch(r.progress()) {
-			r.interrupted = true
-			break
+		if r.count >= next {
+			if next = r.count + observeEvery; watch != nil && !watch(r.progress()) {
+				r.interrupted = true
+				break
+			}
 		}
 		r.settle()
 		more := r.next()
@@ -206,6 +210,11 @@ func (r *Run) Go(watch exec.Observer) error {
 	}
 	if !r.interrupted {
 		return r.stuck()
+	}
+	for len(r.labs) > 0 { // what there is
+		l := r.labs[0]
+		r.seen.add(r, l.of, l.ending())
+		r.drop(l)
 	}
 	return nil
 }
@@ -226,6 +235,7 @@ func (r *Run) next() bool {
 	}
 	b := r.bells.Pop()
 	r.now = b.At
+	r.count++
 	switch g := b.Of.of; {
 	case g == nil:
 		r.Exec.Ring(b.Of.exec)
@@ -261,7 +271,11 @@ func (r *Run) stuck() error {
 }
 
 func (r *Run) progress() exec.Progress {
-	return exec.Progress{Now: r.now, PacketHops: r.seen.simulated, Delivered: r.delivered, Total: r.Exec.NetBytes,
+	hops := r.seen.simulated
+	for _, l := range r.labs {
+		hops += l.Net.PacketHops - l.hops
+	}
+	return exec.Progress{Now: r.now, PacketHops: hops, Delivered: r.delivered, Total: r.Exec.NetBytes,
 		OpsLeft: r.Exec.Left, Ops: len(r.Exec.DAG.Ops)}
 }
 
