@@ -11,19 +11,12 @@ import (
 // inJSON visits the leaves below the objects of interfaces: path[0] is the interface. A
 // leaf's value is a number, or one in quotes.
 func (r *reading) inJSON(root string, leaf func(p *Port, path []string, c Count)) {
-	var b strings.Builder
-	for _, l := range r.lines {
-		b.WriteString(l.text + "\n")
-	}
-	text := b.String()
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
-	w := walker{d: d, text: text, line: r.lines[0].n}
+	w := r.walker()
 	found := false
 	err := w.object(func(key string) error {
 		if key != root {
 			var skip json.RawMessage
-			return d.Decode(&skip)
+			return w.d.Decode(&skip)
 		}
 		found = true
 		return w.below(nil, func(path []string, at int, v string) {

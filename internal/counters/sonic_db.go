@@ -188,14 +188,7 @@ func (r *reading) portTable(db map[string]*hash) {
 
 // hashes reads the entries of a dump, bare or with type and time to live around them.
 func (r *reading) hashes() (map[string]*hash, bool) {
-	var b strings.Builder
-	for _, l := range r.lines {
-		b.WriteString(l.text + "\n")
-	}
-	text := b.String()
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
-	w := walker{d: d, text: text, line: r.lines[0].n}
+	w := r.walker()
 	out := map[string]*hash{}
 	err := w.object(func(key string) error {
 		h := &hash{line: w.at(), fields: map[string]string{}, at: map[string]int{}}
@@ -219,6 +212,17 @@ type walker struct {
 	text string
 	done int // bytes whose lines are counted
 	line int
+}
+
+// walker goes through the JSON of what was read.
+func (r *reading) walker() walker {
+	var b strings.Builder
+	for _, l := range r.lines {
+		b.WriteString(l.text + "\n")
+	}
+	d := json.NewDecoder(strings.NewReader(b.String()))
+	d.UseNumber()
+	return walker{d: d, text: b.String(), line: r.lines[0].n}
 }
 
 // at is the line that is being read.
