@@ -11,6 +11,16 @@ const post = async (path, body) =>
 const box = () => page.getByLabel("configuration or output of show commands");
 const go = () => page.getByRole("button", { name: "Check", exact: true }).press("Enter");
 
+// Without a run the front page is the life of the server's own run.
+await open("");
+await page.getByTestId("empty").waitFor();
+for (const [chapter, sequence] of [[5, "ring"], [8, "mark"]]) {
+  await page.getByRole("button", { name: String(chapter), exact: true }).press("Enter");
+  await page.getByRole("button", { name: sequence, exact: true, pressed: true }).waitFor();
+  assert.equal(await page.getByTestId("why").count(), 0, `the example has ${sequence}`);
+}
+await check("front");
+
 // A configuration that is pasted: every finding, with its line.
 const config = readFileSync(configuration, "utf8");
 await open("#/check");

@@ -180,6 +180,27 @@ await page.locator(".tracks").focus();
 await page.keyboard.press("+");
 await page.waitForURL(/from=.*to=/);
 await check("time");
+// Lanes of the fabric on the same axis: their peaks are the API's, and rates are drawn for the queue pairs chosen.
+await open(`#/run/${cascade}/time`);
+await page.getByTestId("lanes").locator("[data-lane]").first().waitFor();
+const lanes = await json(`api/runs/${cascade}/lanes`);
+for (const [name, values] of [
+  ["Queue, longest", lanes.queue_bytes],
+  ["ECN marks", lanes.ecn_marks],
+  ["Ports paused", lanes.paused],
+]) {
+  const lane = page.getByTestId("lanes").locator(`[data-lane="${name}"]`);
+  const most = Math.max(...values);
+  assert.equal(await lane.count(), most > 0 ? 1 : 0, name);
+  if (most > 0) assert.equal(Number(await lane.getAttribute("data-max")), most, name);
+}
+await page.getByLabel("show the rate of a queue pair").selectOption({ index: 1 });
+await page.waitForURL(/qps=/);
+await check("lanes");
+if ((await json(`api/runs/${training}/info`)).summary.cnps > 0) {
+  await open(`#/run/${training}/time`);
+  await page.getByTestId("lanes").locator("[data-lane=rates] [data-qp]").first().waitFor();
+}
 
 // Answer: every figure is the summary's; parts, causes and pictures add up (TestAnswer checks the tables).
 async function answered(run) {

@@ -755,6 +755,20 @@ export interface Tiers {
   groups: Group[];
 }
 
+export interface Lanes {
+  from_ps: number;
+  to_ps: number;
+  width_ps: number;
+  queue_bytes: number[];
+  port: number;
+  name: string;
+  wred_min_bytes: number;
+  above: number[];
+  paused: number[];
+  ecn_marks: number[];
+  qps: Through[];
+}
+
 export interface PortView {
   port: PortRow;
   series: [number, number, number, number, number, number][];

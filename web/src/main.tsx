@@ -10,7 +10,7 @@ import { Life } from "./life";
 import { Study } from "./many";
 import { New, Runs } from "./runs";
 import { Packets } from "./packets";
-import { address, useData, usePlace } from "./state";
+import { address, example, useData, usePlace } from "./state";
 import "./style.css";
 import { toggle } from "./theme";
 import { TimeLine } from "./timeline";
@@ -81,11 +81,13 @@ function App() {
               ["new", "New run"],
               ["check", "Check"],
               ["plan", "Plan"],
-            ].map(([k, title]) => (
-              <a href={address([k])} aria-current={(here ?? "runs") === k ? "page" : undefined}>
-                {title}
-              </a>
-            ))
+            ]
+              .map(([k, title]) => (
+                <a href={address([k])} aria-current={(here ?? "runs") === k ? "page" : undefined}>
+                  {title}
+                </a>
+              ))
+              .concat(<a href={address(["run", example, "life"])}>Life</a>)
           )}
         </nav>
         <button class="icon" onClick={toggle} aria-label="Light or dark theme" title="Light or dark theme">
@@ -139,7 +141,7 @@ function Which({ info }: { info: Info }) {
   const carried = transportOf(info);
   return (
     <>
-      <b title={info.name}>{info.name}</b>
+      <b title={info.name}>{info.name.replace(/^~/, "")}</b>
       {s.fidelity && s.fidelity !== "packet" && <span class="tag">{s.fidelity} fidelity</span>}
       {!s.complete && <span class="tag">incomplete</span>}
       {s.outcome && <span class="tag">{s.outcome.ended}</span>}

@@ -14,16 +14,18 @@ export function Fig({ v, from, cited }: { v: string; from: string; cited?: boole
 /** Chain is boxes in a row with something that travels through them. */
 export function Chain({ boxes, back, slow }: { boxes: [string, string?][]; back?: boolean; slow?: boolean }) {
   const w = 860 / boxes.length;
+  // Words are no wider than their box.
+  const fits = (words: string, most: number) => ({ fontSize: `${Math.min(most, (w - 32) / (0.58 * words.length))}px` });
   return (
     <svg viewBox="0 0 880 150" role="img" aria-label={boxes.map((b) => b[0]).join(", then ")}>
       {boxes.map(([name, note], i) => (
         <g>
           <rect x={10 + i * w} y={40} width={w - 24} height={56} rx={6} class="box" />
-          <text x={10 + i * w + (w - 24) / 2} y={66} text-anchor="middle">
+          <text x={10 + i * w + (w - 24) / 2} y={66} text-anchor="middle" style={fits(name, 14)}>
             {name}
           </text>
           {note && (
-            <text x={10 + i * w + (w - 24) / 2} y={84} text-anchor="middle" class="note">
+            <text x={10 + i * w + (w - 24) / 2} y={84} text-anchor="middle" class="note" style={fits(note, 11)}>
               {note}
             </text>
           )}
@@ -51,7 +53,7 @@ export function Ring({ ranks, name }: { ranks: number; name: string }) {
     110 - 88 * Math.cos((2 * Math.PI * i) / n),
   ];
   return (
-    <svg viewBox="0 0 880 220" role="img" aria-label={`a ring of ${ranks} ranks`}>
+    <svg class="round" viewBox="330 0 420 220" role="img" aria-label={`a ring of ${ranks} ranks`}>
       <ellipse cx={440} cy={110} rx={88} ry={88} class="wire dashed" />
       {all.map(([i, rank]) => {
         const [x, y] = at(i);
@@ -82,7 +84,7 @@ export function Mesh({ ranks, name, star }: { ranks: number; name: string; star?
     110 - 88 * Math.cos((2 * Math.PI * i) / n),
   ];
   return (
-    <svg viewBox="0 0 880 220" role="img" aria-label={`${ranks} ranks, ${name}`}>
+    <svg class="round" viewBox="330 0 420 220" role="img" aria-label={`${ranks} ranks, ${name}`}>
       {wires.map(([i, k]) => (
         <line x1={at(i)[0]} y1={at(i)[1]} x2={at(k)[0]} y2={at(k)[1]} class="wire" />
       ))}

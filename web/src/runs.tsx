@@ -2,7 +2,8 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import * as api from "./api";
 import { causeColour } from "./colour";
 import * as f from "./format";
-import { address, set, useData, usePlace } from "./state";
+import { Life } from "./life";
+import { address, example, set, useData, usePlace } from "./state";
 
 const orders: Record<string, [string, (a: api.Entry, b: api.Entry) => number]> = {
   at: ["newest first", (a, b) => (a.at < b.at ? 1 : -1)],
@@ -58,32 +59,38 @@ export function Runs() {
       <h1 class="finding">
         {whole.length > 0
           ? `${f.plural(whole.length, "run")} of ${f.plural(new Set(whole.map((e) => e.title)).size, "scenario")}`
-          : "Runs"}
+          : data && !last.current.length
+            ? "How a training step crosses a fabric"
+            : "Runs"}
       </h1>
       <div class="bar">
         <a class="button primary" href={address(["new"])}>
           New run
         </a>
-        <input
-          type="search"
-          aria-label="filter"
-          value={filter}
-          onInput={(e) => set({ filter: e.currentTarget.value || undefined })}
-          placeholder="filter: name, setting, cause"
-        />
-        <select aria-label="order" value={sort} onChange={(e) => set({ sort: e.currentTarget.value })}>
-          {Object.entries(orders).map(([k, [name]]) => (
-            <option value={k}>{name}</option>
-          ))}
-        </select>
-        <a
-          class={`button ${chosen.length < 2 ? "off" : ""}`}
-          aria-disabled={chosen.length < 2}
-          href={chosen.length < 2 ? undefined : address(["compare"], { runs: chosen.join(",") })}
-        >
-          Compare {chosen.length || ""}
-        </a>
-        {chosen.length < 2 && <span class="note">tick two or more runs to compare them</span>}
+        {last.current.length > 0 && (
+          <>
+            <input
+              type="search"
+              aria-label="filter"
+              value={filter}
+              onInput={(e) => set({ filter: e.currentTarget.value || undefined })}
+              placeholder="filter: name, setting, cause"
+            />
+            <select aria-label="order" value={sort} onChange={(e) => set({ sort: e.currentTarget.value })}>
+              {Object.entries(orders).map(([k, [name]]) => (
+                <option value={k}>{name}</option>
+              ))}
+            </select>
+            <a
+              class={`button ${chosen.length < 2 ? "off" : ""}`}
+              aria-disabled={chosen.length < 2}
+              href={chosen.length < 2 ? undefined : address(["compare"], { runs: chosen.join(",") })}
+            >
+              Compare {chosen.length || ""}
+            </a>
+            {chosen.length < 2 && <span class="note">tick two or more runs to compare them</span>}
+          </>
+        )}
       </div>
       {[error, failed].filter(Boolean).map((e) => (
         <p class="error" role="alert">
@@ -101,9 +108,13 @@ export function Runs() {
       </div>
       <Jobs list={jobs.data ?? []} done={() => again((t) => t + 1)} />
       {data && last.current.length === 0 && gone.length === 0 && (
-        <p class="empty" data-testid="empty">
-          No runs yet. Start one, or write some with <code>railyard run</code>.
-        </p>
+        <>
+          <p class="lede" data-testid="empty">
+            No runs yet. Start one, or write some with <code>railyard run</code>. Meanwhile, the life of one step, with the figures of
+            an example: four GPUs train a small model. <a href={address(["run", example])}>Look at the example as a run</a>.
+          </p>
+          {(studies.data ?? []).length === 0 && <Story />}
+        </>
       )}
       <Studies list={studies.data ?? []} />
       <div class="groups" data-testid="runs">
@@ -140,6 +151,13 @@ export function Runs() {
       </div>
     </section>
   );
+}
+
+/** Story is the life of the server's own run: the front page where there is none. */
+function Story() {
+  const { data, error } = useData(() => api.view<api.Info>(example, "info"), []);
+  if (error) return <p class="note">{error}</p>;
+  return data ? <Life info={data} /> : <p class="loading">Simulating the example…</p>;
 }
 
 /** Studies are those of the folder, also those that run. */

@@ -89,6 +89,9 @@ export function usePlace(): Place {
   return place;
 }
 
+/** example is the run that the server simulates itself. */
+export const example = "~example";
+
 /** useData loads something and says what went wrong. */
 export function useData<T>(get: (() => Promise<T>) | null, keys: unknown[]): { data?: T; error?: string } {
   const [state, change] = useState<{ data?: T; error?: string }>({});

@@ -3,6 +3,7 @@ import { type Critical, type Info, type Ranks, standalone, type Total, view } fr
 import { ink, kindToken } from "./colour";
 import * as f from "./format";
 import { Happened, type Happening, happenings } from "./happened";
+import { Lanes } from "./lanes";
 import { address, here, set, useData, usePlace } from "./state";
 
 const rowHeight = 18;
@@ -403,6 +404,7 @@ export function TimeLine({ info }: { info: Info }) {
         aria-label="time line; W and S or plus and minus zoom, A and D or arrows move, F or 0 shows the whole step"
       >
         <Minimap info={info} from={from} to={to} width={width} left={left} />
+        {!standalone() && <Lanes info={info} from={from} to={to} width={width} left={left} cursor={cursor} />}
         <canvas
           ref={box}
           role="img"
@@ -455,7 +457,7 @@ export function TimeLine({ info }: { info: Info }) {
       )}
       {path.data && path.data.operations > 0 && (
         <p class="hint" data-testid="critical">
-          The critical path has {f.count(path.data.operations)} operations in this window; its pieces add up
+          The critical path has {f.plural(path.data.operations, "operation")} in this window; its pieces add up
           to {f.time(path.data.path.reduce((sum, p) => sum + p.end_ps - p.start_ps, 0))}.
         </p>
       )}

@@ -22,8 +22,8 @@ var rewrite = flag.Bool("rewrite", false, "write web/src/contract.ts anew")
 func TestContract(t *testing.T) {
 	const path = "../../../web/src/contract.ts"
 	var g typescript
-	for _, v := range []any{Info{}, Answer{}, Grid{}, Tiers{}, PortView{}, QPView{}, Flows{}, Collectives{}, Critical{},
-		Pauses{}, Ranks{}, Total{},
+	for _, v := range []any{Info{}, Answer{}, Grid{}, Tiers{}, Lanes{}, PortView{}, QPView{}, Flows{}, Collectives{},
+		Critical{}, Pauses{}, Ranks{}, Total{},
 		Packets{}, Messages{}, Trace{}, Journeys{},
 		Told{}, Entry{}, Simulation{}, Variant{}, About{}, Checked{}, Fault{},
 		Many{}, StudyEntry{}, pasted.Read{}, pasted.MemoryForm{}, pasted.Memory{}, pasted.SearchForm{},

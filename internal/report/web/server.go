@@ -57,6 +57,7 @@ type Server struct {
 
 	asking   chan struct{} // room for the one form that is worked on
 	patience time.Duration // until a form waits no more for the one before it
+	own      example
 	ended    context.Context
 	end      context.CancelFunc
 }
@@ -115,6 +116,7 @@ func (s *Server) Close() {
 	s.end()
 	s.asking <- struct{}{} // what is worked on removes its files
 	<-s.asking
+	s.own.close()
 	s.jobs.close()
 	s.empty()
 }
@@ -288,6 +290,9 @@ func (s *Server) view(w http.ResponseWriter, q *http.Request) {
 func (s *Server) run(name string) (*Directory, error) {
 	if err := local(name); err != nil {
 		return nil, err
+	}
+	if name == exampleName {
+		return s.example()
 	}
 	dir := filepath.Join(s.Root, name)
 	if err := plain(dir); err != nil {

@@ -34,6 +34,7 @@ func (e *InputError) Error() string { return e.Msg }
 //	roots?from=&to=             what ports were paused for: roots, and whose bytes they held
 //	collectives                 where the time of collectives went
 //	critical?from=&to=          the chain of operations that the end waited for
+//	lanes?from=&to=             queues, marks and pauses in a window
 //	total?cols=240              all servers' sending, marks and pauses over time
 //	packets?from=&skip=         the capture, decoded
 //	followed                    packets that were followed, hop by hop
@@ -48,6 +49,8 @@ func (r *Directory) View(name string, q url.Values) ([]byte, error) {
 		v, err = r.answer()
 	case "grid":
 		v, err = r.grid(q)
+	case "lanes":
+		v, err = r.lanes(q)
 	case "tiers":
 		v, err = r.tiers(q)
 	case "port":
@@ -465,35 +468,4 @@ func (r *Directory) collectives() (any, error) {
 		}
 	}
 	return Collectives{Worst: worst, Sums: total, Causes: present, Count: len(rows)}, nil
-}
-
-// total is what servers send into the network, and what switches mark and pause.
-func (r *Directory) total(q url.Values) (any, error) {
-	n, err := number(q, "cols", columns, 1, 2000)
-	if err != nil {
-		return nil, err
-	}
-	links, err := table[result.LinkRow](r, "links")
-	if err != nil {
-		return nil, err
-	}
-	width := float64(r.span()) / float64(n)
-	cols := make([][4]float64, n) // bit/s sent by servers, marks, share paused summed over ports, longest queue
-	for i := range links {
-		l := &links[i]
-		if l.Port < 0 || int(l.Port) >= len(r.ports) || l.Length <= 0 || l.Start < 0 {
-			continue
-		}
-		a, b := float64(l.Start)/width, float64(l.Start+l.Length)/width
-		for c := int(a); c < int(n) && float64(c) < b; c++ {
-			part := (math.Min(b, float64(c+1)) - math.Max(a, float64(c))) * width
-			if r.ports[l.Port].Role == "host" {
-				cols[c][0] += float64(l.Bytes) * 8e12 / float64(l.Length) * part / width
-			}
-			cols[c][1] += float64(l.Marks) * part / float64(l.Length)
-			cols[c][2] += float64(l.Paused) / float64(l.Length) * part / width
-			cols[c][3] = math.Max(cols[c][3], float64(l.Longest()))
-		}
-	}
-	return Total{width, cols}, nil
 }

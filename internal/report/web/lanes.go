@@ -1,0 +1,140 @@
+package web
+
+import (
+	"cmp"
+	"math"
+	"net/url"
+	"slices"
+
+	"railyard/internal/result"
+)
+
+// Lanes is what the fabric did in a window of time, by column: below the tracks of GPUs, on their axis.
+type Lanes struct {
+	From  int64   `json:"from_ps"`
+	To    int64   `json:"to_ps"`
+	Width float64 `json:"width_ps"` // of a column
+	// Queue is the longest queue of all ports, in bytes. Port had the longest of the window; -1: none had one.
+	Queue   []int64 `json:"queue_bytes"`
+	Port    int32   `json:"port"`
+	Name    string  `json:"name"`
+	WREDMin int64   `json:"wred_min_bytes"` // of Port; 0: none
+	// Above is the share of ports with a queue above their WRED min; empty without thresholds.
+	Above  []float64 `json:"above"`
+	Paused []float64 `json:"paused"` // ports that are paused, the mean of the column
+	Marks  []float64 `json:"ecn_marks"`
+	QPs    []Through `json:"qps"` // queue pairs whose packets waited longest at Port
+}
+
+// laneColumns is the columns of a window, maxLaneQPs the queue pairs that are named.
+const (
+	laneColumns = 300
+	maxLaneQPs  = 12
+)
+
+// lanes sums samples up by column.
+func (r *Directory) lanes(q url.Values) (any, error) {
+	from, to, err := r.window(q)
+	if err != nil {
+		return nil, err
+	}
+	links, err := table[result.LinkRow](r, "links")
+	if err != nil {
+		return nil, err
+	}
+	v := Lanes{From: from, To: to, Width: float64(to-from) / laneColumns, Queue: make([]int64, laneColumns), Port: -1,
+		Above: []float64{}, Paused: make([]float64, laneColumns), Marks: make([]float64, laneColumns), QPs: []Through{}}
+	thresholds := r.thresholds()
+	limited := 0 // ports with thresholds
+	for _, t := range thresholds {
+		if t[0] > 0 {
+			limited++
+		}
+	}
+	over := make([]bool, len(r.ports)*laneColumns)
+	longest := int64(0)
+	for i := range links {
+		l := &links[i]
+		if l.Port < 0 || int(l.Port) >= len(r.ports) || l.Length <= 0 || l.Start >= to || l.Start+l.Length <= from {
+			continue
+		}
+		held := l.Longest()
+		if held > longest {
+			longest, v.Port = held, l.Port
+		}
+		a, b := float64(l.Start-from)/v.Width, float64(l.Start+l.Length-from)/v.Width
+		for c := max(0, int(a)); c < laneColumns && float64(c) < b; c++ {
+			part := math.Min(b, float64(c+1)) - math.Max(a, float64(c)) // of a column
+			v.Queue[c] = max(v.Queue[c], held)
+			v.Marks[c] += float64(l.Marks) * part / (b - a)
+			v.Paused[c] += float64(l.Paused) / float64(l.Length) * part
+			over[int(l.Port)*laneColumns+c] = over[int(l.Port)*laneColumns+c] ||
+				thresholds[l.Port][0] > 0 && held > thresholds[l.Port][0]
+		}
+	}
+	if limited > 0 {
+		v.Above = make([]float64, laneColumns)
+		for i, is := range over {
+			if is {
+				v.Above[i%laneColumns] += 1 / float64(limited)
+			}
+		}
+	}
+	if v.Port < 0 {
+		return v, nil
+	}
+	v.Name, v.WREDMin = r.ports[v.Port].Name, thresholds[v.Port][0]
+	v.QPs, err = r.through(v.Port)
+	return v, err
+}
+
+// through returns the queue pairs whose packets waited longest at a port.
+func (r *Directory) through(port int32) ([]Through, error) {
+	paths, err := table[result.PathRow](r, "paths")
+	if err != nil {
+		return nil, err
+	}
+	qps, err := table[result.QPRow](r, "qps")
+	if err != nil {
+		return nil, err
+	}
+	out := []Through{}
+	for _, p := range paths {
+		if p.Port == port && p.QP >= 0 && int(p.QP) < len(qps) {
+			out = append(out, Through{p.QP, qps[p.QP].From, qps[p.QP].To, p.Wait, p.Packets})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Through) int { return cmp.Compare(b.Wait, a.Wait) })
+	return out[:min(maxLaneQPs, len(out))], nil
+}
+
+// total is what servers send into the network, and what switches mark and pause.
+func (r *Directory) total(q url.Values) (any, error) {
+	n, err := number(q, "cols", columns, 1, 2000)
+	if err != nil {
+		return nil, err
+	}
+	links, err := table[result.LinkRow](r, "links")
+	if err != nil {
+		return nil, err
+	}
+	width := float64(r.span()) / float64(n)
+	cols := make([][4]float64, n) // bit/s sent by servers, marks, share paused summed over ports, longest queue
+	for i := range links {
+		l := &links[i]
+		if l.Port < 0 || int(l.Port) >= len(r.ports) || l.Length <= 0 || l.Start < 0 {
+			continue
+		}
+		a, b := float64(l.Start)/width, float64(l.Start+l.Length)/width
+		for c := int(a); c < int(n) && float64(c) < b; c++ {
+			part := (math.Min(b, float64(c+1)) - math.Max(a, float64(c))) * width
+			if r.ports[l.Port].Role == "host" {
+				cols[c][0] += float64(l.Bytes) * 8e12 / float64(l.Length) * part / width
+			}
+			cols[c][1] += float64(l.Marks) * part / float64(l.Length)
+			cols[c][2] += float64(l.Paused) / float64(l.Length) * part / width
+			cols[c][3] = math.Max(cols[c][3], float64(l.Longest()))
+		}
+	}
+	return Total{width, cols}, nil
+}

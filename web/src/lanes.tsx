@@ -1,0 +1,201 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type Info, type QPView, view } from "./api";
+import { lines } from "./colour";
+import type { Lanes as Data } from "./contract";
+import * as f from "./format";
+import { set, useData, usePlace } from "./state";
+
+const high = 40; // of a lane
+const most = 6; // queue pairs drawn at once
+
+/** useLater is a value that has not changed for a while: a window that is dragged asks for nothing. */
+function useLater<T>(value: T, key: string): T {
+  const [held, hold] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => hold(value), 150);
+    return () => clearTimeout(timer);
+  }, [key]);
+  return held;
+}
+
+interface Lane {
+  name: string;
+  values: number[];
+  show: (v: number) => string;
+  colour: string;
+  note?: string;
+  line?: { at: number; words: string };
+  top?: number;
+}
+
+/** Lanes are what the fabric did, on the axis of the tracks: queue, ports above WRED min, marks, pauses, and the rates of
+ * chosen queue pairs. */
+export function Lanes(props: { info: Info; from: number; to: number; width: number; left: number; cursor: number }) {
+  const { info, from, to, width, left, cursor } = props;
+  const { args } = usePlace();
+  const shut = args.get("lanes") === "0";
+  const window = useLater([from, to], `${from} ${to}`);
+  const what = `lanes?from=${Math.floor(window[0])}&to=${Math.ceil(window[1])}`;
+  const { data: now, error } = useData(shut ? null : () => view<Data>(info.name, what), [info.name, what, shut]);
+  const last = useRef<Data | undefined>(undefined);
+  if (now) last.current = now;
+  const data = now ?? last.current;
+  const asked = args.get("qps");
+  const qps = (asked ?? (data?.qps ?? []).slice(0, 3).map((q) => q.qp).join(","))
+    .split(",")
+    .filter((s) => /^\d+$/.test(s))
+    .map(Number)
+    .slice(0, most);
+  const rates = useData(
+    shut || qps.length === 0 ? null : () => Promise.all(qps.map((q) => view<QPView>(info.name, `qp?id=${q}`))),
+    [info.name, qps.join(), shut],
+  );
+  const toggle = (
+    <button class="plain lanes-toggle" aria-expanded={!shut} onClick={() => set({ lanes: shut ? undefined : "0" })}>
+      {shut ? "Show fabric lanes" : "Hide fabric lanes"}
+    </button>
+  );
+  if (shut) return toggle;
+  if (error)
+    return (
+      <p class="error" role="alert">
+        {error}
+      </p>
+    );
+  if (!data) return <div style={{ height: `${high * 3}px` }} />;
+  const x = (t: number) => left + ((t - from) / (to - from)) * (width - left);
+  const some = (v: number[]) => v.some((a) => a > 0);
+  const all: Lane[] = [
+    {
+      name: "Queue, longest",
+      values: data.queue_bytes,
+      show: f.bytes,
+      colour: "var(--q-mid)",
+      note: data.name && `longest at ${data.name}`,
+      line: data.wred_min_bytes > 0 ? { at: data.wred_min_bytes, words: "WRED min" } : undefined,
+    },
+    { name: "Above WRED min", values: data.above, show: f.percent, colour: "var(--share)", note: "share of the ports with thresholds" },
+    { name: "ECN marks", values: data.ecn_marks, show: (v) => f.count(Math.round(v)), colour: "var(--c-rate_not_given_back)" },
+    { name: "Ports paused", values: data.paused, show: (v) => f.digits(Math.round(v * 100) / 100), colour: "var(--c-pause)" },
+  ];
+  const drawn = all.filter((l) => some(l.values));
+  const none = all.filter((l) => l.values.length > 0 && !some(l.values)).map((l) => l.name.toLowerCase().replace(", longest", "").replace("above", "ports above").replace("ecn", "ECN").replace("wred", "WRED"));
+  const at = (t: number) => Math.floor((t - data.from_ps) / data.width_ps);
+  const there = cursor >= from && cursor <= to;
+  const small = left < 120;
+  return (
+    <div class="lanes" data-testid="lanes">
+      <svg width={width} height={(drawn.length + (qps.length > 0 ? 1 : 0)) * (high + 6) + 4} role="img" aria-label={`lanes: ${drawn.map((l) => l.name).join(", ")}${qps.length > 0 ? ", rates of queue pairs" : ""}`}>
+        <clipPath id="lanes-window">
+          <rect x={left} y={0} width={width - left} height={2000} />
+        </clipPath>
+        {drawn.map((l, i) => {
+          const y = i * (high + 6) + 4;
+          const top = Math.max(...l.values, l.line?.at ?? 0);
+          const h = (v: number) => (v / top) * (high - 4);
+          const path = l.values
+            .map((v, c) => `${c === 0 ? "M" : "L"}${x(data.from_ps + c * data.width_ps)} ${y + high - h(v)}H${x(data.from_ps + (c + 1) * data.width_ps)}`)
+            .join("");
+          const value = there ? l.values[at(cursor)] : undefined;
+          return (
+            <g data-lane={l.name} data-max={Math.max(...l.values)}>
+              <title>{[l.name, l.note].filter(Boolean).join(", ")}</title>
+              <text class="b" x={8} y={y + 14}>
+                {small ? l.name.replace(", longest", "").replace("Above ", "> ") : l.name}
+              </text>
+              <text x={8} y={y + 29}>
+                {value !== undefined ? `${small ? "" : "at cursor "}${l.show(value)}` : `max ${l.show(Math.max(...l.values))}`}
+              </text>
+              <g clip-path="url(#lanes-window)">
+                <path d={`${path}V${y + high}H${x(data.from_ps)}Z`} fill={l.colour} opacity={0.32} />
+                <path d={path} fill="none" stroke={l.colour} stroke-width={1.3} />
+                {l.line && (
+                  <>
+                    <path d={`M${left} ${y + high - h(l.line.at)}H${width}`} stroke="var(--ink-3)" stroke-dasharray="4 3" />
+                    <text class="over" x={width - 4} y={y + high - h(l.line.at) - 3} text-anchor="end">
+                      {l.line.words} {l.show(l.line.at)}
+                    </text>
+                  </>
+                )}
+              </g>
+              <path class="axis" d={`M${left} ${y + high}H${width}`} />
+            </g>
+          );
+        })}
+        {qps.length > 0 && rates.data && (
+          <Rates info={info} list={rates.data} y={drawn.length * (high + 6) + 4} x={x} left={left} width={width} />
+        )}
+        {there && <path d={`M${x(cursor)} 0V2000`} stroke="var(--accent)" />}
+      </svg>
+      <p class="kinds">
+        {qps.map((q, i) => {
+          const v = rates.data?.find((r) => r.qp.qp === q);
+          return (
+            <span>
+              <i style={{ background: lines[i % lines.length] }} />
+              queue pair {q}
+              {v && ` ${v.qp.from} → ${v.qp.to}`}{" "}
+              <button class="plain" aria-label={`hide queue pair ${q}`} onClick={() => set({ qps: qps.filter((k) => k !== q).join(",") || "none" })}>
+                ×
+              </button>
+            </span>
+          );
+        })}
+        <span>
+          <select
+            aria-label="show the rate of a queue pair"
+            value=""
+            onChange={(e) => e.currentTarget.value && set({ qps: [...qps.filter((k) => k !== Number(e.currentTarget.value)), e.currentTarget.value].slice(-most).join(",") })}
+          >
+            <option value="">add a queue pair…</option>
+            {data.qps
+              .filter((q) => !qps.includes(q.qp))
+              .map((q) => (
+                <option value={q.qp}>
+                  {q.qp}: {q.from} → {q.to}, waited {f.time(q.wait_ps)}
+                </option>
+              ))}
+          </select>
+        </span>
+        {none.length > 0 && <span class="note">None in this window: {none.join(", ")}.</span>}
+        {toggle}
+      </p>
+    </div>
+  );
+}
+
+/** Rates are the signals of queue pairs: the rate where congestion control has one, its window otherwise. */
+function Rates(props: { info: Info; list: QPView[]; y: number; x: (t: number) => number; left: number; width: number }) {
+  const { info, list, y, x, left, width } = props;
+  const unit = (name: string) => (info.summary.cc ?? []).flatMap((c) => c.signals ?? []).find((s) => s.name === name)?.unit ?? "";
+  const series = list.map((q) => q.signals.find((s) => s.signal === "rate") ?? q.signals.find((s) => unit(s.signal) !== ""));
+  const name = series.find((s) => s)?.signal;
+  if (!name)
+    return (
+      <text x={8} y={y + 20}>
+        No rates were recorded for these queue pairs.
+      </text>
+    );
+  const small = left < 120;
+  const show = unit(name) === "bit/s" ? f.rate : unit(name) === "bytes" ? f.bytes : (v: number) => f.digits(v);
+  const top = Math.max(1e-9, ...list.map((q) => (name === "rate" ? q.qp.line_bps : 0)), ...series.flatMap((s) => (s && s.signal === name ? s.values : [])));
+  return (
+    <g data-lane="rates">
+      <text class="b" x={8} y={y + 14}>
+        {name === "rate" ? "Sending rate" : f.begin(name)}
+      </text>
+      <text x={8} y={y + 29}>
+        {name === "rate" ? `${small ? "" : "line rate "}${show(top)}` : `max ${show(top)}`}
+      </text>
+      <g clip-path="url(#lanes-window)">
+        {series.map((s, i) => {
+          if (!s || s.signal !== name) return null;
+          const h = (v: number) => y + high - (v / top) * (high - 4);
+          const path = s.values.map((v, k) => (k === 0 ? `M${x(s.at_ps[0])} ${h(v)}` : `H${x(s.at_ps[k])}V${h(v)}`)).join("");
+          return <path data-qp={list[i].qp.qp} d={path} fill="none" stroke={lines[i % lines.length]} stroke-width={1.4} />;
+        })}
+      </g>
+      <path class="axis" d={`M${left} ${y + high}H${width}`} />
+    </g>
+  );
+}
