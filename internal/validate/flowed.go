@@ -3,7 +3,6 @@ package validate
 import (
 	"railyard/internal/fidelity"
 	"railyard/internal/result"
-	"railyard/internal/scenario"
 	"railyard/scenarios"
 	"railyard/unit"
 )
@@ -53,8 +52,8 @@ func flowed(large bool) ([]Row, error) {
 
 // byFidelity simulates a shipped scenario.
 func byFidelity(name, file string, sets []string) *result.Summary {
-	d := must(scenario.Parse(file, []byte(scenarios.Texts()[file]), append([]string{"fidelity=" + name}, sets...)))
-	run := must(fidelity.New(name, must(d.Resolve(scenarios.File)), 0))
+	sets = append([]string{"fidelity=" + name}, sets...)
+	run := must(fidelity.New(name, must(plan(file, []byte(scenarios.Texts()[file]), scenarios.File, sets)), 0))
 	do(run.Go(nil))
 	s, _, _ := run.Outcome("")
 	return s

@@ -3,6 +3,7 @@ package validate
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"railyard/internal/scenario"
@@ -82,9 +83,22 @@ func start(text string, sets ...string) (*sim.Run, error) {
 
 // startWith is start for texts that name files.
 func startWith(text string, read scenario.ReadFile, sets ...string) (*sim.Run, error) {
-	d := must(scenario.Parse("validate", []byte(text), sets))
-	p := must(d.Resolve(read))
-	return sim.New(p)
+	return sim.New(must(plan("validate", []byte(text), read, sets)))
+}
+
+// closing are settings that every scenario gets which accepts them: a reason's (TestSettingsClose).
+var closing []string
+
+// plan reads a scenario.
+func plan(name string, text []byte, read scenario.ReadFile, sets []string) (*scenario.Plan, error) {
+	if len(closing) > 0 {
+		if d, err := scenario.Parse(name, text, slices.Concat(sets, closing)); err == nil {
+			if p, err := d.Resolve(read); err == nil {
+				return p, nil
+			}
+		}
+	}
+	return must(scenario.Parse(name, text, sets)).Resolve(read)
 }
 
 // finish runs a scenario text to its end.
