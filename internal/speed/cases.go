@@ -57,9 +57,13 @@ func Cases() []Case {
 			About: 1},
 		{Name: "Mixtral step, 64 GPUs, as flows", Text: shipped["mixtral-ep8-64.yaml"], Sets: []string{"fidelity=flow"},
 			About: 2},
+		{Name: "Mixtral step, 64 GPUs, with reuse", Text: shipped["mixtral-ep8-64.yaml"], Sets: []string{"fidelity=reuse"},
+			About: 3},
 		{Name: "GPT-3 13B step, 128 GPUs", Text: shipped["gpt13b-128.yaml"], Large: true, About: 70, Peers: []Peer{
 			{Name: "ns-3, every packet", Wall: 9 * 3600, Source: wormhole},
 			{Name: "Wormhole, skips steady states", Wall: 300, Source: wormhole}}},
+		{Name: "GPT-3 13B step, with reuse", Text: shipped["gpt13b-128.yaml"], Sets: []string{"fidelity=reuse"},
+			About: 6, Peers: []Peer{{Name: "Wormhole", Wall: 300, Source: wormhole}}},
 		{Name: "GPT-3 13B step, as flows", Text: shipped["gpt13b-128.yaml"], Sets: []string{"fidelity=flow"},
 			Large: true, About: 15},
 	}

@@ -120,6 +120,9 @@ func (row *Row) take(r *Run) {
 	s := &r.Summary
 	row.Fidelity, row.Wall, row.CPU, row.Memory = s.Fidelity, r.Wall, r.CPU, r.Memory
 	row.Events, row.Hops, row.Step = s.SimSeconds, s.PacketHops, unit.Time(s.StepTime)
+	if s.Reused != nil {
+		row.Hops = s.Reused.PacketHops
+	}
 	if row.Rate = 0; row.Events > 0 {
 		row.Rate = float64(row.Hops) / row.Events
 	}

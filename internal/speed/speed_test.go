@@ -63,7 +63,7 @@ func TestCases(t *testing.T) {
 	if err != nil || err2 != nil || len(few) != 1 || len(many) != 2 {
 		t.Errorf("%d and %d cases of UEC: %v, %v", len(few), len(many), err, err2)
 	}
-	if _, err := (&Bench{Only: "GPT"}).Cases(); err == nil || !strings.Contains(err.Error(), "RoCE permutation, 128 hosts") {
+	if _, err := (&Bench{Only: "16,000"}).Cases(); err == nil || !strings.Contains(err.Error(), "RoCE permutation, 128 hosts") {
 		t.Error(err)
 	}
 }
