@@ -99,7 +99,7 @@ var allowed = map[string][]string{
 		"internal/swconf/design", "internal/swconf/tree", "internal/queue"},
 	"internal/swconf/design": {"internal/swconf", "internal/topo", "internal/queue", "internal/panel"},
 	"internal/swconf/onto": {"internal/swconf", "internal/swconf/cli", "internal/swconf/dialect",
-		"internal/swconf/nvue"},
+		"internal/swconf/junos", "internal/swconf/nvue"},
 	"internal/swconf/dialect": {"internal/swconf", "internal/swconf/cli", "internal/swconf/nxos",
 		"internal/swconf/sonic", "internal/swconf/frr", "internal/swconf/eos", "internal/swconf/nvue",
 		"internal/swconf/dell", "internal/swconf/junos",

@@ -158,10 +158,10 @@ func className(i int) string { return fmt.Sprintf("CLASS-%d", i) }
 func (w *writer) classes() {
 	spec := &w.S.Spec
 	for i := range spec.Queues {
+		w.set("class-of-service forwarding-classes class %s queue-num %d", className(i), i)
 		if spec.Queues[i].Lossless {
-			w.set("class-of-service forwarding-classes class %s queue-num %d no-loss pfc-priority %d", className(i), i, i)
-		} else {
-			w.set("class-of-service forwarding-classes class %s queue-num %d", className(i), i)
+			w.set("class-of-service forwarding-classes class %s no-loss", className(i))
+			w.set("class-of-service forwarding-classes class %s pfc-priority %d", className(i), i)
 		}
 	}
 	for i := range spec.Queues {
@@ -173,7 +173,7 @@ func (w *writer) classes() {
 		if len(points) > 1 {
 			list = "[ " + list + " ]"
 		}
-		if len(points) > 0 {
+		if len(points) > 0 && i > 0 { // what no line names goes to queue 0
 			w.set("class-of-service classifiers dscp %s forwarding-class %s loss-priority low code-points %s", fabric,
 				className(i), list)
 		}

@@ -20,7 +20,7 @@ import (
 var _ = long.Draws(40, 400)
 
 // asn finds the AS number of a text, in each language that has one in it.
-var asn = regexp.MustCompile(`(router bgp |bgp autonomous-system |"bgp_asn": ")\d+`)
+var asn = regexp.MustCompile(`(router bgp |bgp autonomous-system |routing-options autonomous-system |"bgp_asn": ")\d+`)
 
 // TestAnyOntoAny: whatever fabric a device was in before, with whatever thresholds and addresses, it does
 // what the next one needs, and is done then. Of what it was its AS number alone is the next one's, which

@@ -46,6 +46,7 @@ var keeps = map[swconf.OS]string{
 	swconf.EOS:   "what is typed runs and is not saved: copy running-config startup-config, once it holds",
 	swconf.FRR:   "what is typed runs and is not saved: write memory, once it holds",
 	swconf.SONiC: "config apply-patch FILE runs it, config save -y keeps it, once it holds",
+	swconf.Junos: "commit confirmed 10 takes it back after 10 minutes: commit again, once it holds",
 	swconf.NVUE:  "nv config apply --confirm takes it back unless you confirm; nv config save keeps it where auto-save is off",
 }
 
@@ -82,6 +83,8 @@ func Onto(file string, running []byte, rendered string, os swconf.OS, opt Option
 	switch g := grammars[os]; {
 	case os == swconf.SONiC:
 		err = m.tables(file, running, rendered, opt)
+	case os == swconf.Junos:
+		err = m.statements(file, running, rendered, opt)
 	case g == nil:
 		return nil, fmt.Errorf("%s: --onto does not support %s", file, dialect.Title(os))
 	default:
@@ -124,7 +127,7 @@ func (m *Merge) holds(file string, running []byte, want *swconf.Config) error {
 	if err != nil {
 		return err
 	}
-	if grammars[m.OS].leaf != nil { // lists are taken apart by the device
+	if g := grammars[m.OS]; g != nil && g.leaf != nil { // lists are taken apart by the device
 		nodes, err := tree(file, text)
 		if err != nil {
 			return err

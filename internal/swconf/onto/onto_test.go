@@ -20,7 +20,7 @@ import (
 )
 
 // languages are those that can be merged.
-var languages = []swconf.OS{swconf.NXOS, swconf.EOS, swconf.FRR, swconf.SONiC, swconf.NVUE}
+var languages = []swconf.OS{swconf.NXOS, swconf.EOS, swconf.FRR, swconf.SONiC, swconf.NVUE, swconf.Junos}
 
 // rendered are the texts of a fabric's switches by name.
 func rendered(t testing.TB, kind string, os swconf.OS, change func(*queue.Spec),
@@ -103,6 +103,8 @@ func TestOntoAnother(t *testing.T) {
 				switch os {
 				case swconf.NVUE:
 					old += "nv set interface swp40 link mtu 1500\nnv set interface swp40 description theirs\n"
+				case swconf.Junos:
+					old += "set interfaces et-0/0/39 mtu 1500\nset interfaces et-0/0/39 description theirs\n"
 				case swconf.SONiC:
 					old = strings.Replace(old, "{\n", "{\n    \"NTP_SERVER\": {\"10.1.1.1\": {}},\n", 1)
 				default:
