@@ -14,7 +14,7 @@ func (n *Net) trim(now unit.Time, sw *Switch, out int32, tx *route.Port, pi int3
 	if t.Either && sw.stream.Float64() < 0.5 {
 		n.exchange(now, sw, out, tx, pi, p)
 	}
-	last := engine.Kind(tx.Arrive) == KindHost
+	last := engine.Kind(tx.Arrive) >= KindHost
 	if p.Payload > 0 && unit.Bytes(p.Size) > t.Size {
 		n.cut(out, t, p)
 		if last && t.LastHop != t.DSCP {

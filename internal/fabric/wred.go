@@ -85,7 +85,7 @@ func (n *Net) SilentToHosts(port int32) bool {
 }
 
 func (n *Net) markAbove(sw *Switch, w *queue.WRED, q unit.Bytes, out int32, p *Packet) {
-	if sw.Spec.CoreMarks && engine.Kind(n.Ports[out].Arrive) == KindHost {
+	if sw.Spec.CoreMarks && engine.Kind(n.Ports[out].Arrive) >= KindHost {
 		return
 	}
 	if w.Hit(q, &sw.stream) {

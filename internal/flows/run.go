@@ -107,6 +107,8 @@ func Refuse(p *scenario.Plan) error {
 		what = p.Default().Carried.Title + ", which is limited by the hosts' cores"
 	case p.Steps > 0:
 		what = "output.steps, which follows queues, pauses and rates"
+	case p.Tunnel != nil:
+		what = "transport.tunnel, whose edges decide what travels"
 	case p.Reorders():
 		return p.Refuse("fidelity", "flow does not simulate server.reorder where packets overtake one another (lb: %s): what NICs keep or drop decides the time; accepted: packet, or a scenario without server.reorder", p.LB.Name)
 	case p.Mixes():

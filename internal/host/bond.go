@@ -100,7 +100,7 @@ func (h *Hosts) portFor(s *sender, ports []int32) int32 {
 // Home returns the port of its NIC that a connection sends by while all of them reach its peer.
 func (h *Hosts) Home(c int32) int32 {
 	s := &h.senders[c]
-	return h.portFor(s, h.nics[s.nic].ports)
+	return h.wire(h.portFor(s, h.nics[s.nic].ports))
 }
 
 // split ends the spraying of a NIC's bundle.

@@ -90,7 +90,7 @@ func (h *Hosts) grant(nic int32) {
 	}
 	if at := g.NextAt(); at != unit.Never && !g.armed {
 		g.armed = true
-		g.habit.Push(h.Net.Q, n.element, at, KindGrant, nic, 0)
+		g.habit.Push(h.Net.Q, n.element, at, h.base+KindGrant, nic, 0)
 	}
 }
 

@@ -296,7 +296,7 @@ func (h *Hosts) received(now unit.Time, c int32, e *ends) {
 		m := e.posted[number]
 		e.done += h.Messages[m].Bytes
 		n := &h.nics[h.senders[c].dst]
-		h.Net.Announce(n.element, max(now, n.rxFree)+h.cfg.Latency, KindDeliver, m)
+		h.Net.Announce(n.element, max(now, n.rxFree)+h.cfg.Latency, h.base+KindDeliver, m)
 	}
 	for h.saying = (transport.Packet{}); e.recv.Say(now, &h.saying); h.saying = (transport.Packet{}) {
 		r := &h.receivers[c]
@@ -373,7 +373,7 @@ func (h *Hosts) tickAt(c int32, e *ends, end int32, at unit.Time) {
 	}
 	e.ticks[end] = max(at, h.Net.Q.Now())
 	src, dst := h.Peers(c)
-	h.Net.Q.Push(h.nics[[2]int32{src, dst}[end]].element, e.ticks[end], KindTick, c, end)
+	h.Net.Q.Push(h.nics[[2]int32{src, dst}[end]].element, e.ticks[end], h.base+KindTick, c, end)
 }
 
 // refused makes sure that a sender is called when it may send: one that was asked and may not now knows only

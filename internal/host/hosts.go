@@ -182,7 +182,9 @@ type Hosts struct {
 	OnRate func(conn int32, r unit.Rate)
 
 	cfg       *Config
-	ip        int // bytes of RC's frames beyond those over IPv4
+	base      engine.Kind // its events' kinds are so much higher
+	wired     []int32     // by port, where an edge is in front: the edge's port; nil
+	ip        int         // bytes of RC's frames beyond those over IPv4
 	nics      []nic
 	buses     []bus
 	senders   []sender
@@ -304,57 +306,6 @@ func (h *Hosts) Connect(service int, src, dst int32, ports []int32, tag int32, h
 	return c
 }
 
-// regulate makes a connection's congestion control, its service's, for its path.
-func (h *Hosts) regulate(c int32) {
-	s, algorithm := &h.senders[c], h.Service(c).CC
-	if algorithm == nil {
-		s.pace.Start(cc.None{Line: s.pace.Line})
-		return
-	}
-	rtt, hops := h.unloaded(c)
-	s.pace.Start(algorithm(cc.Path{Line: s.pace.Line, MTU: unit.Bytes(h.cfg.RC.MTU), RTT: rtt, Hops: hops,
-		CoreMarks: h.coreMarks(c)}))
-}
-
-// coreMarks reports that the switches before a connection's receiver mark nothing that they send to it.
-func (h *Hosts) coreMarks(c int32) bool {
-	for _, p := range h.nics[h.senders[c].dst].ports {
-		if far := h.Net.Ports[p].Peer; !h.Net.SilentToHosts(far) {
-			return false
-		}
-	}
-	return true
-}
-
-// unloaded returns what a full packet and its acknowledgement take where nothing else is on their way,
-// and how many switches each passes.
-func (h *Hosts) unloaded(c int32) (rtt unit.Time, hops int) {
-	opcode := roce.WriteMiddle
-	if h.cfg.RC.WriteOnly {
-		opcode = roce.WriteOnly
-	}
-	s := &h.senders[c]
-	extra, more := int(s.extra), h.cfg.Services[s.service].Telemetry.Grows()
-	return h.roundTrip(c, h.frame(opcode, h.cfg.RC.MTU)+extra, roce.AckLen+h.ip+extra, more)
-}
-
-// roundTrip is unloaded for frames of so many bytes there and back. Where packets choose among ports, it is
-// by the first of them. Zero: no path leads there.
-func (h *Hosts) roundTrip(c int32, data, ack, more int) (rtt unit.Time, hops int) {
-	s, r := &h.senders[c], &h.receivers[c]
-	there := h.Path(c)
-	if s.sprayed {
-		there = append([]int32{s.port}, there...)
-	}
-	in := h.Net.Ports[there[len(there)-1]].Peer
-	if n := &h.nics[s.dst]; !slices.Contains(n.ports, in) {
-		return 0, 0
-	}
-	back := append([]int32{in}, h.Net.Path(in, r.src, r.loc, r.hash)...)
-	hops = len(there) - 1
-	return h.Net.AloneGrowing(there, data, more) + h.Net.Alone(back, ack+more*hops), hops
-}
-
 // RKey is the key of all NICs' memory, which every WRITE carries; packets do not keep it.
 func (h *Hosts) RKey() uint32 { return h.rkey }
 
@@ -376,7 +327,7 @@ func (h *Hosts) Line(c int32) unit.Rate {
 
 // Handle runs one host event.
 func (h *Hosts) Handle(e *engine.Event) {
-	switch e.Kind() {
+	switch e.Kind() - h.base {
 	case KindRx:
 		h.Rx(e.A, e.B)
 	case KindTx:
@@ -435,17 +386,18 @@ func (h *Hosts) SetLocator(nic int32, loc uint16) {
 }
 
 // Port returns the port by which a connection sends.
-func (h *Hosts) Port(c int32) int32 { return h.senders[c].port }
+func (h *Hosts) Port(c int32) int32 { return h.wire(h.senders[c].port) }
 
 // Path returns the ports by which a connection's packets go where hashing decides, from
 // the NIC's own unless they take turns there.
 func (h *Hosts) Path(c int32) []int32 {
 	s := &h.senders[c]
-	ports := h.Net.Path(s.port, s.dst, s.loc, s.hash)
+	port := h.wire(s.port)
+	ports := h.Net.Path(port, s.dst, s.loc, s.hash)
 	if s.sprayed {
 		return ports
 	}
-	return append([]int32{s.port}, ports...)
+	return append([]int32{port}, ports...)
 }
 
 // Leaves returns the ports of its NIC by which a connection's packets leave: one, or all among which they are spread.
@@ -453,11 +405,11 @@ func (h *Hosts) Leaves(c int32) []int32 {
 	s := &h.senders[c]
 	switch n := &h.nics[s.nic]; {
 	case h.endsOf(c) != nil:
-		return n.ports
+		return h.wires(n.ports)
 	case s.sprayed:
-		return n.over
+		return h.wires(n.over)
 	}
-	return []int32{s.port}
+	return []int32{h.wire(s.port)}
 }
 
 // PathFrom returns the ports of switches by which a connection's packets go that leave by a port of its NIC, where
@@ -485,7 +437,7 @@ func (h *Hosts) Back(c int32) []int32 {
 		return nil
 	}
 	in := h.Net.Ports[there[len(there)-1]].Peer
-	if !slices.Contains(h.nics[s.dst].ports, in) {
+	if !h.reaches(s.dst, in) {
 		return nil
 	}
 	return append([]int32{in}, h.Net.Path(in, r.src, r.loc, r.hash)...)
@@ -495,5 +447,5 @@ func (h *Hosts) Back(c int32) []int32 {
 // could go.
 func (h *Hosts) Choices(c int32) [][]int32 {
 	s := &h.senders[c]
-	return h.Net.Choices(s.port, s.dst, s.loc)
+	return h.Net.Choices(h.wire(s.port), s.dst, s.loc)
 }

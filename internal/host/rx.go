@@ -121,7 +121,7 @@ func (h *Hosts) delivered(now unit.Time, c int32, r *receiver, dst int32) {
 	}
 	r.done, r.pieces = m, 0
 	n := &h.nics[dst]
-	h.Net.Announce(n.element, max(now, n.rxFree)+h.cfg.Latency, KindDeliver, m)
+	h.Net.Announce(n.element, max(now, n.rxFree)+h.cfg.Latency, h.base+KindDeliver, m)
 }
 
 // endsWith reports whether a message has no more than so many pieces.
@@ -207,7 +207,7 @@ func (h *Hosts) fills(now unit.Time, n *nic, id int32) {
 	if !n.pausing && !n.storming && unit.InTime(n.pcie, n.rxFree-now) > h.cfg.RxXOff {
 		n.pausing = true
 		h.each(n, (*fabric.Net).SendPause)
-		h.Net.Q.Push(n.element, n.rxFree-unit.Serialize(h.cfg.RxXOn, n.pcie), KindDrain, id, 0)
+		h.Net.Q.Push(n.element, n.rxFree-unit.Serialize(h.cfg.RxXOn, n.pcie), h.base+KindDrain, id, 0)
 	}
 }
 
@@ -216,7 +216,7 @@ func (h *Hosts) drained(id int32) {
 	n := &h.nics[id]
 	now := h.Net.Q.Now()
 	if at := n.rxFree - unit.Serialize(h.cfg.RxXOn, n.pcie); at > now {
-		h.Net.Q.Push(n.element, at, KindDrain, id, 0)
+		h.Net.Q.Push(n.element, at, h.base+KindDrain, id, 0)
 		return
 	}
 	n.pausing = false
@@ -285,7 +285,7 @@ func (h *Hosts) marked(now unit.Time, port, c int32, r *receiver) {
 	r.lastCNP = now
 	if s.CNPDelay > 0 {
 		element := h.nics[h.senders[c].dst].element
-		h.Net.Q.Push(element, now+s.CNPDelay, KindCNP, c, port)
+		h.Net.Q.Push(element, now+s.CNPDelay, h.base+KindCNP, c, port)
 		return
 	}
 	h.notify(c, port)

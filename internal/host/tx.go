@@ -19,7 +19,7 @@ func (h *Hosts) Send(c int32, bytes unit.Bytes, tag int64) int32 {
 	now := h.Net.Q.Now()
 	h.Messages = append(h.Messages, Message{Conn: c, next: -1, Bytes: bytes, Tag: tag, Posted: now})
 	m := int32(len(h.Messages) - 1)
-	h.Net.Q.Push(engine.OfRun, now+h.cfg.Latency, KindPost, m, 0)
+	h.Net.Q.Push(engine.OfRun, now+h.cfg.Latency, h.base+KindPost, m, 0)
 	return m
 }
 
@@ -119,14 +119,14 @@ func (h *Hosts) tx(port int32) {
 	now := net.Q.Now()
 	tx := &net.Ports[port]
 	if tx.BusyUntil > now {
-		net.Q.Push(engine.Node(tx.Node), tx.BusyUntil, KindTx, port, 0)
+		net.Q.Push(engine.Node(tx.Node), tx.BusyUntil, h.base+KindTx, port, 0)
 		return
 	}
 	if elig := tx.NonEmpty &^ tx.Paused; elig != 0 {
 		pi, p := net.Dequeue(now, port, tx, net.PickClass(port, elig))
 		net.Transmit(now, port, tx, pi, p)
 	} else if wait := h.sendData(now, port, tx); wait > now {
-		net.Q.Push(engine.Node(tx.Node), wait, KindTx, port, 0)
+		net.Q.Push(engine.Node(tx.Node), wait, h.base+KindTx, port, 0)
 		return
 	} else if wait < 0 {
 		tx.Armed = false
@@ -134,7 +134,7 @@ func (h *Hosts) tx(port int32) {
 	}
 	tx = &net.Ports[port]
 	if (tx.NonEmpty|h.rings.waiting[h.rings.owner[port]])&^tx.Paused != 0 {
-		net.Q.PushAfter(engine.Node(tx.Node), tx.BusyUntil-now, KindTx, port, 0)
+		net.Q.PushAfter(engine.Node(tx.Node), tx.BusyUntil-now, h.base+KindTx, port, 0)
 	} else {
 		tx.Armed = false
 	}
@@ -260,7 +260,7 @@ func (h *Hosts) pace(now unit.Time, tx *route.Port, c int32, s *sender, wire int
 func (h *Hosts) wait(from unit.Time, c int32, s *sender) {
 	s.held -= from
 	s.paceAt = s.pace.NextAt
-	h.Net.Q.Push(h.element(s), s.paceAt, KindPace, c, 0)
+	h.Net.Q.Push(h.element(s), s.paceAt, h.base+KindPace, c, 0)
 }
 
 // element is a sender's NIC's, as its port says, which lies nearer than the NIC.
@@ -288,7 +288,7 @@ func (h *Hosts) rearm(c int32, s *sender) {
 		if s.timerAt == unit.Never {
 			h.ccTimers.Disarm(c)
 		} else {
-			h.ccTimers.Arm(h.element(s), c, KindCC, s.timerAt)
+			h.ccTimers.Arm(h.element(s), c, h.base+KindCC, s.timerAt)
 		}
 	}
 }
@@ -301,7 +301,7 @@ func (h *Hosts) watch(c int32, s *sender) {
 		return
 	}
 	s.timer, s.watched = true, max(at, h.Net.Q.Now())
-	h.Net.Q.Push(h.element(s), s.watched, KindTimeout, c, 0)
+	h.Net.Q.Push(h.element(s), s.watched, h.base+KindTimeout, c, 0)
 }
 
 // timeout looks after the local ACK timeout.

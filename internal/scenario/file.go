@@ -154,6 +154,7 @@ type Switch struct {
 type Transport struct {
 	Kind     *string `yaml:"kind" enum:"@transport" doc:"what carries connections: roce is RC's queue pairs, others have a block of their name here"`
 	Forwards *string `yaml:"forwarding" enum:"hash,srv6" doc:"of protocols other than RC: how switches find a packet's path; hash: by its entropy value, srv6: by segments in an outer IPv6 header (uSID), 40 B more, along static routes that no failure changes"`
+	Tunnel   *string `yaml:"tunnel" enum:"none,eqds" doc:"what carries the packets of NICs between edges in front of them: none, or eqds: they wait at the edge by destination, travel unchanged on the receiving edge's credit over trimming switches that spray, and are passed on in order; queues and lb are then as transport: eqds has them where the scenario sets none(default none)"`
 	MTU      int     `yaml:"mtu" of:"256, 512, 1024, 2048, 4096" doc:"path MTU in payload bytes: 256, 512, 1024, 2048 or 4096"`
 	Write    string  `yaml:"write" enum:"first-middle-last,only" doc:"only: a RETH in every packet, so any order can be placed"`
 	Recovery string  `yaml:"recovery" enum:"go-back-n,selective" doc:"what becomes of packets ahead of a gap"`

@@ -29,7 +29,9 @@ func (p *resolver) fits() error {
 		if there&cc.Trimming != 0 && there&cc.Selective == 0 {
 			p.note("headers of trimmed packets go before data, and go-back-N reports a gap once: a packet trimmed again is retransmitted after the time-out of %v; transport.recovery selective retransmits each immediately", p.RC.Timeout)
 		}
-		if deaf := s.CC.Deaf(there); deaf != "" {
+		if deaf := s.CC.Deaf(there); deaf != "" && p.Document.tunnels() {
+			p.note("%s reacts to %s, and edges mark nothing: it reduces no rate, and packets wait at the edge", s.CC.Title, deaf)
+		} else if deaf != "" {
 			p.note("%s reacts to %s, and not all switches have that in queue %d: it reduces no rate there",
 				s.CC.Title, deaf, p.Spec.DSCP[s.DSCP])
 		}
@@ -39,6 +41,9 @@ func (p *resolver) fits() error {
 
 // features are what a service's data meet on all switches, and at their ends.
 func (p *resolver) features(s *Service) cc.Feature {
+	if p.Document.tunnels() { // edges lose nothing, mark nothing and keep the order
+		return cc.Lossless | cc.OwnOrder
+	}
 	there := cc.Lossless | cc.Trimming | cc.Marking
 	for n, node := range p.Graph.Nodes {
 		if node.Role == topo.Host {

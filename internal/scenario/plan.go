@@ -46,6 +46,7 @@ type Plan struct {
 	IPv6     bool // packets have its header
 	NICs     NICs
 	RC       rc.Config
+	Tunnel   *Tunnel   // between edges in front of NICs; nil: none
 	QPs      int       // queue pairs per pair of GPUs, that share each transfer
 	Services []Service // that connections use, the default one first
 

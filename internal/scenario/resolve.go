@@ -83,10 +83,10 @@ func (d *Document) resolve(read ReadFile, work amount) (*Plan, error) {
 	if f.Output.Steps != nil {
 		p.Steps = *f.Output.Steps
 	}
-	steps := []func() error{p.hostTexts, p.inBounds, p.named, p.network, p.calibrated, p.presets, p.switches,
+	steps := []func() error{p.hostTexts, p.inBounds, p.named, p.network, p.calibrated, p.edged, p.presets, p.switches,
 		p.hostPorts, p.scheduled,
 		p.carried, p.followed, p.structured, p.segments, p.twoStages, p.transport, p.reorder,
-		p.congestion, p.fits, p.framed, p.unstamped, p.idle, p.linkEvents, p.telemetry}
+		p.congestion, p.fits, p.framed, p.unstamped, p.idle, p.linkEvents, p.tunnel, p.telemetry}
 	switch {
 	case work == asServers:
 		steps = append(steps, p.accelerators)

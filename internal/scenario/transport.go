@@ -51,6 +51,9 @@ func (p *Plan) Mixes() bool {
 
 // overtake reports whether packets of one queue pair may overtake one another.
 func (p *Plan) overtake() bool {
+	if p.Tunnel != nil || p.doc != nil && p.doc.tunnels() { // the far edge passes packets on in order
+		return false
+	}
 	bundles := func(n topo.NIC) bool { return p.NICs.Bond == "spray" && len(n.Links) > 1 }
 	return p.LB.Reorders(p.LBValues) || slices.ContainsFunc(p.Graph.NICs, bundles)
 }

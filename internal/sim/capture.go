@@ -32,6 +32,7 @@ type Capture struct {
 	seen  []captured
 	told  []fabric.Told      // telemetry of those that have any
 	heads []transport.Packet // headers of protocols beside RC
+	inner []fabric.Packet    // what a tunnel's packets carry
 }
 
 // captured is one packet or, with Size zero, one pause frame.
@@ -41,6 +42,7 @@ type captured struct {
 	out   bool
 	told  int32         // in Capture.told, one more; 0: none
 	head  int32         // in Capture.heads, one more; 0: none
+	inner int32         // in Capture.inner, one more; 0: none
 	p     fabric.Packet // pause: Class is the priority, Len the quanta
 }
 
@@ -109,6 +111,12 @@ func (c *Capture) take(at unit.Time, port int32, out bool, p *fabric.Packet) {
 		c.told = append(c.told, t.Copied())
 		s.told = int32(len(c.told))
 	}
+	if t := c.run.Tunnel; t != nil && p.Payload > 0 {
+		if pi := t.carried(p); pi >= 0 {
+			c.inner = append(c.inner, c.run.Net.Packets[pi])
+			s.inner = int32(len(c.inner))
+		}
+	}
 	if _, ok := host.Ends(p.Opcode); ok && p.Size > 0 {
 		c.heads = append(c.heads, *c.run.Net.CarriedHeaders())
 		s.head = int32(len(c.heads))
@@ -151,6 +159,9 @@ func (c *Capture) Frames(emit func(at unit.Time, iface int, out bool, frame []by
 			case s.p.Flags&fabric.FlagTrimmed != 0:
 				buf, comment = cutShort(buf[:0], f, &s.p), "trimmed"
 			default:
+				if s.inner > 0 {
+					c.run.encapsulate(f, &c.inner[s.inner-1])
+				}
 				f.Complete()
 				if buf = f.Append(buf[:0]); s.p.Flags&fabric.FlagAgain != 0 {
 					comment = "retransmission"
@@ -210,8 +221,8 @@ func responderQPN(conn int32) uint32 { return requesterQPN(conn) + 1 }
 // zeros is the payload of captured packets.
 var zeros [1 << 14]byte
 
-// frame spells a simulated packet out.
-func (n *Network) frame(p *fabric.Packet) *roce.Frame {
+// frame spells a simulated packet of some hosts out.
+func (n *Network) frame(hosts *host.Hosts, p *fabric.Packet) *roce.Frame {
 	f := &roce.Frame{Kind: roce.KindRoCEv2}
 	f.BTH = roce.Header{Opcode: p.Opcode, PKey: roce.DefaultPKey, PSN: p.PSN,
 		AckReq:   p.Flags&fabric.FlagAckReq != 0,
@@ -223,7 +234,7 @@ func (n *Network) frame(p *fabric.Packet) *roce.Frame {
 		f.Body = zeros[:roce.CNPPadLen]
 	case p.Opcode == roce.Acknowledge:
 		h.Syndrome, h.MSN, h.BECN = p.Synd, p.Len, p.Flags&fabric.FlagEcho != 0
-		if n.Hosts.Service(p.QP).FarEnd {
+		if hosts.Service(p.QP).FarEnd {
 			f.Body = binary.BigEndian.AppendUint32(nil, uint32(p.VA))
 		}
 	case p.Opcode == roce.CreditGrant || p.Opcode == roce.CreditRequest:
@@ -231,13 +242,13 @@ func (n *Network) frame(p *fabric.Packet) *roce.Frame {
 	case p.Payload == 0 && p.Opcode > roce.AtomicWrite: // another control packet: its headers, then zeros
 		f.Body = zeros[:int(p.Size)-roce.DataLen(p.Opcode, 0)-n.Setup.more()]
 	default:
-		h.VA, h.RKey, h.Len, h.Pad = p.VA, n.Hosts.RKey(), p.Len, uint8(-int(p.Payload)&3)
+		h.VA, h.RKey, h.Len, h.Pad = p.VA, hosts.RKey(), p.Len, uint8(-int(p.Payload)&3)
 		h.BECN = p.Flags&fabric.FlagEcho != 0
 		f.Body = zeros[:int(p.Payload)+int(h.Pad)]
 	}
 	src := host.From(p)
 	if src < 0 {
-		src = n.direct(p, h)
+		src = direct(hosts, p, h)
 	}
 	f.IP = roce.IP{TOS: p.TOS, Frag: 0x4000, TTL: 64 - p.Hops, Src: addrOf(src), Dst: addrOf(p.Dst)}
 	f.UDP.SrcPort = host.SourcePort(p.Hash)
@@ -251,8 +262,8 @@ func (n *Network) frame(p *fabric.Packet) *roce.Frame {
 }
 
 // direct writes the queue pair that a connection's packet is for and returns the NIC it is from.
-func (n *Network) direct(p *fabric.Packet, h *roce.Header) int32 {
-	src, dst := n.Hosts.Peers(p.QP)
+func direct(hosts *host.Hosts, p *fabric.Packet, h *roce.Header) int32 {
+	src, dst := hosts.Peers(p.QP)
 	if p.Opcode == roce.CNP || p.Opcode == roce.Acknowledge || p.Dst != dst {
 		h.DestQP = requesterQPN(p.QP)
 		return dst

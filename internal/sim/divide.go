@@ -64,6 +64,9 @@ func (n *Network) divide(parts int) (owner []int32) {
 // the cables between them are longer. n is 1 where none is worth it.
 func (r *Run) shares(cores int) (owner []int32, n int, window unit.Time) {
 	n = 1
+	if r.Tunnel != nil { // whose table of packets is one
+		return nil, n, 0
+	}
 	best := r.worth
 	for parts := min(cores, len(r.Graph.Hosts)); parts >= 2; parts /= 2 { // one by one takes long on many cores
 		of := r.divide(parts)

@@ -75,6 +75,9 @@ func (r *Run) Follow(packets []Named) (*Follower, error) {
 	if r.Setup.Scheduled != nil {
 		return nil, field.New("", "inside a scheduled fabric there are cells and no packets to follow")
 	}
+	if r.Tunnel != nil {
+		return nil, field.New("", "with transport.tunnel packets of the fabric are the tunnel's, and none of a connection's can be followed")
+	}
 	if len(packets) > MaxFollowed {
 		return nil, field.New("", "%d packets are named; at most %d are followed", len(packets), MaxFollowed)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 
 	"railyard/internal/engine"
 	"railyard/internal/fabric"
@@ -38,16 +39,18 @@ type Setup struct {
 	Links  map[int]fabric.LinkState
 	Routes *topo.Routes // over all links, where they are known already
 	Static bool         // no failure changes them
+	Edge   *host.Config // of a tunnel between NICs; nil: there is none
 }
 
 // Network is a built network: the simulator's state and what its indices mean.
 type Network struct {
-	Setup *Setup
-	Graph *topo.Graph
-	Net   *fabric.Net
-	Hosts *host.Hosts
-	Paths *topo.Routes
-	whole *topo.Routes // where nothing is broken, for groups of buckets; nil without
+	Setup  *Setup
+	Graph  *topo.Graph
+	Net    *fabric.Net
+	Hosts  *host.Hosts
+	Tunnel *Tunnel // nil: NICs are at the fabric
+	Paths  *topo.Routes
+	whole  *topo.Routes // where nothing is broken, for groups of buckets; nil without
 
 	portA, portB []int32        // by link: the port at its A and B end
 	linkOf       []int32        // by port
@@ -90,6 +93,17 @@ func NewNetwork(s *Setup) (*Network, error) {
 				Seed: s.Seed, Name: g.End(i, l.A)})
 		n.linkOf = append(n.linkOf, int32(i), int32(i))
 	}
+	inner := make([][][2]int32, len(g.NICs))
+	for i, nic := range g.NICs {
+		if s.Edge == nil {
+			break
+		}
+		for _, l := range nic.Links {
+			rate := g.Links[l].Rate
+			inner[i] = append(inner[i], inside(b, g.Hosts[nic.Host], rate, queue.Response(rate)))
+			n.linkOf = append(n.linkOf, int32(l), int32(l))
+		}
+	}
 	for end, own := range s.Headroom {
 		for class, h := range own {
 			if h > 0 {
@@ -124,12 +138,21 @@ func NewNetwork(s *Setup) (*Network, error) {
 	if err := n.addressable(); err != nil {
 		return nil, err
 	}
+	wires := make([][]int32, len(g.NICs))
 	for i, nic := range g.NICs {
 		ports := make([]int32, len(nic.Links))
 		for k, l := range nic.Links {
 			ports[k] = n.Port(l, g.Hosts[nic.Host])
 		}
+		if wires[i] = slices.Clone(ports); s.Edge != nil {
+			for k := range ports {
+				ports[k] = inner[i][k][0]
+			}
+		}
 		n.Hosts.AddNIC(ports, uint16(max(n.Paths.Locator[i], 0)))
+	}
+	if s.Edge != nil {
+		n.tunnel(s.Edge, wires, inner)
 	}
 	for _, b := range s.Buses {
 		n.Hosts.Share(b)
@@ -284,6 +307,9 @@ func (n *Network) install() {
 	}
 	for i := range g.NICs {
 		n.Hosts.SetLocator(int32(i), uint16(max(n.Paths.Locator[i], 0)))
+		if n.Tunnel != nil {
+			n.Tunnel.Edge.SetLocator(int32(i), uint16(max(n.Paths.Locator[i], 0)))
+		}
 	}
 }
 
@@ -373,7 +399,7 @@ func (n *Network) Conn(service, srcGPU, dstGPU, tag int) int32 {
 	hash, psn := uint32(r.Uint64()), uint32(r.Uint64())&0xffffff
 	from, to := g.Pair(srcGPU, dstGPU, tag)
 	src, dst := int32(from), int32(to)
-	c := n.Hosts.Connect(service, src, dst, n.usable(src, dst), int32(tag), hash, psn)
+	c := n.Hosts.Connect(service, src, dst, n.behind(src, n.usable(src, dst)), int32(tag), hash, psn)
 	n.conns[k] = c
 	return c
 }
@@ -429,6 +455,8 @@ func (n *Network) fire(e *engine.Event, far bool, user func(engine.Event)) (idle
 		hosts.Rx(e.A, e.B)
 	case e.Kind() < host.KindUser:
 		hosts.Handle(e)
+	case n.Tunnel != nil && e.Kind() >= host.KindEdge:
+		n.Tunnel.handle(e)
 	default:
 		user(*e)
 	}

@@ -46,10 +46,13 @@ func (r *Run) Observe() *explain.Observation {
 		o.Story = slices.Clone(r.teller.rows)
 	}
 	o.Lost, o.Dead, o.Moves = r.carrier.lost, r.dead, r.moves
+	if r.Tunnel != nil {
+		o.Limits = append(o.Limits, r.Tunnel.words())
+	}
 	r.carried(o)
 	o.Conns, o.Ports = r.Connections(), r.Ports()
 	p := &explain.Packets{Troubles: r.carrier.troubles.all}
-	r.Net.Waits.Each(func(w fabric.Wait) {
+	r.waits().Each(func(w fabric.Wait) {
 		p.Waits = append(p.Waits, explain.Wait{Conn: w.QP, Port: w.Port, Total: w.Total,
 			Samples: w.Samples, MaxQueue: w.MaxQueue})
 	})
@@ -140,7 +143,7 @@ func (n *Network) Connections() []explain.Conn {
 // Ports returns the counters of all ports.
 func (n *Network) Ports() []explain.Port {
 	net := n.Net
-	ports := make([]explain.Port, len(net.Ports))
+	ports := make([]explain.Port, 2*len(n.Graph.Links)) // those inside edges follow
 	for i := range ports {
 		at, p, st, out := int32(i), &net.Ports[i], &net.Stats[i], &ports[i]
 		*out = explain.Port{Link: n.linkOf[i], Node: p.Node, Peer: p.Peer, Rate: net.Rate(at),
@@ -191,10 +194,18 @@ func (n *Network) LeafOf(gpu string) string {
 // WaitSum returns the queueing delay of all packets at a port, scaled up from
 // the sampled sixteenth of them.
 func (r *Run) WaitSum(port int32) (total unit.Time) {
-	r.Net.Waits.Each(func(w fabric.Wait) {
+	r.waits().Each(func(w fabric.Wait) {
 		if w.Port == port {
 			total += 16 * w.Total
 		}
 	})
 	return total
+}
+
+// waits returns queueing delays by connection and port: none where a tunnel carries them.
+func (r *Run) waits() *fabric.WaitTable {
+	if r.Net.Waits == nil {
+		return fabric.NewWaitTable()
+	}
+	return r.Net.Waits
 }

@@ -118,7 +118,9 @@ func (r *Run) wire(jobs *workload.Mix) error {
 	r.carrier.exec = r.Exec
 	r.sampler = newSampler(n, p.Sample, p.Rows)
 	r.sampler.signals = newSignals(p.Services)
-	n.Net.Waits = fabric.NewWaitTable()
+	if n.Net.Waits = fabric.NewWaitTable(); n.Tunnel != nil {
+		n.Net.Waits = nil // packets in the fabric are the tunnel's, and no connection's
+	}
 	n.Net.Trace, r.holders = r.trace, newHolders(n)
 	if p.Steps > 0 {
 		r.teller = newTeller(r, p.Steps)
@@ -206,6 +208,9 @@ func setup(p *scenario.Plan) *Setup {
 	s.Host.SourcePorts = p.LB.Ports(p.LBValues)
 	if of := p.LB.NIC; of != nil {
 		s.Host.Choose = of.New(p.LBValues)
+	}
+	if p.Tunnel != nil {
+		s.Edge = edge(p, &s.Host)
 	}
 	s.Static = p.Default().Carried != nil && p.Default().Carried.Segments
 	for _, e := range p.Events {

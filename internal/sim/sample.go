@@ -82,7 +82,7 @@ func (s *sampler) take() {
 
 // links takes the rows of links.
 func (s *sampler) links(now unit.Time) {
-	for i := range s.net.Net.Ports {
+	for i := range 2 * len(s.net.Graph.Links) { // those inside edges follow
 		p := &s.net.Net.Ports[i]
 		paused, marks := s.net.Net.PausedFor(int32(i)), s.net.Net.Stats[i].Marks
 		if p.TxBytes == s.lastTx[i] && paused == s.lastPau[i] && p.Queued == 0 {

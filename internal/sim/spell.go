@@ -17,7 +17,7 @@ const typeExperiment = 0x88b5
 // spelled spells a captured packet out; false where only its addresses could be: its protocol has no codec.
 func (n *Network) spelled(s *captured, heads []transport.Packet) (f *roce.Frame, ok bool) {
 	if s.head == 0 {
-		return n.frame(&s.p), true
+		return n.frame(n.fronts(), &s.p), true
 	}
 	p, head := &s.p, &heads[s.head-1]
 	toReceivers, _ := host.Ends(p.Opcode)

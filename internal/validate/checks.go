@@ -123,6 +123,7 @@ func Checks() []Check {
 		parted("HPCC", 8, 140, 1, hpccRows),
 		group("CSIG", 0.7, 80, csigRows),
 		group("IFA", 1, 80, ifaRows),
+		group("EQDS tunnel", 2, 90, tunnelRows),
 		group("ECMP", 0.7, 70, ballsInBins),
 		parted("load balancing", 5.5, 100, 2.5, loadBalancing),
 		group("Meta's RoCE", 14, 160, metaRows),

@@ -1,0 +1,71 @@
+package host
+
+import (
+	"slices"
+
+	"railyard/internal/engine"
+	"railyard/internal/fabric"
+	"railyard/unit"
+)
+
+// An edge is hosts in front of others (Olteanu et al., NSDI 2022): its NICs have the ports to the fabric, those behind
+// have ports to it. What the NICs behind send, the edge carries as messages of connections of its own, one for each
+// pair of NICs and direction: its congestion control, its recovery and its paths are the tunnel's.
+
+// KindEdge is the first kind of an edge's events: those of hosts, so much higher less fabric.KindHost.
+const KindEdge engine.Kind = 64
+
+// NewEdge returns the hosts of an edge.
+func NewEdge(net *fabric.Net, cfg *Config) *Hosts {
+	h := New(net, cfg)
+	h.base = KindEdge - fabric.KindHost
+	return h
+}
+
+// Front makes an edge's ports those to the fabric and the ports of the hosts behind those to the edge: port i of wires
+// is in front of port i of ports, whose packets arrive at it as events of a kind.
+func (h *Hosts) Front(behind *Hosts, ports, wires []int32, enters engine.Kind) {
+	behind.wired = make([]int32, len(h.Net.Ports))
+	for i := range behind.wired {
+		behind.wired[i] = int32(i)
+	}
+	for i, p := range ports {
+		behind.wired[p] = wires[i]
+		h.Net.Ports[p].Arrive = uint8(enters)
+		h.Net.Ports[wires[i]].Service = uint8(h.base + KindTx)
+		h.Net.Ports[h.Net.Ports[wires[i]].Peer].Arrive = uint8(h.base + KindRx)
+	}
+}
+
+// wire returns the port to the fabric of a NIC's port: the edge's where one is in front, else itself.
+func (h *Hosts) wire(port int32) int32 {
+	if h.wired == nil {
+		return port
+	}
+	return h.wired[port]
+}
+
+// wires returns the ports to the fabric of several.
+func (h *Hosts) wires(ports []int32) []int32 {
+	if h.wired == nil {
+		return ports
+	}
+	all := slices.Clone(ports)
+	for i, p := range all {
+		all[i] = h.wired[p]
+	}
+	return all
+}
+
+// reaches reports whether a port to the fabric is one of a NIC's.
+func (h *Hosts) reaches(nic, port int32) bool {
+	return slices.Contains(h.wires(h.nics[nic].ports), port)
+}
+
+// Hand asks an edge for bytes to be carried over connection c, now; it returns the message's number.
+func (h *Hosts) Hand(c int32, bytes unit.Bytes) int32 {
+	h.Messages = append(h.Messages, Message{Conn: c, next: -1, Bytes: bytes, Posted: h.Net.Q.Now()})
+	m := int32(len(h.Messages) - 1)
+	h.post(m)
+	return m
+}

@@ -1,0 +1,58 @@
+package host
+
+import (
+	"railyard/cc"
+	"railyard/roce"
+	"railyard/unit"
+)
+
+// regulate makes a connection's congestion control, its service's, for its path.
+func (h *Hosts) regulate(c int32) {
+	s, algorithm := &h.senders[c], h.Service(c).CC
+	if algorithm == nil {
+		s.pace.Start(cc.None{Line: s.pace.Line})
+		return
+	}
+	rtt, hops := h.unloaded(c)
+	s.pace.Start(algorithm(cc.Path{Line: s.pace.Line, MTU: unit.Bytes(h.cfg.RC.MTU), RTT: rtt, Hops: hops,
+		CoreMarks: h.coreMarks(c)}))
+}
+
+// coreMarks reports that the switches before a connection's receiver mark nothing that they send to it.
+func (h *Hosts) coreMarks(c int32) bool {
+	for _, p := range h.nics[h.senders[c].dst].ports {
+		if far := h.Net.Ports[h.wire(p)].Peer; !h.Net.SilentToHosts(far) {
+			return false
+		}
+	}
+	return true
+}
+
+// unloaded returns what a full packet and its acknowledgement take where nothing else is on their way,
+// and how many switches each passes.
+func (h *Hosts) unloaded(c int32) (rtt unit.Time, hops int) {
+	opcode := roce.WriteMiddle
+	if h.cfg.RC.WriteOnly {
+		opcode = roce.WriteOnly
+	}
+	s := &h.senders[c]
+	extra, more := int(s.extra), h.cfg.Services[s.service].Telemetry.Grows()
+	return h.roundTrip(c, h.frame(opcode, h.cfg.RC.MTU)+extra, roce.AckLen+h.ip+extra, more)
+}
+
+// roundTrip is unloaded for frames of so many bytes there and back. Where packets choose among ports, it is
+// by the first of them. Zero: no path leads there.
+func (h *Hosts) roundTrip(c int32, data, ack, more int) (rtt unit.Time, hops int) {
+	s, r := &h.senders[c], &h.receivers[c]
+	there := h.Path(c)
+	if s.sprayed {
+		there = append([]int32{h.wire(s.port)}, there...)
+	}
+	in := h.Net.Ports[there[len(there)-1]].Peer
+	if !h.reaches(s.dst, in) {
+		return 0, 0
+	}
+	back := append([]int32{in}, h.Net.Path(in, r.src, r.loc, r.hash)...)
+	hops = len(there) - 1
+	return h.Net.AloneGrowing(there, data, more) + h.Net.Alone(back, ack+more*hops), hops
+}
