@@ -17,7 +17,8 @@ import (
 // fabric is the name of what the switch's ports have in common.
 const fabric = "FABRIC"
 
-// Ranges of the watchdog's times (CLI reference, congestion-notification-profile).
+// Ranges of the watchdog's times. The least are the defaults (Junos CoS User Guide, PFC Watchdog: 100 ms, two polls,
+// 200 ms); the most are unsourced.
 const (
 	leastPoll, mostPoll       = 100 * unit.Millisecond, 1000 * unit.Millisecond
 	leastDetect, mostDetect   = 2, 10 // polls
