@@ -65,6 +65,7 @@ func TestRefused(t *testing.T) {
 		{[]string{"lb=spray", "transport.recovery=selective", "transport.write=first-middle-last",
 			"server.reorder.placement=order"}, "does not simulate server.reorder"},
 		{[]string{"output.steps=10"}, "does not simulate output.steps"},
+		{[]string{"transport.tunnel=eqds"}, "does not simulate transport.tunnel"},
 	} {
 		p := planned(t, four, append(c.sets, "fidelity=flow")...)
 		_, err := New(p.Fidelity, p, 0)

@@ -105,6 +105,8 @@ func Refuse(p *scenario.Plan) error {
 		what = "circuits that move by phases"
 	case p.Default().Carried != nil && p.Default().Carried.Lossy:
 		what = p.Default().Carried.Title + ", which is limited by the hosts' cores"
+	case p.Tunnel != nil:
+		what = "transport.tunnel, whose edges keep packets and take credit for them"
 	case p.Steps > 0:
 		what = "output.steps, which follows queues, pauses and rates"
 	case p.Tunnel != nil:

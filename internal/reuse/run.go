@@ -107,6 +107,8 @@ func Refuse(p *scenario.Plan) error {
 		what = "circuits that move by phases"
 	case p.Default().Carried != nil:
 		what = p.Default().Carried.Title + ", whose senders remember"
+	case p.Tunnel != nil:
+		what = "transport.tunnel, whose edges remember"
 	case p.Scheduled != nil:
 		what = "scheduled fabrics"
 	case p.Steps > 0:
