@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { begin } from "./page.mjs";
 
 const [base, configuration, shots] = process.argv.slice(2);
-const { page, browser, problems, open, text, eventually, check, pages } = await begin(base, shots);
+const { page, browser, problems, json, open, text, eventually, check, pages } = await begin(base, shots);
 const post = async (path, body) =>
   (await fetch(base + path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) })).json();
 const box = () => page.getByLabel("configuration or output of show commands");
@@ -20,6 +20,23 @@ for (const [chapter, sequence] of [[5, "ring"], [8, "mark"]]) {
   assert.equal(await page.getByTestId("why").count(), 0, `the example has ${sequence}`);
 }
 await check("front");
+
+// A followed packet moves through the fabric: at each time it is where its hops say.
+await open("#/run/~example/fabric");
+const { packets } = await json("api/runs/~example/followed");
+const [way] = packets[0].copies;
+await page.getByLabel("packet in motion").selectOption({ index: 1 });
+for (const h of way.hops) {
+  await open(`#/run/~example/fabric?moving=0&at=${h.left_ps + 1000}`);
+  await page.getByTestId("whereabouts").filter({ hasText: `on the link of ${h.name}` }).waitFor();
+  if (h.came_ps > 0 && h.left_ps > h.came_ps + 2000) {
+    await open(`#/run/~example/fabric?moving=0&at=${h.came_ps + 1000}`);
+    await page.getByTestId("whereabouts").filter({ hasText: `in the queue of ${h.name}` }).waitFor();
+  }
+}
+await check("motion");
+await page.getByTestId("motion").getByRole("button", { name: "play" }).press("Enter");
+await eventually(async () => / of .*: arrived/.test(await text("whereabouts")), "the packet arrives");
 
 // A configuration that is pasted: every finding, with its line.
 const config = readFileSync(configuration, "utf8");

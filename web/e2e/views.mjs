@@ -702,7 +702,8 @@ await page.getByLabel("follow packets").check();
 await page.getByLabel("capture ports").check();
 await page.getByLabel("ports to capture").fill("rail-1:Eth3");
 await page.getByRole("button", { name: "Run", exact: true }).press("Enter");
-await page.getByRole("link", { name: "look at it" }).first().waitFor();
+await page.getByRole("link", { name: "look at it" }).first().waitFor(); // perhaps that of a job before
+await eventually(async () => (await json("api/jobs")).every((j) => j.state !== "running"), "the simulation ends");
 const [newest] = await json("api/runs");
 assert.equal((await json(`api/runs/${newest.name}/followed`)).packets[0].asked, "0/+0");
 assert.ok((await json(`api/runs/${newest.name}/packets`)).packets.length > 0, "the port is captured");

@@ -5,6 +5,7 @@ import { caption, type Frame, frames, owners, says, within } from "./domains";
 import { gpusOf, type Loss } from "./failures";
 import { arrange, type Box, type Cable, ends, type Layout } from "./layout";
 import { said, slowInk, type State } from "./linkstates";
+import type { Flying, Motion } from "./motion";
 import type { Paused } from "./pauses";
 import { standing } from "./places";
 import { set } from "./state";
@@ -23,6 +24,7 @@ export function Canvas(props: {
   open: Set<string>;
   port?: number;
   path?: QPView;
+  motion?: Motion; // a followed packet, and the ports on its way
   on: Map<number, Paused>;
   states: Map<number, State>;
   loss?: Loss;
@@ -46,7 +48,8 @@ export function Canvas(props: {
     watch.observe(el);
     return () => watch.disconnect();
   }, []);
-  const path = useMemo(() => new Set(props.path?.path.map((p) => p.port)), [props.path]);
+  const ports = props.motion?.ports;
+  const path = useMemo(() => ports ?? new Set(props.path?.path.map((p) => p.port)), [props.path, ports]);
   const parts = useMemo(() => partsOf(props.info), [props.info]);
   const around = useMemo(
     () => frames(props.info.topology, layout.boxes, parts.owner),
@@ -156,6 +159,7 @@ function partsOf(info: Info): Inside {
 
 interface Drawn {
   info: Info;
+  motion?: Motion;
   data?: Values;
   t: number;
   port?: number;
@@ -209,6 +213,46 @@ function draw(
     g,
     layout.boxes.filter((b) => !framed.has(b)),
   );
+  for (const x of props.motion?.flying ?? []) fly(g, layout, x);
+}
+
+/** fly draws a packet where it is: a diamond once it is marked, with a ring where it waits. */
+function fly(g: CanvasRenderingContext2D, layout: Layout, x: Flying) {
+  const i = layout.cables.findIndex((c) => c.links.some((l) => l.from_a === x.port || l.from_b === x.port));
+  if (i < 0) return;
+  const cable = layout.cables[i];
+  const link = cable.links.find((l) => l.from_a === x.port || l.from_b === x.port)!;
+  const [ax, ay, bx, by] = ends(cable, (i % 5) - 2); // from the lower tier
+  const low = cable.a.tier <= cable.b.tier ? cable.a : cable.b;
+  const from = layout.of.get(link.from_a === x.port ? link.a : link.b);
+  const k = from === low ? x.share : 1 - x.share;
+  const [px, py] = [ax + k * (bx - ax), ay + k * (by - ay)];
+  const r = x.data ? 7 : 4.5;
+  g.beginPath();
+  if (x.marked) {
+    g.moveTo(px, py - r - 1);
+    g.lineTo(px + r + 1, py);
+    g.lineTo(px, py + r + 1);
+    g.lineTo(px - r - 1, py);
+    g.closePath();
+  } else g.arc(px, py, r, 0, 2 * Math.PI);
+  g.fillStyle = ink(x.marked ? "--c-rate_not_given_back" : "--c-hash_collision");
+  g.strokeStyle = ink("--ink");
+  g.lineWidth = 1.5;
+  g.fill();
+  g.stroke();
+  if (x.share === 0) {
+    g.beginPath();
+    g.arc(px, py, r + 5, 0, 2 * Math.PI);
+    g.stroke();
+  }
+  g.fillStyle = ink("--ink");
+  g.strokeStyle = ink("--panel");
+  g.lineWidth = 3;
+  g.textAlign = "left";
+  g.strokeText(x.kind, px + r + 8, py - 9);
+  g.fillText(x.kind, px + r + 8, py - 9);
+  g.textAlign = "center";
 }
 
 /** cables draws what goes over each at a moment. */

@@ -7,6 +7,7 @@ import { fabric } from "./failures";
 import * as f from "./format";
 import { States, statesAt } from "./linkstates";
 import { chosen, Lost, lossOf } from "./lost";
+import { Mover, useMotion } from "./motion";
 import { type Paused, pausedAt, PauseRoots, PauseTree } from "./pauses";
 import { PortPanel, QPPanel } from "./port";
 import { here, set, useData, usePlace } from "./state";
@@ -126,6 +127,7 @@ function Topology({ info }: { info: Info }) {
     qp,
   ]);
   const now = (t / cols) * step;
+  const moving = useMotion(info);
   const on = useMemo(() => pausedAt(pauses.data, t), [pauses.data, t]);
   const changes = (info.topology.changes ?? []).length > 0;
   // Of a column the middle counts, as for pauses.
@@ -222,11 +224,13 @@ function Topology({ info }: { info: Info }) {
             open={open}
             port={losing ? undefined : port}
             path={losing ? undefined : path.data}
+            motion={losing ? undefined : moving.motion}
             on={losing ? none : on}
             states={states}
             loss={loss}
             fail={(name) => set({ gone: chosen(gone, name) }, false)}
           />
+          {!losing && <Mover {...moving} />}
           <Key info={info} losing={losing} changes={changes} />
         </div>
         {losing && loss ? (

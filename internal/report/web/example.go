@@ -29,8 +29,8 @@ workload: {training: {model: gpt3-125m, dp: 4, global_batch: 4, sequence: 1024, 
 output: {sample: 20us}
 `
 
-// exampleTrace follows a packet over the uplinks, and the last one of a chunk, whose answer completes it.
-var exampleTrace = Trace{Follow: []string{"1/+300", "1/+1525"}}
+// exampleTrace follows a packet that is marked at the uplink, and the last one of a chunk, whose answer completes it.
+var exampleTrace = Trace{Follow: []string{"1/+1340", "1/+1525"}}
 
 // example is the server's own run, simulated when it is first looked at.
 type example struct {
