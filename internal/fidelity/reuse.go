@@ -34,3 +34,12 @@ var again = Fidelity{Name: reuse.Name, Words: "packets, where what was simulated
 			return r, nil
 		}
 	}}
+
+// Comparable is the fidelity for a run that is compared with others of a plan's: its own, or packets where the plan has
+// something that reuse refuses. Steps of the two may be compared.
+func Comparable(p *scenario.Plan) string {
+	if p.Fidelity == reuse.Name && reuse.Refuse(p) != nil {
+		return Default
+	}
+	return p.Fidelity
+}

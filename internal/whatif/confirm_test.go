@@ -41,3 +41,17 @@ func TestConfirm(t *testing.T) {
 		t.Error("the second time something else")
 	}
 }
+
+// TestReused checks that remedies which reuse refuses, and runs without a cause, are simulated by packets.
+func TestReused(t *testing.T) {
+	t.Parallel()
+	text := "fidelity: reuse\n" + fabrics["rail"] +
+		"workload: {traffic: {incast: {bytes: 4MB, fan_in: 5, target: host-1/gpu-1}}}\n"
+	base := run(t, text, cause.Change{})
+	if base.Summary.Fidelity != "reuse" || !Confirm(base.Plan, base.Summary, Limits{}) {
+		t.Fatalf("%s, confirmed %v", base.Summary.Fidelity, base.Summary.Simulated)
+	}
+	if other := run(t, text, cause.Change{Set: []string{"cc.algorithm=swift"}}); other.Summary.Fidelity != "packet" {
+		t.Error(other.Summary.Fidelity)
+	}
+}

@@ -114,7 +114,7 @@ func (s *Scenario) Run(c *cause.Change, l Limits) (*Outcome, error) {
 
 // Simulate runs a plan to its end.
 func Simulate(p *scenario.Plan, l Limits) (*Outcome, error) {
-	run, err := fidelity.New(p.Fidelity, p, l.Memory)
+	run, err := fidelity.New(fidelity.Comparable(p), p, l.Memory)
 	if err != nil {
 		return nil, err
 	}
