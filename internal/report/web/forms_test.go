@@ -85,6 +85,6 @@ func TestFormsWait(t *testing.T) {
 	if code != http.StatusUnprocessableEntity || !strings.Contains(body, "try again") {
 		t.Error(code, body)
 	}
+	s.Close() // though it goes on
 	<-s.asking
-	s.Close()
 }

@@ -114,8 +114,11 @@ func New(c Config) (*Server, error) {
 // Close stops what runs, waits until it has written what it has, and removes deleted runs.
 func (s *Server) Close() {
 	s.end()
-	s.asking <- struct{}{} // what is worked on removes its files
-	<-s.asking
+	select { // what is worked on removes its files; a search cannot be interrupted, and is not waited for
+	case s.asking <- struct{}{}:
+		<-s.asking
+	case <-time.After(s.patience):
+	}
 	s.own.close()
 	s.jobs.close()
 	s.empty()
