@@ -26,7 +26,8 @@ type pcapCmd struct {
 func (c *pcapCmd) Help() string {
 	return `Decodes RoCEv2 and RoCEv1 captures: messages with PSNs, time and rate, gaps, NAKs, retransmissions,
 CNPs, pause frames, and ICRC checks. For MRC it decodes paths (entropy values) and their state,
-trimmed packets, NACKs, probes and planes; --wireshark-plugin prints a dissector of MRC.
+trimmed packets, NACKs, probes and planes; --wireshark-plugin prints a dissector of MRC. Of TCP it
+reports sequence numbers, retransmissions, gaps and marks.
 
 Examples:
   railyard pcap write.pcapng

@@ -23,7 +23,8 @@ type Packet struct {
 	At     time.Time
 	Cut    bool // the capture kept less than the wire carried
 	Frame  roce.Frame
-	Err    error // why Frame is not whole; roce.ErrNotRoCE for other traffic
+	Err    error       // why Frame is not whole; roce.ErrNotRoCE for other traffic
+	TCP    *layers.TCP // of other traffic; nil: it is none of TCP
 	Raw    []byte
 	Port   string // the interface's name, in captures of several
 	Point  int    // the interface's number in the file
@@ -213,6 +214,12 @@ func (r *Reader) whole(p *Packet, link layers.LinkType) {
 
 // decode reads a packet behind a header of its link's kind.
 func (p *Packet) decode(data []byte, link layers.LinkType) {
+	p.TCP = nil
+	defer func() {
+		if p.Err == roce.ErrNotRoCE && p.Frame.IP.Proto == uint8(layers.IPProtocolTCP) {
+			p.TCP = tcpOf(data, link)
+		}
+	}()
 	switch link {
 	case layers.LinkTypeEthernet:
 		p.Err = p.Frame.Decode(data)

@@ -56,21 +56,22 @@ type Flow struct {
 
 // Story is what a capture tells.
 type Story struct {
-	Packets   int64   `json:"packets"`
-	RoCE      int64   `json:"roce"`
-	Pause     int64   `json:"pause"`
-	LLDP      int64   `json:"lldp"`
-	Other     int64   `json:"other"`
-	Broken    int64   `json:"broken"` // RoCE by its port, but no packet of it
-	Cut       int64   `json:"cut_short"`
-	ICRCGood  int64   `json:"icrc_good"`
-	ICRCBad   int64   `json:"icrc_bad"`
-	Seconds   float64 `json:"seconds"`
-	Flows     []*Flow `json:"flows"`
-	Events    []Event `json:"events"`
-	Omitted   int64   `json:"events_omitted"`
-	Untracked int64   `json:"packets_untracked"` // beyond the most flows that are followed
-	Damaged   string  `json:"damaged,omitempty"`
+	Packets   int64      `json:"packets"`
+	RoCE      int64      `json:"roce"`
+	Pause     int64      `json:"pause"`
+	LLDP      int64      `json:"lldp"`
+	Other     int64      `json:"other"`  // TCP included
+	Broken    int64      `json:"broken"` // RoCE by its port, but no packet of it
+	Cut       int64      `json:"cut_short"`
+	ICRCGood  int64      `json:"icrc_good"`
+	ICRCBad   int64      `json:"icrc_bad"`
+	Seconds   float64    `json:"seconds"`
+	Flows     []*Flow    `json:"flows"`
+	TCP       []*TCPFlow `json:"tcp,omitempty"`
+	Events    []Event    `json:"events"`
+	Omitted   int64      `json:"events_omitted"`
+	Untracked int64      `json:"packets_untracked"` // beyond the most flows that are followed
+	Damaged   string     `json:"damaged,omitempty"`
 }
 
 // Teller reads packets and tells the story as it goes.
@@ -85,7 +86,8 @@ type Teller struct {
 	held   Event // the last event, as long as it may repeat
 	holds  bool
 	frames [1]roce.Frame
-	whole  uint64               // DSCPs of MRC's WRITEs that came whole
+	whole  uint64 // DSCPs of MRC's WRITEs that came whole
+	tcps   map[tcpKey]*TCPFlow
 	mrcs   map[uint16][]*stream // those of MRC by the low bits of their queue pair's number
 }
 
@@ -148,7 +150,9 @@ func (t *Teller) take(p *Packet) {
 			t.say(Event{Micros: us, Packet: p.Number, Who: f.Src.String(), Text: l.String()})
 		}
 	case f.Kind != roce.KindRoCEv2 && f.Kind != roce.KindRoCEv1:
-		s.Other++
+		if s.Other++; p.TCP != nil {
+			t.tcp(us, p)
+		}
 	case p.Err == roce.ErrTruncated && !p.Cut && f.BTH.Opcode.IsMRCWrite():
 		s.RoCE++
 		if st := t.stream(us, f); st != nil { // even headers are cut

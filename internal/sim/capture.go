@@ -25,14 +25,15 @@ type Capture struct {
 	Ports  []string // names, in the order of Frames' index
 	Missed int64    // packets beyond the most a capture holds
 
-	run   *Run
-	index map[int32]int
-	from  unit.Time
-	to    unit.Time
-	seen  []captured
-	told  []fabric.Told      // telemetry of those that have any
-	heads []transport.Packet // headers of protocols beside RC
-	inner []fabric.Packet    // what a tunnel's packets carry
+	run     *Run
+	index   map[int32]int
+	from    unit.Time
+	to      unit.Time
+	seen    []captured
+	told    []fabric.Told      // telemetry of those that have any
+	heads   []transport.Packet // headers of protocols beside RC
+	inner   []fabric.Packet    // what a tunnel's packets carry
+	streams map[int32][]streamMessage
 }
 
 // captured is one packet or, with Size zero, one pause frame.
@@ -155,7 +156,10 @@ func (c *Capture) Frames(emit func(at unit.Time, iface int, out bool, frame []by
 			f.Src, f.Dst = macOf(src), macOf(dst)
 			switch {
 			case !spelled:
-				buf, comment = c.run.unspelled(buf[:0], f, &s.p, &c.heads[s.head-1])
+				head, is := &c.heads[s.head-1], false
+				if buf, comment, is = c.tcp(buf[:0], f, &s.p, head); !is {
+					buf, comment = c.run.unspelled(buf, f, &s.p, head)
+				}
 			case s.p.Flags&fabric.FlagTrimmed != 0:
 				buf, comment = cutShort(buf[:0], f, &s.p), "trimmed"
 			default:

@@ -47,6 +47,25 @@ func wrapped(text string, width int) (lines []string) {
 	return append(lines, line)
 }
 
+// tcpFlows prints the directions of TCP connections.
+func tcpFlows(w io.Writer, flows []*capture.TCPFlow) {
+	for i, f := range flows {
+		if i == 0 {
+			fmt.Fprintf(w, "\n%-40s %8s %13s %8s\n", "TCP flow", "packets", "payload, B", "retrans.")
+		}
+		if i == 50 {
+			fmt.Fprintf(w, "%d more flows: --json\n", len(flows)-i)
+			break
+		}
+		name := f.Src + " > " + f.Dst
+		if len(name) > 40 { // IPv6
+			fmt.Fprintln(w, name)
+			name = ""
+		}
+		fmt.Fprintf(w, "%-40s %8d %13d %8d\n", name, f.Packets, f.Payload, f.Again)
+	}
+}
+
 // Story prints the summary of a capture.
 func Story(w io.Writer, s *capture.Story) {
 	if s.Omitted > 0 {
@@ -66,6 +85,7 @@ func Story(w io.Writer, s *capture.Story) {
 	if s.Damaged != "" {
 		report.Wrap(w, "", "Incomplete: the file "+s.Damaged)
 	}
+	tcpFlows(w, s.TCP)
 	for i, f := range s.Flows {
 		if i == 0 {
 			fmt.Fprintf(w, "\n%-34s %8s %8s %8s %5s %5s %5s\n", "Flow", "packets", "messages", "retrans.",
