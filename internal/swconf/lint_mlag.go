@@ -37,7 +37,8 @@ func (l *linter) mlag() {
 		if len(lacks) > 0 {
 			l.say(g.At, "set it", "the MLAG of %s has no %s", c.Name(), strings.Join(lacks, ", "))
 		}
-		if g.Link.Is() && !c.Part && !c.linked(g.Link.V) {
+		channel := c.OS != Junos || strings.HasPrefix(g.Link.V, "ae") // a port of Junos needs no statement of its own
+		if g.Link.Is() && !c.Part && channel && !c.linked(g.Link.V) {
 			l.say(g.Link.At, "put the cables to the other switch into it",
 				"the peer link %s of %s has no member", g.Link.V, c.Name())
 		}
@@ -66,16 +67,24 @@ func (l *linter) mlagPairs() {
 			say(g.Local.At, "the addresses of both ends", "%s names %v as its peer, and the local address of %s is %s",
 				o.Name(), o.MLAG.Peer.V, c.Name(), g.Local.V)
 		}
+		seen := l.mlagPeer(o) == i && j < i // compared from the other end
 		for _, b := range c.Bundles {
-			if b.MLAG.Is() && !slices.ContainsFunc(o.Bundles, func(p *Port) bool {
-				return p.MLAG.Is() && p.MLAG.V == b.MLAG.V
-			}) {
+			if !b.MLAG.Is() {
+				continue
+			}
+			at := slices.IndexFunc(o.Bundles, func(p *Port) bool { return p.MLAG.Is() && p.MLAG.V == b.MLAG.V })
+			if at < 0 {
 				say(b.MLAG.At, "the same bundle on both switches", "MLAG %d (%s) of %s has no counterpart on %s",
 					b.MLAG.V, b.Name, c.Name(), o.Name())
+				continue
+			}
+			if p := o.Bundles[at]; !seen && b.System.Is() && p.System.Is() && b.System.V != p.System.V {
+				say(b.System.At, "one LACP system ID on both switches", "MLAG %d has the LACP system ID %s on %s, and %s on %s",
+					b.MLAG.V, b.System.V, c.Name(), p.System.V, o.Name())
 			}
 		}
-		if back := l.mlagPeer(o); back == i && j < i {
-			continue // compared from the other end
+		if seen {
+			continue
 		}
 		h := o.MLAG
 		if g.Domain.Is() && h.Domain.Is() && g.Domain.V != h.Domain.V {

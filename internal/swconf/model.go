@@ -211,6 +211,7 @@ type Port struct {
 	Segment  Said[bool]   // an Ethernet segment of EVPN, which a server shares with another switch
 	Core     Said[bool]   // EVPN watches the port: without such ones segments go down
 	MLAG     Said[int]    // of a port channel: the bundle that it makes with the other switch's
+	System   Said[string] // of a port channel: its own LACP system ID, as 02:00:00:00:00:01
 	Floors   uint8        // its queues with guaranteed bandwidth, a bit each
 	Switched bool         // known to be a layer 2 port, whose frames no MTU of packets bounds
 }

@@ -47,6 +47,10 @@ func TestMCLAG(t *testing.T) {
 		{"redundancy-group 1", "redundancy-group 3", "redundancy group 3 of ae1 is not among those"},
 		{"set interfaces ae1 aggregated-ether-options lacp system-id 02:00:00:01:00:01\n", "",
 			"has no LACP system ID"},
+		{"system-id 02:00:00:01:00:01", "system-id 2:0:0:1:0:2",
+			"MLAG 1 has the LACP system ID 02:00:00:01:00:01 on leaf-0, and 02:00:00:01:00:02 on leaf-1"},
+		{"system-id 02:00:00:01:00:01", "system-id 2:0:0:1:0:1", ""},
+		{"10.1.0.0 interface ae0", "10.1.0.0 interface et-0/0/31", ""}, // no statement of its own
 	} {
 		text := strings.Replace(mclag(1), c.old, c.new, 1)
 		var cs []*swconf.Config

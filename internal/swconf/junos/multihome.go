@@ -30,10 +30,10 @@ type multihome struct {
 
 // bundle holds the statements of one shared interface.
 type bundle struct {
-	at                    swconf.Place // of mc-ae
-	group, chassis        swconf.Said[int]
-	mode, status          swconf.Said[string]
-	esi, system, announce swconf.Said[string]
+	at             swconf.Place // of mc-ae
+	group, chassis swconf.Said[int]
+	mode, status   swconf.Said[string]
+	esi, announce  swconf.Said[string]
 }
 
 // member is a port and the name of the first VLAN that it is in.
@@ -111,7 +111,7 @@ func (p *parser) sharedRows(g *tree.Grammar) {
 			p.bad(m, "mac", "a MAC address such as 02:00:00:01:00:01")
 			return
 		}
-		h.of(q).system = tree.Say(m, "mac", m.Word("mac"))
+		q.System = tree.Say(m, "mac", strings.Join(octets(m.Word("mac"), 6), ":"))
 	})
 	add(lacp+"<what:active|passive>", func(q *swconf.Port, m *tree.Match) {
 		h.of(q).announce = tree.Say(m, "what", m.Word("what"))
@@ -256,7 +256,7 @@ func (p *parser) multihomed() {
 		} else if b.esi.Is() {
 			segments[b.esi.V] = q
 		}
-		if (q.Segment.Is() || q.MLAG.Is()) && b.announce.Is() && !b.system.Is() {
+		if (q.Segment.Is() || q.MLAG.Is()) && b.announce.Is() && !q.System.Is() {
 			swconf.Report(c, b.announce.At, swconf.Error, "mlag",
 				fmt.Sprintf("%s ends on two switches, and has no LACP system ID", q.Name),
 				"each switch uses its own: the host disables the links to one of them",

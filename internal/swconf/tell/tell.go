@@ -99,6 +99,7 @@ func Facts(c *swconf.Config) string {
 			{p.CableMM.Is(), fmt.Sprintf("%d mm of cable", p.CableMM.V)},
 			{p.LLDPOff.V, "without LLDP"}, {p.DCBX.Is(), "DCBX " + p.DCBX.V},
 			{p.MLAG.Is(), fmt.Sprintf("MLAG %d", p.MLAG.V)},
+			{p.System.Is(), "LACP system ID " + p.System.V},
 			{p.VRF.Is(), "VRF " + p.VRF.V}, {p.Tag.Is(), fmt.Sprintf("tag %d", p.Tag.V)},
 			{p.Segment.V, "Ethernet segment"}, {p.Core.V, "watched by EVPN"}} {
 			if x.said {
