@@ -315,8 +315,13 @@ func setup(r run, s *Sequence) error {
 	if err != nil {
 		return err
 	}
-	s.Title, s.Timeless = fmt.Sprintf("Queue pair %d, %s to %s: state of both ends before the first packet", f.QP,
-		f.From, f.To), true
+	s.Timeless = true
+	if _, tcp := r.kernel(); tcp {
+		sockets(s, f)
+		return nil
+	}
+	s.Title = fmt.Sprintf("Queue pair %d, %s to %s: state of both ends before the first packet", f.QP,
+		f.From, f.To)
 	s.Notes = append(s.Notes, "A run begins with connected queue pairs: the exchange itself takes no simulated time. railyard rdma allreduce does it over sockets.")
 	a, b := f.From, f.To
 	s.add(0, 0, a, a, Here, "creates queue pair", fmt.Sprintf("QPN 0x%06x, first PSN %d", f.RequesterQPN, *f.FirstPSN))

@@ -113,6 +113,7 @@ var kinds = []kind{
 	{"rank", "from rank to GPU, NIC and rail switch", ranks},
 	{"setup", "state that the two ends of a queue pair exchange", setup},
 	{"packet", "a packet from GPU to GPU, switch by switch", packet},
+	{"hosts", "a message inside both servers: copies by the kernel, or none", hosts},
 	{"ring", "chunks on their way around a ring all-reduce", ring},
 	{"mark", "from CE mark to CNP to a lower rate", marks},
 	{"pause", "how a PFC pause spreads upstream", pauses},
