@@ -240,6 +240,7 @@ var allowed = map[string][]string{
 	"internal/ci/figures":  {},
 	"internal/ci/mutants":  {},
 	"internal/ci/same":     {},
+	"internal/ci/arrow":    {}, // a module of its own
 	"scenarios":            {},
 	"docs/rules":           {},
 	"docs":                 {},
@@ -269,7 +270,7 @@ var edge = []string{"rcudp", "verbs", "internal/input", "internal/capture", "int
 	"cc/cctest", "transport/transporttest", "internal/gnmi", "internal/gnmi/gnmitest",
 	"internal/story", "internal/long", "internal/published", "internal/parallel",
 	"internal/ci/measure", "internal/ci/figures", "internal/ci/controls", "internal/ci/accuracy",
-	"internal/ci/mutants", "internal/ci/same", "internal/speed",
+	"internal/ci/mutants", "internal/ci/same", "internal/ci/arrow", "internal/speed",
 	"internal/report", "internal/report/web", "internal/report/sequence", "internal/report/usage", "scenarios",
 	"internal/output", "internal/scenariofile", "internal/study", "internal/study/days", "internal/study/batch", "internal/study/jetstream",
 	"internal/study/space",
