@@ -147,7 +147,7 @@ var allowed = map[string][]string{
 		"internal/topo", "rc", "cc", "param", "roce", "transport"},
 	"internal/flows": {"internal/engine", "internal/exec", "internal/explain", "internal/fluid", "internal/result",
 		"internal/scenario", "internal/sim", "internal/topo", "rc", "roce", "transport"},
-	"internal/reuse": {"internal/exec", "internal/explain", "internal/fluid", "internal/result", "internal/rng",
+	"internal/reuse": {"internal/exec", "internal/explain", "internal/fluid", "internal/host", "internal/result", "internal/rng",
 		"internal/scenario", "internal/sim", "internal/topo"},
 	"internal/fidelity": {"cc", "internal/coll", "internal/exec", "internal/flows", "internal/result", "internal/reuse",
 		"internal/scenario", "internal/sim", "internal/workload", "scenarios"},

@@ -3,6 +3,7 @@ package fabric
 import (
 	"railyard/internal/engine"
 	"railyard/internal/queue"
+	"railyard/internal/rng"
 	"railyard/roce"
 	"railyard/unit"
 )
@@ -149,4 +150,9 @@ func (n *Net) emptied(now unit.Time, slot int32) {
 	if n.classes[slot].bytes == 0 {
 		n.averages[slot].empty = max(now, 1)
 	}
+}
+
+// Redraw has a switch draw from the stream of another seed, as marking and trimming do.
+func (n *Net) Redraw(node int32, seed uint64, name string) {
+	n.Sw[node].stream = rng.New(seed, "wred/"+name)
 }

@@ -78,7 +78,7 @@ func approximate(s *result.Summary) bool {
 // fidelityOf names the fidelity behind a time that is not that of packets.
 func fidelityOf(s *result.Summary) string {
 	switch {
-	case s.Reused != nil && s.Reused.PacketHops >= s.PacketHops:
+	case s.Reused != nil && s.Reused.Simulated == s.Reused.Episodes:
 		return " (nothing repeats: every packet simulated)"
 	case s.Reused != nil:
 		return fmt.Sprintf(" (%s of its packet-hops simulated, the others reused)",

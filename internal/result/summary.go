@@ -89,6 +89,7 @@ type Expected struct {
 // Reused is what a run did that simulates nothing twice.
 type Reused struct {
 	Episodes   int64  `json:"episodes"`              // messages that may have met, until nothing of them was under way
+	Simulated  int64  `json:"simulated"`             // of them, whole or in part
 	Kinds      int64  `json:"kinds"`                 // of episodes that differ by more than names
 	PacketHops int64  `json:"simulated_packet_hops"` // the others were counted only
 	Audit      *Audit `json:"audit,omitempty"`

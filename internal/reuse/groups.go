@@ -19,10 +19,11 @@ type group struct {
 	connLabel map[int32]int32
 	named     int // of the connections in the name
 	called    string
-	lab       *lab  // that simulates for it
-	led       bool  // packets of it were simulated
-	turn      int32 // bells of other turns are void
-	waits     bool  // to be settled
+	lab       *lab             // that simulates for it
+	led       bool             // packets of it were simulated
+	draws     map[int32]uint64 // by switch: the number of its random draws
+	turn      int32            // bells of other turns are void
+	waits     bool             // to be settled
 	over      bool
 }
 
@@ -33,7 +34,7 @@ type post struct {
 }
 
 func newGroup(start unit.Time) *group {
-	return &group{start: start, label: map[int32]int32{}, connLabel: map[int32]int32{}}
+	return &group{start: start, draws: map[int32]uint64{}, label: map[int32]int32{}, connLabel: map[int32]int32{}}
 }
 
 // at is a group's state.
@@ -68,6 +69,12 @@ func (r *Run) merge(met []*group) *group {
 	var msgs []int32
 	for _, g := range met {
 		n.start = min(n.start, g.start)
+		for node, number := range g.draws {
+			if old, ok := n.draws[node]; !ok || number < old {
+				n.draws[node] = number
+			}
+		}
+		n.led = n.led || g.led
 		for i := range g.posts {
 			if m := g.posts[i].msg; m >= 0 {
 				msgs = append(msgs, m)

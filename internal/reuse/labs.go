@@ -30,7 +30,6 @@ type lab struct {
 	waits  map[[2]int32]explain.Wait
 	pauses []result.PauseRow
 	hops   int64
-	last   unit.Time // of the last delivery
 }
 
 // when is the time of the lab's next event, in the run's time.
@@ -47,11 +46,11 @@ func (l *lab) now() unit.Time { return l.Now() - l.base }
 
 // open simulates a group from its first post until now.
 func (r *Run) open(g *group) {
-	l := r.take()
+	l := r.take(g)
 	if l == nil {
 		return
 	}
-	l.of, l.base, l.at, l.heard, l.lost, l.last = g, l.Now(), r.root, 0, 0, 0
+	l.of, l.base, l.at, l.heard, l.lost = g, l.Now(), r.root, 0, 0
 	l.told, l.early, l.apart = make([]bool, len(g.posts)), nil, false
 	l.begin(r.seen.interval)
 	for i := range g.posts {
@@ -159,7 +158,6 @@ func (l *lab) take(r *Run) {
 			met.Port = l.label(met.Port)
 		}
 		l.lost--
-		l.last = l.now()
 		l.heard++
 		if o := (out{l.now(), l.posts[m], met}); l.at.lab == l {
 			l.tells(r, o)
@@ -177,9 +175,6 @@ func (l *lab) label(port int32) int32 {
 	}
 	return -1
 }
-
-// Where congestion control goes on after the last delivery, a group ends after so long at the latest.
-const longest = 20 * unit.Millisecond
 
 // run simulates until a time of the run, or something to tell.
 func (l *lab) run(r *Run, before unit.Time) {
@@ -208,15 +203,17 @@ func (l *lab) run(r *Run, before unit.Time) {
 	switch {
 	case l.lost > 0 && idle:
 		r.err = r.stuck()
-	case l.lost == 0 && idle || l.quiet():
+	case l.quiet() || l.lost == 0 && idle && r.Exec.Done():
 		l.end(r)
 	}
 }
 
-// quiet reports whether nothing of the group is under way, and nothing that it leaves behind.
-func (l *lab) quiet() bool {
-	return l.lost == 0 && l.Net.InUse() == 0 && (!l.disturbed() || l.now()-l.last > longest)
-}
+// quiet reports whether nothing of the group is under way, and nothing that it leaves behind: senders that have slowed
+// down remember it, so their group goes on until the run ends.
+func (l *lab) quiet() bool { return l.lost == 0 && l.Net.InUse() == 0 && !l.disturbed() }
+
+// parked reports whether nothing will happen until the group posts again.
+func (l *lab) parked() bool { return l.lost == 0 && l.When() == unit.Never }
 
 // disturbed reports whether anything happened that a queue pair remembers.
 func (l *lab) disturbed() bool {
@@ -239,21 +236,43 @@ func (l *lab) end(r *Run) {
 }
 
 // take returns a lab whose network is as new.
-func (r *Run) take() *lab {
+func (r *Run) take(g *group) *lab {
+	var l *lab
 	if n := len(r.idle); n > 0 {
-		l := r.idle[n-1]
-		r.idle = r.idle[:n-1]
-		return l
+		l, r.idle = r.idle[n-1], r.idle[:n-1]
+	} else {
+		s, err := sim.NewStand(r.Plan, r.routes, r.seen.interval)
+		if err != nil {
+			r.err = err
+			return nil
+		}
+		l = &lab{Stand: s}
+		s.Delivered = func(m int32) { l.got = append(l.got, m) }
+		s.Paused = func(row result.PauseRow) { l.pauses = append(l.pauses, row) }
 	}
-	s, err := sim.NewStand(r.Plan, r.routes, r.seen.interval)
-	if err != nil {
-		r.err = err
-		return nil
-	}
-	l := &lab{Stand: s}
-	s.Delivered = func(m int32) { l.got = append(l.got, m) }
-	s.Paused = func(row result.PauseRow) { l.pauses = append(l.pauses, row) }
+	r.draw(l, g)
 	return l
+}
+
+// draw gives each switch of a group random draws that no other group has there, and the same ones when its history is
+// simulated again.
+func (r *Run) draw(l *lab, g *group) {
+	for _, p := range g.ports {
+		if int(p) >= len(r.Net.Ports) {
+			continue
+		}
+		node := r.Net.Ports[p].Node
+		if r.Net.Sw[node].Spec == nil {
+			continue
+		}
+		number, ok := g.draws[node]
+		if !ok {
+			number = r.drawn[node]
+			r.drawn[node]++
+			g.draws[node] = number
+		}
+		l.Redraw(node, number)
+	}
 }
 
 // drop ends a lab that no group needs.

@@ -2,6 +2,7 @@ package reuse_test
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -17,19 +18,6 @@ import (
 	"railyard/internal/validate/draw"
 	"railyard/scenarios"
 )
-
-func planned(t testing.TB, text string, sets ...string) *scenario.Plan {
-	t.Helper()
-	d, err := scenario.Parse("test", []byte(text), sets)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := d.Resolve(scenarios.File)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
 
 // outcome is what a run leaves.
 type outcome struct {
@@ -93,6 +81,28 @@ func small(text string, t testing.TB) *scenario.Plan {
 	return p
 }
 
+func flow(from, to int, start string) string {
+	return fmt.Sprintf("      - {from: host-%d/gpu-1, to: host-%d/gpu-1, bytes: 2MB, start: %s}\n", from, to, start)
+}
+
+// into is an incast of three.
+func into(to int, start string) (text string) {
+	for i := range 3 {
+		text += flow(to+1+i, to, start)
+	}
+	return text
+}
+
+// TestOwnMarks checks that incasts at one switch, equal but for their names, are not marked at the same packets.
+func TestOwnMarks(t *testing.T) {
+	t.Parallel()
+	p := small(rail+"workload:\n  traffic:\n    flows:\n"+into(1, "0ms")+into(5, "0ms"), t)
+	flows := reused(t, p, 0).Tables.Flows
+	if flows[0].Done == flows[3].Done && flows[1].Done == flows[4].Done {
+		t.Errorf("both incasts end after %d and %d", flows[0].Done, flows[1].Done)
+	}
+}
+
 // TestSameAsPackets compares every message with packets, over kinds of traffic, controls and ways to choose paths.
 func TestSameAsPackets(t *testing.T) {
 	t.Parallel()
@@ -101,10 +111,16 @@ func TestSameAsPackets(t *testing.T) {
 		"permutation": rail + "workload: {traffic: {permutation: {bytes: 1MB}}}\n",
 		"ring":        rail + "workload: {traffic: {collective: {kind: all-reduce, bytes: 8MiB, algorithm: ring}}}\n",
 		"all-to-all":  rail + "workload: {traffic: {alltoall: {bytes: 8MiB}}}\n",
-		"sprayed":     rail + "lb: spray\ntransport: {recovery: selective}\nworkload: {traffic: {alltoall: {bytes: 8MiB}}}\n",
+		"sprayed": rail + "lb: spray\ntransport: {recovery: selective}\n" +
+			"workload: {traffic: {alltoall: {bytes: 8MiB}}}\n",
 		"paused": rail + "cc: {algorithm: none}\nswitch: {queues: {3: {xoff: 40KB, xon: 20KB}}}\n" +
 			"workload: {traffic: {incast: {bytes: 1MB, fan_in: 7}}}\n",
 		"training": rounds,
+		// DCQCN's alpha is lower the second time.
+		"incast twice": rail + "workload:\n  traffic:\n    flows:\n" + into(1, "0ms") + into(1, "200ms"),
+		// One of two flows ends where PCIe is slow.
+		"slow PCIe": rail + "deviations: [{node: host-4, pcie: 5GB/s}]\nworkload:\n  traffic:\n    flows:\n" +
+			flow(1, 2, "0ms") + flow(3, 4, "0ms"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := small(text, t)

@@ -47,8 +47,9 @@ type Run struct {
 	root      *state
 	shapes    map[string]int32
 	unsettled []*group
-	labs      []*lab // that simulate
-	idle      []*lab // whose networks are as new
+	labs      []*lab           // that simulate
+	idle      []*lab           // whose networks are as new
+	drawn     map[int32]uint64 // by switch: groups that have draws there
 	audit     audit
 
 	seen        seen
@@ -85,7 +86,8 @@ func Build(p *scenario.Plan, routes *topo.Routes) (*Run, error) {
 	}
 	ports := len(n.Net.Ports)
 	r := &Run{Network: n, Plan: p, routes: routes, rules: n.Rules(), parts: make([]uint8, len(jobs.DAG.Ops)),
-		owner: make([]*group, ports+2*len(n.Graph.NICs)), root: newState(0), shapes: map[string]int32{},
+		owner: make([]*group, ports+2*len(n.Graph.NICs)+2*len(n.Setup.Buses)), root: newState(0),
+		drawn: map[int32]uint64{}, shapes: map[string]int32{},
 		audit: newAudit(p.Seed)}
 	r.classify()
 	r.seen.init(ports, p.Sample, p.Rows)
@@ -252,6 +254,9 @@ func (r *Run) soonest() (first *lab, second unit.Time) {
 	best := unit.Never
 	second = unit.Never
 	for _, l := range r.labs {
+		if l.parked() && !r.Exec.Done() {
+			continue
+		}
 		switch at := l.when(); {
 		case at < best:
 			first, best, second = l, at, best
@@ -290,7 +295,7 @@ func (r *Run) Failed() error { return nil }
 // Outcome is what the run directory holds.
 func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string) {
 	s, t, limits := explain.Outcome(r.Plan, r.Exec, r.Observe(), version)
-	s.Reused = &result.Reused{Episodes: r.seen.groups, Kinds: int64(len(r.seen.endings)), PacketHops: r.seen.simulated,
-		Audit: r.audit.result()}
+	s.Reused = &result.Reused{Episodes: r.seen.groups, Simulated: r.seen.led, Kinds: int64(len(r.seen.endings)),
+		PacketHops: r.seen.simulated, Audit: r.audit.result()}
 	return s, t, limits
 }

@@ -87,6 +87,7 @@ func counters(s *result.Summary) []*int64 {
 type seen struct {
 	counts    result.Summary
 	groups    int64 // that ended
+	led       int64 // of them, with packets of their own
 	simulated int64 // packet-hops
 	endings   map[*ending]int64
 	ports     []portCount
@@ -115,6 +116,9 @@ func (s *seen) init(ports int, interval unit.Time, most int) {
 // add adds what a group saw.
 func (s *seen) add(r *Run, g *group, e *ending) {
 	s.groups++
+	if g.led {
+		s.led++
+	}
 	s.endings[e]++
 	to := counters(&s.counts)
 	for i, n := range counters(&e.counts) {
@@ -271,6 +275,8 @@ func (r *Run) Observe() *explain.Observation {
 	s := &r.seen
 	o := &explain.Observation{Fidelity: Name, At: r.now, Routes: r.Paths, Ways: r.Hosts, Rules: r.rules,
 		Messages: slices.Clone(r.messages), Conns: r.Connections(), Ports: r.Ports(), Counted: s.counts}
+	o.Counted.Events = uint64(r.count)
+	o.Limits = []string{"fidelity reuse records no signals, no paths, and no bytes and flows behind PFC pauses"}
 	o.Counted.NetworkBytes, o.Counted.Control = int64(r.delivered), r.control()
 	o.Recorded.Links, o.Recorded.Pauses = s.rows(r.now), slices.Clone(s.pauses)
 	slices.SortStableFunc(o.Recorded.Pauses, func(a, b result.PauseRow) int { return cmp.Compare(a.At, b.At) })

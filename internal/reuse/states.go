@@ -3,10 +3,13 @@ package reuse
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"railyard/internal/explain"
+	"railyard/internal/host"
 	"railyard/internal/result"
 	"railyard/internal/sim"
+	"railyard/internal/topo"
 	"railyard/unit"
 )
 
@@ -122,24 +125,35 @@ func (r *Run) way(c int32) (way []int32) {
 	}
 	add(r.Hosts.Back(c)...)
 	src, dst := r.Hosts.Peers(c)
-	ports := int32(len(r.Net.Ports))
-	add(ports+2*src, ports+2*dst+1)
+	nics, buses := int32(len(r.Net.Ports)), int32(len(r.Net.Ports)+2*len(r.Graph.NICs))
+	add(nics+2*src, nics+2*dst+1)
+	for i, b := range r.Setup.Buses {
+		if slices.Contains(b.NICs, src) {
+			add(buses + 2*int32(i))
+		}
+		if slices.Contains(b.NICs, dst) {
+			add(buses + 2*int32(i) + 1)
+		}
+	}
 	return way
 }
 
 // classify numbers ports that are alike: of one rate and delay, at devices of one kind.
 func (r *Run) classify() {
-	known := map[string]int32{}
+	known, links := map[string]int32{}, r.Ports()
 	r.classes = make([]int32, len(r.owner))
 	for i := range r.classes {
 		name := "NIC"
 		if i < len(r.Net.Ports) {
 			p := &r.Net.Ports[i]
-			name = fmt.Sprintf("%d %d %p %p", r.Net.Rate(int32(i)), p.Flight, r.Net.Sw[p.Node].Spec,
-				r.Net.Sw[r.Net.Ports[p.Peer].Node].Spec)
+			end := topo.LinkEnd{Link: int(links[i].Link), Node: int(links[i].Node)}
+			name = fmt.Sprintf("%d %d %p %p %v %v", r.Net.Rate(int32(i)), p.Flight, r.Net.Sw[p.Node].Spec,
+				r.Net.Sw[r.Net.Ports[p.Peer].Node].Spec, r.Setup.PFC[end], r.Setup.Headroom[end])
+		} else if nic := (i - len(r.Net.Ports)) / 2; nic < len(r.Graph.NICs) {
+			name = fmt.Sprintf("NIC %d %v", len(r.Graph.NICs[nic].Links), marking(r.Setup.Host.Markings[int32(nic)]))
 		} else {
-			nic := r.Graph.NICs[(i-len(r.Net.Ports))/2]
-			name = fmt.Sprintf("NIC %d", len(nic.Links))
+			b := r.Setup.Buses[nic-len(r.Graph.NICs)]
+			name = fmt.Sprintf("bus %d of %d", b.Rate, len(b.NICs))
 		}
 		c, ok := known[name]
 		if !ok {
@@ -148,6 +162,17 @@ func (r *Run) classify() {
 		}
 		r.classes[i] = c
 	}
+}
+
+// marking is what a NIC writes into its packets beyond what others write.
+func marking(m host.Marking) string {
+	say := func(k *host.Mark) string {
+		if k == nil {
+			return "as others"
+		}
+		return fmt.Sprint(*k)
+	}
+	return say(m.Data) + ", " + say(m.CNP)
 }
 
 // shape is a number for how a connection of a group looks in it: one that it had before by its label, another by the

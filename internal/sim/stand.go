@@ -6,6 +6,7 @@ import (
 	"railyard/internal/explain"
 	"railyard/internal/fabric"
 	"railyard/internal/result"
+	"railyard/internal/rng"
 	"railyard/internal/scenario"
 	"railyard/internal/topo"
 	"railyard/rc"
@@ -72,6 +73,15 @@ func (s *Stand) paused(at unit.Time, what string, port int32, prio int) {
 		row.Cause = s.Net.PauseCause(port, prio)
 	}
 	s.Paused(row)
+}
+
+// Redraw begins a switch's random draws again: number 0 are those of a run, others are as of other seeds.
+func (s *Stand) Redraw(node int32, number uint64) {
+	seed := s.Setup.Seed
+	if number > 0 {
+		seed = rng.Mix64(seed ^ rng.Mix64(number))
+	}
+	s.Net.Redraw(node, seed, s.Graph.Nodes[node].Name)
 }
 
 // Sample begins a series of samples with an interval of so long.

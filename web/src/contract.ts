@@ -40,6 +40,7 @@ export interface Audit {
 
 export interface Reused {
   episodes: number;
+  simulated: number;
   kinds: number;
   simulated_packet_hops: number;
   audit?: Audit;

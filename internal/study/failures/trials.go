@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"railyard/internal/fidelity"
 	"strings"
 
 	"railyard/internal/field"
@@ -113,6 +114,7 @@ func (f *failing) trial(ctx context.Context, t *trial) {
 		got.Error = err.Error()
 		return
 	}
+	plan.Fidelity = fidelity.Comparable(plan)
 	o, err := f.c.Pool.Simulate(ctx, f.v.Label, plan, f.most)
 	if err != nil {
 		got.Error = err.Error()
