@@ -32,6 +32,7 @@ type Facts struct {
 	QPs        int       // per pair of GPUs
 	CutThrough bool
 	PCIe       unit.Rate // server.pcie; 0: no limit
+	SlowPCIe   bool      // of some server, by whatever key
 	BitErrors  bool      // a link has a bit error rate
 	Events     bool      // links, switches, NICs fail or change rate
 	Storms     bool      // a NIC pauses continuously
@@ -181,6 +182,9 @@ func controls(f *Facts, names ...string) (all []Change) {
 	needs := map[string]string{"hpcc": "switches that write telemetry into packets (INT)",
 		"swift": "NICs with hardware timestamps"}
 	for _, cc := range names {
+		if cc == "swift" && f.SlowPCIe { // which takes the wait for PCIe for a queue, without end
+			continue
+		}
 		if f.Transport == "roce" && !f.Scheduled && f.CC != cc {
 			all = append(all, Change{Says: "congestion control " + cc, Needs: needs[cc],
 				Set: []string{"cc.algorithm=" + cc}})

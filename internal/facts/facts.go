@@ -22,7 +22,8 @@ func Of(p *scenario.Plan) *cause.Facts {
 		Credits: s.CC.Credit != nil, LB: p.LB.Name, Recovery: "go-back-n", WriteOnly: p.RC.WriteOnly, Mixes: p.Mixes(),
 		PFC: p.Spec.LosslessMask() != 0, Scheduled: p.Scheduled != nil, Kind: p.Shape.Kind,
 		Bond: p.NICs.Bond, QPs: p.QPs, CutThrough: p.Switching.CutThrough, PCIe: p.NICs.PCIe,
-		Events: len(p.Events) > 0, Storms: p.Storms(), Jobs: len(p.Jobs),
+		SlowPCIe: p.NICs.PCIe > 0 || len(p.Buses) > 0,
+		Events:   len(p.Events) > 0, Storms: p.Storms(), Jobs: len(p.Jobs),
 		Reorder: p.NICs.Reorder.Bytes, ReorderEntries: p.NICs.Reorder.Entries,
 		ReorderLocal: p.NICs.Reorder.Placement == rc.ThroughNIC}
 	if s.Carried != nil {

@@ -78,7 +78,7 @@ func approximate(s *result.Summary) bool {
 // fidelityOf names the fidelity behind a time that is not that of packets.
 func fidelityOf(s *result.Summary) string {
 	switch {
-	case s.Reused != nil && s.Reused.Simulated == s.Reused.Episodes:
+	case s.Reused != nil && (s.Reused.Simulated == s.Reused.Episodes || s.PacketHops <= 0):
 		return " (nothing repeats: every packet simulated)"
 	case s.Reused != nil:
 		return fmt.Sprintf(" (%s of its packet-hops simulated, the others reused)",
@@ -320,8 +320,9 @@ func reused(w io.Writer, s *result.Summary, of *result.Reused) {
 	case a.Episodes == 0:
 		fmt.Fprintln(w, "Audit: no episode that was reused was chosen")
 	default:
-		fmt.Fprintf(w, "Audit: %s of %s simulated as well: times of messages off by at most %.2g %%, %.2g %% on average\n",
-			unit.Plural(a.Episodes, "reused episode"), unit.Plural(a.Messages, "message"), 100*a.Worst, 100*a.Mean)
+		Labelled(w, "Audit: ", fmt.Sprintf(
+			"%s of %s simulated as well: times of messages off by at most %.2g %%, %.2g %% on average",
+			unit.Plural(a.Episodes, "reused episode"), unit.Plural(a.Messages, "message"), 100*a.Worst, 100*a.Mean))
 	}
 }
 

@@ -178,6 +178,10 @@ func (l *lab) label(port int32) int32 {
 
 // run simulates until a time of the run, or something to tell.
 func (l *lab) run(r *Run, before unit.Time) {
+	if l.over(r) {
+		l.end(r)
+		return
+	}
 	g := l.of
 	until := before - g.start + l.base
 	long := r.count + observeEvery
@@ -186,7 +190,7 @@ func (l *lab) run(r *Run, before unit.Time) {
 			l.take(r)
 			break
 		}
-		if r.count++; r.count > long || l.quiet() {
+		if r.count++; r.count > long || l.over(r) {
 			break
 		}
 	}
@@ -203,7 +207,7 @@ func (l *lab) run(r *Run, before unit.Time) {
 	switch {
 	case l.lost > 0 && idle:
 		r.err = r.stuck()
-	case l.quiet() || l.lost == 0 && idle && r.Exec.Done():
+	case l.over(r):
 		l.end(r)
 	}
 }
@@ -211,6 +215,11 @@ func (l *lab) run(r *Run, before unit.Time) {
 // quiet reports whether nothing of the group is under way, and nothing that it leaves behind: senders that have slowed
 // down remember it, so their group goes on until the run ends.
 func (l *lab) quiet() bool { return l.lost == 0 && l.Net.InUse() == 0 && !l.disturbed() }
+
+// over reports whether the group ends: it is quiet, or the run is at its end and nothing is in flight.
+func (l *lab) over(r *Run) bool {
+	return l.quiet() || r.Exec.Done() && l.lost == 0 && l.Net.InUse() == 0
+}
 
 // parked reports whether nothing will happen until the group posts again.
 func (l *lab) parked() bool { return l.lost == 0 && l.When() == unit.Never }

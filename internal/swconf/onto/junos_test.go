@@ -81,3 +81,20 @@ func TestOntoJunosInBand(t *testing.T) {
 		t.Error(err, m)
 	}
 }
+
+// TestOntoJunosFaulty refuses what each text allows by itself and both together do not: two bundles with one number.
+func TestOntoJunosFaulty(t *testing.T) {
+	const own = "set system host-name a\nset interfaces em0 unit 0 family inet address 192.0.2.1/24\n"
+	bundle := func(name string) string {
+		return "set interfaces " + name + " aggregated-ether-options mc-ae mc-ae-id 1\nset interfaces " + name +
+			" aggregated-ether-options mc-ae chassis-id 0\n"
+	}
+	_, err := Onto("running", []byte(own+bundle("ae9")), own+bundle("ae1"), swconf.Junos, Options{})
+	if err == nil || !strings.Contains(err.Error(), "with the steps taken ae") ||
+		!strings.Contains(err.Error(), "has the mc-ae-id of ae") {
+		t.Error(err)
+	}
+	if m, err := Onto("running", []byte(own), own+bundle("ae1"), swconf.Junos, Options{}); err != nil || len(m.Steps) == 0 {
+		t.Error(err)
+	}
+}

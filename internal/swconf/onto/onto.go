@@ -2,6 +2,7 @@ package onto
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"railyard/internal/swconf"
@@ -94,7 +95,7 @@ func Onto(file string, running []byte, rendered string, os swconf.OS, opt Option
 		return nil, err
 	}
 	m.unknown(file, has)
-	return m, m.holds(file, running, want)
+	return m, m.holds(file, running, has, want)
 }
 
 // unknown remarks lines of the device that nobody understands here.
@@ -112,13 +113,16 @@ func (m *Merge) unknown(file string, has *swconf.Config) {
 
 // holds refuses a merge after which the device would not do what the fabric needs: by its text as it would be
 // printed then, and by what is typed behind the one that it has.
-func (m *Merge) holds(file string, running []byte, want *swconf.Config) error {
+func (m *Merge) holds(file string, running []byte, has, want *swconf.Config) error {
 	got, err := dialect.Parse(file+" with the steps", []byte(m.Text), m.OS)
 	if err != nil {
 		return err
 	}
 	if f := differs(want, got); f != nil {
 		return m.missed(file, f)
+	}
+	if err := m.faulty(file, has, want, got); err != nil {
+		return err
 	}
 	if m.OS == swconf.SONiC || m.Script == "" {
 		return nil
@@ -142,6 +146,23 @@ func (m *Merge) holds(file string, running []byte, want *swconf.Config) error {
 	if f := differs(want, got); f != nil {
 		f.at.Line = 0
 		return m.missed(file, f)
+	}
+	return nil
+}
+
+// faulty refuses a merge after which the text has an error that neither of the two has by itself.
+func (m *Merge) faulty(file string, has, want, got *swconf.Config) error {
+	for _, f := range got.Faults {
+		same := func(o swconf.Finding) bool { return o.Rule == f.Rule && o.Message == f.Message }
+		known := slices.ContainsFunc(has.Faults, same) || slices.ContainsFunc(want.Faults, same)
+		if f.Severity == swconf.Error && !known {
+			line := 0
+			if n := f.Line; n > 0 && n <= len(m.origin) {
+				line = m.origin[n-1]
+			}
+			return &Refused{file, line, fmt.Sprintf(
+				"with the steps taken %s: %s; remove the line of the device and render again", f.Message, f.Why)}
+		}
 	}
 	return nil
 }
