@@ -250,8 +250,13 @@ func (p *parser) grammar() *tree.Grammar {
 	p.filterRows(g)
 	p.routingRows(g)
 	g.Add("protocols lldp interface <if>", func(m *tree.Match) {
-		p.lldp = append(p.lldp, m.Word("if"))
-		c.LLDP = tree.Say(m, "if", true)
+		if !p.mute {
+			c.LLDP = tree.Say(m, "if", true)
+		}
+	})
+	g.Add("protocols lldp disable", func(m *tree.Match) {
+		p.mute = true
+		c.LLDP = tree.Say(m, "", false)
 	})
 	g.Add("protocols lldp interface <if> disable", func(m *tree.Match) {
 		if q := p.port(m, m.Word("if")); q != nil {

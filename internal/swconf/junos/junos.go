@@ -48,7 +48,7 @@ type parser struct {
 	filters filters
 	bgp     routing
 	multi   multihome
-	lldp    []string // interfaces, "all" among them
+	mute    bool // LLDP is disabled, whatever its interfaces say
 }
 
 // Parse reads a configuration in either form.

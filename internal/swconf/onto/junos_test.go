@@ -39,6 +39,7 @@ func TestOntoJunos(t *testing.T) {
 		{add: "set policy-options policy-statement DIRECT term 0 then reject\n", err: "rename yours"},
 		{add: "deactivate interfaces et-0/0/0\nset interfaces et-0/0/9 mtu 1500\n", err: "is deactivated"},
 		{add: "set system host-name mine\n", without: "host-name"},
+		{add: "set protocols lldp disable\n", err: "the LLDP would still not be the fabric's"},
 	} {
 		set := want + mgmt + c.add
 		for form, text := range map[string]string{"set": set, "braces": setLine.ReplaceAllString(set, "$1 { $2; }")} {
