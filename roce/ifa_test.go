@@ -12,7 +12,7 @@ import (
 	"railyard/unit"
 )
 
-// ifaPacket is written by hand from the figures of draft-kumar-ippm-ifa-08 and Scapy's table of the metadata, an ACK
+// ifaPacket is bytes from the figures of draft-kumar-ippm-ifa-08 and Scapy's table of the metadata, an ACK
 // that returns two switches' metadata, the newer on top. Its ICRC is that of the packet without IFA.
 const ifaPacket = "020000000002 020000000001 0800" +
 	"4560 0078 0000 4000 40 83 25a1 0a000001 0a000002" + // protocol 131, 120 bytes

@@ -160,7 +160,7 @@ func rms(rows []*Measured) float64 {
 	return math.Sqrt(sum / float64(len(rows)))
 }
 
-// apart holds out every second cell of each kind and software, in an order that the seed decides.
+// apart holds out every second cell of each kind and software, in an order drawn with its seed.
 func apart(rows []*Measured, seed string) (fitted, held []*Measured) {
 	strata := map[string][]string{} // cells
 	for _, m := range rows {

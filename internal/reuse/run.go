@@ -268,14 +268,7 @@ func (r *Run) soonest() (first *lab, second unit.Time) {
 }
 
 // stuck explains a run in which nothing more can happen.
-func (r *Run) stuck() error {
-	if i := r.Exec.Waiting(); i >= 0 {
-		o := &r.Exec.DAG.Ops[i]
-		return fmt.Errorf("the network is stuck at %v: the transfer from %s to %s never finishes (%s left)", r.now,
-			r.Graph.GPUName(int(o.Rank)), r.Graph.GPUName(int(o.Peer)), unit.Plural(r.Exec.Left, "operation"))
-	}
-	return fmt.Errorf("the workload is stuck at %v with %s left", r.now, unit.Plural(r.Exec.Left, "operation"))
-}
+func (r *Run) stuck() error { return r.Stuck(r.Exec, r.now) }
 
 func (r *Run) progress() exec.Progress {
 	hops := r.seen.simulated

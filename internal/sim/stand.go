@@ -1,8 +1,11 @@
 package sim
 
 import (
+	"fmt"
+
 	"railyard/cc"
 	"railyard/internal/engine"
+	"railyard/internal/exec"
 	"railyard/internal/explain"
 	"railyard/internal/fabric"
 	"railyard/internal/result"
@@ -73,6 +76,16 @@ func (s *Stand) paused(at unit.Time, what string, port int32, prio int) {
 		row.Cause = s.Net.PauseCause(port, prio)
 	}
 	s.Paused(row)
+}
+
+// Stuck explains a run, by whatever carrier, in which nothing more can happen.
+func (n *Network) Stuck(x *exec.Execution, now unit.Time) error {
+	if i := x.Waiting(); i >= 0 {
+		o := &x.DAG.Ops[i]
+		return fmt.Errorf("the network is stuck at %v: the transfer from %s to %s never finishes (%s left)", now,
+			n.Graph.GPUName(int(o.Rank)), n.Graph.GPUName(int(o.Peer)), unit.Plural(x.Left, "operation"))
+	}
+	return fmt.Errorf("the workload is stuck at %v with %s left", now, unit.Plural(x.Left, "operation"))
 }
 
 // Redraw begins a switch's random draws again: number 0 are those of a run, others are as of other seeds.

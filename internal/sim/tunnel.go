@@ -19,8 +19,8 @@ const kindEnter = host.KindEdge + 32
 
 // Tunnel is the edge in front of a network's NICs (docs/references.md, credit): packets that these send, of whatever
 // transport, wait there by destination, and travel as payload of an RC queue pair between the two edges, on credit that
-// the far edge grants, over all paths, trimmed and sent again where a queue is full. The far edge passes them on in the
-// order in which they came, as they were, but for their Ethernet header.
+// the far edge grants, over all paths, trimmed and retransmitted where a queue is full. The far edge passes them on in
+// the order in which they came, as they were, but for their Ethernet header.
 type Tunnel struct {
 	net    *Network
 	Edge   *host.Hosts
