@@ -118,13 +118,15 @@ func versionOf(root string) (string, error) {
 	return string(m[1]), nil
 }
 
-// build builds railyard for a system and processor, without symbols.
+// build builds railyard for a system and processor, without symbols and without gRPC's /debug/requests page, whose
+// templates make the linker keep every exported method: 8 MB.
 func build(root, to, system, processor string) error {
 	full, err := filepath.Abs(to)
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w -buildid=", "-o", full, "./cmd/railyard")
+	cmd := exec.Command("go", "build", "-trimpath", "-tags", "grpcnotrace", "-ldflags", "-s -w -buildid=", "-o", full,
+		"./cmd/railyard")
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if system != "" {

@@ -73,7 +73,7 @@ const about = `Railyard simulates RoCEv2 fabrics packet by packet: how long a tr
 	`and what would fix it.`
 
 // printHelp prints the help of the program, of a group of commands or of a command.
-func printHelp(_ kong.HelpOptions, ctx *kong.Context) error {
+func printHelp(ctx *kong.Context) error {
 	usage.Print(ctx, usage.Program{About: about, Sections: helpSections, Notes: []string{
 		"Example: railyard run scenarios/pod64-llama2-7b.yaml",
 		"More: railyard COMMAND --help, help examples, help exit, help all"}})

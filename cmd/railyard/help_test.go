@@ -86,7 +86,7 @@ func literal(w *syntax.Word) string {
 func parses(t *testing.T, args []string) {
 	p, release := newParser()
 	defer release()
-	ctx, err := p.kong.Parse(args)
+	ctx, _, err := usage.Parse(p.kong, args, printHelp)
 	if err == nil {
 		err = usage.CheckFlags(ctx)
 	}

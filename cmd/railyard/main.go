@@ -141,6 +141,9 @@ func usual(args []string) []string {
 var helpWords = kong.Vars{"congestion": strings.Join(cc.Names(), ", "),
 	"sequences": sequenceWords()}
 
+// runnable is a command.
+type runnable interface{ Run(e *env) error }
+
 // parser is the grammar of the command line, and what it has read.
 type parser struct {
 	commands commands
@@ -151,8 +154,7 @@ type parser struct {
 func newParser() (p *parser, release func()) {
 	p = &parser{}
 	var err error
-	if p.kong, err = kong.New(&p.commands, kong.Name("railyard"), kong.Description(about), helpWords,
-		kong.Help(printHelp)); err != nil {
+	if p.kong, err = kong.New(&p.commands, kong.Name("railyard"), kong.Description(about), helpWords); err != nil {
 		panic(err) // the command structs are wrong: our bug
 	}
 	return p, func() {}
@@ -170,11 +172,10 @@ func execute(args []string, e *env) int {
 	}
 	p, release := build()
 	defer release()
-	code := -1
-	p.kong.Stdout, p.kong.Stderr, p.kong.Exit = stdout, stderr, func(n int) { code = n }
-	ctx, err := p.kong.Parse(args)
-	if code >= 0 {
-		return code
+	p.kong.Stdout, p.kong.Stderr = stdout, stderr
+	ctx, helped, err := usage.Parse(p.kong, args, printHelp)
+	if helped && err == nil {
+		return exitOK
 	}
 	if unprinted(e, err) {
 		return exitFailed // Main says so
@@ -189,7 +190,7 @@ func execute(args []string, e *env) int {
 		complain(stderr, err.Error(), onTerminal(stderr))
 		return exitInput
 	}
-	err = ctx.Run(e)
+	err = ctx.Selected().Target.Addr().Interface().(runnable).Run(e)
 	if unprinted(e, err) {
 		return exitFailed
 	}

@@ -188,7 +188,7 @@ func (b *Build) Build() error {
 	if err != nil {
 		return err
 	}
-	out, err := b.tool("build", "-trimpath", "-o", full, "./cmd/railyard")
+	out, err := b.tool("build", "-trimpath", "-tags", "grpcnotrace", "-o", full, "./cmd/railyard")
 	if err != nil {
 		return b.fault(out, err)
 	}

@@ -1,12 +1,9 @@
 package usage
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
-
-	"railyard/internal/field"
 
 	"github.com/alecthomas/kong"
 )
@@ -21,14 +18,8 @@ var rewordings = []struct {
 	{regexp.MustCompile(`^(.+?): expected (?:a |an )?float.* but got "(.*?)".*$`), "$1 $2: not a number"},
 	{regexp.MustCompile(`^(.+?): expected duration but got "(.*?)".*$`), "$1 $2: not a time; write for example 30s or 5m"},
 	{regexp.MustCompile(`^(.+?): bool value must be .*$`), "$1 takes no value"},
-	{regexp.MustCompile(`^missing flags: (.*)$`), "missing: $1"},
-	{regexp.MustCompile(`^expected "<(.*)>"$`), "missing: <$1>"},
-	{regexp.MustCompile(`^expected one of .*$`), "missing: COMMAND"},
 	{regexp.MustCompile(`^unexpected argument ([^,]*)`), `unexpected argument "$1"`},
 }
-
-// listed is how the parser writes that a value is none of a list.
-var listed = regexp.MustCompile(`^(.+?) must be one of (.*) but got (.*)$`)
 
 // argument is how the parser writes the name of an argument.
 var argument = regexp.MustCompile(`<[^>]*>`)
@@ -43,10 +34,6 @@ type parser struct{ model *kong.Application }
 
 // refused returns why the parser refuses a command line, and what to read next.
 func (p *parser) refused(ctx *kong.Context, err error) (what, next string) {
-	var wrong *kong.ParseError
-	if errors.As(err, &wrong) {
-		ctx = wrong.Context
-	}
 	var of *kong.Node
 	if ctx != nil {
 		of = ctx.Selected()
@@ -64,10 +51,6 @@ func (p *parser) refused(ctx *kong.Context, err error) (what, next string) {
 		if there := elsewhere[of.Path()+" "+flag]; there != "" {
 			return of.Path() + ": unknown flag " + flag, there
 		}
-	}
-	if m := listed.FindStringSubmatch(text); m != nil {
-		accepted := strings.Split(strings.TrimPrefix(strings.ReplaceAll(m[2], `"`, ""), ","), ",")
-		text = field.Choice(m[1], strings.Trim(m[3], `"`), accepted, "unknown value %s", m[3]).Error()
 	}
 	for _, r := range rewordings {
 		if r.form.MatchString(text) {
