@@ -86,3 +86,6 @@ require (
 	sigs.k8s.io/randfill v1.0.0 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
 )
+
+// Two of its twelve fonts: gonum/plot links them all.
+replace codeberg.org/go-fonts/liberation => ./internal/report/plot/liberation

@@ -136,7 +136,7 @@ func bill(program, path, version string) error {
 		Version: version, PackageURL: "pkg:generic/railyard@" + version}}
 	list := []cdx.Component{{Type: cdx.ComponentTypePlatform, Name: "std", Version: info.GoVersion}}
 	for _, m := range info.Deps {
-		if m.Replace != nil {
+		if m.Replace != nil && m.Replace.Version != "" { // not a folder of this repository
 			m = m.Replace
 		}
 		list = append(list, cdx.Component{Type: cdx.ComponentTypeLibrary, Name: m.Path, Version: m.Version,

@@ -1,0 +1,7 @@
+// Package liberationmonoitalic stands for a font that no plot uses.
+package liberationmonoitalic
+
+import "codeberg.org/go-fonts/liberation/liberationsansregular"
+
+// TTF is the regular font.
+var TTF = liberationsansregular.TTF

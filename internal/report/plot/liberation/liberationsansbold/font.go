@@ -1,0 +1,7 @@
+// Package liberationsansbold stands for a font that no plot uses.
+package liberationsansbold
+
+import "codeberg.org/go-fonts/liberation/liberationsansregular"
+
+// TTF is the regular font.
+var TTF = liberationsansregular.TTF

@@ -1,0 +1,7 @@
+// Package liberationsansitalic stands for a font that no plot uses.
+package liberationsansitalic
+
+import "codeberg.org/go-fonts/liberation/liberationsansregular"
+
+// TTF is the regular font.
+var TTF = liberationsansregular.TTF

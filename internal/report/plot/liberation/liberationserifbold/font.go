@@ -1,0 +1,7 @@
+// Package liberationserifbold stands for a font that no plot uses.
+package liberationserifbold
+
+import "codeberg.org/go-fonts/liberation/liberationserifregular"
+
+// TTF is the regular font.
+var TTF = liberationserifregular.TTF

@@ -1,0 +1,7 @@
+// Package liberationserifbolditalic stands for a font that no plot uses.
+package liberationserifbolditalic
+
+import "codeberg.org/go-fonts/liberation/liberationserifregular"
+
+// TTF is the regular font.
+var TTF = liberationserifregular.TTF
