@@ -165,6 +165,7 @@ func (w *writer) classes() {
 			w.set("class-of-service forwarding-classes class %s pfc-priority %d", className(i), i)
 		}
 	}
+	one := slices.Max(spec.DSCP[:]) == 0 // a classifier without a line is none
 	for i := range spec.Queues {
 		var points []string
 		for _, d := range codes(spec, i) {
@@ -174,7 +175,7 @@ func (w *writer) classes() {
 		if len(points) > 1 {
 			list = "[ " + list + " ]"
 		}
-		if len(points) > 0 && i > 0 { // what no line names goes to queue 0
+		if len(points) > 0 && (i > 0 || one) { // what no line names goes to queue 0
 			w.set("class-of-service classifiers dscp %s forwarding-class %s loss-priority low code-points %s", fabric,
 				className(i), list)
 		}

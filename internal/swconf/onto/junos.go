@@ -2,6 +2,7 @@ package onto
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -189,6 +190,9 @@ func (x *stater) refused() error {
 
 // scoped reports whether a statement of the device stands below a path that is the fabric's.
 func (x *stater) scoped(words []string) bool {
+	if x.outdated(words) {
+		return true
+	}
 	line := strings.Join(words, " ")
 	for _, p := range own {
 		n := len(strings.Fields(p))
@@ -204,6 +208,17 @@ func (x *stater) scoped(words []string) bool {
 	}
 	rest := strings.Join(words[2:], " ")
 	return slices.ContainsFunc(alone, func(p string) bool { return begins(rest, p) })
+}
+
+// earlier are the profiles that railyard itself writes for cables of a length, in a statement of them or of a port.
+var earlier = regexp.MustCompile(`^class-of-service (interfaces \S+ )?congestion-notification-profile (FABRIC-\d+M)( |$)`)
+
+// outdated reports whether a statement is of such a profile that the fabric no longer has: its pauses are those of
+// classes that are others now, on whatever port it is.
+func (x *stater) outdated(words []string) bool {
+	m := earlier.FindStringSubmatch(strings.Join(words, " "))
+	profiles := []string{"class-of-service", "congestion-notification-profile"}
+	return m != nil && x.under(profiles) && !x.under(append(profiles, m[2]))
 }
 
 // under reports whether the fabric has a statement that begins with some words.
@@ -345,8 +360,9 @@ func pointed(steps []Step) (out []Step) {
 // stranger is a port of the device that a pattern of the fabric fits, and that the fabric does not have, or "".
 func (x *stater) stranger(pattern string) string {
 	for _, r := range x.run {
-		if r.Words[0] == "interfaces" && strings.HasPrefix(r.Words[1], strings.TrimSuffix(pattern, "*")) &&
-			!x.under(r.Words[:2]) && !r.Inactive {
+		head, any := strings.CutSuffix(pattern, "*")
+		fits := r.Words[1] == head || any && strings.HasPrefix(r.Words[1], head)
+		if r.Words[0] == "interfaces" && fits && !x.under(r.Words[:2]) && !r.Inactive {
 			return r.Words[1]
 		}
 	}
@@ -361,7 +377,8 @@ func (x *stater) step(s Step) {
 			s.Source = fromMemory
 		}
 	}
-	if w := strings.Fields(s.Text); len(w) > 3 && w[1] == "class-of-service" && strings.HasSuffix(w[3], "*") {
+	if w := strings.Fields(s.Text); len(w) > 3 && w[1] == "class-of-service" && (strings.HasSuffix(w[3], "*") ||
+		w[2] == "interfaces") {
 		if port := x.stranger(w[3]); port != "" {
 			s.Effect = "also changes " + port + ", which the fabric does not have"
 		}

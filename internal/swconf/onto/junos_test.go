@@ -29,6 +29,12 @@ func TestOntoJunos(t *testing.T) {
 		{add: "set interfaces et-0/0/0 unit 0 family inet filter input F\n", remark: "filter input F"},
 		{add: "set interfaces et-0/0/39 mtu 1500\ndelete class-of-service interfaces et-*\n",
 			script: "also changes et-0/0/39, which the fabric does not have\nset class-of-service interfaces et-*"},
+		{add: "set class-of-service congestion-notification-profile FABRIC-50M input dscp code-point 011010 pfc\n" +
+			"set interfaces et-0/0/39 mtu 1500\n" +
+			"set class-of-service interfaces et-0/0/39 congestion-notification-profile FABRIC-50M\n",
+			script: "delete class-of-service congestion-notification-profile FABRIC-50M\n" +
+				"# interrupts: also changes et-0/0/39, which the fabric does not have\n" +
+				"delete class-of-service interfaces et-0/0/39\n"},
 		{add: "delete class-of-service classifiers dscp FABRIC\n",
 			script: "forwarding-class CLASS-3 loss-priority low code-points 011000\n"},
 		{add: "set class-of-service drop-profiles CLASS-3 interpolate fill-level 90\n",
