@@ -1,6 +1,7 @@
 package swconf
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -78,14 +79,14 @@ func (l *linter) mlagPairs() {
 					b.MLAG.V, b.Name, c.Name(), o.Name())
 				continue
 			}
-			if p := o.Bundles[at]; !seen && b.System.Is() && p.System.Is() && b.System.V != p.System.V {
-				say(b.System.At, "one LACP system ID on both switches", "MLAG %d has the LACP system ID %s on %s, and %s on %s",
-					b.MLAG.V, b.System.V, c.Name(), p.System.V, o.Name())
+			if !seen {
+				alike(say, fmt.Sprintf("MLAG %d", b.MLAG.V), c, o, b, o.Bundles[at])
 			}
 		}
 		if seen {
 			continue
 		}
+		l.switches(c, o)
 		h := o.MLAG
 		if g.Domain.Is() && h.Domain.Is() && g.Domain.V != h.Domain.V {
 			say(g.Domain.At, "one value on both switches", "%s of %s is %s, and that of its peer %s is %s",

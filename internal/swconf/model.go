@@ -69,6 +69,7 @@ type Config struct {
 	Routes   []Route // static ones of the default VRF, IPv6
 	QoS      *QoS    // of a port without policies of its own
 	MLAG     *MLAG
+	Alike    []Alike // what switches with shared port channels must say alike
 	Objects  []Object
 	Refs     []Ref
 	Bundling Bundling       // what counts at members of port channels
@@ -209,9 +210,10 @@ type Port struct {
 	Parent   string       // of a subinterface: the interface that it is a part of
 	Tag      Said[int]    // of a subinterface: the VLAN of its packets
 	Segment  Said[bool]   // an Ethernet segment of EVPN, which a server shares with another switch
+	ESI      Said[string] // what identifies the segment, where the text says it
 	Core     Said[bool]   // EVPN watches the port: without such ones segments go down
 	MLAG     Said[int]    // of a port channel: the bundle that it makes with the other switch's
-	System   Said[string] // of a port channel: its own LACP system ID, as 02:00:00:00:00:01
+	Alike    []Alike      // of a port channel: what the other switch must say alike
 	Floors   uint8        // its queues with guaranteed bandwidth, a bit each
 	Switched bool         // known to be a layer 2 port, whose frames no MTU of packets bounds
 }
@@ -225,6 +227,12 @@ type MLAG struct {
 	Link   Said[string] // interface of the peer link
 	Side   Said[int]    // which of the two the switch is, where the language numbers them
 	Active Said[bool]   // it decides for both, where the language names one that does
+}
+
+// Alike is a value that both switches of a pair must have.
+type Alike struct {
+	What string // LACP system ID, mc-ae mode
+	Said[string]
 }
 
 // QoS is the treatment of a port's packets, policies applied.

@@ -79,6 +79,19 @@ func Switch(c *Config, m *cli.Match, to *Said[bool], name string, v bool) {
 	}
 }
 
+// Agree notes a value that the other switch must say alike, of that name; under "no" there is none.
+func Agree(c *Config, m *cli.Match, list *[]Alike, what, name string) {
+	*list = Agreed(*list, Alike{what, SaidAt(c, m, name, m.Word(name))})
+	if m.No {
+		*list = (*list)[:len(*list)-1]
+	}
+}
+
+// Agreed is a list with a value at its end, in place of one of its name.
+func Agreed(list []Alike, a Alike) []Alike {
+	return append(slices.DeleteFunc(list, func(b Alike) bool { return b.What == a.What }), a)
+}
+
 // Without removes a value from a list, or all of them when the line names none.
 func Without[T comparable](list []Said[T], v T, named bool) []Said[T] {
 	return slices.DeleteFunc(list, func(s Said[T]) bool { return !named || s.V == v })

@@ -111,6 +111,8 @@ var rules = []Rule{
 		(*linter).evpnNextHop},
 	{"evpn-segment", Error, "Ethernet segments have multihoming and tracked uplinks",
 		"without multihoming both switches flood to the host; without tracking a switch without uplinks keeps receiving the host's traffic and drops it", (*linter).evpnSegment},
+	{"evpn-pair", Error, "switches that share an Ethernet segment agree about it",
+		"the two forward one host's traffic into different networks, or each holds itself for the one that forwards: frames are lost or come twice", (*linter).evpnPair},
 	{"srv6-sid", Error, "SRv6 SIDs are in their locator and block, and unique",
 		"a segment list leads to another switch, or to none: its packets are dropped", (*linter).srv6},
 	{"srv6-way", Error, "static routes reach the SIDs of each neighbor over its own link",

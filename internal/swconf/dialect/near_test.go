@@ -207,7 +207,7 @@ func TestEdgesOfRules(t *testing.T) {
 	covered := map[string]bool{"pfc-deadlock": true, "trimming": true, "srv6-sid": true, "srv6-way": true,
 		"fec-differs": true, "autoneg-differs": true, // TestCodesOfCables, TestRulePages
 		"rail-port": true, "channel-ends": true, "nic-vlans": true,
-		"member-idle": true, "evpn-next-hop": true, "evpn-segment": true, "mlag": true,
+		"member-idle": true, "evpn-next-hop": true, "evpn-segment": true, "evpn-pair": true, "mlag": true,
 		"watchdog-floor": true, "queue-default": true, "ecmp-fields": true} // TestRulePages
 	for _, e := range edges {
 		covered[e.rule] = true

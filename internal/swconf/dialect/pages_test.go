@@ -171,6 +171,8 @@ func examples(t *testing.T) []example {
 			nil},
 		{all["segment pairs"], "evpn-segment", "rail-1", []string{
 			"  evpn multihoming core-tracking\n", ""}, nil},
+		{all["segment pairs"], "evpn-pair", "rail-1", []string{
+			"switchport access vlan 101", "switchport access vlan 103"}, nil},
 		{all["eos pairs"], "mlag", "rail-1", []string{"   peer-link Port-Channel2000\n", ""}, nil},
 		{all["eos pairs"], "watchdog-floor", "rail-1", []string{"      bandwidth guaranteed 100\n", ""},
 			[]string{"bandwidth guaranteed 100", "bandwidth guaranteed percent 1"}},

@@ -19,7 +19,7 @@ var portFamilies = map[string]string{
 	"ip":                  "access-group|arp|attached-host|attached-hosts|attached-routes|dhcp|directed-broadcast|helper-address|icmp|igmp|local-proxy-arp|mfib|multicast|nat|ospf|pim|proxy-arp|rip|tunnel|verify|virtual-router",
 	"ip address":          "dhcp|unnumbered|virtual",
 	"ipv6":                "access-group|attached-host|attached-routes|dhcp|helper-address|mfib|multicast|nd|ospf|pim|router|unnumbered|verify|virtual-router",
-	"lacp":                "port-id|port-priority|rate|rate-limit|system-id|timer",
+	"lacp":                "port-id|port-priority|rate|rate-limit|timer",
 	"lldp":                "med|tlv",
 	"flowcontrol":         "receive|send",
 	"error-correction":    "reed-solomon",

@@ -275,13 +275,21 @@ func (p *parser) portRules() *cli.Mode {
 			swconf.Switch(p.c, m, &q.Core, "link", true)
 		}
 	}))
-	segment := cli.NewMode("ethernet-segment").Skip(p.pass, "identifier", "route-target", "redundancy",
-		"designated-forwarder", "mpls")
+	segment := cli.NewMode("ethernet-segment").Skip(p.pass, "route-target", "designated-forwarder", "mpls")
+	segment.Set("[no] identifier <id>", each(func(q *swconf.Port, m *cli.Match) {
+		swconf.Assign(p.c, m, &q.ESI, "id", m.Word("id"))
+	}))
+	segment.Set("[no] redundancy <mode:all-active|single-active>", each(func(q *swconf.Port, m *cli.Match) {
+		swconf.Agree(p.c, m, &q.Alike, "redundancy mode", "mode")
+	}))
+	r.Set("[no] lacp system-id <mac>", each(func(q *swconf.Port, m *cli.Match) {
+		swconf.Agree(p.c, m, &q.Alike, "LACP system ID", "mac")
+	}))
 	r.On("[no] evpn ethernet-segment", func(m *cli.Match) *cli.Mode {
 		for _, q := range opened(m) {
 			swconf.Switch(p.c, m, &q.Segment, "ethernet-segment", true)
 		}
-		return segment
+		return segment.Of(opened(m))
 	})
 	r.Set("[no] channel-group <n:int> mode <mode:active|on|passive>",
 		each(func(q *swconf.Port, m *cli.Match) {

@@ -24,6 +24,8 @@ type multihome struct {
 	at      swconf.Place // first statement of ICCP or of the protection link
 
 	vlans   map[string]swconf.Said[int] // VLAN IDs by name
+	vnis    map[string]swconf.Said[int]
+	own     []netip.Addr // addresses of interfaces that are no ports
 	members []member
 	trunks  map[*swconf.Port]bool
 }
@@ -33,7 +35,8 @@ type bundle struct {
 	at             swconf.Place // of mc-ae
 	group, chassis swconf.Said[int]
 	mode, status   swconf.Said[string]
-	esi, announce  swconf.Said[string]
+	announce       swconf.Said[string]
+	system         bool // its LACP system ID is said
 }
 
 // member is a port and the name of the first VLAN that it is in.
@@ -44,7 +47,7 @@ type member struct {
 
 func (h *multihome) init() {
 	h.bundles, h.trunks = map[*swconf.Port]*bundle{}, map[*swconf.Port]bool{}
-	h.vlans = map[string]swconf.Said[int]{}
+	h.vlans, h.vnis = map[string]swconf.Said[int]{}, map[string]swconf.Said[int]{}
 }
 
 // of returns the record of an interface.
@@ -91,14 +94,16 @@ func (p *parser) sharedRows(g *tree.Grammar) {
 	mcae(" mc-ae-id <n:int>", func(q *swconf.Port, _ *bundle, m *tree.Match) {
 		q.MLAG = p.within(m, "n", 1, 65_535)
 	})
-	mcae(" redundancy-group <n:int>", func(_ *swconf.Port, b *bundle, m *tree.Match) {
+	mcae(" redundancy-group <n:int>", func(q *swconf.Port, b *bundle, m *tree.Match) {
 		b.group = p.within(m, "n", 1, 4_294_967_294)
+		alike(q, m, "n", "redundancy group", fmt.Sprint(b.group.V))
 	})
 	mcae(" chassis-id <n:int>", func(_ *swconf.Port, b *bundle, m *tree.Match) {
 		b.chassis = p.within(m, "n", 0, 1)
 	})
-	mcae(" mode <what:active-active|active-standby>", func(_ *swconf.Port, b *bundle, m *tree.Match) {
+	mcae(" mode <what:active-active|active-standby>", func(q *swconf.Port, b *bundle, m *tree.Match) {
 		b.mode = tree.Say(m, "what", m.Word("what"))
+		alike(q, m, "what", "mc-ae mode", b.mode.V)
 	})
 	mcae(" status-control <what:active|standby>", func(_ *swconf.Port, b *bundle, m *tree.Match) {
 		b.status = tree.Say(m, "what", m.Word("what"))
@@ -111,21 +116,29 @@ func (p *parser) sharedRows(g *tree.Grammar) {
 			p.bad(m, "mac", "a MAC address such as 02:00:00:01:00:01")
 			return
 		}
-		q.System = tree.Say(m, "mac", strings.Join(octets(m.Word("mac"), 6), ":"))
+		h.of(q).system = true
+		alike(q, m, "mac", "LACP system ID", strings.Join(octets(m.Word("mac"), 6), ":"))
+	})
+	add(lacp+"admin-key <n:int>", func(q *swconf.Port, m *tree.Match) {
+		alike(q, m, "n", "LACP admin key", fmt.Sprint(p.within(m, "n", 0, 65_535).V))
 	})
 	add(lacp+"<what:active|passive>", func(q *swconf.Port, m *tree.Match) {
 		h.of(q).announce = tree.Say(m, "what", m.Word("what"))
 	})
 	for _, at := range []string{"", "unit <unit> "} {
-		add(at+"esi <what:all-active|single-active|df-election-granularity|df-election-type|source-bmac> <more...>",
+		add(at+"esi <what:df-election-granularity|df-election-type|source-bmac> <more...>",
 			func(*swconf.Port, *tree.Match) {})
+		add(at+"esi <what:all-active|single-active>", func(q *swconf.Port, m *tree.Match) {
+			alike(q, m, "what", "redundancy mode", m.Word("what"))
+		})
 		add(at+"esi <id>", func(q *swconf.Port, m *tree.Match) {
 			if !esi(m.Word("id")) {
 				p.bad(m, "id", "an ESI of 10 octets, such as 00:02:00:00:01:00:01:00:00:00")
 				return
 			}
 			q.Segment = tree.Say(m, "id", true)
-			h.of(q).esi = tree.Say(m, "id", strings.Join(octets(m.Word("id"), 10), ":"))
+			h.of(q)
+			q.ESI = tree.Say(m, "id", strings.Join(octets(m.Word("id"), 10), ":"))
 		})
 		add(at+"esi auto-derive <how>", func(q *swconf.Port, m *tree.Match) {
 			q.Segment = tree.Say(m, "how", true)
@@ -147,6 +160,11 @@ func (p *parser) within(m *tree.Match, name string, low, high int64) swconf.Said
 		p.bad(m, name, fmt.Sprintf("a number from %d to %d", low, high))
 	}
 	return tree.Say(m, name, int(n))
+}
+
+// alike notes a value that both switches must say of a shared bundle, the last one that the text says.
+func alike(q *swconf.Port, m *tree.Match, at, what, value string) {
+	q.Alike = swconf.Agreed(q.Alike, swconf.Alike{What: what, Said: tree.Say(m, at, value)})
 }
 
 // octets are the n octets of a word with colons, as two digits each, or nil.
@@ -215,9 +233,7 @@ func (p *parser) pairRows(g *tree.Grammar) {
 			p.c.VTEP = tree.Say(m, "source", true)
 		})
 	}
-	g.Add("vlans <name> vlan-id <n:int>", func(m *tree.Match) {
-		h.vlans[m.Word("name")] = p.within(m, "n", 1, 4094)
-	})
+	p.overlayRows(g)
 }
 
 // multihomed applies what is collected: VLANs by name, and the pair of switches.
@@ -234,7 +250,9 @@ func (p *parser) multihomed() {
 		}
 		q.VLAN = swconf.Said[int]{}
 	}
+	p.numbered()
 	if h.at.Line > 0 {
+		p.iccpLocal()
 		c.MLAG = &swconf.MLAG{At: h.at, Domain: h.service, Local: h.local, Peer: h.peer, Link: h.link}
 	}
 	ids, segments := map[int]*swconf.Port{}, map[string]*swconf.Port{}
@@ -251,12 +269,12 @@ func (p *parser) multihomed() {
 		} else if q.MLAG.Is() {
 			ids[q.MLAG.V] = q
 		}
-		if old := segments[b.esi.V]; b.esi.Is() && old != nil {
-			p.twice(b.esi.At, "ESI", q, old, h.bundles[old].esi.At)
-		} else if b.esi.Is() {
-			segments[b.esi.V] = q
+		if old := segments[q.ESI.V]; q.ESI.Is() && old != nil {
+			p.twice(q.ESI.At, "ESI", q, old, old.ESI.At)
+		} else if q.ESI.Is() {
+			segments[q.ESI.V] = q
 		}
-		if (q.Segment.Is() || q.MLAG.Is()) && b.announce.Is() && !q.System.Is() {
+		if (q.Segment.Is() || q.MLAG.Is()) && b.announce.Is() && !b.system {
 			swconf.Report(c, b.announce.At, swconf.Error, "mlag",
 				fmt.Sprintf("%s ends on two switches, and has no LACP system ID", q.Name),
 				"each switch uses its own: the host disables the links to one of them",

@@ -340,12 +340,19 @@ func (p *parser) portRules() *cli.Mode {
 		"name", "preempt", "priority", "timers", "track")
 	p.open(r, "member vni <id> [ associate-vrf ]", "ingress-replication", "mcast-group", "multisite",
 		"peer-ip", "peer-vtep", "spine-anycast-gateway", "suppress-arp")
-	segment := p.block("evpn-es", "esi", "system-mac")
+	segment := cli.NewMode("evpn-es")
+	segment.Set("[no] esi <id> [ tag <tag> ]", each(func(q *swconf.Port, m *cli.Match) {
+		swconf.Assign(p.c, m, &q.ESI, "id", m.Word("id"))
+	}))
+	segment.Set("[no] esi system-mac <mac> <n:int>", each(func(q *swconf.Port, m *cli.Match) {
+		swconf.Assign(p.c, m, &q.ESI, "mac", m.Word("mac")+" "+m.Word("n"))
+	}))
+	segment.Set("[no] system-mac <mac>", p.pass) // a part of the identifier
 	r.On("[no] ethernet-segment [ <id> ]", func(m *cli.Match) *cli.Mode {
 		for _, q := range below(m).ports {
 			swconf.Switch(p.c, m, &q.Segment, "ethernet-segment", true)
 		}
-		return segment
+		return segment.Of(below(m))
 	})
 	r.Set("[no] evpn multisite <what:fabric-tracking|dci-tracking>", p.pass)
 	r.Set("[no] evpn multihoming core-tracking", each(func(q *swconf.Port, m *cli.Match) {

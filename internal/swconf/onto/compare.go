@@ -99,6 +99,10 @@ func (l *lister) port(c *swconf.Config, p, of *swconf.Port) {
 	say(true, "Ethernet segment", p.Segment.V, p.Segment.At)
 	say(of.Core.V, "core tracking", p.Core.V, p.Core.At)
 	say(true, "pair of", p.MLAG.V, p.MLAG.At)
+	say(of.ESI.Is(), "identifier of the segment", p.ESI.V, p.ESI.At)
+	for _, a := range of.Alike {
+		say(true, a.What, said(p.Alike, a.What).V, said(p.Alike, a.What).At)
+	}
 	say(of.Least.Is(), "least members", p.Least.V, p.Least.At)
 	say(of.Tag.Is(), "tag", p.Tag.V, p.Tag.At)
 	for _, a := range of.Addrs {
@@ -108,6 +112,14 @@ func (l *lister) port(c *swconf.Config, p, of *swconf.Port) {
 	if of.QoS != nil {
 		say(true, "treatment of packets", p.QoS != nil && alike(of.QoS, p.QoS), p.At)
 	}
+}
+
+// said is the value of a name in a list, or none.
+func said(list []swconf.Alike, what string) (s swconf.Said[string]) {
+	if i := slices.IndexFunc(list, func(a swconf.Alike) bool { return a.What == what }); i >= 0 {
+		s = list[i].Said
+	}
+	return s
 }
 
 // channel is the port channel of a name, or nil.
@@ -148,6 +160,9 @@ func (l *lister) device(c, of *swconf.Config) {
 	}
 	if of.Shares.V {
 		l.say("EVPN multihoming", c.Shares.V, c.Shares.At)
+	}
+	for _, a := range of.Alike {
+		l.say(a.What, said(c.Alike, a.What).V, said(c.Alike, a.What).At)
 	}
 	for _, s := range of.SRv6.SIDs {
 		l.say("segment "+s.Prefix.String(), slices.ContainsFunc(c.SRv6.SIDs, func(o swconf.SID) bool {

@@ -75,6 +75,9 @@ func Facts(c *swconf.Config) string {
 		}
 		add("%s", f)
 	}
+	for _, a := range c.Alike {
+		add("%s is %s", a.What, a.V)
+	}
 	seen := map[*swconf.QoS]string{}
 	for i, p := range slices.Concat(c.Ports, c.Bundles, c.Subs) {
 		f := fmt.Sprintf("%s is port %d", p.Name, p.Number)
@@ -99,15 +102,17 @@ func Facts(c *swconf.Config) string {
 			{p.CableMM.Is(), fmt.Sprintf("%d mm of cable", p.CableMM.V)},
 			{p.LLDPOff.V, "without LLDP"}, {p.DCBX.Is(), "DCBX " + p.DCBX.V},
 			{p.MLAG.Is(), fmt.Sprintf("MLAG %d", p.MLAG.V)},
-			{p.System.Is(), "LACP system ID " + p.System.V},
 			{p.VRF.Is(), "VRF " + p.VRF.V}, {p.Tag.Is(), fmt.Sprintf("tag %d", p.Tag.V)},
-			{p.Segment.V, "Ethernet segment"}, {p.Core.V, "watched by EVPN"}} {
+			{p.Segment.V, "Ethernet segment"}, {p.ESI.Is(), p.ESI.V}, {p.Core.V, "watched by EVPN"}} {
 			if x.said {
 				f += ", " + x.what
 			}
 		}
 		for _, a := range p.Addrs {
 			f += ", " + a.V.String()
+		}
+		for _, a := range p.Alike {
+			f += ", " + a.What + " " + a.V
 		}
 		add("%s", f)
 		if p.QoS == nil {
