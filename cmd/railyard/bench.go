@@ -42,8 +42,7 @@ func (c *benchCmd) Run(e *env) error {
 	if err != nil && len(rows) == 0 {
 		return err
 	}
-	return errors.Join(e.show(c.JSON, map[string]any{"version": runner.Version(), "cores": runtime.NumCPU(),
-		"go": runtime.Version(), "rows": rows}, func() {
+	return errors.Join(e.show(c.JSON, benchResult{runtime.NumCPU(), runtime.Version(), rows, runner.Version()}, func() {
 		table.Speed(e.stdout, rows)
 	}), err)
 }

@@ -54,9 +54,10 @@ func (c *checkCmd) Run(e *env) error {
 	}
 	keys, values := plan.Resolved()
 	if c.JSON {
-		out := map[string]any{"resolved": values, "notes": plan.Notes, "operations": plan.Ops()}
-		if plan.Unfit != "" {
-			delete(out, "operations") // sums are none
+		out := checkResult{Resolved: values, Notes: plan.Notes}
+		if plan.Unfit == "" {
+			n := plan.Ops()
+			out.Operations = &n
 		}
 		return printJSON(e.stdout, out)
 	}

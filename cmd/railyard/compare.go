@@ -87,19 +87,19 @@ const mostColumns = 16
 // print shows the variants side by side, those that failed too.
 func (c *compareCmd) print(e *env, variants []result.Variant, of *study.Comparison) error {
 	if c.JSON {
-		out := map[string][]any{}
+		out := map[string][]compareRun{}
 		for _, v := range variants {
-			list := []any{}
+			list := []compareRun{}
 			for _, s := range v.Runs {
 				list = append(list, s)
 			}
 			if v.Failed != "" {
-				list = append(list, map[string]string{"error": v.Failed})
+				list = append(list, failedRun{v.Failed})
 			}
 			out[v.Label] = append(out[v.Label], list...)
 		}
 		for _, u := range of.Unfit {
-			out[u.Label] = append(out[u.Label], map[string]string{"unfit": u.Why})
+			out[u.Label] = append(out[u.Label], unfitVariant{u.Why})
 		}
 		return printJSON(e.stdout, out)
 	}

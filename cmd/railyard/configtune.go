@@ -69,16 +69,7 @@ func (c *configTuneCmd) Run(e *env) error {
 		}
 	}
 	if c.JSON {
-		said := map[string]any{
-			"baseline": t.First(),
-			"front":    append([]tune.Trial{}, front...),
-			"best":     best,
-			"trials":   len(t.Search.Trials),
-		}
-		if parts != nil {
-			said["halves"] = parts
-		}
-		err = printJSON(e.stdout, said)
+		err = printJSON(e.stdout, tuneResult{t.First(), best, front, parts, len(t.Search.Trials)})
 	} else {
 		words := table.Tuned(t, best, ok)
 		if lost != nil {

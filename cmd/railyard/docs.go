@@ -137,5 +137,13 @@ func (c *docsCmd) serve(e *env, site *manual.Site) error {
 func documentation() (*manual.Site, error) {
 	p, release := newParser()
 	defer release()
-	return reference.Site(usage.Pages(p.kong.Model), shelves(), helpTopics["exit"])
+	all, err := reference.ReadOutputs(outputs)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, n := range p.kong.Model.Leaves(true) {
+		names = append(names, n.Path())
+	}
+	return reference.Site(append(usage.Pages(p.kong.Model), all.Pages(names)...), shelves(), helpTopics["exit"])
 }

@@ -52,7 +52,7 @@ func (c *explainCmd) Run(e *env) error {
 	} else if len(c.Set) > 0 {
 		return field.New("--set", "has no effect on a file without measurements")
 	}
-	return e.show(c.JSON, map[string]any{"file": a, "points": append([]fitting.Point{}, points...)}, func() {
+	return e.show(c.JSON, explainResult{a, points}, func() {
 		identify.Print(e.stdout, a, points)
 	})
 }

@@ -137,12 +137,12 @@ type labLinkCmd struct {
 
 // Run is the lab link command.
 func (c *labLinkCmd) Run(e *env) error {
-	return c.set(e, c.JSON, map[string]any{"port": c.Port, "up": c.State == "up"}, fmt.Sprintf("%s is %s", c.Port, c.State),
+	return c.set(e, c.JSON, labLinkResult{c.Port, c.State == "up"}, fmt.Sprintf("%s is %s", c.Port, c.State),
 		func(s *lab.State) error { return lab.SetLink(context.Background(), s, c.Port, c.State == "up") })
 }
 
 // set changes the lab and prints the change.
-func (c *labName) set(e *env, asJSON bool, value map[string]any, words string, change func(s *lab.State) error) error {
+func (c *labName) set(e *env, asJSON bool, value any, words string, change func(s *lab.State) error) error {
 	s, err := lab.Load(c.Name)
 	if err == nil {
 		err = change(s)
@@ -166,7 +166,7 @@ type labLossCmd struct {
 
 // Run is the lab loss command.
 func (c *labLossCmd) Run(e *env) error {
-	return c.set(e, c.JSON, map[string]any{"port": c.Port, "loss_percent": c.Percent},
+	return c.set(e, c.JSON, labLossResult{c.Percent, c.Port},
 		fmt.Sprintf("%s loses %g %% of its RoCE packets", c.Port, c.Percent),
 		func(s *lab.State) error { return lab.SetLoss(context.Background(), s, c.Port, c.Percent/100) })
 }
@@ -217,7 +217,7 @@ func (c *labDownCmd) Run(e *env) error {
 	if err != nil {
 		return labError(err)
 	}
-	return e.show(c.JSON, map[string]any{"name": s.Name, "namespaces_removed": s.Made}, func() {
+	return e.show(c.JSON, labDownResult{s.Name, s.Made}, func() {
 		fmt.Fprintf(e.stdout, "lab %s is gone: %d namespaces removed\n", s.Name, len(s.Made))
 	})
 }

@@ -101,8 +101,7 @@ func (c *labFailCmd) state() string {
 
 func (c *labFailCmd) print(e *env, state string) error {
 	if c.JSON {
-		return printJSON(e.stdout, map[string]any{"kind": c.Kind, "name": c.Thing, "ports": c.Ports,
-			"state": state})
+		return printJSON(e.stdout, labFailResult{c.Kind, c.Thing, c.Ports, state})
 	}
 	name := c.Kind + " " + c.Thing
 	if len(c.Ports) > 0 {

@@ -54,7 +54,7 @@ type commands struct {
 	Lab       labCmd       `cmd:"" help:"Emulate a fabric in Linux namespaces (needs root)"`
 	Docs      docsCmd      `cmd:"" help:"Print, serve or write the documentation"`
 	Models    modelsCmd    `cmd:"" help:"List known switches, hosts and GPUs with sources"`
-	Schema    schemaCmd    `cmd:"" help:"Print the JSON Schema of scenario files"`
+	Schema    schemaCmd    `cmd:"" help:"Print the JSON Schema of scenarios or outputs"`
 	Build     buildCmd     `cmd:"" help:"Build this program with extensions"`
 	Complete  completeCmd  `cmd:"" name:"completion" help:"Print a completion script for bash, zsh or fish"`
 	Version   versionCmd   `cmd:"" help:"Print the version"`

@@ -22,6 +22,7 @@ func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	code = guest(&out, &errs).main(args)
+	checkOutput(t, args, out.String())
 	return code, out.String(), errs.String()
 }
 

@@ -89,7 +89,7 @@ func (c *planFabricCmd) Run(e *env) error {
 	if c.JSON {
 		var out any = designs
 		if c.Check {
-			out = map[string]any{"designs": designs, "deadlock": locks}
+			out = checkedDesigns{locks, designs}
 		}
 		return errors.Join(printJSON(e.stdout, out), lost)
 	}

@@ -111,9 +111,8 @@ func (c *planMemoryCmd) Run(e *env) error {
 		return input.Fault(field.Flags(err))
 	}
 	fits := worst.Total() <= g.Usable
-	err = e.show(c.JSON, map[string]any{"model": m.Name, "parameters": m.Params(), "gpu": g.Name,
-		"gpu_memory_bytes": g.Usable, "gpus": l.GPUs(), "stages": ranks,
-		"worst_stage": worst.Stage, "worst_bytes": worst.Total(), "fits": fits}, func() {
+	err = e.show(c.JSON, memoryResult{Model: m.Name, Parameters: m.Params(), GPU: g.Name, GPUMemory: g.Usable,
+		GPUs: l.GPUs(), Stages: ranks, WorstStage: worst.Stage, WorstMemory: worst.Total(), Fits: fits}, func() {
 		table.Memory(e.stdout, m, &g, &l, ranks, worst)
 	})
 	if err == nil && !fits {
@@ -130,12 +129,7 @@ func (c *planMemoryCmd) copies(e *env, g model.GPU, what, count string, each flo
 	}
 	n := partition.Fits(p, each, g.Memory, c.Efficiency/100)
 	if c.JSON {
-		return printJSON(e.stdout, map[string]any{
-			"parameters":          p,
-			"bytes_per_parameter": each,
-			"gpu":                 g.Name,
-			"gpus":                n,
-		})
+		return printJSON(e.stdout, copyResult{each, g.Name, n, p})
 	}
 	size, in := p*each/1e9, "GB"
 	if size >= 1000 {

@@ -94,7 +94,7 @@ func (c *planScoreCmd) measured(e *env) (err error) {
 	if err != nil {
 		return err
 	}
-	err = e.show(c.JSON, map[string]any{"classes": planner.Accuracies(all), "rows": all}, func() {
+	err = e.show(c.JSON, measuredScores{planner.Accuracies(all), all}, func() {
 		table.Measured(e.stdout, all)
 	})
 	if err == nil && !slices.ContainsFunc(all, func(m planner.Measured) bool { return m.Why == "" }) {

@@ -98,17 +98,9 @@ func (c *planSearchCmd) Run(e *env) error {
 	}
 	if c.JSON {
 		top := r.Candidates[:min(c.Top, len(r.Candidates))]
-		err = printJSON(e.stdout, map[string]any{
-			"model":      m.Name,
-			"gpus":       in.Site.GPUs,
-			"precision":  in.Training.Precision,
-			"tried":      r.Tried,
-			"feasible":   len(r.Candidates),
-			"candidates": top,
-			"rejected":   r.Rejected,
-			"simulated":  sims,
-			"cc_waste":   in.Site.Waste,
-		})
+		err = printJSON(e.stdout, searchResult{Model: m.Name, GPUs: in.Site.GPUs, Precision: in.Training.Precision,
+			Tried: r.Tried, Feasible: len(r.Candidates), Candidates: top, Rejected: r.Rejected, Simulated: sims,
+			Waste: in.Site.Waste})
 	} else {
 		table.Layouts(e.stdout, &in, r, sims, c.Top, c.CC)
 	}

@@ -272,11 +272,7 @@ func (c *rdmaMany) run(e *env, op perftest.Op) (err error) {
 		return err
 	}
 	if c.JSON {
-		out := map[string]any{"results": results, "server": final}
-		if c.Explain {
-			out["setup"] = s.Setup
-		}
-		err = printJSON(e.stdout, out)
+		err = printJSON(e.stdout, transferResult{results, final, s.Setup})
 	} else if n := final.Drops + results[len(results)-1].Drops; n > 0 {
 		fmt.Fprintf(e.stdout,
 			"%d datagrams were dropped by full socket buffers; a smaller --in-flight avoids that\n", n)

@@ -71,7 +71,7 @@ func (c *rdmaBenchCmd) Run(e *env) error {
 // print shows what was measured as bars, each kind to its own scale.
 func (c *rdmaBenchCmd) print(e *env, rows []bench.Row) error {
 	ratios := bench.Ratios(rows)
-	return e.show(c.JSON, map[string]any{"rows": rows, "ratios": ratios, "transport_tcp": bench.TCPKeys(rows)}, func() {
+	return e.show(c.JSON, rdmaBenchResult{ratios, rows, bench.TCPKeys(rows)}, func() {
 		table.Bench(e.stdout, rows)
 	})
 }

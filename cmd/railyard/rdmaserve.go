@@ -45,7 +45,7 @@ func (c *rdmaServeCmd) Run(e *env) error {
 		dev.Close()
 		return deviceError(errors.Join(err, done()))
 	}
-	if err := e.show(c.JSON, map[string]any{"rdma": dev.Addr(), "tcp": s.Addr()}, func() {
+	if err := e.show(c.JSON, serveResult{dev.Addr(), s.Addr()}, func() {
 		fmt.Fprintf(e.stdout, "serving RDMA on %v, clients connect to TCP %v\n", dev.Addr(), s.Addr())
 	}); err != nil {
 		return err

@@ -20,6 +20,7 @@ import (
 	"railyard/internal/runner"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
+	"railyard/internal/submission"
 	"railyard/internal/whatif"
 	"railyard/unit"
 )
@@ -36,15 +37,15 @@ type runCmd struct {
 	Follow   []string `help:"Trace a packet hop by hop (0/1614795 by PSN, 0/+17 by offset); repeatable" group:"Trace" placeholder:"QP/PSN" sep:"none"`
 	Counters string   `help:"Write counters as nxos, eos or sonic prints them" group:"Devices" placeholder:"SYSTEM"`
 	deviceFlags
-	CountTo string   `help:"Directory of the counters (next to the run directory)" group:"Devices" placeholder:"DIR" name:"counters-dir" with:"counters"`
-	Confirm string   `help:"Simulate the run again without each main cause: always, never, or auto: if below 1 million packet-hops" placeholder:"WHEN" default:"auto" enum:"auto,always,never"`
-	Expect  []string `help:"Check a figure of summary.json ('step_time < 550ms', drops=0); repeatable; exit code 4: not met" group:"Checks" placeholder:"CONDITION" sep:"none"`
-	JUnit   string   `help:"Write the checks as JUnit XML" group:"Checks" placeholder:"FILE.xml" name:"junit" with:"expect"`
-	Memory  string   `help:"Memory limit (available memory)" placeholder:"SIZE"`
-	Cores   *int     `help:"Cores for the simulation, a part of the network each; results do not change (those free, if it takes over 2 s)" placeholder:"N" range:"1,1024"`
-	Audit   *float64 `help:"With fidelity=reuse, also simulate this percentage of the reused episodes and print how far their times are off" placeholder:"PERCENT" range:"0.01,100"`
-	Beside  any      `kong:"-"` // printed with the summary as JSON
-	CPU     string   `help:"Write a CPU profile (pprof)" placeholder:"FILE" name:"cpuprofile"`
+	CountTo string             `help:"Directory of the counters (next to the run directory)" group:"Devices" placeholder:"DIR" name:"counters-dir" with:"counters"`
+	Confirm string             `help:"Simulate the run again without each main cause: always, never, or auto: if below 1 million packet-hops" placeholder:"WHEN" default:"auto" enum:"auto,always,never"`
+	Expect  []string           `help:"Check a figure of summary.json ('step_time < 550ms', drops=0); repeatable; exit code 4: not met" group:"Checks" placeholder:"CONDITION" sep:"none"`
+	JUnit   string             `help:"Write the checks as JUnit XML" group:"Checks" placeholder:"FILE.xml" name:"junit" with:"expect"`
+	Memory  string             `help:"Memory limit (available memory)" placeholder:"SIZE"`
+	Cores   *int               `help:"Cores for the simulation, a part of the network each; results do not change (those free, if it takes over 2 s)" placeholder:"N" range:"1,1024"`
+	Audit   *float64           `help:"With fidelity=reuse, also simulate this percentage of the reused episodes and print how far their times are off" placeholder:"PERCENT" range:"0.01,100"`
+	Beside  *submission.Report `kong:"-"` // printed with the summary as JSON
+	CPU     string             `help:"Write a CPU profile (pprof)" placeholder:"FILE" name:"cpuprofile"`
 }
 
 func (c *runCmd) Help() string {
@@ -209,7 +210,7 @@ func (c *runCmd) confirm(plan *scenario.Plan, s *result.Summary, memory unit.Byt
 // print shows the report, whether or not the run could be written.
 func (c *runCmd) print(e *env, job *runner.Runner, s *result.Summary) error {
 	if c.JSON && c.Beside != nil {
-		return printJSON(e.stdout, map[string]any{"submitted": c.Beside, "run": job.Dir, "summary": s})
+		return printJSON(e.stdout, submitted{job.Dir, c.Beside, s})
 	}
 	if c.JSON {
 		return printJSON(e.stdout, s)

@@ -84,13 +84,7 @@ func (c *topoCmd) Run(e *env) error {
 		kinds = prices.CablesByKind(plan.Graph)
 	}
 	if c.JSON {
-		return printJSON(e.stdout, struct {
-			*topo.Inventory
-			Deadlock string `json:"deadlock,omitempty"` // a ring of buffers that may wait for one another
-			Dark     int    `json:"circuits_dark_at_first,omitempty"`
-
-			Kinds []planner.CableKind `json:"kinds_of_cables,omitempty"`
-		}{inv, ring, len(plan.Dark), kinds})
+		return printJSON(e.stdout, inventory{*inv, ring, len(plan.Dark), kinds})
 	}
 	table.Inventory(e.stdout, inv)
 	if inv.Racks > 0 {

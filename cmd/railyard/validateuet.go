@@ -28,11 +28,8 @@ func (c *validateCmd) published(e *env) error {
 		return err
 	}
 	classes := validate.SpreadUET(runs)
-	if err := e.show(c.JSON, struct {
-		Seed    uint64               `json:"seed"`
-		Classes []validate.UETSpread `json:"classes"`
-		Runs    []validate.UETRun    `json:"runs"`
-	}{c.Seed, classes, runs}, func() { table.UET(e.stdout, c.Seed, runs, classes) }); err != nil {
+	r := uetResult{c.Seed, classes, runs}
+	if err := e.show(c.JSON, r, func() { table.UET(e.stdout, c.Seed, runs, classes) }); err != nil {
 		return err
 	}
 	for _, s := range classes {

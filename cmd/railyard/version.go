@@ -5,7 +5,6 @@ import (
 	"runtime"
 
 	"railyard/internal/runner"
-	"railyard/internal/scenario"
 )
 
 type versionCmd struct {
@@ -15,27 +14,9 @@ type versionCmd struct {
 // Run is the version command.
 func (c *versionCmd) Run(e *env) error {
 	if c.JSON {
-		return printJSON(e.stdout, map[string]string{
-			"version": runner.Version(),
-			"go":      runtime.Version(),
-			"os":      runtime.GOOS,
-			"arch":    runtime.GOARCH,
-		})
+		return printJSON(e.stdout, versionResult{runtime.GOARCH, runtime.Version(), runtime.GOOS, runner.Version()})
 	}
 	_, err := fmt.Fprintf(e.stdout, "railyard %s (%s, %s/%s)\n", runner.Version(), runtime.Version(), runtime.GOOS,
 		runtime.GOARCH)
-	return err
-}
-
-type schemaCmd struct{}
-
-func (c *schemaCmd) Help() string {
-	return `Example:
-  railyard schema > scenarios/railyard.schema.json`
-}
-
-// Run is the schema command.
-func (c *schemaCmd) Run(e *env) error {
-	_, err := e.stdout.Write(scenario.Schema())
 	return err
 }

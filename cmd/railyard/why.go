@@ -61,7 +61,7 @@ func (c *whyCmd) Run(e *env) error {
 		}
 	}
 	if c.JSON {
-		return printJSON(e.stdout, map[string]any{"name": s.Name, "step_ps": s.StepTime, "chain": s.Chain, "remedies": all})
+		return printJSON(e.stdout, whyResult{s.Chain, s.Name, all, s.StepTime})
 	}
 	var told []report.Advice
 	for _, r := range all {

@@ -34,25 +34,35 @@ func (t *Traffic) WriteParquet(f io.Writer) error {
 	return w.Close()
 }
 
-// JSON returns what traffic adds up to, by kind of parallelism and by distance.
-func (t *Traffic) JSON() map[string]any {
-	kinds, tiers := map[string]any{}, map[string]any{}
+// TrafficSums are the sums of a traffic matrix, by kind of parallelism and by distance.
+type TrafficSums struct {
+	Bytes  int64                       `json:"bytes"`
+	Kinds  map[string]KindSum          `json:"kinds"`
+	Pairs  int                         `json:"pairs"`
+	Ranks  int                         `json:"ranks"`
+	Silent float64                     `json:"silent_share"` // of pairs that exchange nothing
+	Tiers  map[string]map[string]int64 `json:"tiers"`        // bytes by kind
+}
+
+// KindSum is the traffic of a kind of parallelism.
+type KindSum struct {
+	Bytes    int64   `json:"bytes"`
+	Carriers float64 `json:"pairs_share"` // of pairs that carry it
+}
+
+// JSON returns the sums.
+func (t *Traffic) JSON() TrafficSums {
+	out := TrafficSums{Ranks: t.Ranks, Bytes: t.Total(), Pairs: len(t.Pairs), Silent: t.Silent(),
+		Kinds: map[string]KindSum{}, Tiers: map[string]map[string]int64{}}
 	for k, name := range KindNames {
-		kinds[name] = map[string]any{"bytes": t.Kinds[k], "pairs_share": t.Carriers(k)}
+		out.Kinds[name] = KindSum{t.Kinds[k], t.Carriers(k)}
 	}
 	for i, name := range TierNames {
 		by := map[string]int64{}
 		for k, kind := range KindNames {
 			by[kind] = t.ByTier[i][k]
 		}
-		tiers[strings.ReplaceAll(name, " ", "_")] = by
+		out.Tiers[strings.ReplaceAll(name, " ", "_")] = by
 	}
-	return map[string]any{
-		"ranks":        t.Ranks,
-		"bytes":        t.Total(),
-		"pairs":        len(t.Pairs),
-		"silent_share": t.Silent(),
-		"kinds":        kinds,
-		"tiers":        tiers,
-	}
+	return out
 }

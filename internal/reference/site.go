@@ -21,11 +21,12 @@ var contents = []manual.Section{
 	{Title: "Concepts", Pages: []string{"concepts/packet", "concepts/causes", "concepts/fidelities",
 		"concepts/not-modelled", "concepts/"}},
 	{Title: "Reference", Pages: []string{"reference/commands", "reference/scenario-keys", "run-directory",
-		"reference/columns", "reference/messages", "reference/models", "rules/README", "clusters", "references"}},
+		"reference/columns", "reference/outputs", "reference/messages", "reference/models", "rules/README", "clusters", "references"}},
 	{Title: "Accuracy and speed", Pages: []string{"reference/accuracy", "validation", "reference/flows", "diagnose",
 		"traces", "seeds", "stories", "speed", "comparison/index"}},
 	{Title: "About", Pages: []string{"faq", "glossary", "CHANGELOG", "SECURITY"}},
 	{Title: "Commands", Pages: []string{"reference/commands/"}},
+	{Title: "Outputs", Pages: []string{"reference/outputs/"}},
 	{Title: "Scenario keys", Pages: []string{"reference/keys/"}},
 	{Title: "Lint rules", Pages: []string{"rules/"}},
 }
