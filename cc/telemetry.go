@@ -14,6 +14,10 @@ const (
 	ReportIFA             // as INT, by the headers of the in-band flow analyzer
 )
 
+func (r Report) String() string {
+	return [...]string{"nothing", "INT", "CSIG", "wide CSIG", "IFA"}[r]
+}
+
 // MostHops is the number of switches that a telemetry header has room for.
 const MostHops = 5
 

@@ -71,3 +71,23 @@ func TestCompareAllOfNothing(t *testing.T) {
 		t.Error(b.String())
 	}
 }
+
+// TestCompareNeeds: the table of needs has the form of telemetry that is set, and what NICs choose under NICs.
+func TestCompareNeeds(t *testing.T) {
+	s := filepath.Join(scenarios(t), "three-flows.yaml")
+	for _, c := range []struct{ sets, want string }{
+		{"cc.algorithm=hpcc,dcqcn cc.hpcc.ifa=true", "IFA window, IFA sent back"},
+		{"cc.algorithm=hpcc,dcqcn cc.hpcc.csig=8", "wide CSIG window, wide CSIG sent back"},
+		{"cc.algorithm=hpcc,dcqcn", "INT window, INT sent back"},
+		{"lb=ecmp,reps", "ECMP source ports recycled"},
+	} {
+		args := []string{"compare", s, "--set", "workload.traffic.flows[0].bytes=256KiB"}
+		for _, set := range strings.Fields(c.sets) {
+			args = append(args, "--set", set)
+		}
+		code, out, errs := call(t, args...)
+		if code != 0 || !strings.Contains(strings.Join(strings.Fields(out), " "), c.want) {
+			t.Errorf("%s: exit %d, no %q in %s%s", c.sets, code, c.want, out, errs)
+		}
+	}
+}

@@ -30,6 +30,9 @@ type contents struct {
 // find looks at a directory and its folders: those of runs and hidden ones are not opened.
 func find(dir string) (*contents, error) {
 	c := &contents{files: map[string]int{}, folders: map[string][]string{}}
+	if to, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = to
+	}
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		switch c.seen++; {
 		case path == dir:
@@ -106,6 +109,10 @@ func showDirectory(f *File, a *Account) error {
 	for _, name := range c.kinds {
 		k := kinds[slices.IndexFunc(kinds, func(k Kind) bool { return k.Name == name })]
 		a.show("%s%s: %s", unit.Plural(c.files[name], "file"), c.where(name), k.What)
+		if len(c.folders[name]) > 1 && (name == "configuration" || name == "host") { // of one fabric: pairs are compared
+			nextOf(name, f, a)
+			continue
+		}
 		for _, in := range c.folders[name][:min(mostFolders, len(c.folders[name]))] {
 			nextOf(name, &File{Path: filepath.Join(f.Path, in), Scenario: f.Scenario}, a)
 		}

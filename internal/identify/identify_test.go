@@ -98,6 +98,18 @@ func TestFolders(t *testing.T) {
 		!strings.Contains(a.Next[0].Command, filepath.Join(dir, "configs")) {
 		t.Errorf("%q, %+v", a.Shows, a.Next)
 	}
+	// Configurations in several folders are of one fabric: one command compares them all; a link is followed.
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Skip(err)
+	}
+	if err := os.Rename(filepath.Join(dir, "configs/leaf2.cfg"), filepath.Join(dir, "jobs/leaf2.cfg")); err != nil {
+		t.Fatal(err)
+	}
+	a, err = Of(link, "")
+	if err != nil || len(a.Next) != 1 || !strings.HasSuffix(a.Next[0].Command, "config lint "+link) {
+		t.Errorf("%v, %+v", err, a)
+	}
 }
 
 // TestAnyBytes has files of arbitrary text, and of parts of known kinds, identified without a panic: the result is an

@@ -157,6 +157,9 @@ func (c *Comparison) needs(v *Variant) (ofSwitch, ofNIC string) {
 	}
 	if slices.ContainsFunc(c.Set, func(s string) bool { return strings.HasPrefix(s, "lb=") && strings.Contains(s, ",") }) {
 		if plan, err := v.Plan(0); err == nil {
+			if plan.LB.NIC != nil { // whose entropy switches hash
+				return "ECMP", plan.LB.Title + "; " + ordering(plan)
+			}
 			return plan.LB.Title, ordering(plan)
 		}
 	}
@@ -164,6 +167,10 @@ func (c *Comparison) needs(v *Variant) (ofSwitch, ofNIC string) {
 		if name, ok := strings.CutPrefix(s, algorithmKey); ok {
 			if a := cc.Lookup(name); a != nil {
 				ofSwitch, ofNIC = a.Needs.Switch, a.Needs.NIC
+				if plan, err := v.Plan(0); err == nil && a.Telemetry != nil { // whose form a parameter sets
+					form := plan.Default().CC.Reports(plan.Default().Values).String()
+					ofSwitch, ofNIC = strings.ReplaceAll(ofSwitch, "INT", form), strings.ReplaceAll(ofNIC, "INT", form)
+				}
 			}
 		}
 	}
