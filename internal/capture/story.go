@@ -43,6 +43,7 @@ type Flow struct {
 	ToldQueue    int64    `json:"telemetry_queue_peak,omitempty"` // longest queue that a switch told of, bytes
 	FarDelay     int64    `json:"far_delay_ns,omitempty"`         // longest that acknowledgements tell of
 	BadICRC      int64    `json:"bad_icrc"`
+	Trimmed      int64    `json:"trimmed,omitempty"`           // whose payload a switch has cut off, but for MRC's
 	Elsewhere    int64    `json:"packets_elsewhere,omitempty"` // seen at another point of the capture, too
 	SourcePorts  []uint16 `json:"source_ports"`
 	Gbps         float64  `json:"payload_gbps"`   // from its first to its last packet
@@ -217,6 +218,9 @@ func (t *Teller) roce(us float64, p *Packet, f *roce.Frame) {
 		} else if f.BTH.Opcode.IsMRCWrite() && t.looksTrimmed(f) {
 			st.flow.Packets++
 			st.mrc().trimmed(us, p, f)
+			return
+		} else if lacksPayload(f) {
+			st.trimmed(us, p, f)
 			return
 		} else {
 			t.Story.ICRCBad++

@@ -124,6 +124,9 @@ func Story(w io.Writer, s *capture.Story) {
 			}
 			fmt.Fprintln(w)
 		}
+		if f.Trimmed > 0 {
+			fmt.Fprintf(w, "    %s trimmed by a switch\n", unit.Plural(f.Trimmed, "packet"))
+		}
 		if f.MRC != nil {
 			printMRC(w, f.MRC)
 		}

@@ -1,0 +1,27 @@
+package capture
+
+import "railyard/roce"
+
+// lacksPayload reports a WRITE or SEND of RC whose ICRC does not hold because a switch cut its payload: there is less
+// than its own headers announce (RETH's DMA length), or no whole path MTU in a packet that others follow (IBTA 9.3.3,
+// 9.4.1).
+func lacksPayload(f *roce.Frame) bool {
+	n := len(f.Payload())
+	if n > 0 && n%leastMTU == 0 {
+		return false
+	}
+	switch f.BTH.Opcode {
+	case roce.WriteOnly, roce.WriteOnlyImm:
+		return n < int(f.BTH.Len)
+	case roce.WriteFirst, roce.WriteMiddle, roce.SendFirst, roce.SendMiddle:
+		return true
+	}
+	return false
+}
+
+// trimmed takes a packet of RC whose payload a switch has cut off.
+func (st *stream) trimmed(us float64, p *Packet, f *roce.Frame) {
+	st.flow.Packets++
+	st.flow.Trimmed++
+	st.say(us, p.Number, "trimmed by a switch: PSN %d", f.BTH.PSN)
+}
