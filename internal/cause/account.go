@@ -10,13 +10,13 @@ import (
 
 // Account divides a time among causes, in picoseconds. The sum of Own and Reaction is the time.
 type Account struct {
-	Own [Count]int64
+	Own [Max]int64
 	// Reaction is the time that congestion control kept rates reduced because of a cause, by that cause. It is what
 	// is shown as CC recovering, and saved with its cause.
-	Reaction [Count]int64
+	Reaction [Max]int64
 	// Saving is the time that a run without a cause alone is expected to save (Cause.Without): up to
 	// Costs, and less where something else takes as long. What several causes save does not add up.
-	Saving [Count]int64
+	Saving [Max]int64
 }
 
 // Of returns what is shown as a cause: for CC recovering all reactions, for others their own time.
@@ -51,7 +51,7 @@ func (a *Account) Expects() bool {
 
 // Add adds another account.
 func (a *Account) Add(b *Account) {
-	for i := range a.Own {
+	for i := range all {
 		a.Own[i] += b.Own[i]
 		a.Reaction[i] += b.Reaction[i]
 		a.Saving[i] += b.Saving[i]
@@ -60,7 +60,7 @@ func (a *Account) Add(b *Account) {
 
 // Total returns the time that is divided.
 func (a *Account) Total() (sum int64) {
-	for i := range a.Own {
+	for i := range all {
 		sum += a.Own[i] + a.Reaction[i]
 	}
 	return sum

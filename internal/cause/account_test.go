@@ -11,7 +11,7 @@ import (
 
 // draw fills an account.
 func draw(t *rapid.T) (a Account) {
-	for i := range Count {
+	for i := range all {
 		a.Own[i] = rapid.Int64Range(0, 1e12).Draw(t, "own")
 		if all[i].Trigger {
 			a.Reaction[i] = rapid.Int64Range(0, 1e12).Draw(t, "reaction")

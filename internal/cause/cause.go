@@ -35,7 +35,13 @@ const (
 	PCIe
 	HostCores
 	LateRank
-	Count int = iota
+	builtIn int = iota
+)
+
+// Room is the most causes that extensions add; Max, the length of arrays by cause, has a place for each of these.
+const (
+	Room = 8
+	Max  = builtIn + Room
 )
 
 // Cause describes one cause.
@@ -56,13 +62,13 @@ type Cause struct {
 	Advice string
 }
 
-// all lists the causes by ID; each is in its own file.
-var all = [Count]*Cause{&compute, &lineRate, &latency, &recovering, &window, &credit, &collision,
+// all lists the causes by ID, those of extensions last; each of ours is in its own file.
+var all = []*Cause{&compute, &lineRate, &latency, &recovering, &window, &credit, &collision,
 	&oversubscription, &failedCapacity, &slowLink, &incast, &pause, &retransmission, &reordering, &reorderMemory,
 	&trimmed, &sharedNIC, &pcie, &hostCores, &lateRank}
 
 // All returns the causes in order.
-func All() []*Cause { return all[:] }
+func All() []*Cause { return all }
 
 // Get returns a cause's description.
 func (id ID) Get() *Cause { return all[id] }

@@ -28,9 +28,9 @@ type accounts struct {
 	m     *model
 	base  *replay
 	taken []taken
-	known *cause.Facts         // of the run
-	deep  uint32               // causes whose parts go with what they are there for
-	alone [cause.Count]*replay // without one cause, and what a run without it is without too
+	known *cause.Facts       // of the run
+	deep  uint32             // causes whose parts go with what they are there for
+	alone [cause.Max]*replay // without one cause, and what a run without it is without too
 }
 
 // last is the replay without any cause.
@@ -142,7 +142,7 @@ type candidate struct {
 
 // leaveOut replays the run without one cause after the other. Those that would save nothing alone come last and
 // together, booked to the one of them that saves most, unless something is saved then.
-func (a *accounts) leaveOut(all []candidate, reacts [cause.Count]bool, ops [2]int32) {
+func (a *accounts) leaveOut(all []candidate, reacts [cause.Max]bool, ops [2]int32) {
 	base := a.base.ends(ops)
 	little := slices.IndexFunc(all, func(c candidate) bool { return base-c.ends < base/1000 })
 	if little < 0 {
@@ -203,7 +203,7 @@ func ahead[T any](all []T, before func(x, y T) bool) {
 }
 
 // present says which causes a replay could be without, and to which of them congestion control reacted.
-func (m *model) present() (there, reacts [cause.Count]bool) {
+func (m *model) present() (there, reacts [cause.Max]bool) {
 	there[cause.Latency] = true
 	there[cause.Pause] = m.pauses
 	there[cause.PCIe] = len(m.buses) > 0

@@ -129,7 +129,7 @@ func (m *model) behindPause(conn, port int32, w *window) cause.ID {
 		return cause.LineRate
 	}
 	b := m.b
-	var sums [cause.Count]float64
+	var sums [cause.Max]float64
 	for _, s := range b.pauses.within(port, w.from, w.to) {
 		long := float64(min(s.to, w.to) - max(s.from, w.from))
 		for _, root := range s.roots {

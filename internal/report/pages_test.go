@@ -199,7 +199,7 @@ func parts(s *result.Step) {
 	if s.Chain != nil {
 		for i := range s.Chain.Own {
 			s.Chain.Own[i] = min(s.Chain.Own[i], s.StepTime)
-			s.Chain.Reaction[i] = min(s.Chain.Reaction[i], s.StepTime/int64(cause.Count))
+			s.Chain.Reaction[i] = min(s.Chain.Reaction[i], s.StepTime/int64(len(cause.All())))
 		}
 	}
 }

@@ -231,7 +231,7 @@ type BlameReport struct {
 func NewBlameReport(seed uint64, rows []Judged) *BlameReport {
 	r := &BlameReport{Seed: seed, Drawn: len(rows), Rows: rows, All: Tally{Cause: "all"}}
 	of := map[string]*Tally{}
-	all := make([]Tally, cause.Count)
+	all := make([]Tally, len(cause.All()))
 	for i, c := range cause.All() {
 		all[i].Cause = c.Name
 		of[c.Name] = &all[i]

@@ -113,7 +113,7 @@ func (r *Directory) seeds(rows []int, along []pieces, chain *cause.Account) ([][
 	}
 	seed := make([][]float64, len(partOf))
 	for i := range seed {
-		seed[i] = make([]float64, cause.Count)
+		seed[i] = make([]float64, len(cause.All()))
 	}
 	for i := range accounts {
 		c := &accounts[i]

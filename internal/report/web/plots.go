@@ -49,7 +49,7 @@ func (r *Directory) Hottest(n int) ([]Curve, error) {
 // Part is a collective, all instances together, and the shares of its time.
 type Part struct {
 	Name   string
-	Shares [cause.Count]float64 // by cause, as Account.Of
+	Shares []float64 // by cause, as Account.Of
 }
 
 // Parts sums the collectives up by name.
@@ -66,7 +66,7 @@ func (r *Directory) Parts() ([]Part, error) {
 		if !ok {
 			k = len(out)
 			at[x.Name] = k
-			out, total = append(out, Part{Name: x.Name}), append(total, 0)
+			out, total = append(out, Part{x.Name, make([]float64, len(cause.All()))}), append(total, 0)
 		}
 		for i := range out[k].Shares {
 			out[k].Shares[i] += float64(x.Lost.Of(cause.ID(i)))

@@ -57,7 +57,7 @@ func (c *Case) Plan() (*scenario.Plan, error) {
 // strata are the causes that scenarios are meant to lose time to, in turn, each as often as its weight says: those that
 // another cause often outweighs come more often.
 var strata = func() (all []cause.ID) {
-	weights := [cause.Count]int{cause.Latency: 1, cause.Recovering: 3, cause.Window: 3, cause.Credit: 3,
+	weights := [cause.Max]int{cause.Latency: 1, cause.Recovering: 3, cause.Window: 3, cause.Credit: 3,
 		cause.Collision: 1, cause.Oversubscription: 2, cause.FailedCapacity: 3, cause.SlowLink: 3, cause.Incast: 1,
 		cause.Pause: 3, cause.Retransmission: 2, cause.Reordering: 3, cause.Trimmed: 3, cause.PCIe: 2}
 	for left := true; left; {
