@@ -1,6 +1,6 @@
-// Package extend adds congestion controls, path choices, transports, importers and remedies to Railyard from outside
-// its module. An extension is a package whose init function calls these functions; railyard build links it, and
-// scenarios, schema, help and reports then know it by its name.
+// Package extend adds congestion controls, path choices, transports, importers, causes of lost time and remedies to
+// Railyard from outside its module. An extension is a package whose init function calls these functions; railyard build
+// links it, and scenarios, schema, help and reports then know it by its name.
 //
 //	func init() { extend.CongestionControl(&vegas) }
 //
@@ -56,7 +56,7 @@ type (
 )
 
 // Added lists what extensions have added, by name.
-type Added struct{ Controls, Paths, Transports, Importers, Remedies []string }
+type Added struct{ Controls, Paths, Transports, Importers, Causes, Remedies []string }
 
 var (
 	added  Added

@@ -18,9 +18,9 @@ type buildCmd struct {
 }
 
 func (c *buildCmd) Help() string {
-	return `Builds Railyard with extensions by the Go tool: congestion controls, path choices, transports, importers
-and remedies that register with package railyard/extend. Their conformance tests run first. See
-docs/extend.md.
+	return `Builds Railyard with extensions by the Go tool: congestion controls, path choices, transports, importers,
+causes of lost time and remedies that register with package railyard/extend. Their conformance tests run
+first. See docs/extend.md.
 
 Examples:
   railyard build --with ./examples/custom-cc

@@ -1,5 +1,5 @@
-// Package extendtest tests what extensions add to Railyard: All for everything that is registered, Path and Importer
-// for one. Congestion controls are tested by railyard/cc/cctest, transports by railyard/transport/transporttest.
+// Package extendtest tests what extensions add to Railyard: All for everything that is registered, Path, Importer and
+// Cause for one. Congestion controls are tested by railyard/cc/cctest, transports by railyard/transport/transporttest.
 package extendtest
 
 import (
@@ -10,6 +10,8 @@ import (
 	"railyard/cc/cctest"
 	"railyard/extend"
 	"railyard/internal/route"
+	"railyard/transport/protocols"
+	"railyard/transport/transporttest"
 	"railyard/unit"
 )
 
@@ -25,11 +27,18 @@ func All(t *testing.T) {
 			profiles = append(profiles, p.Name)
 		}
 		for _, p := range profiles {
-			t.Run(name+" "+p, func(t *testing.T) { cctest.Run(t, a, line, a.Use(p, line)) })
+			t.Run(name+"/"+p, func(t *testing.T) { cctest.Run(t, a, line, a.Use(p, line)) })
 		}
 	}
 	for _, name := range extend.All().Paths {
 		t.Run(name, func(t *testing.T) { Path(t, route.Lookup(name)) })
+	}
+	for _, name := range extend.All().Transports {
+		p := protocols.All.Lookup(name)
+		t.Run(name, func(t *testing.T) { transporttest.Run(t, transporttest.Suite{Protocol: p}) })
+	}
+	for _, key := range extend.All().Causes {
+		t.Run(key, func(t *testing.T) { Cause(t, key) })
 	}
 }
 

@@ -150,7 +150,7 @@ import (
 func TestExtensions(t *testing.T) {
 	extendtest.All(t)
 	a := extend.All()
-	for _, names := range [][]string{a.Controls, a.Paths, a.Transports, a.Importers, a.Remedies} {
+	for _, names := range [][]string{a.Controls, a.Paths, a.Transports, a.Importers, a.Causes, a.Remedies} {
 		for _, n := range names {
 			t.Log("adds", n)
 		}
@@ -207,7 +207,7 @@ func (b *Build) tool(command string, args ...string) ([]byte, error) {
 var (
 	compileLine = regexp.MustCompile(`(?m)^(\S+\.go:\d+(?::\d+)?): (.+)$`)
 	testLine    = regexp.MustCompile(`(?m)^ +--- FAIL: TestExtensions/(\S+)`)
-	failedLine  = regexp.MustCompile(`(?m)^ *(?:cctest|extendtest)\.go:\d+: (.*[^:\s])\s*$|failed after \d+ tests: (.+)$`)
+	failedLine  = regexp.MustCompile(`(?m)^ *(?:cctest|extendtest|causes|transporttest)\.go:\d+: (.*[^:\s])\s*$|failed after \d+ tests: (.+)$`)
 	panicLine   = regexp.MustCompile(`(?m)^panic: (.+?)(?: \[recovered.*)?$`)
 )
 
@@ -225,8 +225,8 @@ func (b *Build) fault(out []byte, err error) error {
 		if p := panicLine.FindSubmatch(out); why == "" && p != nil {
 			why = "panic: " + string(p[1])
 		}
-		name, _, _ := strings.Cut(string(m[1]), "_")
-		return input.Fault(fmt.Errorf("%s: %s fails the conformance test: %s", who, strings.TrimSuffix(name, "/"), why))
+		name, _, _ := strings.Cut(string(m[1]), "/")
+		return input.Fault(fmt.Errorf("%s: %s fails the conformance test: %s", who, name, why))
 	}
 	if p := panicLine.FindSubmatch(out); p != nil {
 		return input.Fault(fmt.Errorf("%s: %s", who, p[1]))

@@ -48,9 +48,14 @@ func TestCheck(t *testing.T) {
 		{"custom-cc", "Rate: v.path.Line", "Rate: 2 * v.path.Line", "example.com/custom-cc: vegas fails the conformance test: "},
 		{"custom-cc", `Name: "vegas"`, `Name: "swift"`, "example.com/custom-cc: extend: congestion control swift is registered twice"},
 		{"custom-path", "return a\n", "return a + 1\n", "two-choices fails the conformance test: path choice two-choices picks port "},
+		{"custom-cause", "", "", "long_cables"},
+		{"custom-cause", "return min(lost, m.Done-m.Posted), hop", "return lost, hop",
+			"example.com/custom-cause: long_cables fails the conformance test: cause long_cables claims "},
+		{"custom-cause", "lost += unit.Time", "lost += unit.Tim", "example.com/custom-cause: does not compile: "},
+		{"custom-cause", `Key: "long_cables"`, `Key: "incast"`, "extend: cause incast is registered twice"},
 		{"custom-importer", "extend.Import(importer)", "_ = extend.Import", "registers nothing"},
 	} {
-		if c.old != "" && !long.On() && c.example != "custom-cc" {
+		if c.old != "" && !long.On() && c.example != "custom-cc" && c.example != "custom-cause" {
 			continue
 		}
 		b, err := build(t, c.example, c.old, c.new)

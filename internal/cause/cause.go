@@ -10,6 +10,8 @@
 //	for _, c := range cause.All() { fmt.Println(c.Name, a.Of(c.ID)) }
 package cause
 
+import "railyard/unit"
+
 // ID numbers a cause; the order is that of columns, bars and legends.
 type ID uint8
 
@@ -60,6 +62,12 @@ type Cause struct {
 	Remedies func(f *Facts) []Change
 	// Advice is the remedy where no listed one fits, and no setting of a scenario is: an imperative.
 	Advice string
+
+	// Of causes that extensions add: Claim returns what a delivered message lost to it, out of the time of From, a
+	// built-in cause, and at which of its hops, -1 for none. Evidence describes that; nil: the name and the place.
+	From     ID
+	Claim    func(f *Facts, m *Message) (lost unit.Time, hop int)
+	Evidence func(m *Message, hop int) string
 }
 
 // all lists the causes by ID, those of extensions last; each of ours is in its own file.

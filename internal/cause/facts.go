@@ -61,11 +61,13 @@ type Change struct {
 	Set   []string // key=value, as --set takes it
 	Drop  []string // keys to take out of the file
 	Edits []Edit   // what no setting does for every fabric and transport
+	// Cables changes each link of the resolved plan, as an edit; nil: none. Extensions have it.
+	Cables func(c *Cable)
 	// Needs says what hardware it takes that the fabric may lack; "" where settings are enough.
 	Needs string
 	// Also lists the causes that the change takes away together with its own.
 	Also []ID
-	// Impossible says why there is no such run; Set, Drop and Edits are empty then.
+	// Impossible says why there is no such run; Set, Drop, Edits and Cables are empty then.
 	Impossible string
 	// Doubt says what else the change takes away, or adds; "" where it takes the cause alone.
 	Doubt string
@@ -103,6 +105,9 @@ var editNames = [edits]string{NoDelay: "delays 0 and cut-through switches",
 
 // String returns the edit in words.
 func (e Edit) String() string { return editNames[e] }
+
+// Edited reports whether the change is more than words and settings: it takes a plan to make it.
+func (c *Change) Edited() bool { return len(c.Edits) > 0 || c.Cables != nil }
 
 // IsPossible reports whether such a run exists.
 func (c *Change) IsPossible() bool { return c.Impossible == "" }

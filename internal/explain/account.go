@@ -31,6 +31,8 @@ type accounts struct {
 	known *cause.Facts       // of the run
 	deep  uint32             // causes whose parts go with what they are there for
 	alone [cause.Max]*replay // without one cause, and what a run without it is without too
+
+	outside *claims // of extensions; nil: none adds a cause
 }
 
 // last is the replay without any cause.
@@ -55,6 +57,7 @@ func (b *blamer) newAccounts() *accounts {
 	a := &accounts{m: m, base: m.replay(without{})}
 	a.known = facts.Of(b.r.plan)
 	facts.Count(a.known, &b.r.seen.Counted)
+	a.outside = b.newClaims(a.known)
 	var all []candidate
 	var each []without
 	for _, id := range removable {
@@ -305,6 +308,7 @@ func (a *accounts) step(ops [2]int32, start unit.Time) *cause.Account {
 	last, _ := a.m.b.r.lastOf(ops)
 	a.divide(sum, a.m.b.r.exec.End[last]-start, func(p *replay) unit.Time { return p.ends(ops) - start },
 		func(rest *cause.Account) { a.last().walk(a.last().lastIn(ops), start, -1, rest) })
+	a.outside.path(sum, last, start)
 	return sum
 }
 
@@ -367,6 +371,7 @@ func (a *accounts) message(to *cause.Account, x int32) {
 		p := a.last()
 		p.crossed(x, p.posted[x], p.done[x], rest)
 	})
+	a.outside.message(to, x)
 }
 
 // walk divides the time of a chain in a replay, back from an operation's end: computing, the bytes, latency,

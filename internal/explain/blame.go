@@ -162,6 +162,9 @@ func (b *blamer) evidence(id cause.ID, row *result.CollectiveRow) string {
 	case cause.LateRank:
 		return "straggler: a rank started later than the first"
 	}
+	if c := id.Get(); c.Outside() {
+		return b.acc.outside.evidence(c, b.worst)
+	}
 	return id.Get().Name
 }
 

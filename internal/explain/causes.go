@@ -25,6 +25,7 @@ type blamer struct {
 	earlier  bool      // the transfer that lost most was slow because of what its queue pair met before
 	shared   int       // flows at the port where it lost most
 	failed   string    // what was down on its ways meanwhile, with when
+	worst    int32     // the message that lost most there; -1: none
 	acc      *accounts
 }
 
@@ -147,6 +148,7 @@ func (b *blamer) collective(c int32, from unit.Time, last int32) result.Collecti
 		return row // the run goes on: what its messages cost is not known yet
 	}
 	b.acc.collective(&row.Lost, c, b.r.exec.End[last]-from)
+	b.acc.outside.collective(&row.Lost, last, from, c)
 	var messages []int32
 	for _, p := range b.chain(last, from, c) {
 		if p.message >= 0 && b.r.dag.Ops[p.op].Coll == c {

@@ -21,7 +21,11 @@ func (b *blamer) locate(row *result.CollectiveRow, messages []int32) {
 	for _, x := range messages {
 		met := b.r.trouble(x)
 		b.late, b.timeouts = b.late+met.Late, b.timeouts+met.Timeouts
-		if d, port := b.acc.m.lostTo(x, top); d > most {
+		lost := b.acc.m.lostTo
+		if c := top.Get(); c.Outside() {
+			lost = func(x int32, _ cause.ID) (unit.Time, int32) { return b.acc.outside.of(c, x) }
+		}
+		if d, port := lost(x, top); d > most {
 			most, worst, row.Port = d, x, port
 		}
 	}
@@ -29,6 +33,7 @@ func (b *blamer) locate(row *result.CollectiveRow, messages []int32) {
 		row.At, b.earlier = int64(b.acc.m.extra[worst].began), b.r.trouble(worst).Earlier
 		b.shared = b.acc.m.flowsAt(row.Port, worst)
 	}
+	b.worst = worst
 	b.failed = b.failing(worst, row.Port, unit.Time(row.Start), unit.Time(row.End))
 	row.Why = b.explain(row)
 }

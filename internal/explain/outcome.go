@@ -62,6 +62,9 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 		limits = append(limits, fmt.Sprintf("ranks.parquet holds the first %d operations of ranks", maxRankRows))
 	}
 	s.Jobs, s.Meetings = b.jobs(s), b.meetings()
+	if b.acc != nil && b.acc.outside != nil {
+		s.Cut = b.acc.outside.notes
+	}
 	if p.Storage != nil {
 		s.Storage, s.Stalls = r.storage(), r.stalls()
 	}

@@ -45,7 +45,7 @@ func Losses(s *result.Summary) (rows, minor []Loss) {
 		note := ""
 		if slices.Contains(s.Simulated, id.Get().Key) {
 			note = saves(s, id, "simulated")
-		} else if c.Expects() && !slices.Contains(lasting, id) {
+		} else if c.Expects() && !slices.Contains(lasting, id) && (!id.Get().Outside() || c.Saving[id] != 0) {
 			note = saves(s, id, "estimate")
 		}
 		large := line(Loss{Cause: id, Name: id.Get().Name, Time: c.Own[id], Saves: note})
@@ -61,6 +61,13 @@ func Losses(s *result.Summary) (rows, minor []Loss) {
 	return rows, minor
 }
 
+// cut prints claims of causes from outside that exceeded what was there.
+func cut(w io.Writer, s *result.Summary) {
+	for _, text := range s.Cut {
+		Labelled(w, "  Note: ", text)
+	}
+}
+
 // lost prints the time above line rate on the critical path by cause and, where advised, what to change. Small causes
 // become one closing line.
 func lost(w io.Writer, s *result.Summary, advised bool) {
@@ -69,6 +76,7 @@ func lost(w io.Writer, s *result.Summary, advised bool) {
 		if s.Chain != nil && s.StepTime > 0 && s.Chain.Lost() > 0 {
 			fmt.Fprintf(w, "Time above line rate on the critical path: %s\n", dur(s.Chain.Lost()))
 		}
+		cut(w, s)
 		return
 	}
 	fmt.Fprintf(w, "Time above line rate on the critical path: %s\n", dur(s.Chain.Lost()))
@@ -88,6 +96,7 @@ func lost(w io.Writer, s *result.Summary, advised bool) {
 		}
 		Labelled(w, "  below 0.5 %: ", strings.Join(below, ", "))
 	}
+	cut(w, s)
 	if !advised {
 		return
 	}
@@ -111,18 +120,24 @@ const chance = 0.02
 // saves says what a run without a cause alone saves, and how that is known; "" for an amount not worth a word.
 func saves(s *result.Summary, id cause.ID, how string) string {
 	saving := s.Chain.Saving[id]
+	alone := "alone"
+	for _, c := range cause.FromOutside() { // a run without the whole is without its parts
+		if c.From == id && s.Chain.Own[c.ID] > 0 {
+			alone = "with " + c.Name
+		}
+	}
 	share := float64(saving) / float64(s.StepTime)
 	switch {
 	case how == "simulated" && saving != 0 && max(share, -share) < chance:
-		return fmt.Sprintf("saves less than %s alone (simulated)", percent(chance))
+		return fmt.Sprintf("saves less than %s %s (simulated)", percent(chance), alone)
 	case float64(-saving) >= worthALine*float64(s.StepTime):
 		return fmt.Sprintf("%s longer without it (%s)", dur(-saving), how)
 	case saving <= 0:
-		return fmt.Sprintf("saves nothing alone (%s)", how)
+		return fmt.Sprintf("saves nothing %s (%s)", alone, how)
 	case float64(saving) < worthALine*float64(s.StepTime) && how == "estimate":
 		return ""
 	default:
-		return fmt.Sprintf("saves %s alone (%s)", dur(saving), how)
+		return fmt.Sprintf("saves %s %s (%s)", dur(saving), alone, how)
 	}
 }
 

@@ -124,7 +124,9 @@ type Summary struct {
 	// Simulated are the causes, by key, whose saving (Chain) is that of a run without them, not the model's estimate.
 	Simulated []string `json:"saving_simulated,omitempty"`
 	Remedies  []Remedy `json:"remedies,omitempty"` // for the cause that saves most first
-	GPUs      int      `json:"gpus"`
+	// Cut describes claims of causes from outside that exceeded the time they were to be part of.
+	Cut  []string `json:"claims_cut,omitempty"`
+	GPUs int      `json:"gpus"`
 	Trained
 	Packets        int64  `json:"packets"`
 	PacketHops     int64  `json:"packet_hops"`

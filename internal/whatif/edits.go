@@ -133,6 +133,22 @@ func noDelay(p *scenario.Plan) {
 	})
 }
 
+// cables changes rate, length and delay of all links.
+func cables(p *scenario.Plan, change func(*cause.Cable)) {
+	for i := range p.Graph.Links {
+		l := &p.Graph.Links[i]
+		c := cause.Cable{Rate: l.Rate, LengthMM: l.LengthMM, Delay: l.Propagation()}
+		was := c
+		change(&c)
+		if l.Rate = c.Rate; c.LengthMM != was.LengthMM {
+			l.LengthMM, l.Delay = c.LengthMM, 0
+		}
+		if c.Delay != was.Delay {
+			l.Delay = c.Delay
+		}
+	}
+}
+
 // fastReceivers lets links to NICs carry what all NICs send, in that direction: NICs send no faster than before.
 func fastReceivers(p *scenario.Plan) {
 	g, faster := p.Graph, fasterBy(p, len(p.Graph.NICs))

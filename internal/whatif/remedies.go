@@ -70,7 +70,7 @@ func First(all []Remedy, n int) (some []*Remedy) {
 }
 
 // CanTry reports whether a scenario can be run with a remedy: some are advice in words.
-func (r *Remedy) CanTry() bool { return len(r.change.Set)+len(r.change.Edits) > 0 }
+func (r *Remedy) CanTry() bool { return len(r.change.Set) > 0 || r.change.Edited() }
 
 // Try runs the scenario with a remedy and notes what that saves of a step.
 func (r *Remedy) Try(s *Scenario, step int64, l Limits) {

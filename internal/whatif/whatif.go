@@ -94,6 +94,9 @@ func (s *Scenario) Plan(c *cause.Change) (*scenario.Plan, error) {
 		return nil, err
 	}
 	apply(p, c.Edits)
+	if c.Cables != nil {
+		keepingRoom(p, func() { cables(p, c.Cables) })
+	}
 	return p, nil
 }
 

@@ -25,7 +25,13 @@ export const names: [string, string][] = [
   ["pcie", "PCIe"],
   ["host_cores", "host cores"],
   ["late", "late rank"],
+  ...outside(),
 ];
+
+/** outside lists the causes that extensions add, as the page carries them. */
+function outside(): [string, string][] {
+  return JSON.parse(document.getElementById("railyard-causes")?.textContent || "[]");
+}
 
 const of = (i: Info, key: string) => i.summary.chain?.[key + "_ps"] ?? 0;
 const letters = (all: string[]) => Math.max(0, ...all.map((s) => s.length));

@@ -415,6 +415,7 @@ export interface Summary {
   chain?: Record<string, number>;
   saving_simulated?: string[];
   remedies?: Remedy[];
+  claims_cut?: string[];
   gpus: number;
   parameters?: number;
   tokens?: number;

@@ -93,7 +93,7 @@ func inline(data string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the page is not built: %w", err)
 	}
-	out := string(page)
+	out := withCauses(string(page))
 	files, err := fs.ReadDir(bundle, "dist/assets")
 	if err != nil {
 		return nil, err

@@ -20,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"railyard/internal/cause"
 	"railyard/internal/fidelity"
 	"railyard/internal/field"
 	entered "railyard/internal/input"
@@ -82,6 +83,12 @@ func New(c Config) (*Server, error) {
 		studies: map[string]*analysed{}, asking: make(chan struct{}, 1), patience: 5 * time.Second}
 	s.ended, s.end = context.WithCancel(context.Background())
 	s.mux.Handle("GET /", http.FileServerFS(page))
+	if front, err := fs.ReadFile(page, "index.html"); err == nil && len(cause.FromOutside()) > 0 {
+		s.mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			io.WriteString(w, withCauses(string(front)))
+		})
+	}
 	s.mux.HandleFunc("GET /api/runs", s.listRuns)
 	s.mux.HandleFunc("GET /api/runs/{run}/variants", s.variants)
 	s.mux.HandleFunc("GET /api/runs/{run}/capture.pcapng", s.pcapng)
