@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// audit simulates some episodes in full that were not: what of them is off was reused.
+// audit simulates some episodes in full that were not: what of them is off was reused, or left out.
 type audit struct {
 	share    float64
 	chosen   rng.Stream
@@ -37,7 +37,7 @@ func (a *audit) result() *result.Audit {
 func (r *Run) check(g *group) {
 	a := &r.audit
 	const parts = 1 << 20
-	if a.share == 0 || g.led || float64(a.chosen.Intn(parts)) >= a.share*parts || r.err != nil {
+	if a.share == 0 || g.led && !g.shortened || float64(a.chosen.Intn(parts)) >= a.share*parts || r.err != nil {
 		return
 	}
 	s, err := sim.NewStand(r.Plan, r.routes, r.seen.interval)

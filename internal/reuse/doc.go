@@ -16,6 +16,10 @@
 // lab. So times are those of packets within nanoseconds, not to the picosecond. TestSameAsPackets and
 // TestRandomScenarios compare; Run.Audit simulates some groups of a run again.
 //
-// Wormhole (NSDI 2026, arXiv 2602.10615) keeps partitions of flows in the same way. Its skipping of steady states
-// within a partition is not here.
+// Wormhole (NSDI 2026, arXiv 2602.10615) keeps partitions of flows in the same way, and skips their steady states: it
+// takes rates that have changed by less than 5 % as constant. A lab skips only what repeats exactly (steady.go):
+// packets in flight and in queues, distances of sequence numbers, turns, PCIe and random draws are those of an earlier
+// moment, and all senders are at line rate. So nothing is added to the error; TestSteady compares with whole messages
+// to the picosecond. What is left is a stride or two per message for the state to settle and repeat, and every packet
+// of senders that congestion control has slowed down.
 package reuse

@@ -21,6 +21,7 @@ type group struct {
 	called    string
 	lab       *lab             // that simulates for it
 	led       bool             // packets of it were simulated
+	shortened bool             // but not those that repeat
 	draws     map[int32]uint64 // by switch: the number of its random draws
 	turn      int32            // bells of other turns are void
 	waits     bool             // to be settled

@@ -30,6 +30,12 @@ type lab struct {
 	waits  map[[2]int32]explain.Wait
 	pauses []result.PauseRow
 	hops   int64
+
+	steady   steady
+	whole    bool             // nothing is left out
+	links    []result.LinkRow // until the last jump, since the group's first post
+	skipped  int64            // packet-hops
+	interval unit.Time
 }
 
 // when is the time of the lab's next event, in the run's time.
@@ -124,10 +130,13 @@ func (l *lab) part(r *Run) {
 
 // upTo simulates until a time, with so many deliveries at it.
 func (l *lab) upTo(r *Run, at unit.Time, heard int) {
-	for l.Step(l.base + at) {
+	for l.step(at) {
 		l.take(r)
+		if l.steady.comes(l) {
+			l.leap(at)
+		}
 	}
-	for l.heard < heard && l.Step(l.base+at+1) {
+	for l.heard < heard && l.step(at+1) {
 		l.take(r)
 	}
 }
@@ -140,7 +149,11 @@ func (l *lab) post(r *Run, i int) {
 	k := &r.pairs[p.conn]
 	m := l.Post(k.service, k.from, k.to, k.tag, p.bytes)
 	l.posts[m] = int32(i)
-	l.conns[p.conn] = l.Hosts.Messages[m].Conn
+	own := l.Hosts.Messages[m].Conn
+	if _, had := l.conns[p.conn]; !had {
+		l.conns[p.conn] = own
+		l.steady.knows(l, own)
+	}
 	l.lost++
 	for len(l.told) <= i {
 		l.told = append(l.told, false)
@@ -176,6 +189,9 @@ func (l *lab) label(port int32) int32 {
 	return -1
 }
 
+// step runs the next event before a time of the group.
+func (l *lab) step(before unit.Time) bool { return l.Step(min(before, unit.Never/2) + l.base) }
+
 // run simulates until a time of the run, or something to tell.
 func (l *lab) run(r *Run, before unit.Time) {
 	if l.over(r) {
@@ -183,15 +199,17 @@ func (l *lab) run(r *Run, before unit.Time) {
 		return
 	}
 	g := l.of
-	until := before - g.start + l.base
 	long := r.count + observeEvery
-	for l.Step(until) {
+	for l.step(before - g.start) {
 		if len(l.got) > 0 || l.Err != nil {
 			l.take(r)
 			break
 		}
 		if r.count++; r.count > long || l.over(r) {
 			break
+		}
+		if l.steady.comes(l) {
+			l.leap(r.foresight(l) - g.start)
 		}
 	}
 	idle := l.When() == unit.Never
@@ -240,7 +258,8 @@ func (l *lab) end(r *Run) {
 	g.lab = nil
 	r.unsettle(g)
 	fresh := !l.disturbed()
-	r.seen.simulated += s.end.counts.PacketHops
+	g.shortened = fresh && l.skipped > 0
+	r.seen.simulated += s.end.counts.PacketHops - l.skipped
 	r.close(l, fresh)
 }
 
@@ -255,9 +274,12 @@ func (r *Run) take(g *group) *lab {
 			r.err = err
 			return nil
 		}
-		l = &lab{Stand: s}
+		l = &lab{Stand: s, whole: r.whole}
 		s.Delivered = func(m int32) { l.got = append(l.got, m) }
-		s.Paused = func(row result.PauseRow) { l.pauses = append(l.pauses, row) }
+		s.Paused = func(row result.PauseRow) {
+			row.At -= int64(l.base)
+			l.pauses = append(l.pauses, row)
+		}
 	}
 	r.draw(l, g)
 	return l
@@ -286,7 +308,7 @@ func (r *Run) draw(l *lab, g *group) {
 
 // drop ends a lab that no group needs.
 func (r *Run) drop(l *lab) {
-	r.seen.simulated += l.Net.PacketHops - l.hops
+	r.seen.simulated += l.Net.PacketHops - l.hops - l.skipped
 	r.close(l, false)
 }
 
@@ -307,6 +329,8 @@ func (l *lab) begin(interval unit.Time) {
 		l.pairs[c] = l.Pair(c)
 	}
 	l.Waits(func(w explain.Wait) { l.waits[[2]int32{w.Conn, w.Port}] = w })
-	l.pauses = l.pauses[:0]
+	l.pauses, l.links, l.skipped = l.pauses[:0], l.links[:0], 0
+	l.steady.begin()
+	l.interval = interval
 	l.Sample(interval)
 }

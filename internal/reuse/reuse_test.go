@@ -13,6 +13,7 @@ import (
 	"railyard/internal/long"
 	"railyard/internal/result"
 	"railyard/internal/reuse"
+	"railyard/internal/rng"
 	"railyard/internal/scenario"
 	"railyard/internal/sim"
 	"railyard/internal/validate/draw"
@@ -27,11 +28,17 @@ type outcome struct {
 
 func reused(t testing.TB, p *scenario.Plan, audit float64) outcome {
 	t.Helper()
+	return run(t, p, audit, func(*reuse.Run) {})
+}
+
+func run(t testing.TB, p *scenario.Plan, audit float64, set func(*reuse.Run)) outcome {
+	t.Helper()
 	c := sim.Estimate(p)
 	r, err := reuse.Build(p, c.Routes())
 	if err != nil {
 		t.Fatal(err)
 	}
+	set(r)
 	r.Audit(audit)
 	if err := r.Go(nil); err != nil {
 		t.Fatal(err)
@@ -226,6 +233,66 @@ func TestRandomScenarios(t *testing.T) {
 	}
 	if compared < most/6 {
 		t.Errorf("%d of %d scenarios were compared", compared, most)
+	}
+}
+
+// drawn is traffic of random sizes, peers and times over a small fabric.
+func drawn(n int) (text string, marks bool) {
+	r := rng.New(uint64(n), "steady")
+	pick := func(of ...string) string { return of[r.Intn(len(of))] }
+	text = fmt.Sprintf("name: drawn\nseed: %d\nfabric: {kind: %s, host_link: {rate: %s, cable: 3m}, "+
+		"fabric_link: {rate: %s, cable: %s}}\nserver: {gpus: 2, nics: 2}\n", n,
+		pick("rail, hosts: 6, spines: 2", "single-rail, hosts: 6"), pick("100Gbps", "400Gbps"),
+		pick("100Gbps", "400Gbps", "800Gbps"), pick("3m", "30m", "500m"))
+	text += fmt.Sprintf("transport: {mtu: %s, ack_every: %s, qps: %s, recovery: %s}\n", pick("1024", "4096"),
+		pick("1", "16", "48", "64"), pick("1", "2"), pick("go-back-n", "selective"))
+	if r.Intn(4) == 0 {
+		text = strings.Replace(text, "transport: {", "transport: {write: only, ", 1)
+	}
+	if marks = r.Intn(3) == 0; !marks {
+		text += "cc: {algorithm: none}\nswitch: {buffer: 1GiB, queues: {3: {xoff: 60MB, xon: 30MB}}}\n"
+	}
+	if r.Intn(4) == 0 {
+		text += "deviations: [{node: host-1, pcie: 9GB/s}]\n"
+	}
+	text += "workload:\n  traffic:\n    flows:\n"
+	for range 2 + r.Intn(10) {
+		from := r.Intn(6)
+		text += fmt.Sprintf("      - {from: host-%d/gpu-%d, to: host-%d/gpu-%d, bytes: %dKB, start: %dus}\n", from+1,
+			r.Intn(2)+1, (from+1+r.Intn(5))%6+1, r.Intn(2)+1, 1+r.Intn(6000), r.Intn(3)*r.Intn(400))
+	}
+	return text, marks
+}
+
+// TestSteady wants runs whose messages' middles are left out to be the same to the last packet and picosecond as runs
+// with all of them, and as long as those by packets.
+func TestSteady(t *testing.T) {
+	t.Parallel()
+	most, left, hops := 60, int64(0), int64(0)
+	if long.On() {
+		most = 2000
+	}
+	for n := range most {
+		text, marks := drawn(n)
+		p := small(text, t)
+		whole, got := run(t, p, 0, (*reuse.Run).Whole), reused(t, p, 0)
+		left, hops = left+whole.Reused.PacketHops-got.Reused.PacketHops, hops+whole.Reused.PacketHops
+		if !reflect.DeepEqual(whole.Tables.Flows, got.Tables.Flows) || whole.PacketHops != got.PacketHops ||
+			whole.Packets != got.Packets || whole.ECNMarks != got.ECNMarks {
+			t.Errorf("case %d: %d packets, whole %d", n, got.Packets, whole.Packets)
+		}
+		for i := range whole.Tables.Ports {
+			if a, b := &whole.Tables.Ports[i], &got.Tables.Ports[i]; !reflect.DeepEqual(a, b) {
+				t.Errorf("case %d: port %d: %+v, whole %+v", n, i, b, a)
+			}
+		}
+		if want := packets(t, p); !marks && want.StepTime != got.StepTime {
+			t.Logf("case %d: %v, by packets %v", n, got.StepTime, want.StepTime)
+		}
+	}
+	t.Logf("%d of %d packet-hops left out", left, hops)
+	if 5*left < hops {
+		t.Errorf("%d of %d packet-hops left out", left, hops)
 	}
 }
 

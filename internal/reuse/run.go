@@ -51,6 +51,7 @@ type Run struct {
 	idle      []*lab           // whose networks are as new
 	drawn     map[int32]uint64 // by switch: groups that have draws there
 	audit     audit
+	whole     bool // messages are simulated to the end
 
 	seen        seen
 	delivered   unit.Bytes
@@ -273,7 +274,7 @@ func (r *Run) stuck() error { return r.Stuck(r.Exec, r.now) }
 func (r *Run) progress() exec.Progress {
 	hops := r.seen.simulated
 	for _, l := range r.labs {
-		hops += l.Net.PacketHops - l.hops
+		hops += l.Net.PacketHops - l.hops - l.skipped
 	}
 	return exec.Progress{Now: r.now, PacketHops: hops, Delivered: r.delivered, Total: r.Exec.NetBytes,
 		OpsLeft: r.Exec.Left, Ops: len(r.Exec.DAG.Ops)}

@@ -18,14 +18,9 @@ func (l *lab) ending() *ending {
 	for i, n := range counters(&e.counts) {
 		*n -= *was[i]
 	}
-	for _, row := range l.Samples() {
-		if row.Port = l.label(row.Port); row.Port >= 0 {
-			row.Start = max(0, row.Start-int64(l.base))
-			e.links = append(e.links, row)
-		}
-	}
+	l.sampled()
+	e.links = slices.Clone(l.links)
 	for _, row := range l.pauses {
-		row.At -= int64(l.base)
 		if row.Port = l.label(row.Port); row.Cause >= 0 {
 			row.Cause = l.label(row.Cause)
 		}

@@ -1,0 +1,53 @@
+package rc
+
+// A simulator that finds a network in one state twice, but for sequence numbers, may leave out what repeats: it takes
+// packets out of the middle of messages, at both ends.
+
+// Under is the message that a queue pair sends, in sequence numbers.
+type Under struct {
+	First, End uint64 // of the message: [First, End)
+	Una, Next  uint64 // as the requester's
+}
+
+// Under returns the message under way at a requester. It is plain if packets may be taken out of it: it is a WRITE, and
+// nothing is lost, retransmitted or refused.
+func (q *QP) Under() (u Under, plain bool) {
+	u.Una, u.Next = q.una, q.next
+	if q.next >= q.end || int(q.cur) >= len(q.wrs) {
+		return u, false
+	}
+	w := &q.wrs[q.cur]
+	u.First, u.End = w.first, w.end
+	return u, q.state == ReadyToSend && q.special == 0 && q.high == q.next && w.Verb <= WriteImm && w.Data == nil &&
+		(q.sel == nil || q.sel.pending == 0 && len(q.sel.spans) == 0 && q.sel.hole == 0)
+}
+
+// Expects returns the sequence number that a responder expects next. It is plain if it is within a WRITE and nothing is
+// out of order.
+func (q *QP) Expects() (s uint64, plain bool) {
+	return q.expect, !q.nakSent && q.reorder.held == 0 && len(q.out) == 0 && (q.inWrite || q.cfg.WriteOnly)
+}
+
+// Shorten takes packets out of the rest of the message under way at a requester, which must have more.
+func (q *QP) Shorten(packets uint64) {
+	w := &q.wrs[q.cur]
+	if w.end-q.next <= packets {
+		panic("rc: a message has no packets to be left out")
+	}
+	w.end -= packets
+	w.Len -= int64(packets) * int64(q.cfg.MTU)
+	q.end -= packets
+	for i := int(q.cur) + 1; i < len(q.wrs); i++ {
+		q.wrs[i].first -= packets
+		q.wrs[i].end -= packets
+	}
+}
+
+// Skip counts packets of the message under way at a responder as received.
+func (q *QP) Skip(packets uint64) {
+	if q.inWrite {
+		q.msgLeft -= int64(packets) * int64(q.cfg.MTU)
+	}
+	q.Placed += packets * uint64(q.cfg.MTU)
+	q.Received += packets
+}
