@@ -27,6 +27,9 @@ type compareCmd struct {
 	JSON      bool     `help:"Print the summaries as JSON"`
 	PNG       string   `help:"Plot completion times, queues and rates of each variant" name:"png" placeholder:"DIR"`
 	Force     bool     `help:"Replace existing plots" with:"png"`
+	Dir       string   `help:"Directory of the trials; the same command resumes an interrupted comparison" name:"study" placeholder:"DIR" without:"png"`
+
+	workerFlags
 }
 
 func (c *compareCmd) Help() string {
@@ -37,6 +40,8 @@ func (c *compareCmd) Help() string {
   railyard compare scenarios/fattree128-incast32.yaml --set cc.algorithm=all --png plots
   railyard compare scenarios/victim.yaml --set transport=roce,srd,uec,mrc,scheduled --png plots
   railyard compare scenarios/three-flows.yaml --config old.cfg,new.cfg
+  railyard compare scenarios/pod64-alltoall.yaml --set lb=ecmp,spray --seeds 8 --study compared
+  railyard compare scenarios/three-flows.yaml --set lb=ecmp,spray --study compared-slurm --engine slurm
   railyard compare runs/a runs/b`
 }
 
@@ -44,6 +49,9 @@ func (c *compareCmd) Help() string {
 func (c *compareCmd) Run(e *env) error {
 	s := &study.Comparison{Matrix: study.Matrix{Scenarios: c.Scenarios, Set: c.Set, Config: c.Config},
 		Seeds: c.Seeds}
+	if err := c.stored(c.Dir); err != nil {
+		return err
+	}
 	if err := s.Prepare(); err != nil {
 		return err
 	}
@@ -57,6 +65,9 @@ func (c *compareCmd) Run(e *env) error {
 	}
 	ctx, pool, release := e.pool()
 	defer release()
+	if c.Dir != "" {
+		return c.resumable(ctx, e, s, pool)
+	}
 	var mu sync.Mutex
 	shown := map[int]plot.Curves{} // of each variant's first run
 	variants, stopped := s.Run(ctx, pool, func(n int, label string, o *study.Outcome) {

@@ -48,19 +48,7 @@ type sweepRunCmd struct {
 	Top      int      `help:"Points to print" default:"10" range:"1,10000"`
 	JSON     bool     `help:"Print as JSON"`
 
-	Listen    string `help:"Start a NATS server for railyard worker on this address" placeholder:"HOST:PORT" group:"Workers"`
-	NATS      string `help:"NATS server with JetStream that railyard worker uses as well" name:"nats" placeholder:"URL" without:"listen" group:"Workers"`
-	TokenFile string `help:"File with the token of the server (RAILYARD_NATS_TOKEN)" placeholder:"FILE" group:"Workers"`
-	TLSCert   string `help:"Certificate of --listen for TLS" name:"tls-cert" placeholder:"FILE" with:"listen" group:"Workers"`
-	TLSKey    string `help:"Key of --tls-cert" name:"tls-key" placeholder:"FILE" with:"tls-cert" group:"Workers"`
-	TLSCA     string `help:"Certificates of authorities that --nats or --tls-cert is checked against" name:"tls-ca" placeholder:"FILE" group:"Workers"`
-	Engine    string `help:"Where trials are simulated: local, slurm, kubernetes" enum:"local,slurm,kubernetes" default:"local" without:"listen" group:"Workers"`
-	Parts     int    `help:"Tasks of the array, pods of the Job" default:"16" range:"1,100000" with:"engine" group:"Workers"`
-	Sbatch    string `help:"Further options of sbatch" placeholder:"OPTIONS" with:"engine" group:"Workers"`
-	Image     string `help:"Container image with railyard, for pods" placeholder:"IMAGE" with:"engine" group:"Workers"`
-	Volume    string `help:"Volume with the study's directory, at the same path in pods; or --nats" placeholder:"CLAIM:PATH" without:"nats" group:"Workers"`
-	Apply     bool   `help:"Create the Job by kubectl" with:"image" group:"Workers"`
-	Remote    bool   `help:"Leave all trials to workers: none on this computer" with:"listen,nats" group:"Workers"`
+	workerFlags
 }
 
 func (c *sweepRunCmd) Help() string {
@@ -115,7 +103,7 @@ func (c *sweepRunCmd) Run(e *env) error {
 	if err := s.Open(); err != nil {
 		return err
 	}
-	finish, err := c.distribute(ctx, e, s)
+	finish, err := c.distribute(ctx, e, s, c.Jobs)
 	if err != nil {
 		return err
 	}

@@ -18,9 +18,42 @@ import (
 	"railyard/internal/study/sweep"
 )
 
+// workerFlags say where the trials of a study are simulated.
+type workerFlags struct {
+	Listen    string `help:"Start a NATS server for railyard worker on this address" placeholder:"HOST:PORT" group:"Workers"`
+	NATS      string `help:"NATS server with JetStream that railyard worker uses as well" name:"nats" placeholder:"URL" without:"listen" group:"Workers"`
+	TokenFile string `help:"File with the token of the server (RAILYARD_NATS_TOKEN)" placeholder:"FILE" group:"Workers"`
+	TLSCert   string `help:"Certificate of --listen for TLS" name:"tls-cert" placeholder:"FILE" with:"listen" group:"Workers"`
+	TLSKey    string `help:"Key of --tls-cert" name:"tls-key" placeholder:"FILE" with:"tls-cert" group:"Workers"`
+	TLSCA     string `help:"Certificates of authorities that --nats or --tls-cert is checked against" name:"tls-ca" placeholder:"FILE" group:"Workers"`
+	Engine    string `help:"Where trials are simulated: local, slurm, kubernetes" enum:"local,slurm,kubernetes" default:"local" without:"listen" group:"Workers"`
+	Parts     int    `help:"Tasks of the array, pods of the Job" default:"16" range:"1,100000" with:"engine" group:"Workers"`
+	Sbatch    string `help:"Further options of sbatch" placeholder:"OPTIONS" with:"engine" group:"Workers"`
+	Image     string `help:"Container image with railyard, for pods" placeholder:"IMAGE" with:"engine" group:"Workers"`
+	Volume    string `help:"Volume with the study's directory, at the same path in pods; or --nats" placeholder:"CLAIM:PATH" without:"nats" group:"Workers"`
+	Apply     bool   `help:"Create the Job by kubectl" with:"image" group:"Workers"`
+	Remote    bool   `help:"Leave all trials to workers: none on this computer" with:"listen,nats" group:"Workers"`
+}
+
+// stored refuses an engine without the directory of a study, which keeps what the engine returns.
+func (c *workerFlags) stored(dir string) error {
+	const without = "has no effect without --study"
+	switch {
+	case dir != "":
+		return nil
+	case c.Listen != "":
+		return field.New("--listen", "%s", without)
+	case c.NATS != "":
+		return field.New("--nats", "%s", without)
+	case c.Engine != "local":
+		return field.New("--engine", "%s %s", c.Engine, without)
+	}
+	return nil
+}
+
 // distribute leaves the trials of a study to workers, of which this process is one, where flags say so. finish ends
 // that.
-func (c *sweepRunCmd) distribute(ctx context.Context, e *env, s *sweep.Study) (finish func(), err error) {
+func (c *workerFlags) distribute(ctx context.Context, e *env, s *sweep.Study, jobs int) (finish func(), err error) {
 	say := func(words string) { report.Labelled(e.stderr, "note: ", words) }
 	switch {
 	case c.Engine == "slurm" && c.NATS != "":
@@ -60,7 +93,7 @@ func (c *sweepRunCmd) distribute(ctx context.Context, e *env, s *sweep.Study) (f
 		return finish, nil
 	}
 	own, cancel := context.WithCancel(ctx)
-	w := &jetstream.Worker{Access: access, Pool: &study.Pool{Workers: c.Jobs, Memory: s.Pool.Memory}}
+	w := &jetstream.Worker{Access: access, Pool: &study.Pool{Workers: jobs, Memory: s.Pool.Memory}}
 	var ended sync.WaitGroup
 	ended.Go(func() {
 		if err := w.Run(own); err != nil && !errors.Is(err, runner.ErrInterrupted) {
@@ -72,7 +105,7 @@ func (c *sweepRunCmd) distribute(ctx context.Context, e *env, s *sweep.Study) (f
 }
 
 // kubernetes writes the Job of a study: of parts on a volume, or of workers of a NATS server.
-func (c *sweepRunCmd) kubernetes(s *sweep.Study, say func(string)) error {
+func (c *workerFlags) kubernetes(s *sweep.Study, say func(string)) error {
 	pods := batch.Pods{Image: c.Image, Parts: c.Parts}
 	switch {
 	case c.Image == "":

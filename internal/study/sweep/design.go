@@ -29,6 +29,10 @@ type Design struct {
 	Base    map[string]string `json:"base,omitempty"` // the scenario's values that conditions ask for
 	Own     map[string]uint64 `json:"own_seeds"`      // the seed of a scenario with the study's set, by path
 
+	// Command and List are those of a study that another command has listed (NewListed).
+	Command string   `json:"command,omitempty"`
+	List    []Listed `json:"list,omitempty"`
+
 	space  *space.Space
 	points []space.Point // 0 is the scenario as it is
 	coords [][]float64   // of points
@@ -112,6 +116,10 @@ func (d *Design) build(params []space.Param, base func(string) (string, bool)) (
 
 // reopen makes the points of a design that was written down.
 func (d *Design) reopen() error {
+	if d.Command != "" {
+		d.points = make([]space.Point, len(d.List))
+		return nil
+	}
 	if err := d.Settle(); err != nil {
 		return err
 	}
@@ -290,6 +298,9 @@ func writeDesigns(dir string, designs []*Design) error {
 func (d *Design) same(o *Design) bool {
 	a, b := d.File, o.File
 	a.Name, a.About, a.Keep, a.Objectives, a.Scenario = b.Name, b.About, b.Keep, b.Objectives, b.Scenario
+	if d.Command != o.Command || !reflect.DeepEqual(d.List, o.List) {
+		return false
+	}
 	return d.Version == o.Version && reflect.DeepEqual(settled(a), settled(b)) &&
 		slices.Equal(slices.Sorted(maps.Values(d.Content)), slices.Sorted(maps.Values(o.Content))) &&
 		reflect.DeepEqual(d.Reads, o.Reads)

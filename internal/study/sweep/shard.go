@@ -70,6 +70,8 @@ func Merge(dirs []string, out string) (*Study, error) {
 			return nil, err
 		case designs == nil:
 			return nil, input.Fault(fmt.Errorf("%s holds no study (%s)", dir, ManifestName))
+		case designs[0].Command != "":
+			return nil, input.Fault(fmt.Errorf("%s holds a study of railyard %s, which has no shards", dir, designs[0].Command))
 		case s.designs == nil:
 			s.designs = designs
 		case !slices.EqualFunc(s.designs, designs, (*Design).same):

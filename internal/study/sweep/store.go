@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 
+	"railyard/internal/result"
 	"railyard/internal/study"
 )
 
@@ -44,6 +45,7 @@ type Record struct {
 	Figures map[string]float64 `json:"figures,omitempty"` // those that are not 0
 	Causes  map[string]int64   `json:"causes_ps,omitempty"`
 	Seconds float64            `json:"seconds"` // that the trial took
+	Summary *result.Summary    `json:"summary,omitempty"`
 }
 
 // span is the place of a record in the journal.

@@ -126,6 +126,8 @@ func (s *Study) fits(d *Design, o Options) error {
 		had = nil
 	case err != nil:
 		return err
+	case had != nil && had[0].Command != "":
+		return input.Fault(fmt.Errorf("%s holds a study of railyard %s; choose another --out", s.Dir, had[0].Command))
 	case had == nil && foreign(s.Dir):
 		return input.Fault(fmt.Errorf("%s holds files but no study; choose another --out", s.Dir))
 	}
@@ -198,6 +200,10 @@ func View(dir string) (*Study, error) {
 	designs, err := readDesigns(dir)
 	if err == nil && designs == nil {
 		err = input.Fault(fmt.Errorf("%s holds no study (%s)", dir, ManifestName))
+	}
+	if err == nil && designs[0].Command != "" {
+		err = input.Fault(fmt.Errorf("%s holds a study of railyard %s; the same command with --study resumes it", dir,
+			designs[0].Command))
 	}
 	if err != nil {
 		return nil, err
@@ -393,7 +399,7 @@ func (s *Study) simulate(ctx context.Context, t *Trial) (r *Record, err error) {
 	if _, all, _ := parseKeep(s.File.Keep); all {
 		dir = s.runDir(t)
 	}
-	return perform(ctx, s.Pool, s.from[path], sets, t.Seed, dir)
+	return perform(ctx, s.Pool, s.from[path], sets, t.Seed, dir, t.design.Command != "")
 }
 
 // Results are written while trials run after firstPartial, then every nextPartial, or more seldom: a twentieth of the
@@ -410,7 +416,10 @@ func (s *Study) partial() error {
 	if began.Before(s.next) {
 		return nil
 	}
-	err := errors.Join(s.store.journal.Sync(), s.Write())
+	err := s.store.journal.Sync()
+	if s.designs[0].Command == "" {
+		err = errors.Join(err, s.Write())
+	}
 	end := s.now()
 	s.next = end.Add(max(nextPartial, partialRest*end.Sub(began)))
 	return err

@@ -22,6 +22,7 @@ type Task struct {
 	Bundle  string   `json:"bundle"` // digest of the scenario with its files
 	Set     []string `json:"set"`
 	Seed    int      `json:"seed"` // how many beyond the scenario's
+	Summary bool     `json:"summary,omitempty"`
 }
 
 // Bundle is a scenario with the files that it and the settings of a study name.
@@ -36,7 +37,7 @@ type Bundle struct {
 // Task returns a trial for another process.
 func (s *Study) Task(t *Trial) Task {
 	path, sets := t.design.settings(t.local, t.Rung)
-	return Task{t.ID.String(), t.design.Version, s.from[path].bundle().Digest(), sets, t.Seed}
+	return Task{t.ID.String(), t.design.Version, s.from[path].bundle().Digest(), sets, t.Seed, t.design.Command != ""}
 }
 
 // Bundles returns the scenarios that tasks of the study need, by digest.
@@ -86,7 +87,7 @@ func (p *Performer) Perform(ctx context.Context, b *Bundle, t *Task) (*Record, e
 		f.held[name] = &held{err: errors.New(why)}
 	}
 	began := time.Now()
-	r, err := perform(ctx, p.Pool, &source{path: b.Path, text: b.Text, files: f}, t.Set, t.Seed, "")
+	r, err := perform(ctx, p.Pool, &source{path: b.Path, text: b.Text, files: f}, t.Set, t.Seed, "", t.Summary)
 	if err == nil {
 		r.Trial, r.Seconds = t.Trial, time.Since(began).Seconds()
 	}
@@ -110,9 +111,10 @@ func (s *source) plan(sets []string, seed int) (*scenario.Plan, error) {
 	return doc.Resolve(s.files.read)
 }
 
-// perform simulates a scenario with overrides, and leaves the run in a directory unless that is empty.
-func perform(ctx context.Context, pool *study.Pool, src *source, sets []string, seed int, dir string) (r *Record,
-	err error) {
+// perform simulates a scenario with overrides, and leaves the run in a directory unless that is empty. whole adds its
+// summary to the record.
+func perform(ctx context.Context, pool *study.Pool, src *source, sets []string, seed int, dir string, whole bool) (
+	r *Record, err error) {
 	defer func() {
 		if p := recover(); p != nil { // one trial must not end thousands
 			r, err = &Record{Status: Failed, Error: fmt.Sprintf("internal error: %v", p)}, nil
@@ -142,7 +144,10 @@ func perform(ctx context.Context, pool *study.Pool, src *source, sets []string, 
 		return &Record{Status: Failed, Error: o.Err.Error()}, nil
 	}
 	r = &Record{Status: Done, Figures: figures(o.Summary), Causes: causes(o.Summary)}
-	if o.Failed != nil || o.Summary.Outcome != nil {
+	if whole {
+		r.Summary = o.Summary
+	}
+	if o.Failed != nil || !whole && o.Summary.Outcome != nil {
 		r.Status = Lost
 		if o.Failed != nil {
 			r.Error = o.Failed.Error()
