@@ -242,26 +242,12 @@ func (d *DCQCN) OnLoss(unit.Time, Loss) {}
 
 // Signal returns the rates and alpha.
 func (d *DCQCN) Signal(now unit.Time, name string) (float64, bool) {
-	switch name {
-	case SignalRate:
-		return d.rc, true
-	case SignalTarget:
-		return d.rt, true
-	case SignalAlpha:
-		return d.Alpha(now), true
-	}
-	return 0, false
+	return named(dcqcn.Signals, name, d.rc, d.rt, d.Alpha(now))
 }
 
 // Counter returns the cuts and the CNPs.
 func (d *DCQCN) Counter(name string) (int64, bool) {
-	switch name {
-	case CounterCuts:
-		return int64(d.Cuts), true
-	case CounterCNPs:
-		return int64(d.heardN), true
-	}
-	return 0, false
+	return named(dcqcn.Counters, name, int64(d.Cuts), int64(d.heardN))
 }
 
 // WantsAcks returns false.

@@ -176,28 +176,11 @@ func (d *DCTCP) Decision() Decision { return d.now }
 
 // Signal returns the rate, the window, alpha and the delay.
 func (d *DCTCP) Signal(_ unit.Time, name string) (float64, bool) {
-	switch name {
-	case SignalRate:
-		return min(d.window*float64(8*d.path.MTU)/d.rtt.Seconds(), float64(d.path.Line)), true
-	case SignalWindow:
-		return d.window * float64(d.path.MTU), true
-	case SignalAlpha:
-		return d.alpha, true
-	case SignalDelay:
-		return d.rtt.Seconds(), true
-	}
-	return 0, false
+	rate := min(d.window*float64(8*d.path.MTU)/d.rtt.Seconds(), float64(d.path.Line))
+	return named(dctcp.Signals, name, rate, d.window*float64(d.path.MTU), d.alpha, d.rtt.Seconds())
 }
 
 // Counter returns cuts and marks.
 func (d *DCTCP) Counter(name string) (int64, bool) {
-	switch name {
-	case CounterCuts:
-		return d.cuts, true
-	case "loss_cuts":
-		return d.lossCuts, true
-	case "marked":
-		return d.marks, true
-	}
-	return 0, false
+	return named(dctcp.Counters, name, d.cuts, d.lossCuts, d.marks)
 }

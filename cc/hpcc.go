@@ -301,28 +301,10 @@ func (h *HPCC) Decision() Decision { return h.now }
 
 // Signal returns the rate, the windows and the load.
 func (h *HPCC) Signal(_ unit.Time, name string) (float64, bool) {
-	switch name {
-	case SignalRate:
-		return float64(h.now.Rate), true
-	case SignalWindow:
-		return h.window, true
-	case SignalLoad:
-		return h.load, true
-	case "reference":
-		return h.reference, true
-	}
-	return 0, false
+	return named(hpcc.Signals, name, float64(h.now.Rate), h.window, h.load, h.reference)
 }
 
 // Counter returns the cuts and what they were made of.
 func (h *HPCC) Counter(name string) (int64, bool) {
-	switch name {
-	case CounterCuts:
-		return h.cuts, true
-	case "updates":
-		return h.updates, true
-	case "new_paths":
-		return h.paths, true
-	}
-	return 0, false
+	return named(hpcc.Counters, name, h.cuts, h.updates, h.paths)
 }

@@ -285,28 +285,11 @@ func (n *NSCC) Decision() Decision { return n.now }
 
 // Signal returns the rate, the window and the delays.
 func (n *NSCC) Signal(_ unit.Time, name string) (float64, bool) {
-	switch name {
-	case SignalRate:
-		return min(float64(n.path.Line), 8*n.window/max(n.rtt, n.base, 1).Seconds()), true
-	case SignalWindow:
-		return n.window, true
-	case SignalDelay:
-		return n.rtt.Seconds(), true
-	case "queue_delay":
-		return n.mean / float64(unit.Second), true
-	}
-	return 0, false
+	rate := min(float64(n.path.Line), 8*n.window/max(n.rtt, n.base, 1).Seconds())
+	return named(nscc.Signals, name, rate, n.window, n.rtt.Seconds(), n.mean/float64(unit.Second))
 }
 
 // Counter returns the cuts.
 func (n *NSCC) Counter(name string) (int64, bool) {
-	switch name {
-	case CounterCuts:
-		return n.cuts, true
-	case "quick_adapts":
-		return n.quick, true
-	case "loss_cuts":
-		return n.lossCuts, true
-	}
-	return 0, false
+	return named(nscc.Counters, name, n.cuts, n.quick, n.lossCuts)
 }

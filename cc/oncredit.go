@@ -169,23 +169,9 @@ var (
 )
 
 func (c *Credit) signal(name string) (float64, bool) {
-	switch name {
-	case "credit":
-		return float64(c.Left()), true
-	case "asked":
-		return float64(c.Asked()), true
-	}
-	return 0, false
+	return named(creditSignals, name, float64(c.Left()), float64(c.Asked()))
 }
 
 func (c *Credit) counter(name string) (int64, bool) {
-	switch name {
-	case "grants":
-		return c.grants, true
-	case "requests":
-		return c.requests, true
-	case "repeats":
-		return c.repeats, true
-	}
-	return 0, false
+	return named(creditCounters, name, c.grants, c.requests, c.repeats)
 }

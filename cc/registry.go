@@ -84,6 +84,16 @@ type Profile struct {
 // Term is a signal or a counter.
 type Term struct{ Name, Unit, Doc string }
 
+// named returns the value of the term with a name; values are in the order of terms.
+func named[T int64 | float64](terms []Term, name string, values ...T) (T, bool) {
+	for i := range values {
+		if terms[i].Name == name {
+			return values[i], true
+		}
+	}
+	return 0, false
+}
+
 // Names of signals and counters that tables and sentences have a place for. An algorithm
 // reports those of them that it has, and others as it likes.
 const (

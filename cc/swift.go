@@ -343,15 +343,5 @@ func (w *Swift) Signal(_ unit.Time, name string) (float64, bool) {
 
 // Counter returns the cuts.
 func (w *Swift) Counter(name string) (int64, bool) {
-	switch name {
-	case CounterCuts:
-		return w.cuts, true
-	case "loss_cuts":
-		return w.lossCuts, true
-	case "far_cuts":
-		return w.farCuts, true
-	case "resets":
-		return w.resets, true
-	}
-	return 0, false
+	return named(swift.Counters, name, w.cuts, w.lossCuts, w.farCuts, w.resets)
 }

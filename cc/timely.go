@@ -181,24 +181,10 @@ func (t *Timely) Decision() Decision {
 
 // Signal returns the rate, the delay and its gradient.
 func (t *Timely) Signal(_ unit.Time, name string) (float64, bool) {
-	switch name {
-	case SignalRate:
-		return t.rate, true
-	case SignalDelay:
-		return t.rtt.Seconds(), true
-	case "gradient":
-		return t.change / float64(max(t.least, 1)), true
-	}
-	return 0, false
+	return named(timely.Signals, name, t.rate, t.rtt.Seconds(), t.change/float64(max(t.least, 1)))
 }
 
 // Counter returns the cuts.
 func (t *Timely) Counter(name string) (int64, bool) {
-	switch name {
-	case CounterCuts:
-		return t.cuts, true
-	case "loss_cuts":
-		return t.lossCuts, true
-	}
-	return 0, false
+	return named(timely.Counters, name, t.cuts, t.lossCuts)
 }

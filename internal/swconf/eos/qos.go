@@ -42,25 +42,38 @@ func (p *parser) mapRules(r *cli.Mode) {
 
 // dscpMap reads "24 26 to traffic-class 3 [drop-precedence 1]".
 func (p *parser) dscpMap(m *cli.Match) {
-	list, tail, ok := strings.Cut(m.Word("list"), " to ")
+	list, tail, _ := strings.Cut(m.Word("list"), " to ")
 	set, err := swconf.DSCPs(list)
-	if m.No && err == nil {
-		for d := range set {
-			if set[d] {
-				p.toTC[d] = swconf.Said[int]{}
-			}
+	p.toClass(m, p.toTC[:], set[:], err == nil, tail, "a list of DSCPs and their class, as in 24 to traffic-class 3")
+}
+
+// cosMap reads "3 4 to traffic-class 3".
+func (p *parser) cosMap(m *cli.Match) {
+	list, tail, _ := strings.Cut(m.Word("list"), " to ")
+	set, ok := eight(list)
+	p.toClass(m, p.cosTC[:], set[:], ok, tail, "a list of CoS values and their class, as in 3 to traffic-class 3")
+}
+
+// toClass sets the traffic class, named in tail, of the values in a set, or removes it; want is what the line accepts.
+func (p *parser) toClass(m *cli.Match, classes []swconf.Said[int], set []bool, ok bool, tail, want string) {
+	var tc int
+	if !m.No || !ok {
+		f := strings.Fields(tail)
+		if !ok || len(f) < 2 || !strings.HasPrefix("traffic-class", f[0]) {
+			p.bad(m, "list", want)
+			return
 		}
-		return
+		if tc, ok = p.trafficClass(m, "list", f[1]); !ok {
+			return
+		}
 	}
-	f := strings.Fields(tail)
-	if !ok || err != nil || len(f) < 2 || !strings.HasPrefix("traffic-class", f[0]) {
-		p.bad(m, "list", "a list of DSCPs and their class, as in 24 to traffic-class 3")
-		return
-	}
-	tc, ok := p.trafficClass(m, "list", f[1])
-	for d := range set {
-		if ok && set[d] {
-			p.toTC[d] = swconf.SaidAt(p.c, m, "list", tc)
+	for v := range set {
+		switch {
+		case !set[v]:
+		case m.No:
+			classes[v] = swconf.Said[int]{}
+		default:
+			classes[v] = swconf.SaidAt(p.c, m, "list", tc)
 		}
 	}
 }
@@ -133,31 +146,6 @@ func eight(s string) (set [8]bool, ok bool) {
 		}
 	}
 	return set, ok
-}
-
-// cosMap reads "3 4 to traffic-class 3".
-func (p *parser) cosMap(m *cli.Match) {
-	list, tail, ok := strings.Cut(m.Word("list"), " to ")
-	set, fine := eight(list)
-	if m.No && fine {
-		for c := range set {
-			if set[c] {
-				p.cosTC[c] = swconf.Said[int]{}
-			}
-		}
-		return
-	}
-	f := strings.Fields(tail)
-	if !ok || !fine || len(f) < 2 || !strings.HasPrefix("traffic-class", f[0]) {
-		p.bad(m, "list", "a list of CoS values and their class, as in 3 to traffic-class 3")
-		return
-	}
-	tc, ok := p.trafficClass(m, "list", f[1])
-	for c := range set {
-		if ok && set[c] {
-			p.cosTC[c] = swconf.SaidAt(p.c, m, "list", tc)
-		}
-	}
 }
 
 // classMap reads "3 4 to tx-queue 3"; what else a traffic class is written to, marks that leave the
