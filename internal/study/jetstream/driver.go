@@ -13,23 +13,11 @@ import (
 
 	"railyard/internal/runner"
 	"railyard/internal/study/sweep"
-
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // Driver is a sweep.Engine that leaves trials to workers.
 type Driver struct {
 	Access
-
-	conn    *nats.Conn
-	js      jetstream.JetStream
-	study   string
-	mu      sync.Mutex
-	open    map[string]*sweep.Trial
-	failure error
-	ended   chan struct{}
-	ending  sync.Once
 }
 
 // Simulate puts trials into the queue and takes their records until none is left.
@@ -37,79 +25,16 @@ func (d *Driver) Simulate(ctx context.Context, s *sweep.Study, list []*sweep.Tri
 	if len(list) == 0 {
 		return nil
 	}
-	if err := d.prepare(ctx, s); err != nil {
-		return err
-	}
-	defer d.conn.Close()
-	d.open, d.ended, d.ending, d.failure = map[string]*sweep.Trial{}, make(chan struct{}), sync.Once{}, nil
-	for _, t := range list {
-		d.open[t.ID.String()] = t
-	}
-	stream, err := d.js.Stream(ctx, prefix+d.study+trials)
-	if err == nil {
-		err = stream.Purge(ctx) // of an earlier driver: what has no record is put in again
-	}
+	study, err := identity(s.Dir)
 	if err != nil {
 		return err
 	}
-	stop, err := d.take(ctx, s)
+	b, err := d.dial("railyard sweep " + s.Dir)
 	if err != nil {
 		return err
 	}
-	defer stop()
-	aside, err := d.aside(ctx, s, stream)
-	if err != nil {
-		return err
-	}
-	defer aside()
-	if err := d.put(ctx, s, list); err != nil && ctx.Err() == nil {
-		return err
-	}
-	select {
-	case <-d.ended:
-		return d.failure
-	case <-ctx.Done():
-		end, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		defer cancel()
-		return errors.Join(runner.ErrInterrupted, stream.Purge(end))
-	}
-}
-
-// prepare connects, and makes the streams and the store of bundles.
-func (d *Driver) prepare(ctx context.Context, s *sweep.Study) (err error) {
-	if d.study, err = identity(s.Dir); err != nil {
-		return err
-	}
-	if d.conn, d.js, err = d.connect("railyard sweep " + s.Dir); err != nil {
-		return err
-	}
-	for _, kind := range []string{trials, records} {
-		if _, err = d.js.CreateOrUpdateStream(ctx, queue(d.study, kind)); err != nil {
-			return fmt.Errorf("stream of %s: %w", d.URL, err)
-		}
-	}
-	_, err = d.js.CreateOrUpdateConsumer(ctx, prefix+d.study+trials, jetstream.ConsumerConfig{Durable: workers,
-		AckPolicy: jetstream.AckExplicitPolicy, AckWait: silence, MaxDeliver: tries, MaxAckPending: -1})
-	if err != nil {
-		return err
-	}
-	store, err := d.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: bundles})
-	if err != nil {
-		return err
-	}
-	for name, b := range s.Bundles() {
-		if _, err := store.GetInfo(ctx, name); err == nil {
-			continue
-		}
-		text, err := json.Marshal(b)
-		if err == nil {
-			_, err = store.PutBytes(ctx, name, text)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	defer b.close()
+	return newDrive(b, study, s, s.Pool.Finished).run(ctx, list)
 }
 
 // identity names the queues of a study's directory, so that two directories share none.
@@ -122,99 +47,162 @@ func identity(dir string) (string, error) {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(host+"\x00"+full)))[:12], nil
 }
 
-// put publishes trials; what is published twice is stored once.
-func (d *Driver) put(ctx context.Context, s *sweep.Study, list []*sweep.Trial) error {
-	subject := subjects + d.study + trials
+// ledger is what a drive uses of a study.
+type ledger interface {
+	Task(t *sweep.Trial) sweep.Task
+	Bundles() map[string]*sweep.Bundle
+	Take(t *sweep.Trial, r *sweep.Record) error
+	Leave(why error)
+}
+
+// drive has the trials of one call of Simulate done.
+type drive struct {
+	broker   broker
+	study    string
+	ledger   ledger
+	finished func() // called for each trial that has ended
+
+	mu      sync.Mutex
+	open    map[string]*sweep.Trial
+	failure error
+	ended   chan struct{}
+	ending  sync.Once
+}
+
+func newDrive(b broker, study string, l ledger, finished func()) *drive {
+	return &drive{broker: b, study: study, ledger: l, finished: finished, open: map[string]*sweep.Trial{},
+		ended: make(chan struct{})}
+}
+
+// run puts trials into the queue and takes their records until none is left. Messages, acknowledgements and notices
+// may be lost: while nothing moves, what is still open is looked for.
+func (d *drive) run(ctx context.Context, list []*sweep.Trial) error {
+	for _, t := range list {
+		d.open[t.ID.String()] = t
+	}
+	err := d.broker.prepare(ctx, d.study, d.ledger.Bundles())
+	if err == nil {
+		err = d.broker.purge(ctx, d.study) // of an earlier driver: what has no record is put in again
+	}
+	if err != nil {
+		return err
+	}
+	stop, err := d.broker.take(ctx, d.study, d.record)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	aside, err := d.broker.aside(ctx, d.study, d.aside)
+	if err != nil {
+		return err
+	}
+	defer aside()
+	if err := d.put(ctx, list); err != nil && ctx.Err() == nil {
+		return err
+	}
+	still := time.NewTicker(silence)
+	defer still.Stop()
+	for quiet := 0; ; {
+		select {
+		case <-d.ended:
+			return d.failure
+		case <-ctx.Done():
+			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+			defer cancel()
+			return errors.Join(runner.ErrInterrupted, d.broker.purge(end, d.study))
+		case <-still.C:
+			if idle, err := d.broker.idle(ctx, d.study); err != nil || !idle {
+				quiet = 0
+				continue
+			}
+			if quiet++; quiet == 2 { // a record may be between the two queues once
+				quiet = 0
+				d.search(ctx)
+			}
+		}
+	}
+}
+
+// search settles the trials that nobody works on and that have no record: those that are still in the queue were
+// delivered as often as may be, and those that are not were lost on their way and go into it again.
+func (d *drive) search(ctx context.Context) {
+	rest, err := d.broker.rest(ctx, d.study)
+	if err != nil {
+		return // until the next time
+	}
+	for _, task := range rest {
+		d.aside(task)
+	}
+	var again []*sweep.Trial
+	d.mu.Lock()
+	for _, t := range d.open {
+		again = append(again, t)
+	}
+	d.mu.Unlock()
+	if d.broker.purge(ctx, d.study) == nil {
+		_ = d.put(ctx, again)
+	}
+}
+
+// put puts trials into the queue.
+func (d *drive) put(ctx context.Context, list []*sweep.Trial) error {
 	for i, t := range list {
 		if d.has(t) { // not so where an earlier driver has left its record in the queue
-			text, err := json.Marshal(s.Task(t))
-			if err != nil {
-				return err
+			text, err := json.Marshal(d.ledger.Task(t))
+			if err == nil {
+				err = d.broker.put(d.study, text)
 			}
-			if _, err := d.js.PublishMsgAsync(&nats.Msg{Subject: subject, Data: text}); err != nil {
+			if err != nil {
 				return err
 			}
 		}
 		if i%1000 == 999 || i == len(list)-1 {
-			select {
-			case <-d.js.PublishAsyncComplete():
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(time.Minute):
-				return fmt.Errorf("%s does not acknowledge trials", d.URL)
+			if err := d.broker.flush(ctx); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
 }
 
-// take stores the records that workers return.
-func (d *Driver) take(ctx context.Context, s *sweep.Study) (stop func(), err error) {
-	c, err := d.js.CreateOrUpdateConsumer(ctx, prefix+d.study+records, jetstream.ConsumerConfig{Durable: driver,
-		AckPolicy: jetstream.AckExplicitPolicy})
-	if err != nil {
-		return nil, err
+// record stores a record that a worker returns.
+func (d *drive) record(m delivery) {
+	r := &sweep.Record{}
+	if err := json.Unmarshal(m.Data(), r); err != nil {
+		_ = m.Term() // not a record
+		return
 	}
-	run, err := c.Consume(func(m jetstream.Msg) {
-		r := &sweep.Record{}
-		if err := json.Unmarshal(m.Data(), r); err != nil {
-			_ = m.Term() // not a record
+	if t := d.remove(r.Trial); t != nil {
+		if err := d.ledger.Take(t, r); err != nil {
+			d.end(err)
 			return
 		}
-		if t := d.remove(r.Trial); t != nil {
-			if err := s.Take(t, r); err != nil {
-				d.end(err)
-				return
-			}
-			s.Pool.Finished()
-		}
-		_ = m.Ack() // a record that comes again is left out
-		d.check()
-	})
-	if err != nil {
-		return nil, err
+		d.finished()
 	}
-	return run.Stop, nil
+	_ = m.Ack() // a record that comes again is left out
+	d.check()
 }
 
-// aside counts trials that no worker has finished in several tries.
-func (d *Driver) aside(ctx context.Context, s *sweep.Study, stream jetstream.Stream) (stop func(), err error) {
-	subject := "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES." + prefix + d.study + trials + "." + workers
-	sub, err := d.conn.Subscribe(subject, func(m *nats.Msg) {
-		var notice struct {
-			Seq uint64 `json:"stream_seq"`
-		}
-		if json.Unmarshal(m.Data, &notice) != nil {
-			return
-		}
-		raw, err := stream.GetMsg(ctx, notice.Seq)
-		if err != nil {
-			return // it was acknowledged meanwhile
-		}
-		var task sweep.Task
-		if json.Unmarshal(raw.Data, &task) == nil && d.remove(task.Trial) != nil {
-			s.Leave(fmt.Errorf("trial %s: %d workers ended, or had too little memory, while they simulated it", task.Trial,
-				tries))
-			s.Pool.Finished()
-		}
-		_ = stream.DeleteMsg(ctx, notice.Seq)
-		d.check()
-	})
-	if err != nil {
-		return nil, err
+// aside counts a trial that no worker has finished in several tries.
+func (d *drive) aside(text []byte) {
+	var task sweep.Task
+	if json.Unmarshal(text, &task) == nil && d.remove(task.Trial) != nil {
+		d.ledger.Leave(fmt.Errorf("trial %s: %d workers ended, or had too little memory, while they simulated it", task.Trial,
+			tries))
+		d.finished()
 	}
-	return func() { _ = sub.Unsubscribe() }, nil
+	d.check()
 }
 
 // has reports whether a trial is open.
-func (d *Driver) has(t *sweep.Trial) bool {
+func (d *drive) has(t *sweep.Trial) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.open[t.ID.String()] != nil
 }
 
 // remove returns the trial of an ID the first time.
-func (d *Driver) remove(id string) *sweep.Trial {
+func (d *drive) remove(id string) *sweep.Trial {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	t := d.open[id]
@@ -223,7 +211,7 @@ func (d *Driver) remove(id string) *sweep.Trial {
 }
 
 // check ends the study when no trial is open.
-func (d *Driver) check() {
+func (d *drive) check() {
 	d.mu.Lock()
 	left := len(d.open)
 	d.mu.Unlock()
@@ -232,8 +220,8 @@ func (d *Driver) check() {
 	}
 }
 
-// end ends Simulate.
-func (d *Driver) end(err error) {
+// end ends run.
+func (d *drive) end(err error) {
 	d.ending.Do(func() {
 		d.failure = err
 		close(d.ended)

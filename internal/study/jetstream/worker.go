@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,9 +12,6 @@ import (
 	"railyard/internal/runner"
 	"railyard/internal/study"
 	"railyard/internal/study/sweep"
-
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // Worker simulates the trials of all studies of a server.
@@ -26,8 +22,8 @@ type Worker struct {
 
 	Trials atomic.Int64 // simulated
 
-	js      jetstream.JetStream
-	perform sweep.Performer
+	broker  broker
+	perform func(context.Context, *sweep.Bundle, *sweep.Task) (*sweep.Record, error)
 	mu      sync.Mutex
 	held    map[string]*sweep.Bundle
 }
@@ -37,18 +33,24 @@ const maxBundles = 64
 
 // Run simulates until ctx ends or Idle has passed. An *sweep.ErrVersion says that a study is of another version.
 func (w *Worker) Run(ctx context.Context) error {
-	conn, js, err := w.connect("railyard worker")
+	b, err := w.dial("railyard worker")
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	w.js, w.held, w.perform = js, map[string]*sweep.Bundle{}, sweep.Performer{Pool: w.Pool}
+	defer b.close()
+	w.broker, w.perform = b, (&sweep.Performer{Pool: w.Pool}).Perform
+	return w.run(ctx, w.Pool.AtOnce())
+}
+
+// run simulates by so many trials at once.
+func (w *Worker) run(ctx context.Context, atOnce int) error {
+	w.held = map[string]*sweep.Bundle{}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var last atomic.Int64 // when a trial has ended, or begun
 	last.Store(time.Now().UnixNano())
 	var all sync.WaitGroup
-	for range w.Pool.AtOnce() {
+	for range atOnce {
 		all.Go(func() {
 			for ctx.Err() == nil {
 				found, err := w.round(ctx)
@@ -79,31 +81,18 @@ const patience = time.Second
 
 // round simulates one trial of each study that has one.
 func (w *Worker) round(ctx context.Context) (found bool, err error) {
-	names := w.js.StreamNames(ctx, jetstream.WithStreamListSubject(subjects+"*"))
-	var studies []string
-	for name := range names.Name() {
-		study, ours := strings.CutPrefix(name, prefix)
-		if study, queue := strings.CutSuffix(study, trials); ours && queue {
-			studies = append(studies, study)
-		}
-	}
-	if len(studies) == 0 || names.Err() != nil {
+	studies, err := w.broker.studies(ctx)
+	if len(studies) == 0 || err != nil {
 		pause(ctx, patience)
 		return false, nil
 	}
 	for _, study := range studies {
-		c, err := w.js.Consumer(ctx, prefix+study+trials, workers)
-		if err != nil {
-			continue // the study begins, or has ended
-		}
 		for ctx.Err() == nil {
-			batch, err := c.Fetch(1, jetstream.FetchMaxWait(patience/time.Duration(len(studies))))
+			m, err := w.broker.fetch(ctx, study, patience/time.Duration(len(studies)))
 			if err != nil {
 				pause(ctx, patience)
-				break
 			}
-			m, ok := <-batch.Messages()
-			if !ok {
+			if m == nil {
 				break
 			}
 			found = true
@@ -124,7 +113,7 @@ func pause(ctx context.Context, d time.Duration) {
 }
 
 // one simulates the trial of a message and acknowledges it once its record is stored.
-func (w *Worker) one(ctx context.Context, study string, m jetstream.Msg) error {
+func (w *Worker) one(ctx context.Context, study string, m delivery) error {
 	var t sweep.Task
 	if err := json.Unmarshal(m.Data(), &t); err != nil {
 		return m.Term()
@@ -145,7 +134,7 @@ func (w *Worker) one(ctx context.Context, study string, m jetstream.Msg) error {
 	b, err := w.bundle(ctx, t.Bundle)
 	var r *sweep.Record
 	if err == nil {
-		r, err = w.perform.Perform(ctx, b, &t)
+		r, err = w.perform(ctx, b, &t)
 	}
 	version := (*sweep.ErrVersion)(nil)
 	switch {
@@ -161,8 +150,7 @@ func (w *Worker) one(ctx context.Context, study string, m jetstream.Msg) error {
 	if err != nil {
 		return err
 	}
-	msg := &nats.Msg{Subject: subjects + study + records, Data: text}
-	if _, err = w.js.PublishMsg(ctx, msg, jetstream.WithMsgID(t.Trial)); err != nil {
+	if err := w.broker.give(ctx, study, text); err != nil {
 		_ = m.NakWithDelay(patience)
 		return nil
 	}
@@ -171,28 +159,27 @@ func (w *Worker) one(ctx context.Context, study string, m jetstream.Msg) error {
 	return nil
 }
 
-// bundle returns a scenario, from memory or the server.
+// bundle returns a scenario, from memory or the server. Others do not wait while it is fetched.
 func (w *Worker) bundle(ctx context.Context, name string) (*sweep.Bundle, error) {
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	if b := w.held[name]; b != nil {
+	b := w.held[name]
+	w.mu.Unlock()
+	if b != nil {
 		return b, nil
 	}
-	store, err := w.js.ObjectStore(ctx, bundles)
+	text, err := w.broker.bundle(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	text, err := store.GetBytes(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	b := &sweep.Bundle{}
+	b = &sweep.Bundle{}
 	if err := json.Unmarshal(text, b); err != nil {
 		return nil, err
 	}
 	if b.Digest() != name {
 		return nil, fmt.Errorf("bundle %s has other content", name)
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if len(w.held) >= maxBundles {
 		clear(w.held)
 	}

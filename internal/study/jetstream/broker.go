@@ -1,0 +1,51 @@
+package jetstream
+
+import (
+	"context"
+	"time"
+
+	"railyard/internal/study/sweep"
+)
+
+// broker is what driver and workers use of a server: for each study a work queue of trials and one of records, and a
+// store of bundles. A message is delivered until it is acknowledged, but no more than tries times; calls may fail,
+// what they ask for may have happened nevertheless, and a message may come twice. The tests have one of their own,
+// with time and faults of their own.
+type broker interface {
+	// prepare makes the queues of a study and stores its bundles.
+	prepare(ctx context.Context, study string, all map[string]*sweep.Bundle) error
+	// purge drops the trials in the queue.
+	purge(ctx context.Context, study string) error
+	// put puts a trial into the queue, at the latest when flush returns.
+	put(study string, task []byte) error
+	flush(ctx context.Context) error
+	// take calls f for each record.
+	take(ctx context.Context, study string, f func(delivery)) (stop func(), err error)
+	// aside calls f for each trial that was delivered as often as may be; a call may be lost.
+	aside(ctx context.Context, study string, f func(task []byte)) (stop func(), err error)
+	// idle reports whether no trial is being simulated or will be, and no record is on its way.
+	idle(ctx context.Context, study string) (bool, error)
+	// rest returns the trials that the queue holds.
+	rest(ctx context.Context, study string) ([][]byte, error)
+
+	// studies names the studies that have a queue of trials.
+	studies(ctx context.Context) ([]string, error)
+	// fetch returns a trial, or nil where none comes in time.
+	fetch(ctx context.Context, study string, wait time.Duration) (delivery, error)
+	// give puts a record into the queue.
+	give(ctx context.Context, study string, record []byte) error
+	// bundle returns a bundle's text.
+	bundle(ctx context.Context, name string) ([]byte, error)
+
+	close()
+}
+
+// delivery is a message that waits to be acknowledged.
+type delivery interface {
+	Data() []byte
+	Ack() error
+	DoubleAck(ctx context.Context) error
+	NakWithDelay(d time.Duration) error
+	Term() error
+	InProgress() error
+}
