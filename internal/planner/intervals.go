@@ -38,10 +38,8 @@ func loadHeldOut() (h heldOut) {
 	return h
 }
 
-// Confidence is the share of trainings that an interval is meant to hold.
-const Confidence = 0.9
-
-// normal90 is how many standard deviations a normal variable stays within with that probability.
+// normal90 is the number of standard deviations that a normal variable stays within in 90 % of cases: the share of
+// trainings that an interval is meant to contain.
 const normal90 = 1.645
 
 // Factor returns by which factor a measurement of the class may be above or below its estimate.

@@ -122,7 +122,7 @@ func Painted(w io.Writer, style Style, label, text string) {
 func write(w io.Writer, label, indent, text string, style Style) {
 	layout := Of(w)
 	var b strings.Builder
-	for i, line := range fold(text, layout.Width-Width(label), layout.Width > 0) {
+	for i, line := range Fold(text, layout.Width-Width(label), layout.Width > 0) {
 		if i > 0 {
 			label = indent
 		}
@@ -135,8 +135,8 @@ func write(w io.Writer, label, indent, text string, style Style) {
 	io.WriteString(w, b.String())
 }
 
-// fold returns the lines of a text, each of n columns at most unless one word is longer.
-func fold(text string, n int, wraps bool) (lines []string) {
+// Fold returns the lines of a text, each of n columns at most unless one word is longer.
+func Fold(text string, n int, wraps bool) (lines []string) {
 	words := strings.Fields(text)
 	for i := len(words) - 1; i > 0; i-- {
 		if last := words[i-1][len(words[i-1])-1]; last >= '0' && last <= '9' && unit.IsShown(words[i]) {

@@ -126,7 +126,7 @@ func (t *Table) line(w io.Writer, layout Layout, shown, widths []int, cells []st
 		}
 		switch {
 		case k == last && k > 0 && left && layout.Width > 0 && Width(cell) > widths[k]:
-			lines := fold(cell, widths[k], true)
+			lines := Fold(cell, widths[k], true)
 			cell, more = lines[0], lines[1:]
 		case k == 0:
 			cell = Clip(cell, widths[k])

@@ -7,6 +7,7 @@ import (
 
 	"railyard/internal/capture"
 	"railyard/internal/report"
+	"railyard/internal/report/screen"
 	"railyard/unit"
 )
 
@@ -19,32 +20,16 @@ func Event(w io.Writer, ev capture.Event) {
 	if ev.Times > 1 {
 		more = fmt.Sprintf(" (%d times until %.3f)", ev.Times, ev.Until)
 	}
-	for i, l := range wrapped(ev.Who, eventWidth+2) { // IPv6 addresses take a line each
+	for i, l := range screen.Fold(ev.Who, eventWidth+2, true) { // IPv6 addresses take a line each
 		at := ""
 		if i == 0 {
 			at = fmt.Sprintf("%.3f", ev.Micros)
 		}
 		fmt.Fprintf(w, "%13s  %s\n", at, l)
 	}
-	for _, l := range wrapped(ev.Text+more, eventWidth) {
+	for _, l := range screen.Fold(ev.Text+more, eventWidth, true) {
 		fmt.Fprintf(w, "%15s  %s\n", "", l)
 	}
-}
-
-// wrapped breaks text at blanks.
-func wrapped(text string, width int) (lines []string) {
-	line := ""
-	for _, w := range strings.Fields(text) {
-		if line != "" && len(line)+1+len(w) > width {
-			lines = append(lines, line)
-			line = ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += w
-	}
-	return append(lines, line)
 }
 
 // tcpFlows prints the directions of TCP connections.
