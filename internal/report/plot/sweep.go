@@ -19,8 +19,9 @@ import (
 // maxLines is how many points of a study are drawn as lines: the best half of them, and others spread over the rest.
 const maxLines = 1000
 
-// Sweep draws a study into its directory: a heat map over the two parameters that count most, parallel coordinates, the
-// Pareto front of two objectives, and the parameters by how much they count. It returns the files that it has written.
+// Sweep draws a study into its directory: a curve over the only parameter, or a heat map over the two that count most,
+// parallel coordinates, the Pareto front of two objectives, and the parameters by how much they count. It returns the
+// files that it has written.
 func Sweep(s *sweep.Study, a *sweep.Analysis) (paths []string, err error) {
 	if len(a.Ranking) < 2 {
 		return nil, nil
@@ -29,7 +30,7 @@ func Sweep(s *sweep.Study, a *sweep.Analysis) (paths []string, err error) {
 	for _, p := range []struct {
 		name string
 		draw func(*sweep.Analysis, []*axis) (*plot.Plot, error)
-	}{{"heatmap.png", heat}, {"parallel.png", parallel}, {"pareto.png", pareto}, {"sensitivity.png", sensitivity}} {
+	}{{"curve.png", curve}, {"heatmap.png", heat}, {"parallel.png", parallel}, {"pareto.png", pareto}, {"sensitivity.png", sensitivity}} {
 		drawn, err := p.draw(a, axes)
 		if err != nil {
 			return paths, err
@@ -51,6 +52,7 @@ type axis struct {
 	name   string
 	values []string // different ones, in their order
 	of     []string // by ranked point; "" where a point does not set it
+	log    bool     // its range is logarithmic
 }
 
 // sweepAxes returns the parameters with several values, those that count most first.
@@ -69,7 +71,7 @@ func sweepAxes(s *sweep.Study, a *sweep.Analysis) (axes []*axis) {
 	}
 	slices.SortStableFunc(order, func(x, y int) int { return rank(keys[x]) - rank(keys[y]) })
 	for _, i := range order {
-		x := &axis{name: short[i]}
+		x := &axis{name: short[i], log: s.Logarithmic(keys[i])}
 		for _, r := range a.Ranking {
 			v := s.Value(r.Point, keys[i])
 			x.of = append(x.of, v)

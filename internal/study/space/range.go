@@ -21,6 +21,9 @@ type Range struct {
 	levels []string
 }
 
+// Log reports whether the steps of the range are factors.
+func (r *Range) Log() bool { return r.log }
+
 // MaxSteps bounds the steps of a range.
 const MaxSteps = 100_000
 
