@@ -12,7 +12,7 @@ import (
 // packages alone and pass the conformance tests.
 func TestExtensions(t *testing.T) {
 	mods, err := filepath.Glob("examples/*/go.mod")
-	if err != nil || len(mods) < 4 {
+	if err != nil || len(mods) < 5 {
 		t.Fatal(mods, err)
 	}
 	for _, mod := range mods {

@@ -207,7 +207,7 @@ func (b *Build) tool(command string, args ...string) ([]byte, error) {
 var (
 	compileLine = regexp.MustCompile(`(?m)^(\S+\.go:\d+(?::\d+)?): (.+)$`)
 	testLine    = regexp.MustCompile(`(?m)^ +--- FAIL: TestExtensions/(\S+)`)
-	failedLine  = regexp.MustCompile(`(?m)^ *(?:cctest|extendtest|causes|transporttest)\.go:\d+: (.*[^:\s])\s*$|failed after \d+ tests: (.+)$`)
+	failedLine  = regexp.MustCompile(`(?m)^ *(?:cctest|extendtest|causes|transporttest|allocs|hostile|ledger|net|schedule)\.go:\d+: (.*[^:\s])\s*$|failed after \d+ tests: (.+)$`)
 	panicLine   = regexp.MustCompile(`(?m)^panic: (.+?)(?: \[recovered.*)?$`)
 )
 
@@ -218,7 +218,8 @@ func (b *Build) fault(out []byte, err error) error {
 	if m := testLine.FindSubmatch(out); m != nil {
 		why := ""
 		for _, f := range failedLine.FindAllSubmatch(out, -1) {
-			if why = string(bytes.Join(f[1:], nil)); why != "" {
+			if text := string(bytes.Join(f[1:], nil)); text != "" && !strings.HasPrefix(text, "[rapid] OK") {
+				why = text
 				break
 			}
 		}

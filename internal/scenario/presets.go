@@ -1,15 +1,18 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"railyard/cc"
+	"railyard/extend"
 	"railyard/internal/field"
 	"railyard/internal/queue"
 	"railyard/roce"
+	"railyard/transport/protocols"
 	"railyard/unit"
 )
 
@@ -28,7 +31,7 @@ type preset struct {
 // presets are those that can be compared. SRD, Falcon, MRC and UEC's transports are run as published, without
 // PFC; the queues of those that trim are UET's (main_uec.cpp: one product, marks from 0.2 to 0.8 of it). The
 // scheduled fabric has endpoints that send at line rate and pause, as its operators run it.
-var presets = []preset{
+var presets = append([]preset{
 	{name: "roce", words: "RoCEv2 with PFC and DCQCN", kind: RoCE, recovery: "go-back-n",
 		cc: "dcqcn", lb: "ecmp",
 		pfc: true, switches: "PFC with headroom, ECN", nics: "CNPs, rate and one PSN per QP"},
@@ -51,6 +54,17 @@ var presets = []preset{
 	{name: "scheduled", words: "a scheduled fabric below RoCEv2 at line rate", kind: RoCE,
 		recovery: "go-back-n", cc: "none", lb: "ecmp", pfc: true, scheduled: true,
 		switches: "VOQs, credits, cells", nics: "one PSN per QP"},
+}, presetsOf(extend.All().Transports)...)
+
+// presetsOf returns presets of transports that extensions add: each without PFC, with its own congestion control or the
+// one that it runs where none is named.
+func presetsOf(names []string) (all []preset) {
+	for _, name := range names {
+		p := protocols.All.Lookup(name)
+		all = append(all, preset{name: name, words: p.Words + ", without PFC", kind: name, cc: cmp.Or(p.CC, "none"),
+			lb: "ecmp"})
+	}
+	return all
 }
 
 // Presets are the names that transport may have instead of a block.
