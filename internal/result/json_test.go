@@ -23,7 +23,7 @@ func TestListsInJSON(t *testing.T) {
 	err := WriteJSON(&b, v)
 	const want = `{"rows":[],"leaf":{"list":[]},"none":null,"map":{"a":{"list":[]}},"any":[{"list":[]}],` +
 		`"kept":[{"start_ps":0,"length_ps":0,"port":7,` +
-		`"wire_bytes":0,"queued_bytes":0,"paused_ps":0,"ecn_marks":0,"queue_peak_bytes":0}]}`
+		`"wire_bytes":0,"queued_bytes":0,"paused_ps":0,"ecn_marks":0,"queue_peak_bytes":0,"drops":0}]}`
 	if err != nil || b.String() != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, b.String(), want)
 	}

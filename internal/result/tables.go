@@ -28,6 +28,8 @@ type LinkRow struct {
 	Marks  int64 `parquet:"ecn_marks" json:"ecn_marks"`
 	// most that a queue of the port held in the interval; of a switch
 	Peak int64 `parquet:"queue_peak_bytes" json:"queue_peak_bytes"`
+	// packets that the port discarded and those lost on its link; runs of earlier versions have none
+	Drops int64 `parquet:"drops" json:"drops"`
 }
 
 // Longest returns the longest queue of the interval that is known: runs of earlier versions know the one at its end.

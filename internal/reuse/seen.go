@@ -191,10 +191,11 @@ func (s *seen) link(row result.LinkRow) {
 		part := left
 		if until < end {
 			share := float64(until-from) / float64(end-from)
-			part.Bytes, part.Paused, part.Marks = int64(float64(left.Bytes)*share), int64(float64(left.Paused)*share),
-				int64(float64(left.Marks)*share)
+			part.Bytes, part.Paused = int64(float64(left.Bytes)*share), int64(float64(left.Paused)*share)
+			part.Marks, part.Drops = int64(float64(left.Marks)*share), int64(float64(left.Drops)*share)
 		}
-		left.Bytes, left.Paused, left.Marks = left.Bytes-part.Bytes, left.Paused-part.Paused, left.Marks-part.Marks
+		left.Bytes, left.Paused = left.Bytes-part.Bytes, left.Paused-part.Paused
+		left.Marks, left.Drops = left.Marks-part.Marks, left.Drops-part.Drops
 		part.Start, part.Length = at, int64(s.interval)
 		s.slot(&part)
 		from = until
@@ -218,7 +219,8 @@ func (s *seen) slot(part *result.LinkRow) {
 
 // join adds what a link did to a row of the same interval.
 func join(to, o *result.LinkRow) {
-	to.Bytes, to.Paused, to.Marks = to.Bytes+o.Bytes, to.Paused+o.Paused, to.Marks+o.Marks
+	to.Bytes, to.Paused = to.Bytes+o.Bytes, to.Paused+o.Paused
+	to.Marks, to.Drops = to.Marks+o.Marks, to.Drops+o.Drops
 	to.Peak, to.Queued = max(to.Peak, o.Peak), o.Queued
 }
 

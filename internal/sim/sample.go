@@ -20,6 +20,7 @@ type sampler struct {
 	lastTx   []int64
 	lastPau  []unit.Time
 	lastMark []int64
+	lastDrop []int64
 	signals  signals
 	nics     nicMemory
 	limit    int
@@ -28,7 +29,8 @@ type sampler struct {
 func newSampler(n *Network, interval unit.Time, limit int) *sampler {
 	ports := len(n.Net.Ports)
 	return &sampler{net: n, interval: interval, wait: interval, lastTx: make([]int64, ports),
-		lastPau: make([]unit.Time, ports), lastMark: make([]int64, ports), limit: max(limit, 4*ports)}
+		lastPau: make([]unit.Time, ports), lastMark: make([]int64, ports),
+		lastDrop: make([]int64, ports), limit: max(limit, 4*ports)}
 }
 
 // due takes the sample of a turn and schedules the next; quiet says that nothing is
@@ -84,8 +86,9 @@ func (s *sampler) take() {
 func (s *sampler) links(now unit.Time) {
 	for i := range 2 * len(s.net.Graph.Links) { // those inside edges follow
 		p := &s.net.Net.Ports[i]
-		paused, marks := s.net.Net.PausedFor(int32(i)), s.net.Net.Stats[i].Marks
-		if p.TxBytes == s.lastTx[i] && paused == s.lastPau[i] && p.Queued == 0 {
+		paused, st := s.net.Net.PausedFor(int32(i)), &s.net.Net.Stats[i]
+		marks, drops := st.Marks, st.Drops+st.Lost
+		if p.TxBytes == s.lastTx[i] && paused == s.lastPau[i] && p.Queued == 0 && drops == s.lastDrop[i] {
 			continue
 		}
 		most := int64(unit.InTime(s.net.Net.Highest(int32(i)), now-s.began))
@@ -93,9 +96,9 @@ func (s *sampler) links(now unit.Time) {
 		s.rows = append(s.rows, result.LinkRow{Start: int64(s.began), Length: int64(now - s.began),
 			Port:  int32(i),
 			Bytes: bytes, Queued: int64(p.Queued), Paused: int64(paused - s.lastPau[i]),
-			Marks: marks - s.lastMark[i], Peak: int64(s.net.Net.TakePeak(int32(i)))})
+			Marks: marks - s.lastMark[i], Peak: int64(s.net.Net.TakePeak(int32(i))), Drops: drops - s.lastDrop[i]})
 		s.lastTx[i] += bytes
-		s.lastPau[i], s.lastMark[i] = paused, marks
+		s.lastPau[i], s.lastMark[i], s.lastDrop[i] = paused, marks, drops
 	}
 }
 
@@ -125,6 +128,7 @@ func (s *sampler) merge() bool {
 			o.Peak = max(o.Peak, r.Peak)
 			o.Paused += r.Paused
 			o.Marks += r.Marks
+			o.Drops += r.Drops
 			continue
 		}
 		out = append(out, r)

@@ -104,7 +104,8 @@ func (s *Stand) Sample(interval unit.Time) {
 	s.sampler = newSampler(s.Network, interval, rows)
 	s.sampler.began = s.Now()
 	if was != nil {
-		s.sampler.lastTx, s.sampler.lastPau, s.sampler.lastMark = was.lastTx, was.lastPau, was.lastMark
+		s.sampler.lastTx, s.sampler.lastPau = was.lastTx, was.lastPau
+		s.sampler.lastMark, s.sampler.lastDrop = was.lastMark, was.lastDrop
 	}
 }
 
