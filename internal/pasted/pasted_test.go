@@ -124,6 +124,15 @@ func TestPlans(t *testing.T) {
 		!strings.Contains(err.Error(), "has 4") {
 		t.Error(err)
 	}
+	_, err = Search(SearchForm{Model: name, GlobalBatch: 16, Sequence: 2048, GPUs: -3}, s)
+	if err == nil || !strings.Contains(err.Error(), "-3 is out of range") || !strings.Contains(err.Error(), "accepted: 0 ") {
+		t.Error(err)
+	}
+	bad := q
+	bad.ZeRO = -1
+	if _, err := MemoryOf(bad); err == nil || !strings.Contains(err.Error(), "-1 is out of range 0–3") {
+		t.Error(err)
+	}
 	r, err := Search(SearchForm{Model: "gpt3-125m", GlobalBatch: 16, Sequence: 1024}, s)
 	if err != nil {
 		t.Fatal(err)
@@ -141,6 +150,10 @@ func TestPlans(t *testing.T) {
 
 // Failures of a scenario are those of plan failures: a server's only NIC is a single point of failure.
 func TestFailures(t *testing.T) {
+	if _, err := Failures(t.Context(), FailuresForm{}, resolved(t, rails), &study.Pool{}); err == nil ||
+		!strings.Contains(err.Error(), "no kind of failure is selected; accepted: one or more of link") {
+		t.Error(err)
+	}
 	x, err := Failures(t.Context(), FailuresForm{[]string{"nic", "switch"}}, resolved(t, rails), &study.Pool{})
 	if err != nil {
 		t.Fatal(err)

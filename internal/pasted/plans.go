@@ -1,6 +1,7 @@
 package pasted
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -58,9 +59,9 @@ func shipped(name string) (*model.Config, error) {
 }
 
 // within refuses sizes of a form that no configuration has.
-func within(name string, n, most int64) error {
-	if n < 1 || n > most {
-		return field.New(name, "%d is out of range 1–%d", n, most)
+func within(name string, n, least, most int64) error {
+	if n < least || n > most {
+		return field.New(name, "%d is out of range %d–%d", n, least, most)
 	}
 	return nil
 }
@@ -80,13 +81,12 @@ func MemoryOf(q MemoryForm) (*Memory, error) {
 		name string
 		n    int64
 	}{{"tp", int64(q.TP)}, {"pp", int64(q.PP)}, {"dp", int64(q.DP)}, {"cp", int64(q.CP)}, {"ep", int64(q.EP)},
-		{"vpp", int64(q.VPP)}, {"micro_batch", q.Micro}, {"microbatches", int64(q.Microbatches)},
-		{"zero", int64(q.ZeRO) + 1}} {
-		if err := within(x.name, x.n, most); err != nil {
+		{"vpp", int64(q.VPP)}, {"micro_batch", q.Micro}, {"microbatches", int64(q.Microbatches)}} {
+		if err := within(x.name, x.n, 1, most); err != nil {
 			return nil, input.Fault(err)
 		}
 	}
-	if err := within("sequence", q.Sequence, 1<<24); err != nil {
+	if err := cmp.Or(within("zero", int64(q.ZeRO), 0, 3), within("sequence", q.Sequence, 1, 1<<24)); err != nil {
 		return nil, input.Fault(err)
 	}
 	l := partition.Layout{TP: q.TP, PP: q.PP, DP: q.DP, CP: q.CP, EP: q.EP, VPP: q.VPP, ZeRO: q.ZeRO, Sequence: true,
@@ -146,14 +146,13 @@ func Search(q SearchForm, s Scenario) (*Searched, error) {
 	if err != nil {
 		return nil, input.Fault(err)
 	}
-	for _, err := range []error{within("global_batch", q.GlobalBatch, 1<<30), within("sequence", q.Sequence, 1<<24),
-		within("gpus", int64(q.GPUs)+1, 1<<20)} {
-		if err != nil {
-			return nil, input.Fault(err)
-		}
+	all := s.Plan.Graph.TotalGPUs()
+	if err := cmp.Or(within("global_batch", q.GlobalBatch, 1, 1<<30), within("sequence", q.Sequence, 1, 1<<24)); err != nil {
+		return nil, input.Fault(err)
 	}
-	if all := s.Plan.Graph.TotalGPUs(); q.GPUs > all {
-		return nil, input.Fault(field.New("gpus", "the fabric has %d, found %d", all, q.GPUs))
+	if q.GPUs < 0 || q.GPUs > all {
+		return nil, input.Fault(field.New("gpus", "%d is out of range: the fabric has %d GPUs; accepted: 0 (all of them) or 1–%d",
+			q.GPUs, all, all))
 	}
 	t := workload.NewTraining()
 	t.Name, t.Model, t.GlobalBatch, t.Seq, t.Channels = q.Model, m, q.GlobalBatch, q.Sequence, 0
@@ -200,6 +199,10 @@ func Failures(ctx context.Context, q FailuresForm, s Scenario, pool *study.Pool)
 		return nil, err
 	}
 	defer f.close()
+	if len(q.Kinds) == 0 {
+		return nil, input.Fault(field.New("kinds", "no kind of failure is selected; accepted: one or more of link, switch, "+
+			"nic, server"))
+	}
 	for _, k := range q.Kinds {
 		if k == "card" {
 			return nil, input.Fault(fmt.Errorf("line cards need the command: railyard plan failures --card-ports"))

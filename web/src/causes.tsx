@@ -165,7 +165,14 @@ export function Waterfall({ a, b }: { a: Info; b: Info }) {
     return (
       <div>
         <h2>From A to B</h2>
-        <p class="empty">One of the runs has no account of its step.</p>
+        <p class="empty" data-testid="no-causes">
+          No causes to compare:{" "}
+          {[a, b]
+            .filter((i) => !i.summary.chain)
+            .map((i) => `${i.name} ${i.summary.complete ? "records no critical path (an earlier version wrote it)" : "did not complete"}`)
+            .join(", ")}
+          . Completed runs of this version have them.
+        </p>
       </div>
     );
   // What the step loses first, the largest change first; then what it needs.

@@ -145,7 +145,7 @@ function Beside() {
   if (names.length === 0)
     return (
       <p class="empty">
-        No runs chosen: tick two or more in the <a href={address(["runs"])}>list</a>, then press compare.
+        Nothing to compare: no run is selected. Tick two or more in the <a href={address(["runs"])}>list</a>, then press compare.
       </p>
     );
   if (error)
@@ -187,6 +187,7 @@ function Beside() {
           {doubt(infos)}
         </p>
       )}
+      {!b && !job && <Others of={a} />}
       {job && <Following id={job} runs={names.join(",")} />}
       <div class="split even">
         <Bars infos={infos} a={a} b={b} choose={(name) => set({ b: name })} />
@@ -198,7 +199,7 @@ function Beside() {
         <h2>Results</h2>
       </div>
       <div class="scroll" tabIndex={0} role="region" aria-label="figures of the runs">
-        <table data-testid="compare">
+        <table class="narrow" data-testid="compare">
           <thead>
             <tr>
               <th>
@@ -254,6 +255,37 @@ function Beside() {
   );
 }
 
+/** Others offers runs to compare one with: those of its scenario first. */
+function Others({ of }: { of: Info }) {
+  const { data } = useData(api.runs, []);
+  if (!data) return null;
+  const rest = data.filter((e) => !e.error && e.name !== of.name && e.complete);
+  const same = rest.filter((e) => e.title === of.summary.name);
+  const list = (same.length > 0 ? same : rest).slice(0, 8);
+  return (
+    <div class="panel" data-testid="others">
+      <p>
+        Nothing to compare with yet: a comparison needs two runs or more.{" "}
+        {list.length === 0
+          ? "This folder has no other completed run: press Run this variant in the Answer, or start a run."
+          : same.length > 0
+            ? `Other runs of ${of.summary.name}:`
+            : `No other run of ${of.summary.name} is here; runs of other scenarios compare the work as well as the fabric:`}
+      </p>
+      <p class="kinds">
+        {list.map((e) => (
+          <a class="button" href={address(["compare"], { runs: `${of.name},${e.name}` })}>
+            {e.name} <small>{f.time(e.step_time_ps)}</small>
+          </a>
+        ))}
+        <a class="button" href={address(["run", of.name, "answer"])}>
+          Answer of {of.name}
+        </a>
+      </p>
+    </div>
+  );
+}
+
 /** verdict says which of two runs ends first, and by how much. */
 function verdict(a: Info, b: Info | undefined): string {
   if (!b) return `${a.name} takes ${f.time(a.summary.step_time_ps)}.`;
@@ -270,7 +302,15 @@ const absent = (key: string, infos: Info[]) => infos.filter((i) => i.manifest.re
 function Settings({ keys, infos }: { keys: string[]; infos: Info[] }) {
   const listed = Math.min(few, keys.filter((k) => absent(k, infos) === 0).length || few);
   const table = (some: string[]) => (
-    <table>
+    <table class="narrow">
+      <thead>
+        <tr>
+          <th>setting</th>
+          {infos.map((i) => (
+            <th class="n">{i.name}</th>
+          ))}
+        </tr>
+      </thead>
       <tbody>
         {some.map((k) => (
           <tr>
@@ -289,7 +329,6 @@ function Settings({ keys, infos }: { keys: string[]; infos: Info[] }) {
     <div data-testid="settings">
       <div class="head">
         <h2>{f.plural(keys.length, "setting")} differ{keys.length === 1 ? "s" : ""}</h2>
-        <p class="note">{infos.map((i) => i.name).join(" · ")}</p>
       </div>
       <div class="scroll" tabIndex={0} role="region" aria-label="settings that differ">
         {table(keys.slice(0, listed))}

@@ -757,6 +757,13 @@ export interface Tiers {
   groups: Group[];
 }
 
+export interface Dropped {
+  port: number;
+  name: string;
+  drops: number;
+  first_ps: number;
+}
+
 export interface Lanes {
   from_ps: number;
   to_ps: number;
@@ -768,6 +775,8 @@ export interface Lanes {
   above: number[];
   paused: number[];
   ecn_marks: number[];
+  drops: number[];
+  dropped: Dropped[];
   qps: Through[];
 }
 
@@ -906,7 +915,7 @@ export interface Ranks {
 
 export interface Total {
   width_ps: number;
-  cols: [number, number, number, number][];
+  cols: [number, number, number, number, number][];
 }
 
 export interface Field {
@@ -1143,6 +1152,7 @@ export interface ManyPoint {
   low: number;
   high: number;
   causes: CauseTime[];
+  runs?: string[];
 }
 
 export interface StudyState {

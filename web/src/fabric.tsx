@@ -332,10 +332,12 @@ function Key({ info, losing, changes }: { info: Info; losing: boolean; changes: 
         </>
       ) : (
         <>
-          <span>
-            <i class="paused" />
-            paused by PFC
-          </span>
+          {info.summary.pfc_pauses > 0 && (
+            <span>
+              <i class="paused" />
+              paused by PFC
+            </span>
+          )}
           {changes && (
             <>
               <span>

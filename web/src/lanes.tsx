@@ -25,11 +25,11 @@ interface Lane {
   colour: string;
   note?: string;
   line?: { at: number; words: string };
-  top?: number;
+  each?: boolean; // values count per column
 }
 
-/** Lanes are what the fabric did, on the axis of the tracks: queue, ports above WRED min, marks, pauses, and the rates of
- * chosen queue pairs. */
+/** Lanes are what the fabric did, on the axis of the tracks: queue, ports above WRED min, marks, pauses, drops, and the
+ * rates of chosen queue pairs. A click sets the time that all views look at. */
 export function Lanes(props: { info: Info; from: number; to: number; width: number; left: number; cursor: number }) {
   const { info, from, to, width, left, cursor } = props;
   const { args } = usePlace();
@@ -75,17 +75,27 @@ export function Lanes(props: { info: Info; from: number; to: number; width: numb
       line: data.wred_min_bytes > 0 ? { at: data.wred_min_bytes, words: "WRED min" } : undefined,
     },
     { name: "Above WRED min", values: data.above, show: f.percent, colour: "var(--share)", note: "share of the ports with thresholds" },
-    { name: "ECN marks", values: data.ecn_marks, show: (v) => f.count(Math.round(v)), colour: "var(--c-rate_not_given_back)" },
+    { name: "ECN marks", values: data.ecn_marks, show: (v) => f.count(Math.round(v)), colour: "var(--c-rate_not_given_back)", each: true },
     { name: "Ports paused", values: data.paused, show: (v) => f.digits(Math.round(v * 100) / 100), colour: "var(--c-pause)" },
+    { name: "Drops", values: data.drops, show: (v) => f.count(Math.round(v)), colour: "var(--bad)", note: "packets dropped", each: true },
   ];
   const drawn = all.filter((l) => some(l.values));
-  const none = all.filter((l) => l.values.length > 0 && !some(l.values)).map((l) => l.name.toLowerCase().replace(", longest", "").replace("above", "ports above").replace("ecn", "ECN").replace("wred", "WRED"));
+  // Runs of earlier versions count drops but do not say when.
+  const untimed = info.summary.drops > 0 && !some(data.drops) && to - from >= info.summary.step_time_ps;
+  const none = all.filter((l) => l.values.length > 0 && !some(l.values) && !(untimed && l.name === "Drops")).map((l) => l.name.toLowerCase().replace(", longest", "").replace("above", "ports above").replace("ecn", "ECN").replace("wred", "WRED"));
   const at = (t: number) => Math.floor((t - data.from_ps) / data.width_ps);
   const there = cursor >= from && cursor <= to;
   const small = left < 120;
+  // A control without a rate or window has no lane; a line says so.
+  const rated = qps.length > 0 && !(rates.data && rates.data.every((q) => q.signals.length === 0));
   return (
     <div class="lanes" data-testid="lanes">
-      <svg width={width} height={(drawn.length + (qps.length > 0 ? 1 : 0)) * (high + 6) + 4} role="img" aria-label={`lanes: ${drawn.map((l) => l.name).join(", ")}${qps.length > 0 ? ", rates of queue pairs" : ""}`}>
+      <svg width={width} height={(drawn.length + (rated ? 1 : 0)) * (high + 6) + 4} role="img" aria-label={`lanes: ${drawn.map((l) => l.name).join(", ")}${qps.length > 0 ? ", rates of queue pairs" : ""}`}
+        onClick={(e) => {
+          const at = from + ((e.clientX - e.currentTarget.getBoundingClientRect().left - left) / (width - left)) * (to - from);
+          if (at >= from) set({ at: Math.round(Math.min(to, at)) });
+        }}
+      >
         <clipPath id="lanes-window">
           <rect x={left} y={0} width={width - left} height={2000} />
         </clipPath>
@@ -96,6 +106,10 @@ export function Lanes(props: { info: Info; from: number; to: number; width: numb
           const path = l.values
             .map((v, c) => `${c === 0 ? "M" : "L"}${x(data.from_ps + c * data.width_ps)} ${y + high - h(v)}H${x(data.from_ps + (c + 1) * data.width_ps)}`)
             .join("");
+          // The threshold is named where the lane is emptier.
+          const third = Math.floor(l.values.length / 4);
+          const full = (v: number[]) => v.reduce((a, b) => a + b, 0);
+          const right = full(l.values.slice(-third)) <= full(l.values.slice(0, third));
           const value = there ? l.values[at(cursor)] : undefined;
           return (
             <g data-lane={l.name} data-max={Math.max(...l.values)}>
@@ -104,7 +118,7 @@ export function Lanes(props: { info: Info; from: number; to: number; width: numb
                 {small ? l.name.replace(", longest", "").replace("Above ", "> ") : l.name}
               </text>
               <text x={8} y={y + 29}>
-                {value !== undefined ? `${small ? "" : "at cursor "}${l.show(value)}` : `max ${l.show(Math.max(...l.values))}`}
+                {value !== undefined ? `${small ? "" : "at cursor "}${l.show(value)}` : `max ${l.show(Math.max(...l.values))}${l.each && !small ? ` in ${f.time(data.width_ps)}` : ""}`}
               </text>
               <g clip-path="url(#lanes-window)">
                 <path d={`${path}V${y + high}H${x(data.from_ps)}Z`} fill={l.colour} opacity={0.32} />
@@ -112,7 +126,7 @@ export function Lanes(props: { info: Info; from: number; to: number; width: numb
                 {l.line && (
                   <>
                     <path d={`M${left} ${y + high - h(l.line.at)}H${width}`} stroke="var(--ink-3)" stroke-dasharray="4 3" />
-                    <text class="over" x={width - 4} y={y + high - h(l.line.at) - 3} text-anchor="end">
+                    <text class="over" x={right ? width - 4 : left + 4} y={y + high - h(l.line.at) - 3} text-anchor={right ? "end" : "start"}>
                       {l.line.words} {l.show(l.line.at)}
                     </text>
                   </>
@@ -122,7 +136,7 @@ export function Lanes(props: { info: Info; from: number; to: number; width: numb
             </g>
           );
         })}
-        {qps.length > 0 && rates.data && (
+        {rated && rates.data && (
           <Rates info={info} list={rates.data} y={drawn.length * (high + 6) + 4} x={x} left={left} width={width} />
         )}
         {there && <path d={`M${x(cursor)} 0V2000`} stroke="var(--accent)" />}
@@ -158,9 +172,35 @@ export function Lanes(props: { info: Info; from: number; to: number; width: numb
           </select>
         </span>
         {none.length > 0 && <span class="note">None in this window: {none.join(", ")}.</span>}
+        {qps.length > 0 && !rated && <span class="note">No rates were recorded for these queue pairs.</span>}
+        {untimed && <span class="note">{f.plural(info.summary.drops, "packet")} dropped; this run does not record when.</span>}
         {toggle}
       </p>
+      <DropMoments data={data} />
     </div>
+  );
+}
+
+/** DropMoments name the ports that dropped packets in the window; each leads to its first drop and its surroundings. */
+function DropMoments({ data }: { data: Data }) {
+  if (data.dropped.length === 0) return null;
+  const step = data.to_ps - data.from_ps;
+  return (
+    <p class="kinds" data-testid="drops">
+      <span>Dropped at</span>
+      {data.dropped.map((d) => (
+        <button
+          title={`show the time of the first drop at ${d.name}`}
+          onClick={() => {
+            const half = Math.max(500, step / 20);
+            const a = Math.max(data.from_ps, Math.min(data.to_ps - 2 * half, d.first_ps - half));
+            set({ at: d.first_ps, from: Math.round(a), to: Math.round(a + 2 * half) });
+          }}
+        >
+          {d.name}: {f.plural(d.drops, "packet")}, from {f.time(d.first_ps)}
+        </button>
+      ))}
+    </p>
   );
 }
 

@@ -295,6 +295,15 @@ function Chosen({ many, i }: { many: Many; i: number }) {
       <b>{many.study ? p.name : <a href={address(["run", p.name])}>{p.name}</a>}</b>{" "}
       {many.by.map((k) => `${many.figures[k].words} ${figure(p.figures[k], many.figures[k])}`).join(", ")}
       {p.high > p.low && ` (${figure(p.low, many.figures[many.by[0]])} to ${figure(p.high, many.figures[many.by[0]])} over the seeds)`}{" "}
+      {(p.runs ?? []).length > 0 && (
+        <span data-testid="kept-runs">
+          {(p.runs ?? []).map((r) => (
+            <a class="kept" href={address(["run", r])}>
+              open {r.slice(r.indexOf("/") + 1).replace(/^point-\d+-?/, "") || "its run"}
+            </a>
+          ))}
+        </span>
+      )}{" "}
       <code>{many.axes.flatMap((a, k) => (p.at[k] >= 0 ? [`--set ${a.key}=${a.typed[p.at[k]]}`] : [])).join(" ")}</code>
     </>
   );
@@ -306,6 +315,7 @@ function Table(props: { many: Many; shown: number[]; figures: number[]; looked: 
   const [most, more] = useState(listed);
   const axes = many.axes.map((_, k) => k).slice(0, 6);
   const on = new Set(many.by.length > 1 ? front(many, shown, many.by[0], many.by[1]) : []);
+  const kept = (many.study ? shown : []).flatMap((i) => many.points[i].runs?.slice(0, 1) ?? []).slice(0, 6);
   const against = (v: number, k: number) => {
     const b = many.base?.figures[k] ?? 0;
     return b > 0 && Math.abs(v / b - 1) >= 0.0005 ? f.changePercent(v / b - 1) : "";
@@ -315,6 +325,12 @@ function Table(props: { many: Many; shown: number[]; figures: number[]; looked: 
       <div class="head">
         <h2>{many.study ? "Points" : "Runs"}</h2>
         <p class="note">
+          {kept.length > 1 && (
+            <>
+              <a href={address(["compare"], { runs: kept.join(",") })}>Compare the {f.plural(kept.length, "best kept run")}</a>.{" "}
+            </>
+          )}
+          {many.study && kept.length === 0 && "This study keeps no run directories (--keep best:5 keeps five). "}
           {on.size > 0 && "★ on the Pareto front. "}
           {many.base && `Changes against ${many.study ? "the scenario" : many.base.name}.`}
           {many.of > many.points.length && ` ${f.count(many.points.length)} of ${f.count(many.of)} points are drawn: the best, and others spread over the rest.`}
@@ -345,6 +361,11 @@ function Table(props: { many: Many; shown: number[]; figures: number[]; looked: 
                       {p.name}
                     </button>
                     {on.has(i) && " ★"}
+                    {p.runs?.[0] && (
+                      <a class="kept" href={address(["run", p.runs[0]])} title={`open ${p.runs[0]}`}>
+                        run
+                      </a>
+                    )}
                   </th>
                   {axes.map((k) => (
                     <td class="n">{p.at[k] >= 0 ? many.axes[k].shown[p.at[k]] : "–"}</td>

@@ -23,6 +23,10 @@ export const figure = (v: number, x: ManyFigure) =>
           ? f.count(Math.round(v))
           : f.digits(v);
 
+/** beyond writes the far end of a range, as a difference where both ends would read the same. */
+const beyond = (from: number, to: number, x: ManyFigure) =>
+  from !== to && figure(from, x) === figure(to, x) ? `${to > from ? "+" : "−"}${figure(Math.abs(to - from), x)}` : figure(to, x);
+
 const bands = 32; // rows and columns of a heat map; more values are joined
 const shades = 6; // of the ramp, --l1 to --l6
 
@@ -99,7 +103,8 @@ export function Heat(props: { many: Many; shown: number[]; x: number; y: number;
           <i class="shade" style={{ background: `var(--l${shades - i})` }} />
         ))}
         <span>
-          {figure(of.higher ? high : low, of)} (best) to {figure(of.higher ? low : high, of)}
+          {figure(of.higher ? high : low, of)} (best) to {beyond(of.higher ? high : low, of.higher ? low : high, of)}
+          {high > low && low > 0 && `, ${f.percent(high / low - 1)} apart`}
           {many.axes.length > (ay ? 2 : 1) && ", mean over the other settings"}
         </span>
       </p>
@@ -123,8 +128,11 @@ export function Pareto(props: { many: Many; shown: number[]; x: number; y: numbe
   const { box, width } = useWidth(520);
   const [fx, fy] = [many.figures[props.x], many.figures[props.y]];
   const all = many.base ? [...shown.map((i) => many.points[i]), many.base] : shown.map((i) => many.points[i]);
+  const best = front(many, shown, props.x, props.y);
+  const seeds = props.x === many.by[0];
   const range = (k: number) => {
     const v = all.map((p) => p.figures[k]);
+    if (seeds && k === props.x) v.push(...best.flatMap((i) => (many.points[i].high > many.points[i].low ? [many.points[i].low, many.points[i].high] : [])));
     const [a, b] = [Math.min(...v), Math.max(...v)];
     const pad = (b - a || Math.abs(b) || 1) * 0.06;
     return [a >= 0 ? Math.max(0, a - pad) : a - pad, b + pad];
@@ -133,18 +141,19 @@ export function Pareto(props: { many: Many; shown: number[]; x: number; y: numbe
   const [left, height, foot] = [74, 320, 40];
   const X = (v: number) => left + ((v - x0) / (x1 - x0)) * (width - left - 14);
   const Y = (v: number) => 8 + (1 - (v - y0) / (y1 - y0)) * (height - foot - 8);
-  const best = front(many, shown, props.x, props.y);
   const on = new Set(best);
   const at = (p: ManyPoint): [number, number] => [X(p.figures[props.x]), Y(p.figures[props.y])];
+  // Labels that would read the same are written once.
   const ticks = (k: ManyFigure, from: number, to: number, n: number) =>
-    f.ticks(from, to, n).map((v) => ({ at: v, label: figure(v, k) }));
+    k.kind === "time"
+      ? f.axis(from, to, n)
+      : f.ticks(from, to, n).map((v, i, all) => ({ at: v, label: i > 0 && figure(v, k) === figure(all[i - 1], k) ? "" : figure(v, k) }));
   const path = best
     .map((i, n) => {
       const [x, y] = at(many.points[i]);
       return n === 0 ? `M${x} ${y}` : `H${x}V${y}`;
     })
     .join("");
-  const seeds = props.x === many.by[0];
   return (
     <div class="plot" ref={box} data-testid="pareto">
       <svg width={width} height={height} role="img" aria-label={`${fy.words} against ${fx.words}, ${best.length} points on the Pareto front`}>
@@ -199,7 +208,12 @@ export function Pareto(props: { many: Many; shown: number[]; x: number; y: numbe
         {many.base && !many.points.includes(many.base) && (
           <>
             <rect x={at(many.base)[0] - 5} y={at(many.base)[1] - 5} width={10} height={10} fill="none" stroke="var(--c-hash_collision)" stroke-width={2} />
-            <text class="b over" x={at(many.base)[0] + 9} y={at(many.base)[1] + 4}>
+            <text
+              class="b over"
+              x={at(many.base)[0] + (at(many.base)[0] > width - 80 ? -9 : 9)}
+              y={at(many.base)[1] + 4}
+              text-anchor={at(many.base)[0] > width - 80 ? "end" : "start"}
+            >
               {many.base.name}
             </text>
           </>
@@ -309,11 +323,11 @@ export function Parallel(props: {
             return (
               <g>
                 <path class="axis" d={`M${x} ${Y(1)}V${Y(0)}`} />
-                <text class="b" x={x} y={12} text-anchor="middle">
+                <text class="b" x={k === props.figures.length - 1 ? width - 2 : x} y={12} text-anchor={k === props.figures.length - 1 ? "end" : "middle"}>
                   {many.figures[g].words}
                 </text>
                 <text class="over" x={x} y={Y(1) - 6} text-anchor="middle">
-                  {figure(ranges[k][1], many.figures[g])}
+                  {beyond(ranges[k][0], ranges[k][1], many.figures[g])}
                 </text>
                 <text class="over" x={x} y={Y(0) + 15} text-anchor="middle">
                   {figure(ranges[k][0], many.figures[g])}

@@ -459,6 +459,11 @@ function FailuresPlan({ scenarios }: { scenarios: Record<string, string> }) {
         <button class="button primary" disabled={since > 0 || on.length === 0 || !fabric.text} onClick={go}>
           Simulate
         </button>
+        {(on.length === 0 || !fabric.text) && (
+          <span class="note" data-testid="missing">
+            {on.length === 0 ? "Select at least one kind: link, switch, nic or server." : "Paste or drop a scenario first."}
+          </span>
+        )}
         {since > 0 && (
           <>
             <span class="note" aria-live="polite">

@@ -83,7 +83,7 @@ function Matrix({ data, metric, at, flows }: { data: Figures; metric: string; at
       const most = Math.max(...t.above);
       g.textAlign = "left";
       g.fillStyle = most > 0 ? ink("--bad") : ink("--ink-3");
-      const k = t.above.lastIndexOf(most);
+      const k = t.above.findLastIndex((v) => v > 0.2 * most); // right of the bars that are tall
       const words = most > 0 ? `peak ${f.percent(most)} of ports` : "0 ports";
       g.fillText(
         words,

@@ -43,7 +43,8 @@ function gpuNames(info: Info): (rank: number) => string {
   return (rank) => out[rank] ?? `rank ${rank}`;
 }
 
-/** Minimap is the whole step: what servers send, where something is paused, and the window, which a drag moves. */
+/** Minimap is the whole step: what servers send, the longest queue as a line, drops, pauses or marks below, and the
+ * window, which a drag moves. */
 function Minimap(props: { info: Info; from: number; to: number; width: number; left: number }) {
   const { info, from, to, width, left } = props;
   const { data } = useData(() => view<Total>(info.name, "total"), [info.name]);
@@ -61,7 +62,16 @@ function Minimap(props: { info: Info; from: number; to: number; width: number; l
     const at = ((e.clientX - r.left - left) / w) * step;
     const a = Math.max(0, Math.min(step - span, at - span / 2));
     if (span < step) set({ from: Math.round(a), to: Math.round(a + span) });
+    else set({ at: Math.round(Math.max(0, Math.min(step, at))) });
   };
+  const below = cols.map((c): string => (c[4] > 0 ? "--bad" : c[2] > 0.01 ? "--c-pause" : c[1] > 0.5 ? "--c-rate_not_given_back" : ""));
+  const present = [
+    ["--bad", "drops"],
+    ["--c-pause", "pauses"],
+    ["--c-rate_not_given_back", "marks"],
+  ].filter(([token]) => below.includes(token));
+  const longest = Math.max(1, ...cols.map((c) => c[3]));
+  const queue = cols.map((c, i) => `${i === 0 ? "M" : "L"}${x(i * data!.width_ps)} ${30 - (c[3] / longest) * 26}H${x((i + 1) * data!.width_ps)}`).join("");
   return (
     <svg
       ref={box}
@@ -69,7 +79,7 @@ function Minimap(props: { info: Info; from: number; to: number; width: number; l
       width={width}
       height={58}
       role="img"
-      aria-label="the whole step: traffic of servers, marks, pauses, and the window"
+      aria-label={`the whole step: traffic of servers, longest queue, ${present.map(([, name]) => name + ", ").join("")}and the window`}
       onPointerDown={move}
       onPointerMove={move}
     >
@@ -77,7 +87,15 @@ function Minimap(props: { info: Info; from: number; to: number; width: number; l
         Sent by servers
       </text>
       <path d={`M${left} 30${area}V30Z`} fill="var(--o-tensor-parallel)" />
-      {cols.map((c, i) => (c[2] > 0.01 ? <rect x={x(i * data!.width_ps)} y={31} width={w / cols.length + 0.3} height={4} fill="var(--c-pause)" /> : c[1] > 0.5 ? <rect x={x(i * data!.width_ps)} y={31} width={w / cols.length + 0.3} height={4} fill="var(--c-rate_not_given_back)" /> : null))}
+      {longest > 1 && <path d={queue} fill="none" stroke="var(--q-mid)" />}
+      {below.map((token, i) => token && <rect x={x(i * data!.width_ps)} y={31} width={w / cols.length + 0.3} height={4} fill={`var(${token})`} />)}
+      <text class="small" x={8} y={35}>
+        {present.map(([token, name]) => (
+          <tspan fill={`var(${token})`} dx={4}>
+            ■<tspan fill="var(--ink-2)"> {name}</tspan>
+          </tspan>
+        ))}
+      </text>
       <rect x={x(from)} y={1} width={Math.max(2, x(to) - x(from))} height={35} fill="none" stroke="var(--ink)" stroke-width={1.5} />
       {f.axis(from, to, Math.max(3, Math.floor(w / 130))).map((t) => {
         const at = left + ((t.at - from) / (to - from)) * w;

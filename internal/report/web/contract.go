@@ -127,10 +127,10 @@ type Ranks struct {
 	Paused  [][2]int64 `json:"paused"`     // when any port is
 }
 
-// Total is what all servers send, and what switches mark and pause, over time.
+// Total is what all servers send, and what switches mark, pause and drop, over time.
 type Total struct {
 	Width float64      `json:"width_ps"`
-	Cols  [][4]float64 `json:"cols"` // bit/s sent by servers, marks, ports paused, longest queue
+	Cols  [][5]float64 `json:"cols"` // bit/s sent by servers, marks, ports paused, longest queue, drops
 }
 
 // Packets is a part of a run's capture.

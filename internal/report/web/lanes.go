@@ -23,13 +23,25 @@ type Lanes struct {
 	Above  []float64 `json:"above"`
 	Paused []float64 `json:"paused"` // ports that are paused, the mean of the column
 	Marks  []float64 `json:"ecn_marks"`
-	QPs    []Through `json:"qps"` // queue pairs whose packets waited longest at Port
+	Drops  []float64 `json:"drops"`
+	// Dropped has the ports that dropped most in the window, the worst first.
+	Dropped []Dropped `json:"dropped"`
+	QPs     []Through `json:"qps"` // queue pairs whose packets waited longest at Port
+}
+
+// Dropped is a port that dropped packets in a window.
+type Dropped struct {
+	Port  int32  `json:"port"`
+	Name  string `json:"name"`
+	Drops int64  `json:"drops"`
+	First int64  `json:"first_ps"` // start of its first sample with a drop
 }
 
 // laneColumns is the columns of a window, maxLaneQPs the queue pairs that are named.
 const (
 	laneColumns = 300
 	maxLaneQPs  = 12
+	maxDropped  = 5 // ports named in a window
 )
 
 // lanes sums samples up by column.
@@ -43,7 +55,8 @@ func (r *Directory) lanes(q url.Values) (any, error) {
 		return nil, err
 	}
 	v := Lanes{From: from, To: to, Width: float64(to-from) / laneColumns, Queue: make([]int64, laneColumns), Port: -1,
-		Above: []float64{}, Paused: make([]float64, laneColumns), Marks: make([]float64, laneColumns), QPs: []Through{}}
+		Above: []float64{}, Paused: make([]float64, laneColumns), Marks: make([]float64, laneColumns), Drops: make([]float64, laneColumns),
+		Dropped: r.dropped(links, from, to), QPs: []Through{}}
 	thresholds := r.thresholds()
 	limited := 0 // ports with thresholds
 	for _, t := range thresholds {
@@ -67,6 +80,7 @@ func (r *Directory) lanes(q url.Values) (any, error) {
 			part := math.Min(b, float64(c+1)) - math.Max(a, float64(c)) // of a column
 			v.Queue[c] = max(v.Queue[c], held)
 			v.Marks[c] += float64(l.Marks) * part / (b - a)
+			v.Drops[c] += float64(l.Drops) * part / (b - a)
 			v.Paused[c] += float64(l.Paused) / float64(l.Length) * part
 			over[int(l.Port)*laneColumns+c] = over[int(l.Port)*laneColumns+c] ||
 				thresholds[l.Port][0] > 0 && held > thresholds[l.Port][0]
@@ -86,6 +100,28 @@ func (r *Directory) lanes(q url.Values) (any, error) {
 	v.Name, v.WREDMin = r.ports[v.Port].Name, thresholds[v.Port][0]
 	v.QPs, err = r.through(v.Port)
 	return v, err
+}
+
+// dropped returns the ports that dropped most in a window, the worst first.
+func (r *Directory) dropped(links []result.LinkRow, from, to int64) []Dropped {
+	out := []Dropped{}
+	at := map[int32]int{}
+	for i := range links {
+		l := &links[i]
+		if l.Drops <= 0 || l.Port < 0 || int(l.Port) >= len(r.ports) || l.Start >= to || l.Start+l.Length <= from {
+			continue
+		}
+		k, ok := at[l.Port]
+		if !ok {
+			k = len(out)
+			at[l.Port], out = k, append(out, Dropped{l.Port, r.ports[l.Port].Name, 0, l.Start})
+		}
+		out[k].Drops, out[k].First = out[k].Drops+l.Drops, min(out[k].First, l.Start)
+	}
+	slices.SortFunc(out, func(a, b Dropped) int {
+		return cmp.Or(cmp.Compare(b.Drops, a.Drops), cmp.Compare(a.Port, b.Port))
+	})
+	return out[:min(maxDropped, len(out))]
 }
 
 // through returns the queue pairs whose packets waited longest at a port.
@@ -119,7 +155,8 @@ func (r *Directory) total(q url.Values) (any, error) {
 		return nil, err
 	}
 	width := float64(r.span()) / float64(n)
-	cols := make([][4]float64, n) // bit/s sent by servers, marks, share paused summed over ports, longest queue
+	// bit/s sent by servers, marks, share paused summed over ports, longest queue, drops
+	cols := make([][5]float64, n)
 	for i := range links {
 		l := &links[i]
 		if l.Port < 0 || int(l.Port) >= len(r.ports) || l.Length <= 0 || l.Start < 0 {
@@ -133,6 +170,7 @@ func (r *Directory) total(q url.Values) (any, error) {
 			}
 			cols[c][1] += float64(l.Marks) * part / float64(l.Length)
 			cols[c][2] += float64(l.Paused) / float64(l.Length) * part / width
+			cols[c][4] += float64(l.Drops) * part / float64(l.Length)
 			cols[c][3] = math.Max(cols[c][3], float64(l.Longest()))
 		}
 	}

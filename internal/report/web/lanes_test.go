@@ -53,3 +53,47 @@ func TestLanes(t *testing.T) {
 		t.Errorf("%+v", part)
 	}
 }
+
+// dropping is an incast of three on queues that drop.
+const dropping = `name: dropping
+fabric: {kind: rail, hosts: 4, spines: 2, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m}}
+server: {gpus: 2, nics: 2}
+cc: {algorithm: none}
+transport: {recovery: selective, timeout: 8}
+switch: {buffer: 400KB, queues: {3: {lossless: false, xoff: 0B, limit: 40KB, wred_min: 0B, wred_max: 0B}}}
+workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-4/gpu-2, bytes: 1MB},
+  {from: host-2/gpu-1, to: host-4/gpu-2, bytes: 1MB}, {from: host-3/gpu-1, to: host-4/gpu-2, bytes: 1MB}]}}
+`
+
+// Drops over time add up to those of the ports, and the port that dropped most is named first.
+func TestLanesDrops(t *testing.T) {
+	s, _ := server(t, "")
+	j, err := s.jobs.start(request{Text: dropping})
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := await(t, s, j.ID).Run
+	dir := filepath.Join(s.Root, name)
+	ports, err := result.ReadTable[result.PortRow](dir, "ports")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, worst := int64(0), int64(0)
+	for i := range ports {
+		all, worst = all+ports[i].Drops, max(worst, ports[i].Drops)
+	}
+	lanes, total := decoded[Lanes](t, s, "/api/runs/"+name+"/lanes"), decoded[Total](t, s, "/api/runs/"+name+"/total")
+	drops, columns := 0.0, 0.0
+	for _, d := range lanes.Drops {
+		drops += d
+	}
+	for _, c := range total.Cols {
+		columns += c[4]
+	}
+	if all == 0 || math.Abs(drops-float64(all)) > 0.5 || math.Abs(columns-float64(all)) > 0.5 {
+		t.Errorf("%.1f drops in lanes, %.1f in all, of %d", drops, columns, all)
+	}
+	if len(lanes.Dropped) == 0 || lanes.Dropped[0].Drops != worst || ports[lanes.Dropped[0].Port].Drops != worst {
+		t.Errorf("worst %d: %+v", worst, lanes.Dropped)
+	}
+}

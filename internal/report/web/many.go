@@ -57,6 +57,8 @@ type ManyPoint struct {
 	Low     float64     `json:"low"`     // of the first objective over the seeds
 	High    float64     `json:"high"`
 	Causes  []CauseTime `json:"causes"` // of the step along its critical path, in the order of bars
+	// Runs has the run directories that a study keeps of the point, as STUDY/NAME.
+	Runs []string `json:"runs,omitempty"`
 }
 
 // Bounds of what the page gets at once. A part of more points is the best half and others spread over the rest.
@@ -142,8 +144,8 @@ func compared(root string, names []string) (*Many, error) {
 func readOne(root, name string) (x one, err error) {
 	x.name = name
 	var m result.Manifest
-	dir := filepath.Join(root, name)
-	if err := cmp.Or(local(name), plain(dir)); err != nil {
+	dir, err := runDir(root, name)
+	if err != nil {
 		return x, err
 	}
 	for file, into := range map[string]any{"run.json": &m, "summary.json": &x.summary} {

@@ -177,3 +177,55 @@ func TestStudyFills(t *testing.T) {
 		}
 	}
 }
+
+// A point of a study leads to the runs that the study keeps; nothing else within a study is a run, and none is deleted.
+func TestStudyRuns(t *testing.T) {
+	s, name := server(t, "")
+	x := studyOf(t, filepath.Join(s.Root, "which"))
+	defer x.Close()
+	x.Pool, x.Engine = &study.Pool{}, halfway(func(trials []*sweep.Trial) error {
+		for n, trial := range trials {
+			r := &sweep.Record{Status: sweep.Done, Figures: map[string]float64{"step_time": float64(1000 + n)}}
+			if err := x.Take(trial, r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err := x.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if m := decoded[Many](t, s, "/api/studies/which"); len(m.Points[0].Runs) != 0 {
+		t.Errorf("runs that are not there: %v", m.Points[0].Runs)
+	}
+	runs := filepath.Join(s.Root, "which", sweep.RunsName)
+	kept := filepath.Join(runs, "point-0001-seed-1")
+	if err := os.CopyFS(kept, os.DirFS(filepath.Join(s.Root, name))); err != nil {
+		t.Fatal(err)
+	}
+	found := ""
+	for _, p := range decoded[Many](t, s, "/api/studies/which").Points {
+		for _, r := range p.Runs {
+			found += p.Name + " " + r
+		}
+	}
+	if found != "point 1 which/point-0001-seed-1" {
+		t.Errorf("found %q", found)
+	}
+	if v := decoded[Info](t, s, "/api/runs/which%2Fpoint-0001-seed-1/info"); v.Name != "which/point-0001-seed-1" {
+		t.Errorf("opened %q", v.Name)
+	}
+	if m := decoded[Many](t, s, "/api/many?runs=which/point-0001-seed-1,"+name); len(m.Points) != 2 {
+		t.Errorf("%+v", m.LeftOut)
+	}
+	os.Symlink(filepath.Join(s.Root, name), filepath.Join(runs, "linked"))
+	for _, bad := range []string{"which%2Flinked", "which%2F..%2F..%2F" + name, name + "%2Fpoint-0001-seed-1",
+		"which%2F", "%2Fpoint-0001-seed-1", "..%2Fwhich"} {
+		if w := ask(s, "GET", "/api/runs/"+bad+"/info", "", nil); w.Code != http.StatusBadRequest {
+			t.Errorf("%s: %d %s", bad, w.Code, w.Body)
+		}
+	}
+	if w := ask(s, "DELETE", "/api/runs/which%2Fpoint-0001-seed-1", "", nil); w.Code == http.StatusOK {
+		t.Error("a run that a study keeps was deleted")
+	}
+}

@@ -298,14 +298,11 @@ func (s *Server) view(w http.ResponseWriter, q *http.Request) {
 
 // run opens a run of the folder, or takes the one that is open.
 func (s *Server) run(name string) (*Directory, error) {
-	if err := local(name); err != nil {
-		return nil, err
-	}
 	if name == exampleName {
 		return s.example()
 	}
-	dir := filepath.Join(s.Root, name)
-	if err := plain(dir); err != nil {
+	dir, err := runDir(s.Root, name)
+	if err != nil {
 		return nil, err
 	}
 	st, err := os.Stat(filepath.Join(dir, "run.json"))
@@ -322,6 +319,7 @@ func (s *Server) run(name string) (*Directory, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.Name = name
 	s.open[name] = &opened{r, st.ModTime(), time.Now()}
 	for len(s.open) > maxOpen {
 		oldest := ""

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"os"
@@ -45,6 +46,7 @@ const maxTrials = 256 << 20
 type analysed struct {
 	size int64
 	at   time.Time
+	kept time.Time // of the folder of run directories
 	many *Many
 }
 
@@ -109,16 +111,21 @@ func (s *Server) study(name string) (*Many, error) {
 		return nil, &InputError{fmt.Sprintf("%s has %d MB of trials, at most %d MB are read here; use railyard sweep show",
 			name, st.Size()>>20, maxTrials>>20)}
 	}
+	var kept time.Time
+	if runs, err := os.Stat(filepath.Join(dir, sweep.RunsName)); err == nil {
+		kept = runs.ModTime()
+	}
 	s.studying.Lock()
 	defer s.studying.Unlock()
-	if a := s.studies[name]; a != nil && a.size == st.Size() && a.at.Equal(st.ModTime()) {
+	if a := s.studies[name]; a != nil && a.size == st.Size() && a.at.Equal(st.ModTime()) &&
+		a.kept.Equal(kept) {
 		return a.many, nil
 	}
 	m, err := readStudy(dir, st.ModTime().UTC())
 	if err != nil {
 		return nil, err
 	}
-	s.studies[name] = &analysed{st.Size(), st.ModTime(), m}
+	s.studies[name] = &analysed{st.Size(), st.ModTime(), kept, m}
 	return m, nil
 }
 
@@ -174,6 +181,9 @@ func readStudy(dir string, at time.Time) (*Many, error) {
 		}
 		of[i], m.Points = all[i].Figures, append(m.Points, p)
 	}
+	for i, names := range keptOf(x, all) {
+		m.Points[i].Runs = names
+	}
 	var by []string
 	better := map[string]bool{}
 	for _, o := range a.Objectives {
@@ -185,6 +195,44 @@ func readStudy(dir string, at time.Time) (*Many, error) {
 		m.Base.Name = "scenario"
 	}
 	return m, nil
+}
+
+// keptOf returns the run directories that a study keeps of points, as STUDY/NAME.
+func keptOf(x *sweep.Study, points []sweep.Ranked) [][]string {
+	out := make([][]string, len(points))
+	at := map[int]int{}
+	for i := range points {
+		at[points[i].Point] = i
+	}
+	for point, name := range x.RunDirs() {
+		if i, ok := at[point]; ok {
+			out[i] = append(out[i], filepath.Base(x.Dir)+"/"+name)
+		}
+	}
+	return out
+}
+
+// runDir returns the directory of a run: NAME is in the folder of runs, STUDY/NAME is kept by a study of that folder.
+// It refuses names that lead elsewhere and directories that are or hold links.
+func runDir(root, name string) (string, error) {
+	dir, trial, kept := root, name, false
+	if study, within, ok := strings.Cut(name, "/"); ok {
+		trial, kept = within, true
+		for _, sub := range []string{study, sweep.RunsName} {
+			dir = filepath.Join(dir, sub)
+			if err := cmp.Or(local(sub), plain(dir)); err != nil {
+				return "", err
+			}
+		}
+	}
+	if err := local(trial); err != nil {
+		return "", err
+	}
+	dir = filepath.Join(dir, trial)
+	if kept && !studied(filepath.Dir(filepath.Dir(dir))) {
+		return "", &InputError{fmt.Sprintf("%q is not the name of a run", name)}
+	}
+	return dir, plain(dir)
 }
 
 // part returns the ranked points that the page gets: all, or the best half of maxMany and others spread over the rest.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"railyard/internal/result"
 )
@@ -16,6 +17,9 @@ const trash = ".railyard-deleted"
 
 // deletable refuses what is no run that Railyard wrote, and a run that a simulation is writing.
 func (s *Server) deletable(name string) error {
+	if strings.Contains(name, "/") {
+		return &InputError{fmt.Sprintf("a study keeps %s: delete the study's directory instead", name)}
+	}
 	if _, err := s.run(name); err != nil { // refuses names that lead elsewhere, and links
 		return &InputError{fmt.Sprintf("only whole runs are deleted here: %v", err)}
 	}

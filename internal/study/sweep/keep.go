@@ -3,6 +3,8 @@ package sweep
 import (
 	"context"
 	"fmt"
+	"iter"
+	"os"
 	"path/filepath"
 
 	"railyard/internal/result"
@@ -23,6 +25,25 @@ func (s *Study) runDir(t *Trial) string {
 		name += fmt.Sprintf("-rung-%d", t.Rung)
 	}
 	return filepath.Join(s.Dir, RunsName, name)
+}
+
+// RunDirs yields the points and names of the run directories that are there, by point and seed.
+func (s *Study) RunDirs() iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		there := map[string]bool{}
+		dirs, _ := os.ReadDir(filepath.Join(s.Dir, RunsName)) // none is kept, or nobody may look
+		for _, d := range dirs {
+			there[d.Name()] = d.IsDir()
+		}
+		if len(there) == 0 {
+			return
+		}
+		for t := range s.planned() {
+			if name := filepath.Base(s.runDir(t)); there[name] && !yield(t.Point, name) {
+				return
+			}
+		}
+	}
 }
 
 // Keep writes the run directories that the study keeps and that are missing: it simulates those trials again, which
