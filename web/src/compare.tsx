@@ -162,8 +162,8 @@ function Beside() {
   const b = others.find((i) => i.name === place.args.get("b")) ?? fastest;
   const settings = [...new Set(infos.flatMap((d) => Object.keys(d.manifest.resolved)))]
     .filter((k) => new Set(infos.map((d) => d.manifest.resolved[k])).size > 1)
-    // What all runs have before what one algorithm has alone.
-    .sort((x, y) => absent(x, infos) - absent(y, infos) || (x < y ? -1 : 1));
+    // What was chosen before what follows from it; what all runs have before what one algorithm has alone.
+    .sort((x, y) => Number(follows(x)) - Number(follows(y)) || absent(x, infos) - absent(y, infos) || (x < y ? -1 : 1));
   const warned = unlike(infos);
   return (
     <section aria-label="Compare" class="wrap">
@@ -295,12 +295,16 @@ function verdict(a: Info, b: Info | undefined): string {
   return `${b.name} finishes ${f.time(Math.abs(d))} (${f.percent(share)}) ${d < 0 ? "earlier" : "later"} than ${a.name}.`;
 }
 
+/** follows reports whether a value is computed from others, or names the run alone. */
+const follows = (key: string) => key.startsWith("computed.") || key === "name";
+
 /** absent counts the runs that have no such setting. */
 const absent = (key: string, infos: Info[]) => infos.filter((i) => i.manifest.resolved[key] === undefined).length;
 
 /** Settings are what differs, before any result. */
 function Settings({ keys, infos }: { keys: string[]; infos: Info[] }) {
-  const listed = Math.min(few, keys.filter((k) => absent(k, infos) === 0).length || few);
+  const listed = Math.min(few, keys.filter((k) => absent(k, infos) === 0 && !follows(k)).length || few);
+  const computed = keys.filter(follows).length;
   const table = (some: string[]) => (
     <table class="narrow">
       <thead>
@@ -328,13 +332,15 @@ function Settings({ keys, infos }: { keys: string[]; infos: Info[] }) {
   return (
     <div data-testid="settings">
       <div class="head">
-        <h2>{f.plural(keys.length, "setting")} differ{keys.length === 1 ? "s" : ""}</h2>
+        <h2>{f.plural(keys.length - computed, "setting")} differ{keys.length - computed === 1 ? "s" : ""}</h2>
       </div>
       <div class="scroll" tabIndex={0} role="region" aria-label="settings that differ">
         {table(keys.slice(0, listed))}
         {keys.length > listed && (
           <details>
-            <summary>{keys.length - listed} more, most of one algorithm alone</summary>
+            <summary>
+              {keys.length - listed} more: settings of one algorithm alone{computed > 0 && `, ${f.plural(computed, "computed value")}`}
+            </summary>
             {table(keys.slice(listed, 300))}
           </details>
         )}

@@ -36,7 +36,7 @@ export const percent = (share: number) => `${(100 * share).toFixed(1).replace("-
 /** change is a difference with its sign. */
 export const change = (ps: number) => (ps > 0 ? "+" : ps < 0 ? "−" : "") + time(Math.abs(ps));
 export const changePercent = (share: number) => (share > 0 ? "+" : "") + percent(share);
-export const when = (iso: string) => (iso ? new Date(iso).toLocaleString() : "");
+export const when = (iso: string) => (iso ? new Date(iso).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }) : "");
 export const plural = (n: number, what: string) => `${count(n)}${nb}${what}${n === 1 ? "" : "s"}`;
 /** begin writes a sentence's first letter large. */
 export const begin = (s: string) => s.charAt(0).toUpperCase() + s.slice(1);

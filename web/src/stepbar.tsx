@@ -74,7 +74,8 @@ export function StepBar({ parts, causes, step }: { parts: StepPart[]; causes: Ca
   // Labels of segments: below where they fit, else on lines that lead there.
   const needs = small ? [] : segments.filter((s) => named(s, step));
   const under: { s: Segment; name: string; at: number; end: boolean }[] = [];
-  const led: { s: Segment; text: string; row: number; from: number; to: number }[] = [];
+  // A label ends at its line, x, or begins at the left edge where it would leave the picture.
+  const led: { s: Segment; text: string; row: number; from: number; to: number; x: number }[] = [];
   const taken: [number, number][] = [];
   const middle = (s: Segment) => s.x + s.w / 2;
   for (const s of [...needs].sort((a, b) => b.ps - a.ps)) {
@@ -95,17 +96,18 @@ export function StepBar({ parts, causes, step }: { parts: StepPart[]; causes: Ca
   for (const s of needs) {
     if (under.some((u) => u.s === s)) continue;
     const text = `${nameOf(s)} ${f.time(s.ps)}`;
-    const [from, to] = [middle(s) - wide(text), middle(s)];
-    if (from < 0) continue;
+    const x = middle(s);
+    const from = Math.max(0, x - wide(text));
+    const to = Math.max(x, from + wide(text));
     const crosses = (o: (typeof led)[number], row: number) =>
       o.row === row
         ? o.from < to + 6 && o.to > from - 6
         : o.row < row
-          ? o.from < to + 4 && o.to > to // its text, by this line
-          : from < o.to + 4 && to > o.to; // its line, by this text
+          ? o.from < x + 4 && o.to > x // its text, by this line
+          : from < o.x + 4 && to > o.x; // its line, by this text
     let row = 0;
     while (row < 9 && led.some((o) => crosses(o, row))) row++;
-    led.push({ s, text, row, from, to });
+    led.push({ s, text, row, from, to, x });
   }
   const worst = Math.max(0, ...segments.filter((s) => lossy(s.cause.key)).map((s) => s.ps));
   const rows = led.reduce((n, l) => Math.max(n, l.row + 1), 0);
@@ -170,13 +172,13 @@ export function StepBar({ parts, causes, step }: { parts: StepPart[]; causes: Ca
             </tspan>
           </text>
         ))}
-        {led.map(({ s, text, row }) => {
+        {led.map(({ s, text, row, from, to, x }) => {
           const y = base + (under.length > 0 ? 40 : 12) + row * 16;
-          const x = s.x + s.w / 2;
+          const edge = to > x; // its text goes on below the line
           return (
             <>
-              <path class="bracket" d={`M${x} ${base + 2}V${y}h-5`} />
-              <text class={s.ps === worst ? "name" : ""} x={x - 8} y={y + 4} text-anchor="end">
+              <path class="bracket" d={`M${x} ${base + 2}V${edge ? y - 8 : y}${edge ? "" : "h-5"}`} />
+              <text class={s.ps === worst ? "name" : ""} x={edge ? from : x - 8} y={y + 4} text-anchor={edge ? "start" : "end"}>
                 {text}
               </text>
             </>

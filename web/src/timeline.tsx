@@ -84,7 +84,7 @@ function Minimap(props: { info: Info; from: number; to: number; width: number; l
       onPointerMove={move}
     >
       <text x={8} y={19}>
-        Sent by servers
+        {left < 120 ? "Sent" : "Sent by servers"}
       </text>
       <path d={`M${left} 30${area}V30Z`} fill="var(--o-tensor-parallel)" />
       {longest > 1 && <path d={queue} fill="none" stroke="var(--q-mid)" />}
