@@ -125,7 +125,8 @@ func TestPlans(t *testing.T) {
 		t.Error(err)
 	}
 	_, err = Search(SearchForm{Model: name, GlobalBatch: 16, Sequence: 2048, GPUs: -3}, s)
-	if err == nil || !strings.Contains(err.Error(), "-3 is out of range") || !strings.Contains(err.Error(), "accepted: 0 ") {
+	if err == nil || !strings.Contains(err.Error(), "-3 is out of range") ||
+		!strings.Contains(err.Error(), "accepted: 0 ") {
 		t.Error(err)
 	}
 	bad := q

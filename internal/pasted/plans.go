@@ -147,12 +147,13 @@ func Search(q SearchForm, s Scenario) (*Searched, error) {
 		return nil, input.Fault(err)
 	}
 	all := s.Plan.Graph.TotalGPUs()
-	if err := cmp.Or(within("global_batch", q.GlobalBatch, 1, 1<<30), within("sequence", q.Sequence, 1, 1<<24)); err != nil {
+	if err := cmp.Or(within("global_batch", q.GlobalBatch, 1, 1<<30),
+		within("sequence", q.Sequence, 1, 1<<24)); err != nil {
 		return nil, input.Fault(err)
 	}
 	if q.GPUs < 0 || q.GPUs > all {
-		return nil, input.Fault(field.New("gpus", "%d is out of range: the fabric has %d GPUs; accepted: 0 (all of them) or 1–%d",
-			q.GPUs, all, all))
+		return nil, input.Fault(field.New("gpus",
+			"%d is out of range: the fabric has %d GPUs; accepted: 0 (all of them) or 1–%d", q.GPUs, all, all))
 	}
 	t := workload.NewTraining()
 	t.Name, t.Model, t.GlobalBatch, t.Seq, t.Channels = q.Model, m, q.GlobalBatch, q.Sequence, 0
@@ -200,8 +201,8 @@ func Failures(ctx context.Context, q FailuresForm, s Scenario, pool *study.Pool)
 	}
 	defer f.close()
 	if len(q.Kinds) == 0 {
-		return nil, input.Fault(field.New("kinds", "no kind of failure is selected; accepted: one or more of link, switch, "+
-			"nic, server"))
+		return nil, input.Fault(field.New("kinds",
+			"no kind of failure is selected; accepted: one or more of link, switch, nic, server"))
 	}
 	for _, k := range q.Kinds {
 		if k == "card" {

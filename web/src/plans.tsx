@@ -478,6 +478,12 @@ function FailuresPlan({ scenarios }: { scenarios: Record<string, string> }) {
           {error}
         </p>
       )}
+      {!data && !error && since === 0 && (
+        <p class="empty">
+          Simulate takes the step without a failure, then again with one element of each class of equivalent elements down, at most
+          120 s. The worst comes first: what it costs the step, or how many GPUs it isolates.
+        </p>
+      )}
       {data && <Harm of={data} />}
     </>
   );

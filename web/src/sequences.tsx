@@ -95,6 +95,13 @@ function Diagram({ s, moving }: { s: Sequence; moving: boolean }) {
     if (moving && !still) set({ step: 0 });
     play(moving && !still);
   }, [moving]);
+  // A long sequence moves in its own box: the step that is drawn last stays in sight while it plays.
+  useEffect(() => {
+    const el = box.current;
+    if (!el || at === last) return;
+    const y = head + high * at;
+    if (y > el.scrollTop + el.clientHeight || y < el.scrollTop) el.scrollTop = Math.max(0, y - el.clientHeight + 2 * high);
+  }, [at]);
   const start = () => {
     if (!playing && at === last) set({ step: 0 });
     play(!playing);
@@ -117,7 +124,7 @@ function Diagram({ s, moving }: { s: Sequence; moving: boolean }) {
           />
         </label>
       </div>
-      <div ref={box} class="scroll" tabIndex={0} role="region" aria-label={s.title}>
+      <div ref={box} class="scroll tall" tabIndex={0} role="region" aria-label={s.title}>
         <Drawing s={s} at={at} room={width} />
       </div>
       {s.notes.map((n) => (

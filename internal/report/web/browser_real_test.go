@@ -143,6 +143,25 @@ func TestRealForms(t *testing.T) {
 	scripted("forms.mjs", h.URL+"/", "../scenarios/configs/seed-dcqcn.cfg")
 }
 
+// TestRealRemedy goes from an empty folder to a comparison by the pointer alone: a run, its cause, a remedy simulated,
+// both compared, in under three minutes (web/e2e/remedy.mjs counts clicks and seconds).
+func TestRealRemedy(t *testing.T) {
+	scripted := browser(t)
+	text, err := os.ReadFile("../../../scenarios/three-flows.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(Config{Root: t.TempDir(), Version: "test", Schema: scenario.Schema(),
+		Scenarios: map[string]string{"three-flows.yaml": string(text)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	h := httptest.NewServer(s)
+	defer h.Close()
+	scripted("remedy.mjs", h.URL+"/")
+}
+
 // browser returns how a script of web/e2e is run in Chromium; it skips the test where something is not installed.
 func browser(t *testing.T) func(script string, args ...string) {
 	web, err := filepath.Abs("../../../web")

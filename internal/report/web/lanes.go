@@ -55,7 +55,8 @@ func (r *Directory) lanes(q url.Values) (any, error) {
 		return nil, err
 	}
 	v := Lanes{From: from, To: to, Width: float64(to-from) / laneColumns, Queue: make([]int64, laneColumns), Port: -1,
-		Above: []float64{}, Paused: make([]float64, laneColumns), Marks: make([]float64, laneColumns), Drops: make([]float64, laneColumns),
+		Above: []float64{}, Paused: make([]float64, laneColumns),
+		Marks: make([]float64, laneColumns), Drops: make([]float64, laneColumns),
 		Dropped: r.dropped(links, from, to), QPs: []Through{}}
 	thresholds := r.thresholds()
 	limited := 0 // ports with thresholds
