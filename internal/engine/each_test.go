@@ -36,3 +36,27 @@ func TestEach(t *testing.T) {
 		}
 	}
 }
+
+// TestBucketAhead wants a queue that has looked at a far event to keep no room for those that have fired before it.
+func TestBucketAhead(t *testing.T) {
+	t.Parallel()
+	q := New(8)
+	q.Push(OfRun, unit.Second, 1, 0, 0)
+	q.When()
+	for i := range int32(10000) {
+		at := unit.Time(i) * unit.Nanosecond
+		q.Push(Node(i%3), at+1, 1, i, 0)
+		q.Push(Node(i%5), at, 1, i, 0)
+		for range 2 {
+			if e, _ := q.Pop(); e.A != i {
+				t.Fatalf("event %d instead of %d", e.A, i)
+			}
+		}
+	}
+	if e, _ := q.Pop(); e.At != unit.Second || q.Len() != 0 {
+		t.Errorf("the last event is at %v, and %d wait", e.At, q.Len())
+	}
+	if cap(q.cur) > 1000 {
+		t.Errorf("room for %d events", cap(q.cur))
+	}
+}

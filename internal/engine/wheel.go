@@ -200,6 +200,10 @@ func (q *Queue) pushCurrent(e Event) {
 		q.pushLate(e)
 		return
 	}
+	if fired := q.pos; len(q.cur) == cap(q.cur) && 2*fired > len(q.cur) { // a bucket ahead of the clock is never empty
+		q.cur = q.cur[:copy(q.cur, q.cur[fired:])]
+		q.pos, i = 0, i-fired
+	}
 	q.cur = append(q.cur, e)
 	copy(q.cur[i+1:], q.cur[i:])
 	q.cur[i] = e

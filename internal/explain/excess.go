@@ -120,7 +120,7 @@ func (m *model) open(v without) ([]excess, [][]fluid.Limit) {
 		of    int32
 		start bool
 	}
-	var moments []moment
+	moments := make([]moment, 0, 2*n)
 	for x := range r.seen.Messages {
 		msg := &r.seen.Messages[x]
 		if msg.Done == 0 {

@@ -2,7 +2,6 @@ package explain
 
 import (
 	"slices"
-	"sort"
 
 	"railyard/internal/result"
 	"railyard/roce"
@@ -97,7 +96,8 @@ func (r *reading) latency(path *pathCost, payload unit.Bytes, delays bool) unit.
 
 // flows fills the flow table and the completion times.
 func (r *reading) flows(s *result.Summary, t *result.Tables) {
-	var times []int64
+	times := make([]int64, 0, len(r.seen.Messages))
+	t.Flows = slices.Grow(t.Flows, len(r.seen.Messages))
 	names := make([]string, r.graph.Ends())
 	for i := range names {
 		names[i] = r.graph.GPUName(i)
@@ -125,7 +125,7 @@ func flowTimes(times []int64) result.FlowTimes {
 	if len(times) == 0 {
 		return f
 	}
-	sort.Slice(times, func(i, j int) bool { return times[i] < times[j] })
+	slices.Sort(times)
 	sum := int64(0)
 	for _, x := range times {
 		sum += x / int64(len(times))
