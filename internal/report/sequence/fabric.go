@@ -202,10 +202,18 @@ func (r run) rates(qp int32) (rates, cuts []result.SignalRow, err error) {
 		}
 	}
 	if len(rates) == 0 {
-		return nil, nil, fmt.Errorf("congestion control %s has no rate: this sequence is of controls by rate",
-			r.Summary.Congestion)
+		return nil, nil, noRate(r.Summary, len(signals))
 	}
 	return rates, cuts, nil
+}
+
+// noRate is why a run with a number of signal samples has none of a rate: its fidelity records no signals, or its
+// congestion control has no rate.
+func noRate(s *result.Summary, signals int) error {
+	if signals == 0 && s.Fidelity != "" && s.Fidelity != "packet" {
+		return fmt.Errorf("fidelity %s records no rates; simulate the run with --set fidelity=packet", s.Fidelity)
+	}
+	return fmt.Errorf("congestion control %s has no rate: this sequence is of controls by rate", s.Congestion)
 }
 
 // marked is the first interval until then in which packets were marked at a port on a queue pair's path, and the port.

@@ -81,6 +81,20 @@ func TestNoRing(t *testing.T) {
 	}
 }
 
+// TestNoRate checks the reason why a run has no samples of a rate: of its fidelity or of its congestion control.
+func TestNoRate(t *testing.T) {
+	for want, s := range map[string]*result.Summary{
+		"fidelity reuse records no rates; simulate the run with --set fidelity=packet": {
+			Fidelity: "reuse", Congestion: "DCQCN"},
+		"congestion control NSCC has no rate: this sequence is of controls by rate": {
+			Fidelity: "packet", Congestion: "NSCC"},
+	} {
+		if err := noRate(s, 0); err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
 // A drawing has every lane and label, and both formats can be read.
 func TestDraw(t *testing.T) {
 	s := &Sequence{Title: "three", Notes: []string{"a note"}}
