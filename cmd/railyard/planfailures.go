@@ -27,6 +27,7 @@ type planFailuresCmd struct {
 	Jobs      int      `help:"Simulations in parallel; 0: one per processor" default:"0" range:"0,1024"`
 	Plot      string   `help:"Write a heat map: .png or .svg" placeholder:"FILE"`
 	Force     bool     `help:"Replace an existing file" with:"plot"`
+	Dir       string   `help:"Directory of the simulations; the same command resumes an interrupted study" name:"study" placeholder:"DIR"`
 	JSON      bool     `help:"Print as JSON"`
 }
 
@@ -39,6 +40,7 @@ Examples:
   railyard plan failures scenarios/pod64-alltoall.yaml --plot failures.png
   railyard plan failures rail-only.yaml dual-rail.yaml planes.yaml --kinds switch,nic
   railyard plan failures scenarios/lab-2x2.yaml --kinds link,switch --pairs 10 --json
+  railyard plan failures scenarios/pod64-alltoall.yaml --pairs 50 --study failures
   railyard plan failures scenarios/pod64-alltoall.yaml --set fabric.routing.converge=0s,100us,1ms`
 }
 
@@ -56,6 +58,12 @@ func (c *planFailuresCmd) Run(e *env) error {
 	variants, err := of.Variants(m)
 	if err != nil {
 		return err
+	}
+	if c.Dir != "" {
+		if of.Kept, err = study.Keep(c.Dir, of.Header(variants)); err != nil {
+			return err
+		}
+		defer of.Kept.Close()
 	}
 	ctx, pool, release := e.pool()
 	defer release()
