@@ -19,7 +19,6 @@ type world struct {
 	rng     *rand.Rand
 	loss    float64   // of requests, of answers, and of what nobody answers
 	down    time.Time // until then the server does not answer
-	gone    bool      // the server's last writes are lost as it ends
 	trials  []*message
 	records []*message
 	bundles map[string][]byte
