@@ -18,9 +18,17 @@ export function Chain({ boxes, back, slow }: { boxes: [string, string?][]; back?
   const fits = (words: string, most: number) => ({ fontSize: `${Math.min(most, (w - 32) / (0.58 * words.length))}px` });
   return (
     <svg viewBox="0 0 880 150" role="img" aria-label={boxes.map((b) => b[0]).join(", then ")}>
-      {boxes.map(([name, note], i) => (
+      {boxes.map((_, i) => (
         <g>
           <rect x={10 + i * w} y={40} width={w - 24} height={56} rx={6} class="box" />
+          {i < boxes.length - 1 && (
+            <line x1={10 + i * w + w - 24} y1={68} x2={10 + (i + 1) * w} y2={68} class="wire" />
+          )}
+        </g>
+      ))}
+      <circle r={7} cx={20} cy={68} class={`dot ${slow ? "slow" : ""} ${back ? "back" : ""}`} />
+      {boxes.map(([name, note], i) => (
+        <g>
           <text x={10 + i * w + (w - 24) / 2} y={66} text-anchor="middle" style={fits(name, 14)}>
             {name}
           </text>
@@ -29,12 +37,8 @@ export function Chain({ boxes, back, slow }: { boxes: [string, string?][]; back?
               {note}
             </text>
           )}
-          {i < boxes.length - 1 && (
-            <line x1={10 + i * w + w - 24} y1={68} x2={10 + (i + 1) * w} y2={68} class="wire" />
-          )}
         </g>
       ))}
-      <circle r={7} cx={20} cy={68} class={`dot ${slow ? "slow" : ""} ${back ? "back" : ""}`} />
     </svg>
   );
 }

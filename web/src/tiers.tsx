@@ -28,7 +28,7 @@ function Matrix({ data, metric, at, flows }: { data: Figures; metric: string; at
   const { box, width } = useWidth(900);
   const canvas = useRef<HTMLCanvasElement>(null);
   const place = usePlace();
-  const left = width < 500 ? 84 : 176;
+  const left = width < 500 ? 112 : 176;
   const w = Math.max(60, width - left);
   const height = data.tiers.length * tierHeight + 20;
   const x = (ps: number) => left + ((ps - data.from_ps) / Math.max(1, data.to_ps - data.from_ps)) * w;
