@@ -14,7 +14,7 @@ type packetRun struct {
 }
 
 // spread is how long a message takes whose packets go side by side. Those of one size stay in
-// order; the last one, which is shorter, goes past others where it may. So the message is there no
+// order; the last one, of another size, goes past others where it may. So the message is there no
 // sooner than the others alone, than the last alone behind what the NIC sent, and than each stage is
 // through with all of them, and with the last two.
 func (w *way) spread(runs []packetRun) unit.Time {
@@ -35,6 +35,9 @@ func (w *way) spread(runs []packetRun) unit.Time {
 	var before, busy []unit.Time
 	size := unit.Bytes(0)
 	for _, r := range runs {
+		if r.n == 0 {
+			continue // the last packet is its own run
+		}
 		size = w.size(r.op, r.payload)
 		turns := w.newTurns(size, unit.Bytes(r.payload))
 		for left := r.n; left > 0; left-- {
