@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"railyard/internal/result"
+	"railyard/internal/workload"
 	"railyard/unit"
 )
 
@@ -28,7 +29,7 @@ func (r *reading) ranks(t *result.Tables) (cut bool) {
 	}
 	for i := range r.dag.Ops {
 		o := &r.dag.Ops[i]
-		if r.exec.End[i] == unit.Never {
+		if r.exec.End[i] == unit.Never || o.Class == workload.OnHost { // beside what the GPU computes
 			continue
 		}
 		if o.Compute() {

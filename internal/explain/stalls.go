@@ -22,7 +22,7 @@ func (r *reading) stallsOf(j int) (out []result.Stall) {
 	free, steps := map[int32]unit.Time{}, map[int32]int{}
 	for i := part.Ops[0]; i < part.Ops[1]; i++ {
 		o := &r.dag.Ops[i]
-		if !o.Compute() || r.exec.End[i] == unit.Never {
+		if !o.Compute() || o.Class == workload.OnHost || r.exec.End[i] == unit.Never {
 			continue
 		}
 		at, ok := free[o.Rank]

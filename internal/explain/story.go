@@ -142,7 +142,7 @@ type span struct {
 func (r *reading) named(i int32) (name, first, last string) {
 	o := &r.dag.Ops[i]
 	switch {
-	case o.Compute() && o.Class == workload.Other:
+	case o.Compute() && (o.Class == workload.Other || o.Class == workload.OnHost):
 		return "", "", ""
 	case o.Compute():
 		c := o.Class.String()

@@ -29,7 +29,7 @@ func (r *reading) timeline(ops [2]int32, start unit.Time) (s result.Step) {
 	var own []int32
 	for i := ops[0]; i < ops[1]; i++ {
 		if o := &r.dag.Ops[i]; o.Compute() && o.Rank == rank && r.exec.End[i] != unit.Never &&
-			o.Class != workload.TensorParallel { // a folded group's ring: a wait
+			o.Class != workload.TensorParallel && o.Class != workload.OnHost { // a folded group's ring, launches: waits
 			own = append(own, i)
 		}
 	}
@@ -55,7 +55,7 @@ func (r *reading) timeline(ops [2]int32, start unit.Time) (s result.Step) {
 		r.blame(&s, last, at, tail)
 	}
 	s.ExposedComm = s.ExposedTP + s.ExposedPP + s.ExposedDP + s.ExposedCP + s.ExposedEP + s.ExposedOther +
-		s.ExposedLoad + s.ExposedSave
+		s.ExposedLoad + s.ExposedSave + s.ExposedHost
 	return s
 }
 
@@ -111,6 +111,8 @@ func bookOf(s *result.Step, o *workload.Op) *int64 {
 		return &s.ExposedLoad
 	case workload.Saving:
 		return &s.ExposedSave
+	case workload.OnHost:
+		return &s.ExposedHost
 	}
 	return &s.Bubble
 }

@@ -180,8 +180,8 @@ func (in SearchInput) experts(t *workload.Training, stride int) float64 {
 	each := float64(t.Routed()) / float64(t.TP) / float64(t.EP)
 	near := each
 	if t.Dedup() {
-		near *= distinct(float64(t.EP), float64(t.Model.TopK))
-		each *= distinct(float64(t.EP)/float64(k), float64(t.Model.TopK))
+		near *= workload.Distinct(float64(t.EP), float64(t.Model.TopK))
+		each *= workload.Distinct(float64(t.EP)/float64(k), float64(t.Model.TopK))
 	}
 	out, local := 0.0, near*float64(k-1)*8/float64(s.NVLink)+s.NVLatency.Seconds()
 	if k < t.EP {
@@ -189,12 +189,6 @@ func (in SearchInput) experts(t *workload.Training, stride int) float64 {
 		out = each*float64(t.EP-k)*8/float64(s.rate(t.EP/k/2*s.PerServer, 1)) + s.Latency.Seconds()
 	}
 	return max(out, local)
-}
-
-// distinct is the share of a token's copies that remain where each rank, or each domain of ranks, receives one: with
-// experts drawn at random, the expected number that have some of the top k (DeepEP, HybridEP).
-func distinct(domains, topK float64) float64 {
-	return domains * (1 - math.Pow(1-1/domains, topK)) / topK
 }
 
 // data is the exposed part of gradient reductions and parameter gatherings: what the

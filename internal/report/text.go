@@ -243,7 +243,8 @@ func steps(w io.Writer, s *result.Summary) {
 	}{{"compute", s.Compute}, {"tensor parallel exposed", s.ExposedTP}, {"pipeline parallel exposed", s.ExposedPP},
 		{"data parallel exposed", s.ExposedDP}, {"context parallel exposed", s.ExposedCP},
 		{"expert parallel exposed", s.ExposedEP}, {"transfers and waits", s.ExposedOther},
-		{"waiting for data", s.ExposedLoad}, {"writing checkpoints", s.ExposedSave}, {"bubble", s.Bubble}} {
+		{"waiting for data", s.ExposedLoad}, {"writing checkpoints", s.ExposedSave},
+		{"waiting for the host", s.ExposedHost}, {"bubble", s.Bubble}} {
 		if p.v == 0 {
 			continue
 		}

@@ -224,6 +224,7 @@ type Step struct {
 	ExposedOther int64 `json:"exposed_other_ps"`
 	ExposedLoad  int64 `json:"exposed_data_loading_ps,omitempty"` // data that storage had not brought
 	ExposedSave  int64 `json:"exposed_checkpoint_ps,omitempty"`   // checkpoints that were not written
+	ExposedHost  int64 `json:"exposed_host_ps,omitempty"`         // GPUs lacked work: kernels were launched, data read
 	Bubble       int64 `json:"bubble_ps"`
 
 	// Chain is the step once more, along the operations that its end waited for.

@@ -59,7 +59,7 @@ var plots = []plot{
 	{"fabric.graph", fmt.Sprintf(optical, ringOf6, "{at: 20ms, circuits: [2-3, 4-5, 6-7, 8-9, 10-12, 11-1]}"), map[string]string{"fabric.graph.ocs[].ports": "16", "fabric.graph.ocs[].reconfigure": "5ms", "fabric.graph.ocs[].schedule[].at": "30ms"}},
 	{"gpus[]", "gpus: {mine: {bf16_tflops: 100, memory: 80GB, hbm: 2TB/s, nvlink: 300GB/s}}\n" + strings.Replace(rail, "gpus:", "gpu: mine, gpus:", 1) + sends,
 		nil},
-	{"workload.training.", rail + trains + "}}\n", map[string]string{"workload.training.model": "gpt3-13b", "workload.training.cp": "2", "workload.training.bucket": "10MB"}},
+	{"workload.training.", rail + trains + "}}\n", map[string]string{"workload.training.model": "gpt3-13b", "workload.training.cp": "2", "workload.training.bucket": "10MB", "workload.training.software": "megatron-lm"}},
 	{"workload.training.", rail + trains + ", zero: 3, recompute: full}}\n", nil},
 	{"workload.training.", rail + strings.Replace(trains, "dp: 4", "dp: 2, pp: 2, schedule: interleaved, vpp: 2, steps: 2", 1) + "}}\n", map[string]string{"workload.training.vpp": "3"}},
 	{"workload.training.cp", rail + strings.Replace(trains, "dp: 4", "dp: 2, cp: 2", 1) + "}}\n", map[string]string{"workload.training.cp": "1"}},

@@ -20,8 +20,8 @@ func (p *resolver) training(at task, t *workload.Training) (job workload.Job, er
 	step := *t
 	step.Model, step.GPU, step.NVLink, step.NVLatency = m, p.GPU, p.NVLink, p.NVLatency
 	step.PerServer = p.perServer(at.crew)
-	if c := p.File.Calibration; c != nil {
-		step.Efficiency *= percent(c.Compute)
+	if err := p.software(key, &step); err != nil {
+		return job, err
 	}
 	if t.Fold {
 		step.PerServer *= t.TP // a server's GPUs are tensor parallel groups
@@ -91,6 +91,47 @@ func (p *resolver) training(at task, t *workload.Training) (job workload.Job, er
 		job.Place, job.Storage = ends, p.Storage.Service
 	}
 	return job, nil
+}
+
+// software sets the framework of a step, and what calibration says of its kernels.
+func (p *resolver) software(key string, step *workload.Training) error {
+	if step.By != "" {
+		if usual := workload.NewTraining().Efficiency; step.Efficiency != usual {
+			return field.New(key+".efficiency", "%g contradicts software: %s, which has rates of its own; accepted: one of both",
+				step.Efficiency, step.By)
+		}
+		var err error
+		if step.Software, err = p.framework(key, step.By); err != nil {
+			return err
+		}
+	}
+	if step.Software != nil {
+		step.Stack = step.Software.Stack
+	}
+	c := p.File.Calibration
+	if c == nil {
+		return nil
+	}
+	step.Efficiency *= percent(c.Compute)
+	if step.Software != nil {
+		scaled := step.Software.Scaled(percent(c.Compute))
+		step.Software = &scaled
+	}
+	return nil
+}
+
+// framework finds a shipped framework, or reads one that plan fit wrote.
+func (p *resolver) framework(key, name string) (*workload.Software, error) {
+	if p.read == nil || !model.IsFile(name) {
+		s, err := workload.FindSoftware(name)
+		return s, field.Under(key, err)
+	}
+	b, err := p.read(name)
+	if err != nil {
+		return nil, field.Under(key+".software", err)
+	}
+	s, err := workload.ReadSoftware(b)
+	return s, field.Under(key+".software", err)
 }
 
 // unfit notes why no simulation takes a step; a nil error is no reason.

@@ -25,12 +25,13 @@ const (
 	DataLoading // a batch, from where it is kept
 	Saving      // a model's states, to where they are kept
 	Computing   // of no known part of a step, as imported traces have it
+	OnHost      // the host launches kernels and reads data, beside what the GPU computes
 	nClasses
 )
 
 var classNames = [nClasses]string{"other", "forward", "backward", "optimizer", "tensor-parallel",
 	"pipeline-parallel", "data-parallel", "context-parallel", "expert-parallel",
-	"data-loading", "checkpoint", "compute"}
+	"data-loading", "checkpoint", "compute", "host"}
 
 func (c Class) String() string { return classNames[c] }
 

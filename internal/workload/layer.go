@@ -40,50 +40,46 @@ func (s *step) tensor(p int, kind coll.Kind, b unit.Bytes) (out []arrival) {
 
 // enter and leave surround a block: with sequence parallelism the tokens are
 // gathered before and the partial sums scattered behind it, else the sums are
-// all-reduced behind it (Korthikanti et al. 2022, figure 5).
-func (s *step) enter(p int, b unit.Bytes) {
+// all-reduced behind it (Korthikanti et al. 2022, figure 5). enter gathers so many
+// times b bytes.
+func (s *step) enter(p int, b unit.Bytes, times unit.Bytes) {
 	if s.Sequence {
-		s.await(s.tensor(p, coll.AllGather, b))
+		s.await(s.tensor(p, coll.AllGather, times*s.shown(b)))
 	}
+	s.behind(p, b, times)
 }
 
 func (s *step) leave(p int, b unit.Bytes) []arrival {
+	s.joined(p)
 	if s.Sequence {
-		return s.tensor(p, coll.ReduceScatter, b)
+		return s.tensor(p, coll.ReduceScatter, s.shown(b))
 	}
-	return s.tensor(p, coll.AllReduce, b)
+	return s.tensor(p, coll.AllReduce, s.shown(b))
 }
 
 // layer is the forward pass of one layer.
 func (s *step) layer(p int, c Class) {
-	s.enter(p, s.mixed())
+	s.enter(p, s.mixed(), 1)
 	s.attention(p, c)
 	s.await(s.leave(p, s.mixed()))
 	s.exchange(p)
-	s.enter(p, s.Routed())
+	s.enter(p, s.Routed(), 1)
 	s.each(p, func(k *kernels) unit.Time { return k.mlp.forward }, c)
 	s.await(s.leave(p, s.Routed()))
 	s.exchange(p)
 }
 
 // layerBack is the backward pass of one layer; postponed leaves the weight
-// gradients to a later pass.
+// gradients to a later pass. What is gathered are the gradients, and the tokens again
+// that the weight gradients need: with sequence parallelism a rank keeps only its share.
 func (s *step) layerBack(p int, postponed bool) {
 	s.exchange(p)
-	s.enterBack(p, s.Routed())
+	s.enter(p, s.Routed(), 2)
 	s.finish(p, func(k *kernels) *cost { return &k.mlp }, s.Routed(), postponed)
 	s.exchange(p)
-	s.enterBack(p, s.mixed())
+	s.enter(p, s.mixed(), 2)
 	s.attentionBack(p)
 	s.finish(p, func(k *kernels) *cost { return &k.proj }, s.mixed(), postponed)
-}
-
-// enterBack gathers the gradients, and the tokens again that the weight gradients
-// need: with sequence parallelism a rank keeps only its share.
-func (s *step) enterBack(p int, b unit.Bytes) {
-	if s.Sequence {
-		s.await(s.tensor(p, coll.AllGather, 2*b))
-	}
 }
 
 // finish computes a block's gradients and reduces those of its inputs; with
@@ -201,34 +197,4 @@ func (s *step) rotate(p int, b unit.Bytes, after func(rank int) []int32) map[int
 		}
 	}
 	return in
-}
-
-// exchange sends tokens to the ranks of their experts, or results back: each rank
-// its share of the microbatch, once per expert, all experts alike.
-func (s *step) exchange(p int) {
-	if s.EP == 1 {
-		return
-	}
-	b := s.Routed() / unit.Bytes(s.TP)
-	run, _ := coll.AllToAllBy(s.Experts, s.on())
-	var in []arrival
-	for first := 0; first < len(s.seats[p]); first += s.EP {
-		for i := range s.tensorRanks() {
-			ranks := make([]int, s.EP)
-			ready := make([][]int32, s.EP)
-			for x := range ranks {
-				ranks[x] = s.seats[p][first+x][i]
-				ready[x] = s.pending(ranks[x])
-			}
-			s.b.Collective(Collective{"ep all-to-all",
-				coll.ToAll, ExpertParallel, b, ranks, usual(coll.ToAll, s.Experts)}, func() {
-				for x, d := range run(s.b, ranks, b, ready) {
-					for _, id := range d {
-						in = append(in, arrival{ranks[x], id})
-					}
-				}
-			})
-		}
-	}
-	s.await(in)
 }

@@ -229,6 +229,7 @@ func (s *step) update(p int, reduced [][]int32) {
 		for _, r := range ranks {
 			s.hold(r, reduced[r]...)
 			s.op(r, s.updateTime(dense+sparse, s.GPUOf(r)), Optimizer)
+			s.startNext(r)
 		}
 	}
 }

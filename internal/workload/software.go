@@ -163,6 +163,15 @@ func (s *Software) Unknown() bool {
 // numbered is a version.
 var numbered = regexp.MustCompile(`^[0-9]{1,6}([.][0-9]{1,6}){0,3}$`)
 
+// Scaled returns the framework with matrix products and attention at so much of their rates.
+func (s *Software) Scaled(by float64) Software {
+	x := *s
+	for _, share := range []*float64{&x.Matmul16, &x.Matmul8, &x.Matmul4, &x.Attention} {
+		*share *= by
+	}
+	return x
+}
+
 // Permits refuses a layout that the framework cannot run.
 func (s *Software) Permits(l partition.Layout) error {
 	switch {

@@ -69,6 +69,9 @@ func (t *Training) Validate() error {
 	if err := t.CheckPrecision(t.gpuKinds()...); err != nil {
 		return err
 	}
+	if err := t.checkSoftware(); err != nil {
+		return err
+	}
 	if err := t.checkTimes(); err != nil {
 		return err
 	}
@@ -106,6 +109,8 @@ type step struct {
 	ahead  []*fetched           // by stage
 	early  map[[2]int][]arrival // by part and layer: parameters gathered at the beginning
 	pool   []pool               // by stage: gradients not yet reduced
+	aside  [][]arrival          // by stage: tensor parallel transfers beside the block that computes
+	late   [][]arrival          // by stage: tokens that arrive while the ranks compute
 	kept   [][][][]int32        // by stage and step: chain when the step's last gradients were there
 	fwdIn  map[port][]arrival
 	bwdIn  map[port][]arrival
@@ -153,7 +158,7 @@ func (t *Training) newStep(b *Builder) *step {
 		last: make([]int32, n), wait: make([][]int32, n), chain: make([][]int32, n),
 		gather: make([][]int32, n),
 		ahead:  make([]*fetched, t.PP), early: map[[2]int][]arrival{}, pool: make([]pool, t.PP),
-		kept:  make([][][][]int32, t.PP),
+		kept: make([][][][]int32, t.PP), aside: make([][]arrival, t.PP), late: make([][]arrival, t.PP),
 		fwdIn: map[port][]arrival{}, bwdIn: map[port][]arrival{}}
 	for i := range s.last {
 		s.last[i] = -1
@@ -204,6 +209,9 @@ func (t *Training) FewerMicrobatches() int {
 func (t *Training) size() float64 {
 	tp, d := float64(t.tensorRanks()), float64(t.DP*t.CP)
 	perLayer := 4 + 10*tp + 4*float64(t.CP) + 4*float64(t.EP)
+	if t.Software != nil {
+		perLayer += 2 + 10*tp + 4*float64(t.EP)
+	}
 	if t.Recompute == partition.RecomputeFull {
 		perLayer *= 1.5
 	}
@@ -312,7 +320,9 @@ func (s *step) forward(p, part, k int) {
 	for l := range layers {
 		s.use(p)
 		s.first(part, l)
+		launched := s.launch(p, Forward)
 		s.layer(p, Forward)
+		s.await(launched)
 	}
 	if part == s.Chunks()-1 {
 		s.use(p)
@@ -341,6 +351,7 @@ func (s *step) backward(p, part, k int) {
 	}
 	for l := layers - 1; l >= 0; l-- {
 		s.use(p)
+		launched := s.launch(p, Backward)
 		if s.Recompute == partition.RecomputeFull {
 			s.layer(p, Backward)
 		}
@@ -348,6 +359,7 @@ func (s *step) backward(p, part, k int) {
 			s.use(p)
 		}
 		s.layerBack(p, postponed)
+		s.await(launched)
 		s.written(p, part, l, k, postponed)
 	}
 	if layers == 0 && part == 0 { // the embedding has the part to itself

@@ -23,6 +23,7 @@ type Training struct {
 	TensorOverlap bool       `yaml:"tp_overlap" doc:"compute weight gradients while those of the inputs are reduced"`
 	ScatterGather bool       `yaml:"scatter_gather" doc:"a stage sends each activation once to the next, not once per tensor parallel rank"`
 	Efficiency    float64    `yaml:"efficiency" range:"1,100" doc:"percent of the GPU's dense peak that kernels reach"`
+	By            string     `yaml:"software" doc:"framework, NAME or NAME@VERSION, or a file of plan fit, whose kernels, launches and hidden transfers take the place of efficiency, kernels and tp_overlap; empty: those (railyard plan score --software)"`
 	Precision     string     `yaml:"precision" enum:"bf16,fp8,fp8-block,mxfp8,nvfp4" doc:"arithmetic of the layers' matrix products: bf16; fp8 scaled per tensor or, fp8-block, per 128 values; mxfp8 (per 32), nvfp4 (per 16). Attention scores, head and router stay in bf16"`
 	Kernels       string     `yaml:"kernels" enum:"flat,fused,unfused" doc:"flat: efficiency covers everything; fused: norms and activations also stream through memory; unfused: attention scores too"`
 	Channels      int        `yaml:"channels" range:"1,64" doc:"parallel rings per bucket; they cross servers on different rails"`
@@ -45,7 +46,7 @@ type Training struct {
 	// What it is a step of and runs on, which is not the block's to say.
 	Model     *model.Config `yaml:"-"`
 	GPU       model.GPU     `yaml:"-"`
-	Software  *Software     `yaml:"-"` // the framework, whose figures replace efficiency and kernels; nil: none
+	Software  *Software     `yaml:"-"` // the framework that By names; nil: none
 	Recipe    *Recipe       `yaml:"-"` // of this run; nil: the software's
 	Each      []model.GPU   `yaml:"-"` // by built rank, where they are not all of the one kind
 	PerServer int           `yaml:"-"` // GPUs of a server: channels cross servers on different rails

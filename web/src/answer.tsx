@@ -169,6 +169,7 @@ function seen({ summary: s }: Info): string {
     ["transfers and waits", s.exposed_other_ps],
     ["data loading", s.exposed_data_loading_ps],
     ["checkpoint", s.exposed_checkpoint_ps],
+    ["host", s.exposed_host_ps],
     ["bubble", s.bubble_ps],
   ];
   const some = rows.filter(([, ps]) => ps);

@@ -114,7 +114,7 @@ function pausing(info: Info): JSX.Element {
 
 /** exposed is communication that nothing hid, storage aside. */
 const exposed = (s: Info["summary"]) =>
-  s.exposed_comm_ps - (s.exposed_data_loading_ps ?? 0) - (s.exposed_checkpoint_ps ?? 0);
+  s.exposed_comm_ps - (s.exposed_data_loading_ps ?? 0) - (s.exposed_checkpoint_ps ?? 0) - (s.exposed_host_ps ?? 0);
 
 /** of is a bar of bytes. */
 const of = (name: string, bytes: number): [string, number, string] => [name, bytes, f.bytes(bytes)];
@@ -483,6 +483,7 @@ export function chapters(info: Info): Chapter[] {
             ["exposed communication", exposed(s), f.time(exposed(s))],
             ...(s.exposed_data_loading_ps ? [bar("waiting for data", s.exposed_data_loading_ps)] : []),
             ...(s.exposed_checkpoint_ps ? [bar("saving checkpoints", s.exposed_checkpoint_ps)] : []),
+            ...(s.exposed_host_ps ? [bar("waiting for the host", s.exposed_host_ps)] : []),
             ["bubble", s.bubble_ps, f.time(s.bubble_ps)],
           ]}
         />

@@ -149,6 +149,7 @@ export interface Job {
   exposed_other_ps: number;
   exposed_data_loading_ps?: number;
   exposed_checkpoint_ps?: number;
+  exposed_host_ps?: number;
   bubble_ps: number;
   chain?: Record<string, number>;
   gpus: number;
@@ -411,6 +412,7 @@ export interface Summary {
   exposed_other_ps: number;
   exposed_data_loading_ps?: number;
   exposed_checkpoint_ps?: number;
+  exposed_host_ps?: number;
   bubble_ps: number;
   chain?: Record<string, number>;
   saving_simulated?: string[];

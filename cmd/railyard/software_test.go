@@ -1,0 +1,66 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestSoftwareOfRun: a simulated step by a framework takes what plan score estimates for it, within what both leave
+// out; what contradicts the framework is refused with its place.
+func TestSoftwareOfRun(t *testing.T) {
+	from, dir := scenarios(t), t.TempDir()
+	t.Chdir(dir)
+	write := func(change ...string) string {
+		text, err := os.ReadFile(filepath.Join(from, "pod64-llama2-7b.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, "step.yaml")
+		s := strings.NewReplacer(change...).Replace(string(text))
+		if err := os.WriteFile(path, []byte(s), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, name := range []string{"megatron-lm", "megatron-bridge", "nemo"} {
+		path := write("    efficiency: 55\n", "    software: "+name+"\n")
+		_, out, errs := call(t, "run", path, "--set", "fidelity=flow", "--json")
+		var run struct {
+			Step int64 `json:"step_time_ps"`
+			Host int64 `json:"exposed_host_ps"`
+		}
+		if err := json.Unmarshal([]byte(out), &run); err != nil {
+			t.Fatal(err, errs)
+		}
+		_, out, errs = call(t, "plan", "score", "llama-2-7b", "--fabric", path, "--tp", "8", "--micro-batch", "2", "--sequence",
+			"4096", "--global-batch", "64", "--recompute", "none", "--software", name, "--json")
+		var score struct {
+			Step float64 `json:"step_seconds"`
+			Host float64 `json:"host_seconds"`
+		}
+		if err := json.Unmarshal([]byte(out), &score); err != nil {
+			t.Fatal(err, errs)
+		}
+		ratio := float64(run.Step) / 1e12 / score.Step
+		t.Logf("%s: simulated %.1f ms, of it %.1f for the host; estimated %.1f and %.1f ms", name, float64(run.Step)/1e9,
+			float64(run.Host)/1e9, 1e3*score.Step, 1e3*score.Host)
+		if ratio < 0.85 || ratio > 1.2 || run.Host == 0 {
+			t.Errorf("%s: %.2f times the estimate", name, ratio)
+		}
+	}
+	for change, want := range map[[2]string]string{
+		{"    efficiency: 55\n", "    software: megatron\n"}:                 "step.yaml:38:",
+		{"    bucket: 100MB\n", "    software: nemo\n"}:                      "workload.training.efficiency: 55 contradicts software: nemo",
+		{"    efficiency: 55\n", "    software: torchtitan\n"}:               "torchtitan does not have stage 0; accepted: 2, 3",
+		{"    efficiency: 55\n", "    software: nemo\n    kernels: fused\n"}: "kernels: fused contradicts software: nemo",
+		{"    efficiency: 55\n", "    software: nemo@99\n"}:                  "workload.training.software:",
+	} {
+		if code, _, errs := call(t, "run", write(change[0], change[1]), "--set", "fidelity=flow"); code != 2 ||
+			!strings.Contains(errs, want) {
+			t.Errorf("%q: exit %d, %s, want %s", change[1], code, errs, want)
+		}
+	}
+}
