@@ -186,7 +186,7 @@ func (l *linter) ecnMissing() {
 
 func (l *linter) ecnNever() {
 	l.queues(func(v variant, i int, q *Queue) {
-		if w := q.WRED; w.Is() && w.V.ECN && w.V.Max > 0 && w.V.Percent == 0 && !w.V.Open {
+		if w := q.WRED; w.Is() && w.V.ECN && (w.V.Max > 0 || w.V.MaxText != "") && w.V.Percent == 0 && !w.V.Open {
 			l.say(w.At, "use a probability of 5 to 20 percent", "queue %d marks with probability 0", i)
 		}
 	})

@@ -81,6 +81,46 @@ var setLine = regexp.MustCompile(`(?m)^set (\S+) (.*)$`)
 // braces writes set commands as a hierarchy of one level each.
 func braces(text string) string { return setLine.ReplaceAllString(text, "$1 { $2; }") }
 
+// TestJunosThresholds changes one line of a rendered switch: percentages and sizes that cannot be are found at a line.
+func TestJunosThresholds(t *testing.T) {
+	d, err := plan(fabric(t, "rail"), spec(), swconf.Junos, design.Numbered, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cs, text := configs(t, d)
+	whole := text[cs[0].File]
+	levels := regexp.MustCompile(`fill-level \d+`).FindAllString(whole, 2)
+	chance := regexp.MustCompile(`drop-probability [1-9]\d*`).FindString(whole)
+	mru := regexp.MustCompile(`pfc mru \d+`).FindString(whole)
+	if len(levels) < 2 || chance == "" || mru == "" {
+		t.Fatal(whole)
+	}
+	for _, c := range []struct{ old, new, rule, want string }{
+		{"", "", "", ""},
+		{levels[0], "fill-level 99", "threshold-order", levels[1][5:] + " % of CLASS-3 follows 99 %"},
+		{levels[1], levels[0], "threshold-order", "follows"},
+		{levels[1], "fill-level 101", "bad-value", `"101" is not a percentage from 0 to 100`},
+		{chance, "drop-probability 0", "ecn-never", "marks with probability 0"},
+		{chance, "drop-probability 200", "bad-value", `"200" is not a percentage`},
+		{mru, "pfc mru 1500", "headroom", "mru 1500 is below the MTU of ports with the profile, 9216"},
+	} {
+		one, err := dialect.Parse(cs[0].File, []byte(strings.Replace(whole, c.old, c.new, 1)), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := ""
+		for _, f := range lint(fabric(t, "rail"), append([]*swconf.Config{one}, cs[1:]...)) {
+			if f.File == cs[0].File {
+				found += fmt.Sprintf("%s:%d: %s\n", f.Rule, f.Line, f.Message)
+			}
+		}
+		if c.want == "" && found != "" || !strings.Contains(found, c.want) || !strings.Contains(found, c.rule) ||
+			strings.Contains(found, ":0:") {
+			t.Errorf("%q: %q, want %s: %s", c.new, found, c.rule, c.want)
+		}
+	}
+}
+
 // TestJunosPairs renders MC-LAG and ESI-LAG: both forms of the text have the pair and its bundles, and another
 // chassis ID, service ID, ESI or system ID is found.
 func TestJunosPairs(t *testing.T) {

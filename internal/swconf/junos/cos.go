@@ -45,6 +45,7 @@ type classifier struct {
 
 type drop struct {
 	fill, probability []float64
+	at                []swconf.Place // of the fill levels
 }
 
 type scheduler struct {
@@ -64,6 +65,7 @@ type cnp struct {
 	stops  [8][]swconf.Said[int]
 	out    bool // it says which queues pauses stop
 	cable  swconf.Said[int64]
+	mru    swconf.Said[int] // the smallest
 	guards swconf.Said[bool]
 }
 
@@ -167,17 +169,15 @@ func (p *parser) cosRows(g *tree.Grammar) {
 	g.Pass(c+"classifiers dscp-ipv6", c+"classifiers inet-precedence", c+"classifiers exp")
 	for _, interpolate := range []string{"", "interpolate "} {
 		g.Add(c+"drop-profiles <name> "+interpolate+"fill-level <n:int>", func(m *tree.Match) {
-			d := p.drop(m)
-			d.fill = append(d.fill, m.Num("n"))
+			p.level(p.drop(m), m)
 		})
 		g.Add(c+"drop-profiles <name> "+interpolate+"drop-probability <n:int>", func(m *tree.Match) {
-			d := p.drop(m)
-			d.probability = append(d.probability, m.Num("n"))
+			p.chance(p.drop(m), m, "n")
 		})
 		g.Add(c+"drop-profiles <name> "+interpolate+"fill-level <n:int> drop-probability <p:int>",
 			func(m *tree.Match) {
-				d := p.drop(m)
-				d.fill, d.probability = append(d.fill, m.Num("n")), append(d.probability, m.Num("p"))
+				p.level(p.drop(m), m)
+				p.chance(p.drop(m), m, "p")
 			})
 	}
 	p.schedulerRows(g)
@@ -323,6 +323,32 @@ func (p *parser) drop(m *tree.Match) *drop {
 		p.c.Define("drop-profile", m.Word("name"), m.At("name"), true)
 	}
 	return named(p.cos.drops, m.Word("name"))
+}
+
+// level adds a fill level, in percent of the queue's buffer. Levels go up from one to the next (CLI reference,
+// interpolate).
+func (p *parser) level(d *drop, m *tree.Match) {
+	n := p.percentage(m, "n")
+	if i := len(d.fill) - 1; i >= 0 && n <= d.fill[i] {
+		swconf.Report(p.c, m.At("n"), swconf.Error, "threshold-order",
+			fmt.Sprintf("fill level %g %% of %s follows %g %% (line %d)", n, m.Word("name"), d.fill[i], d.at[i].Line),
+			"levels go up from one to the next: Junos refuses the profile, or marks at the other one",
+			"the smaller level first")
+	}
+	d.fill, d.at = append(d.fill, n), append(d.at, m.At("n"))
+}
+
+// chance adds a drop probability, in percent.
+func (p *parser) chance(d *drop, m *tree.Match, name string) {
+	d.probability = append(d.probability, p.percentage(m, name))
+}
+
+// percentage returns a number from 0 to 100; another one is reported.
+func (p *parser) percentage(m *tree.Match, name string) float64 {
+	if n := m.Num(name); n < 0 || n > 100 {
+		p.bad(m, name, "a percentage from 0 to 100")
+	}
+	return min(max(m.Num(name), 0), 100)
 }
 
 // share reads a dynamic threshold: 7 is as much as is free, each step doubles it.

@@ -3,6 +3,7 @@ package junos
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"railyard/internal/queue"
 	"railyard/internal/swconf"
@@ -27,6 +28,12 @@ func (p *parser) cnpRows(g *tree.Grammar) {
 		at := c + "input " + kind.word + " code-point <point>"
 		g.Add(at+" pfc <more...>", func(m *tree.Match) { // mru among what may follow
 			n, ok := p.point(m, "point", kind.bits)
+			for i, w := range m.Rest("more") {
+				if mru, err := strconv.Atoi(w.Text); err == nil && i > 0 && m.Rest("more")[i-1].Text == "mru" &&
+					(!of(m).mru.Is() || mru < of(m).mru.V) {
+					of(m).mru = tree.Say(m, "more", mru)
+				}
+			}
 			switch x := of(m); {
 			case ok && kind.bits == 6:
 				x.dscp[n] = tree.Say(m, "point", true)

@@ -1,6 +1,7 @@
 package junos
 
 import (
+	"fmt"
 	"strings"
 
 	"railyard/internal/swconf"
@@ -123,6 +124,11 @@ func (p *parser) treat() {
 		}
 		if !port.MTU.Is() && !c.Part {
 			port.MTU = swconf.Say(unit.Bytes(known.Int("mtu")), port.At)
+		}
+		if x != nil && x.mru.Is() && int64(x.mru.V) < int64(port.MTU.V) {
+			p.once(x.mru.At, swconf.Error, "headroom", fmt.Sprintf("mru %d is below the MTU of ports with the profile, %d",
+				x.mru.V, port.MTU.V), "headroom is for frames of the mru: longer ones are lost while a pause takes effect",
+				fmt.Sprintf("mru %d", port.MTU.V))
 		}
 	}
 }
