@@ -175,7 +175,9 @@ func (x *Finding) reach(c *Chain) {
 		x.show(w.Seen())
 	}
 	if n := len(c.Reaches); n > 1 {
-		x.Says += fmt.Sprintf("; the pauses spread to %s, including %s", unit.Plural(n, "port"),
-			unit.Plural(c.Hosts, "host"))
+		x.Says += "; the pauses spread to " + unit.Plural(n, "port")
+		if c.Hosts > 0 { // besides the port that they come from
+			x.Says += ", including " + unit.Plural(c.Hosts, "host")
+		}
 	}
 }
