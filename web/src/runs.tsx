@@ -386,7 +386,7 @@ export function New() {
   }, [sets]);
   const go = () =>
     api
-      .start(text.current, lines(), {
+      .start(text.current || base || "", lines(), { // the editor may not be there yet
         follow: (follow ?? "").split(/[\s,]+/).filter(Boolean),
         capture: (port ?? "").split(/[\s,]+/).filter(Boolean),
         from_ps: 0,
