@@ -183,7 +183,7 @@ func (s *sender) Take(now unit.Time, p *transport.Packet) (place bool) {
 	return false
 }
 
-// lose has a packet sent again. Its path loses half of its tokens, once in a time-out.
+// lose retransmits a packet. Its path loses half of its tokens, once in a time-out.
 func (s *sender) lose(now unit.Time, psn uint64, slot *window.Slot) {
 	x := &s.paths[slot.Path]
 	if x.flying--; now >= x.cut {

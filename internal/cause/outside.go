@@ -9,7 +9,7 @@ type Message struct {
 	From, To     string // GPUs
 	Bytes        unit.Bytes
 	Posted, Done unit.Time
-	// Retransmitted counts its packets that were sent again; 0 where the fidelity has no packets.
+	// Retransmitted counts its retransmitted packets; 0 where the fidelity has no packets.
 	Retransmitted int64
 	// Hops is its path, from the sender's NIC on; several hops in a row with shares below 1 are the links among which
 	// its packets choose. It belongs to all messages of a connection, and is read only.

@@ -25,7 +25,7 @@ type Moment struct {
 
 type portTraffic struct{ bytes, frames int64 }
 
-// Moment takes down the state of the network of some connections and of the ports that their data cross. It returns
+// Moment records the state of the network of some connections and of the ports that their data cross. It returns
 // false where something is under way that does not repeat. It uses the room of an earlier moment.
 func (s *Stand) Moment(m *Moment, conns, ports []int32) bool {
 	if s.Net.Averages() {

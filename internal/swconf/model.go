@@ -210,7 +210,7 @@ type Port struct {
 	Parent   string       // of a subinterface: the interface that it is a part of
 	Tag      Said[int]    // of a subinterface: the VLAN of its packets
 	Segment  Said[bool]   // an Ethernet segment of EVPN, which a server shares with another switch
-	ESI      Said[string] // what identifies the segment, where the text says it
+	ESI      Said[string] // what identifies the segment, where it is set
 	Core     Said[bool]   // EVPN watches the port: without such ones segments go down
 	MLAG     Said[int]    // of a port channel: the bundle that it makes with the other switch's
 	Alike    []Alike      // of a port channel: what the other switch must say alike

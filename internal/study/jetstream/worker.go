@@ -159,7 +159,7 @@ func (w *Worker) one(ctx context.Context, study string, m delivery) error {
 	return nil
 }
 
-// bundle returns a scenario, from memory or the server. Others do not wait while it is fetched.
+// bundle returns a scenario: one that is held, or the one of the server. Others do not wait while it is fetched.
 func (w *Worker) bundle(ctx context.Context, name string) (*sweep.Bundle, error) {
 	w.mu.Lock()
 	b := w.held[name]

@@ -162,7 +162,7 @@ func (p *parser) within(m *tree.Match, name string, low, high int64) swconf.Said
 	return tree.Say(m, name, int(n))
 }
 
-// alike notes a value that both switches must say of a shared bundle, the last one that the text says.
+// alike notes a value that both switches must say of a shared bundle, the last one that is set.
 func alike(q *swconf.Port, m *tree.Match, at, what, value string) {
 	q.Alike = swconf.Agreed(q.Alike, swconf.Alike{What: what, Said: tree.Say(m, at, value)})
 }
