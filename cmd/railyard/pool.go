@@ -50,14 +50,15 @@ type task struct {
 }
 
 // budgetMB is what tasks that run at the same time may hold together, resident: with the program itself, below 2 GB.
-const budgetMB = 1900
+// programMB of them the collector does not see: pages of the program's file.
+const budgetMB, programMB = 1900, 100
 
 // spread does tasks, as many at a time as there are processors and memory is enough for, with a bar, until Ctrl-C.
 func (e *env) spread(what string, tasks []task) error {
 	ctx, release := e.endable()
 	defer release()
 	if os.Getenv("GOMEMLIMIT") == "" { // garbage of several tasks counts, too
-		defer debug.SetMemoryLimit(debug.SetMemoryLimit(budgetMB << 20))
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit((budgetMB - programMB) * 1_000_000))
 	}
 	bar := newMeter(e)
 	defer bar.finish()

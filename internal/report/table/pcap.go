@@ -56,9 +56,8 @@ func Story(w io.Writer, s *capture.Story) {
 	if s.Omitted > 0 {
 		fmt.Fprintf(w, "%d more events (raise --limit)\n", s.Omitted)
 	}
-	fmt.Fprintf(w, "\n%s in %.6f s: %d RoCE, %d pause, %d LLDP, %d other", unit.Plural(s.Packets, "packet"),
-		s.Seconds,
-		s.RoCE, s.Pause, s.LLDP, s.Other)
+	fmt.Fprintf(w, "\n%s in %s: %d RoCE, %d pause, %d LLDP, %d other", unit.Plural(s.Packets, "packet"),
+		unit.Time(s.Seconds*float64(unit.Second)).Show(), s.RoCE, s.Pause, s.LLDP, s.Other)
 	if s.Broken > 0 {
 		fmt.Fprintf(w, ", %d broken", s.Broken)
 	}
