@@ -24,7 +24,7 @@ type planSearchCmd struct {
 	Seq    int64    `help:"Tokens per sequence" default:"2048" name:"sequence" range:"1,16777216"`
 	trainingFlags
 	onlyFlags
-	Software string  `help:"Framework, NAME, NAME@VERSION or FILE of plan fit: its kernels and overheads, and what it can run; nothing is simulated" placeholder:"NAME"`
+	Software string  `help:"Framework, NAME, NAME@VERSION or FILE of plan fit: its kernels and overheads, and what it can run" placeholder:"NAME"`
 	Ahead    bool    `help:"Overlap ZeRO 1 and 2 parameter gathering with the next step's forward pass" name:"gather-ahead"`
 	Top      int     `help:"Configurations to print" default:"10" range:"1,10000"`
 	Simulate *int    `help:"Configurations to simulate and rank again (3)" placeholder:"N" range:"0,100"`
@@ -46,7 +46,7 @@ Examples:
     --sequence 8192 --simulate 0
   railyard plan search gpt3-13b --fabric scenarios/gpt13b-128.yaml --global-batch 128 --cc hpcc
   railyard plan search llama-3.1-70b --fabric scenarios/pod64-llama2-7b.yaml --global-batch 128 \
-    --sequence 8192 --software nemo --tp 4,8 --zero 1`
+    --sequence 8192 --software nemo --tp 4,8 --zero 1 --simulate 0`
 }
 
 // Run is the plan search command.
@@ -72,9 +72,6 @@ func (c *planSearchCmd) Run(e *env) error {
 		simulate = *c.Simulate
 	}
 	if c.Software != "" {
-		if simulate = 0; c.Simulate != nil && *c.Simulate > 0 {
-			return field.New("--simulate", "%d contradicts --software: a simulated step has no framework's overheads; accepted: 0", *c.Simulate)
-		}
 		if err = c.framework(c.Software, &in.Training); err != nil {
 			return err
 		}

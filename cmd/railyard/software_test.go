@@ -51,12 +51,30 @@ func TestSoftwareOfRun(t *testing.T) {
 			t.Errorf("%s: %.2f times the estimate", name, ratio)
 		}
 	}
+	_, out, errs := call(t, "plan", "search", "llama-2-7b", "--fabric", write(), "--set", "fidelity=flow", "--tp", "8", "--pp", "1",
+		"--zero", "1", "--micro-batch", "2", "--sequence", "4096", "--global-batch", "64", "--software", "nemo", "--simulate", "1",
+		"--json")
+	var found struct {
+		Simulated []struct {
+			Step     float64 `json:"step_seconds"`
+			Estimate float64 `json:"estimated_seconds"`
+		} `json:"simulated"`
+	}
+	if err := json.Unmarshal([]byte(out), &found); err != nil || len(found.Simulated) != 1 {
+		t.Fatal(err, errs, out)
+	}
+	if s := found.Simulated[0]; s.Step < 0.95*s.Estimate || s.Step > 1.05*s.Estimate {
+		t.Errorf("a search by a framework simulates %+v", s)
+	}
 	for change, want := range map[[2]string]string{
-		{"    efficiency: 55\n", "    software: megatron\n"}:                 "step.yaml:38:",
-		{"    bucket: 100MB\n", "    software: nemo\n"}:                      "workload.training.efficiency: 55 contradicts software: nemo",
-		{"    efficiency: 55\n", "    software: torchtitan\n"}:               "torchtitan does not have stage 0; accepted: 2, 3",
-		{"    efficiency: 55\n", "    software: nemo\n    kernels: fused\n"}: "kernels: fused contradicts software: nemo",
-		{"    efficiency: 55\n", "    software: nemo@99\n"}:                  "workload.training.software:",
+		{"    efficiency: 55\n", "    software: megatron\n"}:                    "step.yaml:38:",
+		{"    bucket: 100MB\n", "    software: nemo\n"}:                         "workload.training.efficiency: contradicts software: nemo",
+		{"    efficiency: 55\n", "    efficiency: 50\n    software: nemo\n"}:    "workload.training.efficiency: contradicts software: nemo",
+		{"    efficiency: 55\n", "    software: torchtitan\n"}:                  "torchtitan does not have stage 0; accepted: 2, 3",
+		{"    efficiency: 55\n", "    software: nemo\n    kernels: fused\n"}:    "kernels: contradicts software: nemo",
+		{"    efficiency: 55\n", "    software: nemo\n    kernels: flat\n"}:     "kernels: contradicts software: nemo",
+		{"    efficiency: 55\n", "    software: nemo\n    tp_overlap: false\n"}: "tp_overlap: contradicts software: nemo",
+		{"    efficiency: 55\n", "    software: nemo@99\n"}:                     "workload.training.software:",
 	} {
 		if code, _, errs := call(t, "run", write(change[0], change[1]), "--set", "fidelity=flow"); code != 2 ||
 			!strings.Contains(errs, want) {

@@ -96,9 +96,10 @@ func (p *resolver) training(at task, t *workload.Training) (job workload.Job, er
 // software sets the framework of a step, and what calibration says of its kernels.
 func (p *resolver) software(key string, step *workload.Training) error {
 	if step.By != "" {
-		if usual := workload.NewTraining().Efficiency; step.Efficiency != usual {
-			return field.New(key+".efficiency", "%g contradicts software: %s, which has rates of its own; accepted: one of both",
-				step.Efficiency, step.By)
+		for _, part := range []string{"efficiency", "kernels", "tp_overlap"} {
+			if p.says(key + "." + part) {
+				return field.New(key+"."+part, "contradicts software: %s, which has rates, kernels and overlap of its own; accepted: one of both", step.By)
+			}
 		}
 		var err error
 		if step.Software, err = p.framework(key, step.By); err != nil {

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"math"
+	"slices"
 
 	"railyard/internal/coll"
 	"railyard/internal/field"
@@ -13,19 +14,9 @@ func (t *Training) checkSoftware() error {
 	if t.Software == nil {
 		return nil
 	}
-	if t.By != "" {
-		usual := NewTraining()
-		switch {
-		case t.Kernels != usual.Kernels:
-			return field.New("kernels", "%s contradicts software: %s, which has kernels of its own; accepted: one of both",
-				t.Kernels, t.By)
-		case t.TensorOverlap:
-			return field.New("tp_overlap", "contradicts software: %s, which hides %.0f %% of tensor parallel transfers; accepted: one of both",
-				t.By, 100*t.Software.HideTensor)
-		case t.Experts != usual.Experts && t.Dedup():
-			return field.New("ep_algorithm", "%s contradicts software: %s, which sends a token once to each domain; accepted: %s",
-				t.Experts, t.By, usual.Experts)
-		}
+	if usual := NewTraining().Experts; t.By != "" && t.Experts != usual && t.Dedup() {
+		return field.New("ep_algorithm", "%s contradicts software: %s, which sends a token once to each domain; accepted: %s",
+			t.Experts, t.By, usual)
 	}
 	return t.Software.Permits(t.Layout)
 }
@@ -129,7 +120,9 @@ func (s *step) tokens(p int, b unit.Bytes) (in []arrival) {
 				coll.ToAll, ExpertParallel, b, ranks, usual(coll.ToAll, s.Experts)}, func() {
 				for x, d := range run(s.b, ranks, b, ready) {
 					for _, id := range d {
-						in = append(in, arrival{ranks[x], id})
+						if !slices.Contains(ready[x], id) { // else what is hidden hands on ever more of them
+							in = append(in, arrival{ranks[x], id})
+						}
 					}
 				}
 			})

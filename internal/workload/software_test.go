@@ -101,3 +101,41 @@ func TestSoftwareKernels(t *testing.T) {
 		}
 	}
 }
+
+// TestSoftwareDependencies checks that operations of later microbatches wait for as few others as those of the first:
+// transfers that computing hides once handed on all that their ranks had waited for, and a step of qwen3-30b took
+// gigabytes.
+func TestSoftwareDependencies(t *testing.T) {
+	each := func(name, by string, microbatches int, change func(*Training)) float64 {
+		x := soft(t, name, func(x *Training) {
+			x.DP, x.Micro, x.Microbatches, x.PerServer = 8, 1, microbatches, 8
+			x.NVLink, x.NVLatency = x.GPU.NVLink, 1
+			change(x)
+		})
+		s, err := FindSoftware(by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.Software = s
+		x.GlobalBatch = int64(x.DP * microbatches)
+		d, err := x.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return float64(len(d.Succ)) / float64(len(d.Ops))
+	}
+	for name, c := range map[string]struct {
+		model, by string
+		change    func(*Training)
+	}{
+		"experts": {"qwen3-30b-a3b", "megatron-bridge", func(x *Training) { x.EP, x.ZeRO = 8, 1 }},
+		"ring":    {"llama-2-7b", "nemo", func(x *Training) { x.TP, x.DP, x.ZeRO = 4, 2, 1 }},
+		"switch":  {"llama-2-7b", "nemo", func(x *Training) { x.TP, x.DP, x.ZeRO, x.Switch = 4, 2, 1, 0.8 }},
+	} {
+		few, many := each(c.model, c.by, 2, c.change), each(c.model, c.by, 4, c.change)
+		t.Logf("%s: %.1f dependencies per operation with 2 microbatches, %.1f with 4", name, few, many)
+		if many > 1.1*few {
+			t.Errorf("%s: %.1f dependencies per operation with 2 microbatches, %.1f with 4", name, few, many)
+		}
+	}
+}
