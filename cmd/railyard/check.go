@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -20,7 +21,9 @@ type checkCmd struct {
 }
 
 func (c *checkCmd) Help() string {
-	return `Example:
+	return `What run would refuse is an error, exit code 2.
+
+Example:
   railyard check scenarios/three-flows.yaml --set transport.mtu=1024`
 }
 
@@ -59,7 +62,7 @@ func (c *checkCmd) Run(e *env) error {
 			n := plan.Ops()
 			out.Operations = &n
 		}
-		return printJSON(e.stdout, out)
+		return cmp.Or(printJSON(e.stdout, out), unfit(plan))
 	}
 	for _, k := range keys {
 		report.Labelled(e.stdout, fmt.Sprintf("%-44s ", k), values[k])
@@ -87,7 +90,17 @@ func (c *checkCmd) Run(e *env) error {
 				gb(m.Activations)))
 	}
 	for _, n := range plan.Notes {
-		report.Labelled(e.stdout, "note: ", n)
+		if n != plan.Unfit {
+			report.Labelled(e.stdout, "note: ", n)
+		}
 	}
-	return nil
+	return unfit(plan)
+}
+
+// unfit returns why run refuses a scenario that other commands take; nil: it does not.
+func unfit(plan *scenario.Plan) error {
+	if plan.Unfit == "" {
+		return nil
+	}
+	return input.Fault(errors.New(plan.Unfit))
 }

@@ -59,7 +59,7 @@ func (c *initCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	if _, err := doc.Checked(nil); err != nil {
+	if _, err := doc.Resolve(nil); err != nil { // as run does
 		return err
 	}
 	if a.Missed != "" {

@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -52,7 +53,7 @@ func TestScenarios(t *testing.T) {
 		}
 	}
 	for _, w := range Workloads() {
-		all = append(all, Answers{Workload: w, GPUs: "2048"})
+		all = append(all, Answers{Workload: w, GPUs: "512"}) // more: TestRuns
 	}
 	for _, q := range Questions[5:] {
 		for _, lb := range q.Accepted() {
@@ -132,4 +133,53 @@ func TestAsk(t *testing.T) {
 	if err := (&Answers{}).Ask(strings.NewReader("64\n"), &out); err == nil || !strings.Contains(err.Error(), "--server: is not answered") {
 		t.Error(err)
 	}
+}
+
+// TestRuns checks that one run takes the step of every draft: of all models on fabrics of all sizes, as the scenario
+// resolves them.
+func TestRuns(t *testing.T) {
+	folded, refused := 0, 0
+	for _, w := range model.Names() {
+		for _, a := range []Answers{{GPUs: "64"}, {GPUs: "1024"}, {GPUs: "2048"}, {GPUs: "4096"}, {GPUs: "1024", Fabric: "fat-tree"},
+			{GPUs: "4096", Fabric: "rail-only"}, {GPUs: "2048", Server: "p5.48xlarge", Fabric: "rail-only"}, {GPUs: "1024", Server: "gb200-nvl72-tray"}} {
+			a.Workload = w
+			if err := a.Defaults(); err != nil {
+				t.Fatal(err)
+			}
+			text, err := a.Scenario("x")
+			if err != nil {
+				if s := err.Error(); strings.Contains(s, "above what one run simulates") {
+					refused++
+				} else if !strings.Contains(s, "do not hold") {
+					t.Errorf("%+v: %v", a, err)
+				}
+				continue
+			}
+			doc, err := scenario.Parse("x.yaml", []byte(text), nil)
+			if err != nil {
+				t.Fatalf("%+v: %v\n%s", a, err, text)
+			}
+			p, err := doc.Network(nil)
+			if err != nil {
+				t.Fatalf("%+v: %v\n%s", a, err, text)
+			}
+			s := *doc.File.Workload.Training
+			if err := s.Divide(); err != nil {
+				t.Fatal(err)
+			}
+			if s.Model, err = model.Builtin(w); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.TooBig(); err != nil || s.Ranks() != p.Graph.TotalGPUs() || fmt.Sprint(s.GPUs()) != a.GPUs {
+				t.Errorf("%+v: %v; %d ranks of %d GPUs in the fabric\n%s", a, err, s.Ranks(), p.Graph.TotalGPUs(), text)
+			}
+			if s.Fold {
+				folded++
+			}
+		}
+	}
+	if folded == 0 {
+		t.Error("no step is folded: the sizes are too small to test it")
+	}
+	t.Log(folded, "folded,", refused, "refused")
 }

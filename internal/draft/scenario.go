@@ -9,6 +9,7 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/model"
 	"railyard/internal/site"
+	"railyard/internal/workload"
 	"railyard/unit"
 )
 
@@ -43,9 +44,16 @@ func (a *Answers) Scenario(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	work, err := a.work(s, gpus, per)
+	work, fold, err := a.work(s, gpus, per)
 	if err != nil {
 		return "", err
+	}
+	if fold > 1 { // one rail of the fabric above
+		rail := *s
+		rail.Name, rail.GPUs, rail.NICs = fmt.Sprintf("1 of %d rails of %s", fold, s.Name), s.GPUs/fold, s.NICs/fold
+		if fabric, err = a.fabric(&rail, gpus/per); err != nil {
+			return "", err
+		}
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s of %s on a %s fabric: written by railyard init. All keys: railyard schema;\n"+
@@ -71,8 +79,8 @@ func (a *Answers) Scenario(name string) (string, error) {
 func (a *Answers) fabric(s *site.Server, hosts int) (string, error) {
 	rate := unit.Rate(s.NICRate)
 	links := fmt.Sprintf("  host_link: {rate: %v, cable: 5m}\n", rate)
-	server := fmt.Sprintf("# %s: %d NICs of %s.\nserver: {gpu: %s, gpus: %d, nics: %d}\n", s.Name, s.NICs, rate.Show(), s.GPU,
-		s.GPUs, s.NICs)
+	server := fmt.Sprintf("# %s: %s of %s.\nserver: {gpu: %s, gpus: %d, nics: %d}\n", s.Name,
+		unit.Plural(s.NICs, "NIC"), rate.Show(), s.GPU, s.GPUs, s.NICs)
 	over, _ := ratio(a.Oversubscription)
 	a.Missed = ""
 	if over != 1 && a.Fabric != "rail" {
@@ -126,11 +134,11 @@ func (a *Answers) fabric(s *site.Server, hosts int) (string, error) {
 	return text + links + fmt.Sprintf("  fabric_link: {rate: %v, cable: 30m}\n", rate) + server, nil
 }
 
-// work returns the block of the workload.
-func (a *Answers) work(s *site.Server, gpus, per int) (string, error) {
+// work returns the block of the workload, and how many rails of the fabric one stands for: 1 unless the step is folded.
+func (a *Answers) work(s *site.Server, gpus, per int) (text string, fold int, err error) {
 	gpu, err := model.FindGPU(s.GPU)
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	algorithm := "auto"
 	if gpu.SM == 0 { // NCCL's tuning model has none of it
@@ -141,55 +149,79 @@ func (a *Answers) work(s *site.Server, gpus, per int) (string, error) {
 			continue
 		}
 		of := strings.NewReplacer("FAN", strconv.Itoa(min(gpus-1, 16)), "ALGORITHM", algorithm)
-		return of.Replace(fmt.Sprintf("# %s.\nworkload:\n  traffic:\n    %s\n", strings.ToUpper(c.text[:1])+c.text[1:], c.yaml)), nil
+		return of.Replace(fmt.Sprintf("# %s.\nworkload:\n  traffic:\n    %s\n", strings.ToUpper(c.text[:1])+c.text[1:], c.yaml)), 1, nil
 	}
 	m, err := model.Builtin(a.Workload)
 	if err != nil {
-		return "", field.Under("--workload", err)
+		return "", 0, field.Under("--workload", err)
 	}
-	tp, pp, ok := stages(m, float64(gpu.Memory), gpus, per)
+	t, ok := layout(m, s, float64(gpu.Memory), gpus, per)
 	if !ok {
-		return "", field.New("--gpus", "%d GPUs of %v do not hold the states of %s in a layout of tensor and pipeline parallelism; more: railyard plan size",
+		return "", 0, field.New("--gpus", "%d GPUs of %v do not hold the states of %s in a layout of tensor and pipeline parallelism; more: railyard plan size",
 			gpus, gpu.Memory.Show(), a.Workload)
 	}
-	dp := gpus / tp / pp
-	text := fmt.Sprintf("# A training step: tensor parallelism in a server, pipeline stages and replicas across servers.\n"+
-		"# Faster layouts: railyard plan search %s --fabric FILE --global-batch %d\n"+
-		"workload:\n  training:\n    model: %s\n    tp: %d\n", a.Workload, dp*2*pp, a.Workload, tp)
+	if err := t.TooBig(); err != nil {
+		return "", 0, field.New("--gpus", "a step of %s on %d GPUs is above what one run simulates, %d operations; accepted: fewer GPUs; railyard plan search %s --fabric FILE simulates a part of the step",
+			a.Workload, gpus, workload.MaxOps, a.Workload)
+	}
+	tp, pp, dp, fold := t.TP, t.PP, t.DP, 1
+	text = "# A training step: tensor parallelism in a server, pipeline stages and replicas across servers.\n"
+	if t.Fold {
+		fold = tp
+		text += fmt.Sprintf("# All %d rails have more operations than one run simulates, so the file has one of them: fold makes one rank\n"+
+			"# of a tensor parallel group. The others carry the same traffic between the same servers.\n", tp)
+	} else {
+		text += fmt.Sprintf("# Faster layouts: railyard plan search %s --fabric FILE --global-batch %d\n", a.Workload, t.GlobalBatch)
+	}
+	text += fmt.Sprintf("workload:\n  training:\n    model: %s\n    tp: %d\n", a.Workload, tp)
 	if pp > 1 {
 		text += fmt.Sprintf("    pp: %d\n", pp)
 	}
 	text += fmt.Sprintf("    dp: %d\n", dp)
+	if t.Fold {
+		text += "    fold: true\n"
+	}
 	if m.Experts > 0 {
-		ep := 1
-		for ep*2 <= dp && dp%(ep*2) == 0 && m.Experts%int64(ep*2) == 0 && ep < per {
-			ep *= 2
-		}
-		text += fmt.Sprintf("    ep: %d # experts of a layer are spread over that many replicas\n", ep)
+		text += fmt.Sprintf("    ep: %d # experts of a layer are spread over that many replicas\n", t.EP)
 		if tp > 1 {
 			text += "    sequence_parallel: true # each rank of a tensor group has its own tokens\n"
 		}
 	}
 	return text + fmt.Sprintf("    sequence: %d\n    micro_batch: 1\n    global_batch: %d\n    zero: 1\n"+
-		"    efficiency: 50 # percent of the GPU's peak; calibrate it with plan fit or calibrate\n", min(4096, m.Context), dp*2*pp), nil
+		"    efficiency: 50 # percent of the GPU's peak; calibrate it with plan fit or calibrate\n", min(4096, m.Context), t.GlobalBatch), fold, nil
 }
 
-// stages returns tensor and pipeline parallelism by which weights, gradients and a share of the optimizer's states fit
-// 70 % of a GPU's memory: 6 bytes of a parameter, and 12 bytes divided among replicas (ZeRO, arXiv 1910.02054,
-// section 3).
-func stages(m *model.Config, memory float64, gpus, per int) (tp, pp int, ok bool) {
-	tp = 1
+// layout returns the first layout of a step that one run simulates: whole, with few pipeline stages first, or else
+// folded to a rail. Where none is, it returns the first that memory holds. Weights, gradients and a share of the
+// optimizer's states fit 70 % of a GPU's memory: 6 bytes of a parameter, and 12 bytes divided among replicas (ZeRO,
+// arXiv 1910.02054, section 3).
+func layout(m *model.Config, s *site.Server, memory float64, gpus, per int) (first workload.Training, ok bool) {
+	tp := 1
 	for tp*2 <= per && m.Heads%int64(tp*2) == 0 && per%(tp*2) == 0 {
 		tp *= 2
 	}
-	for pp = 1; int64(pp) <= m.Layers && tp*pp <= gpus; pp *= 2 {
-		if gpus%(tp*pp) != 0 || m.Layers%int64(pp) != 0 {
-			continue
-		}
-		dp := float64(gpus / tp / pp)
-		if float64(m.Params())*(6+12/dp)/float64(tp*pp) <= 0.7*memory {
-			return tp, pp, true
+	for _, fold := range []bool{false, true} {
+		for pp := 1; int64(pp) <= m.Layers && tp*pp <= gpus; pp *= 2 {
+			if gpus%(tp*pp) != 0 || m.Layers%int64(pp) != 0 || fold && (tp == 1 || tp < per || s.NICs%tp != 0) {
+				continue
+			}
+			t := workload.NewTraining()
+			t.Model, t.TP, t.PP, t.DP, t.Fold, t.ZeRO = m, tp, pp, gpus/tp/pp, fold, 1
+			t.Microbatches = 2 * pp
+			t.GlobalBatch = int64(t.DP * t.Microbatches)
+			for ep := 2; m.Experts%int64(ep) == 0 && m.Experts > 0 && t.DP%ep == 0 && t.EP < per; ep *= 2 {
+				t.EP = ep
+			}
+			if float64(m.Params())*(6+12/float64(t.DP))/float64(tp*pp) > 0.7*memory {
+				continue
+			}
+			if t.TooBig() == nil {
+				return t, true
+			}
+			if !ok {
+				first, ok = t, true
+			}
 		}
 	}
-	return 0, 0, false
+	return first, ok
 }
