@@ -20,7 +20,8 @@ type explainCmd struct {
 
 func (c *explainCmd) Help() string {
 	return `Recognizes a file by its content, prints what it is and what it shows, and the commands that come next.
-With --fabric it simulates the measurements of nccl-tests and perftest and prints both.
+With --fabric it simulates the measurements of nccl-tests and perftest, prints both, and names the part that
+is below expectation, at 10 % of difference.
 
 Examples:
   railyard explain out.txt
@@ -49,6 +50,7 @@ func (c *explainCmd) Run(e *env) error {
 		if points, err = calibrate.compared(e, c.Points); err != nil {
 			return err
 		}
+		a.Judge(points, c.Fabric, c.Algorithm, largestCompared)
 	} else if len(c.Set) > 0 {
 		return field.New("--set", "has no effect on a file without measurements")
 	}
@@ -57,10 +59,13 @@ func (c *explainCmd) Run(e *env) error {
 	})
 }
 
+// largestCompared is the largest size that explain simulates.
+const largestCompared = 64 * unit.MiB
+
 // compared simulates measured points without fitting.
 func (c *calibrateCmd) compared(e *env, most int) ([]fitting.Point, error) {
 	q := &fitting.Question{Fabric: c.Fabric, Set: c.Set, NCCLTests: c.NCCLTests, Algorithm: c.Algorithm,
-		Largest: 64 * unit.MiB}
+		Largest: largestCompared}
 	simulate, bar, release := c.simulator(e)
 	defer release()
 	return q.Compared(most, simulate, bar.show)

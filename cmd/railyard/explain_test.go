@@ -104,7 +104,8 @@ func TestExplain(t *testing.T) {
 		t.Errorf("exit %d, %s%s", code, out, errs)
 	}
 	code, out, errs = call(t, "explain", "nccl", "--fabric", "net")
-	if code != exitOK || !strings.Contains(out, "difference") || !strings.Contains(out, "Next: railyard calibrate --fabric net") {
+	if code != exitOK || !strings.Contains(out, "difference") || !strings.Contains(out, "\nVerdict: ") ||
+		!strings.Contains(out, "note: algorithm of all-reduces auto") || !strings.Contains(out, " railyard calibrate --fabric net") {
 		t.Errorf("exit %d, %s%s", code, out, errs)
 	}
 	for path, want := range map[string]string{"nowhere": "no such file", "plain": "unsupported format", "empty": "is empty"} {

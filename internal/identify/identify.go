@@ -26,6 +26,11 @@ type Account struct {
 	Shows []string `json:"shows"` // findings, a sentence each
 	Next  []Next   `json:"next"`
 
+	// Of measurements that were simulated: whether they are as expected, what was assumed, what was left out.
+	Verdict string `json:"verdict,omitempty"`
+	Assumed string `json:"assumed,omitempty"`
+	Skipped string `json:"skipped,omitempty"`
+
 	// Measured are the measurements of the file, for who compares them with a scenario; nil: it has none.
 	Measured *measured.Set `json:"-"`
 	// Algorithm is the one that NCCL_ALGO set for them: ring, tree, nvls; "": the file does not say.

@@ -17,8 +17,16 @@ func Print(w io.Writer, a *Account, points []fitting.Point) {
 	for _, s := range a.Shows {
 		screen.Labelled(w, "  ", s)
 	}
+	if a.Verdict != "" {
+		screen.Painted(w, screen.Answer, "", "Verdict: "+a.Verdict)
+	}
 	if len(points) > 0 {
 		compared(w, points)
+	}
+	for _, s := range []string{a.Assumed, a.Skipped} {
+		if s != "" {
+			screen.Labelled(w, "note: ", s)
+		}
 	}
 	for i, n := range a.Next {
 		head := "      "

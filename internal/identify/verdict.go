@@ -1,0 +1,96 @@
+package identify
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"railyard/internal/calibrate/fitting"
+	"railyard/unit"
+)
+
+// asExpected is the largest difference between a simulated and a measured time, as a share of the measured one, that
+// counts as expected: repeated measurements differ by several percent.
+const asExpected = 0.10
+
+// Judge sets the verdict on measured points that were simulated, what was assumed and left out for it, and the commands
+// that find the cause. Points above largest bytes are not simulated; algorithm is the one of all-reduces.
+func (a *Account) Judge(points []fitting.Point, scenario, algorithm string, largest unit.Bytes) {
+	if len(points) == 0 {
+		return
+	}
+	bySize := slices.Clone(points)
+	slices.SortStableFunc(bySize, func(x, y fitting.Point) int { return cmp.Compare(x.Bytes, y.Bytes) })
+	last := &bySize[len(bySize)-1]
+	var slow, fast []fitting.Point
+	for _, p := range bySize {
+		if d := p.Before/p.Measured - 1; d < -asExpected {
+			slow = append(slow, p)
+		} else if d > asExpected {
+			fast = append(fast, p)
+		}
+	}
+	says := func(p *fitting.Point) string {
+		return fmt.Sprintf("%s takes %s, simulated %s (%s)", p.Name, micros(p.Measured), micros(p.Before),
+			signed(p.Before/p.Measured-1))
+	}
+	f := &File{Path: a.Path, Scenario: scenario}
+	calibrate := a.Next
+	a.Next = nil
+	run := func() {
+		a.next("see where the time goes in its workload; then railyard why RUN --try 3", "run %s", shellWord(scenario))
+	}
+	switch {
+	case len(slow) > 0 && slow[len(slow)-1].Name == last.Name:
+		a.Verdict = "below expectation in bandwidth: " + says(last)
+		a.next("find faults in counters of the switches and hosts", "diagnose FOLDER%s", f.fabric("--fabric"))
+		a.next("find faults in their configurations", "config lint FOLDER")
+	case len(slow) > 0:
+		worst := slices.MinFunc(slow, func(x, y fitting.Point) int {
+			return cmp.Compare(x.Before/x.Measured, y.Before/y.Measured)
+		})
+		a.Verdict = fmt.Sprintf("bandwidth as expected; below expectation in launches and latency of sizes up to %s: %s",
+			unit.Bytes(slow[len(slow)-1].Bytes).ShowSet(), says(&worst))
+		run()
+	case len(fast) > 0:
+		a.Verdict = "faster than simulated, so the scenario is not the cluster (algorithm, channels, NICs, links): " +
+			says(&fast[len(fast)-1])
+		a.next("print what the scenario has in effect", "check %s", shellWord(scenario))
+	default:
+		a.Verdict = fmt.Sprintf("as expected: all %s within %.0f %%; the scenario explains them without a fault",
+			unit.Plural(len(points), "point"), 100*asExpected)
+		run()
+	}
+	if len(a.Measured.Table()) > 0 {
+		why := "set by the file"
+		if a.Algorithm != algorithm {
+			why = "--algorithm"
+		}
+		if algorithm == "auto" {
+			why = "NCCL's tuning model chooses; the file sets none"
+			if len(slow)+len(fast) > 0 {
+				a.next("compare with another algorithm", "explain %s%s --algorithm ring", f.quoted(), f.fabric("--fabric"))
+			}
+		}
+		a.Assumed = fmt.Sprintf("algorithm of all-reduces %s (%s)", algorithm, why)
+	}
+	above, total := 0, len(a.Measured.Table())+len(a.Measured.Pairs)
+	for _, c := range a.Measured.Table() {
+		if c.Bytes > largest {
+			above++
+		}
+	}
+	var parts []string
+	if above > 0 {
+		parts = append(parts, fmt.Sprintf("%s above %s", unit.Plural(above, "row"), largest.ShowSet()))
+	}
+	if rest := total - len(points) - above; rest > 0 {
+		parts = append(parts, fmt.Sprintf("%s beyond --points or of a kind that is not modelled", unit.Plural(rest, "row")))
+	}
+	if len(parts) > 0 {
+		a.Skipped = fmt.Sprintf("not simulated, of %d: %s; calibrate simulates all that are modelled", total,
+			strings.Join(parts, ", "))
+	}
+	a.Next = append(a.Next, calibrate...)
+}

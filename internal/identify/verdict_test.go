@@ -1,0 +1,44 @@
+package identify
+
+import (
+	"strings"
+	"testing"
+
+	"railyard/internal/calibrate/fitting"
+	"railyard/internal/measured"
+	"railyard/unit"
+)
+
+// TestJudge checks the verdict and the first command for measurements that are slow at large sizes, slow at small ones,
+// fast, and as expected, and that rows which are not simulated are counted.
+func TestJudge(t *testing.T) {
+	set, err := measured.Read(measured.File{Name: "nccl.txt", Text: strings.NewReader(
+		"$ all_reduce_perf -b 1M -e 256M\n#  Rank  0 on a device 0 [0x01] NVIDIA H100\n#  Rank  1 on b device 0 [0x01] NVIDIA H100\n" +
+			" 1048576 262144 float sum -1 57.9 18.11 18.11 0 57.9 18.11 18.11 0\n" +
+			" 16777216 4194304 float sum -1 402 41.7 41.7 0 402 41.7 41.7 0\n" +
+			" 268435456 67108864 float sum -1 3618 74.19 74.19 0 3618 74.19 74.19 0\n")})
+	if err != nil || len(set.Table()) == 0 {
+		t.Fatal(err, set)
+	}
+	for _, c := range []struct {
+		small, large      float64 // simulated, measured is 100
+		algorithm         string
+		verdict, next, by string
+	}{
+		{100, 70, "auto", "below expectation in bandwidth: large takes 100 µs, simulated 70 µs (−30.0 %)", "diagnose ",
+			"--algorithm ring"},
+		{70, 95, "ring", "bandwidth as expected; below expectation in launches and latency of sizes up to 1 MiB: small", "run net", ""},
+		{100, 130, "ring", "faster than simulated", "check net", ""},
+		{95, 105, "ring", "as expected: all 2 points within 10 %", "run net", ""},
+	} {
+		a := &Account{Path: "nccl.txt", Measured: set, Algorithm: "ring", Next: []Next{{Command: "calibrate"}}}
+		a.Judge([]fitting.Point{{Name: "large", Bytes: 1 << 24, Measured: 100, Before: c.large},
+			{Name: "small", Bytes: 1 << 20, Measured: 100, Before: c.small}}, "net", c.algorithm, 64*unit.MiB)
+		last := a.Next[len(a.Next)-2].Command
+		if !strings.HasPrefix(a.Verdict, c.verdict) || !strings.HasPrefix(a.Next[0].Command, c.next) ||
+			!strings.Contains(last, c.by) || a.Next[len(a.Next)-1].Command != "calibrate" ||
+			!strings.Contains(a.Assumed, c.algorithm) || !strings.Contains(a.Skipped, " above 64 MiB") {
+			t.Errorf("%+v", a)
+		}
+	}
+}
