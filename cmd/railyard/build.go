@@ -54,6 +54,15 @@ func (c *buildCmd) Run(e *env) error {
 	if err := b.Build(); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "%s: Railyard with %s\n", c.Out, strings.Join(adds, ", "))
+	fmt.Fprintln(e.stdout, c.built(adds))
 	return nil
+}
+
+// built says what the program has, and whether the conformance tests of it ran: no failure is left once they have.
+func (c *buildCmd) built(adds []string) string {
+	tests := "conformance tests passed"
+	if c.NoTest {
+		tests = "conformance tests not run (--no-test)"
+	}
+	return fmt.Sprintf("%s: Railyard with %s; %s", c.Out, strings.Join(adds, ", "), tests)
 }

@@ -30,3 +30,13 @@ func TestBuildOut(t *testing.T) {
 		t.Error("the directory was made")
 	}
 }
+
+// TestBuilt checks that the last line says whether conformance tests ran.
+func TestBuilt(t *testing.T) {
+	for noTest, want := range map[bool]string{false: "p: Railyard with vegas, ecn; conformance tests passed",
+		true: "p: Railyard with vegas, ecn; conformance tests not run (--no-test)"} {
+		if got := (&buildCmd{Out: "p", NoTest: noTest}).built([]string{"vegas", "ecn"}); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -24,7 +24,7 @@ type planGoodputCmd struct {
 	Example    bool           `help:"Print the default failure rates" name:"rates-example"`
 	Detect     *time.Duration `help:"Detection time (on_failure.collective_timeout, or 1m)" placeholder:"TIME"`
 	Restart    *time.Duration `help:"Restart time without reading the checkpoint (on_failure.restart, or 10m)" placeholder:"TIME"`
-	Checkpoint string         `help:"Checkpoint size (14 bytes per parameter, or the model's checkpoint block; required with --gpus)" placeholder:"SIZE"`
+	Checkpoint string         `help:"Checkpoint size (14 bytes per parameter of the scenario's model, or its checkpoint block; required without a model)" placeholder:"SIZE"`
 	Storage    string         `help:"Storage throughput of all GPUs, read and write (the scenario's, or 100GB/s)" placeholder:"RATE"`
 	Async      bool           `help:"Write checkpoints asynchronously: training stops for --snapshot only"`
 	Snapshot   time.Duration  `help:"Time to copy GPU state to host memory" default:"5s" placeholder:"TIME" with:"async"`

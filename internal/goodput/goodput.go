@@ -100,8 +100,9 @@ type Where struct {
 // Part counts the failures of a component.
 type Part struct {
 	Component string  `json:"component"`
-	PerDay    float64 `json:"per_day"`    // expected
-	Drawn     float64 `json:"drawn_mean"` // in all days, mean over seeds
+	PerDay    float64 `json:"per_day"`           // expected
+	Drawn     float64 `json:"drawn_mean"`        // in all days, mean over seeds
+	Job       bool    `json:"per_job,omitempty"` // per job, however many GPUs it has
 }
 
 // Result is the outcome of a training.
@@ -144,7 +145,7 @@ func Run(in Input, goOn func(done float64) bool) (*Result, error) {
 		Source: in.Rates.Source}
 	for _, p := range parts {
 		r.PerDay += p.second * 86400
-		r.Parts = append(r.Parts, Part{Component: p.name, PerDay: p.second * 86400})
+		r.Parts = append(r.Parts, Part{Component: p.name, PerDay: p.second * 86400, Job: p.job})
 	}
 	mtbf := math.Inf(1)
 	if r.PerDay > 0 {

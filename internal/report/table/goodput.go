@@ -148,4 +148,15 @@ func components(w io.Writer, r *days.Report) {
 		all = append(all, said(unit.Plural(n, "other"), perDay, drawn))
 	}
 	report.Labelled(w, fmt.Sprintf("Failures per day (mean in %g days): ", r.Days), strings.Join(all, ", "))
+	var job []string
+	share := 0.0
+	for _, x := range parts {
+		if x.Job && x.PerDay > 0 {
+			job, share = append(job, x.Component), share+x.PerDay/r.PerDay
+		}
+	}
+	if len(job) > 0 {
+		report.Labelled(w, "note: ", fmt.Sprintf("%s failures are per job, equally frequent on any number of GPUs: %s of all here; other components fail per GPU or host. --rates FILE replaces them",
+			strings.Join(job, " and "), unit.ShowShare(share)))
+	}
 }

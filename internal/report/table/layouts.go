@@ -26,6 +26,13 @@ func Layouts(w io.Writer, in *planner.SearchInput, r *planner.Result, sims []lay
 	}
 	if by := in.Training.Software; by != nil {
 		report.Wrap(w, "", fmt.Sprintf("Kernels and overheads of %s, and what it can run", by))
+		e, ok := planner.ErrorOf(by, planner.Kind(in.Training.Model, in.Training.Precision))
+		if ok && len(r.Candidates) > 0 {
+			x := r.Candidates[0].Seconds
+			report.Wrap(w, "", fmt.Sprintf("90 %% interval of the best step %s to %s, of each step %s, by %s held out (%s: RMS %s)",
+				took(x/e.Factor()), took(x*e.Factor()), "÷ and × "+unit.Digits(e.Factor()), unit.Plural(e.Rows, "training"),
+				e.Kind, unit.ShowShare(e.RMS)))
+		}
 	}
 	if cc != "" {
 		report.Wrap(w, "", fmt.Sprintf("%s: transfers between hosts take %s as long as without congestion control, measured on a ring of four hosts", cc, unit.ShowFactor(in.Site.Waste)))
