@@ -132,3 +132,19 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-4/gpu-2, bytes: 16MiB
 		}
 	}
 }
+
+// TestSlowLater checks that a link which slows down after the run's end is no cause of it.
+func TestSlowLater(t *testing.T) {
+	_, s, _ := runAll(t, `
+fabric: {kind: rail, hosts: 4, segments: 2, spines: 2, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m},
+  fabric_link: {rate: 100Gbps, cable: 3m}}
+server: {gpus: 1, nics: 1}
+cc: {algorithm: none}
+workload: {traffic: {permutation: {bytes: 1MB}}}
+events: [{switch: spine-1, at: 100ms, rate_share: 0.3}]
+`)
+	if a := s.Chain; a.Own[cause.SlowLink]+a.Saving[cause.SlowLink] > 0 || a.Own[cause.Oversubscription]+
+		a.Own[cause.Collision] == 0 {
+		t.Errorf("at %d ps: %+v", s.StepTime, a)
+	}
+}

@@ -8,13 +8,15 @@ import (
 	"railyard/unit"
 )
 
-// lives is what the plan's events make of the links: the events of each that has any.
+// lives is what the plan's events make of the links until a time: the events of each that has any.
 type lives map[int][]scenario.LinkEvent
 
-func newLives(p *scenario.Plan) lives {
+func newLives(p *scenario.Plan, until unit.Time) lives {
 	l := lives{}
 	for _, e := range p.Events {
-		l[e.Link] = append(l[e.Link], e)
+		if e.At <= until {
+			l[e.Link] = append(l[e.Link], e)
+		}
 	}
 	return l
 }

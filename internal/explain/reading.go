@@ -26,7 +26,7 @@ type reading struct {
 }
 
 func newReading(p *scenario.Plan, x *exec.Execution, o *Observation) *reading {
-	r := &reading{plan: p, exec: x, dag: x.DAG, seen: o, graph: p.Graph, lives: newLives(p),
+	r := &reading{plan: p, exec: x, dag: x.DAG, seen: o, graph: p.Graph, lives: newLives(p, o.At),
 		first: make([]int32, len(o.Conns)+1)}
 	r.eachWait(func(w Wait) { r.first[w.Conn+1]++ })
 	for c := range o.Conns {

@@ -3,6 +3,7 @@ package explain
 import (
 	"math"
 	"runtime"
+	"slices"
 
 	"railyard/internal/cause"
 	"railyard/internal/exec"
@@ -32,6 +33,7 @@ type replay struct {
 	under  [1 + len(upTo)][]int32 // by connection: flow of the message under way + 1, on the whole way and on parts
 	stages []int8                 // by message: that have not moved it
 	other  []float64              // by message: the share of its time in which links that it shares limited it
+	full   []unit.Time            // by message: how long its largest window limited it
 
 	began  []unit.Time // by message: it had nothing older before it
 	done   []unit.Time // by message; unit.Never: not yet
@@ -82,7 +84,8 @@ func (m *model) replayAll(all []without) {
 		jobs = append(jobs, parallel.Job{Do: func() {
 			m.run(p, v)
 			p.parts, p.sends = [len(upTo)]*fluid.Net{}, [len(upTo)][][]fluid.Use{}
-			p.queue, p.bells, p.busy, p.stages, p.other, p.under = nil, nil, nil, nil, nil, [1 + len(upTo)][]int32{}
+			p.queue, p.bells, p.busy, p.stages, p.under = nil, nil, nil, nil, [1 + len(upTo)][]int32{}
+			p.other, p.full = nil, nil
 		}})
 	}
 	parallel.Run(jobs, runtime.GOMAXPROCS(0), 0)
@@ -91,8 +94,9 @@ func (m *model) replayAll(all []without) {
 func (m *model) run(p *replay, v without) {
 	r := m.b.r
 	*p = replay{m: m, v: v, net: m.newNet(v), stages: make([]int8, len(r.seen.Messages)),
-		other: make([]float64, len(r.seen.Messages)), queue: make([][]int32, len(r.seen.Conns)),
-		busy: make([]bool, len(r.seen.Conns)), left: make([]int32, len(r.dag.Ops)),
+		other: make([]float64, len(r.seen.Messages)), full: make([]unit.Time, len(r.seen.Messages)),
+		queue: make([][]int32, len(r.seen.Conns)),
+		busy:  make([]bool, len(r.seen.Conns)), left: make([]int32, len(r.dag.Ops)),
 		uses: make([][]fluid.Use, len(r.seen.Conns)), began: make([]unit.Time, len(r.seen.Messages)),
 		done: make([]unit.Time, len(r.seen.Messages)), posted: make([]unit.Time, len(r.seen.Messages))}
 	for i := range p.done {
@@ -132,7 +136,7 @@ func (m *model) run(p *replay, v without) {
 			return
 		case flow:
 			at, number, x := p.net.End()
-			p.now, p.other[x] = at, p.shared(number)
+			p.now, p.other[x], p.full[x] = at, p.shared(number), m.filledBy(x, p.net.LimitsOf(number))
 			p.moved(0, x)
 			continue
 		case from >= 0:
@@ -250,7 +254,8 @@ func (p *replay) moved(k int, x int32) {
 	uses := p.m.send(x, p.uses[c], p.began[x] == p.posted[x])
 	least := p.began[x] + min(p.m.alone(p.net, uses, p.m.bytes(x, p.v)), p.m.extra[x].took)
 	fluid := max(p.now, least)
-	at := fluid + p.m.extra[x].without(p.v, p.m.hot[c], fluid-p.began[x], func(id cause.ID) float64 {
+	capped := max(0, p.full[x]-p.m.filledBy(x, p.m.limits[x]))
+	beside := p.m.extra[x].without(p.v, p.m.hot[c], fluid-p.began[x], capped, func(id cause.ID) float64 {
 		switch {
 		case id == cause.Collision && p.m.hot[c] && !p.v.has(cause.Oversubscription):
 			return 1
@@ -259,6 +264,10 @@ func (p *replay) moved(k int, x int32) {
 		}
 		return p.other[x]
 	})
+	if all, bytes := p.m.bytes(x, without{}), p.m.bytes(x, p.v); bytes < all { // pauses and paces hold up each of them
+		beside = unit.Time(float64(beside) * bytes / all)
+	}
+	at := fluid + beside
 	// Who shares links otherwise is held up no longer than it was.
 	at = max(fluid, min(at, p.began[x]+p.m.extra[x].took))
 	p.push(at, bell{what: ringNext, of: c})
@@ -287,6 +296,15 @@ func (p *replay) shared(number int32) float64 {
 	return float64(max(0, other-p.net.BusyOf(number))) / float64(max(1, all))
 }
 
+// filledBy is how long a message's largest window limited it, of what did.
+func (m *model) filledBy(x int32, limits []fluid.Limit) unit.Time {
+	w := m.ways[m.b.r.seen.Messages[x].Conn].window
+	if i := slices.IndexFunc(limits, func(l fluid.Limit) bool { return l.Link == w }); i >= 0 {
+		return limits[i].Time
+	}
+	return 0
+}
+
 // alone is how long bytes take over links that nobody else uses.
 func (m *model) alone(n *fluid.Net, uses []fluid.Use, bytes float64) unit.Time {
 	least := math.Inf(1)
@@ -313,8 +331,10 @@ func (m *model) bytes(x int32, v without) float64 {
 }
 
 // without is what is left of what a message took beside the time that the fluid takes now. Where another link is as
-// full without the cause, for such a share of the message's time, congestion control reacts to that.
-func (e *excess) without(v without, hot bool, fluid unit.Time, other func(id cause.ID) float64) (sum unit.Time) {
+// full without the cause, for such a share of the message's time, congestion control reacts to that. For how much
+// longer than in the run the largest window limits the fluid, it is not full beside.
+func (e *excess) without(v without, hot bool, fluid, capped unit.Time,
+	other func(id cause.ID) float64) (sum unit.Time) {
 	for _, p := range e.of {
 		switch {
 		case p.reaction && v.has(cause.Recovering), !p.reaction && v.has(p.id):
@@ -324,7 +344,11 @@ func (e *excess) without(v without, hot bool, fluid unit.Time, other func(id cau
 		case p.reaction && v.reactionTo(p.id):
 			sum += unit.Time(float64(p.time) * other(p.id))
 		default:
-			sum += p.time + min(p.beside, max(0, e.fluid-e.began-fluid))
+			time := p.time + min(p.beside, max(0, e.fluid-e.began-fluid))
+			if p.id == cause.Window && !p.reaction {
+				time = max(0, time-capped)
+			}
+			sum += time
 		}
 	}
 	return sum

@@ -72,3 +72,29 @@ func TestTimeoutsOfLoss(t *testing.T) {
 		t.Errorf("%d drops, %d time-outs: %s", s.Drops, s.Timeouts, s.Slowest.Why)
 	}
 }
+
+// TestResentBytesGo checks that pauses, which hold up each byte that is sent, go with the bytes that are sent again:
+// go-back-N takes packets that overtake others for loss, and sends twenty times as many.
+func TestResentBytesGo(t *testing.T) {
+	const text = `
+seed: 849358
+fabric:
+  types: {host: {gpus: 1, nics: 1, nic_rate: 50Gbps}, leaf: {ports: 64x50Gbps}, spine: {like: leaf, role: spine}}
+  nodes: {host: {type: host, count: 24}, leaf: {type: leaf, per: {rack: 4}}, spine: {type: spine, count: 2}}
+  cables: [{from: host, to: leaf, match: {rack: n/6}, length: 3m}, {from: leaf, to: spine, length: 30m}]
+  host_link: {rate: 50Gbps}
+  fabric_link: {rate: 50Gbps}
+  pipeline: 1us
+server: {gpu: h100}
+transport: {recovery: go-back-n}
+cc: {algorithm: none}
+lb: spray-random
+workload: {traffic: {permutation: {bytes: 701512B}}}
+`
+	_, s, _ := runAll(t, text)
+	_, other, _ := runAll(t, text, "transport.recovery=selective", "transport.write=only")
+	saves, says := s.StepTime-other.StepTime, s.Chain.Saving[cause.Reordering]
+	if 2*saves < s.StepTime || s.PFCPauses == 0 || 10*abs(says-saves) > saves {
+		t.Errorf("in any order saves %d ps of %d, said are %d; %d pauses", saves, s.StepTime, says, s.PFCPauses)
+	}
+}
