@@ -135,7 +135,7 @@ var allowed = map[string][]string{
 	"internal/recognise":     {"internal/cabling", "internal/site", "internal/topo", "internal/panel"},
 	"internal/result":        {"internal/input", "internal/output", "internal/cause"},
 	"internal/inside":        {"internal/sheet"},
-	"internal/exec":          {"internal/inside", "internal/workload"},
+	"internal/exec":          {"internal/fluid", "internal/inside", "internal/workload"},
 	"internal/fluid":         {},
 	"internal/facts":         {"internal/cause", "internal/result", "internal/scenario", "internal/topo", "rc", "roce"},
 	"internal/explain": {"internal/parallel", "internal/cause", "internal/facts", "internal/fluid", "internal/exec", "internal/scenario", "internal/result", "internal/topo",

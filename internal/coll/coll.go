@@ -3,7 +3,7 @@ package coll
 import "railyard/unit"
 
 // Sink takes transfers: bytes from one rank to another once all of after are
-// done. The returned number stands for "delivered at dst".
+// done. The returned number stands for "delivered at dst". after is the caller's again once Transfer returns.
 type Sink interface {
 	Transfer(src, dst int, bytes unit.Bytes, after ...int32) int32
 }
@@ -42,6 +42,7 @@ func ring(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32, steps int, chu
 	}
 	got := make([]int32, n) // last transfer delivered at i
 	next := make([]int32, n)
+	var after []int32
 	for k := range steps {
 		for i := range n {
 			to := (i + 1) % n
@@ -50,7 +51,8 @@ func ring(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32, steps int, chu
 			case k == 0:
 				next[to] = s.Transfer(ranks[i], ranks[to], b, ready[i]...)
 			case k < n: // what others sent passes nobody who is not ready to add to it
-				next[to] = s.Transfer(ranks[i], ranks[to], b, append([]int32{got[i]}, ready[i]...)...)
+				after = append(append(after[:0], got[i]), ready[i]...)
+				next[to] = s.Transfer(ranks[i], ranks[to], b, after...)
 			default: // it has been here
 				next[to] = s.Transfer(ranks[i], ranks[to], b, got[i])
 			}

@@ -312,43 +312,6 @@ func (a *accounts) step(ops [2]int32, start unit.Time) *cause.Account {
 	return sum
 }
 
-// lastIn is which of some operations ended last in a replay, -1 for none.
-func (p *replay) lastIn(ops [2]int32) int32 {
-	last := int32(-1)
-	for i := ops[0]; i < ops[1]; i++ {
-		if end := p.x.End[i]; end != unit.Never && (last < 0 || end >= p.x.End[last]) {
-			last = i
-		}
-	}
-	return last
-}
-
-// ends is when some operations had ended in a replay.
-func (p *replay) ends(ops [2]int32) unit.Time {
-	if last := p.lastIn(ops); last >= 0 {
-		return p.x.End[last]
-	}
-	return 0
-}
-
-// spans are when collectives began and ended in a replay, and which operation ended last.
-func (p *replay) spans() {
-	n := len(p.m.b.r.dag.Colls)
-	p.from, p.to, p.lastOf = make([]unit.Time, n), make([]unit.Time, n), make([]int32, n)
-	for c := range p.from {
-		p.from[c], p.lastOf[c] = unit.Never, -1
-	}
-	for i := range p.m.b.r.dag.Ops {
-		c := p.m.b.r.dag.Ops[i].Coll
-		if c < 0 || p.x.End[i] == unit.Never {
-			continue
-		}
-		if p.from[c] = min(p.from[c], p.x.Start[i]); p.lastOf[c] < 0 || p.x.End[i] > p.to[c] {
-			p.to[c], p.lastOf[c] = p.x.End[i], int32(i)
-		}
-	}
-}
-
 // collective divides the time of a collective.
 func (a *accounts) collective(to *cause.Account, c int32, took unit.Time) {
 	in := func(p *replay) unit.Time {
@@ -380,11 +343,11 @@ func (p *replay) walk(last int32, from unit.Time, only int32, to *cause.Account)
 	if last < 0 {
 		return
 	}
-	r, t := p.m.b.r, p.x.End[last]
+	r, t := p.m.b.r, p.stops(last)
 	next := only
-	for op := last; op >= 0 && t > from; op = p.x.Cause[op] {
+	for op := last; op >= 0 && t > from; op = p.freedBy(op) {
 		o := &r.dag.Ops[op]
-		start := max(from, p.x.Start[op])
+		start := max(from, p.starts(op))
 		switch {
 		case only >= 0 && o.Coll != only && !p.m.b.synchronises(o, only):
 			to.Own[cause.LateRank] += int64(t - from)

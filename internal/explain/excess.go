@@ -54,6 +54,7 @@ func (m *model) measured() {
 	}
 	m.stage()
 	m.divide()
+	m.opened, m.unmoved = nil, nil
 }
 
 // mostSet bounds how often a replay sets rates of flows, finest the grain that is tried first of those above none, as
@@ -107,20 +108,28 @@ func (m *model) weigh() (more bool) {
 	return more
 }
 
-// open lets the run's messages begin when they did, and says when the fluid had moved each. One that was done before
-// had more than its fair share: what was left of it then is taken off.
-func (m *model) open(v without) ([]excess, [][]fluid.Limit) {
+// moment is when a message begins, or ends. Of those at one time messages that began before end first, then messages
+// begin, then those end that began at that time.
+type moment struct {
+	at    unit.Time
+	order uint8
+	of    int32
+}
+
+const (
+	endsMoment uint8 = iota
+	beginsMoment
+	emptyMoment
+)
+
+func (a moment) compare(b moment) int {
+	return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.order, b.order), cmp.Compare(a.of, b.of))
+}
+
+// moments lists when the run's messages begin and end, in order, and returns each one's excess before any fluid.
+func (m *model) moments() (all []moment, extra []excess) {
 	r := m.b.r
-	n := len(r.seen.Messages)
-	extra, limits := make([]excess, n), make([][]fluid.Limit, n)
-	net := m.newNet(v)
-	net.Limits = true
-	type moment struct {
-		at    unit.Time
-		of    int32
-		start bool
-	}
-	moments := make([]moment, 0, 2*n)
+	all, extra = make([]moment, 0, 2*len(r.seen.Messages)), make([]excess, len(r.seen.Messages))
 	for x := range r.seen.Messages {
 		msg := &r.seen.Messages[x]
 		if msg.Done == 0 {
@@ -133,17 +142,28 @@ func (m *model) open(v without) ([]excess, [][]fluid.Limit) {
 			e.began = max(e.began, m.b.share.done(before)-m.b.share.latency(before))
 		}
 		e.took = max(0, msg.Done-latency-e.began)
-		moments = append(moments, moment{e.began, int32(x), true},
-			moment{max(e.began, msg.Done-latency), int32(x), false})
-	}
-	slices.SortStableFunc(moments, func(a, b moment) int {
-		if c := cmp.Compare(a.at, b.at); c != 0 || a.start == b.start || a.of == b.of {
-			return c
-		} else if a.start {
-			return 1
+		end := moment{e.began + e.took, endsMoment, int32(x)}
+		if e.took == 0 {
+			end.order = emptyMoment
 		}
-		return -1
-	})
+		all = append(all, moment{e.began, beginsMoment, int32(x)}, end)
+	}
+	slices.SortFunc(all, moment.compare)
+	return all, extra
+}
+
+// open lets the run's messages begin when they did, and says when the fluid had moved each. One that was done before
+// had more than its fair share: what was left of it then is taken off.
+func (m *model) open(v without) ([]excess, [][]fluid.Limit) {
+	r := m.b.r
+	n := len(r.seen.Messages)
+	if m.opened == nil {
+		m.opened, m.unmoved = m.moments()
+	}
+	moments, extra, limits := m.opened, slices.Clone(m.unmoved), make([][]fluid.Limit, n)
+	var kept []fluid.Limit
+	net := m.newNet(v)
+	net.Limits = true
 	weight := func(x int32) float64 {
 		if v.has(cause.Incast) {
 			return 1
@@ -154,7 +174,12 @@ func (m *model) open(v without) ([]excess, [][]fluid.Limit) {
 	over := make([][]fluid.Use, len(m.ways))
 	ended := func(x, number int32, at unit.Time) {
 		extra[x].fluid, flows[x] = at, 0
-		limits[x] = slices.Clone(net.LimitsOf(number))
+		of := net.LimitsOf(number)
+		if len(kept)+len(of) > cap(kept) {
+			kept = make([]fluid.Limit, 0, max(len(of), 4096)) // an array for many messages
+		}
+		kept = append(kept, of...)
+		limits[x] = kept[len(kept)-len(of):]
 	}
 	for i := 0; ; {
 		other := unit.Never
@@ -194,7 +219,7 @@ func (m *model) open(v without) ([]excess, [][]fluid.Limit) {
 			return extra, limits // too finely
 		default:
 			x, c := moments[i].of, r.seen.Messages[moments[i].of].Conn
-			if moments[i].start {
+			if moments[i].order == beginsMoment {
 				if over[c] == nil {
 					over[c] = m.over(c, at, v)
 				}

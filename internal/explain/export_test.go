@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"railyard/internal/cause"
 	"railyard/internal/exec"
 	"railyard/internal/scenario"
 	"railyard/unit"
@@ -12,4 +13,26 @@ func Replayed(p *scenario.Plan, x *exec.Execution, seen *Observation) (replayed,
 	ops := r.all()
 	last, _ := r.lastOf(ops)
 	return r.newBlamer().newAccounts().base.ends(ops), x.End[last]
+}
+
+// Timed returns when messages were delivered and operations began and ended in replays without a cause: without what
+// waits for no network executed ahead, or with it, and whether there was some.
+func Timed(p *scenario.Plan, x *exec.Execution, seen *Observation, grain unit.Time, ahead bool) (
+	all []unit.Time, some bool) {
+	m := newReading(p, x, seen).newBlamer().newModel()
+	m.measured()
+	m.present()
+	m.grain = grain
+	for _, id := range []cause.ID{cause.LineRate, cause.Latency, cause.Collision} {
+		v := without{}.and(id)
+		if k := [2]bool{v.has(cause.Latency), false}; !ahead {
+			m.aheads[k] = &exec.Ahead{Whole: x.Work, Rest: x.Work}
+		}
+		p := m.replay(v)
+		all, some = append(all, p.done...), some || p.ahead.Rest != x.Work
+		for i := range int32(len(x.DAG.Ops)) {
+			all = append(all, p.starts(i), p.stops(i))
+		}
+	}
+	return all, some
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"railyard/internal/cause"
+	"railyard/internal/exec"
 	"railyard/internal/fluid"
 	"railyard/internal/scenario"
 	"railyard/internal/topo"
@@ -59,6 +60,11 @@ type model struct {
 	fronts  map[*topo.Routes]*topo.Fronts
 	crossed map[*topo.Hop]*hopOver
 
+	// aheads is what of the run waits for no network: without latency, without changes of NVLinks.
+	aheads map[[2]bool]*exec.Ahead
+
+	opened   []moment // of the run's messages
+	unmoved  []excess // by message: before any fluid
 	extra    []excess // by message
 	limits   [][]fluid.Limit
 	weights  []float64      // by message
@@ -129,7 +135,8 @@ type excessPart struct {
 func (b *blamer) newModel() *model {
 	r := b.r
 	m := &model{b: b, in: map[int32][]int32{}, direct: map[[2]int32]bool{},
-		replays: map[without]*replay{}, at: map[unit.Time][]int32{}, fronts: map[*topo.Routes]*topo.Fronts{},
+		replays: map[without]*replay{}, aheads: map[[2]bool]*exec.Ahead{},
+		at: map[unit.Time][]int32{}, fronts: map[*topo.Routes]*topo.Fronts{},
 		crossed: map[*topo.Hop]*hopOver{}}
 	if gone, others := r.lives.gone(); len(gone) > 0 || others {
 		m.whole = r.graph.Reroute(nil, r.seen.Routes, scenario.Besides(r.plan.LB, r.plan.Scheduled))

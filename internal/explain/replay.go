@@ -19,14 +19,14 @@ type replay struct {
 	v     without
 	net   *fluid.Net
 	parts [len(upTo)]*fluid.Net // the same messages, on parts of their way
-	x     *exec.Execution
+	ahead *exec.Ahead
+	x     *exec.Execution // of what ahead leaves
 	now   unit.Time
-	bells fluid.Heap[unit.Time, bell]
-	order int64
+	bells fluid.Bells[bell]
 
 	queue  [][]int32 // by connection: messages that wait for older ones
 	busy   []bool    // by connection
-	left   []int32   // by operation: messages under way
+	left   []int32   // by operation of x: messages under way
 	next   int       // of the model's times
 	uses   [][]fluid.Use
 	sends  [len(upTo)][][]fluid.Use
@@ -41,6 +41,7 @@ type replay struct {
 
 	from, to []unit.Time // by collective; nil until asked for
 	lastOf   []int32
+	lasts    map[[2]int32]int32 // see lastIn
 }
 
 // What a replay rings for beside the execution.
@@ -79,24 +80,45 @@ func (m *model) replayAll(all []without) {
 		if _, known := m.replays[v]; known {
 			continue
 		}
-		p := &replay{}
+		p := &replay{ahead: m.aheadOf(v)}
 		m.replays[v] = p
 		jobs = append(jobs, parallel.Job{Do: func() {
 			m.run(p, v)
 			p.parts, p.sends = [len(upTo)]*fluid.Net{}, [len(upTo)][][]fluid.Use{}
-			p.queue, p.bells, p.busy, p.stages, p.under = nil, nil, nil, nil, [1 + len(upTo)][]int32{}
-			p.other, p.full = nil, nil
+			p.queue, p.bells, p.busy, p.stages, p.left = nil, fluid.Bells[bell]{}, nil, nil, nil
+			p.other, p.full, p.under = nil, nil, [1 + len(upTo)][]int32{}
 		}})
 	}
 	parallel.Run(jobs, runtime.GOMAXPROCS(0), 0)
 }
 
+// machineOf returns the machine of a replay.
+func (m *model) machineOf(v without) exec.Machine {
+	machine := m.b.r.exec.Machine
+	if v.has(cause.Latency) {
+		machine.NVLink.Latency = 0
+	}
+	if v.has(cause.FailedCapacity) {
+		machine.Changes = nil
+	}
+	return machine
+}
+
+// aheadOf returns what of the run waits for no network, with its times in a replay.
+func (m *model) aheadOf(v without) *exec.Ahead {
+	k := [2]bool{v.has(cause.Latency), v.has(cause.FailedCapacity)}
+	if m.aheads[k] == nil {
+		m.aheads[k] = exec.NewAhead(m.machineOf(v), m.b.r.exec.Work)
+	}
+	return m.aheads[k]
+}
+
 func (m *model) run(p *replay, v without) {
 	r := m.b.r
-	*p = replay{m: m, v: v, net: m.newNet(v), stages: make([]int8, len(r.seen.Messages)),
+	*p = replay{m: m, v: v, ahead: p.ahead, net: m.newNet(v), stages: make([]int8, len(r.seen.Messages)),
 		other: make([]float64, len(r.seen.Messages)), full: make([]unit.Time, len(r.seen.Messages)),
 		queue: make([][]int32, len(r.seen.Conns)),
-		busy:  make([]bool, len(r.seen.Conns)), left: make([]int32, len(r.dag.Ops)),
+		busy:  make([]bool, len(r.seen.Conns)), left: make([]int32, len(p.ahead.Rest.DAG.Ops)),
 		uses: make([][]fluid.Use, len(r.seen.Conns)), began: make([]unit.Time, len(r.seen.Messages)),
 		done: make([]unit.Time, len(r.seen.Messages)), posted: make([]unit.Time, len(r.seen.Messages))}
 	for i := range p.done {
@@ -109,32 +131,16 @@ func (m *model) run(p *replay, v without) {
 	for k := range p.parts {
 		p.parts[k], p.sends[k] = m.newNet(v.with(upTo[k])), make([][]fluid.Use, len(r.seen.Conns))
 	}
-	machine := r.exec.Machine
-	if v.has(cause.Latency) {
-		machine.NVLink.Latency = 0
-	}
-	if v.has(cause.FailedCapacity) {
-		machine.Changes = nil
-	}
-	p.x = exec.New(p, machine, r.exec.Work)
+	p.x = exec.New(p, m.machineOf(v), p.ahead.Rest)
 	p.links()
 	p.x.Begin()
+	nets := append(p.parts[:len(upTo):len(upTo)], p.net)
 	for {
-		other := unit.Never
-		if len(p.bells) > 0 {
-			other = p.bells[0].At
-		}
-		first, from := other, -1
-		for k, part := range p.parts {
-			if at, flow := part.Next(first); flow {
-				first, from = at, k
-			}
-		}
-		at, flow := p.net.Next(first)
+		at, from := p.nextOf(nets)
 		switch {
 		case at == unit.Never:
 			return
-		case flow:
+		case from == len(nets)-1:
 			at, number, x := p.net.End()
 			p.now, p.other[x], p.full[x] = at, p.shared(number), m.filledBy(x, p.net.LimitsOf(number))
 			p.moved(0, x)
@@ -151,16 +157,29 @@ func (m *model) run(p *replay, v without) {
 	}
 }
 
+// nextOf returns when the next bell rings or the next flow ends, and of which net; -1: a bell rings. Rates are set anew
+// only once all have passed the time from which they count: which changes count together does not depend on the others.
+func (p *replay) nextOf(nets []*fluid.Net) (at unit.Time, from int) {
+	for settled := true; settled; {
+		settled = false
+		at, from = p.bells.First(), -1
+		for k, n := range nets {
+			if end := n.Ends(); end < at {
+				at, from = end, k
+			}
+		}
+		for _, n := range nets {
+			settled = n.Settle(at) || settled
+		}
+	}
+	return at, from
+}
+
 // links asks to be rung when links change next.
 func (p *replay) links() {
 	if p.next < len(p.m.times) {
-		p.push(max(p.now, p.m.times[p.next]), bell{what: ringLinks})
+		p.bells.Push(max(p.now, p.m.times[p.next]), bell{what: ringLinks})
 	}
-}
-
-func (p *replay) push(at unit.Time, b bell) {
-	p.order++
-	p.bells.Push(at, p.order, b)
 }
 
 func (p *replay) ring(b *bell) {
@@ -172,7 +191,7 @@ func (p *replay) ring(b *bell) {
 		p.start(b.of)
 	case ringDone:
 		p.done[b.of] = p.now
-		op := p.m.b.r.seen.Messages[b.of].Op
+		op := p.ahead.In(p.m.b.r.seen.Messages[b.of].Op)
 		if p.left[op]--; p.left[op] == 0 {
 			p.x.Delivered(op)
 		}
@@ -192,7 +211,7 @@ func (p *replay) Now() unit.Time { return p.now }
 
 // After rings the execution once a delay has passed.
 func (p *replay) After(d unit.Time, b exec.Bell) {
-	p.push(p.now+d, bell{what: ringExec, exec: b})
+	p.bells.Push(p.now+d, bell{what: ringExec, exec: b})
 }
 
 // Reaches reports whether one GPU sent to another without a relay.
@@ -204,7 +223,7 @@ func (p *replay) Reaches(from, to int) bool {
 // Send posts the messages that an operation had. One that had none, or some that did not arrive, never ends.
 func (p *replay) Send(op int32, _, _ int, _ unit.Bytes) {
 	r, b := p.m.b.r, p.m.b
-	for x := b.first[op]; x >= 0; x = b.next[x] {
+	for x := b.first[p.ahead.Of(op)]; x >= 0; x = b.next[x] {
 		if p.left[op]++; r.seen.Messages[x].Done == 0 {
 			continue
 		}
@@ -270,8 +289,8 @@ func (p *replay) moved(k int, x int32) {
 	at := fluid + beside
 	// Who shares links otherwise is held up no longer than it was.
 	at = max(fluid, min(at, p.began[x]+p.m.extra[x].took))
-	p.push(at, bell{what: ringNext, of: c})
-	p.push(at+p.m.latency(x, p.v), bell{what: ringDone, of: x})
+	p.bells.Push(at, bell{what: ringNext, of: c})
+	p.bells.Push(at+p.m.latency(x, p.v), bell{what: ringDone, of: x})
 }
 
 // latency is what a message takes beyond its time on the slowest link in a replay.

@@ -196,11 +196,25 @@ func (n *Net) Next(other unit.Time) (at unit.Time, flow bool) {
 		if at, flow = n.next(); !flow || other <= at {
 			at, flow = other, false
 		}
-		if len(n.changed) == 0 || at != unit.Never && at <= n.since+n.Grain {
+		if !n.Settle(at) {
 			return at, flow
 		}
-		n.refill()
 	}
+}
+
+// Settle sets rates anew if changes are to count before a time, and reports whether it did.
+func (n *Net) Settle(at unit.Time) bool {
+	if len(n.changed) == 0 || at != unit.Never && at <= n.since+n.Grain {
+		return false
+	}
+	n.refill()
+	return true
+}
+
+// Ends returns when the next flow ends by the rates set last, unit.Never without one.
+func (n *Net) Ends() unit.Time {
+	at, _ := n.next()
+	return at
 }
 
 func (n *Net) next() (unit.Time, bool) {

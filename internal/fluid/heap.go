@@ -1,6 +1,10 @@
 package fluid
 
-import "cmp"
+import (
+	"cmp"
+
+	"railyard/unit"
+)
 
 // Heap is a priority queue whose keys lie in the elements: replays push and pop a hundred thousand times, and comparing
 // by a method took most of that. Each element has four below it.
@@ -63,4 +67,50 @@ func (h *Heap[K, V]) Pop() Entry[K, V] {
 		s[i] = x
 	}
 	return top
+}
+
+// Bells is what rings at times: of those at one time, that which was pushed first comes first. What is pushed in the
+// order of time costs no search. The zero value has none.
+type Bells[V any] struct {
+	heap  Heap[unit.Time, V]
+	lane  []Entry[unit.Time, V] // in order
+	next  int                   // of lane
+	order int64
+}
+
+// Push adds what rings at a time.
+func (b *Bells[V]) Push(at unit.Time, of V) {
+	b.order++
+	if b.next == len(b.lane) || len(b.lane) == cap(b.lane) && b.next > len(b.lane)/2 {
+		b.lane, b.next = b.lane[:copy(b.lane, b.lane[b.next:])], 0
+	}
+	if n := len(b.lane); n == 0 || b.lane[n-1].At <= at {
+		b.lane = append(b.lane, Entry[unit.Time, V]{at, b.order, of})
+		return
+	}
+	b.heap.Push(at, b.order, of)
+}
+
+// Len returns how many there are.
+func (b *Bells[V]) Len() int { return len(b.heap) + len(b.lane) - b.next }
+
+// First returns when the first one rings; unit.Never without any.
+func (b *Bells[V]) First() unit.Time {
+	at := unit.Time(unit.Never)
+	if b.next < len(b.lane) {
+		at = b.lane[b.next].At
+	}
+	if len(b.heap) > 0 {
+		at = min(at, b.heap[0].At)
+	}
+	return at
+}
+
+// Pop takes away the one that rings first.
+func (b *Bells[V]) Pop() Entry[unit.Time, V] {
+	if b.next < len(b.lane) && (len(b.heap) == 0 || b.lane[b.next].before(&b.heap[0])) {
+		b.next++
+		return b.lane[b.next-1]
+	}
+	return b.heap.Pop()
 }

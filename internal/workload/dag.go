@@ -79,16 +79,35 @@ const MaxOps = 20_000_000
 // Builder collects operations.
 type Builder struct {
 	ranks  int
-	ops    []Op
+	ops    blocks[Op]
 	colls  []Collective
-	from   []int32
-	to     []int32
+	from   blocks[int32] // what each operation waits for, Op.Deps of them
 	class  Class
 	coll   int32
 	names  map[int32]string
 	tooBig bool
 	sums   *sums // nil: operations are kept
 }
+
+// blocks is a list that grows without copying what it holds.
+type blocks[T any] struct {
+	n    int
+	full [][]T
+	last []T
+}
+
+// blockSize is the number of elements of a block.
+const blockSize = 1 << 15
+
+func (l *blocks[T]) add(x T) {
+	if len(l.last) == cap(l.last) && len(l.last) >= blockSize {
+		l.full, l.last = append(l.full, l.last), make([]T, 0, blockSize)
+	}
+	l.last, l.n = append(l.last, x), l.n+1
+}
+
+// all returns the elements in one piece.
+func (l *blocks[T]) all() []T { return slices.Concat(append(l.full, l.last)...) }
 
 // NewBuilder starts a graph over ranks ranks.
 func NewBuilder(ranks int) *Builder { return &Builder{ranks: ranks, coll: -1} }
@@ -100,18 +119,16 @@ func (b *Builder) add(o Op, after []int32) int32 {
 		}
 		return 0
 	}
-	if len(b.ops) >= MaxOps {
+	if b.ops.n >= MaxOps {
 		b.tooBig = true
 		return 0
 	}
-	id := int32(len(b.ops))
 	o.Deps = int32(len(after))
-	b.ops = append(b.ops, o)
+	b.ops.add(o)
 	for _, d := range after {
-		b.from = append(b.from, d)
-		b.to = append(b.to, id)
+		b.from.add(d)
 	}
-	return id
+	return int32(b.ops.n - 1)
 }
 
 // Compute adds a computation.
@@ -145,22 +162,32 @@ func (b *Builder) Seal() (*DAG, error) {
 	if b.tooBig {
 		return nil, fmt.Errorf("the workload has more than %d operations; use larger microbatches or buckets", MaxOps)
 	}
-	if len(b.ops) == 0 {
+	if b.ops.n == 0 {
 		return nil, fmt.Errorf("the workload is empty")
 	}
-	d := &DAG{Ranks: b.ranks, Ops: b.ops, Colls: b.colls, Names: b.names}
-	d.First = make([]int32, len(b.ops)+1)
-	for _, f := range b.from {
+	d := &DAG{Ranks: b.ranks, Ops: b.ops.all(), Colls: b.colls, Names: b.names}
+	from := b.from.all()
+	b.ops, b.from = blocks[Op]{}, blocks[int32]{}
+	d.First = make([]int32, len(d.Ops)+1)
+	for _, f := range from {
 		d.First[f+1]++
 	}
-	for i := range b.ops {
+	for i := range d.Ops {
 		d.First[i+1] += d.First[i]
 	}
-	d.Succ = make([]int32, len(b.from))
-	at := append([]int32(nil), d.First...)
-	for i, f := range b.from {
-		d.Succ[at[f]] = b.to[i]
-		at[f]++
+	d.Succ = make([]int32, len(from))
+	at, next, forward := slices.Clone(d.First), 0, true
+	for i := range d.Ops {
+		for range d.Ops[i].Deps {
+			f := from[next]
+			forward = forward && f < int32(i)
+			d.Succ[at[f]] = int32(i)
+			at[f]++
+			next++
+		}
+	}
+	if forward { // no cycle without an operation that waits for a later one
+		return d, nil
 	}
 	return d, d.checkAcyclic()
 }

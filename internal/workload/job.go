@@ -51,6 +51,9 @@ func (m *Mix) OfCollective(coll int32) int {
 }
 
 func (m *Mix) find(i int32, end func(*Part) int32) int {
+	if len(m.Jobs) == 1 {
+		return 0
+	}
 	at, _ := slices.BinarySearchFunc(m.Jobs, i, func(p Part, i int32) int {
 		if end(&p) <= i {
 			return -1

@@ -1,0 +1,80 @@
+package exec
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"railyard/internal/workload"
+	"railyard/unit"
+)
+
+// TestAhead: what waits for no network, executed ahead, and the rest after it end when they do in one execution, of
+// random jobs that share NVLink pipes and begin at different times.
+func TestAhead(t *testing.T) {
+	divided := 0
+	rapid.Check(t, func(t *rapid.T) {
+		const servers = 3
+		m := machine(servers)
+		m.NVLink.PXN = rapid.Bool().Draw(t, "pxn")
+		duration := rapid.Int64Range(1, int64(50*us)) // drawn to the picosecond: hardly two end at once
+		var jobs []workload.Job
+		for j, name := range []string{"a", "b"} {
+			b := workload.NewBuilder(servers)
+			n := rapid.IntRange(5, 40).Draw(t, "operations")
+			var ids []int32
+			for range n {
+				var after []int32
+				for range min(len(ids), rapid.IntRange(0, 2).Draw(t, "inputs")) {
+					after = append(after, rapid.SampledFrom(ids).Draw(t, "input"))
+				}
+				from := rapid.IntRange(0, servers-1).Draw(t, "from")
+				to, sends := rapid.IntRange(0, servers-1).Draw(t, "to"), rapid.IntRange(0, 4).Draw(t, "kind") == 0
+				if sends && to != from {
+					ids = append(ids, b.Transfer(from, to, unit.Bytes(duration.Draw(t, "bytes"))/100+1, after...))
+				} else {
+					ids = append(ids, b.Compute(from, unit.Time(duration.Draw(t, "takes")), workload.Forward, after...))
+				}
+			}
+			d, err := b.Seal()
+			if err != nil {
+				t.Fatal(err)
+			}
+			// The first two ranks of a job share a server: transfers between them cross NVLink.
+			jobs = append(jobs, workload.Job{Name: name, DAG: d, Place: [][]int{{0, 1, 2}, {4, 5, 3}}[j],
+				Start: unit.Time(j) * unit.Time(duration.Draw(t, "start"))})
+		}
+		mix, err := workload.NewMix(len(m.Server), jobs...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := func(mix *workload.Mix) *Execution {
+			w := &wire{rate: rate, latency: lat, free: map[int]unit.Time{}, cut: map[[2]int]bool{}}
+			w.x = New(w, m, mix)
+			w.run()
+			return w.x
+		}
+		whole, a := run(mix), NewAhead(m, mix)
+		if a.Rest == mix {
+			return
+		}
+		divided++
+		rest := run(a.Rest)
+		for i := range int32(len(mix.DAG.Ops)) {
+			start, end, cause := a.Start[i], a.End[i], a.Cause[i]
+			if k := a.In(i); k >= 0 {
+				start, end, cause = rest.Start[k], rest.End[k], rest.Cause[k]
+				if cause >= 0 {
+					cause = a.Of(cause)
+				}
+			}
+			if start != whole.Start[i] || end != whole.End[i] || cause != whole.Cause[i] {
+				t.Fatalf("operation %d (%+v): %v to %v after %d, in one execution %v to %v after %d", i, mix.DAG.Ops[i],
+					start, end, cause, whole.Start[i], whole.End[i], whole.Cause[i])
+			}
+		}
+	})
+	if divided == 0 {
+		t.Error("nothing was executed ahead")
+	}
+}
