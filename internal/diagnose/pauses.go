@@ -205,7 +205,7 @@ func (f *Fabric) chain(root *Device, class int) Chain {
 			if !stopped[x.To] {
 				stopped[x.To] = true
 				c.Reaches = append(c.Reaches, x.To)
-				if x.To.On.Kind == Host {
+				if x.To.On.Kind != Switch { // as Chain.NIC: nobody has counters of some hosts
 					c.Hosts++
 				}
 			}
