@@ -155,7 +155,7 @@ func heat(a *sweep.Analysis, axes []*axis) (*plot.Plot, error) {
 
 // parallel draws a line for each point through its parameters and the first objective, the best dark.
 func parallel(a *sweep.Analysis, axes []*axis) (*plot.Plot, error) {
-	if len(axes) == 0 {
+	if len(axes) < 2 { // curve draws one
 		return nil, nil
 	}
 	axes = axes[:min(len(axes), 7)]

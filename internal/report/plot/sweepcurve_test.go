@@ -29,6 +29,9 @@ func TestSweepCurve(t *testing.T) {
 	if got := labels(fourDigits(1.41, 1.52)); strings.Contains(got, "1.5, 1.5") || !strings.Contains(got, "1.5") {
 		t.Errorf("marks: %s", got)
 	}
+	if p, err := parallel(&sweep.Analysis{}, []*axis{sizes}); p != nil || err != nil {
+		t.Errorf("parallel coordinates of one parameter: %v, %v", p, err)
+	}
 	if p, err := curve(&sweep.Analysis{}, []*axis{sizes, words}); p != nil || err != nil {
 		t.Errorf("a curve over two parameters: %v, %v", p, err)
 	}
