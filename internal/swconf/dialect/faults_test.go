@@ -150,6 +150,7 @@ var faults = []fault{
 	{"nvue", leaf, "default-global switch-priority 3\n", "default-global switch-priority 4\n",
 		"dscp 24 switch-priority 3", "pfc-class"},
 	{"nvue", leaf, "xoff-threshold 3500000", "xoff-threshold 200000", "max-threshold", "threshold-order"},
+	{"nvue", leaf, "xon-threshold 3400000", "xon-threshold 3600000", "", "threshold-order"},
 	{"nvue", leaf, "traffic-class 7 mode strict", "traffic-class 7 mode dwrr", "", "cnp-not-strict"},
 	{"nvue", leaf, "swp3 link mtu 9216", "swp3 link mtu 1500", "", "mtu-small"},
 	{"nvue", leaf, "swp3 qos pfc-watchdog state enable", "swp3 qos pfc-watchdog state disable", "",

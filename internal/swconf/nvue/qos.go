@@ -65,6 +65,7 @@ type pfc struct {
 	any        bool
 	tx, rx     swconf.Said[bool]
 	xoff, xon  swconf.Said[unit.Bytes]
+	told       bool // that xon exceeds xoff
 	buffer     swconf.Said[unit.Bytes]
 	cable      swconf.Said[int64]
 }

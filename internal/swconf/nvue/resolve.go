@@ -384,6 +384,13 @@ func (p *parser) thresholds(x *pfc) (g swconf.Pause, at swconf.Place) {
 	if x.xoff.Is() {
 		g.XOff, g.XOffAt, at = x.xoff.V, x.xoff.At, x.xoff.At
 	}
+	if x.xon.Is() && x.xoff.Is() && x.xon.V > x.xoff.V && !x.told {
+		x.told = true
+		swconf.Report(p.c, x.xon.At, swconf.Error, "threshold-order",
+			fmt.Sprintf("xon-threshold %v exceeds xoff-threshold %v (line %d)", x.xon.V, x.xoff.V, x.xoff.At.Line),
+			"xon-threshold is how far the buffer drains below xoff-threshold before senders resume: it cannot drain below empty",
+			"an xon-threshold below xoff-threshold")
+	}
 	if x.xon.Is() { // how far below xOFF it is
 		if g.XOnAt = x.xon.At; x.xoff.Is() {
 			g.XOn = max(x.xoff.V-x.xon.V, 0)
