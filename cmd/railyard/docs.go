@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"os/signal"
 	"path"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -80,7 +82,15 @@ func (c *docsCmd) print(e *env, site *manual.Site, name string) error {
 		for _, other := range site.Pages() {
 			names = append(names, other.Path)
 		}
-		return input.Fault(field.Choice("PAGE", name, names, "unknown page %s", field.Quote(name)))
+		e := field.Choice("PAGE", name, names, "unknown page %s", field.Quote(name)).ListedBy("railyard docs --list")
+		if e.Hint == "" { // the folder is left out
+			last := make(map[string]string, len(names))
+			for _, n := range slices.Backward(names) {
+				last[path.Base(n)] = n
+			}
+			e.Hint = last[field.Choice("", path.Base(short), slices.Sorted(maps.Keys(last)), "").Hint]
+		}
+		return input.Fault(e)
 	}
 	_, err := fmt.Fprint(e.stdout, p.Text)
 	return err

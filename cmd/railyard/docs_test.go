@@ -78,6 +78,8 @@ func TestDocsCommand(t *testing.T) {
 		{[]string{"docs", "--search", "headroom,xoff"}, exitOK, "reference/keys/switch"},
 		{[]string{"docs", "--search", "zzzz"}, exitFailed, "no page contains all words of zzzz"},
 		{[]string{"docs", "tutorials/frist-run"}, exitInput, "unknown page"},
+		{[]string{"docs", "first-run"}, exitInput, `did you mean "tutorials/first-run"?`},
+		{[]string{"docs", "failurs"}, exitInput, `did you mean "guides/failures"?`},
 		{[]string{"docs", "--out", filepath.Join(dir, "site")}, exitOK, "files written"},
 		{[]string{"docs", "--out", filepath.Join(dir, "site")}, exitInput, "--force"},
 		{[]string{"docs", "--out", filepath.Join(dir, "site"), "--force"}, exitOK, "files written"},

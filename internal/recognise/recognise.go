@@ -366,7 +366,8 @@ func (f *finder) tiers() error {
 // the fabric's, what the source does not say is assumed.
 func (f *finder) defaults() error {
 	var count [2]map[wire]int
-	var missing, short int
+	var missing int
+	var short [2]int
 	count[0], count[1] = map[wire]int{}, map[wire]int{}
 	rate := f.o.Rate
 	if rate == 0 {
@@ -392,7 +393,7 @@ func (f *finder) defaults() error {
 			if w.mm = length; w.mm == 0 {
 				w.mm = [2]int64{defaultHostMM, defaultFabricMM}[up]
 			}
-			short++
+			short[up]++
 		}
 		f.cables = append(f.cables, w)
 		count[up][wire{rate: w.rate, mm: w.mm}]++
@@ -403,10 +404,12 @@ func (f *finder) defaults() error {
 	if missing > 0 {
 		f.note("rate of %s not set: %v (--rate)", unit.Plural(missing, "cable"), rate)
 	}
-	if short > 0 {
-		f.note("length of %s not set: %s to servers and %s between switches (--host-length, --fabric-length)",
-			unit.Plural(short, "cable"), metres(f.o.HostMM, defaultHostMM),
-			metres(f.o.FabricMM, defaultFabricMM))
+	lengths := [2]string{metres(f.o.HostMM, defaultHostMM) + " to servers (--host-length)",
+		metres(f.o.FabricMM, defaultFabricMM) + " between switches (--fabric-length)"}
+	for up, n := range short {
+		if n > 0 {
+			f.note("length of %s not set: %s", unit.Plural(n, "cable"), lengths[up])
+		}
 	}
 	for i, m := range count {
 		var best wire

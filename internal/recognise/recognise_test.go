@@ -93,6 +93,12 @@ func TestTold(t *testing.T) {
 		if got := fmt.Sprintf("%d hosts", len(f.Graph.Hosts)); got != want {
 			t.Errorf("%q: %s, want %s", names, got, want)
 		}
+		// A length is noted where a cable has it: with two servers no cable joins switches.
+		notes := strings.Join(f.Notes, "\n")
+		if !strings.Contains(notes, "not set: 5m to servers (--host-length)") ||
+			strings.Contains(notes, "30m between switches") != (names != "") {
+			t.Errorf("%q: %s", names, notes)
+		}
 	}
 	if _, err := Recognise(c, Options{Servers: "delta"}); err == nil {
 		t.Error("a name that nobody has was accepted")
