@@ -116,6 +116,12 @@ type measuredScores struct {
 	Rows    []planner.Measured `json:"rows"`
 }
 
+// publishedResult is what validate published prints.
+type publishedResult struct {
+	*planner.PublishedReport
+	Checks []validate.Row `json:"checks"`
+}
+
 type searchResult struct {
 	Candidates []planner.Candidate `json:"candidates"`
 	Waste      float64             `json:"cc_waste"`

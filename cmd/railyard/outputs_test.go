@@ -118,9 +118,10 @@ var outputTypes = map[string][]printed{
 	"sweep run":         also[sweep.Estimate](prints[sweep.Report](), "--estimate"),
 	"sweep show":        prints[sweep.Report](),
 	"topo":              topoOutputs,
-	"validate":          also[uetResult](also[validate.BlameReport](prints[[]validate.Row](), "blame --random"), "uet --random"),
-	"version":           prints[versionResult](),
-	"why":               prints[whyResult](),
+	"validate": also[publishedResult](also[uetResult](also[validate.BlameReport](
+		prints[[]validate.Row](), "blame --random"), "uet --random"), "published"),
+	"version": prints[versionResult](),
+	"why":     prints[whyResult](),
 }
 
 // The schemas of what commands print with --json are those of the Go types, and every command with the flag has one.

@@ -9,6 +9,7 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/output"
+	"railyard/internal/planner"
 	"railyard/internal/report/table"
 	"railyard/internal/validate"
 )
@@ -28,7 +29,8 @@ type validateCmd struct {
 
 func (c *validateCmd) Help() string {
 	return `Each row has a claim, its source, the expected and the simulated value. Exit code 1: a row fails
-without a known reason.
+without a known reason. The group published first prints the error of plan score for published trainings by
+framework: of the half that its figures were fitted to, and of the half held out.
 
 Examples:
   railyard validate --list
@@ -38,6 +40,7 @@ Examples:
   railyard validate blame --random 20 --seed 3
   railyard validate blame --random 300 --out worst
   railyard validate uet --random 4
+  railyard validate published
   railyard validate --markdown docs/validation.md`
 }
 
@@ -132,9 +135,21 @@ func (c *validateCmd) Run(e *env) error {
 	if c.Markdown != "" {
 		lost = output.WriteBytes(c.Markdown, force, []byte(md.String()+"\n"+said+"\n"+left))
 	}
-	if c.JSON {
+	var trainings *planner.PublishedReport
+	if slices.Equal(c.Only, []string{"published"}) {
+		if trainings, err = planner.ReportPublished(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case c.JSON && trainings != nil:
+		lost = errors.Join(printJSON(e.stdout, publishedResult{trainings, all}), lost)
+	case c.JSON:
 		lost = errors.Join(printJSON(e.stdout, all), lost)
-	} else {
+	default:
+		if trainings != nil {
+			table.Trainings(e.stdout, trainings)
+		}
 		table.Validation(e.stdout, groups)
 		fmt.Fprintf(e.stdout, "\n%s\n%s", said, left)
 	}

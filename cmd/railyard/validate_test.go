@@ -36,3 +36,15 @@ func TestValidate(t *testing.T) {
 		}
 	}
 }
+
+// TestValidatePublished: both halves of published trainings, the same twice.
+func TestValidatePublished(t *testing.T) {
+	code, out, errs := call(t, "validate", "published", "--json")
+	if _, again, _ := call(t, "validate", "published", "--json"); code != 0 || again != out {
+		t.Fatalf("exit %d, %s; the same twice: %v", code, errs, again == out)
+	}
+	checkOutput(t, []string{"validate", "published", "--json"}, out)
+	if _, out, _ = call(t, "validate", "published"); !strings.Contains(out, "nemo dense bf16") {
+		t.Error(out)
+	}
+}

@@ -2,22 +2,12 @@ package planner
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"railyard/internal/model"
-	inputs "railyard/internal/published"
 )
-
-// shipped finds models that ship, and those of Railyard's published inputs.
-func shipped(t *testing.T) FindModel {
-	return func(name string) (*model.Config, error) {
-		if m, err := model.Builtin(name); err == nil {
-			return m, nil
-		}
-		return model.Parse(name, inputs.Read(t, "models", name+".json"))
-	}
-}
 
 // TestMeasured checks the two kinds of tables of measured trainings: which rows the cost model takes, and what it is
 // off by at the defaults of plan score.
@@ -26,7 +16,7 @@ func TestMeasured(t *testing.T) {
 		rows, stated int
 		rms          float64 // at most
 	}{"training_runs.csv": {56, 56, 0.18}, "megatron_bridge.csv": {171, 163, 0.16}} {
-		all, err := ReadMeasured(strings.NewReader(string(inputs.Read(t, name))), shipped(t), Assumed{})
+		all, err := publishedTable(name, Assumed{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,5 +57,21 @@ func TestMeasuredTable(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
+	}
+}
+
+// TestReportPublished checks the account of published trainings: halves, and how Llama 3.1 8B scales in the table.
+func TestReportPublished(t *testing.T) {
+	r, err := ReportPublished()
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := r.Classes[len(r.Classes)-1]
+	if total.FittedRows+total.HeldRows != total.Stated || r.Judged != total.HeldRows || len(r.Rows) != total.Rows {
+		t.Errorf("%+v; %d judged of %d rows", total, r.Judged, len(r.Rows))
+	}
+	s := r.Scaling[slices.IndexFunc(r.Scaling, func(s Scaling) bool { return strings.Contains(s.Name, "llama-3.1-8b") })]
+	if s.From != 8 || s.To != 128 || math.Abs(s.Measured-12.27/12.33) > 1e-9 || math.Abs(s.Estimate-s.Measured) > 0.02 {
+		t.Errorf("%+v", s)
 	}
 }

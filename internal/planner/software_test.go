@@ -15,7 +15,6 @@ import (
 	"strings"
 	"testing"
 
-	inputs "railyard/internal/published"
 	"railyard/internal/workload"
 )
 
@@ -23,15 +22,13 @@ var rewrite = flag.Bool("rewrite", false, "fit the figures of software.json agai
 
 // publishedRows are those of the published tables that the cost model takes.
 func publishedRows(t *testing.T, by Assumed) (rows []*Measured) {
-	for _, name := range []string{"megatron_bridge.csv", "training_runs.csv"} {
-		all, err := ReadMeasured(strings.NewReader(string(inputs.Read(t, name))), shipped(t), by)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range all {
-			if all[i].Why == "" {
-				rows = append(rows, &all[i])
-			}
+	all, err := Published(by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range all {
+		if all[i].Why == "" {
+			rows = append(rows, &all[i])
 		}
 	}
 	return rows

@@ -152,6 +152,7 @@ func Checks() []Check {
 		parted("estimates", 12.8, 150, 2.2, estimates),
 		parted("Megatron", 14.5, 180, 0, throughput),
 		group("Llama 3", 0, 40, llama3),
+		group("published", 2, 100, trainingRows),
 		group("goodput", 0.2, 40, goodputs),
 	}
 }

@@ -74,6 +74,40 @@ func Measured(w io.Writer, all []planner.Measured) {
 	if kinds := planner.KindAccuracies(all); total.HeldRows > 0 && len(kinds) > 2 {
 		measuredBy(w, "Kind", kinds, true)
 	}
+	notEstimated(w, all)
+}
+
+// Trainings prints how far the cost model is from published trainings, by software, and how throughput per GPU scales.
+func Trainings(w io.Writer, r *planner.PublishedReport) {
+	total := r.Classes[len(r.Classes)-1]
+	held := unit.ShowShare(total.HeldRMS)
+	screen.Painted(w, screen.Answer, "", fmt.Sprintf("%s of %s published trainings estimated: step time of those held out off by %s RMS",
+		unit.ShowCount(total.Stated), unit.ShowCount(total.Rows), held))
+	report.Wrap(w, "", fmt.Sprintf("%s fitted, %s RMS; %s held out, %s (every second model, GPU and precision, in an order of seed %s); 90 %% intervals of other held-out rows hold %s of %s", unit.ShowCount(total.FittedRows), unit.ShowShare(total.FittedRMS),
+		unit.ShowCount(total.HeldRows), held, r.Seed, unit.ShowShare(r.Coverage), unit.ShowCount(r.Judged)))
+	t := screen.Table{Columns: []screen.Column{{Head: "Software, kind", Left: true}, {Head: "fitted"}, {Head: "RMS"},
+		{Head: "held out"}, {Head: "RMS"}, {Head: "mean of all"}}}
+	for _, c := range r.Classes[:len(r.Classes)-1] {
+		if c.Stated > 0 {
+			t.Add(c.Class, unit.ShowCount(c.FittedRows), among(c.FittedRows, unit.ShowShare(c.FittedRMS)),
+				unit.ShowCount(c.HeldRows), among(c.HeldRows, unit.ShowShare(c.HeldRMS)), signed(c.Bias))
+		}
+	}
+	t.Print(w)
+	fmt.Fprintln(w)
+	t = screen.Table{Columns: []screen.Column{{Head: "Throughput per GPU that remains", Left: true}, {Head: "GPUs"},
+		{Head: "measured"}, {Head: "estimated"}}}
+	for _, s := range r.Scaling {
+		t.Add(s.Name, unit.ShowCount(s.From)+" to "+unit.ShowCount(s.To), unit.ShowShare(s.Measured),
+			unit.ShowShare(s.Estimate))
+	}
+	t.Print(w)
+	notEstimated(w, r.Rows)
+	fmt.Fprintln(w)
+}
+
+// notEstimated prints why trainings have no estimate.
+func notEstimated(w io.Writer, all []planner.Measured) {
 	why, order := map[string]int{}, []string(nil)
 	for _, m := range all {
 		if m.Why != "" {
@@ -115,22 +149,24 @@ func measuredBy(w io.Writer, head string, classes []planner.Accuracy, held bool)
 	if held {
 		t.Columns = append(t.Columns, screen.Column{Head: "held out"}, screen.Column{Head: "RMS"})
 	}
-	share := func(n int, v string) string {
-		if n == 0 {
-			return unit.NotApplicable
-		}
-		return v
-	}
 	for _, c := range classes[:len(classes)-1] {
 		row := []string{clip(c.Class), unit.ShowCount(c.Rows), unit.ShowCount(c.Stated),
-			share(c.Stated, unit.ShowShare(c.RMS)), share(c.Stated, signed(c.Bias))}
+			among(c.Stated, unit.ShowShare(c.RMS)), among(c.Stated, signed(c.Bias))}
 		if held {
-			row = append(row, share(c.HeldRows, unit.ShowCount(c.HeldRows)),
-				share(c.HeldRows, unit.ShowShare(c.HeldRMS)))
+			row = append(row, among(c.HeldRows, unit.ShowCount(c.HeldRows)),
+				among(c.HeldRows, unit.ShowShare(c.HeldRMS)))
 		}
 		t.Add(row...)
 	}
 	t.Print(w)
+}
+
+// among is a figure of n rows.
+func among(n int, v string) string {
+	if n == 0 {
+		return unit.NotApplicable
+	}
+	return v
 }
 
 // clip shortens the name of a class.
