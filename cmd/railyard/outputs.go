@@ -116,6 +116,12 @@ type measuredScores struct {
 	Rows    []planner.Measured `json:"rows"`
 }
 
+// comparedScores are two configurations.
+type comparedScores struct {
+	*planner.Scored
+	Against *planner.Scored `json:"against"`
+}
+
 // publishedResult is what validate published prints.
 type publishedResult struct {
 	*planner.PublishedReport

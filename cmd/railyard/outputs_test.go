@@ -99,7 +99,7 @@ var outputTypes = map[string][]printed{
 	"plan interference": prints[interference.Result](),
 	"plan load":         prints[[]load.Curve](),
 	"plan memory":       also[copyResult](prints[memoryResult](), "--states"),
-	"plan score":        also[measuredScores](prints[planner.Scored](), "--measured"),
+	"plan score":        also[comparedScores](also[measuredScores](prints[planner.Scored](), "--measured"), "--against"),
 	"plan search":       prints[searchResult](),
 	"plan size":         also[map[string][]planner.TableRow](prints[planner.Size](), "--table"),
 	"plan traffic":      prints[planner.TrafficSums](),

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"railyard/internal/field"
 	"railyard/internal/input"
@@ -19,14 +22,15 @@ type planScoreCmd struct {
 	Set      []string `help:"Override a value of the scenario; repeatable" placeholder:"KEY=VALUE" sep:"none" without:"measured"`
 	layoutFlags
 	trainingFlags
-	Software string `help:"Framework, NAME, NAME@VERSION or FILE of plan fit, whose kernels and overheads replace --efficiency and --kernels (--measured: that of each row)" placeholder:"NAME"`
-	JSON     bool   `help:"Print as JSON"`
+	Software string   `help:"Framework, NAME, NAME@VERSION or FILE of plan fit, whose kernels and overheads replace --efficiency and --kernels (--measured: that of each row)" placeholder:"NAME"`
+	Against  []string `help:"Values of a second configuration, to compare with the first part by part: tp=4,pp=2" placeholder:"KEY=VALUE,…" without:"measured"`
+	JSON     bool     `help:"Print as JSON"`
 }
 
 func (c *planScoreCmd) Help() string {
 	return `Estimates computation, bubble, exposed communication and GPU memory of one parallel configuration by the
-cost model of plan search. The data parallel size is the number of GPUs divided by the other sizes. Exit
-code 1: it does not fit the GPU memory.
+cost model of plan search. The data parallel size is the number of GPUs divided by the other sizes. --against
+prints the parts by which the step of a second configuration differs. Exit code 1: one does not fit the GPU memory.
 With --software the estimate has an interval, which holds 90 % of published trainings that were not fitted.
 --measured takes columns model, gpu, gpus, tp, pp, cp, ep, vpp, micro, global_batch, sequence, zero,
 recompute, step_seconds, source (precision, software), or those of Megatron-Bridge's performance summary.
@@ -39,6 +43,8 @@ Examples:
     --global-batch 512 --precision fp8 --json
   railyard plan score llama-3.1-70b --fabric scenarios/pod64-llama2-7b.yaml --tp 4 --pp 4 --vpp 5 \
     --zero 1 --global-batch 256 --sequence 8192 --software nemo
+  railyard plan score llama-3.1-70b --fabric scenarios/pod64-llama2-7b.yaml --tp 4 --pp 4 --vpp 5 \
+    --global-batch 128 --sequence 8192 --against tp=8,pp=2
   railyard plan score --measured training_runs.csv`
 }
 
@@ -60,24 +66,67 @@ func (c *planScoreCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	in, err := c.input(c.Model, m, plan, c.Fabric, c.Seq)
+	score := func(c *planScoreCmd) (*planner.SearchInput, *planner.Scored, error) {
+		in, err := c.input(c.Model, m, plan, c.Fabric, c.Seq)
+		if err == nil && c.Software != "" {
+			err = c.framework(c.Software, &in.Training)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		s, err := in.Score(c.layout(c.TP > 1, in.Training.Software, in.Site.GPUs/(c.TP*c.PP*c.CP)))
+		return &in, s, input.Fault(field.Flags(err))
+	}
+	in, s, err := score(c)
 	if err != nil {
 		return err
 	}
-	if c.Software != "" {
-		if err = c.framework(c.Software, &in.Training); err != nil {
+	if len(c.Against) > 0 {
+		other, err := c.against()
+		if err != nil {
 			return err
 		}
+		_, b, err := score(&other)
+		if err != nil {
+			return fmt.Errorf("--against %s: %w", strings.Join(c.Against, ","), err)
+		}
+		err = e.show(c.JSON, comparedScores{s, b}, func() { table.Scores(e.stdout, s, b) })
+		if err == nil && !(s.Fits && b.Fits) {
+			return &exitError{exitFailed}
+		}
+		return err
 	}
-	s, err := in.Score(c.layout(c.TP > 1, in.Training.Software, in.Site.GPUs/(c.TP*c.PP*c.CP)))
-	if err != nil {
-		return input.Fault(field.Flags(err))
-	}
-	err = e.show(c.JSON, s, func() { table.Score(e.stdout, &in, s) })
+	err = e.show(c.JSON, s, func() { table.Score(e.stdout, in, s) })
 	if err == nil && !s.Fits {
 		return &exitError{exitFailed}
 	}
 	return err
+}
+
+// against is the second configuration: the first with other values.
+func (c *planScoreCmd) against() (planScoreCmd, error) {
+	b := *c
+	sizes := map[string]*int{"tp": &b.TP, "pp": &b.PP, "cp": &b.CP, "ep": &b.EP, "vpp": &b.VPP}
+	for _, pair := range c.Against {
+		key, value, _ := strings.Cut(pair, "=")
+		n, err := strconv.Atoi(value)
+		size := err == nil && n >= 1 && n <= 1<<20
+		switch p := sizes[key]; {
+		case p != nil && size:
+			*p = n
+		case key == "micro-batch" && size:
+			b.Micro = int64(n)
+		case key == "zero" && err == nil && n >= 0 && n <= 3:
+			b.ZeRO = &n
+		case key == "recompute" && slices.Contains([]string{"none", "selective", "full"}, value):
+			b.Recompute = value
+		case key == "software" && value != "":
+			b.Software = value
+		default:
+			return b, field.New("--against", "unknown value %q; accepted: tp=N, pp=N, cp=N, ep=N, vpp=N, micro-batch=N, zero=0 to 3, recompute=none, selective or full, software=NAME", pair)
+		}
+	}
+	return b, nil
 }
 
 // measured estimates a table of measured trainings.

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"railyard/internal/planner"
 )
 
 // TestSoftwareOfRun: a simulated step by a framework takes what plan score estimates for it, within what both leave
@@ -79,6 +81,43 @@ func TestSoftwareOfRun(t *testing.T) {
 		if code, _, errs := call(t, "run", write(change[0], change[1]), "--set", "fidelity=flow"); code != 2 ||
 			!strings.Contains(errs, want) {
 			t.Errorf("%q: exit %d, %s, want %s", change[1], code, errs, want)
+		}
+	}
+}
+
+// TestScoreAgainst: the parts by which two configurations differ add up to the difference of their steps.
+func TestScoreAgainst(t *testing.T) {
+	fabric := filepath.Join(scenarios(t), "pod64-llama2-7b.yaml")
+	args := []string{"plan", "score", "llama-2-7b", "--fabric", fabric, "--tp", "8",
+		"--global-batch", "64", "--against", "tp=4,pp=2,micro-batch=2"}
+	code, out, errs := call(t, append(args, "--json")...)
+	checkOutput(t, append(args, "--json"), out)
+	type scored struct {
+		Step float64 `json:"step_seconds"`
+		planner.Candidate
+	}
+	var a struct {
+		scored
+		Against scored `json:"against"`
+	}
+	if err := json.Unmarshal([]byte(out), &a); err != nil || code != 0 {
+		t.Fatal(err, code, errs)
+	}
+	sum := func(c scored) float64 { return c.Compute + c.Bubble + c.Exposed() + c.Optimizer + c.Host }
+	if l := a.Against.Layout; l.TP != 4 || l.PP != 2 || l.DP != 8 || l.Micro != 2 || a.Layout.TP != 8 {
+		t.Errorf("%+v against %+v", a.Layout, l)
+	}
+	by := a.Against.Step - a.Step
+	if d := sum(a.Against) - sum(a.scored) - by; d > 1e-9 || d < -1e-9 || by == 0 {
+		t.Errorf("%g s apart, parts by %g s more", by, d)
+	}
+	if code, out, _ := call(t, args...); code != 0 || !strings.Contains(out, "tensor parallel exposed") {
+		t.Errorf("exit %d, %s", code, out)
+	}
+	for _, other := range []string{"tp=0", "dp=2", "tp", "zero=4", "recompute=some", "tp=3"} {
+		if code, out, errs := call(t, append(args[:len(args)-1:len(args)-1], other)...); code != 2 || out != "" ||
+			!strings.Contains(errs, "--against") {
+			t.Errorf("%s: exit %d, %s%s", other, code, out, errs)
 		}
 	}
 }

@@ -218,6 +218,11 @@ func (m *Measured) estimate(find FindModel, by Assumed) {
 		fail(err)
 		return
 	}
+	if used := s.MFU * s.Seconds / m.Seconds; used > 1 {
+		m.Why = fmt.Sprintf("its step time of %g s takes %.0f TFLOP/s per GPU, above the peak of %.0f", m.Seconds,
+			used*t.PeakOf(gpu)/1e12, t.PeakOf(gpu)/1e12)
+		return
+	}
 	m.input, m.scored, m.weight = in, s.Layout, 1
 	m.Layout, m.Estimate = s.Layout.String(), s.Seconds
 	m.Held = t.Software != nil && !t.Software.Unknown() && !slices.Contains(published.Fitted, m.cellOf()) &&

@@ -36,15 +36,17 @@ func TestMeasuredTable(t *testing.T) {
 	all, err := ReadMeasured(strings.NewReader(head+
 		"a,llama-3.1-8b,h100,8,1,1,1,1,1,1,128,8192,1,selective,12,mine\n"+
 		"b,llama-3.1-8b,h100,8,3,1,1,1,1,1,128,8192,1,selective,12,mine\n"+
-		"c,nobody,h100,8,1,1,1,1,1,1,128,8192,1,selective,12,mine\n"), find, Assumed{Efficiency: 60})
-	if err != nil || len(all) != 3 {
+		"c,nobody,h100,8,1,1,1,1,1,1,128,8192,1,selective,12,mine\n"+
+		"d,llama-3.1-8b,h100,8,1,1,1,1,1,1,128,8192,1,selective,0.5,mine\n"), find, Assumed{Efficiency: 60})
+	if err != nil || len(all) != 4 {
 		t.Fatalf("%v, %d rows", err, len(all))
 	}
 	if a := all[0]; a.Why != "" || math.Abs(a.Estimate-12) > 6 || a.Layout != "DP8 mb1 ZeRO1" {
 		t.Errorf("%+v", a)
 	}
-	if !strings.Contains(all[1].Why, "do not divide 8 GPUs") || !strings.Contains(all[2].Why, "unknown model") {
-		t.Errorf("%q, %q", all[1].Why, all[2].Why)
+	if !strings.Contains(all[1].Why, "do not divide 8 GPUs") || !strings.Contains(all[2].Why, "unknown model") ||
+		!strings.Contains(all[3].Why, "above the peak of 989") {
+		t.Errorf("%q, %q, %q", all[1].Why, all[2].Why, all[3].Why)
 	}
 	for text, want := range map[string]string{
 		"":             "has no rows",

@@ -35,8 +35,8 @@ func trainingRows() ([]Row, error) {
 			unit.Plural(c.HeldRows, "training")), Source: source, Expected: "at most 10 %",
 			Ours: fmt.Sprintf("%.1f %%", 100*c.HeldRMS), Diff: "bound", OK: c.HeldRMS <= 0.1}.because(oneSet))
 	}
-	rows = append(rows, Row{Claim: fmt.Sprintf("90 %% intervals of %d held-out trainings contain", r.Judged), Source: source,
-		Expected: "85 to 95 %", Ours: fmt.Sprintf("%.1f %%", 100*r.Coverage), Diff: "bound",
+	rows = append(rows, Row{Claim: fmt.Sprintf("90 %% intervals of %d held-out trainings contain", r.Judged),
+		Source: source, Expected: "85 to 95 %", Ours: fmt.Sprintf("%.1f %%", 100*r.Coverage), Diff: "bound",
 		OK: r.Coverage >= 0.85 && r.Coverage <= 0.95})
 	for _, s := range r.Scaling {
 		why := oneRow
@@ -45,7 +45,8 @@ func trainingRows() ([]Row, error) {
 		}
 		rows = append(rows, Row{Claim: fmt.Sprintf("throughput per GPU, %s, %d GPUs by %d", s.Name, s.To, s.From), Source: source,
 			Expected: fmt.Sprintf("%.1f %%, 2 points", 100*s.Measured), Ours: fmt.Sprintf("%.1f %%", 100*s.Estimate),
-			Diff: fmt.Sprintf("%+.1f points", 100*(s.Estimate-s.Measured)), OK: math.Abs(s.Estimate-s.Measured) <= 0.02}.because(why))
+			Diff: fmt.Sprintf("%+.1f points", 100*(s.Estimate-s.Measured)),
+			OK:   math.Abs(s.Estimate-s.Measured) <= 0.02}.because(why))
 	}
 	return append(rows, must(softwareSteps(r))...), nil
 }

@@ -1,8 +1,10 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -25,23 +27,64 @@ func Score(w io.Writer, in *planner.SearchInput, s *planner.Scored) {
 		unit.ShowCount(in.Training.GlobalBatch), unit.ShowCount(in.Training.Seq), in.Training.Precision,
 		unit.Digits(s.TokensGPU), unit.Digits(s.TFLOPs)))
 	t := screen.Table{Indent: "  ", Columns: []screen.Column{{Left: true}, {}, {}}}
-	for _, p := range []struct {
-		name string
-		s    float64
-	}{{"compute", s.Compute}, {"bubble", s.Bubble}, {"tensor parallel exposed", s.Tensor},
-		{"pipeline parallel exposed", s.Pipeline}, {"data parallel exposed", s.Data},
-		{"expert parallel exposed", s.Experts}, {"context parallel exposed", s.Context}, {"optimizer", s.Optimizer},
-		{"host: launches, data", s.Host}} {
+	for _, p := range parts(&s.Candidate) {
 		if p.s >= 0.0005*s.Seconds {
 			t.Add(p.name, took(p.s), unit.ShowShare(p.s/s.Seconds))
 		}
 	}
 	t.Print(w)
+	memory(w, "Memory", s)
+}
+
+// part is a part of a step, in seconds.
+type part struct {
+	name string
+	s    float64
+}
+
+// parts are those that a step is the sum of.
+func parts(s *planner.Candidate) []part {
+	return []part{{"compute", s.Compute}, {"bubble", s.Bubble}, {"tensor parallel exposed", s.Tensor},
+		{"pipeline parallel exposed", s.Pipeline}, {"data parallel exposed", s.Data},
+		{"expert parallel exposed", s.Experts}, {"context parallel exposed", s.Context}, {"optimizer", s.Optimizer},
+		{"host: launches, data", s.Host}}
+}
+
+// Scores prints by which parts the step of a second configuration differs from that of the first, the largest first.
+func Scores(w io.Writer, a, b *planner.Scored) {
+	name := func(s *planner.Scored) string { return strings.TrimSpace(s.Layout.String() + " " + s.Software) }
+	screen.Painted(w, screen.Answer, "", fmt.Sprintf("%s: step %s, %s vs %s of %s (estimate)", name(b), took(b.Seconds),
+		signed(b.Seconds/a.Seconds-1), took(a.Seconds), name(a)))
+	t := screen.Table{Indent: "  ", Columns: []screen.Column{{Left: true}, {Head: "first"}, {Head: "second"},
+		{Head: "difference"}, {Head: "of the step"}}}
+	all, other := parts(&a.Candidate), parts(&b.Candidate)
+	by := func(i int) float64 { return other[i].s - all[i].s }
+	order := []int{0, 1, 2, 3, 4, 5, 6, 7, 8}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(math.Abs(by(j)), math.Abs(by(i))) })
+	for _, i := range order {
+		if d := by(i); math.Abs(d) >= 0.0005*a.Seconds {
+			sign := "+"
+			if d < 0 {
+				sign = "−"
+			}
+			t.Add(all[i].name, took(all[i].s), took(other[i].s), sign+took(math.Abs(d)), signed(d/a.Seconds))
+		}
+	}
+	if t.Rows() > 0 {
+		t.Print(w)
+	}
+	for i, c := range []*planner.Scored{a, b} {
+		memory(w, []string{"Memory, first", "Memory, second"}[i], c)
+	}
+}
+
+// memory prints whether a configuration fits.
+func memory(w io.Writer, label string, s *planner.Scored) {
 	fit := "fits"
 	if !s.Fits {
 		fit = "does not fit"
 	}
-	report.Wrap(w, "", fmt.Sprintf("Memory: the fullest GPU needs %s of %s GB: %s (%.0f %% may be filled)",
+	report.Wrap(w, "", fmt.Sprintf("%s: the fullest GPU needs %s of %s GB: %s (%.0f %% may be filled)", label,
 		unit.Digits(float64(s.Memory)/1e9), unit.Digits(float64(s.Limit)/1e9), fit, 100*planner.MostMemory))
 }
 
