@@ -15,7 +15,7 @@ const go = () => page.getByRole("button", { name: "Check", exact: true }).press(
 await open("");
 await page.getByTestId("empty").waitFor();
 for (const [chapter, sequence] of [[5, "ring"], [8, "mark"]]) {
-  await page.getByRole("button", { name: String(chapter), exact: true }).press("Enter");
+  await page.locator(".chapters button").nth(chapter - 1).press("Enter");
   await page.getByRole("button", { name: sequence, exact: true, pressed: true }).waitFor();
   assert.equal(await page.getByTestId("why").count(), 0, `the example has ${sequence}`);
 }

@@ -63,6 +63,11 @@ const many = await json(`api/many?runs=${listed.join(",")}`);
 await pictures(many);
 for (const what of many.unlike) assert.ok((await text("unlike")).includes(what));
 await check("many");
+// A cell with one point opens its run.
+const single = page.getByTestId("heat").locator("a[href*='#/run/']").first();
+const to = await single.getAttribute("href");
+await single.click();
+await eventually(() => page.url().endsWith(to), "the cell opens its run");
 await page.setViewportSize({ width: 390, height: 844 });
 for (const hash of [`#/study/${study}`, `#/compare?runs=${listed.join(",")}`]) {
   await open(hash);

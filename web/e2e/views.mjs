@@ -425,6 +425,31 @@ for (const [run, name] of [
 await open(`#/run/${cascade}/life?sequence=ring`);
 await shows(page.getByTestId("why"), "no ring all-reduce");
 
+// Packet and Life draw the queue and the rate that the samples of a time have.
+{
+  const m = (await json(`api/runs/${cascade}/messages`)).messages[0];
+  const { path, signals } = await json(`api/runs/${cascade}/qp?id=${m.qp}`);
+  const hot = path.reduce((a, b) => (b.wait_ps > a.wait_ps ? b : a));
+  const { series } = await json(`api/runs/${cascade}/port?id=${hot.port}`);
+  const within = series.filter(([from, length]) => from >= m.posted_ps && from + length < m.done_ps);
+  const rates = signals.find((s) => s.signal === "rate");
+  const drawn = page.getByTestId("passage");
+  for (const [from, length, , queue] of [within[0], within[within.length >> 1], within[within.length - 1]]) {
+    const at = Math.floor(from + length / 2);
+    const rate = rates?.values[rates.at_ps.findLastIndex((t) => t <= at)];
+    await open(`#/run/${cascade}/packet?qp=${m.qp}&message=${m.message}&at=${at}`);
+    await eventually(
+      async () => (await drawn.getAttribute("data-at")) === `${at}` && (await drawn.getAttribute("data-bytes")) === `${queue}`,
+      `queue of ${queue} bytes at ${at}`,
+    );
+    if (rate !== undefined) assert.equal(Number(await drawn.getAttribute("data-value")), rate);
+  }
+  const { sequence } = await json(`api/runs/${captured}/sequence?name=packet`);
+  await open(`#/run/${captured}/life?chapter=7`);
+  await page.locator(".sequences input[type=range]").fill("1");
+  await eventually(async () => (await drawn.getAttribute("data-at")) === `${sequence.steps[0].at_ps}`, "the scene stands at the step");
+}
+
 // A key pressed in the very moment a chapter is drawn counts: here the pages turn themselves.
 const quick = await browser.newPage();
 quick.setDefaultTimeout(120_000);
@@ -573,7 +598,7 @@ await eventually(async () => (each = ofPod.exec(await boxAt(0.25, 0.93))?.[1]), 
 assert.ok(Math.abs(each / (topology.domains[0].rate_bps / 8e9) - 1) < 0.005, each);
 assert.equal(await boxAt(0.25, 0.467), "pod 1: 48 rtsw; click to open");
 assert.match(await boxAt(0.25, 0.04), /^ctsw-1, spine, n 1$/);
-await drawing.click({ position: { x: 0.25 * (await drawing.boundingBox()).width, y: 515 } });
+await drawing.click({ position: { x: 0.25 * (await drawing.boundingBox()).width, y: 0.93 * (await drawing.boundingBox()).height } });
 await eventually(() => /open=pod(%3D|=)1/.test(page.url()), "pod 1 is open");
 await eventually(
   async () => (await boxAt(0.02, 0.93)).startsWith("pod 1, rack 1-2: 2 host"),
@@ -597,7 +622,7 @@ await page.getByRole("combobox", { name: "what fails" }).selectOption("ctsw-1");
 await shows(lost, "Nobody is cut off");
 await shows(lost, "at worst with 50.0 % of what they had");
 await drawing.waitFor();
-await drawing.click({ position: { x: 0.25 * (await drawing.boundingBox()).width, y: 505 } });
+await drawing.click({ position: { x: 0.25 * (await drawing.boundingBox()).width, y: 0.93 * (await drawing.boundingBox()).height } });
 await shows(lost, "48 servers with 48 GPUs and 48 NICs are gone.");
 await eventually(() => /gone=ctsw-1%7Cpod%3D1/.test(page.url()), "a switch and a place");
 await check("lost-place");

@@ -42,7 +42,7 @@ export function Canvas(props: {
     const watch = new ResizeObserver(() =>
       resize({
         w: Math.max(280, el.clientWidth - 2),
-        h: Math.max(320, Math.min(560, window.innerHeight - 350)),
+        h: Math.max(320, Math.min(470, window.innerHeight - 430)),
       }),
     );
     watch.observe(el);

@@ -2,8 +2,8 @@ import type { JSX } from "preact";
 import type { Info, PortRow } from "./api";
 import { acted, controls, cuts } from "./control";
 import * as f from "./format";
-import { headers, transportOf } from "./transport";
-import { Bars, Chain, Fig, Mesh, Ring } from "./pictures";
+import { headers, stack, transportOf } from "./transport";
+import { Bars, Chain, Copies, Fields, Fig, Laid, Mesh, Ring } from "./pictures";
 
 export interface Chapter {
   title: string;
@@ -158,17 +158,7 @@ export function chapters(info: Info): Chapter[] {
     {
       title: "Why not TCP",
       picture: (
-        <Chain
-          slow
-          boxes={[
-            ["GPU memory"],
-            ["host memory", "a copy"],
-            ["kernel, TCP", "another, and interrupts"],
-            ["NIC"],
-            ["network"],
-            ["the same way back"],
-          ]}
-        />
+        <Copies tcp={r["transport.kind"] === "tcp"} direct={r["transport.tcp.gpudirect"] === "true"} />
       ),
       lines: [
         <>
@@ -181,30 +171,21 @@ export function chapters(info: Info): Chapter[] {
           work. RDMA takes the copies away: the NIC reads the GPU's memory and writes the other GPU's.
         </>,
         <>
-          A packet of {mtu} bytes lies{" "}
+          A packet of {mtu} bytes takes{" "}
           <Fig
             v={f.time(((mtu + (r["fabric.ip"] === "6" ? 102 : 82)) * 8e12) / line)}
             from="bytes on the wire over the line rate"
           />{" "}
-          on this wire: no interrupt is that fast.
+          on this wire; an interrupt takes microseconds.
         </>,
       ],
     },
     {
       title: "The job and its ranks",
       picture: (
-        <Bars
-          rows={[
-            ["servers", hosts, f.count(hosts)],
-            ["GPUs", s.gpus, f.count(s.gpus)],
-            ...(training
-              ? ([
-                  ["tensor parallel", tp, String(tp)],
-                  ["pipeline stages", pp, String(pp)],
-                  ["data parallel", dp, String(dp)],
-                ] as [string, number, string][])
-              : []),
-          ]}
+        <Laid
+          hosts={info.topology.nodes.filter((n) => n.role === "host").map((n) => ({ name: n.name, gpus: n.gpus ?? 0 }))}
+          tp={tp}
         />
       ),
       lines: [
@@ -254,7 +235,7 @@ export function chapters(info: Info): Chapter[] {
             and receives.
           </>
         ),
-        <>From now on nobody asks the scheduler: ranks speak to each other.</>,
+        <>Rank 0 listens at port 29500; the other ranks connect to it and exchange addresses. The scheduler takes no further part.</>,
       ],
     },
     {
@@ -282,7 +263,12 @@ export function chapters(info: Info): Chapter[] {
     },
     {
       title: "The packet, layer by layer",
-      picture: <Chain boxes={headers(carried, info)} />,
+      picture: (
+        <>
+          <Chain boxes={headers(carried, info)} />
+          {stack(carried, info).length > 0 && <Fields rows={stack(carried, info)} />}
+        </>
+      ),
       lines: [
         <>
           {["srd", "falcon"].includes(carried.key) ? (
@@ -598,11 +584,11 @@ export function chapters(info: Info): Chapter[] {
         </table>
       ),
       lines: [
-        <>A slow step is nobody's fault until one knows whose knob it hangs on.</>,
+        <>Each layer has its own settings and its own team; a slow step is one layer's cause that shows in another.</>,
         <>
-          The views Why and Fabric of this run name the link; the switch's own configuration is where to turn.
+          The views Answer and Fabric of this run name the cause and the link; the table names who sets it.
         </>,
-        <>That is the life of a training job, told with the figures of {info.name}.</>,
+        <>All figures are of {info.name}.</>,
       ],
     },
   ];

@@ -193,8 +193,10 @@ function Beside() {
         <Bars infos={infos} a={a} b={b} choose={(name) => set({ b: name })} />
         {b && <Waterfall a={a} b={b} />}
       </div>
-      {settings.length > 0 && <Settings keys={settings} infos={infos} />}
       {b && <Reading a={a} b={b} infos={infos} keys={settings} />}
+      <div class={infos.length < 4 ? "split even" : ""}>
+      {settings.length > 0 && <Settings keys={settings} infos={infos} />}
+      <div>
       <div class="head">
         <h2>Results</h2>
       </div>
@@ -232,6 +234,8 @@ function Beside() {
             })}
           </tbody>
         </table>
+      </div>
+      </div>
       </div>
       <details>
         <summary>Over time</summary>
@@ -292,7 +296,7 @@ function verdict(a: Info, b: Info | undefined): string {
   const d = b.summary.step_time_ps - a.summary.step_time_ps;
   const share = Math.abs(d) / Math.max(1, a.summary.step_time_ps);
   if (share < 0.0005) return `${b.name} takes as long as ${a.name}.`;
-  return `${b.name} finishes ${f.time(Math.abs(d))} (${f.percent(share)}) ${d < 0 ? "earlier" : "later"} than ${a.name}.`;
+  return `${b.name} finishes ${f.time(Math.abs(d))} (${share < 9.995 ? f.percent(share) : `× ${f.count(Math.round(share + 1))}`}) ${d < 0 ? "earlier" : "later"} than ${a.name}.`;
 }
 
 /** follows reports whether a value is computed from others, or names the run alone. */
@@ -339,7 +343,7 @@ function Settings({ keys, infos }: { keys: string[]; infos: Info[] }) {
         {keys.length > listed && (
           <details>
             <summary>
-              {keys.length - listed} more: settings of one algorithm alone{computed > 0 && `, ${f.plural(computed, "computed value")}`}
+              {keys.length - listed} more, some of one algorithm alone{computed > 0 && `, ${f.plural(computed, "computed value")}`}
             </summary>
             {table(keys.slice(listed, 300))}
           </details>

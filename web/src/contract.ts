@@ -1046,6 +1046,8 @@ export interface Sequence {
   steps: Step[];
   notes: string[];
   timeless: boolean;
+  qp: number;
+  port: number;
 }
 
 export interface Told {

@@ -16,5 +16,5 @@ export function controls(s: Summary): Control[] {
 export function acted(c: Control): string {
   const n = cuts(c);
   if (n === 0) return `${c.title} never slowed a sender down`;
-  return `${c.title} cut ${n === 1 ? "once" : `${f.count(n)} times`}, on ${f.count(c.queue_pairs_cut)} of ${f.count(c.queue_pairs)} queue pairs`;
+  return `${c.title}: ${f.plural(n, "rate reduction")} on ${f.count(c.queue_pairs_cut)} of ${f.count(c.queue_pairs)} queue pairs`;
 }

@@ -1,17 +1,20 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { type Grid, type Info, type Pauses, type QPView, view } from "./api";
+import { type Grid, type Info, type Pauses, type QPView, standalone, view } from "./api";
+import type { Tiers as Held } from "./contract";
 import { Canvas, type Values } from "./canvas";
 import { load } from "./colour";
 import * as domains from "./domains";
 import { fabric } from "./failures";
 import * as f from "./format";
+import { Lanes } from "./lanes";
 import { States, statesAt } from "./linkstates";
 import { chosen, Lost, lossOf } from "./lost";
 import { Mover, useMotion } from "./motion";
 import { type Paused, pausedAt, PauseRoots, PauseTree } from "./pauses";
 import { PortPanel, QPPanel } from "./port";
 import { here, set, useData, usePlace } from "./state";
-import { Tiers } from "./tiers";
+import { useWidth } from "./stepbar";
+import { Culprits, Tiers } from "./tiers";
 
 const metrics: Record<string, string> = {
   util: "utilization",
@@ -232,6 +235,9 @@ function Topology({ info }: { info: Info }) {
           />
           {!losing && <Mover {...moving} />}
           <Key info={info} losing={losing} changes={changes} />
+          {!losing && !flows && !standalone() && (
+            <Below info={info} step={step} now={now} />
+          )}
         </div>
         {losing && loss ? (
           <aside>
@@ -250,6 +256,7 @@ function Topology({ info }: { info: Info }) {
             {port === undefined && (
               <>
                 <Busiest info={info} data={data} t={t} metric={metric} grid={grid.data} />
+                {!flows && info.summary.pfc_pauses === 0 && <Holders info={info} />}
                 <p class="hint">
                   Select a link to see its queue with the thresholds drawn in, and the flows in it. A dashed
                   box is a group: click it to open it.
@@ -261,6 +268,25 @@ function Topology({ info }: { info: Info }) {
       </div>
     </section>
   );
+}
+
+/** Below is what the fabric does over the step; a click sets the time that is drawn. */
+function Below({ info, step, now }: { info: Info; step: number; now: number }) {
+  const { box, width } = useWidth(900);
+  return (
+    <div class="below" ref={box}>
+      <Lanes info={info} from={0} to={step} width={width} left={width < 500 ? 88 : 150} cursor={now} />
+    </div>
+  );
+}
+
+/** Holders ranks the ports that held most bytes for longest, of the window that is chosen or the run. */
+function Holders({ info }: { info: Info }) {
+  const { args } = usePlace();
+  const [from, to] = [args.get("from"), args.get("to")];
+  const what = from && to && !standalone() ? `tiers?from=${from}&to=${to}` : "tiers";
+  const { data } = useData(() => view<Held>(info.name, what), [info.name, what]);
+  return data && data.culprits.length > 0 ? <Culprits data={data} /> : null;
 }
 
 /** telling is the metric that the finding is of. */

@@ -35,7 +35,8 @@ export const count = (n: number) => {
 export const percent = (share: number) => `${(100 * share).toFixed(1).replace("-", "−")}${nb}%`;
 /** change is a difference with its sign. */
 export const change = (ps: number) => (ps > 0 ? "+" : ps < 0 ? "−" : "") + time(Math.abs(ps));
-export const changePercent = (share: number) => (share > 0 ? "+" : "") + percent(share);
+/** changePercent is a change in percent, of tenfold and more as a factor. */
+export const changePercent = (share: number) => (share >= 9.995 ? `× ${count(Math.round(share + 1))}` : (share > 0 ? "+" : "") + percent(share));
 export const when = (iso: string) => (iso ? new Date(iso).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }) : "");
 export const plural = (n: number, what: string) => `${count(n)}${nb}${what}${n === 1 ? "" : "s"}`;
 /** begin writes a sentence's first letter large. */
@@ -52,16 +53,24 @@ export function ticks(from: number, to: number, n: number): number[] {
   return out;
 }
 
+const units: [number, string][] = [
+  [1e12, "s"],
+  [1e9, "ms"],
+  [1e6, "µs"],
+  [1e3, "ns"],
+  [1, "ps"],
+];
+const unitOf = (to: number) => units.find(([s]) => to >= s) ?? units[4];
+
+/** timeWithin writes a time in a window in the unit of its axis, to a hundredth of the window or finer. */
+export function timeWithin(at: number, from: number, to: number): string {
+  const [scale, unit] = unitOf(to);
+  return (at / scale).toFixed(Math.max(0, 2 - Math.floor(Math.log10((to - from) / scale)))) + nb + unit;
+}
+
 /** axis is ticks of time with labels in one unit. */
 export function axis(from: number, to: number, n: number): { at: number; label: string }[] {
-  const units: [number, string][] = [
-    [1e12, "s"],
-    [1e9, "ms"],
-    [1e6, "µs"],
-    [1e3, "ns"],
-    [1, "ps"],
-  ];
-  const [scale, unit] = units.find(([s]) => to >= s) ?? units[4];
+  const [scale, unit] = unitOf(to);
   const all = ticks(from / scale, to / scale, n);
   return all.map((v, i) => ({
     at: v * scale,

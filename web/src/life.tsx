@@ -1,13 +1,15 @@
 import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
-import { type Info, view } from "./api";
+import { type Info, standalone, view } from "./api";
+import type { Messages, Told } from "./contract";
 import { here, set, useData, usePlace } from "./state";
 import { chapters } from "./chapters";
-import { Sequences } from "./sequences";
+import { Passage } from "./passage";
+import { Sequences, useSequence } from "./sequences";
 
 const seconds = 24; // a chapter when played
 
 /** scenes are the sequences of the chapters, in their order. */
-const scenes = ["rank", "rank", "setup", "packet", "ring", "setup", "packet", "mark", "completion", "rank"];
+const scenes = ["hosts", "rank", "setup", "packet", "ring", "setup", "packet", "mark", "completion", "rank"];
 
 /** sceneOf is the sequence of a chapter: without a mark, what else delayed packets. */
 function sceneOf(info: Info, chapter: number): string {
@@ -15,6 +17,30 @@ function sceneOf(info: Info, chapter: number): string {
   const name = scenes[chapter] ?? "rank";
   if (name !== "mark" || s.cnps > 0) return name;
   return s.pfc_pauses > 0 ? "pause" : s.drops > 0 ? "nak" : name;
+}
+
+const travels = [6, 7]; // chapters of packets on their way
+
+/** useScene is the queue pair that the chapter is about and a window of time: those of its sequence, else the slowest
+ * message's where packets are on their way. */
+function useScene(info: Info, chapter: number, told?: Told) {
+  const s = told?.sequence;
+  const own = travels.includes(chapter) && s && !s.timeless && s.qp >= 0 && s.steps.length > 1;
+  const ask = !own && travels.includes(chapter) && !standalone();
+  const { data } = useData(ask ? () => view<Messages>(info.name, "messages") : null, [info.name, ask]);
+  const whole = info.summary.step_time_ps;
+  const window = (a: number, b: number, after: number) => ({
+    from: Math.max(0, a - 0.1 * (b - a)),
+    to: Math.min(whole, b + after * (b - a)),
+  });
+  if (own) {
+    const [a, b] = [s.steps[0].at_ps, Math.max(...s.steps.map((x) => x.until_ps))];
+    return { qp: s.qp, port: s.port, ...window(a, b, 0.4) };
+  }
+  const m = ask ? data?.messages[0] : undefined;
+  if (!m || m.qp < 0) return undefined;
+  const end = m.done_ps < 0 ? whole : m.done_ps;
+  return { qp: m.qp, ...window(m.posted_ps, end, 0.1), span: [m.posted_ps, end] as [number, number] };
 }
 
 export function Life({ info }: { info: Info }) {
@@ -54,6 +80,10 @@ export function Life({ info }: { info: Info }) {
     return () => removeEventListener("keydown", keys);
   }, [playing]);
   const c = all[at];
+  const name = place.args.get("sequence") ?? sceneOf(info, at);
+  const told = useSequence(info, name);
+  const scene = useScene(info, at, told.data);
+  const time = place.args.has("at") ? Number(place.args.get("at")) : undefined;
   return (
     <section aria-label="Life of a training job" class="life">
       <div class="bar">
@@ -69,32 +99,30 @@ export function Life({ info }: { info: Info }) {
         <label>
           <input type="checkbox" checked={speech} onChange={(e) => speak(e.currentTarget.checked)} /> speak
         </label>
-        <ol class="chapters">
-          {all.map((x, i) => (
-            <li>
-              <button aria-current={i === at ? "step" : undefined} onClick={() => go(i)} title={x.title}>
-                {i + 1}
-              </button>
-            </li>
-          ))}
-        </ol>
-        <span class="hint">
-          arrows: back and next, space: play; about four minutes. Hover a figure to see where it comes from.
-        </span>
+        <span class="hint">Arrows: back and next. Space: play. Hover a figure to see where it comes from.</span>
       </div>
+      <ol class="chapters">
+        {all.map((x, i) => (
+          <li>
+            <button aria-current={i === at ? "step" : undefined} onClick={() => go(i)} title={x.title}>
+              <b>{i + 1}</b> <span>{x.title}</span>
+            </button>
+          </li>
+        ))}
+      </ol>
       <h2>
         {at + 1}. {c.title}
       </h2>
       <div class={`picture ${playing ? "moves" : ""}`} tabIndex={0} role="region" aria-label={c.title}>
-        {c.picture}
+        {scene ? <Passage info={info} {...scene} at={time} otherwise={c.picture} /> : c.picture}
       </div>
       <div class="scene">
-      <div class="captions" aria-live="polite">
-        {c.lines.map((l) => (
-          <p>{l}</p>
-        ))}
-      </div>
-        <Sequences key={at} info={info} first={sceneOf(info, at)} moving={playing} />
+        <div class="captions" aria-live="polite">
+          {c.lines.map((l) => (
+            <p>{l}</p>
+          ))}
+        </div>
+        <Sequences key={at} info={info} name={name} {...told} moving={playing} />
       </div>
     </section>
   );

@@ -2,6 +2,7 @@ import { causeColour } from "./colour";
 import { names } from "./causes";
 import type { Many, ManyFigure, ManyPoint } from "./contract";
 import * as f from "./format";
+import { address } from "./state";
 import { useWidth } from "./stepbar";
 
 /** Looked is which point is looked at, and how to look at another. */
@@ -37,14 +38,14 @@ export function Heat(props: { many: Many; shown: number[]; x: number; y: number;
   const [ax, ay] = [many.axes[props.x], many.axes[props.y] as Many["axes"][0] | undefined];
   const [cols, rows] = [Math.min(bands, ax.typed.length), ay ? Math.min(bands, ay.typed.length) : 1];
   const of = many.figures[props.of];
-  const sums = new Map<number, [number, number]>();
+  const sums = new Map<number, [number, number, string | undefined]>(); // sum, points, the run of the last
   for (const i of shown) {
     const p = many.points[i];
     const [vx, vy] = [p.at[props.x], ay ? p.at[props.y] : 0];
     if (vx < 0 || vy < 0) continue;
     const c = Math.floor((vx * cols) / ax.typed.length) + cols * (ay ? Math.floor((vy * rows) / ay.typed.length) : 0);
     const s = sums.get(c) ?? [0, 0];
-    sums.set(c, [s[0] + p.figures[props.of], s[1] + 1]);
+    sums.set(c, [s[0] + p.figures[props.of], s[1] + 1, many.study ? p.runs?.[0] : p.name]);
   }
   const means = [...sums.values()].map(([sum, n]) => sum / n);
   const [low, high] = [Math.min(...means), Math.max(...means)];
@@ -58,24 +59,25 @@ export function Heat(props: { many: Many; shown: number[]; x: number; y: number;
   const every = Math.max(1, Math.ceil((7.2 * Math.max(...ax.shown.map((s) => s.length)) + 10) / w));
   return (
     <div class="plot" ref={box} data-testid="heat">
-      <svg width={width} height={rows * h + 44} role="img" aria-label={`${of.words} by ${ax.short}${ay ? ` and ${ay.short}` : ""}`}>
+      <svg width={width} height={rows * h + 44} role="group" aria-label={`${of.words} by ${ax.short}${ay ? ` and ${ay.short}` : ""}`}>
         {Array.from({ length: rows * cols }, (_, c) => {
           const [x, y] = [left + (c % cols) * w, (rows - 1 - Math.floor(c / cols)) * h];
           const s = sums.get(c);
           const v = s && s[0] / s[1];
           const k = Math.floor(((c % cols) * ax.typed.length) / cols);
+          const run = s?.[1] === 1 ? s[2] : undefined; // of a cell with one point, where it is kept
           return v === undefined ? (
             <rect x={x + 0.5} y={y + 0.5} width={w - 1} height={h - 1} class="hollow" />
           ) : (
-            <g class="pick" onClick={() => props.only(props.x, k)} data-value={v}>
-              <title>{`${ax.short} ${ax.shown[k]}${ay ? `, ${ay.short} ${ay.shown[Math.floor((Math.floor(c / cols) * ay.typed.length) / rows)]}` : ""}: ${figure(v, of)}${s![1] > 1 ? `, mean of ${s![1]} points` : ""}`}</title>
+            <a class="pick" href={run && address(["run", run])} onClick={() => !run && props.only(props.x, k)} data-value={v}>
+              <title>{`${ax.short} ${ax.shown[k]}${ay ? `, ${ay.short} ${ay.shown[Math.floor((Math.floor(c / cols) * ay.typed.length) / rows)]}` : ""}: ${figure(v, of)}${s![1] > 1 ? `, mean of ${s![1]} points` : run ? "; opens its run" : ""}`}</title>
               <rect x={x + 0.5} y={y + 0.5} width={w - 1} height={h - 1} fill={`var(--l${shade(v)})`} />
               {w > 58 && (
                 <text class={shade(v) > 3 ? "light" : "dark"} x={x + w / 2} y={y + h / 2 + 4} text-anchor="middle">
                   {figure(v, of)}
                 </text>
               )}
-            </g>
+            </a>
           );
         })}
         {ay &&

@@ -2,6 +2,7 @@ import { type Info, standalone, view } from "./api";
 import { Captured } from "./captured";
 import type { Journeys, Messages, QPView } from "./contract";
 import * as f from "./format";
+import { ordered, Passage } from "./passage";
 import { Rerun, traced, unfollowable } from "./rerun";
 import { address, set, useData, usePlace } from "./state";
 import { Waterfall, WaterfallKey } from "./waterfall";
@@ -54,7 +55,7 @@ export function Packets({ info }: { info: Info }) {
           <List list={list} count={data.count} chosen={m} />
         </aside>
         <div>
-          {m && <Path info={info} m={m} />}
+          {m && <Path info={info} m={m} at={place.args.has("at") ? arg("at") : undefined} />}
           {mine.length > 0 && (
             <div class="panel" data-testid="followed">
               <div class="head">
@@ -157,17 +158,11 @@ function ports(info: Info, qp?: QPView): string[] {
 }
 
 /** Path is where the packets of a message's queue pair wait, hop by hop. */
-function Path({ info, m }: { info: Info; m: Message }) {
+function Path({ info, m, at }: { info: Info; m: Message; at?: number }) {
   const alone = standalone();
   const { data } = useData(alone || m.qp < 0 ? null : () => view<QPView>(info.name, `qp?id=${m.qp}`), [info.name, m.qp]);
   if (!data) return null;
-  // Up the tiers, then down.
-  const tier = new Map(info.topology.nodes.map((n) => [n.name, n.role === "host" ? -1 : n.tier]));
-  const rank = (port: number) => {
-    const [from, to] = [tier.get(info.ports[port].node) ?? 0, tier.get(info.ports[port].peer) ?? 0];
-    return to > from ? from : 1000 - from;
-  };
-  const path = [...(data.path ?? [])].sort((a, b) => rank(a.port) - rank(b.port) || b.wait_ps - a.wait_ps);
+  const path = ordered(info, data.path ?? []);
   const most = Math.max(1, ...path.map((p) => p.wait_ps / Math.max(1, p.packets)));
   const q = data.qp;
   return (
@@ -182,7 +177,11 @@ function Path({ info, m }: { info: Info; m: Message }) {
         {f.count(q.retransmitted_packets)} retransmitted.
       </p>
       {path.length === 0 ? (
-        <p class="note">No packet of it waited in a queue of a switch.</p>
+        <p class="note">
+          {(info.summary.fidelity ?? "packet") === "packet"
+            ? "No packet of it waited in a queue of a switch."
+            : `Fidelity ${info.summary.fidelity} records no path of it; --set fidelity=packet does.`}
+        </p>
       ) : (
         <>
         <h3>Mean queue wait of its packets, hop by hop</h3>
@@ -203,9 +202,26 @@ function Path({ info, m }: { info: Info; m: Message }) {
             );
           })}
         </ol>
+        <Met info={info} m={m} at={at} />
         </>
       )}
     </div>
+  );
+}
+
+/** Met is what a message's packets met where they waited longest, a little before and after it. */
+function Met({ info, m, at }: { info: Info; m: Message; at?: number }) {
+  const end = m.done_ps < 0 ? info.summary.step_time_ps : m.done_ps;
+  const room = 0.08 * (end - m.posted_ps);
+  return (
+    <Passage
+      info={info}
+      qp={m.qp}
+      from={Math.max(0, m.posted_ps - room)}
+      to={Math.min(info.summary.step_time_ps, end + room)}
+      at={at}
+      span={[m.posted_ps, end]}
+    />
   );
 }
 

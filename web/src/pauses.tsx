@@ -110,6 +110,13 @@ export function PauseRoots({ info, from, to }: { info: Info; from?: number; to?:
   useEffect(() => {
     if (data) show(data); // what was there stays until the next is
   }, [data]);
+  const paused = info.summary.pfc_pauses > 0 && (info.summary.fidelity ?? "packet") !== "packet";
+  if (shown?.roots.length === 0 && paused)
+    return (
+      <p class="note" data-testid="pause-roots">
+        Fidelity {info.summary.fidelity} records no roots of pauses and no flows held; --set fidelity=packet does.
+      </p>
+    );
   if (!shown || shown.roots.length === 0) return null;
   const share = (ps: number) => f.percent(ps / Math.max(1, shown.paused_ps));
   return (

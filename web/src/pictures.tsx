@@ -17,7 +17,7 @@ export function Chain({ boxes, back, slow }: { boxes: [string, string?][]; back?
   // Words are no wider than their box.
   const fits = (words: string, most: number) => ({ fontSize: `${Math.min(most, (w - 32) / (0.58 * words.length))}px` });
   return (
-    <svg viewBox="0 0 880 150" role="img" aria-label={boxes.map((b) => b[0]).join(", then ")}>
+    <svg viewBox="0 32 880 72" role="img" aria-label={boxes.map((b) => b[0]).join(", then ")}>
       {boxes.map((_, i) => (
         <g>
           <rect x={10 + i * w} y={40} width={w - 24} height={56} rx={6} class="box" />
@@ -130,5 +130,124 @@ export function Bars({ rows }: { rows: [string, number, string][] }) {
         </g>
       ))}
     </svg>
+  );
+}
+
+/** Copies is a message's way out of GPU memory by kernel TCP and by RDMA: each dashed box holds a copy of its bytes. The
+ * way that this run took is outlined. */
+export function Copies({ tcp, direct }: { tcp: boolean; direct: boolean }) {
+  const rows: { name: string; says: string; boxes: [string, string][]; own: boolean }[] = [
+    {
+      name: "Kernel TCP",
+      says: direct ? "0 copies by cores, system calls and interrupts at both hosts" : "2 copies at each host, system calls and interrupts",
+      boxes: [["GPU memory", "source"], ["host memory", "copy 1, DMA"], ["socket buffer", "copy 2, by a core"], ["NIC", "segments"]],
+      own: tcp,
+    },
+    {
+      name: "RDMA",
+      says: "0 copies, no core takes part",
+      boxes: [["GPU memory", "source"], ["NIC", "reads by DMA"]],
+      own: !tcp,
+    },
+  ];
+  return (
+    <svg viewBox="0 0 1000 236" role="img" aria-label={rows.map((r) => `${r.name}: ${r.boxes.map((b) => b[0]).join(", then ")}: ${r.says}`).join(". ")}>
+      {rows.map((r, i) => {
+        const y = 30 + i * 118;
+        const xs = r.boxes.length === 2 ? [0, 3] : [0, 1, 2, 3];
+        return (
+          <g>
+            <text x={0} y={y - 10} class="b">
+              {r.name}
+              {r.own ? " (this run)" : ""}
+            </text>
+            <text x={970} y={y - 10} text-anchor="end" class="note">
+              {r.says}
+            </text>
+            <line x1={150} x2={970} y1={y + 28} y2={y + 28} class={r.own ? "wire own" : "wire faint"} />
+            {r.boxes.map(([name, note], k) => (
+              <g>
+                <rect x={xs[k] * 230} y={y} width={160} height={56} rx={6} class={`box ${note.startsWith("copy") ? "dashed" : ""} ${r.own ? "" : "faint"}`} />
+                <text x={xs[k] * 230 + 80} y={y + 25} text-anchor="middle">
+                  {name}
+                </text>
+                <text x={xs[k] * 230 + 80} y={y + 43} text-anchor="middle" class="note">
+                  {note}
+                </text>
+              </g>
+            ))}
+            <text x={978} y={y + 33}>→</text>
+            {r.own && <circle r={6} cx={20} cy={y + 28} class="dot" />}
+          </g>
+        );
+      })}
+    </svg>
+  );
+}
+
+const shown = 16; // servers drawn with their ranks
+
+/** Laid is the ranks on their servers, as a scheduler starts them: a frame is a server, a square a GPU with its rank. */
+export function Laid({ hosts, tp }: { hosts: { name: string; gpus: number }[]; tp: number }) {
+  const per = Math.max(1, ...hosts.map((h) => h.gpus));
+  let rank = 0;
+  return (
+    <div class="laid">
+      <pre>
+        $ sbatch --nodes={hosts.length} --gpus-per-node={per} train.sh{"\n"}
+        {`MASTER_ADDR=${hosts[0]?.name ?? "node01"} MASTER_PORT=29500 WORLD_SIZE=${hosts.reduce((n, h) => n + h.gpus, 0)}`}
+      </pre>
+      <ol>
+        {hosts.slice(0, shown).map((h, i) => (
+          <li>
+            <b>{h.name}</b>
+            {i === 0 && <small> rendezvous, port 29500</small>}
+            <div>
+              {Array.from({ length: h.gpus }, () => {
+                const r = rank++;
+                return (
+                  <span class={tp > 1 && Math.floor(r / tp) % 2 === 1 ? "other" : ""} title={`rank ${r}`}>
+                    {r}
+                  </span>
+                );
+              })}
+            </div>
+          </li>
+        ))}
+      </ol>
+      {hosts.length > shown && (
+        <p class="note">
+          The first {shown} of {hosts.length} servers.
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Fields is a packet's headers one above the other: bytes, and what the fields of each mean. */
+export function Fields({ rows }: { rows: { name: string; bytes: string; fields: string; means: string }[] }) {
+  return (
+    <table class="owners headerstack">
+      <thead>
+        <tr>
+          <th>header</th>
+          <th>bytes</th>
+          <th>fields</th>
+          <th>meaning</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((r) => (
+          <tr>
+            <td>
+              <b>{r.name}</b>
+            </td>
+            <td>{r.bytes}</td>
+            <td>{r.fields}</td>
+            <td>{r.means}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }

@@ -185,7 +185,7 @@ export function QPPanel({ info, data, cursor }: { info: Info; data: QPView; curs
         {data.qp.from} → {data.qp.to}
       </h3>
       <p>
-        {f.count(data.qp.ce_marked_packets)} of its packets were marked, congestion control cut it{" "}
+        {f.count(data.qp.ce_marked_packets)} of its packets were marked, congestion control reduced its rate{" "}
         {f.count(data.qp.rate_cuts)} times, {f.count(data.qp.retransmitted_packets)} packets were retransmitted.
         <PacketsOf info={info} qp={data.qp.qp} /> Path: {data.path.map((p) => info.ports[p.port].name).join(", ") || "not sampled"}
       </p>

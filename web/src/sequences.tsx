@@ -12,14 +12,13 @@ const high = 40; // of a step
 const left = 84; // of times
 const head = 34;
 
-/** Sequences shows a part of the run as a sequence diagram, step by step: first is the one of a chapter. */
-export function Sequences({ info, first, moving }: { info: Info; first: string; moving: boolean }) {
-  const place = usePlace();
-  const name = place.args.get("sequence") ?? first;
-  const { data, error } = useData(
-    () => view<Told>(info.name, `sequence?name=${encodeURIComponent(name)}`),
-    [info.name, name],
-  );
+/** useSequence is a sequence of the run, or why it has none. */
+export const useSequence = (info: Info, name: string) =>
+  useData(() => view<Told>(info.name, `sequence?name=${encodeURIComponent(name)}`), [info.name, name]);
+
+/** Sequences shows a part of the run as a sequence diagram, step by step. */
+export function Sequences(props: { info: Info; name: string; data?: Told; error?: string; moving: boolean }) {
+  const { info, name, data, error, moving } = props;
   if (error)
     return (
       <p class="error" role="alert">
@@ -30,7 +29,7 @@ export function Sequences({ info, first, moving }: { info: Info; first: string; 
   return (
     <section class="sequences" aria-label="Sequences of this run">
       <div class="bar" role="group" aria-label="Sequence">
-        <h3>In this run, step by step</h3>
+        <h3 class="whole">In this run, step by step</h3>
         {data.names.map((n, i) => (
           <button
             aria-pressed={n === name}
@@ -56,7 +55,7 @@ export function Sequences({ info, first, moving }: { info: Info; first: string; 
 }
 
 /** followed are the sequences of packets that a run has to follow. */
-const followed = new Set(["setup", "packet", "completion"]);
+const followed = new Set(["setup", "packet", "hosts", "completion"]);
 
 /** Followed runs the scenario again until its first message has ended, with that followed. */
 function Followed({ info, name }: { info: Info; name: string }) {
@@ -77,6 +76,10 @@ function Followed({ info, name }: { info: Info; name: string }) {
   );
 }
 
+/** toStep shows a step: the time that all views look at is the step's. */
+const toStep = (s: Sequence, step: number) =>
+  set(s.timeless ? { step } : { step, at: s.steps[Math.max(0, step - 1)]?.at_ps });
+
 /** Diagram draws lanes and steps up to the one that the scrubber stands at. */
 function Diagram({ s, moving }: { s: Sequence; moving: boolean }) {
   const place = usePlace();
@@ -86,13 +89,13 @@ function Diagram({ s, moving }: { s: Sequence; moving: boolean }) {
   const { box, width } = useWidth(780);
   useEffect(() => {
     if (!playing) return;
-    const timer = setTimeout(() => (at < last ? set({ step: at + 1 }) : play(false)), 700);
+    const timer = setTimeout(() => (at < last ? toStep(s, at + 1) : play(false)), 700);
     return () => clearTimeout(timer);
   }, [playing, at]);
   // A chapter that plays plays its sequence, unless somebody wants no motion.
   useEffect(() => {
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    if (moving && !still) set({ step: 0 });
+    if (moving && !still) toStep(s, 0);
     play(moving && !still);
   }, [moving]);
   // A long sequence moves in its own box: the step that is drawn last stays in sight while it plays.
@@ -103,7 +106,7 @@ function Diagram({ s, moving }: { s: Sequence; moving: boolean }) {
     if (y > el.scrollTop + el.clientHeight || y < el.scrollTop) el.scrollTop = Math.max(0, y - el.clientHeight + 2 * high);
   }, [at]);
   const start = () => {
-    if (!playing && at === last) set({ step: 0 });
+    if (!playing && at === last) toStep(s, 0);
     play(!playing);
   };
   return (
@@ -120,7 +123,7 @@ function Diagram({ s, moving }: { s: Sequence; moving: boolean }) {
             min={0}
             max={last}
             value={at}
-            onInput={(e) => set({ step: Number(e.currentTarget.value) })}
+            onInput={(e) => toStep(s, Number(e.currentTarget.value))}
           />
         </label>
       </div>
@@ -137,8 +140,16 @@ function Diagram({ s, moving }: { s: Sequence; moving: boolean }) {
 function Drawing({ s, at, room }: { s: Sequence; at: number; room: number }) {
   const wide = Math.max(narrowest, Math.min(widest, Math.floor((room - left) / s.lanes.length)));
   const x = (lane: number) => left + wide / 2 + wide * lane;
-  const bottom = head + high * s.steps.length + 8;
+  const bottom = high * s.steps.length + 8;
   return (
+    <>
+    <svg class="sequence lanehead" width={left + wide * s.lanes.length} height={head} aria-hidden="true">
+      {s.lanes.map((name, i) => (
+        <text x={x(i)} y={20} class="lane">
+          {name}
+        </text>
+      ))}
+    </svg>
     <svg
       class="sequence"
       width={left + wide * s.lanes.length}
@@ -147,15 +158,10 @@ function Drawing({ s, at, room }: { s: Sequence; at: number; room: number }) {
       aria-label={`${s.title}: ${s.steps.length} steps between ${s.lanes.join(", ")}`}
     >
       {s.lanes.map((name, i) => (
-        <g>
-          <text x={x(i)} y={16} class="lane">
-            {name}
-          </text>
-          <line x1={x(i)} x2={x(i)} y1={24} y2={bottom} class="life-line" />
-        </g>
+        <line key={name} x1={x(i)} x2={x(i)} y1={0} y2={bottom} class="life-line" />
       ))}
       {s.steps.slice(0, at).map((step, i) => {
-        const y = head + high * i + 12;
+        const y = high * i + 14;
         const from = x(step.from);
         const to = x(step.to);
         const own = step.from === step.to;
@@ -189,5 +195,6 @@ function Drawing({ s, at, room }: { s: Sequence; at: number; room: number }) {
         );
       })}
     </svg>
+    </>
   );
 }

@@ -327,7 +327,7 @@ function Scale({ metric, data }: { metric: string; data: Figures }) {
   );
 }
 
-function Culprits({ data }: { data: Figures }) {
+export function Culprits({ data }: { data: Figures }) {
   return (
     <div data-testid="culprits">
       <h2>Culprits</h2>

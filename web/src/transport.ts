@@ -106,6 +106,28 @@ export function headers(t: Transport, info: Info): [string, string][] {
   ];
 }
 
+/** meanings are the fields of a header, and what they are for. */
+const meanings: Record<string, [fields: string, means: string]> = {
+  Ethernet: ["MAC addresses, EtherType", "who is next on this link; rewritten at each hop"],
+  IPv4: ["addresses, DSCP, ECN", "DSCP chooses the queue; a switch sets ECN from ECT to CE"],
+  IPv6: ["addresses, traffic class, flow label", "the traffic class chooses the queue and carries ECN"],
+  UDP: ["source port, destination port 4791", "switches hash the source port to choose a path"],
+  BTH: ["opcode, destination QPN, PSN, AckReq", "whose queue pair it is, and its number in order"],
+  METH: ["message number", "which message the packet belongs to, whatever its order"],
+  RETH: ["virtual address, rkey, length", "where the WRITE goes in the memory of the receiver"],
+  payload: ["bytes of the message", "read from and written to GPU memory by the NICs"],
+  "ICRC, FCS": ["two checksums", "ICRC from NIC to NIC, FCS link by link"],
+};
+
+/** stack is the headers of a data packet with the meaning of their fields; empty where a format is not public. */
+export function stack(t: Transport, info: Info): { name: string; bytes: string; fields: string; means: string }[] {
+  if (t.key === "srd" || t.key === "falcon" || info.manifest.resolved["transport.kind"] === "tcp") return [];
+  return headers(t, info).map(([name, size]) => {
+    const [fields, means] = size.includes("the way") ? ["segments", "the switches that the packet passes"] : (meanings[name] ?? ["", ""]);
+    return { name, bytes: size.replace(/ bytes|, port 4791|, message|, the way/g, ""), fields, means };
+  });
+}
+
 /** ways says how paths are chosen, for the policies that scenarios know; others go by their name. */
 const ways: Record<string, string> = {
   ecmp: "a hash of a packet's addresses and ports picks among equal paths",

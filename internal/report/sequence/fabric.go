@@ -173,6 +173,7 @@ func marks(r run, s *Sequence) error {
 		return err
 	}
 	s.Title = fmt.Sprintf("Queue pair %d, %s to %s, slows down for %s", q.QP, q.From, q.To, name)
+	s.QP, s.Port = q.QP, mark.Port
 	s.lane(q.From)
 	s.lane(at)
 	end := mark.Start + mark.Length

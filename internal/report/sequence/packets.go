@@ -101,6 +101,7 @@ func nicOr(f *packetOf, node string) string {
 
 // between adds the lanes of a followed packet: its sender's, the switches on its ways, its receiver's.
 func (s *Sequence) between(f *packetOf) {
+	s.QP = f.QP
 	s.lane(f.From)
 	for _, answers := range []bool{false, true} {
 		for i := range f.Copies {
@@ -190,6 +191,7 @@ func packet(r run, s *Sequence) error {
 
 // posted adds the start of a message.
 func (s *Sequence) posted(f *packetOf) {
+	s.QP = f.QP
 	s.add(f.of.Posted, f.of.Posted, f.of.From, f.From, Here, "posts "+bytes(f.of.Bytes),
 		fmt.Sprintf("queue pair %d", f.QP))
 }

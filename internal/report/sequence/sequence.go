@@ -47,6 +47,8 @@ type Sequence struct {
 	Steps    []Step   `json:"steps"`
 	Notes    []string `json:"notes"`    // what else one should know
 	Timeless bool     `json:"timeless"` // steps have an order and no times
+	QP       int32    `json:"qp"`       // whose packets these are; -1: of several or none
+	Port     int32    `json:"port"`     // where they are marked; -1: nowhere
 }
 
 // lane returns the lane of a name, a new one where it has none.
@@ -136,7 +138,7 @@ func (r *Run) Of(name string) (*Sequence, error) {
 		names, _ := Names()
 		return nil, fmt.Errorf("no sequence is called %q; accepted: %s", name, strings.Join(names, ", "))
 	}
-	s := &Sequence{Name: name, Shows: kinds[i].shows}
+	s := &Sequence{Name: name, Shows: kinds[i].shows, QP: -1, Port: -1}
 	if err := kinds[i].make(r, s); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
