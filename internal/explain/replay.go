@@ -274,7 +274,8 @@ func (p *replay) moved(k int, x int32) {
 	least := p.began[x] + min(p.m.alone(p.net, uses, p.m.bytes(x, p.v)), p.m.extra[x].took)
 	fluid := max(p.now, least)
 	capped := max(0, p.full[x]-p.m.filledBy(x, p.m.limits[x]))
-	beside := p.m.extra[x].without(p.v, p.m.hot[c], fluid-p.began[x], capped, func(id cause.ID) float64 {
+	sends := p.m.bytes(x, p.v) / p.m.bytes(x, without{})
+	at := fluid + p.m.extra[x].without(p.v, p.m.hot[c], fluid-p.began[x], capped, sends, func(id cause.ID) float64 {
 		switch {
 		case id == cause.Collision && p.m.hot[c] && !p.v.has(cause.Oversubscription):
 			return 1
@@ -283,10 +284,6 @@ func (p *replay) moved(k int, x int32) {
 		}
 		return p.other[x]
 	})
-	if all, bytes := p.m.bytes(x, without{}), p.m.bytes(x, p.v); bytes < all { // pauses and paces hold up each of them
-		beside = unit.Time(float64(beside) * bytes / all)
-	}
-	at := fluid + beside
 	// Who shares links otherwise is held up no longer than it was.
 	at = max(fluid, min(at, p.began[x]+p.m.extra[x].took))
 	p.bells.Push(at, bell{what: ringNext, of: c})
@@ -351,8 +348,9 @@ func (m *model) bytes(x int32, v without) float64 {
 
 // without is what is left of what a message took beside the time that the fluid takes now. Where another link is as
 // full without the cause, for such a share of the message's time, congestion control reacts to that. For how much
-// longer than in the run the largest window limits the fluid, it is not full beside.
-func (e *excess) without(v without, hot bool, fluid, capped unit.Time,
+// longer than in the run the largest window limits the fluid, it is not full beside. What paces hold up goes with the
+// bytes that are sent, of which a run without resends has a share; pauses are due to what others send as well.
+func (e *excess) without(v without, hot bool, fluid, capped unit.Time, sends float64,
 	other func(id cause.ID) float64) (sum unit.Time) {
 	for _, p := range e.of {
 		switch {
@@ -366,6 +364,9 @@ func (e *excess) without(v without, hot bool, fluid, capped unit.Time,
 			time := p.time + min(p.beside, max(0, e.fluid-e.began-fluid))
 			if p.id == cause.Window && !p.reaction {
 				time = max(0, time-capped)
+			}
+			if p.id != cause.Pause && sends < 1 {
+				time = unit.Time(sends * float64(time))
 			}
 			sum += time
 		}

@@ -1,6 +1,7 @@
 package explain_test
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -73,28 +74,24 @@ func TestTimeoutsOfLoss(t *testing.T) {
 	}
 }
 
-// TestResentBytesGo checks that pauses, which hold up each byte that is sent, go with the bytes that are sent again:
-// go-back-N takes packets that overtake others for loss, and sends twenty times as many.
+// TestResentBytesGo checks that paces, which hold up each byte that is sent, go with the bytes that are sent again:
+// after a bit error go-back-N sends what is behind it once more, at the rate that DCQCN has left.
 func TestResentBytesGo(t *testing.T) {
 	const text = `
-seed: 849358
-fabric:
-  types: {host: {gpus: 1, nics: 1, nic_rate: 50Gbps}, leaf: {ports: 64x50Gbps}, spine: {like: leaf, role: spine}}
-  nodes: {host: {type: host, count: 24}, leaf: {type: leaf, per: {rack: 4}}, spine: {type: spine, count: 2}}
-  cables: [{from: host, to: leaf, match: {rack: n/6}, length: 3m}, {from: leaf, to: spine, length: 30m}]
-  host_link: {rate: 50Gbps}
-  fabric_link: {rate: 50Gbps}
-  pipeline: 1us
-server: {gpu: h100}
-transport: {recovery: go-back-n}
-cc: {algorithm: none}
-lb: spray-random
-workload: {traffic: {permutation: {bytes: 701512B}}}
+seed: 516359
+fabric: {kind: pod, hosts: 3, segments: 2, spines: 4, uplinks: 0, pipeline: 500ns,
+  host_link: {rate: 100Gbps, cable: 5m, bit_error_rate: %s}, fabric_link: {rate: 100Gbps, cable: 10m}}
+server: {gpus: 1, nics: 1, nic_ports: 2, bond: hash}
+transport: {qps: 2, recovery: go-back-n}
+cc: {algorithm: dcqcn, dcqcn: {profile: nic}}
+lb: flowlet
+workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-4/gpu-1, bytes: 1991735B},
+  {from: host-2/gpu-1, to: host-5/gpu-1, bytes: 1991735B}, {from: host-3/gpu-1, to: host-6/gpu-1, bytes: 1991735B}]}}
 `
-	_, s, _ := runAll(t, text)
-	_, other, _ := runAll(t, text, "transport.recovery=selective", "transport.write=only")
-	saves, says := s.StepTime-other.StepTime, s.Chain.Saving[cause.Reordering]
-	if 2*saves < s.StepTime || s.PFCPauses == 0 || 10*abs(says-saves) > saves {
-		t.Errorf("in any order saves %d ps of %d, said are %d; %d pauses", saves, s.StepTime, says, s.PFCPauses)
+	_, s, _ := runAll(t, fmt.Sprintf(text, "3.7e-07"))
+	_, other, _ := runAll(t, fmt.Sprintf(text, "0"))
+	saves, says := s.StepTime-other.StepTime, s.Chain.Saving[cause.Retransmission]
+	if 2*saves < s.StepTime || 5*abs(says-saves) > saves {
+		t.Errorf("without errors %d ps of %d are saved, said are %d", saves, s.StepTime, says)
 	}
 }
