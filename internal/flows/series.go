@@ -1,7 +1,6 @@
 package flows
 
 import (
-	"cmp"
 	"slices"
 
 	"railyard/internal/result"
@@ -87,16 +86,21 @@ func (s *series) double() {
 
 // rows are the intervals in the order of time and port.
 func (s *series) rows(until unit.Time) []result.LinkRow {
-	rows := make([]result.LinkRow, 0, s.count)
+	keys := make([]uint64, 0, s.count) // an interval and a port each: numbers sort in half the time of rows
 	for p, all := range s.slots {
 		for _, x := range all {
-			start := unit.Time(x.at) * s.interval
-			rows = append(rows, result.LinkRow{Start: int64(start), Length: int64(min(s.interval, until-start)),
-				Port: int32(p), Bytes: int64(x.bytes)})
+			keys = append(keys, uint64(x.at)<<32|uint64(p))
 		}
 	}
-	slices.SortFunc(rows, func(a, b result.LinkRow) int {
-		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Port, b.Port))
-	})
+	slices.Sort(keys)
+	rows, next := make([]result.LinkRow, len(keys)), make([]int32, len(s.slots))
+	for i, k := range keys {
+		p := int32(uint32(k))
+		x := s.slots[p][next[p]]
+		next[p]++
+		start := unit.Time(x.at) * s.interval
+		rows[i] = result.LinkRow{Start: int64(start), Length: int64(min(s.interval, until-start)), Port: p,
+			Bytes: int64(x.bytes)}
+	}
 	return rows
 }
