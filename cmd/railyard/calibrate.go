@@ -28,8 +28,10 @@ type calibrateCmd struct {
 	Set       []string      `help:"Override a value of the scenario; repeatable" placeholder:"KEY=VALUE" sep:"none"`
 	Out       string        `help:"Write the scenario with its calibration" placeholder:"FILE"`
 	Plot      string        `help:"Plot measured and simulated times" placeholder:"FILE.png"`
-	Force     bool          `help:"Replace existing files"`
+	Force     bool          `help:"Replace existing files, and begin anew in --study"`
 	JSON      bool          `help:"Print as JSON"`
+
+	studyFlags
 }
 
 func (c *calibrateCmd) Help() string {
@@ -88,14 +90,23 @@ func (c *calibrateCmd) fitted(e *env, q *fitting.Question) (r *fitting.Report, b
 			return nil, nil, err
 		}
 	}
-	simulate, bar, release := c.simulator(e)
+	simulate, bar, release, err := c.simulator(e)
+	if err != nil {
+		return nil, nil, err
+	}
 	defer release()
 	return q.Fitted(simulate, bar.show)
 }
 
 // simulator returns what simulates a plan, with a bar for all of them.
-func (c *calibrateCmd) simulator(e *env) (simulate func(*scenario.Plan) (float64, error), bar *meter, release func()) {
+func (c *calibrateCmd) simulator(e *env) (simulate func(*scenario.Plan) (float64, error), bar *meter, release func(),
+	err error) {
 	ctx, pool, free := e.pool()
+	finish, err := c.keep(ctx, e, pool, "calibrate", []string{c.Fabric}, c.Force)
+	if err != nil {
+		free()
+		return nil, nil, nil, err
+	}
 	bar = newMeter(e)
 	pool.Progress = nil // the bar is of the fit
 	return func(p *scenario.Plan) (float64, error) {
@@ -104,7 +115,7 @@ func (c *calibrateCmd) simulator(e *env) (simulate func(*scenario.Plan) (float64
 			return 0, err
 		}
 		return unit.Time(s.StepTime).Seconds(), nil
-	}, bar, func() { bar.finish(); free() }
+	}, bar, func() { bar.finish(); finish(); free() }, nil
 }
 
 // flags refuses what makes no sense before anything is simulated.
@@ -118,8 +129,8 @@ func (c *calibrateCmd) flags(q *fitting.Question) error {
 		return field.Outside("--step", "1us", "24h", c.Step)
 	case c.Aside < 0 || c.Aside == 1:
 		return field.New("--aside", "must be 0 or at least 2, found %d", c.Aside)
-	case c.Force && c.Out+c.Plot == "":
-		return field.New("--force", "has no effect without a file to write")
+	case c.Force && c.Out+c.Plot+c.Dir == "":
+		return field.New("--force", "has no effect without a file to write, or --study")
 	}
 	if err := plot.Check(c.Plot); err != nil {
 		return err

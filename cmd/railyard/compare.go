@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/report"
 	"railyard/internal/report/plot"
@@ -26,10 +28,9 @@ type compareCmd struct {
 	Seeds     int      `help:"Seeds per variant, starting at the scenario's" default:"1" range:"1,1000"`
 	JSON      bool     `help:"Print the summaries as JSON"`
 	PNG       string   `help:"Plot completion times, queues and rates of each variant" name:"png" placeholder:"DIR"`
-	Force     bool     `help:"Replace existing plots" with:"png"`
-	Dir       string   `help:"Directory of the trials; the same command resumes an interrupted comparison" name:"study" placeholder:"DIR" without:"png"`
+	Force     bool     `help:"Replace existing plots, or begin anew in --study" with:"png,study"`
 
-	workerFlags
+	studyFlags
 }
 
 func (c *compareCmd) Help() string {
@@ -49,9 +50,6 @@ func (c *compareCmd) Help() string {
 func (c *compareCmd) Run(e *env) error {
 	s := &study.Comparison{Matrix: study.Matrix{Scenarios: c.Scenarios, Set: c.Set, Config: c.Config},
 		Seeds: c.Seeds}
-	if err := c.stored(c.Dir); err != nil {
-		return err
-	}
 	if err := s.Prepare(); err != nil {
 		return err
 	}
@@ -65,9 +63,14 @@ func (c *compareCmd) Run(e *env) error {
 	}
 	ctx, pool, release := e.pool()
 	defer release()
-	if c.Dir != "" {
-		return c.resumable(ctx, e, s, pool)
+	if c.Dir != "" && (c.PNG != "" || s.Simulations() == 0) {
+		return field.New("--study", "has no effect with --png, nor on runs, which are not simulated again")
 	}
+	finish, err := c.keep(ctx, e, pool, "compare", c.Scenarios, c.Force)
+	if err != nil {
+		return err
+	}
+	defer finish()
 	var mu sync.Mutex
 	shown := map[int]plot.Curves{} // of each variant's first run
 	variants, stopped := s.Run(ctx, pool, func(n int, label string, o *study.Outcome) {
@@ -86,7 +89,12 @@ func (c *compareCmd) Run(e *env) error {
 			return err
 		}
 	}
-	if stopped != nil {
+	switch {
+	case stopped != nil && !errors.Is(stopped, runner.ErrInterrupted):
+		return stopped
+	case stopped != nil && c.Dir != "":
+		return fmt.Errorf("%w; the same command resumes the comparison", runner.ErrInterrupted)
+	case stopped != nil:
 		return fmt.Errorf("%w; what had ended is in the table, nothing was written", runner.ErrInterrupted)
 	}
 	return study.AnyFailed(variants)

@@ -66,7 +66,10 @@ const largestCompared = 64 * unit.MiB
 func (c *calibrateCmd) compared(e *env, most int) ([]fitting.Point, error) {
 	q := &fitting.Question{Fabric: c.Fabric, Set: c.Set, NCCLTests: c.NCCLTests, Algorithm: c.Algorithm,
 		Largest: largestCompared}
-	simulate, bar, release := c.simulator(e)
+	simulate, bar, release, err := c.simulator(e)
+	if err != nil {
+		return nil, err
+	}
 	defer release()
 	return q.Compared(most, simulate, bar.show)
 }

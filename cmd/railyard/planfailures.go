@@ -26,9 +26,10 @@ type planFailuresCmd struct {
 	Runs      int      `help:"Maximum simulations per variant" default:"400" range:"1,100000"`
 	Jobs      int      `help:"Simulations in parallel; 0: one per processor" default:"0" range:"0,1024"`
 	Plot      string   `help:"Write a heat map: .png or .svg" placeholder:"FILE"`
-	Force     bool     `help:"Replace an existing file" with:"plot"`
-	Dir       string   `help:"Directory of the simulations; the same command resumes an interrupted study" name:"study" placeholder:"DIR"`
+	Force     bool     `help:"Replace an existing file, or begin anew in --study" with:"plot,study"`
 	JSON      bool     `help:"Print as JSON"`
+
+	studyFlags
 }
 
 func (c *planFailuresCmd) Help() string {
@@ -59,15 +60,14 @@ func (c *planFailuresCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	if c.Dir != "" {
-		if of.Kept, err = study.Keep(c.Dir, of.Header(variants)); err != nil {
-			return err
-		}
-		defer of.Kept.Close()
-	}
 	ctx, pool, release := e.pool()
 	defer release()
 	pool.Workers, of.Pool = c.Jobs, pool
+	finish, err := c.keep(ctx, e, pool, "plan failures", c.Scenarios, c.Force)
+	if err != nil {
+		return err
+	}
+	defer finish()
 	var all []*failures.Variant
 	for _, v := range variants {
 		if err = of.Simulate(ctx, v); err != nil {

@@ -13,8 +13,10 @@ type planInterferenceCmd struct {
 	Set      []string `help:"Override a value (jobs.left.placement=spread); repeatable" placeholder:"KEY=VALUE" sep:"none"`
 	Top      int      `help:"Number of shared ports to list" default:"10" range:"0,100"`
 	Plot     string   `help:"Plot job times, alone and together: .png or .svg" placeholder:"FILE"`
-	Force    bool     `help:"Replace an existing plot" with:"plot"`
+	Force    bool     `help:"Replace an existing plot, or begin anew in --study" with:"plot,study"`
 	JSON     bool     `help:"Print as JSON"`
+
+	studyFlags
 }
 
 func (c *planInterferenceCmd) Help() string {
@@ -39,6 +41,11 @@ func (c *planInterferenceCmd) Run(e *env) error {
 	}
 	ctx, pool, release := e.pool()
 	defer release()
+	finish, err := c.keep(ctx, e, pool, "plan interference", []string{c.Scenario}, c.Force)
+	if err != nil {
+		return err
+	}
+	defer finish()
 	again := func() (*scenario.Plan, error) { return scenariofile.Plan(c.Scenario, c.Set, nil) }
 	out, err := interference.Simulate(ctx, pool, plan, again)
 	if err != nil {

@@ -17,8 +17,10 @@ type planLoadCmd struct {
 	Loads    string   `help:"Offered loads, percent of the NICs' rate, increasing" default:"5,10,20,30,40,50,60,70,80,90" placeholder:"P,P"`
 	LB       string   `help:"Load balancing policies to compare (the scenario's)" name:"lb" placeholder:"NAME,NAME"`
 	Plot     string   `help:"Plot latency over offered load: .png or .svg" placeholder:"FILE"`
-	Force    bool     `help:"Replace an existing plot" with:"plot"`
+	Force    bool     `help:"Replace an existing plot, or begin anew in --study" with:"plot,study"`
 	JSON     bool     `help:"Print as JSON"`
+
+	studyFlags
 }
 
 func (c *planLoadCmd) Help() string {
@@ -57,6 +59,11 @@ func (c *planLoadCmd) Run(e *env) error {
 	}
 	ctx, pool, release := e.pool()
 	defer release()
+	finish, err := c.keep(ctx, e, pool, "plan load", []string{c.Scenario}, c.Force)
+	if err != nil {
+		return err
+	}
+	defer finish()
 	curves, err := load.Curves(ctx, pool, c.Scenario, c.Set, names, loads)
 	if err != nil {
 		return err

@@ -30,7 +30,10 @@ type planSearchCmd struct {
 	Simulate *int    `help:"Configurations to simulate and rank again (3)" placeholder:"N" range:"0,100"`
 	Packets  float64 `help:"Maximum packets of a simulated step; larger steps are simulated in part" default:"1e8" placeholder:"N" range:"1,1e11"`
 	CC       string  `help:"Congestion control (the scenario's); the cost model uses its measured efficiency" name:"cc" placeholder:"NAME"`
+	Force    bool    `help:"Begin anew in --study" with:"study"`
 	JSON     bool    `help:"Print as JSON"`
+
+	studyFlags
 }
 
 func (c *planSearchCmd) Help() string {
@@ -90,6 +93,11 @@ func (c *planSearchCmd) Run(e *env) error {
 	if simulate > 0 && len(r.Candidates) > 0 {
 		ctx, pool, release := e.pool()
 		defer release()
+		finish, err := c.keep(ctx, e, pool, "plan search", []string{c.Fabric}, c.Force)
+		if err != nil {
+			return err
+		}
+		defer finish()
 		of := layouts.Study{Fabric: c.Fabric, Set: c.Set, Model: c.Model, Packets: c.Packets, Pool: pool}
 		sims, stopped = of.Simulate(ctx, simulate, r, in, plan)
 	}

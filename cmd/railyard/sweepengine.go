@@ -36,16 +36,14 @@ type workerFlags struct {
 }
 
 // stored refuses an engine without the directory of a study, which keeps what the engine returns.
-func (c *workerFlags) stored(dir string) error {
+func (c *workerFlags) stored() error {
 	const without = "has no effect without --study"
 	switch {
-	case dir != "":
-		return nil
 	case c.Listen != "":
 		return field.New("--listen", "%s", without)
 	case c.NATS != "":
 		return field.New("--nats", "%s", without)
-	case c.Engine != "local":
+	case c.Engine != "local" && c.Engine != "":
 		return field.New("--engine", "%s %s", c.Engine, without)
 	}
 	return nil

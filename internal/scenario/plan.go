@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/internal/inside"
 	"railyard/internal/model"
@@ -83,8 +84,10 @@ type Plan struct {
 
 	pcieSwitches int // of each server; 0: unknown
 
-	doc  *Document
-	read ReadFile
+	doc    *Document
+	origin *Document // that was resolved
+	files  []string  // that were read
+	read   ReadFile
 }
 
 // Shape is what a graph was built from: a kind of fabric and its sizes. Of an explicit one
@@ -168,6 +171,12 @@ func (p *Plan) Sets() []string { return p.doc.Sets }
 
 // Read reads a file that the scenario names.
 func (p *Plan) Read(name string) ([]byte, error) { return p.read(name) }
+
+// Origin returns the document that was resolved.
+func (p *Plan) Origin() *Document { return p.origin }
+
+// Files returns the names of the files that were read for the plan, for Read.
+func (p *Plan) Files() []string { return slices.Compact(slices.Sorted(slices.Values(p.files))) }
 
 // Settled is the scenario with every value that was left open, to make another one of.
 func (p *Plan) Settled() File { return p.doc.File }

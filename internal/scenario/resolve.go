@@ -70,7 +70,7 @@ const (
 )
 
 func (d *Document) resolve(read ReadFile, work amount) (*Plan, error) {
-	own := *d
+	own, origin := *d, d
 	own.File = d.File.clone()
 	d = &own
 	f := &d.File
@@ -78,8 +78,14 @@ func (d *Document) resolve(read ReadFile, work amount) (*Plan, error) {
 	p := &resolver{Document: d, Plan: &Plan{Name: f.Name, Seed: f.Seed, Fidelity: f.Fidelity, Services: f.services(),
 		Patience: f.OnFailure.Patience, Checkpoint: f.OnFailure.Checkpoint,
 		Restart: f.OnFailure.Restart, OnFailure: d.says("on_failure") || overridden,
-		Sample: f.Output.Sample, Rows: f.Output.Rows, doc: d, read: read}, read: read,
+		Sample: f.Output.Sample, Rows: f.Output.Rows, doc: d, origin: origin, read: read},
 		roleKeys: map[topo.Role][]string{}, amount: work}
+	if read != nil {
+		p.read = func(name string) ([]byte, error) {
+			p.files = append(p.files, name)
+			return read(name)
+		}
+	}
 	if f.Output.Steps != nil {
 		p.Steps = *f.Output.Steps
 	}

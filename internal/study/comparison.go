@@ -79,8 +79,8 @@ func (c *Comparison) Prepare() error {
 	return nil
 }
 
-// simulations is how many Run makes.
-func (c *Comparison) simulations() (n int) {
+// Simulations returns the number that Run makes.
+func (c *Comparison) Simulations() (n int) {
 	for _, v := range c.variants {
 		if v.Path != "" {
 			n += c.Seeds
@@ -94,8 +94,9 @@ func (c *Comparison) simulations() (n int) {
 // goroutines. The error is ctx's.
 func (c *Comparison) Run(ctx context.Context, pool *Pool, keep func(n int, label string, o *Outcome)) (
 	[]result.Variant, error) {
-	pool.Expect(c.simulations())
-	runs, failed := c.results()
+	pool.Expect(c.Simulations())
+	n := len(c.variants) * c.Seeds
+	runs, failed := make([]*result.Summary, n), make([]error, n)
 	stopped := pool.Each(ctx, len(runs), func(i int) error {
 		v, seed := &c.variants[i/c.Seeds], i%c.Seeds
 		if v.Path == "" {
@@ -106,6 +107,7 @@ func (c *Comparison) Run(ctx context.Context, pool *Pool, keep func(n int, label
 			failed[i] = err
 			return nil
 		}
+		number := plan.Seed // an engine outlives the plan
 		o, err := pool.Simulate(ctx, v.Label, plan, 0)
 		switch {
 		case ctx.Err() != nil:
@@ -120,52 +122,10 @@ func (c *Comparison) Run(ctx context.Context, pool *Pool, keep func(n int, label
 			return nil
 		}
 		if failed[i] = err; c.Seeds > 1 {
-			failed[i] = fmt.Errorf("seed %d: %w", plan.Seed, err)
+			failed[i] = fmt.Errorf("seed %d: %w", number, err)
 		}
 		return nil
 	})
-	return c.tabulate(runs, failed, stopped)
-}
-
-// results returns places for the summaries of all trials, and for what failed.
-func (c *Comparison) results() (runs []*result.Summary, failed []error) {
-	n := len(c.variants) * c.Seeds
-	return make([]*result.Summary, n), make([]error, n)
-}
-
-// Trials returns the variants that are simulated.
-func (c *Comparison) Trials() (list []Variant) {
-	for _, v := range c.variants {
-		if v.Path != "" {
-			list = append(list, v)
-		}
-	}
-	return list
-}
-
-// Tabulate is Run for summaries that were simulated elsewhere: those of Trials, seed after seed, with the errors of
-// those that failed. stopped says that trials are missing.
-func (c *Comparison) Tabulate(had []*result.Summary, why []error, stopped error) ([]result.Variant, error) {
-	runs, failed := c.results()
-	at := 0
-	for i, v := range c.variants {
-		if v.Path == "" {
-			continue
-		}
-		for seed := range c.Seeds {
-			n := i*c.Seeds + seed
-			runs[n], failed[n] = had[at], why[at]
-			if plan, err := v.Plan(uint64(seed)); failed[n] != nil && c.Seeds > 1 && err == nil {
-				failed[n] = fmt.Errorf("seed %d: %w", plan.Seed, failed[n])
-			}
-			at++
-		}
-	}
-	return c.tabulate(runs, failed, stopped)
-}
-
-// tabulate returns the variants with their runs.
-func (c *Comparison) tabulate(runs []*result.Summary, failed []error, stopped error) ([]result.Variant, error) {
 	for i, v := range c.variants {
 		if v.Path == "" {
 			continue

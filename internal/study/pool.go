@@ -6,6 +6,7 @@ package study
 import (
 	"cmp"
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -17,7 +18,6 @@ import (
 	"railyard/internal/scenario"
 	"railyard/unit"
 
-	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
 )
 
@@ -27,12 +27,16 @@ type Pool struct {
 	Workers  int        // 0: one per processor
 	Memory   unit.Bytes // of all runs together; 0: no limit
 	Progress func(State)
+	Trials   Trials // outcomes of an earlier process, and an engine; nil: every run is simulated here
+	Flows    bool   // Simulate returns the table of messages also of what Trials has
 
+	rounds
 	once  sync.Once
 	room  *semaphore.Weighted
 	mu    sync.Mutex
 	total int // simulations that are expected
 	done  int
+	lost  error                      // that has ended the study
 	share map[*scenario.Plan]float64 // of those that run
 }
 
@@ -79,26 +83,29 @@ func (p *Pool) Expect(n int) {
 // begins behind the one that returned it, and Each returns that of the lowest number, so that it does not depend on
 // the workers; runner.ErrInterrupted when ctx ends.
 func (p *Pool) Each(ctx context.Context, n int, do func(i int) error) error {
-	var g errgroup.Group
-	g.SetLimit(p.AtOnce())
+	var all sync.WaitGroup
 	errs := make([]error, n)
 	var failed atomic.Bool
+	p.begin(p.AtOnce())
 	for i := range n {
-		if ctx.Err() != nil || failed.Load() {
+		p.take()
+		if ctx.Err() != nil || failed.Load() || p.broken() != nil {
+			p.give()
 			break
 		}
-		g.Go(func() error {
+		all.Go(func() {
+			defer p.give()
 			if errs[i] = do(i); errs[i] != nil {
 				failed.Store(true)
 			}
-			return nil
 		})
 	}
-	_ = g.Wait() // errors are in errs
+	p.working(-1)
+	all.Wait()
 	if ctx.Err() != nil {
 		return runner.ErrInterrupted
 	}
-	for _, err := range errs {
+	for _, err := range append([]error{p.broken()}, errs...) {
 		if err != nil {
 			return err
 		}
@@ -120,6 +127,44 @@ func (p *Pool) budget() unit.Bytes { return p.Memory / 4 * 3 }
 // Simulate runs a plan to its end, or until a simulated time unless that is 0. The error says that it did not run:
 // the plan is refused, memory is short, or ctx was cancelled.
 func (p *Pool) Simulate(ctx context.Context, label string, plan *scenario.Plan, until unit.Time) (*Outcome, error) {
+	if p.Trials == nil {
+		return p.here(ctx, label, plan, until)
+	}
+	id, err := p.Trials.ID(plan, until, p.Flows)
+	if err != nil {
+		return nil, err
+	}
+	o, err := p.Trials.Find(id)
+	switch {
+	case err != nil || o != nil:
+		p.Finished()
+		return o, err
+	case p.Trials.Remote():
+		return p.elsewhere(ctx, id)
+	}
+	if o, err = p.here(ctx, label, plan, until); err == nil && !errors.Is(o.Err, runner.ErrOutgrown) {
+		err = p.Trials.Keep(id, o)
+		p.ends(err)
+	}
+	return o, err
+}
+
+// ends ends the study because of an error, unless that is nil: Each returns it.
+func (p *Pool) ends(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lost = cmp.Or(p.lost, err)
+}
+
+// broken returns the error of ends.
+func (p *Pool) broken() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.lost
+}
+
+// here is Simulate in this process.
+func (p *Pool) here(ctx context.Context, label string, plan *scenario.Plan, until unit.Time) (*Outcome, error) {
 	return p.hold(ctx, label, plan, func(run *fidelity.Simulation) (*Outcome, error) {
 		late := false
 		err := runner.Guarded(run, p.watch(ctx, label, plan, func(x exec.Progress) bool {

@@ -5,7 +5,6 @@ package failures
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -16,7 +15,6 @@ import (
 	"railyard/internal/input"
 	"railyard/internal/planner"
 	"railyard/internal/result"
-	"railyard/internal/runner"
 	"railyard/internal/scenario"
 	"railyard/internal/study"
 	"railyard/unit"
@@ -31,7 +29,6 @@ type Study struct {
 	Pairs    int      // of failures, drawn with the scenario's seed
 	Runs     int      // most simulations of a variant
 	Pool     *study.Pool
-	Kept     *study.Kept        // trials of an interrupted study; nil: none
 	Estimate func(words string) // receives the estimate of a long study
 }
 
@@ -107,16 +104,6 @@ type Row struct {
 	Error     string   `json:"error,omitempty"`
 
 	Members []string `json:"-"`
-}
-
-// Header describes the trials of variants in a journal: they do not depend on how many of a class are simulated.
-func (c *Study) Header(variants []*Variant) study.Header {
-	sum := sha256.New()
-	fmt.Fprintf(sum, "%q %d", c.At, c.Card)
-	for _, v := range variants {
-		fmt.Fprintf(sum, "%q %q %q", v.plan.Text(), v.Sets, v.plan.Texts)
-	}
-	return study.Header{Command: "plan failures", Version: runner.Version(), Of: fmt.Sprintf("%x", sum.Sum(nil)[:16])}
 }
 
 // Simulate simulates the failures of one setting.

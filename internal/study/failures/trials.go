@@ -9,7 +9,6 @@ import (
 
 	"railyard/internal/field"
 	"railyard/internal/planner"
-	"railyard/internal/result"
 	"railyard/internal/runner"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
@@ -60,15 +59,21 @@ func (f *failing) base(ctx context.Context, trials int) error {
 			cost.Seconds, f.c.Pool.AtOnce()))
 	}
 	f.c.Pool.Expect(trials + 1)
-	s, err := f.whole(ctx)
-	if err != nil {
+	o, err := f.c.Pool.Simulate(ctx, f.v.Label, f.v.plan, 0)
+	switch {
+	case err != nil:
 		return err
+	case o.Err != nil:
+		return o.Err
+	case o.Failed != nil:
+		return fmt.Errorf("the scenario without failures does not end: %w", o.Failed)
 	}
+	s := o.Summary
 	if s.Expected != nil {
 		f.v.Fidelity, f.v.Expected = s.Fidelity, s.Expected
 	}
 	f.v.of.Fidelity = s.Fidelity // of trials, too: steps of two fidelities do not compare
-	f.step = s.Step
+	f.step = unit.Time(s.StepTime)
 	if f.at = f.step / 2; f.c.At != "" {
 		if f.at, err = f.c.time(); err != nil {
 			return err
@@ -82,41 +87,6 @@ func (f *failing) base(ctx context.Context, trials int) error {
 	f.most = f.at + patience*f.step + 3*retries + 2*unit.Second
 	f.v.Base, f.v.At = f.step.Seconds(), f.at.Seconds()
 	return nil
-}
-
-// wholeStep is the step of the fabric without failures.
-type wholeStep struct {
-	Step     unit.Time        `json:"step_ps"`
-	Fidelity string           `json:"fidelity"`
-	Expected *result.Expected `json:"expected_error,omitempty"`
-}
-
-// whole simulates the step of the fabric without failures, unless the journal has it.
-func (f *failing) whole(ctx context.Context) (s wholeStep, err error) {
-	if f.c.Kept.Get(f.key(nil), &s) {
-		f.c.Pool.Finished()
-		return s, nil
-	}
-	o, err := f.c.Pool.Simulate(ctx, f.v.Label, f.v.plan, 0)
-	switch {
-	case err != nil:
-		return s, err
-	case o.Err != nil:
-		return s, o.Err
-	case o.Failed != nil:
-		return s, fmt.Errorf("the scenario without failures does not end: %w", o.Failed)
-	}
-	s = wholeStep{unit.Time(o.Summary.StepTime), o.Summary.Fidelity, o.Summary.Expected}
-	return s, f.c.Kept.Put(f.key(nil), s)
-}
-
-// key names a trial of the variant in the journal; nil is the fabric without failures.
-func (f *failing) key(t *trial) string {
-	words := append([]string{f.v.of.Path}, f.v.Sets...)
-	if t != nil {
-		words = append(words, "without", t.String())
-	}
-	return strings.Join(words, " ")
 }
 
 // time is when things fail, where it is given.
@@ -135,32 +105,29 @@ func (f *failing) simulate(ctx context.Context, trials []trial) error {
 	})
 }
 
-// trial simulates a step in which something fails, unless the journal has it.
+// trial simulates a step in which something fails.
 func (f *failing) trial(ctx context.Context, t *trial) error {
 	got := &t.got
-	if f.c.Kept.Get(f.key(t), got) {
-		f.c.Pool.Finished()
-		return nil
-	}
 	plan, err := f.plan(t)
 	if err != nil {
 		got.Error = err.Error()
 		return ctx.Err()
 	}
 	plan.Fidelity = fidelity.Comparable(plan)
+	mtu := int64(plan.RC.MTU) // an engine outlives the plan
 	o, err := f.c.Pool.Simulate(ctx, f.v.Label, plan, f.most)
 	if err != nil {
-		got.Error = err.Error() // memory may suffice next time: it is not kept
+		got.Error = err.Error()
 		return ctx.Err()
 	}
-	f.became(got, plan, o)
-	return f.c.Kept.Put(f.key(t), got)
+	f.became(got, mtu, o)
+	return nil
 }
 
 // became notes what became of a step.
-func (f *failing) became(got *Row, plan *scenario.Plan, o *study.Outcome) {
+func (f *failing) became(got *Row, mtu int64, o *study.Outcome) {
 	s := o.Summary
-	got.Again, got.Dropped = s.Retransmissions*int64(plan.RC.MTU), s.Drops
+	got.Again, got.Dropped = s.Retransmissions*mtu, s.Drops
 	switch {
 	case o.Err != nil:
 		got.Error = o.Err.Error()

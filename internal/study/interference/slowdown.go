@@ -86,6 +86,7 @@ func Simulate(ctx context.Context, pool *study.Pool, plan *scenario.Plan, again 
 		alone.Jobs = onlyJob(alone.Jobs, name)
 		plans = append(plans, alone)
 	}
+	pool.Flows = true
 	pool.Expect(len(all))
 	err := pool.Each(ctx, len(all), func(i int) (err error) {
 		label := "together"

@@ -42,6 +42,7 @@ const MaxLoads = 100
 func Curves(ctx context.Context, pool *study.Pool, path string, sets, names []string, loads []float64) ([]Curve,
 	error) {
 	curves := make([]Curve, len(names))
+	pool.Flows = true
 	pool.Expect(len(names) * len(loads))
 	err := pool.Each(ctx, len(names), func(i int) (err error) {
 		curves[i], err = newCurve(ctx, pool, path, append(slices.Clone(sets), "lb="+names[i]), names[i], loads)
@@ -61,6 +62,7 @@ func newCurve(ctx context.Context, pool *study.Pool, path string, sets []string,
 			return curve, err
 		}
 		label := fmt.Sprintf("%s at %g %%", lb, percent)
+		rate := offeredRate(plan) // an engine outlives the plan
 		s, t, err := pool.Whole(ctx, label, plan)
 		if err != nil {
 			return curve, fmt.Errorf("%s: %w", label, err)
@@ -69,7 +71,7 @@ func newCurve(ctx context.Context, pool *study.Pool, path string, sets []string,
 			return curve, fmt.Errorf("%s: of %d messages the table holds %d: raise output.rows, or shorten workload.traffic.background.for", label, s.Flows.Count, len(t.Flows))
 		}
 		point := Point{LB: lb, Offered: percent / 100, Pauses: s.PFCPauses,
-			Load: result.NewLoad(t.Flows, offeredRate(plan), least)}
+			Load: result.NewLoad(t.Flows, rate, least)}
 		if least == 0 {
 			least = point.Mean
 		}

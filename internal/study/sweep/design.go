@@ -29,9 +29,7 @@ type Design struct {
 	Base    map[string]string `json:"base,omitempty"` // the scenario's values that conditions ask for
 	Own     map[string]uint64 `json:"own_seeds"`      // the seed of a scenario with the study's set, by path
 
-	// Command and List are those of a study that another command has listed (NewListed).
-	Command string   `json:"command,omitempty"`
-	List    []Listed `json:"list,omitempty"`
+	Command string `json:"command,omitempty"` // that simulates, other than sweep (Simulations)
 
 	space  *space.Space
 	points []space.Point // 0 is the scenario as it is
@@ -117,7 +115,6 @@ func (d *Design) build(params []space.Param, base func(string) (string, bool)) (
 // reopen makes the points of a design that was written down.
 func (d *Design) reopen() error {
 	if d.Command != "" {
-		d.points = make([]space.Point, len(d.List))
 		return nil
 	}
 	if err := d.Settle(); err != nil {
@@ -298,9 +295,6 @@ func writeDesigns(dir string, designs []*Design) error {
 func (d *Design) same(o *Design) bool {
 	a, b := d.File, o.File
 	a.Name, a.About, a.Keep, a.Objectives, a.Scenario = b.Name, b.About, b.Keep, b.Objectives, b.Scenario
-	if d.Command != o.Command || !reflect.DeepEqual(d.List, o.List) {
-		return false
-	}
 	return d.Version == o.Version && reflect.DeepEqual(settled(a), settled(b)) &&
 		slices.Equal(slices.Sorted(maps.Values(d.Content)), slices.Sorted(maps.Values(o.Content))) &&
 		reflect.DeepEqual(d.Reads, o.Reads)

@@ -45,7 +45,11 @@ type Record struct {
 	Figures map[string]float64 `json:"figures,omitempty"` // those that are not 0
 	Causes  map[string]int64   `json:"causes_ps,omitempty"`
 	Seconds float64            `json:"seconds"` // that the trial took
-	Summary *result.Summary    `json:"summary,omitempty"`
+
+	// Of Simulations.
+	Late    bool            `json:"late,omitempty"`
+	Summary *result.Summary `json:"summary,omitempty"`
+	Flows   []byte          `json:"flows,omitempty"` // Parquet
 }
 
 // span is the place of a record in the journal.

@@ -18,6 +18,7 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/runner"
+	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
 	"railyard/internal/study"
 )
@@ -43,6 +44,9 @@ type Study struct {
 	store   *Store
 	alive   [][]int    // points by rung; nil: not reached
 	byID    map[ID]int // points by their first trial
+
+	bundles map[string]*Bundle // of Simulations
+	taken   func(*Trial)       // unless nil, called for each record
 
 	mu   sync.Mutex
 	next time.Time // of the next partial results
@@ -386,6 +390,9 @@ func (s *Study) Take(t *Trial, r *Record) error {
 	if err := s.store.Add(t.ID, r); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(s.Dir, JournalName), err)
 	}
+	if s.taken != nil {
+		s.taken(t)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.Simulated++
@@ -399,7 +406,8 @@ func (s *Study) simulate(ctx context.Context, t *Trial) (r *Record, err error) {
 	if _, all, _ := parseKeep(s.File.Keep); all {
 		dir = s.runDir(t)
 	}
-	return perform(ctx, s.Pool, s.from[path], sets, t.Seed, dir, t.design.Command != "")
+	resolve := func() (*scenario.Plan, error) { return s.from[path].plan(sets, t.Seed) }
+	return perform(ctx, s.Pool, resolve, 0, dir, measured)
 }
 
 // Results are written while trials run after firstPartial, then every nextPartial, or more seldom: a twentieth of the

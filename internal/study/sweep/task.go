@@ -13,6 +13,7 @@ import (
 	"railyard/internal/runner"
 	"railyard/internal/scenario"
 	"railyard/internal/study"
+	"railyard/unit"
 )
 
 // Task is a trial for another process.
@@ -22,7 +23,14 @@ type Task struct {
 	Bundle  string   `json:"bundle"` // digest of the scenario with its files
 	Set     []string `json:"set"`
 	Seed    int      `json:"seed"` // how many beyond the scenario's
-	Summary bool     `json:"summary,omitempty"`
+
+	// Of Simulations: a document instead of the settings, its jobs and fidelity, the simulated time after which the run
+	// is given up (0: none), and whether the record has its messages.
+	Document []byte    `json:"document,omitempty"`
+	Jobs     []string  `json:"jobs,omitempty"`
+	Fidelity string    `json:"fidelity,omitempty"`
+	Until    unit.Time `json:"until_ps,omitempty"`
+	Flows    bool      `json:"flows,omitempty"`
 }
 
 // Bundle is a scenario with the files that it and the settings of a study name.
@@ -36,13 +44,20 @@ type Bundle struct {
 
 // Task returns a trial for another process.
 func (s *Study) Task(t *Trial) Task {
+	if t.task != nil {
+		return *t.task
+	}
 	path, sets := t.design.settings(t.local, t.Rung)
-	return Task{t.ID.String(), t.design.Version, s.from[path].bundle().Digest(), sets, t.Seed, t.design.Command != ""}
+	return Task{Trial: t.ID.String(), Version: t.design.Version, Bundle: s.from[path].bundle().Digest(), Set: sets,
+		Seed: t.Seed}
 }
 
 // Bundles returns the scenarios that tasks of the study need, by digest.
 func (s *Study) Bundles() map[string]*Bundle {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	all := map[string]*Bundle{}
+	maps.Copy(all, s.bundles)
 	for _, src := range s.from {
 		b := src.bundle()
 		all[b.Digest()] = b
@@ -87,7 +102,15 @@ func (p *Performer) Perform(ctx context.Context, b *Bundle, t *Task) (*Record, e
 		f.held[name] = &held{err: errors.New(why)}
 	}
 	began := time.Now()
-	r, err := perform(ctx, p.Pool, &source{path: b.Path, text: b.Text, files: f}, t.Set, t.Seed, "", t.Summary)
+	var r *Record
+	var err error
+	if src := (&source{path: b.Path, text: b.Text, files: f}); t.Document != nil {
+		r, err = perform(ctx, p.Pool, func() (*scenario.Plan, error) { return t.plan(b.Path, f.read) }, t.Until, "",
+			func(o *study.Outcome) (*Record, error) { return newRecord(o, t.Flows) })
+	} else {
+		r, err = perform(ctx, p.Pool, func() (*scenario.Plan, error) { return src.plan(t.Set, t.Seed) }, 0, "",
+			measured)
+	}
 	if err == nil {
 		r.Trial, r.Seconds = t.Trial, time.Since(began).Seconds()
 	}
@@ -111,16 +134,15 @@ func (s *source) plan(sets []string, seed int) (*scenario.Plan, error) {
 	return doc.Resolve(s.files.read)
 }
 
-// perform simulates a scenario with overrides, and leaves the run in a directory unless that is empty. whole adds its
-// summary to the record.
-func perform(ctx context.Context, pool *study.Pool, src *source, sets []string, seed int, dir string, whole bool) (
-	r *Record, err error) {
+// perform simulates a plan until a time, and leaves the run in a directory unless that is empty.
+func perform(ctx context.Context, pool *study.Pool, resolve func() (*scenario.Plan, error), until unit.Time, dir string,
+	record func(*study.Outcome) (*Record, error)) (r *Record, err error) {
 	defer func() {
 		if p := recover(); p != nil { // one trial must not end thousands
 			r, err = &Record{Status: Failed, Error: fmt.Sprintf("internal error: %v", p)}, nil
 		}
 	}()
-	plan, err := src.plan(sets, seed)
+	plan, err := resolve()
 	if err != nil {
 		return &Record{Status: Refused, Error: err.Error()}, nil
 	}
@@ -128,7 +150,7 @@ func perform(ctx context.Context, pool *study.Pool, src *source, sets []string, 
 	if dir != "" {
 		o, err = pool.Write(ctx, "", plan, dir)
 	} else {
-		o, err = pool.Simulate(ctx, "", plan, 0)
+		o, err = pool.Simulate(ctx, "", plan, until)
 	}
 	memory := (*fidelity.ErrMemory)(nil)
 	switch {
@@ -140,14 +162,17 @@ func perform(ctx context.Context, pool *study.Pool, src *source, sets []string, 
 		return nil, err
 	case errors.Is(o.Err, runner.ErrOutgrown):
 		return nil, o.Err
-	case o.Err != nil:
+	}
+	return record(o)
+}
+
+// measured returns the record of a sweep's trial.
+func measured(o *study.Outcome) (*Record, error) {
+	if o.Err != nil {
 		return &Record{Status: Failed, Error: o.Err.Error()}, nil
 	}
-	r = &Record{Status: Done, Figures: figures(o.Summary), Causes: causes(o.Summary)}
-	if whole {
-		r.Summary = o.Summary
-	}
-	if o.Failed != nil || !whole && o.Summary.Outcome != nil {
+	r := &Record{Status: Done, Figures: figures(o.Summary), Causes: causes(o.Summary)}
+	if o.Failed != nil || o.Summary.Outcome != nil {
 		r.Status = Lost
 		if o.Failed != nil {
 			r.Error = o.Failed.Error()

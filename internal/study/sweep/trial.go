@@ -17,7 +17,8 @@ type Trial struct {
 	Rung   int
 
 	design *Design
-	local  int // point of the design
+	local  int   // point of the design
+	task   *Task // of Simulations; nil: that of the point
 }
 
 // row is a point of the study: where it comes from.
@@ -28,9 +29,6 @@ type row struct {
 
 // settings returns a trial's overrides and scenario.
 func (d *Design) settings(local, rung int) (path string, sets []string) {
-	if d.Command != "" {
-		return d.List[local].Path, d.List[local].Set
-	}
 	path = d.Scenario
 	sets = append(sets, d.Set...)
 	for i, v := range d.points[local] {
@@ -57,9 +55,6 @@ func (d *Design) id(local, seed, rung int) ID {
 	}
 	if len(d.Rungs) > 0 {
 		parts = append(parts, d.Reads[strings.Join(d.Rungs[rung].Set, " ")])
-	}
-	if d.Command != "" {
-		parts = append(parts, d.Reads[strings.Join(append([]string{path}, sets...), " ")], "with its summary")
 	}
 	sum := digest(parts...)
 	return ID(sum[:])
