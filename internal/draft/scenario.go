@@ -23,7 +23,7 @@ const (
 )
 
 // byPackets is the maximum number of GPUs whose network is simulated packet by packet without being asked.
-const byPackets = 1024
+const byPackets = 512
 
 // Scenario returns the scenario as YAML, with a comment for each block, and sets Missed. All answers must be set and
 // accepted.
