@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 
 	"railyard/internal/field"
 )
@@ -24,9 +25,8 @@ const (
 )
 
 // Components are the parts that Llama 3's table has (arXiv 2407.21783, table 5). How many there are of
-// each, and whether a failure takes the server, is our reading of it: parts of a GPU and its network grow
-// with the GPUs, parts of a server with the servers, and software fails as often in a small job as in a
-// large one.
+// each where a file does not say so, and whether a failure takes the server, is our reading of it: parts of a GPU and
+// its network grow with the GPUs, parts of a server with the servers, and software is one of a job.
 var Components = []Component{
 	{"gpu", PerGPU, true, "a faulty GPU, NVLink included"},
 	{"hbm", PerGPU, true, "a GPU's HBM3"},
@@ -67,14 +67,20 @@ type Rate struct {
 	Takes     string  `yaml:"takes" json:"takes,omitempty" enum:"server,nothing"`
 }
 
-// Llama3 returns the rates that Meta observed in 54 days of training Llama 3 405B on 16,384 GPUs.
+// Llama3 returns the rates that Meta observed in 54 days of training Llama 3 405B on 16,384 GPUs. Failures of software
+// and of what the job depended on are taken to grow with the GPUs: a job on 8 of them does not crash once a day.
 func Llama3() *Rates {
 	const gpus, servers = 16_384, 2_048
 	r := &Rates{Source: "Grattafiori et al., The Llama 3 Herd of Models, arXiv 2407.21783, table 5: 419 unexpected interruptions in 54 days on 16,384 GPUs"}
 	counts := []float64{148, 72, 54, 35, 32, 19, 17, 7, 7, 6, 6, 3, 3, 2, 2, 2, 2, 2}
 	for i, n := range counts {
-		units := map[string]int{PerGPU: gpus, PerServer: servers, PerJob: 1}[Components[i].Per]
-		r.Rates = append(r.Rates, Rate{Component: Components[i].Name, Events: n, Days: 54, Units: units})
+		r.Rates = append(r.Rates, Rate{Component: Components[i].Name, Events: n, Days: 54, Units: gpus})
+		switch x := &r.Rates[i]; Components[i].Per {
+		case PerServer:
+			x.Units = servers
+		case PerJob:
+			x.Per = PerGPU
+		}
 	}
 	return r
 }
@@ -94,6 +100,9 @@ type part struct {
 	takes  bool
 	job    bool // as often however many servers there are
 }
+
+// named is what components of a user's own may be called.
+var named = regexp.MustCompile(`^[\pL\pN][\pL\pN ._-]{0,39}$`)
 
 // mostPerSecond is the most often that anything may fail.
 const mostPerSecond = 1
@@ -146,8 +155,13 @@ func (r *Rates) parts(gpus, perServer int) ([]part, error) {
 	for i := range r.Rates {
 		x := &r.Rates[i]
 		c := find(x.Component)
-		if c == nil {
-			fault(i, field.Choice("component", x.Component, names(), "unknown component %s",
+		if c == nil && x.Per == "" {
+			fault(i, field.Choice("component", x.Component, names(), "unknown component %s, which needs per: gpu, server or job",
+				field.Quote(x.Component)))
+			continue
+		}
+		if c == nil && !named.MatchString(x.Component) {
+			fault(i, field.New("component", "%s is not a valid name; accepted: up to 40 letters, digits, spaces, dots and dashes",
 				field.Quote(x.Component)))
 			continue
 		}
@@ -165,10 +179,10 @@ func (r *Rates) parts(gpus, perServer int) ([]part, error) {
 			fault(i, err)
 			continue
 		}
-		p := part{name: x.Component, takes: c.Takes && x.Takes == "" || x.Takes == "server"}
-		per := c.Per
-		if x.Per != "" {
-			per = x.Per
+		p := part{name: x.Component, takes: c != nil && c.Takes && x.Takes == "" || x.Takes == "server"}
+		per := x.Per
+		if per == "" {
+			per = c.Per
 		}
 		switch per {
 		case PerGPU:
@@ -205,10 +219,14 @@ func find(name string) *Component {
 func (r *Rates) Write(w io.Writer) {
 	fmt.Fprintf(w,
 		"# How often components fail: events in days on units that were observed, or mtbf_hours, or\n"+
-			"# per_second of one of them. per: gpu, server or job; takes: server (until it is repaired) or\n# nothing.\n"+
+			"# per_second of one of them. per: gpu, server or job; takes: server (until it is repaired) or\n"+
+			"# nothing. Components of other names need per, and take no server by default.\n"+
 			"source: %q\nrates:\n", r.Source)
 	for _, x := range r.Rates {
-		fmt.Fprintf(w, "  - {component: %s, events: %g, days: %g, units: %d}\n", x.Component, x.Events,
-			x.Days, x.Units)
+		per := ""
+		if x.Per != "" {
+			per = ", per: " + x.Per
+		}
+		fmt.Fprintf(w, "  - {component: %s, events: %g, days: %g, units: %d%s}\n", x.Component, x.Events, x.Days, x.Units, per)
 	}
 }

@@ -34,7 +34,7 @@ func TestAdjust(t *testing.T) {
 	}
 	text := ""
 	for _, c := range [][2]int{{1, 8}, {1, 16}, {1, 64}, {2, 64}, {2, 128}, {1, 256}} {
-		m := read(row(c[0], c[1], 1), &truth)[0]
+		m := read(row(c[0], c[1], 1000), &truth)[0]
 		text += row(c[0], c[1], m.Estimate)
 	}
 	a, err := Adjust(read(text, custom), custom)
@@ -64,7 +64,7 @@ func TestAdjust(t *testing.T) {
 		by           *workload.Software
 		text         string
 		fitted, held int
-	}{"all fitted rows": {again, text, 6, 0}, "another batch": {again, row(1, 512, 9), 0, 1},
+	}{"all fitted rows": {again, text, 6, 0}, "another batch": {again, row(1, 512, 90), 0, 1},
 		"the only one": {&one.Software, row(1, 8, 2), 1, 0}, "one of two": {&one.Software, row(1, 8, 2) + row(1, 8, 3), 1, 1},
 		"without a fit": {custom, row(1, 8, 2), 0, 1},
 		"what an older version wrote": {&workload.Software{Source: "fitted to trainings of one's own, from nemo",

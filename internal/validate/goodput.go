@@ -3,6 +3,7 @@ package validate
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"railyard/internal/goodput"
 	"railyard/internal/model"
@@ -13,7 +14,7 @@ func goodputs() ([]Row, error) {
 	forms := must(goodputForms())
 	llama := must(goodputLlama())
 	meta, err := researchClusters()
-	return append(append(forms, llama...), meta...), err
+	return slices.Concat(forms, llama, meta, fewRates()), err
 }
 
 const dalySource = "Daly, FGCS 22 (2006), complete model"
@@ -61,6 +62,18 @@ func goodputForms() ([]Row, error) {
 				Diff: "bound", OK: best < 0.42})
 	}
 	return rows, nil
+}
+
+// fewRates are rows for the published rates of smaller jobs, as drawn.
+func fewRates() (rows []Row) {
+	for _, s := range goodput.Sets[2:] {
+		rates := s.Rates()
+		r := must(goodput.Run(goodput.Input{GPUs: s.GPUs, PerServer: 8, Days: 100, Spares: -1, Seed: 1, Seeds: 100,
+			Rates: rates, Stall: goodput.Minute, Restart: 10 * goodput.Minute}, nil))
+		rows = append(rows, within(fmt.Sprintf("failures a day on %d GPUs, drawn over 100 seeds", s.GPUs), rates.Source,
+			s.Events/s.Days, r.Parts[0].Drawn/100, 0.05, "%.3f"))
+	}
+	return rows
 }
 
 // goodputLlama is the 54 days of Llama 3 405B. The paper says neither how long a failure goes unnoticed nor

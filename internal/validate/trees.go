@@ -129,9 +129,9 @@ func researchClusters() (rows []Row, err error) {
 		gpus int
 		want float64 // hours
 	}{{16_384, 1.8}, {131_072, 0.23}} {
-		rate := goodput.Rate{Component: "gpu", Per: goodput.PerServer, MTBF: 24 * 1000 / 6.5}
+		rates, _ := goodput.Named("meta-rsc")
 		r := must(goodput.Run(goodput.Input{GPUs: c.gpus, PerServer: 8, Days: 2, Spares: -1, Seed: 1, Seeds: 100,
-			Stall: goodput.Second, Rates: &goodput.Rates{Rates: []goodput.Rate{rate}}}, nil))
+			Stall: goodput.Second, Rates: rates}, nil))
 		drawn := 0.0
 		for _, p := range r.Parts {
 			drawn += p.Drawn

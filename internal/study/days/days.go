@@ -3,8 +3,10 @@
 package days
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"railyard/internal/field"
@@ -198,12 +200,16 @@ func (c *Question) coarse() error {
 // span is a time on the command line.
 func span(d time.Duration) goodput.Span { return goodput.Span(d.Microseconds()) }
 
-// rates are those of the file, or Llama 3's.
+// rates are those of the published set or of the file, or Llama 3's.
 func (c *Question) rates(in goodput.Input) (*goodput.Rates, error) {
-	r := goodput.Llama3()
+	r, known := goodput.Named(cmp.Or(c.Rates, goodput.Sets[0].Name))
 	placed := func(err error) error { return err }
-	if c.Rates != "" {
+	if !known {
 		text, err := input.Text(c.Rates, 1<<16)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, field.Choice("--rates", c.Rates, append(goodput.SetNames(), "a file"), "no file %s",
+				field.Quote(c.Rates))
+		}
 		if err != nil {
 			return nil, input.Fault(err)
 		}
