@@ -174,7 +174,7 @@ var allowed = map[string][]string{
 		"internal/swconf", "internal/swconf/dialect", "internal/trace"},
 	"internal/query":       {"internal/input", "internal/report/screen"},
 	"internal/expect":      {"internal/cause", "internal/result"},
-	"internal/draft":       {"internal/model", "internal/site", "internal/workload"},
+	"internal/draft":       {"internal/model", "internal/partition", "internal/site", "internal/workload"},
 	"internal/study/space": {},
 	"internal/study/sweep": {"internal/cause", "internal/fidelity", "internal/input", "internal/output", "internal/result",
 		"internal/runner", "internal/scenario", "internal/scenariofile", "internal/study", "internal/study/space"},

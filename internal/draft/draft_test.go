@@ -81,19 +81,19 @@ func TestScenarios(t *testing.T) {
 // TestRefused checks the errors of answers that cannot be.
 func TestRefused(t *testing.T) {
 	for want, a := range map[string]Answers{
-		"--gpus: 12 is not a multiple of 8":                 {GPUs: "12"},
-		"--gpus: 8 is not a multiple of 8, the GPUs of a ":  {GPUs: "8"},
-		`--gpus: "0" is out of range`:                       {GPUs: "0"},
-		"--server: unknown value \"dgx-h10\"":               {Server: "dgx-h10"},
-		"513 servers need 152 leaves, above the 128 ports":  {GPUs: "4104"},
-		"--fabric: unknown value":                           {Fabric: "ring"},
-		"--oversubscription: needs leaves and spines":       {Fabric: "rail-only", Oversubscription: "2"},
-		`--oversubscription: "3:0" is not an over`:          {Oversubscription: "3:0"},
-		`--oversubscription: "65" is not an over`:           {Oversubscription: "65"},
-		"--workload: unknown value":                         {Workload: "lama"},
-		"--lb: unknown value":                               {LB: "ecpm"},
-		"16 GPUs of 80 GB do not hold the states of llama-": {GPUs: "16", Workload: "llama-3.1-405b"},
-		"7 servers are not whole pods of a fat tree":        {GPUs: "7", Fabric: "fat-tree"},
+		"--gpus: 12 is not a multiple of 8":                {GPUs: "12"},
+		"--gpus: 8 is not a multiple of 8, the GPUs of a ": {GPUs: "8"},
+		`--gpus: "0" is out of range`:                      {GPUs: "0"},
+		"--server: unknown value \"dgx-h10\"":              {Server: "dgx-h10"},
+		"513 servers need 152 leaves, above the 128 ports": {GPUs: "4104"},
+		"--fabric: unknown value":                          {Fabric: "ring"},
+		"--oversubscription: needs leaves and spines":      {Fabric: "rail-only", Oversubscription: "2"},
+		`--oversubscription: "3:0" is not an over`:         {Oversubscription: "3:0"},
+		`--oversubscription: "65" is not an over`:          {Oversubscription: "65"},
+		"--workload: unknown value":                        {Workload: "lama"},
+		"--lb: unknown value":                              {LB: "ecpm"},
+		"16 GPUs of 80 GB do not hold a step of llama-":    {GPUs: "16", Workload: "llama-3.1-405b"},
+		"7 servers are not whole pods of a fat tree":       {GPUs: "7", Fabric: "fat-tree"},
 	} {
 		if _, err := plan(t, a); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %s", a, err, want)
@@ -140,7 +140,7 @@ func TestAsk(t *testing.T) {
 func TestRuns(t *testing.T) {
 	folded, refused := 0, 0
 	for _, w := range model.Names() {
-		for _, a := range []Answers{{GPUs: "64"}, {GPUs: "1024"}, {GPUs: "2048"}, {GPUs: "4096"}, {GPUs: "1024", Fabric: "fat-tree"},
+		for _, a := range []Answers{{GPUs: "64"}, {GPUs: "512"}, {GPUs: "1024"}, {GPUs: "2048"}, {GPUs: "4096"}, {GPUs: "1024", Fabric: "fat-tree"},
 			{GPUs: "4096", Fabric: "rail-only"}, {GPUs: "2048", Server: "p5.48xlarge", Fabric: "rail-only"}, {GPUs: "1024", Server: "gb200-nvl72-tray"}} {
 			a.Workload = w
 			if err := a.Defaults(); err != nil {
@@ -150,7 +150,7 @@ func TestRuns(t *testing.T) {
 			if err != nil {
 				if s := err.Error(); strings.Contains(s, "above what one run simulates") {
 					refused++
-				} else if !strings.Contains(s, "do not hold") {
+				} else if !strings.Contains(s, "do not hold") || a.GPUs != "64" && a.Fabric != "fat-tree" {
 					t.Errorf("%+v: %v", a, err)
 				}
 				continue
@@ -172,6 +172,10 @@ func TestRuns(t *testing.T) {
 			}
 			if err := s.TooBig(); err != nil || s.Ranks() != p.Graph.TotalGPUs() || fmt.Sprint(s.GPUs()) != a.GPUs {
 				t.Errorf("%+v: %v; %d ranks of %d GPUs in the fabric\n%s", a, err, s.Ranks(), p.Graph.TotalGPUs(), text)
+			}
+			gpu, err := model.FindGPU(doc.File.Server.GPU)
+			if worst, e := s.Worst(s.Model); err != nil || e != nil || worst.Total() > gpu.Memory {
+				t.Errorf("%+v: %v, %v, %d bytes of %v\n%s", a, err, e, worst.Total(), gpu.Memory, text)
 			}
 			if s.Fold {
 				folded++

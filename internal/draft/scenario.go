@@ -8,6 +8,7 @@ import (
 
 	"railyard/internal/field"
 	"railyard/internal/model"
+	"railyard/internal/partition"
 	"railyard/internal/site"
 	"railyard/internal/workload"
 	"railyard/unit"
@@ -22,7 +23,7 @@ const (
 	mostPorts = 128
 )
 
-// byPackets is the maximum number of GPUs whose network is simulated packet by packet without being asked.
+// byPackets is the maximum number of GPUs whose collective is simulated packet by packet whatever it takes.
 const byPackets = 512
 
 // Scenario returns the scenario as YAML, with a comment for each block, and sets Missed. All answers must be set and
@@ -69,7 +70,7 @@ func (a *Answers) Scenario(name string) (string, error) {
 	}
 	b.WriteString("# Congestion control of the NICs; railyard compare FILE --set cc.algorithm=all compares them.\n" +
 		"cc: {algorithm: dcqcn}\n")
-	if gpus > byPackets {
+	if gpus > byPackets || strings.Contains(work, "training:") {
 		b.WriteString("# Packets up to a billion estimated packet-hops; beyond, messages as flows that share links.\nfidelity: auto\n")
 	}
 	return b.String() + work, nil
@@ -155,9 +156,9 @@ func (a *Answers) work(s *site.Server, gpus, per int) (text string, fold int, er
 	if err != nil {
 		return "", 0, field.Under("--workload", err)
 	}
-	t, ok := layout(m, s, float64(gpu.Memory), gpus, per)
+	t, ok := layout(m, s, gpu.Memory, gpus, per)
 	if !ok {
-		return "", 0, field.New("--gpus", "%d GPUs of %v do not hold the states of %s in a layout of tensor and pipeline parallelism; more: railyard plan size",
+		return "", 0, field.New("--gpus", "%d GPUs of %v do not hold a step of %s in a layout of tensor and pipeline parallelism; more: railyard plan size",
 			gpus, gpu.Memory.Show(), a.Workload)
 	}
 	if err := t.TooBig(); err != nil {
@@ -177,6 +178,9 @@ func (a *Answers) work(s *site.Server, gpus, per int) (text string, fold int, er
 	if pp > 1 {
 		text += fmt.Sprintf("    pp: %d\n", pp)
 	}
+	if t.Uneven {
+		text += fmt.Sprintf("    uneven: true # %d stages do not divide %s\n", pp, unit.Plural(m.Layers, "layer"))
+	}
 	text += fmt.Sprintf("    dp: %d\n", dp)
 	if t.Fold {
 		text += "    fold: true\n"
@@ -187,41 +191,57 @@ func (a *Answers) work(s *site.Server, gpus, per int) (text string, fold int, er
 			text += "    sequence_parallel: true # each rank of a tensor group has its own tokens\n"
 		}
 	}
+	if t.Recompute != partition.RecomputeNone {
+		text += fmt.Sprintf("    recompute: %s # the GPUs' memory does not hold all activations\n", t.Recompute)
+	}
 	return text + fmt.Sprintf("    sequence: %d\n    micro_batch: 1\n    global_batch: %d\n    zero: 1\n"+
-		"    efficiency: 50 # percent of the GPU's peak; calibrate it with plan fit or calibrate\n", min(4096, m.Context), t.GlobalBatch), fold, nil
+		"    efficiency: 50 # percent of the GPU's peak; calibrate it with plan fit or calibrate\n", t.Seq, t.GlobalBatch), fold, nil
 }
 
-// layout returns the first layout of a step that one run simulates: whole, with few pipeline stages first, or else
-// folded to a rail. Where none is, it returns the first that memory holds. Weights, gradients and a share of the
-// optimizer's states fit 70 % of a GPU's memory: 6 bytes of a parameter, and 12 bytes divided among replicas (ZeRO,
-// arXiv 1910.02054, section 3).
-func layout(m *model.Config, s *site.Server, memory float64, gpus, per int) (first workload.Training, ok bool) {
+// layout returns the first layout of a step that memory holds and one run simulates: whole or else folded to a rail,
+// with all activations kept or else recomputed, with even pipeline stages or else uneven ones, with few stages first.
+// Where none is small enough for a run, it returns the first that memory holds.
+func layout(m *model.Config, s *site.Server, memory unit.Bytes, gpus, per int) (first workload.Training, ok bool) {
 	tp := 1
 	for tp*2 <= per && m.Heads%int64(tp*2) == 0 && per%(tp*2) == 0 {
 		tp *= 2
 	}
 	for _, fold := range []bool{false, true} {
-		for pp := 1; int64(pp) <= m.Layers && tp*pp <= gpus; pp *= 2 {
-			if gpus%(tp*pp) != 0 || m.Layers%int64(pp) != 0 || fold && (tp == 1 || tp < per || s.NICs%tp != 0) {
-				continue
-			}
-			t := workload.NewTraining()
-			t.Model, t.TP, t.PP, t.DP, t.Fold, t.ZeRO = m, tp, pp, gpus/tp/pp, fold, 1
-			t.Microbatches = 2 * pp
-			t.GlobalBatch = int64(t.DP * t.Microbatches)
-			for ep := 2; m.Experts%int64(ep) == 0 && m.Experts > 0 && t.DP%ep == 0 && t.EP < per; ep *= 2 {
-				t.EP = ep
-			}
-			if float64(m.Params())*(6+12/float64(t.DP))/float64(tp*pp) > 0.7*memory {
-				continue
-			}
-			if t.TooBig() == nil {
-				return t, true
-			}
-			if !ok {
-				first, ok = t, true
+		if fold && (tp == 1 || tp < per || s.NICs%tp != 0) {
+			break
+		}
+		for _, recompute := range partition.Recomputations {
+			for _, uneven := range []bool{false, true} {
+				for pp := 1; int64(pp) <= m.Layers+2 && tp*pp <= gpus; pp++ {
+					t := step(m, tp, pp, gpus, per)
+					t.Fold, t.Recompute = fold, recompute
+					if worst, err := t.Worst(m); gpus%(tp*pp) != 0 || t.Uneven != uneven || err != nil ||
+						worst.Total() > memory {
+						continue
+					}
+					if t.TooBig() == nil {
+						return t, true
+					}
+					if !ok {
+						first, ok = t, true
+					}
+				}
 			}
 		}
 	}
 	return first, ok
+}
+
+// step returns a step of the model in pp stages of tp ranks each, with two microbatches of one sequence for each stage.
+func step(m *model.Config, tp, pp, gpus, per int) workload.Training {
+	t := workload.NewTraining()
+	t.Model, t.TP, t.PP, t.DP, t.ZeRO = m, tp, pp, max(1, gpus/tp/pp), 1
+	t.Seq, t.Micro, t.Microbatches = min(4096, m.Context), 1, 2*pp
+	t.GlobalBatch = int64(t.DP * t.Microbatches)
+	for ep := 2; m.Experts > 0 && m.Experts%int64(ep) == 0 && t.DP%ep == 0 && t.EP < per; ep *= 2 {
+		t.EP = ep
+	}
+	t.Sequence = m.Experts > 0 && tp > 1
+	t.Layout = t.Settled(m)
+	return t
 }

@@ -88,11 +88,11 @@ func (l Layout) Check(m *model.Config) error {
 		return field.New("tp", "%d does not divide the %d attention heads of %s", l.TP, m.Heads, m.Name)
 	case !l.divides(m.Layers) && l.VPP == 1:
 		return field.New("pp",
-			"%d does not divide the %s of %s, nor those and two more for the embedding and the head",
+			"%d does not divide the %s of %s, nor those and two more for the embedding and the head; uneven: true spreads them",
 			l.PP, unit.Plural(m.Layers, "layer"), m.Name)
 	case !l.divides(m.Layers):
 		return field.New("vpp",
-			"pp %d times vpp %d does not divide the %s of %s, nor those and two more for the embedding and the head", l.PP, l.VPP, unit.Plural(m.Layers, "layer"), m.Name)
+			"pp %d times vpp %d does not divide the %s of %s, nor those and two more for the embedding and the head; uneven: true spreads them", l.PP, l.VPP, unit.Plural(m.Layers, "layer"), m.Name)
 	case l.Micro < 1 || l.Micro > 1<<20:
 		return field.New("micro_batch", "%[2]d is out of range 1–%[1]d", 1<<20, l.Micro)
 	}
