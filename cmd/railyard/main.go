@@ -15,6 +15,7 @@ import (
 
 	"railyard/cc"
 	"railyard/internal/field"
+	"railyard/internal/goodput"
 	"railyard/internal/input"
 	"railyard/internal/ranks"
 	"railyard/internal/report"
@@ -139,7 +140,7 @@ func usual(args []string) []string {
 
 // helpWords are what help texts take from elsewhere.
 var helpWords = kong.Vars{"congestion": strings.Join(cc.Names(), ", "),
-	"sequences": sequenceWords()}
+	"rates": strings.Join(goodput.SetNames(), ", "), "sequences": sequenceWords()}
 
 // runnable is a command.
 type runnable interface{ Run(e *env) error }

@@ -20,7 +20,7 @@ type planGoodputCmd struct {
 	GPUs       int            `help:"GPUs of the job (the scenario's)" name:"gpus" placeholder:"N" range:"1,10000000"`
 	PerServer  int            `help:"GPUs per host (the scenario's, or 8)" name:"per-server" placeholder:"N" range:"1,576"`
 	Days       float64        `help:"Training time in days" default:"30" range:"0.001,3650"`
-	Rates      string         `help:"Failure rates: llama-3, meta-rsc, opt, bloom, or a YAML file of components (llama-3; see --rates-example)" placeholder:"NAME|FILE"`
+	Rates      string         `help:"Failure rates: ${rates}, or a YAML file of components (llama-3; see --rates-example)" placeholder:"NAME|FILE"`
 	Example    bool           `help:"Print the default failure rates" name:"rates-example"`
 	Detect     *time.Duration `help:"Detection time (on_failure.collective_timeout, or 1m)" placeholder:"TIME"`
 	Restart    *time.Duration `help:"Restart time without reading the checkpoint (on_failure.restart, or 10m)" placeholder:"TIME"`

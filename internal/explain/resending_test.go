@@ -74,7 +74,7 @@ func TestTimeoutsOfLoss(t *testing.T) {
 	}
 }
 
-// TestResentBytesGo checks that paces, which hold up each byte that is sent, go with the bytes that are sent again:
+// TestResentBytesGo checks that paces, which hold up each byte that is sent, go with the bytes that are retransmitted:
 // after a bit error go-back-N sends what is behind it once more, at the rate that DCQCN has left.
 func TestResentBytesGo(t *testing.T) {
 	const text = `
