@@ -24,6 +24,20 @@ var changes = []uint64{unix.SYS_OPENAT, unix.SYS_WRITE, unix.SYS_PWRITE64, unix.
 // 1. It returns the system calls of all changes until then: fewer than n where the child had ended before.
 func killedAt(t *testing.T, n int, cmd *exec.Cmd) (seen []uint64) {
 	t.Helper()
+	traced(t, cmd, func(thread int, call *syscallStop) {
+		if call.changes() {
+			if seen = append(seen, call.number); len(seen) == n {
+				_ = unix.Kill(cmd.Process.Pid, unix.SIGKILL)
+			}
+		}
+	})
+	return seen
+}
+
+// traced runs a child under ptrace(2) and calls each where a thread enters or leaves a system call. It returns the
+// exit status.
+func traced(t *testing.T, cmd *exec.Cmd, each func(thread int, call *syscallStop)) (code int) {
+	t.Helper()
 	runtime.LockOSThread() // a traced process obeys one thread
 	defer runtime.UnlockOSThread()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true, Setpgid: true}
@@ -45,12 +59,14 @@ func killedAt(t *testing.T, n int, cmd *exec.Cmd) (seen []uint64) {
 	for thread := pid; ; {
 		signal := 0
 		switch trap := st.TrapCause(); {
+		case st.Exited() && thread == pid:
+			code = st.ExitStatus()
 		case !st.Stopped():
 		case st.StopSignal() == unix.SIGTRAP|0x80:
-			if call, is := changing(thread); is {
-				if seen = append(seen, call); len(seen) == n {
-					_ = unix.Kill(pid, unix.SIGKILL)
-				}
+			var call syscallStop
+			if _, _, failed := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_GET_SYSCALL_INFO, uintptr(thread),
+				unsafe.Sizeof(call), uintptr(unsafe.Pointer(&call)), 0, 0); failed == 0 {
+				each(thread, &call)
 			}
 		case st.StopSignal() == unix.SIGTRAP && trap >= 0, st.StopSignal() == unix.SIGSTOP: // of ptrace's own
 		default:
@@ -61,7 +77,7 @@ func killedAt(t *testing.T, n int, cmd *exec.Cmd) (seen []uint64) {
 		}
 		var err error
 		if thread, err = wait4(-pid, &st); errors.Is(err, unix.ECHILD) {
-			return seen
+			return code
 		} else if err != nil {
 			t.Fatal(err)
 		}
@@ -77,28 +93,29 @@ func wait4(pid int, st *unix.WaitStatus) (int, error) {
 	}
 }
 
-// changing returns the system call that a stopped thread is about to make, and reports whether it changes a
-// file: standard output and error are none.
-func changing(thread int) (call uint64, is bool) {
-	var info struct { // ptrace_syscall_info, linux/ptrace.h
-		op     uint8
-		_      [7]uint8
-		_      [2]uint64
-		number uint64
-		args   [6]uint64
-	}
-	const entry = 1
-	_, _, failed := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_GET_SYSCALL_INFO, uintptr(thread),
-		unsafe.Sizeof(info), uintptr(unsafe.Pointer(&info)), 0, 0)
+// syscallStop is ptrace_syscall_info (linux/ptrace.h): the system call that a stopped thread enters or leaves.
+type syscallStop struct {
+	op     uint8
+	_      [7]uint8
+	_      [2]uint64
+	number uint64
+	args   [6]uint64
+}
+
+// enters reports whether the system call begins: number and args are set.
+func (c *syscallStop) enters() bool { return c.op == 1 }
+
+// changes reports whether the system call begins and changes a file: standard output and error are none.
+func (c *syscallStop) changes() bool {
 	switch {
-	case failed != 0 || info.op != entry || !slices.Contains(changes, info.number):
-		return 0, false
-	case info.number == unix.SYS_OPENAT:
-		return info.number, info.args[2]&unix.O_CREAT != 0
-	case info.number == unix.SYS_WRITE:
-		return info.number, info.args[0] > 2
+	case !c.enters() || !slices.Contains(changes, c.number):
+		return false
+	case c.number == unix.SYS_OPENAT:
+		return c.args[2]&unix.O_CREAT != 0
+	case c.number == unix.SYS_WRITE:
+		return c.args[0] > 2
 	}
-	return info.number, true
+	return true
 }
 
 // Killed before any change to a file, a run leaves its directory whole or not at all, the run before it

@@ -110,7 +110,7 @@ func (c *sweepRunCmd) Run(e *env) error {
 	stopped := s.Run(ctx)
 	finish()
 	if stopped != nil && !errors.Is(stopped, runner.ErrInterrupted) {
-		return errors.Join(stopped, s.Write())
+		return cmp.Or(stopped, s.Write())
 	}
 	a, err := s.Analyse()
 	if err != nil {

@@ -21,8 +21,8 @@ type File struct {
 // Open opens a regular file of at most max bytes; 0: of any size.
 func Open(path string, max int64) (*File, error) {
 	st, err := os.Stat(path)
-	if wrong := (*os.PathError)(nil); errors.As(err, &wrong) { // without the name of the system call
-		return nil, fmt.Errorf("%s: %w", path, wrong.Err)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, Reason(err))
 	}
 	if err := check(path, st, max); err != nil {
 		return nil, err
@@ -40,6 +40,14 @@ func Open(path string, max int64) (*File, error) {
 		return nil, err
 	}
 	return &File{f, st.Size(), io.LimitReader(f, st.Size())}, nil
+}
+
+// Reason returns the reason of a file's error, without the names of file and system call.
+func Reason(err error) error {
+	if wrong := (*os.PathError)(nil); errors.As(err, &wrong) {
+		return wrong.Err
+	}
+	return err
 }
 
 // Read reads as far as the file went when it was opened.

@@ -130,7 +130,7 @@ func Write(path string, force bool, write func(io.Writer) error) error {
 	}
 	if err != nil {
 		f.Drop()
-		return fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", path, input.Reason(err))
 	}
 	return f.Keep()
 }

@@ -1,8 +1,8 @@
 package sweep
 
 import (
+	"cmp"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -142,7 +142,7 @@ func (s *Study) each(do func(*Trial, *Record) error) error {
 // Write writes results.csv and results.parquet with the trials that have ended.
 func (s *Study) Write() error {
 	columns := s.columns()
-	return errors.Join(
+	return cmp.Or(
 		output.Write(filepath.Join(s.Dir, CSVName), true, func(w io.Writer) error { return s.csv(w, columns) }),
 		output.Write(filepath.Join(s.Dir, ParquetName), true, func(w io.Writer) error { return s.parquet(w, columns) }))
 }
@@ -164,7 +164,7 @@ func (s *Study) csv(w io.Writer, columns []column) error {
 		return out.Write(line)
 	})
 	out.Flush()
-	return errors.Join(err, out.Error())
+	return cmp.Or(err, out.Error())
 }
 
 // batch is the number of rows that are written at once.
@@ -200,7 +200,7 @@ func (s *Study) parquet(w io.Writer, columns []column) error {
 	if err == nil {
 		err = flush()
 	}
-	return errors.Join(err, out.Close())
+	return cmp.Or(err, out.Close())
 }
 
 // schema has the columns in their order, which a parquet.Group would sort: numbers that may be missing, and texts.

@@ -388,7 +388,7 @@ func (s *Study) Leave(why error) {
 // Take stores the record of a trial. It may be called by several goroutines.
 func (s *Study) Take(t *Trial, r *Record) error {
 	if err := s.store.Add(t.ID, r); err != nil {
-		return fmt.Errorf("%s: %w", filepath.Join(s.Dir, JournalName), err)
+		return fmt.Errorf("%s: %w", filepath.Join(s.Dir, JournalName), input.Reason(err))
 	}
 	if s.taken != nil {
 		s.taken(t)
@@ -426,7 +426,7 @@ func (s *Study) partial() error {
 	}
 	err := s.store.journal.Sync()
 	if s.designs[0].Command == "" {
-		err = errors.Join(err, s.Write())
+		err = cmp.Or(err, s.Write())
 	}
 	end := s.now()
 	s.next = end.Add(max(nextPartial, partialRest*end.Sub(began)))
