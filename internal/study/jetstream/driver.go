@@ -80,25 +80,24 @@ func (d *drive) run(ctx context.Context, list []*sweep.Trial) error {
 	for _, t := range list {
 		d.open[t.ID.String()] = t
 	}
-	err := d.broker.prepare(ctx, d.study, d.ledger.Bundles())
-	if err == nil {
-		err = d.broker.purge(ctx, d.study) // of an earlier driver: what has no record is put in again
-	}
-	if err != nil {
-		return err
-	}
-	stop, err := d.broker.take(ctx, d.study, d.record)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	aside, err := d.broker.aside(ctx, d.study, d.aside)
-	if err != nil {
-		return err
-	}
-	defer aside()
-	if err := d.put(ctx, list); err != nil && ctx.Err() == nil {
-		return err
+	var stop, aside func()
+	defer func() {
+		for _, end := range []func(){stop, aside} {
+			if end != nil {
+				end()
+			}
+		}
+	}()
+	for _, step := range []func() error{
+		func() error { return d.broker.prepare(ctx, d.study, d.ledger.Bundles()) },
+		func() error { return d.broker.purge(ctx, d.study) }, // of an earlier driver: they are put in again
+		func() (err error) { stop, err = d.broker.take(ctx, d.study, d.record); return err },
+		func() (err error) { aside, err = d.broker.aside(ctx, d.study, d.aside); return err },
+		func() error { return d.put(ctx, list) },
+	} {
+		if err := persist(ctx, step); err != nil && ctx.Err() == nil {
+			return err
+		}
 	}
 	still := time.NewTicker(silence)
 	defer still.Stop()
@@ -121,6 +120,17 @@ func (d *drive) run(ctx context.Context, list []*sweep.Trial) error {
 			}
 		}
 	}
+}
+
+// persist repeats a step that fails: a connection that was cut comes back within seconds.
+func persist(ctx context.Context, step func() error) (err error) {
+	for range 4 {
+		if err = step(); err == nil || ctx.Err() != nil {
+			return err
+		}
+		pause(ctx, patience)
+	}
+	return fmt.Errorf("no response from the NATS server, tried 4 times: %w", err)
 }
 
 // search settles the trials that nobody works on and that have no record: those that are still in the queue were

@@ -7,7 +7,7 @@
 //
 //	RAILYARD-<study>-trials    work queue: a Task per message, acknowledged after its record was stored
 //	RAILYARD-<study>-records   work queue: a Record per message, acknowledged after the driver has written it
-//	RAILYARD-bundles           object store: scenarios with their files, by digest
+//	RAILYARD-bundles           object store: scenarios with files, and records above the largest message, by digest
 package jetstream
 
 import (

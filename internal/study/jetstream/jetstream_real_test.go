@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math/rand/v2"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -200,5 +203,163 @@ func TestRealRefused(t *testing.T) {
 	if _, err := p.Perform(context.Background(), &sweep.Bundle{}, &sweep.Task{Version: "0.0.1"}); err == nil ||
 		!strings.Contains(err.Error(), "the study is of version 0.0.1, this worker of ") {
 		t.Error(err)
+	}
+}
+
+// A record above the server's largest message comes through the object store, which does not keep it.
+func TestRealLargeRecord(t *testing.T) {
+	server := served(t, "")
+	b, err := server.dial("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.close()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	trial := &sweep.Trial{ID: sweep.ID{1}}
+	l := &book{bundle: &sweep.Bundle{Path: "s.yaml"}, records: map[string]*sweep.Record{}, taken: map[string]int{},
+		left: map[string]bool{}}
+	flows := make([]byte, 9<<20)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(flows)
+	var worker sync.WaitGroup
+	worker.Go(func() {
+		w := &Worker{broker: b, held: map[string]*sweep.Bundle{}}
+		w.perform = func(_ context.Context, _ *sweep.Bundle, t *sweep.Task) (*sweep.Record, error) {
+			return &sweep.Record{Trial: t.Trial, Status: sweep.Done, Flows: flows}, nil
+		}
+		for w.Trials.Load() == 0 && ctx.Err() == nil {
+			_, _ = w.round(ctx)
+		}
+	})
+	err = newDrive(b, "s", l, func() {}).run(ctx, []*sweep.Trial{trial})
+	worker.Wait()
+	if r := l.records[trial.ID.String()]; err != nil || r == nil || !bytes.Equal(r.Flows, flows) {
+		t.Errorf("%v, the record: %v", err, r != nil)
+	}
+	store, err := b.(*remote).js.ObjectStore(ctx, bundles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, err := store.List(ctx); err != nil || len(all) != 1 { // the bundle
+		t.Errorf("%d objects are left: %v", len(all), err)
+	}
+}
+
+// proxy is a network between clients and a server: it cuts a connection once that has carried some bytes, by an end
+// or by silence.
+type proxy struct {
+	net.Listener
+	to   string
+	mu   sync.Mutex
+	rng  *rand.Rand
+	left int // cuts
+	cuts [2]int
+}
+
+// serve accepts connections until the listener is closed.
+func (p *proxy) serve() {
+	for {
+		near, err := p.Accept()
+		if err != nil {
+			return
+		}
+		far, err := net.Dial("tcp", p.to)
+		if err != nil {
+			near.Close()
+			continue
+		}
+		p.mu.Lock()
+		var room atomic.Int64
+		room.Store(int64(8<<10 + p.rng.IntN(32<<10)))
+		silent := p.rng.IntN(2)
+		p.mu.Unlock()
+		var once sync.Once
+		carry := func(to, from net.Conn) {
+			b := make([]byte, 4096)
+			for {
+				n, err := from.Read(b)
+				if cut := room.Add(-int64(n)) < 0; cut && p.may(&once, silent) {
+					if silent == 0 {
+						near.Close()
+						far.Close()
+					}
+					return
+				}
+				if err == nil {
+					_, err = to.Write(b[:n])
+				}
+				if err != nil {
+					near.Close()
+					far.Close()
+					return
+				}
+			}
+		}
+		go carry(near, far)
+		go carry(far, near)
+	}
+}
+
+// may reports whether a connection is cut, and counts it once.
+func (p *proxy) may(once *sync.Once, silent int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	once.Do(func() {
+		if p.left > 0 {
+			p.left--
+			p.cuts[silent]++
+		}
+	})
+	return p.left > 0
+}
+
+// Driver and workers on a network that cuts their connections, by an end or by silence, leave the bytes of one process.
+func TestRealCutNetwork(t *testing.T) {
+	old := silence
+	silence = 600 * time.Millisecond
+	defer func() { silence = old }()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "tiny.yaml")
+	if err := os.WriteFile(path, []byte(tiny), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	alone := begun(t, path, filepath.Join(dir, "alone"))
+	defer alone.Close()
+	if err := alone.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	server := served(t, "")
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	p := &proxy{Listener: listener, left: 8, to: strings.TrimPrefix(server.URL, "nats://"),
+		rng: rand.New(rand.NewPCG(1, 1))}
+	go p.serve()
+	access := Access{URL: "nats://" + listener.Addr().String()}
+	ctx, cancel := context.WithCancel(context.Background()) // a deadline would be that of each request
+	defer cancel()
+	defer time.AfterFunc(5*time.Minute, cancel).Stop()
+	own, end := context.WithCancel(ctx)
+	var workers sync.WaitGroup
+	for range 2 {
+		workers.Go(func() {
+			_ = (&Worker{Access: access, Pool: &study.Pool{Workers: 1, Memory: unit.GB}}).Run(own)
+		})
+	}
+	s := begun(t, path, filepath.Join(dir, "cut"))
+	s.Engine = &Driver{Access: access}
+	if err := s.Run(ctx); err != nil || s.Short > 0 {
+		t.Errorf("%v, %d trials left out: %v", err, s.Short, s.ShortWhy)
+	}
+	defer s.Close()
+	end()
+	workers.Wait()
+	if t.Log("connections ended, silenced:", p.cuts); min(p.cuts[0], p.cuts[1]) == 0 {
+		t.Error("a kind of cut did not happen")
+	}
+	if !bytes.Equal(results(t, s), results(t, alone)) {
+		t.Error("the results differ from those of one process")
 	}
 }

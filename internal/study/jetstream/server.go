@@ -1,7 +1,9 @@
 package jetstream
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,9 +36,11 @@ func (a *Access) dial(name string) (broker, error) {
 
 func (r *remote) close() { r.conn.Close() }
 
-// connect connects, and reconnects for ever. The error names the flag that gives the URL.
+// connect connects, and reconnects for ever, also after a connection that became silent without an end. The error names
+// the flag that gives the URL.
 func (a *Access) connect(name string, options ...nats.Option) (*nats.Conn, jetstream.JetStream, error) {
-	options = append(options, nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectWait(time.Second))
+	options = append(options, nats.Name(name), nats.MaxReconnects(-1),
+		nats.ReconnectWait(min(time.Second, silence)), nats.PingInterval(silence/3), nats.MaxPingsOutstanding(2))
 	if a.Token != "" {
 		options = append(options, nats.Token(a.Token))
 	}
@@ -132,7 +136,23 @@ func (r *remote) take(ctx context.Context, study string, f func(delivery)) (stop
 	if err != nil {
 		return nil, err
 	}
-	run, err := c.Consume(func(m jetstream.Msg) { f(m) })
+	store, err := r.js.ObjectStore(ctx, bundles)
+	if err != nil {
+		return nil, err
+	}
+	run, err := c.Consume(func(m jetstream.Msg) {
+		name := m.Headers().Get(object)
+		if name == "" {
+			f(m)
+			return
+		}
+		switch record, err := store.GetBytes(ctx, name); {
+		case err == nil:
+			f(&large{m, record, func() error { return store.Delete(ctx, name) }})
+		case errors.Is(err, jetstream.ErrObjectNotFound): // the message has come before
+			_ = m.Term()
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -223,9 +243,35 @@ func (r *remote) fetch(ctx context.Context, study string, wait time.Duration) (d
 }
 
 func (r *remote) give(ctx context.Context, study string, record []byte) error {
-	_, err := r.js.PublishMsg(ctx, &nats.Msg{Subject: subjects + study + records, Data: record})
+	m := &nats.Msg{Subject: subjects + study + records, Data: record}
+	if int64(len(record)) > r.conn.MaxPayload() {
+		store, err := r.js.ObjectStore(ctx, bundles)
+		if err != nil {
+			return err
+		}
+		name := fmt.Sprintf("record-%x", sha256.Sum256(record))
+		if _, err := store.PutBytes(ctx, name, record); err != nil {
+			return err
+		}
+		m.Header, m.Data = nats.Header{object: {name}}, nil
+	}
+	_, err := r.js.PublishMsg(ctx, m)
 	return err
 }
+
+// object is the header of a message whose record is in the object store: the server takes no message so large.
+const object = "Railyard-Object"
+
+// large is such a message with its record.
+type large struct {
+	jetstream.Msg
+	record []byte
+	drop   func() error // from the store
+}
+
+func (m *large) Data() []byte { return m.record }
+
+func (m *large) Ack() error { return cmp.Or(m.Msg.Ack(), m.drop()) }
 
 func (r *remote) bundle(ctx context.Context, name string) ([]byte, error) {
 	store, err := r.js.ObjectStore(ctx, bundles)
