@@ -295,6 +295,22 @@ func ProtocolCost(protocol string, local bool) (wait, wire float64) {
 	return hop[2] - hop[0], 1
 }
 
+// StartCost returns the time that a protocol takes once, before the first transfer, in microseconds: baseLat of the
+// tuning model, which is a tree's or a ring's; NVLS has none of it.
+func StartCost(algorithm, protocol string) float64 {
+	of := baseRing
+	switch algorithm {
+	case ByNVLS, ByNVLSTree:
+		return 0
+	case ByTree:
+		of = baseTree
+	}
+	if p := slices.Index(Protocols, protocol); p >= 0 {
+		return of[p]
+	}
+	return 0
+}
+
 // NVLSCost is ProtocolCost's wait where NVSwitch adds up: of NVLSTree half of it before the trees and half
 // behind them.
 func NVLSCost(by string, local bool) (wait float64) {

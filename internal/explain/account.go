@@ -349,12 +349,12 @@ func (p *replay) walk(last int32, from unit.Time, only int32, to *cause.Account)
 		o := &r.dag.Ops[op]
 		start := max(from, p.starts(op))
 		switch {
-		case only >= 0 && o.Coll != only && !p.m.b.synchronises(o, only):
+		case only >= 0 && o.Coll != only && !synchronises(p.m.b.r.dag, o, only):
 			to.Own[cause.LateRank] += int64(t - from)
 			return
 		case o.Compute():
 			id := cause.ID(cause.Compute)
-			if p.m.b.synchronises(o, next) {
+			if synchronises(p.m.b.r.dag, o, next) {
 				id = cause.Latency
 			}
 			to.Own[id] += int64(t - start)

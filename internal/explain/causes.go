@@ -177,6 +177,6 @@ func (b *blamer) message(x int32) *result.CollectiveRow {
 
 // synchronises reports whether an operation is a wait by which a collective's protocol
 // synchronises. Before single transfers it is a rank that starts later, or computes.
-func (b *blamer) synchronises(o *workload.Op, next int32) bool {
-	return o.Compute() && o.Class == workload.Other && next >= 0 && b.r.dag.Colls[next].Kind != coll.SendRecv
+func synchronises(d *workload.DAG, o *workload.Op, next int32) bool {
+	return o.Compute() && o.Class == workload.Other && next >= 0 && d.Colls[next].Kind != coll.SendRecv
 }

@@ -89,7 +89,7 @@ func (k *claims) along(last int32, from unit.Time, only int32) (messages []int32
 	x, next := k.b.r.exec, only
 	for op, t := last, unit.Never; op >= 0 && t > from; op = x.Cause[op] {
 		o := &k.b.r.dag.Ops[op]
-		if only >= 0 && o.Coll != only && !k.b.synchronises(o, next) {
+		if only >= 0 && o.Coll != only && !synchronises(k.b.r.dag, o, next) {
 			break
 		}
 		if m := k.b.lastMessage(op); m >= 0 {

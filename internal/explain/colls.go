@@ -8,10 +8,9 @@ import (
 	"railyard/unit"
 )
 
-// collectives sums up the instances of each collective. Time runs from the
-// first transfer that starts to the last one delivered, so a rank that comes
-// late makes the collective slow and no bus bandwidth above line rate can
-// appear.
+// collectives sums up the instances of each collective. Time runs from the first transfer that starts, or from the
+// start of its protocol before it, to the last one delivered, so a rank that comes late makes the collective slow and
+// no bus bandwidth above line rate can appear.
 func (r *reading) collectives() []result.Collective {
 	n := len(r.dag.Colls)
 	from, to := make([]unit.Time, n), make([]unit.Time, n)
@@ -29,7 +28,11 @@ func (r *reading) collectives() []result.Collective {
 			whole[o.Coll] = false
 			continue
 		}
-		from[o.Coll], to[o.Coll] = min(from[o.Coll], r.exec.Start[i]), max(to[o.Coll], r.exec.End[i])
+		begin := r.exec.Start[i]
+		for p := r.exec.Cause[i]; p >= 0 && synchronises(r.dag, &r.dag.Ops[p], o.Coll); p = r.exec.Cause[p] {
+			begin = r.exec.Start[p]
+		}
+		from[o.Coll], to[o.Coll] = min(from[o.Coll], begin), max(to[o.Coll], r.exec.End[i])
 		crosses[o.Coll] = crosses[o.Coll] || !r.exec.Local(int(o.Rank), int(o.Peer))
 	}
 	type group struct {

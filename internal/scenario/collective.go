@@ -150,7 +150,7 @@ func (p *resolver) tuned(at task, s *CollSpec, run *workload.CollectiveRun) erro
 		break
 	}
 	if run.Channels == 0 && run.Algorithm == coll.ByRing && s.Groups != "rail" {
-		run.Channels = p.perServer(at.crew)
+		run.Channels = p.rings(at.crew)
 	}
 	with := ""
 	if run.Protocol != "" {

@@ -86,6 +86,9 @@ func (p *resolver) fit(c crew) *fitted {
 	return f
 }
 
+// Rings is the number of rings that a collective of all GPUs uses.
+func (p *Plan) Rings() int { return p.rings(nil) }
+
 // rings is how many rings side by side use all that a ring can use: of one server whose GPUs are joined by a
 // switch one, where they are joined in pairs (meshed) one for each other GPU, of several servers one for each
 // GPU, and so for each NIC.

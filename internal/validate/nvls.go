@@ -12,6 +12,9 @@ var (
 	nvlsStages = reason("stages of NCCL's pipeline",
 		"The first and the last stage of NCCL's pipeline are assumed to last as long as the middle one, and the latency is the tuning model's 25 us. NVIDIA publishes neither.",
 		"calibration.launch=8us", "238 GB/s")
+	launches = reason("start of kernels on GB200",
+		"Published times do not fall below 15 us, and up to 256 KiB they hardly grow. NCCL's tuning model has 6.6 us for the start of a ring and 0.6 us per hop, for every GPU; constants for GB200 are not published.",
+		"calibration.launch=6us", "-23 to +1 %")
 	nvlsKernels = reason("NCCL's kernels between two servers",
 		"NCCL's own table ends at 57.7 GB/s for each of 8 channels over two servers, 462 GB/s, a limit of its kernels. The simulator has the NVLink share and the NICs.",
 		"calibration.nvlink_share=90", "468 GB/s")
@@ -59,7 +62,51 @@ func nvlsRows() ([]Row, error) {
 	}
 	more := must(nvlsTreeRows())
 	simai, err := simaiRows()
-	return slices.Concat(rows, more, simai), err
+	return slices.Concat(rows, must(smallRows()), more, simai), err
+}
+
+// smallRows hold the time of collectives on one server to what is measured, small ones, whose latency counts, beside
+// large ones.
+func smallRows() (rows []Row, err error) {
+	const (
+		azure   = "Azure/AI-benchmarking-guide, ND_H200_v5 (docs/references.md, busbw)"
+		azure4  = "Azure/AI-benchmarking-guide, ND_GB200_v6 (docs/references.md, busbw)"
+		dgxc    = "dgxc-benchmarking, nccl README, 1 node of 8 H100 (docs/references.md, busbw)"
+		latency = 0.25 // below 16 MiB
+	)
+	for _, c := range []struct {
+		gpu, source    string
+		gpus           int
+		by, protocol   string
+		bytes          string
+		published, tol float64 // bus bandwidth, GB/s
+		why            *Reason
+	}{
+		{"h100", dgxc, 8, "auto", "auto", "1MiB", 67, latency, nil},
+		{"h200", azure, 8, coll.ByNVLS, "auto", "1MiB", 53, latency, nil},
+		{"h200", azure, 8, coll.ByNVLS, "auto", "4MiB", 138.44, latency, nil},
+		{"h200", azure, 8, coll.ByNVLS, "auto", "16MiB", 240.4, 0.1, nil},
+		{"h200", azure, 8, coll.ByNVLS, "auto", "64MiB", 368.11, 0.1, nil},
+		{"h200", azure, 8, coll.ByNVLS, "auto", "8GiB", 480, 0.1, nil},
+		{"gb200", azure4, 4, coll.ByRing, "auto", "1KiB", 0.1, latency, launches},
+		{"gb200", azure4, 4, coll.ByRing, "auto", "64KiB", 5.71, latency, launches},
+		{"gb200", azure4, 4, coll.ByRing, "auto", "256KiB", 22.41, latency, launches},
+		{"gb200", azure4, 4, coll.ByRing, "auto", "4MiB", 146.27, latency, launches},
+		{"gb200", azure4, 4, coll.ByRing, "auto", "64MiB", 550.73, 0.1, nil},
+		{"gb200", azure4, 4, coll.ByRing, "auto", "8GiB", 679.61, 0.1, nil},
+	} {
+		bytes := float64(must(unit.ParseBytes(c.bytes)))
+		got := must(nvlsRate(fmt.Sprintf(`
+fabric: {kind: rail-only, hosts: 1, host_link: {rate: 400Gbps, cable: 3m}}
+server: {gpu: %s, gpus: %d, nics: %[2]d}
+workload: {traffic: {collective: {kind: all-reduce, bytes: %s, algorithm: %s, protocol: %s}}}
+`, c.gpu, c.gpus, c.bytes, c.by, c.protocol), c.gpus, unit.Bytes(bytes)))
+		micros := func(bus float64) float64 { return bytes * busFactor(c.gpus) / bus / 1e3 }
+		r := within(fmt.Sprintf("%d x %s: all-reduce of %s, %s: us", c.gpus, c.gpu, c.bytes, c.by), c.source,
+			micros(c.published), micros(got), c.tol, "%.1f")
+		rows = append(rows, r.because(c.why))
+	}
+	return rows, nil
 }
 
 // nvlsTreeRows hold all-reduces by NVSwitches and trees between them to what is measured of two servers,

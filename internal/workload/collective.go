@@ -114,7 +114,20 @@ func (c CollectiveRun) Into(b *Builder, ranks []int, ready [][]int32) ([][]int32
 	if err != nil {
 		return nil, err
 	}
-	return run(c.sink(b, len(ranks)), ranks, c.Bytes, ready), nil
+	return run(c.sink(b, len(ranks)), ranks, c.Bytes, c.started(b, ranks, ready)), nil
+}
+
+// started returns what ranks wait for with the time that a protocol takes before its first transfer.
+func (c CollectiveRun) started(b *Builder, ranks []int, ready [][]int32) [][]int32 {
+	d := unit.Time(coll.StartCost(c.Algorithm, c.Protocol) * float64(unit.Microsecond))
+	if d == 0 {
+		return ready
+	}
+	out := make([][]int32, len(ready))
+	for i, after := range ready {
+		out[i] = []int32{b.Compute(ranks[i], d, Other, after...)}
+	}
+	return out
 }
 
 // switched refuses reductions by NVSwitch where there is none that can, or not one that joins all ranks.

@@ -270,3 +270,34 @@ func TestCollectivesThatCannotRun(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestProtocolStart takes all-reduces of a byte per rank: the hops' latencies and the protocol's start, which bare
+// transfers and NVLS do not have (baseLat of nccl src/graph/tuning.cc).
+func TestProtocolStart(t *testing.T) {
+	for _, c := range []struct {
+		algorithm, protocol string
+		want                unit.Time // of all computations of a rank
+	}{
+		{coll.ByRing, "", 0},
+		{coll.ByRing, coll.LL, 6600 * unit.Nanosecond},
+		{coll.ByTree, coll.LL, 6800 * unit.Nanosecond},
+		{coll.ByRing, coll.Simple, 8400*unit.Nanosecond + 14*2800*unit.Nanosecond},
+		{coll.ByNVLS, coll.Simple, 25 * unit.Microsecond},
+	} {
+		run := CollectiveRun{Kind: coll.AllReduce, Bytes: 8, Algorithm: c.algorithm, Protocol: c.protocol,
+			PerServer: 8, Switch: 0.85}
+		d, err := RunCollective(8, run, [][]int{{0, 1, 2, 3, 4, 5, 6, 7}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		spent := unit.Time(0)
+		for i := range d.Ops {
+			if o := &d.Ops[i]; o.Compute() && o.Rank == 0 {
+				spent += o.Dur
+			}
+		}
+		if spent != c.want {
+			t.Errorf("%s %q: rank 0 spends %v beside transfers, want %v", c.algorithm, c.protocol, spent, c.want)
+		}
+	}
+}

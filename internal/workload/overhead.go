@@ -37,16 +37,24 @@ func (d *DAG) Delayed(o Overhead, local func(a, b int) bool) (*DAG, error) {
 	return d.insert(waits, total), nil
 }
 
-// follows marks operations that wait for one of their own collective.
+// follows marks operations that wait for one of their own collective, also through a wait of its protocol.
 func (d *DAG) follows() []bool {
-	out := make([]bool, len(d.Ops))
+	out, through := make([]bool, len(d.Ops)), make(map[int32]int32)
 	for i := range d.Ops {
-		c := d.Ops[i].Coll
+		c, waits := through[int32(i)]
+		if !waits {
+			c = d.Ops[i].Coll
+		}
 		if c < 0 {
 			continue
 		}
 		for _, s := range d.Succ[d.First[i]:d.First[i+1]] {
-			out[s] = out[s] || d.Ops[s].Coll == c
+			switch o := &d.Ops[s]; {
+			case o.Coll == c:
+				out[s] = true
+			case o.Compute() && o.Class == Other:
+				through[s] = c
+			}
 		}
 	}
 	return out

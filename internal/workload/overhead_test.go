@@ -60,7 +60,8 @@ func TestRingWaitsAtEveryStep(t *testing.T) {
 		if o.Remote < o.Local {
 			o.Remote = o.Local
 		}
-		d, err := RunCollective(n, CollectiveRun{Kind: coll.AllReduce, Bytes: unit.Bytes(n) * 1000,
+		protocol := rapid.SampledFrom(append([]string{""}, coll.Protocols...)).Draw(t, "protocol")
+		d, err := RunCollective(n, CollectiveRun{Kind: coll.AllReduce, Bytes: unit.Bytes(n) * 1000, Protocol: protocol,
 			PerServer: per},
 			All(n))
 		if err != nil {

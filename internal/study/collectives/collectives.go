@@ -56,7 +56,7 @@ func (c *Study) Rows(ctx context.Context, plan *scenario.Plan, kind coll.Kind, s
 	c.Pool.Expect(len(runs))
 	stopped = c.Pool.Each(ctx, len(runs), func(i int) error {
 		row := &rows[i/n]
-		run, err := c.simulated(ctx, kind, algorithms[i%n], unit.Bytes(row.Bytes), row.Model)
+		run, err := c.simulated(ctx, plan.Rings(), kind, algorithms[i%n], unit.Bytes(row.Bytes), row.Model)
 		if err != nil && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -87,8 +87,8 @@ func (c *Study) Tuned(plan *scenario.Plan, kind coll.Kind, b unit.Bytes) ([]coll
 	return m.Tune(kind, float64(b))
 }
 
-// simulated runs one algorithm.
-func (c *Study) simulated(ctx context.Context, kind coll.Kind, algorithm string, b unit.Bytes,
+// simulated runs one algorithm, those that run on rings on so many.
+func (c *Study) simulated(ctx context.Context, rings int, kind coll.Kind, algorithm string, b unit.Bytes,
 	choices []coll.Choice) (Run, error) {
 	run := Run{Algorithm: algorithm, Protocol: "none"}
 	for _, x := range choices {
@@ -104,7 +104,7 @@ func (c *Study) simulated(ctx context.Context, kind coll.Kind, algorithm string,
 	spec := &scenario.CollSpec{Kind: kind.String(), Bytes: b, Groups: c.Groups, Algorithm: algorithm,
 		Protocol: run.Protocol}
 	if (algorithm == coll.ByRing || kind == coll.Bcast && algorithm == coll.ByChain) && c.Groups == "all" {
-		spec.Channels = max(1, doc.File.Server.GPUs)
+		spec.Channels = rings
 	}
 	doc.File.Workload = scenario.Workload{Traffic: &scenario.Traffic{Collective: spec}}
 	plan, err := scenariofile.Resolve(c.Fabric, doc)
