@@ -26,6 +26,9 @@ const (
 // byPackets is the maximum number of GPUs whose collective is simulated packet by packet whatever it takes.
 const byPackets = 512
 
+// mostMemory is the percentage of a GPU's memory that a drafted step takes at most, as plan search's.
+const mostMemory = 90
+
 // Scenario returns the scenario as YAML, with a comment for each block, and sets Missed. All answers must be set and
 // accepted.
 func (a *Answers) Scenario(name string) (string, error) {
@@ -156,7 +159,7 @@ func (a *Answers) work(s *site.Server, gpus, per int) (text string, fold int, er
 	if err != nil {
 		return "", 0, field.Under("--workload", err)
 	}
-	t, ok := layout(m, s, gpu.Memory, gpus, per)
+	t, ok := layout(m, s, gpu.Usable/100*mostMemory, gpus, per)
 	if !ok {
 		return "", 0, field.New("--gpus", "%d GPUs of %v do not hold a step of %s in a layout of tensor and pipeline parallelism; more: railyard plan size",
 			gpus, gpu.Memory.Show(), a.Workload)
@@ -187,9 +190,9 @@ func (a *Answers) work(s *site.Server, gpus, per int) (text string, fold int, er
 	}
 	if m.Experts > 0 {
 		text += fmt.Sprintf("    ep: %d # experts of a layer are spread over that many replicas\n", t.EP)
-		if tp > 1 {
-			text += "    sequence_parallel: true # each rank of a tensor group has its own tokens\n"
-		}
+	}
+	if t.Sequence {
+		text += "    sequence_parallel: true # each rank of a tensor group has its own tokens between blocks\n"
 	}
 	if t.Recompute != partition.RecomputeNone {
 		text += fmt.Sprintf("    recompute: %s # the GPUs' memory does not hold all activations\n", t.Recompute)
@@ -241,7 +244,7 @@ func step(m *model.Config, tp, pp, gpus, per int) workload.Training {
 	for ep := 2; m.Experts > 0 && m.Experts%int64(ep) == 0 && t.DP%ep == 0 && t.EP < per; ep *= 2 {
 		t.EP = ep
 	}
-	t.Sequence = m.Experts > 0 && tp > 1
+	t.Sequence = tp > 1
 	t.Layout = t.Settled(m)
 	return t
 }

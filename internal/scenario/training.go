@@ -67,9 +67,9 @@ func (p *resolver) training(at task, t *workload.Training) (job workload.Job, er
 	if err != nil {
 		return job, field.Under(key, err)
 	}
-	if small := step.Smallest(); mem.Total() > small.Memory {
+	if small := step.Smallest(); mem.Total() > small.Usable {
 		p.note("stage %d needs %.0f GB per GPU with zero %d; a %s has %.0f GB",
-			mem.Stage, float64(mem.Total())/1e9, t.ZeRO, small.Name, float64(small.Memory)/1e9)
+			mem.Stage, float64(mem.Total())/1e9, t.ZeRO, small.Name, float64(small.Usable)/1e9)
 	}
 	if step.Storage != nil && t.Checkpoint != nil {
 		all := float64(m.Params()) * float64(t.Checkpoint.Bytes)
