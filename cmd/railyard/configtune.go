@@ -5,20 +5,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 
+	"railyard/internal/input"
 	"railyard/internal/report"
 	"railyard/internal/report/plot"
 	"railyard/internal/report/table"
 	"railyard/internal/study/tuning"
 	"railyard/internal/tune"
-	"railyard/unit"
 )
 
 type configTuneCmd struct {
 	deviceFlags
 	Scenario string   `arg:"" help:"Scenario file (YAML); - reads stdin" placeholder:"SCENARIO"`
-	Out      string   `help:"Directory of the search; an unfinished one is resumed (tune-NAME)" placeholder:"DIR"`
+	Out      string   `help:"Directory of the results (tune-NAME); it keeps the simulations without --study" placeholder:"DIR"`
 	Trials   int      `help:"Simulations, including the unchanged scenario" default:"64" range:"2,100000"`
 	Jobs     int      `help:"Simulations in parallel; 0: one per processor" default:"0" range:"0,1024"`
 	OS       string   `help:"Language of the best configuration: nxos, sonic, eos, nvue" enum:"nxos,sonic,eos,nvue" default:"nxos" name:"os"`
@@ -27,6 +28,8 @@ type configTuneCmd struct {
 	Seed     *uint64  `help:"Random seed (from the scenario)"`
 	Force    bool     `help:"Restart in an existing directory"`
 	JSON     bool     `help:"Print the Pareto front as JSON"`
+
+	studyFlags
 }
 
 func (c *configTuneCmd) Help() string {
@@ -45,22 +48,27 @@ Examples:
 
 // Run is the config tune command.
 func (c *configTuneCmd) Run(e *env) error {
-	t := &tuning.Tuning{Scenario: c.Scenario, Set: c.Set, Seed: c.Seed, Dir: c.Out, Trials: c.Trials, Force: c.Force,
+	t := &tuning.Tuning{Scenario: c.Scenario, Set: c.Set, Seed: c.Seed, Dir: c.Out, Trials: c.Trials,
 		OS: c.OS, NIC: c.NIC, Devices: c.chosen()}
 	if err := t.Open(); err != nil {
 		return err
 	}
-	defer t.Close()
+	if err := os.MkdirAll(t.Dir, 0o755); err != nil {
+		return input.Fault(err)
+	}
 	ctx, pool, release := e.pool()
 	defer release()
 	pool.Workers, t.Pool = c.Jobs, pool
-	if had := len(t.Search.Trials); had > 0 {
-		fmt.Fprintf(e.stderr, "note: %s of an earlier search in %s kept\n", unit.Plural(had, "trial"), t.Dir)
+	finish, err := c.kept(ctx, e, pool, "config tune", cmp.Or(c.studyFlags.Dir, filepath.Join(t.Dir, "simulations")),
+		[]string{c.Scenario}, c.Force)
+	if err != nil {
+		return err
 	}
+	defer finish()
 	searchErr := t.Run(ctx)
 	front := tune.Front(t.Search.Trials)
 	best, ok := tune.Best(front)
-	var lost, err error
+	var lost error
 	var parts *tuning.Halves
 	if ok {
 		lost = cmp.Or(t.Write(front, best), drawTrials(t, front, best))

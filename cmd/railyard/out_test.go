@@ -221,14 +221,13 @@ func TestPrintedThoughNotWritten(t *testing.T) {
 	smallFile(t)
 	mounted(t, "full", "-t", "tmpfs", "-o", "size=8k", "none")
 	os.WriteFile("full/x", make([]byte, 8192), 0o644)
-	// the search's journal fits, its result does not
-	mounted(t, "tight", "-t", "tmpfs", "-o", "size=12k", "none")
+	mounted(t, "tight", "-t", "tmpfs", "-o", "size=8k", "none")
 	for want, args := range map[string][]string{
 		"per GPU":      {"plan", "fabric", "--gpus", "64", "--out", "full"},
 		"8 ranks":      {"plan", "traffic", "small.yaml", "--parquet", "full/t.parquet"},
 		"of the pairs": {"plan", "traffic", "small.yaml", "--plot", "full/t.png"},
 		"rows)":        {"validate", "sizing", "--markdown", "full/v.md"},
-		"simulations":  {"config", "tune", "small.yaml", "--trials", "2", "--out", "tight"},
+		"simulations":  {"config", "tune", "small.yaml", "--trials", "2", "--out", "tight", "--study", "trials"},
 	} {
 		code, out, errs := call(t, args...)
 		if code != 1 || !strings.Contains(out, want) || !strings.Contains(errs, "no space left") {

@@ -18,6 +18,7 @@ var studies = []struct {
 	{"plan failures small.yaml --kinds link,switch", 4},
 	{"plan load load.yaml --loads 5,20 --lb ecmp,spray", 4},
 	{"plan interference jobs.yaml", 3},
+	{"config tune small.yaml --trials 4 --out tune", 5},
 	{"plan search gpt3-125m --fabric train.yaml --global-batch 4 --sequence 128 --simulate 2", 2},
 	{"calibrate --fabric cluster.yaml --nccl-tests nccl.txt --fit launch --aside 0 --largest 1MiB", 4},
 }

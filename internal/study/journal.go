@@ -20,26 +20,6 @@ type Journal struct {
 	size int64 // of its sound lines
 }
 
-// maxJournal bounds what is read back.
-const maxJournal = 1 << 30
-
-// OpenJournal opens the journal at a path, with its folder. resume is given what an earlier study has left there,
-// unless anew, and returns how much of it is sound; the rest is cut off. It is not called when there is nothing.
-func OpenJournal(path string, anew bool, resume func(text []byte) (sound int, err error)) (j *Journal, sound int,
-	err error) {
-	j, err = openJournal(path, anew, func(*os.File) (int64, error) {
-		text, err := input.Text(path, maxJournal)
-		if err != nil || len(text) == 0 {
-			return 0, err
-		}
-		if sound, err = resume(text); err != nil {
-			return 0, resumed(path, err)
-		}
-		return int64(sound), nil
-	})
-	return j, sound, err
-}
-
 // OpenLines opens the journal at a path, with its folder. each is given the lines that an earlier study has left
 // there, unless anew, with their places, one after the other, so that the journal may be larger than memory. A last
 // line without an end is cut off.

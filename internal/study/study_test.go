@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -172,35 +173,40 @@ func TestEach(t *testing.T) {
 	})
 }
 
-// A journal goes on behind what is sound, and one process has it.
+// A journal goes on behind its last whole line, and one process has it.
 func TestJournal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "trials.jsonl")
-	never := func([]byte) (int, error) { t.Error("there was nothing"); return 0, nil }
-	j, sound, err := OpenJournal(path, false, never)
-	if err != nil || sound != 0 {
-		t.Fatal(sound, err)
+	var had []string
+	each := func(_ int64, line []byte) error { had = append(had, string(line)); return nil }
+	j, err := OpenLines(path, false, each)
+	if err != nil || had != nil {
+		t.Fatal(had, err)
 	}
-	j.Add(map[string]int{"a": 1})
-	if _, _, err := OpenJournal(path, false, never); err == nil || !strings.Contains(err.Error(), "at work") {
+	if _, err := j.Append([]byte("1")); err != nil {
+		t.Error(err)
+	}
+	if _, err := OpenLines(path, false, each); err == nil || !strings.Contains(err.Error(), "at work") {
 		t.Error(err)
 	}
 	j.Close()
-	os.WriteFile(path, []byte("{\"a\":1}\n{\"a"), 0o600)
-	j, sound, err = OpenJournal(path, false, func([]byte) (int, error) { return 8, nil })
-	if err != nil || sound != 8 {
-		t.Fatal(sound, err)
+	os.WriteFile(path, []byte("1\n{\"a"), 0o600)
+	if j, err = OpenLines(path, false, each); err != nil || !slices.Equal(had, []string{"1"}) {
+		t.Fatal(had, err)
 	}
-	j.Add(2)
+	if at, err := j.Append([]byte("2")); err != nil || at != 2 {
+		t.Error(at, err)
+	}
 	j.Close()
-	if b, _ := os.ReadFile(path); string(b) != "{\"a\":1}\n2\n" {
+	if b, _ := os.ReadFile(path); string(b) != "1\n2\n" {
 		t.Errorf("%q", b)
 	}
-	_, _, err = OpenJournal(path, false, func([]byte) (int, error) { return 0, errors.New("of another") })
-	if err == nil || !strings.Contains(err.Error(), "of another") {
+	_, err = OpenLines(path, false, func(int64, []byte) error { return errors.New("of another") })
+	if err == nil || !strings.Contains(err.Error(), "line 1: of another") {
 		t.Error(err)
 	}
-	if j, sound, err = OpenJournal(path, true, never); err != nil || sound != 0 {
-		t.Error(sound, err)
+	had = nil
+	if j, err = OpenLines(path, true, each); err != nil || had != nil {
+		t.Error(had, err)
 	} else {
 		j.Close()
 	}

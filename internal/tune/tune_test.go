@@ -1,11 +1,8 @@
 package tune
 
 import (
-	"encoding/json"
 	"math"
-	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"railyard/unit"
@@ -50,44 +47,6 @@ func run(s *Search, n int) {
 			t.Outcome = judge(t.Candidate)
 			s.Add(t)
 		}
-	}
-}
-
-// A search that is cut anywhere and resumed from its journal is the search that
-// was never cut.
-func TestResume(t *testing.T) {
-	h := Header{Scenario: "abc", Version: "1", Seed: 7, Queue: 3, Space: space}
-	whole := &Search{Space: space, Seed: 7}
-	run(whole, 60)
-	for _, cut := range []int{1, 2, 9, 13, 41, 59} {
-		part := &Search{Space: space, Seed: 7}
-		run(part, cut)
-		journal, _ := line(h)
-		for _, x := range part.Trials {
-			l, _ := line(x)
-			journal = append(journal, l...)
-		}
-		sound := len(journal)
-		journal = append(journal, `{"trial": 99, "cand`...)
-		again := &Search{Space: space, Seed: 7}
-		keep, err := again.Resume(h, journal)
-		if err != nil || keep != sound {
-			t.Fatalf("cut at %d: %v, keeps %d of %d", cut, err, keep, sound)
-		}
-		run(again, 60)
-		if !reflect.DeepEqual(again.Trials, whole.Trials) {
-			t.Errorf("cut at %d: the search goes on differently", cut)
-		}
-		other := h
-		other.Seed = 8
-		if _, err := (&Search{Space: space, Seed: 8}).Resume(other, journal); err == nil ||
-			!strings.Contains(err.Error(), "seed 7, now 8") {
-			t.Errorf("another seed: %v", err)
-		}
-	}
-	if _, err := (&Search{Space: space, Seed: 7}).Resume(h, []byte("nonsense\n")); err == nil ||
-		!strings.Contains(err.Error(), "line 1") {
-		t.Error(err)
 	}
 }
 
@@ -151,10 +110,4 @@ func TestKnobs(t *testing.T) {
 	if low > 0.25 || high < 0.8 {
 		t.Errorf("beta was tried from %v to %v", low, high)
 	}
-}
-
-// line writes one value as a line of a journal.
-func line(v any) ([]byte, error) {
-	b, err := json.Marshal(v)
-	return append(b, '\n'), err
 }

@@ -1,17 +1,15 @@
 // Package tuning searches switch and NIC parameters of a scenario (config tune): Tuning.Open, Run, Write, then Split,
-// which simulates the two halves of the best. Candidates and the search are in package tune; trials are in a journal.
+// which simulates the two halves of the best. Candidates and the search are in package tune; the Pool keeps
+// simulations, with which an interrupted search goes on.
 package tuning
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"math"
-	"path/filepath"
 
 	"railyard/cc"
 	"railyard/internal/devices"
-	"railyard/internal/runner"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
 	"railyard/internal/study"
@@ -28,7 +26,6 @@ type Tuning struct {
 	Seed     *uint64  // nil: the scenario's
 	Dir      string   // of the search and its results; tune-NAME if empty
 	Trials   int
-	Force    bool   // begin anew in an existing directory
 	OS       string // language of the best configuration
 	NIC      string // kind for which host configurations are written
 	Devices  *devices.Choice
@@ -37,13 +34,9 @@ type Tuning struct {
 	Base   *scenario.Plan // after Open, as all below
 	Search *tune.Search
 
-	queue   int
-	journal *study.Journal
-	notes   []string // of what could not be written for servers
+	queue int
+	notes []string // of what could not be written for servers
 }
-
-// Close closes the journal.
-func (t *Tuning) Close() error { return t.journal.Close() }
 
 // First is the baseline, if it has been run.
 func (t *Tuning) First() *tune.Trial {
@@ -53,7 +46,7 @@ func (t *Tuning) First() *tune.Trial {
 	return &t.Search.Trials[0]
 }
 
-// Open checks the scenario, and reads back an earlier search.
+// Open checks the scenario.
 func (t *Tuning) Open() error {
 	plan, err := scenariofile.Plan(t.Scenario, t.Set, t.Seed)
 	if err != nil {
@@ -82,29 +75,12 @@ func (t *Tuning) Open() error {
 		space.Knobs = knobsOf(plan.Default(), plan.NICs.Rate)
 	}
 	t.Search = &tune.Search{Space: space, Seed: plan.Seed}
-	if err := t.unmix(); err != nil {
-		return err
-	}
-	return t.open()
-}
-
-// open begins the journal or goes on with the one that is there.
-func (t *Tuning) open() error {
-	sum := sha256.New()
-	fmt.Fprint(sum, t.Base.Text(), t.Set, t.Base.Texts)
-	h := tune.Header{Scenario: fmt.Sprintf("%x", sum.Sum(nil)[:8]), Version: runner.Version(),
-		Seed: t.Base.Seed, Queue: t.queue, Space: t.Search.Space}
-	j, sound, err := study.OpenJournal(filepath.Join(t.Dir, "trials.jsonl"), t.Force,
-		func(text []byte) (int, error) { return t.Search.Resume(h, text) })
-	if t.journal = j; err == nil && sound == 0 {
-		err = j.Add(h)
-	}
-	return err
+	return t.unmix()
 }
 
 // Run evaluates generation after generation, each in parallel.
 func (t *Tuning) Run(ctx context.Context) error {
-	t.Pool.Expect(t.Trials - len(t.Search.Trials))
+	t.Pool.Expect(t.Trials)
 	for len(t.Search.Trials) < t.Trials {
 		var batch []tune.Trial
 		if len(t.Search.Trials) == 0 {
@@ -112,16 +88,16 @@ func (t *Tuning) Run(ctx context.Context) error {
 		} else {
 			batch = t.Search.Next(t.Trials - len(t.Search.Trials))
 		}
-		t.Pool.Each(ctx, len(batch), func(i int) error {
+		err := t.Pool.Each(ctx, len(batch), func(i int) error {
 			batch[i].Outcome = t.simulate(ctx, func() (*scenario.Plan, error) { return t.plan(batch[i]) })
 			return nil
 		})
+		if err != nil && ctx.Err() == nil { // of the directory or the engine
+			return err
+		}
 		for _, x := range batch {
 			if x.Outcome == (tune.Outcome{}) { // not run: interrupted
 				return context.Canceled
-			}
-			if err := t.journal.Add(x); err != nil {
-				return err
 			}
 			t.Search.Add(x)
 		}
