@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"railyard/internal/long"
@@ -50,4 +51,20 @@ func TestKilledSweep(t *testing.T) {
 		moments++
 	}
 	t.Logf("killed at %d of %d moments", moments, changes)
+}
+
+// A trial that cannot be simulated is set aside: the others end, output and exit status report it, and the same command
+// with more memory simulates it alone.
+func TestSweepSetsAside(t *testing.T) {
+	smallFile(t)
+	study := []string{"sweep", "small.yaml", "--set", "switch.buffer=1GB", "--grid", "fabric.hosts=4,2000", "--out", "aside"}
+	code, out, errs := call(t, append(study, "--memory", "90MB")...)
+	if code != exitFailed || !strings.Contains(out, "3 trials: 2 done, 1 open.") ||
+		!strings.Contains(errs, "error: 1 trial not simulated: ") {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+	code, out, errs = call(t, append(study, "--memory", "1GB")...)
+	if code != 0 || !strings.Contains(out, "3 trials: 3 done.") || errs != "note: 2 trials in aside kept\n" {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -164,7 +165,13 @@ func (p *Pool) broken() error {
 }
 
 // here is Simulate in this process.
-func (p *Pool) here(ctx context.Context, label string, plan *scenario.Plan, until unit.Time) (*Outcome, error) {
+func (p *Pool) here(ctx context.Context, label string, plan *scenario.Plan, until unit.Time) (o *Outcome, err error) {
+	defer func() {
+		if x := recover(); x != nil { // one trial must not end thousands
+			o, err = &Outcome{Err: fmt.Errorf("internal error: %v", x), Summary: &result.Summary{},
+				Tables: &result.Tables{}}, nil
+		}
+	}()
 	return p.hold(ctx, label, plan, func(run *fidelity.Simulation) (*Outcome, error) {
 		late := false
 		err := runner.Guarded(run, p.watch(ctx, label, plan, func(x exec.Progress) bool {

@@ -211,3 +211,19 @@ func TestJournal(t *testing.T) {
 		j.Close()
 	}
 }
+
+// A simulation that ends in a panic is one that has failed, and the pool goes on.
+func TestPanic(t *testing.T) {
+	p := &Pool{Workers: 1, Memory: unit.GB}
+	o, err := p.Simulate(context.Background(), "", nil, 0)
+	if err != nil || o.Why() == nil || !strings.HasPrefix(o.Why().Error(), "internal error: ") {
+		t.Fatalf("%v, %+v", err, o)
+	}
+	plan, err := scenariofile.Plan(scenarioFile(t), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, _, err := p.Whole(context.Background(), "", plan); err != nil || s.StepTime == 0 {
+		t.Error(err)
+	}
+}
