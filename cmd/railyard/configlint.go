@@ -35,8 +35,10 @@ type configLintCmd struct {
 }
 
 func (c *configLintCmd) Help() string {
-	return `Exit code 1: there are errors; 2: a file cannot be read. In directories, files that are not
-configurations are skipped and listed. To explain a rule: railyard config lint --rules RULE.
+	return `Exit code 1: there are errors; 2: a file cannot be read. All files are taken as one fabric and
+compared with each other, also those of one directory: lint the configurations of unrelated fabrics
+apart. In directories, files that are not configurations are skipped and listed. To explain a rule:
+railyard config lint --rules RULE.
 
 Examples:
   railyard config lint leaf.cfg

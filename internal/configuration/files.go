@@ -154,7 +154,7 @@ func distinct(read []*swconf.Config, none []string) (out []*swconf.Config, all [
 		case filepath.Clean(first.File) == filepath.Clean(c.File) || same(first.File, c.File):
 			none = append(none, fmt.Sprintf("%s: the configuration of %s again, as in %s", c.File, c.Name(), first.File))
 		default:
-			none = append(none, fmt.Sprintf("no line of it is used: %s and %s are configurations of %s that differ; leave out the one that it does not run", first.File, c.File, c.Name()))
+			none = append(none, fmt.Sprintf("note: %s and %s are different configurations of %s, and both are read; leave out the one that it does not run", first.File, c.File, c.Name()))
 			out = append(out, c)
 		}
 	}

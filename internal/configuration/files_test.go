@@ -49,7 +49,7 @@ func TestParseAll(t *testing.T) {
 	put(t, dir, "other.cfg", strings.Replace(leaf, "9216", "1500", 1))
 	files, _ = Files([]string{dir})
 	if read, none, err = ParseAll(files, ""); err != nil || len(read) != 3 ||
-		!strings.Contains(strings.Join(none, "\n"), "are configurations of leaf-1 that differ") {
+		!strings.Contains(strings.Join(none, "\n"), "are different configurations of leaf-1, and both are read") {
 		t.Errorf("%d read, none %q, %v", len(read), none, err)
 	}
 

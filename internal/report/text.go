@@ -352,7 +352,11 @@ func Labelled(w io.Writer, label, text string) { screen.Labelled(w, label, text)
 func Ignored(w io.Writer, files []string) {
 	const most = 10
 	for _, why := range files[:min(len(files), most)] {
-		Labelled(w, "ignored: ", why)
+		label := "ignored: "
+		if rest, read := strings.CutPrefix(why, "note: "); read { // a file that is read and contradicts another
+			label, why = "note: ", rest
+		}
+		Labelled(w, label, why)
 	}
 	if len(files) > most {
 		fmt.Fprintf(w, "ignored: %d more files\n", len(files)-most)
