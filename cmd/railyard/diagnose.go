@@ -40,6 +40,9 @@ COUNTERS_DB, ethtool -S, rdma statistic and show lldp neighbors, with the prompt
 that name the device. Rates need two snapshots: two rounds in one file, before/ and after/, or
 --before. date +%s.%N before each round records the time.
 
+A finding is proven (an output or configuration states it, and the counters agree), likely (the
+counters have hardly another explanation) or possible (they fit another cause as well).
+
 Exit code 1: a fault was found (congestion is not a fault); 2: a file cannot be read.
 
 Examples:
