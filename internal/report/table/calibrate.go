@@ -86,6 +86,19 @@ func calibrationAnswer(w io.Writer, r *fitting.Report) {
 	}
 }
 
+// undecided returns the share of NVLink or NICs that was fitted below its default where the other was not fitted.
+func undecided(r *fitting.Report) (one, other string) {
+	not := map[string]string{"nvlink_share": "nic_share", "nic_share": "nvlink_share"}
+	for _, v := range r.Values {
+		for _, x := range r.Refused {
+			if v.Is < v.Was && not[v.Name] == x.Name {
+				return v.Name, x.Name
+			}
+		}
+	}
+	return "", ""
+}
+
 // off is how far a calibrated point is from what was measured.
 func off(p *fitting.Point) float64 { return math.Abs(p.After/p.Measured - 1) }
 
@@ -107,6 +120,10 @@ func fit(w io.Writer, r *fitting.Report) {
 		t.Add(x.Name, "–", "not fitted: "+x.Why)
 	}
 	t.Print(w)
+	if one, other := undecided(r); other != "" {
+		report.Labelled(w, "note: ", fmt.Sprintf("%s was fitted and %s not: which of both is low depends on the algorithm that ran (--algorithm; NCCL_DEBUG=INFO prints it); measurements inside one server separate them",
+			one, other))
+	}
 	fmt.Fprintln(w)
 	t = screen.Table{Columns: []screen.Column{{Head: "Point"}, {Head: "measured"}, {Head: "uncalibrated"},
 		{Head: "calibrated"}, {Head: "", Left: true, Rare: true}}}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/calibrate"
 	"railyard/internal/calibrate/fitting"
 )
 
@@ -19,5 +20,23 @@ func TestMixedCalibration(t *testing.T) {
 		if calibrationAnswer(&b, r); !strings.HasPrefix(strings.Join(strings.Fields(b.String()), " "), want) {
 			t.Errorf("%v: %s", fitted, b.String())
 		}
+	}
+}
+
+// A share that was fitted where the other of NVLink and NICs was not depends on the algorithm that ran, and the report
+// says so.
+func TestUndecidedShares(t *testing.T) {
+	for name, refused := range map[string]string{"nvlink_share": "nic_share", "nic_share": "nvlink_share",
+		"launch": "nic_share"} {
+		r := &fitting.Report{Values: []fitting.Value{{Name: name, Was: 100, Is: 40}},
+			Refused: []calibrate.Refusal{{Name: refused}}}
+		one, other := undecided(r)
+		if want := name != "launch"; (one != "") != want || want && (one != name || other != refused) {
+			t.Errorf("%s fitted, %s not: %q, %q", name, refused, one, other)
+		}
+	}
+	if one, _ := undecided(&fitting.Report{Values: []fitting.Value{{Name: "nic_share", Was: 100, Is: 40},
+		{Name: "nvlink_share", Was: 100, Is: 90}}}); one != "" {
+		t.Errorf("both are fitted: %q", one)
 	}
 }
