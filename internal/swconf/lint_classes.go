@@ -244,6 +244,7 @@ func (l *linter) dscpDiffers() {
 	type fault struct {
 		at       Place
 		from, to uint8
+		silent   bool // no line maps them
 		apart    bool // not RoCE's, and by another map of the same text, or lossless nowhere
 	}
 	bad := map[fault][]int{}
@@ -268,11 +269,14 @@ func (l *linter) dscpDiffers() {
 			}
 			at := m.At
 			if !m.Is() { // unmapped here, mapped elsewhere
-				at = first(v.q.Feeds[most], v.q.Input.At)
+				at = v.q.Input.At
+				if !v.q.Default { // the class of the queue, where a line would add the DSCP
+					at = first(v.q.Feeds[most], at)
+				}
 			}
 			apart := d != l.DataDSCP && d != l.CNPDSCP && (!paused || slices.ContainsFunc(all,
 				func(o variant) bool { return o.c == v.c && o.q.DSCP[d].V == most && o.q.Input.V != v.q.Input.V }))
-			f := fault{at, m.V, most, apart}
+			f := fault{at, m.V, most, !m.Is(), apart}
 			if bad[f] == nil {
 				order = append(order, f)
 			}
@@ -282,13 +286,16 @@ func (l *linter) dscpDiffers() {
 	for _, f := range order {
 		d := bad[f]
 		sort.Ints(d)
-		say := l.say
+		say, how := l.say, ""
 		if f.apart {
 			say = l.advise
 		}
+		if f.silent {
+			how = " by default (no line sets it)"
+		}
 		say(f.at, fmt.Sprintf("map it to queue %d as the others do, or change all", f.to),
-			"DSCP %s goes to queue %d here and to queue %d on "+l.others(), ranges(slices.Compact(d)),
-			f.from, f.to)
+			"DSCP %s goes to queue %d here%s and to queue %d on "+l.others(), ranges(slices.Compact(d)),
+			f.from, how, f.to)
 	}
 }
 
@@ -447,7 +454,11 @@ func (l *linter) watchdogMissing() {
 					}
 				}
 			}
-			l.say(at, "turn the PFC watchdog on", "classes are lossless and no watchdog looks after them")
+			fix := "turn the PFC watchdog on"
+			if c.OS == NXOS {
+				fix += ": priority-flow-control watch-dog-interval on, in global configuration"
+			}
+			l.say(at, fix, "classes are lossless and no watchdog looks after them")
 			continue
 		}
 		for _, p := range c.Ports {

@@ -1,6 +1,9 @@
 package swconf
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // Maps that have 24 and 26 lossless do not decide: what the other switches have does. Where neither is, what
 // is lossless is data's.
@@ -48,6 +51,28 @@ func TestCNPQueueOfWhichEOSSaysNothing(t *testing.T) {
 		if s := severity(c, "cnp-not-strict"); s != x.want {
 			t.Errorf("%s %+v: %q, expected %q", x.os, x.q, s, x.want)
 		}
+	}
+}
+
+// A DSCP that no line of a switch maps is said to go to its queue by default, at the line that classifies a port and
+// not at the map of another DSCP.
+func TestDSCPByDefault(t *testing.T) {
+	a, b, c := leaf(), leaf(), leaf()
+	for _, o := range []*Config{b, c} {
+		o.QoS.DSCP[8] = Say(uint8(3), at(25))
+	}
+	a.QoS.Default, a.QoS.Feeds[3] = true, at(24)
+	found := false
+	for _, f := range linted(a, b, c) {
+		if f.Rule == "dscp-differs" {
+			found = true
+			if f.Line != 1 || !strings.Contains(f.Message, "here by default (no line sets it) and") {
+				t.Errorf("line %d: %s", f.Line, f.Message)
+			}
+		}
+	}
+	if !found {
+		t.Error("not found")
 	}
 }
 

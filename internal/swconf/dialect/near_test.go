@@ -85,11 +85,8 @@ var edges = []struct {
 	{"data-starved", "nxos", leaf, []string{"percent 50\n    random", "percent 0\n    random"},
 		[]string{"percent 50\n    random", "percent 1\n    random"}},
 	{"watchdog-missing", "nxos", leaf,
-		[]string{"  priority-flow-control watch-dog-interval on\n  lldp dcbx version ieee\n" +
-			"  service-policy type qos input CLASSIFY\n  ip address 10.0.0.0/31\n",
-			"  service-policy type qos input CLASSIFY\n  ip address 10.0.0.0/31\n"},
-		[]string{"priority-flow-control mode auto\n  priority-flow-control watch-dog-interval on\n",
-			"priority-flow-control mode off\n"}},
+		[]string{"\npriority-flow-control watch-dog-interval on\n", "\n"},
+		[]string{"  priority-flow-control watch-dog-interval on\n", ""}},
 	{"policy-unused", "nxos", leaf, []string{"hardware profile dlb\n",
 		"class-map type qos match-any SPARE\n  match dscp 10\nhardware profile dlb\n"},
 		[]string{"policy-map type qos CLASSIFY\n", "class-map type qos match-any SPARE\n  match dscp 10\n" +
