@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -27,6 +28,7 @@ type Part struct {
 	Count  int     `json:"count"`
 	Metres float64 `json:"metres"`
 	Kind   string  `json:"cable"`
+	Rate   int     `json:"gbps"` // of each cable
 }
 
 // Tier is a count of equal switches.
@@ -207,7 +209,7 @@ func (d *Design) price(in FabricInput) {
 	}
 	for i := range d.Cables {
 		c := in.Prices.cablePart(d.Cables[i].Metres)
-		d.Cables[i].Kind = c.Name
+		d.Cables[i].Kind, d.Cables[i].Rate = c.Name, cmp.Or(d.Cables[i].Rate, in.NICRate)
 		d.Cost += c.Price * float64(d.Cables[i].Count)
 		d.Watts += c.Watts * float64(d.Cables[i].Count)
 	}

@@ -64,8 +64,8 @@ func (x *planes) fill(d *Design) {
 	d.GPUs = x.groups * min(most, int(sent*in.Ratio/float64(x.port)+1e-9)) * in.PerServer
 	d.Tiers = []Tier{{"rail", in.Leaf.String(), leaves, x.down, x.up(), 0},
 		{"spine", in.Top.String(), x.count * x.tops, perPlane * x.each, 0, 0}}
-	d.Cables = []Part{{From: "host", To: "rail", Count: leaves * x.down, Metres: hostMetres},
-		{From: "rail", To: "spine", Count: leaves * x.up(), Metres: spineMetres}}
+	d.Cables = []Part{{From: "host", To: "rail", Count: leaves * x.down, Metres: hostMetres, Rate: x.port},
+		{From: "rail", To: "spine", Count: leaves * x.up(), Metres: spineMetres, Rate: x.cable}}
 	d.Hops, d.Ratio = 3, float64(x.down*x.port)/sent
 	d.because = fmt.Sprintf("%s of %dG under a leaf have %s of %dG up", unit.Plural(x.down, "port"), x.port,
 		unit.Plural(x.up(), "link"), x.cable)

@@ -88,7 +88,8 @@ func listed(w io.Writer, heading string, all []planner.Design, say func(*planner
 	}
 }
 
-// fabricAnswer says how many designs there are, and the cheapest of those with full bisection, or of all.
+// fabricAnswer says how many designs there are, and the cheapest of those with the oversubscription asked for: of 1:1
+// those with full bisection. Where none has it, the cheapest of all.
 func fabricAnswer(in *planner.FabricInput, fits []planner.Design) string {
 	nics := fmt.Sprintf("%dG NICs", in.NICRate)
 	if n := in.NICPorts; n > 1 {
@@ -100,7 +101,12 @@ func fabricAnswer(in *planner.FabricInput, fits []planner.Design) string {
 		return say + ". " + asked
 	}
 	what, best := "cheapest with full bisection", slices.Clone(fits)
-	best = slices.DeleteFunc(best, func(d planner.Design) bool { return d.Bisection > 0 && d.Bisection < 0.995 })
+	missed := func(d planner.Design) bool { return d.Bisection > 0 && d.Bisection < 0.995 }
+	if in.Ratio > 1 {
+		what = "cheapest with " + planner.ShowRatio(in.Ratio)
+		missed = func(d planner.Design) bool { return d.Missed != "" }
+	}
+	best = slices.DeleteFunc(best, missed)
 	if len(best) == 0 {
 		best = fits
 	}
@@ -108,7 +114,7 @@ func fabricAnswer(in *planner.FabricInput, fits []planner.Design) string {
 	if len(these) > 0 {
 		best = these
 	}
-	if best[0].Bisection < 0.995 { // or one host, which has no halves
+	if missed(best[0]) || in.Ratio == 1 && best[0].Bisection < 0.995 { // or one host, which has no halves
 		what = "cheapest"
 	}
 	var names []string
@@ -162,7 +168,8 @@ func fabricParts(w io.Writer, d *planner.Design, more *FabricParts) {
 			unit.Plural(x.Down, "port"), up)
 	}
 	for _, x := range d.Cables {
-		fmt.Fprintf(w, "  %7s  %s, %g m: %s to %s\n", unit.ShowCount(x.Count), x.Kind, x.Metres, x.From, x.To)
+		fmt.Fprintf(w, "  %7s  %dG %s, %g m: %s to %s\n", unit.ShowCount(x.Count), x.Rate, x.Kind, x.Metres, x.From,
+			x.To)
 	}
 	for _, note := range []string{d.Note, more.Deadlock[d.Name], more.Scenarios[d.Name]} {
 		if note != "" {
