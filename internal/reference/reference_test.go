@@ -73,6 +73,16 @@ func TestAccuracy(t *testing.T) {
 			t.Errorf("no %s", want)
 		}
 	}
+	_, measured, _ := strings.Cut(text, "## Measured systems")
+	measured, _, _ = strings.Cut(measured, "\n## ")
+	for _, not := range []string{"NCCL src/", "topo.h", "PERFORMANCE.md", "Korthikanti"} {
+		if strings.Contains(measured, not) {
+			t.Errorf("%s is no measurement", not)
+		}
+	}
+	if !oneSided.MatchString("<= 50.00") || oneSided.MatchString("50.00") {
+		t.Error("bounds are not told from figures")
+	}
 }
 
 // TestMessages checks that all causes are listed.
