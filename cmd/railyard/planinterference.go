@@ -11,8 +11,9 @@ import (
 type planInterferenceCmd struct {
 	Scenario string   `arg:"" help:"Scenario file with jobs; - reads stdin" placeholder:"SCENARIO"`
 	Set      []string `help:"Override a value (jobs.left.placement=spread); repeatable" placeholder:"KEY=VALUE" sep:"none"`
+	Seeds    int      `help:"Seeds, starting at the scenario's: median and range of the slowdown" default:"1" range:"1,100"`
 	Top      int      `help:"Number of shared ports to list" default:"10" range:"0,100"`
-	Plot     string   `help:"Plot job times, alone and together: .png or .svg" placeholder:"FILE"`
+	Plot     string   `help:"Plot job times, alone and together, of the first seed: .png or .svg" placeholder:"FILE"`
 	Force    bool     `help:"Replace an existing plot, or begin anew in --study" with:"plot,study"`
 	JSON     bool     `help:"Print as JSON"`
 
@@ -26,6 +27,7 @@ traffic is not compared. Exit code 3: a job lost a rank.
 
 Examples:
   railyard plan interference scenarios/two-jobs.yaml
+  railyard plan interference scenarios/two-jobs.yaml --seeds 5
   railyard plan interference scenarios/two-jobs.yaml --set placement=spread --plot jobs.png
   railyard compare scenarios/two-jobs.yaml --set placement=packed,rack,spread,random`
 }
@@ -46,8 +48,11 @@ func (c *planInterferenceCmd) Run(e *env) error {
 		return err
 	}
 	defer finish()
-	again := func() (*scenario.Plan, error) { return scenariofile.Plan(c.Scenario, c.Set, nil) }
-	out, err := interference.Simulate(ctx, pool, plan, again)
+	again := func(n uint64) (*scenario.Plan, error) {
+		seed := plan.Seed + n
+		return scenariofile.Plan(c.Scenario, c.Set, &seed)
+	}
+	out, err := interference.Simulate(ctx, pool, plan, c.Seeds, again)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
+	"reflect"
+	"strings"
 	"testing"
 
 	"railyard/internal/result"
@@ -56,5 +59,46 @@ jobs:
 		if m := j.Messages; j.Open && (m.Count < 50 || m.P99 < 1.5 || m.Median < 1) {
 			t.Errorf("%+v", j)
 		}
+	}
+}
+
+// With several seeds each seed's jobs are those of a run of its own with this seed, the first one's are those of one
+// seed, and the table has the range.
+func TestInterferenceOfSeeds(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("s.yaml", []byte(`name: shared
+fabric: {kind: rail, hosts: 2, segments: 2, spines: 2, uplinks: 1,
+  host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 3m}}
+server: {gpus: 2, nics: 2}
+placement: spread
+jobs:
+  left: {gpus: 4, traffic: {alltoall: {bytes: 1MB}}}
+  right: {gpus: 4, traffic: {alltoall: {bytes: 1MB}}}
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	read := func(args ...string) (x interference.Result) {
+		code, out, errs := call(t, append([]string{"plan", "interference", "s.yaml", "--json"}, args...)...)
+		if err := json.Unmarshal([]byte(out), &x); err != nil || code != 0 {
+			t.Fatalf("exit %d, %v, %s", code, err, errs)
+		}
+		return x
+	}
+	several := read("--seeds", "3")
+	if len(several.Seeds) != 3 {
+		t.Fatalf("%d seeds", len(several.Seeds))
+	}
+	for i, jobs := range several.Seeds {
+		one := read("--set", fmt.Sprint("seed=", 1+i))
+		if len(one.Seeds) != 0 || !reflect.DeepEqual(one.Jobs, jobs) {
+			t.Errorf("seed %d: %+v, alone %+v", 1+i, jobs, one.Jobs)
+		}
+	}
+	least, median, most, n := several.Range(0)
+	if n != 3 || least > median || median > most || least == most {
+		t.Errorf("%v, %v, %v of %d", least, median, most, n)
+	}
+	if _, out, _ := call(t, "plan", "interference", "s.yaml", "--seeds", "3"); !strings.Contains(out, "of 3 seeds (") {
+		t.Error(out)
 	}
 }

@@ -16,6 +16,20 @@ import (
 // Interference prints how much jobs slow one another down, and at which ports they meet.
 func Interference(w io.Writer, x *interference.Result, top int) {
 	screen.Painted(w, screen.Answer, "", interferenceAnswer(x))
+	if len(x.Seeds) > 0 {
+		t := screen.Table{Columns: []screen.Column{{Head: "Job"}, {Head: "GPUs"}, {Head: "seeds"},
+			{Head: "slowdown, min"}, {Head: "median"}, {Head: "max"}}}
+		for i := range x.Jobs {
+			row := []string{x.Jobs[i].Job, unit.ShowCount(x.Jobs[i].GPUs), "–", "–", "–", "–"}
+			if least, median, most, n := x.Range(i); n > 0 && !x.Jobs[i].Open {
+				row = append(row[:2], unit.ShowCount(n), unit.ShowFactor(least), unit.ShowFactor(median),
+					unit.ShowFactor(most))
+			}
+			t.Add(row...)
+		}
+		t.Print(w)
+		fmt.Fprintln(w, "\nThe first seed:")
+	}
 	t := screen.Table{Columns: []screen.Column{{Head: "Job"}, {Head: "GPUs"}, {Head: "start", Rare: true},
 		{Head: "alone"}, {Head: "together"}, {Head: "slowdown"}, {Head: "messages p50", Spare: true},
 		{Head: "p99", Spare: true}}}
@@ -39,15 +53,25 @@ func Interference(w io.Writer, x *interference.Result, top int) {
 		fmt.Fprintln(w, "The jobs never share a port at the same time.")
 	}
 	report.Meetings(w, x.Meetings, top, "with --top and --json")
+	if len(x.Seeds) == 0 {
+		report.Labelled(w, "note: ", "one seed, whose hashes decide which flows share links; --seeds 5 prints median and range")
+	}
 }
 
 // interferenceAnswer names the job that the others slow down most.
 func interferenceAnswer(x *interference.Result) string {
 	say := fmt.Sprintf("%s: %s, together and each alone on the same GPUs", x.Name, unit.Plural(len(x.Jobs), "job"))
 	var worst *interference.Slowdown
+	slowest, over := 0.0, "" // the median over seeds, where there are several, and their range
 	for i := range x.Jobs {
-		if j := &x.Jobs[i]; !j.Lost.Any() && !j.Open && (worst == nil || j.Slowdown > worst.Slowdown) {
-			worst = j
+		j := &x.Jobs[i]
+		slower, of := j.Slowdown, ""
+		if least, median, most, n := x.Range(i); n > 0 {
+			slower, of = median, fmt.Sprintf(" in the median of %d seeds (%s to %s)", n, unit.ShowFactor(least),
+				unit.ShowFactor(most))
+		}
+		if !j.Lost.Any() && !j.Open && slower > slowest {
+			worst, slowest, over = j, slower, of
 		}
 	}
 	switch {
@@ -55,10 +79,10 @@ func interferenceAnswer(x *interference.Result) string {
 		return say + ": a job lost a rank"
 	case worst == nil:
 		return say
-	case worst.Slowdown < 1.005:
-		return say + ": no job is slowed down"
+	case slowest < 1.005:
+		return say + ": no job is slowed down" + over
 	}
-	return fmt.Sprintf("%s: %s is slowed down most, %s", say, worst.Job, unit.ShowFactor(worst.Slowdown))
+	return fmt.Sprintf("%s: %s is slowed down most, %s%s", say, worst.Job, unit.ShowFactor(slowest), over)
 }
 
 // Loads prints latency over offered load, a curve for each way of load balancing.

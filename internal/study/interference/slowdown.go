@@ -63,9 +63,10 @@ func Took(ps int64, lost bool) string {
 	return unit.Time(ps).Show()
 }
 
-// Simulate simulates all jobs of a plan together, and each alone on its GPUs; again resolves the plan anew.
-func Simulate(ctx context.Context, pool *study.Pool, plan *scenario.Plan, again func() (*scenario.Plan, error)) (
-	*Result, error) {
+// Simulate simulates all jobs of a plan together, and each alone on its GPUs, with its seed and those that follow it;
+// again resolves the plan anew, with the scenario's seed and n more.
+func Simulate(ctx context.Context, pool *study.Pool, plan *scenario.Plan, seeds int,
+	again func(n uint64) (*scenario.Plan, error)) (*Result, error) {
 	switch n := len(plan.Jobs); {
 	case n < 2:
 		return nil, input.Fault(plan.Refuse("jobs", "there is one: interference is between two and more"))
@@ -76,24 +77,28 @@ func Simulate(ctx context.Context, pool *study.Pool, plan *scenario.Plan, again 
 	for i := range plan.Jobs {
 		names = append(names, plan.Jobs[i].Name)
 	}
-	all := make([]*study.Outcome, 1+len(names)) // together, and each alone
-	plans := []*scenario.Plan{plan}
-	for _, name := range names {
-		alone, err := again()
-		if err != nil {
-			return nil, err
-		}
-		alone.Jobs = onlyJob(alone.Jobs, name)
-		plans = append(plans, alone)
+	runs := 1 + len(names) // of a seed: together, and each alone
+	all := make([]*study.Outcome, seeds*runs)
+	open := make([]bool, len(names))
+	for i := range plan.Jobs {
+		open[i] = plan.Jobs[i].Open
 	}
 	pool.Flows = true
 	pool.Expect(len(all))
 	err := pool.Each(ctx, len(all), func(i int) (err error) {
-		label := "together"
-		if i > 0 {
-			label = names[i-1] + " alone"
+		plan, err := again(uint64(i / runs))
+		if err != nil {
+			return err
 		}
-		o, err := pool.Simulate(ctx, label, plans[i], 0)
+		label := "together"
+		if n := i % runs; n > 0 {
+			label = names[n-1] + " alone"
+			plan.Jobs = onlyJob(plan.Jobs, names[n-1])
+		}
+		if seeds > 1 {
+			label += fmt.Sprintf(", seed %d", plan.Seed)
+		}
+		o, err := pool.Simulate(ctx, label, plan, 0)
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return ctx.Err()
@@ -114,14 +119,26 @@ func Simulate(ctx context.Context, pool *study.Pool, plan *scenario.Plan, again 
 	together := all[0]
 	out := &Result{Name: together.Summary.Name, Meetings: together.Summary.Meetings,
 		Outcome: together.Summary.Outcome}
-	for i := range together.Summary.Jobs {
-		j := &together.Summary.Jobs[i]
-		n := 1 + slices.Index(names, j.Name)
-		row := Slowdown{Job: j.Name, GPUs: j.GPUs, Start: j.Start, Open: plans[n].Jobs[0].Open}
-		row.against(j, &all[n].Summary.Jobs[0], together.Tables.Flows, all[n].Tables.Flows)
-		out.Jobs = append(out.Jobs, row)
+	out.Jobs = slowdowns(all[:runs], names, open)
+	if seeds > 1 {
+		for s := range slices.Chunk(all, runs) {
+			out.Seeds = append(out.Seeds, slowdowns(s, names, open))
+		}
 	}
 	return out, nil
+}
+
+// slowdowns are those of the jobs with one seed, from the outcomes together and of each alone.
+func slowdowns(all []*study.Outcome, names []string, open []bool) (rows []Slowdown) {
+	together := all[0]
+	for i := range together.Summary.Jobs {
+		j := &together.Summary.Jobs[i]
+		n := slices.Index(names, j.Name)
+		row := Slowdown{Job: j.Name, GPUs: j.GPUs, Start: j.Start, Open: open[n]}
+		row.against(j, &all[1+n].Summary.Jobs[0], together.Tables.Flows, all[1+n].Tables.Flows)
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 // against fills in what a job's run alone says beside the one together.

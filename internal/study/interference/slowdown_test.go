@@ -21,18 +21,18 @@ jobs:
 
 // Jobs that share no port take as long as alone, to the picosecond, and never meet.
 func TestApart(t *testing.T) {
-	again := func() (*scenario.Plan, error) {
+	again := func(uint64) (*scenario.Plan, error) {
 		d, err := scenario.Parse("jobs", []byte(jobs), nil)
 		if err != nil {
 			return nil, err
 		}
 		return d.Resolve(nil)
 	}
-	plan, err := again()
+	plan, err := again(0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := Simulate(context.Background(), &study.Pool{Workers: 2}, plan, again)
+	x, err := Simulate(context.Background(), &study.Pool{Workers: 2}, plan, 1, again)
 	if err != nil || len(x.Jobs) != 2 || len(x.Meetings) != 0 || x.Lost() {
 		t.Fatalf("%+v, %v", x, err)
 	}
