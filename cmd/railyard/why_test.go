@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"railyard/internal/cause"
+	"railyard/internal/explain"
 	"railyard/internal/result"
 )
 
@@ -99,6 +100,36 @@ func TestWhy(t *testing.T) {
 		}
 		if out, errs, code := call("why", dir); code != 0 || out == "" || !strings.Contains(errs, damage) {
 			t.Errorf("%s: %d, %s", damage, code, errs)
+		}
+	}
+}
+
+// TestUnaccounted checks that a run above the limit of replays says so in its report, that why returns the same text,
+// and that explain recommends why only for runs that have an account.
+func TestUnaccounted(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	defer func(n int) { explain.MostReplayed = n }(explain.MostReplayed)
+	for _, most := range []int{explain.MostReplayed, 2} {
+		explain.MostReplayed = most
+		code, out, errs := call(t, "run", "../../scenarios/three-flows.yaml", "--set", "fidelity=flow", "--force", "--out", dir)
+		if code != 0 {
+			t.Fatal(errs)
+		}
+		_, shown, _ := call(t, "explain", dir)
+		_, file, _ := call(t, "explain", filepath.Join(dir, "summary.json"))
+		code, _, errs = call(t, "why", dir)
+		for _, text := range []string{"causes of lost time were not computed: 3 messages exceed the limit of 2",
+			"dp and global_batch"} {
+			for i, output := range []string{out, errs, shown, file} {
+				words := strings.Join(strings.Fields(output), " ")
+				if strings.Contains(words, text) != (most == 2) {
+					t.Errorf("limit %d, output %d, %q: %s", most, i, text, output)
+				}
+			}
+		}
+		if recommended := most != 2; (code == 0) != recommended || strings.Contains(shown, "railyard why") != recommended ||
+			strings.Contains(file, "railyard why") != recommended {
+			t.Errorf("limit %d: why returns %d: %s%s%s", most, code, errs, shown, file)
 		}
 	}
 }

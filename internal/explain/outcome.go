@@ -44,8 +44,10 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 	b := r.newBlamer()
 	s.Outcome = r.outcome()
 	if last, _ := r.lastOf(r.all()); last >= 0 && (x.Done() || s.Outcome != nil) {
-		if o.Packets == nil && len(o.Messages) > mostReplayed {
-			limits = append(limits, fmt.Sprintf("causes of lost time were not computed: they need about 15 replays of %d messages, and are left out above %d", len(o.Messages), mostReplayed))
+		if o.Packets == nil && len(o.Messages) > MostReplayed {
+			s.Unaccounted = fmt.Sprintf("causes of lost time were not computed: %s exceed the limit of %s for about 15 replays; simulate fewer, for example with dp and global_batch of the training halved",
+				unit.Plural(len(o.Messages), "message"), unit.ShowCount(MostReplayed))
+			limits = append(limits, s.Unaccounted)
 		} else {
 			b.acc = b.newAccounts()
 			s.Chain = b.acc.step(r.all(), 0)
@@ -85,9 +87,9 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 	return s, t, limits
 }
 
-// mostReplayed is the most messages of a run without packets whose lost time is divided among causes: a replay takes
+// MostReplayed is the most messages of a run without packets whose lost time is divided among causes: a replay takes
 // as long as the run itself.
-const mostReplayed = 500_000
+var MostReplayed = 500_000 // a variable for tests
 
 // causeRows spells accounts out as rows, without causes that cost nothing.
 func causeRows(chain *cause.Account, colls []result.CollectiveRow) (rows []result.CauseRow) {

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"railyard/internal/result"
 )
 
 // Files of runs and of studies that other kinds would take for theirs.
@@ -32,8 +34,17 @@ func showRunFile(f *File, a *Account) error {
 	}
 	a.show("of the run in %s", dir)
 	a.next("print the report of its run", "report %s", shellWord(dir))
-	a.next("explain where the time went, and simulate remedies", "why %s --try 3", shellWord(dir))
+	a.nextWhy(dir)
 	return nil
+}
+
+// nextWhy points to the causes of a run's lost time where it has an account of them, and says why it has none.
+func (a *Account) nextWhy(dir string) {
+	if _, err := result.ReadAccount(dir); err != nil {
+		a.show("%v", err)
+		return
+	}
+	a.next("explain where the time went, and simulate remedies", "why %s --try 3", shellWord(dir))
 }
 
 // ownTrace begins the file trace.json of a run.

@@ -46,7 +46,7 @@ func showRun(f *File, a *Account) error {
 		a.show("the run is incomplete: it was interrupted, or a job failed")
 	}
 	a.next("print the report", "report %s", f.quoted())
-	a.next("explain where the time went, and simulate remedies", "why %s --try 3", f.quoted())
+	a.nextWhy(f.Path)
 	a.next("list the tables and columns of SQL queries", "query %s", f.quoted())
 	a.next("write the report as a page", "report %s --html report.html", f.quoted())
 	return nil

@@ -71,6 +71,9 @@ func cut(w io.Writer, s *result.Summary) {
 // lost prints the time above line rate on the critical path by cause and, where advised, what to change. Small causes
 // become one closing line.
 func lost(w io.Writer, s *result.Summary, advised bool) {
+	if s.Unaccounted != "" {
+		Labelled(w, "Note: ", s.Unaccounted)
+	}
 	rows, minor := Losses(s)
 	if len(rows) == 0 {
 		if s.Chain != nil && s.StepTime > 0 && s.Chain.Lost() > 0 {

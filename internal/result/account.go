@@ -19,6 +19,8 @@ func ReadAccount(dir string) (*Summary, error) {
 		return nil, err
 	case s.Outcome != nil:
 		return nil, fmt.Errorf("%s has no step to account for: %s", dir, s.Outcome.Why)
+	case s.Unaccounted != "":
+		return nil, fmt.Errorf("%s has no account of lost time: %s", dir, s.Unaccounted)
 	case s.Chain == nil || !s.Complete:
 		return nil, fmt.Errorf("%s has no account of lost time: the run did not end with a step; run its scenario to the end",
 			dir)

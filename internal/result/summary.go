@@ -123,7 +123,9 @@ type Summary struct {
 	Step
 	// Simulated are the causes, by key, whose saving (Chain) is that of a run without them, not the model's estimate.
 	Simulated []string `json:"saving_simulated,omitempty"`
-	Remedies  []Remedy `json:"remedies,omitempty"` // for the cause that saves most first
+	// Unaccounted describes why a run that ended has no account of lost time (Chain).
+	Unaccounted string   `json:"unaccounted,omitempty"`
+	Remedies    []Remedy `json:"remedies,omitempty"` // for the cause that saves most first
 	// Cut describes claims of causes from outside that exceeded the time they were to be part of.
 	Cut  []string `json:"claims_cut,omitempty"`
 	GPUs int      `json:"gpus"`

@@ -416,6 +416,7 @@ export interface Summary {
   bubble_ps: number;
   chain?: Record<string, number>;
   saving_simulated?: string[];
+  unaccounted?: string;
   remedies?: Remedy[];
   claims_cut?: string[];
   gpus: number;
