@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"railyard/internal/report/screen"
 	"railyard/internal/result"
@@ -97,10 +99,33 @@ func lines(w io.Writer, title string, variants []result.Variant) []string {
 	}
 	fmt.Fprintln(w)
 	t.Print(w)
-	if n := seeds(variants); n > 1 {
-		fmt.Fprintf(w, "Medians over %d seeds.\n", n)
-	}
+	overSeeds(w, variants)
 	return names
+}
+
+// mostSpread is the range of steps over seeds, of the median, from which on the footer has it: a median alone hides it.
+const mostSpread = 0.05
+
+// overSeeds says of how many seeds figures are the medians, and for which variants the seeds' steps lie far apart.
+func overSeeds(w io.Writer, variants []result.Variant) {
+	n := seeds(variants)
+	if n < 2 {
+		return
+	}
+	var wide []string
+	for _, v := range variants {
+		steps := values(completion, v)
+		slices.Sort(steps)
+		if len(steps) > 1 && steps[len(steps)-1]-steps[0] > mostSpread*median(steps) {
+			wide = append(wide, fmt.Sprintf("%s %s to %s", v.Label, completion.show(steps[0]),
+				completion.show(steps[len(steps)-1])))
+		}
+	}
+	text := fmt.Sprintf("Medians over %d seeds.", n)
+	if len(wide) > 0 {
+		text = fmt.Sprintf("Medians over %d seeds; steps from the best to the worst seed: %s.", n, strings.Join(wide, "; "))
+	}
+	Wrap(w, "", text)
 }
 
 // requirements prints the hardware that each congestion control needs, and why others do not fit.

@@ -99,8 +99,6 @@ func (g *Grid) Table(w io.Writer, title string) {
 	}
 	fmt.Fprintln(w)
 	t.Print(w)
-	if n := seeds(g.Variants); n > 1 {
-		fmt.Fprintf(w, "Medians over %d seeds.\n", n)
-	}
+	overSeeds(w, g.Variants)
 	failures(w, g.Variants)
 }
