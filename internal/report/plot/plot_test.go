@@ -26,3 +26,13 @@ func TestThinned(t *testing.T) {
 		t.Errorf("%d points, %d peaks", len(short), peaks)
 	}
 }
+
+// TestMeansAreNamed checks that the title of a heat map names the keys over which its cells are means.
+func TestMeansAreNamed(t *testing.T) {
+	for want, rest := range map[string][]*axis{"": nil, ", mean over lb": {{name: "lb"}},
+		", mean over lb, seed": {{name: "lb"}, {name: "seed"}}} {
+		if got := over(rest); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

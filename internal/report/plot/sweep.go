@@ -5,6 +5,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"railyard/internal/report/table"
 	"railyard/internal/study/space"
@@ -120,6 +121,18 @@ func (g *sweepGrid) Y(r int) float64         { return float64(r) }
 func (g *sweepGrid) Z(c, r int) float64      { return g.sum[r*g.cols+c] / g.n[r*g.cols+c] }
 func (g *sweepGrid) add(c, r int, x float64) { g.sum[r*g.cols+c] += x; g.n[r*g.cols+c]++ }
 
+// over says in a heat map's title over which keys its cells are means.
+func over(rest []*axis) string {
+	if len(rest) == 0 {
+		return ""
+	}
+	names := make([]string, len(rest))
+	for i, x := range rest {
+		names[i] = x.name
+	}
+	return ", mean over " + strings.Join(names, ", ")
+}
+
 // heat draws the first objective over the two parameters that count most, the mean over all others.
 func heat(a *sweep.Analysis, axes []*axis) (*plot.Plot, error) {
 	if len(axes) < 2 {
@@ -144,7 +157,7 @@ func heat(a *sweep.Analysis, axes []*axis) (*plot.Plot, error) {
 	}
 	o := a.Objectives[0]
 	p := plot.New()
-	p.Title.Text = o.Words + ": white " + table.Quantity(low, o.Kind) + ", red " + table.Quantity(high, o.Kind)
+	p.Title.Text = o.Words + over(axes[2:]) + ": white " + table.Quantity(low, o.Kind) + ", red " + table.Quantity(high, o.Kind)
 	h := plotter.NewHeatMap(g, shades(128))
 	h.Min, h.Max, h.NaN = low, high, color.Gray{Y: 40}
 	p.Add(h)
