@@ -20,6 +20,17 @@ type Advice struct {
 	Error string
 }
 
+// leastBubble is the share of the step from which on why speaks of the pipeline's bubble.
+const leastBubble = 0.05
+
+// idle names what shortens the pipeline's bubble, which no remedy of the network does.
+func idle(w io.Writer, s *result.Summary) {
+	if share := float64(s.Bubble) / float64(s.StepTime); share >= leastBubble {
+		Wrap(w, "", fmt.Sprintf("Pipeline bubble: %s (%s of the step): more microbatches, workload.training.schedule=interleaved with vpp, or zero-bubble reduce it; railyard plan search compares layouts.",
+			dur(s.Bubble), percent(share)))
+	}
+}
+
 // Why prints the causes of a run's time above line rate, and a table of remedies: what a run without the cause is
 // estimated to save, and the step time of each remedy that was simulated.
 func Why(w io.Writer, s *result.Summary, all []Advice) {
@@ -30,9 +41,10 @@ func Why(w io.Writer, s *result.Summary, all []Advice) {
 	}
 	screen.Painted(w, screen.Answer, "", head)
 	lost(w, s, false)
+	idle(w, s)
 	fmt.Fprintln(w)
 	if len(all) == 0 {
-		fmt.Fprintln(w, "No remedy is known that saves 0.5 % of the step.")
+		fmt.Fprintln(w, "No remedy of the network is known that saves 0.5 % of the step.")
 		return
 	}
 	t := screen.Table{Columns: []screen.Column{{Head: "Cause"}, {Head: "without it", Rare: true},
