@@ -29,7 +29,7 @@ type planGoodputCmd struct {
 	Async      bool           `help:"Write checkpoints asynchronously: training stops for --snapshot only"`
 	Snapshot   time.Duration  `help:"Time to copy GPU state to host memory" default:"5s" placeholder:"TIME" with:"async"`
 	Interval   time.Duration  `help:"Checkpoint interval (on_failure.checkpoint_every, or Daly's optimum)" placeholder:"TIME"`
-	Step       time.Duration  `help:"Step time, instead of a simulation" placeholder:"TIME" without:"estimate"`
+	Step       time.Duration  `help:"Step time, instead of a simulation; required without SCENARIO" placeholder:"TIME" without:"estimate"`
 	Estimate   bool           `help:"Estimate the step by the cost model, without simulation"`
 	Spares     int            `help:"Spare hosts; -1: unlimited" default:"-1" placeholder:"N" range:"-1,10000000"`
 	Repair     time.Duration  `help:"Repair time of a host" default:"24h" placeholder:"TIME" with:"spares"`

@@ -36,6 +36,8 @@ func Goodput(w io.Writer, r days.Report) {
 	} else {
 		line("Failures", "none")
 	}
+	line("Lost", "%s of %s GPU-hours in 30 days", unit.ShowCount(int64(math.Round((1-p.Effective.Mean)*720*float64(r.GPUs)))),
+		unit.ShowCount(int64(r.GPUs)*720))
 	how := "training stops during the write"
 	if r.Async {
 		how = fmt.Sprintf("asynchronous, training stops for %s", days.Brief(r.Stall))
