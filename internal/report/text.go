@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"railyard/internal/cause"
 	"railyard/internal/report/screen"
 	"railyard/internal/result"
 	"railyard/unit"
@@ -63,11 +64,25 @@ func answer(s *result.Summary) string {
 		head += ", MFU " + percent(s.MFU)
 	} else if c := s.Collectives; len(c) == 1 && c[0].Bound > 0 {
 		head += fmt.Sprintf(", %.0f %% of line rate", 100*c[0].BusBW/c[0].Bound)
+		if atBound(s) {
+			return head + ", bound by " + c[0].BoundWhy
+		}
 	}
 	if why := mainCause(s); why != "" {
 		head += "; main cause: " + why
 	}
 	return head
+}
+
+// nearBound is the share of a collective's bound from which on its messages' sharing of NICs is no loss: the bound
+// shares them, too.
+const nearBound = 0.95
+
+// atBound reports whether a run is one collective near its bound, whose messages wait for one another's NIC or NVLink.
+func atBound(s *result.Summary) bool {
+	c := s.Collectives
+	return len(c) == 1 && c[0].BusBW >= nearBound*c[0].Bound && s.Chain != nil &&
+		mainCause(s) == cause.SharedNIC.Get().Name
 }
 
 // approximate reports whether a run simulated something else than packets.

@@ -1,0 +1,31 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"railyard/internal/cause"
+	"railyard/internal/result"
+)
+
+// TestHeadOfBoundCollective checks that a collective at its bound has no main cause where its messages only share what
+// bounds it, and keeps the cause where it lies below the bound or something else holds it back.
+func TestHeadOfBoundCollective(t *testing.T) {
+	for _, c := range []struct {
+		bus   float64
+		cause cause.ID
+		want  string
+	}{
+		{49e9, cause.SharedNIC, "98 % of line rate, bound by NIC"},
+		{40e9, cause.SharedNIC, "80 % of line rate; main cause: " + cause.SharedNIC.Get().Name},
+		{49e9, cause.Pause, "98 % of line rate; main cause: " + cause.Pause.Get().Name},
+	} {
+		s := &result.Summary{Complete: true}
+		s.StepTime, s.Chain = 1e9, &cause.Account{}
+		s.Chain.Own[c.cause] = 4e8
+		s.Collectives = []result.Collective{{Count: 1, BusBW: c.bus, Bound: 50e9, BoundWhy: "NIC"}}
+		if got := answer(s); !strings.HasSuffix(got, c.want) {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
