@@ -64,7 +64,7 @@ func TestShownFolders(t *testing.T) {
 		{"a copy", map[string]string{"a.cfg": leaf, "b.cfg": leaf}, []string{"lint", "DIR"}, exitOK,
 			[]string{"the configuration of leaf-1 again"}, "address-duplicate"},
 		{"two texts of a device", map[string]string{"a.cfg": leaf, "b.cfg": leaf + "vlan 7\n"},
-			[]string{"lint", "DIR"}, exitOK, []string{"are configurations of leaf-1 that differ"}, ""},
+			[]string{"lint", "DIR"}, exitOK, []string{"are different configurations of leaf-1, and both are read"}, ""},
 	} {
 		dir := folderOf(t, c.files)
 		args := []string{"config"}
