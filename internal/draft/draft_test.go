@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"railyard/internal/model"
+	"railyard/internal/partition"
 	"railyard/internal/scenario"
 	"railyard/internal/site"
 )
@@ -174,7 +175,8 @@ func TestRuns(t *testing.T) {
 				t.Errorf("%+v: %v; %d ranks of %d GPUs in the fabric\n%s", a, err, s.Ranks(), p.Graph.TotalGPUs(), text)
 			}
 			gpu, err := model.FindGPU(doc.File.Server.GPU)
-			if worst, e := s.Worst(s.Model); err != nil || e != nil || worst.Total() > gpu.Usable/100*mostMemory {
+			if worst, e := s.Worst(s.Model); err != nil || e != nil ||
+				worst.Total() > gpu.Usable/100*partition.MostMemory {
 				t.Errorf("%+v: %v, %v, %d bytes of %v\n%s", a, err, e, worst.Total(), gpu.Usable, text)
 			}
 			if s.Fold {

@@ -23,12 +23,6 @@ const (
 	mostPorts = 128
 )
 
-// byPackets is the maximum number of GPUs whose collective is simulated packet by packet whatever it takes.
-const byPackets = 512
-
-// mostMemory is the percentage of a GPU's memory that a drafted step takes at most, as plan search's.
-const mostMemory = 90
-
 // Scenario returns the scenario as YAML, with a comment for each block, and sets Missed. All answers must be set and
 // accepted.
 func (a *Answers) Scenario(name string) (string, error) {
@@ -73,9 +67,7 @@ func (a *Answers) Scenario(name string) (string, error) {
 	}
 	b.WriteString("# Congestion control of the NICs; railyard compare FILE --set cc.algorithm=all compares them.\n" +
 		"cc: {algorithm: dcqcn}\n")
-	if gpus > byPackets || strings.Contains(work, "training:") {
-		b.WriteString("# Packets up to a billion estimated packet-hops; beyond, messages as flows that share links.\nfidelity: auto\n")
-	}
+	b.WriteString("# Packets up to a billion estimated packet-hops; beyond, messages as flows that share links.\nfidelity: auto\n")
 	return b.String() + work, nil
 }
 
@@ -159,7 +151,7 @@ func (a *Answers) work(s *site.Server, gpus, per int) (text string, fold int, er
 	if err != nil {
 		return "", 0, field.Under("--workload", err)
 	}
-	t, ok := layout(m, s, gpu.Usable/100*mostMemory, gpus, per)
+	t, ok := layout(m, s, gpu.Usable/100*partition.MostMemory, gpus, per)
 	if !ok {
 		return "", 0, field.New("--gpus", "%d GPUs of %v do not hold a step of %s in a layout of tensor and pipeline parallelism; more: railyard plan size",
 			gpus, gpu.Memory.Show(), a.Workload)

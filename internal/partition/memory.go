@@ -180,6 +180,10 @@ func (l Layout) largestPair(m *model.Config, part [2]int64) (most int64) {
 	return most
 }
 
+// MostMemory is the percentage of a GPU's memory that a layout may fill: the rest is for fragmentation, the
+// communication library and the framework.
+const MostMemory = 90
+
 // Worst returns the stage whose ranks hold most.
 func (l Layout) Worst(m *model.Config) (RankMemory, error) {
 	stages, err := l.Memory(m)

@@ -59,7 +59,7 @@ func (in SearchInput) Score(l partition.Layout) (*Scored, error) {
 	}
 	s := &Scored{Candidate: in.Estimate(l), Limit: in.Site.GPU.Usable}
 	s.Memory = worst.Total()
-	s.Fits = s.Memory <= s.Limit/100*reserve
+	s.Fits = s.Memory <= s.Limit/100*partition.MostMemory
 	if by := in.Training.Software; by != nil {
 		s.Software = by.String()
 		if e, ok := ErrorOf(by, Kind(in.Training.Model, in.Training.Precision)); ok {

@@ -75,12 +75,8 @@ func Search(in SearchInput) (*Result, error) {
 	return r, nil
 }
 
-// reserve is the percentage of the memory that a layout may fill: the rest is for
-// fragmentation, the communication library and the framework.
-const reserve = 90
-
-// MostMemory is that share.
-const MostMemory = reserve / 100.0
+// MostMemory is the share of the memory that a layout may fill.
+const MostMemory = partition.MostMemory / 100.0
 
 // fits returns the memory of a layout's fullest rank, or the family of reasons
 // that it is impossible for, without its numbers, so that they can be counted.
@@ -112,8 +108,8 @@ func (in SearchInput) fits(l partition.Layout) (unit.Bytes, string) {
 	if err != nil {
 		return 0, err.Error()
 	}
-	if worst.Total() > in.Site.GPU.Usable/100*reserve {
-		return 0, fmt.Sprintf("over %d %% of GPU memory", reserve)
+	if worst.Total() > in.Site.GPU.Usable/100*partition.MostMemory {
+		return 0, fmt.Sprintf("over %d %% of GPU memory", partition.MostMemory)
 	}
 	return worst.Total(), ""
 }

@@ -130,7 +130,7 @@ func persist(ctx context.Context, step func() error) (err error) {
 		}
 		pause(ctx, patience)
 	}
-	return fmt.Errorf("no response from the NATS server, tried 4 times: %w", err)
+	return fmt.Errorf("set-up at the NATS server failed 4 times: %w", err)
 }
 
 // search settles the trials that nobody works on and that have no record: those that are still in the queue were
