@@ -172,7 +172,7 @@ var allowed = map[string][]string{
 		"internal/diagnose", "internal/hostconf", "internal/input", "internal/jobscript", "internal/machine", "internal/measured",
 		"internal/report", "internal/report/screen", "internal/result", "internal/scenariofile", "internal/study/sweep",
 		"internal/swconf", "internal/swconf/dialect", "internal/trace"},
-	"internal/query":       {"internal/input", "internal/report/screen"},
+	"internal/query":       {"internal/input", "internal/report/screen", "internal/result"},
 	"internal/expect":      {"internal/cause", "internal/result"},
 	"internal/draft":       {"internal/model", "internal/partition", "internal/site", "internal/workload"},
 	"internal/study/space": {},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"railyard/internal/query"
+	"railyard/internal/report"
 )
 
 type queryCmd struct {
@@ -38,9 +39,13 @@ func (c *queryCmd) Run(e *env) error {
 	ctx, cancel := interruptible()
 	defer cancel()
 	r, err := d.Select(ctx, c.Query)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	for _, cut := range r.Cut {
+		report.Labelled(e.stderr, "warning: ", cut.String())
+	}
+	switch {
 	case c.CSV:
 		return query.WriteCSV(e.stdout, r)
 	case c.JSON:

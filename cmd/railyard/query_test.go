@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/csv"
+	"os"
 	"strings"
 	"testing"
 )
@@ -34,5 +35,40 @@ func TestQuery(t *testing.T) {
 			strings.Count(errs, "\n") != 1 {
 			t.Errorf("%s: exit %d, %s%s", query, code, out, errs)
 		}
+	}
+}
+
+// TestQueryCut queries a run whose summary names a table that lacks rows: each query of it warns, others do not.
+func TestQueryCut(t *testing.T) {
+	smallFile(t)
+	if code, _, errs := call(t, "run", "small.yaml", "--out", "r"); code != exitOK {
+		t.Fatal(errs)
+	}
+	text, err := os.ReadFile("r/summary.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := strings.Replace(string(text), "{\n", `{"tables_cut": [{"table": "pauses", "rows": 0, "total_rows": 7}],`+"\n", 1)
+	if err := os.WriteFile("r/summary.json", []byte(cut), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	const warning = "table pauses holds the first 0 of 7 rows: counts and sums over it are too low"
+	for query, want := range map[string]string{"select count(*) as n from pauses": "warning: " + warning,
+		"select count(*) as n from flows": ""} {
+		for _, format := range []string{"--json", "--csv"} {
+			if code, out, errs := call(t, "query", "r", query, format); code != exitOK || out == "" ||
+				strings.Join(strings.Fields(errs), " ") != want {
+				t.Errorf("%s %s: exit %d, %q, want %q\n%s", query, format, code, errs, want, out)
+			}
+		}
+	}
+	if code, out, errs := call(t, "query", "r"); code != exitOK || !strings.Contains(out, "pauses        the first 0 of 7 rows: ") {
+		t.Errorf("exit %d, %s%s", code, out, errs)
+	}
+	if code, out, errs := call(t, "query", "r", "--json"); code != exitOK || !strings.Contains(out, `"total_rows": 7`) {
+		t.Errorf("exit %d, %s%s", code, out, errs)
+	}
+	if code, out, errs := call(t, "report", "r"); code != exitOK || !strings.Contains(out, "Note: "+warning[:40]) {
+		t.Errorf("exit %d, %s%s", code, out, errs)
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // maxCollectiveRows bounds the table of collectives.
-const maxCollectiveRows = 100_000
+var maxCollectiveRows = 100_000 // a variable for tests
 
 // blamer splits what operations took beyond line rate into causes.
 type blamer struct {
@@ -60,8 +60,8 @@ func (r *reading) newBlamer() *blamer {
 	return b
 }
 
-// causes fills the table of collectives. It reports whether it had to stop.
-func (b *blamer) causes(t *result.Tables) (cut bool) {
+// causes fills the table of collectives. It returns the number of rows without a limit.
+func (b *blamer) causes(t *result.Tables) (all int) {
 	n := len(b.r.dag.Colls)
 	from, last, whole := make([]unit.Time, n), make([]int32, n), make([]bool, n)
 	for i := range from {
@@ -85,12 +85,11 @@ func (b *blamer) causes(t *result.Tables) (cut bool) {
 		if last[c] < 0 || !whole[c] {
 			continue
 		}
-		if len(t.Collectives) >= maxCollectiveRows {
-			return true
+		if all++; all <= maxCollectiveRows {
+			t.Collectives = append(t.Collectives, b.collective(int32(c), from[c], last[c]))
 		}
-		t.Collectives = append(t.Collectives, b.collective(int32(c), from[c], last[c]))
 	}
-	return false
+	return all
 }
 
 // link is one piece of a chain of operations, each of which waited for the one before.

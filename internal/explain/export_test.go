@@ -36,3 +36,10 @@ func Timed(p *scenario.Plan, x *exec.Execution, seen *Observation, grain unit.Ti
 	}
 	return all, some
 }
+
+// LimitRows sets the limits of the tables of collectives and ranks, and returns what sets them back.
+func LimitRows(colls, ranks int) func() {
+	c, r := maxCollectiveRows, maxRankRows
+	maxCollectiveRows, maxRankRows = colls, ranks
+	return func() { maxCollectiveRows, maxRankRows = c, r }
+}

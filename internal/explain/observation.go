@@ -34,9 +34,10 @@ type Observation struct {
 	Recorded result.Tables  // series that it recorded: Links, Pauses, Signals
 	Story    []Happening    // what queues and rates did, in order; none unless asked for
 	Limits   []string       // what it did not record, in words
-	Chains   Chains         // closed chains of pauses that were met
-	Holds    []Hold         // where the bytes were that ports were paused for; none recorded: nil
-	Held     []Held         // and whose they were: samples
+	Cuts     []result.TableCut
+	Chains   Chains // closed chains of pauses that were met
+	Holds    []Hold // where the bytes were that ports were paused for; none recorded: nil
+	Held     []Held // and whose they were: samples
 	// PausesUntil is the time up to which pauses, holds and samples were recorded; 0: all were.
 	PausesUntil unit.Time
 	Packets     *Packets // nil: the fidelity knows no packets

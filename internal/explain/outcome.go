@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/internal/cause"
 	"railyard/internal/exec"
@@ -55,13 +56,22 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 		}
 	}
 	s.Slowest = b.slowest()
-	if b.causes(t) {
-		limits = append(limits, fmt.Sprintf("collectives.parquet holds the first %d collectives", maxCollectiveRows))
+	s.TablesCut = slices.Clone(o.Cuts)
+	cut := func(table string, rows int, total int64) {
+		s.TablesCut = append(s.TablesCut, result.TableCut{Table: table, Rows: int64(rows), Total: total})
 	}
+	if o.PausesUntil > 0 {
+		cut("pause_roots", len(t.PauseRoots), 0)
+	}
+	colls := b.causes(t)
 	r.momentsOf(t)
 	t.Causes = causeRows(s.Chain, t.Collectives)
-	if r.ranks(t) {
-		limits = append(limits, fmt.Sprintf("ranks.parquet holds the first %d operations of ranks", maxRankRows))
+	if n := len(t.Collectives); colls > n {
+		cut("collectives", n, int64(colls))
+		cut("causes", len(t.Causes), 0)
+	}
+	if all := r.ranks(t); all > len(t.Ranks) {
+		cut("ranks", len(t.Ranks), int64(all))
 	}
 	s.Jobs, s.Meetings = b.jobs(s), b.meetings()
 	if b.acc != nil && b.acc.outside != nil {

@@ -10,11 +10,16 @@ import (
 
 // maxRankRows bounds the table of rank operations; longer runs keep compute
 // and collectives of the first ranks only.
-const maxRankRows = 400_000
+var maxRankRows = 400_000 // a variable for tests
 
 // ranks fills the table of rank operations: every computation, and every
-// collective as each of its ranks saw it. It reports whether it had to stop.
-func (r *reading) ranks(t *result.Tables) (cut bool) {
+// collective as each of its ranks saw it. It returns the number of rows without a limit.
+func (r *reading) ranks(t *result.Tables) (all int) {
+	row := func(x result.RankRow) {
+		if all++; all <= maxRankRows {
+			t.Ranks = append(t.Ranks, x)
+		}
+	}
 	type span struct{ from, to unit.Time }
 	spans := make([]map[int32]span, len(r.dag.Colls))
 	add := func(c, rank int32, from, to unit.Time) {
@@ -33,12 +38,8 @@ func (r *reading) ranks(t *result.Tables) (cut bool) {
 			continue
 		}
 		if o.Compute() {
-			if len(t.Ranks) >= maxRankRows {
-				return true
-			}
-			t.Ranks = append(t.Ranks, result.RankRow{Rank: o.Rank, Start: int64(r.exec.Start[i]),
-				End: int64(r.exec.End[i]), Class: o.Class.String(), Name: o.Class.String(),
-				Job: r.jobOf(int32(i))})
+			row(result.RankRow{Rank: o.Rank, Start: int64(r.exec.Start[i]), End: int64(r.exec.End[i]),
+				Class: o.Class.String(), Name: o.Class.String(), Job: r.jobOf(int32(i))})
 		} else if o.Coll >= 0 {
 			for _, end := range []int32{o.Rank, o.Peer} {
 				if r.graph.StoreOf(int(end)) < 0 {
@@ -54,13 +55,10 @@ func (r *reading) ranks(t *result.Tables) (cut bool) {
 		}
 		sort.Slice(ranks, func(i, j int) bool { return ranks[i] < ranks[j] })
 		for _, k := range ranks {
-			if len(t.Ranks) >= maxRankRows {
-				return true
-			}
-			t.Ranks = append(t.Ranks, result.RankRow{Rank: k, Start: int64(m[k].from), End: int64(m[k].to),
+			row(result.RankRow{Rank: k, Start: int64(m[k].from), End: int64(m[k].to),
 				Class: r.dag.Colls[c].Class.String(), Name: r.dag.Colls[c].Name,
 				Job: r.jobName(r.exec.Work.OfCollective(int32(c)))})
 		}
 	}
-	return false
+	return all
 }

@@ -19,6 +19,7 @@ import (
 
 	"railyard/internal/field"
 	"railyard/internal/input"
+	"railyard/internal/result"
 	"railyard/unit"
 
 	"github.com/parquet-go/parquet-go"
@@ -44,6 +45,8 @@ type Table struct {
 	Rows    int64    `json:"rows"`
 	Columns []string `json:"columns"`
 
+	Cut *result.TableCut `json:"cut,omitempty"` // the rows that a run's table lacks
+
 	path  string
 	kinds []parquet.Kind
 }
@@ -51,7 +54,8 @@ type Table struct {
 // Result is what a query returns.
 type Result struct {
 	Columns []string
-	Rows    [][]any // int64, float64, string or nil
+	Rows    [][]any           // int64, float64, string or nil
+	Cut     []result.TableCut // tables of the query that lack rows
 }
 
 // Open finds the tables of a run or a study.
@@ -66,9 +70,19 @@ func Open(dir string) (*Dir, error) {
 	if len(files) == 0 {
 		return nil, input.Fault(field.New(dir, "contains no table (*.parquet): name a run directory or that of a study"))
 	}
-	d := &Dir{Path: dir}
+	d, cut := &Dir{Path: dir}, map[string]*result.TableCut{}
+	switch s, err := result.ReadSummary(dir); {
+	case errors.Is(err, os.ErrNotExist): // a study
+	case err != nil:
+		return nil, input.Fault(err)
+	default:
+		for i := range s.TablesCut {
+			cut[s.TablesCut[i].Table] = &s.TablesCut[i]
+		}
+	}
 	for _, path := range files {
 		t := Table{Name: strings.TrimSuffix(filepath.Base(path), ".parquet"), path: path}
+		t.Cut = cut[t.Name]
 		if err := t.open(func(f *parquet.File) error { return nil }); err != nil {
 			return nil, err
 		}
@@ -141,7 +155,7 @@ func (d *Dir) Select(ctx context.Context, text string) (*Result, error) {
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1) // a second connection has a database of its own
-	named := word.FindAllString(strings.ToLower(text), -1)
+	named, cut := word.FindAllString(strings.ToLower(text), -1), []result.TableCut(nil)
 	total := int64(0)
 	for i := range d.Tables {
 		t := &d.Tables[i]
@@ -150,6 +164,9 @@ func (d *Dir) Select(ctx context.Context, text string) (*Result, error) {
 		}
 		if total += t.Rows; total > maxRead {
 			return nil, field.New("QUERY", "reads %s, above the limit of %s", unit.Plural(total, "row"), unit.Plural(maxRead, "row"))
+		}
+		if t.Cut != nil {
+			cut = append(cut, *t.Cut)
 		}
 		if err := t.load(ctx, db); err != nil {
 			return nil, err
@@ -163,7 +180,11 @@ func (d *Dir) Select(ctx context.Context, text string) (*Result, error) {
 		return nil, d.refused(err, named)
 	}
 	defer rows.Close()
-	return d.result(rows, named)
+	r, err := d.result(rows, named)
+	if err == nil {
+		r.Cut = cut
+	}
+	return r, err
 }
 
 // result reads the rows of a result.

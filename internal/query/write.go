@@ -131,6 +131,12 @@ func PrintTables(w io.Writer, d *Dir) {
 			}
 			text += c
 		}
-		screen.Labelled(w, fmt.Sprintf("%-13s ", t.Name), unit.Plural(t.Rows, "row")+": "+text)
+		rows := unit.Plural(t.Rows, "row")
+		if t.Cut != nil && t.Cut.Total > 0 {
+			rows = fmt.Sprintf("the first %s of %s", unit.ShowCount(t.Rows), unit.Plural(t.Cut.Total, "row"))
+		} else if t.Cut != nil {
+			rows = "the first " + rows
+		}
+		screen.Labelled(w, fmt.Sprintf("%-13s ", t.Name), rows+": "+text)
 	}
 }

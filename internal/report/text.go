@@ -304,6 +304,9 @@ func footer(w io.Writer, s *result.Summary) {
 		gpus = fmt.Sprintf("%d of %d GPUs train, %d idle", s.TrainingGPUs, s.TrainingGPUs+s.IdleGPUs, s.IdleGPUs)
 	}
 	fmt.Fprintln(w)
+	for _, c := range s.TablesCut {
+		Labelled(w, "Note: ", c.String())
+	}
 	by := fmt.Sprintf("%s, seed %d, %s", gpus, s.Seed, how)
 	if s.Congestion != "" { // a run of an older version does not say
 		by += "; " + s.Congestion

@@ -9,7 +9,12 @@
 //	trace.json     ranks and pauses as a Perfetto trace
 package result
 
-import "railyard/internal/cause"
+import (
+	"fmt"
+
+	"railyard/internal/cause"
+	"railyard/unit"
+)
 
 // Control is the activity of one service's congestion control, summed over its queue pairs.
 type Control struct {
@@ -191,6 +196,7 @@ type Summary struct {
 	PauseRoots  *PauseRanking `json:"pause_roots,omitempty"`   // what ports were paused for
 	Moves       []Move        `json:"route_changes,omitempty"` // and who took other ways then
 	Outcome     *Outcome      `json:"outcome,omitempty"`       // how a job ended that did not finish
+	TablesCut   []TableCut    `json:"tables_cut,omitempty"`    // tables that lack rows
 
 	// Digest is that of the run's tables, as in run.json.
 	Digest string `json:"contents_sha256,omitempty"`
@@ -324,6 +330,22 @@ type LinkEvent struct {
 	Cables int    `json:"cables,omitempty"`    // of a switch, a card, a NIC or a server
 	Ends   int64  `json:"ends_ps,omitempty"`   // when both ends knew that it broke, before
 	Routes int64  `json:"routes_ps,omitempty"` // all routes knew that it breaks or works again
+}
+
+// TableCut is a table that holds its first rows only, so that counts and sums over it are too low.
+type TableCut struct {
+	Table string `json:"table"`
+	Rows  int64  `json:"rows"`
+	Total int64  `json:"total_rows,omitempty"` // rows without a limit; 0: not counted
+}
+
+// String describes what the table holds.
+func (c TableCut) String() string {
+	holds := unit.Plural(c.Rows, "row")
+	if c.Total > 0 {
+		holds = fmt.Sprintf("%s of %s", unit.ShowCount(c.Rows), unit.Plural(c.Total, "row"))
+	}
+	return fmt.Sprintf("table %s holds the first %s: counts and sums over it are too low", c.Table, holds)
 }
 
 // Missed is events that were asked for after the end of a run, and so did not happen.

@@ -278,6 +278,7 @@ func (r *Run) Observe() *explain.Observation {
 	o.Recorded.Links, o.Recorded.Pauses = s.rows(r.now), slices.Clone(s.pauses)
 	slices.SortStableFunc(o.Recorded.Pauses, func(a, b result.PauseRow) int { return cmp.Compare(a.At, b.At) })
 	if n := len(o.Recorded.Pauses); n > maxPauses {
+		o.Cuts = []result.TableCut{{Table: "pauses", Rows: maxPauses, Total: int64(n)}}
 		o.Recorded.Pauses = o.Recorded.Pauses[:maxPauses]
 		o.PausesUntil = unit.Time(o.Recorded.Pauses[maxPauses-1].At)
 	}

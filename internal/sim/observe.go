@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"fmt"
 	"slices"
 
 	"railyard/cc"
@@ -34,10 +33,13 @@ func (r *Run) Observe() *explain.Observation {
 			NICs: r.sampler.nics.rows}}
 	if o.Holds, o.Held = r.holders.until(o.At), slices.Clone(r.holders.held); r.missed > 0 {
 		o.PausesUntil = unit.Time(r.pauses[len(r.pauses)-1].At)
-		o.Limits = append(o.Limits, fmt.Sprintf("pauses.parquet holds the first %d PFC events", maxPauseRows))
+		o.Cuts = append(o.Cuts, cutOf("pauses", len(r.pauses), r.missed))
 	}
-	if r.sampler.signals.missed > 0 {
-		o.Limits = append(o.Limits, fmt.Sprintf("signals.parquet holds the first %d changes", maxSignalRows))
+	if n := len(o.Held); r.missed > 0 || n >= maxHeldRows {
+		o.Cuts = append(o.Cuts, result.TableCut{Table: "pause_flows", Rows: int64(n)})
+	}
+	if g := &r.sampler.signals; g.missed > 0 {
+		o.Cuts = append(o.Cuts, cutOf("signals", len(g.rows), g.missed))
 	}
 	if r.chains != nil {
 		o.Chains = explain.Chains{Count: r.chains.seen.Count, All: slices.Clone(r.chains.seen.All)}
@@ -58,6 +60,11 @@ func (r *Run) Observe() *explain.Observation {
 	})
 	o.Packets = p
 	return o
+}
+
+// cutOf returns the cut of a table that holds n rows and lacks others.
+func cutOf(table string, n int, missed int64) result.TableCut {
+	return result.TableCut{Table: table, Rows: int64(n), Total: int64(n) + missed}
 }
 
 // Rules returns the rules from bytes to time of a network.

@@ -2,11 +2,13 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"railyard/internal/exec"
 	"railyard/internal/result"
+	"railyard/scenarios"
 	"railyard/unit"
 )
 
@@ -245,4 +247,21 @@ workload:
 		t.Fatalf("%v, chains %+v", err, s.Deadlock)
 	}
 	standing(t, r, s.Deadlock.Worst(), len(s.Deadlock.Worst().Ports))
+}
+
+// TestPausesCut compares a run whose table of PFC events is cut with one whose table is whole.
+func TestPausesCut(t *testing.T) {
+	text := scenarios.Texts()["victim.yaml"]
+	_, s, all := runAll(t, text)
+	if len(s.TablesCut) > 0 {
+		t.Fatalf("cut: %v", s.TablesCut)
+	}
+	defer func(n int) { maxPauseRows = n }(maxPauseRows)
+	maxPauseRows = 10
+	_, s, some := runAll(t, text)
+	want := []result.TableCut{{Table: "pauses", Rows: 10, Total: int64(len(all.Pauses))},
+		{Table: "pause_flows", Rows: int64(len(some.PauseHeld))}, {Table: "pause_roots", Rows: int64(len(some.PauseRoots))}}
+	if !slices.Equal(s.TablesCut, want) || len(some.Pauses) != 10 || len(all.PauseRoots) <= len(some.PauseRoots) {
+		t.Errorf("cut: %v, want %v", s.TablesCut, want)
+	}
 }

@@ -23,7 +23,7 @@ import (
 const observeEvery = 1 << 18
 
 // maxPauseRows bounds the table of PFC events.
-const maxPauseRows = 200_000
+var maxPauseRows = 200_000 // a variable for tests
 
 // Run is one run of a plan.
 type Run struct {

@@ -390,6 +390,12 @@ export interface Outcome {
   cost_mean_ps: number;
 }
 
+export interface TableCut {
+  table: string;
+  rows: number;
+  total_rows?: number;
+}
+
 export interface Summary {
   name: string;
   version: string;
@@ -479,6 +485,7 @@ export interface Summary {
   pause_roots?: PauseRanking;
   route_changes?: Move[];
   outcome?: Outcome;
+  tables_cut?: TableCut[];
   contents_sha256?: string;
   wall_seconds: number;
   sim_seconds: number;
