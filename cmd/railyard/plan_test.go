@@ -242,6 +242,10 @@ func TestPlanSearch(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	}
+	_, out, _ = call(t, "plan", "search", "gpt3-125m", "--fabric", scenario, "--global-batch", "16", "--simulate", "1")
+	if want := "Simulated, packet level: 1 of 1,818 feasible"; got.Feasible != 1818 || !strings.Contains(out, want) {
+		t.Errorf("no %q in\n%s", want, out)
+	}
 	for want, args := range map[string][]string{
 		"unknown model": {"llama-9", "--fabric", scenario}, "the fabric of": {"llama-2-7b", "--fabric",
 			scenario, "--gpus", "4096"},

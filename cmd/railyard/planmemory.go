@@ -28,17 +28,18 @@ type layoutFlags struct {
 	Schedule  string `help:"Schedule: gpipe, 1f1b, interleaved, zero-bubble, 2bw (1f1b; with --vpp interleaved)" enum:",gpipe,1f1b,interleaved,zero-bubble,2bw" default:"" placeholder:"NAME" without:"states,weights,measured"`
 	Micro     int64  `help:"Sequences per microbatch" default:"1" name:"micro-batch" range:"1,1048576" without:"states,weights,measured"`
 	Seq       int64  `help:"Tokens per sequence" default:"2048" name:"sequence" range:"1,16777216" without:"states,weights,measured"`
+	NoSeqPar  bool   `help:"Disable sequence parallelism, as scenarios do by default" name:"no-sequence-parallel" without:"states,weights,measured"`
 }
 
 // layout returns the configuration that the flags describe, of a framework (nil: none) on dp replicas. Where no stage
 // of ZeRO is given it has the framework's lowest.
-func (c *layoutFlags) layout(sequence bool, by *workload.Software, dp int) partition.Layout {
+func (c *layoutFlags) layout(by *workload.Software, dp int) partition.Layout {
 	stage := by.LowestZeRO(dp * c.CP)
 	if c.ZeRO != nil {
 		stage = *c.ZeRO
 	}
-	return partition.Layout{TP: c.TP, PP: c.PP, CP: c.CP, EP: c.EP, VPP: c.VPP, ZeRO: stage, Sequence: sequence,
-		Recompute: c.Recompute, Schedule: c.Schedule, Micro: c.Micro, Seq: c.Seq}
+	return partition.Layout{TP: c.TP, PP: c.PP, CP: c.CP, EP: c.EP, VPP: c.VPP, ZeRO: stage,
+		Sequence: c.TP > 1 && !c.NoSeqPar, Recompute: c.Recompute, Schedule: c.Schedule, Micro: c.Micro, Seq: c.Seq}
 }
 
 type planMemoryCmd struct {
@@ -46,7 +47,6 @@ type planMemoryCmd struct {
 	GPU   string `help:"Accelerator" default:"h100" name:"gpu"`
 	layoutFlags
 	DP           int     `help:"Data parallel size, in replicas" default:"1" name:"dp" range:"1,1048576" without:"states,weights"`
-	NoSequence   bool    `help:"Disable sequence parallelism" name:"no-sequence-parallel" without:"states,weights"`
 	Software     string  `help:"Framework, NAME or NAME@VERSION: how it spends memory (as Megatron-LM)" placeholder:"NAME" without:"states,weights"`
 	Microbatches int     `help:"Microbatches per replica and step" default:"8" range:"1,1048576" without:"states,weights"`
 	States       string  `help:"Print only the GPUs that hold the training state of N parameters (175B)" placeholder:"N"`
@@ -93,7 +93,7 @@ func (c *planMemoryCmd) Run(e *env) error {
 			return err
 		}
 	}
-	l := c.layout(!c.NoSequence, by, c.DP)
+	l := c.layout(by, c.DP)
 	l.DP, l.Microbatches = c.DP, c.Microbatches
 	l = l.Settled(m)
 	if by != nil {

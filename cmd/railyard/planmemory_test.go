@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -25,5 +26,38 @@ func TestLowestZeRO(t *testing.T) {
 		if code != c.code || !strings.Contains(out+errs, c.want) {
 			t.Errorf("%s: exit %d, %s%s", c.args, code, out, errs)
 		}
+	}
+}
+
+// TestSequenceParallel estimates the memory of one layout by score and by memory: both assume sequence parallelism and
+// print it, both do without it by the same flag.
+func TestSequenceParallel(t *testing.T) {
+	net := filepath.Join(scenarios(t), "pod64-llama2-7b.yaml")
+	most := map[string]float64{}
+	for _, flag := range []string{"", " --no-sequence-parallel"} {
+		var takes []float64
+		for _, args := range []string{"score llama-3.1-8b --tp 4 --global-batch 64 --fabric " + net,
+			"memory llama-3.1-8b --tp 4 --dp 16 --microbatches 4"} {
+			args += flag
+			_, out, errs := call(t, append([]string{"plan"}, strings.Fields(args)...)...)
+			if strings.Contains(out, "With sequence parallelism") != (flag == "") {
+				t.Errorf("%s:\n%s%s", args, out, errs)
+			}
+			_, out, _ = call(t, append([]string{"plan"}, strings.Fields(args+" --json")...)...)
+			var got struct {
+				Score  float64 `json:"memory_bytes"`
+				Memory float64 `json:"worst_bytes"`
+			}
+			if err := json.Unmarshal([]byte(out), &got); err != nil {
+				t.Fatal(err)
+			}
+			takes = append(takes, got.Score+got.Memory)
+		}
+		if most[flag] = takes[0]; takes[0] != takes[1] || takes[0] == 0 {
+			t.Errorf("score and memory%s: %.0f and %.0f bytes", flag, takes[0], takes[1])
+		}
+	}
+	if most[""] >= most[" --no-sequence-parallel"] {
+		t.Errorf("bytes with and without: %v", most)
 	}
 }

@@ -74,7 +74,7 @@ func (c *planScoreCmd) Run(e *env) error {
 		if err != nil {
 			return nil, nil, err
 		}
-		s, err := in.Score(c.layout(c.TP > 1, in.Training.Software, in.Site.GPUs/(c.TP*c.PP*c.CP)))
+		s, err := in.Score(c.layout(in.Training.Software, in.Site.GPUs/(c.TP*c.PP*c.CP)))
 		return &in, s, input.Fault(field.Flags(err))
 	}
 	in, s, err := score(c)

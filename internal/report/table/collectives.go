@@ -47,6 +47,9 @@ func Collectives(w io.Writer, kind, groups string, plan *scenario.Plan, rows []c
 		}
 	}
 	t.Print(w)
+	if len(rows) > 0 && rows[0].Model != nil && rows[0].Runs != nil {
+		report.Wrap(w, "", "Protocol: of LL, LL128 and Simple the one that NCCL's model finds fastest for the algorithm and size; others are not simulated")
+	}
 	if untuned != nil {
 		report.Labelled(w, "not modelled: ", untuned.Error())
 	}

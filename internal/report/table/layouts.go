@@ -37,7 +37,7 @@ func Layouts(w io.Writer, in *planner.SearchInput, r *planner.Result, sims []lay
 	if cc != "" {
 		report.Wrap(w, "", fmt.Sprintf("%s: transfers between hosts take %s as long as without congestion control, measured on a ring of four hosts", cc, unit.ShowFactor(in.Site.Waste)))
 	}
-	simulated(w, sims)
+	simulated(w, sims, len(r.Candidates))
 	candidates(w, r.Candidates[:min(top, len(r.Candidates))], len(sims) > 0, in.Training.Software != nil)
 	rejected(w, r.Rejected)
 }
@@ -91,6 +91,9 @@ func candidates(w io.Writer, all []planner.Candidate, again, framework bool) {
 	if t.Fits(screen.Of(w)) {
 		legend += " host, leaf, spine: GB that a GPU sends per step inside its host, through one leaf, over spines."
 	}
+	if slices.ContainsFunc(all, func(x planner.Candidate) bool { return x.Layout.Sequence }) {
+		legend += " TP has sequence parallelism (workload.training.sequence_parallel: true)."
+	}
 	report.Wrap(w, "", legend)
 }
 
@@ -107,8 +110,8 @@ func rejected(w io.Writer, all []planner.Rejected) {
 	report.Labelled(w, fmt.Sprintf("\n%s infeasible (example): ", unit.ShowCount(sum)), strings.Join(said, "; "))
 }
 
-// simulated prints what was simulated, the best first.
-func simulated(w io.Writer, sims []layouts.Simulated) {
+// simulated prints what was simulated of all feasible, the best first.
+func simulated(w io.Writer, sims []layouts.Simulated, feasible int) {
 	if len(sims) == 0 {
 		return
 	}
@@ -116,7 +119,19 @@ func simulated(w io.Writer, sims []layouts.Simulated) {
 	if slices.ContainsFunc(sims, func(s layouts.Simulated) bool { return s.Fidelity != "" }) {
 		level = ""
 	}
-	fmt.Fprintln(w, "\nSimulated"+level)
+	fmt.Fprintln(w)
+	ran := 0
+	for _, s := range sims {
+		if s.Skipped == "" {
+			ran++
+		}
+	}
+	some := ""
+	if ran < feasible {
+		some = fmt.Sprintf(": %s of %s feasible, best estimates first; others may be faster: --simulate N",
+			unit.ShowCount(ran), unit.ShowCount(feasible))
+	}
+	report.Wrap(w, "", "Simulated"+level+some)
 	t := screen.Table{Columns: []screen.Column{{Head: "Step"}, {Head: "MFU, %"}, {Head: "estimate"}, {Head: "error"},
 		{Head: "bubble", Rare: true}, {Head: "exposed"}, {Head: "packets", Spare: true},
 		{Head: "configuration", Left: true}}}

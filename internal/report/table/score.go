@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"railyard/internal/partition"
 	"railyard/internal/planner"
 	"railyard/internal/report"
 	"railyard/internal/report/screen"
@@ -34,6 +35,14 @@ func Score(w io.Writer, in *planner.SearchInput, s *planner.Scored) {
 	}
 	t.Print(w)
 	memory(w, "Memory", s)
+	sequenceParallel(w, &s.Layout)
+}
+
+// sequenceParallel prints what was assumed of sequence parallelism, which scenarios do without by default.
+func sequenceParallel(w io.Writer, l *partition.Layout) {
+	if l.TP > 1 && l.Sequence {
+		report.Wrap(w, "", "With sequence parallelism (in a scenario: workload.training.sequence_parallel: true); without: --no-sequence-parallel")
+	}
 }
 
 // part is a part of a step, in seconds.
@@ -76,6 +85,7 @@ func Scores(w io.Writer, a, b *planner.Scored) {
 	for i, c := range []*planner.Scored{a, b} {
 		memory(w, []string{"Memory, first", "Memory, second"}[i], c)
 	}
+	sequenceParallel(w, &a.Layout)
 }
 
 // memory prints whether a configuration fits.

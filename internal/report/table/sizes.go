@@ -82,6 +82,7 @@ func Memory(w io.Writer, m *model.Config, g *model.GPU, l *partition.Layout, ran
 			gb(r.Gradients), gb(r.Optimizer), gb(r.Activations), gb(r.Buffers), gb(r.Total()), unit.Digits(r.InFlight))
 	}
 	t.Print(w)
+	sequenceParallel(w, l)
 }
 
 // Published prints a published table of trainings with the number of GPUs computed.

@@ -50,9 +50,10 @@ func TestManyRows(t *testing.T) {
 func TestSimulated(t *testing.T) {
 	var b strings.Builder
 	simulated(&b, []layouts.Simulated{{Layout: "TP8", Seconds: 2, MFU: 0.4, Estimate: 2.2, Slice: "2 of 16 segments",
-		Ran: 1.5, Added: 0.5}, {Layout: "TP4", Skipped: "too large"}})
+		Ran: 1.5, Added: 0.5}, {Layout: "TP4", Skipped: "too large"}}, 7)
 	for _, want := range []string{"2 s 40 2.2 s +10.0 %", "TP8: 2 of 16 segments (1.5 s); the cost model adds 500 ms for " +
-		"the rest", "not simulated: TP4: too large"} {
+		"the rest", "not simulated: TP4: too large",
+		"Simulated, packet level: 1 of 7 feasible"} {
 		if !strings.Contains(strings.Join(strings.Fields(b.String()), " "), want) {
 			t.Errorf("%q is missing in\n%s", want, b.String())
 		}
