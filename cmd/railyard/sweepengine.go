@@ -76,6 +76,7 @@ func (c *workerFlags) distribute(ctx context.Context, e *env, s *sweep.Study, jo
 		return nil, err
 	}
 	access := jetstream.Access{URL: c.NATS, Token: token, CA: c.TLSCA}
+	d := &jetstream.Driver{}
 	finish = func() {}
 	if c.Listen != "" {
 		server, err := jetstream.Serve(jetstream.Listen{Address: c.Listen, Token: token, Cert: c.TLSCert, Key: c.TLSKey,
@@ -83,10 +84,10 @@ func (c *workerFlags) distribute(ctx context.Context, e *env, s *sweep.Study, jo
 		if err != nil {
 			return nil, err
 		}
-		access.URL, finish = server.URL, server.Close
+		access.URL, finish, d.Server = server.URL, server.Close, server
 		say(fmt.Sprintf("workers: railyard worker --nats %s", access.URL))
 	}
-	s.Engine = &jetstream.Driver{Access: access}
+	d.Access, s.Engine = access, d
 	if c.Remote {
 		return finish, nil
 	}

@@ -63,9 +63,19 @@ func (c *syscallStop) takesSpace(pid int) bool {
 // with space again the same command goes on to the same bytes. RAILYARD_LONG=1 tries all requests, otherwise every
 // eighth of the first 32, which are those of the study's own files, and every 32nd.
 func TestFullDiskSweep(t *testing.T) {
+	fullDisk(t, 30, func(n int) bool { return n%8 == 3 && n <= 32 || n%32 == 3 })
+}
+
+// The same for a study with a NATS server, whose files are in its directory.
+func TestFullDiskServer(t *testing.T) {
+	fullDisk(t, 90, func(n int) bool { return n%64 == 35 }, "--listen", "127.0.0.1:0")
+}
+
+// fullDisk tries some requests of a study that asks for space no less often than given.
+func fullDisk(t *testing.T, least int, some func(n int) bool, flags ...string) {
 	smallFile(t)
-	study := []string{"sweep", "small.yaml", "--grid", "lb=ecmp,spray", "--seeds", "4", "--jobs", "2", "--keep", "best:1",
-		"--out", "full"}
+	study := append([]string{"sweep", "small.yaml", "--grid", "lb=ecmp,spray", "--seeds", "4", "--jobs", "2", "--keep",
+		"best:1", "--out", "full"}, flags...)
 	read := func() (all []byte) {
 		for _, name := range []string{"results.csv", "results.parquet"} {
 			b, err := os.ReadFile("full/" + name)
@@ -78,11 +88,11 @@ func TestFullDiskSweep(t *testing.T) {
 	}
 	requests, code, errs := fullAt(t, 0, study...)
 	want := read()
-	if requests < 30 || code != 0 {
+	if requests < least || code != 0 {
 		t.Fatalf("%d requests for space, exit %d: %s", requests, code, errs)
 	}
 	for n := 1; n <= requests; n++ {
-		if !long.On() && (n%8 != 3 || n > 32 && n%32 != 3) {
+		if !long.On() && !some(n) {
 			continue
 		}
 		if err := os.RemoveAll("full"); err != nil {
@@ -92,9 +102,11 @@ func TestFullDiskSweep(t *testing.T) {
 		if made < n {
 			continue // two workers do not ask for the same number each time
 		}
-		if code == 0 || strings.Count(errs, "\n") != 1 || !strings.HasPrefix(errs, "error: full") ||
-			!strings.HasSuffix(errs, ": no space left on device\n") || strings.Count(errs, "full") != 1 {
-			t.Errorf("full from request %d of %d on: exit %d, %s", n, requests, code, errs)
+		notes, errs, _ := strings.Cut("\n"+errs, "\nerror: ")
+		if code == 0 || strings.Count(errs, "\n") != 1 || !strings.HasPrefix(errs, "full") ||
+			!strings.HasSuffix(errs, ": no space left on device\n") || strings.Count(errs, "full") != 1 ||
+			strings.Count(notes, "\n") > len(flags)/2 {
+			t.Errorf("full from request %d of %d on: exit %d, %s%s", n, requests, code, notes, errs)
 		}
 		if code, out, errs := call(t, study...); code != 0 || !bytes.Equal(read(), want) {
 			t.Fatalf("full from request %d of %d on, resumed: exit %d, %s%s", n, requests, code, out, errs)

@@ -17,7 +17,7 @@ type broker interface {
 	// purge drops the trials in the queue.
 	purge(ctx context.Context, study string) error
 	// put puts a trial into the queue, at the latest when flush returns.
-	put(study string, task []byte) error
+	put(ctx context.Context, study string, task []byte) error
 	flush(ctx context.Context) error
 	// take calls f for each record.
 	take(ctx context.Context, study string, f func(delivery)) (stop func(), err error)

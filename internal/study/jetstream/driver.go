@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -18,6 +19,7 @@ import (
 // Driver is a sweep.Engine that leaves trials to workers.
 type Driver struct {
 	Access
+	Server *Server // in this process, which the driver watches; nil: another's
 }
 
 // Simulate puts trials into the queue and takes their records until none is left.
@@ -34,7 +36,17 @@ func (d *Driver) Simulate(ctx context.Context, s *sweep.Study, list []*sweep.Tri
 		return err
 	}
 	defer b.close()
-	return newDrive(b, study, s, s.Pool.Finished).run(ctx, list)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	if d.Server != nil {
+		defer context.AfterFunc(d.Server.disk.failed, stop)()
+	}
+	err = newDrive(b, study, s, s.Pool.Finished).run(ctx, list)
+	if err != nil && d.Server != nil {
+		d.Server.disk.Errorf("%v", err) // of a request, which the server does not log
+		return cmp.Or(d.Server.disk.fault(), err)
+	}
+	return err
 }
 
 // identity names the queues of a study's directory, so that two directories share none.
@@ -116,7 +128,9 @@ func (d *drive) run(ctx context.Context, list []*sweep.Trial) error {
 			}
 			if quiet++; quiet == 2 { // a record may be between the two queues once
 				quiet = 0
-				d.search(ctx)
+				if err := d.search(ctx); err != nil && ctx.Err() == nil {
+					return err
+				}
 			}
 		}
 	}
@@ -130,15 +144,16 @@ func persist(ctx context.Context, step func() error) (err error) {
 		}
 		pause(ctx, patience)
 	}
-	return fmt.Errorf("set-up at the NATS server failed 4 times: %w", err)
+	return fmt.Errorf("a request to the NATS server failed 4 times: %w", err)
 }
 
 // search settles the trials that nobody works on and that have no record: those that are still in the queue were
 // delivered as often as may be, and those that are not were lost on their way and go into it again.
-func (d *drive) search(ctx context.Context) {
+// The error says that the server does not take them.
+func (d *drive) search(ctx context.Context) error {
 	rest, err := d.broker.rest(ctx, d.study)
 	if err != nil {
-		return // until the next time
+		return nil // until the next time
 	}
 	for _, task := range rest {
 		d.aside(task)
@@ -149,9 +164,10 @@ func (d *drive) search(ctx context.Context) {
 		again = append(again, t)
 	}
 	d.mu.Unlock()
-	if d.broker.purge(ctx, d.study) == nil {
-		_ = d.put(ctx, again)
+	if d.broker.purge(ctx, d.study) != nil {
+		return nil
 	}
+	return persist(ctx, func() error { return d.put(ctx, again) })
 }
 
 // put puts trials into the queue.
@@ -160,7 +176,7 @@ func (d *drive) put(ctx context.Context, list []*sweep.Trial) error {
 		if d.has(t) { // not so where an earlier driver has left its record in the queue
 			text, err := json.Marshal(d.ledger.Task(t))
 			if err == nil {
-				err = d.broker.put(d.study, text)
+				err = d.broker.put(ctx, d.study, text)
 			}
 			if err != nil {
 				return err
@@ -197,8 +213,8 @@ func (d *drive) record(m delivery) {
 func (d *drive) aside(text []byte) {
 	var task sweep.Task
 	if json.Unmarshal(text, &task) == nil && d.remove(task.Trial) != nil {
-		d.ledger.Leave(fmt.Errorf("trial %s: %d workers ended, or had too little memory, while they simulated it", task.Trial,
-			tries))
+		d.ledger.Leave(fmt.Errorf("trial %s: %d workers ended, had too little memory or could not return its record",
+			task.Trial, tries))
 		d.finished()
 	}
 	d.check()

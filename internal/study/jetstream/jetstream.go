@@ -7,7 +7,8 @@
 //
 //	RAILYARD-<study>-trials    work queue: a Task per message, acknowledged after its record was stored
 //	RAILYARD-<study>-records   work queue: a Record per message, acknowledged after the driver has written it
-//	RAILYARD-bundles           object store: scenarios with files, and records above the largest message, by digest
+//	RAILYARD-bundles           object store: scenarios with files, by digest
+//	RAILYARD-objects           object store: trials and records above the largest message, by digest, for a week
 package jetstream
 
 import (
@@ -25,6 +26,7 @@ const (
 	trials   = "-trials"
 	records  = "-records"
 	bundles  = "RAILYARD-bundles"
+	objects  = "RAILYARD-objects"
 	workers  = "workers"
 	driver   = "driver"
 	subjects = "railyard."

@@ -18,6 +18,8 @@ import (
 	"railyard/internal/study"
 	"railyard/internal/study/sweep"
 	"railyard/unit"
+
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 const tiny = `name: tiny
@@ -206,8 +208,9 @@ func TestRealRefused(t *testing.T) {
 	}
 }
 
-// A record above the server's largest message comes through the object store, which does not keep it.
-func TestRealLargeRecord(t *testing.T) {
+// A trial and a record above the server's largest message come through the object store, which does not keep them. What
+// a killed process leaves there expires.
+func TestRealLarge(t *testing.T) {
 	server := served(t, "")
 	b, err := server.dial("test")
 	if err != nil {
@@ -217,15 +220,15 @@ func TestRealLargeRecord(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	trial := &sweep.Trial{ID: sweep.ID{1}}
-	l := &book{bundle: &sweep.Bundle{Path: "s.yaml"}, records: map[string]*sweep.Record{}, taken: map[string]int{},
-		left: map[string]bool{}}
 	flows := make([]byte, 9<<20)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(flows)
+	l := &book{bundle: &sweep.Bundle{Path: "s.yaml"}, records: map[string]*sweep.Record{}, taken: map[string]int{},
+		left: map[string]bool{}, text: flows}
 	var worker sync.WaitGroup
 	worker.Go(func() {
 		w := &Worker{broker: b, held: map[string]*sweep.Bundle{}}
 		w.perform = func(_ context.Context, _ *sweep.Bundle, t *sweep.Task) (*sweep.Record, error) {
-			return &sweep.Record{Trial: t.Trial, Status: sweep.Done, Flows: flows}, nil
+			return &sweep.Record{Trial: t.Trial, Status: sweep.Done, Flows: t.Document}, nil
 		}
 		for w.Trials.Load() == 0 && ctx.Err() == nil {
 			_, _ = w.round(ctx)
@@ -236,12 +239,15 @@ func TestRealLargeRecord(t *testing.T) {
 	if r := l.records[trial.ID.String()]; err != nil || r == nil || !bytes.Equal(r.Flows, flows) {
 		t.Errorf("%v, the record: %v", err, r != nil)
 	}
-	store, err := b.(*remote).js.ObjectStore(ctx, bundles)
+	store, err := b.(*remote).js.ObjectStore(ctx, objects)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all, err := store.List(ctx); err != nil || len(all) != 1 { // the bundle
+	if all, err := store.List(ctx); !errors.Is(err, jetstream.ErrNoObjectsFound) {
 		t.Errorf("%d objects are left: %v", len(all), err)
+	}
+	if st, err := store.Status(ctx); err != nil || st.TTL() != week {
+		t.Errorf("objects expire after %v: %v", st.TTL(), err)
 	}
 }
 

@@ -34,6 +34,7 @@ type book struct {
 	records map[string]*sweep.Record
 	taken   map[string]int
 	left    map[string]bool
+	text    []byte // document of the tasks
 }
 
 func (b *book) Bundles() map[string]*sweep.Bundle {
@@ -41,7 +42,7 @@ func (b *book) Bundles() map[string]*sweep.Bundle {
 }
 
 func (b *book) Task(t *sweep.Trial) sweep.Task {
-	return sweep.Task{Trial: t.ID.String(), Bundle: b.bundle.Digest()}
+	return sweep.Task{Trial: t.ID.String(), Bundle: b.bundle.Digest(), Document: b.text}
 }
 
 func (b *book) Take(t *sweep.Trial, r *sweep.Record) error {

@@ -24,7 +24,8 @@ type Listen struct {
 // Server is a NATS server in this process.
 type Server struct {
 	Access
-	own *server.Server
+	own  *server.Server
+	disk *disk
 }
 
 // Serve starts a server with JetStream. One that others reach needs a token or TLS with a token.
@@ -39,7 +40,8 @@ func Serve(l Listen) (*Server, error) {
 			field.Quote(l.Address), TokenName)
 	}
 	o := &server.Options{ServerName: "railyard", Host: host, Port: port, JetStream: true, NoSigs: true, NoLog: true,
-		StoreDir: filepath.Join(l.Dir, "nats"), Authorization: l.Token, MaxPayload: 8 << 20}
+		StoreDir: filepath.Join(l.Dir, "nats"), Authorization: l.Token, MaxPayload: 8 << 20,
+		JetStreamMaxStore: 1 << 50} // the disk is the limit, not a share of what is free at the start
 	if port == 0 {
 		o.Port = server.RANDOM_PORT
 	}
@@ -54,9 +56,14 @@ func Serve(l Listen) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	files := newDisk(o.StoreDir)
+	own.SetLogger(files, false, false)
 	go own.Start()
 	if !own.ReadyForConnections(10 * time.Second) {
 		own.Shutdown()
+		if err := files.fault(); err != nil {
+			return nil, err
+		}
 		return nil, input.Fault(field.New("--listen", "%s cannot be listened on", l.Address))
 	}
 	addr, ok := own.Addr().(*net.TCPAddr)
@@ -64,7 +71,8 @@ func Serve(l Listen) (*Server, error) {
 		own.Shutdown()
 		return nil, errors.New("the NATS server has no address")
 	}
-	return &Server{Access{URL: scheme + "://" + net.JoinHostPort(host, strconv.Itoa(addr.Port)), Token: l.Token}, own}, nil
+	url := scheme + "://" + net.JoinHostPort(host, strconv.Itoa(addr.Port))
+	return &Server{Access{URL: url, Token: l.Token}, own, files}, nil
 }
 
 // Close ends the server.

@@ -23,6 +23,7 @@ type remote struct {
 	url  string
 	conn *nats.Conn
 	js   jetstream.JetStream
+	acks []jetstream.PubAckFuture // of trials since the last flush
 }
 
 // dial connects to the server.
@@ -31,7 +32,7 @@ func (a *Access) dial(name string) (broker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &remote{a.URL, conn, js}, nil
+	return &remote{url: a.URL, conn: conn, js: js}, nil
 }
 
 func (r *remote) close() { r.conn.Close() }
@@ -56,7 +57,7 @@ func (a *Access) connect(name string, options ...nats.Option) (*nats.Conn, jetst
 		return nil, nil, input.Fault(field.New("--nats", "%s cannot be reached: %v; accepted: nats://HOST:PORT, tls://HOST:PORT",
 			field.Quote(a.URL), err))
 	}
-	js, err := jetstream.New(conn)
+	js, err := jetstream.New(conn, jetstream.WithPublishAsyncTimeout(time.Minute))
 	if err == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
@@ -87,6 +88,10 @@ func (r *remote) prepare(ctx context.Context, study string, all map[string]*swee
 	if err != nil {
 		return err
 	}
+	_, err = r.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: objects, TTL: week})
+	if err != nil {
+		return err
+	}
 	store, err := r.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: bundles})
 	if err != nil {
 		return err
@@ -114,20 +119,38 @@ func (r *remote) purge(ctx context.Context, study string) error {
 	return err
 }
 
-func (r *remote) put(study string, task []byte) error {
-	_, err := r.js.PublishMsgAsync(&nats.Msg{Subject: subjects + study + trials, Data: task})
+func (r *remote) put(ctx context.Context, study string, task []byte) error {
+	m, err := r.message(ctx, subjects+study+trials, task)
+	if err != nil {
+		return err
+	}
+	ack, err := r.js.PublishMsgAsync(m)
+	if err == nil {
+		r.acks = append(r.acks, ack)
+	}
 	return err
 }
 
+// flush waits until all trials are stored. Those that a cut connection has taken along are found missing later.
 func (r *remote) flush(ctx context.Context) error {
 	select {
 	case <-r.js.PublishAsyncComplete():
-		return nil
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(time.Minute):
-		return fmt.Errorf("%s does not acknowledge trials", r.url)
 	}
+	acks := r.acks
+	r.acks = nil
+	for _, a := range acks {
+		var refused *jetstream.APIError
+		select {
+		case err := <-a.Err():
+			if errors.As(err, &refused) || errors.Is(err, jetstream.ErrAsyncPublishTimeout) {
+				return fmt.Errorf("%s does not store trials: %w", r.url, err)
+			}
+		default:
+		}
+	}
+	return nil
 }
 
 func (r *remote) take(ctx context.Context, study string, f func(delivery)) (stop func(), err error) {
@@ -136,21 +159,9 @@ func (r *remote) take(ctx context.Context, study string, f func(delivery)) (stop
 	if err != nil {
 		return nil, err
 	}
-	store, err := r.js.ObjectStore(ctx, bundles)
-	if err != nil {
-		return nil, err
-	}
 	run, err := c.Consume(func(m jetstream.Msg) {
-		name := m.Headers().Get(object)
-		if name == "" {
-			f(m)
-			return
-		}
-		switch record, err := store.GetBytes(ctx, name); {
-		case err == nil:
-			f(&large{m, record, func() error { return store.Delete(ctx, name) }})
-		case errors.Is(err, jetstream.ErrObjectNotFound): // the message has come before
-			_ = m.Term()
+		if whole, err := r.open(ctx, m); err == nil && whole != nil {
+			f(whole)
 		}
 	})
 	if err != nil {
@@ -176,7 +187,9 @@ func (r *remote) aside(ctx context.Context, study string, f func(task []byte)) (
 		if err != nil {
 			return // it was acknowledged meanwhile
 		}
-		f(raw.Data)
+		if text, _, err := r.data(ctx, raw.Header, raw.Data); err == nil {
+			f(text)
+		}
 		_ = stream.DeleteMsg(ctx, notice.Seq)
 	})
 	if err != nil {
@@ -212,7 +225,11 @@ func (r *remote) rest(ctx context.Context, study string) (list [][]byte, err err
 		if err != nil {
 			return nil, err
 		}
-		list, seq = append(list, m.Data), m.Sequence+1
+		text, _, err := r.data(ctx, m.Header, m.Data)
+		if err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) {
+			return nil, err
+		}
+		list, seq = append(list, text), m.Sequence+1
 	}
 }
 
@@ -237,41 +254,82 @@ func (r *remote) fetch(ctx context.Context, study string, wait time.Duration) (d
 		return nil, err
 	}
 	if m, ok := <-batch.Messages(); ok {
-		return m, nil
+		return r.open(ctx, m)
 	}
 	return nil, nil
 }
 
 func (r *remote) give(ctx context.Context, study string, record []byte) error {
-	m := &nats.Msg{Subject: subjects + study + records, Data: record}
-	if int64(len(record)) > r.conn.MaxPayload() {
-		store, err := r.js.ObjectStore(ctx, bundles)
-		if err != nil {
-			return err
-		}
-		name := fmt.Sprintf("record-%x", sha256.Sum256(record))
-		if _, err := store.PutBytes(ctx, name, record); err != nil {
-			return err
-		}
-		m.Header, m.Data = nats.Header{object: {name}}, nil
+	m, err := r.message(ctx, subjects+study+records, record)
+	if err == nil {
+		_, err = r.js.PublishMsg(ctx, m)
 	}
-	_, err := r.js.PublishMsg(ctx, m)
 	return err
 }
 
-// object is the header of a message whose record is in the object store: the server takes no message so large.
+// object is the header of a message whose data are in the object store: the server takes no message so large.
 const object = "Railyard-Object"
 
-// large is such a message with its record.
-type large struct {
-	jetstream.Msg
-	record []byte
-	drop   func() error // from the store
+// week is how long such data are stored: a process that is killed may leave them without a message. A trial or record
+// that is lost thereby is found missing by the driver.
+const week = 7 * 24 * time.Hour
+
+// message returns a message with data, or with the name of data above the server's largest message.
+func (r *remote) message(ctx context.Context, subject string, data []byte) (*nats.Msg, error) {
+	m := &nats.Msg{Subject: subject, Data: data}
+	if int64(len(data)) <= r.conn.MaxPayload() {
+		return m, nil
+	}
+	store, err := r.js.ObjectStore(ctx, objects)
+	if err != nil {
+		return nil, err
+	}
+	name := fmt.Sprintf("%x", sha256.Sum256(data))
+	m.Header, m.Data = nats.Header{object: {name}}, nil
+	_, err = store.PutBytes(ctx, name, data)
+	return m, err
 }
 
-func (m *large) Data() []byte { return m.record }
+// data returns the data of a message, and what drops them from the object store.
+func (r *remote) data(ctx context.Context, h nats.Header, data []byte) (all []byte, drop func() error, err error) {
+	name := h.Get(object)
+	if name == "" {
+		return data, nil, nil
+	}
+	store, err := r.js.ObjectStore(ctx, objects)
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err = store.GetBytes(ctx, name)
+	return all, func() error { return store.Delete(ctx, name) }, err
+}
+
+// open returns a message with its data; nil where the object store has them no longer.
+func (r *remote) open(ctx context.Context, m jetstream.Msg) (delivery, error) {
+	data, drop, err := r.data(ctx, m.Headers(), m.Data())
+	switch {
+	case errors.Is(err, jetstream.ErrObjectNotFound): // the message has come before, or too late
+		return nil, m.Term()
+	case err != nil:
+		return nil, err
+	case drop == nil:
+		return m, nil
+	}
+	return &large{m, data, drop}, nil
+}
+
+// large is a message with its data from the object store.
+type large struct {
+	jetstream.Msg
+	data []byte
+	drop func() error
+}
+
+func (m *large) Data() []byte { return m.data }
 
 func (m *large) Ack() error { return cmp.Or(m.Msg.Ack(), m.drop()) }
+
+func (m *large) DoubleAck(ctx context.Context) error { return cmp.Or(m.Msg.DoubleAck(ctx), m.drop()) }
 
 func (r *remote) bundle(ctx context.Context, name string) ([]byte, error) {
 	store, err := r.js.ObjectStore(ctx, bundles)

@@ -149,7 +149,7 @@ func (e *end) purge(ctx context.Context, _ string) error {
 	})
 }
 
-func (e *end) put(_ string, task []byte) error {
+func (e *end) put(_ context.Context, _ string, task []byte) error {
 	e.tell(func() { e.trials = append(e.trials, &message{data: task}) })
 	return nil
 }
