@@ -99,7 +99,7 @@ func (c *configTuneCmd) Run(e *env) error {
 			len(t.Search.Trials), c.Trials)
 		return &exitError{exitInterupt}
 	}
-	return errors.Join(searchErr, lost)
+	return cmp.Or(searchErr, lost)
 }
 
 // drawTrials plots the front next to the other results.
