@@ -145,8 +145,8 @@ type Summary struct {
 
 	ECNMarks  int64 `json:"ecn_marks"`
 	CNPs      int64 `json:"cnps"`
-	PFCPauses int64 `json:"pfc_pauses"` // times a priority went from running to paused
-	PFCFrames int64 `json:"pfc_pause_frames"`
+	PFCPauses int64 `json:"pfc_pauses"`       // times a priority went from running to paused
+	PFCFrames int64 `json:"pfc_pause_frames"` // refreshes included, resume frames (pause time 0) not
 	PFCPause  int64 `json:"pfc_pause_ps"`     // summed over ports
 	QueuePeak int64 `json:"queue_peak_bytes"` // longest queue of a switch port
 	// mean over time, of the switch port where it is longest, from samples
