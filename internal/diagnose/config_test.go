@@ -202,3 +202,17 @@ func TestRing(t *testing.T) {
 		t.Errorf("%+v", r.Findings)
 	}
 }
+
+// TestTwoConfigurations gives two configurations of one device: a note names both files and the one that is used.
+func TestTwoConfigurations(t *testing.T) {
+	const on = "  priority-flow-control mode on"
+	a, b := leaf2(t, " ecn", on), leaf2(t, "", on)
+	b.File = "older/leaf2.cfg"
+	in := unmarkedPauses().input()
+	in.Configs = []*swconf.Config{a, b}
+	r, err := Diagnose(in)
+	const want = "two configurations of leaf2: older/leaf2.cfg is used, leaf2.cfg is not"
+	if err != nil || strings.Count(strings.Join(r.Notes, "\n"), want) != 1 {
+		t.Errorf("%v, notes: %q", err, r.Notes)
+	}
+}

@@ -319,6 +319,9 @@ func (f *Fabric) configure(in Input) {
 			}
 			continue
 		}
+		if was := d.Config; was != nil && was.OS == c.OS && was.File != c.File {
+			f.note("two configurations of %s: %s is used, %s is not; name one of them", d.Name, c.File, was.File)
+		}
 		d.Config = c
 		if d.System == "" {
 			d.System = string(c.OS)
