@@ -76,6 +76,9 @@ func newSender(p *Peer, seed uint64) *Sender {
 	return s
 }
 
+// MostInFlight is the range of packets that the receiver tracks, full ones.
+func (s *Sender) MostInFlight() unit.Bytes { return unit.Bytes(s.span) * unit.Bytes(s.m.common.MTU) }
+
 // errDead refuses work on a connection that has failed.
 var errDead = errors.New("the connection has failed")
 

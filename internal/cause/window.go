@@ -9,10 +9,7 @@ var window = Cause{ID: Window, Key: "window_too_small", Name: "window limit",
 		if c.IsPossible() {
 			c.Also = []ID{Recovering, Credit, Pause, Trimmed}
 		}
-		wide := map[string]string{"srd": "transport.srd.window=16384", "falcon": "transport.falcon.window=4096"}[f.Transport]
-		if f.Transport == "roce" && f.Recovery == "selective" {
-			wide = "transport.window=32768"
-		}
+		wide := widest(f)
 		switch {
 		case wide == "":
 		case c.IsPossible():
@@ -22,4 +19,20 @@ var window = Cause{ID: Window, Key: "window_too_small", Name: "window limit",
 		}
 		return c
 	},
-	Remedies: func(f *Facts) []Change { return controls(f, "dcqcn") }}
+	Remedies: func(f *Facts) (all []Change) {
+		if wide := widest(f); wide != "" {
+			all = append(all, Change{Says: "the transport's largest window", Set: []string{wide},
+				Needs: "NICs that track as many packets"})
+		}
+		return append(all, controls(f, "dcqcn")...)
+	}}
+
+// widest sets a transport's most packets in flight to the largest accepted; "": nothing but congestion control limits
+// them.
+func widest(f *Facts) string {
+	if f.Transport == "roce" && f.Recovery == "selective" {
+		return "transport.window=32768"
+	}
+	return map[string]string{"srd": "transport.srd.window=16384", "falcon": "transport.falcon.window=4096",
+		"mrc": "transport.mrc.psn_range=32640"}[f.Transport]
+}

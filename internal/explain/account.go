@@ -220,6 +220,9 @@ func (m *model) present() (there, reacts [cause.Max]bool) {
 		if w.grant >= 0 {
 			there[cause.Credit] = true
 		}
+		if w.window >= 0 {
+			there[cause.Window] = true
+		}
 		if w.cores >= 0 {
 			there[cause.HostCores] = true
 		}
