@@ -133,7 +133,7 @@ func TestStudyRefused(t *testing.T) {
 		"compare small.yaml --study p --png plots":                         "--study: has no effect with --png",
 		"plan search gpt3-125m --fabric train.yaml --simulate 1 --study f": "f holds a study of railyard plan failures, found railyard plan search",
 		"sweep small.yaml --grid lb=ecmp,spray --out c":                    "c holds a study of railyard compare; choose another --out",
-		"sweep show c":          "c holds a study of railyard compare; the same command with --study resumes it",
+		"sweep show c":          "c holds a study of railyard compare; the same command with --study resumes it and prints its results",
 		"sweep merge c --out w": "c holds a study of railyard compare, which has no shards",
 	} {
 		code, out, errs := call(t, strings.Fields(args)...)

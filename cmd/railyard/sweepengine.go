@@ -93,6 +93,9 @@ func (c *workerFlags) distribute(ctx context.Context, e *env, s *sweep.Study, jo
 	}
 	own, cancel := context.WithCancel(ctx)
 	w := &jetstream.Worker{Access: access, Pool: &study.Pool{Workers: jobs, Memory: s.Pool.Memory}}
+	if c.Listen == "" { // the driver reports the errors of its own server
+		w.Warn = e.unstored
+	}
 	var ended sync.WaitGroup
 	ended.Go(func() {
 		if err := w.Run(own); err != nil && !errors.Is(err, runner.ErrInterrupted) {

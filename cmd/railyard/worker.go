@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"railyard/internal/field"
+	"railyard/internal/report"
 	"railyard/internal/study"
 	"railyard/internal/study/batch"
 	"railyard/internal/study/jetstream"
@@ -55,10 +56,15 @@ func (c *workerCmd) Run(e *env) error {
 	ctx, stop := e.endable()
 	defer stop()
 	w := &jetstream.Worker{Access: jetstream.Access{URL: c.NATS, Token: token, CA: c.TLSCA}, Idle: c.Idle,
-		Pool: &study.Pool{Workers: c.Jobs, Memory: memory}}
+		Pool: &study.Pool{Workers: c.Jobs, Memory: memory}, Warn: e.unstored}
 	err = w.Run(ctx)
 	fmt.Fprintf(e.stdout, "%s simulated\n", unit.Plural(w.Trials.Load(), "trial"))
 	return err
+}
+
+// unstored warns that a server does not store records.
+func (e *env) unstored(err error) {
+	report.Labelled(e.stderr, "warning: ", fmt.Sprintf("%v; its trial goes to a worker again", err))
 }
 
 // batch simulates a part of the tasks in a folder.

@@ -164,13 +164,23 @@ func TestStudyFills(t *testing.T) {
 	if len(list) != 1 || list[0].Title != "which" || !slices.Equal(list[0].Best, []string{"lb=flowlet"}) {
 		t.Errorf("%+v", list)
 	}
+	compared, err := sweep.NewSimulations("compare", filepath.Join(s.Root, "a"), []string{x.File.Scenario}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer compared.Close()
+	const reason = "holds a study of railyard compare; the same command with --study resumes it and prints its results"
+	if list := decoded[[]StudyEntry](t, s, "/api/studies"); len(list) != 2 || !strings.Contains(list[0].Error, reason) {
+		t.Errorf("the study of another command: %+v", list)
+	}
 	for _, e := range decoded[[]Entry](t, s, "/api/runs") {
 		if e.Name == "which" {
 			t.Error("a study is listed as a run")
 		}
 	}
 	os.Symlink(filepath.Join(s.Root, "which"), filepath.Join(s.Root, "linked"))
-	for name, want := range map[string]string{"linked": "not a directory", "..%2fx": "not the name", "no": "unknown"} {
+	for name, want := range map[string]string{"linked": "not a directory", "..%2fx": "not the name", "no": "unknown",
+		"a": reason} {
 		if w := ask(s, "GET", "/api/studies/"+name, "", nil); w.Code != http.StatusBadRequest ||
 			!strings.Contains(w.Body.String(), want) {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)

@@ -2,7 +2,9 @@ package jetstream
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"net"
@@ -248,6 +250,43 @@ func TestRealLarge(t *testing.T) {
 	}
 	if st, err := store.Status(ctx); err != nil || st.TTL() != week {
 		t.Errorf("objects expire after %v: %v", st.TTL(), err)
+	}
+}
+
+// full is a server whose disk takes no record.
+type full struct{ broker }
+
+func (full) give(context.Context, string, []byte) error { return errors.New("no space") }
+
+// A worker reports once that its records are not stored.
+func TestRealUnstored(t *testing.T) {
+	server := served(t, "")
+	b, err := server.dial("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.close()
+	ctx := context.Background()
+	bundle := &sweep.Bundle{Path: "s.yaml"}
+	text, err := json.Marshal(sweep.Task{Trial: sweep.ID{1}.String(), Bundle: bundle.Digest()})
+	if err == nil {
+		err = b.prepare(ctx, "s", map[string]*sweep.Bundle{bundle.Digest(): bundle})
+	}
+	for range 2 {
+		err = cmp.Or(err, b.put(ctx, "s", text))
+	}
+	if err = cmp.Or(err, b.flush(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	var said []error
+	w := &Worker{broker: full{b}, held: map[string]*sweep.Bundle{}, Warn: func(err error) { said = append(said, err) }}
+	simulated := 0
+	w.perform = func(_ context.Context, _ *sweep.Bundle, t *sweep.Task) (*sweep.Record, error) {
+		simulated++
+		return &sweep.Record{Trial: t.Trial}, nil
+	}
+	if _, err := w.round(ctx); err != nil || simulated < 2 || len(said) != 1 || said[0].Error() != "no space" {
+		t.Errorf("%v, %d simulated, warned %v", err, simulated, said)
 	}
 }
 

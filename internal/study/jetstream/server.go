@@ -264,7 +264,10 @@ func (r *remote) give(ctx context.Context, study string, record []byte) error {
 	if err == nil {
 		_, err = r.js.PublishMsg(ctx, m)
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("%s does not store a record: %w", r.url, err)
+	}
+	return nil
 }
 
 // object is the header of a message whose data are in the object store: the server takes no message so large.

@@ -19,11 +19,13 @@ type Worker struct {
 	Access
 	Pool *study.Pool
 	Idle time.Duration // ends after so long without a trial; 0: never
+	Warn func(error)   // called for the first record that the server does not store
 
 	Trials atomic.Int64 // simulated
 
 	broker  broker
 	perform func(context.Context, *sweep.Bundle, *sweep.Task) (*sweep.Record, error)
+	warned  sync.Once
 	mu      sync.Mutex
 	held    map[string]*sweep.Bundle
 }
@@ -151,6 +153,9 @@ func (w *Worker) one(ctx context.Context, study string, m delivery) error {
 		return err
 	}
 	if err := w.broker.give(ctx, study, text); err != nil {
+		if w.Warn != nil && ctx.Err() == nil {
+			w.warned.Do(func() { w.Warn(err) })
+		}
 		_ = m.NakWithDelay(patience)
 		return nil
 	}

@@ -206,7 +206,7 @@ func View(dir string) (*Study, error) {
 		err = input.Fault(fmt.Errorf("%s holds no study (%s)", dir, ManifestName))
 	}
 	if err == nil && designs[0].Command != "" {
-		err = input.Fault(fmt.Errorf("%s holds a study of railyard %s; the same command with --study resumes it", dir,
+		err = input.Fault(fmt.Errorf("%s holds a study of railyard %s; the same command with --study resumes it and prints its results", dir,
 			designs[0].Command))
 	}
 	if err != nil {
