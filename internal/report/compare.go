@@ -389,7 +389,11 @@ func verdict(w io.Writer, title string, all []result.Variant) {
 		}
 	}
 	tb, tw := of(best), of(worst)
-	how, also := fidelityOf(variants[best].Runs[0]), ""
+	fastest, first := variants[best].Label+" is fastest", variants[best].Runs[0]
+	if first.IdleGPUs > 0 {
+		fastest += fmt.Sprintf(", on %d of %d GPUs", first.TrainingGPUs, first.TrainingGPUs+first.IdleGPUs)
+	}
+	how, also := fidelityOf(first), ""
 	if how != "" {
 		also = "; " + how[len(" ("):len(how)-1]
 	}
@@ -399,13 +403,13 @@ func verdict(w io.Writer, title string, all []result.Variant) {
 	case tw < tb*1.005:
 		say("no difference, all variants take %s ± %.1f %%%s%s", by.show(tb), 100*(tw/tb-1), per, how)
 	case best == 0:
-		say("%s is fastest: %s%s (slowest: %s, %s%s)", variants[best].Label, by.show(tb), per, variants[worst].Label,
+		say("%s: %s%s (slowest: %s, %s%s)", fastest, by.show(tb), per, variants[worst].Label,
 			unit.ShowChange(tw, tb), also)
 	default:
-		say("%s is fastest: %s%s (%s vs %s%s)", variants[best].Label, by.show(tb), per, unit.ShowChange(tb, of(0)),
+		say("%s: %s%s (%s vs %s%s)", fastest, by.show(tb), per, unit.ShowChange(tb, of(0)),
 			variants[0].Label, also)
 	}
-	if s := variants[best].Runs[0]; len(s.Links.Hottest) > 0 && s.Links.Hottest[0].ToHost &&
+	if s := first; len(s.Links.Hottest) > 0 && s.Links.Hottest[0].ToHost &&
 		s.Links.Max > 1.2*s.Links.UplinkMax {
 		Wrap(w, "", fmt.Sprintf("The limit is the receiver's link %s (%s; uplinks up to %s): load balancing cannot relieve it.", s.Links.Hottest[0].Name, percent(s.Links.Max), percent(s.Links.UplinkMax)))
 	}

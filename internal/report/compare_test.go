@@ -24,7 +24,7 @@ func TestCompareDifferentWork(t *testing.T) {
 			"b is fastest: 7 ps per token (the batches differ) (−25.0 % vs a)"}},
 		{"another model", run(2000, 8, 100, 0), []string{"(the models differ)", "a is fastest: 10 ps per token"}},
 		{"no training", run(500, 0, 0, 0), []string{"not comparable"}},
-		{"idle GPUs", run(500, 7, 100, 32), []string{"b is fastest", "b: 32 of 64 GPUs are idle"}},
+		{"idle GPUs", run(500, 7, 100, 32), []string{"b is fastest, on 32 of 64 GPUs: ", "b: 32 of 64 GPUs are idle"}},
 	} {
 		var out strings.Builder
 		Compare(&out, "x", []result.Variant{{Label: "a", Runs: []*result.Summary{run(1000, 7, 100, 0)}},

@@ -44,7 +44,9 @@ func Fabrics(w io.Writer, in *planner.FabricInput, designs []planner.Design, mor
 			unit.ShowCount(min(blast(d), in.GPUs)))
 	}
 	if t.Print(w); len(fits) > 0 {
-		fmt.Fprintln(w, "* blast radius: GPUs isolated by the failure of one leaf or rail switch")
+		if slices.ContainsFunc(fits, func(d planner.Design) bool { return blast(&d) > 0 }) {
+			fmt.Fprintln(w, "* blast radius: GPUs isolated by the failure of one leaf or rail switch")
+		}
 		if in.NICPorts > 1 && slices.ContainsFunc(fits, func(d planner.Design) bool { return otherNICs(in, &d) }) {
 			report.Wrap(w, "", fmt.Sprintf("%s needs other NICs: with one port of %dG", oneWidePort, in.NICRate))
 		}
