@@ -137,7 +137,8 @@ func TestStudyRefused(t *testing.T) {
 		"sweep merge c --out w": "c holds a study of railyard compare, which has no shards",
 	} {
 		code, out, errs := call(t, strings.Fields(args)...)
-		if code == 0 || !strings.Contains(errs, want) || strings.Count(errs, "error: ") != 1 {
+		if code == 0 || !strings.Contains(errs, want) || strings.Count(errs, "error: ") != 1 ||
+			strings.Contains(errs, "warning: ") {
 			t.Errorf("%s: exit %d, %s%s", args, code, out, errs)
 		}
 	}

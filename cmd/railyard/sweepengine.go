@@ -11,7 +11,6 @@ import (
 
 	"railyard/internal/field"
 	"railyard/internal/report"
-	"railyard/internal/runner"
 	"railyard/internal/study"
 	"railyard/internal/study/batch"
 	"railyard/internal/study/jetstream"
@@ -98,7 +97,8 @@ func (c *workerFlags) distribute(ctx context.Context, e *env, s *sweep.Study, jo
 	}
 	var ended sync.WaitGroup
 	ended.Go(func() {
-		if err := w.Run(own); err != nil && !errors.Is(err, runner.ErrInterrupted) {
+		// The driver reports a server that cannot be reached.
+		if err := w.Run(own); errors.As(err, new(*sweep.ErrVersion)) {
 			report.Labelled(e.stderr, "warning: ", fmt.Sprintf("no trial is simulated here: %v", err))
 		}
 	})
