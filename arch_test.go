@@ -177,7 +177,7 @@ var allowed = map[string][]string{
 	"internal/draft":       {"internal/model", "internal/partition", "internal/site", "internal/workload"},
 	"internal/study/space": {},
 	"internal/study/sweep": {"internal/cause", "internal/fidelity", "internal/input", "internal/output", "internal/result",
-		"internal/runner", "internal/scenario", "internal/scenariofile", "internal/study", "internal/study/space"},
+		"internal/runner", "internal/scenario", "internal/scenariofile", "internal/study", "internal/study/space", "internal/workload"},
 	"internal/study/batch": {"internal/input", "internal/output", "internal/runner", "internal/study",
 		"internal/study/sweep"},
 	"internal/study/jetstream": {"internal/input", "internal/runner", "internal/study", "internal/study/sweep"},

@@ -2,13 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"railyard/internal/cause"
-	"railyard/internal/explain"
 	"railyard/internal/result"
 )
 
@@ -104,32 +104,31 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// TestUnaccounted checks that a run above the limit of replays says so in its report, that why returns the same text,
-// and that explain recommends why only for runs that have an account.
+// TestUnaccounted checks that a run without an account of lost time says why in its report and names no cause, that why
+// returns the same text, and that explain recommends why only for runs that have an account.
 func TestUnaccounted(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	defer func(n int) { explain.MostReplayed = n }(explain.MostReplayed)
-	for _, most := range []int{explain.MostReplayed, 2} {
-		explain.MostReplayed = most
-		code, out, errs := call(t, "run", "../../scenarios/three-flows.yaml", "--set", "fidelity=flow", "--force", "--out", dir)
-		if code != 0 {
-			t.Fatal(errs)
-		}
-		_, shown, _ := call(t, "explain", dir)
-		_, file, _ := call(t, "explain", filepath.Join(dir, "summary.json"))
-		code, _, errs = call(t, "why", dir)
-		for _, text := range []string{"causes of lost time were not computed: 3 messages exceed the limit of 2",
-			"dp and global_batch"} {
+	for _, fidelity := range []string{"packet", "flow"} {
+		for _, causes := range []bool{true, false} {
+			code, out, errs := call(t, "run", "../../scenarios/three-flows.yaml", "--set", "fidelity="+fidelity,
+				"--set", fmt.Sprint("output.causes=", causes), "--force", "--out", dir)
+			if code != 0 {
+				t.Fatal(errs)
+			}
+			_, shown, _ := call(t, "explain", dir)
+			_, file, _ := call(t, "explain", filepath.Join(dir, "summary.json"))
+			code, _, errs = call(t, "why", dir)
+			text := "causes of lost time were not computed: output.causes is false"
 			for i, output := range []string{out, errs, shown, file} {
 				words := strings.Join(strings.Fields(output), " ")
-				if strings.Contains(words, text) != (most == 2) {
-					t.Errorf("limit %d, output %d, %q: %s", most, i, text, output)
+				if strings.Contains(words, text) == causes || !causes && strings.Contains(words, "at line rate") {
+					t.Errorf("%s, causes %v, output %d: %s", fidelity, causes, i, output)
 				}
 			}
-		}
-		if recommended := most != 2; (code == 0) != recommended || strings.Contains(shown, "railyard why") != recommended ||
-			strings.Contains(file, "railyard why") != recommended {
-			t.Errorf("limit %d: why returns %d: %s%s%s", most, code, errs, shown, file)
+			if (code == 0) != causes || strings.Contains(shown, "railyard why") != causes ||
+				strings.Contains(file, "railyard why") != causes {
+				t.Errorf("%s, causes %v: why returns %d: %s%s%s", fidelity, causes, code, errs, shown, file)
+			}
 		}
 	}
 }

@@ -45,14 +45,12 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 	b := r.newBlamer()
 	s.Outcome = r.outcome()
 	if last, _ := r.lastOf(r.all()); last >= 0 && (x.Done() || s.Outcome != nil) {
-		if o.Packets == nil && len(o.Messages) > MostReplayed {
-			s.Unaccounted = fmt.Sprintf("causes of lost time were not computed: %s exceed the limit of %s for about 15 replays; simulate fewer, for example with dp and global_batch of the training halved",
-				unit.Plural(len(o.Messages), "message"), unit.ShowCount(MostReplayed))
-			limits = append(limits, s.Unaccounted)
-		} else {
+		if s.Unaccounted = unaccounted(p, o); s.Unaccounted == "" {
 			b.acc = b.newAccounts()
 			s.Chain = b.acc.step(r.all(), 0)
 			s.Remedies = b.acc.remedies(s.Chain, s.StepTime)
+		} else if p.Causes {
+			limits = append(limits, s.Unaccounted)
 		}
 	}
 	s.Slowest = b.slowest()
@@ -97,9 +95,24 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 	return s, t, limits
 }
 
-// MostReplayed is the most messages of a run without packets whose lost time is divided among causes: a replay takes
+// mostReplayed is the most messages of a run without packets whose lost time is divided among causes: a replay takes
 // as long as the run itself.
-var MostReplayed = 500_000 // a variable for tests
+const mostReplayed = 500_000
+
+// unaccounted returns why lost time is not divided among causes, "" where it is.
+func unaccounted(p *scenario.Plan, o *Observation) string {
+	why := ""
+	switch {
+	case !p.Causes:
+		why = "output.causes is false"
+	case o.Packets == nil && len(o.Messages) > mostReplayed:
+		why = fmt.Sprintf("%s exceed the limit of %s for about 15 replays; simulate fewer, for example with dp and global_batch of the training halved",
+			unit.Plural(len(o.Messages), "message"), unit.ShowCount(mostReplayed))
+	default:
+		return ""
+	}
+	return "causes of lost time were not computed: " + why
+}
 
 // causeRows spells accounts out as rows, without causes that cost nothing.
 func causeRows(chain *cause.Account, colls []result.CollectiveRow) (rows []result.CauseRow) {

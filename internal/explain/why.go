@@ -98,7 +98,9 @@ func (b *blamer) sentence(w *result.Slowest, conn int32, top *Wait, row *result.
 	if rest := unit.Time(row.Lost.Own[cause.LineRate] - w.Ideal); rest > unit.Time(w.Ideal) {
 		s += fmt.Sprintf(" (its NIC sends other transfers of the collective at line rate for %s)", rest.Show())
 	}
-	s += ": " + b.explain(row)
+	if b.acc != nil {
+		s += ": " + b.explain(row)
+	}
 	if w.Retrans > 0 {
 		s += "; " + unit.Plural(w.Retrans, "retransmission") + " of its queue pair"
 	}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"railyard/internal/field"
+	"railyard/internal/workload"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
@@ -53,7 +54,10 @@ type Document struct {
 	Text   string
 	Sets   []string
 	Preset string // that the transport is; none
-	b      binder
+	// BuildBy builds the graph of a training step, which may be one of another document; nil: Training.Build.
+	BuildBy func(*workload.Training) (*workload.DAG, error)
+
+	b binder
 
 	presetSet bool     // by --set
 	given     []string // keys that it took from the file

@@ -78,6 +78,7 @@ type Plan struct {
 
 	Sample unit.Time // first sampling interval
 	Rows   int       // most rows of the link table
+	Causes bool      // time above line rate is divided among causes
 	Steps  int       // kinds of things that happen, to be told in order
 	Notes  []string  // what a careful reader should know
 	Unfit  string    // why a step has more operations than a simulation takes; empty: none has

@@ -78,7 +78,7 @@ func (d *Document) resolve(read ReadFile, work amount) (*Plan, error) {
 	p := &resolver{Document: d, Plan: &Plan{Name: f.Name, Seed: f.Seed, Fidelity: f.Fidelity, Services: f.services(),
 		Patience: f.OnFailure.Patience, Checkpoint: f.OnFailure.Checkpoint,
 		Restart: f.OnFailure.Restart, OnFailure: d.says("on_failure") || overridden,
-		Sample: f.Output.Sample, Rows: f.Output.Rows, doc: d, origin: origin, read: read},
+		Sample: f.Output.Sample, Rows: f.Output.Rows, Causes: f.Output.Causes, doc: d, origin: origin, read: read},
 		roleKeys: map[topo.Role][]string{}, amount: work}
 	if read != nil {
 		p.read = func(name string) ([]byte, error) {

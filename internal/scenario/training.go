@@ -82,6 +82,9 @@ func (p *resolver) training(at task, t *workload.Training) (job workload.Job, er
 		build = step.Sums
 		p.unfit(field.Under(key, big))
 	}
+	if p.BuildBy != nil && big == nil && p.amount >= asChecked {
+		build = func() (*workload.DAG, error) { return p.BuildBy(&step) }
+	}
 	dag, err := build()
 	if err != nil {
 		return job, field.Under(key, err)

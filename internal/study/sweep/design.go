@@ -44,6 +44,7 @@ type source struct {
 	path  string
 	text  []byte
 	files *files
+	built *built
 
 	once  sync.Once
 	whole *Bundle
@@ -148,7 +149,7 @@ func readSource(path string) (*source, error) {
 	if err != nil {
 		return nil, input.Fault(err)
 	}
-	return &source{path: path, text: text, files: newFiles(path)}, nil
+	return &source{path: path, text: text, files: newFiles(path), built: new(built)}, nil
 }
 
 // document parses the scenario with overrides.

@@ -478,7 +478,9 @@ func BenchmarkTrials(b *testing.B) {
 	}{
 		"packet": {File{Scenario: "../../../scenarios/three-flows.yaml", Seeds: 500,
 			Vary: []Vary{{Key: "lb", Values: []string{"spray"}}}}, 1000},
-		"flow": {File{Scenario: "../../../scenarios/pod64-llama2-7b.yaml", Set: []string{"fidelity=flow"}, Seeds: 40}, 40},
+		"flow": {File{Scenario: "../../../scenarios/pod64-llama2-7b.yaml", Seeds: 40,
+			Set: []string{"fidelity=flow", "output.causes=false"}}, 40},
+		"causes": {File{Scenario: "../../../scenarios/pod64-llama2-7b.yaml", Seeds: 40, Set: []string{"fidelity=flow"}}, 40},
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

@@ -86,6 +86,8 @@ func (b *Bundle) Digest() string {
 // Performer simulates tasks of bundles.
 type Performer struct {
 	Pool *study.Pool
+
+	built built
 }
 
 // Perform simulates a task. The error says that it has no record: it was interrupted, or memory is short.
@@ -104,7 +106,7 @@ func (p *Performer) Perform(ctx context.Context, b *Bundle, t *Task) (*Record, e
 	began := time.Now()
 	var r *Record
 	var err error
-	if src := (&source{path: b.Path, text: b.Text, files: f}); t.Document != nil {
+	if src := (&source{path: b.Path, text: b.Text, files: f, built: &p.built}); t.Document != nil {
 		r, err = perform(ctx, p.Pool, func() (*scenario.Plan, error) { return t.plan(b.Path, f.read) }, t.Until, "",
 			func(o *study.Outcome) (*Record, error) { return newRecord(o, t.Flows) })
 	} else {
@@ -131,6 +133,7 @@ func (s *source) plan(sets []string, seed int) (*scenario.Plan, error) {
 		return nil, err
 	}
 	doc.File.Seed += uint64(seed)
+	doc.BuildBy = s.built.build
 	return doc.Resolve(s.files.read)
 }
 

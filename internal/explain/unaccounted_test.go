@@ -1,0 +1,22 @@
+package explain
+
+import (
+	"strings"
+	"testing"
+
+	"railyard/internal/scenario"
+)
+
+// TestUnaccounted checks that flows are replayed up to a number of messages, and packets whatever theirs.
+func TestUnaccounted(t *testing.T) {
+	p := &scenario.Plan{Causes: true}
+	for n, packets := range map[int]*Packets{mostReplayed: nil, mostReplayed + 1: new(Packets)} {
+		if why := unaccounted(p, &Observation{Messages: make([]Message, n), Packets: packets}); why != "" {
+			t.Errorf("%d messages: %s", n, why)
+		}
+	}
+	why := unaccounted(p, &Observation{Messages: make([]Message, mostReplayed+1)})
+	if !strings.Contains(why, "500,001 messages exceed the limit of 500 k") || !strings.Contains(why, "dp and global_batch") {
+		t.Error(why)
+	}
+}
