@@ -1,7 +1,7 @@
 package explain
 
 import (
-	"sort"
+	"slices"
 
 	"railyard/internal/result"
 	"railyard/internal/workload"
@@ -20,42 +20,40 @@ func (r *reading) ranks(t *result.Tables) (all int) {
 			t.Ranks = append(t.Ranks, x)
 		}
 	}
-	type span struct{ from, to unit.Time }
-	spans := make([]map[int32]span, len(r.dag.Colls))
-	add := func(c, rank int32, from, to unit.Time) {
-		if spans[c] == nil {
-			spans[c] = map[int32]span{}
-		}
-		s, ok := spans[c][rank]
-		if !ok {
-			s = span{from, to}
-		}
-		spans[c][rank] = span{min(s.from, from), max(s.to, to)}
-	}
 	for i := range r.dag.Ops {
-		o := &r.dag.Ops[i]
-		if r.exec.End[i] == unit.Never || o.Class == workload.OnHost { // beside what the GPU computes
-			continue
-		}
-		if o.Compute() {
+		// What hosts compute goes on beside the GPU.
+		if o := &r.dag.Ops[i]; o.Compute() && r.exec.End[i] != unit.Never && o.Class != workload.OnHost {
 			row(result.RankRow{Rank: o.Rank, Start: int64(r.exec.Start[i]), End: int64(r.exec.End[i]),
 				Class: o.Class.String(), Name: o.Class.String(), Job: r.jobOf(int32(i))})
-		} else if o.Coll >= 0 {
-			for _, end := range []int32{o.Rank, o.Peer} {
-				if r.graph.StoreOf(int(end)) < 0 {
-					add(o.Coll, end, r.exec.Start[i], r.exec.End[i])
+		}
+	}
+	type span struct {
+		from, to unit.Time
+		of       int32 // collective + 1
+	}
+	spans, transfers := make([]span, r.dag.Ranks), r.byCollective()
+	var ranks []int32
+	for c := range r.dag.Colls {
+		ranks = ranks[:0]
+		for _, i := range transfers(c) {
+			o, from, to := &r.dag.Ops[i], r.exec.Start[i], r.exec.End[i]
+			if to == unit.Never || o.Class == workload.OnHost {
+				continue
+			}
+			for _, end := range [2]int32{o.Rank, o.Peer} {
+				if r.graph.StoreOf(int(end)) >= 0 {
+					continue
+				}
+				if s := &spans[end]; s.of == int32(c)+1 {
+					s.from, s.to = min(s.from, from), max(s.to, to)
+				} else {
+					*s, ranks = span{from, to, int32(c) + 1}, append(ranks, end)
 				}
 			}
 		}
-	}
-	for c, m := range spans {
-		ranks := make([]int32, 0, len(m))
-		for k := range m {
-			ranks = append(ranks, k)
-		}
-		sort.Slice(ranks, func(i, j int) bool { return ranks[i] < ranks[j] })
+		slices.Sort(ranks)
 		for _, k := range ranks {
-			row(result.RankRow{Rank: k, Start: int64(m[k].from), End: int64(m[k].to),
+			row(result.RankRow{Rank: k, Start: int64(spans[k].from), End: int64(spans[k].to),
 				Class: r.dag.Colls[c].Class.String(), Name: r.dag.Colls[c].Name,
 				Job: r.jobName(r.exec.Work.OfCollective(int32(c)))})
 		}
