@@ -29,6 +29,24 @@ func fresh(t *testing.T, planes int, change param.Values, packets int64) *sender
 	return s
 }
 
+// TestFirstTimeout checks that nothing of a path longer than the least time-out goes again before two round trips.
+func TestFirstTimeout(t *testing.T) {
+	const rtt = 800 * unit.Microsecond
+	path := path100
+	path.RTT = rtt
+	set := settingsOf(with(nil), transport.Common{MTU: 1000, Planes: 1})
+	s := newSender(&set, path, 1)
+	if err := s.Post(0, transport.Request{Bytes: 5000}); err != nil {
+		t.Fatal(err)
+	}
+	var p transport.Packet
+	for s.Next(0, 0, &p) {
+	}
+	if at := s.At(); at < 2*rtt {
+		t.Errorf("a packet goes again after %v, two round trips are %v", at, 2*rtt)
+	}
+}
+
 // TestNothingByABrokenPlane: a sender whose only port breaks sends nothing, though it has packets and windows, until
 // the port works; one of two sends by the other, what was under way first.
 func TestNothingByABrokenPlane(t *testing.T) {

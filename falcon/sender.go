@@ -15,6 +15,7 @@ type sender struct {
 	out    window.Out
 	flows  []flow
 	line   unit.Rate // of one flow: the port's, shared among them
+	idle   unit.Time // the round trip of an idle path; 0: unknown
 	random rng.Stream
 	ack    cc.Ack
 	down   uint64 // planes whose port does not work
@@ -38,6 +39,7 @@ func (s *sender) MostInFlight() unit.Bytes { return unit.Bytes(s.set.Window) * s
 func newSender(set *settings, path cc.Path, seed uint64) *sender {
 	n := max(set.Paths, set.Planes)
 	s := &sender{set: set, out: window.NewOut(set.Window, set.MTU), flows: make([]flow, n),
+		idle:   path.RTT,
 		random: rng.New(seed, "falcon"), rtoAt: unit.Never, probeAt: unit.Never, rackAt: unit.Never, last: n - 1}
 	path.Line /= unit.Rate(n)
 	s.line = path.Line
@@ -117,7 +119,9 @@ func (s *sender) longest() (rtt unit.Time) {
 	return rtt
 }
 
-func (s *sender) timeout() unit.Time { return max(s.set.MinTimeout, 2*s.longest()) }
+// timeout is the retransmission time-out. Until a round trip is measured, that of the idle path counts, lest packets
+// go again before any acknowledgement could have come.
+func (s *sender) timeout() unit.Time { return max(s.set.MinTimeout, 2*max(s.idle, s.longest())) }
 
 // silence is after how long without news the oldest packet goes again; before a round trip is known, the
 // time-out.
