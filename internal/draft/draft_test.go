@@ -165,6 +165,10 @@ func TestRuns(t *testing.T) {
 				t.Fatalf("%+v: %v\n%s", a, err, text)
 			}
 			s := *doc.File.Workload.Training
+			if hint := fmt.Sprintf("plan search %s --fabric FILE --global-batch %d --sequence %d --efficiency %g\n", w, s.GlobalBatch,
+				s.Seq, s.Efficiency); !s.Fold && !strings.Contains(text, hint) {
+				t.Errorf("%+v: no %s in\n%s", a, hint, text)
+			}
 			if err := s.Divide(); err != nil {
 				t.Fatal(err)
 			}

@@ -23,6 +23,9 @@ const (
 	mostPorts = 128
 )
 
+// efficiency is the percentage of a GPU's peak that a draft assumes.
+const efficiency = 50
+
 // Scenario returns the scenario as YAML, with a comment for each block, and sets Missed. All answers must be set and
 // accepted.
 func (a *Answers) Scenario(name string) (string, error) {
@@ -156,9 +159,11 @@ func (a *Answers) work(s *site.Server, gpus, per int) (text string, fold int, er
 		return "", 0, field.New("--gpus", "%d GPUs of %v do not hold a step of %s in a layout of tensor and pipeline parallelism; more: railyard plan size",
 			gpus, gpu.Memory.Show(), a.Workload)
 	}
+	search := fmt.Sprintf("railyard plan search %s --fabric FILE --global-batch %d --sequence %d --efficiency %d", a.Workload,
+		t.GlobalBatch, t.Seq, efficiency)
 	if err := t.TooBig(); err != nil {
-		return "", 0, field.New("--gpus", "a step of %s on %d GPUs is above what one run simulates, %d operations; accepted: fewer GPUs; railyard plan search %s --fabric FILE simulates a part of the step",
-			a.Workload, gpus, workload.MaxOps, a.Workload)
+		return "", 0, field.New("--gpus", "a step of %s on %d GPUs is above what one run simulates, %d operations; accepted: fewer GPUs; %s simulates a part of the step",
+			a.Workload, gpus, workload.MaxOps, search)
 	}
 	tp, pp, dp, fold := t.TP, t.PP, t.DP, 1
 	text = "# A training step: tensor parallelism in a server, pipeline stages and replicas across servers.\n"
@@ -167,7 +172,7 @@ func (a *Answers) work(s *site.Server, gpus, per int) (text string, fold int, er
 		text += fmt.Sprintf("# All %d rails have more operations than one run simulates, so the file has one of them: fold makes one rank\n"+
 			"# of a tensor parallel group. The others carry the same traffic between the same servers.\n", tp)
 	} else {
-		text += fmt.Sprintf("# Faster layouts: railyard plan search %s --fabric FILE --global-batch %d\n", a.Workload, t.GlobalBatch)
+		text += "# Faster layouts:\n# " + search + "\n"
 	}
 	text += fmt.Sprintf("workload:\n  training:\n    model: %s\n    tp: %d\n", a.Workload, tp)
 	if pp > 1 {
@@ -190,7 +195,8 @@ func (a *Answers) work(s *site.Server, gpus, per int) (text string, fold int, er
 		text += fmt.Sprintf("    recompute: %s # the GPUs' memory does not hold all activations\n", t.Recompute)
 	}
 	return text + fmt.Sprintf("    sequence: %d\n    micro_batch: 1\n    global_batch: %d\n    zero: 1\n"+
-		"    efficiency: 50 # percent of the GPU's peak; calibrate it with plan fit or calibrate\n", t.Seq, t.GlobalBatch), fold, nil
+		"    efficiency: %d # percent of the GPU's peak; calibrate it with plan fit or calibrate\n", t.Seq, t.GlobalBatch,
+		efficiency), fold, nil
 }
 
 // layout returns the first layout of a step that memory holds and one run simulates: whole or else folded to a rail,
