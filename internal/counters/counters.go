@@ -104,6 +104,8 @@ type Port struct {
 
 	RxPackets, RxBytes, TxPackets, TxBytes Count
 	InErrors, CRC, OutErrors               Count
+	Symbol                                 Count // invalid symbols, or frames with one
+	Uncorrected                            Count // symbols or frames that FEC did not correct
 	InDiscards, OutDiscards                Count
 	Giants                                 Count // longer than the MTU
 	NoRoute                                Count

@@ -79,6 +79,8 @@ func (p *Port) eachWhole(visit func(name string, c *Count)) {
 	visit("tx bytes", &p.TxBytes)
 	visit("in errors", &p.InErrors)
 	visit("crc errors", &p.CRC)
+	visit("symbol errors", &p.Symbol)
+	visit("uncorrected by fec", &p.Uncorrected)
 	visit("out errors", &p.OutErrors)
 	visit("in discards", &p.InDiscards)
 	visit("out discards", &p.OutDiscards)

@@ -17,6 +17,8 @@ var mlx5Names = []named{
 	{"rx_bytes_phy", func(p *Port, _ int) *Count { return &p.RxBytes }},
 	{"tx_bytes_phy", func(p *Port, _ int) *Count { return &p.TxBytes }},
 	{"rx_crc_errors_phy", func(p *Port, _ int) *Count { return &p.CRC }},
+	{"rx_symbol_err_phy", func(p *Port, _ int) *Count { return &p.Symbol }},
+	{"rx_pcs_symbol_err_phy", func(p *Port, _ int) *Count { return &p.Uncorrected }},
 	{"rx_oversize_pkts_phy", func(p *Port, _ int) *Count { return &p.Giants }},
 	{"rx_discards_phy", func(p *Port, _ int) *Count { return &p.InDiscards }},
 	{"tx_discards_phy", func(p *Port, _ int) *Count { return &p.OutDiscards }},
@@ -48,6 +50,7 @@ var otherNames = []named{
 	{"tx_bytes_pri%d", func(p *Port, i int) *Count { return &p.Queues[i].TxBytes }},
 	{"tx_packets_pri%d", func(p *Port, i int) *Count { return &p.Queues[i].TxPackets }},
 	{"rx_fcs_err_frames", func(p *Port, _ int) *Count { return &p.CRC }},
+	{"rx_pcs_symbol_err", func(p *Port, _ int) *Count { return &p.Uncorrected }},
 	{"rx_ovrsz_frames", func(p *Port, _ int) *Count { return &p.Giants }},
 	{"rx_total_discard_pkts", func(p *Port, _ int) *Count { return &p.InDiscards }},
 	{"tx_total_discard_pkts", func(p *Port, _ int) *Count { return &p.OutDiscards }},
@@ -130,15 +133,15 @@ func readEthtool(r *reading) {
 		p := r.port(name, l)
 		if at, known := ethtoolNames[m[1]]; known {
 			*at.at(p, at.i) = c
-		} else if drops.MatchString(m[1]) {
+		} else if unread.MatchString(m[1]) {
 			r.skip(m[1], m[2], l)
 		}
 	}
 }
 
-// drops are names of drivers' counters of lost packets, of the whole interface: rx_out_of_range_len_phy is none,
-// rx3_xdp_drop is of a ring.
-var drops = regexp.MustCompile(`^[a-z_]*(?:drop|discard)[a-z_]*$`)
+// unread are names of drivers' counters of lost packets and of errors of the link, of the whole interface:
+// rx_out_of_range_len_phy is none, rx3_xdp_drop is of a ring.
+var unread = regexp.MustCompile(`^[a-z_]*(?:drop|discard|symbol_err|correct)[a-z_]*$`)
 
 func writeEthtool(w *bytes.Buffer, s *Snapshot) {
 	for i := range s.Ports {

@@ -15,7 +15,8 @@ var (
 	ifHead  = regexp.MustCompile(`^([A-Za-z][\w-]*\d[\w/.]*) is (up|down|administratively down|` + `errdisabled)\b`)
 	ifMTU   = regexp.MustCompile(`\bMTU (\d+) bytes\s*,\s*BW (\d+) [kK]bit`)
 	ifFlaps = regexp.MustCompile(`^(\d+) (interface resets|link status changes)`)
-	ifWords = regexp.MustCompile(`(\d+) (input packets|output packets|packets input|packets output|bytes|` + `CRC|` +
+	ifWords = regexp.MustCompile(`(\d+) (input packets|output packets|packets input|packets output|bytes|` +
+		`CRC|symbol|` +
 		`giants|input errors?|output errors?|input discards?|output discards?|[RT]x pause)`)
 )
 
@@ -79,6 +80,8 @@ func (p *Port) word(w string, out bool) *Count {
 		return &p.RxBytes
 	case "CRC":
 		return &p.CRC
+	case "symbol":
+		return &p.Symbol
 	case "giant":
 		return &p.Giants
 	case "input error":
@@ -98,7 +101,9 @@ func (p *Port) word(w string, out bool) *Count {
 }
 
 // tells reports whether show interface has something to say of a port.
-func (p *Port) tells() bool { return p.MTU.Is || p.Speed.Is || anyOf(p.Flaps, p.CRC, p.Giants) }
+func (p *Port) tells() bool {
+	return p.MTU.Is || p.Speed.Is || anyOf(p.Flaps, p.CRC, p.Symbol, p.Giants)
+}
 
 func writeNXOSInterface(w *bytes.Buffer, s *Snapshot) {
 	for i := range s.Ports {
@@ -134,9 +139,9 @@ func writeEOSInterfaces(w *bytes.Buffer, s *Snapshot) {
 		if p.Flaps.Is {
 			fmt.Fprintf(w, "  %s link status changes since last clear\n", p.Flaps)
 		}
-		fmt.Fprintf(w, "     %s packets input, %s bytes\n     0 runts, %s giants\n     %s input errors, %s CRC, 0 alignment, 0 symbol, %s input discards\n     0 PAUSE input\n     %s packets output, %s bytes\n     %s output errors, 0 collisions\n     0 late collision, 0 deferred, %s output discards\n"+
+		fmt.Fprintf(w, "     %s packets input, %s bytes\n     0 runts, %s giants\n     %s input errors, %s CRC, 0 alignment, %s symbol, %s input discards\n     0 PAUSE input\n     %s packets output, %s bytes\n     %s output errors, 0 collisions\n     0 late collision, 0 deferred, %s output discards\n"+
 			"     0 PAUSE output\n", p.RxPackets.zero(), p.RxBytes.zero(), p.Giants.zero(), p.InErrors.zero(),
-			p.CRC.zero(), p.InDiscards.zero(), p.TxPackets.zero(), p.TxBytes.zero(), p.OutErrors.zero(),
-			p.OutDiscards.zero())
+			p.CRC.zero(), p.Symbol.zero(), p.InDiscards.zero(), p.TxPackets.zero(), p.TxBytes.zero(),
+			p.OutErrors.zero(), p.OutDiscards.zero())
 	}
 }

@@ -36,7 +36,7 @@ Vlan30 is down, line protocol is lowerlayerdown (notconnect)
      0 late collision, 0 deferred, 10 output discards
      0 PAUSE output
 `, "Ethernet7/1: rx packets 812, rx bytes 99001, tx packets 455, tx bytes 44002, in errors 6, " +
-		"crc errors 7, out errors 9, in discards 8, out discards 10, giants 5, flaps 3", 0},
+		"crc errors 7, symbol errors 1, out errors 9, in discards 8, out discards 10, giants 5, flaps 3", 0},
 	{"NX-OS: suppressed bytes, and discards of a port channel", `port-channel12 is up
 admin state is up,
   MTU 9216 bytes, BW 50000000 Kbit , DLY 10 usec

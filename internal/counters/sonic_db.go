@@ -33,6 +33,7 @@ var (
 		{"SAI_PORT_STAT_IF_OUT_DISCARDS", func(p *Port, _ int) *Count { return &p.OutDiscards }},
 		{"SAI_PORT_STAT_ETHER_RX_OVERSIZE_PKTS", func(p *Port, _ int) *Count { return &p.Giants }},
 		{"SAI_PORT_STAT_ETHER_STATS_CRC_ALIGN_ERRORS", func(p *Port, _ int) *Count { return &p.CRC }},
+		{"SAI_PORT_STAT_IF_IN_FEC_NOT_CORRECTABLE_FRAMES", func(p *Port, _ int) *Count { return &p.Uncorrected }},
 		{"SAI_PORT_STAT_PAUSE_RX_PKTS", func(p *Port, _ int) *Count { return &p.RxPause }},
 		{"SAI_PORT_STAT_PAUSE_TX_PKTS", func(p *Port, _ int) *Count { return &p.TxPause }},
 	}

@@ -26,6 +26,8 @@ var wideWords = words{
 	"FCS":          func(p *Port) *Count { return &p.CRC },
 	"Rx":           func(p *Port) *Count { return &p.InErrors },
 	"Tx":           func(p *Port) *Count { return &p.OutErrors },
+	"Symbol":       func(p *Port) *Count { return &p.Symbol },
+	"Symbol-Err":   func(p *Port) *Count { return &p.Symbol },
 	"RxPfc":        func(p *Port) *Count { return &p.RxPFCAll },
 	"TxPfc":        func(p *Port) *Count { return &p.TxPFCAll },
 

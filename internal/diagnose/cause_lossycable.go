@@ -7,18 +7,23 @@ import (
 )
 
 // lossyCable is a cable, a transceiver or a connector that flips bits: the port behind it
-// counts CRC errors. A switch that cuts through sends a broken frame on, so that ports
-// further down count it too; the cable is the one whose sender got no broken frames
-// itself, or fewer.
-var lossyCable = Cause{Name: "lossy-cable", About: "a cable corrupts frames (CRC errors)", find: findLossyCables}
+// counts CRC errors, symbol errors or errors that FEC does not correct; bits that FEC
+// corrects are no fault. A switch that cuts through sends a broken frame on, so that ports
+// further down count a CRC error too; the cable is the one whose sender got no broken
+// frames itself, or fewer.
+var lossyCable = Cause{Name: "lossy-cable", About: "a cable corrupts frames (CRC or symbol errors)",
+	find: findLossyCables}
 
 // errorFree is the bits in which IEEE 802.3 allows one to be wrong (bit error ratio 10^-12).
 const errorFree = 1e12
 
 func findLossyCables(f *Fabric, c *Cause) (out []Finding) {
 	f.ports(func(p *Port) {
-		n := p.read(crc)
-		if !n.Some() || p.passedOn(n.Grew) || f.mayComeFrom(p, n.Grew) {
+		n := p.broken()
+		if n.Name == crc.name && f.mayComeFrom(p, n.Grew) {
+			n = p.miscoded()
+		}
+		if !n.Some() {
 			return
 		}
 		back, both := p.otherWay()
@@ -26,6 +31,9 @@ func findLossyCables(f *Fabric, c *Cause) (out []Finding) {
 			return // told at the other end, of which more frames arrive broken
 		}
 		sure := Proven
+		if n.Name != crc.name {
+			sure = Likely // a link that comes up counts some, too
+		}
 		if got := p.got(); got.Is && float64(n.Grew) <= 8*float64(got.Grew)/errorFree {
 			sure = Possible // as many as a cable may have
 		}
@@ -35,6 +43,7 @@ func findLossyCables(f *Fabric, c *Cause) (out []Finding) {
 			x.Says += ", in both directions"
 			x.show(back)
 		}
+		x.showSome(p.read(crc), p.read(symbols), p.read(uncorrected))
 		x.show(p.read(inErrors), p.got())
 		for k := range counters.Priorities {
 			if r := p.read(rxPackets(k)); r.Some() {
@@ -42,7 +51,7 @@ func findLossyCables(f *Fabric, c *Cause) (out []Finding) {
 			}
 		}
 		lossesOf(&x, f)
-		x.Why = "a frame with a wrong checksum is dropped where it is counted; go-back-N retransmits everything after it, or after the ACK timeout if it was the last one"
+		x.Why = "a corrupted frame is dropped where it is counted; go-back-N retransmits everything after it, or after the ACK timeout if it was the last one"
 		x.Fix = "clean or replace the cable and the transceivers, this end first; check FEC and its corrected errors"
 		x.next(p, askLink, "errors, FEC, optical power")
 		if p.Peer != nil {
@@ -59,10 +68,26 @@ func (p *Port) otherWay() (r Reading, is bool) {
 	if p.Peer == nil {
 		return r, false
 	}
-	if r = p.Peer.read(crc); !r.Some() || p.Peer.passedOn(r.Grew) {
-		return Reading{}, false
+	r = p.Peer.broken()
+	return r, r.Some()
+}
+
+// broken returns what a port counted of frames that its cable broke: CRC errors, unless the other end passed them
+// on, else symbol errors.
+func (p *Port) broken() Reading {
+	if r := p.read(crc); r.Some() && !p.passedOn(r.Grew) {
+		return r
 	}
-	return r, true
+	return p.miscoded()
+}
+
+// miscoded returns the errors of the coding of a link, which no switch passes on: each link is coded anew
+// (IEEE 802.3, clauses 49, 82 and 119).
+func (p *Port) miscoded() Reading {
+	if r := p.read(uncorrected); r.Some() {
+		return r
+	}
+	return p.read(symbols)
 }
 
 // passedOn reports that the switch at the other end got as many broken frames itself.
@@ -73,7 +98,7 @@ func (p *Port) passedOn(n uint64) bool {
 	got := uint64(0)
 	for _, q := range p.Peer.On.Ports {
 		if q != p.Peer {
-			got += q.read(crc).Grew
+			got += max(q.read(crc).Grew, q.miscoded().Grew)
 		}
 	}
 	return got >= n

@@ -36,7 +36,7 @@ func (f *Fabric) tooLong(c *Cause, p *Port) (x Finding, ok bool) {
 			sure = Proven
 		}
 		x = c.at(p, -1, sure, "%v receives frames longer than its MTU from %s", p, farOf(p))
-	case least && errs.Some() && p.read(crc).None():
+	case least && errs.Some() && p.read(crc).None() && !p.miscoded().Some():
 		x = c.at(p, -1, Likely, "%v counts input errors other than CRC errors, and its MTU is smaller than that of other ports", p)
 	case least && p.calm() && (refused.Some() || outwards.Some() || failed.Some()):
 		x = c.at(p, -1, Likely, "%v drops outside its queues, and its MTU is smaller than that of other ports", p)

@@ -91,6 +91,8 @@ func whole(name string, of func(*counters.Port) *counters.Count) meter { return 
 
 var (
 	crc         = whole("CRC errors", func(p *counters.Port) *counters.Count { return &p.CRC })
+	symbols     = whole("symbol errors", func(p *counters.Port) *counters.Count { return &p.Symbol })
+	uncorrected = whole("errors not corrected by FEC", func(p *counters.Port) *counters.Count { return &p.Uncorrected })
 	inErrors    = whole("input errors", func(p *counters.Port) *counters.Count { return &p.InErrors })
 	inDiscards  = whole("input discards", func(p *counters.Port) *counters.Count { return &p.InDiscards })
 	outDiscards = whole("output discards", func(p *counters.Port) *counters.Count { return &p.OutDiscards })
