@@ -33,7 +33,7 @@ type runCmd struct {
 	Force    bool     `help:"Replace an existing run directory"`
 	JSON     bool     `help:"Print the summary as JSON"`
 	Capture  []string `help:"Write a pcapng of a port (rail-1:Eth3); repeatable" group:"Trace" placeholder:"PORT" sep:"none"`
-	Window   string   `help:"Simulated time to capture" group:"Trace" default:"0us..1ms" placeholder:"A..B" name:"capture-window" with:"capture"`
+	Window   string   `help:"Simulated time to capture; later packets are not recorded" group:"Trace" default:"0us..1ms" placeholder:"A..B" name:"capture-window" with:"capture"`
 	Follow   []string `help:"Trace a packet hop by hop (0/1614795 by PSN, 0/+17 by offset); repeatable" group:"Trace" placeholder:"QP/PSN" sep:"none"`
 	Counters string   `help:"Write counters as nxos, eos or sonic prints them" group:"Devices" placeholder:"SYSTEM"`
 	deviceFlags
@@ -225,8 +225,12 @@ func (c *runCmd) print(e *env, job *runner.Runner, s *result.Summary) error {
 		report.Wrap(e.stdout, "", job.Moved+".")
 	}
 	if job.Capture != nil {
-		report.Labelled(e.stdout, "Capture: ", fmt.Sprintf("%s in %s (railyard pcap, Wireshark)",
-			unit.Plural(job.Capture.Len(), "packet"), filepath.Join(job.Dir, "capture.pcapng")))
+		of := ""
+		if _, to, err := c.window(); err == nil && to < unit.Time(s.StepTime) {
+			of = fmt.Sprintf(", those of %s; the run took %s: --capture-window", c.Window, unit.Time(s.StepTime).Show())
+		}
+		report.Labelled(e.stdout, "Capture: ", fmt.Sprintf("%s in %s (railyard pcap, Wireshark)%s",
+			unit.Plural(job.Capture.Len(), "packet"), filepath.Join(job.Dir, "capture.pcapng"), of))
 	}
 	for _, p := range c.Follow {
 		fmt.Fprintf(e.stdout, "Trace of packet %s: railyard report %s --packet %s\n", p, job.Dir, p)
@@ -265,16 +269,25 @@ func (c *runCmd) profiled() (keep func() error, err error) {
 	}, pprof.StartCPUProfile(&w)
 }
 
+// window reads the time to capture.
+func (c *runCmd) window() (from, to unit.Time, err error) {
+	a, b, ok := strings.Cut(c.Window, "..")
+	from, err1 := unit.ParseTime(a)
+	to, err2 := unit.ParseTime(b)
+	if errors.Join(err1, err2) != nil || !ok || from < 0 || to < from {
+		err = field.New("--capture-window", "found %s, expected two times such as 0us..200us, the later one last", field.Quote(c.Window))
+	}
+	return from, to, err
+}
+
 // capture starts the captures that were asked for.
 func (c *runCmd) capture(run *fidelity.Simulation) (*fidelity.Capture, error) {
 	if len(c.Capture) == 0 {
 		return nil, nil
 	}
-	a, b, ok := strings.Cut(c.Window, "..")
-	from, err1 := unit.ParseTime(a)
-	to, err2 := unit.ParseTime(b)
-	if err := errors.Join(err1, err2); err != nil || !ok || from < 0 || to < from {
-		return nil, field.New("--capture-window", "found %s, expected two times such as 0us..200us, the later one last", field.Quote(c.Window))
+	from, to, err := c.window()
+	if err != nil {
+		return nil, err
 	}
 	packets, ok := run.Run.(fidelity.Capturer)
 	if !ok {

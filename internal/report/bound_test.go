@@ -27,5 +27,16 @@ func TestHeadOfBoundCollective(t *testing.T) {
 		if got := answer(s); !strings.HasSuffix(got, c.want) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
+		bound := strings.Contains(c.want, "bound by")
+		for _, why := range []string{"NIC", "NVLink"} {
+			s.Collectives[0].BoundWhy = why
+			var b strings.Builder
+			Why(&b, s, []Advice{{Remedy: result.Remedy{Cause: cause.SharedNIC.Get().Key, Says: "more NICs"}}})
+			got := b.String()
+			if strings.Contains(got, "the bound of 50 GB/s includes") != bound || strings.Contains(got, "40.0 %") == bound ||
+				strings.Contains(got, "more NICs") != (!bound || why == "NIC") {
+				t.Errorf("bound by %s: %s", why, got)
+			}
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"railyard/internal/cause"
 	"railyard/internal/report/screen"
 	"railyard/internal/result"
+	"railyard/unit"
 )
 
 // lasting are the causes that no run is made without, and reactions, which go with their triggers.
@@ -75,14 +76,22 @@ func lost(w io.Writer, s *result.Summary, advised bool) {
 		Labelled(w, "Note: ", s.Unaccounted)
 	}
 	rows, minor := Losses(s)
+	inBound := int64(0)
+	if atBound(s) { // what messages of the collective wait for one another is in its bound
+		inBound = s.Chain.Costs(cause.SharedNIC)
+		rows = slices.DeleteFunc(rows, func(x Loss) bool { return x.Cause == cause.SharedNIC })
+		minor = slices.DeleteFunc(minor, func(x Loss) bool { return x.Cause == cause.SharedNIC })
+		Wrap(w, "", fmt.Sprintf("Bound by %s: the collective's transfers wait for one another, %s on the critical path, which the bound of %s GB/s includes.",
+			s.Collectives[0].BoundWhy, dur(inBound), unit.Digits(s.Collectives[0].Bound/1e9)))
+	}
 	if len(rows) == 0 {
-		if s.Chain != nil && s.StepTime > 0 && s.Chain.Lost() > 0 {
-			fmt.Fprintf(w, "Time above line rate on the critical path: %s\n", dur(s.Chain.Lost()))
+		if s.Chain != nil && s.StepTime > 0 && s.Chain.Lost() > inBound {
+			fmt.Fprintf(w, "Time above line rate on the critical path: %s\n", dur(s.Chain.Lost()-inBound))
 		}
 		cut(w, s)
 		return
 	}
-	fmt.Fprintf(w, "Time above line rate on the critical path: %s\n", dur(s.Chain.Lost()))
+	fmt.Fprintf(w, "Time above line rate on the critical path: %s\n", dur(s.Chain.Lost()-inBound))
 	t := screen.Table{Indent: "  ", Columns: []screen.Column{{}, {}, {}, {Left: true, Rare: true}}}
 	for i, x := range rows {
 		name := x.Name
