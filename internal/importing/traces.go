@@ -212,6 +212,17 @@ var sameNumbers = []struct{ trace, cabling, nodes string }{
 	{"htsim-cm", "htsim", "host-{n+1}"},
 }
 
+// siteOf returns the hosts of a trace, with --gpus where the trace has no count.
+func (c *reader) siteOf(found *Trace) (trace.Site, error) {
+	site := found.site
+	if c.GPUs != 0 && site.GPUs != 0 && c.GPUs != site.GPUs {
+		return site, field.New("--gpus", "%d contradicts the %s trace: %s per host; accepted: %[4]d, or no --gpus",
+			c.GPUs, found.Format, unit.Plural(site.GPUs, "GPU"), site.GPUs)
+	}
+	site.GPUs = max(site.GPUs, c.GPUs)
+	return site, nil
+}
+
 // traces makes a scenario of traces on the fabric that other files describe, or on an assumed one.
 func (c *reader) traces(traces, cablings []string) (*Imported, error) {
 	work, found, err := c.workloadOf(traces)
@@ -221,7 +232,11 @@ func (c *reader) traces(traces, cablings []string) (*Imported, error) {
 	out := &Imported{Formats: []string{found.Format}, Files: len(traces) + len(cablings), Trace: found}
 	name := scenariofile.Slug("", traces[0])
 	if len(cablings) == 0 {
-		text, note := assumed(found.Ranks, found.Format, found.site)
+		site, err := c.siteOf(found)
+		if err != nil {
+			return nil, err
+		}
+		text, note := assumed(found.Ranks, found.Format, site)
 		out.Scenario = fmt.Sprintf("name: %s\n%s", name, text)
 		out.Notes = append(out.Notes, note)
 	} else {
