@@ -68,6 +68,14 @@ func TestRulesAtTheirEdges(t *testing.T) {
 			edge(func(q *Queue, x int64) { q.PG.V.XOn = unit.Bytes(x) })},
 		{"threshold-order", 35, 3_500_000, 0,
 			edge(func(q *Queue, x int64) { q.PG.V.XOn = unit.Bytes(x) })},
+		{"threshold-order", 34, 3_947_581, 3_947_580, func(c *Config, x int64) { // 64MiB / 17
+			c.QoS.Queues[3].PG.V = Pause{Alpha: 1. / 16, Headroom: 200_000}
+			c.QoS.Queues[3].WRED.V.Max = unit.Bytes(x)
+		}},
+		{"threshold-order", 34, 1_200_000, 1_199_999, func(c *Config, x int64) { // of the switch's own buffer
+			c.QoS.Queues[3].PG.V = Pause{Alpha: 0.25}
+			c.QoS.Queues[3].WRED.V.Max, c.Buffer = unit.Bytes(x), Say(unit.Bytes(6_000_000), at(96))
+		}},
 		{"threshold-buffer", 35, int64(queue.Default().Buffer) - 3_500_000 + 1,
 			int64(queue.Default().Buffer) - 3_500_000,
 			edge(func(q *Queue, x int64) { q.PG.V.Headroom = unit.Bytes(x) })},

@@ -31,9 +31,13 @@ func (l *linter) thresholdOrder() {
 			return
 		}
 		p := platform(&l.Base, i)
-		xoff, xon, whose := p.XOff, p.XOn, "the platform's "
+		xoff, xon, alpha, whose := p.XOff, p.XOn, p.Alpha, "the platform's "
 		if g.Is() {
-			xoff, xon, whose = g.V.XOff, g.V.XOn, ""
+			xoff, xon, alpha, whose = g.V.XOff, g.V.XOn, g.V.Alpha, ""
+		}
+		if xoff == 0 && alpha > 0 {
+			l.dynamicXOff(i, &w, alpha, l.buffer(v.c))
+			return
 		}
 		if xoff == 0 || whose != "" && l.Base.Buffer == 0 { // nobody said which platform
 			return
@@ -59,6 +63,30 @@ func (l *linter) thresholdOrder() {
 	})
 }
 
+// dynamicXOff compares the WRED maximum of a queue with the most ingress bytes that its PFC threshold ever allows. The
+// threshold is alpha of the free buffer: one priority group alone pauses at alpha / (1 + alpha) of the whole.
+func (l *linter) dynamicXOff(queue int, w *Said[WRED], alpha float64, buffer unit.Bytes) {
+	at, n := first(w.V.MaxAt, w.At), len(l.findings)
+	if buffer == 0 {
+		l.say(at, "a scenario of the fabric, whose switch.buffer is the size (--fabric)",
+			"queue %d: WRED maximum %v is not compared with xOFF, alpha %g of a packet buffer of unknown size", queue,
+			size(w.V.Max), alpha)
+		l.findings[n].Severity = Info
+	} else if most := alpha / (1 + alpha) * float64(buffer); float64(w.V.Max) >= most {
+		l.say(at, "a lower WRED maximum, or a larger alpha",
+			"queue %d: WRED maximum %v is not below xOFF, %.3gMB at most (alpha %g of the packet buffer of %v)", queue,
+			size(w.V.Max), most/float64(unit.MB), alpha, size(buffer))
+	}
+}
+
+// buffer returns the packet buffer of a switch, 0 where no one gives its size.
+func (l *linter) buffer(c *Config) unit.Bytes {
+	if c.Buffer.Is() {
+		return c.Buffer.V
+	}
+	return l.Base.Buffer
+}
+
 // resumes reports a pause that ends above where it began, which devices refuse, or right there.
 func (l *linter) resumes(at Place, queue int, xon, xoff unit.Bytes) {
 	n := len(l.findings)
@@ -71,10 +99,7 @@ func (l *linter) resumes(at Place, queue int, xon, xoff unit.Bytes) {
 
 func (l *linter) thresholdBuffer() {
 	l.queues(func(v variant, i int, q *Queue) {
-		buffer := l.Base.Buffer
-		if v.c.Buffer.Is() {
-			buffer = v.c.Buffer.V
-		}
+		buffer := l.buffer(v.c)
 		if buffer == 0 {
 			return // nobody said how large it is
 		}

@@ -81,7 +81,7 @@ func fitBuffers(s *design.Switch) (notes []string, err error) {
 				}
 			}
 			k.XOff, k.XOn, k.XOnOffset = 0, 0, 0
-			notes = append(notes, fmt.Sprintf("queue %d: EOS pauses at a share of the free buffer and resumes automatically; %s of %v lets it hold %v, as configured", i, share(k.Alpha), s.Spec.Buffer, xoff))
+			notes = append(notes, fmt.Sprintf("queue %d: EOS pauses at a share of the free buffer and resumes automatically; %s of %v lets one priority group alone hold %v or more, as configured", i, share(k.Alpha), s.Spec.Buffer, xoff))
 		case k.Lossless && (k.XOn > 0 || k.XOnOffset > 0):
 			return nil, design.Refuse(swconf.EOS, s,
 				"queue %d: xON %v and offset %v below a dynamic threshold; none is accepted (switch.queues.%d.xon=0B)", i, k.XOn, k.XOnOffset, i)
