@@ -22,8 +22,12 @@ import (
 //   - the signals and counters that the algorithm lists are reported, and others are 0 and false; signals are
 //     numbers, counters never fall; an algorithm that allows less than before counts it as a cut;
 //   - the same inputs give the same decisions, and one sender's are nothing to another;
-//   - no input allocates memory.
+//   - no input allocates memory;
+//   - an algorithm that needs ECN marks receives them: Marks for acknowledgements, CNPGap for CNPs.
 func Run(t *testing.T, alg *cc.Algorithm, line unit.Rate, build cc.Make) {
+	if alg.Needs.Hears&cc.Marking != 0 && !alg.Marks && alg.CNPGap == nil {
+		t.Errorf("%s reacts to ECN marks (Needs.Hears) and receives none: neither Marks nor CNPGap is set", alg.Name)
+	}
 	names := allNames()
 	rapid.Check(t, func(rt *rapid.T) {
 		path := anyPath(rt, line)
