@@ -77,13 +77,18 @@ func (b *blamer) paused(conn int32, w *window) (sum unit.Time, port int32) {
 
 // evidence says what a row shows of a cause: the place where most of it was, and who met there.
 func (b *blamer) evidence(id cause.ID, row *result.CollectiveRow) string {
-	port, flows := "the network", b.shared
-	if row.Port >= 0 {
-		port = b.r.portName(row.Port)
+	port, flows, at := "the network", b.shared, row.Port
+	if id == cause.Incast && b.worst >= 0 && at >= 0 && b.r.peer(at).Role != topo.Host { // no flow ends there
+		_, dst := b.r.seen.peers(b.r.seen.Messages[b.worst].Conn)
+		at = b.cableOf(dst)
+		flows = b.acc.m.flowsAt(at, b.worst)
+	}
+	if at >= 0 {
+		port = b.r.portName(at)
 	}
 	share, end := ": "+unit.Plural(flows, "flow")+" share the link "+port, ": "+unit.Plural(flows, "flow")+" end at "+port
 	switch { // one flow shares nothing: who met it had another way
-	case flows <= 1 && row.Port >= 0 && b.r.graph.Nodes[b.r.seen.Ports[row.Port].Node].Role == topo.Host:
+	case flows <= 1 && at >= 0 && b.r.graph.Nodes[b.r.seen.Ports[at].Node].Role == topo.Host:
 		share, end = "", ""
 	case flows <= 1:
 		share, end = " at "+port, " at "+port

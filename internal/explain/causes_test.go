@@ -289,3 +289,15 @@ workload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}
 		t.Errorf("%+v", tab.Topology)
 	}
 }
+
+// TestIncastNamesTheReceiver: an incast is named by the port to its NIC, although its flows queue at an uplink.
+func TestIncastNamesTheReceiver(t *testing.T) {
+	text, err := os.ReadFile("../../scenarios/three-flows.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, s, _ := runAll(t, string(text))
+	if why := s.Slowest.Why; !strings.Contains(why, "incast: 3 flows end at rail-2:Eth4 → host-4") {
+		t.Error(why)
+	}
+}
