@@ -81,9 +81,23 @@ func (p *resolver) choose(at task, s *CollSpec) (run workload.CollectiveRun, err
 	}
 	if s.Algorithm != "auto" && s.Algorithm != "" && s.Protocol != "auto" {
 		p.meshed(at.crew, s.Groups, &run)
-		return run, nil
+	} else if err = p.tuned(at, s, &run); err != nil {
+		return run, err
 	}
-	return run, p.tuned(at, s, &run)
+	p.lone(at, s, &run)
+	return run, nil
+}
+
+// lone notes a ring or chain that leaves servers by one of their NICs because no number of channels is set.
+func (p *resolver) lone(at task, s *CollSpec, run *workload.CollectiveRun) {
+	ring := run.Algorithm == coll.ByChain ||
+		run.Algorithm == coll.ByRing && run.Kind != coll.ToAll && run.Kind != coll.Bcast
+	servers, nics, _ := p.slowest(at.crew)
+	if n := p.rings(at.crew); ring && run.Channels == 0 && s.Groups != "rail" && servers > 1 && min(n, nics) > 1 {
+		key := at.key + ".traffic.collective"
+		p.note("%s.algorithm: one %s sends through 1 of the %d NICs of a server; NCCL uses all: --set %s.channels=%d",
+			key, run.Algorithm, nics, key, n)
+	}
 }
 
 // meshed gives a ring in servers whose GPUs are joined in pairs as many channels as it takes to use all their

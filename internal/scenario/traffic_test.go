@@ -3,6 +3,8 @@ package scenario_test
 import (
 	"strings"
 	"testing"
+
+	"railyard/internal/scenario"
 )
 
 // A size that is none is not looked for as a file; what is missing says what stands there.
@@ -45,5 +47,41 @@ func TestNextGroup(t *testing.T) {
 	}
 	if last == 0 || len(seen) < 100 {
 		t.Errorf("%d from the last group, %d pairs", last, len(seen))
+	}
+}
+
+// TestLoneRing notes a ring that leaves seven of a server's eight NICs idle, and only such a one.
+func TestLoneRing(t *testing.T) {
+	const what, set = "1 of the 8 NICs of a server", "--set workload.traffic.collective.channels=8"
+	for of, want := range map[string]bool{
+		"algorithm: ring":                           true,
+		"kind: broadcast, algorithm: chain":         true,
+		"algorithm: ring, channels: 1":              false,
+		"algorithm: ring, groups: rail":             false,
+		"algorithm: ring, protocol: auto":           false,
+		"algorithm: tree":                           false,
+		"algorithm: auto":                           false,
+		"kind: all-to-all, algorithm: pairwise":     false,
+		"kind: all-gather, algorithm: ring":         true,
+		"algorithm: ring, chunk: 1MiB":              true,
+		"algorithm: ring, channels: 0":              true,
+		"kind: broadcast, algorithm: tree":          false,
+		"kind: broadcast, algorithm: auto":          false,
+		"kind: reduce-scatter, algorithm: ring":     true,
+		"algorithm: ring, channels: 8, chunk: 1MiB": false,
+	} {
+		doc, err := scenario.Parse("x.yaml", []byte("fabric: {kind: rail, segments: 1, hosts: 2, spines: 2}\n"+
+			"server: {gpu: h100, gpus: 8, nics: 8}\nworkload: {traffic: {collective: {bytes: 64MiB, "+of+"}}}\n"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := doc.Checked(nil)
+		if err != nil {
+			t.Fatal(of, err)
+		}
+		notes := strings.Join(p.Notes, "\n")
+		if got := strings.Contains(notes, what) && strings.Contains(notes, set); got != want {
+			t.Errorf("%s: noted %v, want %v: %q", of, got, want, p.Notes)
+		}
 	}
 }
