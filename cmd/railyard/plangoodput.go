@@ -22,7 +22,7 @@ type planGoodputCmd struct {
 	Days       float64        `help:"Training time in days" default:"30" range:"0.001,3650"`
 	Rates      string         `help:"Failure rates: ${rates}, or a YAML file of components (llama-3; see --rates-example)" placeholder:"NAME|FILE"`
 	Example    bool           `help:"Print the default failure rates" name:"rates-example"`
-	Detect     *time.Duration `help:"Detection time (on_failure.collective_timeout, or 1m)" placeholder:"TIME"`
+	Detect     *time.Duration `help:"Detection time (on_failure.collective_timeout, by default 10m; 1m without SCENARIO)" placeholder:"TIME"`
 	Restart    *time.Duration `help:"Restart time without reading the checkpoint (on_failure.restart, or 10m)" placeholder:"TIME"`
 	Checkpoint string         `help:"Checkpoint size (14 bytes per parameter of the scenario's model, or its checkpoint block; required without a model)" placeholder:"SIZE"`
 	Storage    string         `help:"Storage throughput of all GPUs, read and write (the scenario's, or 100GB/s)" placeholder:"RATE"`
@@ -46,7 +46,8 @@ func (c *planGoodputCmd) Help() string {
 	return `Estimates the effective training time: total time without checkpoint writes, lost work, detection,
 restart and waiting for spares. Failures are random with constant rates. The checkpoint interval is
 Daly's optimum; others are simulated for comparison. Defaults come from on_failure of the scenario
-(collective_timeout, checkpoint_every, restart).
+(collective_timeout, by default 10m as NCCL's watchdog in PyTorch; checkpoint_every; restart). A failure
+that ends its process, not only hangs the collectives, is detected earlier: set --detect.
 
 Examples:
   railyard plan goodput --gpus 16384 --days 54 --checkpoint 5.67TB --storage 2TB/s --step 6s

@@ -74,7 +74,6 @@ type Plan struct {
 	Patience   unit.Time // of collectives, before they end the job
 	Checkpoint unit.Time // how often a training saves itself; 0: nobody says
 	Restart    unit.Time // until it goes on after a job has ended; 0: nobody says
-	OnFailure  bool      // the scenario says what becomes of a job that loses a rank
 
 	Sample unit.Time // first sampling interval
 	Rows   int       // most rows of the link table

@@ -74,11 +74,10 @@ func (d *Document) resolve(read ReadFile, work amount) (*Plan, error) {
 	own.File = d.File.clone()
 	d = &own
 	f := &d.File
-	_, overridden := d.override("on_failure")
 	p := &resolver{Document: d, Plan: &Plan{Name: f.Name, Seed: f.Seed, Fidelity: f.Fidelity, Services: f.services(),
 		Patience: f.OnFailure.Patience, Checkpoint: f.OnFailure.Checkpoint,
-		Restart: f.OnFailure.Restart, OnFailure: d.says("on_failure") || overridden,
-		Sample: f.Output.Sample, Rows: f.Output.Rows, Causes: f.Output.Causes, doc: d, origin: origin, read: read},
+		Restart: f.OnFailure.Restart,
+		Sample:  f.Output.Sample, Rows: f.Output.Rows, Causes: f.Output.Causes, doc: d, origin: origin, read: read},
 		roleKeys: map[topo.Role][]string{}, amount: work}
 	if read != nil {
 		p.read = func(name string) ([]byte, error) {

@@ -130,12 +130,9 @@ func or(flag *time.Duration, d time.Duration) time.Duration {
 	return *flag
 }
 
-// fromFailure fills in what the scenario says of jobs that fail, and no flag: collectives that hang are how a
-// failure is noticed.
+// fromFailure fills in what on_failure of the scenario, with its defaults, says and no flag: hanging collectives reveal
+// a failure, after 10 minutes by default (the watchdog of NCCL in PyTorch).
 func (c *Question) fromFailure(in *goodput.Input, plan *scenario.Plan) {
-	if !plan.OnFailure {
-		return
-	}
 	for _, x := range []struct {
 		given bool
 		says  unit.Time
