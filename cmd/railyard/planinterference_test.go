@@ -60,6 +60,12 @@ jobs:
 			t.Errorf("%+v", j)
 		}
 	}
+	for fidelity, want := range map[string]bool{"flow": true, "packet": false} {
+		_, out, errs := call(t, "plan", "interference", "s.yaml", "--set", "fidelity="+fidelity)
+		if strings.Contains(out, "(flow fidelity, error ") != want {
+			t.Errorf("%s: %s%s", fidelity, out, errs)
+		}
+	}
 }
 
 // With several seeds each seed's jobs are those of a run of its own with this seed, the first one's are those of one

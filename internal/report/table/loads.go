@@ -61,6 +61,9 @@ func Interference(w io.Writer, x *interference.Result, top int) {
 // interferenceAnswer names the job that the others slow down most.
 func interferenceAnswer(x *interference.Result) string {
 	say := fmt.Sprintf("%s: %s, together and each alone on the same GPUs", x.Name, unit.Plural(len(x.Jobs), "job"))
+	if x.Expected != nil {
+		say += report.Approximation(x.Fidelity, x.Expected)
+	}
 	var worst *interference.Slowdown
 	slowest, over := 0.0, "" // the median over seeds, where there are several, and their range
 	for i := range x.Jobs {

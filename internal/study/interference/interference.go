@@ -14,7 +14,9 @@ type Result struct {
 	Jobs     []Slowdown       `json:"jobs"`
 	Meetings []result.Meeting `json:"meetings"`
 	Outcome  *result.Outcome  `json:"outcome,omitempty"` // together, where a rank was lost
-	Seeds    [][]Slowdown     `json:"seeds,omitempty"`   // of several: the jobs with each; the rest is of the first
+	Fidelity string           `json:"fidelity"`
+	Expected *result.Expected `json:"expected_error,omitempty"` // of another fidelity than packets
+	Seeds    [][]Slowdown     `json:"seeds,omitempty"`          // of several: the jobs with each; the rest is of the first
 }
 
 // Range returns the smallest, the median and the largest slowdown of a job over the seeds with which it lost no rank,

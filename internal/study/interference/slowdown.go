@@ -117,7 +117,8 @@ func Simulate(ctx context.Context, pool *study.Pool, plan *scenario.Plan, seeds 
 		return nil, err
 	}
 	together := all[0]
-	out := &Result{Name: together.Summary.Name, Meetings: together.Summary.Meetings,
+	out := &Result{Name: together.Summary.Name, Fidelity: together.Summary.Fidelity,
+		Expected: together.Summary.Expected, Meetings: together.Summary.Meetings,
 		Outcome: together.Summary.Outcome}
 	out.Jobs = slowdowns(all[:runs], names, open)
 	if seeds > 1 {
