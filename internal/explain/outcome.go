@@ -106,8 +106,14 @@ func unaccounted(p *scenario.Plan, o *Observation) string {
 	case !p.Causes:
 		why = "output.causes is false"
 	case o.Packets == nil && len(o.Messages) > mostReplayed:
-		why = fmt.Sprintf("%s exceed the limit of %s for about 15 replays; simulate fewer, for example with dp and global_batch of the training halved",
-			unit.Plural(len(o.Messages), "message"), unit.ShowCount(mostReplayed))
+		fewer := "dp and global_batch of the training halved"
+		if slices.ContainsFunc(p.Jobs, func(j workload.Job) bool {
+			return j.Training != nil && j.Training.Microbatches > 1
+		}) {
+			fewer = "half the global_batch, which halves the microbatches of a replica"
+		}
+		why = fmt.Sprintf("%s exceed the limit of %s for about 15 replays; simulate fewer, for example with %s",
+			unit.Plural(len(o.Messages), "message"), unit.ShowCount(mostReplayed), fewer)
 	default:
 		return ""
 	}

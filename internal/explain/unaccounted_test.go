@@ -4,7 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/partition"
 	"railyard/internal/scenario"
+	"railyard/internal/workload"
 )
 
 // TestUnaccounted checks that flows are replayed up to a number of messages, and packets whatever theirs.
@@ -15,8 +17,11 @@ func TestUnaccounted(t *testing.T) {
 			t.Errorf("%d messages: %s", n, why)
 		}
 	}
-	why := unaccounted(p, &Observation{Messages: make([]Message, mostReplayed+1)})
-	if !strings.Contains(why, "500,001 messages exceed the limit of 500 k") || !strings.Contains(why, "dp and global_batch") {
-		t.Error(why)
+	for microbatches, want := range map[int]string{1: "with dp and global_batch", 2: "with half the global_batch"} {
+		p.Jobs = []workload.Job{{Training: &workload.Training{Layout: partition.Layout{Microbatches: microbatches}}}}
+		why := unaccounted(p, &Observation{Messages: make([]Message, mostReplayed+1)})
+		if !strings.Contains(why, "500,001 messages exceed the limit of 500 k") || !strings.Contains(why, want) {
+			t.Error(why)
+		}
 	}
 }
