@@ -19,6 +19,7 @@ import (
 	"railyard/internal/input"
 	"railyard/internal/manual"
 	"railyard/internal/reference"
+	"railyard/internal/report"
 	"railyard/internal/report/usage"
 )
 
@@ -54,7 +55,12 @@ func (c *docsCmd) Run(e *env) error {
 		words := strings.Fields(strings.Join(append(c.Search, c.Page...), " "))
 		found := site.Find(words)
 		if len(found) == 0 {
-			return fmt.Errorf("no page contains all words of %s", strings.Join(words, ", "))
+			near, most, of := site.Near(words)
+			if len(near) == 0 {
+				return fmt.Errorf("no page contains a word of %s", strings.Join(words, ", "))
+			}
+			report.Labelled(e.stderr, "note: ", fmt.Sprintf("no page contains all of that as written; pages with %d of the %d words:", most, of))
+			found = near
 		}
 		c.list(e, found)
 		return nil

@@ -1,4 +1,5 @@
-// Searches titles and texts of all pages in the browser: all words must occur, titles count more.
+// Searches titles and texts of all pages in the browser: titles count more, and where no page has all words, those that
+// have most of them are listed.
 const input = document.getElementById("search"), found = document.getElementById("found");
 const article = document.querySelector("article"), root = input.dataset.root;
 
@@ -12,12 +13,15 @@ const load = () => (loading ??= new Promise((done, failed) => {
   document.head.append(script);
 }));
 
-const score = (page, words) => {
+const score = (page, words, all) => {
   const title = page[1].toLowerCase(), text = page[3].toLowerCase();
   let sum = 0;
   for (const w of words) {
     if (title.includes(w)) sum += 100;
-    else if (!text.includes(w)) return 0;
+    else if (!text.includes(w)) {
+      if (all) return 0;
+      continue;
+    } else if (!all) sum += 100;
     sum += Math.min(text.split(w).length - 1, 20) / (1 + text.length / 4000);
   }
   return sum;
@@ -31,7 +35,10 @@ const show = async () => {
   article.hidden = !!words.length;
   if (!words.length) return;
   await load();
-  const best = pages.map((p) => [score(p, words), p]).filter(([n]) => n > 0).sort((a, b) => b[0] - a[0]).slice(0, 30);
+  const ranked = (words, all) => pages.map((p) => [score(p, words, all), p]).filter(([n]) => n > 0)
+    .sort((a, b) => b[0] - a[0]).slice(0, 30);
+  let best = ranked(words, true);
+  if (!best.length) best = ranked(words.flatMap((w) => w.split("-")).filter(Boolean), false);
   const list = element("ol", "");
   for (const [, [path, title, section, text]] of best) {
     const item = element("li", ""), at = text.toLowerCase().indexOf(words[0]);

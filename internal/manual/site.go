@@ -142,6 +142,27 @@ func (s *Site) Find(words []string) (found []*Page) {
 	return found
 }
 
+// Near lists the pages that contain most of some words, of hyphenated ones the parts, and how many they contain of how
+// many.
+func (s *Site) Near(words []string) (found []*Page, most, of int) {
+	parts := strings.FieldsFunc(strings.Join(words, " "), func(r rune) bool { return r == ' ' || r == '-' })
+	for _, p := range s.order {
+		n := 0
+		for _, w := range parts {
+			if hasAll(p.Title+" "+p.Text, []string{w}, false) {
+				n++
+			}
+		}
+		if n > most {
+			found, most = nil, n
+		}
+		if n == most && n > 0 {
+			found = append(found, p)
+		}
+	}
+	return found, most, len(parts)
+}
+
 // hasAll reports whether a text contains all words, in any case, as whole words or anywhere.
 func hasAll(text string, words []string, whole bool) bool {
 	text = strings.ToLower(text)

@@ -2,6 +2,7 @@ package manual
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/http/httptest"
 	"os"
@@ -111,6 +112,22 @@ func TestWrite(t *testing.T) {
 	}
 	if _, err := s.File("none.png"); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
+	}
+}
+
+// TestNear checks that pages with the most of several words are found, and those with the parts of a hyphenated one.
+func TestNear(t *testing.T) {
+	s := newSite(t, Page{Path: "part", Text: "# Last\n\nA leaf and a spine.\n"}, Page{Path: "leaf", Text: "# A leaf\n\nOne.\n"})
+	for words, want := range map[string]string{"leaf-spine": "part 2 of 2", "spine absent": "part 1 of 2",
+		"leaf absent": "leaf part 1 of 2", "absent": " 0 of 1"} {
+		found, most, of := s.Near(strings.Fields(words))
+		var paths []string
+		for _, p := range found {
+			paths = append(paths, p.Path)
+		}
+		if got := fmt.Sprintf("%s %d of %d", strings.Join(paths, " "), most, of); got != want {
+			t.Errorf("%s: %s, expected %s", words, got, want)
+		}
 	}
 }
 
