@@ -12,6 +12,8 @@ type Facts struct {
 	Credits    bool   // receivers grant credit
 	LB         string // path choice: ecmp, flowlet, spray, …
 	Recovery   string // go-back-n, selective; RC only
+	Overtakes  bool   // packets of a flow may overtake one another
+	NakAfter   int    // selective: packets behind a gap before it counts as loss
 	Mixes      bool   // packets of a flow overtake one another, and go-back-N takes that for loss
 	WriteOnly  bool   // each packet carries its address
 	Lossless   bool   // PFC protects the queue of data

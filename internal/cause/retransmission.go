@@ -6,9 +6,18 @@ var retransmission = Cause{ID: Retransmission, Key: "sent_again", Name: "retrans
 	Advice:  "find what loses packets",
 	Without: func(f *Facts) Change { return noLoss(f) },
 	Remedies: func(f *Facts) (all []Change) {
-		if f.Transport == "roce" && f.Recovery == "go-back-n" {
-			all = append(all, Change{Says: "selective retransmission", Needs: "NICs that keep packets ahead of a gap",
-				Set: []string{"transport.recovery=selective"}})
+		early := "transport.nak_after=0" // where nothing overtakes, a gap is a loss at once
+		switch inOrder := !f.Overtakes && f.NakAfter > 0; {
+		case f.Transport == "roce" && f.Recovery == "go-back-n":
+			c := Change{Says: "selective retransmission", Needs: "NICs that keep packets ahead of a gap",
+				Set: []string{"transport.recovery=selective"}}
+			if inOrder {
+				c.Set = append(c.Set, early)
+			}
+			all = append(all, c)
+		case f.Transport == "roce" && inOrder:
+			all = append(all, Change{Says: "NAK at the first gap", Needs: "paths on which packets stay in order",
+				Set: []string{early}})
 		}
 		if f.Lost.Down > 0 {
 			all = append(all, edit("repair what failed", NoFailures))

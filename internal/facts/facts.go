@@ -20,6 +20,7 @@ func Of(p *scenario.Plan) *cause.Facts {
 	file := p.Settled()
 	f := &cause.Facts{Transport: scenario.RoCE, CC: s.CC.Name, Delays: !blind[s.CC.Name],
 		Credits: s.CC.Credit != nil, LB: p.LB.Name, Recovery: "go-back-n", WriteOnly: p.RC.WriteOnly, Mixes: p.Mixes(),
+		Overtakes: p.Overtakes(), NakAfter: p.RC.NakAfter,
 		PFC: p.Spec.LosslessMask() != 0, Scheduled: p.Scheduled != nil, Kind: p.Shape.Kind,
 		Bond: p.NICs.Bond, QPs: p.QPs, CutThrough: p.Switching.CutThrough, PCIe: p.NICs.PCIe,
 		SlowPCIe: p.NICs.PCIe > 0 || len(p.Buses) > 0,

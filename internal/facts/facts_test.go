@@ -1,6 +1,8 @@
 package facts
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"railyard/internal/cause"
@@ -77,5 +79,27 @@ func TestRemedies(t *testing.T) {
 	}
 	if !seen[cause.Collision] || seen[cause.Latency] {
 		t.Errorf("%v", seen)
+	}
+}
+
+// TestRetransmissionRemedies checks that selective retransmission takes a gap for a loss at once where nothing
+// overtakes: waiting for packets behind it costs more than go-back-N does where a message has few of them.
+func TestRetransmissionRemedies(t *testing.T) {
+	const early = "transport.nak_after=0"
+	for sets, want := range map[string]string{
+		"": "transport.recovery=selective " + early, "lb=spray": "transport.recovery=selective",
+		"transport.recovery=selective": early, "transport.recovery=selective transport.nak_after=0": "",
+		"transport.recovery=selective lb=spray": "",
+	} {
+		f := Of(planOf(t, rails, strings.Fields(sets)...))
+		got := ""
+		for _, c := range cause.Retransmission.Get().Remedies(f) {
+			if slices.ContainsFunc(c.Set, func(s string) bool { return strings.HasPrefix(s, "transport.") }) {
+				got = strings.Join(c.Set, " ")
+			}
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", sets, got, want)
+		}
 	}
 }

@@ -46,11 +46,11 @@ func (p *Plan) headers() unit.Bytes { return swconf.Headers + p.MoreIP() }
 // Mixes reports that packets of one flow may overtake one another, and that whoever receives them then takes
 // that for a loss.
 func (p *Plan) Mixes() bool {
-	return p.RC.Recovery == rc.GoBackN && p.Default().Carried == nil && p.overtake()
+	return p.RC.Recovery == rc.GoBackN && p.Default().Carried == nil && p.Overtakes()
 }
 
-// overtake reports whether packets of one queue pair may overtake one another.
-func (p *Plan) overtake() bool {
+// Overtakes reports whether packets of one queue pair may overtake one another.
+func (p *Plan) Overtakes() bool {
 	if p.Tunnel != nil || p.doc != nil && p.doc.tunnels() { // the far edge passes packets on in order
 		return false
 	}
@@ -63,5 +63,5 @@ func (p *Plan) Reorders() bool {
 	o, local := &p.NICs.Reorder, p.NICs.Reorder.Placement == rc.ThroughNIC
 	limits := o.Bytes > 0 || o.Entries > 0 || o.Placement != rc.ByAddress
 	keeps := p.Default().Carried == nil && p.RC.Recovery != rc.GoBackN && (local || !p.RC.WriteOnly)
-	return limits && keeps && p.overtake()
+	return limits && keeps && p.Overtakes()
 }
