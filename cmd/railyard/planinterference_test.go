@@ -62,7 +62,7 @@ jobs:
 	}
 	for fidelity, want := range map[string]bool{"flow": true, "packet": false} {
 		_, out, errs := call(t, "plan", "interference", "s.yaml", "--set", "fidelity="+fidelity)
-		if strings.Contains(out, "(flow fidelity, error ") != want {
+		if strings.Contains(strings.Join(strings.Fields(out), " "), "(flow fidelity, error ") != want {
 			t.Errorf("%s: %s%s", fidelity, out, errs)
 		}
 	}

@@ -2,7 +2,6 @@ package swconf
 
 import (
 	"net/netip"
-	"strings"
 	"testing"
 
 	"railyard/unit"
@@ -141,16 +140,4 @@ func TestThresholdLevels(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.what, got, c.want)
 		}
 	}
-}
-
-// TestDynamicXOffUnknown: without the size of the buffer, the WRED maximum is not compared, and a note reports so.
-func TestDynamicXOffUnknown(t *testing.T) {
-	c := leaf()
-	c.QoS.Queues[3].PG.V = Pause{Alpha: 1. / 16}
-	for _, f := range Lint(Input{Configs: []*Config{c}, DataDSCP: 24, CNPDSCP: 48}) {
-		if f.Rule == "threshold-order" && f.Severity == Info && f.Line == 34 && strings.Contains(f.Message, "unknown size") {
-			return
-		}
-	}
-	t.Error("no note on the WRED maximum's line")
 }

@@ -64,19 +64,18 @@ func (l *linter) thresholdOrder() {
 }
 
 // dynamicXOff compares the WRED maximum of a queue with the most ingress bytes that its PFC threshold ever allows. The
-// threshold is alpha of the free buffer: one priority group alone pauses at alpha / (1 + alpha) of the whole.
+// threshold is alpha of the free buffer: one priority group alone pauses at alpha / (1 + alpha) of the whole. That is a
+// warning: where several ports send to the queue, it may fill before any of their groups pauses, and public
+// configurations of SONiC run so.
 func (l *linter) dynamicXOff(queue int, w *Said[WRED], alpha float64, buffer unit.Bytes) {
-	at, n := first(w.V.MaxAt, w.At), len(l.findings)
-	if buffer == 0 {
-		l.say(at, "a scenario of the fabric, whose switch.buffer is the size (--fabric)",
-			"queue %d: WRED maximum %v is not compared with xOFF, alpha %g of a packet buffer of unknown size", queue,
-			size(w.V.Max), alpha)
-		l.findings[n].Severity = Info
-	} else if most := alpha / (1 + alpha) * float64(buffer); float64(w.V.Max) >= most {
-		l.say(at, "a lower WRED maximum, or a larger alpha",
-			"queue %d: WRED maximum %v is not below xOFF, %.3gMB at most (alpha %g of the packet buffer of %v)", queue,
-			size(w.V.Max), most/float64(unit.MB), alpha, size(buffer))
+	most, n := alpha/(1+alpha)*float64(buffer), len(l.findings)
+	if buffer == 0 || float64(w.V.Max) < most {
+		return
 	}
+	l.say(first(w.V.MaxAt, w.At), "a lower WRED maximum, or a larger alpha",
+		"queue %d: WRED maximum %v is not below xOFF, %.3gMB at most (alpha %g of the packet buffer of %v)", queue,
+		size(w.V.Max), most/float64(unit.MB), alpha, size(buffer))
+	l.warn(n)
 }
 
 // buffer returns the packet buffer of a switch, 0 where no one gives its size.

@@ -55,7 +55,7 @@ var public = map[string]struct {
 	"su-acs-msn4700-t1-version_1_0_6.json": {read: 422, passed: 2, ports: 98, buffer: 3 * 20272464,
 		warned: "headroom policy-unused"},
 	"su-counterpoll_input_config_db.json": {read: 507, passed: 135, ports: 32, channels: 4, as: 65100,
-		neighbors: 8, buffer: 12766208, warned: "watchdog-missing",
+		neighbors: 8, buffer: 12766208, warned: "threshold-order watchdog-missing",
 		table: "28 ports, MTU 9100, PFC on\n" +
 			fmt.Sprintf(stock, "1MiB..2MiB", ", alpha 0.125 xon 18KiB offset 2.496KB") +
 			"\n4 ports, MTU 9100, PFC off" + bare},
