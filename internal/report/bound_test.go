@@ -27,6 +27,10 @@ func TestHeadOfBoundCollective(t *testing.T) {
 		if got := answer(s); !strings.HasSuffix(got, c.want) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
+		if s.MFU = 0.4; atBound(s) {
+			t.Errorf("a training step, of which the collective is a part, is at its bound: %s", answer(s))
+		}
+		s.MFU = 0
 		bound := strings.Contains(c.want, "bound by")
 		for _, why := range []string{"NIC", "NVLink"} {
 			s.Collectives[0].BoundWhy = why

@@ -37,8 +37,7 @@ func Why(w io.Writer, s *result.Summary, all []Advice) {
 	head := fmt.Sprintf("%s: step %s, %s above line rate", s.Name, dur(s.StepTime)+fidelityOf(s),
 		percent(float64(s.Chain.Lost())/float64(s.StepTime)))
 	if atBound(s) {
-		head = fmt.Sprintf("%s: %s, %.0f %% of line rate, bound by %s", s.Name, dur(s.StepTime)+fidelityOf(s),
-			100*s.Collectives[0].BusBW/s.Collectives[0].Bound, s.Collectives[0].BoundWhy)
+		head = answer(s)
 		if s.Collectives[0].BoundWhy != "NIC" { // more NICs do not help
 			all = slices.DeleteFunc(slices.Clone(all), func(a Advice) bool {
 				return a.Cause == cause.SharedNIC.Get().Key

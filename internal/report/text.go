@@ -81,7 +81,7 @@ const nearBound = 0.95
 // atBound reports whether a run is one collective near its bound, whose messages wait for one another's NIC or NVLink.
 func atBound(s *result.Summary) bool {
 	c := s.Collectives
-	return len(c) == 1 && c[0].BusBW >= nearBound*c[0].Bound && s.Chain != nil &&
+	return s.MFU == 0 && len(c) == 1 && c[0].BusBW >= nearBound*c[0].Bound && s.Chain != nil &&
 		mainCause(s) == cause.SharedNIC.Get().Name
 }
 
