@@ -152,6 +152,15 @@ func TestRenderedBalancing(t *testing.T) {
 	}
 }
 
+// What the scenario's own figures give cause for is said where they are written out.
+func TestRenderNotesOfTheScenario(t *testing.T) {
+	code, _, errs := call(t, "config", "render", labScenario, "--os", "eos", "--out", filepath.Join(t.TempDir(), "out"),
+		"--set", "switch.queues.3.wred_max=8MB", "--set", "switch.queues.3.xoff=2MB")
+	if code != exitOK || !strings.Contains(errs, "wred_max 8MB lies above xoff 2MB") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+}
+
 // tree is every file below a directory with its text.
 func tree(t *testing.T, dir string) string {
 	t.Helper()

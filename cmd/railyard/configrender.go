@@ -111,7 +111,7 @@ func (c *configRenderCmd) Run(e *env) error {
 	if d.OS == swconf.SONiC {
 		notes = append(notes, devices.BrokenOut(plan.Graph)...)
 	}
-	for _, n := range append(dialect.Unsaid(d), notes...) {
+	for _, n := range slices.Concat(plan.QueueNotes, dialect.Unsaid(d), notes) {
 		report.Labelled(e.stderr, "note: ", n)
 	}
 	if c.JSON {

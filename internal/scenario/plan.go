@@ -75,12 +75,13 @@ type Plan struct {
 	Checkpoint unit.Time // how often a training saves itself; 0: nobody says
 	Restart    unit.Time // until it goes on after a job has ended; 0: nobody says
 
-	Sample unit.Time // first sampling interval
-	Rows   int       // most rows of the link table
-	Causes bool      // time above line rate is divided among causes
-	Steps  int       // kinds of things that happen, to be told in order
-	Notes  []string  // what a careful reader should know
-	Unfit  string    // why a step has more operations than a simulation takes; empty: none has
+	Sample     unit.Time // first sampling interval
+	Rows       int       // most rows of the link table
+	Causes     bool      // time above line rate is divided among causes
+	Steps      int       // kinds of things that happen, to be told in order
+	Notes      []string  // what a careful reader should know
+	QueueNotes []string  // those of Notes about what the switches' queues are set to
+	Unfit      string    // why a step has more operations than a simulation takes; empty: none has
 
 	pcieSwitches int // of each server; 0: unknown
 

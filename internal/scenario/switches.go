@@ -5,6 +5,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 
 	"railyard/internal/field"
 	"railyard/internal/queue"
@@ -32,7 +33,9 @@ func (p *resolver) switches() error {
 	if err := p.detours(); err != nil {
 		return err
 	}
+	before := len(p.Notes)
 	p.warnQueues()
+	p.QueueNotes = p.Notes[before:]
 	if err := p.trimRoom(); err != nil {
 		return err
 	}
@@ -61,11 +64,28 @@ func (p *resolver) warnQueues() {
 			p.note("%s: pfc_quanta %d pauses for %d bytes and is repeated after half of them; after a frame of %d the repetition is late and lossless queues lose packets",
 				node.Name, p.specs[n].PFCQuanta, p.specs[n].PFCQuanta*64, frame)
 		}
+		p.noteDSCP(&p.Graph.Nodes[n], p.specs[n])
 		for _, s := range p.Services {
 			i := p.specs[n].DSCP[s.CNPDSCP]
 			if p.specs[n].Queues[i].WRED.Max > 0 && s.CC.CNPGap != nil {
 				p.note("CNPs (DSCP %d) go to queue %d (%s), whose WRED drops them: they are not ECN-capable", s.CNPDSCP, i, node.Name)
 			}
+		}
+	}
+}
+
+// noteDSCP says where a switch's own text has another DSCP lossless than the data's: mostly the scenario's is not
+// the one that the NICs send.
+func (p *resolver) noteDSCP(n *topo.Node, spec *queue.Spec) {
+	of := p.Default().DSCP
+	if _, text := p.textFor(n); !text || spec.Queues[spec.DSCP[of]].Lossless {
+		return
+	}
+	for d, q := range spec.DSCP {
+		if spec.Queues[q].Lossless {
+			p.note("data (DSCP %d) goes to queue %d of %s, which PFC does not protect, and DSCP %d to queue %d, which it does: --set transport.data_dscp=%d if the NICs send that",
+				of, spec.DSCP[of], n.Name, d, q, d)
+			return
 		}
 	}
 }
@@ -143,6 +163,7 @@ func (p *resolver) configured() error {
 	}
 	specs := map[platform]*queue.Spec{}
 	configs := map[string]*swconf.Config{}
+	was := slices.Clone(p.specs)
 	for i := range p.Graph.Nodes {
 		node := &p.Graph.Nodes[i]
 		key, ok := p.textFor(node)
@@ -166,11 +187,59 @@ func (p *resolver) configured() error {
 		named.Hostname.V = node.Name // one text may be that of many
 		p.configs = append(p.configs, &named)
 	}
+	if err := p.overruled(was); err != nil {
+		return err
+	}
 	p.classify()
 	if p.everywhere() { // then what the text decided is part of the resolved values
 		p.File.Switch.Spec = p.Spec
 	}
 	p.balance(configs)
+	return nil
+}
+
+// overruled refuses an override of the switch block that the texts replace on every switch: the run would be
+// that without it. Where they replace it on some, a note names those. was: the switches without their texts.
+func (p *resolver) overruled(was []*queue.Spec) error {
+	values := map[*queue.Spec]map[string]string{}
+	value := func(s *queue.Spec, key string) string {
+		if values[s] == nil {
+			f := p.File
+			f.Switch.Spec = *s
+			_, values[s] = f.Values()
+		}
+		return values[s][key]
+	}
+	for _, set := range p.Document.Sets {
+		key, _, _ := strings.Cut(set, "=")
+		if !strings.HasPrefix(key, "switch.") {
+			continue
+		}
+		var names []string
+		why, all := "", true
+		for i := range p.Graph.Nodes {
+			n := &p.Graph.Nodes[i]
+			if n.Role == topo.Host {
+				continue
+			}
+			v := value(p.specs[i], key)
+			if v == value(was[i], key) {
+				all = false
+				continue
+			}
+			names = append(names, n.Name)
+			if k, _ := p.textFor(n); why == "" {
+				why = fmt.Sprintf("%s (switches.%s) gives %s", p.File.Switches[k], k, v)
+			}
+		}
+		switch {
+		case len(names) == 0:
+		case all:
+			return field.New(key, "has no effect: %s; change it there, or take that text out of the scenario", why)
+		default:
+			p.note("%s has no effect on %s: %s", key, swconf.Compress(names), why)
+		}
+	}
 	return nil
 }
 

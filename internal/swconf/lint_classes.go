@@ -34,11 +34,31 @@ func (l *linter) pfcClass() {
 			if v.q.paused() == 0 && l.pauses(v.c, l.DataDSCP) {
 				say = l.advise // a port of another kind: others of the switch have it lossless
 			}
-			say(first(q.Net, v.q.DSCP[l.DataDSCP].At),
-				fmt.Sprintf("pause priority %d for the class of queue %d", data, data),
+			fix := fmt.Sprintf("pause priority %d for the class of queue %d", data, data)
+			if i, dscp := v.q.pausedDSCP(l.DataDSCP); i >= 0 {
+				fix = l.moved(i, dscp)
+			}
+			say(first(q.Net, v.q.DSCP[l.DataDSCP].At), fix,
 				"RoCE data (DSCP %d) goes to queue %d, which no PFC priority pauses", l.DataDSCP, data)
 		}
 	})
+}
+
+// pausedDSCP is the first DSCP that lines put into a queue that PFC pauses, in place of another one; the queue is -1
+// where there is none.
+func (q *QoS) pausedDSCP(instead int) (queue, dscp int) {
+	for d, m := range q.DSCP {
+		if d != instead && m.Is() && q.Queues[m.V&7].Pause.Is() {
+			return int(m.V), d
+		}
+	}
+	return -1, 0
+}
+
+// moved is the remedy where a text has another DSCP lossless than the one that RoCE data is said to carry.
+func (l *linter) moved(queue, dscp int) string {
+	return fmt.Sprintf("put DSCP %d into queue %d, as DSCP %d is; or, if the NICs send DSCP %d, set --data-dscp %d, transport.data_dscp in the scenario",
+		l.DataDSCP, queue, dscp, dscp, dscp)
 }
 
 // pauses reports whether a port of a switch has a DSCP lossless.
@@ -222,7 +242,11 @@ func (l *linter) dscpUnmapped() {
 					}
 				}
 			}
-			say(at, fmt.Sprintf("classify DSCP %d", dscp),
+			fix := fmt.Sprintf("classify DSCP %d", dscp)
+			if i, other := v.q.pausedDSCP(dscp); i >= 0 && dscp == l.DataDSCP {
+				fix = l.moved(i, other)
+			}
+			say(at, fix,
 				"%s (DSCP %d) is not classified and goes to queue %d with everything else", what, dscp, m.V)
 		}
 		check(l.DataDSCP, "RoCE data", pauses)

@@ -2,6 +2,8 @@ package swconf
 
 import (
 	"net/netip"
+	"slices"
+	"strings"
 	"testing"
 
 	"railyard/unit"
@@ -100,6 +102,20 @@ func TestAdvice(t *testing.T) {
 	c = &Config{OS: NXOS, File: "x.cfg", Part: true, QoS: leaf().QoS}
 	if s := severity(c, "no-classification"); s != Warning {
 		t.Errorf("a part without interfaces: %q", s)
+	}
+}
+
+// Where a text has another DSCP lossless than the data's, pausing the default class as well is no remedy.
+func TestDataOfAnotherDSCP(t *testing.T) {
+	for rule, zero := range map[string]Said[uint8]{"dscp-unmapped": {}, "pfc-class": Say(uint8(0), at(20))} {
+		c := leaf()
+		c.QoS.DSCP[26], c.QoS.DSCP[24] = c.QoS.DSCP[24], zero
+		i := slices.IndexFunc(linted(c), func(f Finding) bool { return f.Rule == rule })
+		if i < 0 {
+			t.Errorf("%s: not found", rule)
+		} else if fix := linted(c)[i].Fix; !strings.HasPrefix(fix, "put DSCP 24 into queue 3, as DSCP 26 is; or") {
+			t.Errorf("%s: %s", rule, fix)
+		}
 	}
 }
 
