@@ -157,13 +157,53 @@ func heat(a *sweep.Analysis, axes []*axis) (*plot.Plot, error) {
 	}
 	o := a.Objectives[0]
 	p := plot.New()
-	p.Title.Text = o.Words + over(axes[2:]) + ": white " + table.Quantity(low, o.Kind) + ", red " + table.Quantity(high, o.Kind)
-	h := plotter.NewHeatMap(g, shades(128))
-	h.Min, h.Max, h.NaN = low, high, color.Gray{Y: 40}
+	p.Title.Text = o.Words + over(axes[2:]) + ": yellow " + table.Quantity(low, o.Kind) + ", red " + table.Quantity(high, o.Kind)
+	h := plotter.NewHeatMap(g, ember(128))
+	h.Min, h.Max, h.NaN = low, high, color.Gray{Y: 160}
 	p.Add(h)
+	if err := g.write(p, o.Kind); err != nil {
+		return nil, err
+	}
 	p.X.Label.Text, p.Y.Label.Text = x.name, y.name
 	p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks(x.ticks(8)), plot.ConstantTicks(y.ticks(16))
 	return p, nil
+}
+
+// ember are the colours from the smallest value to the largest: none is the white of the paper, and dark letters can be
+// read on all of them.
+type ember int
+
+func (n ember) Colors() (all []color.Color) {
+	for i := range int(n) {
+		fade := func(from, to int) uint8 { return uint8(from + (to-from)*i/(int(n)-1)) }
+		all = append(all, color.RGBA{R: fade(255, 235), G: fade(240, 90), B: fade(190, 70), A: 255})
+	}
+	return all
+}
+
+// write puts each cell's value into it, where there is room.
+func (g *sweepGrid) write(p *plot.Plot, kind space.Kind) error {
+	if g.cols > 8 || g.rows > 16 {
+		return nil
+	}
+	var labels plotter.XYLabels
+	for r := range g.rows {
+		for c := range g.cols {
+			if v := g.Z(c, r); !math.IsNaN(v) {
+				labels.XYs = append(labels.XYs, plotter.XY{X: float64(c), Y: float64(r)})
+				labels.Labels = append(labels.Labels, table.Quantity(v, kind))
+			}
+		}
+	}
+	text, err := plotter.NewLabels(labels)
+	if err != nil {
+		return err
+	}
+	for i := range text.TextStyle {
+		text.TextStyle[i].XAlign, text.TextStyle[i].YAlign = draw.XCenter, draw.YCenter
+	}
+	p.Add(text)
+	return nil
 }
 
 // parallel draws a line for each point through its parameters and the first objective, the best dark.
