@@ -442,17 +442,19 @@ func (l *linter) mtuSmall() {
 	}
 }
 
+// watches reports whether the watchdog looks after a port: told so, or where no port is told so, all of them.
+func (c *Config) watches(p *Port) bool {
+	return c.Watchdog.On.V && (p.Watchdog.V || !p.Watchdog.Is() &&
+		!slices.ContainsFunc(c.Ports, func(p *Port) bool { return p.Watchdog.V }))
+}
+
 // watchdogMissing wants the watchdog wherever a class is lossless.
 func (l *linter) watchdogMissing() {
 	for _, c := range l.Configs {
 		var lossless Place
-		with := 0
 		for _, p := range c.Ports {
 			if p.Paused() != 0 && lossless.Line == 0 {
 				lossless = p.At
-			}
-			if p.Watchdog.V {
-				with++
 			}
 		}
 		if lossless.Line == 0 && l.anyPaused(c) {
@@ -486,10 +488,7 @@ func (l *linter) watchdogMissing() {
 			continue
 		}
 		for _, p := range c.Ports {
-			if p.Paused() == 0 || p.Down.V || p.Watchdog.V {
-				continue
-			}
-			if p.Watchdog.Is() || with > 0 {
+			if p.Paused() != 0 && !p.Down.V && !c.watches(p) {
 				l.say(first(p.Watchdog.At, p.At), "turn the watchdog on for the port",
 					"%s is lossless and its watchdog is off", p.Name)
 			}

@@ -119,6 +119,25 @@ func TestDataOfAnotherDSCP(t *testing.T) {
 	}
 }
 
+// The table of a port has the watchdog that holds for all of them, as the rule has.
+func TestWatchdogOfAllPorts(t *testing.T) {
+	c := leaf()
+	q := *c.Ports[0]
+	q.Name, q.Number = "Ethernet2", 2
+	c.Ports = append(c.Ports, &q)
+	for _, x := range []struct {
+		on    Said[bool]
+		other bool
+		want  Severity
+	}{{Said[bool]{}, true, ""}, {Say(true, at(91)), false, Warning}, {Say(false, at(91)), true, Warning}} {
+		c.Ports[0].Watchdog = x.on
+		views := c.Views()
+		if got := views[len(views)-1].Watchdog; got != x.other || severity(c, "watchdog-missing") != x.want {
+			t.Errorf("%+v: the other port %v, rule %q", x.on, got, severity(c, "watchdog-missing"))
+		}
+	}
+}
+
 // A part of a text says nothing of what runs: LLDP is missed where a port asks for it by name.
 func TestLLDPOfParts(t *testing.T) {
 	for _, c := range []struct {

@@ -48,14 +48,14 @@ func (c *Config) Views() []View {
 	add := func(q *QoS, p *Port) {
 		k := key{q: q}
 		if p != nil {
-			k.pfc, k.watchdog, k.mtu = p.PFC.V, p.Watchdog.V, p.MTU.V
+			k.pfc, k.watchdog, k.mtu = p.PFC.V, c.watches(p), p.MTU.V
 		}
 		i, ok := index[k]
 		if !ok {
 			i = len(out)
 			index[k] = i
-			v := View{Input: q.Input.V, Output: q.Output.V, PFC: k.pfc.String(), Watchdog: k.watchdog &&
-				c.Watchdog.On.V, Rows: c.rows(q, p)}
+			v := View{Input: q.Input.V, Output: q.Output.V, PFC: k.pfc.String(), Watchdog: k.watchdog,
+				Rows: c.rows(q, p)}
 			if q.Away.Is() {
 				v.Input = q.away()
 			}

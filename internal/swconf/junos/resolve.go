@@ -126,8 +126,8 @@ func (p *parser) treat() {
 			port.MTU = swconf.Say(unit.Bytes(known.Int("mtu")), port.At)
 		}
 		if x != nil && x.mru.Is() && int64(x.mru.V) < int64(port.MTU.V) {
-			p.once(x.mru.At, swconf.Error, "headroom", fmt.Sprintf("mru %d is below the MTU of ports with the profile, %d",
-				x.mru.V, port.MTU.V), "headroom is for frames of the mru: longer ones are lost while a pause takes effect",
+			p.once(x.mru.At, swconf.Error, "headroom", fmt.Sprintf("mru %d is below the MTU of ports with the profile: %s has %d",
+				x.mru.V, names[0], port.MTU.V), "headroom is for frames of the mru: longer ones are lost while a pause takes effect",
 				fmt.Sprintf("mru %d", port.MTU.V))
 		}
 	}

