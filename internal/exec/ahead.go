@@ -21,10 +21,31 @@ type Ahead struct {
 
 	of []int32 // by operation of Rest: that of Whole; nil: they are the same
 	at []int32 // by operation of Whole: that of Rest; -1: it is executed
+
+	netBytes, nvBytes unit.Bytes // of Whole over the network; executed over NVLink and not in Rest
 }
 
 // worthwhile is the share of all operations from which on it pays to execute them ahead.
 const worthwhile = 0.25
+
+// Execution prepares the execution of Whole, in which what was executed ahead has its times from the beginning.
+func (a *Ahead) Execution(c Carrier, m Machine) *Execution {
+	if a.of == nil {
+		return New(c, m, a.Whole)
+	}
+	x := &Execution{Work: a.Whole, DAG: a.Whole.DAG, Machine: m, Start: slices.Clone(a.Start), End: slices.Clone(a.End),
+		Cause: slices.Clone(a.Cause), Left: len(a.of), NetBytes: a.netBytes, NVBytes: a.nvBytes, carrier: c,
+		deps: make([]int32, len(a.at))}
+	x.pipes = newPipes(&x.Machine)
+	for _, i := range a.of {
+		if x.End[i] == unit.Never {
+			x.deps[i] = x.DAG.Ops[i].Deps
+		} else { // others wait for it
+			x.ahead = append(x.ahead, i)
+		}
+	}
+	return x
+}
 
 // NewAhead executes what waits for no network.
 func NewAhead(m Machine, mix *workload.Mix) *Ahead {
@@ -45,8 +66,15 @@ func NewAhead(m Machine, mix *workload.Mix) *Ahead {
 			alone.ended = append(alone.ended, b.Of.Op)
 		}
 	}
-	a.Start, a.End, a.Cause = x.Start, x.End, x.Cause
-	a.divide(later, alone.ended)
+	a.Start, a.End, a.Cause, a.netBytes = x.Start, x.End, x.Cause, x.NetBytes
+	bounds := a.divide(later, alone.ended)
+	for i, o := range mix.DAG.Ops {
+		if later[i] {
+			a.Start[i], a.End[i], a.Cause[i] = 0, unit.Never, -1
+		} else if !bounds[i] {
+			a.nvBytes += o.Bytes
+		}
+	}
 	return a
 }
 
@@ -121,10 +149,11 @@ func (x *Execution) later() (later []bool, n int) {
 }
 
 // divide makes the mix of what is left. What has ended in order is in the order in which it did; the last one of all is
-// a computation of the rest too, with which the rest ends.
-func (a *Ahead) divide(later []bool, ended []int32) {
+// a computation of the rest too, with which the rest ends. Bounds has, by operation of Whole, those
+// that ended and are in Rest.
+func (a *Ahead) divide(later []bool, ended []int32) (bounds []bool) {
 	d := a.Whole.DAG
-	bounds := make([]bool, len(d.Ops))
+	bounds = make([]bool, len(d.Ops))
 	for _, i := range ended {
 		bounds[i] = slices.ContainsFunc(d.After(i), func(s int32) bool { return later[s] })
 	}
@@ -170,6 +199,7 @@ func (a *Ahead) divide(later []bool, ended []int32) {
 			a.at[i] = -1
 		}
 	}
+	return bounds
 }
 
 // Of returns the operation of Whole that one of Rest is.

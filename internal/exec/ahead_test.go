@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -48,13 +49,24 @@ func TestAhead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		run := func(mix *workload.Mix) *Execution {
+		over := func(prepare func(Carrier) *Execution) *Execution {
 			w := &wire{rate: rate, latency: lat, free: map[int]unit.Time{}, cut: map[[2]int]bool{}}
-			w.x = New(w, m, mix)
+			w.x = prepare(w)
 			w.run()
 			return w.x
 		}
+		run := func(mix *workload.Mix) *Execution {
+			return over(func(c Carrier) *Execution { return New(c, m, mix) })
+		}
 		whole, a := run(mix), NewAhead(m, mix)
+		for range 2 { // what was executed ahead serves many
+			x := over(func(c Carrier) *Execution { return a.Execution(c, m) })
+			if !slices.Equal(x.Start, whole.Start) || !slices.Equal(x.End, whole.End) ||
+				!slices.Equal(x.Cause, whole.Cause) || x.Left != 0 || x.Computing != 0 || x.NVBytes != whole.NVBytes ||
+				x.NetBytes != whole.NetBytes {
+				t.Fatalf("after its beginning %+v\nin one %+v", x, whole)
+			}
+		}
 		if a.Rest == mix {
 			return
 		}

@@ -82,6 +82,7 @@ type Execution struct {
 	carrier Carrier
 	dead    []bool  // by GPU; nil: none is
 	deps    []int32 // operations that each waits for
+	ahead   []int32 // executed ahead of it: see Ahead.Execution
 	pipes   pipes
 }
 
@@ -151,7 +152,7 @@ func (x *Execution) Unreachable() (from, to int, cut bool) {
 	for i := range x.DAG.Ops {
 		o := &x.DAG.Ops[i]
 		from, to := int(o.Rank), int(o.Peer)
-		if o.Compute() || reached[[2]int{from, to}] || x.Local(from, to) {
+		if o.Compute() || x.Local(from, to) || reached[[2]int{from, to}] {
 			continue
 		}
 		if !x.carrier.Reaches(x.Relay(from, to), to) {
@@ -164,6 +165,9 @@ func (x *Execution) Unreachable() (from, to int, cut bool) {
 
 // Begin starts the jobs that start at once, and sets the clock for the others.
 func (x *Execution) Begin() {
+	for _, i := range x.ahead {
+		x.after(x.End[i]-x.carrier.Now(), i, computed)
+	}
 	for j := range x.Work.Jobs {
 		if at := x.Work.Jobs[j].Start; at > 0 {
 			x.after(at, int32(j), begun)
@@ -176,7 +180,7 @@ func (x *Execution) Begin() {
 // begin releases the operations of a job that wait for nothing.
 func (x *Execution) begin(j int) {
 	for i := x.Work.Jobs[j].Ops[0]; i < x.Work.Jobs[j].Ops[1]; i++ {
-		if x.deps[i] == 0 {
+		if x.deps[i] == 0 && x.End[i] == unit.Never {
 			x.launch(i)
 		}
 	}

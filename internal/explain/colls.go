@@ -61,8 +61,10 @@ func (r *reading) collectives() []result.Collective {
 				Algorithm: c.By, Ranks: len(c.Ranks), TimeMin: int64(unit.Never)})
 		}
 		o := &out[j]
-		if bound, why := limits.bound(c, ops(i)); bound > o.Bound {
-			o.Bound, o.BoundWhy = bound, why
+		if !r.plan.Totals {
+			if bound, why := limits.bound(c, ops(i)); bound > o.Bound {
+				o.Bound, o.BoundWhy = bound, why
+			}
 		}
 		d := to[i] - from[i]
 		o.Count++

@@ -13,7 +13,8 @@ import (
 )
 
 // Outcome turns an execution, finished or not, into what the run directory holds. Wall-clock
-// figures are the caller's to fill in; limits say what the tables leave out.
+// figures are the caller's to fill in; limits say what the tables leave out. Totals have no tables,
+// and nothing of single messages and jobs.
 func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string) (
 	s *result.Summary, t *result.Tables, limits []string) {
 	r := newReading(p, x, o)
@@ -33,13 +34,9 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 		s.Transport = c.Words
 	}
 	s.Complete, s.GPUs, s.NVLinkBytes = x.Done(), r.graph.TotalGPUs(), int64(x.NVBytes)
-	t.Topology = r.topology()
-	r.queuePairs(t)
 	s.Step = r.timeline(r.all(), 0)
-	r.critical(t, unit.Time(s.StepTime))
 	r.flows(s, t)
 	r.ports(s, t)
-	r.pauseRoots(s, t)
 	r.figures(s, t.Flows)
 	s.Collectives = r.collectives()
 	b := r.newBlamer()
@@ -53,6 +50,16 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 			limits = append(limits, s.Unaccounted)
 		}
 	}
+	if len(p.Jobs) == 1 {
+		s.Trained = trained(p.Jobs[0].Training, unit.Time(s.StepTime), s.Complete)
+	}
+	if p.Totals {
+		return s, &result.Tables{}, limits
+	}
+	t.Topology = r.topology()
+	r.queuePairs(t)
+	r.critical(t, unit.Time(s.StepTime))
+	r.pauseRoots(s, t)
 	s.Slowest = b.slowest()
 	s.TablesCut = slices.Clone(o.Cuts)
 	cut := func(table string, rows int, total int64) {
@@ -88,9 +95,6 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 	}
 	for _, m := range r.seen.Moves {
 		s.Moves = append(s.Moves, result.Move{At: int64(m.At), Of: m.Of, Moved: m.Moved, Needless: m.Needless})
-	}
-	if len(p.Jobs) == 1 {
-		s.Trained = trained(p.Jobs[0].Training, unit.Time(s.StepTime), s.Complete)
 	}
 	return s, t, limits
 }

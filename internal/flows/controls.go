@@ -16,12 +16,15 @@ var retriesExceeded = rc.RetryExceeded.String()
 
 // Age is when window w of a Curve begins, since senders began to share a link, or since the others have ended:
 // windows double every second time, from 10 us to 164 ms.
-func Age(w int) unit.Time {
-	if w == 0 {
-		return 0
+func Age(w int) unit.Time { return ages[w] }
+
+// ages has windows that begin before 82 days.
+var ages = func() (all [80]unit.Time) {
+	for w := 1; w < len(all); w++ {
+		all[w] = unit.Time(float64(10*unit.Microsecond) * math.Pow(2, float64(w-1)/2))
 	}
-	return unit.Time(float64(10*unit.Microsecond) * math.Pow(2, float64(w-1)/2))
-}
+	return all
+}()
 
 // Of windows there are as many after the others have ended, and fewer before.
 const (

@@ -40,7 +40,7 @@ func (r *Run) happens(what, i int32) {
 		return
 	}
 	all := []int32{i}
-	for len(r.bells) > 0 && r.bells[0].At == r.now && r.bells[0].Of.what == what {
+	for b := r.bells.Peek(); b != nil && b.At == r.now && b.Of.what == what; b = r.bells.Peek() {
 		all = append(all, r.bells.Pop().Of.a)
 	}
 	switch what {

@@ -13,6 +13,7 @@ import (
 	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/internal/sim"
+	"railyard/internal/workload"
 	"railyard/unit"
 )
 
@@ -40,8 +41,7 @@ type Run struct {
 	parts    []uint8 // by operation: messages of it that are under way
 
 	now    unit.Time
-	bells  fluid.Heap[unit.Time, bell]
-	order  int64
+	bells  fluid.Bells[bell]
 	events int64
 
 	rated  []rating // connections whose rates have changed, and what limits them
@@ -86,15 +86,28 @@ func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 	}
 	r := &Run{Network: n, Plan: p, rules: n.Rules(), parts: make([]uint8, len(jobs.DAG.Ops)),
 		messages: make([]explain.Message, 0, cost.Messages), next: make([]int32, 0, cost.Messages)}
-	r.series.init(len(n.Net.Ports), p.Sample, p.Rows)
+	if r.series.init(len(n.Net.Ports), p.Sample, p.Rows); !p.Totals {
+		r.series.slots = make([][]slot, len(n.Net.Ports))
+	}
 	r.curves, r.silences = map[curveKey]curves{}, map[int32]explain.Silence{}
 	r.links.init(r)
-	r.Exec = exec.New(r, sim.Machine(p), jobs)
+	r.Exec = r.execution(sim.Machine(p), jobs)
 	if from, to, cut := r.Exec.Unreachable(); cut && !r.JoinedBefore(&r.Exec.Machine, from, to) {
 		return nil, fmt.Errorf("%s cannot reach %s: no path in the fabric, not even over NVLink",
 			p.Graph.GPUName(from), p.Graph.GPUName(to))
 	}
 	return r, nil
+}
+
+// execution prepares the execution of jobs. What waits for no network has the same times in all runs that end, where no
+// incident ends a process.
+func (r *Run) execution(m exec.Machine, jobs *workload.Mix) *exec.Execution {
+	if r.Plan.Totals && r.Plan.Ahead != nil && len(r.Plan.Incidents) == 0 {
+		if a := r.Plan.Ahead(m, jobs); a != nil {
+			return a.Execution(r, m)
+		}
+	}
+	return exec.New(r, m, jobs)
 }
 
 // Refuse says what of a plan flows cannot do.
@@ -148,11 +161,7 @@ func (r *Run) Go(watch exec.Observer) error {
 				break
 			}
 		}
-		other := unit.Never
-		if len(r.bells) > 0 {
-			other = r.bells[0].At
-		}
-		at, flow := r.net.Next(other)
+		at, flow := r.net.Next(r.bells.First())
 		if len(r.rated) > 0 {
 			r.react()
 			continue
@@ -182,8 +191,7 @@ func (r *Run) Go(watch exec.Observer) error {
 }
 
 func (r *Run) push(at unit.Time, what, a, b int32) {
-	r.order++
-	r.bells.Push(at, r.order, bell{what, a, b})
+	r.bells.Push(at, bell{what, a, b})
 }
 
 func (r *Run) ring(b *bell) {

@@ -10,7 +10,7 @@ import (
 // series is what links carried over time, in intervals that double when there are more than a table may have.
 type series struct {
 	bytes    []float64 // by port, in all
-	slots    [][]slot  // by port
+	slots    [][]slot  // by port; nil: nobody asks
 	count    int
 	interval unit.Time
 	most     int
@@ -22,8 +22,7 @@ type slot struct {
 }
 
 func (s *series) init(ports int, interval unit.Time, most int) {
-	*s = series{bytes: make([]float64, ports), slots: make([][]slot, ports), interval: interval,
-		most: max(most, 4*ports)}
+	*s = series{bytes: make([]float64, ports), interval: interval, most: max(most, 4*ports)}
 }
 
 // booked adds what a link carried between two times; ports of a set have equal parts of it, as far as they work.
@@ -46,6 +45,9 @@ func (r *Run) booked(link int32, from, to unit.Time, rate float64) {
 
 func (s *series) add(port int32, from, to unit.Time, rate float64) {
 	s.bytes[port] += rate * float64(to-from)
+	if s.slots == nil {
+		return
+	}
 	for int(int64(to-from)/int64(s.interval)) > s.most/4 {
 		s.double()
 	}

@@ -96,19 +96,31 @@ func (b *Bells[V]) Len() int { return len(b.heap) + len(b.lane) - b.next }
 
 // First returns when the first one rings; unit.Never without any.
 func (b *Bells[V]) First() unit.Time {
-	at := unit.Time(unit.Never)
-	if b.next < len(b.lane) {
-		at = b.lane[b.next].At
+	if first := b.Peek(); first != nil {
+		return first.At
 	}
-	if len(b.heap) > 0 {
-		at = min(at, b.heap[0].At)
+	return unit.Never
+}
+
+// Peek returns the one that rings first, nil without any.
+func (b *Bells[V]) Peek() *Entry[unit.Time, V] {
+	switch {
+	case b.inLane():
+		return &b.lane[b.next]
+	case len(b.heap) > 0:
+		return &b.heap[0]
 	}
-	return at
+	return nil
+}
+
+// inLane reports whether the one that rings first is in the lane.
+func (b *Bells[V]) inLane() bool {
+	return b.next < len(b.lane) && (len(b.heap) == 0 || b.lane[b.next].before(&b.heap[0]))
 }
 
 // Pop takes away the one that rings first.
 func (b *Bells[V]) Pop() Entry[unit.Time, V] {
-	if b.next < len(b.lane) && (len(b.heap) == 0 || b.lane[b.next].before(&b.heap[0])) {
+	if b.inLane() {
 		b.next++
 		return b.lane[b.next-1]
 	}

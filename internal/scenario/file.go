@@ -278,7 +278,7 @@ type Output struct {
 	Sample unit.Time `yaml:"sample" range:"100ns,3600s" doc:"first sampling interval; it doubles when the table grows too long"`
 	Rows   int       `yaml:"rows" range:"1,10000000" doc:"most rows of the link table"`
 	Steps  *int      `yaml:"steps" range:"0,1000" doc:"number of kinds of queue, pause and rate events whose first occurrence is a numbered step of the report (default none)"`
-	Causes bool      `yaml:"causes" doc:"divide the time above line rate among causes; without them a trial as flows takes about a quarter of the time"`
+	Causes bool      `yaml:"causes" doc:"divide the time above line rate among causes; without them a trial as flows takes about a tenth of the time"`
 }
 
 // Default returns the values that hold where a file is silent. Every one of

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"railyard/internal/exec"
 	"railyard/internal/inside"
 	"railyard/internal/model"
 	"railyard/internal/queue"
@@ -78,10 +79,15 @@ type Plan struct {
 	Sample     unit.Time // first sampling interval
 	Rows       int       // most rows of the link table
 	Causes     bool      // time above line rate is divided among causes
+	Totals     bool      // the outcome has the totals of the run, no tables
 	Steps      int       // kinds of things that happen, to be told in order
 	Notes      []string  // what a careful reader should know
 	QueueNotes []string  // those of Notes about what the switches' queues are set to
 	Unfit      string    // why a step has more operations than a simulation takes; empty: none has
+
+	// Ahead returns what of the jobs was executed before on the same machine, for other plans with Totals too; nil:
+	// nothing was.
+	Ahead func(exec.Machine, *workload.Mix) *exec.Ahead
 
 	pcieSwitches int // of each server; 0: unknown
 

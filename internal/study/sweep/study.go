@@ -407,7 +407,7 @@ func (s *Study) simulate(ctx context.Context, t *Trial) (r *Record, err error) {
 		dir = s.runDir(t)
 	}
 	resolve := func() (*scenario.Plan, error) { return s.from[path].plan(sets, t.Seed) }
-	return perform(ctx, s.Pool, resolve, 0, dir, measured)
+	return perform(ctx, s.Pool, resolve, 0, dir, nil)
 }
 
 // Results are written while trials run after firstPartial, then every nextPartial, or more seldom: a twentieth of the

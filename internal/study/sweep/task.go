@@ -110,8 +110,7 @@ func (p *Performer) Perform(ctx context.Context, b *Bundle, t *Task) (*Record, e
 		r, err = perform(ctx, p.Pool, func() (*scenario.Plan, error) { return t.plan(b.Path, f.read) }, t.Until, "",
 			func(o *study.Outcome) (*Record, error) { return newRecord(o, t.Flows) })
 	} else {
-		r, err = perform(ctx, p.Pool, func() (*scenario.Plan, error) { return src.plan(t.Set, t.Seed) }, 0, "",
-			measured)
+		r, err = perform(ctx, p.Pool, func() (*scenario.Plan, error) { return src.plan(t.Set, t.Seed) }, 0, "", nil)
 	}
 	if err == nil {
 		r.Trial, r.Seconds = t.Trial, time.Since(began).Seconds()
@@ -134,10 +133,15 @@ func (s *source) plan(sets []string, seed int) (*scenario.Plan, error) {
 	}
 	doc.File.Seed += uint64(seed)
 	doc.BuildBy = s.built.build
-	return doc.Resolve(s.files.read)
+	plan, err := doc.Resolve(s.files.read)
+	if err == nil {
+		plan.Ahead = s.built.ahead
+	}
+	return plan, err
 }
 
-// perform simulates a plan until a time, and leaves the run in a directory unless that is empty.
+// perform simulates a plan until a time, and leaves the run in a directory unless that is empty. Without record it is a
+// sweep's trial, of which nobody reads tables.
 func perform(ctx context.Context, pool *study.Pool, resolve func() (*scenario.Plan, error), until unit.Time, dir string,
 	record func(*study.Outcome) (*Record, error)) (r *Record, err error) {
 	defer func() {
@@ -148,6 +152,9 @@ func perform(ctx context.Context, pool *study.Pool, resolve func() (*scenario.Pl
 	plan, err := resolve()
 	if err != nil {
 		return &Record{Status: Refused, Error: err.Error()}, nil
+	}
+	if record == nil {
+		record, plan.Totals = measured, dir == ""
 	}
 	var o *study.Outcome
 	if dir != "" {
