@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"time"
 
 	"railyard/internal/calibrate"
@@ -8,6 +9,7 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/output"
 	"railyard/internal/perftest"
+	"railyard/internal/report"
 	"railyard/internal/report/plot"
 	"railyard/internal/report/table"
 	"railyard/internal/scenario"
@@ -80,7 +82,13 @@ func (c *calibrateCmd) Run(e *env) error {
 			return err
 		}
 	}
-	return e.show(c.JSON, r, func() { table.Calibration(e.stdout, r, c.Out, c.Set) })
+	return e.show(c.JSON, r, func() {
+		table.Calibration(e.stdout, r, c.Out, c.Set)
+		if len(c.NCCLTests) > 0 && fitting.Differ(r.Points) {
+			report.Labelled(e.stdout, "next: ", fmt.Sprintf("railyard explain %s --fabric %s tries causes of the difference",
+				c.NCCLTests[0], c.Fabric))
+		}
+	})
 }
 
 // fitted fits to times, with a bar for the fit.

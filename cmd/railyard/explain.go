@@ -21,7 +21,8 @@ type explainCmd struct {
 func (c *explainCmd) Help() string {
 	return `Recognizes a file by its content, prints what it is and what it shows, and the commands that come next.
 With --fabric it simulates the measurements of nccl-tests and perftest, prints both, and names the part that
-is below expectation, at 10 % of difference.
+is below expectation, at 10 % of difference. It then simulates hypotheses, such as a NIC's link at half of its
+rate, and prints those that explain the difference, with a command that confirms each and a remedy.
 
 Examples:
   railyard explain out.txt
@@ -45,31 +46,37 @@ func (c *explainCmd) Run(e *env) error {
 		}
 	}
 	var points []fitting.Point
+	var gap *fitting.Gap
 	if a.Measured != nil && c.Fabric != "" {
 		calibrate := calibrateCmd{Fabric: c.Fabric, Set: c.Set, NCCLTests: []string{c.File}, Algorithm: c.Algorithm}
-		if points, err = calibrate.compared(e, c.Points); err != nil {
+		if points, gap, err = calibrate.compared(e, c.Points, a.Algorithm != ""); err != nil {
 			return err
 		}
 		a.Judge(points, c.Fabric, c.Algorithm, largestCompared)
 	} else if len(c.Set) > 0 {
 		return field.New("--set", "has no effect on a file without measurements")
 	}
-	return e.show(c.JSON, explainResult{a, points}, func() {
-		identify.Print(e.stdout, a, points)
+	return e.show(c.JSON, explainResult{a, points, gap}, func() {
+		identify.Print(e.stdout, a, points, gap)
 	})
 }
 
 // largestCompared is the largest size that explain simulates.
 const largestCompared = 64 * unit.MiB
 
-// compared simulates measured points without fitting.
-func (c *calibrateCmd) compared(e *env, most int) ([]fitting.Point, error) {
+// compared simulates measured points without fitting and, where they differ, hypotheses; fixed: the measurement sets
+// the algorithm of its all-reduces.
+func (c *calibrateCmd) compared(e *env, most int, fixed bool) (points []fitting.Point, gap *fitting.Gap, err error) {
 	q := &fitting.Question{Fabric: c.Fabric, Set: c.Set, NCCLTests: c.NCCLTests, Algorithm: c.Algorithm,
 		Largest: largestCompared}
 	simulate, bar, release, err := c.simulator(e)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer release()
-	return q.Compared(most, simulate, bar.show)
+	points, err = q.Compared(most, simulate, bar.show)
+	if err == nil && fitting.Differ(points) {
+		gap, err = q.Explain(points, fixed, simulate, bar.show)
+	}
+	return points, gap, err
 }

@@ -60,6 +60,7 @@ type tuneResult struct {
 type explainResult struct {
 	File   *identify.Account `json:"file"`
 	Points []fitting.Point   `json:"points"`
+	Gap    *fitting.Gap      `json:"gap,omitempty"`
 }
 
 type labLinkResult struct {

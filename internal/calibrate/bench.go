@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"cmp"
 	"fmt"
 
 	"railyard/internal/coll"
@@ -43,6 +44,8 @@ type Setup struct {
 	Aside     int        // every so manieth point is kept aside; 0: none
 	Largest   unit.Bytes // of collectives that the fit simulates with every change of a parameter
 	Algorithm string     // of all-reduces; auto: as NCCL's tuning model has it
+	Protocol  string     // of collectives; "": auto
+	Channels  int        // of rings; 0: one for each GPU of a server
 	Step      float64    // how long a step of the scenario's training took, seconds; 0: nobody says
 }
 
@@ -182,7 +185,7 @@ func (b *Bench) collective(x *measured.Collective) {
 	if x.Nodes > 0 {
 		group += fmt.Sprintf(" on %d", x.Nodes)
 	}
-	algorithm, protocol := "auto", "auto"
+	algorithm, protocol := "auto", cmp.Or(b.Protocol, "auto")
 	if x.Kind == coll.AllReduce {
 		algorithm = b.Algorithm
 	}
@@ -193,7 +196,7 @@ func (b *Bench) collective(x *measured.Collective) {
 		Point: Point{Name: fmt.Sprintf("%s, %v", group, x.Bytes), Measured: x.Time.Seconds()},
 		work: func(n unit.Bytes) scenario.Workload {
 			return scenario.Workload{Traffic: &scenario.Traffic{Collective: &scenario.CollSpec{Kind: kind,
-				Bytes: n, Algorithm: algorithm, Protocol: protocol, Groups: "all"}}}
+				Bytes: n, Algorithm: algorithm, Protocol: protocol, Channels: b.Channels, Groups: "all"}}}
 		}})
 }
 

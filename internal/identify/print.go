@@ -11,8 +11,8 @@ import (
 	"railyard/unit"
 )
 
-// Print prints an account, with measured points next to simulated ones if there are any.
-func Print(w io.Writer, a *Account, points []fitting.Point) {
+// Print prints an account, with measured points next to simulated ones if there are any, and what explains their gap.
+func Print(w io.Writer, a *Account, points []fitting.Point, gap *fitting.Gap) {
 	screen.Painted(w, screen.Answer, "", a.Path+": "+a.What)
 	for _, s := range a.Shows {
 		screen.Labelled(w, "  ", s)
@@ -22,6 +22,9 @@ func Print(w io.Writer, a *Account, points []fitting.Point) {
 	}
 	if len(points) > 0 {
 		compared(w, points)
+	}
+	if gap != nil {
+		explained(w, gap)
 	}
 	for _, s := range []string{a.Assumed, a.Skipped} {
 		if s != "" {
@@ -51,6 +54,45 @@ func compared(w io.Writer, points []fitting.Point) {
 	t.Print(w)
 	slices.Sort(off)
 	fmt.Fprintf(w, "Simulated against measured, median: %s\n", signed(off[len(off)/2]))
+}
+
+// explained prints the hypotheses that explain a gap, the best first.
+func explained(w io.Writer, g *fitting.Gap) {
+	percent := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
+	full := 0
+	for _, t := range g.Best {
+		if t.Error <= fitting.Expected {
+			full++
+		}
+	}
+	best, answer := g.Best, ""
+	switch {
+	case full == 1:
+		best, answer = best[:1], fmt.Sprintf("1 of %d hypotheses explains it", g.Tried)
+	case full > 1:
+		best, answer = best[:full], fmt.Sprintf("%d of %d hypotheses explain it; confirm with the commands below", full, g.Tried)
+	case len(best) > 0:
+		best = best[:min(3, len(best))]
+		answer = fmt.Sprintf("none of %d hypotheses explains it; part of it:", g.Tried)
+	default:
+		answer = fmt.Sprintf("none of the %d hypotheses explains it", g.Tried)
+	}
+	fmt.Fprintln(w)
+	screen.Painted(w, screen.Answer, "", fmt.Sprintf("Gap: %s; error %s: %s", g.Shape, percent(g.Error), answer))
+	for _, t := range best {
+		screen.Painted(w, screen.Warning, "  ", fmt.Sprintf("error %s if %s", percent(t.Error), t.Name))
+		screen.Labelled(w, "    scenario: ", t.Scenario)
+		screen.Labelled(w, "    confirm:  ", t.Confirm)
+		screen.Labelled(w, "    remedy:   ", t.Remedy)
+	}
+	note := "error is the root mean square of log ratios over " + unit.Plural(g.Points, "size")
+	if g.Flows {
+		note += ", effects simulated as flows"
+	}
+	if g.Inapplicable > 0 {
+		note += fmt.Sprintf("; %d more do not apply to the scenario", g.Inapplicable)
+	}
+	screen.Labelled(w, "note: ", note)
 }
 
 // micros formats microseconds.

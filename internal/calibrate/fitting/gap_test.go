@@ -1,0 +1,57 @@
+package fitting
+
+import (
+	"strings"
+	"testing"
+
+	"railyard/unit"
+)
+
+const healthy = `name: cluster
+fabric: {kind: rail, hosts: 2, spines: 1, host_link: {rate: 400Gbps}}
+server: {gpu: h100, gpus: 4, nics: 4}
+`
+
+// TestExplain measures a cluster with a fault that the scenario does not have, with 2 % of noise, and requires that the
+// fault is the hypothesis that explains the gap best. Nothing explains packets of 256 B, which no hypothesis has.
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ fault, name, shape string }{
+		{"events: [{nic: host-1/nic-1, rate_share: 0.5}]\n", "one NIC's link at 0.5 ", "sizes from 1 MiB on"},
+		{"events: [{nic: host-2/nic-3, rate_share: 0.25}]\n", "one NIC's link at 0.25 ", "4 × at 32 MiB"},
+		{"SERVER pcie: 110Gbps", "PCIe of the NICs carries 114 Gbit/s", "2.8 × at 32 MiB"},
+		{"SERVER nics_used: [nic-2]", "1 of 4 NICs", " × at 32 MiB"},
+		{"SERVER nvlink: 120Gbps", "GPUs of a server exchange over PCIe or host memory at 114 Gbit/s", " × at 32 MiB"},
+		{"transport: tcp\n", "NCCL uses TCP sockets", "at most 9.9 ×"},
+		{"calibration: {launch: 40us}\n", "each collective starts later by 40", "4 × at 64 KiB"},
+		{"calibration: {network_step: 9us}\n", "each transfer between hosts starts later by 8.9", "sizes up to 1 MiB"},
+		{"transport: {mtu: 256}\n", "", "sizes from 8 MiB on"},
+	} {
+		faulty := healthy + c.fault
+		if in, ok := strings.CutPrefix(c.fault, "SERVER "); ok {
+			faulty = strings.Replace(healthy, "nics: 4}", "nics: 4, "+in+"}", 1)
+		}
+		q := &Question{Fabric: file(t, "s.yaml", healthy), Algorithm: "auto", Largest: 64 * unit.MiB,
+			NCCLTests: []string{file(t, "nccl.txt", ncclTests(t, faulty, []int{1 << 16, 1 << 20, 1 << 23, 1 << 25}, 2))}}
+		points, err := q.Compared(8, simulate, quiet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range points {
+			points[i].Measured *= 1 + 0.02*float64(i%2*2-1)
+		}
+		g, err := q.Explain(points, false, simulate, quiet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, left := "", 0.0
+		if len(g.Best) > 0 {
+			name, left = g.Best[0].Name, g.Best[0].Error
+		}
+		if c.name == "" && name != "" || !strings.HasPrefix(name, c.name) || left > Expected ||
+			!strings.Contains(g.Shape, c.shape) {
+			t.Errorf("%s: %s, error %.3f, %d tried, %d not applicable, best %s, which leaves %.3f",
+				c.fault, g.Shape, g.Error, g.Tried, g.Inapplicable, name, left)
+		}
+	}
+}
