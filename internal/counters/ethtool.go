@@ -140,8 +140,9 @@ func readEthtool(r *reading) {
 }
 
 // unread are names of drivers' counters of lost packets and of errors of the link, of the whole interface:
-// rx_out_of_range_len_phy is none, rx3_xdp_drop is of a ring.
-var unread = regexp.MustCompile(`^[a-z_]*(?:drop|discard|symbol_err|correct)[a-z_]*$`)
+// rx_out_of_range_len_phy is none, nor are bits that FEC corrected, which every link of 100G lanes counts;
+// rx3_xdp_drop is of a ring.
+var unread = regexp.MustCompile(`^[a-z_]*(?:drop|discard|symbol_err|uncorrect)[a-z_]*$`)
 
 func writeEthtool(w *bytes.Buffer, s *Snapshot) {
 	for i := range s.Ports {
