@@ -14,7 +14,8 @@ type queryCmd struct {
 
 func (c *queryCmd) Help() string {
 	return `Tables are the *.parquet files of the directory: flows, ports, links, ranks, causes … of a run, results of a
-study. Units are in the names of columns; a name with dots is quoted. See docs/scripts.md.
+study. Units are in the names of columns; a name with dots is quoted. percentile(X, 99) and median(X) are there besides
+SQLite's functions. See docs/scripts.md.
 
 Examples:
   railyard query runs/three-flows-001
