@@ -1,0 +1,191 @@
+package jetstream
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"railyard/internal/long"
+	"railyard/internal/study"
+	"railyard/unit"
+)
+
+// Environment of a process that TestRealKilled starts: what it is, and the address of the server. It writes up once its
+// server is there.
+const (
+	role    = "RAILYARD_ROLE" // server; driver or worker of one; both: a driver with a server
+	address = "RAILYARD_ADDRESS"
+	up      = "up"
+)
+
+// play is such a process, in the folder of the scenario. It ends with the test.
+func play(t *testing.T, what string) {
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(1)
+	}()
+	silence = time.Second
+	at := os.Getenv(address)
+	d := &Driver{Access: Access{URL: "nats://" + at}}
+	listen := func(dir string) *Server {
+		server, err := Serve(Listen{Address: at, Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return server
+	}
+	ready := func() { os.Stdout.WriteString(up + "\n") }
+	switch what {
+	case "server":
+		listen(".")
+		ready()
+		select {}
+	case "worker":
+		for ready(); ; pause(context.Background(), silence/10) { // the server may be killed before it is connected
+			_ = (&Worker{Access: d.Access, Pool: &study.Pool{Workers: 1, Memory: unit.GB}}).Run(context.Background())
+		}
+	}
+	s := begun(t, "tiny.yaml", "killed")
+	if s.Engine = d; what == "both" {
+		d.Server = listen(s.Dir)
+	}
+	ready()
+	if err := s.Run(context.Background()); err != nil || s.Short > 0 {
+		t.Fatal(err, s.ShortWhy)
+	}
+	results(t, s)
+}
+
+// player is the process of a role.
+type player struct {
+	cmd   *exec.Cmd
+	err   bytes.Buffer
+	ended chan struct{}
+}
+
+// start starts a role in a folder and returns when it is up.
+func start(t *testing.T, what, dir, at string) *player {
+	t.Helper()
+	p := &player{cmd: exec.Command(os.Args[0], "-test.run", "^TestRealKilled$"), ended: make(chan struct{})}
+	p.cmd.Dir, p.cmd.Env = dir, append(os.Environ(), role+"="+what, address+"="+at)
+	p.cmd.Stderr = &p.err
+	out, err := p.cmd.StdoutPipe()
+	if err == nil {
+		_, err = p.cmd.StdinPipe()
+	}
+	if err == nil {
+		err = p.cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	var said bytes.Buffer
+	for lines.Scan() && lines.Text() != up {
+		said.WriteString(lines.Text() + "\n")
+	}
+	if lines.Text() != up {
+		t.Fatalf("%s: %v: %s%s", what, p.cmd.Wait(), &said, &p.err)
+	}
+	go func() {
+		_, _ = io.Copy(&p.err, out)
+		_ = p.cmd.Wait()
+		close(p.ended)
+	}()
+	t.Cleanup(p.kill)
+	return p
+}
+
+// kill ends the process at once, unless it has ended.
+func (p *player) kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.ended
+}
+
+// Driver, worker and server, in one process with the driver or in one of its own, are killed at times that nobody chose
+// and started again, several times in a study: it ends with the bytes of an undisturbed one. A driver that ends with an
+// error, as after a trial that was set aside, is started again. -schedule draws other times, RAILYARD_LONG=1 has 200
+// instead of 8.
+func TestRealKilled(t *testing.T) {
+	if what := os.Getenv(role); what != "" {
+		play(t, what)
+		return
+	}
+	scenario := func(dir string) string {
+		path := filepath.Join(dir, "tiny.yaml")
+		if err := os.WriteFile(path, []byte(tiny), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	root := t.TempDir()
+	alone := begun(t, scenario(root), filepath.Join(root, "alone"))
+	defer alone.Close()
+	if err := alone.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := results(t, alone)
+	rng := rand.New(rand.NewPCG(*first, 31))
+	each, studies, errors := long.N(2, 50), 0, 0
+	left := map[string]int{"server": each, "driver": each, "worker": each, "both": each}
+	for ; left["server"]+left["driver"]+left["worker"]+left["both"] > 0; studies++ {
+		roles := []string{"server", "driver", "worker"} // in the order in which they start
+		if left["both"] > left["server"]+left["driver"] {
+			roles = []string{"both", "worker"}
+		}
+		dir := t.TempDir()
+		scenario(dir)
+		port, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := port.Addr().String()
+		port.Close()
+		all := make([]*player, len(roles))
+		for i, what := range roles {
+			all[i] = start(t, what, dir, at)
+		}
+		driver := &all[len(roles)-2]
+		for more := 8; ; {
+			wait := 2 * time.Minute
+			if more > 0 {
+				wait = time.Duration(rng.IntN(200)) * time.Millisecond
+			}
+			select {
+			case <-time.After(wait):
+				if more--; more < 0 {
+					t.Fatalf("study %d does not end: %s", studies, &(*driver).err)
+				}
+				if i := rng.IntN(len(roles)); left[roles[i]] > 0 {
+					left[roles[i]]--
+					all[i].kill()
+					all[i] = start(t, roles[i], dir, at)
+				}
+				continue
+			case <-(*driver).ended:
+			}
+			if (*driver).cmd.ProcessState.Success() {
+				break
+			}
+			if errors++; errors > each {
+				t.Fatalf("%d drivers ended with an error: %s", errors, &(*driver).err)
+			}
+			*driver = start(t, roles[len(roles)-2], dir, at)
+		}
+		if got, err := os.ReadFile(filepath.Join(dir, "killed", "results.parquet")); err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("study %d, -schedule %d: the results differ from those of one process: %v", studies, *first, err)
+		}
+		for _, p := range all {
+			p.kill()
+		}
+	}
+	t.Logf("figure: %d kills in %d studies, -schedule %d, %d drivers ended with an error", 4*each, studies, *first, errors)
+}
