@@ -28,7 +28,19 @@ type Loss struct {
 	Saves string // saving of a run without the cause, and how it is known; "" where none is stated
 }
 
-// Losses returns the rows of at least 0.5 % of the step, the largest saving first, and those below.
+// Bound says, of a run of one collective near its bound, what the bound includes, ps: what messages of the collective
+// wait for one another at a NIC or NVLink, which is no loss. Of other runs it is empty.
+func Bound(s *result.Summary) (text string, included int64) {
+	if !atBound(s) {
+		return "", 0
+	}
+	included = s.Chain.Costs(cause.SharedNIC)
+	return fmt.Sprintf("Bound by %s: the collective's transfers wait for one another, %s on the critical path, which the bound of %s GB/s includes.",
+		s.Collectives[0].BoundWhy, dur(included), unit.Digits(s.Collectives[0].Bound/1e9)), included
+}
+
+// Losses returns the rows of at least 0.5 % of the step, the largest saving first, and those below. What Bound includes
+// has none.
 func Losses(s *result.Summary) (rows, minor []Loss) {
 	c := s.Chain
 	if c == nil || s.StepTime <= 0 {
@@ -42,7 +54,11 @@ func Losses(s *result.Summary) (rows, minor []Loss) {
 		}
 		return large
 	}
+	bound := atBound(s)
 	for _, id := range c.Ranked() {
+		if bound && id == cause.SharedNIC {
+			continue
+		}
 		note := ""
 		if slices.Contains(s.Simulated, id.Get().Key) {
 			note = saves(s, id, "simulated")
@@ -76,13 +92,9 @@ func lost(w io.Writer, s *result.Summary, advised bool) {
 		Labelled(w, "Note: ", s.Unaccounted)
 	}
 	rows, minor := Losses(s)
-	inBound := int64(0)
-	if atBound(s) { // what messages of the collective wait for one another is in its bound
-		inBound = s.Chain.Costs(cause.SharedNIC)
-		rows = slices.DeleteFunc(rows, func(x Loss) bool { return x.Cause == cause.SharedNIC })
-		minor = slices.DeleteFunc(minor, func(x Loss) bool { return x.Cause == cause.SharedNIC })
-		Wrap(w, "", fmt.Sprintf("Bound by %s: the collective's transfers wait for one another, %s on the critical path, which the bound of %s GB/s includes.",
-			s.Collectives[0].BoundWhy, dur(inBound), unit.Digits(s.Collectives[0].Bound/1e9)))
+	text, inBound := Bound(s)
+	if text != "" {
+		Wrap(w, "", text)
 	}
 	if len(rows) == 0 {
 		if s.Chain != nil && s.StepTime > 0 && s.Chain.Lost() > inBound {

@@ -75,10 +75,11 @@ function lineRate({ summary: s }: Info): string {
 function Lost({ data, step }: { data: Figures; step: number }) {
   const rows = data.rows ?? [];
   const below = data.below ?? [];
-  if (rows.length === 0) return null;
+  if (rows.length === 0) return data.bound ? <p class="note" data-testid="bound">{data.bound}</p> : null;
   const inner = (i: number) => rows[i].after && i > 0 && rows[i - 1].key === rows[i].key;
   return (
     <div class="losses" data-testid="losses">
+      {data.bound && <p class="note" data-testid="bound">{data.bound}</p>}
       <h2>Time above line rate on the critical path: {f.time(data.lost_ps)}</h2>
       <table class="tight">
         <tbody>
@@ -111,6 +112,9 @@ function verdict(info: Info, a: Figures): string {
   }
   if ((s.closed_chains?.standing ?? 0) > 0) return "Deadlock: paused ports wait for one another.";
   if (!s.complete) return `Incomplete: recorded until ${f.time(s.step_time_ps)}.`;
+  const [c] = s.collectives ?? [];
+  if (a.bound && c)
+    return `${Math.round((100 * c.busbw_bytes_per_second) / c.bound_bytes_per_second)}\u00a0% of line rate, bound by ${c.bound_by}.`;
   const share = (ps: number) => `${f.time(ps)} (${f.percent(ps / Math.max(1, s.step_time_ps))})`;
   const [first] = a.losses ?? [];
   if (!first) return "No contention: the step computes, or sends at line rate.";

@@ -696,6 +696,7 @@ export interface Answer {
   fidelity?: string;
   method?: string;
   signals: string;
+  bound?: string;
   lost_ps: number;
   rows: LossRow[];
   below: LossRow[];

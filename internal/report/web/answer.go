@@ -24,6 +24,8 @@ type Answer struct {
 	Method   string `json:"method,omitempty"`
 	Signals  string `json:"signals"` // what happened to packets, and what did not
 	// Lost is the time above line rate on the critical path; Rows are the terminal's, Below those below 0.5 %.
+	// Bound says what the bound of a run of one collective near it includes, which is no loss.
+	Bound string    `json:"bound,omitempty"`
 	Lost  int64     `json:"lost_ps"`
 	Rows  []LossRow `json:"rows"`
 	Below []LossRow `json:"below"`

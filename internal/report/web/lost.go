@@ -3,6 +3,7 @@ package web
 import (
 	"slices"
 
+	"railyard/internal/cause"
 	"railyard/internal/report"
 	"railyard/internal/result"
 )
@@ -12,10 +13,14 @@ func (a *Answer) lost(s *result.Summary) {
 	if s.Chain == nil {
 		return
 	}
-	a.Lost = s.Chain.Lost()
+	bound, included := report.Bound(s)
+	a.Bound, a.Lost = bound, s.Chain.Lost()-included
 	rows, below := report.Losses(s)
 	a.Rows, a.Below = lossRows(rows), lossRows(below)
 	for _, id := range s.Chain.Ranked() {
+		if bound != "" && id == cause.SharedNIC {
+			continue
+		}
 		c := id.Get()
 		x := StepLoss{CauseInfo: CauseInfo{c.Key, c.Name, c.Color, c.About}, Own: s.Chain.Own[id],
 			Reaction: s.Chain.Reaction[id], Saving: s.Chain.Saving[id]}
