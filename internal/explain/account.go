@@ -32,6 +32,8 @@ type accounts struct {
 	deep  uint32             // causes whose parts go with what they are there for
 	alone [cause.Max]*replay // without one cause, and what a run without it is without too
 
+	undivided unit.Time // what all causes cost together, where it is not divided among them
+
 	outside *claims // of extensions; nil: none adds a cause
 }
 
@@ -58,6 +60,10 @@ func (b *blamer) newAccounts() *accounts {
 	a.known = facts.Of(b.r.plan)
 	facts.Count(a.known, &b.r.seen.Counted)
 	a.outside = b.newClaims(a.known)
+	if tooMany(b.r.seen) {
+		a.together(there, ops)
+		return a
+	}
 	var all []candidate
 	var each []without
 	for _, id := range removable {
@@ -114,6 +120,37 @@ func (b *blamer) newAccounts() *accounts {
 	}
 	a.leaveOut(all, reacts, ops)
 	return a
+}
+
+// together replays a run of many messages without all causes at once. If these cost too little for a report to name
+// one, they are booked to the one that saves most, else they stay undivided.
+func (a *accounts) together(there [cause.Max]bool, ops [2]int32) {
+	var rest without
+	for _, id := range removable {
+		if there[id] {
+			rest = rest.and(id).calm(id)
+		}
+	}
+	p := a.m.replay(rest)
+	lost := a.base.ends(ops) - p.ends(ops)
+	if float64(lost) >= facts.LeastCost*float64(a.base.ends(ops)) {
+		a.undivided = lost
+		return
+	}
+	best, least := cause.ID(cause.Latency), unit.Never
+	for _, id := range slices.Backward(removable[:]) { // latency first: it often is the only one
+		if !there[id] {
+			continue
+		}
+		ends := a.m.replay(without{}.and(id).calm(id)).ends(ops)
+		if ends < least {
+			best, least = id, ends
+		}
+		if 2*(a.base.ends(ops)-ends) >= lost {
+			break
+		}
+	}
+	a.taken = []taken{{best, false, p}}
 }
 
 // alike leaves out a cause, and what a run without it is without too.

@@ -43,3 +43,10 @@ func LimitRows(colls, ranks int) func() {
 	maxCollectiveRows, maxRankRows = colls, ranks
 	return func() { maxCollectiveRows, maxRankRows = c, r }
 }
+
+// LimitReplays sets the number of messages up to which lost time is divided, and returns what sets it back.
+func LimitReplays(n int) func() {
+	was := mostReplayed
+	mostReplayed = n
+	return func() { mostReplayed = was }
+}

@@ -44,6 +44,11 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 	if last, _ := r.lastOf(r.all()); last >= 0 && (x.Done() || s.Outcome != nil) {
 		if s.Unaccounted = unaccounted(p, o); s.Unaccounted == "" {
 			b.acc = b.newAccounts()
+			if s.Unaccounted = b.acc.sum(s.StepTime); s.Unaccounted != "" {
+				b.acc = nil
+			}
+		}
+		if s.Unaccounted == "" {
 			s.Chain = b.acc.step(r.all(), 0)
 			s.Remedies = b.acc.remedies(s.Chain, s.StepTime)
 		} else if p.Causes {
@@ -99,29 +104,50 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 	return s, t, limits
 }
 
-// mostReplayed is the most messages of a run without packets whose lost time is divided among causes: a replay takes
-// as long as the run itself.
-const mostReplayed = 500_000
+// Limits of runs without packets, in messages; variables for tests. Up to mostReplayed lost time is divided among
+// causes by about 15 replays, each of which takes as long as the run; up to mostSummed 3 replays sum all causes.
+var mostReplayed, mostSummed = 500_000, 2_000_000
+
+// tooMany reports whether a run has more messages than lost time is divided among causes for.
+func tooMany(o *Observation) bool { return o.Packets == nil && len(o.Messages) > mostReplayed }
 
 // unaccounted returns why lost time is not divided among causes, "" where it is.
 func unaccounted(p *scenario.Plan, o *Observation) string {
-	why := ""
 	switch {
 	case !p.Causes:
-		why = "output.causes is false"
-	case o.Packets == nil && len(o.Messages) > mostReplayed:
-		fewer := "dp and global_batch of the training halved"
-		if slices.ContainsFunc(p.Jobs, func(j workload.Job) bool {
-			return j.Training != nil && j.Training.Microbatches > 1
-		}) {
-			fewer = "half the global_batch, which halves the microbatches of a replica"
+		return notComputed + "output.causes is false"
+	case tooMany(o) && (p.Totals || len(o.Messages) > mostSummed):
+		return notComputed + fewer(p, o)
+	}
+	return ""
+}
+
+const notComputed = "causes of lost time were not computed: "
+
+// fewer says how many messages a run has, and what reduces them.
+func fewer(p *scenario.Plan, o *Observation) string {
+	by := ""
+	for _, j := range p.Jobs {
+		switch {
+		case j.Training == nil:
+		case j.Training.Microbatches > 1:
+			by = ", for example with half the global_batch, which halves the microbatches of a replica"
+		case by == "":
+			by = ", for example with dp and global_batch of the training halved"
 		}
-		why = fmt.Sprintf("%s exceed the limit of %s for about 15 replays; simulate fewer, for example with %s",
-			unit.Plural(len(o.Messages), "message"), unit.ShowCount(mostReplayed), fewer)
-	default:
+	}
+	return fmt.Sprintf("%s exceed the limit of %s for about 15 replays; simulate fewer%s",
+		unit.Plural(len(o.Messages), "message"), unit.ShowCount(mostReplayed), by)
+}
+
+// sum returns what all causes cost of a step where that is not divided among them, "" where it is.
+func (a *accounts) sum(step int64) string {
+	if a.undivided == 0 {
 		return ""
 	}
-	return "causes of lost time were not computed: " + why
+	r := a.m.b.r
+	return fmt.Sprintf("all causes together cost %s (%s of the step), not divided among them: %s", a.undivided.Show(),
+		unit.ShowShare(float64(a.undivided)/float64(step)), fewer(r.plan, r.seen))
 }
 
 // causeRows spells accounts out as rows, without causes that cost nothing.

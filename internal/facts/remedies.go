@@ -5,8 +5,8 @@ import (
 	"railyard/internal/result"
 )
 
-// leastCost is the share of a step that a cause must cost, or a run without it save, for a remedy to be worth a word.
-const leastCost = 0.005
+// LeastCost is the share of a step that a cause must cost, or a run without it save, for a remedy to be worth a word.
+const LeastCost = 0.005
 
 // Remedy is something to change, for a cause of a run. A change without settings and edits is advice in words.
 type Remedy struct {
@@ -18,7 +18,7 @@ type Remedy struct {
 // saves most first. What the scenario has already is left out; what helps against two causes stands with both.
 func Remedies(known *cause.Facts, step *cause.Account, took int64) (all []Remedy) {
 	for _, id := range step.Ranked() {
-		if float64(max(step.Costs(id), step.Saving[id])) < leastCost*float64(took) {
+		if float64(max(step.Costs(id), step.Saving[id])) < LeastCost*float64(took) {
 			continue
 		}
 		c := id.Get()
