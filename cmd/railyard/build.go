@@ -47,10 +47,12 @@ func (c *buildCmd) Run(e *env) error {
 	}
 	adds := b.Modules()
 	if !c.NoTest {
+		fmt.Fprintln(e.stderr, "1 of 2: compile, run the conformance tests")
 		if adds, err = b.Check(); err != nil {
 			return err
 		}
 	}
+	fmt.Fprintln(e.stderr, "2 of 2: link")
 	if err := b.Build(); err != nil {
 		return err
 	}
