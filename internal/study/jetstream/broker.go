@@ -25,6 +25,8 @@ type broker interface {
 	aside(ctx context.Context, study string, f func(task []byte)) (stop func(), err error)
 	// idle reports whether no trial is being simulated or will be, and no record is on its way.
 	idle(ctx context.Context, study string) (bool, error)
+	// stores returns why the server does not store a record; nil: it does, or cannot be reached at present.
+	stores(ctx context.Context, study string) error
 	// rest returns the trials that the queue holds.
 	rest(ctx context.Context, study string) ([][]byte, error)
 

@@ -113,7 +113,7 @@ func (d *drive) run(ctx context.Context, list []*sweep.Trial) error {
 	}
 	still := time.NewTicker(silence)
 	defer still.Stop()
-	for quiet := 0; ; {
+	for quiet, refused, before := 0, 0, -1; ; {
 		select {
 		case <-d.ended:
 			return d.failure
@@ -122,6 +122,16 @@ func (d *drive) run(ctx context.Context, list []*sweep.Trial) error {
 			defer cancel()
 			return errors.Join(runner.ErrInterrupted, d.broker.purge(end, d.study))
 		case <-still.C:
+			left := d.left()
+			moves := left != before
+			if before = left; moves {
+				refused = 0
+			} else if err := d.broker.stores(ctx, d.study); err == nil || ctx.Err() != nil {
+				refused = 0
+			} else if refused++; refused == refusals {
+				return fmt.Errorf("the NATS server stores no records; the same command resumes once it does: %w",
+					cmp.Or(d.broker.purge(ctx, d.study), err)) // of which the first names the reason
+			}
 			if idle, err := d.broker.idle(ctx, d.study); err != nil || !idle {
 				quiet = 0
 				continue
@@ -135,6 +145,10 @@ func (d *drive) run(ctx context.Context, list []*sweep.Trial) error {
 		}
 	}
 }
+
+// refusals is how often in a row a server that is connected does not store a record, in a silence each and without a
+// record of a worker, until the driver gives up: its disk is full. A connection that became silent is noticed before.
+const refusals = 3
 
 // persist repeats a step that fails: a connection that was cut comes back within seconds.
 func persist(ctx context.Context, step func() error) (err error) {
@@ -238,12 +252,16 @@ func (d *drive) remove(id string) *sweep.Trial {
 
 // check ends the study when no trial is open.
 func (d *drive) check() {
-	d.mu.Lock()
-	left := len(d.open)
-	d.mu.Unlock()
-	if left == 0 {
+	if d.left() == 0 {
 		d.end(nil)
 	}
+}
+
+// left returns the number of open trials.
+func (d *drive) left() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.open)
 }
 
 // end ends run.

@@ -2,8 +2,8 @@
 // one that exists. The Driver puts trials into a work queue and takes their records; a Worker simulates trials. Every
 // trial is delivered until a worker acknowledges it, so that workers and driver may be killed at any time; the study's
 // store keeps the first record of a trial. While nothing moves, the driver looks every silence for trials that were
-// lost on their way and puts them into the queue again. TestProtocol runs this code over schedules of faults, in time
-// of its own.
+// lost on their way and puts them into the queue again, and ends where the server stores nothing. TestProtocol runs
+// this code over schedules of faults, in time of its own.
 //
 //	RAILYARD-<study>-trials    work queue: a Task per message, acknowledged after its record was stored
 //	RAILYARD-<study>-records   work queue: a Record per message, acknowledged after the driver has written it

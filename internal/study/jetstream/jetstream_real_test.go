@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -287,6 +288,62 @@ func TestRealUnstored(t *testing.T) {
 	}
 	if _, err := w.round(ctx); err != nil || simulated < 2 || len(said) != 1 || said[0].Error() != "no space" {
 		t.Errorf("%v, %d simulated, warned %v", err, simulated, said)
+	}
+}
+
+// A study whose server is another's and has a full disk ends with the reason; with space again it goes on to the bytes
+// of one process.
+func TestRealFullDisk(t *testing.T) {
+	old := silence
+	silence = 600 * time.Millisecond
+	defer func() { silence = old }()
+	dir := t.TempDir()
+	path, disk := filepath.Join(dir, "tiny.yaml"), filepath.Join(dir, "disk")
+	if err := cmp.Or(os.WriteFile(path, []byte(tiny), 0o600), os.Mkdir(disk, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk).CombinedOutput(); err != nil {
+		t.Skipf("needs root and leave to mount: %v: %s", err, out)
+	}
+	t.Cleanup(func() { _ = exec.Command("umount", "-l", disk).Run() })
+	alone := begun(t, path, filepath.Join(dir, "alone"))
+	defer alone.Close()
+	ctx, cancel := context.WithCancel(context.Background()) // a deadline would be that of each request
+	defer cancel()
+	defer time.AfterFunc(5*time.Minute, cancel).Stop()
+	if err := alone.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	fills := filepath.Join(disk, "fills")
+	for _, full := range []bool{true, false} {
+		server, err := Serve(Listen{Address: "127.0.0.1:0", Dir: disk})
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, end := context.WithCancel(ctx)
+		var worker sync.WaitGroup
+		worker.Go(func() {
+			_ = (&Worker{Access: server.Access, Pool: &study.Pool{Workers: 1, Memory: unit.GB}}).Run(own)
+		})
+		s := begun(t, path, filepath.Join(dir, "full"))
+		s.Engine = &Driver{Access: server.Access}
+		s.Pool.Progress = func(x study.State) {
+			if full && x.Done == 5 {
+				_ = os.WriteFile(fills, make([]byte, 4<<20), 0o600) // as far as it goes
+			}
+		}
+		switch err := s.Run(ctx); {
+		case full && (err == nil || errors.Is(err, runner.ErrInterrupted) ||
+			!strings.Contains(err.Error(), "no space left on device")):
+			t.Errorf("%v, %d trials left out: %v", err, s.Short, s.ShortWhy)
+		case !full && (err != nil || s.Short > 0 || s.Kept < 5 || !bytes.Equal(results(t, s), results(t, alone))):
+			t.Errorf("resumed: %v, %d kept, %d left out, or the results differ from those of one process", err, s.Kept, s.Short)
+		}
+		s.Close()
+		end()
+		worker.Wait()
+		server.Close()
+		_ = os.Remove(fills)
 	}
 }
 
