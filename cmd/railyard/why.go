@@ -65,7 +65,8 @@ func (c *whyCmd) Run(e *env) error {
 	}
 	var told []report.Advice
 	for _, r := range all {
-		told = append(told, report.Advice{Remedy: r.Remedy, Tried: r.Tried, Saved: r.Saved, Error: r.Error})
+		told = append(told, report.Advice{Remedy: r.Remedy, Tried: r.Tried, Saved: r.Saved, Refuted: r.Refuted,
+			Error: r.Error})
 	}
 	report.Why(e.stdout, s, told)
 	return nil

@@ -132,3 +132,16 @@ func TestUnaccounted(t *testing.T) {
 		}
 	}
 }
+
+// TestRefuted checks that why --try lists remedies which its simulation refutes apart from the others.
+func TestRefuted(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	if code, _, errs := call(t, "run", "../../scenarios/victim.yaml", "--out", dir); code != 0 {
+		t.Fatal(errs)
+	}
+	_, out, _ := call(t, "why", dir, "--try", "4")
+	first, second, ok := strings.Cut(out, "Simulated, no remedy")
+	if !ok || strings.Contains(first, "a PFC threshold twice as high") || !strings.Contains(second, "a PFC threshold") {
+		t.Error(out)
+	}
+}

@@ -15,9 +15,10 @@ import (
 // Advice is something to change, and what that saved where it was tried.
 type Advice struct {
 	result.Remedy
-	Tried bool
-	Saved int64
-	Error string
+	Tried   bool
+	Saved   int64
+	Refuted bool // by the simulation
+	Error   string
 }
 
 // leastBubble is the share of the step from which on why speaks of the pipeline's bubble.
@@ -50,32 +51,17 @@ func Why(w io.Writer, s *result.Summary, all []Advice) {
 	lost(w, s, false)
 	idle(w, s)
 	fmt.Fprintln(w)
+	refuted := slices.DeleteFunc(slices.Clone(all), func(a Advice) bool { return !a.Refuted })
+	all = slices.DeleteFunc(slices.Clone(all), func(a Advice) bool { return a.Refuted })
 	if len(all) == 0 {
 		fmt.Fprintln(w, "No remedy of the network is known that saves 0.5 % of the step.")
-		return
 	}
-	t := screen.Table{Columns: []screen.Column{{Head: "Cause"}, {Head: "without it", Rare: true},
-		{Head: "simulated", Rare: true}, {Head: "change", Rare: true}, {Head: "Remedy", Left: true}}}
-	last, failed, estimates := "", []string(nil), false
-	for i := range all {
-		a := &all[i]
-		name, estimate, simulated, change := "", "", "", ""
-		if a.Cause != last {
-			name, estimate = ofCause(s, a)
-			last, estimates = a.Cause, estimates || estimate != unit.NotApplicable
-		}
-		switch {
-		case a.Error != "":
-			if simulated = "failed"; !slices.Contains(failed, a.Error) {
-				failed = append(failed, a.Error)
-			}
-		case a.Tried:
-			simulated = dur(s.StepTime - a.Saved)
-			change = unit.ShowChange(float64(s.StepTime-a.Saved), float64(s.StepTime))
-		}
-		t.AddStyled(screen.Remedy, name, estimate, simulated, change, remedy(&a.Remedy))
+	failed, estimates := advices(w, s, "Remedy", screen.Remedy, all)
+	if len(refuted) > 0 {
+		fmt.Fprintln(w)
+		_, more := advices(w, s, "Simulated, no remedy", screen.Baseline, refuted)
+		estimates = estimates || more
 	}
-	t.Print(w)
 	for _, why := range failed {
 		Labelled(w, "Not simulated: ", why)
 	}
@@ -92,6 +78,37 @@ func Why(w io.Writer, s *result.Summary, all []Advice) {
 		}
 		screen.Painted(w, screen.Baseline, "", text)
 	}
+}
+
+// advices prints a table of remedies, or of refuted ones, and returns why some failed, and whether it has estimates.
+func advices(w io.Writer, s *result.Summary, head string, style screen.Style, all []Advice) (failed []string,
+	estimates bool) {
+	if len(all) == 0 {
+		return nil, false
+	}
+	t := screen.Table{Columns: []screen.Column{{Head: "Cause"}, {Head: "without it", Rare: true},
+		{Head: "simulated", Rare: true}, {Head: "change", Rare: true}, {Head: head, Left: true}}}
+	last := ""
+	for i := range all {
+		a := &all[i]
+		name, estimate, simulated, change := "", "", "", ""
+		if a.Cause != last {
+			name, estimate = ofCause(s, a)
+			last, estimates = a.Cause, estimates || estimate != unit.NotApplicable
+		}
+		switch {
+		case a.Error != "":
+			if simulated = "failed"; !slices.Contains(failed, a.Error) {
+				failed = append(failed, a.Error)
+			}
+		case a.Tried:
+			simulated = dur(s.StepTime - a.Saved)
+			change = unit.ShowChange(float64(s.StepTime-a.Saved), float64(s.StepTime))
+		}
+		t.AddStyled(style, name, estimate, simulated, change, remedy(&a.Remedy))
+	}
+	t.Print(w)
+	return failed, estimates
 }
 
 // ofCause names the cause that a remedy is for, and estimates the step time without it; "–": no run is without it.

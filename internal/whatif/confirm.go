@@ -1,17 +1,21 @@
 package whatif
 
 import (
+	"slices"
+
+	"railyard/internal/cause"
 	"railyard/internal/facts"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/unit"
 )
 
-// What is worth another run: a cause that costs so much of the step, or saves as much by estimate; and how many such
-// runs are made.
+// What is worth another run: a cause that costs so much of the step, or saves as much by estimate; and how many causes
+// and remedies are simulated.
 const (
 	leastConfirmed = 0.02
 	mostConfirmed  = 3
+	mostRemedies   = 5
 )
 
 // confirmHops is how many packet-hops runs that nobody asked for have at most, all together: two tenths of a second.
@@ -24,8 +28,9 @@ func Small(of *result.Summary) (Limits, bool) {
 }
 
 // Confirm simulates a finished run without each of its largest causes and replaces the estimates of what that saves
-// by the results. It returns whether it changed the summary. What cannot be simulated within limits, whose packet-hops
-// are those of all these runs together, leaves an estimate; so does a change that takes something else away as well.
+// by the results. It simulates the first remedy of each cause too, and drops one that saves less than facts.LeastCost
+// of the step for the next. It returns whether it changed the summary. What cannot be simulated within limits, whose
+// packet-hops are those of all these runs together, stays as it was; so does a change that takes something else away.
 func Confirm(p *scenario.Plan, of *result.Summary, l Limits) bool {
 	if !of.Complete || of.Chain == nil || of.StepTime <= 0 {
 		return false
@@ -55,8 +60,30 @@ func Confirm(p *scenario.Plan, of *result.Summary, l Limits) bool {
 		return false
 	}
 	of.Remedies = nil
+	var refuted []cause.Change
+	helps, runs := map[cause.ID]bool{}, 0
 	for _, r := range facts.Remedies(known, of.Chain, of.StepTime) {
+		enough := most == 0 || l.Hops >= of.PacketHops
+		if slices.ContainsFunc(refuted, func(c cause.Change) bool { return same(&c, &r.Change) }) {
+			continue
+		}
+		if changes(&r.Change) && !helps[r.Of] && runs < mostRemedies && enough {
+			o, err := Of(p).Run(&r.Change, l)
+			runs++
+			if err != nil {
+				l.Hops -= of.PacketHops
+			} else {
+				l.Hops -= o.Summary.PacketHops
+				if helps[r.Of] = helpful(of.StepTime-o.Summary.StepTime, of.StepTime); !helps[r.Of] {
+					refuted = append(refuted, r.Change)
+					continue
+				}
+			}
+		}
 		of.Remedies = append(of.Remedies, told(&r, of))
 	}
 	return true
 }
+
+// helpful reports whether what a remedy saved of a step, in a simulation, is worth a word.
+func helpful(saved, step int64) bool { return float64(saved) >= facts.LeastCost*float64(step) }

@@ -42,6 +42,48 @@ func TestConfirm(t *testing.T) {
 	}
 }
 
+// TestRefuted checks that Confirm leaves no remedy that a simulation refutes, where cut-through switches
+// make the step 23 % longer, and that a remedy without effect is refuted when it is tried.
+func TestRefuted(t *testing.T) {
+	t.Parallel()
+	base := run(t, `
+name: a
+fabric: {kind: rail, segments: 1, hosts: 2, spines: 2, host_link: {rate: 400Gbps, cable: 5m},
+  fabric_link: {rate: 400Gbps, cable: 30m}}
+server: {gpu: h100, gpus: 8, nics: 8}
+lb: ecmp
+workload: {traffic: {alltoall: {bytes: 16MiB}}}
+`, cause.Change{})
+	of := func(id cause.ID) (n int, first *Remedy) {
+		all := Remedies(base.Plan, base.Summary)
+		for i := range all {
+			if all[i].Cause == id.Get().Key {
+				if n++; first == nil {
+					first = &all[i]
+				}
+			}
+		}
+		return n, first
+	}
+	n, cut := of(cause.Latency)
+	if n != 1 {
+		t.Fatalf("%d remedies of latency", n)
+	}
+	if cut.Try(Of(base.Plan), base.Summary.StepTime, Limits{}); !cut.Refuted || cut.Saved >= 0 {
+		t.Errorf("%+v", cut)
+	}
+	if !Confirm(base.Plan, base.Summary, Limits{}) {
+		t.Fatal("not confirmed")
+	}
+	if n, _ := of(cause.Latency); n != 0 {
+		t.Errorf("%d remedies of latency are left", n)
+	}
+	_, spray := of(cause.Collision)
+	if spray.Try(Of(base.Plan), base.Summary.StepTime, Limits{}); spray.Refuted || spray.Saved <= 0 {
+		t.Errorf("%+v", spray)
+	}
+}
+
 // TestReused checks that remedies which reuse refuses, and runs without a cause, are simulated by packets.
 func TestReused(t *testing.T) {
 	t.Parallel()

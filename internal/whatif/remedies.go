@@ -19,11 +19,14 @@ type Remedy struct {
 	Step  int64  `json:"step_ps,omitempty"`
 	Saved int64  `json:"saved_ps,omitempty"` // of the step; negative: it takes longer
 	Error string `json:"error,omitempty"`
+	// Refuted says that the run with the change saved less than facts.LeastCost of the step.
+	Refuted bool `json:"refuted,omitempty"`
 
 	change cause.Change
 }
 
-// Remedies lists what could be changed about a run, for the cause that saves most first; nothing stands twice.
+// Remedies lists what could be changed about a run, for the cause that saves most first; nothing stands twice. What
+// Confirm refuted for the run is left out.
 func Remedies(p *scenario.Plan, s *result.Summary) (all []Remedy) {
 	if s.Chain == nil || s.StepTime <= 0 {
 		return nil
@@ -31,16 +34,22 @@ func Remedies(p *scenario.Plan, s *result.Summary) (all []Remedy) {
 	known := facts.Of(p)
 	facts.Count(known, s)
 	for _, r := range facts.Remedies(known, s.Chain, s.StepTime) {
-		again := slices.ContainsFunc(all, func(other Remedy) bool {
-			c := &other.change
-			return c.Says == r.Says && slices.Equal(c.Set, r.Set) && slices.Equal(c.Edits, r.Edits)
-		})
-		if again {
+		if slices.ContainsFunc(all, func(other Remedy) bool { return same(&other.change, &r.Change) }) {
+			continue
+		}
+		if len(s.Simulated) > 0 && !slices.ContainsFunc(s.Remedies, func(of result.Remedy) bool {
+			return of.Says == r.Says && slices.Equal(of.Set, r.Set)
+		}) {
 			continue
 		}
 		all = append(all, Remedy{Remedy: told(&r, s), Costs: s.Chain.Costs(r.Of), change: r.Change})
 	}
 	return all
+}
+
+// same reports whether two remedies change the same.
+func same(a, b *cause.Change) bool {
+	return a.Says == b.Says && slices.Equal(a.Set, b.Set) && slices.Equal(a.Edits, b.Edits)
 }
 
 // told is a remedy as the files of a run have it, and whether what it may save was simulated.
@@ -70,7 +79,9 @@ func First(all []Remedy, n int) (some []*Remedy) {
 }
 
 // CanTry reports whether a scenario can be run with a remedy: some are advice in words.
-func (r *Remedy) CanTry() bool { return len(r.change.Set) > 0 || r.change.Edited() }
+func (r *Remedy) CanTry() bool { return changes(&r.change) }
+
+func changes(c *cause.Change) bool { return len(c.Set) > 0 || c.Edited() }
 
 // Try runs the scenario with a remedy and notes what that saves of a step.
 func (r *Remedy) Try(s *Scenario, step int64, l Limits) {
@@ -81,6 +92,7 @@ func (r *Remedy) Try(s *Scenario, step int64, l Limits) {
 		return
 	}
 	r.Step, r.Saved = o.Summary.StepTime, step-o.Summary.StepTime
+	r.Refuted = !helpful(r.Saved, step)
 }
 
 // Same returns an error where a scenario is not the one that a run was made of: it has another name or seed.
