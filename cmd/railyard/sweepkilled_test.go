@@ -11,7 +11,7 @@ import (
 )
 
 // Killed before any change to a file, a study goes on from what its directory has, to the same bytes.
-// RAILYARD_LONG=1 tries all changes, otherwise every 24th.
+// RAILYARD_LONG=1 tries all changes, otherwise every 48th.
 func TestKilledSweep(t *testing.T) {
 	smallFile(t)
 	study := []string{"sweep", "small.yaml", "--grid", "lb=ecmp,spray", "--seeds", "4", "--jobs", "2", "--keep", "best:1",
@@ -33,7 +33,7 @@ func TestKilledSweep(t *testing.T) {
 	}
 	moments := 0
 	for n := 1; n <= changes; n++ {
-		if !long.On() && n%24 != 17 {
+		if !long.On() && n%48 != 17 {
 			continue
 		}
 		if err := os.RemoveAll("killed"); err != nil {
