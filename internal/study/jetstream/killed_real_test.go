@@ -3,13 +3,17 @@ package jetstream
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,7 +25,7 @@ import (
 // Environment of a process that TestRealKilled starts: what it is, and the address of the server. It writes up once its
 // server is there.
 const (
-	role    = "RAILYARD_ROLE" // server; driver or worker of one; both: a driver with a server
+	role    = "RAILYARD_ROLE" // server; driver or worker of one; both: a driver with a server; holder: of a namespace
 	address = "RAILYARD_ADDRESS"
 	up      = "up"
 )
@@ -34,9 +38,9 @@ func play(t *testing.T, what string) {
 	}()
 	silence = time.Second
 	at := os.Getenv(address)
-	d := &Driver{Access: Access{URL: "nats://" + at}}
+	d := &Driver{Access: Access{URL: "nats://" + at, Token: "secret"}}
 	listen := func(dir string) *Server {
-		server, err := Serve(Listen{Address: at, Dir: dir})
+		server, err := Serve(Listen{Address: at, Dir: dir, Token: d.Token})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,6 +48,9 @@ func play(t *testing.T, what string) {
 	}
 	ready := func() { os.Stdout.WriteString(up + "\n") }
 	switch what {
+	case "holder":
+		ready()
+		select {}
 	case "server":
 		listen(".")
 		ready()
@@ -71,10 +78,11 @@ type player struct {
 	ended chan struct{}
 }
 
-// start starts a role in a folder and returns when it is up.
-func start(t *testing.T, what, dir, at string) *player {
+// start starts a role in a folder and returns when it is up. The command to start it with may begin with another.
+func start(t *testing.T, what, dir, at string, by ...string) *player {
 	t.Helper()
-	p := &player{cmd: exec.Command(os.Args[0], "-test.run", "^TestRealKilled$"), ended: make(chan struct{})}
+	by = append(by, os.Args[0], "-test.run", "^TestRealKilled$")
+	p := &player{cmd: exec.Command(by[0], by[1:]...), ended: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Env = dir, append(os.Environ(), role+"="+what, address+"="+at)
 	p.cmd.Stderr = &p.err
 	out, err := p.cmd.StdoutPipe()
@@ -110,6 +118,28 @@ func (p *player) kill() {
 	<-p.ended
 }
 
+// scenario returns a folder with tiny.yaml.
+func scenario(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "tiny.yaml"), []byte(tiny), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// undisturbed returns the results of the players' study in this process.
+func undisturbed(t *testing.T) []byte {
+	t.Helper()
+	dir := scenario(t)
+	s := begun(t, filepath.Join(dir, "tiny.yaml"), filepath.Join(dir, "alone"))
+	defer s.Close()
+	if err := s.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return results(t, s)
+}
+
 // Driver, worker and server, in one process with the driver or in one of its own, are killed at times that nobody chose
 // and started again, several times in a study: it ends with the bytes of an undisturbed one. A driver that ends with an
 // error, as after a trial that was set aside, is started again. -schedule draws other times, RAILYARD_LONG=1 has 200
@@ -119,20 +149,7 @@ func TestRealKilled(t *testing.T) {
 		play(t, what)
 		return
 	}
-	scenario := func(dir string) string {
-		path := filepath.Join(dir, "tiny.yaml")
-		if err := os.WriteFile(path, []byte(tiny), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	root := t.TempDir()
-	alone := begun(t, scenario(root), filepath.Join(root, "alone"))
-	defer alone.Close()
-	if err := alone.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	want := results(t, alone)
+	want := undisturbed(t)
 	rng := rand.New(rand.NewPCG(*first, 31))
 	each, studies, errors := long.N(2, 50), 0, 0
 	left := map[string]int{"server": each, "driver": each, "worker": each, "both": each}
@@ -141,8 +158,7 @@ func TestRealKilled(t *testing.T) {
 		if left["both"] > left["server"]+left["driver"] {
 			roles = []string{"both", "worker"}
 		}
-		dir := t.TempDir()
-		scenario(dir)
+		dir := scenario(t)
 		port, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
@@ -188,4 +204,62 @@ func TestRealKilled(t *testing.T) {
 		}
 	}
 	t.Logf("figure: %d kills in %d studies, -schedule %d, %d drivers ended with an error", 4*each, studies, *first, errors)
+}
+
+// A driver with a server and a worker in network namespaces of their own, between which the link goes down for less and
+// for more than a silence: the study ends with the bytes of an undisturbed one.
+func TestRealCutLink(t *testing.T) {
+	const at = "192.0.2.1:4222"
+	dir := scenario(t)
+	if out, err := exec.Command("unshare", "--net", "ip", "link", "add", "type", "veth").CombinedOutput(); err != nil {
+		t.Skipf("needs root and leave to make network namespaces: %v: %s", err, out)
+	}
+	var in [2][]string // to enter a namespace
+	far := 0           // process in the second one
+	for i := range in {
+		far = start(t, "holder", dir, at, "unshare", "--net").cmd.Process.Pid
+		in[i] = []string{"nsenter", fmt.Sprintf("--net=/proc/%d/ns/net", far)}
+	}
+	ip := func(side int, args string) error {
+		cmd := append(append(slices.Clone(in[side]), "ip"), strings.Fields(args)...)
+		if out, err := exec.Command(cmd[0], cmd[1:]...).CombinedOutput(); err != nil {
+			return fmt.Errorf("ip %s: %w: %s", args, err, out)
+		}
+		return nil
+	}
+	err := ip(0, fmt.Sprint("link add cut type veth peer name cut netns ", far))
+	for side := range in {
+		err = cmp.Or(err, ip(side, fmt.Sprintf("addr add 192.0.2.%d/24 dev cut", 1+side)), ip(side, "link set cut up"),
+			ip(side, "link set lo up")) // to the driver's own server
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := undisturbed(t)
+	driver := start(t, "both", dir, at, in[0]...)
+	worker := start(t, "worker", dir, at, in[1]...)
+	rng, cuts := rand.New(rand.NewPCG(*first, 31)), 0
+	for _, down := range []int{300, 2500, 900} { // ms; a silence is 1 s
+		pause(t.Context(), time.Duration(rng.IntN(60))*time.Millisecond)
+		select {
+		case <-driver.ended:
+			continue
+		default:
+		}
+		cuts++
+		err := ip(0, "link set cut down")
+		pause(t.Context(), time.Duration(down)*time.Millisecond)
+		if err = cmp.Or(err, ip(0, "link set cut up")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	select {
+	case <-driver.ended:
+	case <-time.After(2 * time.Minute):
+		t.Fatalf("the study does not end: %s%s", &driver.err, &worker.err)
+	}
+	got, err := os.ReadFile(filepath.Join(dir, "killed", "results.parquet"))
+	if err != nil || !bytes.Equal(got, want) || cuts < 2 {
+		t.Errorf("after %d cuts the results differ from those of one process: %v %s", cuts, err, &driver.err)
+	}
 }
