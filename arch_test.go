@@ -186,7 +186,7 @@ var allowed = map[string][]string{
 	"internal/study/load": {"internal/result", "internal/scenario", "internal/scenariofile", "internal/study"},
 	"internal/study/interference": {"internal/input", "internal/result", "internal/scenario", "internal/study",
 		"internal/workload"},
-	"internal/study/layouts": {"internal/fidelity", "internal/flows", "internal/result", "internal/planner", "internal/scenario", "internal/scenariofile", "internal/study",
+	"internal/study/layouts": {"internal/fidelity", "internal/flows", "internal/partition", "internal/result", "internal/planner", "internal/scenario", "internal/scenariofile", "internal/study",
 		"internal/workload",
 		"internal/topo"},
 	"internal/study/tuning": {"cc", "param", "internal/devices", "internal/hostconf", "internal/input", "internal/render",

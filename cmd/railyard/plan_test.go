@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"railyard/internal/planner"
+	"railyard/internal/result"
+	"railyard/unit"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -242,7 +244,16 @@ func TestPlanSearch(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	}
-	_, out, _ = call(t, "plan", "search", "gpt3-125m", "--fabric", scenario, "--global-batch", "16", "--simulate", "1")
+	best, dir := scenario+".best", filepath.Join(t.TempDir(), "run")
+	_, out, _ = call(t, "plan", "search", "gpt3-125m", "--fabric", scenario, "--global-batch", "16", "--simulate", "1",
+		"--out", best)
+	if code, ran, errs := call(t, "run", best, "--out", dir); code != exitOK ||
+		!strings.Contains(out, "Next: railyard run "+best) {
+		t.Errorf("exit %d, %s%s%s", code, out, ran, errs)
+	} else if s, err := result.ReadSummary(dir); err != nil ||
+		unit.Time(s.StepTime).Seconds() != got.Simulated[0].Seconds {
+		t.Errorf("%v: the step that is written takes %d ps, simulated %g s", err, s.StepTime, got.Simulated[0].Seconds)
+	}
 	if want := "Simulated, packet level: 1 of 1,818 feasible"; got.Feasible != 1818 || !strings.Contains(out, want) {
 		t.Errorf("no %q in\n%s", want, out)
 	}

@@ -8,8 +8,11 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/model"
+	"railyard/internal/output"
+	"railyard/internal/partition"
 	"railyard/internal/planner"
 	"railyard/internal/planner/named"
+	"railyard/internal/report"
 	"railyard/internal/report/table"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
@@ -30,7 +33,8 @@ type planSearchCmd struct {
 	Simulate *int    `help:"Configurations to simulate and rank again (3)" placeholder:"N" range:"0,100"`
 	Packets  float64 `help:"Maximum packets of a simulated step; larger steps are simulated in part" default:"1e8" placeholder:"N" range:"1,1e11"`
 	CC       string  `help:"Congestion control (the scenario's); the cost model uses its measured efficiency" name:"cc" placeholder:"NAME"`
-	Force    bool    `help:"Begin anew in --study" with:"study"`
+	Out      string  `help:"Write the scenario with the best configuration as its workload" placeholder:"FILE"`
+	Force    bool    `help:"Replace an existing file; begin anew in --study"`
 	JSON     bool    `help:"Print as JSON"`
 
 	studyFlags
@@ -54,6 +58,12 @@ Examples:
 
 // Run is the plan search command.
 func (c *planSearchCmd) Run(e *env) error {
+	if c.Force && c.Out+c.Dir == "" {
+		return field.New("--force", "has no effect without --out or --study")
+	}
+	if err := output.Fits(c.Force, c.Out); err != nil {
+		return err
+	}
 	m, err := named.Model(c.Model)
 	if err != nil {
 		return err
@@ -90,6 +100,7 @@ func (c *planSearchCmd) Run(e *env) error {
 	}
 	var sims []layouts.Simulated
 	var stopped error
+	of := layouts.Study{Fabric: c.Fabric, Set: c.Set, Model: c.Model, Packets: c.Packets, Software: c.Software}
 	if simulate > 0 && len(r.Candidates) > 0 {
 		ctx, pool, release := e.pool()
 		defer release()
@@ -98,7 +109,7 @@ func (c *planSearchCmd) Run(e *env) error {
 			return err
 		}
 		defer finish()
-		of := layouts.Study{Fabric: c.Fabric, Set: c.Set, Model: c.Model, Packets: c.Packets, Pool: pool}
+		of.Pool = pool
 		sims, stopped = of.Simulate(ctx, simulate, r, in, plan)
 	}
 	if c.JSON {
@@ -116,8 +127,32 @@ func (c *planSearchCmd) Run(e *env) error {
 		return fmt.Errorf("%w; what had been simulated is above", stopped)
 	case len(r.Candidates) == 0:
 		return &exitError{exitFailed}
+	case c.Out != "":
+		return c.write(e, &of, layouts.Best(r, sims), in)
+	case !c.JSON:
+		fmt.Fprintln(e.stdout, "--out FILE writes the best configuration as a scenario.")
 	}
 	return nil
+}
+
+// write writes the scenario of a layout.
+func (c *planSearchCmd) write(e *env, of *layouts.Study, best partition.Layout, in planner.SearchInput) error {
+	text, unfit, err := of.Scenario(best, in, c.Out)
+	if err == nil {
+		err = output.WriteBytes(c.Out, c.Force, []byte(text))
+	}
+	switch {
+	case err != nil || c.JSON:
+	case unfit != "":
+		report.Labelled(e.stdout, "note: ", unfit)
+	default:
+		sets := ""
+		for _, s := range c.Set {
+			sets += " --set " + s
+		}
+		fmt.Fprintf(e.stdout, "Next: railyard run %s%s\n", c.Out, sets)
+	}
+	return err
 }
 
 // onlyFlags limit a search.

@@ -68,11 +68,32 @@ func Search(in SearchInput) (*Result, error) {
 		return cmp.Or(cmp.Compare(a.Seconds, b.Seconds), cmp.Compare(a.Memory, b.Memory),
 			cmp.Compare(a.Layout.String(), b.Layout.String()))
 	})
+	r.Candidates = slices.CompactFunc(r.Candidates, func(a, b Candidate) bool {
+		same := twins(a, b)
+		if same && rejected[noEffect] == nil {
+			rejected[noEffect] = &Rejected{Reason: noEffect, Example: b.Layout.String()}
+			order = append(order, noEffect)
+		}
+		if same {
+			rejected[noEffect].Count++
+		}
+		return same
+	})
 	for _, reason := range order {
 		r.Rejected = append(r.Rejected, *rejected[reason])
 	}
 	slices.SortStableFunc(r.Rejected, func(a, b Rejected) int { return b.Count - a.Count })
 	return r, nil
+}
+
+// noEffect is the reason of a twin.
+const noEffect = "order of ranks without effect: the other order has the same transfers"
+
+// twins reports whether two candidates differ in the order of ranks alone and send as much in hosts and below one leaf,
+// and nothing over spines: hosts below one leaf can be exchanged.
+func twins(a, b Candidate) bool {
+	b.Layout.Order = a.Layout.Order
+	return a == b && a.Tiers[2] == 0
 }
 
 // MostMemory is the share of the memory that a layout may fill.

@@ -54,6 +54,28 @@ func TestSearchHolds(t *testing.T) {
 	}
 }
 
+// TestTwins checks that below one leaf a search has one of two orders of ranks, and both where a server has several
+// stages or servers are below several leaves.
+func TestTwins(t *testing.T) {
+	for _, c := range []struct{ tp, uplinks, orders int }{{8, 0, 1}, {2, 0, 2}, {8, 8, 2}} {
+		s := site(t, 64)
+		s.Segment, s.Uplinks = 8, c.uplinks
+		in := searching(builtin(t, "llama-2-7b"), s, 64, 4096, 60)
+		in.Only = Only{TP: []int{c.tp}, PP: []int{2}, CP: []int{1}, Micro: []int64{1}, ZeRO: []int{1}, VPP: []int{1}}
+		r, err := Search(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		orders := map[string]bool{}
+		for _, x := range r.Candidates {
+			orders[x.Layout.Order] = true
+		}
+		if len(orders) != c.orders {
+			t.Errorf("TP %d, %d uplinks: %v", c.tp, c.uplinks, orders)
+		}
+	}
+}
+
 // The bubble is (p-1)/(v m) of the ideal time (docs/references.md, bubble), with the head's
 // time left out: it is the last stage's alone.
 func TestBubble(t *testing.T) {

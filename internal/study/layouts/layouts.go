@@ -42,6 +42,8 @@ type Study struct {
 	Model   string
 	Packets float64 // most that a layout may send, of which a slice is taken otherwise
 	Pool    *study.Pool
+
+	Software string // name of the framework; empty: none
 }
 
 // Simulate runs the best n candidates, or slices of them, and ranks them again. Others take the place of those that
