@@ -376,3 +376,29 @@ func TestPlanCollective(t *testing.T) {
 		}
 	}
 }
+
+// TestCollectiveRun checks that run simulates what plan collective prints, by the block that it notes.
+func TestCollectiveRun(t *testing.T) {
+	const fabric = "fabric: {kind: rail, hosts: 2, spines: 2, host_link: {rate: 400Gbps}}\nserver: {gpu: h100, gpus: 8, nics: 8}\n"
+	path, dir := filepath.Join(t.TempDir(), "fabric.yaml"), filepath.Join(t.TempDir(), "run")
+	os.WriteFile(path, []byte(fabric), 0o600)
+	var rows []struct {
+		Simulated []struct{ Microseconds float64 }
+	}
+	args := []string{"plan", "collective", path, "--sizes", "4MiB", "--algorithms", "ring"}
+	_, out, _ := call(t, append(args, "--json")...)
+	if err := json.Unmarshal([]byte(out), &rows); err != nil {
+		t.Fatal(err, out)
+	}
+	_, out, _ = call(t, args...)
+	_, block, _ := strings.Cut(strings.Join(strings.Fields(out), " "), " with collective: {")
+	block, _, ok := strings.Cut(block, "}")
+	os.WriteFile(path, []byte(fabric+"workload: {traffic: {collective: {"+block+"}}}\n"), 0o600)
+	if code, ran, errs := call(t, "run", path, "--out", dir); !ok || code != exitOK {
+		t.Fatal(out, ran, errs)
+	}
+	if s, err := result.ReadSummary(dir); err != nil ||
+		unit.Time(s.StepTime).Micros() != rows[0].Simulated[0].Microseconds {
+		t.Errorf("%v: run takes %d ps, plan collective prints %v µs", err, s.StepTime, rows[0].Simulated[0].Microseconds)
+	}
+}

@@ -85,3 +85,31 @@ func TestLoneRing(t *testing.T) {
 		}
 	}
 }
+
+// TestOneRing notes a ring of gradients that leaves NICs of its group idle, and only such a one.
+func TestOneRing(t *testing.T) {
+	for of, want := range map[string]string{
+		"dp: 16":                     "sends through 1 of 8 NICs of a server; NCCL uses all: --set workload.training.channels=8",
+		"tp: 4, dp: 4":               "sends through 1 of 2 NICs of a server; NCCL uses all: --set workload.training.channels=2",
+		"dp: 16, zero: 3":            "--set workload.training.channels=8",
+		"dp: 16, channels: 1":        "",
+		"dp: 16, channels: 8":        "",
+		"dp: 8":                      "", // within a server
+		"dp: 16, dp_algorithm: tree": "",
+		"pp: 4, tp: 2, dp: 2, order: tp-cp-pp-dp": "",
+	} {
+		doc, err := scenario.Parse("x.yaml", []byte("fabric: {kind: rail, segments: 1, hosts: 2, spines: 2}\n"+
+			"server: {gpu: h100, gpus: 8, nics: 8}\nworkload: {training: {model: gpt3-125m, global_batch: 16, "+of+"}}\n"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := doc.Checked(nil)
+		if err != nil {
+			t.Fatal(of, err)
+		}
+		notes := strings.Join(p.Notes, "\n")
+		if got := strings.Contains(notes, "one ring of gradients"); got != (want != "") || !strings.Contains(notes, want) {
+			t.Errorf("%s: want %q: %q", of, want, p.Notes)
+		}
+	}
+}

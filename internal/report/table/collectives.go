@@ -50,12 +50,34 @@ func Collectives(w io.Writer, kind, groups string, plan *scenario.Plan, rows []c
 	if len(rows) > 0 && rows[0].Model != nil && rows[0].Runs != nil {
 		report.Wrap(w, "", "Protocol: of LL, LL128 and Simple the one that NCCL's model finds fastest for the algorithm and size; others are not simulated")
 	}
+	if x := fastest(rows); x != nil {
+		size, channels := unit.Bytes(rows[len(rows)-1].Bytes), ""
+		if x.Channels > 0 {
+			channels = fmt.Sprintf(", channels: %d", x.Channels)
+		}
+		report.Labelled(w, "note: ", fmt.Sprintf("railyard run has the time of %s at %s with collective: {kind: %s, bytes: %s, groups: %s, algorithm: %[1]s, protocol: %[6]s%[7]s}; without protocol it simulates bare transfers",
+			x.Algorithm, size.ShowSet(), kind, size, groups, x.Protocol, channels))
+	}
 	if untuned != nil {
 		report.Labelled(w, "not modelled: ", untuned.Error())
 	}
 	for _, s := range skipped {
 		report.Labelled(w, "not simulated: ", s)
 	}
+}
+
+// fastest returns the fastest simulated run of the last size; nil: there is none.
+func fastest(rows []collectives.Row) (best *collectives.Run) {
+	if len(rows) == 0 {
+		return nil
+	}
+	runs := rows[len(rows)-1].Runs
+	for i := range runs {
+		if x := &runs[i]; x.Skipped == "" && (best == nil || x.Micros < best.Micros) {
+			best = x
+		}
+	}
+	return best
 }
 
 // collectiveAnswer names the fastest algorithm at the smallest and the largest size: simulated, or else by the model.

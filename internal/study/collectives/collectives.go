@@ -28,6 +28,7 @@ type Run struct {
 	BusBW     float64 `json:"busbw_gbytes_s"`
 	Marks     int64   `json:"ecn_marks"`
 	QueuePeak int64   `json:"queue_peak_bytes"`
+	Channels  int     `json:"channels,omitempty"` // of rings
 	Skipped   string  `json:"skipped,omitempty"`
 }
 
@@ -104,7 +105,7 @@ func (c *Study) simulated(ctx context.Context, rings int, kind coll.Kind, algori
 	spec := &scenario.CollSpec{Kind: kind.String(), Bytes: b, Groups: c.Groups, Algorithm: algorithm,
 		Protocol: run.Protocol}
 	if (algorithm == coll.ByRing || kind == coll.Bcast && algorithm == coll.ByChain) && c.Groups == "all" {
-		spec.Channels = rings
+		spec.Channels, run.Channels = rings, rings
 	}
 	doc.File.Workload = scenario.Workload{Traffic: &scenario.Traffic{Collective: spec}}
 	plan, err := scenariofile.Resolve(c.Fabric, doc)
