@@ -131,7 +131,7 @@ func (p *Pool) Simulate(ctx context.Context, label string, plan *scenario.Plan, 
 	if p.Trials == nil {
 		return p.here(ctx, label, plan, until)
 	}
-	id, err := p.Trials.ID(plan, until, p.Flows)
+	id, err := p.Trials.ID(label, plan, until, p.Flows)
 	if err != nil {
 		return nil, err
 	}

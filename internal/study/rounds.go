@@ -15,8 +15,9 @@ import (
 // Trials are the simulations of a study that are kept in a directory, so that an interrupted study resumes, and that
 // an engine may make.
 type Trials interface {
-	// ID addresses a simulation by its content. Remote trials may be simulated by their ID from then on.
-	ID(plan *scenario.Plan, until unit.Time, flows bool) (id string, err error)
+	// ID addresses a simulation by its content; its label is for people. Remote trials may be simulated by their ID
+	// from then on.
+	ID(label string, plan *scenario.Plan, until unit.Time, flows bool) (id string, err error)
 	// Find returns a kept outcome; nil without one.
 	Find(id string) (*Outcome, error)
 	Keep(id string, o *Outcome) error

@@ -22,7 +22,7 @@ type engine struct {
 	fails  error
 }
 
-func (e *engine) ID(p *scenario.Plan, _ unit.Time, _ bool) (string, error) {
+func (e *engine) ID(_ string, p *scenario.Plan, _ unit.Time, _ bool) (string, error) {
 	return fmt.Sprint(p.Seed), nil
 }
 func (e *engine) Keep(string, *Outcome) error { return errors.New("none is simulated here") }

@@ -1171,6 +1171,7 @@ export interface ManyPoint {
 export interface StudyState {
   name: string;
   scenario: string;
+  command?: string;
   seeds: number;
   points: number;
   trials: number;

@@ -164,6 +164,9 @@ function Points({ many }: { many: Many }) {
 const settings = (many: Many, p: ManyPoint) =>
   many.axes.flatMap((a, k) => (p.at[k] >= 0 ? [`${a.short} ${a.shown[p.at[k]]}`] : []));
 
+/** baseOf names what points are compared with. */
+const baseOf = (many: Many) => (many.study && !many.study.command ? "the scenario" : many.base!.name);
+
 /** verdict says what the best point is, against the scenario as it is or the run named first. */
 function verdict(many: Many): string {
   const best = many.points[0];
@@ -176,8 +179,8 @@ function verdict(many: Many): string {
   if (many.base?.name === best.name) return `${name} has the best ${fig.words}, ${figure(best.figures[k], fig)}.`;
   if (Math.abs(share) < 0.0005) return `${name}: ${fig.words} ${figure(best.figures[k], fig)}, as ${many.base?.name ?? "the others"}.`;
   if (fig.key === "step_time")
-    return `${name} finishes ${f.time(Math.abs(best.figures[k] - base))} (${f.percent(Math.abs(share))}) ${share < 0 ? "earlier" : "later"} than ${many.study ? "the scenario" : many.base!.name}.`;
-  return `${name}: ${fig.words} ${figure(best.figures[k], fig)}, ${f.changePercent(share)} against ${many.study ? "the scenario" : many.base!.name}.`;
+    return `${name} finishes ${f.time(Math.abs(best.figures[k] - base))} (${f.percent(Math.abs(share))}) ${share < 0 ? "earlier" : "later"} than ${baseOf(many)}.`;
+  return `${name}: ${fig.words} ${figure(best.figures[k], fig)}, ${f.changePercent(share)} against ${baseOf(many)}.`;
 }
 
 /** Progress is how far a study is, and what failed. */
@@ -330,9 +333,9 @@ function Table(props: { many: Many; shown: number[]; figures: number[]; looked: 
               <a href={address(["compare"], { runs: kept.join(",") })}>Compare the {f.plural(kept.length, "best kept run")}</a>.{" "}
             </>
           )}
-          {many.study && kept.length === 0 && "This study keeps no run directories (--keep best:5 keeps five). "}
+          {many.study && !many.study.command && kept.length === 0 && "This study keeps no run directories (--keep best:5 keeps five). "}
           {on.size > 0 && "★ on the Pareto front. "}
-          {many.base && `Changes against ${many.study ? "the scenario" : many.base.name}.`}
+          {many.base && `Changes against ${baseOf(many)}.`}
           {many.of > many.points.length && ` ${f.count(many.points.length)} of ${f.count(many.of)} points are drawn: the best, and others spread over the rest.`}
         </p>
       </div>

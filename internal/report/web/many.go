@@ -103,8 +103,23 @@ func compared(root string, names []string) (*Many, error) {
 		return nil, &InputError{strings.Join(append([]string{"no run can be compared"}, m.LeftOut...), "\n")}
 	}
 	first := all[0].name
+	m.rank(all)
+	m.base(first)
+	return m, nil
+}
+
+// base takes a point by its name to compare others with.
+func (m *Many) base(name string) {
+	if i := slices.IndexFunc(m.Points, func(p ManyPoint) bool { return p.Name == name }); i >= 0 {
+		m.Base = &m.Points[i]
+	}
+}
+
+// rank fills in runs, of which there is one, by step time.
+func (m *Many) rank(all []one) {
 	slices.SortStableFunc(all, func(a, b one) int { return cmp.Compare(a.summary.StepTime, b.summary.StepTime) })
 	m.Title, m.Of = all[0].summary.Name, len(all)
+	all = all[:min(len(all), maxMany)]
 	steps := make([]float64, len(all))
 	for i := range all {
 		if steps[i] = float64(all[i].summary.StepTime); all[i].summary.Name != m.Title {
@@ -134,10 +149,6 @@ func compared(root string, names []string) (*Many, error) {
 	}
 	m.settle(keys, func(i int, key string) string { return all[i].settings[key] }, of,
 		[]string{"step_time", "queue_peak"}, nil)
-	if i := slices.IndexFunc(m.Points, func(p ManyPoint) bool { return p.Name == first }); i >= 0 {
-		m.Base = &m.Points[i]
-	}
-	return m, nil
 }
 
 // readOne reads what comparing needs of a run.

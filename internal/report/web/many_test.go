@@ -1,8 +1,10 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -12,8 +14,10 @@ import (
 	"testing"
 
 	"railyard/internal/result"
+	"railyard/internal/scenario"
 	"railyard/internal/study"
 	"railyard/internal/study/sweep"
+	"railyard/unit"
 )
 
 // three is a short scenario that studies and comparisons vary.
@@ -164,27 +168,80 @@ func TestStudyFills(t *testing.T) {
 	if len(list) != 1 || list[0].Title != "which" || !slices.Equal(list[0].Best, []string{"lb=flowlet"}) {
 		t.Errorf("%+v", list)
 	}
-	compared, err := sweep.NewSimulations("compare", filepath.Join(s.Root, "a"), []string{x.File.Scenario}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer compared.Close()
-	const reason = "holds a study of railyard compare; the same command with --study resumes it and prints its results"
-	if list := decoded[[]StudyEntry](t, s, "/api/studies"); len(list) != 2 || !strings.Contains(list[0].Error, reason) {
-		t.Errorf("the study of another command: %+v", list)
-	}
 	for _, e := range decoded[[]Entry](t, s, "/api/runs") {
 		if e.Name == "which" {
 			t.Error("a study is listed as a run")
 		}
 	}
 	os.Symlink(filepath.Join(s.Root, "which"), filepath.Join(s.Root, "linked"))
-	for name, want := range map[string]string{"linked": "not a directory", "..%2fx": "not the name", "no": "unknown",
-		"a": reason} {
+	for name, want := range map[string]string{"linked": "not a directory", "..%2fx": "not the name", "no": "unknown"} {
 		if w := ask(s, "GET", "/api/studies/"+name, "", nil); w.Code != http.StatusBadRequest ||
 			!strings.Contains(w.Body.String(), want) {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
 		}
+	}
+}
+
+// A study of another command is its simulations by their settings, or by their labels where settings do not tell them
+// apart.
+func TestOtherStudy(t *testing.T) {
+	s, _ := server(t, "")
+	path := filepath.Join(t.TempDir(), "three.yaml")
+	if err := os.WriteFile(path, []byte(three), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	x, err := sweep.NewSimulations("compare", filepath.Join(s.Root, "a"), []string{path}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	x.Pool = &study.Pool{Trials: x}
+	planned := func(set string) *scenario.Plan {
+		d, err := scenario.Parse(path, []byte(three), []string{set})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := d.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	simulate := func(label, set string, until unit.Time) {
+		if _, err := x.Pool.Simulate(t.Context(), label, planned(set), until); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if m := decoded[Many](t, s, "/api/studies/a"); len(m.Points) != 0 || m.Study.Command != "compare" {
+		t.Errorf("without a simulation: %+v", m)
+	}
+	simulate("one", "lb=ecmp", 0)
+	simulate("two", "lb=flowlet", 0)
+	id, err := x.ID("stuck", planned("lb=spray"), 0, false)
+	if err := cmp.Or(err, x.Keep(id, &study.Outcome{Err: errors.New("stuck")})); err != nil {
+		t.Fatal(err)
+	}
+	axes := func() (keys []string) {
+		m := decoded[Many](t, s, "/api/studies/a")
+		for _, a := range m.Axes {
+			keys = append(keys, a.Key)
+		}
+		if m.Base == nil || m.Base.Name != "simulation 1" || m.Study.Error != "stuck" || m.Study.Failed != 1 ||
+			m.Study.Done != len(m.Points) || m.Points[0].Figures[m.By[0]] <= 0 {
+			t.Errorf("%+v, %+v", m, m.Study)
+		}
+		return keys
+	}
+	if keys := axes(); !slices.Contains(keys, "lb") || slices.Contains(keys, "simulation") {
+		t.Errorf("they differ in %v", keys)
+	}
+	simulate("again", "lb=ecmp", unit.Second)
+	if keys := axes(); !slices.Contains(keys, "simulation") {
+		t.Errorf("they differ in %v", keys)
+	}
+	list := decoded[[]StudyEntry](t, s, "/api/studies")
+	if len(list) != 1 || list[0].Error != "" || list[0].State.Trials != 4 {
+		t.Errorf("%+v", list)
 	}
 }
 

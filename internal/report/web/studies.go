@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"fmt"
 	"net/http"
 	"os"
@@ -18,6 +19,7 @@ import (
 type StudyState struct {
 	Name     string    `json:"name"`
 	Scenario string    `json:"scenario"`
+	Command  string    `json:"command,omitempty"` // another than sweep, whose simulations are the points
 	Seeds    int       `json:"seeds"`
 	Points   int       `json:"points"` // without the scenario as it is
 	Trials   int       `json:"trials"`
@@ -131,6 +133,9 @@ func (s *Server) study(name string) (*Many, error) {
 
 // readStudy reads what a study has found so far.
 func readStudy(dir string, at time.Time) (*Many, error) {
+	if command, path, all, err := sweep.ViewSimulations(dir); err != nil || command != "" {
+		return otherStudy(filepath.Base(dir), command, path, all, at), err
+	}
 	x, err := sweep.View(dir)
 	if err != nil {
 		return nil, err
@@ -195,6 +200,43 @@ func readStudy(dir string, at time.Time) (*Many, error) {
 		m.Base.Name = "scenario"
 	}
 	return m, nil
+}
+
+// otherStudy compares the simulations of another command than sweep. Labels are an axis where settings do not tell them
+// apart, as of a component that fails.
+func otherStudy(name, command, path string, records []*sweep.Record, at time.Time) *Many {
+	m := &Many{Title: name, LeftOut: []string{}, Axes: []ManyAxis{}, Points: []ManyPoint{}, Unlike: []string{},
+		Figures: []ManyFigure{}, By: []int{},
+		Study: &StudyState{Name: name, Command: command, Scenario: path, Seeds: 1, Trials: len(records), Rungs: 1,
+			At: at}}
+	var all []one
+	var labels []string
+	for i, r := range records {
+		if r.Status != sweep.Done || r.Late || r.Summary == nil {
+			m.Study.Failed++
+			m.Study.Error = cmp.Or(m.Study.Error, r.Error)
+			continue
+		}
+		if r.Settings == nil { // of an earlier version
+			r.Settings = map[string]string{}
+		}
+		all = append(all, one{fmt.Sprintf("simulation %d", i+1), *r.Summary, r.Settings})
+		labels = append(labels, r.Label)
+	}
+	different := map[[sha256.Size]byte]bool{}
+	for i := range all {
+		different[sha256.Sum256([]byte(fmt.Sprint(all[i].settings)))] = true // by key
+	}
+	for i := 0; i < len(all) && len(different) < len(all); i++ {
+		all[i].settings["simulation"] = labels[i]
+	}
+	if m.Study.Done, m.Study.Points = len(all), len(all); len(all) > 0 {
+		first := all[0].name
+		m.rank(all)
+		m.base(first)
+		m.Title = cmp.Or(m.Title, name)
+	}
+	return m
 }
 
 // keptOf returns the run directories that a study keeps of points, as STUDY/NAME.

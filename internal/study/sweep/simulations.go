@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -28,7 +29,7 @@ import (
 // by its document, with what the command has changed in it, and the files that it names.
 type Simulations struct {
 	*Study
-	tasks sync.Map // by ID: Task
+	trials sync.Map // by ID: *Trial without a record
 }
 
 // NewSimulations opens the directory of a command's study: a new one, or that of the same command and scenarios, which
@@ -89,7 +90,7 @@ func (d *Design) command() string {
 }
 
 // ID implements study.Trials.
-func (s *Simulations) ID(plan *scenario.Plan, until unit.Time, flows bool) (string, error) {
+func (s *Simulations) ID(label string, plan *scenario.Plan, until unit.Time, flows bool) (string, error) {
 	doc, err := plan.Origin().Portable()
 	if err != nil {
 		return "", err
@@ -111,13 +112,16 @@ func (s *Simulations) ID(plan *scenario.Plan, until unit.Time, flows bool) (stri
 	}
 	sum := digest(parts...)
 	t.Trial = ID(sum[:]).String()
+	trial := &Trial{ID: ID(sum[:]), label: label}
+	_, trial.settings = plan.Resolved()
 	if s.Engine != nil {
 		t.Bundle = b.Digest()
 		s.mu.Lock()
 		s.bundles[t.Bundle] = b
 		s.mu.Unlock()
-		s.tasks.Store(t.Trial, t)
+		trial.task = &t
 	}
+	s.trials.Store(t.Trial, trial)
 	return t.Trial, nil
 }
 
@@ -146,7 +150,11 @@ func (s *Simulations) Keep(trial string, o *study.Outcome) error {
 	if err != nil {
 		return err
 	}
-	return s.Take(&Trial{ID: id(trial)}, r)
+	t, known := s.trials.LoadAndDelete(trial)
+	if !known {
+		return nil // the same simulation has been kept
+	}
+	return s.Take(t.(*Trial), r)
 }
 
 // Remote implements study.Trials.
@@ -156,9 +164,9 @@ func (s *Simulations) Remote() bool { return s.Engine != nil }
 func (s *Simulations) Elsewhere(ctx context.Context, ids []string, ended func(id string, err error)) error {
 	var list []*Trial
 	for _, x := range ids {
-		t, _ := s.tasks.LoadAndDelete(x)
-		task := t.(Task)
-		list = append(list, &Trial{ID: id(x), task: &task})
+		if t, ok := s.trials.LoadAndDelete(x); ok { // otherwise the round before has simulated it
+			list = append(list, t.(*Trial))
+		}
 	}
 	s.taken = func(t *Trial) { ended(t.ID.String(), nil) }
 	if err := s.Engine.Simulate(ctx, s.Study, list); err != nil {
@@ -224,4 +232,30 @@ func (t *Task) plan(path string, read scenario.ReadFile) (*scenario.Plan, error)
 		}
 	}
 	return plan, nil
+}
+
+// ViewSimulations reads what the study of another command than sweep has in a directory, also while it goes on: the
+// command, "" for a study of sweep or none, its scenario, and the records without tables, in their order.
+func ViewSimulations(dir string) (command, path string, all []*Record, err error) {
+	designs, err := readDesigns(dir)
+	if err != nil || designs == nil || designs[0].Command == "" {
+		return "", "", nil, err
+	}
+	s, err := viewStore(dir)
+	if err != nil {
+		return "", "", nil, err
+	}
+	defer s.Close()
+	ids := slices.SortedFunc(maps.Keys(s.places), func(a, b ID) int {
+		return cmp.Compare(s.places[a].at, s.places[b].at)
+	})
+	for _, id := range ids {
+		r, err := s.Get(id)
+		if err != nil {
+			return "", "", nil, err
+		}
+		r.Flows = nil
+		all = append(all, r)
+	}
+	return designs[0].Command, designs[0].Scenario, all, nil
 }

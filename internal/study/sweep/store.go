@@ -47,9 +47,11 @@ type Record struct {
 	Seconds float64            `json:"seconds"` // that the trial took
 
 	// Of Simulations.
-	Late    bool            `json:"late,omitempty"`
-	Summary *result.Summary `json:"summary,omitempty"`
-	Flows   []byte          `json:"flows,omitempty"` // Parquet
+	Label    string            `json:"label,omitempty"`
+	Settings map[string]string `json:"settings,omitempty"` // every value that the run used
+	Late     bool              `json:"late,omitempty"`
+	Summary  *result.Summary   `json:"summary,omitempty"`
+	Flows    []byte            `json:"flows,omitempty"` // Parquet
 }
 
 // span is the place of a record in the journal.

@@ -17,8 +17,11 @@ type Trial struct {
 	Rung   int
 
 	design *Design
-	local  int   // point of the design
-	task   *Task // of Simulations; nil: that of the point
+	local  int // point of the design
+	// Of Simulations.
+	task     *Task // nil: that of the point
+	label    string
+	settings map[string]string
 }
 
 // row is a point of the study: where it comes from.
