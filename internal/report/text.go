@@ -266,7 +266,7 @@ func steps(w io.Writer, s *result.Summary) {
 		share := float64(p.v) / total
 		t.Add("  "+p.name, dur(p.v), percent(share), layout.Bar(share, 40))
 	}
-	if t.Rows() > 2 || note != "" { // one part alone is the whole
+	if t.Rows() > 2 || note != "" || s.Compute > 0 { // transfers alone are the whole
 		t.Print(w)
 	}
 }

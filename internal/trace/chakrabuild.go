@@ -3,6 +3,7 @@ package trace
 import (
 	"cmp"
 	"container/heap"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -142,6 +143,10 @@ func (c *chakra) trace() (*Trace, error) {
 		return nil, x.cyclic()
 	}
 	d, err := x.b.Seal()
+	if errors.Is(err, workload.ErrEmpty) {
+		return nil, at(c.files[0], 0, "has no computation with a duration and no transfer between ranks (%s of %s); accepted: a file for each rank of the collectives (NAME.0.et, NAME.1.et, …)",
+			unit.Plural(c.nodes, "node"), unit.Plural(len(c.ranks), "rank"))
+	}
 	if err != nil {
 		return nil, at(c.files[0], 0, "%v", err)
 	}

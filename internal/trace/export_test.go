@@ -70,7 +70,8 @@ func TestExportsComeBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			x, err := Read("", files...)
-			if err != nil && want == 0 && strings.Contains(err.Error(), "the workload is empty") {
+			if err != nil && want == 0 && (strings.Contains(err.Error(), "the workload is empty") ||
+				strings.Contains(err.Error(), "and no transfer between ranks")) {
 				continue // nothing but computations without time, which Chakra's reader leaves out
 			}
 			if err != nil {

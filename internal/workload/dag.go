@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -157,13 +158,16 @@ func (b *Builder) Collective(c Collective, build func()) {
 	b.coll, b.class = -1, Other
 }
 
+// ErrEmpty is the error of a graph without operations.
+var ErrEmpty = errors.New("the workload is empty")
+
 // Seal checks the graph and lays it out. A cycle is an error that names it.
 func (b *Builder) Seal() (*DAG, error) {
 	if b.tooBig {
 		return nil, fmt.Errorf("the workload has more than %d operations; use larger microbatches or buckets", MaxOps)
 	}
 	if b.ops.n == 0 {
-		return nil, fmt.Errorf("the workload is empty")
+		return nil, ErrEmpty
 	}
 	d := &DAG{Ranks: b.ranks, Ops: b.ops.all(), Colls: b.colls, Names: b.names}
 	from := b.from.all()
