@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/model"
 	"railyard/internal/scenario"
 )
 
@@ -110,6 +111,35 @@ func TestOneRing(t *testing.T) {
 		notes := strings.Join(p.Notes, "\n")
 		if got := strings.Contains(notes, "one ring of gradients"); got != (want != "") || !strings.Contains(notes, want) {
 			t.Errorf("%s: want %q: %q", of, want, p.Notes)
+		}
+	}
+}
+
+// TestTooBig checks that the error of a step with too many operations names overrides with which it has fewer, and
+// none that the GPUs' memory does not hold.
+func TestTooBig(t *testing.T) {
+	parse := func(name string, sets ...string) *scenario.Document {
+		doc, err := scenario.Parse("x.yaml", []byte("fabric: {kind: rail, hosts: 32, spines: 8}\n"+
+			"server: {gpu: h100, gpus: 8, nics: 8}\nworkload: {training: {model: "+name+", tp: 8, pp: 4, dp: 8, "+
+			"global_batch: 2048, sequence: 8192}}\n"), sets)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return doc
+	}
+	for name, want := range map[string][]string{
+		"llama-3.1-70b": {"workload.training.global_batch=256"},
+		"llama-3.1-8b":  {"workload.training.global_batch=512", "workload.training.micro_batch=4"},
+	} {
+		_, err := parse(name).Resolve(nil)
+		if all := strings.Join(want, " or --set "); err == nil || !strings.HasSuffix(err.Error(), "; accepted: --set "+all) {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, set := range want {
+			step := parse(name, set).File.Workload.Training
+			if step.Model, err = model.Builtin(name); err != nil || step.Divide() != nil || step.TooBig() != nil {
+				t.Errorf("%s, %s: %v", name, set, step.TooBig())
+			}
 		}
 	}
 }

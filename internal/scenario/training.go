@@ -1,6 +1,9 @@
 package scenario
 
 import (
+	"errors"
+	"strings"
+
 	"railyard/internal/coll"
 	"railyard/internal/field"
 	"railyard/internal/model"
@@ -80,7 +83,10 @@ func (p *resolver) training(at task, t *workload.Training) (job workload.Job, er
 			return job, err
 		}
 	}
-	build, big := step.Build, step.TooBig()
+	build, big := step.Build, tooBig(key, &step)
+	if big != nil && p.amount == asOps {
+		return job, field.Under(key, big)
+	}
 	if p.amount == asSums || p.amount == asChecked && big != nil {
 		build = step.Sums
 		p.unfit(field.Under(key, big))
@@ -156,6 +162,16 @@ func (p *resolver) framework(key, name string) (*workload.Software, error) {
 	}
 	s, err := workload.ReadSoftware(b)
 	return s, field.Under(key+".software", err)
+}
+
+// tooBig returns why no simulation takes a step, with the overrides of which each alone changes that.
+func tooBig(key string, step *workload.Training) error {
+	err := step.TooBig()
+	var e *field.Error
+	if keys := step.Smaller(); errors.As(err, &e) && len(keys) > 0 {
+		e.Msg += "; accepted: --set " + key + "." + strings.Join(keys, " or --set "+key+".")
+	}
+	return err
 }
 
 // unfit notes why no simulation takes a step; a nil error is no reason.

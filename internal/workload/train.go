@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"fmt"
 	"slices"
 
 	"railyard/internal/coll"
@@ -188,9 +189,27 @@ func (s *step) steps() error {
 func (t *Training) TooBig() error {
 	if ops := t.size(); ops > MaxOps {
 		return field.New("micro_batch",
-			"the step would have about %.3g operations, at most %d are taken; use larger microbatches, or fewer of them; plan search simulates a slice of the step", ops, MaxOps)
+			"the step would have about %.3g operations, at most %d are taken; plan search simulates a slice of the step", ops, MaxOps)
 	}
 	return nil
+}
+
+// Smaller returns keys with a value of which each alone gives a step that a DAG takes: fewer microbatches, or larger
+// ones that the GPUs' memory holds; none: no such value does.
+func (t *Training) Smaller() (keys []string) {
+	if n := t.FewerMicrobatches(); n > 0 {
+		keys = append(keys, fmt.Sprintf("global_batch=%d", int64(n*t.DP)*t.Micro))
+	}
+	for few, n := *t, 2; t.Microbatches%n == 0; n *= 2 {
+		if few.Micro, few.Microbatches = t.Micro*int64(n), t.Microbatches/n; few.TooBig() != nil {
+			continue
+		}
+		if need, err := few.Worst(t.Model); err == nil && need.Total() <= few.Smallest().Usable {
+			keys = append(keys, fmt.Sprintf("micro_batch=%d", few.Micro))
+		}
+		break
+	}
+	return keys
 }
 
 // FewerMicrobatches returns the largest half, quarter and so on of the step's microbatches of which a DAG takes the
