@@ -47,6 +47,7 @@ type Facts struct {
 	Hosted         bool // the transport takes cores of hosts
 	GPUDirect      bool // and no copies in host memory
 	Lost           Lost
+	Inside         bool // no packet crossed the network
 }
 
 // Lost counts the packets that a run lost, by reason; nil reasons of a run that was not simulated are 0.

@@ -64,8 +64,9 @@ func Of(p *scenario.Plan) *cause.Facts {
 	return f
 }
 
-// Count adds what a run lost to the facts of its scenario.
+// Count adds what a run sent and lost to the facts of its scenario.
 func Count(f *cause.Facts, s *result.Summary) {
+	f.Inside = s.Packets == 0 && s.NetworkBytes == 0
 	f.Lost = cause.Lost{Known: true, BitErrors: s.DropsCorrupt, Down: s.DropsDown + s.DropsNoRoute,
 		Full: s.Drops - s.DropsCorrupt - s.DropsDown - s.DropsNoRoute - s.DropsStorm + s.Trims}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 
 	"railyard/internal/report/screen"
 	"railyard/internal/swconf"
@@ -64,14 +65,31 @@ func Findings(w io.Writer, list []swconf.Finding, line func(file string, n int) 
 	}
 }
 
-// excerpt prints a line of a configuration with a mark below the word at column, or nothing if it is too long.
+// excerpt prints a line of a configuration with a mark below the word at column; of a long line what stands around it.
 func excerpt(w io.Writer, layout screen.Layout, text string, line, column int) {
 	text = strings.TrimRight(strings.ReplaceAll(text, "\t", " "), " \r")
-	if text == "" || column > len(text) || len(text) > 100 || layout.Width > 0 && len(text)+6 > layout.Width {
+	if text == "" || column > len(text) {
 		return
 	}
+	number, most := fmt.Sprint(line), 100
+	if layout.Width > 0 {
+		most = max(min(most, layout.Width-len(number)-3), 20)
+	}
+	if len(text) > most {
+		if strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) {
+			return // columns are bytes
+		}
+		from := max(0, min(column-1-most/3, len(text)-most))
+		cut := []byte(text[from : from+most])
+		if from > 0 {
+			copy(cut, "...")
+		}
+		if from+most < len(text) {
+			copy(cut[most-3:], "...")
+		}
+		text, column = string(cut), column-from
+	}
 	n := strings.IndexByte(text[column-1:]+" ", ' ')
-	number := fmt.Sprint(line)
 	fmt.Fprintf(w, "%s | %s\n", number, text)
 	fmt.Fprintf(w, "%s | %s%s\n", strings.Repeat(" ", len(number)), strings.Repeat(" ", column-1),
 		strings.Repeat("^", max(n, 1)))

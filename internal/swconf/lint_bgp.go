@@ -168,6 +168,12 @@ func (l *linter) bgpAS() {
 			check(e.c, session(e.c, l.routing(e), far.c, l.routing(far)), far.c)
 		}
 	})
+	for _, c := range l.Configs {
+		if b := c.BGP; b != nil && c.ASN.Is() && b.ASN.V != c.ASN.V && b.ASN.At.File != c.ASN.At.File {
+			l.advise(c.ASN.At, fmt.Sprintf("bgp_asn %d, or %d in both files and at all neighbours", b.ASN.V, c.ASN.V),
+				"%s has AS %d here and AS %d in its routing (%s)", c.Name(), c.ASN.V, b.ASN.V, b.ASN.At.File)
+		}
+	}
 	// Without a fabric the addresses tell who is who.
 	owner := map[held]*Config{}
 	for _, c := range l.Configs {

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"sort"
 	"strings"
-
-	"railyard/internal/queue"
 )
 
 // pfcClass compares what the interfaces pause with what the classes say.
@@ -34,11 +32,23 @@ func (l *linter) pfcClass() {
 			if v.q.paused() == 0 && l.pauses(v.c, l.DataDSCP) {
 				say = l.advise // a port of another kind: others of the switch have it lossless
 			}
+			at := first(q.Net, v.q.DSCP[l.DataDSCP].At)
 			fix := fmt.Sprintf("pause priority %d for the class of queue %d", data, data)
+			other := slices.IndexFunc(v.q.Queues[:], func(q Queue) bool { return q.Pause.Is() })
 			if i, dscp := v.q.pausedDSCP(l.DataDSCP); i >= 0 {
 				fix = l.moved(i, dscp)
+			} else if other >= 0 && !v.q.fed(other) { // what is paused is nobody's: the priority is wrong, or the map
+				wrong := v.q.Queues[other].Pause
+				if q.WRED.Is() || q.PG.Is() {
+					fix = fmt.Sprintf("pause priority %d in place of %d", data, wrong.V)
+				} else {
+					fix = fmt.Sprintf("put DSCP %d into queue %d, which PFC pauses", l.DataDSCP, other)
+				}
+				if v.c.OS == SONiC { // whose ports list their priorities
+					at = wrong.At
+				}
 			}
-			say(first(q.Net, v.q.DSCP[l.DataDSCP].At), fix,
+			say(at, fix,
 				"RoCE data (DSCP %d) goes to queue %d, which no PFC priority pauses", l.DataDSCP, data)
 		}
 	})
@@ -437,60 +447,6 @@ func (l *linter) mtuSmall() {
 						"the class of queue %d takes %v; path MTU %d with its headers needs %d", i, q.MTU.V,
 						l.PathMTU, need)
 				}
-			}
-		}
-	}
-}
-
-// watches reports whether the watchdog looks after a port: told so, or where no port is told so, all of them.
-func (c *Config) watches(p *Port) bool {
-	return c.Watchdog.On.V && (p.Watchdog.V || !p.Watchdog.Is() &&
-		!slices.ContainsFunc(c.Ports, func(p *Port) bool { return p.Watchdog.V }))
-}
-
-// watchdogMissing wants the watchdog wherever a class is lossless.
-func (l *linter) watchdogMissing() {
-	for _, c := range l.Configs {
-		var lossless Place
-		for _, p := range c.Ports {
-			if p.Paused() != 0 && lossless.Line == 0 {
-				lossless = p.At
-			}
-		}
-		if lossless.Line == 0 && l.anyPaused(c) {
-			lossless = c.top()
-			for i := range queue.Classes {
-				if q := c.QoS.Queues[i].Pause; q.Is() {
-					lossless = q.At
-				}
-			}
-		}
-		if lossless.Line == 0 {
-			continue
-		}
-		if !c.Watchdog.On.V {
-			at := c.Watchdog.On.At
-			if at.Line == 0 {
-				at = lossless
-				if c.QoS != nil {
-					for i := range queue.Classes {
-						if q := c.QoS.Queues[i].Pause; q.Is() {
-							at = q.At
-						}
-					}
-				}
-			}
-			fix := "turn the PFC watchdog on"
-			if c.OS == NXOS {
-				fix += ": priority-flow-control watch-dog-interval on, in global configuration"
-			}
-			l.say(at, fix, "classes are lossless and no watchdog looks after them")
-			continue
-		}
-		for _, p := range c.Ports {
-			if p.Paused() != 0 && !p.Down.V && !c.watches(p) {
-				l.say(first(p.Watchdog.At, p.At), "turn the watchdog on for the port",
-					"%s is lossless and its watchdog is off", p.Name)
 			}
 		}
 	}

@@ -126,7 +126,12 @@ func (l *linter) lldpOff() {
 			case p.LLDPOff.V:
 				l.say(first(p.LLDPOff.At, p.PFC.At, p.At), fixLLDPPort.in(c),
 					"%s negotiates PFC with LLDP turned off", p.Name)
-			case !c.LLDP.V && !reported && (!c.Part || c.LLDP.Is() || p.PFC.Is()):
+			case !c.LLDP.V && !reported && c.Part && !c.LLDP.Is() && !p.PFC.Is():
+				reported = true
+				l.say(p.At, fixLLDP.in(c)+", or PFC on at the port",
+					"%s negotiates PFC by default, and this part of a configuration has no LLDP", p.Name)
+				l.findings[len(l.findings)-1].Severity = Info
+			case !c.LLDP.V && !reported:
 				reported = true
 				l.say(first(c.LLDP.At, p.PFC.At, p.At), fixLLDP.in(c),
 					"%s negotiates PFC and LLDP does not run on the switch", p.Name)

@@ -119,6 +119,38 @@ func TestDataOfAnotherDSCP(t *testing.T) {
 	}
 }
 
+// A queue that no line feeds, paused in place of the data's, lacks no ECN: the wrong priority is the fault.
+func TestWrongPriorityIsOneFault(t *testing.T) {
+	c := leaf()
+	c.QoS.Queues[4] = Queue{Name: "q4", At: at(61), Pause: Say(4, at(62))}
+	if s := severity(c, "ecn-missing"); s != Warning {
+		t.Errorf("another lossless queue without ECN: %q", s)
+	}
+	c.QoS.Queues[3].Pause = Said[int]{}
+	c.QoS.Queues[3].PG = Said[Pause]{}
+	if s := severity(c, "ecn-missing"); s != "" || severity(c, "pfc-class") != Error {
+		t.Errorf("ecn-missing %q, pfc-class %q", s, severity(c, "pfc-class"))
+	}
+}
+
+// SONiC's database and the FRR file beside it have one AS number.
+func TestTwoNumbersOfOneSwitch(t *testing.T) {
+	for asn, want := range map[uint32]Severity{65000: "", 65001: Warning} {
+		db, frr := leaf(), &Config{OS: FRR, File: "frr.conf", Hostname: Say("leaf", at(99)),
+			BGP: &BGP{ASN: Say(uint32(65000), Place{File: "frr.conf", Line: 1})}}
+		db.OS, db.ASN = SONiC, Say(asn, at(5))
+		var got Severity
+		for _, f := range linted(db, frr) {
+			if f.Rule == "bgp-as-mismatch" {
+				got = f.Severity
+			}
+		}
+		if got != want {
+			t.Errorf("AS %d: %q, want %q", asn, got, want)
+		}
+	}
+}
+
 // The table of a port has the watchdog that holds for all of them, as the rule has.
 func TestWatchdogOfAllPorts(t *testing.T) {
 	c := leaf()
@@ -138,13 +170,14 @@ func TestWatchdogOfAllPorts(t *testing.T) {
 	}
 }
 
-// A part of a text says nothing of what runs: LLDP is missed where a port asks for it by name.
+// A part of a text says nothing of what runs: LLDP is missed where a port asks for it by name, and is noted where it
+// asks by default.
 func TestLLDPOfParts(t *testing.T) {
 	for _, c := range []struct {
 		part bool
 		pfc  Said[PFCMode]
 		want Severity
-	}{{false, Said[PFCMode]{V: PFCAuto}, Error}, {true, Said[PFCMode]{V: PFCAuto}, ""},
+	}{{false, Said[PFCMode]{V: PFCAuto}, Error}, {true, Said[PFCMode]{V: PFCAuto}, Info},
 		{true, Say(PFCAuto, at(91)), Error}} {
 		x := leaf()
 		x.LLDP, x.Part, x.Ports[0].PFC = Said[bool]{}, c.part, c.pfc

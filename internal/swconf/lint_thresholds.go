@@ -2,6 +2,7 @@ package swconf
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/internal/queue"
 	"railyard/internal/topo"
@@ -202,10 +203,17 @@ func (l *linter) ecnMissing() {
 				"queue %d is lossless and its WRED drops instead of marking: ecn is missing", i)
 		case !q.WRED.Is() && i == l.data(v.q):
 			say(first(q.At, q.Pause.At), fix, "queue %d is lossless and has no ECN", i)
+		case !q.WRED.Is() && !v.q.fed(i) && !v.q.Queues[l.data(v.q)].Pause.Is(): // the wrong class is paused: pfc-class
 		case !q.WRED.Is(): // which RoCE's data do not take
 			l.advise(first(q.At, q.Pause.At), fix, "queue %d has PFC and no ECN", i)
 		}
 	})
+}
+
+// fed reports whether a line puts a DSCP or a CoS into a queue.
+func (q *QoS) fed(queue int) bool {
+	in := func(m Said[uint8]) bool { return m.Is() && int(m.V) == queue }
+	return slices.ContainsFunc(q.DSCP[:], in) || slices.ContainsFunc(q.COS[:], in)
 }
 
 func (l *linter) ecnNever() {

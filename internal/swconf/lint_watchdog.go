@@ -1,6 +1,10 @@
 package swconf
 
-import "slices"
+import (
+	"slices"
+
+	"railyard/internal/queue"
+)
 
 // watchdogFloor: where the watchdog looks at queues with guaranteed bandwidth alone, those that it is on for
 // have some. A queue that strict ones starve would look like one that is stuck.
@@ -29,6 +33,60 @@ func (l *linter) watchdogFloor() {
 				said[at] = true
 				l.say(at, "write bandwidth guaranteed 100, in kbps, below the queue",
 					"%s is lossless, watched at %s, and has no guaranteed bandwidth", k.Name, p.Name)
+			}
+		}
+	}
+}
+
+// watches reports whether the watchdog looks after a port: told so, or where no port is told so, all of them.
+func (c *Config) watches(p *Port) bool {
+	return c.Watchdog.On.V && (p.Watchdog.V || !p.Watchdog.Is() &&
+		!slices.ContainsFunc(c.Ports, func(p *Port) bool { return p.Watchdog.V }))
+}
+
+// watchdogMissing wants the watchdog wherever a class is lossless.
+func (l *linter) watchdogMissing() {
+	for _, c := range l.Configs {
+		var lossless Place
+		for _, p := range c.Ports {
+			if p.Paused() != 0 && lossless.Line == 0 {
+				lossless = p.At
+			}
+		}
+		if lossless.Line == 0 && l.anyPaused(c) {
+			lossless = c.top()
+			for i := range queue.Classes {
+				if q := c.QoS.Queues[i].Pause; q.Is() {
+					lossless = q.At
+				}
+			}
+		}
+		if lossless.Line == 0 {
+			continue
+		}
+		if !c.Watchdog.On.V {
+			at := c.Watchdog.On.At
+			if at.Line == 0 {
+				at = lossless
+				if c.QoS != nil {
+					for i := range queue.Classes {
+						if q := c.QoS.Queues[i].Pause; q.Is() {
+							at = q.At
+						}
+					}
+				}
+			}
+			fix := "turn the PFC watchdog on"
+			if c.OS == NXOS {
+				fix += ": priority-flow-control watch-dog-interval on, in global configuration"
+			}
+			l.say(at, fix, "classes are lossless and no watchdog looks after them")
+			continue
+		}
+		for _, p := range c.Ports {
+			if p.Paused() != 0 && !p.Down.V && !c.watches(p) {
+				l.say(first(p.Watchdog.At, p.At), "turn the watchdog on for the port",
+					"%s is lossless and its watchdog is off", p.Name)
 			}
 		}
 	}

@@ -63,8 +63,9 @@ type Config struct {
 	Bundles  []*Port // port channels, by their Number
 	Subs     []*Port // subinterfaces of both
 	BGP      *BGP
-	VTEP     Said[bool] // ends VXLAN tunnels
-	Shares   Said[bool] // EVPN multihoming is on
+	ASN      Said[uint32] // of a device whose sessions stand in another text
+	VTEP     Said[bool]   // ends VXLAN tunnels
+	Shares   Said[bool]   // EVPN multihoming is on
 	SRv6     SRv6
 	Routes   []Route // static ones of the default VRF, IPv6
 	QoS      *QoS    // of a port without policies of its own

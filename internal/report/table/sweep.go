@@ -70,6 +70,9 @@ func Sweep(w io.Writer, s *sweep.Study, a *sweep.Analysis, top int) {
 	screen.Painted(w, screen.Answer, "", sweepAnswer(s, a))
 	if len(a.Ranking) > 0 {
 		ranking(w, s, a, top)
+		if n := len(a.Ranking) - top; n > 0 {
+			report.Wrap(w, "", fmt.Sprintf("%s more: railyard sweep show %s --top %d", unit.ShowCount(n), s.Dir, len(a.Ranking)))
+		}
 	}
 	influences(w, a)
 	c := a.Counts
@@ -114,6 +117,28 @@ func sweepAnswer(s *sweep.Study, a *sweep.Analysis) string {
 		if best.Stats[0].Mean == base {
 			say = strings.Replace(say, ", – vs the scenario", ", as the scenario", 1)
 		}
+	}
+	return say + asGood(a)
+}
+
+// asGood counts the points that are no worse than the best, or whose seeds reach into those of the best: these may be
+// as good with other seeds.
+func asGood(a *sweep.Analysis) (say string) {
+	best, o := a.Ranking[0].Stats[0], a.Objectives[0]
+	same, near := 0, 0
+	for _, r := range a.Ranking[1:] {
+		switch st := r.Stats[0]; {
+		case st.Mean == best.Mean:
+			same++
+		case best.Min < best.Max && (o.Max && st.Max >= best.Min || !o.Max && st.Min <= best.Max):
+			near++
+		}
+	}
+	if same > 0 {
+		say += "; equal: " + unit.Plural(same, "other point")
+	}
+	if near > 0 {
+		say += "; within its range of seeds: " + unit.Plural(near, "other point")
 	}
 	return say
 }

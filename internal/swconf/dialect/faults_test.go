@@ -127,7 +127,7 @@ var faults = []fault{
 	{"nxos", leaf, "  no shutdown\n", "  shutdown\n", "  shutdown",
 		"port-down"},
 	// SONiC.
-	{"sonic", leaf, `"pfc_enable": "3"`, `"pfc_enable": "4"`, "", "ecn-missing"},
+	{"sonic", leaf, `"pfc_enable": "3"`, `"pfc_enable": "4"`, "", "pfc-class"},
 	{"sonic", leaf, `"green_max_threshold": "3000000"`, `"green_max_threshold": "4000000"`, "",
 		"threshold-order"},
 	{"sonic", leaf, `"ecn": "ecn_all"`, `"ecn": "ecn_none"`, "", "ecn-missing"},

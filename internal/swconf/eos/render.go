@@ -153,7 +153,7 @@ func fitWatchdog(s *design.Switch) error {
 	low, _ := eos.Number("watchdog_polling_min_s")
 	if w.Poll.Seconds() < low || w.Poll%unit.Millisecond != 0 {
 		return design.Refuse(swconf.EOS, s,
-			"a watchdog that polls every %v; %g seconds and more in steps of 1ms are accepted", w.Poll, low)
+			"a watchdog that polls every %v; %g seconds and more in steps of 1ms are accepted (switch.watchdog.poll)", w.Poll, low)
 	}
 	return nil
 }

@@ -95,13 +95,13 @@ func fitWatchdog(s *design.Switch) error {
 	w.Poll = min(w.Poll, w.Detect/leastDetect)
 	switch {
 	case w.Poll < leastPoll || w.Poll > mostPoll || w.Poll%unit.Millisecond != 0:
-		return refuse("a watchdog that polls every %v and detects in %v; %v to %v are accepted, at least %d polls", w.Poll,
+		return refuse("a watchdog that polls every %v and detects in %v; %v to %v are accepted, at least %d polls (switch.watchdog.poll, .detect)", w.Poll,
 			w.Detect, leastPoll, mostPoll, leastDetect)
 	case w.Detect%w.Poll != 0 || w.Detect/w.Poll > mostDetect:
-		return refuse("a watchdog that detects in %v; %d to %d times its polling interval of %v are accepted", w.Detect,
+		return refuse("a watchdog that detects in %v; %d to %d times its polling interval of %v are accepted (switch.watchdog.detect)", w.Detect,
 			leastDetect, mostDetect, w.Poll)
 	case w.Restore < leastRestore || w.Restore > mostRestore || w.Restore%unit.Millisecond != 0:
-		return refuse("a watchdog that restores after %v; %v to %v are accepted", w.Restore, leastRestore, mostRestore)
+		return refuse("a watchdog that restores after %v; %v to %v are accepted (switch.watchdog.restore)", w.Restore, leastRestore, mostRestore)
 	}
 	return nil
 }

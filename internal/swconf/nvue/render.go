@@ -60,7 +60,7 @@ func sayable(d *design.Design, s *design.Switch) error {
 	if w := spec.Watchdog; w.On {
 		switch {
 		case w.Poll%unit.Millisecond != 0 || w.Poll < 100*unit.Millisecond || w.Poll > 5*unit.Second:
-			return refuse("a watchdog that polls every %v; 100ms to 5s, in milliseconds, are accepted", w.Poll)
+			return refuse("a watchdog that polls every %v; 100ms to 5s, in milliseconds, are accepted (switch.watchdog.poll)", w.Poll)
 		case w.Detect%w.Poll != 0 || w.Detect < w.Poll || w.Detect > 1000*w.Poll:
 			return refuse("a watchdog that detects in %v; 1 to 1000 times its polling interval of %v are accepted",
 				w.Detect, w.Poll)

@@ -63,7 +63,7 @@ func (w *writer) fits() error {
 	if wd := spec.Watchdog; wd.On {
 		if wd.Poll < 100*unit.Millisecond || wd.Poll > 1000*unit.Millisecond ||
 			wd.Poll%unit.Millisecond != 0 || wd.Detect%wd.Poll != 0 || wd.Restore%wd.Poll != 0 {
-			return no("a watchdog of %v, %v, %v; the interval must be 100ms to 1000ms and the others multiples of it", wd.Poll, wd.Detect, wd.Restore)
+			return no("a watchdog of %v, %v, %v; the interval must be 100ms to 1000ms and the others multiples of it (switch.watchdog)", wd.Poll, wd.Detect, wd.Restore)
 		}
 	}
 	return nil

@@ -25,10 +25,16 @@ func (p *parser) bgp(host *node) {
 	} else { // as bgpcfgd's templates have it
 		b.Connected.V, b.Relax.V = true, true
 	}
-	if own == nil || own.text == "None" || p.table(neighborTable) == nil && globals == nil {
+	if own == nil || own.text == "None" {
 		return
 	}
 	asn, ok := swconf.ASN(own.text)
+	if p.table(neighborTable) == nil && globals == nil {
+		if ok {
+			p.c.ASN = swconf.Say(asn, own.at)
+		}
+		return
+	}
 	if !ok {
 		p.bad(own, "%s %q is not an AS number from 1 to 4294967295", map[bool]string{true: "local_asn",
 			false: "bgp_asn"}[globals.get("local_asn") != nil], own.text)

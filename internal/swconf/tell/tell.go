@@ -37,6 +37,9 @@ func Facts(c *swconf.Config) string {
 	if t := c.Trim; t != (swconf.Trim{}) {
 		add("trims to %d, DSCP %d, to servers %d, queue %d", t.Size.V, t.DSCP.V, t.LastHop.V, t.Queue.V)
 	}
+	if c.ASN.Is() {
+		add("AS %d", c.ASN.V)
+	}
 	if c.Shares.V {
 		add("shares Ethernet segments")
 	}
