@@ -149,19 +149,29 @@ func (b *BGP) neighbour(p, far *Port) *Neighbor {
 }
 
 // bgpAS compares remote-as with the AS number at the other end.
+// bgpAS compares the AS numbers of both ends of sessions. Where all of at least two neighbours of a switch have one
+// other number for it, the switch's own is the one that is wrong.
 func (l *linter) bgpAS() {
 	seen := map[*Neighbor]bool{}
+	type fault struct {
+		c *Config
+		n *Neighbor
+	}
+	wrong, right := map[*Config][]fault{}, map[*Config]int{} // by far end
+	var order []*Config
 	check := func(c *Config, n *Neighbor, far *Config) {
 		if n == nil || far.BGP == nil || seen[n] {
 			return
 		}
 		seen[n] = true
-		want := c.asOf(far, n)
-		if !takes(n.Remote.V, c.BGP.own(n), want) {
-			l.say(first(n.Remote.At, n.At), fixRemote(c, want),
-				"neighbour %s has remote-as %s, %s is in AS %d", n.Name(), or(n.Remote.V, "none"),
-				far.Name(), want)
+		if takes(n.Remote.V, c.BGP.own(n), c.asOf(far, n)) {
+			right[far]++
+			return
 		}
+		if wrong[far] == nil {
+			order = append(order, far)
+		}
+		wrong[far] = append(wrong[far], fault{c, n})
 	}
 	l.ends(func(e, far *end) {
 		if e.c.BGP != nil {
@@ -190,6 +200,22 @@ func (l *linter) bgpAS() {
 			}
 		}
 	})
+	for _, far := range order {
+		all := wrong[far]
+		is := all[0].n.Remote.V
+		another := func(f fault) bool { return f.n.Remote.V != is || f.c == all[0].c && f != all[0] }
+		if len(all) > 1 && right[far] == 0 && is != "" && !slices.ContainsFunc(all, another) {
+			l.say(far.BGP.ASN.At, "AS "+is, "%s is in AS %d, and its %d neighbours have AS %s for it", far.Name(),
+				far.BGP.ASN.V, len(all), is)
+			continue
+		}
+		for _, f := range all {
+			want := f.c.asOf(far, f.n)
+			l.say(first(f.n.Remote.At, f.n.At), fixRemote(f.c, want),
+				"neighbour %s has remote-as %s, %s is in AS %d", f.n.Name(), or(f.n.Remote.V, "none"),
+				far.Name(), want)
+		}
+	}
 }
 
 func or(s, otherwise string) string {

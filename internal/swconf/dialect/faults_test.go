@@ -119,6 +119,7 @@ var faults = []fault{
 	{"nxos", leaf, "    maximum-paths 64\n", "", "router bgp", "bgp-no-multipath"},
 	{"nxos", leaf, "    redistribute direct route-map CONNECTED\n", "", "router bgp", "bgp-silent"},
 	{"nxos", leaf, "    remote-as 4200002000", "    remote-as 4200002001", "", "bgp-as-mismatch"},
+	{"nxos", leaf, "router bgp 4200010001", "router bgp 4200010099", "", "bgp-as-mismatch"},
 	{"nxos", leaf2, "router bgp 4200010004", "router bgp 4200010001", "", "bgp-duplicate"},
 	{"nxos", leaf2, "router-id 10.255.0.4", "router-id 10.255.0.1", "", "bgp-duplicate"},
 	{"nxos", leaf, "ip address 10.64.0.0/31", "ip address 10.65.0.0/31", "", "link-subnet"},
