@@ -67,6 +67,9 @@ func explained(w io.Writer, g *fitting.Gap) {
 	}
 	best, answer := g.Best, ""
 	switch {
+	case full > 0 && best[0].Pair:
+		best, answer = best[:full], fmt.Sprintf("explained by %s of %d hypotheses, by none alone; confirm with the commands below",
+			unit.Plural(full, "pair"), g.Tried)
 	case full == 1:
 		best, answer = best[:1], fmt.Sprintf("1 of %d hypotheses explains it", g.Tried)
 	case full > 1:

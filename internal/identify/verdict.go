@@ -46,7 +46,7 @@ func (a *Account) Judge(points []fitting.Point, scenario, algorithm string, larg
 		a.Verdict = "below expectation in bandwidth: " + says(last)
 		a.next("find faults in counters of the switches and hosts", "diagnose FOLDER%s", f.fabric("--fabric"))
 		a.next("find faults in their configurations", "config lint FOLDER")
-	case len(slow) > 0:
+	case len(slow) > 0 && len(fast) == 0:
 		worst := slices.MinFunc(slow, func(x, y fitting.Point) int {
 			return cmp.Compare(x.Before/x.Measured, y.Before/y.Measured)
 		})
@@ -56,6 +56,9 @@ func (a *Account) Judge(points []fitting.Point, scenario, algorithm string, larg
 	case len(fast) > 0:
 		a.Verdict = "faster than simulated, so the scenario is not the cluster (algorithm, channels, NICs, links): " +
 			says(&fast[len(fast)-1])
+		if len(slow) > 0 {
+			a.Verdict += fmt.Sprintf("; %s slower than simulated: %s", unit.Plural(len(slow), "size"), says(&slow[0]))
+		}
 		a.next("print what the scenario has in effect", "check %s", shellWord(scenario))
 	default:
 		a.Verdict = fmt.Sprintf("as expected: all %s within %.0f %%; the scenario explains them without a fault",
@@ -70,6 +73,7 @@ func (a *Account) Judge(points []fitting.Point, scenario, algorithm string, larg
 		if algorithm == "auto" {
 			why = "NCCL's tuning model chooses; the file sets none"
 			if len(slow)+len(fast) > 0 {
+				why += ", and hypotheses depend on it: compare with --algorithm ring"
 				a.next("compare with another algorithm", "explain %s%s --algorithm ring", f.quoted(), f.fabric("--fabric"))
 			}
 		}

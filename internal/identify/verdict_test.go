@@ -28,6 +28,8 @@ func TestJudge(t *testing.T) {
 		{100, 70, "auto", "below expectation in bandwidth: large takes 100 µs, simulated 70 µs (−30.0 %)", "diagnose ",
 			"--algorithm ring"},
 		{70, 95, "ring", "bandwidth as expected; below expectation in launches and latency of sizes up to 1 MiB: small", "run net", ""},
+		{70, 130, "ring", "faster than simulated, so the scenario is not the cluster (algorithm, channels, NICs, links): " +
+			"large takes 100 µs, simulated 130 µs (+30.0 %); 1 size slower than simulated: small", "check net", ""},
 		{100, 130, "ring", "faster than simulated", "check net", ""},
 		{95, 105, "ring", "as expected: all 2 points within 10 %", "run net", ""},
 	} {

@@ -29,6 +29,7 @@ type Gap struct {
 // Trial is a hypothesis that was simulated.
 type Trial struct {
 	Hypothesis
+	Pair      bool      `json:"pair"` // of a hypothesis and a latency
 	Error     float64   `json:"error"`
 	Simulated []float64 `json:"simulated_us"` // by point of the gap
 }
@@ -39,6 +40,7 @@ const (
 	Partly    = 0.70 // a hypothesis that leaves more of the error explains nothing
 	mostTried = 4    // points that are simulated with each hypothesis
 	mostBest  = 6
+	mostPairs = 3 // with each latency
 	// packets is the number of bytes of all ranks and points above which hypotheses are simulated as flows.
 	packets = 4 * unit.GiB
 	probe   = 5 // µs of a latency whose effect is measured
@@ -71,7 +73,8 @@ func (c *Question) Explain(points []Point, fixed bool, simulate func(*scenario.P
 		x.before[i] = p.Before
 		bytes += p.Bytes * int64(plan.Graph.TotalGPUs())
 	}
-	g.Error = math.Expm1(x.off(x.before))
+	g.Error = x.off(x.before)
+	x.alone = g.Error
 	x.bench = func(h *Hypothesis, flags []string) (*calibrate.Bench, error) {
 		s := calibrate.Setup{Files: scenariofile.Beside(c.Fabric), Simulate: simulate, Algorithm: c.Algorithm,
 			Largest: c.Largest, Load: func() (*scenario.Document, error) {
@@ -91,7 +94,7 @@ func (c *Question) Explain(points []Point, fixed bool, simulate func(*scenario.P
 	}
 	x.base = x.before
 	if g.Flows = bytes > int64(packets) && doc.Prefer("flow"); g.Flows {
-		if x.base, err = x.times(&Hypothesis{}, nil, math.Inf(1)); err != nil {
+		if x.base, err = x.times(&Hypothesis{}, nil, false); err != nil {
 			return nil, err
 		}
 	}
@@ -108,7 +111,13 @@ func (c *Question) Explain(points []Point, fixed bool, simulate func(*scenario.P
 			g.Tried++
 		}
 	}
-	slices.SortStableFunc(g.Best, func(a, b Trial) int { return cmp.Compare(a.Error, b.Error) })
+	least := func(a, b Trial) int { return cmp.Compare(a.Error, b.Error) }
+	if slices.SortStableFunc(g.Best, least); len(g.Best) == 0 || g.Best[0].Error > Expected {
+		if err := x.pairs(); err != nil {
+			return nil, err
+		}
+		slices.SortStableFunc(g.Best, least)
+	}
 	g.Best = g.Best[:min(len(g.Best), mostBest)]
 	return g, nil
 }
@@ -120,6 +129,24 @@ type search struct {
 	points       []Point
 	before, base []float64 // without a hypothesis: as compared, and in the fidelity of the search
 	bench        func(h *Hypothesis, flags []string) (*calibrate.Bench, error)
+	latencies    []latency
+	alone        float64 // error that the best latency leaves
+	rest         []Trial // all others whose points were simulated
+}
+
+// latency is a hypothesis with its effect on each point, in µs per µs.
+type latency struct {
+	Hypothesis
+	slope []float64
+}
+
+// by returns the hypothesis that the latency has so many µs.
+func (l *latency) by(us float64) Hypothesis {
+	h := l.Hypothesis
+	h.Name += " by " + unit.Time(us*float64(unit.Microsecond)).Show()
+	h.set = h.grows(us)
+	h.Scenario = "--set " + h.set[0]
+	return h
 }
 
 // chosen returns at most mostTried of the points, evenly spread.
@@ -133,38 +160,84 @@ func chosen(points []Point) (some []Point) {
 
 // try simulates a hypothesis, and keeps it if it explains a part of the gap.
 func (x *search) try(h *Hypothesis) error {
-	flags := h.set
 	if h.grows != nil {
-		at := make([]float64, len(x.points))
-		for i, before := range x.before {
-			at[i] = before + probe
+		l := latency{*h, make([]float64, len(x.points))}
+		for i := range l.slope {
+			l.slope[i] = 1
 		}
 		if !h.adds {
-			var err error
-			if at, err = x.times(h, h.grows(probe), math.Inf(1)); err != nil {
+			at, err := x.times(h, h.grows(probe), false)
+			if err != nil {
 				return err
 			}
+			for i, t := range at {
+				l.slope[i] = (t - x.before[i]) / probe
+			}
 		}
-		us := x.amount(at, h.most)
+		x.latencies = append(x.latencies, l)
+		us, _ := x.amount(x.before, &l)
 		if us < 0.1 {
 			return nil
 		}
-		flags = h.grows(us)
-		h.Name += " by " + unit.Time(us*float64(unit.Microsecond)).Show()
-		h.Scenario = "--set " + flags[0]
+		*h = l.by(us)
 	}
-	at, err := x.times(h, flags, Partly*x.Error)
+	at, err := x.times(h, h.set, true)
 	if err != nil || at == nil {
 		return err
 	}
-	if e := math.Expm1(x.off(at)); e < Partly*x.Error {
-		x.Best = append(x.Best, Trial{*h, e, at})
+	t := Trial{*h, false, x.off(at), at}
+	if h.grows != nil {
+		x.alone = min(x.alone, t.Error)
+	} else {
+		x.rest = append(x.rest, t)
+	}
+	if t.Error < Partly*x.Error {
+		x.Best = append(x.Best, t)
 	}
 	return nil
 }
 
-// times returns the times of all points with a hypothesis; none once the points so far leave more than an error.
-func (x *search) times(h *Hypothesis, flags []string, most float64) (out []float64, err error) {
+// pairs adds each latency to the hypotheses that it leaves least of, and keeps pairs that explain more than both do
+// alone. What adds to every time is not simulated again.
+func (x *search) pairs() error {
+	for _, l := range x.latencies {
+		var with []Trial
+		for _, t := range x.rest {
+			us, at := x.amount(t.Simulated, &l)
+			if e := x.off(at); us >= 0.1 && e < Partly*min(x.alone, t.Error) {
+				b := l.by(us)
+				join := "; "
+				if len(t.set) > 0 {
+					join = " "
+				}
+				t.Name += ", and " + b.Name
+				t.Scenario += join + b.Scenario
+				t.Confirm += "; " + b.Confirm
+				t.Remedy += "; " + b.Remedy
+				t.set = slices.Concat(t.set, b.set)
+				with = append(with, Trial{t.Hypothesis, true, e, at})
+			}
+		}
+		slices.SortStableFunc(with, func(a, b Trial) int { return cmp.Compare(a.Error, b.Error) })
+		for _, t := range with[:min(len(with), mostPairs)] {
+			if !l.adds {
+				at, err := x.times(&t.Hypothesis, t.set, false)
+				if err != nil {
+					return err
+				}
+				t.Simulated, t.Error = at, x.off(at)
+			}
+			if t.Error < Partly*x.alone {
+				x.Best = append(x.Best, t)
+			}
+		}
+	}
+	return nil
+}
+
+// times returns the times of all points with a hypothesis; where stop is set, none once the points so far leave too
+// much of the error, alone and with a latency.
+func (x *search) times(h *Hypothesis, flags []string, stop bool) (out []float64, err error) {
 	b, err := x.bench(h, flags)
 	if err != nil {
 		return nil, err
@@ -181,38 +254,40 @@ func (x *search) times(h *Hypothesis, flags []string, most float64) (out []float
 		if out = append(out, t*1e6); len(x.base) > 0 && x.Flows {
 			out[i] *= x.before[i] / x.base[i]
 		}
-		if math.Expm1(x.off(out)) > most {
+		if stop && x.off(out) > Partly*x.Error && (x.alone <= Expected || !slices.ContainsFunc(x.latencies,
+			func(l latency) bool { _, with := x.amount(out, &l); return x.off(with) <= Partly*x.alone })) {
 			return nil, nil
 		}
 	}
 	return out, nil
 }
 
-// off is the root mean square of ln(simulated/measured) over all points, of which those without a time are exact.
+// off is the root mean square of ln(simulated/measured) over all points, of which those without a time are exact, as a
+// relative error.
 func (x *search) off(times []float64) float64 {
 	sum := 0.0
 	for i, t := range times {
 		d := math.Log(t / x.points[i].Measured)
 		sum += d * d
 	}
-	return math.Sqrt(sum / float64(len(x.points)))
+	return math.Expm1(math.Sqrt(sum / float64(len(x.points))))
 }
 
-// amount returns the latency, at most so many µs, that leaves the least error, where times are those with probe µs.
-func (x *search) amount(times []float64, most float64) (best float64) {
-	least, with := x.off(x.before), make([]float64, len(times))
-	for us := 0.1; us <= most; us *= 1.05 {
-		for i, t := range times {
-			with[i] = x.before[i] + (t-x.before[i])/probe*us
-			if with[i] <= 0 {
-				return best
+// amount returns how much of a latency, in µs, added to times leaves the least error, and the times with it.
+func (x *search) amount(times []float64, l *latency) (best float64, with []float64) {
+	least, with := x.off(times), slices.Clone(times)
+	for us := 0.1; us <= l.most; us *= 1.05 {
+		at := slices.Clone(times)
+		for i := range at {
+			if at[i] += l.slope[i] * us; at[i] <= 0 {
+				return best, with
 			}
 		}
-		if e := x.off(with); e < least {
-			least, best = e, us
+		if e := x.off(at); e < least {
+			least, best, with = e, us, at
 		}
 	}
-	return best
+	return best, with
 }
 
 // shape describes which of the points differ.

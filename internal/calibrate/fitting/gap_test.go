@@ -1,6 +1,7 @@
 package fitting
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -53,5 +54,44 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%s: %s, error %.3f, %d tried, %d not applicable, best %s, which leaves %.3f",
 				c.fault, g.Shape, g.Error, g.Tried, g.Inapplicable, name, left)
 		}
+	}
+}
+
+// TestExplainPairs reads a table of 2 servers of 8 GPUs: 60 µs and size over 185 GB/s of bus bandwidth, which is half
+// of what 8 NICs of 400G carry. With rings, half of the rate and a launch together explain what neither does alone.
+func TestExplainPairs(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	fmt.Fprintln(&b, "# Collective test starting: all_reduce_perf")
+	for r := range 16 {
+		fmt.Fprintf(&b, "#  Rank %2d Group  0 Pid %d on n%d device %d [0x00] NVIDIA H100\n", r, 100+r, r/8, r%8)
+	}
+	b.WriteString(` 1048576   262144 float sum -1  70.63 14.85  27.84 0  70.63 14.85  27.84 0
+ 4194304  1048576 float sum -1 102.51 40.92  76.72 0 102.51 40.92  76.72 0
+16777216  4194304 float sum -1 230.04 72.93 136.75 0 230.04 72.93 136.75 0
+67108864 16777216 float sum -1 740.16 90.67 170.00 0 740.16 90.67 170.00 0
+`)
+	const rail = "fabric: {kind: rail, hosts: 2, spines: 2, host_link: {rate: 400Gbps}}\nserver: {gpu: h100, gpus: 8, nics: 8}\n"
+	q := &Question{Fabric: file(t, "s.yaml", rail), Algorithm: "ring", Largest: 64 * unit.MiB,
+		NCCLTests: []string{file(t, "nccl.txt", b.String())}}
+	points, err := q.Compared(8, simulate, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := q.Explain(points, false, simulate, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for _, h := range g.Best {
+		half := strings.HasPrefix(h.Name, "every NIC's link at 0.5 of its rate, 200 Gbit/s, and each collective starts later by ")
+		found = found || half && h.Pair && h.Error < Expected &&
+			strings.HasPrefix(h.Scenario, "--set fabric.host_link.rate=200Gbps --set calibration.launch=")
+		if !h.Pair && h.Error < Expected {
+			t.Errorf("%s alone leaves %.3f", h.Name, h.Error)
+		}
+	}
+	if !found {
+		t.Errorf("%+v", g)
 	}
 }

@@ -53,7 +53,7 @@ const (
 	debugTune = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING; env | grep NCCL_; cat /etc/nccl.conf"
 )
 
-// hypotheses are those that change something on a plan's network. algorithm is that of all-reduces.
+// hypotheses are those that change something on a plan's network, latencies first. algorithm is that of all-reduces.
 func hypotheses(p *scenario.Plan, algorithm string, fixed bool) (all []Hypothesis) {
 	g := p.Graph
 	add := func(h Hypothesis) { all = append(all, h) }
@@ -61,6 +61,15 @@ func hypotheses(p *scenario.Plan, algorithm string, fixed bool) (all []Hypothesi
 		h.set, h.Scenario = values, "--set "+strings.Join(values, " --set ")
 		add(h)
 	}
+	latency := func(h Hypothesis, key string, most float64) {
+		h.most = most
+		h.grows = func(us float64) []string { return []string{fmt.Sprintf("%s=%.1fus", key, us)} }
+		add(h)
+	}
+	latency(Hypothesis{Name: "each collective starts later", Confirm: "all_reduce_perf -G 1 (CUDA graph); cpupower frequency-info",
+		Remedy: "CUDA graphs; CPU governor performance; ranks bound to the NUMA node of their GPU", adds: true}, "calibration.launch", 2000)
+	latency(Hypothesis{Name: "each transfer between hosts starts later", Confirm: "ib_write_lat between two hosts; cpupower idle-info; cat /proc/cmdline",
+		Remedy: "disable deep C-states; iommu=pt; leave cores for NCCL's proxy threads"}, "calibration.network_step", 500)
 	line, nics, down := unit.Rate(0), map[string]bool{}, ""
 	for i, n := range g.NICs {
 		rate := unit.Rate(0)
@@ -88,6 +97,25 @@ func hypotheses(p *scenario.Plan, algorithm string, fixed bool) (all []Hypothesi
 		event(add, down, Hypothesis{Name: fmt.Sprintf("one NIC's link at %g of its rate", share),
 			Confirm: "ibstat | grep Rate; ethtool DEVICE | grep Speed, on every host", Remedy: "replace cable or transceiver; equal speed and FEC at both ends"},
 			fmt.Sprintf("rate_share: %g", share), func(e *scenario.Event) { e.Share = new(share) })
+	}
+	for _, n := range []unit.Rate{2, 4} {
+		h := Hypothesis{Name: fmt.Sprintf("every NIC's link at %g of its rate, %s", 1/float64(n), (p.NICs.Rate / n).Show()),
+			Confirm: "ibstat | grep Rate; ethtool DEVICE | grep Speed; show interfaces status on the switches",
+			Remedy:  "equal speed at NICs and switch ports; cables and transceivers of that speed"}
+		if p.Shape.Kind != "" && p.Shape.Kind != "graph" {
+			set(h, fmt.Sprintf("fabric.host_link.rate=%v", p.NICs.Rate/n))
+			continue
+		}
+		h.Scenario = fmt.Sprintf("events: {nic: NIC, rate_share: %g} of every NIC", 1/float64(n))
+		h.change = func(f *scenario.File) {
+			f.Events = slices.Clone(f.Events)
+			for i := range g.NICs {
+				e := scenario.Event{NIC: g.NICName(i)}
+				e.Share = new(1 / float64(n))
+				f.Events = append(f.Events, e)
+			}
+		}
+		add(h)
 	}
 	event(add, down, Hypothesis{Name: "one NIC's link loses packets by bit errors",
 		Confirm: "ethtool -S DEVICE | grep -E 'symbol|fec|discard'; railyard diagnose FOLDER", Remedy: "clean or replace cable or transceiver"},
@@ -155,15 +183,6 @@ func hypotheses(p *scenario.Plan, algorithm string, fixed bool) (all []Hypothesi
 		add(Hypothesis{Name: "NCCL runs every size by protocol " + x, Scenario: "workload: traffic.collective.protocol=" + x, Confirm: debugTune,
 			Remedy: "unset NCCL_PROTO", setup: func(s *calibrate.Setup) { s.Protocol = x }})
 	}
-	latency := func(h Hypothesis, key string, most float64) {
-		h.most = most
-		h.grows = func(us float64) []string { return []string{fmt.Sprintf("%s=%.1fus", key, us)} }
-		add(h)
-	}
-	latency(Hypothesis{Name: "each collective starts later", Confirm: "all_reduce_perf -G 1 (CUDA graph); cpupower frequency-info",
-		Remedy: "CUDA graphs; CPU governor performance; ranks bound to the NUMA node of their GPU", adds: true}, "calibration.launch", 2000)
-	latency(Hypothesis{Name: "each transfer between hosts starts later", Confirm: "ib_write_lat between two hosts; cpupower idle-info; cat /proc/cmdline",
-		Remedy: "disable deep C-states; iommu=pt; leave cores for NCCL's proxy threads"}, "calibration.network_step", 500)
 	return all
 }
 
