@@ -203,7 +203,8 @@ func (l *linter) ecnMissing() {
 				"queue %d is lossless and its WRED drops instead of marking: ecn is missing", i)
 		case !q.WRED.Is() && i == l.data(v.q):
 			say(first(q.At, q.Pause.At), fix, "queue %d is lossless and has no ECN", i)
-		case !q.WRED.Is() && !v.q.fed(i) && !v.q.Queues[l.data(v.q)].Pause.Is(): // the wrong class is paused: pfc-class
+		case !q.WRED.Is() && v.q.Input.Is() && !v.q.fed(i) && !v.q.Queues[l.data(v.q)].Pause.Is():
+			// the wrong class is paused, which pfc-class says
 		case !q.WRED.Is(): // which RoCE's data do not take
 			l.advise(first(q.At, q.Pause.At), fix, "queue %d has PFC and no ECN", i)
 		}
