@@ -38,7 +38,7 @@ func (l *linter) watchdogFloor() {
 	}
 }
 
-// watches reports whether the watchdog looks after a port: told so, or where no port is told so, all of them.
+// watches reports whether the watchdog looks after a port: one that turns it on, or all where no port does.
 func (c *Config) watches(p *Port) bool {
 	return c.Watchdog.On.V && (p.Watchdog.V || !p.Watchdog.Is() &&
 		!slices.ContainsFunc(c.Ports, func(p *Port) bool { return p.Watchdog.V }))

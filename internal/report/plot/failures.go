@@ -31,10 +31,15 @@ func (g harmGrid) Z(c, r int) float64     { return g.cells[len(g.cells)-1-r][c] 
 // shades are the colours from no harm, white, to the most: dark letters can be read on all of them.
 type shades int
 
-func (n shades) Colors() (all []color.Color) {
-	for i := range int(n) {
-		fade := func(to uint8) uint8 { return uint8(255 - (255-int(to))*i/(int(n)-1)) }
-		all = append(all, color.RGBA{R: fade(235), G: fade(90), B: fade(70), A: 255})
+func (n shades) Colors() []color.Color {
+	return faded(int(n), color.RGBA{R: 255, G: 255, B: 255, A: 255})
+}
+
+// faded are n colours from one to red.
+func faded(n int, from color.RGBA) (all []color.Color) {
+	for i := range n {
+		fade := func(from uint8, to int) uint8 { return uint8(int(from) + (to-int(from))*i/(n-1)) }
+		all = append(all, color.RGBA{R: fade(from.R, 235), G: fade(from.G, 90), B: fade(from.B, 70), A: 255})
 	}
 	return all
 }

@@ -173,12 +173,8 @@ func heat(a *sweep.Analysis, axes []*axis) (*plot.Plot, error) {
 // read on all of them.
 type ember int
 
-func (n ember) Colors() (all []color.Color) {
-	for i := range int(n) {
-		fade := func(from, to int) uint8 { return uint8(from + (to-from)*i/(int(n)-1)) }
-		all = append(all, color.RGBA{R: fade(255, 235), G: fade(240, 90), B: fade(190, 70), A: 255})
-	}
-	return all
+func (n ember) Colors() []color.Color {
+	return faded(int(n), color.RGBA{R: 255, G: 240, B: 190, A: 255})
 }
 
 // write puts each cell's value into it, where there is room.
