@@ -31,7 +31,7 @@ type planFabricCmd struct {
 	Ex     bool   `help:"Print the default price file" name:"prices-example"`
 	Out    string `help:"Write each design as a scenario" placeholder:"DIR" without:"prices-example"`
 	Force  bool   `help:"Replace existing files" with:"out"`
-	BOM    bool   `help:"List switches by tier and cables by length of each design" name:"bom" without:"prices-example"`
+	BOM    bool   `help:"List switches, cables, breakouts and optics of each design" name:"bom" without:"prices-example"`
 	Check  bool   `help:"Simulate each design and check for PFC deadlock" without:"prices-example"`
 	JSON   bool   `help:"Print as JSON" without:"prices-example"`
 }

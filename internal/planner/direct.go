@@ -38,8 +38,9 @@ func dragonfly(in FabricInput, d Design) Design {
 	a, switches, n := x.GroupSize, x.GroupSize*x.Groups, x.Hosts()
 	d.GPUs = n
 	d.Tiers = []Tier{{"leaf", in.Leaf.String(), switches, x.K, x.Radix() - x.K, x.K}}
-	d.Cables = []Part{{From: "host", To: "leaf", Count: n, Metres: hostMetres},
-		{From: "leaf", To: "leaf in its group", Count: x.Groups * x.Local * a * (a - 1) / 2, Metres: hostMetres},
+	d.Cables = []Part{{From: "host", To: "leaf", Count: n, Metres: hostMetres, columns: 1},
+		{From: "leaf", To: "leaf in its group", Count: x.Groups * x.Local * a * (a - 1) / 2, Metres: hostMetres,
+			each: x.Local},
 		{From: "leaf", To: "leaf of another group",
 			Count: x.Between() * x.Groups * (x.Groups - 1) / 2, Metres: superMetres}}
 	d.Hops = 4
@@ -81,7 +82,7 @@ func filled(radix int, in FabricInput) (best topo.Dragonfly, ok bool) {
 			x := topo.Dragonfly{K: p, GroupSize: a, Local: local, Global: up,
 				Groups: max(3, ceilInt(in.GPUs, a*p))}
 			// Every other group gets as many cables: what is left over may take one more from each switch.
-			for ; p+local*(a-1)+x.Global <= radix; x.Global++ {
+			for ; in.Leaf.holds(in.NICRate, p, local*(a-1), x.Global) && p+local*(a-1)+x.Global <= radix; x.Global++ {
 				x, err := x.Balanced()
 				if err != nil {
 					break
@@ -103,10 +104,13 @@ func filled(radix int, in FabricInput) (best topo.Dragonfly, ok bool) {
 // costOf returns the price of a dragonfly's switches and cables.
 func (in FabricInput) costOf(x topo.Dragonfly) float64 {
 	price, _ := in.Prices.switchPart(in.Leaf)
-	near, far := in.Prices.cablePart(hostMetres).Price, in.Prices.cablePart(superMetres).Price
+	host := in.linkPrice(in.NICRate, hostMetres, 1, SwitchModel{Ports: 1, Rate: in.NICRate}, in.Leaf)
+	near := in.linkPrice(in.NICRate, hostMetres, x.Local, in.Leaf, in.Leaf)
+	far := in.linkPrice(in.NICRate, superMetres, 1, in.Leaf, in.Leaf)
 	local := x.Groups * x.Local * x.GroupSize * (x.GroupSize - 1) / 2
 	global := x.Between() * x.Groups * (x.Groups - 1) / 2
-	return float64(x.GroupSize*x.Groups)*price + float64(x.Hosts()+local)*near + float64(global)*far
+	return float64(x.GroupSize*x.Groups)*price + float64(x.Hosts())*host + float64(local)*near +
+		float64(global)*far
 }
 
 // torus is a cube of switches that have six neighbours, each with as many servers and with as many cables to
@@ -115,17 +119,16 @@ func (in FabricInput) costOf(x topo.Dragonfly) float64 {
 func torus(in FabricInput, d Design) Design {
 	ports := in.ports(in.Leaf)
 	price, _ := in.Prices.switchPart(in.Leaf)
-	link := in.Prices.cablePart(spineMetres).Price
 	n, hosts, per := 0, 0, 0
 	least, share, whole := math.Inf(1), 0.0, false // whole: topo builds it
 	for h := 1; h*in.PerServer+3 <= ports; h++ {
 		down := h * in.PerServer
-		side := max(2, int(math.Ceil(math.Cbrt(float64(in.servers())/float64(h))-1e-9)))
+		side := max(2, int(math.Ceil(math.Cbrt(float64(in.Hosts())/float64(h))-1e-9)))
 		neighbours, across := 6, 4.0 // and cables across the middle, by cable and side, of a whole torus
 		if side == 2 {               // a ring of two is one cable
 			neighbours, across = 3, 2
 		}
-		most := min((ports-down)/neighbours, 256)
+		most := min(in.Leaf.beside(in.NICRate, down, in.NICRate)/neighbours, 256)
 		if most < 1 {
 			continue
 		}
@@ -133,6 +136,7 @@ func torus(in FabricInput, d Design) Design {
 		cables := min(most, max(1, int(math.Ceil(1/(in.Ratio*full)-1e-9))))
 		got := min(1/in.Ratio, full*float64(cables))
 		nodes := float64(side * side * side)
+		link := in.linkPrice(in.NICRate, spineMetres, cables, in.Leaf, in.Leaf)
 		cost := nodes*price + nodes*float64(neighbours*cables)/2*link
 		built := side <= maxSide && side*side*side*down <= topo.MaxGPUs
 		if built && !whole || built == whole && (got > share+1e-9 || got > share-1e-9 && cost < least) {
@@ -150,8 +154,8 @@ func torus(in FabricInput, d Design) Design {
 	if n == 2 {
 		d.Tiers[0].Up, links, cut = 3*per, links/2, cut/2
 	}
-	d.Cables = []Part{{From: "host", To: "leaf", Count: d.GPUs, Metres: hostMetres},
-		{From: "leaf", To: "leaf", Count: links, Metres: spineMetres}}
+	d.Cables = []Part{{From: "host", To: "leaf", Count: d.GPUs, Metres: hostMetres, columns: 1},
+		{From: "leaf", To: "leaf", Count: links, Metres: spineMetres, each: per}}
 	d.Hops = 3*(n/2) + 1
 	d.Bisection = min(1, float64(cut)/(float64(d.GPUs)/2))
 	d.Ratio = max(1, 1/d.Bisection)

@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 
@@ -19,16 +18,6 @@ type FabricInput struct {
 	Leaf, Top SwitchModel
 	Ratio     float64 // towards the top tier, at most
 	Prices    *Prices
-}
-
-// Part is a count of equal cables.
-type Part struct {
-	From   string  `json:"from"`
-	To     string  `json:"to"`
-	Count  int     `json:"count"`
-	Metres float64 `json:"metres"`
-	Kind   string  `json:"cable"`
-	Rate   int     `json:"gbps"` // of each cable
 }
 
 // Tier is a count of equal switches.
@@ -85,7 +74,8 @@ func (d *Design) CableCount() (n int) {
 	return n
 }
 
-// Cabled returns the number of GPUs whose NICs have their cables, those of whole servers; GPUs counts free ports, too.
+// Cabled returns the number of GPUs that the scenario's links reach, those of whole servers and equal leaves; GPUs
+// counts free ports, too, and the bill has those that were asked for only.
 func (d *Design) Cabled() (n int) {
 	for _, c := range d.Cables {
 		if c.From == "host" {
@@ -132,6 +122,11 @@ func Fabrics(in FabricInput) ([]Design, error) {
 			d = k.design(in, d)
 		}
 		if d.Fits() {
+			d.Reason = in.crowded(&d)
+		}
+		if !d.Fits() {
+			d.Tiers, d.Cables = nil, nil
+		} else {
 			d.price(in)
 			d.measure()
 			d.reached(in)
@@ -190,8 +185,8 @@ func (d *Design) reached(in FabricInput) {
 	d.Note += why
 }
 
-// servers returns the number of servers that hold the GPUs.
-func (in FabricInput) servers() int { return (in.GPUs + in.PerServer - 1) / in.PerServer }
+// Hosts returns the number of hosts that hold the GPUs.
+func (in FabricInput) Hosts() int { return (in.GPUs + in.PerServer - 1) / in.PerServer }
 
 // ports returns the number of NIC-rate ports that a switch has.
 func (in FabricInput) ports(s SwitchModel) int { return s.broken(in.NICRate) }
@@ -199,19 +194,16 @@ func (in FabricInput) ports(s SwitchModel) int { return s.broken(in.NICRate) }
 // price adds up cost and power of switches and cables.
 func (d *Design) price(in FabricInput) {
 	for i := range d.Tiers {
-		m := in.Leaf
-		if d.Tiers[i].Model == in.Top.String() {
-			m = in.Top
-		}
-		price, watts := in.Prices.switchPart(m)
+		price, watts := in.Prices.switchPart(in.model(d.Tiers[i]))
 		d.Cost += price * float64(d.Tiers[i].Count)
 		d.Watts += watts * float64(d.Tiers[i].Count)
 	}
 	for i := range d.Cables {
-		c := in.Prices.cablePart(d.Cables[i].Metres)
-		d.Cables[i].Kind, d.Cables[i].Rate = c.Name, cmp.Or(d.Cables[i].Rate, in.NICRate)
-		d.Cost += c.Price * float64(d.Cables[i].Count)
-		d.Watts += c.Watts * float64(d.Cables[i].Count)
+		in.bill(d, &d.Cables[i])
+		for _, x := range d.Cables[i].Order {
+			d.Cost += x.price * float64(x.Count)
+			d.Watts += x.watts * float64(x.Count)
+		}
 	}
 }
 

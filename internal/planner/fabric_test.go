@@ -127,7 +127,7 @@ func TestDesignsHold(t *testing.T) {
 			if !d.Fits() {
 				continue
 			}
-			if d.GPUs < in.GPUs || d.Cost <= 0 || d.Watts <= 0 || d.Bisection <= 0 && in.servers() > 1 ||
+			if d.GPUs < in.GPUs || d.Cost <= 0 || d.Watts <= 0 || d.Bisection <= 0 && in.Hosts() > 1 ||
 				d.Bisection > 1 || d.Switches() < 1 || d.CableCount() < in.GPUs || d.Ratio < 0 {
 				rt.Fatalf("%+v", d)
 			}

@@ -40,12 +40,13 @@ func fatTree(in FabricInput, d Design) Design {
 	nics := x.down * per
 	d.GPUs = x.groups * nics
 	leaf, top := in.Leaf.String(), in.Top.String()
-	d.Cables = []Part{{From: "host", To: "leaf", Count: d.GPUs, Metres: hostMetres}}
+	d.Cables = []Part{{From: "host", To: "leaf", Count: d.GPUs, Metres: hostMetres, columns: 1}}
 	if x.pods == 0 {
 		d.Hops, d.Ratio = 3, float64(nics)/float64(x.up())
 		d.Tiers = []Tier{{"leaf", leaf, x.groups, nics, x.up(), nics},
 			{"spine", top, x.tops, x.groups * x.each, 0, 0}}
-		d.Cables = append(d.Cables, Part{From: "leaf", To: "spine", Count: x.groups * x.up(), Metres: spineMetres})
+		d.Cables = append(d.Cables, Part{From: "leaf", To: "spine", Count: x.groups * x.up(), Metres: spineMetres,
+			each: x.each})
 		d.Note = fmt.Sprintf("%s, %s", unit.Plural(x.groups, "leaf"), unit.Plural(x.tops, "spine"))
 		d.because = fmt.Sprintf("%s under a leaf have %s up", unit.Plural(nics, "NIC"), unit.Plural(x.up(), "link"))
 		d.Bisection = crossing(x.groups*x.down, level{x.groups, float64(x.up()) / float64(per)}, level{x.down, 1})
@@ -57,7 +58,8 @@ func fatTree(in FabricInput, d Design) Design {
 			{"core", top, x.tops, x.pods * x.aggs / x.planes * x.each, 0, 0}}
 		d.Cables = append(d.Cables,
 			Part{From: "leaf", To: "aggregation", Count: x.groups * x.aggs, Metres: spineMetres},
-			Part{From: "aggregation", To: "core", Count: x.pods * x.aggs * x.out, Metres: superMetres})
+			Part{From: "aggregation", To: "core", Count: x.pods * x.aggs * x.out, Metres: superMetres,
+				each: x.each})
 		d.Note = fmt.Sprintf("%s of %s", unit.Plural(x.pods, "pod"), unit.Plural(d.GPUs/x.pods, "GPU"))
 		d.because = fmt.Sprintf("%s down from an aggregation switch have %d up", unit.Plural(leaves, "link"), x.out)
 		d.Bisection = crossing(x.groups*x.down, level{x.pods, float64(x.aggs*x.out) / float64(per)},
@@ -76,9 +78,10 @@ func (in FabricInput) twoTiers(k int) (tree, bool) {
 	if down/in.PerServer < 1 {
 		return tree{}, false
 	}
-	x := in.cheapest(ceilInt(in.servers(), down/in.PerServer), 1, func(leaves int) (int, int, int) {
-		hosts := ceilInt(in.servers(), leaves)
-		return hosts, upwards(hosts*in.PerServer, in.Ratio), k - hosts*in.PerServer
+	x := in.cheapest(ceilInt(in.Hosts(), down/in.PerServer), 1, in.NICRate, func(leaves int) (int, int, int) {
+		hosts := ceilInt(in.Hosts(), leaves)
+		nics := hosts * in.PerServer
+		return hosts, upwards(nics, in.Ratio), in.Leaf.beside(in.NICRate, nics, in.NICRate)
 	}, in.ports(in.Top), 1)
 	return tree{clos: x}, x.groups > 0
 }
@@ -91,10 +94,10 @@ func (in FabricInput) threeTiers(k int) (best tree, ok bool) {
 		return best, false
 	}
 	ports, fewest := in.ports(in.Top), math.MaxInt
-	all := ceilInt(in.servers(), most)
-	for pods := 2; pods <= min(ports, in.servers()); pods++ {
+	all := ceilInt(in.Hosts(), most)
+	for pods := 2; pods <= min(ports, in.Hosts()); pods++ {
 		leaves := ceilInt(all, pods)
-		hosts := ceilInt(in.servers(), pods*leaves)
+		hosts := ceilInt(in.Hosts(), pods*leaves)
 		out, aggs := upwards(leaves, in.Ratio), hosts*in.PerServer
 		if leaves+out > ports {
 			continue

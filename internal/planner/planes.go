@@ -30,15 +30,12 @@ func (x *planes) build(d *Design) bool {
 	least, top := 1, 0
 	for _, x.cable = range []int{min(in.Leaf.Rate, in.Top.Rate), x.port} {
 		size := func(segments int) (hosts, need, room int) {
-			hosts = ceilInt(in.servers(), segments)
-			room = (in.Leaf.Ports - ceilInt(hosts, each)) * in.Leaf.parts(x.cable)
-			if in.Leaf.Radix > 0 {
-				room = min(room, in.Leaf.Radix-hosts)
-			}
+			hosts = ceilInt(in.Hosts(), segments)
+			room = in.Leaf.beside(x.port, hosts, x.cable)
 			return hosts, upwards(hosts*x.port, in.Ratio*float64(x.cable)), room
 		}
-		least, top = ceilInt(in.servers(), down*each), in.Top.broken(x.cable)
-		x.clos = in.cheapest(least, x.rails, size, top, x.count)
+		least, top = ceilInt(in.Hosts(), down*each), in.Top.broken(x.cable)
+		x.clos = in.cheapest(least, x.rails, x.cable, size, top, x.count)
 		if x.groups > 0 {
 			return true
 		}
@@ -57,15 +54,13 @@ func (x *planes) fill(d *Design) {
 	perPlane := x.groups * x.rails
 	leaves := x.count * perPlane
 	sent := float64(x.up() * x.cable)
-	most := (in.Leaf.Ports - ceilInt(x.up(), in.Leaf.parts(x.cable))) * in.Leaf.parts(x.port)
-	if in.Leaf.Radix > 0 {
-		most = min(most, in.Leaf.Radix-x.up())
-	}
+	most := in.Leaf.beside(x.cable, x.up(), x.port)
 	d.GPUs = x.groups * min(most, int(sent*in.Ratio/float64(x.port)+1e-9)) * in.PerServer
 	d.Tiers = []Tier{{"rail", in.Leaf.String(), leaves, x.down, x.up(), 0},
 		{"spine", in.Top.String(), x.count * x.tops, perPlane * x.each, 0, 0}}
-	d.Cables = []Part{{From: "host", To: "rail", Count: leaves * x.down, Metres: hostMetres, Rate: x.port},
-		{From: "rail", To: "spine", Count: leaves * x.up(), Metres: spineMetres, Rate: x.cable}}
+	d.Cables = []Part{{From: "host", To: "rail", Count: leaves * x.down, Metres: hostMetres, Rate: x.port,
+		columns: x.count * x.rails},
+		{From: "rail", To: "spine", Count: leaves * x.up(), Metres: spineMetres, Rate: x.cable, each: x.each}}
 	d.Hops, d.Ratio = 3, float64(x.down*x.port)/sent
 	d.because = fmt.Sprintf("%s of %dG under a leaf have %s of %dG up", unit.Plural(x.down, "port"), x.port,
 		unit.Plural(x.up(), "link"), x.cable)
@@ -80,7 +75,7 @@ func railPlanes(in FabricInput, d Design) Design {
 		return d
 	}
 	if in.PerServer < 2 || x.groups < 2 {
-		return refuse(d, "not needed: %s of %s need no spines within a rail", unit.Plural(in.servers(), "host"),
+		return refuse(d, "not needed: %s of %s need no spines within a rail", unit.Plural(in.Hosts(), "host"),
 			unit.Plural(in.PerServer, "NIC"))
 	}
 	x.fill(&d)

@@ -33,12 +33,33 @@ type SwitchPrice struct {
 	Watts float64 `json:"watts"`
 }
 
-// CablePrice is a cable with its ends, up to a length.
+// CablePrice is a cable with its ends, up to a length, or a fibre between optics.
 type CablePrice struct {
-	UpTo  float64 `json:"upto_m"`
-	Name  string  `json:"name"`
-	Price float64 `json:"price"`
-	Watts float64 `json:"watts"` // of both ends
+	UpTo  float64     `json:"upto_m,omitempty"`
+	Name  string      `json:"name"`
+	Rate  int         `json:"rate_gbps,omitempty"` // others cost in proportion; 0: as much
+	Price float64     `json:"price"`
+	Watts float64     `json:"watts,omitempty"` // of both ends
+	Optic *CablePrice `json:"optic,omitempty"` // of one end; nil: the cable has its ends
+}
+
+// at is the cable at a rate, with its price and power.
+func (c CablePrice) at(rate int) CablePrice {
+	if c.Rate > 0 {
+		f := float64(rate) / float64(c.Rate)
+		c.Price, c.Watts = c.Price*f, c.Watts*f
+	}
+	return c
+}
+
+// link is a cable of a rate with whole ports at both ends: of a fibre with its two optics.
+func (c CablePrice) link(rate int) CablePrice {
+	c = c.at(rate)
+	if c.Optic != nil {
+		x := c.Optic.at(rate)
+		c.Name, c.Price, c.Watts = "two optics and "+c.Name, c.Price+2*x.Price, c.Watts+2*x.Watts
+	}
+	return c
 }
 
 // DefaultPrices is the embedded file, to be edited.
@@ -69,9 +90,14 @@ func ParsePrices(name string, text []byte) (*Prices, error) {
 		}
 	}
 	for i, c := range p.Cables {
-		if !(c.UpTo > 0) || !costs(c.Price, c.Watts) {
+		x := c
+		if c.Optic != nil {
+			x = *c.Optic
+		}
+		if !(c.UpTo > 0) || !costs(c.Price, c.Watts) || !costs(x.Price, x.Watts) || x.Optic != nil ||
+			min(c.Rate, x.Rate) < 0 || max(c.Rate, x.Rate) > 1e6 {
 			return nil, &field.Error{File: name, Path: field.At("cables", i),
-				Msg: "upto_m must be positive, price and watts not negative and at most 1e9"}
+				Msg: "upto_m must be positive, rate_gbps 0–1000000, price and watts not negative and at most 1e9"}
 		}
 	}
 	sort.SliceStable(p.Cables, func(i, j int) bool { return p.Cables[i].UpTo < p.Cables[j].UpTo })
@@ -108,8 +134,15 @@ func (p *Prices) cablePart(metres float64) CablePrice {
 	return p.Cables[len(p.Cables)-1]
 }
 
-// CablePart is the cable of a list for a length in metres.
-func (p *Prices) CablePart(metres float64) CablePrice { return p.cablePart(metres) }
+// optics is the shortest fibre for a length that optics terminate; without any in the list it has no Optic.
+func (p *Prices) optics(metres float64) (none CablePrice) {
+	for _, c := range p.Cables {
+		if c.Optic != nil && metres <= c.UpTo {
+			return c
+		}
+	}
+	return none
+}
 
 // CableKind is the cables of one kind, by what a price list sells for their lengths.
 type CableKind struct {
@@ -127,18 +160,19 @@ func (p *Prices) CablesByKind(g *topo.Graph) (out []CableKind) {
 	for _, part := range p.Cables { // the order of the list
 		for _, l := range g.Links {
 			m := float64(l.LengthMM) / 1000
-			if p.CablePart(m) != part {
+			if p.cablePart(m) != part {
 				continue
 			}
-			key := part.Name + l.Rate.String()
+			x := part.link(int(l.Rate / unit.Gbps))
+			key := x.Name + l.Rate.String()
 			i, ok := at[key]
 			if !ok {
 				i = len(out)
-				at[key], out = i, append(out, CableKind{Name: part.Name, Rate: l.Rate})
+				at[key], out = i, append(out, CableKind{Name: x.Name, Rate: l.Rate})
 			}
 			k := &out[i]
 			k.Count, k.Metres = k.Count+1, k.Metres+m
-			k.Price, k.Watts = k.Price+part.Price, k.Watts+part.Watts
+			k.Price, k.Watts = k.Price+x.Price, k.Watts+x.Watts
 		}
 	}
 	return out

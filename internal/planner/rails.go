@@ -12,7 +12,7 @@ import (
 // modular chassis, seed figure 13).
 func singleSwitch(in FabricInput, d Design) Design {
 	s := in.Top
-	nics := in.servers() * in.PerServer
+	nics := in.Hosts() * in.PerServer
 	if in.ports(in.Leaf) >= nics {
 		s = in.Leaf
 	}
@@ -22,26 +22,27 @@ func singleSwitch(in FabricInput, d Design) Design {
 	}
 	d.GPUs = in.ports(s) / in.PerServer * in.PerServer
 	d.Tiers = []Tier{{"rail", s.String(), 1, nics, 0, nics}}
-	d.Cables = []Part{{From: "host", To: "rail", Count: nics, Metres: hostMetres}}
-	d.Hops, d.Bisection = 1, crossing(in.servers(), level{in.servers(), 1})
+	d.Cables = []Part{{From: "host", To: "rail", Count: nics, Metres: hostMetres, columns: 1}}
+	d.Hops, d.Bisection = 1, crossing(in.Hosts(), level{in.Hosts(), 1})
 	d.Note = "NICs reach their own rail only; NVLink connects the rails inside a host"
-	d.Scenario = in.scenario(d.Kind, fmt.Sprintf("hosts: %d", in.servers()), lengths{near: spineMetres}, 1)
+	d.Scenario = in.scenario(d.Kind, fmt.Sprintf("hosts: %d", in.Hosts()), lengths{near: spineMetres}, 1)
 	return d
 }
 
 // railOnly has a switch per rail and nothing above (seed figure 8).
 func railOnly(in FabricInput, d Design) Design {
 	most := in.ports(in.Leaf)
-	if in.servers() > most {
+	if in.Hosts() > most {
 		return refuse(d, "needs %s ports per rail switch, one for each host; %v has %s: at most %s GPUs",
-			unit.ShowCount(in.servers()), in.Leaf, unit.ShowCount(most), unit.ShowCount(most*in.PerServer))
+			unit.ShowCount(in.Hosts()), in.Leaf, unit.ShowCount(most), unit.ShowCount(most*in.PerServer))
 	}
 	d.GPUs = most * in.PerServer
-	d.Tiers = []Tier{{"rail", in.Leaf.String(), in.PerServer, in.servers(), 0, in.servers()}}
-	d.Cables = []Part{{From: "host", To: "rail", Count: in.servers() * in.PerServer, Metres: hostMetres}}
-	d.Hops, d.Bisection = 1, crossing(in.servers(), level{in.servers(), 1})
+	d.Tiers = []Tier{{"rail", in.Leaf.String(), in.PerServer, in.Hosts(), 0, in.Hosts()}}
+	d.Cables = []Part{{From: "host", To: "rail", Count: in.Hosts() * in.PerServer, Metres: hostMetres,
+		columns: in.PerServer}}
+	d.Hops, d.Bisection = 1, crossing(in.Hosts(), level{in.Hosts(), 1})
 	d.Note = "traffic between rails uses NVLink first"
-	d.Scenario = in.scenario(d.Kind, fmt.Sprintf("hosts: %d", in.servers()), lengths{near: spineMetres}, 1)
+	d.Scenario = in.scenario(d.Kind, fmt.Sprintf("hosts: %d", in.Hosts()), lengths{near: spineMetres}, 1)
 	return d
 }
 
@@ -53,22 +54,23 @@ func railSpine(in FabricInput, d Design) Design {
 	if up < 1 || down < 1 {
 		return refuse(d, "%v has too few ports for %s", in.Leaf, ShowRatio(in.Ratio))
 	}
-	least := ceilInt(in.servers(), down)
+	least := ceilInt(in.Hosts(), down)
 	if least*in.PerServer > tops {
 		return refuse(d, "needs %s ports per spine, one for each rail switch; %v has %s: at most %s GPUs",
 			unit.ShowCount(least*in.PerServer), in.Top, unit.ShowCount(tops),
 			unit.ShowCount(tops/in.PerServer*down*in.PerServer))
 	}
-	x := in.cheapest(least, in.PerServer, func(segments int) (int, int, int) {
-		hosts := ceilInt(in.servers(), segments)
-		return hosts, upwards(hosts, in.Ratio), ports - hosts
+	x := in.cheapest(least, in.PerServer, in.NICRate, func(segments int) (int, int, int) {
+		hosts := ceilInt(in.Hosts(), segments)
+		return hosts, upwards(hosts, in.Ratio), in.Leaf.beside(in.NICRate, hosts, in.NICRate)
 	}, tops, 1)
 	leaves := x.groups * in.PerServer
-	d.GPUs = x.groups * min(ports-x.up(), int(float64(x.up())*in.Ratio+1e-9)) * in.PerServer
+	most := in.Leaf.beside(in.NICRate, x.up(), in.NICRate)
+	d.GPUs = x.groups * min(most, int(float64(x.up())*in.Ratio+1e-9)) * in.PerServer
 	d.Tiers = []Tier{{"rail", in.Leaf.String(), leaves, x.down, x.up(), x.down},
 		{"spine", in.Top.String(), x.tops, leaves * x.each, 0, 0}}
-	d.Cables = []Part{{From: "host", To: "rail", Count: leaves * x.down, Metres: hostMetres},
-		{From: "rail", To: "spine", Count: leaves * x.up(), Metres: spineMetres}}
+	d.Cables = []Part{{From: "host", To: "rail", Count: leaves * x.down, Metres: hostMetres, columns: in.PerServer},
+		{From: "rail", To: "spine", Count: leaves * x.up(), Metres: spineMetres, each: x.each}}
 	d.Hops, d.Ratio = 3, float64(x.down)/float64(x.up())
 	d.because = fmt.Sprintf("%s under a rail switch have %s up", unit.Plural(x.down, "host"),
 		unit.Plural(x.up(), "link"))
@@ -93,7 +95,7 @@ func railPods(in FabricInput, d Design) Design {
 			unit.ShowCount(most*down*in.PerServer))
 	}
 	pods, segments := evenPods(in.GPUs, most, down*in.PerServer)
-	hosts := ceilInt(in.servers(), pods*segments)
+	hosts := ceilInt(in.Hosts(), pods*segments)
 	perPod, aggs := segments*hosts*in.PerServer, hosts
 	aggUp = upwards(segments*in.PerServer, in.Ratio)
 	supers, superUp, planes, ok := plane(aggs, aggUp, pods, in.ports(in.Top))
@@ -104,9 +106,9 @@ func railPods(in FabricInput, d Design) Design {
 	d.Tiers = []Tier{{"rail", in.Leaf.String(), pods * segments * in.PerServer, hosts, aggs, hosts},
 		{"spine", in.Top.String(), pods * aggs, segments * in.PerServer, aggUp, 0},
 		{"super-spine", in.Top.String(), supers, pods * aggs / planes * superUp, 0, 0}}
-	d.Cables = []Part{{From: "host", To: "rail", Count: d.GPUs, Metres: hostMetres},
+	d.Cables = []Part{{From: "host", To: "rail", Count: d.GPUs, Metres: hostMetres, columns: in.PerServer},
 		{From: "rail", To: "spine", Count: pods * segments * in.PerServer * aggs, Metres: spineMetres},
-		{From: "spine", To: "super-spine", Count: pods * aggs * aggUp, Metres: superMetres}}
+		{From: "spine", To: "super-spine", Count: pods * aggs * aggUp, Metres: superMetres, each: superUp}}
 	d.Hops, d.Ratio = 5, float64(segments*in.PerServer)/float64(aggUp)
 	d.because = fmt.Sprintf("%s down from an aggregation switch have %d up",
 		unit.Plural(segments*in.PerServer, "link"), aggUp)
@@ -177,8 +179,10 @@ func pairPod(in FabricInput, d Design) Design {
 	d.GPUs = pods * perPod
 	d.Tiers = []Tier{{"rail", in.Leaf.String(), pods * 2 * segments, hosts * in.PerServer, up * spines, 0},
 		{"spine", in.Top.String(), pods * spines, 2 * segments * up, 0, 0}}
-	d.Cables = []Part{{From: "host", To: "rail", Count: 2 * d.GPUs, Metres: hostMetres},
-		{From: "rail", To: "spine", Count: pods * 2 * segments * spines * up, Metres: spineMetres}}
+	d.Cables = []Part{{From: "host", To: "rail", Count: 2 * d.GPUs, Metres: hostMetres, columns: 2,
+		Rate: in.NICRate},
+		{From: "rail", To: "spine", Count: pods * 2 * segments * spines * up, Metres: spineMetres,
+			each: up, Rate: in.NICRate}}
 	d.Hops, d.Ratio, d.because = 3, 1, "one pod has no tier above its spines, to which it has 1:1"
 	spread, between := []level{{segments, hosts}, {hosts, 1}}, lengths{near: spineMetres}
 	fabric := fmt.Sprintf("hosts: %d\n  segments: %d\n  spines: %d\n  uplinks: %d", hosts, segments, spines, up)
@@ -193,7 +197,8 @@ func pairPod(in FabricInput, d Design) Design {
 		d.Tiers[1].Up = each * supers
 		d.Tiers = append(d.Tiers, Tier{"super-spine", in.Top.String(), supers, pods * spines * each, 0, 0})
 		d.Cables = append(d.Cables, Part{From: "spine", To: "super-spine",
-			Count: pods * spines * supers * each, Metres: superMetres})
+			Count: pods * spines * supers * each, Metres: superMetres, each: each,
+			Rate: in.NICRate})
 		between.far = superMetres
 		d.Hops, d.Ratio = 5, float64(2*segments*up)/float64(each*supers)
 		d.because = fmt.Sprintf("%s down from a spine have %d up, as many to each of %s",

@@ -41,6 +41,25 @@ func (s SwitchModel) parts(rate int) int {
 	return min(s.Rate/rate, most)
 }
 
+// beside returns the number of links of a rate that a switch has room for next to others, of which each kind takes
+// whole ports.
+func (s SwitchModel) beside(others, count, rate int) int {
+	n := (s.Ports - ceilInt(count, max(1, s.parts(others)))) * s.parts(rate)
+	if s.Radix > 0 {
+		n = min(n, s.Radix-count)
+	}
+	return n
+}
+
+// holds reports whether a switch has ports for links of a rate, of which each kind takes whole ports.
+func (s SwitchModel) holds(rate int, kinds ...int) bool {
+	ports, links := 0, 0
+	for _, n := range kinds {
+		ports, links = ports+ceilInt(n, max(1, s.parts(rate))), links+n
+	}
+	return ports <= s.Ports && (s.Radix == 0 || links <= s.Radix)
+}
+
 // yaml is the switch as a type of a described fabric, its ports broken out down to a rate.
 func (s SwitchModel) yaml(least int) string {
 	return fmt.Sprintf("ports: %dx%dGbps, split: %d", s.Ports, s.Rate, max(1, s.parts(least)))

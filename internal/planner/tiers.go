@@ -14,12 +14,11 @@ func (x clos) up() int { return x.tops * x.each }
 
 // cheapest finds the Clos that costs least, from the least number of groups on: size says for a number of them
 // what each leaf carries down, how many cables it needs up and has room for. perGroup leaves are in a group,
-// a switch of the tier above has so many ports, and all of this is there networks times.
-func (in FabricInput) cheapest(least, perGroup int, size func(groups int) (down, need, room int), ports,
+// a switch of the tier above has so many ports, links to it have a rate, and all of this is there networks times.
+func (in FabricInput) cheapest(least, perGroup, rate int, size func(groups int) (down, need, room int), ports,
 	networks int) (best clos) {
 	leaf, _ := in.Prices.switchPart(in.Leaf)
 	top, _ := in.Prices.switchPart(in.Top)
-	cable := in.Prices.cablePart(spineMetres).Price
 	cost, switches := math.Inf(1), math.MaxInt
 	for groups := least; groups <= 2*least+8 && groups*perGroup <= ports; groups++ {
 		down, need, room := size(groups)
@@ -29,6 +28,7 @@ func (in FabricInput) cheapest(least, perGroup int, size func(groups int) (down,
 			if tops*each > room {
 				continue
 			}
+			cable := in.linkPrice(rate, spineMetres, each, in.Leaf, in.Top)
 			sum := float64(networks) * (leaf*float64(leaves) + top*float64(tops) + cable*float64(leaves*tops*each))
 			if n := leaves + tops; sum < cost || sum == cost && n < switches {
 				best, cost, switches = clos{groups, down, tops, each}, sum, n

@@ -60,7 +60,7 @@ func Fabrics(w io.Writer, in *planner.FabricInput, designs []planner.Design, mor
 	listed(w, "Other than "+planner.ShowRatio(in.Ratio), fits, func(d *planner.Design) string { return d.Missed })
 	if more.Parts {
 		for i := range fits {
-			fabricParts(w, &fits[i], more)
+			fabricParts(w, in, &fits[i], more)
 		}
 	} else {
 		listed(w, "Deadlock", fits, func(d *planner.Design) string { return more.Deadlock[d.Name] })
@@ -154,24 +154,32 @@ func blast(d *planner.Design) (most int) {
 }
 
 // fabricParts prints the switches by tier, cables and notes of a design.
-func fabricParts(w io.Writer, d *planner.Design, more *FabricParts) {
+func fabricParts(w io.Writer, in *planner.FabricInput, d *planner.Design, more *FabricParts) {
 	fmt.Fprintln(w)
 	room := ""
 	if d.GPUs > d.Cabled() {
 		room = fmt.Sprintf(", ports for %s", unit.ShowCount(d.GPUs))
 	}
+	if hosts := in.Hosts(); d.Cabled() > hosts*in.PerServer {
+		room += fmt.Sprintf("; bill for %s of %s", unit.Plural(hosts, "host"), unit.Plural(in.PerServer, "GPU"))
+	}
 	report.Wrap(w, "", fmt.Sprintf("%s: %s; cabled for %s%s", d.Name, d.Title, unit.Plural(d.Cabled(), "GPU"), room))
 	for _, x := range d.Tiers {
-		up := ""
-		if x.Up > 0 {
-			up = fmt.Sprintf(", %d up", x.Up)
+		down, up := fmt.Sprintf("%d down", x.Down), ""
+		for _, p := range d.Cables {
+			switch {
+			case p.From == x.Role:
+				up = fmt.Sprintf(", %d × %dG up", x.Up, p.Rate)
+			case p.To == x.Role:
+				down = fmt.Sprintf("%d × %dG down", x.Down, p.Rate)
+			}
 		}
-		fmt.Fprintf(w, "  %7s  %s %s: %s down%s\n", unit.ShowCount(x.Count), x.Role, x.Model,
-			unit.Plural(x.Down, "port"), up)
+		fmt.Fprintf(w, "  %7s  %s %s: %s%s\n", unit.ShowCount(x.Count), x.Role, x.Model, down, up)
 	}
-	for _, x := range d.Cables {
-		fmt.Fprintf(w, "  %7s  %dG %s, %g m: %s to %s\n", unit.ShowCount(x.Count), x.Rate, x.Kind, x.Metres, x.From,
-			x.To)
+	for _, p := range d.Cables {
+		for _, x := range p.Order {
+			fmt.Fprintf(w, "  %7s  %v: %s to %s\n", unit.ShowCount(x.Count), x, p.From, p.To)
+		}
 	}
 	for _, note := range []string{d.Note, more.Deadlock[d.Name], more.Scenarios[d.Name]} {
 		if note != "" {
