@@ -104,3 +104,11 @@ func (q *QP) Window(packets uint64) {
 		q.sel.window = packets
 	}
 }
+
+// EarlyTimeouts returns how often selective recovery retransmitted for want of news before the ACK timeout.
+func (q *QP) EarlyTimeouts() uint64 {
+	if q.sel == nil {
+		return 0
+	}
+	return q.sel.early
+}

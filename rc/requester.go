@@ -341,6 +341,7 @@ func (q *QP) Timeout(now unit.Time) bool {
 		return true
 	}
 	if now < q.progressAt+q.cfg.Timeout {
+		q.sel.early++
 		q.probe(now)
 		return true
 	}

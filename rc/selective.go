@@ -38,6 +38,7 @@ type selective struct {
 	swept    uint64    // what went again long before came did so once more, up to here,
 	sweeps   int       // so many times in a row with nothing left out; 0: something beyond has come
 	probes   uint8     // in a row without progress
+	early    uint64    // of all
 
 	named   bool   // Config.Named
 	window  uint64 // of the driver, packets; 0: none

@@ -160,6 +160,7 @@ type Counters struct {
 	Trimmed                int64 // data packets that came as headers
 	Retransmissions        int64
 	Timeouts               int64
+	EarlyTimeouts          int64 // of selective recovery, before the ACK timeout
 	Duplicates             int64
 	DataPackets, DataBytes int64 // sent, retransmissions included
 	HeldPeak               int   // most packets one receiver kept out of order

@@ -55,7 +55,8 @@ func (e *ends) adopt(o *ends, sends, receives bool) {
 func (c *Counters) add(o *Counters) {
 	for _, x := range [][2]*int64{{&c.CNPs, &o.CNPs}, {&c.Acks, &o.Acks}, {&c.Naks, &o.Naks},
 		{&c.OutOfOrder, &o.OutOfOrder}, {&c.Trimmed, &o.Trimmed}, {&c.Retransmissions, &o.Retransmissions},
-		{&c.Timeouts, &o.Timeouts}, {&c.Duplicates, &o.Duplicates}, {&c.DataPackets, &o.DataPackets},
+		{&c.Timeouts, &o.Timeouts}, {&c.EarlyTimeouts, &o.EarlyTimeouts},
+		{&c.Duplicates, &o.Duplicates}, {&c.DataPackets, &o.DataPackets},
 		{&c.DataBytes, &o.DataBytes}, {&c.Failed, &o.Failed}, {&c.NoRoom, &o.NoRoom}} {
 		*x[0] += *x[1]
 	}

@@ -313,9 +313,10 @@ func (h *Hosts) timeout(c int32) {
 	}
 	s.timer = false
 	if s.qp.TimeoutAt() <= now {
-		before := s.qp.Timeouts
+		before, early := s.qp.Timeouts, s.qp.EarlyTimeouts()
 		s.qp.Timeout(now)
 		late := s.qp.Timeouts - before
+		h.Count.EarlyTimeouts += int64(s.qp.EarlyTimeouts() - early)
 		h.Count.Timeouts += int64(late)
 		if s.qp.State() == rc.Error {
 			h.failed(c)

@@ -459,7 +459,7 @@ func notes(w io.Writer, all []result.Variant) {
 		}
 		if more := s.Retransmissions - s.Trims - refused(s); more > 0 && s.Drops == 0 {
 			why := "reordering is treated as loss"
-			if 2*s.Timeouts > more {
+			if 2*(s.Timeouts+s.EarlyTimeouts) > more {
 				why = "the timeout is shorter than the wait in queues"
 			}
 			screen.Painted(w, screen.Warning, "", fmt.Sprintf("%s: %s: %s.", v.Label,

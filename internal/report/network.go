@@ -86,6 +86,7 @@ func Signals(s *result.Summary) string {
 		{s.OutOfOrder, "packet", " out of order", "reordering"},
 		{s.Naks, "NAK", "", ""},
 		{s.Timeouts, "timeout", "", ""},
+		{s.EarlyTimeouts, "recovery timeout", " before the ACK timeout", ""},
 		{s.FailedQPs, "failed queue pair", "", ""},
 	} {
 		switch {

@@ -163,6 +163,7 @@ type Summary struct {
 	OutOfOrder      int64   `json:"out_of_order"`
 	Naks            int64   `json:"naks"`
 	Timeouts        int64   `json:"timeouts"`
+	EarlyTimeouts   int64   `json:"early_timeouts"` // of selective recovery, before the ACK timeout
 	FailedQPs       int64   `json:"failed_queue_pairs"`
 	ReorderPeak     int     `json:"reorder_peak_packets"`
 	FlowletMoves    int64   `json:"flowlet_moves"`

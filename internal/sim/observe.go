@@ -112,6 +112,7 @@ func (r *Network) counts() (s result.Summary) {
 	s.DropsStorm, s.DropsWRED, s.DropsNoRoute = n.StormDrops, n.WREDDrops, n.NoRoute
 	s.Trims, s.TrimmedBytes, s.DropsTrimmed = n.Trims, n.TrimmedBytes, n.TrimDrops
 	s.Retransmissions, s.OutOfOrder, s.Naks, s.Timeouts = c.Retransmissions, c.OutOfOrder, c.Naks, c.Timeouts
+	s.EarlyTimeouts = c.EarlyTimeouts
 	s.FailedQPs, s.ReorderPeak, s.PFCStorms = c.Failed, c.HeldPeak, n.Storms
 	for i := range n.Sw {
 		if c := n.Sw[i].Chooser; c != nil {

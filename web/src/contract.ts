@@ -457,6 +457,7 @@ export interface Summary {
   out_of_order: number;
   naks: number;
   timeouts: number;
+  early_timeouts: number;
   failed_queue_pairs: number;
   reorder_peak_packets: number;
   flowlet_moves: number;

@@ -46,6 +46,8 @@ var Figures = []*Figure{
 	{"retransmissions", space.Number, "retransmissions", false,
 		func(s *result.Summary) float64 { return float64(s.Retransmissions) }},
 	{"timeouts", space.Number, "timeouts", false, func(s *result.Summary) float64 { return float64(s.Timeouts) }},
+	{"early_timeouts", space.Number, "recovery timeouts", false,
+		func(s *result.Summary) float64 { return float64(s.EarlyTimeouts) }},
 	{"out_of_order", space.Number, "out of order", false,
 		func(s *result.Summary) float64 { return float64(s.OutOfOrder) }},
 	{"fairness", space.Number, "fairness (Jain)", true, func(s *result.Summary) float64 { return s.Fairness }},
