@@ -58,6 +58,7 @@ func ParseNamed(s string) (Named, error) { return sim.ParseNamed(s) }
 type Cost struct {
 	Memory  unit.Bytes
 	Seconds float64
+	Causes  float64 // seconds of dividing lost time among causes
 	Words   string
 }
 

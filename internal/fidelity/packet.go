@@ -20,8 +20,8 @@ var packet = Fidelity{Name: "packet", Words: "every packet on every link",
 // byPackets prepares a run of packets.
 func byPackets(p *scenario.Plan, c sim.Cost) (Cost, func() (Run, error)) {
 	words := fmt.Sprintf("%s packets, %s packet-hops, %s of memory, about %s", round(float64(c.Packets)),
-		round(float64(c.PacketHops)), memory(c.Memory), duration(c.Seconds))
-	return Cost{Memory: c.Memory, Seconds: c.Seconds, Words: words}, func() (Run, error) {
+		round(float64(c.PacketHops)), memory(c.Memory), duration(c.Seconds+c.Causes))
+	return Cost{Memory: c.Memory, Seconds: c.Seconds, Causes: c.Causes, Words: words}, func() (Run, error) {
 		r, err := sim.Build(p, c)
 		if err != nil {
 			return nil, err

@@ -26,7 +26,7 @@ var again = Fidelity{Name: reuse.Name, Words: "packets, where what was simulated
 		c.Memory += reusedMessage * unit.Bytes(c.Messages)
 		words := fmt.Sprintf("at most %s packet-hops, about %s of memory", round(float64(c.PacketHops)),
 			memory(c.Memory))
-		return Cost{Memory: c.Memory, Seconds: c.Seconds, Words: words}, func() (Run, error) {
+		return Cost{Memory: c.Memory, Seconds: c.Seconds, Causes: c.Causes, Words: words}, func() (Run, error) {
 			r, err := reuse.Build(p, c.Routes())
 			if err != nil {
 				return nil, err

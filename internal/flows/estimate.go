@@ -1,6 +1,7 @@
 package flows
 
 import (
+	"railyard/internal/explain"
 	"railyard/internal/scenario"
 	"railyard/internal/sim"
 	"railyard/internal/topo"
@@ -12,6 +13,7 @@ type Cost struct {
 	Messages int64
 	Memory   unit.Bytes
 	Seconds  float64
+	Causes   float64 // seconds of dividing lost time among causes
 	routes   *topo.Routes
 }
 
@@ -30,7 +32,11 @@ const (
 func Estimate(p *scenario.Plan) Cost {
 	c := Cost{routes: p.Graph.Reroute(nil, nil, scenario.Besides(p.LB, p.Scheduled))}
 	mtu := unit.Bytes(p.RC.MTU)
+	pairs := map[[2]int]struct{}{}
 	sim.Transfers(p, func(from, to int, bytes unit.Bytes) {
+		if p.Causes {
+			pairs[[2]int{from, to}] = struct{}{}
+		}
 		c.Messages += max(1, min(int64(max(p.QPs, p.Graph.Ways(from), p.Graph.Ways(to))), int64(bytes/mtu)))
 	})
 	tables, _ := sim.Tables(p)
@@ -38,5 +44,6 @@ func Estimate(p *scenario.Plan) Cost {
 	c.Seconds = tables.Seconds + float64(ops)/opsPerSecond + float64(c.Messages)/messagesPerSecond
 	c.Memory = tables.Memory + memoryBase + memoryPort*unit.Bytes(2*len(p.Graph.Links)) + memoryOp*unit.Bytes(ops) +
 		memoryMessage*unit.Bytes(c.Messages)
+	c.Causes = explain.Seconds(p, c.Messages, int64(len(pairs)), false)
 	return c
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"railyard/internal/exec"
+	"railyard/internal/explain"
 	"railyard/internal/route"
 	"railyard/internal/scenario"
 	"railyard/internal/topo"
@@ -17,6 +18,7 @@ type Cost struct {
 	QPs, Messages       int64
 	Memory              unit.Bytes
 	Seconds             float64
+	Causes              float64 // seconds of dividing lost time among causes
 	ports, ops          int64
 	routes              *topo.Routes // over all links
 }
@@ -70,6 +72,7 @@ func Estimate(p *scenario.Plan) Cost {
 	c := Cost{routes: e.routes, ports: 2 * int64(len(p.Graph.Links)), ops: int64(p.Ops())}
 	Transfers(p, func(from, to int, bytes unit.Bytes) { e.transfer(&c, from, to, bytes) })
 	c.Seconds = float64(c.PacketHops)/hopsPerSecond + float64(c.ops)/opsPerSecond + float64(c.QPs)/qpsPerSecond
+	c.Causes = explain.Seconds(p, c.Messages, c.QPs, true)
 	if len(p.Jobs) > 1 || p.Jobs[0].Place != nil {
 		c.Memory += memoryCopy * unit.Bytes(c.ops)
 	}

@@ -54,9 +54,10 @@ func (f *failing) base(ctx context.Context, trials int) error {
 	if err != nil {
 		return err
 	}
-	if cost.Seconds*float64(trials+1) > worthSaying {
+	seconds := cost.Seconds + cost.Causes
+	if seconds*float64(trials+1) > worthSaying {
 		f.c.Estimate(fmt.Sprintf("%s: %d simulations of about %.2g s, %d at a time", f.v.Label, trials+1,
-			cost.Seconds, f.c.Pool.AtOnce()))
+			seconds, f.c.Pool.AtOnce()))
 	}
 	f.c.Pool.Expect(trials + 1)
 	o, err := f.c.Pool.Simulate(ctx, f.v.Label, f.v.plan, 0)

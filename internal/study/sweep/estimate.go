@@ -37,7 +37,7 @@ func (s *Study) Estimate() Estimate {
 			continue
 		}
 		if cost, _, err := runner.Prepare(plan, 0); err == nil {
-			each.Memory, each.Seconds = max(each.Memory, cost.Memory), max(each.Seconds, cost.Seconds)
+			each.Memory, each.Seconds = max(each.Memory, cost.Memory), max(each.Seconds, cost.Seconds+cost.Causes)
 		}
 	}
 	e.Memory = each.Memory * unit.Bytes(min(e.AtOnce, max(e.Trials, 1)))
