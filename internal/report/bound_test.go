@@ -44,3 +44,30 @@ func TestHeadOfBoundCollective(t *testing.T) {
 		}
 	}
 }
+
+// TestHeadOfBubble checks that a step whose pipeline's bubble costs more than any cause of the network names it, with
+// its share, and that why points at the schedule where no remedy of the network is left.
+func TestHeadOfBubble(t *testing.T) {
+	for _, c := range []struct {
+		bubble, pause int64
+		want          string
+	}{
+		{29e7, 0, "main cause: pipeline bubble (29.0 % of the step)"},
+		{29e7, 1e8, "main cause: pipeline bubble (29.0 % of the step)"},
+		{29e7, 4e8, "main cause: " + cause.Pause.Get().Name},
+		{4e7, 1e8, "main cause: " + cause.Pause.Get().Name},
+		{4e7, 0, "step: 1 ms, MFU 40.0 %"},
+	} {
+		s := &result.Summary{Complete: true}
+		s.Chain, s.Name, s.StepTime, s.MFU, s.Bubble = &cause.Account{}, "step", 1e9, 0.4, c.bubble
+		s.Chain.Own[cause.Pause] = c.pause
+		if got := answer(s); !strings.HasSuffix(got, c.want) {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+		var b strings.Builder
+		Why(&b, s, nil)
+		if strings.Contains(b.String(), "a matter of the schedule") != (c.bubble > 5e7) {
+			t.Errorf("why: %s", b.String())
+		}
+	}
+}

@@ -24,9 +24,12 @@ type Advice struct {
 // leastBubble is the share of the step from which on why speaks of the pipeline's bubble.
 const leastBubble = 0.05
 
+// hasBubble reports whether the pipeline's bubble is worth a line.
+func hasBubble(s *result.Summary) bool { return float64(s.Bubble) >= leastBubble*float64(s.StepTime) }
+
 // idle names what shortens the pipeline's bubble, which no remedy of the network does.
 func idle(w io.Writer, s *result.Summary) {
-	if share := float64(s.Bubble) / float64(s.StepTime); share >= leastBubble {
+	if share := float64(s.Bubble) / float64(s.StepTime); hasBubble(s) {
 		Wrap(w, "", fmt.Sprintf("Pipeline bubble: %s (%s of the step): more microbatches, workload.training.schedule=interleaved with vpp, or zero-bubble reduce it; railyard plan search compares layouts.",
 			dur(s.Bubble), percent(share)))
 	}
@@ -54,7 +57,11 @@ func Why(w io.Writer, s *result.Summary, all []Advice) {
 	refuted := slices.DeleteFunc(slices.Clone(all), func(a Advice) bool { return !a.Refuted })
 	all = slices.DeleteFunc(slices.Clone(all), func(a Advice) bool { return a.Refuted })
 	if len(all) == 0 {
-		fmt.Fprintln(w, "No remedy of the network is known that saves 0.5 % of the step.")
+		none := "No remedy of the network is known that saves 0.5 % of the step."
+		if hasBubble(s) {
+			none = strings.TrimSuffix(none, ".") + "; the pipeline bubble is a matter of the schedule (above)."
+		}
+		fmt.Fprintln(w, none)
 	}
 	failed, estimates := advices(w, s, "Remedy", screen.Remedy, all)
 	if len(refuted) > 0 {

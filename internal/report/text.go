@@ -22,6 +22,7 @@ func Text(w io.Writer, s *result.Summary) {
 	jobs(w, s.Jobs, s.Outcome)
 	Meetings(w, s.Meetings, 4, "in summary.json")
 	lost(w, s, true)
+	idle(w, s)
 	if len(s.Story) > 0 {
 		fmt.Fprintln(w)
 		Story(w, s.Story)
@@ -155,17 +156,23 @@ func FidelityLine(s *result.Summary) string {
 		percent(e.Mean), unit.Plural(e.Cases, "case"), e.Of)
 }
 
-// mainCause names what costs most time above line rate; "" where nothing is worth a line.
+// mainCause names what costs most: of time above line rate, or the pipeline's bubble; "" where nothing is worth a line.
 func mainCause(s *result.Summary) string {
-	if s.Chain == nil || s.StepTime <= 0 {
+	if s.StepTime <= 0 {
 		return ""
 	}
-	for _, id := range s.Chain.Ranked() {
-		if float64(s.Chain.Costs(id)) >= worthALine*float64(s.StepTime) {
-			return id.Get().Name
+	name, least := "", max(s.Bubble, int64(worthALine*float64(s.StepTime)))
+	if hasBubble(s) {
+		name = fmt.Sprintf("pipeline bubble (%s of the step)", percent(float64(s.Bubble)/float64(s.StepTime)))
+	}
+	if s.Chain != nil {
+		for _, id := range s.Chain.Ranked() {
+			if s.Chain.Costs(id) >= least {
+				return id.Get().Name
+			}
 		}
 	}
-	return ""
+	return name
 }
 
 // maxJobs is how many jobs a report of one screen shows.
