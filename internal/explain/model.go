@@ -69,7 +69,9 @@ type model struct {
 	limits   [][]fluid.Limit
 	weights  []float64      // by message
 	tight    map[int32]bool // sets that are full however bytes are spread over them
-	rated    int            // rates of flows, the last time that the run's messages were let begin
+	others   []float64      // replay.other and replay.into, of the replay that leaves nothing out
+	into     []float64
+	rated    int // rates of flows, the last time that the run's messages were let begin
 	grain    unit.Time
 	shared   []bool            // by link: several NICs send over it
 	queued   []queued          // by port

@@ -9,6 +9,7 @@ import (
 	"railyard/internal/exec"
 	"railyard/internal/fluid"
 	"railyard/internal/parallel"
+	"railyard/internal/topo"
 	"railyard/unit"
 )
 
@@ -33,6 +34,8 @@ type replay struct {
 	under  [1 + len(upTo)][]int32 // by connection: flow of the message under way + 1, on the whole way and on parts
 	stages []int8                 // by message: that have not moved it
 	other  []float64              // by message: the share of its time in which links that it shares limited it
+	into   []float64              // and of these the receiver's
+	sums   [3]float64             // see sum: other in the run, other in this replay, into in the run
 	full   []unit.Time            // by message: how long its largest window limited it
 
 	began  []unit.Time // by message: it had nothing older before it
@@ -84,9 +87,12 @@ func (m *model) replayAll(all []without) {
 		m.replays[v] = p
 		jobs = append(jobs, parallel.Job{Do: func() {
 			m.run(p, v)
+			if v == (without{}) {
+				m.others, m.into = p.other, p.into
+			}
 			p.parts, p.sends = [len(upTo)]*fluid.Net{}, [len(upTo)][][]fluid.Use{}
 			p.queue, p.bells, p.busy, p.stages, p.left = nil, fluid.Bells[bell]{}, nil, nil, nil
-			p.other, p.full, p.under = nil, nil, [1 + len(upTo)][]int32{}
+			p.other, p.into, p.full, p.under = nil, nil, nil, [1 + len(upTo)][]int32{}
 		}})
 	}
 	parallel.Run(jobs, runtime.GOMAXPROCS(0), 0)
@@ -116,7 +122,8 @@ func (m *model) aheadOf(v without) *exec.Ahead {
 func (m *model) run(p *replay, v without) {
 	r := m.b.r
 	*p = replay{m: m, v: v, ahead: p.ahead, net: m.newNet(v), stages: make([]int8, len(r.seen.Messages)),
-		other: make([]float64, len(r.seen.Messages)), full: make([]unit.Time, len(r.seen.Messages)),
+		other: make([]float64, len(r.seen.Messages)), into: make([]float64, len(r.seen.Messages)),
+		full:  make([]unit.Time, len(r.seen.Messages)),
 		queue: make([][]int32, len(r.seen.Conns)),
 		busy:  make([]bool, len(r.seen.Conns)), left: make([]int32, len(p.ahead.Rest.DAG.Ops)),
 		uses: make([][]fluid.Use, len(r.seen.Conns)), began: make([]unit.Time, len(r.seen.Messages)),
@@ -142,7 +149,9 @@ func (m *model) run(p *replay, v without) {
 			return
 		case from == len(nets)-1:
 			at, number, x := p.net.End()
-			p.now, p.other[x], p.full[x] = at, p.shared(number), m.filledBy(x, p.net.LimitsOf(number))
+			p.now, p.full[x] = at, m.filledBy(x, p.net.LimitsOf(number))
+			p.other[x], p.into[x] = p.shared(number)
+			p.sum(x, at)
 			p.moved(0, x)
 			continue
 		case from >= 0:
@@ -275,7 +284,8 @@ func (p *replay) moved(k int, x int32) {
 	fluid := max(p.now, least)
 	capped := max(0, p.full[x]-p.m.filledBy(x, p.m.limits[x]))
 	sends := p.m.bytes(x, p.v) / p.m.bytes(x, without{})
-	at := fluid + p.m.extra[x].without(p.v, p.m.hot[c], fluid-p.began[x], capped, sends, func(id cause.ID) float64 {
+	still := func(id cause.ID) float64 { return p.still(x, id) }
+	other := func(id cause.ID) float64 {
 		switch {
 		case id == cause.Collision && p.m.hot[c] && !p.v.has(cause.Oversubscription):
 			return 1
@@ -283,11 +293,43 @@ func (p *replay) moved(k int, x int32) {
 			return 0 // what is left are paths that are alike
 		}
 		return p.other[x]
-	})
+	}
+	at := fluid + p.m.extra[x].without(p.v, p.m.hot[c], fluid-p.began[x], capped, sends, still, other)
 	// Who shares links otherwise is held up no longer than it was.
 	at = max(fluid, min(at, p.began[x]+p.m.extra[x].took))
 	p.bells.Push(at, bell{what: ringNext, of: c})
 	p.bells.Push(at+p.m.latency(x, p.v), bell{what: ringDone, of: x})
+}
+
+// still is how much of the time in which shared links limited a message in the run they limit it in a replay, at least
+// that in which the receiver's link did of a reaction to it. Of a message that none limited it is that of all messages
+// until then: its queues were theirs.
+func (p *replay) still(x int32, trigger cause.ID) float64 {
+	if p.m.others == nil {
+		return 1
+	}
+	was, now, into := p.m.others[x], p.other[x], p.m.into[x]
+	if was <= 0 {
+		was, now, into = p.sums[0], p.sums[1], p.sums[2]
+	}
+	if was <= 0 {
+		return 1
+	}
+	if trigger == cause.Incast {
+		now = max(now, into)
+	}
+	return min(1, now/was)
+}
+
+// sum adds a message that the fluid has moved to the times for which shared links limited messages until then.
+func (p *replay) sum(x int32, at unit.Time) {
+	if p.m.others == nil {
+		return
+	}
+	was, now := float64(p.m.extra[x].took), float64(at-p.began[x])
+	p.sums[0] += float64(was * p.m.others[x])
+	p.sums[1] += float64(now * p.other[x])
+	p.sums[2] += float64(was * p.m.into[x])
 }
 
 // latency is what a message takes beyond its time on the slowest link in a replay.
@@ -300,16 +342,21 @@ func (m *model) latency(x int32, v without) unit.Time {
 	}
 }
 
-// shared is the share of a flow's time for which links that several NICs send over limited it, and these could have
-// sent more.
-func (p *replay) shared(number int32) float64 {
-	all, other := unit.Time(0), unit.Time(0)
+// shared is the share of a flow's time for which links that several NICs send over limited it, and of these the
+// receiver's, while the sender could have sent more.
+func (p *replay) shared(number int32) (other, into float64) {
+	var all, of, receiver unit.Time
 	for _, l := range p.net.LimitsOf(number) {
 		if all += l.Time; p.m.shared[l.Link] {
-			other += l.Time
+			of += l.Time
+			if ports := p.m.portsOf(l.Link); len(ports) > 0 && p.m.b.r.peer(ports[0]).Role == topo.Host {
+				receiver += l.Time
+			}
 		}
 	}
-	return float64(max(0, other-p.net.BusyOf(number))) / float64(max(1, all))
+	busy := p.net.BusyOf(number)
+	share := func(of unit.Time) float64 { return float64(max(0, of-busy)) / float64(max(1, all)) }
+	return share(of), share(receiver)
 }
 
 // filledBy is how long a message's largest window limited it, of what did.
@@ -349,9 +396,11 @@ func (m *model) bytes(x int32, v without) float64 {
 // without is what is left of what a message took beside the time that the fluid takes now. Where another link is as
 // full without the cause, for such a share of the message's time, congestion control reacts to that. For how much
 // longer than in the run the largest window limits the fluid, it is not full beside. What paces hold up goes with the
-// bytes that are sent, of which a run without resends has a share; pauses are due to what others send as well.
+// bytes that are sent, of which a run without resends has a share; pauses are due to what others send as well. Where
+// links are others, a reaction to what is not left out is there as far as shared links still limit the message; one to
+// pauses stays.
 func (e *excess) without(v without, hot bool, fluid, capped unit.Time, sends float64,
-	other func(id cause.ID) float64) (sum unit.Time) {
+	still, other func(id cause.ID) float64) (sum unit.Time) {
 	for _, p := range e.of {
 		switch {
 		case p.reaction && v.has(cause.Recovering), !p.reaction && v.has(p.id):
@@ -362,6 +411,9 @@ func (e *excess) without(v without, hot bool, fluid, capped unit.Time, sends flo
 			sum += unit.Time(float64(p.time) * other(p.id))
 		default:
 			time := p.time + min(p.beside, max(0, e.fluid-e.began-fluid))
+			if p.reaction && p.id != cause.Pause && v.elsewhere() && !v.has(p.id) {
+				time = unit.Time(float64(time) * still(p.id))
+			}
 			if p.id == cause.Window && !p.reaction {
 				time = max(0, time-capped)
 			}

@@ -23,6 +23,8 @@ var drawn = []struct {
 	{"growing-window.yaml", cause.Collision},
 	{"busy-senders.yaml", cause.Oversubscription},
 	{"slow-spine.yaml", cause.SlowLink},
+	{"shared-reactions.yaml", cause.FailedCapacity},
+	{"bursts-at-receivers.yaml", cause.SlowLink},
 }
 
 // savings reads a drawn scenario.
