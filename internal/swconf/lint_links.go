@@ -261,7 +261,11 @@ func (l *linter) dlbPorts() {
 func (l *linter) unknownLines() {
 	for _, c := range l.Configs {
 		for _, u := range c.Unknown {
-			l.say(u.At, "correct the line, or report it if it is correct", "%q: %s", u.Text, u.Why)
+			fix := "correct the line, or report it if it is correct"
+			if len(u.Near) > 0 {
+				fix = "write " + strings.Join(u.Near, ", or ") + "; report the line if it is correct"
+			}
+			l.say(u.At, fix, "%q: %s", u.Text, u.Why)
 		}
 	}
 	for _, h := range l.Hosts {

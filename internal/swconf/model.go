@@ -137,6 +137,7 @@ type Unknown struct {
 	At   Place
 	Text string
 	Why  string
+	Near []string // commands that begin as the line does
 }
 
 // Object is something with a name that other lines refer to.

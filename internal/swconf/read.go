@@ -47,7 +47,7 @@ func ReadLines(c *Config, lines []cli.Line, root *cli.Mode) error {
 			return &cli.SyntaxError{File: c.File, Line: u.Line.Num, Col: u.Col,
 				Msg: u.Why + "; the file ends here: is it truncated?"}
 		}
-		c.Unknown = append(c.Unknown, Unknown{Place{c.File, u.Line.Num, u.Col}, u.Line.Text, u.Why})
+		c.Unknown = append(c.Unknown, Unknown{Place{c.File, u.Line.Num, u.Col}, u.Line.Text, u.Why, u.Near})
 	}
 	c.Read = len(lines) - len(unknown) - c.Passed
 	return nil

@@ -399,3 +399,25 @@ func TestModesFollowCommands(t *testing.T) {
 		}
 	}
 }
+
+// An unknown line comes with the commands that begin as it does, four at most, as one writes them.
+func TestCommandsNear(t *testing.T) {
+	m := cli.NewMode("port")
+	do := func(*cli.Match) {}
+	for _, p := range []string{"[no] flow mode <mode:auto|on> [ send-tlv ]", "flow class <name> <n:int>", "no flow all",
+		"flow text <what...>", "speed <rate>"} {
+		m.Set(p, do)
+	}
+	for line, want := range map[string]string{
+		"flow receive on": "flow mode auto|on; flow class NAME N; flow text WHAT",
+		"flow mode off":   "flow mode auto|on", "rate 3": ""} {
+		lines, err := cli.Scan("x", []byte(line+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		unknown, _ := cli.Read(lines, m)
+		if got := strings.Join(unknown[0].Near, "; "); got != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}

@@ -1,5 +1,7 @@
 package cli
 
+import "strings"
+
 // Command is one rule of a mode, for tests that go through all of them.
 type Command struct {
 	Pattern string // without [no]
@@ -57,6 +59,24 @@ func sample(nodes []node, word func(string) string, pick int) (out string) {
 		out += w
 	}
 	return out
+}
+
+// usage is a command without what is optional, with words in capitals where a line has its own.
+func usage(nodes []node) string {
+	var out []string
+	for _, n := range nodes {
+		switch n.kind {
+		case keyword:
+			out = append(out, n.text)
+		case choice:
+			out = append(out, strings.Join(n.among, "|"))
+		case integer, number:
+			out = append(out, "N")
+		case word, rest:
+			out = append(out, strings.ToUpper(n.text))
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 // Enter does what a line that fits the command does, and returns the mode it opens.

@@ -86,7 +86,8 @@ type Unknown struct {
 	Line *Line
 	Col  int
 	Why  string
-	Cut  bool // the line ends where a command goes on
+	Cut  bool     // the line ends where a command goes on
+	Near []string // commands that begin as the line does, without what is optional
 }
 
 // frame is an open mode. What stands in it so far says how its text is written: below its command, or beside.
@@ -277,6 +278,7 @@ func (m *Mode) match(l *Line, why bool) (*Match, *rule, *Unknown) {
 	said := 0
 	var hit, rival *rule
 	furthest := miss{at: -1}
+	var near []*rule // that failed there
 	mm := matcher{words: words, line: l, lenient: no, why: why}
 	var x *Match
 	for _, i := range m.fitting(words[0].Text) {
@@ -291,9 +293,12 @@ func (m *Mode) match(l *Line, why bool) (*Match, *rule, *Unknown) {
 		mm.furthest = miss{}
 		if !mm.run(r.nodes, 0, x, nil) {
 			if mm.furthest.at > furthest.at {
-				furthest = mm.furthest
+				furthest, near = mm.furthest, nil
 			} else if mm.furthest.at == furthest.at && furthest.at > 0 && len(furthest.want) < 100 {
 				furthest.want = append(furthest.want, mm.furthest.want...)
+			}
+			if why && !no && mm.furthest.at == furthest.at && furthest.at > 0 {
+				near = append(near, r)
 			}
 			continue
 		}
@@ -310,8 +315,8 @@ func (m *Mode) match(l *Line, why bool) (*Match, *rule, *Unknown) {
 		}
 	}
 	if rival != nil {
-		return nil, nil, &Unknown{l, words[0].Col, fmt.Sprintf("%q is ambiguous: %q or %q", words[0].Text,
-			first(hit), first(rival)), false}
+		return nil, nil, &Unknown{Line: l, Col: words[0].Col,
+			Why: fmt.Sprintf("%q is ambiguous: %q or %q", words[0].Text, first(hit), first(rival))}
 	}
 	if deaf != nil && (best == nil || said > best.exact) {
 		return nil, nil, &Unknown{Line: l, Col: l.Words[0].Col,
@@ -325,6 +330,9 @@ func (m *Mode) match(l *Line, why bool) (*Match, *rule, *Unknown) {
 		return nil, nil, nil
 	}
 	u := &Unknown{Line: l, Col: words[0].Col, Why: "unknown command"}
+	for _, r := range near[:min(len(near), mostNear)] {
+		u.Near = append(u.Near, usage(r.nodes))
+	}
 	if furthest.at > 0 {
 		if furthest.at >= len(words) {
 			last := words[len(words)-1]
@@ -337,6 +345,9 @@ func (m *Mode) match(l *Line, why bool) (*Match, *rule, *Unknown) {
 	}
 	return nil, nil, u
 }
+
+// mostNear bounds the commands that are named instead of a line.
+const mostNear = 4
 
 // maxFits bounds the first words that are remembered of a text.
 const maxFits = 4096
