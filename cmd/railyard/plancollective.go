@@ -90,7 +90,7 @@ func (c *planCollectiveCmd) sizes() (out []unit.Bytes, err error) {
 	for _, s := range c.Sizes {
 		b, err := unit.ParseBytes(s)
 		if err != nil || b <= 0 || b > 64*unit.GB {
-			return nil, field.New("--sizes", "%q: write sizes between 1B and 64GB, such as 64KiB,1MiB", s)
+			return nil, field.New("--sizes", "%q: write sizes between 1B and 64GB with B, KB, MB, GB, KiB, MiB or GiB, such as 64KiB,1MiB (nccl-tests' 256M is 256MiB)", s)
 		}
 		out = append(out, b)
 	}

@@ -21,7 +21,7 @@ func (k *NewRate) accept(p *resolver, key string, _ *Event, th *thing) error {
 	}
 	if k.Direction != "" && k.Direction != "both" {
 		if k.Rate == nil && k.Share == nil {
-			return field.New(key+".direction", "is that of a new rate, and there is none")
+			return field.New(key+".direction", "is that of a new rate, and there is none; accepted: direction with rate or rate_share (bit_error_rate, up and flap are of both directions)")
 		}
 		if p.Scheduled != nil {
 			return field.New(key+".direction", "cables of a scheduled fabric have one rate in both directions")

@@ -153,6 +153,8 @@ func TestBadThings(t *testing.T) {
 			"events[0]: has several of up, flap and boot"},
 		{"{switch: rail-1, up: false, direction: in}",
 			"events[0].direction: is that of a new rate"},
+		{"{nic: host-1/nic-1, bit_error_rate: 1e-6, direction: out}",
+			"accepted: direction with rate or rate_share (bit_error_rate, up and flap are of both directions)"},
 		{"{switch: rail-1, rate: 1Gbps, rate_share: 0.5}",
 			"events[0].rate_share: is set, and rate too"},
 		{"{switch: rail-1, up: true}",

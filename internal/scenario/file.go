@@ -66,7 +66,7 @@ type Fabric struct {
 	IP            *int              `yaml:"ip" of:"4, 6" doc:"IP version, 4 or 6; IPv6's header has 20 bytes more, and entropy values, and with them flow labels, more bits (default 4)"`
 	AllowDeadlock bool              `yaml:"allow_deadlock" doc:"run although pauses can wait for one another in a ring"`
 	CutThrough    bool              `yaml:"cut_through" doc:"switches forward once the header is in"`
-	Pipeline      unit.Time         `yaml:"pipeline" range:"0s,1s" doc:"latency of a switch's ingress pipeline"`
+	Pipeline      unit.Time         `yaml:"pipeline" range:"0s,1s" doc:"latency of a switch's ingress pipeline (default 0s)"`
 	PauseDelay    unit.Time         `yaml:"pause_response" range:"0s,1s" doc:"time to act on a PFC frame; 0s: the IEEE budget of the speed"`
 	Types         []site.Type       `yaml:"types" doc:"kinds of servers and switches, of a fabric that is described by nodes and cables; also a mapping by name"`
 	Nodes         []site.Group      `yaml:"nodes" doc:"groups of servers and switches at places, instead of a kind; also a mapping by name"`
