@@ -207,7 +207,7 @@ func (c *trainingFlags) efficiency(def float64) float64 {
 func (c *trainingFlags) input(name string, m *model.Config, plan *scenario.Plan, fabric string,
 	sequence int64) (planner.SearchInput, error) {
 	t := workload.NewTraining()
-	t.Name, t.Model, t.GlobalBatch, t.Seq, t.Channels = name, m, c.Global, sequence, 0
+	t.Name, t.Model, t.GlobalBatch, t.Seq = name, m, c.Global, sequence
 	t.Efficiency, t.Kernels, t.Precision = c.efficiency(60), cmp.Or(c.Kernels, workload.Flat), c.Precision
 	return layouts.Asked(t, plan, fabric, c.GPUs)
 }

@@ -64,6 +64,29 @@ func (s Servers) groups(ranks []int) (groups [][]int) {
 	return groups
 }
 
+// Rings is how many rings side by side use all that a ring can use, as NCCL and RCCL have them: among n ranks of one
+// server whose GPUs are joined by a switch one; where they are joined in pairs one for each other rank (AMD,
+// Understanding RCCL bandwidth and xGMI performance, 2 March 2025: all seven links of a MI300X); of several servers
+// one for each of the n ranks in a server, and so for each NIC.
+func Rings(n, servers int, mesh bool) int {
+	switch {
+	case servers > 1:
+		return n
+	case mesh && n > 2:
+		return n - 1
+	}
+	return 1
+}
+
+// Rings is how many rings side by side a group of ranks uses.
+func (s Servers) Rings(ranks []int) int {
+	groups, most := s.groups(ranks), 1
+	for _, g := range groups {
+		most = max(most, len(g))
+	}
+	return Rings(most, len(groups), s.mesh)
+}
+
 // zigzag is the way of a channel through the n places of a server, n even: c, c+1, c-1, c+2 and so on to
 // c+n/2. The n ways use each cable between two places once in each direction (Walecki's paths), and each
 // begins and ends at a place of its own. Back is the other way round.

@@ -156,7 +156,7 @@ func Search(q SearchForm, s Scenario) (*Searched, error) {
 			"%d is out of range: the fabric has %d GPUs; accepted: 0 (all of them) or 1–%d", q.GPUs, all, all))
 	}
 	t := workload.NewTraining()
-	t.Name, t.Model, t.GlobalBatch, t.Seq, t.Channels = q.Model, m, q.GlobalBatch, q.Sequence, 0
+	t.Name, t.Model, t.GlobalBatch, t.Seq = q.Model, m, q.GlobalBatch, q.Sequence
 	t.Efficiency, t.Kernels, t.Precision = 60, workload.Flat, "bf16"
 	in, err := layouts.Asked(t, s.Plan, "the scenario", q.GPUs)
 	if err != nil {

@@ -43,22 +43,13 @@ func (c *Candidate) sum(in SearchInput) {
 // Step is a layout's step as the workload builder takes it.
 func (in SearchInput) Step(l partition.Layout) *workload.Training {
 	t := in.Training
-	t.Layout, t.GlobalBatch, t.Channels = l, l.Global(), in.Channels(l)
+	t.Layout, t.GlobalBatch = l, l.Global()
 	t.Steps = l.StepsInRow()
 	t.GatherAhead = t.GatherAhead && (l.ZeRO == 1 || l.ZeRO == 2)
 	t.GPU, t.PerServer, t.NVLink, t.NVLatency = in.Site.GPU, in.Site.PerServer, in.Site.NVLink, in.Site.NVLatency
 	t.Mesh, t.Switch = in.Site.Mesh, in.Site.Switch
+	t.Channels = t.Rings()
 	return &t
-}
-
-// Channels returns the number of rings that a layout's gradient reductions use: one per GPU that they have in a
-// server, unless the input says how many.
-func (in SearchInput) Channels(l partition.Layout) int {
-	if in.Training.Channels > 0 {
-		return in.Training.Channels
-	}
-	context, data, _ := groupsOf(l)
-	return in.Site.inServer(replicas(l, context, data))
 }
 
 // replicas is the group that shares parameters: context ranks and data ranks.

@@ -193,7 +193,7 @@ func (m *Measured) estimate(find FindModel, by Assumed) {
 	if m.plain {
 		t.Model = t.Model.WithoutMTP()
 	}
-	t.Name, t.GlobalBatch, t.Seq, t.Channels = m.model, m.global, m.seq, 0
+	t.Name, t.GlobalBatch, t.Seq = m.model, m.global, m.seq
 	if t.Precision = m.precision; by.Efficiency > 0 {
 		t.Efficiency = by.Efficiency
 	} else if t.Software = by.Software; by.Software != nil {

@@ -20,7 +20,7 @@ func site(t *testing.T, gpus int) Site {
 // searching is a search for a batch of sequences, with kernels that reach so many percent.
 func searching(m *model.Config, s Site, batch, seq int64, efficiency float64) SearchInput {
 	t := workload.NewTraining()
-	t.Model, t.GlobalBatch, t.Seq, t.Efficiency, t.Channels = m, batch, seq, efficiency, 0
+	t.Model, t.GlobalBatch, t.Seq, t.Efficiency = m, batch, seq, efficiency
 	return SearchInput{Training: t, Site: s}
 }
 

@@ -79,43 +79,29 @@ func (p *resolver) choose(at task, s *CollSpec) (run workload.CollectiveRun, err
 				"%q is nothing that the tuning model picks", x)
 		}
 	}
-	if s.Algorithm != "auto" && s.Algorithm != "" && s.Protocol != "auto" {
-		p.meshed(at.crew, s.Groups, &run)
-	} else if err = p.tuned(at, s, &run); err != nil {
-		return run, err
+	if s.Algorithm == "auto" || s.Algorithm == "" || s.Protocol == "auto" {
+		if err := p.tuned(at, s, &run); err != nil {
+			return run, err
+		}
 	}
-	p.lone(at, s, &run)
+	ring := run.Algorithm == coll.ByRing && run.Kind != coll.ToAll
+	if run.Kind == coll.Bcast {
+		ring = run.Algorithm != coll.ByTree
+	}
+	if ring && run.Channels == 0 && s.Groups != "rail" {
+		run.Channels = p.rings(at.crew)
+	}
 	return run, nil
 }
 
-// lone notes a ring or chain that leaves servers by one of their NICs because no number of channels is set.
-func (p *resolver) lone(at task, s *CollSpec, run *workload.CollectiveRun) {
-	ring := run.Algorithm == coll.ByChain ||
-		run.Algorithm == coll.ByRing && run.Kind != coll.ToAll && run.Kind != coll.Bcast
-	servers, nics, _ := p.slowest(at.crew)
-	if n := p.rings(at.crew); ring && run.Channels == 0 && s.Groups != "rail" && servers > 1 && min(n, nics) > 1 {
-		key := at.key + ".traffic.collective"
-		p.note("%s.algorithm: one %s sends through 1 of the %d NICs of a server; NCCL uses all: --set %s.channels=%d",
-			key, run.Algorithm, nics, key, n)
-	}
-}
-
-// meshed gives a ring in servers whose GPUs are joined in pairs as many channels as it takes to use all their
-// cables, as RCCL does (AMD, Understanding RCCL bandwidth and xGMI performance, 2 March 2025: all seven
-// links of a MI300X): one less than there are GPUs inside a server, one for each NIC beyond.
-func (p *resolver) meshed(c crew, groups string, run *workload.CollectiveRun) {
-	n := p.perServer(c)
-	if run.Channels > 0 || run.Algorithm != coll.ByRing && run.Algorithm != "" || groups == "rail" || n < 3 ||
-		run.Kind == coll.ToAll || run.Kind == coll.Bcast || run.Chunk > 0 {
-		return
-	}
+// mesh reports whether GPUs of all servers are joined in pairs.
+func (p *Plan) mesh(c crew) bool {
 	for rank := range p.ranks(c) {
 		if !p.KindOf(c.gpu(rank)).Mesh() {
-			return
+			return false
 		}
 	}
-	run.Channels = p.rings(c)
-	p.note("GPUs are connected in pairs: the %v runs as %d rings on separate cables (as RCCL; channels: 1 is one ring)", run.Kind, run.Channels)
+	return true
 }
 
 // tunable is what a tuning model can be told to leave out.
@@ -130,9 +116,6 @@ func (p *resolver) tuned(at task, s *CollSpec, run *workload.CollectiveRun) erro
 	if run.Kind == coll.ToAll || run.Kind == coll.Bcast {
 		if s.Protocol == "auto" {
 			run.Protocol = coll.Simple
-		}
-		if run.Kind == coll.Bcast && run.Algorithm == "" && run.Channels == 0 && s.Groups != "rail" {
-			run.Channels = p.perServer(at.crew) // as NCCL's rings
 		}
 		return nil
 	}
@@ -162,9 +145,6 @@ func (p *resolver) tuned(at task, s *CollSpec, run *workload.CollectiveRun) erro
 			run.Protocol = c.Protocol
 		}
 		break
-	}
-	if run.Channels == 0 && run.Algorithm == coll.ByRing && s.Groups != "rail" {
-		run.Channels = p.rings(at.crew)
 	}
 	with := ""
 	if run.Protocol != "" {

@@ -221,7 +221,7 @@ type CollSpec struct {
 	Groups    string     `yaml:"groups" enum:"all,rail" doc:"rail: one group per place in the server"`
 	Algorithm string     `yaml:"algorithm" enum:"auto,ring,tree,halving-doubling,hierarchical,nvls,nvls-tree,chain,direct,pairwise,pxn" doc:"auto: what NCCL's tuning model picks; all-reduce: ring, tree, halving-doubling, hierarchical, nvls (by NVSwitch), nvls-tree (by NVSwitches, and trees between servers); all-to-all: direct, pairwise, pxn; broadcast: chain, tree"`
 	Protocol  string     `yaml:"protocol" enum:"none,auto,ll,ll128,simple" doc:"flags and synchronisation of NCCL's protocols; none: bare transfers"`
-	Channels  int        `yaml:"channels" range:"0,64" doc:"rings side by side, crossing servers on different rails; with a number auto picks a ring; 0: one, or one per GPU of a server where auto picks a ring; where GPUs are connected in pairs (XGMI) as many as use all cables"`
+	Channels  int        `yaml:"channels" range:"0,64" doc:"rings or chains side by side, crossing servers on different rails; with a number auto picks a ring; 0: as many as use all NICs, one per GPU of a server; in one server one, or where GPUs are connected in pairs (XGMI) one per other GPU"`
 	CrossNIC  bool       `yaml:"cross_nic" doc:"rings side by side leave a server by another NIC than they enter the next by, from rail to rail (NCCL_CROSS_NIC=1); false: by the same one"`
 	Without   []string   `yaml:"without" doc:"auto: what the tuning model leaves out, of ring, tree, nvls, nvls-tree, and of the protocols ll, ll128, simple (NCCL_ALGO=^NVLS, NCCL_NVLS_ENABLE=0)"`
 	Chunk     unit.Bytes `yaml:"chunk" range:"0|1KB,100000GB" doc:"rings: bytes per rank and piece, pieces follow each other; 0B: whole steps"`

@@ -89,21 +89,9 @@ func (p *resolver) fit(c crew) *fitted {
 // Rings is the number of rings that a collective of all GPUs uses.
 func (p *Plan) Rings() int { return p.rings(nil) }
 
-// rings is how many rings side by side use all that a ring can use: of one server whose GPUs are joined by a
-// switch one, where they are joined in pairs (meshed) one for each other GPU, of several servers one for each
-// GPU, and so for each NIC.
+// rings is how many rings side by side use all that a ring of a job can use.
 func (p *Plan) rings(c crew) int {
-	n, mesh := p.perServer(c), true
-	for rank := range p.ranks(c) {
-		mesh = mesh && p.KindOf(c.gpu(rank)).Mesh()
-	}
-	switch {
-	case len(p.domains(c)) > 1:
-		return n
-	case mesh && n > 2:
-		return n - 1
-	}
-	return 1
+	return coll.Rings(p.perServer(c), len(p.domains(c)), p.mesh(c))
 }
 
 // run completes a collective among ranks.

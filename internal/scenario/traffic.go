@@ -26,7 +26,9 @@ func (p *resolver) traffic(at task, t *Traffic) (workload.Job, error) {
 		}
 		n++
 		run := workload.CollectiveRun{Kind: c.kind, Algorithm: c.algorithm, Bytes: c.s.Bytes}
-		p.meshed(at.crew, c.s.Groups, &run)
+		if c.kind != coll.ToAll && c.algorithm == "" && c.kind != coll.Bcast && c.s.Groups != "rail" && p.mesh(at.crew) {
+			run.Channels = p.rings(at.crew)
+		}
 		build = func() (*workload.DAG, error) { return p.collective(at.crew, c.s.Groups, run) }
 	}
 	if s := t.Collective; s != nil {

@@ -51,53 +51,21 @@ func TestNextGroup(t *testing.T) {
 	}
 }
 
-// TestLoneRing notes a ring that leaves seven of a server's eight NICs idle, and only such a one.
-func TestLoneRing(t *testing.T) {
-	const what, set = "1 of the 8 NICs of a server", "--set workload.traffic.collective.channels=8"
-	for of, want := range map[string]bool{
-		"algorithm: ring":                           true,
-		"kind: broadcast, algorithm: chain":         true,
-		"algorithm: ring, channels: 1":              false,
-		"algorithm: ring, groups: rail":             false,
-		"algorithm: ring, protocol: auto":           false,
-		"algorithm: tree":                           false,
-		"algorithm: auto":                           false,
-		"kind: all-to-all, algorithm: pairwise":     false,
-		"kind: all-gather, algorithm: ring":         true,
-		"algorithm: ring, chunk: 1MiB":              true,
-		"algorithm: ring, channels: 0":              true,
-		"kind: broadcast, algorithm: tree":          false,
-		"kind: broadcast, algorithm: auto":          false,
-		"kind: reduce-scatter, algorithm: ring":     true,
-		"algorithm: ring, channels: 8, chunk: 1MiB": false,
-	} {
-		doc, err := scenario.Parse("x.yaml", []byte("fabric: {kind: rail, segments: 1, hosts: 2, spines: 2}\n"+
-			"server: {gpu: h100, gpus: 8, nics: 8}\nworkload: {traffic: {collective: {bytes: 64MiB, "+of+"}}}\n"), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := doc.Checked(nil)
-		if err != nil {
-			t.Fatal(of, err)
-		}
-		notes := strings.Join(p.Notes, "\n")
-		if got := strings.Contains(notes, what) && strings.Contains(notes, set); got != want {
-			t.Errorf("%s: noted %v, want %v: %q", of, got, want, p.Notes)
-		}
-	}
-}
-
-// TestOneRing notes a ring of gradients that leaves NICs of its group idle, and only such a one.
-func TestOneRing(t *testing.T) {
-	for of, want := range map[string]string{
-		"dp: 16":                     "sends through 1 of 8 NICs of a server; NCCL uses all: --set workload.training.channels=8",
-		"tp: 4, dp: 4":               "sends through 1 of 2 NICs of a server; NCCL uses all: --set workload.training.channels=2",
-		"dp: 16, zero: 3":            "--set workload.training.channels=8",
-		"dp: 16, channels: 1":        "",
-		"dp: 16, channels: 8":        "",
-		"dp: 8":                      "", // within a server
-		"dp: 16, dp_algorithm: tree": "",
-		"pp: 4, tp: 2, dp: 2, order: tp-cp-pp-dp": "",
+// TestRingsOfGradients checks how many rings reduce gradients where no number is set: one for each GPU of a data
+// parallel group in a server, so that it sends through all of its NICs.
+func TestRingsOfGradients(t *testing.T) {
+	for of, want := range map[string]int{
+		"dp: 16":              8,
+		"tp: 4, dp: 4":        2,
+		"tp: 4, dp: 2, pp: 2": 1,
+		"dp: 16, zero: 3":     8,
+		"dp: 16, channels: 1": 1,
+		"dp: 8, cp: 2":        8,
+		"dp: 8":               1, // within a server
+		"dp: 4, pp: 4":        1,
+		"tp: 2, dp: 4, pp: 2": 1,
+		"tp: 2, dp: 8":        4,
+		"pp: 4, tp: 2, dp: 2, order: tp-cp-pp-dp": 1,
 	} {
 		doc, err := scenario.Parse("x.yaml", []byte("fabric: {kind: rail, segments: 1, hosts: 2, spines: 2}\n"+
 			"server: {gpu: h100, gpus: 8, nics: 8}\nworkload: {training: {model: gpt3-125m, global_batch: 16, "+of+"}}\n"), nil)
@@ -108,9 +76,8 @@ func TestOneRing(t *testing.T) {
 		if err != nil {
 			t.Fatal(of, err)
 		}
-		notes := strings.Join(p.Notes, "\n")
-		if got := strings.Contains(notes, "one ring of gradients"); got != (want != "") || !strings.Contains(notes, want) {
-			t.Errorf("%s: want %q: %q", of, want, p.Notes)
+		if got := p.Jobs[0].Training.Rings(); got != want {
+			t.Errorf("%s: %d rings, want %d", of, got, want)
 		}
 	}
 }

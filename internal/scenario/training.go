@@ -4,10 +4,8 @@ import (
 	"errors"
 	"strings"
 
-	"railyard/internal/coll"
 	"railyard/internal/field"
 	"railyard/internal/model"
-	"railyard/internal/partition"
 	"railyard/internal/workload"
 	"railyard/unit"
 )
@@ -68,7 +66,6 @@ func (p *resolver) training(at task, t *workload.Training) (job workload.Job, er
 		p.note("tensor parallel groups of %d span servers of %s: their all-reduces cross the network",
 			t.TP, unit.Plural(p.Graph.PerDomain(), "GPU"))
 	}
-	p.oneRing(key, &step, place)
 	mem, err := step.Worst(m)
 	if err != nil {
 		return job, field.Under(key, err)
@@ -103,23 +100,6 @@ func (p *resolver) training(at task, t *workload.Training) (job workload.Job, er
 		job.Place, job.Storage = ends, p.Storage.Service
 	}
 	return job, nil
-}
-
-// oneRing notes a ring of gradients that leaves servers by one of the NICs of a group's ranks, because no number of
-// channels is set.
-func (p *resolver) oneRing(key string, step *workload.Training, place crew) {
-	inside := step.TP // ranks between two of a group
-	if step.Order == partition.PipelineInside {
-		inside *= step.PP
-	}
-	group := step.DP * step.CP
-	n := min(step.PerServer/inside, group)
-	_, nics, _ := p.slowest(place)
-	ring := step.ZeRO > 0 || step.Algorithm == coll.ByRing
-	if ring && !step.Fold && step.Channels == 1 && !p.says(key+".channels") && group > n && min(n, nics) > 1 {
-		p.note("%s.channels: one ring of gradients sends through 1 of %d NICs of a server; NCCL uses all: --set %s.channels=%d",
-			key, min(n, nics), key, n)
-	}
 }
 
 // software sets the framework of a step, and what calibration says of its kernels.

@@ -83,7 +83,7 @@ func (p *practised) search() (rank, of int, slower float64, err error) {
 		t.Model = must(model.Builtin(p.model))
 	}
 	g := must(model.FindGPU(p.gpu))
-	t.GlobalBatch, t.Seq, t.Channels, t.Software = p.global, p.seq, 0, must(workload.FindSoftware(p.software))
+	t.GlobalBatch, t.Seq, t.Software = p.global, p.seq, must(workload.FindSoftware(p.software))
 	in := planner.SearchInput{Training: t, Site: planner.Site{GPU: g, GPUs: p.gpus, PerServer: 8, NVLink: g.Reached(),
 		NIC: g.NIC, Latency: 3 * unit.Microsecond, NVLatency: unit.Microsecond, Ratio: 1, Upper: 1,
 		Segment: max(1, p.gpus/8), QPs: 1, Spread: true}}

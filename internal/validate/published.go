@@ -51,9 +51,9 @@ func megatron(g gpt, base partition.Layout, batch int64, efficiency float64, mic
 	t.Model, t.GlobalBatch, t.Seq = m, batch, 2048
 	t.Efficiency, t.Kernels = 100*efficiency, workload.Unfused
 	if base.ZeRO < 3 {
-		t.Overlap, t.Channels = false, 0
+		t.Overlap = false
 	} else {
-		t.Gathers, t.Regather = 4, true
+		t.Gathers, t.Regather, t.Channels = 4, true, 1
 	}
 	in := planner.SearchInput{Training: t, Site: selene(gpus)}
 	for _, vpp := range []int{1, 2, 3, 4, 5, 6, 8} {
@@ -204,7 +204,7 @@ func againstZeRO(efficiency float64) ([]Row, error) {
 		}
 		zero := must(deepspeed(r.g, r.zGPUs, r.zMicro, r.zSize, theirs))
 		rows = append(rows,
-			within(fmt.Sprintf("TFLOP/s per GPU, GPT of %s on %d A100, ZeRO 3", r.name, r.zGPUs),
+			within(fmt.Sprintf("TFLOP/s per GPU, GPT of %s on %d A100, ZeRO 3, one ring", r.name, r.zGPUs),
 				fmt.Sprintf("%s; efficiency %.0f %% from its first row", source, 100*theirs), r.zWant, zero,
 				0.1, "%.0f"),
 			Row{Claim: fmt.Sprintf("partitioning beats ZeRO 3 for %s on %d GPUs", r.name, r.zGPUs),
@@ -224,7 +224,7 @@ func llama3() ([]Row, error) {
 			Recompute: partition.RecomputeSelective, Schedule: partition.Interleaved, Sequence: true,
 			Order: partition.PipelineInside, ZeRO: 2, Micro: 1, Microbatches: microbatches, Seq: seq}
 		t := workload.NewTraining()
-		t.Model, t.Seq, t.Channels = m, seq, 0
+		t.Model, t.Seq = m, seq
 		t.Efficiency, t.Kernels = 100*efficiency, workload.Fused
 		in := planner.SearchInput{Training: t,
 			Site: planner.Site{GPU: h, GPUs: l.GPUs(), PerServer: 8, NVLink: h.NVLink, NIC: h.NIC,

@@ -107,6 +107,17 @@ func (l *blocks[T]) add(x T) {
 	l.last, l.n = append(l.last, x), l.n+1
 }
 
+// at is an element.
+func (l *blocks[T]) at(i int) T {
+	for _, b := range l.full {
+		if i < len(b) {
+			return b[i]
+		}
+		i -= len(b)
+	}
+	return l.last[i]
+}
+
 // all returns the elements in one piece.
 func (l *blocks[T]) all() []T { return slices.Concat(append(l.full, l.last)...) }
 
@@ -141,6 +152,28 @@ func (b *Builder) Compute(rank int, d unit.Time, c Class, after ...int32) int32 
 // coll.Sink.
 func (b *Builder) Transfer(src, dst int, bytes unit.Bytes, after ...int32) int32 {
 	return b.add(Op{Bytes: bytes, Rank: int32(src), Peer: int32(dst), Coll: b.coll, Class: b.class}, after)
+}
+
+// latest keeps of deliveries to a rank the last from each sender, whose messages arrive in order, and none of those
+// that were known before.
+func (b *Builder) latest(ids, before []int32) (last []int32) {
+	if b.sums != nil || b.tooBig {
+		return ids[:1]
+	}
+	at := map[int32]int{}
+	for _, id := range ids {
+		if slices.Contains(before, id) {
+			continue
+		}
+		from := b.ops.at(int(id)).Rank
+		if k, ok := at[from]; ok {
+			last[k] = max(last[k], id)
+			continue
+		}
+		at[from] = len(last)
+		last = append(last, id)
+	}
+	return last
 }
 
 // Collective runs build with a new collective as the current one. Where transfers are summed, build runs once for

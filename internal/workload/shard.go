@@ -12,15 +12,16 @@ type pool struct{ dense, sparse unit.Bytes }
 // the last one of its chain, and returns what arrives.
 func (s *step) collect(groups [][]int, chain [][]int32, kind coll.Kind, name string, b unit.Bytes) (out []arrival) {
 	run := coll.Ring(kind)
-	by, channels := coll.ByRing, s.Channels
+	by, channels := coll.ByRing, s.Rings()
 	if kind == coll.AllReduce {
 		if run, _ = coll.AllReduceBy(s.Algorithm, s.DP*s.CP, s.on()); s.Algorithm == coll.ByNVLSTree {
 			run = coll.NVLSTree(s.Switch, s.on())
 		}
 		by = usual(kind, s.Algorithm)
-		if s.Algorithm != "" && s.Algorithm != coll.ByRing {
-			channels = 1
-		}
+	}
+	ring := by == coll.ByRing
+	if !ring {
+		channels = 1
 	}
 	for _, ranks := range groups {
 		if len(ranks) < 2 || b <= 0 {
@@ -37,11 +38,10 @@ func (s *step) collect(groups [][]int, chain [][]int32, kind coll.Kind, name str
 					ready[i] = append(s.pending(in[i]), chain[in[i]]...)
 				}
 				for i, d := range run(s.b, in, part, ready) {
-					at := order[i]
-					if kind == coll.AllReduce && channels < s.Channels {
-						next[at] = append(next[at], d...) // a tree ends piece by piece
+					if at := order[i]; ring {
+						next[at] = append(next[at], d[0]) // what comes last at a rank; the rest was there before
 					} else {
-						next[at] = append(next[at], d[0])
+						next[at] = append(next[at], s.b.latest(d, ready[i])...)
 					}
 				}
 			}
@@ -54,6 +54,18 @@ func (s *step) collect(groups [][]int, chain [][]int32, kind coll.Kind, name str
 		}
 	}
 	return out
+}
+
+// Rings is how many rings side by side reduce gradients, and gather parameters.
+func (t *Training) Rings() int {
+	if t.Channels > 0 {
+		return t.Channels
+	}
+	ranks := make([]int, 0, t.DP*t.CP)
+	for e := range t.DP * t.CP {
+		ranks = append(ranks, t.rank(0, e%t.CP, e/t.CP, 0))
+	}
+	return min(64, t.on().Rings(ranks))
 }
 
 // on says where the built ranks are.

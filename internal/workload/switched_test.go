@@ -104,3 +104,54 @@ func TestTimeBySwitch(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
+
+// TestUpdateAfterReduction checks that the optimizer of a rank waits for the last transfer of gradients from each rank
+// that sends it some, whatever algorithm reduces them; those of one sender arrive in order.
+func TestUpdateAfterReduction(t *testing.T) {
+	for _, algorithm := range []string{coll.ByRing, coll.ByTree, coll.ByHalving, coll.ByRails, coll.ByNVLSTree} {
+		tr := training(t, "llama-3.1-8b", 1, 1, 16)
+		tr.Algorithm, tr.PerServer, tr.Channels, tr.Overlap = algorithm, 8, 1, false
+		tr.Switch, tr.NVLink, tr.Bucket = coll.NVLSShare(false), 3600*unit.Gbps, 4*unit.GB
+		d, err := tr.Build()
+		if err != nil {
+			t.Fatal(algorithm, err)
+		}
+		update := make([]int32, d.Ranks)
+		for i := range d.Ops {
+			if d.Ops[i].Class == Optimizer {
+				update[d.Ops[i].Rank] = int32(i)
+			}
+		}
+		before := make([][]int32, len(d.Ops))
+		for i := range d.Ops {
+			for _, next := range d.After(int32(i)) {
+				before[next] = append(before[next], int32(i))
+			}
+		}
+		seen := make([]int32, len(d.Ops)) // by which rank's walk
+		for rank, from := range update {
+			todo := []int32{from}
+			for len(todo) > 0 {
+				i := todo[len(todo)-1]
+				todo = todo[:len(todo)-1]
+				for _, b := range before[i] {
+					if seen[b] != int32(rank+1) {
+						seen[b] = int32(rank + 1)
+						todo = append(todo, b)
+					}
+				}
+			}
+			last := map[int32]int{}
+			for i := range d.Ops {
+				if o := &d.Ops[i]; o.Class == DataParallel && !o.Compute() && int(o.Peer) == rank {
+					last[o.Rank] = i
+				}
+			}
+			for _, i := range last {
+				if o := &d.Ops[i]; seen[i] != int32(rank+1) {
+					t.Fatalf("%s: the optimizer of rank %d does not wait for a transfer from rank %d", algorithm, rank, o.Rank)
+				}
+			}
+		}
+	}
+}

@@ -49,8 +49,8 @@ func (t *Training) Validate() error {
 		return field.New("bucket", "must be at least 1KB, found %v", t.Bucket)
 	case t.GradBytes != 2 && t.GradBytes != 4:
 		return field.New("grad_bytes", "gradients have 2 or 4 bytes, found %d", t.GradBytes)
-	case t.Channels < 1 || t.Channels > 64:
-		return field.New("channels", "%d is out of range 1–64", t.Channels)
+	case t.Channels < 0 || t.Channels > 64:
+		return field.New("channels", "%d is out of range 0–64", t.Channels)
 	case t.Prefetch < 0 || t.Prefetch > 1000:
 		return field.New("prefetch", "%d is out of range 0–1000 layers", t.Prefetch)
 	case t.Gathers < 0 || t.Gathers > 64:
@@ -226,7 +226,7 @@ func (t *Training) FewerMicrobatches() int {
 
 // size estimates the operations of a step, from above.
 func (t *Training) size() float64 {
-	tp, d := float64(t.tensorRanks()), float64(t.DP*t.CP)
+	tp, d, rings := float64(t.tensorRanks()), float64(t.DP*t.CP), float64(t.Rings())
 	perLayer := 4 + 10*tp + 4*float64(t.CP) + 4*float64(t.EP)
 	if t.Software != nil {
 		perLayer += 2 + 10*tp + 4*float64(t.EP)
@@ -235,7 +235,7 @@ func (t *Training) size() float64 {
 		perLayer *= 1.5
 	}
 	if t.ZeRO == 3 {
-		perLayer += 4 * d * float64(t.Channels) * float64(max(1, t.Gathers))
+		perLayer += 4 * d * rings * float64(max(1, t.Gathers))
 	}
 	ranks := float64(t.Ranks())
 	ops := ranks * (float64(t.Model.Layers)/float64(t.PP) + 1) * float64(t.Microbatches) * perLayer
@@ -244,7 +244,7 @@ func (t *Training) size() float64 {
 		buckets *= float64(t.Microbatches)
 	}
 	if d > 1 {
-		ops += ranks * buckets * 2 * d * float64(t.Channels)
+		ops += ranks * buckets * 2 * d * rings
 	}
 	return (ops + t.storedOps()) * float64(t.StepsInRow())
 }

@@ -26,7 +26,7 @@ type Training struct {
 	By            string     `yaml:"software" doc:"framework, NAME or NAME@VERSION, or a file of plan fit, whose kernels, launches and hidden transfers take the place of efficiency, kernels and tp_overlap; empty: those (railyard plan score --software)"`
 	Precision     string     `yaml:"precision" enum:"bf16,fp8,fp8-block,mxfp8,nvfp4" doc:"arithmetic of the layers' matrix products: bf16; fp8 scaled per tensor or, fp8-block, per 128 values; mxfp8 (per 32), nvfp4 (per 16). Attention scores, head and router stay in bf16"`
 	Kernels       string     `yaml:"kernels" enum:"flat,fused,unfused" doc:"flat: efficiency covers everything; fused: norms and activations also stream through memory; unfused: attention scores too"`
-	Channels      int        `yaml:"channels" range:"1,64" doc:"parallel rings per bucket; they cross servers on different rails"`
+	Channels      int        `yaml:"channels" range:"0,64" doc:"parallel rings per bucket, crossing servers on different rails; 0: one for each GPU that a data parallel group has in a server, and so one per NIC; in one server one, or where GPUs are connected in pairs (XGMI) one per other GPU"`
 	TensorBy      string     `yaml:"tp_algorithm" enum:"auto,ring,nvls" doc:"all-reduce of tensor parallel groups: nvls (by NVSwitch), ring, or auto: the one of both that NCCL's tuning model picks; gathering and scattering are rings"`
 	Algorithm     string     `yaml:"dp_algorithm" enum:"ring,tree,halving-doubling,hierarchical,nvls-tree" doc:"all-reduce of gradients"`
 	Experts       string     `yaml:"ep_algorithm" enum:"direct,pairwise,pxn" doc:"all-to-all of tokens to their experts"`
@@ -65,7 +65,7 @@ func NewTraining() Training {
 		Recompute: partition.RecomputeSelective, Schedule: partition.OneFOneB, Order: partition.DataInside,
 		Micro: 1, Steps: 1, Seq: 2048},
 		GradBytes: 2, Bucket: 100 * unit.MB, Overlap: true, ScatterGather: true, Efficiency: 50,
-		Kernels: Flat, Channels: 1, TensorBy: coll.ByRing, Algorithm: "ring", Precision: BF16,
+		Kernels: Flat, TensorBy: coll.ByRing, Algorithm: "ring", Precision: BF16,
 		Experts: "direct", Prefetch: 1, Gathers: 1}
 }
 
