@@ -152,3 +152,28 @@ func TestSearchLarge(t *testing.T) {
 		t.Error("an efficiency of 200 % is taken")
 	}
 }
+
+// TestSliceCrossesServers checks that the part of a step that is simulated sends through the network, as the whole
+// does, or that there is none.
+func TestSliceCrossesServers(t *testing.T) {
+	in := searching(builtin(t, "llama-3.1-70b"), site(t, 256), 1024, 8192, 60)
+	r, err := Search(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, none := 0, 0
+	for _, c := range r.Candidates[:min(300, len(r.Candidates))] {
+		s, err := in.Slice(c, Rails{}, 4096, 1e8)
+		switch {
+		case err != nil:
+			none++
+		case s.Layout.GPUs() <= 8:
+			t.Errorf("%v: %s", c.Layout, s.About)
+		case s.About != "":
+			parts++
+		}
+	}
+	if parts == 0 || none == 0 {
+		t.Errorf("%d parts, %d without", parts, none)
+	}
+}

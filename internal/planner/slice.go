@@ -48,7 +48,8 @@ func (in SearchInput) Slice(c Candidate, r Rails, mtu int, packets float64) (Sli
 	for _, d := range divisors(l.DP) {
 		x := l
 		x.DP = d
-		if (d*l.CP)%l.EP != 0 || d < min(2, l.DP) {
+		inside := x.GPUs() <= in.Site.PerServer && l.GPUs() > in.Site.PerServer // and nothing crosses the network
+		if (d*l.CP)%l.EP != 0 || d < min(2, l.DP) || inside {
 			continue
 		}
 		t := in.Step(x)
@@ -59,7 +60,7 @@ func (in SearchInput) Slice(c Candidate, r Rails, mtu int, packets float64) (Sli
 		}
 	}
 	if replicas == 0 {
-		return s, fmt.Errorf("not even two replicas can be built as one workload")
+		return s, fmt.Errorf("too many operations even with the fewest replicas, two or more, that span servers")
 	}
 	if s.Packets *= float64(replicas) / float64(l.DP); s.Packets > 4*packets {
 		if s.Flows = true; l.GPUs() <= 4*maxWhole && in.Step(l).TooBig() == nil {

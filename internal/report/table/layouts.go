@@ -24,7 +24,9 @@ func Layouts(w io.Writer, in *planner.SearchInput, r *planner.Result, sims []lay
 	if p := in.Training.Precision; p != workload.BF16 && p != "" {
 		report.Wrap(w, "", fmt.Sprintf("Matrix products in %s; MFU is of the GPU's peak in %[1]s", p))
 	}
-	if by := in.Training.Software; by != nil {
+	if by := in.Training.Software; by == nil {
+		report.Wrap(w, "", fmt.Sprintf("Matrix products at %v %% of the GPU's peak (--efficiency)", in.Training.Efficiency))
+	} else {
 		report.Wrap(w, "", fmt.Sprintf("Kernels and overheads of %s, and what it can run", by))
 		e, ok := planner.ErrorOf(by, planner.Kind(in.Training.Model, in.Training.Precision))
 		if ok && len(r.Candidates) > 0 {
@@ -44,9 +46,15 @@ func Layouts(w io.Writer, in *planner.SearchInput, r *planner.Result, sims []lay
 
 // layoutAnswer names the best layout: of those simulated, or by the cost model.
 func layoutAnswer(r *planner.Result, sims []layouts.Simulated) string {
+	ran := 0
 	for _, s := range sims {
 		if s.Skipped == "" {
-			return fmt.Sprintf("Best of %d simulated: %s: step %s%s, MFU %s", len(sims), s.Layout,
+			ran++
+		}
+	}
+	for _, s := range sims {
+		if s.Skipped == "" {
+			return fmt.Sprintf("Best of %d simulated: %s: step %s%s, MFU %s", ran, s.Layout,
 				took(s.Seconds), report.Approximation(s.Fidelity, s.Expected), unit.ShowShare(s.MFU))
 		}
 	}
