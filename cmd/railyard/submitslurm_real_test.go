@@ -35,11 +35,11 @@ type slurmCluster struct {
 }
 
 // startSlurm starts one in a folder, and waits until all nodes are idle.
-func startSlurm(t *testing.T) *slurmCluster {
+func startSlurm(t *testing.T, suffix string) *slurmCluster {
 	t.Helper()
 	needsSlurm(t, "slurmctld", "slurmd", "sbatch", "salloc", "srun", "sinfo", "nsenter")
 	dir := t.TempDir()
-	c := &slurmCluster{t, ownNetwork(t, "slur"), dir, filepath.Join(dir, "slurm.conf"),
+	c := &slurmCluster{t, ownNetwork(t, suffix), dir, filepath.Join(dir, "slurm.conf"),
 		filepath.Join(dir, "topology.conf")}
 	for g := range 8 {
 		if err := os.Symlink("/dev/null", filepath.Join(dir, fmt.Sprint("gpu", g))); err != nil {
@@ -108,7 +108,7 @@ func (c *slurmCluster) batch(out string, args ...string) string {
 // which rank, node and GPUs, and every variable that each process then finds.
 func TestRealSlurmAgrees(t *testing.T) {
 	t.Parallel()
-	c := startSlurm(t)
+	c := startSlurm(t, "slur")
 	dir, conf, tree := c.dir, c.conf, c.tree
 	t.Run("choices", c.agreeChoices)
 	t.Run("random", c.agreeRandom)

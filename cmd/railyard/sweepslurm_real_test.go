@@ -11,7 +11,7 @@ import (
 // A real Slurm runs a study as an array, to the bytes of this process.
 func TestRealSlurmSweep(t *testing.T) {
 	t.Parallel()
-	c := startSlurm(t)
+	c := startSlurm(t, "slsw")
 	executable, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
