@@ -110,3 +110,15 @@ func TestTooBig(t *testing.T) {
 		}
 	}
 }
+
+// TestTooManyRings checks that the error of a step whose rings have too many operations names one ring.
+func TestTooManyRings(t *testing.T) {
+	doc, err := scenario.Parse("x.yaml", []byte("fabric: {kind: rail, segments: 1, hosts: 32, spines: 8}\n"+
+		"server: {gpu: h100, gpus: 8, nics: 8}\nworkload: {training: {model: llama-2-7b, dp: 256, zero: 1}}\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = doc.Resolve(nil); err == nil || !strings.HasSuffix(err.Error(), "; accepted: --set workload.training.channels=1") {
+		t.Error(err)
+	}
+}

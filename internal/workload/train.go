@@ -209,6 +209,11 @@ func (t *Training) Smaller() (keys []string) {
 		}
 		break
 	}
+	if one := *t; t.Channels == 0 {
+		if one.Channels = 1; one.TooBig() == nil { // through one NIC of a server
+			keys = append(keys, "channels=1")
+		}
+	}
 	return keys
 }
 
