@@ -27,6 +27,14 @@ type Jack struct {
 	Part, Parts uint8 // from 1; 0: the whole port
 }
 
+// String returns the jack as rules list it: 5, or 5/2 where port 5 is broken out.
+func (j Jack) String() string {
+	if j.Part > 0 {
+		return fmt.Sprintf("%d/%d", j.Port, j.Part)
+	}
+	return strconv.Itoa(int(j.Port))
+}
+
 // Run is ports of one kind, side by side.
 type Run struct{ Ports, Lanes int }
 
@@ -35,6 +43,7 @@ type Panel struct {
 	System string // one of Systems, "" where nobody said
 	Model  string // the key of the model, "" where nobody said
 	Runs   []Run  // in order; none, or no lanes: nobody said
+	Each   int    // lanes of a port that is in no run; 0: nobody said
 
 	Device *Device // what SONiC's files say of it; nil: nobody has them
 }
@@ -47,12 +56,15 @@ func (p *Panel) at(port int) (first, lanes int, told bool) {
 	if p != nil {
 		for _, r := range p.Runs {
 			if r.Lanes == 0 {
-				return 0, 0, false
+				break
 			}
 			if port <= r.Ports {
 				return first + (port-1)*r.Lanes, r.Lanes, true
 			}
 			port, first = port-r.Ports, first+r.Ports*r.Lanes
+		}
+		if p.Each > 0 {
+			return first + (port-1)*p.Each, p.Each, true
 		}
 	}
 	return first + (port-1)*usual, usual, false
@@ -80,10 +92,7 @@ func (p *Panel) Told() bool {
 
 // Lanes are those of a jack, from 0: the first, and how many.
 func (p *Panel) Lanes(j Jack) (first, lanes int) {
-	first, lanes, told := p.at(int(j.Port))
-	if !told {
-		first, lanes = (int(j.Port)-1)*usual, usual
-	}
+	first, lanes, _ = p.at(int(j.Port))
 	if j.Parts > 1 {
 		own := max(lanes/int(j.Parts), 1)
 		return first + int(j.Part-1)*own, own
@@ -114,9 +123,6 @@ func (p *Panel) Name(system string, j Jack) string {
 			return fmt.Sprintf("Ethernet%d", port)
 		}
 		own, _ := p.Lanes(j)
-		if !told {
-			first = (port - 1) * usual
-		}
 		return fmt.Sprintf("Ethernet%d/%d", port, own-first+1)
 	case SONiC:
 		if s, ok := p.Socket(j); ok {

@@ -15,23 +15,29 @@ import (
 func (f *finder) describe() {
 	s := &site.Site{}
 	f.out.Site = s
-	types := map[string]string{} // what it is: its name
+	types := map[string]int{} // what it is: its place among them
 	taken := map[string]bool{}
 	for _, g := range f.groups {
+		rest := g.nodes // in the order of the boxes
 		for _, b := range g.boxes {
 			t := f.typed(g, b)
 			key := fmt.Sprintf("%+v", t)
-			name, ok := types[key]
+			i, ok := types[key]
 			if !ok {
-				name = g.name
-				for k := 2; taken[name]; k++ {
-					name = fmt.Sprintf("%s-%d", g.name, k)
+				i = len(s.Types)
+				t.Name = g.name
+				for k := 2; taken[t.Name]; k++ {
+					t.Name = fmt.Sprintf("%s-%d", g.name, k)
 				}
-				types[key], taken[name] = name, true
-				t.Name = name
-				s.Types = append(s.Types, t)
+				types[key], taken[t.Name] = i, true
+				s.Types, f.ofType = append(s.Types, t), append(f.ofType, nil)
 			}
-			s.Nodes = append(s.Nodes, g.entry(b, name))
+			n := 1
+			for _, vals := range b.vals {
+				n *= len(vals)
+			}
+			f.ofType[i], rest = append(f.ofType[i], rest[:n]...), rest[n:]
+			s.Nodes = append(s.Nodes, g.entry(b, s.Types[i].Name))
 		}
 	}
 	alike := map[string][]*group{}
@@ -298,6 +304,7 @@ func typeWords(t site.Type) words {
 		w = append(w, fmt.Sprintf("gpus: %d", t.GPUs))
 	}
 	w.add("split", t.Split)
+	w.add("lanes", t.Lanes)
 	w.add("nics", t.NICs)
 	w.add("nic_ports", t.NICPorts)
 	w.add("role", t.Role)
@@ -335,6 +342,12 @@ func ruleWords(r site.Rule) words {
 	w.add("count", r.Count)
 	if r.NICs != "" {
 		w.add("nics", quote(r.NICs))
+	}
+	if r.FromPorts != "" {
+		w.add("from_ports", quote(r.FromPorts))
+	}
+	if r.ToPorts != "" {
+		w.add("to_ports", quote(r.ToPorts))
 	}
 	if r.Rate > 0 {
 		w.add("rate", r.Rate)

@@ -35,7 +35,7 @@ func TestModelsOfInventories(t *testing.T) {
 		want, note   string
 	}{
 		{"", "SN5600", 64, lanes, "leaf: {model: sn5600, split: 1, role: leaf, os: sonic}", ""},
-		{"", "SN5640", 64, halves, "leaf: {model: sn5640, role: leaf}", ""},
+		{"", "SN5640", 64, halves, "leaf: {model: sn5640, role: leaf, os: sonic}", ""},
 		{"", "SN5600", 128, func(int) string { return "" }, "leaf: {model: sn5600, role: leaf}", ""},
 		{"", "SN5600", 129, lanes, "leaf: {role: leaf, os: sonic}", "leaf: sn5600 has no room for what is cabled, and is left out: leaf1 has more cables than ports: 129"},
 		{"", "SN3700", 4, lanes, "leaf: {role: leaf, os: sonic}", "400Gbps is more than the 200Gbps"},

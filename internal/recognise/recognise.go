@@ -59,9 +59,10 @@ func Recognise(c *cabling.Cabling, o Options) (*Found, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the description that was found cannot be built (a bug of Railyard): %w", err)
 	}
+	g = f.ports(g)
 	f.out.Graph = g
 	if named, same := f.keptIn(cabling.Of(g)); same < named {
-		f.note("ports are numbered anew on every switch, in the order of the rules: %d of %d are called as in the source", same, named)
+		f.note("%d of %d ports of switches are called as in the source; the others are numbered in the order of the rules", same, named)
 	}
 	if diff := cabling.Same(f.wanted(), cabling.Of(g), true, true); diff != "" {
 		return nil, fmt.Errorf("the description that was found differs from the cables (a bug of Railyard): %s", diff)
@@ -125,6 +126,7 @@ type finder struct {
 	of      []*group // of a node
 	place   []int    // in its group
 	nic     []int    // of a cable to a server
+	ofType  [][]int  // nodes of each of the description's types
 	rules   []*rule
 	most    int  // as many rules are no better than what there is
 	single  bool // every cable is a NIC

@@ -2,6 +2,7 @@ package recognise
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,10 +18,10 @@ var (
 )
 
 // system tells by the names of a group's ports which system its switches run, "" where they do not say:
-// NX-OS has all ports in module 1, EOS a lane behind the slash and no port 0, SONiC's numbers go by lanes: of
-// those that go by fours nobody could write which model it is.
+// NX-OS has all ports in module 1, EOS a lane behind the slash and no port 0, SONiC's numbers go by lanes,
+// eights, or fours from 0 on.
 func (f *finder) system(g *group) string {
-	seen, module, eights, zero, most := "", true, true, false, 0
+	seen, module, eights, fours, zero, most := "", true, true, true, false, 0
 	for _, n := range g.nodes {
 		for _, k := range f.at[n] {
 			name := strings.ToLower(strings.ReplaceAll(f.end(k, n).Port, " ", ""))
@@ -33,7 +34,8 @@ func (f *finder) system(g *group) string {
 				most = max(most, p)
 			case counted.MatchString(name):
 				p, _ := strconv.Atoi(counted.FindStringSubmatch(name)[1])
-				form, eights, zero, most = "count", eights && p%8 == 0, zero || p == 0, max(most, p)
+				form, zero, most = "count", zero || p == 0, max(most, p)
+				eights, fours = eights && p%8 == 0, fours && p%4 == 0
 			case linux.MatchString(name):
 				form = panel.FRR
 			case junos.MatchString(name):
@@ -50,7 +52,7 @@ func (f *finder) system(g *group) string {
 		return panel.NXOS
 	case seen == "slash" && !module && most <= 8:
 		return panel.EOS
-	case seen == "count" && eights && most > 0:
+	case seen == "count" && (eights || fours && (zero || f.zero())) && most > 0:
 		return panel.SONiC
 	case seen == "count" && !eights && !zero:
 		return panel.EOS
@@ -58,6 +60,13 @@ func (f *finder) system(g *group) string {
 		return seen
 	}
 	return ""
+}
+
+// zero reports whether a switch has a port Ethernet0, as only SONiC's do.
+func (f *finder) zero() bool {
+	return slices.ContainsFunc(f.c.Cables, func(x cabling.Cable) bool {
+		return cabling.PortKey(x.A.Port) == "eth0" || cabling.PortKey(x.B.Port) == "eth0"
+	})
 }
 
 // keptIn counts the switches' ports that the source names, and those of them that are called the same in what

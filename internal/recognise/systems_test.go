@@ -22,9 +22,9 @@ func TestSystems(t *testing.T) {
 		{panel.FRR, "", panel.FRR, ""},
 		{panel.SONiC, "", panel.SONiC, ""},
 		{panel.Junos, "", panel.Junos, ""},
-		{"", "7060x5-64s", panel.EOS, "of 16 are called as in the source"}, // by lanes, which no model tells
-		{panel.SONiC, "sn3700", "", "0 of 16"},                             // by fours, which no model tells
-		{"", "", "", "of 16"},
+		{"", "7060x5-64s", panel.EOS, ""},
+		{panel.SONiC, "sn3700", panel.SONiC, ""}, // by fours
+		{"", "", "", "of 16 ports of switches are called as in the source"},
 	} {
 		g, err := (&site.Site{
 			Types: []site.Type{{Name: "host", GPUs: 2, NICs: 2}, {Name: "leaf", OS: x.os, Model: x.model,
@@ -57,8 +57,7 @@ func TestSystems(t *testing.T) {
 				t.Errorf("%s %s: %s runs %q, want %q", x.os, x.model, s.Name, s.OS, x.want)
 			}
 		}
-		if notes := strings.Join(got.Notes, "\n"); (x.note == "") == strings.Contains(notes, "numbered "+
-			"anew") ||
+		if notes := strings.Join(got.Notes, "\n"); (x.note == "") == strings.Contains(notes, "ports of switches") ||
 			!strings.Contains(notes, x.note) {
 			t.Errorf("%s %s: %s, want %q", x.os, x.model, notes, x.note)
 		}

@@ -224,7 +224,7 @@ func TestPacketMemoryOfTypes(t *testing.T) {
 		"fabric.types.leaf.buffer=-1MB": "buffer",
 		"fabric.types.leaf.buffer=99GB": "fabric.types.leaf.buffer=99GB: 99GB is out of range",
 		"fabric.types.leaf.buffer=2MB":  "is above the buffer of 2MB",
-		"fabric.types.host.buffer=2MB":  "has no role, tier, ports, rail_map, rail_ports",
+		"fabric.types.host.buffer=2MB":  "has no role, tier, ports, lanes, rail_map, rail_ports",
 	} {
 		if _, err := resolved(t, rails, set); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v\nwant %s", set, err, want)

@@ -39,14 +39,9 @@ func (s *Site) Build(d Defaults) (*topo.Graph, error) {
 // Make makes the graph, and says of each server, as the graph numbers them, of which type it is, with
 // all that the type has from others.
 func (s *Site) Make(d Defaults) (*topo.Graph, []*Type, error) {
-	b := &builder{site: s, floor: s.plan(), types: map[string]*Type{}, groups: map[string]*group{},
-		byName: map[string]*node{}}
-	rates := func() error { return b.rates(d) }
-	steps := []func() error{b.resolveTypes, b.expand, b.join, rates, b.domains, b.order, b.account}
-	for _, step := range steps {
-		if err := step(); err != nil {
-			return nil, nil, err
-		}
+	b, err := s.prepare(d)
+	if err != nil {
+		return nil, nil, err
 	}
 	g, err := b.graph(d)
 	var servers []*Type
@@ -56,6 +51,19 @@ func (s *Site) Make(d Defaults) (*topo.Graph, []*Type, error) {
 		}
 	}
 	return g, servers, err
+}
+
+// prepare resolves the types, expands the nodes, runs the cables and gives them ports.
+func (s *Site) prepare(d Defaults) (*builder, error) {
+	b := &builder{site: s, floor: s.plan(), types: map[string]*Type{}, groups: map[string]*group{},
+		byName: map[string]*node{}}
+	rates := func() error { return b.rates(d) }
+	for _, step := range []func() error{b.resolveTypes, b.expand, b.join, rates, b.domains, b.order, b.account} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
 }
 
 // order numbers the nodes as the graph will, and puts the cables in order: those of servers first, as their

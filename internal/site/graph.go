@@ -60,7 +60,7 @@ func (b *builder) graph(d Defaults) (*topo.Graph, error) {
 		if err != nil {
 			return nil, field.New(fmt.Sprintf("cables[%d]", c.rule), "%s", err.Error())
 		}
-		m.Plug(c.jacks[0], c.jacks[1])
+		m.Plug(c.jacks, [2]bool{c.from.ports.plugged != nil, c.to.ports.plugged != nil})
 	}
 	g, err := m.Graph()
 	if err != nil {

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -23,7 +24,8 @@ type budget struct {
 	any   int32                      // ports used, where there is no limit
 	ends  int                        // cables
 
-	reserved map[int32]bool // for rails, by a map
+	reserved map[int32]bool   // by a map of rails or a rule's list of ports
+	plugged  map[int32]uint16 // the same: bit 0 the whole port, bit n its part n
 }
 
 func newBudget(t *Type) budget {
@@ -43,7 +45,9 @@ func (b *budget) take(rule int, rate unit.Rate) (panel.Jack, bool) {
 	b.by[rule]++
 	b.ends++
 	if len(b.kinds) == 0 {
-		b.any++
+		for b.any++; b.reserved[b.any]; {
+			b.any++
+		}
 		return panel.Jack{Port: b.any}, true
 	}
 	for i, k := range b.kinds {
@@ -89,6 +93,9 @@ func (b *builder) account() error {
 	if err := b.railed(); err != nil {
 		return err
 	}
+	if err := b.listed(); err != nil {
+		return err
+	}
 	over := map[*node]int{} // the rule that found no port
 	type end struct {
 		n         *node
@@ -117,7 +124,7 @@ func (b *builder) account() error {
 			}
 			var ok bool
 			if c.jacks[k].Port > 0 {
-				continue // by a map
+				continue // by a map or a list
 			}
 			if c.jacks[k], ok = n.ports.take(c.rule, c.rate); !ok {
 				if _, seen := over[n]; !seen {
@@ -173,7 +180,7 @@ func (b *builder) sum(n *node) string {
 		split = strings.TrimSuffix(split, ",")
 	}
 	if len(n.ports.reserved) > 0 {
-		kept = fmt.Sprintf(", of which %d are rails' by its map,", len(n.ports.reserved))
+		kept = fmt.Sprintf(", of which %d are reserved by a map of rails, from_ports or to_ports,", len(n.ports.reserved))
 	}
 	return fmt.Sprintf("%s has more cables than ports: %s; its type %s has %s%s%s and no more",
 		n.name, strings.Join(parts, " + "), n.typ.Name, n.typ.Ports, split, kept)
@@ -234,6 +241,13 @@ func (t *Type) panel() *panel.Panel {
 		sort.Slice(own, func(i, k int) bool { return own[i].rate > own[k].rate })
 		if model.Lanes > 0 {
 			lane = own[0].rate / unit.Rate(model.Lanes)
+		}
+	}
+	if t.Lanes > 0 {
+		p.Each = t.Lanes
+		if len(kinds) > 0 {
+			fastest := slices.MaxFunc(kinds, func(a, b portKind) int { return cmp.Compare(a.rate, b.rate) }).rate
+			lane = fastest / unit.Rate(t.Lanes)
 		}
 	}
 	for _, k := range kinds {

@@ -199,28 +199,11 @@ func (b *builder) railsOf(n *node, cables []*cable, others int) error {
 				unit.Plural(len(jacks[r]), "port"))
 		}
 		for i, c := range by[r] {
-			if err := n.plug(c, jacks[r][i]); err != nil {
+			if err := n.plug(c, 1, jacks[r][i]); err != nil {
 				return field.New(key, "%s, rail %d: %v", n.name, r, err)
 			}
 		}
 	}
-	return nil
-}
-
-// plug puts a cable into a port of a map.
-func (n *node) plug(c *cable, j panel.Jack) error {
-	k := kindAt(n.ports.panel, j.Port)
-	if c.rate > k.rate {
-		return fmt.Errorf("port %d does %v, the cable of %s %v", j.Port, k.rate, c.from.name, c.rate)
-	}
-	if j.Part > 0 && j.Parts == 0 {
-		if j.Parts = uint8(min(n.ports.split, int(k.rate/c.rate))); j.Part > j.Parts {
-			return fmt.Errorf("port %d of %v has no part %d of %v", j.Port, k.rate, j.Part, c.rate)
-		}
-	}
-	n.ports.by[c.rule]++
-	n.ports.ends++
-	c.jacks[1] = j
 	return nil
 }
 

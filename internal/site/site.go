@@ -53,6 +53,7 @@ type Type struct {
 	Tier  int    `yaml:"tier" range:"0|1,16" doc:"switch: 1 next to servers, 2 above (default the role's)"`
 	Ports string `yaml:"ports" doc:"switch: 64x800Gbps, or 48x100Gbps+8x400Gbps (default no limit)"`
 	Split int    `yaml:"split" range:"0|1,8" doc:"switch: cables that a port may be broken out into (default 1)"`
+	Lanes int    `yaml:"lanes" range:"0|1,16" doc:"switch: serial lanes of a port of the highest rate, by which EOS and SONiC number ports (default the model's, else 8)"`
 
 	RailMap   string               `yaml:"rail_map" enum:"order,panel,blocks" doc:"switch: which ports go to servers' rails. order: in the order of the cables, server by server; panel: the rows of the model's front panel from the top, rail by rail; blocks: ports that follow one another, rail by rail (default order)"`
 	RailPorts Pairs                `yaml:"rail_ports" doc:"switch: by rail its ports, in the order of the servers: {1: '1,4,7,10', 2: '13,16,19,22'}; also 1-4 and, broken out, 5/2; other switches get the ports that are left"`
@@ -78,22 +79,26 @@ type Group struct {
 
 // Rule runs cables from nodes to nodes.
 type Rule struct {
-	From    string    `yaml:"from" doc:"a group, or names of nodes: leaf-[1-4], leaf-1-*; servers are here"`
-	To      string    `yaml:"to" doc:"a group of switches, or names"`
-	Same    []string  `yaml:"same" doc:"places that both have in common"`
-	Match   Pairs     `yaml:"match" doc:"a place of to: what it is at from: {rail: nic, plane: port, x: x+1}"`
-	Wrap    bool      `yaml:"wrap" doc:"places wrap around: after the last comes the first, as in a torus"`
-	Count   int       `yaml:"count" range:"0|1,1024" doc:"cables between any two that match (default 1)"`
-	Lag     int       `yaml:"lag" range:"0|1,64" doc:"between switches: number of the cables between two that form one layer 3 port channel, one next hop with its own hash (the default of count is lag)"`
-	Min     int       `yaml:"min_links" range:"0|1,64" doc:"with lag: a channel with fewer working members is down (default 1)"`
-	Share   bool      `yaml:"share" doc:"ends of from take turns among those that match: one cable each"`
-	Between string    `yaml:"between" doc:"a place of one group: each two values of it are connected by count cables, which its nodes take in turn, as a dragonfly's groups are"`
-	Each    int       `yaml:"each" range:"0|1,1024" doc:"with between: cables that a node takes before the next one does (default an even share)"`
-	NICs    string    `yaml:"nics" doc:"only these cards of a server: 1-8"`
-	Rate    unit.Rate `yaml:"rate" range:"0|1Mbps,100Tbps" doc:"line rate (default a server's nic_rate, or fabric_link's)"`
-	Cable   Length    `yaml:"length" range:"0m,100km" doc:"length; light takes 5.05 ns per metre"`
-	FEC     unit.Time `yaml:"fec" range:"0s,1ms" doc:"latency of forward error correction, both ends together"`
-	BER     float64   `yaml:"bit_error_rate" range:"0,0.01" doc:"probability that a bit is wrong on arrival; 3e-8 loses 0.1 % of packets of 4 KiB"`
+	From    string   `yaml:"from" doc:"a group, or names of nodes: leaf-[1-4], leaf-1-*; servers are here"`
+	To      string   `yaml:"to" doc:"a group of switches, or names"`
+	Same    []string `yaml:"same" doc:"places that both have in common"`
+	Match   Pairs    `yaml:"match" doc:"a place of to: what it is at from: {rail: nic, plane: port, x: x+1}"`
+	Wrap    bool     `yaml:"wrap" doc:"places wrap around: after the last comes the first, as in a torus"`
+	Count   int      `yaml:"count" range:"0|1,1024" doc:"cables between any two that match (default 1)"`
+	Lag     int      `yaml:"lag" range:"0|1,64" doc:"between switches: number of the cables between two that form one layer 3 port channel, one next hop with its own hash (the default of count is lag)"`
+	Min     int      `yaml:"min_links" range:"0|1,64" doc:"with lag: a channel with fewer working members is down (default 1)"`
+	Share   bool     `yaml:"share" doc:"ends of from take turns among those that match: one cable each"`
+	Between string   `yaml:"between" doc:"a place of one group: each two values of it are connected by count cables, which its nodes take in turn, as a dragonfly's groups are"`
+	Each    int      `yaml:"each" range:"0|1,1024" doc:"with between: cables that a node takes before the next one does (default an even share)"`
+	NICs    string   `yaml:"nics" doc:"only these cards of a server: 1-8"`
+
+	FromPorts string `yaml:"from_ports" doc:"ports of every switch of from, in the order of the rule's cables: 21-24, also 5/2, the second part of port 5 (default the first free ones)"`
+	ToPorts   string `yaml:"to_ports" doc:"the same of every switch of to"`
+
+	Rate  unit.Rate `yaml:"rate" range:"0|1Mbps,100Tbps" doc:"line rate (default a server's nic_rate, or fabric_link's)"`
+	Cable Length    `yaml:"length" range:"0m,100km" doc:"length; light takes 5.05 ns per metre"`
+	FEC   unit.Time `yaml:"fec" range:"0s,1ms" doc:"latency of forward error correction, both ends together"`
+	BER   float64   `yaml:"bit_error_rate" range:"0,0.01" doc:"probability that a bit is wrong on arrival; 3e-8 loses 0.1 % of packets of 4 KiB"`
 }
 
 // Length is a cable length in millimetres.

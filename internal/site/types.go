@@ -97,6 +97,7 @@ func (b *builder) inherit(key string, t *Type, chain []string) error {
 	fill(&t.Tier, from.Tier)
 	fill(&t.Ports, from.Ports)
 	fill(&t.Split, from.Split)
+	fill(&t.Lanes, from.Lanes)
 	if t.RailMap == "" && t.RailPorts == nil {
 		t.RailMap, t.RailPorts = from.RailMap, from.RailPorts
 	}
@@ -127,8 +128,8 @@ func (t *Type) check(key string) error {
 		switch {
 		case t.Role != "" || t.Tier != 0 || t.Ports != "" || t.Model != "" && FindServer(t.Model) == nil ||
 			t.Buffer != 0 || t.Pipeline != 0 || t.OS != "" || t.HwSKU != "" || t.RailMap != "" ||
-			t.RailPorts != nil:
-			return field.New(key, "a server (it has gpus or nics) has no role, tier, ports, rail_map, rail_ports, buffer, pipeline or model of a switch, and no os or hwsku")
+			t.RailPorts != nil || t.Lanes != 0:
+			return field.New(key, "a server (it has gpus or nics) has no role, tier, ports, lanes, rail_map, rail_ports, buffer, pipeline or model of a switch, and no os or hwsku")
 		case t.GPUs < 0 || t.GPUs > MaxGPUs:
 			return field.New(key+".gpus", "a server has 0 to %d GPUs, found %d", MaxGPUs, t.GPUs)
 		case t.NICs < 1 || t.NICs > MaxNICs:
@@ -183,6 +184,9 @@ func (t *Type) check(key string) error {
 	}
 	if t.Split < 0 || t.Split > 8 {
 		return field.New(key+".split", "a port splits into 1 to 8, found %d", t.Split)
+	}
+	if t.Lanes < 0 || t.Lanes > 16 {
+		return field.New(key+".lanes", "a port has 1 to 16 lanes, found %d", t.Lanes)
 	}
 	_, err := parsePorts(t.Ports)
 	if err != nil {

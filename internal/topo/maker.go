@@ -109,16 +109,21 @@ func (m *Maker) Cable(a, b int, c Cable) (link int, err error) {
 	return m.g.Connect(a, b, c), nil
 }
 
-// Plug says where the ends of the cable added last are plugged in. A switch whose system is known calls
-// its ports as that does.
-func (m *Maker) Plug(a, b panel.Jack) {
+// Plug says where the ends of the cable added last are plugged in. A switch calls its ports as its system does; one
+// of no known system counts its cables unless its ports are listed.
+func (m *Maker) Plug(jacks [2]panel.Jack, listed [2]bool) {
 	l := &m.g.Links[len(m.g.Links)-1]
-	l.AJack, l.BJack = a, b
-	if p := m.g.Nodes[l.A].Panel; p != nil && p.System != "" {
-		l.APort = p.Own(a)
-	}
-	if p := m.g.Nodes[l.B].Panel; p != nil && p.System != "" {
-		l.BPort = p.Own(b)
+	l.AJack, l.BJack = jacks[0], jacks[1]
+	for i, e := range []struct {
+		node int
+		name *string
+	}{{l.A, &l.APort}, {l.B, &l.BPort}} {
+		switch p := m.g.Nodes[e.node].Panel; {
+		case p != nil && p.System != "":
+			*e.name = p.Own(jacks[i])
+		case listed[i]:
+			*e.name = p.Name("", jacks[i])
+		}
 	}
 }
 

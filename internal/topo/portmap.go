@@ -133,7 +133,7 @@ func (g *Graph) Unnamed() (notes []string) {
 			why = "ports are named Eth1, Eth2 …; for a device's names set os of the type (" +
 				strings.Join(panel.Systems(), ", ") + ") or a vendor's model"
 		case (p.System == panel.SONiC || p.System == panel.EOS) && !p.Told():
-			why = p.System + " names ports by their lanes; assumed 8 lanes per port (set a model)"
+			why = p.System + " names ports by their lanes; assumed 8 lanes per port (set a model or lanes of the type)"
 		default:
 			continue
 		}

@@ -106,7 +106,7 @@ func Unsaid(d *design.Design) (notes []string) {
 	for _, s := range d.Switches {
 		split := slices.ContainsFunc(s.Ports, func(p *design.Port) bool { return p.Jack.Parts > 1 })
 		if d.OS == swconf.EOS && split && !s.Panel.Told() {
-			notes = append(notes, s.Name+" and others: parts of a port are called by their first lane, and eight lanes a port are assumed; set a model (fabric.types)")
+			notes = append(notes, s.Name+" and others: parts of a port are called by their first lane, and eight lanes a port are assumed; set a model or lanes (fabric.types)")
 			break
 		}
 	}
