@@ -102,6 +102,7 @@ type Part struct {
 	Component string  `json:"component"`
 	PerDay    float64 `json:"per_day"`           // expected
 	Drawn     float64 `json:"drawn_mean"`        // in all days, mean over seeds
+	Lost      float64 `json:"lost_gpu_hours"`    // in all days, mean over seeds: work done again, detection, restart, waiting
 	Job       bool    `json:"per_job,omitempty"` // per job, however many GPUs it has
 }
 
@@ -194,6 +195,7 @@ func (r *Result) choose(in Input, p Point, all []Account) {
 	for _, a := range all {
 		for i, k := range a.Failures {
 			r.Parts[i].Drawn += float64(k) / n
+			r.Parts[i].Lost += a.Cost[i].Seconds() / 3600 * float64(in.GPUs) / n
 		}
 		r.Restarts += float64(a.Restarts) / n
 		r.Out = max(r.Out, a.Out)

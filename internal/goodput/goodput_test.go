@@ -111,6 +111,14 @@ func TestTimeAddsUp(t *testing.T) {
 		if in.Replica == 0 && a.Short > 0 || in.Spares < 0 && a.Wait > 0 {
 			t.Fatalf("%+v", a)
 		}
+		// Each failure costs what follows it; without replicas no restart only adds servers.
+		cost, follows := Span(0), a.Lost+a.Detect+a.Restart+a.Wait
+		for _, c := range a.Cost {
+			cost += c
+		}
+		if cost > follows || in.Replica == 0 && cost != follows {
+			t.Fatalf("failures cost %v of %v: %+v", cost, follows, a)
+		}
 		one, _ := json.Marshal(a)
 		two, _ := json.Marshal(simulate(&in, parts, tau, 7))
 		if string(one) != string(two) {

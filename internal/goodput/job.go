@@ -43,9 +43,10 @@ type Account struct {
 	Wait       Span // for a server to come back from repair
 	Short      Span // of useful time, what missing replicas would have done
 
-	Failures []int // by part
-	Restarts int   // begun
-	Out      int   // most servers in repair at once
+	Failures []int  // by part
+	Cost     []Span // by part: work done again, detection, restart and waiting that follow its failures
+	Restarts int    // begun
+	Out      int    // most servers in repair at once
 }
 
 // cycle is the rhythm of work and checkpoints: a checkpoint begins after interval of work, keeps
@@ -87,6 +88,7 @@ type job struct {
 	back    []Span // when servers in repair come back, in order
 	servers int    // that the whole job takes
 	used    int    // that it has
+	cause   int    // the part whose failure costs the time that is spent now; -1: none, servers are added
 	Account
 }
 
@@ -95,7 +97,7 @@ func simulate(in *Input, parts []part, interval Span, seed uint64) Account {
 	j := &job{in: in, parts: parts, cycle: cycle{interval, in.Stall, in.Write},
 		rng: rng.New(seed, "goodput"), servers: in.servers()}
 	j.used = j.servers
-	j.Failures = make([]int, len(parts))
+	j.Failures, j.Cost = make([]int, len(parts)), make([]Span, len(parts))
 	end := in.length()
 	for j.now < end {
 		j.work(end)
@@ -116,10 +118,13 @@ func (j *job) work(end Span) {
 		// the last checkpoint's write is waited for
 		_, kept := j.cycle.run(stop)
 		j.book(stop, kept, kept)
+		j.cause = -1
 		j.begin(end)
 	default:
 		done, kept := j.cycle.run(fails)
 		j.book(fails, done, kept)
+		j.Cost[which] += done - kept
+		j.cause = which
 		j.fail(which)
 		j.unnoticed(end)
 		j.begin(end)
@@ -194,11 +199,14 @@ func (j *job) returned() {
 	j.back = slices.Delete(j.back, 0, n)
 }
 
-// spend lets time pass, up to the end.
+// spend lets time pass, up to the end, at the cost of the last failure.
 func (j *job) spend(on *Span, x, end Span) {
 	x = min(x, end-j.now)
 	j.now += x
 	*on += x
+	if j.cause >= 0 {
+		j.Cost[j.cause] += x
+	}
 }
 
 // unnoticed is the time until a failure is noticed. Others in it are noticed with it.
@@ -227,6 +235,7 @@ func (j *job) begin(end Span) {
 		}
 		j.spend(&j.Restart, x, end)
 		if j.now < end {
+			j.cause = which
 			j.fail(which)
 			j.unnoticed(end)
 		}

@@ -36,8 +36,9 @@ func Goodput(w io.Writer, r days.Report) {
 	} else {
 		line("Failures", "none")
 	}
-	line("Lost", "%s of %s GPU-hours in 30 days", unit.ShowCount(int64(math.Round((1-p.Effective.Mean)*720*float64(r.GPUs)))),
-		unit.ShowCount(int64(r.GPUs)*720))
+	hours := r.Days * 24 * float64(r.GPUs)
+	line("Lost", "%s of %s GPU-hours in %g days", unit.ShowCount(int64(math.Round((1-p.Effective.Mean)*hours))),
+		unit.ShowCount(int64(math.Round(hours))), r.Days)
 	how := "training stops during the write"
 	if r.Async {
 		how = fmt.Sprintf("asynchronous, training stops for %s", days.Brief(r.Stall))
@@ -127,32 +128,49 @@ func percent(share float64) string {
 	return unit.Digits(100 * share)
 }
 
-// components prints failures per day, the most frequent first.
+// components prints what the failures of each component cost, the most first, then the losses without one.
 func components(w io.Writer, r *days.Report) {
 	if len(r.Parts) == 0 {
 		return
 	}
-	const most = 6
+	const most = 8
 	parts := slices.Clone(r.Parts)
-	slices.SortStableFunc(parts, func(a, b goodput.Part) int { return cmp.Compare(b.PerDay, a.PerDay) })
-	said := func(name string, perDay, drawn float64) string {
-		return fmt.Sprintf("%s %s (%s)", name, unit.Digits(perDay), unit.Digits(drawn))
+	slices.SortStableFunc(parts, func(a, b goodput.Part) int {
+		return cmp.Or(cmp.Compare(b.Lost, a.Lost), cmp.Compare(b.PerDay, a.PerDay))
+	})
+	if n := len(parts) - most; n > 1 {
+		rest := goodput.Part{Component: unit.Plural(n, "other")}
+		for _, x := range parts[most:] {
+			rest.PerDay, rest.Drawn, rest.Lost = rest.PerDay+x.PerDay, rest.Drawn+x.Drawn, rest.Lost+x.Lost
+		}
+		parts = append(parts[:most], rest)
 	}
-	var all []string
-	for _, x := range parts[:min(most, len(parts))] {
-		all = append(all, said(x.Component, x.PerDay, x.Drawn))
+	whole := r.Days * 24 * float64(r.GPUs)
+	lost, where := (1-r.Chosen.Effective.Mean)*whole, r.Chosen.Where
+	left := lost - (where.Checkpoint+where.Short)*whole // failures' own, and restarts to add servers
+	t := screen.Table{Columns: []screen.Column{{Head: "Cause"}, {Head: "failures per day"},
+		{Head: fmt.Sprintf("in %g days", r.Days)}, {Head: "GPU-hours lost"}, {Head: "of the loss"}}}
+	row := func(name, perDay, drawn string, hours float64) {
+		t.Add(name, perDay, drawn, unit.ShowCount(int64(math.Round(hours))), unit.ShowShare(hours/max(lost, 1)))
 	}
-	var perDay, drawn float64
-	for _, x := range parts[min(most, len(parts)):] {
-		perDay, drawn = perDay+x.PerDay, drawn+x.Drawn
+	for _, x := range parts {
+		row(x.Component, unit.Digits(x.PerDay), unit.Digits(x.Drawn), x.Lost)
+		left -= x.Lost
 	}
-	if n := len(parts) - most; n > 0 {
-		all = append(all, said(unit.Plural(n, "other"), perDay, drawn))
+	for _, x := range []struct {
+		name  string
+		hours float64
+	}{{"checkpoint writes", where.Checkpoint * whole}, {"running degraded", where.Short * whole},
+		{"restarts to add hosts", left}} {
+		if x.hours > lost*0.0005 {
+			row(x.name, "", "", x.hours)
+		}
 	}
-	report.Labelled(w, fmt.Sprintf("Failures per day (mean in %g days): ", r.Days), strings.Join(all, ", "))
+	fmt.Fprintln(w)
+	t.Print(w)
 	var job []string
 	share := 0.0
-	for _, x := range parts {
+	for _, x := range r.Parts {
 		if x.Job && x.PerDay > 0 {
 			job, share = append(job, x.Component), share+x.PerDay/r.PerDay
 		}
