@@ -241,6 +241,25 @@ func TestFindings(t *testing.T) {
 	}
 }
 
+// Findings that differ in the names of ports only are printed once, with all places; other numbers keep them apart.
+func TestFindingsOfManyPorts(t *testing.T) {
+	var list []swconf.Finding
+	for i, m := range []string{"Ethernet1 pauses none, its neighbour leaf-1 Ethernet5 pauses 3",
+		"Ethernet2/1 pauses none, its neighbour leaf-2 Ethernet7 pauses 3",
+		"Ethernet3 pauses 4, its neighbour leaf-3 Ethernet5 pauses 3"} {
+		list = append(list, swconf.Finding{Severity: swconf.Error, Rule: "pfc-one-end", File: "spine.cfg", Line: i + 1,
+			Column: 1, Message: m})
+	}
+	var b strings.Builder
+	report.Findings(&b, list, func(string, int) string { return "" })
+	for part, want := range map[string]int{"error[pfc-one-end]": 2, "(and 1 more port)": 1,
+		"spine.cfg:1:1, 2:1": 1, "spine.cfg:3:1": 1} {
+		if n := strings.Count(b.String(), part); n != want {
+			t.Errorf("%q is there %d times, want %d:\n%s", part, n, want, b.String())
+		}
+	}
+}
+
 // A search prints the scenario as it is, the best trial once, and says how much of
 // a long front it leaves out.
 func TestTuning(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -21,8 +22,12 @@ var severities = map[swconf.Severity]struct {
 }{swconf.Error: {0, "error", screen.Error}, swconf.Warning: {1, "warning", screen.Warning},
 	swconf.Info: {2, "note", screen.Share}}
 
+// whose matches what tells findings apart that are one for a reader: names of ports, and what is behind them.
+var whose = regexp.MustCompile(`neighbour \S+|\b(?:Ethernet|Eth|swp|et-|port-channel|Port-Channel)\d[\w/:.-]*`)
+
 // Findings prints what lint found, errors first: rule and message, the place with its line, cause and remedy.
-// Findings with the same message in a file are printed once, with all places. line returns a line of a file, or "".
+// Findings of a file whose messages differ in the names of ports only are printed once, with all places. line returns a
+// line of a file, or "".
 func Findings(w io.Writer, list []swconf.Finding, line func(file string, n int) string) {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b swconf.Finding) int {
@@ -35,14 +40,22 @@ func Findings(w io.Writer, list []swconf.Finding, line func(file string, n int) 
 			continue
 		}
 		var more []string
+		message, shape, others := f.Message, whose.ReplaceAllString(f.Message, "*"), 0
 		for k := i + 1; k < len(list); k++ {
-			if g := list[k]; g.File == f.File && g.Rule == f.Rule && g.Message == f.Message && g.Ports == f.Ports {
+			if g := list[k]; g.File == f.File && g.Rule == f.Rule && g.Severity == f.Severity && g.Ports == f.Ports &&
+				g.Fix == f.Fix && whose.ReplaceAllString(g.Message, "*") == shape {
 				printed[k] = true
 				more = append(more, fmt.Sprintf("%d:%d", g.Line, g.Column))
+				if g.Message != f.Message {
+					others++
+				}
 			}
 		}
+		if others > 0 {
+			message += fmt.Sprintf(" (and %s)", unit.Plural(others, "more port"))
+		}
 		s := severities[f.Severity]
-		screen.Labelled(w, layout.Paint(s.style, s.name+"["+f.Rule+"]:")+" ", f.Message)
+		screen.Labelled(w, layout.Paint(s.style, s.name+"["+f.Rule+"]:")+" ", message)
 		at := f.File
 		if f.Line > 0 {
 			at = fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)

@@ -144,6 +144,7 @@ var faults = []fault{
 	// EOS and FRR.
 	{"eos", leaf, "priority-flow-control priority 3 no-drop", "priority-flow-control priority 4 no-drop",
 		"traffic-class 3", "pfc-class"},
+	{"eos", leaf, "ingress headroom bytes 87038", "ingress headroom bytes 20000", "", "headroom"},
 	{"eos", leaf, "maximum-threshold 3000 kbytes", "maximum-threshold 4000 kbytes", "", "threshold-order"},
 	{"eos", leaf, "   service-profile FABRIC", "   service-profile FABRIK", "", "policy-undefined"},
 	// NVUE.

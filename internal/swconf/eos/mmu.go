@@ -34,7 +34,7 @@ func (x *mmu) give(k *swconf.Queue, i int) {
 		k.PG = swconf.Say(swconf.Pause{Alpha: x.alpha.V}, at)
 	}
 	if k.PG.V.Headroom == 0 {
-		k.PG.V.Headroom = x.headroom.V
+		k.PG.V.Headroom, k.PG.V.HeadAt = x.headroom.V, x.headroom.At
 	}
 }
 
