@@ -39,6 +39,7 @@ type Facts struct {
 	Events     bool      // links, switches, NICs fail or change rate
 	Storms     bool      // a NIC pauses continuously
 	Jobs       int
+	Trees      bool // the workload is one collective, by trees
 	// Reorder is the memory of a NIC for packets ahead of others, ReorderEntries the number of these, 0: no limit;
 	// ReorderLocal: all such packets go through it.
 	Reorder        unit.Bytes

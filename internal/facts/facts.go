@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"railyard/internal/cause"
+	"railyard/internal/coll"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/internal/topo"
@@ -61,6 +62,10 @@ func Of(p *scenario.Plan) *cause.Facts {
 		f.BitErrors = f.BitErrors || p.Events[i].BER > 0
 	}
 	f.Switches = len(tiers)
+	if t := file.Workload.Traffic; t != nil && t.Collective != nil {
+		c := p.Jobs[0].DAG.Colls
+		f.Trees = len(c) > 0 && c[0].By == coll.ByTree
+	}
 	return f
 }
 

@@ -211,6 +211,36 @@ func TestFacts(t *testing.T) {
 	}
 }
 
+// TestRingsInsteadOfTrees checks that trees which NCCL's model chose have rings as the first remedy of their incasts,
+// that it runs and is faster here, and that rings and trees that a pattern names have no such remedy.
+func TestRingsInsteadOfTrees(t *testing.T) {
+	const fabric = "fabric: {kind: rail, segments: 2, hosts: 4, spines: 8}\nserver: {gpu: h100}\n"
+	remedies := func(text string) ([]cause.Change, *Outcome) {
+		o := run(t, text, cause.Change{})
+		return cause.Incast.Get().Remedies(facts.Of(o.Plan)), o
+	}
+	text := fabric + "workload: {traffic: {collective: {kind: all-reduce, bytes: 16MiB}}}\n"
+	all, trees := remedies(text)
+	if len(all) == 0 || !strings.HasPrefix(all[0].Says, "rings instead of trees") {
+		t.Fatalf("%+v", all)
+	}
+	s := &Scenario{Name: "x.yaml", Text: []byte(text)}
+	rings, err := s.Run(&all[0], Limits{Time: unit.Second})
+	if err != nil || rings.Summary.StepTime >= trees.Summary.StepTime {
+		t.Errorf("rings %v, trees %v: %v", rings.Summary.StepTime, trees.Summary.StepTime, err)
+	}
+	for _, other := range []string{"collective: {kind: all-reduce, algorithm: ring, bytes: 16MiB}",
+		"tree-allreduce: {bytes: 1MB}"} {
+		for _, c := range first(remedies(fabric + "workload: {traffic: {" + other + "}}\n")) {
+			if strings.Contains(c.Says, "trees") {
+				t.Errorf("%s: %+v", other, c)
+			}
+		}
+	}
+}
+
+func first[A, B any](a A, _ B) A { return a }
+
 // TestNoSuchRun checks that what cannot be taken away, does not resolve or does not end is said.
 func TestNoSuchRun(t *testing.T) {
 	s := &Scenario{Name: "x.yaml", Text: []byte(fabrics["rail"] + "workload: {traffic: {permutation: {bytes: 1GB}}}\n")}
