@@ -59,7 +59,7 @@ func (c *configTuneCmd) Run(e *env) error {
 	ctx, pool, release := e.pool()
 	defer release()
 	pool.Workers, t.Pool = c.Jobs, pool
-	finish, err := c.kept(ctx, e, pool, "config tune", cmp.Or(c.studyFlags.Dir, filepath.Join(t.Dir, "simulations")),
+	finish, err := c.Keep(ctx, e.say, pool, "config tune", cmp.Or(c.studyFlags.Dir, filepath.Join(t.Dir, "simulations")),
 		[]string{c.Scenario}, c.Force)
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"railyard/internal/report/table"
 	"railyard/internal/runner"
 	"railyard/internal/study/sweep"
+	"railyard/internal/study/workers"
 	"railyard/unit"
 )
 
@@ -48,7 +49,7 @@ type sweepRunCmd struct {
 	Top      int      `help:"Points to print" default:"10" range:"1,10000"`
 	JSON     bool     `help:"Print as JSON"`
 
-	workerFlags
+	workers.Placement
 }
 
 func (c *sweepRunCmd) Help() string {
@@ -103,7 +104,7 @@ func (c *sweepRunCmd) Run(e *env) error {
 	if err := s.Open(); err != nil {
 		return err
 	}
-	finish, err := c.distribute(ctx, e, s, c.Jobs)
+	finish, err := c.Distribute(ctx, e.say, s, c.Jobs)
 	if err != nil {
 		return err
 	}

@@ -2,9 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"strconv"
-	"strings"
 	"time"
 
 	"railyard/internal/field"
@@ -12,7 +9,7 @@ import (
 	"railyard/internal/study"
 	"railyard/internal/study/batch"
 	"railyard/internal/study/jetstream"
-	"railyard/internal/study/sweep"
+	"railyard/internal/study/workers"
 	"railyard/unit"
 )
 
@@ -56,30 +53,20 @@ func (c *workerCmd) Run(e *env) error {
 	ctx, stop := e.endable()
 	defer stop()
 	w := &jetstream.Worker{Access: jetstream.Access{URL: c.NATS, Token: token, CA: c.TLSCA}, Idle: c.Idle,
-		Pool: &study.Pool{Workers: c.Jobs, Memory: memory}, Warn: e.unstored}
+		Pool: &study.Pool{Workers: c.Jobs, Memory: memory}, Warn: workers.Say(e.say).Unstored}
 	err = w.Run(ctx)
 	fmt.Fprintf(e.stdout, "%s simulated\n", unit.Plural(w.Trials.Load(), "trial"))
 	return err
 }
 
-// unstored warns that a server does not store records.
-func (e *env) unstored(err error) {
-	report.Labelled(e.stderr, "warning: ", fmt.Sprintf("%v; its trial goes to a worker again", err))
-}
+// say prints a note or a warning with its label.
+func (e *env) say(label, text string) { report.Labelled(e.stderr, label, text) }
 
 // batch simulates a part of the tasks in a folder.
 func (c *workerCmd) batch(e *env, memory unit.Bytes) error {
-	text := c.Part
-	if n, ok := strings.CutPrefix(text, "index/"); ok { // of an indexed Job, from 0
-		k, err := strconv.Atoi(os.Getenv("JOB_COMPLETION_INDEX"))
-		if err != nil {
-			return field.New("--part", "index/N needs JOB_COMPLETION_INDEX, which Kubernetes sets in indexed Jobs")
-		}
-		text = fmt.Sprintf("%d/%s", k+1, n)
-	}
-	part, err := sweep.ParseShard(text)
+	part, err := batch.ParsePart(c.Part)
 	if err != nil {
-		return field.Under("--part", err)
+		return err
 	}
 	ctx, pool, release := e.pool()
 	defer release()

@@ -3,8 +3,10 @@ package batch
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"railyard/internal/field"
@@ -28,6 +30,19 @@ type Pods struct {
 	Parts int
 	Claim string // persistent volume claim with the study's directory
 	Mount string // absolute path of the volume, here as in the pods
+}
+
+// ParsePart reads --part: K/N, or index/N in a pod of an indexed Job, which counts from 0.
+func ParsePart(text string) (sweep.Shard, error) {
+	if n, ok := strings.CutPrefix(text, "index/"); ok {
+		k, err := strconv.Atoi(os.Getenv("JOB_COMPLETION_INDEX"))
+		if err != nil {
+			return sweep.Shard{}, field.New("--part", "index/N needs JOB_COMPLETION_INDEX, which Kubernetes sets in indexed Jobs")
+		}
+		text = fmt.Sprintf("%d/%s", k+1, n)
+	}
+	part, err := sweep.ParseShard(text)
+	return part, field.Under("--part", err)
 }
 
 // ParseVolume reads CLAIM:PATH.

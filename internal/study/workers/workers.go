@@ -1,4 +1,7 @@
-package main
+// Package workers leaves the trials of a study to where flags say: this process, workers of a NATS server (jetstream), an
+// array of Slurm or a Job of Kubernetes (batch). Placement holds the flags, Keep opens the directory of the simulations
+// of a command, Distribute sets the engine of a study.
+package workers
 
 import (
 	"context"
@@ -10,15 +13,14 @@ import (
 	"sync"
 
 	"railyard/internal/field"
-	"railyard/internal/report"
 	"railyard/internal/study"
 	"railyard/internal/study/batch"
 	"railyard/internal/study/jetstream"
 	"railyard/internal/study/sweep"
 )
 
-// workerFlags say where the trials of a study are simulated.
-type workerFlags struct {
+// Placement are the flags that say where the trials of a study are simulated.
+type Placement struct {
 	Listen    string `help:"Start a NATS server for railyard worker on this address" placeholder:"HOST:PORT" group:"Workers"`
 	NATS      string `help:"NATS server with JetStream that railyard worker uses as well" name:"nats" placeholder:"URL" without:"listen" group:"Workers"`
 	TokenFile string `help:"File with the token of the server (RAILYARD_NATS_TOKEN)" placeholder:"FILE" group:"Workers"`
@@ -34,8 +36,8 @@ type workerFlags struct {
 	Remote    bool   `help:"Leave all trials to workers: none on this computer" with:"listen,nats" group:"Workers"`
 }
 
-// stored refuses an engine without the directory of a study, which keeps what the engine returns.
-func (c *workerFlags) stored() error {
+// Stored refuses an engine without the directory of a study, which keeps what the engine returns.
+func (c *Placement) Stored() error {
 	const without = "has no effect without --study"
 	switch {
 	case c.Listen != "":
@@ -48,10 +50,35 @@ func (c *workerFlags) stored() error {
 	return nil
 }
 
-// distribute leaves the trials of a study to workers, of which this process is one, where flags say so. finish ends
-// that.
-func (c *workerFlags) distribute(ctx context.Context, e *env, s *sweep.Study, jobs int) (finish func(), err error) {
-	say := func(words string) { report.Labelled(e.stderr, "note: ", words) }
+// Say prints a text with a label: "note: " or "warning: ".
+type Say func(label, text string)
+
+// Unstored warns that a server does not store records.
+func (s Say) Unstored(err error) {
+	s("warning: ", fmt.Sprintf("%v; its trial goes to a worker again", err))
+}
+
+// Keep has a pool keep the simulations of a command in a directory, and leave them to the engine that the flags choose.
+// finish ends that.
+func (c *Placement) Keep(ctx context.Context, print Say, pool *study.Pool, command, dir string, scenarios []string,
+	force bool) (finish func(), err error) {
+	s, err := sweep.NewSimulations(command, dir, scenarios, force)
+	if err != nil {
+		return nil, err
+	}
+	s.Pool, pool.Trials = pool, s
+	end, err := c.Distribute(ctx, print, s.Study, pool.Workers)
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return func() { end(); s.Close() }, nil
+}
+
+// Distribute leaves the trials of a study to workers where the flags say so; this process is one of them, with so many
+// simulations in parallel as jobs says (0: one per processor). finish ends that.
+func (c *Placement) Distribute(ctx context.Context, print Say, s *sweep.Study, jobs int) (finish func(), err error) {
+	say := func(words string) { print("note: ", words) }
 	switch {
 	case c.Engine == "slurm" && c.NATS != "":
 		return nil, field.New("--engine", "slurm has no effect with --nats; accepted: one of them, or kubernetes with --nats")
@@ -93,13 +120,13 @@ func (c *workerFlags) distribute(ctx context.Context, e *env, s *sweep.Study, jo
 	own, cancel := context.WithCancel(ctx)
 	w := &jetstream.Worker{Access: access, Pool: &study.Pool{Workers: jobs, Memory: s.Pool.Memory}}
 	if c.Listen == "" { // the driver reports the errors of its own server
-		w.Warn = e.unstored
+		w.Warn = print.Unstored
 	}
 	var ended sync.WaitGroup
 	ended.Go(func() {
 		// The driver reports a server that cannot be reached.
 		if err := w.Run(own); errors.As(err, new(*sweep.ErrVersion)) {
-			report.Labelled(e.stderr, "warning: ", fmt.Sprintf("no trial is simulated here: %v", err))
+			print("warning: ", fmt.Sprintf("no trial is simulated here: %v", err))
 		}
 	})
 	end := finish
@@ -107,7 +134,7 @@ func (c *workerFlags) distribute(ctx context.Context, e *env, s *sweep.Study, jo
 }
 
 // kubernetes writes the Job of a study: of parts on a volume, or of workers of a NATS server.
-func (c *workerFlags) kubernetes(s *sweep.Study, say func(string)) error {
+func (c *Placement) kubernetes(s *sweep.Study, say func(string)) error {
 	pods := batch.Pods{Image: c.Image, Parts: c.Parts}
 	switch {
 	case c.Image == "":
