@@ -39,7 +39,7 @@ var allowed = map[string][]string{
 	"internal/scenariofile":    {"internal/input", "internal/scenario", "internal/swconf/cli"},
 	"internal/capture":         {"internal/input", "roce"},
 	"internal/lobby":           {"verbs"},
-	"internal/perftest":        {"cc", "internal/capture", "internal/input", "internal/lobby", "verbs", "rcudp"},
+	"internal/perftest":        {"cc", "entropy", "internal/capture", "internal/input", "internal/lobby", "verbs", "rcudp"},
 	"internal/allreduce":       {"internal/lobby", "verbs", "rcudp"},
 	"internal/speed":           {"internal/ranks", "internal/result", "scenarios"},
 	"internal/ranks":           {"internal/input", "internal/runner", "internal/slurm"},
