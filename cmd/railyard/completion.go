@@ -2,17 +2,9 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 
-	"railyard/internal/model"
-	"railyard/internal/reference"
+	"railyard/internal/completion"
 	"railyard/internal/report/usage"
-	"railyard/internal/scenario"
-	"railyard/internal/scenariofile"
-	"railyard/internal/site"
 )
 
 type completeCmd struct {
@@ -30,40 +22,10 @@ Examples:
   railyard completion fish > ~/.config/fish/completions/railyard.fish`
 }
 
-// completionScripts are the scripts of the shells. Where railyard knows no word, the shell completes file names.
-var completionScripts = map[string]string{
-	"bash": `_railyard() {
-  local line="${COMP_LINE:0:COMP_POINT}" cur words
-  read -ra words <<<"$line"
-  [[ $line == *[[:space:]] ]] && words+=("")
-  cur="${words[${#words[@]}-1]}"
-  mapfile -t COMPREPLY < <(railyard completion words -- "${words[@]:1}" 2>/dev/null)
-  [[ $cur == *=* ]] && COMPREPLY=("${COMPREPLY[@]#"${cur%=*}="}")
-  [[ $cur == *:* ]] && COMPREPLY=("${COMPREPLY[@]#"${cur%:*}:"}")
-  [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace
-}
-complete -o default -F _railyard railyard
-`,
-	"zsh": `#compdef railyard
-_railyard() {
-  local -a found
-  found=("${(@f)$(railyard completion words -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
-  if [[ -n $found[1] ]]; then compadd -Q -S '' -a found; else _files; fi
-}
-if [[ $funcstack[1] == _railyard ]]; then _railyard "$@"; else compdef _railyard railyard; fi
-`,
-	"fish": `function __railyard_words
-  set -l found (railyard completion words -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)
-  if set -q found[1]; printf '%s\n' $found; else; __fish_complete_path (commandline -ct); end
-end
-complete -c railyard -f -a '(__railyard_words)'
-`,
-}
-
 // Run is the completion command.
 func (c *completeCmd) Run(e *env) error {
-	if text := completionScripts[c.Shell]; text != "" {
-		_, err := fmt.Fprint(e.stdout, text)
+	if text := completion.Script(c.Shell); len(text) > 0 {
+		_, err := e.stdout.Write(text)
 		return err
 	}
 	if len(c.Line) == 0 {
@@ -71,71 +33,12 @@ func (c *completeCmd) Run(e *env) error {
 	}
 	p, release := newParser()
 	defer release()
-	for _, w := range usage.Complete(p.kong.Model.Node, c.Line, valuesOf) {
+	for _, w := range usage.Complete(p.kong.Model.Node, c.Line, completion.Values(pageNames)) {
 		if _, err := fmt.Fprintln(e.stdout, w); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// valuesOf lists the values of a flag or an argument; none where a shell completes file names.
-func valuesOf(name, holder, last string, before []string) []string {
-	switch {
-	case name == "set" || name == "grid" || name == "range":
-		return settings(last)
-	case holder == "MODEL" || name == "model":
-		return slices.Concat(model.Names(), model.GPUNames(), site.ModelNames(), site.ServerNames())
-	case holder == "RUN" || name == "run":
-		return runNames()
-	case holder == "PORT" || name == "capture":
-		return portNames(before)
-	case holder == "PAGE":
-		return pageNames()
-	}
-	return nil
-}
-
-// settings lists scenario keys with =, or the values of the key that is complete.
-func settings(last string) (words []string) {
-	key, _, complete := strings.Cut(last, "=")
-	for _, k := range reference.KeyValues(scenario.Schema()) {
-		switch {
-		case !complete:
-			words = append(words, k.Key+"=")
-		case k.Key == key:
-			for _, v := range k.Values {
-				words = append(words, key+"="+v)
-			}
-		}
-	}
-	return words
-}
-
-// runNames lists the run directories below runs.
-func runNames() (names []string) {
-	found, _ := filepath.Glob("runs/*/run.json")
-	for _, f := range found {
-		names = append(names, filepath.ToSlash(filepath.Dir(f)))
-	}
-	return names
-}
-
-// portNames lists the ports of the scenario that the line names.
-func portNames(line []string) (names []string) {
-	for _, w := range line {
-		if _, err := os.Stat(w); err != nil || !strings.HasSuffix(w, ".yaml") {
-			continue
-		}
-		plan, err := scenariofile.Plan(w, nil, nil)
-		if err != nil {
-			return nil
-		}
-		for l := range plan.Graph.Links {
-			names = append(names, plan.Graph.End(l, plan.Graph.Links[l].A), plan.Graph.End(l, plan.Graph.Links[l].B))
-		}
-	}
-	return names
 }
 
 // pageNames lists the pages of the documentation.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"railyard/internal/completion"
 	"railyard/internal/report/usage"
 	"slices"
 	"strings"
@@ -21,7 +22,9 @@ func TestCompletion(t *testing.T) {
 	file := filepath.Join(shipped, "three-flows.yaml")
 	p, release := newParser()
 	defer release()
-	completed := func(line []string) []string { return usage.Complete(p.kong.Model.Node, line, valuesOf) }
+	completed := func(line []string) []string {
+		return usage.Complete(p.kong.Model.Node, line, completion.Values(pageNames))
+	}
 	for line, want := range map[string]string{
 		"ru":                             "run",
 		"plan se":                        "search",
