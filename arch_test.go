@@ -44,6 +44,8 @@ var allowed = map[string][]string{
 	"internal/speed":           {"internal/ranks", "internal/result", "scenarios"},
 	"internal/ranks":           {"internal/input", "internal/runner", "internal/slurm"},
 	"internal/allreduce/rates": {"cc", "internal/output"},
+	"internal/allreduce/launch": {"internal/allreduce", "internal/allreduce/rates", "internal/input", "internal/perftest",
+		"internal/ranks", "verbs"},
 	"internal/lab/load": {"cc", "internal/allreduce", "internal/allreduce/rates", "internal/lab", "internal/perftest",
 		"internal/ranks", "internal/route", "internal/scenario", "roce"},
 	"internal/perftest/bench": {"internal/perftest", "internal/ranks", "roce", "verbs"},
@@ -270,7 +272,7 @@ var allowed = map[string][]string{
 // edge packages may touch the outside world; all others are cores.
 var edge = []string{"rcudp", "verbs", "internal/input", "internal/capture", "internal/lobby",
 	"internal/perftest", "internal/perftest/bench", "internal/ranks", "internal/allreduce",
-	"internal/allreduce/rates", "internal/lab", "internal/lab/load", "internal/result", "internal/runner",
+	"internal/allreduce/rates", "internal/allreduce/launch", "internal/lab", "internal/lab/load", "internal/result", "internal/runner",
 	"cc/cctest", "transport/transporttest", "internal/gnmi", "internal/gnmi/gnmitest",
 	"internal/story", "internal/long", "internal/published", "internal/parallel",
 	"internal/ci/measure", "internal/ci/figures", "internal/ci/controls", "internal/ci/accuracy",

@@ -20,8 +20,8 @@ import (
 //go:embed railyard.*
 var scripts embed.FS
 
-// Script returns the script of a shell, bash, zsh or fish; empty: there is none. Where railyard knows no word, the shell
-// completes file names.
+// Script returns the script of a shell, bash, zsh or fish; empty: there is none. Where railyard knows no word, the
+// shell completes file names.
 func Script(shell string) []byte {
 	text, _ := scripts.ReadFile("railyard." + shell)
 	return text

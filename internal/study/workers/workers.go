@@ -1,6 +1,6 @@
-// Package workers leaves the trials of a study to where flags say: this process, workers of a NATS server (jetstream), an
-// array of Slurm or a Job of Kubernetes (batch). Placement holds the flags, Keep opens the directory of the simulations
-// of a command, Distribute sets the engine of a study.
+// Package workers leaves the trials of a study to where flags say: this process, workers of a NATS server (jetstream),
+// an array of Slurm or a Job of Kubernetes (batch). Placement holds the flags, Keep opens the directory of the
+// simulations of a command, Distribute sets the engine of a study.
 package workers
 
 import (
