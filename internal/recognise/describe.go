@@ -40,10 +40,7 @@ func (f *finder) describe() {
 			s.Nodes = append(s.Nodes, g.entry(b, s.Types[i].Name))
 		}
 	}
-	alike := map[string][]*group{}
-	for _, g := range f.groups {
-		alike[f.skeleton(g)] = append(alike[f.skeleton(g)], g)
-	}
+	alike := f.alike()
 	for _, r := range f.rules {
 		for _, from := range f.apartFrom(alike, r.from, r.fix) {
 			for _, to := range f.apartFrom(alike, r.to, r.toFix) {
@@ -65,6 +62,15 @@ func (f *finder) describe() {
 		}
 		f.note("GPUs per server not set: as many as NICs, %d (--gpus%s)", f.assumed, twice)
 	}
+}
+
+// alike lists groups whose names differ in numbers only.
+func (f *finder) alike() map[string][]*group {
+	out := map[string][]*group{}
+	for _, g := range f.groups {
+		out[f.skeleton(g)] = append(out[f.skeleton(g)], g)
+	}
+	return out
 }
 
 // skeleton returns a group's names without numbers.

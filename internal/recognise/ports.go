@@ -2,6 +2,8 @@ package recognise
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,26 +21,34 @@ func (f *finder) ports(g *topo.Graph) *topo.Graph {
 	kept := func(g *topo.Graph) int { _, same := f.keptIn(cabling.Of(g)); return same }
 	named, same := f.keptIn(cabling.Of(g))
 	try := func(change func(s *site.Site)) {
-		if same == named {
-			return
-		}
 		before := *f.out.Site
 		s := before
 		s.Types, s.Cables = slices.Clone(s.Types), slices.Clone(s.Cables)
-		change(&s)
 		f.out.Site = &s
-		if next, err := f.holds(); err == nil && kept(next) > same {
+		change(&s)
+		next, err := f.holds()
+		if err == nil && kept(next) > same && cabling.Same(f.wanted(), cabling.Of(next), true, true) == "" {
 			g, same = next, kept(next)
 			return
 		}
 		f.out.Site = &before
 	}
-	try(func(s *site.Site) {
+	lanes := func(s *site.Site) {
 		for i := range s.Types {
 			f.lanes(&s.Types[i], f.ofType[i])
 		}
-	})
-	try(func(s *site.Site) { f.list(s, g) })
+	}
+	if same < named {
+		try(lanes)
+	}
+	if same < named {
+		try(func(s *site.Site) {
+			lanes(s)
+			if g, err := f.holds(); err == nil {
+				f.list(s, g)
+			}
+		})
+	}
 	return g
 }
 
@@ -73,12 +83,9 @@ func (f *finder) lanes(t *site.Type, nodes []int) {
 	}
 }
 
-// list writes the ports of every rule, and how many parts a port has where no model says it.
+// list writes the ports of every rule, and how many parts a port has where no model says it. A rule whose switches
+// use different ports becomes one for each list.
 func (f *finder) list(s *site.Site, g *topo.Graph) {
-	cabled, err := s.Cabled(site.Defaults{Host: f.out.Host, Fabric: f.out.Fabric})
-	if err != nil {
-		return
-	}
 	jacks := map[int]map[string]panel.Jack{} // by node, by port
 	for i := range s.Types {
 		for _, parts := range []int{1, 2, 4, 8} {
@@ -86,16 +93,63 @@ func (f *finder) list(s *site.Site, g *topo.Graph) {
 				if s.Types[i].Model == "" && parts > 1 {
 					s.Types[i].Split = parts
 				}
-				for n, of := range found {
-					jacks[n] = of
-				}
+				maps.Copy(jacks, found)
 				break
 			}
 		}
 	}
-	type side struct{ rule, end int }
-	lists := map[side]map[int][]panel.Jack{} // by node
-	bad := map[side]bool{}
+	const passes = 4 // a division at one end changes the lists at the other
+	lists := f.lists(s, jacks)
+	for range passes {
+		if !f.divide(s, lists) {
+			break
+		}
+		lists = f.lists(s, jacks)
+	}
+	for i := range lists {
+		r := &s.Cables[i]
+		for end, text := range []*string{&r.FromPorts, &r.ToPorts} {
+			if use := lists[i][end].alike(); len(use) == 1 {
+				*text = ports(use[0].jacks)
+			}
+		}
+	}
+}
+
+// portLists are the ports of a rule at one of its ends, by switch; nil where a port has no jack.
+type portLists map[int][]panel.Jack
+
+// portList is the ports that some switches use.
+type portList struct {
+	jacks []panel.Jack // of the switch with the most cables
+	nodes []int
+}
+
+// alike puts switches together that use the same ports, or the first of them.
+func (p portLists) alike() (out []portList) {
+	for _, n := range slices.Sorted(maps.Keys(p)) {
+		l := p[n]
+		i := slices.IndexFunc(out, func(x portList) bool {
+			k := min(len(l), len(x.jacks))
+			return slices.Equal(l[:k], x.jacks[:k])
+		})
+		if i < 0 {
+			i, out = len(out), append(out, portList{})
+		}
+		if out[i].nodes = append(out[i].nodes, n); len(l) > len(out[i].jacks) {
+			out[i].jacks = l
+		}
+	}
+	return out
+}
+
+// lists returns by rule which ports the source uses at its from and its to.
+func (f *finder) lists(s *site.Site, jacks map[int]map[string]panel.Jack) [][2]portLists {
+	out, bad := make([][2]portLists, len(s.Cables)), make([][2]bool, len(s.Cables))
+	cabled, err := s.Cabled(site.Defaults{Host: f.out.Host, Fabric: f.out.Fabric})
+	if err != nil {
+		return nil
+	}
 	source := f.sources()
 	for _, c := range cabled {
 		w := source(c)
@@ -107,30 +161,71 @@ func (f *finder) list(s *site.Site, g *topo.Graph) {
 			if f.kind[n] == cabling.Server {
 				continue
 			}
-			at := side{c.Rule, end}
 			j, ok := jacks[n][port]
-			if bad[at] = bad[at] || !ok; lists[at] == nil {
-				lists[at] = map[int][]panel.Jack{}
+			of := &out[c.Rule][end]
+			if bad[c.Rule][end] = bad[c.Rule][end] || !ok; *of == nil {
+				*of = portLists{}
 			}
-			lists[at][n] = append(lists[at][n], j)
+			(*of)[n] = append((*of)[n], j)
 		}
 	}
-	for at, of := range lists {
-		var longest []panel.Jack
-		for _, l := range of {
-			if len(l) > len(longest) {
-				longest = l
+	for i := range out {
+		for end := range out[i] {
+			if bad[i][end] {
+				out[i][end] = nil
 			}
 		}
-		for _, l := range of {
-			bad[at] = bad[at] || !slices.Equal(l, longest[:len(l)])
-		}
-		if bad[at] {
-			continue
-		}
-		r := &s.Cables[at.rule]
-		*[]*string{&r.FromPorts, &r.ToPorts}[at.end] = ports(longest)
 	}
+	return out
+}
+
+// divide makes several rules of each whose switches use different ports at an end, and reports whether it did.
+func (f *finder) divide(s *site.Site, lists [][2]portLists) (some bool) {
+	const most = 8 // lists of a rule; more are no pattern
+	alike := f.alike()
+	var out []site.Rule
+	for i, r := range s.Cables {
+		var parts []site.Rule
+		for end := range 2 {
+			use := []portList(nil)
+			if i < len(lists) {
+				use = lists[i][end].alike()
+			}
+			if parts != nil || len(use) < 2 || len(use) > most || r.Between != "" || r.From == r.To {
+				continue
+			}
+			for _, u := range use {
+				for _, text := range f.patterns(alike, u.nodes) {
+					x := r
+					*[]*string{&x.From, &x.To}[end] = text
+					parts = append(parts, x)
+				}
+			}
+		}
+		if parts == nil {
+			parts = []site.Rule{r}
+		}
+		some = some || len(parts) > 1
+		out = append(out, parts...)
+	}
+	s.Cables = out
+	return some
+}
+
+// patterns writes nodes of one group as rules name them.
+func (f *finder) patterns(alike map[string][]*group, nodes []int) (out []string) {
+	g := f.of[nodes[0]]
+	var at [][]int
+	for _, n := range nodes {
+		at = append(at, g.at[f.place[n]])
+	}
+	slices.SortFunc(at, slices.Compare)
+	for _, b := range boxes(at, 0) {
+		for _, fix := range f.apartFrom(alike, g, b) {
+			out = append(out, g.pattern(fix))
+		}
+	}
+	return out
 }
 
 // jacks finds the jacks of the ports of some nodes, which are alike, where a port has at most so many parts; ok
@@ -229,17 +324,33 @@ func (f *finder) sources() func(c site.Cabled) wire {
 	}
 }
 
-// ports writes jacks as rules list them: 1-4,7, and 5/1,5/2 where ports are broken out.
+// ports writes jacks as rules list them: 1-4,7, and 5-6/1-2 where ports are broken out.
 func ports(jacks []panel.Jack) string {
-	var words []string
-	for i := 0; i < len(jacks); {
-		k := i + 1
-		for k < len(jacks) && jacks[i].Part == 0 && jacks[k].Part == 0 && jacks[k].Port == jacks[k-1].Port+1 {
-			k++
+	type run struct{ port, last, part, lastPart int }
+	var runs []run // of parts of one port, then of ports with the same parts
+	for _, j := range jacks {
+		x := run{int(j.Port), int(j.Port), int(j.Part), int(j.Part)}
+		if n := len(runs) - 1; n >= 0 && x.part > 1 && runs[n].port == x.port && runs[n].lastPart == x.part-1 {
+			runs[n].lastPart++
+			continue
 		}
-		word := jacks[i].String()
-		if k > i+1 {
-			word += "-" + jacks[k-1].String()
+		runs = append(runs, x)
+	}
+	stretch := func(lo, hi int) string {
+		if lo == hi {
+			return strconv.Itoa(lo)
+		}
+		return fmt.Sprintf("%d-%d", lo, hi)
+	}
+	var words []string
+	for i := 0; i < len(runs); {
+		x, k := runs[i], i+1
+		for k < len(runs) && runs[k] == (run{x.last + 1, x.last + 1, x.part, x.lastPart}) {
+			x.last, k = x.last+1, k+1
+		}
+		word := stretch(x.port, x.last)
+		if x.part > 0 {
+			word += "/" + stretch(x.part, x.lastPart)
 		}
 		words, i = append(words, word), k
 	}

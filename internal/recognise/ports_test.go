@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"railyard/internal/cabling"
-	"railyard/internal/topo"
 	"railyard/unit"
 )
 
@@ -50,7 +49,7 @@ func TestPortsComeBack(t *testing.T) {
 		want           string
 	}{
 		{name("Ethernet%d/1", 5, 1), name("Ethernet%d/1", 21, 1), name("Ethernet%d/1", 1, 1), `to_ports: "5-8"`},
-		{halves("Ethernet%d/%d", 5, 1, 4), name("Ethernet%d/1", 21, 1), name("Ethernet%d/1", 1, 1), `to_ports: "5/1,5/2,6/1,6/2"`},
+		{halves("Ethernet%d/%d", 5, 1, 4), name("Ethernet%d/1", 21, 1), name("Ethernet%d/1", 1, 1), `to_ports: "5-6/1-2"`},
 		{halves("Ethernet%d/%d", 5, 1, 2), name("Ethernet%d/1", 21, 1), name("Ethernet%d/1", 1, 1), "split: 4, lanes: 8"},
 		{name("Ethernet1/%d", 5, 1), name("Ethernet1/%d", 21, 1), name("Ethernet1/%d", 1, 1), `from_ports: "21-24"`},
 		{halves("Ethernet1/%d/%d", 5, 1, 1), name("Ethernet1/%d", 21, 1), name("Ethernet1/%d", 1, 1), "split: 2"},
@@ -75,31 +74,71 @@ func TestPortsComeBack(t *testing.T) {
 	}
 }
 
-// A port that two leaves use for different spines has no list that holds for both: a note counts the others.
-func TestPortsOfNoRule(t *testing.T) {
+// So it has where single cables break the pattern: a server moved off a dead port, two uplinks of a leaf exchanged, a
+// missing server in the middle, and the two ends of parallel links crossed.
+func TestPortsOfExceptions(t *testing.T) {
 	from := func(first int) func(int) string {
 		return func(i int) string { return fmt.Sprintf("Ethernet1/%d", first+i) }
 	}
-	c := wired(from(5), from(21), from(1))
-	for i := range c.Cables {
-		x := &c.Cables[i]
-		if a, b := c.Nodes[x.A.Node].Name, c.Nodes[x.B.Node].Name; a == "leaf-1" && b == "spine-1" {
-			x.A.Port = "Ethernet1/22"
-		} else if a == "leaf-1" && b == "spine-2" {
-			x.A.Port = "Ethernet1/21"
+	port := func(c *cabling.Cabling, a, b string) *cabling.Cable {
+		for i := range c.Cables {
+			if x := &c.Cables[i]; c.Nodes[x.A.Node].Name == a && c.Nodes[x.B.Node].Name == b {
+				return x
+			}
+		}
+		t.Fatalf("no cable from %s to %s", a, b)
+		return nil
+	}
+	for name, edit := range map[string]func(c *cabling.Cabling){
+		"moved": func(c *cabling.Cabling) { port(c, "gpu-6", "leaf-2").B.Port = "Ethernet1/17" },
+		"exchanged": func(c *cabling.Cabling) {
+			port(c, "leaf-1", "spine-1").A.Port, port(c, "leaf-1", "spine-2").A.Port = "Ethernet1/22", "Ethernet1/21"
+		},
+		"exchanged at the spine": func(c *cabling.Cabling) {
+			port(c, "leaf-1", "spine-3").B.Port, port(c, "leaf-4", "spine-3").B.Port = "Ethernet1/4", "Ethernet1/1"
+		},
+		"both": func(c *cabling.Cabling) {
+			port(c, "gpu-6", "leaf-2").B.Port, port(c, "leaf-1", "spine-3").B.Port = "Ethernet1/17", "Ethernet1/9"
+			port(c, "leaf-3", "spine-2").A.Port = "Ethernet1/30"
+		},
+		"crossed": func(c *cabling.Cabling) {
+			x := *port(c, "leaf-2", "spine-2")
+			port(c, "leaf-2", "spine-2").B.Port = "Ethernet1/12"
+			x.A.Port = "Ethernet1/31"
+			c.Cables = append(c.Cables, x)
+		},
+	} {
+		c := wired(from(5), from(21), from(1))
+		edit(c)
+		found, err := Recognise(cabling.New(c.Nodes, c.Cables), Options{})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if d := cabling.Compare(cabling.Of(found.Graph), c, nil); d.Ports != len(c.Cables) {
+			t.Errorf("%s: %d of %d cables are at the ports of the source: %v\n%s\n%s", name, d.Ports, len(c.Cables), d.Findings,
+				found.YAML("x", ""), strings.Join(found.Notes, "\n"))
 		}
 	}
-	found, err := Recognise(c, Options{})
+}
+
+// Where every switch has its own order, there is no pattern: a note counts the ports that differ.
+func TestPortsOfNoPattern(t *testing.T) {
+	const leaves = 12
+	nodes := []cabling.Node{{Name: "spine-1", Kind: cabling.Switch, GPUs: -1}}
+	var cables []cabling.Cable
+	for i := range leaves {
+		nodes = append(nodes, cabling.Node{Name: fmt.Sprintf("leaf-%d", i+1), Kind: cabling.Switch, GPUs: -1},
+			cabling.Node{Name: fmt.Sprintf("gpu-%d", i+1), Kind: cabling.Server, GPUs: -1})
+		leaf, port := 2*i+1, fmt.Sprintf("Ethernet1/%d", 2+i*7%leaves)
+		cables = append(cables, cabling.Cable{A: cabling.End{Node: leaf + 1}, B: cabling.End{Node: leaf, Port: port}},
+			cabling.Cable{A: cabling.End{Node: leaf, Port: "Ethernet1/1"},
+				B: cabling.End{Node: 0, Port: fmt.Sprintf("Ethernet1/%d", i+1)}})
+	}
+	found, err := Recognise(cabling.New(nodes, cables), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if notes := strings.Join(found.Notes, "\n"); !strings.Contains(notes, "of 48 ports of switches are called as in the source") {
+	if notes := strings.Join(found.Notes, "\n"); !strings.Contains(notes, "of 36 ports of switches are called as in the source") {
 		t.Error(notes)
-	}
-	if diff := cabling.Same(c, cabling.Of(found.Graph), true, false); diff != "" {
-		t.Error(diff)
-	}
-	if g := found.Graph; g.Node("leaf-1") < 0 || g.Nodes[g.Node("leaf-1")].Role != topo.Leaf {
-		t.Error("leaf-1 is no leaf")
 	}
 }

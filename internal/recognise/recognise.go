@@ -59,7 +59,9 @@ func Recognise(c *cabling.Cabling, o Options) (*Found, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the description that was found cannot be built (a bug of Railyard): %w", err)
 	}
+	rules := len(f.out.Site.Cables)
 	g = f.ports(g)
+	f.out.Rules += len(f.out.Site.Cables) - rules
 	f.out.Graph = g
 	if named, same := f.keptIn(cabling.Of(g)); same < named {
 		f.note("%d of %d ports of switches are called as in the source; the others are numbered in the order of the rules", same, named)

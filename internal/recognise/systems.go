@@ -69,26 +69,28 @@ func (f *finder) zero() bool {
 	})
 }
 
-// keptIn counts the switches' ports that the source names, and those of them that are called the same in what
-// was found.
+// keptIn counts the switches' ports that the source names, and those of them that are called the same in what was
+// found and lead to the same node, and there, where it is a switch, to the same port.
 func (f *finder) keptIn(here *cabling.Cabling) (named, same int) {
 	type end struct{ node, port string }
-	far := map[end]string{}
+	far := map[end]end{}
 	for _, x := range here.Cables {
-		a, b := end{here.Nodes[x.A.Node].Name, cabling.PortKey(x.A.Port)}, end{here.Nodes[x.B.Node].Name,
-			cabling.PortKey(x.B.Port)}
-		far[a], far[b] = b.node, a.node
+		a := end{here.Nodes[x.A.Node].Name, cabling.PortKey(x.A.Port)}
+		b := end{here.Nodes[x.B.Node].Name, cabling.PortKey(x.B.Port)}
+		far[a], far[b] = b, a
 	}
 	for _, w := range f.cables {
 		for _, e := range []struct {
-			node, far int
-			port      string
-		}{{w.a, w.b, w.pa}, {w.b, w.a, w.pb}} {
+			node, far   int
+			port, there string
+		}{{w.a, w.b, w.pa, w.pb}, {w.b, w.a, w.pb, w.pa}} {
 			if e.port == "" || f.kind[e.node] == cabling.Server {
 				continue
 			}
 			named++
-			if far[end{f.c.Nodes[e.node].Name, cabling.PortKey(e.port)}] == f.c.Nodes[e.far].Name {
+			to := far[end{f.c.Nodes[e.node].Name, cabling.PortKey(e.port)}]
+			if to.node == f.c.Nodes[e.far].Name &&
+				(e.there == "" || f.kind[e.far] == cabling.Server || to.port == cabling.PortKey(e.there)) {
 				same++
 			}
 		}

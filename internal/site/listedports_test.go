@@ -15,7 +15,7 @@ func paired(edit func(s *Site)) *Site {
 			{Name: "spine", Role: "spine", OS: "nxos"}},
 		Nodes: []Group{{Name: "host", Type: "host", Per: pairs("rack", "2"), Count: 4},
 			{Name: "leaf", Type: "leaf", Per: pairs("rack", "2")}, {Name: "spine", Type: "spine", Count: 2}},
-		Cables: []Rule{{From: "host", To: "leaf", Same: []string{"rack"}, ToPorts: "9/2,9/1,10-11", Rate: 200 * unit.Gbps},
+		Cables: []Rule{{From: "host", To: "leaf", Same: []string{"rack"}, ToPorts: "9/2,9/1,10-11/1", Rate: 200 * unit.Gbps},
 			{From: "leaf", To: "spine", FromPorts: "31,30"}, {From: "leaf", To: "spine"}},
 	}
 	edit(s)
@@ -35,7 +35,7 @@ func TestListedPorts(t *testing.T) {
 		at[g.Nodes[l.B].Name] = append(at[g.Nodes[l.B].Name], l.BPort)
 	}
 	for _, leaf := range []string{"leaf-1", "leaf-2"} {
-		if got, want := fmt.Sprint(at[leaf]), "[Ethernet1/9/2 Ethernet1/9/1 Ethernet1/10 Ethernet1/11 Ethernet1/31 Ethernet1/30 Ethernet1/1 Ethernet1/2]"; got != want {
+		if got, want := fmt.Sprint(at[leaf]), "[Ethernet1/9/2 Ethernet1/9/1 Ethernet1/10/1 Ethernet1/11/1 Ethernet1/31 Ethernet1/30 Ethernet1/1 Ethernet1/2]"; got != want {
 			t.Errorf("%s: %s, want %s", leaf, got, want)
 		}
 	}

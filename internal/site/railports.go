@@ -101,24 +101,30 @@ func (t *Type) parseRails(key string) (map[int][]panel.Jack, error) {
 	return out, nil
 }
 
-// parseJacks reads 1,4,7-9,12/2.
+// parseJacks reads 1,4,7-9,12/2,13-16/1-2.
 func parseJacks(text string) (out []panel.Jack, err error) {
+	stretch := func(word string, most int) (lo, hi int, ok bool) {
+		from, to, both := strings.Cut(word, "-")
+		lo, err := strconv.Atoi(from)
+		if hi = lo; err == nil && both {
+			hi, err = strconv.Atoi(to)
+		}
+		return lo, hi, err == nil && lo >= 1 && hi >= lo && hi <= most
+	}
 	for _, word := range strings.Split(text, ",") {
 		port, part, broken := strings.Cut(strings.TrimSpace(word), "/")
-		lo, hi, stretch := strings.Cut(port, "-")
-		a, err := strconv.Atoi(lo)
-		b, k := a, 0
-		if err == nil && stretch {
-			b, err = strconv.Atoi(hi)
+		a, b, ok := stretch(port, 4096)
+		first, last := 0, 0
+		if ok && broken {
+			first, last, ok = stretch(part, 8)
 		}
-		if err == nil && broken {
-			k, err = strconv.Atoi(part)
-		}
-		if err != nil || a < 1 || b < a || b > 4096 || broken && (stretch || k < 1 || k > 8) {
-			return nil, fmt.Errorf("%s is not a list of ports; accepted: 1,4,7,10, also 1-4 and 5/2, the second part of port 5", field.Quote(text))
+		if !ok {
+			return nil, fmt.Errorf("%s is not a list of ports; accepted: 1,4,7,10, also 1-4, 5/2, the second part of port 5, and 1-4/1-2, both parts of each", field.Quote(text))
 		}
 		for ; a <= b; a++ {
-			out = append(out, panel.Jack{Port: int32(a), Part: uint8(k)})
+			for k := first; k <= last; k++ {
+				out = append(out, panel.Jack{Port: int32(a), Part: uint8(k)})
+			}
 		}
 	}
 	return out, nil

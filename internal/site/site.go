@@ -92,7 +92,7 @@ type Rule struct {
 	Each    int      `yaml:"each" range:"0|1,1024" doc:"with between: cables that a node takes before the next one does (default an even share)"`
 	NICs    string   `yaml:"nics" doc:"only these cards of a server: 1-8"`
 
-	FromPorts string `yaml:"from_ports" doc:"ports of every switch of from, in the order of the rule's cables: 21-24, also 5/2, the second part of port 5 (default the first free ones)"`
+	FromPorts string `yaml:"from_ports" doc:"ports of every switch of from, in the order of the rule's cables: 21-24, also 5/2, the second part of port 5, and 5-8/1-2 (default the first free ones)"`
 	ToPorts   string `yaml:"to_ports" doc:"the same of every switch of to"`
 
 	Rate  unit.Rate `yaml:"rate" range:"0|1Mbps,100Tbps" doc:"line rate (default a server's nic_rate, or fabric_link's)"`
