@@ -1,18 +1,11 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"net/http"
 	"os"
-	"os/signal"
-	"path"
-	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"railyard/internal/field"
@@ -77,28 +70,13 @@ func (c *docsCmd) Run(e *env) error {
 	return c.serve(e, site)
 }
 
-// print prints a page as it is written. The name is its path, also as the path of the file in the repository:
-// docs/tutorials/first-run.md.
+// print prints a page as it is written.
 func (c *docsCmd) print(e *env, site *manual.Site, name string) error {
-	short := strings.TrimPrefix(path.Clean("/"+name), "/")
-	short = strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(short, "docs/"), ".md"), ".html")
-	p := site.Page(short)
-	if p == nil {
-		var names []string
-		for _, other := range site.Pages() {
-			names = append(names, other.Path)
-		}
-		e := field.Choice("PAGE", name, names, "unknown page %s", field.Quote(name)).ListedBy("railyard docs --list")
-		if e.Hint == "" { // the folder is left out
-			last := make(map[string]string, len(names))
-			for _, n := range slices.Backward(names) {
-				last[path.Base(n)] = n
-			}
-			e.Hint = last[field.Choice("", path.Base(short), slices.Sorted(maps.Keys(last)), "").Hint]
-		}
-		return input.Fault(e)
+	p, err := site.Named(name)
+	if err != nil {
+		return input.Fault(err)
 	}
-	_, err := fmt.Fprint(e.stdout, p.Text)
+	_, err = fmt.Fprint(e.stdout, p.Text)
 	return err
 }
 
@@ -133,20 +111,7 @@ func (c *docsCmd) serve(e *env, site *manual.Site) error {
 		return input.Fault(err)
 	}
 	fmt.Fprintf(e.stdout, "http://%s/\nServes the documentation; Ctrl-C stops the server\n", l.Addr())
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	s := &http.Server{Handler: site, ReadHeaderTimeout: 10 * time.Second}
-	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(l) }()
-	select {
-	case err := <-ended:
-		return err
-	case <-ctx.Done():
-	}
-	if err := s.Close(); err != nil && !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
+	return serve(l, &http.Server{Handler: site, ReadHeaderTimeout: 10 * time.Second}, func() {})
 }
 
 // documentation returns the site of this version.

@@ -8,9 +8,8 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"net/http"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"railyard/internal/input"
@@ -76,26 +75,24 @@ func (c *serveCmd) Run(e *env) error {
 		suffix = "?token=" + cfg.Token
 	}
 	fmt.Fprintf(e.stdout, "http://%s/%s\nServes the runs in %s; Ctrl-C stops the server\n", l.Addr(), suffix, c.Runs)
-	return serve(l, handler)
+	return serve(l, handler.HTTP(), handler.Close)
 }
 
-// serve answers until it is interrupted.
-func serve(l net.Listener, handler *web.Server) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+// serve answers until it is interrupted, and closes what answers.
+func serve(l net.Listener, s *http.Server, closed func()) error {
+	ctx, stop := interruptible()
 	defer stop()
-	s := handler.HTTP()
+	defer closed()
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()
 	select {
 	case err := <-ended:
-		handler.Close()
 		return err
 	case <-ctx.Done():
 	}
 	end, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
 	err := s.Shutdown(end)
-	handler.Close()
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"railyard/internal/field"
 )
 
 // A Page is one page of the site.
@@ -121,6 +123,27 @@ func (s *Site) Pages() []*Page { return s.order }
 
 // Page returns a page by its path, or nil.
 func (s *Site) Page(name string) *Page { return s.pages[name] }
+
+// Named returns the page of a name: its path, also as that of the file in the repository, docs/tutorials/first-run.md.
+func (s *Site) Named(name string) (*Page, error) {
+	short := strings.TrimPrefix(path.Clean("/"+name), "/")
+	short = strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(short, "docs/"), ".md"), ".html")
+	if p := s.Page(short); p != nil {
+		return p, nil
+	}
+	var names []string
+	last := map[string]string{} // paths by what follows their folder
+	for _, p := range slices.Backward(s.order) {
+		names = append(names, p.Path)
+		last[path.Base(p.Path)] = p.Path
+	}
+	slices.Reverse(names)
+	e := field.Choice("PAGE", name, names, "unknown page %s", field.Quote(name)).ListedBy("railyard docs --list")
+	if e.Hint == "" { // the folder is left out
+		e.Hint = last[field.Choice("", path.Base(short), slices.Sorted(maps.Keys(last)), "").Hint]
+	}
+	return nil, e
+}
 
 // Find lists the pages that contain all words: first those with whole words in their title, then in their text, then
 // those with parts of words in title or text.
