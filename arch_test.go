@@ -216,7 +216,7 @@ var allowed = map[string][]string{
 	"internal/submission": {"internal/coll", "internal/fidelity", "internal/input", "internal/jobscript", "internal/model",
 		"internal/output", "internal/scenario", "internal/scenariofile", "internal/slurm", "internal/topo"},
 	"internal/report/plot": {"cc", "internal/allreduce/rates", "internal/calibrate/fitting", "internal/cause",
-		"internal/goodput", "internal/lab/load", "internal/output", "internal/perftest/bench", "internal/planner",
+		"internal/goodput", "internal/input", "internal/report", "internal/lab/load", "internal/output", "internal/perftest/bench", "internal/planner",
 		"internal/report/table", "internal/report/web", "internal/result", "internal/study/failures",
 		"internal/study/interference", "internal/study/load", "internal/study/space", "internal/study/sweep",
 		"internal/tune"},

@@ -3,10 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
@@ -17,8 +15,6 @@ import (
 	"railyard/internal/result"
 	"railyard/internal/runner"
 	"railyard/internal/study"
-
-	"gonum.org/v1/plot/vg/vgimg"
 )
 
 type compareCmd struct {
@@ -84,8 +80,13 @@ func (c *compareCmd) Run(e *env) error {
 	if err := c.print(e, variants, s); err != nil {
 		return err
 	}
-	if c.PNG != "" {
-		if err := c.plots(e, shown, report.NewGrid(c.Set, variants)); err != nil {
+	if c.PNG != "" && len(shown) > 0 {
+		if err := os.MkdirAll(c.PNG, 0o755); err != nil {
+			return input.Fault(err)
+		}
+		grid := report.NewGrid(c.Set, variants)
+		paths, err := plot.Comparison(c.PNG, strings.Join(c.Scenarios, ", "), shown, grid, c.Force)
+		if e.list(paths); err != nil {
 			return err
 		}
 	}
@@ -159,42 +160,6 @@ func (c *compareCmd) plotsFit() error {
 		if _, err := os.Stat(path); err == nil && !c.Force {
 			return fmt.Errorf("%s exists; --force replaces it", path)
 		}
-	}
-	return nil
-}
-
-// plots writes the plots of a comparison: three of its runs, and one of the steps where it is a grid.
-func (c *compareCmd) plots(e *env, of map[int]plot.Curves, g *report.Grid) error {
-	if len(of) == 0 {
-		return nil // nothing has run
-	}
-	var all []plot.Curves
-	for _, n := range slices.Sorted(maps.Keys(of)) {
-		all = append(all, of[n])
-	}
-	if err := os.MkdirAll(c.PNG, 0o755); err != nil {
-		return input.Fault(err)
-	}
-	type drawing struct {
-		name string
-		draw func([]plot.Curves) (*vgimg.Canvas, error)
-	}
-	drawings := []drawing{{"completion", plot.Completion}, {"queues", plot.Queues}, {"rates", plot.Rates}}
-	if g != nil {
-		drawings = append(drawings, drawing{"steps", func([]plot.Curves) (*vgimg.Canvas, error) {
-			return plot.Grid(strings.Join(c.Scenarios, ", "), g.Key, g.Columns, g.Rows, g.Steps())
-		}})
-	}
-	for _, p := range drawings {
-		img, err := p.draw(all)
-		if err != nil {
-			return err
-		}
-		path := filepath.Join(c.PNG, p.name+".png")
-		if err := plot.WritePNG(img, path, c.Force); err != nil {
-			return err
-		}
-		fmt.Fprintln(e.stdout, path)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strconv"
@@ -30,6 +31,13 @@ func (e *env) show(asJSON bool, v any, text func()) error {
 	}
 	text()
 	return nil
+}
+
+// list prints the paths of files that were written.
+func (e *env) list(paths []string) {
+	for _, path := range paths {
+		fmt.Fprintln(e.stdout, path)
+	}
 }
 
 // printer is standard output that remembers when something could not be printed: a report

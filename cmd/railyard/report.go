@@ -8,6 +8,7 @@ import (
 	"railyard/internal/input"
 	"railyard/internal/output"
 	"railyard/internal/report"
+	"railyard/internal/report/plot"
 	"railyard/internal/report/web"
 	"railyard/internal/result"
 )
@@ -80,7 +81,11 @@ func (c *reportCmd) Run(e *env) error {
 		if o.dir == "" {
 			continue
 		}
-		if err := c.plots(e, r, o.dir, o.ext); err != nil {
+		if err := os.MkdirAll(o.dir, 0o755); err != nil {
+			return input.Fault(err)
+		}
+		paths, err := plot.Run(r, o.dir, o.ext, c.Force)
+		if e.list(paths); err != nil {
 			return err
 		}
 	}

@@ -3,10 +3,12 @@ package plot
 import (
 	"fmt"
 	"image/color"
+	"path/filepath"
 	"slices"
 	"strconv"
 
 	"railyard/internal/cause"
+	"railyard/internal/input"
 	"railyard/internal/report/web"
 	"railyard/unit"
 
@@ -15,6 +17,39 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
+
+// Run writes the plots of a run into a folder: its busiest ports over time, and where its collectives' time went. paths
+// are those that are written, also where a later one fails.
+func Run(r *web.Directory, dir, ext string, force bool) (paths []string, err error) {
+	curves, err := r.Hottest(5)
+	if err != nil {
+		return nil, input.Fault(err)
+	}
+	parts, err := r.Parts()
+	if err != nil {
+		return nil, input.Fault(err)
+	}
+	for _, p := range []struct {
+		name string
+		draw func() (*plot.Plot, error)
+	}{{"utilisation", func() (*plot.Plot, error) { return Ports(r, curves, false) }},
+		{"queues", func() (*plot.Plot, error) { return Ports(r, curves, true) }},
+		{"collectives", func() (*plot.Plot, error) { return Collectives(r, parts) }}} {
+		if p.name == "collectives" && len(parts) == 0 {
+			continue
+		}
+		fig, err := p.draw()
+		if err != nil {
+			return paths, err
+		}
+		path := filepath.Join(dir, p.name+"."+ext)
+		if err := Write(fig, path, force, 24, 12); err != nil {
+			return paths, err
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
 
 // Tints are colours that people with any colour vision tell apart (Okabe and Ito).
 var Tints = []color.RGBA{
