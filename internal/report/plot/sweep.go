@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"fmt"
 	"image/color"
 	"math"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"railyard/internal/study/space"
 	"railyard/internal/study/sweep"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -113,6 +115,7 @@ func (x *axis) ticks(most int) (ticks []plot.Tick) {
 type sweepGrid struct {
 	cols, rows int
 	sum, n     []float64
+	spread     []float64 // standard deviation over the seeds of a cell with one point, else 0
 }
 
 func (g *sweepGrid) Dims() (c, r int)        { return g.cols, g.rows }
@@ -140,11 +143,16 @@ func heat(a *sweep.Analysis, axes []*axis) (*plot.Plot, error) {
 	}
 	x, y := axes[0], axes[1]
 	g := &sweepGrid{cols: x.cells(), rows: y.cells()}
-	g.sum, g.n = make([]float64, g.cols*g.rows), make([]float64, g.cols*g.rows)
+	size := g.cols * g.rows
+	g.sum, g.n, g.spread = make([]float64, size), make([]float64, size), make([]float64, size)
 	low, high := math.Inf(1), math.Inf(-1)
 	for i, r := range a.Ranking {
 		if x.of[i] != "" && y.of[i] != "" {
+			c := y.cell(y.of[i])*g.cols + x.cell(x.of[i])
 			g.add(x.cell(x.of[i]), y.cell(y.of[i]), r.Stats[0].Mean)
+			if g.spread[c] = 0; g.n[c] == 1 && len(r.Seeds) > 1 {
+				g.spread[c] = stat.StdDev(r.Seeds, nil)
+			}
 		}
 	}
 	for i := range g.sum {
@@ -157,7 +165,11 @@ func heat(a *sweep.Analysis, axes []*axis) (*plot.Plot, error) {
 	}
 	o := a.Objectives[0]
 	p := plot.New()
-	p.Title.Text = o.Words + over(axes[2:]) + ": yellow " + table.Quantity(low, o.Kind) + ", red " + table.Quantity(high, o.Kind)
+	p.Title.Text = o.Words + over(axes[2:])
+	if n := len(a.Ranking[0].Seeds); slices.Max(g.spread) > 0 {
+		p.Title.Text += fmt.Sprintf(" ± standard deviation of %d seeds", n)
+	}
+	p.Title.Text += ": yellow " + table.Quantity(low, o.Kind) + ", red " + table.Quantity(high, o.Kind)
 	h := plotter.NewHeatMap(g, ember(128))
 	h.Min, h.Max, h.NaN = low, high, color.Gray{Y: 160}
 	p.Add(h)
@@ -187,7 +199,11 @@ func (g *sweepGrid) write(p *plot.Plot, kind space.Kind) error {
 		for c := range g.cols {
 			if v := g.Z(c, r); !math.IsNaN(v) {
 				labels.XYs = append(labels.XYs, plotter.XY{X: float64(c), Y: float64(r)})
-				labels.Labels = append(labels.Labels, table.Quantity(v, kind))
+				label := table.Quantity(v, kind)
+				if sd := g.spread[r*g.cols+c]; sd > 0 {
+					label += "\n± " + table.Quantity(sd, kind)
+				}
+				labels.Labels = append(labels.Labels, label)
 			}
 		}
 	}
@@ -356,7 +372,7 @@ func sensitivity(a *sweep.Analysis, _ []*axis) (*plot.Plot, error) {
 	bars.Horizontal, bars.Color = true, Tints[0]
 	p.Add(bars)
 	p.NominalY(keys...)
-	p.X.Min = 0
+	p.X.Min, p.Y.Min, p.Y.Max = 0, -0.5, float64(len(keys))-0.5
 	return p, nil
 }
 

@@ -121,24 +121,17 @@ func sweepAnswer(s *sweep.Study, a *sweep.Analysis) string {
 	return say + asGood(a)
 }
 
-// asGood counts the points that are no worse than the best, or whose seeds reach into those of the best: these may be
-// as good with other seeds.
+// asGood says how many points are no worse than the best, and of how many the seeds do not show that they are.
 func asGood(a *sweep.Analysis) (say string) {
-	best, o := a.Ranking[0].Stats[0], a.Objectives[0]
-	same, near := 0, 0
-	for _, r := range a.Ranking[1:] {
-		switch st := r.Stats[0]; {
-		case st.Mean == best.Mean:
-			same++
-		case best.Min < best.Max && (o.Max && st.Max >= best.Min || !o.Max && st.Min <= best.Max):
-			near++
-		}
-	}
+	same, near := a.Noise()
 	if same > 0 {
 		say += "; equal: " + unit.Plural(same, "other point")
 	}
-	if near > 0 {
-		say += "; within its range of seeds: " + unit.Plural(near, "other point")
+	switch seeds := len(a.Ranking[0].Seeds); {
+	case near > 0:
+		say += fmt.Sprintf("; within the noise of %d seeds: %s", seeds, unit.Plural(near, "other point"))
+	case seeds > 1 && same < len(a.Ranking)-1:
+		say += fmt.Sprintf("; beyond the noise of %d seeds", seeds)
 	}
 	return say
 }

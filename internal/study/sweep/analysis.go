@@ -15,6 +15,8 @@ type Ranked struct {
 	Point int
 	Set   []string // its settings
 	Stats []Stat   // by objective; over its seeds
+	// Seeds are the values of the first objective by seed; all points have the same seeds.
+	Seeds []float64
 	// Figures are the means of all figures over the seeds.
 	Figures Means
 	// Causes are the means of the time of the critical path by cause, in picoseconds.
@@ -148,8 +150,8 @@ func (s *Study) ranked(n int, p *point) (Ranked, bool) {
 	if p.ended == 0 || p.ended < s.Seeds(n) {
 		return Ranked{}, false
 	}
-	r := Ranked{Point: n, Set: s.Describe(n), Stats: slices.Clone(p.stats), Figures: make(Means, len(Figures)),
-		Causes: map[string]float64{}}
+	r := Ranked{Point: n, Set: s.Describe(n), Stats: slices.Clone(p.stats), Seeds: slices.Clone(p.trials),
+		Figures: make(Means, len(Figures)), Causes: map[string]float64{}}
 	for k := range r.Stats {
 		r.Stats[k].Mean /= float64(p.ended)
 	}
