@@ -75,7 +75,11 @@ func Merge(dirs []string, out string) (*Study, error) {
 		case s.designs == nil:
 			s.designs = designs
 		case !slices.EqualFunc(s.designs, designs, (*Design).same):
-			return nil, input.Fault(fmt.Errorf("%s and %s are not parts of one study", dirs[0], dir))
+			err := fmt.Errorf("%s and %s are not parts of one study", dirs[0], dir)
+			if why := s.designs[0].holds(designs[0]); why != nil {
+				err = fmt.Errorf("%w: %w", err, why)
+			}
+			return nil, input.Fault(err)
 		}
 	}
 	had, err := readDesigns(out)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,6 +22,7 @@ import (
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
 	"railyard/internal/study"
+	"railyard/unit"
 )
 
 // Study is a study in its directory.
@@ -142,30 +144,46 @@ func (s *Study) fits(d *Design, o Options) error {
 			had[same] = d // with its points
 			s.designs = had
 			return nil
-		case !o.Add:
-			return input.Fault(fmt.Errorf("%s holds another study (other values or version); accepted: --add, --force, another --out",
-				s.Dir))
+		case o.Add:
+			err = d.adds(had[0])
+		case slices.Equal(d.Set, had[0].Set):
+			err = had[0].holds(d)
 		}
-		if err := d.adds(had[0], s.Dir); err != nil {
-			return input.Fault(err)
+		for _, h := range had {
+			err = cmp.Or(err, h.reads(d))
+		}
+		switch {
+		case err != nil:
+			return input.Fault(fmt.Errorf("%s holds a study of %w; accepted: --force to begin anew, another --out", s.Dir, err))
+		case !o.Add:
+			return input.Fault(fmt.Errorf("%s holds another study (other values); accepted: --add, --force, another --out",
+				s.Dir))
 		}
 	}
 	s.designs = append(had, d)
 	return nil
 }
 
-// adds refuses points of another scenario, or with other seeds: results could not tell them apart.
-func (d *Design) adds(to *Design, dir string) error {
+// adds refuses points of another scenario, version or --set, or with other seeds: results could not tell them apart.
+func (d *Design) adds(to *Design) error {
 	switch {
 	case !slices.Equal(d.scenarios(), to.scenarios()):
-		return fmt.Errorf("--add: %s is a study of %s, found %s; accepted: the same scenario, or another --out", dir,
-			strings.Join(to.scenarios(), ", "), strings.Join(d.scenarios(), ", "))
+		return fmt.Errorf("%s, found %s", strings.Join(to.scenarios(), ", "), strings.Join(d.scenarios(), ", "))
 	case !slices.Equal(d.Set, to.Set):
-		return fmt.Errorf("--add: %s is a study with other values of --set (%s); accepted: the same, --grid instead, or another --out",
-			dir, cmp.Or(strings.Join(to.Set, " "), "none"))
+		sets := func(d *Design) string { return cmp.Or(strings.Join(d.Set, " "), "none") }
+		return fmt.Errorf("--set %s, found %s", sets(to), sets(d))
 	case d.Seeds != to.Seeds:
-		return fmt.Errorf("--add: %s has %d seeds per point, found %d; accepted: %[2]d, or another --out", dir, to.Seeds,
-			d.Seeds)
+		return fmt.Errorf("%s per point, found %d", unit.Plural(to.Seeds, "seed"), d.Seeds)
+	}
+	return to.holds(d)
+}
+
+// reads refuses a file of a value that has changed.
+func (d *Design) reads(o *Design) error {
+	for _, set := range slices.Sorted(maps.Keys(d.Reads)) {
+		if now, ok := o.Reads[set]; ok && now != d.Reads[set] {
+			return fmt.Errorf("the file of %s as it was before a change", set)
+		}
 	}
 	return nil
 }

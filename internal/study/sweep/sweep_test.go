@@ -157,66 +157,6 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// A larger study in the same directory, or one that reuses another, simulates what is new alone.
-func TestAdded(t *testing.T) {
-	f := tinyFile(written(t, "tiny.yaml", tiny))
-	dir := filepath.Join(t.TempDir(), "s")
-	ran(t, f, 2, Options{Dir: dir})
-	more := tinyFile(f.Scenario)
-	more.Vary[0].Values = []string{"1", "2", "4", "8"}
-	if _, err := begun(more, Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "accepted: --add") {
-		t.Error(err)
-	}
-	s, a, csv, _ := ran(t, more, 2, Options{Dir: dir, Add: true})
-	if s.Simulated != 8 || s.Kept != 26 || len(a.Ranking) != 16 {
-		t.Errorf("%d simulated, %d kept, %d ranked", s.Simulated, s.Kept, len(a.Ranking))
-	}
-	if s, _, again, _ := ran(t, more, 2, Options{Dir: dir}); s.Simulated != 0 || !bytes.Equal(csv, again) {
-		t.Errorf("the same again simulates %d", s.Simulated)
-	}
-	if s, _, _, _ := ran(t, more, 2, Options{Dir: dir + "2", Reuse: []string{dir}}); s.Simulated != 0 || s.Taken != 34 {
-		t.Errorf("%d taken over, %d simulated", s.Taken, s.Simulated)
-	}
-	if s, _, _, _ := ran(t, f, 2, Options{Dir: dir, Force: true}); s.Simulated != 26 {
-		t.Errorf("begun anew, it simulates %d", s.Simulated)
-	}
-	other, set, seeds := *f, *f, *f
-	other.Scenario, set.Set, seeds.Seeds = written(t, "other.yaml",
-		strings.Replace(tiny, "delay: 1us", "delay: 3us", 1)), []string{"lb=spray"}, 4
-	for want, of := range map[string]*File{"is a study of": &other, "other values of --set": &set, "2 seeds": &seeds} {
-		if _, err := begun(of, Options{Dir: dir, Add: true}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
-	}
-	changed := tinyFile(written(t, "tiny.yaml", strings.Replace(tiny, "delay: 1us", "delay: 2us", 1)))
-	if _, err := begun(changed, Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "another study") {
-		t.Error(err)
-	}
-}
-
-// Files that a scenario, or a value, names count for what a trial is.
-func TestNamedFiles(t *testing.T) {
-	path := written(t, "tiny.yaml", tiny)
-	own := filepath.Join(filepath.Dir(path), "leaf.cfg")
-	ids := map[ID]bool{}
-	for _, name := range []string{"leaf", "leaf", "spine"} {
-		os.WriteFile(own, []byte("hostname "+name+"\n"), 0o600)
-		f := &File{Scenario: path, Vary: []Vary{{Key: "switches.config", Values: []string{"leaf.cfg"}}}}
-		if err := f.Settle(); err != nil {
-			t.Fatal(err)
-		}
-		d, err := newDesign(f, sources{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids[d.id(1, 0, 0)] = true
-		ids[d.id(0, 0, 0)] = true
-	}
-	if len(ids) != 3 { // two configurations, and the scenario without one
-		t.Errorf("%d trials", len(ids))
-	}
-}
-
 // A trial that is refused says why, and the others stay; halving passes the best on; run directories stay for the best.
 func TestHalving(t *testing.T) {
 	f := tinyFile(written(t, "tiny.yaml", tiny))
