@@ -119,20 +119,28 @@ func TestStudyRefused(t *testing.T) {
 	os.WriteFile("files/notes.txt", nil, 0o644)
 	const accepted = "; accepted: --force to begin anew, another --study"
 	for args, want := range map[string]string{
-		"compare other.yaml --set lb=ecmp,spray --study c":                 "c holds a study of small.yaml, found other.yaml" + accepted,
-		"plan failures other.yaml --study f":                               "f holds a study of small.yaml, found other.yaml" + accepted,
-		"compare small.yaml --set lb=ecmp,spray --study s":                 "s holds a study of railyard sweep, found railyard compare" + accepted,
-		"plan interference jobs.yaml --study f":                            "f holds a study of railyard plan failures, found railyard plan interference" + accepted,
-		"compare small.yaml --set lb=ecmp --study files":                   "files holds files but no study; choose another --study",
-		"compare small.yaml --engine slurm":                                "--engine: slurm has no effect without --study",
-		"plan load load.yaml --listen 127.0.0.1:0":                         "--listen: has no effect without --study",
-		"plan interference jobs.yaml --listen 127.0.0.1:0":                 "--listen: has no effect without --study",
-		"compare small.yaml --study n --engine slurm":                      "sbatch",
-		"compare small.yaml --study k --engine kubernetes":                 "--image: the image of pods is missing",
-		"plan failures small.yaml --study m --nats nats://127.0.0.1:1":     `--nats: "nats://127.0.0.1:1" cannot be reached`,
-		"compare small.yaml --study p --png plots":                         "--study: has no effect with --png",
-		"plan search gpt3-125m --fabric train.yaml --simulate 1 --study f": "f holds a study of railyard plan failures, found railyard plan search",
-		"sweep small.yaml --grid lb=ecmp,spray --out c":                    "c holds a study of railyard compare; choose another --out",
+		"compare other.yaml --set lb=ecmp,spray --study c":                                         "c holds a study of small.yaml, found other.yaml" + accepted,
+		"plan failures other.yaml --study f":                                                       "f holds a study of small.yaml, found other.yaml" + accepted,
+		"compare small.yaml --set lb=ecmp,spray --study s":                                         "s holds a study of railyard sweep, found railyard compare" + accepted,
+		"plan interference jobs.yaml --study f":                                                    "f holds a study of railyard plan failures, found railyard plan interference" + accepted,
+		"compare small.yaml --set lb=ecmp --study files":                                           "files holds files but no study; choose another --study",
+		"compare small.yaml --engine slurm":                                                        "--engine: slurm has no effect without --study",
+		"plan load load.yaml --listen 127.0.0.1:0":                                                 "--listen: has no effect without --study",
+		"plan interference jobs.yaml --listen 127.0.0.1:0":                                         "--listen: has no effect without --study",
+		"compare small.yaml --study n --engine slurm":                                              "sbatch",
+		"compare small.yaml --study k --engine kubernetes":                                         "--image: the image of pods is missing",
+		"plan failures small.yaml --study m --nats nats://127.0.0.1:1":                             `--nats: "nats://127.0.0.1:1" cannot be reached`,
+		"compare small.yaml --study p --png plots":                                                 "--study: has no effect with --png",
+		"plan search gpt3-125m --fabric train.yaml --simulate 1 --study f":                         "f holds a study of railyard plan failures, found railyard plan search",
+		"sweep small.yaml --grid lb=ecmp,spray --out c":                                            "c holds a study of railyard compare; choose another --out",
+		"sweep small.yaml --grid lb=ecmp,spray --out n --engine slurm":                             "--engine: slurm needs sbatch",
+		"sweep small.yaml --grid lb=ecmp,spray --out n --engine kubernetes":                        "--image: the image of pods is missing",
+		"sweep small.yaml --grid lb=ecmp,spray --out n --nats nats://127.0.0.1:1":                  `--nats: "nats://127.0.0.1:1" cannot be reached`,
+		"sweep small.yaml --grid lb=ecmp,spray --out n --reuse m":                                  "--reuse: m holds no study (study.json)",
+		"sweep small.yaml --grid lb=ecmp,spray --out n --add":                                      "--add: n holds no study (study.json)",
+		"sweep small.yaml --grid lb=ecmp,spray --out n --sampler lhc":                              "--sample: the number of points is missing, which the sampler lhc needs",
+		"sweep small.yaml --grid lb=ecmp,spray --out n --listen 127.0.0.1:0 --tls-cert small.yaml": "--tls-key: the key of --tls-cert is missing",
+		"sweep small.yaml --grid lb=ecmp,spray --out n --listen 127.0.0.1:0 --token-file m":        "--token-file: m: no such file or directory",
 		"sweep show c":          "c holds a study of railyard compare; the same command with --study resumes it and prints its results",
 		"sweep merge c --out w": "c holds a study of railyard compare, which has no shards",
 	} {
@@ -140,6 +148,11 @@ func TestStudyRefused(t *testing.T) {
 		if code == 0 || !strings.Contains(errs, want) || strings.Count(errs, "error: ") != 1 ||
 			strings.Contains(errs, "warning: ") {
 			t.Errorf("%s: exit %d, %s%s", args, code, out, errs)
+		}
+	}
+	for _, dir := range []string{"n", "k", "m"} {
+		if _, err := os.Stat(dir); err == nil {
+			t.Errorf("a refused study leaves %s", dir)
 		}
 	}
 	os.WriteFile("small.yaml", []byte(small+"# changed\n"), 0o644)

@@ -106,12 +106,16 @@ func (c *sweepRunCmd) Run(e *env) error {
 	}
 	finish, err := c.Distribute(ctx, e.say, s, c.Jobs)
 	if err != nil {
+		s.Abandon()
 		return err
 	}
 	stopped := s.Run(ctx)
 	finish()
 	if stopped != nil && !errors.Is(stopped, runner.ErrInterrupted) {
-		return cmp.Or(stopped, s.Write())
+		if !s.Abandon() {
+			_ = s.Write() // what ended before counts
+		}
+		return stopped
 	}
 	a, err := s.Analyse()
 	if err != nil {

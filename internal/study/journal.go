@@ -85,7 +85,7 @@ func openJournal(path string, anew bool, read func(*os.File) (sound int64, err e
 		}
 	}()
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
-		return nil, input.Fault(fmt.Errorf("another search is at work in %s; choose another --out",
+		return nil, input.Fault(fmt.Errorf("another process simulates the study in %s; accepted: another directory, or its end",
 			filepath.Dir(path)))
 	}
 	sound := int64(0)

@@ -55,7 +55,7 @@ func Token(file string) (string, error) {
 	}
 	text, err := input.Text(file, 4096)
 	if err != nil {
-		return "", input.Fault(err)
+		return "", input.Fault(field.Under("--token-file", err))
 	}
 	if t := strings.TrimSpace(string(text)); t != "" {
 		return t, nil

@@ -47,6 +47,9 @@ func Serve(l Listen) (*Server, error) {
 	}
 	scheme := "nats"
 	if l.Cert != "" {
+		if l.Key == "" {
+			return nil, field.New("--tls-key", "the key of --tls-cert is missing; accepted: its file")
+		}
 		o.TLS, scheme = true, "tls"
 		if o.TLSConfig, err = server.GenTLSConfig(&server.TLSConfigOpts{CertFile: l.Cert, KeyFile: l.Key}); err != nil {
 			return nil, input.Fault(field.New("--tls-cert", "%v", err))

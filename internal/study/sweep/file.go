@@ -161,6 +161,9 @@ func (f *File) Settle() error {
 		return field.Outside("seeds", 1, MaxSeeds, f.Seeds)
 	case by.Whole && f.Samples != 0:
 		return field.New("samples", "has no effect with the sampler %s, which takes %s", by.Name, by.Words)
+	case !by.Whole && f.Samples == 0:
+		return field.New("samples", "the number of points is missing, which the sampler %s needs; accepted: 1 to %d", by.Name,
+			MaxTrials)
 	case !by.Whole && (f.Samples < 1 || f.Samples > MaxTrials):
 		return field.Outside("samples", 1, MaxTrials, f.Samples)
 	case len(f.Rungs) == 1 || len(f.Rungs) > MaxRungs:

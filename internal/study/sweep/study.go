@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"maps"
 	"os"
@@ -40,6 +41,7 @@ type Study struct {
 	ShortWhy  error
 
 	options Options
+	made    bool // Open has made the directory
 	designs []*Design
 	rows    []row
 	from    sources
@@ -90,6 +92,11 @@ func New(f *File, o Options) (*Study, error) {
 	if err := s.fits(d, o); err != nil {
 		return nil, err
 	}
+	for _, dir := range o.Reuse {
+		if _, err := os.Stat(filepath.Join(dir, JournalName)); err != nil {
+			return nil, input.Fault(field.New("--reuse", "%s holds no study (%s)", dir, ManifestName))
+		}
+	}
 	s.enumerate()
 	if _, err := os.Stat(filepath.Join(s.Dir, JournalName)); err == nil && !o.Force {
 		if s.store, err = viewStore(s.Dir); err != nil {
@@ -105,6 +112,8 @@ func (s *Study) Open() error {
 	if err != nil {
 		return err
 	}
+	_, missing := os.Stat(s.Dir)
+	s.made = errors.Is(missing, fs.ErrNotExist)
 	if s.store, err = openStore(s.Dir, s.options.Force); err != nil {
 		s.store = &Store{}
 		return err
@@ -136,6 +145,8 @@ func (s *Study) fits(d *Design, o Options) error {
 		return input.Fault(fmt.Errorf("%s holds a study of railyard %s; choose another --out", s.Dir, had[0].Command))
 	case had == nil && foreign(s.Dir):
 		return input.Fault(fmt.Errorf("%s holds files but no study; choose another --out", s.Dir))
+	case had == nil && o.Add:
+		return input.Fault(field.New("--add", "%s holds no study (%s)", s.Dir, ManifestName))
 	}
 	if n := len(had); n > 0 {
 		same := slices.IndexFunc(had, d.same)
@@ -240,6 +251,28 @@ func View(dir string) (*Study, error) {
 
 // Close gives the directory up to others.
 func (s *Study) Close() error { return s.store.Close() }
+
+// Abandon closes a study, and removes its directory if Open has made it and nothing was put there: the study was refused.
+func (s *Study) Abandon() (removed bool) {
+	entries, _ := os.ReadDir(s.Dir)
+	made := s.made && s.store.Len() == 0
+	var names []string
+	for _, e := range entries {
+		path := filepath.Join(s.Dir, e.Name())
+		within, err := os.ReadDir(path)
+		if made = made && (e.Name() == JournalName || e.Name() == ManifestName || err == nil && len(within) == 0); made {
+			names = append(names, path)
+		}
+	}
+	if made {
+		for _, path := range append(names, s.Dir) {
+			_ = os.Remove(path)
+		}
+	}
+	_ = s.Close() // without a record nothing is lost
+	s.store = &Store{}
+	return made
+}
 
 // enumerate lists the points of all designs, each once.
 func (s *Study) enumerate() {

@@ -140,7 +140,7 @@ func TestInterrupted(t *testing.T) {
 	if err := s.Run(ctx); !errors.Is(err, runner.ErrInterrupted) {
 		t.Fatal(err)
 	}
-	if _, err := begun(tinyFile(f.Scenario), Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "at work") {
+	if _, err := begun(tinyFile(f.Scenario), Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "another process simulates") {
 		t.Error(err)
 	}
 	v, err := View(dir)
@@ -347,7 +347,7 @@ func TestBadStudies(t *testing.T) {
 		"scenario: tiny.yaml\nvary: [{key: seed, range: 5..1}]":                                                        "empty range",
 		"scenario: tiny.yaml\nvary: [{key: seed, range: 1..5:99999999}]":                                               "out of range 2–100000",
 		"scenario: tiny.yaml\nsampler: sobol\nvary: [{key: seed, range: 1..5}]":                                        "sampler",
-		"scenario: tiny.yaml\nsamples: 0\nsampler: lhc\nvary: [{key: seed, range: 1..5}]":                              "samples: 0 is out of range 1–2000000",
+		"scenario: tiny.yaml\nsamples: 0\nsampler: lhc\nvary: [{key: seed, range: 1..5}]":                              "samples: the number of points is missing, which the sampler lhc needs; accepted: 1 to 2000000",
 		"scenario: tiny.yaml\nobjectives: [step]\nvary: [{key: seed, values: [1]}]":                                    `unknown figure "step"`,
 		"scenario: tiny.yaml\nkeep: best\nvary: [{key: seed, values: [1]}]":                                            "accepted: none, best:N, all",
 		"scenario: no.yaml\nvary: [{key: seed, values: [1]}]":                                                          "no.yaml",

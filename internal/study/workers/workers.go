@@ -69,10 +69,10 @@ func (c *Placement) Keep(ctx context.Context, print Say, pool *study.Pool, comma
 	s.Pool, pool.Trials = pool, s
 	end, err := c.Distribute(ctx, print, s.Study, pool.Workers)
 	if err != nil {
-		s.Close()
+		s.Abandon()
 		return nil, err
 	}
-	return func() { end(); s.Close() }, nil
+	return func() { end(); s.Abandon() }, nil
 }
 
 // Distribute leaves the trials of a study to workers where the flags say so; this process is one of them, with so many
