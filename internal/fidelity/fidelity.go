@@ -59,6 +59,7 @@ type Cost struct {
 	Memory  unit.Bytes
 	Seconds float64
 	Causes  float64 // seconds of dividing lost time among causes
+	Ahead   float64 // of Seconds: of what trials with one step do once
 	Words   string
 }
 

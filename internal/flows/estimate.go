@@ -14,6 +14,7 @@ type Cost struct {
 	Memory   unit.Bytes
 	Seconds  float64
 	Causes   float64 // seconds of dividing lost time among causes
+	Ahead    float64 // of Seconds: of what plans of one step do once (scenario.Plan.Ahead)
 	routes   *topo.Routes
 }
 
@@ -42,6 +43,9 @@ func Estimate(p *scenario.Plan) Cost {
 	tables, _ := sim.Tables(p)
 	ops := int64(p.Ops())
 	c.Seconds = tables.Seconds + float64(ops)/opsPerSecond + float64(c.Messages)/messagesPerSecond
+	if len(p.Jobs) == 1 && len(p.Incidents) == 0 {
+		c.Ahead = float64(ops) / opsPerSecond
+	}
 	c.Memory = tables.Memory + memoryBase + memoryPort*unit.Bytes(2*len(p.Graph.Links)) + memoryOp*unit.Bytes(ops) +
 		memoryMessage*unit.Bytes(c.Messages)
 	c.Causes = explain.Seconds(p, c.Messages, int64(len(pairs)), false)

@@ -3,6 +3,7 @@ package sweep
 import (
 	"railyard/internal/fidelity"
 	"railyard/internal/runner"
+	"railyard/internal/workload"
 	"railyard/unit"
 )
 
@@ -30,6 +31,7 @@ func (s *Study) Estimate() Estimate {
 	}
 	e.Trials = s.options.Shard.size(s.Planned()) - e.Kept
 	var each fidelity.Cost
+	var step *workload.DAG
 	for _, p := range []int{0, len(s.rows) - 1} {
 		r := s.rows[p]
 		plan, err := s.plan(&Trial{Point: p, Rung: s.Rungs() - 1, design: r.design, local: r.local})
@@ -37,11 +39,15 @@ func (s *Study) Estimate() Estimate {
 			continue
 		}
 		if cost, _, err := runner.Prepare(plan, 0); err == nil {
+			if step != nil && step != plan.Jobs[0].DAG { // the points have steps of their own
+				cost.Ahead, each.Ahead = 0, 0
+			}
+			step, each.Ahead = plan.Jobs[0].DAG, cost.Ahead
 			each.Memory, each.Seconds = max(each.Memory, cost.Memory), max(each.Seconds, cost.Seconds+cost.Causes)
 		}
 	}
 	e.Memory = each.Memory * unit.Bytes(min(e.AtOnce, max(e.Trials, 1)))
-	e.Seconds = each.Seconds * float64(e.Trials)
+	e.Seconds = each.Seconds*float64(e.Trials) - each.Ahead*float64(max(e.Trials-1, 0))
 	e.Disk = lineSize * unit.Bytes(e.Trials)
 	return e
 }

@@ -24,3 +24,23 @@ func TestEstimateCountsCauses(t *testing.T) {
 		}
 	}
 }
+
+// Trials of one training step as flows do once what needs no network; those whose steps differ do not.
+func TestEstimateCountsStepsOnce(t *testing.T) {
+	const text = "fabric: {kind: rail, hosts: 4, spines: 2, uplinks: 4}\nserver: {gpus: 2, nics: 2}\n" +
+		"workload: {training: {model: gpt3-125m, tp: 2, dp: 4, global_batch: 32}}\n"
+	estimate := func(seeds int, vary ...Vary) float64 {
+		f := &File{Scenario: written(t, "x.yaml", text), Seeds: seeds, Vary: vary,
+			Set: []string{"fidelity=flow", "output.causes=false"}}
+		s := opened(t, f, 1, Options{Dir: filepath.Join(t.TempDir(), "out")})
+		defer s.Close()
+		return s.Estimate().Seconds
+	}
+	one := estimate(1, Vary{Key: "lb", Values: []string{"ecmp"}}) / 2
+	if all := estimate(100); all > 50*one {
+		t.Errorf("one step: %g s for 100 trials, %g s for 1", all, one)
+	}
+	if all := estimate(50, Vary{Key: "workload.training.dp", Values: []string{"2"}}); all < 50*one {
+		t.Errorf("two steps: %g s for 100 trials, %g s for 1", all, one)
+	}
+}
