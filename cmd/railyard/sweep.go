@@ -117,7 +117,7 @@ func (c *sweepRunCmd) Run(e *env) error {
 		}
 		return stopped
 	}
-	a, err := s.Analyse()
+	a, err := s.Analyse(true)
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (c *sweepShowCmd) Run(e *env) error {
 		return err
 	}
 	defer s.Close()
-	a, err := s.Analyse()
+	a, err := s.Analyse(true)
 	if err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ func (c *sweepMergeCmd) Run(e *env) error {
 
 // sweepWritten writes and prints the results of a study that nothing more is simulated of.
 func sweepWritten(e *env, s *sweep.Study, top int, asJSON bool) error {
-	a, err := s.Analyse()
+	a, err := s.Analyse(true)
 	if err == nil {
 		err = s.Write()
 	}

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -106,11 +107,14 @@ func sweepAnswer(s *sweep.Study, a *sweep.Analysis) string {
 		return fmt.Sprintf("None of %s has ended yet", unit.Plural(a.Points, "point"))
 	}
 	if len(a.Objectives) > 1 {
+		if far := soFar(a); far != "" {
+			return fmt.Sprintf("Pareto front%s: %s, by %s", far, unit.Plural(a.Front, "point"), objectives(a))
+		}
 		return fmt.Sprintf("Pareto front: %d of %s, by %s", a.Front, unit.Plural(a.Points, "point"), objectives(a))
 	}
 	best, o := a.Ranking[0], a.Objectives[0]
-	say := fmt.Sprintf("%s of %s: %s: %s", o.Adjective(), unit.Plural(a.Points, "point"), inWords(best.Set),
-		Quantity(best.Stats[0].Mean, o.Kind))
+	say := fmt.Sprintf("%s%s: %s: %s", o.Adjective(), cmp.Or(soFar(a), " of "+unit.Plural(a.Points, "point")),
+		inWords(best.Set), Quantity(best.Stats[0].Mean, o.Kind))
 	if a.Baseline != nil && a.Baseline.Stats[0].Mean != 0 {
 		base := a.Baseline.Stats[0].Mean
 		say += fmt.Sprintf(", %s vs the scenario (%s)", unit.ShowChange(best.Stats[0].Mean, base), Quantity(base, o.Kind))
@@ -119,6 +123,18 @@ func sweepAnswer(s *sweep.Study, a *sweep.Analysis) string {
 		}
 	}
 	return say + asGood(a)
+}
+
+// soFar says what of a study has ended that goes on; "" where nothing is open.
+func soFar(a *sweep.Analysis) string {
+	switch c := a.Counts; {
+	case c.Open == 0:
+		return ""
+	case a.Partial:
+		return fmt.Sprintf(" so far, over the seeds that ended (%s of %s)", unit.ShowCount(c.Trials-c.Open),
+			unit.Plural(c.Trials, "trial"))
+	}
+	return fmt.Sprintf(" so far (%s of %s ended)", unit.ShowCount(len(a.Ranking)), unit.Plural(a.Points, "point"))
 }
 
 // asGood says how many points are no worse than the best, and of how many the seeds do not show that they are.

@@ -141,7 +141,7 @@ func readStudy(dir string, at time.Time) (*Many, error) {
 		return nil, err
 	}
 	defer x.Close()
-	a, err := x.Analyse()
+	a, err := x.Analyse(false)
 	if err != nil {
 		return nil, err
 	}

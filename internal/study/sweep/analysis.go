@@ -49,6 +49,7 @@ type Analysis struct {
 	Counts     Counts
 	Baseline   *Ranked  // the scenario as it is, nil where it did not end
 	Ranking    []Ranked // of points whose seeds all ended: those of the front first, then by the first objective
+	Partial    bool     // no point's seeds all ended: Ranking has means over those that did
 	Front      int      // how many are the Pareto front
 	Rung       int      // the last one that was reached
 	Points     int      // without the scenario as it is
@@ -72,6 +73,7 @@ type tally struct {
 // point is the sum of the trials of a point.
 type point struct {
 	ended  int // trials
+	missed int // trials that ended otherwise
 	sums   Means
 	stats  []Stat
 	trials []float64 // the first objective by seed
@@ -115,6 +117,8 @@ func (s *Study) tally(rung int, by []Objective) (*tally, error) {
 		}
 		if r.Status == Done {
 			t.points[trial.Point].add(r, by)
+		} else {
+			t.points[trial.Point].missed++
 		}
 	}
 	if t.counts.FirstError == "" {
@@ -145,9 +149,9 @@ func (p *point) add(r *Record, by []Objective) {
 	p.trials = append(p.trials, r.Figures[by[0].Name])
 }
 
-// ranked returns the means of a point; false unless all its seeds ended.
-func (s *Study) ranked(n int, p *point) (Ranked, bool) {
-	if p.ended == 0 || p.ended < s.Seeds(n) {
+// ranked returns the means of a point; false unless all its seeds ended, or with partial one of them and none otherwise.
+func (s *Study) ranked(n int, p *point, partial bool) (Ranked, bool) {
+	if p.ended == 0 || p.ended < s.Seeds(n) && (!partial || p.missed > 0) {
 		return Ranked{}, false
 	}
 	r := Ranked{Point: n, Set: s.Describe(n), Stats: slices.Clone(p.stats), Seeds: slices.Clone(p.trials),
@@ -177,11 +181,11 @@ func (s *Study) objectives() (by []Objective, err error) {
 }
 
 // best ranks the points of a rung, at most n of them.
-func (t *tally) best(s *Study, by []Objective, n int) []Ranked {
+func (t *tally) best(s *Study, by []Objective, n int, partial bool) []Ranked {
 	var all []Ranked
 	var of [][]float64
 	for i := range t.points {
-		r, ok := s.ranked(i, &t.points[i])
+		r, ok := s.ranked(i, &t.points[i], partial)
 		if !ok || i == 0 {
 			continue
 		}
@@ -216,15 +220,15 @@ func (s *Study) promote(rung int) []int {
 		return nil
 	}
 	points := []int{0}
-	for _, r := range t.best(s, by, s.passed(len(s.alive[rung]))-1) {
+	for _, r := range t.best(s, by, s.passed(len(s.alive[rung]))-1, false) {
 		points = append(points, r.Point)
 	}
 	slices.Sort(points)
 	return points
 }
 
-// Analyse ranks the points by what has been simulated so far.
-func (s *Study) Analyse() (*Analysis, error) {
+// Analyse ranks the points whose seeds all ended. Where there is none yet, partial ranks points by the seeds that ended.
+func (s *Study) Analyse(partial bool) (*Analysis, error) {
 	by, err := s.objectives()
 	if err != nil {
 		return nil, err
@@ -238,10 +242,14 @@ func (s *Study) Analyse() (*Analysis, error) {
 		return nil, err
 	}
 	a.Counts = t.counts
-	if r, ok := s.ranked(0, &t.points[0]); ok {
+	a.Ranking = t.best(s, by, len(s.rows), false)
+	if partial && len(a.Ranking) == 0 && t.counts.Open > 0 {
+		a.Ranking = t.best(s, by, len(s.rows), true)
+		a.Partial = len(a.Ranking) > 0
+	}
+	if r, ok := s.ranked(0, &t.points[0], a.Partial); ok {
 		a.Baseline = &r
 	}
-	a.Ranking = t.best(s, by, len(s.rows))
 	var of [][]float64
 	for _, r := range a.Ranking {
 		means := make([]float64, len(by))
@@ -263,7 +271,7 @@ func (s *Study) influences(a *Analysis, t *tally) {
 		var y []float64
 		for i := range d.points[1:] {
 			x := math.NaN()
-			if r, ok := s.ranked(s.byID[d.id(i+1, 0, 0)], s.tallied(t, d, i+1)); ok {
+			if r, ok := s.ranked(s.byID[d.id(i+1, 0, 0)], s.tallied(t, d, i+1), false); ok {
 				x = r.Stats[0].Mean
 			}
 			y = append(y, x)

@@ -55,7 +55,7 @@ func (s *Study) Keep(ctx context.Context, a *Analysis) (dirs []string, err error
 	}
 	place := map[int]int{} // of points
 	for i, r := range a.Ranking {
-		if all || i < best {
+		if !a.Partial && (all || i < best) {
 			place[r.Point] = i
 		}
 	}

@@ -78,7 +78,7 @@ func ran(t *testing.T, f *File, workers int, o Options) (s *Study, a *Analysis, 
 
 func analysed(t *testing.T, s *Study) *Analysis {
 	t.Helper()
-	a, err := s.Analyse()
+	a, err := s.Analyse(true)
 	if err == nil {
 		err = s.Write()
 	}
@@ -386,6 +386,10 @@ func TestShards(t *testing.T) {
 			t.Errorf("shard %d simulates %d", k, s.Simulated)
 		}
 		parts = append(parts, at)
+	}
+	if _, a, _, _ := ran(t, f, 2, Options{Dir: filepath.Join(dir, "half"), Shard: Shard{2, 2}}); !a.Partial ||
+		len(a.Ranking) != 12 || a.Baseline == nil || a.Counts.Open != 13 {
+		t.Errorf("the second seeds of all points: %d ranked, %+v", len(a.Ranking), a.Counts)
 	}
 	s, err := Merge(parts, filepath.Join(dir, "joined"))
 	if err != nil || n != 26 || s.Taken != 26 {
