@@ -72,10 +72,6 @@ func Goodput(gpus int, days float64, seeds int, r *goodput.Result) (*plot.Plot, 
 
 // Write writes a plot of a size in centimetres, as its file's name says.
 func Write(p *plot.Plot, path string, force bool, wide, high float64) error {
-	format := strings.ToLower(filepath.Ext(path))[1:]
-	to, err := p.WriterTo(vg.Length(wide)*vg.Centimeter, vg.Length(high)*vg.Centimeter, format)
-	if err != nil {
-		return err
-	}
+	to := Panels(path, vg.Length(wide)*vg.Centimeter, vg.Length(high)*vg.Centimeter, []*plot.Plot{p})
 	return output.Write(path, force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
 }

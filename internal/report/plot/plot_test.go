@@ -3,6 +3,8 @@ package plot
 import (
 	"testing"
 
+	"railyard/internal/study/sweep"
+
 	"gonum.org/v1/plot/plotter"
 )
 
@@ -34,5 +36,22 @@ func TestMeansAreNamed(t *testing.T) {
 		if got := over(rest); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// TestMarksAreWhole checks that bars and dots at the ends of an axis have room.
+func TestMarksAreWhole(t *testing.T) {
+	a := &sweep.Analysis{Objectives: []sweep.Objective{{Figure: sweep.Figures[0]}, {Figure: sweep.Figures[0]}},
+		Effects: []sweep.Influence{{Key: "lb", Share: 0.6}, {Key: "seed", Share: 0.1}}}
+	for _, x := range []float64{1e9, 2e9} {
+		a.Ranking = append(a.Ranking, sweep.Ranked{Stats: []sweep.Stat{{Mean: x}, {Mean: 3e9 - x}}})
+	}
+	bars, err := sensitivity(a, nil)
+	if err != nil || bars.X.Max <= 60 || bars.Y.Min != -0.5 || bars.Y.Max != 1.5 {
+		t.Errorf("bars to 60: %v, %v", bars.X, err)
+	}
+	dots, err := pareto(a, nil)
+	if err != nil || dots.X.Min >= 1 || dots.X.Max <= 2 || dots.Y.Min >= 1 || dots.Y.Max <= 2 {
+		t.Errorf("dots from 1 to 2: %v, %v", dots.X, err)
 	}
 }

@@ -170,6 +170,9 @@ func heat(a *sweep.Analysis, axes []*axis) (*plot.Plot, error) {
 		p.Title.Text += fmt.Sprintf(" ± standard deviation of %d seeds", n)
 	}
 	p.Title.Text += ": yellow " + table.Quantity(low, o.Kind) + ", red " + table.Quantity(high, o.Kind)
+	if slices.Contains(g.n, 0) {
+		p.Title.Text += ", grey: no point"
+	}
 	h := plotter.NewHeatMap(g, ember(128))
 	h.Min, h.Max, h.NaN = low, high, color.Gray{Y: 160}
 	p.Add(h)
@@ -230,7 +233,7 @@ func parallel(a *sweep.Analysis, axes []*axis) (*plot.Plot, error) {
 		low, high = min(low, r.Stats[0].Mean), max(high, r.Stats[0].Mean)
 	}
 	p := plot.New()
-	p.Title.Text = o.Words + " by parameter: the best tenth dark"
+	p.Title.Text = o.Words + " by parameter: the best tenth in blue"
 	var lines []int
 	for i := range a.Ranking {
 		if every := 1 + 2*len(a.Ranking)/maxLines; i < maxLines/2 || i%every == 0 {
@@ -335,7 +338,15 @@ func pareto(a *sweep.Analysis, _ []*axis) (*plot.Plot, error) {
 		p.Legend.Add(g.name, dots)
 	}
 	p.Legend.Top = true
+	p.X.Min, p.X.Max = roomy(p.X.Min, p.X.Max)
+	p.Y.Min, p.Y.Max = roomy(p.Y.Min, p.Y.Max)
 	return p, nil
+}
+
+// roomy widens the range of an axis so that marks at its ends are whole.
+func roomy(low, high float64) (float64, float64) {
+	room := (high - low) / 20
+	return low - room, high + room
 }
 
 // sensitivity draws how much each parameter counts.
@@ -372,7 +383,9 @@ func sensitivity(a *sweep.Analysis, _ []*axis) (*plot.Plot, error) {
 	bars.Horizontal, bars.Color = true, Tints[0]
 	p.Add(bars)
 	p.NominalY(keys...)
-	p.X.Min, p.Y.Min, p.Y.Max = 0, -0.5, float64(len(keys))-0.5
+	p.Y.Min, p.Y.Max = -0.5, float64(len(keys))-0.5
+	_, p.X.Max = roomy(0, p.X.Max)
+	p.X.Min = 0
 	return p, nil
 }
 

@@ -64,9 +64,7 @@ func curve(a *sweep.Analysis, axes []*axis) (*plot.Plot, error) {
 		p.X.Scale = plot.LogScale{}
 	}
 	p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks(x.marks(8)), plot.TickerFunc(fourDigits)
-	if room := (p.Y.Max - p.Y.Min) / 20; room > 0 {
-		p.Y.Min, p.Y.Max = p.Y.Min-room, p.Y.Max+room
-	}
+	p.Y.Min, p.Y.Max = roomy(p.Y.Min, p.Y.Max)
 	if !x.numeric() {
 		p.X.Min, p.X.Max = -0.5, float64(len(x.values))-0.5
 	}
