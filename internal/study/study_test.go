@@ -185,7 +185,7 @@ func TestJournal(t *testing.T) {
 	if _, err := j.Append([]byte("1")); err != nil {
 		t.Error(err)
 	}
-	if _, err := OpenLines(path, false, each); err == nil || !strings.Contains(err.Error(), "at work") {
+	if _, err := OpenLines(path, false, each); err == nil || !strings.Contains(err.Error(), "another process simulates") {
 		t.Error(err)
 	}
 	j.Close()

@@ -15,7 +15,7 @@ type Ranked struct {
 	Point int
 	Set   []string // its settings
 	Stats []Stat   // by objective; over its seeds
-	// Seeds are the values of the first objective by seed; all points have the same seeds.
+	// Seeds are the values of the first objective by seed; all points have the same seeds. Nil unless all ended.
 	Seeds []float64
 	// Figures are the means of all figures over the seeds.
 	Figures Means
@@ -156,6 +156,9 @@ func (s *Study) ranked(n int, p *point, partial bool) (Ranked, bool) {
 	}
 	r := Ranked{Point: n, Set: s.Describe(n), Stats: slices.Clone(p.stats), Seeds: slices.Clone(p.trials),
 		Figures: make(Means, len(Figures)), Causes: map[string]float64{}}
+	if p.ended < s.Seeds(n) {
+		r.Seeds = nil
+	}
 	for k := range r.Stats {
 		r.Stats[k].Mean /= float64(p.ended)
 	}

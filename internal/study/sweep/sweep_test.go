@@ -388,7 +388,7 @@ func TestShards(t *testing.T) {
 		parts = append(parts, at)
 	}
 	if _, a, _, _ := ran(t, f, 2, Options{Dir: filepath.Join(dir, "half"), Shard: Shard{2, 2}}); !a.Partial ||
-		len(a.Ranking) != 12 || a.Baseline == nil || a.Counts.Open != 13 {
+		len(a.Ranking) != 12 || a.Ranking[0].Seeds != nil || a.Baseline == nil || a.Counts.Open != 13 {
 		t.Errorf("the second seeds of all points: %d ranked, %+v", len(a.Ranking), a.Counts)
 	}
 	s, err := Merge(parts, filepath.Join(dir, "joined"))
