@@ -18,7 +18,8 @@ func asFlows(p *scenario.Plan, instead int64) (Cost, func() (Run, error)) {
 	c := flows.Estimate(p)
 	words := fmt.Sprintf("%s messages as flows, %s of memory, about %s", round(float64(c.Messages)),
 		memory(c.Memory), duration(c.Seconds+c.Causes))
-	return Cost{Memory: c.Memory, Seconds: c.Seconds, Causes: c.Causes, Ahead: c.Ahead, Words: words}, func() (Run, error) {
+	cost := Cost{Memory: c.Memory, Seconds: c.Seconds, Causes: c.Causes, Ahead: c.Ahead, Words: words}
+	return cost, func() (Run, error) {
 		r, err := flows.Build(p, c)
 		if err != nil {
 			return nil, err

@@ -149,7 +149,7 @@ func (p *point) add(r *Record, by []Objective) {
 	p.trials = append(p.trials, r.Figures[by[0].Name])
 }
 
-// ranked returns the means of a point; false unless all its seeds ended, or with partial one of them and none otherwise.
+// ranked returns the means of a point; false unless all its seeds ended, or with partial one did and none failed.
 func (s *Study) ranked(n int, p *point, partial bool) (Ranked, bool) {
 	if p.ended == 0 || p.ended < s.Seeds(n) && (!partial || p.missed > 0) {
 		return Ranked{}, false
@@ -230,7 +230,7 @@ func (s *Study) promote(rung int) []int {
 	return points
 }
 
-// Analyse ranks the points whose seeds all ended. Where there is none yet, partial ranks points by the seeds that ended.
+// Analyse ranks the points whose seeds all ended. Where there is none yet, partial ranks all by the seeds that ended.
 func (s *Study) Analyse(partial bool) (*Analysis, error) {
 	by, err := s.objectives()
 	if err != nil {

@@ -14,7 +14,7 @@ type Report struct {
 	Failed     int                `json:"failed"`
 	Refused    int                `json:"refused"`
 	Open       int                `json:"open"`
-	Partial    bool               `json:"partial,omitempty"` // no point has all its seeds: figures are means over those that ended
+	Partial    bool               `json:"partial,omitempty"` // no point has all seeds: means over those that ended
 	Simulated  int                `json:"simulated_now"`
 	Seconds    float64            `json:"core_seconds"`
 	Baseline   map[string]float64 `json:"scenario_figures"`
@@ -44,7 +44,8 @@ type EffectReport struct {
 func (s *Study) Report(a *Analysis, files []string, top int) *Report {
 	c := a.Counts
 	r := &Report{Dir: s.Dir, Scenario: s.File.Scenario, Objectives: s.File.Objectives, Points: a.Points,
-		Trials: c.Trials, Done: c.Done, Lost: c.Lost, Failed: c.Failed, Refused: c.Refused, Open: c.Open, Partial: a.Partial,
+		Trials: c.Trials, Done: c.Done, Lost: c.Lost, Failed: c.Failed, Refused: c.Refused, Open: c.Open,
+		Partial:   a.Partial,
 		Simulated: s.Simulated, Seconds: c.Seconds, Files: files}
 	if a.Baseline != nil {
 		r.Baseline = columned(a.Baseline.Figures)

@@ -252,7 +252,7 @@ func View(dir string) (*Study, error) {
 // Close gives the directory up to others.
 func (s *Study) Close() error { return s.store.Close() }
 
-// Abandon closes a study, and removes its directory if Open has made it and nothing was put there: the study was refused.
+// Abandon closes a study, and removes its directory if Open has made it and nothing was put there.
 func (s *Study) Abandon() (removed bool) {
 	entries, _ := os.ReadDir(s.Dir)
 	made := s.made && s.store.Len() == 0
@@ -260,9 +260,9 @@ func (s *Study) Abandon() (removed bool) {
 	for _, e := range entries {
 		path := filepath.Join(s.Dir, e.Name())
 		within, err := os.ReadDir(path)
-		if made = made && (e.Name() == JournalName || e.Name() == ManifestName || err == nil && len(within) == 0); made {
-			names = append(names, path)
-		}
+		own := e.Name() == JournalName || e.Name() == ManifestName || err == nil && len(within) == 0
+		made = made && own
+		names = append(names, path)
 	}
 	if made {
 		for _, path := range append(names, s.Dir) {
