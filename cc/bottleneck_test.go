@@ -184,7 +184,7 @@ func (b *bottleneck) reached(psn uint32, at unit.Time, asks bool) {
 	b.after(b.busy-b.now+cable, func() { b.arrived(psn, asks, marked, t) })
 }
 
-// report is what the port writes into a packet.
+// report returns what the port writes into a packet.
 func (b *bottleneck) report(queue unit.Bytes) *cc.Telemetry {
 	const round = 1 << 24 * unit.Nanosecond
 	t := &cc.Telemetry{Hops: 1, Wraps: round}

@@ -207,7 +207,7 @@ func (s *sender) lose(psn uint64) bool {
 	return true
 }
 
-// oldest is when the first packet left that is not known to have come.
+// oldest returns when the first packet left that is not known to have come.
 func (s *sender) oldest() unit.Time {
 	una, _ := s.out.Range()
 	return s.out.At(una).Sent

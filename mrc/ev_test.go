@@ -16,7 +16,7 @@ func testProfile(values, active, planes int) *profile {
 	return &p
 }
 
-// taking is who takes turns on a plane.
+// taking returns who takes turns on a plane.
 func (p *profile) taking(plane int) (numbers []uint16) {
 	for _, v := range p.planes[plane].active {
 		numbers = append(numbers, v.number)

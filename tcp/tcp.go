@@ -136,7 +136,7 @@ func (s *settings) hosts() (rate unit.Rate, each unit.Time) {
 	return unit.Rate(float64(s.MTU) * 8e12 / float64(slowest)), each
 }
 
-// copies is how often a byte is copied at one end.
+// copies returns how often a byte is copied at one end.
 func (s *settings) copies() int64 {
 	if s.Direct {
 		return 0

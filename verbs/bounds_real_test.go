@@ -17,7 +17,7 @@ type attempt struct {
 	key    bool  // the region's own
 }
 
-// outcome is what the rules say (IBTA 10.6.3.4, 9.7.4.1): the local range first, since nothing leaves
+// outcome returns what the rules say (IBTA 10.6.3.4, 9.7.4.1): the local range first, since nothing leaves
 // otherwise; then key, rights and range of the peer's. A request of no bytes asks the peer for nothing.
 func (x *attempt) outcome(here int) Status {
 	switch {

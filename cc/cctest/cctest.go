@@ -106,7 +106,7 @@ func anyInputs(rt *rapid.T, most int, line unit.Rate) (all []input) {
 	return all
 }
 
-// anyTelemetry is what switches may say: hops beyond those that there is room for, clocks that stand, and
+// anyTelemetry returns what switches may say: hops beyond those that there is room for, clocks that stand, and
 // counts that come round.
 func anyTelemetry(rt *rapid.T, line unit.Rate) *cc.Telemetry {
 	t := &cc.Telemetry{Hops: rapid.IntRange(0, cc.MostHops+2).Draw(rt, "hops"),

@@ -128,5 +128,5 @@ type deviceFlags struct {
 	Profile []string `help:"Hardware profile from the device's own files: port_config.ini, platform.json and hwsku.json, config_db.json" group:"Devices" placeholder:"[SWITCH=]PATH" sep:"none"`
 }
 
-// chosen is what the flags say.
+// chosen returns what the flags say.
 func (f *deviceFlags) chosen() *devices.Choice { return (*devices.Choice)(f) }

@@ -48,7 +48,7 @@ func (c *configRenderCmd) onto(e *env, plan *scenario.Plan) error {
 	return err
 }
 
-// merger is what the flags say of a merge.
+// merger returns what the flags say of a merge.
 func (c *configRenderCmd) merger() *render.Onto {
 	return &render.Onto{Scenario: c.Scenario, Set: c.Set, Path: c.Onto, Switch: c.Switch, OS: c.OS,
 		Addressing: c.Addressing, Multihome: c.Multihome, ASIC: c.ASIC, InBand: c.InBand, Devices: c.chosen()}

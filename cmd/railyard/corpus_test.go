@@ -113,7 +113,7 @@ func refused(t *testing.T, name string, args []string, short *strings.Replacer) 
 	return fmt.Sprintf("%d %s", code, strings.ReplaceAll(text, "\n", " / "))
 }
 
-// allocated is how many bytes were ever allocated.
+// allocated returns how many bytes were ever allocated.
 func allocated() uint64 {
 	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(s)

@@ -133,7 +133,7 @@ func (h *heard) String() string {
 	return h.text.String()
 }
 
-// carried is how many bytes the ports of a process's host have sent and received; says is what it says.
+// carried returns how many bytes the ports of a process's host have sent and received; says is what it says.
 func (f *planes) carried(pid int, says *heard) (sent, received int64) {
 	f.t.Helper()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/dev", pid))

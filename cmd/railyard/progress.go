@@ -66,7 +66,7 @@ func (m *meter) show(share float64, label string) {
 
 func (m *meter) eta(st decor.Statistics) string { return m.left(float64(st.Current) / progressScale) }
 
-// left is how long it will take still, if it goes on like this.
+// left returns how long it will take still, if it goes on like this.
 func (m *meter) left(share float64) string {
 	if share <= 0 {
 		return "  ETA -"
@@ -91,7 +91,7 @@ func (m *meter) simulated(s exec.Progress) {
 	}
 }
 
-// hops is how far a run is: simulated time and packet-hops per second.
+// hops returns how far a run is: simulated time and packet-hops per second.
 func (m *meter) hops(s exec.Progress) string {
 	return fmt.Sprintf("%-10v %5.1f M packet-hops/s", s.Now,
 		float64(s.PacketHops)/m.env.clock().Sub(m.began).Seconds()/1e6)

@@ -82,7 +82,7 @@ func TestRealAllreduceRankStops(t *testing.T) {
 	}
 }
 
-// inCapture is how much rank 2 has written of its capture, which has another name until it is whole.
+// inCapture returns how much rank 2 has written of its capture, which has another name until it is whole.
 func inCapture(dir string) (bytes int64) {
 	files, _ := filepath.Glob(filepath.Join(dir, ".a-rank2.pcapng-*"))
 	for _, f := range files {

@@ -84,7 +84,7 @@ func tellPlaces(nodes, tasks string, gpus []int, ranks []askedRank) string {
 	return b.String()
 }
 
-// answer is what submit says of the same options.
+// answer returns what submit says of the same options.
 func answer(c *slurm.Cluster, options string) string {
 	r := &slurm.Request{}
 	var words []slurm.Word
@@ -156,7 +156,7 @@ func TestSlurmAnswers(t *testing.T) {
 	}
 }
 
-// nodesTaken is which nodes submit takes for options, and how many tasks it deals to each.
+// nodesTaken returns which nodes submit takes for options, and how many tasks it deals to each.
 func nodesTaken(t *testing.T, options string) string {
 	t.Helper()
 	c, r := sixNodes(t), &slurm.Request{}

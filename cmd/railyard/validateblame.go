@@ -106,7 +106,7 @@ func (c *validateCmd) keep(j *validate.Judged) error {
 	return nil
 }
 
-// path is where the scenario of a number goes.
+// path returns where the scenario of a number goes.
 func (c *validateCmd) path(j *validate.Judged) string { return filepath.Join(c.Out, j.Case.Name) }
 
 // next is the command that shows more of a scenario.

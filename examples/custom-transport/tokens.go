@@ -140,7 +140,7 @@ func (s *sender) Next(now unit.Time, plane int, p *transport.Packet) bool {
 	return true
 }
 
-// due is when a packet in flight is lost: each time that it goes again it may take twice as long.
+// due returns when a packet in flight is lost: each time that it goes again it may take twice as long.
 func (s *sender) due(slot *window.Slot) unit.Time { return slot.Sent + s.Timeout<<min(slot.Tries, 5) }
 
 // Take takes an answer: packets that have arrived give tokens back, and what they overtook is lost.

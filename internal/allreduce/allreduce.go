@@ -137,7 +137,7 @@ func Run(ctx context.Context, dev *verbs.Device, s *Spec, row func(Row)) error {
 	return nil
 }
 
-// job is what all ranks must agree on.
+// job returns what all ranks must agree on.
 func (s *Spec) job() string {
 	return fmt.Sprintf("%v bytes of %s, %s, %d+%d times", s.Sizes, s.Type, s.Op, s.Warmup, s.Iters)
 }

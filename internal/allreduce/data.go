@@ -86,7 +86,7 @@ func (typed[T]) reduce(dst, a, b []byte, op Op) {
 	}
 }
 
-// value is what a rank contributes to an element: small whole numbers, so that
+// value returns what a rank contributes to an element: small whole numbers, so that
 // sums and products of up to a thousand ranks are exact in every type and
 // whatever the order. Products are of ones and a single two.
 func value(rank int, i int64, op Op) int64 {

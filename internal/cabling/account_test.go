@@ -13,7 +13,7 @@ import (
 // allOf is how a finding tells the cables of a device at once.
 var allOf = regexp.MustCompile(`all of its (\d+) cables?`)
 
-// accounted is how many cables of either side the findings are about.
+// accounted returns how many cables of either side the findings are about.
 func accounted(d *Difference) (design, cabled int) {
 	for _, f := range d.Findings {
 		switch f.Kind {

@@ -223,7 +223,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// joined is which port is cabled to which, from both sides.
+// joined returns which port is cabled to which, from both sides.
 func joined(c *Cabling) map[string]string {
 	out := map[string]string{}
 	for _, x := range c.Cables {

@@ -224,7 +224,7 @@ func (m Machine) switched() float64 {
 	return m.NVLink * NVLSShare(m.Blackwell) * n / (n + 1)
 }
 
-// nvlsBandwidth is what NVSwitches move an all-reduce's bytes with, in GB/s, as NCCL reckons to choose: a
+// nvlsBandwidth returns what NVSwitches move an all-reduce's bytes with, in GB/s, as NCCL reckons to choose: a
 // channel per GPU that NVSwitch's sums begin at, each no faster than NVLink or NICs take it. It does not
 // count that sums cross NVLink once; what is measured is more (switched). 0: there are none.
 func (m Machine) nvlsBandwidth() float64 {

@@ -64,8 +64,8 @@ func (s Servers) groups(ranks []int) (groups [][]int) {
 	return groups
 }
 
-// Rings is how many rings side by side use all that a ring can use, as NCCL and RCCL have them: among n ranks of one
-// server whose GPUs are joined by a switch one; where they are joined in pairs one for each other rank (AMD,
+// Rings returns how many rings side by side use all that a ring can use, as NCCL and RCCL have them: among n ranks of
+// one server whose GPUs are joined by a switch one; where they are joined in pairs one for each other rank (AMD,
 // Understanding RCCL bandwidth and xGMI performance, 2 March 2025: all seven links of a MI300X); of several servers
 // one for each of the n ranks in a server, and so for each NIC.
 func Rings(n, servers int, mesh bool) int {
@@ -78,7 +78,7 @@ func Rings(n, servers int, mesh bool) int {
 	return 1
 }
 
-// Rings is how many rings side by side a group of ranks uses.
+// Rings returns how many rings side by side a group of ranks uses.
 func (s Servers) Rings(ranks []int) int {
 	groups, most := s.groups(ranks), 1
 	for _, g := range groups {

@@ -140,7 +140,7 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-// spelt is what is known of a port but for its state.
+// spelt returns what is known of a port but for its state.
 func spelt(p *Port) string {
 	var said []string
 	p.Each(func(name string, c *Count, _ bool) {

@@ -160,7 +160,7 @@ func told(r *diagnose.Report) string {
 	return "found: " + s
 }
 
-// diagnosed is what diagnose says of the outputs of a fabric.
+// diagnosed returns what diagnose says of the outputs of a fabric.
 func (b *blind) diagnosed(t *testing.T, seen *planted.Seen, system string) *diagnose.Report {
 	t.Helper()
 	as := b.as(t, seen, system)
@@ -244,7 +244,7 @@ func (b *blind) mute(device string) bool {
 	})
 }
 
-// planned is what a scenario's devices count, from nothing.
+// planned returns what a scenario's devices count, from nothing.
 func (b *blind) planned(t *testing.T, file, system string) (all []counters.Snapshot) {
 	t.Helper()
 	text, err := os.ReadFile(file)

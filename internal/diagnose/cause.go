@@ -203,7 +203,7 @@ func share(part, whole uint64) float64 {
 	return min(1, float64(part)/float64(whole))
 }
 
-// allPauses is how many pauses were sent in the fabric, allLosses how many packets were
+// allPauses returns how many pauses were sent in the fabric, allLosses how many packets were
 // lost in it, by the counters of where they were lost.
 func (f *Fabric) allPauses() (n uint64) {
 	for i := range f.Pauses {
@@ -217,7 +217,7 @@ func (f *Fabric) allLosses() (n uint64) {
 	return n
 }
 
-// lost is how many packets a port lost. Drops of a class are in the whole port's too, so
+// lost returns how many packets a port lost. Drops of a class are in the whole port's too, so
 // that the larger counts.
 func (p *Port) lost() uint64 {
 	in, out := uint64(0), uint64(0)

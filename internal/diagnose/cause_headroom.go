@@ -97,7 +97,7 @@ func (d *Device) stormed(k int) bool {
 	})
 }
 
-// headroom is what a port's configuration gives a class, 0 where it does not say.
+// headroom returns what a port's configuration gives a class, 0 where it does not say.
 func (p *Port) headroom(k int) (unit.Bytes, place) {
 	if p.QoS == nil || !p.QoS.Queues[k].PG.Is() {
 		return 0, place{}

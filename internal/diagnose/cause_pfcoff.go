@@ -198,7 +198,7 @@ func (f *Fabric) silent(p *Port, k int) bool {
 		slices.ContainsFunc(f.Pauses, func(x Pause) bool { return x.Class == k })
 }
 
-// lossAt is what a port lost of a class at its ingress, where its pauses protect: by class,
+// lossAt returns what a port lost of a class at its ingress, where its pauses protect: by class,
 // else of the whole port.
 func (p *Port) lossAt(k int) Reading {
 	if r := p.read(refused(k)); r.Is {

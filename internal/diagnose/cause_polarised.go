@@ -86,7 +86,7 @@ func (p *Port) between() bool {
 	return p != nil && p.Peer != nil && p.On.Kind == Switch && p.Peer.On.Kind == Switch
 }
 
-// tiers are how far switches are from the nearest host: those that have hosts are 1.
+// tiers returns how far switches are from the nearest host: those that have hosts are 1.
 func (f *Fabric) tiers() map[*Device]int {
 	out := map[*Device]int{}
 	var todo []*Device
@@ -111,7 +111,7 @@ func (f *Fabric) tiers() map[*Device]int {
 	return out
 }
 
-// uplinks are what a switch sent by its ports to the tier above, most first: those that are
+// uplinks returns what a switch sent by its ports to the tier above, most first: those that are
 // up and as fast as each other.
 func (f *Fabric) uplinks(d *Device, tiers map[*Device]int) (up []Reading) {
 	for _, p := range d.Ports {

@@ -45,7 +45,7 @@ func findSlowLinks(f *Fabric, c *Cause) (out []Finding) {
 	return out
 }
 
-// meant is how fast a port should be, and who says so.
+// meant returns how fast a port should be, and who says so.
 func (f *Fabric) meant(p *Port, is unit.Rate) (unit.Rate, string, Sure) {
 	if p.Says != nil && p.Says.Speed.Is() && p.Says.Speed.V > is {
 		return p.Says.Speed.V, sprintf("configured at %v (%s:%d)", p.Says.Speed.V,
@@ -72,7 +72,7 @@ func (f *Fabric) meant(p *Port, is unit.Rate) (unit.Rate, string, Sure) {
 	return is, "", Possible
 }
 
-// siblings is how fast most ports are between devices of the same kinds, of how many, and
+// siblings returns how fast most ports are between devices of the same kinds, of how many, and
 // how many of them; the cable itself does not count.
 func (f *Fabric) siblings(p *Port) (unit.Rate, int, int) {
 	if p.Peer == nil || p.Peer.On.Kind == Unknown {
@@ -108,7 +108,7 @@ func (f *Fabric) siblings(p *Port) (unit.Rate, int, int) {
 	return best, all, most
 }
 
-// runsAt is what the output of a port that is cabled and up says of its speed.
+// runsAt returns what the output of a port that is cabled and up says of its speed.
 func (p *Port) runsAt() (unit.Rate, bool) {
 	up, _, _, known := said(p, upOf)
 	v, _, _, ok := said(p, speedOf)

@@ -99,7 +99,7 @@ func (p *Port) pauses(k int) bool {
 	return p.read(txPFC(k)).Some() || p.Peer != nil && p.Peer.read(rxPFC(k)).Some()
 }
 
-// given is what a NIC was sent in all classes that it pauses.
+// given returns what a NIC was sent in all classes that it pauses.
 func (x *Pause) given() Reading {
 	all := x.To.read(txPackets(x.Class))
 	for k := range counters.Priorities {
@@ -132,7 +132,7 @@ func (x *Pause) endless() (why string, sure Sure, ok bool) {
 	return x.lasting()
 }
 
-// lasting is what the time says that a NIC paused its switch.
+// lasting returns what the time says that a NIC paused its switch.
 func (x *Pause) lasting() (why string, sure Sure, ok bool) {
 	p := x.To
 	stopped := p.read(rxDur(x.Class))

@@ -149,7 +149,7 @@ func (f *Fabric) meantFor() uint8 {
 // is around them.
 const control = 128
 
-// data is how many bytes of a class were data: none where its packets are ACKs and CNPs by
+// data returns how many bytes of a class were data: none where its packets are ACKs and CNPs by
 // their length.
 func (p *Port) data(k int, bytes, packets func(int) meter) Reading {
 	b, n := p.read(bytes(k)), p.read(packets(k))
@@ -264,7 +264,7 @@ func dscps(p *Port, q int) string {
 	return s[1:]
 }
 
-// trouble is what a NIC says of packets that were lost, its own or others', if it does.
+// trouble returns what a NIC says of packets that were lost, its own or others', if it does.
 func (p *Port) trouble() Reading {
 	for _, m := range []meter{seqErr, timeouts, outOfOrder} {
 		if r := p.read(m); r.Some() {

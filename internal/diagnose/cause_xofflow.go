@@ -81,7 +81,7 @@ func (f *Fabric) early(c *Cause, d *Device, k int, m marking) (x Finding, ok boo
 	return x, true
 }
 
-// thresholds are where a port pauses and where it begins to mark, 0 where its configuration
+// thresholds returns where a port pauses and where it begins to mark, 0 where its configuration
 // does not say.
 func (p *Port) thresholds(k int) (xoff, wred unit.Bytes, at swconf.Place) {
 	if p == nil || p.QoS == nil {
@@ -99,7 +99,7 @@ func (p *Port) thresholds(k int) (xoff, wred unit.Bytes, at swconf.Place) {
 	return xoff, wred, at
 }
 
-// ofSwitch is where a switch's ports pause: the first that says it.
+// ofSwitch returns where a switch's ports pause: the first that says it.
 func ofSwitch(d *Device, k int) (unit.Bytes, *Port) {
 	for _, p := range d.Ports {
 		if xoff, _, _ := p.thresholds(k); xoff > 0 {
@@ -122,7 +122,7 @@ func (f *Fabric) usualXOff(d *Device, k int) (usual unit.Bytes, from *Port, most
 	return usual, from, most
 }
 
-// asLow is how many other switches pause as early.
+// asLow returns how many other switches pause as early.
 func (f *Fabric) asLow(d *Device, k int, xoff unit.Bytes) (n int) {
 	for _, o := range f.Devices {
 		if v, _ := ofSwitch(o, k); o != d && v > 0 && v <= xoff {

@@ -59,7 +59,7 @@ func leaf2(t *testing.T, ecn, pfc string) *swconf.Config {
 	return c
 }
 
-// first is what is found first, with its evidence as text.
+// first returns what is found first, with its evidence as text.
 func first(t *testing.T, l *lab, c *swconf.Config) (x Finding, lines string) {
 	t.Helper()
 	in := l.input()

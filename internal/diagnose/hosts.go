@@ -48,7 +48,7 @@ func (f *Fabric) hostNamed(name string) *Device {
 	return nil
 }
 
-// nic is what a host's texts say of a port, as of every NIC if of none by name; nil where they say nothing.
+// nic returns what a host's texts say of a port, as of every NIC if of none by name; nil where they say nothing.
 func (p *Port) nic() *swconf.HostNIC {
 	if p.On.Texts == nil {
 		return nil
@@ -186,7 +186,7 @@ var foreign = []struct {
 	{"a Railyard scenario", []string{"\nworkload:", "\nfabric:"}},
 }
 
-// Looks is what a text seems to be of which nothing was read, "" where nobody knows.
+// Looks returns what a text seems to be of which nothing was read, "" where nobody knows.
 func Looks(text []byte) string {
 	s := string(text[:min(len(text), 1<<20)])
 	for _, f := range foreign {

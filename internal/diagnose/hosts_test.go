@@ -9,7 +9,7 @@ import (
 	"railyard/internal/swconf"
 )
 
-// told is what a host's text says of its NIC, by lines of host-2.sh.
+// told returns what a host's text says of its NIC, by lines of host-2.sh.
 func told(set func(h *swconf.Host, n *swconf.HostNIC)) []*swconf.Host {
 	h := &swconf.Host{File: "host-2.sh", NICs: []*swconf.HostNIC{{Dev: "eth0", RDMA: "mlx5_0", Kind: "mlx5"}}}
 	set(h, h.NICs[0])

@@ -114,10 +114,10 @@ var (
 		func(p *counters.Port) *counters.Count { return &p.RoCE.OutOfBuffer })
 )
 
-// sent is how many bytes a port sent: all, or the sum of its queues.
+// sent returns how many bytes a port sent: all, or the sum of its queues.
 func (p *Port) sent() Reading { return p.sum(allTxBytes, txBytes) }
 
-// got is how many bytes it got.
+// got returns how many bytes it got.
 func (p *Port) got() Reading { return p.sum(allRxBytes, rxBytes) }
 
 // sum is a counter of the whole port, else the sum of its classes'.

@@ -16,10 +16,10 @@ type Pause struct {
 	Sent, Got Reading
 }
 
-// Frames is how many pauses that were, by the end that shows more.
+// Frames returns how many pauses that were, by the end that shows more.
 func (p *Pause) Frames() uint64 { return max(p.Sent.Grew, p.Got.Grew) }
 
-// PerSecond is how many a second.
+// PerSecond returns how many a second.
 func (p *Pause) PerSecond() float64 {
 	if p.Sent.Grew >= p.Got.Grew && p.Sent.Is {
 		return p.Sent.PerSecond()
@@ -189,7 +189,7 @@ func (p *Port) paused(class int) bool {
 	return p.read(rxPFC(class)).Some() || p.Peer != nil && p.Peer.read(txPFC(class)).Some()
 }
 
-// chain is what begins at a device.
+// chain returns what begins at a device.
 func (f *Fabric) chain(root *Device, class int) Chain {
 	c := Chain{Class: class, Root: root, First: f.from(root, class)}
 	for _, x := range c.First {

@@ -13,7 +13,7 @@ import (
 	"railyard/internal/story"
 )
 
-// read is what sessions on all devices say.
+// read returns what sessions on all devices say.
 func read(t *testing.T, dir string, sessions map[string][]byte) []counters.Snapshot {
 	t.Helper()
 	all, err := planted.Read(dir, sessions)
@@ -89,7 +89,7 @@ func TestPlanted(t *testing.T) {
 	story.Check(t, "planted", table.String())
 }
 
-// answers are what the table has of a fabric, one where all systems' are the same.
+// answers returns what the table has of a fabric, one where all systems' are the same.
 func answers(page, name string) []string {
 	for l := range strings.Lines(page) {
 		if of, said, _ := strings.Cut(l, " "); of == name {

@@ -63,7 +63,7 @@ func Diagnose(in Input) (*Report, error) {
 	return r, nil
 }
 
-// Faults is how many findings are faults.
+// Faults returns how many findings are faults.
 func (r *Report) Faults() (n int) {
 	for i := range r.Findings {
 		if r.Findings[i].Grade == Fault {

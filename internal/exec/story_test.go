@@ -26,7 +26,7 @@ func (w *told) Send(op int32, from, to int, b unit.Bytes) {
 	w.wire.Send(op, from, to, b)
 }
 
-// lines are what was sent, and each operation's start and end with what had set it free.
+// lines returns what was sent, and each operation's start and end with what had set it free.
 func (w *told) lines(names []string) []line {
 	x := w.x
 	all := w.sends

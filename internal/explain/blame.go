@@ -56,7 +56,7 @@ func (b *blamer) cableOf(nic int32) int32 {
 	return b.r.seen.Ports[b.r.port(n.Links[0], b.r.graph.Hosts[n.Host])].Peer
 }
 
-// paused is how long a transfer's path was paused for the sake of a link elsewhere, and
+// paused returns how long a transfer's path was paused for the sake of a link elsewhere, and
 // at which port longest. A pause whose root is on the path itself costs nothing beside:
 // that link is busy all the while.
 func (b *blamer) paused(conn int32, w *window) (sum unit.Time, port int32) {

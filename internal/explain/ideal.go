@@ -408,7 +408,7 @@ func (w *way) send(size, payload unit.Bytes) {
 	}
 }
 
-// header is what a cut-through switch reads before it forwards (package fabric).
+// header returns what a cut-through switch reads before it forwards (package fabric).
 func (w *way) header() unit.Bytes { return cutHeader(w.more) }
 
 func cutHeader(more int) unit.Bytes {

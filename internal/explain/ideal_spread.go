@@ -13,7 +13,7 @@ type packetRun struct {
 	payload, n int
 }
 
-// spread is how long a message takes whose packets go side by side. Those of one size stay in
+// spread returns how long a message takes whose packets go side by side. Those of one size stay in
 // order; the last one, of another size, goes past others where it may. So the message is there no
 // sooner than the others alone, than the last alone behind what the NIC sent, and than each stage is
 // through with all of them, and with the last two.
@@ -99,12 +99,12 @@ func (w *way) rest(least []unit.Time, size unit.Bytes) {
 	}
 }
 
-// takes is how long a frame occupies a port of a stage.
+// takes returns how long a frame occupies a port of a stage.
 func (w *way) takes(h int, size unit.Bytes) unit.Time {
 	return unit.Serialize(size+roce.PreambleIFG, w.path[h].rate)
 }
 
-// writes is how long a payload takes from the NIC to memory.
+// writes returns how long a payload takes from the NIC to memory.
 func (w *way) writes(payload int) unit.Time {
 	if w.into == 0 {
 		return 0

@@ -38,7 +38,7 @@ func (b *blamer) locate(row *result.CollectiveRow, messages []int32) {
 	row.Why = b.explain(row)
 }
 
-// lostTo is how long a message lost to a cause, and at which port.
+// lostTo returns how long a message lost to a cause, and at which port.
 func (m *model) lostTo(x int32, id cause.ID) (sum unit.Time, port int32) {
 	e, conn, met := &m.extra[x], m.b.r.seen.Messages[x].Conn, m.b.r.trouble(x)
 	switch port = met.Port; {

@@ -152,7 +152,7 @@ func (r *reading) cutOff(down map[int]bool, at unit.Time) (all []result.LostRank
 	return all
 }
 
-// lastCut is when the last of a NIC's cables broke, or, where they work, the last of all.
+// lastCut returns when the last of a NIC's cables broke, or, where they work, the last of all.
 func (r *reading) lastCut(nic int, down map[int]bool, at unit.Time) (since unit.Time, why string) {
 	own, broken := r.graph.NICs[nic].Links, 0
 	for _, l := range own {

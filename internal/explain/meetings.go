@@ -98,7 +98,7 @@ func (b *blamer) met(out []result.Meeting, port int32, u users) []result.Meeting
 	return append(out, m)
 }
 
-// edges are when messages of a port's queue pairs begin and end, and whose they are.
+// edges returns when messages of a port's queue pairs begin and end, and whose they are.
 func (b *blamer) edges(u users) (all []edge, jobs []int32) {
 	s := b.share
 	for i, c := range u.qps {

@@ -57,7 +57,7 @@ func (m *model) granted(g grantor, share float64, at unit.Time, v without) float
 	return share * line
 }
 
-// links is how many there are.
+// links returns how many there are.
 func (m *model) links() int { return len(m.b.r.seen.Ports) + len(m.sets) + len(m.buses) + len(m.caps) }
 
 // set returns the link of a set of ports: of one port, the port itself.
@@ -92,7 +92,7 @@ func bytesPer(rate unit.Rate) float64 { return float64(rate) / 8e12 }
 // boundless makes links between switches so fast that none is full.
 const boundless = 1 << 10
 
-// portRate is what a port carries at a time in a replay. A port whose link routes avoid carries nothing of a
+// portRate returns what a port carries at a time in a replay. A port whose link routes avoid carries nothing of a
 // set; who uses no other is taken for elsewhere.
 func (m *model) portRate(port int32, at unit.Time, v without, ofSet bool) unit.Rate {
 	r := m.b.r
@@ -128,7 +128,7 @@ func (m *model) portRate(port int32, at unit.Time, v without, ofSet bool) unit.R
 	return rate
 }
 
-// rate is what a link carries at a time in a replay, bytes per picosecond.
+// rate returns what a link carries at a time in a replay, bytes per picosecond.
 func (m *model) rate(link int32, now unit.Time, v without) float64 {
 	n := int32(len(m.b.r.seen.Ports))
 	switch {

@@ -185,7 +185,7 @@ func causeRows(chain *cause.Account, colls []result.CollectiveRow) (rows []resul
 	return rows
 }
 
-// trained is what a training step that took so long amounts to.
+// trained returns what a training step that took so long amounts to.
 func trained(m *workload.Training, took unit.Time, complete bool) (s result.Trained) {
 	if m == nil {
 		return s

@@ -80,7 +80,7 @@ func (r *reading) waitsOf(conn int32, f func(Wait)) {
 	}
 }
 
-// trouble is what a message met.
+// trouble returns what a message met.
 func (r *reading) trouble(m int32) Trouble {
 	if r.seen.Packets == nil {
 		if r.seen.Paced == nil {

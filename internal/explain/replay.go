@@ -301,9 +301,9 @@ func (p *replay) moved(k int, x int32) {
 	p.bells.Push(at+p.m.latency(x, p.v), bell{what: ringDone, of: x})
 }
 
-// still is how much of the time in which shared links limited a message in the run they limit it in a replay, at least
-// that in which the receiver's link did of a reaction to it. Of a message that none limited it is that of all messages
-// until then: its queues were theirs.
+// still returns how much of the time in which shared links limited a message in the run they limit it in a replay, at
+// least that in which the receiver's link did of a reaction to it. Of a message that none limited it is that of all
+// messages until then: its queues were theirs.
 func (p *replay) still(x int32, trigger cause.ID) float64 {
 	if p.m.others == nil {
 		return 1
@@ -332,7 +332,7 @@ func (p *replay) sum(x int32, at unit.Time) {
 	p.sums[2] += float64(was * p.m.into[x])
 }
 
-// latency is what a message takes beyond its time on the slowest link in a replay.
+// latency returns what a message takes beyond its time on the slowest link in a replay.
 func (m *model) latency(x int32, v without) unit.Time {
 	msg := &m.b.r.seen.Messages[x]
 	if c := m.b.share.cost(msg.Conn, msg.Bytes); v.has(cause.Latency) {
@@ -359,7 +359,7 @@ func (p *replay) shared(number int32) (other, into float64) {
 	return share(of), share(receiver)
 }
 
-// filledBy is how long a message's largest window limited it, of what did.
+// filledBy returns how long a message's largest window limited it, of what did.
 func (m *model) filledBy(x int32, limits []fluid.Limit) unit.Time {
 	w := m.ways[m.b.r.seen.Messages[x].Conn].window
 	if i := slices.IndexFunc(limits, func(l fluid.Limit) bool { return l.Link == w }); i >= 0 {
@@ -368,7 +368,7 @@ func (m *model) filledBy(x int32, limits []fluid.Limit) unit.Time {
 	return 0
 }
 
-// alone is how long bytes take over links that nobody else uses.
+// alone returns how long bytes take over links that nobody else uses.
 func (m *model) alone(n *fluid.Net, uses []fluid.Use, bytes float64) unit.Time {
 	least := math.Inf(1)
 	for _, u := range uses {
@@ -382,8 +382,8 @@ func (m *model) alone(n *fluid.Net, uses []fluid.Use, bytes float64) unit.Time {
 	return unit.Time(bytes / least)
 }
 
-// bytes is what a message puts on the wire in a replay: with go-back-N also what the receiver discards. What is lost on
-// a link that is down costs nothing beside: nothing crosses it meanwhile.
+// bytes returns what a message puts on the wire in a replay: with go-back-N also what the receiver discards. What is
+// lost on a link that is down costs nothing beside: nothing crosses it meanwhile.
 func (m *model) bytes(x int32, v without) float64 {
 	msg, met := &m.b.r.seen.Messages[x], m.b.r.trouble(x)
 	bytes := m.b.r.wireBytes(msg.Bytes)
@@ -393,8 +393,8 @@ func (m *model) bytes(x int32, v without) float64 {
 	return float64(bytes)
 }
 
-// without is what is left of what a message took beside the time that the fluid takes now. Where another link is as
-// full without the cause, for such a share of the message's time, congestion control reacts to that. For how much
+// without returns what is left of what a message took beside the time that the fluid takes now. Where another link is
+// as full without the cause, for such a share of the message's time, congestion control reacts to that. For how much
 // longer than in the run the largest window limits the fluid, it is not full beside. What paces hold up goes with the
 // bytes that are sent, of which a run without resends has a share; pauses are due to what others send as well. Where
 // links are others, a reaction to what is not left out is there as far as shared links still limit the message; one to

@@ -28,7 +28,7 @@ func (p *replay) freedBy(op int32) int32 {
 	return -1
 }
 
-// lastIn is which of some operations ended last in a replay, -1 for none.
+// lastIn returns which of some operations ended last in a replay, -1 for none.
 func (p *replay) lastIn(ops [2]int32) int32 {
 	if last, ok := p.lasts[ops]; ok {
 		return last
@@ -46,7 +46,7 @@ func (p *replay) lastIn(ops [2]int32) int32 {
 	return last
 }
 
-// ends is when some operations had ended in a replay.
+// ends returns when some operations had ended in a replay.
 func (p *replay) ends(ops [2]int32) unit.Time {
 	if last := p.lastIn(ops); last >= 0 {
 		return p.stops(last)

@@ -37,7 +37,7 @@ func (x *idealizer) crosses(path []stage) (ends []stage, cross func(unit.Bytes) 
 	return []stage{path[0], path[last]}, func(size unit.Bytes) unit.Time { return crossing(s, path[1:last], size) }
 }
 
-// carries is what is left of a link inside a scheduled fabric for full packets, once they are cells.
+// carries returns what is left of a link inside a scheduled fabric for full packets, once they are cells.
 func (r *reading) carries(rate unit.Rate) unit.Rate {
 	s := r.plan.Scheduled
 	if s == nil {

@@ -114,7 +114,7 @@ func (s *sharing) waited() {
 	})
 }
 
-// done is when a message had arrived, or now.
+// done returns when a message had arrived, or now.
 func (s *sharing) done(m int32) unit.Time {
 	if d := s.r.seen.Messages[m].Done; d > 0 {
 		return d
@@ -169,7 +169,7 @@ func (s *sharing) sent(c int32, w *window) bool {
 	return first < len(list) && s.began[list[first]] < w.to
 }
 
-// resent is what of a message's packets crossed the wire once more.
+// resent returns what of a message's packets crossed the wire once more.
 func (s *sharing) resent(m int32) unit.Bytes {
 	return unit.Bytes(s.r.trouble(m).Again) * s.r.wireBytes(s.r.seen.Rules.MTU)
 }

@@ -25,7 +25,7 @@ type Happening struct {
 	From, To unit.Rate
 }
 
-// story is what happened in the run's order: what was asked for and when it was there, and in between what
+// story returns what happened in the run's order: what was asked for and when it was there, and in between what
 // queues, pauses and rates did.
 func (r *reading) story() (out []result.Happened) {
 	for i := range r.seen.Story {
@@ -100,7 +100,7 @@ func (r *reading) paced(h *Happening) string {
 // fewTransfers is up to how many transfers are told one by one.
 const fewTransfers = 8
 
-// phases are when what was asked for began, and when it was done.
+// phases returns when what was asked for began, and when it was done.
 func (r *reading) phases() (out []result.Happened) {
 	for j := range r.exec.Work.Jobs {
 		part := &r.exec.Work.Jobs[j]
@@ -138,7 +138,7 @@ type span struct {
 	from, to    unit.Time
 }
 
-// named is what an operation is told as: by itself where there are few, else as part of what.
+// named returns what an operation is told as: by itself where there are few, else as part of what.
 func (r *reading) named(i int32) (name, first, last string) {
 	o := &r.dag.Ops[i]
 	switch {

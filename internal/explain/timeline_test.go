@@ -11,7 +11,7 @@ import (
 
 const us = unit.Microsecond
 
-// acrossPipes is what a transfer takes alone through pipes.
+// acrossPipes returns what a transfer takes alone through pipes.
 func acrossPipes(bytes unit.Bytes) int64 {
 	return int64(unit.Serialize(bytes+bytes/40, 100*unit.Gbps) + pipeLatency)
 }

@@ -62,7 +62,7 @@ func (n *Net) Split(mine func(node int32) bool, send func(Letter)) {
 	}
 }
 
-// Moment is when the event that Queue.Before returned last fires.
+// Moment returns when the event that Queue.Before returned last fires.
 func (n *Net) Moment() Moment { return Moment{n.Q.Now(), n.Q.Place()} }
 
 // Parted has a part note when what it records happened, so that it can be put in one order with others'.

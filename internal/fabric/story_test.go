@@ -52,7 +52,7 @@ func newScene(t *testing.T, preface string, prop unit.Time, tune func(*queue.Spe
 	return s
 }
 
-// held is what an ingress counts for priority 3.
+// held returns what an ingress counts for priority 3.
 func (s *scene) held(port int32) int32 {
 	g := &s.ing[s.slot(port, 3)]
 	return g.shared + g.headroom

@@ -65,7 +65,7 @@ func (n *Net) timed(sw *Switch, out int32, bytes int32) unit.Bytes {
 	return unit.Bytes(float64(bytes) * float64(n.cfg[out].rate) / float64(n.Ports[out].Rate))
 }
 
-// room is how many bytes of a lossy class a port may hold now. A limit that is a time leaves room for two frames
+// room returns how many bytes of a lossy class a port may hold now. A limit that is a time leaves room for two frames
 // however slowly the port sends.
 func (n *Net) room(sw *Switch, out int32, k *queue.Class) int64 {
 	limit := int64(k.Limit)

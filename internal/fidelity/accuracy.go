@@ -26,7 +26,7 @@ type Accuracy struct {
 	Flow    unit.Time `json:"flow_ps"`
 }
 
-// Error is what the flow fidelity is off by, as a share of the time by packets.
+// Error returns what the flow fidelity is off by, as a share of the time by packets.
 func (a *Accuracy) Error() float64 { return float64(a.Flow-a.Packet) / float64(a.Packet) }
 
 //go:embed accuracy.json

@@ -200,7 +200,7 @@ func Clip(s string) string {
 	return s
 }
 
-// Quote is what was found, in quotation marks.
+// Quote returns what was found, in quotation marks.
 func Quote(s string) string { return strconv.Quote(Clip(s)) }
 
 // Flags turns the paths of values that a package below refuses into the flags that gave

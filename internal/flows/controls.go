@@ -14,7 +14,7 @@ import (
 // retriesExceeded is what a queue pair says that gave up.
 var retriesExceeded = rc.RetryExceeded.String()
 
-// Age is when window w of a Curve begins, since senders began to share a link, or since the others have ended:
+// Age returns when window w of a Curve begins, since senders began to share a link, or since the others have ended:
 // windows double every second time, from 10 us to 164 ms.
 func Age(w int) unit.Time { return ages[w] }
 

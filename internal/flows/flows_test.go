@@ -71,7 +71,7 @@ func traffic(all ...[3]int) string {
 	return b.String()
 }
 
-// wire is what a message of full packets of 4,096 bytes costs on the wire (RETH in the first).
+// wire returns what a message of full packets of 4,096 bytes costs on the wire (RETH in the first).
 func wire(bytes int) float64 {
 	return float64(bytes + bytes/4096*(roce.DataLen(roce.WriteMiddle, 0)+roce.PreambleIFG) + 16)
 }

@@ -124,7 +124,7 @@ func (r *Run) rerouted(routes bool) {
 	}
 }
 
-// since is when the last link broke.
+// since returns when the last link broke.
 func (r *Run) since() (at unit.Time) {
 	for i := range r.Plan.Events {
 		if e := &r.Plan.Events[i]; e.At <= r.now && e.Toggles && !e.Up {

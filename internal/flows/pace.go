@@ -139,7 +139,7 @@ func (all curves) shared(times float64, age unit.Time) float64 {
 	return all.at(times, func(c *Curve) float64 { return in(c.Shared, w) })
 }
 
-// long is what a curve comes to: the mean of its windows behind settled, by their lengths.
+// long returns what a curve comes to: the mean of its windows behind settled, by their lengths.
 func (c *Curve) long() float64 {
 	from, to := Age(window(settled)), Age(len(c.Shared))
 	if to <= from {
@@ -204,14 +204,14 @@ func (r *Run) leaves(c int32) {
 	p.port = -1
 }
 
-// reaction is how long a control takes from line rate to the part that it has of a port.
+// reaction returns how long a control takes from line rate to the part that it has of a port.
 func (r *Run) reaction(c int32) unit.Time {
 	p := &r.conns[c].pace
 	return r.of(c, p.port).takes(1 / p.got)
 }
 
-// takes is how long senders take that begin at line rate to come down to one part in so many of it: until the first
-// window in which so many of them used less than all of a link.
+// takes returns how long senders take that begin at line rate to come down to one part in so many of it: until the
+// first window in which so many of them used less than all of a link.
 func (all curves) takes(parts float64) unit.Time {
 	want := math.Log2(max(1, parts))
 	at, slope, senders := unit.Time(0), 0.0, 0.0
@@ -225,7 +225,7 @@ func (all curves) takes(parts float64) unit.Time {
 	return max(0, at+unit.Time(slope*(want-senders)))
 }
 
-// heard is when the first window begins in which senders used less than all.
+// heard returns when the first window begins in which senders used less than all.
 func (c *Curve) heard() unit.Time {
 	for w := 1; w < len(c.Shared); w++ {
 		if c.Shared[w] < 0.99 {

@@ -225,7 +225,7 @@ func (r *Run) Interrupted() bool { return r.interrupted }
 // Failed says which connection gave up first, nil when none did.
 func (r *Run) Failed() error { return r.RanksLost(r.Exec, r.lost, r.dead) }
 
-// Outcome is what the run directory holds.
+// Outcome returns what the run directory holds.
 func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string) {
 	return explain.Outcome(r.Plan, r.Exec, r.Observe(), version)
 }

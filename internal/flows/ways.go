@@ -71,7 +71,7 @@ func (l *links) void(r *Run, c, nic int32) int32 {
 	return at
 }
 
-// overhead is how many bytes a long message has on the wire for each of its payload.
+// overhead returns how many bytes a long message has on the wire for each of its payload.
 func (r *Run) overhead() float64 {
 	long := 1024 * r.rules.MTU
 	return float64(r.rules.Wire(long)) / float64(long)
@@ -82,7 +82,7 @@ func (r *Run) carried() transport.Maker {
 	return r.Setup.Host.Service(scenario.DefaultService).Protocol
 }
 
-// portRate is what a port carries now.
+// portRate returns what a port carries now.
 func (r *Run) portRate(port int32) float64 {
 	l := r.Net.Link(port)
 	if !l.Up {
@@ -91,7 +91,7 @@ func (r *Run) portRate(port int32) float64 {
 	return bytesPer(l.Rate)
 }
 
-// setRate is what ports carry together now.
+// setRate returns what ports carry together now.
 func (r *Run) setRate(ports []int32) (sum float64) {
 	least, live := 0.0, 0
 	for _, p := range ports {
@@ -231,7 +231,7 @@ func (r *Run) spread(c int32, leaves []int32, dst int32) (used, path []int32, us
 	return used, path, uses, false
 }
 
-// over is how long bytes of one frame on the wire take over ports beyond their time on the slowest.
+// over returns how long bytes of one frame on the wire take over ports beyond their time on the slowest.
 func (r *Run) over(path []int32, wire unit.Bytes) unit.Time {
 	slowest := r.Net.Rate(path[0])
 	for _, p := range path {
@@ -240,8 +240,8 @@ func (r *Run) over(path []int32, wire unit.Bytes) unit.Time {
 	return r.Net.Alone(path, int(wire)-roce.PreambleIFG) - unit.Serialize(wire, slowest)
 }
 
-// written is how much later a full packet is in memory where PCIe is slower than the slowest port: the last one of a
-// message waits for nothing there but is written at that rate.
+// written returns how much later a full packet is in memory where PCIe is slower than the slowest port: the last one of
+// a message waits for nothing there but is written at that rate.
 func (r *Run) written(dst int32, path []int32) (more unit.Time) {
 	full := bytesPer(r.Net.Rate(path[0]))
 	for _, p := range path {

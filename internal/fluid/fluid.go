@@ -110,7 +110,7 @@ func (n *Net) Add(rate float64) int32 {
 // Touch has rates on a link set anew: its Yield has changed.
 func (n *Net) Touch(now unit.Time, link int32) { n.change(now, link) }
 
-// Part is which part of its rate a link's flows get.
+// Part returns which part of its rate a link's flows get.
 func (n *Net) Part(link int32) float64 {
 	if n.rate[link] <= 0 {
 		return 1

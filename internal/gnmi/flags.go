@@ -59,7 +59,7 @@ func (c *Flags) check() error {
 	return nil
 }
 
-// options is how devices are talked to.
+// options returns how devices are talked to.
 func (c *Flags) options() (o Options, err error) {
 	o.User, o.Password = c.GNMIUser, c.GNMIPassword
 	if c.GNMIPlain {

@@ -21,7 +21,7 @@ var settings = []string{"mlnx_qos -i eth0 --trust dscp", "mlnx_qos -i eth0 --pfc
 	"ethtool -A eth0 rx off tx off", "ethtool --set-fec eth0 encoding rs", "ethtool -s eth0 autoneg off",
 	"ip link set eth0 mtu 9000", "export NCCL_IB_TC=106", "export NCCL_IB_GID_INDEX=3"}
 
-// shown is what is understood of a script, without where and in how many lines it stands.
+// shown returns what is understood of a script, without where and in how many lines it stands.
 func shown(t *rapid.T, lines []string) string {
 	h, err := Parse("host.sh", []byte("#!/bin/bash\nibdev2netdev\n"+strings.Join(lines, "\n")+"\n"))
 	if err != nil {

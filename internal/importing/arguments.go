@@ -125,7 +125,7 @@ func blamedOn(a *jobscript.Arguments, err error) error {
 	return input.Fault(err)
 }
 
-// cabledWith is what is imported on a fabric that files describe.
+// cabledWith returns what is imported on a fabric that files describe.
 func (c *reader) cabledWith(out *Imported, cablings []string) (*Imported, error) {
 	fabric := *c
 	fabric.Files, fabric.Format = cablings, ""

@@ -125,7 +125,7 @@ func Read(r Request) (Result, error) {
 	return out, nil
 }
 
-// either is what is imported, or nothing beside an error.
+// either returns what is imported, or nothing beside an error.
 func either[R Result](out R, err error) (Result, error) {
 	if err != nil {
 		return nil, err

@@ -346,7 +346,7 @@ func TestHeterogeneous(t *testing.T) {
 	}
 }
 
-// spent is what this process took of processors so far: other than the time that passes it does not grow with
+// spent returns what this process took of processors so far: other than the time that passes it does not grow with
 // what else the machine has to do.
 func spent() time.Duration {
 	var u syscall.Rusage

@@ -116,7 +116,7 @@ func (b *box) xml() string {
 	return s.String() + "</system>\n"
 }
 
-// word is how far two devices are from one another, by what their ways have in common.
+// word returns how far two devices are from one another, by what their ways have in common.
 func word(a, b leaf) string {
 	n := 0
 	for n < min(len(a.way), len(b.way)) && a.way[n] == b.way[n] {
@@ -166,7 +166,7 @@ func (b *box) matrix() string {
 	return strings.Join(rows, "\n") + "\n" + legend
 }
 
-// told is what a reader knows, but for the order of NICs.
+// told returns what a reader knows, but for the order of NICs.
 func told(s *Server) string {
 	var out []string
 	for g, of := range s.Uses {

@@ -12,7 +12,7 @@ import (
 	"railyard/unit"
 )
 
-// told is what was read of a text, and what became of its parts.
+// told returns what was read of a text, and what became of its parts.
 func told(name, text string) string {
 	set, err := Read(File{name, strings.NewReader(text)})
 	if err != nil {

@@ -3,7 +3,7 @@ package model
 // Gated reports whether the feed-forward part is SwiGLU, as in Llama.
 func (c *Config) Gated() bool { return c.gated }
 
-// matrices is how many a feed-forward part has.
+// matrices returns how many a feed-forward part has.
 func (c *Config) matrices() int64 {
 	if c.gated {
 		return 3

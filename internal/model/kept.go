@@ -47,7 +47,7 @@ func (c *Config) Keeps(layer int64) (k Kept) {
 // wholeLayer is a layer of a model whose layers are alike.
 const wholeLayer rune = 0
 
-// KeepsOps is what a layer keeps where every second result of a matrix product is kept, attention's output and the
+// KeepsOps returns what a layer keeps where every second result of a matrix product is kept, attention's output and the
 // layer's input: PyTorch's selective checkpointing by operation, as torchtitan sets it (distributed/
 // activation_checkpoint.py). false: the layer has other parts, or experts.
 func (c *Config) KeepsOps(layer int64) (k Kept, ok bool) {

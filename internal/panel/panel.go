@@ -100,7 +100,7 @@ func (p *Panel) Lanes(j Jack) (first, lanes int) {
 	return first, lanes
 }
 
-// Name is what a system calls a jack:
+// Name returns what a system calls a jack:
 //
 //	nxos   Ethernet1/3   Ethernet1/3/2   interface breakout module 1 port 3
 //	eos    Ethernet3/1   Ethernet3/5     by the first of its lanes; Ethernet3 where it has one

@@ -39,8 +39,8 @@ func (l Layout) logitBytes() float64 {
 	return l.stack().logit
 }
 
-// head is what FSDP gathers of an output projection while the loss is worked out, and the projection's gradient in the
-// type in which it is reduced.
+// head returns what FSDP gathers of an output projection while the loss is worked out, and the projection's gradient in
+// the type in which it is reduced.
 func (l Layout) head(params int64) int64 {
 	if !l.stack().whole || l.ZeRO < 3 || l.PP > 1 {
 		return 0
@@ -48,7 +48,7 @@ func (l Layout) head(params int64) int64 {
 	return (paramBytes + 4) * params
 }
 
-// gathered is what ZeRO 3 holds beside its shares: the layer at work and the one fetched ahead, or a stage.
+// gathered returns what ZeRO 3 holds beside its shares: the layer at work and the one fetched ahead, or a stage.
 func (l Layout) gathered(params, pair int64) unit.Bytes {
 	switch {
 	case l.stack().whole && l.PP > 1 && l.ZeRO >= 2:

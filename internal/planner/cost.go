@@ -149,7 +149,7 @@ func (in SearchInput) balanced(l partition.Layout, layer, head float64) (worst, 
 	return worst, (layers*layer + head) / float64(l.PP)
 }
 
-// context is what a layer's ring of keys and values shows beyond the attention
+// context returns what a layer's ring of keys and values shows beyond the attention
 // that it feeds, forward and backward.
 func (in SearchInput) context(t *workload.Training, stride int) (forward, backward float64) {
 	if t.CP == 1 {

@@ -112,7 +112,7 @@ func TestBytesOfGradients(t *testing.T) {
 	}
 }
 
-// of is what a candidate's tensor parallel transfers send in the server.
+// of returns what a candidate's tensor parallel transfers send in the server.
 func (c *Candidate) of(in SearchInput) float64 {
 	l := c.Layout
 	return float64(l.Microbatches) * float64(in.Training.Model.Layers) / float64(l.PP) *

@@ -134,7 +134,7 @@ func TestNothingOfOneClassDiffers(t *testing.T) {
 	}
 }
 
-// cutBy is how many NICs a switch cuts off.
+// cutBy returns how many NICs a switch cuts off.
 func cutBy(g *topo.Graph, name string) int {
 	down := map[int]bool{}
 	for i, l := range g.Links {

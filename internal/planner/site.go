@@ -109,7 +109,7 @@ func (s Site) reach(ranks int) (local bool, crossing float64) {
 	return false, min(1, float64(ranks)/float64(s.PerServer)/float64(s.Segment))
 }
 
-// rate is what a GPU's transfers to the rank so many on get: the NIC's rate, less
+// rate returns what a GPU's transfers to the rank so many on get: the NIC's rate, less
 // what the uplinks are short of, less what queue pairs lose that hash onto one
 // uplink, or at a NIC of two links onto one of those, less what congestion control wastes. So many
 // transfers wait for the slowest among them.

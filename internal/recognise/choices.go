@@ -7,7 +7,7 @@ import (
 	"railyard/internal/cabling"
 )
 
-// choices are what a place of to may be bound to, given one cable: nothing, its value there, or
+// choices returns what a place of to may be bound to, given one cable: nothing, its value there, or
 // what fits that cable and most others.
 func (c *class) choices(from, to *group, e end, t, p int, wrap bool) []binding {
 	want := to.at[t][p]

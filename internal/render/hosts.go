@@ -57,7 +57,7 @@ func Hosts(p *scenario.Plan, kind string, values cc.Values) (files []design.File
 	return files, notes, nil
 }
 
-// wanted is what a server should have.
+// wanted returns what a server should have.
 func wanted(p *scenario.Plan, host int, kind string, values cc.Values) hostconf.Wanted {
 	s := p.Default()
 	w := hostconf.Wanted{Kind: kind, DSCP: s.DSCP, CNPDSCP: s.CNPDSCP,

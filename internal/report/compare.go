@@ -153,7 +153,7 @@ func ofStorage(of func(*result.Summary) int64) func(*result.Summary) float64 {
 	}
 }
 
-// cuts is how often congestion control allowed less than before.
+// cuts returns how often congestion control allowed less than before.
 func cuts(s *result.Summary) (n float64) {
 	for i := range s.Control {
 		n += float64(s.Control[i].Cuts())
@@ -318,7 +318,7 @@ func columns(some []group, rows []metric, all []group) *screen.Table {
 	return t
 }
 
-// seeds is how many the variants were run with, at most.
+// seeds returns how many the variants were run with, at most.
 func seeds(variants []result.Variant) (n int) {
 	for _, v := range variants {
 		n = max(n, len(v.Runs))

@@ -168,7 +168,7 @@ func section[T any](w io.Writer, heading string, all []T, line func(T) (label, t
 	}
 }
 
-// classDrops is what a port dropped of a class.
+// classDrops returns what a port dropped of a class.
 func classDrops(d diagnose.Drop) (label, text string) {
 	where, kind := "egress", "lossy"
 	if d.Ingress {

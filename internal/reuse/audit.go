@@ -24,7 +24,7 @@ func newAudit(seed uint64) audit { return audit{chosen: rng.New(seed, "audit")} 
 // Audit has a share of the episodes that are reused simulated as well. Call it before Go.
 func (r *Run) Audit(share float64) { r.audit.share = share }
 
-// result is what the audit found, nil where nothing was asked for.
+// result returns what the audit found, nil where nothing was asked for.
 func (a *audit) result() *result.Audit {
 	if a.share == 0 {
 		return nil

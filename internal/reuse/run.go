@@ -286,7 +286,7 @@ func (r *Run) Interrupted() bool { return r.interrupted }
 // Failed says what gave up; nothing does: see lab.run.
 func (r *Run) Failed() error { return nil }
 
-// Outcome is what the run directory holds.
+// Outcome returns what the run directory holds.
 func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string) {
 	s, t, limits := explain.Outcome(r.Plan, r.Exec, r.Observe(), version)
 	s.Reused = &result.Reused{Episodes: r.seen.groups, Simulated: r.seen.led, Kinds: int64(len(r.seen.endings)),

@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// ending is what the lab's network has seen since its group's first post.
+// ending returns what the lab's network has seen since its group's first post.
 func (l *lab) ending() *ending {
 	g := l.of
 	e := &ending{at: l.now(), counts: l.Counts()}
@@ -70,7 +70,7 @@ func minus(a, b sim.Pair) sim.Pair {
 	return a
 }
 
-// counters are what of a summary can be added up.
+// counters returns what of a summary can be added up.
 func counters(s *result.Summary) []*int64 {
 	return []*int64{&s.Packets, &s.PacketHops, &s.DataPackets, &s.DataPacketHops, &s.ECNMarks, &s.CNPs, &s.PFCPauses,
 		&s.PFCFrames, &s.Drops, &s.DropsCorrupt, &s.DropsDown, &s.Retransmissions, &s.OutOfOrder, &s.Naks, &s.Timeouts,
@@ -294,7 +294,7 @@ func (r *Run) Observe() *explain.Observation {
 	return o
 }
 
-// control is what congestion control did.
+// control returns what congestion control did.
 func (r *Run) control() []result.Control {
 	all := r.Controls(r.Plan.Services)
 	for c := range min(int32(len(r.seen.pairs)), int32(r.Hosts.Conns())) {

@@ -164,7 +164,7 @@ func (r *Run) classify() {
 	}
 }
 
-// marking is what a NIC writes into its packets beyond what others write.
+// marking returns what a NIC writes into its packets beyond what others write.
 func marking(m host.Marking) string {
 	say := func(k *host.Mark) string {
 		if k == nil {

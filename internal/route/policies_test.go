@@ -123,7 +123,7 @@ func TestAlwaysAPortOfTheGroup(t *testing.T) {
 	}
 }
 
-// chiSquare is how unevenly things fell into bins: about as many as bins less one where each bin is
+// chiSquare returns how unevenly things fell into bins: about as many as bins less one where each bin is
 // as likely as another.
 func chiSquare(bins []int) (x float64) {
 	sum := 0

@@ -26,7 +26,7 @@ type Kind struct {
 // Mesh reports whether GPUs are joined in pairs, all alike.
 func (k *Kind) Mesh() bool { return k.told == nil && k.Pair > 0 || k.told.Even() }
 
-// Reach is what one GPU gets to another that it shares a server with.
+// Reach returns what one GPU gets to another that it shares a server with.
 func (k *Kind) Reach() unit.Rate {
 	switch {
 	case k.told != nil:
@@ -45,7 +45,7 @@ func (k *Kind) nominal() unit.Rate {
 	return unit.Rate(float64(k.Reach())/k.share + 0.5)
 }
 
-// KindOf is what the server of a GPU has inside.
+// KindOf returns what the server of a GPU has inside.
 func (p *Plan) KindOf(gpu int) *Kind { return p.Kinds[p.Graph.HostOf(gpu)] }
 
 // accelerators says what each server has inside.
@@ -131,7 +131,7 @@ func (p *resolver) settle() {
 	p.GPU, p.NVLink = one.GPU, one.NVLink
 }
 
-// Slowest is what servers have inside whose GPUs do least.
+// Slowest returns what servers have inside whose GPUs do least.
 func (p *Plan) Slowest() (least *Kind) {
 	for host, k := range p.Kinds {
 		first, last := p.Graph.GPUsOf(host)

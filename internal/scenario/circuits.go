@@ -211,7 +211,7 @@ func ports(key, text string) (pair [2]int, err error) {
 	return [2]int{min(a, b), max(a, b)}, nil
 }
 
-// reconfigured is what circuits go through: those that are not in the first map are dark from the start,
+// reconfigured returns what circuits go through: those that are not in the first map are dark from the start,
 // others go dark when a map without them begins, and shine when one with them is set.
 func (p *resolver) reconfigured() (changes []change) {
 	for _, o := range p.ocs {
@@ -221,7 +221,7 @@ func (p *resolver) reconfigured() (changes []change) {
 	return changes
 }
 
-// mirrors is what those of one OCS go through.
+// mirrors returns what those of one OCS go through.
 func (p *resolver) mirrors(o *optics) (changes []change) {
 	turn := func(i int, at unit.Time, up *bool, key string) {
 		m := change{what: p.circuit(o, i), at: at, until: at, up: up, key: key}
@@ -273,7 +273,7 @@ func (o *optics) lit(pairs [][2]int) []bool {
 	return on
 }
 
-// held is what a map joins where some mirrors do not move: their circuits stay, and what wants their ports
+// held returns what a map joins where some mirrors do not move: their circuits stay, and what wants their ports
 // is dark.
 func (o *optics) held(m moment, on []bool) []bool {
 	next := o.lit(m.pairs)

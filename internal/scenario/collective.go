@@ -195,7 +195,7 @@ func (p *Plan) HostLimited() string {
 // simulator has, which kernels reach.
 func (p *Plan) Machine(rail bool) (coll.Machine, error) { return p.machine(nil, rail) }
 
-// machine is what a job's collectives run on.
+// machine returns what a job's collectives run on.
 func (p *Plan) machine(c crew, rail bool) (coll.Machine, error) {
 	hopper, blackwell, nvlink := true, true, unit.Rate(0)
 	for rank := range p.ranks(c) {

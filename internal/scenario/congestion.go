@@ -227,7 +227,7 @@ func (p *resolver) lines() (low, high unit.Rate) {
 	return low, high
 }
 
-// Line is what a NIC's queue pair may send at: a port's rate, or that of all where packets are
+// Line returns what a NIC's queue pair may send at: a port's rate, or that of all where packets are
 // sprayed over them, as those of protocols beside RC are.
 func (p *Plan) Line(nic int) (line unit.Rate) {
 	links := p.Graph.NICs[nic].Links

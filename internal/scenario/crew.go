@@ -9,7 +9,7 @@ import (
 // crew are the GPUs of a job, by rank; nil is all GPUs of the fabric in their order.
 type crew []int
 
-// gpu is where a rank works.
+// gpu returns where a rank works.
 func (c crew) gpu(rank int) int {
 	if c == nil {
 		return rank
@@ -17,7 +17,7 @@ func (c crew) gpu(rank int) int {
 	return c[rank]
 }
 
-// ranks is how many GPUs a job has.
+// ranks returns how many GPUs a job has.
 func (p *Plan) ranks(c crew) int {
 	if c == nil {
 		return p.Graph.TotalGPUs()
@@ -40,7 +40,7 @@ func (p *Plan) domains(c crew) (all []int) {
 	return all
 }
 
-// perServer is how many GPUs of a job NVLink joins, the most of any server where they differ.
+// perServer returns how many GPUs of a job NVLink joins, the most of any server where they differ.
 func (p *Plan) perServer(c crew) (most int) {
 	if c == nil {
 		return p.Graph.PerDomain()

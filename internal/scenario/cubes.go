@@ -148,7 +148,7 @@ func (w *swapping) cube(key, name string) (int, error) {
 		c.Name(len(c.Place)-1), spares)
 }
 
-// moving is how many circuits the last map ends, all how many it has.
+// moving returns how many circuits the last map ends, all how many it has.
 func (w *swapping) moving() (n int) {
 	for _, o := range w.p.ocs {
 		now, was := o.maps[len(o.maps)-1].pairs, o.maps[len(o.maps)-2].pairs

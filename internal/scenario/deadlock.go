@@ -68,7 +68,7 @@ func (p *Plan) dark() (links map[int]bool) {
 	return links
 }
 
-// ways are what would do instead.
+// ways returns what would do instead.
 func (p *Plan) ways() string {
 	ways := "switch.pfc: false with a transport that needs none, or fabric.allow_deadlock: true"
 	switch {
@@ -97,7 +97,7 @@ func (p *Plan) protected() bool {
 	return false
 }
 
-// routing is how this plan's packets travel.
+// routing returns how this plan's packets travel.
 func (p *Plan) routing(r *topo.Routes) *deadlock.Routing {
 	detours := route.Is[route.Steerer](p.LB)
 	d := &deadlock.Routing{Graph: p.Graph, Routes: r, Legs: detours && !route.Is[route.Direct](p.LB)}

@@ -77,7 +77,7 @@ func (p *Plan) detours() error {
 	return nil
 }
 
-// Besides is what has locators besides NICs, and which ways packets take: regions where packets go by way of
+// Besides returns what has locators besides NICs, and which ways packets take: regions where packets go by way of
 // them, interface nodes of a scheduled fabric, where each is the end of its cells' ways, dimension order.
 func Besides(lb *route.Policy, s *queue.Scheduled) topo.Besides {
 	switch {

@@ -65,7 +65,7 @@ func (p *resolver) devices() error {
 	return faults.Err()
 }
 
-// meant is how closely a key means a switch, 0 where it does not.
+// meant returns how closely a key means a switch, 0 where it does not.
 func meant(key string, n *topo.Node) int {
 	role, bad := topo.ParseRole(key)
 	glob, _ := path.Match(key, n.Name)
@@ -82,7 +82,7 @@ func meant(key string, n *topo.Node) int {
 	return 0
 }
 
-// switchesAndRoles are what a key may mean.
+// switchesAndRoles returns what a key may mean.
 func (p *resolver) switchesAndRoles() []string {
 	var out []string
 	for i := range p.Graph.Nodes {

@@ -103,7 +103,7 @@ func replaced(text string, t *token.Token, n int, by string) string {
 	return text[:at] + by + text[at+n:]
 }
 
-// offset is where a token begins, in bytes: its line and its column, which counts characters.
+// offset returns where a token begins, in bytes: its line and its column, which counts characters.
 func offset(text string, t *token.Token) (at int) {
 	for range t.Position.Line - 1 {
 		at += strings.IndexByte(text[at:], '\n') + 1

@@ -62,7 +62,7 @@ func (p *resolver) failures(t *things) (changes []change, err error) {
 	return changes, nil
 }
 
-// known is how long all routes take to know of a change.
+// known returns how long all routes take to know of a change.
 func (c *change) known() unit.Time {
 	if c.detect != nil {
 		return *c.detect + c.converge
@@ -233,7 +233,7 @@ func (p *resolver) inTime(changes []change) error {
 	return nil
 }
 
-// after is what one of the cables is behind a change, and what it was.
+// after returns what one of the cables is behind a change, and what it was.
 func (p *resolver) after(c *change, i int, state map[int]LinkEvent, holders held) (s, was LinkEvent) {
 	link := c.what.links[i]
 	l := &p.Graph.Links[link]

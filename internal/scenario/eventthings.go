@@ -54,7 +54,7 @@ func (t *thing) String() string {
 // circuitsOf begins the word for circuits that move together.
 const circuitsOf = "circuits of "
 
-// by is what events of cables say that they are part of: nothing, of a cable alone.
+// by returns what events of cables say that they are part of: nothing, of a cable alone.
 func (t *thing) by() string {
 	switch t.kind {
 	case "link":
@@ -105,7 +105,7 @@ func newThings(g *topo.Graph) *things {
 	return t
 }
 
-// find is what an event is about. key is where the event stands.
+// find returns what an event is about. key is where the event stands.
 func (t *things) find(key string, e *Event) (*thing, error) {
 	var named []string
 	for _, n := range [][2]string{{"link", e.Link}, {"switch", e.Switch}, {"nic", e.NIC},

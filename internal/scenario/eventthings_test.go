@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// toggles are when a plan's cables break and come back, by the port of their B end.
+// toggles returns when a plan's cables break and come back, by the port of their B end.
 func toggles(p *scenario.Plan) (lines []string) {
 	for _, e := range p.Events {
 		if e.Toggles {

@@ -39,7 +39,7 @@ func (p *resolver) fits() error {
 	return nil
 }
 
-// features are what a service's data meet on all switches, and at their ends.
+// features returns what a service's data meet on all switches, and at their ends.
 func (p *resolver) features(s *Service) cc.Feature {
 	if p.Document.tunnels() { // edges lose nothing, mark nothing and keep the order
 		return cc.Lossless | cc.OwnOrder

@@ -89,7 +89,7 @@ func (p *resolver) fit(c crew) *fitted {
 // Rings is the number of rings that a collective of all GPUs uses.
 func (p *Plan) Rings() int { return p.rings(nil) }
 
-// rings is how many rings side by side use all that a ring of a job can use.
+// rings returns how many rings side by side use all that a ring of a job can use.
 func (p *Plan) rings(c crew) int {
 	return coll.Rings(p.perServer(c), len(p.domains(c)), p.mesh(c))
 }

@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// by is what leaves each GPU for another server of eight.
+// by returns what leaves each GPU for another server of eight.
 func by(d *workload.DAG) string {
 	out := make([]unit.Bytes, 16)
 	for i := range d.Ops {

@@ -51,7 +51,7 @@ func (f *floor) sweep() {
 	}
 }
 
-// free is how many GPUs no job has.
+// free returns how many GPUs no job has.
 func (f *floor) free() (n int) {
 	for i := range f.servers {
 		n += len(f.servers[i].free)

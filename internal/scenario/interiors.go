@@ -70,7 +70,7 @@ func (p *Plan) named(domain int, name string) bool {
 	return p.Graph.DomainName(domain) == name
 }
 
-// shape is what equal interiors have in common: all but names of servers.
+// shape returns what equal interiors have in common: all but names of servers.
 func (in *Interior) shape() string {
 	s := fmt.Sprint(in.GPU, len(in.GPUs), in.NVLink, in.Joined, in.Board, in.Baseboards, in.Across, len(in.PCIe))
 	for _, c := range in.Chips {

@@ -174,7 +174,7 @@ func (p *resolver) crewOf(f *floor, i int) (crew, error) {
 	return f.place(key, j, need, together)
 }
 
-// needs is how many GPUs a job is for, 0 if it does not say, and how many of them have to share a server.
+// needs returns how many GPUs a job is for, 0 if it does not say, and how many of them have to share a server.
 func (p *resolver) needs(j *Job, key string) (gpus, together int, err error) {
 	if j.Trace != nil && j.GPUs == 0 && len(j.On) == 0 {
 		x, err := p.traced(key+".trace", j.Trace, nil)

@@ -176,13 +176,13 @@ func (f *Fabric) far() topo.Cable {
 	return c.cable()
 }
 
-// along is how many cubes lie in each dimension.
+// along returns how many cubes lie in each dimension.
 func (f *Fabric) along() (n [3]int) {
 	copy(n[:], f.Cubes)
 	return n
 }
 
-// spares is how many cubes there are beside them.
+// spares returns how many cubes there are beside them.
 func (f *Fabric) spares() int {
 	if f.Optics == nil {
 		return 0

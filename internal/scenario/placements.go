@@ -40,7 +40,7 @@ type hall struct {
 	rand           *rng.Stream
 }
 
-// room is how many GPUs of a server are in whole groups.
+// room returns how many GPUs of a server are in whole groups.
 func (h *hall) room(s *seats) int { return len(s.free) / h.together * h.together }
 
 // fill takes servers in an order until there are enough GPUs, and seats ranks in the order of servers.

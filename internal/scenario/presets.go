@@ -197,7 +197,7 @@ func (p *resolver) presets() error {
 	return nil
 }
 
-// product is what the port of a NIC sends in the round trip of a full packet between the GPUs that are
+// product returns what the port of a NIC sends in the round trip of a full packet between the GPUs that are
 // farthest apart in number, at least two full packets.
 func (p *resolver) product() unit.Bytes {
 	g := p.Graph

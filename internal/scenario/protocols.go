@@ -133,7 +133,7 @@ func (p *resolver) carried() error {
 	return nil
 }
 
-// planes is how many ports the NICs have, each to switches of its own: the most that one has.
+// planes returns how many ports the NICs have, each to switches of its own: the most that one has.
 func (p *resolver) planes() (n int) {
 	for i := range p.Graph.NICs {
 		n = max(n, len(p.Graph.NICs[i].Links))
@@ -163,13 +163,13 @@ func (p *resolver) framed() error {
 	return nil
 }
 
-// frame is how long a full packet's frame is.
+// frame returns how long a full packet's frame is.
 func (s *Service) frame(m transport.Maker, mtu int) unit.Bytes {
 	full := transport.Packet{Kind: transport.Data, Payload: uint32(mtu), Bytes: uint64(mtu)}
 	return unit.Bytes(m.Wire(&full))
 }
 
-// Titled is what slows a service's senders down, in sentences, with what carries them where that is not RC.
+// Titled returns what slows a service's senders down, in sentences, with what carries them where that is not RC.
 func (s *Service) Titled() string {
 	switch {
 	case s.Carried == nil:

@@ -103,7 +103,7 @@ func (p *resolver) unstamped() error {
 	return nil
 }
 
-// egressNeeds is what the fastest egress port sends while a grant goes to the farthest interface node and
+// egressNeeds returns what the fastest egress port sends while a grant goes to the farthest interface node and
 // the packet comes back: so much must be granted ahead, and have room when it comes.
 func (p *resolver) egressNeeds(q *queue.Scheduled, packet unit.Bytes) unit.Bytes {
 	g := p.Graph
@@ -163,7 +163,7 @@ func (p *resolver) noteScheduled(packet unit.Bytes) {
 	}
 }
 
-// ScheduledFigures are what follows from a scheduled fabric's values, by name; none of other fabrics.
+// ScheduledFigures returns what follows from a scheduled fabric's values, by name; none of other fabrics.
 func (p *Plan) ScheduledFigures() map[string]string {
 	s := p.Scheduled
 	if s == nil {

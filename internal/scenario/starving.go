@@ -79,7 +79,7 @@ func (p *resolver) fullestReceiver(full func(*queue.Spec) float64) (name string,
 	return name, times, from
 }
 
-// lineOf is what a NIC's ports send together.
+// lineOf returns what a NIC's ports send together.
 func (p *resolver) lineOf(nic int) (sum unit.Rate) {
 	for _, l := range p.Graph.NICs[nic].Links {
 		sum += p.Graph.Links[l].Rate

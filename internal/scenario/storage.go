@@ -254,7 +254,7 @@ func (p *resolver) accessed(at task, a *Access) (workload.Job, error) {
 	return workload.Job{Name: at.name, DAG: dag, Place: place, Storage: p.Storage.Service}, err
 }
 
-// Takes is how fast storage takes a checkpoint that all servers with GPUs write: by its media, its NICs, or
+// Takes returns how fast storage takes a checkpoint that all servers with GPUs write: by its media, its NICs, or
 // theirs; 0 where there is none.
 func (p *Plan) Takes() (rate unit.Rate) {
 	if p.Storage == nil {

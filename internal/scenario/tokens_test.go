@@ -109,7 +109,7 @@ func staircase(n int) string {
 	return b.String()
 }
 
-// spent is what this process took of processors so far: other than the time that passes it does not grow with
+// spent returns what this process took of processors so far: other than the time that passes it does not grow with
 // what else the machine has to do.
 func spent() time.Duration {
 	var u syscall.Rusage

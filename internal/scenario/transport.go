@@ -40,7 +40,7 @@ func (p *resolver) transport() error {
 	return nil
 }
 
-// headers is what RoCEv2 adds at most to a path MTU of payload.
+// headers returns what RoCEv2 adds at most to a path MTU of payload.
 func (p *Plan) headers() unit.Bytes { return swconf.Headers + p.MoreIP() }
 
 // Mixes reports that packets of one flow may overtake one another, and that whoever receives them then takes

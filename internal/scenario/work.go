@@ -16,8 +16,8 @@ const manyPackets = 250_000_000
 // packetFidelity is the name of the fidelity that is the default.
 const packetFidelity = "packet"
 
-// Packets is how many packets a plan's transfers between servers have, without acknowledgements; more than MaxPackets
-// are not counted further.
+// Packets returns how many packets a plan's transfers between servers have, without acknowledgements; more than
+// MaxPackets are not counted further.
 func (p *Plan) Packets() (n int64) {
 	for j := range p.Jobs {
 		job := &p.Jobs[j]

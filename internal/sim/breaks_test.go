@@ -63,7 +63,7 @@ func TestASwitchBreaks(t *testing.T) {
 	}
 }
 
-// throughSpine is how much a spine has sent.
+// throughSpine returns how much a spine has sent.
 func (n *Network) throughSpine(spine int) (bytes int64) {
 	node := n.Graph.Node([]string{"", "spine-1", "spine-2"}[spine])
 	for i := range n.Net.Ports {

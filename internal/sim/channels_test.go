@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// sent is what a switch's port has sent.
+// sent returns what a switch's port has sent.
 func (n *Network) sent(t testing.TB, port string) int64 {
 	t.Helper()
 	link, node, ok := n.Graph.FindPort(port)

@@ -47,7 +47,7 @@ func sideBySide(t testing.TB, jobs ...workload.Job) *Run {
 	return r
 }
 
-// ends is when each job ended, by name.
+// ends returns when each job ended, by name.
 func ends(r *Run) map[string]unit.Time {
 	out := map[string]unit.Time{}
 	for _, p := range r.Exec.Work.Jobs {

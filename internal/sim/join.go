@@ -38,7 +38,7 @@ func (p *parts) join(r *Run) {
 	r.Net.Q.Stand(first.Net.Q.Now(), events)
 }
 
-// troubles is what messages have met at all parts.
+// troubles returns what messages have met at all parts.
 func (p *parts) troubles(n *Network) *troubles {
 	t := newTroubles(n)
 	t.all = slices.Clone(p.of[0].carrier.troubles.all)

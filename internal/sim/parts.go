@@ -241,7 +241,7 @@ func (r *Run) before(t unit.Time) {
 	}
 }
 
-// state is what a part says of itself.
+// state returns what a part says of itself.
 func (r *Run) state() partState {
 	a := r.apart
 	s := partState{next: min(r.Net.Q.When(), a.soonest), stop: r.carrier.stop, sampled: a.sampled, lost: r.lost(),

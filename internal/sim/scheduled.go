@@ -70,7 +70,7 @@ func interfaceNode(name string, f *fabric.InterfaceStats) result.InterfaceNode {
 	return x
 }
 
-// crossings is how many hops packets and control packets take inside a scheduled fabric, over so many
+// crossings returns how many hops packets and control packets take inside a scheduled fabric, over so many
 // cables each: their bursts, and a request and a grant.
 func (e *estimator) crossings(s *queue.Scheduled, data, others, cables int64, src, dst int) int64 {
 	g := e.plan.Graph

@@ -97,7 +97,7 @@ func (x *signals) look(now unit.Time, c int32, h *host.Hosts, names []string, cu
 // control returns the activity of congestion control by service, as each algorithm counts it.
 func (r *Run) control() []result.Control { return r.Controls(r.Plan.Services) }
 
-// Controls are what congestion control of services did in a network.
+// Controls returns what congestion control of services did in a network.
 func (r *Network) Controls(services []scenario.Service) (all []result.Control) {
 	for _, s := range services {
 		c := result.Control{Service: s.Name, Algorithm: s.CC.Name, Title: s.CC.Title}

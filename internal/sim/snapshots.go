@@ -15,7 +15,7 @@ import (
 // epoch is the date of simulated time 0, for devices that have a clock.
 const epoch = 1_700_000_000
 
-// Snapshots are what every device said of itself before the run and says now, with ports
+// Snapshots returns what every device said of itself before the run and says now, with ports
 // named as a system names them (nxos, eos, sonic). Before, counters were not at 0: what they
 // said came from the seed. Hosts are Linux.
 func (c *Census) Snapshots(system string) (before, after []counters.Snapshot) {

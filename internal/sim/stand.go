@@ -165,7 +165,7 @@ func (s *Stand) Post(service, from, to, tag int, bytes unit.Bytes) int32 {
 	return s.Hosts.Send(s.Conn(service, from, to, tag), bytes, 0)
 }
 
-// Trouble is what a message met that has been delivered.
+// Trouble returns what a message met that has been delivered.
 func (s *Stand) Trouble(m int32) explain.Trouble { return s.troubles.all[m] }
 
 // Waits calls f with the sampled waits of each queue pair at each port.

@@ -34,7 +34,7 @@ type mrcPlan struct {
 	psn      uint32
 }
 
-// common is what both drivers tell the protocol.
+// common returns what both drivers tell the protocol.
 func (f *mrcPlan) common() transport.Common {
 	c := transport.Common{MTU: f.mtu, Planes: 1, CC: func(cc.Path) cc.Controller { return f.controller() }}
 	for _, p := range f.ports {
@@ -110,7 +110,7 @@ func textMRC(h *roce.Header, m *roce.MRC) string {
 	return m.Text(h)
 }
 
-// spelled is what a simulated packet is on the wire, from queue pair 17 to 18 or back; PSNs begin as the
+// spelled returns what a simulated packet is on the wire, from queue pair 17 to 18 or back; PSNs begin as the
 // sockets' ends have agreed.
 func (f *mrcPlan) spelled(p transport.Packet, out bool) string {
 	from, to := uint16(18), uint16(17)

@@ -109,7 +109,7 @@ func (p *path) note(out bool, port uint16, b []byte) {
 // around is what a frame has besides its datagram.
 const around = roce.EthernetLen + roce.IPv4Len + roce.UDPLen + roce.FCSLen
 
-// serialize is how long a datagram of so many bytes occupies a cable, all headers included.
+// serialize returns how long a datagram of so many bytes occupies a cable, all headers included.
 func serialize(b int) unit.Time {
 	return unit.Serialize(unit.Bytes(b+around+roce.PreambleIFG), lineRate)
 }

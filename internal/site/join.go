@@ -149,7 +149,7 @@ func (b *builder) pick(key, text string) (*group, []*node, error) {
 
 var ranges = regexp.MustCompile(`\[(\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*)\]`)
 
-// Pattern is which names a rule's end means: leaf-[1-4,7] and leaf-1-*.
+// Pattern returns which names a rule's end means: leaf-[1-4,7] and leaf-1-*.
 func Pattern(text string) (func(name string) bool, error) { return pattern(text) }
 
 // pattern reads leaf-[1-4,7] and leaf-1-*.

@@ -130,7 +130,7 @@ func parseJacks(text string) (out []panel.Jack, err error) {
 	return out, nil
 }
 
-// kindAt is which ports one is of, nil where there is none of that number.
+// kindAt returns which ports one is of, nil where there is none of that number.
 func kindAt(kinds []portKind, port int32) *portKind {
 	for i, k := range kinds {
 		if int(port) > k.before && int(port) <= k.before+k.count {

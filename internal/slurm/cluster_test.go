@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// describe is what is understood of a description.
+// describe returns what is understood of a description.
 func describe(in string) string {
 	c := &Cluster{Open: func(name string) ([]byte, error) {
 		switch name {

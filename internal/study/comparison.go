@@ -149,7 +149,7 @@ func (c *Comparison) Run(ctx context.Context, pool *Pool, keep func(n int, label
 	return c.columns, stopped
 }
 
-// needs is what the algorithm of a variant, or its transport, takes of switches and NICs.
+// needs returns what the algorithm of a variant, or its transport, takes of switches and NICs.
 func (c *Comparison) needs(v *Variant) (ofSwitch, ofNIC string) {
 	if c.transports() {
 		if plan, err := v.Plan(0); err == nil {
@@ -178,7 +178,7 @@ func (c *Comparison) needs(v *Variant) (ofSwitch, ofNIC string) {
 	return ofSwitch, ofNIC
 }
 
-// ordering is what a plan's path choice takes of NICs: in which order they place packets, and how.
+// ordering returns what a plan's path choice takes of NICs: in which order they place packets, and how.
 func ordering(plan *scenario.Plan) (ofNIC string) {
 	const any = "any order of packets"
 	switch c := plan.Default().Carried; {

@@ -100,7 +100,7 @@ func (s *Submission) Report() *Report {
 	return out
 }
 
-// rank is who a process is.
+// rank returns who a process is.
 func (s *Submission) rank(p *jobscript.Process) Rank {
 	r := Rank{Rank: p.Rank, Host: s.crew.Host(p), Local: p.Local, GPU: p.GPU}
 	for _, v := range s.crew.Environment(p) {

@@ -134,7 +134,7 @@ func (n *HostNIC) sizes() string {
 	return strings.Join(s, ",")
 }
 
-// buffers are which receive buffer each priority has, where all are known.
+// buffers returns which receive buffer each priority has, where all are known.
 func (n *HostNIC) buffers() string {
 	var s []string
 	for _, b := range n.Buffer {

@@ -90,7 +90,7 @@ func (g *Graph) CardName(i int) string {
 	return fmt.Sprintf("%s/nic-%d", g.Nodes[g.Hosts[n.Host]].Name, n.Index+1)
 }
 
-// joined is which switches cables between them join.
+// joined returns which switches cables between them join.
 func (g *Graph) joined(down map[int]bool) parts {
 	p := newParts(len(g.Nodes))
 	for i, l := range g.Links {

@@ -266,7 +266,7 @@ func reduceChain(s coll.Sink, ranks []int, b unit.Bytes, ready [][]int32) [][]in
 	return done
 }
 
-// cut is how a collective from or to one rank is cut: chains into pieces, single transfers not.
+// cut returns how a collective from or to one rank is cut: chains into pieces, single transfers not.
 func cut(kind coll.Kind) func(unit.Bytes) int {
 	if kind == coll.Bcast {
 		return coll.ChainPieces

@@ -12,7 +12,7 @@ import (
 	"railyard/unit"
 )
 
-// leaving is how many bytes each rank sends to another server of so many ranks.
+// leaving returns how many bytes each rank sends to another server of so many ranks.
 func leaving(d *workload.DAG, per int) map[int32]unit.Bytes {
 	out := map[int32]unit.Bytes{}
 	for i := range d.Ops {

@@ -115,7 +115,7 @@ func graph(d *workload.DAG) string {
 	return b.String()
 }
 
-// reported is what became of a trace's parts.
+// reported returns what became of a trace's parts.
 func reported(r Report) string {
 	var b strings.Builder
 	for _, part := range []struct {

@@ -18,7 +18,7 @@ func breaks() (rows []Row, err error) {
 	return rows, nil
 }
 
-// shrinking is which flows move when one of a group's eight ports goes. With a region of the hash for each
+// shrinking returns which flows move when one of a group's eight ports goes. With a region of the hash for each
 // port those of the port before it keep of their region, and those behind it, what the wider regions of
 // seven overlap (RFC 2992, section 3).
 func shrinking() (rows []Row) {
@@ -134,7 +134,7 @@ events: [{switch: spine-1, at: 100us, up: false}]
 	return rows, nil
 }
 
-// exhausted is when a rank is lost: all tries of the transport's last packet have gone unanswered.
+// exhausted returns when a rank is lost: all tries of the transport's last packet have gone unanswered.
 func exhausted() (rows []Row, err error) {
 	for _, exponent := range []int{8, 12} {
 		r := must(finish(fmt.Sprintf(`

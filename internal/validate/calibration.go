@@ -64,7 +64,7 @@ func calibrations() (rows []Row, err error) {
 	return rows, nil
 }
 
-// text is what nccl-tests prints.
+// text returns what nccl-tests prints.
 func (m *published) text(nodes float64) string {
 	var b strings.Builder
 	ranks := int(nodes) * m.per

@@ -72,7 +72,7 @@ func (t *trial) row(ran map[string]*result.Summary) (Row, error) {
 	return row.because(t.why), nil
 }
 
-// uncut is what the report expects a run to save in which congestion control reduces no rate.
+// uncut returns what the report expects a run to save in which congestion control reduces no rate.
 func uncut(s *result.Summary) int64     { return s.Chain.Saving[cause.Recovering] }
 func held(s *result.Summary) int64      { return s.Chain.Of(cause.Recovering) }
 func windowed(s *result.Summary) int64  { return s.Chain.Of(cause.Window) }

@@ -33,7 +33,7 @@ func csigRows() (rows []Row, err error) {
 	return append(rows, more...), err
 }
 
-// bySignal is how long the slowest flow of a permutation takes under an algorithm without a tag and with tags
+// bySignal returns how long the slowest flow of a permutation takes under an algorithm without a tag and with tags
 // of each size, in us, and how many bytes the hosts send.
 func bySignal(algorithm string) (slowest, carried map[int]float64, err error) {
 	slowest, carried = map[int]float64{}, map[int]float64{}
@@ -76,7 +76,7 @@ func swiftByTags(hpcc float64) (rows []Row, err error) {
 	return rows, nil
 }
 
-// swiftShare is what a host under Swift sends for each packet, of what it sends under HPCC: a full packet
+// swiftShare returns what a host under Swift sends for each packet, of what it sends under HPCC: a full packet
 // with its tag and an eighth of an answer or less, where HPCC's has INT and an answer with it each.
 func swiftShare(size int) float64 {
 	const data, ack = swiftWire, ackFrame + wireGap

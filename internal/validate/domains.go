@@ -44,7 +44,7 @@ func domainRows(large bool) ([]Row, error) {
 	return rows, nil
 }
 
-// byNICs is what a GPU gets to one in another server, by a choice of NICs, in GB/s.
+// byNICs returns what a GPU gets to one in another server, by a choice of NICs, in GB/s.
 func byNICs(choice string) (float64, error) {
 	const bytes = 1 * unit.GiB
 	r := must(finish(fmt.Sprintf(`
@@ -110,7 +110,7 @@ output: {sample: 10ms}
 	return rows, nil
 }
 
-// acrossDomain is what the first GPU of an NVLink domain gets to the last, in GB/s.
+// acrossDomain returns what the first GPU of an NVLink domain gets to the last, in GB/s.
 func acrossDomain(gpu string, each, of int) (float64, error) {
 	const bytes = 512 * unit.MiB
 	r := must(finish(fmt.Sprintf(`

@@ -46,7 +46,7 @@ func toNeighbours(hosts, perGroup int, bytes unit.Bytes) string {
 	return b.String()
 }
 
-// carried is which share of line rate a balanced dragonfly carries of a load that has every NIC send so
+// carried returns which share of line rate a balanced dragonfly carries of a load that has every NIC send so
 // many bytes.
 func carried(p int, lb, workload string, bytes unit.Bytes) (float64, error) {
 	last, _, err := shares(p, lb, workload, bytes)

@@ -68,7 +68,7 @@ func failures() ([]Row, error) {
 		unit.Time(alone.StepTime).String(), unit.Time(other.StepTime).String())), nil
 }
 
-// portsLost is what a NIC of several ports, each in a plane, still carries when one of them breaks at either
+// portsLost returns what a NIC of several ports, each in a plane, still carries when one of them breaks at either
 // end.
 func portsLost() (rows []Row, err error) {
 	const (

@@ -45,7 +45,7 @@ func closedForms() ([]Row, error) {
 	return rows, nil
 }
 
-// overIPv6 is what 20 bytes more of each packet take, of a message over two links and of its ideal time.
+// overIPv6 returns what 20 bytes more of each packet take, of a message over two links and of its ideal time.
 func overIPv6() (rows []Row, err error) {
 	const bytes, mtu, hops = 24 << 20, 4096, 2
 	for _, kind := range []string{"roce", "mrc"} {
@@ -248,8 +248,8 @@ const (
 	intHeader = 2 + 5*8 // HPCC's, figure 7: path ID and hop count, and five hops of 64 bits
 )
 
-// on400 is what bytes take at 400 Gbit/s, in ps.
+// on400 returns what bytes take at 400 Gbit/s, in ps.
 func on400(bytes int64) int64 { return bytes * 8 * 1000 / 400 }
 
-// busFactor is what an all-reduce of n ranks moves over each, of its size (nccl-tests, PERFORMANCE.md).
+// busFactor returns what an all-reduce of n ranks moves over each, of its size (nccl-tests, PERFORMANCE.md).
 func busFactor(n int) float64 { return 2 * float64(n-1) / float64(n) }

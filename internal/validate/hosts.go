@@ -56,7 +56,7 @@ func serverRows() ([]Row, error) {
 	return append(rows, more...), err
 }
 
-// wholeOf is how long a run's transfers took.
+// wholeOf returns how long a run's transfers took.
 func wholeOf(r *sim.Run) unit.Time {
 	s, _, _ := r.Outcome("")
 	return unit.Time(s.StepTime)

@@ -72,7 +72,7 @@ workload: {traffic: {collective: {kind: all-reduce, bytes: 64MiB, algorithm: rin
 		0.03, "%.0f GB/s"), nil
 }
 
-// fromFirst is what the first GPU of a server gets rid of together, in GB/s, to so many others at once.
+// fromFirst returns what the first GPU of a server gets rid of together, in GB/s, to so many others at once.
 func fromFirst(gpu string, others int) (float64, error) {
 	const each = 512 * unit.MiB
 	flows := ""
@@ -96,7 +96,7 @@ func insideCollective(how, set string) (float64, error) {
 	return float64(unit.GiB) / unit.Time(s.StepTime).Seconds() * busFactor(8) / 1e9, nil
 }
 
-// betweenTrays is what a GPU of a GB200 NVL72 gets from one in another tray of its rack, and from one in
+// betweenTrays returns what a GPU of a GB200 NVL72 gets from one in another tray of its rack, and from one in
 // another rack.
 func betweenTrays() ([]Row, error) {
 	const (

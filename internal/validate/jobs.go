@@ -88,7 +88,7 @@ func queueRows() ([]Row, error) {
 	return rows, nil
 }
 
-// meanFlow is how long messages take in the mean.
+// meanFlow returns how long messages take in the mean.
 func meanFlow(sets ...string) (unit.Time, error) {
 	r := must(finish(byChance, sets...))
 	sum := unit.Time(0)

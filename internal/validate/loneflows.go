@@ -82,7 +82,7 @@ func (c *lone) row() (Row, error) {
 // loneLinks are those between hosts of two pods.
 const loneLinks = 6
 
-// bound is what a flow's packets take on the wire, once more over each further link for the first of them, and
+// bound returns what a flow's packets take on the wire, once more over each further link for the first of them, and
 // a round trip of the links, in seconds.
 func (c *lone) bound(rate unit.Rate, size int64) float64 {
 	frame := swiftWire - 4096 + c.more

@@ -21,7 +21,7 @@ func (g gpt) config() (*model.Config, error) {
 			  "vocab_size":51200}`, g.hidden, g.layers, g.heads))
 }
 
-// flops is what the papers count for a step, recomputation included (Narayanan et
+// flops returns what the papers count for a step, recomputation included (Narayanan et
 // al., SC'21, equation 3).
 func (g gpt) flops(batch int64) float64 {
 	h, l := float64(g.hidden), float64(g.layers)

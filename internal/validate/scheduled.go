@@ -57,7 +57,7 @@ func into(n int) (pairs [][2]int) {
 	return pairs
 }
 
-// cellLoad is what a frame takes of fabric links, bytes: its cells, and a request and a grant per credit.
+// cellLoad returns what a frame takes of fabric links, bytes: its cells, and a request and a grant per credit.
 func cellLoad(frame float64) float64 {
 	return math.Ceil(frame/(cell-cellHeader))*cell + 2*cellMessage*max(1, frame/cellCredit)
 }
@@ -71,7 +71,7 @@ func scheduledRun(rate, flows string, sets ...string) (*sim.Run, error) {
 	return r, err
 }
 
-// took is how long some flow of a run took.
+// took returns how long some flow of a run took.
 func took(r *sim.Run, from, to int) unit.Time {
 	_, t, _ := r.Outcome("")
 	for _, f := range t.Flows {
@@ -82,7 +82,7 @@ func took(r *sim.Run, from, to int) unit.Time {
 	return 0
 }
 
-// lineTime is what a transfer's packets take of a NIC.
+// lineTime returns what a transfer's packets take of a NIC.
 func lineTime(bytes int64) unit.Time {
 	return unit.Time(on400(bytes / 4096 * (scheduledFrame + wireGap)))
 }

@@ -67,7 +67,7 @@ func steadyPairs(messages int) string {
 	return strings.Join(all, ", ")
 }
 
-// tailsOf are how long the 99th and the 99.9th percent of messages take.
+// tailsOf returns how long the 99th and the 99.9th percent of messages take.
 func tailsOf(preset, traffic string, sets ...string) (tails [2]unit.Time, err error) {
 	r := must(finish(`
 name: tails

@@ -169,7 +169,7 @@ func (t thesis) first() ([]Row, error) {
 		thesisSource+"; a round trip for request and grant", 1, float64(took[0])/float64(took[1]), "%.3f")}, nil
 }
 
-// buffers is what switches must hold.
+// buffers returns what switches must hold.
 func (t thesis) buffers() (rows []Row, err error) {
 	const source = thesisSource + "; switches with very small buffers"
 	for _, c := range []struct{ claim, traffic string }{
@@ -187,7 +187,7 @@ func (t thesis) buffers() (rows []Row, err error) {
 	return rows, nil
 }
 
-// costs are what a design takes: headers, state, cables, switches.
+// costs returns what a design takes: headers, state, cables, switches.
 func (t thesis) costs() ([]Row, error) {
 	var runs [2]*thesisRun
 	for i, preset := range []string{"eqds", "scheduled"} {

@@ -78,7 +78,7 @@ func toriToAll() (rows []Row, err error) {
 	return rows, nil
 }
 
-// busy is which share of a rate the cables from switches to such nodes carry between two moments, by samples
+// busy returns which share of a rate the cables from switches to such nodes carry between two moments, by samples
 // that lie within.
 func busy(t *result.Tables, to string, rate unit.Rate, from, until float64) float64 {
 	counts := map[int32]bool{}
@@ -112,7 +112,7 @@ func tornado(side, hops int, bytes unit.Bytes) string {
 	return b.String()
 }
 
-// aroundTorus is which share of line rate a torus carries.
+// aroundTorus returns which share of line rate a torus carries.
 func aroundTorus(side int, lb, workload, cable string, bytes unit.Bytes) (float64, error) {
 	r := must(onTorus(side, lb, workload, "100Gbps", cable))
 	s, _, _ := r.Outcome("")

@@ -71,7 +71,7 @@ func adaptiveDragonflies(large bool) (rows []Row, err error) {
 	return append(rows, longer, many), err
 }
 
-// burst is what UGAL by local queues carries of messages that all hosts send at the same time, without congestion
+// burst returns what UGAL by local queues carries of messages that all hosts send at the same time, without congestion
 // control, into buffers that hold all of them. A switch of the balanced dragonfly has 3p-1 ports to others. Packets go
 // straight while no more waits there than twice what waits on a detour, so that the straight way's port takes two of
 // 3p shares, for any size of messages. Each switch of the group sees what itself has sent to the full cable, so 4p/3
@@ -81,8 +81,8 @@ func burst(p int, where string, got float64) Row {
 		"arithmetic: 3/(4p), 2 of 3p shares of a group over one cable", 3/(4*float64(p)), got, 0.10, "%.3f")
 }
 
-// takes is what UGAL by local queues takes of messages that come by chance, with buffers as Kim et al. have them. The
-// latency over load of the smallest network is a group of its own.
+// takes returns what UGAL by local queues takes of messages that come by chance, with buffers as Kim et al. have them.
+// The latency over load of the smallest network is a group of its own.
 func takes(p int, where string) ([]Row, error) {
 	if p < 3 {
 		return nil, nil

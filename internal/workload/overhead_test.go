@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// finishes is when each operation ends where transfers take a nanosecond per byte and wait for nobody else's.
+// finishes returns when each operation ends where transfers take a nanosecond per byte and wait for nobody else's.
 func finishes(t interface{ Fatal(...any) }, d *DAG) []unit.Time {
 	deps, begin, end := make([]int32, len(d.Ops)), make([]unit.Time, len(d.Ops)), make([]unit.Time,
 		len(d.Ops))

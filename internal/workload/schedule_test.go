@@ -32,7 +32,7 @@ func pipeline(t testing.TB, schedule string, p, m, v int) *Training {
 		Model: c, GPU: model.GPUs["h100"], GradBytes: 2, Bucket: unit.GB, Efficiency: 50, Channels: 1}
 }
 
-// idle is how long the first rank does not compute, and how long it does.
+// idle returns how long the first rank does not compute, and how long it does.
 func idle(d *DAG) (waits, works unit.Time) {
 	optimizer := unit.Time(0)
 	for i := range d.Ops {

@@ -56,7 +56,7 @@ func (s *step) collect(groups [][]int, chain [][]int32, kind coll.Kind, name str
 	return out
 }
 
-// Rings is how many rings side by side reduce gradients, and gather parameters.
+// Rings returns how many rings side by side reduce gradients, and gather parameters.
 func (t *Training) Rings() int {
 	if t.Channels > 0 {
 		return t.Channels

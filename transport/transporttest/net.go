@@ -128,7 +128,7 @@ func New(set Setup) *Net {
 	return n
 }
 
-// takes is how long a port sends a frame.
+// takes returns how long a port sends a frame.
 func (n *Net) takes(wire int) unit.Time {
 	return unit.Serialize(unit.Bytes(wire+20), n.set.Line/unit.Rate(n.set.Planes))
 }
@@ -195,7 +195,7 @@ func (n *Net) Until(end unit.Time) bool {
 	return true
 }
 
-// next is when something happens next.
+// next returns when something happens next.
 func (n *Net) next() unit.Time {
 	at := unit.Time(unit.Never)
 	if len(n.events) > 0 {
@@ -302,7 +302,7 @@ func (n *Net) sequence() uint64 { n.seq++; return n.seq }
 
 func (n *Net) chance(share float64) bool { return share > 0 && n.random.Float64() < share }
 
-// PathOf is which path of its plane a packet takes.
+// PathOf returns which path of its plane a packet takes.
 func (n *Net) PathOf(p *transport.Packet) int {
 	return int(rng.Mix64(uint64(p.EV)<<8|uint64(p.Plane)) % uint64(n.set.Paths))
 }

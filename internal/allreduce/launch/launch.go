@@ -111,7 +111,7 @@ func (c *Flags) Run(ctx context.Context, s *allreduce.Spec, p *Process) error {
 	return c.launch(ctx, s, p)
 }
 
-// share is how many processors a rank has to itself.
+// share returns how many processors a rank has to itself.
 func share(local int) int { return max(1, min(4, runtime.NumCPU()/local)) }
 
 // take is one rank.

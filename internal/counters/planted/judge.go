@@ -12,7 +12,7 @@ import (
 // congested is what is no fault.
 var congested = map[string]bool{"incast": true, "polarised": true}
 
-// Read is what sessions on all devices say, as files of them in a folder would be read. A line that is not
+// Read returns what sessions on all devices say, as files of them in a folder would be read. A line that is not
 // understood is an error.
 func Read(dir string, sessions map[string][]byte) (all []counters.Snapshot, err error) {
 	for _, name := range slices.Sorted(maps.Keys(sessions)) {
@@ -29,7 +29,7 @@ func Read(dir string, sessions map[string][]byte) (all []counters.Snapshot, err 
 	return all, nil
 }
 
-// Diagnose is what diagnose says of what the devices print.
+// Diagnose returns what diagnose says of what the devices print.
 func (s *Seen) Diagnose(system string) (*diagnose.Report, error) {
 	before, after := s.Sessions(system)
 	was, err := Read("before", before)

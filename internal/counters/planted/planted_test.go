@@ -68,7 +68,7 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// ports are what the culprits' ports counted, as read back from what devices print.
+// ports returns what the culprits' ports counted, as read back from what devices print.
 func ports(t *testing.T, s *Seen, system string) (out []port) {
 	before, after := s.Sessions(system)
 	for _, c := range s.Culprits {

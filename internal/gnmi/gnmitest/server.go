@@ -114,7 +114,7 @@ func (s *Server) Subscribe(stream pb.GNMI_SubscribeServer) error {
 	return stream.Send(&done)
 }
 
-// answer is what a snapshot says below some paths.
+// answer returns what a snapshot says below some paths.
 func (s *Server) answer(prefix *pb.Path, paths []*pb.Path) (*pb.Notification, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -209,7 +209,7 @@ func (w *writer) count(path string, c counters.Count) {
 	}
 }
 
-// updates is what a snapshot says.
+// updates returns what a snapshot says.
 func updates(s *counters.Snapshot, e pb.Encoding) []*pb.Update {
 	w := &writer{encoding: e}
 	w.put("system|state|hostname", s.Device)

@@ -138,7 +138,7 @@ func (w *Watch) follow(ctx context.Context, s *lab.State, ev *Event, fault *lab.
 	}
 }
 
-// rates are what counters make over windows, in Gbit/s, at the end of each, in ms since the event.
+// rates returns what counters make over windows, in Gbit/s, at the end of each, in ms since the event.
 func (w *Watch) rates(of func(Sample) int64) (out plotter.XYs) {
 	first := 0
 	for i, x := range w.Samples {

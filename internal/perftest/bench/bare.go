@@ -23,7 +23,7 @@ func (c cpuTime) total() float64         { return c.user + c.system }
 func (c cpuTime) plus(o cpuTime) cpuTime { return cpuTime{c.user + o.user, c.system + o.system} }
 func (c cpuTime) less(o cpuTime) cpuTime { return cpuTime{c.user - o.user, c.system - o.system} }
 
-// ownCPU is what this process took so far.
+// ownCPU returns what this process took so far.
 func ownCPU() cpuTime {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
@@ -32,7 +32,7 @@ func ownCPU() cpuTime {
 	return cpuTime{float64(u.Utime.Nano()), float64(u.Stime.Nano())}
 }
 
-// childCPU is what a child took that has ended, its start (some ms) included.
+// childCPU returns what a child took that has ended, its start (some ms) included.
 func childCPU(c *exec.Cmd) cpuTime {
 	p := c.ProcessState
 	return cpuTime{float64(p.UserTime()), float64(p.SystemTime())}

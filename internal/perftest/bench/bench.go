@@ -60,7 +60,7 @@ func newRows() []Row {
 // measuring takes one value of a row.
 type measuring func(context.Context) (float64, error)
 
-// measure is how each row is measured; one that is another's by-product is nil.
+// measure returns how each row is measured; one that is another's by-product is nil.
 func (b *Bench) measure(rows []Row) []measuring {
 	cpu := func(row int, used cpuTime, bytes float64) {
 		r := &rows[row]
@@ -127,7 +127,7 @@ func Ratio(rows []Row, a, b int) float64 {
 	return rows[a].Median / rows[b].Median
 }
 
-// Ratios are what the comparison comes to.
+// Ratios returns what the comparison comes to.
 func Ratios(rows []Row) map[string]float64 {
 	return map[string]float64{
 		"write_over_iperf3_udp": Ratio(rows, Write, UDP),

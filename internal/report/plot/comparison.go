@@ -124,7 +124,7 @@ func thinned(points plotter.XYs) plotter.XYs {
 	return out
 }
 
-// Completion is which share of messages took at most so long.
+// Completion returns which share of messages took at most so long.
 func Completion(all []Curves) (*vgimg.Canvas, error) {
 	p := plot.New()
 	p.Title.Text = "completion of messages"

@@ -122,7 +122,7 @@ func harmOf(rows []failures.Row) (g harmGrid, labels plotter.XYLabels) {
 	return g, labels
 }
 
-// harm is what the columns show of a failure.
+// harm returns what the columns show of a failure.
 func harm(r *failures.Row) []float64 {
 	step := r.Step
 	if r.Lost || step == 0 {

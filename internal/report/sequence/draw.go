@@ -52,7 +52,7 @@ func (s *Sequence) PNG(w io.Writer) error {
 	return s.draw(w, vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(wide, high), vgimg.UseDPI(144))})
 }
 
-// size is how wide and high a drawing is.
+// size returns how wide and high a drawing is.
 func (s *Sequence) size() (wide, high vg.Length) {
 	return max(420, vg.Length(left+margin+laneWide*len(s.Lanes))),
 		vg.Length(head + rowHigh*(len(s.Steps)+1) + 16*len(s.Notes) + margin)

@@ -127,7 +127,7 @@ func pauses(r run, s *Sequence) error {
 	return nil
 }
 
-// sent is when the frame left that paused or resumed a port: the xOFF or xON at the other end of its cable.
+// sent returns when the frame left that paused or resumed a port: the xOFF or xON at the other end of its cable.
 func (r run) sent(rows []result.PauseRow, p *result.PauseRow) int64 {
 	what, at, far := map[string]string{"pause": "xoff", "resume": "xon"}[p.What], p.At, r.reverse(p.Port)
 	for _, x := range rows {
@@ -141,7 +141,7 @@ func (r run) sent(rows []result.PauseRow, p *result.PauseRow) int64 {
 	return at
 }
 
-// marks is how the queue pair with most rate reductions by CNPs slowed down first, and when it was back.
+// marks returns how the queue pair with most rate reductions by CNPs slowed down first, and when it was back.
 func marks(r run, s *Sequence) error {
 	if r.Summary.CNPs == 0 {
 		return errors.New("no CNP was sent in this run")

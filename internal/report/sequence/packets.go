@@ -84,7 +84,7 @@ func (r run) place(p *packetOf, flows []result.FlowRow) error {
 // psnMask is of the 24 bits of a PSN (IBTA 9.2.1).
 const psnMask = 1<<24 - 1
 
-// node is where a port sends from, and peer where to: "rail-1:Eth5 → spine-1".
+// node returns where a port sends from, and peer where to: "rail-1:Eth5 → spine-1".
 func node(port string) string { name, _, _ := strings.Cut(port, ":"); return name }
 func peer(port string) string { _, name, _ := strings.Cut(port, " → "); return name }
 
@@ -311,7 +311,7 @@ func completion(r run, s *Sequence) error {
 	return nil
 }
 
-// setup is what the ends of a followed queue pair know of each other.
+// setup returns what the ends of a followed queue pair know of each other.
 func setup(r run, s *Sequence) error {
 	f, err := r.followed(func(*packetOf) bool { return true })
 	if err != nil {

@@ -148,7 +148,7 @@ func (r *Run) Of(name string) (*Sequence, error) {
 	return s, nil
 }
 
-// server is where a GPU or NIC is.
+// server returns where a GPU or NIC is.
 func server(name string) string {
 	host, _, _ := strings.Cut(name, "/")
 	return host

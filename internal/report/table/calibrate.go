@@ -99,7 +99,7 @@ func undecided(r *fitting.Report) (one, other string) {
 	return "", ""
 }
 
-// off is how far a calibrated point is from what was measured.
+// off returns how far a calibrated point is from what was measured.
 func off(p *fitting.Point) float64 { return math.Abs(p.After/p.Measured - 1) }
 
 // fit prints what was fitted to times.

@@ -145,7 +145,7 @@ func named(in *planner.FabricInput, d *planner.Design) string {
 	return d.Name
 }
 
-// blast is how many GPUs the failure of one switch of NICs isolates.
+// blast returns how many GPUs the failure of one switch of NICs isolates.
 func blast(d *planner.Design) (most int) {
 	for _, t := range d.Tiers {
 		most = max(most, t.Failure)

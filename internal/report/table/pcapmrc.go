@@ -100,7 +100,7 @@ func printPaths(w io.Writer, m *capture.MRCFlow) {
 	}
 }
 
-// trouble is how much has become of a path's packets, marks aside: congestion comes and goes on any.
+// trouble returns how much has become of a path's packets, marks aside: congestion comes and goes on any.
 func trouble(p *capture.Path) int64 { return p.Again + p.Lost + p.Trimmed + p.Nacked + p.AlwaysSkip }
 
 // pathLine says what became of a path.

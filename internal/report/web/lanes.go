@@ -145,7 +145,7 @@ func (r *Directory) through(port int32) ([]Through, error) {
 	return out[:min(maxLaneQPs, len(out))], nil
 }
 
-// total is what servers send into the network, and what switches mark and pause.
+// total returns what servers send into the network, and what switches mark and pause.
 func (r *Directory) total(q url.Values) (any, error) {
 	n, err := number(q, "cols", columns, 1, 2000)
 	if err != nil {

@@ -52,7 +52,7 @@ func layers(f *roce.Frame, raw []byte) []Field {
 	return append(out, rcLayers(f, raw, at)...)
 }
 
-// service is what listens at a packet's port.
+// service returns what listens at a packet's port.
 func service(f *roce.Frame) string {
 	if f.UDP.DstPort == roce.Port {
 		return "RoCEv2"

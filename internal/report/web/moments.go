@@ -124,7 +124,7 @@ func (r *Directory) pauseColumns() (any, error) {
 	return Pauses{cols, spans, count}, nil
 }
 
-// whenPaused is when any port is paused in a window, times closer than near as one.
+// whenPaused returns when any port is paused in a window, times closer than near as one.
 func (r *Directory) whenPaused(from, to, near int64) ([][2]int64, error) {
 	halts, _, err := r.halts()
 	if err != nil {
@@ -147,7 +147,7 @@ func (r *Directory) whenPaused(from, to, near int64) ([][2]int64, error) {
 // maxSpans bounds the spans of ranks that are sent.
 const maxSpans = 60_000
 
-// rankSpans is what some ranks did in a window; spans of one kind that lie closer than a
+// rankSpans returns what some ranks did in a window; spans of one kind that lie closer than a
 // two-thousandth of it are one. Of very many the longest are sent, from the whole window.
 func (r *Directory) rankSpans(q url.Values) (any, error) {
 	from, to, err := r.window(q)

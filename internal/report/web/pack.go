@@ -113,7 +113,7 @@ func packColumn(rows int, at func(int) reflect.Value) column {
 	return column{All: all}
 }
 
-// info is what every view of a run needs, with columns where the page asks for them.
+// info returns what every view of a run needs, with columns where the page asks for them.
 func (r *Directory) info(q url.Values) any {
 	info := Info{r.Name, r.Manifest, r.Summary, r.Topology, r.ports, r.columns(columns)}
 	if !q.Has("packed") {

@@ -94,7 +94,7 @@ func (x *Packet) tell(said string) {
 	x.QP, x.PSN, x.CE = uint32(qp), uint32(psn), strings.Contains(said, ", marked")
 }
 
-// brief is what a list says of a packet.
+// brief returns what a list says of a packet.
 func brief(p *capture.Packet) Packet {
 	x := Packet{Number: p.Number, At: p.At.UnixNano(), Kind: "other", Bytes: len(p.Raw)}
 	if p.Err != nil {

@@ -130,7 +130,7 @@ const (
 	maxCells = 8_000_000
 )
 
-// columns is how many columns of time a grid of this run has when n are asked for. The
+// columns returns how many columns of time a grid of this run has when n are asked for. The
 // page is told, in every answer that counts in columns.
 func (r *Directory) columns(n int64) int { return max(1, min(int(n), maxCells/max(1, len(r.ports)))) }
 

@@ -221,7 +221,7 @@ func (c *Question) rates(in goodput.Input) (*goodput.Rates, error) {
 	return r, nil
 }
 
-// storage is how long a checkpoint keeps everybody, and when it counts.
+// storage returns how long a checkpoint keeps everybody, and when it counts.
 func (c *Question) storage(in *goodput.Input, r *Report, size string) (err error) {
 	if size == "" {
 		return field.New("--checkpoint", "is missing: how large is a checkpoint?")
@@ -256,7 +256,7 @@ func (c *Question) storage(in *goodput.Input, r *Report, size string) (err error
 	return nil
 }
 
-// step is how long the scenario's step takes, and who says so.
+// step returns how long the scenario's step takes, and who says so.
 func (c *Question) step(simulate func(*scenario.Plan) (*result.Summary, error),
 	plan *scenario.Plan) (goodput.Span, string, error) {
 	if plan == nil || plan.Jobs[0].Training == nil {

@@ -150,7 +150,7 @@ func (c *Study) Simulate(ctx context.Context, v *Variant) error {
 	return nil
 }
 
-// trials are what is simulated of the elements: of each class so many, spread over it.
+// trials returns what is simulated of the elements: of each class so many, spread over it.
 func (c *Study) trials(elements []planner.Element) (trials []trial, rows []Row) {
 	of := map[int]int{} // by class: its row
 	members := [][]planner.Element{}

@@ -90,7 +90,7 @@ func (f *failing) base(ctx context.Context, trials int) error {
 	return nil
 }
 
-// time is when things fail, where it is given.
+// time returns when things fail, where it is given.
 func (c *Study) time() (unit.Time, error) {
 	at, err := unit.ParseTime(c.At)
 	if err != nil || at < 0 || at > 86400*unit.Second {

@@ -24,7 +24,7 @@ func Asked(t workload.Training, plan *scenario.Plan, fabric string, gpus int) (i
 	return planner.SearchInput{Training: t, Site: SiteOf(plan, gpus)}, nil
 }
 
-// SiteOf is what the cost model knows of a plan's fabric.
+// SiteOf returns what the cost model knows of a plan's fabric.
 func SiteOf(plan *scenario.Plan, gpus int) planner.Site {
 	slow := plan.Slowest()
 	s := planner.SiteOf(plan.Graph, slow.GPU, gpus, slow.Reach())

@@ -84,7 +84,7 @@ func newCurve(ctx context.Context, pool *study.Pool, path string, sets []string,
 	return curve, nil
 }
 
-// offeredRate is what all ranks could send together.
+// offeredRate returns what all ranks could send together.
 func offeredRate(plan *scenario.Plan) (sum float64) {
 	seen := map[int]bool{}
 	for rank := range plan.Jobs[0].DAG.Ranks {

@@ -194,7 +194,7 @@ func (t *Tuning) applyHosts(f *scenario.File, c tune.Candidate, held bool) error
 	return nil
 }
 
-// current is what the scenario has, as a candidate.
+// current returns what the scenario has, as a candidate.
 func (t *Tuning) current() tune.Candidate {
 	k := &t.Base.Spec.Queues[t.queue]
 	c := tune.Candidate{XOn: k.XOn, WREDMin: k.WRED.Min, WREDMax: k.WRED.Max, XOff: k.XOff,

@@ -97,7 +97,7 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 		"ebgp-requires-policy": ""})
 }
 
-// neighborMode is what a neighbour and a peer group have in common.
+// neighborMode returns what a neighbour and a peer group have in common.
 func (p *parser) neighborMode(n *swconf.Neighbor) *cli.Mode {
 	r := cli.NewMode("router-bgp-neighbor")
 	r.Set("[no] remote-as <as>", func(m *cli.Match) {

@@ -188,5 +188,5 @@ func (p *parser) bufferProfile(m *cli.Match) {
 	p.c.Define(bufferKind, name, p.c.At(m, "name"), true)
 }
 
-// name is what a queue is called.
+// name returns what a queue is called.
 func name(i int) string { return fmt.Sprintf("queue %d", i) }

@@ -80,7 +80,7 @@ func (s *Switch) portOf(number int) *Port {
 	return nil
 }
 
-// ChannelName is what a language calls a port channel.
+// ChannelName returns what a language calls a port channel.
 func ChannelName(os swconf.OS, id int) string {
 	if os == swconf.Junos {
 		return fmt.Sprintf("ae%d", Aggregated(id))
@@ -101,10 +101,10 @@ func Aggregated(id int) int {
 	return id
 }
 
-// Name is what a language calls it.
+// Name returns what a language calls it.
 func (t *Trunk) Name(os swconf.OS) string { return ChannelName(os, t.ID) }
 
-// Description is what its interface says of it.
+// Description returns what its interface says of it.
 func (t *Trunk) Description(os swconf.OS) string { return "to " + t.Far.Name + " " + t.FarEnd.Name(os) }
 
 // Session is a routed link to another switch: a cable, or a channel.

@@ -179,7 +179,7 @@ func RenderOne(d *design.Design, name string) (files []design.File, err error) {
 	return files, nil
 }
 
-// Multihome is how a language joins two switches unless asked otherwise.
+// Multihome returns how a language joins two switches unless asked otherwise.
 func Multihome(os swconf.OS) string {
 	if os == swconf.FRR {
 		return design.ESI

@@ -41,7 +41,7 @@ var languages = map[string]language{
 	"frr": {frr.Parse, frr.Commands, "", "line vty\n", map[string]string{"name": "swp1"}},
 }
 
-// word is what stands for a capture of a mode.
+// word returns what stands for a capture of a mode.
 func (l language) word(m *cli.Mode, capture string) string {
 	common := map[string]string{"prefix": "10.0.0.0/31", "addr": "10.0.0.1", "id": "10.0.0.1",
 		"peer": "10.0.0.9", "who": "10.0.0.9", "mac": "00:11:22:33:44:55",
@@ -57,7 +57,7 @@ func (l language) word(m *cli.Mode, capture string) string {
 	return common[capture]
 }
 
-// said is what a Config says, without the places where.
+// said returns what a Config says, without the places where.
 func said(c *swconf.Config) string {
 	c = &swconf.Config{OS: c.OS, Hostname: c.Hostname, LLDP: c.LLDP, Watchdog: c.Watchdog, Buffer: c.Buffer,
 		HashSeed: c.HashSeed, DLB: c.DLB, Ports: c.Ports, BGP: c.BGP, QoS: c.QoS}

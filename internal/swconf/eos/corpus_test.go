@@ -32,7 +32,7 @@ func TestCorpus(t *testing.T) {
 	})
 }
 
-// summary is what matters of a configuration, without a name or an address of it.
+// summary returns what matters of a configuration, without a name or an address of it.
 func summary(c *swconf.Config) string {
 	var s []string
 	add := func(format string, args ...any) { s = append(s, fmt.Sprintf(format, args...)) }

@@ -95,7 +95,7 @@ func (p *parser) perPort() bool {
 	return false
 }
 
-// layers are what speaks of a port, who counts first: its channel, itself, the channel's profile or its own.
+// layers returns what speaks of a port, who counts first: its channel, itself, the channel's profile or its own.
 // What one leaves open the next may say: lines of an interface add to a profile.
 func (p *parser) layers(port *swconf.Port) (out []*profile) {
 	if b := p.c.Bundle(port.Channel.V); port.Channel.Is() && b != nil {
@@ -227,7 +227,7 @@ func served(q *swconf.QoS) {
 	}
 }
 
-// shared is what the percents of queues that share add up to.
+// shared returns what the percents of queues that share add up to.
 func shared(q *swconf.QoS) (sum int) {
 	for i := range q.Queues {
 		if k := &q.Queues[i]; !k.Strict.V {

@@ -192,7 +192,7 @@ func amongPorts(list string) bool {
 		})
 }
 
-// takes is what a match takes of RoCE's packets, whatever their DSCP.
+// takes returns what a match takes of RoCE's packets, whatever their DSCP.
 func (t *trafficMatch) takes() (r reach) {
 	if len(t.protocols) == 0 {
 		r = all

@@ -37,12 +37,12 @@ const (
 	wordsKey = "railyard/words/v1"
 )
 
-// fingerprint is what a finding is known by.
+// fingerprint returns what a finding is known by.
 func fingerprint(f *swconf.Finding) string {
 	return hashed(f.Rule + "\x00" + slashed(f.File) + "\x00" + f.Message)
 }
 
-// wordprint is what it is known by whatever its file is called.
+// wordprint returns what it is known by whatever its file is called.
 func wordprint(f *swconf.Finding) string { return hashed(f.Rule + "\x00" + f.Message) }
 
 func hashed(s string) string {

@@ -189,7 +189,7 @@ func (p *parser) bgpRows(g *tree.Grammar, c string) {
 		c+"group <group>", c+"dynamic-neighbor")
 }
 
-// whole is what BGP says for all groups of its VRF.
+// whole returns what BGP says for all groups of its VRF.
 func (r *routing) whole(m *tree.Match) *peers {
 	if r.all[m.Word("vrf")] == nil {
 		r.all[m.Word("vrf")] = &peers{}

@@ -72,7 +72,7 @@ func (p *parser) excepted(w []tree.Word, group string) bool {
 	})
 }
 
-// of is what a group says of what stands at a path, what it has of other groups first.
+// of returns what a group says of what stands at a path, what it has of other groups first.
 func (p *parser) of(name tree.Word, at []tree.Word, within []string) (out [][]tree.Word) {
 	list, ok := p.groups[name.Text]
 	switch {

@@ -15,7 +15,7 @@ import (
 // where is the place at which something stands: it differs with the order.
 var where = regexp.MustCompile(`(?m)^\s*line \d+ column \d+: `)
 
-// sorted is what a text of set commands says, whatever the order in which it says it; lines are not counted.
+// sorted returns what a text of set commands says, whatever the order in which it says it; lines are not counted.
 func sorted(t *rapid.T, commands []string) string {
 	c, err := Parse("a", []byte(strings.Join(commands, "\n")+"\n"))
 	if err != nil {

@@ -69,7 +69,7 @@ func (p *parser) bufferRows(g *tree.Grammar) {
 	g.Pass(c+"ingress percent", c+"egress percent", c+"percent")
 }
 
-// taken is what an interface takes of a kind: by its name, or by the first pattern that it fits.
+// taken returns what an interface takes of a kind: by its name, or by the first pattern that it fits.
 func (k *cos) taken(name, kind string) (s swconf.Said[string]) {
 	for _, u := range k.uses {
 		if u.kind != kind {
@@ -85,7 +85,7 @@ func (k *cos) taken(name, kind string) (s swconf.Said[string]) {
 	return s
 }
 
-// from is what the first of some interfaces takes that takes something.
+// from returns what the first of some interfaces takes that takes something.
 func (k *cos) from(names []string, kind string) (s swconf.Said[string]) {
 	for _, n := range names {
 		if s = k.taken(n, kind); s.Is() {
@@ -95,7 +95,7 @@ func (k *cos) from(names []string, kind string) (s swconf.Said[string]) {
 	return s
 }
 
-// build is what becomes of the packets of an interface; a member of a bundle takes what the bundle does
+// build returns what becomes of the packets of an interface; a member of a bundle takes what the bundle does
 // before what it does itself.
 func (p *parser) build(names ...string) (*swconf.QoS, *cnp) {
 	k, q := &p.cos, &swconf.QoS{}

@@ -64,7 +64,7 @@ func (r *jsonReader) fail(offset int64, format string, args ...any) error {
 	return &cli.SyntaxError{File: r.p.c.File, Line: line, Col: col, Msg: fmt.Sprintf(format, args...)}
 }
 
-// bad is what the decoder says of a text that is no JSON.
+// bad returns what the decoder says of a text that is no JSON.
 func (r *jsonReader) bad(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return r.fail(int64(len(strings.TrimRight(string(r.text), " \t\r\n"))),

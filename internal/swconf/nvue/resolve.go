@@ -138,7 +138,7 @@ func (p *parser) pauses(port *swconf.Port, u *uses) {
 	}
 }
 
-// build is what becomes of the packets of ports with these profiles.
+// build returns what becomes of the packets of ports with these profiles.
 func (p *parser) build(u *uses, port *swconf.Port) *swconf.QoS {
 	q, s := &p.qos, &swconf.QoS{}
 	if q.at.Line == 0 {

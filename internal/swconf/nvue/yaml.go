@@ -108,7 +108,7 @@ func (r *yamlReader) path() []tree.Word {
 	return append(make([]tree.Word, 0, len(top.words)+2), top.words...)
 }
 
-// value is what stands behind a key or in a list: it ends a path. Deeper lines than below continue it.
+// value returns what stands behind a key or in a list: it ends a path. Deeper lines than below continue it.
 func (r *yamlReader) value(s string, indent, num, below int) error {
 	path := r.path()
 	if f := quoted.FindString(s); f != "" { // with a comment behind it

@@ -58,7 +58,7 @@ func texts(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// meaning is what matters of a configuration.
+// meaning returns what matters of a configuration.
 func meaning(c *swconf.Config) string {
 	var s []string
 	add := func(format string, args ...any) { s = append(s, fmt.Sprintf(format, args...)) }
@@ -92,7 +92,7 @@ func meaning(c *swconf.Config) string {
 	return strings.Join(s, "\n")
 }
 
-// treatment is what most ports that classify do with packets; nothing where the text says nothing of queues.
+// treatment returns what most ports that classify do with packets; nothing where the text says nothing of queues.
 func treatment(c *swconf.Config) (lines []string) {
 	q, port := c.Typical()
 	head := "the switch: PFC off"

@@ -91,7 +91,7 @@ func (p *parser) resolve() {
 	p.dlb()
 }
 
-// called is how queues are called that no class of a policy names: as in the text's own policies, on switches
+// called returns how queues are called that no class of a policy names: as in the text's own policies, on switches
 // of four queues without a number of them.
 func (p *parser) called() string {
 	for _, pm := range p.policies {
@@ -104,7 +104,7 @@ func (p *parser) called() string {
 	return "c-out-8q-q"
 }
 
-// said is what stands at the interface itself.
+// said returns what stands at the interface itself.
 func (a *applied) said() (list []swconf.Said[string]) {
 	for _, x := range []struct {
 		what string
@@ -117,7 +117,7 @@ func (a *applied) said() (list []swconf.Said[string]) {
 	return list
 }
 
-// later is what holds after a line: an empty name takes the earlier one away.
+// later returns what holds after a line: an empty name takes the earlier one away.
 func later(line, earlier swconf.Said[string]) swconf.Said[string] {
 	if line.Is() && line.V == "" {
 		return swconf.Said[string]{}

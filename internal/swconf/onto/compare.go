@@ -37,7 +37,7 @@ func named(s string) string {
 	return s
 }
 
-// facts are what a text says of all that the fabric's text speaks of, in the order of that.
+// facts returns what a text says of all that the fabric's text speaks of, in the order of that.
 func facts(c, of *swconf.Config) []fact {
 	l := &lister{}
 	for _, p := range of.Ports {

@@ -125,7 +125,7 @@ func (c *command) fits(line string) bool {
 	return begins(line, c.words) && (!c.exact || len(strings.Fields(bare(line))) == len(strings.Fields(c.words)))
 }
 
-// interrupts is what a line does to traffic while it is taken, or nil.
+// interrupts returns what a line does to traffic while it is taken, or nil.
 func (g *grammar) interrupts(path []string, line string) *effect {
 	for i := range g.effects {
 		e := &g.effects[i]

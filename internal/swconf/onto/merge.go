@@ -54,7 +54,7 @@ func (m *Merge) lines(file string, running []byte, rendered string, g *grammar, 
 	return nil
 }
 
-// settled is what a text comes to that was typed: of sections that are opened twice one, of commands of
+// settled returns what a text comes to that was typed: of sections that are opened twice one, of commands of
 // which a section has one the last.
 func (g *grammar) settled(path []string, nodes []*node) (out []*node) {
 	for _, n := range nodes {

@@ -16,7 +16,7 @@ import (
 // wholeDevice names the database that is no ASIC's.
 const wholeDevice = "localhost"
 
-// asicNumber is which ASIC a database is of.
+// asicNumber returns which ASIC a database is of.
 func asicNumber(key string) (n int, ok bool) {
 	tail, ok := strings.CutPrefix(key, "asic")
 	n, err := strconv.Atoi(tail)

@@ -125,7 +125,7 @@ func (r *reader) next() byte {
 	return 0
 }
 
-// bad is what the decoder says about a text that is no JSON.
+// bad returns what the decoder says about a text that is no JSON.
 func (r *reader) bad(err error) error {
 	var se *jsontext.SyntacticError
 	switch {

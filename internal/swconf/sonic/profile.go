@@ -86,7 +86,7 @@ func slower(lanes int, speed int64) (out []int64) {
 	return out
 }
 
-// fec is what a port's error correction is where the device leaves it open: RS from 25 Gbit/s a lane.
+// fec returns what a port's error correction is where the device leaves it open: RS from 25 Gbit/s a lane.
 func (o *Outlet) fec(speed int64) string {
 	switch {
 	case o.FEC != "" && speed == o.Speed:
@@ -128,7 +128,7 @@ func (p *Profile) now() (out []*Outlet) {
 	return out
 }
 
-// modes are what a cage can be, in words.
+// modes returns what a cage can be, in words.
 func (c *Cage) modes() string {
 	var words []string
 	for i := range c.Modes {

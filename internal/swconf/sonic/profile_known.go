@@ -148,7 +148,7 @@ func (r *jackRun) mode(c *Cage, text string, lanes []int) Mode {
 	return Mode{Text: text, Ports: broken(list, number(c.Name), lanes, indexes, names, swconf.Place{})}
 }
 
-// alias is what is printed.
+// alias returns what is printed.
 func (r *jackRun) alias(pattern string, index, part, lane int) string {
 	return strings.NewReplacer("#", strconv.Itoa(index), "@", string(rune('a'+part)), "%",
 		strconv.Itoa(part+1),

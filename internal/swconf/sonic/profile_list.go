@@ -205,7 +205,7 @@ func Running(file string, text []byte) (*Profile, error) {
 	return p, nil
 }
 
-// number is what stands behind Ethernet.
+// number returns what stands behind Ethernet.
 func number(name string) int {
 	n, _ := strconv.Atoi(strings.TrimPrefix(name, "Ethernet"))
 	return n

@@ -108,7 +108,7 @@ func star(front *panel.Panel, rates ...unit.Rate) *topo.Graph {
 	return g
 }
 
-// names are what the first switch's cables are plugged into: name, lanes, alias, error correction.
+// names returns what the first switch's cables are plugged into: name, lanes, alias, error correction.
 func names(g *topo.Graph) (out []string) {
 	for i := range g.Links {
 		s, _ := g.Nodes[0].Panel.Socket(g.Jack(i, 0))

@@ -90,7 +90,7 @@ func systemPort(key string) (card, rest string, ok bool) {
 	return key[:at], key[at+1:], true
 }
 
-// card is which line card and ASIC a table of system ports is of: the hostname's, or of those that there are
+// card returns which line card and ASIC a table of system ports is of: the hostname's, or of those that there are
 // the one whose ports are most nearly those that the switch has maps for. Others have texts of their own.
 func (p *parser) card(t *node) (card string) {
 	mine := p.table("PORT_QOS_MAP")

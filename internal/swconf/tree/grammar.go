@@ -260,7 +260,7 @@ func (m *Match) index(name string) int {
 // Has reports whether a capture took a word.
 func (m *Match) Has(name string) bool { return m.index(name) >= 0 }
 
-// Word is what a capture took, or "".
+// Word returns what a capture took, or "".
 func (m *Match) Word(name string) string {
 	if i := m.index(name); i >= 0 {
 		return m.Words[i].Text

@@ -29,7 +29,7 @@ func (d *drawing) length() float64 {
 // bytes draws what a NIC sends in that time.
 func (d *drawing) bytes() int { return max(1, int(d.length()*float64(d.rate*max(d.ports, 1))*1e9/8)) }
 
-// ranks is how many GPUs there are.
+// ranks returns how many GPUs there are.
 func (d *drawing) ranks() int { return d.graph.TotalGPUs() }
 
 // work draws one job or several.
