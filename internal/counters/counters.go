@@ -41,14 +41,15 @@ func Say[T any](v T) Said[T] { return Said[T]{V: v, Is: true} }
 // Snapshot is one device's counters at one time. Read makes one of each
 // command's output; Join puts those of one device and moment together.
 type Snapshot struct {
-	Device string // hostname; the file's name where the output gives none
-	Kind   Kind
-	Format string // registry name; of joined ones all of them with + between
-	At     Moment
-	Ports  []Port // in the order of the output
-	Pools  Pools  // of the device as a whole
-	File   string
-	Line   int
+	Device  string // hostname; the file's name where the output gives none
+	Kind    Kind
+	Format  string // registry name; of joined ones all of them with + between
+	Command string // as it was typed; "" without a prompt
+	At      Moment
+	Ports   []Port // in the order of the output
+	Pools   Pools  // of the device as a whole
+	File    string
+	Line    int
 }
 
 // Moment is the time at which a snapshot was taken: since 1970, or since midnight where no date is said.

@@ -55,16 +55,16 @@ func (s *Snapshot) add(o *Snapshot, byName map[string]int) (notes []Note) {
 			s.Ports = append(s.Ports, *p)
 			continue
 		}
-		if name, was, is := s.Ports[k].take(p); name != "" {
+		if name, was, is := s.Ports[k].Take(p); name != "" {
 			notes = append(notes, Note{o.File, p.Line, fmt.Sprintf("%s %s: %s is %d here and was %d before: outputs of two times are read as one, the later one counts; write each snapshot to its own file", o.Device, p.Name, name, is, was)})
 		}
 	}
 	return notes
 }
 
-// take takes over what another output says of the same port; it returns a counter of which
+// Take takes over what another output says of the same port; it returns a counter of which
 // both say something else.
-func (p *Port) take(o *Port) (differs string, was, is uint64) {
+func (p *Port) Take(o *Port) (differs string, was, is uint64) {
 	if o.NetDev != "" {
 		p.NetDev = o.NetDev
 	}
@@ -118,7 +118,7 @@ func (s *Snapshot) mergeRDMA() {
 		if p := &s.Ports[i]; p.NetDev != "" {
 			if to := whole.Find(p.NetDev); to != nil && to.NetDev == "" {
 				line := to.Line
-				to.take(p)
+				to.Take(p)
 				to.Line, to.NetDev = line, ""
 			}
 		}

@@ -93,7 +93,8 @@ func Read(name string, data []byte) ([]Snapshot, []Unknown, error) {
 			continue
 		}
 		r := &reading{section: s, byName: map[string]int{}, all: t}
-		r.Snapshot = Snapshot{Device: s.device, Kind: Switch, Format: s.format.Name, File: name, Line: s.at}
+		r.Snapshot = Snapshot{Device: s.device, Kind: Switch, Format: s.format.Name, Command: s.command, File: name,
+			Line: s.at}
 		if s.format.System == "host" {
 			r.Kind = Host
 		}

@@ -23,21 +23,20 @@ type coherence struct {
 const large = 1_000_000
 
 // look takes a device's moments in.
-func (c *coherence) look(name string, first, last *moment) error {
-	if err := oneSystem(name, first, last); err != nil {
+func (c *coherence) look(name string, s *span) error {
+	if err := oneSystem(name, s.early, s.late); err != nil {
 		return err
 	}
-	if first == last {
+	if !s.two() {
 		return nil
 	}
 	c.both++
 	cleared, contrary := 0, 0 // ports
 	back, on, near := 0, 0, true
-	matched := map[int]bool{}
 	example, at := "", (*counters.Snapshot)(nil)
-	for i := range last.parts {
-		now := &last.parts[i]
-		was := partner(first, now, matched, true)
+	all := s.latest()
+	for _, now := range all {
+		was := s.was(now)
 		if was == nil {
 			continue
 		}
@@ -52,23 +51,24 @@ func (c *coherence) look(name string, first, last *moment) error {
 			switch {
 			case b > 0 && o > 0:
 				if contrary++; contrary == 1 {
-					example, at = fmt.Sprintf("%s %s: %s", name, p.Name, text), now
+					example, at = fmt.Sprintf("%s %s: %s", name, p.Name, text), now.Snapshot
 				}
 			case b > 0:
 				cleared++
 			}
 		}
 	}
+	from, to := s.clocks()
 	switch {
 	case contrary > 0 && contrary >= cleared:
 		c.contrary = append(c.contrary, name)
 		if c.at == nil {
 			c.example, c.at = example, at
 		}
-	case back > 1 && on == 0 && near && !(first.at.Is && last.at.Is):
+	case back > 1 && on == 0 && near && !(from.Is && to.Is):
 		c.turned = append(c.turned, name)
 		if c.late == nil {
-			c.late = &last.parts[0]
+			c.late = all[0].Snapshot
 		}
 	}
 	if back+on > 0 {
@@ -103,10 +103,10 @@ func moved(was, is *counters.Port) (back, on int, example string, near bool) {
 }
 
 // oneSystem refuses outputs of two operating systems under one name.
-func oneSystem(name string, moments ...*moment) error {
+func oneSystem(name string, early, late []*moment) error {
 	var first *counters.Snapshot
 	system := ""
-	for _, m := range moments {
+	for _, m := range slices.Concat(early, late) {
 		for i := range m.parts {
 			s := &m.parts[i]
 			f := counters.Find(s.Format)

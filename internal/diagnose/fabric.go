@@ -68,6 +68,7 @@ type Port struct {
 type part struct {
 	file           string
 	was, now, grew *counters.Port // was is nil where there is one moment only
+	old            bool           // outputs of a later moment say other things
 }
 
 // String is how a port is told: leaf1 Ethernet1/3.
@@ -132,10 +133,10 @@ func (p *Port) read(m meter) Reading {
 	return r
 }
 
-// said is a value of a port that is no counter, from the last output that shows it.
+// said is a value of a port that is no counter, from the last output that shows it; those of the last moment are first.
 func said[T any](p *Port, of func(*counters.Port) *counters.Said[T]) (v T, file string, line int, ok bool) {
 	for _, x := range p.parts {
-		if s := of(x.now); s.Is {
+		if s := of(x.now); s.Is && !(ok && x.old) {
 			v, file, line, ok = s.V, x.file, s.Line, true
 		}
 	}

@@ -87,22 +87,18 @@ func (f *Fabric) counters(in Input) error {
 				some(slices.Sorted(maps.Keys(earlier))), some(names))}
 	}
 	turned := 0
-	pairs := make([][2]*moment, len(names))
+	spans := make([]*span, len(names))
 	var whole coherence
 	for i, n := range names {
-		first, last := ends(later[n])
+		spans[i] = newSpan(nil, later[n])
 		if in.Before != nil {
-			first = last
-			if l := earlier[n]; l != nil {
-				first, _ = ends(l)
-			}
+			spans[i] = newSpan(append([]*moment{}, earlier[n]...), later[n])
 		}
-		if first.at.Is && last.at.Is && last.at.Sub(first.at) < 0 {
-			first, last = last, first
+		if from, to := spans[i].clocks(); from.Is && to.Is && to.Sub(from) < 0 {
+			spans[i] = newSpan(later[n], earlier[n])
 			turned++
 		}
-		pairs[i] = [2]*moment{first, last}
-		if err := whole.look(n, first, last); err != nil {
+		if err := whole.look(n, spans[i]); err != nil {
 			return err
 		}
 	}
@@ -111,15 +107,14 @@ func (f *Fabric) counters(in Input) error {
 	}
 	between := false
 	for i, n := range names {
-		between = between || pairs[i][0] != pairs[i][1] && !whole.doubts(n)
+		between = between || spans[i].two() && !whole.doubts(n)
 	}
 	for i, n := range names {
-		first, last := pairs[i][0], pairs[i][1]
 		if whole.doubts(n) {
 			f.note("%s: between the snapshots some counters of a port grew and others shrank, as of two devices or runs; the earlier snapshot is not used", n)
-			first = last
+			spans[i] = newSpan(nil, spans[i].late[len(spans[i].late)-1:])
 		}
-		if err := f.read(n, first, last, between); err != nil {
+		if err := f.read(n, spans[i], between); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"railyard/internal/counters"
 )
@@ -12,22 +13,36 @@ import (
 type moment struct {
 	at    counters.Moment
 	parts []counters.Snapshot
-	seen  map[[2]string]bool // format and port that are in it
+	typed map[output][]string // commands that printed it
 	order int
 }
 
-// takes reports whether an output can be of this moment: none of its ports has been shown
-// in its format before, and the clock was not read twice.
-func (m *moment) takes(s *counters.Snapshot) bool {
-	if len(s.Ports) == 0 && s.At.Is && m.at.Is {
-		return false
-	}
-	for i := range s.Ports {
-		if m.seen[[2]string{s.Format, s.Ports[i].Name}] {
-			return false
-		}
-	}
-	return true
+// output is a port in a format.
+type output struct{ format, port string }
+
+// shows reports whether the moment has a port in a format by the same command. Without a prompt the command is not
+// known, and may be the same.
+func (m *moment) shows(s *counters.Snapshot, port string) bool {
+	return slices.ContainsFunc(m.typed[output{s.Format, port}], func(c string) bool {
+		return c == "" || s.Command == "" || sameCommand(c, s.Command)
+	})
+}
+
+// repeats reports whether an output begins another moment: the same command printed one of its ports before, or,
+// where the clock was read since, any command of that format did. Commands that share a format, as show interfaces and
+// show interfaces ethernet3, are of one round.
+func (m *moment) repeats(s *counters.Snapshot, clock bool) bool {
+	return slices.ContainsFunc(s.Ports, func(p counters.Port) bool {
+		return clock && m.typed[output{s.Format, p.Name}] != nil || m.shows(s, p.Name)
+	})
+}
+
+// sameCommand compares commands word by word; words may be shortened: sh int is show interface.
+func sameCommand(a, b string) bool {
+	words := func(s string) []string { return strings.Fields(strings.TrimPrefix(s, "sudo ")) }
+	return slices.EqualFunc(words(a), words(b), func(x, y string) bool {
+		return strings.HasPrefix(x, y) || strings.HasPrefix(y, x)
+	})
 }
 
 func (m *moment) add(s *counters.Snapshot) {
@@ -35,71 +50,188 @@ func (m *moment) add(s *counters.Snapshot) {
 		m.at = s.At
 	}
 	for i := range s.Ports {
-		m.seen[[2]string{s.Format, s.Ports[i].Name}] = true
+		k := output{s.Format, s.Ports[i].Name}
+		m.typed[k] = append(m.typed[k], s.Command)
 	}
 	m.parts = append(m.parts, *s)
 }
 
-// rounds sorts outputs by device, and those of one device into moments: a command that is
-// typed again begins the next one.
+// rounds sorts outputs by device, and those of one device into moments, by the clock where all of them say it, else as
+// they came: a command that is typed again begins the next one, with the clock that was read last. A clock alone
+// begins none: it may be read before each command, or behind a round.
 func rounds(all []counters.Snapshot) (names []string, of map[string][]*moment) {
 	of = map[string][]*moment{}
+	clocks := map[string]*counters.Snapshot{} // read, and of no moment yet
 	for i := range all {
 		s := &all[i]
-		l := of[s.Device]
+		l, clock := of[s.Device], clocks[s.Device]
 		if l == nil {
 			names = append(names, s.Device)
+			l = []*moment{{typed: map[output][]string{}}}
 		}
-		if n := len(l); n == 0 || !l[n-1].takes(s) {
-			l = append(l, &moment{seen: map[[2]string]bool{}, order: n})
+		last := l[len(l)-1]
+		switch {
+		case len(s.Ports) == 0 && s.At.Is && last.at.Is && len(last.typed) > 0:
+			clocks[s.Device] = s
+		case last.repeats(s, clock != nil):
+			last = &moment{typed: map[output][]string{}, order: len(l)}
+			if clock != nil {
+				last.add(clock)
+				delete(clocks, s.Device)
+			}
+			l = append(l, last)
+			last.add(s)
+		default:
+			last.add(s)
 		}
-		l[len(l)-1].add(s)
 		of[s.Device] = l
+	}
+	for _, l := range of {
+		if slices.ContainsFunc(l, func(m *moment) bool { return !m.at.Is }) {
+			continue
+		}
+		slices.SortStableFunc(l, func(a, b *moment) int { return cmp.Compare(a.at.Sub(b.at), 0) })
+		for i, m := range l {
+			m.order = i
+		}
 	}
 	return names, of
 }
 
-// ends are the first and the last moment of a device, by the clock where all of them say
-// it, else as they came. Both are the same where there is only one.
-func ends(l []*moment) (first, last *moment) {
-	timed := !slices.ContainsFunc(l, func(m *moment) bool { return !m.at.Is })
-	if timed {
-		l = slices.Clone(l)
-		slices.SortStableFunc(l, func(a, b *moment) int { return cmp.Compare(a.at.Sub(b.at), 0) })
+// span is the time between the moments of a device, early and late; they are the same where one set of outputs holds
+// both, and then each output is compared with those of the moments before its own.
+type span struct {
+	early, late []*moment
+	one         bool
+	shown       map[output][]shown // in early, in order
+}
+
+// shown is a port of an output.
+type shown struct {
+	order int
+	of    *counters.Snapshot
+	port  *counters.Port
+}
+
+// newSpan makes the span of a device; early is nil where late holds all moments.
+func newSpan(early, late []*moment) *span {
+	s := &span{early: early, late: late, one: early == nil, shown: map[output][]shown{}}
+	if s.one {
+		s.early = late[:len(late)-1]
 	}
-	return l[0], l[len(l)-1]
+	for _, m := range s.early {
+		for i := range m.parts {
+			of := &m.parts[i]
+			for k := range of.Ports {
+				at := output{of.Format, of.Ports[k].Name}
+				s.shown[at] = append(s.shown[at], shown{m.order, of, &of.Ports[k]})
+			}
+		}
+	}
+	return s
+}
+
+// two reports whether there are two moments.
+func (s *span) two() bool { return len(s.early) > 0 }
+
+// clocks are the first time of the early moments and the last time of the late ones.
+func (s *span) clocks() (from, to counters.Moment) {
+	for _, m := range slices.Backward(s.early) {
+		if m.at.Is {
+			from = m.at
+		}
+	}
+	for _, m := range s.late {
+		if m.at.Is {
+			to = m.at
+		}
+	}
+	return from, to
+}
+
+// latest is an output of the late moments, or those of its ports that no later one shows by the same command.
+type latest struct {
+	*counters.Snapshot
+	of  *moment
+	old bool // later outputs say other things
+}
+
+// latest returns the outputs of the last moment, then what only moments before it show.
+func (s *span) latest() (out []latest) {
+	for k, m := range slices.Backward(s.late) {
+		for i := range m.parts {
+			p := latest{&m.parts[i], m, k < len(s.late)-1}
+			if p.old {
+				left := m.parts[i]
+				left.Ports = slices.DeleteFunc(slices.Clone(left.Ports), func(x counters.Port) bool {
+					return slices.ContainsFunc(s.late[k+1:], func(n *moment) bool { return n.shows(&left, x.Name) })
+				})
+				if p.Snapshot = &left; len(left.Ports) == 0 {
+					continue
+				}
+			}
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// was returns what earlier outputs of the same format say of the ports of an output: of each counter the first. It is
+// nil if they show none of them.
+func (s *span) was(now latest) *counters.Snapshot {
+	var out *counters.Snapshot
+	for i := range now.Ports {
+		all := s.shown[output{now.Format, now.Ports[i].Name}]
+		if s.one {
+			all = slices.DeleteFunc(slices.Clone(all), func(x shown) bool { return x.order >= now.of.order })
+		}
+		if len(all) == 0 {
+			continue
+		}
+		if out == nil {
+			of := *all[0].of
+			out = &of
+			out.Ports = make([]counters.Port, 0, len(now.Ports))
+		}
+		p := *all[len(all)-1].port
+		for _, x := range slices.Backward(all[:len(all)-1]) {
+			p.Take(x.port)
+		}
+		out.Ports = append(out.Ports, p)
+	}
+	return out
 }
 
 // read puts the counters of a device's moments side by side. Where some device has two, between says so: the
 // values of those that have one are of all time and have no difference.
-func (f *Fabric) read(name string, first, last *moment, between bool) error {
+func (f *Fabric) read(name string, s *span, between bool) error {
 	d := f.device(name)
-	d.Seen, d.Two, d.Once = true, first != last, between && first == last
-	if d.Two && first.at.Is && last.at.Is {
-		d.Over = last.at.Sub(first.at)
+	d.Seen, d.Two, d.Once = true, s.two(), between && !s.two()
+	if from, to := s.clocks(); d.Two && from.Is && to.Is {
+		d.Over = to.Sub(from)
 	}
-	matched := map[int]bool{}
 	d.netdev = map[string]string{}
-	for i := range last.parts {
-		for k := range last.parts[i].Ports {
-			if p := &last.parts[i].Ports[k]; p.NetDev != "" {
+	all := s.latest()
+	for _, now := range all {
+		for k := range now.Ports {
+			if p := &now.Ports[k]; p.NetDev != "" {
 				d.netdev[p.Name] = p.NetDev
 			}
 		}
 	}
-	for i := range last.parts {
-		now := &last.parts[i]
-		f.describe(d, now)
-		was := partner(first, now, matched, d.Two)
+	for _, now := range all {
+		f.describe(d, now.Snapshot)
+		was := s.was(now)
 		if was == nil && !between {
-			f.attach(d, nil, now, now)
+			f.attach(d, nil, now, now.Snapshot)
 			continue
 		}
 		if was == nil {
 			if d.Two && len(now.Ports) > 0 {
-				f.note("%s: %s is only in the second snapshot and has no difference", name, now.Format)
+				f.note("%s: %s is only in the %s snapshot and has no difference", name, now.Format,
+					map[bool]string{false: "second", true: "first"}[now.old])
 			}
-			grew := *now
+			grew := *now.Snapshot
 			grew.Ports = slices.Clone(now.Ports)
 			for k := range grew.Ports {
 				grew.Ports[k].Uncount()
@@ -107,7 +239,7 @@ func (f *Fabric) read(name string, first, last *moment, between bool) error {
 			f.attach(d, nil, now, &grew)
 			continue
 		}
-		diff, err := counters.Delta(*was, *now)
+		diff, err := counters.Delta(*was, *now.Snapshot)
 		if err != nil {
 			return err
 		}
@@ -116,7 +248,29 @@ func (f *Fabric) read(name string, first, last *moment, between bool) error {
 		}
 		f.attach(d, was, now, &diff.Snapshot)
 	}
+	f.vanished(name, s, all)
 	return nil
+}
+
+// vanished notes ports that only the early moments show in a format that the late ones have.
+func (f *Fabric) vanished(name string, s *span, late []latest) {
+	formats, now := map[string]bool{}, map[output]bool{}
+	for _, l := range late {
+		formats[l.Format] = true
+		for i := range l.Ports {
+			now[output{l.Format, l.Ports[i].Name}] = true
+		}
+	}
+	for _, m := range s.early {
+		for i := range m.parts {
+			for k := range m.parts[i].Ports {
+				p, of := &m.parts[i].Ports[k], &m.parts[i]
+				if formats[of.Format] && !now[output{of.Format, p.Name}] {
+					f.note("%s:%d: %s %s is not in the second snapshot", of.File, p.Line, name, p.Name)
+				}
+			}
+		}
+	}
 }
 
 // noteMoments says of which devices there is one moment only, or two without a time.
@@ -141,31 +295,6 @@ func (f *Fabric) noteMoments() {
 	}
 }
 
-// partner is the same output at the first moment: of the same format with a port in common.
-func partner(first *moment, now *counters.Snapshot, taken map[int]bool, two bool) *counters.Snapshot {
-	if !two || len(now.Ports) == 0 {
-		return nil
-	}
-	for i := range first.parts {
-		was := &first.parts[i]
-		if taken[i] || was.Format != now.Format || !common(was, now) {
-			continue
-		}
-		taken[i] = true
-		return was
-	}
-	return nil
-}
-
-func common(a, b *counters.Snapshot) bool {
-	for i := range b.Ports {
-		if a.Find(b.Ports[i].Name) != nil {
-			return true
-		}
-	}
-	return false
-}
-
 // describe takes over what an output tells of the device itself.
 func (f *Fabric) describe(d *Device, s *counters.Snapshot) {
 	if s.Kind == counters.Host {
@@ -180,14 +309,14 @@ func (f *Fabric) describe(d *Device, s *counters.Snapshot) {
 
 // attach gives ports what an output says of them. What an RDMA device counts belongs to
 // its interface.
-func (f *Fabric) attach(d *Device, was, now, grew *counters.Snapshot) {
+func (f *Fabric) attach(d *Device, was *counters.Snapshot, now latest, grew *counters.Snapshot) {
 	for i := range now.Ports {
 		p := &now.Ports[i]
 		name := p.Name
 		if to := d.netdev[name]; to != "" {
 			name = to
 		}
-		x := part{file: now.File, now: p, grew: &grew.Ports[i]}
+		x := part{file: now.File, now: p, grew: &grew.Ports[i], old: now.old}
 		if was != nil {
 			x.was = was.Find(p.Name)
 		}
