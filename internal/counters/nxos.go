@@ -10,7 +10,7 @@ var nxosFormats = []Format{
 		Command: "show interface",
 		command: regexp.MustCompile(`^sh\w* int(?:e|er|erface)?(?: [eE]\S*\s*[\d/]*)?(?:\s*\|.*)?$`),
 		head: regexp.MustCompile(`^(?:Ethernet|mgmt|port-channel|[Vv]lan|nve|fc|loopback|` +
-			`Tunnel)\S* is (?:up|down)\b`),
+			`Tunnel)\S* is (?:up|down)(?:$|\s)`),
 		read: readInterfaces, write: writeNXOSInterface},
 	{Name: "nxos-queuing", System: "nxos", About: "show queuing interface: packets, drops, pauses by class",
 		Command: "show queuing interface",

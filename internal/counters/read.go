@@ -82,6 +82,7 @@ func Read(name string, data []byte) ([]Snapshot, []Unknown, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	systems := settle(sections)
 	var out []Snapshot
 	for _, s := range sections {
 		if s.format == nil {
@@ -95,8 +96,8 @@ func Read(name string, data []byte) ([]Snapshot, []Unknown, error) {
 		r := &reading{section: s, byName: map[string]int{}, all: t}
 		r.Snapshot = Snapshot{Device: s.device, Kind: Switch, Format: s.format.Name, Command: s.command, File: name,
 			Line: s.at}
-		if s.format.System == "host" {
-			r.Kind = Host
+		if s.format.System == "host" && !slices.ContainsFunc(systems[s.device], isSwitch) {
+			r.Kind = Host // SONiC runs Linux's commands, too
 		}
 		s.format.read(r)
 		if t.fault != nil {
@@ -217,7 +218,7 @@ func (t *text) split(data []byte) ([]section, error) {
 				device = who
 			}
 			cur = section{device: device, command: command, at: l.n}
-			cur.format, cur.port = byCommand(command)
+			cur.format, cur.port = byCommand(command, "")
 			continue
 		}
 		if s != "" && strings.IndexByte("#$> ", s[len(s)-1]) >= 0 && idle.MatchString(s) {
@@ -225,7 +226,7 @@ func (t *text) split(data []byte) ([]section, error) {
 			cur = section{device: device, at: l.n}
 			continue
 		}
-		if f := begins(s, all); f != nil && f != cur.format && !cur.format.is(s) {
+		if f := begins(s, all); f != nil && f != cur.format && !(cur.format.is(s) && (cur.begun || cur.format.head.MatchString(s))) {
 			if cur.format != nil && cur.begun || cur.command == "" {
 				flush()
 				cur = section{device: device, at: l.n, format: f}
@@ -238,6 +239,29 @@ func (t *text) split(data []byte) ([]section, error) {
 	flush()
 	return out, nil
 }
+
+// settle gives outputs without a heading that is theirs the format of their device's system: systems have commands in
+// common, show interfaces counters for one, and a device runs one system, which headings tell. It returns systems by
+// device.
+func settle(all []section) map[string][]string {
+	systems := map[string][]string{}
+	for i := range all {
+		if s := &all[i]; s.begun && s.format.System != "" && !slices.Contains(systems[s.device], s.format.System) {
+			systems[s.device] = append(systems[s.device], s.format.System)
+		}
+	}
+	for i := range all {
+		s := &all[i]
+		is := slices.DeleteFunc(slices.Clone(systems[s.device]), func(system string) bool { return !isSwitch(system) })
+		if s.format != nil && !s.begun && isSwitch(s.format.System) && len(is) == 1 && s.format.System != is[0] {
+			s.format, s.port = byCommand(s.command, is[0])
+		}
+	}
+	return systems
+}
+
+// isSwitch reports whether a system is one of switches.
+func isSwitch(system string) bool { return system != "" && system != "host" }
 
 // typed reports a line at which somebody typed a command, and on which device.
 func typed(s string) (device, command string, ok bool) {
@@ -268,10 +292,13 @@ func heading(s, word, rest string) bool {
 		strings.HasSuffix(strings.ReplaceAll(s[:len(s)-len(rest)], "\t", column), column)
 }
 
-// byCommand finds what a command prints.
-func byCommand(command string) (*Format, string) {
+// byCommand finds what a command prints on a system, "" for any.
+func byCommand(command, system string) (*Format, string) {
 	command = strings.TrimSpace(strings.TrimPrefix(command, "sudo "))
 	for i := range formats {
+		if system != "" && formats[i].System != system {
+			continue
+		}
 		if m := formats[i].command.FindStringSubmatch(command); m != nil {
 			if len(m) > 1 {
 				return &formats[i], m[1]

@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// rowInterface reads an interface's packets, errors and drops.
+// rowInterface reads an interface's packets, errors and drops, or what FEC did (portstat of sonic-utilities).
 func rowInterface(r *reading, t *table, cells []string, l line) string {
 	p := r.port(cells[0], l)
 	for i, h := range t.heads {
@@ -35,6 +35,10 @@ func rowInterface(r *reading, t *table, cells []string, l line) string {
 			to = &p.OutErrors
 		case "TX_DRP":
 			to = &p.OutDiscards
+		case "FEC_UNCORR":
+			to = &p.Uncorrected
+		case "FEC_CORR", "FEC_SYMBOL_ERR": // what FEC corrected, and the symbols in which it was wrong
+			continue
 		case "IFACE", "RX_BPS", "RX_UTIL", "TX_BPS", "TX_UTIL", "RX_PPS", "TX_PPS":
 			continue
 		default:
@@ -56,15 +60,40 @@ func writeSonicInterfaces(w *bytes.Buffer, s *Snapshot) {
 		if !anyOf(p.RxPackets, p.TxPackets, p.InErrors, p.InDiscards, p.OutErrors, p.OutDiscards) {
 			continue
 		}
-		state := p.state("U", "D")
-		if p.Enabled.Is && !p.Enabled.V {
-			state = "X"
-		}
-		g.add(p.Name, state, p.RxPackets.grouped(), "N/A", "N/A", p.InErrors.grouped(),
+		g.add(p.Name, p.letter(), p.RxPackets.grouped(), "N/A", "N/A", p.InErrors.grouped(),
 			p.InDiscards.grouped(), "N/A", p.TxPackets.grouped(), "N/A", "N/A", p.OutErrors.grouped(),
 			p.OutDiscards.grouped(), "N/A")
 	}
 	g.write(w)
+}
+
+func writeSonicErrors(w *bytes.Buffer, s *Snapshot) {
+	g := grid{heads: []string{"IFACE", "STATE", "RX_ERR", "RX_DRP", "RX_OVR", "TX_ERR", "TX_DRP", "TX_OVR"}}
+	for i := range s.Ports {
+		if p := &s.Ports[i]; anyOf(p.InErrors, p.InDiscards, p.OutErrors, p.OutDiscards) {
+			g.add(p.Name, p.letter(), p.InErrors.grouped(), p.InDiscards.grouped(), "N/A", p.OutErrors.grouped(),
+				p.OutDiscards.grouped(), "N/A")
+		}
+	}
+	g.write(w)
+}
+
+func writeSonicFEC(w *bytes.Buffer, s *Snapshot) {
+	g := grid{heads: []string{"IFACE", "STATE", "FEC_CORR", "FEC_UNCORR", "FEC_SYMBOL_ERR"}}
+	for i := range s.Ports {
+		if p := &s.Ports[i]; p.Uncorrected.Is {
+			g.add(p.Name, p.letter(), "N/A", p.Uncorrected.grouped(), "N/A")
+		}
+	}
+	g.write(w)
+}
+
+// letter is the state of a port as portstat prints it.
+func (p *Port) letter() string {
+	if p.Enabled.Is && !p.Enabled.V {
+		return "X"
+	}
+	return p.state("U", "D")
 }
 
 // state is a word for a port that is up or down.

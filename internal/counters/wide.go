@@ -124,6 +124,14 @@ func writeOctets(w *bytes.Buffer, s *Snapshot) {
 	}
 }
 
+// writeEOSOctets writes both tables; those of several receivers are not kept.
+func writeEOSOctets(w *bytes.Buffer, s *Snapshot) {
+	for _, way := range []string{"In", "Out"} {
+		writeWide(w, s, "Et", "", block{heads: []string{way + "Octets", way + "UcastPkts", way + "McastPkts", way + "BcastPkts"},
+			at: []func(p *Port) *Count{wideWords[way+"Octets"], wideWords[way+"UcastPkts"], nil, nil}})
+	}
+}
+
 func writeEOSErrors(w *bytes.Buffer, s *Snapshot) {
 	b := block{heads: []string{"FCS", "Align", "Symbol", "Rx", "Runts", "Giants", "Tx"}}
 	for _, h := range b.heads {
