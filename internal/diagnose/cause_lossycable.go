@@ -20,10 +20,13 @@ const errorFree = 1e12
 func findLossyCables(f *Fabric, c *Cause) (out []Finding) {
 	f.ports(func(p *Port) {
 		n := p.broken()
-		if n.Name == crc.name && f.mayComeFrom(p, n.Grew) {
+		if n.Name == crc.name && f.mayComeFrom(p, n) {
 			n = p.miscoded()
 		}
 		if !n.Some() {
+			if x, ok := f.erred(c, p); ok {
+				out = append(out, x)
+			}
 			return
 		}
 		back, both := p.otherWay()
@@ -50,17 +53,43 @@ func findLossyCables(f *Fabric, c *Cause) (out []Finding) {
 				x.show(r)
 			}
 		}
-		lossesOf(&x, f)
-		x.Why = "a corrupted frame is dropped where it is counted; go-back-N retransmits everything after it, or after the ACK timeout if it was the last one"
-		x.Fix = "clean or replace the cable and the transceivers, this end first; check FEC and its corrected errors"
-		x.next(p, askLink, "errors, FEC, optical power")
-		if p.Peer != nil {
-			x.next(p.Peer, askLink, "other end: optical power, errors in the other direction")
-		}
-		x.harm = share(n.Grew+back.Grew, f.allLosses())
-		out = append(out, x)
+		out = append(out, f.corrupted(x, p, n.Grew+back.Grew))
 	})
 	return out
+}
+
+// corrupted completes a finding at a port that receives corrupted frames.
+func (f *Fabric) corrupted(x Finding, p *Port, n uint64) Finding {
+	lossesOf(&x, f)
+	x.Why = "a corrupted frame is dropped where it is counted; go-back-N retransmits everything after it, or after the ACK timeout if it was the last one"
+	x.Fix = "clean or replace the cable and the transceivers, this end first; check FEC and its corrected errors"
+	x.next(p, askLink, "errors, FEC, optical power")
+	if p.Peer != nil {
+		x.next(p.Peer, askLink, "other end: optical power, errors in the other direction")
+	}
+	x.harm = share(n, f.allLosses())
+	return x
+}
+
+// erred finds receive errors of which no counter says the kind (RFC 2863, ifInErrors: all that keep a frame from being
+// delivered), more of them than a cable may have: neither a CRC error, nor one of the coding, nor a frame longer than
+// the MTU. They may come from the cable, and from what the other end sends.
+func (f *Fabric) erred(c *Cause, p *Port) (x Finding, ok bool) {
+	r, got := p.read(inErrors), p.got()
+	known := p.read(crc).Grew + p.read(giants).Grew
+	if !r.Two || r.Grew <= known || got.Is && float64(r.Grew-known) <= 8*float64(got.Grew)/errorFree {
+		return x, false
+	}
+	if _, long := f.tooLong(&mtuDrops, p); long || p.passedOn(r.Grew-known) || f.mayComeFrom(p, r) {
+		return x, false
+	}
+	if p.Peer != nil && p.Peer.broken().Some() {
+		return x, false // told at the other end
+	}
+	x = c.at(p, -1, Possible, "%v counts receive errors of a kind that no counter shows; the cable to %s may corrupt frames",
+		p, farOf(p))
+	x.show(r, p.read(crc), p.read(giants), got)
+	return f.corrupted(x, p, r.Grew-known), true
 }
 
 // otherWay is the broken frames of a cable's other end, where they were broken on this cable.
@@ -98,24 +127,28 @@ func (p *Port) passedOn(n uint64) bool {
 	got := uint64(0)
 	for _, q := range p.Peer.On.Ports {
 		if q != p.Peer {
-			got += max(q.read(crc).Grew, q.miscoded().Grew)
+			got += max(q.read(crc).Grew, q.miscoded().Grew, q.read(inErrors).Grew)
 		}
 	}
 	return got >= n
 }
 
-// mayComeFrom reports that broken frames of a switch's port may have been passed on, as far as outputs that are
-// incomplete tell: its neighbour is unknown although those of other ports are known, or does not show what it
-// got while another port of the fabric, which is named, got as many.
-func (f *Fabric) mayComeFrom(p *Port, n uint64) (may bool) {
+// mayComeFrom reports that broken frames of a switch's port, CRC errors or receive errors, may have been passed on, as
+// far as outputs that are incomplete tell: its neighbour is unknown although those of other ports are known, or does not
+// show what it got while another port of the fabric, which is named, got as many.
+func (f *Fabric) mayComeFrom(p *Port, n Reading) (may bool) {
+	m, what := crc, "frames with CRC errors"
+	if n.Name == inErrors.name {
+		m, what = inErrors, "frames with receive errors"
+	}
 	if p.Peer != nil && (p.Peer.On.Kind == Host || !slices.ContainsFunc(p.Peer.On.Ports, func(q *Port) bool {
-		return q != p.Peer && q.Seen() && !q.read(crc).Is
+		return q != p.Peer && q.Seen() && !q.read(m).Is
 	})) {
 		return false
 	}
-	f.ports(func(q *Port) { may = may || q != p && q != p.Peer && q.read(crc).Grew >= n })
+	f.ports(func(q *Port) { may = may || q != p && q != p.Peer && q.read(m).Grew >= n.Grew })
 	if cabled := func(q *Port) bool { return q.Peer != nil }; p.Peer == nil && slices.ContainsFunc(p.On.Ports, cabled) {
-		f.note("%v counts %d frames with CRC errors; its neighbor is unknown, other than at other ports of %s, so the frames may have been corrupted further upstream", p, n, p.On.Name)
+		f.note("%v counts %d %s; its neighbor is unknown, other than at other ports of %s, so the frames may have been corrupted further upstream", p, n.Grew, what, p.On.Name)
 		return true
 	}
 	return may
