@@ -84,7 +84,7 @@ func (f *Fabric) overflows(c *Cause, p *Port, k int) (x Finding, ok bool) {
 	x.Why = "until a pause takes effect, packets arrive that were on the cable, in transmission, or sent during the response time of the peer; headroom below this sum drops them"
 	x.Fix = "headroom for the length and rate of this cable" + map[bool]string{true: sprintf(": at least %v",
 		need)}[need > 0]
-	x.next(p, askQueues, "drops and peak headroom")
+	x.next(p, askHeadroom, "drops and peak headroom")
 	x.next(p, askConfig, "lossless buffer of the port")
 	x.harm = share(lost.Grew, f.allLosses())
 	return x, true

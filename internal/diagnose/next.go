@@ -20,6 +20,8 @@ const (
 	askClass
 	askMarks
 	askNeighbours
+	askSenders  // which ports receive
+	askHeadroom // askQueues where one output says both
 )
 
 // commands by the system whose outputs were read, with %s for the port.
@@ -27,16 +29,17 @@ var commands = map[string]map[topic]string{
 	"nxos": {askPFC: "show interface %s priority-flow-control detail", askQueues: "show queuing interface %s",
 		askLink: "show interface %s", askConfig: "show policy-map interface %s type queuing",
 		askClass: "show policy-map interface %s input type qos", askMarks: "show queuing interface %s",
-		askNeighbours: "show lldp neighbors interface %s detail"},
+		askNeighbours: "show lldp neighbors interface %s detail", askSenders: "show interface counters brief"},
 	"eos": {askPFC: "show interfaces %s priority-flow-control counters detail",
 		askQueues: "show interfaces %s counters queue detail",
 		askLink:   "show interfaces %s", askConfig: "show qos interfaces %s",
 		askClass: "show qos interfaces %s trust", askMarks: "show qos interfaces %s ecn counters queue",
-		askNeighbours: "show lldp neighbors %s detail"},
+		askNeighbours: "show lldp neighbors %s detail", askSenders: "show interfaces counters rates"},
 	"sonic": {askPFC: "show pfc counters", askState: "show pfc priority", askQueues: "show queue counters %s",
 		askLink: "show interfaces status %s", askConfig: "sonic-db-cli CONFIG_DB hgetall 'PORT_QOS_MAP|%s'",
-		askClass: "show priority-group counters %s", askMarks: "show queue wredcounters %s",
-		askNeighbours: "show lldp neighbors %s"},
+		askClass: "show priority-group watermark shared", askMarks: "show queue wredcounters %s",
+		askNeighbours: "show lldp neighbors %s", askSenders: "show interfaces counters rates",
+		askHeadroom: "show priority-group drop counters; show priority-group watermark headroom"},
 	"host": {askPFC: "mlnx_qos -i %s", askQueues: "ethtool -S %s | grep prio", askLink: "ethtool %s",
 		askConfig: "cma_roce_tos -d mlx5_0; mlnx_qos -i %s", askNIC: "ethtool -S %s | grep -e discard -e pause",
 		askClass: "mlnx_qos -i %s", askMarks: "cat /sys/class/net/%s/ecn/roce_np/cnp_802p_prio",
@@ -50,8 +53,8 @@ func (x *Finding) next(p *Port, t topic, why string) {
 	if system == "" && p.On.Kind == Host {
 		system = "host"
 	}
-	if t == askState && commands[system][t] == "" {
-		t = askPFC
+	if like, is := map[topic]topic{askState: askPFC, askHeadroom: askQueues}[t]; is && commands[system][t] == "" {
+		t = like
 	}
 	c := commands[system][t]
 	if c == "" {
