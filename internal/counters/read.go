@@ -226,7 +226,7 @@ func (t *text) split(data []byte) ([]section, error) {
 			cur = section{device: device, at: l.n}
 			continue
 		}
-		if f := begins(s, all); f != nil && f != cur.format && !(cur.format.is(s) && (cur.begun || cur.format.head.MatchString(s))) {
+		if f := begins(s, all); f != nil && f != cur.format && !cur.goesOn(s) {
 			if cur.format != nil && cur.begun || cur.command == "" {
 				flush()
 				cur = section{device: device, at: l.n, format: f}
@@ -316,6 +316,12 @@ func (f *Format) is(s string) bool {
 	}
 	// NX-OS says of some interfaces what EOS says of all.
 	return f.head.MatchString(s) || strings.HasSuffix(f.Name, "-interface") && ifHead.MatchString(s)
+}
+
+// goesOn reports whether a line that begins another format belongs to the output as well: before its heading only a
+// line that is one of its own.
+func (s *section) goesOn(line string) bool {
+	return s.format.is(line) && (s.begun || s.format.head.MatchString(line))
 }
 
 // begins finds the format that a line begins; for JSON, what comes behind it says which.

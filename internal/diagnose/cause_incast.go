@@ -37,7 +37,7 @@ func findIncast(f *Fabric, c *Cause) (out []Finding) {
 			x.Why = "oversubscription or an ECMP hash collision on the link to " + p.Peer.On.Name + "; no neighbor pauses this switch"
 			x.Fix = "more uplinks, load balancing over more paths (more queue pairs, flowlets, spraying), placement below one leaf, lower ECN thresholds. Nothing needs repair"
 		}
-		x.next(p, askSenders, "receive rates: the senders are behind the ports that receive most")
+		x.next(p, askSenders, "receive rates by port: the senders' ports receive most")
 		x.harm = share(ch.Frames, f.allPauses())
 		out = append(out, x)
 	}
@@ -78,6 +78,6 @@ func (f *Fabric) marksAlone(c *Cause) []Finding {
 	x.show(worst, p.read(txPackets(class)), p.read(peak(class)))
 	x.Why = "the offered load exceeds the rate of the port; ECN slows the senders before PFC acts"
 	x.Fix = "none needed"
-	x.next(p, askSenders, "receive rates: the senders are behind the ports that receive most")
+	x.next(p, askSenders, "receive rates by port: the senders' ports receive most")
 	return []Finding{x}
 }

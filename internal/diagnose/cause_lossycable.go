@@ -134,8 +134,8 @@ func (p *Port) passedOn(n uint64) bool {
 }
 
 // mayComeFrom reports that broken frames of a switch's port, CRC errors or receive errors, may have been passed on, as
-// far as outputs that are incomplete tell: its neighbour is unknown although those of other ports are known, or does not
-// show what it got while another port of the fabric, which is named, got as many.
+// far as outputs that are incomplete tell: its neighbour is unknown although those of other ports are known, or does
+// not show what it got while another port of the fabric, which is named, got as many.
 func (f *Fabric) mayComeFrom(p *Port, n Reading) (may bool) {
 	m, what := crc, "frames with CRC errors"
 	if n.Name == inErrors.name {
