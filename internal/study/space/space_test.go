@@ -179,7 +179,7 @@ func TestRefused(t *testing.T) {
 	}
 	s, _ := New([]Param{{Key: "a", Range: ranged(t, "1..100000:100000")}, {Key: "b", Range: ranged(t, "1..100000:100000")}},
 		nil, base)
-	if _, err := Points(s, &grid, 0, 1); err == nil || !strings.Contains(err.Error(), "more than 100000000 points") {
+	if _, err := Points(s, &grid, 0, 1); err == nil || !strings.Contains(err.Error(), "the grid has 10000000000 points; accepted: ") {
 		t.Error(err)
 	}
 	s, _ = New([]Param{{Key: "a", Range: ranged(t, "1..9")}}, nil, base)

@@ -108,7 +108,7 @@ func (d *Design) build(params []space.Param, base func(string) (string, bool)) (
 		}
 	}
 	if len(d.points) == 1 {
-		return field.New("require", "no point meets all requirements")
+		return field.New("require", "no point meets %s", field.Quote(strings.Join(d.Require, " and ")))
 	}
 	return nil
 }
