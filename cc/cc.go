@@ -25,8 +25,8 @@ package cc
 
 import "railyard/unit"
 
-// Decision holds the limits that a controller currently sets. It stays what it is until the next input: the owner
-// keeps a copy.
+// Decision holds the limits that a controller currently sets. The limits hold until the next input, so that the
+// caller keeps a copy.
 //
 // A window below one packet is a Window of one full packet's payload and a Rate that lets one go so
 // often as the window says: nothing less can be in flight, and a round trip is too short to wait.

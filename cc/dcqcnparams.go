@@ -40,7 +40,7 @@ var dcqcnTable = param.In[DCQCNParams]()
 
 // DCQCNPaper returns the paper's deployment values, with the increase steps
 // scaled from the paper's 40 Gbit/s to the line rate. The rate is cut by alpha/2:
-// by half at first, by 7 % at the 0.145 where 8 flows share 40 Gbit/s. A seed's cut
+// by half at first, by 7 % at the 0.145 where 8 flows share 40 Gbit/s. One source's cut
 // of "about 1/5", at an alpha of 0.4, is one moment on the way.
 func DCQCNPaper(line unit.Rate) DCQCNParams {
 	return DCQCNParams{

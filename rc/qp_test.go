@@ -34,7 +34,7 @@ func config(r Recovery, writeOnly bool) Config {
 		Timeout: LocalAckTimeout(8), Retries: 7, AlwaysReady: true}
 }
 
-// The seed's example: 24 MiB at MTU 4096 from PSN 5000 is 6,144 packets, and
+// The source's example: 24 MiB at MTU 4096 from PSN 5000 is 6,144 packets, and
 // the cumulative ACK closes at PSN 11143 (seed "life of a training job").
 func TestSeed24MiB(t *testing.T) {
 	a, b, rkey := pair(t, config(GoBackN, false), 5000, 24<<20)

@@ -31,7 +31,7 @@ type Config struct {
 
 func (c *Config) fill() {
 	if c.DataDSCP == nil {
-		c.DataDSCP = new(uint8(24)) // as the scenarios and the seeds' switches have it
+		c.DataDSCP = new(uint8(24)) // as the scenarios and the source documents' switches have it
 	}
 	if c.CNPDSCP == nil {
 		c.CNPDSCP = new(uint8(48))

@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// peer keeps nothing for a far host: connections are on their own.
+// peer has no state that the connections to one host share.
 type peer struct {
 	of   *maker
 	path cc.Path

@@ -65,7 +65,7 @@ func Run(t *testing.T, alg *cc.Algorithm, line unit.Rate, build cc.Make) {
 	t.Run("allocates nothing", func(t *testing.T) { allocates(t, line, build) })
 }
 
-// anyPath draws what a controller may be told: sockets know neither round trip nor switches.
+// anyPath draws a path as a controller may get it: on sockets, round trip and switches are unknown.
 func anyPath(rt *rapid.T, line unit.Rate) cc.Path {
 	p := cc.Path{Line: line, MTU: 256 << rapid.IntRange(0, 4).Draw(rt, "mtu")}
 	if rapid.Bool().Draw(rt, "known") {

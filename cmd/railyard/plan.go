@@ -152,7 +152,7 @@ func (c *planSizeCmd) input() (in planner.SizeInput, err error) {
 	return in, nil
 }
 
-// tables prints the seed's tables, computed.
+// tables prints the source's tables, computed.
 func (c *planSizeCmd) tables(e *env) error {
 	numbers := []int{1, 2, 3}
 	if c.Table != "all" {

@@ -121,7 +121,7 @@ func (c *planMemoryCmd) Run(e *env) error {
 	return err
 }
 
-// copies answers the seeds' questions: how many GPUs hold one copy of the states, or of the weights.
+// copies prints the number of GPUs that hold one copy of the states, or of the weights.
 func (c *planMemoryCmd) copies(e *env, g model.GPU, what, count string, each float64) error {
 	p, err := amount(what, count)
 	if err != nil {

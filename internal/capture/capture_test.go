@@ -64,7 +64,7 @@ func (c *tape) story() (events []string, s *Story) {
 	return events, &t.Story
 }
 
-// The seed's lost packet, small: PSN 7200 is dropped, NAK(7200), go-back-N, one
+// The source's lost packet, small: PSN 7200 is dropped, NAK(7200), go-back-N, one
 // cumulative ACK; then a marked packet, a CNP, a damaged packet and a pause.
 func TestStory(t *testing.T) {
 	c := newTape(t)

@@ -106,7 +106,7 @@ func NewTeller(limit int, emit func(Event)) *Teller {
 	return &Teller{limit: limit, emit: emit, flows: map[flowKey]*stream{}, mrcs: map[uint16][]*stream{}}
 }
 
-// Tell reads a whole capture. progress may be nil.
+// Tell reads a capture to its end and emits its messages. progress, unless nil, gets the number of packets.
 func (t *Teller) Tell(r *Reader, progress func(packets int64)) error {
 	var p Packet
 	for {

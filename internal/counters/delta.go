@@ -109,7 +109,7 @@ func (d *Diff) less(p, was *Port) {
 			more(alone))
 	}
 	if cleared > 0 {
-		d.note(p.Line, "%s %s was cleared or restarted in between: %s%s; what these count since then is taken", d.Device, p.Name, first, more(cleared))
+		d.note(p.Line, "%s %s was cleared or restarted in between: %s%s; counts since then are used", d.Device, p.Name, first, more(cleared))
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"railyard/internal/counters"
 )
 
-// countedBy is a switch with two ports whose counters begin at what a seed says.
+// countedBy is a switch with two ports whose counters begin at what a source says.
 func countedBy(name string, seed uint64) counters.Snapshot {
 	r := rand.New(rand.NewPCG(seed, 1))
 	s := counters.Snapshot{Device: name, File: name + ".txt", Kind: counters.Switch}

@@ -183,7 +183,7 @@ func (q *Queue) reenter(k head) {
 	q.rise(k, i)
 }
 
-// rise puts k at i or above.
+// rise moves k from slot i of the heap towards its root until its parent is not later.
 func (q *Queue) rise(k head, i int) {
 	if k.before(&q.first) {
 		q.first, k = k, q.first

@@ -12,7 +12,7 @@
 // it. With nothing left out the replay takes as long as the run.
 //
 // Then causes are left out: from the flows (other paths, faster or repaired links, receivers without limit) and from
-// the excess of messages. One cause left out alone gives its saving (Account.Saving). Causes left out one after the
+// the excess of messages. The time without one cause gives its saving (Account.Saving). Causes left out one after the
 // other, the largest saving first, divide the time of the step, of each collective and of a message into parts that
 // add up. Large runs update rates less often (coarse).
 //

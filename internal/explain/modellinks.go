@@ -9,8 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// capped sets what a connection may send alone. One that hashing binds to a port of its NIC has one port elsewhere too;
-// the largest window is there once per round trip.
+// capped limits the rate of a connection by its NIC and by its largest window per round trip. A connection that
+// hashing binds to one port of its NIC has one port's rate at the other end as well.
 func (m *model) capped(c int32, w *wayOf) {
 	r := m.b.r
 	k, mtu := &r.seen.Conns[c], r.seen.Rules.MTU

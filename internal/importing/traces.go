@@ -130,7 +130,7 @@ const segment = 64
 // ofHosts are traces whose nodes are servers with one NIC, not GPUs.
 var ofHosts = []string{"hpcc-flows", "htsim-cm"}
 
-// assumed is a fabric for ranks of whose fabric nothing is said, but perhaps of their servers.
+// assumed returns a fabric for ranks of a trace that describes no fabric; site has their servers, where it names them.
 func assumed(ranks int, format string, site trace.Site) (text, note string) {
 	per := 8
 	if ranks < per || slices.Contains(ofHosts, format) {

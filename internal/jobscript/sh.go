@@ -104,7 +104,7 @@ func (s *Script) Walk(e Environment) *Found {
 	return sh.found
 }
 
-// note tells something once for each place.
+// note adds a note on a place of the script; equal notes are added once.
 func (sh *shell) note(p syntax.Pos, format string, args ...any) {
 	n := slurm.Note{At: at(sh.file, p), Text: fmt.Sprintf(format, args...)}
 	key := fmt.Sprint(n)

@@ -1,4 +1,6 @@
-// Package output writes files that appear under their names once they are whole.
+// Package output writes files that appear under their names once they are whole: Write and WriteBytes, or Create for
+// those who write bit by bit. An existing file is replaced with force only, and Fits refuses paths before the work that
+// they are for. Exchange swaps two directories in one step. Errors that the user can mend are marked by input.Fault.
 package output
 
 import (

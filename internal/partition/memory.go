@@ -22,7 +22,7 @@ const (
 const SavedBytes = paramBytes + optBytes
 
 // WeightBytes are those of a parameter in bf16, which is all that running a model needs of it: 16, 140 and
-// 810 GB for 8, 70 and 405 billion (a seed's figure 13-3, which says at least 10 GPUs of 80 GB for the
+// 810 GB for 8, 70 and 405 billion (one source's figure 13-3, which says at least 10 GPUs of 80 GB for the
 // last; they would lack 10 GB).
 const WeightBytes = paramBytes
 

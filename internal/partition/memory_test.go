@@ -126,7 +126,7 @@ func TestHybridActivations(t *testing.T) {
 	}
 }
 
-// The seed's models that are only run: 1, 2, and 11 GPUs where it says at least 10.
+// The source's models that are only run: 1, 2, and 11 GPUs where it says at least 10.
 func TestFitsWeights(t *testing.T) {
 	for params, want := range map[float64]int64{8e9: 1, 70e9: 2, 405e9: 11, 400e9: 10, 40e9: 1} {
 		if n := Fits(params, WeightBytes, 80*unit.GB, 1); n != want {
@@ -135,7 +135,7 @@ func TestFitsWeights(t *testing.T) {
 	}
 }
 
-// The seed's 35, 300 and 400 GPUs.
+// The source's 35, 300 and 400 GPUs.
 func TestFits(t *testing.T) {
 	if a, b, c := Fits(175e9, StateBytes, 80*unit.GB, 1), Fits(1500e9, StateBytes, 80*unit.GB, 1),
 		Fits(1500e9, StateBytes, 80*unit.GB, 0.75); a != 35 || b != 300 || c != 400 {

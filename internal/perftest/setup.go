@@ -75,7 +75,7 @@ func (s *Setup) pair(qp *verbs.QP, depth int) {
 	}
 }
 
-// exchanged is the one thing that goes by TCP.
+// exchanged records the exchange of queue pairs' numbers and keys, the only step that uses TCP.
 func (s *Setup) exchanged(with netip.AddrPort, here, there []verbs.Info) {
 	if s == nil {
 		return

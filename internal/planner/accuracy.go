@@ -14,7 +14,7 @@ type Accuracy struct {
 	RMS    float64 `json:"rms"`  // of the relative error
 	Bias   float64 `json:"bias"` // its mean
 
-	// The same of rows by software's figures that were fitted, and of those held out.
+	// Rows and RMS of trainings that the software's figures were fitted to, and of those held out.
 	FittedRows int     `json:"fitted_rows,omitempty"`
 	FittedRMS  float64 `json:"fitted_rms,omitempty"`
 	HeldRows   int     `json:"held_out_rows,omitempty"`

@@ -41,7 +41,7 @@ func find(t testing.TB, in FabricInput, name string) Design {
 	return Design{}
 }
 
-// The seeds' fabrics come out with their sizes.
+// The source documents' fabrics come out with their sizes.
 func TestSeedFabrics(t *testing.T) {
 	const fixed = "128x400G"
 	for _, c := range []struct {

@@ -30,8 +30,8 @@ func (e *Element) String() string {
 	return e.Name
 }
 
-// Elements lists what can fail, kind by kind, line cards of so many ports. The only link of a NIC fails with the NIC:
-// it is left out where NICs are listed (Single counts such links).
+// Elements lists what can fail, kind by kind, line cards of so many ports. Where NICs are
+// listed, links of NICs with one link are not: such a link fails with its NIC (Single counts these links).
 func Elements(g *topo.Graph, alike *Alike, kinds []string, card int) (all []Element) {
 	classes := map[string]int{}
 	add := func(e Element, what ...any) {

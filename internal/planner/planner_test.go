@@ -8,7 +8,7 @@ import (
 	"railyard/internal/model"
 )
 
-// The seed's three tables come out to the unit.
+// The source's three tables come out to the unit.
 func TestSeedTables(t *testing.T) {
 	for n := 1; n <= SeedTables; n++ {
 		rows, note, err := SeedTable(n)

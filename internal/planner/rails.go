@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// singleSwitch is one switch for all NICs, rails as VLANs (seed figure 13-4; a
-// modular chassis, seed figure 13).
+// singleSwitch is one switch for all NICs, rails as VLANs (source figure 13-4; a
+// modular chassis, source figure 13).
 func singleSwitch(in FabricInput, d Design) Design {
 	s := in.Top
 	nics := in.Hosts() * in.PerServer
@@ -29,7 +29,7 @@ func singleSwitch(in FabricInput, d Design) Design {
 	return d
 }
 
-// railOnly has a switch per rail and nothing above (seed figure 8).
+// railOnly has a switch per rail and nothing above (source figure 8).
 func railOnly(in FabricInput, d Design) Design {
 	most := in.ports(in.Leaf)
 	if in.Hosts() > most {
@@ -46,7 +46,7 @@ func railOnly(in FabricInput, d Design) Design {
 	return d
 }
 
-// railSpine has a switch per rail and segment, and spines (seed figures 9 and 10): as many segments, spines and
+// railSpine has a switch per rail and segment, and spines (source figures 9 and 10): as many segments, spines and
 // cables as are cheapest.
 func railSpine(in FabricInput, d Design) Design {
 	ports, tops := in.ports(in.Leaf), in.ports(in.Top)
@@ -81,7 +81,7 @@ func railSpine(in FabricInput, d Design) Design {
 }
 
 // railPods has pods of rail switches and aggregation, joined by super-spines with
-// the oversubscription between pods (seed figures 11 and 12).
+// the oversubscription between pods (source figures 11 and 12).
 func railPods(in FabricInput, d Design) Design {
 	down, up := split(in.ports(in.Leaf), 1)
 	aggDown, aggUp := split(in.ports(in.Top), in.Ratio)
@@ -160,7 +160,7 @@ func plane(aggs, up, pods, ports int) (supers, superUp, planes int, ok bool) {
 	return 0, 0, 0, false
 }
 
-// pairPod is the seed's pod (figure 13-8): segments behind a pair of switches, NICs
+// pairPod is the source's pod (figure 13-8): segments behind a pair of switches, NICs
 // of two ports that share a NIC's rate (figure 13-7); several pods by four super-spines (figure 13-9).
 func pairPod(in FabricInput, d Design) Design {
 	if in.NICPorts != 2 {

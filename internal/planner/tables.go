@@ -6,7 +6,7 @@ import (
 	"railyard/internal/model"
 )
 
-// TableRow is a row of the seed's tables 1 to 3, computed.
+// TableRow is a row of the source's tables 1 to 3, computed.
 type TableRow struct {
 	Model       string  `json:"model"`
 	Params      float64 `json:"parameters_billion"`

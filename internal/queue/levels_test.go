@@ -73,7 +73,7 @@ func TestRise(t *testing.T) {
 	}
 }
 
-// The seed's DCQCN configuration: queue 3 goes on in 4 and 5.
+// The source's DCQCN configuration: queue 3 goes on in 4 and 5.
 func TestRiseOfTheDefault(t *testing.T) {
 	s := Default()
 	weight := s.Queues[3].Weight

@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// The seed's WRED line: nothing below 150 KB, up to 7 % just below 3000 KB,
+// The source's WRED line: nothing below 150 KB, up to 7 % just below 3000 KB,
 // everything above.
 func TestWREDCurve(t *testing.T) {
 	w := WRED{Min: 150 * unit.KB, Max: 3000 * unit.KB, Probability: 0.07, ECN: true}

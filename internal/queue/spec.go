@@ -161,7 +161,7 @@ func (c *Class) Resume(limit, mtu unit.Bytes) unit.Bytes {
 	return c.XOn
 }
 
-// Default is a switch as the seeds configure it: RoCE (DSCP 24) in queue 3 with
+// Default is a switch as the source documents configure it: RoCE (DSCP 24) in queue 3 with
 // ECN 150..3000 KB at 7 % and PFC, CNP (DSCP 48) in queue 7 with strict priority,
 // the rest in queue 0. xOFF and xON keep xON < WRED min < WRED max < xOFF.
 func Default() Spec {

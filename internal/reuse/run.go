@@ -72,7 +72,7 @@ type bell struct {
 	turn int32
 }
 
-// Build builds the run of a plan over routes. An error says what of it cannot be reused.
+// Build builds the run of a plan over routes. An error names what prevents reuse.
 func Build(p *scenario.Plan, routes *topo.Routes) (*Run, error) {
 	if err := Refuse(p); err != nil {
 		return nil, err

@@ -151,8 +151,8 @@ func (l *lab) sampled() {
 }
 
 // foresight returns the time of the run before which nothing is posted to a lab's group: that of the execution's next
-// event, or of the first delivery that another lab can make. A post that comes earlier all the same has the group's
-// history simulated again.
+// event, or of the first delivery that another lab can make. Where a post comes earlier nevertheless, the history
+// of the group is simulated again.
 func (r *Run) foresight(l *lab) unit.Time {
 	at := unit.Never
 	if len(r.bells) > 0 {

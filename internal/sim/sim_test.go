@@ -298,7 +298,7 @@ workload: {traffic: {alltoall: {bytes: 8MB}}}
 
 func portDrops(s *result.Summary) int64 { return s.DropsCorrupt + s.DropsDown }
 
-// A dual-port NIC survives the loss of one port (seed figure 13-5): the flows
+// A dual-port NIC survives the loss of one port (source figure 13-5): the flows
 // move to the other and everything arrives, at half the rate.
 func TestMLAGPortDown(t *testing.T) {
 	text := `
@@ -327,7 +327,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 20MB}
 	}
 }
 
-// A PCIe link slower than the NIC's port (seed figure 11-6): the NIC's buffer
+// A PCIe link slower than the NIC's port (source figure 11-6): the NIC's buffer
 // fills, it pauses its switch, nothing is lost and PCIe sets the pace.
 func TestSlowPCIePausesTheFabric(t *testing.T) {
 	_, s, _ := runAll(t, `
@@ -395,7 +395,7 @@ workload: {traffic: {permutation: {bytes: 200KB}}}
 }
 
 // Cross-rail traffic on a fabric without spines goes over NVLink to the GPU on
-// the receiver's rail first (PXN, seed figure 13-6).
+// the receiver's rail first (PXN, source figure 13-6).
 func TestCrossRailOverNVLink(t *testing.T) {
 	r, s, _ := runAll(t, `
 name: pxn

@@ -209,7 +209,7 @@ func cutPSN(s string) (op string, psn uint32, err error) {
 	return s[:i], psn, err
 }
 
-// The seed's example (24 MiB from PSN 5000, packet 7200 dropped) reads the same
+// The source's example (24 MiB from PSN 5000, packet 7200 dropped) reads the same
 // whichever driver runs it.
 func TestSeedTranscript(t *testing.T) {
 	cfg := rc.Config{MTU: 4096, AckEvery: 512, Timeout: rc.LocalAckTimeout(10), Retries: 7}

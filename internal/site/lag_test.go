@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The spines of the seed's figure 13-8: 3.2 Tbit/s up from each rail switch, to each of four spines by a
+// The spines of the source's figure 13-8: 3.2 Tbit/s up from each rail switch, to each of four spines by a
 // layer 3 port channel of two cables of 400G.
 func TestChannelsOfRules(t *testing.T) {
 	s := segment(func(*Type) {})

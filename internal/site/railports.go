@@ -12,7 +12,7 @@ import (
 )
 
 // Ways to give a switch's ports to rails. In order is server by server, as the groups of eight interfaces of
-// the seed's figure 13-4; panel is the seed's figure 13-6: the rows of the front panel from the top, rail by
+// the source's figure 13-4; panel is the source's figure 13-6: the rows of the front panel from the top, rail by
 // rail, and what is left for other switches; blocks are ports that follow one another.
 const (
 	railOrder  = "order"

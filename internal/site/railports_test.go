@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// segment is the host segment of the seed's figure 13-7: four servers of eight NICs of two ports each, on two
+// segment is the host segment of the source's figure 13-7: four servers of eight NICs of two ports each, on two
 // Nexus 9348D-GX2A, with four spines above.
 func segment(edit func(leaf *Type)) *Site {
 	s := &Site{
@@ -51,7 +51,7 @@ func rails(g *topo.Graph, name string) string {
 	return strings.Join(out, "\n")
 }
 
-// figure is the seed's figure 13-6 on a Nexus 9348D-GX2A, number by number; what it leaves is for spines.
+// figure is the source's figure 13-6 on a Nexus 9348D-GX2A, number by number; what it leaves is for spines.
 const figure = `1: 1, 4, 7, 10
 2: 13, 16, 19, 22
 3: 25, 28, 31, 34
@@ -62,7 +62,7 @@ const figure = `1: 1, 4, 7, 10
 8: 38, 41, 44, 47
 0: 3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 33, 36, 39, 42, 45, 48`
 
-// The panel's map of a 9348D is the seed's, on both switches, and so is the same list written by hand.
+// The panel's map of a 9348D is the source's, on both switches, and so is the same list written by hand.
 func TestRailMapOfTheSeed(t *testing.T) {
 	var own Pairs
 	for _, line := range strings.Split(figure, "\n") {
@@ -90,7 +90,7 @@ func TestRailMapOfTheSeed(t *testing.T) {
 	}
 }
 
-// The other maps: server by server, as the groups of eight of the seed's figure 13-4, and rail by rail.
+// The other maps: server by server, as the groups of eight of the source's figure 13-4, and rail by rail.
 func TestOtherRailMaps(t *testing.T) {
 	for how, want := range map[string]string{"": "1: 1, 9, 17, 25\n", railOrder: "1: 1, 9, 17, 25\n",
 		railBlocks: "1: 1, 2, 3, 4\n"} {

@@ -46,7 +46,7 @@ type Type struct {
 	NVLink   unit.Rate       `yaml:"nvlink" range:"0|1Mbps,100Tbps" doc:"server: per GPU and direction (default server's, or the GPU's)"`
 	Topology string          `yaml:"topology" doc:"server: file with what nvidia-smi topo -m prints, or NCCL's topology XML: its GPUs, NICs, and which are near to which"`
 	Machine  *machine.Server `yaml:"-"` // what it says
-	Domain   []string        `yaml:"domain" doc:"server: places; servers of a group that agree there share NVLink, as the trays of a rack do: rack"`
+	Domain   []string        `yaml:"domain" doc:"server: parts of its place; servers of a type that are equal in them share NVLink, as the trays of a rack: rack"`
 	Pair     unit.Rate       `yaml:"nvlink_pair" range:"0|1Mbps,100Tbps" doc:"server: between any two GPUs, connected directly as by XGMI (default server's, or the GPU's)"`
 
 	Role  string `yaml:"role" doc:"switch: rail, leaf, aggregation, spine, super-spine or core"`

@@ -55,12 +55,12 @@ func Kinds() []string {
 
 // Build constructs a fabric of a kind:
 //
-//	single-rail  one switch, rails as VLANs            seed figure 13-4
-//	dual-rail    a switch pair, dual-port NICs         seed figure 13-5
-//	rail-only    a switch per rail, no spine           seed figures 8 and 13-6
-//	rail         a switch per rail and segment, spines seed figures 12-4 and 9
-//	pod          segments of a switch pair, spines     seed figures 13-7 and 13-8
-//	             rail and pod: several of it, super-spines; seed figures 11, 13-9
+//	single-rail  one switch, rails as VLANs            source figure 13-4
+//	dual-rail    a switch pair, dual-port NICs         source figure 13-5
+//	rail-only    a switch per rail, no spine           source figures 8 and 13-6
+//	rail         a switch per rail and segment, spines source figures 12-4 and 9
+//	pod          segments of a switch pair, spines     source figures 13-7 and 13-8
+//	             rail and pod: several of it, super-spines; source figures 11, 13-9
 //	fat-tree     k-ary, two or three tiers, whole or some pods of it, one GPU per host
 //	torus        a cube of k^3 switches with a server each, or several
 //	cubes        a torus of such cubes, whose faces end at optical circuit switches
@@ -173,7 +173,7 @@ func (p Params) check(kind string) error {
 }
 
 // pods builds several fabrics of a kind and joins their spines by super-spines
-// (seed figures 11 and 13-9).
+// (source figures 11 and 13-9).
 func (g *Graph) pods(kind string, p Params) {
 	supers := make([]int, p.Supers)
 	var spines [][]int

@@ -49,7 +49,7 @@ func build(t interface {
 	return g
 }
 
-// Switches and cables of the seed's fabrics follow from their parameters (seed figures 8, 9, 11, 13-4 to
+// Switches and cables of the source's fabrics follow from their parameters (source figures 8, 9, 11, 13-4 to
 // 13-9), and cables, ports, NICs and GPUs fit together.
 func TestWhatAFabricIsMadeOf(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -37,7 +37,7 @@ func TestFatTreeSizes(t *testing.T) {
 	}
 }
 
-// Seed figure 13-8: two segments of four servers, 64 GPUs, four rail switches;
+// Source figure 13-8: two segments of four servers, 64 GPUs, four rail switches;
 // 32 dual-port NICs per segment, non-blocking.
 func TestPod(t *testing.T) {
 	g, err := Build("pod", Params{Server: Server{8, 8, 2}, Hosts: 4, Segments: 2, Spines: 4,
@@ -104,7 +104,7 @@ func TestCableDelay(t *testing.T) {
 	}
 }
 
-// Pods joined by super-spines: the seed's two-pod fabric, and planes.
+// Pods joined by super-spines: the source's two-pod fabric, and planes.
 func TestPods(t *testing.T) {
 	c := Cable{Rate: 400 * unit.Gbps, LengthMM: 3000}
 	g, err := Build("rail", Params{Server: Server{GPUs: 8, NICs: 8, Ports: 1}, Hosts: 4, Segments: 2, Pods: 3,

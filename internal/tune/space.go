@@ -9,7 +9,7 @@ import (
 )
 
 // Candidate is one setting of everything that is searched. Thresholds keep the
-// seed's rule xON < WRED minimum < WRED maximum < xOFF by construction.
+// source's rule xON < WRED minimum < WRED maximum < xOFF by construction.
 type Candidate struct {
 	XOn         unit.Bytes `json:"xon"`
 	WREDMin     unit.Bytes `json:"wred_min"`

@@ -91,7 +91,7 @@ var inStep = reason("switches in step",
 	"Switches that send to their ports in turn fall into step with one another. One ACK for 16 packets rarely disturbs the order.",
 	"transport.ack_every=4", "91.6 %")
 
-// loadBalancing is the seeds' thesis by measurement. Large is a permutation of 60 MB.
+// loadBalancing is the source documents' thesis by measurement. Large is a permutation of 60 MB.
 func loadBalancing(large bool) (rows []Row, err error) {
 	text := `
 name: thesis
@@ -144,7 +144,7 @@ workload: {traffic: {permutation: {bytes: 20MB}}}
 	return rows, nil
 }
 
-// sharedNICs measures the seed's server of figure 13-1: eight GPUs behind two
+// sharedNICs measures the source's server of figure 13-1: eight GPUs behind two
 // 200G NICs get a quarter of a NIC each.
 func sharedNICs() ([]Row, error) {
 	text := `

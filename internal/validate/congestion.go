@@ -12,7 +12,7 @@ import (
 	"railyard/unit"
 )
 
-// Story runs one of the seed's two sequences, which are shipped scenarios, and returns what its report tells
+// Story runs one of the source's two sequences, which are shipped scenarios, and returns what its report tells
 // in order: what happened to queues, pauses and rates, each when it happened first.
 func Story(name string) (lines []string, r *sim.Run, err error) {
 	defer caught(&err)

@@ -118,7 +118,7 @@ workload: {traffic: {%s}}
 	return creditRun{us(int64(s.Flows.Max)), us(int64(s.Flows.Mean)), int(r.Net.Drops)}, nil
 }
 
-// seedIncasts are the two places of the seed's incast without trimming, everything on credit: four
+// seedIncasts are the two places of the source's incast without trimming, everything on credit: four
 // senders to one NIC, where no more waits than what each was granted last; and twice what a spine's link
 // to a leaf carries, for four receivers, who do not see it: there senders' windows alone bound what
 // waits.

@@ -7,7 +7,7 @@ import (
 	"railyard/unit"
 )
 
-// hpccRows holds HPCC to its model and to its own simulator, and its header to what the seed says of it.
+// hpccRows holds HPCC to its model and to its own simulator, and its header to what the source says of it.
 func hpccRows(large bool) ([]Row, error) {
 	overhead := must(hpccHeader())
 	rows := []Row{overhead}

@@ -11,7 +11,7 @@ import (
 
 const fabricsSeed = `seed "GPU fabrics for GenAI workloads"`
 
-// sizing computes the seed's tables and published training times.
+// sizing computes the source's tables and published training times.
 func sizing() ([]Row, error) {
 	var rows []Row
 	for n := 1; n <= planner.SeedTables; n++ {
@@ -40,7 +40,7 @@ func sizing() ([]Row, error) {
 	return rows, nil
 }
 
-// fabrics designs the seeds' fabrics from their switches.
+// fabrics designs the source documents' fabrics from their switches.
 func fabrics() ([]Row, error) {
 	prices := must(planner.ParsePrices("", nil))
 	fixed := planner.SwitchModel{Ports: 128, Rate: 400}

@@ -241,7 +241,7 @@ func scheduledFailures() ([]Row, error) {
 	return rows, nil
 }
 
-// scheduledBuffer is the seed's argument by figures: interface nodes queue for all GPUs of the cluster,
+// scheduledBuffer is the source's argument by figures: interface nodes queue for all GPUs of the cluster,
 // and their egress ports keep room for the time that credit takes.
 func scheduledBuffer() ([]Row, error) {
 	const source = "seed: ingress buffers for every GPU of the cluster, egress buffers for the round trip"
@@ -304,7 +304,7 @@ func egressRow(cable string, share float64, source string) (Row, error) {
 	return row, nil
 }
 
-// scheduledChassis is the seed's chassis whole: every GPU sends to another one.
+// scheduledChassis is the source's chassis whole: every GPU sends to another one.
 func scheduledChassis() ([]Row, error) {
 	text := scenarios.Clusters()["clusters/chassis-1152.yaml"]
 	r := must(finish(text))

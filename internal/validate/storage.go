@@ -61,7 +61,7 @@ func storageRows() ([]Row, error) {
 			alone+2*params/media, saved, 0.02, "%.3f")), nil
 }
 
-// seedRows are the seed's life of a training job.
+// seedRows are the source's life of a training job.
 func seedRows() ([]Row, error) {
 	const source = "seed, life of a training job, timeline"
 	var rows []Row

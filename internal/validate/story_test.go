@@ -7,7 +7,7 @@ import (
 	"railyard/internal/story"
 )
 
-// The seeds' two sequences as transcripts: what happens first, and when. Review
+// The source documents' two sequences as transcripts: what happens first, and when. Review
 // a change of these files as a change of behaviour.
 func TestStories(t *testing.T) {
 	for _, name := range []string{"pfc-cascade", "dcqcn-sequence"} {

@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// trees checks NCCL's trees, and the seed's statements about rings and trees: trees
+// trees checks NCCL's trees, and the source's statements about rings and trees: trees
 // end sooner where latency counts, rings where bandwidth does, because two
 // children of a tree send to one parent.
 func trees() ([]Row, error) {

@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// seedQueues is what the seed's six DCQCN steps say about the RoCE queue.
+// seedQueues is what the source's six DCQCN steps say about the RoCE queue.
 const seedQueues = `class-map type qos match-any ROCEv2
   match dscp 24
 class-map type qos match-any CNP
@@ -36,7 +36,7 @@ interface Ethernet 2/24
   service-policy type qos input QOS_CLASSIFICATION
 `
 
-// threeFlows is the seed's figure 12-4 on switches that run seedQueues.
+// threeFlows is the source's figure 12-4 on switches that run seedQueues.
 const threeFlows = `
 name: three-flows
 seed: 14

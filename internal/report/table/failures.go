@@ -1,4 +1,6 @@
-// Package table prints studies as tables for a terminal: failures, load, interference, layouts, fabrics.
+// Package table prints results as tables for a terminal: a function for each kind of result, named after it
+// (Failures, Loads, Layouts, Fabrics, Calibration …), with the writer as its first argument. Widths and colours are
+// those of package screen. Reports of runs are in package report.
 package table
 
 import (

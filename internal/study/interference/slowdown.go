@@ -129,7 +129,8 @@ func Simulate(ctx context.Context, pool *study.Pool, plan *scenario.Plan, seeds 
 	return out, nil
 }
 
-// slowdowns are those of the jobs with one seed, from the outcomes together and of each alone.
+// slowdowns compares the jobs of one random seed: all[0] is the outcome of all jobs together, the others are those of
+// each job alone.
 func slowdowns(all []*study.Outcome, names []string, open []bool) (rows []Slowdown) {
 	together := all[0]
 	for i := range together.Summary.Jobs {

@@ -162,10 +162,10 @@ func Read(lines []Line, root *Mode) (list []Unknown, tooMany *Line) {
 	return unknown, nil
 }
 
-// reader is the modes that are open, and whether the text has shown that its sections are not indented.
+// reader is the state of a parser of command lines.
 type reader struct {
-	stack []frame
-	flat  bool
+	stack []frame // open modes, the innermost last
+	flat  bool    // sections of this configuration are not indented
 }
 
 // exit leaves the innermost mode. A line that was passed over may have opened one or not: where nothing

@@ -21,7 +21,7 @@ import (
 // Properties are drawn 40 times, or 400 when long tests run.
 var _ = long.Draws(40, 400)
 
-// spec returns what the seeds configure, with the watchdog on.
+// spec returns what the source documents configure, with the watchdog on.
 func spec() queue.Spec {
 	s := queue.Default()
 	s.Watchdog.On = true

@@ -32,7 +32,7 @@ func read(t *testing.T, file string) string {
 // seed is the six steps of the seed, as they stand there, with its ellipses.
 func seed(t *testing.T) string { return read(t, "seed-dcqcn.cfg") }
 
-// The seed's six steps say what the simulator's default switch does.
+// The source's six steps say what the simulator's default switch does.
 func TestSeed(t *testing.T) {
 	c := parse(t, seed(t))
 	for _, u := range c.Unknown {
@@ -56,7 +56,7 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// The seed's DLB example is a session's transcript, with prompts.
+// The source's DLB example is a session's transcript, with prompts.
 func TestSeedDLB(t *testing.T) {
 	c := parse(t, read(t, "seed-dlb.cfg"))
 	d := c.DLB

@@ -1,6 +1,6 @@
 // Package draw makes scenarios at random, for checks that their author must not choose: fabrics of every kind, all
 // transports, controls and ways to balance, what fails, several jobs, patterns, trainings and traces. Each is
-// meant to lose time to one cause, which need not come true. A seed and a number decide a scenario.
+// drawn so that one cause is likely to lose time, which a run may not confirm. A seed and a number decide a scenario.
 //
 //	c, err := draw.New(7, 12)
 //	s := whatif.Scenario{Name: c.Name, Text: []byte(c.Text), Read: c.Read}
