@@ -49,7 +49,7 @@ func LooksLike(path string, text []byte, c *swconf.Config) error {
 // Against adds to a lint's input what the plan of a scenario determines: fabric, buffers, DSCPs, path MTU.
 func Against(in *swconf.Input, p *scenario.Plan) {
 	s := p.Default()
-	in.Graph, in.Base = p.Graph, p.Spec
+	in.Graph, in.Base, in.Specs = p.Graph, p.Spec, p.SpecOf
 	in.Response, in.Pipeline = p.Switching.Response, p.Switching.Pipeline
 	in.DataDSCP, in.CNPDSCP, in.PathMTU = s.DSCP, s.CNPDSCP, p.RC.MTU
 	in.Lossy = p.Spec.LosslessMask() == 0

@@ -102,6 +102,17 @@ func fixSpeed(c *Config, r unit.Rate) string {
 	return fmt.Sprintf("a speed of %v", r)
 }
 
+// fixPausing returns the command by which a port pauses a priority in a language.
+func fixPausing(c *Config, prio int) string {
+	switch c.OS {
+	case SONiC:
+		return fmt.Sprintf(`"pfc_enable": "%d" in the port's row of PORT_QOS_MAP`, prio)
+	case EOS:
+		return fmt.Sprintf("priority-flow-control priority %d no-drop on the port", prio)
+	}
+	return fmt.Sprintf("PFC for priority %d on the port", prio)
+}
+
 // fixRemote returns the statement of a neighbor's AS number in a language.
 func fixRemote(c *Config, as uint32) string {
 	if c.OS == Junos {

@@ -21,8 +21,10 @@ type Input struct {
 	Pipeline unit.Time   // of a switch
 	Lossy    bool        // data need no PFC: what carries them sends again what is lost
 	Base     queue.Spec  // the platform: what configurations do not say
-	Hosts    []*Host     // servers, checked against their switches
-	Plugged  []Plugged   // what is cabled between switches and servers, where somebody knows
+	// Specs returns the switch that a scenario has at a node of the fabric; nil: there is no scenario
+	Specs   func(node int) *queue.Spec
+	Hosts   []*Host   // servers, checked against their switches
+	Plugged []Plugged // what is cabled between switches and servers, where somebody knows
 	// Sockets says what a cable's end at a node is plugged into, where that is told by name; nil: nowhere
 	Sockets func(link, node int) string
 }

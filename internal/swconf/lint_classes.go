@@ -6,11 +6,15 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"railyard/internal/queue"
+	"railyard/unit"
 )
 
 // pfcClass compares what the interfaces pause with what the classes say.
 func (l *linter) pfcClass() {
 	l.variants(func(v variant) {
+		var found [queue.Classes]bool
 		for i := range v.q.Queues {
 			q := &v.q.Queues[i]
 			cos, stops := v.q.COS[q.Pause.V&7], v.q.Stops[q.Pause.V&7] // that priority is this queue's
@@ -20,13 +24,21 @@ func (l *linter) pfcClass() {
 					"queue %d is paused by PFC priority %d: packets of priority %d would stop another queue",
 					i, q.Pause.V, q.Pause.V)
 			}
-			if q.PG.Is() && q.PG.V.XOff > 0 && !q.Pause.Is() {
-				l.say(q.PG.At, "make the class lossless, or remove its pause thresholds",
-					"queue %d has pause thresholds and is not lossless", i)
+			if !q.PG.Is() || q.PG.V.XOff == 0 || q.Pause.Is() {
+				continue
 			}
+			group := func(o *QoS) Place { return o.Queues[i].PG.At }
+			if n, prio := v.pausing(i, group); n > 0 { // what they share is right
+				found[i] = true
+				v.atPorts(l.say, prio, "queue %d has pause thresholds and no PFC; with the same thresholds, PFC runs on %s (priority %d)", i,
+					unit.Plural(n, "port"), prio)
+				continue
+			}
+			l.say(q.PG.At, "make the class lossless, or remove its pause thresholds",
+				"queue %d has pause thresholds and is not lossless", i)
 		}
 		data := l.data(v.q)
-		if q := &v.q.Queues[data]; v.roce() && v.q.DSCP[l.DataDSCP].Is() && !q.Pause.Is() && !l.Lossy &&
+		if q := &v.q.Queues[data]; !found[data] && v.roce() && v.q.DSCP[l.DataDSCP].Is() && !q.Pause.Is() && !l.Lossy &&
 			!v.q.Lossy.V && !q.Trim.V {
 			say := l.meant(v)
 			if v.q.paused() == 0 && l.pauses(v.c, l.DataDSCP) {
@@ -48,10 +60,36 @@ func (l *linter) pfcClass() {
 					at = wrong.At
 				}
 			}
+			mapped := func(o *QoS) Place { return o.DSCP[l.DataDSCP].At }
+			if n, prio := v.pausing(data, mapped); n > 0 && other < 0 {
+				v.atPorts(say, prio, "RoCE data (DSCP %d) goes to queue %d, which no PFC priority pauses here; with the same map, PFC runs on %s (priority %d)",
+					l.DataDSCP, data, unit.Plural(n, "port"), prio)
+				return
+			}
 			say(at, fix,
 				"RoCE data (DSCP %d) goes to queue %d, which no PFC priority pauses", l.DataDSCP, data)
 		}
 	})
+}
+
+// pausing counts the ports of the switch that pause a queue and take what of finds from the same line as a treatment
+// that does not; the priority is one that they pause.
+func (v variant) pausing(i int, of func(*QoS) Place) (ports, prio int) {
+	for _, p := range v.c.Ports {
+		if q := p.QoS; v.port != nil && q != nil && !p.Down.V && q.Queues[i].Pause.Is() && of(q) == of(v.q) {
+			ports, prio = ports+1, q.Queues[i].Pause.V
+		}
+	}
+	return ports, prio
+}
+
+// atPorts reports a priority that the ports of a treatment do not pause at each port's own line of PFC.
+func (v variant) atPorts(say func(at Place, fix, format string, args ...any), prio int, format string, args ...any) {
+	for _, p := range v.c.Ports {
+		if p.QoS == v.q && !p.Down.V {
+			say(first(p.PFC.At, p.At), fixPausing(v.c, prio), format, args...)
+		}
+	}
 }
 
 // pausedDSCP is the first DSCP that lines put into a queue that PFC pauses, in place of another one; the queue is -1

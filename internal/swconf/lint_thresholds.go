@@ -122,7 +122,8 @@ func (l *linter) thresholdBuffer() {
 // defaultCable is assumed where nobody says how long a cable is.
 const defaultCable = 3000
 
-// headroom compares what a priority group keeps with what its cables need.
+// headroom compares what a priority group keeps with what its cables need. Without a scenario nobody says how long
+// ports take to obey a pause: what is enough for the packets in flight alone is a warning.
 func (l *linter) headroom() {
 	length, rate := map[*Port]int64{}, map[*Port]unit.Rate{}
 	l.cables(func(a, b *end) {
@@ -167,15 +168,25 @@ func (l *linter) headroom() {
 					continue
 				}
 				worst[g.At] = need
-				l.say(first(g.V.HeadAt, g.At), fmt.Sprintf("give it at least %d bytes", need),
-					"queue %d: %v of headroom; %s at %v with %.3g m of cable and MTU %v needs %v",
-					i, g.V.Headroom, p.Name, r, float64(mm)/1000, mtu, need)
-				// The standard's time for a port to obey is the most that one may take: who is quicker needs
-				// less, and what images bring is made for chips that their makers know. RoCE's packets are no
-				// longer than its path MTU, whatever the port takes (SONiC reckons with 1024 bytes).
+				// The standard's time for a port to obey is the most that one may take: who is quicker needs less,
+				// and what images bring is made for chips that their makers know. A scenario names the time, or
+				// runs with the standard's, and loses packets there. RoCE's packets are no longer than its path
+				// MTU, whatever the port takes (SONiC reckons with 1024 bytes).
 				frame := min(mtu, max(unit.Bytes(l.PathMTU), 256)+Headers)
-				if l.Response == 0 && g.V.Headroom >= queue.Headroom(r, topo.CableDelay(mm), 0, 0, frame) {
-					l.findings[len(l.findings)-1].Severity = Warning
+				atOnce, n, or := queue.Headroom(r, topo.CableDelay(mm), 0, 0, frame), len(l.findings), ""
+				quick := l.Response == 0 && l.Specs == nil && g.V.Headroom >= atOnce
+				if quick {
+					or = fmt.Sprintf(" if its neighbor takes the whole response time of IEEE 802.3 to obey a pause, %v if none", atOnce)
+				}
+				fix := fmt.Sprintf("give it at least %d bytes", need)
+				if l.Specs != nil && l.Response == 0 && g.V.Headroom >= atOnce {
+					fix += "; or, if the neighbor obeys earlier, its time in the scenario (fabric.pause_response)"
+				}
+				l.say(first(g.V.HeadAt, g.At), fix,
+					"queue %d: %v of headroom; %s at %v with %.3g m of cable and MTU %v needs %v%s",
+					i, g.V.Headroom, p.Name, r, float64(mm)/1000, mtu, need, or)
+				if quick {
+					l.warn(n)
 				}
 			}
 		}

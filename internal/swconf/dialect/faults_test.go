@@ -47,6 +47,11 @@ var faults = []fault{
 	{"nxos", leaf, "pause buffer-size 36", "pause buffer-size 35", "", "headroom"},
 	{"nxos", leaf, "pause buffer-size 3", "pause buffer-size 2", "", "headroom"},
 	{"nxos", leaf, "drop-probability 7", "drop-probability 0", "", "ecn-never"},
+	{"nxos", leaf, "minimum-threshold 150 kbytes", "minimum-threshold 15 kbytes", "", "ecn-differs"},
+	{"nxos", leaf, "minimum-threshold 150 kbytes", "minimum-threshold 15 kbytes", "", "ecn-range"},
+	{"eos", leaf, "maximum-threshold 3000 kbytes", "maximum-threshold 300 kbytes", "", "ecn-differs"},
+	{"sonic", leaf, `"green_min_threshold": "150000"`, `"green_min_threshold": "110000"`, "", "ecn-differs"},
+	{"nvue", leaf, "max-threshold 3000000", "max-threshold 300000", "", "ecn-differs"},
 	{"nxos", leaf, "weight 0 ecn", "weight 9 ecn", "", "wred-average"},
 	// ECN and PFC.
 	{"nxos", leaf, "weight 0 ecn", "weight 0", "", "ecn-missing"},

@@ -34,6 +34,10 @@ var edges = []struct {
 	{"ecn-missing", "nxos", leaf, []string{"weight 0 ecn", "weight 0"},
 		[]string{"percent 50\npolicy-map", "percent 50\n    random-detect minimum-threshold 1 kbytes " +
 			"maximum-threshold 2 kbytes drop-probability 7 weight 0\npolicy-map"}},
+	{"ecn-differs", "nxos", leaf, []string{"minimum-threshold 150 kbytes", "minimum-threshold 158 kbytes"},
+		[]string{"minimum-threshold 150 kbytes", "minimum-threshold 157 kbytes"}},
+	{"ecn-range", "nxos", leaf, []string{"minimum-threshold 150 kbytes", "minimum-threshold 16711 bytes"},
+		[]string{"minimum-threshold 150 kbytes", "minimum-threshold 16712 bytes"}},
 	{"ecn-never", "nxos", leaf, []string{"drop-probability 7", "drop-probability 0"},
 		[]string{"drop-probability 7", "drop-probability 1"}},
 	{"wred-average", "nxos", leaf, []string{"weight 0 ecn", "weight 1 ecn"},

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"railyard/internal/published"
+	"railyard/internal/queue"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/sonic"
 	"railyard/internal/swconf/tell"
@@ -122,7 +123,7 @@ func TestPublicTexts(t *testing.T) {
 }
 
 // The maps of images tell which DSCP is data's, and nobody what CNPs have; headroom that IEEE's slowest port
-// needs and the quickest does not is a warning, until somebody says how slow ports are.
+// needs and the quickest does not is a warning, until somebody says how slow ports are, or a scenario does.
 func TestStockMaps(t *testing.T) {
 	read := func(map3, headroom string) *swconf.Config {
 		c, err := sonic.Parse("x", []byte(`{"PORT": {"Ethernet0": {"speed": "100000", "admin_status": "up"}},
@@ -132,8 +133,8 @@ func TestStockMaps(t *testing.T) {
 				"pfc_enable": "3,4"}},
 			"CABLE_LENGTH": {"AZURE": {"Ethernet0": "40m"}},
 			"SCHEDULER": {"s": {"type": "DWRR", "weight": "1"}},
-			"WRED_PROFILE": {"w": {"ecn": "ecn_all", "green_min_threshold": "1000",
-				"green_max_threshold": "2000"}},
+			"WRED_PROFILE": {"w": {"ecn": "ecn_all", "green_min_threshold": "100000",
+				"green_max_threshold": "200000"}},
 			"QUEUE": {"Ethernet0|3-4": {"scheduler": "s", "wred_profile": "w"},
 				"Ethernet0|6": {"scheduler": "s"}},
 			"BUFFER_PROFILE": {"p": {"xoff": "`+headroom+`", "dynamic_th": "0"}},
@@ -146,15 +147,18 @@ func TestStockMaps(t *testing.T) {
 	for _, x := range []struct {
 		map3, headroom string
 		response       unit.Time
+		scenario       bool
 		data, cnp      int
 		want           string
 	}{
-		{"1", "44032", 0, 3, swconf.Unsaid, "warning headroom, warning watchdog-missing"},
-		{"1", "20000", 0, 3, swconf.Unsaid, "warning headroom, warning watchdog-missing"}, // RoCE's fit
-		{"1", "16000", 0, 3, swconf.Unsaid, "error headroom, warning watchdog-missing"},
-		{"1", "44032", 3 * unit.Microsecond, 3, swconf.Unsaid,
+		{"1", "44032", 0, false, 3, swconf.Unsaid, "warning headroom, warning watchdog-missing"},
+		{"1", "20000", 0, false, 3, swconf.Unsaid, "warning headroom, warning watchdog-missing"}, // RoCE's fit
+		{"1", "16000", 0, false, 3, swconf.Unsaid, "error headroom, warning watchdog-missing"},
+		{"1", "44032", 3 * unit.Microsecond, false, 3, swconf.Unsaid,
 			"error headroom, warning watchdog-missing"},
-		{"3", "90000", 0, 24, 48, "error cnp-not-strict, warning watchdog-missing"},
+		// a scenario's ports take the standard's time, and its simulation loses packets
+		{"1", "44032", 0, true, 3, swconf.Unsaid, "error headroom, warning watchdog-missing"},
+		{"3", "90000", 0, false, 24, 48, "error cnp-not-strict, warning watchdog-missing"},
 	} {
 		c := read(x.map3, x.headroom)
 		data, cnp := swconf.UsualDSCPs([]*swconf.Config{c})
@@ -162,8 +166,12 @@ func TestStockMaps(t *testing.T) {
 			t.Errorf("DSCP 24 to %s: data are %d and CNPs %d", x.map3, data, cnp)
 		}
 		var got []string
-		for _, f := range swconf.Lint(swconf.Input{Configs: []*swconf.Config{c}, DataDSCP: data, CNPDSCP: cnp,
-			PathMTU: 4096, Response: x.response}) {
+		in := swconf.Input{Configs: []*swconf.Config{c}, DataDSCP: data, CNPDSCP: cnp, PathMTU: 4096,
+			Response: x.response}
+		if x.scenario {
+			in.Specs = func(int) *queue.Spec { return &queue.Spec{} }
+		}
+		for _, f := range swconf.Lint(in) {
 			got = append(got, string(f.Severity)+" "+f.Rule)
 		}
 		slices.Sort(got)

@@ -23,8 +23,8 @@ func TestPortsOfOtherKinds(t *testing.T) {
 			"AZURE_UPLINK": {"2": "2", "3": "`+x.uplink3+`", "4": "4", "6": "6", "48": "7"}},
 		"TC_TO_QUEUE_MAP": {"AZURE": {"1": "1", "2": "1", "3": "3", "4": "4", "6": "1", "7": "7"},
 			"AZURE_UPLINK": {"1": "1", "2": "2", "3": "3", "4": "4", "6": "6", "7": "7"}},
-		"WRED_PROFILE": {"w": {"ecn": "ecn_all", "green_min_threshold": "1000",
-			"green_max_threshold": "2000"}},
+		"WRED_PROFILE": {"w": {"ecn": "ecn_all", "green_min_threshold": "100000",
+			"green_max_threshold": "200000"}},
 		"QUEUE": {"Ethernet0,Ethernet4,Ethernet8,Ethernet12|2-4": {"wred_profile": "w"},
 			"Ethernet8|6": {"wred_profile": "w"}},
 		"PORT_QOS_MAP": {

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestLintAgainstScenario: thresholds of all switches that are not the scenario's are found with --fabric, and those of
+// one switch without; headroom that lets packets be lost in the scenario is an error there.
+func TestLintAgainstScenario(t *testing.T) {
+	fabric, dir := filepath.Join(scenarios(t), "pod64-llama2-7b.yaml"), t.TempDir()
+	if code, _, errs := call(t, "config", "render", fabric, "--os", "eos", "--out", dir, "--force"); code != 0 {
+		t.Fatal(errs)
+	}
+	lint := func(args ...string) (int, string) {
+		code, out, _ := call(t, append([]string{"config", "lint", dir}, args...)...)
+		return code, strings.Join(strings.Fields(out), " ")
+	}
+	if code, out := lint("--fabric", fabric); code != 0 || !strings.Contains(out, "0 errors, 0 warnings, 0 notes") {
+		t.Fatal(out)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*", "eos.cfg"))
+	if err != nil || len(files) < 4 {
+		t.Fatal(files, err)
+	}
+	change := func(file, old, new string) {
+		text, err := os.ReadFile(file)
+		if err == nil {
+			err = os.WriteFile(file, []byte(strings.ReplaceAll(string(text), old, new)), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	const usual, low = "150 kbytes maximum-threshold 3000 kbytes", "50 kbytes maximum-threshold 300 kbytes"
+	change(files[0], usual, low)
+	if _, out := lint(); !strings.Contains(out, "warning[ecn-differs]: queue 3 marks from 50KB to 300KB") {
+		t.Errorf("one switch, no scenario: %s", out)
+	}
+	for _, file := range files[1:] {
+		change(file, usual, low)
+	}
+	if _, out := lint("--fabric", fabric); strings.Count(out, "in the scenario from 150KB to 3MB") != len(files) {
+		t.Errorf("%d switches: %s", len(files), out)
+	}
+	change(files[0], "ingress headroom bytes 72", "ingress headroom bytes 22")
+	if code, out := lint("--fabric", fabric); code != exitFailed || !strings.Contains(out, "error[headroom]") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+}

@@ -1,0 +1,231 @@
+package swconf
+
+import (
+	"fmt"
+	"math"
+
+	"railyard/unit"
+)
+
+// mark is the ECN of a queue: its thresholds, and the percentage marked just below the upper one.
+type mark struct {
+	low, high         unit.Bytes
+	lowText, highText string // thresholds that are no bytes
+	percent           float64
+	open              bool // the text says no percentage
+}
+
+// marked returns the ECN of a queue, and whether the text says its thresholds.
+func (q *Queue) marked() (mark, bool) {
+	w := q.WRED.V
+	return mark{w.Min, w.Max, w.MinText, w.MaxText, w.Percent, w.Open},
+		q.WRED.Is() && w.ECN && w.Min <= w.Max && (w.Max > 0 || w.MaxText != "") // else threshold-order's
+}
+
+// near reports whether two differ by no more than how they are written: thresholds in units of 1000 or 1024 and in
+// cells of a packet memory, up to 5 %, and whole percents. A percentage of 0 is a finding of ecn-never.
+func (m mark) near(o mark) bool {
+	return alikeSize(m.low, o.low) && alikeSize(m.high, o.high) && m.lowText == o.lowText && m.highText == o.highText &&
+		(m.open || o.open || m.percent == 0 || math.Abs(m.percent-o.percent) <= 0.5)
+}
+
+// alikeSize reports whether two thresholds are one, written in other units.
+func alikeSize(a, b unit.Bytes) bool { return math.Abs(float64(a-b)) <= 0.05*float64(max(a, b)) }
+
+// differing is the place of what differs first from another mark.
+func (q *Queue) differing(m, o mark) Place {
+	switch w := &q.WRED.V; {
+	case !alikeSize(m.low, o.low):
+		return first(w.MinAt, q.WRED.At)
+	case !alikeSize(m.high, o.high):
+		return first(w.MaxAt, q.WRED.At)
+	}
+	return q.WRED.At
+}
+
+func (m mark) String() string {
+	low, high, percent := fmt.Sprint(size(m.low)), fmt.Sprint(size(m.high)), ""
+	if m.highText != "" {
+		low, high = m.lowText, m.highText
+	}
+	if !m.open {
+		percent = fmt.Sprintf(" with %.3g %%", m.percent)
+	}
+	return low + " to " + high + percent
+}
+
+// peerGroup is what switches have in common that mark alike: system, model, tier and rate of the port.
+type peerGroup struct {
+	os    OS
+	model string
+	tier  int
+	rate  unit.Rate
+	queue int
+}
+
+func (g peerGroup) String() string {
+	if g.tier > 0 {
+		return fmt.Sprintf("switches of tier %d", g.tier)
+	}
+	return "switches"
+}
+
+// ecnDiffers compares the ECN of each queue with the scenario's, and where none is known with that of most switches
+// of the same kind.
+func (l *linter) ecnDiffers() {
+	usual := l.usualMarks()
+	l.queues(func(v variant, i int, q *Queue) {
+		m, ok := q.marked()
+		if !ok {
+			return
+		}
+		if n := l.nodes[v.c]; l.Specs != nil && n >= 0 && m.highText == "" {
+			j, spec := i, l.Specs(n)
+			if v.q.DSCP[l.DataDSCP].Is() && i == l.data(v.q) {
+				j = int(spec.DSCP[l.DataDSCP])
+			}
+			w := spec.Queues[j].WRED
+			want := mark{low: w.Min, high: w.Max, percent: w.Probability.Percent()}
+			if w.ECN && w.Max > 0 && !m.near(want) {
+				l.say(q.differing(m, want), fmt.Sprintf("%v, or these thresholds in the scenario (switch.queues.%d: wred_min, wred_max, probability)", want, j),
+					"queue %d marks from %v, and in the scenario from %v", i, m, want)
+			}
+			return
+		}
+		for _, g := range v.groups(l, i) {
+			u := usual[g]
+			if u.of < 3 || len(u.most) == 0 || u.has(m) {
+				continue
+			}
+			l.say(q.differing(m, u.most[0].mark), "the thresholds of the other switches, or one set for all",
+				"queue %d marks from %v, and on %d of %d %v from %v", i, m, u.most[0].n, u.of, g, u.most[0].mark)
+			return
+		}
+	})
+}
+
+// usualMarks is the ECN that more than half of a group's switches have.
+type usualMarks struct {
+	of   int // switches
+	most []usualMark
+}
+
+type usualMark struct {
+	mark
+	n int
+}
+
+func (u usualMarks) has(m mark) bool {
+	for _, x := range u.most {
+		if m.near(x.mark) {
+			return true
+		}
+	}
+	return false
+}
+
+// usualMarks counts the switches of each group by their ECN. Ports to hosts and to switches may have their own: a
+// switch counts for each.
+func (l *linter) usualMarks() map[peerGroup]usualMarks {
+	type use struct {
+		g peerGroup
+		m mark
+	}
+	count, order, of := map[use]int{}, []use{}, map[peerGroup]int{}
+	seenMark, seenGroup := map[use]*Config{}, map[peerGroup]*Config{}
+	l.queues(func(v variant, i int, q *Queue) {
+		m, ok := q.marked()
+		if !ok {
+			return
+		}
+		for _, g := range v.groups(l, i) {
+			u := use{g, m}
+			if seenGroup[g] != v.c {
+				seenGroup[g] = v.c
+				of[g]++
+			}
+			if seenMark[u] != v.c {
+				seenMark[u] = v.c
+				if count[u]++; count[u] == 1 {
+					order = append(order, u)
+				}
+			}
+		}
+	})
+	out := map[peerGroup]usualMarks{}
+	for _, u := range order {
+		if n := of[u.g]; 2*count[u] > n {
+			x := out[u.g]
+			x.of, x.most = n, append(x.most, usualMark{u.m, count[u]})
+			out[u.g] = x
+		}
+	}
+	return out
+}
+
+// groups are those of the ports of a treatment, one for each rate.
+func (v variant) groups(l *linter, queue int) (out []peerGroup) {
+	g := peerGroup{os: v.c.OS, model: v.c.HwSKU.V, tier: l.tier(v.c), queue: queue}
+	if v.port == nil {
+		return []peerGroup{g}
+	}
+	seen := map[unit.Rate]bool{}
+	for _, p := range v.c.Ports {
+		if p.QoS == v.q && !p.Down.V && !seen[p.Speed.V] {
+			seen[p.Speed.V] = true
+			g.rate = p.Speed.V
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// fewPackets are as many as a queue holds without congestion: some that arrive together from different ports.
+const fewPackets = 4
+
+// largestBuffer is the largest packet memory on a switch chip (Cisco Silicon One G200, data sheet: 256 MB shared by
+// all ports). Memory beside the chip (deep buffers) is larger.
+const largestBuffer = 256 * unit.MB
+
+// ecnRange looks for marks of queues that are not congested, and for marks that begin above what a queue can hold. The
+// threshold of a share, alpha of the free memory, lets one queue or priority group have alpha / (1 + alpha) of it
+// all. Lossless queues in a memory of known size are threshold-order's.
+func (l *linter) ecnRange() {
+	few := fewPackets * unit.Bytes(l.PathMTU+Headers)
+	l.queues(func(v variant, i int, q *Queue) {
+		w := q.WRED.V
+		if !q.WRED.Is() || !w.ECN || w.Max == 0 {
+			return
+		}
+		if w.Min < few && !q.Trim.V { // queues that trim are short on purpose
+			l.say(first(w.MinAt, q.WRED.At), fmt.Sprintf("a minimum of at least %d packets, %v at path MTU %d", fewPackets, few, l.PathMTU),
+				"queue %d marks from %v on, less than %d packets of path MTU %d", i, size(w.Min), fewPackets, l.PathMTU)
+		}
+		if q.Limit.Is() && q.Limit.V > 0 && !q.Pause.Is() {
+			if w.Max > q.Limit.V {
+				l.say(first(w.MaxAt, q.WRED.At), "a maximum below the queue limit",
+					"queue %d: WRED maximum %v is above the queue limit %v", i, size(w.Max), size(q.Limit.V))
+			}
+			return
+		}
+		alpha, buffer, whose := q.Alpha.V, l.buffer(v.c), "the packet buffer of"
+		if q.Pause.Is() {
+			alpha = q.PG.V.Alpha
+			if q.PG.V.XOff > 0 || buffer > 0 {
+				return
+			}
+		}
+		if buffer == 0 {
+			buffer, whose = largestBuffer, "the largest memory of a switch chip,"
+		}
+		share := buffer
+		if alpha > 0 {
+			share = unit.Bytes(alpha / (1 + alpha) * float64(buffer))
+		}
+		if w.Max > share {
+			l.say(first(w.MaxAt, q.WRED.At), "a maximum below the share, or a larger alpha; switches with memory outside the chip hold more",
+				"queue %d: WRED maximum %v is above what the queue can hold, %.3g MB (alpha %.3g of %s %v)", i,
+				size(w.Max), float64(share)/float64(unit.MB), alpha, whose, size(buffer))
+		}
+	})
+}
