@@ -138,6 +138,8 @@ func (m *model) behindPause(conn, port int32, w *window) cause.ID {
 			case root.kind == receiver && m.narrow(root.port):
 				id = cause.PCIe
 			case root.kind != egress:
+			case m.slow(root.port):
+				id = cause.SlowLink
 			case b.r.peer(root.port).Role == topo.Host:
 				id = m.receiving(root.port)
 			case b.r.peer(root.port).Role != topo.Host:

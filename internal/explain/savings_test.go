@@ -25,6 +25,7 @@ var drawn = []struct {
 	{"slow-spine.yaml", cause.SlowLink},
 	{"shared-reactions.yaml", cause.FailedCapacity},
 	{"bursts-at-receivers.yaml", cause.SlowLink},
+	{"paused-by-slow-link.yaml", cause.SlowLink},
 }
 
 // savings reads a drawn scenario.
