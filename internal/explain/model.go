@@ -75,6 +75,7 @@ type model struct {
 	grain    unit.Time
 	shared   []bool            // by link: several NICs send over it
 	queued   []queued          // by port
+	backs    map[int32]wayBack // by connection, as far as asked for
 	lost     bool              // switches or links have lost or trimmed packets
 	hot      []bool            // by connection: its links between switches are full however bytes are spread over them
 	discards bool              // go-back-N: what comes behind a loss goes twice
@@ -139,7 +140,7 @@ func (b *blamer) newModel() *model {
 	m := &model{b: b, in: map[int32][]int32{}, direct: map[[2]int32]bool{},
 		replays: map[without]*replay{}, aheads: map[[2]bool]*exec.Ahead{},
 		at: map[unit.Time][]int32{}, fronts: map[*topo.Routes]*topo.Fronts{},
-		crossed: map[*topo.Hop]*hopOver{}}
+		crossed: map[*topo.Hop]*hopOver{}, backs: map[int32]wayBack{}}
 	if gone, others := r.lives.gone(); len(gone) > 0 || others {
 		m.whole = r.graph.Reroute(nil, r.seen.Routes, scenario.Besides(r.plan.LB, r.plan.Scheduled))
 	}
@@ -282,74 +283,6 @@ func (m *model) leads(port, dst int32) bool {
 	first := int(m.b.r.seen.Ports[m.b.r.seen.Ports[port].Peer].Node)
 	_, near := m.whole.Near(first, int(dst))
 	return near || len(m.whole.Next(first, m.whole.Locator[dst])) > 0
-}
-
-// walk lists hop by hop the links between switches over which a connection's bytes could be spread, and their ports
-// with the share that each has where every switch spreads them evenly.
-func (m *model) walk(c int32, routes *topo.Routes) (sets []int32, even [][]fluid.Use) {
-	r := m.b.r
-	if r.seen.Rules.Detours && routes == r.seen.Routes {
-		for _, ports := range r.seen.Ways.Choices(c) {
-			if r.peer(ports[0]).Role != topo.Host {
-				var uses []fluid.Use
-				for _, p := range ports {
-					uses = append(uses, fluid.Use{Link: p, Share: 1 / float64(len(ports))})
-				}
-				sets, even = append(sets, m.set(ports)), append(even, uses)
-			}
-		}
-		return sets, even
-	}
-	src, dst := r.seen.peers(c)
-	starts := []int32{r.seen.Conns[c].Port}
-	if r.seen.Rules.SpreadsNIC {
-		starts = m.b.share.nicPorts(src, true)
-	}
-	var nodes []int
-	var shares []float64
-	for _, p := range starts {
-		node := int(r.seen.Ports[r.seen.Ports[p].Peer].Node)
-		i := slices.Index(nodes, node)
-		if i < 0 {
-			i, nodes, shares = len(nodes), append(nodes, node), append(shares, 0)
-		}
-		shares[i] += 1 / float64(len(starts))
-	}
-	fronts := m.fronts[routes]
-	if fronts == nil {
-		fronts = routes.Fronts()
-		m.fronts[routes] = fronts
-	}
-	at := fronts.At(nodes, shares)
-	for range len(r.graph.Nodes) {
-		hop := fronts.To(at, routes.Locator[dst])
-		if len(hop.Links) == 0 {
-			break
-		}
-		over := m.crossed[hop]
-		if over == nil {
-			over = m.hopOver(hop)
-			m.crossed[hop] = over
-		}
-		sets, even, at = append(sets, over.set), append(even, over.even), hop.Next
-	}
-	return sets, even
-}
-
-// hopOver is a hop between switches as links of the model.
-type hopOver struct {
-	set  int32
-	even []fluid.Use
-}
-
-func (m *model) hopOver(hop *topo.Hop) *hopOver {
-	over, ports := &hopOver{}, make([]int32, len(hop.Links))
-	for i, l := range hop.Links {
-		ports[i] = m.b.r.port(l, hop.From[i])
-		over.even = append(over.even, fluid.Use{Link: ports[i], Share: hop.Shares[i]})
-	}
-	over.set = m.set(ports)
-	return over
 }
 
 // own sets the ports that a connection has taken: the one way that hashing gave it, or those where its packets

@@ -69,6 +69,8 @@ func (m *model) divideOne(x int32, e *excess, lost unit.Time) {
 				resent == cause.Retransmission && 2*m.waited(x) < 1 &&
 					m.behind(resent, queue) == cause.LineRate) {
 			trigger = resent
+		} else if id := m.acknowledged(x, &met); id != cause.LineRate {
+			trigger = id
 		}
 		ungranted := cause.ID(cause.LineRate)
 		if queue != cause.Recovering {
@@ -201,6 +203,17 @@ func (m *model) filled(x int32, met *Trouble) float64 {
 	return m.waited(x)
 }
 
+// acknowledged is why round trips are long where acknowledgements wait longer for their way back than packets for
+// theirs; LineRate where they do not, or packets were trimmed: their own queue did that.
+func (m *model) acknowledged(x int32, met *Trouble) cause.ID {
+	conn := m.b.r.seen.Messages[x].Conn
+	wait, port := m.back(conn)
+	if met.Trimmed > 0 || port < 0 || wait <= m.onWay(conn) || !m.windowed(conn) {
+		return cause.LineRate
+	}
+	return m.portCause(port)
+}
+
 // unanswered is how long a window of a message was full because acknowledgements waited on their way back, and why they
 // did. A window moves once a round trip: without a part of that the message takes as much less.
 func (m *model) unanswered(x int32, e *excess) (late unit.Time, behind cause.ID) {
@@ -216,10 +229,16 @@ func (m *model) unanswered(x int32, e *excess) (late unit.Time, behind cause.ID)
 
 // waited is what packets of a message's connection waited in queues, of their round trip.
 func (m *model) waited(x int32) float64 {
-	conn, wait, most := m.b.r.seen.Messages[x].Conn, unit.Time(0), int32(1)
-	m.b.r.waitsOf(conn, func(w Wait) { wait, most = wait+w.Total, max(most, w.Samples) })
-	wait /= unit.Time(most)
+	conn := m.b.r.seen.Messages[x].Conn
+	wait := m.onWay(conn)
 	return float64(wait) / float64(max(1, wait+2*m.ways[conn].latency))
+}
+
+// onWay is how long packets of a connection wait in queues on their way to the receiver.
+func (m *model) onWay(conn int32) (wait unit.Time) {
+	most := int32(1)
+	m.b.r.waitsOf(conn, func(w Wait) { wait, most = wait+w.Total, max(most, w.Samples) })
+	return wait / unit.Time(most)
 }
 
 // rest is what neither links nor pauses nor paces explain.

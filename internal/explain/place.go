@@ -92,18 +92,53 @@ func (m *model) crosses(conn int32, f func(port int32)) {
 // wait longest; -1: nowhere. They wait as data does that goes the same way.
 func (m *model) back(conn int32) (wait unit.Time, port int32) {
 	r := m.b.r
-	if port = -1; r.seen.Packets == nil || !r.seen.Rules.Hashed {
-		return 0, port
+	if r.seen.Packets == nil {
+		return 0, -1
 	}
+	if q, known := m.backs[conn]; known {
+		return q.wait, q.port
+	}
+	port = -1
 	most := unit.Time(0)
-	for _, p := range r.seen.Ways.Back(conn) {
-		q := &m.queued[p]
-		mean := unit.Time(float64(sampledOf*q.total) / float64(max(1, r.seen.Ports[p].Packets.Frames)))
-		if wait += mean; mean > most {
-			most, port = mean, p
+	m.backBy(conn, func(ports []int32) {
+		total, frames, top := unit.Time(0), int64(0), ports[0]
+		for _, p := range ports {
+			total, frames = total+m.queued[p].total, frames+r.seen.Ports[p].Packets.Frames
+			if m.queued[p].total > m.queued[top].total {
+				top = p
+			}
 		}
-	}
+		mean := unit.Time(float64(sampledOf*total) / float64(max(1, frames)))
+		if wait += mean; mean > most {
+			most, port = mean, top
+		}
+	})
+	m.backs[conn] = wayBack{wait, port}
 	return wait, port
+}
+
+// wayBack is what back returns of a connection.
+type wayBack struct {
+	wait unit.Time
+	port int32
+}
+
+// backBy calls f for each hop of acknowledgements between switches and to the sender, with the ports that they may
+// take there: of packets that take detours nothing is known.
+func (m *model) backBy(conn int32, f func(ports []int32)) {
+	r := m.b.r
+	if r.seen.Rules.Hashed {
+		for _, p := range r.seen.Ways.Back(conn) {
+			f([]int32{p})
+		}
+		return
+	}
+	if r.seen.Rules.Detours {
+		return
+	}
+	src, dst := r.seen.peers(conn)
+	m.hops(m.b.share.nicPorts(dst, true), src, r.seen.Routes, func(hop *topo.Hop) { f(m.portsOver(hop)) })
+	f(m.b.share.nicPorts(src, false))
 }
 
 // portCause is why bytes queue at a port, whoever asks; LineRate where nobody else is to blame.

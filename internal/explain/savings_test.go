@@ -26,6 +26,8 @@ var drawn = []struct {
 	{"shared-reactions.yaml", cause.FailedCapacity},
 	{"bursts-at-receivers.yaml", cause.SlowLink},
 	{"paused-by-slow-link.yaml", cause.SlowLink},
+	{"late-acknowledgements.yaml", cause.SlowLink},
+	{"sprayed-acknowledgements.yaml", cause.SlowLink},
 }
 
 // savings reads a drawn scenario.
