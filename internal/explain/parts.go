@@ -78,6 +78,11 @@ func (m *model) divideOne(x int32, e *excess, lost unit.Time) {
 		}
 		add(cause.Credit, part(met.Credit), false, ungranted)
 		window, own := part(met.Window), 1.0
+		if paused, at := m.pausedBack(msg.Conn, w); at >= 0 && window > 0 {
+			paused = min(paused, window)
+			add(cause.Pause, paused, false, m.behindPause(msg.Conn, at, w))
+			window -= paused
+		}
 		if trigger != cause.Recovering {
 			own = 1 - m.filled(x, &met)
 			full := unit.Time(float64(window) * (1 - own))

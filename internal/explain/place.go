@@ -123,6 +123,29 @@ type wayBack struct {
 	port int32
 }
 
+// pausedBack is how long acknowledgements of a connection were held up by a paused port on their way back, and the port
+// that was paused longest; -1: none. Of ports that they choose among they take each as often.
+func (m *model) pausedBack(conn int32, w *window) (most unit.Time, port int32) {
+	port = -1
+	if len(m.b.pauses) == 0 {
+		return 0, port
+	}
+	nobody := func(int32) bool { return false }
+	m.backBy(conn, func(ports []int32) {
+		sum, longest, top := unit.Time(0), unit.Time(0), ports[0]
+		for _, p := range ports {
+			d := m.b.pauses.elsewhere(p, w.from, w.to, nobody)
+			if sum += d; d > longest {
+				longest, top = d, p
+			}
+		}
+		if mean := sum / unit.Time(len(ports)); mean > most {
+			most, port = mean, top
+		}
+	})
+	return most, port
+}
+
 // backBy calls f for each hop of acknowledgements between switches and to the sender, with the ports that they may
 // take there: of packets that take detours nothing is known.
 func (m *model) backBy(conn int32, f func(ports []int32)) {

@@ -28,6 +28,7 @@ var drawn = []struct {
 	{"paused-by-slow-link.yaml", cause.SlowLink},
 	{"late-acknowledgements.yaml", cause.SlowLink},
 	{"sprayed-acknowledgements.yaml", cause.SlowLink},
+	{"paused-acknowledgements.yaml", cause.Pause},
 }
 
 // savings reads a drawn scenario.
