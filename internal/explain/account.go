@@ -163,6 +163,7 @@ func (a *accounts) alike(id cause.ID) without {
 		}
 	}
 	v.free = v.has(cause.Recovering) && v.has(cause.Pause)
+	v.kept = a.m.owned && v.has(cause.Window) && id != cause.Window
 	return v
 }
 

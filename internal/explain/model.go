@@ -15,10 +15,12 @@ import (
 // without is what a replay leaves out: causes, and reactions of congestion control to causes.
 // With a cause in deep what is there because of one that is left out is left out too: ports paused and packets
 // trimmed for a queue.
+// With kept, transports keep their own windows without the window limit of congestion control.
 // With stays, connections keep their ports of NICs: faster links between switches choose no others.
 type without struct {
 	own, reactions, deep uint32
 	stays                bool
+	kept                 bool
 	free                 bool // nothing slows senders down: neither congestion control nor pauses
 }
 
@@ -71,7 +73,8 @@ type model struct {
 	tight    map[int32]bool // sets that are full however bytes are spread over them
 	others   []float64      // replay.other and replay.into, of the replay that leaves nothing out
 	into     []float64
-	rated    int // rates of flows, the last time that the run's messages were let begin
+	owned    bool // some transport's own window limits a connection
+	rated    int  // rates of flows, the last time that the run's messages were let begin
 	grain    unit.Time
 	shared   []bool            // by link: several NICs send over it
 	queued   []queued          // by port
@@ -106,6 +109,7 @@ type wayOf struct {
 	even, evenFull        [][]fluid.Use // the same ports, each with its share where packets are spread evenly
 	scale                 []float64     // by ports: what of its load it would have were nothing broken
 	one, window, grant    int32         // its caps, and its receiver's credit; -1: it has none
+	owned                 int32         // cap of its transport's own window; -1: none
 	cores                 int32         // what its hosts' cores carry of it; -1: it takes none
 	hosts                 unit.Time     // that its hosts take for a message beside
 	pcie                  []int32       // out of memory of the sender, and into the receiver's, where they limit
@@ -397,8 +401,11 @@ func (m *model) over(c int32, at unit.Time, v without) (buf []fluid.Use) {
 			add(l, false)
 		}
 	}
-	if w.window >= 0 && !v.has(cause.Window) {
+	switch {
+	case w.window >= 0 && !v.has(cause.Window):
 		add(w.window, false)
+	case w.owned >= 0 && v.kept:
+		add(w.owned, false)
 	}
 	if w.cores >= 0 && !v.has(cause.HostCores) {
 		add(w.cores, false)

@@ -19,7 +19,7 @@ func (m *model) capped(c int32, w *wayOf) {
 		m.caps = append(m.caps, rate)
 		return int32(len(r.seen.Ports) + len(m.sets) + len(m.buses) + len(m.caps) - 1)
 	}
-	w.one, w.window, w.grant, w.cores = -1, -1, -1, -1
+	w.one, w.window, w.owned, w.grant, w.cores = -1, -1, -1, -1, -1
 	if of := r.plan.Services[k.Service].Carried; of != nil && of.Hosts != nil {
 		cores, each := of.Hosts(of.Values, of.Common)
 		if w.hosts = each; cores < line {
@@ -39,10 +39,20 @@ func (m *model) capped(c int32, w *wayOf) {
 	if w.egress != w.egressAll {
 		w.one = add(bytesPer(r.rate(w.egress)))
 	}
-	rate := float64(k.Most) / float64(max(k.RTT, 1)) * float64(r.wireBytes(mtu)) / float64(mtu)
-	if k.Most > 0 && k.RTT > 0 && rate < 0.98*bytesPer(line) {
-		w.window = add(rate)
+	windowed := func(most unit.Bytes) int32 {
+		rate := float64(most) / float64(max(k.RTT, 1)) * float64(r.wireBytes(mtu)) / float64(mtu)
+		if most > 0 && k.RTT > 0 && rate < 0.98*bytesPer(line) {
+			return add(rate)
+		}
+		return -1
 	}
+	if w.window = windowed(k.Most); k.Own > 0 {
+		w.owned = w.window
+		if k.Own != k.Most {
+			w.owned = windowed(k.Own)
+		}
+	}
+	m.owned = m.owned || w.owned >= 0
 }
 
 // grantor is a NIC that grants credit, and the link of its ports.

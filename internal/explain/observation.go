@@ -87,6 +87,7 @@ type Conn struct {
 	Home     int32 // by which it would send were nothing broken
 	Line     unit.Rate
 	Most     unit.Bytes // payload in flight that it never exceeds; 0: nothing bounds it
+	Own      unit.Bytes // that its transport's own window allows, whatever controls congestion; 0: nothing bounds it
 	RTT      unit.Time  // of a full packet where nothing else is on its way
 	Granted  float64    // share of its receiver's line that is granted as credit; 0: it needs none
 	Unasked  unit.Bytes // of wire that a burst sends without credit,

@@ -29,6 +29,7 @@ var drawn = []struct {
 	{"late-acknowledgements.yaml", cause.SlowLink},
 	{"sprayed-acknowledgements.yaml", cause.SlowLink},
 	{"paused-acknowledgements.yaml", cause.Pause},
+	{"own-window.yaml", cause.Recovering},
 }
 
 // savings reads a drawn scenario.

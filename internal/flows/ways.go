@@ -164,7 +164,7 @@ func (r *Run) way(c int32) (moved bool) {
 			uses = append(uses, fluid.Use{Link: bus, Share: 1})
 		}
 	}
-	if most, rtt := r.Hosts.Bound(c); most > 0 && rtt > 0 {
+	if most, _, rtt := r.Hosts.Bound(c); most > 0 && rtt > 0 {
 		rate := float64(most) / float64(rtt) * r.overhead()
 		if rate < 0.98*bytesPer(r.Hosts.Line(c)) {
 			uses = append(uses, fluid.Use{Link: r.net.Add(rate), Share: 1})

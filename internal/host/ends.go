@@ -151,26 +151,31 @@ func (h *Hosts) pathOf(c int32, m transport.Maker) cc.Path {
 		CoreMarks: h.coreMarks(c)}
 }
 
-// Bound returns the most payload bytes that a connection ever has in flight, 0 where nothing bounds them, and the
-// round trip of a full packet where nothing else is on its way.
-func (h *Hosts) Bound(c int32) (most unit.Bytes, rtt unit.Time) {
+// Bound returns the most payload bytes that a connection ever has in flight and what its transport's own window allows
+// whatever controls congestion, 0 where nothing bounds them, and the round trip of a full packet where nothing else is
+// on its way.
+func (h *Hosts) Bound(c int32) (most, own unit.Bytes, rtt unit.Time) {
 	s := &h.senders[c]
 	var limited any = s.pace.Ctl
 	if e := h.endsOf(c); e != nil {
 		limited, rtt = e.send, h.pathOf(c, h.Service(c).Protocol).RTT
 	} else if rtt, _ = h.unloaded(c); h.cfg.RC.Recovery == rc.Selective {
-		most = unit.Bytes(h.cfg.RC.Window * h.cfg.RC.MTU)
+		own = unit.Bytes(h.cfg.RC.Window * h.cfg.RC.MTU)
 	}
+	most = own
 	if l, ok := limited.(cc.Limited); ok && (most == 0 || l.MostInFlight() < most) {
 		most = l.MostInFlight()
 	}
-	return most, rtt
+	if h.endsOf(c) != nil {
+		own = most
+	}
+	return most, own, rtt
 }
 
 // Window returns the most payload bytes that an RC connection has in flight before the first is acknowledged, 0 where
 // nothing bounds them, and the round trip of a full packet where nothing else is on its way.
 func (h *Hosts) Window(c int32) (most unit.Bytes, rtt unit.Time) {
-	most, rtt = h.Bound(c)
+	most, _, rtt = h.Bound(c)
 	if w := h.senders[c].pace.Ctl.Decision().Window; w > 0 && (most == 0 || w < most) {
 		most = w
 	}

@@ -140,7 +140,7 @@ func (n *Network) Connections() []explain.Conn {
 		k.From, k.To = n.Hosts.Peers(c)
 		k.Service = n.Hosts.ServiceOf(c)
 		k.Port, k.Home, k.Line = n.Hosts.Port(c), n.Hosts.Home(c), n.Hosts.Line(c)
-		k.Most, k.RTT = n.Hosts.Bound(c)
+		k.Most, k.Own, k.RTT = n.Hosts.Bound(c)
 		k.Granted, k.Unasked, k.Pulls = n.Hosts.Granted(c)
 		k.Cuts, _ = n.Hosts.Counter(c, cc.CounterCuts)
 		k.Marked, k.Again = n.Hosts.CEMarks(c), n.Hosts.Retransmitted(c)
