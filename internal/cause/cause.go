@@ -62,6 +62,8 @@ type Cause struct {
 	Remedies func(f *Facts) []Change
 	// Advice is the remedy where no listed one fits, and no setting of a scenario is: an imperative.
 	Advice string
+	// Crossing says that Advice is about NICs, cables or switches: it does not help where no packet crosses one.
+	Crossing bool
 
 	// Of causes that extensions add: Claim returns what a delivered message lost to it, out of the time of From, a
 	// built-in cause, and at which of its hops, -1 for none. Evidence describes that; nil: the name and the place.

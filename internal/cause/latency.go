@@ -3,7 +3,8 @@ package cause
 var latency = Cause{ID: Latency, Key: "latency", Name: "latency",
 	About: "propagation, switching, NICs and NVLink, along the chain of transfers",
 	Color: "#2b9a8b", Loss: true, Trigger: false,
-	Advice: "shorten cables, or let messages take fewer hops",
+	Crossing: true,
+	Advice:   "shorten cables, or let messages take fewer hops",
 	Without: func(f *Facts) Change {
 		c := edit("no propagation, switching and NIC delay", NoDelay)
 		if f.Delays {

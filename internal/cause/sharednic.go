@@ -3,6 +3,7 @@ package cause
 var sharedNIC = Cause{ID: SharedNIC, Key: "shared_nic", Name: "shared NIC or NVLink port",
 	About: "other transfers of the same NIC, NVLink port or storage media go first",
 	Color: "#5a6fc0", Loss: true, Trigger: false,
+	Crossing: true,
 	Advice:   "use more NICs or ports per GPU, or send less at a time",
 	Without:  no("a NIC's transfers are the job's own"),
 	Remedies: none}

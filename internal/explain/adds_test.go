@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"reflect"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -50,7 +51,16 @@ func observed(t *rapid.T, unfinished bool) *reading {
 		d.Ops = append(d.Ops, o)
 		x.Start, x.End, x.Cause = append(x.Start, from), append(x.End, to), append(x.Cause, after)
 	}
-	return &reading{dag: d, exec: x, graph: &topo.Graph{}, seen: &Observation{At: 30_000}}
+	cable := topo.Cable{Rate: unit.Gbps, LengthMM: 1000}
+	g, err := topo.Build("rail", topo.Params{Server: topo.Server{GPUs: 3, NICs: 3, Ports: 1}, Hosts: 1, Segments: 1,
+		Spines: 1, Uplinks: 1, HostCable: cable, Fabric: cable})
+	if err != nil {
+		t.Fatal(err)
+	}
+	staged := workload.NewTraining()
+	staged.PP = rapid.IntRange(1, 2).Draw(t, "stages")
+	x.Work = &workload.Mix{DAG: d, Jobs: []workload.Part{{Job: workload.Job{Training: &staged}}}}
+	return &reading{dag: d, exec: x, graph: g, seen: &Observation{At: 30_000}}
 }
 
 // Whatever was executed, the parts of a step add up to its time, none is below nothing, and what is exposed
@@ -61,7 +71,7 @@ func TestStepAddsUp(t *testing.T) {
 		last, done := r.lastOf(r.all())
 		s := r.timeline(r.all(), 0)
 		if last < 0 {
-			if s != (result.Step{StepTime: int64(r.seen.At)}) {
+			if !reflect.DeepEqual(s, result.Step{StepTime: int64(r.seen.At)}) {
 				t.Fatalf("nothing ended: %+v", s)
 			}
 			return
@@ -71,12 +81,19 @@ func TestStepAddsUp(t *testing.T) {
 			want = int64(r.exec.End[last])
 		}
 		comm := s.ExposedTP + s.ExposedPP + s.ExposedDP + s.ExposedCP + s.ExposedEP + s.ExposedOther
-		if s.StepTime != want || s.ExposedComm != comm || s.Compute+s.Bubble+comm != want {
-			t.Fatalf("%+v: parts %d of %d", s, s.Compute+s.Bubble+comm, want)
+		if s.StepTime != want || s.ExposedComm != comm || s.Compute+s.Bubble+s.Waiting+comm != want {
+			t.Fatalf("%+v: parts %d of %d", s, s.Compute+s.Bubble+s.Waiting+comm, want)
 		}
 		if min(s.Compute, s.Bubble, s.ExposedTP, s.ExposedPP, s.ExposedDP, s.ExposedCP, s.ExposedEP,
-			s.ExposedOther) < 0 {
+			s.ExposedOther, s.Waiting) < 0 {
 			t.Fatalf("a part below nothing: %+v", s)
+		}
+		named := int64(0)
+		for _, w := range s.WaitedFor {
+			named += w.Time
+		}
+		if named > s.Waiting || r.staged(last) != (s.Waiting == 0) && s.Bubble+s.Waiting > 0 {
+			t.Fatalf("a wait of %d for ranks, of %+v", named, s)
 		}
 	})
 }

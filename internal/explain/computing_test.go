@@ -34,10 +34,10 @@ workload:
 				}
 			}
 			ms := int64(unit.Millisecond)
-			if s.Compute != 4*ms || s.Bubble != 4*ms || s.ExposedOther != s.StepTime-8*ms ||
+			if s.Compute != 4*ms || s.Bubble != 0 || s.Waiting != 4*ms || s.ExposedOther != s.StepTime-8*ms ||
 				s.Chain.Of(cause.Compute) != 8*ms || onPath != 8*ms {
-				t.Errorf("step %d: %d computing, %d bubble, %d exposed; %d ps on the path, %d in the account", s.StepTime,
-					s.Compute, s.Bubble, s.ExposedOther, onPath, s.Chain.Of(cause.Compute))
+				t.Errorf("step %d: %d computing, %d waiting, %d exposed; %d ps on the path, %d in the account", s.StepTime,
+					s.Compute, s.Waiting, s.ExposedOther, onPath, s.Chain.Of(cause.Compute))
 			}
 		})
 	}

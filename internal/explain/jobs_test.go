@@ -1,6 +1,7 @@
 package explain_test
 
 import (
+	"reflect"
 	"testing"
 
 	"railyard/internal/cause"
@@ -65,7 +66,7 @@ func sideBySide(t *testing.T, jobs ...workload.Job) (map[string]result.Job, *res
 	said := map[string]result.Job{}
 	for _, j := range s.Jobs {
 		said[j.Name] = j
-		parts := j.Compute + j.ExposedComm + j.Bubble
+		parts := j.Compute + j.ExposedComm + j.Waiting
 		if parts != j.StepTime || j.End-j.Start != j.StepTime || !j.Complete {
 			t.Errorf("%s: parts make %d: %+v", j.Name, parts, j)
 		}
@@ -73,7 +74,7 @@ func sideBySide(t *testing.T, jobs ...workload.Job) (map[string]result.Job, *res
 			t.Errorf("%s: the chain is %d of %d: %+v", j.Name, c.Total(), j.StepTime, c)
 		}
 	}
-	if parts := s.Compute + s.ExposedComm + s.Bubble; parts != s.StepTime || s.Chain.Total() != s.StepTime {
+	if parts := s.Compute + s.ExposedComm + s.Waiting; parts != s.StepTime || s.Chain.Total() != s.StepTime {
 		t.Errorf("the run's parts make %d, its chain %d, it took %d", parts, s.Chain.Total(), s.StepTime)
 	}
 	if len(said) != len(jobs) {
@@ -92,7 +93,7 @@ func TestJobsApart(t *testing.T) {
 	if *x.Chain != *y.Chain || x.GPUs != 4 {
 		t.Errorf("alone %+v, beside another %+v", x.Chain, y.Chain)
 	}
-	if x.Chain, y.Chain = nil, nil; x != y {
+	if x.Chain, y.Chain = nil, nil; !reflect.DeepEqual(x, y) {
 		t.Errorf("alone %+v, beside another %+v", x, y)
 	}
 	if s.Collectives[0].Job == "" || len(s.Collectives) != 2 || s.Collectives[0].Count != 1 {

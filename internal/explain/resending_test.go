@@ -95,3 +95,26 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-4/gpu-1, bytes: 19917
 		t.Errorf("without errors %d ps of %d are saved, said are %d", saves, s.StepTime, says)
 	}
 }
+
+// TestSlowestResent checks that a message near its ideal time names the retransmissions that its step names, however
+// small their share is, and no contention only without them.
+func TestSlowestResent(t *testing.T) {
+	const one = `name: long
+fabric: {kind: rail, segments: 2, hosts: 1, spines: 1, host_link: {rate: 400Gbps, cable: 5m}}
+server: {gpus: 1, nics: 1}
+workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 100MB}]}}
+`
+	for _, c := range []struct{ rate, transport, want string }{
+		{"1e-20", "roce", "no contention"},
+		{"2e-8", "roce", "above line rate: retransmission; "},
+		{"2e-8", "srd", "); "},
+	} {
+		_, s, _ := runAll(t, one, "fabric.fabric_link.bit_error_rate="+c.rate,
+			"transport="+c.transport)
+		again := fmt.Sprintf("%d retransmissions of its queue pair", s.Retransmissions)
+		if w := s.Slowest; !strings.Contains(w.Why, c.want) || w.Time > w.Ideal*105/100 ||
+			strings.Contains(w.Why, again) != (s.Retransmissions > 0) {
+			t.Errorf("%s, %s, %d of %d: %s", c.rate, c.transport, w.Time, w.Ideal, w.Why)
+		}
+	}
+}

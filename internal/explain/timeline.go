@@ -11,7 +11,7 @@ import (
 
 // timeline splits the time from a start to the end of some operations as the rank that ended
 // last saw it: its computing, and each gap before a computation by what held it up. The parts
-// add up to the step time.
+// add up to the step time. It also names the ranks that the rank waited for.
 func (r *reading) timeline(ops [2]int32, start unit.Time) (s result.Step) {
 	last, done := r.lastOf(ops)
 	end := r.seen.At
@@ -34,11 +34,11 @@ func (r *reading) timeline(ops [2]int32, start unit.Time) (s result.Step) {
 		}
 	}
 	slices.SortStableFunc(own, func(a, b int32) int { return cmp.Compare(r.exec.Start[a], r.exec.Start[b]) })
-	at := start // accounted up to here
+	g, at := gaps{r, &s, map[int32]int64{}}, start // accounted up to here
 	for _, i := range own {
 		o := &r.dag.Ops[i]
 		if gap := r.exec.Start[i] - at; gap > 0 {
-			r.blame(&s, r.exec.Cause[i], at, gap)
+			g.blame(r.exec.Cause[i], last, at, gap)
 		}
 		from := max(r.exec.Start[i], at)
 		switch took := int64(max(r.exec.End[i]-from, 0)); o.Class {
@@ -52,8 +52,9 @@ func (r *reading) timeline(ops [2]int32, start unit.Time) (s result.Step) {
 		at = max(at, r.exec.End[i])
 	}
 	if tail := end - at; tail > 0 {
-		r.blame(&s, last, at, tail)
+		g.blame(last, last, at, tail)
 	}
+	s.WaitedFor = g.waitedFor(last, start)
 	s.ExposedComm = s.ExposedTP + s.ExposedPP + s.ExposedDP + s.ExposedCP + s.ExposedEP + s.ExposedOther +
 		s.ExposedLoad + s.ExposedSave + s.ExposedHost
 	return s
@@ -76,23 +77,77 @@ func (r *reading) lastOf(ops [2]int32) (last int32, done bool) {
 	return last, done && last >= 0
 }
 
-// blame books a gap that began at a time to what held the rank up: it follows the
-// chain of operations that ended last, backwards. While that was a transfer the
-// gap is its class's; while another rank computed, or nothing ran, it is bubble.
-func (r *reading) blame(s *result.Step, cause int32, at, gap unit.Time) {
-	t := at + gap
+// gaps books the gaps between a rank's computations.
+type gaps struct {
+	r     *reading
+	s     *result.Step
+	waits map[int32]int64 // by rank
+}
+
+// blame books a gap that began at a time to what held the rank up: it follows the chain of operations that ended last,
+// backwards. While that was a transfer the gap is its class's. While another rank computed, or nothing ran (as
+// before the job of the last operation), it is bubble in a training with pipeline stages, else a wait for that rank.
+func (g *gaps) blame(cause, last int32, at, gap unit.Time) {
+	r, t := g.r, at+gap
 	for t > at && cause >= 0 {
 		began := max(r.exec.Start[cause], at)
 		if d := int64(t - began); d > 0 {
-			*bookOf(s, &r.dag.Ops[cause]) += d
+			o := &r.dag.Ops[cause]
+			switch book := bookOf(g.s, o); {
+			case book != nil:
+				*book += d
+			case r.staged(cause):
+				g.s.Bubble += d
+			default:
+				g.s.Waiting += d
+				g.waits[o.Rank] += d
+			}
 			t = began
 		}
 		cause = r.exec.Cause[cause]
 	}
-	s.Bubble += int64(t - at)
+	if rest := int64(t - at); r.staged(last) {
+		g.s.Bubble += rest
+	} else {
+		g.s.Waiting += rest
+	}
 }
 
-// bookOf is the account of an operation in a rank's gap.
+// mostWaited bounds the ranks that a step names as waited for.
+const mostWaited = 8
+
+// waitedFor returns the ranks that were waited for longest, with their computing on the critical path.
+func (g *gaps) waitedFor(last int32, start unit.Time) []result.Waited {
+	var all []result.Waited
+	for rank, d := range g.waits {
+		all = append(all, result.Waited{Rank: rank, GPU: g.r.graph.GPUName(int(rank)), Time: d})
+	}
+	slices.SortFunc(all, func(a, b result.Waited) int {
+		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Rank, b.Rank))
+	})
+	if len(all) == 0 {
+		return nil
+	}
+	all = all[:min(len(all), mostWaited)]
+	end := g.r.exec.End[last]
+	for op := last; op >= 0 && end > start; op = g.r.exec.Cause[op] {
+		o, from := &g.r.dag.Ops[op], max(start, g.r.exec.Start[op])
+		i := slices.IndexFunc(all, func(w result.Waited) bool { return w.Rank == o.Rank })
+		if d := int64(end - from); d > 0 && i >= 0 && o.Compute() && bookOf(g.s, o) == nil {
+			all[i].Path += d
+		}
+		end = min(end, from)
+	}
+	return all
+}
+
+// staged reports whether an operation belongs to a training with pipeline stages.
+func (r *reading) staged(op int32) bool {
+	t := r.exec.Work.Jobs[r.exec.Work.Of(op)].Training
+	return t != nil && t.PP > 1
+}
+
+// bookOf is the account of an operation in a rank's gap; nil: computing of another rank.
 func bookOf(s *result.Step, o *workload.Op) *int64 {
 	switch o.Class {
 	case workload.TensorParallel:
@@ -114,5 +169,5 @@ func bookOf(s *result.Step, o *workload.Op) *int64 {
 	case workload.OnHost:
 		return &s.ExposedHost
 	}
-	return &s.Bubble
+	return nil
 }

@@ -1,9 +1,11 @@
 package explain_test
 
 import (
+	"slices"
 	"testing"
 
 	"railyard/internal/cause"
+	"railyard/internal/model"
 	"railyard/internal/result"
 	"railyard/internal/workload"
 	"railyard/unit"
@@ -17,7 +19,8 @@ func acrossPipes(bytes unit.Bytes) int64 {
 }
 
 // A pipeline of two stages as the last one saw it: nothing while the first computed, its
-// transfer, its own computing; the gradient's transfer after that is data parallel.
+// transfer, its own computing; the gradient's transfer after that is data parallel. The same operations without a
+// training, as a trace has them, are no pipeline: the rank waited for the first one.
 func TestTimeline(t *testing.T) {
 	b := workload.NewBuilder(3)
 	first := b.Compute(0, 100*us, workload.Forward)
@@ -35,9 +38,20 @@ func TestTimeline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	staged := workload.NewTraining()
+	staged.PP, staged.Model = 2, &model.Config{}
 	for _, start := range []unit.Time{0, 7 * us} {
 		s, tab := piped(t, workload.Job{Name: "one", DAG: d, Start: start})
-		j := s.Jobs[0]
+		j, want := s.Jobs[0], []result.Waited{{Rank: 0, GPU: "host-1/gpu-1", Time: int64(100 * us), Path: int64(100 * us)}}
+		if j.Bubble != 0 || s.Bubble != 0 || j.Waiting != int64(100*us) || s.Waiting != int64(100*us+start) ||
+			!slices.Equal(j.WaitedFor, want) || !slices.Equal(s.WaitedFor, want) {
+			t.Errorf("start %v: bubble %d, waiting %d, for %+v", start, j.Bubble, j.Waiting, j.WaitedFor)
+		}
+		s, tab = piped(t, workload.Job{Name: "one", DAG: d, Start: start, Training: &staged})
+		if j := s.Jobs[0]; j.Waiting != 0 || j.WaitedFor != nil {
+			t.Errorf("start %v: a stage waits for %+v", start, j.WaitedFor)
+		}
+		j = s.Jobs[0]
 		pp, dp := acrossPipes(unit.MB), acrossPipes(3*unit.MB)
 		for what, x := range map[string][2]int64{
 			"computing": {j.Compute, int64(45 * us)}, "bubble": {j.Bubble, int64(100 * us)},

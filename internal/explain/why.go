@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"railyard/internal/cause"
+	"railyard/internal/facts"
 	"slices"
 	"sort"
 
@@ -93,7 +94,16 @@ func (b *blamer) sentence(w *result.Slowest, conn int32, top *Wait, row *result.
 	slow := float64(w.Time) / float64(max(w.Ideal, 1))
 	s := fmt.Sprintf("%s ideal (%s)", unit.ShowFactor(slow), unit.Time(w.Ideal).Show())
 	if slow < 1.05 {
-		return s + ": no contention"
+		switch {
+		case b.worthNaming(w, row):
+			s += ": " + b.explain(row)
+		case w.Retrans == 0:
+			return s + ": no contention"
+		}
+		if w.Retrans > 0 {
+			s += "; " + unit.Plural(w.Retrans, "retransmission") + " of its queue pair"
+		}
+		return s
 	}
 	if rest := unit.Time(row.Lost.Own[cause.LineRate] - w.Ideal); rest > unit.Time(w.Ideal) {
 		s += fmt.Sprintf(" (its NIC sends other transfers of the collective at line rate for %s)", rest.Show())
@@ -133,6 +143,22 @@ func (b *blamer) sentence(w *result.Slowest, conn int32, top *Wait, row *result.
 		s += fmt.Sprintf("; %s on the NIC", unit.Plural(n, "queue pair"))
 	}
 	return s
+}
+
+// worthNaming reports whether something else than latency takes a share of a message's time that a report names, beyond
+// the ideal, which has what is slow on its path already.
+func (b *blamer) worthNaming(w *result.Slowest, row *result.CollectiveRow) bool {
+	if b.acc == nil || b.acc.undivided > 0 {
+		return false
+	}
+	most := int64(0)
+	for _, c := range cause.All() {
+		if c.Loss && c.ID != cause.Latency {
+			most = max(most, row.Lost.Of(c.ID))
+		}
+	}
+	beyond := w.Time - w.Ideal + row.Lost.Of(cause.Latency) // which the ideal includes
+	return float64(most) >= facts.LeastCost*float64(w.Time) && most <= beyond
 }
 
 // sharingNIC counts the queue pairs that send from a connection's NIC.

@@ -82,6 +82,17 @@ func TestRemedies(t *testing.T) {
 	}
 }
 
+// TestRemediesInside checks that a run whose messages crossed NVLink alone has no advice about cables and NICs.
+func TestRemediesInside(t *testing.T) {
+	known := Of(planOf(t, rails))
+	known.Inside = true
+	var a cause.Account
+	a.Own[cause.Latency], a.Own[cause.SharedNIC] = 300, 300
+	if all := Remedies(known, &a, 1000); len(all) != 0 {
+		t.Errorf("%+v", all)
+	}
+}
+
 // TestRetransmissionRemedies checks that selective retransmission takes a gap for a loss at once where nothing
 // overtakes: waiting for packets behind it costs more than go-back-N does where a message has few of them.
 func TestRetransmissionRemedies(t *testing.T) {

@@ -23,7 +23,7 @@ func Remedies(known *cause.Facts, step *cause.Account, took int64) (all []Remedy
 		}
 		c := id.Get()
 		some := c.Remedies(known)
-		if len(some) == 0 && c.Advice != "" {
+		if len(some) == 0 && c.Advice != "" && !(known.Inside && c.Crossing) {
 			some = []cause.Change{{Says: c.Advice}}
 		}
 		for _, change := range some {

@@ -18,6 +18,7 @@ func TestHeadOfBoundCollective(t *testing.T) {
 	}{
 		{49e9, cause.SharedNIC, "98 % of line rate, bound by NIC"},
 		{40e9, cause.SharedNIC, "80 % of line rate; main cause: " + cause.SharedNIC.Get().Name},
+		{49e9, cause.Latency, "98 % of line rate; main cause: " + cause.Latency.Get().Name},
 		{49e9, cause.Pause, "98 % of line rate; main cause: " + cause.Pause.Get().Name},
 	} {
 		s := &result.Summary{Complete: true}
@@ -27,7 +28,7 @@ func TestHeadOfBoundCollective(t *testing.T) {
 		if got := answer(s); !strings.HasSuffix(got, c.want) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
-		if s.MFU = 0.4; atBound(s) {
+		if s.MFU = 0.4; AtBound(s) {
 			t.Errorf("a training step, of which the collective is a part, is at its bound: %s", answer(s))
 		}
 		s.MFU = 0
@@ -42,6 +43,60 @@ func TestHeadOfBoundCollective(t *testing.T) {
 				t.Errorf("bound by %s: %s", why, got)
 			}
 		}
+	}
+}
+
+// TestHeadOfWait checks that a run whose time goes to another rank's computing names that rank, in the first line, the
+// table, the account and why, and no pipeline.
+func TestHeadOfWait(t *testing.T) {
+	five := result.Waited{Rank: 5, GPU: "host-1/gpu-6", Time: 65e7, Path: 95e7}
+	for _, c := range []struct {
+		of   []result.Waited
+		want string
+	}{
+		{[]result.Waited{five}, "waiting for rank 5"},
+		{[]result.Waited{five, {Rank: 7, Time: 1e7}}, "waiting for rank 5"},
+		{[]result.Waited{{Rank: 5, Time: 4e8}, {Rank: 7, Time: 26e7}}, "waiting for ranks 5 and 7"},
+		{nil, "waiting for the start of the work"},
+	} {
+		s := &result.Summary{Complete: true}
+		s.Chain, s.Name, s.StepTime, s.Waiting, s.WaitedFor = &cause.Account{}, "ring", 1e9, 66e7, c.of
+		s.Compute = 34e7
+		if got := answer(s); !strings.HasSuffix(got, "main cause: "+c.want+" (66.0 % of the step)") {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+		var b, why strings.Builder
+		Text(&b, s)
+		Why(&why, s, nil)
+		for _, got := range []string{b.String(), why.String()} {
+			got = strings.Join(strings.Fields(got), " ")
+			if !strings.Contains(got, c.want) || strings.Contains(got, "bubble") || strings.Contains(got, "vpp") ||
+				len(c.of) == 1 && !strings.Contains(got, "Rank 5 (host-1/gpu-6) computes for 950 µs (95.0 % of the step)") {
+				t.Error(got)
+			}
+		}
+	}
+}
+
+// TestHeadIsLargest checks that the first line names the cause that costs most, also if no run without it saves time,
+// and that causes that are all small are still named.
+func TestHeadIsLargest(t *testing.T) {
+	s := &result.Summary{Complete: true}
+	s.Chain, s.StepTime = &cause.Account{}, 1e9
+	s.Chain.Own[cause.Latency], s.Chain.Saving[cause.Latency], s.Chain.Own[cause.SharedNIC] = 7e6, 7e6, 16e6
+	if got := answer(s); !strings.HasSuffix(got, "main cause: shared NIC or NVLink port") {
+		t.Error(got)
+	}
+	rows, _ := Losses(s)
+	if rows[0].Cause != cause.SharedNIC {
+		t.Errorf("%+v", rows)
+	}
+	s.Chain = &cause.Account{}
+	s.Chain.Own[cause.Retransmission] = 3e6
+	var b strings.Builder
+	lost(&b, s, true)
+	if !strings.Contains(b.String(), "below 0.5 %: retransmission 3 µs") {
+		t.Error(b.String())
 	}
 }
 

@@ -31,16 +31,18 @@ type Loss struct {
 // Bound says, of a run of one collective near its bound, what the bound includes, ps: what messages of the collective
 // wait for one another at a NIC or NVLink, which is no loss. Of other runs it is empty.
 func Bound(s *result.Summary) (text string, included int64) {
-	if !atBound(s) {
+	if !AtBound(s) {
 		return "", 0
 	}
-	included = s.Chain.Costs(cause.SharedNIC)
+	if included = s.Chain.Costs(cause.SharedNIC); included == 0 {
+		return "", 0
+	}
 	return fmt.Sprintf("Bound by %s: the collective's transfers wait for one another, %s on the critical path, which the bound of %s GB/s includes.",
 		s.Collectives[0].BoundWhy, dur(included), unit.Digits(s.Collectives[0].Bound/1e9)), included
 }
 
-// Losses returns the rows of at least 0.5 % of the step, the largest saving first, and those below. What Bound includes
-// has none.
+// Losses returns the rows of at least 0.5 % of the step, the cause that costs most first, and those below. What Bound
+// includes has none.
 func Losses(s *result.Summary) (rows, minor []Loss) {
 	c := s.Chain
 	if c == nil || s.StepTime <= 0 {
@@ -54,8 +56,8 @@ func Losses(s *result.Summary) (rows, minor []Loss) {
 		}
 		return large
 	}
-	bound := atBound(s)
-	for _, id := range c.Ranked() {
+	bound := AtBound(s)
+	for _, id := range ByCost(c) {
 		if bound && id == cause.SharedNIC {
 			continue
 		}
@@ -96,10 +98,7 @@ func lost(w io.Writer, s *result.Summary, advised bool) {
 	if text != "" {
 		Wrap(w, "", text)
 	}
-	if len(rows) == 0 {
-		if s.Chain != nil && s.StepTime > 0 && s.Chain.Lost() > inBound {
-			fmt.Fprintf(w, "Time above line rate on the critical path: %s\n", dur(s.Chain.Lost()-inBound))
-		}
+	if len(rows)+len(minor) == 0 {
 		cut(w, s)
 		return
 	}

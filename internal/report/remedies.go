@@ -21,45 +21,31 @@ type Advice struct {
 	Error   string
 }
 
-// leastBubble is the share of the step from which on why speaks of the pipeline's bubble.
-const leastBubble = 0.05
-
-// hasBubble reports whether the pipeline's bubble is worth a line.
-func hasBubble(s *result.Summary) bool { return float64(s.Bubble) >= leastBubble*float64(s.StepTime) }
-
-// idle names what shortens the pipeline's bubble, which no remedy of the network does.
-func idle(w io.Writer, s *result.Summary) {
-	if share := float64(s.Bubble) / float64(s.StepTime); hasBubble(s) {
-		Wrap(w, "", fmt.Sprintf("Pipeline bubble: %s (%s of the step): more microbatches, workload.training.schedule=interleaved with vpp, or zero-bubble reduce it; railyard plan search compares layouts.",
-			dur(s.Bubble), percent(share)))
-	}
-}
-
 // Why prints the causes of a run's time above line rate, and a table of remedies: what a run without the cause is
 // estimated to save, and the step time of each remedy that was simulated.
 func Why(w io.Writer, s *result.Summary, all []Advice) {
 	head := fmt.Sprintf("%s: step %s, %s above line rate", s.Name, dur(s.StepTime)+fidelityOf(s),
 		percent(float64(s.Chain.Lost())/float64(s.StepTime)))
-	if atBound(s) {
+	if AtBound(s) {
 		head = answer(s)
 		if s.Collectives[0].BoundWhy != "NIC" { // more NICs do not help
 			all = slices.DeleteFunc(slices.Clone(all), func(a Advice) bool {
 				return a.Cause == cause.SharedNIC.Get().Key
 			})
 		}
-	} else if why := mainCause(s); why != "" {
+	} else if why := MainCause(s); why != "" {
 		head += "; main cause: " + why
 	}
 	screen.Painted(w, screen.Answer, "", head)
 	lost(w, s, false)
-	idle(w, s)
+	idleTimes(w, s)
 	fmt.Fprintln(w)
 	refuted := slices.DeleteFunc(slices.Clone(all), func(a Advice) bool { return !a.Refuted })
 	all = slices.DeleteFunc(slices.Clone(all), func(a Advice) bool { return a.Refuted })
 	if len(all) == 0 {
 		none := "No remedy of the network is known that saves 0.5 % of the step."
-		if hasBubble(s) {
-			none = strings.TrimSuffix(none, ".") + "; the pipeline bubble is a matter of the schedule (above)."
+		if x := idleOf(s); x.large(s) {
+			none = strings.TrimSuffix(none, ".") + "; " + x.matter
 		}
 		fmt.Fprintln(w, none)
 	}

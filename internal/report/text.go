@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -22,7 +23,7 @@ func Text(w io.Writer, s *result.Summary) {
 	jobs(w, s.Jobs, s.Outcome)
 	Meetings(w, s.Meetings, 4, "in summary.json")
 	lost(w, s, true)
-	idle(w, s)
+	idleTimes(w, s)
 	if len(s.Story) > 0 {
 		fmt.Fprintln(w)
 		Story(w, s.Story)
@@ -65,25 +66,33 @@ func answer(s *result.Summary) string {
 		head += ", MFU " + percent(s.MFU)
 	} else if c := s.Collectives; len(c) == 1 && c[0].Bound > 0 {
 		head += fmt.Sprintf(", %.0f %% of line rate", 100*c[0].BusBW/c[0].Bound)
-		if atBound(s) {
+		if AtBound(s) {
 			return head + ", bound by " + c[0].BoundWhy
 		}
 	}
-	if why := mainCause(s); why != "" {
+	if why := MainCause(s); why != "" {
 		head += "; main cause: " + why
 	}
 	return head
 }
 
-// nearBound is the share of a collective's bound from which on its messages' sharing of NICs is no loss: the bound
-// shares them, too.
+// nearBound is the share of a collective's bound from which on the bound is what limits it.
 const nearBound = 0.95
 
-// atBound reports whether a run is one collective near its bound, whose messages wait for one another's NIC or NVLink.
-func atBound(s *result.Summary) bool {
+// AtBound reports whether a run is one collective near its bound, which then limits it, and no cause. What its messages
+// wait for one another's NIC or NVLink is no loss there: the bound shares them, too.
+func AtBound(s *result.Summary) bool {
 	c := s.Collectives
-	return s.MFU == 0 && len(c) == 1 && c[0].BusBW >= nearBound*c[0].Bound && s.Chain != nil &&
-		mainCause(s) == cause.SharedNIC.Get().Name
+	if s.MFU > 0 || len(c) != 1 || c[0].Bound <= 0 || c[0].BusBW < nearBound*c[0].Bound || s.Chain == nil {
+		return false
+	}
+	most := idleOf(s).time
+	for _, id := range s.Chain.Ranked() {
+		if id != cause.SharedNIC {
+			most = max(most, ownCost(s.Chain, id))
+		}
+	}
+	return float64(most) <= (1-nearBound)*float64(s.StepTime)
 }
 
 // approximate reports whether a run simulated something else than packets.
@@ -156,23 +165,38 @@ func FidelityLine(s *result.Summary) string {
 		percent(e.Mean), unit.Plural(e.Cases, "case"), e.Of)
 }
 
-// mainCause names what costs most: of time above line rate, or the pipeline's bubble; "" where nothing is worth a line.
-func mainCause(s *result.Summary) string {
+// MainCause names what costs most: a cause of time above line rate, the pipeline's bubble or the wait for other ranks;
+// "" where nothing is worth a line.
+func MainCause(s *result.Summary) string {
 	if s.StepTime <= 0 {
 		return ""
 	}
-	name, least := "", max(s.Bubble, int64(worthALine*float64(s.StepTime)))
-	if hasBubble(s) {
-		name = fmt.Sprintf("pipeline bubble (%s of the step)", percent(float64(s.Bubble)/float64(s.StepTime)))
+	name, least := "", int64(worthALine*float64(s.StepTime))
+	if x := idleOf(s); x.large(s) {
+		name = fmt.Sprintf("%s (%s of the step)", x.name, percent(float64(x.time)/float64(s.StepTime)))
+		least = max(least, x.time)
 	}
 	if s.Chain != nil {
-		for _, id := range s.Chain.Ranked() {
-			if s.Chain.Costs(id) >= least {
-				return id.Get().Name
-			}
+		if all := ByCost(s.Chain); len(all) > 0 && ownCost(s.Chain, all[0]) >= least {
+			return all[0].Get().Name
 		}
 	}
 	return name
+}
+
+// ByCost returns the causes of time above line rate that an account has, the one that costs most first.
+func ByCost(c *cause.Account) []cause.ID {
+	all := c.Ranked()
+	slices.SortStableFunc(all, func(a, b cause.ID) int { return cmp.Compare(ownCost(c, b), ownCost(c, a)) })
+	return all
+}
+
+// ownCost returns a cause's time and that of the reaction to it; of CC recovering, what has no known trigger.
+func ownCost(c *cause.Account, id cause.ID) int64 {
+	if id == cause.Recovering {
+		return c.Own[id]
+	}
+	return c.Costs(id)
 }
 
 // maxJobs is how many jobs a report of one screen shows.
@@ -185,7 +209,8 @@ func jobs(w io.Writer, all []result.Job, ended *result.Outcome) {
 	}
 	fmt.Fprintln(w)
 	t := screen.Table{Columns: []screen.Column{{Head: "Job"}, {Head: "GPUs"}, {Head: "start", Rare: true}, {Head: "step"},
-		{Head: "computing"}, {Head: "exposed"}, {Head: "bubble", Rare: true, Spare: true}, {Head: "MFU", Rare: true, Spare: true},
+		{Head: "computing"}, {Head: "exposed"}, {Head: "bubble", Rare: true, Spare: true},
+		{Head: "waiting", Rare: true, Spare: true}, {Head: "MFU", Rare: true, Spare: true},
 		{Head: "", Left: true, Rare: true}}}
 	for _, j := range all[:min(len(all), maxJobs)] {
 		total, note := float64(max(j.StepTime, 1)), ""
@@ -198,7 +223,8 @@ func jobs(w io.Writer, all []result.Job, ended *result.Outcome) {
 			note = "incomplete"
 		}
 		t.Add(j.Name, unit.ShowCount(j.GPUs), at(j.Start), step, percent(float64(j.Compute)/total),
-			percent(float64(j.ExposedComm)/total), percent(float64(j.Bubble)/total), percent(j.MFU), note)
+			percent(float64(j.ExposedComm)/total), percent(float64(j.Bubble)/total), percent(float64(j.Waiting)/total),
+			percent(j.MFU), note)
 	}
 	t.Print(w)
 	if more := len(all) - maxJobs; more > 0 {
@@ -266,7 +292,7 @@ func steps(w io.Writer, s *result.Summary) {
 		{"data parallel exposed", s.ExposedDP}, {"context parallel exposed", s.ExposedCP},
 		{"expert parallel exposed", s.ExposedEP}, {"transfers and waits", s.ExposedOther},
 		{"waiting for data", s.ExposedLoad}, {"writing checkpoints", s.ExposedSave},
-		{"waiting for the host", s.ExposedHost}, {"bubble", s.Bubble}} {
+		{"waiting for the host", s.ExposedHost}, {"bubble", s.Bubble}, {waitingFor(s), s.Waiting}} {
 		if p.v == 0 {
 			continue
 		}

@@ -234,10 +234,21 @@ type Step struct {
 	ExposedLoad  int64 `json:"exposed_data_loading_ps,omitempty"` // data that storage had not brought
 	ExposedSave  int64 `json:"exposed_checkpoint_ps,omitempty"`   // checkpoints that were not written
 	ExposedHost  int64 `json:"exposed_host_ps,omitempty"`         // GPUs lacked work: kernels were launched, data read
-	Bubble       int64 `json:"bubble_ps"`
+	Bubble       int64 `json:"bubble_ps"`                         // idle time, of a training with pipeline stages
+	Waiting      int64 `json:"waiting_ranks_ps,omitempty"`        // of other work: for other ranks' computing, or its start
+
+	WaitedFor []Waited `json:"waited_for,omitempty"` // parts of waiting_ranks_ps, the longest first
 
 	// Chain is the step once more, along the operations that its end waited for.
 	Chain *cause.Account `json:"chain,omitempty"`
+}
+
+// Waited is a rank whose computing another one waited for.
+type Waited struct {
+	Rank int32  `json:"rank"` // a job's that is placed somewhere: its GPU
+	GPU  string `json:"gpu"`
+	Time int64  `json:"waited_ps"`
+	Path int64  `json:"critical_ps"` // its computing on the critical path
 }
 
 // Remedy is something to change about a run, for one of the causes of its lost time.

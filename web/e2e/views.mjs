@@ -217,7 +217,8 @@ async function answered(run) {
     if (!/_(reaction|saving)_ps$/.test(key))
       assert.equal(sums.filter(([, c]) => c + "_ps" === key).reduce((n, [, , t]) => n + t, 0), ps, `${run}: ${key}`);
   const [first] = a.losses;
-  if (first) {
+  if (a.idle && a.main !== first?.name) await shows(page.getByTestId("verdict"), a.main.slice(1));
+  else if (first) {
     const own = first.key === "rate_not_given_back" ? s.chain.rate_not_given_back_ps : first.own_ps;
     await shows(page.getByTestId("verdict"), `${time(own)} (${percent(own / s.step_time_ps)})`);
   }

@@ -75,11 +75,16 @@ function lineRate({ summary: s }: Info): string {
 function Lost({ data, step }: { data: Figures; step: number }) {
   const rows = data.rows ?? [];
   const below = data.below ?? [];
-  if (rows.length === 0) return data.bound ? <p class="note" data-testid="bound">{data.bound}</p> : null;
+  const notes = [...(data.bound ? [data.bound] : []), ...(data.idle ?? [])].map((text) => (
+    <p class="note" data-testid="bound">
+      {text}
+    </p>
+  ));
+  if (rows.length + below.length === 0) return <>{notes}</>;
   const inner = (i: number) => rows[i].after && i > 0 && rows[i - 1].key === rows[i].key;
   return (
     <div class="losses" data-testid="losses">
-      {data.bound && <p class="note" data-testid="bound">{data.bound}</p>}
+      {notes}
       <h2>Time above line rate on the critical path: {f.time(data.lost_ps)}</h2>
       <table class="tight">
         <tbody>
@@ -113,10 +118,11 @@ function verdict(info: Info, a: Figures): string {
   if ((s.closed_chains?.standing ?? 0) > 0) return "Deadlock: paused ports wait for one another.";
   if (!s.complete) return `Incomplete: recorded until ${f.time(s.step_time_ps)}.`;
   const [c] = s.collectives ?? [];
-  if (a.bound && c)
+  if (a.at_bound && c)
     return `${Math.round((100 * c.busbw_bytes_per_second) / c.bound_bytes_per_second)}\u00a0% of line rate, bound by ${c.bound_by}.`;
   const share = (ps: number) => `${f.time(ps)} (${f.percent(ps / Math.max(1, s.step_time_ps))})`;
   const [first] = a.losses ?? [];
+  if (a.idle && a.main && a.main !== first?.name) return `${f.begin(a.main)}.`;
   if (!first) return "No contention: the step computes, or sends at line rate.";
   const ps = first.key === "rate_not_given_back" ? (s.chain?.rate_not_given_back_ps ?? first.own_ps) : first.own_ps;
   const lost = [...a.losses, ...(a.minor ?? [])].reduce((n, x) => n + x.own_ps + x.reaction_ps, 0);
@@ -161,6 +167,10 @@ function Lede({ info, data }: { info: Info; data: Figures }) {
   );
 }
 
+/** waitingFor names the rank that a step waited for. */
+const waitingFor = ({ waited_for: all }: Info["summary"]) =>
+  all?.length === 1 ? `waiting for rank ${all[0].rank}` : "waiting for other ranks";
+
 /** seen is the step as the rank that ended last saw it, with what hides behind computing left out. */
 function seen({ summary: s }: Info): string {
   const rows: [string, number | undefined][] = [
@@ -175,6 +185,7 @@ function seen({ summary: s }: Info): string {
     ["checkpoint", s.exposed_checkpoint_ps],
     ["host", s.exposed_host_ps],
     ["bubble", s.bubble_ps],
+    [waitingFor(s), s.waiting_ranks_ps],
   ];
   const some = rows.filter(([, ps]) => ps);
   if (some.length < 2) return "";

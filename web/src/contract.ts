@@ -46,6 +46,13 @@ export interface Reused {
   audit?: Audit;
 }
 
+export interface Waited {
+  rank: number;
+  gpu: string;
+  waited_ps: number;
+  critical_ps: number;
+}
+
 export interface Remedy {
   cause: string;
   expected_ps: number;
@@ -151,6 +158,8 @@ export interface Job {
   exposed_checkpoint_ps?: number;
   exposed_host_ps?: number;
   bubble_ps: number;
+  waiting_ranks_ps?: number;
+  waited_for?: Waited[];
   chain?: Record<string, number>;
   gpus: number;
   parameters?: number;
@@ -420,6 +429,8 @@ export interface Summary {
   exposed_checkpoint_ps?: number;
   exposed_host_ps?: number;
   bubble_ps: number;
+  waiting_ranks_ps?: number;
+  waited_for?: Waited[];
   chain?: Record<string, number>;
   saving_simulated?: string[];
   unaccounted?: string;
@@ -697,6 +708,9 @@ export interface Answer {
   fidelity?: string;
   method?: string;
   signals: string;
+  main?: string;
+  at_bound?: boolean;
+  idle?: string[];
   bound?: string;
   lost_ps: number;
   rows: LossRow[];

@@ -23,13 +23,18 @@ type Answer struct {
 	Fidelity string `json:"fidelity,omitempty"`
 	Method   string `json:"method,omitempty"`
 	Signals  string `json:"signals"` // what happened to packets, and what did not
+	// Main is the main cause as the terminal's first line names it; AtBound: a bound limits the run, and no cause.
+	// Idle is the pipeline's bubble and the wait for other ranks, where worth a line.
+	Main    string   `json:"main,omitempty"`
+	AtBound bool     `json:"at_bound,omitempty"`
+	Idle    []string `json:"idle,omitempty"`
 	// Lost is the time above line rate on the critical path; Rows are the terminal's, Below those below 0.5 %.
 	// Bound says what the bound of a run of one collective near it includes, which is no loss.
 	Bound string    `json:"bound,omitempty"`
 	Lost  int64     `json:"lost_ps"`
 	Rows  []LossRow `json:"rows"`
 	Below []LossRow `json:"below"`
-	// Losses are the causes of rows, the largest saving first; Minor are the others.
+	// Losses are the causes of rows, the one that costs most first; Minor are the others.
 	Losses []StepLoss `json:"losses"`
 	Minor  []StepLoss `json:"minor"`
 	Place  *Place     `json:"place,omitempty"` // of the first loss

@@ -10,14 +10,17 @@ import (
 
 // lost adds what the step lost to causes, as the terminal prints it.
 func (a *Answer) lost(s *result.Summary) {
-	if s.Chain == nil {
+	if a.AtBound = report.AtBound(s); !a.AtBound {
+		a.Main = report.MainCause(s)
+	}
+	if a.Idle = report.Idle(s); s.Chain == nil {
 		return
 	}
 	bound, included := report.Bound(s)
 	a.Bound, a.Lost = bound, s.Chain.Lost()-included
 	rows, below := report.Losses(s)
 	a.Rows, a.Below = lossRows(rows), lossRows(below)
-	for _, id := range s.Chain.Ranked() {
+	for _, id := range report.ByCost(s.Chain) {
 		if bound != "" && id == cause.SharedNIC {
 			continue
 		}

@@ -166,7 +166,7 @@ type Entry struct {
 	Drops    int64     `json:"drops"`
 	Seed     uint64    `json:"seed"`
 	// Fidelity names what was simulated instead of packets, and the error to expect; Sets are the settings beside the
-	// scenario; Main is what costs most time above line rate.
+	// scenario; Main is what costs most, as the terminal names it; "" at a bound.
 	Fidelity string      `json:"fidelity,omitempty"`
 	Sets     []string    `json:"sets"`
 	Main     string      `json:"main_cause"`
@@ -187,11 +187,11 @@ func (e *Entry) explain(dir string, s *result.Summary) {
 	if s.Outcome != nil {
 		e.Outcome = s.Outcome.Ended
 	}
+	if !report.AtBound(s) {
+		e.Main = report.MainCause(s)
+	}
 	if s.Chain == nil {
 		return
-	}
-	if rows, _ := report.Losses(s); len(rows) > 0 {
-		e.Main = rows[0].Cause.Get().Name
 	}
 	e.Causes = causesOf(s.Chain)
 }
