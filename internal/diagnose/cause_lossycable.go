@@ -63,9 +63,9 @@ func (f *Fabric) corrupted(x Finding, p *Port, n uint64) Finding {
 	lossesOf(&x, f)
 	x.Why = "a corrupted frame is dropped where it is counted; go-back-N retransmits everything after it, or after the ACK timeout if it was the last one"
 	x.Fix = "clean or replace the cable and the transceivers, this end first; check FEC and its corrected errors"
-	x.next(p, askLink, "errors, FEC, optical power")
+	x.next(p, askErrors, "errors, FEC, optical power")
 	if p.Peer != nil {
-		x.next(p.Peer, askLink, "other end: optical power, errors in the other direction")
+		x.next(p.Peer, askErrors, "other end: optical power, errors in the other direction")
 	}
 	x.harm = share(n, f.allLosses())
 	return x

@@ -83,3 +83,30 @@ func TestReceiveErrorsPassedOn(t *testing.T) {
 		t.Errorf("%+v", r.Findings)
 	}
 }
+
+// TestNextSaysWhatItShows: the next command of a fault of a link shows its errors and the optical power.
+func TestNextSaysWhatItShows(t *testing.T) {
+	for system, want := range map[string]string{
+		"nxos":  "show interface ethernet1/3; show interface ethernet1/3 transceiver details",
+		"eos":   "show interfaces ethernet1/3; show interfaces ethernet1/3 transceiver",
+		"sonic": "show interfaces counters fec-stats; show interfaces transceiver eeprom --dom Ethernet1/3",
+		"host":  "ethtool -S ethernet1/3 | grep -e err -e fec; ethtool -m ethernet1/3",
+	} {
+		x := &Finding{}
+		x.next(&Port{On: &Device{Name: "d", System: system}, Name: "Ethernet1/3"}, askErrors, "errors")
+		var got []string
+		for _, s := range x.Next {
+			got = append(got, s.Command)
+		}
+		if strings.Join(got, "; ") != want || len(got) != 2 && system != "host" {
+			t.Errorf("%s: %+v", system, x.Next)
+		}
+		x = &Finding{}
+		x.next(&Port{On: &Device{Name: "d", System: system}, Name: "Ethernet1/3"}, askSenders, "senders")
+		for _, s := range x.Next {
+			if strings.Contains(s.Command, "queu") {
+				t.Errorf("%s: queues of an egress show no senders: %s", system, s.Command)
+			}
+		}
+	}
+}

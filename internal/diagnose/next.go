@@ -22,6 +22,7 @@ const (
 	askNeighbours
 	askSenders  // which ports receive
 	askHeadroom // askQueues where one output says both
+	askErrors   // errors of the link, FEC, optical power
 )
 
 // commands by the system whose outputs were read, with %s for the port.
@@ -29,21 +30,24 @@ var commands = map[string]map[topic]string{
 	"nxos": {askPFC: "show interface %s priority-flow-control detail", askQueues: "show queuing interface %s",
 		askLink: "show interface %s", askConfig: "show policy-map interface %s type queuing",
 		askClass: "show policy-map interface %s input type qos", askMarks: "show queuing interface %s",
-		askNeighbours: "show lldp neighbors interface %s detail", askSenders: "show interface counters brief"},
+		askNeighbours: "show lldp neighbors interface %s detail", askSenders: "show interface counters brief",
+		askErrors: "show interface %[1]s; show interface %[1]s transceiver details"},
 	"eos": {askPFC: "show interfaces %s priority-flow-control counters detail",
 		askQueues: "show interfaces %s counters queue detail",
 		askLink:   "show interfaces %s", askConfig: "show qos interfaces %s",
 		askClass: "show qos interfaces %s trust", askMarks: "show qos interfaces %s ecn counters queue",
-		askNeighbours: "show lldp neighbors %s detail", askSenders: "show interfaces counters rates"},
+		askNeighbours: "show lldp neighbors %s detail", askSenders: "show interfaces counters rates",
+		askErrors: "show interfaces %[1]s; show interfaces %[1]s transceiver"},
 	"sonic": {askPFC: "show pfc counters", askState: "show pfc priority", askQueues: "show queue counters %s",
 		askLink: "show interfaces status %s", askConfig: "sonic-db-cli CONFIG_DB hgetall 'PORT_QOS_MAP|%s'",
 		askClass: "show priority-group watermark shared", askMarks: "show queue wredcounters %s",
 		askNeighbours: "show lldp neighbors %s", askSenders: "show interfaces counters rates",
-		askHeadroom: "show priority-group drop counters; show priority-group watermark headroom"},
+		askHeadroom: "show priority-group drop counters; show priority-group watermark headroom",
+		askErrors:   "show interfaces counters fec-stats; show interfaces transceiver eeprom --dom %s"},
 	"host": {askPFC: "mlnx_qos -i %s", askQueues: "ethtool -S %s | grep prio", askLink: "ethtool %s",
 		askConfig: "cma_roce_tos -d mlx5_0; mlnx_qos -i %s", askNIC: "ethtool -S %s | grep -e discard -e pause",
 		askClass: "mlnx_qos -i %s", askMarks: "cat /sys/class/net/%s/ecn/roce_np/cnp_802p_prio",
-		askNeighbours: "lldpctl %s"},
+		askNeighbours: "lldpctl %s", askErrors: "ethtool -S %[1]s | grep -e err -e fec; ethtool -m %[1]s"},
 }
 
 // next adds a command to type at a port. Of devices whose system is not known, the command
@@ -67,13 +71,19 @@ func (x *Finding) next(p *Port, t topic, why string) {
 		}
 		name = "ETH"
 	}
-	if strings.Contains(c, "%s") {
+	if strings.Contains(c, "%") {
 		c = fmt.Sprintf(c, strings.ToLower(name[:1])+name[1:])
 		if system == "sonic" {
 			c = fmt.Sprintf(commands[system][t], name)
 		}
 	}
-	x.Next = append(x.Next, Step{Device: p.On.Name, Command: c, Why: why})
+	all := []string{c}
+	if system != "host" { // EOS has no line of two commands
+		all = strings.Split(c, "; ")
+	}
+	for _, c := range all {
+		x.Next = append(x.Next, Step{Device: p.On.Name, Command: c, Why: why})
+	}
 }
 
 func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }
