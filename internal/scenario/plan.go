@@ -36,6 +36,7 @@ type Plan struct {
 	PFC      map[topo.LinkEnd]uint8
 	Headroom map[topo.LinkEnd]PortHeadroom
 	Texts    map[string]string // configuration texts, by file
+	Forced   map[int]bool      // switches whose own configuration turns PFC on without negotiation
 	Machines map[string]string // texts that say what is inside servers, by file
 	Traces   []*trace.Trace    // what other tools said that ranks do, one for each job of such
 	LB       *route.Policy

@@ -156,7 +156,7 @@ func (p *resolver) configured() error {
 		return err
 	}
 	p.Texts, p.PFC = map[string]string{}, map[topo.LinkEnd]uint8{}
-	p.Headroom = map[topo.LinkEnd]PortHeadroom{}
+	p.Headroom, p.Forced = map[topo.LinkEnd]PortHeadroom{}, map[int]bool{}
 	type platform struct { // one text on switches of two types is two
 		file string
 		base *queue.Spec
@@ -183,6 +183,9 @@ func (p *resolver) configured() error {
 		p.portPFC(i, configs[file])
 		p.portHeadroom(i, configs[file])
 		p.portMarks(i, configs[file])
+		if slices.ContainsFunc(configs[file].Ports, func(x *swconf.Port) bool { return x.PFC.V == swconf.PFCOn }) {
+			p.Forced[i] = true
+		}
 		named := *configs[file]
 		named.Hostname.V = node.Name // one text may be that of many
 		p.configs = append(p.configs, &named)

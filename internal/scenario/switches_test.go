@@ -40,3 +40,28 @@ func TestSetBelowATextOfSwitches(t *testing.T) {
 		}
 	}
 }
+
+// A switch whose configuration turns PFC on without negotiation is known by it, for what is rendered of it.
+func TestForcedPFC(t *testing.T) {
+	text, err := os.ReadFile("../../scenarios/configs/seed-dcqcn.cfg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	on := strings.Replace(string(text), "priority-flow-control mode auto", "priority-flow-control mode on", 1)
+	if on == string(text) {
+		t.Fatal("the configuration negotiates nothing")
+	}
+	for config, want := range map[string]bool{string(text): false, on: true} {
+		d, err := scenario.Parse("x.yaml", []byte(good), []string{"switches.spine-1=a.cfg"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := d.Resolve(func(string) ([]byte, error) { return []byte(config), nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := p.Graph.Node("spine-1"); p.Forced[n] != want || p.Forced[p.Graph.Node("rail-1")] {
+			t.Errorf("forced %v, want spine-1: %v", p.Forced, want)
+		}
+	}
+}

@@ -44,6 +44,8 @@ type Fabric struct {
 	Multihome  string
 	Segments   bool // ways stand in packets (SRv6), and routes are static
 	Apart      bool // each port of a NIC is routed by itself, also where two make a bundle elsewhere
+	// Forced reports whether a switch does PFC without negotiation, as its own configuration says; nil: none does.
+	Forced func(node int) bool
 	// Naming is what ports are called; nil: as the language calls them.
 	Naming func(*panel.Panel, panel.Jack) string
 }
@@ -72,6 +74,8 @@ type Switch struct {
 	Mgmt     netip.Prefix
 	Seed     int
 	Spec     queue.Spec // headroom worked out
+	Forced   bool       // PFC is on, not negotiated
+	Notes    []string   // where its configuration differs from its Spec, once it is rendered
 	Ports    []*Port
 	Panel    *panel.Panel // nil: nobody said
 	VLANs    []*VLAN
@@ -362,6 +366,7 @@ func (d *Design) asic(s *Switch) queue.ASIC {
 // one for all, that of the longest and fastest. On SONiC it is at least what SONiC's own calculation gives.
 func (d *Design) spec(s *Switch) queue.Spec {
 	spec, through := d.Spec(s.Node), d.Graph.Nodes[s.Node].Through(d.Pipeline)
+	s.Forced = d.Fabric.Forced != nil && d.Fabric.Forced(s.Node)
 	for i := range spec.Queues {
 		k := &spec.Queues[i]
 		if !k.Lossless || k.Headroom > 0 || k.XOff == 0 && d.OS != swconf.SONiC {

@@ -176,6 +176,64 @@ func TestJunosPairs(t *testing.T) {
 	}
 }
 
+// TestWatchdogOfJunos: the times are the nearest that Junos takes, and a note says so where they are others. The three
+// values are the polling interval, and polls until detection, and the time until traffic goes on.
+func TestWatchdogOfJunos(t *testing.T) {
+	const ms = unit.Millisecond
+	for _, c := range []struct {
+		poll, detect, restore unit.Time
+		want                  [3]unit.Time
+		note                  bool
+	}{
+		{100 * ms, 200 * ms, 200 * ms, [3]unit.Time{100 * ms, 200 * ms, 200 * ms}, false},
+		{200 * ms, 200 * ms, 200 * ms, [3]unit.Time{100 * ms, 200 * ms, 200 * ms}, false},
+		{100 * ms, 100 * ms, 100 * ms, [3]unit.Time{100 * ms, 200 * ms, 200 * ms}, true},
+		{100 * ms, 5000 * ms, 20_000 * ms, [3]unit.Time{500 * ms, 5000 * ms, 10_000 * ms}, true},
+		{100 * ms, 250 * ms, 200 * ms, [3]unit.Time{100 * ms, 300 * ms, 200 * ms}, true},
+		{100 * ms, 60_000 * ms, 200 * ms, [3]unit.Time{1000 * ms, 10_000 * ms, 200 * ms}, true},
+	} {
+		s := spec()
+		s.Watchdog.On, s.Watchdog.Poll, s.Watchdog.Detect, s.Watchdog.Restore = true, c.poll, c.detect, c.restore
+		d, err := plan(fabric(t, "rail"), s, swconf.Junos, design.Unnumbered, "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, err := dialect.Render(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := d.Switches[0].Spec.Watchdog
+		if got := [3]unit.Time{w.Poll, w.Detect, w.Restore}; got != c.want {
+			t.Errorf("%v, want %v", got, c.want)
+		}
+		if told := strings.Contains(strings.Join(dialect.Unsaid(d), "\n"), "the watchdog detects after"); told != c.note ||
+			strings.Contains(files[0].Text, "the watchdog detects after") != c.note {
+			t.Errorf("%v: a note: %v, want %v", c.want, told, c.note)
+		}
+	}
+}
+
+// TestForcedPFC: NX-OS negotiates PFC unless the switch's own configuration turns it on, whatever system that is of.
+func TestForcedPFC(t *testing.T) {
+	for _, forced := range []bool{false, true} {
+		d, err := plan(fabric(t, "rail"), spec(), swconf.NXOS, design.Unnumbered, "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range d.Switches {
+			s.Forced = forced
+		}
+		files, err := dialect.Render(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if on := strings.Contains(files[0].Text, "priority-flow-control mode on"); on != forced ||
+			strings.Contains(files[0].Text, "priority-flow-control mode auto") == forced {
+			t.Errorf("forced %v: mode on: %v", forced, on)
+		}
+	}
+}
+
 // TestRefusedByJunos: what no statement expresses is refused with what is accepted.
 func TestRefusedByJunos(t *testing.T) {
 	for want, change := range map[string]func(*queue.Spec){
@@ -188,12 +246,7 @@ func TestRefusedByJunos(t *testing.T) {
 		"below a dynamic thresh": func(s *queue.Spec) {
 			s.Queues[3].XOff, s.Queues[3].XOnOffset, s.Queues[3].Alpha = 0, 1, 1
 		},
-		"one buffer partition": func(s *queue.Spec) { s.Queues[4] = queue.Class{Lossless: true, Alpha: 1} },
-		"at least 2 polls": func(s *queue.Spec) {
-			s.Watchdog.Detect, s.Watchdog.Poll = 100*unit.Millisecond, 100*unit.Millisecond
-		},
-		"2 to 10 times":            func(s *queue.Spec) { s.Watchdog.Detect = 5 * unit.Second },
-		"200ms to 10s":             func(s *queue.Spec) { s.Watchdog.Restore = 20 * unit.Second },
+		"one buffer partition":     func(s *queue.Spec) { s.Queues[4] = queue.Class{Lossless: true, Alpha: 1} },
 		"packet trimming":          func(s *queue.Spec) { s.Queues[0].Trim = true },
 		"switch.mark_core_only=fa": func(s *queue.Spec) { s.CoreMarks = true },
 	} {

@@ -113,6 +113,15 @@ func Unsaid(d *design.Design) (notes []string) {
 	if i := slices.IndexFunc(d.Switches, virtual); d.OS == swconf.SONiC && i < 0 && len(d.Switches) > 0 {
 		notes = append(notes, "fabric.clab.yml starts virtual switches (docker-sonic-vs), which have the lanes of their image's hwsku and not of "+d.Switches[0].Panel.Device.From+": for them render with --profile and that hwsku's port_config.ini")
 	}
+	told := map[string]bool{}
+	for _, s := range d.Switches {
+		for _, n := range s.Notes {
+			if !told[n] {
+				notes = append(notes, s.Name+" and others like it: "+n)
+			}
+			told[n] = true
+		}
+	}
 	if d.Segments && d.OS == swconf.FRR {
 		notes = append(notes, "uSIDs take FRR 10.3 (static-sids; locators of 32 + 16 bits 8.5): older ones refuse these lines")
 	}

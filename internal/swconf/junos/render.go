@@ -24,6 +24,7 @@ func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.Notes = notes
 	w := &writer{design.Writer{D: d, S: s}, map[int64]string{}}
 	w.Line(0, "# %s, %s switch of %s; written by railyard config render", s.Name, s.Role, d.Name)
 	w.Line(0, "# load set FILE in configuration mode, commit makes it count; statements differ between models: check yours")

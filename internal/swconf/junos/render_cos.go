@@ -78,32 +78,30 @@ func fit(d *design.Design, s *design.Switch) (notes []string, err error) {
 		}
 		k.Headroom = 0
 	}
-	if err := fitWatchdog(s); err != nil {
-		return nil, err
-	}
-	return append(notes, marks(s)...), nil
+	return slices.Concat(notes, fitWatchdog(s), marks(s)), nil
 }
 
-// fitWatchdog holds the watchdog to the times that Junos takes. Where it would detect in fewer polls than accepted
-// it polls more often; the switch's Spec says so then.
-func fitWatchdog(s *design.Switch) error {
+// fitWatchdog sets the watchdog to the nearest times that Junos takes, and notes where these are others than asked
+// for. Where it would detect in fewer polls than accepted it polls more often, in more of them less often.
+func fitWatchdog(s *design.Switch) (notes []string) {
 	w := &s.Spec.Watchdog
 	if !w.On {
 		return nil
 	}
-	refuse := func(format string, args ...any) error { return design.Refuse(swconf.Junos, s, format, args...) }
-	w.Poll = min(w.Poll, w.Detect/leastDetect)
-	switch {
-	case w.Poll < leastPoll || w.Poll > mostPoll || w.Poll%unit.Millisecond != 0:
-		return refuse("a watchdog that polls every %v and detects in %v; %v to %v are accepted, at least %d polls (switch.watchdog.poll, .detect)", w.Poll,
-			w.Detect, leastPoll, mostPoll, leastDetect)
-	case w.Detect%w.Poll != 0 || w.Detect/w.Poll > mostDetect:
-		return refuse("a watchdog that detects in %v; %d to %d times its polling interval of %v are accepted (switch.watchdog.detect)", w.Detect,
-			leastDetect, mostDetect, w.Poll)
-	case w.Restore < leastRestore || w.Restore > mostRestore || w.Restore%unit.Millisecond != 0:
-		return refuse("a watchdog that restores after %v; %v to %v are accepted (switch.watchdog.restore)", w.Restore, leastRestore, mostRestore)
+	asked := *w
+	within := func(t, least, most, step unit.Time) unit.Time {
+		return min(max((t+step-1)/step*step, least), most)
 	}
-	return nil
+	poll := min(w.Poll, w.Detect/leastDetect) / unit.Millisecond * unit.Millisecond
+	w.Poll = within(max(poll, w.Detect/mostDetect), leastPoll, mostPoll, unit.Millisecond)
+	w.Detect = within(w.Detect, leastDetect*w.Poll, mostDetect*w.Poll, w.Poll)
+	w.Restore = within(w.Restore, leastRestore, mostRestore, unit.Millisecond)
+	if w.Detect != asked.Detect || w.Restore != asked.Restore {
+		const says = "the watchdog detects after %v and restores after %v, not %v and %v: Junos takes %v to %v, by %d to %d polls, and %v to %v"
+		notes = append(notes, fmt.Sprintf(says, w.Detect, w.Restore, asked.Detect, asked.Restore, leastDetect*leastPoll,
+			mostDetect*mostPoll, leastDetect, mostDetect, leastRestore, mostRestore))
+	}
+	return notes
 }
 
 // threshold is a dynamic threshold: 7 is as much as is free, each step doubles it; -1 where there is none.

@@ -359,7 +359,11 @@ func (w *writer) interface_(p *design.Port) {
 	}
 	w.Line(1, "mtu %d", w.S.Spec.MTU)
 	w.Line(1, "speed %d", p.Rate/unit.Mbps)
-	w.Line(1, "priority-flow-control mode auto")
+	mode := "auto"
+	if w.S.Forced {
+		mode = "on"
+	}
+	w.Line(1, "priority-flow-control mode %s", mode)
 	if w.S.Spec.Watchdog.On {
 		w.Line(1, "priority-flow-control watch-dog-interval on")
 	}
