@@ -141,10 +141,13 @@ func (c *planFabricCmd) print(w io.Writer, in *planner.FabricInput, designs []pl
 
 // lockup is what plan fabric --check says of a design.
 type lockup struct {
-	GPUs    int     `json:"gpus"`
-	Routing string  `json:"lb"`
-	Ring    string  `json:"ring,omitempty"` // of buffers that may wait for one another
-	Seconds float64 `json:"seconds"`
+	GPUs    int    `json:"gpus"`
+	Routing string `json:"lb"`
+	Ring    string `json:"ring,omitempty"` // of buffers that may wait for one another
+	// of a routing that no switch configuration has: what holds with lb ecmp, which config render writes
+	Assumed  bool    `json:"lb_not_configurable,omitempty"`
+	ECMPRing string  `json:"ring_with_ecmp,omitempty"`
+	Seconds  float64 `json:"seconds"`
 }
 
 // check loads a design's scenario and looks whether pauses could deadlock in it.
@@ -158,7 +161,19 @@ func check(d *planner.Design) (*lockup, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &lockup{plan.Graph.TotalGPUs(), plan.LB.Name, plan.Ring(), time.Since(began).Seconds()}, nil
+	l := &lockup{GPUs: plan.Graph.TotalGPUs(), Routing: plan.LB.Name, Ring: plan.Ring(),
+		Assumed: !render.Configurable(plan.LB)}
+	if l.Assumed {
+		if doc, err = scenario.Parse(d.Name, []byte(d.Scenario), []string{"lb=ecmp", "fabric.allow_deadlock=true"}); err != nil {
+			return nil, err
+		}
+		if plan, err = doc.Network(func(string) ([]byte, error) { return nil, errors.New("no file is named") }); err != nil {
+			return nil, err
+		}
+		l.ECMPRing = plan.Ring()
+	}
+	l.Seconds = time.Since(began).Seconds()
+	return l, nil
 }
 
 // words say what was found.
@@ -166,6 +181,14 @@ func (l *lockup) words() string {
 	if l.Ring != "" {
 		return fmt.Sprintf("with lb %s pauses can deadlock: %s", l.Routing, l.Ring)
 	}
-	return fmt.Sprintf("no deadlock by pauses among %s with lb %s, whatever the load (%.1f s to look)",
+	found := fmt.Sprintf("no deadlock by pauses among %s with lb %s, whatever the load (%.1f s to look)",
 		unit.Plural(l.GPUs, "GPU"), l.Routing, l.Seconds)
+	switch {
+	case !l.Assumed:
+		return found
+	case l.ECMPRing == "":
+		return fmt.Sprintf("%s. No switch configuration has lb %s; with lb ecmp there is none either", found, l.Routing)
+	}
+	return fmt.Sprintf("%s. No switch configuration has lb %s; with lb ecmp, which config render writes, pauses can deadlock: %s",
+		found, l.Routing, l.ECMPRing)
 }

@@ -31,7 +31,10 @@ type Item struct {
 	Both   bool    `json:"both,omitempty"`   // a straight cable whose two ports are broken out
 	Metres float64 `json:"metres,omitempty"` // 0: an optic
 
-	price, watts float64 // of one
+	Price float64 `json:"unit_price"`
+	Total float64 `json:"total_price"`
+
+	watts float64 // of one
 }
 
 func (x Item) String() string {
@@ -97,7 +100,7 @@ func (in *FabricInput) linkPrice(rate int, metres float64, each int, one, other 
 	n := each * a.parts * b.parts
 	a.ports, b.ports = n/a.parts, n/b.parts
 	for _, x := range in.Prices.order(n, each, rate, metres, a, b) {
-		sum += x.price * float64(x.Count)
+		sum += x.Price * float64(x.Count)
 	}
 	return sum / float64(n)
 }
@@ -152,7 +155,7 @@ func (p *Prices) order(links, each, rate int, metres float64, a, b end) (out []I
 	cable, far := p.cablePart(metres), p.optics(metres)
 	add := func(n int, c CablePrice, x end) *Item {
 		c = c.at(x.rate)
-		y := Item{Count: n, Name: c.Name, Rate: x.rate, Link: rate, Metres: metres, price: c.Price, watts: c.Watts}
+		y := Item{Count: n, Name: c.Name, Rate: x.rate, Link: rate, Metres: metres, Price: c.Price, watts: c.Watts}
 		if x.parts > 1 {
 			y.Parts = x.parts
 		}

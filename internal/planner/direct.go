@@ -37,7 +37,7 @@ func dragonfly(in FabricInput, d Design) Design {
 	}
 	a, switches, n := x.GroupSize, x.GroupSize*x.Groups, x.Hosts()
 	d.GPUs = n
-	d.Tiers = []Tier{{"leaf", in.Leaf.String(), switches, x.K, x.Radix() - x.K, x.K}}
+	d.Tiers = []Tier{{"leaf", in.Leaf.String(), switches, x.K, x.Radix() - x.K, x.K, 0, 0}}
 	d.Cables = []Part{{From: "host", To: "leaf", Count: n, Metres: hostMetres, columns: 1},
 		{From: "leaf", To: "leaf in its group", Count: x.Groups * x.Local * a * (a - 1) / 2, Metres: hostMetres,
 			each: x.Local},
@@ -149,7 +149,7 @@ func torus(in FabricInput, d Design) Design {
 	}
 	nodes, down := n*n*n, hosts*in.PerServer
 	d.GPUs = nodes * down
-	d.Tiers = []Tier{{"leaf", in.Leaf.String(), nodes, down, 6 * per, down}}
+	d.Tiers = []Tier{{"leaf", in.Leaf.String(), nodes, down, 6 * per, down, 0, 0}}
 	links, cut := 3*nodes*per, 2*n*n*per
 	if n == 2 {
 		d.Tiers[0].Up, links, cut = 3*per, links/2, cut/2

@@ -28,6 +28,9 @@ type Tier struct {
 	Down    int    `json:"down_ports"` // used, per switch
 	Up      int    `json:"up_ports"`
 	Failure int    `json:"gpus_cut_off"` // GPUs whose NIC loses its network when one fails
+
+	Price float64 `json:"unit_price"` // of one switch
+	Total float64 `json:"total_price"`
 }
 
 // Design is one fabric that fits, or why it does not.
@@ -195,13 +198,16 @@ func (in FabricInput) ports(s SwitchModel) int { return s.broken(in.NICRate) }
 func (d *Design) price(in FabricInput) {
 	for i := range d.Tiers {
 		price, watts := in.Prices.switchPart(in.model(d.Tiers[i]))
-		d.Cost += price * float64(d.Tiers[i].Count)
+		d.Tiers[i].Price, d.Tiers[i].Total = price, price*float64(d.Tiers[i].Count)
+		d.Cost += d.Tiers[i].Total
 		d.Watts += watts * float64(d.Tiers[i].Count)
 	}
 	for i := range d.Cables {
 		in.bill(d, &d.Cables[i])
-		for _, x := range d.Cables[i].Order {
-			d.Cost += x.price * float64(x.Count)
+		for j := range d.Cables[i].Order {
+			x := &d.Cables[i].Order[j]
+			x.Total = x.Price * float64(x.Count)
+			d.Cost += x.Total
 			d.Watts += x.watts * float64(x.Count)
 		}
 	}

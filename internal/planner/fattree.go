@@ -43,8 +43,8 @@ func fatTree(in FabricInput, d Design) Design {
 	d.Cables = []Part{{From: "host", To: "leaf", Count: d.GPUs, Metres: hostMetres, columns: 1}}
 	if x.pods == 0 {
 		d.Hops, d.Ratio = 3, float64(nics)/float64(x.up())
-		d.Tiers = []Tier{{"leaf", leaf, x.groups, nics, x.up(), nics},
-			{"spine", top, x.tops, x.groups * x.each, 0, 0}}
+		d.Tiers = []Tier{{"leaf", leaf, x.groups, nics, x.up(), nics, 0, 0},
+			{"spine", top, x.tops, x.groups * x.each, 0, 0, 0, 0}}
 		d.Cables = append(d.Cables, Part{From: "leaf", To: "spine", Count: x.groups * x.up(), Metres: spineMetres,
 			each: x.each})
 		d.Note = fmt.Sprintf("%s, %s", unit.Plural(x.groups, "leaf"), unit.Plural(x.tops, "spine"))
@@ -53,9 +53,9 @@ func fatTree(in FabricInput, d Design) Design {
 	} else {
 		leaves := x.groups / x.pods
 		d.Hops, d.Ratio = 5, float64(leaves)/float64(x.out)
-		d.Tiers = []Tier{{"leaf", leaf, x.groups, nics, x.aggs, nics},
-			{"aggregation", top, x.pods * x.aggs, leaves, x.out, 0},
-			{"core", top, x.tops, x.pods * x.aggs / x.planes * x.each, 0, 0}}
+		d.Tiers = []Tier{{"leaf", leaf, x.groups, nics, x.aggs, nics, 0, 0},
+			{"aggregation", top, x.pods * x.aggs, leaves, x.out, 0, 0, 0},
+			{"core", top, x.tops, x.pods * x.aggs / x.planes * x.each, 0, 0, 0, 0}}
 		d.Cables = append(d.Cables,
 			Part{From: "leaf", To: "aggregation", Count: x.groups * x.aggs, Metres: spineMetres},
 			Part{From: "aggregation", To: "core", Count: x.pods * x.aggs * x.out, Metres: superMetres,

@@ -56,8 +56,8 @@ func (x *planes) fill(d *Design) {
 	sent := float64(x.up() * x.cable)
 	most := in.Leaf.beside(x.cable, x.up(), x.port)
 	d.GPUs = x.groups * min(most, int(sent*in.Ratio/float64(x.port)+1e-9)) * in.PerServer
-	d.Tiers = []Tier{{"rail", in.Leaf.String(), leaves, x.down, x.up(), 0},
-		{"spine", in.Top.String(), x.count * x.tops, perPlane * x.each, 0, 0}}
+	d.Tiers = []Tier{{"rail", in.Leaf.String(), leaves, x.down, x.up(), 0, 0, 0},
+		{"spine", in.Top.String(), x.count * x.tops, perPlane * x.each, 0, 0, 0, 0}}
 	d.Cables = []Part{{From: "host", To: "rail", Count: leaves * x.down, Metres: hostMetres, Rate: x.port,
 		columns: x.count * x.rails},
 		{From: "rail", To: "spine", Count: leaves * x.up(), Metres: spineMetres, Rate: x.cable, each: x.each}}

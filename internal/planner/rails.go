@@ -21,7 +21,7 @@ func singleSwitch(in FabricInput, d Design) Design {
 			unit.ShowCount(in.ports(s)))
 	}
 	d.GPUs = in.ports(s) / in.PerServer * in.PerServer
-	d.Tiers = []Tier{{"rail", s.String(), 1, nics, 0, nics}}
+	d.Tiers = []Tier{{"rail", s.String(), 1, nics, 0, nics, 0, 0}}
 	d.Cables = []Part{{From: "host", To: "rail", Count: nics, Metres: hostMetres, columns: 1}}
 	d.Hops, d.Bisection = 1, crossing(in.Hosts(), level{in.Hosts(), 1})
 	d.Note = "NICs reach their own rail only; NVLink connects the rails inside a host"
@@ -37,7 +37,7 @@ func railOnly(in FabricInput, d Design) Design {
 			unit.ShowCount(in.Hosts()), in.Leaf, unit.ShowCount(most), unit.ShowCount(most*in.PerServer))
 	}
 	d.GPUs = most * in.PerServer
-	d.Tiers = []Tier{{"rail", in.Leaf.String(), in.PerServer, in.Hosts(), 0, in.Hosts()}}
+	d.Tiers = []Tier{{"rail", in.Leaf.String(), in.PerServer, in.Hosts(), 0, in.Hosts(), 0, 0}}
 	d.Cables = []Part{{From: "host", To: "rail", Count: in.Hosts() * in.PerServer, Metres: hostMetres,
 		columns: in.PerServer}}
 	d.Hops, d.Bisection = 1, crossing(in.Hosts(), level{in.Hosts(), 1})
@@ -67,8 +67,8 @@ func railSpine(in FabricInput, d Design) Design {
 	leaves := x.groups * in.PerServer
 	most := in.Leaf.beside(in.NICRate, x.up(), in.NICRate)
 	d.GPUs = x.groups * min(most, int(float64(x.up())*in.Ratio+1e-9)) * in.PerServer
-	d.Tiers = []Tier{{"rail", in.Leaf.String(), leaves, x.down, x.up(), x.down},
-		{"spine", in.Top.String(), x.tops, leaves * x.each, 0, 0}}
+	d.Tiers = []Tier{{"rail", in.Leaf.String(), leaves, x.down, x.up(), x.down, 0, 0},
+		{"spine", in.Top.String(), x.tops, leaves * x.each, 0, 0, 0, 0}}
 	d.Cables = []Part{{From: "host", To: "rail", Count: leaves * x.down, Metres: hostMetres, columns: in.PerServer},
 		{From: "rail", To: "spine", Count: leaves * x.up(), Metres: spineMetres, each: x.each}}
 	d.Hops, d.Ratio = 3, float64(x.down)/float64(x.up())
@@ -103,9 +103,9 @@ func railPods(in FabricInput, d Design) Design {
 		return refuse(d, "%s pods need more ports than super-spines %v have", unit.ShowCount(pods), in.Top)
 	}
 	d.GPUs = pods * perPod
-	d.Tiers = []Tier{{"rail", in.Leaf.String(), pods * segments * in.PerServer, hosts, aggs, hosts},
-		{"spine", in.Top.String(), pods * aggs, segments * in.PerServer, aggUp, 0},
-		{"super-spine", in.Top.String(), supers, pods * aggs / planes * superUp, 0, 0}}
+	d.Tiers = []Tier{{"rail", in.Leaf.String(), pods * segments * in.PerServer, hosts, aggs, hosts, 0, 0},
+		{"spine", in.Top.String(), pods * aggs, segments * in.PerServer, aggUp, 0, 0, 0},
+		{"super-spine", in.Top.String(), supers, pods * aggs / planes * superUp, 0, 0, 0, 0}}
 	d.Cables = []Part{{From: "host", To: "rail", Count: d.GPUs, Metres: hostMetres, columns: in.PerServer},
 		{From: "rail", To: "spine", Count: pods * segments * in.PerServer * aggs, Metres: spineMetres},
 		{From: "spine", To: "super-spine", Count: pods * aggs * aggUp, Metres: superMetres, each: superUp}}
@@ -177,8 +177,8 @@ func pairPod(in FabricInput, d Design) Design {
 			unit.Plural(hosts*in.PerServer+up*spines, "port"), 2*segments*up)
 	}
 	d.GPUs = pods * perPod
-	d.Tiers = []Tier{{"rail", in.Leaf.String(), pods * 2 * segments, hosts * in.PerServer, up * spines, 0},
-		{"spine", in.Top.String(), pods * spines, 2 * segments * up, 0, 0}}
+	d.Tiers = []Tier{{"rail", in.Leaf.String(), pods * 2 * segments, hosts * in.PerServer, up * spines, 0, 0, 0},
+		{"spine", in.Top.String(), pods * spines, 2 * segments * up, 0, 0, 0, 0}}
 	d.Cables = []Part{{From: "host", To: "rail", Count: 2 * d.GPUs, Metres: hostMetres, columns: 2,
 		Rate: in.NICRate},
 		{From: "rail", To: "spine", Count: pods * 2 * segments * spines * up, Metres: spineMetres,
@@ -195,7 +195,7 @@ func pairPod(in FabricInput, d Design) Design {
 				in.Top, unit.ShowCount(in.ports(in.Top)), in.NICRate)
 		}
 		d.Tiers[1].Up = each * supers
-		d.Tiers = append(d.Tiers, Tier{"super-spine", in.Top.String(), supers, pods * spines * each, 0, 0})
+		d.Tiers = append(d.Tiers, Tier{"super-spine", in.Top.String(), supers, pods * spines * each, 0, 0, 0, 0})
 		d.Cables = append(d.Cables, Part{From: "spine", To: "super-spine",
 			Count: pods * spines * supers * each, Metres: superMetres, each: each,
 			Rate: in.NICRate})

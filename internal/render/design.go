@@ -22,6 +22,12 @@ import (
 	"railyard/unit"
 )
 
+// Configurable reports whether switch configurations express a routing.
+func Configurable(lb *route.Policy) bool {
+	return !route.Is[route.Steerer](lb) && !route.Is[route.Riser](lb) && !route.Is[route.Informed](lb) &&
+		!route.Is[route.EVReader](lb)
+}
+
 // Design decides addresses and numbers for a plan's fabric.
 func Design(p *scenario.Plan, file string, os swconf.OS, addressing, multihome, asic string) (*design.Design, error) {
 	if multihome == "" {

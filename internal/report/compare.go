@@ -20,8 +20,10 @@ type metric struct {
 	name  string
 	value func(s *result.Summary) float64
 	show  func(v float64) string
-	rare  bool   // of no row and no word where no variant has it
-	none  string // its name in the closing line of what no variant has; "": its name
+	rare  bool // of no row and no word where no variant has it
+	// of variants that differ in congestion control
+	control bool
+	none    string // its name in the closing line of what no variant has; "": its name
 }
 
 // perToken is a row and a ranking where variants do not train the same: how long a token takes.
@@ -84,6 +86,8 @@ var counted = []metric{
 	{name: "  idle", value: func(s *result.Summary) float64 { return float64(s.Links.UplinkIdle) }, show: plain,
 		rare: true},
 	{name: "busiest link", value: func(s *result.Summary) float64 { return s.Links.Max }, show: percent},
+	{name: "queue peak", value: func(s *result.Summary) float64 { return float64(s.QueuePeak) }, show: sizes, control: true},
+	{name: "  mean", value: func(s *result.Summary) float64 { return float64(s.QueueMean) }, show: sizes, control: true},
 	{name: "ECN marks", value: func(s *result.Summary) float64 { return float64(s.ECNMarks) }, show: plain},
 	{name: "CNPs", value: func(s *result.Summary) float64 { return float64(s.CNPs) }, show: plain},
 	{name: "rate reductions", value: cuts, show: plain},
@@ -260,7 +264,18 @@ func shownRows(all []result.Variant, per bool) (rows []metric, none []string) {
 	if per {
 		candidates = slices.Insert(candidates, 1, perToken)
 	}
+	controls := map[string]bool{}
+	for _, v := range all {
+		for _, r := range v.Runs {
+			for _, c := range r.Control {
+				controls[c.Algorithm] = true
+			}
+		}
+	}
 	for _, m := range candidates {
+		if m.control && len(controls) < 2 {
+			continue
+		}
 		if slices.ContainsFunc(all, func(v result.Variant) bool { return slices.Max(append(values(m, v), 0)) > 0 }) {
 			rows = append(rows, m)
 		} else if !m.rare {
@@ -411,7 +426,11 @@ func verdict(w io.Writer, title string, all []result.Variant) {
 	}
 	if s := first; len(s.Links.Hottest) > 0 && s.Links.Hottest[0].ToHost &&
 		s.Links.Max > 1.2*s.Links.UplinkMax {
-		Wrap(w, "", fmt.Sprintf("The limit is the receiver's link %s (%s; uplinks up to %s): load balancing cannot relieve it.", s.Links.Hottest[0].Name, percent(s.Links.Max), percent(s.Links.UplinkMax)))
+		uplinks := ""
+		if s.Links.UplinkMax > 0 {
+			uplinks = "; uplinks up to " + percent(s.Links.UplinkMax)
+		}
+		Wrap(w, "", fmt.Sprintf("The limit is the receiver's link %s (%s%s): load balancing cannot relieve it.", s.Links.Hottest[0].Name, percent(s.Links.Max), uplinks))
 	}
 }
 

@@ -78,7 +78,7 @@ func (*NewRate) describe(g *topo.Graph, was, e *LinkEvent) string {
 
 // BitErrors is the kind of event that changes the bit error rate of links.
 type BitErrors struct {
-	BER *float64 `yaml:"bit_error_rate" range:"0,0.01" doc:"its cables' bit error rate from then on; 0: none; 3e-8 loses 0.1 % of packets of 4 KiB"`
+	BER *float64 `yaml:"bit_error_rate" range:"0,0.01" doc:"its cables' bit error rate from then on; 0: none; 3e-8 loses 0.1 % of packets of 4 KiB on each cable of a path"`
 }
 
 func (*BitErrors) accept(*resolver, string, *Event, *thing) error { return nil }

@@ -96,7 +96,7 @@ type Link struct {
 	Rate  unit.Rate `yaml:"rate" doc:"line rate per direction"`
 	Cable Length    `yaml:"cable" range:"0m,100km" doc:"length; light takes 5.05 ns per metre"`
 	Delay unit.Time `yaml:"delay" range:"0s,1s" doc:"propagation delay, instead of the cable's"`
-	BER   float64   `yaml:"bit_error_rate" range:"0,0.01" doc:"probability that a bit is wrong on arrival; 3e-8 loses 0.1 % of packets of 4 KiB"`
+	BER   float64   `yaml:"bit_error_rate" range:"0,0.01" doc:"probability that a bit is wrong on arrival; 3e-8 loses 0.1 % of packets of 4 KiB on each cable of a path"`
 }
 
 // Graph is an explicit topology.

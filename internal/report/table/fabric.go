@@ -164,6 +164,16 @@ func fabricParts(w io.Writer, in *planner.FabricInput, d *planner.Design, more *
 		room += fmt.Sprintf("; bill for %s of %s", unit.Plural(hosts, "host"), unit.Plural(in.PerServer, "GPU"))
 	}
 	report.Wrap(w, "", fmt.Sprintf("%s: %s; cabled for %s%s", d.Name, d.Title, unit.Plural(d.Cabled(), "GPU"), room))
+	line := func(n int, what string, price, total float64) {
+		money := func(v float64) string { return unit.ShowMoney(v, in.Prices.Currency) }
+		if len([]rune(what)) > 48 { // the prices have a line of their own
+			fmt.Fprintf(w, "  %7s  %s\n", unit.ShowCount(n), what)
+			fmt.Fprintf(w, "  %57s %9s %9s\n", "", money(price), money(total))
+			return
+		}
+		fmt.Fprintf(w, "  %7s  %-48s %9s %9s\n", unit.ShowCount(n), what, money(price), money(total))
+	}
+	fmt.Fprintf(w, "  %7s  %-48s %9s %9s\n", "Count", "Part", "each", "total")
 	for _, x := range d.Tiers {
 		down, up := fmt.Sprintf("%d down", x.Down), ""
 		for _, p := range d.Cables {
@@ -174,11 +184,11 @@ func fabricParts(w io.Writer, in *planner.FabricInput, d *planner.Design, more *
 				down = fmt.Sprintf("%d × %dG down", x.Down, p.Rate)
 			}
 		}
-		fmt.Fprintf(w, "  %7s  %s %s: %s%s\n", unit.ShowCount(x.Count), x.Role, x.Model, down, up)
+		line(x.Count, fmt.Sprintf("%s %s: %s%s", x.Role, x.Model, down, up), x.Price, x.Total)
 	}
 	for _, p := range d.Cables {
 		for _, x := range p.Order {
-			fmt.Fprintf(w, "  %7s  %v: %s to %s\n", unit.ShowCount(x.Count), x, p.From, p.To)
+			line(x.Count, fmt.Sprintf("%v: %s to %s", x, p.From, p.To), x.Price, x.Total)
 		}
 	}
 	for _, note := range []string{d.Note, more.Deadlock[d.Name], more.Scenarios[d.Name]} {
