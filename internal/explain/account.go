@@ -9,7 +9,6 @@ import (
 	"railyard/internal/coll"
 	"railyard/internal/exec"
 	"railyard/internal/facts"
-	"railyard/internal/result"
 	"railyard/unit"
 )
 
@@ -165,14 +164,6 @@ func (a *accounts) alike(id cause.ID) without {
 	v.free = v.has(cause.Recovering) && v.has(cause.Pause)
 	v.kept = a.m.owned && v.has(cause.Window) && id != cause.Window
 	return v
-}
-
-// remedies lists what could be changed about a run whose step took so many ps.
-func (a *accounts) remedies(step *cause.Account, took int64) (all []result.Remedy) {
-	for _, r := range facts.Remedies(a.known, step, took) {
-		all = append(all, r.Result(step))
-	}
-	return all
 }
 
 // candidate is a cause, and when the run would have ended without it alone.
@@ -367,10 +358,17 @@ func (a *accounts) collective(to *cause.Account, c int32, took unit.Time) {
 	})
 }
 
-// message divides the time of a message, from when it was posted.
+// message divides the time of a message, from when it was posted. Replays of long collectives drift, so that one may
+// post a message when it is about to be done: then what replays differ by says nothing of the message, which waited for
+// others of its NIC as the run itself shows.
 func (a *accounts) message(to *cause.Account, x int32) {
 	msg := &a.m.b.r.seen.Messages[x]
 	in := func(p *replay) unit.Time { return p.done[x] - p.posted[x] }
+	if p := a.base; in(p) < a.m.alone(p.net, p.uses[msg.Conn], a.m.bytes(x, p.v))+a.m.latency(x, p.v) {
+		p.crossed(x, p.done[x]-(msg.Done-msg.Posted), p.done[x], to)
+		a.outside.message(to, x)
+		return
+	}
 	a.divide(to, msg.Done-msg.Posted, in, func(rest *cause.Account) {
 		p := a.last()
 		p.crossed(x, p.posted[x], p.done[x], rest)

@@ -171,3 +171,11 @@ func (r *reading) sharingNIC(conn int32) (n int) {
 	}
 	return n
 }
+
+// remedies lists what could be changed about a run whose step took so many ps.
+func (a *accounts) remedies(step *cause.Account, took int64) (all []result.Remedy) {
+	for _, r := range facts.Remedies(a.known, step, took) {
+		all = append(all, r.Result(step))
+	}
+	return all
+}
