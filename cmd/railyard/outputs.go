@@ -139,6 +139,7 @@ type searchResult struct {
 	Rejected   []planner.Rejected  `json:"rejected"`
 	Simulated  []layouts.Simulated `json:"simulated"`
 	Tried      int                 `json:"tried"`
+	planner.Comparison
 }
 
 type transferResult struct {

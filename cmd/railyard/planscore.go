@@ -31,7 +31,7 @@ func (c *planScoreCmd) Help() string {
 	return `Estimates computation, bubble, exposed communication and GPU memory of one parallel configuration by the
 cost model of plan search. The data parallel size is the number of GPUs divided by the other sizes. --against
 prints the parts by which the step of a second configuration differs. Exit code 1: one does not fit the GPU memory.
-With --software the estimate has an interval, which holds 90 % of published trainings that were not fitted.
+The estimate has an interval, which holds 90 % of published trainings that were not fitted.
 --measured takes columns model, gpu, gpus, tp, pp, cp, ep, vpp, micro, global_batch, sequence, zero,
 recompute, step_seconds, source (precision, software), or those of Megatron-Bridge's performance summary.
 It prints the errors of trainings that a software's figures were fitted to, and of those held out.
@@ -96,7 +96,8 @@ func (c *planScoreCmd) Run(e *env) error {
 		}
 		return err
 	}
-	err = e.show(c.JSON, s, func() { table.Score(e.stdout, in, s) })
+	_, origin := c.efficiency(plan, c.Fabric)
+	err = e.show(c.JSON, s, func() { table.Score(e.stdout, in, s, origin) })
 	if err == nil && !s.Fits {
 		return &exitError{exitFailed}
 	}
@@ -131,7 +132,10 @@ func (c *planScoreCmd) against() (planScoreCmd, error) {
 
 // measured estimates a table of measured trainings.
 func (c *planScoreCmd) measured(e *env) (err error) {
-	by := planner.Assumed{Efficiency: c.efficiency(0)}
+	var by planner.Assumed
+	if c.Efficiency != nil {
+		by.Efficiency = *c.Efficiency
+	}
 	if c.Software != "" {
 		var t workload.Training
 		if err = c.framework(c.Software, &t); err != nil {

@@ -101,6 +101,11 @@ func (c *planSearchCmd) Run(e *env) error {
 	var sims []layouts.Simulated
 	var stopped error
 	of := layouts.Study{Fabric: c.Fabric, Set: c.Set, Model: c.Model, Packets: c.Packets, Software: c.Software}
+	if c.Out != "" && len(r.Candidates) > 0 { // what cannot be written is refused before simulations
+		if _, err = of.Scenario(r.Candidates[0].Layout, in, c.Out); err != nil {
+			return err
+		}
+	}
 	if simulate > 0 && len(r.Candidates) > 0 {
 		ctx, pool, release := e.pool()
 		defer release()
@@ -112,13 +117,15 @@ func (c *planSearchCmd) Run(e *env) error {
 		of.Pool = pool
 		sims, stopped = of.Simulate(ctx, simulate, r, in, plan)
 	}
+	compared := in.Compare()
 	if c.JSON {
 		top := r.Candidates[:min(c.Top, len(r.Candidates))]
 		err = printJSON(e.stdout, searchResult{Model: m.Name, GPUs: in.Site.GPUs, Precision: in.Training.Precision,
 			Tried: r.Tried, Feasible: len(r.Candidates), Candidates: top, Rejected: r.Rejected, Simulated: sims,
-			Waste: in.Site.Waste})
+			Waste: in.Site.Waste, Comparison: compared})
 	} else {
-		table.Layouts(e.stdout, &in, r, sims, c.Top, c.CC)
+		_, origin := c.efficiency(plan, c.Fabric)
+		table.Layouts(e.stdout, &in, r, compared, sims, c.Top, c.CC, origin)
 	}
 	switch {
 	case err != nil:
@@ -137,22 +144,20 @@ func (c *planSearchCmd) Run(e *env) error {
 
 // write writes the scenario of a layout.
 func (c *planSearchCmd) write(e *env, of *layouts.Study, best partition.Layout, in planner.SearchInput) error {
-	text, unfit, err := of.Scenario(best, in, c.Out)
+	w, err := of.Scenario(best, in, c.Out)
 	if err == nil {
-		err = output.WriteBytes(c.Out, c.Force, []byte(text))
+		err = output.WriteBytes(c.Out, c.Force, []byte(w.Text))
 	}
-	switch {
-	case err != nil || c.JSON:
-	case unfit != "":
-		report.Labelled(e.stdout, "note: ", unfit)
-	default:
-		sets := ""
-		for _, s := range c.Set {
-			sets += " --set " + s
-		}
-		fmt.Fprintf(e.stdout, "Next: railyard run %s%s\n", c.Out, sets)
+	if err != nil || c.JSON {
+		return err
 	}
-	return err
+	if w.Unfit != "" {
+		report.Labelled(e.stdout, "note: ", w.Unfit)
+	}
+	if w.Next != "" {
+		fmt.Fprintln(e.stdout, "Next: "+w.Next)
+	}
+	return nil
 }
 
 // onlyFlags limit a search.
@@ -190,17 +195,21 @@ func (c *trainingFlags) framework(name string, t *workload.Training) (err error)
 type trainingFlags struct {
 	GPUs       int      `help:"Number of GPUs (all of the fabric)" name:"gpus" placeholder:"N" range:"1,1048576" without:"measured"`
 	Global     int64    `help:"Sequences per step" default:"1024" name:"global-batch" range:"1,1073741824" without:"measured"`
-	Efficiency *float64 `help:"Percentage of the dense peak that matrix products reach (60)" placeholder:"PERCENT" range:"1,100"`
+	Efficiency *float64 `help:"Percentage of the dense peak that matrix products reach (the scenario's, or 60)" placeholder:"PERCENT" range:"1,100"`
 	Precision  string   `help:"Matrix products of layers: bf16, fp8, fp8-block, mxfp8, nvfp4" enum:"bf16,fp8,fp8-block,mxfp8,nvfp4" default:"bf16" placeholder:"NAME" without:"measured"`
 	Kernels    string   `help:"Memory-bound kernels: flat, fused or unfused (flat)" enum:",flat,fused,unfused" default:"" placeholder:"NAME" without:"measured"`
 }
 
-// efficiency is the flag's percentage, or what it is unless given.
-func (c *trainingFlags) efficiency(def float64) float64 {
-	if c.Efficiency != nil {
-		return *c.Efficiency
+// efficiency returns the percentage of the peak that matrix products reach, and what says so: the flag, the scenario
+// with the fabric, or neither.
+func (c *trainingFlags) efficiency(plan *scenario.Plan, fabric string) (percent float64, from string) {
+	switch {
+	case c.Efficiency != nil:
+		return *c.Efficiency, "--efficiency"
+	case plan.Efficiency > 0:
+		return plan.Efficiency, "of " + fabric + "; --efficiency changes it"
 	}
-	return def
+	return 60, "default; --efficiency changes it"
 }
 
 // input returns the training on the GPUs of a fabric.
@@ -208,6 +217,7 @@ func (c *trainingFlags) input(name string, m *model.Config, plan *scenario.Plan,
 	sequence int64) (planner.SearchInput, error) {
 	t := workload.NewTraining()
 	t.Name, t.Model, t.GlobalBatch, t.Seq = name, m, c.Global, sequence
-	t.Efficiency, t.Kernels, t.Precision = c.efficiency(60), cmp.Or(c.Kernels, workload.Flat), c.Precision
+	t.Efficiency, _ = c.efficiency(plan, fabric)
+	t.Kernels, t.Precision = cmp.Or(c.Kernels, workload.Flat), c.Precision
 	return layouts.Asked(t, plan, fabric, c.GPUs)
 }

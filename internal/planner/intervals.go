@@ -47,6 +47,11 @@ func (e Error) Factor() float64 {
 	return math.Exp(normal90 * e.RMS * math.Sqrt(1+1/float64(max(1, e.Cells))))
 }
 
+// Interval returns the interval of an estimate in seconds that holds 90 % of measurements.
+func (e Error) Interval(seconds float64) (low, high float64) {
+	return seconds / e.Factor(), seconds * e.Factor()
+}
+
 // ErrorOf returns the error of a class by a software: of held-out rows where some were fitted, else of all rows by the
 // figures of custom.
 func ErrorOf(s *workload.Software, kind string) (Error, bool) {

@@ -41,7 +41,8 @@ type Measured struct {
 
 // Assumed is what a table does not say of its trainings' software.
 type Assumed struct {
-	Efficiency float64            // flat kernels at this percentage of the peak, for all; 0: by software
+	Efficiency float64            // this percentage of the peak, for all; 0: by software
+	Kernels    string             // with Efficiency; empty: flat
 	Software   *workload.Software // the framework of all rows; nil: of each row
 }
 
@@ -195,7 +196,7 @@ func (m *Measured) estimate(find FindModel, by Assumed) {
 	}
 	t.Name, t.GlobalBatch, t.Seq = m.model, m.global, m.seq
 	if t.Precision = m.precision; by.Efficiency > 0 {
-		t.Efficiency = by.Efficiency
+		t.Efficiency, t.Kernels = by.Efficiency, cmp.Or(by.Kernels, t.Kernels)
 	} else if t.Software = by.Software; by.Software != nil {
 		m.software = by.Software.Name
 	} else if t.Software, err = workload.FindSoftware(m.software); err != nil {
@@ -213,7 +214,7 @@ func (m *Measured) estimate(find FindModel, by Assumed) {
 	in := SearchInput{Training: t, Site: Site{GPU: gpu, GPUs: m.gpus, PerServer: per, NVLink: gpu.Reached(),
 		NIC: gpu.NIC, Latency: 3 * unit.Microsecond, NVLatency: unit.Microsecond, Ratio: 1, Upper: 1,
 		Segment: max(1, m.gpus/per), QPs: 1, Spread: true}}
-	s, err := in.Score(m.layout)
+	s, err := in.score(m.layout)
 	if err != nil {
 		fail(err)
 		return

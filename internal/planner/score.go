@@ -13,16 +13,28 @@ type Scored struct {
 	Limit  unit.Bytes `json:"gpu_memory_bytes"` // of which a layout may fill MostMemory
 	Fits   bool       `json:"fits"`
 
-	// The interval of the step time that holds 90 % of published trainings that were not fitted, with a software.
-	Software string  `json:"software,omitempty"`
-	Low      float64 `json:"step_seconds_low,omitempty"`
-	High     float64 `json:"step_seconds_high,omitempty"`
-	Error    *Error  `json:"error,omitempty"` // from which the interval follows
+	Software string `json:"software,omitempty"`
+	// The interval of the step time that holds 90 % of published trainings that were not fitted.
+	Low  float64 `json:"step_seconds_low,omitempty"`
+	High float64 `json:"step_seconds_high,omitempty"`
+	Comparison
 }
 
 // Score estimates the step of a layout; its data parallel size and microbatches are what GPUs and batch leave. It
 // refuses what cannot be: a layout that does not divide GPUs, batch or model.
 func (in SearchInput) Score(l partition.Layout) (*Scored, error) {
+	s, err := in.score(l)
+	if err != nil {
+		return nil, err
+	}
+	if s.Comparison = in.Compare(); s.Error != nil {
+		s.Low, s.High = s.Error.Interval(s.Seconds)
+	}
+	return s, nil
+}
+
+// score is Score without what published trainings say.
+func (in SearchInput) score(l partition.Layout) (*Scored, error) {
 	if err := in.check(); err != nil {
 		return nil, err
 	}
@@ -62,9 +74,6 @@ func (in SearchInput) Score(l partition.Layout) (*Scored, error) {
 	s.Fits = s.Memory <= s.Limit/100*partition.MostMemory
 	if by := in.Training.Software; by != nil {
 		s.Software = by.String()
-		if e, ok := ErrorOf(by, Kind(in.Training.Model, in.Training.Precision)); ok {
-			s.Low, s.High, s.Error = s.Seconds/e.Factor(), s.Seconds*e.Factor(), &e
-		}
 	}
 	s.TFLOPs = s.MFU * in.Training.PeakOf(in.Site.GPU) / 1e12
 	return s, nil

@@ -68,13 +68,13 @@ func TestExpertsOverTensor(t *testing.T) {
 	}
 }
 
-// TestSoftwareScore checks that an estimate by a software has an interval, and one without has none.
+// TestSoftwareScore checks that an estimate has an interval, with a software and without, and a software host time.
 func TestSoftwareScore(t *testing.T) {
 	in := searching(builtin(t, "llama-3.1-8b"), site(t, 16), 64, 4096, 50)
 	l := partition.Layout{TP: 1, PP: 1, CP: 1, EP: 1, VPP: 1, Micro: 1, Seq: 4096,
 		Recompute: partition.RecomputeSelective}
 	s, err := in.Score(l)
-	if err != nil || s.Software != "" || s.Error != nil || s.Host != 0 {
+	if err != nil || s.Software != "" || s.Error == nil || s.Host != 0 || !(s.Low < s.Seconds && s.Seconds < s.High) {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	for _, name := range workload.SoftwareNames() {

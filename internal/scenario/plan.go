@@ -84,6 +84,7 @@ type Plan struct {
 	Steps      int       // kinds of things that happen, to be told in order
 	Notes      []string  // what a careful reader should know
 	QueueNotes []string  // those of Notes about what the switches' queues are set to
+	Efficiency float64   // percentage that the training says that Fabric left out; 0: it says none
 	Unfit      string    // why a step has more operations than a simulation takes; empty: none has
 
 	// Ahead returns what of the jobs was executed before on the same machine, for other plans with Totals too; nil:

@@ -50,9 +50,18 @@ func (d *Document) Checked(read ReadFile) (*Plan, error) { return d.resolve(read
 func (d *Document) Network(read ReadFile) (*Plan, error) { return d.resolve(read, noWork) }
 
 // Fabric is Resolve with a permutation of single bytes instead of the workload, for those who send one of their own.
+// Of the workload the plan keeps the efficiency of a training.
 func (d *Document) Fabric(read ReadFile) (*Plan, error) {
+	said := 0.0
+	if t := d.File.Workload.Training; t != nil && d.says("workload.training.efficiency") {
+		said = t.Efficiency
+	}
 	d.File.Workload = Workload{Traffic: &Traffic{Permutation: &Pattern{Bytes: 1}}}
-	return d.Resolve(read)
+	p, err := d.Resolve(read)
+	if err == nil {
+		p.Efficiency = said
+	}
+	return p, err
 }
 
 // Servers is Network with what servers have inside.

@@ -122,3 +122,25 @@ func TestTooManyRings(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestTooManyReplicas checks that a step of which no batch, no microbatch and no ring is few enough operations names
+// fewer replicas, with which it is.
+func TestTooManyReplicas(t *testing.T) {
+	parse := func(sets ...string) (*scenario.Plan, error) {
+		doc, err := scenario.Parse("x.yaml", []byte("fabric: {kind: rail, segments: 1, hosts: 32, spines: 8}\n"+
+			"server: {gpu: h100, gpus: 8, nics: 8}\nworkload: {training: {model: llama-3.1-70b, dp: 64, cp: 4, zero: 3, "+
+			"sequence: 8192, global_batch: 1024, channels: 8}}\n"), sets)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return doc.Checked(nil)
+	}
+	p, err := parse()
+	const want = "; accepted: --set workload.training.dp=4 --set workload.training.global_batch=64"
+	if err != nil || !strings.HasSuffix(p.Unfit, want) {
+		t.Fatalf("%v, %s, want %s", err, p.Unfit, want)
+	}
+	if p, err = parse("workload.training.dp=4", "workload.training.global_batch=64"); err != nil || p.Unfit != "" {
+		t.Errorf("%v, %s", err, p.Unfit)
+	}
+}

@@ -144,12 +144,19 @@ func (p *resolver) framework(key, name string) (*workload.Software, error) {
 	return s, field.Under(key+".software", err)
 }
 
-// tooBig returns why no simulation takes a step, with the overrides of which each alone changes that.
+// tooBig returns why no simulation takes a step, with the overrides that change that.
 func tooBig(key string, step *workload.Training) error {
 	err := step.TooBig()
 	var e *field.Error
-	if keys := step.Smaller(); errors.As(err, &e) && len(keys) > 0 {
-		e.Msg += "; accepted: --set " + key + "." + strings.Join(keys, " or --set "+key+".")
+	if !errors.As(err, &e) {
+		return err
+	}
+	var all []string
+	for _, keys := range step.Smaller() {
+		all = append(all, "--set "+key+"."+strings.Join(keys, " --set "+key+"."))
+	}
+	if len(all) > 0 {
+		e.Msg += "; accepted: " + strings.Join(all, " or ")
 	}
 	return err
 }

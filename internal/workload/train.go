@@ -2,6 +2,7 @@ package workload
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"railyard/internal/coll"
@@ -185,6 +186,25 @@ func (s *step) steps() error {
 	return nil
 }
 
+// Fits reports whether the model and the framework take the layout, and the GPUs' memory with its reserve holds it.
+func (t *Training) Fits() bool {
+	if t.Validate() != nil || t.Software != nil && t.Software.Permits(t.Layout) != nil {
+		return false
+	}
+	need, have := t.Fullest()
+	return need <= have/100*partition.MostMemory
+}
+
+// Fullest returns the memory that the fullest GPU needs, and what the smallest one has, of which partition.MostMemory
+// percent may be filled.
+func (t *Training) Fullest() (need, have unit.Bytes) {
+	worst, err := t.Worst(t.Model)
+	if err != nil {
+		return math.MaxInt64, t.Smallest().Usable
+	}
+	return worst.Total(), t.Smallest().Usable
+}
+
 // TooBig says whether the step has more operations than a DAG takes.
 func (t *Training) TooBig() error {
 	if ops := t.size(); ops > MaxOps {
@@ -194,27 +214,36 @@ func (t *Training) TooBig() error {
 	return nil
 }
 
-// Smaller returns keys with a value of which each alone gives a step that a DAG takes: fewer microbatches, or larger
-// ones that the GPUs' memory holds; none: no such value does.
-func (t *Training) Smaller() (keys []string) {
+// Smaller returns changes, keys with their values, of which each gives a step that a DAG takes: fewer microbatches,
+// larger ones that the GPUs' memory holds, one channel, or else fewer replicas; none: no such change does.
+func (t *Training) Smaller() (changes [][]string) {
+	add := func(keys ...string) { changes = append(changes, keys) }
 	if n := t.FewerMicrobatches(); n > 0 {
-		keys = append(keys, fmt.Sprintf("global_batch=%d", int64(n*t.DP)*t.Micro))
+		add(fmt.Sprintf("global_batch=%d", int64(n*t.DP)*t.Micro))
 	}
 	for few, n := *t, 2; t.Microbatches%n == 0; n *= 2 {
 		if few.Micro, few.Microbatches = t.Micro*int64(n), t.Microbatches/n; few.TooBig() != nil {
 			continue
 		}
 		if need, err := few.Worst(t.Model); err == nil && need.Total() <= few.Smallest().Usable {
-			keys = append(keys, fmt.Sprintf("micro_batch=%d", few.Micro))
+			add(fmt.Sprintf("micro_batch=%d", few.Micro))
 		}
 		break
 	}
 	if one := *t; t.Channels == 0 {
 		if one.Channels = 1; one.TooBig() == nil { // through one NIC of a server
-			keys = append(keys, "channels=1")
+			add("channels=1")
 		}
 	}
-	return keys
+	if few := *t; len(changes) == 0 {
+		for few.DP /= 2; few.DP > 1; few.DP /= 2 {
+			if few.GlobalBatch = few.Global(); few.Validate() == nil && few.TooBig() == nil {
+				add(fmt.Sprintf("dp=%d", few.DP), fmt.Sprintf("global_batch=%d", few.GlobalBatch))
+				break
+			}
+		}
+	}
+	return changes
 }
 
 // FewerMicrobatches returns the largest half, quarter and so on of the step's microbatches of which a DAG takes the

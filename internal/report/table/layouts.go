@@ -15,8 +15,10 @@ import (
 )
 
 // Layouts prints what a search over layouts found: the best ones, those that were simulated, and why others are none.
-func Layouts(w io.Writer, in *planner.SearchInput, r *planner.Result, sims []layouts.Simulated, top int, cc string) {
-	screen.Painted(w, screen.Answer, "", layoutAnswer(r, sims))
+// The origin of the efficiency is printed.
+func Layouts(w io.Writer, in *planner.SearchInput, r *planner.Result, c planner.Comparison, sims []layouts.Simulated,
+	top int, cc, origin string) {
+	screen.Painted(w, screen.Answer, "", layoutAnswer(r, c.Error, sims))
 	report.Wrap(w, "", fmt.Sprintf("%s on %s %s, %s sequences of %s tokens per step; %s of %s configurations feasible",
 		in.Training.Model.Name, unit.ShowCount(in.Site.GPUs), strings.ToUpper(in.Site.GPU.Name),
 		unit.ShowCount(in.Training.GlobalBatch), unit.ShowCount(in.Training.Seq), unit.ShowCount(len(r.Candidates)),
@@ -25,17 +27,15 @@ func Layouts(w io.Writer, in *planner.SearchInput, r *planner.Result, sims []lay
 		report.Wrap(w, "", fmt.Sprintf("Matrix products in %s; MFU is of the GPU's peak in %[1]s", p))
 	}
 	if by := in.Training.Software; by == nil {
-		report.Wrap(w, "", fmt.Sprintf("Matrix products at %v %% of the GPU's peak (--efficiency)", in.Training.Efficiency))
+		efficiency(w, in, origin)
 	} else {
 		report.Wrap(w, "", fmt.Sprintf("Kernels and overheads of %s, and what it can run", by))
-		e, ok := planner.ErrorOf(by, planner.Kind(in.Training.Model, in.Training.Precision))
-		if ok && len(r.Candidates) > 0 {
-			x := r.Candidates[0].Seconds
-			report.Wrap(w, "", fmt.Sprintf("90 %% interval of the best step %s to %s, of each step %s, by %s held out (%s: RMS %s)",
-				took(x/e.Factor()), took(x*e.Factor()), "÷ and × "+unit.Digits(e.Factor()), unit.Plural(e.Rows, "training"),
-				e.Kind, unit.ShowShare(e.RMS)))
-		}
 	}
+	if e := c.Error; e != nil && len(r.Candidates) > 0 {
+		report.Wrap(w, "", fmt.Sprintf("90 %% interval of each estimate: ÷ and × %s, by %s", unit.Digits(e.Factor()),
+			judges(in, e)))
+	}
+	nearest(w, in, c.Nearest)
 	if cc != "" {
 		report.Wrap(w, "", fmt.Sprintf("%s: transfers between hosts take %s as long as without congestion control, measured on a ring of four hosts", cc, unit.ShowFactor(in.Site.Waste)))
 	}
@@ -45,7 +45,7 @@ func Layouts(w io.Writer, in *planner.SearchInput, r *planner.Result, sims []lay
 }
 
 // layoutAnswer names the best layout: of those simulated, or by the cost model.
-func layoutAnswer(r *planner.Result, sims []layouts.Simulated) string {
+func layoutAnswer(r *planner.Result, e *planner.Error, sims []layouts.Simulated) string {
 	ran := 0
 	for _, s := range sims {
 		if s.Skipped == "" {
@@ -65,8 +65,36 @@ func layoutAnswer(r *planner.Result, sims []layouts.Simulated) string {
 		return "No configuration is feasible. Those above GPU memory need more GPUs, or GPUs with more memory"
 	}
 	x := &r.Candidates[0]
-	return fmt.Sprintf("Best estimate: %s: step %s, MFU %s", x.Layout, took(x.Seconds),
+	interval := ""
+	if e != nil {
+		low, high := e.Interval(x.Seconds)
+		interval = fmt.Sprintf(" (90 %% interval %s to %s)", took(low), took(high))
+	}
+	return fmt.Sprintf("Best estimate: %s: step %s%s, MFU %s", x.Layout, took(x.Seconds), interval,
 		unit.ShowShare(x.MFU))
+}
+
+// efficiency prints the share of the peak that was assumed, and its origin.
+func efficiency(w io.Writer, in *planner.SearchInput, origin string) {
+	report.Wrap(w, "", fmt.Sprintf("Matrix products at %v %% of the GPU's peak (%s)", in.Training.Efficiency, origin))
+}
+
+// judges names the trainings that an interval is from.
+func judges(in *planner.SearchInput, e *planner.Error) string {
+	of, more := "trainings held out", ""
+	if in.Training.Software == nil {
+		of, more = fmt.Sprintf("published trainings at %v %%", in.Training.Efficiency), "; --software narrows it"
+	}
+	return fmt.Sprintf("%s %s (%s: RMS %s)%s", unit.ShowCount(e.Rows), of, e.Kind, unit.ShowShare(e.RMS), more)
+}
+
+// nearest prints the published training nearest to one.
+func nearest(w io.Writer, in *planner.SearchInput, n *planner.Nearest) {
+	if n != nil {
+		report.Wrap(w, "", fmt.Sprintf("Nearest published: %s %s, sequences of %s tokens, %s, %s: MFU %s",
+			unit.ShowCount(n.GPUs), strings.ToUpper(in.Site.GPU.Name), unit.ShowCount(n.Sequence), n.Layout, n.Software,
+			unit.ShowShare(n.MFU)))
+	}
 }
 
 // candidates prints estimates, the best first.

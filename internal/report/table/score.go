@@ -16,14 +16,18 @@ import (
 )
 
 // Score prints what a layout's step is estimated to take, by part.
-func Score(w io.Writer, in *planner.SearchInput, s *planner.Scored) {
+// The origin of the efficiency is printed.
+func Score(w io.Writer, in *planner.SearchInput, s *planner.Scored, origin string) {
 	screen.Painted(w, screen.Answer, "", fmt.Sprintf("%s, %s: step %s, MFU %s (estimate)", in.Training.Model.Name,
 		s.Layout, took(s.Seconds), unit.ShowShare(s.MFU)))
 	if s.Error != nil {
-		report.Wrap(w, "", fmt.Sprintf("%s; 90 %% interval %s to %s, by %s held out (%s: RMS %s)", s.Software,
-			took(s.Low), took(s.High), unit.Plural(s.Error.Rows, "training"), s.Error.Kind,
-			unit.ShowShare(s.Error.RMS)))
+		report.Wrap(w, "", strings.TrimPrefix(fmt.Sprintf("%s; 90 %% interval %s to %s, by %s", s.Software, took(s.Low),
+			took(s.High), judges(in, s.Error)), "; "))
 	}
+	if s.Software == "" {
+		efficiency(w, in, origin)
+	}
+	nearest(w, in, s.Nearest)
 	report.Wrap(w, "", fmt.Sprintf("%s %s, %s sequences of %s tokens per step in %s; %s tokens/s and %s TFLOP/s per GPU", unit.ShowCount(s.Layout.GPUs()), strings.ToUpper(in.Site.GPU.Name),
 		unit.ShowCount(in.Training.GlobalBatch), unit.ShowCount(in.Training.Seq), in.Training.Precision,
 		unit.Digits(s.TokensGPU), unit.Digits(s.TFLOPs)))

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 
+	"railyard/internal/model"
 	"railyard/internal/partition"
 	"railyard/internal/planner"
 	"railyard/internal/scenario"
@@ -26,30 +27,74 @@ func Best(r *planner.Result, sims []Simulated) partition.Layout {
 }
 
 // Scenario returns the text of the fabric's scenario with a layout's training as its workload, for a file at out, and
-// checks that it resolves with the study's overrides. unfit is why no simulation takes the whole step; empty: one does.
-func (c *Study) Scenario(l partition.Layout, in planner.SearchInput, out string) (text, unfit string, err error) {
+// checks that it resolves with the study's overrides.
+func (c *Study) Scenario(l partition.Layout, in planner.SearchInput, out string) (w Written, err error) {
 	doc, err := scenariofile.Read(c.Fabric, c.Set)
 	if err != nil {
-		return "", "", err
+		return w, err
 	}
 	t := in.Step(l)
 	t.Name, t.By = c.Model, c.Software
-	if filepath.Ext(c.Model) == ".json" { // files are relative to the scenario
-		if t.Name, err = filepath.Rel(filepath.Dir(out), c.Model); err != nil {
-			return "", "", err
+	for _, file := range []*string{&t.Name, &t.By} { // files are relative to the scenario
+		if model.IsFile(*file) && !filepath.IsAbs(*file) {
+			if *file, err = relative(filepath.Dir(out), *file); err != nil {
+				return w, err
+			}
 		}
 	}
-	text = strings.TrimRight(scenario.WithoutBlocks(doc.Text, "workload", "jobs", "placement"), "\n") +
-		fmt.Sprintf("\n# railyard plan search: %s\nworkload:\n  training:\n%s", l, keys(t))
-	again, err := scenario.Parse(out, []byte(text), c.Set)
-	if err != nil {
-		return "", "", err
+	if t.By != "" { // has these of its own
+		def := workload.NewTraining()
+		t.Efficiency, t.Kernels, t.TensorOverlap = def.Efficiency, def.Kernels, def.TensorOverlap
 	}
-	plan, err := again.Checked(scenariofile.Beside(out))
-	if err != nil {
-		return "", "", err
+	fabric := strings.TrimRight(scenario.WithoutBlocks(doc.Text, "workload", "jobs", "placement"), "\n")
+	text := func(how string) string {
+		return fmt.Sprintf("%s\n# railyard plan search: %s\n%sworkload:\n  training:\n%s", fabric, l, how, keys(t))
 	}
-	return text, plan.Unfit, nil
+	w.Text = text("")
+	again, err := scenario.Parse(out, []byte(w.Text), c.Set)
+	if err != nil {
+		return w, err
+	}
+	plan, err := again.Sums(scenariofile.Beside(out))
+	if err != nil {
+		return w, err
+	}
+	w.Next = "railyard run " + out
+	for _, set := range c.Set {
+		w.Next += " --set " + set
+	}
+	if w.Unfit = plan.Unfit; w.Unfit == "" {
+		return w, nil
+	}
+	if small := t.Smaller(); len(small) > 0 {
+		w.Next += " --set workload.training." + strings.Join(small[0], " --set workload.training.")
+		w.Text = text("# Too large for run, which takes a part of the step:\n# " + w.Next + "\n")
+	} else {
+		w.Next = ""
+	}
+	return w, nil
+}
+
+// relative returns the path of a file from a folder, in a form that a scenario takes for a file.
+func relative(folder, file string) (string, error) {
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return "", err
+	}
+	if file, err = filepath.Abs(file); err != nil {
+		return "", err
+	}
+	if file, err = filepath.Rel(folder, file); err == nil && !model.IsFile(file) {
+		file = "./" + file
+	}
+	return file, err
+}
+
+// Written is the scenario of a layout.
+type Written struct {
+	Text  string
+	Unfit string // why no simulation takes the whole step; empty: one does
+	Next  string // the command that simulates the step, or a part of it; empty: none does
 }
 
 // keys are the lines of a training block: what differs from the defaults, in the order of the reference.
