@@ -7,9 +7,6 @@ import (
 	"railyard/internal/result"
 )
 
-// leastIdle is the share of the step from which on a report speaks of idle time.
-const leastIdle = 0.05
-
 // idle is time in which the rank that ended last neither computed nor waited for transfers.
 type idle struct {
 	time         int64 // ps
@@ -18,7 +15,7 @@ type idle struct {
 
 // large reports whether idle time is worth a line.
 func (x *idle) large(s *result.Summary) bool {
-	return float64(x.time) >= leastIdle*float64(max(1, s.StepTime))
+	return float64(x.time) >= result.LeastIdle*float64(max(1, s.StepTime))
 }
 
 // idleOf returns the larger of the pipeline's bubble and the wait for other ranks.

@@ -108,6 +108,8 @@ func advices(w io.Writer, s *result.Summary, head string, style screen.Style, al
 func ofCause(s *result.Summary, a *Advice) (name, estimate string) {
 	c, ok := cause.Find(a.Cause)
 	switch {
+	case a.Cause == result.Bubble:
+		return "pipeline bubble", unit.NotApplicable
 	case !ok:
 		return a.Cause, unit.NotApplicable
 	case c.ID == cause.SharedNIC, c.ID == cause.LateRank, !s.Chain.Expects() && !a.Simulated:

@@ -251,6 +251,12 @@ type Waited struct {
 	Path int64  `json:"critical_ps"` // its computing on the critical path
 }
 
+// Bubble is the key of the pipeline's bubble among the causes of remedies: of a schedule, and no cause of the network.
+const Bubble = "bubble"
+
+// LeastIdle is the share of the step from which on idle time is worth a word.
+const LeastIdle = 0.05
+
 // Remedy is something to change about a run, for one of the causes of its lost time.
 type Remedy struct {
 	Cause    string `json:"cause"`       // its key

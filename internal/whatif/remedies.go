@@ -6,8 +6,10 @@ import (
 
 	"railyard/internal/cause"
 	"railyard/internal/facts"
+	"railyard/internal/partition"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
+	"railyard/internal/workload"
 )
 
 // Remedy is something to change about a run, and what a run with the change took where one was made.
@@ -43,6 +45,57 @@ func Remedies(p *scenario.Plan, s *result.Summary) (all []Remedy) {
 			continue
 		}
 		all = append(all, Remedy{Remedy: told(&r, s), Costs: s.Chain.Costs(r.Of), change: r.Change})
+	}
+	bubble := bubbleRemedies(p, s)
+	if len(all) > 0 && all[0].Costs > s.Bubble {
+		return append(all, bubble...)
+	}
+	return append(bubble, all...)
+}
+
+// bubbleRemedies lists schedules and microbatches with a smaller pipeline bubble, which the model, the framework and
+// the GPUs' memory take. Of interleaved schedules these are the one with the fewest parts and the one with the most.
+func bubbleRemedies(p *scenario.Plan, s *result.Summary) (all []Remedy) {
+	if float64(s.Bubble) < result.LeastIdle*float64(s.StepTime) || len(p.Jobs) != 1 || p.Settled().Workload.Training == nil {
+		return nil
+	}
+	step := p.Jobs[0].Training
+	if step == nil || step.PP < 2 || step.StepsInRow() > 1 {
+		return nil
+	}
+	const key = "workload.training."
+	remedy := func(says string, change func(*workload.Training), set ...string) (r Remedy, ok bool) {
+		t := *step
+		change(&t)
+		for i := range set {
+			set[i] = key + set[i]
+		}
+		r = Remedy{Remedy: result.Remedy{Cause: result.Bubble, Says: says, Set: set}, Costs: s.Bubble,
+			change: cause.Change{Says: says, Set: set}}
+		return r, t.Fits() && t.TooBig() == nil
+	}
+	var interleaved []Remedy
+	for vpp := 2; step.Schedule != partition.Interleaved && step.PP*vpp <= int(step.Model.Layers)+2; vpp++ {
+		if r, ok := remedy("interleaved schedule", func(t *workload.Training) {
+			t.Schedule, t.VPP = partition.Interleaved, vpp
+		}, "schedule="+partition.Interleaved, fmt.Sprintf("vpp=%d", vpp)); ok {
+			interleaved = append(interleaved[:min(1, len(interleaved))], r)
+		}
+	}
+	all = append(all, interleaved...)
+	set := []string{"schedule=" + partition.ZeroBubble}
+	if step.VPP > 1 {
+		set = append(set, "vpp=1")
+	}
+	if r, ok := remedy("zero-bubble schedule", func(t *workload.Training) {
+		t.Schedule, t.VPP = partition.ZeroBubble, 1
+	}, set...); ok && step.Schedule != partition.ZeroBubble {
+		all = append(all, r)
+	}
+	if r, ok := remedy("smaller microbatches", func(t *workload.Training) {
+		t.Micro, t.Microbatches = t.Micro/2, 2*t.Microbatches
+	}, fmt.Sprintf("micro_batch=%d", step.Micro/2)); ok && step.Micro%2 == 0 {
+		all = append(all, r)
 	}
 	return all
 }
