@@ -253,6 +253,28 @@ func (b *builder) memory(tp int64) {
 	case b.has("recompute method"):
 		b.say("recompute", "full", "recompute method", "")
 	default:
+		b.scores()
+	}
+}
+
+// scores says whether layers keep attention scores where no flag has activations made again: fused attention kernels
+// do not, as with selective recomputation. Megatron-LM's default is Transformer Engine, which picks a fused kernel.
+func (b *builder) scores() {
+	kernel, by := strings.ToLower(b.vals["attention"].Text), strings.ToLower(b.vals["layers by"].Text)
+	switch {
+	case kernel == "unfused" || kernel == "local" || kernel == "eager":
+		b.say("recompute", "none", "attention", "")
+	case kernel != "" && kernel != "auto":
+		b.say("recompute", "selective", "attention", "")
+	case b.has("flash"):
+		b.say("recompute", "selective", "flash", "")
+	case by == "local":
+		b.say("recompute", "none", "layers by", "")
+	case by != "":
+		b.say("recompute", "selective", "layers by", "")
+	case b.megatron() && !b.deepspeed():
+		b.say("recompute", "selective", "", "Megatron-LM's default: fused attention")
+	default:
 		b.say("recompute", "none", "", "no flag")
 	}
 }
