@@ -52,10 +52,14 @@ func (c *Request) cluster() (*cluster, error) {
 	files := append(slices.DeleteFunc([]string{c.SlurmConf, c.Topology, c.Sinfo},
 		func(file string) bool { return file == "" }), c.Scontrol...)
 	switch {
-	case c.Cluster != "" && len(files) > 0:
-		return nil, field.New("--cluster", "a scenario describes the whole cluster: %s repeats it", files[0])
+	case c.Cluster != "" && (len(files) > 1 || len(files) == 1 && c.Sinfo == ""):
+		return nil, field.New("--cluster", "a scenario describes the whole cluster: %s repeats it; accepted with it: --sinfo, for the states of nodes, or --option=--exclude=NODES", files[0])
 	case c.Cluster != "":
-		return simulatedCluster(c.Cluster)
+		k, err := simulatedCluster(c.Cluster)
+		if err == nil && c.Sinfo != "" {
+			err = k.states(c.Sinfo)
+		}
+		return k, err
 	case len(files) == 0:
 		return nil, field.New("--cluster", "is missing: a scenario whose servers the job gets; or Slurm's description of a cluster, by --slurm-conf, --topology, --sinfo, --scontrol")
 	}
@@ -122,6 +126,36 @@ func simulatedCluster(path string) (*cluster, error) {
 	}
 	k.text = strings.Join(keep, "\n")
 	return k, nil
+}
+
+// states sets the states that sinfo's output has for a scenario's servers, by name.
+func (k *cluster) states(sinfo string) error {
+	b, err := input.Text(sinfo, scenario.MaxSize*32)
+	if err != nil {
+		return input.Fault(err)
+	}
+	var said slurm.Cluster
+	if err := said.Read(sinfo, b); err != nil {
+		return err
+	}
+	var unknown []string
+	for _, n := range said.Nodes {
+		i := slices.IndexFunc(k.slurm.Nodes, func(own slurm.Node) bool { return own.Name == n.Name })
+		if i < 0 {
+			unknown = append(unknown, n.Name)
+			continue
+		}
+		k.slurm.Nodes[i].Down, k.slurm.Nodes[i].Busy = n.Down, n.Busy
+	}
+	switch {
+	case len(unknown) == len(said.Nodes):
+		return field.New("--sinfo", "%s has no node of %s, found %s; accepted: names such as %s, or --option=--exclude=NODES instead of --sinfo",
+			sinfo, k.from[0], slurm.Fold(unknown), k.slurm.Nodes[0].Name)
+	case len(unknown) > 0:
+		k.notes = append(k.notes, fmt.Sprintf("%s: %s without a server of %s: left out", sinfo, slurm.Fold(unknown), k.from[0]))
+	}
+	k.from = append(k.from, sinfo)
+	return nil
 }
 
 // tree is the switches as Slurm would be told of them: servers behind a leaf, leaves that a tier joins, all.

@@ -223,7 +223,7 @@ func TestRefuses(t *testing.T) {
 		{on(Request{Script: "flag"}), "flag:4:29: --num-layer: is not a flag that is known"},
 		{Request{Script: "job", Cluster: "missing.yaml"}, "missing.yaml: no such file or directory"},
 		{Request{Script: "job", Sinfo: "notes.txt"}, "notes.txt: contains no cluster"},
-		{on(Request{Script: "job", Sinfo: "notes.txt"}), "--cluster: a scenario describes the whole cluster"},
+		{on(Request{Script: "job", Topology: "notes.txt"}), "--cluster: a scenario describes the whole cluster"},
 		{on(Request{Script: "job", Env: []string{"X"}}), "--env: found \"X\", expected NAME=VALUE"},
 		{on(Request{Script: "job", Model: "gpt5"}), "--model: unknown model \"gpt5\""},
 		{on(Request{Script: "job", Rank: 4}), "--rank: 4 is out of range 0–3"},
