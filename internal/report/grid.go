@@ -37,8 +37,10 @@ func NewGrid(lists []string, variants []result.Variant) *Grid {
 		return nil
 	}
 	for i, v := range variants {
-		name, ok := strings.CutSuffix(v.Label, " "+g.Columns[i%n])
-		if !ok || i%n > 0 && name != g.Rows[i/n] {
+		at := strings.LastIndexByte(v.Label, ' ')
+		name, value := v.Label[:max(at, 0)], v.Label[at+1:]
+		value = value[strings.LastIndexByte(value, '=')+1:]
+		if at < 0 || value != g.Columns[i%n] || i%n > 0 && name != g.Rows[i/n] {
 			return nil
 		}
 		if i%n == 0 {

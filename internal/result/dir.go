@@ -264,6 +264,7 @@ type Variant struct {
 	Runs   []*Summary
 	Failed string // why there is none, or not one per seed
 
+	Over        string // how much memory its training is estimated to need, where GPUs do not hold it; empty: they do
 	Switch, NIC string // what its congestion control takes of them, where that is compared
 }
 

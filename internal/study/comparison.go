@@ -8,8 +8,10 @@ import (
 
 	"railyard/cc"
 	"railyard/internal/input"
+	"railyard/internal/partition"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
+	"railyard/unit"
 )
 
 // Comparison simulates each variant of a matrix with several seeds. A scenario of its matrix may be a run directory,
@@ -36,6 +38,7 @@ func (c *Comparison) Prepare() error {
 	}
 	combos := len(all) / max(1, len(c.Scenarios))
 	unfit := map[int]bool{} // combinations of overrides
+	over := make([]string, len(all))
 	for i := range all {
 		v := &all[i]
 		if result.IsDir(v.Path) {
@@ -49,7 +52,7 @@ func (c *Comparison) Prepare() error {
 		}
 		plan, err := v.Plan(0)
 		if err == nil {
-			c.Notes = append(c.Notes, plan.Notes...)
+			c.Notes, over[i] = append(c.Notes, plan.Notes...), overfull(plan)
 			continue
 		}
 		if !c.LeavesOut() || !v.runsWithout() {
@@ -59,7 +62,7 @@ func (c *Comparison) Prepare() error {
 		c.Unfit = append(c.Unfit, result.Unfit{Label: v.Label, Why: reason(err)})
 	}
 	for i, v := range all {
-		x := result.Variant{Label: v.Label, Failed: "not simulated"}
+		x := result.Variant{Label: v.Label, Failed: "not simulated", Over: over[i]}
 		switch {
 		case result.IsDir(v.Path) && i%combos > 0: // it is one variant, whatever is set
 			continue
@@ -77,6 +80,20 @@ func (c *Comparison) Prepare() error {
 		c.variants, c.columns = append(c.variants, v), append(c.columns, x)
 	}
 	return nil
+}
+
+// overfull returns how much of its memory the fullest GPU of a training is estimated to need, where that is more than
+// may be filled; empty: it is not.
+func overfull(p *scenario.Plan) string {
+	for i := range p.Jobs {
+		if t := p.Jobs[i].Training; t != nil {
+			if need, have := t.Fullest(); need > have/100*partition.MostMemory {
+				return fmt.Sprintf("%s of %s GB (%d %% may be filled)", unit.Digits(float64(need)/1e9),
+					unit.Digits(float64(have)/1e9), partition.MostMemory)
+			}
+		}
+	}
+	return ""
 }
 
 // Simulations returns the number that Run makes.

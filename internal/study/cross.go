@@ -140,13 +140,33 @@ func (m *Matrix) label(path string, sets []string) string {
 		case i >= len(m.Set):
 			parts = append(parts, m.configLabel(v))
 		case strings.Contains(m.Set[i], ",") || m.Set[i] == everyAlgorithm, m.Set[i] == everyTransport:
-			parts = append(parts, v)
+			parts = append(parts, m.valueLabel(i, v))
 		}
 	}
 	if len(parts) == 0 {
 		return scenariofile.Slug("", path)
 	}
 	return strings.Join(parts, " ")
+}
+
+// valueLabel is the value of a list of overrides; of numbers and booleans, which do not say what they are of, with the
+// last part of the list's key, or more where other lists have that too.
+func (m *Matrix) valueLabel(list int, value string) string {
+	if value != "true" && value != "false" && (value == "" || value[0] < '0' || value[0] > '9') {
+		return value
+	}
+	path := func(i int) []string {
+		key, _, _ := strings.Cut(m.Set[i], "=")
+		return strings.Split(key, ".")
+	}
+	own, n := path(list), 1
+	for i := range m.Set {
+		for other := path(i); i != list && n < min(len(own), len(other)) &&
+			slices.Equal(own[len(own)-n:], other[len(other)-n:]); {
+			n++
+		}
+	}
+	return strings.Join(own[len(own)-n:], ".") + "=" + value
 }
 
 // configLabel is a configuration's file name, or its path where several have that name, as the switches of one
