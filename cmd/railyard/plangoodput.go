@@ -85,6 +85,13 @@ func (c *planGoodputCmd) Run(e *env) error {
 	if r.Result, err = c.simulate(e, in); err != nil {
 		return err
 	}
+	if other, ok := q.Asynchronous(in, &r); ok {
+		x, err := c.simulate(e, other)
+		if err != nil {
+			return err
+		}
+		r.Compare(&other, x)
+	}
 	var lost error
 	if c.Plot != "" {
 		p, err := plot.Goodput(r.GPUs, r.Days, r.Seeds, r.Result)

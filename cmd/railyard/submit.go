@@ -15,7 +15,7 @@ type submitCmd struct {
 	Cluster   string   `help:"Scenario with the hosts of the cluster" placeholder:"SCENARIO"`
 	SlurmConf string   `help:"slurm.conf of the cluster" placeholder:"FILE"`
 	Topology  string   `help:"topology.conf of the cluster" placeholder:"FILE"`
-	Sinfo     string   `help:"Output of sinfo -o '%P %N %G %c %t'" placeholder:"FILE"`
+	Sinfo     string   `help:"Output of sinfo -o '%P %N %G %c %t'; with --cluster, the states of its nodes" placeholder:"FILE"`
 	Scontrol  []string `help:"Output of scontrol show node or show topology" placeholder:"FILE,..."`
 	GPUs      int      `help:"GPUs per node, if no file has them" name:"gpus" range:"1,576" without:"cluster"`
 	Rate      string   `help:"NIC rate, without --cluster" default:"400Gbps" placeholder:"RATE" without:"cluster"`

@@ -23,7 +23,11 @@ func Goodput(w io.Writer, r days.Report) {
 	answer := fmt.Sprintf("Effective training time %s (%s; σ %.2f) with a checkpoint every %s",
 		unit.ShowShare(p.Effective.Mean), over(r.Seeds, p), 100*p.Effective.SD, days.Brief(p.Interval))
 	if share > 0 {
-		answer += fmt.Sprintf("; largest loss: %s (%s)", name, unit.ShowShare(share))
+		answer += fmt.Sprintf("; largest loss: %s (%s", name, unit.ShowShare(share))
+		if (share == p.Where.Checkpoint || share == p.Where.Lost) && r.AtOptimum() {
+			answer += ", at the optimum of the interval"
+		}
+		answer += ")"
 	}
 	screen.Painted(w, screen.Answer, "", answer)
 	line := func(label, format string, args ...any) {
@@ -45,6 +49,11 @@ func Goodput(w io.Writer, r days.Report) {
 	}
 	line("Checkpoint", "%s at %s/s: %s, %s", unit.Bytes(r.Checkpoint).Show(), unit.Bytes(r.Storage).Show(),
 		days.Brief(r.Write), how)
+	if o := r.Other; o != nil {
+		line("Async", "with --async %s effective (+%s), a checkpoint every %s, training stops for %s",
+			unit.ShowShare(o.Effective), unit.ShowShare(o.Effective-p.Effective.Mean), days.Brief(o.Interval),
+			days.Brief(o.Stall))
+	}
 	line("Recovery", "%s detection, %s restart and restore; %s", days.Brief(r.Detect), days.Brief(r.Restart), spares(&r))
 	if r.PerDay > 0 && r.Stall > 0 {
 		line("Optimum", "%s (Daly), %s (Young), %s (simulated)", days.Brief(r.Daly), days.Brief(r.Young),

@@ -59,6 +59,45 @@ type Report struct {
 	Spares     int        `json:"spares"` // -1: as many as it takes
 	Repair     float64    `json:"repair_seconds,omitempty"`
 	Short      bool       `json:"-"`
+	// Other is the same with asynchronous checkpoints, where those leave at least leastGain more of the time.
+	Other *Asynchronous `json:"asynchronous,omitempty"`
+}
+
+// Asynchronous is the effective time with asynchronous checkpoints.
+type Asynchronous struct {
+	Effective float64 `json:"effective"`
+	Interval  float64 `json:"interval_seconds"`
+	Stall     float64 `json:"stall_seconds"`
+}
+
+// leastGain is the share of the time from which on a gain is worth a line.
+const leastGain = 0.005
+
+// Asynchronous returns the same input with asynchronous checkpoints; false: they would not gain enough for a line, even
+// if nothing was lost by writes and lost work.
+func (c *Question) Asynchronous(in goodput.Input, r *Report) (goodput.Input, bool) {
+	in.Stall, in.Write = span(c.Snapshot), goodput.Seconds(r.Write)
+	lost := r.Chosen.Where.Checkpoint + r.Chosen.Where.Lost
+	return in, !r.Async && c.Snapshot > 0 && r.Stall > c.Snapshot.Seconds() && lost >= leastGain
+}
+
+// Compare keeps what asynchronous checkpoints would leave of the time, if that is enough more.
+func (r *Report) Compare(in *goodput.Input, other *goodput.Result) {
+	if p := &other.Chosen; p.Effective.Mean-r.Chosen.Effective.Mean >= leastGain {
+		r.Other = &Asynchronous{p.Effective.Mean, p.Interval, in.Stall.Seconds()}
+	}
+}
+
+// AtOptimum reports whether no other interval leaves noticeably more of the time: writes and lost work together are
+// then as small as they become.
+func (r *Report) AtOptimum() bool {
+	const noticeable = 0.001
+	for i := range r.Points {
+		if r.Points[i].Effective.Mean > r.Chosen.Effective.Mean+noticeable {
+			return false
+		}
+	}
+	return r.PerDay > 0 && r.Stall > 0
 }
 
 // Input joins what the scenario and the flags say. Errors name flags. simulate returns the steps of a plan as a run.

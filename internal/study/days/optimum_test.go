@@ -1,0 +1,52 @@
+package days
+
+import (
+	"testing"
+	"time"
+
+	"railyard/internal/goodput"
+)
+
+// TestOptimum: a job at Daly's interval is at its optimum, one at twenty times that is not; what asynchronous
+// checkpoints leave more of the time is that of the same question with --async, if it is half a percent or more.
+func TestOptimum(t *testing.T) {
+	t.Parallel()
+	ask := func(change func(*Question)) (*Question, goodput.Input, Report) {
+		q := flags()
+		q.GPUs, q.Days, q.Storage, q.Snapshot = 16384, 30, "20GB/s", 5*time.Second
+		change(&q)
+		in, r, err := q.Input(unsimulated(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Result, err = goodput.Run(in, nil); err != nil {
+			t.Fatal(err)
+		}
+		return &q, in, r
+	}
+	q, in, r := ask(func(*Question) {})
+	if !r.AtOptimum() {
+		t.Errorf("every %s is no optimum", Brief(r.Chosen.Interval))
+	}
+	other, ok := q.Asynchronous(in, &r)
+	if !ok {
+		t.Fatalf("no gain: %+v", r.Chosen)
+	}
+	x, err := goodput.Run(other, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Compare(&other, x)
+	if _, _, want := ask(func(q *Question) { q.Async = true }); r.Other == nil ||
+		r.Other.Effective != want.Chosen.Effective.Mean || r.Other.Stall != 5 {
+		t.Errorf("%+v, with --async %+v", r.Other, want.Chosen)
+	}
+	_, _, r = ask(func(q *Question) { q.Interval = 20 * time.Duration(r.Daly*float64(time.Second)).Truncate(time.Second) })
+	if r.AtOptimum() {
+		t.Errorf("every %s is an optimum", Brief(r.Chosen.Interval))
+	}
+	q, in, r = ask(func(q *Question) { q.GPUs, q.Storage = 64, "1TB/s" })
+	if _, ok := q.Asynchronous(in, &r); ok {
+		t.Errorf("a write of %g s gains", r.Write)
+	}
+}
