@@ -19,7 +19,7 @@ func TestCompareMany(t *testing.T) {
 		seeds = append(seeds, fmt.Sprint(100+i))
 	}
 	code, out, errs := call(t, "compare", path, "--set", "seed="+strings.Join(seeds, ","))
-	if code != 0 || !strings.Contains(out, "\n100 ") || !strings.Contains(out, "\n169 ") || strings.Contains(out, "Slowest") {
+	if code != 0 || !strings.Contains(out, "\nseed=100 ") || !strings.Contains(out, "\nseed=169 ") || strings.Contains(out, "Slowest") {
 		t.Errorf("exit %d, %s%s", code, out, errs)
 	}
 }

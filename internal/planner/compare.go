@@ -15,8 +15,8 @@ type Comparison struct {
 	Nearest *Nearest `json:"nearest_published,omitempty"`
 }
 
-// Nearest is the published training of a model in a precision on a kind of GPU that is nearest: of the same framework if
-// there is one, in GPUs, then in the length of sequences.
+// Nearest is the published training of a model in a precision on a kind of GPU that is nearest: of the same framework
+// if there is one, in GPUs, then in the length of sequences.
 type Nearest struct {
 	Software string  `json:"software"`
 	GPUs     int     `json:"gpus"`

@@ -404,13 +404,7 @@ func verdict(w io.Writer, title string, all []result.Variant) {
 		}
 	}
 	tb, tw := of(best), of(worst)
-	fastest, first := variants[best].Label+" is fastest", variants[best].Runs[0]
-	if first.IdleGPUs > 0 {
-		fastest += fmt.Sprintf(", on %d of %d GPUs", first.TrainingGPUs, first.TrainingGPUs+first.IdleGPUs)
-	}
-	if variants[best].Over != "" {
-		fastest += ", which does not fit the GPU memory"
-	}
+	fastest, first := isFastest(&variants[best]), variants[best].Runs[0]
 	how, also := fidelityOf(first), ""
 	if how != "" {
 		also = "; " + how[len(" ("):len(how)-1]
@@ -435,24 +429,6 @@ func verdict(w io.Writer, title string, all []result.Variant) {
 			uplinks = "; uplinks up to " + percent(s.Links.UplinkMax)
 		}
 		Wrap(w, "", fmt.Sprintf("The limit is the receiver's link %s (%s%s): load balancing cannot relieve it.", s.Links.Hottest[0].Name, percent(s.Links.Max), uplinks))
-	}
-}
-
-// overfull names variants whose training is estimated to need more memory than may be filled.
-func overfull(w io.Writer, all []result.Variant) {
-	var needs []string
-	of := map[string][]string{}
-	for _, v := range all {
-		if v.Over == "" {
-			continue
-		}
-		if of[v.Over] == nil {
-			needs = append(needs, v.Over)
-		}
-		of[v.Over] = append(of[v.Over], v.Label)
-	}
-	for _, need := range needs {
-		Labelled(w, "does not fit: ", fmt.Sprintf("%s: the fullest GPU needs %s", strings.Join(of[need], ", "), need))
 	}
 }
 

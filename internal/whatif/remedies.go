@@ -56,7 +56,8 @@ func Remedies(p *scenario.Plan, s *result.Summary) (all []Remedy) {
 // bubbleRemedies lists schedules and microbatches with a smaller pipeline bubble, which the model, the framework and
 // the GPUs' memory take. Of interleaved schedules these are the one with the fewest parts and the one with the most.
 func bubbleRemedies(p *scenario.Plan, s *result.Summary) (all []Remedy) {
-	if float64(s.Bubble) < result.LeastIdle*float64(s.StepTime) || len(p.Jobs) != 1 || p.Settled().Workload.Training == nil {
+	if float64(s.Bubble) < result.LeastIdle*float64(s.StepTime) || len(p.Jobs) != 1 ||
+		p.Settled().Workload.Training == nil {
 		return nil
 	}
 	step := p.Jobs[0].Training

@@ -59,7 +59,7 @@ type Report struct {
 	Spares     int        `json:"spares"` // -1: as many as it takes
 	Repair     float64    `json:"repair_seconds,omitempty"`
 	Short      bool       `json:"-"`
-	// Other is the same with asynchronous checkpoints, where those leave at least leastGain more of the time.
+	// Other is the same with asynchronous checkpoints, where those leave half a percent or more of the time.
 	Other *Asynchronous `json:"asynchronous,omitempty"`
 }
 

@@ -41,7 +41,8 @@ func TestOptimum(t *testing.T) {
 		r.Other.Effective != want.Chosen.Effective.Mean || r.Other.Stall != 5 {
 		t.Errorf("%+v, with --async %+v", r.Other, want.Chosen)
 	}
-	_, _, r = ask(func(q *Question) { q.Interval = 20 * time.Duration(r.Daly*float64(time.Second)).Truncate(time.Second) })
+	rare := 20 * time.Duration(r.Daly*float64(time.Second)).Truncate(time.Second)
+	_, _, r = ask(func(q *Question) { q.Interval = rare })
 	if r.AtOptimum() {
 		t.Errorf("every %s is an optimum", Brief(r.Chosen.Interval))
 	}
