@@ -203,7 +203,7 @@ type Traffic struct {
 	ReduceScatter *Pattern    `yaml:"reduce-scatter" doc:"ring reduce-scatter"`
 	Broadcast     *Pattern    `yaml:"broadcast" doc:"chain broadcast from the first rank"`
 	Flows         []FlowSpec  `yaml:"flows" doc:"single transfers"`
-	Background    *Background `yaml:"background" doc:"messages that come by chance, of sizes of a distribution"`
+	Background    *Background `yaml:"background" doc:"messages that come by chance, of sizes of a distribution; those of a pair of GPUs share its queue pairs in order, short after long"`
 	Storage       *Access     `yaml:"storage" doc:"every GPU reads from the storage servers, then writes to them"`
 	Matrix        string      `yaml:"matrix" doc:"a file with a connection matrix of htsim, whose node 0 is the first GPU"`
 }
