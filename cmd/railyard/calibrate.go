@@ -85,10 +85,24 @@ func (c *calibrateCmd) Run(e *env) error {
 	return e.show(c.JSON, r, func() {
 		table.Calibration(e.stdout, r, c.Out, c.Set)
 		if len(c.NCCLTests) > 0 && fitting.Differ(r.Points) {
-			report.Labelled(e.stdout, "next: ", fmt.Sprintf("railyard explain %s --fabric %s tries causes of the difference",
-				c.NCCLTests[0], c.Fabric))
+			report.Labelled(e.stdout, "next: ", fmt.Sprintf("railyard explain %s --fabric %s%s tries causes of the difference",
+				c.NCCLTests[0], c.Fabric, c.alike(len(r.Points))))
 		}
 	})
+}
+
+// alike returns the flags by which explain simulates what calibrate did, with so many points.
+func (c *calibrateCmd) alike(points int) (flags string) {
+	if c.Algorithm != "auto" {
+		flags += " --algorithm " + c.Algorithm
+	}
+	for _, s := range c.Set {
+		flags += " --set " + s
+	}
+	if points > 8 { // that explain simulates unless it is told
+		flags += fmt.Sprintf(" --points %d", min(points, 100))
+	}
+	return flags
 }
 
 // fitted fits to times, with a bar for the fit.

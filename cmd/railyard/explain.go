@@ -13,7 +13,7 @@ type explainCmd struct {
 	File      string   `arg:"" help:"File or directory: results, counters, captures, configurations, traces, job scripts, runs" placeholder:"FILE"`
 	Fabric    string   `help:"Scenario of the fabric: simulates what was measured, completes the commands" placeholder:"SCENARIO"`
 	Set       []string `help:"Override a value of the scenario; repeatable" placeholder:"KEY=VALUE" sep:"none" with:"fabric"`
-	Points    int      `help:"Maximum number of measured points to simulate, of at most 64 MiB" default:"8" range:"2,100" with:"fabric"`
+	Points    int      `help:"Maximum number of measured points to simulate, the smallest and the largest among them" default:"8" range:"2,100" with:"fabric"`
 	Algorithm string   `help:"Algorithm of measured all-reduces (NCCL_ALGO): auto, ring, tree or nvls" default:"auto" enum:"auto,ring,tree,nvls" with:"fabric"`
 	JSON      bool     `help:"Print as JSON"`
 }
@@ -50,10 +50,11 @@ func (c *explainCmd) Run(e *env) error {
 	var gap *fitting.Gap
 	if a.Measured != nil && c.Fabric != "" {
 		calibrate := calibrateCmd{Fabric: c.Fabric, Set: c.Set, NCCLTests: []string{c.File}, Algorithm: c.Algorithm}
-		if points, gap, err = calibrate.compared(e, c.Points, a.Algorithm != ""); err != nil {
+		var without string
+		if points, without, gap, err = calibrate.compared(e, c.Points, a.Algorithm != ""); err != nil {
 			return err
 		}
-		a.Judge(points, c.Fabric, c.Algorithm, largestCompared)
+		a.Judge(points, c.Fabric, c.Algorithm, without)
 	} else if len(c.Set) > 0 {
 		return field.New("--set", "has no effect on a file without measurements")
 	}
@@ -62,22 +63,23 @@ func (c *explainCmd) Run(e *env) error {
 	})
 }
 
-// largestCompared is the largest size that explain simulates.
+// largestCompared is the largest size that explain simulates by packets on any number of ranks.
 const largestCompared = 64 * unit.MiB
 
 // compared simulates measured points without fitting and, where they differ, hypotheses; fixed: the measurement sets
 // the algorithm of its all-reduces.
-func (c *calibrateCmd) compared(e *env, most int, fixed bool) (points []fitting.Point, gap *fitting.Gap, err error) {
+func (c *calibrateCmd) compared(e *env, most int, fixed bool) (points []fitting.Point, without string,
+	gap *fitting.Gap, err error) {
 	q := &fitting.Question{Fabric: c.Fabric, Set: c.Set, NCCLTests: c.NCCLTests, Algorithm: c.Algorithm,
 		Largest: largestCompared}
 	simulate, bar, release, err := c.simulator(e)
 	if err != nil {
-		return nil, nil, err
+		return nil, "", nil, err
 	}
 	defer release()
-	points, err = q.Compared(most, simulate, bar.show)
+	points, without, err = q.Compared(most, simulate, bar.show)
 	if err == nil && fitting.Differ(points) {
 		gap, err = q.Explain(points, fixed, simulate, bar.show)
 	}
-	return points, gap, err
+	return points, without, gap, err
 }

@@ -31,6 +31,7 @@ type Bench struct {
 type run struct {
 	group string
 	bytes unit.Bytes
+	tuned unit.Bytes // the size for which NCCL's tuning model selects; 0: bytes
 	cal   scenario.Calibration
 }
 
@@ -42,6 +43,7 @@ type Setup struct {
 	Progress func(share float64, point string) // may be nil
 
 	Aside     int        // every so manieth point is kept aside; 0: none
+	Most      unit.Bytes // of all ranks, that are simulated of a point; 0: mostBytes
 	Largest   unit.Bytes // of collectives that the fit simulates with every change of a parameter
 	Algorithm string     // of all-reduces; auto: as NCCL's tuning model has it
 	Protocol  string     // of collectives; "": auto
@@ -273,17 +275,17 @@ func (b *Bench) model(params []Param, time func(*Measurement, scenario.Calibrati
 // with the parameters as the largest that it does.
 func (b *Bench) time(p *Measurement, cal scenario.Calibration) (float64, error) {
 	if p.work == nil || p.Bytes <= p.largest {
-		return b.once(p, p.Bytes, cal)
+		return b.once(p, p.Bytes, 0, cal)
 	}
 	whole, err := b.whole(p, b.first)
 	if err != nil {
 		return 0, err
 	}
-	was, err := b.once(p, p.largest, b.first)
+	was, err := b.once(p, p.largest, 0, b.first)
 	if err != nil {
 		return 0, err
 	}
-	is, err := b.once(p, p.largest, cal)
+	is, err := b.once(p, p.largest, 0, cal)
 	return whole * is / was, err
 }
 
@@ -293,28 +295,33 @@ const mostBytes = 512 * unit.GiB
 // whole returns the time that a point takes, in seconds: simulated with all its bytes, beyond mostBytes in
 // proportion.
 func (b *Bench) whole(p *Measurement, cal scenario.Calibration) (float64, error) {
-	n := p.Simulated()
-	t, err := b.once(p, n, cal)
-	if n < p.Bytes {
-		t *= float64(p.Bytes) / float64(n)
+	n := p.simulated(cmp.Or(b.Most, mostBytes))
+	if n == p.Bytes {
+		return b.once(p, n, 0, cal)
 	}
-	return t, err
+	t, err := b.once(p, n, p.Bytes, cal)
+	return t * float64(p.Bytes) / float64(n), err
 }
 
 // Simulated returns the number of a point's bytes that are simulated.
-func (p *Measurement) Simulated() unit.Bytes {
+func (p *Measurement) Simulated() unit.Bytes { return p.simulated(mostBytes) }
+
+func (p *Measurement) simulated(most unit.Bytes) unit.Bytes {
 	if p.work == nil {
 		return p.Bytes
 	}
-	return min(p.Bytes, max(p.largest, mostBytes/unit.Bytes(max(1, len(p.on)))))
+	return min(p.Bytes, max(p.largest, most/unit.Bytes(max(1, len(p.on)))))
 }
+
+// Total returns the number of bytes of a point over all its ranks.
+func (p *Measurement) Total() unit.Bytes { return p.Bytes * unit.Bytes(max(1, len(p.on))) }
 
 // Time returns the simulated time of a point, in seconds, with the calibration that the scenario has.
 func (b *Bench) Time(point int) (float64, error) { return b.whole(&b.Points[point], b.Start) }
 
-// once simulates a point with so many bytes, if nobody has.
-func (b *Bench) once(p *Measurement, n unit.Bytes, cal scenario.Calibration) (t float64, err error) {
-	key := run{p.Group, n, cal}
+// once simulates a point with so many bytes, if nobody has, as NCCL runs tuned bytes.
+func (b *Bench) once(p *Measurement, n, tuned unit.Bytes, cal scenario.Calibration) (t float64, err error) {
+	key := run{p.Group, n, tuned, cal}
 	if t, ok := b.known[key]; ok {
 		return t, nil
 	}
@@ -325,6 +332,7 @@ func (b *Bench) once(p *Measurement, n unit.Bytes, cal scenario.Calibration) (t 
 	doc.File.Calibration = &cal
 	if p.work != nil {
 		doc.Instead(p.work(n), p.on)
+		doc.TunedFor = tuned
 	}
 	plan, err := doc.Resolve(b.Files)
 	if err != nil {

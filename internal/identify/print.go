@@ -59,21 +59,27 @@ func compared(w io.Writer, points []fitting.Point) {
 // explained prints the hypotheses that explain a gap, the best first.
 func explained(w io.Writer, g *fitting.Gap) {
 	percent := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
-	full := 0
-	for _, t := range g.Best {
-		if t.Error <= fitting.Expected {
+	full, carry := 0, 0
+	for i := range g.Best {
+		switch t := &g.Best[i]; {
+		case g.Explains(t):
 			full++
+		case g.Carries(t):
+			carry++
 		}
 	}
-	best, answer := g.Best, ""
+	best, answer, from := g.Best, "", unit.Bytes(g.From).ShowSet()
 	switch {
 	case full > 0 && best[0].Pair:
-		best, answer = best[:full], fmt.Sprintf("explained by %s of %d hypotheses, by none alone; confirm with the commands below",
+		best, answer = best[:full+carry], fmt.Sprintf("explained by %s of %d hypotheses, by none alone; confirm with the commands below",
 			unit.Plural(full, "pair"), g.Tried)
 	case full == 1:
-		best, answer = best[:1], fmt.Sprintf("1 of %d hypotheses explains it", g.Tried)
+		best, answer = best[:1+carry], fmt.Sprintf("1 of %d hypotheses explains it", g.Tried)
 	case full > 1:
-		best, answer = best[:full], fmt.Sprintf("%d of %d hypotheses explain it; confirm with the commands below", full, g.Tried)
+		best, answer = best[:full+carry], fmt.Sprintf("%d of %d hypotheses explain it; confirm with the commands below", full, g.Tried)
+	case carry > 0:
+		best, answer = best[:carry], fmt.Sprintf("none of %d hypotheses explains all sizes; the bandwidth, sizes from %s on:",
+			g.Tried, from)
 	case len(best) > 0:
 		best = best[:min(3, len(best))]
 		answer = fmt.Sprintf("none of %d hypotheses explains it; part of it:", g.Tried)
@@ -82,15 +88,20 @@ func explained(w io.Writer, g *fitting.Gap) {
 	}
 	fmt.Fprintln(w)
 	screen.Painted(w, screen.Answer, "", fmt.Sprintf("Gap: %s; error %s: %s", g.Shape, percent(g.Error), answer))
-	for _, t := range best {
-		screen.Painted(w, screen.Warning, "  ", fmt.Sprintf("error %s if %s", percent(t.Error), t.Name))
+	for i, t := range best {
+		if i >= full && carry > 0 {
+			screen.Painted(w, screen.Warning, "  ", fmt.Sprintf("error %s from %s on, %s of all sizes, if %s",
+				percent(t.Bandwidth), from, percent(t.Error), t.Name))
+		} else {
+			screen.Painted(w, screen.Warning, "  ", fmt.Sprintf("error %s if %s", percent(t.Error), t.Name))
+		}
 		screen.Labelled(w, "    scenario: ", t.Scenario)
 		screen.Labelled(w, "    confirm:  ", t.Confirm)
 		screen.Labelled(w, "    remedy:   ", t.Remedy)
 	}
 	note := "error is the root mean square of log ratios over " + unit.Plural(g.Points, "size")
 	if g.Flows {
-		note += ", effects simulated as flows"
+		note += ", effects on large ones simulated as flows"
 	}
 	if g.Inapplicable > 0 {
 		note += fmt.Sprintf("; %d more do not apply to the scenario", g.Inapplicable)

@@ -15,18 +15,28 @@ import (
 const asExpected = 0.10
 
 // Judge sets the verdict on measured points that were simulated, what was assumed and left out for it, and the commands
-// that find the cause. Points above largest bytes are not simulated; algorithm is the one of all-reduces.
-func (a *Account) Judge(points []fitting.Point, scenario, algorithm string, largest unit.Bytes) {
-	if len(points) == 0 {
-		return
-	}
+// that find the cause. algorithm is the one of all-reduces; without says why larger sizes are not simulated.
+func (a *Account) Judge(points []fitting.Point, scenario, algorithm, without string) {
 	bySize := slices.Clone(points)
 	slices.SortStableFunc(bySize, func(x, y fitting.Point) int { return cmp.Compare(x.Bytes, y.Bytes) })
+	var largest unit.Bytes // that was simulated
+	if len(bySize) > 0 {
+		largest = unit.Bytes(bySize[len(bySize)-1].Bytes)
+	}
+	above := a.skipped(len(points), largest, without)
+	if len(points) == 0 {
+		a.Verdict = "not judged: no row was simulated"
+		return
+	}
 	last := &bySize[len(bySize)-1]
-	var slow, fast []fitting.Point
-	for _, p := range bySize {
+	var slow, fast, slowLarge []fitting.Point
+	large := fitting.Large(bySize)
+	for i, p := range bySize {
 		if d := p.Before/p.Measured - 1; d < -asExpected {
 			slow = append(slow, p)
+			if large[i] {
+				slowLarge = append(slowLarge, p)
+			}
 		} else if d > asExpected {
 			fast = append(fast, p)
 		}
@@ -44,8 +54,15 @@ func (a *Account) Judge(points []fitting.Point, scenario, algorithm string, larg
 	switch {
 	case len(slow) > 0 && slow[len(slow)-1].Name == last.Name:
 		a.Verdict = "below expectation in bandwidth: " + says(last)
+		if len(fast) > 0 {
+			a.Verdict += fmt.Sprintf("; %s faster than simulated: %s", unit.Plural(len(fast), "size"), says(&fast[0]))
+		}
 		a.next("find faults in counters of the switches and hosts", "diagnose FOLDER%s", f.fabric("--fabric"))
 		a.next("find faults in their configurations", "config lint FOLDER")
+	case len(slowLarge) > 0:
+		a.Verdict = fmt.Sprintf("below expectation in bandwidth of %s, not of the largest size: %s",
+			unit.Plural(len(slowLarge), "size"), says(&slowLarge[len(slowLarge)-1]))
+		a.next("find faults in counters of the switches and hosts", "diagnose FOLDER%s", f.fabric("--fabric"))
 	case len(slow) > 0 && len(fast) == 0:
 		worst := slices.MinFunc(slow, func(x, y fitting.Point) int {
 			return cmp.Compare(x.Before/x.Measured, y.Before/y.Measured)
@@ -61,9 +78,18 @@ func (a *Account) Judge(points []fitting.Point, scenario, algorithm string, larg
 		}
 		a.next("print what the scenario has in effect", "check %s", shellWord(scenario))
 	default:
-		a.Verdict = fmt.Sprintf("as expected: all %s within %.0f %%; the scenario explains them without a fault",
-			unit.Plural(len(points), "point"), 100*asExpected)
+		sizes := unit.Bytes(bySize[0].Bytes).ShowSet()
+		if len(points) > 1 {
+			sizes += " to " + largest.ShowSet()
+		}
+		a.Verdict = fmt.Sprintf("as expected: all %s within %.0f %%, %s; the scenario explains them without a fault",
+			unit.Plural(len(points), "point"), 100*asExpected, sizes)
 		run()
+	}
+	if above > 0 {
+		a.Verdict = fmt.Sprintf("%s; not judged: %s above %[3]s", strings.NewReplacer("as expected: ",
+			"as expected up to "+largest.ShowSet()+": ", "bandwidth as expected; ", "").Replace(a.Verdict),
+			unit.Plural(above, "row"), largest.ShowSet())
 	}
 	if len(a.Measured.Table()) > 0 {
 		why := "set by the file"
@@ -77,24 +103,40 @@ func (a *Account) Judge(points []fitting.Point, scenario, algorithm string, larg
 				a.next("compare with another algorithm", "explain %s%s --algorithm ring", f.quoted(), f.fabric("--fabric"))
 			}
 		}
-		a.Assumed = fmt.Sprintf("algorithm of all-reduces %s (%s)", algorithm, why)
+		const assumed = "algorithm of all-reduces %s (%s), with NCCL's protocols; run needs collective.protocol: auto for them"
+		a.Assumed = fmt.Sprintf(assumed, algorithm, why)
+		if slices.ContainsFunc(points, func(p fitting.Point) bool { return p.Flows }) {
+			a.Assumed += "; the largest sizes as flows"
+		}
 	}
-	above, total := 0, len(a.Measured.Table())+len(a.Measured.Pairs)
+	a.Next = append(a.Next, calibrate...)
+}
+
+// skipped notes how many of the measured rows were not simulated, and returns those above the largest that were.
+func (a *Account) skipped(simulated int, largest unit.Bytes, without string) (above int) {
+	total := len(a.Measured.Table()) + len(a.Measured.Pairs)
 	for _, c := range a.Measured.Table() {
-		if c.Bytes > largest {
+		if c.Bytes > largest && len(a.Measured.Pairs) == 0 {
 			above++
 		}
 	}
 	var parts []string
 	if above > 0 {
-		parts = append(parts, fmt.Sprintf("%s above %s", unit.Plural(above, "row"), largest.ShowSet()))
+		of := unit.Plural(above, "row")
+		if simulated > 0 {
+			of += " above " + largest.ShowSet()
+		}
+		if without != "" {
+			of += " (" + without + ")"
+		}
+		parts = append(parts, of)
 	}
-	if rest := total - len(points) - above; rest > 0 {
+	if rest := total - simulated - above; rest > 0 {
 		parts = append(parts, fmt.Sprintf("%s beyond --points or of a kind that is not modelled", unit.Plural(rest, "row")))
 	}
 	if len(parts) > 0 {
 		a.Skipped = fmt.Sprintf("not simulated, of %d: %s; calibrate simulates all that are modelled", total,
 			strings.Join(parts, ", "))
 	}
-	a.Next = append(a.Next, calibrate...)
+	return above
 }

@@ -6,7 +6,6 @@ import (
 
 	"railyard/internal/calibrate/fitting"
 	"railyard/internal/measured"
-	"railyard/unit"
 )
 
 // TestJudge checks the verdict and the first command for measurements that are slow at large sizes, slow at small ones,
@@ -27,20 +26,30 @@ func TestJudge(t *testing.T) {
 	}{
 		{100, 70, "auto", "below expectation in bandwidth: large takes 100 µs, simulated 70 µs (−30.0 %)", "diagnose ",
 			"--algorithm ring"},
-		{70, 95, "ring", "bandwidth as expected; below expectation in launches and latency of sizes up to 1 MiB: small", "run net", ""},
+		{70, 95, "ring", "below expectation in launches and latency of sizes up to 1 MiB: small", "run net", ""},
 		{70, 130, "ring", "faster than simulated, so the scenario is not the cluster (algorithm, channels, NICs, links): " +
 			"large takes 100 µs, simulated 130 µs (+30.0 %); 1 size slower than simulated: small", "check net", ""},
 		{100, 130, "ring", "faster than simulated", "check net", ""},
-		{95, 105, "ring", "as expected: all 2 points within 10 %", "run net", ""},
+		{95, 105, "ring", "as expected up to 16 MiB: all 2 points within 10 %", "run net", ""},
 	} {
 		a := &Account{Path: "nccl.txt", Measured: set, Algorithm: "ring", Next: []Next{{Command: "calibrate"}}}
 		a.Judge([]fitting.Point{{Name: "large", Bytes: 1 << 24, Measured: 100, Before: c.large},
-			{Name: "small", Bytes: 1 << 20, Measured: 100, Before: c.small}}, "net", c.algorithm, 64*unit.MiB)
+			{Name: "small", Bytes: 1 << 20, Measured: 100, Before: c.small}}, "net", c.algorithm, "of the fidelity")
 		last := a.Next[len(a.Next)-2].Command
 		if !strings.HasPrefix(a.Verdict, c.verdict) || !strings.HasPrefix(a.Next[0].Command, c.next) ||
 			!strings.Contains(last, c.by) || a.Next[len(a.Next)-1].Command != "calibrate" ||
-			!strings.Contains(a.Assumed, c.algorithm) || !strings.Contains(a.Skipped, " above 64 MiB") {
+			!strings.Contains(a.Assumed, c.algorithm) || !strings.Contains(a.Skipped, " above 16 MiB (of the fidelity)") ||
+			!strings.HasSuffix(a.Verdict, "; not judged: 1 row above 16 MiB") {
 			t.Errorf("%+v", a)
 		}
+	}
+	a := &Account{Path: "nccl.txt", Measured: set}
+	if a.Judge(nil, "net", "ring", "of the fidelity"); a.Verdict != "not judged: no row was simulated" || a.Skipped == "" {
+		t.Errorf("%+v", a)
+	}
+	a.Judge([]fitting.Point{{Name: "small", Bytes: 1 << 20, Measured: 100, Before: 100},
+		{Name: "large", Bytes: 1 << 28, Measured: 100, Before: 95}}, "net", "ring", "")
+	if !strings.HasPrefix(a.Verdict, "as expected: all 2 points within 10 %, 1 MiB to 256 MiB; ") {
+		t.Errorf("%+v", a)
 	}
 }

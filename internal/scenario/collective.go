@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -123,7 +124,7 @@ func (p *resolver) tuned(at task, s *CollSpec, run *workload.CollectiveRun) erro
 	if err != nil {
 		return field.Under(key+".algorithm", err)
 	}
-	all, err := m.Tune(run.Kind, float64(s.Bytes))
+	all, err := m.Tune(run.Kind, float64(cmp.Or(p.TunedFor, s.Bytes)))
 	if err != nil {
 		return field.Under(key, err)
 	}
@@ -150,7 +151,7 @@ func (p *resolver) tuned(at task, s *CollSpec, run *workload.CollectiveRun) erro
 	if run.Protocol != "" {
 		with = " with protocol " + run.Protocol
 	}
-	p.note("NCCL's tuning model runs an %v of %v here as %s%s", run.Kind, s.Bytes, run.Algorithm, with)
+	p.note("NCCL's tuning model runs an %v of %v here as %s%s", run.Kind, cmp.Or(p.TunedFor, s.Bytes), run.Algorithm, with)
 	return nil
 }
 

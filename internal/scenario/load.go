@@ -10,6 +10,7 @@ import (
 
 	"railyard/internal/field"
 	"railyard/internal/workload"
+	"railyard/unit"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
@@ -56,6 +57,8 @@ type Document struct {
 	Preset string // that the transport is; none
 	// BuildBy builds the graph of a training step, which may be one of another document; nil: Training.Build.
 	BuildBy func(*workload.Training) (*workload.DAG, error)
+	// TunedFor is the size for which NCCL's tuning model selects, of a collective simulated in part; 0: its own.
+	TunedFor unit.Bytes
 
 	b binder
 

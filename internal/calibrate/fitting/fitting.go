@@ -62,7 +62,9 @@ type Point struct {
 	Before   float64 `json:"before_us"`
 	After    float64 `json:"after_us"`
 	Aside    bool    `json:"aside"`
+	Flows    bool    `json:"flows,omitempty"` // simulated as flows, as its packets are too many
 	Group    string  `json:"-"`
+	total    unit.Bytes
 }
 
 // Timed reports whether times are fitted to.
@@ -107,42 +109,6 @@ func (c *Question) bench(simulate func(*scenario.Plan) (float64, error),
 		Files: scenariofile.Beside(c.Fabric), Simulate: simulate, Progress: progress, Aside: c.Aside,
 		Largest: c.Largest, Algorithm: c.Algorithm, Step: c.Step.Seconds()}, set)
 	return b, input.Fault(err)
-}
-
-// Compared simulates at most so many of the measured points, evenly spread up to Largest, with the calibration that
-// the scenario has. Nothing is fitted.
-func (c *Question) Compared(most int, simulate func(*scenario.Plan) (float64, error),
-	progress func(share float64, label string)) (all []Point, err error) {
-	b, err := c.bench(simulate, nil)
-	if err != nil {
-		return nil, err
-	}
-	var chosen []int
-	for i := range b.Points {
-		if b.Points[i].Bytes <= c.Largest {
-			chosen = append(chosen, i)
-		}
-	}
-	if n := len(chosen); n > most {
-		for i := range most {
-			chosen[i] = chosen[i*(n-1)/(most-1)]
-		}
-		chosen = chosen[:most]
-	}
-	for i, n := range chosen {
-		p := &b.Points[n]
-		progress(float64(i)/float64(len(chosen)), p.Name)
-		t, err := b.Time(n)
-		if errors.Is(err, context.Canceled) {
-			return nil, err
-		}
-		if err != nil {
-			return nil, input.Fault(err)
-		}
-		all = append(all, Point{Name: p.Name, Bytes: int64(p.Bytes), Measured: p.Measured * 1e6, Before: t * 1e6,
-			Group: p.Group})
-	}
-	return all, nil
 }
 
 // read reads all that was measured.
@@ -198,8 +164,8 @@ func (c *Question) report(b *calibrate.Bench, fit *calibrate.Fit) *Report {
 		if p.Simulated() < p.Bytes {
 			part++
 		}
-		r.Points = append(r.Points, Point{p.Name, int64(p.Bytes), p.Measured * 1e6,
-			fit.Before[i] * 1e6, fit.After[i] * 1e6, p.Held, p.Group})
+		r.Points = append(r.Points, Point{Name: p.Name, Bytes: int64(p.Bytes), Measured: p.Measured * 1e6,
+			Before: fit.Before[i] * 1e6, After: fit.After[i] * 1e6, Aside: p.Held, Group: p.Group})
 	}
 	tally.Add(&r.Read.Guessed, part, "points too large to be simulated whole, in proportion from a part of their bytes",
 		"", 0)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -19,18 +18,22 @@ import (
 type Gap struct {
 	Shape        string  `json:"shape"`
 	Error        float64 `json:"error"`
+	Bandwidth    float64 `json:"bandwidth_error"` // of the sizes that the bandwidth decides
+	From         int64   `json:"bandwidth_from"`  // the least of them, in bytes
 	Points       int     `json:"points"`
 	Tried        int     `json:"tried"`
 	Inapplicable int     `json:"inapplicable"` // to the scenario
-	Flows        bool    `json:"flows"`        // effects were simulated as flows
-	Best         []Trial `json:"best"`         // that leave at most Partly of the error, the best first
+	Flows        bool    `json:"flows"`        // effects on large sizes were simulated as flows
+	Best         []Trial `json:"best"`         // that explain all sizes, the bandwidth, or a part; the best first
 }
 
 // Trial is a hypothesis that was simulated.
 type Trial struct {
 	Hypothesis
 	Pair      bool      `json:"pair"` // of a hypothesis and a latency
+	Free      int       `json:"free"` // amounts that were fitted, and assumptions beyond one
 	Error     float64   `json:"error"`
+	Bandwidth float64   `json:"bandwidth_error"`
 	Simulated []float64 `json:"simulated_us"` // by point of the gap
 }
 
@@ -40,10 +43,9 @@ const (
 	Partly    = 0.70 // a hypothesis that leaves more of the error explains nothing
 	mostTried = 4    // points that are simulated with each hypothesis
 	mostBest  = 6
-	mostPairs = 3 // with each latency
-	// packets is the number of bytes of all ranks and points above which hypotheses are simulated as flows.
-	packets = 4 * unit.GiB
-	probe   = 5 // µs of a latency whose effect is measured
+	mostPairs = 3    // with each latency
+	probe     = 5    // µs of a latency whose effect is measured
+	noise     = 0.05 // of a simulated time against a measured one, where fits are compared
 )
 
 // Differ reports whether a point differs by more than repeated measurements do.
@@ -64,74 +66,225 @@ func (c *Question) Explain(points []Point, fixed bool, simulate func(*scenario.P
 	if err != nil {
 		return nil, err
 	}
-	g := &Gap{}
-	x := &search{Question: c, Gap: g, points: chosen(points)}
-	g.Points, g.Shape = len(x.points), shape(points)
-	x.before = make([]float64, g.Points)
-	var bytes int64
-	for i, p := range x.points {
-		x.before[i] = p.Before
-		bytes += p.Bytes * int64(plan.Graph.TotalGPUs())
+	x := newSearch(points)
+	x.bench = func(h *Hypothesis, flags []string) *byFidelity {
+		return &byFidelity{bench: func(flows bool) (*calibrate.Bench, error) {
+			s := calibrate.Setup{Files: scenariofile.Beside(c.Fabric), Simulate: simulate, Algorithm: c.Algorithm,
+				Largest: c.Largest, Load: func() (*scenario.Document, error) {
+					doc, err := scenariofile.Read(c.Fabric, slices.Concat(c.Set, flags))
+					if err == nil && flows {
+						asFlows(doc)
+					}
+					if err == nil && h.change != nil {
+						h.change(&doc.File)
+					}
+					return doc, err
+				}}
+			if flows {
+				s.Most = flowsEach
+			}
+			if h.setup != nil {
+				h.setup(&s)
+			}
+			return calibrate.NewBench(s, set)
+		}}
 	}
-	g.Error = x.off(x.before)
-	x.alone = g.Error
-	x.bench = func(h *Hypothesis, flags []string) (*calibrate.Bench, error) {
-		s := calibrate.Setup{Files: scenariofile.Beside(c.Fabric), Simulate: simulate, Algorithm: c.Algorithm,
-			Largest: c.Largest, Load: func() (*scenario.Document, error) {
-				doc, err := scenariofile.Read(c.Fabric, slices.Concat(c.Set, flags))
-				if err == nil && g.Flows {
-					doc.Prefer("flow")
-				}
-				if err == nil && h.change != nil {
-					h.change(&doc.File)
-				}
-				return doc, err
-			}}
-		if h.setup != nil {
-			h.setup(&s)
+	x.open = asFlows(doc)
+	if x.base, err = x.asFlows(&Hypothesis{}); err != nil {
+		return nil, err
+	}
+	all := hypotheses(plan, c.Algorithm, fixed)
+	if err := x.tryAll(all, progress); err != nil {
+		return nil, err
+	}
+	if x.rank(); len(x.Best) == 0 || !x.Explains(&x.Best[0]) && !x.Carries(&x.Best[0]) || x.fast() {
+		for _, a := range assumptions(c.Algorithm, fixed) {
+			with := assuming(all, a)
+			if err := x.without(&with[0]); errors.Is(err, context.Canceled) {
+				return nil, err
+			} else if err != nil { // the scenario's GPUs do not run it
+				continue
+			}
+			if err := x.tryAll(with, progress); err != nil {
+				return nil, err
+			}
 		}
-		return calibrate.NewBench(s, set)
 	}
-	x.base = x.before
-	if g.Flows = bytes > int64(packets) && doc.Prefer("flow"); g.Flows {
-		if x.base, err = x.times(&Hypothesis{}, nil, false); err != nil {
+	if x.rank(); len(x.Best) == 0 || !x.Explains(&x.Best[0]) {
+		if err := x.pairs(); err != nil {
 			return nil, err
 		}
 	}
-	all := hypotheses(plan, c.Algorithm, fixed)
+	return x.Gap, x.refine()
+}
+
+// search is an explanation under way. Times are in µs.
+type search struct {
+	*Gap
+	faultless
+	points    []Point
+	large     []bool // points that the bandwidth decides
+	order     []int  // in which points are simulated: the largest and the smallest first
+	open      bool   // the scenario leaves its fidelity open
+	bench     func(h *Hypothesis, flags []string) *byFidelity
+	latencies []latency
+	alone     float64 // error that the best latency leaves
+	rest      []Trial // all others whose points were simulated
+}
+
+// faultless are the times without a hypothesis: as compared, and as flows where those of hypotheses are flows.
+type faultless struct{ before, base []float64 }
+
+// asFlows returns the times of the points whose effects are simulated as flows; 0: flows refuse the scenario.
+func (x *search) asFlows(h *Hypothesis) ([]float64, error) {
+	b, out := x.bench(h, nil), make([]float64, x.Points)
+	for i, p := range x.points {
+		if x.flows(i, packetsEach) {
+			x.Flows = true
+			var err error
+			if out[i], err = b.time(p.Name, true); errors.Is(err, context.Canceled) {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// without simulates all points with an assumption alone.
+func (x *search) without(a *Hypothesis) (err error) {
+	b := x.bench(a, nil)
+	a.healthy.before = make([]float64, x.Points)
+	if a.healthy.base, err = x.asFlows(a); err != nil {
+		return err
+	}
+	for i, p := range x.points {
+		if p.Flows {
+			a.healthy.before[i] = a.healthy.base[i]
+		} else if a.healthy.before[i], err = b.time(p.Name, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newSearch returns a search over some of the points.
+func newSearch(points []Point) *search {
+	x := &search{Gap: &Gap{Shape: shape(points)}, points: chosen(points)}
+	x.large = Large(x.points)
+	x.Points = len(x.points)
+	x.before = make([]float64, x.Points)
+	for i, p := range x.points {
+		x.before[i] = p.Before
+		x.order = append(x.order, i)
+		if x.large[i] && (x.From == 0 || p.Bytes < x.From) {
+			x.From = p.Bytes
+		}
+	}
+	slices.SortStableFunc(x.order, func(a, b int) int { return cmp.Compare(x.points[a].Bytes, x.points[b].Bytes) })
+	last := x.Points - 1
+	x.order = slices.Insert(x.order[:last:last], 0, x.order[last])
+	x.Error, x.Bandwidth = x.off(x.before), x.offLarge(x.before)
+	x.alone = x.Error
+	return x
+}
+
+// chosen returns at most mostTried of the points: the smallest, one of the middle, and the first and the last that the
+// bandwidth decides.
+func chosen(points []Point) []Point {
+	if len(points) <= mostTried {
+		return points
+	}
+	points = slices.Clone(points)
+	slices.SortStableFunc(points, func(a, b Point) int { return cmp.Compare(a.Bytes, b.Bytes) })
+	last := len(points) - 1
+	first := min(max(2, slices.Index(Large(points), true)), last-1)
+	return []Point{points[0], points[first/2], points[first], points[last]}
+}
+
+// flows reports whether a point is simulated as flows where packets of so many bytes are simulated.
+func (x *search) flows(i int, packets unit.Bytes) bool {
+	return x.points[i].Flows || x.open && x.points[i].total > packets
+}
+
+// fast reports whether a point is measured faster than simulated, which no fault does: an assumption is wrong.
+func (x *search) fast() bool {
+	return slices.ContainsFunc(x.points, func(p Point) bool { return p.Before/p.Measured-1 > Expected })
+}
+
+// Explains reports whether a trial explains all sizes.
+func (g *Gap) Explains(t *Trial) bool { return t.Error <= Expected }
+
+// Carries reports whether a trial explains the gap of the bandwidth alone, with the other sizes not farther off.
+func (g *Gap) Carries(t *Trial) bool {
+	return g.Bandwidth > Expected && t.Bandwidth <= Expected && t.Error > Expected && t.Error < g.Error
+}
+
+// tryAll tries hypotheses.
+func (x *search) tryAll(all []Hypothesis, progress func(share float64, label string)) error {
 	for i := range all {
 		progress(float64(i)/float64(len(all)), all[i].Name)
 		err := x.try(&all[i])
 		switch {
 		case errors.Is(err, context.Canceled):
-			return nil, err
+			return err
 		case err != nil: // the scenario has no such component, or its job fails
-			g.Inapplicable++
+			x.Inapplicable++
 		default:
-			g.Tried++
+			x.Tried++
 		}
 	}
-	least := func(a, b Trial) int { return cmp.Compare(a.Error, b.Error) }
-	if slices.SortStableFunc(g.Best, least); len(g.Best) == 0 || g.Best[0].Error > Expected {
-		if err := x.pairs(); err != nil {
-			return nil, err
-		}
-		slices.SortStableFunc(g.Best, least)
-	}
-	g.Best = g.Best[:min(len(g.Best), mostBest)]
-	return g, nil
+	return nil
 }
 
-// search is an explanation under way. Times are in µs.
-type search struct {
-	*Question
-	*Gap
-	points       []Point
-	before, base []float64 // without a hypothesis: as compared, and in the fidelity of the search
-	bench        func(h *Hypothesis, flags []string) (*calibrate.Bench, error)
-	latencies    []latency
-	alone        float64 // error that the best latency leaves
-	rest         []Trial // all others whose points were simulated
+// rank sorts the best: what explains all sizes, what explains the bandwidth, and the rest; of each, what more sizes
+// determine than it has free amounts, then by the fit with a penalty for each of them (Akaike's).
+func (x *search) rank() {
+	class := func(t *Trial) int {
+		switch {
+		case x.Explains(t):
+			return 0
+		case x.Carries(t):
+			return 1
+		}
+		return 2
+	}
+	under := func(t *Trial) int {
+		if t.Free < x.Points {
+			return 0
+		}
+		return 1
+	}
+	score := func(t *Trial) float64 {
+		e, n := t.Error, x.Points
+		if class(t) == 1 {
+			e, n = t.Bandwidth, len(slices.DeleteFunc(slices.Clone(x.large), func(is bool) bool { return !is }))
+		}
+		d := math.Log1p(e) / noise
+		return float64(n)*d*d + 2*float64(t.Free)
+	}
+	slices.SortStableFunc(x.Best, func(a, b Trial) int {
+		return cmp.Or(cmp.Compare(class(&a), class(&b)), cmp.Compare(under(&a), under(&b)),
+			cmp.Compare(score(&a), score(&b)))
+	})
+}
+
+// refine simulates the best by packets where those are not too many, and keeps them.
+func (x *search) refine() error {
+	x.rank()
+	x.Best = x.Best[:min(len(x.Best), mostBest)]
+	for i := range x.Best {
+		t := &x.Best[i]
+		at, err := x.times(&t.Hypothesis, t.set, false, packetsBest)
+		if errors.Is(err, context.Canceled) {
+			return err
+		}
+		if err == nil {
+			t.Simulated, t.Error, t.Bandwidth = at, x.off(at), x.offLarge(at)
+		}
+	}
+	x.Best = slices.DeleteFunc(x.Best, func(t Trial) bool { return t.Error >= Partly*x.Error && !x.Carries(&t) })
+	x.rank()
+	return nil
 }
 
 // latency is a hypothesis with its effect on each point, in µs per µs.
@@ -149,15 +302,6 @@ func (l *latency) by(us float64) Hypothesis {
 	return h
 }
 
-// chosen returns at most mostTried of the points, evenly spread.
-func chosen(points []Point) (some []Point) {
-	n := min(len(points), mostTried)
-	for i := range n {
-		some = append(some, points[i*(len(points)-1)/max(1, n-1)])
-	}
-	return some
-}
-
 // try simulates a hypothesis, and keeps it if it explains a part of the gap.
 func (x *search) try(h *Hypothesis) error {
 	if h.grows != nil {
@@ -166,7 +310,7 @@ func (x *search) try(h *Hypothesis) error {
 			l.slope[i] = 1
 		}
 		if !h.adds {
-			at, err := x.times(h, h.grows(probe), false)
+			at, err := x.times(h, h.grows(probe), false, packetsEach)
 			if err != nil {
 				return err
 			}
@@ -181,17 +325,18 @@ func (x *search) try(h *Hypothesis) error {
 		}
 		*h = l.by(us)
 	}
-	at, err := x.times(h, h.set, true)
+	at, err := x.times(h, h.set, true, packetsEach)
 	if err != nil || at == nil {
 		return err
 	}
-	t := Trial{*h, false, x.off(at), at}
+	t := Trial{*h, false, h.assumed, x.off(at), x.offLarge(at), at}
 	if h.grows != nil {
+		t.Free++
 		x.alone = min(x.alone, t.Error)
 	} else {
 		x.rest = append(x.rest, t)
 	}
-	if t.Error < Partly*x.Error {
+	if t.Error < Partly*x.Error || x.Carries(&t) {
 		x.Best = append(x.Best, t)
 	}
 	return nil
@@ -215,17 +360,17 @@ func (x *search) pairs() error {
 				t.Confirm += "; " + b.Confirm
 				t.Remedy += "; " + b.Remedy
 				t.set = slices.Concat(t.set, b.set)
-				with = append(with, Trial{t.Hypothesis, true, e, at})
+				with = append(with, Trial{t.Hypothesis, true, t.Free + 2, e, x.offLarge(at), at})
 			}
 		}
 		slices.SortStableFunc(with, func(a, b Trial) int { return cmp.Compare(a.Error, b.Error) })
 		for _, t := range with[:min(len(with), mostPairs)] {
 			if !l.adds {
-				at, err := x.times(&t.Hypothesis, t.set, false)
+				at, err := x.times(&t.Hypothesis, t.set, false, packetsEach)
 				if err != nil {
 					return err
 				}
-				t.Simulated, t.Error = at, x.off(at)
+				t.Simulated, t.Error, t.Bandwidth = at, x.off(at), x.offLarge(at)
 			}
 			if t.Error < Partly*x.alone {
 				x.Best = append(x.Best, t)
@@ -235,42 +380,76 @@ func (x *search) pairs() error {
 	return nil
 }
 
-// times returns the times of all points with a hypothesis; where stop is set, none once the points so far leave too
-// much of the error, alone and with a latency.
-func (x *search) times(h *Hypothesis, flags []string, stop bool) (out []float64, err error) {
-	b, err := x.bench(h, flags)
-	if err != nil {
-		return nil, err
-	}
-	for i, p := range x.points {
-		n := slices.IndexFunc(b.Points, func(m calibrate.Measurement) bool { return m.Name == p.Name })
-		if n < 0 {
-			return nil, fmt.Errorf("%s is not measured on this scenario", p.Name)
-		}
-		t, err := b.Time(n)
+// times returns the times of all points with a hypothesis, by packets up to so many bytes; where stop is set, none once
+// the points so far leave too much of the error, alone and with a latency, and of that of the bandwidth.
+func (x *search) times(h *Hypothesis, flags []string, stop bool, packets unit.Bytes) ([]float64, error) {
+	b, out := x.bench(h, flags), make([]float64, x.Points)
+	for _, i := range x.order {
+		t, err := x.time(b, h, i, packets)
 		if err != nil {
 			return nil, err
 		}
-		if out = append(out, t*1e6); len(x.base) > 0 && x.Flows {
-			out[i] *= x.before[i] / x.base[i]
-		}
-		if stop && x.off(out) > Partly*x.Error && (x.alone <= Expected || !slices.ContainsFunc(x.latencies,
-			func(l latency) bool { _, with := x.amount(out, &l); return x.off(with) <= Partly*x.alone })) {
+		out[i] = t
+		if stop && x.off(out) > Partly*x.Error && !(x.Bandwidth > Expected && x.offLarge(out) <= Expected) &&
+			(x.alone <= Expected || !slices.ContainsFunc(x.latencies, func(l latency) bool {
+				_, with := x.amount(out, &l)
+				return x.off(with) <= Partly*x.alone
+			})) {
 			return nil, nil
 		}
 	}
 	return out, nil
 }
 
+// time returns the time of a point with a hypothesis. The effect of a queue, and what flows refuse, on a large size is
+// that on the largest size whose packets are simulated.
+func (x *search) time(b *byFidelity, h *Hypothesis, i int, packets unit.Bytes) (float64, error) {
+	p, healthy := &x.points[i], cmp.Or(h.healthy, &x.faultless)
+	if !x.flows(i, packets) {
+		return b.time(p.Name, false)
+	}
+	var err error
+	if !h.queues && healthy.base[i] > 0 {
+		var t float64
+		if t, err = b.time(p.Name, true); err == nil {
+			return t * healthy.before[i] / healthy.base[i], nil
+		}
+	}
+	ref := -1
+	for k := range x.points {
+		q := &x.points[k]
+		if !x.flows(k, packets) && q.Group == p.Group && (ref < 0 || q.Bytes > x.points[ref].Bytes) {
+			ref = k
+		}
+	}
+	if ref < 0 || errors.Is(err, context.Canceled) {
+		return 0, cmp.Or(err, errors.New("only packets simulate it, and all sizes are larger"))
+	}
+	t, err := b.time(x.points[ref].Name, false)
+	return healthy.before[i] * t / healthy.before[ref], err
+}
+
 // off is the root mean square of ln(simulated/measured) over all points, of which those without a time are exact, as a
 // relative error.
-func (x *search) off(times []float64) float64 {
-	sum := 0.0
+func (x *search) off(times []float64) float64 { return x.rms(times, func(int) bool { return true }) }
+
+// offLarge is that of the points that the bandwidth decides.
+func (x *search) offLarge(times []float64) float64 {
+	return x.rms(times, func(i int) bool { return x.large[i] })
+}
+
+func (x *search) rms(times []float64, of func(int) bool) float64 {
+	sum, n := 0.0, 0
 	for i, t := range times {
-		d := math.Log(t / x.points[i].Measured)
-		sum += d * d
+		if !of(i) {
+			continue
+		}
+		if n++; t > 0 {
+			d := math.Log(t / x.points[i].Measured)
+			sum += d * d
+		}
 	}
-	return math.Expm1(math.Sqrt(sum / float64(len(x.points))))
+	return math.Expm1(math.Sqrt(sum / float64(max(1, n))))
 }
 
 // amount returns how much of a latency, in µs, added to times leaves the least error, and the times with it.
@@ -279,6 +458,9 @@ func (x *search) amount(times []float64, l *latency) (best float64, with []float
 	for us := 0.1; us <= l.most; us *= 1.05 {
 		at := slices.Clone(times)
 		for i := range at {
+			if at[i] == 0 { // not simulated
+				continue
+			}
 			if at[i] += l.slope[i] * us; at[i] <= 0 {
 				return best, with
 			}
@@ -288,34 +470,4 @@ func (x *search) amount(times []float64, l *latency) (best float64, with []float
 		}
 	}
 	return best, with
-}
-
-// shape describes which of the points differ.
-func shape(points []Point) string {
-	points = slices.Clone(points)
-	slices.SortStableFunc(points, func(a, b Point) int { return cmp.Compare(a.Bytes, b.Bytes) })
-	least, most, last := math.Inf(1), 0.0, len(points)-1
-	var off []int
-	for i, p := range points {
-		r := p.Measured / p.Before
-		least, most = min(least, r), max(most, r)
-		if math.Abs(p.Before/p.Measured-1) > Expected {
-			off = append(off, i)
-		}
-	}
-	size := func(i int) string { return unit.Bytes(points[i].Bytes).ShowSet() }
-	switch {
-	case len(off) == 0:
-		return ""
-	case len(points) > 2 && len(off) == 1 && off[0] > 0 && off[0] < last:
-		return fmt.Sprintf("one size, %s: repeat the measurement", size(off[0]))
-	case len(off) == len(points) && len(points) > 1 && most < 1.25*least:
-		return fmt.Sprintf("all sizes take about %.2g × as long as simulated", math.Sqrt(least*most))
-	case off[0] > 0 && off[len(off)-1] == last:
-		return fmt.Sprintf("sizes from %s on", size(off[0]))
-	case off[0] == 0 && off[len(off)-1] < last:
-		return fmt.Sprintf("sizes up to %s", size(off[len(off)-1]))
-	}
-	at := func(i int) string { return fmt.Sprintf("%.2g × at %s", points[i].Measured/points[i].Before, size(i)) }
-	return fmt.Sprintf("measured over simulated time is %s and %s, at most %.2g ×", at(0), at(last), most)
 }

@@ -34,7 +34,7 @@ func TestExplain(t *testing.T) {
 		}
 		q := &Question{Fabric: file(t, "s.yaml", healthy), Algorithm: "auto", Largest: 64 * unit.MiB,
 			NCCLTests: []string{file(t, "nccl.txt", ncclTests(t, faulty, []int{1 << 16, 1 << 20, 1 << 23, 1 << 25}, 2))}}
-		points, err := q.Compared(8, simulate, quiet)
+		points, _, err := q.Compared(8, simulate, quiet)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +74,7 @@ func TestExplainPairs(t *testing.T) {
 	const rail = "fabric: {kind: rail, hosts: 2, spines: 2, host_link: {rate: 400Gbps}}\nserver: {gpu: h100, gpus: 8, nics: 8}\n"
 	q := &Question{Fabric: file(t, "s.yaml", rail), Algorithm: "ring", Largest: 64 * unit.MiB,
 		NCCLTests: []string{file(t, "nccl.txt", b.String())}}
-	points, err := q.Compared(8, simulate, quiet)
+	points, _, err := q.Compared(8, simulate, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}

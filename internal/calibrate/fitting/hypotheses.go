@@ -26,6 +26,10 @@ type Hypothesis struct {
 	grows  func(us float64) []string // --set of a latency in µs that the measurements determine
 	most   float64                   // µs
 	adds   bool                      // the latency adds to every time
+
+	queues  bool       // only packets have its effect
+	assumed int        // of assumptions that it adds
+	healthy *faultless // times with the assumption alone
 }
 
 // pcie are links between GPU and NIC: payload at 256 B per packet with 28 B of framing, header and CRC, after the
@@ -118,7 +122,7 @@ func hypotheses(p *scenario.Plan, algorithm string, fixed bool) (all []Hypothesi
 		add(h)
 	}
 	event(add, down, Hypothesis{Name: "one NIC's link loses packets by bit errors",
-		Confirm: "ethtool -S DEVICE | grep -E 'symbol|fec|discard'; railyard diagnose FOLDER", Remedy: "clean or replace cable or transceiver"},
+		Confirm: "ethtool -S DEVICE | grep -E 'symbol|fec|discard'; railyard diagnose FOLDER", Remedy: "clean or replace cable or transceiver", queues: true},
 		"bit_error_rate: 1e-9", func(e *scenario.Event) { e.BER = new(1e-9) })
 	n := len(nics)
 	for _, k := range slices.Compact([]int{n - 1, n / 2, 1}) {
@@ -155,7 +159,7 @@ func hypotheses(p *scenario.Plan, algorithm string, fixed bool) (all []Hypothesi
 				Remedy: "interface MTU 9000 on hosts and switches"}, "transport.mtu=1024")
 		}
 		set(Hypothesis{Name: "PFC is off in the switches, so incasts drop packets", Confirm: "railyard config lint FOLDER; railyard diagnose FOLDER: drops",
-			Remedy: "PFC for the class of RDMA on every port of hosts and switches"}, "switch.pfc=false")
+			Remedy: "PFC for the class of RDMA on every port of hosts and switches", queues: true}, "switch.pfc=false")
 	}
 	if up := uplinks(p); len(up) > 0 {
 		add(Hypothesis{Name: "half of the capacity between switches is missing", Scenario: "events: {link: PORT, rate_share: 0.5} of every link between switches",
@@ -184,6 +188,46 @@ func hypotheses(p *scenario.Plan, algorithm string, fixed bool) (all []Hypothesi
 			Remedy: "unset NCCL_PROTO", setup: func(s *calibrate.Setup) { s.Protocol = x }})
 	}
 	return all
+}
+
+// assumptions are those that make times shorter, where measurements are faster than simulated or no hypothesis explains
+// them: rings, and collectives without the protocols of NCCL.
+func assumptions(algorithm string, fixed bool) (all []Hypothesis) {
+	if !fixed && algorithm != coll.ByRing {
+		all = append(all, Hypothesis{Name: "NCCL runs all-reduces as ring",
+			Scenario: "workload: traffic.collective.algorithm=ring", Confirm: debugTune,
+			Remedy: "unset NCCL_ALGO, or set the faster algorithm",
+			setup:  func(s *calibrate.Setup) { s.Algorithm = coll.ByRing }})
+	}
+	return append(all, Hypothesis{Name: "transfers are bare, as run simulates without collective.protocol",
+		Scenario: "workload: traffic.collective.protocol=none", Confirm: "the origin of the times: NCCL has a protocol",
+		Remedy: "protocol: auto in the scenario that the times were simulated with",
+		setup:  func(s *calibrate.Setup) { s.Protocol = "none" }})
+}
+
+// assuming returns an assumption alone, and with each hypothesis about something other than NCCL's choices.
+func assuming(all []Hypothesis, a Hypothesis) (with []Hypothesis) {
+	a.assumed, a.healthy = 1, &faultless{}
+	with = append(with, a)
+	for _, h := range all {
+		if h.grows != nil || h.Confirm == debugTune {
+			continue
+		}
+		join, setup := "; ", h.setup
+		h.assumed, h.healthy = 1, a.healthy
+		h.Name += ", and " + a.Name
+		h.Scenario += join + a.Scenario
+		h.Confirm += join + a.Confirm
+		h.Remedy += join + a.Remedy
+		h.setup = func(s *calibrate.Setup) {
+			a.setup(s)
+			if setup != nil {
+				setup(s)
+			}
+		}
+		with = append(with, h)
+	}
+	return with
 }
 
 // event adds a hypothesis about one NIC from the start of the run.
