@@ -41,13 +41,13 @@ func TestTimeline(t *testing.T) {
 	staged := workload.NewTraining()
 	staged.PP, staged.Model = 2, &model.Config{}
 	for _, start := range []unit.Time{0, 7 * us} {
-		s, tab := piped(t, workload.Job{Name: "one", DAG: d, Start: start})
+		s, _ := piped(t, workload.Job{Name: "one", DAG: d, Start: start})
 		j, want := s.Jobs[0], []result.Waited{{Rank: 0, GPU: "host-1/gpu-1", Time: int64(100 * us), Path: int64(100 * us)}}
 		if j.Bubble != 0 || s.Bubble != 0 || j.Waiting != int64(100*us) || s.Waiting != int64(100*us+start) ||
 			!slices.Equal(j.WaitedFor, want) || !slices.Equal(s.WaitedFor, want) {
 			t.Errorf("start %v: bubble %d, waiting %d, for %+v", start, j.Bubble, j.Waiting, j.WaitedFor)
 		}
-		s, tab = piped(t, workload.Job{Name: "one", DAG: d, Start: start, Training: &staged})
+		s, tab := piped(t, workload.Job{Name: "one", DAG: d, Start: start, Training: &staged})
 		if j := s.Jobs[0]; j.Waiting != 0 || j.WaitedFor != nil {
 			t.Errorf("start %v: a stage waits for %+v", start, j.WaitedFor)
 		}
