@@ -60,7 +60,7 @@ func TestTuneHalves(t *testing.T) {
 		v.Queue != h.Both.Queue {
 		t.Errorf("both texts: %+v, both halves %+v", v, *h.Both)
 	}
-	code, out, errs = call(t, "config", "lint", "tune/best", "--fabric", s)
+	code, out, errs = call(t, "config", "lint", "tune/best", "--fabric", s, "--set", switches)
 	if code != 0 || !strings.Contains(out, "0 errors, 0 warnings") {
 		t.Errorf("%s%s", out, errs)
 	}

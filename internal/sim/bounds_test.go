@@ -52,8 +52,8 @@ func possible(t interface {
 	}
 	for what, x := range map[string]int64{"computing": s.Compute, "TP": s.ExposedTP, "PP": s.ExposedPP,
 		"DP": s.ExposedDP, "CP": s.ExposedCP,
-		"EP": s.ExposedEP, "other": s.ExposedOther, "bubble": s.Bubble, "all parts": s.Compute +
-			s.ExposedComm + s.Bubble} {
+		"EP": s.ExposedEP, "other": s.ExposedOther, "bubble": s.Bubble, "waiting": s.Waiting,
+		"all parts": s.Compute + s.ExposedComm + s.Bubble + s.Waiting} {
 		below(what, float64(x), float64(s.StepTime))
 	}
 	below("data packets", float64(s.DataPackets), float64(s.Packets))

@@ -33,7 +33,7 @@ workload: {training: {model: small.json, tp: 8, dp: %d, pp: %d, cp: %d, bucket: 
 		for i, gpus := range []int{8, 1} {
 			_, s, _ := runAll(t, fmt.Sprintf(text, gpus, gpus, c.dp, c.pp, c.cp, c.batch, c.rest, gpus == 1))
 			times[i] = float64(s.StepTime)
-			if sum := s.Compute + s.ExposedComm + s.Bubble; sum != s.StepTime {
+			if sum := s.Compute + s.ExposedComm + s.Bubble + s.Waiting; sum != s.StepTime {
 				t.Errorf("%+v: parts of %d make %d", c, s.StepTime, sum)
 			}
 			if s.MFU <= 0 || s.MFU >= 0.5 {
