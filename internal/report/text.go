@@ -158,8 +158,11 @@ func FidelityLine(s *result.Summary) string {
 	if e.PacketHops > 0 {
 		how += fmt.Sprintf(", chosen by auto (%s packet-hops by packets)", count(e.PacketHops))
 	}
-	if e.Cases == 0 {
+	switch {
+	case e.Cases == 0:
 		return how + "; its error is not measured for " + e.Of
+	case e.Cases < fewCases: // their largest error is no bound
+		return fmt.Sprintf("%s; %s: %s", how, ErrorOf(e), e.Of)
 	}
 	return how + fmt.Sprintf("; error up to %s, mean %s, in %s also simulated by packets: %s", percent(e.Worst),
 		percent(e.Mean), unit.Plural(e.Cases, "case"), e.Of)

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"strings"
 	"testing"
 
 	"railyard/internal/study/sweep"
@@ -36,6 +37,17 @@ func TestMeansAreNamed(t *testing.T) {
 		if got := over(rest); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// TestZippedKeysAreOneAxis checks that keys which advance together are an axis of a heat map, and no mean over one.
+func TestZippedKeysAreOneAxis(t *testing.T) {
+	var names []string
+	for _, x := range joined([]*axis{{name: "wred_min", zip: "w"}, {name: "lb"}, {name: "wred_max", zip: "w"}, {name: "mtu"}}) {
+		names = append(names, x.name)
+	}
+	if got := strings.Join(names, ", "); got != "wred_min / wred_max, lb, mtu" {
+		t.Error(got)
 	}
 }
 

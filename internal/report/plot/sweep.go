@@ -56,6 +56,7 @@ type axis struct {
 	values []string // different ones, in their order
 	of     []string // by ranked point; "" where a point does not set it
 	log    bool     // its range is logarithmic
+	zip    string   // parameters of the same word advance together; "" varies alone
 }
 
 // sweepAxes returns the parameters with several values, those that count most first.
@@ -75,6 +76,9 @@ func sweepAxes(s *sweep.Study, a *sweep.Analysis) (axes []*axis) {
 	slices.SortStableFunc(order, func(x, y int) int { return rank(keys[x]) - rank(keys[y]) })
 	for _, i := range order {
 		x := &axis{name: short[i], log: s.Logarithmic(keys[i])}
+		if v := slices.IndexFunc(s.File.Vary, func(v sweep.Vary) bool { return v.Key == keys[i] }); v >= 0 {
+			x.zip = s.File.Vary[v].Zip
+		}
 		for _, r := range a.Ranking {
 			v := s.Value(r.Point, keys[i])
 			x.of = append(x.of, v)
@@ -136,8 +140,23 @@ func over(rest []*axis) string {
 	return ", mean over " + strings.Join(names, ", ")
 }
 
+// joined makes one axis of those that advance together, by the names of all of them.
+func joined(axes []*axis) (out []*axis) {
+	for _, z := range axes {
+		i := slices.IndexFunc(out, func(x *axis) bool { return z.zip != "" && x.zip == z.zip })
+		if i < 0 {
+			copied := *z
+			out = append(out, &copied)
+			continue
+		}
+		out[i].name += " / " + z.name
+	}
+	return out
+}
+
 // heat draws the first objective over the two parameters that count most, the mean over all others.
 func heat(a *sweep.Analysis, axes []*axis) (*plot.Plot, error) {
+	axes = joined(axes)
 	if len(axes) < 2 {
 		return nil, nil
 	}
