@@ -65,6 +65,7 @@ func (p *resolver) warnQueues() {
 				node.Name, p.specs[n].PFCQuanta, p.specs[n].PFCQuanta*64, frame)
 		}
 		p.noteDSCP(&p.Graph.Nodes[n], p.specs[n])
+		p.noteTags(&p.Graph.Nodes[n], p.specs[n])
 		for _, s := range p.Services {
 			i := p.specs[n].DSCP[s.CNPDSCP]
 			if p.specs[n].Queues[i].WRED.Max > 0 && s.CC.CNPGap != nil {
@@ -86,6 +87,27 @@ func (p *resolver) noteDSCP(n *topo.Node, spec *queue.Spec) {
 			p.note("data (DSCP %d) goes to queue %d of %s, which PFC does not protect, and DSCP %d to queue %d, which it does: --set transport.data_dscp=%d if the NICs send that",
 				of, spec.DSCP[of], n.Name, d, q, d)
 			return
+		}
+	}
+}
+
+// noteTags says where a switch's own configuration classifies by 802.1p priority into a lossless queue that no DSCP
+// leads to: packets here have no tags, so that nothing reaches the queue, and what is rendered has no such class.
+func (p *resolver) noteTags(n *topo.Node, spec *queue.Spec) {
+	i := slices.IndexFunc(p.configs, func(c *swconf.Config) bool { return c.Hostname.V == n.Name })
+	if i < 0 {
+		return
+	}
+	for _, port := range p.configs[i].Ports {
+		if port.QoS == nil {
+			continue
+		}
+		for cos, q := range port.QoS.COS {
+			if q.Is() && spec.Queues[q.V&7].Lossless && !slices.Contains(spec.DSCP[:], q.V&7) {
+				p.note("%s: CoS %d selects queue %d, and no DSCP does: packets have no tags here, so the queue stays empty, and config render does not write the class",
+					n.Name, cos, q.V)
+				return
+			}
 		}
 	}
 }

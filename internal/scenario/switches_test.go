@@ -65,3 +65,28 @@ func TestForcedPFC(t *testing.T) {
 		}
 	}
 }
+
+// A class by 802.1p priority that no DSCP has is told, as packets have no tags.
+func TestTagsAlone(t *testing.T) {
+	text, err := os.ReadFile("../../scenarios/configs/seed-dcqcn.cfg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tags := strings.Replace(string(text), "match dscp 24", "match cos 3", 1)
+	if tags == string(text) {
+		t.Fatal("the configuration classifies no DSCP 24")
+	}
+	for config, want := range map[string]bool{string(text): false, tags: true} {
+		d, err := scenario.Parse("x.yaml", []byte(good), []string{"switches.config=a.cfg"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := d.Resolve(func(string) ([]byte, error) { return []byte(config), nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Join(p.QueueNotes, "\n"); strings.Contains(said, "CoS 3 selects queue 3, and no DSCP does") != want {
+			t.Errorf("want a note: %v, found %s", want, said)
+		}
+	}
+}
