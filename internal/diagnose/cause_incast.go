@@ -29,6 +29,11 @@ func findIncast(f *Fabric, c *Cause) (out []Finding) {
 			x.Says += sprintf("; it sends at %.0f %% of line rate", 100*l)
 		}
 		x.show(ch.First[0].Seen(), p.read(marked(k)), p.read(peak(k)), p.read(txBytes(k)))
+		if q := p.deeper(k); q != nil { // a counter that chose p may be missing of q
+			x.Sure = Possible
+			x.Says += sprintf("; %v of the same switch had a longer queue", q)
+			x.show(q.read(peak(k)))
+		}
 		x.reach(ch)
 		x.deafToMarks(ch.Reaches, k)
 		x.Why = "several senders to one receiver; no neighbor pauses this switch"
@@ -45,6 +50,18 @@ func findIncast(f *Fabric, c *Cause) (out []Finding) {
 		out = append(out, f.marksAlone(c)...)
 	}
 	return out
+}
+
+// deeper returns another port of the same switch whose longest queue of a class was more than twice as long; nil where
+// there is none, or the port's own is not known.
+func (p *Port) deeper(k int) *Port {
+	own := p.read(peak(k))
+	for _, q := range p.On.Ports {
+		if r := q.read(peak(k)); own.Is && r.Is && r.Now > 2*own.Now {
+			return q
+		}
+	}
+	return nil
 }
 
 // seldom is the share of packets that DCQCN's paper marks at its upper threshold (docs/references.md,

@@ -186,6 +186,26 @@ func TestHealthy(t *testing.T) {
 	}
 }
 
+// TestLongerQueueBeside checks that a congestion point is no more than possible where another port of its switch had a
+// queue more than twice as long: a counter of that port may be missing.
+func TestLongerQueueBeside(t *testing.T) {
+	for other, want := range map[uint64]Sure{9_000: Likely, 3_400_000: Possible} {
+		l := healthy()
+		l.pause("leaf2", "Ethernet1/9", 4_000)
+		l.now("leaf2", "Ethernet1/1").Queues[data].Marked.V += 90_000
+		for port, bytes := range map[string]uint64{"Ethernet1/1": 9_000, "Ethernet1/2": other} {
+			l.now("leaf2", port).Queues[data].Peak = counters.Of(bytes)
+		}
+		r, err := Diagnose(l.input())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Findings) != 1 || r.Findings[0].Cause != "incast" || r.Findings[0].Sure != want {
+			t.Errorf("a queue of %d bytes beside: %+v", other, r.Findings)
+		}
+	}
+}
+
 // TestEveryCauseIsPlanted keeps the table whole: incast, polarised, rings and cables are
 // below and in the blind sets.
 func TestEveryCauseIsPlanted(t *testing.T) {
