@@ -53,6 +53,7 @@ func TestListedPortsRefused(t *testing.T) {
 		{func(s *Site) { s.Cables[0].ToPorts = "9/3,10-12" }, "port 9 has no part 3 of 200Gbps; it splits into 2 (split of type leaf)"},
 		{func(s *Site) { s.Cables[0].FromPorts = "1" }, "cables[0].from_ports: host is servers: nics selects their cards"},
 		{func(s *Site) { s.Cables[1].ToPorts = "one" }, `cables[1].to_ports: "one" is not a list of ports; accepted: 1,4,7,10`},
+		{func(s *Site) { s.Cables[1].ToPorts = strings.Repeat("1-4096/1-8,", 1000) + "1" }, "more than 32768 ports are listed"},
 		{func(s *Site) { s.Types[1].RailMap = railBlocks }, "the map of rails of type leaf sets the ports of leaf-1 already"},
 		{func(s *Site) { s.Types[1].Lanes = 17 }, "types[1].lanes: a port has 1 to 16 lanes, found 17"},
 		{func(s *Site) { s.Types[0].Lanes = 4 }, "a server (it has gpus or nics) has no role, tier, ports, lanes"},

@@ -101,6 +101,9 @@ func (t *Type) parseRails(key string) (map[int][]panel.Jack, error) {
 	return out, nil
 }
 
+// mostJacks is how many ports a list may have: all parts of the most ports of a type.
+const mostJacks = 4096 * 8
+
 // parseJacks reads 1,4,7-9,12/2,13-16/1-2.
 func parseJacks(text string) (out []panel.Jack, err error) {
 	stretch := func(word string, most int) (lo, hi int, ok bool) {
@@ -120,6 +123,9 @@ func parseJacks(text string) (out []panel.Jack, err error) {
 		}
 		if !ok {
 			return nil, fmt.Errorf("%s is not a list of ports; accepted: 1,4,7,10, also 1-4, 5/2, the second part of port 5, and 1-4/1-2, both parts of each", field.Quote(text))
+		}
+		if len(out)+(b-a+1)*(last-first+1) > mostJacks {
+			return nil, fmt.Errorf("more than %d ports are listed", mostJacks)
 		}
 		for ; a <= b; a++ {
 			for k := first; k <= last; k++ {
