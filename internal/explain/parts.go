@@ -208,8 +208,8 @@ func (m *model) filled(x int32, met *Trouble) float64 {
 	return m.waited(x)
 }
 
-// acknowledged is why round trips are long where acknowledgements wait longer for their way back than packets for
-// theirs; LineRate where they do not, or packets were trimmed: their own queue did that.
+// acknowledged returns the cause of long round trips where acknowledgements wait longer on their return path than
+// packets wait on theirs; LineRate where they do not, or packets were trimmed, which their own queue did.
 func (m *model) acknowledged(x int32, met *Trouble) cause.ID {
 	conn := m.b.r.seen.Messages[x].Conn
 	wait, port := m.back(conn)

@@ -123,7 +123,7 @@ type wayBack struct {
 	port int32
 }
 
-// pausedBack is how long acknowledgements of a connection were held up by a paused port on their way back, and the port
+// pausedBack is how long a paused port on their return path held up a connection's acknowledgements, and the port
 // that was paused longest; -1: none. Of ports that they choose among they take each as often.
 func (m *model) pausedBack(conn int32, w *window) (most unit.Time, port int32) {
 	port = -1

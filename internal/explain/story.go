@@ -138,7 +138,7 @@ type span struct {
 	from, to    unit.Time
 }
 
-// named returns what an operation is told as: by itself where there are few, else as part of what.
+// named returns the name of an operation in a report: its own where there are few, else that of what it is part of.
 func (r *reading) named(i int32) (name, first, last string) {
 	o := &r.dag.Ops[i]
 	switch {

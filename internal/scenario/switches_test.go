@@ -66,7 +66,7 @@ func TestForcedPFC(t *testing.T) {
 	}
 }
 
-// A class by 802.1p priority that no DSCP has is told, as packets have no tags.
+// A class by 802.1p priority that no DSCP has is reported, as packets have no tags.
 func TestTagsAlone(t *testing.T) {
 	text, err := os.ReadFile("../../scenarios/configs/seed-dcqcn.cfg")
 	if err != nil {

@@ -12,10 +12,10 @@ type mark struct {
 	low, high         unit.Bytes
 	lowText, highText string // thresholds that are no bytes
 	percent           float64
-	open              bool // the text says no percentage
+	open              bool // the configuration has no percentage
 }
 
-// marked returns the ECN of a queue, and whether the text says its thresholds.
+// marked returns the ECN of a queue, and whether the configuration has its thresholds.
 func (q *Queue) marked() (mark, bool) {
 	w := q.WRED.V
 	return mark{w.Min, w.Max, w.MinText, w.MaxText, w.Percent, w.Open},

@@ -92,7 +92,7 @@ func meaning(c *swconf.Config) string {
 	return strings.Join(s, "\n")
 }
 
-// treatment returns what most ports that classify do with packets; nothing where the text says nothing of queues.
+// treatment returns what most ports that classify do with packets; nothing where the configuration has no queues.
 func treatment(c *swconf.Config) (lines []string) {
 	q, port := c.Typical()
 	head := "the switch: PFC off"

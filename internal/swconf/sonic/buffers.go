@@ -69,7 +69,7 @@ func (p *parser) uses(row *node) {
 // computed is the profile that buffermgrd makes by itself.
 const computed = "NULL"
 
-// dynamicModel returns what the text says of groups that the dynamic model sizes: the threshold that all have, and
+// dynamicModel returns the groups that the dynamic model sizes: the threshold that all have, and
 // how many of them share one headroom (buffermgrdyn.cpp).
 func (p *parser) dynamicModel() string {
 	if p.model != "" {
