@@ -13,6 +13,7 @@ import (
 	"railyard/internal/report/plot"
 	"railyard/internal/report/table"
 	"railyard/internal/runner"
+	"railyard/internal/study/batch"
 	"railyard/internal/study/sweep"
 	"railyard/internal/study/workers"
 	"railyard/unit"
@@ -138,9 +139,18 @@ func (c *sweepRunCmd) Run(e *env) error {
 
 // foretell prints what the study takes, and refuses a large one without --yes; done: only the estimate was wanted.
 func (c *sweepRunCmd) foretell(e *env, s *sweep.Study) (done bool, err error) {
-	x := s.Estimate()
-	words := fmt.Sprintf("%s, about %s on one core, %d at a time, %s of memory, %s on disk", unit.Plural(x.Trials, "trial"),
-		unit.FromSeconds(x.Seconds).Show(), x.AtOnce, x.Memory.Show(), x.Disk.Show())
+	atOnce := s.Pool.AtOnce()
+	if c.Engine != "local" {
+		atOnce = c.Parts
+	}
+	x := s.Estimate(atOnce)
+	wall := x.Seconds / float64(min(x.AtOnce, max(x.Trials, 1)))
+	words := fmt.Sprintf("%s, about %s with %d at a time (%s of one core), %s of memory, %s on disk",
+		unit.Plural(x.Trials, "trial"), unit.FromSeconds(wall).Show(), x.AtOnce, unit.FromSeconds(x.Seconds).Show(),
+		x.Memory.Show(), x.Disk.Show())
+	if x.Seconds > worthTelling && x.Causes > x.Seconds/2 {
+		words += fmt.Sprintf("; without causes about %.2g times faster: --set output.causes=false", x.Seconds/(x.Seconds-x.Causes))
+	}
 	switch {
 	case c.Estimate && c.JSON:
 		return true, printJSON(e.stdout, x)
@@ -197,8 +207,9 @@ type sweepMergeCmd struct {
 }
 
 func (c *sweepMergeCmd) Help() string {
-	return `Merges the trials of shards, or of unfinished copies of one study, and writes the results. Trials that no
-directory has stay open; railyard sweep with the same --out simulates them.
+	return `Merges the trials of shards, or of unfinished copies of one study, with what their arrays of Slurm and Jobs
+of Kubernetes have simulated since the driver ended, and writes the results. --out may be one of the
+directories. Trials that no directory has stay open; railyard sweep with the same --out simulates them.
 
 Examples:
   railyard sweep scenarios/three-flows.yaml --grid lb=ecmp,spray --shard 1/2 --out part-1
@@ -213,6 +224,11 @@ func (c *sweepMergeCmd) Run(e *env) error {
 		return err
 	}
 	defer s.Close()
+	for _, dir := range c.Dirs {
+		if err := batch.Join(s, dir); err != nil {
+			return err
+		}
+	}
 	return sweepWritten(e, s, c.Top, c.JSON)
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // A real Slurm runs a study as an array, to the bytes of this process. A driver that is killed while the array waits
-// leaves it to the next, which submits nothing.
+// leaves it to the next, which submits nothing, or to the job behind the array.
 func TestRealSlurmSweep(t *testing.T) {
 	t.Parallel()
 	c := startSlurm(t, "slsw")
@@ -40,9 +40,9 @@ func TestRealSlurmSweep(t *testing.T) {
 		}
 		t.Fatalf("%v: %s", err, said)
 	}
-	driver := func(log string) *exec.Cmd {
+	driver := func(out, log string) *exec.Cmd {
 		t.Helper()
-		cmd := c.command(executable, study("held", "--engine", "slurm", "--parts", "3", "--sbatch=--mem=0 --hold")...)
+		cmd := c.command(executable, study(out, "--engine", "slurm", "--parts", "3", "--sbatch=--mem=0 --hold")...)
 		cmd.Env = append(cmd.Env, "RAILYARD_CHILD=stdin")
 		said, err := os.Create(filepath.Join(c.dir, log))
 		if err == nil {
@@ -55,22 +55,35 @@ func TestRealSlurmSweep(t *testing.T) {
 		}
 		return cmd
 	}
-	var job []byte
-	first := driver("first.log")
-	until(t, "the array is submitted", func() bool {
-		job, _ = os.ReadFile(filepath.Join(c.dir, "held", "slurm", "1", "job"))
-		return len(job) > 0
-	})
-	first.Process.Kill()
-	first.Wait()
-	second := driver("second.log")
+	killed := func(out string) (array, join string) { // the jobs of a driver that was killed
+		t.Helper()
+		first := driver(out, "first.log")
+		until(t, "the array is submitted", func() bool {
+			jobs, _ := os.ReadFile(filepath.Join(c.dir, out, "slurm", "1", "job"))
+			array, join, _ = strings.Cut(strings.TrimSpace(string(jobs)), "\n")
+			return len(jobs) > 0
+		})
+		first.Process.Kill()
+		first.Wait()
+		return array, join
+	}
+	release := func(job string) {
+		t.Helper()
+		if out, err := c.command("scontrol", "release", job).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	waits := func(job string) bool {
+		out, _ := c.command("squeue", "-h", "-o", "%i", "-j", job).CombinedOutput()
+		return strings.Contains(string(out), job)
+	}
+	array, join := killed("held")
+	second := driver("held", "second.log")
 	until(t, "the next driver finds the array", func() bool {
 		said, _ := os.ReadFile(filepath.Join(c.dir, "second.log"))
-		return strings.Contains(string(said), "job "+strings.TrimSpace(string(job))+" still runs")
+		return strings.Contains(string(said), "job "+array+" still runs")
 	})
-	if out, err := c.command("scontrol", "release", strings.TrimSpace(string(job))).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	release(array)
 	if err := second.Wait(); err != nil {
 		said, _ := os.ReadFile(filepath.Join(c.dir, "second.log"))
 		t.Fatalf("%v: %s", err, said)
@@ -78,13 +91,20 @@ func TestRealSlurmSweep(t *testing.T) {
 	if rounds, _ := os.ReadDir(filepath.Join(c.dir, "held", "slurm")); len(rounds) != 1 {
 		t.Errorf("%d submissions", len(rounds))
 	}
-	var results [3][]byte
-	for i, name := range []string{"alone", "array", "held"} {
+	until(t, "the collecting job is cancelled", func() bool { return !waits(join) })
+	array, join = killed("left")
+	release(array)
+	release(join)
+	until(t, "the collecting job ends", func() bool { return !waits(join) })
+	var results [4][]byte
+	for i, name := range []string{"alone", "array", "held", "left"} {
 		if results[i], err = os.ReadFile(filepath.Join(c.dir, name, "results.parquet")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if !bytes.Equal(results[0], results[1]) || !bytes.Equal(results[0], results[2]) {
-		t.Error("an array's results differ from those of one process")
+	for _, other := range results[1:] {
+		if !bytes.Equal(results[0], other) {
+			t.Error("an array's results differ from those of one process")
+		}
 	}
 }

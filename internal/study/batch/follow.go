@@ -3,6 +3,8 @@ package batch
 import (
 	"context"
 	"errors"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"railyard/internal/runner"
@@ -29,6 +31,18 @@ func (f *Folder) begin(s *sweep.Study, trials []*sweep.Trial) (*journey, error) 
 		j.open[t.ID.String()] = t
 	}
 	return j, j.collect()
+}
+
+// Join takes what arrays of Slurm and Jobs of Kubernetes have simulated of a study without its driver, from the study's
+// directory or that of a copy.
+func Join(s *sweep.Study, dir string) error {
+	for _, engine := range []string{"slurm", "kubernetes"} {
+		f := &Folder{Dir: filepath.Join(dir, engine)}
+		if _, err := f.begin(s, slices.Collect(s.Missing())); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // left returns the trials without a record.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"railyard/internal/input"
@@ -14,7 +15,8 @@ import (
 	"railyard/internal/study/sweep"
 )
 
-// Slurm is a sweep.Engine that submits an array and collects its records from the shared file system.
+// Slurm is a sweep.Engine that submits an array and collects its records from the shared file system. A second job,
+// which waits for the array, does so where the driver has gone.
 type Slurm struct {
 	Folder
 	Program string   // path of this program on all nodes
@@ -22,10 +24,10 @@ type Slurm struct {
 	Options []string // further options of sbatch
 	Say     func(words string)
 
-	job string
+	job, join string // numbers of the array and of the job behind it
 }
 
-// jobName is the file of a round with the number of its job.
+// jobName is the file of a round with the numbers of its jobs.
 const jobName = "job"
 
 // Simulate submits the trials that have no record, unless an array of an earlier driver is still there, and takes
@@ -43,6 +45,9 @@ func (e *Slurm) Simulate(ctx context.Context, s *sweep.Study, trials []*sweep.Tr
 	if err := e.submit(s, j.left(trials)); err != nil {
 		return err
 	}
+	if e.join != "" {
+		defer func() { _ = exec.Command("scancel", e.join).Run() }() // there is nothing left for it
+	}
 	return j.follow(ctx, work{
 		ended:  func() bool { return !e.waiting() },
 		cancel: func() { _ = exec.Command("scancel", e.job).Run() },
@@ -58,7 +63,8 @@ func (e *Slurm) submit(s *sweep.Study, left []*sweep.Trial) error {
 	}
 	if n := len(all); n > 0 {
 		text, err := input.Text(filepath.Join(e.Dir, fmt.Sprint(all[n-1]), jobName), 1000)
-		if e.job = strings.TrimSpace(string(text)); err == nil && e.job != "" && e.waiting() {
+		e.job, e.join, _ = strings.Cut(strings.TrimSpace(string(text)), "\n")
+		if err == nil && e.job != "" && e.waiting() {
 			e.Say(fmt.Sprintf("job %s still runs", e.job))
 			return nil
 		}
@@ -71,27 +77,42 @@ func (e *Slurm) submit(s *sweep.Study, left []*sweep.Trial) error {
 		return err
 	}
 	parts := min(e.Parts, len(left))
-	script := filepath.Join(round, "array.sh")
-	text := fmt.Sprintf("#!/bin/sh\nexec %s worker --tasks %s --part \"$SLURM_ARRAY_TASK_ID/%d\"\n", quoted(e.Program),
-		quoted(round), parts)
-	if err := output.WriteBytes(script, true, []byte(text)); err != nil {
+	dir, err := filepath.Abs(s.Dir)
+	if err != nil {
 		return err
 	}
-	args := append([]string{"--parsable", fmt.Sprintf("--array=1-%d", parts), "--job-name=railyard",
-		"--output=" + filepath.Join(round, "%a.log")}, e.Options...)
-	cmd := exec.Command("sbatch", append(args, script)...)
-	said, err := cmd.Output()
+	e.job, err = e.sbatch(filepath.Join(round, "array.sh"), fmt.Sprintf("%s worker --tasks %s --part \"$SLURM_ARRAY_TASK_ID/%d\"",
+		quoted(e.Program), quoted(round), parts), fmt.Sprintf("--array=1-%d", parts), "--output="+filepath.Join(round, "%a.log"))
+	if err != nil {
+		_ = os.RemoveAll(round)
+		return err
+	}
+	e.join, err = e.sbatch(filepath.Join(round, "join.sh"), fmt.Sprintf("%s sweep merge %[2]s --out %[2]s", quoted(e.Program),
+		quoted(dir)), "--dependency=afterany:"+e.job, "--output="+filepath.Join(round, "join.log"))
+	if err != nil {
+		_ = exec.Command("scancel", e.job).Run()
+		return err
+	}
+	e.Say(fmt.Sprintf("job %s: an array of %d; job %s collects its results if this process ends before it", e.job, parts, e.join))
+	return output.WriteBytes(filepath.Join(round, jobName), true, []byte(e.job+"\n"+e.join+"\n"))
+}
+
+// sbatch submits a script with a command and returns the number of the job.
+func (e *Slurm) sbatch(script, command string, options ...string) (job string, err error) {
+	if err := output.WriteBytes(script, true, []byte("#!/bin/sh\nexec "+command+"\n")); err != nil {
+		return "", err
+	}
+	args := slices.Concat([]string{"--parsable", "--job-name=railyard"}, options, e.Options, []string{script})
+	said, err := exec.Command("sbatch", args...).Output()
 	if err != nil {
 		why := err.Error()
 		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 			why = strings.TrimSpace(string(exit.Stderr))
 		}
-		_ = os.RemoveAll(round)
-		return fmt.Errorf("sbatch: %s", why)
+		return "", fmt.Errorf("sbatch: %s", why)
 	}
-	e.job, _, _ = strings.Cut(strings.TrimSpace(string(said)), ";")
-	e.Say(fmt.Sprintf("job %s: an array of %d", e.job, parts))
-	return output.WriteBytes(filepath.Join(round, jobName), true, []byte(e.job+"\n"))
+	job, _, _ = strings.Cut(strings.TrimSpace(string(said)), ";")
+	return job, nil
 }
 
 // waiting reports whether the job is in the queue.

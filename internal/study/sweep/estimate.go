@@ -12,18 +12,19 @@ type Estimate struct {
 	Trials  int        `json:"trials"` // that have no record yet
 	Kept    int        `json:"trials_kept"`
 	AtOnce  int        `json:"at_once"`
-	Memory  unit.Bytes `json:"memory_bytes"` // of all that run at once
-	Seconds float64    `json:"core_seconds"` // of all trials
-	Disk    unit.Bytes `json:"disk_bytes"`   // of journal and results
+	Memory  unit.Bytes `json:"memory_bytes"`        // of all that run at once
+	Seconds float64    `json:"core_seconds"`        // of all trials
+	Causes  float64    `json:"core_seconds_causes"` // of Seconds: the division of lost time among causes
+	Disk    unit.Bytes `json:"disk_bytes"`          // of journal and results
 }
 
 // lineSize is about the number of bytes that a trial takes in the journal and the results.
 const lineSize = 1200
 
-// Estimate estimates the trials that the directory lacks from the scenario as it is and the last point, the larger of
-// which counts.
-func (s *Study) Estimate() Estimate {
-	e := Estimate{AtOnce: s.Pool.AtOnce()}
+// Estimate estimates the trials that the directory lacks, so many of them at once, from the scenario as it is and the
+// last point, the larger of which counts.
+func (s *Study) Estimate(atOnce int) Estimate {
+	e := Estimate{AtOnce: atOnce}
 	for t := range s.planned() {
 		if s.options.Shard.Has(t.Number) && s.store.Has(t.ID) {
 			e.Kept++
@@ -43,11 +44,15 @@ func (s *Study) Estimate() Estimate {
 				cost.Ahead, each.Ahead = 0, 0
 			}
 			step, each.Ahead = plan.Jobs[0].DAG, cost.Ahead
-			each.Memory, each.Seconds = max(each.Memory, cost.Memory), max(each.Seconds, cost.Seconds+cost.Causes)
+			each.Memory = max(each.Memory, cost.Memory)
+			if cost.Seconds+cost.Causes > each.Seconds {
+				each.Seconds, each.Causes = cost.Seconds+cost.Causes, cost.Causes
+			}
 		}
 	}
 	e.Memory = each.Memory * unit.Bytes(min(e.AtOnce, max(e.Trials, 1)))
 	e.Seconds = each.Seconds*float64(e.Trials) - each.Ahead*float64(max(e.Trials-1, 0))
+	e.Causes = each.Causes * float64(e.Trials)
 	e.Disk = lineSize * unit.Bytes(e.Trials)
 	return e
 }

@@ -16,7 +16,7 @@ func TestEstimateCountsCauses(t *testing.T) {
 			f := &File{Scenario: written(t, "x.yaml", text), Seeds: 2,
 				Set: []string{"fidelity=" + fidelity, "output.causes=" + causes}}
 			s := opened(t, f, 1, Options{Dir: filepath.Join(t.TempDir(), "out")})
-			seconds[causes] = s.Estimate().Seconds
+			seconds[causes] = s.Estimate(1).Seconds
 			s.Close()
 		}
 		if more := seconds["true"] - seconds["false"]; more < 2*128*50e-6 || more > 2*128*500e-6 {
@@ -34,7 +34,7 @@ func TestEstimateCountsStepsOnce(t *testing.T) {
 			Set: []string{"fidelity=flow", "output.causes=false"}}
 		s := opened(t, f, 1, Options{Dir: filepath.Join(t.TempDir(), "out")})
 		defer s.Close()
-		return s.Estimate().Seconds
+		return s.Estimate(1).Seconds
 	}
 	one := estimate(1, Vary{Key: "lb", Values: []string{"ecmp"}}) / 2
 	if all := estimate(100); all > 50*one {

@@ -9,6 +9,7 @@ import (
 
 	"railyard/internal/field"
 	"railyard/internal/input"
+	"railyard/internal/study"
 )
 
 // Shard is a part of a study's trials: every Of-th from K on, 1 to Of. The zero value is all of them.
@@ -58,7 +59,7 @@ func sameDir(a, b string) bool {
 
 // Merge joins studies of the same designs in a directory, which may be one of them.
 func Merge(dirs []string, out string) (*Study, error) {
-	s := &Study{Dir: out, from: sources{}, now: time.Now}
+	s := &Study{Dir: out, from: sources{}, now: time.Now, Pool: &study.Pool{}, next: time.Now().Add(firstPartial)}
 	for i, dir := range dirs {
 		if k := slices.IndexFunc(dirs[:i], func(d string) bool { return sameDir(d, dir) }); k >= 0 {
 			return nil, input.Fault(fmt.Errorf("%s and %s are one directory, and hold one part of the study; accepted: each part once",

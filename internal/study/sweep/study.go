@@ -336,6 +336,17 @@ func (s *Study) passed(n int) int { return 1 + max(1, (n-1+s.File.Reduce-1)/max(
 // planned lists the trials of the rungs that are reached.
 func (s *Study) planned() iter.Seq[*Trial] { return s.upTo(s.Rungs() - 1) }
 
+// Missing lists the trials without a record, of the rungs that are reached.
+func (s *Study) Missing() iter.Seq[*Trial] {
+	return func(yield func(*Trial) bool) {
+		for t := range s.planned() {
+			if !s.store.Has(t.ID) && !yield(t) {
+				return
+			}
+		}
+	}
+}
+
 // upTo lists the trials of the rungs that are reached, up to the last one given.
 func (s *Study) upTo(last int) iter.Seq[*Trial] {
 	return func(yield func(*Trial) bool) {
