@@ -109,6 +109,8 @@ func fixPausing(c *Config, prio int) string {
 		return fmt.Sprintf(`"pfc_enable": "%d" in the port's row of PORT_QOS_MAP`, prio)
 	case EOS:
 		return fmt.Sprintf("priority-flow-control priority %d no-drop on the port", prio)
+	case Dell:
+		return fmt.Sprintf("priority-flow-control priority %d on the port", prio)
 	}
 	return fmt.Sprintf("PFC for priority %d on the port", prio)
 }

@@ -30,7 +30,7 @@ func (l *linter) pfcClass() {
 			group := func(o *QoS) Place { return o.Queues[i].PG.At }
 			if n, prio := v.pausing(i, group); n > 0 { // what they share is right
 				found[i] = true
-				v.atPorts(l.say, prio, "queue %d has pause thresholds and no PFC; with the same thresholds, PFC runs on %s (priority %d)", i,
+				l.atPorts(v, l.say, prio, "queue %d has pause thresholds and no PFC; with the same thresholds, PFC runs on %s (priority %d)", i,
 					unit.Plural(n, "port"), prio)
 				continue
 			}
@@ -43,6 +43,12 @@ func (l *linter) pfcClass() {
 			say := l.meant(v)
 			if v.q.paused() == 0 && l.pauses(v.c, l.DataDSCP) {
 				say = l.advise // a port of another kind: others of the switch have it lossless
+			}
+			mapped := func(o *QoS) Place { return o.DSCP[l.DataDSCP].At }
+			if n, prio := v.pausing(data, mapped); n > 0 {
+				l.atPorts(v, say, prio, "RoCE data (DSCP %d) goes to queue %d, which no PFC priority pauses here; with the same map, PFC runs on %s (priority %d)",
+					l.DataDSCP, data, unit.Plural(n, "port"), prio)
+				return
 			}
 			at := first(q.Net, v.q.DSCP[l.DataDSCP].At)
 			fix := fmt.Sprintf("pause priority %d for the class of queue %d", data, data)
@@ -59,12 +65,6 @@ func (l *linter) pfcClass() {
 				if v.c.OS == SONiC { // whose ports list their priorities
 					at = wrong.At
 				}
-			}
-			mapped := func(o *QoS) Place { return o.DSCP[l.DataDSCP].At }
-			if n, prio := v.pausing(data, mapped); n > 0 && other < 0 {
-				v.atPorts(say, prio, "RoCE data (DSCP %d) goes to queue %d, which no PFC priority pauses here; with the same map, PFC runs on %s (priority %d)",
-					l.DataDSCP, data, unit.Plural(n, "port"), prio)
-				return
 			}
 			say(at, fix,
 				"RoCE data (DSCP %d) goes to queue %d, which no PFC priority pauses", l.DataDSCP, data)
@@ -84,12 +84,20 @@ func (v variant) pausing(i int, of func(*QoS) Place) (ports, prio int) {
 }
 
 // atPorts reports a priority that the ports of a treatment do not pause at each port's own line of PFC.
-func (v variant) atPorts(say func(at Place, fix, format string, args ...any), prio int, format string, args ...any) {
+func (l *linter) atPorts(v variant, say func(at Place, fix, format string, args ...any), prio int, format string,
+	args ...any) {
 	for _, p := range v.c.Ports {
 		if p.QoS == v.q && !p.Down.V {
-			say(first(p.PFC.At, p.At), fixPausing(v.c, prio), format, args...)
+			l.on = &[]string{p.Name}
+			say(p.unpaused(1<<(prio&7)), fixPausing(v.c, prio), format, args...)
 		}
 	}
+}
+
+// unpaused returns the line that keeps a port from pausing priorities: the one that takes the first of them off, that
+// of PFC, or the port's first.
+func (p *Port) unpaused(priorities uint8) Place {
+	return first(p.Unpaused[bits.TrailingZeros8(priorities)&7], p.PFC.At, p.At)
 }
 
 // pausedDSCP is the first DSCP that lines put into a queue that PFC pauses, in place of another one; the queue is -1

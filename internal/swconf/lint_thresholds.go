@@ -247,7 +247,7 @@ func (l *linter) wredAverage() {
 func (l *linter) bandwidthSum() {
 	l.shares(func(v variant, sum, small, big int) {
 		if sum > 100 && !v.q.Ratio {
-			l.say(v.q.Queues[big].Share.At, "lower shares until they add up to 100",
+			l.say(v.shareAt(big), "lower shares until they add up to 100",
 				"bandwidth shares add up to %d %%, queue %d takes most", sum, big)
 		}
 	})
@@ -256,10 +256,27 @@ func (l *linter) bandwidthSum() {
 func (l *linter) bandwidthLeft() {
 	l.shares(func(v variant, sum, small, big int) {
 		if sum > 0 && sum < 100 && !v.q.Ratio {
-			l.say(v.q.Queues[small].Share.At, "let the shares of all queues add up to 100",
+			l.say(v.shareAt(small), "let the shares of all queues add up to 100",
 				"the bandwidth shares add up to %d %%", sum)
 		}
 	})
+}
+
+// shareAt returns the line of a queue's share, or that of another queue which only this treatment has, where it shares
+// the first with other ports of the switch.
+func (v variant) shareAt(queue int) Place {
+	at := func(q *QoS, i int) Place { return q.Queues[i].Share.At }
+	shared := func(i int) bool {
+		return slices.ContainsFunc(v.c.Ports, func(p *Port) bool {
+			return p.QoS != nil && p.QoS != v.q && at(p.QoS, i) == at(v.q, i)
+		})
+	}
+	for i := range v.q.Queues {
+		if at(v.q, i).Line > 0 && shared(queue) && !shared(i) {
+			return at(v.q, i)
+		}
+	}
+	return at(v.q, queue)
 }
 
 // shares adds up what strict priority leaves, and finds the queues with the

@@ -203,6 +203,7 @@ type Port struct {
 	Least    Said[int]  // of a port channel: members below which it is down
 	VLAN     Said[int]
 	PFC      Said[PFCMode]
+	Unpaused [8]Place // lines that take a PFC priority off the port, though a profile turns it on
 	Watchdog Said[bool]
 	LLDPOff  Said[bool]
 	DCBX     Said[string]   // ieee, cee, auto

@@ -354,15 +354,18 @@ func (p *parser) portQoS(set func(string, func(*swconf.Port, *cli.Match))) {
 				u.restore = swconf.Said[unit.Time]{}
 			}
 		})
-	set("no priority-flow-control priority", func(q *swconf.Port, m *cli.Match) {
-		p.uses[q].pfc = [8]swconf.Said[bool]{}
-	})
+	unpause := func(q *swconf.Port, m *cli.Match) {
+		for i := range p.uses[q].pfc {
+			p.uses[q].pfc[i] = swconf.SaidAt(p.c, m, "priority-flow-control", false)
+		}
+	}
+	set("no priority-flow-control priority", unpause)
 	set("priority-flow-control watchdog off", func(q *swconf.Port, m *cli.Match) {
 		p.uses[q].wd = swconf.SaidAt(p.c, m, "off", false)
 	})
 	set("no priority-flow-control [ watchdog ]", func(q *swconf.Port, m *cli.Match) {
 		if p.uses[q].wd = (swconf.Said[bool]{}); !m.Has("watchdog") {
-			p.uses[q].pfc = [8]swconf.Said[bool]{}
+			unpause(q, m)
 		}
 	})
 }

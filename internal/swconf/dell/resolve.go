@@ -80,7 +80,9 @@ func (p *parser) enable() {
 			u.maps[kind] = name
 		}
 		for i, on := range pauses {
-			u.pfc[i] = swconf.Say(on == 1, at)
+			if on == 1 && !u.pfc[i].Is() {
+				u.pfc[i] = swconf.Say(true, at)
+			}
 		}
 	}
 }
@@ -103,10 +105,11 @@ func (p *parser) resolve() {
 			seen[key] = q
 		}
 		port.QoS = seen[key]
-		for i := range u.pfc {
-			if u.pfc[i].V {
-				port.PFC = swconf.Say(swconf.PFCOn, u.pfc[i].At)
-				break
+		for i, on := range u.pfc {
+			if on.V && !port.PFC.Is() {
+				port.PFC = swconf.Say(swconf.PFCOn, on.At)
+			} else if !on.V {
+				port.Unpaused[i] = on.At
 			}
 		}
 		if !port.MTU.Is() {

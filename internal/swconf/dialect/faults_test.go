@@ -156,7 +156,7 @@ var faults = []fault{
 	{"nvue", leaf, "dscp 24 switch-priority 3", "dscp 25 switch-priority 3", "", "dscp-differs"},
 	{"nvue", leaf, "traffic-class 3 ecn enable", "traffic-class 3 ecn disable", "", "ecn-missing"},
 	{"nvue", leaf, "default-global switch-priority 3\n", "default-global switch-priority 4\n",
-		"dscp 24 switch-priority 3", "pfc-class"},
+		"pfc default-global switch-priority 4", "pfc-class"},
 	{"nvue", leaf, "xoff-threshold 3500000", "xoff-threshold 200000", "max-threshold", "threshold-order"},
 	{"nvue", leaf, "xon-threshold 3400000", "xon-threshold 3600000", "", "threshold-order"},
 	{"nvue", leaf, "traffic-class 7 mode strict", "traffic-class 7 mode dwrr", "", "cnp-not-strict"},

@@ -199,6 +199,8 @@ func (p *parser) qos(q *swconf.QoS, port *swconf.Port, layers []*profile) *swcon
 		}
 		if drop.V {
 			k.Pause = swconf.Say(i, drop.At)
+		} else if port != nil {
+			port.Unpaused[i] = drop.At
 		}
 		if port != nil {
 			if x := p.profileOf(port); x != nil {

@@ -116,7 +116,7 @@ func (p *parser) treat() {
 			seen[key] = q
 		}
 		if port.QoS = seen[key]; x != nil {
-			port.PFC = swconf.Say(swconf.PFCOn, x.at)
+			port.PFC = swconf.Say(swconf.PFCOn, p.cos.from(names, "cnp").At)
 			if port.CableMM = x.cable; x.guards.V {
 				port.Watchdog = x.guards
 				c.Watchdog.On = x.guards

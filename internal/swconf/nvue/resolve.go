@@ -129,7 +129,9 @@ func (p *parser) pauses(port *swconf.Port, u *uses) {
 	case x != nil && x.tx.Is() && !x.tx.V:
 		port.PFC = swconf.Say(swconf.PFCOff, x.tx.At)
 	case x != nil && x.any:
-		port.PFC = swconf.Say(swconf.PFCOn, x.at)
+		if port.PFC = swconf.Say(swconf.PFCOn, x.at); u.pfc.Is() {
+			port.PFC.At = u.pfc.At
+		}
 	case q.losslessRoCE():
 		port.PFC = swconf.Say(swconf.PFCOn, q.roce.At)
 	}
