@@ -190,6 +190,16 @@ func (b *blind) diagnosed(t *testing.T, seen *planted.Seen, system string) *diag
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, x := range r.Findings {
+		of := slices.IndexFunc(diagnose.Causes(), func(c *diagnose.Cause) bool { return c.Name == x.Cause })
+		lists := diagnose.Causes()[of].By
+		for _, e := range x.Evidence {
+			listed := func(by string) bool { return strings.Contains(e.Counter, by) }
+			if e.Says == "" && !slices.ContainsFunc(lists, listed) {
+				t.Errorf("%s rests on %q, which it does not list: %q", x.Cause, e.Counter, lists)
+			}
+		}
+	}
 	return r
 }
 

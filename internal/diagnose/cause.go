@@ -88,6 +88,7 @@ type Finding struct {
 type Cause struct {
 	Name  string
 	About string
+	By    []string // counters and states that decide it, as its evidence names them
 	find  func(f *Fabric, c *Cause) []Finding
 	state bool // it rests on what is, not on what was counted
 }

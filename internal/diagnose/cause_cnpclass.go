@@ -6,7 +6,8 @@ import "railyard/internal/counters"
 // slow down, or where they are dropped. A NIC counts the CNPs that it sends apart from its
 // queues: where it sent some and its queue for CNPs sent fewer, they went in another. Where
 // hosts are right and a switch's queue for CNPs sends none, the switch is wrong.
-var cnpClass = Cause{Name: "cnp-class", About: "CNPs are sent in the wrong class", find: findCNPClass}
+var cnpClass = Cause{Name: "cnp-class", About: "CNPs are sent in the wrong class", find: findCNPClass,
+	By: []string{"CNPs sent", "packets sent", "bytes sent"}}
 
 func findCNPClass(f *Fabric, c *Cause) (out []Finding) {
 	q := f.cnpQueue()

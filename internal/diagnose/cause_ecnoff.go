@@ -15,7 +15,8 @@ type place struct{ At swconf.Place }
 // without them the longest queue does, where the output shows it. Where WRED is on and ECN is not, it drops
 // what
 // it should mark, before anybody pauses: a lossless class loses nothing at an egress else, but by a watchdog.
-var ecnOff = Cause{Name: "ecn-off", About: "a switch sends pauses and no ECN marks", find: findECNOff}
+var ecnOff = Cause{Name: "ecn-off", About: "a switch sends pauses and no ECN marks", find: findECNOff,
+	By: []string{"packets marked", "packets sent", "peak bytes queued", "packets dropped"}}
 
 func findECNOff(f *Fabric, c *Cause) (out []Finding) {
 	meant := f.meantFor()

@@ -10,8 +10,9 @@ import (
 // on the cable when it paused did not fit. What tells it from PFC that is off at the peer:
 // the peer counts the pauses. From a storm: the watchdog drops at the egress and says so.
 // From MTU and cables: those lose without any pause.
-var headroomSmall = Cause{Name: "headroom-small", About: "the headroom of a lossless class is too small",
-	find: findHeadroom}
+var headroomSmall = Cause{Name: "headroom-small", About: "the headroom of a lossless class is too small", find: findHeadroom,
+	By: []string{"packets dropped", "input discards", "pauses sent", "pauses received",
+		"peak bytes in the headroom"}}
 
 func findHeadroom(f *Fabric, c *Cause) (out []Finding) {
 	f.ports(func(p *Port) {

@@ -9,7 +9,9 @@ import (
 // pauses, before a port that sends as fast as it can. That is congestion, which a fabric
 // that works has; a port that is slower than meant, ECN that is off and thresholds that
 // are reversed are told as causes of their own.
-var incast = Cause{Name: "incast", About: "more is sent to a port than it can send on", find: findIncast}
+var incast = Cause{Name: "incast", About: "more is sent to a port than it can send on", find: findIncast,
+	By: []string{"pauses sent", "pauses received", "packets marked", "packets sent", "bytes sent",
+		"peak bytes queued"}}
 
 func findIncast(f *Fabric, c *Cause) (out []Finding) {
 	for i := range f.Chains {

@@ -11,8 +11,10 @@ import (
 // corrects are no fault. A switch that cuts through sends a broken frame on, so that ports
 // further down count a CRC error too; the cable is the one whose sender got no broken
 // frames itself, or fewer.
-var lossyCable = Cause{Name: "lossy-cable", About: "a cable corrupts frames (CRC or symbol errors)",
-	find: findLossyCables}
+var lossyCable = Cause{Name: "lossy-cable", About: "a cable corrupts frames (CRC or symbol errors)", find: findLossyCables,
+	By: []string{"CRC errors", "symbol errors", "errors not corrected by FEC", "input errors",
+		"frames longer than the MTU", "bytes received", "ingress: packets", "packets out of sequence",
+		"ACK timeouts"}}
 
 // errorFree is the bits in which IEEE 802.3 allows one to be wrong (bit error ratio 10^-12).
 const errorFree = 1e12

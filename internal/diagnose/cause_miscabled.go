@@ -11,8 +11,8 @@ import (
 // uplink at the wrong spine. LLDP says what is, the list of cables or the scenario what is meant. Traffic
 // takes
 // it all the same, over another rail or a spine more, and nothing is counted as wrong.
-var miscabled = Cause{Name: "miscabled", About: "a cable is connected to another port than planned",
-	find: findMiscabled, state: true}
+var miscabled = Cause{Name: "miscabled", About: "a cable is connected to another port than planned", find: findMiscabled, state: true,
+	By: []string{"LLDP neighbors"}}
 
 // strayed is a port whose neighbour is not the planned one.
 type strayed struct {

@@ -8,7 +8,9 @@ import (
 // mtuDrops is a port that is sent frames longer than it takes, or has to send on longer
 // ones than it may. Such frames are dropped whatever waits: no pauses, no queue, nothing
 // of the smaller ones; a broken cable loses frames of all lengths and counts CRC errors.
-var mtuDrops = Cause{Name: "mtu", About: "frames are longer than a port's MTU", find: findMTU}
+var mtuDrops = Cause{Name: "mtu", About: "frames are longer than a port's MTU", find: findMTU,
+	By: []string{"frames longer than the MTU", "input errors", "input discards", "output discards",
+		"output errors", "MTU of both ends"}}
 
 func findMTU(f *Fabric, c *Cause) (out []Finding) {
 	f.ports(func(p *Port) {

@@ -12,7 +12,9 @@ import (
 // never pauses though it drops what it should protect. What tells it from a headroom that
 // is too small: there the peer is paused and stops, too late; here it counts no pause at
 // all, or none was sent before packets were dropped.
-var pfcOff = Cause{Name: "pfc-off", About: "PFC is off at one end of a cable", find: findPFCOff, state: true}
+var pfcOff = Cause{Name: "pfc-off", About: "PFC is off at one end of a cable", find: findPFCOff, state: true,
+	By: []string{"pauses sent", "pauses received", "µs paused", "packets dropped", "input discards",
+		"PFC of the port"}}
 
 func findPFCOff(f *Fabric, c *Cause) (out []Finding) {
 	for _, d := range f.Devices {

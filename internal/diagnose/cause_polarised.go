@@ -11,7 +11,8 @@ import (
 // tells it from an incast: it queues on links between switches, where there are others that
 // go to the same place and are idle, and at several switches of a tier at once. Few large
 // flows do the same by chance, so that it is told as congestion and not as a fault.
-var polarised = Cause{Name: "polarised", About: "traffic is uneven over uplinks", find: findPolarised}
+var polarised = Cause{Name: "polarised", About: "traffic is uneven over uplinks", find: findPolarised,
+	By: []string{"bytes sent"}}
 
 func findPolarised(f *Fabric, c *Cause) (out []Finding) {
 	if !slices.ContainsFunc(f.Chains, func(c Chain) bool { return c.Port.between() }) && !f.marksBetween() {

@@ -3,7 +3,8 @@ package diagnose
 // pauseRing is switches that pause each other in a circle: each waits for the next, and
 // none can begin. Ports that are paused and send now and then are congested; in a ring
 // nothing of the class leaves any of them.
-var pauseRing = Cause{Name: "pause-ring", About: "circular pause dependency (deadlock)", find: findRings}
+var pauseRing = Cause{Name: "pause-ring", About: "circular pause dependency (deadlock)", find: findRings,
+	By: []string{"pauses received", "pauses sent", "packets sent"}}
 
 func findRings(f *Fabric, c *Cause) (out []Finding) {
 	f.classes(func(k int) {

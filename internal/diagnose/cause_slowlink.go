@@ -8,8 +8,8 @@ import (
 // list of cables or the other end says, or, where none does, than the port's siblings do,
 // and then only if pauses or marks begin there. One that runs at its speed and is full is
 // congested, not slow.
-var slowLink = Cause{Name: "slow-link", About: "a link runs below its configured rate", find: findSlowLinks,
-	state: true}
+var slowLink = Cause{Name: "slow-link", About: "a link runs below its configured rate", find: findSlowLinks, state: true,
+	By: []string{"speed of the port", "packets marked", "pauses sent", "pauses received"}}
 
 func findSlowLinks(f *Fabric, c *Cause) (out []Finding) {
 	done := map[*Port]bool{}

@@ -6,8 +6,9 @@ import "fmt"
 // pauses its switch now and then. A NIC that works takes line rate, so that pauses that
 // begin at one are its own, whoever sends: congestion of many senders fills the switch's
 // queue and leaves the NIC alone. A storm is told apart there.
-var slowReceiver = Cause{Name: "slow-receiver", About: "a NIC takes less than its line rate and pauses its switch",
-	find: findSlowReceivers}
+var slowReceiver = Cause{Name: "slow-receiver", About: "a NIC takes less than its line rate and pauses its switch", find: findSlowReceivers,
+	By: []string{"pauses sent", "pauses received", "µs paused", "bytes sent", "packets without a receive buffer",
+		"input discards"}}
 
 func findSlowReceivers(f *Fabric, c *Cause) (out []Finding) {
 	for i := range f.Chains {

@@ -14,7 +14,9 @@ import (
 // again, before the pause before has run out (IEEE 802.1Qbb: 65535 quanta at most). The
 // watchdog's finding counts as it is (docs/references.md, watchdog). A switch that passes pauses on is
 // never the storm: only where pauses begin.
-var storm = Cause{Name: "storm", About: "a NIC pauses its switch without end", find: findStorms}
+var storm = Cause{Name: "storm", About: "a NIC pauses its switch without end", find: findStorms,
+	By: []string{"pauses sent", "pauses received", "µs paused", "packets sent", "storms detected",
+		"packets dropped by the watchdog"}}
 
 func findStorms(f *Fabric, c *Cause) (out []Finding) {
 	for i := range f.Chains {

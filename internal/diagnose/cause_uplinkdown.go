@@ -2,7 +2,8 @@ package diagnose
 
 // uplinkDown is a cabled port that is down while others of its switch run: what it should
 // carry goes over those that are left.
-var uplinkDown = Cause{Name: "uplink-down", About: "a cabled link is down", find: findDown, state: true}
+var uplinkDown = Cause{Name: "uplink-down", About: "a cabled link is down", find: findDown, state: true,
+	By: []string{"state of the port", "link failures"}}
 
 func findDown(f *Fabric, c *Cause) (out []Finding) {
 	told := map[*Port]bool{}

@@ -8,7 +8,9 @@ import "railyard/internal/counters"
 // counters by priority tell whether it marks them so itself; where they are right and the
 // switch's ingress is not, the switch classifies wrongly. Drops in the lossless class have
 // other causes (headroom, PFC off).
-var wrongClass = Cause{Name: "wrong-class", About: "data is sent in a lossy class", find: findWrongClass}
+var wrongClass = Cause{Name: "wrong-class", About: "data is sent in a lossy class", find: findWrongClass,
+	By: []string{"bytes sent", "packets sent", "ingress: bytes", "packets dropped", "output discards",
+		"packets out of sequence"}}
 
 func findWrongClass(f *Fabric, c *Cause) (out []Finding) {
 	meant := f.meantFor()

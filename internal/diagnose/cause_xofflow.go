@@ -10,7 +10,9 @@ import (
 // xOFF (or alpha) is too low. Its queues stay shorter than where ECN begins. A switch whose
 // siblings held more at the ingress of the same class without pausing has another threshold
 // than they.
-var xoffLow = Cause{Name: "xoff-low", About: "xOFF is too low: a switch pauses before it marks", find: findXOffLow}
+var xoffLow = Cause{Name: "xoff-low", About: "xOFF is too low: a switch pauses before it marks", find: findXOffLow,
+	By: []string{"pauses sent", "packets marked", "packets sent", "peak bytes queued",
+		"peak bytes in the shared buffer"}}
 
 func findXOffLow(f *Fabric, c *Cause) (out []Finding) {
 	f.classes(func(k int) {

@@ -37,11 +37,11 @@ of ` + "`railyard config lint`" + ` have [a page each](../rules/README.md).
 
 ` + "`railyard diagnose`" + ` names these causes, with the evidence and how sure it is.
 
-| cause | meaning |
-|---|---|
+| cause | meaning | decided by |
+|---|---|---|
 `)
 	for _, c := range diagnose.Causes() {
-		fmt.Fprintf(&b, "| %s | %s |\n", c.Name, cell(c.About))
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", c.Name, cell(c.About), cell(strings.Join(c.By, ", ")))
 	}
 	fmt.Fprintf(&b, "\n## Exit codes\n\n```text\n%s```\n", exit)
 	return manual.Page{Path: "reference/messages", Text: b.String()}
