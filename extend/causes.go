@@ -33,6 +33,7 @@ const (
 	NoStorms       = cause.NoStorms
 	NoReorderLimit = cause.NoReorderLimit
 	NoHostTime     = cause.NoHostTime
+	EvenRanks      = cause.EvenRanks
 )
 
 // Cause is a cause of lost time. It divides the time of a cause of Railyard further: of each message it claims a part

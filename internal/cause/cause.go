@@ -37,6 +37,7 @@ const (
 	PCIe
 	HostCores
 	LateRank
+	SlowRank
 	builtIn int = iota
 )
 
@@ -75,7 +76,7 @@ type Cause struct {
 // all lists the causes by ID, those of extensions last; each of ours is in its own file.
 var all = []*Cause{&compute, &lineRate, &latency, &recovering, &window, &credit, &collision,
 	&oversubscription, &failedCapacity, &slowLink, &incast, &pause, &retransmission, &reordering, &reorderMemory,
-	&trimmed, &sharedNIC, &pcie, &hostCores, &lateRank}
+	&trimmed, &sharedNIC, &pcie, &hostCores, &lateRank, &slowRank}
 
 // All returns the causes in order.
 func All() []*Cause { return all }

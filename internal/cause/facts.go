@@ -94,6 +94,7 @@ const (
 	NoStorms                       // no NIC pauses continuously
 	NoReorderLimit                 // NICs have room for all packets that arrive ahead of others
 	NoHostTime                     // hosts take no time for a transport in software
+	EvenRanks                      // slow ranks compute as long as the median of their siblings
 	edits
 )
 
@@ -105,7 +106,8 @@ var editNames = [edits]string{NoDelay: "delays 0 and cut-through switches",
 	FastFabric:    "links between switches 16 times as fast", NoBitErrors: "no bit errors",
 	NoPCIe: "PCIe as fast as the wire", NoLimits: "buffers without limit", NoFailures: "no failure",
 	NoSlowdowns: "every link at the rate of its kind", NoStorms: "no PFC storm",
-	NoReorderLimit: "reorder memory without limit", NoHostTime: "hosts that take no time"}
+	NoReorderLimit: "reorder memory without limit", NoHostTime: "hosts that take no time",
+	EvenRanks: "ranks that compute as long as their siblings"}
 
 // String returns the edit in words.
 func (e Edit) String() string { return editNames[e] }

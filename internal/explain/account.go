@@ -59,8 +59,9 @@ func (b *blamer) newAccounts() *accounts {
 	a.known = facts.Of(b.r.plan)
 	facts.Count(a.known, &b.r.seen.Counted)
 	a.outside = b.newClaims(a.known)
+	first := a.slowless(there[cause.SlowRank])
 	if tooMany(b.r.seen) {
-		a.together(there, ops)
+		a.together(first, there, ops)
 		return a
 	}
 	var all []candidate
@@ -117,21 +118,21 @@ func (b *blamer) newAccounts() *accounts {
 	if len(m.tight) == 0 {
 		behind(cause.Oversubscription, cause.Recovering)
 	}
-	a.leaveOut(all, reacts, ops)
+	a.leaveOut(first, all, reacts, ops)
 	return a
 }
 
 // together replays a run of many messages without all causes at once. If these cost too little for a report to name
 // one, they are booked to the one that saves most, else they stay undivided.
-func (a *accounts) together(there [cause.Max]bool, ops [2]int32) {
-	var rest without
+func (a *accounts) together(first without, there [cause.Max]bool, ops [2]int32) {
+	rest := first
 	for _, id := range removable {
 		if there[id] {
 			rest = rest.and(id).calm(id)
 		}
 	}
-	p := a.m.replay(rest)
-	lost := a.base.ends(ops) - p.ends(ops)
+	p, base := a.m.replay(rest), a.last().ends(ops)
+	lost := base - p.ends(ops)
 	if float64(lost) >= facts.LeastCost*float64(a.base.ends(ops)) {
 		a.undivided = lost
 		return
@@ -141,15 +142,15 @@ func (a *accounts) together(there [cause.Max]bool, ops [2]int32) {
 		if !there[id] {
 			continue
 		}
-		ends := a.m.replay(without{}.and(id).calm(id)).ends(ops)
+		ends := a.m.replay(first.and(id).calm(id)).ends(ops)
 		if ends < least {
 			best, least = id, ends
 		}
-		if 2*(a.base.ends(ops)-ends) >= lost {
+		if 2*(base-ends) >= lost {
 			break
 		}
 	}
-	a.taken = []taken{{best, false, p}}
+	a.taken = append(a.taken, taken{best, false, p})
 }
 
 // alike leaves out a cause, and what a run without it is without too.
@@ -174,13 +175,14 @@ type candidate struct {
 
 // leaveOut replays the run without one cause after the other. Those that would save nothing alone come last and
 // together, booked to the one of them that saves most, unless something is saved then.
-func (a *accounts) leaveOut(all []candidate, reacts [cause.Max]bool, ops [2]int32) {
+func (a *accounts) leaveOut(v without, all []candidate, reacts [cause.Max]bool, ops [2]int32) {
 	base := a.base.ends(ops)
 	little := slices.IndexFunc(all, func(c candidate) bool { return base-c.ends < base/1000 })
 	if little < 0 {
 		little = len(all)
 	}
-	v := without{deep: a.deep}
+	known := len(a.taken)
+	v.deep = a.deep
 	var rows []without
 	one := func(id cause.ID) {
 		v = v.and(id)
@@ -193,7 +195,7 @@ func (a *accounts) leaveOut(all []candidate, reacts [cause.Max]bool, ops [2]int3
 	replay := func() {
 		a.m.replayAll(rows)
 		for i := range rows {
-			a.taken[i].p = a.m.replay(rows[i])
+			a.taken[known+i].p = a.m.replay(rows[i])
 		}
 	}
 	for _, c := range all[:little] {
@@ -237,6 +239,8 @@ func ahead[T any](all []T, before func(x, y T) bool) {
 // present says which causes a replay could be without, and to which of them congestion control reacted.
 func (m *model) present() (there, reacts [cause.Max]bool) {
 	there[cause.Latency] = true
+	m.slower = m.b.r.exec.Work.Slow()
+	there[cause.SlowRank] = len(m.slower) > 0
 	there[cause.Pause] = m.pauses
 	there[cause.PCIe] = len(m.buses) > 0
 	there[cause.FailedCapacity] = (m.whole != nil || len(m.b.r.plan.Chips) > 0) && !m.b.r.phased()

@@ -164,6 +164,8 @@ func (b *blamer) evidence(id cause.ID, row *result.CollectiveRow) string {
 		return "host cores: system calls, copies through host memory, packets and interrupts"
 	case cause.SharedNIC:
 		return "shared NIC or NVLink port: other transfers were served first"
+	case cause.SlowRank:
+		return "slow rank: its computing takes longer than that of its siblings"
 	case cause.LateRank:
 		return "straggler: a rank started later than the first"
 	}

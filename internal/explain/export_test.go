@@ -25,7 +25,7 @@ func Timed(p *scenario.Plan, x *exec.Execution, seen *Observation, grain unit.Ti
 	m.grain = grain
 	for _, id := range []cause.ID{cause.LineRate, cause.Latency, cause.Collision} {
 		v := without{}.and(id)
-		if k := [2]bool{v.has(cause.Latency), false}; !ahead {
+		if k := [3]bool{v.has(cause.Latency), false, false}; !ahead {
 			m.aheads[k] = &exec.Ahead{Whole: x.Work, Rest: x.Work}
 		}
 		p := m.replay(v)

@@ -56,7 +56,7 @@ func (b *blamer) jobs(s *result.Summary) []result.Job {
 func (b *blamer) stepOf(p *workload.Part) result.Step {
 	s := b.r.timeline(p.Ops, p.Start)
 	if last, _ := b.r.lastOf(p.Ops); last >= 0 && b.acc != nil {
-		s.Chain = b.acc.step(p.Ops, p.Start)
+		b.acc.account(&s, p.Ops, p.Start)
 	}
 	return s
 }

@@ -49,7 +49,7 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 			}
 		}
 		if s.Unaccounted == "" {
-			s.Chain = b.acc.step(r.all(), 0)
+			b.acc.account(&s.Step, r.all(), 0)
 			s.Remedies = b.acc.remedies(s.Chain, s.StepTime)
 		} else if p.Causes {
 			limits = append(limits, s.Unaccounted)

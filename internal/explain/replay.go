@@ -112,9 +112,15 @@ func (m *model) machineOf(v without) exec.Machine {
 
 // aheadOf returns what of the run waits for no network, with its times in a replay.
 func (m *model) aheadOf(v without) *exec.Ahead {
-	k := [2]bool{v.has(cause.Latency), v.has(cause.FailedCapacity)}
+	k := [3]bool{v.has(cause.Latency), v.has(cause.FailedCapacity), v.has(cause.SlowRank)}
 	if m.aheads[k] == nil {
-		m.aheads[k] = exec.NewAhead(m.machineOf(v), m.b.r.exec.Work)
+		work := m.b.r.exec.Work
+		if v.has(cause.SlowRank) {
+			even := *work
+			even.DAG = work.DAG.With(m.slower)
+			work = &even
+		}
+		m.aheads[k] = exec.NewAhead(m.machineOf(v), work)
 	}
 	return m.aheads[k]
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"railyard/internal/exec"
 	"railyard/internal/result"
 	"railyard/internal/workload"
 	"railyard/unit"
@@ -18,6 +19,25 @@ func (r *reading) timeline(ops [2]int32, start unit.Time) (s result.Step) {
 	if done {
 		end = r.exec.End[last]
 	}
+	return r.timelineOf(executed{r.exec}, ops, last, start, end)
+}
+
+// times are when operations began and ended, in the run or in a replay of it, and which one's end set each free.
+type times interface {
+	starts(op int32) unit.Time
+	stops(op int32) unit.Time
+	freedBy(op int32) int32
+}
+
+// executed is the run itself.
+type executed struct{ x *exec.Execution }
+
+func (e executed) starts(op int32) unit.Time { return e.x.Start[op] }
+func (e executed) stops(op int32) unit.Time  { return e.x.End[op] }
+func (e executed) freedBy(op int32) int32    { return e.x.Cause[op] }
+
+// timelineOf splits the time from a start to an end, as the rank of the last operation saw it.
+func (r *reading) timelineOf(x times, ops [2]int32, last int32, start, end unit.Time) (s result.Step) {
 	s.StepTime = int64(max(end-start, 0))
 	if last < 0 {
 		return s
@@ -28,20 +48,20 @@ func (r *reading) timeline(ops [2]int32, start unit.Time) (s result.Step) {
 	}
 	var own []int32
 	for i := ops[0]; i < ops[1]; i++ {
-		if o := &r.dag.Ops[i]; o.Compute() && o.Rank == rank && r.exec.End[i] != unit.Never &&
+		if o := &r.dag.Ops[i]; o.Compute() && o.Rank == rank && x.stops(i) != unit.Never &&
 			o.Class != workload.TensorParallel && o.Class != workload.OnHost { // a folded group's ring, launches: waits
 			own = append(own, i)
 		}
 	}
-	slices.SortStableFunc(own, func(a, b int32) int { return cmp.Compare(r.exec.Start[a], r.exec.Start[b]) })
-	g, at := gaps{r, &s, map[int32]int64{}}, start // accounted up to here
+	slices.SortStableFunc(own, func(a, b int32) int { return cmp.Compare(x.starts(a), x.starts(b)) })
+	g, at := gaps{r, x, &s, map[int32]int64{}}, start // accounted up to here
 	for _, i := range own {
 		o := &r.dag.Ops[i]
-		if gap := r.exec.Start[i] - at; gap > 0 {
-			g.blame(r.exec.Cause[i], last, at, gap)
+		if gap := x.starts(i) - at; gap > 0 {
+			g.blame(x.freedBy(i), last, at, gap)
 		}
-		from := max(r.exec.Start[i], at)
-		switch took := int64(max(r.exec.End[i]-from, 0)); o.Class {
+		from := max(x.starts(i), at)
+		switch took := int64(max(x.stops(i)-from, 0)); o.Class {
 		case workload.Other:
 			s.ExposedOther += took
 		case workload.Saving: // a copy to the server's memory
@@ -49,7 +69,7 @@ func (r *reading) timeline(ops [2]int32, start unit.Time) (s result.Step) {
 		default:
 			s.Compute += took
 		}
-		at = max(at, r.exec.End[i])
+		at = max(at, x.stops(i))
 	}
 	if tail := end - at; tail > 0 {
 		g.blame(last, last, at, tail)
@@ -80,6 +100,7 @@ func (r *reading) lastOf(ops [2]int32) (last int32, done bool) {
 // gaps books the gaps between a rank's computations.
 type gaps struct {
 	r     *reading
+	x     times
 	s     *result.Step
 	waits map[int32]int64 // by rank
 }
@@ -90,7 +111,7 @@ type gaps struct {
 func (g *gaps) blame(cause, last int32, at, gap unit.Time) {
 	r, t := g.r, at+gap
 	for t > at && cause >= 0 {
-		began := max(r.exec.Start[cause], at)
+		began := max(g.x.starts(cause), at)
 		if d := int64(t - began); d > 0 {
 			o := &r.dag.Ops[cause]
 			switch book := bookOf(g.s, o); {
@@ -104,7 +125,7 @@ func (g *gaps) blame(cause, last int32, at, gap unit.Time) {
 			}
 			t = began
 		}
-		cause = r.exec.Cause[cause]
+		cause = g.x.freedBy(cause)
 	}
 	if rest := int64(t - at); r.staged(last) {
 		g.s.Bubble += rest
@@ -129,9 +150,9 @@ func (g *gaps) waitedFor(last int32, start unit.Time) []result.Waited {
 		return nil
 	}
 	all = all[:min(len(all), mostWaited)]
-	end := g.r.exec.End[last]
-	for op := last; op >= 0 && end > start; op = g.r.exec.Cause[op] {
-		o, from := &g.r.dag.Ops[op], max(start, g.r.exec.Start[op])
+	end := g.x.stops(last)
+	for op := last; op >= 0 && end > start; op = g.x.freedBy(op) {
+		o, from := &g.r.dag.Ops[op], max(start, g.x.starts(op))
 		i := slices.IndexFunc(all, func(w result.Waited) bool { return w.Rank == o.Rank })
 		if d := int64(end - from); d > 0 && i >= 0 && o.Compute() && bookOf(g.s, o) == nil {
 			all[i].Path += d

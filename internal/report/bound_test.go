@@ -126,3 +126,35 @@ func TestHeadOfBubble(t *testing.T) {
 		}
 	}
 }
+
+// TestHeadOfSlowRank checks that a slow rank is named in the first line, the step, the account and why.
+func TestHeadOfSlowRank(t *testing.T) {
+	five := result.SlowRank{Rank: 5, GPU: "host-1/gpu-6", Excess: 9e8, Compute: 198e7, Usual: 11e8}
+	for _, c := range []struct {
+		of   []result.SlowRank
+		want string
+	}{
+		{[]result.SlowRank{five}, "slow rank 5"},
+		{[]result.SlowRank{five, {Rank: 7, Excess: 8e8}}, "slow ranks 5 and 7"},
+		{[]result.SlowRank{five, {Rank: 7, Excess: 8e8}, {Rank: 2, Excess: 7e8}}, "slow ranks 5, 7 and others"},
+		{[]result.SlowRank{five, {Rank: 7, Excess: 1e7}}, "slow rank 5"},
+	} {
+		s := &result.Summary{Complete: true}
+		s.Chain, s.Name, s.StepTime, s.Slow, s.SlowRanks = &cause.Account{}, "ring", 314e7, 72e7, c.of
+		s.Compute = s.StepTime - s.Slow
+		s.Chain.Own[cause.Compute], s.Chain.Own[cause.SlowRank] = s.Compute, s.Slow
+		if got := answer(s); !strings.HasSuffix(got, "main cause: "+c.want) {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+		var b, why strings.Builder
+		Text(&b, s)
+		Why(&why, s, nil)
+		for what, got := range map[string]string{"text": b.String(), "why": why.String()} {
+			got = strings.Join(strings.Fields(got), " ")
+			if !strings.Contains(got, c.want+" 720 µs 22.9 %") ||
+				!strings.Contains(got, "Slow rank 5 (host-1/gpu-6) computes for 1.98 ms, its siblings for 1.1 ms (median).") {
+				t.Errorf("%s: %s", what, got)
+			}
+		}
+	}
+}

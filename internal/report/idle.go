@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"railyard/internal/cause"
 	"railyard/internal/result"
 )
 
@@ -26,28 +27,57 @@ func idleOf(s *result.Summary) idle {
 	return idle{s.Bubble, "pipeline bubble", "the pipeline bubble is a matter of the schedule (above)."}
 }
 
-// dominant is the share of a wait from which on one rank stands for it.
+// dominant is the share of a wait, or of what slow ranks cost, from which on one rank stands for it.
 const dominant = 0.9
 
-// waitingFor names the ranks that the rank that ended last waited for, or the start of the work.
-func waitingFor(s *result.Summary) string {
-	var named int64
-	for _, x := range s.WaitedFor {
-		named += x.Time
-	}
-	switch all := s.WaitedFor; {
-	case len(all) == 0, 2*named < s.Waiting:
-		return "waiting for the start of the work"
-	case len(all) == 1, float64(all[0].Time) >= dominant*float64(s.Waiting):
-		return fmt.Sprintf("waiting for rank %d", all[0].Rank)
-	case len(all) == 2:
-		return fmt.Sprintf("waiting for ranks %d and %d", all[0].Rank, all[1].Rank)
+// ranksOf names ranks, the one with the longest time first.
+func ranksOf(ranks []int32, first, whole int64) string {
+	switch {
+	case len(ranks) == 1, float64(first) >= dominant*float64(whole):
+		return fmt.Sprintf("rank %d", ranks[0])
+	case len(ranks) == 2:
+		return fmt.Sprintf("ranks %d and %d", ranks[0], ranks[1])
 	default:
-		return fmt.Sprintf("waiting for ranks %d, %d and others", all[0].Rank, all[1].Rank)
+		return fmt.Sprintf("ranks %d, %d and others", ranks[0], ranks[1])
 	}
 }
 
-// Idle describes idle times that are worth a line, and what shortens them: no remedy of the network does.
+// nameOf names a cause, and with it the slow ranks.
+func nameOf(s *result.Summary, id cause.ID) string {
+	if id == cause.SlowRank {
+		return slowRanks(&s.Step)
+	}
+	return id.Get().Name
+}
+
+// slowRanks names the slow ranks of a step.
+func slowRanks(s *result.Step) string {
+	var ranks []int32
+	var whole int64
+	for _, x := range s.SlowRanks {
+		ranks, whole = append(ranks, x.Rank), whole+x.Excess
+	}
+	if len(ranks) == 0 {
+		return cause.SlowRank.Get().Name
+	}
+	return "slow " + ranksOf(ranks, s.SlowRanks[0].Excess, whole)
+}
+
+// waitingFor names the ranks that the rank that ended last waited for, or the start of the work.
+func waitingFor(s *result.Summary) string {
+	var ranks []int32
+	var named int64
+	for _, x := range s.WaitedFor {
+		ranks, named = append(ranks, x.Rank), named+x.Time
+	}
+	if len(ranks) == 0 || 2*named < s.Waiting {
+		return "waiting for the start of the work"
+	}
+	return "waiting for " + ranksOf(ranks, s.WaitedFor[0].Time, s.Waiting)
+}
+
+// Idle describes idle times and slow ranks that are worth a line, and what shortens idle times: no remedy of the
+// network does.
 func Idle(s *result.Summary) (lines []string) {
 	share := func(ps int64) string {
 		return fmt.Sprintf("%s (%s of the step)", dur(ps), percent(float64(ps)/float64(s.StepTime)))
@@ -63,6 +93,12 @@ func Idle(s *result.Summary) (lines []string) {
 				top.Rank, top.GPU, share(top.Path))
 		}
 		lines = append(lines, line)
+	}
+	if float64(s.Slow) >= worthALine*float64(max(1, s.StepTime)) {
+		for _, x := range s.SlowRanks[:min(len(s.SlowRanks), 2)] {
+			lines = append(lines, fmt.Sprintf("Slow rank %d (%s) computes for %s, its siblings for %s (median).", x.Rank,
+				x.GPU, dur(x.Compute), dur(x.Usual)))
+		}
 	}
 	return lines
 }

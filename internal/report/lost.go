@@ -67,7 +67,7 @@ func Losses(s *result.Summary) (rows, minor []Loss) {
 		} else if c.Expects() && !slices.Contains(lasting, id) && (!id.Get().Outside() || c.Saving[id] != 0) {
 			note = saves(s, id, "estimate")
 		}
-		large := line(Loss{Cause: id, Name: id.Get().Name, Time: c.Own[id], Saves: note})
+		large := line(Loss{Cause: id, Name: nameOf(s, id), Time: c.Own[id], Saves: note})
 		if id == cause.Recovering {
 			continue
 		}

@@ -181,7 +181,7 @@ func MainCause(s *result.Summary) string {
 	}
 	if s.Chain != nil {
 		if all := ByCost(s.Chain); len(all) > 0 && ownCost(s.Chain, all[0]) >= least {
-			return all[0].Get().Name
+			return nameOf(s, all[0])
 		}
 	}
 	return name
@@ -213,7 +213,7 @@ func jobs(w io.Writer, all []result.Job, ended *result.Outcome) {
 	fmt.Fprintln(w)
 	t := screen.Table{Columns: []screen.Column{{Head: "Job"}, {Head: "GPUs"}, {Head: "start", Rare: true}, {Head: "step"},
 		{Head: "computing"}, {Head: "exposed"}, {Head: "bubble", Rare: true, Spare: true},
-		{Head: "waiting", Rare: true, Spare: true}, {Head: "MFU", Rare: true, Spare: true},
+		{Head: "waiting", Rare: true, Spare: true}, {Head: "slow rank", Rare: true, Spare: true}, {Head: "MFU", Rare: true, Spare: true},
 		{Head: "", Left: true, Rare: true}}}
 	for _, j := range all[:min(len(all), maxJobs)] {
 		total, note := float64(max(j.StepTime, 1)), ""
@@ -227,7 +227,7 @@ func jobs(w io.Writer, all []result.Job, ended *result.Outcome) {
 		}
 		t.Add(j.Name, unit.ShowCount(j.GPUs), at(j.Start), step, percent(float64(j.Compute)/total),
 			percent(float64(j.ExposedComm)/total), percent(float64(j.Bubble)/total), percent(float64(j.Waiting)/total),
-			percent(j.MFU), note)
+			percent(float64(j.Slow)/total), percent(j.MFU), note)
 	}
 	t.Print(w)
 	if more := len(all) - maxJobs; more > 0 {
@@ -295,7 +295,8 @@ func steps(w io.Writer, s *result.Summary) {
 		{"data parallel exposed", s.ExposedDP}, {"context parallel exposed", s.ExposedCP},
 		{"expert parallel exposed", s.ExposedEP}, {"transfers and waits", s.ExposedOther},
 		{"waiting for data", s.ExposedLoad}, {"writing checkpoints", s.ExposedSave},
-		{"waiting for the host", s.ExposedHost}, {"bubble", s.Bubble}, {waitingFor(s), s.Waiting}} {
+		{"waiting for the host", s.ExposedHost}, {"bubble", s.Bubble}, {waitingFor(s), s.Waiting},
+		{slowRanks(&s.Step), s.Slow}} {
 		if p.v == 0 {
 			continue
 		}

@@ -239,6 +239,11 @@ type Step struct {
 
 	WaitedFor []Waited `json:"waited_for,omitempty"` // parts of waiting_ranks_ps, the longest first
 
+	// Slow is what slow ranks cost: the other parts are those of the step without them, in which each computes as long
+	// as the median of its siblings.
+	Slow      int64      `json:"slow_ranks_ps,omitempty"`
+	SlowRanks []SlowRank `json:"slow_ranks,omitempty"` // the one that costs most first
+
 	// Chain is the step once more, along the operations that its end waited for.
 	Chain *cause.Account `json:"chain,omitempty"`
 }
@@ -249,6 +254,15 @@ type Waited struct {
 	GPU  string `json:"gpu"`
 	Time int64  `json:"waited_ps"`
 	Path int64  `json:"critical_ps"` // its computing on the critical path
+}
+
+// SlowRank is a rank with computing on the critical path that takes longer than the median of its siblings.
+type SlowRank struct {
+	Rank    int32  `json:"rank"` // a job's that is placed somewhere: its GPU
+	GPU     string `json:"gpu"`
+	Excess  int64  `json:"excess_ps"`           // its computing on the critical path beyond that of its siblings
+	Compute int64  `json:"compute_ps"`          // all its computing
+	Usual   int64  `json:"siblings_compute_ps"` // with the median of its siblings instead of what is slow
 }
 
 // Bubble is the key of the pipeline's bubble among the causes of remedies: of a schedule, and no cause of the network.

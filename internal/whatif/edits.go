@@ -72,6 +72,10 @@ func apply(p *scenario.Plan, edits []cause.Edit) {
 			p.NICs.Reorder.Bytes, p.NICs.Reorder.Entries = 0, 0
 		case cause.NoHostTime:
 			noHostTime(p)
+		case cause.EvenRanks:
+			for i := range p.Jobs {
+				p.Jobs[i].DAG = p.Jobs[i].Even()
+			}
 		case cause.NoLimits:
 			p.Respec(noLimits)
 		case cause.NoSlowdowns:

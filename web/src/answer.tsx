@@ -186,6 +186,7 @@ function seen({ summary: s }: Info): string {
     ["host", s.exposed_host_ps],
     ["bubble", s.bubble_ps],
     [waitingFor(s), s.waiting_ranks_ps],
+    [s.slow_ranks?.length === 1 ? `slow rank ${s.slow_ranks[0].rank}` : "slow ranks", s.slow_ranks_ps],
   ];
   const some = rows.filter(([, ps]) => ps);
   if (some.length < 2) return "";

@@ -25,6 +25,7 @@ export const names: [string, string][] = [
   ["pcie", "PCIe"],
   ["host_cores", "host cores"],
   ["late", "late rank"],
+  ["slow_rank", "slow rank"],
   ...outside(),
 ];
 

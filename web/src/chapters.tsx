@@ -472,6 +472,7 @@ export function chapters(info: Info): Chapter[] {
             ...(s.exposed_host_ps ? [bar("waiting for the host", s.exposed_host_ps)] : []),
             ["bubble", s.bubble_ps, f.time(s.bubble_ps)],
             ...(s.waiting_ranks_ps ? [bar("waiting for other ranks", s.waiting_ranks_ps)] : []),
+            ...(s.slow_ranks_ps ? [bar("slow ranks", s.slow_ranks_ps)] : []),
           ]}
         />
       ),

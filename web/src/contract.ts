@@ -53,6 +53,14 @@ export interface Waited {
   critical_ps: number;
 }
 
+export interface SlowRank {
+  rank: number;
+  gpu: string;
+  excess_ps: number;
+  compute_ps: number;
+  siblings_compute_ps: number;
+}
+
 export interface Remedy {
   cause: string;
   expected_ps: number;
@@ -160,6 +168,8 @@ export interface Job {
   bubble_ps: number;
   waiting_ranks_ps?: number;
   waited_for?: Waited[];
+  slow_ranks_ps?: number;
+  slow_ranks?: SlowRank[];
   chain?: Record<string, number>;
   gpus: number;
   parameters?: number;
@@ -431,6 +441,8 @@ export interface Summary {
   bubble_ps: number;
   waiting_ranks_ps?: number;
   waited_for?: Waited[];
+  slow_ranks_ps?: number;
+  slow_ranks?: SlowRank[];
   chain?: Record<string, number>;
   saving_simulated?: string[];
   unaccounted?: string;

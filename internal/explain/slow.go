@@ -1,0 +1,101 @@
+package explain
+
+import (
+	"cmp"
+	"slices"
+
+	"railyard/internal/cause"
+	"railyard/internal/result"
+	"railyard/unit"
+)
+
+// slowless replays the run without slow ranks, if there are some, and returns what the other replays leave out: no
+// network changes what ranks compute.
+func (a *accounts) slowless(there bool) (v without) {
+	if there {
+		v = v.and(cause.SlowRank)
+		p := a.m.replay(v)
+		a.alone[cause.SlowRank], a.taken = p, []taken{{id: cause.SlowRank, p: p}}
+	}
+	return v
+}
+
+// account divides the time of a step among causes. What slow ranks cost it is a part of its own: the other parts are
+// those of the replay without them.
+func (a *accounts) account(s *result.Step, ops [2]int32, start unit.Time) {
+	s.Chain = a.step(ops, start)
+	p, cost, r := a.alone[cause.SlowRank], s.Chain.Own[cause.SlowRank], a.m.b.r
+	last, done := r.lastOf(ops)
+	if cost == 0 || !done {
+		return
+	}
+	first := p.lastIn(ops)
+	even := r.timelineOf(p, ops, first, start, p.stops(first))
+	if !resized(&even, s.StepTime-cost) {
+		return
+	}
+	even.StepTime, even.Chain, even.Slow = s.StepTime, s.Chain, cost
+	even.SlowRanks = a.slowRanks(ops, last, start)
+	*s = even
+}
+
+// resized makes the parts of a step add up to a time, each as large a share of it as before, and reports whether there
+// were some.
+func resized(s *result.Step, to int64) bool {
+	from, sum, was := s.StepTime, int64(0), int64(0)
+	if from <= 0 {
+		return false
+	}
+	for _, part := range []*int64{&s.Compute, &s.ExposedTP, &s.ExposedPP, &s.ExposedDP, &s.ExposedCP, &s.ExposedEP,
+		&s.ExposedOther, &s.ExposedLoad, &s.ExposedSave, &s.ExposedHost, &s.Bubble, &s.Waiting} {
+		sum += *part
+		now := to
+		if sum < from {
+			now = int64(float64(sum) / float64(from) * float64(to))
+		}
+		*part, was = now-was, now
+	}
+	s.ExposedComm = s.ExposedTP + s.ExposedPP + s.ExposedDP + s.ExposedCP + s.ExposedEP + s.ExposedOther +
+		s.ExposedLoad + s.ExposedSave + s.ExposedHost
+	return true
+}
+
+// mostSlow bounds the slow ranks that a step names.
+const mostSlow = 8
+
+// slowRanks returns the slow ranks whose computing is on the critical path, the one that exceeds its siblings most
+// there first.
+func (a *accounts) slowRanks(ops [2]int32, last int32, start unit.Time) (all []result.SlowRank) {
+	r, usual := a.m.b.r, map[int32]unit.Time{}
+	for _, s := range a.m.slower {
+		usual[s.Op] = s.Usual
+	}
+	at := map[int32]int{} // by rank
+	for op, end := last, r.exec.End[last]; op >= 0 && end > start; op = r.exec.Cause[op] {
+		o, from := &r.dag.Ops[op], max(start, r.exec.Start[op])
+		if u, slow := usual[op]; slow && end-from > u {
+			i, known := at[o.Rank]
+			if !known {
+				i, at[o.Rank] = len(all), len(all)
+				all = append(all, result.SlowRank{Rank: o.Rank, GPU: r.graph.GPUName(int(o.Rank))})
+			}
+			all[i].Excess += int64(end - from - u)
+		}
+		end = min(end, from)
+	}
+	for op := ops[0]; op < ops[1]; op++ {
+		o := &r.dag.Ops[op]
+		if i, is := at[o.Rank]; is && o.Compute() && bookOf(&result.Step{}, o) == nil {
+			took := o.Dur
+			if u, slow := usual[op]; slow {
+				took = u
+			}
+			all[i].Compute += int64(o.Dur)
+			all[i].Usual += int64(took)
+		}
+	}
+	slices.SortFunc(all, func(x, y result.SlowRank) int {
+		return cmp.Or(cmp.Compare(y.Excess, x.Excess), cmp.Compare(x.Rank, y.Rank))
+	})
+	return all[:min(len(all), mostSlow)]
+}

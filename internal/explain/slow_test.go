@@ -1,0 +1,201 @@
+package explain_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"railyard/internal/cause"
+	"railyard/internal/result"
+	"railyard/internal/whatif"
+)
+
+// goal builds a schedule of ranks, each operation of a rank behind others of the same.
+type goal struct {
+	text strings.Builder
+	n    int
+}
+
+func (g *goal) add(op string, after ...int) int {
+	g.n++
+	fmt.Fprintf(&g.text, "l%d: %s\n", g.n, op)
+	for _, l := range after {
+		fmt.Fprintf(&g.text, "l%d requires l%d\n", g.n, l)
+	}
+	return g.n
+}
+
+// goals is a schedule of all ranks.
+func goals(ranks int, of func(g *goal, rank int)) string {
+	all := fmt.Sprintf("num_ranks %d\n", ranks)
+	for r := range ranks {
+		g := &goal{}
+		of(g, r)
+		all += fmt.Sprintf("rank %d {\n%s}\n", r, g.text.String())
+	}
+	return all
+}
+
+// rings is a training without stages: ranks compute, sum by a ring, and compute at the end.
+func rings(ranks, steps, bytes int, compute func(rank, step int) int, end func(rank int) int) string {
+	return goals(ranks, func(g *goal, rank int) {
+		var last []int
+		for step := range steps {
+			last = []int{g.add(fmt.Sprintf("calc %d", compute(rank, step)), last...)}
+			for k := range 2 * (ranks - 1) {
+				tag := 100*step + k
+				send := g.add(fmt.Sprintf("send %db to %d tag %d", bytes, (rank+1)%ranks, tag), last...)
+				receive := g.add(fmt.Sprintf("recv %db from %d tag %d", bytes, (rank+ranks-1)%ranks, tag), last...)
+				last = []int{send, receive}
+			}
+		}
+		if ns := end(rank); ns > 0 {
+			g.add(fmt.Sprintf("calc %d", ns), last...)
+		}
+	})
+}
+
+// stages is a pipeline of eight, of which the first and the last compute more: an embedding, a head.
+func stages() string {
+	took := [8]int{300_000, 100_000, 100_000, 100_000, 100_000, 100_000, 100_000, 400_000}
+	return goals(len(took), func(g *goal, rank int) {
+		last := len(took) - 1
+		before := 0
+		for batch := range 4 {
+			var after []int
+			if rank > 0 {
+				after = append(after, g.add(fmt.Sprintf("recv 1000000b from %d tag %d", rank-1, batch)))
+			}
+			if before > 0 {
+				after = append(after, before)
+			}
+			before = g.add(fmt.Sprintf("calc %d", took[rank]), after...)
+			if rank < last {
+				g.add(fmt.Sprintf("send 1000000b to %d tag %d", rank+1, batch), before)
+			}
+		}
+	})
+}
+
+// experts is a layer whose experts have unequal tokens, which they receive and compute.
+func experts() string {
+	const ranks = 8
+	tokens := func(to int) int {
+		return []int{100_000, 140_000, 90_000, 400_000, 120_000, 100_000, 80_000, 110_000}[to]
+	}
+	return goals(ranks, func(g *goal, rank int) {
+		first := g.add("calc 100000")
+		var in []int
+		for k := 1; k < ranks; k++ {
+			to, from := (rank+k)%ranks, (rank+ranks-k)%ranks
+			g.add(fmt.Sprintf("send %db to %d tag 1", tokens(to), to), first)
+			in = append(in, g.add(fmt.Sprintf("recv %db from %d tag 1", tokens(rank), from), first))
+		}
+		g.add(fmt.Sprintf("calc %d", 7*tokens(rank)/4), in...)
+	})
+}
+
+// ofGoal is the run of a schedule on hosts with one GPU each, with a change.
+func ofGoal(t *testing.T, schedule string, hosts int, change *cause.Change) *result.Summary {
+	t.Helper()
+	s := &whatif.Scenario{Name: "slow.yaml", Text: fmt.Appendf(nil, `
+fabric: {kind: rail, hosts: %d, spines: 1}
+server: {gpus: 1, nics: 1}
+workload: {trace: {format: goal, files: [slow.goal]}}
+`, hosts), Read: func(string) ([]byte, error) { return []byte(schedule), nil }}
+	o, err := s.Run(change, whatif.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o.Summary
+}
+
+// TestSlowRank checks what slow ranks cost against simulations in which they compute as long as their siblings: where
+// others wait for them, where they end last, and where both happen.
+func TestSlowRank(t *testing.T) {
+	t.Parallel()
+	const ranks, bytes, us = 8, 500_000, 1000
+	even := func(int, int) int { return 500 * us }
+	none := func(int) int { return 0 }
+	one := func(slow, all int) func(int) int {
+		return func(rank int) int {
+			if rank == 5 {
+				return slow * us
+			}
+			return all * us
+		}
+	}
+	for _, c := range []struct {
+		name    string
+		steps   int
+		compute func(rank, step int) int
+		end     func(rank int) int
+		like    func(rank int) int // end without slow ranks
+		slow    []int32
+	}{
+		{"others wait", 1, func(r, _ int) int { return one(900, 500)(r) }, none, none, []int32{5}},
+		{"each step", 2, func(r, _ int) int { return one(900, 500)(r) }, none, none, []int32{5}},
+		{"it ends last", 2, func(r, _ int) int { return one(900, 500)(r) }, one(180, 100), one(100, 100), []int32{5}},
+		{"only at the end", 1, even, one(180, 100), one(100, 100), []int32{5}},
+		{"hidden in part", 2, func(r, step int) int {
+			if r == 5-3*step { // another one in the second step
+				return 900 * us
+			}
+			return 500 * us
+		}, none, none, []int32{2, 5}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			schedule := rings(ranks, c.steps, bytes, c.compute, c.end)
+			s := ofGoal(t, schedule, ranks, &cause.Change{})
+			without := ofGoal(t, rings(ranks, c.steps, bytes, even, c.like), ranks, &cause.Change{})
+			change := cause.SlowRank.Get().Without(nil)
+			if edited := ofGoal(t, schedule, ranks, &change); edited.StepTime != without.StepTime {
+				t.Errorf("the edit makes the step %d, not %d ps", edited.StepTime, without.StepTime)
+			}
+			saved, said := s.StepTime-without.StepTime, s.Chain.Costs(cause.SlowRank)
+			estimate := s.Chain.Saving[cause.SlowRank]
+			if saved <= 0 || 200*abs(said-saved) > s.StepTime || s.Slow != said || estimate != said {
+				t.Errorf("%d ps are said to be lost to slow ranks, %d in the step, and %d are saved", said, s.Slow, saved)
+			}
+			parts := s.Compute + s.ExposedComm + s.Bubble + s.Waiting + s.Slow
+			if parts != s.StepTime || s.Chain.Total() != s.StepTime {
+				t.Errorf("parts %d, account %d of %d ps", parts, s.Chain.Total(), s.StepTime)
+			}
+			if d := abs(s.Compute - without.Compute); 200*d > s.StepTime || s.Chain.Costs(cause.LateRank) != 0 {
+				t.Errorf("the other parts: %+v, without slow ranks %+v", s.Step, without.Step)
+			}
+			var named []int32
+			for _, x := range s.SlowRanks {
+				if named = append(named, x.Rank); x.Compute-x.Usual < x.Excess || x.Excess <= 0 {
+					t.Errorf("%+v", x)
+				}
+			}
+			if fmt.Sprint(named) != fmt.Sprint(c.slow) {
+				t.Errorf("ranks %v are slow, not %v", named, c.slow)
+			}
+		})
+	}
+}
+
+// TestNoSlowRank checks work whose ranks compute unlike one another for a reason: ends of a pipeline, experts with more
+// tokens, computing that varies everywhere.
+func TestNoSlowRank(t *testing.T) {
+	t.Parallel()
+	vary := rand.New(rand.NewPCG(1, 2))
+	for name, schedule := range map[string]string{
+		"pipeline": stages(),
+		"experts":  experts(),
+		"varying": rings(8, 3, 100_000, func(int, int) int { return 500_000 + vary.IntN(200_000) },
+			func(int) int { return 0 }),
+		"even": rings(8, 2, 100_000, func(int, int) int { return 500_000 }, func(int) int { return 0 }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := ofGoal(t, schedule, 8, &cause.Change{})
+			if ps := s.Chain.Costs(cause.SlowRank); ps != 0 || s.Slow != 0 || len(s.SlowRanks) > 0 {
+				t.Errorf("%d ps of the step, %d in its parts: %+v", ps, s.Slow, s.SlowRanks)
+			}
+		})
+	}
+}

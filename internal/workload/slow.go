@@ -1,0 +1,149 @@
+package workload
+
+import (
+	"cmp"
+	"slices"
+
+	"railyard/unit"
+)
+
+// Slow is a computation that takes longer than the same one of its rank's siblings.
+type Slow struct {
+	Op    int32
+	Usual unit.Time // median of the siblings' computations
+}
+
+// Siblings are ranks with as many computations, sends and receives, whose bytes differ by at most sameBytes: another
+// stage of a pipeline, or an expert with more tokens, differs in these. Fewer than leastSiblings have no median that
+// one rank leaves alone.
+const (
+	sameBytes     = 0.01
+	leastSiblings = 3
+)
+
+// A computation is slow from leastExcess of the median on, and where it is farther above the median than fence times
+// the lower quartile is below: 0.35 % of normally distributed times are.
+const (
+	leastExcess = 0.05
+	fence       = 4
+)
+
+// ofRank is what tells siblings from other ranks.
+type ofRank struct {
+	rank, sends, receives int32
+	bytes                 unit.Bytes
+	computes              []int32 // operations, in order
+}
+
+func (r *ofRank) compare(o *ofRank) int {
+	return cmp.Or(cmp.Compare(len(r.computes), len(o.computes)), cmp.Compare(r.sends, o.sends),
+		cmp.Compare(r.receives, o.receives), cmp.Compare(r.bytes, o.bytes), cmp.Compare(r.rank, o.rank))
+}
+
+// SlowOps returns the slow computations of a job's operations, in order. Computations that have the same place among
+// those of sibling ranks are compared.
+func SlowOps(ops []Op) (slow []Slow) {
+	ranks := ranksOf(ops)
+	for len(ranks) > 0 {
+		n := 1
+		for n < len(ranks) && ranks[n].alike(&ranks[0]) {
+			n++
+		}
+		slow = append(slow, slowOf(ops, siblings(ranks[:n]))...)
+		ranks = ranks[n:]
+	}
+	slices.SortFunc(slow, func(a, b Slow) int { return cmp.Compare(a.Op, b.Op) })
+	return slow
+}
+
+// alike reports whether two ranks compute, send and receive as often.
+func (r *ofRank) alike(o *ofRank) bool {
+	return len(r.computes) == len(o.computes) && r.sends == o.sends && r.receives == o.receives
+}
+
+// ranksOf returns the ranks that compute, those that are alike next to one another, the one with the fewest bytes
+// first.
+func ranksOf(ops []Op) (ranks []ofRank) {
+	for i := range ops {
+		for int(max(ops[i].Rank, ops[i].Peer)) >= len(ranks) {
+			ranks = append(ranks, ofRank{rank: int32(len(ranks))})
+		}
+		switch o, r := &ops[i], &ranks[ops[i].Rank]; {
+		case !o.Compute():
+			to := &ranks[o.Peer]
+			r.sends, to.receives = r.sends+1, to.receives+1
+			r.bytes, to.bytes = r.bytes+o.Bytes, to.bytes+o.Bytes
+		case o.Class == Forward, o.Class == Backward, o.Class == Optimizer, o.Class == Computing:
+			r.computes = append(r.computes, int32(i))
+		}
+	}
+	ranks = slices.DeleteFunc(ranks, func(r ofRank) bool { return len(r.computes) == 0 })
+	slices.SortFunc(ranks, func(a, b ofRank) int { return a.compare(&b) })
+	return ranks
+}
+
+// siblings returns those of ranks, ordered by bytes, whose bytes are near the median.
+func siblings(ranks []ofRank) []ofRank {
+	usual := float64(ranks[len(ranks)/2].bytes)
+	from := slices.IndexFunc(ranks, func(r ofRank) bool { return float64(r.bytes) >= (1-sameBytes)*usual })
+	to := len(ranks)
+	for float64(ranks[to-1].bytes) > (1+sameBytes)*usual {
+		to--
+	}
+	return ranks[from:to]
+}
+
+// slowOf compares the computations of siblings.
+func slowOf(ops []Op, ranks []ofRank) (slow []Slow) {
+	if len(ranks) < leastSiblings {
+		return nil
+	}
+	times := make([]unit.Time, len(ranks))
+	for k := range ranks[0].computes {
+		for i := range ranks {
+			times[i] = ops[ranks[i].computes[k]].Dur
+		}
+		slices.Sort(times)
+		usual := times[len(times)/2]
+		limit := usual + max(unit.Time(leastExcess*float64(usual)), fence*(usual-times[len(times)/4]))
+		for i := range ranks {
+			if op := ranks[i].computes[k]; ops[op].Dur > limit {
+				slow = append(slow, Slow{op, usual})
+			}
+		}
+	}
+	return slow
+}
+
+// Even is the job's graph with slow computations as long as the median of the siblings. A training's ranks differ by
+// what they have to compute alone.
+func (j *Job) Even() *DAG {
+	if j.Training != nil {
+		return j.DAG
+	}
+	return j.DAG.With(SlowOps(j.DAG.Ops))
+}
+
+// Slow returns the slow computations of all jobs.
+func (m *Mix) Slow() (slow []Slow) {
+	for i := range m.Jobs {
+		p := &m.Jobs[i]
+		if p.Training != nil {
+			continue
+		}
+		for _, s := range SlowOps(m.DAG.Ops[p.Ops[0]:p.Ops[1]]) {
+			slow = append(slow, Slow{p.Ops[0] + s.Op, s.Usual})
+		}
+	}
+	return slow
+}
+
+// With is the graph with slow computations as long as the median of the siblings.
+func (d *DAG) With(slow []Slow) *DAG {
+	even := *d
+	even.Ops = slices.Clone(d.Ops)
+	for _, s := range slow {
+		even.Ops[s.Op].Dur = s.Usual
+	}
+	return &even
+}
