@@ -3,6 +3,7 @@ package scenario
 import (
 	"iter"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,20 +17,63 @@ import (
 
 // keys are the fields of a block that have a name; those of an embedded or inline block are the
 // block's own.
-func keys(t reflect.Type) (all []reflect.StructField) {
+func keys(t reflect.Type) []reflect.StructField { return blockOf(t).all }
+
+// block holds the keys of a struct.
+type block struct {
+	all []reflect.StructField
+	at  map[string]int // in all, by key
+}
+
+// blocks are those of a scenario: resolving one finds some thousand keys, and a study resolves each trial.
+var blocks = blocksIn(reflect.TypeFor[File](), map[reflect.Type]*block{})
+
+// blocksIn adds the blocks of a type.
+func blocksIn(t reflect.Type, to map[reflect.Type]*block) map[reflect.Type]*block {
+	if made := madeTypes[t]; made != nil {
+		t = made
+	}
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		return blocksIn(t.Elem(), to)
+	case reflect.Struct:
+		if to[t] != nil {
+			return to
+		}
+		to[t] = list(t)
+		for _, f := range to[t].all {
+			blocksIn(f.Type, to)
+		}
+	}
+	return to
+}
+
+func blockOf(t reflect.Type) *block {
+	if b := blocks[t]; b != nil {
+		return b
+	}
+	return list(t)
+}
+
+// list lists the keys of a block.
+func list(t reflect.Type) *block {
+	b := &block{at: map[string]int{}}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		switch {
 		case inline(f):
-			for _, inner := range keys(embedded(f)) {
+			for _, inner := range list(embedded(f)).all {
 				inner.Index = append([]int{i}, inner.Index...)
-				all = append(all, inner)
+				b.all = append(b.all, inner)
 			}
 		case name(f) != "-":
-			all = append(all, f)
+			b.all = append(b.all, f)
 		}
 	}
-	return all
+	for i, f := range slices.Backward(b.all) {
+		b.at[name(f)] = i
+	}
+	return b
 }
 
 // embedded is the block of an inline field: its type, or the one made from a registry.
@@ -62,20 +106,11 @@ func names(t reflect.Type) (all []string) {
 	return all
 }
 
-// find returns the field of a block that has a key. It does not go by keys, which would list all fields each
-// time: to resolve a scenario is to find some thousand.
+// find returns the field of a block that has a key.
 func find(t reflect.Type, key string) (f reflect.StructField, ok bool) {
-	for i := range t.NumField() {
-		f := t.Field(i)
-		switch {
-		case inline(f):
-			if inner, ok := find(embedded(f), key); ok {
-				inner.Index = append([]int{i}, inner.Index...)
-				return inner, true
-			}
-		case name(f) == key && key != "-":
-			return f, true
-		}
+	b := blockOf(t)
+	if i, ok := b.at[key]; ok {
+		return b.all[i], true
 	}
 	return f, false
 }

@@ -18,8 +18,12 @@ type Estimate struct {
 	Disk    unit.Bytes `json:"disk_bytes"`          // of journal and results
 }
 
-// lineSize is about the number of bytes that a trial takes in the journal and the results.
-const lineSize = 1200
+// What a trial takes apart from its simulation: bytes in the journal and the results, seconds to resolve and build the
+// scenario and to store the record (measured on one message between two hosts).
+const (
+	lineSize  = 1200
+	trialTime = 1e-3
+)
 
 // Estimate estimates the trials that the directory lacks, so many of them at once, from the scenario as it is and the
 // last point, the larger of which counts.
@@ -51,7 +55,7 @@ func (s *Study) Estimate(atOnce int) Estimate {
 		}
 	}
 	e.Memory = each.Memory * unit.Bytes(min(e.AtOnce, max(e.Trials, 1)))
-	e.Seconds = each.Seconds*float64(e.Trials) - each.Ahead*float64(max(e.Trials-1, 0))
+	e.Seconds = (each.Seconds+trialTime)*float64(e.Trials) - each.Ahead*float64(max(e.Trials-1, 0))
 	e.Causes = each.Causes * float64(e.Trials)
 	e.Disk = lineSize * unit.Bytes(e.Trials)
 	return e
