@@ -56,7 +56,7 @@ func Design(p *scenario.Plan, file string, os swconf.OS, addressing, multihome, 
 		DataDSCP: p.Default().DSCP, CNPDSCP: p.Default().CNPDSCP, Response: p.Switching.Response,
 		// ports are a protocol's planes, and no bundles
 		Apart: carried != nil, Segments: carried != nil && carried.Segments,
-		Forced:   func(n int) bool { return p.Forced[n] },
+		Modes:    p.Modes,
 		Pipeline: p.Switching.Pipeline, OS: os, ASIC: asic, Addressing: addressing, Multihome: multihome})
 }
 

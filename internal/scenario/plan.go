@@ -9,6 +9,7 @@ import (
 	"railyard/internal/model"
 	"railyard/internal/queue"
 	"railyard/internal/route"
+	"railyard/internal/swconf"
 	"railyard/internal/topo"
 	"railyard/internal/trace"
 	"railyard/internal/workload"
@@ -36,7 +37,8 @@ type Plan struct {
 	PFC      map[topo.LinkEnd]uint8
 	Headroom map[topo.LinkEnd]PortHeadroom
 	Texts    map[string]string // configuration texts, by file
-	Forced   map[int]bool      // switches whose own configuration turns PFC on without negotiation
+	// PFC modes of cabled ports whose switch has a configuration; off too where that pauses nothing that others do.
+	Modes    map[topo.LinkEnd]swconf.PFCMode
 	Machines map[string]string // texts that say what is inside servers, by file
 	Traces   []*trace.Trace    // what other tools said that ranks do, one for each job of such
 	LB       *route.Policy

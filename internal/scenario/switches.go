@@ -178,7 +178,7 @@ func (p *resolver) configured() error {
 		return err
 	}
 	p.Texts, p.PFC = map[string]string{}, map[topo.LinkEnd]uint8{}
-	p.Headroom, p.Forced = map[topo.LinkEnd]PortHeadroom{}, map[int]bool{}
+	p.Headroom, p.Modes = map[topo.LinkEnd]PortHeadroom{}, map[topo.LinkEnd]swconf.PFCMode{}
 	type platform struct { // one text on switches of two types is two
 		file string
 		base *queue.Spec
@@ -205,9 +205,7 @@ func (p *resolver) configured() error {
 		p.portPFC(i, configs[file])
 		p.portHeadroom(i, configs[file])
 		p.portMarks(i, configs[file])
-		if slices.ContainsFunc(configs[file].Ports, func(x *swconf.Port) bool { return x.PFC.V == swconf.PFCOn }) {
-			p.Forced[i] = true
-		}
+		p.portModes(i, configs[file])
 		named := *configs[file]
 		named.Hostname.V = node.Name // one text may be that of many
 		p.configs = append(p.configs, &named)
@@ -353,6 +351,24 @@ func (p *resolver) portPFC(node int, c *swconf.Config) {
 	if len(names) > 0 {
 		p.note("%s: %s neither pause nor obey all lossless classes, and are simulated so",
 			p.Graph.Nodes[node].Name, swconf.Compress(names))
+	}
+}
+
+// portModes finds the PFC modes of a switch's ports; ports that the configuration does not have are like most.
+func (p *resolver) portModes(node int, c *swconf.Config) {
+	_, like := c.Typical()
+	if like == nil || p.specs[node].LosslessMask() == 0 {
+		return
+	}
+	for i, l := range p.Graph.Links {
+		if node == l.A || node == l.B {
+			p.Modes[topo.LinkEnd{Link: i, Node: node}] = like.PFC.V
+		}
+	}
+	for end, port := range p.portsIn(node, c) {
+		if p.Modes[end] = port.PFC.V; port.Paused() == 0 {
+			p.Modes[end] = swconf.PFCOff
+		}
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"railyard/internal/scenario"
+	"railyard/internal/swconf"
+	"railyard/internal/topo"
 )
 
 // An override that the switches' own texts replace is refused where nothing is left of it.
@@ -41,27 +43,33 @@ func TestSetBelowATextOfSwitches(t *testing.T) {
 	}
 }
 
-// A switch whose configuration turns PFC on without negotiation is known by it, for what is rendered of it.
-func TestForcedPFC(t *testing.T) {
+// Each cabled port has the PFC mode of its switch's configuration, and one that this does not have the mode of most.
+func TestPFCModes(t *testing.T) {
 	text, err := os.ReadFile("../../scenarios/configs/seed-dcqcn.cfg")
 	if err != nil {
 		t.Fatal(err)
 	}
-	on := strings.Replace(string(text), "priority-flow-control mode auto", "priority-flow-control mode on", 1)
-	if on == string(text) {
+	const auto = "priority-flow-control mode auto"
+	if !strings.Contains(string(text), auto) {
 		t.Fatal("the configuration negotiates nothing")
 	}
-	for config, want := range map[string]bool{string(text): false, on: true} {
+	for _, mode := range []swconf.PFCMode{swconf.PFCOn, swconf.PFCAuto} {
 		d, err := scenario.Parse("x.yaml", []byte(good), []string{"switches.spine-1=a.cfg"})
 		if err != nil {
 			t.Fatal(err)
 		}
+		config := strings.Replace(string(text), auto, "priority-flow-control mode "+mode.String(), 1)
 		p, err := d.Resolve(func(string) ([]byte, error) { return []byte(config), nil })
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := p.Graph.Node("spine-1"); p.Forced[n] != want || p.Forced[p.Graph.Node("rail-1")] {
-			t.Errorf("forced %v, want spine-1: %v", p.Forced, want)
+		spine := p.Graph.Node("spine-1")
+		for i, l := range p.Graph.Links {
+			for _, node := range []int{l.A, l.B} {
+				if m, ok := p.Modes[topo.LinkEnd{Link: i, Node: node}]; ok != (node == spine) || ok && m != mode {
+					t.Errorf("link %d at %s: %v, %v, want %v at spine-1 alone", i, p.Graph.Nodes[node].Name, m, ok, mode)
+				}
+			}
 		}
 	}
 }

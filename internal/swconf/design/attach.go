@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"railyard/internal/panel"
+	"railyard/internal/swconf"
 	"railyard/internal/topo"
 	"railyard/unit"
 )
@@ -334,4 +335,12 @@ func (d *Design) free(s *Switch, rate unit.Rate) (*Port, error) {
 	}
 	p.Name = d.Naming(s.Panel, p.Jack)
 	return p, nil
+}
+
+// Mode returns a port's PFC mode: that of the switch's own configuration, auto where it has none.
+func (p *Port) Mode() swconf.PFCMode {
+	if p.Own {
+		return p.PFC
+	}
+	return swconf.PFCAuto
 }

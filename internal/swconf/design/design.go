@@ -44,8 +44,8 @@ type Fabric struct {
 	Multihome  string
 	Segments   bool // ways stand in packets (SRv6), and routes are static
 	Apart      bool // each port of a NIC is routed by itself, also where two make a bundle elsewhere
-	// Forced reports whether a switch does PFC without negotiation, as its own configuration says; nil: none does.
-	Forced func(node int) bool
+	// Modes are the PFC modes of ports whose switch has a configuration of its own.
+	Modes map[topo.LinkEnd]swconf.PFCMode
 	// Naming is what ports are called; nil: as the language calls them.
 	Naming func(*panel.Panel, panel.Jack) string
 }
@@ -74,7 +74,6 @@ type Switch struct {
 	Mgmt     netip.Prefix
 	Seed     int
 	Spec     queue.Spec // headroom worked out
-	Forced   bool       // PFC is on, not negotiated
 	Notes    []string   // where its configuration differs from its Spec, once it is rendered
 	Ports    []*Port
 	Panel    *panel.Panel // nil: nobody said
@@ -124,6 +123,8 @@ type Port struct {
 	Trunk    *Trunk // to a switch, that it is of
 	Rail     int
 	Mapped   bool                      // a map says which rail's the port is
+	PFC      swconf.PFCMode            // of the switch's own configuration, if Own; else negotiated
+	Own      bool                      // the switch has a configuration of its own
 	Headroom [queue.Classes]unit.Bytes // of its lossless classes, for its own cable
 }
 
@@ -334,8 +335,9 @@ func (d *Design) port(s *Switch, link int) *Port {
 		n = d.numbers[link][1]
 	}
 	j := d.Graph.Jack(link, s.Node)
+	mode, own := d.Modes[topo.LinkEnd{Link: link, Node: s.Node}]
 	return &Port{Number: n, Jack: j, Name: d.Naming(s.Panel, j), Rate: l.Rate, LengthMM: l.LengthMM,
-		Prop: l.Propagation()}
+		Prop: l.Propagation(), PFC: mode, Own: own}
 }
 
 // number gives a cable between switches its /31, where cables have one.
@@ -366,7 +368,6 @@ func (d *Design) asic(s *Switch) queue.ASIC {
 // one for all, that of the longest and fastest. On SONiC it is at least what SONiC's own calculation gives.
 func (d *Design) spec(s *Switch) queue.Spec {
 	spec, through := d.Spec(s.Node), d.Graph.Nodes[s.Node].Through(d.Pipeline)
-	s.Forced = d.Fabric.Forced != nil && d.Fabric.Forced(s.Node)
 	for i := range spec.Queues {
 		k := &spec.Queues[i]
 		if !k.Lossless || k.Headroom > 0 || k.XOff == 0 && d.OS != swconf.SONiC {

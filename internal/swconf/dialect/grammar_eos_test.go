@@ -19,6 +19,11 @@ func TestEOSGrammar(t *testing.T) {
 	s := spec()
 	s.MTU, s.Watchdog.Forward, s.Queues[3].WRED.ECN, s.Queues[3].WRED.Min = 4200, true, false, 1234
 	try(plan(fabric(t, "pod"), s, swconf.EOS, design.Numbered, design.MLAG, ""))
+	off, err := plan(fabric(t, "rail"), spec(), swconf.EOS, design.Unnumbered, "", "")
+	if err == nil {
+		off.Switches[0].Ports[0].Own = true // PFC off
+	}
+	try(off, err)
 	if *tried < 100 {
 		t.Errorf("%d texts tried", *tried)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -213,23 +214,34 @@ func TestWatchdogOfJunos(t *testing.T) {
 	}
 }
 
-// TestForcedPFC: NX-OS negotiates PFC unless the switch's own configuration turns it on, whatever system that is of.
-func TestForcedPFC(t *testing.T) {
-	for _, forced := range []bool{false, true} {
-		d, err := plan(fabric(t, "rail"), spec(), swconf.NXOS, design.Unnumbered, "", "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, s := range d.Switches {
-			s.Forced = forced
-		}
-		files, err := dialect.Render(d)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if on := strings.Contains(files[0].Text, "priority-flow-control mode on"); on != forced ||
-			strings.Contains(files[0].Text, "priority-flow-control mode auto") == forced {
-			t.Errorf("forced %v: mode on: %v", forced, on)
+// TestPFCModes: NX-OS gets the PFC mode of the switch's own configuration, auto where it has none. Other languages turn
+// PFC on, and a note names the ports where the configuration does not.
+func TestPFCModes(t *testing.T) {
+	g := fabric(t, "rail")
+	for _, os := range dialect.Written() {
+		for _, mode := range []swconf.PFCMode{swconf.PFCOff, swconf.PFCOn, swconf.PFCAuto} {
+			d, err := plan(g, spec(), swconf.OS(os), design.Unnumbered, "", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := d.Switches[0]
+			if got := s.Ports[0].Mode(); got != swconf.PFCAuto {
+				t.Errorf("%s: PFC %v of a switch without a configuration", os, got)
+			}
+			s.Ports[0].PFC, s.Ports[0].Own = mode, true
+			cs, _ := configs(t, d)
+			notes := strings.Join(dialect.Unsaid(d), "\n")
+			note := strings.Contains(notes, s.Name+" negotiates PFC") ||
+				strings.Contains(notes, "share a PFC profile: "+s.Name+" "+s.Ports[0].Name)
+			kept := map[swconf.OS][]swconf.PFCMode{
+				swconf.NXOS: {swconf.PFCOff, swconf.PFCOn, swconf.PFCAuto}, swconf.FRR: nil,
+				swconf.EOS: {swconf.PFCOff, swconf.PFCOn}, swconf.SONiC: {swconf.PFCOff, swconf.PFCOn}}
+			keeps, listed := kept[swconf.OS(os)]
+			if same := slices.Contains(keeps, mode) || !listed && mode == swconf.PFCOn; note == same && os != "frr" {
+				t.Errorf("%s: %v has a note: %v, want %v\n%s", os, mode, note, !same, notes)
+			} else if got := cs[0].Port(s.Ports[0].Name); same && (got.Paused() != 0) != (mode != swconf.PFCOff) {
+				t.Errorf("%s: PFC %v is written as %v, pausing %x", os, mode, got.PFC.V, got.Paused())
+			}
 		}
 	}
 }

@@ -96,6 +96,30 @@ func virtual(s *design.Switch) bool {
 	return s.Panel != nil && s.Panel.Device != nil && strings.Contains(s.Panel.Device.Platform, "kvm")
 }
 
+// pfcModes returns notes on ports whose PFC is on in what is written, and negotiated or off in the switch's own
+// configuration. NX-OS has all three modes, EOS and SONiC ports without PFC. FRR configures no queues.
+func pfcModes(d *design.Design) (notes []string) {
+	var negotiate, off []string
+	for _, s := range d.Switches {
+		for _, p := range s.Ports {
+			switch {
+			case !p.Own || d.OS == swconf.FRR || d.OS == swconf.NXOS:
+			case p.PFC == swconf.PFCAuto && !slices.Contains(negotiate, s.Name):
+				negotiate = append(negotiate, s.Name)
+			case p.PFC == swconf.PFCOff && d.OS != swconf.EOS && d.OS != swconf.SONiC:
+				off = append(off, s.Name+" "+p.Name)
+			}
+		}
+	}
+	if negotiate != nil {
+		notes = append(notes, fmt.Sprintf("the configuration of %s negotiates PFC (DCBX over LLDP); in what is written PFC is on, even without an LLDP neighbor: run railyard config dcbx on the old configuration and turn PFC off where it is off there", swconf.Compress(negotiate)))
+	}
+	if off != nil {
+		notes = append(notes, fmt.Sprintf("PFC is off in the configuration and on in what is written, whose ports share a PFC profile: %s", swconf.Compress(off)))
+	}
+	return notes
+}
+
 // Unsaid tells what a fabric does and its configurations do not say.
 func Unsaid(d *design.Design) (notes []string) {
 	if d.OS == swconf.FRR && slices.ContainsFunc(d.Switches, func(s *design.Switch) bool {
@@ -122,6 +146,7 @@ func Unsaid(d *design.Design) (notes []string) {
 			told[n] = true
 		}
 	}
+	notes = append(notes, pfcModes(d)...)
 	if d.Segments && d.OS == swconf.FRR {
 		notes = append(notes, "uSIDs take FRR 10.3 (static-sids; locators of 32 + 16 bits 8.5): older ones refuse these lines")
 	}

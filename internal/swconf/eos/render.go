@@ -318,6 +318,9 @@ func (w *writer) port(p *design.Port) {
 	w.Line(1, "mtu %d", w.S.Spec.MTU)
 	w.Line(1, "speed %dg", p.Rate/unit.Gbps)
 	w.Line(1, "service-profile FABRIC")
+	if p.Mode() == swconf.PFCOff {
+		w.Line(1, "no priority-flow-control")
+	}
 	if name := w.profileOf(p); name != fabric {
 		w.Line(1, "platform trident mmu queue interface-profile %s", name)
 	}

@@ -359,11 +359,7 @@ func (w *writer) interface_(p *design.Port) {
 	}
 	w.Line(1, "mtu %d", w.S.Spec.MTU)
 	w.Line(1, "speed %d", p.Rate/unit.Mbps)
-	mode := "auto"
-	if w.S.Forced {
-		mode = "on"
-	}
-	w.Line(1, "priority-flow-control mode %s", mode)
+	w.Line(1, "priority-flow-control mode %v", p.Mode())
 	if w.S.Spec.Watchdog.On {
 		w.Line(1, "priority-flow-control watch-dog-interval on")
 	}

@@ -347,7 +347,7 @@ func ports(d *design.Design, s *design.Switch, p *design.Port, put putter) {
 	}
 	qos := row{"dscp_to_tc_map": mapName, "tc_to_queue_map": mapName, "tc_to_pg_map": mapName,
 		"pfc_to_queue_map": mapName}
-	if m := lossless(&s.Spec); m != "" {
+	if m := lossless(&s.Spec); m != "" && p.Mode() != swconf.PFCOff {
 		qos["pfc_enable"] = m
 		if s.Spec.Watchdog.On {
 			qos["pfcwd_sw_enable"] = m
