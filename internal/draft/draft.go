@@ -66,8 +66,8 @@ func Policies() []string { return []string{"ecmp", "flowlet", "dlb", "spray", "s
 
 // collectives are the workloads that are no training.
 var collectives = []struct{ name, yaml, text string }{
-	{"all-reduce", "collective: {kind: all-reduce, bytes: 64MiB, algorithm: ALGORITHM}",
-		"an all-reduce of 64 MiB over all GPUs; algorithm auto: as NCCL chooses on NVIDIA's GPUs"},
+	{"all-reduce", "collective: {kind: all-reduce, bytes: 64MiB, CHOICE}",
+		"an all-reduce of 64 MiB over all GPUs; auto: as NCCL chooses on NVIDIA's GPUs"},
 	{"all-to-all", "alltoall: {bytes: 16MiB}", "every GPU sends an equal share of 16 MiB to every other"},
 	{"incast", "incast: {bytes: 2MB, fan_in: FAN}", "FAN GPUs send 2 MB each to the first GPU"},
 	{"permutation", "permutation: {bytes: 2MB}", "every GPU sends 2 MB to the next of a random cycle"},

@@ -139,15 +139,15 @@ func (a *Answers) work(s *site.Server, gpus, per int) (text string, fold int, er
 	if err != nil {
 		return "", 0, err
 	}
-	algorithm := "auto"
+	choice := "algorithm: auto, protocol: auto"
 	if gpu.SM == 0 { // NCCL's tuning model has none of it
-		algorithm = "ring"
+		choice = "algorithm: ring"
 	}
 	for _, c := range collectives {
 		if c.name != a.Workload {
 			continue
 		}
-		of := strings.NewReplacer("FAN", strconv.Itoa(min(gpus-1, 16)), "ALGORITHM", algorithm)
+		of := strings.NewReplacer("FAN", strconv.Itoa(min(gpus-1, 16)), "CHOICE", choice)
 		return of.Replace(fmt.Sprintf("# %s.\nworkload:\n  traffic:\n    %s\n", strings.ToUpper(c.text[:1])+c.text[1:], c.yaml)), 1, nil
 	}
 	m, err := model.Builtin(a.Workload)

@@ -147,7 +147,7 @@ func (p *resolver) tuned(at task, s *CollSpec, run *workload.CollectiveRun) erro
 		}
 		break
 	}
-	with := ""
+	with := " without its protocol (protocol: auto simulates that too)"
 	if run.Protocol != "" {
 		with = " with protocol " + run.Protocol
 	}
