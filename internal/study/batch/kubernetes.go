@@ -2,6 +2,7 @@ package batch
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"os/exec"
@@ -95,15 +96,21 @@ func (p *Pods) WriteWorkers(s *sweep.Study, url string) (path string, err error)
 	return path, err
 }
 
-// kubeName names a Job: letters, digits and dashes, at most 63.
+// kubeName names a Job by a study's directory, with a digest of its path, so that studies of one name are apart in a
+// namespace: letters, digits and dashes, at most 63.
 func kubeName(dir, part string) string {
+	full, err := filepath.Abs(dir)
+	if err != nil {
+		full = dir
+	}
 	name := strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
 			return c
 		}
 		return '-'
-	}, strings.ToLower(filepath.Base(dir)))
-	return strings.Trim("railyard-"+name[:min(len(name), 40)]+"-"+part, "-")
+	}, strings.ToLower(filepath.Base(full)))
+	digest := sha256.Sum256([]byte(full))
+	return strings.Trim(fmt.Sprintf("railyard-%s-%.3x-%s", name[:min(len(name), 34)], digest[:3], part), "-")
 }
 
 // Simulate writes a Job for the trials that have no record, applies it where that is wanted, and takes records until

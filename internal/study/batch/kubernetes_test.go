@@ -21,7 +21,7 @@ func TestManifests(t *testing.T) {
 			t.Fatalf("%v\n%s", err, text)
 		}
 		pod := j.Spec.Template.Spec
-		if j.Name != "railyard-sweep-wred-1" || j.APIVersion != "batch/v1" || j.Kind != "Job" ||
+		if !strings.HasPrefix(j.Name, "railyard-sweep-wred-") || !strings.HasSuffix(j.Name, "-1") || j.APIVersion != "batch/v1" || j.Kind != "Job" ||
 			*j.Spec.Completions != 4 || *j.Spec.Parallelism != 4 ||
 			*j.Spec.CompletionMode != batchv1.IndexedCompletion || *j.Spec.BackoffLimitPerIndex != 3 ||
 			pod.RestartPolicy != "Never" || len(pod.Containers) != 1 ||
@@ -36,6 +36,12 @@ func TestManifests(t *testing.T) {
 		if p.Claim == "" && (c.Env[0].Name != tokenName || c.Env[0].ValueFrom.SecretKeyRef.Key != "token") {
 			t.Errorf("%+v", c.Env)
 		}
+	}
+	if a, b := kubeName("/tmp/a/lb", "1"), kubeName("/tmp/b/lb", "1"); a == b || a != kubeName("/tmp/a/lb", "1") {
+		t.Errorf("%s and %s", a, b)
+	}
+	if long := kubeName("/tmp/"+strings.Repeat("x", 100), "workers"); len(long) > 63 {
+		t.Errorf("%s has %d letters", long, len(long))
 	}
 	for _, bad := range []string{"", "studies", ":/mnt", "studies:mnt"} {
 		if _, _, err := ParseVolume(bad); err == nil || !strings.Contains(err.Error(), "accepted: CLAIM:PATH") {
