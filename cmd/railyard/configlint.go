@@ -138,7 +138,7 @@ func (c *configLintCmd) Run(e *env) error {
 	case c.JSON:
 		err = printJSON(e.stdout, append([]swconf.Finding{}, list...))
 	default:
-		report.Findings(e.stdout, list, configuration.Lines())
+		report.Findings(e.stdout, list, configuration.Lines(), configuration.Names(in.Configs, in.Hosts))
 		report.Tally(e.stdout, in.Configs, in.Hosts, dialect.Title, list)
 	}
 	if base != nil && !c.SARIF {

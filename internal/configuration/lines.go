@@ -1,9 +1,11 @@
 package configuration
 
 import (
+	"cmp"
 	"strings"
 
 	"railyard/internal/input"
+	"railyard/internal/swconf"
 )
 
 // lineEnds turns the line ends of other systems into line feeds.
@@ -25,4 +27,16 @@ func Lines() func(file string, n int) string {
 		}
 		return list[n-1]
 	}
+}
+
+// Names returns a function that names the switch or server of a file, or the file where that names none.
+func Names(configs []*swconf.Config, hosts []*swconf.Host) func(file string) string {
+	of := map[string]string{}
+	for _, c := range configs {
+		of[c.File] = c.Name()
+	}
+	for _, h := range hosts {
+		of[h.File] = h.Name()
+	}
+	return func(file string) string { return cmp.Or(of[file], file) }
 }

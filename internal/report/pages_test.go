@@ -122,7 +122,7 @@ func TestPages(t *testing.T) {
 						"3500 kbytes"},
 				{Severity: swconf.Warning, Rule: "switch-missing", File: "old.cfg",
 					Message: `the fabric has no switch "old"`,
-					Why:     "rules on links and neighbors are not checked", Fix: "set the hostname"}}, func(string, int) string { return "    random-detect threshold burst-optimized" })
+					Why:     "rules on links and neighbors are not checked", Fix: "set the hostname"}}, func(string, int) string { return "    random-detect threshold burst-optimized" }, itself)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -229,7 +229,7 @@ func TestFindings(t *testing.T) {
 	report.Findings(&b, []swconf.Finding{{Severity: swconf.Error, Rule: "pfc-headroom", File: "leaf.cfg",
 		Line: 12, Column: 3,
 		Message: "too little", Why: "packets are lost", Fix: "raise it"}, {Rule: "whole", File: "spine.cfg"}},
-		func(string, int) string { return "  no shutdown" })
+		func(string, int) string { return "  no shutdown" }, itself)
 	at := -1
 	for _, part := range []string{"error[pfc-headroom]: too little", "--> leaf.cfg:12:3", "12 |   no shutdown",
 		"   |   ^^\n", "cause: packets are lost", "remedy: raise it", "--> spine.cfg"} {
@@ -238,6 +238,40 @@ func TestFindings(t *testing.T) {
 			t.Fatalf("%q is missing or too early in\n%s", part, b.String())
 		}
 		at = i
+	}
+}
+
+// itself names a switch by its file.
+func itself(file string) string { return file }
+
+// Findings of many switches that differ in the switch and in lines are printed once, with all switches; another remedy
+// or another neighbor's AS number keeps them apart.
+func TestFindingsOfManySwitches(t *testing.T) {
+	name := func(file string) string { return strings.TrimSuffix(file, ".cfg") }
+	find := func(file string, line int, text, fix string) swconf.Finding {
+		return swconf.Finding{Severity: swconf.Error, Rule: "r", File: file, Line: line, Column: 1,
+			Message: text, Fix: fix}
+	}
+	var list []swconf.Finding
+	for _, i := range []int{1, 10, 11, 2, 3, 4, 5, 6, 7, 8, 9} {
+		file := fmt.Sprintf("leaf-%d.cfg", i)
+		list = append(list, find(file, i, name(file)+" balances otherwise", "mode flowlet"))
+		for _, port := range []string{"Ethernet1", "Ethernet2"} {
+			list = append(list, find(file, i, port+" does no PFC", "turn it on"))
+		}
+	}
+	list = append(list, find("spine-1.cfg", 7, "Ethernet9 does no PFC", "turn it on"),
+		find("spine-1.cfg", 8, "spine-1 balances otherwise", "mode per-packet"),
+		find("spine-2.cfg", 8, "AS 1 is that of leaf-1", "another"),
+		find("leaf-1.cfg", 8, "AS 2 is that of leaf-2", "another"))
+	var b strings.Builder
+	report.Findings(&b, list, func(string, int) string { return "" }, name)
+	for part, want := range map[string]int{"error[r]": 5, "leaf-1 balances otherwise (on 11 switches)\n": 1,
+		"   = switches: leaf-1 to leaf-11\n": 1, "Ethernet1 does no PFC (and 22 more ports, on 12 switches)": 1,
+		"  --> leaf-1.cfg:1:1\n": 2, "   = switches: leaf-1 to leaf-11, spine-1\n": 1, "AS ": 2} {
+		if n := strings.Count(b.String(), part); n != want {
+			t.Errorf("%q is there %d times, want %d:\n%s", part, n, want, b.String())
+		}
 	}
 }
 
@@ -251,7 +285,7 @@ func TestFindingsOfManyPorts(t *testing.T) {
 			Column: 1, Message: m})
 	}
 	var b strings.Builder
-	report.Findings(&b, list, func(string, int) string { return "" })
+	report.Findings(&b, list, func(string, int) string { return "" }, itself)
 	for part, want := range map[string]int{"error[pfc-one-end]": 2, "(and 1 more port)": 1,
 		"spine.cfg:1:1, 2:1": 1, "spine.cfg:3:1": 1} {
 		if n := strings.Count(b.String(), part); n != want {

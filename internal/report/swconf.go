@@ -26,46 +26,37 @@ var severities = map[swconf.Severity]struct {
 var whose = regexp.MustCompile(`neighbour \S+|\b(?:Ethernet|Eth|swp|et-|port-channel|Port-Channel)\d[\w/:.-]*`)
 
 // Findings prints what lint found, errors first: rule and message, the place with its line, cause and remedy.
-// Findings of a file whose messages differ in the names of ports only are printed once, with all places. line returns a
-// line of a file, or "".
-func Findings(w io.Writer, list []swconf.Finding, line func(file string, n int) string) {
+// Findings that differ in the names of ports or in the switch are printed once, with all places in the first file and
+// all switches. line returns a line of a file, or "", and name the switch whose file it is.
+func Findings(w io.Writer, list []swconf.Finding, line func(file string, n int) string, name func(file string) string) {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b swconf.Finding) int {
 		return cmp.Compare(severities[a.Severity].order, severities[b.Severity].order)
 	})
 	layout := screen.Of(w)
-	printed := make([]bool, len(list))
-	for i, f := range list {
-		if printed[i] {
-			continue
+	alike := map[[5]string][]swconf.Finding{}
+	var order [][5]string
+	for _, f := range list {
+		k := [5]string{string(f.Severity), f.Rule, f.Ports, f.Fix, shape(f.Message, name(f.File))}
+		if alike[k] == nil {
+			order = append(order, k)
 		}
-		var more []string
-		message, shape, others := f.Message, whose.ReplaceAllString(f.Message, "*"), 0
-		for k := i + 1; k < len(list); k++ {
-			if g := list[k]; g.File == f.File && g.Rule == f.Rule && g.Severity == f.Severity && g.Ports == f.Ports &&
-				g.Fix == f.Fix && whose.ReplaceAllString(g.Message, "*") == shape {
-				printed[k] = true
-				more = append(more, fmt.Sprintf("%d:%d", g.Line, g.Column))
-				if g.Message != f.Message {
-					others++
-				}
-			}
-		}
-		if others > 0 {
+		alike[k] = append(alike[k], f)
+	}
+	for _, k := range order {
+		group := alike[k]
+		f, s := group[0], severities[group[0].Severity]
+		switches, at, others := onSwitches(group, name)
+		message := f.Message
+		switch n := len(switches); {
+		case n > 1 && others > 0:
+			message += fmt.Sprintf(" (and %s, on %d switches)", unit.Plural(others, "more port"), n)
+		case n > 1:
+			message += fmt.Sprintf(" (on %d switches)", n)
+		case others > 0:
 			message += fmt.Sprintf(" (and %s)", unit.Plural(others, "more port"))
 		}
-		s := severities[f.Severity]
 		screen.Labelled(w, layout.Paint(s.style, s.name+"["+f.Rule+"]:")+" ", message)
-		at := f.File
-		if f.Line > 0 {
-			at = fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)
-		}
-		if len(more) > 0 {
-			at += ", " + strings.Join(more[:min(len(more), 8)], ", ")
-			if n := len(more) - 8; n > 0 {
-				at += fmt.Sprintf(" and %d more", n)
-			}
-		}
 		if f.Ports != "" {
 			at += ", " + f.Ports
 		}
@@ -73,9 +64,57 @@ func Findings(w io.Writer, list []swconf.Finding, line func(file string, n int) 
 		if f.Line > 0 && f.Column > 0 {
 			excerpt(w, layout, line(f.File, f.Line), f.Line, f.Column)
 		}
+		if len(switches) > 1 {
+			Labelled(w, "   = switches: ", swconf.Switches(switches))
+		}
 		Labelled(w, "   = cause: ", f.Why)
 		screen.Painted(w, screen.Remedy, "   = remedy: ", f.Fix)
 	}
+}
+
+// shape returns a message without the names of ports and of its switch.
+func shape(message, name string) string {
+	message = whose.ReplaceAllString(message, "*")
+	if name == "" || !strings.Contains(message, name) {
+		return message
+	}
+	return regexp.MustCompile(`(^|[\s"'(])`+regexp.QuoteMeta(name)+`\b`).ReplaceAllString(message, "${1}*")
+}
+
+// onSwitches returns the switches of findings that are alike, the places in the file of the first, and how many ports
+// other than the first the messages name.
+func onSwitches(group []swconf.Finding, name func(file string) string) (switches []string, at string, ports int) {
+	first := group[0]
+	var files, more []string
+	named := map[[2]string]bool{}
+	for i, f := range group {
+		if i == 0 || f.File != group[i-1].File {
+			files = append(files, f.File)
+			if n := name(f.File); !slices.Contains(switches, n) {
+				switches = append(switches, n)
+			}
+		}
+		place := fmt.Sprintf("%d:%d", f.Line, f.Column)
+		if f.File == first.File && (f.Line != first.Line || f.Column != first.Column) && !slices.Contains(more, place) {
+			more = append(more, place)
+		}
+		if whose.MatchString(f.Message) {
+			named[[2]string{f.File, f.Message}] = true
+		}
+	}
+	if len(switches) < len(files) { // several files of one switch, or of one name
+		switches = files
+	}
+	if at = first.File; first.Line > 0 {
+		at = fmt.Sprintf("%s:%d:%d", first.File, first.Line, first.Column)
+	}
+	if len(more) > 0 {
+		at += ", " + strings.Join(more[:min(len(more), 8)], ", ")
+		if n := len(more) - 8; n > 0 {
+			at += fmt.Sprintf(" and %d more", n)
+		}
+	}
+	return switches, at, max(len(named)-1, 0)
 }
 
 // excerpt prints a line of a configuration with a mark below the word at column; of a long line what stands around it.

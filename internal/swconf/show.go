@@ -1,6 +1,7 @@
 package swconf
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -223,25 +224,54 @@ func (k *Queue) pfc(p *Port) string {
 // Compress writes a list of ports shortly: Ethernet1/1-4, Ethernet1/9.
 func Compress(names []string) string {
 	var parts []string
-	for i := 0; i < len(names); {
-		head, n, ok := numbered(names[i])
-		j := i
-		for ok && j+1 < len(names) {
-			h, m, ok2 := numbered(names[j+1])
-			if !ok2 || h != head || m != n+(j+1-i) {
-				break
-			}
-			j++
-		}
-		if j > i {
-			_, last, _ := numbered(names[j])
-			parts = append(parts, fmt.Sprintf("%s-%d", names[i], last))
+	for _, r := range runs(names) {
+		if len(r) > 1 {
+			_, last, _ := numbered(r[len(r)-1])
+			parts = append(parts, fmt.Sprintf("%s-%d", r[0], last))
 		} else {
-			parts = append(parts, names[i])
+			parts = append(parts, r[0])
 		}
-		i = j + 1
 	}
 	return strings.Join(parts, ", ")
+}
+
+// Switches writes a list of switches shortly: leaf-1 to leaf-16, spine-1. Of many it names the first.
+func Switches(names []string) string {
+	const most = 6
+	names = slices.Clone(names)
+	slices.SortFunc(names, func(a, b string) int {
+		x, n, _ := numbered(a)
+		y, m, _ := numbered(b)
+		return cmp.Or(cmp.Compare(x, y), cmp.Compare(n, m), cmp.Compare(a, b))
+	})
+	var parts []string
+	for _, r := range runs(names) {
+		if len(parts) >= most {
+			return fmt.Sprintf("%s and %d more", strings.Join(parts, ", "), len(names))
+		}
+		if names = names[len(r):]; len(r) > 2 {
+			parts = append(parts, r[0]+" to "+r[len(r)-1])
+		} else {
+			parts = append(parts, r...)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// runs splits names into those whose numbers follow one another.
+func runs(names []string) (out [][]string) {
+	for i := 0; i < len(names); {
+		head, n, ok := numbered(names[i])
+		j := i + 1
+		for ; ok && j < len(names); j++ {
+			if h, m, ok2 := numbered(names[j]); !ok2 || h != head || m != n+j-i {
+				break
+			}
+		}
+		out = append(out, names[i:j])
+		i = j
+	}
+	return out
 }
 
 // numbered splits a port name into its head and its last number.

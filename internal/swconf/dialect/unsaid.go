@@ -112,7 +112,7 @@ func pfcModes(d *design.Design) (notes []string) {
 		}
 	}
 	if negotiate != nil {
-		notes = append(notes, fmt.Sprintf("the configuration of %s negotiates PFC (DCBX over LLDP); in what is written PFC is on, even without an LLDP neighbor: run railyard config dcbx on the old configuration and turn PFC off where it is off there", swconf.Compress(negotiate)))
+		notes = append(notes, fmt.Sprintf("the configuration of %s negotiates PFC (DCBX over LLDP); in what is written PFC is on, even without an LLDP neighbor: run railyard config dcbx on the old configuration and turn PFC off where it is off there", swconf.Switches(negotiate)))
 	}
 	if off != nil {
 		notes = append(notes, fmt.Sprintf("PFC is off in the configuration and on in what is written, whose ports share a PFC profile: %s", swconf.Compress(off)))
