@@ -69,7 +69,7 @@ func Parse(text string) (Choice, error) {
 	return c, nil
 }
 
-// values are the profile's for a line rate, but for what was named.
+// values returns the profile's values for a line rate, with the named ones replaced.
 func (c Choice) values(line unit.Rate) Values {
 	v := maps.Clone(c.profile.Values(line))
 	maps.Copy(v, c.own)

@@ -2,33 +2,33 @@ package cc
 
 import "railyard/unit"
 
-// clock measures one sender's round trips, for both drivers alike: from the first bit of a packet
-// that asks for an acknowledgement leaving to the acknowledgement of that very packet being taken. The
-// responder answers such a packet at once, so no wait of acknowledgements for one another is in it; a
-// NIC's own time at the far end is, because RoCEv2 carries no time stamps that would tell it apart.
+// clock measures one sender's round trips for both drivers: from the first bit of a packet that requests an
+// acknowledgement until that packet's acknowledgement is processed. The responder answers such a packet immediately, so
+// the time contains no coalescing of acknowledgements. It does contain the far NIC's processing time, because RoCEv2
+// carries no time stamps that would separate it.
 //
-// Nothing is measured of a packet that went again, nor of those that were under way when one did
-// (Karn): their acknowledgements may be those of another copy, or may have waited for what was missing.
-// Where answers name their packets, none waits, and only packets that went again are left out.
+// Retransmitted packets, and packets in flight at a retransmission, are not measured (Karn): their acknowledgements may
+// belong to another copy, or may have been delayed by the missing packet. Where answers name their packets, none waits,
+// and only packets that went again are left out.
 type clock struct {
 	asked []question // a ring
 	head  int
 	n     int
-	last  uint32 // the last packet that asked,
-	owed  bool   // and whether its acknowledgement, or that of one behind it, is still to come
-	mute  int    // packets since that did not ask
+	last  uint32 // PSN of the last packet that requested an acknowledgement
+	owed  bool   // the acknowledgement of packet last, or of a later one, is outstanding
+	mute  int    // packets since last without a request
 	named bool   // answers name the packet that they are about
-	ack   Ack    // the one that is told
+	ack   Ack    // the value passed to the controller
 }
 
-// question is a packet that asked for an acknowledgement.
+// question is a packet that requested an acknowledgement.
 type question struct {
 	psn uint32
 	at  unit.Time
 }
 
-// mostAsked bounds the packets that are timed at once; of more under way some give no time. The ring
-// grows to what a sender's window has needed, so that there is no allocation per packet.
+// mostAsked is the maximum number of packets that are timed at a time; further packets in flight are not timed. The
+// ring grows to the sender's largest window, so that no packet causes an allocation.
 const mostAsked = 4096
 
 // behind reports that PSN a comes before b, of 24 bits each (IBTA 9.7.2).
@@ -43,7 +43,7 @@ func (k *clock) launched(now unit.Time, psn uint32, asks, again bool) {
 	}
 	if again {
 		if !behind(k.last, psn) {
-			k.owed = false // of those that asked the responder may have thrown all away
+			k.owed = false // the responder may have discarded all packets that requested an acknowledgement
 		}
 	}
 	if !asks {
@@ -108,7 +108,8 @@ func (k *clock) since(now unit.Time, q question) unit.Time {
 	return now - q.at
 }
 
-// find returns the question of a packet that has not been acknowledged in order; nil: it did not ask.
+// find returns the question of a packet that has not been acknowledged in order, or nil if it requested no
+// acknowledgement.
 func (k *clock) find(psn uint32) *question {
 	lo, hi := 0, k.n
 	for lo < hi {
@@ -125,7 +126,7 @@ func (k *clock) find(psn uint32) *question {
 	return nil
 }
 
-// forget leaves out a packet that goes again.
+// forget removes a packet that is retransmitted.
 func (k *clock) forget(psn uint32) {
 	if q := k.find(psn); q != nil {
 		q.at = wentAgain

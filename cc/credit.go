@@ -2,40 +2,40 @@ package cc
 
 import "railyard/unit"
 
-// Credited is a Controller whose sender sends what its receiver grants. The account is the controller's own;
-// the Pacer finds it when the sender begins, and keeps it.
+// Credited is a Controller whose sender sends only what its receiver grants. The account is the controller's own; the
+// Pacer finds it when the sender begins, and keeps it.
 type Credited interface {
 	Credit() *Credit
 }
 
-// Credit is a sender's account with its receiver. All sums are bytes of wire since the connection began, as
-// an IPv4 network carries them, preamble and gap included, and they only grow: a grant or a request that is
-// lost is made good by the next one. A packet may go while anything at all is left.
+// Credit is a sender's account with its receiver. All sums are bytes on the wire since the connection began, as an IPv4
+// network carries them, with preamble and gap. They only grow, so the next grant or request replaces a lost one. A
+// packet may go while anything at all is left.
 //
-// What the sender asks for is what it has to send beyond what it may send unasked, but no more than a window
-// beyond what it has sent on credit: what it holds or waits for is bounded, and a sender that is gone
-// leaves its receiver with little to grant in vain. What may go unasked is void once a grant comes, but for so
-// much that with what has been asked for it lasts a round trip, until the answer to the next request: else a
-// sender that had counted on it would stand still. uet-htsim gets by without through credit that its receivers
-// grant unasked to whoever is idle ("slow pull"). A loss voids all of it.
+// A sender requests credit for its data beyond the unsolicited part, but at most one window beyond what it has sent on
+// credit. Credit in hand and outstanding is therefore bounded, and a sender that has disappeared holds little of its
+// receiver's credit. The first grant voids the unsolicited part, except what, with the outstanding credit, lasts a
+// round trip; the exception ends with the answer to the next request. Without it a sender that had counted on the
+// unsolicited part would stall. uet-htsim needs no exception, because its receivers also grant credit to idle senders
+// ("slow pull"). A loss voids the unsolicited part.
 type Credit struct {
-	first  int64     // what a burst may send unasked
-	window int64     // most credit at hand and asked for
-	trip   int64     // what goes in a round trip
-	least  unit.Time // asked again no earlier than so long after it was asked for, or granted, last
+	first  int64     // bytes that a burst may send before its first grant
+	window int64     // maximum of credit in hand and outstanding
+	trip   int64     // bytes sent in a round trip
+	least  unit.Time // minimum time after the last request or grant before the request is repeated
 
 	sent, granted int64
 	free          int64 // sent, or to be sent, on no grant
 	kept          int64 // of that what may still go, at most
 	asked         int64
-	looked        int64     // sent when Ask was called last
-	at            unit.Time // what was asked for is late then
+	looked        int64     // bytes sent when Ask was last called
+	at            unit.Time // time at which the outstanding credit is overdue
 	wait          unit.Time
 	heard         unit.Time // when a grant came last, or began to be waited for
 	late          bool      // at has come
-	pulled        bool      // what arrives grants more: nothing is asked for but what is late
+	pulled        bool      // each arriving packet is granted another, so only overdue credit is requested
 
-	since, held unit.Time // it waits since then, and has waited so long before
+	since, held unit.Time // start of the current wait for credit, and the sum of earlier waits
 
 	grants, requests, repeats int64
 }
@@ -43,21 +43,21 @@ type Credit struct {
 // Waits that end in asking again double while nothing comes, up to so often.
 const mostPatience = 64
 
-// NewCredit opens an account: so much may go unasked at the beginning of a burst, so much may be at hand or
-// asked for, so much goes in a round trip, and a grant that does not come within patience was lost, unless
+// NewCredit returns an account with the bytes that a burst may send unsolicited, the maximum of credit in hand and
+// outstanding, and the bytes of a round trip. A grant that does not arrive within patience counts as lost, unless
 // grants are further apart.
 func NewCredit(first, window, trip unit.Bytes, patience unit.Time) Credit {
 	return Credit{first: int64(first), window: int64(window), trip: int64(trip), least: patience, wait: patience,
 		at: unit.Never, since: unit.Never}
 }
 
-// begin starts a burst: nothing was under way or posted. What was left of the last one is void.
+// begin starts a burst when nothing is in flight or posted. The rest of the last burst's unsolicited part is void.
 func (c *Credit) begin(now unit.Time) {
 	c.free = c.sent - c.granted + c.first
 	c.kept, c.heard, c.looked = c.first, now, c.sent
 }
 
-// Unasked returns what a burst may send without a grant.
+// Unasked returns the bytes that a burst may send without a grant.
 func (c *Credit) Unasked() unit.Bytes { return unit.Bytes(c.first) }
 
 // spent reports that nothing is left.
@@ -66,23 +66,23 @@ func (c *Credit) spent() bool { return c.sent >= c.free+c.granted }
 // empties reports that nothing is left once so much has gone.
 func (c *Credit) empties(wire int64) bool { return c.sent+wire >= c.free+c.granted }
 
-// charge counts what has gone. It returns true when Ask should be called.
+// charge subtracts sent bytes. It reports whether Ask should be called.
 func (c *Credit) charge(wire int64) bool {
 	c.sent += wire
 	return !c.pulled && c.sent-c.looked >= c.window/4 || c.spent()
 }
 
-// void takes from what may go unasked what is more than keep.
+// void reduces the unsolicited part to keep.
 func (c *Credit) void(keep int64) {
 	left := c.gratis()
 	c.kept = min(left, max(0, keep))
 	c.free -= left - c.kept
 }
 
-// gratis returns the bytes that may still be sent without credit; what was granted goes first.
+// gratis returns the bytes that may still be sent unsolicited; granted bytes are used first.
 func (c *Credit) gratis() int64 { return max(0, min(c.kept, c.free+c.granted-c.sent)) }
 
-// take takes a grant: so much in all. It returns false for old news.
+// take adds a grant; the argument is the total granted so far. It returns false for an outdated grant.
 func (c *Credit) take(now unit.Time, total int64) bool {
 	if total <= c.granted {
 		return false
@@ -101,7 +101,7 @@ func (c *Credit) take(now unit.Time, total int64) bool {
 	return true
 }
 
-// ask says what to ask for, given what there is to send: ok is false where nothing need be.
+// ask returns the credit to request for the given backlog; ok is false if no request is needed.
 func (c *Credit) ask(now unit.Time, backlog int64) (total int64, ok bool) {
 	c.looked = c.sent
 	gratis := c.gratis()
@@ -110,7 +110,7 @@ func (c *Credit) ask(now unit.Time, backlog int64) (total int64, ok bool) {
 	case backlog == 0 || need <= c.granted:
 		c.at, c.late = unit.Never, false // nothing is waited for
 		return 0, false
-	case c.late: // what was asked for has not come
+	case c.late: // the outstanding credit is overdue
 		c.late = false
 		c.repeats++
 		c.wait = min(2*c.wait, mostPatience*c.least)
@@ -118,7 +118,7 @@ func (c *Credit) ask(now unit.Time, backlog int64) (total int64, ok bool) {
 		if c.at == unit.Never {
 			c.at = now + c.wait
 		}
-		return 0, false // the receiver knows enough for a round trip, and its grants have this called again
+		return 0, false // the receiver has requests for a round trip; its grants cause the next call
 	}
 	if c.asked <= c.granted {
 		c.heard = now
@@ -129,7 +129,7 @@ func (c *Credit) ask(now unit.Time, backlog int64) (total int64, ok bool) {
 	return c.asked, true
 }
 
-// tick notes that what was asked for is late; ask comes next.
+// tick records that the outstanding credit is overdue; the next call is ask.
 func (c *Credit) tick(now unit.Time) {
 	if c.at <= now {
 		c.at, c.late = unit.Never, true
@@ -150,7 +150,7 @@ func (c *Credit) rest(now unit.Time) {
 	}
 }
 
-// Held returns how long something has waited for credit so far.
+// Held returns the time that data have waited for credit so far.
 func (c *Credit) Held(now unit.Time) unit.Time {
 	if c.since != unit.Never {
 		return c.held + now - c.since
@@ -158,8 +158,8 @@ func (c *Credit) Held(now unit.Time) unit.Time {
 	return c.held
 }
 
-// Left returns the credit at hand, below zero where the last packet was larger than it.
+// Left returns the credit in hand. It is negative if the last packet was larger than the credit.
 func (c *Credit) Left() unit.Bytes { return unit.Bytes(c.free + c.granted - c.sent) }
 
-// Asked returns what has been asked for and not been granted.
+// Asked returns the credit requested and not yet granted.
 func (c *Credit) Asked() unit.Bytes { return unit.Bytes(max(0, c.asked-c.granted)) }

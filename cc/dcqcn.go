@@ -34,14 +34,11 @@ var dcqcn = Algorithm{
 
 // DCQCN is the reaction point: the rate of one sending queue pair.
 //
-// In the paper's form a CNP sets the target to the current rate, cuts the rate
-// by alpha/2 and raises alpha; without CNPs alpha decays per AlphaTimer. In the
-// NIC's form (HPCC rdma-hw.cc 618 to 737) a CNP only leaves a mark: the updates
-// of alpha and the checks for a cut, on the grids that the first CNP started,
-// look for it. In both the timer and the byte counter drive fast recovery,
-// additive and hyper increase after a cut. The paper's Rate() floating point is
-// kept; each product is rounded by an explicit conversion so that no platform
-// fuses it differently.
+// In the paper's form a CNP sets the target to the current rate, cuts the rate by alpha/2 and raises alpha; without
+// CNPs alpha decays per AlphaTimer. In the NIC's form (HPCC rdma-hw.cc 618 to 737) a CNP only sets a flag. The periodic
+// updates of alpha and checks for a reduction, which the first CNP starts, read it. In both the timer and the byte
+// counter drive fast recovery, additive and hyper increase after a cut. The paper's Rate() floating point is kept; each
+// product is rounded by an explicit conversion so that no platform fuses it differently.
 type DCQCN struct {
 	p       *DCQCNParams
 	line    unit.Rate
@@ -50,7 +47,7 @@ type DCQCN struct {
 	alphaAt unit.Time // alpha is updated up to here
 	timerAt unit.Time // of the next increase; unit.Never at line rate
 	first   unit.Time // CNP: both grids of the NIC's form start here
-	checkAt unit.Time // of the next cut; unit.Never when no CNP waits for it
+	checkAt unit.Time // time of the next reduction; unit.Never when no CNP is pending
 	t, bc   int
 	limited bool // below line rate or still recovering: timers run
 	seenCNP bool
@@ -77,9 +74,8 @@ func (d *DCQCN) Alpha(now unit.Time) float64 {
 // Rates returns the current and the target rate.
 func (d *DCQCN) Rates() (current, target unit.Rate) { return unit.Rate(d.rc), unit.Rate(d.rt) }
 
-// update applies every alpha update that was due until now, paper equation 2:
-// alpha = (1-g) alpha, once per AlphaTimer. In the NIC's form the first of them
-// adds g when a CNP was heard.
+// update applies every alpha update that was due until now, paper equation 2: alpha = (1-g) alpha, once per AlphaTimer.
+// In the NIC's form the first of them adds g when a CNP was received.
 func (d *DCQCN) update(now unit.Time) {
 	n := (now - d.alphaAt) / d.p.AlphaTimer
 	if n <= 0 {
@@ -234,7 +230,7 @@ func (d *DCQCN) OnLine(_ unit.Time, line unit.Rate) {
 	}
 }
 
-// OnAck does nothing: DCQCN hears of congestion through CNPs alone.
+// OnAck does nothing: DCQCN reacts only to CNPs.
 func (d *DCQCN) OnAck(unit.Time, *Ack) {}
 
 // OnLoss does nothing: go-back-N already stops the sender.

@@ -5,20 +5,18 @@ import (
 	"railyard/unit"
 )
 
-// DCQCNParams are the knobs of DCQCN's reaction and notification points. Paper
-// names are those of Zhu et al., "Congestion Control for Large-Scale RDMA
-// Deployments", SIGCOMM 2015; NIC names are mlxconfig's (docs/references.md, dcqcn and dcqcn-nic).
-// Durations are at least what a NIC's clock can tell apart, the counter at least a packet.
+// DCQCNParams are the knobs of DCQCN's reaction and notification points. Paper names are those of Zhu et al.,
+// "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015; NIC names are mlxconfig's (docs/references.md,
+// dcqcn and dcqcn-nic). Durations are at least the resolution of a NIC's clock, and the counter is at least a packet.
 //
 // NICs call G 1 - dce_tcp_g/1024, AlphaInit initial_alpha_value, AlphaTimer (K) dce_tcp_rtt, RateTimer (T)
 // rpg_time_reset, ByteCounter (B) rpg_byte_reset, F rpg_threshold, AI rpg_ai_rate, HAI rpg_hai_rate, MinRate
 // rpg_min_rate, CutInterval rate_reduce_monitor_period, MaxCut rpg_min_dec_fac, ClampTarget clamp_tgt_rate (where it
 // is false: clamp_tgt_rate_after_time_inc), CNPInterval (N) min_time_between_cnps. No source has CNPDelay, so it is 0.
 //
-// CutInterval tells the two forms apart. At zero a CNP cuts the rate at once and
-// raises alpha, which decays per AlphaTimer without one: the paper. Above zero
-// alpha is updated every AlphaTimer and the rate is looked at every CutInterval,
-// both from the first CNP on and both by whether one arrived since: NICs.
+// CutInterval selects the form. At zero a CNP reduces the rate immediately and raises alpha, which decays every
+// AlphaTimer without a CNP: the paper's form. Above zero alpha is updated every AlphaTimer and the rate is looked at
+// every CutInterval, both from the first CNP on and both by whether one arrived since: NICs.
 type DCQCNParams struct {
 	G           float64    `yaml:"g" range:"0.000001,0.999999" doc:"gain of alpha"`
 	AlphaInit   float64    `yaml:"alpha_init" range:"0.000001,1" doc:"alpha of the first CNP, above 0 and at most 1"`
@@ -38,10 +36,9 @@ type DCQCNParams struct {
 
 var dcqcnTable = param.In[DCQCNParams]()
 
-// DCQCNPaper returns the paper's deployment values, with the increase steps
-// scaled from the paper's 40 Gbit/s to the line rate. The rate is cut by alpha/2:
-// by half at first, by 7 % at the 0.145 where 8 flows share 40 Gbit/s. One source's cut
-// of "about 1/5", at an alpha of 0.4, is one moment on the way.
+// DCQCNPaper returns the paper's deployment values, with the increase steps scaled from the paper's 40 Gbit/s to the
+// line rate. The rate is cut by alpha/2: by half at first, by 7 % at the 0.145 where 8 flows share 40 Gbit/s. One
+// source describes a reduction of "about 1/5", at an alpha of 0.4; alpha passes through that value.
 func DCQCNPaper(line unit.Rate) DCQCNParams {
 	return DCQCNParams{
 		G: 1.0 / 256, AlphaInit: 1, AlphaTimer: 55 * unit.Microsecond, RateTimer: 55 * unit.Microsecond,
@@ -56,9 +53,9 @@ func DCQCNPaper(line unit.Rate) DCQCNParams {
 // 5 and 50 Mbit/s are scaled from 25 Gbit/s to the line rate as the HPCC
 // artifact scales them, and the floor of 1 Mbit/s with them.
 //
-// The byte counter is off. A NIC ships with rpg_byte_reset at 32767, the largest
-// value of its 15 bits, in a unit in which 802.1Qau's 150,000 bytes are 150: 32.8
-// MB, which hardly any sender sends between two timers. HPCC's code has none.
+// The byte counter is off. A NIC ships with rpg_byte_reset at 32767, the largest value of its 15 bits, in a unit in
+// which 802.1Qau's 150,000 bytes are 150. That is 32.8 MB; few senders send as much between two timers. HPCC's code has
+// none.
 func DCQCNNIC(line unit.Rate) DCQCNParams {
 	return DCQCNParams{
 		G: 5.0 / 1024, AlphaInit: 1023.0 / 1024, AlphaTimer: 1 * unit.Microsecond,

@@ -5,10 +5,10 @@ import (
 	"railyard/unit"
 )
 
-// dctcp is DCTCP's place in the registry: the window of RFC 8257 (Alizadeh et al., SIGCOMM 2010) on queue
-// pairs, with an answer to every packet instead of TCP's delayed acknowledgements. What of TCP stands behind
-// it is RFC 5681's: slow start where nobody knows what the path holds, one packet more per window after it,
-// half the window for a loss. At which queue a switch marks is the switch's.
+// dctcp is DCTCP's place in the registry: the window of RFC 8257 (Alizadeh et al., SIGCOMM 2010) on queue pairs, with
+// an answer to every packet instead of TCP's delayed acknowledgements. Its TCP rules are those of RFC 5681: slow start
+// while the path's capacity is unknown, then one packet more per window, and half the window after a loss. At which
+// queue a switch marks is the switch's.
 var dctcp = Algorithm{
 	Name: "dctcp", Title: "DCTCP", Params: dctcpTable.Params(), Sockets: "rfc8257",
 	Profiles: []Profile{{Name: "rfc8257", Doc: "the values of RFC 8257",
@@ -57,7 +57,7 @@ type DCTCP struct {
 
 	left          unit.Bytes // of the window in which marks are counted, to be acknowledged
 	acked, marked unit.Bytes // in it
-	cut           bool       // the window was cut in it
+	cut           bool       // the window was reduced in this round
 	now           Decision
 
 	cuts, lossCuts, marks int64
@@ -94,7 +94,7 @@ func (d *DCTCP) OnAck(_ unit.Time, a *Ack) {
 		d.marks++
 		d.slow = false
 		d.shrink(1 - d.alpha/2)
-	} else if a.InFlight+a.Bytes+d.path.MTU >= d.now.Window { // a window that nobody uses does not grow
+	} else if a.InFlight+a.Bytes+d.path.MTU >= d.now.Window { // an unused window does not grow
 		d.grow(float64(a.Bytes) / float64(d.path.MTU))
 	}
 	if d.left -= a.Bytes; d.left <= 0 {
@@ -103,7 +103,7 @@ func (d *DCTCP) OnAck(_ unit.Time, a *Ack) {
 	d.settle()
 }
 
-// turn ends a window of observation; what is in flight now is the next one (RFC 8257, 3.3).
+// turn ends a window of observation. The next one is the data now in flight (RFC 8257, 3.3).
 func (d *DCTCP) turn(inFlight unit.Bytes) {
 	if d.acked > 0 {
 		share := float64(d.marked) / float64(d.acked)
@@ -144,7 +144,7 @@ func (d *DCTCP) OnLoss(_ unit.Time, l Loss) {
 	d.settle()
 }
 
-// settle decides: whole packets at line rate.
+// settle sets the decision: whole packets at line rate.
 func (d *DCTCP) settle() {
 	d.window = max(d.window, d.s.Floor)
 	d.now = Decision{Rate: d.path.Line, Window: unit.Bytes(d.window) * d.path.MTU, TimerAt: unit.Never}

@@ -10,17 +10,17 @@ import (
 type Terms struct {
 	Share   float64 // of the line rate that it grants, above 0, at most 1
 	Packets int     // full packets in one grant
-	Pulls   bool    // each packet that comes, whole or trimmed, is granted another; senders do not ask
+	Pulls   bool    // each arriving packet, whole or trimmed, is granted another; senders send no requests
 }
 
-// Granter is the receiver's side of credit for everything that comes in by one NIC: it hands out a share of
-// the line rate, a grant at a time, to the flows that asked, in turn. Flows of a higher level go before
-// those of lower ones. It keeps no time and sends nothing: its owner calls Next when NextAt says so.
+// Granter is the receiver's side of credit for all traffic that arrives at one NIC. It grants a share of the line rate,
+// one grant at a time, round-robin among flows with requests. Flows of a higher level go before those of lower ones. It
+// has no clock and sends nothing: its owner calls Next at NextAt.
 type Granter struct {
 	Slack unit.Time // how late a grant may be and still be caught up with; simulated NICs are never late
 
 	flows   []grantee
-	idle    []int32 // that have left, and are in no ring
+	idle    []int32 // flows that have left and are in no ring
 	rings   [levels]struct{ head, tail int32 }
 	waiting uint8 // levels with a flow in their ring
 	at      unit.Time
@@ -38,10 +38,10 @@ type grantee struct {
 	queued, gone   bool
 }
 
-// mostAhead bounds what a flow may have asked for and not been granted.
+// mostAhead is the maximum of a flow's requested and not yet granted bytes.
 const mostAhead = 1 << 40
 
-// Join adds a flow, whose full packets cost so many bytes of wire, and returns its number.
+// Join adds a flow whose full packets have the given size on the wire, and returns its number.
 func (g *Granter) Join(t Terms, packet int64, level uint8) int32 {
 	if g.flows == nil {
 		for l := range g.rings {
@@ -58,10 +58,10 @@ func (g *Granter) Join(t Terms, packet int64, level uint8) int32 {
 	return int32(len(g.flows) - 1)
 }
 
-// Drop forgets what a flow has asked for.
+// Drop discards a flow's outstanding request.
 func (g *Granter) Drop(flow int32) { g.flows[flow].asked = g.flows[flow].granted }
 
-// Leave forgets a flow, whose number Join gives to another later on. Next may have it once more.
+// Leave removes a flow. Join may reuse its number. Next may have it once more.
 func (g *Granter) Leave(flow int32) {
 	f := &g.flows[flow]
 	g.Drop(flow)
@@ -71,7 +71,8 @@ func (g *Granter) Leave(flow int32) {
 	}
 }
 
-// Asked takes a request: so much in all. One that asks for nothing new has lost a grant: it is told again.
+// Asked processes a request; the argument is the total requested so far. A repeated request shows that a grant was
+// lost, and the grant is repeated.
 func (g *Granter) Asked(flow int32, total int64) {
 	f := &g.flows[flow]
 	if total < 0 || total > f.granted+mostAhead {
@@ -81,7 +82,7 @@ func (g *Granter) Asked(flow int32, total int64) {
 	g.queue(flow)
 }
 
-// Needs notes that a flow will need so much more: what is known to be lost before its sender says so.
+// Needs adds bytes that a flow will need: packets known to be lost before the sender requests credit for them.
 func (g *Granter) Needs(flow int32, wire int64) {
 	f := &g.flows[flow]
 	f.asked = max(f.asked, f.granted) + wire
@@ -103,7 +104,7 @@ func (g *Granter) queue(flow int32) {
 	}
 }
 
-// NextAt returns the time of the next grant; unit.Never while nobody asks.
+// NextAt returns the time of the next grant, or unit.Never without requests.
 func (g *Granter) NextAt() unit.Time {
 	if g.waiting == 0 {
 		return unit.Never
@@ -111,8 +112,7 @@ func (g *Granter) NextAt() unit.Time {
 	return g.at
 }
 
-// Next returns the flow whose turn it is and what it is granted in all, for a NIC of such a rate; ok is
-// false where it is not time for any.
+// Next returns the flow whose turn it is and its total grant, for a NIC of the given rate; ok is false before NextAt.
 func (g *Granter) Next(now unit.Time, line unit.Rate) (flow int32, total int64, ok bool) {
 	if g.NextAt() > now {
 		return
@@ -138,10 +138,10 @@ func (g *Granter) Next(now unit.Time, line unit.Rate) (flow int32, total int64, 
 	return flow, f.granted, true
 }
 
-// Granted and Asks return a flow's sums.
+// Granted and Asks return a flow's totals.
 func (g *Granter) Granted(flow int32) unit.Bytes { return unit.Bytes(g.flows[flow].granted) }
 
-// Outstanding returns what a flow has asked for and not been granted.
+// Outstanding returns a flow's requested and not yet granted bytes.
 func (g *Granter) Outstanding(flow int32) unit.Bytes {
 	return unit.Bytes(g.flows[flow].asked - g.flows[flow].granted)
 }

@@ -5,10 +5,10 @@ import (
 	"railyard/unit"
 )
 
-// hpcc is HPCC's place in the registry. The rules are algorithm 1 of the paper (Li et al., SIGCOMM 2019,
-// section 3.3), the artifact's constants those of its simulator (rdma-hw.cc, run.py; docs/references.md, hpcc). Where
-// they differ: the paper says five additive steps at most before a multiplicative one; its authors call that
-// a typo for the simulations, which have none, and none best in theory (issue 24 of the artifact).
+// hpcc is HPCC's place in the registry. The rules are algorithm 1 of the paper (Li et al., SIGCOMM 2019, section 3.3).
+// The constants are those of the artifact's simulator (rdma-hw.cc, run.py; docs/references.md, hpcc). Paper and
+// artifact differ in the additive steps before a multiplicative one. The paper has at most five; its authors call that
+// a typo for the simulations, which have none, and consider none best in theory (issue 24 of the artifact).
 var hpcc = Algorithm{
 	Name: "hpcc", Title: "HPCC", Params: hpccTable.Params(), Sockets: "paper",
 	Profiles: []Profile{
@@ -43,8 +43,7 @@ var hpcc = Algorithm{
 	},
 }
 
-// hpccReports returns the kind of telemetry that switches write: INT, or instead IFA's metadata, or a tag of so many
-// bytes.
+// hpccReports returns the kind of telemetry that switches write: INT, IFA's metadata, or a tag of the given size.
 func hpccReports(v Values) Report {
 	if Value[bool](v, "ifa") {
 		return ReportIFA
@@ -69,20 +68,20 @@ type hpccSettings struct {
 
 var hpccTable = param.In[hpccSettings]()
 
-// hpccValues: the window to begin with is what the line sends in a base round trip, so the paper's additive
-// increase, that window times (1-eta) over N senders, is a rate: (1-eta)/N of the line. N is 100 in the
-// paper's profile, as its 80 bytes at 100 Gbit/s and 13 us are. For tags switches measure over 1,024 ns, one
-// of the intervals that CSIG's specification for SAI lists; its default, 256 us, is many round trips.
+// hpccValues computes the additive increase. The initial window is one base round trip at line rate. The paper's
+// increase, that window times (1-eta) over N senders, is therefore a rate: (1-eta)/N of the line. N is 100 in the
+// paper's profile, as its 80 bytes at 100 Gbit/s and 13 us are. For tags switches measure over 1,024 ns, one of the
+// intervals that CSIG's specification for SAI lists; its default, 256 us, is many round trips.
 func hpccValues(line unit.Rate, stages int, ai, least unit.Rate) hpccSettings {
 	return hpccSettings{Eta: 0.95, Stages: stages, AI: max(ai, unit.Mbps), Least: min(max(least, unit.Mbps), line),
 		Asks: 1, Interval: 1024 * unit.Nanosecond}
 }
 
-// HPCC is one sender's window. Each acknowledgement says what the ports on the path did between the packet
-// it answers and the one answered before; the busiest port's load, with its queue, is what the window is
-// divided by, so that the bytes under way become what the path holds at eta of its rate. Within a round
-// trip all decisions start from one reference window: bytes that were under way before must not be
-// reacted to twice. Products and sums are rounded one by one, so that no platform fuses them.
+// HPCC is one sender's window. Each acknowledgement carries what the ports of the path sent between the packet it
+// acknowledges and the one before. The window is divided by the load of the busiest port, with its queue, so that the
+// bytes in flight become the path's capacity at eta of its rate. All decisions within a round trip start from one
+// reference window, so that the sender does not react twice to bytes sent before. Products and sums are rounded one by
+// one, so that no platform fuses them.
 type HPCC struct {
 	s       *hpccSettings
 	line    unit.Rate
@@ -99,7 +98,7 @@ type HPCC struct {
 	stage     int
 	now       Decision
 
-	acked, upTo unit.Bytes // acknowledged in all, and at which the reference moves next
+	acked, upTo unit.Bytes // bytes acknowledged, and the value at which the reference window is updated next
 	heard       unit.Time  // telemetry, last
 	path        uint16
 	hops        int
@@ -107,12 +106,12 @@ type HPCC struct {
 	more        plus
 	each        []eachHop // nil: one window for all ports
 
-	used, waited float64 // as tags told last: of the busiest port's rate, and of a base round trip
+	used, waited float64 // last values of the tags: utilization of the busiest port, and its delay in base round trips
 
 	cuts, updates, paths int64
 }
 
-// unknownBase is the base round trip where nobody knows it.
+// unknownBase is the base round trip used when it is unknown.
 const unknownBase = 100 * unit.Microsecond
 
 func newHPCC(s *hpccSettings, path Path) *HPCC {
@@ -141,7 +140,7 @@ func (h *HPCC) fit(line unit.Rate) {
 // bytes returns the bytes that a rate sends in a base round trip.
 func (h *HPCC) bytes(r unit.Rate) float64 { return float64(r) / 8 * h.seconds }
 
-// OnAck moves the window by what the switches said.
+// OnAck updates the window from the switches' telemetry.
 func (h *HPCC) OnAck(now unit.Time, a *Ack) {
 	h.acked += a.Bytes
 	t := a.Telemetry
@@ -191,9 +190,9 @@ func (h *HPCC) begin(t *Telemetry, known []Hop, upTo unit.Bytes) {
 	h.paths++
 }
 
-// measure estimates the load of the busiest port, as the paper's MeasureInflight does: what it sent of
-// what it could, and the bytes that waited at both looks of what it sends in a base round trip. A port
-// whose clock has not moved is looked at the next time.
+// measure estimates the load of the busiest port, as the paper's MeasureInflight does: bytes sent over link capacity,
+// plus the queue at both samples over the bytes of a base round trip. A port whose clock has not moved is looked at the
+// next time.
 func (h *HPCC) measure(known []Hop, wraps unit.Time) bool {
 	busiest, since := -1.0, unit.Time(0)
 	for i := range known {
@@ -229,8 +228,8 @@ func (h *HPCC) measure(known []Hop, wraps unit.Time) bool {
 	return true
 }
 
-// signalled estimates the load from congestion signaling's tags, which come in turn: what the busiest port
-// did not leave over, and the longest delay of base round trips, which is what a queue is of the window.
+// signalled estimates the load from congestion signaling's tags, which alternate: the utilization of the busiest port,
+// and the longest delay in base round trips, which is the ratio of queue to window.
 func (h *HPCC) signalled(now unit.Time, t *Telemetry) {
 	if t.Signal == SignalledShare {
 		h.used = 1 - t.Share
@@ -243,7 +242,7 @@ func (h *HPCC) signalled(now unit.Time, t *Telemetry) {
 	h.load = float64((1-share)*h.load) + float64(share*(h.used+h.waited))
 }
 
-// react is the paper's ComputeWind. over says that the reference moves.
+// react is the paper's ComputeWind. over: update the reference window.
 func (h *HPCC) react(over bool) {
 	if h.each != nil {
 		h.reactHops(over)
@@ -265,7 +264,7 @@ func (h *HPCC) next(reference, load float64, stage int) (window float64, stages 
 	return min(max(w, h.floor), h.most), stages
 }
 
-// settle decides: a window of whole packets at least, and the pace of the window in a base round trip.
+// settle sets the decision: at least a packet, in whole packets, and a rate of one window per base round trip.
 func (h *HPCC) settle() {
 	rate := min(max(1, unit.Rate(h.window*8/h.seconds)), h.line)
 	h.now = Decision{Rate: rate, Window: max(unit.Bytes(h.window), h.mtu), TimerAt: unit.Never}
@@ -278,7 +277,7 @@ func (h *HPCC) OnLine(_ unit.Time, line unit.Rate) {
 	h.settle()
 }
 
-// OnLoss does nothing: the queue that a loss stands for was told of.
+// OnLoss does nothing: telemetry has already reported the queue that caused the loss.
 func (h *HPCC) OnLoss(unit.Time, Loss) {}
 
 // OnCNP does nothing.
@@ -304,7 +303,7 @@ func (h *HPCC) Signal(_ unit.Time, name string) (float64, bool) {
 	return named(hpcc.Signals, name, float64(h.now.Rate), h.window, h.load, h.reference)
 }
 
-// Counter returns the cuts and what they were made of.
+// Counter returns the number of rate reductions and their causes.
 func (h *HPCC) Counter(name string) (int64, bool) {
 	return named(hpcc.Counters, name, h.cuts, h.updates, h.paths)
 }

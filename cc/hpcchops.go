@@ -2,10 +2,10 @@ package cc
 
 import "railyard/unit"
 
-// eachHop is what a sender keeps of one port of its path where per_hop is set, as HPCC's simulator does with
-// MULTI_RATE (RdmaHw::UpdateRateHp): a window and its load, of which the smallest window counts. One window for all
-// ports follows the largest of their loads, ACK by ACK, and that of two ports which vary is larger than either's
-// mean: a flow through several full ports then gets less than those through one.
+// eachHop is a sender's state for one port of its path where per_hop is set, as in HPCC's simulator with MULTI_RATE
+// (RdmaHw::UpdateRateHp): a window and its load. The smallest window applies. A single window for all ports follows the
+// largest load, ACK by ACK. The maximum of two varying loads exceeds either mean, so a flow through several full ports
+// would get less than a flow through one.
 type eachHop struct {
 	load, reference float64
 	stage           int

@@ -5,15 +5,14 @@ import (
 	"railyard/unit"
 )
 
-// hpccPlus is HPCC++'s place in the registry (draft-miao-ccwg-hpcc). The draft's window is HPCC's, with
-// any telemetry that says what INT does; beyond the paper it lets senders speed up the convergence to
-// fairness, and names no mechanism for it. Ours are the two that were made for HPCC (Snyder and Lebeck,
-// Fast Convergence to Fairness, IPDPS 2022): additive increase that grows with the queue that newcomers
-// make, and windows that are cut every so many acknowledgements, of which those who send more get more,
-// not only once per round trip. Their constants are the paper's as far as memory goes, for neither it nor
-// its code could be had, as shares of the window there, about 50 KB: a cut after 30 acknowledgements of 1
-// KB, tokens for a queue of a window's worth, one for each KB of it. No row of ours was used to choose
-// them: with 0.5 and 0.5 for the first two fairness comes in three quarters of the time.
+// hpccPlus is HPCC++'s place in the registry (draft-miao-ccwg-hpcc). The draft's window is HPCC's, with any telemetry
+// that reports what INT does. It also lets senders speed up the convergence to fairness, and names no mechanism. The
+// two mechanisms here were made for HPCC (Snyder and Lebeck, Fast Convergence to Fairness, IPDPS 2022). The additive
+// increase grows with the queue that new flows build. The window is reduced after every N acknowledgements, not only
+// once per round trip, so faster senders are reduced more often. Their constants are the paper's as far as memory goes,
+// for neither it nor its code could be had, as shares of the window there, about 50 KB: a cut after 30 acknowledgements
+// of 1 KB, tokens for a queue of a window's worth, one for each KB of it. No row of ours was used to choose them: with
+// 0.5 and 0.5 for the first two fairness comes in three quarters of the time.
 var hpccPlus = Algorithm{
 	Name: "hpcc-plus", Title: "HPCC++", Params: hpccPlusTable.Params(),
 	Sockets: "draft",
@@ -90,7 +89,7 @@ func (h *HPCC) earn() {
 	m.queue = 0
 }
 
-// quicker is react with HPCC++'s two mechanisms; over says that a round trip has passed.
+// quicker is react with HPCC++'s two mechanisms. over: a round trip has passed.
 func (h *HPCC) quicker(over bool, acked unit.Bytes) {
 	if h.more.acked += float64(acked); over {
 		h.earn()

@@ -7,12 +7,12 @@ import (
 	"railyard/unit"
 )
 
-// ndp is NDP's place in the registry (Handley et al., "Re-architecting datacenter networks and stacks for low
-// latency and high performance", SIGCOMM 2017). A sender begins with a path full of packets; from then on its
-// receiver pulls: each packet that comes, whole or as the headers that a switch has left, is worth one more, and the
-// pulls of all that comes in by a NIC leave in turn, at the pace of its line. So what is under way is never more
-// than what it began with, and a trimmed packet brings its own copy. Nobody asks; only where headers were lost and
-// no pull comes for a time-out does a sender ask for one packet.
+// ndp is NDP's place in the registry (Handley et al., "Re-architecting datacenter networks and stacks for low latency
+// and high performance", SIGCOMM 2017). A sender begins with enough packets to fill the path. Then its receiver pulls:
+// each arriving packet, whole or trimmed to its headers, is worth one more, and a NIC sends the pulls of all its flows
+// round-robin at the pace of its line. The data in flight therefore never exceed the initial window, and a trimmed
+// packet pulls its own retransmission. Senders send no requests, except for one packet after a time-out without a pull,
+// when headers were lost.
 //
 // Constants are csg-htsim's (docs/references.md, trimming, main_ndp.cpp): an initial window of 50 packets of 4,064
 // bytes where the path holds 43, and pulls at 0.99 of the line. Its time-out is 50 ms so that none runs out; the
@@ -43,7 +43,7 @@ type ndpSettings struct {
 
 var ndpTable = param.In[ndpSettings]()
 
-// NDP sends its first window at line rate, then what is pulled.
+// NDP sends its first window at line rate, then one packet per pull.
 type NDP struct {
 	None
 	credit Credit

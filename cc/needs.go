@@ -9,9 +9,9 @@ type Feature uint8
 const (
 	Lossless  Feature = 1 << iota // PFC protects the class of data on every switch
 	Trimming                      // every switch cuts packets that it has no room for down to their headers
-	Selective                     // what is lost is sent again, and nothing else
+	Selective                     // retransmits only lost packets
 	Marking                       // every switch marks (ECN) in the class of data
-	OwnOrder                      // each packet says where its data belong, so that any order will do
+	OwnOrder                      // each packet carries the address of its data, so that any order works
 )
 
 // features are their names in sentences, and how a scenario turns each of them on.
@@ -28,20 +28,19 @@ var features = []struct {
 
 // Needs lists the features of switches and NICs that an algorithm requires.
 type Needs struct {
-	// OneOf are sets of features; at least one of each set must be there. With PFC in a set the others are
-	// what replaces it.
+	// OneOf are sets of features; at least one of each set must be there. With PFC in the set, the other features
+	// replace it.
 	OneOf []Feature
-	// Hears is the signal that it reacts to: without it the algorithm runs and never reduces a rate.
+	// Hears is the signal that the algorithm reacts to. Without it the algorithm runs and never reduces a rate.
 	Hears Feature
-	// Switch and NIC say in a word or two what hardware must do for it, for tables.
+	// Switch and NIC name the required hardware support in a word or two, for tables.
 	Switch, NIC string
 }
 
-// Missing says what an algorithm lacks where only some features are, and why that does not do; nothing
-// where it runs.
+// Missing returns the features that an algorithm lacks and why it does not work without them, or "" if it runs.
 func (a *Algorithm) Missing(there Feature) string { return a.Needs.Missing(a.Name, there) }
 
-// Missing is Algorithm.Missing for whoever else has needs, by its name.
+// Missing is Algorithm.Missing for other components with needs, by name.
 func (n *Needs) Missing(name string, there Feature) string {
 	for _, set := range n.OneOf {
 		if there&set != 0 {
@@ -55,15 +54,15 @@ func (n *Needs) Missing(name string, there Feature) string {
 	return ""
 }
 
-// Deaf says what an algorithm listens to and will not hear; nothing where it hears.
+// Deaf returns what an algorithm reacts to and will not receive, or "" if it receives it.
 func (a *Algorithm) Deaf(there Feature) string { return a.Needs.Deaf(there) }
 
-// Deaf is Algorithm.Deaf for whoever else has needs.
+// Deaf is Algorithm.Deaf for other components with needs.
 func (n *Needs) Deaf(there Feature) string { return (n.Hears &^ there).words(true) }
 
 func (f Feature) without(g Feature) Feature { return f &^ g }
 
-// words lists a set as alternatives, with the keys where they are wanted.
+// words returns a set as alternatives, optionally with the keys.
 func (f Feature) words(keys bool) string {
 	var names []string
 	for _, x := range features {

@@ -27,10 +27,10 @@ func (None) OnBytes(unit.Time, unit.Bytes) {}
 // OnTimer does nothing.
 func (None) OnTimer(unit.Time) {}
 
-// Signal knows none.
+// Signal has no signals.
 func (None) Signal(unit.Time, string) (float64, bool) { return 0, false }
 
-// Counter knows none.
+// Counter has no counters.
 func (None) Counter(string) (int64, bool) { return 0, false }
 
 // WantsAcks returns false.

@@ -10,10 +10,10 @@ import "railyard/unit"
 //	marked       nothing                    multiplicative decrease, once per round trip
 //
 // A mark without delay is another path's business (package entropy). Where ports to servers mark nothing
-// (Path.CoreMarks, as MRC's switches do), a delay above the target decreases without a mark, too: fair increase
-// is for queues that drain, and the one before an incast's receiver looks like them there. Increases add up
-// and take effect every few packets. Without delay for a whole window the window opens fast; where losses or a
-// very long delay show that next to nothing arrives, it becomes what has arrived (quick adapt).
+// (Path.CoreMarks, as MRC's switches do), a delay above the target decreases without a mark, too: fair increase is for
+// queues that drain, and the one before an incast's receiver looks like them there. Increases add up and take effect
+// every few packets. Without delay for a whole window, the window grows fast. Where losses or a very long delay show
+// that almost nothing arrives, it becomes the bytes that arrived (quick adapt).
 //
 // Sums and products are rounded one by one, by explicit conversions, so that no platform fuses them
 // differently.
@@ -25,13 +25,13 @@ type NSCC struct {
 	base    unit.Time // unloaded round trip; 0: not known yet
 	target  unit.Time // of the delay beyond it
 	rtt     unit.Time // last measured
-	hosts   float64   // mean of what hosts take of round trips, ps,
+	hosts   float64   // mean of the hosts' part of round trips, ps,
 	slowest float64   // and the most that this was
 	mean    float64   // of delays, ps
 	now     Decision
 
-	alpha, fair, eta, fast float64 // steps for this network: bytes², or bytes, per byte and ps as they say
-	raise                  float64 // increases that have not taken effect, times the window
+	alpha, fair, eta, fast float64 // steps for this network: bytes², bytes, or per byte and ps, as their comments say
+	raise                  float64 // increases not yet applied, times the window
 	raised                 float64 // bytes acknowledged since some did
 	adjustedAt, cutAt      unit.Time
 	calm                   float64 // bytes acknowledged in a row without delay
@@ -84,7 +84,8 @@ func (n *NSCC) scale() {
 	n.cap()
 }
 
-// measure takes a round trip and returns its delay beyond the unloaded one; without one, the mean stands in.
+// measure processes a round trip and returns its delay beyond the unloaded one; without a round trip it returns the
+// mean.
 func (n *NSCC) measure(a *Ack) unit.Time {
 	if a.RTT == 0 {
 		return unit.Time(n.mean)
@@ -107,8 +108,8 @@ func (n *NSCC) measure(a *Ack) unit.Time {
 	return delay
 }
 
-// host takes what hosts took of a round trip. It is no queue of the network, so it is no delay; but what is
-// under way meanwhile has to fill the line, so the largest window covers what they take at most.
+// host processes the hosts' part of a round trip. It is not a queue of the network, so it is no delay. The bytes in
+// flight meanwhile must fill the line, so the largest window covers the longest host time.
 func (n *NSCC) host(t unit.Time) {
 	if n.hosts == 0 {
 		n.hosts = float64(t)
@@ -132,8 +133,8 @@ func (n *NSCC) cap() {
 // MostInFlight is the largest window, as the parameters and the path have it now.
 func (n *NSCC) MostInFlight() unit.Bytes { return unit.Bytes(n.most) }
 
-// average takes a delay into the mean. One above the target without a mark counts as a quarter of a round
-// trip: it is not congestion that marks have seen.
+// average takes a delay into the mean. A delay above the target without a mark counts as a quarter of a round trip: no
+// mark has confirmed the congestion.
 func (n *NSCC) average(delay unit.Time, marked bool) {
 	x := float64(delay)
 	if !marked && delay > n.target {
@@ -177,8 +178,8 @@ func (n *NSCC) network() unit.Time {
 	return n.base
 }
 
-// increase opens the window the more the farther the delay is below the target; fast after a whole window
-// without any.
+// increase opens the window in proportion to the delay's distance below the target, and fast after a whole window
+// without delay.
 func (n *NSCC) increase(acked float64, delay unit.Time) {
 	if delay >= n.s.FastBelow {
 		n.calm, n.opening = 0, false
@@ -199,7 +200,7 @@ func (n *NSCC) decrease(now unit.Time) {
 	}
 }
 
-// adjust lets what has added up take effect.
+// adjust applies the accumulated increases.
 func (n *NSCC) adjust(now unit.Time) {
 	n.window += n.raise / n.window
 	if now-n.adjustedAt >= n.network() {
@@ -210,9 +211,9 @@ func (n *NSCC) adjust(now unit.Time) {
 	n.bound()
 }
 
-// quickAdapt makes the window what has arrived in the last round trip and a target, if next to nothing has
-// and there is a reason: a loss, or a very long delay. What was under way then says nothing new, unless it is
-// unmarked. It returns true when nothing else is to be done.
+// quickAdapt sets the window to the bytes of the last round trip plus a target if almost nothing arrived and a loss or
+// a very long delay explains it. Packets in flight at that time are then ignored unless they are unmarked. It reports
+// whether the acknowledgement needs no further reaction.
 func (n *NSCC) quickAdapt(now unit.Time, marked bool, delay unit.Time) (done bool) {
 	switch { // with a share of 0 nothing that arrived is less: it never happens
 	case n.ignored < n.ignore && marked:
@@ -233,11 +234,11 @@ func (n *NSCC) quickAdapt(now unit.Time, marked bool, delay unit.Time) (done boo
 	return done
 }
 
-// OnLoss takes a lost packet off the window. It is a reason to look whether anything arrives at all.
+// OnLoss takes a lost packet off the window. It is a reason to check whether anything arrives.
 func (n *NSCC) OnLoss(now unit.Time, _ Loss) {
 	mtu := float64(n.path.MTU)
 	n.ignored += mtu
-	n.average(n.network(), true) // what a queue holds that drops or trims
+	n.average(n.network(), true) // the capacity of a queue that drops or trims
 	if n.lost = true; !n.quickAdapt(now, true, 0) {
 		n.window -= mtu
 		n.lossCuts++
@@ -248,7 +249,7 @@ func (n *NSCC) OnLoss(now unit.Time, _ Loss) {
 // bound keeps the window between one packet and the largest.
 func (n *NSCC) bound() { n.window = min(max(n.window, float64(n.path.MTU)), n.most) }
 
-// settle decides: whole packets.
+// settle sets the decision: whole packets.
 func (n *NSCC) settle() {
 	n.bound()
 	d := Decision{Rate: n.path.Line, TimerAt: unit.Never, Window: unit.Bytes(n.window) / n.path.MTU * n.path.MTU}
@@ -265,7 +266,7 @@ func (n *NSCC) OnLine(_ unit.Time, line unit.Rate) {
 	n.settle()
 }
 
-// AsksEvery says how often packets ask for an acknowledgement.
+// AsksEvery returns how often packets request an acknowledgement.
 func (n *NSCC) AsksEvery() int { return n.s.Every }
 
 // OnCNP does nothing: acknowledgements carry the marks.

@@ -7,11 +7,11 @@ import (
 	"railyard/unit"
 )
 
-// nscc is NSCC's place in the registry: the sender's congestion control of Ultra Ethernet. The rules and the
-// constants are uet-htsim's (uec.cpp, docs/references.md, nscc), which says of itself that it is a model and not the
-// specification. Where we differ: the unloaded round trip is the path's own where it is known, not the
-// least measured, for a short packet's is shorter; what a NAK or a time-out says is lost counts as what a
-// switch has trimmed does; a window is whole packets of payload.
+// nscc is NSCC's place in the registry: the sender's congestion control of Ultra Ethernet. The rules and constants are
+// uet-htsim's (uec.cpp, docs/references.md, nscc). Its authors call it a model and not the specification. Railyard
+// differs in three points. The unloaded round trip is computed from the path if it is known, not the least measured
+// one, because a short packet's is shorter. A loss reported by a NAK or a time-out counts like a trimmed packet. A
+// window is whole packets of payload.
 var nscc = Algorithm{
 	Name: "nscc", Title: "NSCC", Params: nsccTable.Params(), Sockets: "sockets", Marks: true,
 	Profiles: []Profile{
@@ -75,7 +75,7 @@ func nsccValues(target float64, delay unit.Time) nsccSettings {
 		FastBelow: unit.Microsecond, Most: 1.5, EWMA: 0.0125, Adjust: 8, QAShare: 0.125, QADelay: 4, Every: 4}
 }
 
-// checkNSCC: what is no delay for the fast increase must be below the target.
+// checkNSCC: the fast increase's threshold for no delay must be below the target.
 func checkNSCC(v Values) (param, fault string) {
 	if s := nsccTable.Read(v); s.Delay > 0 && s.FastBelow >= s.Delay {
 		return "fast_below", fmt.Sprintf("%v is not below target_delay, %v", s.FastBelow, s.Delay)

@@ -7,12 +7,12 @@ import (
 	"railyard/unit"
 )
 
-// OnCredit puts a controller under credit: what it allows may go once the receiver has granted it. Around
-// None it is EQDS, or RCCC; around a sender's own congestion control it is both.
+// OnCredit puts a controller under credit: a packet needs both the controller's permission and the receiver's grant.
+// Around None it is EQDS, or RCCC; around a sender's own congestion control it is both.
 //
-// A receiver does not see queues on the way to it. Where links between switches are the bottleneck, credit
-// comes faster than packets arrive, so that without trimming nothing but a window bounds what waits there:
-// who has none of his own has one of as much as the credit that it may hold.
+// A receiver cannot observe queues on the path to it. Where links between switches are the bottleneck, credit comes
+// faster than packets arrive, so that without trimming nothing but a window bounds what waits there: who has none of
+// his own has one of as much as the credit that it may hold.
 type OnCredit struct {
 	Controller
 	line   unit.Rate
@@ -49,15 +49,15 @@ func (o *OnCredit) Decision() Decision {
 // WantsAcks returns true: they open the window.
 func (o *OnCredit) WantsAcks() bool { return true }
 
-// OnAck is the controller's, if it wants to know.
+// OnAck is the controller's, if it uses acknowledgements.
 func (o *OnCredit) OnAck(now unit.Time, a *Ack) {
 	if o.Controller.WantsAcks() {
 		o.Controller.OnAck(now, a)
 	}
 }
 
-// OnLoss ends what may go unasked: switches have no room for it. What was trimmed on its way out to the
-// receiver is the business of its credit, not the controller's.
+// OnLoss voids the unsolicited part: switches have no room for it. Packets trimmed at the port to the receiver are
+// handled by its credit, not by the controller.
 func (o *OnCredit) OnLoss(now unit.Time, l Loss) {
 	if o.credit.void(0); l != LossTrimmedLast {
 		o.Controller.OnLoss(now, l)
@@ -88,9 +88,8 @@ func (o *OnCredit) Counter(name string) (int64, bool) {
 	return o.Controller.Counter(name)
 }
 
-// onCreditAlone is the registry's place of an algorithm that is credit and nothing else, with so many
-// packets to a grant; first is its profile for switches that trim, where 1.5 times what the path holds
-// goes unasked.
+// onCreditAlone returns the registry entry of an algorithm of credit alone, with the given packets per grant. first is
+// its profile for switches that trim, where 1.5 times the path's capacity is unsolicited.
 func onCreditAlone(name, title string, grant int, first Profile) Algorithm {
 	of := func(unasked float64, grant int, rtt unit.Time) func(unit.Rate) Values {
 		return func(unit.Rate) Values { return creditTable.Values(creditValues(unasked, grant, rtt)) }
@@ -113,12 +112,12 @@ func onCreditAlone(name, title string, grant int, first Profile) Algorithm {
 	}
 }
 
-// creditNeeds: what comes unasked, or from many sides, must not be lost for good.
+// creditNeeds: unsolicited data, or data from many senders, must not be lost for good.
 var creditNeeds = Needs{OneOf: []Feature{Lossless | Trimming | Selective}, Switch: "trimming, or nothing",
 	NIC: "pacer of credit"}
 
-// creditSettings are what algorithms with credit have in common. The path's content is its line rate times its round
-// trip.
+// creditSettings are the parameters that all algorithms with credit have. The path's content is its line rate times its
+// round trip.
 type creditSettings struct {
 	Unasked float64   `yaml:"unasked" range:"0|0.01,16" doc:"what may go without credit when a sender begins, times what the path holds"`
 	Window  float64   `yaml:"window" range:"0.5,64" doc:"most credit that a sender holds or has requested, and most in flight, in bandwidth-delay products of the path; at least 16 packets"`

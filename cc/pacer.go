@@ -2,15 +2,14 @@ package cc
 
 import "railyard/unit"
 
-// Pacer turns a controller's decisions into the pace of one sender. It caches
-// the decision, so that the per-packet path calls the controller only when the
-// byte budget is used up. Simulated NICs and real sockets share it, and with it
-// what they tell a controller.
+// Pacer turns a controller's decisions into the pace of one sender. It caches the decision, so that the per-packet path
+// calls the controller only when the byte budget is used up. Simulated NICs and real sockets share it, so both pass the
+// same input to a controller.
 //
-// The first cache line of 64 bytes is what each packet reads (TestPacerLines).
+// The first cache line of 64 bytes holds the fields that each packet reads (TestPacerLines).
 type Pacer struct {
 	Window unit.Bytes // most bytes in flight; zero is no window
-	Rate   unit.Rate  // what is allowed now, at most Line
+	Rate   unit.Rate  // rate allowed now, at most Line
 	Line   unit.Rate
 	NextAt unit.Time // not before
 	credit *Credit   // nil for a controller that needs none
@@ -19,7 +18,7 @@ type Pacer struct {
 	left   int64 // of the budget
 
 	Ctl   Controller
-	Every int        // every so many packets ask for an acknowledgement; zero: as the window needs
+	Every int        // one in every N packets requests an acknowledgement; zero: as the window needs
 	MTU   unit.Bytes // payload of a full packet
 	Timer unit.Time  // when OnTimer is due
 	own   unit.Time  // when the controller wants OnTimer
@@ -49,10 +48,9 @@ func (p *Pacer) SetLine(now unit.Time, line unit.Rate) {
 	}
 }
 
-// Decide reads the controller's decision and reports whether the rate changed.
-// A raise also shortens what is left of the wait for the next packet, as with a
-// token bucket: at a NIC's lowest rate the gap behind one packet is longer than
-// the time to the next raise. A cut leaves the packet in line where it is.
+// Decide reads the controller's decision and reports whether the rate changed. A raise also shortens the remaining wait
+// for the next packet, as with a token bucket: at a NIC's lowest rate the gap after a packet is longer than the time to
+// the next raise. A reduction does not delay the packet that is already scheduled.
 func (p *Pacer) Decide(now unit.Time) (changed bool) {
 	d := p.Ctl.Decision()
 	r := min(d.Rate, p.Line)
@@ -76,7 +74,7 @@ func (p *Pacer) arm() {
 	}
 }
 
-// OnTimer runs what Timer was armed for; Decide comes next, and Ask where there is an account.
+// OnTimer runs the controller's timer. The next call is Decide, and Ask where there is an account.
 func (p *Pacer) OnTimer(now unit.Time) {
 	if p.credit != nil {
 		if p.credit.tick(now); p.own > now {
@@ -86,8 +84,8 @@ func (p *Pacer) OnTimer(now unit.Time) {
 	p.Ctl.OnTimer(now)
 }
 
-// Spent counts bytes towards the budget. It returns true when the budget was
-// used up and the controller told: Decide comes next.
+// Spent counts bytes towards the budget. It returns true when the budget was used up and the controller was called; the
+// next call is Decide.
 func (p *Pacer) Spent(now unit.Time, wire int64) bool {
 	if p.budget <= 0 {
 		return false
@@ -103,8 +101,8 @@ func (p *Pacer) Spent(now unit.Time, wire int64) bool {
 // Charged reports that packets count: towards a budget, or by their pace.
 func (p *Pacer) Charged() bool { return p.budget > 0 || p.Rate < p.Line }
 
-// Delay puts the next packet behind one of so many wire bytes; burst is how far
-// the pace may have fallen behind and still catch up.
+// Delay schedules the next packet after one of the given bytes on the wire. burst is the largest backlog of the pace
+// that is made up.
 func (p *Pacer) Delay(now unit.Time, wire int64, burst unit.Time) {
 	p.NextAt = max(p.NextAt, now-burst) + unit.Serialize(unit.Bytes(wire), p.Rate)
 }
@@ -112,12 +110,12 @@ func (p *Pacer) Delay(now unit.Time, wire int64, burst unit.Time) {
 // Full reports that the window is used up.
 func (p *Pacer) Full(inFlight unit.Bytes) bool { return p.Window > 0 && inFlight >= p.Window }
 
-// Acked reports that the controller wants acknowledgements: Asks is for those.
+// Acked reports whether the controller uses acknowledgements; Asks is only for such controllers.
 func (p *Pacer) Acked() bool { return p.clock != nil }
 
-// Asks reports that the packet that leaves now must ask for an acknowledgement: it fills the window, or
-// an eighth of the window has not asked, or as many packets as the controller wants. If only full windows
-// asked, a sender would stand still for a round trip between any two.
+// Asks reports whether the outgoing packet must request an acknowledgement: it fills the window, an eighth of the
+// window has passed without a request, or the controller's number of packets has. If only full windows requested one, a
+// sender would be idle for a round trip between two windows.
 func (p *Pacer) Asks(inFlight unit.Bytes) bool {
 	if p.clock == nil {
 		return false
@@ -131,24 +129,24 @@ func (p *Pacer) Asks(inFlight unit.Bytes) bool {
 	return inFlight >= p.Window || unit.Bytes(p.clock.mute+1)*p.MTU*8 >= p.Window
 }
 
-// Blocked reports that the window lets no new packet go. Where it has shrunk below what is under way
-// and none of that asked for an acknowledgement, one more packet goes and asks.
+// Blocked reports that the window lets no new packet go. If the window has shrunk below the data in flight and none of
+// these requested an acknowledgement, one more packet is sent with a request.
 func (p *Pacer) Blocked(inFlight unit.Bytes) bool {
 	return p.Full(inFlight) && (p.clock == nil || p.clock.owed)
 }
 
-// Launched notes a request packet that leaves now: whether it asks for an acknowledgement, and
-// whether it went before.
+// Launched records an outgoing request packet: whether it requests an acknowledgement, and whether it is a
+// retransmission.
 func (p *Pacer) Launched(now unit.Time, psn uint32, asks, again bool) {
 	if p.clock != nil {
 		p.clock.launched(now, psn, asks, again)
 	}
 }
 
-// Acknowledged tells the controller of newly acknowledged bytes; una is the oldest PSN that is not
-// acknowledged now. An ACK's own PSN says whose answer it is, or the one that it names; other answers (a
-// NAK, READ data) are no packet's that is timed, and have una for it. What else the answer says is in a.
-// It returns false for a controller that wants no acknowledgements; else Decide comes next.
+// Acknowledged passes newly acknowledged bytes to the controller; una is the oldest unacknowledged PSN. An ACK's own
+// PSN, or the one that it names, identifies the acknowledged packet. Other answers (a NAK, READ data) acknowledge no
+// timed packet, and psn is una. a holds the other fields of the answer. It returns false for a controller that does not
+// use acknowledgements; else the next call is Decide.
 func (p *Pacer) Acknowledged(now unit.Time, una, psn uint32, a Ack) bool {
 	if p.clock == nil {
 		return false
@@ -159,7 +157,7 @@ func (p *Pacer) Acknowledged(now unit.Time, una, psn uint32, a Ack) bool {
 	return true
 }
 
-// Credited reports that the sender needs credit: what follows is for those.
+// Credited reports whether the sender needs credit; the following methods are only for such senders.
 func (p *Pacer) Credited() bool { return p.credit != nil }
 
 // Bounded reports that a window or credit may stop the sender.
@@ -168,23 +166,23 @@ func (p *Pacer) Bounded() bool { return p.Window > 0 || p.credit != nil }
 // Broke reports that no credit is left: nothing may go, lost packets neither.
 func (p *Pacer) Broke() bool { return p.credit != nil && p.credit.spent() }
 
-// Empties reports that a packet of so many wire bytes, which leaves now, leaves no credit.
+// Empties reports whether the outgoing packet, of the given bytes on the wire, uses the last credit.
 func (p *Pacer) Empties(wire int64) bool { return p.credit != nil && p.credit.empties(wire) }
 
-// Begin starts a burst: something is posted while nothing was under way. Ask comes next.
+// Begin starts a burst: data are posted while nothing was in flight. The next call is Ask.
 func (p *Pacer) Begin(now unit.Time) { p.credit.begin(now) }
 
-// Charge counts a packet of so many wire bytes. It returns true when Ask should be called.
+// Charge subtracts a packet of the given bytes on the wire. It reports whether Ask should be called.
 func (p *Pacer) Charge(wire int64) bool { return p.credit.charge(wire) }
 
-// Granted takes what the receiver has granted in all; false: that is old news. Ask comes next.
+// Granted processes the receiver's total grant; false if the grant is outdated. The next call is Ask.
 func (p *Pacer) Granted(now unit.Time, total int64) bool { return p.credit.take(now, total) }
 
-// Ahead returns the bytes of backlog that Ask needs to know.
+// Ahead returns the bytes of backlog that Ask takes into account.
 func (p *Pacer) Ahead() int64 { return p.credit.window }
 
-// Ask says what a request should ask for in all, given what there is to send; ok is false where none is due.
-// It may have moved Timer.
+// Ask returns the total that a request should carry for the given backlog; ok is false if no request is due. It may
+// have moved Timer.
 func (p *Pacer) Ask(now unit.Time, backlog int64) (total int64, ok bool) {
 	if backlog > 0 && p.credit.spent() {
 		p.credit.hold(now)

@@ -6,21 +6,21 @@ import (
 	"railyard/unit"
 )
 
-// Algorithm describes a congestion control to the rest of the program. It stands in the
-// algorithm's own file; scenarios, the simulator and the sockets find it by its name.
+// Algorithm describes a congestion control to the rest of the program. Each entry is defined in the algorithm's own
+// file; scenarios, the simulator and the sockets find it by name.
 type Algorithm struct {
 	Name     string // in a scenario: cc.algorithm
 	Title    string // in sentences
 	Params   []Param
-	Words    string    // what it is, for a report's head, where it has no profiles
-	Profiles []Profile // sets of values for all parameters, the first where none is named
-	Sockets  string    // the profile that real queue pairs take where none is named
-	Signals  []Term    // what Controller.Signal knows
-	Counters []Term    // what Controller.Counter knows
-	Needs    Needs     // of what its packets meet (needs.go)
+	Words    string    // description for a report's head, where it has no profiles
+	Profiles []Profile // sets of values for all parameters; the first is the default
+	Sockets  string    // default profile of real queue pairs
+	Signals  []Term    // the names that Controller.Signal supports
+	Counters []Term    // the names that Controller.Counter supports
+	Needs    Needs     // required features of switches and NICs (needs.go)
 
-	// Check finds values that cannot be together: one of them, and what is wrong with it, or
-	// nothing; nil where any can.
+	// Check finds values that exclude each other. It returns one of them and the error, or nothing; nil: all
+	// combinations are valid.
 	Check func(v Values) (param, fault string)
 	// New returns a constructor of senders that share the values.
 	New func(v Values) Make
@@ -30,19 +30,19 @@ type Algorithm struct {
 	// CNPDelay returns the time from a marked packet to its CNP; nil: nothing. Real ones take their
 	// own time.
 	CNPDelay func(v Values) unit.Time
-	// Credit says how receivers grant credit; nil: senders need none.
+	// Credit returns how receivers grant credit; nil: senders need no credit.
 	Credit func(v Values) Terms
-	// FarEnd: receivers say in their acknowledgements how long the far end keeps a packet (Ack.Far), and
-	// senders read how many switches these have passed (Ack.Hops).
+	// FarEnd: acknowledgements report how long the far end holds a packet (Ack.Far) and how many switches they passed
+	// (Ack.Hops).
 	FarEnd bool
-	// Marks: receivers say in their acknowledgements which packets came in marked (Ack.Marked).
+	// Marks: acknowledgements report which packets arrived marked (Ack.Marked).
 	Marks bool
 	// Telemetry returns the kind of telemetry that switches write into data packets and receivers return
 	// (Ack.Telemetry); nil: nothing, whatever the values.
 	Telemetry func(v Values) Report
 	// Tags selects the quantity of congestion signaling tags; zero: the share and the delay in turn.
 	Tags Signalled
-	// Interval is over how long switches measure the bandwidth that is available, for tags; nil without.
+	// Interval returns the period over which switches measure the available bandwidth, for tags; nil without tags.
 	Interval func(v Values) unit.Time
 }
 
@@ -62,10 +62,9 @@ type Path struct {
 	Line unit.Rate  // of the port: the rate to begin with, and the ceiling
 	MTU  unit.Bytes // payload of a full packet
 
-	// RTT is the time of a full packet and its acknowledgement on an idle path: serialised at every hop,
-	// propagated, through every switch's pipeline. Hops is the number of switches on the path. Both are zero where
-	// nobody knows them, as over sockets: an algorithm then has a parameter for it, or takes the least that it
-	// measures.
+	// RTT is the time of a full packet and its acknowledgement on an idle path: serialised at every hop, propagated,
+	// through every switch's pipeline. Hops is the number of switches on the path. Both are zero if unknown, as over
+	// sockets. An algorithm then has a parameter for it, or uses the minimum that it measures.
 	RTT  unit.Time
 	Hops int
 
@@ -78,7 +77,7 @@ type Profile struct {
 	Doc   string
 	Words string                      // for a report's head; %v is the line rate
 	Of    func(line unit.Rate) Values // for a line rate
-	For   Feature                     // what must be there for it to be taken where none is named
+	For   Feature                     // feature for which the profile is the default
 }
 
 // Term is a signal or a counter.
@@ -94,17 +93,17 @@ func named[T int64 | float64](terms []Term, name string, values ...T) (T, bool) 
 	return 0, false
 }
 
-// Names of signals and counters that tables and sentences have a place for. An algorithm
-// reports those of them that it has, and others as it likes.
+// Names of signals and counters that tables and sentences have a place for. An algorithm reports the ones that it has,
+// and may add others.
 const (
-	SignalRate   = "rate"        // what it allows now, bit/s
-	SignalTarget = "target"      // where the rate is heading, bit/s
+	SignalRate   = "rate"        // current rate, bit/s
+	SignalTarget = "target"      // target rate, bit/s
 	SignalAlpha  = "alpha"       // the estimate of congestion, 0 to 1
 	SignalWindow = "window"      // most that may be in flight, bytes
 	SignalDelay  = "delay"       // the round trip last measured, seconds
 	SignalLoad   = "utilisation" // how full the busiest port on the path is, 1 for full
 	CounterCuts  = "cuts"        // how often it allowed less than before
-	CounterCNPs  = "cnps"        // congestion notifications heard
+	CounterCNPs  = "cnps"        // congestion notifications received
 )
 
 // algorithms is the registry. A new algorithm is a file and a line here.
@@ -114,7 +113,7 @@ var algorithms = []*Algorithm{&dcqcn, &dctcp, &eqds, &hpcc, &hpccPlus, &ndp, &no
 // Register adds an algorithm to the registry: package extend does it for extensions, before scenarios are read.
 func Register(a *Algorithm) { algorithms = append(algorithms, a) }
 
-// Owner is the algorithm that has a parameter, besides one that has not; nil where none has it.
+// Owner returns another algorithm that has a parameter, or nil.
 func Owner(param, besides string) *Algorithm {
 	for _, a := range algorithms {
 		for _, p := range a.Params {
@@ -154,7 +153,7 @@ func (a *Algorithm) Profile(name string) *Profile {
 	return nil
 }
 
-// Fitting is the profile that is taken where none is named: the first for what is there, or simply the first.
+// Fitting returns the default profile: the first for an available feature, or the first of all.
 func (a *Algorithm) Fitting(there Feature) *Profile {
 	for i := range a.Profiles {
 		if p := &a.Profiles[i]; p.For&^there == 0 {

@@ -8,13 +8,12 @@ import (
 	"railyard/unit"
 )
 
-// swift is Swift's place in the registry. What follows where: the rules are algorithm 1 of the paper
-// (Kumar et al., SIGCOMM 2020, section 3), the constants those of htsim (docs/references.md, swift), whose authors
-// call them guesses. The paper's second window, for the far end's delay, needs time stamps of the far NIC,
-// which RoCEv2 does not carry: receivers add four bytes to an acknowledgement (Algorithm.FarEnd), simulated
-// ones for what their NIC keeps, processes for what they themselves do; that is part of the round trip, and
-// the fabric's window sees what is left of it. Switches on the path are what the acknowledgement's TTL says
-// that it passed, or what the sender was told.
+// swift is Swift's place in the registry. Sources: the rules are algorithm 1 of the paper (Kumar et al., SIGCOMM 2020,
+// section 3). The constants are those of htsim (docs/references.md, swift), whose authors call them guesses. The
+// paper's second window, for the far end's delay, needs time stamps of the far NIC, which RoCEv2 does not carry.
+// Receivers add four bytes to an acknowledgement (Algorithm.FarEnd): simulated ones for the time in their NIC,
+// processes for their own processing time. That time is part of the round trip, and the fabric's window uses the rest.
+// The number of switches on the path is derived from the acknowledgement's TTL, or configured at the sender.
 var swift = Algorithm{
 	Name: "swift", Title: "Swift", Params: swiftTable.Params(), Sockets: "sockets",
 	Profiles: []Profile{
@@ -90,7 +89,7 @@ func swiftValues(base unit.Time) swiftSettings {
 		Floor: 0.001, Gap: 10 * unit.Millisecond, ResetAfter: 3}
 }
 
-// swiftForFalcon are those of Isekai, the simulator that Google published with Falcon (DefaultConfiguration of
+// swiftForFalcon are the values of Isekai, the simulator that Google published with Falcon (DefaultConfiguration of
 // host/falcon/rue/algorithm/swift.cc and common/default_config_generator.cc; docs/references.md, swift): 1 us more for
 // each hop, up to 100 us for flow scaling. A connection begins with 32 packets, which its paths share.
 func swiftForFalcon(unit.Rate) Values {
@@ -135,8 +134,8 @@ type Swift struct {
 	cuts, lossCuts, farCuts, resets int64
 }
 
-// Windows and round trips where nobody knows the path and nothing is measured: the initial window of
-// RFC 6928, and a round trip within a data centre that nothing should undercut by much.
+// Window and round trip for an unknown path before the first measurement: the initial window of RFC 6928, and a round
+// trip that few paths within a data centre undercut by much.
 const (
 	unknownWindow = 10
 	unknownRTT    = 100 * unit.Microsecond
@@ -174,7 +173,7 @@ func (w *Swift) target() float64 {
 	return w.base * (1 + float64(w.s.HopScale*float64(w.path.Hops)) + flows)
 }
 
-// endTarget is the far end's, in ps: above everything where there is none.
+// endTarget is the far end's target, in ps; above every delay if there is none.
 func (w *Swift) endTarget() float64 {
 	switch {
 	case w.s.End > 0:
@@ -219,9 +218,9 @@ func (w *Swift) OnAck(now unit.Time, a *Ack) {
 	w.settle()
 }
 
-// delay returns the delay that is compared with the target: the round trip, or with tags what it would be if there
-// were only the switch that kept the packet longest; 0: nothing is known of this packet. Tags leave out the way
-// back and what the far NIC takes. A full one says so much or more: then it is the round trip.
+// delay returns the delay that is compared with the target: the round trip or, with tags, the round trip over only the
+// switch with the longest delay; 0 if the packet was not measured. Tags exclude the return path and the far NIC. A
+// saturated tag means this delay or more; then the round trip is used.
 func (w *Swift) delay(a *Ack) float64 {
 	t := a.Telemetry
 	switch {
@@ -243,8 +242,8 @@ func fabric(a *Ack) float64 {
 	return float64(a.RTT)
 }
 
-// grow opens the window, up to what the line fills in the highest target: a sender that does not use its
-// window would have it grow for ever.
+// grow opens the window, up to the line rate times the highest target. Without the limit the window of a sender that
+// does not use it would grow without end.
 func (w *Swift) grow(packets float64) {
 	highest := w.base * (1 + float64(w.s.HopScale*float64(w.path.Hops)) + w.s.Range)
 	w.window = max(w.window, min(w.window+packets, max(w.holds(highest), unknownWindow)))
@@ -281,7 +280,7 @@ func (w *Swift) OnLoss(now unit.Time, l Loss) {
 	w.settle()
 }
 
-// settle keeps the window at its floor, and decides: whole packets, or one at a time at a pace.
+// settle applies the floor of the window and sets the decision: whole packets, or one at a time at a pace.
 func (w *Swift) settle() {
 	w.window = max(w.window, w.s.Floor)
 	whole := unit.Bytes(max(1, w.least()))
@@ -306,7 +305,7 @@ func (w *Swift) OnLine(_ unit.Time, line unit.Rate) {
 	w.settle()
 }
 
-// OnCNP does nothing: delay says it all.
+// OnCNP does nothing: Swift reacts only to delay.
 func (w *Swift) OnCNP(unit.Time) {}
 
 // OnBytes does nothing.
@@ -318,7 +317,7 @@ func (w *Swift) OnTimer(unit.Time) {}
 // WantsAcks returns true.
 func (w *Swift) WantsAcks() bool { return true }
 
-// Decision returns the window, and the pace where it is below one packet.
+// Decision returns the window, and a rate if the window is below one packet.
 func (w *Swift) Decision() Decision { return w.now }
 
 // Signal returns the rate, the window, the delay and its target.

@@ -6,9 +6,10 @@ import (
 	"railyard/unit"
 )
 
-// endWindow is Swift's second window (section 3.2 of the paper), for the delay of the far end: what a packet
-// waits in the receiver's NIC for its way to memory. It moves as the fabric's does, against a target of its
-// own that neither flows nor switches scale. Until the far end's delay was above it once, it is no limit.
+// endWindow is Swift's second window (section 3.2 of the paper), for the delay of the far end: the time that a packet
+// is queued in the receiver's NIC before it is written to memory. It follows the rules of the fabric's window, with a
+// target of its own that is scaled neither by flows nor by switches. Until the far end's delay was above it once, it is
+// no limit.
 type endWindow struct {
 	packets float64
 	cutAt   unit.Time
@@ -16,8 +17,8 @@ type endWindow struct {
 
 func newEndWindow() endWindow { return endWindow{packets: math.Inf(1), cutAt: -unit.Never / 2} }
 
-// heard moves the window by the far end's delay; fabric is the other window, and cut says that this one
-// became smaller.
+// heard updates the window from the far end's delay; fabric is the other window, and cut reports that this one was
+// reduced.
 func (e *endWindow) heard(now unit.Time, s *swiftSettings, target float64, far, rtt unit.Time, acked,
 	fabric float64) (cut bool) {
 	delay := float64(far)
@@ -35,13 +36,13 @@ func (e *endWindow) heard(now unit.Time, s *swiftSettings, target float64, far, 
 	default:
 		e.packets += float64(s.AI * acked)
 	}
-	if e.packets > 2*fabric { // it limits nothing
+	if e.packets > 2*fabric { // not the limiting window
 		e.packets = math.Inf(1)
 	}
 	return false
 }
 
-// lost takes from it what a loss takes from the other.
+// lost reduces it by the same part as a loss reduces the other.
 func (e *endWindow) lost(floor, keep float64) {
 	if !math.IsInf(e.packets, 1) {
 		e.packets = max(floor, e.packets*keep)

@@ -9,7 +9,7 @@ type Report uint8
 const (
 	NoReport       Report = iota
 	ReportINT             // each switch's time, bytes sent, queue and rate
-	ReportCSIG            // what the busiest port has left, or the longest delay, in a compact tag
+	ReportCSIG            // a compact tag with the least available bandwidth, or the longest delay
 	ReportCSIGWide        // the same in a wide one
 	ReportIFA             // as INT, by the headers of the in-band flow analyzer
 )
@@ -36,21 +36,21 @@ func reportsByTag(v Values, without Report) Report {
 // Telemetry is the content of switches that a packet's acknowledgement returns.
 type Telemetry struct {
 	Hops  int    // switches passed; of those beyond MostHops nothing is known
-	Path  uint16 // tells paths apart
+	Path  uint16 // identifies the path
 	Hop   [MostHops]Hop
 	Wraps unit.Time // after how long a hop's time comes round
 
-	// Of congestion signaling one of these, as Signal says, and no hops.
+	// One value of congestion signaling, of the kind Signal, without hops.
 	Signal Signalled
-	Share  float64   // of the rate of the busiest port: what nobody uses
+	Share  float64   // unused part of the rate of the busiest port
 	Delay  unit.Time // longest that a switch kept the packet
-	Most   unit.Time // the longest that the tag tells: or more
+	Most   unit.Time // largest delay that the tag can express; it means this or more
 }
 
 // Signalled is the quantity in a congestion signaling tag.
 type Signalled uint8
 
-// What it can be.
+// Its kinds.
 const (
 	SignalledShare Signalled = iota + 1
 	SignalledDelay
@@ -59,11 +59,11 @@ const (
 // Hop is the state of one switch's egress port when the packet's frame started there.
 type Hop struct {
 	Rate  unit.Rate
-	At    unit.Time  // its clock, which comes round
+	At    unit.Time  // the switch's clock, which wraps around
 	Sent  unit.Bytes // of the wire, by the port before this frame; comes round after Wraps
 	Wraps unit.Bytes
 	Queue unit.Bytes // waiting behind the frame
 }
 
-// Known returns the hops of which something is known.
+// Known returns the hops with valid entries.
 func (t *Telemetry) Known() []Hop { return t.Hop[:min(t.Hops, MostHops)] }

@@ -7,12 +7,11 @@ import (
 	"railyard/unit"
 )
 
-// timely is TIMELY's place in the registry (Mittal et al., SIGCOMM 2015, algorithm 1): a rate that follows
-// how the round trip changes. Thresholds, beta and the completions before hyperactive increase are the
-// paper's (section 5); the paper's 10 Mbit/s of increase are a thousandth of its 10 Gbit/s, and scale with
-// the line as DCQCN's steps do. It gives no gain of the gradient's average: 0.02 is that of the authors'
-// published snippet. What a loss does it does not say, for its fabric loses nothing: here a loss halves
-// the rate, once per round trip.
+// timely is TIMELY's place in the registry (Mittal et al., SIGCOMM 2015, algorithm 1): a rate that follows how the
+// round trip changes. Thresholds, beta and the completions before hyperactive increase are the paper's (section 5); the
+// paper's 10 Mbit/s of increase are a thousandth of its 10 Gbit/s, and scale with the line as DCQCN's steps do. The
+// paper gives no weight for the average of the gradient: 0.02 is that of the authors' published snippet. The paper
+// defines no reaction to losses, for its fabric is lossless. Here a loss halves the rate, once per round trip.
 var timely = Algorithm{
 	Name: "timely", Title: "TIMELY", Params: timelyTable.Params(), Sockets: "sockets",
 	Profiles: []Profile{
@@ -74,13 +73,13 @@ func timelyValues(line unit.Rate, low, high unit.Time) Values {
 // the paper).
 const hyperactive = 5
 
-// Timely is one sender's rate. Products and sums are rounded one by one.
+// Timely is one sender's rate. Products and sums are rounded separately.
 type Timely struct {
 	s        *timelySettings
 	path     Path
 	rate     float64
 	rtt      unit.Time // the last one; 0: none yet
-	least    unit.Time // what the gradient is measured in; 0: not known yet
+	least    unit.Time // unit of the gradient; 0: not known yet
 	change   float64   // of the round trip, averaged, ps
 	calm     int       // completions in a row without a rise
 	cutAt    unit.Time // for a loss
@@ -96,7 +95,7 @@ func newTimely(s *timelySettings, path Path) *Timely {
 	return t
 }
 
-// OnAck is a completion, where a round trip was measured.
+// OnAck is a completion event if a round trip was measured.
 func (t *Timely) OnAck(_ unit.Time, a *Ack) {
 	if a.RTT == 0 {
 		return
@@ -106,7 +105,7 @@ func (t *Timely) OnAck(_ unit.Time, a *Ack) {
 	}
 	last := t.rtt
 	if t.rtt = a.RTT; last == 0 {
-		return // one round trip has no gradient
+		return // a gradient needs two round trips
 	}
 	t.change = float64((1-t.s.Gain)*t.change) + float64(t.s.Gain*float64(a.RTT-last))
 	gradient := t.change / float64(t.least)
@@ -159,10 +158,10 @@ func (t *Timely) OnLine(_ unit.Time, line unit.Rate) {
 	t.rate = min(t.rate, float64(line))
 }
 
-// AsksEvery makes each segment's last packet ask.
+// AsksEvery makes each segment's last packet request an acknowledgement.
 func (t *Timely) AsksEvery() int { return int(max(1, t.s.Segment/t.path.MTU)) }
 
-// OnCNP does nothing: delay says it all.
+// OnCNP does nothing: TIMELY reacts only to delay.
 func (t *Timely) OnCNP(unit.Time) {}
 
 // OnBytes does nothing.

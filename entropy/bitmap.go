@@ -18,7 +18,7 @@ var penalties = [...]uint8{Marked: 1, Trimmed: 4, Missing: 4, TimedOut: worst}
 
 const worst = 15
 
-// Bitmap is that of one sender.
+// Bitmap is the chooser of one sender.
 type Bitmap struct {
 	order   *Oblivious
 	penalty []uint8 // by port
@@ -28,8 +28,8 @@ func newBitmap(ports int, seed uint32) *Bitmap {
 	return &Bitmap{newOblivious(ports, seed), make([]uint8, ports)}
 }
 
-// Next returns the next port without a penalty. The first that it skips pays for all of them, so that it
-// does not take a round of skips to find that all are bad; where all are, the last one looked at is taken.
+// Next returns the next port without a penalty. Each call lowers only the penalty of the first skipped port, so that a
+// sender whose ports are all bad needs no round of skips; if all are bad, the last one checked is used.
 func (b *Bitmap) Next(now unit.Time) (i int) {
 	for skipped := range len(b.penalty) + 1 {
 		if i = b.order.Next(now); b.penalty[i] == 0 {

@@ -1,6 +1,5 @@
-// Package entropy varies what a sender may choose of a packet's 5-tuple, its UDP source port, so that
-// switches which hash send one queue pair's packets over many paths. Simulated NICs and real sockets
-// share it.
+// Package entropy varies the UDP source port of a packet, the part of the 5-tuple that a sender may choose, so that
+// switches which hash send one queue pair's packets over many paths. Simulated NICs and real sockets share it.
 package entropy
 
 import "railyard/unit"
@@ -23,24 +22,23 @@ func Port(digest uint32, i int) uint16 { return first | uint16(digest+uint32(i)*
 // Which path a port means is the switches' hash.
 type Turn struct{ n uint32 }
 
-// Next returns which of so many source ports the next packet leaves from.
+// Next returns the source port of the next packet, from 0 to n-1.
 func (t *Turn) Next(ports int) int {
 	t.n++
 	return int(t.n % uint32(ports))
 }
 
-// Aside takes a queue pair's source ports in turn as Turn does, and leaves out for a while those by
-// which packets were lost: the path behind one may be broken, and routing not know it yet. It
-// learns what was lost, by NAK or time-out, in both drivers.
+// Aside uses a queue pair's source ports in turn as Turn does, and skips for some time the ports of lost packets: the
+// path of one may be broken before routing has converged. Both drivers report losses to it, found by NAK or time-out.
 type Aside struct {
 	turn  Turn
 	rest  uint32   // packets that a port is left out for
 	sent  uint32   // packets so far
-	until []uint32 // by port: it is left out before so many packets were sent
+	until []uint32 // by port: skipped until this number of packets was sent
 }
 
-// NewAside returns a chooser among so many ports that leaves one out for so many packets; nil, which
-// is no chooser, where there is nothing to choose or nothing is to be left out.
+// NewAside returns a chooser among n ports that skips a port for a number of packets. It returns nil, which is no
+// chooser, if there is one port or the number is 0.
 func NewAside(ports, packets int) *Aside {
 	if ports < 2 || packets < 1 {
 		return nil
@@ -48,7 +46,7 @@ func NewAside(ports, packets int) *Aside {
 	return &Aside{rest: uint32(packets), until: make([]uint32, ports)}
 }
 
-// Next returns the next port that is not left out, or just the next where all are.
+// Next returns the next port that is not skipped, or simply the next if all are.
 func (a *Aside) Next(unit.Time) int {
 	a.sent++
 	i := 0
@@ -60,7 +58,7 @@ func (a *Aside) Next(unit.Time) int {
 	return i
 }
 
-// Heard leaves out the port by which a packet was lost.
+// Heard skips the port of a lost packet.
 func (a *Aside) Heard(_ unit.Time, port int, f Feedback) {
 	if f == Missing || f == TimedOut {
 		a.until[port] = a.sent + a.rest

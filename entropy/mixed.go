@@ -5,15 +5,15 @@ import (
 	"railyard/unit"
 )
 
-// mixed uses good ports again, each once, and where it has none chooses as bitmap does (uet-htsim's
-// uec_mp.cpp; docs/references.md, spraying).
+// mixed reuses good ports once each. Without good ports it chooses as bitmap does (uet-htsim's uec_mp.cpp;
+// docs/references.md, spraying).
 var mixed = Policy{Name: "mixed", Title: "source ports recycled, else without those marked lately",
 	Hears: true, Params: []param.Param{sourcePorts, ackEvery},
 	Defaults: param.Values{"source_ports": 128, "ack_every": 0}, Check: several,
 	New: func(param.Values) Make { return func(ports int, seed uint32) Chooser { return newMixed(ports, seed) } },
 }
 
-// Mixed is that of one sender.
+// Mixed is the chooser of one sender.
 type Mixed struct {
 	bitmap *Bitmap
 	good   [1 << 8]uint8 // a ring: ports of packets that arrived unmarked
@@ -34,7 +34,7 @@ func (m *Mixed) Next(now unit.Time) int {
 	return int(i)
 }
 
-// Heard keeps good ports; where too many wait, the oldest gives way.
+// Heard stores good ports; if the store is full, the oldest is replaced.
 func (m *Mixed) Heard(now unit.Time, port int, f Feedback) {
 	m.bitmap.Heard(now, port, f)
 	if f != Arrived {

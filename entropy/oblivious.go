@@ -17,13 +17,13 @@ var oblivious = Policy{Name: "oblivious", Title: "source ports in changing order
 	},
 }
 
-// Oblivious is that of one sender.
+// Oblivious is the chooser of one sender.
 type Oblivious struct {
 	dice  dice
 	ports int
 	round int // a power of two, at least as many as there are ports
 	i     int // of the round
-	order int // the round's: numbers are taken exclusive-or this
+	order int // of the round: port numbers are combined with it by exclusive or
 }
 
 func newOblivious(ports int, seed uint32) *Oblivious {

@@ -5,26 +5,25 @@ import "railyard/unit"
 // Feedback is the outcome of a packet.
 type Feedback uint8
 
-// What an acknowledgement, a NAK or a time-out tells of a packet.
+// Feedback on a packet by an acknowledgement, a NAK or a time-out.
 const (
 	Arrived  Feedback = iota // not marked
-	Marked                   // it arrived, congestion experienced
-	Trimmed                  // a switch on the way cut it to its headers: the way is whole, and full
-	Missing                  // lost, as a NAK says
+	Marked                   // arrived with a congestion mark
+	Trimmed                  // a switch trimmed it to its headers: the path works and is full
+	Missing                  // reported lost by a NAK
 	TimedOut                 // the ACK timeout ran out over it
 )
 
-// Chooser picks one sender's source ports, packet by packet. Its inputs come in the order of time; none
-// allocates memory.
+// Chooser picks one sender's source ports, packet by packet. Its inputs come in order of time; its methods allocate no
+// memory.
 type Chooser interface {
 	// Next returns which source port the next packet leaves from.
 	Next(now unit.Time) int
-	// Heard takes what became of a packet that left from a port.
+	// Heard processes the feedback on a packet that left from a port.
 	Heard(now unit.Time, port int, f Feedback)
 }
 
-// Paths is a sender's chooser with the memory of which packet left from which port. Both drivers tell it by
-// PSN what they hear.
+// Paths is a sender's chooser that also stores the port of each packet in flight. Both drivers report feedback by PSN.
 type Paths struct {
 	chooser Chooser
 	by      []uint8 // by PSN, in a ring: the port that a packet left from last
@@ -41,7 +40,7 @@ func NewPaths(c Chooser) *Paths {
 	return &Paths{chooser: c, by: make([]uint8, remembered)}
 }
 
-// Next returns which of so many ports packet psn leaves from; without a chooser they are taken in turn.
+// Next returns the source port of packet psn, from 0 to n-1; without a chooser ports are used in turn.
 func (p *Paths) Next(now unit.Time, psn uint32, turn *Turn, ports int) int {
 	if p == nil {
 		return turn.Next(ports)
@@ -51,21 +50,21 @@ func (p *Paths) Next(now unit.Time, psn uint32, turn *Turn, ports int) int {
 	return i
 }
 
-// Heard tells what became of packet psn.
+// Heard processes the feedback on packet psn.
 func (p *Paths) Heard(now unit.Time, psn uint32, f Feedback) {
 	if p != nil {
 		p.chooser.Heard(now, int(p.by[psn%remembered]), f)
 	}
 }
 
-// Answer is an acknowledgement or a NAK, as package rc reads it: which packet it is about, and which it
-// says are missing, so many from one on.
+// Answer is an acknowledgement or a NAK, as package rc reads it: its packet, and the run of packets that it reports
+// missing.
 type Answer interface {
 	About() (psn uint32, ok bool)
 	Missing() (first uint32, n int)
 }
 
-// Answered tells of the packet that an acknowledgement is about.
+// Answered processes the packet that an acknowledgement is about.
 func (p *Paths) Answered(now unit.Time, a Answer, marked bool) {
 	if p == nil {
 		return
@@ -79,7 +78,7 @@ func (p *Paths) Answered(now unit.Time, a Answer, marked bool) {
 	}
 }
 
-// Lost tells what became of the packets that a NAK says are missing.
+// Lost processes the packets that a NAK reports missing.
 func (p *Paths) Lost(now unit.Time, a Answer, f Feedback) {
 	if p == nil {
 		return

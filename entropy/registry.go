@@ -7,31 +7,31 @@ import (
 	"railyard/param"
 )
 
-// Policy describes a way to choose source ports to the rest of the program. It stands in the policy's
-// own file; scenarios and the sockets find it by its name.
+// Policy describes a way to choose source ports. Each policy is defined in its own file; scenarios and the sockets find
+// it by name.
 type Policy struct {
 	Name  string // in a scenario: lb
 	Title string // in sentences
-	// Params stand in a scenario's lb_options, where a name means the same for all policies.
+	// Params are keys of a scenario's lb_options, where a name means the same for all policies.
 	Params   []param.Param
 	Defaults param.Values
-	// Check finds values that cannot be together: one of them and what is wrong with it, or nothing; nil
-	// where any can.
+	// Check finds values that exclude each other. It returns one of them and the error, or nothing; nil: all
+	// combinations are valid.
 	Check func(v param.Values) (param, fault string)
-	// Hears: it wants to know which packets came in marked, so receivers say so of each.
+	// Hears: the policy needs the marks of packets, so receivers report each mark.
 	Hears bool
-	// New makes the choosers of senders that share the values; nil: ports are taken in turn (Turn).
+	// New returns a Make for senders that share the values; nil: ports are used in turn (Turn).
 	New func(v param.Values) Make
 }
 
-// Make makes a sender's chooser among so many ports; seed is for what is random about it. Nil, which is no
-// chooser: ports are taken in turn.
+// Make returns a sender's chooser among n ports; seed initializes its random numbers. Nil, which is no chooser: ports
+// are used in turn.
 type Make func(ports int, seed uint32) Chooser
 
 // policies is the registry. A new policy is a file and a line here.
 var policies = []*Policy{&inTurn, &oblivious, &bitmap, &reps, &mixed}
 
-// Policies lists them, that of ports taken in turn first.
+// Policies lists the policies; ports in turn is the first.
 func Policies() []*Policy { return policies }
 
 // Lookup returns a policy, nil when there is none of that name.
@@ -105,11 +105,11 @@ func Ports(v param.Values) int { return param.Value[int](v, "source_ports") }
 var sourcePorts = param.Param{Name: "source_ports", Doc: "UDP source ports of a queue pair",
 	Kind: param.Count, Min: "1", Max: fmt.Sprint(Most)}
 
-// ackEvery describes that of policies that hear of marks.
+// ackEvery describes the parameter of policies that use marks.
 var ackEvery = param.Param{Name: "ack_every", Kind: param.Count, Min: "1", Max: "65536", Zero: true,
 	Doc: "every Nth packet requests an acknowledgement, which reports its outcome; 0: as set by the transport and congestion control"}
 
-// several finds fault with one port where a policy chooses among several.
+// several returns an error for one port where a policy chooses among several.
 func several(v param.Values) (key, fault string) {
 	if n := Ports(v); n < 2 {
 		return "source_ports", fmt.Sprintf("%d is nothing to choose from, expected at least 2", n)
@@ -134,8 +134,8 @@ var inTurn = Policy{Name: "entropy", Title: "source ports varied by the NIC",
 	},
 }
 
-// dice are random numbers of one sender (splitmix64: Steele, Lea, Flood 2014), so that what it draws depends
-// on nothing but its own packets.
+// dice are random numbers of one sender (splitmix64: Steele, Lea, Flood 2014), so that its choices depend only on its
+// own packets.
 type dice uint64
 
 func (d *dice) below(n int) int {

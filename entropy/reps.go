@@ -5,10 +5,9 @@ import (
 	"railyard/unit"
 )
 
-// reps uses again the ports of packets that arrived unmarked, each once, and draws another where it has none
-// (Bonato et al., REPS: recycled entropy packet spraying, arXiv 2407.21625; docs/references.md, spraying). After a
-// time-out it is frozen for a while: it uses only ports that it knows, again and again, because what it
-// would draw may lead over what has failed.
+// reps reuses the ports of packets that arrived unmarked, once each, and draws a random port if it has none (Bonato et
+// al., REPS: recycled entropy packet spraying, arXiv 2407.21625; docs/references.md, spraying). After a time-out it is
+// frozen for some time: it uses only its known ports repeatedly, because a random port may lead over the failed path.
 var reps = Policy{Name: "reps", Title: "source ports recycled while they are good", Hears: true,
 	Params: []param.Param{sourcePorts, ackEvery,
 		{Name: "freeze", Kind: param.Duration, Min: "1us", Max: "10s",
@@ -21,18 +20,18 @@ var reps = Policy{Name: "reps", Title: "source ports recycled while they are goo
 	},
 }
 
-// What the paper and uet-htsim have: ports that are kept, and packets that explore after a freeze.
+// Constants of the paper and uet-htsim: stored ports, and packets that explore after a freeze.
 const (
 	kept    = 8
 	explore = 16
 )
 
-// REPS is that of one sender.
+// REPS is the chooser of one sender.
 type REPS struct {
 	dice      dice
 	ports     int
 	ring      [kept]uint8
-	head      int // where the next good port goes
+	head      int // position of the next good port
 	known     int // entries of the ring that were ever filled
 	fresh     int // of them not used since
 	next      int // while frozen: the entry to use
@@ -46,8 +45,7 @@ func newREPS(ports int, freeze unit.Time, seed uint32) *REPS {
 	return &REPS{dice: dice(seed), ports: ports, freeze: freeze}
 }
 
-// Next returns the oldest good port that has not been used again, or a random one; while frozen, those that
-// are known in turn.
+// Next returns the oldest good port that has not been reused, or a random one; while frozen, the known ports in turn.
 func (r *REPS) Next(now unit.Time) int {
 	r.thawed(now)
 	switch {
@@ -63,7 +61,7 @@ func (r *REPS) Next(now unit.Time) int {
 	return r.dice.below(r.ports)
 }
 
-// Heard keeps a port whose packet arrived unmarked.
+// Heard stores a port whose packet arrived unmarked.
 func (r *REPS) Heard(now unit.Time, port int, f Feedback) {
 	r.thawed(now)
 	switch f {
@@ -78,7 +76,7 @@ func (r *REPS) Heard(now unit.Time, port int, f Feedback) {
 	}
 }
 
-// thawed ends a freeze whose time is over: what is known is forgotten, and some packets explore.
+// thawed ends a freeze whose time is over: known ports are discarded, and some packets explore.
 func (r *REPS) thawed(now unit.Time) {
 	if r.frozen && now > r.thaw {
 		r.frozen, r.exploring = false, explore

@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// Types of causes: what one sees of a message, of a link on its path, and of a link in general.
+// Types for causes: the observations of a message, of a link on its path, and of a link in general.
 type (
 	Message = cause.Message
 	Hop     = cause.Hop
@@ -36,24 +36,25 @@ const (
 	EvenRanks      = cause.EvenRanks
 )
 
-// Cause is a cause of lost time. It divides the time of a cause of Railyard further: of each message it claims a part
-// of what that cause cost, and gets as much as is there, so that shares add up to the time.
+// Cause is a cause of lost time. It divides the time of one of Railyard's causes further. It claims a part of that
+// cause's time in each message and receives at most what is left, so that shares add up to the time.
 type Cause struct {
 	Key   string // in summary.json (with _ps) and causes.parquet: a to z, digits and _
 	Name  string // noun, in sentences
-	About string // what it is, in one sentence without a full stop
+	About string // description in one sentence without a full stop
 	Color string // #rrggbb, of the page and of plots
 	From  string // key of the cause whose time it claims, such as latency
-	// Claim returns what a message lost to it, from 0 to the time that the message took, and at which of its hops, -1
-	// for none. It depends on its arguments alone. A step and a collective have the sum over their chain of messages.
+	// Claim returns the time that a message lost to the cause, from 0 to the message's duration, and the hop of the
+	// loss, -1 for none. It must be a pure function of its arguments. A step and a collective have the sum over their
+	// chain of messages.
 	Claim func(f *Facts, m *Message) (lost unit.Time, hop int)
-	// Evidence describes what a message lost, for one with a claim; nil: the name and the place.
+	// Evidence describes a message's loss, for a message with a claim; nil: name and place.
 	Evidence func(m *Message, hop int) string
 	// Without returns how a run without the cause is made; nil: no run is.
 	Without func(f *Facts) Change
-	// Remedies lists what an operator would change, the most promising first; nil: none.
+	// Remedies lists changes for an operator, the most promising first; nil: none.
 	Remedies func(f *Facts) []Change
-	Advice   string // the remedy where no listed one fits: an imperative
+	Advice   string // remedy if no listed one fits: an imperative
 }
 
 var (
@@ -80,7 +81,7 @@ func AddCause(c *Cause) {
 	cause.Add(own)
 }
 
-// fault returns what is wrong with a cause, or "".
+// fault returns the error in a cause, or "".
 func (c *Cause) fault() string {
 	same := func(is func(o *cause.Cause) bool) bool { return slices.ContainsFunc(cause.All(), is) }
 	from, ok := cause.Find(c.From)

@@ -1,12 +1,12 @@
 // Package extend adds congestion controls, path choices, transports, importers, causes of lost time and remedies to
-// Railyard from outside its module. An extension is a package whose init function calls these functions; railyard build
-// links it, and scenarios, schema, help and reports then know it by its name.
+// Railyard from outside its module. An extension is a package whose init function calls these functions. railyard build
+// links it; then scenarios, schema, help and reports find it by name.
 //
 //	func init() { extend.CongestionControl(&vegas) }
 //
-// The types are those that Railyard's own algorithms use, under public names; package extendtest tests what is added.
-// Names are registered before the keys of scenarios are made: a program that links an extension itself imports it from
-// a path that sorts before "railyard", or is built by railyard build.
+// The types are those of Railyard's own algorithms under public names. Package extendtest tests an extension. Names are
+// registered before the keys of scenarios are made: a program that links an extension itself imports it from a path
+// that sorts before "railyard", or is built by railyard build.
 package extend
 
 import (
@@ -36,14 +36,14 @@ var (
 	Hashed = route.Hashed
 )
 
-// Flow is a message of an imported workload: from a GPU to another one, both from 0, of so many bytes, at a time.
+// Flow is a message of an imported workload: source and destination GPU, both from 0, its bytes and its start time.
 type Flow = workload.Flow
 
 // Importer reads files of a format as flows.
 type Importer struct {
 	Name  string // of the format: import --format
 	About string // a line of import --help
-	// Is reports whether a file looks like one, by its name and first bytes.
+	// Is reports whether a file has the format, by its name and first bytes.
 	Is func(name string, head []byte) bool
 	// Read returns the number of GPUs and the flows of a file; errors name lines.
 	Read func(name string, text []byte) (gpus int, flows []Flow, err error)

@@ -6,13 +6,13 @@ import (
 	"railyard/unit"
 )
 
-// rack finds packets that are lost because later ones of their path have come (RFC 8985; Isekai:
-// rack_retransmission_policy.cc). A packet that left no later than the latest one that has come is lost when
-// it is out for as long as that one took, and a share of a round trip more. It looks at as many packets as
-// an acknowledgement can tell of; a packet goes again early only so often. Windows do not shrink for it
-// (Isekai: max_decrease_on_eack_nack_drop is false): delay says what is congested. Ours: a packet that left a
-// time-out before the latest one that has come by any path is lost as well. Where paths lost all that was out, each
-// probe's answer tells of one packet, by the probe's path, and puts off the time-out.
+// rack finds lost packets by later arrivals on the same path (RFC 8985; Isekai: rack_retransmission_policy.cc). A
+// packet that left no later than the latest one that has come is lost when it is out for as long as that one took, and
+// a share of a round trip more. It checks as many packets as an acknowledgement can report; the number of early
+// retransmissions per packet is limited. They do not reduce the window (Isekai: max_decrease_on_eack_nack_drop is
+// false): delay alone signals congestion. Ours: a packet that left a time-out before the latest one that has come by
+// any path is lost as well. If paths lost all packets in flight, each probe's answer reports one packet, by the probe's
+// path, and delays the time-out.
 func (s *sender) rack(now unit.Time) {
 	una, next := s.out.Range()
 	old := s.latest - s.timeout()
@@ -40,17 +40,17 @@ func (s *sender) rack(now unit.Time) {
 	}
 }
 
-// lost tells a flow's controller.
+// lost reports a loss to a flow's controller.
 func (s *sender) lost(now unit.Time, id int, how cc.Loss) {
 	f := &s.flows[id]
 	f.ctl.OnLoss(now, how)
 	f.decide(s.set.MTU, s.line)
 }
 
-// probe sends the oldest packet again when nothing was heard for more than a round trip: its acknowledgement
-// tells what else has come (Isekai: tlp_retransmission_policy.cc, FIRST_UNRECEIVED).
+// probe retransmits the oldest packet after more than a round trip of silence: its acknowledgement reports which others
+// have arrived (Isekai: tlp_retransmission_policy.cc, FIRST_UNRECEIVED).
 func (s *sender) probe(now unit.Time) {
-	s.probeAt = unit.Never // one until there is news, or the time-out
+	s.probeAt = unit.Never // one probe until the next acknowledgement or time-out
 	una, next := s.out.Range()
 	for psn := una; psn < next; psn++ {
 		if slot := s.out.At(psn); slot.State == window.Flying {
@@ -63,8 +63,7 @@ func (s *sender) probe(now unit.Time) {
 	}
 }
 
-// late has all that is out for the retransmission time-out sent again, and leaves the paths that nothing was
-// heard of.
+// late retransmits all packets in flight after the retransmission time-out, and leaves the silent paths.
 func (s *sender) late(now unit.Time) {
 	limit := s.timeout() << min(s.lateRow, 6)
 	if s.lateRow++; s.lateRow > s.set.Retries {

@@ -1,13 +1,13 @@
-// Package falcon is Google's Falcon transport without I/O: one connection over up to four paths, a delay
-// window per path (Swift), acknowledgements with bitmaps, early retransmission (RACK and tail-loss probes),
-// and paths that are left when they stay congested (PLB). It needs no lossless network.
+// Package falcon is Google's Falcon transport without I/O: one connection over up to four paths, a delay window per
+// path (Swift), acknowledgements with bitmaps, early retransmission (RACK and tail-loss probes), and path changes under
+// persistent congestion (PLB). It needs no lossless network.
 //
-// What is public: the OCP Falcon specification (revision 0.9, March 2024) and Isekai, the simulator that
-// Google published with it (falcon-transport/isekai, Apache 2.0), whose defaults and rules this follows;
-// files say which. It carries WRITEs as Falcon's push transactions, on an ordered connection: any order on
-// the wire and in memory, completions in order.
+// Sources: the OCP Falcon specification (revision 0.9, March 2024) and Isekai, the simulator that Google published with
+// it (falcon-transport/isekai, Apache 2.0), whose defaults and rules this package follows; each file names its source.
+// It carries WRITEs as Falcon's push transactions, on an ordered connection: any order on the wire and in memory,
+// completions in order.
 //
-// What is ours, because the public texts leave it open or because our fabrics need it:
+// Choices of Railyard, where the public sources are silent or its fabrics need them:
 //   - RACK looks at each path's packets alone. Isekai compares all packets of a connection with one round
 //     trip, which takes the difference between two paths for loss.
 //   - Packets ask for an acknowledgement by a count, not by chance (Isekai: one in ten, at random).
@@ -95,7 +95,7 @@ type settings struct {
 	PSP        bool      `yaml:"psp" default:"true" doc:"packets are encrypted: 40 B more"`
 }
 
-// parameters are those of scenarios.
+// parameters are the keys of scenarios.
 var parameters = param.In[settings]()
 
 func settingsOf(v param.Values, c transport.Common) settings {
@@ -128,16 +128,15 @@ func (m *maker) Receiver(cc.Path, uint64) transport.Receiver {
 	return &receiver{s: &m.settings, in: window.NewIn(m.Window, uint64(m.MTU), true), ackAt: unit.Never}
 }
 
-// Header bytes by layer, as Isekai counts them (common/constants.h): Falcon's base header and that of a
-// push with its RDMA part; IPv6 always, because paths are flow labels; PSP's header and trailer where
-// packets are encrypted.
+// Header bytes by layer, as Isekai counts them (common/constants.h): Falcon's base header and the one of a push with
+// its RDMA part; IPv6 always, because flow labels select paths; PSP's header and trailer for encrypted packets.
 const (
 	ethernet  = 14 + 4 // and FCS
 	ipUDP     = 40 + 8
 	pspBytes  = 24 + 16
 	pushBytes = 24 + 12 + 28
-	ackBytes  = 24 + 8  // base ACK: window bases and time stamps beside the base header
-	bitmap    = 16 + 16 // an extended ACK's 128 bits for data, and as many for requests and what they ask
+	ackBytes  = 24 + 8  // base ACK: window bases and time stamps, besides the base header
+	bitmap    = 16 + 16 // an extended ACK's 128 bits for data, and 128 for requests
 )
 
 // Wire is a frame's length.

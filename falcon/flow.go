@@ -7,31 +7,30 @@ import (
 	"railyard/unit"
 )
 
-// flow is one path of a connection: a label that switches hash, and its own window. The label's two low bits
-// are the flow's number (Isekai: kFlowIdMask), so that acknowledgements say whose they are.
+// flow is one path of a connection: a label that switches hash, and its own window. The label's two low bits are the
+// flow's number (Isekai: kFlowIdMask), so that acknowledgements identify their flow.
 type flow struct {
 	ctl    cc.Controller
 	window unit.Bytes
-	gap    unit.Time // between packets where the window is below one; else 0
+	gap    unit.Time // time between packets if the window is below one; else 0
 	next   unit.Time // not before
 	label  uint32
 	plane  uint8
 
 	flying  unit.Bytes
-	acked   unit.Bytes // since the controller heard of any
+	acked   unit.Bytes // bytes acknowledged since the controller's last call
 	rtt     unit.Time  // smoothed; 0 before one was measured
 	newest  unit.Time  // RACK: when the latest packet left of those that have come
 	reached unit.Time  // RACK: how long that one took
-	sent    int        // packets since one asked for an acknowledgement
+	sent    int        // packets since the last request for an acknowledgement
 	credit  int64      // weighted turn: bytes that it is behind
 	plb     plb
 	heardAt unit.Time // when an acknowledgement last named it
-	since   unit.Time // when it took its path: what left before says nothing of it
-	silent  bool      // a packet went unanswered while other paths were heard
+	since   unit.Time // time at which it took its path; feedback on earlier packets does not apply
+	silent  bool      // a packet went unanswered while other paths were answered
 }
 
-// plb counts what a round of acknowledgements says of a path (Isekai: ComputePlb; Qureshi et al., SIGCOMM
-// 2022).
+// plb counts the acknowledgements of a round on a path (Isekai: ComputePlb; Qureshi et al., SIGCOMM 2022).
 type plb struct{ acked, late, rounds int }
 
 const (
@@ -92,7 +91,7 @@ func (p *plb) congested(s *settings, packets int, late bool, window int) bool {
 	return false
 }
 
-// target is the round trip that a flow's controller aims at; 0: it has none, or nobody knows yet.
+// target returns the target round trip of a flow's controller; 0 if it has none, or before the first measurement.
 func (f *flow) target() unit.Time {
 	t, ok := f.ctl.Signal(0, "target_delay")
 	if !ok {
@@ -107,8 +106,7 @@ func (f *flow) may(now unit.Time) bool { return f.flying < f.window && f.next <=
 // avoids reports that a flow is silent, and another is not: nothing more goes there until it has a new path.
 func (s *sender) avoids(f *flow) bool { return f.silent && s.silent < len(s.flows) }
 
-// suspect notes a packet of a flow that nobody has answered. When other flows were heard since it left, it is
-// the path.
+// suspect records an unanswered packet of a flow. If other flows were answered since it left, its path is suspected.
 func (s *sender) suspect(f *flow, sent unit.Time) {
 	if f.silent || f.heardAt >= sent {
 		return
@@ -131,10 +129,9 @@ func (s *sender) answered(now unit.Time, f *flow) {
 	}
 }
 
-// pick chooses the flow of a plane that sends next, -1 for none. Each flow keeps to its own window, and the one
-// with most room is next, of equal ones the next in turn (Isekai: CLOSED_LOOP_MAX_OPEN_FCWND_RR_WHEN_TIE, the
-// policy of its example of four paths, superblock_permutation_24_800g). A path that stands still holds its own
-// window of packets and none of the others'.
+// pick chooses the flow of a plane that sends next, -1 for none. Each flow has its own window. The flow with the most
+// room is next, among equals the next in turn (Isekai: CLOSED_LOOP_MAX_OPEN_FCWND_RR_WHEN_TIE, the policy of its
+// example of four paths, superblock_permutation_24_800g). A stalled path holds the packets of its own window only.
 func (s *sender) pick(now unit.Time, plane int) int {
 	if s.set.Weighted {
 		return s.pickWeighted(now, plane)
@@ -150,10 +147,10 @@ func (s *sender) pick(now unit.Time, plane int) int {
 	return best
 }
 
-// pickWeighted is the policy of Falcon's second generation (Isekai: OPEN_LOOP_FCWND_WEIGHTED_ROUND_ROBIN): the
-// windows of all flows of the plane together limit what is under way, and flows take turns by their windows'
-// shares. A congested path gets few packets and never none, and those that wait there fill the common limit. The
-// third generation's rate update engine returns no weights (Isekai: rue/algorithm/swift.h, SetResponse).
+// pickWeighted is the policy of Falcon's second generation (Isekai: OPEN_LOOP_FCWND_WEIGHTED_ROUND_ROBIN): the sum of
+// the windows of a plane's flows limits the data in flight, and flows take turns in proportion to their windows. A
+// congested path gets few packets and never none, and those that wait there fill the common limit. The third
+// generation's rate update engine returns no weights (Isekai: rue/algorithm/swift.h, SetResponse).
 func (s *sender) pickWeighted(now unit.Time, plane int) int {
 	var windows, flying unit.Bytes
 	for i := range s.flows {
@@ -199,10 +196,9 @@ func (s *sender) charge(now unit.Time, id int, payload uint32) {
 	f.credit -= all
 }
 
-// asks reports that a packet that leaves by a flow asks for an acknowledgement: one in so many, those that
-// fill the window, and the last of what there is (Isekai: ack_request_percent, ack_request_fcwnd_threshold,
-// op_boundary_ar_bit). Ours: an eighth of a window asks, too, or windows of few packets would stand still for
-// a round trip between any two.
+// asks reports whether the next packet of a flow requests an acknowledgement: one in every N, packets that fill the
+// window, and the last packet to send (Isekai: ack_request_percent, ack_request_fcwnd_threshold, op_boundary_ar_bit).
+// Railyard also requests one per eighth of a window; otherwise windows of few packets would be idle for a round trip.
 func (s *sender) asks(f *flow, last bool) bool {
 	f.sent++
 	if eighth := unit.Bytes(8*f.sent)*s.set.MTU >= f.window; eighth || f.sent >= s.set.AskEvery ||
@@ -213,7 +209,7 @@ func (s *sender) asks(f *flow, last bool) bool {
 	return false
 }
 
-// leave moves a flow to another path, of another plane where there are several and others work.
+// leave moves a flow to another path, on another plane if several work.
 func (s *sender) leave(now unit.Time, id int, elsewhere bool) {
 	f := &s.flows[id]
 	plane := f.plane
@@ -237,7 +233,7 @@ func (s *sender) move(now unit.Time, id int, plane uint8) {
 	f.relabel(now, id, &s.random, plane)
 }
 
-// tell hands a flow's controller what was acknowledged on it.
+// tell passes a flow's acknowledgements to its controller.
 func (s *sender) tell(now unit.Time, id int, rtt unit.Time, p *transport.Packet) {
 	f := &s.flows[id]
 	packets := max(1, int(f.acked/s.set.MTU))

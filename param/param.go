@@ -11,9 +11,9 @@ import (
 type Param struct {
 	Name, Doc string
 	Kind      Kind
-	Min, Max  string // what is accepted, written as in a scenario; none for a Flag
+	Min, Max  string // bounds, written as in a scenario; none for a Flag
 	Zero      bool   // also 0
-	Of        string // instead of Min and Max, all that is accepted: 0, 4, 8
+	Of        string // instead of Min and Max, the list of accepted values: 0, 4, 8
 	Line      bool   // at most the line rate
 	Simulated bool   // only simulated NICs read it
 	Unless    string // a flag of the same table: the parameter has no effect while it is true
@@ -50,7 +50,7 @@ func Value[T any](v Values, name string) T {
 	return x
 }
 
-// Fits reports whether the values are those of the parameters, each of its type.
+// Fits reports whether values match the parameters in number and type.
 func (v Values) Fits(params []Param) error {
 	for _, p := range params {
 		if x, ok := v[p.Name]; !ok || reflect.TypeOf(x) != p.Kind.Type() {

@@ -79,7 +79,7 @@ func Amount(x any) float64 {
 	return 0
 }
 
-// said is an error in the words of who wrote the value.
+// said returns an error in terms of the scenario.
 func said(s, what string, err error) error {
 	if err == nil {
 		return nil

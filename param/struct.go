@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Table makes an algorithm's parameters from a struct, whose tagged fields are all that there is to know of them:
+// Table builds an algorithm's parameters from a struct; the tags of its fields hold all properties:
 //
 //	Gap unit.Time `yaml:"gap" range:"0|1us,1s" default:"5us" doc:"pause between probes; 0s: none"`
 //
@@ -23,7 +23,7 @@ type described struct {
 	tag reflect.StructTag
 }
 
-// In describes the parameters of T, in the order of its fields. A tag that says nothing sensible panics.
+// In describes the parameters of T, in the order of its fields. An invalid tag panics.
 func In[T any]() Table[T] {
 	var t Table[T]
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[T]()) {

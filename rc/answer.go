@@ -18,15 +18,15 @@ func (q *QP) firstUnanswered() uint64 {
 	return q.end
 }
 
-// answer takes a READ response or an atomic ACK. Answers come in the order of
-// their PSNs; one that is ahead shows that another was lost (IBTA 9.7.5.1.2).
+// answer takes a READ response or an atomic ACK. Answers come in the order of their PSNs; one that is ahead shows that
+// an earlier one was lost (IBTA 9.7.5.1.2).
 func (q *QP) answer(now unit.Time, p *Packet) (packets uint64) {
 	if q.sel != nil {
 		return q.answerAhead(now, p)
 	}
 	s := roce.Extend(p.PSN, q.una)
 	if s < q.una || s >= q.high {
-		return 0 // an answer to a question asked twice, or a ghost
+		return 0 // an answer to a repeated request, or a stale one
 	}
 	want := q.firstUnanswered()
 	i := q.locate(s)
@@ -47,7 +47,7 @@ func (q *QP) answer(now unit.Time, p *Packet) (packets uint64) {
 	return q.reach(now, s+1)
 }
 
-// takeAnswer stores the data of an answer; false when it is not what was asked.
+// takeAnswer stores the data of an answer; false if they do not match the request.
 func (q *QP) takeAnswer(p *Packet, w *wr, s uint64) bool {
 	if w.Verb != Read {
 		if w.Data != nil {
@@ -66,8 +66,7 @@ func (q *QP) takeAnswer(p *Packet, w *wr, s uint64) bool {
 	return true
 }
 
-// answerLost asks again, once per gap, for data that did not come although the
-// responder is already past it.
+// answerLost repeats the request, once per gap, for missing data when the responder is already past them.
 func (q *QP) answerLost(now unit.Time) {
 	if !q.answerGap && q.state != Error {
 		q.answerGap = true

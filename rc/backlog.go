@@ -2,8 +2,8 @@ package rc
 
 import "railyard/roce"
 
-// mostHeaders bounds the bytes of a request packet on an IPv4 wire without its payload: preamble and gap
-// included, with the longest of its headers, that of an atomic.
+// mostHeaders is the maximum of a request packet's bytes on an IPv4 wire without its payload: with preamble, gap and
+// the longest headers, those of an atomic.
 const mostHeaders = roce.BaseLen + roce.AtomicETHLen + roce.PreambleIFG
 
 // Wire returns the largest number of bytes of a full packet on the wire.
@@ -12,9 +12,9 @@ func (c *Config) Wire() int64 { return int64(c.MTU) + mostHeaders }
 // Idle reports that everything posted is acknowledged.
 func (q *QP) Idle() bool { return q.una == q.end }
 
-// Backlog returns what is posted and has to go, in bytes of wire: at least that, and at most a packet's
-// headers more for each packet, and a packet for one that goes again. What is lost counts until it has gone
-// again, a READ as its request. It stops counting once it has come to so much.
+// Backlog returns a lower bound of the posted and unsent bytes on the wire. The error is at most a packet's headers for
+// each packet, and a packet for each retransmission. Lost packets count until they are retransmitted, a READ as its
+// request. Counting stops at the given limit.
 func (q *QP) Backlog(upto int64) (wire int64) {
 	wire = int64(q.high-q.next) * q.cfg.Wire()
 	if q.sel != nil {

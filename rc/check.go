@@ -2,7 +2,7 @@ package rc
 
 import "railyard/roce"
 
-// part says what a request packet is of what kind of message.
+// part is the position of a request packet in its message, and the message's kind.
 type part uint8
 
 const (
@@ -16,8 +16,7 @@ const (
 
 const partOnly = partStarts | partEnds
 
-// parts knows the requests that a responder takes; FLUSH and ATOMIC WRITE are not
-// among them, nor is what is no request.
+// parts lists the opcodes that a responder accepts; FLUSH, ATOMIC WRITE and responses are not among them.
 var parts = [256]part{
 	roce.SendFirst: partSend | partStarts, roce.SendMiddle: partSend,
 	roce.SendLast: partSend | partEnds, roce.SendLastImm: partSend | partEnds,
@@ -31,11 +30,9 @@ var parts = [256]part{
 	roce.CompareSwap: partAtomic | partOnly, roce.FetchAdd: partAtomic | partOnly,
 }
 
-// check says what a request packet that is next in order violates, or nothing,
-// and changes nothing but the region that a WRITE goes to. The order is that of
-// IBTA 9.7.4.1: opcode sequence, opcode, what the queue pair allows, length, key.
-// Whether a receive is posted comes after all of it: that can be mended by
-// waiting, and what cannot must not be waited for.
+// check returns the rule that the next request packet in order violates, or nothing. It changes nothing except the
+// region of a WRITE. The order is that of IBTA 9.7.4.1: opcode sequence, opcode, what the queue pair allows, length,
+// key. A missing receive is checked last: it is the only error that a later retry can cure.
 func (q *QP) check(p *Packet) (is part, bad roce.Syndrome) {
 	is = parts[p.Opcode]
 	switch {
@@ -45,7 +42,7 @@ func (q *QP) check(p *Packet) (is part, bad roce.Syndrome) {
 	case q.cfg.Deny != 0 && q.cfg.Deny&rights[is&^partOnly] != 0:
 		return is, roce.NakInvalid // an operation this queue pair does not do, whatever its length
 	case is&(partRead|partAtomic) != 0:
-		return is, 0 // they carry no payload; takeRead and takeAtomic look closer
+		return is, 0 // they carry no payload; takeRead and takeAtomic check the rest
 	case int(p.Payload) != q.cfg.MTU && is&partEnds == 0, int(p.Payload) > q.cfg.MTU,
 		is&partOnly == partEnds && p.Payload == 0:
 		return is, roce.NakInvalid // FIRST and MIDDLE are full, LAST is not empty
@@ -67,8 +64,7 @@ func (q *QP) goesAhead(p *Packet) bool {
 // rights are the accesses that a queue pair must allow for a kind of request.
 var rights = [partStarts]Access{partWrite: RemoteWrite, partRead: RemoteRead, partAtomic: RemoteAtomic}
 
-// checkWrite checks the range that a WRITE names, and that its packets are as long
-// as it said.
+// checkWrite checks the range of a WRITE and that its packets match the announced length.
 func (q *QP) checkWrite(p *Packet, is part) roce.Syndrome {
 	left := q.msgLeft
 	if is&partStarts != 0 {

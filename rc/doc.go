@@ -1,11 +1,9 @@
-// Package rc is the reliable connection of InfiniBand and RoCEv2 as a pure
-// machine: no clock, no socket, no goroutine. The simulator and the real
-// socket drive the very same code.
+// Package rc is the reliable connection of InfiniBand and RoCEv2 without input and output: no clock, no socket, no
+// goroutine. The simulator and the real socket drive the very same code.
 //
-// A QP is both halves of one end. The requester turns posted work requests
-// into packets (Next), takes acknowledgements (Acknowledged) and time-outs
-// (Timeout); the responder takes request packets (Data), says what to answer
-// at once, and has READ data and what must wait for it in NextResponse.
+// A QP is both halves of one end. The requester turns posted work requests into packets (Next), and processes
+// acknowledgements (Acknowledged) and time-outs (Timeout). The responder processes request packets (Data) and returns
+// immediate answers; NextResponse returns READ data and the answers queued behind it.
 //
 // A packet is its decoded headers plus, where bytes really move, a slice of
 // them (Packet.Data): of the posted buffer, or of a registered region. The
@@ -19,12 +17,10 @@
 //
 // # Recovery
 //
-// GoBackN follows IBTA 9.7: the responder answers the first packet of a gap
-// with one NAK carrying the expected PSN and drops until that PSN arrives; the
-// requester starts over from there. Selective keeps out-of-order packets in a
-// bounded window and asks for what is missing, as IRN does (Mittal et al.,
-// SIGCOMM 2018), but says what is lost instead of what arrived, so that
-// reordering alone costs no packet.
+// GoBackN follows IBTA 9.7: the responder answers the first packet of a gap with one NAK carrying the expected PSN and
+// drops until that PSN arrives; the requester starts over from there. Selective stores out-of-order packets in a
+// bounded window and requests the missing ones, as IRN does (Mittal et al., SIGCOMM 2018). It reports lost packets
+// instead of arrived ones, so that reordering alone causes no retransmission.
 //
 // The responder sends, in codes that IBTA reserves, with the expected PSN in the
 // BTH, which acknowledges everything before it:
@@ -50,14 +46,12 @@
 //	NakTrimmedLast  the same, where the headers say that it was at the port to us; and of a
 //	            packet that the NIC has dropped because its Store was full.
 //
-// The requester sends again what NakMissing or NakTrimmed names. What went again is lost again
-// when NakGap shows that so many packets overtook it, or that something came which
-// went two round trips later, or when nothing comes for IRN's RTO (docs/references.md, irn)
-// and two round trips, as far as they are known: then what is known to be missing
-// goes again, or the last packet, whose answer says what arrived. The ACK timeout is left
-// for a path that is dead. READ data is placed in any order, and what is missing of it is asked for alone.
+// The requester sends again what NakMissing or NakTrimmed names. A retransmitted packet is lost again in three cases:
+// NakGap reports that the given number of packets overtook it, a packet sent two round trips later arrived, or nothing
+// arrives for IRN's RTO (docs/references.md, irn) and two round trips, if known. In the last case the packets known to
+// be missing are retransmitted, or else the last packet, whose answer reports what arrived. The ACK timeout remains for
+// dead paths. READ data are placed in any order, and only the missing parts are requested again.
 //
-// Both ends must be in selective mode; package verbs agrees on it. Where they are
-// not all still arrives: a selective requester goes back N when it is told to, and
-// one that goes back N does so for the first NakMissing of a gap.
+// Both ends must be in selective mode; package verbs agrees on it. If the ends differ, all data still arrive: a
+// selective requester goes back N on request, and a go-back-N requester does so for the first NakMissing of a gap.
 package rc

@@ -20,19 +20,18 @@ const (
 	RemoteInvalidate
 )
 
-// Memory is a table of registered regions, looked up by rkey. One table serves
-// all queue pairs of a protection domain.
+// Memory is a table of registered regions, looked up by rkey. All queue pairs of a protection domain share one table.
 type Memory struct {
 	regions map[uint32]*region
 	next    uint32
 }
 
-// region is [va, va+len). Its bytes are buf, or nowhere in the simulator.
+// region is [va, va+len). Its bytes are in buf; the simulator has none.
 type region struct {
 	va, len uint64
 	access  Access
 	buf     []byte
-	dead    bool // deregistered or invalidated while a message was under way
+	dead    bool // deregistered or invalidated during a message
 }
 
 // NewMemory returns an empty table; the first key of Register is base.
@@ -62,8 +61,7 @@ func (m *Memory) RegisterBuffer(rkey uint32, va uint64, buf []byte, access Acces
 	return nil
 }
 
-// Deregister forgets a key and reports whether it was known. Messages under
-// way into the region are refused from then on.
+// Deregister forgets a key and reports whether it was known. Further packets of messages into the region are refused.
 func (m *Memory) Deregister(rkey uint32) bool {
 	r := m.regions[rkey]
 	if r == nil {
@@ -80,8 +78,8 @@ func (m *Memory) mayInvalidate(rkey uint32) bool {
 	return r != nil && r.access&RemoteInvalidate != 0
 }
 
-// find checks a RETH against the table: the key exists, the region allows the
-// access and the whole range lies inside (IBTA 9.7.4.1.5). Nil when not.
+// find checks a RETH against the table: the key exists, the region allows the access and the whole range is inside
+// (IBTA 9.7.4.1.5). Nil when not.
 func (m *Memory) find(rkey uint32, va uint64, length uint32, need Access) *region {
 	r := m.regions[rkey]
 	if r == nil || r.access&need != need || va < r.va || uint64(length) > r.len || va-r.va > r.len-uint64(length) {
@@ -90,8 +88,8 @@ func (m *Memory) find(rkey uint32, va uint64, length uint32, need Access) *regio
 	return r
 }
 
-// Target returns the memory of a WRITE of length bytes at va; false where the key, the range or the right is not
-// there.
+// Target returns the memory of a WRITE of length bytes at va; false for an unknown key, a missing right or a range
+// outside the region.
 func (m *Memory) Target(rkey uint32, va uint64, length uint32) (b []byte, ok bool) {
 	r := m.find(rkey, va, length, RemoteWrite)
 	if r == nil {
@@ -108,8 +106,8 @@ func (r *region) bytes(va uint64, n int) []byte {
 	return r.buf[va-r.va:][:n]
 }
 
-// atomic runs FETCH_ADD or CMP_SWAP on the eight bytes at va, in the byte order
-// of the host, and returns what they held.
+// atomic runs FETCH_ADD or CMP_SWAP on the eight bytes at va, in the byte order of the host, and returns their old
+// value.
 func (r *region) atomic(va uint64, swap bool, swapAdd, compare uint64) (was uint64) {
 	b := r.bytes(va, 8)
 	if b == nil {

@@ -8,7 +8,7 @@ import (
 // maxNamed is the largest window in which AckNamed can point from one end to the other.
 const maxNamed = 1 << 15
 
-// name answers packet s: everything before the expected PSN is here, s is, and so many in all.
+// name answers packet s: it acknowledges all packets before the expected PSN, packet s, and the total number received.
 func (q *QP) name(a *Answer, s uint64) {
 	if s < q.expect && q.expect-s > maxNamed { // a very old copy: no field reaches it
 		s = q.expect - 1
@@ -17,11 +17,10 @@ func (q *QP) name(a *Answer, s uint64) {
 	q.nak(a, roce.AckNamed, uint32(uint16(s-q.expect))<<8|uint32(have))
 }
 
-// asks reports that a request is to be answered: it asks for that, or it came in marked and the answer can
-// say at once that it was this one.
+// asks reports whether a request needs an answer: it requests one, or it is marked and an immediate answer can name it.
 func (q *QP) asks(p *Packet) bool { return p.AckReq || p.Marked && q.cfg.Named }
 
-// About returns which packet an acknowledgement answers: that of its PSN, or the one that it names.
+// About returns the packet that an acknowledgement answers: the one of its PSN, or the one that it names.
 func (p *Packet) About() (psn uint32, ok bool) {
 	switch {
 	case p.Opcode != roce.Acknowledge:
@@ -40,9 +39,8 @@ func (q *QP) ahead() uint64 {
 	return q.sel.have - q.una
 }
 
-// taken takes what an answer says of how many packets the responder has, and returns how many of them
-// are news. Where many answers were lost the count may have gone round without notice; it is right again
-// with everything in order.
+// taken processes the responder's count of received packets and returns its increase. Where many answers were lost the
+// count may have gone round without notice; it is right again with everything in order.
 func (q *QP) taken(p *Packet) (news uint64) {
 	k := q.sel
 	was := k.have
@@ -55,7 +53,7 @@ func (q *QP) taken(p *Packet) (news uint64) {
 	return k.have - was
 }
 
-// nameTimed takes the time of packet s, if it is the one that is timed.
+// nameTimed records the round trip of packet s, if s is the timed packet.
 func (k *selective) nameTimed(now unit.Time, s uint64) {
 	if k.timed != 0 && s == k.timed {
 		k.rtt.sample(now - k.timedAt)
@@ -63,8 +61,8 @@ func (k *selective) nameTimed(now unit.Time, s uint64) {
 	}
 }
 
-// named takes the answer to a packet while something before it is missing: as a report of a gap whose
-// length is not told, which one packet is for sure.
+// named processes the answer to a packet while an earlier one is missing: a report of a gap of unknown length, with at
+// least one packet.
 func (q *QP) named(now unit.Time, p *Packet, cum uint64) {
 	s := cum + uint64(int64(int16(p.MSN>>8)))
 	if s <= cum || s >= q.high {
@@ -78,7 +76,7 @@ func (q *QP) named(now unit.Time, p *Packet, cum uint64) {
 	}
 }
 
-// listed takes a request that asks for what is missing: all of it is lost.
+// listed processes a request to list missing packets: all of them are lost.
 func (q *QP) listed() {
 	r := &q.reorder
 	if r.held == 0 {
@@ -88,17 +86,17 @@ func (q *QP) listed() {
 	r.late, r.above = max(r.late, r.top), 0
 }
 
-// Silent reports that answers name their packets, nothing has been heard for long, and a packet goes for that
-// reason: the path of the oldest may be broken.
+// Silent reports whether answers name their packets, none has arrived for long, and a packet is due for that reason:
+// the path of the oldest may be broken.
 func (q *QP) Silent() bool { return q.cfg.Named && q.sel != nil && q.sel.probes > 0 }
 
 // fewAhead is the least number of packets that must overtake another before it counts as lost.
 const fewAhead = 5
 
-// Window says how many packets the driver's window holds; 0: there is none. Where answers name their packets,
-// what more than half as many again have overtaken is lost, and so is what else is missing by then: a window
-// can be no farther apart on its paths (SLEEK of uet-htsim, uec.cpp; docs/references.md, nscc). The oldest goes again
-// at once and asks the responder to list the others.
+// Window returns the packets in the driver's window; 0: no window. Where answers name their packets, a packet is lost
+// when more than 1.5 windows of packets have overtaken it; all other missing packets are then lost too, because paths
+// cannot differ by more than a window (SLEEK of uet-htsim, uec.cpp; docs/references.md, nscc). The oldest is
+// retransmitted immediately and requests a list of the others.
 func (q *QP) Window(packets uint64) {
 	if q.sel != nil {
 		q.sel.window = packets

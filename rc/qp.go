@@ -19,7 +19,7 @@ const (
 	Init
 	ReadyToReceive
 	ReadyToSend
-	SendQueueDrain // finish the message under way, start no other
+	SendQueueDrain // finish the current message, start no other
 	Error
 )
 
@@ -32,7 +32,7 @@ func (s State) String() string {
 	return fmt.Sprintf("state %d", uint8(s))
 }
 
-// Recovery says what happens to packets that arrive out of order.
+// Recovery is the treatment of packets that arrive out of order.
 type Recovery uint8
 
 // GoBackN drops them, Selective keeps them.
@@ -68,16 +68,16 @@ func (s Status) String() string { return statusNames[s] }
 // Config is the fixed part of a queue pair's attributes.
 type Config struct {
 	MTU       int       // path MTU in payload bytes: 256, 512, 1024, 2048 or 4096
-	Recovery  Recovery  // what the responder does with reordered packets
+	Recovery  Recovery  // the responder's treatment of reordered packets
 	WriteOnly bool      // a RETH in every packet (WRITE Only) instead of First/Middle/Last
-	AckEvery  int       // the requester asks for an ACK every so many packets
+	AckEvery  int       // the requester requests an ACK in every Nth packet
 	Timeout   unit.Time // local ACK timeout, LocalAckTimeout(n); zero never fires
 	Retries   int       // timeouts in a row before the QP fails
 	Window    int       // Selective: packets kept beyond the expected one
 	NakAfter  int       // Selective: packets that must overtake a gap before it counts as lost
 	Named     bool      // Selective: acknowledgements name the packet that they answer (doc.go)
 
-	Reads       int    // READs and atomics under way at a time, as requester; 0 to 128
+	Reads       int    // outstanding READs and atomics, as requester; 0 to 128
 	ReadsIn     int    // the same as responder
 	Deny        Access // remote access refused whatever the region allows
 	RNRRetries  int    // tries after "receiver not ready"; 7 is endless
@@ -134,9 +134,9 @@ type Packet struct {
 	Syndrome  roce.Syndrome // responses only
 	AckReq    bool
 	Again     bool // a retransmission; not on the wire, for counters
-	List      bool // Config.Named: a request says that what is missing now is lost, and to be listed; BECN
+	List      bool // Config.Named: a request reports the missing packets as lost and asks for their list; BECN
 	Solicited bool
-	Marked    bool // a request came in marked, congestion experienced; a response says so of one: BECN
+	Marked    bool // a request arrived with a congestion mark, or a response reports one: BECN
 	PSN       uint32
 	Payload   int32  // bytes
 	RKey      uint32 // with a RETH or AtomicETH
@@ -147,10 +147,10 @@ type Packet struct {
 	SwapAdd   uint64 // atomics
 	Compare   uint64 // CMP_SWAP
 	Orig      uint64 // atomic ACK
-	Data      []byte // Payload bytes, or nil where none move
+	Data      []byte // payload bytes; nil in the simulator
 }
 
-// Missing returns which packets a NAK says are lost: so many from a PSN on.
+// Missing returns the run of packets that a NAK reports lost: its first PSN and its length.
 func (p *Packet) Missing() (first uint32, n int) {
 	switch p.Syndrome {
 	case roce.NakSequence:
@@ -169,7 +169,7 @@ type Completion struct {
 	Len    int64
 }
 
-// QP is one end of a reliable connection. It is not safe for concurrent use.
+// QP is one end of a reliable connection. A QP is not safe for concurrent use.
 //
 // Thousands of them do not fit a processor's caches together, so fields lie by who reads them: each
 // packet of a requester touches the first two cache lines of 64 bytes, each packet that a responder
@@ -179,7 +179,7 @@ type QP struct {
 	retries, rnrTries uint8
 	state             State
 	special           uint8         // why mayAdvance must look closer
-	answerGap         bool          // lost READ data has been asked for again
+	answerGap         bool          // lost READ data has been requested again
 	dying             bool          // responder: a NAK that ends the connection waits behind READ data
 	goesOn            bool          // the next WRITE ONLY belongs to the same message
 	fault             roce.Syndrome // the NAK that ended the connection
@@ -188,8 +188,8 @@ type QP struct {
 	// unsent; high is one above the highest ever sent.
 	una, next, high, end uint64
 	progressAt           unit.Time // when una moved last or the first packet since was sent
-	cur                  int32     // index in wrs of the request that next lies in
-	ackEvery             uint32    // packets from one that asks for an ACK to the next
+	cur                  int32     // index in wrs of the request that contains next
+	ackEvery             uint32    // packets between two requests for an ACK
 	wrs                  []wr
 	sel                  *selective // selective recovery; nil otherwise
 	done                 []Completion
@@ -205,11 +205,11 @@ type QP struct {
 	msgLeft  int64   // bytes of the current WRITE still to come
 	region   *region // of the current WRITE
 	Placed   uint64  // payload bytes written in order or out of order, once each
-	Received uint64  // data packets taken, duplicates and drops not counted
+	Received uint64  // data packets accepted, without duplicates and drops
 	reorder  reorderState
 
 	mem           *Memory
-	out           []response // READ data and what must wait for it
+	out           []response // READ data and the answers queued behind it
 	Retransmitted uint64     // packets sent again
 	Timeouts      uint64     // ACK timeouts that ran out
 	sendAt        int        // bytes of the current SEND that are in its receive
@@ -250,7 +250,7 @@ func (q *QP) Modify(to State, psn uint32) error {
 		q.ackEvery = uint32(max(1, q.cfg.AckEvery))
 		if q.cfg.Recovery == Selective {
 			q.sel = &selective{have: q.una, named: q.cfg.Named}
-			// A window that nobody asks to open waits out the time-out.
+			// A full window without an ACK request would stall until the time-out.
 			q.ackEvery = min(q.ackEvery, uint32(q.cfg.Window/2))
 		}
 	default:
@@ -287,7 +287,7 @@ func (q *QP) fail(s Status) {
 	q.free()
 	q.sel, q.reorder, q.special = nil, reorderState{window: window{peak: q.reorder.peak}, store: q.reorder.store}, 0
 	q.region, q.executed = nil, nil
-	// A NAK that says why still goes out; READ data does not.
+	// A NAK with the reason is still sent; READ data are not.
 	q.out = slices.DeleteFunc(q.out, func(r response) bool { return r.opcode != roce.Acknowledge })
 }
 

@@ -5,9 +5,8 @@ import (
 	"railyard/unit"
 )
 
-// answerAhead takes READ data and atomic answers in any order, as a selective
-// requester does: each says where it belongs. What is missing is asked for again
-// once too many overtook it, and only that.
+// answerAhead accepts READ data and atomic answers in any order, as a selective requester does: each carries its
+// position. Only missing data are requested again, after enough packets have overtaken them.
 func (q *QP) answerAhead(now unit.Time, p *Packet) (packets uint64) {
 	k := q.sel
 	s := roce.Extend(p.PSN, q.una)
@@ -15,7 +14,7 @@ func (q *QP) answerAhead(now unit.Time, p *Packet) (packets uint64) {
 		if q.una-s <= uint64(len(k.answers.used)) {
 			k.answers.cameAgain(s)
 		}
-		return 0 // an answer to a question asked twice, or a ghost
+		return 0 // an answer to a repeated request, or a stale one
 	}
 	w := &q.wrs[q.locate(s)]
 	if !w.Verb.answered() || (w.Verb == Read) != p.Opcode.IsReadResponse() || p.Opcode.HasAETH() &&
@@ -51,8 +50,7 @@ func (q *QP) answerAhead(now unit.Time, p *Packet) (packets uint64) {
 	return packets
 }
 
-// progress moves una over what the responder has executed, as far as the answers
-// that carry data are here.
+// progress moves una over the executed requests, up to the first missing answer with data.
 func (q *QP) progress(now unit.Time) (packets uint64) {
 	k := q.sel
 	to, r := q.una, &k.answers
@@ -77,7 +75,7 @@ func (q *QP) progress(now unit.Time) (packets uint64) {
 	return packets
 }
 
-// askAgain asks for the data that is lost, each run once.
+// askAgain requests the lost data, each run once.
 func (q *QP) askAgain() {
 	if q.sel == nil {
 		return
@@ -99,7 +97,7 @@ func (q *QP) askAgain() {
 	r.told = max(r.told, r.late)
 }
 
-// noData returns where the run of data that is missing from s on ends.
+// noData returns the end of the run of missing data that starts at s.
 func (q *QP) noData(s, upto uint64) uint64 {
 	r := &q.sel.answers
 	for s < upto && (r.held == 0 || !r.has(s)) {
@@ -108,7 +106,7 @@ func (q *QP) noData(s, upto uint64) uint64 {
 	return s
 }
 
-// askAll asks for all data that is missing of what was executed.
+// askAll requests all missing data of executed requests.
 func (q *QP) askAll() {
 	past := q.sel.past
 	for i := range q.wrs {
@@ -122,8 +120,7 @@ func (q *QP) askAll() {
 	}
 }
 
-// gone reports that something is known to be missing: a packet at the responder,
-// or data on its way here.
+// gone reports whether a packet is known to be missing: a request at the responder, or data at this end.
 func (q *QP) gone() bool {
 	k := q.sel
 	return k.hole != 0 || k.past > q.una && len(q.wrs) > 0 && q.wrs[0].Verb.answered()

@@ -6,7 +6,7 @@ import (
 	"railyard/roce"
 )
 
-// Receive is a posted receive: where the next SEND goes.
+// Receive is a posted receive: the buffer of the next SEND.
 type Receive struct {
 	ID   uint64
 	Data [][]byte // filled in turn; a message longer than all of it costs the connection
@@ -85,7 +85,7 @@ func (q *QP) takeSend(p *Packet, is part) (bad roce.Syndrome) {
 	return 0
 }
 
-// scatter copies a packet's payload behind what the receive already has.
+// scatter appends a packet's payload to the data already in the receive.
 func (q *QP) scatter(p *Packet) bool {
 	at, data := q.sendAt, p.Data
 	q.sendAt += int(p.Payload)

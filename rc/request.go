@@ -9,8 +9,8 @@ import (
 // MaxMessage is the largest message of the transport, 2 GiB (IBTA 9.7.1).
 const MaxMessage = 1 << 31
 
-// maxReadPackets bounds the responses of one READ, so that its whole range of
-// sequence numbers stays well inside half the space.
+// maxReadPackets is the maximum number of responses of one READ, so that its sequence numbers stay well below half of
+// the space.
 const maxReadPackets = 1 << 22
 
 // Verb is the operation of a work request.
@@ -59,27 +59,24 @@ type Request struct {
 	Len  int64  // bytes of the message; atomics have 8
 	RKey uint32 // remote key: WRITE, READ, atomics
 	Verb Verb
-	// Solicited wakes whoever waits for such completions at the peer; Fence
-	// waits for earlier READs and atomics.
+	// Solicited raises a solicited event at the peer; Fence delays the request until earlier READs and atomics are
+	// complete.
 	Solicited, Fence bool
-	// Unprotected says that the local buffer is not the caller's to use: when its
-	// turn comes the request fails with LocalProtectionError.
+	// Unprotected marks a local buffer without access rights: the request fails with LocalProtectionError in its turn.
 	Unprotected bool
 	ID          uint64
-	// Data is the local side: where WRITE and SEND read from, and where the
-	// answer of READ and atomics goes. Nil where no bytes move, as in the
-	// simulator; else it has Len bytes.
+	// Data is the local buffer: the source of WRITE and SEND, the destination of READ and atomic answers. It is nil in
+	// the simulator, which moves no bytes; else it has Len bytes.
 	Data []byte
 	Imm  uint32 // immediate data, or the rkey to invalidate
-	// Continues says that this is one more part of what the request before it
-	// began: a queue pair that drains finishes all parts.
+	// Continues marks a further part of the previous request's message: a draining queue pair finishes all parts.
 	Continues bool
 	SwapAdd   uint64 // atomics: what to add, or to swap in
 	Compare   uint64 // CMP_SWAP
 }
 
-// wr is a posted work request whose packets have the PSNs [first, end). It fills two cache lines, so
-// that the first, alone, has what build reads.
+// wr is a posted work request whose packets have the PSNs [first, end). It fills two cache lines, so that build reads
+// only the first.
 type wr struct {
 	first, end uint64
 	Request
@@ -135,16 +132,14 @@ func (q *QP) protect() {
 	}
 }
 
-// packets returns how many packets a message of so many bytes takes; an empty
-// one takes one.
+// packets returns the number of packets of a message of the given size; an empty message takes one.
 func (q *QP) packets(length int64) uint64 {
 	return uint64(max(1, (length+int64(q.cfg.MTU)-1)/int64(q.cfg.MTU)))
 }
 
-// build fills p with the packet of sequence number s of request w and returns
-// the sequence number after it: which part of the message it is follows from
-// its place alone. A READ covers the numbers of its responses; asked for again
-// it starts at the first one missing.
+// build fills p with the packet of sequence number s of request w and returns the sequence number after it: which part
+// of the message it is follows from its place alone. A READ takes the sequence numbers of its responses; a repeated
+// READ starts at the first missing one.
 func (q *QP) build(p *Packet, w *wr, s uint64) (after uint64) {
 	i := int64(s - w.first)
 	mtu := int64(q.cfg.MTU)
@@ -160,8 +155,8 @@ func (q *QP) build(p *Packet, w *wr, s uint64) (after uint64) {
 			SwapAdd: w.SwapAdd, Compare: w.Compare}
 		return w.end
 	case q.cfg.WriteOnly && w.Verb <= WriteImm:
-		// Every packet names its own range; only the last has the immediate, and
-		// the solicited bit, unused elsewhere, says that a packet is not the last.
+		// Every packet carries its own range. Only the last has the immediate; the solicited bit, otherwise unused,
+		// marks all packets but the last.
 		p.Opcode = roce.WriteOnly
 		if last {
 			p.Opcode = ops.only

@@ -12,16 +12,16 @@ const (
 	specialReads                   // READs, atomics, fences or unusable buffers are in the send queue
 )
 
-// maxOpen is the largest number of sequence numbers in flight: less than half of all, so
-// that old and new can be told apart (IBTA 9.7.2).
+// maxOpen is the maximum of sequence numbers in flight: less than half of the space, so that old and new ones are
+// distinguishable (IBTA 9.7.2).
 const maxOpen = 1<<23 - 1
 
 // Pending reports whether a packet could be sent now, windows of congestion
 // control aside.
 func (q *QP) Pending() bool { return q.Resending() || q.mayAdvance() }
 
-// mayAdvance reports whether a new packet is posted and fits the window: half
-// the sequence space, or what a selective responder keeps.
+// mayAdvance reports whether a new packet is posted and fits the window: half the sequence space, or the capacity of a
+// selective responder.
 func (q *QP) mayAdvance() bool {
 	limit := uint64(maxOpen)
 	if q.cfg.Recovery == Selective {
@@ -60,9 +60,8 @@ func (q *QP) mayStart() bool {
 	return !(w.Fence && reads > 0) && !(w.Verb.answered() && reads >= q.cfg.Reads)
 }
 
-// InFlightBytes returns what is sent and not acknowledged, counting full
-// packets; where answers name their packets, without those that have arrived
-// before others and those that are known to be lost.
+// InFlightBytes returns the bytes sent and not acknowledged, counted as full packets. Where answers name their packets,
+// packets that arrived out of order or are known to be lost are not included.
 func (q *QP) InFlightBytes() unit.Bytes {
 	n := q.next - q.una
 	if q.cfg.Named && q.sel != nil {
@@ -79,7 +78,7 @@ func (q *QP) Next(now unit.Time, p *Packet) (ok bool) {
 	if !q.mayAdvance() {
 		return false
 	}
-	if q.una == q.next { // nothing is under way, or all of it goes again: the timer starts here
+	if q.una == q.next { // nothing is in flight, or all of it is retransmitted: the timer starts here
 		q.progressAt = now
 	}
 	w := &q.wrs[q.cur]
@@ -111,9 +110,8 @@ func (q *QP) locate(s uint64) int {
 	return len(q.wrs)
 }
 
-// Acknowledged takes what the responder sends, ACK, NAK, READ response or
-// atomic ACK, and returns how many packets it newly acknowledged. Completions
-// are then ready in PopCompletion.
+// Acknowledged processes the responder's answers, ACK, NAK, READ response or atomic ACK, and returns the number of
+// newly acknowledged packets. Completions are then ready in PopCompletion.
 func (q *QP) Acknowledged(now unit.Time, p *Packet) (packets uint64) {
 	if q.state != ReadyToSend && q.state != SendQueueDrain {
 		return 0
@@ -163,7 +161,7 @@ func (q *QP) Acknowledged(now unit.Time, p *Packet) (packets uint64) {
 	return packets
 }
 
-// reach moves una to cum, if that is ahead, and returns by how much.
+// reach advances una to cum and returns the distance, 0 if cum is not ahead.
 func (q *QP) reach(now unit.Time, cum uint64) (packets uint64) {
 	if cum <= q.una {
 		return 0
@@ -182,8 +180,8 @@ func (q *QP) refused(now unit.Time, p *Packet, cum uint64) {
 			q.goBack(now)
 		}
 	case p.Syndrome.Names():
-		// A selective responder says so to one that goes back N: it is for the run at
-		// una alone. In selective mode Acknowledged has taken the report.
+		// A selective responder answers a go-back-N requester like this: the NAK covers the run at una only. In
+		// selective mode Acknowledged has processed the report.
 		if q.sel == nil && cum == q.una && q.una < q.high && p.MSN>>8 == 0 && q.retry() {
 			q.goBack(now)
 		}
@@ -228,12 +226,11 @@ func (q *QP) notReady(now unit.Time, code uint8, cum uint64) {
 	}
 }
 
-// WaitsForReceiver reports that the peer said it was not ready and its timer
-// still runs; TimeoutAt is when it ends.
+// WaitsForReceiver reports whether the peer returned RNR and its timer still runs, until TimeoutAt.
 func (q *QP) WaitsForReceiver() bool { return q.special&specialRNR != 0 }
 
-// Ask makes a packet that Next has just produced ask for an acknowledgement:
-// the driver's own window lets no other go before one comes.
+// Ask sets the request for an acknowledgement in a packet that Next has just produced: the driver's window is full
+// until an acknowledgement arrives.
 func (q *QP) Ask(now unit.Time, p *Packet) {
 	if q.sel != nil && !p.AckReq && !p.Again {
 		q.sel.askedFor(now, roce.Extend(p.PSN, q.una))
@@ -327,10 +324,9 @@ func (q *QP) TimeoutAt() unit.Time {
 	return at
 }
 
-// Timeout handles the local ACK timeout: resend from the oldest unacknowledged
-// packet, or fail once the retry count is used up (IBTA 9.9.2.1.1). The end of
-// a wait for a receiver that was not ready is handled here too. It returns
-// false when nothing was due.
+// Timeout handles the local ACK timeout: resend from the oldest unacknowledged packet, or fail once the retry count is
+// used up (IBTA 9.9.2.1.1). The end of a wait for a receiver that was not ready is handled here too. It returns false
+// if nothing was due.
 func (q *QP) Timeout(now unit.Time) bool {
 	if now < q.TimeoutAt() {
 		return false

@@ -6,9 +6,8 @@ import (
 	"railyard/roce"
 )
 
-// response is something the responder still has to send: the rest of a READ's
-// data, an atomic's answer, or an acknowledgement that must wait for those
-// before it (IBTA 9.7.5.1.1: responses leave in the order of the requests).
+// response is an answer that the responder has still to send: the rest of a READ's data, an atomic's answer, or an
+// acknowledgement queued behind them (IBTA 9.7.5.1.1: responses leave in the order of the requests).
 type response struct {
 	opcode   roce.Opcode // Acknowledge, AtomicAck, or ReadRequest for a READ's data
 	syndrome roce.Syndrome
@@ -17,13 +16,13 @@ type response struct {
 	rkey     uint32
 	next     uint64 // sequence number of the next packet
 	end      uint64 // READ: one behind the last
-	va       uint64 // READ: where next's data lies
+	va       uint64 // READ: address of the data of next
 	left     uint32 // READ: bytes from next on
 	orig     uint64 // atomic
 }
 
-// executed is a READ or an atomic that was accepted. A repeated atomic is answered
-// with what it found, not done again; a repeated READ must be the same, or a part.
+// executed is a READ or an atomic that was accepted. A repeated atomic is answered with its stored result and not
+// executed again; a repeated READ must be equal to the first or a part of it.
 type executed struct {
 	s, end uint64 // sequence numbers [s, end)
 	read   bool
@@ -84,8 +83,8 @@ func (q *QP) NextResponse(p *Packet) (ok bool) {
 	return true
 }
 
-// takeRead accepts a READ request at sequence number s: again when it is one
-// of the past. It returns how many sequence numbers it covers.
+// takeRead accepts a READ request at sequence number s: again when it is one of the past. It returns the number of
+// sequence numbers of the response.
 func (q *QP) takeRead(p *Packet, s uint64, again bool) (n uint64, bad roce.Syndrome) {
 	if p.Len > MaxMessage {
 		return 0, roce.NakInvalid
@@ -134,8 +133,8 @@ func (q *QP) takeAtomic(p *Packet, s uint64) (bad roce.Syndrome) {
 	return 0
 }
 
-// remember keeps the last requests whose answers may be lost: no more are under
-// way at a time. How many may be lowered meanwhile.
+// remember stores the last requests whose answers may be lost; there are at most as many as may be outstanding. How
+// many may be lowered meanwhile.
 func (q *QP) remember(e executed) {
 	if n := len(q.executed) - q.cfg.ReadsIn; n >= 0 {
 		q.executed = q.executed[:copy(q.executed, q.executed[min(n+1, len(q.executed)):])]
@@ -143,8 +142,8 @@ func (q *QP) remember(e executed) {
 	q.executed = append(q.executed, e)
 }
 
-// covers reports whether a repeated READ at sequence number s asks for what an
-// accepted one did, or for a part of it (IBTA 9.7.5.1.4).
+// covers reports whether a repeated READ at sequence number s requests the data of an accepted one, or a part of them
+// (IBTA 9.7.5.1.4).
 func (q *QP) covers(p *Packet, s uint64) bool {
 	for i := range q.executed {
 		e := &q.executed[i]
@@ -169,10 +168,9 @@ func (q *QP) answering() (n int) {
 	return n
 }
 
-// respond queues a response in the order of sequence numbers; a repeated READ
-// takes the place of what is left of the same one. False when the peer asks
-// for more at a time than was agreed; repeats get half of the room, so that
-// copies made by the network cannot crowd out a new request.
+// respond queues a response in the order of sequence numbers; a repeated READ replaces the rest of the earlier one. It
+// returns false if the peer exceeds the agreed number of outstanding requests. Repeats may use half of the queue, so
+// that copies made by the network cannot crowd out a new request.
 func (q *QP) respond(r response, again bool) bool {
 	at := len(q.out)
 	for i := range q.out {
@@ -205,8 +203,7 @@ func (q *QP) again(p *Packet, d int32, a *Answer) {
 	}
 	switch {
 	case p.Opcode == roce.ReadRequest:
-		// A repeated READ that is not allowed any more gets no answer; its
-		// requester runs out of retries.
+		// A repeated READ that is no longer allowed gets no answer; its requester exhausts its retries.
 		q.takeRead(p, s, true)
 	case p.Opcode.IsAtomic():
 		for i := range q.executed {
@@ -215,7 +212,7 @@ func (q *QP) again(p *Packet, d int32, a *Answer) {
 			}
 		}
 	case !p.Opcode.IsSend() && p.Opcode > roce.WriteOnlyImm:
-	case q.cfg.Recovery == Selective: // C9-105: acknowledged, asked or not
+	case q.cfg.Recovery == Selective: // C9-105: acknowledged even without a request
 		q.report(a, s, true, p.List)
 	default:
 		q.ack(a)

@@ -16,7 +16,7 @@ const (
 	NoRoom             // ahead of a gap and dropped: the NIC's store is full
 )
 
-// Answer says what the responder makes of a data packet.
+// Answer is the responder's verdict on a data packet.
 type Answer struct {
 	Verdict   Verdict
 	Reply     bool // send Packet back
@@ -75,9 +75,8 @@ func (q *QP) inOrder(p *Packet, a *Answer) {
 	}
 }
 
-// place executes one packet and moves the expected PSN behind it. What the QP
-// or the memory does not allow is answered with a NAK that ends the connection,
-// a missing receive with one that asks to come back later.
+// place executes one packet and moves the expected PSN behind it. A violation of the QP's or the memory's rights is
+// answered with a NAK that ends the connection, a missing receive with an RNR NAK.
 func (q *QP) place(p *Packet, a *Answer) bool {
 	is, bad, n := partWrite, roce.Syndrome(0), uint64(1)
 	if p.Opcode != roce.WriteMiddle || !q.goesAhead(p) {
@@ -87,7 +86,7 @@ func (q *QP) place(p *Packet, a *Answer) bool {
 	case bad != 0:
 	case !q.cfg.AlwaysReady && len(q.receives) == 0 && q.needsReceive(p):
 		a.Verdict = NotReady
-		q.nakSent = true // what follows is dropped in silence
+		q.nakSent = true // further packets are dropped silently
 		q.nak(a, roce.RNRNak|roce.Syndrome(q.cfg.RNRTimer&31), q.msn)
 		return false
 	case is&partWrite != 0:
@@ -143,9 +142,8 @@ func (q *QP) takeWrite(p *Packet, is part) {
 	}
 }
 
-// announced adds up how long the WRITE is that a packet with a RETH belongs to:
-// for the receive that its immediate completes. Where every packet has one, the
-// solicited bit says that more of the same message follow.
+// announced adds up how long the WRITE is that a packet with a RETH belongs to: for the receive that its immediate
+// completes. Where every packet has a RETH, the solicited bit marks all packets of a message but the last.
 func (q *QP) announced(p *Packet) {
 	if !q.goesOn {
 		q.msgLen = 0
@@ -185,10 +183,10 @@ func (q *QP) reply(a *Answer, p Packet, s uint64) {
 	}
 	last := &q.out[len(q.out)-1]
 	if last.opcode == roce.Acknowledge && last.syndrome.IsAck() {
-		q.out = q.out[:len(q.out)-1] // the later one says it too
+		q.out = q.out[:len(q.out)-1] // the later one acknowledges it too
 	}
 	if len(q.out) > 4*q.cfg.ReadsIn+64 {
-		return // a requester that does not read its answers asks again
+		return // a requester that does not read its answers repeats the request
 	}
 	q.out = append(q.out, response{opcode: roce.Acknowledge, syndrome: p.Syndrome, msn: p.MSN, next: s, end: s + 1})
 }

@@ -6,10 +6,9 @@ import (
 	"railyard/unit"
 )
 
-// How long a selective requester waits before the ACK timeout, at least, from
-// docs/references.md, irn, where IRN's two settings are: for news while a packet is known
-// to be missing, and, far longer because a pause is silence too, while none is. No
-// more than rtoFew packets in flight pause nobody.
+// How long a selective requester waits before the ACK timeout, at least, from docs/references.md, irn, where IRN's two
+// settings are: for news while a packet is known to be missing, and, far longer because a pause is silence too, while
+// none is. With at most rtoFew packets in flight, a time-out delays no other packet.
 const (
 	rtoGap  = 100 * unit.Microsecond
 	rtoHigh = 1350 * unit.Microsecond
@@ -20,8 +19,8 @@ const (
 	ProbeAfter = rtoHigh
 )
 
-// selective is the requester's side of selective repeat: what the responder
-// said is lost, how far it has heard us, and how long an answer takes.
+// selective is the requester's state of selective repeat: packets reported lost, the last PSN known to have arrived,
+// and the time of answers.
 type selective struct {
 	spans   []span // sent again or to be sent again, by sequence number
 	pending uint64 // packets of them to be sent again
@@ -30,26 +29,26 @@ type selective struct {
 	holeEnd  uint64
 	heard    uint64    // highest sequence number it has
 	overtook uint64    // packets at the responder that overtook the hole
-	most     int       // packets that overtook one which then came by itself
-	at       unit.Time // when una or heard moved or a packet went again
+	most     int       // largest number of packets that overtook one which was not lost
+	at       unit.Time // time of the last change of una or heard, or of the last retransmission
 	newAt    unit.Time // when a packet went for the first time
-	drained  uint64    // what is missing below it is lost: what went again long after came before it
-	came     unit.Time // when the latest that is known to have come after it went again did so
+	drained  uint64    // packets missing below it are lost: packets retransmitted long after them have arrived
+	came     unit.Time // arrival time of the latest retransmission known to have arrived
 	swept    uint64    // what went again long before came did so once more, up to here,
-	sweeps   int       // so many times in a row with nothing left out; 0: something beyond has come
+	sweeps   int       // consecutive sweeps with all packets lost; 0: a later packet has arrived
 	probes   uint8     // in a row without progress
 	early    uint64    // of all
 
 	named   bool   // Config.Named
 	window  uint64 // of the driver, packets; 0: none
-	recover uint64 // more than a window overtook what was missing: it and what follows up to here is listed
-	list    bool   // the next packet that goes again asks for that
+	recover uint64 // more than a window overtook a missing packet: all missing packets up to this one are listed
+	list    bool   // the next retransmitted packet requests the list
 	have    uint64 // Named: sequence numbers that the responder has, in order or not, as if in order
 
-	answers window // READ data ahead of what is missing
+	answers window // READ data ahead of the missing part
 	past    uint64 // the responder has executed everything before it
 
-	asked   uint64 // the last packet that asked for an ACK, and when
+	asked   uint64 // the last packet that requested an ACK, and its time
 	askedAt unit.Time
 	timed   uint64 // the packet whose answer is timed; 0: none
 	timedAt unit.Time
@@ -78,8 +77,8 @@ func (r *rtt) sample(t unit.Time) {
 	r.mean += d / 8
 }
 
-// patience returns the time that an answer may take: two round trips (RFC 8985, 7.2), more
-// where they vary (RFC 6298, 2.3).
+// patience returns the maximum time of an answer: two round trips (RFC 8985, 7.2), more if round trips vary (RFC 6298,
+// 2.3).
 func (r *rtt) patience() unit.Time { return max(2*r.mean, r.mean+4*r.dev) }
 
 // sent notes a packet that went for the first time.
@@ -97,7 +96,7 @@ func (k *selective) askedFor(now unit.Time, s uint64) {
 	}
 }
 
-// answered takes the time of a packet that is known to have arrived.
+// answered records the round trip of a packet that is known to have arrived.
 func (k *selective) answered(now unit.Time, upto uint64) {
 	if k.timed != 0 && upto > k.timed {
 		if !k.named { // else its own answer was lost, and this one's may have waited
@@ -107,7 +106,7 @@ func (k *selective) answered(now unit.Time, upto uint64) {
 	}
 }
 
-// advance forgets what lies before una.
+// advance discards the state below una.
 func (k *selective) advance(now unit.Time, una uint64) {
 	k.answered(now, una)
 	if k.hole < una {
@@ -134,7 +133,7 @@ func (k *selective) advance(now unit.Time, una uint64) {
 	k.at, k.probes = now, 0
 }
 
-// arrived takes note that the whole of a span has come.
+// arrived records that a whole span has arrived.
 func (k *selective) arrived(sp span) {
 	k.came = max(k.came, sp.at)
 	if sp.at-k.newAt >= rtoGap {
@@ -168,7 +167,7 @@ func (k *selective) cut(from, to uint64) {
 // add makes what no span covers of [from, to) wait to be sent again.
 func (k *selective) add(from, to uint64) {
 	if from <= k.timed && k.timed < to {
-		k.timed = 0 // what is sent again has no round trip (Karn)
+		k.timed = 0 // a retransmitted packet gives no round trip (Karn)
 	}
 	i := 0
 	for from < to {
@@ -201,9 +200,8 @@ func (k *selective) sentAgain(s uint64) (sp span, ok bool) {
 	return span{}, false
 }
 
-// lost makes [from, to) wait to be sent again: what already went again only if
-// again is set. Of a READ that was executed it is the data that is asked for again,
-// else the request, which is one packet.
+// lost makes [from, to) wait to be sent again: what already went again only if again is set. For an executed READ the
+// data are requested again, else the request of one packet is retransmitted.
 func (q *QP) lost(from, to uint64, again bool) {
 	k := q.sel
 	from, to = max(from, q.una), min(to, q.next)
@@ -221,8 +219,8 @@ func (q *QP) lost(from, to uint64, again bool) {
 	}
 }
 
-// gap takes a report that of what was sent the run of n packets at s is the first
-// that the responder misses, and that heard is the last packet that it has.
+// gap processes a report that the responder's first missing packets are the n packets from s on, and that heard is the
+// last packet that it received.
 func (q *QP) gap(now unit.Time, s, n, heard uint64) {
 	k := q.sel
 	k.answered(now, heard+1) // the silence of an outage too: queues behind it may be as long
@@ -248,9 +246,9 @@ func (q *QP) gap(now unit.Time, s, n, heard uint64) {
 // longAgo returns the time before which a retransmitted packet that has not arrived counts as lost.
 func (k *selective) longAgo() unit.Time { return k.came - max(rtoHigh, k.rtt.patience()) }
 
-// sweep sends the run [s, e), which went again long ago, once more. Which of the others that went
-// then have come nobody says; but once a few in a row were all lost, as after an outage, it takes
-// twice as many each time.
+// sweep sends the run [s, e), which went again long ago, once more. The report does not tell which other
+// retransmissions arrived. After several sweeps in a row in which all were lost, as after an outage, the interval
+// doubles each time.
 func (q *QP) sweep(s, e uint64) {
 	k := q.sel
 	if next, _ := k.old(k.swept); next != s {
@@ -296,11 +294,10 @@ func (q *QP) requests(from, upto uint64) (n uint64) {
 // more of any window than it already does.
 func (q *QP) Resending() bool { return q.sel != nil && q.sel.pending > 0 && q.special&specialRNR == 0 }
 
-// PastWindow reports that Next has a packet that goes whatever the driver's window says: what is sent again
-// takes no more of it than it already does. Where answers name their packets what is lost has left the
-// window, and comes back into it like any other packet, but for the oldest one, which everything waits for,
-// and what goes because nothing has been heard for long: else a window that shrank below what is under way
-// would stay full of packets that nobody has.
+// PastWindow reports whether Next has a packet that is sent regardless of the driver's window: a retransmission is
+// already counted in it. Where answers name their packets, lost packets have left the window, and a retransmission
+// needs room in it like a new packet. Exceptions are the oldest packet, which blocks all others, and a packet sent
+// after a long silence. Otherwise a window that shrank below the data in flight would stay full of lost packets.
 func (q *QP) PastWindow() bool {
 	if !q.Resending() {
 		return false
@@ -308,7 +305,7 @@ func (q *QP) PastWindow() bool {
 	return !q.cfg.Named || q.sel.spans[0].next == q.una || q.sel.probes > 0
 }
 
-// nextLost produces the lowest packet that is to be sent again.
+// nextLost produces the lowest lost packet.
 func (q *QP) nextLost(now unit.Time, p *Packet) bool {
 	k := q.sel
 	for i := range k.spans {
@@ -326,7 +323,7 @@ func (q *QP) nextLost(now unit.Time, p *Packet) bool {
 			q.progressAt = now
 		}
 		p.List, k.list = k.list, false
-		p.Again, p.AckReq = true, true // the ACK of the one before may be what was lost
+		p.Again, p.AckReq = true, true // the lost packet may have been the ACK of the one before
 		k.asked, k.askedAt = max(k.asked, s), now
 		sp.stamp, sp.at = q.next, now
 		k.pending -= sp.next - s
@@ -342,14 +339,14 @@ func (q *QP) nextLost(now unit.Time, p *Packet) bool {
 func (q *QP) probeAt() unit.Time {
 	k := q.sel
 	wait, from := k.rtt.patience(), k.at
-	if q.cfg.Named { // the driver's window may hold back what is to go again, and what is new
+	if q.cfg.Named { // the driver's window may block retransmissions and new packets
 		return max(k.at, k.newAt) + max(wait, rtoGap)<<min(k.probes, 16)
 	}
 	if k.pending > 0 {
 		return unit.Never
 	}
 	if q.gone() {
-		// Where nothing more is sent, nothing more will overtake what is missing.
+		// If no more packets are sent, none will overtake the missing one.
 		if wait = max(wait, rtoGap); q.mayAdvance() {
 			wait = max(wait, rtoHigh)
 		} else {
@@ -357,7 +354,7 @@ func (q *QP) probeAt() unit.Time {
 		}
 	} else {
 		if k.asked < q.una {
-			return unit.Never // nobody was asked
+			return unit.Never // no packet requested an answer
 		}
 		from = max(k.at, k.askedAt)
 		if wait = max(wait, rtoHigh); q.next-q.una <= rtoFew && k.rtt.mean > 0 {
@@ -367,8 +364,7 @@ func (q *QP) probeAt() unit.Time {
 	return from + wait<<min(k.probes, 16)
 }
 
-// probe sends again what is known to be missing, or else the last packet: its
-// answer says what arrived.
+// probe retransmits the packets known to be missing, or else the last packet: its answer reports what arrived.
 func (q *QP) probe(now unit.Time) {
 	k := q.sel
 	k.probes++
@@ -383,8 +379,8 @@ func (q *QP) probe(now unit.Time) {
 	k.at = now
 }
 
-// restart begins again after the ACK timeout: with the oldest packet, which any
-// responder takes, and the last one, whose answer shows what is missing.
+// restart resumes after the ACK timeout with the oldest packet, which any responder accepts, and the last one, whose
+// answer reports what is missing.
 func (q *QP) restart(now unit.Time) {
 	q.probe(now)
 	q.lost(q.una, q.una+1, true)

@@ -1,7 +1,7 @@
 package rc
 
-// A simulator that finds a network in one state twice, but for sequence numbers, may leave out what repeats: it takes
-// packets out of the middle of messages, at both ends.
+// A simulator that finds a network in the same state twice, except for sequence numbers, may skip the repetitions: it
+// removes packets from the middle of messages, at both ends.
 
 // Under is the message that a queue pair sends, in sequence numbers.
 type Under struct {
@@ -9,7 +9,7 @@ type Under struct {
 	Una, Next  uint64 // as the requester's
 }
 
-// Under returns the message under way at a requester. It is plain if packets may be taken out of it: it is a WRITE, and
+// Under returns the current message of a requester. It is plain if packets may be removed from it: it is a WRITE, and
 // nothing is lost, retransmitted or refused.
 func (q *QP) Under() (u Under, plain bool) {
 	u.Una, u.Next = q.una, q.next
@@ -28,7 +28,7 @@ func (q *QP) Expects() (s uint64, plain bool) {
 	return q.expect, !q.nakSent && q.reorder.held == 0 && len(q.out) == 0 && (q.inWrite || q.cfg.WriteOnly)
 }
 
-// Shorten takes packets out of the rest of the message under way at a requester, which must have more.
+// Shorten removes packets from the rest of the requester's current message, which must have more.
 func (q *QP) Shorten(packets uint64) {
 	w := &q.wrs[q.cur]
 	if w.end-q.next <= packets {
@@ -43,7 +43,7 @@ func (q *QP) Shorten(packets uint64) {
 	}
 }
 
-// Skip counts packets of the message under way at a responder as received.
+// Skip counts packets of the responder's current message as received.
 func (q *QP) Skip(packets uint64) {
 	if q.inWrite {
 		q.msgLeft -= int64(packets) * int64(q.cfg.MTU)

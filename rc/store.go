@@ -2,17 +2,17 @@ package rc
 
 import "railyard/roce"
 
-// Placement is the rule by which a NIC puts packets that arrive ahead of a gap into memory. What it cannot put there
-// yet stays in its Store.
+// Placement is the rule by which a NIC puts packets that arrive ahead of a gap into memory. Packets that cannot be
+// placed yet are kept in its Store.
 type Placement uint8
 
 // The placements.
 const (
-	// ByAddress places a packet as soon as its address is known: one with a RETH at once, a Middle or Last when the
-	// First of its message is here, whose RETH has the address and the length.
+	// ByAddress places a packet as soon as its address is known: a packet with a RETH immediately, a Middle or Last
+	// when the First of its message, whose RETH has address and length, has arrived.
 	ByAddress Placement = iota
-	// InOrder places parts of First/Middle/Last messages in the order of their PSNs, packets with a RETH that are a
-	// message of their own at once.
+	// InOrder places parts of First/Middle/Last messages in PSN order, and messages of one packet with a RETH
+	// immediately.
 	InOrder
 	// ThroughNIC keeps every packet ahead of a gap in the NIC's own memory, whatever its headers.
 	ThroughNIC
@@ -27,7 +27,7 @@ type Store struct {
 
 	Used    int64 // bytes of payload now,
 	Held    int   // and packets
-	Top     int64 // most bytes since somebody set it to Used,
+	Top     int64 // peak of Used since Top was last set to Used,
 	TopHeld int   // and packets
 	Peak    int64 // most bytes ever,
 	Most    int   // and packets
@@ -47,8 +47,8 @@ func (m *Store) take(bytes int64) bool {
 	return true
 }
 
-// far reports whether a packet d ahead of the expected one is further away than a store has room: of those that wait
-// for all before them, a store full of the furthest would have no room for what they wait for. It counts as refused.
+// far reports whether a packet d ahead of the expected one is beyond the store's capacity. Otherwise a store full of
+// the furthest packets would have no room for the ones that they need. It counts as refused.
 func (m *Store) far(d uint64, mtu int) bool {
 	far := m.Bytes > 0 && d*uint64(mtu) > uint64(m.Bytes) || m.Entries > 0 && d > uint64(m.Entries)
 	if far {
@@ -57,7 +57,7 @@ func (m *Store) far(d uint64, mtu int) bool {
 	return far
 }
 
-// stored is what one queue pair has in a Store.
+// stored is one queue pair's part of a Store.
 type stored struct {
 	*Store
 	kept    []bool  // by sequence number, as window.used
@@ -68,8 +68,8 @@ type stored struct {
 // reach is the sequence numbers of a message, [from, to).
 type reach struct{ from, to uint64 }
 
-// KeepIn makes a responder in selective recovery keep packets that it cannot place yet in a store, and drop them where
-// that is full. Without it nothing bounds them but Config.Window.
+// KeepIn makes a responder in selective recovery keep packets that it cannot place yet in a store; packets are dropped
+// if it is full. Without it nothing bounds them but Config.Window.
 func (q *QP) KeepIn(m *Store) { q.reorder.store = &stored{Store: m} }
 
 // Refused returns the packets that this responder dropped because its store was full.
@@ -101,7 +101,8 @@ func (q *QP) keeps(p *Packet, s uint64) bool {
 	return true
 }
 
-// placeable reports whether packet p at sequence number s, which begins no longer message, goes to memory at once.
+// placeable reports whether packet p at sequence number s, which does not start a multi-packet message, is written to
+// memory immediately.
 func (q *QP) placeable(p *Packet, s uint64) bool {
 	m := q.reorder.store
 	switch {
@@ -122,7 +123,7 @@ func (q *QP) placeable(p *Packet, s uint64) bool {
 	return false
 }
 
-// grow gives the ring of what is kept a size; sequence numbers below expect are in none.
+// grow sets the capacity of the ring; it holds no sequence numbers below expect.
 func (m *stored) grow(expect uint64, size int) {
 	kept := make([]bool, size)
 	for i := range uint64(len(m.kept)) {
@@ -150,7 +151,7 @@ func (q *QP) placed(from, to uint64) {
 	}
 }
 
-// known frees what the message that is being written keeps: its First has come.
+// known frees the stored packets of the current message: its First has arrived.
 func (q *QP) known() {
 	m := q.reorder.store
 	if m.Placement == ByAddress && q.inWrite {

@@ -5,10 +5,9 @@ import (
 	"railyard/unit"
 )
 
-// Trimmed takes a request of which a switch has left the headers, and of those nothing but its PSN is asked
-// for. The answer names it at once (roce.NakTrimmed, or NakTrimmedLast where last says that it was cut at the
-// port to us), and the requester sends it again without waiting for others to overtake it. What has come by
-// another copy is acknowledged.
+// Trimmed processes a request that a switch trimmed to its headers; only its PSN is used. The answer names it
+// immediately (roce.NakTrimmed, or NakTrimmedLast if last: trimmed at the receiver's port). The requester retransmits
+// it without waiting for others to overtake it. A packet that has arrived by another copy is acknowledged.
 func (q *QP) Trimmed(psn uint32, last bool, a *Answer) {
 	a.Verdict, a.Reply, a.Delivered = OutOfOrder, false, 0
 	if q.state < ReadyToReceive || q.state == Error || q.dying {
@@ -21,7 +20,7 @@ func (q *QP) Trimmed(psn uint32, last bool, a *Answer) {
 		case d < 0:
 			a.Verdict = Duplicate
 			q.ack(a)
-		case !q.nakSent: // as for one that is ahead of a gap: the expected one is gone
+		case !q.nakSent: // as for a packet after a gap: the expected one is missing
 			q.nakSent = true
 			q.nak(a, roce.NakSequence, q.msn)
 		}
@@ -43,7 +42,7 @@ func (q *QP) Trimmed(psn uint32, last bool, a *Answer) {
 	}
 }
 
-// AnswerTrimmed takes the headers of READ data: that packet is asked for again.
+// AnswerTrimmed processes the trimmed headers of READ data: the packet is requested again.
 func (q *QP) AnswerTrimmed(now unit.Time, psn uint32) {
 	if q.state != ReadyToSend && q.state != SendQueueDrain {
 		return

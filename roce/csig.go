@@ -7,10 +7,10 @@ import (
 	"railyard/unit"
 )
 
-// CSIG is congestion signaling's tag (draft-ravi-ippm-csig-01; OCP SAI, Congestion Signaling, 2025): between
-// the MAC addresses and the IP header, written by the sender, and replaced by every switch whose egress port
-// is worse. The compact tag has 4 bytes and 5 bits of value, the wide one 8 bytes and 20 bits. The drafts
-// name fields and widths of values; where they stand, and the second EtherType, are ours:
+// CSIG is congestion signaling's tag (draft-ravi-ippm-csig-01; OCP SAI, Congestion Signaling, 2025): between the MAC
+// addresses and the IP header, written by the sender, and replaced by every switch whose egress port is worse. The
+// compact tag has 4 bytes and 5 bits of value, the wide one 8 bytes and 20 bits. The drafts name fields and widths of
+// values. Railyard chose their positions and the second EtherType:
 //
 //	compact  EtherType 16 | type 3 | reserved 1 | value 5 | locator 7
 //	wide     EtherType 16 | type 3 | reserved 5 | value 20 | locator 20
@@ -27,11 +27,11 @@ type Signal uint8
 // Signals, by their code.
 const (
 	SignalABW   Signal = iota // least available bandwidth
-	SignalABWC                // least share of a port that is available
+	SignalABWC                // smallest available share of a port
 	SignalDelay               // most time that a switch kept the packet
 )
 
-// EtherTypes of the tags: the first is that of FBOSS's tests.
+// EtherTypes of the tags: the first is the one of FBOSS's tests.
 const (
 	TypeCSIG     = 0x9900
 	TypeCSIGWide = 0x9901
@@ -81,10 +81,10 @@ func (t *CSIG) step() float64 {
 // Quantise returns the bucket of a signal: bits per second, a share, or picoseconds.
 func (t *CSIG) Quantise(x float64) uint32 { return uint32(min(max(x, 0)/t.step(), t.buckets()-1)) }
 
-// Signal returns what the tag's value stands for: its bucket's lower end.
+// Signal returns the lower end of the tag value's bucket.
 func (t *CSIG) Signal() float64 { return float64(t.Value) * t.step() }
 
-// Most returns what the tag's last bucket stands for, which is that or more.
+// Most returns the value of the tag's last bucket, which means that or more.
 func (t *CSIG) Most() float64 { return (t.buckets() - 1) * t.step() }
 
 // NewCSIG is a sender's tag: the best value there is.

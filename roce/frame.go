@@ -41,9 +41,9 @@ type Ethernet struct {
 	Dst, Src MAC
 	Tags     [2]VLAN
 	NumTags  uint8
-	Tagged   bool // CSIG stands behind the VLAN tags
+	Tagged   bool // CSIG follows the VLAN tags
 	CSIG     CSIG
-	Type     uint16 // of what follows the tags
+	Type     uint16 // EtherType after the tags
 }
 
 // VLAN is one 802.1Q (0x8100) or 802.1ad (0x88a8) tag.
@@ -88,7 +88,7 @@ type Frame struct {
 
 	Pause PauseFrame // KindPause
 	LLDP  []byte     // KindLLDP: the TLVs, for DecodeLLDP
-	Trail []byte     // bytes behind what the headers say, such as Ethernet padding
+	Trail []byte     // bytes after the end of the headers' lengths, such as Ethernet padding
 
 	// Exact is false when the IP length was zero, as captures of segments
 	// still to be cut by the NIC have it, and the packet's own size was used.
@@ -104,8 +104,8 @@ func (ip *IP) DSCP() uint8 { return ip.TOS >> 2 }
 // ECN returns the two ECN bits; 3 is congestion experienced.
 func (ip *IP) ECN() uint8 { return ip.TOS & 3 }
 
-// Decode reads an Ethernet frame without FCS. On an error the fields decoded so
-// far stand, and Kind tells how far it came.
+// Decode reads an Ethernet frame without FCS. On an error the fields decoded so far remain, and Kind is the last
+// decoded layer.
 func (f *Frame) Decode(b []byte) error {
 	*f = Frame{}
 	if len(b) < EthernetLen {
@@ -173,8 +173,7 @@ func (f *Frame) decodeCSIG(b []byte) ([]byte, error) {
 	return b[n:], nil
 }
 
-// DecodeIP reads a packet that starts at its IPv4 or IPv6 header. It may be
-// called on a zero Frame.
+// DecodeIP reads a packet that starts at its IPv4 or IPv6 header. The receiver may be a zero Frame.
 func (f *Frame) DecodeIP(b []byte) error {
 	if len(b) == 0 {
 		return ErrTruncated
@@ -197,7 +196,7 @@ func (f *Frame) DecodeIP(b []byte) error {
 	}
 	if f.Tunnel {
 		if len(f.Trail) > 0 {
-			return ErrLength // bytes between the end of the inner packet and that of the outer one
+			return ErrLength // bytes between the end of the inner packet and the end of the outer one
 		}
 		f.Trail = trail
 	}
@@ -284,7 +283,7 @@ func (f *Frame) decode6(b []byte) ([]byte, error) {
 	return b[IPv6Len : IPv6Len+n], nil
 }
 
-// transport reads the BTH and what follows it, ICRC included.
+// transport decodes the BTH and the rest up to the ICRC.
 func (f *Frame) transport(b []byte) error {
 	n, err := f.DecodeHead(b)
 	if err != nil {
@@ -342,7 +341,7 @@ func checksum(sum uint32, b []byte) uint16 {
 	return uint16(sum)
 }
 
-// Append writes the frame as its fields stand.
+// Append appends the frame with its fields unchanged.
 func (f *Frame) Append(b []byte) []byte {
 	b = append(b, f.Dst[:]...)
 	b = append(b, f.Src[:]...)
@@ -411,10 +410,9 @@ func (ip *IP) append(b []byte) []byte {
 	return append(append(append(b, src[:]...), dst[:]...), ip.Options...)
 }
 
-// Complete fills in what follows from the rest: EtherType, IP
-// version, protocol and lengths, the IPv4 header checksum and the ICRC. The
-// UDP checksum is left alone; RoCEv2 over IPv4 sends zero. Body must be padded
-// to four bytes with BTH.Pad saying by how much, as Pad does.
+// Complete computes EtherType, IP version, protocol and lengths, the IPv4 header checksum and the ICRC from the other
+// fields. The UDP checksum is not computed; RoCEv2 over IPv4 sends zero. Body must be padded to four bytes with the
+// padding in BTH.Pad, as Pad does.
 func (f *Frame) Complete() {
 	var scratch [128]byte
 	ib := f.HeadLen() + len(f.Body) + ICRCLen

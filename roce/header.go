@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Errors of decoding. They are constants, so refusing a packet costs nothing.
+// Errors of decoding. They are constants, so refusing a packet allocates nothing.
 var (
 	ErrTruncated = errors.New("packet is shorter than its headers announce")
 	ErrOpcode    = errors.New("unknown BTH opcode")
@@ -24,8 +24,8 @@ var (
 // opcode calls for (IBTA 9.2 to 9.3). Fields of absent headers are not touched
 // by Decode and not written by Append.
 //
-// A CNP sets BECN (IBTA A17.9.3), though a seed sets FECN in it: FECN is what a
-// switch would tell the receiver, BECN what the receiver tells the sender.
+// A CNP sets BECN (IBTA A17.9.3), though a source document sets FECN in it: a switch sets FECN for the receiver, and
+// the receiver sets BECN for the sender.
 type Header struct {
 	Opcode    Opcode
 	Solicited bool
@@ -57,9 +57,9 @@ type Header struct {
 	SrcQP   uint32 // DETH: 24 bits below a reserved byte
 	EECN    uint32 // RDETH: 24 bits below a reserved byte
 	Flush   uint32 // FETH: placement and selectivity bits
-	Credit  uint64 // credit header: bytes of wire granted or asked for in all
+	Credit  uint64 // credit header: total bytes on the wire, granted or requested
 
-	Telemetry Telemetry // what follows besides, said by the low bits of Resv7
+	Telemetry Telemetry // telemetry header after it, announced by the low bits of Resv7
 	INT       INT
 	Reflected CSIG
 }
@@ -116,7 +116,7 @@ func (h *Header) DecodeBTH(b []byte) error {
 	return nil
 }
 
-// decodeTelemetry reads what begins at n, and returns where it ends.
+// decodeTelemetry decodes the header at n and returns its end.
 func (h *Header) decodeTelemetry(b []byte, n int) (end int, err error) {
 	if end = n + h.Telemetry.Len(); len(b) < end {
 		return 0, ErrTruncated
@@ -129,8 +129,7 @@ func (h *Header) decodeTelemetry(b []byte, n int) (end int, err error) {
 	return end, nil
 }
 
-// decodeExt reads the extension headers e, whose bytes are all of b, in the
-// order of the wire: RDETH, DETH, then those of the operation.
+// decodeExt decodes the extension headers e in b, in the order of the wire: RDETH, DETH, then those of the operation.
 func (h *Header) decodeExt(e ext, b []byte) {
 	if e&extRDETH != 0 {
 		h.EECN = binary.BigEndian.Uint32(b)
@@ -190,8 +189,7 @@ func (h *Header) appendBTH(b []byte, resv7 uint8) []byte {
 	return binary.BigEndian.AppendUint32(b, bit(h.AckReq, 31)|uint32(resv7&0x7f)<<24|h.PSN&PSNMask)
 }
 
-// Append writes the header and its extensions to b. Fields wider than the wire
-// are cut to it.
+// Append writes the header and its extensions to b. Values wider than their field are truncated.
 func (h *Header) Append(b []byte) []byte {
 	b = h.appendBTH(b, h.Resv7|uint8(h.Telemetry))
 	e := extOf[h.Opcode]
@@ -249,7 +247,7 @@ func (h *Header) appendExt(e ext, b []byte) []byte {
 	return b
 }
 
-// String shows what a reader of a capture wants to know of the header.
+// String returns the header as a line for a reader of captures.
 func (h *Header) String() string {
 	s := fmt.Sprintf("%v QP %#06x PSN %d", h.Opcode, h.DestQP, h.PSN)
 	e := extOf[h.Opcode]

@@ -5,8 +5,7 @@ import (
 	"hash/crc32"
 )
 
-// icrcSeed is the CRC-32 of the eight bytes of ones that stand for the local
-// route header, which RoCE does not have.
+// icrcSeed is the CRC-32 of the eight bytes of ones in place of the local route header, which RoCE does not have.
 const icrcSeed = 0x2144df1c
 
 // ICRC returns the invariant CRC (IBTA 7.8.1, annex A17.3.3) of a packet: ip is

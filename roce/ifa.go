@@ -18,9 +18,9 @@ import (
 //	metadata header  request vector 8 | action vector 8 | hop limit 8 | words of metadata 8
 //
 // GNS 15 leaves the metadata's format to each switch's LNS. LNS 1, which AOS-CX documents and Scapy decodes, has
-// 32 bytes; IFAHop is one. Railyard's NICs add both headers and no metadata of their own, as HPCC's senders write no
-// stamp. A receiver returns the stack in its acknowledgement, under a hop limit of 0, which keeps switches from adding
-// to it.
+// entries of 32 bytes; IFAHop is one. Railyard's NICs add both headers and no metadata of their own, as HPCC's senders
+// write no stamp. A receiver returns the stack in its acknowledgement with a hop limit of 0, so that switches do not
+// extend it.
 
 // IP protocols that announce the header: the draft's, and that of RFC 3692 for experiments, which deployed switches
 // use (Broadcom, AOS-CX). Railyard writes the first and reads both.
@@ -33,7 +33,7 @@ const (
 const (
 	IFALen    = 4 + 4
 	IFAHopLen = 32
-	IFAHops   = 5 // switches whose metadata a sender of Railyard's asks for
+	IFAHops   = 5 // number of switches whose metadata Railyard's senders request
 
 	ifaVersion = 2
 	ifaLocal   = 15 // GNS: each switch's LNS defines the format
@@ -69,7 +69,7 @@ type IFA struct {
 	Request uint8
 	Action  uint8
 	Limit   uint8  // switches that may still add metadata
-	Meta    []byte // the stack, newest first; of a decoded frame it lies in the input
+	Meta    []byte // the stack, newest first; in a decoded frame a slice of the input
 }
 
 // IFAHop is the metadata of one switch.
@@ -82,7 +82,7 @@ type IFAHop struct {
 	Queue     uint8  // 6 bits: number
 	Egress    uint16
 	Ingress   uint16
-	Received  unit.Time // the switch's clock when the packet came: whole nanoseconds, below 2^20 s
+	Received  unit.Time // the switch's clock at arrival: whole nanoseconds, below 2^20 s
 	Residence uint32    // ns from then until the frame starts
 	Sent      uint32    // bytes that the egress port had sent, modulo IFASentPeriod
 	Cells     uint16    // waiting behind the frame
@@ -92,7 +92,7 @@ type IFAHop struct {
 // Len returns the bytes of both headers and the metadata.
 func (a *IFA) Len() int { return IFALen + len(a.Meta) }
 
-// Push puts a switch's metadata on top of the stack and takes one off the hop limit.
+// Push adds a switch's metadata to the top of the stack and decrements the hop limit.
 func (a *IFA) Push(h *IFAHop) {
 	a.Meta = append(h.Append(make([]byte, 0, IFAHopLen+len(a.Meta))), a.Meta...)
 	a.Limit--

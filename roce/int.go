@@ -9,15 +9,15 @@ import (
 	"railyard/unit"
 )
 
-// In-band network telemetry is what switches write into passing packets: HPCC's header (Li et al.,
-// SIGCOMM 2019, section 4.1; its simulator's int-header.h has the widths) of 42 bytes: how many switches and
-// which path, and five places. The sender reserves all of it, so that no packet grows on its way; each
-// switch fills the next place as the frame starts; the receiver sends it back in its acknowledgement.
+// In-band network telemetry is written by switches into passing packets: HPCC's header (Li et al., SIGCOMM 2019,
+// section 4.1; field widths from its simulator's int-header.h) of 42 bytes: the number of switches, the path, and five
+// entries. The sender reserves all entries, so that no packet grows in the network. Each switch fills the next entry as
+// the frame starts, and the receiver returns the header in its acknowledgement.
 //
-// Where it stands is ours, because no standard says: behind the headers that the opcode calls for, before
-// the payload, and announced by the low two bits of the BTH's second reserved field, which receivers
-// ignore (IBTA 9.2), so that who does not know it still reads the headers. The ICRC takes its bytes for
-// ones, as it does other fields that change on the way (IBTA A17.9.4): no switch computes it anew.
+// No standard defines its position, so Railyard chose one: after the headers of the opcode and before the payload. The
+// low two bits of the BTH's second reserved field, which receivers ignore (IBTA 9.2), announce it, so that other
+// receivers still parse the headers. The ICRC covers ones in its place, as for other fields that change in the network
+// (IBTA A17.9.4): no switch recomputes it.
 
 // Telemetry is the kind of telemetry in a packet.
 type Telemetry uint8
@@ -33,7 +33,7 @@ const (
 	TelemetryIFA
 )
 
-// telemetryBits are those of Resv7 that hold the kind.
+// telemetryBits are the bits of Resv7 with the kind of telemetry.
 const telemetryBits = 3
 
 // INTHops is the number of switches that the header has room for, INTLen its bytes.
@@ -53,10 +53,10 @@ func (t Telemetry) Grows() int {
 	return 0
 }
 
-// INT is the header: places are filled from the first, and Hops goes on where there are none left.
+// INT is the header. Entries are filled from the first; Hops continues to count when all are full.
 type INT struct {
 	Hops uint8  // switches passed, 15 for more, too
-	Path uint16 // 12 bits: the names of the ports passed, joined by exclusive or
+	Path uint16 // 12 bits: exclusive or of the names of the ports passed
 	Hop  [INTHops]Stamp
 }
 
@@ -106,8 +106,7 @@ func StampRates() string {
 	return strings.Join(words[:7], ", ") + " or " + words[7]
 }
 
-// NewStamp packs what a port whose rate has a code says at a time: bytes that it had sent before this
-// frame, and bytes that wait behind it.
+// NewStamp packs the state of a port at a time: the bytes sent before this frame and the bytes queued behind it.
 func NewStamp(code uint8, now unit.Time, sent, queue int64) Stamp {
 	shift := stampShift[code&7]
 	q := min(uint64(queue)/queueUnit>>shift, 1<<queueBits-1)
@@ -115,7 +114,7 @@ func NewStamp(code uint8, now unit.Time, sent, queue int64) Stamp {
 		Stamp(uint64(sent)/sentUnit>>shift)&(1<<sentBits-1)<<queueBits | Stamp(q)
 }
 
-// Add fills the next place; port names the port to tell paths apart.
+// Add fills the next entry; port identifies the port in Path.
 func (t *INT) Add(port uint32, s Stamp) {
 	if t.Hops < INTHops {
 		t.Hop[t.Hops] = s
@@ -124,7 +123,7 @@ func (t *INT) Add(port uint32, s Stamp) {
 	t.Path ^= uint16(port * 2654435761 >> 20) // the top 12 bits of a multiplicative hash
 }
 
-// Stamps returns the places that are filled.
+// Stamps returns the filled entries.
 func (t *INT) Stamps() []Stamp { return t.Hop[:min(t.Hops, INTHops)] }
 
 // Rate returns the port's rate.
@@ -177,8 +176,8 @@ func (t *INT) String() string {
 	return b.String()
 }
 
-// masked returns where in a packet, from its BTH on, bytes lie that the ICRC takes for ones besides those
-// of every packet, and how many: none where switches write nothing into it.
+// masked returns the offset, from the BTH, and the length of the bytes that the ICRC replaces by ones besides those of
+// every packet; length 0 if switches write nothing into the packet.
 func masked(b []byte) (at, n int) {
 	if len(b) < BTHLen || Telemetry(b[8]&telemetryBits) != TelemetryINT || Opcode(b[0]).IsMRC() {
 		return 0, 0
@@ -187,5 +186,5 @@ func masked(b []byte) (at, n int) {
 	return at, min(INTLen, max(0, len(b)-at))
 }
 
-// ones stand for them there.
+// replaced by ones in the ICRC
 var ones = bytes.Repeat([]byte{0xff}, INTLen)

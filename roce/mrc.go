@@ -8,8 +8,8 @@ import (
 )
 
 // MRC holds the fields of MRC's own headers: all but BTH, RETH, AETH and immediate data, which are in a Header.
-// mrcformat.go says what is where. Fields of headers that the opcode does not call for are not touched by
-// Decode and not written by Append.
+// mrcformat.go documents the layout. Fields of headers that the opcode does not call for are not touched by Decode and
+// not written by Append.
 type MRC struct {
 	Again   bool // BTH: sent again
 	Stamped bool // BTH: TSETH follows METH
@@ -22,7 +22,7 @@ type MRC struct {
 	ERTH  ERTH
 	EETH  EETH
 
-	// What stands in reserved bits of the control header, by words of four bytes.
+	// reserved bits of the control header, in words of four bytes
 	reserved  [SETHLen / 4]uint32
 	reserving bool // any is set
 }
@@ -41,7 +41,7 @@ type TSETH struct {
 	Reserved uint16 // eleven bits
 }
 
-// SETH is a SACK: what has come, and by which path the packet came that caused it.
+// SETH is a SACK: the packets received, and the path of the packet that caused the SACK.
 type SETH struct {
 	Verdict    Verdict
 	Probed     bool  // answers a probe: AckOffset is its identifier
@@ -92,7 +92,7 @@ type PETH struct {
 	TSETH  TSETH
 }
 
-// ERTH is a request to an endpoint, beside all connections. Its identifier is the low 16 bits of the PSN.
+// ERTH is a request to an endpoint, outside all connections. Its identifier is the low 16 bits of the PSN.
 type ERTH struct {
 	Op     EndpointOp // two bits
 	Vendor uint8
@@ -106,16 +106,16 @@ type EETH struct {
 	Stamp uint16     // of the request
 }
 
-// StampFormat is the value of TSETH.Format in packets that are sent.
+// StampFormat is the value of TSETH.Format in sent packets.
 const StampFormat = 1
 
-// NewTSETH is the stamp of a moment.
+// NewTSETH returns the stamp of a time.
 func NewTSETH(now unit.Time) TSETH { return TSETH{Stamp: StampAt(now), Format: StampFormat} }
 
-// StampAt is a moment in a stamp's unit.
+// StampAt converts a time to the unit of stamps.
 func StampAt(now unit.Time) uint16 { return uint16(now / (MRCStampUnit * unit.Nanosecond)) }
 
-// StampedAt is the moment that a stamp stands for, if that is less than 8.39 ms before now.
+// StampedAt returns the time of a stamp that is less than 8.39 ms before now.
 func StampedAt(now unit.Time, stamp uint16) unit.Time {
 	const step = MRCStampUnit * unit.Nanosecond
 	return max(0, now/step-unit.Time(StampAt(now)-stamp)) * step
@@ -127,7 +127,7 @@ func (s *SETH) AckPSN() uint32 { return (s.Cumulative + uint32(int32(s.AckOffset
 // Base is the PSN of the bitmap's lowest bit.
 func (s *SETH) Base() uint32 { return (s.Cumulative + uint32(int32(s.Offset))) & PSNMask }
 
-// Has reports whether the SACK says that a PSN has come.
+// Has reports whether the SACK acknowledges a PSN.
 func (s *SETH) Has(psn uint32) bool {
 	if PSNDiff(psn, s.Cumulative) <= 0 {
 		return true
@@ -136,7 +136,7 @@ func (s *SETH) Has(psn uint32) bool {
 	return d >= 0 && d < 64 && s.Bitmap>>d&1 != 0
 }
 
-// Upto is the highest PSN that the SACK says has come.
+// Upto returns the highest PSN that the SACK acknowledges.
 func (s *SETH) Upto() uint32 {
 	for i := int32(63); i >= 0; i-- {
 		if psn := (s.Base() + uint32(i)) & PSNMask; s.Bitmap>>i&1 != 0 && PSNDiff(psn, s.Cumulative) > 0 {
@@ -277,8 +277,8 @@ func (s *SETH) append(b []byte) []byte {
 	return be.AppendUint32(b, bit(s.CC.Restore, 31)|uint32(s.CC.Penalty&0x7f)<<24|s.CC.Received&0xffffff)
 }
 
-// Append writes the headers of a packet of MRC to b, those of h among them. Fields wider than the wire are
-// cut to it.
+// Append appends the headers of an MRC packet to b, including its fields in h. Values wider than their field are
+// truncated.
 func (m *MRC) Append(h *Header, b []byte) []byte {
 	at := len(b) + BTHLen
 	b = h.appendBTH(b, h.Resv7&^mrcFlags|uint8(bit(m.Again, 5)|bit(m.Stamped, 4)))
@@ -326,7 +326,7 @@ func (m *MRC) Append(h *Header, b []byte) []byte {
 	return b
 }
 
-// keep remembers what stands in the reserved bits of a control header.
+// keep stores the reserved bits of a control header.
 func (m *MRC) keep(mask *[SETHLen / 4]uint32, b []byte) {
 	any := uint32(0)
 	for i := range len(b) / 4 {

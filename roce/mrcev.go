@@ -2,8 +2,8 @@ package roce
 
 import "fmt"
 
-// EV is an entropy value of MRC: what chooses a packet's path. Where it stands in a packet is our reading of
-// digests (mrcformat.go).
+// EV is an entropy value of MRC: what chooses a packet's path. Its position in a packet is inferred from published
+// summaries (mrcformat.go).
 type EV uint32
 
 // Bits of an EV that a packet can carry.
@@ -12,11 +12,10 @@ const (
 	EVBits6 = 32 // over IPv6: the flow label besides
 )
 
-// evFirstPort is the lowest source port that ordinary programs may send from (RFC 6335: those below are the
-// system's).
+// evFirstPort is the lowest source port that ordinary programs may use (RFC 6335: lower ports belong to the system).
 const evFirstPort = 1024
 
-// Put writes the value into the headers of a packet that is about to leave. Over IPv4 the high half is lost.
+// Put writes the value into the headers of an outgoing packet. Over IPv4 the high half is lost.
 func (e EV) Put(ip *IP, udp *UDP) {
 	udp.SrcPort = uint16(e)
 	if ip.Version == 6 || ip.Version == 0 && !ip.Dst.Is4() {
@@ -32,8 +31,7 @@ func EVOf(ip *IP, udp *UDP) EV {
 	return EV(udp.SrcPort)
 }
 
-// CheckEV finds what is wrong with a value that real sockets shall send: bits are those that packets carry
-// (EVBits4 or EVBits6).
+// CheckEV finds errors in a value that real sockets send. bits is the width in packets (EVBits4 or EVBits6).
 func CheckEV(e EV, bits int) error {
 	switch {
 	case uint64(e)>>bits != 0:

@@ -5,13 +5,13 @@ import (
 	"strconv"
 )
 
-// This file is the wire format of MRC as Railyard reads and writes it, and says where each fact is from. It
-// is the only place that knows: the codec (mrc.go) is tested against its list of fields, reserved bits are
-// kept by it, and the Wireshark dissector is made from it (internal/capture).
+// This file defines the wire format of MRC that Railyard reads and writes, with the source of each fact. Only this file
+// defines it: the codec (mrc.go) is tested against its list of fields, which also lists the reserved bits, and the
+// Wireshark dissector is generated from it (internal/capture).
 //
-// MRC, Multipath Reliable Connection, is the Open Compute Project's specification, revision 1.0 of
-// 21 March 2026 (OCP-MRC-1.0). Its text was not at hand. What it says of the wire is taken from programs
-// that restate its tables and agree with one another (as of November 2026); facts were taken, no code:
+// MRC, Multipath Reliable Connection, is the Open Compute Project's specification, revision 1.0 of 21 March 2026
+// (OCP-MRC-1.0). The text of the specification was not available. Facts about the wire format come from programs that
+// restate its tables and agree with one another (as of November 2026); no code was copied:
 //
 //	[K] OpenIxia/ixnetwork_restpy (Keysight), mrc*Header: order, names and values of all fields, opcodes
 //	[C] anichol67/MRC-Client, core/mrc_headers.py: widths, with the numbers of the tables
@@ -61,7 +61,7 @@ const (
 	MRCWriteLastImm     Opcode = 0xc9
 	MRCWriteOnly        Opcode = 0xca
 	MRCWriteOnlyImm     Opcode = 0xcb
-	MRCAck              Opcode = 0xd1 // with an AETH: what the responder has completed
+	MRCAck              Opcode = 0xd1 // with an AETH: the messages that the responder has completed
 	MRCEndpointRequest  Opcode = 0xd8
 	MRCEndpointResponse Opcode = 0xd9
 	MRCSack             Opcode = 0xdc
@@ -89,8 +89,8 @@ const (
 	MRCPortDefault  = 4971
 )
 
-// MRCOp is one of MRC's opcodes: what stands between IP and payload, in order. TSETH is there where the BTH
-// says so.
+// MRCOp is one of MRC's opcodes with its headers between IP and payload, in order. TSETH is present if the BTH
+// announces it.
 type MRCOp struct {
 	Op      Opcode
 	Name    string
@@ -160,7 +160,7 @@ func (f *MRCField) Value(header []byte) (v uint64) {
 	return v
 }
 
-// Show spells out what the field says in the bytes of its header.
+// Show decodes the field from the bytes of its header.
 func (f *MRCField) Show(header []byte) string {
 	switch v := f.Value(header); {
 	case f.Values != nil && v < uint64(len(f.Values)) && f.Values[v] != "":
@@ -265,13 +265,13 @@ type Verdict uint8
 // Verdicts.
 const (
 	VerdictNone       Verdict = iota
-	VerdictSkipOnce           // its congestion mark was set
-	VerdictAlwaysSkip         // it is bad for good
+	VerdictSkipOnce           // the packet had a congestion mark
+	VerdictAlwaysSkip         // the path failed permanently
 )
 
 var verdictNames = [4]string{"NONE", "SKIP_ONCE", "ALWAYS_SKIP"}
 
-// NackReason says why a packet has to be sent again, or never will be taken (table 7-3).
+// NackReason is the reason why a packet must be retransmitted, or will never be accepted (table 7-3).
 type NackReason uint8
 
 // Reasons.
@@ -281,7 +281,7 @@ const (
 	NackNoBitmap       NackReason = 0x06 // no room to track it
 	NackNoBuffer       NackReason = 0x07 // NO_PKT_BUFFER
 	NackNoResource     NackReason = 0x0a
-	NackOutOfWindow    NackReason = 0x0b // PSN_OOR_WINDOW: beyond the range that is tracked
+	NackOutOfWindow    NackReason = 0x0b // PSN_OOR_WINDOW: beyond the tracked range
 	NackUnexpected     NackReason = 0x19 // UNEXP_EVENT: the connection is broken
 )
 

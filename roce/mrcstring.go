@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Text shows what a reader of a capture wants to know of a packet of MRC.
+// Text returns an MRC packet as a line for a reader of captures.
 func (m *MRC) Text(h *Header) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v QP %#06x PSN %d", h.Opcode, h.DestQP, h.PSN)

@@ -1,11 +1,9 @@
-// Package roce is the wire format of RoCEv2: decoding and appending of frames
-// from Ethernet to the invariant CRC, priority flow control and classic pause,
-// LLDP with the DCBX TLVs, MRC's headers and SRv6 around them (mrcformat.go says where
-// they are from), and the PSN arithmetic of the transport.
+// Package roce is the wire format of RoCEv2: decoding and appending of frames from Ethernet to the invariant CRC,
+// priority flow control and classic pause, LLDP with the DCBX TLVs, MRC's headers and SRv6 around them (mrcformat.go
+// cites the sources), and the PSN arithmetic of the transport.
 //
-// Decoding allocates nothing, keeps slices into its input and trusts no length
-// in it. Appending writes the fields as they stand, so that what was decoded
-// comes out byte for byte; Complete fills in lengths, checksums and the ICRC.
+// Decoding allocates nothing, keeps slices into its input, and bounds-checks every length. Appending writes the fields
+// unchanged, so that decoded frames are reproduced byte for byte. Complete fills in lengths, checksums and the ICRC.
 //
 // Sources: InfiniBand Architecture Specification volume 1 (IBTA) chapters 5 and
 // 9 and annexes A16 (RoCE) and A17 (RoCEv2); IEEE 802.3 annex 31B and 31D and
@@ -54,8 +52,8 @@ const (
 	CNP            Opcode = 0x81
 )
 
-// Opcodes of the manufacturer's range, 0xc0 to 0xff, that are ours. A grant and a request carry a
-// credit header: how much its sender has granted, or asked for, since the connection began, in bytes of wire.
+// Opcodes that Railyard defines in the manufacturer's range, 0xc0 to 0xff. A grant and a request carry a credit header:
+// the total that the sender has granted, or requested, since the connection began, in bytes on the wire.
 const (
 	CreditGrant   Opcode = 0xc0
 	CreditRequest Opcode = 0xc1
@@ -211,7 +209,7 @@ func (o Opcode) Ends() bool { return extOf[o]&extEnds != 0 }
 // IsReadResponse reports one of the four READ response opcodes.
 func (o Opcode) IsReadResponse() bool { return o >= ReadRespFirst && o <= ReadRespOnly }
 
-// IsResponse reports what a responder of a reliable connection sends.
+// IsResponse reports whether a responder of a reliable connection sends the opcode.
 func (o Opcode) IsResponse() bool { return o >= ReadRespFirst && o <= AtomicAck }
 
 // Header and trailer sizes in bytes.
@@ -252,7 +250,7 @@ const (
 
 	PFCLen = 64 // a MAC control frame is a minimum frame
 
-	IPv6More = IPv6Len - IPv4Len // what a frame over IPv6 has more than these
+	IPv6More = IPv6Len - IPv4Len // difference in length between a frame over IPv6 and these
 
 	Port = 4791 // UDP destination port of RoCEv2
 )
@@ -301,7 +299,7 @@ const (
 	NakRemoteOp     Syndrome = 0x63
 	NakInvalidRD    Syndrome = 0x64
 
-	// Codes that IBTA reserves; package rc says what they mean between ends that agreed on selective repeat.
+	// Codes that IBTA reserves. Package rc defines their meaning between peers that agreed on selective repeat.
 	NakTrimmedLast Syndrome = 0x7b
 	NakTrimmed     Syndrome = 0x7c
 	AckNamed       Syndrome = 0x7d
@@ -315,13 +313,13 @@ func (s Syndrome) IsAck() bool { return s&0xe0 == 0 }
 // IsNak reports a negative acknowledgement (type bits 011).
 func (s Syndrome) IsNak() bool { return s&0xe0 == 0x60 }
 
-// IsGood reports an answer that tells of nothing wrong: an acknowledgement of IBTA's or of our profile's.
+// IsGood reports whether the answer reports no error: an acknowledgement of IBTA or of Railyard's profile.
 func (s Syndrome) IsGood() bool { return s.IsAck() || s == AckNamed || s == NakGap }
 
-// Names reports that a negative acknowledgement says which packets to send again and which not.
+// Names reports whether a negative acknowledgement lists the packets to retransmit and those to skip.
 func (s Syndrome) Names() bool { return s == NakMissing || s.IsTrimmed() }
 
-// IsTrimmed reports that a switch cut what a negative acknowledgement names.
+// IsTrimmed reports whether a switch trimmed the packet of a negative acknowledgement.
 func (s Syndrome) IsTrimmed() bool { return s == NakTrimmed || s == NakTrimmedLast }
 
 // IsRNR reports a receiver that was not ready (type bits 001).

@@ -11,7 +11,7 @@ import (
 // QuantumBits is the unit of pause time: 512 bit times (IEEE 802.3 annex 31B).
 const QuantumBits = 512
 
-// MaxQuanta is the longest pause one frame can ask for.
+// MaxQuanta is the longest pause of one frame.
 const MaxQuanta = 0xffff
 
 // MAC control opcodes.
@@ -30,8 +30,8 @@ func PauseTime(quanta int, r unit.Rate) unit.Time {
 	return unit.Serialize(unit.Bytes(quanta)*QuantumBits/8, r)
 }
 
-// PauseFrame is a MAC control frame: priority flow control, or, when Classic,
-// the pause of the whole link, whose time is Quanta[0].
+// PauseFrame is a MAC control frame: priority flow control or, if Classic, a pause of the whole link with Quanta[0] as
+// its time.
 type PauseFrame struct {
 	Classic bool
 	Vector  uint8 // PFC: bit p enables priority p

@@ -6,10 +6,10 @@ import (
 	"net/netip"
 )
 
-// Segment routing with compressed segments (RFC 9800, NEXT-CSID; MRC's forwarding by SRv6): the destination
-// of an outer IPv6 header is a block of 32 bits and up to six micro segments of 16 bits, each a switch. A
-// switch that finds its own behind the block moves those behind it up by 16 bits, puts zeros at the end, and
-// forwards by the /48 that is then in front. A zero ends the list.
+// Segment routing with compressed segments (RFC 9800, NEXT-CSID; MRC's forwarding by SRv6): the destination of an outer
+// IPv6 header is a block of 32 bits and up to six micro segments of 16 bits, each a switch. A switch whose own uSID
+// follows the block shifts the remaining ones up by 16 bits, appends zeros, and forwards by the resulting first /48. A
+// zero ends the list.
 
 // SegmentsMax is the number of micro segments that one address has room for.
 const SegmentsMax = 6
@@ -59,7 +59,7 @@ func (f *Frame) Encapsulate(src, path netip.Addr) {
 		TTL: f.IP.TTL, Src: src, Dst: path}
 }
 
-// decodeTunnel reads an outer IPv6 header whose content is IPv6, if b begins with one.
+// decodeTunnel decodes an outer IPv6 header with IPv6 content, if b begins with one.
 func (f *Frame) decodeTunnel(b []byte) ([]byte, error) {
 	if len(b) < IPv6Len || b[0]>>4 != 6 || b[6] != protoIPv6 {
 		return b, nil

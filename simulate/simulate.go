@@ -3,7 +3,7 @@
 //	s, err := simulate.File("pod.yaml", "lb=spray")
 //	fmt.Println(s.StepTime, s.Drops)
 //
-// Results are those of railyard run for the same scenario, seed and version. Nothing is written to disk unless
+// Results equal those of railyard run for the same scenario, seed and version. Nothing is written to disk unless
 // Options.Dir is set. Extensions of package extend work if the program imports them.
 package simulate
 
@@ -22,11 +22,11 @@ import (
 // Summary is the content of summary.json: times in picoseconds, rates in bit/s, sizes in bytes.
 type Summary = result.Summary
 
-// Options are what a run may set besides its scenario.
+// Options are the settings of a run besides its scenario.
 type Options struct {
 	Set    []string   // values of the scenario to override: "lb=spray"
 	Dir    string     // run directory to write; "": none
-	Force  bool       // replace a run that is in Dir
+	Force  bool       // replace an existing run in Dir
 	Memory unit.Bytes // limit; 0: none
 }
 
@@ -35,12 +35,12 @@ func File(path string, set ...string) (*Summary, error) {
 	return Run(context.Background(), path, nil, Options{Set: set})
 }
 
-// Text simulates a scenario. Files that it names are relative to the current directory.
+// Text simulates a scenario given as YAML text. Files that it names are relative to the current directory.
 func Text(yaml []byte, set ...string) (*Summary, error) {
 	return Run(context.Background(), "scenario", yaml, Options{Set: set})
 }
 
-// Run simulates a scenario, from its text or, if that is nil, from a file, until it ends or ctx does.
+// Run simulates a scenario, from its text or, if that is nil, from a file, until it ends or ctx is canceled.
 func Run(ctx context.Context, name string, text []byte, o Options) (*Summary, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

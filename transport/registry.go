@@ -6,36 +6,36 @@ import (
 	"railyard/unit"
 )
 
-// Protocol describes a transport to the rest of the program. It stands in the protocol's
-// own package; scenarios, the simulator and the sockets find it by its name in a List.
+// Protocol describes a transport to the rest of the program. Each entry is defined in the protocol's own package;
+// scenarios, the simulator and the sockets find it by name in a List.
 type Protocol struct {
 	Name     string // in a scenario: transport
 	Title    string // in sentences
-	Words    string // what it is, for a report's head
+	Words    string // description for a report's head
 	Params   []param.Param
 	Defaults param.Values
 	Signals  []cc.Term
 	Counters []cc.Term
-	Needs    cc.Needs // of what its packets meet, as congestion controls say it
+	Needs    cc.Needs // required features of switches and NICs, as for congestion controls
 	Ordered  bool     // messages arrive and complete in the order in which they were posted
-	Lossy    bool     // it finds its rate by drops and marks: no lossless class carries it
+	Lossy    bool     // it derives its rate from drops and marks and uses no lossless class
 	// Free are the values with which hosts take no time for it; nil: it is in NICs, and takes none anyway.
 	Free param.Values
-	// Hosts returns the payload rate of a connection that hosts alone limit, and what they take for a message beside;
-	// nil: as for Free.
+	// Hosts returns the payload rate of a connection that only the hosts limit, and the hosts' time per message; nil:
+	// as for Free.
 	Hosts func(v param.Values, c Common) (rate unit.Rate, each unit.Time)
 
-	CC       string   // the congestion control that it runs where none is named; "" for one of its own
-	Controls []string // those that it can run; nil: none but its own
+	CC       string   // default congestion control; "" for the transport's own
+	Controls []string // congestion controls that it supports; nil: only its own
 
-	// Profile is the parameter that says how many entropy values a NIC has, which can be given
-	// (Common.EVs); "": none can.
+	// Profile is the name of the parameter for a NIC's number of entropy values, which can be configured (Common.EVs);
+	// "": not configurable.
 	Profile string
 
-	// Check finds values that cannot be together: one of them and what is wrong with it, or nothing; nil
-	// where any can.
+	// Check finds values that exclude each other. It returns one of them and the error, or nothing; nil: all
+	// combinations are valid.
 	Check func(v param.Values, c Common) (param, fault string)
-	// Wire encodes its packets for sockets; nil where it is simulated only.
+	// Wire encodes the packets for sockets; nil if the transport is only simulated.
 	Wire Wire
 	// New returns a maker of ends that share the values.
 	New func(v param.Values, c Common) Maker
@@ -54,7 +54,7 @@ const (
 // Common holds the settings that all connections of a run share, whatever their transport.
 type Common struct {
 	MTU    unit.Bytes // payload of a full packet
-	Planes int        // ports of a NIC, each to its own plane of switches; 1 where there is one way in
+	Planes int        // ports of a NIC, each on its own plane of switches; 1 for a single network
 	IPv6   bool
 	CC     cc.Make // nil: the protocol's own
 	// EVs are the entropy values to take, their planes in turn; nil: a protocol that has such draws its own.
@@ -63,9 +63,9 @@ type Common struct {
 
 // Maker makes ends.
 type Maker interface {
-	// Peer makes the state that a NIC keeps for one far NIC, over all its connections to it: congestion control and
-	// what is known of paths, where a protocol shares them. seed is for what is random about it. The path's line
-	// rate is that of all planes together, its round trip that of a full packet and an answer (see Wire).
+	// Peer returns the state that a NIC keeps per far NIC, over all connections to it: congestion control and knowledge
+	// of paths, where a protocol shares them. seed initializes its random numbers. The path's line rate is the sum over
+	// all planes; its round trip is that of a full packet and an answer (see Wire).
 	Peer(path cc.Path, seed uint64) Peer
 	// Receiver makes the far end of a connection.
 	Receiver(path cc.Path, seed uint64) Receiver
@@ -82,7 +82,7 @@ type Hosted interface {
 	At(h *Host) Maker
 }
 
-// Peer makes senders that share what it knows.
+// Peer creates senders that share its state.
 type Peer interface {
 	Sender(seed uint64) Sender
 }

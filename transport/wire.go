@@ -6,29 +6,30 @@ import (
 	"railyard/unit"
 )
 
-// Wire is a protocol on real datagrams: what a driver of sockets needs besides its ends. Their receivers are Refusers.
+// Wire is a protocol on real datagrams: the functions that a driver of sockets needs besides the two ends. Their
+// receivers are Refusers.
 type Wire interface {
-	// Encode fills in the headers of a packet between two queue pairs. A driver adds what sockets have beside:
-	// regions, and first PSNs.
+	// Encode fills in the headers of a packet between two queue pairs. A driver adds data that only sockets have:
+	// regions and first PSNs.
 	Encode(p *Packet, h *roce.Header, m *roce.MRC, from, to uint16)
-	// Decode fills in a packet from its headers; false for what the protocol does not have.
+	// Decode fills in a packet from its headers; false for headers that the protocol does not use.
 	Decode(now unit.Time, h *roce.Header, m *roce.MRC, payload int, p *Packet) bool
 	// Numbered reports whether the PSN of a question is a number of the endpoint, which has one row of them for all
 	// connections.
 	Numbered(p *Packet) bool
-	// Tracks returns the packets that a receiver tracks beyond the first that is missing, the same at both ends.
+	// Tracks returns the number of packets that a receiver tracks after the first missing one, equal at both ends.
 	Tracks() int
 	// Values returns the parameters for ends on sockets.
 	Values(s Sockets) param.Values
 }
 
-// Sockets are what a driver of sockets has for the ends of a connection.
+// Sockets are the data of a connection that only a driver of sockets has.
 type Sockets struct {
 	Ports      int // source ports, the entropy values
 	Planes     int
 	Segments   int       // packets of a system call
 	Immediates int       // WRITEs with immediate that may be in flight
-	Timeout    unit.Time // that RC would have
+	Timeout    unit.Time // RC's default
 }
 
 // Refuser is a Receiver whose NIC may refuse data.

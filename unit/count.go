@@ -8,15 +8,14 @@ import (
 	"strings"
 )
 
-// Count is a number that is not negative and does not overflow: sums and products that
-// would, stay at TooMany. Sizes that somebody else has written are multiplied as Counts
-// and compared with what is taken before anything works with them.
+// Count is a non-negative number that saturates at TooMany: sums and products never overflow. Sizes from untrusted
+// input are multiplied as Counts and compared with limits before use.
 type Count int64
 
 // TooMany is more than can be counted.
 const TooMany Count = 1<<63 - 1
 
-// Times multiplies; a negative factor is nobody's count, and gives TooMany.
+// Times multiplies; a negative factor is invalid and returns TooMany.
 func (c Count) Times(n int64) Count {
 	if c < 0 || n < 0 {
 		return TooMany
@@ -54,7 +53,7 @@ func Plural[T int | int32 | int64 | uint32 | uint64](n T, noun string) string {
 	return grouped(strconv.FormatInt(int64(n), 10)) + " " + noun
 }
 
-// Share is a part of a whole, from 0 to 1, which people write in percent.
+// Share is a part of a whole, from 0 to 1, written as a percentage.
 type Share float64
 
 // Percent returns s in percent, without the noise of the last binary digits: 7, not 7.000000000000001.

@@ -10,11 +10,11 @@ import (
 // What people read has three significant digits, a space, and the unit that leaves 1 to 999 before it.
 // String of the quantities is for files: it has no space and is read back by the parsers.
 
-// NotApplicable stands where a value does not apply.
+// NotApplicable is the cell of a value that does not apply.
 const NotApplicable = "–"
 
 // Digits formats x with three significant digits: 438, 17.5, 0.648, 10,300, 1.00e-09. Whole numbers below 100 and
-// decimals that are exact in fewer digits, such as configured ones, stay as they are: 50, 1.5.
+// decimals that are exact in fewer digits, such as configured ones, are not rounded: 50, 1.5.
 func Digits(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return NotApplicable
@@ -73,8 +73,8 @@ var (
 	tallies    = []step{{"", 1}, {"k", 1000}, {"M", 1000}, {"G", 1000}, {"T", 1000}, {"P", 1000}}
 )
 
-// scaled formats x in the largest unit of which there is at least one after rounding: two minutes, hours and days, so
-// that 60 s and 90 s stay seconds.
+// scaled formats x in the largest unit that leaves at least 1 after rounding. Minutes, hours and days need at least 2,
+// so that 60 s and 90 s remain seconds.
 func scaled(x float64, steps []step) string {
 	i := 0
 	for ; i+1 < len(steps); i++ {
@@ -108,7 +108,7 @@ func (r Rate) Show() string { return scaled(float64(r), rateSteps) }
 // Show formats a measured size for people: 4.16 KB, 67.1 MB.
 func (b Bytes) Show() string { return scaled(float64(b), byteSteps) }
 
-// ShowSet formats a configured size for people: in binary units where it is a whole number of them and of no decimal
+// ShowSet formats a configured size for readers: in binary units if it is a whole number of them and not of decimal
 // ones, 24 MiB.
 func (b Bytes) ShowSet() string {
 	if significant(strconv.FormatInt(int64(b), 10)) <= 3 {
@@ -154,8 +154,8 @@ func ShowShare(share float64) string {
 	return strings.Replace(fmt.Sprintf("%.1f %%", 100*share), "-", "−", 1)
 }
 
-// ShowChange formats the difference of a value to its baseline, with its sign: −2.6 %; NotApplicable where the
-// baseline is zero, and where both are the same.
+// ShowChange formats the difference of a value to its baseline, with its sign: −2.6 %; NotApplicable if the baseline is
+// zero or the values are equal.
 func ShowChange(value, baseline float64) string {
 	if baseline == 0 || value == baseline {
 		return NotApplicable
@@ -179,7 +179,7 @@ func ShowFactor(x float64) string {
 	return NotApplicable
 }
 
-// IsShown reports whether a word is a unit that Show writes behind a number, which no line break may part from it.
+// IsShown reports whether a word is a unit that Show writes after a number and that no line break may separate from it.
 func IsShown(word string) bool {
 	word = strings.TrimRight(word, ",.;:)")
 	if word == "%" || word == "×" {

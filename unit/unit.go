@@ -1,8 +1,8 @@
 // Package unit holds the three quantities everything in Railyard is measured
 // in: Time in picoseconds, Rate in bits per second and Bytes.
 //
-// One byte at 400 Gbit/s is exactly 20 ps, so integer picoseconds lose nothing
-// on the links this project is about. The core never uses floating point time.
+// One byte at 400 Gbit/s takes exactly 20 ps, so integer picoseconds are exact on the simulated links. The core never
+// uses floating point time.
 package unit
 
 import (
@@ -54,9 +54,8 @@ const (
 	GiB        = 1024 * MiB
 )
 
-// Serialize returns how long b bytes take on a link of rate r, rounded up to a
-// whole picosecond. It saturates at Never instead of overflowing, and a rate
-// of zero or less never finishes.
+// Serialize returns the time of b bytes on a link of rate r, rounded up to a whole picosecond. It saturates at Never
+// instead of overflowing. A rate of zero or less returns Never.
 func Serialize(b Bytes, r Rate) Time {
 	if b <= 0 {
 		return 0
@@ -77,8 +76,8 @@ func Serialize(b Bytes, r Rate) Time {
 	return Time(q)
 }
 
-// InTime returns how many whole bytes pass at rate r in time t; zero for
-// negative arguments, saturating at the largest Bytes.
+// InTime returns the whole bytes transmitted at rate r in time t; zero for negative arguments, saturating at the
+// largest Bytes.
 func InTime(r Rate, t Time) Bytes {
 	if r <= 0 || t <= 0 {
 		return 0
@@ -95,8 +94,8 @@ func InTime(r Rate, t Time) Bytes {
 	return Bytes(q)
 }
 
-// FromSeconds turns floating point seconds into a Time, saturating at zero and Never:
-// Go leaves open what a conversion out of range gives. What is not a number is Never.
+// FromSeconds converts floating point seconds to a Time, saturating at zero and Never: Go does not define out-of-range
+// conversions. NaN converts to Never.
 func FromSeconds(s float64) Time {
 	ps := s * float64(Second)
 	switch {
@@ -119,7 +118,7 @@ type scale struct {
 	factor int64
 }
 
-// The first matching suffix wins, so longer ones stand before their tails.
+// The first matching suffix wins, so longer ones precede the suffixes that they contain.
 var (
 	timeScales = []scale{
 		{"ps", int64(Picosecond)}, {"ns", int64(Nanosecond)}, {"us", int64(Microsecond)},
@@ -151,7 +150,7 @@ func RateWords() string {
 	return strings.Join(words, "|")
 }
 
-// A ParseError says what was wrong with a quantity and what would do.
+// A ParseError describes what is wrong with a quantity and which form is accepted.
 type ParseError struct {
 	What   string // "time", "rate", "size" or "length"
 	Found  string
@@ -212,8 +211,8 @@ func parse(s, what, accept string, scales []scale) (int64, error) {
 	return fail(unread(t, scales, "the unit is not known"))
 }
 
-// unread reports that a text is not a quantity because of the word behind its number: the k of 100kB belongs
-// to the unit, not to the number. Units that differ from it in the case of letters alone are named.
+// unread reports that a string is not a quantity because of the word after its number: in 100kB the k belongs to the
+// unit. Units that differ from it in the case of letters alone are named.
 func unread(t string, scales []scale, otherwise string) string {
 	num := strings.TrimRight(t, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZµ/")
 	word := t[len(num):]
@@ -250,8 +249,8 @@ func ParseTime(s string) (Time, error) {
 	return Time(v), err
 }
 
-// ParseRate reads "400Gbps", "3.2Tbps" or, for NVLink and PCIe, "450GB/s"; and what stands on ports and in
-// configurations, "400G", "400GbE", "1.6T", which are bits: bytes are said with B/s.
+// ParseRate parses "400Gbps", "3.2Tbps" or, for NVLink and PCIe, "450GB/s". It also accepts port speeds, which are in
+// bits: "400G", "400GbE", "1.6T". Bytes need B/s.
 func ParseRate(s string) (Rate, error) {
 	v, err := parse(s, "rate", "400Gbps, 40Mbps or 450GB/s", rateScales)
 	return Rate(v), err
@@ -301,7 +300,7 @@ func (r Rate) String() string {
 		scale{"Mbps", int64(Mbps)}, scale{"Kbps", int64(Kbps)})
 }
 
-// binary returns the size in the largest binary unit that it is a whole number of; false: in none.
+// binary returns the size in the largest binary unit of which it is a whole number; false if there is none.
 func (b Bytes) binary() (n int64, suffix string, ok bool) {
 	for _, u := range []scale{{"GiB", int64(GiB)}, {"MiB", int64(MiB)}, {"KiB", int64(KiB)}} {
 		if int64(b) >= u.factor && int64(b)%u.factor == 0 {
@@ -311,8 +310,8 @@ func (b Bytes) binary() (n int64, suffix string, ok bool) {
 	return 0, "", false
 }
 
-// String prints the size in binary units when it is a whole number of them and of no decimal ones that people would
-// write, 256KB or 8GB; otherwise in decimal ones.
+// String formats the size in binary units if it is a whole number of them and not of customary decimal ones, 256KB or
+// 8GB; otherwise in decimal units.
 func (b Bytes) String() string {
 	if n, suffix, ok := b.binary(); ok && significant(strconv.FormatInt(int64(b), 10)) > 3 {
 		return strconv.FormatInt(n, 10) + suffix

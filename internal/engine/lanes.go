@@ -18,11 +18,11 @@ type lane struct {
 	head, tail uint32
 	lastAt     unit.Time // of the last event
 	lastKey    uint64
-	slot       int32 // its own number
+	slot       int32 // index of this lane
 }
 
 const (
-	laneBits = 8 // slots; few are ever used, and only those with events are merged
+	laneBits = 8 // slots; few are used, and only lanes with events are merged
 	maxLanes = 1 << laneBits
 	noDelay  = -unit.Never
 )
@@ -36,15 +36,14 @@ type head struct {
 
 func (a *head) before(b *head) bool { return a.at < b.at || a.at == b.at && a.key < b.key }
 
-// sooner is before as a number: the borrow of the difference.
+// sooner returns 1 if a fires before b, else 0, without a branch.
 func (a *head) sooner(b *head) int {
 	_, borrow := bits.Sub64(a.key, b.key, 0)
 	_, borrow = bits.Sub64(uint64(a.at), uint64(b.at), borrow)
 	return int(borrow)
 }
 
-// PushAfter schedules an event delay from now. It is the fast way for delays
-// that come again and again; others go to Push.
+// PushAfter schedules an event delay from now. It is the fast path for recurring delays; use Push for one-off delays.
 func (q *Queue) PushAfter(from Element, delay unit.Time, kind Kind, a, b int32) {
 	l := &q.lanes[slotOf(delay)]
 	if l.delay != delay || l.tail-l.head-1 >= uint32(len(l.ring)-1) { // another's, empty or full
@@ -61,11 +60,10 @@ func (q *Queue) PushAfter(from Element, delay unit.Time, kind Kind, a, b int32) 
 	l.lastAt, l.lastKey = at, key
 }
 
-// slotOf returns the slot of the lane of a delay, unless it is in the slot beside.
+// slotOf returns the primary slot of a delay. The lane is there or in slot^1.
 func slotOf(delay unit.Time) uint64 { return uint64(delay) * 0x9e3779b97f4a7c15 >> (64 - laneBits) }
 
-// pushLane does what PushAfter leaves: lanes that are to be found, or made, entered in the heap,
-// enlarged, or not in order by appending.
+// pushLane is the slow path of PushAfter: it finds, creates or grows the lane and restores the order.
 func (q *Queue) pushLane(e Event, delay unit.Time) {
 	i := slotOf(delay)
 	l := &q.lanes[i]
@@ -150,14 +148,13 @@ func (l *lane) grow() {
 	l.ring = ring
 }
 
-// The heads of the lanes are merged by their first one, which stands by itself (Queue.first), and a
-// binary heap of the others. Frames of one instant come one after another from one lane, which stays
-// first after one comparison.
+// The heads of the lanes are merged: the first one is Queue.first, the others form a binary heap. Frames of one instant
+// come one after another from one lane, which stays first after one comparison.
 
 // noLane is the lane of Queue.first when no lane has events: they all come before that one.
 const noLane = -1
 
-// nobody is that.
+// nobody is the head that sorts after every event; Queue.first holds it when all lanes are empty.
 var nobody = head{unit.Never, math.MaxUint64, noLane}
 
 // enter adds the head of a lane that was empty.
@@ -170,7 +167,7 @@ func (q *Queue) enter(k head) {
 	q.rise(k, len(q.heap)-1)
 }
 
-// reenter tells that a lane's head comes sooner.
+// reenter updates the position of a lane whose head now fires earlier.
 func (q *Queue) reenter(k head) {
 	if q.first.lane == k.lane {
 		q.first = k
@@ -238,7 +235,7 @@ func (q *Queue) leave() {
 	q.replace(k)
 }
 
-// popLane takes the head of the lane that comes first and moves the clock to it.
+// popLane removes the earliest head of all lanes and advances the clock to it.
 func (q *Queue) popLane() *Event {
 	at := uint32(q.first.lane)
 	if at >= maxLanes {
@@ -266,7 +263,7 @@ func (q *Queue) popLane() *Event {
 	return e
 }
 
-// popOther is popLane where no lane of the ring's kind comes first.
+// popOther is popLane for the case that the earliest lane is not of the ring's kind.
 func (q *Queue) popOther() *Event {
 	if q.first.lane == noLane {
 		return nil
@@ -278,9 +275,8 @@ func (q *Queue) popOther() *Event {
 // aheadBy is the number of events by which Ahead precedes Pop.
 const aheadBy = 12
 
-// Ahead returns an event that will fire soon, of the lane of the one popped last, or one that has fired, or
-// none, where so many do not wait. The run loop fetches what it will need, so that the memory is there by
-// then.
+// Ahead returns an event that will fire soon in the lane of the last popped event, an event that has fired, or none if
+// the lane is short. The run loop prefetches the event's memory.
 func (q *Queue) Ahead() *Event {
 	l := &q.lanes[q.lane]
 	return &l.ring[(l.head+aheadBy)&uint32(len(l.ring)-1)]

@@ -1,8 +1,8 @@
 package engine
 
-// Events that come into the bucket being drained pass those that are after them; where many nodes
-// push for one instant, each could have to pass all the others. Such events wait in a heap of their
-// own, whose first one stands among the heads of the lanes, as if it were one more lane.
+// Events pushed into the bucket being drained must pass the later ones. If many nodes push for one time, each event
+// could have to pass all others. Such events are in a heap of their own, whose first event is merged with the heads of
+// the lanes like one more lane.
 
 // late is that heap.
 type late []Event

@@ -34,8 +34,8 @@ func (t *Timers) Disarm(slot int32) { t.gen[slot]++ }
 // Live reports whether e is the event its slot is armed for.
 func (t *Timers) Live(e *Event) bool { return t.gen[e.A] == e.B }
 
-// Habit pushes events most of which have the delay of the one before. Those take a lane; one that comes
-// but once waits in the wheel, so that no lane is made for it.
+// Habit pushes events that mostly have the delay of the previous one. Recurring delays use a lane; a delay that occurs
+// once uses the wheel, so that no lane is created for it.
 type Habit struct{ delay unit.Time }
 
 // Push is the queue's.

@@ -7,22 +7,20 @@ import (
 	"railyard/unit"
 )
 
-// Kind says what an event means; the owner of the run loop dispatches on it.
+// Kind is the kind of an event; the owner of the run loop dispatches on it.
 type Kind uint8
 
-// Event is one thing that will happen: a kind and two operands whose meaning
-// the kind gives (a port and a packet, a queue pair and a generation). It has
-// 24 bytes, since a large fabric streams millions of them through the caches.
+// Event is a future event: a kind and two operands whose meaning depends on the kind (a port and a packet, a queue pair
+// and a generation). It has 24 bytes, since a large fabric streams millions of them through the caches.
 type Event struct {
 	At   unit.Time
 	key  uint64 // element << 46 | sequence << 8 | kind
 	A, B int32
 }
 
-// The sequence is the queue's, not the element's own. That is the same order, because all events
-// of an element are pushed on one queue, and needs no counter per element. It begins anew after
-// 2^38 events, nine hours at 8 million a second: those of one instant and one element on either
-// side of that moment would change places.
+// The sequence is the queue's, not the element's own. The order is the same, because all events of an element are
+// pushed on one queue, and no counter per element is needed. It wraps after 2^38 events, nine hours at 8 million a
+// second: events of one time and one element on either side of the wrap would change places.
 const (
 	kindBits     = 8
 	sequenceBits = 38
@@ -35,14 +33,14 @@ const (
 // Element is the originator of an event: the run itself, or a node of the network.
 type Element int32
 
-// OfRun is the element of what belongs to no node: the executor, the sampler, links that break. Its
-// events come before all others of their instant.
+// OfRun is the element of events without a node: the executor, the sampler, link failures. Its events precede all
+// others of the same time.
 const OfRun Element = 0
 
 // Node is the element of a node.
 func Node(n int32) Element { return Element(n + 1) }
 
-// Kind says what the event means.
+// Kind is the kind of the event.
 func (e *Event) Kind() Kind { return Kind(e.key) }
 
 // before is the order of events.
@@ -72,7 +70,7 @@ type list struct{ head, tail int32 }
 type Queue struct {
 	now    unit.Time
 	shift  uint   // a finest bucket spans 1<<shift picoseconds
-	bucket uint64 // number of the bucket that is being drained
+	bucket uint64 // number of the bucket being drained
 	cur    []Event
 	pos    int
 	nodes  []node
@@ -91,7 +89,7 @@ type Queue struct {
 	first  head   // of the lanes'
 	heap   []head // the others
 	lane   uint8  // popped from last
-	fired  uint64 // key of the event that Before returned
+	fired  uint64 // key of the last event returned by Before
 }
 
 // New returns an empty queue at time zero whose finest buckets span 1<<shift
@@ -135,8 +133,8 @@ func (q *Queue) Len() int { return int(q.seq>>kindBits-q.popped) - q.left }
 // Popped returns how many events have fired.
 func (q *Queue) Popped() uint64 { return q.popped }
 
-// Push schedules an event. A time in the past is a bug of the caller; it fires
-// at once rather than corrupting the order.
+// Push schedules an event. A time in the past is a bug of the caller; the event fires immediately, so that the order
+// stays intact.
 func (q *Queue) Push(from Element, at unit.Time, kind Kind, a, b int32) {
 	q.wait(Event{At: max(at, q.now), key: q.next(from, kind), A: a, B: b})
 }
@@ -209,14 +207,13 @@ func (q *Queue) pushCurrent(e Event) {
 	q.cur[i] = e
 }
 
-// Elsewhere makes an event that another queue will fire, in its place among those of
-// its element.
+// Elsewhere returns an event for another queue, with its position among the events of its element.
 func (q *Queue) Elsewhere(from Element, at unit.Time, kind Kind, a, b int32) Event {
 	q.left++
 	return Event{At: at, key: q.next(from, kind), A: a, B: b}
 }
 
-// Insert takes an event that another queue's Elsewhere has made. It must not be late.
+// Insert takes an event that another queue's Elsewhere has made. Its time must not be in the past.
 func (q *Queue) Insert(e Event) {
 	if e.At < q.now {
 		panic("engine: an event of another queue comes too late")
@@ -253,7 +250,7 @@ func (q *Queue) Pop() (e Event, ok bool) {
 	return Event{}, false
 }
 
-// advance loads the next non-empty bucket into cur unless it lies after limit.
+// advance loads the next non-empty bucket into cur unless it starts after limit.
 func (q *Queue) advance(limit uint64) {
 	q.cur = q.cur[:0]
 	q.pos = 0

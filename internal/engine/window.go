@@ -2,11 +2,10 @@ package engine
 
 import "railyard/unit"
 
-// A network in parts has a queue for each, which run the events of a window of time before their parts exchange
-// events. What happened in one window is put in order by when, and by the place of the event among those of its
-// instant.
+// A network in parts has a queue for each, which run the events of a window of time before their parts exchange events.
+// The events of one window are sorted by time, then by their place among the events of that time.
 
-// When returns the time of the next event, unit.Never where none waits.
+// When returns the time of the next event, or unit.Never if the queue is empty.
 func (q *Queue) When() unit.Time {
 	top := q.first.at
 	if q.nextAt <= top && q.pos == len(q.cur) && q.wheel > 0 {
@@ -18,7 +17,7 @@ func (q *Queue) When() unit.Time {
 	return q.first.at
 }
 
-// Before is Next for events before a time: nil where the next one comes later.
+// Before is Next for events before a time; nil if the next event is later.
 func (q *Queue) Before(t unit.Time) *Event {
 	top := q.first.at
 	if q.nextAt <= top && q.pos == len(q.cur) && q.wheel > 0 {
@@ -44,13 +43,12 @@ func (q *Queue) Before(t unit.Time) *Event {
 	return q.popLane()
 }
 
-// Place is the place of the event that Before has returned among those of its instant, whichever queue they are in: its
-// element, and there the order in which the element pushed them. Events of the run itself have none that other queues
-// share.
+// Place returns the place of the last event returned by Before among the events of its time over all queues: its
+// element, then the order in which the element pushed them. Events of the run itself have none that other queues share.
 func (q *Queue) Place() uint64 { return q.fired >> kindBits }
 
 // From returns the element that pushed an event.
 func (e *Event) From() Element { return Element(e.key >> elementShift) }
 
-// Stand sets the clock of a queue that runs no more, and how many events have fired in all.
+// Stand sets the clock of a finished queue and the total number of fired events.
 func (q *Queue) Stand(now unit.Time, popped uint64) { q.now, q.popped = now, popped }

@@ -42,7 +42,7 @@ type nodeInfo struct {
 type Builder struct {
 	net   *Net
 	nodes []nodeInfo
-	kept  map[int32]unit.Bytes // headroom by slot, where a port has one of its own
+	kept  map[int32]unit.Bytes // headroom by slot, for ports with a value of their own
 
 	scheduled *queue.Scheduled // nil: the switches are no scheduled fabric
 }
@@ -186,8 +186,7 @@ func (b *Builder) Finish(name func(node int32) string) (*Net, error) {
 	return n, nil
 }
 
-// classification returns where a DSCP map lies in the tables, adding it when no
-// switch had it before.
+// classification returns the position of a DSCP map in the tables; a new map is added.
 func (n *Net) classification(m *[64]uint8) int32 {
 	for at := 0; at < len(n.tables.dscp); at += len(m) {
 		if bytes.Equal(n.tables.dscp[at:at+len(m)], m[:]) {
@@ -256,9 +255,8 @@ func (n *Net) HeadroomLimit(port int32, prio int) unit.Bytes {
 	return unit.Bytes(n.hrLimit[n.slot(port, prio)])
 }
 
-// Audit checks what must hold at any moment: no queue or counter negative, the
-// shared pool equal to what the queues and ingresses hold, no link busier than
-// time allows. It is for tests and returns the first violation.
+// Audit checks invariants: no queue or counter is negative, the shared pool equals the sum over queues and ingresses,
+// and no link carries more than its rate. It is for tests and returns the first violation.
 func (n *Net) Audit() error {
 	for i := range n.Ports {
 		p := &n.Ports[i]
@@ -319,7 +317,7 @@ func (n *Net) auditPools() error {
 	return nil
 }
 
-// QueuePeak returns the most bytes a class of a port ever held.
+// QueuePeak returns the maximum bytes that a class of a port held.
 func (n *Net) QueuePeak(port int32, c int) unit.Bytes {
 	peak := n.classes[n.slot(port, c)].peak
 	if n.peaks[c] != nil {
@@ -328,7 +326,7 @@ func (n *Net) QueuePeak(port int32, c int) unit.Bytes {
 	return unit.Bytes(peak)
 }
 
-// TakePeak returns the most bytes that any class of a port has held since it was called last for the port.
+// TakePeak returns the maximum bytes of any class of a port since the last call for the port.
 func (n *Net) TakePeak(port int32) (most unit.Bytes) {
 	for c := range queue.Classes {
 		q := &n.classes[n.slot(port, c)]
@@ -345,13 +343,12 @@ func (n *Net) TakePeak(port int32) (most unit.Bytes) {
 	return most
 }
 
-// QueueBytes returns what a class of a port holds now.
+// QueueBytes returns the bytes that a class of a port holds now.
 func (n *Net) QueueBytes(port int32, c int) unit.Bytes {
 	return unit.Bytes(n.classes[n.slot(port, c)].bytes)
 }
 
-// IngressPeak returns the most bytes a priority of an ingress port ever held,
-// and the part of them in headroom.
+// IngressPeak returns the maximum bytes that a priority of an ingress port held, and the part in headroom.
 func (n *Net) IngressPeak(port int32, prio int) (total, headroom unit.Bytes) {
 	g := &n.ing[n.slot(port, prio)]
 	return unit.Bytes(g.peak), unit.Bytes(g.peakHead)

@@ -6,12 +6,12 @@ import (
 	"railyard/unit"
 )
 
-// A burst is the cells of one packet that share a link: a copy of the packet, with what the other side
-// needs in fields that mean something else at switches: In is the packet's place in its VOQ's stream of
-// bytes, next the number of the interface node that sent it, Final how many cells these are.
+// A burst is the cells of one packet that share a link. It is a copy of the packet in which some fields have another
+// meaning: In is the packet's position in its VOQ's byte stream, next the number of the interface node that sent it,
+// Final the number of cells.
 
-// linksTo returns the links by which a node's cells and messages go to a locator, and the group's place;
-// none: there is no way.
+// linksTo returns the links for a node's cells and messages to a locator, and the group's place; none if there is no
+// path.
 func (n *Net) linksTo(node int32, loc uint16) (links []int32, at int32) {
 	f := &n.forward[node]
 	code := n.tables.fwd[f.fwd+int32(loc)]
@@ -40,7 +40,7 @@ func (n *Net) sendCells(now unit.Time, node int32, f *iface) {
 		next := func(i int32) *int32 { return &f.voqs[i].nextReady }
 		i := f.ready.pop(next)
 		from := v.sent
-		out := n.Sw[node].ports[0] // no matter which, where there is no way
+		out := n.Sw[node].ports[0] // any port: there is no path
 		if len(links) > 0 {
 			out = links[*turn%uint32(len(links))]
 		}
@@ -69,7 +69,7 @@ func (f *iface) turnTo(loc uint16) *uint32 {
 	return &f.turns[loc]
 }
 
-// due returns the time at which a packet may follow those in flight on a link.
+// due returns the earliest time at which a packet follows those in flight on a link.
 func (n *Net) due(tx *route.Port, pi int32) unit.Time {
 	return tx.BusyUntil - unit.Serialize(n.sched.Wire(unit.Bytes(n.Packets[pi].Size)), tx.Rate)
 }
@@ -101,7 +101,7 @@ func (n *Net) spray(now unit.Time, pi int32, links []int32, turn *uint32) {
 	n.sendBurst(now, links[(from+last)%k], pi)
 }
 
-// relay passes on a burst whose first cell is in at a fabric node, or takes it at an interface node.
+// relay forwards a burst whose first cell has arrived at a fabric node, or receives it at an interface node.
 func (n *Net) relay(in, pi int32) {
 	now, node := n.Q.Now(), n.node[in]
 	if f := n.sched.at[node]; f != nil {
@@ -146,8 +146,8 @@ func (s *scheduled) fewest(g group, turn uint32) int32 {
 	return best
 }
 
-// sendBurst puts a burst on a link behind what is on its way there. A fabric node on the way learns of it
-// with the first cell, an interface node has it with the last.
+// sendBurst sends a burst on a link after those in flight. A fabric node receives it with the first cell, an interface
+// node with the last.
 func (n *Net) sendBurst(now unit.Time, port, pi int32) {
 	p, tx := &n.Packets[pi], &n.Ports[port]
 	size := unit.Bytes(p.Final) * n.sched.Cell
@@ -181,7 +181,7 @@ func (n *Net) pass(tx *route.Port, kind engine.Kind, delay unit.Time, pi int32) 
 	n.Q.PushAfter(engine.Node(tx.Node), delay, kind, tx.Peer, pi)
 }
 
-// lostOnLink reports that a broken link, or a bit error, takes what is sent.
+// lostOnLink reports whether a broken link or a bit error destroys the burst.
 func (n *Net) lostOnLink(port int32, tx *route.Port, bytes int64) bool {
 	if tx.Flags&flagDown != 0 {
 		return true
@@ -197,19 +197,18 @@ func (n *Net) lostOnLink(port int32, tx *route.Port, bytes int64) bool {
 	return true
 }
 
-// loseBurst counts its cells: the packet that lacks them is lost where it should be put together.
+// loseBurst counts its cells; the packet is lost at reassembly.
 func (n *Net) loseBurst(port, pi int32, p *Packet) {
 	n.CellsLost += int64(p.Final)
 	n.Stats[port].Lost++
 	n.Free(pi)
 }
 
-// sendMessage sends a request or a grant towards a locator. It goes ahead of cells and waits for one at
-// most.
+// sendMessage sends a request or a grant towards a locator. It overtakes cells and waits for at most one.
 func (n *Net) sendMessage(now unit.Time, node int32, m Packet) {
 	links, at := n.linksTo(node, m.Loc)
 	if len(links) == 0 {
-		return // a retry will find a way, if there is one
+		return // a retry finds a path if there is one
 	}
 	turn := &n.sched.talk[at]
 	port := links[*turn%uint32(len(links))]
@@ -230,7 +229,7 @@ func (n *Net) sendMessage(now unit.Time, node int32, m Packet) {
 	n.pass(tx, KindMessage, wait+ser+tx.Flight, pi)
 }
 
-// message takes one at a node.
+// message processes a message at a node.
 func (n *Net) message(in, pi int32) {
 	now, node := n.Q.Now(), n.node[in]
 	m := n.Packets[pi]
@@ -239,7 +238,7 @@ func (n *Net) message(in, pi int32) {
 	switch {
 	case f == nil:
 		n.sendMessage(now, node, m)
-	case m.Loc != f.loc: // broken links have left no other way: interface nodes pass nothing on
+	case m.Loc != f.loc: // no other path is left: interface nodes do not forward
 	case m.Flags&FlagGrant != 0:
 		n.granted(now, node, f, &m)
 	default:
@@ -250,8 +249,8 @@ func (n *Net) message(in, pi int32) {
 // FlagGrant is a message's: not a request.
 const FlagGrant = FlagAckReq
 
-// crossing returns the time that a frame takes from its VOQ to its egress port over some links in turn, alike at
-// each step, where nothing else is on its way: the request, the grant, and the cells.
+// crossing returns the time of a frame from its VOQ to its egress port over equivalent links without other traffic:
+// request, grant and cells.
 func (n *Net) crossing(links []int32, size int) (t unit.Time) {
 	s, first := n.sched, &n.Ports[links[0]]
 	side := max(1, int64(s.at[first.Node].up/first.Rate)) // how many cells go side by side

@@ -5,11 +5,12 @@ import (
 	"slices"
 )
 
-// A port that is paused waits for the switch behind its cable to get rid of what came by it. Where that
-// waits at ports which are paused themselves, and so on until the first, nobody of them can go on unless
-// the switches have other packets to get rid of: a closed chain of pauses (Hu et al., HotNets 2016).
+// A paused port is blocked until the next switch forwards the packets that arrived through it. If these are queued at
+// paused ports themselves, and so on back to the first port, none can send unless the switches have other packets to
+// forward: a circular pause dependency (Hu et al., HotNets 2016).
 
-// Held is a paused port of a closed chain, and what waits there that came by the one before it.
+// Held is a paused port of a circular pause dependency, with the packets queued there that arrived through the previous
+// port.
 type Held struct {
 	Port  int32
 	Class int
@@ -17,7 +18,7 @@ type Held struct {
 	QP    int32 // the flow that most of them are of; below zero: none, NIC ^QP sent it
 }
 
-// Chains finds closed chains of pauses. It looks at many switches at a moment, which none of them can.
+// Chains finds closed chains of pauses. It reads the state of many switches at one time, which no switch can do.
 type Chains struct {
 	net  *Net
 	came []int32 // by (port, class): the one before and 1, 0 for those not met
@@ -27,8 +28,8 @@ type Chains struct {
 // NewChains returns a finder.
 func NewChains(n *Net) *Chains { return &Chains{net: n, came: make([]int32, len(n.classes))} }
 
-// Through returns the shortest closed chain that a port paused in a class is part of, beginning with it;
-// nil when there is none. It costs as much as there is to read of paused queues that it leads to.
+// Through returns the shortest closed chain that a port paused in a class is part of, beginning with it; nil when there
+// is none. Its cost is proportional to the paused queues that it visits.
 func (c *Chains) Through(port int32, class int) []Held {
 	first := c.net.slot(port, class)
 	c.line = append(c.line[:0], first)
@@ -55,7 +56,7 @@ func (c *Chains) Through(port int32, class int) []Held {
 	return nil
 }
 
-// held is the chain that ends with a slot which waits for the first.
+// held is the chain that ends with a slot which is blocked by the first.
 func (c *Chains) held(first, last int32) []Held {
 	slots := []int32{last}
 	for last != first {

@@ -2,17 +2,17 @@ package fabric
 
 import "railyard/internal/route"
 
-// channels are cables between two switches that are one next hop. A group has the port of each channel's
-// first cable, whether that works or not; which member a packet takes, a second hash says, with a seed of its
-// own. Where both seeds are equal the second says what the first has said already: polarisation.
+// channels are port channels: links between two switches that form one next hop. A group contains the port of each
+// channel's first link, working or not. A second hash with its own seed selects the member for a packet. If both seeds
+// are equal, the second hash repeats the choice of the first: polarisation.
 type channels struct {
-	at      []group // by port that stands for a channel: its members in ports; n is 0 for others
+	at      []group // by the channel's port: its members in ports; n is 0 for other ports
 	members []int32
 	seed    []uint32 // by switch
 }
 
-// SetChannels gives a switch the channels of its cables: by each the ports of those that are used, which the
-// port that stands for it leads. Earlier ones stay behind unused, as tables do.
+// SetChannels sets a switch's channels: for each, the ports in use; the first entry is the port that next hops use.
+// Earlier ones stay behind unused, as tables do.
 func (n *Net) SetChannels(node int32, seed uint32, lead []int32, members [][]int32) {
 	if n.lags == nil {
 		n.lags = &channels{at: make([]group, len(n.Ports)), seed: make([]uint32, len(n.forward))}
@@ -36,7 +36,7 @@ func (n *Net) member(node, out int32, hash uint32) int32 {
 	return out
 }
 
-// allMembers lists the ports that next hops stand for.
+// allMembers lists the members of all ports of a group.
 func (n *Net) allMembers(out, hops []int32) []int32 {
 	if n.lags == nil {
 		return append(out, hops...)

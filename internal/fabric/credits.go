@@ -6,27 +6,26 @@ import (
 	"railyard/unit"
 )
 
-// Switches whose choosers are route.Crediting know what their neighbours still hold of what they have sent, as
-// credit-based flow control shows it (UEC 1.0, CBFC; InfiniBand). A switch returns credit in steps; the few bytes
-// that an update takes are not counted. What goes to NICs, which give no such credit, and classes without PFC count
-// as nothing.
+// Switches with route.Crediting choosers know how much of the data they sent is still held by each neighbour, as in
+// credit-based flow control (UEC 1.0, CBFC; InfiniBand). A switch returns credit in steps; the few bytes that an update
+// takes are not counted. Traffic to NICs, which return no such credit, and classes without PFC count as nothing.
 
-// KindCredit is an event: A port, B bytes that its neighbour holds of it.
+// KindCredit is an event: A port, B bytes of it that the neighbour holds.
 const KindCredit = KindTold + 1
 
-// creditStep is how far a neighbour's knowledge may be off: two packets.
+// creditStep is the maximum error of a neighbour's value: two packets.
 const creditStep = 8192
 
 // credits are by port.
 type credits struct {
 	held  []int32 // of the neighbour, here
-	told  []int32 // of that, what the neighbour knows
-	known []int32 // of us, at the neighbour, as it has said
+	told  []int32 // the part of it that was reported to the neighbour
+	known []int32 // last value reported by the neighbour
 
-	broke []unit.Time // when the cable broke last, 0: never; what was on its way then is lost
+	broke []unit.Time // time of the last failure of the link, 0: never; packets in flight then were lost
 }
 
-// credit has a chooser know its switch's credits.
+// credit gives a chooser its switch's credits.
 func (n *Net) credit(c route.Crediting) {
 	if n.credits == nil {
 		ports := len(n.Ports)
@@ -46,7 +45,7 @@ func (n *Net) owe(port, bytes int32) {
 	n.update(port)
 }
 
-// update returns credit: it tells the neighbour of a port what is held of it.
+// update returns credit: it reports to a port's neighbour the bytes held.
 func (n *Net) update(port int32) {
 	c, tx := n.credits, &n.Ports[port]
 	now := c.held[port]

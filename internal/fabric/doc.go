@@ -1,9 +1,9 @@
 // Package fabric moves packets: links, ports, switches, shared buffers, PFC and the watchdog, on one event queue.
 //
-// All state lies in flat arrays and is addressed by index. [Builder] makes a [Net] of nodes and links; a [Packet]
-// lives in a slab. The path of a packet is Arrive, route, enqueue, service, mark, Transmit, in net.go and switch.go.
-// A packet that finds its egress port idle and not paused costs one event per hop: its arrival at the next one. Only
-// a busy or paused port queues packets and needs service events, one per port.
+// All state is in flat arrays, addressed by index. [Builder] makes a [Net] of nodes and links; a [Packet] lives in a
+// slab. The path of a packet is Arrive, route, enqueue, service, mark, Transmit, in net.go and switch.go. A packet that
+// finds its egress port idle and not paused costs one event per hop: its arrival at the next one. Only a busy or paused
+// port queues packets and needs service events, one per port.
 //
 // Buffer accounting: a packet occupies the shared buffer from its arrival behind the ingress pipeline until its
 // first bit leaves. Lossless classes are charged to their ingress, first to the shared pool up to xOFF, then to
@@ -22,12 +22,13 @@
 //
 // split.go runs one network in parts: each part is a Net that executes the events of its own nodes; packets and PFC
 // frames to other parts leave as [Letter] values and are exchanged after windows of the shortest link delay between
-// parts (Lookahead). TestPartsGiveTheSameBytes compares parts with the whole.
+// parts (Lookahead). TestPartsGiveTheSameBytes compares a run in parts with one in a single network.
 //
 // # Several cores
 //
 // Elements only see arrivals and PFC frames, so parts are independent within a window. Package sim (parts.go) runs each
-// on a goroutine and puts what they note in the order of one queue, by [Moment]; [Net.Adopt] makes one network of them.
-// Not in parts, because they look at other nodes or act on them at once: changes of links during a run, circular pause
-// dependencies, scheduled fabrics, choosers that see others' queues, and what follows packets one by one.
+// part on a goroutine and merges their records in the order of one queue, by [Moment]; [Net.Adopt] merges the parts
+// into one network. Some features do not run in parts, because they read or change other nodes immediately: link
+// changes during a run, circular pause dependencies, scheduled fabrics, choosers that read other switches' queues, and
+// packet traces.
 package fabric

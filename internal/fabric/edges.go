@@ -5,25 +5,25 @@ import (
 	"railyard/internal/route"
 )
 
-// A NIC with cables to several interface nodes hangs off all of them, and each of its ports is an egress
-// port of its own, with VOQs of its own at every node. Where a packet comes in it is decided by which port
-// it goes out, as a chassis does with the ports of a bundle: by the flow's hash, or by this node's own where
-// it has one. From there on the packet's locator is the egress node's.
+// A NIC with cables to several interface nodes hangs off all of them, and each of its ports is an egress port of its
+// own, with VOQs of its own at every node. The ingress node selects the egress port of a packet, as a chassis does with
+// the ports of a bundle: its own port if it has one, else by the flow's hash. From there on the packet's locator is the
+// egress node's.
 
-// edges says which interface nodes locators stand for.
+// edges maps locators to interface nodes.
 type edges struct {
-	homes [][]uint16 // by locator: its interface nodes', each by itself
+	homes [][]uint16 // by locator: the locators of its single interface nodes
 	node  []int32    // by locator of one interface node: it
 }
 
-// SetEdges tells which switches each locator is of, and by node the locator that is its own alone, below
-// zero for none. It comes before routes.
+// SetEdges sets the switches of each locator, and by node the locator of that node alone, below zero for none. It must
+// be called before routes are set.
 func (n *Net) SetEdges(sets [][]int, own []int) {
 	e := &n.sched.edges
 	e.homes, e.node = make([][]uint16, len(sets)), make([]int32, len(sets))
 	for loc, set := range sets {
 		for i, node := range set {
-			if own[node] >= 0 && (i == 0 || set[i-1] != node) { // a NIC may have two cables to it
+			if own[node] >= 0 && (i == 0 || set[i-1] != node) { // a NIC may have two links to it
 				e.homes[loc] = append(e.homes[loc], uint16(own[node]))
 			}
 		}
@@ -41,7 +41,7 @@ func (b *Builder) bundled(node int32, f *iface) {
 	f.seed = uint32(s.Uint64())
 }
 
-// home is the locator of the interface node by which a packet leaves; ok is false where there is no way.
+// home returns the locator of the interface node where a packet leaves; ok is false if there is no path.
 func (n *Net) home(node int32, f *iface, p *Packet) (loc uint16, ok bool) {
 	fwd := n.tables.fwd[n.forward[node].fwd:]
 	if fwd[p.Loc] == fwdAttached {
@@ -66,8 +66,8 @@ func (n *Net) home(node int32, f *iface, p *Packet) (loc uint16, ok bool) {
 // hangs reports whether routes lead from an interface node to a NIC.
 func (n *Net) hangs(nic int32, loc uint16) bool { return n.nearPort(n.sched.edges.node[loc], nic) >= 0 }
 
-// strand drops what waits for an egress port whose cable is gone, as routes know by now: it would wait until
-// the cable comes back.
+// strand drops the data queued for an egress port whose link routing has removed; otherwise they would be held until
+// its repair.
 func (n *Net) strand(node int32, f *iface, v *voq) {
 	for v.q.bytes > 0 {
 		pi, p := n.take(n.Q.Now(), node, -1, f, v)
@@ -76,7 +76,7 @@ func (n *Net) strand(node int32, f *iface, v *voq) {
 	}
 }
 
-// strandOwn does so for a node's own egress ports; requests to those of others go unheard (retry).
+// strandOwn does so for a node's own egress ports; requests to other nodes' ports stay unanswered (retry).
 func (n *Net) strandOwn(node int32, f *iface) {
 	for i := range f.voqs {
 		if v := &f.voqs[i]; v.local && n.nearPort(node, v.dst) < 0 {

@@ -9,8 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// Switches whose choosers are route.Informed tell their neighbours how they grade their ports: once an
-// interval, while packets come or a grade is not the best, in one frame to each with what has changed.
+// Switches with route.Informed choosers report the grades of their ports to neighbours: once per interval, while
+// packets arrive or a grade is not the best, in one frame per neighbour with the changes.
 
 // Events of these.
 const (
@@ -18,17 +18,17 @@ const (
 	KindTold                                    // A port, B place << 3 | grade of a port of its neighbour
 )
 
-// gradeFrame is the least that such a frame has, and what a grade adds: the port's place and the grade.
+// gradeFrame is the minimum size of such a frame and the bytes per grade: the port's place and the grade.
 const (
 	gradeFrame = roce.PFCLen
 	gradeBytes = 2
 )
 
-// informed is a switch's part in that.
+// informed is a switch's state for it.
 type informed struct {
 	route.Informed
 	due  bool
-	told []uint8 // by place of a port: the grade that neighbours know
+	told []uint8 // by place of a port: the grade last reported to neighbours
 	room []uint8
 }
 
@@ -52,14 +52,14 @@ func (n *Net) inform(node int32, c route.Informed) {
 		}
 		n.forward[node].slow |= slowInformed
 	}
-	for _, port := range n.Sw[node].ports { // neighbours know other groups of it now
+	for _, port := range n.Sw[node].ports { // the neighbours have the other groups of it
 		if b := n.beyond[n.Ports[port].Peer]; b != nil {
 			b.best = nil
 		}
 	}
 }
 
-// consider picks a packet's port with what is known of those behind.
+// consider picks a packet's port with the known grades of the next switches.
 func (n *Net) consider(now unit.Time, f *forward, node, out int32, p *Packet) int32 {
 	s := n.informed[node]
 	if !s.due {
@@ -99,7 +99,7 @@ func (n *Net) behind(port int32, loc uint16) uint8 {
 	return b.best[code]
 }
 
-// summarise lays out the best grade of each group of a neighbour.
+// summarise computes the best grade of each group of a neighbour.
 func (n *Net) summarise(b *beyond, far int32) {
 	sw, f := &n.Sw[far], &n.forward[far]
 	b.best = make([]uint8, f.groupsOf)
@@ -114,7 +114,7 @@ func (n *Net) summarise(b *beyond, far int32) {
 	}
 }
 
-// grade grades a switch's ports to other switches and tells its neighbours what has changed.
+// grade grades a switch's ports to other switches and reports changes to its neighbours.
 func (n *Net) grade(node int32) {
 	now, s, sw := n.Q.Now(), n.informed[node], &n.Sw[node]
 	s.due = false
@@ -143,7 +143,7 @@ func (n *Net) grade(node int32) {
 	}
 }
 
-// sendGrades sends grades behind the frame that is being sent, ahead of everything queued.
+// sendGrades sends grades after the current frame, ahead of all queues.
 func (n *Net) sendGrades(now unit.Time, port int32, grades []int32) {
 	tx := &n.Ports[port]
 	size := uint16(gradeFrame + gradeBytes*len(grades))
@@ -158,7 +158,7 @@ func (n *Net) sendGrades(now unit.Time, port int32, grades []int32) {
 	}
 }
 
-// hear enters a grade of the port's neighbour, unless it was on the cable when that broke.
+// hear stores a grade of the port's neighbour, unless the link broke while it was in flight.
 func (n *Net) hear(port, grade int32) {
 	if b := n.beyond[port]; n.Ports[port].Flags&flagDown == 0 {
 		b.grades[grade>>3] = uint8(grade & 7)
@@ -166,8 +166,8 @@ func (n *Net) hear(port, grade int32) {
 	}
 }
 
-// gradeAgain sends a switch's grades by a port whose cable is whole again: all that are not the best, as their
-// neighbour has forgotten them.
+// gradeAgain sends a switch's grades on a repaired link: all that are not the best, as the neighbour has discarded
+// them.
 func (n *Net) gradeAgain(port int32) {
 	if n.beyond == nil || n.beyond[port] == nil {
 		return

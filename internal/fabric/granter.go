@@ -7,8 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// granter is the scheduler of an egress port: it grants credit to the VOQs that want to send to it, in
-// turn, a little faster than the port sends, and as long as there is room for what comes.
+// granter is the scheduler of an egress port. It grants credit to the VOQs with data for it, round-robin, a little
+// faster than the port sends and up to its free buffer.
 type granter struct {
 	port   int32
 	nic    int32                // behind it
@@ -16,8 +16,8 @@ type granter struct {
 	rings  [queue.Classes]ring  // flows that want credit
 	due    [queue.Classes]int64 // granted, and not here
 	turns  [queue.Classes]int32 // of smooth weighted round robin
-	wanted uint8                // classes whose ring has somebody
-	armed  bool                 // turnGrant is under way
+	wanted uint8                // classes whose ring is not empty
+	armed  bool                 // turnGrant is pending
 	waits  bool                 // it is in the ring
 	turn   bool                 // the ring let it out: one grant may go over fabric links
 	free   unit.Time            // when it may grant again
@@ -29,7 +29,7 @@ type flow struct {
 	loc       uint16 // of that
 	class     uint8
 	wants     bool  // in the ring
-	watched   bool  // turnGiveUp is under way
+	watched   bool  // turnGiveUp is pending
 	granter   int32 // number in iface.granters
 	next      int32 // in the ring
 	more      int32 // of the same sender and port, in another class: + 1
@@ -51,7 +51,7 @@ func (f *iface) addGranter(port int32) (number int32) {
 	return int32(len(f.granters) - 1)
 }
 
-// flow finds what a node knows of another's VOQ, and makes it where there was nothing.
+// flow returns a node's state of another's VOQ; a new one is created.
 func (f *iface) flow(src, granter int32, class uint8) int32 {
 	for int(src) >= len(f.flowAt) {
 		f.flowAt = append(f.flowAt, nil)
@@ -70,11 +70,11 @@ func (f *iface) flow(src, granter int32, class uint8) int32 {
 	return *first - 1
 }
 
-// requested takes what a VOQ asks for.
+// requested processes a VOQ's request.
 func (n *Net) requested(now unit.Time, node int32, f *iface, m *Packet) {
 	port := n.nearPort(node, m.Dst)
 	if port < 0 {
-		return // its cable is gone
+		return // its link is down
 	}
 	gi := n.sched.grants[port]
 	f.granters[gi].nic = m.Dst
@@ -99,7 +99,7 @@ func (n *Net) want(f *iface, gi, at int32) {
 	g.rings[w.class].push(at, func(i int32) *int32 { return &f.flows[i].next })
 }
 
-// eligible are the classes that want credit and have room for one.
+// eligible returns the classes with requests and room for one credit.
 func (n *Net) eligible(g *granter) (elig uint8) {
 	for m := g.wanted; m != 0; m &= m - 1 {
 		c := bits.TrailingZeros8(m)
@@ -111,7 +111,7 @@ func (n *Net) eligible(g *granter) (elig uint8) {
 	return elig
 }
 
-// grant has an egress port grant one credit, if its time has come and there is who wants it and room.
+// grant grants one credit if its time has come and there are a request and room.
 func (n *Net) grant(now unit.Time, node int32, f *iface, gi int32) {
 	g := &f.granters[gi]
 	if g.armed {
@@ -119,7 +119,7 @@ func (n *Net) grant(now unit.Time, node int32, f *iface, gi int32) {
 	}
 	elig := n.eligible(g)
 	if elig == 0 {
-		return // a request, or a packet that leaves, will ask again
+		return // the next request, or the next departure, calls it again
 	}
 	if g.free > now {
 		g.armed = true
@@ -131,7 +131,7 @@ func (n *Net) grant(now unit.Time, node int32, f *iface, gi int32) {
 		if elig &= f.own(gi); elig == 0 {
 			return
 		}
-		c := n.pickGrant(g, elig) // fabric links have no part in it
+		c := n.pickGrant(g, elig) // fabric links are not involved
 		n.grantTo(now, node, f, gi, g.rings[c].remove(f.ownFlow(gi, uint8(c)), f.after))
 	} else {
 		n.grantTo(now, node, f, gi, g.rings[n.pickGrant(g, elig)].pop(f.after))
@@ -247,7 +247,7 @@ func (n *Net) grantTo(now unit.Time, node int32, f *iface, gi, at int32) {
 // due returns the bytes that were granted and have not arrived.
 func (w *flow) due() int64 { return max(0, w.granted-w.settled) }
 
-// tell sends a flow's VOQ what it was granted in all.
+// tell sends a flow's VOQ its total grant.
 func (n *Net) tell(now unit.Time, node int32, f *iface, at int32) {
 	w := &f.flows[at]
 	m := Packet{Dst: f.granters[w.granter].nic, Loc: w.loc, Final: f.loc, Class: w.class,

@@ -7,24 +7,24 @@ import (
 	"railyard/transport"
 )
 
-// Headers of transports other than RC (package transport) lie beside the packets as telemetry does: in a slab
-// with the same indices, which only networks have whose connections need it.
+// Headers of transports other than RC (package transport) are in a slab parallel to Packets, as telemetry is. Only
+// networks with such connections allocate it.
 
-// headers are two cache lines, of which data need the first.
+// headers take two cache lines; data use only the first.
 type headers struct {
 	transport.Packet
 	_ [32]byte
 }
 
-// KeepHeaders gives each packet a place for them.
+// KeepHeaders allocates headers for each packet.
 func (n *Net) KeepHeaders() { n.headers = make([]headers, len(n.Packets), cap(n.Packets)) }
 
 // Headers returns a packet's, as they were when its place in the slab was used last. As with Packets, Alloc
 // may move them.
 func (n *Net) Headers(pi int32) *transport.Packet { return &n.headers[pi].Packet }
 
-// Blank returns a packet's with all fields zero. What answers alone have is zero where the last packet was
-// data, as transports promise, and is left alone then.
+// Blank returns a packet's with all fields zero. Fields of answers are zero if the last packet was data, as transports
+// promise, and are then not cleared.
 func (n *Net) Blank(pi int32) *transport.Packet {
 	p := &n.headers[pi].Packet
 	if p.Kind != transport.Data {
@@ -36,10 +36,10 @@ func (n *Net) Blank(pi int32) *transport.Packet {
 	return p
 }
 
-// CarriedHeaders are those of the packet that Tap is called for.
+// CarriedHeaders returns the headers of the packet for which Tap is called.
 func (n *Net) CarriedHeaders() *transport.Packet { return &n.headers[n.tapped].Packet }
 
-// beside copies what lies beside a packet to another one's place.
+// beside copies a packet's entries in the parallel slabs to another packet's.
 func (n *Net) beside(to, from int32) {
 	if n.told != nil {
 		n.told[to] = n.told[from].Copied()
@@ -49,7 +49,7 @@ func (n *Net) beside(to, from int32) {
 	}
 }
 
-// swapBeside exchanges what lies beside two packets that have changed places.
+// swapBeside exchanges the entries of two packets that have changed places.
 func (n *Net) swapBeside(a, b int32) {
 	if n.told != nil {
 		n.told[a], n.told[b] = n.told[b], n.told[a]
@@ -59,5 +59,5 @@ func (n *Net) swapBeside(a, b int32) {
 	}
 }
 
-// TouchHeaders asks the caches for the headers of a packet that is coming.
+// TouchHeaders prefetches the headers of an arriving packet.
 func (n *Net) TouchHeaders(pi int32) { cache.Line(unsafe.Pointer(&n.headers[pi])) }

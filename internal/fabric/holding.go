@@ -7,15 +7,15 @@ import (
 	"railyard/unit"
 )
 
-// holding is the bytes of one ingress in the queues of a switch's egress ports, a cell per egress port. A switch
-// keeps it for an ingress from its first pause on: only then does anybody ask which queue holds the bytes.
+// holding is the bytes of one ingress in the queues of a switch's egress ports, a cell per egress port. A switch keeps
+// this account for an ingress from its first pause on, because only then is the queue that holds the bytes of interest.
 type holding []heldCell
 
-// heldCell is an ingress's bytes in the queues of one egress port. Their sum over time up to a moment is
-// moment + bytes x that moment, so that only packets which come and go change it.
+// heldCell is an ingress's bytes in the queues of one egress port. Their sum over time up to t is moment + bytes x t,
+// so that only arrivals and departures change it.
 type heldCell struct {
 	bytes  int32
-	moment int64 // bytes x time of those that left, less that of all that came; time in 1.024 ns, as Packet.enq
+	moment int64 // bytes x time of departures, less that of arrivals; time in 1.024 ns, as Packet.enq
 	base   int64 // the sum over time when the pause began
 }
 
@@ -85,16 +85,16 @@ func (n *Net) move(from, to int32, p *Packet) {
 
 // Holder is an egress port whose queues hold bytes of an ingress.
 type Holder struct {
-	Port  int32      // -1: a VOQ of a scheduled fabric, whose egress port is that of NIC
+	Port  int32      // -1: a VOQ of a scheduled fabric, for the egress port of NIC
 	NIC   int32      // of a VOQ
 	Bytes unit.Bytes // now
-	// Moment is the sum of those bytes over time since the ingress paused its peer last, in bytes x 1.024 ns; 0 for
-	// a VOQ.
+	// Moment is the integral of those bytes over time since the ingress last paused its peer, in bytes x 1.024 ns; 0
+	// for a VOQ.
 	Moment int64
 }
 
-// Holders calls f for the egress ports whose queues have held bytes of an ingress and priority since it paused its
-// peer last, in the order of ports. It finds none for a host, or where nothing was paused.
+// Holders calls f for the egress ports whose queues have held bytes of an ingress and priority since it last paused its
+// peer, in the order of ports. It finds none for a host, or without a pause.
 func (n *Net) Holders(port int32, prio int, f func(Holder)) {
 	sw, g := &n.Sw[n.node[port]], &n.ing[n.slot(port, prio)]
 	if n.sched != nil {
@@ -150,8 +150,8 @@ func (n *Net) holder(slot int32) int {
 	return top
 }
 
-// WaitsSince returns when the packet was queued that has waited longest at a port, now where none waits. It is exact
-// to 1.024 ns, for waits of up to four seconds.
+// WaitsSince returns the enqueue time of the packet that has been queued longest at a port, or the current time if the
+// port is empty. It is exact to 1.024 ns, for queueing times of up to four seconds.
 func (n *Net) WaitsSince(port int32) unit.Time {
 	now, longest := n.Q.Now(), uint32(0)
 	for c, m := 0, n.Ports[port].NonEmpty; m != 0; c, m = c+1, m>>1 {
@@ -172,8 +172,8 @@ func (n *Net) Waiting(port int32, most int, f func(conn int32, bytes unit.Bytes)
 	})
 }
 
-// auditHolding checks that the cells of a switch's ingresses have what its queues hold, and add up to what the
-// ingresses count.
+// auditHolding checks that the account of a switch's ingresses equals its queues' content, and that its sum equals the
+// ingress counters.
 func (n *Net) auditHolding(sw *Switch) error {
 	for _, in := range sw.ports {
 		for c := range queue.Classes {

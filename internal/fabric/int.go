@@ -6,12 +6,12 @@ import (
 	"railyard/unit"
 )
 
-// In-band telemetry lies beside the packets, in a slab of its own with the same indices: a Packet fills
-// its cache line, and most runs have none. Switches write into what asks for it (FlagINT) as its frame
-// starts at an egress port, which leaves the fast path for that by a flag of its own.
+// In-band telemetry is in a slab of its own, parallel to Packets: a Packet fills its cache line, and most runs have no
+// telemetry. Switches write into packets with FlagINT when the frame starts at an egress port. A flag of the port takes
+// such packets off the fast path.
 
-// Told is the telemetry that a packet carries: HPCC's header, or congestion signaling's tag. An
-// acknowledgement has what the packet that it answers came in with.
+// Told is the telemetry of a packet: HPCC's header, or congestion signaling's tag. An acknowledgement carries the
+// telemetry of the packet that it acknowledges.
 type Told struct {
 	roce.INT
 	Tag   roce.CSIG
@@ -46,15 +46,14 @@ func (t *Told) Copied() Told {
 	return c
 }
 
-// usage is the bytes that a port has sent since the last look, for the bandwidth that is available.
+// usage is the bytes that a port has sent since the last sample, for the available bandwidth.
 type usage struct {
 	from unit.Time
 	sent int64
 	free float64 // share of its rate, in the interval before
 }
 
-// StampAll makes every switch write into the packets that ask for it. interval is over how long available
-// bandwidth is measured.
+// StampAll makes every switch write telemetry. interval is the period over which available bandwidth is measured.
 func (n *Net) StampAll(interval unit.Time) {
 	n.told = make([]Told, len(n.Packets), cap(n.Packets))
 	n.usage, n.interval = make([]usage, len(n.Ports)), interval
@@ -68,14 +67,14 @@ func (n *Net) StampAll(interval unit.Time) {
 	}
 }
 
-// encode keeps the code of a port's rate, which each of its stamps says.
+// encode stores the code of a port's rate, which each of its stamps contains.
 func (n *Net) encode(port int32) {
 	if n.codes != nil {
 		n.codes[port], _ = roce.StampRate(n.Ports[port].Rate)
 	}
 }
 
-// Ask gives a packet telemetry with nothing in it: a header, or a tag that asks for a signal.
+// Ask gives a packet empty telemetry: a header, or a tag for one signal.
 func (n *Net) Ask(pi int32, kind roce.Telemetry, signal roce.Signal) {
 	n.Packets[pi].Flags |= FlagINT
 	t := Told{Kind: kind}
@@ -92,7 +91,7 @@ func (n *Net) Ask(pi int32, kind roce.Telemetry, signal roce.Signal) {
 	n.told[pi] = t
 }
 
-// Echo lets an acknowledgement carry what the packet that it answers came in with.
+// Echo copies the telemetry of a packet to its acknowledgement.
 func (n *Net) Echo(pi, of int32) {
 	if n.told[of].Stack != nil {
 		n.told[pi] = n.told[of].Copied()
@@ -101,7 +100,7 @@ func (n *Net) Echo(pi, of int32) {
 	n.told[pi] = n.told[of]
 }
 
-// Told returns what a packet with FlagINT carries, as it is now.
+// Told returns the current telemetry of a packet with FlagINT.
 func (n *Net) Told(pi int32) *Told { return &n.told[pi] }
 
 // Carried is the telemetry of the packet that Tap is called for; nil: it has none.
@@ -112,13 +111,13 @@ func (n *Net) Carried() *Told {
 	return &n.told[n.tapped]
 }
 
-// told reports that switches write into a packet: it has telemetry, and payload.
+// told reports whether switches write into a packet: it has telemetry, and payload.
 func (p *Packet) told() bool { return p.Flags&FlagINT != 0 && p.Payload != 0 }
 
-// stamp fills a packet's next place, or replaces its tag, as its frame starts. What the port has sent is
-// counted without this frame, and what waits without it, as HPCC's switches do (switch-node.cc 220 to 226);
-// bytes sent are those of the wire, preamble and gap included, so that a busy port's are its rate. It returns how much
-// longer the frame takes for what the switch adds to it.
+// stamp fills a packet's next place, or replaces its tag, as its frame starts. A stamp excludes this frame from the
+// bytes sent and queued, as HPCC's switches do (switch-node.cc 220 to 226). Bytes sent are bytes on the wire, with
+// preamble and gap, so that a busy port's equal its rate. It returns the extra time of the frame for the bytes that the
+// switch adds.
 func (n *Net) stamp(port int32, tx *route.Port, pi int32, p *Packet) (longer unit.Time) {
 	now, t := n.Q.Now(), &n.told[pi]
 	sent := tx.TxBytes - int64(p.Size) - roce.PreambleIFG
@@ -133,7 +132,7 @@ func (n *Net) stamp(port int32, tx *route.Port, pi int32, p *Packet) (longer uni
 	}
 	switch t.Tag.Type {
 	case roce.SignalDelay:
-		if p.enq != 0 { // queued here: the mark is taken away as it leaves
+		if p.enq != 0 { // queued here: the mark is removed as it leaves
 			t.Tag.Replace(float64(unit.Time(uint32(now>>10)-p.enq)<<10), uint32(port))
 		}
 	case roce.SignalABWC:
@@ -145,8 +144,8 @@ func (n *Net) stamp(port int32, tx *route.Port, pi int32, p *Packet) (longer uni
 	return 0
 }
 
-// push adds IFA's metadata of an egress port to a packet, which the frame is longer by, unless as many switches as the
-// sender asked for have done so. The switch received the packet when its last bit, or of a port that cuts through its
+// push adds IFA's metadata of an egress port to a packet, which lengthens the frame, until the number of switches that
+// the sender requested is reached. The switch received the packet when its last bit, or of a port that cuts through its
 // header, had come in: before its pipeline, and its queue if it had to wait there.
 func (n *Net) push(now unit.Time, port int32, tx *route.Port, p *Packet, s *Stack, sent int64) (longer unit.Time) {
 	if s.n == len(s.hop) {
@@ -174,8 +173,8 @@ func (n *Net) push(now unit.Time, port int32, tx *route.Port, p *Packet, s *Stac
 // topTTL is the TTL of a packet that no switch has forwarded.
 const topTTL = 64
 
-// available is the share of a port's rate that nobody used in the interval before: counted anew by the first
-// tag that leaves after an interval has passed.
+// available returns the unused share of a port's rate in the previous interval. The first tag after the end of an
+// interval updates it.
 func (n *Net) available(now unit.Time, port int32, tx *route.Port, sent int64) float64 {
 	u := &n.usage[port]
 	if gone := now - u.from; gone >= n.interval {

@@ -14,7 +14,7 @@ import (
 type LinkState struct {
 	Up   bool
 	Rate unit.Rate // at which the port sends
-	Back unit.Rate // and the other one, where that differs; 0: at the same
+	Back unit.Rate // rate of the other direction, if different; 0: the same
 	BER  float64   // bit error rate
 }
 
@@ -36,16 +36,15 @@ func (n *Net) Link(port int32) LinkState {
 	return s
 }
 
-// SetLink makes the cable at port what it is from now on; one rate alone may change, all else is of both
+// SetLink sets the state of the link at port. One direction's rate may change alone; everything else applies to both
 // directions.
 //
-// A broken cable loses what is sent into it, and both ends forget that they were paused; once it
-// is whole again, an ingress that is still congested pauses its peer anew. A new rate is that of
-// the frames to come: those on the wire finish at the old one, and neither end begins another
-// before both have, as ports that train a link together would. Without that a pause behind a slow
-// frame would reach a sender that is fast already later than the headroom was sized for, which is
-// by the cable's own rate (Rate), as WRED's idle time is. A port that has become faster serves
-// a pause's quanta in less time, so the pauses in force are sent again.
+// A broken link loses the packets sent into it, and both ends discard their pause state. After the repair, an ingress
+// that is still congested pauses its peer again. A new rate applies to later frames: frames on the wire finish at the
+// old rate, and neither end begins another before both have finished, as ports that train a link together would.
+// Otherwise a pause after a slow frame would reach an already fast sender later than the headroom allows, which is
+// sized for the link's own rate (Rate), as WRED's idle time is. A port that has become faster serves a pause's quanta
+// in less time, so the pauses in force are sent again.
 func (n *Net) SetLink(port int32, s LinkState) {
 	ends := [2]int32{port, n.Ports[port].Peer}
 	was := n.Link(port)
@@ -94,8 +93,8 @@ func (n *Net) pauseAgain(port int32) {
 	}
 }
 
-// setErrors changes a direction's bit error rate. The bits up to the next error are distributed
-// exponentially, so what is left of them scales with their mean.
+// setErrors changes a direction's bit error rate. The distance to the next bit error is distributed exponentially, so
+// the remaining distance scales with the mean.
 func (n *Net) setErrors(port int32, ber float64) {
 	c := &n.cfg[port]
 	switch {
@@ -120,7 +119,7 @@ type errorSource struct {
 	name string
 }
 
-// setRate enters a line rate and, where it is whole, how many picoseconds a byte takes.
+// setRate sets a line rate and, if it is a whole number, the picoseconds per byte.
 func setRate(tx *route.Port, r unit.Rate) {
 	tx.Rate, tx.PsPerByte = r, 0
 	const bits = 8 * int64(unit.Second)
@@ -139,7 +138,7 @@ type span struct {
 // past is the earlier rate of a port whose rate has changed: as long as a frame of that time
 // may be on the wire.
 type past struct {
-	out, in []span    // of what it sends, and of what it receives
+	out, in []span    // capacity of the sending and of the receiving direction
 	highest unit.Rate // of its earlier rates; one that an event changed at 0 s was none
 }
 
@@ -198,7 +197,7 @@ func (n *Net) rateOf(in int32) unit.Rate {
 	return n.Ports[in].Rate
 }
 
-// ahead returns the wire bytes that a port has begun to send and that are not out, rounded up.
+// ahead returns the bytes on the wire of the current frame that are not yet out, rounded up.
 func (n *Net) ahead(port int32) (bytes int64) {
 	p, now := &n.Ports[port], n.Q.Now()
 	until, rate := p.BusyUntil, p.Rate
@@ -229,7 +228,7 @@ func (n *Net) overfull(port int32) bool {
 	return unit.Serialize(unit.Bytes(p.TxBytes-since.tx), p.Rate) > max(p.BusyUntil, n.Q.Now())-since.until
 }
 
-// What whoever builds or watches a network asks of single ports.
+// Accessors of single ports, for code that builds or observes a network.
 
 // LimitPFC leaves a port only some priorities to pause its neighbour for and to
 // obey pauses of. What arrives there in a lossless class beyond xOFF and headroom

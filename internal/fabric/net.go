@@ -40,9 +40,9 @@ type Packet struct {
 	In      int32  // port it came in by
 	enq     uint32 // when it was queued, in 1.024 ns
 	VA      uint64
-	Final   uint16    // on a leg: where it goes from the region that Loc leads to
+	Final   uint16    // on a leg: destination after the region of Loc
 	Level   uint8     // cables between regions that it has crossed; see steer
-	Came    uint8     // class of the port it came in by: its ingress accounts it to that
+	Came    uint8     // class at its ingress port, which accounts it to that class
 	Len     uint32    // DMA length, or the MSN of an ACK
 	Sent    unit.Time // of a probe and its answer: when the probe left
 }
@@ -52,11 +52,11 @@ const (
 	FlagAckReq uint8 = 1 << iota
 	FlagAgain        // retransmission
 	FlagTail         // cut-through: this arrival is the tail's
-	FlagLeg          // it is on its way to a region, with Final beyond
-	FlagEcho         // BECN: of an ACK, what it answers came in marked; of data, list what is missing,
+	FlagLeg          // it is on its leg to a region; Final is the destination
+	FlagEcho         // BECN: of an ACK, the acknowledged packet was marked; of data, list the missing packets,
 	// or where receivers pull, nothing waits behind it
 	FlagTrimmed // a switch has cut its payload off
-	FlagLastHop // with FlagTrimmed: at the port to its receiver, with a DSCP that says so
+	FlagLastHop // with FlagTrimmed: trimmed at its receiver's port, whose DSCP shows that
 )
 
 // FlagINT: the packet has a telemetry header, which switches write into if it carries payload.
@@ -75,13 +75,13 @@ type PortStats struct {
 	Lost                int64 // sent into a broken link or corrupted on it
 	PauseSent, PauseGot int64 // PFC frames with a quanta above zero
 	ResumeSent          int64
-	PausedFor           unit.Time // transmit held by the peer, any priority
+	PausedFor           unit.Time // time that the peer paused it, any priority
 	pausedSince         unit.Time
 }
 
 // portCfg is the cold part of a port.
 type portCfg struct {
-	rate     unit.Rate // the cable's own; a port's Rate is what it has now
+	rate     unit.Rate // the link's own; a port's Rate is the current one
 	prop     unit.Time
 	response unit.Time
 	ber      float64
@@ -93,7 +93,7 @@ type portCfg struct {
 	past     *past // nil while its rate has never changed
 }
 
-// classQ is one class of one port: a list of packets, and counters. Its peak is that since TakePeak.
+// classQ is one class of one port: a list of packets, and counters. Its peak is the one since TakePeak.
 type classQ struct {
 	head, tail, bytes, deficit, peak int32
 }
@@ -102,14 +102,14 @@ type classQ struct {
 type ingress struct {
 	shared, headroom int32
 	peak, peakHead   int32
-	held             int32 // its place in Switch.held and 1; 0: it has never paused its peer
+	held             int32 // its place in Switch.held plus 1; 0: it has never paused its peer
 	pausing          bool
 }
 
-// Net is the network. What is indexed by node, port or (port, class) belongs to the node, and only
-// that node's events write it; a Partition belongs to none.
+// Net is the network. State indexed by node, port or (port, class) belongs to the node, and only that node's events
+// write it; a Partition belongs to no node.
 type Net struct {
-	Partition // of one part, or of the whole
+	Partition // of one part, or of the whole network
 	Ports     []route.Port
 	Stats     []PortStats
 	Sw        []Switch // by node; hosts have a zero Switch
@@ -129,21 +129,21 @@ type Net struct {
 	codes    []uint8                // by port, of rates in stamps; nil likewise
 	causes   []int32                // by (port, priority): what paused it last, as PauseCause returns it
 	hrLimit  []int32                // headroom
-	peaks    [queue.Classes][]int32 // by class and port: of queues, until TakePeak; nil: none was taken
+	peaks    [queue.Classes][]int32 // by class and port: peaks of queues since TakePeak; nil: TakePeak was never called
 	averages []average              // by (port, class); nil without WRED weights above 0
-	detours  *detours               // nil: all packets take a shortest way
-	informed []*informed            // by node; nil: no chooser hears of others' ports
-	credits  *credits               // nil: no chooser knows what neighbours hold
+	detours  *detours               // nil: all packets take a shortest path
+	informed []*informed            // by node; nil: no chooser uses others' ports
+	credits  *credits               // nil: no chooser uses neighbours' credits
 	lags     *channels              // nil: every next hop is one cable
-	beyond   []*beyond              // by port: what is known of the switch behind it
-	rings    *rings                 // of a torus; nil: classes stay on its ways
+	beyond   []*beyond              // by port: known state of the next switch
+	rings    *rings                 // of a torus; nil: classes do not change on its rings
 	sched    *scheduled             // nil: no scheduled fabric
 	refresh  *engine.Timers
 	expire   *engine.Timers
 
 	Trace  func(at unit.Time, what string, port int32, prio int) // PFC and mark events; nil: off
 	OnDrop func(pkt *Packet, port int32)
-	// Repaused hears of pauses that keep a port paused; nil: nobody does.
+	// Repaused is called for pauses that keep a port paused; may be nil.
 	Repaused func(port int32, prio int)
 
 	// Tap sees what crosses tapped ports, TapPFC the pause frames among it: out
@@ -151,8 +151,7 @@ type Net struct {
 	Tap    func(at unit.Time, port int32, out bool, p *Packet)
 	TapPFC func(at unit.Time, port int32, out bool, prio, quanta int)
 
-	// Fault decides what a cable does to each packet that leaves a port of
-	// FaultPort.
+	// Fault decides the fate of each packet that leaves a port of FaultPort.
 	Fault func(port int32, p *Packet) Fate
 }
 
@@ -197,9 +196,9 @@ type Totals struct {
 // Fate is the effect of a faulty link on a packet.
 type Fate struct {
 	Lost  bool
-	Twice bool      // it arrives two times
-	Late  unit.Time // it arrives so much later; others overtake it
-	Marks bool      // it arrives marked, congestion experienced
+	Twice bool      // it arrives twice
+	Late  unit.Time // it arrives later by this time; others overtake it
+	Marks bool      // it arrives with a congestion mark
 	Cut   bool      // of data the headers arrive, as of a packet that a switch trimmed
 	Last  bool      // with Cut: at the last hop
 }
@@ -210,7 +209,7 @@ type Switch struct {
 	Chooser  route.Chooser
 	lossless uint8
 	wred     uint8 // classes whose WRED looks at every packet that queues
-	trims    uint8 // classes that cut what they have no room for
+	trims    uint8 // classes that trim packets without room
 	shared   int64 // bytes used of the shared pool
 	limit    int64 // size of the shared pool
 	ports    []int32
@@ -240,10 +239,10 @@ type forward struct {
 // Bits of forward.slow.
 const (
 	slowCut      uint8 = 1 << iota // it cuts through
-	slowStorm                      // its watchdog drops what goes to a stormed queue
+	slowStorm                      // its watchdog drops packets for a stormed queue
 	slowSteer                      // its chooser sends packets on detours
 	slowAverage                    // WRED of some class has an average that packets passing by move
-	slowInformed                   // its chooser hears how neighbours grade their ports
+	slowInformed                   // its chooser uses its neighbours' grades
 	slowRing                       // classes change along the rings of a torus
 	slowChannel                    // some next hops are several cables
 )
@@ -379,7 +378,7 @@ func (n *Net) Transmit(now unit.Time, port int32, tx *route.Port, pi int32, p *P
 			if !n.special(port, tx, pi, p, &delay) {
 				return
 			}
-		} else if p.told() { // the only flag where there is telemetry and nothing the matter
+		} else if p.told() { // the only flag of a working port with telemetry
 			delay += n.stamp(port, tx, pi, p)
 		}
 	}
@@ -393,20 +392,19 @@ const (
 	flagDown                     // the link is broken
 	flagTapOut                   // a capture runs at this port
 	flagTapIn                    // a capture runs at the peer
-	flagFault                    // Fault decides what is lost
+	flagFault                    // Fault decides losses
 	flagLeaves                   // the peer is in another part
-	flagStamp                    // it writes into packets that carry telemetry
+	flagStamp                    // it writes into packets with telemetry
 )
 
 // headerLen is the number of bytes that a cut-through switch reads before it forwards: Ethernet to
 // BTH, over IPv4.
 const headerLen = roce.EthernetLen + roce.IPv4Len + roce.UDPLen + roce.BTHLen
 
-// OverIPv6 says that packets have the longer header.
+// OverIPv6 sets the longer IPv6 header for all packets.
 func (n *Net) OverIPv6() { n.header = headerLen + roce.IPv6More }
 
-// special handles broken, lossy and cut-through links, and those to other parts;
-// false means that the packet is gone.
+// special handles broken, lossy and cut-through links, and links to other parts; false if the packet is gone.
 func (n *Net) special(port int32, tx *route.Port, pi int32, p *Packet, delay *unit.Time) bool {
 	c := &n.cfg[port]
 	if tx.Flags&flagDown != 0 {

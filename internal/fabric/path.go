@@ -10,15 +10,14 @@ import (
 	"railyard/unit"
 )
 
-// maxHops bounds a path that is followed: detours of a torus with sides of 20 have no more cables.
+// maxHops is the maximum length of a traced path: detours of a torus with sides of 20 are not longer.
 const maxHops = 64
 
 // Header returns the number of bytes of a packet that a cut-through switch reads before it forwards.
 func (n *Net) Header() int { return n.header }
 
-// Alone returns how long one frame takes over some ports in turn, from its first bit out of the first
-// to its last bit at the far end of the last, where nothing else is on its way and all cables have their
-// own rates.
+// Alone returns the time of one frame over consecutive ports, from its first bit at the first port to its last bit at
+// the far end of the last, without other traffic and at the links' own rates.
 func (n *Net) Alone(ports []int32, size int) (t unit.Time) { return n.AloneGrowing(ports, size, 0) }
 
 // AloneGrowing is Alone for a frame that each switch adds bytes to.
@@ -43,9 +42,8 @@ func (n *Net) AloneGrowing(ports []int32, size, more int) (t unit.Time) {
 	return t
 }
 
-// Path returns the ports of switches by which packets go that a host sends out of one of
-// its ports to a NIC, by the tables as they stand: those that hashing picks, and where
-// packets choose anew the first among which they may.
+// Path returns the switch ports on the path of a host's packets from one of its ports to a NIC, by the current tables:
+// the ports picked by hashing or, where packets choose anew, the first eligible ones.
 func (n *Net) Path(port, dst int32, loc uint16, hash uint32) (ports []int32) {
 	for len(ports) < maxHops {
 		node := n.node[n.Ports[port].Peer]
@@ -80,8 +78,8 @@ func (n *Net) pathPort(node, dst int32, loc uint16, hash uint32) int32 {
 	return out
 }
 
-// Choices returns hop by hop all ports of switches by which packets may go to a NIC, from the switch
-// on to which a host's port leads: those equally near, and where there are detours those of all.
+// Choices returns, hop by hop, all switch ports on the paths to a NIC, from the switch at a host's port: the equal-cost
+// ones and, with detours, the ports of all detours.
 func (n *Net) Choices(port, dst int32, loc uint16) (hops [][]int32) {
 	at := n.legs(n.node[n.Ports[port].Peer], loc)
 	for len(hops) < maxHops {

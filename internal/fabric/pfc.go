@@ -35,7 +35,7 @@ func (n *Net) pauseFor(port int32, prio, quanta int) pauseFrame {
 func (n *Net) sendPause(slot int32) {
 	port, prio := n.portOf(slot), n.classOf(slot)
 	if n.Ports[port].Flags&flagDown != 0 {
-		return // SetLink sends it when the cable is whole again
+		return // SetLink sends it after the repair
 	}
 	sw := &n.Sw[n.Ports[port].Node]
 	n.PauseFrames++
@@ -45,7 +45,7 @@ func (n *Net) sendPause(slot int32) {
 		quanta = int(sw.Spec.PFCQuanta)
 	}
 	n.sendPFC(port, n.pauseFor(port, prio, quanta))
-	// Half the peer's pause time leaves room for the frame to reach it. It comes after the last one.
+	// Half the peer's pause time leaves room for the frame to reach it. It follows the last one.
 	again := n.Q.Now() + roce.PauseTime(quanta, n.Ports[n.Ports[port].Peer].Rate)/2
 	n.refresh.Arm(engine.Node(n.node[port]), slot, KindRefresh, max(again, n.Ports[port].BusyUntil))
 }
@@ -94,8 +94,8 @@ func (n *Net) SendPause(port int32, prio int) {
 // SendResume ends a pause of SendPause.
 func (n *Net) SendResume(port int32, prio int) { n.resume(n.slot(port, prio)) }
 
-// Storm lets the receiver behind a port pause its peer for ever, as a NIC does whose firmware or PCIe
-// hangs, or ends that.
+// Storm makes the receiver at a port pause its peer without end, as a NIC with hung firmware or PCIe does, or stops
+// that.
 func (n *Net) Storm(port int32, prio int, on bool) {
 	slot := n.slot(port, prio)
 	if !on {
@@ -106,13 +106,13 @@ func (n *Net) Storm(port int32, prio int, on bool) {
 	n.sendPause(slot)
 }
 
-// gotPFC applies a pause frame to the transmit side of port: quanta 0 resumes,
-// anything else pauses for so long from now (IEEE 802.1Q 36.1.3).
+// gotPFC applies a pause frame to the transmit side of port: quanta 0 resumes, other values pause for that time from
+// now (IEEE 802.1Q 36.1.3).
 func (n *Net) gotPFC(port int32, f pauseFrame) {
 	prio, quanta := f.priority(), f.quanta()
 	slot := n.slot(port, prio)
 	if n.Ports[port].Flags&flagDown != 0 {
-		return // it was on the cable when that broke
+		return // the link broke while it was in flight
 	}
 	if n.storms != nil {
 		n.storms[slot].got++
@@ -186,6 +186,6 @@ func (n *Net) PausedFor(port int32) unit.Time {
 	return st.PausedFor
 }
 
-// PauseCause returns the egress port of the peer switch that held most bytes of this link when the switch sent the
-// last pause of this port's priority; -1 for none, or a NIC that paused it.
+// PauseCause returns the peer switch's egress port that held most bytes of this link when the switch sent the last
+// pause of this port's priority; -1 for no pause, or a pause by a NIC.
 func (n *Net) PauseCause(port int32, prio int) int32 { return n.causes[n.slot(port, prio)] }

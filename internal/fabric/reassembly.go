@@ -49,7 +49,7 @@ func (n *Net) gather(now unit.Time, node int32, f *iface, pi int32) {
 	n.inOrder(now, node, f, at, port)
 }
 
-// inOrder passes on the packets of a flow whose turn it is and that are whole.
+// inOrder forwards the complete packets of a flow that are next in order.
 func (n *Net) inOrder(now unit.Time, node int32, f *iface, at, port int32) {
 	for {
 		w := &f.flows[at]
@@ -68,17 +68,17 @@ func (n *Net) inOrder(now unit.Time, node int32, f *iface, at, port int32) {
 	}
 }
 
-// whole reports that all cells of a packet are there.
+// whole reports whether all cells of a packet have arrived.
 func (n *Net) whole(p *Packet) bool { return int64(p.Final) == n.sched.Cells(unit.Bytes(p.Size)) }
 
-// settle says that up to a place in its stream nothing of a flow is due any more.
+// settle marks a flow's stream as finished up to a position.
 func (f *iface) settle(w *flow, place int64) {
 	before := w.due()
 	w.settled = max(w.settled, place)
 	f.granters[w.granter].due[w.class] -= before - w.due()
 }
 
-// toNIC puts a packet that is whole into its egress port's queue, or sends it at once.
+// toNIC puts a complete packet into its egress port's queue, or sends it immediately.
 func (n *Net) toNIC(now unit.Time, node int32, f *iface, port, pi int32) {
 	p, tx := &n.Packets[pi], &n.Ports[port]
 	c := int(p.Class)
@@ -131,9 +131,8 @@ func (n *Net) clockPort(tx *route.Port, out int32) {
 	n.Q.Push(engine.Node(tx.Node), tx.BusyUntil, KindEgress, out, 0)
 }
 
-// giveUp looks after a flow whose cells may be lost. What has not come for so long is lost: its port need
-// not keep room for it, nor packets behind it wait. Whatever lacks cells before a packet that is whole
-// has lost them as well.
+// giveUp looks after a flow whose cells may be lost. After that time missing data are lost: the port frees the reserved
+// room, and later packets proceed. Incomplete packets before a complete one have lost cells as well.
 func (n *Net) giveUp(now unit.Time, node int32, f *iface, at int32) {
 	w := &f.flows[at]
 	w.watched = false
@@ -159,12 +158,12 @@ func (n *Net) giveUp(now unit.Time, node int32, f *iface, at int32) {
 	n.grant(now, node, f, w.granter)
 }
 
-// skip gives up what is missing before a flow's first packet, or that packet.
+// skip gives up the missing data before a flow's first packet, or that packet.
 func (n *Net) skip(f *iface, w *flow) {
 	pi := w.head
 	p := &n.Packets[pi]
 	f.GaveUp++
-	if gap := uint32(p.In) - uint32(w.place); gap > 0 { // nothing of what is missing has come
+	if gap := uint32(p.In) - uint32(w.place); gap > 0 { // none of the missing data has arrived
 		w.place += int64(gap)
 		f.settle(w, w.place)
 		n.Drops++
@@ -178,7 +177,7 @@ func (n *Net) skip(f *iface, w *flow) {
 	n.drop(f.granters[w.granter].port, pi, p)
 }
 
-// wholeBehind reports that a packet of a flow is whole and waits for others.
+// wholeBehind reports whether a complete packet of a flow is blocked by earlier ones.
 func (n *Net) wholeBehind(w *flow) bool {
 	for i := w.head; i >= 0; i = n.Packets[i].next {
 		if n.whole(&n.Packets[i]) {

@@ -6,17 +6,17 @@ import (
 	"railyard/unit"
 )
 
-// rings says how packets travel on a torus: in which classes, and how they escape.
+// rings are the rules for packets on a torus: their classes, and their escape.
 //
-// In dimension order a packet's class rises behind the cable that closes a ring and falls back where the
-// packet leaves the ring: within one it then waits for no buffer that could wait for it, and rings of a
-// dimension wait for those of later ones only (Dally and Seitz 1987). Its ingress accounts it to the class
-// that the peer sent it in, as with detours.
+// In dimension order a packet's class rises after the link that closes a ring and falls back when the packet leaves the
+// ring. Within a ring it then never waits for a buffer that could wait for it, and rings of a dimension wait only for
+// later dimensions (Dally and Seitz 1987). Its ingress accounts it to the class in which the peer sent it, as with
+// detours.
 //
-// Where packets may take any shortest way they have a class of their own for that. A switch queues a packet
-// at one port, and does not look at it again; so what waits at a port when that is paused in the class goes
-// over to the port and class of dimension order. Nobody waits for a buffer of the class in the end, since
-// whoever does escapes, and the escape has no ring (Duato 1993).
+// Packets that may take any shortest path have a class of their own for that. A switch queues a packet at one port and
+// does not revise that choice. So packets queued at a port whose class is paused move to the port and class of
+// dimension order. Nobody waits for a buffer of the class in the end, since whoever does escapes, and the escape has no
+// ring (Duato 1993).
 //
 // On a detour both legs are in dimension order, the second in two classes further up: buffers of a leg wait
 // for those of the same leg and of the next, and no leg has a ring.

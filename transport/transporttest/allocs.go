@@ -7,8 +7,7 @@ import (
 	"railyard/unit"
 )
 
-// allocates carries messages from end to end without a network, every so many of their packets lost, and
-// counts what that allocates.
+// allocates carries messages from end to end without a network, drops every Nth packet, and counts the allocations.
 func (s *Suite) allocates(t *testing.T) {
 	for _, lose := range []int{0, 16} {
 		n := New(Setup{Protocol: s.Protocol, Values: s.Values, Planes: s.Planes[len(s.Planes)-1]})
@@ -41,7 +40,7 @@ func (s *Suite) allocates(t *testing.T) {
 	}
 }
 
-// exchange lets both ends do what they can, and some time pass.
+// exchange runs both ends and advances time.
 func (s *Suite) exchange(n *Net, c *conn, p *transport.Packet, sent *int, lose int) {
 	n.Now += 5 * unit.Microsecond
 	for plane := range n.set.Planes {

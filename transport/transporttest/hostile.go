@@ -8,13 +8,13 @@ import (
 	"railyard/unit"
 )
 
-// hostileRuns is how many hostile peers are met, hostilePackets how much each of them says.
+// hostileRuns is the number of hostile peers, hostilePackets the number of packets that each of them sends.
 const (
 	hostileRuns    = 300
 	hostilePackets = 200
 )
 
-// hostile lets somebody speak in the name of either end while they talk to one another.
+// hostile injects packets in the name of either end while the ends communicate.
 func (s *Suite) hostile(t *testing.T) {
 	for seed := range uint64(hostileRuns) {
 		if fault := s.attack(seed, anyPacket); fault != "" {
@@ -23,8 +23,8 @@ func (s *Suite) hostile(t *testing.T) {
 	}
 }
 
-// Attack lets a hostile peer that makes packets with a function speak to both ends of connections with load,
-// and returns the first promise that still holds and was broken; for fuzzers.
+// Attack injects the packets of a function at both ends of loaded connections and returns the first promise that was
+// broken; for fuzzers.
 func (s *Suite) Attack(seed uint64, make func(r *rng.Stream, p *transport.Packet)) string {
 	if s.Values == nil {
 		s.Values = s.Protocol.Defaults
@@ -59,7 +59,7 @@ func (s *Suite) attack(seed uint64, make func(r *rng.Stream, p *transport.Packet
 		case 3:
 			make(&r, &p)
 			h.take(c, c.sender, &p)
-		case 4: // what was really said, again or to the wrong end, with a field changed
+		case 4: // a real packet, repeated or sent to the wrong end, with a changed field
 			p = h.last[r.Intn(len(h.last))]
 			change(&r, &p)
 			h.take(c, [2]transport.End{c.sender, c.receiver}[r.Intn(2)], &p)
@@ -92,7 +92,7 @@ func (s *Suite) attack(seed uint64, make func(r *rng.Stream, p *transport.Packet
 	return ""
 }
 
-// hostileNet carries packets at once, some of them.
+// hostileNet delivers some packets immediately and drops the others.
 type hostileNet struct {
 	n    *Net
 	last [16]transport.Packet
@@ -105,7 +105,7 @@ func (h *hostileNet) take(c *conn, e transport.End, p *transport.Packet) {
 	}
 }
 
-// serve does what an end wants, and carries some of what it says.
+// serve handles an end's requests and delivers some of its packets.
 func (h *hostileNet) serve(c *conn, from, to transport.End) {
 	h.carry(c, from, to)
 	h.n.tick(from, func() { h.carry(c, from, to) })
@@ -131,7 +131,7 @@ func (h *hostileNet) carry(c *conn, from, to transport.End) {
 	}
 }
 
-// anyPacket is any packet at all, with numbers that are often near those in use.
+// anyPacket returns a random packet, often with numbers close to those in use.
 func anyPacket(r *rng.Stream, p *transport.Packet) {
 	near := func() uint64 {
 		switch r.Intn(4) {

@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// conn is a connection with the account of what its ends have promised.
+// conn is a connection with a ledger of its ends' promises.
 type conn struct {
 	net      *Net
 	number   int
@@ -16,15 +16,15 @@ type conn struct {
 	receiver transport.Receiver
 
 	messages  []message
-	completed int // of them, as the sender says
-	arrived   int // as the receiver says
-	open      int // messages of which some bytes are in memory, and not all
+	completed int // messages completed, as the sender reports
+	arrived   int // messages arrived, as the receiver reports
+	open      int // messages of which a part is in memory
 	sent      int64
 	died      bool
 	held      transport.Held
 }
 
-// message is what became of one message.
+// message is the state of one message.
 type message struct {
 	bytes, placed         int64
 	have                  []uint64 // a bit for each byte in memory; of a message without any: its packet
@@ -46,7 +46,7 @@ func (m *message) place(from, n int64) (there int64) {
 	return there
 }
 
-// checkData holds a data packet to what was posted.
+// checkData compares a data packet with the posted message.
 func (c *conn) checkData(p *transport.Packet, plane int) {
 	n := c.net
 	switch {
@@ -74,7 +74,7 @@ func (c *conn) checkData(p *transport.Packet, plane int) {
 	c.bounded()
 }
 
-// bounded holds what is in flight to what can be.
+// bounded checks the limits of data in flight.
 func (c *conn) bounded() {
 	open := int64(0)
 	for i := range c.messages {
@@ -87,7 +87,7 @@ func (c *conn) bounded() {
 	}
 }
 
-// took enters what the receiver says it does with a packet that arrived.
+// took records the receiver's verdict on a packet.
 func (c *conn) took(p *transport.Packet, place bool) {
 	n := c.net
 	if !place {
@@ -110,7 +110,7 @@ func (c *conn) took(p *transport.Packet, place bool) {
 	}
 }
 
-// collect takes what both ends have to report.
+// collect reads the reports of both ends.
 func (c *conn) collect() {
 	n := c.net
 	for n.Fault == "" {

@@ -5,7 +5,7 @@ import (
 	"railyard/unit"
 )
 
-// Stall adds up the time in which a window kept a sender from sending what it had.
+// Stall adds up the time in which a window blocked a sender that had data.
 type Stall struct {
 	total, since unit.Time
 	shut         bool
