@@ -350,3 +350,6 @@ func (s *sender) fail() {
 
 // Touch asks for nothing.
 func (*sender) Touch(*transport.Packet, bool) {}
+
+// Close gives back the room for packets.
+func (s *sender) Close() { s.out.Close() }

@@ -107,3 +107,6 @@ func (s *slots) waiting() uint16 { return s.nonEmpty &^ (1 << lost) }
 
 // underWay reports that a packet waits for its answer.
 func (x *slot) underWay() bool { return x.in < waits }
+
+// Close gives back the room for packets.
+func (s *Sender) Close() { s.slots.ring, s.slots.open = nil, nil }

@@ -31,6 +31,14 @@ type reorderState struct {
 	store *stored  // where they wait; nil: nothing bounds them but the window
 }
 
+// Close gives back the memory for packets that wait, when all messages have come and no other will. What may come after
+// is copies of packets.
+func (q *QP) Close() {
+	if r := &q.reorder; r.held == 0 {
+		r.slots, r.used, r.asks = nil, nil, nil
+	}
+}
+
 // HeldPeak returns the most packets that waited for an earlier one.
 func (q *QP) HeldPeak() int { return int(q.reorder.peak) }
 

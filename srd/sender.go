@@ -305,3 +305,6 @@ func (s *sender) Counter(name string) (int64, bool) {
 
 // Touch asks for nothing.
 func (*sender) Touch(*transport.Packet, bool) {}
+
+// Close gives back the room for packets.
+func (s *sender) Close() { s.out.Close() }

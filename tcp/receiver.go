@@ -176,3 +176,6 @@ func (r *receiver) Counter(name string) (int64, bool) {
 
 // Touch asks for nothing.
 func (*receiver) Touch(*transport.Packet, bool) {}
+
+// Close gives back the room for packets.
+func (r *receiver) Close() { r.in.Close() }

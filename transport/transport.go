@@ -150,6 +150,13 @@ type End interface {
 	Counter(name string) (n int64, ok bool)
 }
 
+// Closer is an End that gives back memory.
+type Closer interface {
+	// Close says that all messages have come, or for a Sender are acknowledged, and that no other follows. What may
+	// come after is copies of packets, and their answers.
+	Close()
+}
+
 // Sender is the end that has messages to send.
 type Sender interface {
 	End

@@ -76,8 +76,29 @@ type Net struct {
 	up     [2][]bool
 	turn   int
 	events events
+	copies [mostCopies]event // of packets, one for each of the latest
 	seq    uint64
 	random rng.Stream
+}
+
+// mostCopies is the number of packets of which copies reach closed ends.
+const mostCopies = 64
+
+// close closes all ends, which must be done, and has copies of packets reach them.
+func (n *Net) close() {
+	for _, c := range n.conns {
+		for _, e := range [2]transport.End{c.sender, c.receiver} {
+			if x, ok := e.(transport.Closer); ok {
+				x.Close()
+			}
+		}
+	}
+	for _, e := range n.copies {
+		if e.at > 0 {
+			e.at, e.seq = n.Now, n.sequence()
+			heap.Push(&n.events, e)
+		}
+	}
 }
 
 // event is a packet that arrives, or a port that is free.
@@ -341,6 +362,7 @@ func (n *Net) send(dir int, c *conn, p *transport.Packet) {
 	if e.p.Flags&transport.Stamped == 0 {
 		e.p.Sent = 0
 	}
+	n.copies[n.Sent[dir]%mostCopies] = e
 	n.fly(e, way)
 	if n.chance(way.Repeat) {
 		e.at += unit.Time(n.random.Intn(int(4 * way.Delay)))

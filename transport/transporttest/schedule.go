@@ -45,6 +45,8 @@ func (s *Suite) random(rt fataler, seed uint64, planes int) uint64 {
 	n.heal()
 	s.finish(rt, n, n.Now)
 	s.checkReports(rt, n, counted)
+	n.close()
+	s.finish(rt, n, n.Now)
 	return n.Sum
 }
 

@@ -37,6 +37,7 @@ type Suite struct {
 //     its bytes are placed, twice, or, where the protocol promises order, before an earlier one;
 //   - what is in flight is never more than what is posted and not complete, and nothing in the end;
 //   - once faults have ended all messages complete, and both ends fall silent;
+//   - closed ends (transport.Closer) take copies of what was sent, and nothing is placed again;
 //   - Next does what Ready says, for the plane that it is asked for;
 //   - At is not in the past for ever, and Say ends;
 //   - the same seed gives the same packets at the same times;

@@ -2,15 +2,16 @@ package window
 
 import "railyard/transport"
 
-// In is a receiver's side.
+// In is a receiver's side. It has room for what waits.
 type In struct {
-	slots   []entry
+	slots   []entry // a ring by number
+	size    uint64  // most that it grows to
 	ordered bool
 	expect  uint64 // all before it have come
 	high    uint64 // and nothing from here on
 	mtu     uint64
 
-	got     []uint32 // without order: packets that have come, by message
+	got     []partly // without order: a ring of messages by number, as long as slots
 	arrived []uint32 // messages that are whole, and not popped
 
 	Received uint64 // payload, each byte once
@@ -28,18 +29,43 @@ type entry struct {
 	last    bool
 }
 
+// partly is how many packets of a message have come; none once all have.
+type partly struct{ message, packets uint32 }
+
 // NewIn returns an In that remembers so many packets ahead of the oldest missing one, a power of two. With
 // order, messages arrive in the order of their packets; without, each when all of its own are there.
 func NewIn(packets int, mtu uint64, ordered bool) In {
 	if packets&(packets-1) != 0 {
 		panic("window: not a power of two")
 	}
-	in := In{slots: make([]entry, packets), mtu: mtu, ordered: ordered}
-	if !ordered {
-		in.got = make([]uint32, packets)
-	}
-	return in
+	return In{size: uint64(packets), mtu: mtu, ordered: ordered}
 }
+
+// grow makes room for a packet. Messages of which some packets have come are those of packets from the oldest missing
+// one on, so that they are no more than these.
+func (in *In) grow(psn uint64) {
+	n := uint64(max(few, 2*len(in.slots)))
+	for psn-in.expect >= n {
+		n *= 2
+	}
+	n = min(n, in.size)
+	slots, got := make([]entry, n), []partly(nil)
+	for p := in.expect; p < in.high; p++ {
+		slots[p&(n-1)] = in.slots[p&uint64(len(in.slots)-1)]
+	}
+	if !in.ordered {
+		got = make([]partly, n)
+	}
+	for _, m := range in.got {
+		if m.packets > 0 {
+			got[uint64(m.message)&(n-1)] = m
+		}
+	}
+	in.slots, in.got = slots, got
+}
+
+// Close gives back the room for packets that wait, when all messages have come and no other will.
+func (in *In) Close() { in.slots, in.got, in.arrived = nil, nil, nil }
 
 // Full makes a packet's number of its low half.
 func (in *In) Full(psn uint32) uint64 { return full(psn, in.expect) }
@@ -57,13 +83,15 @@ const (
 // Take notes a data packet.
 func (in *In) Take(p *transport.Packet) Verdict {
 	psn := in.Full(p.PSN)
-	switch size := uint64(len(in.slots)); {
+	switch {
 	case psn-in.expect >= 1<<63: // below
 		in.Twice++
 		return Before
-	case psn-in.expect >= size:
+	case psn-in.expect >= in.size:
 		in.Beyond++
 		return Ahead
+	case psn-in.expect >= uint64(len(in.slots)):
+		in.grow(psn)
 	}
 	e := &in.slots[psn&uint64(len(in.slots)-1)]
 	if e.here {
@@ -102,9 +130,12 @@ func (in *In) Counter(name string) (n int64, ok bool) {
 
 // count notes a packet of a message that needs no order.
 func (in *In) count(p *transport.Packet) {
-	n := &in.got[p.Message&uint32(len(in.got)-1)]
-	if *n++; uint64(*n) == max(1, (p.Bytes+in.mtu-1)/in.mtu) {
-		*n = 0
+	m := &in.got[p.Message&uint32(len(in.got)-1)]
+	if m.packets == 0 {
+		m.message = p.Message
+	}
+	if m.packets++; uint64(m.packets) == max(1, (p.Bytes+in.mtu-1)/in.mtu) {
+		m.packets = 0
 		in.arrived = append(in.arrived, p.Message)
 	}
 }

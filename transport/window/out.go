@@ -44,9 +44,13 @@ type message struct {
 	last uint64 // PSN of its last packet, once it was sent
 }
 
-// Out is a sender's side.
+// few is the number of packets for which an end makes room first.
+const few = 8
+
+// Out is a sender's side. It has room for what is out.
 type Out struct {
-	slots     []Slot
+	slots     []Slot // a ring by number
+	size      uint64 // most that it grows to
 	mtu       uint64
 	una, next uint64 // the oldest packet that is not acknowledged, the next new one
 
@@ -71,7 +75,31 @@ func NewOut(packets int, mtu unit.Bytes) Out {
 	if packets&(packets-1) != 0 {
 		panic("window: not a power of two")
 	}
-	return Out{slots: make([]Slot, packets), lost: make([]uint64, packets), mtu: uint64(mtu)}
+	return Out{size: uint64(packets), mtu: uint64(mtu)}
+}
+
+// grow doubles the room for packets, and for those to be sent again.
+func (o *Out) grow() {
+	slots := make([]Slot, min(max(few, 2*len(o.slots)), int(o.size)))
+	for psn := o.una; psn < o.next; psn++ {
+		slots[psn&uint64(len(slots)-1)] = o.slots[psn&uint64(len(o.slots)-1)]
+	}
+	o.slots = slots
+}
+
+// room makes as much room for packets to be sent again as there is for packets.
+func (o *Out) room() {
+	lost := make([]uint64, len(o.slots))
+	for i := range o.lostLen {
+		lost[i] = o.lost[(o.lostHead+i)&(len(o.lost)-1)]
+	}
+	o.lost, o.lostHead = lost, 0
+}
+
+// Close gives back the room for packets, when all messages are acknowledged and no other follows.
+func (o *Out) Close() {
+	o.slots, o.lost, o.messages, o.done = nil, nil, nil, nil
+	o.lostHead, o.lostLen, o.head, o.current = 0, 0, 0, 0
 }
 
 // What Post refuses.
@@ -103,7 +131,7 @@ func (o *Out) Post(r transport.Request) error {
 
 // Unsent reports whether there is a packet that was never sent, and room to remember it.
 func (o *Out) Unsent() bool {
-	return o.current < len(o.messages) && o.next-o.una < uint64(len(o.slots)) && !o.failed
+	return o.current < len(o.messages) && o.next-o.una < o.size && !o.failed
 }
 
 // Waiting reports whether some message is not acknowledged as a whole.
@@ -116,7 +144,9 @@ func (o *Out) More() bool { return o.current < len(o.messages) && !o.failed }
 func (o *Out) New(now unit.Time, path int) (psn uint64, s *Slot) {
 	m := &o.messages[o.current]
 	left := uint64(m.Bytes) - o.offset
-	psn = o.next
+	if psn = o.next; psn-o.una == uint64(len(o.slots)) {
+		o.grow()
+	}
 	s = &o.slots[psn&uint64(len(o.slots)-1)]
 	*s = Slot{Sent: now, Offset: o.offset, Bytes: uint64(m.Bytes), Message: o.first + uint32(o.current),
 		Payload: uint32(min(left, o.mtu)), Path: uint16(path), Last: left <= o.mtu, Tells: m.Tells}
@@ -159,7 +189,7 @@ func (o *Out) AnyLost() bool {
 func (o *Out) oldestLost() (psn uint64, s *Slot, ok bool) {
 	for o.lostLen > 0 {
 		psn = o.lost[o.lostHead]
-		if s = &o.slots[psn&uint64(len(o.slots)-1)]; psn >= o.una && s.State == Lost {
+		if s = o.At(psn); s != nil && s.State == Lost {
 			return psn, s, true
 		}
 		o.dropLost()
@@ -177,6 +207,9 @@ func (o *Out) Lose(psn uint64) bool {
 	s := o.At(psn)
 	if s == nil || s.State != Flying {
 		return false
+	}
+	if len(o.lost) < len(o.slots) {
+		o.room()
 	}
 	if o.lostLen == len(o.lost) {
 		o.tidy()
