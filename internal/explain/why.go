@@ -45,7 +45,7 @@ func (b *blamer) slowest() *result.Slowest {
 		w.PausedBy = b.r.pauseChain(top.Port)
 		w.Paused = int64(b.r.seen.Ports[top.Port].Packets.Paused)
 	}
-	w.Why = b.sentence(w, m.Conn, top, b.message(worst))
+	w.Why = b.sentence(w, worst, top, b.message(worst))
 	return w
 }
 
@@ -90,7 +90,7 @@ func (r *reading) sharers(top *Wait) (names []string, count int) {
 }
 
 // sentence says in plain words what slowed the flow down most.
-func (b *blamer) sentence(w *result.Slowest, conn int32, top *Wait, row *result.CollectiveRow) string {
+func (b *blamer) sentence(w *result.Slowest, worst int32, top *Wait, row *result.CollectiveRow) string {
 	slow := float64(w.Time) / float64(max(w.Ideal, 1))
 	s := fmt.Sprintf("%s ideal (%s)", unit.ShowFactor(slow), unit.Time(w.Ideal).Show())
 	if slow < 1.05 {
@@ -135,11 +135,12 @@ func (b *blamer) sentence(w *result.Slowest, conn int32, top *Wait, row *result.
 		s += fmt.Sprintf("; the port was paused for %s, root %s", unit.Time(w.Paused).Show(),
 			w.PausedBy[len(w.PausedBy)-1])
 	}
-	if n := b.r.seen.Conns[conn].Cuts; n > 0 {
-		service := &b.r.plan.Services[b.r.seen.Conns[conn].Service]
+	conn := &b.r.seen.Conns[b.r.seen.Messages[worst].Conn]
+	if n := conn.Cuts; n > 0 {
+		service := &b.r.plan.Services[conn.Service]
 		s += fmt.Sprintf("; %s by %s", unit.Plural(n, "rate reduction"), service.Titled())
 	}
-	if n := b.r.sharingNIC(conn); n > 1 {
+	if n := b.sharingNIC(worst); n > 1 {
 		s += fmt.Sprintf("; %s on the NIC", unit.Plural(n, "queue pair"))
 	}
 	return s
@@ -161,11 +162,12 @@ func (b *blamer) worthNaming(w *result.Slowest, row *result.CollectiveRow) bool 
 	return float64(most) >= facts.LeastCost*float64(w.Time) && most <= beyond
 }
 
-// sharingNIC counts the queue pairs that send from a connection's NIC.
-func (r *reading) sharingNIC(conn int32) (n int) {
-	src, _ := r.seen.peers(conn)
-	for c := range len(r.seen.Conns) {
-		if s, _ := r.seen.peers(int32(c)); s == src {
+// sharingNIC counts the queue pairs that send from a message's NIC while it is under way.
+func (b *blamer) sharingNIC(m int32) (n int) {
+	msg := &b.r.seen.Messages[m]
+	src, _ := b.r.seen.peers(msg.Conn)
+	for _, c := range b.share.bySender[src] {
+		if b.share.sent(c, &window{msg.Posted, msg.Done}) {
 			n++
 		}
 	}

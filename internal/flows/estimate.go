@@ -5,6 +5,7 @@ import (
 	"railyard/internal/scenario"
 	"railyard/internal/sim"
 	"railyard/internal/topo"
+	"railyard/internal/workload"
 	"railyard/unit"
 )
 
@@ -33,9 +34,11 @@ const (
 func Estimate(p *scenario.Plan) Cost {
 	c := Cost{routes: p.Graph.Reroute(nil, nil, scenario.Besides(p.LB, p.Scheduled))}
 	mtu := unit.Bytes(p.RC.MTU)
-	pairs := map[[2]int]struct{}{}
-	sim.Transfers(p, func(from, to int, bytes unit.Bytes) {
-		if p.Causes {
+	pairs, apart := map[[2]int]struct{}{}, int64(0)
+	sim.Transfers(p, func(job *workload.Job, from, to int, bytes unit.Bytes) {
+		if job.Apart {
+			apart++
+		} else if p.Causes {
 			pairs[[2]int{from, to}] = struct{}{}
 		}
 		c.Messages += max(1, min(int64(max(p.QPs, p.Graph.Ways(from), p.Graph.Ways(to))), int64(bytes/mtu)))
@@ -48,6 +51,6 @@ func Estimate(p *scenario.Plan) Cost {
 	}
 	c.Memory = tables.Memory + memoryBase + memoryPort*unit.Bytes(2*len(p.Graph.Links)) + memoryOp*unit.Bytes(ops) +
 		memoryMessage*unit.Bytes(c.Messages)
-	c.Causes = explain.Seconds(p, c.Messages, int64(len(pairs)), false)
+	c.Causes = explain.Seconds(p, c.Messages, int64(len(pairs))+apart, false)
 	return c
 }

@@ -113,6 +113,26 @@ func TestClosedForms(t *testing.T) {
 	}
 }
 
+// TestMessagesApart has two hosts send at twice their rate. Messages on queue pairs of their own share the line, on the
+// pair's they go one after another: the line is always busy and the last message ends at the same time, but equal ones
+// that share take longer on average.
+func TestMessagesApart(t *testing.T) {
+	const two = "name: two\nfabric: {kind: single-rail, hosts: 2, host_link: {rate: 100Gbps}}\n" +
+		"server: {gpus: 1, nics: 1}\ncc: {algorithm: none}\n" +
+		"workload: {traffic: {background: {load: 200, sizes: 256KB, for: 1ms}}}\n"
+	_, own, each := run(t, two)
+	_, shared, pair := run(t, two, "workload.traffic.background.queue_pairs=per-pair")
+	if len(each.QPs) != len(each.Flows) || len(pair.QPs) != 2 || len(pair.Flows) != len(each.Flows) {
+		t.Errorf("%d messages on %d queue pairs; per pair %d on %d", len(each.Flows), len(each.QPs), len(pair.Flows),
+			len(pair.QPs))
+	}
+	off := float64(own.StepTime)/float64(shared.StepTime) - 1
+	if math.Abs(off) > 1e-3 || own.Flows.Mean < shared.Flows.Mean {
+		t.Errorf("ends after %v, per pair %v; messages take %v, %v", unit.Time(own.StepTime), unit.Time(shared.StepTime),
+			unit.Time(own.Flows.Mean), unit.Time(shared.Flows.Mean))
+	}
+}
+
 // pair is two segments joined by two spines, at the rate of one NIC.
 const pair = `
 name: pair

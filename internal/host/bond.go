@@ -175,10 +175,10 @@ func (h *Hosts) Reline(port int32) {
 
 // reline makes a connection's ceiling the rate of the ports that it uses, as they are now.
 func (h *Hosts) reline(c int32) {
-	if h.endsOf(c) != nil {
+	s := &h.senders[c]
+	if h.endsOf(c) != nil || s.ending == closed {
 		return
 	}
-	s := &h.senders[c]
 	n := &h.nics[s.nic]
 	line := min(h.Net.Link(s.port).Rate, n.line)
 	if s.sprayed {

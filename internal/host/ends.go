@@ -46,13 +46,14 @@ type ends struct {
 	ce     int64      // that came marked,
 	cut    int64      // and as headers
 	done   unit.Bytes // of messages that are in memory as a whole
-	_      int64
+	acked  int32      // messages that are acknowledged,
+	came   int32      // and that have arrived
 }
 
 // peerKey is whom a NIC keeps a transport.Peer for: another one, by service.
 type peerKey struct{ service, src, dst int32 }
 
-// peer is one, with its connection that was set up last.
+// peer is one, with its connection that was set up last, -1 where all are closed.
 type peer struct {
 	transport.Peer
 	last int32
@@ -108,7 +109,7 @@ func (h *Hosts) carry(service int, src, dst, tag int32, hash, psn uint32) int32 
 	if to == nil {
 		to = &peer{h.makerAt(service, src).Peer(path, seed), c}
 		h.peers[key] = to
-	} else {
+	} else if to.last >= 0 {
 		next, h.carried[to.last].next = h.carried[to.last].next, c
 	}
 	to.last = c
@@ -300,6 +301,9 @@ func (h *Hosts) received(now unit.Time, c int32, e *ends) {
 		}
 		m := e.posted[number]
 		e.done += h.Messages[m].Bytes
+		if e.came++; h.senders[c].ending != open && int(e.came) == len(e.posted) {
+			closeEnd(e.recv)
+		}
 		n := &h.nics[h.senders[c].dst]
 		h.Net.Announce(n.element, max(now, n.rxFree)+h.cfg.Latency, h.base+KindDeliver, m)
 	}
@@ -317,7 +321,7 @@ func (h *Hosts) sent(now unit.Time, c int32, e *ends) {
 		if !ok {
 			break
 		}
-		if done.Status != rc.Success {
+		if e.acked++; done.Status != rc.Success {
 			h.broke(c, e, done.Status)
 		}
 	}
@@ -328,11 +332,14 @@ func (h *Hosts) sent(now unit.Time, c int32, e *ends) {
 	h.tickAt(c, e, 0, e.send.At())
 	h.wake(now, c, e)
 	h.refused(now, c, e)
-	for c = e.next; &h.carried[c] != e; { // what it heard may let others of its peer send
-		other := &h.carried[c]
-		h.tickAt(c, other, 0, other.send.At())
-		h.wake(now, c, other)
-		c = other.next
+	for o := e.next; o != c; { // what it heard may let others of its peer send
+		other := &h.carried[o]
+		h.tickAt(o, other, 0, other.send.At())
+		h.wake(now, o, other)
+		o = other.next
+	}
+	if s := &h.senders[c]; s.ending == closing && e.acked > 0 && int(e.acked) == len(e.posted) {
+		h.part(c, e)
 	}
 }
 

@@ -102,6 +102,7 @@ type sender struct {
 	stuck   bool // something is to be sent and the window is full
 	sprayed bool
 	pulled  bool           // its receiver pulls
+	ending  ending         // of its connection
 	paths   *entropy.Paths // nil: its data take the ports in turn, too
 	paceAt  unit.Time      // for which its pace is; unit.Never while it does not wait
 	timerAt unit.Time      // for which the controller's timer is armed

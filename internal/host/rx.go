@@ -119,7 +119,9 @@ func (h *Hosts) delivered(now unit.Time, c int32, r *receiver, dst int32) {
 	if r.pieces++; !h.Messages[m].endsWith(r.pieces) {
 		return
 	}
-	r.done, r.pieces = m, 0
+	if r.done, r.pieces = m, 0; h.senders[c].ending != open && h.senders[c].last == m {
+		r.qp.Close()
+	}
 	n := &h.nics[dst]
 	h.Net.Announce(n.element, max(now, n.rxFree)+h.cfg.Latency, h.base+KindDeliver, m)
 }
@@ -132,6 +134,9 @@ func (h *Hosts) rxAck(_ int32, p *fabric.Packet) {
 	now := h.Net.Q.Now()
 	c := p.QP
 	s := &h.senders[c]
+	if s.ending == closed {
+		return
+	}
 	in := &h.scratch
 	*in = rc.Packet{Opcode: p.Opcode, Syndrome: p.Synd, PSN: p.PSN, MSN: p.Len, Marked: p.Flags&fabric.FlagEcho != 0}
 	n := s.qp.Acknowledged(now, in)
@@ -165,6 +170,10 @@ func (h *Hosts) rxAck(_ int32, p *fabric.Packet) {
 		s.pace.Ctl.OnLoss(now, cc.LossTrimmedLast)
 		h.decide(c)
 	}
+	if s.ending == closing && s.qp.Idle() {
+		h.close(c, s)
+		return
+	}
 	if h.cfg.RC.Recovery == rc.Selective {
 		h.watch(c, s)
 	}
@@ -190,6 +199,9 @@ func (h *Hosts) farDelay(nic int32) uint64 {
 
 // rxCNP is the reaction point.
 func (h *Hosts) rxCNP(_ int32, p *fabric.Packet) {
+	if h.senders[p.QP].ending == closed {
+		return
+	}
 	h.senders[p.QP].pace.Ctl.OnCNP(h.Net.Q.Now())
 	h.decide(p.QP)
 }

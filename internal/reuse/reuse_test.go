@@ -125,6 +125,7 @@ func TestSameAsPackets(t *testing.T) {
 		"training": rounds,
 		// DCQCN's alpha is lower the second time.
 		"incast twice": rail + "workload:\n  traffic:\n    flows:\n" + into(1, "0ms") + into(1, "200ms"),
+		"by chance":    rail + "workload: {traffic: {background: {load: 5, sizes: 64KB, for: 1ms}}}\n",
 		// One of two flows ends where PCIe is slow.
 		"slow PCIe": rail + "deviations: [{node: host-4, pcie: 5GB/s}]\nworkload:\n  traffic:\n    flows:\n" +
 			flow(1, 2, "0ms") + flow(3, 4, "0ms"),

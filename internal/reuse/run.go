@@ -156,11 +156,12 @@ func (r *Run) Send(op int32, from, to int, bytes unit.Bytes) {
 	n := r.Split(from, to, bytes)
 	r.parts[op] = uint8(n)
 	service := r.Exec.Work.Service(op)
+	first := r.Tag(&r.Exec.Work.Jobs[r.Exec.Work.Of(op)].Job, service, from, to, n)
 	for q := range n {
 		b := bytes*unit.Bytes(q+1)/unit.Bytes(n) - bytes*unit.Bytes(q)/unit.Bytes(n)
-		c := r.Conn(service, from, to, q)
+		c := r.Conn(service, from, to, first+q)
 		if int(c) == len(r.pairs) {
-			r.pairs = append(r.pairs, pair{service, from, to, q, r.way(c)})
+			r.pairs = append(r.pairs, pair{service, from, to, first + q, r.way(c)})
 		}
 		r.post(c, op, b)
 	}

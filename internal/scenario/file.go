@@ -203,7 +203,7 @@ type Traffic struct {
 	ReduceScatter *Pattern    `yaml:"reduce-scatter" doc:"ring reduce-scatter"`
 	Broadcast     *Pattern    `yaml:"broadcast" doc:"chain broadcast from the first rank"`
 	Flows         []FlowSpec  `yaml:"flows" doc:"single transfers"`
-	Background    *Background `yaml:"background" doc:"messages that come by chance, of sizes of a distribution; those of a pair of GPUs share its queue pairs in order, short after long"`
+	Background    *Background `yaml:"background" doc:"messages that come by chance, of sizes of a distribution"`
 	Storage       *Access     `yaml:"storage" doc:"every GPU reads from the storage servers, then writes to them"`
 	Matrix        string      `yaml:"matrix" doc:"a file with a connection matrix of htsim, whose node 0 is the first GPU"`
 }
@@ -240,6 +240,7 @@ type Background struct {
 	Sizes string    `yaml:"sizes" doc:"one size, as 64KB; or a file with a cumulative distribution as HPCC's: bytes and percent per line"`
 	To    string    `yaml:"to" enum:"all,next-group" doc:"random destinations of a GPU: all others, or those of the next group of a dragonfly, the worst for the shortest paths (default all)"`
 	For   unit.Time `yaml:"for" range:"1ns,3600s" doc:"how long messages come"`
+	Pairs string    `yaml:"queue_pairs" enum:"per-message,per-pair" doc:"per-message: each message has queue pairs of its own (transport.qps), set up without delay, as flows of HPCC's ns-3 have; per-pair: messages of a pair of GPUs share its queue pairs in order, short after long, as NCCL's do (default per-message)"`
 }
 
 // Access is reads and writes of storage.

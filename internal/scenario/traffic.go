@@ -66,7 +66,7 @@ func (p *resolver) traffic(at task, t *Traffic) (workload.Job, error) {
 	}
 	if t.Background != nil {
 		n++
-		job.Open = true
+		job.Open, job.Apart = true, t.Background.Pairs != "per-pair"
 		build = func() (*workload.DAG, error) { return p.background(at, t.Background) }
 	}
 	if t.Storage != nil {

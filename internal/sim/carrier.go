@@ -97,11 +97,16 @@ func (c *carrier) send(op int32, from, to int, bytes unit.Bytes) {
 	if c.onSend != nil {
 		c.onSend()
 	}
+	job := &c.exec.Work.Jobs[c.exec.Work.Of(op)]
 	service := c.exec.Work.Service(op)
+	first := c.net.Tag(&job.Job, service, from, to, n)
 	for q := range n {
 		c.troubles.posted()
 		b := bytes*unit.Bytes(q+1)/unit.Bytes(n) - bytes*unit.Bytes(q)/unit.Bytes(n)
-		c.net.Hosts.Send(c.net.Conn(service, from, to, q), b, int64(op))
+		conn := c.net.Conn(service, from, to, first+q)
+		if c.net.Hosts.Send(conn, b, int64(op)); job.Apart {
+			c.net.Hosts.Close(conn)
+		}
 	}
 }
 

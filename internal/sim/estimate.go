@@ -8,6 +8,7 @@ import (
 	"railyard/internal/route"
 	"railyard/internal/scenario"
 	"railyard/internal/topo"
+	"railyard/internal/workload"
 	"railyard/unit"
 )
 
@@ -35,6 +36,7 @@ const (
 	memoryOp      = 160
 	memoryCopy    = 60 // of an operation in a mix: 40 bytes, 4 and 4 or 8 for who follows it
 	memoryQP      = 2600
+	memoryEnds    = 10_000 // of a queue pair, besides, whose NICs choose among paths or whose transport is not RC
 	memoryMessage = 330
 	memoryReplay  = 20_000        // of a flow under way while replays explain the run, several at a time
 	memoryTables  = 100 * unit.MB // what is sampled, once a run is long
@@ -42,7 +44,7 @@ const (
 )
 
 // Transfers calls f for each transfer of a plan's jobs between GPUs that NVLink does not connect.
-func Transfers(p *scenario.Plan, f func(from, to int, bytes unit.Bytes)) {
+func Transfers(p *scenario.Plan, f func(job *workload.Job, from, to int, bytes unit.Bytes)) {
 	for j := range p.Jobs {
 		job := &p.Jobs[j]
 		for i := range job.DAG.Ops {
@@ -51,7 +53,7 @@ func Transfers(p *scenario.Plan, f func(from, to int, bytes unit.Bytes)) {
 				continue
 			}
 			if from, to := job.GPU(o.Rank), job.GPU(o.Peer); !p.Graph.Together(from, to) {
-				f(from, to, o.Bytes)
+				f(job, from, to, o.Bytes)
 			}
 		}
 	}
@@ -70,7 +72,7 @@ func Estimate(p *scenario.Plan) Cost {
 	}
 	e.rare = map[int]struct{}{}
 	c := Cost{routes: e.routes, ports: 2 * int64(len(p.Graph.Links)), ops: int64(p.Ops())}
-	Transfers(p, func(from, to int, bytes unit.Bytes) { e.transfer(&c, from, to, bytes) })
+	Transfers(p, func(job *workload.Job, from, to int, bytes unit.Bytes) { e.transfer(&c, job, from, to, bytes) })
 	c.Seconds = float64(c.PacketHops)/hopsPerSecond + float64(c.ops)/opsPerSecond + float64(c.QPs)/qpsPerSecond
 	c.Causes = explain.Seconds(p, c.Messages, c.QPs, true)
 	if len(p.Jobs) > 1 || p.Jobs[0].Place != nil {
@@ -78,8 +80,11 @@ func Estimate(p *scenario.Plan) Cost {
 	}
 	tables, _ := Tables(p)
 	c.Memory, c.Seconds = c.Memory+tables.Memory, c.Seconds+tables.Seconds
-	// Between as many flows are under way at once as there are queue pairs, and as there are messages.
-	c.Memory += unit.Bytes(memoryReplay * math.Sqrt(float64(c.QPs)*float64(c.Messages)))
+	// Between as many flows are under way at once as queue pairs that can be busy at once, and as there are messages.
+	c.Memory += unit.Bytes(memoryReplay * math.Sqrt(float64(e.pairs)*float64(c.Messages)))
+	if p.LB.NIC != nil || p.Default().Carried != nil {
+		c.Memory += memoryEnds * unit.Bytes(c.QPs)
+	}
 	c.Memory += memoryBase + memoryPort*unit.Bytes(c.ports) + memoryOp*unit.Bytes(c.ops) +
 		memoryQP*unit.Bytes(c.QPs) + memoryMessage*unit.Bytes(c.Messages) +
 		unit.Bytes(float64(memoryTables)*min(1, float64(c.PacketHops)/longRun))
@@ -92,6 +97,7 @@ type estimator struct {
 	routes  *topo.Routes
 	regions []int32          // by node; nil unless packets go by way of them
 	links   map[[2]int]int64 // from a switch to a locator, both cables of NICs included
+	pairs   int64            // queue pairs, those of pairs of GPUs that have others for each message once
 	seen    []uint64         // pairs of GPUs, a bit each; nil where that would be too many:
 	rare    map[int]struct{} // then those that there are
 }
@@ -113,7 +119,7 @@ func (e *estimator) again(pair int) bool {
 }
 
 // transfer adds one transfer between servers.
-func (e *estimator) transfer(c *Cost, src, dst int, bytes unit.Bytes) {
+func (e *estimator) transfer(c *Cost, job *workload.Job, src, dst int, bytes unit.Bytes) {
 	g := e.plan.Graph
 	if e.plan.PXN && !g.Stored(src, dst) && g.NICs[g.NICOf[src]].Rail != g.NICs[g.NICOf[dst]].Rail {
 		src = e.gpus.OnRail(src, dst)
@@ -134,7 +140,11 @@ func (e *estimator) transfer(c *Cost, src, dst int, bytes unit.Bytes) {
 		hops = 2
 	}
 	c.PacketHops += packets * hops
-	if !e.again(src*g.Ends() + dst) {
+	again := e.again(src*g.Ends() + dst)
+	if !again {
+		e.pairs += parts
+	}
+	if !again || job.Apart {
 		c.QPs += parts
 	}
 }

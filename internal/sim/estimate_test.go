@@ -87,6 +87,10 @@ func peaked(t *testing.T, p *scenario.Plan) (c Cost, peak unit.Bytes) {
 func TestEstimateOfMemory(t *testing.T) {
 	plans := map[string]*scenario.Plan{"all-to-all": load(t, "name: cost\nfabric: {kind: fat-tree, k: 8, "+
 		"host_link: {rate: 400Gbps, delay: 1us}}\nworkload: {traffic: {alltoall: {bytes: 256KB}}}\n").Plan}
+	for _, transport := range []string{"roce", "uec", "mrc", "srd", "falcon", "tcp"} {
+		plans["by chance, "+transport] = load(t, byChance, "transport="+transport,
+			"workload.traffic.background.sizes=16KB", "workload.traffic.background.for=2ms").Plan
+	}
 	for _, name := range []string{"three-flows", "fattree128-permutation", "two-jobs", "pod64-alltoall"} {
 		p, err := scenariofile.Plan("../../scenarios/"+name+".yaml", nil, nil)
 		if err != nil {

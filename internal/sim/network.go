@@ -14,6 +14,7 @@ import (
 	"railyard/internal/route"
 	"railyard/internal/scenario"
 	"railyard/internal/topo"
+	"railyard/internal/workload"
 	"railyard/param"
 	"railyard/roce"
 	"railyard/unit"
@@ -58,6 +59,7 @@ type Network struct {
 	noticed      map[int]bool   // those of which their ends alone know: they hash past them where they can
 	tables       []*route.Table // by node
 	conns        map[connKey]int32
+	apart        map[connKey]int32 // by service and GPUs: queue pairs that carry one message each
 }
 
 type connKey struct{ service, src, dst, tag int32 }
@@ -65,8 +67,8 @@ type connKey struct{ service, src, dst, tag int32 }
 // NewNetwork builds a network.
 func NewNetwork(s *Setup) (*Network, error) {
 	g := s.Graph
-	n := &Network{Setup: s, Graph: s.Graph, conns: map[connKey]int32{}, routed: map[int]bool{},
-		noticed: map[int]bool{}}
+	n := &Network{Setup: s, Graph: s.Graph, conns: map[connKey]int32{}, apart: map[connKey]int32{},
+		routed: map[int]bool{}, noticed: map[int]bool{}}
 	for l, state := range s.Links {
 		if !state.Up {
 			n.routed[l] = true
@@ -402,6 +404,17 @@ func (n *Network) Conn(service, srcGPU, dstGPU, tag int) int32 {
 	c := n.Hosts.Connect(service, src, dst, n.behind(src, n.usable(src, dst)), int32(tag), hash, psn)
 	n.conns[k] = c
 	return c
+}
+
+// Tag returns the number of the first of n queue pairs for a message of a job: 0, or where each message has its own, of
+// those that no message between the GPUs has had.
+func (n *Network) Tag(job *workload.Job, service, srcGPU, dstGPU, pairs int) int {
+	if !job.Apart {
+		return 0
+	}
+	k := connKey{service: int32(service), src: int32(srcGPU), dst: int32(dstGPU)}
+	n.apart[k] += int32(pairs)
+	return int(n.apart[k]) - pairs
 }
 
 // pairs returns the number of queue pairs of a transfer: the configured number, and at least one for each NIC

@@ -20,6 +20,7 @@ type signals struct {
 	cuts   []bool     // by service: whether its algorithm counts cuts; one without acts from the start
 	rows   []result.SignalRow
 	last   [][]float64 // by queue pair: what was last taken down; nil before it acted
+	open   []int32     // queue pairs that are not closed, or have not been looked at since
 	missed int64
 	next   unit.Time // when to look again
 	now    []float64 // by name, what is looked at
@@ -50,17 +51,18 @@ func (x *signals) take(n *Network) {
 	}
 	x.next = now + signalsEvery
 	for c := len(x.last); c < n.Hosts.Conns(); c++ {
-		x.last = append(x.last, nil)
+		x.last, x.open = append(x.last, nil), append(x.open, int32(c))
 	}
-	for c := range x.last {
-		service := n.Hosts.ServiceOf(int32(c))
-		if src, _ := n.Hosts.Peers(int32(c)); len(x.names[service]) == 1 || !n.Hosts.Owns(src) {
-			continue // no signals, or another part's
+	x.open = slices.DeleteFunc(x.open, func(c int32) bool {
+		service := n.Hosts.ServiceOf(c)
+		if src, _ := n.Hosts.Peers(c); len(x.names[service]) == 1 || !n.Hosts.Owns(src) {
+			return true // no signals, or another part's
 		}
-		if cuts, _ := n.Hosts.Counter(int32(c), cc.CounterCuts); cuts > 0 || !x.cuts[service] {
-			x.look(now, int32(c), n.Hosts, x.names[service], float64(cuts))
+		if cuts, _ := n.Hosts.Counter(c, cc.CounterCuts); cuts > 0 || !x.cuts[service] {
+			x.look(now, c, n.Hosts, x.names[service], float64(cuts))
 		}
-	}
+		return n.Hosts.Closed(c)
+	})
 }
 
 // look takes down what has changed of a queue pair whose first signal, what it allows, or whose cuts have.

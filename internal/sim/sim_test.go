@@ -18,6 +18,12 @@ import (
 	"pgregory.net/rapid"
 )
 
+// files are those that scenarios of tests name, beside the shipped ones.
+var files = map[string]string{
+	"small.json": `{"model_type":"llama","hidden_size":512,"num_hidden_layers":16,"num_attention_heads":16,"intermediate_size":2048,"vocab_size":1000}`,
+	"sizes.txt":  "100 0\n1000 60\n2000 70\n50000 85\n300000 95\n1000000 98\n3000000 100\n",
+}
+
 // load builds the run of a scenario text.
 func load(t testing.TB, text string, sets ...string) *Run {
 	t.Helper()
@@ -26,10 +32,10 @@ func load(t testing.TB, text string, sets ...string) *Run {
 		t.Fatal(err)
 	}
 	p, err := d.Resolve(func(name string) ([]byte, error) {
-		if name != "small.json" {
-			return scenarios.File(name)
+		if text, ok := files[name]; ok {
+			return []byte(text), nil
 		}
-		return []byte(`{"model_type":"llama","hidden_size":512,"num_hidden_layers":16,"num_attention_heads":16,"intermediate_size":2048,"vocab_size":1000}`), nil
+		return scenarios.File(name)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-3/gpu-1, bytes: 40MB}
 	}{
 		{"64 KB every 30 us between fixed pairs", "flows: [" + steadyPairs(60) + "]",
 			"AWS gives the maximum of an undescribed load", nil},
-		{"64 KB to random receivers at half load", "background: {load: 50, sizes: 64KB, for: 8ms}",
+		{"64 KB to random receivers at half load", "background: {load: 50, sizes: 64KB, for: 8ms, queue_pairs: per-pair}",
 			"", meetings},
 	} {
 		var tails [2][2]unit.Time

@@ -18,6 +18,7 @@ type Job struct {
 	Storage  int       // the same for transfers from and to servers that keep data
 	Training *Training // what the graph is a step of; nil for other work
 	Open     bool      // its messages begin at times of their own, whatever became of those before
+	Apart    bool      // each of its messages has queue pairs of its own, which carry no other
 }
 
 // GPU returns where a rank is.

@@ -1,0 +1,56 @@
+package host
+
+import (
+	"railyard/transport"
+	"railyard/unit"
+)
+
+// ending is whether a connection will carry more.
+type ending uint8
+
+const (
+	open    ending = iota
+	closing        // it carries no message beyond those that it was given,
+	closed         // and all are acknowledged
+)
+
+// Close says that a connection carries no message beyond those that it was given. Once all are acknowledged, its
+// congestion control does nothing more, and others of its peer no longer look at it. Its numbers stay.
+func (h *Hosts) Close(c int32) { h.senders[c].ending = closing }
+
+// Closed reports whether a connection was closed and all its messages are acknowledged.
+func (h *Hosts) Closed(c int32) bool { return h.senders[c].ending == closed }
+
+// close closes a sender whose messages are acknowledged.
+func (h *Hosts) close(c int32, s *sender) {
+	s.ending, s.paths = closed, nil
+	s.pace.Timer = unit.Never
+	h.rearm(c, s)
+}
+
+// closeEnd lets a protocol's end give back memory.
+func closeEnd(e transport.End) {
+	if x, ok := e.(transport.Closer); ok {
+		x.Close()
+	}
+}
+
+// part takes an end whose messages are acknowledged out of those of its peer.
+func (h *Hosts) part(c int32, e *ends) {
+	s := &h.senders[c]
+	s.ending = closed
+	of := h.peers[peerKey{int32(s.service), s.nic, s.dst}]
+	before := c
+	for h.carried[before].next != c {
+		before = h.carried[before].next
+	}
+	h.carried[before].next = e.next
+	switch {
+	case before == c: // it was the only one
+		of.last = -1
+	case of.last == c:
+		of.last = before
+	}
+	e.next = c
+	closeEnd(e.send)
+}
