@@ -75,6 +75,8 @@ func TestDocsCommand(t *testing.T) {
 		{[]string{"docs", "--search", "headroom xoff"}, exitOK, "reference/keys/switch"},
 		{[]string{"docs", "--search", "headroom", "zzzz"}, exitOK, "pages with 1 of the 2 words"},
 		{[]string{"docs", "--list"}, exitOK, "reference/columns"},
+		{[]string{"docs", "--search", "FCT"}, exitOK, "guides/jobs"}, // which has slowdowns
+		{[]string{"docs", "--search", "flow completion time"}, exitOK, "guides/jobs"},
 		{[]string{"docs", "--search", "headroom,xoff"}, exitOK, "reference/keys/switch"},
 		{[]string{"docs", "--search", "zzzz"}, exitFailed, "no page contains a word of zzzz"},
 		{[]string{"docs", "tutorials/frist-run"}, exitInput, "unknown page"},
@@ -174,5 +176,27 @@ func TestChangelog(t *testing.T) {
 	m := regexp.MustCompile(`(?m)^## (\S+)$`).FindSubmatch(b)
 	if m == nil || string(m[1]) != runner.Release {
 		t.Errorf("docs/CHANGELOG.md begins with version %s, the program is %s", m, runner.Release)
+	}
+}
+
+// TestAbbreviations checks that the glossary spells out the abbreviations of the field, so that a search for one finds
+// pages that have the other.
+func TestAbbreviations(t *testing.T) {
+	site, err := documentation()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for short, long := range map[string]string{"FCT": "flow completion time", "JCT": "job completion time",
+		"RTT": "round-trip time", "BDP": "bandwidth-delay product", "MFU": "model FLOPs utilization",
+		"TP": "tensor parallelism", "PP": "pipeline parallelism", "DP": "data parallelism", "EP": "expert parallelism",
+		"CP": "context parallelism", "ECMP": "equal-cost multipath", "PFC": "priority flow control",
+		"ECN": "explicit congestion notification", "CNP": "congestion notification packet",
+		"RTO": "retransmission timeout", "QP": "queue pair", "CC": "congestion control", "VOQ": "virtual output queue",
+		"DLB": "dynamic load balancing", "INT": "in-band network telemetry", "WRED": "weighted random early detection"} {
+		found := site.Find([]string{short})
+		if spelled := site.Find(strings.Fields(long)); len(found) < 2 || len(spelled) < len(found) ||
+			!slices.Equal(spelled[:len(found)], found) {
+			t.Errorf("%s finds %d pages, %s %d", short, len(found), long, len(spelled))
+		}
 	}
 }

@@ -1,5 +1,5 @@
 // Searches titles and texts of all pages in the browser: titles count more, and where no page has all words, those that
-// have most of them are listed.
+// have most of them are listed. An abbreviation of the glossary also finds its long forms, and these find it.
 const input = document.getElementById("search"), found = document.getElementById("found");
 const article = document.querySelector("article"), root = input.dataset.root;
 
@@ -13,16 +13,30 @@ const load = () => (loading ??= new Promise((done, failed) => {
   document.head.append(script);
 }));
 
+// Turns what is typed into expressions, one per word, abbreviation or long form.
+const literal = (s) => s.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+const terms = (typed) => {
+  const found = [];
+  for (const [short, longs] of abbreviations) {
+    const any = `(?<![a-z0-9])${short}s?(?![a-z0-9])|${longs.split("|").map(literal).join("|").replaceAll(" ", "[\\s-]+")}`;
+    const rest = typed.replace(new RegExp(`^(.*? )??(${any})s?(?= |$)`), "$1");
+    if (rest !== typed) found.push(new RegExp(any, "g"));
+    typed = rest;
+  }
+  return found.concat(typed.split(/\s+/).filter(Boolean).map((w) => new RegExp(literal(w), "g")));
+};
+
 const score = (page, words, all) => {
   const title = page[1].toLowerCase(), text = page[3].toLowerCase();
   let sum = 0;
   for (const w of words) {
-    if (title.includes(w)) sum += 100;
-    else if (!text.includes(w)) {
+    const n = (text.match(w) ?? []).length;
+    if (title.match(w)) sum += 100;
+    else if (!n) {
       if (all) return 0;
       continue;
     } else if (!all) sum += 100;
-    sum += Math.min(text.split(w).length - 1, 20) / (1 + text.length / 4000);
+    sum += Math.min(n, 20) / (1 + text.length / 4000);
   }
   return sum;
 };
@@ -30,18 +44,19 @@ const score = (page, words, all) => {
 const element = (name, text, attributes = {}) => Object.assign(document.createElement(name), { textContent: text, ...attributes });
 
 const show = async () => {
-  const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-  found.hidden = !words.length;
-  article.hidden = !!words.length;
-  if (!words.length) return;
+  const typed = input.value.toLowerCase().trim();
+  found.hidden = !typed;
+  article.hidden = !!typed;
+  if (!typed) return;
   await load();
   const ranked = (words, all) => pages.map((p) => [score(p, words, all), p]).filter(([n]) => n > 0)
     .sort((a, b) => b[0] - a[0]).slice(0, 30);
+  const words = terms(typed);
   let best = ranked(words, true);
-  if (!best.length) best = ranked(words.flatMap((w) => w.split("-")).filter(Boolean), false);
+  if (!best.length) best = ranked(terms(typed.replaceAll("-", " ")), false);
   const list = element("ol", "");
   for (const [, [path, title, section, text]] of best) {
-    const item = element("li", ""), at = text.toLowerCase().indexOf(words[0]);
+    const item = element("li", ""), at = text.toLowerCase().search(words[0]);
     item.append(element("a", title, { href: root + path }), ` – ${section}`);
     if (at >= 0) item.append(element("p", "… " + text.slice(Math.max(at - 60, 0), at + 120) + " …"));
     list.append(item);

@@ -8,8 +8,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"railyard/internal/field"
 )
@@ -145,73 +143,6 @@ func (s *Site) Named(name string) (*Page, error) {
 	return nil, e
 }
 
-// Find lists the pages that contain all words: first those with whole words in their title, then in their text, then
-// those with parts of words in title or text.
-func (s *Site) Find(words []string) (found []*Page) {
-	classes := []func(p *Page) bool{
-		func(p *Page) bool { return hasAll(p.Title, words, true) },
-		func(p *Page) bool { return hasAll(p.Text, words, true) },
-		func(p *Page) bool { return hasAll(p.Title, words, false) },
-		func(p *Page) bool { return hasAll(p.Text, words, false) },
-	}
-	taken := map[*Page]bool{}
-	for _, class := range classes {
-		for _, p := range s.order {
-			if !taken[p] && class(p) {
-				taken[p], found = true, append(found, p)
-			}
-		}
-	}
-	return found
-}
-
-// Near lists the pages that contain most of some words, of hyphenated ones the parts, and how many they contain of how
-// many.
-func (s *Site) Near(words []string) (found []*Page, most, of int) {
-	parts := strings.FieldsFunc(strings.Join(words, " "), func(r rune) bool { return r == ' ' || r == '-' })
-	for _, p := range s.order {
-		n := 0
-		for _, w := range parts {
-			if hasAll(p.Title+" "+p.Text, []string{w}, false) {
-				n++
-			}
-		}
-		if n > most {
-			found, most = nil, n
-		}
-		if n == most && n > 0 {
-			found = append(found, p)
-		}
-	}
-	return found, most, len(parts)
-}
-
-// hasAll reports whether a text contains all words, in any case, as whole words or anywhere.
-func hasAll(text string, words []string, whole bool) bool {
-	text = strings.ToLower(text)
-	return !slices.ContainsFunc(words, func(w string) bool { return !has(text, strings.ToLower(w), whole) })
-}
-
-// has reports whether a text contains a word, as a whole word or anywhere.
-func has(text, word string, whole bool) bool {
-	if !whole || word == "" {
-		return strings.Contains(text, word)
-	}
-	letter := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
-	for at := 0; ; {
-		i := strings.Index(text[at:], word)
-		if i < 0 {
-			return false
-		}
-		before, _ := utf8.DecodeLastRuneInString(text[:at+i])
-		after, _ := utf8.DecodeRuneInString(text[at+i+len(word):])
-		if !letter(before) && !letter(after) {
-			return true
-		}
-		at += i + len(word)
-	}
-}
-
 // target resolves a link of a page: the path of a page or file, and the anchor.
 func (s *Site) target(from *Page, link string) (name, anchor string) {
 	link, anchor, _ = strings.Cut(link, "#")
@@ -268,12 +199,17 @@ func (s *Site) Check() (broken Problems, outside map[string]string) {
 	return broken, outside
 }
 
-// index returns the texts of all pages for the search of the browser: a line of JavaScript per page.
+// index returns the texts of all pages for the search of the browser, a line of JavaScript per page, and the
+// abbreviations of the glossary.
 func (s *Site) index() []byte {
 	var b bytes.Buffer
 	b.WriteString("const pages = [\n")
 	for _, p := range s.order {
 		fmt.Fprintf(&b, "[%s,%s,%s,%s],\n", quote(p.Path+".html"), quote(p.Title), quote(p.Section), quote(s.plain(p)))
+	}
+	b.WriteString("];\nconst abbreviations = [\n")
+	for _, a := range s.abbreviations() {
+		fmt.Fprintf(&b, "[%s,%s],\n", quote(a.word), quote(strings.Join(a.longs, "|")))
 	}
 	b.WriteString("];\n")
 	return b.Bytes()

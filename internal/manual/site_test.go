@@ -145,3 +145,30 @@ func TestFind(t *testing.T) {
 		}
 	}
 }
+
+// TestAbbreviations checks that an abbreviation of the glossary finds its long forms and that these find it.
+func TestAbbreviations(t *testing.T) {
+	s := newSite(t, Page{Path: "glossary", Text: "# Glossary\n\n| word | meaning |\n|---|---|\n" +
+		"| FCT | flow completion time, slowdown: of a message |\n| round-trip time (RTT) | to a host and back |\n"},
+		Page{Path: "long", Text: "# Long\n\nThe flow\ncompletion times, a round trip time.\n"},
+		Page{Path: "short", Text: "# Short\n\nFCT and `rtt_min`.\n"},
+		Page{Path: "slow", Text: "# Slow\n\nThe slowdown of affct, RTTs.\n"},
+		Page{Path: "apart", Text: "# Apart\n\nThe time of a flow, its completion.\n"})
+	for words, want := range map[string]string{"FCT": "glossary long short slow",
+		"flow completion time": "glossary long short slow apart", "slowdown": "glossary long short slow",
+		"RTTs": "glossary long short slow", "round-trip times": "glossary long short slow",
+		"fct rtt":         "glossary long short slow",
+		"time completion": "apart glossary long"} {
+		var paths []string
+		for _, p := range s.Find(strings.Fields(words)) {
+			paths = append(paths, p.Path)
+		}
+		if got := strings.Join(paths, " "); got != want {
+			t.Errorf("%s: %s, expected %s", words, got, want)
+		}
+	}
+	index, err := s.File("pages.js")
+	if err != nil || !strings.Contains(string(index), `["fct","flow completion time|slowdown"]`) {
+		t.Error(string(index), err)
+	}
+}
