@@ -63,8 +63,9 @@ type span struct {
 	at                    unit.Time
 }
 
-// rtt estimates round trips as RFC 6298 does.
-type rtt struct{ mean, dev, least unit.Time }
+// rtt estimates round trips as RFC 6298 does. Before the first sample a round trip takes base, 0 if the driver has not
+// said how long the path is.
+type rtt struct{ mean, dev, least, base unit.Time }
 
 func (r *rtt) sample(t unit.Time) {
 	if r.mean == 0 {
@@ -79,7 +80,20 @@ func (r *rtt) sample(t unit.Time) {
 
 // patience returns the maximum time of an answer: two round trips (RFC 8985, 7.2), more if round trips vary (RFC 6298,
 // 2.3).
-func (r *rtt) patience() unit.Time { return max(2*r.mean, r.mean+4*r.dev) }
+func (r *rtt) patience() unit.Time {
+	if r.mean == 0 {
+		return 2 * r.base
+	}
+	return max(2*r.mean, r.mean+4*r.dev)
+}
+
+// Unloaded gives a selective requester the round trip of its path without other traffic. Its first answer takes no
+// less, and it does not probe before.
+func (q *QP) Unloaded(rtt unit.Time) {
+	if q.sel != nil {
+		q.sel.rtt.base = rtt
+	}
+}
 
 // sent notes a packet that went for the first time.
 func (k *selective) sent(now unit.Time, s uint64, asks bool) {

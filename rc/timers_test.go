@@ -20,7 +20,7 @@ func TestRoundTripsByHand(t *testing.T) {
 		{4_000_000, 8_375_000, 3_699_218, 4_000_000, 23_171_872},
 	} {
 		r.sample(c.sample)
-		if r != (rtt{c.mean, c.dev, c.least}) || r.patience() != c.patience {
+		if r != (rtt{mean: c.mean, dev: c.dev, least: c.least}) || r.patience() != c.patience {
 			t.Errorf("sample %d: %+v, patience %v; want %+v", i, r, r.patience(), c)
 		}
 	}
@@ -43,7 +43,7 @@ func TestSilence(t *testing.T) {
 		"asked, and news since": {10, false,
 			func(k *selective, una uint64) { k.asked, k.askedAt, k.at = una, 7*us, 9*us }, 1359 * us},
 		"round trips vary more": {10, false, func(k *selective, una uint64) {
-			k.asked, k.rtt = una, rtt{1000 * us, 200 * us, 900 * us}
+			k.asked, k.rtt = una, rtt{mean: 1000 * us, dev: 200 * us, least: 900 * us}
 		}, 2000 * us},
 		"few, and no round trip known": {3, false, func(k *selective, una uint64) { k.asked = una }, 1350 * us},
 		"few": {3, false, func(k *selective, una uint64) { k.asked, k.rtt.mean = una, 10*us },

@@ -2,6 +2,7 @@ package host
 
 import (
 	"railyard/cc"
+	"railyard/rc"
 	"railyard/roce"
 	"railyard/unit"
 )
@@ -9,11 +10,15 @@ import (
 // regulate makes a connection's congestion control, its service's, for its path.
 func (h *Hosts) regulate(c int32) {
 	s, algorithm := &h.senders[c], h.Service(c).CC
-	if algorithm == nil {
+	if algorithm == nil && h.cfg.RC.Recovery != rc.Selective {
 		s.pace.Start(cc.None{Line: s.pace.Line})
 		return
 	}
 	rtt, hops := h.unloaded(c)
+	if s.qp.Unloaded(rtt); algorithm == nil {
+		s.pace.Start(cc.None{Line: s.pace.Line})
+		return
+	}
 	s.pace.Start(algorithm(cc.Path{Line: s.pace.Line, MTU: unit.Bytes(h.cfg.RC.MTU), RTT: rtt, Hops: hops,
 		CoreMarks: h.coreMarks(c)}))
 }

@@ -174,7 +174,11 @@ func (p *resolver) presets() error {
 		}
 	}
 	if s.ownQueues {
-		product := p.product()
+		product, buffer := p.product(), p.File.Switch.Buffer
+		if buffer > 0 && product > buffer {
+			p.note("a round trip at the rate of a NIC's port holds %v, and the buffer %v: queues are sized by the buffer", product, buffer)
+			product = buffer
+		}
 		at := &p.File.Switch.Queues[q]
 		for _, x := range []struct {
 			key   string

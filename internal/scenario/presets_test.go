@@ -112,3 +112,20 @@ func TestPresetRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A path so long that a round trip's bytes exceed the buffer has queues of the buffer's size, and a note.
+func TestPresetFitsTheBuffer(t *testing.T) {
+	for _, name := range []string{"mrc", "uec"} {
+		p, err := resolveLB(twoTiers+load, "transport="+name, "fabric.fabric_link.delay=10ms", "switch.buffer=32MiB")
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if _, v := p.Resolved(); v["switch.queues.3.limit"] != "32MiB" {
+			t.Errorf("%s: limit %s", name, v["switch.queues.3.limit"])
+		}
+		if !strings.Contains(strings.Join(p.Notes, "\n"), "queues are sized by the buffer") {
+			t.Errorf("%s: %q", name, p.Notes)
+		}
+	}
+}
