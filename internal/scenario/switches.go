@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"maps"
@@ -21,9 +22,11 @@ func (p *resolver) switches() error {
 	if err := p.platform(); err != nil {
 		return err
 	}
+	before := len(p.Notes)
 	if err := p.configured(); err != nil {
 		return err
 	}
+	p.QueueNotes = slices.Clone(p.Notes[before:])
 	if err := p.deviate(); err != nil {
 		return err
 	}
@@ -33,9 +36,9 @@ func (p *resolver) switches() error {
 	if err := p.detours(); err != nil {
 		return err
 	}
-	before := len(p.Notes)
+	before = len(p.Notes)
 	p.warnQueues()
-	p.QueueNotes = p.Notes[before:]
+	p.QueueNotes = append(p.QueueNotes, p.Notes[before:]...)
 	if err := p.trimRoom(); err != nil {
 		return err
 	}
@@ -361,13 +364,11 @@ func (p *resolver) portModes(node int, c *swconf.Config) {
 		return
 	}
 	for i, l := range p.Graph.Links {
-		if node == l.A || node == l.B {
-			p.Modes[topo.LinkEnd{Link: i, Node: node}] = like.PFC.V
-		}
-	}
-	for end, port := range p.portsIn(node, c) {
-		if p.Modes[end] = port.PFC.V; port.Paused() == 0 {
-			p.Modes[end] = swconf.PFCOff
+		if end := (topo.LinkEnd{Link: i, Node: node}); node == l.A || node == l.B {
+			port := cmp.Or(c.Plugged(p.Graph.Nodes[node].Panel, p.Graph.Jack(i, node)), like)
+			if p.Modes[end] = port.PFC.V; port.Paused() == 0 {
+				p.Modes[end] = swconf.PFCOff
+			}
 		}
 	}
 }

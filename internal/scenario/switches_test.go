@@ -63,6 +63,9 @@ func TestPFCModes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if said := strings.Join(p.QueueNotes, "\n"); !strings.Contains(said, "all ports are simulated like it") {
+			t.Errorf("what is assumed of the configuration is no note for config render: %s", said)
+		}
 		spine := p.Graph.Node("spine-1")
 		for i, l := range p.Graph.Links {
 			for _, node := range []int{l.A, l.B} {

@@ -12,7 +12,9 @@ import (
 // thresholdOrder checks the seed's rule of thumb: xON < WRED min < WRED max <
 // xOFF. A violation is reported on both lines that take part in it. What devices take and run is a warning:
 // a pause that ends where it began (NX-OS 10.3 on a Nexus 93180YC-EX runs 12480 for both), which flaps, and
-// marks that begin below xON, which only come early.
+// marks that begin below xON, which only come early. A switch whose configuration has no pause thresholds has its own
+// (Cisco, Nexus 9000 QoS guide 10.5: pause buffer-size is optional below 100 m), which a scenario only assumes: WRED
+// above the assumed xOFF is a note, and its xON is not compared.
 func (l *linter) thresholdOrder() {
 	const fix = "keep xON < WRED minimum < WRED maximum < xOFF, for example 100, 150, 3000 and 3500 kbytes"
 	l.queues(func(v variant, i int, q *Queue) {
@@ -32,33 +34,39 @@ func (l *linter) thresholdOrder() {
 			return
 		}
 		p := platform(&l.Base, i)
-		xoff, xon, alpha, whose := p.XOff, p.XOn, p.Alpha, "the platform's "
+		xoff, xon, alpha := p.XOff, p.XOn, p.Alpha
 		if g.Is() {
-			xoff, xon, alpha, whose = g.V.XOff, g.V.XOn, g.V.Alpha, ""
+			xoff, xon, alpha = g.V.XOff, g.V.XOn, g.V.Alpha
 		}
 		if xoff == 0 && alpha > 0 {
 			l.dynamicXOff(i, &w, alpha, l.buffer(v.c))
 			return
 		}
-		if xoff == 0 || whose != "" && l.Base.Buffer == 0 { // nobody said which platform
+		if xoff == 0 {
+			return
+		}
+		if !g.Is() {
+			if l.Base.Buffer > 0 && w.V.Max >= xoff { // a scenario says which platform
+				l.say(first(w.V.MaxAt, w.At), fix, "queue %d: WRED maximum %v is not below xOFF %v of the scenario's switch block; the configuration sets no xOFF",
+					i, size(w.V.Max), size(xoff))
+				l.findings[len(l.findings)-1].Severity = Info
+			}
 			return
 		}
 		both := func(wred, pause Place, format string, args ...any) {
 			msg := fmt.Sprintf("queue %d: ", i) + fmt.Sprintf(format, args...)
 			wred = first(wred, w.At)
 			l.say(wred, fix, "%s", msg)
-			if g.Is() {
-				l.say(first(pause, g.At), fix, "%s (WRED is on line %d)", msg, wred.Line)
-			}
+			l.say(first(pause, g.At), fix, "%s (WRED is on line %d)", msg, wred.Line)
 		}
 		switch {
 		case xon >= xoff:
-			l.resumes(first(g.V.XOnAt, g.At, w.At), i, xon, xoff)
+			l.resumes(first(g.V.XOnAt, g.At), i, xon, xoff)
 		case w.V.Max >= xoff:
-			both(w.V.MaxAt, g.V.XOffAt, "WRED maximum %v is not below %sxOFF %v", size(w.V.Max), whose, size(xoff))
+			both(w.V.MaxAt, g.V.XOffAt, "WRED maximum %v is not below xOFF %v", size(w.V.Max), size(xoff))
 		case xon >= w.V.Min:
 			n := len(l.findings)
-			both(w.V.MinAt, g.V.XOnAt, "%sxON %v is not below WRED minimum %v", whose, size(xon), size(w.V.Min))
+			both(w.V.MinAt, g.V.XOnAt, "xON %v is not below WRED minimum %v", size(xon), size(w.V.Min))
 			l.warn(n)
 		}
 	})

@@ -110,3 +110,29 @@ var shares = strings.Replace(eosProfile, "interface Ethernet1/1", `   tx-queue 1
    tx-queue 4
       bandwidth percent 25
 interface Ethernet1/1`, 1)
+
+// A configuration without pause thresholds is not warned of those that a scenario assumes: of its xOFF there is a note.
+func TestAssumedThresholds(t *testing.T) {
+	for wred, want := range map[string]string{"100 kbytes maximum-threshold 700": "",
+		"100 kbytes maximum-threshold 3600": string(swconf.Info)} {
+		c, err := dialect.Parse("leaf-1", []byte(lossless+`policy-map type queuing OUT
+  class type queuing c-out-8q-q3
+    bandwidth remaining percent 50
+    random-detect minimum-threshold `+wred+` kbytes drop-probability 7 weight 0 ecn
+system qos
+  service-policy type queuing output OUT
+`), swconf.NXOS)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, f := range lint(nil, []*swconf.Config{c}) {
+			if f.Rule == "threshold-order" {
+				got += string(f.Severity)
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", wred, got, want)
+		}
+	}
+}

@@ -21,6 +21,14 @@ var rightTexts = []struct {
 system qos
   service-policy type queuing input IN
 `}},
+	// nobody but a scenario says where such a switch pauses and resumes
+	{"threshold-order", "no pause thresholds", []string{lossless + `policy-map type queuing OUT
+  class type queuing c-out-8q-q3
+    bandwidth remaining percent 50
+    random-detect minimum-threshold 90 kbytes maximum-threshold 3600 kbytes drop-probability 7 weight 0 ecn
+system qos
+  service-policy type queuing output OUT
+`}},
 	{"threshold-order", "marks begin below xON", []string{lossless + `policy-map type queuing IN
   class type queuing c-in-q3
     pause buffer-size 600000 pause-threshold 400000 resume-threshold 200000
