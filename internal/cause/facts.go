@@ -146,9 +146,7 @@ func sprays(f *Facts) Change {
 	if f.Ports > 1 && f.Bond == "hash" && f.QPs >= f.Ports {
 		c.Set = append(c.Set, "server.bond=affinity")
 	}
-	if inAnyOrder(f, &c); f.Recovery != "selective" && f.Lost.BitErrors+f.Lost.Down > 0 {
-		c.Doubt = "packets that links lose are recovered in another way"
-	}
+	inAnyOrder(f, &c)
 	return c
 }
 
@@ -156,6 +154,9 @@ func sprays(f *Facts) Change {
 func inAnyOrder(f *Facts, c *Change) {
 	if f.Recovery != "selective" {
 		c.Set, c.Needs = append(c.Set, "transport.recovery=selective"), anyPlace
+		if f.Lost.BitErrors+f.Lost.Down > 0 {
+			c.Doubt = "packets that links lose are recovered in another way"
+		}
 	}
 	if !f.WriteOnly {
 		c.Set, c.Needs = append(c.Set, "transport.write=only"), anyPlace

@@ -99,8 +99,7 @@ func (b *blamer) newAccounts() *accounts {
 	}
 	behind := func(last, first cause.ID) {
 		if l, f := at(last), at(first); l >= 0 && f > l {
-			one := all[l]
-			all = slices.Delete(slices.Insert(all, f+1, one), l, l+1)
+			all = slices.Delete(slices.Insert(all, f+1, all[l]), l, l+1)
 		}
 	}
 	for _, id := range removable { // what congestion control reacted to comes before its reactions
@@ -111,6 +110,8 @@ func (b *blamer) newAccounts() *accounts {
 	for _, id := range []cause.ID{cause.FailedCapacity, cause.SlowLink, cause.Collision} {
 		behind(cause.Oversubscription, id)
 	}
+	behind(cause.Latency, cause.Trimmed) // which costs round trips
+	behind(cause.Latency, cause.Reordering)
 	if i, c := at(cause.Incast), at(cause.Collision); i >= 0 && c >= 0 && m.ports() &&
 		2*(base-all[c].ends) > base-all[i].ends {
 		behind(cause.Incast, cause.Collision) // at one of the receiver's ports

@@ -206,10 +206,14 @@ func (b *blamer) explain(row *result.CollectiveRow) string {
 	return fmt.Sprintf("%s of %s above line rate: %s", unit.Time(most).Show(), gap.Show(), b.evidence(top, row))
 }
 
-// overtaken reports whether packets go again although none was lost: they overtake one another, and go-back-N takes
-// that for loss.
+// overtaken reports whether packets go again because they overtake one another, and go-back-N takes that for loss:
+// nothing was lost, or gaps were reported much more often than packets were lost.
 func (b *blamer) overtaken() bool {
-	return b.r.seen.Packets != nil && b.r.plan.Mixes() && !b.dropped()
+	if b.r.seen.Packets == nil || !b.r.plan.Mixes() {
+		return false
+	}
+	c := &b.r.seen.Counted
+	return !b.dropped() || c.Naks > 2*(c.Drops+c.Trims)
 }
 
 // resending says why packets went again, of which a time is blamed: after what, and, where nothing was

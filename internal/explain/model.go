@@ -139,6 +139,8 @@ type excessPart struct {
 	behind   cause.ID // LineRate: none
 	time     unit.Time
 	beside   unit.Time // of a time-out or a full window, the rest of it: meanwhile the fluid went on
+	trips    bool      // it consists of round trips,
+	waits    float64   // of which this share is waits in queues
 }
 
 func (b *blamer) newModel() *model {

@@ -30,7 +30,7 @@ func (m *model) divideOne(x int32, e *excess, lost unit.Time) {
 	msg, met := &r.seen.Messages[x], r.trouble(x)
 	add := func(id cause.ID, d unit.Time, reaction bool, behind cause.ID) {
 		if d = min(d, lost); d > 0 {
-			e.of = append(e.of, excessPart{id, reaction, behind, d, 0})
+			e.of = append(e.of, excessPart{id: id, reaction: reaction, behind: behind, time: d})
 			lost -= d
 		}
 	}
@@ -102,6 +102,10 @@ func (m *model) divideOne(x int32, e *excess, lost unit.Time) {
 	}
 	rest := m.rest(x, &met, w)
 	add(rest, lost, false, m.behind(rest, queue))
+	// A trimmed packet or one ahead of others is answered at once: what that costs are round trips.
+	if n := len(e.of); n > 0 && (rest == cause.Trimmed || rest == cause.Reordering) && e.of[n-1].id == rest {
+		e.of[n-1].trips, e.of[n-1].waits = true, m.waited(x)
+	}
 }
 
 // behind is why packets were lost or trimmed: the queue that had no room, where that is why.

@@ -300,7 +300,8 @@ func (p *replay) moved(k int, x int32) {
 		}
 		return p.other[x]
 	}
-	at := fluid + p.m.extra[x].without(p.v, p.m.hot[c], fluid-p.began[x], capped, sends, still, other)
+	trip := float64(p.m.latency(x, p.v)) / float64(max(1, p.m.latency(x, without{})))
+	at := fluid + p.m.extra[x].without(p.v, p.m.hot[c], fluid-p.began[x], capped, sends, trip, still, other)
 	// Who shares links otherwise is held up no longer than it was.
 	at = max(fluid, min(at, p.began[x]+p.m.extra[x].took))
 	p.bells.Push(at, bell{what: ringNext, of: c})
@@ -404,8 +405,8 @@ func (m *model) bytes(x int32, v without) float64 {
 // longer than in the run the largest window limits the fluid, it is not full beside. What paces hold up goes with the
 // bytes that are sent, of which a run without resends has a share; pauses are due to what others send as well. Where
 // links are others, a reaction to what is not left out is there as far as shared links still limit the message; one to
-// pauses stays.
-func (e *excess) without(v without, hot bool, fluid, capped unit.Time, sends float64,
+// pauses stays. Round trips are trip times as long, and where links are others their waits go as reactions do.
+func (e *excess) without(v without, hot bool, fluid, capped unit.Time, sends, trip float64,
 	still, other func(id cause.ID) float64) (sum unit.Time) {
 	for _, p := range e.of {
 		switch {
@@ -422,6 +423,13 @@ func (e *excess) without(v without, hot bool, fluid, capped unit.Time, sends flo
 			}
 			if p.id == cause.Window && !p.reaction {
 				time = max(0, time-capped)
+			}
+			if p.trips {
+				waits := p.waits
+				if v.elsewhere() {
+					waits *= still(p.behind)
+				}
+				time = unit.Time(float64(time) * (waits + float64((1-p.waits)*trip)))
 			}
 			if p.id != cause.Pause && sends < 1 {
 				time = unit.Time(sends * float64(time))

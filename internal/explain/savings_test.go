@@ -30,6 +30,8 @@ var drawn = []struct {
 	{"sprayed-acknowledgements.yaml", cause.SlowLink},
 	{"paused-acknowledgements.yaml", cause.Pause},
 	{"own-window.yaml", cause.Recovering},
+	{"trimmed-round-trips.yaml", cause.Latency},
+	{"overtaken-and-lost.yaml", cause.Reordering},
 }
 
 // savings reads a drawn scenario.
