@@ -263,7 +263,7 @@ func (m *model) present() (there, reacts [cause.Max]bool) {
 		if len(w.sets) > 0 {
 			there[cause.Oversubscription] = true
 		}
-		if len(w.ports) > 0 || w.egress != w.egressAll {
+		if len(w.ports) > 0 || w.egress != w.egressAll || m.uneven != nil && len(w.sets) > 0 {
 			there[cause.Collision] = true
 		}
 		src, _ := m.b.r.seen.peers(int32(c))

@@ -89,6 +89,8 @@ type model struct {
 	pauses   bool              // nothing but pauses slows senders down
 	rebinds  bool              // queue pairs would share a NIC's ports evenly with balancing
 	evenly   bool              // packets are spread over ports evenly, whatever these carry
+	data     []float64         // by port of a NIC: what of its rate is for data; nil: all
+	uneven   []float64         // by set: what it carries of its ports' rates, as hashing has put packets; nil: all
 	// What replays can leave out: causes, those that congestion control reacted to, causes that are there because of
 	// others, and these.
 	there, reacts, derived, behinds uint32
@@ -214,6 +216,8 @@ func (b *blamer) newModel() *model {
 		w.pcie, w.sends = slices.Concat(pcie[src][0], pcie[dst][1]), len(pcie[src][0])
 	}
 	m.past()
+	m.hashing()
+	m.answering()
 	m.grants, m.grantors = make([]int32, len(r.graph.NICs)), map[int32]grantor{}
 	for nic := range m.grants {
 		m.grants[nic] = -1

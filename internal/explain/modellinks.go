@@ -82,6 +82,71 @@ func (m *model) set(ports []int32) int32 {
 	})
 }
 
+// answering finds what of its rate each port from and to a NIC has for data, beside the acknowledgements of transports
+// that send many: RC's are few, and what else RC's packets carry goes with its congestion control.
+func (m *model) answering() {
+	r := m.b.r
+	if r.seen.Packets == nil || r.plan.Default().Carried == nil {
+		return
+	}
+	m.data = slices.Repeat([]float64{1}, len(r.seen.Ports))
+	sent, got := make([]unit.Bytes, len(r.graph.NICs)), make([]unit.Bytes, len(r.graph.NICs))
+	for x := range r.seen.Messages {
+		msg := &r.seen.Messages[x]
+		bytes := r.wireBytes(msg.Bytes) + m.b.share.resent(int32(x))
+		from, to := r.seen.peers(msg.Conn)
+		sent[from], got[to] = sent[from]+bytes, got[to]+bytes
+	}
+	share := func(ports []int32, data unit.Bytes) {
+		all, room := unit.Bytes(0), 0.0
+		for _, p := range ports {
+			all += r.seen.Ports[p].Bytes
+			room += float64(bytesPer(r.rate(p)) * float64(r.seen.At))
+		}
+		for _, p := range ports {
+			m.data[p] = 1 - float64(max(0, all-data))/max(1, room)
+		}
+	}
+	for nic := range sent {
+		share(m.b.share.nicPorts(int32(nic), true), sent[nic])
+		share(m.b.share.nicPorts(int32(nic), false), got[nic])
+	}
+}
+
+// hashing finds how unevenly switches that hash put the packets of transports that spread them: a set carries no more
+// than fills its fullest port.
+func (m *model) hashing() {
+	r := m.b.r
+	if !r.seen.Rules.Entropy || r.seen.Packets == nil {
+		return
+	}
+	m.uneven = slices.Repeat([]float64{1}, len(m.sets))
+	for c := range m.ways {
+		for _, s := range m.ways[c].sets {
+			if i := int(s) - len(r.seen.Ports); i >= 0 && m.uneven[i] == 1 {
+				m.uneven[i] = m.evenness(m.sets[i])
+			}
+		}
+	}
+}
+
+// evenness returns what ports carry of their rates when the fullest is full and bytes divide among them as in the run:
+// of those that neither failed nor changed their rate, which says nothing of hashing.
+func (m *model) evenness(ports []int32) float64 {
+	sum, rates, longest := 0.0, 0.0, 0.0
+	for _, p := range ports {
+		if len(m.b.r.lives[int(p/2)]) > 0 {
+			continue
+		}
+		bytes, rate := float64(m.b.r.seen.Ports[p].Bytes), float64(m.b.r.rate(p))
+		sum, rates, longest = sum+bytes, rates+rate, max(longest, bytes/rate)
+	}
+	if longest == 0 {
+		return 1
+	}
+	return sum / (longest * rates)
+}
+
 // ports reports whether packets reach receivers by one of several ports of a NIC.
 func (m *model) ports() bool {
 	return slices.ContainsFunc(m.ways, func(w wayOf) bool { return w.ingress != w.ingressAll })
@@ -135,6 +200,9 @@ func (m *model) portRate(port int32, at unit.Time, v without, ofSet bool) unit.R
 			rate *= cause.FabricTimes
 		}
 	}
+	if m.data != nil {
+		rate = unit.Rate(float64(rate) * m.data[port])
+	}
 	return rate
 }
 
@@ -148,6 +216,9 @@ func (m *model) rate(link int32, now unit.Time, v without) float64 {
 		sum := unit.Rate(0)
 		for _, p := range m.sets[link-n] {
 			sum += m.portRate(p, now, v, true)
+		}
+		if m.uneven != nil && !v.has(cause.Collision) {
+			return bytesPer(sum) * m.uneven[link-n]
 		}
 		return bytesPer(sum)
 	}

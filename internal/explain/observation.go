@@ -68,6 +68,7 @@ type Rules struct {
 	Hashed     bool        // each connection has one way, Ways.Path; otherwise packets choose anew
 	Spreads    bool        // a message's packets may take several ports of a switch at once
 	SpreadsNIC bool        // and several of their NIC's
+	Entropy    bool        // and hashing says which, by a value that the transport chooses
 	Detours    bool        // packets go by other ways than the shortest too
 }
 

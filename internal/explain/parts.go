@@ -329,7 +329,7 @@ func (m *model) fabricCause(conn, port int32) cause.ID {
 		}
 		return cause.Pause
 	}
-	if m.b.r.seen.Rules.Spreads && !m.b.r.seen.Rules.Detours {
+	if rules := &m.b.r.seen.Rules; rules.Spreads && !rules.Detours && !rules.Entropy {
 		return cause.Oversubscription // it is spread already
 	}
 	return cause.Collision

@@ -386,7 +386,7 @@ func (m *model) alone(n *fluid.Net, uses []fluid.Use, bytes float64) unit.Time {
 	if math.IsInf(least, 1) {
 		return 0
 	}
-	return unit.Time(bytes / least)
+	return unit.Time(math.Ceil(bytes / least)) // as the fluid rounds
 }
 
 // bytes returns what a message puts on the wire in a replay: with go-back-N also what the receiver discards. What is

@@ -30,8 +30,10 @@ var drawn = []struct {
 	{"sprayed-acknowledgements.yaml", cause.SlowLink},
 	{"paused-acknowledgements.yaml", cause.Pause},
 	{"own-window.yaml", cause.Recovering},
+	{"hashed-entropies.yaml", cause.Window},
 	{"trimmed-round-trips.yaml", cause.Latency},
 	{"overtaken-and-lost.yaml", cause.Reordering},
+	{"acknowledged-ring.yaml", cause.Window},
 }
 
 // savings reads a drawn scenario.

@@ -78,6 +78,7 @@ func (n *Network) Rules() explain.Rules {
 			return of.Protocol.Wire(&transport.Packet{Kind: transport.Data, Payload: uint32(payload),
 				Bytes: uint64(payload)})
 		}
+		rules.Entropy = rules.Hashed
 		rules.Hashed, rules.Spreads, rules.SpreadsNIC = false, true, true
 	}
 	for _, b := range s.Buses {
