@@ -59,18 +59,18 @@ func compared(w io.Writer, points []fitting.Point) {
 // explained prints the hypotheses that explain a gap, the best first.
 func explained(w io.Writer, g *fitting.Gap) {
 	percent := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
-	full, carry := 0, 0
+	full, carry, alone := 0, 0, false
 	for i := range g.Best {
 		switch t := &g.Best[i]; {
 		case g.Explains(t):
-			full++
+			full, alone = full+1, alone || !t.Pair
 		case g.Carries(t):
 			carry++
 		}
 	}
 	best, answer, from := g.Best, "", unit.Bytes(g.From).ShowSet()
 	switch {
-	case full > 0 && best[0].Pair:
+	case full > 0 && !alone:
 		best, answer = best[:full+carry], fmt.Sprintf("explained by %s of %d hypotheses, by none alone; confirm with the commands below",
 			unit.Plural(full, "pair"), g.Tried)
 	case full == 1:
@@ -88,8 +88,8 @@ func explained(w io.Writer, g *fitting.Gap) {
 	}
 	fmt.Fprintln(w)
 	screen.Painted(w, screen.Answer, "", fmt.Sprintf("Gap: %s; error %s: %s", g.Shape, percent(g.Error), answer))
-	for i, t := range best {
-		if i >= full && carry > 0 {
+	for _, t := range best {
+		if carry > 0 && !g.Explains(&t) {
 			screen.Painted(w, screen.Warning, "  ", fmt.Sprintf("error %s from %s on, %s of all sizes, if %s",
 				percent(t.Bandwidth), from, percent(t.Error), t.Name))
 		} else {
@@ -102,6 +102,9 @@ func explained(w io.Writer, g *fitting.Gap) {
 	note := "error is the root mean square of log ratios over " + unit.Plural(g.Points, "size")
 	if g.Flows {
 		note += ", effects on large ones simulated as flows"
+	}
+	if full > 0 && !g.Explains(&g.Best[0]) {
+		note += "; sizes are faster than simulated, so the bandwidth decides between faults and choices of NCCL"
 	}
 	if g.Inapplicable > 0 {
 		note += fmt.Sprintf("; %d more do not apply to the scenario", g.Inapplicable)

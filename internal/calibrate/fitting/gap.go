@@ -46,6 +46,7 @@ const (
 	mostPairs = 3    // with each latency
 	probe     = 5    // µs of a latency whose effect is measured
 	noise     = 0.05 // of a simulated time against a measured one, where fits are compared
+	rare      = 2    // penalties of a choice of NCCL
 )
 
 // Differ reports whether a point differs by more than repeated measurements do.
@@ -237,10 +238,20 @@ func (x *search) tryAll(all []Hypothesis, progress func(share float64, label str
 }
 
 // rank sorts the best: what explains all sizes, what explains the bandwidth, and the rest; of each, what more sizes
-// determine than it has free amounts, then by the fit with a penalty for each of them (Akaike's).
+// determine than it has free amounts, then by the fit with a penalty for each of them (Akaike's). A choice of NCCL,
+// which somebody has set, is rarer than a fault of hosts and links: it has rare times that penalty. Where sizes are
+// faster than simulated, which neither makes them, the bandwidth decides between the two.
 func (x *search) rank() {
+	faster, faults := x.fast(), math.Inf(1)
+	for i := range x.Best {
+		if t := &x.Best[i]; !t.choice() && (x.Explains(t) || x.Carries(t)) {
+			faults = min(faults, t.Bandwidth)
+		}
+	}
 	class := func(t *Trial) int {
 		switch {
+		case faster && t.choice() && x.Explains(t) && math.Log1p(faults)-math.Log1p(t.Bandwidth) <= noise:
+			return 1
 		case x.Explains(t):
 			return 0
 		case x.Carries(t):
@@ -259,8 +270,11 @@ func (x *search) rank() {
 		if class(t) == 1 {
 			e, n = t.Bandwidth, len(slices.DeleteFunc(slices.Clone(x.large), func(is bool) bool { return !is }))
 		}
-		d := math.Log1p(e) / noise
-		return float64(n)*d*d + 2*float64(t.Free)
+		d, free := math.Log1p(e)/noise, t.Free
+		if t.choice() {
+			free += rare
+		}
+		return float64(n)*d*d + 2*float64(free)
 	}
 	slices.SortStableFunc(x.Best, func(a, b Trial) int {
 		return cmp.Or(cmp.Compare(class(&a), class(&b)), cmp.Compare(under(&a), under(&b)),
@@ -271,6 +285,9 @@ func (x *search) rank() {
 // refine simulates the best by packets where those are not too many, and keeps them.
 func (x *search) refine() error {
 	x.rank()
+	if i := slices.IndexFunc(x.Best, func(t Trial) bool { return x.Explains(&t) }); i >= mostBest {
+		x.Best[mostBest-1] = x.Best[i]
+	}
 	x.Best = x.Best[:min(len(x.Best), mostBest)]
 	for i := range x.Best {
 		t := &x.Best[i]

@@ -1,10 +1,12 @@
 package fitting
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
+	"railyard/internal/calibrate"
 	"railyard/unit"
 )
 
@@ -93,5 +95,56 @@ func TestExplainPairs(t *testing.T) {
 	}
 	if !found {
 		t.Errorf("%+v", g)
+	}
+}
+
+// TestFaultsBeforeChoices ranks faults and choices of NCCL that explain a table of 64 GPUs. Where sizes of the middle
+// are measured faster than simulated, a protocol that explains all sizes comes behind faults that explain the bandwidth
+// as well, and is kept; where none is, the protocol comes first. Of what fits about as well, the fault comes first.
+func TestFaultsBeforeChoices(t *testing.T) {
+	t.Parallel()
+	points := func(middle float64) []Point {
+		return []Point{{Bytes: 1 << 20, Measured: 80.8, Before: 70.8}, {Bytes: 1 << 25, Measured: middle, Before: 538},
+			{Bytes: 1 << 29, Measured: 5420, Before: 3600}, {Bytes: 1 << 33, Measured: 87700, Before: 43100}}
+	}
+	protocol := Hypothesis{Name: "protocol", Confirm: debugTune}
+	started := Hypothesis{Name: "protocol and launch", Confirm: debugTune + "; cpupower"}
+	fault := Hypothesis{Name: "fault", Confirm: "ibstat; " + debugTune}
+	var faults []Trial
+	for range mostBest {
+		faults = append(faults, Trial{Hypothesis: fault, Free: 1, Error: 0.3, Bandwidth: 0.05})
+	}
+	two := func(faulty, ofBandwidth, chosen, ofItsBandwidth float64) []Trial {
+		return []Trial{{Hypothesis: protocol, Error: chosen, Bandwidth: ofItsBandwidth},
+			{Hypothesis: fault, Error: faulty, Bandwidth: ofBandwidth}}
+	}
+	pair := Trial{Hypothesis: started, Pair: true, Free: 2, Error: 0.08, Bandwidth: 0.06}
+	for _, c := range []struct {
+		what        string
+		middle      float64
+		best        []Trial
+		first, last string
+	}{
+		{"faster than simulated", 411, append([]Trial{pair}, faults...), "fault", "protocol and launch"},
+		{"no size is faster", 700, append([]Trial{pair}, faults...), "protocol and launch", "fault"},
+		{"faster, and the fault leaves more of the bandwidth", 411, two(0.3, 0.09, 0.03, 0.02), "protocol", "fault"},
+		{"within noise", 700, two(0.04, 0.04, 0.03, 0.03), "fault", "protocol"},
+		{"beyond noise", 700, two(0.09, 0.09, 0.03, 0.03), "protocol", "fault"},
+		{"bandwidth alone, within noise", 700, two(0.3, 0.04, 0.3, 0.02), "fault", "protocol"},
+	} {
+		x := newSearch(points(c.middle))
+		x.Best = c.best
+		x.bench = func(*Hypothesis, []string) *byFidelity {
+			return &byFidelity{bench: func(bool) (*calibrate.Bench, error) {
+				return nil, errors.New("not simulated again")
+			}}
+		}
+		if err := x.refine(); err != nil {
+			t.Fatal(err)
+		}
+		n := min(len(c.best), mostBest)
+		if len(x.Best) != n || x.Best[0].Name != c.first || x.Best[n-1].Name != c.last {
+			t.Errorf("%s: %+v", c.what, x.Best)
+		}
 	}
 }

@@ -57,6 +57,9 @@ const (
 	debugTune = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING; env | grep NCCL_; cat /etc/nccl.conf"
 )
 
+// choice reports whether a hypothesis is a choice of NCCL, alone or with a latency.
+func (h *Hypothesis) choice() bool { return strings.HasPrefix(h.Confirm, debugTune) }
+
 // hypotheses are those that change something on a plan's network, latencies first. algorithm is that of all-reduces.
 func hypotheses(p *scenario.Plan, algorithm string, fixed bool) (all []Hypothesis) {
 	g := p.Graph
@@ -210,7 +213,7 @@ func assuming(all []Hypothesis, a Hypothesis) (with []Hypothesis) {
 	a.assumed, a.healthy = 1, &faultless{}
 	with = append(with, a)
 	for _, h := range all {
-		if h.grows != nil || h.Confirm == debugTune {
+		if h.grows != nil || h.choice() {
 			continue
 		}
 		join, setup := "; ", h.setup

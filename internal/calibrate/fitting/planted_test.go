@@ -1,6 +1,7 @@
 package fitting
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -64,6 +65,46 @@ func TestPlantedFaults(t *testing.T) {
 			for _, h := range g.Best {
 				t.Errorf("  %.3f %.3f %s", h.Error, h.Bandwidth, h.Name)
 			}
+		}
+	}
+}
+
+// TestPlantedHalf reads a table of 8 servers of 8 GPUs: 70 µs and size over 195 GB/s of bus bandwidth, which is half of
+// what their NICs of 400G carry. Sizes of the middle are faster than simulated. A fault is named before protocol LL,
+// which is half as fast and explains all sizes with a launch; that pair is listed too.
+func TestPlantedHalf(t *testing.T) {
+	if !long.On() {
+		t.Skip("simulates 64 GPUs for each hypothesis; TestFaultsBeforeChoices ranks the same errors")
+	}
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString("# Collective test starting: all_reduce_perf\n")
+	for r := range 64 {
+		fmt.Fprintf(&b, "#  Rank %2d Group  0 Pid %d on n%d device %d [0x00] NVIDIA H100\n", r, 100+r, r/8, r%8)
+	}
+	for _, n := range []float64{1 << 20, 1 << 23, 1 << 29, 1 << 33} {
+		us := 70 + n*2*63/64/195e3
+		row := fmt.Sprintf(" %.2f %.2f %.2f 0", us, n/us/1e3, n/us/1e3*2*63/64)
+		fmt.Fprintf(&b, "%.0f %.0f float sum -1%s%s\n", n, n/4, row, row)
+	}
+	q := &Question{Fabric: file(t, "s.yaml", "fabric: {kind: rail, hosts: 8, spines: 4, host_link: {rate: 400Gbps}}\n"+
+		"server: {gpu: h100, gpus: 8, nics: 8}\ntransport: {qps: 2}\n"), Algorithm: "auto", Largest: 64 * unit.MiB,
+		NCCLTests: []string{file(t, "nccl.txt", b.String())}}
+	points, _, err := q.Compared(8, simulate, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := q.Explain(points, false, simulate, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair := false
+	for _, h := range g.Best {
+		pair = pair || h.Pair && h.choice() && g.Explains(&h)
+	}
+	if !pair || g.Best[0].choice() || !g.Carries(&g.Best[0]) {
+		for _, h := range g.Best {
+			t.Errorf("%.3f %.3f %s", h.Error, h.Bandwidth, h.Name)
 		}
 	}
 }
