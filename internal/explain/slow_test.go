@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"railyard/internal/cause"
+	"railyard/internal/explain"
 	"railyard/internal/result"
 	"railyard/internal/whatif"
 )
@@ -97,9 +98,9 @@ func experts() string {
 }
 
 // ofGoal is the run of a schedule on hosts with one GPU each, with a change.
-func ofGoal(t *testing.T, schedule string, hosts int, change *cause.Change) *result.Summary {
+func ofGoal(t *testing.T, schedule string, hosts int, change *cause.Change, sets ...string) *result.Summary {
 	t.Helper()
-	s := &whatif.Scenario{Name: "slow.yaml", Text: fmt.Appendf(nil, `
+	s := &whatif.Scenario{Name: "slow.yaml", Sets: sets, Text: fmt.Appendf(nil, `
 fabric: {kind: rail, hosts: %d, spines: 1}
 server: {gpus: 1, nics: 1}
 workload: {trace: {format: goal, files: [slow.goal]}}
@@ -197,5 +198,19 @@ func TestNoSlowRank(t *testing.T) {
 				t.Errorf("%d ps of the step, %d in its parts: %+v", ps, s.Slow, s.SlowRanks)
 			}
 		})
+	}
+}
+
+// TestSlowRankOfMany checks that a run of too many messages for a replay per cause has what its slow rank costs.
+func TestSlowRankOfMany(t *testing.T) {
+	schedule := rings(8, 2, 500_000, func(rank, _ int) int { return 500_000 + 400_000*(rank/7) },
+		func(int) int { return 0 })
+	each := ofGoal(t, schedule, 8, &cause.Change{}, "fidelity=flow")
+	defer explain.LimitReplays(1)()
+	all := ofGoal(t, schedule, 8, &cause.Change{}, "fidelity=flow")
+	parts := all.Compute + all.ExposedComm + all.Bubble + all.Waiting + all.Slow
+	if each.Slow == 0 || all.Slow != each.Slow || all.Chain != nil || parts != all.StepTime || len(all.SlowRanks) != 1 {
+		t.Errorf("%d ps, with a replay per cause %d; parts %d of %d: %s", all.Slow, each.Slow, parts, all.StepTime,
+			all.Unaccounted)
 	}
 }

@@ -156,5 +156,9 @@ func TestHeadOfSlowRank(t *testing.T) {
 				t.Errorf("%s: %s", what, got)
 			}
 		}
+		s.Chain = nil // too many messages for an account
+		if got := answer(s); !strings.HasSuffix(got, "main cause: "+c.want+" (22.9 % of the step)") {
+			t.Errorf("%q, want %q", got, c.want)
+		}
 	}
 }

@@ -179,6 +179,9 @@ func MainCause(s *result.Summary) string {
 		name = fmt.Sprintf("%s (%s of the step)", x.name, percent(float64(x.time)/float64(s.StepTime)))
 		least = max(least, x.time)
 	}
+	if s.Chain == nil && s.Slow >= least {
+		return fmt.Sprintf("%s (%s of the step)", slowRanks(&s.Step), percent(float64(s.Slow)/float64(s.StepTime)))
+	}
 	if s.Chain != nil {
 		if all := ByCost(s.Chain); len(all) > 0 && ownCost(s.Chain, all[0]) >= least {
 			return nameOf(s, all[0])
