@@ -1,7 +1,7 @@
 package cause
 
 var slowRank = Cause{ID: SlowRank, Key: "slow_rank", Name: "slow rank",
-	About: "a rank computes longer than its siblings, which do as many computations and transfers of as many bytes",
+	About: "a rank computes longer than its siblings: ranks with the same operations in the same order, of as many bytes",
 	Color: "#5c4b3f", Loss: true, Trigger: false,
 	Advice: "check clocks, temperature and other processes of the slow rank's GPU, else balance the work of ranks",
 	Without: func(*Facts) Change {

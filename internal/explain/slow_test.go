@@ -57,23 +57,33 @@ func rings(ranks, steps, bytes int, compute func(rank, step int) int, end func(r
 	})
 }
 
-// stages is a pipeline of eight, of which the first and the last compute more: an embedding, a head.
+// stages is a pipeline of eight, one forward and one backward pass after the other (1F1B). The first and the last
+// compute more: an embedding, a head; backward passes take twice as long.
 func stages() string {
-	took := [8]int{300_000, 100_000, 100_000, 100_000, 100_000, 100_000, 100_000, 400_000}
+	const batches, act = 8, 1_000_000
+	took := [8]int{150_000, 100_000, 100_000, 100_000, 100_000, 100_000, 100_000, 200_000}
+	last := len(took) - 1
 	return goals(len(took), func(g *goal, rank int) {
-		last := len(took) - 1
 		before := 0
-		for batch := range 4 {
+		pass := func(from, to, tag, ns int) {
 			var after []int
-			if rank > 0 {
-				after = append(after, g.add(fmt.Sprintf("recv 1000000b from %d tag %d", rank-1, batch)))
-			}
 			if before > 0 {
-				after = append(after, before)
+				after = []int{before}
 			}
-			before = g.add(fmt.Sprintf("calc %d", took[rank]), after...)
-			if rank < last {
-				g.add(fmt.Sprintf("send 1000000b to %d tag %d", rank+1, batch), before)
+			if from >= 0 && from <= last {
+				after = append(after, g.add(fmt.Sprintf("recv %db from %d tag %d", act, from, tag)))
+			}
+			if before = g.add(fmt.Sprintf("calc %d", ns), after...); to >= 0 && to <= last {
+				g.add(fmt.Sprintf("send %db to %d tag %d", act, to, tag), before)
+			}
+		}
+		ahead := last - rank // forward passes before the first backward one
+		for k := range batches + ahead {
+			if k < batches {
+				pass(rank-1, rank+1, k, took[rank])
+			}
+			if k >= ahead {
+				pass(rank+1, rank-1, 100+k-ahead, 2*took[rank])
 			}
 		}
 	})

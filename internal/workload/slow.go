@@ -13,9 +13,9 @@ type Slow struct {
 	Usual unit.Time // median of the siblings' computations
 }
 
-// Siblings are ranks with as many computations, sends and receives, whose bytes differ by at most sameBytes: another
-// stage of a pipeline, or an expert with more tokens, differs in these. Fewer than leastSiblings have no median that
-// one rank leaves alone.
+// Siblings are ranks with the same operations in the same order, whose bytes differ by at most sameBytes: another stage
+// of a pipeline, or an expert with more tokens, differs in these. Fewer than leastSiblings have no median that one rank
+// leaves alone.
 const (
 	sameBytes     = 0.01
 	leastSiblings = 3
@@ -30,14 +30,31 @@ const (
 
 // ofRank is what tells siblings from other ranks.
 type ofRank struct {
-	rank, sends, receives int32
-	bytes                 unit.Bytes
-	computes              []int32 // operations, in order
+	rank, receives int32
+	order          uint64 // hash of its operations: their classes, and receivers by the order in which they come first
+	peers          map[int32]uint64
+	bytes          unit.Bytes
+	computes       []int32 // operations, in order
+}
+
+// next adds an operation to the hash (FNV-1a).
+func (r *ofRank) next(o *Op) {
+	peer := uint64(0)
+	if !o.Compute() {
+		if peer = r.peers[o.Peer]; peer == 0 {
+			if r.peers == nil {
+				r.peers = map[int32]uint64{}
+			}
+			peer = uint64(len(r.peers) + 1)
+			r.peers[o.Peer] = peer
+		}
+	}
+	r.order = (r.order ^ (peer<<8 | uint64(o.Class))) * 1099511628211
 }
 
 func (r *ofRank) compare(o *ofRank) int {
-	return cmp.Or(cmp.Compare(len(r.computes), len(o.computes)), cmp.Compare(r.sends, o.sends),
-		cmp.Compare(r.receives, o.receives), cmp.Compare(r.bytes, o.bytes), cmp.Compare(r.rank, o.rank))
+	return cmp.Or(cmp.Compare(r.order, o.order), cmp.Compare(r.receives, o.receives), cmp.Compare(r.bytes, o.bytes),
+		cmp.Compare(r.rank, o.rank))
 }
 
 // SlowOps returns the slow computations of a job's operations, in order. Computations that have the same place among
@@ -56,10 +73,8 @@ func SlowOps(ops []Op) (slow []Slow) {
 	return slow
 }
 
-// alike reports whether two ranks compute, send and receive as often.
-func (r *ofRank) alike(o *ofRank) bool {
-	return len(r.computes) == len(o.computes) && r.sends == o.sends && r.receives == o.receives
-}
+// alike reports whether two ranks have the same operations and receive as often.
+func (r *ofRank) alike(o *ofRank) bool { return r.order == o.order && r.receives == o.receives }
 
 // ranksOf returns the ranks that compute, those that are alike next to one another, the one with the fewest bytes
 // first.
@@ -68,10 +83,12 @@ func ranksOf(ops []Op) (ranks []ofRank) {
 		for int(max(ops[i].Rank, ops[i].Peer)) >= len(ranks) {
 			ranks = append(ranks, ofRank{rank: int32(len(ranks))})
 		}
-		switch o, r := &ops[i], &ranks[ops[i].Rank]; {
+		o, r := &ops[i], &ranks[ops[i].Rank]
+		r.next(o)
+		switch {
 		case !o.Compute():
 			to := &ranks[o.Peer]
-			r.sends, to.receives = r.sends+1, to.receives+1
+			to.receives++
 			r.bytes, to.bytes = r.bytes+o.Bytes, to.bytes+o.Bytes
 		case o.Class == Forward, o.Class == Backward, o.Class == Optimizer, o.Class == Computing:
 			r.computes = append(r.computes, int32(i))

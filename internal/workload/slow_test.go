@@ -59,3 +59,28 @@ func TestSlowOps(t *testing.T) {
 		}
 	}
 }
+
+// TestSlowOpsOfStages checks that ranks which do the same in another order are not compared: of six stages, the last
+// two begin with backward passes sooner.
+func TestSlowOpsOfStages(t *testing.T) {
+	const forward, backward = 10 * unit.Microsecond, 20 * unit.Microsecond
+	b := NewBuilder(8)
+	for rank := 1; rank < 7; rank++ {
+		ahead := min(6-rank, 2)
+		for k := range 4 + ahead {
+			if k < 4 {
+				b.Transfer(rank, rank+1, unit.MB, b.Compute(rank, forward, Computing))
+			}
+			if k >= ahead {
+				b.Transfer(rank, rank-1, unit.MB, b.Compute(rank, backward, Computing))
+			}
+		}
+	}
+	d, err := b.Seal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slow := SlowOps(d.Ops); len(slow) > 0 {
+		t.Errorf("%v", slow)
+	}
+}
